@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Time as an interface: the engine asks a struct bt_clock and never the operating system, so that simulations run in
+ * virtual time and journals replay.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Nanoseconds since the Unix epoch, from whoever owns the clock. */
+struct bt_clock {
+	int64_t (*now_ns)(void *context);
+	void *context;
+};
+
+static inline int64_t bt_clock_now_ns(const struct bt_clock *clock)
+{
+	return clock->now_ns(clock->context);
+}
+
+/* The machine's real-time clock. */
+struct bt_clock bt_clock_real(void);
+
+/* A clock that shows *now_ns, which its owner moves. */
+struct bt_clock bt_clock_virtual(int64_t *now_ns);
+
+/* The machine's monotonic clock, for measuring how long something took. Never an input of a decision. */
+int64_t bt_clock_monotonic_ns(void);

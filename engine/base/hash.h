@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The seam to xxhash: 64-bit hashes of bytes. Not for adversaries; tables that take foreign keys bound their size.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* XXH3, 64 bits, of n bytes. */
+uint64_t bt_hash_bytes(const void *bytes, size_t n);
+
+/* Mixes one number (the finaliser of SplitMix64). */
+static inline uint64_t bt_hash_u64(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= 0xbf58476d1ce4e5b9u;
+	x ^= x >> 27;
+	x *= 0x94d049bb133111ebu;
+	return x ^ (x >> 31);
+}

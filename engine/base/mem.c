@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Heap memory by jemalloc. The sanitizers bring an allocator of their own, which must see every block.
+ */
+#include "engine/base/mem.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/check.h"
+#include "engine/base/compiler.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define BT_MEM_LIBC 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define BT_MEM_LIBC 1
+#endif
+#endif
+
+#ifndef BT_MEM_LIBC
+#include <jemalloc/jemalloc.h>
+#endif
+
+static BT_NORETURN void exhausted(size_t n, size_t size)
+{
+	fprintf(stderr, "berth: out of memory: %zu x %zu bytes are not to be had; give it more memory or less input\n", n,
+		size);
+	_Exit(70);
+}
+
+static size_t product(size_t n, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2) {
+		exhausted(n, size);
+	}
+	return bytes ? bytes : 1;
+}
+
+void *bt_mem_zalloc(size_t n, size_t size)
+{
+	void *ptr = calloc(1, product(n, size));
+
+	if (BT_UNLIKELY(!ptr)) {
+		exhausted(n, size);
+	}
+	return ptr;
+}
+
+void *bt_mem_realloc(void *ptr, size_t n, size_t size)
+{
+	void *moved = realloc(ptr, product(n, size));
+
+	if (BT_UNLIKELY(!moved)) {
+		exhausted(n, size);
+	}
+	return moved;
+}
+
+void *bt_mem_column(size_t n, size_t size)
+{
+	size_t bytes = (product(n, size) + BT_CACHELINE - 1) & ~(size_t)(BT_CACHELINE - 1);
+	void *ptr = aligned_alloc(BT_CACHELINE, bytes);
+
+	if (BT_UNLIKELY(!ptr)) {
+		exhausted(n, size);
+	}
+	memset(ptr, 0, bytes);
+	return ptr;
+}
+
+char *bt_mem_copy(const char *bytes, size_t n)
+{
+	char *copy = bt_mem_zalloc(n + 1, 1);
+
+	if (n) {
+		memcpy(copy, bytes, n);
+	}
+	return copy;
+}
+
+void bt_mem_free(void *ptr)
+{
+	free(ptr);
+}
+
+size_t bt_mem_in_use_bytes(void)
+{
+#ifdef BT_MEM_LIBC
+	return 0;
+#else
+	uint64_t epoch = 1;
+	size_t bytes = 0, size = sizeof(epoch);
+
+	mallctl("epoch", &epoch, &size, &epoch, size);
+	size = sizeof(bytes);
+	mallctl("stats.allocated", &bytes, &size, NULL, 0);
+	return bytes;
+#endif
+}
+
+void *bt_mem_grow(void *array, size_t count_n, size_t *cap_n, size_t size)
+{
+	if (count_n < *cap_n) {
+		return array;
+	}
+	BT_INVARIANT(count_n == *cap_n);
+	*cap_n = *cap_n ? *cap_n * 2 : 8;
+	return bt_mem_realloc(array, *cap_n, size);
+}

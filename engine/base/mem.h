@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The seam to jemalloc: the only way our code gets heap memory. Running out of memory ends the program with a clear
+ * message, so callers never see NULL; what may fail is bounded by limits before it allocates.
+ * Context: any thread, never between queue and assume.
+ */
+#pragma once
+
+#include <stddef.h>
+
+/* Zeroed memory for n objects of size bytes. Owns: free with bt_mem_free. */
+void *bt_mem_zalloc(size_t n, size_t size);
+
+/* Grows or shrinks an allocation to n objects of size bytes; new bytes are not set. ptr may be NULL. */
+void *bt_mem_realloc(void *ptr, size_t n, size_t size);
+
+/* Zeroed memory whose start and size are multiples of a cache line; for columns. Owns: bt_mem_free. */
+void *bt_mem_column(size_t n, size_t size);
+
+/* A copy of n bytes with a NUL behind them. Owns: bt_mem_free. */
+char *bt_mem_copy(const char *bytes, size_t n);
+
+/* Frees what came from this header; NULL is fine. */
+void bt_mem_free(void *ptr);
+
+/* Bytes that the program holds from the allocator now. */
+size_t bt_mem_in_use_bytes(void);
+
+/* Makes room for one more element in a growing array: doubles *cap_n when count_n has reached it. */
+void *bt_mem_grow(void *array, size_t count_n, size_t *cap_n, size_t size);

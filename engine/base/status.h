@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What became of an operation. A status has one meaning in the whole engine; answers to questions have enums of their own.
+ */
+#pragma once
+
+enum bt_status {
+	BT_OK = 0,
+	BT_NO_MEMORY,  /* an allocation failed or a memory limit was reached */
+	BT_INVALID,    /* the input does not follow its grammar or its rules */
+	BT_RANGE,      /* a number or size is outside what is allowed */
+	BT_DEPTH,      /* nested deeper than allowed */
+	BT_TRUNCATED,  /* the input ends too early */
+	BT_NOT_FOUND,  /* no such name */
+	BT_EXISTS,     /* the name is taken */
+	BT_FULL,       /* a ring, pool or table has reached its limit */
+	BT_CONFLICT,   /* somebody else was first */
+	BT_IO,         /* the operating system refused; errno says why */
+	BT_UNSUPPORTED /* understood, but berth does not do it */
+};
+
+/* Returns the status as a word for logs and tests, such as "not found". Context: any thread. */
+const char *bt_status_name(enum bt_status status);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Kubernetes API objects as plain C values: the part of each kind that can change a scheduling decision, field for field
+ * as in the API, before interning. Decoders in tools/ fill these; cache/ingest turns them into interned values.
+ *
+ * Owns: nothing. Strings and arrays belong to the decoder's input and arena and die with them.
+ * Absent and empty differ where the API says so: a `set` or `has_…` flag tells. An array that is absent has n = 0.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/str.h"
+#include "engine/model/quantity.h"
+
+enum bt_kind {
+	BT_KIND_OTHER = 0, /* read, counted, named in the report */
+	BT_KIND_NODE,
+	BT_KIND_POD,
+	BT_KIND_NAMESPACE,
+	BT_KIND_PRIORITY_CLASS,
+	BT_KIND_PERSISTENT_VOLUME,
+	BT_KIND_PERSISTENT_VOLUME_CLAIM,
+	BT_KIND_STORAGE_CLASS,
+	BT_KIND_CSI_NODE,
+	BT_KIND_CSI_DRIVER,
+	BT_KIND_SERVICE,
+	BT_KIND_REPLICA_SET,
+	BT_KIND_REPLICATION_CONTROLLER,
+	BT_KIND_STATEFUL_SET,
+	BT_KIND_DEPLOYMENT,
+	BT_KIND_JOB,
+	BT_KIND_DAEMON_SET,
+	BT_KIND_CRON_JOB,
+	BT_KIND_POD_DISRUPTION_BUDGET,
+	BT_KIND_N
+};
+
+struct bt_str_list {
+	struct bt_str *items;
+	uint32_t n;
+	bool set;
+};
+
+struct bt_str_pair {
+	struct bt_str key, value;
+};
+
+struct bt_str_map {
+	struct bt_str_pair *items; /* in input order; keys are unique */
+	uint32_t n;
+	bool set;
+};
+
+struct bt_named_quantity {
+	struct bt_str name;
+	struct bt_quantity quantity;
+};
+
+struct bt_resource_list {
+	struct bt_named_quantity *items;
+	uint32_t n;
+	bool set;
+};
+
+struct bt_owner_object {
+	struct bt_str api_version, kind, name, uid;
+	bool controller;
+};
+
+struct bt_meta_object {
+	struct bt_str name, namespace_, uid, generate_name, resource_version;
+	int64_t creation_ns;   /* since the Unix epoch; 0 when absent */
+	int64_t deletion_ns;   /* deletionTimestamp; 0 when absent */
+	int64_t deletion_grace_s;
+	struct bt_str_map labels, annotations;
+	struct bt_owner_object *owners;
+	uint32_t owner_n;
+	struct bt_str_list finalizers;
+};
+
+/* One expression of a node selector or a label selector; operator_ is the API's word, checked later. */
+struct bt_requirement_object {
+	struct bt_str key, operator_;
+	struct bt_str_list values;
+};
+
+struct bt_requirement_object_list {
+	struct bt_requirement_object *items;
+	uint32_t n;
+};
+
+struct bt_label_selector_object {
+	bool set; /* a nil selector matches nothing, an empty one everything */
+	struct bt_str_map match_labels;
+	struct bt_requirement_object_list match_expressions;
+};
+
+struct bt_node_term_object {
+	struct bt_requirement_object_list match_expressions, match_fields;
+};
+
+struct bt_node_selector_object {
+	bool set;
+	struct bt_node_term_object *terms;
+	uint32_t term_n;
+};
+
+struct bt_preferred_node_term_object {
+	int32_t weight;
+	struct bt_node_term_object preference;
+};
+
+struct bt_node_affinity_object {
+	bool set;
+	struct bt_node_selector_object required;
+	struct bt_preferred_node_term_object *preferred;
+	uint32_t preferred_n;
+	bool preferred_set;
+};
+
+struct bt_pod_term_object {
+	struct bt_label_selector_object label_selector;
+	struct bt_str_list namespaces;
+	struct bt_str topology_key;
+	struct bt_label_selector_object namespace_selector;
+	struct bt_str_list match_label_keys, mismatch_label_keys;
+};
+
+struct bt_weighted_pod_term_object {
+	int32_t weight;
+	struct bt_pod_term_object term;
+};
+
+struct bt_pod_affinity_object {
+	bool set;
+	struct bt_pod_term_object *required;
+	uint32_t required_n;
+	struct bt_weighted_pod_term_object *preferred;
+	uint32_t preferred_n;
+};
+
+struct bt_affinity_object {
+	struct bt_node_affinity_object node_affinity;
+	struct bt_pod_affinity_object pod_affinity, pod_anti_affinity;
+};
+
+struct bt_toleration_object {
+	struct bt_str key, operator_, value, effect;
+	int64_t toleration_seconds;
+	bool has_toleration_seconds;
+};
+
+struct bt_taint_object {
+	struct bt_str key, value, effect;
+};
+
+struct bt_spread_constraint_object {
+	int32_t max_skew;
+	int32_t min_domains;
+	bool has_min_domains;
+	struct bt_str topology_key, when_unsatisfiable, node_affinity_policy, node_taints_policy;
+	struct bt_label_selector_object label_selector;
+	struct bt_str_list match_label_keys;
+};
+
+struct bt_port_object {
+	int32_t host_port, container_port;
+	struct bt_str protocol, host_ip;
+};
+
+struct bt_requirements_object {
+	bool set;
+	struct bt_resource_list requests, limits;
+	struct bt_str_list claims; /* names of the pod's resourceClaims */
+};
+
+struct bt_container_object {
+	struct bt_str name, image, restart_policy;
+	struct bt_requirements_object resources;
+	struct bt_port_object *ports;
+	uint32_t port_n;
+};
+
+enum bt_volume_type {
+	BT_VOLUME_OTHER = 0, /* cannot matter to the scheduler */
+	BT_VOLUME_CLAIM,
+	BT_VOLUME_EPHEMERAL,
+	BT_VOLUME_IMAGE,
+	BT_VOLUME_GCE_PD,
+	BT_VOLUME_AWS_EBS,
+	BT_VOLUME_ISCSI,
+	BT_VOLUME_RBD,
+	BT_VOLUME_AZURE_DISK,
+	BT_VOLUME_CINDER,
+	BT_VOLUME_PORTWORX,
+	BT_VOLUME_CSI_INLINE
+};
+
+struct bt_volume_object {
+	struct bt_str name;
+	enum bt_volume_type type;
+	struct bt_str source; /* claim name, image reference, pdName, volumeID, iqn, rbd image, csi driver */
+	struct bt_str pool;   /* rbd */
+	struct bt_str_list monitors;
+	bool read_only;
+};
+
+struct bt_pod_claim_object {
+	struct bt_str name, claim_name, template_name;
+};
+
+struct bt_container_status_object {
+	struct bt_str name;
+	struct bt_resource_list allocated;        /* allocatedResources */
+	struct bt_requirements_object resources;  /* actuated */
+};
+
+struct bt_condition_object {
+	struct bt_str type, status, reason;
+};
+
+struct bt_pod_spec_object {
+	struct bt_str node_name, scheduler_name, priority_class_name, preemption_policy, restart_policy, runtime_class_name;
+	int32_t priority;
+	bool has_priority, host_network, host_users, has_host_users;
+	int64_t termination_grace_s;
+	bool has_termination_grace;
+	struct bt_str_map node_selector;
+	struct bt_affinity_object affinity;
+	struct bt_toleration_object *tolerations;
+	uint32_t toleration_n;
+	struct bt_spread_constraint_object *spread;
+	uint32_t spread_n;
+	struct bt_container_object *containers, *init_containers;
+	uint32_t container_n, init_container_n;
+	struct bt_resource_list overhead;
+	struct bt_requirements_object resources; /* pod-level */
+	struct bt_str_list scheduling_gates;     /* names */
+	struct bt_volume_object *volumes;
+	uint32_t volume_n;
+	struct bt_pod_claim_object *claims;
+	uint32_t claim_n;
+};
+
+struct bt_pod_object {
+	struct bt_meta_object meta;
+	struct bt_pod_spec_object spec;
+	struct bt_str phase, nominated_node_name;
+	int64_t start_ns;
+	struct bt_condition_object *conditions;
+	uint32_t condition_n;
+	struct bt_container_status_object *container_statuses, *init_container_statuses;
+	uint32_t container_status_n, init_container_status_n;
+	struct bt_resource_list allocated;       /* status.allocatedResources, pod-level */
+	struct bt_requirements_object resources; /* status.resources, pod-level */
+};
+
+struct bt_image_object {
+	struct bt_str_list names;
+	int64_t size_bytes;
+};
+
+struct bt_node_object {
+	struct bt_meta_object meta;
+	bool unschedulable;
+	struct bt_taint_object *taints;
+	uint32_t taint_n;
+	struct bt_resource_list allocatable, capacity;
+	struct bt_image_object *images;
+	uint32_t image_n;
+	struct bt_condition_object *conditions;
+	uint32_t condition_n;
+	struct bt_str_list declared_features;
+};
+
+struct bt_namespace_object {
+	struct bt_meta_object meta;
+};
+
+struct bt_priority_class_object {
+	struct bt_meta_object meta;
+	int32_t value;
+	bool global_default;
+	struct bt_str preemption_policy;
+};
+
+struct bt_service_object {
+	struct bt_meta_object meta;
+	struct bt_str_map selector;
+};
+
+/* ReplicaSet, ReplicationController, StatefulSet, Deployment, Job, DaemonSet and CronJob: what their controllers need. */
+struct bt_workload_object {
+	struct bt_meta_object meta;
+	int32_t replicas, parallelism, completions, start_ordinal;
+	bool has_replicas, has_parallelism, has_completions, indexed, suspend;
+	struct bt_label_selector_object selector;
+	struct bt_meta_object template_meta;
+	struct bt_pod_spec_object template_spec;
+	struct bt_str_list claim_templates; /* names of a StatefulSet's volumeClaimTemplates */
+};
+
+struct bt_pdb_object {
+	struct bt_meta_object meta;
+	struct bt_label_selector_object selector;
+	int32_t disruptions_allowed;
+	struct bt_str_list disrupted_pods;
+};
+
+/* Storage kinds are read so that they can be counted and passed on; the volume plugins say which fields they need. */
+struct bt_other_object {
+	struct bt_meta_object meta;
+};
+
+struct bt_object {
+	enum bt_kind kind;
+	struct bt_str api_version, kind_name;
+	union {
+		struct bt_meta_object meta; /* the first member of every kind */
+		struct bt_node_object node;
+		struct bt_pod_object pod;
+		struct bt_namespace_object namespace_;
+		struct bt_priority_class_object priority_class;
+		struct bt_service_object service;
+		struct bt_workload_object workload;
+		struct bt_pdb_object pdb;
+		struct bt_other_object other;
+	};
+};
