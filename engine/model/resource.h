@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Resource names as small slots, and amounts of resources by slot: cpu in thousandths, all others in whole units.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/model/intern.h"
+#include "engine/model/object.h"
+
+enum bt_resource {
+	BT_CPU = 0, /* milli */
+	BT_MEMORY,  /* bytes */
+	BT_EPHEMERAL_STORAGE,
+	BT_FIRST_SCALAR, /* extended resources, hugepages, attachable volumes, names with a kubernetes.io/ domain */
+	BT_RESOURCE_MAX = 64
+};
+
+/* What bt_resource_slot says of a name that has no slot. */
+enum bt_no_slot {
+	BT_SLOT_PODS = -1,    /* the pod count, which is no scalar */
+	BT_SLOT_IGNORED = -2, /* a name that the scheduler drops, such as storage */
+	BT_SLOT_FULL = -3     /* more different resource names than BT_RESOURCE_MAX */
+};
+
+/* owner: the ingesting thread. */
+struct bt_resource_table {
+	uint32_t names[BT_RESOURCE_MAX]; /* interned; 0 beyond n */
+	bool extended[BT_RESOURCE_MAX];
+	int n;
+};
+
+/* The names that all parts share. */
+struct bt_dictionary {
+	struct bt_intern *intern;
+	struct bt_resource_table resources;
+};
+
+struct bt_dictionary *bt_dictionary_create(void);
+void bt_dictionary_destroy(struct bt_dictionary *dictionary);
+
+struct bt_amount {
+	uint32_t slot;
+	int64_t amount;
+};
+
+/* Amounts by ascending slot; a slot that is absent differs from one with amount 0. */
+struct bt_amounts {
+	const struct bt_amount *items;
+	uint32_t n;
+};
+
+/* The slot of a resource name, given now if it has none; or an enum bt_no_slot. Context: owner. */
+int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name);
+
+/* The slot of a known name, or -1. */
+int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name);
+
+struct bt_str bt_resource_name(const struct bt_dictionary *dictionary, uint32_t slot);
+
+/* Is the name an extended resource, as upstream's IsExtendedResourceName decides? */
+bool bt_resource_is_extended(struct bt_str name);
+
+/* Is the name kept as a scalar at all (extended, hugepages-, attachable-volumes-, domain kubernetes.io/)? */
+bool bt_resource_is_scalar(struct bt_str name);
+
+/* The amount of a slot; 0 when absent. */
+int64_t bt_amounts_get(struct bt_amounts amounts, uint32_t slot);
+
+/* A quantity in the unit of the slot, rounded up. */
+int64_t bt_resource_amount(uint32_t slot, struct bt_quantity quantity);

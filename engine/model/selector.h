@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Label selectors and node selectors, compiled to interned names.
+ * Source: apimachinery labels.Requirement and component-helpers nodeaffinity, v1.36.3.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "engine/base/status.h"
+#include "engine/model/label.h"
+#include "engine/model/object.h"
+
+enum bt_operator {
+	BT_OP_IN = 0,
+	BT_OP_NOT_IN,
+	BT_OP_EXISTS,
+	BT_OP_DOES_NOT_EXIST,
+	BT_OP_GT,
+	BT_OP_LT
+};
+
+struct bt_requirement {
+	uint32_t key;
+	enum bt_operator op;
+	const uint32_t *values; /* In, NotIn */
+	uint32_t value_n;
+	int64_t number; /* Gt, Lt */
+};
+
+/* All requirements hold. No requirements: matches everything, unless nothing is set. */
+struct bt_selector {
+	const struct bt_requirement *items;
+	uint32_t n;
+	bool nothing;
+};
+
+/* A requirement on metadata.name (the only field a node has for selectors), or on a field that no node has. */
+struct bt_field_requirement {
+	uint32_t value;
+	bool is_name, negated;
+};
+
+struct bt_node_term {
+	struct bt_selector labels;
+	const struct bt_field_requirement *fields;
+	uint32_t field_n;
+	bool invalid; /* could not be parsed: matches nothing */
+};
+
+/* Any term matches. A selector without terms matches nothing. */
+struct bt_node_selector {
+	const struct bt_node_term *terms;
+	uint32_t term_n;
+};
+
+/*
+ * Compiles a label selector. A nil selector matches nothing, an empty one everything.
+ * Context : the owner of intern. Owns: the result lives in arena.
+ * Returns : BT_OK; BT_INVALID with upstream's kind of message in out_why (may be NULL): bad operator, key or values.
+ */
+enum bt_status bt_selector_compile(struct bt_intern *intern, struct bt_arena *arena,
+	const struct bt_label_selector_object *object, struct bt_selector *out_selector, struct bt_buf *out_why);
+
+/* A selector that wants every pair of the map, unchecked, as labels.SelectorFromSet does. */
+struct bt_selector bt_selector_from_map(struct bt_intern *intern, struct bt_arena *arena, const struct bt_str_map *map);
+
+/*
+ * Compiles one node selector term; sets invalid (and explains in out_why, may be NULL) when upstream's parser refuses it.
+ * Returns false when the term is empty, which matches nothing and is to be left out.
+ */
+bool bt_node_term_compile(struct bt_intern *intern, struct bt_arena *arena, const struct bt_node_term_object *object,
+	struct bt_node_term *out_term, struct bt_buf *out_why);
+
+/* Compiles all terms; empty ones are left out. */
+struct bt_node_selector bt_node_selector_compile(struct bt_intern *intern, struct bt_arena *arena,
+	const struct bt_node_selector_object *object);
+
+/* Does a label value (BT_NAME_NONE when the key is absent) satisfy the requirement? Pure. */
+bool bt_requirement_matches(const struct bt_intern *intern, const struct bt_requirement *requirement, uint32_t value);
+
+bool bt_selector_matches(const struct bt_intern *intern, const struct bt_selector *selector, struct bt_labels labels);
+
+bool bt_node_term_matches(const struct bt_intern *intern, const struct bt_node_term *term, struct bt_labels labels,
+	uint32_t node_name);
+
+bool bt_node_selector_matches(const struct bt_intern *intern, const struct bt_node_selector *selector,
+	struct bt_labels labels, uint32_t node_name);
+
+/* A decimal integer as strconv.ParseInt(s, 10, 64) reads it. */
+bool bt_parse_int64(struct bt_str s, int64_t *out_number);
+
+/* The syntax of label keys ([prefix/]name, upstream IsQualifiedName) and of label values. */
+bool bt_is_qualified_name(struct bt_str s);
+bool bt_is_label_value(struct bt_str s);

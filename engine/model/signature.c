@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Signatures: a pod is written as a canonical run of words; equal runs are one signature.
+ */
+#include "engine/model/signature.h"
+
+#include <stdlib.h>
+
+#include "engine/base/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+
+struct entry {
+	struct bt_signature *signature;
+	uint64_t hash;
+	const char *words;
+	size_t words_bytes;
+};
+
+struct bt_signatures {
+	struct bt_dictionary *dictionary;
+	struct entry *entries; /* by ix */
+	size_t entry_n, entry_cap;
+	uint32_t *table; /* ix + 1, or 0 */
+	size_t table_n;
+	struct bt_arena arena;   /* signatures, for ever */
+	struct bt_arena scratch; /* one pod */
+	struct bt_buf words;
+	struct bt_buf text;
+};
+
+struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
+{
+	struct bt_signatures *signatures = bt_mem_zalloc(1, sizeof(*signatures));
+
+	signatures->dictionary = dictionary;
+	signatures->table_n = 256;
+	signatures->table = bt_mem_zalloc(signatures->table_n, sizeof(*signatures->table));
+	return signatures;
+}
+
+void bt_signatures_destroy(struct bt_signatures *signatures)
+{
+	if (!signatures) {
+		return;
+	}
+	bt_mem_free(signatures->entries);
+	bt_mem_free(signatures->table);
+	bt_arena_fini(&signatures->arena);
+	bt_arena_fini(&signatures->scratch);
+	bt_buf_fini(&signatures->words);
+	bt_buf_fini(&signatures->text);
+	bt_mem_free(signatures);
+}
+
+/* ---- the canonical words ---- */
+
+static void put(struct bt_signatures *s, uint64_t word)
+{
+	bt_buf_add(&s->words, &word, sizeof(word));
+}
+
+static void put_name(struct bt_signatures *s, struct bt_str name)
+{
+	put(s, bt_intern_add(s->dictionary->intern, name));
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct bt_label *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static struct bt_labels intern_map(struct bt_signatures *s, struct bt_arena *arena, const struct bt_str_map *map)
+{
+	struct bt_label *items = bt_arena_alloc(arena, map->n * sizeof(*items), 8);
+
+	for (uint32_t i = 0; i < map->n; i++) {
+		items[i].key = bt_intern_add(s->dictionary->intern, map->items[i].key);
+		items[i].value = bt_intern_add(s->dictionary->intern, map->items[i].value);
+	}
+	if (map->n > 1) {
+		qsort(items, map->n, sizeof(*items), by_key);
+	}
+	return (struct bt_labels){items, map->n};
+}
+
+static void put_map(struct bt_signatures *s, const struct bt_str_map *map)
+{
+	struct bt_labels labels = intern_map(s, &s->scratch, map);
+
+	put(s, (uint64_t)map->n << 1 | map->set);
+	for (uint32_t i = 0; i < labels.n; i++) {
+		put(s, (uint64_t)labels.items[i].key << 32 | labels.items[i].value);
+	}
+}
+
+static void put_requirements(struct bt_signatures *s, const struct bt_requirement_object_list *list)
+{
+	put(s, list->n);
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct bt_requirement_object *item = &list->items[i];
+
+		put_name(s, item->key);
+		put_name(s, item->operator_);
+		put(s, item->values.n);
+		for (uint32_t j = 0; j < item->values.n; j++) {
+			put_name(s, item->values.items[j]);
+		}
+	}
+}
+
+static void put_node_affinity(struct bt_signatures *s, const struct bt_node_affinity_object *affinity)
+{
+	put(s, (uint64_t)affinity->required.term_n << 1 | affinity->required.set);
+	for (uint32_t i = 0; i < affinity->required.term_n; i++) {
+		put_requirements(s, &affinity->required.terms[i].match_expressions);
+		put_requirements(s, &affinity->required.terms[i].match_fields);
+	}
+	put(s, (uint64_t)affinity->preferred_n << 1 | affinity->preferred_set);
+	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
+		put(s, (uint64_t)affinity->preferred[i].weight);
+		put_requirements(s, &affinity->preferred[i].preference.match_expressions);
+		put_requirements(s, &affinity->preferred[i].preference.match_fields);
+	}
+}
+
+static void put_tolerations(struct bt_signatures *s, const struct bt_pod_spec_object *spec)
+{
+	put(s, spec->toleration_n);
+	for (uint32_t i = 0; i < spec->toleration_n; i++) {
+		const struct bt_toleration_object *toleration = &spec->tolerations[i];
+
+		put_name(s, toleration->key);
+		put_name(s, toleration->operator_);
+		put_name(s, toleration->value);
+		put_name(s, toleration->effect);
+	}
+}
+
+static void put_amounts(struct bt_signatures *s, struct bt_amounts amounts)
+{
+	put(s, amounts.n);
+	for (uint32_t i = 0; i < amounts.n; i++) {
+		put(s, amounts.items[i].slot);
+		put(s, (uint64_t)amounts.items[i].amount);
+	}
+}
+
+static void put_container(struct bt_signatures *s, const struct bt_container_object *container, bool ports_count)
+{
+	put_name(s, container->image);
+	for (uint32_t i = 0; ports_count && i < container->port_n; i++) {
+		if (container->ports[i].host_port > 0) {
+			put(s, (uint64_t)container->ports[i].host_port);
+			put_name(s, container->ports[i].host_ip);
+			put_name(s, container->ports[i].protocol);
+		}
+	}
+	put(s, UINT64_MAX);
+}
+
+static uint32_t needs_of(const struct bt_pod_spec_object *spec)
+{
+	uint32_t needs = 0;
+
+	needs |= spec->spread_n ? BT_NEED_SPREAD : 0;
+	needs |= spec->affinity.pod_affinity.required_n || spec->affinity.pod_affinity.preferred_n ||
+				 spec->affinity.pod_anti_affinity.required_n || spec->affinity.pod_anti_affinity.preferred_n
+			 ? BT_NEED_POD_AFFINITY
+			 : 0;
+	needs |= spec->claim_n ? BT_NEED_CLAIMS : 0;
+	for (uint32_t i = 0; i < spec->volume_n; i++) {
+		if (spec->volumes[i].type != BT_VOLUME_OTHER && spec->volumes[i].type != BT_VOLUME_IMAGE &&
+			spec->volumes[i].type != BT_VOLUME_CSI_INLINE) {
+			needs |= BT_NEED_VOLUMES;
+		}
+	}
+	return needs;
+}
+
+static bool is_sidecar(const struct bt_container_object *container)
+{
+	return bt_str_is(container->restart_policy, "Always");
+}
+
+static void put_pod(struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+
+	put_name(s, pod->meta.namespace_);
+	put_name(s, spec->scheduler_name);
+	put_map(s, &pod->meta.labels);
+	put_map(s, &spec->node_selector);
+	put_node_affinity(s, &spec->affinity.node_affinity);
+	put_tolerations(s, spec);
+	put_amounts(s, requests->fit);
+	put_amounts(s, requests->used);
+	put_amounts(s, requests->score);
+	put(s, (uint64_t)requests->nonzero_milli_cpu);
+	put(s, (uint64_t)requests->nonzero_memory);
+	put(s, spec->init_container_n);
+	for (uint32_t i = 0; i < spec->init_container_n; i++) {
+		put_container(s, &spec->init_containers[i], is_sidecar(&spec->init_containers[i]));
+	}
+	for (uint32_t i = 0; i < spec->container_n; i++) {
+		put_container(s, &spec->containers[i], true);
+	}
+	for (uint32_t i = 0; i < spec->volume_n; i++) {
+		if (spec->volumes[i].type == BT_VOLUME_IMAGE) {
+			put_name(s, spec->volumes[i].source);
+		}
+	}
+	put(s, UINT64_MAX);
+	put(s, needs_of(spec));
+}
+
+/* ---- the parts of a new signature ---- */
+
+static struct bt_amounts keep_amounts(struct bt_signatures *s, struct bt_amounts amounts)
+{
+	struct bt_amount *items = bt_arena_alloc(&s->arena, amounts.n * sizeof(*items), 8);
+
+	if (amounts.n) {
+		memcpy(items, amounts.items, amounts.n * sizeof(*items));
+	}
+	return (struct bt_amounts){items, amounts.n};
+}
+
+static int by_name(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool listed(const struct bt_str_list *list, struct bt_str name)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (bt_str_eq(list->items[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool demands_names(const struct bt_requirement_object *field)
+{
+	return bt_str_is(field->key, "metadata.name") && bt_str_is(field->operator_, "In");
+}
+
+/*
+ * The names that one term demands: those of its first In on metadata.name that are also in all its other ones. They are taken
+ * even when the term could not be parsed otherwise, as upstream's PreFilter does. Returns false when the term demands none.
+ */
+static bool term_names(struct bt_signatures *s, const struct bt_node_term_object *term, uint32_t *names, uint32_t *n)
+{
+	const struct bt_requirement_object *first = NULL;
+
+	for (uint32_t i = 0; i < term->match_fields.n && !first; i++) {
+		first = demands_names(&term->match_fields.items[i]) ? &term->match_fields.items[i] : NULL;
+	}
+	for (uint32_t v = 0; first && v < first->values.n; v++) {
+		bool in_all = true;
+
+		for (uint32_t i = 0; i < term->match_fields.n; i++) {
+			const struct bt_requirement_object *field = &term->match_fields.items[i];
+
+			in_all &= !demands_names(field) || listed(&field->values, first->values.items[v]);
+		}
+		if (in_all) {
+			names[(*n)++] = bt_intern_add(s->dictionary->intern, first->values.items[v]);
+		}
+	}
+	return first != NULL;
+}
+
+static void find_names(struct bt_signatures *s, const struct bt_node_selector_object *required,
+	struct bt_signature *signature)
+{
+	size_t limit = 0;
+	uint32_t n = 0, kept = 0;
+
+	for (uint32_t i = 0; i < required->term_n; i++) {
+		for (uint32_t j = 0; j < required->terms[i].match_fields.n; j++) {
+			limit += required->terms[i].match_fields.items[j].values.n;
+		}
+	}
+	uint32_t *names = bt_arena_alloc(&s->arena, limit * sizeof(*names), 8);
+	for (uint32_t i = 0; i < required->term_n; i++) {
+		if (!term_names(s, &required->terms[i], names, &n)) {
+			return;
+		}
+	}
+	if (n) {
+		qsort(names, n, sizeof(*names), by_name);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept == 0 || names[kept - 1] != names[i]) {
+			names[kept++] = names[i];
+		}
+	}
+	signature->names_only = required->term_n > 0;
+	signature->node_names = names;
+	signature->node_name_n = kept;
+}
+
+static void keep_preferred(struct bt_signatures *s, const struct bt_node_affinity_object *affinity,
+	struct bt_signature *signature)
+{
+	struct bt_preferred_term *items = bt_arena_zalloc(&s->arena, affinity->preferred_n * sizeof(*items));
+	uint32_t n = 0;
+
+	bt_buf_clear(&s->text);
+	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
+		items[n].weight = affinity->preferred[i].weight;
+		n += items[n].weight != 0 && bt_node_term_compile(s->dictionary->intern, &s->arena,
+						     &affinity->preferred[i].preference, &items[n].term, &s->text);
+	}
+	signature->has_preferred = affinity->preferred_set;
+	signature->preferred = items;
+	signature->preferred_n = n;
+	signature->preferred_error = s->text.len ? bt_arena_copy(&s->arena, s->text.ptr, s->text.len) : NULL;
+}
+
+static void keep_ports(struct bt_signatures *s, const struct bt_container_object *container,
+	struct bt_host_port *ports, uint32_t *n)
+{
+	struct bt_intern *intern = s->dictionary->intern;
+
+	for (uint32_t i = 0; i < container->port_n; i++) {
+		const struct bt_port_object *port = &container->ports[i];
+
+		if (port->host_port > 0) {
+			ports[(*n)++] = (struct bt_host_port){
+				.ip = port->host_ip.len ? bt_intern_add(intern, port->host_ip) : BT_NAME_ANY_IP,
+				.protocol = port->protocol.len ? bt_intern_add(intern, port->protocol) : BT_NAME_TCP,
+				.port = port->host_port,
+			};
+		}
+	}
+}
+
+static void keep_all_ports(struct bt_signatures *s, const struct bt_pod_spec_object *spec,
+	struct bt_signature *signature)
+{
+	size_t limit = 0;
+
+	for (uint32_t i = 0; i < spec->init_container_n; i++) {
+		limit += spec->init_containers[i].port_n;
+	}
+	for (uint32_t i = 0; i < spec->container_n; i++) {
+		limit += spec->containers[i].port_n;
+	}
+	struct bt_host_port *ports = bt_arena_zalloc(&s->arena, limit * sizeof(*ports));
+	for (uint32_t i = 0; i < spec->init_container_n; i++) {
+		if (is_sidecar(&spec->init_containers[i])) {
+			keep_ports(s, &spec->init_containers[i], ports, &signature->port_n);
+		}
+	}
+	for (uint32_t i = 0; i < spec->container_n; i++) {
+		keep_ports(s, &spec->containers[i], ports, &signature->port_n);
+	}
+	signature->ports = ports;
+}
+
+/* An image name with a tag: ":latest" is added unless the last colon comes after the last slash. */
+static uint32_t image_name(struct bt_signatures *s, struct bt_str image)
+{
+	size_t colon = image.len, slash = image.len;
+
+	for (size_t i = 0; i < image.len; i++) {
+		colon = image.ptr[i] == ':' ? i : colon;
+		slash = image.ptr[i] == '/' ? i : slash;
+	}
+	if (colon != image.len && (slash == image.len || colon > slash)) {
+		return bt_intern_add(s->dictionary->intern, image);
+	}
+	bt_buf_clear(&s->text);
+	bt_buf_str(&s->text, image);
+	bt_buf_text(&s->text, ":latest");
+	return bt_intern_add(s->dictionary->intern, bt_buf_view(&s->text));
+}
+
+static void keep_images(struct bt_signatures *s, const struct bt_pod_spec_object *spec, struct bt_signature *signature)
+{
+	uint32_t *images = bt_arena_alloc(&s->arena,
+		(spec->init_container_n + spec->container_n + spec->volume_n) * sizeof(*images), 8);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < spec->init_container_n; i++) {
+		images[n++] = image_name(s, spec->init_containers[i].image);
+	}
+	for (uint32_t i = 0; i < spec->container_n; i++) {
+		images[n++] = image_name(s, spec->containers[i].image);
+	}
+	for (uint32_t i = 0; i < spec->volume_n; i++) {
+		if (spec->volumes[i].type == BT_VOLUME_IMAGE) {
+			images[n++] = image_name(s, spec->volumes[i].source);
+		}
+	}
+	signature->images = images;
+	signature->image_n = n;
+	signature->container_n = spec->init_container_n + spec->container_n;
+}
+
+static struct bt_signature *build(struct bt_signatures *s, const struct bt_pod_object *pod,
+	const struct bt_requests *requests)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+	const struct bt_node_affinity_object *affinity = &spec->affinity.node_affinity;
+	struct bt_intern *intern = s->dictionary->intern;
+	struct bt_signature *signature = bt_arena_zalloc(&s->arena, sizeof(*signature));
+	struct bt_toleration *tolerations = bt_arena_zalloc(&s->arena, spec->toleration_n * sizeof(*tolerations));
+
+	for (uint32_t i = 0; i < spec->toleration_n; i++) {
+		tolerations[i] = bt_toleration_intern(intern, &spec->tolerations[i]);
+	}
+	*signature = (struct bt_signature){
+		.ix = (uint32_t)s->entry_n,
+		.namespace_ = bt_intern_add(intern, pod->meta.namespace_),
+		.scheduler_name = bt_intern_add(intern, spec->scheduler_name),
+		.labels = intern_map(s, &s->arena, &pod->meta.labels),
+		.requests = *requests,
+		.has_node_selector = spec->node_selector.set,
+		.node_selector = bt_selector_from_map(intern, &s->arena, &spec->node_selector),
+		.has_required = affinity->required.set,
+		.required = bt_node_selector_compile(intern, &s->arena, &affinity->required),
+		.tolerations = tolerations,
+		.toleration_n = spec->toleration_n,
+		.needs = needs_of(spec),
+	};
+	signature->requests.fit = keep_amounts(s, requests->fit);
+	signature->requests.used = keep_amounts(s, requests->used);
+	signature->requests.score = keep_amounts(s, requests->score);
+	find_names(s, &affinity->required, signature);
+	keep_preferred(s, affinity, signature);
+	keep_all_ports(s, spec, signature);
+	keep_images(s, spec, signature);
+	return signature;
+}
+
+/* ---- the table ---- */
+
+static size_t slot_of(const struct bt_signatures *s, uint64_t hash, struct bt_str words)
+{
+	size_t mask = s->table_n - 1;
+
+	for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+		uint32_t at = s->table[slot];
+
+		if (!at || (s->entries[at - 1].hash == hash && s->entries[at - 1].words_bytes == words.len &&
+				   memcmp(s->entries[at - 1].words, words.ptr, words.len) == 0)) {
+			return slot;
+		}
+	}
+}
+
+static void grow(struct bt_signatures *s)
+{
+	bt_mem_free(s->table);
+	s->table_n *= 2;
+	s->table = bt_mem_zalloc(s->table_n, sizeof(*s->table));
+	for (size_t i = 0; i < s->entry_n; i++) {
+		struct bt_str words = {s->entries[i].words, s->entries[i].words_bytes};
+
+		s->table[slot_of(s, s->entries[i].hash, words)] = (uint32_t)i + 1;
+	}
+}
+
+const struct bt_signature *bt_signatures_intern(struct bt_signatures *s, const struct bt_pod_object *pod)
+{
+	struct bt_requests requests;
+
+	bt_arena_reset(&s->scratch);
+	bt_buf_clear(&s->words);
+	bt_requests_compute(s->dictionary, &s->scratch, pod, &requests);
+	put_pod(s, pod, &requests);
+	struct bt_str words = bt_buf_view(&s->words);
+	uint64_t hash = bt_hash_bytes(words.ptr, words.len);
+	size_t slot = slot_of(s, hash, words);
+	if (s->table[slot]) {
+		return s->entries[s->table[slot] - 1].signature;
+	}
+	s->entries = bt_mem_grow(s->entries, s->entry_n, &s->entry_cap, sizeof(*s->entries));
+	char *kept = bt_arena_alloc(&s->arena, words.len, 8);
+	memcpy(kept, words.ptr, words.len);
+	struct bt_signature *signature = build(s, pod, &requests);
+	s->entries[s->entry_n] = (struct entry){signature, hash, kept, words.len};
+	s->entry_n++;
+	s->table[slot] = (uint32_t)s->entry_n;
+	if (s->entry_n * 2 > s->table_n) {
+		grow(s);
+	}
+	return signature;
+}
+
+const struct bt_signature *bt_signatures_get(const struct bt_signatures *signatures, uint32_t ix)
+{
+	BT_INVARIANT(ix < signatures->entry_n);
+	return signatures->entries[ix].signature;
+}
+
+uint32_t bt_signatures_count(const struct bt_signatures *signatures)
+{
+	return (uint32_t)signatures->entry_n;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A signature is the part of a pod that can change where it goes, in interned names. Pods with equal signatures share one,
+ * so everything that depends on it alone is worked out once.
+ */
+#pragma once
+
+#include "engine/model/request.h"
+#include "engine/model/selector.h"
+#include "engine/model/taint.h"
+
+struct bt_preferred_term {
+	int32_t weight;
+	struct bt_node_term term;
+};
+
+struct bt_host_port {
+	uint32_t ip, protocol; /* names; the empty ip reads as 0.0.0.0, the empty protocol as TCP */
+	int32_t port;
+};
+
+/* Features of a pod whose plugin berth does not have yet: its decision would not be kube-scheduler's. */
+enum bt_need {
+	BT_NEED_SPREAD = 1 << 0,
+	BT_NEED_POD_AFFINITY = 1 << 1,
+	BT_NEED_VOLUMES = 1 << 2,
+	BT_NEED_CLAIMS = 1 << 3
+};
+
+struct bt_signature {
+	uint32_t ix;
+	uint32_t namespace_, scheduler_name;
+	struct bt_labels labels;
+	struct bt_requests requests;
+	bool has_node_selector; /* nodeSelector is there, maybe empty */
+	struct bt_selector node_selector;
+	bool has_required; /* required node affinity is there, maybe without terms */
+	struct bt_node_selector required;
+	/* The names that every required term demands by matchFields; meaningful when names_only. */
+	bool names_only;
+	const uint32_t *node_names; /* ascending, each once */
+	uint32_t node_name_n;
+	bool has_preferred; /* the list of preferred terms is there, maybe empty */
+	const struct bt_preferred_term *preferred;
+	uint32_t preferred_n;
+	const char *preferred_error; /* why the preferred terms cannot be parsed, or NULL */
+	const struct bt_toleration *tolerations;
+	uint32_t toleration_n;
+	const struct bt_host_port *ports;
+	uint32_t port_n;
+	const uint32_t *images; /* normalised; of init containers, containers and image volumes */
+	uint32_t image_n;
+	uint32_t container_n; /* containers and init containers */
+	uint32_t needs;       /* enum bt_need bits */
+};
+
+struct bt_signatures;
+
+struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary);
+void bt_signatures_destroy(struct bt_signatures *signatures);
+
+/*
+ * The signature of a pod, which is made now if no pod had it before.
+ * Context: the owner of the dictionary. Owns: the table, for its whole life.
+ */
+const struct bt_signature *bt_signatures_intern(struct bt_signatures *signatures, const struct bt_pod_object *pod);
+
+/* A signature by its index. */
+const struct bt_signature *bt_signatures_get(const struct bt_signatures *signatures, uint32_t ix);
+
+uint32_t bt_signatures_count(const struct bt_signatures *signatures);
