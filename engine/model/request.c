@@ -117,7 +117,7 @@ static void fill_default(struct sum *sum, int slot, bool wanted, int64_t units, 
 {
 	if (wanted && !(sum->present >> slot & 1)) {
 		note(sum, slot);
-		sum->nano[slot] = (__extension__ __int128)units * nano_per_unit;
+		sum->nano[slot] = (__int128)units * nano_per_unit;
 	}
 }
 

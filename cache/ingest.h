@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 2: objects become interned values in the snapshot and the ledger.
+ * Context: one thread for now; it owns the dictionary, the signatures, the snapshot writer and the ledger.
+ */
+#pragma once
+
+#include "cache/ledger.h"
+#include "cache/snapshot.h"
+
+/* Everything that is known of the cluster. init: the parts; their owners are named in their headers. */
+struct bt_cache {
+	struct bt_dictionary *dictionary;
+	struct bt_signatures *signatures;
+	struct bt_snapshot_writer *snapshot;
+	struct bt_ledger *ledger;
+	struct bt_view view;
+	struct bt_buf text; /* scratch */
+};
+
+struct bt_cache *bt_cache_create(void);
+void bt_cache_destroy(struct bt_cache *cache);
+
+/* Adds or replaces a node. Returns: as bt_snapshot_apply. */
+enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_object *object, uint32_t *out_ix);
+
+/* Takes a node away; its pods keep their place in the ledger. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_ingest_node_delete(struct bt_cache *cache, struct bt_str name);
+
+/*
+ * Adds a pod: scheduled when spec.nodeName is set, otherwise queued. A pod that has ended (Succeeded, Failed) is not entered.
+ * Returns : BT_OK with the pod's index (BT_NO_POD when it has ended); BT_EXISTS when the namespace has such a pod already;
+ *           BT_FULL when it asks for a resource beyond BT_RESOURCE_MAX names (it is not entered).
+ */
+enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Zones in turn.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache/node_order_int.h"
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+/* A node with what it is sorted by. */
+struct visit {
+	uint64_t round, zone_place, place;
+	uint32_t slot;
+};
+
+void bt_node_order_fini(struct bt_node_order *order)
+{
+	bt_mem_free(order->zones);
+	bt_mem_free(order->members);
+	bt_mem_free(order->list);
+	bt_map_fini(&order->zone_ixs);
+	*order = (struct bt_node_order){0};
+}
+
+static uint32_t zone_ix(struct bt_node_order *order, uint64_t key)
+{
+	/* The key of the nodes without a zone is 0, which the map does not take. */
+	uint64_t map_key = key + 1;
+	uint32_t ix;
+
+	if (bt_map_get(&order->zone_ixs, map_key, &ix)) {
+		return ix;
+	}
+	order->zones = bt_mem_grow(order->zones, order->zone_n, &order->zone_cap, sizeof(*order->zones));
+	ix = (uint32_t)order->zone_n++;
+	order->zones[ix] = (struct bt_zone){.key = key};
+	bt_map_put(&order->zone_ixs, map_key, ix);
+	return ix;
+}
+
+static void make_room(struct bt_node_order *order, uint32_t slot)
+{
+	size_t old = order->member_n, n = old ? old : 64;
+
+	while (n <= slot) {
+		n *= 2;
+	}
+	if (n != old) {
+		order->members = bt_mem_realloc(order->members, n, sizeof(*order->members));
+		memset(order->members + old, 0, (n - old) * sizeof(*order->members));
+		order->member_n = n;
+	}
+}
+
+void bt_node_order_put(struct bt_node_order *order, uint32_t slot, uint64_t zone_key)
+{
+	make_room(order, slot);
+	uint32_t ix = zone_ix(order, zone_key);
+	struct bt_zone_member *member = &order->members[slot];
+	if (member->place && member->zone_ix == ix) {
+		return;
+	}
+	bt_node_order_remove(order, slot);
+	if (order->zones[ix].node_n++ == 0) {
+		order->zones[ix].place = ++order->next_place;
+	}
+	*member = (struct bt_zone_member){ix, ++order->next_place};
+	order->node_n++;
+	order->stale = 1;
+}
+
+void bt_node_order_remove(struct bt_node_order *order, uint32_t slot)
+{
+	if (slot >= order->member_n || !order->members[slot].place) {
+		return;
+	}
+	order->zones[order->members[slot].zone_ix].node_n--;
+	order->members[slot].place = 0;
+	order->node_n--;
+	order->stale = 1;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct visit *x = a, *y = b;
+
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+static int by_round(const void *a, const void *b)
+{
+	const struct visit *x = a, *y = b;
+
+	if (x->round != y->round) {
+		return x->round < y->round ? -1 : 1;
+	}
+	return x->zone_place < y->zone_place ? -1 : x->zone_place > y->zone_place;
+}
+
+static void build(struct bt_node_order *order)
+{
+	struct visit *visits = bt_mem_zalloc(order->node_n, sizeof(*visits));
+	uint64_t *rounds = bt_mem_zalloc(order->zone_n, sizeof(*rounds));
+	uint32_t n = 0;
+
+	for (uint32_t slot = 0; slot < order->member_n; slot++) {
+		if (order->members[slot].place) {
+			visits[n++] = (struct visit){.place = order->members[slot].place, .slot = slot};
+		}
+	}
+	BT_INVARIANT(n == order->node_n);
+	qsort(visits, n, sizeof(*visits), by_place);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t zone = order->members[visits[i].slot].zone_ix;
+
+		visits[i].round = rounds[zone]++;
+		visits[i].zone_place = order->zones[zone].place;
+	}
+	qsort(visits, n, sizeof(*visits), by_round);
+	order->list = bt_mem_realloc(order->list, n, sizeof(*order->list));
+	for (uint32_t i = 0; i < n; i++) {
+		order->list[i] = visits[i].slot;
+	}
+	bt_mem_free(visits);
+	bt_mem_free(rounds);
+	order->stale = 0;
+}
+
+const uint32_t *bt_node_order_list(struct bt_node_order *order)
+{
+	if (order->stale) {
+		build(order);
+	}
+	return order->list;
+}

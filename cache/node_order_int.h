@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The order in which kube-scheduler visits nodes when it samples: one node of each zone in turn.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/map.h"
+
+/* A zone keeps its place as long as it has a node. */
+struct bt_zone {
+	uint64_t key;
+	uint64_t place; /* when it last became non-empty */
+	uint32_t node_n;
+};
+
+struct bt_zone_member {
+	uint32_t zone_ix;
+	uint64_t place; /* when the node entered the zone; 0: not there */
+};
+
+struct bt_node_order {
+	struct bt_zone *zones;
+	size_t zone_n, zone_cap;
+	struct bt_map zone_ixs;
+	struct bt_zone_member *members; /* by node slot */
+	size_t member_n;
+	uint64_t next_place;
+	uint32_t *list; /* valid unless stale */
+	uint32_t node_n;
+	int stale;
+};
+
+void bt_node_order_fini(struct bt_node_order *order);
+
+/* Enters a node, or moves it when its zone has changed. */
+void bt_node_order_put(struct bt_node_order *order, uint32_t slot, uint64_t zone_key);
+
+void bt_node_order_remove(struct bt_node_order *order, uint32_t slot);
+
+/* All nodes that are in, in order; built when something has changed since. */
+const uint32_t *bt_node_order_list(struct bt_node_order *order);

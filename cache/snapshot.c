@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 3: node objects become columns. Descriptions are interned; a node's slot is its name's for ever.
+ */
+#include "cache/snapshot.h"
+
+#include <stdlib.h>
+
+#include "cache/node_order_int.h"
+#include "engine/base/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+
+#define FIRST_SLOTS 64
+
+struct bt_snapshot_writer {
+	struct bt_dictionary *dictionary;
+	struct bt_snapshot view;
+	size_t slot_cap;
+	struct bt_node *nodes;
+	uint64_t *live;
+	int64_t *alloc[BT_RESOURCE_MAX];
+	int64_t *alloc_pods;
+	struct bt_map slots;      /* node name -> slot */
+	struct bt_map taint_sets; /* hash of the set -> index; sets with equal hashes are compared */
+	struct bt_taint_set *sets;
+	size_t set_n, set_cap;
+	struct bt_map image_ixs; /* image name -> index */
+	struct bt_image *images;
+	size_t image_n, image_cap;
+	struct bt_arena arena; /* labels, taints and image lists */
+	struct bt_node_order order;
+};
+
+struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
+{
+	struct bt_snapshot_writer *w = bt_mem_zalloc(1, sizeof(*w));
+
+	w->dictionary = dictionary;
+	w->sets = bt_mem_grow(NULL, 0, &w->set_cap, sizeof(*w->sets));
+	w->sets[0] = (struct bt_taint_set){0};
+	w->set_n = 1;
+	w->view = (struct bt_snapshot){.dictionary = dictionary, .taint_sets = w->sets, .taint_set_n = 1};
+	return w;
+}
+
+void bt_snapshot_destroy(struct bt_snapshot_writer *w)
+{
+	if (!w) {
+		return;
+	}
+	bt_mem_free(w->nodes);
+	bt_mem_free(w->live);
+	bt_mem_free(w->alloc_pods);
+	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+		bt_mem_free(w->alloc[r]);
+	}
+	bt_map_fini(&w->slots);
+	bt_map_fini(&w->taint_sets);
+	bt_map_fini(&w->image_ixs);
+	bt_mem_free(w->sets);
+	bt_mem_free(w->images);
+	bt_arena_fini(&w->arena);
+	bt_node_order_fini(&w->order);
+	bt_mem_free(w);
+}
+
+const struct bt_snapshot *bt_snapshot_view(const struct bt_snapshot_writer *w)
+{
+	return &w->view;
+}
+
+static int64_t *widen(int64_t *column, size_t old_n, size_t new_n)
+{
+	int64_t *wide = bt_mem_column(new_n, sizeof(*wide));
+
+	if (column) {
+		memcpy(wide, column, old_n * sizeof(*wide));
+		bt_mem_free(column);
+	}
+	return wide;
+}
+
+static void grow_slots(struct bt_snapshot_writer *w)
+{
+	size_t old = w->slot_cap, cap = old ? old * 2 : FIRST_SLOTS;
+	uint64_t *live = bt_mem_zalloc(bt_bitmap_words(cap), sizeof(*live));
+
+	w->nodes = bt_mem_realloc(w->nodes, cap, sizeof(*w->nodes));
+	if (old) {
+		memcpy(live, w->live, bt_bitmap_words(old) * sizeof(*live));
+	}
+	bt_mem_free(w->live);
+	w->live = live;
+	w->alloc_pods = widen(w->alloc_pods, old, cap);
+	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+		if (w->alloc[r]) {
+			w->alloc[r] = widen(w->alloc[r], old, cap);
+			w->view.alloc[r] = w->alloc[r];
+		}
+	}
+	w->slot_cap = cap;
+	w->view.nodes = w->nodes;
+	w->view.live = w->live;
+	w->view.alloc_pods = w->alloc_pods;
+}
+
+uint32_t bt_snapshot_slot(struct bt_snapshot_writer *w, uint32_t name)
+{
+	uint32_t slot;
+
+	if (bt_map_get(&w->slots, name, &slot)) {
+		return slot;
+	}
+	slot = w->view.slot_n;
+	if (slot == w->slot_cap) {
+		grow_slots(w);
+	}
+	w->nodes[slot] = (struct bt_node){.name = name};
+	w->view.slot_n++;
+	bt_map_put(&w->slots, name, slot);
+	return slot;
+}
+
+uint32_t bt_snapshot_find(const struct bt_snapshot_writer *w, uint32_t name)
+{
+	uint32_t slot;
+
+	return name && bt_map_get(&w->slots, name, &slot) && bt_bitmap_test(w->live, slot) ? slot : BT_NO_NODE;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct bt_label *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static int by_index(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static struct bt_labels intern_labels(struct bt_snapshot_writer *w, const struct bt_str_map *map)
+{
+	struct bt_label *items = bt_arena_alloc(&w->arena, map->n * sizeof(*items), 8);
+
+	for (uint32_t i = 0; i < map->n; i++) {
+		items[i].key = bt_intern_add(w->dictionary->intern, map->items[i].key);
+		items[i].value = bt_intern_add(w->dictionary->intern, map->items[i].value);
+	}
+	if (map->n > 1) {
+		qsort(items, map->n, sizeof(*items), by_key);
+	}
+	return (struct bt_labels){items, map->n};
+}
+
+static bool same_set(const struct bt_taint_set *set, const struct bt_taint *taints, uint32_t n)
+{
+	return set->n == n && memcmp(set->items, taints, n * sizeof(*taints)) == 0;
+}
+
+static uint32_t intern_taints(struct bt_snapshot_writer *w, const struct bt_node_object *object)
+{
+	uint32_t n = object->taint_n, ix;
+
+	if (n == 0) {
+		return 0;
+	}
+	struct bt_taint *taints = bt_arena_alloc(&w->arena, n * sizeof(*taints), 8);
+	for (uint32_t i = 0; i < n; i++) {
+		taints[i] = bt_taint_intern(w->dictionary->intern, &object->taints[i]);
+	}
+	uint64_t key = bt_hash_bytes(taints, n * sizeof(*taints)) | 1;
+	while (bt_map_get(&w->taint_sets, key, &ix)) {
+		if (same_set(&w->sets[ix], taints, n)) {
+			return ix;
+		}
+		key += 2;
+	}
+	w->sets = bt_mem_grow(w->sets, w->set_n, &w->set_cap, sizeof(*w->sets));
+	ix = (uint32_t)w->set_n++;
+	w->sets[ix] = (struct bt_taint_set){taints, n};
+	bt_map_put(&w->taint_sets, key, ix);
+	w->view.taint_sets = w->sets;
+	w->view.taint_set_n = (uint32_t)w->set_n;
+	return ix;
+}
+
+static uint32_t image_ix(struct bt_snapshot_writer *w, struct bt_str name)
+{
+	uint32_t id = bt_intern_add(w->dictionary->intern, name), ix;
+
+	if (bt_map_get(&w->image_ixs, id, &ix)) {
+		return ix;
+	}
+	w->images = bt_mem_grow(w->images, w->image_n, &w->image_cap, sizeof(*w->images));
+	ix = (uint32_t)w->image_n++;
+	w->images[ix] = (struct bt_image){.name = id};
+	bt_map_put(&w->image_ixs, id, ix);
+	w->view.images = w->images;
+	w->view.image_n = (uint32_t)w->image_n;
+	return ix;
+}
+
+static void intern_images(struct bt_snapshot_writer *w, const struct bt_node_object *object, struct bt_node *node)
+{
+	size_t limit = 0;
+	uint32_t n = 0, kept = 0;
+
+	for (uint32_t i = 0; i < object->image_n; i++) {
+		limit += object->images[i].names.n;
+	}
+	uint32_t *ixs = bt_arena_alloc(&w->arena, limit * sizeof(*ixs), 8);
+	for (uint32_t i = 0; i < object->image_n; i++) {
+		const struct bt_image_object *image = &object->images[i];
+
+		for (uint32_t j = 0; j < image->names.n; j++) {
+			uint32_t ix = image_ix(w, image->names.items[j]);
+
+			if (w->images[ix].node_n == 0) {
+				w->images[ix].size_bytes = image->size_bytes;
+			}
+			ixs[n++] = ix;
+		}
+	}
+	if (n) {
+		qsort(ixs, n, sizeof(*ixs), by_index);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept == 0 || ixs[kept - 1] != ixs[i]) {
+			ixs[kept++] = ixs[i];
+			w->images[ixs[i]].node_n++;
+		}
+	}
+	node->images = ixs;
+	node->image_n = kept;
+}
+
+static void forget_images(struct bt_snapshot_writer *w, const struct bt_node *node)
+{
+	for (uint32_t i = 0; i < node->image_n; i++) {
+		w->images[node->images[i]].node_n--;
+	}
+}
+
+static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot)
+{
+	w->alloc_pods[slot] = 0;
+	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+		if (w->alloc[r]) {
+			w->alloc[r][slot] = 0;
+		}
+	}
+}
+
+static enum bt_status apply_allocatable(struct bt_snapshot_writer *w, const struct bt_resource_list *list, uint32_t slot)
+{
+	enum bt_status status = BT_OK;
+
+	clear_allocatable(w, slot);
+	for (uint32_t i = 0; i < list->n; i++) {
+		int r = bt_resource_slot(w->dictionary, list->items[i].name);
+
+		if (r == BT_SLOT_FULL) {
+			status = BT_FULL;
+		}
+		if (r == BT_SLOT_PODS) {
+			w->alloc_pods[slot] = bt_quantity_value(list->items[i].quantity);
+		}
+		if (r < 0) {
+			continue;
+		}
+		if (!w->alloc[r]) {
+			w->alloc[r] = bt_mem_column(w->slot_cap, sizeof(*w->alloc[r]));
+			w->view.alloc[r] = w->alloc[r];
+		}
+		w->alloc[r][slot] = bt_resource_amount((uint32_t)r, list->items[i].quantity);
+	}
+	return status;
+}
+
+/* A node's zone as upstream keys it: region and zone, the old labels before the new ones; 0 when both are empty. */
+static uint64_t zone_of(const struct bt_node *node)
+{
+	uint32_t zone = bt_labels_get(node->labels, BT_NAME_BETA_ZONE);
+	uint32_t region = bt_labels_get(node->labels, BT_NAME_BETA_REGION);
+
+	zone = zone ? zone : bt_labels_get(node->labels, BT_NAME_ZONE);
+	region = region ? region : bt_labels_get(node->labels, BT_NAME_REGION);
+	zone = zone == BT_NAME_EMPTY ? BT_NAME_NONE : zone;
+	region = region == BT_NAME_EMPTY ? BT_NAME_NONE : region;
+	return (uint64_t)region << 32 | zone;
+}
+
+const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *w)
+{
+	return bt_node_order_list(&w->order);
+}
+
+enum bt_status bt_snapshot_apply(struct bt_snapshot_writer *w, const struct bt_node_object *object, uint32_t *out_ix)
+{
+	uint32_t slot = bt_snapshot_slot(w, bt_intern_add(w->dictionary->intern, object->meta.name));
+	struct bt_node *node = &w->nodes[slot];
+
+	if (bt_bitmap_test(w->live, slot)) {
+		forget_images(w, node);
+	} else {
+		bt_bitmap_set(w->live, slot);
+		w->view.node_n++;
+	}
+	node->labels = intern_labels(w, &object->meta.labels);
+	node->taint_set = intern_taints(w, object);
+	node->unschedulable = object->unschedulable;
+	intern_images(w, object, node);
+	enum bt_status status = apply_allocatable(w, &object->allocatable, slot);
+	bt_node_order_put(&w->order, slot, zone_of(node));
+	w->view.version++;
+	*out_ix = slot;
+	return status;
+}
+
+enum bt_status bt_snapshot_remove(struct bt_snapshot_writer *w, uint32_t name)
+{
+	uint32_t slot = bt_snapshot_find(w, name);
+
+	if (slot == BT_NO_NODE) {
+		return BT_NOT_FOUND;
+	}
+	forget_images(w, &w->nodes[slot]);
+	bt_node_order_remove(&w->order, slot);
+	bt_bitmap_clear(w->live, slot);
+	clear_allocatable(w, slot);
+	w->nodes[slot] = (struct bt_node){.name = name};
+	w->view.node_n--;
+	w->view.version++;
+	return BT_OK;
+}
