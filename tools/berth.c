@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The berth program: finds the subcommand, parses its options and runs it.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/buf.h"
+#include "tools/cli/entry.h"
+#include "tools/cli/help.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cli/invocation.h"
+#include "tools/cli/output.h"
+#include "tools/cli/terminal.h"
+
+#define KUBERNETES_VERSION "v1.36.3"
+
+static int print(const struct bt_buf *text)
+{
+	struct bt_output output;
+
+	if (bt_output_open("-", &output) != BT_OK) {
+		return BT_EXIT_IO;
+	}
+	bt_output_add(&output, text->ptr, text->len);
+	return bt_output_close(&output);
+}
+
+static int print_version(struct bt_invocation *invocation)
+{
+	struct bt_buf text = {0};
+
+	(void)invocation;
+	bt_buf_text(&text, "berth " BERTH_VERSION " (decisions of kube-scheduler " KUBERNETES_VERSION ")\n");
+	int status = print(&text);
+
+	bt_buf_fini(&text);
+	return status;
+}
+
+/* The pages of one command, or of all when command is NULL. */
+static int print_help(const struct bt_command *command, bool man, const char *color_when)
+{
+	struct bt_buf text = {0};
+	bool color = bt_terminal_color(color_when, STDOUT_FILENO);
+
+	if (man) {
+		bt_help_man(command, BERTH_VERSION, &text);
+	} else if (command) {
+		bt_help_command(command, color, &text);
+	} else {
+		bt_help_overview(color, &text);
+	}
+	int status = print(&text);
+
+	bt_buf_fini(&text);
+	return status;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *near = bt_command_suggest(name);
+
+	fprintf(stderr, "berth: there is no command '%s'%s%s%s\nTry 'berth --help'.\n", name,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return BT_EXIT_USAGE;
+}
+
+static int run_help(struct bt_invocation *invocation)
+{
+	const struct bt_command *command = NULL;
+
+	if (invocation->operand_n > 0) {
+		command = bt_command_find(invocation->operands[0]);
+		if (!command) {
+			return unknown_command(invocation->operands[0]);
+		}
+	}
+	return print_help(
+		command, bt_invocation_has(invocation, "man"), bt_invocation_text(invocation, "color"));
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct bt_invocation *invocation);
+} entries[] = {
+#if BT_HAS_SIMULATE
+	{"simulate", bt_cmd_simulate},
+#endif
+#if BT_HAS_VERDICT
+	{"verdict", bt_cmd_verdict},
+#endif
+#if BT_HAS_GENERATE
+	{"generate", bt_cmd_generate},
+#endif
+	{"help", run_help},
+	{"version", print_version},
+};
+
+static int run(struct bt_invocation *invocation)
+{
+	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
+		if (strcmp(entries[i].name, invocation->command->name) == 0) {
+			return entries[i].run(invocation);
+		}
+	}
+	return unknown_command(invocation->command->name);
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+	struct bt_invocation invocation;
+	int status = BT_EXIT_USAGE;
+
+	bt_interrupt_install();
+	if (argc < 2) {
+		struct bt_buf text = {0};
+
+		bt_help_overview(bt_terminal_color("auto", STDERR_FILENO), &text);
+		fputs(text.ptr, stderr);
+		bt_buf_fini(&text);
+		return BT_EXIT_USAGE;
+	}
+	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
+		return print_help(NULL, false, "auto");
+	}
+	if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+		return print_version(NULL);
+	}
+	const struct bt_command *command = bt_command_find(name);
+
+	if (!command) {
+		return unknown_command(name);
+	}
+	switch (bt_invocation_parse(command, argc - 1, argv + 1, &invocation)) {
+	case BT_PARSE_RUN:
+		status = run(&invocation);
+		break;
+	case BT_PARSE_HELP:
+		status = print_help(command, false, bt_invocation_text(&invocation, "color"));
+		break;
+	case BT_PARSE_WRONG:
+		break;
+	}
+	bt_invocation_fini(&invocation);
+	return status;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a subcommand is: one table per command, from which come argument parsing, --help and the man pages.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum bt_exit {
+	BT_EXIT_OK = 0,
+	BT_EXIT_NO = 1,		   /* the command worked and the answer is no */
+	BT_EXIT_USAGE = 2,	   /* the command line is wrong */
+	BT_EXIT_INPUT = 3,	   /* nothing usable in the input, or anything wrong with --strict */
+	BT_EXIT_IO = 4,		   /* reading or writing failed */
+	BT_EXIT_INTERRUPTED = 130, /* SIGINT: what was done so far has been reported */
+	BT_EXIT_PIPE = 141	   /* the reader of our output went away */
+};
+
+enum bt_option_type {
+	BT_OPTION_FLAG = 0,
+	BT_OPTION_TEXT,
+	BT_OPTION_NUMBER,   /* a whole number in [min, max] */
+	BT_OPTION_FRACTION, /* a decimal number in [0, 1] */
+	BT_OPTION_CHOICE    /* one of the words of choices, separated by | */
+};
+
+struct bt_option {
+	const char *name, *alias; /* long names; alias may be NULL */
+	char letter;		  /* short name or 0 */
+	enum bt_option_type type;
+	const char *argument;	   /* what the value is called, NULL for a flag */
+	const char *default_value; /* as it would be typed, NULL when there is none */
+	const char *choices;
+	uint64_t min, max;
+	bool repeated, hidden;
+	const char *help;
+};
+
+struct bt_example {
+	const char *command, *text;
+};
+
+struct bt_exit_text {
+	int code;
+	const char *text;
+};
+
+struct bt_note {
+	const char *heading, *text;
+};
+
+/* The arrays end with an element whose first member is NULL; exits ends with a NULL text. */
+struct bt_command {
+	const char *name, *summary;
+	const char *operands; /* synopsis of what is not an option, "" for none */
+	size_t operand_min, operand_max;
+	const char *description;
+	const struct bt_option *options;
+	const struct bt_example *examples;
+	const struct bt_exit_text *exits;
+	const struct bt_note *notes;
+};
+
+/* Every command, in the order in which help lists them; ends with a NULL name. */
+extern const struct bt_command bt_commands[];
+
+/* Options that every command has; ends with a NULL name. */
+extern const struct bt_option bt_common_options[];
+
+/* The command of that name, or NULL. */
+const struct bt_command *bt_command_find(const char *name);
+
+/* The command or option name nearest to what was typed, or NULL when none is near. */
+const char *bt_command_suggest(const char *typed);
+const char *bt_option_suggest(const struct bt_command *command, const char *typed);
+
+/*
+ * Walks the command's own options, then the common ones; ix counts from 0.
+ * Returns : NULL behind the last.
+ */
+const struct bt_option *bt_command_option(const struct bt_command *command, size_t ix);

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The one source of berth's command line: every subcommand, option, example, exit status and note, as data.
+ */
+#include "tools/cli/command.h"
+
+#define SEED_HELP "Seed of every random choice. The same input and the same seed give the same output."
+
+const struct bt_option bt_common_options[] = {
+	{.name = "color",
+		.type = BT_OPTION_CHOICE,
+		.argument = "WHEN",
+		.choices = "auto|always|never",
+		.default_value = "auto",
+		.help = "Colours in text output: auto means on a terminal, unless NO_COLOR is set."},
+	{.name = "help", .letter = 'h', .help = "Show this help and end."},
+	{0},
+};
+
+static const struct bt_option simulate_options[] = {
+	{.name = "filename",
+		.alias = "objects",
+		.letter = 'f',
+		.type = BT_OPTION_TEXT,
+		.argument = "PATH",
+		.repeated = true,
+		.help = "File or directory with Kubernetes objects, or - for standard input: JSON or YAML, "
+			"several "
+			"documents, Lists, gzip and zstd. May be repeated; the same as giving PATH as an "
+			"argument."},
+	{.name = "config",
+		.type = BT_OPTION_TEXT,
+		.argument = "FILE",
+		.help = "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) with profiles, plugins, "
+			"weights "
+			"and plugin arguments. Without it, the defaults of kube-scheduler."},
+	{.name = "trace",
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "openb",
+		.help = "Read a trace of nodes and of pods that come and go, instead of Kubernetes objects: "
+			"openb, Alibaba's GPU cluster of 2023. Needs --nodes and --pods."},
+	{.name = "nodes", .type = BT_OPTION_TEXT, .argument = "FILE", .help = "The trace's nodes."},
+	{.name = "pods", .type = BT_OPTION_TEXT, .argument = "FILE", .help = "The trace's pods."},
+	{.name = "no-time",
+		.help = "Ignore the trace's creation and deletion times: all pods come at once and none "
+			"leaves."},
+	{.name = "until",
+		.type = BT_OPTION_NUMBER,
+		.argument = "SECONDS",
+		.max = UINT64_C(1) << 40,
+		.help = "Stop the virtual time of a trace at SECONDS and report the cluster as it is then."},
+	{.name = "no-expand",
+		.help = "Do not make pods from Deployments, ReplicaSets, StatefulSets, Jobs, DaemonSets and "
+			"CronJobs."},
+	{.name = "seed",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "1",
+		.max = UINT64_MAX,
+		.help = SEED_HELP " Nodes with the same highest score are chosen between by it."},
+	{.name = "feature-gates",
+		.type = BT_OPTION_TEXT,
+		.argument = "NAME=BOOL,...",
+		.repeated = true,
+		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of v1.36."},
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "table|json|yaml|csv",
+		.default_value = "table",
+		.help = "Format of the report."},
+	{.name = "decisions",
+		.type = BT_OPTION_TEXT,
+		.argument = "FILE",
+		.help = "Write every decision to FILE, one JSON document a line, in the order in which they "
+			"were made."},
+	{.name = "explain",
+		.type = BT_OPTION_TEXT,
+		.argument = "NAMESPACE/POD",
+		.repeated = true,
+		.help = "Also print the table of every node for this pod: the plugin that rejects the node "
+			"and why, or "
+			"the score of each plugin."},
+	{.name = "strict",
+		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
+	{.name = "fail-on-unplaced", .help = "End with status 1 when a pod was not placed."},
+	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{0},
+};
+
+static const struct bt_example simulate_examples[] = {
+	{"berth simulate", "A synthetic cluster of 5,000 nodes and 100,000 pods."},
+	{"berth simulate tools/samples", "The small cluster that comes with berth."},
+	{"kubectl get nodes,pods,priorityclasses -A -o json | berth simulate -",
+		"The cluster that kubectl talks to."},
+	{"berth simulate -f cluster.yaml --explain default/web-1",
+		"Why the pod went where it did, or why it cannot run."},
+	{"berth simulate --trace openb --nodes nodes.csv --pods pods.csv -o json",
+		"Replay a trace in virtual time."},
+	{0},
+};
+
+static const struct bt_exit_text simulate_exits[] = {
+	{BT_EXIT_OK, "The report was written, whether or not every pod was placed."},
+	{BT_EXIT_NO, "With --fail-on-unplaced: some pod was not placed."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "The input holds nothing usable, or anything wrong with --strict."},
+	{BT_EXIT_IO, "Reading or writing failed."},
+	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
+	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_note simulate_notes[] = {
+	{"INPUT",
+		"Objects may be as kubectl writes them. Unknown fields are ignored, other kinds are counted. "
+		"What is wrong in "
+		"an object is said with file, place and remedy; the object is skipped and the rest goes on."},
+	{"DECISIONS", "Each pod goes where kube-scheduler v1.36 would put it if it scored every node. Where "
+		      "several nodes "
+		      "have the same highest score, kube-scheduler picks any; berth picks by --seed."},
+	{0},
+};
+
+static const struct bt_option verdict_options[] = {
+	{.name = "seed",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "1",
+		.max = UINT64_MAX,
+		.help = SEED_HELP},
+	{0},
+};
+
+static const struct bt_example verdict_examples[] = {
+	{"berth verdict scenarios.jsonl > verdicts.jsonl", "Judge every scenario of the file."},
+	{"zcat scenarios.jsonl.gz | berth verdict -", "The same from standard input."},
+	{0},
+};
+
+static const struct bt_exit_text verdict_exits[] = {
+	{BT_EXIT_OK, "Every scenario was answered."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "A scenario could not be read; the others were answered."},
+	{BT_EXIT_IO, "Reading or writing failed."},
+	{BT_EXIT_INTERRUPTED, "Interrupted; complete answers were written."},
+	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_option generate_options[] = {
+	{.name = "nodes",
+		.type = BT_OPTION_TEXT,
+		.argument = "N|FILE",
+		.default_value = "5000",
+		.help = "Number of nodes, up to 1000000. With --trace: the trace's file of nodes."},
+	{.name = "pods",
+		.type = BT_OPTION_TEXT,
+		.argument = "N|FILE",
+		.default_value = "100000",
+		.help = "Number of pods, up to 100000000. With --trace: the trace's file of pods."},
+	{.name = "zones",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "5",
+		.min = 1,
+		.max = 1000,
+		.help = "Number of zones; nodes are spread over them in turn."},
+	{.name = "signatures",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "1000",
+		.min = 1,
+		.max = 1000000,
+		.help = "Number of different pod specs that pods are drawn from, the first ones more often."},
+	{.name = "profile",
+		.type = BT_OPTION_TEXT,
+		.argument = "NAME,...",
+		.default_value = "everyday",
+		.repeated = true,
+		.help = "What nodes and pods ask of the scheduler; see PROFILES. May be repeated."},
+	{.name = "bound",
+		.type = BT_OPTION_FRACTION,
+		.argument = "FRACTION",
+		.default_value = "0",
+		.help = "Share of the pods that are on a node already, from 0 to 1. No node gets more than "
+			"it can take; a "
+			"pod for which no node is found stays pending."},
+	{.name = "seed",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "1",
+		.max = UINT64_MAX,
+		.help = SEED_HELP},
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "json|yaml",
+		.default_value = "json",
+		.help = "json is one List with one object a line; yaml is one document an object."},
+	{.name = "trace",
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "openb",
+		.help = "Write the nodes and pods of a trace as Kubernetes objects instead."},
+	{.name = "strict",
+		.help = "With --trace: end with status 3 at the first wrong row, instead of skipping it."},
+	{0},
+};
+
+static const struct bt_example generate_examples[] = {
+	{"berth generate | berth simulate -", "What berth simulate does without arguments."},
+	{"berth generate --nodes 100 --pods 2000 --profile basic,taints -o yaml > cluster.yaml",
+		"A small cluster to read."},
+	{"berth generate --profile mixed --bound 0.8 --seed 7",
+		"A cluster that is mostly full, every plugin in use."},
+	{"berth generate --trace openb --nodes nodes.csv --pods pods.csv", "A trace as Kubernetes objects."},
+	{0},
+};
+
+static const struct bt_exit_text generate_exits[] = {
+	{BT_EXIT_OK, "Everything was written."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "The trace holds nothing usable, or anything wrong with --strict."},
+	{BT_EXIT_IO, "Reading or writing failed."},
+	{BT_EXIT_INTERRUPTED, "Interrupted; the output ends after a whole object."},
+	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_note generate_notes[] = {
+	{"PROFILES", "basic: CPU and memory requests of a few dozen shapes on seven machine types.\n"
+		     "fit: also GPUs, ephemeral storage, init containers, sidecars, limits without requests, "
+		     "overhead.\n"
+		     "affinity: node selectors, required and preferred node affinity over zones, machine "
+		     "types and disks.\n"
+		     "taints: tainted and cordoned nodes; pods that tolerate the taints, or would rather "
+		     "avoid them.\n"
+		     "ports: pods with host ports, on one address or all.\n"
+		     "images: nodes that hold images; pods that use them.\n"
+		     "gates: pods that wait for a scheduling gate.\n"
+		     "priority: pods of several priority classes.\n"
+		     "spread: topology spread constraints over zones and hosts.\n"
+		     "interpod: affinity and anti-affinity between pods, over zones and hosts.\n"
+		     "volumes: disks named in the pod itself, shared for reading or held by one pod.\n"
+		     "preemption: low priority for what is bound, high priority for some that waits, "
+		     "disruption budgets.\n"
+		     "churn: pods that have ended or are being deleted among those that are bound.\n"
+		     "everyday: basic, fit, affinity, taints, images and priority.\n"
+		     "mixed: every profile at once."},
+	{"SIZE", "Requests are scaled so that all pods together ask for about nine tenths of the cluster's "
+		 "CPU and a little less "
+		 "of its memory. A pod never asks for more than a quarter of a small node, so few pods leave "
+		 "a cluster empty."},
+	{0},
+};
+
+static const struct bt_example help_examples[] = {
+	{"berth help simulate", "The same as berth simulate --help."},
+	{0},
+};
+
+static const struct bt_option help_options[] = {
+	{.name = "man", .hidden = true, .help = "Write the man page instead."},
+	{0},
+};
+
+static const struct bt_exit_text plain_exits[] = {
+	{BT_EXIT_OK, "Done."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_IO, "Writing failed."},
+	{0},
+};
+
+const struct bt_command bt_commands[] = {
+	{.name = "simulate",
+		.summary = "place the pending pods of a cluster and report",
+		.operands = "[PATH...]",
+		.operand_max = SIZE_MAX,
+		.description = "Reads a cluster and its pending pods, places every pod exactly as "
+			       "kube-scheduler would if it "
+			       "scored every node, and reports what was placed, what was not and why, and "
+			       "how full the "
+			       "nodes are. Without input it makes a synthetic cluster of 5,000 nodes and "
+			       "100,000 pods.",
+		.options = simulate_options,
+		.examples = simulate_examples,
+		.exits = simulate_exits,
+		.notes = simulate_notes},
+	{.name = "verdict",
+		.summary = "answer scenarios: what every plugin says about every node",
+		.operands = "FILE|-",
+		.operand_min = 1,
+		.operand_max = 1,
+		.description = "Reads scenarios, one JSON document a line, and writes for each pending pod "
+			       "which nodes are "
+			       "rejected by which plugin and why, the score of each plugin on the others, "
+			       "and the best nodes. "
+			       "Each pod is judged alone against the same cluster.",
+		.options = verdict_options,
+		.examples = verdict_examples,
+		.exits = verdict_exits},
+	{.name = "generate",
+		.summary = "write a synthetic cluster, or a trace, as Kubernetes objects",
+		.operands = "",
+		.description = "Writes nodes and pods to standard output as Kubernetes objects, one after "
+			       "the other, so that "
+			       "a reader can start before the end.",
+		.options = generate_options,
+		.examples = generate_examples,
+		.exits = generate_exits,
+		.notes = generate_notes},
+	{.name = "help",
+		.summary = "explain a command",
+		.operands = "[COMMAND]",
+		.operand_max = 1,
+		.description = "Without COMMAND, lists the commands.",
+		.options = help_options,
+		.examples = help_examples,
+		.exits = plain_exits},
+	{.name = "version",
+		.summary = "print the version",
+		.operands = "",
+		.description = "Prints berth's version and the Kubernetes version whose decisions it makes.",
+		.exits = plain_exits},
+	{0},
+};

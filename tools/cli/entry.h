@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The subcommands' entry points. Each is in tools/<name>/cmd_<name>.c, takes a checked command line and
+ * returns one of enum bt_exit.
+ */
+#pragma once
+
+#include "tools/cli/invocation.h"
+
+int bt_cmd_simulate(struct bt_invocation *invocation);
+int bt_cmd_verdict(struct bt_invocation *invocation);
+int bt_cmd_generate(struct bt_invocation *invocation);

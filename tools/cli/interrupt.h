@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SIGINT and SIGTERM as a flag that long loops poll, so that a command can report what it has so far.
+ * A second signal ends the program at once.
+ */
+#pragma once
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* Written by the signal handler only. */
+extern volatile sig_atomic_t bt_interrupt;
+
+/* Installs the handlers and ignores SIGPIPE, whose errors then come from write. Context: once, at start. */
+void bt_interrupt_install(void);
+
+/* Whether the user wants the program to end. Context: any thread; a plain load. */
+static inline bool bt_interrupt_pending(void)
+{
+	return bt_interrupt != 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One parsed command line: what the options of the command's table are set to, checked against the table.
+ * Context: one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/compiler.h"
+#include "tools/cli/command.h"
+
+/* owner: private to invocation.c, except command and operands, which anyone reads. */
+struct bt_invocation {
+	const struct bt_command *command;
+	const char **operands; /* what was neither an option nor its value, in order */
+	size_t operand_n;
+	struct bt_invocation_value *values;
+	size_t value_n, value_cap, operand_cap;
+};
+
+enum bt_parse {
+	BT_PARSE_RUN,  /* run the command */
+	BT_PARSE_HELP, /* --help was asked for */
+	BT_PARSE_WRONG /* a message and a remedy are on standard error */
+};
+
+/*
+ * Reads argv[1..argc) as options and operands of the command. argv[0] is not looked at.
+ * Owns    : out_invocation until bt_invocation_fini, whatever the answer; its texts point into argv.
+ */
+enum bt_parse bt_invocation_parse(
+	const struct bt_command *command, int argc, char **argv, struct bt_invocation *out_invocation);
+void bt_invocation_fini(struct bt_invocation *invocation);
+
+/* All of these take an option's long name from the command's table; another name is our bug. */
+
+/* Whether the option was given. */
+bool bt_invocation_has(const struct bt_invocation *invocation, const char *option);
+
+/* The last value given, else the table's default, else NULL. */
+const char *bt_invocation_text(const struct bt_invocation *invocation, const char *option);
+
+/* The ix-th value given for a repeated option, in order; NULL behind the last. Defaults do not count. */
+const char *bt_invocation_item(const struct bt_invocation *invocation, const char *option, size_t ix);
+
+/* The value of an option of type number or fraction; 0 when it was not given and has no default. */
+uint64_t bt_invocation_number(const struct bt_invocation *invocation, const char *option);
+double bt_invocation_fraction(const struct bt_invocation *invocation, const char *option);
+
+/*
+ * Prints "berth COMMAND: message" and a pointer to --help on standard error, for what only the command itself
+ * can check. Returns : BT_EXIT_USAGE.
+ */
+int bt_invocation_wrong(const struct bt_command *command, const char *format, ...) BT_PRINTF(2, 3);

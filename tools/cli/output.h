@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A buffered output stream that remembers its first error, so that callers write freely and check once, at
+ * the end. Context: one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/base/compiler.h"
+#include "engine/base/status.h"
+#include "engine/base/str.h"
+
+/* owner: private to output.c */
+struct bt_output {
+	int fd, error; /* error: the errno of the first failure, 0 while all is well */
+	const char *path;
+	char *buffer;
+	size_t used;
+};
+
+/*
+ * Opens path for writing, emptying it; "-" is standard output. The path's text must outlive the stream.
+ * Returns : BT_OK; BT_IO with a message on standard error.
+ * Owns    : out_output until bt_output_close.
+ */
+enum bt_status bt_output_open(const char *path, struct bt_output *out_output) BT_MUST_CHECK;
+
+void bt_output_add(struct bt_output *output, const void *bytes, size_t n);
+void bt_output_str(struct bt_output *output, struct bt_str s);
+void bt_output_text(struct bt_output *output, const char *text);
+void bt_output_printf(struct bt_output *output, const char *format, ...) BT_PRINTF(2, 3);
+
+/* Writes out what is buffered; for output that somebody waits for. */
+void bt_output_flush(struct bt_output *output);
+
+/* Whether writing has failed, so that a long producer can stop early. */
+static inline bool bt_output_failed(const struct bt_output *output)
+{
+	return output->error != 0;
+}
+
+/*
+ * Flushes and closes. An error is said on standard error with the path and the reason, except that the reader
+ * went away. Returns : BT_EXIT_OK, BT_EXIT_IO or BT_EXIT_PIPE, for the command to end with.
+ */
+int bt_output_close(struct bt_output *output) BT_MUST_CHECK;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A progress bar on standard error: only on a terminal, only after a second, redrawn ten times a second.
+ * Context: one thread. An update costs a comparison; the clock is read about a hundred times a second.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* owner: private, except for the inline functions below. */
+struct bt_progress {
+	const char *label; /* such as "placing pods" */
+	uint64_t total;	   /* 0 when not known */
+	uint64_t done, next_look, stride;
+	int64_t start_ns, last_look_ns, next_draw_ns;
+	bool enabled, drawn;
+};
+
+/* Starts a bar. With quiet, or when standard error is not a terminal, it never draws. */
+void bt_progress_begin(struct bt_progress *progress, const char *label, uint64_t total, bool quiet);
+
+/* Removes the bar from the terminal. */
+void bt_progress_end(struct bt_progress *progress);
+
+/* Private: looks at the clock and draws when it is time. */
+void bt_progress_look(struct bt_progress *progress);
+
+/* Tells how much is done in all. */
+static inline void bt_progress_update(struct bt_progress *progress, uint64_t done)
+{
+	progress->done = done;
+	if (done >= progress->next_look) {
+		bt_progress_look(progress);
+	}
+}
