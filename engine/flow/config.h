@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * KubeSchedulerConfiguration v1 as plain values: its fields, upstream's defaults, upstream's validation with the same
- * field paths and texts, and the expansion of a profile into an ordered plugin list per extension point.
+ * KubeSchedulerConfiguration v1 as plain values: its fields, upstream's defaults, upstream's validation with
+ * the same field paths and texts, and the expansion of a profile into an ordered plugin list per extension
+ * point.
  *
  * The order of use: init, fill (a decoder), default, validate, resolve each profile, fini.
  * Owns: every string and array lives in the configuration's arena and dies with it.
@@ -124,7 +125,8 @@ struct bt_dynamic_resources_args {
 	struct bt_config_duration filter_timeout, binding_timeout;
 };
 
-/* An entry of pluginConfig. kind follows from the name; raw is the text of arguments that have no type here. */
+/* An entry of pluginConfig. kind follows from the name; raw is the text of arguments that have no type here.
+ */
 struct bt_config_args {
 	struct bt_str name;
 	enum bt_args_kind kind;
@@ -145,8 +147,8 @@ struct bt_profile_config {
 	struct bt_str scheduler_name;
 	bool scheduler_name_set;
 	struct bt_config_int percentage_of_nodes_to_score; /* not set: the global one counts */
-	struct bt_config_plugins plugins;                  /* after defaulting: merged with the default list */
-	struct bt_config_args *args;                       /* pluginConfig */
+	struct bt_config_plugins plugins; /* after defaulting: merged with the default list */
+	struct bt_config_args *args;	  /* pluginConfig */
 	uint32_t arg_n;
 };
 
@@ -195,6 +197,9 @@ struct bt_config {
 	uint32_t profile_n;
 	struct bt_extender_config *extenders;
 	uint32_t extender_n;
+	/* Filled by defaulting: what extenders manage alone. It takes the place of NodeResourcesFit's ignored
+	 * resources. */
+	struct bt_str_list extender_resources;
 };
 
 /* A list of texts. Owns: its arena; end with bt_config_errors_fini. */
@@ -230,15 +235,18 @@ struct bt_resolved_profile {
 	struct bt_dynamic_resources_args dynamic_resources;
 };
 
-/* An empty configuration under these gates; NULL stands for the gates' defaults. Owns: end with bt_config_fini. */
+/* An empty configuration under these gates; NULL stands for the gates' defaults. Owns: end with
+ * bt_config_fini. */
 void bt_config_init(struct bt_config *config, const struct bt_gates *gates);
 
-/* The configuration that counts when no file is given: init and default in one. Owns: end with bt_config_fini. */
+/* The configuration that counts when no file is given: init and default in one. Owns: end with
+ * bt_config_fini. */
 void bt_config_init_default(struct bt_config *config, const struct bt_gates *gates);
 
 void bt_config_fini(struct bt_config *config);
 
-/* Fills what is absent, merges every profile's plugins with the default list and adds missing plugin arguments. */
+/* Fills what is absent, merges every profile's plugins with the default list and adds missing plugin
+ * arguments. */
 void bt_config_default(struct bt_config *config);
 
 /*
@@ -253,8 +261,8 @@ enum bt_status bt_config_validate(const struct bt_config *config, struct bt_conf
  * Returns : BT_OK; BT_INVALID with one error added (it names the profile), and out_profile untouched.
  * Owns    : out_profile points into the configuration.
  */
-enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profile_ix, struct bt_config_errors *errors,
-				 struct bt_resolved_profile *out_profile);
+enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profile_ix,
+	struct bt_config_errors *errors, struct bt_resolved_profile *out_profile);
 
 /*
  * What resolving every profile in turn would say, and whether all sort the queue alike.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Feature gates: every name that upstream's scheduler accepts, its stage and default, and whether it may be changed.
+ * Feature gates: every name that upstream's scheduler accepts, its stage and default, and whether it may be
+ * changed.
  */
 #pragma once
 
@@ -9,12 +10,7 @@
 #include "engine/base/status.h"
 #include "engine/base/str.h"
 
-enum bt_gate_stage {
-	BT_GATE_ALPHA = 0,
-	BT_GATE_BETA,
-	BT_GATE_GA,
-	BT_GATE_DEPRECATED
-};
+enum bt_gate_stage { BT_GATE_ALPHA = 0, BT_GATE_BETA, BT_GATE_GA, BT_GATE_DEPRECATED };
 
 enum bt_gate {
 #define BT_GATE(id, name, stage, on, locked) BT_GATE_##id,
@@ -44,7 +40,7 @@ enum bt_gate bt_gate_find(struct bt_str name);
 void bt_gates_init(struct bt_gates *gates);
 
 /*
- * Applies a list such as "TaintTolerationComparisonOperators=true,AllBeta=false", then checks the dependencies.
- * Returns : BT_OK; BT_INVALID with upstream's text in out_error and gates untouched.
+ * Applies a list such as "TaintTolerationComparisonOperators=true,AllBeta=false", then checks the
+ * dependencies. Returns : BT_OK; BT_INVALID with upstream's text in out_error and gates untouched.
  */
 enum bt_status bt_gates_parse(struct bt_gates *gates, struct bt_str text, struct bt_buf *out_error);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What is known about every in-tree plugin before any is built: its name, the extension points that it serves, its
- * default place and weight, and which kind of arguments it takes. The one table behind defaulting and expansion.
+ * What is known about every in-tree plugin before any is built: its name, the extension points that it
+ * serves, its default place and weight, and which kind of arguments it takes. The one table behind defaulting
+ * and expansion.
  */
 #pragma once
 
