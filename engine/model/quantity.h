@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * resource.Quantity: a fixed-point number with a suffix, as Kubernetes writes amounts of resources.
  * Exact to a billionth: finer digits round away from zero when read, as upstream does.
+ *
+ * Amounts whose Value fits an int64 are exact. Beyond that upstream returns 0 or the low 64 bits, depending
+ * on how it holds the number; the private fields remember which, so that berth returns the same.
  */
 #pragma once
 
@@ -11,36 +14,58 @@
 #include "engine/base/status.h"
 #include "engine/base/str.h"
 
-/* How the number was written; decides how bt_quantity_format writes it. */
-enum bt_quantity_format {
-	BT_DECIMAL_SI = 0,
-	BT_BINARY_SI,
-	BT_DECIMAL_EXPONENT
-};
+/* How the number was written; decides how bt_quantity_text writes it. */
+enum bt_quantity_format { BT_DECIMAL_SI = 0, BT_BINARY_SI, BT_DECIMAL_EXPONENT };
 
 struct bt_quantity {
-	__extension__ __int128 nano; /* the value times 10^9 */
+	/*
+	 * The value times 10^9. At most 2^100 in magnitude (1.2 * 10^21 units), so that millions of them can
+	 * be added.
+	 */
+	__extension__ __int128 nano;
+	/*
+	 * Private. Not 0: the number is held as upstream's 64-bit amount, mantissa * 10^nano_exp nanos.
+	 * 0 although nano is not: it is held as upstream's big decimal, which counts in units of 10^nano_exp
+	 * nanos.
+	 */
+	int64_t mantissa;
+	uint32_t nano_exp;
 	enum bt_quantity_format format;
 };
 
 #define BT_QUANTITY_TEXT_MAX 64
 
 /*
- * Reads a quantity: sign, digits with at most one point, then a suffix (n u m k M G T P E, Ki Mi Gi Ti Pi Ei, e or E with an exponent).
+ * Reads a quantity: sign, digits with at most one point, then a suffix: n u m k M G T P E, Ki Mi Gi Ti Pi Ei,
+ * or e or E with an exponent. Binary suffixes are capped at 2^63-1. Blanks around it are the caller's to
+ * remove.
+ *
  * Context : any thread; no allocation.
  * Returns : BT_OK; BT_INVALID when the text does not follow the grammar.
  */
 enum bt_status bt_quantity_parse(struct bt_str text, struct bt_quantity *out_quantity);
 
-/* The amount in whole units, rounded up as resource.Quantity.Value does; saturated where that is. */
+/* The amount in whole units, rounded up as resource.Quantity.Value does, beyond int64 too. */
 int64_t bt_quantity_value(struct bt_quantity quantity);
 
-/* The amount in thousandths, rounded up as resource.Quantity.MilliValue does. */
+/* The amount in thousandths, rounded up as resource.Quantity.MilliValue does, beyond int64 too. */
 int64_t bt_quantity_milli(struct bt_quantity quantity);
+
+/* The amount rounded away from zero to thousandths, as the API server's defaulting stores it. */
+struct bt_quantity bt_quantity_round_milli(struct bt_quantity quantity);
+
+/* The sum; a zero takes the other one's format. */
+struct bt_quantity bt_quantity_add(struct bt_quantity a, struct bt_quantity b);
 
 static inline bool bt_quantity_is_zero(struct bt_quantity quantity)
 {
 	return quantity.nano == 0;
+}
+
+/* Negative, 0 or positive as a is below, equal to or above b. */
+static inline int bt_quantity_cmp(struct bt_quantity a, struct bt_quantity b)
+{
+	return (a.nano > b.nano) - (a.nano < b.nano);
 }
 
 /* Writes the canonical text of the quantity, NUL-terminated. Returns its length. */
