@@ -13,6 +13,13 @@
 
 #define FIRST_SLOTS 64
 
+/* The values of one label key by node slot, as of a version. */
+struct label_column {
+	uint32_t *values;
+	size_t slot_cap;
+	uint64_t version;
+};
+
 struct bt_snapshot_writer {
 	struct bt_dictionary *dictionary;
 	struct bt_snapshot view;
@@ -30,6 +37,9 @@ struct bt_snapshot_writer {
 	size_t image_n, image_cap;
 	struct bt_arena arena; /* labels, taints and image lists */
 	struct bt_node_order order;
+	struct label_column *columns;
+	size_t column_n, column_cap;
+	struct bt_map column_ixs; /* label key -> index in columns */
 };
 
 struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
@@ -62,6 +72,11 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_mem_free(w->images);
 	bt_arena_fini(&w->arena);
 	bt_node_order_fini(&w->order);
+	for (size_t i = 0; i < w->column_n; i++) {
+		bt_mem_free(w->columns[i].values);
+	}
+	bt_mem_free(w->columns);
+	bt_map_fini(&w->column_ixs);
 	bt_mem_free(w);
 }
 
@@ -118,6 +133,7 @@ uint32_t bt_snapshot_slot(struct bt_snapshot_writer *w, uint32_t name)
 	}
 	w->nodes[slot] = (struct bt_node){.name = name};
 	w->view.slot_n++;
+	w->view.version++; /* columns get longer */
 	bt_map_put(&w->slots, name, slot);
 	return slot;
 }
@@ -127,6 +143,36 @@ uint32_t bt_snapshot_find(const struct bt_snapshot_writer *w, uint32_t name)
 	uint32_t slot;
 
 	return name && bt_map_get(&w->slots, name, &slot) && bt_bitmap_test(w->live, slot) ? slot : BT_NO_NODE;
+}
+
+static struct label_column *column_of(struct bt_snapshot_writer *w, uint32_t key)
+{
+	uint32_t ix;
+
+	if (!bt_map_get(&w->column_ixs, key, &ix)) {
+		w->columns = bt_mem_grow(w->columns, w->column_n, &w->column_cap, sizeof(*w->columns));
+		ix = (uint32_t)w->column_n++;
+		w->columns[ix] = (struct label_column){0};
+		bt_map_put(&w->column_ixs, key, ix);
+	}
+	return &w->columns[ix];
+}
+
+const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *w, uint32_t key)
+{
+	struct label_column *column = column_of(w, key);
+
+	if (column->slot_cap == w->slot_cap && column->version == w->view.version) {
+		return column->values;
+	}
+	bt_mem_free(column->values);
+	column->values = bt_mem_column(w->slot_cap, sizeof(*column->values));
+	column->slot_cap = w->slot_cap;
+	column->version = w->view.version;
+	for (uint32_t i = 0; i < w->view.slot_n; i++) {
+		column->values[i] = bt_labels_get(w->nodes[i].labels, key);
+	}
+	return column->values;
 }
 
 static int by_key(const void *a, const void *b)

@@ -28,6 +28,12 @@ uint32_t bt_snapshot_find(const struct bt_snapshot_writer *writer, uint32_t name
 const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *writer);
 
 /*
+ * For each node slot the value of a label key, or BT_NAME_NONE. Made when it is first asked for under a version.
+ * Owns: the writer; valid until the snapshot's version changes.
+ */
+const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *writer, uint32_t key);
+
+/*
  * Adds a node or replaces what was known of it.
  * Returns : BT_OK with the node's slot; BT_FULL when one of its resources has a name beyond BT_RESOURCE_MAX (the node is applied
  *           without it).

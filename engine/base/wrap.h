@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * 64-bit arithmetic as Go has it on amd64: sums and products wrap, the smallest number over -1 is itself, and a double that does
+ * not fit becomes the smallest number. Where upstream's numbers overflow, ours must overflow to the same.
+ */
+#pragma once
+
+#include <stdint.h>
+
+static inline int64_t bt_wrap_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t bt_wrap_sub(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline int64_t bt_wrap_mul(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+/* Requires: b is not 0. */
+static inline int64_t bt_wrap_div(int64_t a, int64_t b)
+{
+	return b == -1 ? bt_wrap_sub(0, a) : a / b;
+}
+
+static inline int64_t bt_truncate(double x)
+{
+	return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: the full answer.
+ */
+#include "engine/score/evaluate.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/score/normalize.h"
+
+void bt_evaluation_fini(struct bt_evaluation *e)
+{
+	bt_mem_free(e->visited);
+	bt_mem_free(e->refused_by);
+	bt_mem_free(e->feasible);
+	bt_mem_free(e->scores);
+	bt_mem_free(e->totals);
+	bt_buf_fini(&e->text);
+	*e = (struct bt_evaluation){0};
+}
+
+static void reserve(struct bt_evaluation *e, uint32_t node_n)
+{
+	if (node_n <= e->visited_cap) {
+		return;
+	}
+	e->visited_cap = node_n;
+	e->visited = bt_mem_realloc(e->visited, node_n, sizeof(*e->visited));
+	e->refused_by = bt_mem_realloc(e->refused_by, node_n, sizeof(*e->refused_by));
+	e->feasible = bt_mem_realloc(e->feasible, node_n, sizeof(*e->feasible));
+	e->totals = bt_mem_realloc(e->totals, node_n, sizeof(*e->totals));
+}
+
+/* The first use that refuses the node, or BT_PASSED; sets the error when a filter fails. */
+static uint32_t filter_node(const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix,
+	struct bt_evaluation *e)
+{
+	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
+		uint32_t u = plan->profile->filter[i];
+		const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+		uint8_t pass;
+
+		if (plan->filter_error[u]) {
+			e->error = plan->filter_error[u];
+			return u;
+		}
+		if (!plugin->filter || plan->compiled[u].filter_skip) {
+			continue;
+		}
+		plugin->filter(plan->compiled[u].term, view, node_ix, 1, &pass);
+		if (!pass) {
+			return u;
+		}
+	}
+	return BT_PASSED;
+}
+
+static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes, uint32_t node_n,
+	uint32_t limit, struct bt_evaluation *e)
+{
+	for (uint32_t i = 0; i < node_n; i++) {
+		uint32_t by = filter_node(plan, view, nodes[i], e);
+
+		if (e->error) {
+			return;
+		}
+		/* The feasible node that is one too many is not looked at again, and not counted as visited either. */
+		if (by == BT_PASSED && e->feasible_n == limit) {
+			return;
+		}
+		e->visited[e->visited_n] = nodes[i];
+		e->refused_by[e->visited_n++] = by;
+		if (by == BT_PASSED) {
+			e->feasible[e->feasible_n++] = nodes[i];
+		}
+	}
+}
+
+static void normalize(const struct bt_plugin *plugin, int64_t *scores, uint32_t n)
+{
+	int64_t highest = 0;
+
+	if (plugin->normalize == BT_NORMALIZE_NONE) {
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		highest = scores[i] > highest ? scores[i] : highest;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		scores[i] = bt_normalize_default(scores[i], highest, plugin->normalize == BT_NORMALIZE_REVERSED);
+	}
+}
+
+static void fail_range(struct bt_evaluation *e, const struct bt_plugin *plugin, int64_t score)
+{
+	bt_buf_clear(&e->text);
+	bt_buf_printf(&e->text,
+		"applying score defaultWeights on Score plugins: plugin \"%s\" returns an invalid score %lld, it should in "
+		"the range of [0, 100] after normalizing",
+		plugin->name, (long long)score);
+	e->error = e->text.ptr;
+}
+
+static void score_nodes(const struct bt_plan *plan, const struct bt_view *view, struct bt_evaluation *e)
+{
+	uint32_t n = e->feasible_n;
+	size_t need = (size_t)n * plan->profile->score_n;
+
+	if (plan->score_error) {
+		e->error = plan->score_error;
+		return;
+	}
+	if (need > e->score_cap) {
+		e->score_cap = need;
+		e->scores = bt_mem_realloc(e->scores, need, sizeof(*e->scores));
+	}
+	memset(e->totals, 0, n * sizeof(*e->totals));
+	for (uint32_t k = 0; k < plan->profile->score_n; k++) {
+		uint32_t u = plan->profile->score[k];
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+		int64_t *scores = e->scores + (size_t)k * n;
+
+		memset(scores, 0, n * sizeof(*scores));
+		if (plan->compiled[u].score_skip || !use->plugin->score) {
+			continue;
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			use->plugin->score(plan->compiled[u].term, view, e->feasible[i], 1, &scores[i]);
+		}
+		normalize(use->plugin, scores, n);
+		for (uint32_t i = 0; i < n; i++) {
+			if (scores[i] < 0 || scores[i] > BT_MAX_NODE_SCORE) {
+				fail_range(e, use->plugin, scores[i]);
+				return;
+			}
+			scores[i] = bt_wrap_mul(scores[i], use->weight);
+			e->totals[i] = bt_wrap_add(e->totals[i], scores[i]);
+		}
+	}
+}
+
+void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes, uint32_t node_n,
+	uint32_t limit, struct bt_evaluation *out)
+{
+	BT_REQUIRE(!plan->refusal);
+	reserve(out, node_n);
+	out->visited_n = 0;
+	out->feasible_n = 0;
+	out->error = NULL;
+	filter_nodes(plan, view, nodes, node_n, limit, out);
+	if (out->error || out->feasible_n == 0) {
+		return;
+	}
+	if (plan->profile->score_n == 0) {
+		for (uint32_t i = 0; i < out->feasible_n; i++) {
+			out->totals[i] = 1;
+		}
+		return;
+	}
+	score_nodes(plan, view, out);
+}
+
+uint32_t bt_evaluation_best(const struct bt_evaluation *e, uint32_t start)
+{
+	uint32_t best = 0;
+
+	BT_REQUIRE(e->feasible_n > 0);
+	for (uint32_t i = 1; i < e->feasible_n; i++) {
+		/* Slots count on from start, and those before it come last: unsigned numbers wrap just so. */
+		bool nearer = e->feasible[i] - start < e->feasible[best] - start;
+
+		if (e->totals[i] > e->totals[best] || (e->totals[i] == e->totals[best] && nearer)) {
+			best = i;
+		}
+	}
+	return best;
+}

@@ -1,0 +1,588 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: compiling signatures, grouping nodes, keeping normalisation up to date, picking by columns (I9, I10).
+ */
+#include "engine/score/plan.h"
+
+#include "engine/base/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "engine/score/normalize.h"
+#include "engine/score/scan.h"
+
+#define BLOCK       128
+#define GROUP_LIMIT 65535
+#define TOTAL_LIMIT 65533 /* a total and two ones fit into 16 bits */
+
+struct column_entry {
+	struct bt_column *column;
+	const char *key;
+	size_t key_bytes;
+};
+
+struct bt_planner {
+	const struct bt_profile *profile;
+	struct bt_planner_env env;
+	bool columns_possible; /* every total fits, every plugin says what it depends on */
+	uint64_t version;      /* of the snapshot that the plans are for */
+	struct bt_arena arena; /* plans and terms */
+	struct bt_plan **plans; /* by signature */
+	size_t plan_cap;
+	struct bt_plan **made; /* all that there are */
+	size_t made_n, made_cap;
+	struct column_entry *columns;
+	size_t column_n, column_cap;
+	struct bt_map column_ixs; /* hash of the key -> index; equal hashes are compared */
+	size_t column_bytes;      /* of all node columns */
+	uint64_t drop_n;
+	struct bt_buf key, text;
+};
+
+static bool depends_known(const struct bt_plugin_use *use)
+{
+	const struct bt_plugin *plugin = use->plugin;
+
+	if (use->filter && plugin->filter_depends == BT_DEPENDS_ON_ALL) {
+		return false;
+	}
+	if (!use->score) {
+		return true;
+	}
+	bool usage = plugin->score_depends == BT_DEPENDS_ON_USAGE;
+	return plugin->score_depends != BT_DEPENDS_ON_ALL && !(usage && plugin->normalize != BT_NORMALIZE_NONE);
+}
+
+struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env)
+{
+	struct bt_planner *planner = bt_mem_zalloc(1, sizeof(*planner));
+	int64_t total = 0;
+
+	*planner = (struct bt_planner){.profile = profile, .env = *env, .columns_possible = true};
+	for (uint32_t i = 0; i < profile->use_n; i++) {
+		const struct bt_plugin_use *use = &profile->uses[i];
+
+		planner->columns_possible &= depends_known(use) && (!use->score || use->weight >= 0);
+		total += use->score ? use->weight * BT_MAX_NODE_SCORE : 0;
+	}
+	planner->columns_possible &= total <= TOTAL_LIMIT;
+	return planner;
+}
+
+static void drop_plans(struct bt_planner *planner)
+{
+	for (size_t i = 0; i < planner->made_n; i++) {
+		struct bt_plan *plan = planner->made[i];
+
+		planner->plans[plan->signature->ix] = NULL;
+		bt_mem_free(plan->group);
+		bt_mem_free(plan->groups);
+		bt_mem_free(plan->base);
+	}
+	for (size_t i = 0; i < planner->column_n; i++) {
+		bt_mem_free(planner->columns[i].column->value);
+	}
+	planner->made_n = 0;
+	planner->column_n = 0;
+	planner->column_bytes = 0;
+	bt_map_fini(&planner->column_ixs);
+	bt_arena_reset(&planner->arena);
+}
+
+void bt_planner_destroy(struct bt_planner *planner)
+{
+	if (!planner) {
+		return;
+	}
+	drop_plans(planner);
+	bt_arena_fini(&planner->arena);
+	bt_mem_free(planner->plans);
+	bt_mem_free(planner->made);
+	bt_mem_free(planner->columns);
+	bt_buf_fini(&planner->key);
+	bt_buf_fini(&planner->text);
+	bt_mem_free(planner);
+}
+
+uint64_t bt_planner_drop_n(const struct bt_planner *planner)
+{
+	return planner->drop_n;
+}
+
+/* ---- compiling ---- */
+
+static const char *keep_text(struct bt_planner *planner, const char *before, const char *name, const char *between,
+	const char *after)
+{
+	bt_buf_clear(&planner->text);
+	bt_buf_printf(&planner->text, "%s\"%s\"%s%s", before, name, between, after);
+	return bt_arena_copy(&planner->arena, planner->text.ptr, planner->text.len);
+}
+
+static void find_errors(struct bt_planner *planner, struct bt_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
+		uint32_t u = plan->profile->filter[i];
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+
+		if (!use->pre_filter && use->plugin->no_pre_filter_error) {
+			plan->filter_error[u] = keep_text(planner, "running ", use->plugin->name, " filter plugin: ",
+				use->plugin->no_pre_filter_error);
+		}
+	}
+	for (uint32_t i = 0; i < plan->profile->score_n && !plan->score_error; i++) {
+		uint32_t u = plan->profile->score[i];
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+		const char *name = use->plugin->name, *why = plan->compiled[u].score_error;
+
+		if (why && use->pre_score) {
+			plan->score_error = keep_text(planner, "running PreScore plugin ", name, ": ", why);
+		}
+		why = why || use->pre_score ? why : use->plugin->no_pre_score_error;
+		if (why && !plan->score_error) {
+			plan->score_error = keep_text(planner, "running Score plugins: plugin ", name, " failed with: ", why);
+		}
+	}
+}
+
+static void narrow(struct bt_planner *planner, struct bt_plan *plan, uint32_t use_ix)
+{
+	const struct bt_compiled *compiled = &plan->compiled[use_ix];
+	uint32_t *slots = bt_arena_alloc(&planner->arena, compiled->name_n * sizeof(*slots), 8);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < compiled->name_n; i++) {
+		uint32_t slot = planner->env.find_node(planner->env.context, compiled->names[i]);
+
+		if (slot != BT_NO_NODE) {
+			slots[n++] = slot;
+		}
+	}
+	plan->narrowed = true;
+	plan->narrowed_by = use_ix;
+	plan->candidates = slots;
+	plan->candidate_n = n;
+}
+
+static void run_pre_filters(struct bt_planner *planner, struct bt_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->profile->pre_filter_n; i++) {
+		uint32_t u = plan->profile->pre_filter[i];
+		const struct bt_compiled *compiled = &plan->compiled[u];
+
+		if (compiled->refused) {
+			plan->refusal = compiled->refusal;
+			plan->refused_by = u;
+			return;
+		}
+		if (compiled->narrows) {
+			narrow(planner, plan, u);
+		}
+	}
+}
+
+static void compile(struct bt_planner *planner, struct bt_plan *plan)
+{
+	const struct bt_compile_env env = {
+		.dictionary = planner->env.dictionary,
+		.snapshot = planner->env.view->snapshot,
+		.arena = &planner->arena,
+		.label_column = planner->env.label_column,
+		.context = planner->env.context,
+	};
+
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+
+		use->plugin->compile(use->settings, &env, plan->signature, &plan->compiled[u]);
+	}
+	run_pre_filters(planner, plan);
+	find_errors(planner, plan);
+}
+
+/* ---- groups: what the description of a node is worth ---- */
+
+static bool filters_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence dependence)
+{
+	const struct bt_plugin_use *use = &plan->profile->uses[u];
+
+	return use->filter && use->plugin->filter && !plan->compiled[u].filter_skip &&
+		use->plugin->filter_depends == dependence;
+}
+
+static bool scores_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence dependence)
+{
+	const struct bt_plugin_use *use = &plan->profile->uses[u];
+
+	return use->score && use->plugin->score && !plan->compiled[u].score_skip && use->weight != 0 &&
+		use->plugin->score_depends == dependence;
+}
+
+struct grouping {
+	struct bt_plan *plan;
+	const struct bt_view *view;
+	struct bt_map ixs; /* hash of a group -> index */
+	size_t group_cap;
+	uint8_t passes[BLOCK];
+	int64_t raw[BT_PROFILE_USES][BLOCK]; /* by normalized */
+	int64_t fixed[BLOCK];
+	uint32_t last; /* the group of the node before: neighbours tend to agree */
+	bool odd;      /* a score was out of range, or there are too many groups */
+};
+
+static bool same_group(const struct grouping *g, uint32_t group_ix, uint32_t i)
+{
+	const struct bt_group *group = &g->plan->groups[group_ix];
+
+	if (group->fixed != g->fixed[i]) {
+		return false;
+	}
+	for (uint32_t k = 0; k < g->plan->normalized_n; k++) {
+		if (group->raw[k] != g->raw[k][i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static uint32_t group_of(struct grouping *g, uint32_t i)
+{
+	struct bt_plan *plan = g->plan;
+	uint64_t hash = (uint64_t)g->fixed[i];
+	uint32_t ix;
+
+	if (g->last && same_group(g, g->last, i)) {
+		return g->last;
+	}
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		hash = bt_hash_u64(hash + 0x9e3779b97f4a7c15u + (uint64_t)g->raw[k][i]);
+	}
+	for (hash |= 1; bt_map_get(&g->ixs, hash, &ix); hash += 2) {
+		if (same_group(g, ix, i)) {
+			return ix;
+		}
+	}
+	if (plan->group_n == GROUP_LIMIT) {
+		g->odd = true;
+		return 0;
+	}
+	plan->groups = bt_mem_grow(plan->groups, plan->group_n, &g->group_cap, sizeof(*plan->groups));
+	ix = plan->group_n++;
+	plan->groups[ix] = (struct bt_group){.fixed = g->fixed[i]};
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		plan->groups[ix].raw[k] = g->raw[k][i];
+	}
+	bt_map_put(&g->ixs, hash, ix);
+	return ix;
+}
+
+static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
+{
+	uint8_t pass[BLOCK];
+
+	for (uint32_t i = 0; i < n; i++) {
+		g->passes[i] = bt_bitmap_test(g->view->snapshot->live, first + i);
+	}
+	for (uint32_t u = 0; u < g->plan->profile->use_n; u++) {
+		if (!filters_by(g->plan, u, BT_DEPENDS_ON_DESCRIPTION)) {
+			continue;
+		}
+		g->plan->profile->uses[u].plugin->filter(g->plan->compiled[u].term, g->view, first, n, pass);
+		for (uint32_t i = 0; i < n; i++) {
+			g->passes[i] &= pass[i];
+		}
+	}
+}
+
+static void score_block(struct grouping *g, uint32_t first, uint32_t n)
+{
+	int64_t raw[BLOCK];
+	uint32_t k = 0;
+
+	memset(g->fixed, 0, sizeof(g->fixed));
+	for (uint32_t u = 0; u < g->plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &g->plan->profile->uses[u];
+
+		if (!scores_by(g->plan, u, BT_DEPENDS_ON_DESCRIPTION)) {
+			continue;
+		}
+		bool normalized = use->plugin->normalize != BT_NORMALIZE_NONE;
+		int64_t *out = normalized ? g->raw[k++] : raw;
+		use->plugin->score(g->plan->compiled[u].term, g->view, first, n, out);
+		for (uint32_t i = 0; i < n; i++) {
+			g->odd |= out[i] < 0 || (!normalized && out[i] > BT_MAX_NODE_SCORE) || out[i] > INT32_MAX;
+			g->fixed[i] += normalized ? 0 : (out[i] & 127) * use->weight;
+		}
+	}
+}
+
+static void list_normalized(struct bt_plan *plan)
+{
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		if (scores_by(plan, u, BT_DEPENDS_ON_DESCRIPTION) &&
+			plan->profile->uses[u].plugin->normalize != BT_NORMALIZE_NONE) {
+			plan->normalized[plan->normalized_n++] = u;
+		}
+	}
+}
+
+/* Puts every node into its group. Returns false when the numbers do not fit the columns. */
+static bool make_groups(struct bt_plan *plan, const struct bt_view *view)
+{
+	uint32_t slot_n = view->snapshot->slot_n;
+	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
+	struct grouping g = {.plan = plan, .view = view};
+
+	list_normalized(plan);
+	plan->group = bt_mem_column(padded_n, sizeof(*plan->group));
+	plan->base = bt_mem_column(padded_n, sizeof(*plan->base));
+	plan->groups = bt_mem_grow(NULL, 0, &g.group_cap, sizeof(*plan->groups));
+	plan->groups[0] = (struct bt_group){0};
+	plan->group_n = 1;
+	for (uint32_t first = 0; first < slot_n && !g.odd; first += BLOCK) {
+		uint32_t n = slot_n - first < BLOCK ? slot_n - first : BLOCK;
+
+		filter_block(&g, first, n);
+		score_block(&g, first, n);
+		for (uint32_t i = 0; i < n; i++) {
+			if (g.passes[i]) {
+				g.last = group_of(&g, i);
+				plan->group[first + i] = (uint16_t)g.last;
+			}
+		}
+	}
+	bt_map_fini(&g.ixs);
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		plan->uniform[k] = true;
+		for (uint32_t i = 2; i < plan->group_n; i++) {
+			plan->uniform[k] &= plan->groups[i].raw[k] == plan->groups[1].raw[k];
+		}
+	}
+	return !g.odd;
+}
+
+/* ---- usage columns ---- */
+
+static uint32_t collect_parts(struct bt_planner *planner, const struct bt_plan *plan, struct bt_column_part *parts)
+{
+	uint32_t n = 0;
+
+	bt_buf_clear(&planner->key);
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+		bool filter = filters_by(plan, u, BT_DEPENDS_ON_USAGE), score = scores_by(plan, u, BT_DEPENDS_ON_USAGE);
+
+		if (!filter && !score) {
+			continue;
+		}
+		parts[n++] = (struct bt_column_part){use->plugin, plan->compiled[u].term, use->weight, filter, score};
+		/* The length keeps the keys of two plugins from running into each other. */
+		size_t at = planner->key.len;
+		uint32_t head[3] = {u, (uint32_t)(filter << 1 | score), 0};
+		bt_buf_add(&planner->key, head, sizeof(head));
+		use->plugin->key(plan->compiled[u].term, &planner->key);
+		head[2] = (uint32_t)(planner->key.len - at);
+		memcpy(planner->key.ptr + at, head, sizeof(head));
+	}
+	return n;
+}
+
+static struct bt_column *usage_column(struct bt_planner *planner, const struct bt_plan *plan)
+{
+	struct bt_column_part parts[BT_PROFILE_USES];
+	uint32_t n = collect_parts(planner, plan, parts), ix;
+	uint32_t slot_n = planner->env.view->snapshot->slot_n;
+	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
+	uint64_t hash = bt_hash_bytes(planner->key.ptr, planner->key.len) | 1;
+
+	for (; bt_map_get(&planner->column_ixs, hash, &ix); hash += 2) {
+		const struct column_entry *entry = &planner->columns[ix];
+
+		if (bt_str_eq((struct bt_str){entry->key, entry->key_bytes}, bt_buf_view(&planner->key))) {
+			return entry->column;
+		}
+	}
+	struct bt_column *column = bt_arena_zalloc(&planner->arena, sizeof(*column));
+	memcpy(column->parts, parts, sizeof(parts));
+	column->part_n = n;
+	column->slot_n = slot_n;
+	column->value = bt_mem_column(padded_n, sizeof(*column->value));
+	planner->columns = bt_mem_grow(planner->columns, planner->column_n, &planner->column_cap, sizeof(*planner->columns));
+	planner->columns[planner->column_n] = (struct column_entry){
+		.column = column,
+		.key = bt_arena_copy(&planner->arena, planner->key.ptr, planner->key.len),
+		.key_bytes = planner->key.len,
+	};
+	bt_map_put(&planner->column_ixs, hash, (uint32_t)planner->column_n++);
+	planner->column_bytes += padded_n * sizeof(*column->value);
+	return column;
+}
+
+/* ---- plans ---- */
+
+static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_signature *signature)
+{
+	struct bt_plan *plan = bt_arena_zalloc(&planner->arena, sizeof(*plan));
+	bool errors = false;
+
+	plan->profile = planner->profile;
+	plan->signature = signature;
+	compile(planner, plan);
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		errors |= plan->filter_error[u] != NULL;
+		plan->witness[u] = BT_NO_NODE;
+	}
+	errors |= plan->score_error != NULL;
+	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed) {
+		plan->columns = make_groups(plan, planner->env.view);
+		plan->usage = usage_column(planner, plan);
+		planner->column_bytes += 4 * (size_t)planner->env.view->snapshot->slot_n;
+	}
+	planner->made = bt_mem_grow(planner->made, planner->made_n, &planner->made_cap, sizeof(struct bt_plan *));
+	planner->made[planner->made_n++] = plan;
+	return plan;
+}
+
+struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature)
+{
+	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
+
+	if (planner->version != snapshot->version) {
+		drop_plans(planner);
+		planner->version = snapshot->version;
+	}
+	if (signature->ix < planner->plan_cap && planner->plans[signature->ix]) {
+		return planner->plans[signature->ix];
+	}
+	if (planner->column_bytes > planner->env.memory_bytes) {
+		drop_plans(planner);
+		planner->drop_n++;
+	}
+	while (signature->ix >= planner->plan_cap) {
+		size_t old = planner->plan_cap;
+
+		planner->plans = bt_mem_grow(planner->plans, old, &planner->plan_cap, sizeof(struct bt_plan *));
+		memset(planner->plans + old, 0, (planner->plan_cap - old) * sizeof(struct bt_plan *));
+	}
+	planner->plans[signature->ix] = make_plan(planner, signature);
+	return planner->plans[signature->ix];
+}
+
+/* ---- normalisation: the highest raw scores of feasible nodes ---- */
+
+static uint16_t worth(const struct bt_plan *plan, const struct bt_group *group)
+{
+	int64_t sum = group->fixed;
+
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[plan->normalized[k]];
+		bool reversed = use->plugin->normalize == BT_NORMALIZE_REVERSED;
+
+		/* Raw scores above the highest feasible one belong to nodes that cannot win; they are cut, so that sums fit. */
+		int64_t raw = group->raw[k] > plan->highest[k] ? plan->highest[k] : group->raw[k];
+		sum += bt_normalize_default(raw, plan->highest[k], reversed) * use->weight;
+	}
+	return (uint16_t)(sum + 1);
+}
+
+static void fill_base(struct bt_plan *plan, uint32_t slot_n)
+{
+	uint16_t *by_group = bt_mem_zalloc(plan->group_n, sizeof(*by_group));
+
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		by_group[g] = worth(plan, &plan->groups[g]);
+	}
+	for (uint32_t i = 0; i < slot_n; i++) {
+		plan->base[i] = by_group[plan->group[i]];
+	}
+	bt_mem_free(by_group);
+}
+
+/* Looks at all feasible nodes for the highest raw scores. Afterwards the base is right for them. */
+static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
+{
+	int64_t highest[BT_PROFILE_USES] = {0};
+	bool moved = !plan->base_valid;
+	uint32_t *member = bt_mem_realloc(NULL, plan->group_n, sizeof(*member)); /* a feasible node of each group */
+
+	memset(member, 0xff, plan->group_n * sizeof(*member));
+	for (uint32_t i = 0; i < slot_n; i++) {
+		if (plan->usage->value[i]) {
+			member[plan->group[i]] = i;
+		}
+	}
+	plan->refused = true;
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		plan->witness[k] = BT_NO_NODE;
+	}
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		if (member[g] == BT_NO_NODE) {
+			continue;
+		}
+		plan->refused = false;
+		for (uint32_t k = 0; k < plan->normalized_n; k++) {
+			if (plan->witness[k] == BT_NO_NODE || plan->groups[g].raw[k] > highest[k]) {
+				highest[k] = plan->groups[g].raw[k];
+				plan->witness[k] = member[g];
+			}
+		}
+	}
+	bt_mem_free(member);
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		moved |= plan->highest[k] != highest[k];
+		plan->highest[k] = highest[k];
+	}
+	if (moved && !plan->refused) {
+		fill_base(plan, slot_n);
+		plan->base_valid = true;
+	}
+}
+
+/*
+ * Is the base right for the nodes that are feasible now? They become fewer until something is released; so while the witnesses are
+ * feasible nothing can have moved. Where all groups agree in a raw score there is nothing to watch.
+ */
+static bool base_holds(const struct bt_plan *plan, const struct bt_usage *usage)
+{
+	bool released = plan->release_n != usage->release_n;
+
+	if (!plan->base_valid) {
+		return false;
+	}
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		uint32_t witness = plan->witness[k];
+
+		if (!plan->uniform[k] && (released || witness == BT_NO_NODE || !plan->usage->value[witness])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
+{
+	uint32_t slot_n = view->snapshot->slot_n;
+
+	BT_REQUIRE(!plan->refusal && !plan->narrowed && start < slot_n);
+	if (!plan->columns) {
+		return false;
+	}
+	if (plan->refused && plan->release_n == view->usage->release_n) {
+		*out_node_ix = BT_NO_NODE;
+		return true;
+	}
+	bt_column_catch_up(plan->usage, view);
+	if (plan->usage->odd) {
+		return false;
+	}
+	bool holds = base_holds(plan, view->usage);
+	plan->release_n = view->usage->release_n;
+	plan->refused = false;
+	if (!holds) {
+		choose_witnesses(plan, slot_n);
+	}
+	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
+	size_t best = plan->refused ? BT_SCAN_NONE : bt_scan_best(plan->usage->value, plan->base, padded_n, start);
+	plan->refused = best == BT_SCAN_NONE;
+	*out_node_ix = plan->refused ? BT_NO_NODE : (uint32_t)best;
+	return true;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: a plan is what a profile makes of a signature: the compiled terms, what PreFilter said, and, when every plugin says what
+ * it depends on, columns from which the best node is read off.
+ * Context: the scheduling thread.
+ */
+#pragma once
+
+#include "engine/score/column.h"
+#include "plugins/plugin.h"
+
+/* Nodes that agree in everything that depends on their description alone. Group 0 is refused by it. */
+struct bt_group {
+	int64_t fixed;                 /* weighted scores that need no normalisation */
+	int64_t raw[BT_PROFILE_USES];  /* raw scores that need it, by plan->normalized */
+};
+
+struct bt_plan {
+	const struct bt_profile *profile;
+	const struct bt_signature *signature;
+	struct bt_compiled compiled[BT_PROFILE_USES]; /* by use */
+
+	/* PreFilter. */
+	const char *refusal; /* refused on all nodes: the reason; else NULL */
+	uint32_t refused_by; /* the use */
+	bool narrowed;       /* only these nodes are looked at */
+	uint32_t *candidates; /* live nodes, ascending slots */
+	uint32_t candidate_n;
+	uint32_t narrowed_by; /* the use */
+
+	/* Errors: upstream's text when a filter or the scoring comes that far; else NULL. */
+	const char *filter_error[BT_PROFILE_USES]; /* by use */
+	const char *score_error;
+
+	/* Columns. */
+	bool columns;            /* the fast path can decide */
+	struct bt_column *usage; /* shared with plans that depend on usage in the same way */
+	uint16_t *group;         /* by node slot */
+	struct bt_group *groups;
+	uint32_t group_n;
+	uint32_t normalized[BT_PROFILE_USES]; /* uses whose scores are normalised */
+	uint32_t normalized_n;
+	uint16_t *base; /* by node slot: 0 refused, else 1 + what the description is worth under the present maxima */
+	int64_t highest[BT_PROFILE_USES];    /* by normalized: highest raw score of a feasible node */
+	uint32_t witness[BT_PROFILE_USES];   /* a feasible node that has it, or BT_NO_NODE */
+	bool uniform[BT_PROFILE_USES];       /* by normalized: all groups agree */
+	bool base_valid;
+	uint64_t release_n; /* of the usage when the plan was last asked */
+	bool refused;       /* nothing was feasible then, and cannot be until something is released */
+};
+
+struct bt_planner;
+
+/* What a planner needs of the cache's owner. init: const after start. */
+struct bt_planner_env {
+	struct bt_dictionary *dictionary;
+	const struct bt_view *view;
+	const uint32_t *(*label_column)(void *context, uint32_t key); /* as in struct bt_compile_env */
+	uint32_t (*find_node)(void *context, uint32_t name);          /* the slot of a live node, or BT_NO_NODE */
+	void *context;
+	size_t memory_bytes; /* what plans and columns may take before all are dropped and made again on demand */
+};
+
+struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env);
+void bt_planner_destroy(struct bt_planner *planner);
+
+/* The plan of a signature under the present snapshot; valid until the next call. */
+struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature);
+
+/* How often all plans were dropped because they had reached the memory limit. */
+uint64_t bt_planner_drop_n(const struct bt_planner *planner);
+
+/*
+ * The best node by the columns: highest total, and among equals the first slot at or after start, cyclically.
+ * Requires: no refusal, not narrowed; start < the number of slots.
+ * Returns : false when the columns cannot tell and bt_evaluate must; else true and in out_node_ix the node, BT_NO_NODE when none
+ *           is feasible.
+ */
+bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeAffinity. Requirements are read off label columns, and an answer is kept while the value does not change.
+ * Source: plugins/nodeaffinity and component-helpers nodeaffinity, v1.36.3.
+ */
+#include "plugins/node_affinity/node_affinity.h"
+
+enum reason_kind {
+	ADDED = 0,
+	OWN
+};
+
+/* A requirement with the column that it reads. */
+struct column_requirement {
+	const struct bt_requirement *requirement;
+	const uint32_t *values;
+};
+
+struct conjunction {
+	const struct column_requirement *items;
+	uint32_t n;
+	const struct bt_field_requirement *fields;
+	uint32_t field_n;
+};
+
+struct disjunction {
+	const struct conjunction *items;
+	uint32_t n;
+};
+
+struct weighted {
+	struct conjunction condition;
+	int64_t weight;
+};
+
+struct term {
+	const struct bt_intern *intern;
+	bool has_added, has_required;
+	struct disjunction added, required;
+	struct conjunction selector;
+	const struct weighted *preferred;
+	uint32_t preferred_n;
+};
+
+static struct conjunction bind_selector(const struct bt_compile_env *env, const struct bt_selector *selector)
+{
+	struct column_requirement *items = bt_arena_zalloc(env->arena, selector->n * sizeof(*items));
+
+	for (uint32_t i = 0; i < selector->n; i++) {
+		items[i].requirement = &selector->items[i];
+		items[i].values = env->label_column(env->context, selector->items[i].key);
+	}
+	return (struct conjunction){.items = items, .n = selector->n};
+}
+
+static struct conjunction bind_term(const struct bt_compile_env *env, const struct bt_node_term *term)
+{
+	struct conjunction condition = bind_selector(env, &term->labels);
+
+	condition.fields = term->fields;
+	condition.field_n = term->field_n;
+	return condition;
+}
+
+/* Terms that could not be parsed match nothing and are left out. */
+static struct disjunction bind_node_selector(const struct bt_compile_env *env, const struct bt_node_selector *selector)
+{
+	struct conjunction *items = bt_arena_zalloc(env->arena, selector->term_n * sizeof(*items));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < selector->term_n; i++) {
+		if (!selector->terms[i].invalid) {
+			items[n++] = bind_term(env, &selector->terms[i]);
+		}
+	}
+	return (struct disjunction){items, n};
+}
+
+static void bind_preferred(const struct bt_compile_env *env, const struct bt_node_affinity_settings *settings,
+	const struct bt_signature *signature, struct term *term)
+{
+	uint32_t added_n = settings->preferred_n;
+	uint32_t own_n = signature->preferred_error ? 0 : signature->preferred_n;
+	struct weighted *items = bt_arena_zalloc(env->arena, (added_n + own_n) * sizeof(*items));
+
+	for (uint32_t i = 0; i < added_n + own_n; i++) {
+		const struct bt_preferred_term *from =
+			i < added_n ? &settings->preferred[i] : &signature->preferred[i - added_n];
+
+		items[i] = (struct weighted){bind_term(env, &from->term), from->weight};
+	}
+	term->preferred = items;
+	term->preferred_n = added_n + own_n;
+}
+
+static void compile(const void *opaque, const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct bt_compiled *out)
+{
+	const struct bt_node_affinity_settings *settings = opaque;
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	*term = (struct term){
+		.intern = env->dictionary->intern,
+		.has_added = settings->has_required,
+		.has_required = signature->has_required,
+		.added = bind_node_selector(env, &settings->required),
+		.required = bind_node_selector(env, &signature->required),
+		.selector = bind_selector(env, &signature->node_selector),
+	};
+	bind_preferred(env, settings, signature, term);
+	out->term = term;
+	out->filter_skip = !signature->has_required && !signature->has_node_selector && !settings->has_required;
+	out->score_skip = !signature->has_preferred && settings->preferred_n == 0;
+	out->score_error = signature->preferred_error;
+	if (signature->names_only) {
+		out->refused = signature->node_name_n == 0;
+		out->refusal = "pod affinity terms conflict";
+		out->narrows = true;
+		out->names = signature->node_names;
+		out->name_n = signature->node_name_n;
+	}
+}
+
+static bool fields_match(const struct conjunction *condition, uint32_t node_name)
+{
+	for (uint32_t i = 0; i < condition->field_n; i++) {
+		const struct bt_field_requirement *field = &condition->fields[i];
+		/* A field that nodes do not have reads as the empty string. */
+		uint32_t have = field->is_name ? node_name : BT_NAME_EMPTY;
+
+		if ((have == field->value) == field->negated) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool matches(const struct term *term, const struct conjunction *condition, const struct bt_view *view,
+	uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < condition->n; i++) {
+		const struct column_requirement *item = &condition->items[i];
+
+		if (!bt_requirement_matches(term->intern, item->requirement, item->values[node_ix])) {
+			return false;
+		}
+	}
+	return condition->field_n == 0 || fields_match(condition, view->snapshot->nodes[node_ix].name);
+}
+
+static bool any_matches(const struct term *term, const struct disjunction *choices, const struct bt_view *view,
+	uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < choices->n; i++) {
+		if (matches(term, &choices->items[i], view, node_ix)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool added_passes(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	return !term->has_added || any_matches(term, &term->added, view, node_ix);
+}
+
+static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct term *term = opaque;
+
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = added_passes(term, view, first + i) && matches(term, &term->selector, view, first + i) &&
+			(!term->has_required || any_matches(term, &term->required, view, first + i));
+	}
+}
+
+static void reject(const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		added_passes(term, view, node_ix) ? OWN : ADDED);
+}
+
+static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct term *term = opaque;
+
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = 0;
+	}
+	for (uint32_t t = 0; t < term->preferred_n; t++) {
+		for (uint32_t i = 0; i < n; i++) {
+			if (matches(term, &term->preferred[t].condition, view, first + i)) {
+				raw[i] += term->preferred[t].weight;
+			}
+		}
+	}
+}
+
+static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	(void)dictionary;
+	bt_buf_text(out_text, reason->kind == ADDED ? "node(s) didn't match scheduler-enforced node affinity"
+						    : "node(s) didn't match Pod's node affinity/selector");
+}
+
+const struct bt_plugin bt_plugin_node_affinity = {
+	.name = "NodeAffinity",
+	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.normalize = BT_NORMALIZE_DEFAULT,
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.score = score,
+	.reason = reason_text,
+};

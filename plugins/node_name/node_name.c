@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeName. A pod whose spec names a node is not queued but scheduled there, so a queued pod passes everywhere; upstream's
+ * filter is unreachable for the same reason. Source: plugins/nodename, v1.36.3.
+ */
+#include "plugins/node_name/node_name.h"
+
+static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct bt_compiled *out_compiled)
+{
+	(void)settings;
+	(void)env;
+	(void)signature;
+	out_compiled->filter_skip = true;
+}
+
+const struct bt_plugin bt_plugin_node_name = {
+	.name = "NodeName",
+	.compile = compile,
+};

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeName: a pod that names its node fits nowhere else.
+ */
+#pragma once
+
+#include "plugins/plugin.h"
+
+extern const struct bt_plugin bt_plugin_node_name;

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodePorts. Source: plugins/nodeports, v1.36.3.
+ */
+#include "plugins/node_ports/node_ports.h"
+
+struct term {
+	const struct bt_host_port *ports;
+	uint32_t n;
+};
+
+static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	(void)settings;
+	*term = (struct term){signature->ports, signature->port_n};
+	out_compiled->term = term;
+	out_compiled->filter_skip = signature->port_n == 0;
+}
+
+static bool free_on(const struct term *term, const struct bt_port_list *taken)
+{
+	for (uint32_t i = 0; i < taken->n; i++) {
+		for (uint32_t j = 0; j < term->n; j++) {
+			if (bt_ports_conflict(&taken->items[i], &term->ports[j])) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = free_on(term, &view->usage->ports[first + i]);
+	}
+}
+
+static void reject(const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	(void)term;
+	(void)view;
+	(void)node_ix;
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE, 0);
+}
+
+static void key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *term = opaque;
+
+	bt_buf_add(out_key, term->ports, term->n * sizeof(*term->ports));
+}
+
+static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	(void)dictionary;
+	(void)reason;
+	bt_buf_text(out_text, "node(s) didn't have free ports for the requested pod ports");
+}
+
+const struct bt_plugin bt_plugin_node_ports = {
+	.name = "NodePorts",
+	.filter_depends = BT_DEPENDS_ON_USAGE,
+	.no_pre_filter_error = "reading \"PreFilterNodePorts\" from cycleState: not found",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.key = key,
+	.reason = reason_text,
+};

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodePorts: host ports are used once per node.
+ */
+#pragma once
+
+#include "plugins/plugin.h"
+
+extern const struct bt_plugin bt_plugin_node_ports;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeResourcesBalancedAllocation. Doubles, added in the configured order, as upstream does; the build forbids fused
+ * multiply-add. Source: plugins/noderesources balanced_allocation, v1.36.3.
+ */
+#include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
+
+#include <math.h>
+
+#include "engine/base/wrap.h"
+
+struct balanced {
+	uint32_t slot;
+	int64_t request;
+};
+
+struct term {
+	const struct balanced *items;
+	uint32_t n;
+};
+
+static void compile(const void *opaque, const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct bt_compiled *out_compiled)
+{
+	const struct bt_balanced_settings *settings = opaque;
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	struct balanced *items = bt_arena_zalloc(env->arena, settings->slot_n * sizeof(*items));
+	bool asks = false;
+
+	for (uint32_t i = 0; i < settings->slot_n; i++) {
+		if (settings->slots[i] < 0) {
+			continue;
+		}
+		uint32_t slot = (uint32_t)settings->slots[i];
+		int64_t request = bt_amounts_get(signature->requests.used, slot);
+
+		asks |= request != 0;
+		if (slot < BT_FIRST_SCALAR || request != 0) {
+			items[term->n++] = (struct balanced){slot, request};
+		}
+	}
+	term->items = items;
+	out_compiled->term = term;
+	out_compiled->score_skip = !asks;
+}
+
+/* (1 - standard deviation of the fractions) * 100; fractions[i] is what is used over what there is, at most 1. */
+static int64_t balance(const double *fractions, uint32_t n)
+{
+	double std = 0;
+
+	if (n == 2) {
+		std = fabs((fractions[0] - fractions[1]) / 2);
+	} else if (n > 2) {
+		double total = 0, sum = 0;
+
+		for (uint32_t i = 0; i < n; i++) {
+			total += fractions[i];
+		}
+		double mean = total / (double)n;
+		for (uint32_t i = 0; i < n; i++) {
+			sum = sum + (fractions[i] - mean) * (fractions[i] - mean);
+		}
+		std = sqrt(sum / (double)n);
+	}
+	return bt_truncate((1 - std) * (double)BT_MAX_NODE_SCORE);
+}
+
+static double fraction(int64_t used, int64_t alloc)
+{
+	double part = (double)used / (double)alloc;
+
+	return part > 1 ? 1 : part;
+}
+
+static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	double before[BT_RESOURCE_MAX], after[BT_RESOURCE_MAX];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < term->n; i++) {
+		uint32_t slot = term->items[i].slot;
+		int64_t alloc = bt_column_get(view->snapshot->alloc[slot], node_ix);
+
+		if (alloc == 0) {
+			continue;
+		}
+		int64_t used = bt_column_get(view->usage->used[slot], node_ix);
+		before[n] = fraction(used, alloc);
+		after[n++] = fraction(bt_wrap_add(used, term->items[i].request), alloc);
+	}
+	int64_t gain = bt_wrap_sub(balance(after, n), balance(before, n));
+	return BT_MAX_NODE_SCORE / 2 + bt_wrap_add(BT_MAX_NODE_SCORE / 2, gain) / 2;
+}
+
+static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = score_node(term, view, first + i);
+	}
+}
+
+static void key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *term = opaque;
+
+	for (uint32_t i = 0; i < term->n; i++) {
+		bt_buf_add(out_key, &term->items[i].slot, sizeof(term->items[i].slot));
+		bt_buf_add(out_key, &term->items[i].request, sizeof(term->items[i].request));
+	}
+}
+
+const struct bt_plugin bt_plugin_node_resources_balanced_allocation = {
+	.name = "NodeResourcesBalancedAllocation",
+	.score_depends = BT_DEPENDS_ON_USAGE,
+	.compile = compile,
+	.score = score,
+	.key = key,
+};

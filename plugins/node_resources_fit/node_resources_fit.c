@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeResourcesFit. Source: plugins/noderesources fit, least_allocated, most_allocated, requested_to_capacity_ratio, v1.36.3.
+ */
+#include "plugins/node_resources_fit/node_resources_fit.h"
+
+#include <math.h>
+
+#include "engine/base/wrap.h"
+
+enum reason_kind {
+	TOO_MANY_PODS = 0,
+	INSUFFICIENT /* arg: the resource slot */
+};
+
+struct scored {
+	uint32_t slot;
+	int64_t request, weight;
+};
+
+struct term {
+	const struct bt_fit_settings *settings;
+	const struct bt_amount *wanted; /* positive requests that count */
+	uint32_t wanted_n;
+	const struct scored *scored;
+	uint32_t scored_n;
+};
+
+static bool contains(const struct bt_str *list, uint32_t n, struct bt_str name)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (bt_str_eq(list[i], name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool ignored(const struct bt_fit_settings *settings, const struct bt_dictionary *dictionary, uint32_t slot)
+{
+	if (!dictionary->resources.extended[slot]) {
+		return false;
+	}
+	struct bt_str name = bt_resource_name(dictionary, slot);
+	struct bt_str group = bt_str_sub(name, 0, bt_str_find(name, '/', 0));
+	return contains(settings->ignored, settings->ignored_n, name) ||
+		contains(settings->ignored_groups, settings->ignored_group_n, group);
+}
+
+static void compile_wanted(const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
+{
+	struct bt_amounts fit = signature->requests.fit;
+	struct bt_amount *wanted = bt_arena_zalloc(env->arena, fit.n * sizeof(*wanted));
+
+	for (uint32_t i = 0; i < fit.n; i++) {
+		bool scalar = fit.items[i].slot >= BT_FIRST_SCALAR;
+		bool counts = scalar ? fit.items[i].amount != 0 : fit.items[i].amount > 0;
+
+		if (counts && !ignored(term->settings, env->dictionary, fit.items[i].slot)) {
+			wanted[term->wanted_n++] = fit.items[i];
+		}
+	}
+	term->wanted = wanted;
+}
+
+static void compile_scored(const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
+{
+	struct scored *scored = bt_arena_zalloc(env->arena, term->settings->resource_n * sizeof(*scored));
+
+	for (uint32_t i = 0; i < term->settings->resource_n; i++) {
+		const struct bt_fit_resource *resource = &term->settings->resources[i];
+
+		if (resource->slot < 0) {
+			continue;
+		}
+		uint32_t slot = (uint32_t)resource->slot;
+		int64_t request = bt_amounts_get(signature->requests.score, slot);
+		/* A scalar that the pod does not ask for says nothing about the node. */
+		if (slot < BT_FIRST_SCALAR || request != 0) {
+			scored[term->scored_n++] = (struct scored){slot, request, resource->weight};
+		}
+	}
+	term->scored = scored;
+}
+
+static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	term->settings = settings;
+	compile_wanted(env, signature, term);
+	compile_scored(env, signature, term);
+	out_compiled->term = term;
+}
+
+static bool fits(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	if (view->usage->pod_n[node_ix] + 1 > view->snapshot->alloc_pods[node_ix]) {
+		return false;
+	}
+	for (uint32_t i = 0; i < term->wanted_n; i++) {
+		uint32_t slot = term->wanted[i].slot;
+		int64_t available = bt_wrap_sub(bt_column_get(view->snapshot->alloc[slot], node_ix),
+			bt_column_get(view->usage->used[slot], node_ix));
+
+		if (term->wanted[i].amount > available) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = fits(term, view, first + i);
+	}
+}
+
+static void reject(const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out)
+{
+	const struct term *term = opaque;
+	int64_t pods = view->usage->pod_n[node_ix], pods_alloc = view->snapshot->alloc_pods[node_ix];
+
+	out->code = BT_UNSCHEDULABLE;
+	out->n = 0;
+	if (pods + 1 > pods_alloc) {
+		out->reasons[out->n++] = (struct bt_reason){
+			.kind = TOO_MANY_PODS, .wanted = 1, .available = pods_alloc - pods, .has_numbers = true};
+	}
+	for (uint32_t i = 0; i < term->wanted_n; i++) {
+		uint32_t slot = term->wanted[i].slot;
+		int64_t wanted = term->wanted[i].amount;
+		int64_t alloc = bt_column_get(view->snapshot->alloc[slot], node_ix);
+		int64_t available = bt_wrap_sub(alloc, bt_column_get(view->usage->used[slot], node_ix));
+
+		if (wanted > available) {
+			out->reasons[out->n++] = (struct bt_reason){.kind = INSUFFICIENT,
+				.arg = slot,
+				.wanted = wanted,
+				.available = available,
+				.has_numbers = true};
+			out->code = wanted > alloc ? BT_UNSCHEDULABLE_AND_UNRESOLVABLE : out->code;
+		}
+	}
+}
+
+static int64_t percent(int64_t part, int64_t whole)
+{
+	return bt_wrap_div(bt_wrap_mul(part, BT_MAX_NODE_SCORE), whole);
+}
+
+static int64_t least(int64_t request, int64_t alloc)
+{
+	return request > alloc ? 0 : percent(bt_wrap_sub(alloc, request), alloc);
+}
+
+static int64_t most(int64_t request, int64_t alloc)
+{
+	return percent(request > alloc ? alloc : request, alloc);
+}
+
+/* The broken line through the shape's points, in integers; flat outside. */
+static int64_t shape_at(const struct bt_fit_settings *settings, int64_t utilization)
+{
+	const struct bt_shape_point *shape = settings->shape;
+
+	for (uint32_t i = 0; i < settings->shape_n; i++) {
+		if (utilization <= shape[i].utilization) {
+			if (i == 0) {
+				return shape[0].score;
+			}
+			return shape[i - 1].score +
+				(shape[i].score - shape[i - 1].score) * (utilization - shape[i - 1].utilization) /
+				(shape[i].utilization - shape[i - 1].utilization);
+		}
+	}
+	return shape[settings->shape_n - 1].score;
+}
+
+static int64_t ratio(const struct bt_fit_settings *settings, int64_t request, int64_t alloc)
+{
+	return shape_at(settings, request > alloc ? BT_MAX_NODE_SCORE : percent(request, alloc));
+}
+
+/* What is used for scores: requests with defaults for cpu and memory, real sums for the rest. */
+static int64_t used_for_score(const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)
+{
+	if (slot == BT_CPU) {
+		return usage->nonzero_milli_cpu[node_ix];
+	}
+	return slot == BT_MEMORY ? usage->nonzero_memory[node_ix] : bt_column_get(usage->used[slot], node_ix);
+}
+
+static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	enum bt_fit_strategy strategy = term->settings->strategy;
+	int64_t sum = 0, weights = 0;
+
+	for (uint32_t i = 0; i < term->scored_n; i++) {
+		const struct scored *resource = &term->scored[i];
+		int64_t alloc = bt_column_get(view->snapshot->alloc[resource->slot], node_ix);
+
+		if (alloc == 0) {
+			continue;
+		}
+		int64_t request =
+			bt_wrap_add(used_for_score(view->usage, resource->slot, node_ix), resource->request);
+		int64_t one = strategy == BT_LEAST_ALLOCATED ? least(request, alloc)
+			: strategy == BT_MOST_ALLOCATED      ? most(request, alloc)
+							     : ratio(term->settings, request, alloc);
+		if (strategy == BT_REQUESTED_TO_CAPACITY_RATIO && one <= 0) {
+			continue;
+		}
+		sum = bt_wrap_add(sum, bt_wrap_mul(one, resource->weight));
+		weights += resource->weight;
+	}
+	if (weights == 0) {
+		return 0;
+	}
+	return strategy == BT_REQUESTED_TO_CAPACITY_RATIO ? (int64_t)round((double)sum / (double)weights) : sum / weights;
+}
+
+static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = score_node(term, view, first + i);
+	}
+}
+
+static void key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *term = opaque;
+
+	bt_buf_add(out_key, &term->wanted_n, sizeof(term->wanted_n));
+	for (uint32_t i = 0; i < term->wanted_n; i++) {
+		bt_buf_add(out_key, &term->wanted[i].slot, sizeof(term->wanted[i].slot));
+		bt_buf_add(out_key, &term->wanted[i].amount, sizeof(term->wanted[i].amount));
+	}
+	for (uint32_t i = 0; i < term->scored_n; i++) {
+		bt_buf_add(out_key, &term->scored[i].slot, sizeof(term->scored[i].slot));
+		bt_buf_add(out_key, &term->scored[i].request, sizeof(term->scored[i].request));
+	}
+}
+
+static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	if (reason->kind == TOO_MANY_PODS) {
+		bt_buf_text(out_text, "Too many pods");
+		return;
+	}
+	bt_buf_text(out_text, "Insufficient ");
+	bt_buf_str(out_text, bt_resource_name(dictionary, reason->arg));
+}
+
+const struct bt_plugin bt_plugin_node_resources_fit = {
+	.name = "NodeResourcesFit",
+	.filter_depends = BT_DEPENDS_ON_USAGE,
+	.score_depends = BT_DEPENDS_ON_USAGE,
+	.no_pre_filter_error = "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.score = score,
+	.key = key,
+	.reason = reason_text,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeResourcesFit: a pod fits where its requests are free; nodes are scored by how full they would be.
+ */
+#pragma once
+
+#include "plugins/plugin.h"
+
+enum bt_fit_strategy {
+	BT_LEAST_ALLOCATED = 0,
+	BT_MOST_ALLOCATED,
+	BT_REQUESTED_TO_CAPACITY_RATIO
+};
+
+struct bt_fit_resource {
+	int slot; /* -1: a name that the scheduler knows nothing of */
+	int64_t weight;
+};
+
+/* A point of the shape; the score is 0..100. */
+struct bt_shape_point {
+	int64_t utilization, score;
+};
+
+/* settings of the plugin. */
+struct bt_fit_settings {
+	enum bt_fit_strategy strategy;
+	const struct bt_fit_resource *resources;
+	uint32_t resource_n;
+	const struct bt_shape_point *shape;
+	uint32_t shape_n;
+	const struct bt_str *ignored, *ignored_groups;
+	uint32_t ignored_n, ignored_group_n;
+};
+
+extern const struct bt_plugin bt_plugin_node_resources_fit;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: what a plugin is. A plugin compiles a signature into a term once; filter and score then answer for ranges of
+ * nodes from the term and the view alone: same input, same answer, no state, no clock, no randomness, no allocation.
+ * Each plugin says what its answers depend on; from that the engine derives what to keep and what to ask again (I5, I9, I10).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/view.h"
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+
+#define BT_MAX_NODE_SCORE 100
+#define BT_PLUGIN_REASON_MAX (BT_RESOURCE_MAX + 1)
+
+/* Outcome of a filter, with upstream's names. */
+enum bt_code {
+	BT_SUCCESS = 0,
+	BT_UNSCHEDULABLE,               /* something might leave the node */
+	BT_UNSCHEDULABLE_AND_UNRESOLVABLE, /* nothing that leaves the node would help */
+	BT_ERROR
+};
+
+/* What an answer for one node depends on, besides the term. */
+enum bt_dependence {
+	BT_DEPENDS_ON_NOTHING = 0,
+	BT_DEPENDS_ON_DESCRIPTION, /* what the nodes are: the snapshot */
+	BT_DEPENDS_ON_USAGE,       /* what is on this node: resources, ports */
+	BT_DEPENDS_ON_ALL          /* anything: asked again for every node in every cycle */
+};
+
+/* What becomes of raw scores. */
+enum bt_normalize {
+	BT_NORMALIZE_NONE = 0, /* raw scores are 0..100 already */
+	BT_NORMALIZE_DEFAULT,  /* 100 * raw / highest raw of the feasible nodes */
+	BT_NORMALIZE_REVERSED  /* 100 minus that */
+};
+
+/* One reason why a node was refused; kind and arg belong to the plugin. */
+struct bt_reason {
+	uint32_t kind, arg;
+	int64_t wanted, available; /* in the unit of the resource; 0 when there are no numbers */
+	bool has_numbers;
+};
+
+struct bt_rejection {
+	enum bt_code code;
+	uint32_t n;
+	struct bt_reason reasons[BT_PLUGIN_REASON_MAX];
+};
+
+/* What compile may use. Context: the scheduling thread, between cycles. */
+struct bt_compile_env {
+	struct bt_dictionary *dictionary; /* may intern */
+	const struct bt_snapshot *snapshot;
+	struct bt_arena *arena; /* terms live here as long as the plan */
+	/* For each node slot the value of a label key, or BT_NAME_NONE; valid until the snapshot's version changes. */
+	const uint32_t *(*label_column)(void *context, uint32_t key);
+	void *context;
+};
+
+/* What a plugin makes of a signature. All zeroes: nothing special. */
+struct bt_compiled {
+	const void *term;
+	bool filter_skip; /* PreFilter says Skip: every node passes */
+	bool score_skip;  /* PreScore says Skip: contributes to no node */
+	/* PreFilter refuses the pod on all nodes; the text is upstream's reason. */
+	bool refused;
+	const char *refusal;
+	/* PreFilter leaves only the nodes with these names. */
+	bool narrows;
+	const uint32_t *names;
+	uint32_t name_n;
+	const char *score_error; /* PreScore fails, and with it the cycle */
+};
+
+/* Bytes that say all that a term's answers depend on, besides the view. Equal bytes, equal answers. */
+typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
+
+/* Sets pass[i] to 1 or 0 for node first + i, i < n. */
+typedef void bt_plugin_filter_fn(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass);
+
+/* Says why filter refused the node. Requires: it did. */
+typedef void bt_plugin_reject_fn(const void *term, const struct bt_view *view, uint32_t node_ix,
+	struct bt_rejection *out_rejection);
+
+/* Sets raw[i] for node first + i, i < n. */
+typedef void bt_plugin_score_fn(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw);
+
+/* Appends upstream's text of a reason. */
+typedef void bt_plugin_reason_fn(const struct bt_dictionary *dictionary, const struct bt_reason *reason,
+	struct bt_buf *out_text);
+
+/* A plugin. Functions for points that it does not have are NULL. init: const, static. */
+struct bt_plugin {
+	const char *name;
+	enum bt_dependence filter_depends, score_depends;
+	enum bt_normalize normalize;
+	/* What Filter says when the profile leaves out the plugin's PreFilter; NULL: Filter manages without. */
+	const char *no_pre_filter_error;
+	/* What Score says when the profile leaves out the plugin's PreScore; NULL: Score manages without. */
+	const char *no_pre_score_error;
+	void (*compile)(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
+		struct bt_compiled *out_compiled);
+	bt_plugin_filter_fn *filter;
+	bt_plugin_reject_fn *reject;
+	bt_plugin_score_fn *score;
+	bt_plugin_key_fn *key; /* of plugins that depend on usage */
+	bt_plugin_reason_fn *reason;
+};
+
+/* A plugin in a profile. */
+struct bt_plugin_use {
+	const struct bt_plugin *plugin;
+	const void *settings; /* of the plugin's own type */
+	int64_t weight;       /* at Score */
+	bool pre_filter, filter, pre_score, score; /* the points at which the profile has it */
+};
+
+#define BT_PROFILE_USES 24
+
+/* A profile: its plugins, and at each point the order in which they run, as indices in uses. init: const after start. */
+struct bt_profile {
+	uint32_t name; /* the schedulerName that pods ask for */
+	struct bt_plugin_use uses[BT_PROFILE_USES];
+	uint32_t use_n;
+	uint32_t pre_filter[BT_PROFILE_USES], filter[BT_PROFILE_USES], score[BT_PROFILE_USES];
+	uint32_t pre_filter_n, filter_n, score_n;
+};
+
+static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_code code, uint32_t kind)
+{
+	out_rejection->code = code;
+	out_rejection->n = 1;
+	out_rejection->reasons[0] = (struct bt_reason){.kind = kind};
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SchedulingGates, at PreEnqueue.
+ */
+#include "plugins/scheduling_gates/scheduling_gates.h"
+
+bool bt_scheduling_gates_refuse(const struct bt_intern *intern, uint32_t gates, struct bt_buf *out_reason)
+{
+	if (gates == BT_NAME_NONE) {
+		return false;
+	}
+	bt_buf_printf(out_reason, "waiting for scheduling gates: [%.*s]", BT_STR_ARG(bt_intern_str(intern, gates)));
+	return true;
+}

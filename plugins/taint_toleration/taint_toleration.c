@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TaintToleration. Answers are worked out once per set of taints; neighbours mostly share one.
+ * Source: plugins/tainttoleration and component-helpers corev1, v1.36.3.
+ */
+#include "plugins/taint_toleration/taint_toleration.h"
+
+struct term {
+	const struct bt_intern *intern;
+	const struct bt_toleration *tolerations;
+	uint32_t toleration_n;
+	bool compare_numbers;
+};
+
+static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	*term = (struct term){
+		.intern = env->dictionary->intern,
+		.tolerations = signature->tolerations,
+		.toleration_n = signature->toleration_n,
+		.compare_numbers = *(const bool *)settings,
+	};
+	out_compiled->term = term;
+}
+
+static bool tolerated(const struct term *term, const struct bt_taint *taint)
+{
+	for (uint32_t i = 0; i < term->toleration_n; i++) {
+		if (bt_tolerates(term->intern, &term->tolerations[i], taint, term->compare_numbers)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool set_passes(const struct term *term, const struct bt_taint_set *set)
+{
+	for (uint32_t i = 0; i < set->n; i++) {
+		const struct bt_taint *taint = &set->items[i];
+		bool hard = taint->effect == BT_NAME_NO_SCHEDULE || taint->effect == BT_NAME_NO_EXECUTE;
+
+		if (hard && !tolerated(term, taint)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/*
+ * Upstream counts with those tolerations only whose effect is empty or PreferNoSchedule; for a PreferNoSchedule taint the
+ * others do not match anyway.
+ */
+static int64_t set_score(const struct term *term, const struct bt_taint_set *set)
+{
+	int64_t n = 0;
+
+	for (uint32_t i = 0; i < set->n; i++) {
+		n += set->items[i].effect == BT_NAME_PREFER_NO_SCHEDULE && !tolerated(term, &set->items[i]);
+	}
+	return n;
+}
+
+static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct bt_snapshot *snapshot = view->snapshot;
+	uint32_t last = UINT32_MAX;
+	uint8_t answer = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t set = snapshot->nodes[first + i].taint_set;
+
+		if (set != last) {
+			answer = set_passes(opaque, &snapshot->taint_sets[set]);
+			last = set;
+		}
+		pass[i] = answer;
+	}
+}
+
+static void reject(const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	(void)term;
+	(void)view;
+	(void)node_ix;
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, 0);
+}
+
+static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct bt_snapshot *snapshot = view->snapshot;
+	uint32_t last = UINT32_MAX;
+	int64_t answer = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t set = snapshot->nodes[first + i].taint_set;
+
+		if (set != last) {
+			answer = set_score(opaque, &snapshot->taint_sets[set]);
+			last = set;
+		}
+		raw[i] = answer;
+	}
+}
+
+static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	(void)dictionary;
+	(void)reason;
+	bt_buf_text(out_text, "node(s) had untolerated taint(s)");
+}
+
+const struct bt_plugin bt_plugin_taint_toleration = {
+	.name = "TaintToleration",
+	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.normalize = BT_NORMALIZE_REVERSED,
+	.no_pre_score_error = "failed to read \"PreScoreTaintToleration\" from cycleState: not found",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.score = score,
+	.reason = reason_text,
+};

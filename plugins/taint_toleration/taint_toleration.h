@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TaintToleration: taints keep pods away, or make nodes less liked, unless the pod tolerates them.
+ */
+#pragma once
+
+#include "plugins/plugin.h"
+
+/* settings: const bool *, the gate TaintTolerationComparisonOperators. */
+extern const struct bt_plugin bt_plugin_taint_toleration;
