@@ -90,9 +90,7 @@ static const struct {
 #if BT_HAS_VERDICT
 	{"verdict", bt_cmd_verdict},
 #endif
-#if BT_HAS_GENERATE
 	{"generate", bt_cmd_generate},
-#endif
 	{"help", run_help},
 	{"version", print_version},
 };

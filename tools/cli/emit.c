@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Builds a report's tree, and writes it as JSON and YAML.
+ */
+#include "tools/cli/emit.h"
+
+#include <math.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "tools/cli/doc_write.h"
+#include "tools/cli/emit_int.h"
+
+struct bt_emit {
+	struct bt_arena arena;
+	struct bt_emit_value *root, *open, *last;
+};
+
+struct bt_emit *bt_emit_create(void)
+{
+	struct bt_emit *emit = bt_mem_zalloc(1, sizeof(*emit));
+
+	emit->root = bt_arena_zalloc(&emit->arena, sizeof(*emit->root));
+	*emit->root = (struct bt_emit_value){.type = BT_EMIT_OBJECT};
+	emit->open = emit->root;
+	emit->last = emit->root;
+	return emit;
+}
+
+void bt_emit_destroy(struct bt_emit *emit)
+{
+	if (!emit) {
+		return;
+	}
+	bt_arena_fini(&emit->arena);
+	bt_mem_free(emit);
+}
+
+static const char *copy(struct bt_emit *emit, const char *text)
+{
+	return text ? bt_arena_copy(&emit->arena, text, strlen(text)) : NULL;
+}
+
+static struct bt_emit_value *add(struct bt_emit *emit, const char *key, enum bt_emit_type type)
+{
+	struct bt_emit_value *value = bt_arena_zalloc(&emit->arena, sizeof(*value));
+	struct bt_emit_value *parent = emit->open;
+
+	BT_REQUIRE((key == NULL) == (parent->type == BT_EMIT_ARRAY));
+	*value = (struct bt_emit_value){.type = type, .key = copy(emit, key), .parent = parent};
+	if (parent->members.last) {
+		parent->members.last->next = value;
+	} else {
+		parent->members.first = value;
+	}
+	parent->members.last = value;
+	emit->last = value;
+	return value;
+}
+
+void bt_emit_begin_object(struct bt_emit *emit, const char *key)
+{
+	emit->open = add(emit, key, BT_EMIT_OBJECT);
+}
+
+void bt_emit_begin_array(struct bt_emit *emit, const char *key)
+{
+	emit->open = add(emit, key, BT_EMIT_ARRAY);
+}
+
+void bt_emit_end(struct bt_emit *emit)
+{
+	BT_REQUIRE(emit->open != emit->root);
+	emit->open = emit->open->parent;
+}
+
+void bt_emit_str(struct bt_emit *emit, const char *key, struct bt_str value)
+{
+	struct bt_emit_value *member = add(emit, key, BT_EMIT_STR);
+
+	member->str = (struct bt_str){
+		bt_arena_copy(&emit->arena, value.ptr ? value.ptr : "", value.len), value.len};
+}
+
+void bt_emit_text(struct bt_emit *emit, const char *key, const char *value)
+{
+	bt_emit_str(emit, key, bt_str(value));
+}
+
+void bt_emit_int(struct bt_emit *emit, const char *key, int64_t value)
+{
+	add(emit, key, BT_EMIT_INT)->integer = value;
+}
+
+void bt_emit_real(struct bt_emit *emit, const char *key, double value, int digits)
+{
+	struct bt_emit_value *member = add(emit, key, isfinite(value) ? BT_EMIT_REAL : BT_EMIT_NULL);
+
+	member->real = value;
+	member->digits = digits;
+}
+
+void bt_emit_bool(struct bt_emit *emit, const char *key, bool value)
+{
+	add(emit, key, BT_EMIT_BOOL)->truth = value;
+}
+
+void bt_emit_null(struct bt_emit *emit, const char *key)
+{
+	add(emit, key, BT_EMIT_NULL);
+}
+
+void bt_emit_label(struct bt_emit *emit, const char *label)
+{
+	emit->last->label = copy(emit, label);
+}
+
+void bt_emit_unit(struct bt_emit *emit, const char *unit)
+{
+	emit->last->unit = copy(emit, unit);
+}
+
+void bt_emit_hide(struct bt_emit *emit)
+{
+	emit->last->hidden = true;
+}
+
+enum bt_emit_format bt_emit_format_of(const char *word)
+{
+	switch (*word) {
+	case 'j':
+		return BT_EMIT_JSON;
+	case 'y':
+		return BT_EMIT_YAML;
+	case 'c':
+		return BT_EMIT_CSV;
+	default:
+		return BT_EMIT_TABLE;
+	}
+}
+
+static void add_grouped(struct bt_buf *out, const char *digits, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && (n - i) % 3 == 0) {
+			bt_buf_char(out, ',');
+		}
+		bt_buf_char(out, digits[i]);
+	}
+}
+
+static void add_number(const struct bt_emit_value *value, bool grouped, struct bt_buf *out)
+{
+	struct bt_buf text = {0};
+
+	if (value->type == BT_EMIT_INT) {
+		bt_buf_int(&text, value->integer);
+	} else {
+		bt_buf_printf(&text, "%.*f", value->digits, value->real);
+	}
+	size_t sign = text.ptr[0] == '-';
+	size_t whole_n = strspn(text.ptr + sign, "0123456789");
+
+	bt_buf_add(out, text.ptr, sign);
+	if (grouped) {
+		add_grouped(out, text.ptr + sign, whole_n);
+	} else {
+		bt_buf_add(out, text.ptr + sign, whole_n);
+	}
+	bt_buf_text(out, text.ptr + sign + whole_n);
+	bt_buf_fini(&text);
+}
+
+static void add_plain(const struct bt_emit_value *value, bool grouped, struct bt_buf *out)
+{
+	switch (value->type) {
+	case BT_EMIT_STR:
+		bt_buf_str(out, value->str);
+		break;
+	case BT_EMIT_INT:
+	case BT_EMIT_REAL:
+		add_number(value, grouped, out);
+		break;
+	case BT_EMIT_BOOL:
+		bt_buf_text(out, value->truth ? "true" : "false");
+		break;
+	case BT_EMIT_NULL:
+	case BT_EMIT_OBJECT:
+	case BT_EMIT_ARRAY:
+		break;
+	}
+}
+
+void bt_emit_value_text(const struct bt_emit_value *value, bool grouped, struct bt_buf *out)
+{
+	if (value->type != BT_EMIT_ARRAY) {
+		add_plain(value, grouped, out);
+		return;
+	}
+	for (const struct bt_emit_value *item = value->members.first; item; item = item->next) {
+		add_plain(item, grouped, out);
+		bt_buf_text(out, item->next ? ", " : "");
+	}
+}
+
+/* One value, without what is inside it. */
+static void write_value(struct bt_doc *doc, const struct bt_emit_value *value)
+{
+	if (value->key) {
+		bt_doc_key(doc, value->key);
+	}
+	switch (value->type) {
+	case BT_EMIT_OBJECT:
+		bt_doc_begin_object(doc);
+		break;
+	case BT_EMIT_ARRAY:
+		bt_doc_begin_array(doc);
+		break;
+	case BT_EMIT_STR:
+		bt_doc_str(doc, value->str);
+		break;
+	case BT_EMIT_INT:
+		bt_doc_int(doc, value->integer);
+		break;
+	case BT_EMIT_REAL:
+		bt_doc_real(doc, value->real, value->digits);
+		break;
+	case BT_EMIT_BOOL:
+		bt_doc_bool(doc, value->truth);
+		break;
+	case BT_EMIT_NULL:
+		bt_doc_null(doc);
+		break;
+	}
+}
+
+/* Walks the tree in order, with parent links instead of recursion. */
+static void write_document(const struct bt_emit_value *root, enum bt_doc_style style, struct bt_buf *out)
+{
+	const struct bt_emit_value *value = root;
+	struct bt_doc doc;
+
+	bt_doc_init(&doc, style, out);
+	while (value) {
+		write_value(&doc, value);
+		if (!bt_emit_is_plain(value) && value->members.first) {
+			value = value->members.first;
+			continue;
+		}
+		if (!bt_emit_is_plain(value)) {
+			bt_doc_end(&doc);
+		}
+		while (value && !value->next) {
+			value = value->parent;
+			if (value) {
+				bt_doc_end(&doc);
+			}
+		}
+		value = value ? value->next : NULL;
+	}
+	if (style != BT_DOC_YAML) {
+		bt_buf_char(out, '\n');
+	}
+}
+
+void bt_emit_write(
+	const struct bt_emit *emit, enum bt_emit_format format, bool color, struct bt_output *output)
+{
+	struct bt_buf out = {0};
+
+	BT_REQUIRE(emit->open == emit->root);
+	switch (format) {
+	case BT_EMIT_TABLE:
+		bt_emit_write_table(emit->root, color, &out);
+		break;
+	case BT_EMIT_CSV:
+		bt_emit_write_csv(emit->root, &out);
+		break;
+	case BT_EMIT_JSON:
+		write_document(emit->root, BT_DOC_JSON_PRETTY, &out);
+		break;
+	case BT_EMIT_YAML:
+		write_document(emit->root, BT_DOC_YAML, &out);
+		break;
+	}
+	bt_output_add(output, out.ptr, out.len);
+	bt_buf_fini(&out);
+}

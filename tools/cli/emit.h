@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reports: a small tree that is built once and written as a table, JSON, YAML or CSV.
+ *
+ * The outermost value is an object. As a table and as CSV: its plain members come first, a nested object is a
+ * section of names and values, a nested array of objects is a section with a column for each key (nested
+ * objects become columns such as "cpu.mean"), and an array of plain values is one line. Context: one thread;
+ * allocates.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/str.h"
+#include "tools/cli/output.h"
+
+struct bt_emit;
+
+enum bt_emit_format { BT_EMIT_TABLE, BT_EMIT_JSON, BT_EMIT_YAML, BT_EMIT_CSV };
+
+/* Owns: bt_emit_destroy. Keys and labels are copied, as values are. */
+struct bt_emit *bt_emit_create(void);
+void bt_emit_destroy(struct bt_emit *emit);
+
+/*
+ * Members of the container that is open; the first is the report's object. key is NULL in an array.
+ * Each begin has its bt_emit_end; the report's own object is open from the start and never ended.
+ */
+void bt_emit_begin_object(struct bt_emit *emit, const char *key);
+void bt_emit_begin_array(struct bt_emit *emit, const char *key);
+void bt_emit_end(struct bt_emit *emit);
+void bt_emit_str(struct bt_emit *emit, const char *key, struct bt_str value);
+void bt_emit_text(struct bt_emit *emit, const char *key, const char *value);
+void bt_emit_int(struct bt_emit *emit, const char *key, int64_t value);
+void bt_emit_real(struct bt_emit *emit, const char *key, double value, int digits);
+void bt_emit_bool(struct bt_emit *emit, const char *key, bool value);
+void bt_emit_null(struct bt_emit *emit, const char *key);
+
+/*
+ * What the table says instead of the key, and the unit it puts behind the number, of the member begun or
+ * added last. JSON, YAML and CSV keep to keys, which should name the unit ("read_s"). In an array, only the
+ * first row's labels count.
+ */
+void bt_emit_label(struct bt_emit *emit, const char *label);
+void bt_emit_unit(struct bt_emit *emit, const char *unit);
+
+/* Leaves the member begun or added last out of the table; the other formats have it. */
+void bt_emit_hide(struct bt_emit *emit);
+
+/* The format of --output's word: table, json, yaml or csv. */
+enum bt_emit_format bt_emit_format_of(const char *word);
+
+/* Writes the whole report; color only matters for tables. */
+void bt_emit_write(
+	const struct bt_emit *emit, enum bt_emit_format format, bool color, struct bt_output *output);

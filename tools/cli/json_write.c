@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A streaming JSON writer; the state of the open containers is two words of bits.
+ */
+#include "tools/cli/json_write.h"
+
+#include <math.h>
+
+#include "engine/base/check.h"
+
+/* The length of the UTF-8 sequence at s[at], or 0 when it is not one (overlong, surrogate, cut off, above
+ * U+10FFFF). */
+static size_t sequence_bytes(struct bt_str s, size_t at)
+{
+	const unsigned char *p = (const unsigned char *)s.ptr + at;
+	size_t left = s.len - at;
+	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+
+	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left) {
+		return 0;
+	}
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+	}
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+		(p[0] == 0xf4 && p[1] > 0x8f)) {
+		return 0;
+	}
+	return n;
+}
+
+static void add_escape(unsigned char c, struct bt_buf *out)
+{
+	switch (c) {
+	case '"':
+		bt_buf_text(out, "\\\"");
+		break;
+	case '\\':
+		bt_buf_text(out, "\\\\");
+		break;
+	case '\n':
+		bt_buf_text(out, "\\n");
+		break;
+	case '\r':
+		bt_buf_text(out, "\\r");
+		break;
+	case '\t':
+		bt_buf_text(out, "\\t");
+		break;
+	default:
+		bt_buf_printf(out, "\\u%04x", c);
+		break;
+	}
+}
+
+void bt_json_quote(struct bt_str s, struct bt_buf *out)
+{
+	size_t start = 0, at = 0;
+
+	bt_buf_char(out, '"');
+	while (at < s.len) {
+		unsigned char c = (unsigned char)s.ptr[at];
+
+		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
+			at++;
+			continue;
+		}
+		size_t n = c >= 0x80 ? sequence_bytes(s, at) : 0;
+
+		if (n > 0) {
+			at += n;
+			continue;
+		}
+		bt_buf_add(out, s.ptr + start, at - start);
+		if (c >= 0x80) {
+			bt_buf_text(out, "\xef\xbf\xbd");
+		} else {
+			add_escape(c, out);
+		}
+		start = ++at;
+	}
+	bt_buf_add(out, s.ptr + start, at - start);
+	bt_buf_char(out, '"');
+}
+
+static void new_line(struct bt_json *json)
+{
+	if (!json->pretty) {
+		return;
+	}
+	bt_buf_char(json->out, '\n');
+	for (unsigned i = 0; i < json->depth; i++) {
+		bt_buf_text(json->out, "  ");
+	}
+}
+
+/* What stands between this member and the one before. */
+static void separate(struct bt_json *json)
+{
+	uint64_t bit = (uint64_t)1 << json->depth;
+
+	if (json->has_member & bit) {
+		bt_buf_char(json->out, ',');
+	}
+	json->has_member |= bit;
+	if (json->depth > 0) {
+		new_line(json);
+	}
+}
+
+static void before_value(struct bt_json *json)
+{
+	if (json->after_key) {
+		json->after_key = false;
+		return;
+	}
+	BT_INVARIANT(json->depth == 0 || (json->is_array >> json->depth & 1));
+	if (json->depth > 0) {
+		separate(json);
+	}
+}
+
+static void begin(struct bt_json *json, char bracket, uint64_t is_array)
+{
+	before_value(json);
+	BT_REQUIRE(json->depth + 1 < BT_JSON_DEPTH_MAX);
+	bt_buf_char(json->out, bracket);
+	json->depth++;
+	json->has_member &= ~((uint64_t)1 << json->depth);
+	json->is_array &= ~((uint64_t)1 << json->depth);
+	json->is_array |= is_array << json->depth;
+}
+
+void bt_json_begin_object(struct bt_json *json)
+{
+	begin(json, '{', 0);
+}
+
+void bt_json_begin_array(struct bt_json *json)
+{
+	begin(json, '[', 1);
+}
+
+void bt_json_end(struct bt_json *json)
+{
+	uint64_t bit = (uint64_t)1 << json->depth;
+
+	BT_REQUIRE(json->depth > 0 && !json->after_key);
+	json->depth--;
+	if (json->has_member & bit) {
+		new_line(json);
+	}
+	bt_buf_char(json->out, json->is_array & bit ? ']' : '}');
+}
+
+void bt_json_key_str(struct bt_json *json, struct bt_str key)
+{
+	BT_REQUIRE(json->depth > 0 && !json->after_key && !(json->is_array >> json->depth & 1));
+	separate(json);
+	bt_json_quote(key, json->out);
+	bt_buf_text(json->out, json->pretty ? ": " : ":");
+	json->after_key = true;
+}
+
+void bt_json_key(struct bt_json *json, const char *key)
+{
+	bt_json_key_str(json, bt_str(key));
+}
+
+void bt_json_str(struct bt_json *json, struct bt_str value)
+{
+	before_value(json);
+	bt_json_quote(value, json->out);
+}
+
+void bt_json_text(struct bt_json *json, const char *value)
+{
+	bt_json_str(json, bt_str(value));
+}
+
+void bt_json_int(struct bt_json *json, int64_t value)
+{
+	before_value(json);
+	bt_buf_int(json->out, value);
+}
+
+void bt_json_uint(struct bt_json *json, uint64_t value)
+{
+	before_value(json);
+	bt_buf_printf(json->out, "%llu", (unsigned long long)value);
+}
+
+void bt_json_bool(struct bt_json *json, bool value)
+{
+	before_value(json);
+	bt_buf_text(json->out, value ? "true" : "false");
+}
+
+void bt_json_null(struct bt_json *json)
+{
+	before_value(json);
+	bt_buf_text(json->out, "null");
+}
+
+void bt_json_real(struct bt_json *json, double value, int digits)
+{
+	before_value(json);
+	if (isfinite(value)) {
+		bt_buf_printf(json->out, "%.*f", digits, value);
+	} else {
+		bt_buf_text(json->out, "null");
+	}
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Profiles of synthetic clusters: which plugins nodes and pods give work to. tools/cli/commands.c explains
+ * each to users.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "engine/base/status.h"
+#include "engine/base/str.h"
+
+/* A set of these is a uint32_t. */
+enum bt_profile {
+	BT_PROFILE_BASIC = 1 << 0,
+	BT_PROFILE_FIT = 1 << 1,
+	BT_PROFILE_AFFINITY = 1 << 2,
+	BT_PROFILE_TAINTS = 1 << 3,
+	BT_PROFILE_PORTS = 1 << 4,
+	BT_PROFILE_IMAGES = 1 << 5,
+	BT_PROFILE_GATES = 1 << 6,
+	BT_PROFILE_PRIORITY = 1 << 7,
+	BT_PROFILE_SPREAD = 1 << 8,
+	BT_PROFILE_INTERPOD = 1 << 9,
+	BT_PROFILE_VOLUMES = 1 << 10,
+	BT_PROFILE_PREEMPTION = 1 << 11,
+	BT_PROFILE_CHURN = 1 << 12,
+	BT_PROFILE_EVERYDAY = BT_PROFILE_BASIC | BT_PROFILE_FIT | BT_PROFILE_AFFINITY | BT_PROFILE_TAINTS |
+			      BT_PROFILE_IMAGES | BT_PROFILE_PRIORITY,
+	BT_PROFILE_MIXED = (1 << 13) - 1
+};
+
+/*
+ * Adds the profiles of a comma-separated list to *profiles.
+ * Returns : BT_OK; BT_NOT_FOUND with the unknown name in *out_unknown, and *profiles untouched.
+ */
+enum bt_status bt_profile_parse(struct bt_str list, uint32_t *profiles, struct bt_str *out_unknown);

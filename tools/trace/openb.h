@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reads the openb traces (nodes and pods of a GPU cluster, as CSV) into API objects with times. README.md
+ * says how GPUs are represented. Context: one thread; allocates.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/compiler.h"
+#include "engine/base/status.h"
+#include "engine/base/str.h"
+#include "engine/model/object.h"
+
+struct bt_trace_pod {
+	struct bt_object
+		object; /* a pending pod; creation_ns is the trace's time as if it began at the epoch */
+	int64_t create_s, delete_s; /* virtual time; delete_s is INT64_MAX when the pod stays */
+	size_t order;		    /* private: the place in the file */
+};
+
+/* Everything in it lives until bt_trace_fini. An empty trace is all zeroes. */
+struct bt_trace {
+	struct bt_object *nodes;
+	struct bt_trace_pod *pods; /* in order of creation, the file's order among equals */
+	size_t node_n, pod_n;
+	size_t skipped_n; /* rows that were wrong */
+	/* private: */
+	struct bt_arena arena;
+	size_t node_cap, pod_cap;
+};
+
+void bt_trace_fini(struct bt_trace *trace);
+
+struct bt_openb_reader {
+	bool strict; /* the first wrong row ends the reading */
+	/* Takes one complaint: file, line, column, what is wrong and what to do. NULL: none is wanted. */
+	void (*complain)(void *context, const char *message);
+	void *context;
+};
+
+/*
+ * Reads a whole file of nodes or pods into the trace. A wrong row is complained about and skipped.
+ * Returns : BT_OK; BT_INVALID when the header lacks a column, no row is usable, or with strict a row is
+ * wrong; BT_RANGE when the file is larger than a gigabyte; BT_IO when it cannot be read. Each has been
+ * complained about.
+ */
+enum bt_status bt_openb_read_nodes(
+	const struct bt_openb_reader *reader, const char *path, struct bt_trace *trace) BT_MUST_CHECK;
+enum bt_status bt_openb_read_pods(
+	const struct bt_openb_reader *reader, const char *path, struct bt_trace *trace) BT_MUST_CHECK;
+
+/* The same from memory; name is what complaints call it. The text is not needed afterwards. */
+enum bt_status bt_openb_parse_nodes(const struct bt_openb_reader *reader, const char *name,
+	struct bt_str text, struct bt_trace *trace) BT_MUST_CHECK;
+enum bt_status bt_openb_parse_pods(const struct bt_openb_reader *reader, const char *name, struct bt_str text,
+	struct bt_trace *trace) BT_MUST_CHECK;
