@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Where bytes come from: files, directories and standard input, unpacked if they are gzip or zstd, one after
+ * another. Context: one thread at a time; blocks.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/status.h"
+#include "engine/base/str.h"
+#include "tools/codec/diagnosis.h"
+
+struct bt_input;
+
+enum bt_format { BT_FORMAT_JSON, BT_FORMAT_YAML };
+
+struct bt_input_file {
+	const char *name; /* as given, or the path below the directory that was given */
+	struct bt_str text;
+	enum bt_format format;
+	bool guessed;	     /* it begins as JSON does, but nothing else says so: YAML may begin so too */
+	uint64_t bytes_read; /* before unpacking */
+};
+
+/* Problems with files go to report. Owns: destroy with bt_input_destroy. */
+struct bt_input *bt_input_create(bt_diagnosis_fn *report, void *context);
+void bt_input_destroy(struct bt_input *input);
+
+/*
+ * Adds a file, a directory (every .json, .yaml and .yml below it, also .gz and .zst, in byte order of their
+ * paths), or
+ * "-" for standard input. A problem is reported, and the rest goes on.
+ * Returns : BT_OK, or what was reported.
+ */
+enum bt_status bt_input_add(struct bt_input *input, const char *path);
+
+/* Opens the next file that can be read. Returns false at the end. Owns: out's memory is valid until the next
+ * call. */
+bool bt_input_next(struct bt_input *input, struct bt_input_file *out);
+
+/* Files in directories that were passed over because of their names. */
+uint64_t bt_input_ignored(const struct bt_input *input);
+
+/* JSON or YAML, by name and first bytes as kubectl decides: JSON begins with a brace. */
+enum bt_format bt_input_format(const char *name, struct bt_str text);

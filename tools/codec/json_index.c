@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Indexing of JSON text, 64 bytes a step: classify bytes into bit masks, then find strings and tokens by
+ * arithmetic. Source: Langdale and Lemire, "Parsing Gigabytes of JSON per Second".
+ */
+#include "tools/codec/json_index_int.h"
+
+#include <string.h>
+
+#include "engine/base/compiler.h"
+#include "tools/codec/limits.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#define HAVE_AVX2 1
+#define AVX2	  __attribute__((target("avx2,bmi")))
+#else
+#define HAVE_AVX2 0
+#endif
+
+#define BLOCK 64u
+
+/* One bit a byte of a block. */
+struct masks {
+	uint64_t quote, backslash, space, operator_, control, high;
+};
+
+/* What one block hands to the next. */
+struct carry {
+	uint64_t escaped;      /* 1: the first byte is escaped */
+	uint64_t in_string;    /* all ones inside a string */
+	uint64_t scalar;       /* 1: the last byte belonged to a number or a word */
+	size_t checked_offset; /* UTF-8 is checked up to here */
+	size_t low_offset;     /* the u of the low surrogate that is already known to be paired */
+};
+
+struct fault {
+	size_t offset;
+	const char *text;
+};
+
+/* Returns the length of the UTF-8 sequence at p, or 0 when it is not one. */
+static size_t sequence_bytes(const unsigned char *p, size_t left)
+{
+	if (p[0] < 0x80) {
+		return 1;
+	}
+	if (p[0] >= 0xc2 && p[0] <= 0xdf) {
+		return left >= 2 && (p[1] & 0xc0) == 0x80 ? 2 : 0;
+	}
+	if (p[0] >= 0xe0 && p[0] <= 0xef) {
+		bool tail = left >= 3 && (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80;
+		bool overlong = tail && p[0] == 0xe0 && p[1] < 0xa0;
+		bool surrogate = tail && p[0] == 0xed && p[1] >= 0xa0;
+
+		return tail && !overlong && !surrogate ? 3 : 0;
+	}
+	if (p[0] >= 0xf0 && p[0] <= 0xf4) {
+		bool tail =
+			left >= 4 && (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80 && (p[3] & 0xc0) == 0x80;
+		bool outside = tail && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90));
+
+		return tail && !outside ? 4 : 0;
+	}
+	return 0;
+}
+
+static void check_utf8(
+	const char *text, size_t len, size_t offset, uint64_t high, struct carry *carry, struct fault *fault)
+{
+	size_t end = offset + BLOCK < len ? offset + BLOCK : len;
+	size_t at = offset + (size_t)__builtin_ctzll(high);
+
+	at = at > carry->checked_offset ? at : carry->checked_offset;
+	while (at < end) {
+		size_t n = sequence_bytes((const unsigned char *)text + at, len - at);
+
+		if (n == 0) {
+			*fault = (struct fault){at, "invalid UTF-8"};
+			return;
+		}
+		at += n;
+	}
+	carry->checked_offset = at;
+}
+
+/* The value of four hexadecimal digits, or -1. */
+static int32_t hex4(const char *p, size_t left)
+{
+	int32_t value = 0;
+
+	if (left < 4) {
+		return -1;
+	}
+	for (size_t i = 0; i < 4; i++) {
+		char c = p[i];
+
+		if (c >= '0' && c <= '9') {
+			value = value * 16 + (c - '0');
+		} else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f') {
+			value = value * 16 + ((c | 0x20) - 'a' + 10);
+		} else {
+			return -1;
+		}
+	}
+	return value;
+}
+
+/* Checks the escape whose letter is at offset. Returns what is wrong with it or NULL. */
+static const char *check_escape(const char *text, size_t len, size_t offset, struct carry *carry)
+{
+	const char *p = text + offset;
+	size_t left = len - offset;
+
+	if (*p != 'u') {
+		return *p && strchr("\"\\/bfnrt", *p) ? NULL : "bad escape in a string";
+	}
+	int32_t unit = hex4(p + 1, left - 1);
+	if (unit < 0) {
+		return "bad \\u escape in a string";
+	}
+	if (unit >= 0xdc00 && unit <= 0xdfff) {
+		return carry->low_offset == offset ? NULL : "lone surrogate in a string";
+	}
+	if (unit < 0xd800 || unit > 0xdfff) {
+		return NULL;
+	}
+	int32_t low = left >= 11 && p[5] == '\\' && p[6] == 'u' ? hex4(p + 7, left - 7) : -1;
+	if (low < 0xdc00 || low > 0xdfff) {
+		return "lone surrogate in a string";
+	}
+	carry->low_offset = offset + 6;
+	return NULL;
+}
+
+static void check_escapes(const char *text, size_t len, size_t offset, uint64_t escaped, struct carry *carry,
+	struct fault *fault)
+{
+	for (; escaped; escaped &= escaped - 1) {
+		size_t at = offset + (size_t)__builtin_ctzll(escaped);
+
+		if (at >= len) {
+			return;
+		}
+		const char *problem = check_escape(text, len, at, carry);
+		if (problem) {
+			if (at < fault->offset) {
+				*fault = (struct fault){at, problem};
+			}
+			return;
+		}
+	}
+}
+
+/* Which bytes stand behind an odd run of backslashes. */
+static inline uint64_t find_escaped(uint64_t backslash, struct carry *carry)
+{
+	const uint64_t even = 0x5555555555555555u;
+	uint64_t escaped = carry->escaped;
+
+	if (!backslash) {
+		carry->escaped = 0;
+		return escaped;
+	}
+	backslash &= ~carry->escaped;
+	uint64_t follows = backslash << 1 | carry->escaped;
+	uint64_t odd_starts = backslash & ~even & ~follows;
+	unsigned long long sum;
+	carry->escaped = __builtin_uaddll_overflow(odd_starts, backslash, &sum);
+	return (even ^ (uint64_t)sum << 1) & follows;
+}
+
+/* Bit i of the result is the parity of the bits 0 to i. */
+static inline uint64_t prefix_xor(uint64_t bits)
+{
+	bits ^= bits << 1;
+	bits ^= bits << 2;
+	bits ^= bits << 4;
+	bits ^= bits << 8;
+	bits ^= bits << 16;
+	return bits ^ bits << 32;
+}
+
+/* The bits of the bytes where tokens begin; fault->offset is lowered to the first thing wrong in a string. */
+BT_INLINE uint64_t find_tokens(const char *text, size_t len, size_t offset, const struct masks *m,
+	struct carry *carry, struct fault *fault)
+{
+	uint64_t escaped = find_escaped(m->backslash, carry);
+	uint64_t quote = m->quote & ~escaped;
+	uint64_t in_string = prefix_xor(quote) ^ carry->in_string;
+	uint64_t scalar = ~(m->operator_ | m->space);
+	uint64_t word = scalar & ~quote;
+	uint64_t starts = scalar & ~(word << 1 | carry->scalar);
+	uint64_t bad = m->control & in_string;
+
+	carry->in_string = (uint64_t)((int64_t)in_string >> 63);
+	carry->scalar = word >> 63;
+	if (BT_UNLIKELY(bad)) {
+		*fault = (struct fault){
+			offset + (size_t)__builtin_ctzll(bad), "control character in a string"};
+	}
+	if (BT_UNLIKELY(m->high)) {
+		struct fault utf8 = *fault;
+
+		check_utf8(text, len, offset, m->high, carry, &utf8);
+		*fault = utf8.offset < fault->offset ? utf8 : *fault;
+	}
+	if (BT_UNLIKELY(escaped & in_string)) {
+		check_escapes(text, len, offset, escaped & in_string, carry, fault);
+	}
+	return (m->operator_ | starts) & ~(in_string ^ quote);
+}
+
+BT_INLINE uint32_t write_tokens(uint32_t *index, uint32_t n, uint32_t at, uint64_t tokens)
+{
+	uint32_t count = (uint32_t)__builtin_popcountll(tokens);
+
+	/* Eight at a time whether needed or not: the branch on the count is the cost, not the stores. */
+	for (uint32_t i = 0; i < count; i += 8) {
+		for (uint32_t k = 0; k < 8; k++) {
+			index[n + i + k] = at + (tokens ? (uint32_t)__builtin_ctzll(tokens) : 0);
+			tokens &= tokens - 1;
+		}
+	}
+	return n + count;
+}
+
+typedef void classify_block(const char *block, struct masks *out);
+
+/* The tokens of one block go into the window. Returns false when something in it is wrong. */
+BT_INLINE bool index_block(const char *text, size_t len, size_t begin, size_t offset,
+	classify_block *classify, struct carry *carry, struct bt_json_window *out)
+{
+	const char *block = text + offset;
+	char tail[BLOCK];
+	struct masks masks;
+	struct fault fault = {SIZE_MAX, NULL};
+
+	if (BT_UNLIKELY(len - offset < BLOCK)) {
+		memset(tail, ' ', sizeof(tail));
+		memcpy(tail, block, len - offset);
+		block = tail;
+	}
+	classify(block, &masks);
+	uint64_t tokens = find_tokens(text, len, offset, &masks, carry, &fault);
+	if (BT_UNLIKELY(fault.text != NULL)) {
+		if (fault.offset < offset + BLOCK) {
+			tokens &= ((uint64_t)1 << (fault.offset - offset)) - 1;
+		}
+		out->status = BT_INVALID;
+		out->error_offset = fault.offset;
+		out->error_text = fault.text;
+	}
+	out->n = write_tokens(out->index, out->n, (uint32_t)(offset - begin), tokens);
+	return fault.text == NULL;
+}
+
+static void fail(struct bt_json_window *out, enum bt_status status, size_t offset, const char *text)
+{
+	out->status = status;
+	out->error_offset = offset;
+	out->error_text = text;
+}
+
+BT_INLINE bool index_window(const char *text, size_t len, size_t offset, bool in_word,
+	classify_block *classify, struct bt_json_window *out)
+{
+	struct carry carry = {.low_offset = SIZE_MAX, .scalar = in_word};
+	size_t at = offset;
+
+	out->base = text + offset;
+	out->n = 0;
+	out->status = BT_OK;
+	/* A window ends when it is long enough, but has a token, and not inside its only string. */
+	while (at < len &&
+		(at - offset < BT_JSON_WINDOW_BYTES || out->n == 0 || (carry.in_string && out->n == 1))) {
+		if (BT_UNLIKELY(at - offset > BT_LIMIT_STRING_BYTES)) {
+			fail(out, BT_RANGE, offset, "a string or a gap is longer than allowed");
+			break;
+		}
+		if (!index_block(text, len, offset, at, classify, &carry, out)) {
+			break;
+		}
+		at += BLOCK;
+	}
+	at = at < len ? at : len;
+	out->next_offset = at;
+	out->next_in_word = carry.scalar;
+	if (out->status == BT_OK && carry.in_string) {
+		if (at == len) {
+			fail(out, BT_TRUNCATED, len, "the text ends inside a string");
+		} else {
+			out->n--;
+			out->next_offset = offset + out->index[out->n];
+			out->next_in_word = false;
+		}
+	}
+	return out->n > 0;
+}
+
+static void classify_portable(const char *block, struct masks *out)
+{
+	*out = (struct masks){0};
+	for (uint32_t i = 0; i < BLOCK; i++) {
+		unsigned char c = (unsigned char)block[i];
+		uint64_t bit = (uint64_t)1 << i;
+
+		out->quote |= c == '"' ? bit : 0;
+		out->backslash |= c == '\\' ? bit : 0;
+		out->space |= c == ' ' || c == '\n' || c == '\t' || c == '\r' ? bit : 0;
+		out->operator_ |= c == ',' || c == ':' || (c | 0x20) == '{' || (c | 0x20) == '}' ? bit : 0;
+		out->control |= c < 0x20 ? bit : 0;
+		out->high |= c >= 0x80 ? bit : 0;
+	}
+}
+
+bool bt_json_index_portable(
+	const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out)
+{
+	return index_window(text, len, offset, in_word, classify_portable, out);
+}
+
+#if HAVE_AVX2
+AVX2 static inline uint64_t bits2(__m256i low, __m256i high)
+{
+	return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
+}
+
+AVX2 static inline uint64_t equal(__m256i low, __m256i high, char c)
+{
+	__m256i want = _mm256_set1_epi8(c);
+
+	return bits2(_mm256_cmpeq_epi8(low, want), _mm256_cmpeq_epi8(high, want));
+}
+
+/* Bytes that equal the table's entry for their low four bits; a byte that is or'ed with bit first. */
+AVX2 static inline uint64_t lookup(__m256i low, __m256i high, __m256i table, char bit)
+{
+	__m256i set = _mm256_set1_epi8(bit);
+
+	return bits2(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, low), _mm256_or_si256(low, set)),
+		_mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, high), _mm256_or_si256(high, set)));
+}
+
+AVX2 static inline void classify_avx2(const char *block, struct masks *out)
+{
+	const __m256i space = _mm256_setr_epi8(' ', 100, 100, 100, 100, 100, 100, 100, 100, '\t', '\n', 100,
+		100, '\r', 100, 100, ' ', 100, 100, 100, 100, 100, 100, 100, 100, '\t', '\n', 100, 100, '\r',
+		100, 100);
+	/* Or'ed with 0x20, [ and ] become { and }; a few control characters match too and are refused as
+	 * tokens. */
+	const __m256i operator_ = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0, 0,
+		0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0);
+	const __m256i last_control = _mm256_set1_epi8(0x1f);
+	__m256i low = _mm256_loadu_si256((const __m256i *)(const void *)block);
+	__m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(block + 32));
+
+	out->quote = equal(low, high, '"');
+	out->backslash = equal(low, high, '\\');
+	out->space = lookup(low, high, space, 0);
+	out->operator_ = lookup(low, high, operator_, 0x20);
+	out->control = bits2(_mm256_cmpeq_epi8(_mm256_max_epu8(low, last_control), last_control),
+		_mm256_cmpeq_epi8(_mm256_max_epu8(high, last_control), last_control));
+	out->high = bits2(low, high);
+}
+
+AVX2 static bool index_avx2(
+	const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out)
+{
+	return index_window(text, len, offset, in_word, classify_avx2, out);
+}
+#endif
+
+bool bt_json_index(const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out)
+{
+#if HAVE_AVX2
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")) {
+		return index_avx2(text, len, offset, in_word, out);
+	}
+#endif
+	return bt_json_index_portable(text, len, offset, in_word, out);
+}

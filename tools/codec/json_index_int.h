@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The first stage of the JSON reader: where tokens begin in a stretch of text. Strings are checked here, once
+ * and for all: control characters, escapes, surrogates, UTF-8.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/status.h"
+
+/* A window is about this long; its tokens and those of one block more always fit. */
+#define BT_JSON_WINDOW_BYTES (16u << 10)
+#define BT_JSON_INDEX_MAX    (BT_JSON_WINDOW_BYTES + 128u)
+
+struct bt_json_window {
+	const char *base;   /* token i begins at base + index[i] */
+	size_t next_offset; /* where the next window begins */
+	bool next_in_word;  /* it begins inside a number or a word, which is no token of its own */
+	uint32_t n;
+	enum bt_status status; /* what is wrong behind the last token */
+	size_t error_offset;
+	const char *error_text;
+	uint32_t index[BT_JSON_INDEX_MAX];
+};
+
+/*
+ * Indexes the window of text that begins at offset, which must not be inside a string;
+ * in_word: but is inside a number or a word. Tokens are the characters {}[]:,
+ * the opening quotes of strings, and the first bytes of everything else. No string crosses the end of a
+ * window. Returns : false when no token is left; out->status then says whether that is an error.
+ */
+bool bt_json_index(const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out);
+
+/* The same without SIMD, for machines that have none and for comparing. */
+bool bt_json_index_portable(
+	const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The limits of what is read from outside, in one place. Whatever goes beyond ends with a diagnosis, never
+ * with a crash.
+ */
+#pragma once
+
+/* One file, and what a compressed file may unfold to. */
+#define BT_LIMIT_FILE_BYTES (8ull << 30)
+
+/* Objects and arrays inside each other, in JSON and in YAML. */
+#define BT_LIMIT_DEPTH 256
+
+/* One string; keeps positions inside a window of the JSON reader within 32 bits. */
+#define BT_LIMIT_STRING_BYTES (1u << 30)
+
+/* Lists inside lists. */
+#define BT_LIMIT_LIST_DEPTH 8
+
+/* What one YAML document may become when its aliases are expanded: this much, or this many times its own
+ * size. */
+#define BT_LIMIT_YAML_EXPANDED_BYTES (64u << 20)
+#define BT_LIMIT_YAML_EXPANDED_TIMES 16u
+
+/* Files found in directories, and directories inside each other. */
+#define BT_LIMIT_FILES		 1000000u
+#define BT_LIMIT_DIRECTORY_DEPTH 64

@@ -1,0 +1,629 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The object reader: finds kind and apiVersion, flattens lists, and goes on behind bad objects.
+ */
+#include "tools/codec/object.h"
+
+#include <stdio.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "tools/codec/limits.h"
+#include "tools/codec/object_schema.h"
+#include "tools/codec/yaml.h"
+
+/* Longer words are no kinds; they are cut, which makes them unknown. */
+#define WORD_MAX 128
+
+#define NO_KIND_REMEDY "add apiVersion and kind"
+
+/* A list that is being read. Its words are copied: the arena is reset for each element. */
+struct list {
+	struct bt_json_mark start; /* of the list's object */
+	char api_version[WORD_MAX], kind[WORD_MAX];
+	bool resolved; /* the words are all that there is to know */
+	uint32_t next_ix;
+};
+
+/* Where counting of lines has got to, so that many errors in a large file do not count from its start each.
+ */
+struct place {
+	size_t offset, line, line_start;
+};
+
+struct header {
+	struct bt_str api_version, kind;
+	bool is_list;  /* the cursor is in front of the items */
+	bool no_items; /* a list whose items are null */
+};
+
+struct bt_object_reader {
+	bt_diagnosis_fn *report;
+	void *context;
+	struct bt_input *input;
+	struct bt_json *json;
+	struct bt_yaml *yaml;
+	struct bt_arena arena;
+	struct bt_object object;
+	struct bt_object_counts counts;
+	struct bt_input_file file;
+	bool file_open, in_yaml;
+	uint64_t file_objects, file_documents;
+	struct bt_str json_text;
+	struct place place;
+	struct list lists[BT_LIMIT_LIST_DEPTH];
+	uint32_t list_n;
+};
+
+static void on_input_error(void *context, const struct bt_diagnosis *diagnosis)
+{
+	struct bt_object_reader *reader = context;
+
+	reader->counts.errors++;
+	reader->report(reader->context, diagnosis);
+}
+
+struct bt_object_reader *bt_object_reader_create(bt_diagnosis_fn *report, void *context)
+{
+	struct bt_object_reader *reader = bt_mem_zalloc(1, sizeof(*reader));
+
+	reader->report = report;
+	reader->context = context;
+	reader->json = bt_json_create();
+	reader->yaml = bt_yaml_create();
+	reader->input = bt_input_create(on_input_error, reader);
+	return reader;
+}
+
+void bt_object_reader_destroy(struct bt_object_reader *reader)
+{
+	if (!reader) {
+		return;
+	}
+	bt_input_destroy(reader->input);
+	bt_yaml_destroy(reader->yaml);
+	bt_json_destroy(reader->json);
+	bt_arena_fini(&reader->arena);
+	bt_mem_free(reader);
+}
+
+enum bt_status bt_object_reader_add_path(struct bt_object_reader *reader, const char *path)
+{
+	return bt_input_add(reader->input, path);
+}
+
+struct bt_object_counts bt_object_reader_counts(const struct bt_object_reader *reader)
+{
+	struct bt_object_counts counts = reader->counts;
+
+	counts.ignored_files = bt_input_ignored(reader->input);
+	return counts;
+}
+
+size_t bt_object_name(const struct bt_object *object, char *out, size_t cap)
+{
+	struct bt_str kind = object->kind_name.len ? object->kind_name : (struct bt_str)BT_STR("object");
+	struct bt_str space = object->meta.namespace_;
+	struct bt_str name = object->meta.name.len ? object->meta.name : object->meta.generate_name;
+	int n = snprintf(out, cap, "%.*s%s%.*s%s%.*s", BT_STR_ARG(kind), name.len ? " " : "",
+		BT_STR_ARG(space), space.len && name.len ? "/" : "", BT_STR_ARG(name));
+
+	return (size_t)n < cap ? (size_t)n : cap - 1;
+}
+
+/* Counts lines on from the last place, or from the start when offset lies before it. */
+static void count_lines(struct place *place, struct bt_str text, size_t offset)
+{
+	if (offset < place->offset) {
+		*place = (struct place){.line = 1};
+	}
+	for (size_t at = bt_str_find(text, '\n', place->offset); at < offset;
+		at = bt_str_find(text, '\n', place->offset)) {
+		place->line++;
+		place->offset = place->line_start = at + 1;
+	}
+}
+
+static void report(struct bt_object_reader *reader, size_t offset, const char *object, const char *path,
+	const char *message, const char *remedy)
+{
+	struct bt_diagnosis diagnosis = {.file = reader->file.name,
+		.object = object,
+		.path = path,
+		.message = message,
+		.remedy = remedy};
+
+	if (reader->in_yaml) {
+		diagnosis.line = bt_yaml_line(reader->yaml, offset);
+	} else {
+		count_lines(&reader->place, reader->json_text, offset);
+		diagnosis.line = reader->place.line;
+		diagnosis.column = offset - reader->place.line_start + 1;
+	}
+	reader->counts.errors++;
+	reader->report(reader->context, &diagnosis);
+}
+
+static bool is_header_key(struct bt_str key, struct header *header, struct bt_str **out)
+{
+	if (bt_str_is(key, "apiVersion")) {
+		*out = &header->api_version;
+		return true;
+	}
+	if (bt_str_is(key, "kind")) {
+		*out = &header->kind;
+		return true;
+	}
+	return false;
+}
+
+/* Takes the value of apiVersion or kind. null counts as absent. */
+static bool read_word(struct bt_decode *decode, struct bt_str key, struct bt_str *out)
+{
+	struct bt_path step = {.up = decode->path, .key = key};
+	const struct bt_path *path = decode->path;
+	bool ok;
+
+	if (bt_json_peek(decode->json) == BT_JSON_NULL) {
+		return bt_json_null(decode->json);
+	}
+	decode->path = &step;
+	ok = bt_decode_string(decode, out);
+	decode->path = path;
+	return ok;
+}
+
+/* Passes the cursor's error on into decode->error, unless it came from there. */
+static bool stopped(struct bt_decode *decode)
+{
+	const struct bt_json_error *error = bt_json_error(decode->json);
+
+	if (decode->error.status == BT_OK) {
+		bt_decode_fail(decode, error->status, error->offset,
+			error->syntax ? "write the file again, for example with kubectl get -o json"
+				      : "give it as an object with apiVersion and kind",
+			"%s", error->text ? error->text : "");
+		decode->error.syntax = error->syntax;
+	}
+	return false;
+}
+
+static bool is_list_kind(struct bt_str kind)
+{
+	return bt_str_ends(kind, "List");
+}
+
+/*
+ * Reads on from the start of the entered object until its kind is clear: up to the first key that says
+ * nothing about it, *out_key, when both words came first, which is how kubectl writes; otherwise past
+ * members, *out_key then being empty. In front of items it stops with is_list. Returns false on an error.
+ */
+static bool read_header(struct bt_decode *decode, struct header *header, struct bt_str *out_key)
+{
+	struct bt_str key, *word;
+	bool sorted = true;
+
+	*out_key = (struct bt_str){0};
+	while (bt_json_next_key(decode->json, &key)) {
+		if (is_header_key(key, header, &word)) {
+			if (word->ptr) {
+				return bt_decode_fail(decode, BT_EXISTS, bt_json_offset(decode->json),
+					"keep one of them", "%.*s appears twice", BT_STR_ARG(key));
+			}
+			if (!read_word(decode, key, word)) {
+				return stopped(decode);
+			}
+		} else if (bt_str_is(key, "items") && bt_json_peek(decode->json) == BT_JSON_ARRAY) {
+			header->is_list = true;
+			return true;
+		} else if (header->api_version.ptr && header->kind.ptr && !is_list_kind(header->kind)) {
+			*out_key = sorted ? key : *out_key;
+			return true;
+		} else {
+			sorted = false;
+			header->no_items |=
+				bt_str_is(key, "items") && bt_json_peek(decode->json) == BT_JSON_NULL;
+			if (!bt_json_skip(decode->json)) {
+				return stopped(decode);
+			}
+		}
+	}
+	return bt_json_error(decode->json)->status == BT_OK ? true : stopped(decode);
+}
+
+static bool decode_body(struct bt_decode *decode, const struct header *header, struct bt_json_mark start,
+	struct bt_str key, struct bt_object *out)
+{
+	const struct bt_kind_schema *kind = bt_kind_schema(header->api_version, header->kind);
+
+	memset(&out->meta, 0, kind->schema.bytes);
+	out->kind = kind->id;
+	out->api_version = header->api_version;
+	out->kind_name = header->kind;
+	if (key.ptr) {
+		/* Members 0 and 1 of each table are apiVersion and kind: both were there. */
+		return bt_schema_decode_from(decode, &kind->schema, &key, 3, &out->meta);
+	}
+	bt_json_seek(decode->json, start);
+	return bt_schema_decode(decode, &kind->schema, &out->meta);
+}
+
+/* After an error: what the object is called, as far as it can be read. The cursor ends anywhere. */
+static void identify(struct bt_object_reader *reader, struct bt_json_mark start, struct bt_object *out)
+{
+	static const struct bt_field name_fields[] = {
+		{.name = BT_STR("name"), .offset = offsetof(struct bt_meta_object, name)},
+		{.name = BT_STR("namespace"), .offset = offsetof(struct bt_meta_object, namespace_)},
+	};
+	static const struct bt_schema names = BT_SCHEMA(name_fields, struct bt_meta_object);
+	static const struct bt_field root_fields[] = {
+		{.name = BT_STR("kind"), .offset = offsetof(struct bt_object, kind_name)},
+		{.name = BT_STR("metadata"),
+			.type = BT_FIELD_OBJECT,
+			.offset = offsetof(struct bt_object, meta),
+			.schema = &names},
+	};
+	static const struct bt_schema root = BT_SCHEMA(root_fields, struct bt_object);
+	struct bt_decode decode = {.json = reader->json, .arena = &reader->arena};
+
+	bt_json_seek(reader->json, start);
+	bt_schema_decode(&decode, &root, out);
+}
+
+/* Whether a file that began like JSON may be YAML after all. */
+static bool may_be_yaml(const struct bt_object_reader *reader)
+{
+	return reader->file.guessed && !reader->in_yaml && reader->file_objects == 0 &&
+	       reader->file_documents <= 1;
+}
+
+static void begin_yaml(struct bt_object_reader *reader)
+{
+	reader->in_yaml = true;
+	reader->file_documents = 0;
+	bt_yaml_begin(reader->yaml, reader->file.text);
+}
+
+/* The rest of the document is lost. JSON goes on where a line begins with a brace: nothing but a document
+ * begins so in what kubectl or a line-by-line writer produce. */
+static void abandon(struct bt_object_reader *reader, size_t offset)
+{
+	struct bt_str text = reader->json_text;
+	size_t at = bt_str_find(text, '\n', offset);
+
+	reader->list_n = 0;
+	while (!reader->in_yaml && at + 1 < text.len) {
+		if (text.ptr[at + 1] == '{') {
+			bt_json_resume(reader->json, at + 1);
+			return;
+		}
+		at = bt_str_find(text, '\n', at + 1);
+	}
+	reader->json_text = (struct bt_str){0};
+	bt_json_begin(reader->json, reader->json_text, &reader->arena);
+}
+
+/* Names the object after an error as well as it can be: "Pod a/b", "Pod at items[3]". False: nothing is
+ * known. */
+static bool name_bad_object(
+	const struct bt_object_reader *reader, const struct bt_object *object, char *out, size_t cap)
+{
+	bool named = object->meta.name.len > 0;
+
+	if (!named && !object->kind_name.len && !reader->list_n) {
+		return false;
+	}
+	size_t n = bt_object_name(object, out, cap);
+	if (!named && reader->list_n) {
+		snprintf(out + n, cap - n, " at items[%u]", reader->lists[reader->list_n - 1].next_ix - 1);
+	}
+	return true;
+}
+
+/* Reports decode's error for the object at start and steps behind it, or behind its document. */
+static void give_up(
+	struct bt_object_reader *reader, const struct bt_decode *decode, struct bt_json_mark start)
+{
+	const struct bt_decode_error *e = &decode->error;
+	struct bt_object *object = &reader->object;
+	char name[2 * WORD_MAX];
+
+	if (e->syntax && may_be_yaml(reader)) {
+		abandon(reader, SIZE_MAX);
+		begin_yaml(reader);
+		return;
+	}
+	if (!e->syntax) {
+		identify(reader, start, object);
+	}
+	bool known = name_bad_object(reader, object, name, sizeof(name));
+	report(reader, e->offset, known ? name : NULL, e->path, e->message, e->remedy);
+	if (e->syntax) {
+		abandon(reader, e->offset);
+		return;
+	}
+	bt_json_seek(reader->json, start);
+	bt_json_skip(reader->json);
+}
+
+static void copy_word(char out[WORD_MAX], struct bt_str word)
+{
+	size_t n = word.len < WORD_MAX - 1 ? word.len : WORD_MAX - 1;
+
+	if (n) {
+		memcpy(out, word.ptr, n);
+	}
+	out[n] = '\0';
+}
+
+static bool push_list(struct bt_decode *decode, struct bt_object_reader *reader, const struct header *header,
+	struct bt_json_mark start)
+{
+	if (reader->list_n == BT_LIMIT_LIST_DEPTH) {
+		return bt_decode_fail(decode, BT_DEPTH, bt_json_offset(decode->json),
+			"put the items into one list", "more than %d lists inside each other",
+			BT_LIMIT_LIST_DEPTH);
+	}
+	struct list *list = &reader->lists[reader->list_n];
+	*list = (struct list){.start = start, .resolved = header->kind.ptr && header->api_version.ptr};
+	copy_word(list->api_version, header->api_version);
+	copy_word(list->kind, header->kind);
+	bt_json_enter_array(decode->json);
+	reader->list_n++;
+	return true;
+}
+
+/* Finds the words of a list that stand behind its items. The cursor ends anywhere. */
+static void resolve_list(struct bt_object_reader *reader, struct list *list)
+{
+	struct header header = {0};
+	struct bt_str key, *word;
+
+	list->resolved = true;
+	bt_json_seek(reader->json, list->start);
+	if (!bt_json_enter_object(reader->json)) {
+		return;
+	}
+	while (bt_json_next_key(reader->json, &key)) {
+		bool wanted =
+			is_header_key(key, &header, &word) && bt_json_peek(reader->json) == BT_JSON_STRING;
+
+		if (!(wanted ? bt_json_string(reader->json, word) : bt_json_skip(reader->json))) {
+			return;
+		}
+	}
+	copy_word(list->api_version, header.api_version);
+	copy_word(list->kind, header.kind);
+}
+
+/* An element of a PodList needs no kind of its own. */
+static void inherit(struct bt_object_reader *reader, struct header *header)
+{
+	struct list *list = reader->list_n ? &reader->lists[reader->list_n - 1] : NULL;
+
+	if (!list || (header->kind.ptr && header->api_version.ptr)) {
+		return;
+	}
+	if (!list->resolved) {
+		resolve_list(reader, list);
+	}
+	size_t n = strlen(list->kind);
+	if (!header->kind.ptr && n > 4 && strcmp(list->kind + n - 4, "List") == 0) {
+		header->kind = (struct bt_str){list->kind, n - 4};
+	}
+	if (!header->api_version.ptr && header->kind.ptr && list->api_version[0]) {
+		header->api_version = bt_str(list->api_version);
+	}
+}
+
+static bool read_object(struct bt_object_reader *reader, struct bt_decode *decode, struct bt_json_mark start,
+	bool *out_is_object)
+{
+	struct header header = {0};
+	struct bt_str key;
+
+	*out_is_object = false;
+	if (!bt_json_enter_object(decode->json)) {
+		return stopped(decode);
+	}
+	if (!read_header(decode, &header, &key)) {
+		return false;
+	}
+	if (header.is_list) {
+		return push_list(decode, reader, &header, start);
+	}
+	if (header.no_items && is_list_kind(header.kind)) {
+		return true;
+	}
+	inherit(reader, &header);
+	if (bt_json_error(decode->json)->status != BT_OK) {
+		return stopped(decode);
+	}
+	if (!header.kind.len || !header.api_version.len) {
+		return bt_decode_fail(decode, BT_INVALID, start.offset, NO_KIND_REMEDY,
+			"the object has no %s", header.kind.len ? "apiVersion" : "kind");
+	}
+	*out_is_object = true;
+	return decode_body(decode, &header, start, key, &reader->object);
+}
+
+/* Reads the value at the cursor. Returns true when it is an object of the API; lists are entered, errors
+ * reported. */
+static bool read_value(struct bt_object_reader *reader)
+{
+	struct bt_decode decode = {.json = reader->json, .arena = &reader->arena};
+	struct bt_json_mark start = bt_json_mark(reader->json);
+	bool is_object;
+
+	bt_arena_reset(&reader->arena);
+	reader->object.kind_name = (struct bt_str){0};
+	reader->object.meta = (struct bt_meta_object){0};
+	if (bt_json_peek(reader->json) == BT_JSON_NULL && bt_json_skip(reader->json)) {
+		return false;
+	}
+	if (!read_object(reader, &decode, start, &is_object)) {
+		give_up(reader, &decode, start);
+		return false;
+	}
+	return is_object;
+}
+
+/* Reports the syntax error that has stopped the cursor outside of any object. */
+static void lose_document(struct bt_object_reader *reader)
+{
+	struct bt_decode decode = {.json = reader->json, .arena = &reader->arena};
+
+	reader->object.kind_name = (struct bt_str){0};
+	reader->object.meta = (struct bt_meta_object){0};
+	reader->list_n = 0;
+	stopped(&decode);
+	give_up(reader, &decode, (struct bt_json_mark){0});
+}
+
+/* Behind the last element: steps over what follows the items in the list's object. */
+static void close_list(struct bt_object_reader *reader)
+{
+	struct bt_str key;
+
+	while (bt_json_next_key(reader->json, &key) && bt_json_skip(reader->json)) {
+	}
+	if (bt_json_error(reader->json)->status == BT_OK) {
+		reader->list_n--;
+	}
+}
+
+static void begin_file(struct bt_object_reader *reader)
+{
+	reader->file_open = true;
+	reader->file_objects = reader->file_documents = 0;
+	reader->list_n = 0;
+	reader->in_yaml = false;
+	reader->counts.files++;
+	reader->counts.bytes += reader->file.text.len;
+	reader->place = (struct place){.line = 1};
+	reader->json_text = (struct bt_str){0};
+	if (reader->file.format == BT_FORMAT_YAML) {
+		bt_json_begin(reader->json, reader->json_text, &reader->arena);
+		begin_yaml(reader);
+		return;
+	}
+	reader->json_text = reader->file.text;
+	bt_json_begin(reader->json, reader->json_text, &reader->arena);
+}
+
+static void end_file(struct bt_object_reader *reader)
+{
+	if (reader->file_documents == 0) {
+		report(reader, 0, NULL, NULL, "the file holds no objects",
+			"write objects into it, for example with kubectl get -o json, or leave it out");
+	}
+	reader->file_open = false;
+}
+
+void bt_object_reader_begin_text(
+	struct bt_object_reader *reader, const char *name, struct bt_str text, enum bt_format format)
+{
+	reader->file = (struct bt_input_file){.name = name, .text = text, .format = format};
+	begin_file(reader);
+}
+
+/* Makes the next document of a YAML file the text of the cursor. Returns false at the end of the file. */
+static bool next_yaml_document(struct bt_object_reader *reader)
+{
+	for (;;) {
+		enum bt_status rc = bt_yaml_next(reader->yaml, &reader->json_text);
+
+		if (rc == BT_NOT_FOUND) {
+			return false;
+		}
+		reader->file_documents++;
+		if (rc == BT_OK) {
+			bt_json_begin(reader->json, reader->json_text, &reader->arena);
+			return true;
+		}
+		const struct bt_yaml_error *e = bt_yaml_error(reader->yaml);
+		struct bt_diagnosis diagnosis = {.file = reader->file.name,
+			.line = e->line,
+			.column = e->column,
+			.message = e->message,
+			.remedy = e->remedy};
+		on_input_error(reader, &diagnosis);
+	}
+}
+
+/* Moves the cursor in front of the next document of this file or a later one. Returns false at the end of
+ * all. */
+static bool next_document(struct bt_object_reader *reader)
+{
+	for (;;) {
+		if (!reader->file_open) {
+			if (!bt_input_next(reader->input, &reader->file)) {
+				return false;
+			}
+			begin_file(reader);
+		}
+		if (bt_json_more(reader->json)) {
+			reader->file_documents += !reader->in_yaml;
+			reader->counts.documents++;
+			return true;
+		}
+		if (bt_json_error(reader->json)->status != BT_OK) {
+			reader->file_documents += !reader->in_yaml;
+			lose_document(reader);
+			continue;
+		}
+		if (reader->in_yaml && next_yaml_document(reader)) {
+			continue;
+		}
+		end_file(reader);
+	}
+}
+
+const struct bt_object *bt_object_reader_next(struct bt_object_reader *reader)
+{
+	for (;;) {
+		if (reader->list_n == 0) {
+			if (!next_document(reader)) {
+				return NULL;
+			}
+		} else if (bt_json_next_element(reader->json)) {
+			reader->lists[reader->list_n - 1].next_ix++;
+		} else {
+			if (bt_json_error(reader->json)->status == BT_OK) {
+				close_list(reader);
+			}
+			if (bt_json_error(reader->json)->status != BT_OK) {
+				lose_document(reader);
+			}
+			continue;
+		}
+		if (read_value(reader)) {
+			reader->counts.objects++;
+			reader->file_objects++;
+			return &reader->object;
+		}
+	}
+}
+
+bool bt_object_decode(struct bt_decode *decode, struct bt_object *out)
+{
+	struct bt_json_mark start = bt_json_mark(decode->json);
+	struct header header = {0};
+	struct bt_str key;
+
+	if (bt_json_peek(decode->json) != BT_JSON_OBJECT || !bt_json_enter_object(decode->json)) {
+		bt_json_enter_object(decode->json);
+		return stopped(decode);
+	}
+	if (!read_header(decode, &header, &key)) {
+		return false;
+	}
+	if (header.is_list) {
+		return bt_decode_fail(decode, BT_UNSUPPORTED, start.offset, "write its items one by one",
+			"a list stands where one object is expected");
+	}
+	if (!header.kind.len || !header.api_version.len) {
+		return bt_decode_fail(decode, BT_INVALID, start.offset, NO_KIND_REMEDY,
+			"the object has no %s", header.kind.len ? "apiVersion" : "kind");
+	}
+	return decode_body(decode, &header, start, key, out);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Kubernetes objects out of text: documents, lists in lists, JSON and YAML, all flattened into one object
+ * after another.
+ *
+ *   begin_text / add_path --> next --> object (valid until the next call) ... --> NULL
+ *                              |  a bad object is reported, and the next one follows
+ *
+ * Context: one thread at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/model/object.h"
+#include "tools/codec/diagnosis.h"
+#include "tools/codec/input.h"
+#include "tools/codec/schema.h"
+
+struct bt_object_reader;
+
+struct bt_object_counts {
+	uint64_t files, ignored_files, documents, objects, errors;
+	uint64_t bytes; /* of text, after unpacking */
+};
+
+/* report hears of each problem; strict callers stop calling next. Owns: destroy with
+ * bt_object_reader_destroy. */
+struct bt_object_reader *bt_object_reader_create(bt_diagnosis_fn *report, void *context);
+void bt_object_reader_destroy(struct bt_object_reader *reader);
+
+/* Adds a file, a directory or "-" to what is read; see bt_input_add. */
+enum bt_status bt_object_reader_add_path(struct bt_object_reader *reader, const char *path);
+
+/* Reads text next, before any path. name is for diagnoses. Both stay the caller's and must outlive the
+ * reading. */
+void bt_object_reader_begin_text(
+	struct bt_object_reader *reader, const char *name, struct bt_str text, enum bt_format format);
+
+/* Returns the next good object, or NULL at the end. Owns: the reader; it dies with the next call. */
+const struct bt_object *bt_object_reader_next(struct bt_object_reader *reader);
+
+struct bt_object_counts bt_object_reader_counts(const struct bt_object_reader *reader);
+
+/*
+ * Decodes the one object at decode's cursor, for documents that hold objects, such as scenarios. Lists are
+ * refused. Returns : false with decode->error set and the cursor standing still, as bt_schema_decode; out may
+ * be half filled. Owns    : decode->arena and the text.
+ */
+bool bt_object_decode(struct bt_decode *decode, struct bt_object *out);
+
+/* Writes "Pod team-a/web-0" for an object, as far as it is known. Returns the length. */
+size_t bt_object_name(const struct bt_object *object, char *out, size_t cap);

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The tables: which JSON member goes into which member of engine/model/object.h. Each table is sorted by
+ * name, because that is the order in which kubectl writes.
+ */
+#include "tools/codec/object_schema.h"
+
+#define FIELD(json, kind, holder, member)                                                                    \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(struct holder, member)     \
+	}
+#define FIELD_HAS(json, kind, holder, member, has)                                                           \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(struct holder, member),    \
+		.flag = BT_MEMBER(struct holder, has)                                                        \
+	}
+#define OBJECT(json, holder, member, table)                                                                  \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .offset = offsetof(struct holder, member),    \
+		.schema = &(table)                                                                           \
+	}
+#define OBJECT_HAS(json, holder, member, table, has)                                                         \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .offset = offsetof(struct holder, member),    \
+		.schema = &(table), .flag = BT_MEMBER(struct holder, has)                                    \
+	}
+/* An object whose members belong to the struct that holds it. */
+#define INLINE(json, table)                                                                                  \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .offset = 0, .schema = &(table)               \
+	}
+#define ARRAY(json, holder, member, number, table)                                                           \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_ARRAY, .offset = offsetof(struct holder, member),     \
+		.count = BT_MEMBER(struct holder, number), .schema = &(table)                                \
+	}
+#define ARRAY_HAS(json, holder, member, number, table, has)                                                  \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_ARRAY, .offset = offsetof(struct holder, member),     \
+		.count = BT_MEMBER(struct holder, number), .schema = &(table),                               \
+		.flag = BT_MEMBER(struct holder, has)                                                        \
+	}
+#define NAMES(json, holder, member, table)                                                                   \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_NAMES, .offset = offsetof(struct holder, member),     \
+		.schema = &(table)                                                                           \
+	}
+#define IGNORED(json)                                                                                        \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_IGNORED                                               \
+	}
+#define SCHEMA(name, table, holder) static const struct bt_schema name = BT_SCHEMA(table, struct holder)
+
+static const struct bt_field owner_fields[] = {
+	FIELD("apiVersion", STR, bt_owner_object, api_version),
+	FIELD("controller", BOOL, bt_owner_object, controller),
+	FIELD("kind", STR, bt_owner_object, kind),
+	FIELD("name", STR, bt_owner_object, name),
+	FIELD("uid", STR, bt_owner_object, uid),
+};
+SCHEMA(owner, owner_fields, bt_owner_object);
+
+static const struct bt_field meta_fields[] = {
+	FIELD("annotations", STR_MAP, bt_meta_object, annotations),
+	FIELD("creationTimestamp", TIME, bt_meta_object, creation_ns),
+	FIELD("deletionGracePeriodSeconds", I64, bt_meta_object, deletion_grace_s),
+	FIELD("deletionTimestamp", TIME, bt_meta_object, deletion_ns),
+	FIELD("finalizers", STR_LIST, bt_meta_object, finalizers),
+	FIELD("generateName", STR, bt_meta_object, generate_name),
+	FIELD("labels", STR_MAP, bt_meta_object, labels),
+	FIELD("name", STR, bt_meta_object, name),
+	FIELD("namespace", STR, bt_meta_object, namespace_),
+	ARRAY("ownerReferences", bt_meta_object, owners, owner_n, owner),
+	FIELD("resourceVersion", STR, bt_meta_object, resource_version),
+	FIELD("uid", STR, bt_meta_object, uid),
+};
+const struct bt_schema bt_meta_schema = BT_SCHEMA(meta_fields, struct bt_meta_object);
+
+/* Selectors and affinity. */
+static const struct bt_field requirement_fields[] = {
+	FIELD("key", STR, bt_requirement_object, key),
+	FIELD("operator", STR, bt_requirement_object, operator_),
+	FIELD("values", STR_LIST, bt_requirement_object, values),
+};
+SCHEMA(requirement, requirement_fields, bt_requirement_object);
+
+static const struct bt_field label_selector_fields[] = {
+	ARRAY("matchExpressions", bt_label_selector_object, match_expressions.items, match_expressions.n,
+		requirement),
+	FIELD("matchLabels", STR_MAP, bt_label_selector_object, match_labels),
+};
+SCHEMA(label_selector, label_selector_fields, bt_label_selector_object);
+
+static const struct bt_field node_term_fields[] = {
+	ARRAY("matchExpressions", bt_node_term_object, match_expressions.items, match_expressions.n,
+		requirement),
+	ARRAY("matchFields", bt_node_term_object, match_fields.items, match_fields.n, requirement),
+};
+SCHEMA(node_term, node_term_fields, bt_node_term_object);
+
+static const struct bt_field node_selector_fields[] = {
+	ARRAY("nodeSelectorTerms", bt_node_selector_object, terms, term_n, node_term),
+};
+SCHEMA(node_selector, node_selector_fields, bt_node_selector_object);
+
+static const struct bt_field preferred_node_term_fields[] = {
+	OBJECT("preference", bt_preferred_node_term_object, preference, node_term),
+	FIELD("weight", I32, bt_preferred_node_term_object, weight),
+};
+SCHEMA(preferred_node_term, preferred_node_term_fields, bt_preferred_node_term_object);
+
+static const struct bt_field node_affinity_fields[] = {
+	ARRAY_HAS("preferredDuringSchedulingIgnoredDuringExecution", bt_node_affinity_object, preferred,
+		preferred_n, preferred_node_term, preferred_set),
+	OBJECT_HAS("requiredDuringSchedulingIgnoredDuringExecution", bt_node_affinity_object, required,
+		node_selector, required.set),
+};
+SCHEMA(node_affinity, node_affinity_fields, bt_node_affinity_object);
+
+static const struct bt_field pod_term_fields[] = {
+	OBJECT_HAS("labelSelector", bt_pod_term_object, label_selector, label_selector, label_selector.set),
+	FIELD("matchLabelKeys", STR_LIST, bt_pod_term_object, match_label_keys),
+	FIELD("mismatchLabelKeys", STR_LIST, bt_pod_term_object, mismatch_label_keys),
+	OBJECT_HAS("namespaceSelector", bt_pod_term_object, namespace_selector, label_selector,
+		namespace_selector.set),
+	FIELD("namespaces", STR_LIST, bt_pod_term_object, namespaces),
+	FIELD("topologyKey", STR, bt_pod_term_object, topology_key),
+};
+SCHEMA(pod_term, pod_term_fields, bt_pod_term_object);
+
+static const struct bt_field weighted_pod_term_fields[] = {
+	OBJECT("podAffinityTerm", bt_weighted_pod_term_object, term, pod_term),
+	FIELD("weight", I32, bt_weighted_pod_term_object, weight),
+};
+SCHEMA(weighted_pod_term, weighted_pod_term_fields, bt_weighted_pod_term_object);
+
+static const struct bt_field pod_affinity_fields[] = {
+	ARRAY("preferredDuringSchedulingIgnoredDuringExecution", bt_pod_affinity_object, preferred,
+		preferred_n, weighted_pod_term),
+	ARRAY("requiredDuringSchedulingIgnoredDuringExecution", bt_pod_affinity_object, required, required_n,
+		pod_term),
+};
+SCHEMA(pod_affinity, pod_affinity_fields, bt_pod_affinity_object);
+
+static const struct bt_field affinity_fields[] = {
+	OBJECT_HAS("nodeAffinity", bt_affinity_object, node_affinity, node_affinity, node_affinity.set),
+	OBJECT_HAS("podAffinity", bt_affinity_object, pod_affinity, pod_affinity, pod_affinity.set),
+	OBJECT_HAS("podAntiAffinity", bt_affinity_object, pod_anti_affinity, pod_affinity,
+		pod_anti_affinity.set),
+};
+SCHEMA(affinity, affinity_fields, bt_affinity_object);
+
+static const struct bt_field toleration_fields[] = {
+	FIELD("effect", STR, bt_toleration_object, effect),
+	FIELD("key", STR, bt_toleration_object, key),
+	FIELD("operator", STR, bt_toleration_object, operator_),
+	FIELD_HAS("tolerationSeconds", I64, bt_toleration_object, toleration_seconds, has_toleration_seconds),
+	FIELD("value", STR, bt_toleration_object, value),
+};
+SCHEMA(toleration, toleration_fields, bt_toleration_object);
+
+static const struct bt_field taint_fields[] = {
+	FIELD("effect", STR, bt_taint_object, effect),
+	FIELD("key", STR, bt_taint_object, key),
+	FIELD("value", STR, bt_taint_object, value),
+};
+SCHEMA(taint, taint_fields, bt_taint_object);
+
+static const struct bt_field spread_fields[] = {
+	OBJECT_HAS("labelSelector", bt_spread_constraint_object, label_selector, label_selector,
+		label_selector.set),
+	FIELD("matchLabelKeys", STR_LIST, bt_spread_constraint_object, match_label_keys),
+	FIELD("maxSkew", I32, bt_spread_constraint_object, max_skew),
+	FIELD_HAS("minDomains", I32, bt_spread_constraint_object, min_domains, has_min_domains),
+	FIELD("nodeAffinityPolicy", STR, bt_spread_constraint_object, node_affinity_policy),
+	FIELD("nodeTaintsPolicy", STR, bt_spread_constraint_object, node_taints_policy),
+	FIELD("topologyKey", STR, bt_spread_constraint_object, topology_key),
+	FIELD("whenUnsatisfiable", STR, bt_spread_constraint_object, when_unsatisfiable),
+};
+SCHEMA(spread, spread_fields, bt_spread_constraint_object);
+
+/* Containers and volumes. */
+static const struct bt_field name_fields[] = {
+	{.name = BT_STR("name"), .type = BT_FIELD_STR, .offset = 0},
+};
+static const struct bt_schema name_only = BT_SCHEMA(name_fields, struct bt_str);
+
+static const struct bt_field requirements_fields[] = {
+	NAMES("claims", bt_requirements_object, claims, name_only),
+	FIELD("limits", RESOURCES, bt_requirements_object, limits),
+	FIELD("requests", RESOURCES, bt_requirements_object, requests),
+};
+SCHEMA(requirements, requirements_fields, bt_requirements_object);
+
+static const struct bt_field port_fields[] = {
+	FIELD("containerPort", I32, bt_port_object, container_port),
+	FIELD("hostIP", STR, bt_port_object, host_ip),
+	FIELD("hostPort", I32, bt_port_object, host_port),
+	FIELD("protocol", STR, bt_port_object, protocol),
+};
+SCHEMA(port, port_fields, bt_port_object);
+
+static const struct bt_field container_fields[] = {
+	FIELD("image", STR, bt_container_object, image),
+	FIELD("name", STR, bt_container_object, name),
+	ARRAY("ports", bt_container_object, ports, port_n, port),
+	OBJECT_HAS("resources", bt_container_object, resources, requirements, resources.set),
+	FIELD("restartPolicy", STR, bt_container_object, restart_policy),
+};
+SCHEMA(container, container_fields, bt_container_object);
+
+#define SOURCE(json, member) FIELD(json, STR, bt_volume_object, member)
+#define READ_ONLY	     FIELD("readOnly", BOOL, bt_volume_object, read_only)
+static const struct bt_field claim_source_fields[] = {SOURCE("claimName", source), READ_ONLY};
+SCHEMA(claim_source, claim_source_fields, bt_volume_object);
+static const struct bt_field empty_source_fields[] = {IGNORED("volumeClaimTemplate")};
+SCHEMA(ephemeral_source, empty_source_fields, bt_volume_object);
+static const struct bt_field image_source_fields[] = {SOURCE("reference", source)};
+SCHEMA(image_source, image_source_fields, bt_volume_object);
+static const struct bt_field gce_source_fields[] = {SOURCE("pdName", source), READ_ONLY};
+SCHEMA(gce_source, gce_source_fields, bt_volume_object);
+static const struct bt_field volume_id_fields[] = {READ_ONLY, SOURCE("volumeID", source)};
+SCHEMA(volume_id_source, volume_id_fields, bt_volume_object);
+static const struct bt_field iscsi_source_fields[] = {SOURCE("iqn", source), READ_ONLY};
+SCHEMA(iscsi_source, iscsi_source_fields, bt_volume_object);
+static const struct bt_field rbd_source_fields[] = {
+	SOURCE("image", source),
+	FIELD("monitors", STR_LIST, bt_volume_object, monitors),
+	SOURCE("pool", pool),
+	READ_ONLY,
+};
+SCHEMA(rbd_source, rbd_source_fields, bt_volume_object);
+static const struct bt_field azure_source_fields[] = {SOURCE("diskName", source), READ_ONLY};
+SCHEMA(azure_source, azure_source_fields, bt_volume_object);
+static const struct bt_field csi_source_fields[] = {SOURCE("driver", source), READ_ONLY};
+SCHEMA(csi_source, csi_source_fields, bt_volume_object);
+
+#define VOLUME(json, kind, table)                                                                            \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .schema = &(table),                           \
+		.tag = BT_MEMBER(struct bt_volume_object, type), .tag_value = BT_VOLUME_##kind               \
+	}
+static const struct bt_field volume_fields[] = {
+	VOLUME("awsElasticBlockStore", AWS_EBS, volume_id_source),
+	VOLUME("azureDisk", AZURE_DISK, azure_source),
+	VOLUME("cinder", CINDER, volume_id_source),
+	VOLUME("csi", CSI_INLINE, csi_source),
+	VOLUME("ephemeral", EPHEMERAL, ephemeral_source),
+	VOLUME("gcePersistentDisk", GCE_PD, gce_source),
+	VOLUME("image", IMAGE, image_source),
+	VOLUME("iscsi", ISCSI, iscsi_source),
+	FIELD("name", STR, bt_volume_object, name),
+	VOLUME("persistentVolumeClaim", CLAIM, claim_source),
+	VOLUME("portworxVolume", PORTWORX, volume_id_source),
+	VOLUME("rbd", RBD, rbd_source),
+};
+SCHEMA(volume, volume_fields, bt_volume_object);
+
+static const struct bt_field pod_claim_fields[] = {
+	FIELD("name", STR, bt_pod_claim_object, name),
+	FIELD("resourceClaimName", STR, bt_pod_claim_object, claim_name),
+	FIELD("resourceClaimTemplateName", STR, bt_pod_claim_object, template_name),
+};
+SCHEMA(pod_claim, pod_claim_fields, bt_pod_claim_object);
+
+static const struct bt_field pod_spec_fields[] = {
+	OBJECT("affinity", bt_pod_spec_object, affinity, affinity),
+	ARRAY("containers", bt_pod_spec_object, containers, container_n, container),
+	FIELD("hostNetwork", BOOL, bt_pod_spec_object, host_network),
+	FIELD_HAS("hostUsers", BOOL, bt_pod_spec_object, host_users, has_host_users),
+	ARRAY("initContainers", bt_pod_spec_object, init_containers, init_container_n, container),
+	FIELD("nodeName", STR, bt_pod_spec_object, node_name),
+	FIELD("nodeSelector", STR_MAP, bt_pod_spec_object, node_selector),
+	FIELD("overhead", RESOURCES, bt_pod_spec_object, overhead),
+	FIELD("preemptionPolicy", STR, bt_pod_spec_object, preemption_policy),
+	FIELD_HAS("priority", I32, bt_pod_spec_object, priority, has_priority),
+	FIELD("priorityClassName", STR, bt_pod_spec_object, priority_class_name),
+	ARRAY("resourceClaims", bt_pod_spec_object, claims, claim_n, pod_claim),
+	OBJECT_HAS("resources", bt_pod_spec_object, resources, requirements, resources.set),
+	FIELD("restartPolicy", STR, bt_pod_spec_object, restart_policy),
+	FIELD("runtimeClassName", STR, bt_pod_spec_object, runtime_class_name),
+	FIELD("schedulerName", STR, bt_pod_spec_object, scheduler_name),
+	NAMES("schedulingGates", bt_pod_spec_object, scheduling_gates, name_only),
+	FIELD_HAS("terminationGracePeriodSeconds", I64, bt_pod_spec_object, termination_grace_s,
+		has_termination_grace),
+	ARRAY("tolerations", bt_pod_spec_object, tolerations, toleration_n, toleration),
+	ARRAY("topologySpreadConstraints", bt_pod_spec_object, spread, spread_n, spread),
+	ARRAY("volumes", bt_pod_spec_object, volumes, volume_n, volume),
+};
+const struct bt_schema bt_pod_spec_schema = BT_SCHEMA(pod_spec_fields, struct bt_pod_spec_object);
+
+/* Pod. */
+static const struct bt_field condition_fields[] = {
+	FIELD("reason", STR, bt_condition_object, reason),
+	FIELD("status", STR, bt_condition_object, status),
+	FIELD("type", STR, bt_condition_object, type),
+};
+SCHEMA(condition, condition_fields, bt_condition_object);
+
+static const struct bt_field container_status_fields[] = {
+	FIELD("allocatedResources", RESOURCES, bt_container_status_object, allocated),
+	FIELD("name", STR, bt_container_status_object, name),
+	OBJECT_HAS("resources", bt_container_status_object, resources, requirements, resources.set),
+};
+SCHEMA(container_status, container_status_fields, bt_container_status_object);
+
+static const struct bt_field pod_status_fields[] = {
+	FIELD("allocatedResources", RESOURCES, bt_pod_object, allocated),
+	ARRAY("conditions", bt_pod_object, conditions, condition_n, condition),
+	ARRAY("containerStatuses", bt_pod_object, container_statuses, container_status_n, container_status),
+	ARRAY("initContainerStatuses", bt_pod_object, init_container_statuses, init_container_status_n,
+		container_status),
+	FIELD("nominatedNodeName", STR, bt_pod_object, nominated_node_name),
+	FIELD("phase", STR, bt_pod_object, phase),
+	OBJECT_HAS("resources", bt_pod_object, resources, requirements, resources.set),
+	FIELD("startTime", TIME, bt_pod_object, start_ns),
+};
+SCHEMA(pod_status, pod_status_fields, bt_pod_object);
+
+/* Every kind begins with these two, which the reader has mostly seen before it knows the kind. */
+#define HEADER	     IGNORED("apiVersion"), IGNORED("kind")
+#define META(holder) OBJECT("metadata", holder, meta, bt_meta_schema)
+
+static const struct bt_field pod_fields[] = {
+	HEADER,
+	META(bt_pod_object),
+	OBJECT("spec", bt_pod_object, spec, bt_pod_spec_schema),
+	INLINE("status", pod_status),
+};
+
+/* Node. */
+static const struct bt_field node_spec_fields[] = {
+	ARRAY("taints", bt_node_object, taints, taint_n, taint),
+	FIELD("unschedulable", BOOL, bt_node_object, unschedulable),
+};
+SCHEMA(node_spec, node_spec_fields, bt_node_object);
+
+static const struct bt_field image_fields[] = {
+	FIELD("names", STR_LIST, bt_image_object, names),
+	FIELD("sizeBytes", I64, bt_image_object, size_bytes),
+};
+SCHEMA(image, image_fields, bt_image_object);
+
+static const struct bt_field node_status_fields[] = {
+	FIELD("allocatable", RESOURCES, bt_node_object, allocatable),
+	FIELD("capacity", RESOURCES, bt_node_object, capacity),
+	ARRAY("conditions", bt_node_object, conditions, condition_n, condition),
+	FIELD("declaredFeatures", STR_LIST, bt_node_object, declared_features),
+	ARRAY("images", bt_node_object, images, image_n, image),
+};
+SCHEMA(node_status, node_status_fields, bt_node_object);
+
+static const struct bt_field node_fields[] = {
+	HEADER,
+	META(bt_node_object),
+	INLINE("spec", node_spec),
+	INLINE("status", node_status),
+};
+
+/* Small kinds. */
+static const struct bt_field other_fields[] = {HEADER, META(bt_other_object)};
+
+static const struct bt_field priority_class_fields[] = {
+	HEADER,
+	FIELD("globalDefault", BOOL, bt_priority_class_object, global_default),
+	META(bt_priority_class_object),
+	FIELD("preemptionPolicy", STR, bt_priority_class_object, preemption_policy),
+	FIELD("value", I32, bt_priority_class_object, value),
+};
+
+static const struct bt_field service_spec_fields[] = {
+	FIELD("selector", STR_MAP, bt_service_object, selector)};
+SCHEMA(service_spec, service_spec_fields, bt_service_object);
+static const struct bt_field service_fields[] = {
+	HEADER, META(bt_service_object), INLINE("spec", service_spec)};
+
+static const struct bt_field pdb_spec_fields[] = {
+	OBJECT_HAS("selector", bt_pdb_object, selector, label_selector, selector.set),
+};
+SCHEMA(pdb_spec, pdb_spec_fields, bt_pdb_object);
+static const struct bt_field pdb_status_fields[] = {
+	FIELD("disruptedPods", KEYS, bt_pdb_object, disrupted_pods),
+	FIELD("disruptionsAllowed", I32, bt_pdb_object, disruptions_allowed),
+};
+SCHEMA(pdb_status, pdb_status_fields, bt_pdb_object);
+static const struct bt_field pdb_fields[] = {
+	HEADER,
+	META(bt_pdb_object),
+	INLINE("spec", pdb_spec),
+	INLINE("status", pdb_status),
+};
+
+/* Workloads. */
+static const struct bt_field template_fields[] = {
+	OBJECT("metadata", bt_workload_object, template_meta, bt_meta_schema),
+	OBJECT("spec", bt_workload_object, template_spec, bt_pod_spec_schema),
+};
+SCHEMA(pod_template, template_fields, bt_workload_object);
+
+static const struct bt_field named_meta_fields[] = {
+	{.name = BT_STR("metadata"), .type = BT_FIELD_OBJECT, .offset = 0, .schema = &name_only},
+};
+static const struct bt_schema name_in_metadata = BT_SCHEMA(named_meta_fields, struct bt_str);
+
+static const struct bt_field ordinals_fields[] = {FIELD("start", I32, bt_workload_object, start_ordinal)};
+SCHEMA(ordinals, ordinals_fields, bt_workload_object);
+
+#define REPLICAS FIELD_HAS("replicas", I32, bt_workload_object, replicas, has_replicas)
+#define SELECTOR OBJECT_HAS("selector", bt_workload_object, selector, label_selector, selector.set)
+static const struct bt_field workload_spec_fields[] = {
+	INLINE("ordinals", ordinals),
+	REPLICAS,
+	SELECTOR,
+	INLINE("template", pod_template),
+	NAMES("volumeClaimTemplates", bt_workload_object, claim_templates, name_in_metadata),
+};
+SCHEMA(workload_spec, workload_spec_fields, bt_workload_object);
+
+/* A replication controller's selector is a plain map. */
+static const struct bt_field rc_spec_fields[] = {
+	REPLICAS,
+	FIELD_HAS("selector", STR_MAP, bt_workload_object, selector.match_labels, selector.set),
+	INLINE("template", pod_template),
+};
+SCHEMA(rc_spec, rc_spec_fields, bt_workload_object);
+
+static const struct bt_field job_spec_fields[] = {
+	{.name = BT_STR("completionMode"),
+		.type = BT_FIELD_IS,
+		.offset = offsetof(struct bt_workload_object, indexed),
+		.word = "Indexed"},
+	FIELD_HAS("completions", I32, bt_workload_object, completions, has_completions),
+	FIELD_HAS("parallelism", I32, bt_workload_object, parallelism, has_parallelism),
+	SELECTOR,
+	FIELD("suspend", TRUE, bt_workload_object, suspend),
+	INLINE("template", pod_template),
+};
+SCHEMA(job_spec, job_spec_fields, bt_workload_object);
+
+static const struct bt_field job_template_fields[] = {INLINE("spec", job_spec)};
+SCHEMA(job_template, job_template_fields, bt_workload_object);
+static const struct bt_field cron_spec_fields[] = {
+	INLINE("jobTemplate", job_template),
+	FIELD("suspend", TRUE, bt_workload_object, suspend),
+};
+SCHEMA(cron_spec, cron_spec_fields, bt_workload_object);
+
+static const struct bt_field workload_fields[] = {
+	HEADER, META(bt_workload_object), INLINE("spec", workload_spec)};
+static const struct bt_field rc_fields[] = {HEADER, META(bt_workload_object), INLINE("spec", rc_spec)};
+static const struct bt_field job_fields[] = {HEADER, META(bt_workload_object), INLINE("spec", job_spec)};
+static const struct bt_field cron_fields[] = {HEADER, META(bt_workload_object), INLINE("spec", cron_spec)};
+
+#define KIND(version, name, id, table, holder)                                                               \
+	{                                                                                                    \
+		BT_STR(version), BT_STR(name), BT_KIND_##id, BT_SCHEMA(table, struct holder)                 \
+	}
+static const struct bt_kind_schema kinds[] = {
+	KIND("v1", "Pod", POD, pod_fields, bt_pod_object),
+	KIND("v1", "Node", NODE, node_fields, bt_node_object),
+	KIND("v1", "Namespace", NAMESPACE, other_fields, bt_namespace_object),
+	KIND("v1", "PersistentVolume", PERSISTENT_VOLUME, other_fields, bt_other_object),
+	KIND("v1", "PersistentVolumeClaim", PERSISTENT_VOLUME_CLAIM, other_fields, bt_other_object),
+	KIND("v1", "Service", SERVICE, service_fields, bt_service_object),
+	KIND("v1", "ReplicationController", REPLICATION_CONTROLLER, rc_fields, bt_workload_object),
+	KIND("apps/v1", "ReplicaSet", REPLICA_SET, workload_fields, bt_workload_object),
+	KIND("apps/v1", "Deployment", DEPLOYMENT, workload_fields, bt_workload_object),
+	KIND("apps/v1", "StatefulSet", STATEFUL_SET, workload_fields, bt_workload_object),
+	KIND("apps/v1", "DaemonSet", DAEMON_SET, workload_fields, bt_workload_object),
+	KIND("batch/v1", "Job", JOB, job_fields, bt_workload_object),
+	KIND("batch/v1", "CronJob", CRON_JOB, cron_fields, bt_workload_object),
+	KIND("policy/v1", "PodDisruptionBudget", POD_DISRUPTION_BUDGET, pdb_fields, bt_pdb_object),
+	KIND("scheduling.k8s.io/v1", "PriorityClass", PRIORITY_CLASS, priority_class_fields,
+		bt_priority_class_object),
+	KIND("storage.k8s.io/v1", "StorageClass", STORAGE_CLASS, other_fields, bt_other_object),
+	KIND("storage.k8s.io/v1", "CSINode", CSI_NODE, other_fields, bt_other_object),
+	KIND("storage.k8s.io/v1", "CSIDriver", CSI_DRIVER, other_fields, bt_other_object),
+};
+static const struct bt_kind_schema other_kind = KIND("", "", OTHER, other_fields, bt_other_object);
+
+const struct bt_kind_schema *bt_kind_schema(struct bt_str api_version, struct bt_str kind)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (bt_str_eq(kinds[i].kind, kind) && bt_str_eq(kinds[i].api_version, api_version)) {
+			return &kinds[i];
+		}
+	}
+	return &other_kind;
+}

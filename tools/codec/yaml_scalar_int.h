@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a YAML scalar means, by the rules of go-yaml v2, which kubectl uses.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/str.h"
+
+enum bt_scalar {
+	BT_SCALAR_STRING,
+	BT_SCALAR_NULL,
+	BT_SCALAR_BOOL,
+	BT_SCALAR_INT,
+	BT_SCALAR_UINT, /* above the largest int64 */
+	BT_SCALAR_FLOAT,
+	BT_SCALAR_NO_NUMBER /* infinite or not a number: JSON has no word for it */
+};
+
+/* What a plain scalar means. Anything but a string is appended to out as JSON; as_key: as the key it becomes.
+ */
+enum bt_scalar bt_scalar_resolve(struct bt_str text, bool as_key, struct bt_buf *out);
+
+/* Appends text as a JSON string. */
+void bt_scalar_quote(struct bt_str text, struct bt_buf *out);
