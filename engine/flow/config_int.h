@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/flow/config.h"
+#include "engine/flow/config_text.h"
 
 /* A formatted text that lives as long as the errors; used for field paths. */
 struct bt_str bt_config_path(struct bt_config_errors *errors, const char *format, ...) BT_PRINTF(2, 3);
@@ -26,13 +27,6 @@ void bt_config_invalid_duration(
 /* "path: Unsupported value: "…": …"; the detail lists what is supported. */
 void bt_config_unsupported(
 	struct bt_config_errors *errors, struct bt_str path, struct bt_str value, const char *supported);
-
-/* Appends the text in quotes, escaped as Go's %q does, or as its JSON encoder does. */
-void bt_config_quote(struct bt_buf *buf, struct bt_str text);
-void bt_config_quote_json(struct bt_buf *buf, struct bt_str text);
-
-/* Appends a duration as Go prints it, such as "1m30s". */
-void bt_config_duration_text(struct bt_buf *buf, int64_t ns);
 
 /* What is wrong with a name as a label key, or a value as a label value: up to 4 literals. Returns how many.
  */

@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Strict decoding with upstream's texts. Source: sigs.k8s.io/json, metav1.Duration and Go's time.ParseDuration.
+ */
+#include "tools/kube/strict.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/flow/config_text.h"
+#include "engine/model/object.h"
+
+#define FAULT_MAX (sizeof((struct bt_strict *)NULL)->fault_texts / sizeof(struct bt_str))
+
+static bool decode_object(struct bt_strict *strict, const struct bt_strict_struct *type, void *out);
+
+static void note_place(struct bt_strict *strict, size_t offset)
+{
+	if (!strict->has_offset) {
+		strict->offset = offset;
+		strict->has_offset = true;
+	}
+}
+
+static void cut(struct bt_buf *buf, size_t len)
+{
+	if (buf->ptr) {
+		buf->len = len;
+		buf->ptr[len] = '\0';
+	}
+}
+
+/* Steps a path down by one name; give its former length to cut it back to afterwards. */
+static size_t descend(struct bt_buf *path, const char *name)
+{
+	size_t len = path->len;
+
+	bt_buf_text(path, len ? "." : "");
+	bt_buf_text(path, name);
+	return len;
+}
+
+/* The same fault at the same path is said once, and only the first hundred faults are said. */
+static void add_fault(struct bt_strict *strict, const char *what, struct bt_str key, size_t offset)
+{
+	size_t len = strict->path.len, start = strict->faults.len;
+	struct bt_str text;
+
+	bt_buf_text(&strict->path, len ? "." : "");
+	bt_buf_str(&strict->path, key);
+	bt_buf_text(&strict->faults, strict->fault_n ? ", " : "");
+	start = strict->faults.len;
+	bt_buf_text(&strict->faults, what);
+	bt_config_quote(&strict->faults, bt_buf_view(&strict->path));
+	cut(&strict->path, len);
+	text = bt_str_sub(bt_buf_view(&strict->faults), start, strict->faults.len);
+	for (uint32_t i = 0; i < strict->fault_n; i++) {
+		if (bt_str_eq(strict->fault_texts[i], text)) {
+			cut(&strict->faults, start - 2);
+			return;
+		}
+	}
+	if (strict->fault_n == FAULT_MAX) {
+		cut(&strict->faults, start - 2);
+		return;
+	}
+	strict->fault_texts[strict->fault_n++] =
+		(struct bt_str){bt_arena_copy(strict->arena, text.ptr, text.len), text.len};
+	note_place(strict, offset);
+}
+
+/* A value of a wrong type. The first one counts; decoding goes on, because an error of a duration overrules it. */
+static bool mismatch(struct bt_strict *strict, const char *value, struct bt_str number, const char *go_package,
+		     const char *go_type)
+{
+	if (!strict->fatal.len) {
+		strict->has_offset = false;
+		note_place(strict, bt_json_offset(strict->json));
+		bt_buf_printf(&strict->fatal, "json: cannot unmarshal %s%s%.*s into Go struct field %s.%.*s of type %s%s%s",
+			      value, number.len ? " " : "", BT_STR_ARG(number), strict->owner->go_name,
+			      BT_STR_ARG(bt_buf_view(&strict->fields)), go_package, *go_package ? "." : "", go_type);
+	}
+	return bt_json_skip(strict->json);
+}
+
+static const char *value_word(enum bt_json_type type)
+{
+	switch (type) {
+	case BT_JSON_OBJECT:
+		return "object";
+	case BT_JSON_ARRAY:
+		return "array";
+	case BT_JSON_STRING:
+		return "string";
+	case BT_JSON_NUMBER:
+		return "number";
+	default:
+		return "bool";
+	}
+}
+
+static bool wrong_type(struct bt_strict *strict, const char *go_type)
+{
+	return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0}, "", go_type);
+}
+
+static bool read_string(struct bt_strict *strict, const char *go_type, struct bt_str *out)
+{
+	if (bt_json_peek(strict->json) == BT_JSON_NULL) {
+		return bt_json_null(strict->json);
+	}
+	if (bt_json_peek(strict->json) != BT_JSON_STRING) {
+		return wrong_type(strict, go_type);
+	}
+	return bt_json_string(strict->json, out);
+}
+
+/* An integer in plain digits, as upstream wants it: 1.0 and 1e2 are numbers of a wrong type. */
+static bool read_integer(struct bt_strict *strict, int64_t least, int64_t most, const char *go_type, int64_t *out)
+{
+	struct bt_json_mark mark = bt_json_mark(strict->json);
+	struct bt_str text;
+	char copy[32], *end;
+	long long value;
+
+	if (bt_json_peek(strict->json) != BT_JSON_NUMBER) {
+		return wrong_type(strict, go_type);
+	}
+	if (!bt_json_number(strict->json, &text)) {
+		return false;
+	}
+	if (text.len < sizeof copy) {
+		memcpy(copy, text.ptr, text.len);
+		copy[text.len] = '\0';
+		errno = 0;
+		value = strtoll(copy, &end, 10);
+		if (!*end && !errno && value >= least && value <= most) {
+			*out = value;
+			return true;
+		}
+	}
+	bt_json_seek(strict->json, mark);
+	return mismatch(strict, "number", text, "", go_type);
+}
+
+static bool read_float(struct bt_strict *strict, float *out)
+{
+	struct bt_json_mark mark = bt_json_mark(strict->json);
+	struct bt_str text;
+	char *copy;
+	float value;
+
+	if (bt_json_peek(strict->json) != BT_JSON_NUMBER) {
+		return wrong_type(strict, "float32");
+	}
+	if (!bt_json_number(strict->json, &text)) {
+		return false;
+	}
+	copy = bt_mem_copy(text.ptr, text.len);
+	value = strtof(copy, NULL);
+	bt_mem_free(copy);
+	if (isinf(value)) {
+		bt_json_seek(strict->json, mark);
+		return mismatch(strict, "number", text, "", "float32");
+	}
+	*out = value;
+	return true;
+}
+
+/* Go's quoting inside the time package: bytes that are not plain ASCII become hexadecimal. */
+static void quote_duration(struct bt_buf *buf, struct bt_str text)
+{
+	bt_buf_char(buf, '"');
+	for (size_t i = 0; i < text.len; i++) {
+		unsigned char c = (unsigned char)text.ptr[i];
+
+		if (c == '"' || c == '\\') {
+			bt_buf_printf(buf, "\\%c", c);
+		} else if (c < ' ' || c >= 0x80) {
+			bt_buf_printf(buf, "\\x%02x", c);
+		} else {
+			bt_buf_char(buf, (char)c);
+		}
+	}
+	bt_buf_char(buf, '"');
+}
+
+static bool refuse_duration(struct bt_buf *out_error, struct bt_str text)
+{
+	bt_buf_text(out_error, "time: invalid duration ");
+	quote_duration(out_error, text);
+	return false;
+}
+
+static uint64_t duration_unit(struct bt_str name)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"ns", 1},
+		     {"us", 1000},
+		     {"\xc2\xb5s", 1000},
+		     {"\xce\xbcs", 1000},
+		     {"ms", 1000000},
+		     {"s", 1000000000},
+		     {"m", UINT64_C(60000000000)},
+		     {"h", UINT64_C(3600000000000)}};
+
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+		if (bt_str_is(name, units[i].name)) {
+			return units[i].ns;
+		}
+	}
+	return 0;
+}
+
+static bool is_digit(struct bt_str s, size_t i)
+{
+	return i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9';
+}
+
+/* A number with a fraction, as a whole part, a fraction and the fraction's scale. */
+struct amount {
+	uint64_t whole, fraction;
+	double scale;
+	bool given, overflow;
+};
+
+static struct amount read_amount(struct bt_str s, size_t *i)
+{
+	const uint64_t limit = UINT64_C(1) << 63;
+	struct amount amount = {.scale = 1};
+	bool full = false;
+
+	for (; is_digit(s, *i); (*i)++) {
+		amount.given = true;
+		amount.overflow = amount.overflow || amount.whole > limit / 10;
+		amount.whole = amount.whole * 10 + (uint64_t)(s.ptr[*i] - '0');
+		amount.overflow = amount.overflow || amount.whole > limit;
+	}
+	if (*i < s.len && s.ptr[*i] == '.') {
+		for ((*i)++; is_digit(s, *i); (*i)++) {
+			uint64_t next = amount.fraction * 10 + (uint64_t)(s.ptr[*i] - '0');
+
+			amount.given = true;
+			full = full || amount.fraction > (limit - 1) / 10 || next > limit;
+			if (!full) {
+				amount.fraction = next;
+				amount.scale *= 10;
+			}
+		}
+	}
+	return amount;
+}
+
+bool bt_strict_duration(struct bt_str text, int64_t *out_ns, struct bt_buf *out_error)
+{
+	const uint64_t limit = UINT64_C(1) << 63;
+	bool negative = text.len && text.ptr[0] == '-';
+	size_t i = text.len && (text.ptr[0] == '-' || text.ptr[0] == '+');
+	uint64_t total = 0;
+
+	if (bt_str_is(bt_str_sub(text, i, text.len), "0")) {
+		*out_ns = 0;
+		return true;
+	}
+	if (i == text.len) {
+		return refuse_duration(out_error, text);
+	}
+	while (i < text.len) {
+		struct amount amount = read_amount(text, &i);
+		size_t unit_at = i;
+		uint64_t unit;
+
+		if (!amount.given || amount.overflow) {
+			return refuse_duration(out_error, text);
+		}
+		while (i < text.len && text.ptr[i] != '.' && !is_digit(text, i)) {
+			i++;
+		}
+		unit = duration_unit(bt_str_sub(text, unit_at, i));
+		if (!unit) {
+			bt_buf_text(out_error, i == unit_at ? "time: missing unit in duration " : "time: unknown unit ");
+			if (i > unit_at) {
+				quote_duration(out_error, bt_str_sub(text, unit_at, i));
+				bt_buf_text(out_error, " in duration ");
+			}
+			quote_duration(out_error, text);
+			return false;
+		}
+		if (amount.whole > limit / unit) {
+			return refuse_duration(out_error, text);
+		}
+		amount.whole *= unit;
+		if (amount.fraction) {
+			amount.whole += (uint64_t)((double)amount.fraction * ((double)unit / amount.scale));
+		}
+		total += amount.whole;
+		if (amount.whole > limit || total > limit) {
+			return refuse_duration(out_error, text);
+		}
+	}
+	if (!negative && total == limit) {
+		return refuse_duration(out_error, text);
+	}
+	*out_ns = negative ? (int64_t)-total : (int64_t)total;
+	return true;
+}
+
+/* A duration reads itself upstream, so its error ends the decoding at once and takes the place of earlier ones. */
+static bool read_duration(struct bt_strict *strict, bool optional, int64_t *out)
+{
+	enum bt_json_type type = bt_json_peek(strict->json);
+	size_t offset = bt_json_offset(strict->json);
+	struct bt_str text = {.len = 0};
+
+	if (type == BT_JSON_NULL && optional) {
+		return bt_json_null(strict->json);
+	}
+	if (type != BT_JSON_STRING && type != BT_JSON_NULL) {
+		cut(&strict->fatal, 0);
+		wrong_type(strict, "string");
+		strict->stop = true;
+		return false;
+	}
+	if (type == BT_JSON_NULL ? !bt_json_null(strict->json) : !bt_json_string(strict->json, &text)) {
+		return false;
+	}
+	cut(&strict->fatal, 0);
+	strict->stop = !bt_strict_duration(text, out, &strict->fatal);
+	if (strict->stop) {
+		strict->has_offset = false;
+		note_place(strict, offset);
+	}
+	return !strict->stop;
+}
+
+static int base64_digit(char c)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const char *hit = c ? strchr(digits, c) : NULL;
+
+	return hit ? (int)(hit - digits) : -1;
+}
+
+/* Returns the length of the bytes, or SIZE_MAX with the place of the first bad character in out_bad. */
+static size_t decode_base64(struct bt_str text, char *out, size_t *out_bad)
+{
+	uint32_t word = 0, digit_n = 0, pad_n = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < text.len; i++) {
+		int digit = base64_digit(text.ptr[i]);
+
+		if (text.ptr[i] == '\n' || text.ptr[i] == '\r') {
+			continue;
+		}
+		*out_bad = i;
+		if (text.ptr[i] == '=' && digit_n % 4 >= 2 && pad_n < 4 - digit_n % 4) {
+			pad_n++;
+			continue;
+		}
+		if (digit < 0 || pad_n) {
+			return SIZE_MAX;
+		}
+		word = word << 6 | (uint32_t)digit;
+		digit_n++;
+		if (digit_n % 4 != 1) {
+			out[n++] = (char)(word >> (6 - 2 * ((digit_n + 3) % 4)));
+		}
+	}
+	*out_bad = text.len;
+	return digit_n % 4 && pad_n != 4 - digit_n % 4 ? SIZE_MAX : n;
+}
+
+static bool read_bytes(struct bt_strict *strict, struct bt_str *out)
+{
+	size_t offset = bt_json_offset(strict->json), n, bad = 0;
+	struct bt_str text = {.len = 0};
+	char *bytes;
+
+	if (bt_json_peek(strict->json) != BT_JSON_STRING) {
+		return wrong_type(strict, "[]uint8");
+	}
+	if (!bt_json_string(strict->json, &text)) {
+		return false;
+	}
+	bytes = bt_arena_zalloc(strict->arena, text.len + 1);
+	n = decode_base64(text, bytes, &bad);
+	if (n == SIZE_MAX && !strict->fatal.len) {
+		strict->has_offset = false;
+		note_place(strict, offset);
+		bt_buf_printf(&strict->fatal, "illegal base64 data at input byte %zu", bad);
+	}
+	*out = (struct bt_str){bytes, n == SIZE_MAX ? 0 : n};
+	return true;
+}
+
+static bool read_strings(struct bt_strict *strict, struct bt_str_list *out)
+{
+	size_t cap = 0;
+	struct bt_str *items = NULL;
+	bool ok = true;
+
+	if (bt_json_peek(strict->json) != BT_JSON_ARRAY) {
+		return wrong_type(strict, "[]string");
+	}
+	if (!bt_json_enter_array(strict->json)) {
+		return false;
+	}
+	*out = (struct bt_str_list){.set = true};
+	while (ok && bt_json_next_element(strict->json)) {
+		items = bt_mem_grow(items, out->n, &cap, sizeof *items);
+		items[out->n] = (struct bt_str){.len = 0};
+		ok = read_string(strict, "string", &items[out->n++]);
+	}
+	out->items = bt_arena_zalloc(strict->arena, (out->n + 1) * sizeof *items);
+	if (out->n) {
+		memcpy(out->items, items, out->n * sizeof *items);
+	}
+	bt_mem_free(items);
+	return ok;
+}
+
+/* One member of an object that waits to be read in another order than that of the text. */
+struct place {
+	struct bt_str key;
+	struct bt_json_mark mark;
+	uint32_t ix;
+};
+
+struct places {
+	struct place *items;
+	size_t n, cap;
+};
+
+static int order_places(const void *a, const void *b)
+{
+	const struct place *left = a, *right = b;
+	int order = bt_str_cmp(left->key, right->key);
+
+	return order ? order : left->ix < right->ix ? -1 : left->ix > right->ix;
+}
+
+/* Notes where the members of the object are, and leaves the cursor behind it. */
+static bool find_places(struct bt_strict *strict, struct places *places)
+{
+	struct bt_str key;
+
+	if (!bt_json_enter_object(strict->json)) {
+		return false;
+	}
+	while (bt_json_next_key(strict->json, &key)) {
+		places->items = bt_mem_grow(places->items, places->n, &places->cap, sizeof *places->items);
+		places->items[places->n] = (struct place){key, bt_json_mark(strict->json), (uint32_t)places->n};
+		places->n++;
+		if (!bt_json_skip(strict->json)) {
+			return false;
+		}
+	}
+	if (bt_json_error(strict->json)->status != BT_OK) {
+		return false;
+	}
+	if (strict->sorted && places->n) {
+		qsort(places->items, places->n, sizeof *places->items, order_places);
+	}
+	return true;
+}
+
+/* YAML keeps the last of several members of one name, and the caller has complained about them already. */
+static bool is_overruled(const struct bt_strict *strict, const struct places *places, size_t i)
+{
+	return strict->sorted && i + 1 < places->n && bt_str_eq(places->items[i].key, places->items[i + 1].key);
+}
+
+static bool read_map(struct bt_strict *strict, struct bt_str_map *out)
+{
+	struct places places = {.n = 0};
+	struct bt_json_mark end;
+	bool ok;
+
+	if (bt_json_peek(strict->json) != BT_JSON_OBJECT) {
+		return wrong_type(strict, "map[string]string");
+	}
+	ok = find_places(strict, &places);
+	*out = (struct bt_str_map){.set = true};
+	if (ok) {
+		end = bt_json_mark(strict->json);
+		out->items = bt_arena_zalloc(strict->arena, (places.n + 1) * sizeof *out->items);
+		for (size_t i = 0; i < places.n && ok; i++) {
+			if (is_overruled(strict, &places, i)) {
+				continue;
+			}
+			bt_json_seek(strict->json, places.items[i].mark);
+			out->items[out->n].key = places.items[i].key;
+			ok = read_string(strict, "string", &out->items[out->n++].value);
+		}
+		bt_json_seek(strict->json, end);
+	}
+	bt_mem_free(places.items);
+	return ok;
+}
+
+static bool read_struct(struct bt_strict *strict, const struct bt_strict_struct *type, void *out)
+{
+	if (bt_json_peek(strict->json) == BT_JSON_NULL) {
+		return bt_json_null(strict->json);
+	}
+	if (bt_json_peek(strict->json) != BT_JSON_OBJECT) {
+		return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0},
+				type->go_package, type->go_name);
+	}
+	return decode_object(strict, type, out);
+}
+
+static bool read_list(struct bt_strict *strict, const struct bt_strict_member *member, char *out)
+{
+	size_t cap = 0, bytes = member->of->bytes, len = strict->path.len;
+	uint32_t n = 0;
+	char *items = NULL, *kept, package[16];
+	bool ok = true;
+
+	if (bt_json_peek(strict->json) != BT_JSON_ARRAY) {
+		snprintf(package, sizeof package, "[]%s", member->of->go_package);
+		return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0}, package,
+				member->of->go_name);
+	}
+	if (!bt_json_enter_array(strict->json)) {
+		return false;
+	}
+	while (ok && bt_json_next_element(strict->json)) {
+		items = bt_mem_grow(items, n, &cap, bytes);
+		memset(items + n * bytes, 0, bytes);
+		bt_buf_printf(&strict->path, "[%u]", n);
+		ok = read_struct(strict, member->of, items + n * bytes);
+		cut(&strict->path, len);
+		n++;
+	}
+	kept = bt_arena_zalloc(strict->arena, n * bytes + 1);
+	if (n) {
+		memcpy(kept, items, n * bytes);
+	}
+	bt_mem_free(items);
+	memcpy(out + member->offset, &kept, sizeof kept);
+	memcpy(out + member->count, &n, sizeof n);
+	return ok;
+}
+
+static bool read_bool(struct bt_strict *strict, bool *out)
+{
+	return bt_json_peek(strict->json) == BT_JSON_BOOL ? bt_json_bool(strict->json, out)
+							   : wrong_type(strict, "bool");
+}
+
+static bool read_int32(struct bt_strict *strict, int32_t *out)
+{
+	int64_t value = *out;
+	bool ok = read_integer(strict, INT32_MIN, INT32_MAX, "int32", &value);
+
+	*out = (int32_t)value;
+	return ok;
+}
+
+/* The value of a member, which is not null. */
+static bool read_value(struct bt_strict *strict, const struct bt_strict_member *member, char *out)
+{
+	void *field = out + member->offset;
+
+	switch (member->type) {
+	case BT_STRICT_STRING:
+		return read_string(strict, member->go_type ? member->go_type : "string", field);
+	case BT_STRICT_BOOL:
+		return read_bool(strict, field);
+	case BT_STRICT_INT32:
+		return read_int32(strict, field);
+	case BT_STRICT_INT64:
+		return read_integer(strict, INT64_MIN, INT64_MAX, "int64", field);
+	case BT_STRICT_FLOAT32:
+		return read_float(strict, field);
+	case BT_STRICT_DURATION:
+		return read_duration(strict, member->flag != 0, field);
+	case BT_STRICT_BYTES:
+		return read_bytes(strict, field);
+	case BT_STRICT_STRINGS:
+		return read_strings(strict, field);
+	case BT_STRICT_MAP:
+		return read_map(strict, field);
+	case BT_STRICT_OBJECT:
+		return read_struct(strict, member->of, field);
+	case BT_STRICT_LIST:
+		return read_list(strict, member, out);
+	case BT_STRICT_RAW:
+		return bt_json_raw(strict->json, field);
+	case BT_STRICT_META:
+		break;
+	}
+	return bt_json_skip(strict->json);
+}
+
+static bool read_member(struct bt_strict *strict, const struct bt_strict_struct *type,
+			const struct bt_strict_member *member, char *out)
+{
+	const struct bt_strict_struct *owner = strict->owner;
+	size_t path = descend(&strict->path, member->name), fields = strict->fields.len;
+	bool null = bt_json_peek(strict->json) == BT_JSON_NULL, ok;
+
+	if (member->go_inline) {
+		descend(&strict->fields, member->go_inline);
+	}
+	descend(&strict->fields, member->name);
+	strict->owner = type;
+	if (null && (member->type != BT_STRICT_DURATION || member->flag)) {
+		ok = bt_json_null(strict->json);
+	} else {
+		ok = read_value(strict, member, out);
+		if (member->flag) {
+			out[member->flag - 1] = true;
+		}
+	}
+	strict->owner = owner;
+	cut(&strict->path, path);
+	cut(&strict->fields, fields);
+	return ok;
+}
+
+static const struct bt_strict_member *find_member(const struct bt_strict_struct *type, struct bt_str key)
+{
+	for (uint32_t i = 0; i < type->member_n; i++) {
+		if (bt_str_is(key, type->members[i].name)) {
+			return &type->members[i];
+		}
+	}
+	return NULL;
+}
+
+static bool decode_object(struct bt_strict *strict, const struct bt_strict_struct *type, void *out)
+{
+	struct places places = {.n = 0};
+	bool ok = find_places(strict, &places);
+	struct bt_json_mark end = bt_json_mark(strict->json);
+	uint64_t seen = 0;
+
+	for (size_t i = 0; i < places.n && ok; i++) {
+		const struct bt_strict_member *member = find_member(type, places.items[i].key);
+		uint64_t bit;
+
+		if (is_overruled(strict, &places, i)) {
+			continue;
+		}
+		bt_json_seek(strict->json, places.items[i].mark);
+		if (!member) {
+			add_fault(strict, "unknown field ", places.items[i].key, bt_json_offset(strict->json));
+			continue;
+		}
+		bit = UINT64_C(1) << (member - type->members);
+		if (seen & bit) {
+			add_fault(strict, "duplicate field ", places.items[i].key, bt_json_offset(strict->json));
+		}
+		seen |= bit;
+		ok = read_member(strict, type, member, out);
+	}
+	if (ok) {
+		bt_json_seek(strict->json, end);
+	}
+	bt_mem_free(places.items);
+	return ok;
+}
+
+bool bt_strict_decode(struct bt_strict *strict, const struct bt_strict_struct *type, void *out)
+{
+	strict->owner = type;
+	if (!decode_object(strict, type, out) && !strict->stop && !strict->fatal.len) {
+		const struct bt_json_error *error = bt_json_error(strict->json);
+
+		note_place(strict, error->offset);
+		bt_buf_text(&strict->fatal, error->text ? error->text : "unreadable value");
+	}
+	return !strict->fatal.len;
+}
+
+void bt_strict_fini(struct bt_strict *strict)
+{
+	bt_buf_fini(&strict->fatal);
+	bt_buf_fini(&strict->faults);
+	bt_buf_fini(&strict->path);
+	bt_buf_fini(&strict->fields);
+}
