@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stages 4 to 8: the engine. Objects come in, pods are decided one after the other in the queue's order, decisions go to a binder,
+ * and the binder's answers come back. One thread runs it all, stage after stage.
+ *
+ * Ties between equal totals: the first tied node slot at or after a position drawn from (seed, cycle number), cyclically.
+ */
+#pragma once
+
+#include "cache/ingest.h"
+#include "engine/base/clock.h"
+#include "engine/flow/config.h"
+#include "engine/score/evaluate.h"
+#include "queue/queue.h"
+
+struct bt_engine;
+
+/* Takes decisions to where pods are bound. */
+struct bt_binder {
+	/*
+	 * Binds an assumed pod. The binder answers, now or later, with bt_engine_bound or bt_engine_bind_failed, exactly once.
+	 * Context: the scheduling thread.
+	 */
+	void (*bind)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+	void *context;
+};
+
+struct bt_engine_options {
+	uint64_t seed;
+	struct bt_clock clock;   /* tells when pods enter the queue */
+	struct bt_binder binder; /* bind == NULL: every binding succeeds at once */
+	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
+	bool evaluate_always; /* never decide by columns: for comparing the two ways */
+};
+
+#define BT_ENGINE_PLAN_MEMORY ((size_t)2 << 30)
+
+/* What became of a pod that was handed in. */
+enum bt_entry {
+	BT_ENTERED_QUEUE = 0,
+	BT_ENTERED_GATED,     /* it has scheduling gates */
+	BT_ENTERED_SCHEDULED, /* it is on a node */
+	BT_ENTERED_ENDED,     /* it has succeeded or failed: it counts nowhere */
+	BT_ENTERED_FOREIGN,   /* its schedulerName is no profile's */
+	BT_ENTERED_DELETING   /* it waits for a node but is being deleted: it is not scheduled */
+};
+
+enum bt_outcome {
+	BT_PLACED = 0,
+	BT_REFUSED,   /* no node fits */
+	BT_GATED,     /* not allowed to be scheduled yet */
+	BT_FAILED,    /* the cycle ended in an error */
+	BT_UNDECIDED  /* the pod needs a plugin that berth does not have */
+};
+
+struct bt_decision {
+	uint32_t pod_ix;
+	enum bt_outcome outcome;
+	uint32_t node_ix; /* BT_PLACED */
+};
+
+/* What a plugin had against all nodes, or against one. */
+struct bt_refusal {
+	const char *plugin; /* its name */
+	struct bt_rejection rejection;
+	const char *text; /* of a refusal by PreFilter or PreEnqueue, which has no numbers: the reason; else NULL */
+};
+
+/*
+ * Everything that can be said about one pod and the cluster as it is. All zeroes is an empty one. Owns: bt_explanation_fini;
+ * its plan is valid until the engine is called again.
+ */
+struct bt_explanation {
+	uint32_t pod_ix;
+	const struct bt_plan *plan; /* NULL when gated */
+	bool gated, refused, narrowed;
+	struct bt_refusal refusal; /* when gated, or refused by PreFilter */
+	struct bt_evaluation evaluation;
+	struct bt_buf text;
+	const char *error; /* the cycle ends in an error: upstream's text; else NULL */
+};
+
+struct bt_engine_counts {
+	uint64_t cycle_n, placed_n, refused_n, failed_n, undecided_n;
+	uint64_t by_columns_n, by_evaluation_n; /* how decisions were made */
+	uint64_t plan_drop_n;
+	struct bt_ledger_counts sets;
+	struct bt_queue_counts queue;
+};
+
+/*
+ * Makes an engine for a defaulted and valid configuration, which must outlive it.
+ * Returns: the engine; NULL when a profile cannot be built, with the reason in errors. Owns: bt_engine_destroy.
+ */
+struct bt_engine *bt_engine_create(const struct bt_config *config, const struct bt_engine_options *options,
+	struct bt_config_errors *errors);
+void bt_engine_destroy(struct bt_engine *engine);
+
+/* What the engine knows; for reading, and for bt_ingest_node. */
+struct bt_cache *bt_engine_cache(struct bt_engine *engine);
+
+/* Hands in a node, new or changed. Returns: as bt_ingest_node. */
+enum bt_status bt_engine_apply_node(struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
+
+/*
+ * Hands in a pod. Returns: as bt_ingest_pod; out_pod_ix is BT_NO_POD when it was not entered.
+ */
+enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object, enum bt_entry *out_entry,
+	uint32_t *out_pod_ix);
+
+/* A pod has gone. What it used is free, and pods that fitted nowhere are looked at again. */
+void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Takes the next pod out of the queue, or BT_NO_POD when the active queue is empty. */
+uint32_t bt_engine_pop(struct bt_engine *engine);
+
+/*
+ * Runs a popped pod's cycle: decides, assumes it and hands it to the binder; or sets it aside.
+ */
+void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
+
+/* The binder's answers. Requires: the pod is assumed. */
+void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix);
+void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Decides nothing and says everything about a pod as the cluster is now. The pod need not be queued. */
+void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out_explanation);
+void bt_explanation_fini(struct bt_explanation *explanation);
+
+/* Why the visited-th node of an evaluation was refused. Requires: it was. */
+void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation, uint32_t visited,
+	struct bt_refusal *out_refusal);
+
+/* The text of the FailedScheduling event for what was explained, without preemption's part; see fit_error.h. */
+void bt_engine_message(struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text);
+
+/* What a pod needs that berth has no plugin for, in words; NULL when nothing. */
+const char *bt_engine_missing(const struct bt_engine *engine, uint32_t pod_ix);
+
+struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine);

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plugins with their settings, from the configuration.
+ */
+#include "engine/flow/profile.h"
+
+#include "engine/base/check.h"
+#include "plugins/image_locality/image_locality.h"
+#include "plugins/node_affinity/node_affinity.h"
+#include "plugins/node_name/node_name.h"
+#include "plugins/node_ports/node_ports.h"
+#include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
+#include "plugins/node_resources_fit/node_resources_fit.h"
+#include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/taint_toleration/taint_toleration.h"
+
+/* The points of the configuration's shape go to 10, scores to 100. */
+#define SHAPE_SCALE 10
+
+/* Plugins that judge nodes; the others are not of this table. */
+static const struct bt_plugin *const judges[BT_PLUGIN_N] = {
+	[BT_PLUGIN_NODE_UNSCHEDULABLE] = &bt_plugin_node_unschedulable,
+	[BT_PLUGIN_NODE_NAME] = &bt_plugin_node_name,
+	[BT_PLUGIN_TAINT_TOLERATION] = &bt_plugin_taint_toleration,
+	[BT_PLUGIN_NODE_AFFINITY] = &bt_plugin_node_affinity,
+	[BT_PLUGIN_NODE_PORTS] = &bt_plugin_node_ports,
+	[BT_PLUGIN_NODE_RESOURCES_FIT] = &bt_plugin_node_resources_fit,
+	[BT_PLUGIN_NODE_RESOURCES_BALANCED_ALLOCATION] = &bt_plugin_node_resources_balanced_allocation,
+	[BT_PLUGIN_IMAGE_LOCALITY] = &bt_plugin_image_locality,
+};
+
+/* What a pod must not need while the plugin that answers for it is missing. */
+static const uint32_t missing[BT_PLUGIN_N] = {
+	[BT_PLUGIN_POD_TOPOLOGY_SPREAD] = BT_NEED_SPREAD,
+	[BT_PLUGIN_INTER_POD_AFFINITY] = BT_NEED_POD_AFFINITY,
+	[BT_PLUGIN_VOLUME_RESTRICTIONS] = BT_NEED_VOLUMES,
+	[BT_PLUGIN_NODE_VOLUME_LIMITS] = BT_NEED_VOLUMES,
+	[BT_PLUGIN_VOLUME_BINDING] = BT_NEED_VOLUMES,
+	[BT_PLUGIN_VOLUME_ZONE] = BT_NEED_VOLUMES,
+	[BT_PLUGIN_DYNAMIC_RESOURCES] = BT_NEED_CLAIMS,
+};
+
+struct builder {
+	struct bt_flow_profile *profile;
+	const struct bt_resolved_profile *resolved;
+	struct bt_dictionary *dictionary;
+	struct bt_arena *arena;
+	const bool *compare_numbers;
+};
+
+static const void *node_affinity_settings(struct builder *b)
+{
+	const struct bt_node_affinity_object *added = &b->resolved->node_affinity.added_affinity;
+	struct bt_node_affinity_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
+	struct bt_preferred_term *preferred = bt_arena_zalloc(b->arena, added->preferred_n * sizeof(*preferred));
+
+	settings->has_required = added->required.set;
+	settings->required = bt_node_selector_compile(b->dictionary->intern, b->arena, &added->required);
+	for (uint32_t i = 0; i < added->preferred_n; i++) {
+		struct bt_preferred_term *term = &preferred[settings->preferred_n];
+
+		term->weight = added->preferred[i].weight;
+		settings->preferred_n += term->weight != 0 && bt_node_term_compile(b->dictionary->intern, b->arena,
+								 &added->preferred[i].preference, &term->term, NULL);
+	}
+	settings->preferred = preferred;
+	return settings;
+}
+
+static const struct bt_str *copy_names(struct builder *b, const struct bt_str_list *list)
+{
+	struct bt_str *names = bt_arena_zalloc(b->arena, list->n * sizeof(*names));
+
+	if (list->n) {
+		memcpy(names, list->items, list->n * sizeof(*names));
+	}
+	return names;
+}
+
+static const void *fit_settings(struct builder *b)
+{
+	const struct bt_node_resources_fit_args *args = &b->resolved->fit;
+	const struct bt_scoring_strategy *strategy = &args->strategy;
+	struct bt_fit_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
+	struct bt_fit_resource *resources = bt_arena_zalloc(b->arena, strategy->resources.n * sizeof(*resources));
+	struct bt_shape_point *shape = bt_arena_zalloc(b->arena, strategy->ratio_shape.n * sizeof(*shape));
+
+	for (uint32_t i = 0; i < strategy->resources.n; i++) {
+		resources[i].slot = bt_resource_slot(b->dictionary, strategy->resources.items[i].name);
+		resources[i].weight = strategy->resources.items[i].weight;
+	}
+	for (uint32_t i = 0; i < strategy->ratio_shape.n; i++) {
+		shape[i].utilization = strategy->ratio_shape.items[i].utilization;
+		shape[i].score = (int64_t)strategy->ratio_shape.items[i].score * SHAPE_SCALE;
+	}
+	*settings = (struct bt_fit_settings){
+		.strategy = bt_str_is(strategy->type, "MostAllocated")           ? BT_MOST_ALLOCATED
+			: bt_str_is(strategy->type, "RequestedToCapacityRatio") ? BT_REQUESTED_TO_CAPACITY_RATIO
+										 : BT_LEAST_ALLOCATED,
+		.resources = resources,
+		.resource_n = strategy->resources.n,
+		.shape = shape,
+		.shape_n = strategy->ratio_shape.n,
+		.ignored = copy_names(b, &args->ignored_resources),
+		.ignored_n = args->ignored_resources.n,
+		.ignored_groups = copy_names(b, &args->ignored_resource_groups),
+		.ignored_group_n = args->ignored_resource_groups.n,
+	};
+	return settings;
+}
+
+static const void *balanced_settings(struct builder *b)
+{
+	const struct bt_config_resource_list *list = &b->resolved->balanced.resources;
+	struct bt_balanced_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
+	int *slots = bt_arena_zalloc(b->arena, list->n * sizeof(*slots));
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		slots[i] = bt_resource_slot(b->dictionary, list->items[i].name);
+	}
+	*settings = (struct bt_balanced_settings){slots, list->n};
+	return settings;
+}
+
+static const void *settings_of(struct builder *b, enum bt_plugin_id id)
+{
+	switch (id) {
+	case BT_PLUGIN_NODE_UNSCHEDULABLE:
+	case BT_PLUGIN_TAINT_TOLERATION:
+		return b->compare_numbers;
+	case BT_PLUGIN_NODE_AFFINITY:
+		return node_affinity_settings(b);
+	case BT_PLUGIN_NODE_RESOURCES_FIT:
+		return fit_settings(b);
+	case BT_PLUGIN_NODE_RESOURCES_BALANCED_ALLOCATION:
+		return balanced_settings(b);
+	default:
+		return NULL;
+	}
+}
+
+static uint32_t use_of(struct builder *b, enum bt_plugin_id id)
+{
+	struct bt_profile *plugins = &b->profile->plugins;
+
+	for (uint32_t i = 0; i < plugins->use_n; i++) {
+		if (plugins->uses[i].plugin == judges[id]) {
+			return i;
+		}
+	}
+	BT_REQUIRE(plugins->use_n < BT_PROFILE_USES);
+	plugins->uses[plugins->use_n] = (struct bt_plugin_use){.plugin = judges[id], .settings = settings_of(b, id)};
+	return plugins->use_n++;
+}
+
+/* Lists the judges of one point in order, and marks them as being there. */
+static uint32_t fill_point(struct builder *b, enum bt_point point, uint32_t *list)
+{
+	const struct bt_resolved_point *from = &b->resolved->points[point];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		b->profile->needs_missing |= missing[from->plugins[i].id];
+		if (!judges[from->plugins[i].id]) {
+			continue;
+		}
+		uint32_t ix = use_of(b, from->plugins[i].id);
+		struct bt_plugin_use *use = &b->profile->plugins.uses[ix];
+
+		use->pre_filter |= point == BT_POINT_PRE_FILTER;
+		use->filter |= point == BT_POINT_FILTER;
+		use->pre_score |= point == BT_POINT_PRE_SCORE;
+		use->score |= point == BT_POINT_SCORE;
+		use->weight = point == BT_POINT_SCORE ? from->plugins[i].weight : use->weight;
+		list[n++] = ix;
+	}
+	return n;
+}
+
+/* How many judges run before the plugin at a point; UINT32_MAX when it is not there. */
+static uint32_t judges_before(const struct bt_resolved_point *point, enum bt_plugin_id id)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < point->n; i++) {
+		if (point->plugins[i].id == id) {
+			return n;
+		}
+		n += judges[point->plugins[i].id] != NULL;
+	}
+	return UINT32_MAX;
+}
+
+void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resolved_profile *resolved,
+	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena)
+{
+	bool *compare_numbers = bt_arena_zalloc(arena, sizeof(*compare_numbers));
+	struct builder b = {profile, resolved, dictionary, arena, compare_numbers};
+	const struct bt_resolved_point *points = resolved->points;
+	uint32_t unused[BT_PROFILE_USES];
+
+	*compare_numbers = gates->on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS];
+	*profile = (struct bt_flow_profile){
+		.percentage_of_nodes_to_score = resolved->percentage_of_nodes_to_score,
+		.dra_post_filter = judges_before(&points[BT_POINT_POST_FILTER], BT_PLUGIN_DYNAMIC_RESOURCES) != UINT32_MAX,
+		.dra_pre_filter_after = judges_before(&points[BT_POINT_PRE_FILTER], BT_PLUGIN_DYNAMIC_RESOURCES),
+		.gates_checked =
+			judges_before(&points[BT_POINT_PRE_ENQUEUE], BT_PLUGIN_SCHEDULING_GATES) != UINT32_MAX,
+	};
+	profile->plugins.name = bt_intern_add(dictionary->intern, resolved->scheduler_name);
+	profile->plugins.pre_filter_n = fill_point(&b, BT_POINT_PRE_FILTER, profile->plugins.pre_filter);
+	profile->plugins.filter_n = fill_point(&b, BT_POINT_FILTER, profile->plugins.filter);
+	fill_point(&b, BT_POINT_PRE_SCORE, unused);
+	profile->plugins.score_n = fill_point(&b, BT_POINT_SCORE, profile->plugins.score);
+}
