@@ -524,7 +524,7 @@ static bool on_alias(struct bt_yaml *yaml, const yaml_event_t *event)
 	size_t start = yaml->out.len;
 
 	if (!anchor) {
-		return fail(yaml, BT_NOT_FOUND, mark, "define the anchor before it is used",
+		return fail(yaml, BT_INVALID, mark, "define the anchor before it is used",
 			"unknown anchor \"%.*s\"", (int)(name.len < 100 ? name.len : 100), name.ptr);
 	}
 	if (!anchor->text.len) {
