@@ -287,12 +287,14 @@ static void default_profiles(struct bt_config *config)
 	}
 }
 
-static void collect_extender_resources(struct bt_config *config)
+/* Timeouts, and the list of what extenders manage alone. */
+static void default_extenders(struct bt_config *config)
 {
 	struct bt_str_list list = {.set = true};
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < config->extender_n; i++) {
+		default_duration(&config->extenders[i].http_timeout_ns, 5);
 		n += config->extenders[i].resource_n;
 	}
 	list.items = bt_arena_zalloc(&config->arena, (n + 1) * sizeof *list.items);
@@ -334,5 +336,5 @@ void bt_config_default(struct bt_config *config)
 	if (config->enable_profiling.value) {
 		default_bool(&config->enable_contention_profiling, true);
 	}
-	collect_extender_resources(config);
+	default_extenders(config);
 }

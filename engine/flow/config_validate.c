@@ -577,6 +577,9 @@ static void validate_profile(const struct bt_config *config, uint32_t ix, struct
 		}
 		if (is_removed(args->name)) {
 			refuse_removed(errors, entry, args->name);
+		} else if (bt_str_is(args->name, "NodeResourcesFitArgs")) {
+			bt_config_invalid_raw(errors, under(errors, entry, "args"),
+					      args->raw.len ? args->raw : bt_str("null"), "has to match plugin args");
 		} else {
 			validate_args(args, &config->gates, under(errors, entry, "args"), errors);
 		}
