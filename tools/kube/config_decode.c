@@ -4,7 +4,6 @@
  */
 #include "tools/kube/config_decode.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/mem.h"
@@ -133,8 +132,7 @@ static bool split_version(struct decode *decode, struct bt_str text, struct vers
 		return true;
 	}
 	if (bt_str_find(text, '/', slash + 1) < text.len) {
-		bt_buf_printf(decode->error, "couldn't get version/kind; unexpected GroupVersion string: %.*s",
-			      BT_STR_ARG(text));
+		bt_buf_printf(decode->error, "unexpected GroupVersion string: %.*s", BT_STR_ARG(text));
 		return false;
 	}
 	out_version->group = bt_str_sub(text, 0, slash);
@@ -177,88 +175,6 @@ static void refuse_kind(struct decode *decode, const struct version *version, st
 	bt_config_quote(decode->error, bt_buf_view(&name));
 	bt_buf_text(decode->error, " in scheme \"pkg/runtime/scheme.go:111\"");
 	bt_buf_fini(&name);
-}
-
-/* ---- members named twice in YAML ---- */
-
-struct key_place {
-	struct bt_str key;
-	size_t offset;
-};
-
-static int order_by_key(const void *a, const void *b)
-{
-	const struct key_place *left = a, *right = b;
-	int order = bt_str_cmp(left->key, right->key);
-
-	return order ? order : left->offset < right->offset ? -1 : left->offset > right->offset;
-}
-
-static int order_by_place(const void *a, const void *b)
-{
-	const struct key_place *left = a, *right = b;
-
-	return left->offset < right->offset ? -1 : left->offset > right->offset;
-}
-
-static void complain_twice(struct decode *decode, struct bt_buf *text, struct key_place twice)
-{
-	note_line(decode, twice.offset);
-	bt_buf_text(text, text->len ? "\n" : "yaml: unmarshal errors:\n");
-	bt_buf_printf(text, "  line %zu: key ", bt_yaml_line(decode->yaml, twice.offset));
-	bt_config_quote(text, twice.key);
-	bt_buf_text(text, " already set in map");
-}
-
-/* Sorts an object's keys and complains of each that repeats another, in the order of the text. */
-static void check_keys(struct decode *decode, struct bt_buf *text, struct key_place *keys, size_t n)
-{
-	size_t twice_n = 0;
-
-	if (n < 2) {
-		return;
-	}
-	qsort(keys, n, sizeof *keys, order_by_key);
-	for (size_t i = 1; i < n; i++) {
-		if (bt_str_eq(keys[i - 1].key, keys[i].key)) {
-			keys[twice_n++] = keys[i];
-		}
-	}
-	qsort(keys, twice_n, sizeof *keys, order_by_place);
-	for (size_t i = 0; i < twice_n; i++) {
-		complain_twice(decode, text, keys[i]);
-	}
-}
-
-/* Walks over one value; the reader of JSON has bounded its depth. */
-static void find_twice(struct decode *decode, struct bt_buf *text)
-{
-	struct bt_json *json = decode->cursor;
-	struct key_place *keys = NULL;
-	size_t n = 0, cap = 0;
-	struct bt_str key;
-
-	switch (bt_json_peek(json)) {
-	case BT_JSON_OBJECT:
-		bt_json_enter_object(json);
-		while (bt_json_next_key(json, &key)) {
-			keys = bt_mem_grow(keys, n, &cap, sizeof *keys);
-			keys[n++] = (struct key_place){.key = key, .offset = bt_json_offset(json) - 1};
-			find_twice(decode, text);
-		}
-		check_keys(decode, text, keys, n);
-		bt_mem_free(keys);
-		break;
-	case BT_JSON_ARRAY:
-		bt_json_enter_array(json);
-		while (bt_json_next_element(json)) {
-			find_twice(decode, text);
-		}
-		break;
-	default:
-		bt_json_skip(json);
-		break;
-	}
 }
 
 /* ---- fields ---- */
@@ -425,19 +341,6 @@ static bool check_syntax(struct decode *decode)
 	return true;
 }
 
-static bool check_twice(struct decode *decode)
-{
-	struct bt_buf text = {.len = 0};
-
-	find_twice(decode, &text);
-	if (text.len) {
-		add_strict(decode, bt_buf_view(&text));
-	}
-	bt_buf_fini(&text);
-	bt_json_begin(decode->cursor, decode->json, &decode->config->arena);
-	return true;
-}
-
 static bool decode_whole(struct decode *decode)
 {
 	struct bt_buf faults = {.len = 0};
@@ -461,9 +364,6 @@ static bool decode_whole(struct decode *decode)
 		return false;
 	}
 	bt_json_begin(decode->cursor, decode->json, &decode->config->arena);
-	if (decode->yaml) {
-		check_twice(decode);
-	}
 	ok = decode_fields(decode, schema, args == BT_ARGS_NONE ? (void *)decode->config : args_of(&unused), &faults);
 	if (ok && faults.len) {
 		add_strict(decode, bt_buf_view(&faults));
@@ -484,11 +384,27 @@ static bool decode_whole(struct decode *decode)
 	return true;
 }
 
+/* A key named twice has upstream's text; other errors have the text of our reader of YAML. */
+static void refuse_yaml(struct decode *decode, const struct bt_yaml_error *error)
+{
+	static const char before[] = "the key ", after[] = " appears twice";
+	struct bt_str text = bt_str(error->message);
+
+	decode->line = error->line;
+	if (error->status == BT_EXISTS && bt_str_starts(text, before) && bt_str_ends(text, after)) {
+		text = bt_str_sub(text, strlen(before), text.len - strlen(after));
+		bt_buf_printf(decode->error,
+			      "strict decoding error: yaml: unmarshal errors:\n  line %zu: key %.*s already set in map",
+			      error->line, BT_STR_ARG(text));
+		return;
+	}
+	bt_buf_printf(decode->error, "yaml: line %zu: %.*s", error->line, BT_STR_ARG(text));
+}
+
 /* JSON begins with a brace, as upstream has it; everything else is YAML, of which the first document counts. */
 static bool find_json(struct decode *decode)
 {
 	struct bt_arena *arena = &decode->config->arena;
-	const struct bt_yaml_error *error;
 	struct bt_str json = decode->file;
 	enum bt_status status;
 	size_t i = 0;
@@ -503,9 +419,7 @@ static bool find_json(struct decode *decode)
 		if (status == BT_NOT_FOUND) {
 			json = bt_str("null");
 		} else if (status != BT_OK) {
-			error = bt_yaml_error(decode->yaml);
-			decode->line = error->line;
-			bt_buf_printf(decode->error, "yaml: line %zu: %s", error->line, error->message);
+			refuse_yaml(decode, bt_yaml_error(decode->yaml));
 			return false;
 		}
 	}

@@ -470,12 +470,6 @@ static bool find_places(struct bt_strict *strict, struct places *places)
 	return true;
 }
 
-/* YAML keeps the last of several members of one name, and the caller has complained about them already. */
-static bool is_overruled(const struct bt_strict *strict, const struct places *places, size_t i)
-{
-	return strict->sorted && i + 1 < places->n && bt_str_eq(places->items[i].key, places->items[i + 1].key);
-}
-
 static bool read_map(struct bt_strict *strict, struct bt_str_map *out)
 {
 	struct places places = {.n = 0};
@@ -491,9 +485,6 @@ static bool read_map(struct bt_strict *strict, struct bt_str_map *out)
 		end = bt_json_mark(strict->json);
 		out->items = bt_arena_zalloc(strict->arena, (places.n + 1) * sizeof *out->items);
 		for (size_t i = 0; i < places.n && ok; i++) {
-			if (is_overruled(strict, &places, i)) {
-				continue;
-			}
 			bt_json_seek(strict->json, places.items[i].mark);
 			out->items[out->n].key = places.items[i].key;
 			ok = read_string(strict, "string", &out->items[out->n++].value);
@@ -647,9 +638,6 @@ static bool decode_object(struct bt_strict *strict, const struct bt_strict_struc
 		const struct bt_strict_member *member = find_member(type, places.items[i].key);
 		uint64_t bit;
 
-		if (is_overruled(strict, &places, i)) {
-			continue;
-		}
 		bt_json_seek(strict->json, places.items[i].mark);
 		if (!member) {
 			add_fault(strict, "unknown field ", places.items[i].key, bt_json_offset(strict->json));
