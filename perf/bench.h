@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Google Benchmark for C: the only header that benchmarks see. A suite is one file of perf/ and a line in
+ * suites.def. Only the harness reads clocks.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One benchmark that is running. */
+struct bt_bench;
+
+#define BT_BENCH_ARG_MAX 8
+
+/*
+ * A benchmark, run once for each of its arguments, or once with argument 0 when it has none.
+ * run sets up what it needs, loops while bt_bench_keep_running, and frees what it holds.
+ */
+struct bt_bench_case {
+	const char *name;
+	void (*run)(struct bt_bench *bench);
+	int64_t args[BT_BENCH_ARG_MAX];
+	int arg_n;
+	int64_t iterations; /* 0: as many as the time allows */
+};
+
+/* The benchmarks of one file; full names are suite/case or suite/case/argument. */
+struct bt_bench_suite {
+	const char *name;
+	const struct bt_bench_case *cases;
+	int case_n;
+};
+
+/* The argument of this run. */
+int64_t bt_bench_arg(const struct bt_bench *bench);
+
+/* The condition of the measured loop: true once for each iteration. The clock runs from the first call to the
+ * last. */
+bool bt_bench_keep_running(struct bt_bench *bench);
+
+/* The same for operations of nanoseconds: each true stands for n iterations, which the caller runs in a plain
+ * loop. */
+bool bt_bench_keep_running_batch(struct bt_bench *bench, int64_t n);
+
+/* Iterations so far; their final number after the loop. */
+int64_t bt_bench_iterations(const struct bt_bench *bench);
+
+/* Stops and restarts the clock inside the loop. Costs some hundred nanoseconds: not for short iterations. */
+void bt_bench_pause(struct bt_bench *bench);
+void bt_bench_resume(struct bt_bench *bench);
+
+/* What all iterations together went through, for items/s and bytes/s. Call after the loop. */
+void bt_bench_items(struct bt_bench *bench, int64_t item_n);
+void bt_bench_bytes(struct bt_bench *bench, int64_t bytes);
+
+/* A figure beside the time: as it is, per iteration, or per second. Call after the loop. */
+void bt_bench_counter(struct bt_bench *bench, const char *name, double value);
+void bt_bench_counter_mean(struct bt_bench *bench, const char *name, double total);
+void bt_bench_counter_rate(struct bt_bench *bench, const char *name, double total);
+
+/* A text behind the figures, copied. */
+void bt_bench_label(struct bt_bench *bench, const char *text);
+
+/* Gives up: the benchmark reports why, and the program ends with a failure. Leave the loop afterwards. */
+void bt_bench_skip(struct bt_bench *bench, const char *why);
+
+/* Makes the compiler believe that somebody looks at the object. */
+static inline void bt_bench_keep(const void *object)
+{
+	__asm__ volatile("" : : "r"(object) : "memory");
+}
+
+/*
+ * Runs the suites as the command line says (Google Benchmark's options).
+ * Returns the program's exit status: 1 for unknown options, a skipped benchmark, or a filter that matches
+ * none.
+ */
+int bt_bench_main(int argc, char **argv, const struct bt_bench_suite *const *suites, int suite_n);
+
+#ifdef __cplusplus
+}
+#endif
