@@ -185,8 +185,9 @@ static const struct bt_option generate_options[] = {
 		.argument = "FRACTION",
 		.default_value = "0",
 		.help = "Share of the pods that are on a node already, from 0 to 1. No node gets more than "
-			"it can take; a "
-			"pod for which no node is found stays pending."},
+			"it can take. Pods with "
+			"requirements on other pods or disks stay pending, and so does a pod for which no "
+			"node is found."},
 	{.name = "seed",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -251,9 +252,10 @@ static const struct bt_note generate_notes[] = {
 		     "everyday: basic, fit, affinity, taints, images and priority.\n"
 		     "mixed: every profile at once."},
 	{"SIZE", "Requests are scaled so that all pods together ask for about nine tenths of the cluster's "
-		 "CPU and a little less "
-		 "of its memory. A pod never asks for more than a quarter of a small node, so few pods leave "
-		 "a cluster empty."},
+		 "CPU and eight tenths of its "
+		 "memory. A container never asks for more than 4 CPUs and 16 GiB, so that few pods leave a "
+		 "cluster empty. "
+		 "A node takes 110 pods."},
 	{0},
 };
 

@@ -51,11 +51,11 @@ static void add_yaml_string(struct bt_buf *out, struct bt_str s)
 	if (is_plain(s)) {
 		bt_buf_str(out, s);
 	} else {
-		bt_json_quote(s, out);
+		bt_json_write_quote(s, out);
 	}
 }
 
-static bool in_array(const struct bt_json *json)
+static bool in_array(const struct bt_json_writer *json)
 {
 	return json->depth > 0 && (json->is_array >> json->depth & 1);
 }
@@ -63,7 +63,7 @@ static bool in_array(const struct bt_json *json)
 /* Indentation of the members of the container at this depth; a list is not indented below its key. */
 static void new_line(struct bt_doc *doc)
 {
-	struct bt_json *json = &doc->json;
+	struct bt_json_writer *json = &doc->json;
 	unsigned columns = 0;
 
 	for (unsigned d = 2; d <= json->depth; d++) {
@@ -105,9 +105,9 @@ static void before_scalar(struct bt_doc *doc)
 
 static void begin(struct bt_doc *doc, uint64_t is_array)
 {
-	struct bt_json *json = &doc->json;
+	struct bt_json_writer *json = &doc->json;
 
-	BT_REQUIRE(json->depth + 1 < BT_JSON_DEPTH_MAX);
+	BT_REQUIRE(json->depth + 1 < BT_JSON_WRITE_DEPTH_MAX);
 	if (!json->after_key && in_array(json)) {
 		begin_member(doc);
 		bt_buf_text(json->out, "- ");
@@ -122,7 +122,7 @@ static void begin(struct bt_doc *doc, uint64_t is_array)
 void bt_doc_begin_object(struct bt_doc *doc)
 {
 	if (doc->style != BT_DOC_YAML) {
-		bt_json_begin_object(&doc->json);
+		bt_json_write_begin_object(&doc->json);
 		return;
 	}
 	begin(doc, 0);
@@ -132,7 +132,7 @@ void bt_doc_begin_object(struct bt_doc *doc)
 void bt_doc_begin_array(struct bt_doc *doc)
 {
 	if (doc->style != BT_DOC_YAML) {
-		bt_json_begin_array(&doc->json);
+		bt_json_write_begin_array(&doc->json);
 		return;
 	}
 	begin(doc, 1);
@@ -141,7 +141,7 @@ void bt_doc_begin_array(struct bt_doc *doc)
 
 static void end_yaml(struct bt_doc *doc)
 {
-	struct bt_json *json = &doc->json;
+	struct bt_json_writer *json = &doc->json;
 	uint64_t bit = (uint64_t)1 << json->depth;
 
 	BT_REQUIRE(json->depth > 0 && !json->after_key);
@@ -163,14 +163,14 @@ void bt_doc_end(struct bt_doc *doc)
 	if (doc->style == BT_DOC_YAML) {
 		end_yaml(doc);
 	} else {
-		bt_json_end(&doc->json);
+		bt_json_write_end(&doc->json);
 	}
 }
 
 void bt_doc_key_str(struct bt_doc *doc, struct bt_str key)
 {
 	if (doc->style != BT_DOC_YAML) {
-		bt_json_key_str(&doc->json, key);
+		bt_json_write_key_str(&doc->json, key);
 		return;
 	}
 	BT_REQUIRE(doc->json.depth > 0 && !doc->json.after_key && !in_array(&doc->json));
@@ -188,7 +188,7 @@ void bt_doc_key(struct bt_doc *doc, const char *key)
 void bt_doc_str(struct bt_doc *doc, struct bt_str value)
 {
 	if (doc->style != BT_DOC_YAML) {
-		bt_json_str(&doc->json, value);
+		bt_json_write_str(&doc->json, value);
 		return;
 	}
 	before_scalar(doc);
@@ -203,7 +203,7 @@ void bt_doc_text(struct bt_doc *doc, const char *value)
 void bt_doc_int(struct bt_doc *doc, int64_t value)
 {
 	if (doc->style != BT_DOC_YAML) {
-		bt_json_int(&doc->json, value);
+		bt_json_write_int(&doc->json, value);
 		return;
 	}
 	before_scalar(doc);
@@ -213,7 +213,7 @@ void bt_doc_int(struct bt_doc *doc, int64_t value)
 void bt_doc_bool(struct bt_doc *doc, bool value)
 {
 	if (doc->style != BT_DOC_YAML) {
-		bt_json_bool(&doc->json, value);
+		bt_json_write_bool(&doc->json, value);
 		return;
 	}
 	before_scalar(doc);
@@ -223,7 +223,7 @@ void bt_doc_bool(struct bt_doc *doc, bool value)
 void bt_doc_null(struct bt_doc *doc)
 {
 	if (doc->style != BT_DOC_YAML) {
-		bt_json_null(&doc->json);
+		bt_json_write_null(&doc->json);
 		return;
 	}
 	before_scalar(doc);
@@ -233,7 +233,7 @@ void bt_doc_null(struct bt_doc *doc)
 void bt_doc_real(struct bt_doc *doc, double value, int digits)
 {
 	if (doc->style != BT_DOC_YAML) {
-		bt_json_real(&doc->json, value, digits);
+		bt_json_write_real(&doc->json, value, digits);
 		return;
 	}
 	before_scalar(doc);

@@ -20,7 +20,7 @@ enum bt_doc_style {
 /* owner: private to doc_write.c */
 struct bt_doc {
 	enum bt_doc_style style;
-	struct bt_json json; /* all of the state for JSON; out, depth and the bits for YAML too */
+	struct bt_json_writer json; /* all of the state for JSON; out, depth and the bits for YAML too */
 	bool in_item;	     /* YAML: "- " was written, and the first key follows on the same line */
 };
 

@@ -54,7 +54,7 @@ static void add_escape(unsigned char c, struct bt_buf *out)
 	}
 }
 
-void bt_json_quote(struct bt_str s, struct bt_buf *out)
+void bt_json_write_quote(struct bt_str s, struct bt_buf *out)
 {
 	size_t start = 0, at = 0;
 
@@ -84,7 +84,7 @@ void bt_json_quote(struct bt_str s, struct bt_buf *out)
 	bt_buf_char(out, '"');
 }
 
-static void new_line(struct bt_json *json)
+static void new_line(struct bt_json_writer *json)
 {
 	if (!json->pretty) {
 		return;
@@ -96,7 +96,7 @@ static void new_line(struct bt_json *json)
 }
 
 /* What stands between this member and the one before. */
-static void separate(struct bt_json *json)
+static void separate(struct bt_json_writer *json)
 {
 	uint64_t bit = (uint64_t)1 << json->depth;
 
@@ -109,7 +109,7 @@ static void separate(struct bt_json *json)
 	}
 }
 
-static void before_value(struct bt_json *json)
+static void before_value(struct bt_json_writer *json)
 {
 	if (json->after_key) {
 		json->after_key = false;
@@ -121,10 +121,10 @@ static void before_value(struct bt_json *json)
 	}
 }
 
-static void begin(struct bt_json *json, char bracket, uint64_t is_array)
+static void begin(struct bt_json_writer *json, char bracket, uint64_t is_array)
 {
 	before_value(json);
-	BT_REQUIRE(json->depth + 1 < BT_JSON_DEPTH_MAX);
+	BT_REQUIRE(json->depth + 1 < BT_JSON_WRITE_DEPTH_MAX);
 	bt_buf_char(json->out, bracket);
 	json->depth++;
 	json->has_member &= ~((uint64_t)1 << json->depth);
@@ -132,17 +132,17 @@ static void begin(struct bt_json *json, char bracket, uint64_t is_array)
 	json->is_array |= is_array << json->depth;
 }
 
-void bt_json_begin_object(struct bt_json *json)
+void bt_json_write_begin_object(struct bt_json_writer *json)
 {
 	begin(json, '{', 0);
 }
 
-void bt_json_begin_array(struct bt_json *json)
+void bt_json_write_begin_array(struct bt_json_writer *json)
 {
 	begin(json, '[', 1);
 }
 
-void bt_json_end(struct bt_json *json)
+void bt_json_write_end(struct bt_json_writer *json)
 {
 	uint64_t bit = (uint64_t)1 << json->depth;
 
@@ -154,56 +154,56 @@ void bt_json_end(struct bt_json *json)
 	bt_buf_char(json->out, json->is_array & bit ? ']' : '}');
 }
 
-void bt_json_key_str(struct bt_json *json, struct bt_str key)
+void bt_json_write_key_str(struct bt_json_writer *json, struct bt_str key)
 {
 	BT_REQUIRE(json->depth > 0 && !json->after_key && !(json->is_array >> json->depth & 1));
 	separate(json);
-	bt_json_quote(key, json->out);
+	bt_json_write_quote(key, json->out);
 	bt_buf_text(json->out, json->pretty ? ": " : ":");
 	json->after_key = true;
 }
 
-void bt_json_key(struct bt_json *json, const char *key)
+void bt_json_write_key(struct bt_json_writer *json, const char *key)
 {
-	bt_json_key_str(json, bt_str(key));
+	bt_json_write_key_str(json, bt_str(key));
 }
 
-void bt_json_str(struct bt_json *json, struct bt_str value)
+void bt_json_write_str(struct bt_json_writer *json, struct bt_str value)
 {
 	before_value(json);
-	bt_json_quote(value, json->out);
+	bt_json_write_quote(value, json->out);
 }
 
-void bt_json_text(struct bt_json *json, const char *value)
+void bt_json_write_text(struct bt_json_writer *json, const char *value)
 {
-	bt_json_str(json, bt_str(value));
+	bt_json_write_str(json, bt_str(value));
 }
 
-void bt_json_int(struct bt_json *json, int64_t value)
+void bt_json_write_int(struct bt_json_writer *json, int64_t value)
 {
 	before_value(json);
 	bt_buf_int(json->out, value);
 }
 
-void bt_json_uint(struct bt_json *json, uint64_t value)
+void bt_json_write_uint(struct bt_json_writer *json, uint64_t value)
 {
 	before_value(json);
 	bt_buf_printf(json->out, "%llu", (unsigned long long)value);
 }
 
-void bt_json_bool(struct bt_json *json, bool value)
+void bt_json_write_bool(struct bt_json_writer *json, bool value)
 {
 	before_value(json);
 	bt_buf_text(json->out, value ? "true" : "false");
 }
 
-void bt_json_null(struct bt_json *json)
+void bt_json_write_null(struct bt_json_writer *json)
 {
 	before_value(json);
 	bt_buf_text(json->out, "null");
 }
 
-void bt_json_real(struct bt_json *json, double value, int digits)
+void bt_json_write_real(struct bt_json_writer *json, double value, int digits)
 {
 	before_value(json);
 	if (isfinite(value)) {

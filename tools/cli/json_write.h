@@ -11,10 +11,10 @@
 #include "engine/base/buf.h"
 #include "engine/base/str.h"
 
-#define BT_JSON_DEPTH_MAX 32
+#define BT_JSON_WRITE_DEPTH_MAX 32
 
 /* owner: private to json_write.c. Zeroes but for out: compact JSON. */
-struct bt_json {
+struct bt_json_writer {
 	struct bt_buf *out;
 	bool pretty;	/* two spaces an indentation */
 	bool after_key; /* the next value belongs to a key */
@@ -23,24 +23,24 @@ struct bt_json {
 	uint64_t is_array;   /* bit d: the container at depth d is an array */
 };
 
-/* A container is begun and ended in pairs, at most BT_JSON_DEPTH_MAX deep; in an object every value follows a
+/* A container is begun and ended in pairs, at most BT_JSON_WRITE_DEPTH_MAX deep; in an object every value follows a
  * key. */
-void bt_json_begin_object(struct bt_json *json);
-void bt_json_begin_array(struct bt_json *json);
-void bt_json_end(struct bt_json *json);
-void bt_json_key(struct bt_json *json, const char *key);
-void bt_json_key_str(struct bt_json *json, struct bt_str key);
+void bt_json_write_begin_object(struct bt_json_writer *json);
+void bt_json_write_begin_array(struct bt_json_writer *json);
+void bt_json_write_end(struct bt_json_writer *json);
+void bt_json_write_key(struct bt_json_writer *json, const char *key);
+void bt_json_write_key_str(struct bt_json_writer *json, struct bt_str key);
 
-void bt_json_str(struct bt_json *json, struct bt_str value);
-void bt_json_text(struct bt_json *json, const char *value);
-void bt_json_int(struct bt_json *json, int64_t value);
-void bt_json_uint(struct bt_json *json, uint64_t value);
-void bt_json_bool(struct bt_json *json, bool value);
-void bt_json_null(struct bt_json *json);
+void bt_json_write_str(struct bt_json_writer *json, struct bt_str value);
+void bt_json_write_text(struct bt_json_writer *json, const char *value);
+void bt_json_write_int(struct bt_json_writer *json, int64_t value);
+void bt_json_write_uint(struct bt_json_writer *json, uint64_t value);
+void bt_json_write_bool(struct bt_json_writer *json, bool value);
+void bt_json_write_null(struct bt_json_writer *json);
 
 /* A number with that many digits behind the point. What is not finite is written as null, as JSON has no word
  * for it. */
-void bt_json_real(struct bt_json *json, double value, int digits);
+void bt_json_write_real(struct bt_json_writer *json, double value, int digits);
 
 /* Appends s as a JSON string, quotes included. */
-void bt_json_quote(struct bt_str s, struct bt_buf *out);
+void bt_json_write_quote(struct bt_str s, struct bt_buf *out);

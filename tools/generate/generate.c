@@ -154,7 +154,7 @@ static bool bind(struct bt_gen *gen, struct bt_gen_signature *signature, uint64_
 	struct bt_rng rng = {bt_rng_at(gen->options.seed ^ 0x626f756e64, ix)};
 	double at = (double)(bt_rng_next(&rng) >> 11) / (double)(UINT64_C(1) << 53);
 
-	if (signature->pending_only || at >= gen->options.bound) {
+	if (signature->pending_only || at >= gen->bound_chance) {
 		return false;
 	}
 	uint32_t node = bt_gen_place(gen, signature, &rng);

@@ -51,6 +51,8 @@ struct bt_gen {
 	struct bt_gen_signature *signatures;
 	uint32_t *draw; /* signatures in proportion to their weights */
 	uint32_t draw_n;
+	double gpus_left;    /* what signatures may still ask for */
+	double bound_chance; /* of a pod that may be bound, so that the share of all is what was asked for */
 };
 
 extern const struct bt_str bt_gen_namespaces[BT_GEN_NAMESPACE_N];

@@ -11,6 +11,7 @@
 
 #define CPU_SHARE      0.88
 #define MEMORY_SHARE   0.80
+#define GPU_SHARE      0.70
 #define CPU_MILLI_MAX  4000.0
 #define MEMORY_MIB_MAX 16384.0
 #define SCALE_ROUNDS   12
@@ -122,6 +123,7 @@ static void size_requests(struct bt_gen *gen)
 	for (uint32_t n = 0; n < gen->options.node_n; n++) {
 		cpu += (double)gen->nodes[n].total.cpu_milli;
 		memory += (double)gen->nodes[n].total.memory_mib;
+		gen->gpus_left += GPU_SHARE * (double)gen->nodes[n].total.gpus;
 	}
 	double cpu_scale = find_scale(gen, shape_of, false, CPU_SHARE * cpu / pod_n);
 	double memory_scale = find_scale(gen, shape_of, true, MEMORY_SHARE * memory / pod_n);
@@ -189,6 +191,21 @@ static void add_init_container(
 	add_amount(&gen->arena, &container->resources, milli, mib);
 }
 
+/* Asks for GPUs, unless the signature's pods would then want more than the cluster has left for them. */
+static void add_gpus(struct bt_gen *gen, struct bt_gen_signature *signature, int64_t gpus)
+{
+	struct bt_requirements_object *main = &spec_of(signature)->containers[0].resources;
+	double wanted = signature->weight * (double)gen->options.pod_n * (double)gpus;
+
+	if (wanted > gen->gpus_left) {
+		return;
+	}
+	gen->gpus_left -= wanted;
+	signature->request.gpus = gpus;
+	bt_build_quantity(&gen->arena, &main->requests, "nvidia.com/gpu", bt_build_count(gpus));
+	bt_build_quantity(&gen->arena, &main->limits, "nvidia.com/gpu", bt_build_count(gpus));
+}
+
 /* Profile fit. What the pod needs in all: sidecar + max(container, init container) + overhead. */
 static void add_fit(struct bt_gen *gen, struct bt_gen_signature *signature, struct bt_rng *rng)
 {
@@ -224,12 +241,8 @@ static void add_fit(struct bt_gen *gen, struct bt_gen_signature *signature, stru
 		request->cpu_milli += 50;
 		request->memory_mib += 64;
 	}
-	if (bt_gen_chance(rng, 15) && gen->options.signature_n > FREE_FIRST_N) {
-		request->gpus = 1 + (int64_t)bt_rng_below(rng, 2);
-		bt_build_quantity(
-			&gen->arena, &main->requests, "nvidia.com/gpu", bt_build_count(request->gpus));
-		bt_build_quantity(
-			&gen->arena, &main->limits, "nvidia.com/gpu", bt_build_count(request->gpus));
+	if (bt_gen_chance(rng, 15)) {
+		add_gpus(gen, signature, 1 + (int64_t)bt_rng_below(rng, 2));
 	}
 }
 
@@ -533,11 +546,15 @@ static void build_draw(struct bt_gen *gen)
 
 void bt_gen_signatures_init(struct bt_gen *gen)
 {
+	double bindable = 0;
+
 	gen->signatures = bt_mem_zalloc(gen->options.signature_n, sizeof(*gen->signatures));
 	build_draw(gen);
 	size_requests(gen);
 	make_distinct(gen);
 	for (uint32_t s = 0; s < gen->options.signature_n; s++) {
 		build_signature(gen, s);
+		bindable += gen->signatures[s].pending_only ? 0 : gen->signatures[s].weight;
 	}
+	gen->bound_chance = bindable > 0 ? gen->options.bound / bindable : 0;
 }
