@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every script of this folder begins with: $berth, an empty working folder, and how to expect things.
+set -u
+berth=$1
+folder=$2
+failed=0
+rm -rf "$folder"
+mkdir -p "$folder"
+cd "$folder" || exit 1
+
+fail() {
+	echo "FAILED: $*" >&2
+	failed=1
+}
+
+# expect STATUS TEXT COMMAND...: the command ends with the status and says the text somewhere.
+expect() {
+	local want=$1 text=$2
+	shift 2
+	"$@" >out 2>err
+	local got=$?
+	[ "$got" = "$want" ] || fail "$* ended with $got, not $want: $(head -3 err)"
+	cat out err | grep -qF -- "$text" || fail "$* does not say: $text"
+}
+
+finish() {
+	exit $failed
+}

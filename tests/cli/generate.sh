@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# What generate writes: repeatable, complete, in both formats; and traces.
+. "$(dirname "$0")/common.sh" "$@"
+
+small="--nodes 20 --pods 200 --profile mixed --bound 0.5 --signatures 50"
+"$berth" generate $small --seed 3 >a.json || fail "generate"
+"$berth" generate $small --seed 3 >b.json
+"$berth" generate $small --seed 4 >c.json
+cmp -s a.json b.json || fail "the same seed gives different bytes"
+cmp -s a.json c.json && fail "another seed gives the same bytes"
+[ "$(grep -c '"kind":"Node"' a.json)" = 20 ] || fail "not 20 nodes"
+[ "$(grep -c '"kind":"Pod"' a.json)" = 200 ] || fail "not 200 pods"
+[ "$(tail -n 1 a.json)" = "]}" ] || fail "the List is not closed"
+"$berth" generate $small --seed 3 -o yaml >a.yaml || fail "generate -o yaml"
+[ "$(grep -c '^kind: Pod$' a.yaml)" = 200 ] || fail "not 200 pods in YAML"
+expect 0 '"items":[' "$berth" generate --nodes 0 --pods 0
+
+printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,P100\n' >nodes.csv
+printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n' >pods.csv
+printf 'p1,1000,1024,1,460,P100,LS,Running,5,90,6\n' >>pods.csv
+expect 0 '"openb.berth.dev/gpu-milli":"460"' "$berth" generate --trace openb --nodes nodes.csv --pods pods.csv
+grep -qF '"creationTimestamp":"1970-01-01T00:00:05Z"' out || fail "the creation time is lost"
+printf 'p2,x,1024,0,0,,LS,Running,5,90,6\n' >>pods.csv
+expect 0 'pods.csv:3: column cpu_milli: "x"' "$berth" generate --trace openb --nodes nodes.csv --pods pods.csv
+expect 3 'pods.csv:3: column cpu_milli' "$berth" generate --strict --trace openb --nodes nodes.csv --pods pods.csv
+expect 3 'no column sn' "$berth" generate --trace openb --nodes pods.csv --pods pods.csv
+expect 4 'missing.csv: cannot read: No such file' "$berth" generate --trace openb --nodes missing.csv --pods pods.csv
+finish
