@@ -8,9 +8,10 @@
 
 #define POD(spec)                                                                                            \
 	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"labels\":{\"app\":\"web\"}}" \
-	",\"spec\":" spec "}"
-#define NODE(body)                                                                                           \
-	"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n\"},\"status\":" body "}"
+	","                                                                                                  \
+	"\"spec\":" spec "}"
+#define NODE(status)                                                                                         \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n\"},\"status\":" status "}"
 
 static struct bt_object defaulted(void **state, const char *json)
 {
@@ -164,9 +165,9 @@ static void workloads_default_to_one_pod(void **state)
 	o = defaulted(state, "{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"d\"}}");
 	assert_int_equal(o.workload.parallelism, 1);
 	assert_int_equal(o.workload.completions, 1);
-	o = defaulted(
-		state, "{\"apiVersion\":\"batch/"
-		       "v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"d\"},\"spec\":{\"parallelism\":3}}");
+	o = defaulted(state,
+		"{\"apiVersion\":\"batch/"
+		"v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"d\"},\"spec\":{\"parallelism\":3}}");
 	assert_int_equal(o.workload.parallelism, 3);
 	assert_false(o.workload.has_completions);
 }

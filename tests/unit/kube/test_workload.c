@@ -159,6 +159,24 @@ static void the_same_input_gives_the_same_names(void **state)
 	assert_string_equal(world->names[1], first);
 }
 
+static void a_name_that_is_taken_is_passed_over(void **state)
+{
+	static const char *const json = OBJECT("apps/v1", "ReplicaSet", "web", "\"replicas\":1," TEMPLATE);
+	struct world *world = *state;
+	char pod[256];
+
+	observe(world, json);
+	assert_expands_to(world, 1);
+	snprintf(pod, sizeof(pod), "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"%s\"}}",
+		world->names[0]);
+	snprintf(world->names[1], sizeof(world->names[1]), "%s", world->names[0]);
+	bt_workloads_fini(&world->workloads);
+	observe(world, pod);
+	observe(world, json);
+	assert_expands_to(world, 1);
+	assert_string_not_equal(world->names[0], world->names[1]);
+}
+
 static void zero_replicas_make_no_pod(void **state)
 {
 	struct world *world = *state;
@@ -400,6 +418,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_deployment_makes_replica_set_pods),
 		TEST(the_same_input_gives_the_same_names),
+		TEST(a_name_that_is_taken_is_passed_over),
 		TEST(zero_replicas_make_no_pod),
 		TEST(a_deployment_leaves_its_pods_to_replica_sets_that_exist),
 		TEST(pods_of_a_replica_set_that_is_not_in_the_input_count_for_the_deployment),
