@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Scenarios: reading them and building their clusters.
+ */
+#include "tools/verdict/scenario.h"
+
+#include "tools/codec/object.h"
+#include "tools/kube/config_decode.h"
+#include "tools/kube/defaults.h"
+
+static const struct bt_field scenario_fields[] = {
+	{.name = BT_STR("config"), .type = BT_FIELD_RAW, .offset = offsetof(struct bt_scenario, config)},
+	{.name = BT_STR("id"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_scenario, id)},
+	{.name = BT_STR("note"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_scenario, note)},
+	{.name = BT_STR("objects"), .type = BT_FIELD_RAW, .offset = offsetof(struct bt_scenario, objects)},
+	{.name = BT_STR("pending"), .type = BT_FIELD_STR_LIST, .offset = offsetof(struct bt_scenario, pending)},
+};
+
+static const struct bt_schema scenario_schema = BT_SCHEMA(scenario_fields, struct bt_scenario);
+
+static void explain(const struct bt_decode_error *error, struct bt_buf *out_error)
+{
+	bt_buf_printf(out_error, "%s%s%s%s%s", error->path, error->path[0] ? ": " : "", error->message,
+		error->remedy ? "; " : "", error->remedy ? error->remedy : "");
+}
+
+bool bt_scenario_read(struct bt_json *json, struct bt_arena *arena, struct bt_scenario *out_scenario,
+	struct bt_buf *out_error)
+{
+	struct bt_decode decode = {.json = json, .arena = arena, .strict = true};
+
+	*out_scenario = (struct bt_scenario){0};
+	if (!bt_schema_decode(&decode, &scenario_schema, out_scenario)) {
+		explain(&decode.error, out_error);
+		return false;
+	}
+	if (out_scenario->objects.len == 0 || !out_scenario->pending.set) {
+		bt_buf_text(out_error, "a scenario needs \"objects\" and \"pending\"");
+		return false;
+	}
+	return true;
+}
+
+static enum bt_status enter(struct bt_scenario_cluster *cluster, struct bt_object *object, struct bt_buf *out_error)
+{
+	enum bt_entry entry;
+	uint32_t ix;
+	enum bt_status status = BT_OK;
+
+	bt_defaults_scheme(object, &cluster->arena);
+	if (object->kind == BT_KIND_NODE) {
+		status = bt_engine_apply_node(cluster->engine, &object->node, &ix);
+	} else if (object->kind == BT_KIND_POD) {
+		/* A scenario holds what reached the scheduler; its watch leaves out pods that have ended, so this one counts. */
+		object->pod.phase = (struct bt_str){0};
+		status = bt_engine_add_pod(cluster->engine, &object->pod, &entry, &ix);
+		if (status == BT_OK && entry == BT_ENTERED_FOREIGN) {
+			bt_buf_printf(out_error, "no profile is named \"%.*s\"", BT_STR_ARG(object->pod.spec.scheduler_name));
+			return BT_NOT_FOUND;
+		}
+	}
+	if (status != BT_OK) {
+		char name[256];
+
+		bt_object_name(object, name, sizeof(name));
+		bt_buf_printf(out_error, "%s: %s", name, bt_status_name(status));
+	}
+	return status;
+}
+
+static enum bt_status read_objects(struct bt_scenario_cluster *cluster, struct bt_str text, struct bt_buf *out_error)
+{
+	struct bt_json *json = bt_json_create();
+	enum bt_status status = BT_OK;
+
+	bt_json_begin(json, text, &cluster->arena);
+	if (!bt_json_enter_array(json)) {
+		bt_buf_text(out_error, "objects: not an array");
+		status = BT_INVALID;
+	}
+	while (status == BT_OK && bt_json_next_element(json)) {
+		struct bt_decode decode = {.json = json, .arena = &cluster->arena};
+		struct bt_object object = {0};
+
+		if (bt_object_decode(&decode, &object)) {
+			status = enter(cluster, &object, out_error);
+		} else {
+			bt_buf_text(out_error, "objects: ");
+			explain(&decode.error, out_error);
+			status = BT_INVALID;
+		}
+	}
+	bt_json_destroy(json);
+	return status;
+}
+
+static enum bt_status make_engine(struct bt_scenario_cluster *cluster, uint64_t seed, struct bt_buf *out_error)
+{
+	const struct bt_engine_options options = {.seed = seed};
+	struct bt_config_errors errors = {0};
+
+	cluster->engine = bt_engine_create(&cluster->config, &options, &errors);
+	if (!cluster->engine) {
+		bt_config_errors_text(&errors, out_error);
+	}
+	bt_config_errors_fini(&errors);
+	return cluster->engine ? BT_OK : BT_INVALID;
+}
+
+enum bt_status bt_scenario_open(const struct bt_scenario *scenario, uint64_t seed,
+	struct bt_scenario_cluster *out_cluster, struct bt_buf *out_error)
+{
+	enum bt_status status = BT_OK;
+
+	*out_cluster = (struct bt_scenario_cluster){0};
+	if (scenario->config.len && !bt_str_is(scenario->config, "null")) {
+		bt_config_init(&out_cluster->config, NULL);
+		status = bt_config_load(&out_cluster->config, "config", scenario->config, out_error);
+	} else {
+		bt_config_init_default(&out_cluster->config, NULL);
+	}
+	if (status == BT_OK) {
+		status = make_engine(out_cluster, seed, out_error);
+	}
+	if (status == BT_OK) {
+		status = read_objects(out_cluster, scenario->objects, out_error);
+	}
+	if (status != BT_OK) {
+		bt_scenario_close(out_cluster);
+	}
+	return status;
+}
+
+void bt_scenario_close(struct bt_scenario_cluster *cluster)
+{
+	bt_engine_destroy(cluster->engine);
+	bt_config_fini(&cluster->config);
+	bt_arena_fini(&cluster->arena);
+	*cluster = (struct bt_scenario_cluster){0};
+}
+
+uint32_t bt_scenario_find(struct bt_scenario_cluster *cluster, struct bt_str key)
+{
+	const struct bt_cache *cache = bt_engine_cache(cluster->engine);
+	size_t slash = bt_str_find(key, '/', 0);
+
+	if (slash == key.len) {
+		return BT_NO_POD;
+	}
+	return bt_ledger_find(cache->ledger, bt_intern_find(cache->dictionary->intern, bt_str_sub(key, 0, slash)),
+		bt_intern_find(cache->dictionary->intern, bt_str_sub(key, slash + 1, key.len)));
+}
