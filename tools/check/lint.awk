@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+# The rules that can be told from one file: form, includes, seams, atomics. Called by tools/check/lint with the variables
+# layers and seams (the two tables) and lengths (1: report long functions). Prints path:line: [rule] what and remedy.
+
+function complain(rule, what) {
+	printf "%s:%d: [%s] %s\n", path, FNR, rule, what
+	failed = 1
+}
+
+function starts(text, prefix) {
+	return substr(text, 1, length(prefix)) == prefix
+}
+
+# The layer of a file: the longest line of the table that is the file itself or a folder above it.
+function layer_of(file,    i, best) {
+	best = ""
+	for (i = 1; i <= layer_n; i++) {
+		if ((file == layer[i] || starts(file, layer[i] "/")) && length(layer[i]) > length(best)) {
+			best = layer[i]
+		}
+	}
+	return best
+}
+
+function read_tables(    line, word, n, i) {
+	while ((getline line < layers) > 0) {
+		if (line ~ /^#/ || line !~ /[^ \t]/) {
+			continue
+		}
+		n = split(line, word, /[ \t]+/)
+		for (i = 2; i <= n; i++) {
+			if (!(word[i] in known)) {
+				printf "%s: [layers] %s names %s, which does not stand above it; a lower layer never includes a higher one\n", \
+					layers, word[1], word[i]
+				failed = 1
+			}
+			may[word[1], word[i]] = 1
+		}
+		known[word[1]] = 1
+		layer[++layer_n] = word[1]
+	}
+	while ((getline line < seams) > 0) {
+		if (line ~ /^#/ || line !~ /[^ \t]/) {
+			continue
+		}
+		n = split(line, word, /[ \t]+/)
+		seam[++seam_n] = word[1]
+		seam_files[seam_n] = ""
+		for (i = 2; i <= n; i++) {
+			seam_files[seam_n] = seam_files[seam_n] " " word[i]
+		}
+	}
+}
+
+BEGIN {
+	read_tables()
+}
+
+function check_foreign(header,    i, n, file, j, best) {
+	if (path ~ /\.cc$/ && header ~ /^[a-z_]+$/) {
+		return # the C++ library
+	}
+	best = 0
+	for (i = 1; i <= seam_n; i++) {
+		if (starts(header, seam[i]) && (!best || length(seam[i]) > length(seam[best]))) {
+			best = i
+		}
+	}
+	if (!best) {
+		complain("seam", "<" header "> is in no line of tools/check/seams.txt; give it one file that may see it")
+		return
+	}
+	n = split(seam_files[best], file, " ")
+	for (j = 1; j <= n; j++) {
+		if (file[j] == "*" || file[j] == path || (file[j] ~ /\/$/ && starts(path, file[j]))) {
+			return
+		}
+	}
+	complain("seam", "<" header "> may be seen by" seam_files[best] " only; call what that seam declares")
+}
+
+function check_ours(header,    target, own, other, folder, slash) {
+	folder = path
+	sub(/[^\/]*$/, "", folder)
+	if (header ~ /(^|\/)\.\.?\//) {
+		complain("path", "\"" header "\": write the path from the top of the project, without dots")
+		return
+	}
+	slash = index(header, "/")
+	if (header ~ /_int\.h$/ && path !~ /^tests\//) {
+		if (slash && !(starts(header, folder) && index(substr(header, length(folder) + 1), "/") == 0)) {
+			complain("private", "\"" header "\" is private to its folder; use or extend a public header of it")
+		}
+		return
+	}
+	if (!slash) {
+		return # a header of the own folder: the compiler looks nowhere else
+	}
+	own = layer_of(path)
+	other = layer_of(header)
+	if (other == "") {
+		complain("layer", "\"" header "\" belongs to no line of tools/check/layers.txt; add its folder there")
+	} else if (own == "") {
+		complain("layer", "this folder is in no line of tools/check/layers.txt; add it there")
+	} else if (own != other && !((own, other) in may)) {
+		complain("layer", own " may not include " other " (\"" header "\"); see tools/check/layers.txt")
+	}
+	if (starts(path, "plugins/") && starts(header, "plugins/") && header != "plugins/plugin.h" && !starts(header, folder)) {
+		complain("layer", "a plugin may not include another one (\"" header "\"); share through plugins/plugin.h")
+	}
+}
+
+# The line without comments and without the text of its strings.
+function code_of(line,    at) {
+	gsub(/"([^"\\]|\\.)*"/, "\"\"", line)
+	if (in_comment) {
+		at = index(line, "*/")
+		if (!at) {
+			return ""
+		}
+		line = substr(line, at + 2)
+		in_comment = 0
+	}
+	gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", line)
+	at = index(line, "/*")
+	if (at) {
+		in_comment = 1
+		line = substr(line, 1, at - 1)
+	}
+	sub(/\/\/.*/, "", line)
+	return line
+}
+
+function check_code(line) {
+	if (line ~ /(^|[^A-Za-z0-9_])(atomic_[a-z_]+|__atomic_[a-z_]+|__sync_[a-z_]+)[ \t]*\(/) {
+		if (path != "engine/base/atomic.h") {
+			complain("atomic", "atomics only through engine/base/atomic.h, with the order in the name")
+		} else if (line ~ /(^|[^A-Za-z0-9_])atomic_/ && line !~ /_explicit[ \t]*\(/) {
+			complain("atomic", "default-order atomic; use the _explicit form and name the order")
+		}
+	}
+	if (line ~ /(^|[^A-Za-z0-9_])volatile([^A-Za-z0-9_]|$)/ && line !~ /volatile sig_atomic_t/ && line !~ /__asm__ volatile/) {
+		complain("volatile", "volatile is not for sharing; use engine/base/atomic.h (sig_atomic_t in signal handlers is fine)")
+	}
+}
+
+function check_form(    text, lead) {
+	text = $0
+	if (text ~ /[ \t]$/) {
+		complain("blank", "blanks at the end of the line")
+	}
+	if (text ~ /\r$/) {
+		complain("blank", "carriage return at the end of the line")
+	}
+	match(text, /^[ \t]*/)
+	lead = substr(text, 1, RLENGTH)
+	if (lead ~ / \t/ || lead ~ /        / || (is_c && lead ~ /^ / && text !~ /^ \*/)) {
+		complain("indent", "indent with tabs; blanks only to align what follows them, fewer than eight")
+	}
+	if (is_c) {
+		while ((at = index(text, "\t")) > 0) {
+			text = substr(text, 1, at - 1) substr("        ", 1, 8 - (at - 1) % 8) substr(text, at + 1)
+		}
+		gsub(/[\200-\277]/, "", text)
+		if (length(text) > 110 + (text ~ /https?:\/\//) * 100) {
+			complain("width", length(text) " columns; at most 110")
+		}
+	}
+	if (text ~ ("(^|[^A-Za-z0-9_])(TO" "DO|FIX" "ME|XX" "X|HA" "CK)([^A-Za-z0-9_]|$)")) {
+		complain("unfinished", "do it, or leave it out; open work is not noted in the sources")
+	}
+}
+
+# Functions begin with a brace in the first column and end with one.
+function check_length() {
+	if ($0 == "{") {
+		function_begin = FNR
+		function_head = previous
+	} else if ($0 ~ /^}/ && function_begin) {
+		if (lengths && FNR - function_begin - 1 > 70) {
+			sub(/\(.*/, "", function_head)
+			sub(/.*[ *]/, "", function_head)
+			printf "%s:%d: note: %s has %d lines\n", path, function_begin, function_head, FNR - function_begin - 1
+		}
+		function_begin = 0
+	}
+	previous = $0
+}
+
+FNR == 1 {
+	path = FILENAME
+	sub(/^\.\//, "", path)
+	is_c = path ~ /\.(c|h|cc|def)$/
+	in_comment = 0
+	function_begin = 0
+	include_n = 0
+	tag_line = $0 ~ /^#!/ ? 2 : 1
+	has_pragma = 0
+	own_header = path
+	sub(/^.*\//, "", own_header)
+	sub(/\.c$/, ".h", own_header)
+	own_path = path
+	sub(/\.c$/, ".h", own_path)
+	looks_own = path ~ /\.c$/ && (getline ignored < own_path) >= 0
+	close(own_path)
+}
+
+{
+	check_form()
+}
+
+FNR == tag_line {
+	if ($0 !~ /^(\/\*|#) SPDX-License-Identifier: Apache-2\.0$/) {
+		complain("spdx", "the file begins with its licence: SPDX-License-Identifier: Apache-2.0")
+	}
+}
+
+FNR == tag_line + 1 && path !~ /CMakeLists\.txt$/ {
+	if ($0 !~ /^( \*|#) .*[a-zA-Z].*[a-zA-Z]/) {
+		complain("purpose", "a sentence on what the file is for follows the licence line")
+	}
+}
+
+is_c && /^[ \t]*#[ \t]*if[ \t]+0([^-9]|$)/ {
+	complain("dead", "#if 0 keeps dead code; remove it")
+}
+
+is_c && /^#pragma once$/ {
+	has_pragma = 1
+}
+
+path ~ /\.h$/ && /^#include|^(static|struct|enum|extern) / && !has_pragma {
+	complain("once", "a header begins with #pragma once")
+	has_pragma = 1
+}
+
+is_c && /^[ \t]*#[ \t]*include[ \t]*</ {
+	include_n++
+	header = $0
+	sub(/^[^<]*</, "", header)
+	sub(/>.*/, "", header)
+	check_foreign(header)
+}
+
+is_c && /^[ \t]*#[ \t]*include[ \t]*"/ {
+	include_n++
+	header = $0
+	sub(/^[^"]*"/, "", header)
+	sub(/".*/, "", header)
+	check_ours(header)
+	if (looks_own && header == own_path || header == own_header) {
+		if (include_n != 1) {
+			complain("order", "the own header comes first, so that it is seen to compile alone")
+		}
+	}
+}
+
+is_c {
+	check_code(code_of($0))
+	check_length()
+}
+
+END {
+	exit failed
+}
