@@ -4,6 +4,7 @@
  *
  * Amounts whose Value fits an int64 are exact. Beyond that upstream returns 0 or the low 64 bits, depending
  * on how it holds the number; the private fields remember which, so that berth returns the same.
+ * Big decimals above 1.2 * 10^21 are the exception: they are held at that limit.
  */
 #pragma once
 
@@ -17,6 +18,7 @@
 /* How the number was written; decides how bt_quantity_text writes it. */
 enum bt_quantity_format { BT_DECIMAL_SI = 0, BT_BINARY_SI, BT_DECIMAL_EXPONENT };
 
+/* Zeroes but for nano and format make a valid quantity too. */
 struct bt_quantity {
 	/*
 	 * The value times 10^9. At most 2^100 in magnitude (1.2 * 10^21 units), so that millions of them can
