@@ -19,7 +19,7 @@ printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,P100\n' >nodes.csv
 printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n' >pods.csv
 printf 'p1,1000,1024,1,460,P100,LS,Running,5,90,6\n' >>pods.csv
 expect 0 '"openb.berth.dev/gpu-milli":"460"' "$berth" generate --trace openb --nodes nodes.csv --pods pods.csv
-grep -qF '"creationTimestamp":"1970-01-01T00:00:05Z"' out || fail "the creation time is lost"
+grep -qF '"creationTimestamp":"2023-01-01T00:00:05Z"' out || fail "the creation time is lost"
 printf 'p2,x,1024,0,0,,LS,Running,5,90,6\n' >>pods.csv
 expect 0 'pods.csv:3: column cpu_milli: "x"' "$berth" generate --trace openb --nodes nodes.csv --pods pods.csv
 expect 3 'pods.csv:3: column cpu_milli' "$berth" generate --strict --trace openb --nodes nodes.csv --pods pods.csv

@@ -80,7 +80,9 @@ void bt_json_write_quote(struct bt_str s, struct bt_buf *out)
 		}
 		start = ++at;
 	}
-	bt_buf_add(out, s.ptr + start, at - start);
+	if (at > start) {
+		bt_buf_add(out, s.ptr + start, at - start);
+	}
 	bt_buf_char(out, '"');
 }
 

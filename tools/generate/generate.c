@@ -128,15 +128,16 @@ static bool take_budgets(struct bt_gen *gen, bt_generate_take *take, void *conte
 /* Writes the number with at least that many digits and returns how many bytes it took. */
 static size_t put_number(char *out, uint64_t number, size_t digit_min)
 {
-	char digits[24];
-	size_t n = sizeof(digits);
+	size_t n = 1;
 
-	while (number > 0 || sizeof(digits) - n < digit_min) {
-		digits[--n] = (char)('0' + number % 10);
+	for (uint64_t rest = number / 10; rest > 0 || n < digit_min; rest /= 10) {
+		n++;
+	}
+	for (size_t at = n; at > 0; at--) {
+		out[at - 1] = (char)('0' + number % 10);
 		number /= 10;
 	}
-	memcpy(out, digits + n, sizeof(digits) - n);
-	return sizeof(digits) - n;
+	return n;
 }
 
 /* Writes signature-number; the name is valid until the next pod's. */

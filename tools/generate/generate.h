@@ -15,7 +15,7 @@
 struct bt_generate_options {
 	uint64_t pod_n, seed;
 	uint32_t node_n, zone_n, signature_n; /* zone_n and signature_n at least 1 */
-	uint32_t profiles;		      /* a set of enum bt_profile */
+	uint32_t profiles;		      /* a set of enum bt_generate_profile */
 	double bound;			      /* share of pods that are on a node already */
 };
 

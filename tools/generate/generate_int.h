@@ -61,7 +61,7 @@ extern const struct bt_gen_class {
 	int32_t value;
 } bt_gen_classes[BT_GEN_CLASS_N];
 
-static inline bool bt_gen_has(const struct bt_gen *gen, enum bt_profile profile)
+static inline bool bt_gen_has(const struct bt_gen *gen, enum bt_generate_profile profile)
 {
 	return (gen->options.profiles & (uint32_t)profile) != 0;
 }

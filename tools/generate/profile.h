@@ -10,7 +10,7 @@
 #include "engine/base/str.h"
 
 /* A set of these is a uint32_t. */
-enum bt_profile {
+enum bt_generate_profile {
 	BT_PROFILE_BASIC = 1 << 0,
 	BT_PROFILE_FIT = 1 << 1,
 	BT_PROFILE_AFFINITY = 1 << 2,

@@ -349,7 +349,7 @@ static void read_pod(struct table *table)
 		return;
 	}
 	pod->meta.namespace_ = bt_str("default");
-	pod->meta.creation_ns = row.create_s * NS;
+	pod->meta.creation_ns = (BT_TRACE_EPOCH_S + row.create_s) * NS;
 	pod->phase = bt_str("Pending");
 	pod->spec.scheduler_name = bt_str("default-scheduler");
 	pod->spec.restart_policy = bt_str("Always");

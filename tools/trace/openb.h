@@ -14,9 +14,12 @@
 #include "engine/base/str.h"
 #include "engine/model/object.h"
 
+/* Second 0 of a trace as a date, the first of January 2023: only a date that is not 0 can be an object's
+ * time. */
+#define BT_TRACE_EPOCH_S INT64_C(1672531200)
+
 struct bt_trace_pod {
-	struct bt_object
-		object; /* a pending pod; creation_ns is the trace's time as if it began at the epoch */
+	struct bt_object object;    /* a pending pod; creation_ns counts from BT_TRACE_EPOCH_S */
 	int64_t create_s, delete_s; /* virtual time; delete_s is INT64_MAX when the pod stays */
 	size_t order;		    /* private: the place in the file */
 };

@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (int strict = 0; strict < 2; strict++) {
 		size_t complaint_n = 0;
-		struct bt_openb_reader reader = {.strict = strict, .complain = count, .context = &complaint_n};
+		struct bt_openb_reader reader = {
+			.strict = strict, .complain = count, .context = &complaint_n};
 		struct bt_trace trace = {0};
 		enum bt_status nodes = bt_openb_parse_nodes(&reader, "nodes", text, &trace);
 		enum bt_status pods = bt_openb_parse_pods(&reader, "pods", text, &trace);

@@ -68,7 +68,12 @@ static void see_pod(struct seen *seen, const struct bt_pod_object *pod)
 		return;
 	}
 	/* Node names are "node-" and the number, counted from 1. */
-	long node = strtol(pod->spec.node_name.ptr + 5, NULL, 10) - 1;
+	int64_t node = -1;
+
+	for (size_t i = 5, number = 0; i < pod->spec.node_name.len; i++) {
+		number = number * 10 + (size_t)(pod->spec.node_name.ptr[i] - '0');
+		node = (int64_t)number - 1;
+	}
 
 	assert_in_range(node, 0, NODE_N - 1);
 	seen->bound_n++;

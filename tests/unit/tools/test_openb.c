@@ -86,7 +86,7 @@ static void pods_come_in_order_of_creation_with_times_and_gpu_shares(void **stat
 	assert_int_equal(trace.pods[0].create_s, 7);
 	assert_true(trace.pods[0].delete_s == INT64_MAX);
 	assert_int_equal(trace.pods[2].delete_s, 60);
-	assert_int_equal(early->meta.creation_ns, INT64_C(7000000000));
+	assert_int_equal(early->meta.creation_ns, (BT_TRACE_EPOCH_S + 7) * INT64_C(1000000000));
 	assert_int_equal(amount(&early->spec.containers[0].resources.requests, "nvidia.com/gpu"), 2000);
 	assert_int_equal(
 		amount(&early->spec.containers[0].resources.requests, "openb.berth.dev/gpu-milli"), 2000000);
