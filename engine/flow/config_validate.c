@@ -579,7 +579,7 @@ static void validate_profile(const struct bt_config *config, uint32_t ix, struct
 			refuse_removed(errors, entry, args->name);
 		} else if (bt_str_is(args->name, "NodeResourcesFitArgs")) {
 			bt_config_invalid_raw(errors, under(errors, entry, "args"),
-					      args->raw.len ? args->raw : bt_str("null"), "has to match plugin args");
+				args->raw.len ? args->raw : bt_str("null"), "has to match plugin args");
 		} else {
 			validate_args(args, &config->gates, under(errors, entry, "args"), errors);
 		}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading KubeSchedulerConfiguration. Source: the codecs of kube-scheduler v1.36.3, step by step: kind and version
- * first, then the fields, then the arguments of plugins, each with its own kind.
+ * Reading KubeSchedulerConfiguration. Source: the codecs of kube-scheduler v1.36.3, step by step: kind and
+ * version first, then the fields, then the arguments of plugins, each with its own kind.
  */
 #include "tools/kube/config_decode.h"
 
@@ -24,8 +24,8 @@ struct decode {
 	struct bt_yaml *yaml; /* NULL for JSON */
 	struct bt_buf *error;
 	struct bt_buf strict; /* faults that do not end the decoding, joined by ", " */
-	size_t base;          /* where the cursor's text begins in json */
-	size_t line;          /* of the first fault */
+	size_t base;	      /* where the cursor's text begins in json */
+	size_t line;	      /* of the first fault */
 };
 
 struct type_meta {
@@ -59,7 +59,9 @@ static void add_strict(struct decode *decode, struct bt_str text)
 
 /* ---- kind and version ---- */
 
-#define META_TYPE "struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }"
+#define META_TYPE                                                                                            \
+	"struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "                     \
+	"\"json:\\\"kind,omitempty\\\"\" }"
 
 static const char *type_word(enum bt_json_type type)
 {
@@ -92,9 +94,10 @@ static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 	if (type != BT_JSON_OBJECT) {
 		note_line(decode, bt_json_offset(json));
 		bt_buf_printf(decode->error,
-			      "couldn't get version/kind; json parse error: json: cannot unmarshal %s into Go value of type "
-			      "%s",
-			      type_word(type), META_TYPE);
+			"couldn't get version/kind; json parse error: json: cannot unmarshal %s into Go "
+			"value of type "
+			"%s",
+			type_word(type), META_TYPE);
 		return false;
 	}
 	bt_json_enter_object(json);
@@ -109,9 +112,10 @@ static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 		if (type != BT_JSON_STRING && ok) {
 			note_line(decode, bt_json_offset(json));
 			bt_buf_printf(decode->error,
-				      "couldn't get version/kind; json parse error: json: cannot unmarshal %s into Go struct "
-				      "field .%s of type string",
-				      type_word(type), kind ? "kind" : "apiVersion");
+				"couldn't get version/kind; json parse error: json: cannot unmarshal %s into "
+				"Go struct "
+				"field .%s of type string",
+				type_word(type), kind ? "kind" : "apiVersion");
 			ok = false;
 		}
 		field = kind ? &out_meta->kind : &out_meta->api_version;
@@ -132,6 +136,7 @@ static bool split_version(struct decode *decode, struct bt_str text, struct vers
 		return true;
 	}
 	if (bt_str_find(text, '/', slash + 1) < text.len) {
+		note_line(decode, 0);
 		bt_buf_printf(decode->error, "unexpected GroupVersion string: %.*s", BT_STR_ARG(text));
 		return false;
 	}
@@ -141,8 +146,8 @@ static bool split_version(struct decode *decode, struct bt_str text, struct vers
 }
 
 /* The known kinds of the group: the configuration itself, and the arguments of plugins. */
-static const struct bt_strict_struct *find_kind(const struct version *version, struct bt_str kind,
-						enum bt_args_kind *out_args)
+static const struct bt_strict_struct *find_kind(
+	const struct version *version, struct bt_str kind, enum bt_args_kind *out_args)
 {
 	*out_args = BT_ARGS_NONE;
 	if (!bt_str_is(version->group, group) || !bt_str_is(version->version, "v1")) {
@@ -166,6 +171,7 @@ static void refuse_kind(struct decode *decode, const struct version *version, st
 {
 	struct bt_buf name = {.len = 0};
 
+	note_line(decode, 0);
 	bt_buf_str(&name, version->group);
 	bt_buf_text(&name, version->group.len ? "/" : "");
 	bt_buf_str(&name, version->version);
@@ -179,11 +185,13 @@ static void refuse_kind(struct decode *decode, const struct version *version, st
 
 /* ---- fields ---- */
 
-/* Runs the strict decoder at the cursor. Faults are added to out_faults; false with an error set when it cannot go on. */
-static bool decode_fields(struct decode *decode, const struct bt_strict_struct *schema, void *out,
-			  struct bt_buf *out_faults)
+/* Runs the strict decoder at the cursor. Faults are added to out_faults; false with an error set when it
+ * cannot go on. */
+static bool decode_fields(
+	struct decode *decode, const struct bt_strict_struct *schema, void *out, struct bt_buf *out_faults)
 {
-	struct bt_strict strict = {.json = decode->cursor, .arena = &decode->config->arena, .sorted = decode->yaml};
+	struct bt_strict strict = {
+		.json = decode->cursor, .arena = &decode->config->arena, .sorted = decode->yaml};
 	bool ok = bt_strict_decode(&strict, schema, out);
 
 	if (strict.has_offset) {
@@ -217,9 +225,10 @@ static void fill_version(struct version *version, struct bt_str *kind, const str
 	}
 }
 
-/* Decodes by the kind that the arguments name, which should be the plugin's, and only then compares the two. */
+/* Decodes by the kind that the arguments name, which should be the plugin's, and only then compares the two.
+ */
 static bool decode_typed_args(struct decode *decode, struct bt_config_args *args, struct bt_buf *out_faults,
-			      struct bt_str *out_kind)
+	struct bt_str *out_kind)
 {
 	const struct bt_strict_struct *own = bt_config_args_schema(args->kind), *schema;
 	struct bt_config_args other = {.kind = BT_ARGS_NONE};
@@ -248,12 +257,16 @@ static bool decode_typed_args(struct decode *decode, struct bt_config_args *args
 		ignored = bt_mem_zalloc(1, sizeof *ignored);
 	}
 	ok = decode_fields(decode, schema,
-			   schema == own ? args_of(args) : ignored ? (void *)ignored : args_of(&other), out_faults);
+		schema == own ? args_of(args)
+		: ignored     ? (void *)ignored
+			      : args_of(&other),
+		out_faults);
 	bt_mem_free(ignored);
 	return ok;
 }
 
-static bool decode_args(struct decode *decode, struct bt_config_args *args, uint32_t profile_ix, uint32_t args_ix)
+static bool decode_args(
+	struct decode *decode, struct bt_config_args *args, uint32_t profile_ix, uint32_t args_ix)
 {
 	struct bt_buf faults = {.len = 0}, inner = {.len = 0}, *error = decode->error;
 	struct bt_str kind = {.len = 0}, raw = args->raw;
@@ -267,18 +280,20 @@ static bool decode_args(struct decode *decode, struct bt_config_args *args, uint
 	if (!ok) {
 		prefix_args(error, profile_ix, args_ix);
 		bt_buf_printf(error, "decoding args for plugin %.*s: %.*s", BT_STR_ARG(args->name),
-			      BT_STR_ARG(bt_buf_view(&inner)));
+			BT_STR_ARG(bt_buf_view(&inner)));
 	} else if (!bt_str_is(kind, bt_config_args_schema(args->kind)->go_name)) {
+		note_line(decode, 0);
 		prefix_args(error, profile_ix, args_ix);
-		bt_buf_printf(error, "args for plugin %.*s were not of type %s.%s, got %.*s.%s", BT_STR_ARG(args->name),
-			      bt_config_args_schema(args->kind)->go_name, group, BT_STR_ARG(kind), group);
+		bt_buf_printf(error, "args for plugin %.*s were not of type %s.%s, got %.*s.%s",
+			BT_STR_ARG(args->name), bt_config_args_schema(args->kind)->go_name, group,
+			BT_STR_ARG(kind), group);
 		ok = false;
 	} else if (faults.len) {
 		bt_buf_text(&decode->strict, decode->strict.len ? ", " : "");
 		prefix_args(&decode->strict, profile_ix, args_ix);
 		bt_buf_printf(&decode->strict,
-			      "strict decoding error: decoding args for plugin %.*s: strict decoding error: %.*s",
-			      BT_STR_ARG(args->name), BT_STR_ARG(bt_buf_view(&faults)));
+			"strict decoding error: decoding args for plugin %.*s: strict decoding error: %.*s",
+			BT_STR_ARG(args->name), BT_STR_ARG(bt_buf_view(&faults)));
 	}
 	bt_buf_fini(&faults);
 	bt_buf_fini(&inner);
@@ -332,7 +347,8 @@ static bool check_syntax(struct decode *decode)
 		size_t offset = bt_json_offset(json);
 
 		note_line(decode, offset);
-		bt_buf_text(decode->error, "couldn't get version/kind; json parse error: invalid character '");
+		bt_buf_text(
+			decode->error, "couldn't get version/kind; json parse error: invalid character '");
 		bt_buf_char(decode->error, decode->json.ptr[offset]);
 		bt_buf_text(decode->error, "' after top-level value");
 		return false;
@@ -364,7 +380,8 @@ static bool decode_whole(struct decode *decode)
 		return false;
 	}
 	bt_json_begin(decode->cursor, decode->json, &decode->config->arena);
-	ok = decode_fields(decode, schema, args == BT_ARGS_NONE ? (void *)decode->config : args_of(&unused), &faults);
+	ok = decode_fields(
+		decode, schema, args == BT_ARGS_NONE ? (void *)decode->config : args_of(&unused), &faults);
 	if (ok && faults.len) {
 		add_strict(decode, bt_buf_view(&faults));
 	}
@@ -373,12 +390,14 @@ static bool decode_whole(struct decode *decode)
 		return false;
 	}
 	if (decode->strict.len) {
-		bt_buf_printf(decode->error, "strict decoding error: %.*s", BT_STR_ARG(bt_buf_view(&decode->strict)));
+		bt_buf_printf(decode->error, "strict decoding error: %.*s",
+			BT_STR_ARG(bt_buf_view(&decode->strict)));
 		return false;
 	}
 	if (args != BT_ARGS_NONE) {
-		bt_buf_printf(decode->error, "couldn't decode as KubeSchedulerConfiguration, got %s/v1, Kind=%.*s: ", group,
-			      BT_STR_ARG(meta.kind));
+		bt_buf_printf(decode->error,
+			"couldn't decode as KubeSchedulerConfiguration, got %s/v1, Kind=%.*s: ", group,
+			BT_STR_ARG(meta.kind));
 		return false;
 	}
 	return true;
@@ -394,14 +413,16 @@ static void refuse_yaml(struct decode *decode, const struct bt_yaml_error *error
 	if (error->status == BT_EXISTS && bt_str_starts(text, before) && bt_str_ends(text, after)) {
 		text = bt_str_sub(text, strlen(before), text.len - strlen(after));
 		bt_buf_printf(decode->error,
-			      "strict decoding error: yaml: unmarshal errors:\n  line %zu: key %.*s already set in map",
-			      error->line, BT_STR_ARG(text));
+			"strict decoding error: yaml: unmarshal errors:\n  line %zu: key %.*s already set in "
+			"map",
+			error->line, BT_STR_ARG(text));
 		return;
 	}
 	bt_buf_printf(decode->error, "yaml: line %zu: %.*s", error->line, BT_STR_ARG(text));
 }
 
-/* JSON begins with a brace, as upstream has it; everything else is YAML, of which the first document counts. */
+/* JSON begins with a brace, as upstream has it; everything else is YAML, of which the first document counts.
+ */
 static bool find_json(struct decode *decode)
 {
 	struct bt_arena *arena = &decode->config->arena;
@@ -427,16 +448,16 @@ static bool find_json(struct decode *decode)
 	return true;
 }
 
-enum bt_status bt_config_decode(struct bt_config *config, struct bt_str text, struct bt_buf *out_error,
-				size_t *out_line)
+enum bt_status bt_config_decode(
+	struct bt_config *config, struct bt_str text, struct bt_buf *out_error, size_t *out_line)
 {
 	struct decode decode = {.config = config, .file = text, .error = out_error};
 	bool ok;
 
 	*out_line = 0;
 	if (text.len > BT_CONFIG_FILE_BYTES) {
-		bt_buf_printf(out_error, "the configuration has %zu bytes, more than the %u that are read", text.len,
-			      BT_CONFIG_FILE_BYTES);
+		bt_buf_printf(out_error, "the configuration has %zu bytes, more than the %u that are read",
+			text.len, BT_CONFIG_FILE_BYTES);
 		return BT_RANGE;
 	}
 	decode.cursor = bt_json_create();
@@ -450,8 +471,8 @@ enum bt_status bt_config_decode(struct bt_config *config, struct bt_str text, st
 	return ok ? BT_OK : BT_INVALID;
 }
 
-enum bt_status bt_config_load(struct bt_config *config, const char *file, struct bt_str text,
-			      struct bt_buf *out_error)
+enum bt_status bt_config_load(
+	struct bt_config *config, const char *file, struct bt_str text, struct bt_buf *out_error)
 {
 	struct bt_config_errors errors = {.n = 0};
 	struct bt_buf why = {.len = 0};

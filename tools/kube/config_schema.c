@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Tables of the configuration's fields. Source: kube-scheduler's config/v1 types, component-base's configuration types
- * and the core types that arguments contain, v1.36.3.
+ * Tables of the configuration's fields. Source: kube-scheduler's config/v1 types, component-base's
+ * configuration types and the core types that arguments contain, v1.36.3.
  */
 #include "tools/kube/config_schema.h"
 
@@ -8,49 +8,52 @@
 #include "engine/flow/config.h"
 
 #define FLAG(owner, member) (1 + offsetof(owner, member))
-#define PLAIN(json, kind, owner, member)                                                                                \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_##kind, .offset = offsetof(owner, member)                               \
+#define PLAIN(json, kind, owner, member)                                                                     \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_##kind, .offset = offsetof(owner, member)                    \
 	}
-#define NAMED(json, owner, member, go)                                                                                  \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_STRING, .offset = offsetof(owner, member), .go_type = go                \
+#define NAMED(json, owner, member, go)                                                                       \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_STRING, .offset = offsetof(owner, member), .go_type = go     \
 	}
 /* A value that may be absent: a struct with value and set, or with ns and set. */
-#define MAYBE(json, kind, owner, member)                                                                                \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_##kind, .offset = offsetof(owner, member.value),                        \
-		.flag = FLAG(owner, member.set)                                                                         \
+#define MAYBE(json, kind, owner, member)                                                                     \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_##kind, .offset = offsetof(owner, member.value),             \
+		.flag = FLAG(owner, member.set)                                                              \
 	}
-#define MAYBE_DURATION(json, owner, member)                                                                             \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_DURATION, .offset = offsetof(owner, member.ns),                         \
-		.flag = FLAG(owner, member.set)                                                                         \
+#define MAYBE_DURATION(json, owner, member)                                                                  \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_DURATION, .offset = offsetof(owner, member.ns),              \
+		.flag = FLAG(owner, member.set)                                                              \
 	}
-#define OBJECT(json, owner, member, schema)                                                                             \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_OBJECT, .offset = offsetof(owner, member), .of = &(schema)              \
+#define OBJECT(json, owner, member, schema)                                                                  \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_OBJECT, .offset = offsetof(owner, member), .of = &(schema)   \
 	}
-#define POINTER(json, owner, member, set_member, schema)                                                                \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_OBJECT, .offset = offsetof(owner, member), .of = &(schema),             \
-		.flag = FLAG(owner, set_member)                                                                         \
+#define POINTER(json, owner, member, set_member, schema)                                                     \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_OBJECT, .offset = offsetof(owner, member), .of = &(schema),  \
+		.flag = FLAG(owner, set_member)                                                              \
 	}
-#define LIST(json, owner, member, n_member, schema)                                                                     \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_LIST, .offset = offsetof(owner, member),                                \
-		.count = offsetof(owner, n_member), .of = &(schema)                                                     \
+#define LIST(json, owner, member, n_member, schema)                                                          \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_LIST, .offset = offsetof(owner, member),                     \
+		.count = offsetof(owner, n_member), .of = &(schema)                                          \
 	}
-#define LIST_SET(json, owner, member, n_member, set_member, schema)                                                     \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_LIST, .offset = offsetof(owner, member),                                \
-		.count = offsetof(owner, n_member), .of = &(schema), .flag = FLAG(owner, set_member)                     \
+#define LIST_SET(json, owner, member, n_member, set_member, schema)                                          \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_LIST, .offset = offsetof(owner, member),                     \
+		.count = offsetof(owner, n_member), .of = &(schema), .flag = FLAG(owner, set_member)         \
 	}
-#define META                                                                                                           \
-	{.name = "apiVersion", .type = BT_STRICT_META}, {.name = "kind", .type = BT_STRICT_META}
-#define STRUCT(package, name, table, type)                                                                             \
-	{                                                                                                              \
-		package, name, table, sizeof(table) / sizeof((table)[0]), sizeof(type)                                 \
+#define META                                                                                                 \
+	{.name = "apiVersion", .type = BT_STRICT_META},                                                      \
+	{                                                                                                    \
+		.name = "kind", .type = BT_STRICT_META                                                       \
+	}
+#define STRUCT(package, name, table, type)                                                                   \
+	{                                                                                                    \
+		package, name, table, sizeof(table) / sizeof((table)[0]), sizeof(type)                       \
 	}
 
 /* ---- core types ---- */
@@ -73,15 +76,15 @@ static const struct bt_strict_struct label_requirement =
 
 static const struct bt_strict_member label_selector_members[] = {
 	PLAIN("matchLabels", MAP, struct bt_label_selector_object, match_labels),
-	LIST("matchExpressions", struct bt_label_selector_object, match_expressions.items, match_expressions.n,
-	     label_requirement),
+	LIST("matchExpressions", struct bt_label_selector_object, match_expressions.items,
+		match_expressions.n, label_requirement),
 };
 static const struct bt_strict_struct label_selector =
 	STRUCT("v1", "LabelSelector", label_selector_members, struct bt_label_selector_object);
 
 static const struct bt_strict_member node_term_members[] = {
 	LIST("matchExpressions", struct bt_node_term_object, match_expressions.items, match_expressions.n,
-	     node_requirement),
+		node_requirement),
 	LIST("matchFields", struct bt_node_term_object, match_fields.items, match_fields.n, node_requirement),
 };
 static const struct bt_strict_struct node_term =
@@ -104,7 +107,7 @@ static const struct bt_strict_member node_affinity_members[] = {
 	POINTER("requiredDuringSchedulingIgnoredDuringExecution", struct bt_node_affinity_object, required,
 		required.set, node_selector),
 	LIST_SET("preferredDuringSchedulingIgnoredDuringExecution", struct bt_node_affinity_object, preferred,
-		 preferred_n, preferred_set, preferred_term),
+		preferred_n, preferred_set, preferred_term),
 };
 static const struct bt_strict_struct node_affinity =
 	STRUCT("v1", "NodeAffinity", node_affinity_members, struct bt_node_affinity_object);
@@ -113,14 +116,17 @@ static const struct bt_strict_member constraint_members[] = {
 	PLAIN("maxSkew", INT32, struct bt_spread_constraint_object, max_skew),
 	PLAIN("topologyKey", STRING, struct bt_spread_constraint_object, topology_key),
 	NAMED("whenUnsatisfiable", struct bt_spread_constraint_object, when_unsatisfiable,
-	      "v1.UnsatisfiableConstraintAction"),
-	POINTER("labelSelector", struct bt_spread_constraint_object, label_selector, label_selector.set, label_selector),
+		"v1.UnsatisfiableConstraintAction"),
+	POINTER("labelSelector", struct bt_spread_constraint_object, label_selector, label_selector.set,
+		label_selector),
 	{.name = "minDomains",
-	 .type = BT_STRICT_INT32,
-	 .offset = offsetof(struct bt_spread_constraint_object, min_domains),
-	 .flag = FLAG(struct bt_spread_constraint_object, has_min_domains)},
-	NAMED("nodeAffinityPolicy", struct bt_spread_constraint_object, node_affinity_policy, "v1.NodeInclusionPolicy"),
-	NAMED("nodeTaintsPolicy", struct bt_spread_constraint_object, node_taints_policy, "v1.NodeInclusionPolicy"),
+		.type = BT_STRICT_INT32,
+		.offset = offsetof(struct bt_spread_constraint_object, min_domains),
+		.flag = FLAG(struct bt_spread_constraint_object, has_min_domains)},
+	NAMED("nodeAffinityPolicy", struct bt_spread_constraint_object, node_affinity_policy,
+		"v1.NodeInclusionPolicy"),
+	NAMED("nodeTaintsPolicy", struct bt_spread_constraint_object, node_taints_policy,
+		"v1.NodeInclusionPolicy"),
 	PLAIN("matchLabelKeys", STRINGS, struct bt_spread_constraint_object, match_label_keys),
 };
 static const struct bt_strict_struct constraint =
@@ -158,20 +164,23 @@ static const struct bt_strict_struct strategy =
 
 static const struct bt_strict_member preemption_members[] = {
 	META,
-	MAYBE("minCandidateNodesPercentage", INT32, struct bt_default_preemption_args, min_candidate_nodes_percentage),
-	MAYBE("minCandidateNodesAbsolute", INT32, struct bt_default_preemption_args, min_candidate_nodes_absolute),
+	MAYBE("minCandidateNodesPercentage", INT32, struct bt_default_preemption_args,
+		min_candidate_nodes_percentage),
+	MAYBE("minCandidateNodesAbsolute", INT32, struct bt_default_preemption_args,
+		min_candidate_nodes_absolute),
 };
 
 static const struct bt_strict_member inter_pod_affinity_members[] = {
 	META,
 	MAYBE("hardPodAffinityWeight", INT32, struct bt_inter_pod_affinity_args, hard_pod_affinity_weight),
 	PLAIN("ignorePreferredTermsOfExistingPods", BOOL, struct bt_inter_pod_affinity_args,
-	      ignore_preferred_terms_of_existing_pods),
+		ignore_preferred_terms_of_existing_pods),
 };
 
 static const struct bt_strict_member node_affinity_args_members[] = {
 	META,
-	POINTER("addedAffinity", struct bt_node_affinity_args, added_affinity, added_affinity.set, node_affinity),
+	POINTER("addedAffinity", struct bt_node_affinity_args, added_affinity, added_affinity.set,
+		node_affinity),
 };
 
 static const struct bt_strict_member fit_members[] = {
@@ -190,7 +199,7 @@ static const struct bt_strict_member spread_members[] = {
 	META,
 	LIST("defaultConstraints", struct bt_pod_topology_spread_args, constraints, constraint_n, constraint),
 	NAMED("defaultingType", struct bt_pod_topology_spread_args, defaulting_type,
-	      "v1.PodTopologySpreadConstraintsDefaulting"),
+		"v1.PodTopologySpreadConstraintsDefaulting"),
 };
 
 static const struct bt_strict_member volume_binding_members[] = {
@@ -208,20 +217,20 @@ static const struct bt_strict_member dynamic_resources_members[] = {
 static const struct bt_strict_struct args_schemas[BT_ARGS_N] = {
 	[BT_ARGS_DEFAULT_PREEMPTION] =
 		STRUCT("v1", "DefaultPreemptionArgs", preemption_members, struct bt_default_preemption_args),
-	[BT_ARGS_INTER_POD_AFFINITY] =
-		STRUCT("v1", "InterPodAffinityArgs", inter_pod_affinity_members, struct bt_inter_pod_affinity_args),
+	[BT_ARGS_INTER_POD_AFFINITY] = STRUCT(
+		"v1", "InterPodAffinityArgs", inter_pod_affinity_members, struct bt_inter_pod_affinity_args),
 	[BT_ARGS_NODE_AFFINITY] =
 		STRUCT("v1", "NodeAffinityArgs", node_affinity_args_members, struct bt_node_affinity_args),
 	[BT_ARGS_NODE_RESOURCES_FIT] =
 		STRUCT("v1", "NodeResourcesFitArgs", fit_members, struct bt_node_resources_fit_args),
 	[BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION] = STRUCT("v1", "NodeResourcesBalancedAllocationArgs",
-							      balanced_members, struct bt_balanced_allocation_args),
+		balanced_members, struct bt_balanced_allocation_args),
 	[BT_ARGS_POD_TOPOLOGY_SPREAD] =
 		STRUCT("v1", "PodTopologySpreadArgs", spread_members, struct bt_pod_topology_spread_args),
 	[BT_ARGS_VOLUME_BINDING] =
 		STRUCT("v1", "VolumeBindingArgs", volume_binding_members, struct bt_volume_binding_args),
-	[BT_ARGS_DYNAMIC_RESOURCES] =
-		STRUCT("v1", "DynamicResourcesArgs", dynamic_resources_members, struct bt_dynamic_resources_args),
+	[BT_ARGS_DYNAMIC_RESOURCES] = STRUCT(
+		"v1", "DynamicResourcesArgs", dynamic_resources_members, struct bt_dynamic_resources_args),
 };
 
 const struct bt_strict_struct *bt_config_args_schema(enum bt_args_kind kind)
@@ -263,7 +272,8 @@ static const struct bt_strict_member plugins_members[] = {
 	POINT("placementGenerate", PLACEMENT_GENERATE),
 	POINT("placementScore", PLACEMENT_SCORE),
 };
-static const struct bt_strict_struct plugins = STRUCT("v1", "Plugins", plugins_members, struct bt_config_plugins);
+static const struct bt_strict_struct plugins =
+	STRUCT("v1", "Plugins", plugins_members, struct bt_config_plugins);
 
 static const struct bt_strict_member plugin_config_members[] = {
 	PLAIN("name", STRING, struct bt_config_args, name),
@@ -274,9 +284,9 @@ static const struct bt_strict_struct plugin_config =
 
 static const struct bt_strict_member profile_members[] = {
 	{.name = "schedulerName",
-	 .type = BT_STRICT_STRING,
-	 .offset = offsetof(struct bt_profile_config, scheduler_name),
-	 .flag = FLAG(struct bt_profile_config, scheduler_name_set)},
+		.type = BT_STRICT_STRING,
+		.offset = offsetof(struct bt_profile_config, scheduler_name),
+		.flag = FLAG(struct bt_profile_config, scheduler_name_set)},
 	MAYBE("percentageOfNodesToScore", INT32, struct bt_profile_config, percentage_of_nodes_to_score),
 	OBJECT("plugins", struct bt_profile_config, plugins, plugins),
 	LIST("pluginConfig", struct bt_profile_config, args, arg_n, plugin_config),
@@ -305,8 +315,8 @@ static const struct bt_strict_member client_connection_members[] = {
 	PLAIN("qps", FLOAT32, struct bt_client_connection_config, qps),
 	PLAIN("burst", INT32, struct bt_client_connection_config, burst),
 };
-static const struct bt_strict_struct client_connection = STRUCT(
-	"v1alpha1", "ClientConnectionConfiguration", client_connection_members, struct bt_client_connection_config);
+static const struct bt_strict_struct client_connection = STRUCT("v1alpha1", "ClientConnectionConfiguration",
+	client_connection_members, struct bt_client_connection_config);
 
 static const struct bt_strict_member extender_tls_members[] = {
 	PLAIN("insecure", BOOL, struct bt_extender_tls, insecure),
@@ -345,10 +355,10 @@ static const struct bt_strict_member extender_members[] = {
 static const struct bt_strict_struct extender =
 	STRUCT("v1", "Extender", extender_members, struct bt_extender_config);
 
-#define DEBUGGING(json, member)                                                                                        \
-	{                                                                                                              \
-		.name = json, .type = BT_STRICT_BOOL, .offset = offsetof(struct bt_config, member.value),              \
-		.flag = FLAG(struct bt_config, member.set), .go_inline = "DebuggingConfiguration"                      \
+#define DEBUGGING(json, member)                                                                              \
+	{                                                                                                    \
+		.name = json, .type = BT_STRICT_BOOL, .offset = offsetof(struct bt_config, member.value),    \
+		.flag = FLAG(struct bt_config, member.set), .go_inline = "DebuggingConfiguration"            \
 	}
 static const struct bt_strict_member config_members[] = {
 	META,

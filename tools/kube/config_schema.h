@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The fields of KubeSchedulerConfiguration v1 and of the plugins' arguments, as tables for the strict decoder.
+ * The fields of KubeSchedulerConfiguration v1 and of the plugins' arguments, as tables for the strict
+ * decoder.
  */
 #pragma once
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Strict decoding with upstream's texts. Source: sigs.k8s.io/json, metav1.Duration and Go's time.ParseDuration.
+ * Strict decoding with upstream's texts. Source: sigs.k8s.io/json, metav1.Duration and Go's
+ * time.ParseDuration.
  */
 #include "tools/kube/strict.h"
 
@@ -72,16 +73,19 @@ static void add_fault(struct bt_strict *strict, const char *what, struct bt_str 
 	note_place(strict, offset);
 }
 
-/* A value of a wrong type. The first one counts; decoding goes on, because an error of a duration overrules it. */
-static bool mismatch(struct bt_strict *strict, const char *value, struct bt_str number, const char *go_package,
-		     const char *go_type)
+/* A value of a wrong type. The first one counts; decoding goes on, because an error of a duration overrules
+ * it. */
+static bool mismatch(struct bt_strict *strict, const char *value, struct bt_str number,
+	const char *go_package, const char *go_type)
 {
 	if (!strict->fatal.len) {
 		strict->has_offset = false;
 		note_place(strict, bt_json_offset(strict->json));
-		bt_buf_printf(&strict->fatal, "json: cannot unmarshal %s%s%.*s into Go struct field %s.%.*s of type %s%s%s",
-			      value, number.len ? " " : "", BT_STR_ARG(number), strict->owner->go_name,
-			      BT_STR_ARG(bt_buf_view(&strict->fields)), go_package, *go_package ? "." : "", go_type);
+		bt_buf_printf(&strict->fatal,
+			"json: cannot unmarshal %s%s%.*s into Go struct field %s.%.*s of type %s%s%s", value,
+			number.len ? " " : "", BT_STR_ARG(number), strict->owner->go_name,
+			BT_STR_ARG(bt_buf_view(&strict->fields)), go_package, *go_package ? "." : "",
+			go_type);
 	}
 	return bt_json_skip(strict->json);
 }
@@ -104,7 +108,8 @@ static const char *value_word(enum bt_json_type type)
 
 static bool wrong_type(struct bt_strict *strict, const char *go_type)
 {
-	return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0}, "", go_type);
+	return mismatch(
+		strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0}, "", go_type);
 }
 
 static bool read_string(struct bt_strict *strict, const char *go_type, struct bt_str *out)
@@ -119,7 +124,8 @@ static bool read_string(struct bt_strict *strict, const char *go_type, struct bt
 }
 
 /* An integer in plain digits, as upstream wants it: 1.0 and 1e2 are numbers of a wrong type. */
-static bool read_integer(struct bt_strict *strict, int64_t least, int64_t most, const char *go_type, int64_t *out)
+static bool read_integer(
+	struct bt_strict *strict, int64_t least, int64_t most, const char *go_type, int64_t *out)
 {
 	struct bt_json_mark mark = bt_json_mark(strict->json);
 	struct bt_str text;
@@ -200,14 +206,8 @@ static uint64_t duration_unit(struct bt_str name)
 	static const struct {
 		const char *name;
 		uint64_t ns;
-	} units[] = {{"ns", 1},
-		     {"us", 1000},
-		     {"\xc2\xb5s", 1000},
-		     {"\xce\xbcs", 1000},
-		     {"ms", 1000000},
-		     {"s", 1000000000},
-		     {"m", UINT64_C(60000000000)},
-		     {"h", UINT64_C(3600000000000)}};
+	} units[] = {{"ns", 1}, {"us", 1000}, {"\xc2\xb5s", 1000}, {"\xce\xbcs", 1000}, {"ms", 1000000},
+		{"s", 1000000000}, {"m", UINT64_C(60000000000)}, {"h", UINT64_C(3600000000000)}};
 
 	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
 		if (bt_str_is(name, units[i].name)) {
@@ -283,7 +283,8 @@ bool bt_strict_duration(struct bt_str text, int64_t *out_ns, struct bt_buf *out_
 		}
 		unit = duration_unit(bt_str_sub(text, unit_at, i));
 		if (!unit) {
-			bt_buf_text(out_error, i == unit_at ? "time: missing unit in duration " : "time: unknown unit ");
+			bt_buf_text(out_error,
+				i == unit_at ? "time: missing unit in duration " : "time: unknown unit ");
 			if (i > unit_at) {
 				quote_duration(out_error, bt_str_sub(text, unit_at, i));
 				bt_buf_text(out_error, " in duration ");
@@ -310,12 +311,14 @@ bool bt_strict_duration(struct bt_str text, int64_t *out_ns, struct bt_buf *out_
 	return true;
 }
 
-/* A duration reads itself upstream, so its error ends the decoding at once and takes the place of earlier ones. */
+/* A duration reads itself upstream, so its error ends the decoding at once and takes the place of earlier
+ * ones. */
 static bool read_duration(struct bt_strict *strict, bool optional, int64_t *out)
 {
 	enum bt_json_type type = bt_json_peek(strict->json);
 	size_t offset = bt_json_offset(strict->json);
 	struct bt_str text = {.len = 0};
+	struct bt_buf error = {.len = 0};
 
 	if (type == BT_JSON_NULL && optional) {
 		return bt_json_null(strict->json);
@@ -329,12 +332,14 @@ static bool read_duration(struct bt_strict *strict, bool optional, int64_t *out)
 	if (type == BT_JSON_NULL ? !bt_json_null(strict->json) : !bt_json_string(strict->json, &text)) {
 		return false;
 	}
-	cut(&strict->fatal, 0);
-	strict->stop = !bt_strict_duration(text, out, &strict->fatal);
+	strict->stop = !bt_strict_duration(text, out, &error);
 	if (strict->stop) {
+		cut(&strict->fatal, 0);
+		bt_buf_str(&strict->fatal, bt_buf_view(&error));
 		strict->has_offset = false;
 		note_place(strict, offset);
 	}
+	bt_buf_fini(&error);
 	return !strict->stop;
 }
 
@@ -455,7 +460,8 @@ static bool find_places(struct bt_strict *strict, struct places *places)
 	}
 	while (bt_json_next_key(strict->json, &key)) {
 		places->items = bt_mem_grow(places->items, places->n, &places->cap, sizeof *places->items);
-		places->items[places->n] = (struct place){key, bt_json_mark(strict->json), (uint32_t)places->n};
+		places->items[places->n] =
+			(struct place){key, bt_json_mark(strict->json), (uint32_t)places->n};
 		places->n++;
 		if (!bt_json_skip(strict->json)) {
 			return false;
@@ -502,7 +508,7 @@ static bool read_struct(struct bt_strict *strict, const struct bt_strict_struct 
 	}
 	if (bt_json_peek(strict->json) != BT_JSON_OBJECT) {
 		return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0},
-				type->go_package, type->go_name);
+			type->go_package, type->go_name);
 	}
 	return decode_object(strict, type, out);
 }
@@ -516,8 +522,8 @@ static bool read_list(struct bt_strict *strict, const struct bt_strict_member *m
 
 	if (bt_json_peek(strict->json) != BT_JSON_ARRAY) {
 		snprintf(package, sizeof package, "[]%s", member->of->go_package);
-		return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0}, package,
-				member->of->go_name);
+		return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0},
+			package, member->of->go_name);
 	}
 	if (!bt_json_enter_array(strict->json)) {
 		return false;
@@ -543,7 +549,7 @@ static bool read_list(struct bt_strict *strict, const struct bt_strict_member *m
 static bool read_bool(struct bt_strict *strict, bool *out)
 {
 	return bt_json_peek(strict->json) == BT_JSON_BOOL ? bt_json_bool(strict->json, out)
-							   : wrong_type(strict, "bool");
+							  : wrong_type(strict, "bool");
 }
 
 static bool read_int32(struct bt_strict *strict, int32_t *out)
@@ -592,7 +598,7 @@ static bool read_value(struct bt_strict *strict, const struct bt_strict_member *
 }
 
 static bool read_member(struct bt_strict *strict, const struct bt_strict_struct *type,
-			const struct bt_strict_member *member, char *out)
+	const struct bt_strict_member *member, char *out)
 {
 	const struct bt_strict_struct *owner = strict->owner;
 	size_t path = descend(&strict->path, member->name), fields = strict->fields.len;
@@ -640,12 +646,14 @@ static bool decode_object(struct bt_strict *strict, const struct bt_strict_struc
 
 		bt_json_seek(strict->json, places.items[i].mark);
 		if (!member) {
-			add_fault(strict, "unknown field ", places.items[i].key, bt_json_offset(strict->json));
+			add_fault(
+				strict, "unknown field ", places.items[i].key, bt_json_offset(strict->json));
 			continue;
 		}
 		bit = UINT64_C(1) << (member - type->members);
 		if (seen & bit) {
-			add_fault(strict, "duplicate field ", places.items[i].key, bt_json_offset(strict->json));
+			add_fault(strict, "duplicate field ", places.items[i].key,
+				bt_json_offset(strict->json));
 		}
 		seen |= bit;
 		ok = read_member(strict, type, member, out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Decoding of JSON into C structs as upstream's strict decoder does it, with its error texts: members that no table
- * names and members named twice are collected with their paths, a value of a wrong type is an error that names the
- * Go struct and type. tools/codec/schema.h is for everything whose texts are our own.
+ * Decoding of JSON into C structs as upstream's strict decoder does it, with its error texts: members that no
+ * table names and members named twice are collected with their paths, a value of a wrong type is an error
+ * that names the Go struct and type. tools/codec/schema.h is for everything whose texts are our own.
  */
 #pragma once
 
@@ -16,18 +16,18 @@
 
 enum bt_strict_type {
 	BT_STRICT_STRING,   /* struct bt_str */
-	BT_STRICT_BOOL,     /* bool */
+	BT_STRICT_BOOL,	    /* bool */
 	BT_STRICT_INT32,    /* int32_t */
 	BT_STRICT_INT64,    /* int64_t */
 	BT_STRICT_FLOAT32,  /* float */
 	BT_STRICT_DURATION, /* int64_t, ns; null is an error unless it has a flag */
 	BT_STRICT_BYTES,    /* struct bt_str, from base64 */
 	BT_STRICT_STRINGS,  /* struct bt_str_list */
-	BT_STRICT_MAP,      /* struct bt_str_map */
+	BT_STRICT_MAP,	    /* struct bt_str_map */
 	BT_STRICT_OBJECT,   /* the struct at offset */
-	BT_STRICT_LIST,     /* a pointer to structs; their number, a uint32_t, at count */
-	BT_STRICT_RAW,      /* struct bt_str: the text of any value but null */
-	BT_STRICT_META      /* apiVersion and kind: read by the caller before */
+	BT_STRICT_LIST,	    /* a pointer to structs; their number, a uint32_t, at count */
+	BT_STRICT_RAW,	    /* struct bt_str: the text of any value but null */
+	BT_STRICT_META	    /* apiVersion and kind: read by the caller before */
 };
 
 struct bt_strict_struct;
@@ -54,9 +54,9 @@ struct bt_strict {
 	struct bt_arena *arena;
 	bool sorted; /* the text comes from YAML, whose members upstream meets in the order of their names */
 
-	struct bt_buf fatal; /* the error that ends everything, or empty */
+	struct bt_buf fatal;  /* the error that ends everything, or empty */
 	struct bt_buf faults; /* unknown and repeated members, joined by ", " */
-	size_t offset;        /* of the first error of either kind */
+	size_t offset;	      /* of the first error of either kind */
 	bool has_offset;
 
 	/* private */
@@ -68,8 +68,8 @@ struct bt_strict {
 };
 
 /*
- * Decodes the object at the cursor into out, which the caller has zeroed or filled with what counts when absent.
- * Returns: false when fatal is set; otherwise faults may have text.
+ * Decodes the object at the cursor into out, which the caller has zeroed or filled with what counts when
+ * absent. Returns: false when fatal is set; otherwise faults may have text.
  */
 bool bt_strict_decode(struct bt_strict *strict, const struct bt_strict_struct *type, void *out);
 
