@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory: zeroed, aligned, growing, counted, and an end with a message when a size cannot be had.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "engine/base/compiler.h"
+#include "engine/base/mem.h"
+
+static void zalloc_gives_zeroes(void **state)
+{
+	static const char zeroes[1000];
+
+	(void)state;
+	for (int i = 0; i < 10; i++) {
+		char *dirty = bt_mem_realloc(NULL, 1000, 1);
+
+		memset(dirty, 0xff, 1000);
+		bt_mem_free(dirty);
+		char *clean = bt_mem_zalloc(10, 100);
+		assert_memory_equal(clean, zeroes, 1000);
+		bt_mem_free(clean);
+	}
+}
+
+static void no_bytes_are_still_an_address(void **state)
+{
+	void *none = bt_mem_zalloc(0, 8);
+
+	(void)state;
+	assert_non_null(none);
+	none = bt_mem_realloc(none, 0, 8);
+	assert_non_null(none);
+	bt_mem_free(none);
+	bt_mem_free(NULL);
+}
+
+static void columns_start_on_a_cache_line_and_are_zeroed(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < 200; n += 7) {
+		uint32_t *column = bt_mem_column(n, sizeof(*column));
+
+		assert_int_equal((uintptr_t)column % BT_CACHELINE, 0);
+		for (size_t i = 0; i < n; i++) {
+			assert_int_equal(column[i], 0);
+		}
+		bt_mem_free(column);
+	}
+}
+
+static void realloc_keeps_what_was_there(void **state)
+{
+	char *text = bt_mem_copy("berth", 5);
+
+	(void)state;
+	assert_string_equal(text, "berth");
+	text = bt_mem_realloc(text, 100000, 1);
+	assert_string_equal(text, "berth");
+	bt_mem_free(text);
+	text = bt_mem_copy(NULL, 0);
+	assert_string_equal(text, "");
+	bt_mem_free(text);
+}
+
+static void grow_doubles_only_when_full(void **state)
+{
+	size_t cap = 0, moves = 0;
+	uint64_t *array = NULL;
+
+	(void)state;
+	for (size_t n = 0; n < 10000; n++) {
+		size_t before = cap;
+
+		array = bt_mem_grow(array, n, &cap, sizeof(*array));
+		moves += cap != before;
+		assert_true(cap > n);
+		array[n] = n;
+	}
+	for (size_t n = 0; n < 10000; n++) {
+		assert_int_equal(array[n], n);
+	}
+	assert_int_equal(moves, 12);
+	bt_mem_free(array);
+}
+
+static void what_is_held_is_counted(void **state)
+{
+	size_t before = bt_mem_in_use_bytes();
+
+	(void)state;
+	if (before == 0) {
+		skip(); /* under a sanitizer, whose allocator does not count for us */
+	}
+	void *held = bt_mem_zalloc(1 << 20, 4);
+	assert_true(bt_mem_in_use_bytes() >= before + (4 << 20));
+	bt_mem_free(held);
+	assert_true(bt_mem_in_use_bytes() <= before);
+}
+
+/* Runs an allocation that cannot succeed in a child; returns its exit status and what it printed. */
+static int ask_for_too_much(size_t n, size_t size, char *out_text, size_t text_size)
+{
+	int ends[2], status = 0;
+
+	assert_int_equal(pipe(ends), 0);
+	fflush(NULL);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		dup2(ends[1], STDERR_FILENO);
+		bt_mem_zalloc(n, size);
+		_Exit(0);
+	}
+	close(ends[1]);
+	size_t got = 0;
+	for (ssize_t more = 1; more > 0 && got + 1 < text_size; got += (size_t)(more > 0 ? more : 0)) {
+		more = read(ends[0], out_text + got, text_size - 1 - got);
+	}
+	out_text[got] = '\0';
+	close(ends[0]);
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void a_size_that_overflows_ends_with_a_message(void **state)
+{
+	char text[512];
+
+	(void)state;
+	assert_int_equal(ask_for_too_much(SIZE_MAX / 2, 3, text, sizeof(text)), 70);
+	assert_non_null(strstr(text, "berth: out of memory"));
+	assert_int_equal(ask_for_too_much(1, SIZE_MAX - 8, text, sizeof(text)), 70);
+	assert_non_null(strstr(text, "less input"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(zalloc_gives_zeroes),
+		cmocka_unit_test(no_bytes_are_still_an_address),
+		cmocka_unit_test(columns_start_on_a_cache_line_and_are_zeroed),
+		cmocka_unit_test(realloc_keeps_what_was_there),
+		cmocka_unit_test(grow_doubles_only_when_full),
+		cmocka_unit_test(what_is_held_is_counted),
+		cmocka_unit_test(a_size_that_overflows_ends_with_a_message),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
