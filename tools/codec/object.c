@@ -407,10 +407,13 @@ static void inherit(struct bt_object_reader *reader, struct header *header)
 		resolve_list(reader, list);
 	}
 	size_t n = strlen(list->kind);
-	if (!header->kind.ptr && n > 4 && strcmp(list->kind + n - 4, "List") == 0) {
+	if (n <= 4 || strcmp(list->kind + n - 4, "List") != 0) {
+		return;
+	}
+	if (!header->kind.ptr) {
 		header->kind = (struct bt_str){list->kind, n - 4};
 	}
-	if (!header->api_version.ptr && header->kind.ptr && list->api_version[0]) {
+	if (!header->api_version.ptr && list->api_version[0]) {
 		header->api_version = bt_str(list->api_version);
 	}
 }
@@ -512,9 +515,12 @@ static void begin_file(struct bt_object_reader *reader)
 
 static void end_file(struct bt_object_reader *reader)
 {
+	const struct bt_diagnosis empty = {.file = reader->file.name,
+		.message = "the file holds no objects",
+		.remedy = "write objects into it, for example with kubectl get -o json, or leave it out"};
+
 	if (reader->file_documents == 0) {
-		report(reader, 0, NULL, NULL, "the file holds no objects",
-			"write objects into it, for example with kubectl get -o json, or leave it out");
+		on_input_error(reader, &empty);
 	}
 	reader->file_open = false;
 }

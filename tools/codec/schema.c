@@ -19,6 +19,8 @@
 /* How much of an offending value a message quotes. */
 #define QUOTE_MAX 60
 
+#define A_STRING "a string"
+
 static void put(char *out, size_t *at, size_t cap, const char *bytes, size_t n)
 {
 	n = n < cap - 1 - *at ? n : cap - 1 - *at;
@@ -93,7 +95,7 @@ static const char *type_name(enum bt_json_type type)
 	static const char *const names[] = {[BT_JSON_NONE] = "nothing",
 		[BT_JSON_OBJECT] = "an object",
 		[BT_JSON_ARRAY] = "an array",
-		[BT_JSON_STRING] = "a string",
+		[BT_JSON_STRING] = A_STRING,
 		[BT_JSON_NUMBER] = "a number",
 		[BT_JSON_BOOL] = "a boolean",
 		[BT_JSON_NULL] = "null"};
@@ -121,15 +123,14 @@ static bool wrong_type(struct bt_decode *decode, const char *wanted)
 {
 	size_t offset = bt_json_offset(decode->json);
 	enum bt_json_type type = bt_json_peek(decode->json);
+	bool unquoted = (type == BT_JSON_NUMBER || type == BT_JSON_BOOL) && strcmp(wanted, A_STRING) == 0;
 
 	if (type == BT_JSON_NONE) {
 		return stopped(decode);
 	}
 	return bt_decode_fail(decode, BT_INVALID, offset,
-		type == BT_JSON_NUMBER || type == BT_JSON_BOOL
-			? "put the value into quotes if it is meant as text"
-			: "correct the value",
-		"expected %s, found %s", wanted, type_name(type));
+		unquoted ? "put the value into quotes" : "correct the value", "expected %s, found %s", wanted,
+		type_name(type));
 }
 
 static bool check_type(struct bt_decode *decode, enum bt_json_type type, const char *wanted)
@@ -139,7 +140,7 @@ static bool check_type(struct bt_decode *decode, enum bt_json_type type, const c
 
 bool bt_decode_string(struct bt_decode *decode, struct bt_str *out_string)
 {
-	if (!check_type(decode, BT_JSON_STRING, "a string")) {
+	if (!check_type(decode, BT_JSON_STRING, A_STRING)) {
 		return false;
 	}
 	return bt_json_string(decode->json, out_string) ? true : stopped(decode);

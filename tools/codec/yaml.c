@@ -467,11 +467,11 @@ static bool write_scalar(struct bt_yaml *yaml, const yaml_event_t *event, bool i
 		return fail(yaml, BT_INVALID, mark, "correct the value or the tag",
 			"the value does not fit its tag %.*s", BT_STR_ARG(tag));
 	}
-	if (type == BT_SCALAR_STRING || (type == BT_SCALAR_NO_NUMBER && is_key)) {
+	if (type == BT_SCALAR_STRING) {
 		bt_scalar_quote(text, &yaml->out);
 		return true;
 	}
-	if (type == BT_SCALAR_NO_NUMBER) {
+	if (type == BT_SCALAR_NO_NUMBER && !is_key) {
 		return fail(yaml, BT_INVALID, mark, "put it into quotes if it is meant as text",
 			"%.*s is no number that can be used", BT_STR_ARG(text));
 	}

@@ -105,6 +105,11 @@ static void write_float(double value, bool single, struct bt_buf *out)
 {
 	char text[64];
 
+	value = single ? (double)(float)value : value;
+	if (isinf(value)) {
+		bt_buf_text(out, value < 0 ? "-.inf" : ".inf");
+		return;
+	}
 	for (int digits = 1; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*e", digits - 1, value);
 		if (single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value) {
@@ -115,7 +120,7 @@ static void write_float(double value, bool single, struct bt_buf *out)
 	int exponent = (int)strtol(e + 1, NULL, 10);
 	int digits = (int)(e - text) - (text[0] == '-');
 	digits -= digits > 1;
-	const bool plain = single ? exponent >= -4 && exponent < 21 : exponent >= -6 && exponent < 21;
+	const bool plain = single ? exponent >= -4 && exponent < 6 : exponent >= -6 && exponent < 21;
 	if (value != 0 && !plain) {
 		bt_buf_add(out, text, (size_t)(e - text));
 		/* JSON of Go writes e-7, its 'g' format e-07. */
@@ -138,15 +143,21 @@ static void write_float(double value, bool single, struct bt_buf *out)
 	}
 }
 
+/* Underscores may be anywhere, except behind a leading point: there they must stand between digits. */
+static bool may_separate(struct bt_str text, size_t ix)
+{
+	return text.ptr[0] != '.' || (ix > 0 && ix + 1 < text.len && digit_of(text.ptr[ix - 1]) < 10 &&
+					     digit_of(text.ptr[ix + 1]) < 10);
+}
+
 static enum bt_scalar resolve_number(struct bt_str text, bool as_key, struct bt_buf *out)
 {
 	char plain[NUMBER_MAX];
 	size_t n = 0;
 	uint64_t magnitude;
 
-	/* A number that begins with a point keeps its underscores, and is none then. */
 	for (size_t i = 0; i < text.len; i++) {
-		if (text.ptr[i] != '_' || text.ptr[0] == '.') {
+		if (text.ptr[i] != '_' || !may_separate(text, i)) {
 			plain[n++] = text.ptr[i];
 		}
 	}
@@ -192,6 +203,9 @@ enum bt_scalar bt_scalar_resolve(struct bt_str text, bool as_key, struct bt_buf 
 		return BT_SCALAR_BOOL;
 	}
 	if (is_any(text, other_words)) {
+		bt_buf_text(out, first == '-'				  ? "-.inf"
+				 : (text.ptr[text.len - 1] | 0x20) == 'n' ? ".nan"
+									  : ".inf");
 		return BT_SCALAR_NO_NUMBER;
 	}
 	if (!strchr("+-.0123456789", first) || text.len >= NUMBER_MAX || memchr(text.ptr, '\0', text.len)) {
