@@ -53,6 +53,8 @@ static void starts_and_ends_need_the_whole_affix(void **state)
 	(void)state;
 	assert_true(bt_str_starts(bt_str("hugepages-2Mi"), "hugepages-"));
 	assert_false(bt_str_starts(bt_str("huge"), "hugepages-"));
+	/* The view ends before the text does. */
+	assert_false(bt_str_starts((struct bt_str){"hugepages-2Mi", 4}, "hugepages-"));
 	assert_true(bt_str_ends(bt_str("a/b"), "/b"));
 	assert_false(bt_str_ends(bt_str("b"), "/b"));
 	assert_true(bt_str_ends(bt_str("b"), "b"));
