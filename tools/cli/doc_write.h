@@ -21,7 +21,7 @@ enum bt_doc_style {
 struct bt_doc {
 	enum bt_doc_style style;
 	struct bt_json_writer json; /* all of the state for JSON; out, depth and the bits for YAML too */
-	bool in_item;	     /* YAML: "- " was written, and the first key follows on the same line */
+	bool in_item;		    /* YAML: "- " was written, and the first key follows on the same line */
 };
 
 void bt_doc_init(struct bt_doc *doc, enum bt_doc_style style, struct bt_buf *out);

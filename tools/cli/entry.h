@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The subcommands' entry points. Each is in tools/<name>/cmd_<name>.c, takes a checked command line and
- * returns one of enum bt_exit.
+ * The subcommands' entry points. Each is in a file cmd_<name>.c, takes a checked command line and returns one
+ * of enum bt_exit.
  */
 #pragma once
 

@@ -23,8 +23,8 @@ struct bt_json_writer {
 	uint64_t is_array;   /* bit d: the container at depth d is an array */
 };
 
-/* A container is begun and ended in pairs, at most BT_JSON_WRITE_DEPTH_MAX deep; in an object every value follows a
- * key. */
+/* A container is begun and ended in pairs, at most BT_JSON_WRITE_DEPTH_MAX deep; in an object every value
+ * follows a key. */
 void bt_json_write_begin_object(struct bt_json_writer *json);
 void bt_json_write_begin_array(struct bt_json_writer *json);
 void bt_json_write_end(struct bt_json_writer *json);

@@ -160,11 +160,25 @@ static void control_characters_do_not_reach_the_terminal(void **state)
 	bt_emit_destroy(emit);
 }
 
+static void csv_quotes_each_character_that_needs_it(void **state)
+{
+	struct bt_emit *emit = bt_emit_create();
+
+	(void)state;
+	bt_emit_text(emit, "a", "x,y");
+	bt_emit_text(emit, "b", "\"");
+	bt_emit_text(emit, "c", "x\ny");
+	assert_string_equal(
+		render(emit, BT_EMIT_CSV), "section,key,value\n,a,\"x,y\"\n,b,\"\"\"\"\n,c,\"x\ny\"\n");
+	bt_emit_destroy(emit);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_aligns_columns_and_numbers),
 		cmocka_unit_test(csv_has_a_header_for_each_section),
+		cmocka_unit_test(csv_quotes_each_character_that_needs_it),
 		cmocka_unit_test(json_has_every_value_and_no_label),
 		cmocka_unit_test(yaml_has_every_value),
 		cmocka_unit_test(an_empty_report_is_written_in_every_format),

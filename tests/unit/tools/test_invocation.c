@@ -107,6 +107,8 @@ static void wrong_lines_are_refused(void **state)
 	bt_invocation_fini(&invocation);
 	assert_int_equal(parse("generate", "--zones 0", &invocation), BT_PARSE_WRONG);
 	bt_invocation_fini(&invocation);
+	assert_int_equal(parse("generate", "--zones 1001", &invocation), BT_PARSE_WRONG);
+	bt_invocation_fini(&invocation);
 	assert_int_equal(parse("verdict", "", &invocation), BT_PARSE_WRONG);
 	bt_invocation_fini(&invocation);
 }
