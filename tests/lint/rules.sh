@@ -179,7 +179,7 @@ echo '"/bin/test_y"' >"$tree/tests.json"
 expect registered --commands "$tree/commands.json" --tests "$tree/tests.json"
 
 fresh
-printf '%s\n' '#!/bin/sh' '# SPDX-License-Identifier: Apache-2.0' '# A test that nobody runs.' >"$tree/tests/test_x.sh"
+printf '%s\n' '#!/bin/sh' '# SPDX-License-Identifier: Apache-2.0' '# A test that nobody runs.' >"$tree/tests/x.sh"
 commands engine/base/clean.c
 echo '"/bin/sh" "/elsewhere/test_y.sh"' >"$tree/tests.json"
 expect registered --commands "$tree/commands.json" --tests "$tree/tests.json"
