@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# What every script of this folder begins with: $berth, an empty working folder, and how to expect things.
+# What every script of this folder begins with: $berth, an empty working folder of its own inside $2, and how to expect things.
 set -u
 berth=$1
-folder=$2
 failed=0
-rm -rf "$folder"
-mkdir -p "$folder"
+mkdir -p "$2"
+folder=$(mktemp -d "$2/run.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
 
 fail() {

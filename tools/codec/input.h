@@ -20,7 +20,7 @@ struct bt_input_file {
 	const char *name; /* as given, or the path below the directory that was given */
 	struct bt_str text;
 	enum bt_format format;
-	bool guessed;	     /* it begins as JSON does, but nothing else says so: YAML may begin so too */
+	bool guessed;	     /* only its first byte says that it is JSON: YAML may begin so too */
 	uint64_t bytes_read; /* before unpacking */
 };
 

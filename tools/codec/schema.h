@@ -38,7 +38,7 @@ enum bt_field_type {
 	BT_FIELD_NAMES, /* struct bt_str_list: an array of objects; schema decodes each into one struct bt_str
 			 */
 	BT_FIELD_OBJECT, /* the struct at offset, described by schema */
-	BT_FIELD_ARRAY,	 /* a pointer to structs described by schema; their number, a uint32_t, is at count */
+	BT_FIELD_ARRAY,	 /* a pointer to structs of schema; their number is at count */
 	BT_FIELD_RAW,	 /* struct bt_str: the JSON text of the value */
 	BT_FIELD_CUSTOM, /* read */
 	BT_FIELD_IGNORED /* known, stepped over */

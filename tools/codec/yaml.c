@@ -40,7 +40,7 @@ struct entry {
 	uint64_t hash;
 	size_t start, end;	   /* of "key":value, in the output */
 	size_t key_start, key_len; /* the key's JSON text, in the output */
-	size_t mapping;		   /* entry_base of its mapping, and its depth: together they say which one */
+	size_t mapping;		   /* entry_base of its mapping; with the depth it says which one */
 	uint32_t depth;
 	bool merged; /* may be replaced */
 };

@@ -112,6 +112,7 @@ static void refuses_bad_strings_at_their_byte(void **state)
 	REFUSES("[\"\\\\ud83d\\ude00\"]", 10, "lone surrogate in a string");
 	REFUSES("[\"a\xc3(\"]", 3, "invalid UTF-8");
 	REFUSES("[\"\xc0\x80\"]", 2, "invalid UTF-8");
+	REFUSES("[\"\xe0\x80\x80\"]", 2, "invalid UTF-8");
 	REFUSES("[\"\xed\xa0\x80\"]", 2, "invalid UTF-8");
 	REFUSES("[\"\xf4\x90\x80\x80\"]", 2, "invalid UTF-8");
 	REFUSES("[\"\xff\"]", 2, "invalid UTF-8");
