@@ -9,7 +9,7 @@
 #include "engine/flow/config.h"
 
 /* A configuration file beyond this is refused. */
-#define BT_CONFIG_FILE_BYTES (4u << 20)
+#define BT_CONFIG_FILE_BYTES (1u << 20)
 
 /*
  * Decodes a file's text into a configuration that was only initialised. Of several YAML documents the first

@@ -633,7 +633,27 @@ static const struct bt_strict_member *find_member(const struct bt_strict_struct 
 	return NULL;
 }
 
-static bool decode_object(struct bt_strict *strict, const struct bt_strict_struct *type, void *out)
+/* The value of the member named key, at which the cursor stands; seen has a bit for each member that came
+ * before. */
+static bool decode_member(struct bt_strict *strict, const struct bt_strict_struct *type, struct bt_str key,
+	uint64_t *seen, void *out)
+{
+	const struct bt_strict_member *member = find_member(type, key);
+	uint64_t bit;
+
+	if (!member) {
+		add_fault(strict, "unknown field ", key, bt_json_offset(strict->json));
+		return bt_json_skip(strict->json);
+	}
+	bit = UINT64_C(1) << (member - type->members);
+	if (*seen & bit) {
+		add_fault(strict, "duplicate field ", key, bt_json_offset(strict->json));
+	}
+	*seen |= bit;
+	return read_member(strict, type, member, out);
+}
+
+static bool decode_sorted(struct bt_strict *strict, const struct bt_strict_struct *type, void *out)
 {
 	struct places places = {.n = 0};
 	bool ok = find_places(strict, &places);
@@ -641,28 +661,33 @@ static bool decode_object(struct bt_strict *strict, const struct bt_strict_struc
 	uint64_t seen = 0;
 
 	for (size_t i = 0; i < places.n && ok; i++) {
-		const struct bt_strict_member *member = find_member(type, places.items[i].key);
-		uint64_t bit;
-
 		bt_json_seek(strict->json, places.items[i].mark);
-		if (!member) {
-			add_fault(
-				strict, "unknown field ", places.items[i].key, bt_json_offset(strict->json));
-			continue;
-		}
-		bit = UINT64_C(1) << (member - type->members);
-		if (seen & bit) {
-			add_fault(strict, "duplicate field ", places.items[i].key,
-				bt_json_offset(strict->json));
-		}
-		seen |= bit;
-		ok = read_member(strict, type, member, out);
+		ok = decode_member(strict, type, places.items[i].key, &seen, out);
 	}
-	if (ok) {
+	if (ok && places.n) {
 		bt_json_seek(strict->json, end);
 	}
 	bt_mem_free(places.items);
 	return ok;
+}
+
+static bool decode_object(struct bt_strict *strict, const struct bt_strict_struct *type, void *out)
+{
+	struct bt_str key;
+	uint64_t seen = 0;
+
+	if (strict->sorted) {
+		return decode_sorted(strict, type, out);
+	}
+	if (!bt_json_enter_object(strict->json)) {
+		return false;
+	}
+	while (bt_json_next_key(strict->json, &key)) {
+		if (!decode_member(strict, type, key, &seen, out)) {
+			return false;
+		}
+	}
+	return bt_json_error(strict->json)->status == BT_OK;
 }
 
 bool bt_strict_decode(struct bt_strict *strict, const struct bt_strict_struct *type, void *out)
