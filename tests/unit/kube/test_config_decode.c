@@ -283,7 +283,7 @@ static void a_file_that_is_too_large_is_refused(void **state)
 		bt_config_load(&config, "f", (struct bt_str){text, BT_CONFIG_FILE_BYTES + 1}, &error),
 		BT_RANGE);
 	assert_string_equal(
-		error.ptr, "f: the configuration has 4194305 bytes, more than the 4194304 that are read");
+		error.ptr, "f: the configuration has 1048577 bytes, more than the 1048576 that are read");
 	bt_buf_fini(&error);
 	bt_config_fini(&config);
 	free(text);
