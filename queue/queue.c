@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 4: a binary heap of waiting pods; places outside it are lists. Each waiting pod knows where it stands.
+ * Stage 4: waiting pods in a few sorted lines, one for each priority as a rule, and a heap for those that fit behind none. A pod that
+ * is taken out leaves its entry behind; entries are known to be stale by their arrival and are dropped when their turn comes.
  */
 #include "queue/queue.h"
 
+#include <string.h>
+
 #include "engine/base/check.h"
-#include "engine/base/map.h"
 #include "engine/base/mem.h"
+
+#define LINE_N    8
+#define STALE_MIN 64 /* fewer stale entries than this are never swept */
 
 struct waiter {
 	int64_t timestamp_ns;
@@ -14,19 +19,22 @@ struct waiter {
 	int32_t priority;
 };
 
-/* Waiters of one kind: a heap for the active ones, in no order for the others. */
-struct waiters {
+/* items[head .. n) are there. */
+struct line {
 	struct waiter *items;
-	size_t n, cap;
+	size_t head, n, cap;
 };
 
 #define WAIT_N (BT_WAIT_GATED + 1)
 
 struct bt_queue {
-	struct waiters places[WAIT_N];
+	struct line lines[LINE_N]; /* active, each in order */
+	struct line heap;          /* active, the others; head is 0 */
+	struct line aside[WAIT_N]; /* those set aside, in no order */
+	uint64_t counts[WAIT_N];   /* without stale entries */
 	struct place {
-		uint32_t at; /* index in items */
-		uint8_t where; /* enum bt_wait + 1; 0: does not wait */
+		uint64_t arrival; /* of the pod's entry; 0: it does not wait */
+		enum bt_wait where;
 	} *where; /* by pod */
 	size_t pod_cap;
 	uint64_t arrivals;
@@ -42,9 +50,13 @@ void bt_queue_destroy(struct bt_queue *queue)
 	if (!queue) {
 		return;
 	}
-	for (int i = 0; i < WAIT_N; i++) {
-		bt_mem_free(queue->places[i].items);
+	for (int i = 0; i < LINE_N; i++) {
+		bt_mem_free(queue->lines[i].items);
 	}
+	for (int i = 0; i < WAIT_N; i++) {
+		bt_mem_free(queue->aside[i].items);
+	}
+	bt_mem_free(queue->heap.items);
 	bt_mem_free(queue->where);
 	bt_mem_free(queue);
 }
@@ -60,52 +72,87 @@ static bool before(const struct waiter *a, const struct waiter *b)
 	return a->arrival < b->arrival;
 }
 
-static void put(struct bt_queue *queue, enum bt_wait where, size_t at, struct waiter waiter)
+static bool stale(const struct bt_queue *queue, const struct waiter *waiter)
 {
-	queue->places[where].items[at] = waiter;
-	queue->where[waiter.pod_ix].at = (uint32_t)at;
-	queue->where[waiter.pod_ix].where = (uint8_t)(where + 1);
+	return queue->where[waiter->pod_ix].arrival != waiter->arrival;
 }
 
-static void sift_up(struct bt_queue *queue, size_t at, struct waiter waiter)
+static void append(struct line *line, struct waiter waiter)
 {
-	struct waiter *heap = queue->places[BT_WAIT_ACTIVE].items;
+	if (line->n == line->cap && line->head > line->n / 2) {
+		line->n -= line->head;
+		memmove(line->items, line->items + line->head, line->n * sizeof(*line->items));
+		line->head = 0;
+	}
+	line->items = bt_mem_grow(line->items, line->n, &line->cap, sizeof(*line->items));
+	line->items[line->n++] = waiter;
+}
 
-	while (at > 0 && before(&waiter, &heap[(at - 1) / 2])) {
-		put(queue, BT_WAIT_ACTIVE, at, heap[(at - 1) / 2]);
+static void heap_push(struct line *heap, struct waiter waiter)
+{
+	append(heap, waiter);
+
+	size_t at = heap->n - 1;
+	while (at > 0 && before(&waiter, &heap->items[(at - 1) / 2])) {
+		heap->items[at] = heap->items[(at - 1) / 2];
 		at = (at - 1) / 2;
 	}
-	put(queue, BT_WAIT_ACTIVE, at, waiter);
+	heap->items[at] = waiter;
 }
 
-static void sift_down(struct bt_queue *queue, size_t at, struct waiter waiter)
+static struct waiter heap_pop(struct line *heap)
 {
-	struct waiters *active = &queue->places[BT_WAIT_ACTIVE];
+	struct waiter top = heap->items[0], last = heap->items[--heap->n];
+	size_t at = 0;
 
 	for (;;) {
 		size_t child = 2 * at + 1;
 
-		if (child + 1 < active->n && before(&active->items[child + 1], &active->items[child])) {
+		if (child + 1 < heap->n && before(&heap->items[child + 1], &heap->items[child])) {
 			child++;
 		}
-		if (child >= active->n || !before(&active->items[child], &waiter)) {
+		if (child >= heap->n || !before(&heap->items[child], &last)) {
 			break;
 		}
-		put(queue, BT_WAIT_ACTIVE, at, active->items[child]);
+		heap->items[at] = heap->items[child];
 		at = child;
 	}
-	put(queue, BT_WAIT_ACTIVE, at, waiter);
+	heap->items[at] = last;
+	return top;
+}
+
+/* Behind the line whose last pod is the closest before this one, or into an empty line, or into the heap. */
+static void join(struct bt_queue *queue, struct waiter waiter)
+{
+	struct line *best = NULL, *empty = NULL;
+
+	for (int i = 0; i < LINE_N; i++) {
+		struct line *line = &queue->lines[i];
+
+		if (line->head == line->n) {
+			empty = empty ? empty : line;
+			continue;
+		}
+		const struct waiter *tail = &line->items[line->n - 1];
+		if (before(tail, &waiter) && (!best || before(&best->items[best->n - 1], tail))) {
+			best = line;
+		}
+	}
+	if (best || empty) {
+		append(best ? best : empty, waiter);
+	} else {
+		heap_push(&queue->heap, waiter);
+	}
 }
 
 static void enter(struct bt_queue *queue, struct waiter waiter, enum bt_wait where)
 {
-	struct waiters *place = &queue->places[where];
-
-	place->items = bt_mem_grow(place->items, place->n, &place->cap, sizeof(*place->items));
+	queue->where[waiter.pod_ix] = (struct place){waiter.arrival, where};
+	queue->counts[where]++;
 	if (where == BT_WAIT_ACTIVE) {
-		sift_up(queue, place->n++, waiter);
+		join(queue, waiter);
 	} else {
-		put(queue, where, place->n++, waiter);
+		append(&queue->aside[where], waiter);
 	}
 }
 
@@ -115,72 +162,141 @@ void bt_queue_push(struct bt_queue *queue, uint32_t pod_ix, int32_t priority, in
 		size_t old = queue->pod_cap;
 
 		queue->where = bt_mem_grow(queue->where, old, &queue->pod_cap, sizeof(*queue->where));
-		for (size_t i = old; i < queue->pod_cap; i++) {
-			queue->where[i] = (struct place){0};
-		}
+		memset(queue->where + old, 0, (queue->pod_cap - old) * sizeof(*queue->where));
 	}
-	BT_REQUIRE(queue->where[pod_ix].where == 0);
+	BT_REQUIRE(queue->where[pod_ix].arrival == 0);
 	enter(queue,
 		(struct waiter){
 			.timestamp_ns = timestamp_ns,
-			.arrival = queue->arrivals++,
+			.arrival = ++queue->arrivals,
 			.pod_ix = pod_ix,
 			.priority = priority,
 		},
 		where);
 }
 
-/* Takes the waiter at a place out and closes the gap. */
-static struct waiter take(struct bt_queue *queue, enum bt_wait where, size_t at)
+/* The line with the first pod, the heap included; NULL when all are empty. */
+static struct line *first_line(struct bt_queue *queue)
 {
-	struct waiters *place = &queue->places[where];
-	struct waiter out = place->items[at], last = place->items[--place->n];
+	struct line *first = queue->heap.n ? &queue->heap : NULL;
 
-	queue->where[out.pod_ix].where = 0;
-	if (at == place->n) {
-		return out;
+	for (int i = 0; i < LINE_N; i++) {
+		struct line *line = &queue->lines[i];
+
+		if (line->head < line->n &&
+			(!first || before(&line->items[line->head], &first->items[first->head]))) {
+			first = line;
+		}
 	}
-	if (where != BT_WAIT_ACTIVE) {
-		put(queue, where, at, last);
-	} else if (at > 0 && before(&last, &place->items[(at - 1) / 2])) {
-		sift_up(queue, at, last);
-	} else {
-		sift_down(queue, at, last);
+	return first;
+}
+
+static struct waiter take_first(struct bt_queue *queue, struct line *line)
+{
+	if (line == &queue->heap) {
+		return heap_pop(line);
 	}
-	return out;
+	struct waiter waiter = line->items[line->head++];
+	if (line->head == line->n) {
+		line->head = line->n = 0;
+	}
+	return waiter;
 }
 
 uint32_t bt_queue_pop(struct bt_queue *queue)
 {
-	if (queue->places[BT_WAIT_ACTIVE].n == 0) {
-		return BT_QUEUE_EMPTY;
+	for (struct line *line = first_line(queue); line; line = first_line(queue)) {
+		struct waiter waiter = take_first(queue, line);
+
+		if (!stale(queue, &waiter)) {
+			queue->where[waiter.pod_ix].arrival = 0;
+			queue->counts[BT_WAIT_ACTIVE]--;
+			return waiter.pod_ix;
+		}
 	}
-	return take(queue, BT_WAIT_ACTIVE, 0).pod_ix;
+	return BT_QUEUE_EMPTY;
+}
+
+/* Drops the stale entries of a line, in place. The order stays. */
+static void sweep_line(const struct bt_queue *queue, struct line *line)
+{
+	size_t n = 0;
+
+	for (size_t i = line->head; i < line->n; i++) {
+		if (!stale(queue, &line->items[i])) {
+			line->items[n++] = line->items[i];
+		}
+	}
+	line->head = 0;
+	line->n = n;
+}
+
+static void sweep_heap(struct bt_queue *queue)
+{
+	size_t n = queue->heap.n;
+
+	queue->heap.n = 0;
+	for (size_t i = 0; i < n; i++) {
+		/* The write position never passes the read position. */
+		if (!stale(queue, &queue->heap.items[i])) {
+			heap_push(&queue->heap, queue->heap.items[i]);
+		}
+	}
+}
+
+/* Keeps stale entries fewer than the live ones, so that memory is bounded and the work is paid for by removals. */
+static void sweep(struct bt_queue *queue, enum bt_wait where)
+{
+	size_t n = queue->heap.n;
+
+	if (where != BT_WAIT_ACTIVE) {
+		if (queue->aside[where].n > 2 * queue->counts[where] + STALE_MIN) {
+			sweep_line(queue, &queue->aside[where]);
+		}
+		return;
+	}
+	for (int i = 0; i < LINE_N; i++) {
+		n += queue->lines[i].n - queue->lines[i].head;
+	}
+	if (n <= 2 * queue->counts[where] + STALE_MIN) {
+		return;
+	}
+	for (int i = 0; i < LINE_N; i++) {
+		sweep_line(queue, &queue->lines[i]);
+	}
+	sweep_heap(queue);
 }
 
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
 {
-	if (pod_ix >= queue->pod_cap || queue->where[pod_ix].where == 0) {
+	if (pod_ix >= queue->pod_cap || queue->where[pod_ix].arrival == 0) {
 		return BT_NOT_FOUND;
 	}
-	take(queue, (enum bt_wait)(queue->where[pod_ix].where - 1), queue->where[pod_ix].at);
+	enum bt_wait where = queue->where[pod_ix].where;
+	queue->where[pod_ix].arrival = 0;
+	queue->counts[where]--;
+	sweep(queue, where);
 	return BT_OK;
 }
 
 void bt_queue_move_all(struct bt_queue *queue)
 {
-	struct waiters *from = &queue->places[BT_WAIT_UNSCHEDULABLE];
+	struct line *from = &queue->aside[BT_WAIT_UNSCHEDULABLE];
 
-	while (from->n) {
-		enter(queue, from->items[--from->n], BT_WAIT_ACTIVE);
+	for (size_t i = 0; i < from->n; i++) {
+		if (!stale(queue, &from->items[i])) {
+			enter(queue, from->items[i], BT_WAIT_ACTIVE);
+		}
 	}
+	from->n = 0;
+	queue->counts[BT_WAIT_UNSCHEDULABLE] = 0;
 }
 
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue)
 {
 	return (struct bt_queue_counts){
-		.active = queue->places[BT_WAIT_ACTIVE].n,
-		.unschedulable = queue->places[BT_WAIT_UNSCHEDULABLE].n,
-		.gated = queue->places[BT_WAIT_GATED].n,
+		.active = queue->counts[BT_WAIT_ACTIVE],
+		.unschedulable = queue->counts[BT_WAIT_UNSCHEDULABLE],
+		.gated = queue->counts[BT_WAIT_GATED],
 	};
 }
