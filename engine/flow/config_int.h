@@ -33,8 +33,8 @@ void bt_config_unsupported(
 uint32_t bt_config_label_key_faults(struct bt_str name, struct bt_str out_texts[4]);
 uint32_t bt_config_label_value_faults(struct bt_str value, struct bt_str out_texts[4]);
 
-/* One error per fault of a name that must be a label key; returns how many. */
-uint32_t bt_config_check_label_key(struct bt_config_errors *errors, struct bt_str path, struct bt_str name);
+/* One error per fault of a name that must be a label key. */
+void bt_config_check_label_key(struct bt_config_errors *errors, struct bt_str path, struct bt_str name);
 
 /* The part of the arguments' rules that upstream checks when it builds the plugin; paths start at the
  * arguments. */

@@ -452,7 +452,7 @@ uint32_t bt_config_label_value_faults(struct bt_str value, struct bt_str out_tex
 	return n;
 }
 
-uint32_t bt_config_check_label_key(struct bt_config_errors *errors, struct bt_str path, struct bt_str name)
+void bt_config_check_label_key(struct bt_config_errors *errors, struct bt_str path, struct bt_str name)
 {
 	struct bt_str faults[4];
 	uint32_t n = bt_config_label_key_faults(name, faults);
@@ -460,5 +460,4 @@ uint32_t bt_config_check_label_key(struct bt_config_errors *errors, struct bt_st
 	for (uint32_t i = 0; i < n; i++) {
 		bt_config_invalid_text(errors, path, name, faults[i].ptr);
 	}
-	return n;
 }

@@ -63,22 +63,6 @@ static void add_strict(struct decode *decode, struct bt_str text)
 	"struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "                     \
 	"\"json:\\\"kind,omitempty\\\"\" }"
 
-static const char *type_word(enum bt_json_type type)
-{
-	switch (type) {
-	case BT_JSON_OBJECT:
-		return "object";
-	case BT_JSON_ARRAY:
-		return "array";
-	case BT_JSON_STRING:
-		return "string";
-	case BT_JSON_NUMBER:
-		return "number";
-	default:
-		return "bool";
-	}
-}
-
 /* Reads kind and version at the cursor, which then stands behind the object. */
 static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 {
@@ -97,7 +81,7 @@ static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 			"couldn't get version/kind; json parse error: json: cannot unmarshal %s into Go "
 			"value of type "
 			"%s",
-			type_word(type), META_TYPE);
+			bt_strict_type_word(type), META_TYPE);
 		return false;
 	}
 	bt_json_enter_object(json);
@@ -115,7 +99,7 @@ static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 				"couldn't get version/kind; json parse error: json: cannot unmarshal %s into "
 				"Go struct "
 				"field .%s of type string",
-				type_word(type), kind ? "kind" : "apiVersion");
+				bt_strict_type_word(type), kind ? "kind" : "apiVersion");
 			ok = false;
 		}
 		field = kind ? &out_meta->kind : &out_meta->api_version;

@@ -90,7 +90,7 @@ static bool mismatch(struct bt_strict *strict, const char *value, struct bt_str 
 	return bt_json_skip(strict->json);
 }
 
-static const char *value_word(enum bt_json_type type)
+const char *bt_strict_type_word(enum bt_json_type type)
 {
 	switch (type) {
 	case BT_JSON_OBJECT:
@@ -108,8 +108,8 @@ static const char *value_word(enum bt_json_type type)
 
 static bool wrong_type(struct bt_strict *strict, const char *go_type)
 {
-	return mismatch(
-		strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0}, "", go_type);
+	return mismatch(strict, bt_strict_type_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0},
+		"", go_type);
 }
 
 static bool read_string(struct bt_strict *strict, const char *go_type, struct bt_str *out)
@@ -507,8 +507,8 @@ static bool read_struct(struct bt_strict *strict, const struct bt_strict_struct 
 		return bt_json_null(strict->json);
 	}
 	if (bt_json_peek(strict->json) != BT_JSON_OBJECT) {
-		return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0},
-			type->go_package, type->go_name);
+		return mismatch(strict, bt_strict_type_word(bt_json_peek(strict->json)),
+			(struct bt_str){.len = 0}, type->go_package, type->go_name);
 	}
 	return decode_object(strict, type, out);
 }
@@ -522,8 +522,8 @@ static bool read_list(struct bt_strict *strict, const struct bt_strict_member *m
 
 	if (bt_json_peek(strict->json) != BT_JSON_ARRAY) {
 		snprintf(package, sizeof package, "[]%s", member->of->go_package);
-		return mismatch(strict, value_word(bt_json_peek(strict->json)), (struct bt_str){.len = 0},
-			package, member->of->go_name);
+		return mismatch(strict, bt_strict_type_word(bt_json_peek(strict->json)),
+			(struct bt_str){.len = 0}, package, member->of->go_name);
 	}
 	if (!bt_json_enter_array(strict->json)) {
 		return false;
