@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of every node for one pod.
+ */
+#include "tools/report/explain.h"
+
+#include <stdlib.h>
+
+#include "engine/base/mem.h"
+#include "tools/report/utilization.h"
+
+struct explainer {
+	struct bt_emit *emit;
+	struct bt_engine *engine;
+	const struct bt_cache *cache;
+	struct bt_explanation explanation;
+	struct bt_buf pod, text;
+};
+
+/* A node's row in the order of printing. */
+struct row {
+	struct bt_str node;
+	int64_t total;
+	uint32_t at; /* in feasible or visited */
+};
+
+static struct bt_str node_name(const struct explainer *e, uint32_t node_ix)
+{
+	return bt_intern_str(e->cache->dictionary->intern, e->cache->view.snapshot->nodes[node_ix].name);
+}
+
+static void begin_row(struct explainer *e, struct bt_str node, const char *verdict)
+{
+	bt_emit_begin_object(e->emit, NULL);
+	bt_emit_str(e->emit, "pod", bt_buf_view(&e->pod));
+	bt_emit_str(e->emit, "node", node);
+	bt_emit_text(e->emit, "verdict", verdict);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->total != y->total) {
+		return x->total > y->total ? -1 : 1;
+	}
+	return bt_str_cmp(x->node, y->node);
+}
+
+static void add_feasible(struct explainer *e, const struct row *row)
+{
+	const struct bt_evaluation *evaluation = &e->explanation.evaluation;
+	const struct bt_profile *profile = e->explanation.plan->profile;
+
+	begin_row(e, row->node, "feasible");
+	bt_emit_int(e->emit, "total", row->total);
+	bt_emit_begin_object(e->emit, "scores");
+	for (uint32_t k = 0; k < profile->score_n; k++) {
+		bt_emit_int(e->emit, profile->uses[profile->score[k]].plugin->name,
+			evaluation->scores[(size_t)k * evaluation->feasible_n + row->at]);
+	}
+	bt_emit_end(e->emit);
+	bt_emit_end(e->emit);
+}
+
+/* Appends "needs 4, free 3.2" to a reason that has numbers. */
+static void add_numbers(const struct bt_reason *reason, struct bt_buf *text)
+{
+	bt_buf_text(text, " (needs ");
+	bt_amount_text(reason->arg, (double)reason->wanted, text);
+	bt_buf_text(text, ", free ");
+	bt_amount_text(reason->arg, (double)reason->available, text);
+	bt_buf_char(text, ')');
+}
+
+static void add_rejected(struct explainer *e, const struct row *row)
+{
+	uint32_t use = e->explanation.evaluation.refused_by[row->at];
+	const struct bt_plugin *plugin = e->explanation.plan->profile->uses[use].plugin;
+	struct bt_refusal refusal;
+
+	bt_explanation_refusal(e->engine, &e->explanation, row->at, &refusal);
+	bt_buf_clear(&e->text);
+	for (uint32_t i = 0; i < refusal.rejection.n; i++) {
+		const struct bt_reason *reason = &refusal.rejection.reasons[i];
+
+		bt_buf_text(&e->text, i ? ", " : "");
+		plugin->reason(e->cache->dictionary, reason, &e->text);
+		if (reason->has_numbers) {
+			add_numbers(reason, &e->text);
+		}
+	}
+	begin_row(e, row->node, "rejected");
+	bt_emit_text(e->emit, "plugin", refusal.plugin);
+	bt_emit_str(e->emit, "reason", bt_buf_view(&e->text));
+	bt_emit_bool(e->emit, "preemption_might_help", refusal.rejection.code == BT_UNSCHEDULABLE);
+	bt_emit_hide(e->emit);
+	bt_emit_end(e->emit);
+}
+
+static void add_nodes(struct explainer *e)
+{
+	const struct bt_evaluation *evaluation = &e->explanation.evaluation;
+	struct row *rows = bt_mem_zalloc(evaluation->visited_n, sizeof(*rows));
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < evaluation->feasible_n && !evaluation->error; i++) {
+		rows[n++] = (struct row){node_name(e, evaluation->feasible[i]), evaluation->totals[i], i};
+	}
+	qsort(rows, n, sizeof(*rows), by_total);
+	for (size_t i = 0; i < n; i++) {
+		add_feasible(e, &rows[i]);
+	}
+	n = 0;
+	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
+		if (evaluation->refused_by[i] != BT_PASSED) {
+			rows[n++] = (struct row){node_name(e, evaluation->visited[i]), 0, i};
+		}
+	}
+	qsort(rows, n, sizeof(*rows), by_total);
+	for (size_t i = 0; i < n; i++) {
+		add_rejected(e, &rows[i]);
+	}
+	bt_mem_free(rows);
+}
+
+/* A row for all nodes at once. */
+static void add_whole(struct explainer *e, const char *verdict, const char *plugin, const char *reason)
+{
+	begin_row(e, bt_str("*"), verdict);
+	bt_emit_text(e->emit, "plugin", plugin);
+	bt_emit_text(e->emit, "reason", reason);
+	bt_emit_end(e->emit);
+}
+
+static void add_explanation(struct explainer *e, uint32_t pod_ix)
+{
+	const struct bt_explanation *explanation = &e->explanation;
+
+	bt_engine_explain(e->engine, pod_ix, &e->explanation);
+	if (explanation->gated) {
+		add_whole(e, "gated", explanation->refusal.plugin, explanation->refusal.text);
+		return;
+	}
+	if (explanation->error) {
+		add_whole(e, "error", "", explanation->error);
+	}
+	if (explanation->refused) {
+		add_whole(e, "rejected", explanation->refusal.plugin, explanation->refusal.text);
+		return;
+	}
+	if (explanation->plan) {
+		add_nodes(e);
+	}
+	if (explanation->narrowed) {
+		add_whole(e, "left out", explanation->plan->profile->uses[explanation->plan->narrowed_by].plugin->name,
+			"all other nodes: the pod names the nodes that it may run on");
+	}
+}
+
+void bt_report_explain(struct bt_emit *emit, struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct explainer e = {.emit = emit, .engine = engine, .cache = bt_engine_cache(engine)};
+	const struct bt_pod *pod = bt_ledger_pod(e.cache->ledger, pod_ix);
+	const struct bt_intern *intern = e.cache->dictionary->intern;
+	const char *missing = bt_engine_missing(engine, pod_ix);
+
+	bt_buf_printf(&e.pod, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
+		BT_STR_ARG(bt_intern_str(intern, pod->name)));
+	if (missing) {
+		add_whole(&e, "undecided", "", missing);
+	} else {
+		add_explanation(&e, pod_ix);
+	}
+	bt_explanation_fini(&e.explanation);
+	bt_buf_fini(&e.pod);
+	bt_buf_fini(&e.text);
+}

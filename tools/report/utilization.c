@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How full a cluster is.
+ */
+#include "tools/report/utilization.h"
+
+#include <stdlib.h>
+
+#include "engine/base/mem.h"
+
+#define FULL_SHARE 0.99
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Measures one resource; shares is scratch for all slots. */
+static struct bt_utilization measure(const struct bt_snapshot *snapshot, const int64_t *alloc, const int64_t *used,
+	double *shares)
+{
+	struct bt_utilization u = {0};
+	double sum = 0;
+
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		if (!bt_bitmap_test(snapshot->live, i) || alloc[i] <= 0) {
+			continue;
+		}
+		double use = (double)bt_column_get(used, i);
+
+		u.used += use;
+		u.allocatable += (double)alloc[i];
+		shares[u.node_n] = use / (double)alloc[i];
+		sum += shares[u.node_n++];
+	}
+	if (u.node_n) {
+		qsort(shares, u.node_n, sizeof(*shares), by_value);
+		u.mean = sum / (double)u.node_n;
+		u.p50 = shares[(u.node_n - 1) / 2];
+		u.p99 = shares[(u.node_n - 1) * 99 / 100];
+		u.highest = shares[u.node_n - 1];
+	}
+	return u;
+}
+
+static void measure_resources(const struct bt_cache *cache, struct bt_cluster_utilization *out)
+{
+	const struct bt_snapshot *snapshot = cache->view.snapshot;
+	const struct bt_usage *usage = cache->view.usage;
+	int resource_n = cache->dictionary->resources.n;
+	double *shares = bt_mem_zalloc(snapshot->slot_n, sizeof(*shares));
+
+	out->resources = bt_mem_zalloc((size_t)resource_n + 1, sizeof(*out->resources));
+	for (int slot = 0; slot < resource_n; slot++) {
+		if (!snapshot->alloc[slot]) {
+			continue;
+		}
+		struct bt_utilization u = measure(snapshot, snapshot->alloc[slot], usage->used[slot], shares);
+		u.name = bt_resource_name(cache->dictionary, (uint32_t)slot);
+		u.slot = (uint32_t)slot;
+		if (u.node_n) {
+			out->resources[out->resource_n++] = u;
+		}
+	}
+	if (snapshot->node_n) {
+		struct bt_utilization u = measure(snapshot, snapshot->alloc_pods, usage->pod_n, shares);
+		u.name = bt_str("pods");
+		u.slot = BT_RESOURCE_MAX;
+		out->resources[out->resource_n++] = u;
+	}
+	bt_mem_free(shares);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct bt_zone_utilization *x = a, *y = b;
+
+	return bt_str_cmp(x->name, y->name);
+}
+
+static struct bt_zone_utilization *zone_of(struct bt_cluster_utilization *out, size_t *cap, struct bt_str name)
+{
+	for (size_t z = 0; z < out->zone_n; z++) {
+		if (bt_str_eq(out->zones[z].name, name)) {
+			return &out->zones[z];
+		}
+	}
+	out->zones = bt_mem_grow(out->zones, out->zone_n, cap, sizeof(*out->zones));
+	out->zones[out->zone_n] = (struct bt_zone_utilization){.name = name};
+	return &out->zones[out->zone_n++];
+}
+
+static void measure_zones(const struct bt_cache *cache, struct bt_cluster_utilization *out)
+{
+	const struct bt_snapshot *snapshot = cache->view.snapshot;
+	const struct bt_usage *usage = cache->view.usage;
+	size_t cap = 0;
+
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		if (!bt_bitmap_test(snapshot->live, i)) {
+			continue;
+		}
+		uint32_t name = bt_labels_get(snapshot->nodes[i].labels, BT_NAME_ZONE);
+		struct bt_zone_utilization *zone = zone_of(out, &cap, bt_intern_str(cache->dictionary->intern, name));
+
+		zone->node_n++;
+		zone->pod_n += (uint64_t)usage->pod_n[i];
+		zone->cpu_used += (double)bt_column_get(usage->used[BT_CPU], i);
+		zone->cpu += (double)bt_column_get(snapshot->alloc[BT_CPU], i);
+		zone->memory_used += (double)bt_column_get(usage->used[BT_MEMORY], i);
+		zone->memory += (double)bt_column_get(snapshot->alloc[BT_MEMORY], i);
+	}
+	if (out->zone_n) {
+		qsort(out->zones, out->zone_n, sizeof(*out->zones), by_name);
+	}
+}
+
+static bool used_up(const int64_t *alloc, const int64_t *used, uint32_t node_ix)
+{
+	int64_t all = bt_column_get(alloc, node_ix);
+
+	return all > 0 && (double)bt_column_get(used, node_ix) > FULL_SHARE * (double)all;
+}
+
+static void count_extremes(const struct bt_cache *cache, struct bt_cluster_utilization *out)
+{
+	const struct bt_snapshot *snapshot = cache->view.snapshot;
+	const struct bt_usage *usage = cache->view.usage;
+
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		if (!bt_bitmap_test(snapshot->live, i)) {
+			continue;
+		}
+		out->empty_node_n += usage->pod_n[i] == 0;
+		out->full_node_n += used_up(snapshot->alloc_pods, usage->pod_n, i) ||
+			used_up(snapshot->alloc[BT_CPU], usage->used[BT_CPU], i) ||
+			used_up(snapshot->alloc[BT_MEMORY], usage->used[BT_MEMORY], i);
+	}
+}
+
+void bt_utilization_measure(const struct bt_cache *cache, struct bt_cluster_utilization *out)
+{
+	*out = (struct bt_cluster_utilization){0};
+	measure_resources(cache, out);
+	measure_zones(cache, out);
+	count_extremes(cache, out);
+}
+
+void bt_utilization_fini(struct bt_cluster_utilization *utilization)
+{
+	bt_mem_free(utilization->resources);
+	bt_mem_free(utilization->zones);
+}
+
+bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature)
+{
+	const struct bt_snapshot *snapshot = cache->view.snapshot;
+	struct bt_amounts fit = signature->requests.fit;
+
+	for (uint32_t r = 0; r < fit.n; r++) {
+		uint32_t slot = fit.items[r].slot;
+		double available = 0;
+
+		for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+			double left = (double)bt_column_get(snapshot->alloc[slot], i) -
+				(double)bt_column_get(cache->view.usage->used[slot], i);
+
+			available += bt_bitmap_test(snapshot->live, i) && left > 0 ? left : 0;
+		}
+		if ((double)fit.items[r].amount > available) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void bt_amount_text(uint32_t slot, double amount, struct bt_buf *out)
+{
+	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+	size_t unit = 0;
+
+	if (slot == BT_CPU) {
+		bt_buf_printf(out, "%.6g", amount / 1000);
+		return;
+	}
+	if (slot != BT_MEMORY && slot != BT_EPHEMERAL_STORAGE) {
+		bt_buf_printf(out, "%.6g", amount);
+		return;
+	}
+	while ((amount >= 1024 || amount <= -1024) && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		amount /= 1024;
+		unit++;
+	}
+	bt_buf_printf(out, "%.4g%s", amount, units[unit]);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How full a cluster is: per resource over its nodes, per zone, and what of it no pod can use.
+ */
+#pragma once
+
+#include "cache/ingest.h"
+
+/* One resource over the live nodes that have any of it. Shares are of a node's allocatable, 0 to 1 (more when over-committed). */
+struct bt_utilization {
+	struct bt_str name;
+	uint32_t slot; /* BT_RESOURCE_MAX: the pod count */
+	uint64_t node_n;
+	double used, allocatable; /* sums, in the resource's unit (cpu: thousandths) */
+	double mean, p50, p99, highest;
+};
+
+struct bt_zone_utilization {
+	struct bt_str name; /* empty: nodes without a zone */
+	uint64_t node_n, pod_n;
+	double cpu_used, cpu, memory_used, memory; /* sums: thousandths, bytes */
+};
+
+struct bt_cluster_utilization {
+	struct bt_utilization *resources;
+	size_t resource_n;
+	struct bt_zone_utilization *zones; /* in order of name */
+	size_t zone_n;
+	uint64_t empty_node_n; /* nodes without a pod */
+	uint64_t full_node_n;  /* nodes with less than 1 % left of pods, cpu or memory */
+};
+
+/* Measures the cluster as it is. Owns: bt_utilization_fini. */
+void bt_utilization_measure(const struct bt_cache *cache, struct bt_cluster_utilization *out);
+void bt_utilization_fini(struct bt_cluster_utilization *utilization);
+
+/* Would the free resources of all live nodes together hold the requests? */
+bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature);
+
+/* Appends an amount as people write it: cores, bytes with a binary suffix, or a plain number. */
+void bt_amount_text(uint32_t slot, double amount, struct bt_buf *out);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 1 of a simulation: objects from files or from the generator become nodes and pods of the engine, with the API server's
+ * defaults, priorities from their classes, and the pods that workloads still lack.
+ */
+#pragma once
+
+#include "engine/flow/engine.h"
+#include "tools/kube/defaults.h"
+#include "tools/kube/workload.h"
+#include "tools/simulate/complaints.h"
+
+/* How many objects of a kind there were. */
+struct bt_kind_count {
+	char *name;
+	uint64_t n;
+};
+
+struct bt_load_counts {
+	uint64_t objects, bytes, files;
+	uint64_t nodes, pods;              /* entered */
+	uint64_t expanded;                 /* pods made for workloads, among pods */
+	uint64_t scheduled, pending, gated; /* pods by how they came */
+	uint64_t ended, foreign, deleting; /* pods that were left out */
+	uint64_t on_unknown_nodes;         /* scheduled pods whose node is not there */
+};
+
+struct bt_load {
+	struct bt_engine *engine;
+	struct bt_complaints *complaints;
+	bool expand; /* make pods for workloads */
+	struct bt_load_counts counts;
+	struct bt_kind_count *kinds; /* in order of appearance */
+	size_t kind_n, kind_cap;
+	/* private: */
+	struct bt_arena arena; /* one object */
+	struct bt_arena kept;  /* pods that wait for their priority class */
+	struct bt_pod_object *deferred;
+	size_t deferred_n, deferred_cap;
+	struct bt_priority_table priorities;
+	struct bt_workloads workloads;
+	uint32_t *node_ixs; /* of the nodes, while workloads are expanded */
+};
+
+/* Hands over one object; it may be changed. */
+void bt_load_object(struct bt_load *load, struct bt_object *object);
+
+/* Reads every path. Returns: false when nothing usable was found or a strict run has to stop. */
+bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n);
+
+/* Call once, after the last object: resolves priorities, expands workloads, looks for pods on nodes that do not exist. */
+void bt_load_finish(struct bt_load *load);
+
+void bt_load_fini(struct bt_load *load);

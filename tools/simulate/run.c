@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Running a simulation.
+ */
+#include "tools/simulate/run.h"
+
+#include <stdlib.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cli/json_write.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+static const struct bt_intern *names(const struct bt_run *run)
+{
+	return bt_engine_cache(run->engine)->dictionary->intern;
+}
+
+static const struct bt_pod *pod_at(const struct bt_run *run, uint32_t pod_ix)
+{
+	return bt_ledger_pod(bt_engine_cache(run->engine)->ledger, pod_ix);
+}
+
+static void begin_line(struct bt_run *run, struct bt_json_writer *json, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = pod_at(run, pod_ix);
+
+	bt_buf_clear(&run->key);
+	bt_buf_printf(&run->key, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(names(run), pod->signature->namespace_)),
+		BT_STR_ARG(bt_intern_str(names(run), pod->name)));
+	bt_buf_clear(&run->line);
+	*json = (struct bt_json_writer){.out = &run->line};
+	bt_json_write_begin_object(json);
+	bt_json_write_key(json, "pod");
+	bt_json_write_str(json, bt_buf_view(&run->key));
+}
+
+static void end_line(struct bt_run *run, struct bt_json_writer *json)
+{
+	bt_json_write_end(json);
+	bt_buf_char(&run->line, '\n');
+	bt_output_add(run->decisions, run->line.ptr, run->line.len);
+}
+
+/* The text of a refusal. Pods of one signature that come one after the other to the same cluster share it. */
+static void make_message(struct bt_run *run, uint32_t pod_ix)
+{
+	const struct bt_view *view = &bt_engine_cache(run->engine)->view;
+	uint64_t state = view->usage->journal_end + view->snapshot->version;
+	uint32_t signature_ix = pod_at(run, pod_ix)->signature->ix;
+
+	if (run->message.len && run->message_at == state && run->message_for == signature_ix) {
+		return;
+	}
+	bt_buf_clear(&run->message);
+	bt_engine_explain(run->engine, pod_ix, &run->explanation);
+	bt_engine_message(run->engine, &run->explanation, &run->message);
+	run->message_at = state;
+	run->message_for = signature_ix;
+}
+
+static void log_decision(struct bt_run *run, const struct bt_decision *decision)
+{
+	const struct bt_cache *cache = bt_engine_cache(run->engine);
+	struct bt_json_writer json;
+
+	if (!run->decisions || decision->outcome == BT_UNDECIDED) {
+		return;
+	}
+	begin_line(run, &json, decision->pod_ix);
+	bt_json_write_key(&json, "node");
+	if (decision->outcome == BT_PLACED) {
+		bt_json_write_str(&json, bt_intern_str(names(run), cache->view.snapshot->nodes[decision->node_ix].name));
+	} else {
+		make_message(run, decision->pod_ix);
+		bt_json_write_null(&json);
+		bt_json_write_key(&json, "message");
+		bt_json_write_str(&json, bt_buf_view(&run->message));
+	}
+	end_line(run, &json);
+}
+
+static void log_delete(struct bt_run *run, uint32_t pod_ix)
+{
+	struct bt_json_writer json;
+
+	if (run->decisions) {
+		begin_line(run, &json, pod_ix);
+		bt_json_write_key(&json, "delete");
+		bt_json_write_bool(&json, true);
+		end_line(run, &json);
+	}
+}
+
+static void look(struct bt_run *run, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = pod_at(run, pod_ix);
+	struct bt_str namespace_ = bt_intern_str(names(run), pod->signature->namespace_);
+	struct bt_str name = bt_intern_str(names(run), pod->name);
+
+	for (size_t i = 0; i < run->watch_n; i++) {
+		struct bt_str wanted = run->watches[i].pod;
+		size_t slash = bt_str_find(wanted, '/', 0);
+
+		if (!run->watches[i].seen && bt_str_eq(bt_str_sub(wanted, 0, slash), namespace_) &&
+			bt_str_eq(bt_str_sub(wanted, slash + 1, wanted.len), name)) {
+			run->watches[i].seen = true;
+			run->explain(run->context, pod_ix);
+		}
+	}
+}
+
+void bt_run_queue(struct bt_run *run)
+{
+	struct bt_decision decision;
+	uint32_t pod_ix;
+
+	while (!bt_interrupt_pending() && (!run->decisions || !bt_output_failed(run->decisions)) &&
+		(pod_ix = bt_engine_pop(run->engine)) != BT_NO_POD) {
+		if (run->watch_n) {
+			look(run, pod_ix);
+		}
+		bt_engine_decide(run->engine, pod_ix, &decision);
+		log_decision(run, &decision);
+		bt_progress_update(run->progress, run->progress->done + 1);
+	}
+}
+
+/* ---- traces ---- */
+
+/* A pod's end. */
+struct departure {
+	int64_t at_s;
+	uint32_t pod; /* in the trace */
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct departure *x = a, *y = b;
+
+	if (x->at_s != y->at_s) {
+		return x->at_s < y->at_s ? -1 : 1;
+	}
+	return x->pod < y->pod ? -1 : x->pod > y->pod;
+}
+
+struct player {
+	struct bt_run *run;
+	const struct bt_trace *trace;
+	struct departure *departures; /* in order of time */
+	uint32_t *pod_ixs;	      /* in the engine, or BT_NO_POD */
+	size_t come, gone;	      /* how many have */
+};
+
+static void depart(struct player *p, uint32_t pod)
+{
+	uint32_t pod_ix = p->pod_ixs[pod];
+
+	if (pod_ix == BT_NO_POD) {
+		return;
+	}
+	p->run->deleted_n++;
+	p->run->deleted_waiting_n += pod_at(p->run, pod_ix)->state == BT_POD_QUEUED;
+	log_delete(p->run, pod_ix);
+	bt_engine_remove_pod(p->run->engine, pod_ix);
+	p->pod_ixs[pod] = BT_NO_POD;
+}
+
+static void arrive(struct player *p, size_t pod)
+{
+	enum bt_entry entry;
+
+	if (bt_engine_add_pod(p->run->engine, &p->trace->pods[pod].object.pod, &entry, &p->pod_ixs[pod]) != BT_OK) {
+		p->pod_ixs[pod] = BT_NO_POD;
+	}
+}
+
+static int64_t next_moment(const struct player *p)
+{
+	int64_t come = p->come < p->trace->pod_n ? p->trace->pods[p->come].create_s : INT64_MAX;
+	int64_t gone = p->gone < p->trace->pod_n ? p->departures[p->gone].at_s : INT64_MAX;
+
+	return come < gone ? come : gone;
+}
+
+void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t until_s)
+{
+	struct player p = {.run = run, .trace = trace};
+
+	p.departures = bt_mem_zalloc(trace->pod_n, sizeof(*p.departures));
+	p.pod_ixs = bt_mem_zalloc(trace->pod_n, sizeof(*p.pod_ixs));
+	for (size_t i = 0; i < trace->pod_n; i++) {
+		int64_t gone_s = trace->pods[i].delete_s, come_s = trace->pods[i].create_s;
+
+		/* A pod lives for a second at least, so that it has come before it goes. */
+		p.departures[i] = (struct departure){gone_s > come_s ? gone_s : come_s + 1, (uint32_t)i};
+		p.pod_ixs[i] = BT_NO_POD;
+	}
+	if (trace->pod_n) {
+		qsort(p.departures, trace->pod_n, sizeof(*p.departures), by_time);
+	}
+	for (int64_t now_s = next_moment(&p); now_s != INT64_MAX && now_s <= until_s && !bt_interrupt_pending();
+		now_s = next_moment(&p)) {
+		run->now_ns = (BT_TRACE_EPOCH_S + now_s) * NS_PER_S;
+		run->trace_end_s = now_s;
+		/* What leaves at a moment makes room for what comes at it. */
+		while (p.gone < trace->pod_n && p.departures[p.gone].at_s == now_s) {
+			depart(&p, p.departures[p.gone++].pod);
+		}
+		while (p.come < trace->pod_n && trace->pods[p.come].create_s == now_s) {
+			arrive(&p, p.come++);
+		}
+		bt_run_queue(run);
+	}
+	bt_mem_free(p.departures);
+	bt_mem_free(p.pod_ixs);
+}
+
+void bt_run_fini(struct bt_run *run)
+{
+	bt_buf_fini(&run->line);
+	bt_buf_fini(&run->key);
+	bt_buf_fini(&run->message);
+	bt_explanation_fini(&run->explanation);
+}

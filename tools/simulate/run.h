@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Running a simulation: pods are decided until none is left that could be, in virtual time when a trace brings times.
+ */
+#pragma once
+
+#include "engine/flow/engine.h"
+#include "tools/cli/output.h"
+#include "tools/cli/progress.h"
+#include "tools/trace/openb.h"
+
+/* A pod that is to be explained just before it is decided. */
+struct bt_run_watch {
+	struct bt_str pod; /* namespace/name */
+	bool seen;
+};
+
+struct bt_run {
+	struct bt_engine *engine;
+	struct bt_output *decisions; /* the decision log, or NULL */
+	struct bt_progress *progress;
+	struct bt_run_watch *watches;
+	size_t watch_n;
+	void (*explain)(void *context, uint32_t pod_ix); /* called for watched pods */
+	void *context;
+	int64_t now_ns; /* virtual time */
+	int64_t trace_end_s;
+	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
+	/* private: */
+	struct bt_buf line, key, message;
+	struct bt_explanation explanation;
+	uint64_t message_at;   /* the state for which message was made */
+	uint32_t message_for;  /* the signature, or UINT32_MAX */
+};
+
+/* Decides pods until the active queue is empty, the user interrupts, or the log cannot be written. */
+void bt_run_queue(struct bt_run *run);
+
+/* Plays a trace: pods come and go, and after each moment the queue is run. until_s: where to stop; INT64_MAX: at the end. */
+void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t until_s);
+
+void bt_run_fini(struct bt_run *run);
