@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The report of a simulation.
+ */
+#include "tools/report/simulation.h"
+
+#include "engine/base/clock.h"
+#include "tools/report/unplaced.h"
+#include "tools/report/utilization.h"
+
+#define GROUPS_MAX 12
+#define ZONES_MAX  64
+
+static void add_int(struct bt_emit *emit, const char *key, uint64_t value, const char *label)
+{
+	bt_emit_int(emit, key, (int64_t)value);
+	bt_emit_label(emit, label);
+}
+
+static void add_percent(struct bt_emit *emit, const char *key, double share, const char *label)
+{
+	bt_emit_real(emit, key, 100 * share, 1);
+	bt_emit_label(emit, label);
+}
+
+/* A number that is 0 in most runs is shown to machines always, to people only when it says something. */
+static void add_rare(struct bt_emit *emit, const char *key, uint64_t value, const char *label)
+{
+	add_int(emit, key, value, label);
+	if (value == 0) {
+		bt_emit_hide(emit);
+	}
+}
+
+static void report_pods(struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts,
+	const struct bt_unplaced *unplaced)
+{
+	struct bt_engine_counts counts = bt_engine_counts(engine);
+
+	bt_emit_begin_object(emit, "pods");
+	add_int(emit, "placed", counts.placed_n, "placed");
+	add_int(emit, "not_placed", unplaced->refused_n, "not placed");
+	add_int(emit, "fragmented", unplaced->fragmented_n, "  of them fit the free sum of all nodes, but no node");
+	add_rare(emit, "gated", unplaced->gated_n, "gated");
+	add_rare(emit, "undecided", unplaced->undecided_n, "undecided: need a plugin that berth lacks");
+	add_rare(emit, "scheduled_before", facts->pods_scheduled_before, "on a node before");
+	add_rare(emit, "made_for_workloads", facts->pods_expanded, "made for workloads");
+	add_rare(emit, "ended", facts->pods_ended, "left out: have ended");
+	add_rare(emit, "other_schedulers", facts->pods_foreign, "left out: pods of other schedulers");
+	add_rare(emit, "being_deleted", facts->pods_deleting, "left out: being deleted");
+	add_rare(emit, "on_unknown_nodes", facts->pods_on_unknown_nodes, "on nodes that are not in the input");
+	add_rare(emit, "deleted", facts->pods_deleted, "deleted in the course of time");
+	add_rare(emit, "deleted_waiting", facts->pods_deleted_waiting, "  of them before they were placed");
+	bt_emit_end(emit);
+}
+
+static void add_amount(struct bt_emit *emit, const char *key, const char *text_key, const char *label, uint32_t slot,
+	double amount)
+{
+	struct bt_buf text = {0};
+
+	bt_emit_real(emit, key, amount, 0);
+	bt_emit_hide(emit);
+	bt_amount_text(slot, amount, &text);
+	bt_emit_str(emit, text_key, bt_buf_view(&text));
+	bt_emit_label(emit, label);
+	bt_buf_fini(&text);
+}
+
+static void report_resources(struct bt_emit *emit, const struct bt_cluster_utilization *utilization)
+{
+	bt_emit_begin_array(emit, "resources");
+	bt_emit_label(emit, "use of resources, as shares of what the nodes that have any can give");
+	for (size_t i = 0; i < utilization->resource_n; i++) {
+		const struct bt_utilization *u = &utilization->resources[i];
+
+		bt_emit_begin_object(emit, NULL);
+		bt_emit_str(emit, "resource", u->name);
+		add_int(emit, "nodes", u->node_n, "nodes");
+		add_amount(emit, "used", "used_text", "used", u->slot, u->used);
+		add_amount(emit, "allocatable", "allocatable_text", "of", u->slot, u->allocatable);
+		add_percent(emit, "total_percent", u->allocatable > 0 ? u->used / u->allocatable : 0, "total %");
+		add_percent(emit, "mean_percent", u->mean, "mean %");
+		add_percent(emit, "p50_percent", u->p50, "p50 %");
+		add_percent(emit, "p99_percent", u->p99, "p99 %");
+		add_percent(emit, "max_percent", u->highest, "max %");
+		bt_emit_end(emit);
+	}
+	bt_emit_end(emit);
+}
+
+static void report_zones(struct bt_emit *emit, const struct bt_cluster_utilization *utilization)
+{
+	size_t n = utilization->zone_n < ZONES_MAX ? utilization->zone_n : ZONES_MAX;
+
+	bt_emit_begin_array(emit, "zones");
+	for (size_t i = 0; i < n; i++) {
+		const struct bt_zone_utilization *zone = &utilization->zones[i];
+
+		bt_emit_begin_object(emit, NULL);
+		bt_emit_str(emit, "zone", zone->name.len ? zone->name : bt_str("(none)"));
+		add_int(emit, "nodes", zone->node_n, "nodes");
+		add_int(emit, "pods", zone->pod_n, "pods");
+		add_percent(emit, "cpu_percent", zone->cpu > 0 ? zone->cpu_used / zone->cpu : 0, "cpu %");
+		add_percent(emit, "memory_percent", zone->memory > 0 ? zone->memory_used / zone->memory : 0, "memory %");
+		bt_emit_end(emit);
+	}
+	bt_emit_end(emit);
+}
+
+static void report_nodes(struct bt_emit *emit, struct bt_engine *engine, const struct bt_cluster_utilization *u)
+{
+	bt_emit_begin_object(emit, "nodes");
+	add_int(emit, "all", bt_engine_cache(engine)->view.snapshot->node_n, "all");
+	add_int(emit, "empty", u->empty_node_n, "empty: without a pod");
+	add_int(emit, "full", u->full_node_n, "full: under 1 % of cpu, memory or pods left");
+	bt_emit_end(emit);
+}
+
+static void report_kinds(struct bt_emit *emit, const struct bt_simulation_facts *facts)
+{
+	if (facts->kind_n == 0) {
+		return;
+	}
+	bt_emit_begin_array(emit, "kinds");
+	bt_emit_label(emit, "objects read");
+	for (size_t i = 0; i < facts->kind_n; i++) {
+		bt_emit_begin_object(emit, NULL);
+		bt_emit_text(emit, "kind", facts->kinds[i].name[0] ? facts->kinds[i].name : "(none)");
+		bt_emit_int(emit, "objects", (int64_t)facts->kinds[i].n);
+		bt_emit_text(emit, "use", facts->kinds[i].used ? "used" : "not used");
+		bt_emit_end(emit);
+	}
+	bt_emit_end(emit);
+}
+
+static void add_seconds(struct bt_emit *emit, const char *key, double seconds, int digits, const char *label)
+{
+	bt_emit_real(emit, key, seconds, digits);
+	bt_emit_label(emit, label);
+	bt_emit_unit(emit, "s");
+}
+
+static void report_time(struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts,
+	double report_s)
+{
+	struct bt_engine_counts counts = bt_engine_counts(engine);
+
+	bt_emit_begin_object(emit, "time");
+	add_seconds(emit, "read_s", facts->read_s, 4, "reading");
+	if (facts->bytes_read) {
+		bt_emit_real(emit, "read_mb_per_s", facts->read_s > 0 ? (double)facts->bytes_read / facts->read_s / 1e6 : 0,
+			0);
+		bt_emit_label(emit, "  rate");
+		bt_emit_unit(emit, "MB/s");
+	}
+	add_seconds(emit, "decide_s", facts->decide_s, 4, "deciding");
+	bt_emit_real(emit, "placements_per_s", facts->decide_s > 0 ? (double)counts.placed_n / facts->decide_s : 0, 0);
+	bt_emit_label(emit, "  placements a second");
+	add_seconds(emit, "report_s", report_s, 4, "reporting");
+	if (facts->has_time) {
+		add_seconds(emit, "virtual_s", facts->virtual_s, 0, "virtual time");
+	}
+	bt_emit_end(emit);
+}
+
+void bt_report_simulation(struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts)
+{
+	int64_t start_ns = bt_clock_monotonic_ns();
+	struct bt_cluster_utilization utilization;
+	struct bt_unplaced unplaced;
+
+	bt_unplaced_collect(engine, &unplaced);
+	bt_utilization_measure(bt_engine_cache(engine), &utilization);
+	bt_emit_text(emit, "schema", BT_REPORT_SCHEMA);
+	bt_emit_hide(emit);
+	bt_emit_text(emit, "source", facts->source);
+	bt_emit_int(emit, "seed", (int64_t)facts->seed);
+	if (facts->interrupted) {
+		bt_emit_bool(emit, "interrupted", true);
+		bt_emit_label(emit, "interrupted: this is how far it came");
+	}
+	if (facts->problems) {
+		add_int(emit, "problems", facts->problems, "problems in the input");
+	}
+	report_pods(emit, engine, facts, &unplaced);
+	bt_report_unplaced(emit, engine, &unplaced, GROUPS_MAX);
+	report_nodes(emit, engine, &utilization);
+	report_resources(emit, &utilization);
+	report_zones(emit, &utilization);
+	report_kinds(emit, facts);
+	report_time(emit, engine, facts, (double)(bt_clock_monotonic_ns() - start_ns) / 1e9);
+	bt_unplaced_fini(&unplaced);
+	bt_utilization_fini(&utilization);
+}

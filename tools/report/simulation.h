@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The report of a simulation: what was placed, what not and why, how full the cluster is, how long it took.
+ */
+#pragma once
+
+#include "engine/flow/engine.h"
+#include "tools/cli/emit.h"
+
+#define BT_REPORT_SCHEMA "berth.simulation/v1"
+
+struct bt_report_kind {
+	const char *name;
+	uint64_t n;
+	bool used; /* berth looks at objects of this kind */
+};
+
+/* What the report says besides what the engine knows. */
+struct bt_simulation_facts {
+	const char *source; /* such as "tools/samples" */
+	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_foreign, pods_deleting;
+	uint64_t pods_on_unknown_nodes, pods_deleted, pods_deleted_waiting, problems;
+	uint64_t bytes_read;
+	double read_s, decide_s;
+	bool has_time; /* a trace with times */
+	double virtual_s;
+	const struct bt_report_kind *kinds;
+	size_t kind_n;
+	bool interrupted;
+	uint64_t seed;
+};
+
+/* Adds every section to the report. */
+void bt_report_simulation(struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The pods that were not placed.
+ */
+#include "tools/report/unplaced.h"
+
+#include <stdlib.h>
+
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "tools/report/utilization.h"
+
+static int by_size(const void *a, const void *b)
+{
+	const struct bt_unplaced_group *x = a, *y = b;
+
+	if (x->pod_n != y->pod_n) {
+		return x->pod_n > y->pod_n ? -1 : 1;
+	}
+	return x->example < y->example ? -1 : x->example > y->example;
+}
+
+static enum bt_outcome why_of(const struct bt_engine *engine, const struct bt_pod *pod, uint32_t pod_ix)
+{
+	if (pod->gates) {
+		return BT_GATED;
+	}
+	return bt_engine_missing(engine, pod_ix) ? BT_UNDECIDED : BT_REFUSED;
+}
+
+static void count(struct bt_unplaced *out, struct bt_map *ixs, const struct bt_pod *pod, uint32_t pod_ix,
+	enum bt_outcome why)
+{
+	uint64_t key = ((uint64_t)pod->signature->ix << 3 | (uint64_t)why) + 1;
+	uint32_t ix;
+
+	if (!bt_map_get(ixs, key, &ix)) {
+		ix = (uint32_t)out->group_n;
+		out->groups = bt_mem_grow(out->groups, out->group_n, &out->group_cap, sizeof(*out->groups));
+		out->groups[out->group_n++] =
+			(struct bt_unplaced_group){.signature = pod->signature, .example = pod_ix, .why = why};
+		bt_map_put(ixs, key, ix);
+	}
+	out->groups[ix].pod_n++;
+}
+
+void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	struct bt_map ixs = {0};
+
+	*out = (struct bt_unplaced){0};
+	for (uint32_t i = 0; i < bt_ledger_pod_end(cache->ledger); i++) {
+		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
+
+		if (pod->state == BT_POD_QUEUED) {
+			count(out, &ixs, pod, i, why_of(engine, pod, i));
+		}
+	}
+	for (size_t g = 0; g < out->group_n; g++) {
+		const struct bt_unplaced_group *group = &out->groups[g];
+
+		out->refused_n += group->why == BT_REFUSED ? group->pod_n : 0;
+		out->gated_n += group->why == BT_GATED ? group->pod_n : 0;
+		out->undecided_n += group->why == BT_UNDECIDED ? group->pod_n : 0;
+		if (group->why == BT_REFUSED && bt_utilization_sum_fits(cache, group->signature)) {
+			out->fragmented_n += group->pod_n;
+		}
+	}
+	if (out->group_n) {
+		qsort(out->groups, out->group_n, sizeof(*out->groups), by_size);
+	}
+	bt_map_fini(&ixs);
+}
+
+void bt_unplaced_fini(struct bt_unplaced *unplaced)
+{
+	bt_mem_free(unplaced->groups);
+}
+
+/* Nodes that one plugin refuses for the same reasons. */
+struct tally {
+	const char *plugin;
+	char *text;
+	uint64_t node_n;
+};
+
+struct tallies {
+	struct tally *items;
+	size_t n, cap;
+};
+
+static void add_tally(struct tallies *tallies, const char *plugin, struct bt_str text, uint64_t node_n)
+{
+	for (size_t i = 0; i < tallies->n; i++) {
+		if (tallies->items[i].plugin == plugin && bt_str_is(text, tallies->items[i].text)) {
+			tallies->items[i].node_n += node_n;
+			return;
+		}
+	}
+	tallies->items = bt_mem_grow(tallies->items, tallies->n, &tallies->cap, sizeof(*tallies->items));
+	tallies->items[tallies->n++] = (struct tally){plugin, bt_mem_copy(text.ptr, text.len), node_n};
+}
+
+static int by_nodes(const void *a, const void *b)
+{
+	const struct tally *x = a, *y = b;
+
+	if (x->node_n != y->node_n) {
+		return x->node_n > y->node_n ? -1 : 1;
+	}
+	return strcmp(x->text, y->text);
+}
+
+static void tally_nodes(struct bt_engine *engine, const struct bt_explanation *explanation, struct tallies *tallies)
+{
+	static const char no_plugin[] = "";
+	const struct bt_evaluation *evaluation = &explanation->evaluation;
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	struct bt_refusal refusal;
+	struct bt_buf text = {0};
+
+	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
+		uint32_t use = evaluation->refused_by[i];
+
+		if (use == BT_PASSED) {
+			add_tally(tallies, no_plugin, bt_str("fits now"), 1);
+			continue;
+		}
+		bt_explanation_refusal(engine, explanation, i, &refusal);
+		bt_buf_clear(&text);
+		for (uint32_t r = 0; r < refusal.rejection.n; r++) {
+			bt_buf_text(&text, r ? ", " : "");
+			explanation->plan->profile->uses[use].plugin->reason(
+				cache->dictionary, &refusal.rejection.reasons[r], &text);
+		}
+		add_tally(tallies, refusal.plugin, bt_buf_view(&text), 1);
+	}
+	bt_buf_fini(&text);
+}
+
+static void tally_group(struct bt_engine *engine, const struct bt_unplaced_group *group, struct tallies *tallies)
+{
+	uint64_t node_n = bt_engine_cache(engine)->view.snapshot->node_n;
+	struct bt_explanation explanation = {0};
+
+	if (group->why == BT_UNDECIDED) {
+		add_tally(tallies, "", bt_str(bt_engine_missing(engine, group->example)), node_n);
+		return;
+	}
+	bt_engine_explain(engine, group->example, &explanation);
+	if (explanation.refused || explanation.gated) {
+		add_tally(tallies, explanation.refusal.plugin, bt_str(explanation.refusal.text), node_n);
+	} else if (explanation.error) {
+		add_tally(tallies, "", bt_str(explanation.error), node_n);
+	} else {
+		tally_nodes(engine, &explanation, tallies);
+		if (explanation.evaluation.visited_n < node_n) {
+			add_tally(tallies, explanation.plan->profile->uses[explanation.plan->narrowed_by].plugin->name,
+				bt_str("the pod names other nodes"), node_n - explanation.evaluation.visited_n);
+		}
+	}
+	bt_explanation_fini(&explanation);
+}
+
+static void report_group(struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced_group *group)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, group->example);
+	struct tallies tallies = {0};
+	struct bt_buf name = {0};
+
+	bt_buf_printf(&name, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
+		BT_STR_ARG(bt_intern_str(intern, pod->name)));
+	tally_group(engine, group, &tallies);
+	if (tallies.n) {
+		qsort(tallies.items, tallies.n, sizeof(*tallies.items), by_nodes);
+	}
+	for (size_t i = 0; i < tallies.n; i++) {
+		bt_emit_begin_object(emit, NULL);
+		bt_emit_str(emit, "pod", bt_buf_view(&name));
+		bt_emit_label(emit, "pods like");
+		bt_emit_int(emit, "pods", (int64_t)group->pod_n);
+		bt_emit_int(emit, "nodes", (int64_t)tallies.items[i].node_n);
+		bt_emit_text(emit, "plugin", tallies.items[i].plugin);
+		bt_emit_text(emit, "reason", tallies.items[i].text);
+		bt_emit_end(emit);
+		bt_mem_free(tallies.items[i].text);
+	}
+	bt_mem_free(tallies.items);
+	bt_buf_fini(&name);
+}
+
+void bt_report_unplaced(struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced,
+	size_t group_max)
+{
+	size_t n = unplaced->group_n < group_max ? unplaced->group_n : group_max;
+
+	if (n == 0) {
+		return;
+	}
+	bt_emit_begin_array(emit, "unplaced");
+	bt_emit_label(emit, "not placed, and what the nodes have against it");
+	for (size_t g = 0; g < n; g++) {
+		report_group(emit, engine, &unplaced->groups[g]);
+	}
+	bt_emit_end(emit);
+	if (unplaced->group_n > n) {
+		bt_emit_int(emit, "more_unplaced_groups", (int64_t)(unplaced->group_n - n));
+		bt_emit_label(emit, "further kinds of pods that were not placed");
+	}
+}

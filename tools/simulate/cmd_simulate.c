@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * berth simulate: reads a cluster and its pending pods, places every pod as kube-scheduler would, and reports.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/mem.h"
+#include "tools/cli/entry.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cli/terminal.h"
+#include "tools/codec/input.h"
+#include "tools/generate/generate.h"
+#include "tools/kube/config_decode.h"
+#include "tools/report/explain.h"
+#include "tools/report/simulation.h"
+#include "tools/simulate/load.h"
+#include "tools/simulate/run.h"
+
+struct simulation {
+	struct bt_invocation *invocation;
+	struct bt_config config;
+	struct bt_engine *engine;
+	struct bt_complaints complaints;
+	struct bt_load load;
+	struct bt_trace trace;
+	struct bt_run run;
+	struct bt_output decisions;
+	struct bt_progress progress;
+	struct bt_emit *emit;
+	struct bt_buf source;
+	bool has_decisions, timed, quiet;
+	double read_s, decide_s;
+};
+
+/* Kinds whose objects change what is decided. */
+static const char *const used_kinds[] = {"Node", "Pod", "PriorityClass", "Deployment", "ReplicaSet",
+	"ReplicationController", "StatefulSet", "Job", "DaemonSet", "CronJob"};
+
+static const char *option(const struct simulation *s, const char *name)
+{
+	return bt_invocation_text(s->invocation, name);
+}
+
+static double seconds_since(int64_t start_ns)
+{
+	return (double)(bt_clock_monotonic_ns() - start_ns) / 1e9;
+}
+
+/* ---- configuration ---- */
+
+static int read_gates(struct simulation *s, struct bt_gates *gates)
+{
+	struct bt_buf error = {0};
+	int status = BT_EXIT_OK;
+	const char *text;
+
+	bt_gates_init(gates);
+	for (size_t i = 0; (text = bt_invocation_item(s->invocation, "feature-gates", i)) && !status; i++) {
+		if (bt_gates_parse(gates, bt_str(text), &error) != BT_OK) {
+			status = bt_invocation_wrong(s->invocation->command, "--feature-gates: %s", error.ptr);
+		}
+	}
+	bt_buf_fini(&error);
+	return status;
+}
+
+static void complain_about_config(void *context, const struct bt_diagnosis *diagnosis)
+{
+	struct bt_buf text = {0};
+
+	(void)context;
+	bt_diagnosis_text(diagnosis, &text);
+	fprintf(stderr, "berth simulate: %s\n", text.ptr);
+	bt_buf_fini(&text);
+}
+
+static int read_config(struct simulation *s, const struct bt_gates *gates)
+{
+	const char *path = option(s, "config");
+	struct bt_buf error = {0};
+	struct bt_input_file file;
+	int status = BT_EXIT_INPUT;
+
+	if (!path) {
+		bt_config_init_default(&s->config, gates);
+		return BT_EXIT_OK;
+	}
+	bt_config_init(&s->config, gates);
+	struct bt_input *input = bt_input_create(complain_about_config, NULL);
+	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
+		if (bt_config_load(&s->config, path, file.text, &error) == BT_OK) {
+			status = BT_EXIT_OK;
+		} else {
+			fprintf(stderr, "berth simulate: %s\n", error.ptr);
+		}
+	}
+	bt_input_destroy(input);
+	bt_buf_fini(&error);
+	return status;
+}
+
+static int make_engine(struct simulation *s)
+{
+	const struct bt_engine_options options = {
+		.seed = bt_invocation_number(s->invocation, "seed"),
+		.clock = bt_clock_virtual(&s->run.now_ns),
+	};
+	struct bt_config_errors errors = {0};
+	struct bt_buf text = {0};
+
+	s->engine = bt_engine_create(&s->config, &options, &errors);
+	if (!s->engine) {
+		bt_config_errors_text(&errors, &text);
+		fprintf(stderr, "berth simulate: %s: %s\n", option(s, "config"), text.ptr);
+	}
+	bt_buf_fini(&text);
+	bt_config_errors_fini(&errors);
+	return s->engine ? BT_EXIT_OK : BT_EXIT_INPUT;
+}
+
+/* ---- input ---- */
+
+static bool take_generated(void *context, const struct bt_object *object)
+{
+	struct simulation *s = context;
+	struct bt_object copy = *object;
+
+	bt_load_object(&s->load, &copy);
+	return !bt_interrupt_pending();
+}
+
+static void load_default(struct simulation *s)
+{
+	struct bt_generate_options options = bt_generate_defaults();
+
+	options.seed = bt_invocation_number(s->invocation, "seed");
+	bt_buf_printf(&s->source, "made by berth: %u nodes, %llu pods, %u signatures; give it files with -f",
+		options.node_n, (unsigned long long)options.pod_n, options.signature_n);
+	bt_generate(&options, take_generated, s);
+	bt_load_finish(&s->load);
+}
+
+static int load_paths(struct simulation *s)
+{
+	const char **paths = bt_mem_zalloc(s->invocation->operand_n + 1, sizeof(*paths));
+	size_t n = 0, cap = s->invocation->operand_n + 1;
+	const char *path;
+
+	for (size_t i = 0; (path = bt_invocation_item(s->invocation, "filename", i)); i++) {
+		paths = bt_mem_grow(paths, n, &cap, sizeof(*paths));
+		paths[n++] = path;
+	}
+	for (size_t i = 0; i < s->invocation->operand_n; i++) {
+		paths = bt_mem_grow(paths, n, &cap, sizeof(*paths));
+		paths[n++] = s->invocation->operands[i];
+	}
+	for (size_t i = 0; i < n; i++) {
+		bt_buf_printf(&s->source, "%s%s", i ? ", " : "", strcmp(paths[i], "-") ? paths[i] : "standard input");
+	}
+	bool usable = bt_load_paths(&s->load, paths, n);
+	bt_mem_free(paths);
+	if (usable) {
+		bt_load_finish(&s->load);
+	} else if (!s->complaints.stop && !bt_interrupt_pending()) {
+		fprintf(stderr, "berth simulate: the input holds no Kubernetes objects; give it files of JSON or YAML as "
+				"kubectl writes them\n");
+	}
+	return usable && !s->complaints.stop ? BT_EXIT_OK : BT_EXIT_INPUT;
+}
+
+static void complain_about_trace(void *context, const char *message)
+{
+	bt_complaints_say(context, NULL, NULL, message, NULL);
+}
+
+static int load_trace(struct simulation *s)
+{
+	const char *nodes = option(s, "nodes"), *pods = option(s, "pods");
+
+	if (!nodes || !pods) {
+		return bt_invocation_wrong(s->invocation->command, "--trace needs --nodes FILE and --pods FILE");
+	}
+	const struct bt_openb_reader reader = {
+		.strict = s->complaints.strict, .complain = complain_about_trace, .context = &s->complaints};
+	bt_buf_printf(&s->source, "openb trace: %s, %s", nodes, pods);
+	if (bt_openb_read_nodes(&reader, nodes, &s->trace) != BT_OK ||
+		bt_openb_read_pods(&reader, pods, &s->trace) != BT_OK) {
+		return BT_EXIT_INPUT;
+	}
+	s->timed = !bt_invocation_has(s->invocation, "no-time");
+	for (size_t i = 0; i < s->trace.node_n; i++) {
+		bt_load_object(&s->load, &s->trace.nodes[i]);
+	}
+	for (size_t i = 0; i < s->trace.pod_n && !s->timed; i++) {
+		bt_load_object(&s->load, &s->trace.pods[i].object);
+	}
+	for (size_t i = 0; i < s->trace.pod_n && s->timed; i++) {
+		bt_defaults_scheme(&s->trace.pods[i].object, &s->trace.arena);
+	}
+	bt_load_finish(&s->load);
+	return BT_EXIT_OK;
+}
+
+static int load_input(struct simulation *s)
+{
+	int64_t start_ns = bt_clock_monotonic_ns();
+	int status = BT_EXIT_OK;
+
+	s->load = (struct bt_load){
+		.engine = s->engine,
+		.complaints = &s->complaints,
+		.expand = !bt_invocation_has(s->invocation, "no-expand"),
+	};
+	if (option(s, "trace")) {
+		status = load_trace(s);
+	} else if (option(s, "nodes") || option(s, "pods")) {
+		status = bt_invocation_wrong(s->invocation->command, "--nodes and --pods belong to --trace");
+	} else if (s->invocation->operand_n || bt_invocation_item(s->invocation, "filename", 0)) {
+		status = load_paths(s);
+	} else {
+		load_default(s);
+	}
+	s->read_s = seconds_since(start_ns);
+	return status;
+}
+
+/* ---- deciding ---- */
+
+static void explain(void *context, uint32_t pod_ix)
+{
+	struct simulation *s = context;
+
+	bt_report_explain(s->emit, s->engine, pod_ix);
+}
+
+static void find_watches(struct simulation *s)
+{
+	const char *pod;
+
+	while ((pod = bt_invocation_item(s->invocation, "explain", s->run.watch_n))) {
+		s->run.watches = bt_mem_realloc(s->run.watches, s->run.watch_n + 1, sizeof(*s->run.watches));
+		s->run.watches[s->run.watch_n++] = (struct bt_run_watch){.pod = bt_str(pod)};
+	}
+}
+
+/* Explains the watched pods that never came up for a decision. */
+static void explain_rest(struct simulation *s)
+{
+	const struct bt_cache *cache = bt_engine_cache(s->engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+
+	for (size_t i = 0; i < s->run.watch_n; i++) {
+		struct bt_str wanted = s->run.watches[i].pod;
+		size_t slash = bt_str_find(wanted, '/', 0);
+		uint32_t pod_ix = BT_NO_POD;
+
+		if (s->run.watches[i].seen) {
+			continue;
+		}
+		if (slash < wanted.len) {
+			pod_ix = bt_ledger_find(cache->ledger, bt_intern_find(intern, bt_str_sub(wanted, 0, slash)),
+				bt_intern_find(intern, bt_str_sub(wanted, slash + 1, wanted.len)));
+		}
+		if (pod_ix != BT_NO_POD && bt_ledger_pod(cache->ledger, pod_ix)->state == BT_POD_QUEUED) {
+			bt_report_explain(s->emit, s->engine, pod_ix);
+		} else if (pod_ix != BT_NO_POD) {
+			fprintf(stderr, "berth simulate: --explain %.*s: the pod was on its node before\n", BT_STR_ARG(wanted));
+		} else {
+			fprintf(stderr,
+				"berth simulate: --explain %.*s: there is no such pod; write NAMESPACE/NAME\n",
+				BT_STR_ARG(wanted));
+		}
+	}
+}
+
+static void decide(struct simulation *s)
+{
+	uint64_t until = bt_invocation_number(s->invocation, "until");
+	int64_t start_ns = bt_clock_monotonic_ns();
+
+	s->run.engine = s->engine;
+	s->run.decisions = s->has_decisions ? &s->decisions : NULL;
+	s->run.progress = &s->progress;
+	s->run.explain = explain;
+	s->run.context = s;
+	find_watches(s);
+	if (s->run.watch_n) {
+		bt_emit_begin_array(s->emit, "explain");
+		bt_emit_label(s->emit, "every node for the pod, just before it was decided");
+	}
+	bt_progress_begin(&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->load.counts.pending, s->quiet);
+	if (s->timed) {
+		bt_run_trace(&s->run, &s->trace, bt_invocation_has(s->invocation, "until") ? (int64_t)until : INT64_MAX);
+	} else {
+		bt_run_queue(&s->run);
+	}
+	bt_progress_end(&s->progress);
+	s->decide_s = seconds_since(start_ns);
+	if (s->run.watch_n) {
+		explain_rest(s);
+		bt_emit_end(s->emit);
+	}
+}
+
+/* ---- report ---- */
+
+static bool is_used(const char *kind)
+{
+	for (size_t i = 0; i < sizeof(used_kinds) / sizeof(used_kinds[0]); i++) {
+		if (strcmp(kind, used_kinds[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int report(struct simulation *s)
+{
+	const struct bt_load_counts *counts = &s->load.counts;
+	struct bt_report_kind *kinds = bt_mem_zalloc(s->load.kind_n, sizeof(*kinds));
+	enum bt_emit_format format = bt_emit_format_of(option(s, "output"));
+	struct bt_output output;
+
+	for (size_t i = 0; i < s->load.kind_n; i++) {
+		kinds[i] = (struct bt_report_kind){s->load.kinds[i].name, s->load.kinds[i].n, is_used(s->load.kinds[i].name)};
+	}
+	const struct bt_simulation_facts facts = {
+		.source = s->source.ptr,
+		.pods_scheduled_before = counts->scheduled,
+		.pods_expanded = counts->expanded,
+		.pods_ended = counts->ended,
+		.pods_foreign = counts->foreign,
+		.pods_deleting = counts->deleting,
+		.pods_on_unknown_nodes = counts->on_unknown_nodes,
+		.pods_deleted = s->run.deleted_n,
+		.pods_deleted_waiting = s->run.deleted_waiting_n,
+		.problems = s->complaints.n,
+		.bytes_read = counts->bytes,
+		.read_s = s->read_s,
+		.decide_s = s->decide_s,
+		.has_time = s->timed,
+		.virtual_s = (double)s->run.trace_end_s,
+		.kinds = kinds,
+		.kind_n = s->load.kind_n,
+		.interrupted = bt_interrupt_pending(),
+		.seed = bt_invocation_number(s->invocation, "seed"),
+	};
+	bt_report_simulation(s->emit, s->engine, &facts);
+	bt_mem_free(kinds);
+	if (bt_output_open("-", &output) != BT_OK) {
+		return BT_EXIT_IO;
+	}
+	bt_emit_write(s->emit, format, bt_terminal_color(option(s, "color"), STDOUT_FILENO), &output);
+	return bt_output_close(&output);
+}
+
+static int simulate(struct simulation *s)
+{
+	const char *log = option(s, "decisions");
+	struct bt_gates gates;
+	int status = read_gates(s, &gates);
+
+	if (status == BT_EXIT_OK) {
+		status = read_config(s, &gates);
+	}
+	if (status == BT_EXIT_OK) {
+		status = make_engine(s);
+	}
+	if (status == BT_EXIT_OK && log) {
+		status = bt_output_open(log, &s->decisions) == BT_OK ? BT_EXIT_OK : BT_EXIT_IO;
+		s->has_decisions = status == BT_EXIT_OK;
+	}
+	if (status == BT_EXIT_OK) {
+		status = load_input(s);
+	}
+	bt_complaints_end(&s->complaints);
+	if (status != BT_EXIT_OK) {
+		return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : status;
+	}
+	decide(s);
+	return report(s);
+}
+
+int bt_cmd_simulate(struct bt_invocation *invocation)
+{
+	struct simulation s = {.invocation = invocation};
+
+	s.quiet = bt_invocation_has(invocation, "quiet");
+	s.complaints = (struct bt_complaints){.quiet = s.quiet, .strict = bt_invocation_has(invocation, "strict")};
+	s.emit = bt_emit_create();
+	int status = simulate(&s);
+	if (s.has_decisions) {
+		int closed = bt_output_close(&s.decisions);
+
+		status = status == BT_EXIT_OK ? closed : status;
+	}
+	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
+		status = BT_EXIT_INTERRUPTED;
+	}
+	if (status == BT_EXIT_OK && bt_invocation_has(invocation, "fail-on-unplaced") &&
+		bt_engine_counts(s.engine).sets.queued) {
+		status = BT_EXIT_NO;
+	}
+	bt_run_fini(&s.run);
+	bt_mem_free(s.run.watches);
+	bt_load_fini(&s.load);
+	bt_engine_destroy(s.engine);
+	bt_config_fini(&s.config);
+	bt_trace_fini(&s.trace);
+	bt_emit_destroy(s.emit);
+	bt_buf_fini(&s.source);
+	return status;
+}
