@@ -547,8 +547,8 @@ static bool read_map(
 
 static bool read_str_map(struct bt_decode *decode, struct bt_str_map *out)
 {
-	char *items;
-	uint32_t n;
+	char *items = NULL;
+	uint32_t n = 0;
 
 	if (!read_map(decode, MAP_STRINGS, sizeof(struct bt_str_pair), &items, &n)) {
 		return false;
@@ -559,8 +559,8 @@ static bool read_str_map(struct bt_decode *decode, struct bt_str_map *out)
 
 static bool read_resources(struct bt_decode *decode, struct bt_resource_list *out)
 {
-	char *items;
-	uint32_t n;
+	char *items = NULL;
+	uint32_t n = 0;
 
 	if (!read_map(decode, MAP_QUANTITIES, sizeof(struct bt_named_quantity), &items, &n)) {
 		return false;
@@ -571,8 +571,8 @@ static bool read_resources(struct bt_decode *decode, struct bt_resource_list *ou
 
 static bool read_keys(struct bt_decode *decode, struct bt_str_list *out)
 {
-	char *items;
-	uint32_t n;
+	char *items = NULL;
+	uint32_t n = 0;
 
 	if (!read_map(decode, MAP_KEYS, sizeof(struct bt_str), &items, &n)) {
 		return false;
