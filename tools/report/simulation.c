@@ -69,7 +69,7 @@ static void add_amount(struct bt_emit *emit, const char *key, const char *text_k
 static void report_resources(struct bt_emit *emit, const struct bt_cluster_utilization *utilization)
 {
 	bt_emit_begin_array(emit, "resources");
-	bt_emit_label(emit, "use of resources, as shares of what the nodes that have any can give");
+	bt_emit_label(emit, "use of resources at the end, as shares of what the nodes that have any can give");
 	for (size_t i = 0; i < utilization->resource_n; i++) {
 		const struct bt_utilization *u = &utilization->resources[i];
 
@@ -83,6 +83,26 @@ static void report_resources(struct bt_emit *emit, const struct bt_cluster_utili
 		add_percent(emit, "p50_percent", u->p50, "p50 %");
 		add_percent(emit, "p99_percent", u->p99, "p99 %");
 		add_percent(emit, "max_percent", u->highest, "max %");
+		bt_emit_end(emit);
+	}
+	bt_emit_end(emit);
+}
+
+static void report_over_time(struct bt_emit *emit, const struct bt_simulation_facts *facts,
+	const struct bt_cluster_utilization *utilization)
+{
+	bt_emit_begin_array(emit, "over_time");
+	bt_emit_label(emit, "use in the course of time, as shares of what all nodes together can give");
+	for (size_t i = 0; i < utilization->resource_n; i++) {
+		const struct bt_utilization *u = &utilization->resources[i];
+		const struct bt_report_use *use = &facts->uses[u->slot];
+
+		bt_emit_begin_object(emit, NULL);
+		bt_emit_str(emit, "resource", u->name);
+		add_amount(emit, "mean", "mean_text", "mean", u->slot, use->mean);
+		add_percent(emit, "mean_percent", u->allocatable > 0 ? use->mean / u->allocatable : 0, "mean %");
+		add_amount(emit, "peak", "peak_text", "peak", u->slot, use->peak);
+		add_percent(emit, "peak_percent", u->allocatable > 0 ? use->peak / u->allocatable : 0, "peak %");
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
@@ -185,6 +205,9 @@ void bt_report_simulation(struct bt_emit *emit, struct bt_engine *engine, const 
 	report_pods(emit, engine, facts, &unplaced);
 	bt_report_unplaced(emit, engine, &unplaced, GROUPS_MAX);
 	report_nodes(emit, engine, &utilization);
+	if (facts->has_time) {
+		report_over_time(emit, facts, &utilization);
+	}
 	report_resources(emit, &utilization);
 	report_zones(emit, &utilization);
 	report_kinds(emit, facts);

@@ -14,6 +14,11 @@ struct bt_report_kind {
 	bool used; /* berth looks at objects of this kind */
 };
 
+/* What a trace's pods used in the course of time, in the resource's unit. */
+struct bt_report_use {
+	double mean, peak;
+};
+
 /* What the report says besides what the engine knows. */
 struct bt_simulation_facts {
 	const char *source; /* such as "tools/samples" */
@@ -23,6 +28,7 @@ struct bt_simulation_facts {
 	double read_s, decide_s;
 	bool has_time; /* a trace with times */
 	double virtual_s;
+	const struct bt_report_use *uses; /* by resource slot; the last one, BT_RESOURCE_MAX, counts pods */
 	const struct bt_report_kind *kinds;
 	size_t kind_n;
 	bool interrupted;

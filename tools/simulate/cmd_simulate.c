@@ -315,13 +315,26 @@ static bool is_used(const char *kind)
 	return false;
 }
 
+/* The means and peaks of a trace. */
+static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_RESOURCE_MAX + 1])
+{
+	double lasted_s = (double)(run->trace_end_s - run->trace_begin_s);
+
+	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
+		uses[i].mean = lasted_s > 0 ? run->uses[i].second_sum / lasted_s : run->uses[i].now;
+		uses[i].peak = run->uses[i].peak;
+	}
+}
+
 static int report(struct simulation *s)
 {
 	const struct bt_load_counts *counts = &s->load.counts;
 	struct bt_report_kind *kinds = bt_mem_zalloc(s->load.kind_n, sizeof(*kinds));
 	enum bt_emit_format format = bt_emit_format_of(option(s, "output"));
+	struct bt_report_use uses[BT_RESOURCE_MAX + 1];
 	struct bt_output output;
 
+	sum_uses(&s->run, uses);
 	for (size_t i = 0; i < s->load.kind_n; i++) {
 		kinds[i] = (struct bt_report_kind){s->load.kinds[i].name, s->load.kinds[i].n, is_used(s->load.kinds[i].name)};
 	}
@@ -340,7 +353,8 @@ static int report(struct simulation *s)
 		.read_s = s->read_s,
 		.decide_s = s->decide_s,
 		.has_time = s->timed,
-		.virtual_s = (double)s->run.trace_end_s,
+		.virtual_s = (double)(s->run.trace_end_s - s->run.trace_begin_s),
+		.uses = uses,
 		.kinds = kinds,
 		.kind_n = s->load.kind_n,
 		.interrupted = bt_interrupt_pending(),

@@ -111,6 +111,16 @@ static void look(struct bt_run *run, uint32_t pod_ix)
 	}
 }
 
+static void use(struct bt_run *run, uint32_t pod_ix, double sign)
+{
+	struct bt_amounts used = pod_at(run, pod_ix)->signature->requests.used;
+
+	run->uses[BT_RESOURCE_MAX].now += sign;
+	for (uint32_t i = 0; i < used.n; i++) {
+		run->uses[used.items[i].slot].now += sign * (double)used.items[i].amount;
+	}
+}
+
 void bt_run_queue(struct bt_run *run)
 {
 	struct bt_decision decision;
@@ -123,6 +133,9 @@ void bt_run_queue(struct bt_run *run)
 		}
 		bt_engine_decide(run->engine, pod_ix, &decision);
 		log_decision(run, &decision);
+		if (decision.outcome == BT_PLACED) {
+			use(run, pod_ix, 1);
+		}
 		bt_progress_update(run->progress, run->progress->done + 1);
 	}
 }
@@ -161,7 +174,11 @@ static void depart(struct player *p, uint32_t pod)
 		return;
 	}
 	p->run->deleted_n++;
-	p->run->deleted_waiting_n += pod_at(p->run, pod_ix)->state == BT_POD_QUEUED;
+	if (pod_at(p->run, pod_ix)->state == BT_POD_QUEUED) {
+		p->run->deleted_waiting_n++;
+	} else {
+		use(p->run, pod_ix, -1);
+	}
 	log_delete(p->run, pod_ix);
 	bt_engine_remove_pod(p->run->engine, pod_ix);
 	p->pod_ixs[pod] = BT_NO_POD;
@@ -184,6 +201,21 @@ static int64_t next_moment(const struct player *p)
 	return come < gone ? come : gone;
 }
 
+/* Time goes on to now_s: what was used until then is counted. */
+static void pass_time(struct bt_run *run, int64_t now_s)
+{
+	double lasted_s = (double)(now_s - run->trace_end_s);
+
+	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
+		struct bt_run_use *u = &run->uses[i];
+
+		u->peak = u->now > u->peak ? u->now : u->peak;
+		u->second_sum += u->now * lasted_s;
+	}
+	run->trace_end_s = now_s;
+	run->now_ns = (BT_TRACE_EPOCH_S + now_s) * NS_PER_S;
+}
+
 void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t until_s)
 {
 	struct player p = {.run = run, .trace = trace};
@@ -200,10 +232,10 @@ void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t unti
 	if (trace->pod_n) {
 		qsort(p.departures, trace->pod_n, sizeof(*p.departures), by_time);
 	}
+	run->trace_begin_s = run->trace_end_s = next_moment(&p) == INT64_MAX ? 0 : next_moment(&p);
 	for (int64_t now_s = next_moment(&p); now_s != INT64_MAX && now_s <= until_s && !bt_interrupt_pending();
 		now_s = next_moment(&p)) {
-		run->now_ns = (BT_TRACE_EPOCH_S + now_s) * NS_PER_S;
-		run->trace_end_s = now_s;
+		pass_time(run, now_s);
 		/* What leaves at a moment makes room for what comes at it. */
 		while (p.gone < trace->pod_n && p.departures[p.gone].at_s == now_s) {
 			depart(&p, p.departures[p.gone++].pod);
@@ -213,6 +245,7 @@ void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t unti
 		}
 		bt_run_queue(run);
 	}
+	pass_time(run, until_s == INT64_MAX ? run->trace_end_s : until_s);
 	bt_mem_free(p.departures);
 	bt_mem_free(p.pod_ixs);
 }

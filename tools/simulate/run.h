@@ -14,6 +14,11 @@ struct bt_run_watch {
 	bool seen;
 };
 
+/* How much of a resource a trace's pods used in the course of time, in the resource's unit. */
+struct bt_run_use {
+	double now, peak, second_sum; /* second_sum: use times the seconds that it lasted */
+};
+
 struct bt_run {
 	struct bt_engine *engine;
 	struct bt_output *decisions; /* the decision log, or NULL */
@@ -23,7 +28,8 @@ struct bt_run {
 	void (*explain)(void *context, uint32_t pod_ix); /* called for watched pods */
 	void *context;
 	int64_t now_ns; /* virtual time */
-	int64_t trace_end_s;
+	int64_t trace_begin_s, trace_end_s;
+	struct bt_run_use uses[BT_RESOURCE_MAX + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* private: */
 	struct bt_buf line, key, message;
