@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Random nodes and pods that meet every rule of the plugins that berth has, and break some.
+ */
+#pragma once
+
+#include "engine/base/arena.h"
+#include "engine/base/rng.h"
+#include "engine/model/object.h"
+
+struct random_source {
+	struct bt_rng rng;
+	struct bt_arena arena; /* the objects live here */
+	bool odd;	       /* amounts at the ends of their range, none at all, and below zero */
+};
+
+/* A node named "node-<ix>". */
+const struct bt_node_object *random_node(struct random_source *source, uint32_t ix);
+
+/* A waiting pod named "pod-<ix>"; few kinds, so that pods share signatures. */
+struct bt_pod_object *random_pod(struct random_source *source, uint32_t ix);
+
+/* A number in [0, n). */
+uint32_t random_below(struct random_source *source, uint32_t n);
+
+/* Whether something with that chance in a hundred happens. */
+bool random_chance(struct random_source *source, uint32_t percent);
