@@ -43,21 +43,28 @@ static void end_line(struct bt_run *run, struct bt_json_writer *json)
 	bt_output_add(run->decisions, run->line.ptr, run->line.len);
 }
 
-/* The text of a refusal. Pods of one signature that come one after the other to the same cluster share it. */
-static void make_message(struct bt_run *run, uint32_t pod_ix)
+/* The text of a refusal. Pods of one signature share it as long as the cluster does not change. */
+static struct bt_str message_for(struct bt_run *run, uint32_t pod_ix)
 {
 	const struct bt_view *view = &bt_engine_cache(run->engine)->view;
-	uint64_t state = view->usage->journal_end + view->snapshot->version;
 	uint32_t signature_ix = pod_at(run, pod_ix)->signature->ix;
 
-	if (run->message.len && run->message_at == state && run->message_for == signature_ix) {
-		return;
+	while (signature_ix >= run->message_n) {
+		size_t old = run->message_n;
+
+		run->messages = bt_mem_grow(run->messages, old, &run->message_n, sizeof(*run->messages));
+		memset(run->messages + old, 0, (run->message_n - old) * sizeof(*run->messages));
 	}
-	bt_buf_clear(&run->message);
-	bt_engine_explain(run->engine, pod_ix, &run->explanation);
-	bt_engine_message(run->engine, &run->explanation, &run->message);
-	run->message_at = state;
-	run->message_for = signature_ix;
+	struct bt_run_message *message = &run->messages[signature_ix];
+	if (message->text.len == 0 || message->journal_end != view->usage->journal_end ||
+		message->version != view->snapshot->version) {
+		bt_buf_clear(&message->text);
+		bt_engine_explain(run->engine, pod_ix, &run->explanation);
+		bt_engine_message(run->engine, &run->explanation, &message->text);
+		message->journal_end = view->usage->journal_end;
+		message->version = view->snapshot->version;
+	}
+	return bt_buf_view(&message->text);
 }
 
 static void log_decision(struct bt_run *run, const struct bt_decision *decision)
@@ -73,10 +80,9 @@ static void log_decision(struct bt_run *run, const struct bt_decision *decision)
 	if (decision->outcome == BT_PLACED) {
 		bt_json_write_str(&json, bt_intern_str(names(run), cache->view.snapshot->nodes[decision->node_ix].name));
 	} else {
-		make_message(run, decision->pod_ix);
 		bt_json_write_null(&json);
 		bt_json_write_key(&json, "message");
-		bt_json_write_str(&json, bt_buf_view(&run->message));
+		bt_json_write_str(&json, message_for(run, decision->pod_ix));
 	}
 	end_line(run, &json);
 }
@@ -254,6 +260,9 @@ void bt_run_fini(struct bt_run *run)
 {
 	bt_buf_fini(&run->line);
 	bt_buf_fini(&run->key);
-	bt_buf_fini(&run->message);
+	for (size_t i = 0; i < run->message_n; i++) {
+		bt_buf_fini(&run->messages[i].text);
+	}
+	bt_mem_free(run->messages);
 	bt_explanation_fini(&run->explanation);
 }

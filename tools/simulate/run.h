@@ -19,6 +19,12 @@ struct bt_run_use {
 	double now, peak, second_sum; /* second_sum: use times the seconds that it lasted */
 };
 
+/* The text of a signature's last refusal, and the cluster's state that it is about. */
+struct bt_run_message {
+	struct bt_buf text;
+	uint64_t journal_end, version;
+};
+
 struct bt_run {
 	struct bt_engine *engine;
 	struct bt_output *decisions; /* the decision log, or NULL */
@@ -32,10 +38,10 @@ struct bt_run {
 	struct bt_run_use uses[BT_RESOURCE_MAX + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* private: */
-	struct bt_buf line, key, message;
+	struct bt_buf line, key;
 	struct bt_explanation explanation;
-	uint64_t message_at;   /* the state for which message was made */
-	uint32_t message_for;  /* the signature, or UINT32_MAX */
+	struct bt_run_message *messages; /* by signature */
+	size_t message_n;
 };
 
 /* Decides pods until the active queue is empty, the user interrupts, or the log cannot be written. */
