@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "engine/score/index.h"
 #include "plugins/plugin.h"
 
 /* A plugin's term as a column uses it. */
@@ -19,10 +20,25 @@ struct bt_column {
 	uint32_t part_n;
 	uint16_t *value;  /* by node slot: 0 refused, else 1 + the weighted sum */
 	uint32_t slot_n;
+	uint32_t value_n; /* values are below this */
 	uint64_t journal_at; /* how far the journal has been taken in */
 	bool built;
 	bool odd; /* some score was outside 0..100 and does not fit: the column cannot be used */
+	bool indexed;
+	uint32_t calm_n; /* how often in a row the journal was short */
+	struct bt_index index; /* while indexed */
 };
+
+enum bt_catch_up {
+	BT_CATCH_UP_REBUILD = 0, /* evaluate every node; an index is given up */
+	BT_CATCH_UP_JOURNAL,     /* evaluate the nodes that changed */
+	BT_CATCH_UP_AND_INDEX    /* the same, and index the column, which has become calm */
+};
+
+/* The cheapest way to bring a column up to date that is behind by so many changes. The choice never changes a decision. */
+enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t calm_n);
 
 /* Brings the column up to date with the usage. */
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view);
+
+void bt_column_fini(struct bt_column *column);

@@ -11,6 +11,8 @@
 #include "engine/score/scan.h"
 
 #define BLOCK       128
+#define RECENT_BITS 6
+#define RECENT_N    (1 << RECENT_BITS)
 #define GROUP_LIMIT 65535
 #define TOTAL_LIMIT 65533 /* a total and two ones fit into 16 bits */
 
@@ -76,10 +78,11 @@ static void drop_plans(struct bt_planner *planner)
 		planner->plans[plan->signature->ix] = NULL;
 		bt_mem_free(plan->group);
 		bt_mem_free(plan->groups);
+		bt_mem_free(plan->masks);
 		bt_mem_free(plan->base);
 	}
 	for (size_t i = 0; i < planner->column_n; i++) {
-		bt_mem_free(planner->columns[i].column->value);
+		bt_column_fini(planner->columns[i].column);
 	}
 	planner->made_n = 0;
 	planner->column_n = 0;
@@ -217,6 +220,11 @@ static bool scores_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence
 		use->plugin->score_depends == dependence;
 }
 
+static size_t padded(uint32_t slot_n)
+{
+	return ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
+}
+
 struct grouping {
 	struct bt_plan *plan;
 	const struct bt_view *view;
@@ -225,7 +233,7 @@ struct grouping {
 	uint8_t passes[BLOCK];
 	int64_t raw[BT_PROFILE_USES][BLOCK]; /* by normalized */
 	int64_t fixed[BLOCK];
-	uint32_t last; /* the group of the node before: neighbours tend to agree */
+	uint16_t recent[RECENT_N]; /* groups met lately, by hash; 0: none */
 	bool odd;      /* a score was out of range, or there are too many groups */
 };
 
@@ -244,19 +252,24 @@ static bool same_group(const struct grouping *g, uint32_t group_ix, uint32_t i)
 	return true;
 }
 
-static uint32_t group_of(struct grouping *g, uint32_t i)
+static uint64_t hash_group(const struct grouping *g, uint32_t i)
+{
+	uint64_t hash = (uint64_t)g->fixed[i];
+
+	for (uint32_t k = 0; k < g->plan->normalized_n; k++) {
+		hash = (hash + (uint64_t)g->raw[k][i] + 1) * 0x9e3779b97f4a7c15u;
+	}
+	return hash;
+}
+
+/* The group that the numbers of a node have been given, or a new one. */
+static uint32_t find_group(struct grouping *g, uint32_t i)
 {
 	struct bt_plan *plan = g->plan;
-	uint64_t hash = (uint64_t)g->fixed[i];
+	uint64_t hash = bt_hash_u64(hash_group(g, i)) | 1;
 	uint32_t ix;
 
-	if (g->last && same_group(g, g->last, i)) {
-		return g->last;
-	}
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		hash = bt_hash_u64(hash + 0x9e3779b97f4a7c15u + (uint64_t)g->raw[k][i]);
-	}
-	for (hash |= 1; bt_map_get(&g->ixs, hash, &ix); hash += 2) {
+	for (; bt_map_get(&g->ixs, hash, &ix); hash += 2) {
 		if (same_group(g, ix, i)) {
 			return ix;
 		}
@@ -273,6 +286,16 @@ static uint32_t group_of(struct grouping *g, uint32_t i)
 	}
 	bt_map_put(&g->ixs, hash, ix);
 	return ix;
+}
+
+static uint32_t group_of(struct grouping *g, uint32_t i)
+{
+	uint16_t *recent = &g->recent[hash_group(g, i) * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
+
+	if (*recent == 0 || !same_group(g, *recent, i)) {
+		*recent = (uint16_t)find_group(g, i);
+	}
+	return *recent;
 }
 
 static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
@@ -325,16 +348,45 @@ static void list_normalized(struct bt_plan *plan)
 	}
 }
 
+/* The nodes of each group as a bitmap. */
+static void make_masks(struct bt_plan *plan, uint32_t slot_n)
+{
+	size_t word_n = bt_bitmap_words(slot_n);
+	uint64_t *masks = bt_mem_column((plan->group_n - 1) * word_n, sizeof(*masks));
+
+	for (size_t w = 0; w < word_n; w++) {
+		uint64_t bits[BT_MASKED_GROUPS + 1] = {0};
+
+		/* The column is padded with zeroes to whole words. */
+		for (uint32_t i = 0; i < 64; i++) {
+			bits[plan->group[w * 64 + i]] |= (uint64_t)1 << i;
+		}
+		for (uint32_t g = 1; g < plan->group_n; g++) {
+			masks[(g - 1) * word_n + w] = bits[g];
+			plan->groups[g].node_n += (uint32_t)__builtin_popcountll(bits[g]);
+		}
+	}
+	plan->masks = masks;
+}
+
+static void find_uniform(struct bt_plan *plan)
+{
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		plan->uniform[k] = true;
+		for (uint32_t i = 2; i < plan->group_n; i++) {
+			plan->uniform[k] &= plan->groups[i].raw[k] == plan->groups[1].raw[k];
+		}
+	}
+}
+
 /* Puts every node into its group. Returns false when the numbers do not fit the columns. */
 static bool make_groups(struct bt_plan *plan, const struct bt_view *view)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
-	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
 	struct grouping g = {.plan = plan, .view = view};
 
 	list_normalized(plan);
-	plan->group = bt_mem_column(padded_n, sizeof(*plan->group));
-	plan->base = bt_mem_column(padded_n, sizeof(*plan->base));
+	plan->group = bt_mem_column(padded(slot_n), sizeof(*plan->group));
 	plan->groups = bt_mem_grow(NULL, 0, &g.group_cap, sizeof(*plan->groups));
 	plan->groups[0] = (struct bt_group){0};
 	plan->group_n = 1;
@@ -344,18 +396,13 @@ static bool make_groups(struct bt_plan *plan, const struct bt_view *view)
 		filter_block(&g, first, n);
 		score_block(&g, first, n);
 		for (uint32_t i = 0; i < n; i++) {
-			if (g.passes[i]) {
-				g.last = group_of(&g, i);
-				plan->group[first + i] = (uint16_t)g.last;
-			}
+			plan->group[first + i] = g.passes[i] ? (uint16_t)group_of(&g, i) : 0;
 		}
 	}
 	bt_map_fini(&g.ixs);
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		plan->uniform[k] = true;
-		for (uint32_t i = 2; i < plan->group_n; i++) {
-			plan->uniform[k] &= plan->groups[i].raw[k] == plan->groups[1].raw[k];
-		}
+	find_uniform(plan);
+	if (!g.odd && plan->group_n <= BT_MASKED_GROUPS + 1) {
+		make_masks(plan, slot_n);
 	}
 	return !g.odd;
 }
@@ -391,7 +438,6 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t n = collect_parts(planner, plan, parts), ix;
 	uint32_t slot_n = planner->env.view->snapshot->slot_n;
-	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
 	uint64_t hash = bt_hash_bytes(planner->key.ptr, planner->key.len) | 1;
 
 	for (; bt_map_get(&planner->column_ixs, hash, &ix); hash += 2) {
@@ -405,7 +451,11 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 	memcpy(column->parts, parts, sizeof(parts));
 	column->part_n = n;
 	column->slot_n = slot_n;
-	column->value = bt_mem_column(padded_n, sizeof(*column->value));
+	column->value_n = 2;
+	for (uint32_t i = 0; i < n; i++) {
+		column->value_n += parts[i].score ? (uint32_t)(parts[i].weight * BT_MAX_NODE_SCORE) : 0;
+	}
+	column->value = bt_mem_column(padded(slot_n), sizeof(*column->value));
 	planner->columns = bt_mem_grow(planner->columns, planner->column_n, &planner->column_cap, sizeof(*planner->columns));
 	planner->columns[planner->column_n] = (struct column_entry){
 		.column = column,
@@ -413,7 +463,8 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 		.key_bytes = planner->key.len,
 	};
 	bt_map_put(&planner->column_ixs, hash, (uint32_t)planner->column_n++);
-	planner->column_bytes += padded_n * sizeof(*column->value);
+	/* Of an index only the values that occur take memory: about one in eight. */
+	planner->column_bytes += padded(slot_n) * sizeof(*column->value) + bt_index_bytes(slot_n, column->value_n) / 8;
 	return column;
 }
 
@@ -484,68 +535,101 @@ static uint16_t worth(const struct bt_plan *plan, const struct bt_group *group)
 	return (uint16_t)(sum + 1);
 }
 
-static void fill_base(struct bt_plan *plan, uint32_t slot_n)
+/* What each group is worth under the present maxima, and, for the index, which is worth most. */
+static void rank_groups(struct bt_plan *plan)
 {
-	uint16_t *by_group = bt_mem_zalloc(plan->group_n, sizeof(*by_group));
-
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		by_group[g] = worth(plan, &plan->groups[g]);
+		uint32_t at = g - 1;
+
+		plan->groups[g].worth = worth(plan, &plan->groups[g]);
+		if (!plan->masks) {
+			continue;
+		}
+		for (; at > 0 && plan->groups[plan->order[at - 1]].worth < plan->groups[g].worth; at--) {
+			plan->order[at] = plan->order[at - 1];
+		}
+		plan->order[at] = g;
 	}
-	for (uint32_t i = 0; i < slot_n; i++) {
-		plan->base[i] = by_group[plan->group[i]];
-	}
-	bt_mem_free(by_group);
+	plan->base_filled = false;
 }
 
-/* Looks at all feasible nodes for the highest raw scores. Afterwards the base is right for them. */
+static const uint64_t *mask_of(const struct bt_plan *plan, uint32_t g, uint32_t slot_n)
+{
+	return plan->masks + (g - 1) * bt_bitmap_words(slot_n);
+}
+
+static uint32_t feasible_in(const uint64_t *mask, const uint16_t *value, uint32_t slot_n)
+{
+	for (size_t w = 0; w < bt_bitmap_words(slot_n); w++) {
+		for (uint64_t bits = mask[w]; bits; bits &= bits - 1) {
+			size_t slot = w * 64 + (size_t)__builtin_ctzll(bits);
+
+			if (value[slot]) {
+				return (uint32_t)slot;
+			}
+		}
+	}
+	return BT_NO_NODE;
+}
+
+/* A feasible node of each group. */
+static void find_members(struct bt_plan *plan, uint32_t slot_n)
+{
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		plan->groups[g].member =
+			plan->masks ? feasible_in(mask_of(plan, g, slot_n), plan->usage->value, slot_n) : BT_NO_NODE;
+	}
+	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
+		if (plan->usage->value[i]) {
+			plan->groups[plan->group[i]].member = i;
+		}
+	}
+}
+
+/* Looks at all groups with feasible nodes for the highest raw scores. Afterwards the groups' worths are right. */
 static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
 {
 	int64_t highest[BT_PROFILE_USES] = {0};
-	bool moved = !plan->base_valid;
-	uint32_t *member = bt_mem_realloc(NULL, plan->group_n, sizeof(*member)); /* a feasible node of each group */
+	bool moved = !plan->maxima_known;
 
-	memset(member, 0xff, plan->group_n * sizeof(*member));
-	for (uint32_t i = 0; i < slot_n; i++) {
-		if (plan->usage->value[i]) {
-			member[plan->group[i]] = i;
-		}
-	}
+	find_members(plan, slot_n);
 	plan->refused = true;
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
 		plan->witness[k] = BT_NO_NODE;
 	}
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		if (member[g] == BT_NO_NODE) {
+		const struct bt_group *group = &plan->groups[g];
+
+		if (group->member == BT_NO_NODE) {
 			continue;
 		}
 		plan->refused = false;
 		for (uint32_t k = 0; k < plan->normalized_n; k++) {
-			if (plan->witness[k] == BT_NO_NODE || plan->groups[g].raw[k] > highest[k]) {
-				highest[k] = plan->groups[g].raw[k];
-				plan->witness[k] = member[g];
+			if (plan->witness[k] == BT_NO_NODE || group->raw[k] > highest[k]) {
+				highest[k] = group->raw[k];
+				plan->witness[k] = group->member;
 			}
 		}
 	}
-	bt_mem_free(member);
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
 		moved |= plan->highest[k] != highest[k];
 		plan->highest[k] = highest[k];
 	}
 	if (moved && !plan->refused) {
-		fill_base(plan, slot_n);
-		plan->base_valid = true;
+		rank_groups(plan);
+		plan->maxima_known = true;
 	}
 }
 
 /*
- * Is the base right for the nodes that are feasible now? They become fewer until something is released; so while the witnesses are
- * feasible nothing can have moved. Where all groups agree in a raw score there is nothing to watch.
+ * Are the maxima right for the nodes that are feasible now? These become fewer until something is released; so while the witnesses
+ * are feasible nothing can have moved. Where all groups agree in a raw score there is nothing to watch.
  */
-static bool base_holds(const struct bt_plan *plan, const struct bt_usage *usage)
+static bool maxima_hold(const struct bt_plan *plan, const struct bt_usage *usage)
 {
 	bool released = plan->release_n != usage->release_n;
 
-	if (!plan->base_valid) {
+	if (!plan->maxima_known) {
 		return false;
 	}
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
@@ -558,6 +642,58 @@ static bool base_holds(const struct bt_plan *plan, const struct bt_usage *usage)
 	return true;
 }
 
+/* ---- picking ---- */
+
+static uint32_t distance(uint32_t from, uint32_t to, uint32_t slot_n)
+{
+	return to >= from ? to - from : to + slot_n - from;
+}
+
+/* The best node by the column's index: the best of each group that can still win, the most worthy group first. */
+static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
+{
+	const struct bt_index *index = &plan->usage->index;
+	uint32_t highest = bt_index_highest(index, index->value_n), best = BT_NO_NODE, best_total = 0;
+
+	for (uint32_t i = 0; i + 1 < plan->group_n; i++) {
+		const struct bt_group *group = &plan->groups[plan->order[i]];
+		const uint64_t *mask = group->node_n == slot_n ? NULL : mask_of(plan, plan->order[i], slot_n);
+
+		if (highest + group->worth < best_total) {
+			break;
+		}
+		for (uint32_t v = highest; v && v + group->worth >= best_total; v = bt_index_highest(index, v)) {
+			uint32_t slot = bt_index_first(index, v, mask, start);
+
+			if (slot == BT_INDEX_NONE) {
+				continue;
+			}
+			if (v + group->worth > best_total ||
+				distance(start, slot, slot_n) < distance(start, best, slot_n)) {
+				best = slot;
+				best_total = v + group->worth;
+			}
+			break;
+		}
+	}
+	return best;
+}
+
+static uint32_t pick_by_scan(struct bt_plan *plan, uint32_t slot_n, uint32_t start)
+{
+	if (!plan->base) {
+		plan->base = bt_mem_column(padded(slot_n), sizeof(*plan->base));
+	}
+	if (!plan->base_filled) {
+		for (uint32_t i = 0; i < slot_n; i++) {
+			plan->base[i] = plan->groups[plan->group[i]].worth;
+		}
+		plan->base_filled = true;
+	}
+	size_t best = bt_scan_best(plan->usage->value, plan->base, padded(slot_n), start);
+	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
+}
+
 bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
@@ -566,23 +702,24 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 	if (!plan->columns) {
 		return false;
 	}
+	*out_node_ix = BT_NO_NODE;
 	if (plan->refused && plan->release_n == view->usage->release_n) {
-		*out_node_ix = BT_NO_NODE;
 		return true;
 	}
 	bt_column_catch_up(plan->usage, view);
 	if (plan->usage->odd) {
 		return false;
 	}
-	bool holds = base_holds(plan, view->usage);
+	bool hold = maxima_hold(plan, view->usage);
 	plan->release_n = view->usage->release_n;
 	plan->refused = false;
-	if (!holds) {
+	if (!hold) {
 		choose_witnesses(plan, slot_n);
 	}
-	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
-	size_t best = plan->refused ? BT_SCAN_NONE : bt_scan_best(plan->usage->value, plan->base, padded_n, start);
-	plan->refused = best == BT_SCAN_NONE;
-	*out_node_ix = plan->refused ? BT_NO_NODE : (uint32_t)best;
+	if (!plan->refused) {
+		*out_node_ix = plan->usage->indexed && plan->masks ? pick_by_index(plan, slot_n, start)
+								    : pick_by_scan(plan, slot_n, start);
+	}
+	plan->refused = *out_node_ix == BT_NO_NODE;
 	return true;
 }

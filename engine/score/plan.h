@@ -12,7 +12,13 @@
 struct bt_group {
 	int64_t fixed;                 /* weighted scores that need no normalisation */
 	int64_t raw[BT_PROFILE_USES];  /* raw scores that need it, by plan->normalized */
+	uint32_t node_n;
+	uint32_t member; /* a feasible node, or BT_NO_NODE; while maxima are looked for */
+	uint16_t worth;  /* 1 + what the description is worth under the present maxima */
 };
+
+/* A plan with more groups than this has no masks, and is scanned for. */
+#define BT_MASKED_GROUPS 16
 
 struct bt_plan {
 	const struct bt_profile *profile;
@@ -39,11 +45,14 @@ struct bt_plan {
 	uint32_t group_n;
 	uint32_t normalized[BT_PROFILE_USES]; /* uses whose scores are normalised */
 	uint32_t normalized_n;
-	uint16_t *base; /* by node slot: 0 refused, else 1 + what the description is worth under the present maxima */
+	uint64_t *masks;     /* for group 1 and on: its nodes, one bitmap after the other; NULL when there are too many groups */
+	uint32_t order[BT_MASKED_GROUPS]; /* groups, the most worthy first; when there are masks */
+	uint16_t *base;      /* by node slot: 0 refused, else the group's worth; NULL until it is scanned for the first time */
+	bool base_filled;    /* it is right for the present maxima */
 	int64_t highest[BT_PROFILE_USES];    /* by normalized: highest raw score of a feasible node */
 	uint32_t witness[BT_PROFILE_USES];   /* a feasible node that has it, or BT_NO_NODE */
 	bool uniform[BT_PROFILE_USES];       /* by normalized: all groups agree */
-	bool base_valid;
+	bool maxima_known;
 	uint64_t release_n; /* of the usage when the plan was last asked */
 	bool refused;       /* nothing was feasible then, and cannot be until something is released */
 };

@@ -44,7 +44,7 @@ static void compile(const void *opaque, const struct bt_compile_env *env, const 
 }
 
 /* (1 - standard deviation of the fractions) * 100; fractions[i] is what is used over what there is, at most 1. */
-static int64_t balance(const double *fractions, uint32_t n)
+static inline int64_t balance(const double *fractions, uint32_t n)
 {
 	double std = 0;
 
@@ -72,6 +72,21 @@ static double fraction(int64_t used, int64_t alloc)
 	return part > 1 ? 1 : part;
 }
 
+static int64_t score_gain(int64_t after, int64_t before)
+{
+	return BT_MAX_NODE_SCORE / 2 + bt_wrap_add(BT_MAX_NODE_SCORE / 2, bt_wrap_sub(after, before)) / 2;
+}
+
+/* The common case: two resources, cpu and memory by default, of which the node has both. The same sums in the same order. */
+static int64_t score_pair(const struct balanced *items, const int64_t *alloc, const int64_t *used)
+{
+	const double before[2] = {fraction(used[0], alloc[0]), fraction(used[1], alloc[1])};
+	const double after[2] = {fraction(bt_wrap_add(used[0], items[0].request), alloc[0]),
+		fraction(bt_wrap_add(used[1], items[1].request), alloc[1])};
+
+	return score_gain(balance(after, 2), balance(before, 2));
+}
+
 static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	double before[BT_RESOURCE_MAX], after[BT_RESOURCE_MAX];
@@ -88,14 +103,26 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 		before[n] = fraction(used, alloc);
 		after[n++] = fraction(bt_wrap_add(used, term->items[i].request), alloc);
 	}
-	int64_t gain = bt_wrap_sub(balance(after, n), balance(before, n));
-	return BT_MAX_NODE_SCORE / 2 + bt_wrap_add(BT_MAX_NODE_SCORE / 2, gain) / 2;
+	return score_gain(balance(after, n), balance(before, n));
 }
 
-static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
+	const struct term *term = opaque;
+	const int64_t *alloc[2] = {0}, *used[2] = {0};
+
+	for (uint32_t k = 0; k < 2 && term->n == 2; k++) {
+		alloc[k] = view->snapshot->alloc[term->items[k].slot];
+		used[k] = view->usage->used[term->items[k].slot];
+	}
+	bool pair = alloc[0] && alloc[1] && used[0] && used[1];
 	for (uint32_t i = 0; i < n; i++) {
-		raw[i] = score_node(term, view, first + i);
+		uint32_t at = first + i;
+
+		raw[i] = pair && alloc[0][at] && alloc[1][at]
+			? score_pair(term->items, (int64_t[2]){alloc[0][at], alloc[1][at]},
+				  (int64_t[2]){used[0][at], used[1][at]})
+			: score_node(term, view, at);
 	}
 }
 

@@ -5,7 +5,10 @@
 
 #include <math.h>
 
+#include "engine/base/compiler.h"
 #include "engine/base/wrap.h"
+
+#define EXACT_BELOW ((uint64_t)1 << 45)
 
 enum reason_kind {
 	TOO_MANY_PODS = 0,
@@ -145,8 +148,15 @@ static void reject(const void *opaque, const struct bt_view *view, uint32_t node
 	}
 }
 
+/*
+ * Below 2^45 a quotient of doubles, cut to an integer, is exact: a fraction below 100 that is no integer is at least 1 / whole away
+ * from the next one, which is more than rounding can bridge. It takes a fraction of the time of a 64-bit integer division.
+ */
 static int64_t percent(int64_t part, int64_t whole)
 {
+	if (BT_LIKELY((uint64_t)part <= (uint64_t)whole && (uint64_t)whole < EXACT_BELOW)) {
+		return (int64_t)((double)(part * BT_MAX_NODE_SCORE) / (double)whole);
+	}
 	return bt_wrap_div(bt_wrap_mul(part, BT_MAX_NODE_SCORE), whole);
 }
 
@@ -218,7 +228,11 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 	if (weights == 0) {
 		return 0;
 	}
-	return strategy == BT_REQUESTED_TO_CAPACITY_RATIO ? (int64_t)round((double)sum / (double)weights) : sum / weights;
+	if (strategy == BT_REQUESTED_TO_CAPACITY_RATIO) {
+		return (int64_t)round((double)sum / (double)weights);
+	}
+	/* 32 bits suffice as a rule, and divide faster. */
+	return ((uint64_t)sum | (uint64_t)weights) <= UINT32_MAX ? (uint32_t)sum / (uint32_t)weights : sum / weights;
 }
 
 static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)

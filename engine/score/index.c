@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Slots by value, in bitmaps of two levels.
+ */
+#include "engine/score/index.h"
+
+#include "engine/base/bitmap.h"
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+static size_t row_words(const struct bt_index *index)
+{
+	return (size_t)index->above_n + index->word_n;
+}
+
+static uint64_t *row_of(const struct bt_index *index, uint32_t value)
+{
+	return index->rows + value * row_words(index);
+}
+
+size_t bt_index_bytes(uint32_t slot_n, uint32_t value_n)
+{
+	size_t words = bt_bitmap_words(slot_n);
+
+	return value_n * (sizeof(uint32_t) + (words + bt_bitmap_words(words)) * sizeof(uint64_t));
+}
+
+static void insert(struct bt_index *index, uint32_t slot, uint32_t value)
+{
+	uint64_t *above = row_of(index, value);
+
+	bt_bitmap_set(above, slot / 64);
+	bt_bitmap_set(above + index->above_n, slot);
+	if (index->counts[value]++ == 0) {
+		bt_bitmap_set(index->present, value);
+	}
+}
+
+static void take_out(struct bt_index *index, uint32_t slot, uint32_t value)
+{
+	uint64_t *above = row_of(index, value), *word = above + index->above_n + slot / 64;
+
+	BT_INVARIANT(*word >> (slot % 64) & 1);
+	*word &= ~((uint64_t)1 << (slot % 64));
+	if (*word == 0) {
+		bt_bitmap_clear(above, slot / 64);
+	}
+	if (--index->counts[value] == 0) {
+		bt_bitmap_clear(index->present, value);
+	}
+}
+
+void bt_index_build(struct bt_index *index, const uint16_t *values, uint32_t slot_n, uint32_t value_n)
+{
+	size_t word_n = bt_bitmap_words(slot_n);
+
+	BT_REQUIRE(value_n <= BT_INDEX_VALUES);
+	bt_index_fini(index);
+	index->slot_n = slot_n;
+	index->word_n = (uint32_t)word_n;
+	index->above_n = (uint32_t)bt_bitmap_words(word_n);
+	index->value_n = value_n;
+	index->rows = bt_mem_zalloc(value_n * row_words(index), sizeof(*index->rows));
+	index->counts = bt_mem_zalloc(value_n, sizeof(*index->counts));
+	for (uint32_t i = 0; i < slot_n; i++) {
+		if (values[i]) {
+			insert(index, i, values[i]);
+		}
+	}
+}
+
+void bt_index_fini(struct bt_index *index)
+{
+	bt_mem_free(index->rows);
+	bt_mem_free(index->counts);
+	*index = (struct bt_index){0};
+}
+
+void bt_index_move(struct bt_index *index, uint32_t slot, uint16_t from, uint16_t to)
+{
+	BT_INVARIANT(slot < index->slot_n && from < index->value_n && to < index->value_n);
+	if (from == to) {
+		return;
+	}
+	if (from) {
+		take_out(index, slot, from);
+	}
+	if (to) {
+		insert(index, slot, to);
+	}
+}
+
+uint32_t bt_index_highest(const struct bt_index *index, uint32_t limit)
+{
+	uint32_t end = limit < index->value_n ? limit : index->value_n;
+	uint32_t word = end / 64;
+	/* Bit end itself and those above it do not count. */
+	uint64_t bits = end % 64 ? index->present[word] & (((uint64_t)1 << (end % 64)) - 1) : 0;
+
+	while (bits == 0) {
+		if (word == 0) {
+			return 0;
+		}
+		bits = index->present[--word];
+	}
+	return word * 64 + 63 - (uint32_t)__builtin_clzll(bits);
+}
+
+/* The first slot in [from, to) that is in the row and in the mask. */
+static uint32_t first_between(const struct bt_index *index, const uint64_t *above, const uint64_t *mask, uint32_t from,
+	uint32_t to)
+{
+	const uint64_t *row = above + index->above_n;
+	uint32_t word = from / 64, end = (uint32_t)bt_bitmap_words(to);
+
+	if (from >= to) {
+		return BT_INDEX_NONE;
+	}
+	uint64_t cut = ~(uint64_t)0 << (from % 64); /* for the first word alone */
+	uint64_t full = above[word / 64] & ~(uint64_t)0 << (word % 64);
+	for (uint32_t i = word / 64;; full = above[i]) {
+		for (; full; full &= full - 1) {
+			uint32_t at = i * 64 + (uint32_t)__builtin_ctzll(full);
+
+			if (at >= end) {
+				return BT_INDEX_NONE;
+			}
+			uint64_t bits = row[at] & (mask ? mask[at] : ~(uint64_t)0) & (at == word ? cut : ~(uint64_t)0);
+			if (bits) {
+				uint32_t slot = at * 64 + (uint32_t)__builtin_ctzll(bits);
+				return slot < to ? slot : BT_INDEX_NONE;
+			}
+		}
+		if (++i * 64 >= end) {
+			return BT_INDEX_NONE;
+		}
+	}
+}
+
+uint32_t bt_index_first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start)
+{
+	const uint64_t *above = row_of(index, value);
+	uint32_t slot = first_between(index, above, mask, start, index->slot_n);
+
+	return slot != BT_INDEX_NONE ? slot : first_between(index, above, mask, 0, start);
+}
