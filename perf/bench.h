@@ -23,7 +23,8 @@ struct bt_bench;
 struct bt_bench_case {
 	const char *name;
 	void (*run)(struct bt_bench *bench);
-	int64_t args[BT_BENCH_ARG_MAX];
+	int64_t args[BT_BENCH_ARG_MAX]; /* the smallest first: with BT_BENCH_BRIEF set, as in ctest, it is the
+					   only one */
 	int arg_n;
 	int64_t iterations; /* 0: as many as the time allows */
 };
