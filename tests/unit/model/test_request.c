@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What pods ask for. The numbers are kube-scheduler's.
+ */
+#include "object_fixture.h"
+
+#define MIB (INT64_C(1024) * 1024)
+
+static struct bt_requests requests_of(struct fixture *f, const struct bt_pod_object *pod)
+{
+	struct bt_requests requests;
+
+	bt_requests_compute(f->cache->dictionary, &f->arena, pod, &requests);
+	return requests;
+}
+
+static struct bt_requests requests_in(struct fixture *f, const char *spec)
+{
+	return requests_of(f, fixture_read_pod(f, spec));
+}
+
+static void init_containers_count_at_their_worst_moment(void **state)
+{
+	struct fixture *f = *state;
+	static const char spec[] = "containers: [{name: a, resources: {requests: {cpu: 100m}}}, {name: b, "
+				   "resources: {requests: {cpu: 200m}}}], "
+				   "initContainers: [{name: i1, resources: {requests: {cpu: 500m}}}, {name: "
+				   "s, restartPolicy: Always, resources: "
+				   "{requests: {cpu: 50m}}}, {name: i2, resources: {requests: {cpu: %s}}}]";
+	char text[512];
+
+	snprintf(text, sizeof(text), spec, "300m");
+	struct bt_requests requests = requests_in(f, text);
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 500);
+	assert_int_equal(requests.nonzero_memory, 600 * MIB);
+	snprintf(text, sizeof(text), spec, "600m");
+	assert_int_equal(bt_amounts_get(requests_in(f, text).fit, BT_CPU), 650);
+}
+
+static void pod_level_requests_replace_the_sum(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_requests requests =
+		requests_in(f, "resources: {requests: {cpu: 1, example.com/x: 3}}, containers: [{name: a, "
+			       "resources: {requests: {cpu: 100m}}}, {name: b}]");
+
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 1000);
+	assert_int_equal(bt_amounts_get(requests.fit, BT_MEMORY), 0);
+	assert_int_equal(requests.nonzero_milli_cpu, 1000);
+	assert_int_equal(requests.nonzero_memory, 400 * MIB);
+	/* Only containers count for the score of the pod that comes. */
+	assert_int_equal(bt_amounts_get(requests.score, BT_CPU), 200);
+	/* Names that cannot be set at the pod's level are left alone. */
+	int slot = bt_resource_find(f->cache->dictionary, bt_str("example.com/x"));
+	assert_true(slot < 0 || bt_amounts_get(requests.fit, (uint32_t)slot) == 0);
+}
+
+static void overhead_suppresses_defaults_beside_pod_level_requests(void **state)
+{
+	struct bt_requests requests = requests_in(*state,
+		"overhead: {memory: 1Mi}, resources: {requests: {cpu: 1}}, containers: [{name: a, resources: "
+		"{requests: {cpu: 100m}}}, {name: b}]");
+
+	assert_int_equal(bt_amounts_get(requests.fit, BT_MEMORY), MIB);
+	assert_int_equal(requests.nonzero_milli_cpu, 1000);
+	assert_int_equal(requests.nonzero_memory, MIB);
+}
+
+static void silent_containers_count_the_defaults_for_scores_only(void **state)
+{
+	struct bt_requests requests = requests_in(*state,
+		"containers: [{name: a, resources: {requests: {cpu: 100m, memory: 10Mi}}}, {name: b}]");
+
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 100);
+	assert_int_equal(bt_amounts_get(requests.fit, BT_MEMORY), 10 * MIB);
+	assert_int_equal(requests.nonzero_milli_cpu, 200);
+	assert_int_equal(requests.nonzero_memory, 210 * MIB);
+	assert_int_equal(bt_amounts_get(requests.score, BT_MEMORY), 210 * MIB);
+}
+
+static void explicit_zeroes_stay_zero(void **state)
+{
+	struct bt_requests requests =
+		requests_in(*state, "containers: [{name: a, resources: {requests: {cpu: 0, memory: 0}}}]");
+
+	assert_int_equal(requests.nonzero_milli_cpu, 0);
+	assert_int_equal(requests.nonzero_memory, 0);
+}
+
+static void sums_are_exact_and_round_up_once(void **state)
+{
+	struct bt_requests requests =
+		requests_in(*state, "containers: [{name: a, resources: {requests: {cpu: 100500u, memory: "
+				    "1500m}}}, {name: b, resources: {requests: "
+				    "{cpu: 100500u, memory: 1500m}}}]");
+
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 201);
+	assert_int_equal(bt_amounts_get(requests.fit, BT_MEMORY), 3);
+}
+
+static void overhead_comes_on_top(void **state)
+{
+	struct bt_requests requests =
+		requests_in(*state, "overhead: {cpu: 10m}, containers: [{name: a, resources: {requests: "
+				    "{cpu: 100m}}}], initContainers: [{name: i, "
+				    "resources: {requests: {cpu: 1}}}]");
+
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 1010);
+}
+
+/* A bound pod whose container asks for 700m, was allocated 500m, and runs with 300m. */
+static struct bt_requests resized(struct fixture *f, const char *condition)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n1, containers: [{name: a, "
+		"resources: "
+		"{requests: {cpu: 700m}}}]}, status: {%s containerStatuses: [{name: a, allocatedResources: "
+		"{cpu: 500m}, "
+		"resources: {requests: {cpu: 300m}}}]}}",
+		condition);
+	return requests_of(f, &fixture_read(f, text)->pod);
+}
+
+static void a_resize_counts_the_largest_on_the_node(void **state)
+{
+	struct bt_requests requests = resized(*state, "");
+
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 700);
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 700);
+}
+
+static void an_infeasible_resize_does_not_count(void **state)
+{
+	struct bt_requests requests = resized(
+		*state, "conditions: [{type: PodResizePending, status: 'True', reason: Infeasible}],");
+
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 500);
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 700);
+	requests =
+		resized(*state, "conditions: [{type: PodResizePending, status: 'True', reason: Deferred}],");
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 700);
+}
+
+static void names_that_are_no_resource_are_dropped(void **state)
+{
+	struct bt_requests requests =
+		requests_in(*state, "containers: [{name: a, resources: {requests: {storage: 1Gi, gpu: 1, "
+				    "nvidia.com/gpu: 2, hugepages-2Mi: 4Mi}}}]");
+
+	assert_int_equal(requests.fit.n, 2);
+	assert_false(requests.too_many_names);
+}
+
+static void too_many_names_are_noticed(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_buf spec = {0};
+
+	bt_buf_text(&spec, "containers: [{name: a, resources: {requests: {");
+	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
+		bt_buf_printf(&spec, "%sexample.com/r%d: 1", i ? ", " : "", i);
+	}
+	bt_buf_text(&spec, "}}}]");
+	assert_true(requests_in(f, spec.ptr).too_many_names);
+	bt_buf_fini(&spec);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(init_containers_count_at_their_worst_moment),
+		FIXTURE_TEST(pod_level_requests_replace_the_sum),
+		FIXTURE_TEST(overhead_suppresses_defaults_beside_pod_level_requests),
+		FIXTURE_TEST(silent_containers_count_the_defaults_for_scores_only),
+		FIXTURE_TEST(explicit_zeroes_stay_zero),
+		FIXTURE_TEST(sums_are_exact_and_round_up_once),
+		FIXTURE_TEST(overhead_comes_on_top),
+		FIXTURE_TEST(a_resize_counts_the_largest_on_the_node),
+		FIXTURE_TEST(an_infeasible_resize_does_not_count),
+		FIXTURE_TEST(names_that_are_no_resource_are_dropped),
+		FIXTURE_TEST(too_many_names_are_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Signatures: equal pods share one, and each field that can change a decision sets pods apart.
+ */
+#include "object_fixture.h"
+
+#define COMMON "schedulerName: default-scheduler, containers: [{name: a, image: app}]"
+
+static const char *const different[] = {
+	COMMON,
+	"schedulerName: other, containers: [{name: a, image: app}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: web}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: app}, {name: b, image: app}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: app, resources: {requests: {cpu: "
+	"1}}}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: app, resources: {requests: {cpu: "
+	"0}}}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: app, resources: {requests: "
+	"{nvidia.com/gpu: 1}}}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: app, ports: [{hostPort: 80}]}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: app, ports: [{hostPort: 80, hostIP: "
+	"10.0.0.1}]}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: app, ports: [{hostPort: 80, "
+	"protocol: UDP}]}]",
+	"schedulerName: default-scheduler, containers: [{name: a, image: app}], initContainers: [{name: i, "
+	"image: app}]",
+	COMMON ", nodeSelector: {}",
+	COMMON ", nodeSelector: {disk: ssd}",
+	COMMON ", tolerations: [{operator: Exists}]",
+	COMMON ", tolerations: [{key: k, operator: Exists}]",
+	COMMON ", tolerations: [{key: k, operator: Exists, effect: NoSchedule}]",
+	COMMON ", overhead: {cpu: 10m}",
+	COMMON ", resources: {requests: {cpu: 100m}}",
+	COMMON
+	", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+	"[{matchExpressions: [{key: a, operator: Exists}]}]}}}",
+	COMMON
+	", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: "
+	"[{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}}",
+	COMMON ", affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, "
+	       "preference: "
+	       "{matchExpressions: [{key: a, operator: Exists}]}}]}}",
+	COMMON ", affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 2, "
+	       "preference: "
+	       "{matchExpressions: [{key: a, operator: Exists}]}}]}}",
+};
+
+static void every_field_that_matters_sets_pods_apart(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *signatures[COUNT_OF(different)];
+
+	for (size_t i = 0; i < COUNT_OF(different); i++) {
+		signatures[i] = fixture_signature(f, different[i]);
+		for (size_t k = 0; k < i; k++) {
+			if (signatures[i] == signatures[k]) {
+				fail_msg("\"%s\" and \"%s\" share a signature", different[i], different[k]);
+			}
+		}
+	}
+	assert_int_equal(bt_signatures_count(f->cache->signatures), COUNT_OF(different));
+}
+
+static void equal_pods_share_a_signature(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < COUNT_OF(different); i++) {
+		const struct bt_signature *signature = fixture_signature(f, different[i]);
+
+		assert_ptr_equal(fixture_signature(f, different[i]), signature);
+		assert_ptr_equal(bt_signatures_get(f->cache->signatures, signature->ix), signature);
+	}
+}
+
+static void what_cannot_matter_does_not_set_pods_apart(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *signature = fixture_signature(f, COMMON);
+
+	assert_ptr_equal(
+		fixture_signature(f, COMMON ", priority: 5, terminationGracePeriodSeconds: 3"), signature);
+	assert_ptr_equal(
+		fixture_signature(f, "schedulerName: default-scheduler, containers: [{name: z, image: app}]"),
+		signature);
+}
+
+static void pods_of_two_namespaces_differ(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *one = bt_signatures_intern(f->cache->signatures,
+		&fixture_read(f,
+			"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: one}, spec: {" COMMON
+			"}}")
+			 ->pod);
+	const struct bt_signature *two = bt_signatures_intern(f->cache->signatures,
+		&fixture_read(f,
+			"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: two}, spec: {" COMMON
+			"}}")
+			 ->pod);
+
+	assert_ptr_not_equal(one, two);
+	assert_int_equal(one->namespace_, fixture_name(f, "one"));
+}
+
+static void names_demanded_by_every_term_are_collected(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *s = fixture_signature(f,
+		COMMON ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+		       "{nodeSelectorTerms: "
+		       "[{matchFields: [{key: metadata.name, operator: In, values: [n2]}]}, {matchFields: "
+		       "[{key: metadata.name, "
+		       "operator: In, values: [n1]}]}]}}}");
+
+	assert_true(s->names_only);
+	assert_int_equal(s->node_name_n, 2);
+	s = fixture_signature(f,
+		COMMON ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+		       "{nodeSelectorTerms: "
+		       "[{matchFields: [{key: metadata.name, operator: In, values: [n2]}]}, "
+		       "{matchExpressions: [{key: a, operator: "
+		       "Exists}]}]}}}");
+	assert_false(s->names_only);
+	s = fixture_signature(f,
+		COMMON ", affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+		       "{nodeSelectorTerms: "
+		       "[{matchFields: [{key: metadata.name, operator: In, values: [n2]}, {key: "
+		       "metadata.name, operator: In, "
+		       "values: [n1]}]}]}}}");
+	assert_true(s->names_only);
+	assert_int_equal(s->node_name_n, 0);
+}
+
+static void a_preference_that_cannot_be_parsed_is_kept_as_an_error(void **state)
+{
+	const struct bt_signature *s = fixture_signature(*state,
+		COMMON ", affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: "
+		       "[{weight: 1, preference: "
+		       "{matchExpressions: [{key: a, operator: Near}]}}]}}");
+
+	assert_non_null(s->preferred_error);
+}
+
+static void only_running_containers_take_host_ports(void **state)
+{
+	const struct bt_signature *s =
+		fixture_signature(*state, "containers: [{name: a, ports: [{hostPort: 80}, {containerPort: "
+					  "81}]}], initContainers: [{name: i, ports: "
+					  "[{hostPort: 82}]}, {name: s, restartPolicy: Always, ports: "
+					  "[{hostPort: 83, protocol: UDP}]}]");
+	int64_t sum = 0;
+
+	assert_int_equal(s->port_n, 2);
+	for (uint32_t i = 0; i < s->port_n; i++) {
+		assert_int_equal(s->ports[i].ip, BT_NAME_ANY_IP);
+		sum += s->ports[i].port;
+	}
+	assert_int_equal(sum, 80 + 83);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(every_field_that_matters_sets_pods_apart),
+		FIXTURE_TEST(equal_pods_share_a_signature),
+		FIXTURE_TEST(what_cannot_matter_does_not_set_pods_apart),
+		FIXTURE_TEST(pods_of_two_namespaces_differ),
+		FIXTURE_TEST(names_demanded_by_every_term_are_collected),
+		FIXTURE_TEST(a_preference_that_cannot_be_parsed_is_kept_as_an_error),
+		FIXTURE_TEST(only_running_containers_take_host_ports),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
