@@ -119,7 +119,7 @@ static struct bt_pod_object make_pod(const struct workload *w, uint32_t signatur
 	struct bt_pod_object pod = {.meta.namespace_ = bt_str("default")};
 	struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
 	int few = (int)(signature * 7 % 36);
-	int64_t milli = w->shapes == SHAPES_OWN ? 100 + signature : 100 + 150 * (few % 6);
+	int64_t milli = 100 + (w->shapes == SHAPES_OWN ? (int64_t)signature : 150 * (few % 6));
 	int64_t mib = w->shapes == SHAPES_OWN ? 128 + (int64_t)(signature * 7 % 1000) * 4 : 128 << few / 6;
 
 	bt_build_pair(arena, &pod.meta.labels, bt_str("app"), bt_build_text(arena, "app-%u", signature));

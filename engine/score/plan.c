@@ -11,6 +11,8 @@
 #include "engine/score/scan.h"
 
 #define BLOCK       128
+#define CODE_BITS   21
+#define CODE_PARTS  2 /* normalised scores in a code, besides the fixed ones */
 #define RECENT_BITS 6
 #define RECENT_N    (1 << RECENT_BITS)
 #define GROUP_LIMIT 65535
@@ -38,6 +40,8 @@ struct bt_planner {
 	size_t column_bytes;      /* of all node columns */
 	uint64_t drop_n;
 	struct bt_buf key, text;
+	uint16_t *group; /* scratch: by node slot, while a plan is made */
+	size_t group_cap;
 };
 
 static bool depends_known(const struct bt_plugin_use *use)
@@ -98,6 +102,7 @@ void bt_planner_destroy(struct bt_planner *planner)
 	}
 	drop_plans(planner);
 	bt_arena_fini(&planner->arena);
+	bt_mem_free(planner->group);
 	bt_mem_free(planner->plans);
 	bt_mem_free(planner->made);
 	bt_mem_free(planner->columns);
@@ -233,7 +238,12 @@ struct grouping {
 	uint8_t passes[BLOCK];
 	int64_t raw[BT_PROFILE_USES][BLOCK]; /* by normalized */
 	int64_t fixed[BLOCK];
-	uint16_t recent[RECENT_N]; /* groups met lately, by hash; 0: none */
+	uint64_t code[BLOCK]; /* the numbers of a node as one: equal codes, equal groups; while they are compact */
+	bool compact;         /* all numbers of the block fit into their part of the code */
+	struct {
+		uint64_t code;
+		uint32_t group;
+	} recent[RECENT_N]; /* groups met lately, by a hash of their code; group 0: none */
 	bool odd;      /* a score was out of range, or there are too many groups */
 };
 
@@ -290,19 +300,24 @@ static uint32_t find_group(struct grouping *g, uint32_t i)
 
 static uint32_t group_of(struct grouping *g, uint32_t i)
 {
-	uint16_t *recent = &g->recent[hash_group(g, i) * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
+	uint32_t at = (uint32_t)(g->code[i] * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS));
 
-	if (*recent == 0 || !same_group(g, *recent, i)) {
-		*recent = (uint16_t)find_group(g, i);
+	if (!g->compact) {
+		return find_group(g, i);
 	}
-	return *recent;
+	if (g->recent[at].group == 0 || g->recent[at].code != g->code[i]) {
+		g->recent[at].code = g->code[i];
+		g->recent[at].group = find_group(g, i);
+	}
+	return g->recent[at].group;
 }
 
 static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
 {
 	uint8_t pass[BLOCK];
 
-	for (uint32_t i = 0; i < n; i++) {
+	memset(g->passes, 1, n);
+	for (uint32_t i = 0; g->view->snapshot->node_n < g->view->snapshot->slot_n && i < n; i++) {
 		g->passes[i] = bt_bitmap_test(g->view->snapshot->live, first + i);
 	}
 	for (uint32_t u = 0; u < g->plan->profile->use_n; u++) {
@@ -316,26 +331,49 @@ static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
 	}
 }
 
+/* Takes a plugin's scores in. The range is checked over all of them at once: a number outside sets the sign of the remainder. */
+static void add_scores(struct grouping *g, const struct bt_plugin_use *use, const int64_t *scores, uint32_t n)
+{
+	bool normalized = use->plugin->normalize != BT_NORMALIZE_NONE;
+	int64_t limit = normalized ? INT32_MAX : BT_MAX_NODE_SCORE, outside = 0, wide = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		outside |= scores[i] | (limit - (scores[i] & INT64_MAX));
+		wide |= scores[i];
+	}
+	g->odd |= outside < 0;
+	g->compact &= wide >> CODE_BITS == 0;
+	for (uint32_t i = 0; normalized && i < n; i++) {
+		g->code[i] = g->code[i] << CODE_BITS | (uint64_t)scores[i];
+	}
+	for (uint32_t i = 0; !normalized && i < n; i++) {
+		g->fixed[i] += (scores[i] & 127) * use->weight;
+	}
+}
+
 static void score_block(struct grouping *g, uint32_t first, uint32_t n)
 {
-	int64_t raw[BLOCK];
+	int64_t raw[BLOCK], wide = 0;
 	uint32_t k = 0;
 
 	memset(g->fixed, 0, sizeof(g->fixed));
+	memset(g->code, 0, sizeof(g->code));
+	g->compact = g->plan->normalized_n <= CODE_PARTS;
 	for (uint32_t u = 0; u < g->plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &g->plan->profile->uses[u];
 
-		if (!scores_by(g->plan, u, BT_DEPENDS_ON_DESCRIPTION)) {
-			continue;
-		}
-		bool normalized = use->plugin->normalize != BT_NORMALIZE_NONE;
-		int64_t *out = normalized ? g->raw[k++] : raw;
-		use->plugin->score(g->plan->compiled[u].term, g->view, first, n, out);
-		for (uint32_t i = 0; i < n; i++) {
-			g->odd |= out[i] < 0 || (!normalized && out[i] > BT_MAX_NODE_SCORE) || out[i] > INT32_MAX;
-			g->fixed[i] += normalized ? 0 : (out[i] & 127) * use->weight;
+		if (scores_by(g->plan, u, BT_DEPENDS_ON_DESCRIPTION)) {
+			int64_t *out = use->plugin->normalize != BT_NORMALIZE_NONE ? g->raw[k++] : raw;
+
+			use->plugin->score(g->plan->compiled[u].term, g->view, first, n, out);
+			add_scores(g, use, out, n);
 		}
 	}
+	for (uint32_t i = 0; i < n; i++) {
+		g->code[i] |= (uint64_t)g->fixed[i] << CODE_BITS * CODE_PARTS;
+		wide |= g->fixed[i];
+	}
+	g->compact &= wide >> CODE_BITS == 0;
 }
 
 static void list_normalized(struct bt_plan *plan)
@@ -348,25 +386,40 @@ static void list_normalized(struct bt_plan *plan)
 	}
 }
 
+/* Which of 64 nodes are in a group. */
+static uint64_t members_of(const uint16_t *group, uint32_t g)
+{
+	uint64_t bits = 0;
+	uint8_t is[64];
+
+	for (uint32_t i = 0; i < 64; i++) {
+		is[i] = group[i] == g;
+	}
+	for (uint32_t i = 0; i < 8; i++) {
+		uint64_t eight;
+
+		/* Eight bytes of 0 or 1 become eight bits at the top. */
+		memcpy(&eight, is + 8 * i, sizeof(eight));
+		bits |= (eight * 0x0102040810204080u >> 56) << 8 * i;
+	}
+	return bits;
+}
+
 /* The nodes of each group as a bitmap. */
-static void make_masks(struct bt_plan *plan, uint32_t slot_n)
+static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slot_n)
 {
 	size_t word_n = bt_bitmap_words(slot_n);
-	uint64_t *masks = bt_mem_column((plan->group_n - 1) * word_n, sizeof(*masks));
 
-	for (size_t w = 0; w < word_n; w++) {
-		uint64_t bits[BT_MASKED_GROUPS + 1] = {0};
+	plan->masks = bt_mem_column((plan->group_n - 1) * word_n, sizeof(*plan->masks));
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		uint64_t *mask = plan->masks + (g - 1) * word_n;
 
 		/* The column is padded with zeroes to whole words. */
-		for (uint32_t i = 0; i < 64; i++) {
-			bits[plan->group[w * 64 + i]] |= (uint64_t)1 << i;
+		for (size_t w = 0; w < word_n; w++) {
+			mask[w] = members_of(group + w * 64, g);
 		}
-		for (uint32_t g = 1; g < plan->group_n; g++) {
-			masks[(g - 1) * word_n + w] = bits[g];
-			plan->groups[g].node_n += (uint32_t)__builtin_popcountll(bits[g]);
-		}
+		plan->groups[g].node_n = (uint32_t)bt_bitmap_count(mask, slot_n);
 	}
-	plan->masks = masks;
 }
 
 static void find_uniform(struct bt_plan *plan)
@@ -379,14 +432,27 @@ static void find_uniform(struct bt_plan *plan)
 	}
 }
 
-/* Puts every node into its group. Returns false when the numbers do not fit the columns. */
-static bool make_groups(struct bt_plan *plan, const struct bt_view *view)
+/* A column of groups, zero behind the last slot. */
+static uint16_t *group_scratch(struct bt_planner *planner, uint32_t slot_n)
 {
+	if (planner->group_cap < padded(slot_n)) {
+		bt_mem_free(planner->group);
+		planner->group_cap = padded(slot_n);
+		planner->group = bt_mem_column(planner->group_cap, sizeof(*planner->group));
+	}
+	memset(planner->group + slot_n, 0, (planner->group_cap - slot_n) * sizeof(*planner->group));
+	return planner->group;
+}
+
+/* Puts every node into its group. Returns false when the numbers do not fit the columns. */
+static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
+{
+	const struct bt_view *view = planner->env.view;
 	uint32_t slot_n = view->snapshot->slot_n;
+	uint16_t *group = group_scratch(planner, slot_n);
 	struct grouping g = {.plan = plan, .view = view};
 
 	list_normalized(plan);
-	plan->group = bt_mem_column(padded(slot_n), sizeof(*plan->group));
 	plan->groups = bt_mem_grow(NULL, 0, &g.group_cap, sizeof(*plan->groups));
 	plan->groups[0] = (struct bt_group){0};
 	plan->group_n = 1;
@@ -396,13 +462,16 @@ static bool make_groups(struct bt_plan *plan, const struct bt_view *view)
 		filter_block(&g, first, n);
 		score_block(&g, first, n);
 		for (uint32_t i = 0; i < n; i++) {
-			plan->group[first + i] = g.passes[i] ? (uint16_t)group_of(&g, i) : 0;
+			group[first + i] = g.passes[i] ? (uint16_t)group_of(&g, i) : 0;
 		}
 	}
 	bt_map_fini(&g.ixs);
 	find_uniform(plan);
-	if (!g.odd && plan->group_n <= BT_MASKED_GROUPS + 1) {
-		make_masks(plan, slot_n);
+	if (plan->group_n <= BT_MASKED_GROUPS + 1) {
+		make_masks(plan, group, slot_n);
+	} else {
+		plan->group = bt_mem_column(padded(slot_n), sizeof(*plan->group));
+		memcpy(plan->group, group, slot_n * sizeof(*group));
 	}
 	return !g.odd;
 }
@@ -484,7 +553,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	}
 	errors |= plan->score_error != NULL;
 	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed) {
-		plan->columns = make_groups(plan, planner->env.view);
+		plan->columns = make_groups(planner, plan);
 		plan->usage = usage_column(planner, plan);
 		planner->column_bytes += 4 * (size_t)planner->env.view->snapshot->slot_n;
 	}
@@ -679,16 +748,30 @@ static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint3
 	return best;
 }
 
-static uint32_t pick_by_scan(struct bt_plan *plan, uint32_t slot_n, uint32_t start)
+static void fill_base(struct bt_plan *plan, uint32_t slot_n)
 {
 	if (!plan->base) {
 		plan->base = bt_mem_column(padded(slot_n), sizeof(*plan->base));
 	}
-	if (!plan->base_filled) {
-		for (uint32_t i = 0; i < slot_n; i++) {
-			plan->base[i] = plan->groups[plan->group[i]].worth;
+	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
+		plan->base[i] = plan->groups[plan->group[i]].worth;
+	}
+	for (uint32_t g = 1; plan->masks && g < plan->group_n; g++) {
+		const uint64_t *mask = mask_of(plan, g, slot_n);
+
+		for (size_t w = 0; w < bt_bitmap_words(slot_n); w++) {
+			for (uint64_t bits = mask[w]; bits; bits &= bits - 1) {
+				plan->base[w * 64 + (size_t)__builtin_ctzll(bits)] = plan->groups[g].worth;
+			}
 		}
-		plan->base_filled = true;
+	}
+	plan->base_filled = true;
+}
+
+static uint32_t pick_by_scan(struct bt_plan *plan, uint32_t slot_n, uint32_t start)
+{
+	if (!plan->base_filled) {
+		fill_base(plan, slot_n);
 	}
 	size_t best = bt_scan_best(plan->usage->value, plan->base, padded(slot_n), start);
 	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;

@@ -40,7 +40,7 @@ struct bt_plan {
 	/* Columns. */
 	bool columns;            /* the fast path can decide */
 	struct bt_column *usage; /* shared with plans that depend on usage in the same way */
-	uint16_t *group;         /* by node slot */
+	uint16_t *group;         /* by node slot; NULL when there are masks */
 	struct bt_group *groups;
 	uint32_t group_n;
 	uint32_t normalized[BT_PROFILE_USES]; /* uses whose scores are normalised */

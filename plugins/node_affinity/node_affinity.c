@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeAffinity. Requirements are read off label columns, and an answer is kept while the value does not change.
+ * NodeAffinity. Requirements are read off label columns, a block of nodes at a time.
  * Source: plugins/nodeaffinity and component-helpers nodeaffinity, v1.36.3.
  */
 #include "plugins/node_affinity/node_affinity.h"
+
+#include <string.h>
+
+#define BLOCK      128
+#define FEW_VALUES 8 /* of a requirement; more are looked up node by node */
 
 enum reason_kind {
 	ADDED = 0,
@@ -163,13 +168,82 @@ static bool added_passes(const struct term *term, const struct bt_view *view, ui
 	return !term->has_added || any_matches(term, &term->added, view, node_ix);
 }
 
+/* ---- the same for a block of nodes, requirement by requirement: plain loops, of which the compiler makes vectors ---- */
+
+/* all[i] &= whether the i-th value satisfies the requirement. */
+static void narrow(const struct term *term, const struct bt_requirement *requirement, const uint32_t *values, uint32_t n,
+	uint8_t *all)
+{
+	uint8_t hit[BLOCK] = {0};
+	bool among = requirement->op == BT_OP_IN || requirement->op == BT_OP_NOT_IN;
+
+	if (!among || requirement->value_n > FEW_VALUES) {
+		uint32_t last = BT_NAME_NONE;
+		bool answer = bt_requirement_matches(term->intern, requirement, last);
+
+		for (uint32_t i = 0; i < n; i++) {
+			if (values[i] != last) {
+				last = values[i];
+				answer = bt_requirement_matches(term->intern, requirement, last);
+			}
+			all[i] &= answer;
+		}
+		return;
+	}
+	for (uint32_t v = 0; v < requirement->value_n; v++) {
+		for (uint32_t i = 0; i < n; i++) {
+			hit[i] |= values[i] == requirement->values[v];
+		}
+	}
+	uint8_t negated = requirement->op == BT_OP_NOT_IN;
+	for (uint32_t i = 0; i < n; i++) {
+		all[i] &= hit[i] ^ negated;
+	}
+}
+
+static void match_block(const struct term *term, const struct conjunction *condition, const struct bt_view *view,
+	uint32_t first, uint32_t n, uint8_t *out)
+{
+	memset(out, 1, n);
+	for (uint32_t i = 0; i < condition->n; i++) {
+		narrow(term, condition->items[i].requirement, condition->items[i].values + first, n, out);
+	}
+	for (uint32_t i = 0; condition->field_n && i < n; i++) {
+		out[i] &= fields_match(condition, view->snapshot->nodes[first + i].name);
+	}
+}
+
+/* pass[i] &= whether any of the choices matches. */
+static void need_any(const struct term *term, const struct disjunction *choices, const struct bt_view *view, uint32_t first,
+	uint32_t n, uint8_t *pass)
+{
+	uint8_t any[BLOCK] = {0}, one[BLOCK];
+
+	for (uint32_t c = 0; c < choices->n; c++) {
+		match_block(term, &choices->items[c], view, first, n, one);
+		for (uint32_t i = 0; i < n; i++) {
+			any[i] |= one[i];
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] &= any[i];
+	}
+}
+
 static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 
-	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = added_passes(term, view, first + i) && matches(term, &term->selector, view, first + i) &&
-			(!term->has_required || any_matches(term, &term->required, view, first + i));
+	for (uint32_t done = 0; done < n; done += BLOCK) {
+		uint32_t at = first + done, some = n - done < BLOCK ? n - done : BLOCK;
+
+		match_block(term, &term->selector, view, at, some, pass + done);
+		if (term->has_added) {
+			need_any(term, &term->added, view, at, some, pass + done);
+		}
+		if (term->has_required) {
+			need_any(term, &term->required, view, at, some, pass + done);
+		}
 	}
 }
 
@@ -183,13 +257,15 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 {
 	const struct term *term = opaque;
 
-	for (uint32_t i = 0; i < n; i++) {
-		raw[i] = 0;
-	}
-	for (uint32_t t = 0; t < term->preferred_n; t++) {
-		for (uint32_t i = 0; i < n; i++) {
-			if (matches(term, &term->preferred[t].condition, view, first + i)) {
-				raw[i] += term->preferred[t].weight;
+	for (uint32_t done = 0; done < n; done += BLOCK) {
+		uint32_t some = n - done < BLOCK ? n - done : BLOCK;
+		uint8_t hit[BLOCK];
+
+		memset(raw + done, 0, some * sizeof(*raw));
+		for (uint32_t t = 0; t < term->preferred_n; t++) {
+			match_block(term, &term->preferred[t].condition, view, first + done, some, hit);
+			for (uint32_t i = 0; i < some; i++) {
+				raw[done + i] += hit[i] * term->preferred[t].weight;
 			}
 		}
 	}

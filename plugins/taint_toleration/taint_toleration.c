@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TaintToleration. Answers are worked out once per set of taints; neighbours mostly share one.
+ * TaintToleration. Answers are worked out once per signature and set of taints, and looked up for each node.
  * Source: plugins/tainttoleration and component-helpers corev1, v1.36.3.
  */
 #include "plugins/taint_toleration/taint_toleration.h"
@@ -9,21 +9,10 @@ struct term {
 	const struct bt_toleration *tolerations;
 	uint32_t toleration_n;
 	bool compare_numbers;
+	/* By taint set. */
+	uint8_t *passes;
+	int32_t *intolerable; /* preferences against the pod */
 };
-
-static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out_compiled)
-{
-	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
-
-	*term = (struct term){
-		.intern = env->dictionary->intern,
-		.tolerations = signature->tolerations,
-		.toleration_n = signature->toleration_n,
-		.compare_numbers = *(const bool *)settings,
-	};
-	out_compiled->term = term;
-}
 
 static bool tolerated(const struct term *term, const struct bt_taint *taint)
 {
@@ -52,9 +41,9 @@ static bool set_passes(const struct term *term, const struct bt_taint_set *set)
  * Upstream counts with those tolerations only whose effect is empty or PreferNoSchedule; for a PreferNoSchedule taint the
  * others do not match anyway.
  */
-static int64_t set_score(const struct term *term, const struct bt_taint_set *set)
+static int32_t set_score(const struct term *term, const struct bt_taint_set *set)
 {
-	int64_t n = 0;
+	int32_t n = 0;
 
 	for (uint32_t i = 0; i < set->n; i++) {
 		n += set->items[i].effect == BT_NAME_PREFER_NO_SCHEDULE && !tolerated(term, &set->items[i]);
@@ -62,20 +51,34 @@ static int64_t set_score(const struct term *term, const struct bt_taint_set *set
 	return n;
 }
 
+static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
+	struct bt_compiled *out_compiled)
+{
+	const struct bt_snapshot *snapshot = env->snapshot;
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	*term = (struct term){
+		.intern = env->dictionary->intern,
+		.tolerations = signature->tolerations,
+		.toleration_n = signature->toleration_n,
+		.compare_numbers = *(const bool *)settings,
+		.passes = bt_arena_zalloc(env->arena, snapshot->taint_set_n),
+		.intolerable = bt_arena_zalloc(env->arena, snapshot->taint_set_n * sizeof(*term->intolerable)),
+	};
+	for (uint32_t i = 0; i < snapshot->taint_set_n; i++) {
+		term->passes[i] = set_passes(term, &snapshot->taint_sets[i]);
+		term->intolerable[i] = set_score(term, &snapshot->taint_sets[i]);
+	}
+	out_compiled->term = term;
+}
+
 static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	const struct bt_snapshot *snapshot = view->snapshot;
-	uint32_t last = UINT32_MAX;
-	uint8_t answer = 0;
+	const struct bt_node *nodes = view->snapshot->nodes + first;
+	const struct term *term = opaque;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t set = snapshot->nodes[first + i].taint_set;
-
-		if (set != last) {
-			answer = set_passes(opaque, &snapshot->taint_sets[set]);
-			last = set;
-		}
-		pass[i] = answer;
+		pass[i] = term->passes[nodes[i].taint_set];
 	}
 }
 
@@ -89,18 +92,11 @@ static void reject(const void *term, const struct bt_view *view, uint32_t node_i
 
 static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct bt_snapshot *snapshot = view->snapshot;
-	uint32_t last = UINT32_MAX;
-	int64_t answer = 0;
+	const struct bt_node *nodes = view->snapshot->nodes + first;
+	const struct term *term = opaque;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t set = snapshot->nodes[first + i].taint_set;
-
-		if (set != last) {
-			answer = set_score(opaque, &snapshot->taint_sets[set]);
-			last = set;
-		}
-		raw[i] = answer;
+		raw[i] = term->intolerable[nodes[i].taint_set];
 	}
 }
 
