@@ -14,7 +14,10 @@ struct bt_cache *bt_cache_create(void)
 	cache->signatures = bt_signatures_create(cache->dictionary);
 	cache->snapshot = bt_snapshot_create(cache->dictionary);
 	cache->ledger = bt_ledger_create();
-	cache->view = (struct bt_view){bt_snapshot_view(cache->snapshot), bt_ledger_usage(cache->ledger)};
+	cache->counters = bt_counters_create(cache->dictionary, cache->snapshot);
+	bt_ledger_count_in(cache->ledger, cache->counters);
+	cache->view = (struct bt_view){bt_snapshot_view(cache->snapshot), bt_ledger_usage(cache->ledger),
+		bt_counters_view(cache->counters)};
 	return cache;
 }
 
@@ -24,6 +27,7 @@ void bt_cache_destroy(struct bt_cache *cache)
 		return;
 	}
 	bt_ledger_destroy(cache->ledger);
+	bt_counters_destroy(cache->counters);
 	bt_snapshot_destroy(cache->snapshot);
 	bt_signatures_destroy(cache->signatures);
 	bt_dictionary_destroy(cache->dictionary);
@@ -42,6 +46,67 @@ enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_objec
 enum bt_status bt_ingest_node_delete(struct bt_cache *cache, struct bt_str name)
 {
 	return bt_snapshot_remove(cache->snapshot, bt_intern_find(cache->dictionary->intern, name));
+}
+
+void bt_ingest_namespace(struct bt_cache *cache, const struct bt_namespace_object *object)
+{
+	if (bt_namespaces_apply(bt_counters_namespaces(cache->counters), cache->dictionary->intern, object)) {
+		bt_counters_touch_namespaces(cache->counters);
+	}
+}
+
+void bt_ingest_service(struct bt_cache *cache, const struct bt_service_object *object)
+{
+	bt_spread_sources_apply_service(
+		bt_counters_spread_sources(cache->counters), cache->dictionary->intern, object);
+	bt_counters_touch_spread_sources(cache->counters);
+}
+
+static enum bt_owner_kind owner_kind(enum bt_kind kind)
+{
+	switch (kind) {
+	case BT_KIND_REPLICATION_CONTROLLER:
+		return BT_OWNER_REPLICATION_CONTROLLER;
+	case BT_KIND_REPLICA_SET:
+		return BT_OWNER_REPLICA_SET;
+	case BT_KIND_STATEFUL_SET:
+		return BT_OWNER_STATEFUL_SET;
+	default:
+		return BT_OWNER_NONE;
+	}
+}
+
+void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struct bt_workload_object *object)
+{
+	if (owner_kind(kind) == BT_OWNER_NONE) {
+		return;
+	}
+	bt_spread_sources_apply_controller(bt_counters_spread_sources(cache->counters),
+		cache->dictionary->intern, owner_kind(kind), object);
+	bt_counters_touch_spread_sources(cache->counters);
+}
+
+enum bt_status bt_ingest_delete(
+	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_intern *intern = cache->dictionary->intern;
+	uint32_t space = bt_intern_find(intern, namespace_), id = bt_intern_find(intern, name);
+	enum bt_status status = BT_NOT_FOUND;
+
+	if (kind == BT_KIND_NAMESPACE) {
+		status = bt_namespaces_remove(bt_counters_namespaces(cache->counters), id);
+		bt_counters_touch_namespaces(cache->counters);
+		return status;
+	}
+	if (kind == BT_KIND_SERVICE) {
+		status = bt_spread_sources_remove_service(
+			bt_counters_spread_sources(cache->counters), space, id);
+	} else if (owner_kind(kind) != BT_OWNER_NONE) {
+		status = bt_spread_sources_remove_controller(
+			bt_counters_spread_sources(cache->counters), owner_kind(kind), space, id);
+	}
+	bt_counters_touch_spread_sources(cache->counters);
+	return status;
 }
 
 static uint32_t join_gates(struct bt_cache *cache, const struct bt_str_list *gates)
@@ -89,6 +154,7 @@ enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object 
 		.priority = object->spec.has_priority ? object->spec.priority : 0,
 		.gates = join_gates(cache, &object->spec.scheduling_gates),
 		.creation_ns = object->meta.creation_ns,
+		.terminating = object->meta.deletion_ns != 0,
 	};
 	return bt_ledger_add(cache->ledger, &pod, out_ix);
 }

@@ -13,6 +13,7 @@ struct bt_cache {
 	struct bt_signatures *signatures;
 	struct bt_snapshot_writer *snapshot;
 	struct bt_ledger *ledger;
+	struct bt_counters *counters;
 	struct bt_view view;
 	struct bt_buf text; /* scratch */
 };
@@ -27,8 +28,22 @@ enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_objec
 enum bt_status bt_ingest_node_delete(struct bt_cache *cache, struct bt_str name);
 
 /*
- * Adds a pod: scheduled when spec.nodeName is set, otherwise queued. A pod that has ended (Succeeded, Failed) is not entered.
- * Returns : BT_OK with the pod's index (BT_NO_POD when it has ended); BT_EXISTS when the namespace has such a pod already;
- *           BT_FULL when it asks for a resource beyond BT_RESOURCE_MAX names (it is not entered).
+ * What selectors of pods refer to: namespaces; services and the controllers that own pods
+ * (BT_KIND_REPLICATION_CONTROLLER, BT_KIND_REPLICA_SET, BT_KIND_STATEFUL_SET; of other kinds nothing is
+ * needed). In any order, before or after the pods.
+ */
+void bt_ingest_namespace(struct bt_cache *cache, const struct bt_namespace_object *object);
+void bt_ingest_service(struct bt_cache *cache, const struct bt_service_object *object);
+void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struct bt_workload_object *object);
+
+/* Takes one of those away. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_ingest_delete(
+	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
+
+/*
+ * Adds a pod: scheduled when spec.nodeName is set, otherwise queued. A pod that has ended (Succeeded, Failed)
+ * is not entered. Returns : BT_OK with the pod's index (BT_NO_POD when it has ended); BT_EXISTS when the
+ * namespace has such a pod already; BT_FULL when it asks for a resource beyond BT_RESOURCE_MAX names (it is
+ * not entered).
  */
 enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix);

@@ -23,6 +23,7 @@ struct bt_ledger {
 	size_t vacant_n, vacant_cap;
 	struct bt_map keys; /* namespace and name -> index */
 	struct bt_ledger_counts counts;
+	struct bt_counters *counters; /* NULL: nobody asks by topology */
 };
 
 struct bt_ledger *bt_ledger_create(void)
@@ -61,6 +62,30 @@ void bt_ledger_destroy(struct bt_ledger *l)
 const struct bt_usage *bt_ledger_usage(const struct bt_ledger *l)
 {
 	return &l->usage;
+}
+
+void bt_ledger_count_in(struct bt_ledger *l, struct bt_counters *counters)
+{
+	BT_REQUIRE(l->counts.assumed + l->counts.scheduled == 0);
+	l->counters = counters;
+}
+
+void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool terminating)
+{
+	struct bt_pod *pod = &l->pods[pod_ix];
+
+	BT_REQUIRE(pod_ix < l->pod_end && pod->state != BT_POD_VACANT);
+	if (pod->terminating == terminating) {
+		return;
+	}
+	bool counted = l->counters && pod->state != BT_POD_QUEUED;
+	if (counted) {
+		bt_counters_leave(l->counters, pod->signature, pod_ix);
+	}
+	pod->terminating = terminating;
+	if (counted) {
+		bt_counters_enter(l->counters, pod->signature, pod_ix, pod->node_ix, terminating);
+	}
 }
 
 static int64_t *widen(int64_t *column, size_t old_n, size_t new_n)
@@ -137,8 +162,23 @@ static void shift(int64_t *cell, int64_t amount, bool take)
 	*cell = (int64_t)(take ? (uint64_t)*cell + (uint64_t)amount : (uint64_t)*cell - (uint64_t)amount);
 }
 
-static void charge(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
+static void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
+	const struct bt_pod *pod = &l->pods[pod_ix];
+
+	if (!l->counters) {
+		return;
+	}
+	if (take) {
+		bt_counters_enter(l->counters, pod->signature, pod_ix, node_ix, pod->terminating);
+	} else {
+		bt_counters_leave(l->counters, pod->signature, pod_ix);
+	}
+}
+
+static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
+{
+	const struct bt_signature *signature = l->pods[pod_ix].signature;
 	const struct bt_requests *requests = &signature->requests;
 
 	BT_REQUIRE(node_ix < l->slot_cap);
@@ -160,6 +200,7 @@ static void charge(struct bt_ledger *l, const struct bt_signature *signature, ui
 		return_ports(&l->ports[node_ix], signature);
 		l->usage.release_n++;
 	}
+	count(l, pod_ix, node_ix, take);
 	l->journal[l->usage.journal_end++ & l->usage.journal_mask] = node_ix;
 }
 
@@ -191,7 +232,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 	} else {
 		l->pods[ix].state = BT_POD_SCHEDULED;
 		l->counts.scheduled++;
-		charge(l, pod->signature, pod->node_ix, true);
+		charge(l, ix, pod->node_ix, true);
 	}
 	*out_ix = ix;
 	return BT_OK;
@@ -210,11 +251,11 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 		break;
 	case BT_POD_ASSUMED:
 		l->counts.assumed--;
-		charge(l, pod->signature, pod->node_ix, false);
+		charge(l, pod_ix, pod->node_ix, false);
 		break;
 	case BT_POD_SCHEDULED:
 		l->counts.scheduled--;
-		charge(l, pod->signature, pod->node_ix, false);
+		charge(l, pod_ix, pod->node_ix, false);
 		break;
 	}
 	bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
@@ -229,7 +270,7 @@ void bt_ledger_assume(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
-	charge(l, pod->signature, node_ix, true);
+	charge(l, pod_ix, node_ix, true);
 	pod->node_ix = node_ix;
 	pod->state = BT_POD_ASSUMED;
 	l->counts.queued--;
@@ -253,7 +294,7 @@ void bt_ledger_forget(struct bt_ledger *l, uint32_t pod_ix)
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_ASSUMED);
-	charge(l, pod->signature, pod->node_ix, false);
+	charge(l, pod_ix, pod->node_ix, false);
 	pod->node_ix = BT_NO_NODE;
 	pod->state = BT_POD_QUEUED;
 	l->counts.assumed--;

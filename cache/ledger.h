@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages 6 and 8: who is where. The ledger knows every pod in one of the modeler's three sets (queued, assumed, scheduled)
- * and keeps, per node, what scheduled and assumed pods use (I1, I2, I4).
- * Context: the scheduling thread is the only writer; readers see usage through cache/view.h between writes.
+ * Stages 6 and 8: who is where. The ledger knows every pod in one of the modeler's three sets (queued,
+ * assumed, scheduled) and keeps, per node, what scheduled and assumed pods use (I1, I2, I4). Context: the
+ * scheduling thread is the only writer; readers see usage through cache/view.h between writes.
  *
  *   (unknown) --bt_ledger_add--> queued --bt_ledger_assume--> assumed --bt_ledger_confirm--> scheduled
  *       |                          ^                             |                               |
@@ -13,8 +13,7 @@
  */
 #pragma once
 
-#include "cache/view.h"
-#include "engine/base/status.h"
+#include "cache/counters.h"
 
 #define BT_NO_POD UINT32_MAX
 
@@ -27,12 +26,13 @@ enum bt_pod_state {
 
 struct bt_pod {
 	const struct bt_signature *signature;
-	uint32_t name, uid;  /* names; uid is BT_NAME_NONE when unknown */
-	uint32_t node_ix;    /* of an assumed or scheduled pod, else BT_NO_NODE */
+	uint32_t name, uid; /* names; uid is BT_NAME_NONE when unknown */
+	uint32_t node_ix;   /* of an assumed or scheduled pod, else BT_NO_NODE */
 	int32_t priority;
 	enum bt_pod_state state;
 	uint32_t gates; /* a name: the scheduling gates joined by blanks; BT_NAME_NONE when there are none */
 	int64_t creation_ns;
+	bool terminating; /* it is being deleted: spreading does not count it */
 };
 
 /* How many pods are in each set, and how often the ledger did what. */
@@ -48,12 +48,22 @@ void bt_ledger_destroy(struct bt_ledger *ledger);
 
 const struct bt_usage *bt_ledger_usage(const struct bt_ledger *ledger);
 
+/*
+ * From now on pods that come and go are counted there as well.
+ * Requires: the ledger has no pods on nodes yet; counters outlive the ledger.
+ */
+void bt_ledger_count_in(struct bt_ledger *ledger, struct bt_counters *counters);
+
+/* Says whether a pod is being deleted. */
+void bt_ledger_set_terminating(struct bt_ledger *ledger, uint32_t pod_ix, bool terminating);
+
 /* Makes room for nodes up to slot_n - 1. Call before any of them is used. */
 void bt_ledger_reserve(struct bt_ledger *ledger, uint32_t slot_n);
 
 /*
  * Enters a pod: queued, or scheduled when pod->node_ix is a node. pod->state is set here.
- * Returns: BT_OK with the pod's index; BT_EXISTS when a pod of that namespace and name is there (out_ix says which one).
+ * Returns: BT_OK with the pod's index; BT_EXISTS when a pod of that namespace and name is there (out_ix says
+ * which one).
  */
 enum bt_status bt_ledger_add(struct bt_ledger *ledger, const struct bt_pod *pod, uint32_t *out_ix);
 

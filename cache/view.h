@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: what plugins and scores may read: the snapshot (what nodes are) and the usage (what is on them), as columns.
- * rcu: a snapshot does not change while it can be read. owner: usage is written by the scheduling thread between cycles only.
+ * Stage 5: what plugins and scores may read: the snapshot (what nodes are) and the usage (what is on them),
+ * as columns. rcu: a snapshot does not change while it can be read. owner: usage is written by the scheduling
+ * thread between cycles only.
  */
 #pragma once
 
@@ -19,7 +20,7 @@ struct bt_taint_set {
 /* An image name that some node has. */
 struct bt_image {
 	uint32_t name;
-	uint32_t node_n;   /* live nodes that have it */
+	uint32_t node_n;    /* live nodes that have it */
 	int64_t size_bytes; /* as the first of them reported */
 };
 
@@ -61,15 +62,91 @@ struct bt_usage {
 	const int64_t *nonzero_milli_cpu, *nonzero_memory;
 	const int64_t *pod_n;
 	const struct bt_port_list *ports;
-	/* The nodes whose usage changed, newest last: entry i is journal[i & journal_mask] for the last journal_mask + 1. */
+	/* The nodes whose usage changed, newest last: entry i is journal[i & journal_mask] for the last
+	 * journal_mask + 1. */
 	const uint32_t *journal;
 	uint64_t journal_mask, journal_end;
 	uint64_t release_n; /* how often something was taken off a node */
 };
 
+#define BT_NO_DOMAIN UINT32_MAX
+
+/* How many pods of some kind are in each domain of a topology key. The ledger keeps it up to date. */
+struct bt_tally {
+	const uint32_t *domain; /* by node slot; BT_NO_DOMAIN when the node lacks the key */
+	uint32_t domain_n;
+	const int32_t *sums; /* by domain */
+	int64_t total;
+	uint32_t counted_n; /* domains that have a node that counts */
+	int32_t lowest;	    /* the smallest sum of such a domain; INT32_MAX when there is none */
+};
+
+enum bt_carried_kind {
+	BT_CARRIED_ANTI_AFFINITY = 0,
+	BT_CARRIED_AFFINITY,
+	BT_CARRIED_PREFERENCE /* for (weight above 0) or against (below 0) */
+};
+
+/* A pod affinity term that pods on nodes carry; equal terms of many pods are one. */
+struct bt_carried {
+	enum bt_carried_kind kind;
+	int32_t weight;
+	int64_t pod_n;		      /* pods on nodes that have it */
+	const struct bt_tally *tally; /* of them, by the term's topology key */
+};
+
+struct bt_namespace {
+	uint32_t name;
+	struct bt_labels labels;
+	bool live;
+};
+
+/*
+ * Pods counted by what they are. A counter, once asked for, follows the ledger: a pod that comes or goes
+ * touches only the counters that it matches. Context of all functions: the scheduling thread, between writes
+ * of the ledger; they may allocate.
+ */
+struct bt_counting {
+	/* Grows whenever a pod that no term concerned may be concerned by one, or one that had no default
+	 * constraints may get some. */
+	uint64_t version;
+	uint64_t namespace_version, workload_version;
+	void *context;
+
+	/* The counter of the pods that satisfy a query. */
+	uint32_t (*counter)(void *context, const struct bt_pod_query *query);
+
+	/* The number of a set of nodes, given by a flag per slot. Valid until the snapshot's version changes.
+	 * 0 is all live nodes. */
+	uint32_t (*node_set)(void *context, const uint8_t *member);
+
+	/*
+	 * A counter's pods by the domains of a topology key, counting the nodes of a set only; with the key
+	 * BT_NAME_NONE each node is a domain. lacking: a node that lacks the key has it with the empty value.
+	 * Valid until the snapshot's version changes.
+	 */
+	const struct bt_tally *(*tally)(
+		void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
+
+	/* The carried terms that concern pods of a signature, n of them. Valid until the next call or change.
+	 */
+	const struct bt_carried *const *(*concerning)(
+		void *context, const struct bt_signature *signature, uint32_t *out_n);
+
+	/*
+	 * A pending pod's term with its namespace selector turned into names, for the present namespaces.
+	 * Valid until a counter was asked for.
+	 */
+	struct bt_pod_match (*resolve)(void *context, const struct bt_pod_term *term);
+
+	/* What the services and the owner of a signature's pods select; valid until the next call. */
+	struct bt_selector (*default_selector)(void *context, const struct bt_signature *signature);
+};
+
 struct bt_view {
 	const struct bt_snapshot *snapshot;
 	const struct bt_usage *usage;
+	const struct bt_counting *counting;
 };
 
 static inline int64_t bt_column_get(const int64_t *column, uint32_t node_ix)
@@ -81,5 +158,5 @@ static inline int64_t bt_column_get(const int64_t *column, uint32_t node_ix)
 static inline bool bt_ports_conflict(const struct bt_host_port *a, const struct bt_host_port *b)
 {
 	return a->port == b->port && a->protocol == b->protocol &&
-		(a->ip == b->ip || a->ip == BT_NAME_ANY_IP || b->ip == BT_NAME_ANY_IP);
+	       (a->ip == b->ip || a->ip == BT_NAME_ANY_IP || b->ip == BT_NAME_ANY_IP);
 }

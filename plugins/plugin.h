@@ -28,6 +28,7 @@ enum bt_dependence {
 	BT_DEPENDS_ON_NOTHING = 0,
 	BT_DEPENDS_ON_DESCRIPTION, /* what the nodes are: the snapshot */
 	BT_DEPENDS_ON_USAGE,       /* what is on this node: resources, ports */
+	BT_DEPENDS_ON_COUNTERS,    /* what is on this node and others, by topology: prepared and asked in every cycle */
 	BT_DEPENDS_ON_ALL          /* anything: asked again for every node in every cycle */
 };
 
@@ -35,7 +36,8 @@ enum bt_dependence {
 enum bt_normalize {
 	BT_NORMALIZE_NONE = 0, /* raw scores are 0..100 already */
 	BT_NORMALIZE_DEFAULT,  /* 100 * raw / highest raw of the feasible nodes */
-	BT_NORMALIZE_REVERSED  /* 100 minus that */
+	BT_NORMALIZE_REVERSED, /* 100 minus that */
+	BT_NORMALIZE_OWN       /* the plugin's normalize_own */
 };
 
 /* One reason why a node was refused; kind and arg belong to the plugin. */
@@ -64,6 +66,7 @@ struct bt_compile_env {
 /* What a plugin makes of a signature. All zeroes: nothing special. */
 struct bt_compiled {
 	const void *term;
+	void *state; /* the same term, for prepare and pre_score */
 	bool filter_skip; /* PreFilter says Skip: every node passes */
 	bool score_skip;  /* PreScore says Skip: contributes to no node */
 	/* PreFilter refuses the pod on all nodes; the text is upstream's reason. */
@@ -73,6 +76,7 @@ struct bt_compiled {
 	bool narrows;
 	const uint32_t *names;
 	uint32_t name_n;
+	const char *pre_filter_error; /* PreFilter fails, and with it the cycle */
 	const char *score_error; /* PreScore fails, and with it the cycle */
 };
 
@@ -88,6 +92,19 @@ typedef void bt_plugin_reject_fn(const void *term, const struct bt_view *view, u
 
 /* Sets raw[i] for node first + i, i < n. */
 typedef void bt_plugin_score_fn(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw);
+
+/*
+ * Brings a term up to the counters as they are now, before a cycle, and says whether Filter and Score are skipped in it. While all
+ * plugins of a plan skip both and counting->version stays, they are not asked again.
+ */
+typedef void bt_plugin_prepare_fn(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip);
+
+/* PreScore: is told the feasible nodes before they are scored. */
+typedef void bt_plugin_pre_score_fn(void *state, const struct bt_view *view, const uint32_t *nodes, uint32_t n);
+
+/* NormalizeScore: turns the raw scores of the feasible nodes into what counts. */
+typedef void bt_plugin_normalize_fn(const void *term, const struct bt_view *view, const uint32_t *nodes, uint32_t n,
+	int64_t *scores);
 
 /* Appends upstream's text of a reason. */
 typedef void bt_plugin_reason_fn(const struct bt_dictionary *dictionary, const struct bt_reason *reason,
@@ -109,6 +126,9 @@ struct bt_plugin {
 	bt_plugin_score_fn *score;
 	bt_plugin_key_fn *key; /* of plugins that depend on usage */
 	bt_plugin_reason_fn *reason;
+	bt_plugin_prepare_fn *prepare; /* of plugins that depend on counters */
+	bt_plugin_pre_score_fn *pre_score;
+	bt_plugin_normalize_fn *normalize_own;
 };
 
 /* A plugin in a profile. */

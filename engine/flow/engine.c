@@ -142,6 +142,27 @@ enum bt_status bt_engine_apply_node(struct bt_engine *engine, const struct bt_no
 	return status;
 }
 
+void bt_engine_apply_namespace(struct bt_engine *engine, const struct bt_namespace_object *object)
+{
+	bt_ingest_namespace(engine->cache, object);
+}
+
+void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_object *object)
+{
+	bt_ingest_service(engine->cache, object);
+}
+
+void bt_engine_apply_controller(struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object)
+{
+	bt_ingest_controller(engine->cache, kind, object);
+}
+
+enum bt_status bt_engine_delete_object(struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name)
+{
+	return bt_ingest_delete(engine->cache, kind, namespace_, name);
+}
+
 static bool foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
 	return !lane_of(engine, bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
@@ -267,7 +288,12 @@ static uint32_t choose(struct bt_engine *engine, struct lane *lane, struct bt_pl
 	if (plan->refusal) {
 		return BT_NO_NODE;
 	}
-	if (limit == UINT32_MAX && !plan->narrowed && !engine->options.evaluate_always &&
+	if (plan->pre_filter_error) {
+		*out_outcome = BT_FAILED;
+		return BT_NO_NODE;
+	}
+	bool columns_tell = bt_prepare(plan, &engine->cache->view);
+	if (columns_tell && limit == UINT32_MAX && !plan->narrowed && !engine->options.evaluate_always &&
 		bt_plan_pick(plan, &engine->cache->view, tie_start(engine), &node_ix)) {
 		engine->counts.by_columns_n++;
 		return node_ix;
@@ -404,6 +430,11 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 		out->refusal.text = plan->refusal;
 		return;
 	}
+	if (plan->pre_filter_error) {
+		out->error = plan->pre_filter_error;
+		return;
+	}
+	bt_prepare(plan, &engine->cache->view);
 	evaluate_all(engine, plan, &out->evaluation);
 	out->error = out->evaluation.error;
 }
@@ -509,12 +540,6 @@ const char *bt_engine_missing(const struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 	uint32_t needs = missing_of(lane_of_pod(engine, pod_ix), signature);
 
-	if (needs & BT_NEED_SPREAD) {
-		return "topologySpreadConstraints need the plugin PodTopologySpread, which berth does not have yet";
-	}
-	if (needs & BT_NEED_POD_AFFINITY) {
-		return "pod affinity needs the plugin InterPodAffinity, which berth does not have yet";
-	}
 	if (needs & BT_NEED_VOLUMES) {
 		return "volumes need the volume plugins, which berth does not have yet";
 	}

@@ -102,6 +102,19 @@ struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 enum bt_status bt_engine_apply_node(struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
 
 /*
+ * Hands in what pods' selectors refer to, new or changed: namespaces, services, and the controllers of kind
+ * BT_KIND_REPLICATION_CONTROLLER, BT_KIND_REPLICA_SET and BT_KIND_STATEFUL_SET (others are left alone). The order among them and
+ * relative to nodes and pods does not matter. As in upstream, none of them makes a refused pod be looked at again.
+ */
+void bt_engine_apply_namespace(struct bt_engine *engine, const struct bt_namespace_object *object);
+void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_object *object);
+void bt_engine_apply_controller(struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object);
+
+/* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_engine_delete_object(struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name);
+
+/*
  * Hands in a pod. Returns: as bt_ingest_pod; out_pod_ix is BT_NO_POD when it was not entered.
  */
 enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object, enum bt_entry *out_entry,

@@ -5,12 +5,14 @@
 
 #include "engine/base/check.h"
 #include "plugins/image_locality/image_locality.h"
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_ports/node_ports.h"
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/taint_toleration/taint_toleration.h"
 
 /* The points of the configuration's shape go to 10, scores to 100. */
@@ -26,12 +28,12 @@ static const struct bt_plugin *const judges[BT_PLUGIN_N] = {
 	[BT_PLUGIN_NODE_RESOURCES_FIT] = &bt_plugin_node_resources_fit,
 	[BT_PLUGIN_NODE_RESOURCES_BALANCED_ALLOCATION] = &bt_plugin_node_resources_balanced_allocation,
 	[BT_PLUGIN_IMAGE_LOCALITY] = &bt_plugin_image_locality,
+	[BT_PLUGIN_POD_TOPOLOGY_SPREAD] = &bt_plugin_pod_topology_spread,
+	[BT_PLUGIN_INTER_POD_AFFINITY] = &bt_plugin_inter_pod_affinity,
 };
 
 /* What a pod must not need while the plugin that answers for it is missing. */
 static const uint32_t missing[BT_PLUGIN_N] = {
-	[BT_PLUGIN_POD_TOPOLOGY_SPREAD] = BT_NEED_SPREAD,
-	[BT_PLUGIN_INTER_POD_AFFINITY] = BT_NEED_POD_AFFINITY,
 	[BT_PLUGIN_VOLUME_RESTRICTIONS] = BT_NEED_VOLUMES,
 	[BT_PLUGIN_NODE_VOLUME_LIMITS] = BT_NEED_VOLUMES,
 	[BT_PLUGIN_VOLUME_BINDING] = BT_NEED_VOLUMES,
@@ -45,6 +47,7 @@ struct builder {
 	struct bt_dictionary *dictionary;
 	struct bt_arena *arena;
 	const bool *compare_numbers;
+	const struct bt_gates *gates;
 };
 
 static const void *node_affinity_settings(struct builder *b)
@@ -121,6 +124,41 @@ static const void *balanced_settings(struct builder *b)
 	return settings;
 }
 
+static const void *spread_settings(struct builder *b)
+{
+	const struct bt_pod_topology_spread_args *args = &b->resolved->spread;
+	struct bt_spread_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
+	struct bt_spread_constraint *defaults = bt_arena_zalloc(b->arena, args->constraint_n * sizeof(*defaults));
+	bool system = bt_str_is(args->defaulting_type, "System");
+	struct bt_buf text = {0};
+
+	for (uint32_t i = 0; i < args->constraint_n; i++) {
+		bt_spread_constraint_compile(b->dictionary->intern, b->arena, &args->constraints[i], (struct bt_labels){0},
+			&defaults[i], &text);
+	}
+	bt_buf_fini(&text);
+	*settings = (struct bt_spread_settings){
+		.defaults = system ? bt_spread_system_defaults : defaults,
+		.default_n = system ? 2 : args->constraint_n,
+		.system_defaults = system,
+		.match_label_keys = b->gates->on[BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD],
+		.compare_numbers = *b->compare_numbers,
+	};
+	return settings;
+}
+
+static const void *inter_pod_settings(struct builder *b)
+{
+	const struct bt_inter_pod_affinity_args *args = &b->resolved->inter_pod_affinity;
+	struct bt_inter_pod_affinity_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
+
+	*settings = (struct bt_inter_pod_affinity_settings){
+		.hard_weight = args->hard_pod_affinity_weight.value,
+		.ignore_preferred = args->ignore_preferred_terms_of_existing_pods,
+	};
+	return settings;
+}
+
 static const void *settings_of(struct builder *b, enum bt_plugin_id id)
 {
 	switch (id) {
@@ -133,6 +171,10 @@ static const void *settings_of(struct builder *b, enum bt_plugin_id id)
 		return fit_settings(b);
 	case BT_PLUGIN_NODE_RESOURCES_BALANCED_ALLOCATION:
 		return balanced_settings(b);
+	case BT_PLUGIN_POD_TOPOLOGY_SPREAD:
+		return spread_settings(b);
+	case BT_PLUGIN_INTER_POD_AFFINITY:
+		return inter_pod_settings(b);
 	default:
 		return NULL;
 	}
@@ -194,7 +236,7 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena)
 {
 	bool *compare_numbers = bt_arena_zalloc(arena, sizeof(*compare_numbers));
-	struct builder b = {profile, resolved, dictionary, arena, compare_numbers};
+	struct builder b = {profile, resolved, dictionary, arena, compare_numbers, gates};
 	const struct bt_resolved_point *points = resolved->points;
 	uint32_t unused[BT_PROFILE_USES];
 

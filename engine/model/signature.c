@@ -160,15 +160,73 @@ static void put_container(struct bt_signatures *s, const struct bt_container_obj
 	put(s, UINT64_MAX);
 }
 
+static void put_list(struct bt_signatures *s, const struct bt_str_list *list)
+{
+	put(s, list->n);
+	for (uint32_t i = 0; i < list->n; i++) {
+		put_name(s, list->items[i]);
+	}
+}
+
+static void put_label_selector(struct bt_signatures *s, const struct bt_label_selector_object *selector)
+{
+	put(s, selector->set);
+	put_map(s, &selector->match_labels);
+	put_requirements(s, &selector->match_expressions);
+}
+
+/* matchLabelKeys and mismatchLabelKeys are left out: the API server has merged them, and the scheduler does not read them. */
+static void put_pod_term(struct bt_signatures *s, int32_t weight, const struct bt_pod_term_object *term)
+{
+	put(s, (uint64_t)(uint32_t)weight);
+	put_label_selector(s, &term->label_selector);
+	put_label_selector(s, &term->namespace_selector);
+	put_list(s, &term->namespaces);
+	put_name(s, term->topology_key);
+}
+
+static void put_pod_affinity(struct bt_signatures *s, const struct bt_pod_affinity_object *affinity)
+{
+	put(s, affinity->required_n);
+	for (uint32_t i = 0; i < affinity->required_n; i++) {
+		put_pod_term(s, 0, &affinity->required[i]);
+	}
+	put(s, affinity->preferred_n);
+	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
+		put_pod_term(s, affinity->preferred[i].weight, &affinity->preferred[i].term);
+	}
+}
+
+static void put_spread(struct bt_signatures *s, const struct bt_pod_spec_object *spec)
+{
+	put(s, spec->spread_n);
+	for (uint32_t i = 0; i < spec->spread_n; i++) {
+		const struct bt_spread_constraint_object *constraint = &spec->spread[i];
+
+		put(s, (uint64_t)(uint32_t)constraint->max_skew << 32 | (uint32_t)constraint->min_domains);
+		put(s, constraint->has_min_domains);
+		put_name(s, constraint->topology_key);
+		put_name(s, constraint->when_unsatisfiable);
+		put_name(s, constraint->node_affinity_policy);
+		put_name(s, constraint->node_taints_policy);
+		put_label_selector(s, &constraint->label_selector);
+		put_list(s, &constraint->match_label_keys);
+	}
+}
+
+static void put_owner(struct bt_signatures *s, const struct bt_pod_object *pod)
+{
+	uint32_t name = BT_NAME_NONE;
+	enum bt_owner_kind kind =
+		pod->spec.spread_n ? BT_OWNER_NONE : bt_pod_owner(s->dictionary->intern, &pod->meta, &name);
+
+	put(s, (uint64_t)kind << 32 | name);
+}
+
 static uint32_t needs_of(const struct bt_pod_spec_object *spec)
 {
 	uint32_t needs = 0;
 
-	needs |= spec->spread_n ? BT_NEED_SPREAD : 0;
-	needs |= spec->affinity.pod_affinity.required_n || spec->affinity.pod_affinity.preferred_n ||
-				 spec->affinity.pod_anti_affinity.required_n || spec->affinity.pod_anti_affinity.preferred_n
-			 ? BT_NEED_POD_AFFINITY
-			 : 0;
 	needs |= spec->claim_n ? BT_NEED_CLAIMS : 0;
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
 		if (spec->volumes[i].type != BT_VOLUME_OTHER && spec->volumes[i].type != BT_VOLUME_IMAGE &&
@@ -212,6 +270,10 @@ static void put_pod(struct bt_signatures *s, const struct bt_pod_object *pod, co
 		}
 	}
 	put(s, UINT64_MAX);
+	put_pod_affinity(s, &spec->affinity.pod_affinity);
+	put_pod_affinity(s, &spec->affinity.pod_anti_affinity);
+	put_spread(s, spec);
+	put_owner(s, pod);
 	put(s, needs_of(spec));
 }
 
@@ -404,6 +466,22 @@ static void keep_images(struct bt_signatures *s, const struct bt_pod_spec_object
 	signature->container_n = spec->init_container_n + spec->container_n;
 }
 
+static void keep_spread(struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+	struct bt_spread_constraint *items = bt_arena_zalloc(&s->arena, spec->spread_n * sizeof(*items));
+
+	for (uint32_t i = 0; i < spec->spread_n; i++) {
+		bt_spread_constraint_compile(s->dictionary->intern, &s->arena, &spec->spread[i], signature->labels, &items[i],
+			&s->text);
+	}
+	signature->spread = items;
+	signature->spread_n = spec->spread_n;
+	if (spec->spread_n == 0) {
+		signature->owner_kind = bt_pod_owner(s->dictionary->intern, &pod->meta, &signature->owner_name);
+	}
+}
+
 static struct bt_signature *build(struct bt_signatures *s, const struct bt_pod_object *pod,
 	const struct bt_requests *requests)
 {
@@ -437,6 +515,8 @@ static struct bt_signature *build(struct bt_signatures *s, const struct bt_pod_o
 	keep_preferred(s, affinity, signature);
 	keep_all_ports(s, spec, signature);
 	keep_images(s, spec, signature);
+	signature->pod_affinity = bt_pod_affinity_compile(intern, &s->arena, &spec->affinity, signature->namespace_, &s->text);
+	keep_spread(s, pod, signature);
 	return signature;
 }
 

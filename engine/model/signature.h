@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "engine/model/pod_term.h"
 #include "engine/model/request.h"
 #include "engine/model/selector.h"
 #include "engine/model/taint.h"
@@ -20,10 +21,8 @@ struct bt_host_port {
 
 /* Features of a pod whose plugin berth does not have yet: its decision would not be kube-scheduler's. */
 enum bt_need {
-	BT_NEED_SPREAD = 1 << 0,
-	BT_NEED_POD_AFFINITY = 1 << 1,
-	BT_NEED_VOLUMES = 1 << 2,
-	BT_NEED_CLAIMS = 1 << 3
+	BT_NEED_VOLUMES = 1 << 0,
+	BT_NEED_CLAIMS = 1 << 1
 };
 
 struct bt_signature {
@@ -50,6 +49,12 @@ struct bt_signature {
 	const uint32_t *images; /* normalised; of init containers, containers and image volumes */
 	uint32_t image_n;
 	uint32_t container_n; /* containers and init containers */
+	const struct bt_pod_affinity *pod_affinity; /* NULL: none */
+	const struct bt_spread_constraint *spread;
+	uint32_t spread_n;
+	/* The controlling owner, which only the default spread constraints ask for; BT_OWNER_NONE when the pod has its own. */
+	enum bt_owner_kind owner_kind;
+	uint32_t owner_name;
 	uint32_t needs;       /* enum bt_need bits */
 };
 

@@ -30,9 +30,31 @@ static void reserve(struct bt_evaluation *e, uint32_t node_n)
 	e->totals = bt_mem_realloc(e->totals, node_n, sizeof(*e->totals));
 }
 
+bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
+{
+	bool idle = true;
+
+	if (plan->idle_version && plan->idle_version == view->counting->version) {
+		return true;
+	}
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+		struct bt_compiled *compiled = &plan->compiled[u];
+
+		if (!use->plugin->prepare) {
+			continue;
+		}
+		use->plugin->prepare(compiled->state, view, &compiled->filter_skip, &compiled->score_skip);
+		idle &= (compiled->filter_skip || !use->filter) && (compiled->score_skip || !use->score);
+	}
+	/* Preparing may itself have made terms known. */
+	plan->idle_version = idle ? view->counting->version : 0;
+	return idle;
+}
+
 /* The first use that refuses the node, or BT_PASSED; sets the error when a filter fails. */
-static uint32_t filter_node(const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix,
-	struct bt_evaluation *e)
+static uint32_t filter_node(
+	const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix, struct bt_evaluation *e)
 {
 	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
 		uint32_t u = plan->profile->filter[i];
@@ -54,8 +76,8 @@ static uint32_t filter_node(const struct bt_plan *plan, const struct bt_view *vi
 	return BT_PASSED;
 }
 
-static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes, uint32_t node_n,
-	uint32_t limit, struct bt_evaluation *e)
+static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
+	uint32_t node_n, uint32_t limit, struct bt_evaluation *e)
 {
 	for (uint32_t i = 0; i < node_n; i++) {
 		uint32_t by = filter_node(plan, view, nodes[i], e);
@@ -63,7 +85,8 @@ static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view,
 		if (e->error) {
 			return;
 		}
-		/* The feasible node that is one too many is not looked at again, and not counted as visited either. */
+		/* The feasible node that is one too many is not looked at again, and not counted as visited
+		 * either. */
 		if (by == BT_PASSED && e->feasible_n == limit) {
 			return;
 		}
@@ -79,14 +102,29 @@ static void normalize(const struct bt_plugin *plugin, int64_t *scores, uint32_t 
 {
 	int64_t highest = 0;
 
-	if (plugin->normalize == BT_NORMALIZE_NONE) {
-		return;
-	}
 	for (uint32_t i = 0; i < n; i++) {
 		highest = scores[i] > highest ? scores[i] : highest;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		scores[i] = bt_normalize_default(scores[i], highest, plugin->normalize == BT_NORMALIZE_REVERSED);
+		scores[i] =
+			bt_normalize_default(scores[i], highest, plugin->normalize == BT_NORMALIZE_REVERSED);
+	}
+}
+
+/* What one plugin says about the feasible nodes. */
+static void score_all(const struct bt_plugin *plugin, const struct bt_compiled *compiled,
+	const struct bt_view *view, const struct bt_evaluation *e, int64_t *scores)
+{
+	if (plugin->pre_score) {
+		plugin->pre_score(compiled->state, view, e->feasible, e->feasible_n);
+	}
+	for (uint32_t i = 0; i < e->feasible_n; i++) {
+		plugin->score(compiled->term, view, e->feasible[i], 1, &scores[i]);
+	}
+	if (plugin->normalize == BT_NORMALIZE_OWN) {
+		plugin->normalize_own(compiled->term, view, e->feasible, e->feasible_n, scores);
+	} else if (plugin->normalize != BT_NORMALIZE_NONE) {
+		normalize(plugin, scores, e->feasible_n);
 	}
 }
 
@@ -94,7 +132,8 @@ static void fail_range(struct bt_evaluation *e, const struct bt_plugin *plugin, 
 {
 	bt_buf_clear(&e->text);
 	bt_buf_printf(&e->text,
-		"applying score defaultWeights on Score plugins: plugin \"%s\" returns an invalid score %lld, it should in "
+		"applying score defaultWeights on Score plugins: plugin \"%s\" returns an invalid score "
+		"%lld, it should in "
 		"the range of [0, 100] after normalizing",
 		plugin->name, (long long)score);
 	e->error = e->text.ptr;
@@ -123,10 +162,7 @@ static void score_nodes(const struct bt_plan *plan, const struct bt_view *view, 
 		if (plan->compiled[u].score_skip || !use->plugin->score) {
 			continue;
 		}
-		for (uint32_t i = 0; i < n; i++) {
-			use->plugin->score(plan->compiled[u].term, view, e->feasible[i], 1, &scores[i]);
-		}
-		normalize(use->plugin, scores, n);
+		score_all(use->plugin, &plan->compiled[u], view, e, scores);
 		for (uint32_t i = 0; i < n; i++) {
 			if (scores[i] < 0 || scores[i] > BT_MAX_NODE_SCORE) {
 				fail_range(e, use->plugin, scores[i]);
@@ -138,10 +174,10 @@ static void score_nodes(const struct bt_plan *plan, const struct bt_view *view, 
 	}
 }
 
-void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes, uint32_t node_n,
-	uint32_t limit, struct bt_evaluation *out)
+void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
+	uint32_t node_n, uint32_t limit, struct bt_evaluation *out)
 {
-	BT_REQUIRE(!plan->refusal);
+	BT_REQUIRE(!plan->refusal && !plan->pre_filter_error);
 	reserve(out, node_n);
 	out->visited_n = 0;
 	out->feasible_n = 0;

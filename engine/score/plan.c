@@ -182,6 +182,11 @@ static void run_pre_filters(struct bt_planner *planner, struct bt_plan *plan)
 			plan->refused_by = u;
 			return;
 		}
+		if (compiled->pre_filter_error) {
+			plan->pre_filter_error = keep_text(planner, "running PreFilter plugin ",
+				plan->profile->uses[u].plugin->name, ": ", compiled->pre_filter_error);
+			return;
+		}
 		if (compiled->narrows) {
 			narrow(planner, plan, u);
 		}
@@ -551,7 +556,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 		errors |= plan->filter_error[u] != NULL;
 		plan->witness[u] = BT_NO_NODE;
 	}
-	errors |= plan->score_error != NULL;
+	errors |= plan->score_error || plan->pre_filter_error;
 	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed) {
 		plan->columns = make_groups(planner, plan);
 		plan->usage = usage_column(planner, plan);

@@ -36,9 +36,11 @@ struct bt_plan {
 	/* Errors: upstream's text when a filter or the scoring comes that far; else NULL. */
 	const char *filter_error[BT_PROFILE_USES]; /* by use */
 	const char *score_error;
+	const char *pre_filter_error; /* the cycle fails at once */
 
 	/* Columns. */
-	bool columns;            /* the fast path can decide */
+	bool columns;            /* the fast path can decide, unless a plugin that depends on counters has a say */
+	uint64_t idle_version;   /* of view->counting when none had; 0: one has, or they were not asked */
 	struct bt_column *usage; /* shared with plans that depend on usage in the same way */
 	uint16_t *group;         /* by node slot; NULL when there are masks */
 	struct bt_group *groups;

@@ -49,6 +49,13 @@ static enum bt_status enter(struct bt_scenario_cluster *cluster, struct bt_objec
 	bt_defaults_scheme(object, &cluster->arena);
 	if (object->kind == BT_KIND_NODE) {
 		status = bt_engine_apply_node(cluster->engine, &object->node, &ix);
+	} else if (object->kind == BT_KIND_NAMESPACE) {
+		bt_engine_apply_namespace(cluster->engine, &object->namespace_);
+	} else if (object->kind == BT_KIND_SERVICE) {
+		bt_engine_apply_service(cluster->engine, &object->service);
+	} else if (object->kind == BT_KIND_REPLICATION_CONTROLLER || object->kind == BT_KIND_REPLICA_SET ||
+		object->kind == BT_KIND_STATEFUL_SET) {
+		bt_engine_apply_controller(cluster->engine, object->kind, &object->workload);
 	} else if (object->kind == BT_KIND_POD) {
 		/* A scenario holds what reached the scheduler; its watch leaves out pods that have ended, so this one counts. */
 		object->pod.phase = (struct bt_str){0};

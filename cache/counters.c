@@ -1,0 +1,864 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Topology counters.
+ */
+#include "cache/counters.h"
+
+#include "engine/base/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+
+#define NO_POD	   UINT32_MAX
+#define NO_COUNTER UINT32_MAX
+
+/* What a counter counts: pods that satisfy a query, or pods that carry a term. */
+struct counter {
+	struct bt_str words; /* what it was interned by */
+	struct bt_pod_query query;
+	uint32_t carried; /* index of the term, or NO_COUNTER */
+	int32_t *column;  /* by node slot */
+	size_t column_n;
+	struct tally **tallies; /* of the present version */
+	size_t tally_n, tally_cap;
+};
+
+struct carried {
+	struct bt_carried view; /* first: readers get its address */
+	struct bt_str words;
+	const struct bt_pod_term *term;
+	uint32_t counter; /* NO_COUNTER until somebody asks for the tally */
+	uint64_t tally_version;
+};
+
+/* The domains of a topology key under the present version. */
+struct domains {
+	uint32_t *of; /* by node slot */
+	uint32_t n;
+};
+
+struct tally {
+	struct bt_tally view;  /* first: readers get its address */
+	uint32_t words[4];     /* what it was interned by */
+	const uint32_t *place; /* by node slot: the domain in which its pods count, or BT_NO_DOMAIN */
+	uint32_t *own_place;   /* the same when it is not the domains' own */
+	uint32_t slot_n;
+	int32_t *sums;
+	uint8_t *counted;  /* by domain */
+	uint32_t lowest_n; /* counted domains that have the lowest sum */
+};
+
+/* A pod on a node, in the list of its signature's. */
+struct placed {
+	uint32_t next, previous; /* NO_POD at the ends */
+	uint32_t node_ix;
+	bool terminating;
+};
+
+/* What is known of a signature. */
+struct record {
+	const struct bt_signature *signature; /* NULL until it is needed */
+	bool listed;			      /* counters and terms are listed: it has had a pod on a node */
+	uint32_t first;			      /* of its pods */
+	uint32_t *counters;
+	size_t counter_n, counter_cap;
+	uint32_t *terms; /* that its pods carry, each as often as they do */
+	uint32_t term_n;
+	/* The carried terms that concern its pods, of the first seen_n ones. */
+	const struct bt_carried **concerning;
+	uint32_t *concerning_ixs;
+	size_t concerning_n, concerning_cap, concerning_ix_cap;
+	size_t seen_n;
+	uint64_t namespace_version;
+};
+
+struct bt_counters {
+	struct bt_counting view;
+	struct bt_dictionary *dictionary;
+	struct bt_snapshot_writer *writer;
+	const struct bt_snapshot *snapshot;
+	struct bt_namespaces namespaces;
+	struct bt_spread_sources sources;
+	struct record *records; /* by signature */
+	size_t record_n;
+	struct placed *placed; /* by pod */
+	size_t placed_n;
+	struct counter *counters;
+	size_t counter_n, counter_cap;
+	struct bt_map counter_ixs;
+	struct carried **carried; /* pointers: readers keep the addresses of the views */
+	size_t carried_n, carried_cap;
+	struct bt_map carried_ixs;
+	/* Of version of the snapshot: */
+	uint64_t version;
+	struct domains *domains;
+	size_t domain_n, domain_cap;
+	struct bt_map domain_ixs;
+	uint8_t **sets; /* sets[i] is the node set i + 1 */
+	size_t set_n, set_cap;
+	struct tally **tallies;
+	size_t tally_n, tally_cap;
+	struct bt_map tally_ixs;
+	struct bt_arena arena;	 /* queries and words */
+	struct bt_arena scratch; /* resolved terms */
+	struct bt_buf words;
+};
+
+static uint32_t find_counter(void *context, const struct bt_pod_query *query);
+static uint32_t find_node_set(void *context, const uint8_t *member);
+static const struct bt_tally *find_tally(
+	void *context, uint32_t counter, uint32_t key, uint32_t node_set, bool lacking);
+static const struct bt_carried *const *find_concerning(
+	void *context, const struct bt_signature *signature, uint32_t *out_n);
+static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term);
+static struct bt_selector default_selector(void *context, const struct bt_signature *signature);
+
+struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct bt_snapshot_writer *snapshot)
+{
+	struct bt_counters *c = bt_mem_zalloc(1, sizeof(*c));
+
+	c->dictionary = dictionary;
+	c->writer = snapshot;
+	c->snapshot = bt_snapshot_view(snapshot);
+	c->version = c->snapshot->version;
+	c->view = (struct bt_counting){
+		.version = 1,
+		.namespace_version = 1,
+		.workload_version = 1,
+		.context = c,
+		.counter = find_counter,
+		.node_set = find_node_set,
+		.tally = find_tally,
+		.concerning = find_concerning,
+		.resolve = resolve,
+		.default_selector = default_selector,
+	};
+	return c;
+}
+
+/* Forgets what belongs to a version of the snapshot. */
+static void drop_version(struct bt_counters *c)
+{
+	for (size_t i = 0; i < c->tally_n; i++) {
+		bt_mem_free(c->tallies[i]->own_place);
+		bt_mem_free(c->tallies[i]->sums);
+		bt_mem_free(c->tallies[i]->counted);
+		bt_mem_free(c->tallies[i]);
+	}
+	for (size_t i = 0; i < c->domain_n; i++) {
+		bt_mem_free(c->domains[i].of);
+	}
+	for (size_t i = 0; i < c->set_n; i++) {
+		bt_mem_free(c->sets[i]);
+	}
+	for (size_t i = 0; i < c->counter_n; i++) {
+		c->counters[i].tally_n = 0;
+	}
+	c->tally_n = c->domain_n = c->set_n = 0;
+	bt_map_fini(&c->tally_ixs);
+	bt_map_fini(&c->domain_ixs);
+	c->version = c->snapshot->version;
+}
+
+void bt_counters_destroy(struct bt_counters *c)
+{
+	if (!c) {
+		return;
+	}
+	drop_version(c);
+	for (size_t i = 0; i < c->record_n; i++) {
+		bt_mem_free(c->records[i].counters);
+		bt_mem_free(c->records[i].terms);
+		bt_mem_free(c->records[i].concerning);
+		bt_mem_free(c->records[i].concerning_ixs);
+	}
+	for (size_t i = 0; i < c->counter_n; i++) {
+		bt_mem_free(c->counters[i].column);
+		bt_mem_free(c->counters[i].tallies);
+	}
+	for (size_t i = 0; i < c->carried_n; i++) {
+		bt_mem_free(c->carried[i]);
+	}
+	bt_mem_free(c->records);
+	bt_mem_free(c->placed);
+	bt_mem_free(c->counters);
+	bt_mem_free(c->carried);
+	bt_mem_free(c->domains);
+	bt_mem_free(c->sets);
+	bt_mem_free(c->tallies);
+	bt_map_fini(&c->counter_ixs);
+	bt_map_fini(&c->carried_ixs);
+	bt_namespaces_fini(&c->namespaces);
+	bt_spread_sources_fini(&c->sources);
+	bt_arena_fini(&c->arena);
+	bt_arena_fini(&c->scratch);
+	bt_buf_fini(&c->words);
+	bt_mem_free(c);
+}
+
+const struct bt_counting *bt_counters_view(const struct bt_counters *c)
+{
+	return &c->view;
+}
+
+struct bt_namespaces *bt_counters_namespaces(struct bt_counters *c)
+{
+	return &c->namespaces;
+}
+
+struct bt_spread_sources *bt_counters_spread_sources(struct bt_counters *c)
+{
+	return &c->sources;
+}
+
+void bt_counters_touch_namespaces(struct bt_counters *c)
+{
+	c->view.namespace_version++;
+	c->view.version++;
+}
+
+void bt_counters_touch_spread_sources(struct bt_counters *c)
+{
+	c->view.workload_version++;
+	c->view.version++;
+}
+
+int32_t bt_counters_on_node(const struct bt_counters *c, uint32_t counter, uint32_t node_ix)
+{
+	BT_REQUIRE(counter < c->counter_n);
+	return node_ix < c->counters[counter].column_n ? c->counters[counter].column[node_ix] : 0;
+}
+
+/* ---- words: equal bytes, equal meaning ---- */
+
+static void put(struct bt_counters *c, uint64_t word)
+{
+	bt_buf_add(&c->words, &word, sizeof(word));
+}
+
+static void put_selector(struct bt_counters *c, const struct bt_selector *selector)
+{
+	put(c, (uint64_t)selector->n << 1 | selector->nothing);
+	for (uint32_t i = 0; i < selector->n; i++) {
+		const struct bt_requirement *item = &selector->items[i];
+
+		put(c, (uint64_t)item->key << 32 | (uint32_t)item->op);
+		put(c, item->value_n);
+		for (uint32_t j = 0; j < item->value_n; j++) {
+			put(c, item->values[j]);
+		}
+		put(c, (uint64_t)item->number);
+	}
+}
+
+static void put_match(struct bt_counters *c, const struct bt_pod_match *match)
+{
+	put(c, (uint64_t)match->namespace_n << 1 | match->any_namespace);
+	for (uint32_t i = 0; i < match->namespace_n; i++) {
+		put(c, match->namespaces[i]);
+	}
+	put_selector(c, &match->labels);
+}
+
+static struct bt_str keep_words(struct bt_counters *c)
+{
+	char *copy = bt_arena_alloc(&c->arena, c->words.len, 8);
+
+	memcpy(copy, c->words.ptr, c->words.len);
+	return (struct bt_str){copy, c->words.len};
+}
+
+static const uint32_t *keep_names(struct bt_counters *c, const uint32_t *names, uint32_t n)
+{
+	uint32_t *copy = bt_arena_alloc(&c->arena, (size_t)n * sizeof(*copy), 8);
+
+	if (n) {
+		memcpy(copy, names, (size_t)n * sizeof(*copy));
+	}
+	return copy;
+}
+
+static struct bt_selector keep_selector(struct bt_counters *c, const struct bt_selector *selector)
+{
+	struct bt_requirement *items = bt_arena_zalloc(&c->arena, selector->n * sizeof(*items));
+
+	for (uint32_t i = 0; i < selector->n; i++) {
+		items[i] = selector->items[i];
+		items[i].values = keep_names(c, items[i].values, items[i].value_n);
+	}
+	return (struct bt_selector){items, selector->n, selector->nothing};
+}
+
+static struct bt_pod_query keep_query(struct bt_counters *c, const struct bt_pod_query *query)
+{
+	struct bt_pod_match *items = bt_arena_zalloc(&c->arena, query->n * sizeof(*items));
+
+	for (uint32_t i = 0; i < query->n; i++) {
+		const struct bt_pod_match *match = &query->items[i];
+
+		items[i] = (struct bt_pod_match){
+			.namespaces = keep_names(c, match->namespaces, match->namespace_n),
+			.namespace_n = match->namespace_n,
+			.any_namespace = match->any_namespace,
+			.labels = keep_selector(c, &match->labels),
+		};
+	}
+	return (struct bt_pod_query){items, query->n, query->skip_terminating};
+}
+
+/* ---- counting ---- */
+
+static void find_lowest(struct tally *t)
+{
+	t->view.lowest = INT32_MAX;
+	t->lowest_n = 0;
+	for (uint32_t d = 0; d < t->view.domain_n; d++) {
+		if (!t->counted[d]) {
+			continue;
+		}
+		if (t->sums[d] < t->view.lowest) {
+			t->view.lowest = t->sums[d];
+			t->lowest_n = 0;
+		}
+		t->lowest_n += t->sums[d] == t->view.lowest;
+	}
+}
+
+/* Shifts the sum of a node's domain by one. The lowest sum is looked for again only when the last domain that
+ * had it has left it. */
+static void shift_tally(struct tally *t, uint32_t node_ix, int32_t by)
+{
+	uint32_t d = node_ix < t->slot_n ? t->place[node_ix] : BT_NO_DOMAIN;
+
+	if (d == BT_NO_DOMAIN) {
+		return;
+	}
+	int32_t before = t->sums[d], after = before + by;
+	t->sums[d] = after;
+	t->view.total += by;
+	if (!t->counted) {
+		return;
+	}
+	if (after < t->view.lowest) {
+		t->view.lowest = after;
+		t->lowest_n = 1;
+	} else if (after == t->view.lowest) {
+		t->lowest_n++;
+	} else if (before == t->view.lowest && --t->lowest_n == 0) {
+		find_lowest(t);
+	}
+}
+
+static void shift_column(struct counter *counter, uint32_t node_ix, int32_t by)
+{
+	if (node_ix >= counter->column_n) {
+		size_t old = counter->column_n, n = old ? old : 64;
+
+		while (n <= node_ix) {
+			n *= 2;
+		}
+		counter->column = bt_mem_realloc(counter->column, n, sizeof(*counter->column));
+		memset(counter->column + old, 0, (n - old) * sizeof(*counter->column));
+		counter->column_n = n;
+	}
+	counter->column[node_ix] += by;
+}
+
+static void shift_all(
+	struct bt_counters *c, const struct record *record, const struct placed *pod, int32_t by)
+{
+	/* Tallies of an older version are not looked at any more; they are made anew when they are asked for.
+	 */
+	bool tallies_count = c->version == c->snapshot->version;
+
+	for (size_t i = 0; i < record->counter_n; i++) {
+		struct counter *counter = &c->counters[record->counters[i]];
+
+		if (pod->terminating && counter->query.skip_terminating) {
+			continue;
+		}
+		shift_column(counter, pod->node_ix, by);
+		for (size_t t = 0; tallies_count && t < counter->tally_n; t++) {
+			shift_tally(counter->tallies[t], pod->node_ix, by);
+		}
+	}
+	for (uint32_t i = 0; i < record->term_n; i++) {
+		struct bt_carried *carried = &c->carried[record->terms[i]]->view;
+
+		c->view.version += carried->pod_n == 0;
+		carried->pod_n += by;
+	}
+}
+
+/* ---- signatures ---- */
+
+static struct record *record_of(struct bt_counters *c, const struct bt_signature *signature)
+{
+	if (signature->ix >= c->record_n) {
+		size_t old = c->record_n, n = old ? old : 64;
+
+		while (n <= signature->ix) {
+			n *= 2;
+		}
+		c->records = bt_mem_realloc(c->records, n, sizeof(*c->records));
+		memset(c->records + old, 0, (n - old) * sizeof(*c->records));
+		c->record_n = n;
+	}
+	struct record *record = &c->records[signature->ix];
+	if (!record->signature) {
+		record->signature = signature;
+		record->first = NO_POD;
+	}
+	return record;
+}
+
+static uint32_t carried_ix(
+	struct bt_counters *c, enum bt_carried_kind kind, int32_t weight, const struct bt_pod_term *term)
+{
+	uint32_t ix;
+
+	bt_buf_clear(&c->words);
+	put(c, (uint64_t)kind << 32 | (uint32_t)weight);
+	put(c, term->topology_key);
+	put_match(c, &term->match);
+	put_selector(c, &term->namespace_selector);
+	uint64_t hash = bt_hash_bytes(c->words.ptr, c->words.len) | 1;
+	for (; bt_map_get(&c->carried_ixs, hash, &ix); hash += 2) {
+		if (bt_str_eq(c->carried[ix]->words, bt_buf_view(&c->words))) {
+			return ix;
+		}
+	}
+	struct carried *carried = bt_mem_zalloc(1, sizeof(*carried));
+	*carried = (struct carried){
+		.view = {.kind = kind, .weight = weight},
+		.words = keep_words(c),
+		.term = term,
+		.counter = NO_COUNTER,
+	};
+	c->carried = bt_mem_grow(c->carried, c->carried_n, &c->carried_cap, sizeof(struct carried *));
+	ix = (uint32_t)c->carried_n++;
+	c->carried[ix] = carried;
+	bt_map_put(&c->carried_ixs, hash, ix);
+	c->view.version++;
+	return ix;
+}
+
+static void list_terms(struct bt_counters *c, struct record *record)
+{
+	const struct bt_pod_affinity *affinity = record->signature->pod_affinity;
+
+	if (!affinity) {
+		return;
+	}
+	size_t n = (size_t)affinity->affinity.n + affinity->anti_affinity.n + affinity->preferred_affinity.n +
+		   affinity->preferred_anti_affinity.n;
+	uint32_t *terms = bt_mem_zalloc(n + 1, sizeof(*terms)), at = 0;
+	for (uint32_t i = 0; i < affinity->anti_affinity.n; i++) {
+		terms[at++] = carried_ix(c, BT_CARRIED_ANTI_AFFINITY, 0, &affinity->anti_affinity.items[i]);
+	}
+	for (uint32_t i = 0; i < affinity->affinity.n; i++) {
+		terms[at++] = carried_ix(c, BT_CARRIED_AFFINITY, 0, &affinity->affinity.items[i]);
+	}
+	for (uint32_t i = 0; i < affinity->preferred_affinity.n; i++) {
+		const struct bt_pod_term *term = &affinity->preferred_affinity.items[i];
+
+		terms[at++] = carried_ix(c, BT_CARRIED_PREFERENCE, term->weight, term);
+	}
+	for (uint32_t i = 0; i < affinity->preferred_anti_affinity.n; i++) {
+		const struct bt_pod_term *term = &affinity->preferred_anti_affinity.items[i];
+
+		terms[at++] =
+			carried_ix(c, BT_CARRIED_PREFERENCE, (int32_t)(0 - (uint32_t)term->weight), term);
+	}
+	record->terms = terms;
+	record->term_n = at;
+}
+
+static bool counts(const struct bt_counters *c, const struct counter *counter, const struct record *record)
+{
+	const struct bt_signature *signature = record->signature;
+
+	if (counter->carried == NO_COUNTER) {
+		return bt_pod_query_holds(
+			c->dictionary->intern, &counter->query, signature->namespace_, signature->labels);
+	}
+	for (uint32_t i = 0; i < record->term_n; i++) {
+		if (record->terms[i] == counter->carried) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A pod that has a term twice is counted twice, as upstream goes through all its terms. */
+static uint32_t times(const struct counter *counter, const struct record *record)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < record->term_n; i++) {
+		n += record->terms[i] == counter->carried;
+	}
+	return counter->carried == NO_COUNTER ? 1 : n;
+}
+
+static void list_counter(struct bt_counters *c, struct record *record, uint32_t counter_ix)
+{
+	const struct counter *counter = &c->counters[counter_ix];
+
+	if (!counts(c, counter, record)) {
+		return;
+	}
+	for (uint32_t n = times(counter, record); n; n--) {
+		record->counters = bt_mem_grow(
+			record->counters, record->counter_n, &record->counter_cap, sizeof(*record->counters));
+		record->counters[record->counter_n++] = counter_ix;
+	}
+}
+
+static void list(struct bt_counters *c, struct record *record)
+{
+	record->listed = true;
+	list_terms(c, record);
+	for (size_t i = 0; i < c->counter_n; i++) {
+		list_counter(c, record, (uint32_t)i);
+	}
+}
+
+void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix,
+	uint32_t node_ix, bool terminating)
+{
+	struct record *record = record_of(c, signature);
+
+	if (!record->listed) {
+		list(c, record);
+	}
+	if (pod_ix >= c->placed_n) {
+		size_t n = c->placed_n ? c->placed_n : 64;
+
+		while (n <= pod_ix) {
+			n *= 2;
+		}
+		c->placed = bt_mem_realloc(c->placed, n, sizeof(*c->placed));
+		c->placed_n = n;
+	}
+	struct placed *pod = &c->placed[pod_ix];
+	*pod = (struct placed){record->first, NO_POD, node_ix, terminating};
+	if (record->first != NO_POD) {
+		c->placed[record->first].previous = pod_ix;
+	}
+	record->first = pod_ix;
+	if (record->counter_n | record->term_n) {
+		shift_all(c, record, pod, 1);
+	}
+}
+
+void bt_counters_leave(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix)
+{
+	struct record *record = &c->records[signature->ix];
+	const struct placed *pod = &c->placed[pod_ix];
+
+	if (pod->next != NO_POD) {
+		c->placed[pod->next].previous = pod->previous;
+	}
+	if (pod->previous != NO_POD) {
+		c->placed[pod->previous].next = pod->next;
+	} else {
+		BT_INVARIANT(record->first == pod_ix);
+		record->first = pod->next;
+	}
+	if (record->counter_n | record->term_n) {
+		shift_all(c, record, pod, -1);
+	}
+}
+
+/* ---- counters ---- */
+
+/* Enters a new counter: signatures that are on nodes learn of it, and their pods are counted. */
+static uint32_t add_counter(struct bt_counters *c, const struct counter *fresh)
+{
+	uint32_t ix = (uint32_t)c->counter_n;
+
+	c->counters = bt_mem_grow(c->counters, c->counter_n, &c->counter_cap, sizeof(*c->counters));
+	c->counters[c->counter_n++] = *fresh;
+	for (size_t r = 0; r < c->record_n; r++) {
+		struct record *record = &c->records[r];
+		size_t before = record->counter_n;
+
+		if (!record->listed) {
+			continue;
+		}
+		list_counter(c, record, ix);
+		int32_t each = (int32_t)(record->counter_n - before);
+		for (uint32_t p = each ? record->first : NO_POD; p != NO_POD; p = c->placed[p].next) {
+			if (!c->placed[p].terminating || !fresh->query.skip_terminating) {
+				shift_column(&c->counters[ix], c->placed[p].node_ix, each);
+			}
+		}
+	}
+	return ix;
+}
+
+static uint32_t find_counter(void *context, const struct bt_pod_query *query)
+{
+	struct bt_counters *c = context;
+	uint32_t ix;
+
+	bt_buf_clear(&c->words);
+	put(c, (uint64_t)query->n << 1 | query->skip_terminating);
+	for (uint32_t i = 0; i < query->n; i++) {
+		put_match(c, &query->items[i]);
+	}
+	uint64_t hash = bt_hash_bytes(c->words.ptr, c->words.len) | 1;
+	for (; bt_map_get(&c->counter_ixs, hash, &ix); hash += 2) {
+		if (bt_str_eq(c->counters[ix].words, bt_buf_view(&c->words))) {
+			bt_arena_reset(&c->scratch);
+			return ix;
+		}
+	}
+	const struct counter fresh = {
+		.words = keep_words(c), .query = keep_query(c, query), .carried = NO_COUNTER};
+	ix = add_counter(c, &fresh);
+	bt_map_put(&c->counter_ixs, hash, ix);
+	bt_arena_reset(&c->scratch);
+	return ix;
+}
+
+/* ---- domains and tallies ---- */
+
+static void catch_up(struct bt_counters *c)
+{
+	if (c->version != c->snapshot->version) {
+		drop_version(c);
+	}
+}
+
+static uint32_t find_node_set(void *context, const uint8_t *member)
+{
+	struct bt_counters *c = context;
+	size_t slot_n = c->snapshot->slot_n;
+
+	catch_up(c);
+	for (size_t i = 0; i < c->set_n; i++) {
+		if (memcmp(c->sets[i], member, slot_n) == 0) {
+			return (uint32_t)i + 1;
+		}
+	}
+	uint8_t *copy = bt_mem_zalloc(slot_n + 1, 1);
+	memcpy(copy, member, slot_n);
+	c->sets = bt_mem_grow(c->sets, c->set_n, &c->set_cap, sizeof(uint8_t *));
+	c->sets[c->set_n++] = copy;
+	return (uint32_t)c->set_n;
+}
+
+static void number_values(struct bt_counters *c, uint32_t key, bool lacking, struct domains *domains)
+{
+	const uint32_t *values = bt_snapshot_label_column(c->writer, key);
+	struct bt_map numbers = {0};
+
+	for (uint32_t i = 0; i < c->snapshot->slot_n; i++) {
+		uint32_t value = values[i], number;
+
+		if (!bt_bitmap_test(c->snapshot->live, i) || (value == BT_NAME_NONE && !lacking)) {
+			domains->of[i] = BT_NO_DOMAIN;
+			continue;
+		}
+		value = value == BT_NAME_NONE ? BT_NAME_EMPTY : value;
+		if (!bt_map_get(&numbers, value, &number)) {
+			number = domains->n++;
+			bt_map_put(&numbers, value, number);
+		}
+		domains->of[i] = number;
+	}
+	bt_map_fini(&numbers);
+}
+
+static const struct domains *find_domains(struct bt_counters *c, uint32_t key, bool lacking)
+{
+	uint64_t map_key = ((uint64_t)key << 1 | lacking) + 1;
+	uint32_t ix;
+
+	if (bt_map_get(&c->domain_ixs, map_key, &ix)) {
+		return &c->domains[ix];
+	}
+	c->domains = bt_mem_grow(c->domains, c->domain_n, &c->domain_cap, sizeof(*c->domains));
+	ix = (uint32_t)c->domain_n++;
+	struct domains *domains = &c->domains[ix];
+	*domains = (struct domains){.of = bt_mem_column(c->snapshot->slot_n, sizeof(uint32_t))};
+	if (key == BT_NAME_NONE) {
+		for (; domains->n < c->snapshot->slot_n; domains->n++) {
+			domains->of[domains->n] = domains->n;
+		}
+	} else {
+		number_values(c, key, lacking, domains);
+	}
+	bt_map_put(&c->domain_ixs, map_key, ix);
+	return domains;
+}
+
+/* Where the pods of each node count, when not all nodes of the domains do. */
+static uint32_t *places_within(const struct domains *domains, const uint8_t *member, uint32_t slot_n)
+{
+	uint32_t *place = bt_mem_column(slot_n, sizeof(*place));
+
+	for (uint32_t i = 0; i < slot_n; i++) {
+		place[i] = member[i] ? domains->of[i] : BT_NO_DOMAIN;
+	}
+	return place;
+}
+
+static void fill_tally(const struct counter *counter, struct tally *t)
+{
+	for (uint32_t i = 0; i < t->slot_n; i++) {
+		uint32_t d = t->place[i];
+
+		if (d == BT_NO_DOMAIN) {
+			continue;
+		}
+		if (t->counted && !t->counted[d]) {
+			t->counted[d] = 1;
+			t->view.counted_n++;
+		}
+		int32_t n = i < counter->column_n ? counter->column[i] : 0;
+		t->sums[d] += n;
+		t->view.total += n;
+	}
+	t->view.lowest = INT32_MAX;
+	if (t->counted) {
+		find_lowest(t);
+	}
+}
+
+static const struct bt_tally *find_tally(
+	void *context, uint32_t counter_ix, uint32_t key, uint32_t node_set, bool lacking)
+{
+	struct bt_counters *c = context;
+	const uint32_t words[4] = {counter_ix, key, node_set, lacking};
+	uint32_t ix;
+
+	catch_up(c);
+	uint64_t hash = bt_hash_bytes(words, sizeof(words)) | 1;
+	for (; bt_map_get(&c->tally_ixs, hash, &ix); hash += 2) {
+		if (memcmp(c->tallies[ix]->words, words, sizeof(words)) == 0) {
+			return &c->tallies[ix]->view;
+		}
+	}
+	const struct domains *domains = find_domains(c, key, lacking);
+	struct counter *counter = &c->counters[counter_ix];
+	struct tally *t = bt_mem_zalloc(1, sizeof(*t));
+	*t = (struct tally){
+		.own_place =
+			node_set ? places_within(domains, c->sets[node_set - 1], c->snapshot->slot_n) : NULL,
+		.slot_n = c->snapshot->slot_n,
+		.sums = bt_mem_column((size_t)domains->n + 1, sizeof(int32_t)),
+		/* Single nodes are never compared with each other. */
+		.counted = key == BT_NAME_NONE ? NULL : bt_mem_zalloc((size_t)domains->n + 1, 1),
+	};
+	memcpy(t->words, words, sizeof(words));
+	t->place = t->own_place ? t->own_place : domains->of;
+	t->view = (struct bt_tally){.domain = domains->of, .domain_n = domains->n, .sums = t->sums};
+	fill_tally(counter, t);
+	c->tallies = bt_mem_grow(c->tallies, c->tally_n, &c->tally_cap, sizeof(struct tally *));
+	bt_map_put(&c->tally_ixs, hash, (uint32_t)c->tally_n);
+	c->tallies[c->tally_n++] = t;
+	counter->tallies =
+		bt_mem_grow(counter->tallies, counter->tally_n, &counter->tally_cap, sizeof(struct tally *));
+	counter->tallies[counter->tally_n++] = t;
+	return &t->view;
+}
+
+/* ---- terms ---- */
+
+static struct bt_pod_match resolve(void *context, const struct bt_pod_term *term)
+{
+	struct bt_counters *c = context;
+	const struct bt_intern *intern = c->dictionary->intern;
+	const struct bt_selector *selector = &term->namespace_selector;
+	struct bt_pod_match match = term->match;
+
+	if (selector->nothing) {
+		return match;
+	}
+	/*
+	 * Upstream adds the selected namespaces to the names, and still asks the selector about pods without
+	 * giving it labels: one that is content with no labels at all takes every namespace.
+	 */
+	if (bt_selector_matches(intern, selector, (struct bt_labels){0})) {
+		match.any_namespace = true;
+		return match;
+	}
+	uint32_t *names =
+		bt_arena_alloc(&c->scratch, (match.namespace_n + c->namespaces.n + 1) * sizeof(*names), 8);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < match.namespace_n; i++) {
+		names[n++] = match.namespaces[i];
+	}
+	for (size_t i = 0; i < c->namespaces.n; i++) {
+		const struct bt_namespace *item = &c->namespaces.items[i];
+
+		if (item->live && bt_selector_matches(intern, selector, item->labels)) {
+			names[n++] = item->name;
+		}
+	}
+	match.namespaces = names;
+	match.namespace_n = bt_names_sort(names, n);
+	return match;
+}
+
+static bool concerns(
+	const struct bt_counters *c, const struct bt_pod_term *term, const struct bt_signature *signature)
+{
+	const struct bt_intern *intern = c->dictionary->intern;
+	struct bt_pod_match match = term->match;
+
+	match.any_namespace = bt_selector_matches(intern, &term->namespace_selector,
+		bt_namespaces_labels(&c->namespaces, signature->namespace_));
+	return bt_pod_match_holds(intern, &match, signature->namespace_, signature->labels);
+}
+
+static void count_carriers(struct bt_counters *c, uint32_t ix)
+{
+	struct carried *carried = c->carried[ix];
+
+	if (carried->counter == NO_COUNTER) {
+		const struct counter fresh = {.carried = ix};
+
+		carried->counter = add_counter(c, &fresh);
+	}
+	if (!carried->view.tally || carried->tally_version != c->snapshot->version) {
+		carried->view.tally = find_tally(c, carried->counter, carried->term->topology_key, 0, false);
+		carried->tally_version = c->snapshot->version;
+	}
+}
+
+static const struct bt_carried *const *find_concerning(
+	void *context, const struct bt_signature *signature, uint32_t *out_n)
+{
+	struct bt_counters *c = context;
+	struct record *record = record_of(c, signature);
+
+	if (record->namespace_version != c->view.namespace_version) {
+		record->namespace_version = c->view.namespace_version;
+		record->concerning_n = record->seen_n = 0;
+	}
+	for (; record->seen_n < c->carried_n; record->seen_n++) {
+		if (!concerns(c, c->carried[record->seen_n]->term, signature)) {
+			continue;
+		}
+		record->concerning_ixs = bt_mem_grow(record->concerning_ixs, record->concerning_n,
+			&record->concerning_ix_cap, sizeof(*record->concerning_ixs));
+		record->concerning = bt_mem_grow(record->concerning, record->concerning_n,
+			&record->concerning_cap, sizeof(const struct bt_carried *));
+		record->concerning_ixs[record->concerning_n] = (uint32_t)record->seen_n;
+		record->concerning[record->concerning_n++] = &c->carried[record->seen_n]->view;
+	}
+	for (size_t i = 0; i < record->concerning_n; i++) {
+		count_carriers(c, record->concerning_ixs[i]);
+	}
+	*out_n = (uint32_t)record->concerning_n;
+	return record->concerning;
+}
+
+static struct bt_selector default_selector(void *context, const struct bt_signature *signature)
+{
+	struct bt_counters *c = context;
+
+	return bt_spread_sources_selector(&c->sources, signature);
+}

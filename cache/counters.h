@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Topology counters: how many pods of some kind are on each node and in each topology domain, and which pod
+ * affinity terms the pods on nodes carry. Part of the ledger's state (I4): at any time the counters equal a
+ * fold over the assumed and scheduled pods.
+ *
+ * A counter exists from when it is first asked for; its column is then filled from the pods that match.
+ * Afterwards a pod that comes or goes touches the counters that its signature matches, which are listed once
+ * per signature, and of each the tallies (sums by domain) that were made under the present snapshot. Context:
+ * the scheduling thread.
+ */
+#pragma once
+
+#include "cache/namespaces.h"
+#include "cache/snapshot.h"
+#include "cache/spread_sources.h"
+
+struct bt_counters;
+
+/* dictionary and snapshot must outlive the counters. Owns: bt_counters_destroy. */
+struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct bt_snapshot_writer *snapshot);
+void bt_counters_destroy(struct bt_counters *counters);
+
+/* What readers ask through; the pointer stays the same. */
+const struct bt_counting *bt_counters_view(const struct bt_counters *counters);
+
+/* A pod counts on a node from now on. Requires: it did not before. */
+void bt_counters_enter(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix,
+	uint32_t node_ix, bool terminating);
+
+/* A pod does not count any more. Requires: it did. */
+void bt_counters_leave(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix);
+
+/* What is known of namespaces and sources. After a change: bt_counters_touch_namespaces,
+ * bt_counters_touch_spread_sources. */
+struct bt_namespaces *bt_counters_namespaces(struct bt_counters *counters);
+struct bt_spread_sources *bt_counters_spread_sources(struct bt_counters *counters);
+void bt_counters_touch_namespaces(struct bt_counters *counters);
+void bt_counters_touch_spread_sources(struct bt_counters *counters);
+
+/* How many pods of a counter are on a node. */
+int32_t bt_counters_on_node(const struct bt_counters *counters, uint32_t counter, uint32_t node_ix);

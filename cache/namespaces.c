@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Namespaces.
+ */
+#include "cache/namespaces.h"
+
+#include <stdlib.h>
+
+#include "engine/base/mem.h"
+
+void bt_namespaces_fini(struct bt_namespaces *namespaces)
+{
+	for (size_t i = 0; i < namespaces->n; i++) {
+		bt_mem_free((void *)(uintptr_t)namespaces->items[i].labels.items);
+	}
+	bt_mem_free(namespaces->items);
+	bt_map_fini(&namespaces->ixs);
+	*namespaces = (struct bt_namespaces){0};
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct bt_label *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static bool same_labels(struct bt_labels a, struct bt_labels b)
+{
+	return a.n == b.n && (a.n == 0 || memcmp(a.items, b.items, a.n * sizeof(*a.items)) == 0);
+}
+
+bool bt_namespaces_apply(
+	struct bt_namespaces *namespaces, struct bt_intern *intern, const struct bt_namespace_object *object)
+{
+	const struct bt_str_map *map = &object->meta.labels;
+	uint32_t name = bt_intern_add(intern, object->meta.name), ix;
+	struct bt_label *labels = bt_mem_zalloc(map->n + 1, sizeof(*labels));
+
+	for (uint32_t i = 0; i < map->n; i++) {
+		labels[i].key = bt_intern_add(intern, map->items[i].key);
+		labels[i].value = bt_intern_add(intern, map->items[i].value);
+	}
+	if (map->n > 1) {
+		qsort(labels, map->n, sizeof(*labels), by_key);
+	}
+	if (!bt_map_get(&namespaces->ixs, name, &ix)) {
+		namespaces->items = bt_mem_grow(
+			namespaces->items, namespaces->n, &namespaces->cap, sizeof(*namespaces->items));
+		ix = (uint32_t)namespaces->n++;
+		namespaces->items[ix] = (struct bt_namespace){.name = name};
+		bt_map_put(&namespaces->ixs, name, ix);
+	}
+	struct bt_namespace *item = &namespaces->items[ix];
+	struct bt_labels fresh = {labels, map->n};
+	bool changed = !item->live || !same_labels(item->labels, fresh);
+	bt_mem_free((void *)(uintptr_t)item->labels.items);
+	item->labels = fresh;
+	item->live = true;
+	return changed;
+}
+
+enum bt_status bt_namespaces_remove(struct bt_namespaces *namespaces, uint32_t name)
+{
+	uint32_t ix;
+
+	if (!name || !bt_map_get(&namespaces->ixs, name, &ix) || !namespaces->items[ix].live) {
+		return BT_NOT_FOUND;
+	}
+	bt_mem_free((void *)(uintptr_t)namespaces->items[ix].labels.items);
+	namespaces->items[ix] = (struct bt_namespace){.name = name};
+	return BT_OK;
+}
+
+struct bt_labels bt_namespaces_labels(const struct bt_namespaces *namespaces, uint32_t name)
+{
+	uint32_t ix;
+
+	return bt_map_get(&namespaces->ixs, name, &ix) ? namespaces->items[ix].labels : (struct bt_labels){0};
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Namespaces and their labels, for namespace selectors.
+ * Context: the ingesting thread is the only writer.
+ */
+#pragma once
+
+#include "cache/view.h"
+#include "engine/base/map.h"
+#include "engine/base/status.h"
+
+/* All zeroes is an empty one. Owns: bt_namespaces_fini. */
+struct bt_namespaces {
+	struct bt_namespace *items;
+	size_t n, cap;
+	struct bt_map ixs; /* name -> index */
+};
+
+void bt_namespaces_fini(struct bt_namespaces *namespaces);
+
+/* Adds or replaces a namespace. Returns whether anything changed. */
+bool bt_namespaces_apply(
+	struct bt_namespaces *namespaces, struct bt_intern *intern, const struct bt_namespace_object *object);
+
+/* Takes a namespace away. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_namespaces_remove(struct bt_namespaces *namespaces, uint32_t name);
+
+/* The labels of a namespace; none when it is not known. */
+struct bt_labels bt_namespaces_labels(const struct bt_namespaces *namespaces, uint32_t name);

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * InterPodAffinity. Each term is a topology counter: of the pods that it selects, or of the pods that carry
+ * it. Source: plugins/interpodaffinity, v1.36.3.
+ */
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+
+#include "engine/base/wrap.h"
+
+enum reason_kind { AFFINITY = 0, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY };
+
+/* A term of the pending pod and the pods that it is about. */
+struct own_term {
+	const struct bt_pod_term *term;
+	int64_t weight;
+	uint32_t counter;
+	const struct bt_tally *tally;
+};
+
+struct term {
+	const struct bt_inter_pod_affinity_settings *settings;
+	const struct bt_signature *signature;
+	const struct bt_intern *intern;
+	struct bt_pod_match *matches; /* room for those of the required affinity terms */
+	struct own_term *affinity, *anti_affinity, *preferred;
+	uint32_t affinity_n, anti_affinity_n, preferred_n;
+	bool has_preferred;	 /* the spec has preferred terms */
+	bool selects_namespaces; /* some term has a namespace selector */
+	bool resolved;
+	uint64_t namespace_version;
+	bool matches_itself; /* the pod satisfies its own required affinity terms */
+	const struct bt_carried *const *concerning;
+	uint32_t concerning_n;
+};
+
+static struct own_term *own_terms(const struct bt_compile_env *env, const struct bt_pod_term_list *list,
+	const struct bt_pod_term_list *against)
+{
+	uint32_t against_n = against ? against->n : 0;
+	struct own_term *terms = bt_arena_zalloc(env->arena, (list->n + against_n) * sizeof(*terms));
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		terms[i] = (struct own_term){.term = &list->items[i], .weight = list->items[i].weight};
+	}
+	for (uint32_t i = 0; i < against_n; i++) {
+		/* Upstream multiplies by -1 in 32 bits. */
+		int32_t weight = (int32_t)(0 - (uint32_t)against->items[i].weight);
+
+		terms[list->n + i] = (struct own_term){.term = &against->items[i], .weight = weight};
+	}
+	return terms;
+}
+
+static bool any_selects_namespaces(const struct own_term *terms, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (!terms[i].term->namespace_selector.nothing) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void compile_own(
+	const struct bt_compile_env *env, const struct bt_pod_affinity *own, struct term *term)
+{
+	term->affinity = own_terms(env, &own->affinity, NULL);
+	term->affinity_n = own->affinity.n;
+	term->anti_affinity = own_terms(env, &own->anti_affinity, NULL);
+	term->anti_affinity_n = own->anti_affinity.n;
+	term->preferred = own_terms(env, &own->preferred_affinity, &own->preferred_anti_affinity);
+	term->preferred_n = own->preferred_affinity.n + own->preferred_anti_affinity.n;
+	term->has_preferred = own->has_preferred;
+	term->matches = bt_arena_zalloc(env->arena, own->affinity.n * sizeof(*term->matches));
+	term->selects_namespaces = any_selects_namespaces(term->affinity, term->affinity_n) ||
+				   any_selects_namespaces(term->anti_affinity, term->anti_affinity_n) ||
+				   any_selects_namespaces(term->preferred, term->preferred_n);
+}
+
+static const char *prefixed(const struct bt_compile_env *env, const char *prefix, const char *text)
+{
+	struct bt_buf buf = {0};
+
+	bt_buf_printf(&buf, "%s%s", prefix, text);
+	const char *copy = bt_arena_copy(env->arena, buf.ptr, buf.len);
+	bt_buf_fini(&buf);
+	return copy;
+}
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out)
+{
+	const struct bt_pod_affinity *own = signature->pod_affinity;
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	term->settings = settings;
+	term->signature = signature;
+	term->intern = env->dictionary->intern;
+	if (own) {
+		compile_own(env, own, term);
+	}
+	if (own && own->error) {
+		out->refused = true;
+		out->refusal = prefixed(env, "parsing pod: ", own->error);
+		out->score_error = term->settings->ignore_preferred && !own->has_preferred
+					   ? NULL
+					   : prefixed(env, "failed to parse pod: ", own->error);
+	}
+	out->term = term;
+	out->state = term;
+}
+
+static void count_own(const struct bt_counting *counting, struct own_term *terms, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_pod_match match = counting->resolve(counting->context, terms[i].term);
+		const struct bt_pod_query query = {.items = &match, .n = 1};
+
+		terms[i].counter = counting->counter(counting->context, &query);
+	}
+}
+
+/* A pod counts for required affinity only when it matches all the terms, and then for each of them: one
+ * counter serves them all. */
+static void count_affinity(struct term *term, const struct bt_counting *counting)
+{
+	const struct bt_pod_query query = {.items = term->matches, .n = term->affinity_n};
+
+	for (uint32_t i = 0; i < term->affinity_n; i++) {
+		term->matches[i] = counting->resolve(counting->context, term->affinity[i].term);
+	}
+	term->matches_itself = bt_pod_query_holds(
+		term->intern, &query, term->signature->namespace_, term->signature->labels);
+	uint32_t counter = counting->counter(counting->context, &query);
+	for (uint32_t i = 0; i < term->affinity_n; i++) {
+		term->affinity[i].counter = counter;
+	}
+}
+
+static void find_tallies(const struct bt_counting *counting, struct own_term *terms, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		terms[i].tally = counting->tally(
+			counting->context, terms[i].counter, terms[i].term->topology_key, 0, false);
+	}
+}
+
+static void resolve(struct term *term, const struct bt_counting *counting)
+{
+	if (term->resolved &&
+		(!term->selects_namespaces || term->namespace_version == counting->namespace_version)) {
+		return;
+	}
+	if (term->affinity_n) {
+		count_affinity(term, counting);
+	}
+	count_own(counting, term->anti_affinity, term->anti_affinity_n);
+	count_own(counting, term->preferred, term->preferred_n);
+	find_tallies(counting, term->affinity, term->affinity_n);
+	find_tallies(counting, term->anti_affinity, term->anti_affinity_n);
+	find_tallies(counting, term->preferred, term->preferred_n);
+	term->resolved = true;
+	term->namespace_version = counting->namespace_version;
+}
+
+/* What a carried term adds to the score of a node per pod that carries it. */
+static int64_t carried_weight(const struct term *term, const struct bt_carried *carried)
+{
+	if (carried->kind == BT_CARRIED_AFFINITY) {
+		return term->settings->hard_weight > 0 ? term->settings->hard_weight : 0;
+	}
+	return carried->kind == BT_CARRIED_PREFERENCE ? carried->weight : 0;
+}
+
+static void prepare(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip)
+{
+	struct term *term = state;
+	const struct bt_counting *counting = view->counting;
+	bool filter = term->affinity_n || term->anti_affinity_n, score = term->preferred_n > 0;
+
+	resolve(term, counting);
+	term->concerning = counting->concerning(counting->context, term->signature, &term->concerning_n);
+	for (uint32_t i = 0; i < term->concerning_n; i++) {
+		const struct bt_carried *carried = term->concerning[i];
+
+		filter |= carried->kind == BT_CARRIED_ANTI_AFFINITY && carried->pod_n > 0;
+		score |= carried_weight(term, carried) != 0 && carried->pod_n > 0;
+	}
+	*out_filter_skip = !filter;
+	*out_score_skip = !score || (term->settings->ignore_preferred && !term->has_preferred);
+}
+
+static bool affinity_passes(const struct term *term, uint32_t node_ix)
+{
+	bool exist = true;
+	int64_t total = 0;
+
+	for (uint32_t i = 0; i < term->affinity_n; i++) {
+		const struct bt_tally *tally = term->affinity[i].tally;
+		uint32_t domain = tally->domain[node_ix];
+
+		if (domain == BT_NO_DOMAIN) {
+			return false;
+		}
+		exist &= tally->sums[domain] > 0;
+		total += tally->total;
+	}
+	/* The first pod of a series that wants to be near itself has nobody to be near to. */
+	return exist || (total == 0 && term->matches_itself);
+}
+
+static bool anti_affinity_passes(const struct term *term, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
+		const struct bt_tally *tally = term->anti_affinity[i].tally;
+		uint32_t domain = tally->domain[node_ix];
+
+		if (domain != BT_NO_DOMAIN && tally->sums[domain] > 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool existing_passes(const struct term *term, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < term->concerning_n; i++) {
+		const struct bt_carried *carried = term->concerning[i];
+		uint32_t domain = carried->tally->domain[node_ix];
+
+		if (carried->kind == BT_CARRIED_ANTI_AFFINITY && domain != BT_NO_DOMAIN &&
+			carried->tally->sums[domain] > 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct term *term = opaque;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = affinity_passes(term, first + i) && anti_affinity_passes(term, first + i) &&
+			  existing_passes(term, first + i);
+	}
+}
+
+static void reject(
+	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	(void)view;
+	if (!affinity_passes(opaque, node_ix)) {
+		bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, AFFINITY);
+	} else if (!anti_affinity_passes(opaque, node_ix)) {
+		bt_reject_with(out_rejection, BT_UNSCHEDULABLE, ANTI_AFFINITY);
+	} else {
+		bt_reject_with(out_rejection, BT_UNSCHEDULABLE, EXISTING_ANTI_AFFINITY);
+	}
+}
+
+static void add_weighted(
+	const struct bt_tally *tally, int64_t weight, uint32_t first, uint32_t n, int64_t *raw)
+{
+	if (weight == 0 || tally->total == 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t domain = tally->domain[first + i];
+
+		if (domain != BT_NO_DOMAIN) {
+			raw[i] = bt_wrap_add(raw[i], bt_wrap_mul(weight, tally->sums[domain]));
+		}
+	}
+}
+
+static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct term *term = opaque;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = 0;
+	}
+	for (uint32_t t = 0; t < term->preferred_n; t++) {
+		add_weighted(term->preferred[t].tally, term->preferred[t].weight, first, n, raw);
+	}
+	for (uint32_t t = 0; t < term->concerning_n; t++) {
+		add_weighted(
+			term->concerning[t]->tally, carried_weight(term, term->concerning[t]), first, n, raw);
+	}
+}
+
+/* The quotient comes before the factor, in floating point, as upstream has it: 29 of 100 becomes 28. */
+static void normalize_own(
+	const void *opaque, const struct bt_view *view, const uint32_t *nodes, uint32_t n, int64_t *scores)
+{
+	int64_t lowest = INT64_MAX, highest = INT64_MIN;
+
+	(void)opaque;
+	(void)view;
+	(void)nodes;
+	for (uint32_t i = 0; i < n; i++) {
+		lowest = scores[i] < lowest ? scores[i] : lowest;
+		highest = scores[i] > highest ? scores[i] : highest;
+	}
+	int64_t span = bt_wrap_sub(highest, lowest);
+	for (uint32_t i = 0; i < n; i++) {
+		double share = span > 0 ? (double)bt_wrap_sub(scores[i], lowest) / (double)span : 0;
+
+		scores[i] = bt_truncate(BT_MAX_NODE_SCORE * share);
+	}
+}
+
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	static const char *const texts[] = {
+		[AFFINITY] = "node(s) didn't match pod affinity rules",
+		[ANTI_AFFINITY] = "node(s) didn't match pod anti-affinity rules",
+		[EXISTING_ANTI_AFFINITY] = "node(s) didn't satisfy existing pods anti-affinity rules",
+	};
+
+	(void)dictionary;
+	bt_buf_text(out_text, texts[reason->kind]);
+}
+
+const struct bt_plugin bt_plugin_inter_pod_affinity = {
+	.name = "InterPodAffinity",
+	.filter_depends = BT_DEPENDS_ON_COUNTERS,
+	.score_depends = BT_DEPENDS_ON_COUNTERS,
+	.normalize = BT_NORMALIZE_OWN,
+	.no_pre_filter_error = "error reading \"PreFilterInterPodAffinity\" from cycleState: not found",
+	.no_pre_score_error = "failed to read \"PreScoreInterPodAffinity\" from cycleState: not found",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.score = score,
+	.reason = reason_text,
+	.prepare = prepare,
+	.normalize_own = normalize_own,
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * InterPodAffinity: pods that want to be near other pods, or away from them.
+ */
+#pragma once
+
+#include "plugins/plugin.h"
+
+/* settings of the plugin. */
+struct bt_inter_pod_affinity_settings {
+	int32_t hard_weight;   /* what a required affinity term of a pod on a node is worth to a pod that
+				  matches it */
+	bool ignore_preferred; /* a pod without preferred terms is not scored by those of others */
+};
+
+extern const struct bt_plugin bt_plugin_inter_pod_affinity;

@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PodTopologySpread. Each constraint reads a tally: the matching pods by domain, on the nodes that its
+ * policies let count. Source: plugins/podtopologyspread, v1.36.3.
+ */
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
+
+#include "engine/base/wrap.h"
+#include "plugins/pod_topology_spread/go_log.h"
+
+#define IGNORED (-1) /* the score of a node that lacks a key, until it is normalised */
+
+enum reason_kind { SKEW = 0, LABEL };
+
+const struct bt_spread_constraint bt_spread_system_defaults[2] = {
+	{.when = BT_SPREAD_SCHEDULE_ANYWAY,
+		.max_skew = 3,
+		.min_domains = 1,
+		.topology_key = BT_NAME_HOSTNAME,
+		.honor_affinity = true},
+	{.when = BT_SPREAD_SCHEDULE_ANYWAY,
+		.max_skew = 5,
+		.min_domains = 1,
+		.topology_key = BT_NAME_ZONE,
+		.honor_affinity = true},
+};
+
+/* A constraint with what it reads. */
+struct rule {
+	const struct bt_spread_constraint *constraint;
+	const uint32_t *values;	     /* of the topology key, by node slot */
+	struct bt_selector selector; /* of the defaults: only while they are bound */
+	bool matches_itself;
+	bool nodes_known;
+	uint32_t node_set; /* whose pods count */
+	const struct bt_tally *tally;
+	double weight;	 /* soft: of this cycle */
+	uint32_t *stamp; /* soft: by domain, when it was last seen among feasible nodes */
+};
+
+struct rules {
+	struct rule *items;
+	uint32_t n;
+};
+
+struct term {
+	const struct bt_spread_settings *settings;
+	const struct bt_signature *signature;
+	const struct bt_intern *intern;
+	struct bt_arena *arena; /* the plan's */
+	struct rules hard, soft;
+	bool require_all; /* nodes that lack a key of a soft constraint are not scored */
+	bool defaults;	  /* the rules are the defaults */
+	bool applies;	  /* they do: something selects the pod's like */
+	bool bound;	  /* tallies are there */
+	uint64_t workload_version;
+	uint32_t stamp; /* of this cycle */
+};
+
+/* ---- compiling ---- */
+
+static struct rules list_rules(const struct bt_compile_env *env,
+	const struct bt_spread_constraint *constraints, uint32_t n, enum bt_when_unsatisfiable when)
+{
+	struct rules rules = {bt_arena_zalloc(env->arena, n * sizeof(struct rule)), 0};
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (constraints[i].when == when) {
+			rules.items[rules.n++] = (struct rule){
+				.constraint = &constraints[i],
+				.values = env->label_column(env->context, constraints[i].topology_key),
+			};
+		}
+	}
+	return rules;
+}
+
+static const char *first_error(
+	const struct bt_compile_env *env, const struct rules *rules, const char *prefix)
+{
+	struct bt_buf text = {0};
+	const char *copy = NULL;
+
+	for (uint32_t i = 0; i < rules->n && !copy; i++) {
+		if (rules->items[i].constraint->error) {
+			bt_buf_printf(&text, "%s%s", prefix, rules->items[i].constraint->error);
+			copy = bt_arena_copy(env->arena, text.ptr, text.len);
+		}
+	}
+	bt_buf_fini(&text);
+	return copy;
+}
+
+static void choose_selectors(const struct term *term, struct rules *rules)
+{
+	for (uint32_t i = 0; i < rules->n; i++) {
+		struct rule *rule = &rules->items[i];
+
+		rule->selector = term->settings->match_label_keys ? rule->constraint->selector
+								  : rule->constraint->bare_selector;
+	}
+}
+
+static void compile(const void *opaque, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out)
+{
+	const struct bt_spread_settings *settings = opaque;
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	bool own = signature->spread_n > 0;
+	const struct bt_spread_constraint *constraints = own ? signature->spread : settings->defaults;
+	uint32_t n = own ? signature->spread_n : settings->default_n;
+
+	*term = (struct term){
+		.settings = settings,
+		.signature = signature,
+		.intern = env->dictionary->intern,
+		.arena = env->arena,
+		.hard = list_rules(env, constraints, n, BT_SPREAD_DO_NOT_SCHEDULE),
+		.soft = list_rules(env, constraints, n, BT_SPREAD_SCHEDULE_ANYWAY),
+		.require_all = own || !settings->system_defaults,
+		.defaults = !own,
+		.applies = own,
+	};
+	if (own) {
+		choose_selectors(term, &term->hard);
+		choose_selectors(term, &term->soft);
+		out->pre_filter_error = first_error(env, &term->hard,
+			"get constraints from pod: obtaining pod's hard topology spread constraints: ");
+		out->score_error = first_error(env, &term->soft,
+			"calculating preScoreState: obtaining pod's soft topology spread constraints: ");
+	}
+	out->term = term;
+	out->state = term;
+}
+
+/* ---- which nodes count ---- */
+
+static bool tolerated(const struct term *term, const struct bt_taint *taint)
+{
+	for (uint32_t i = 0; i < term->signature->toleration_n; i++) {
+		if (bt_tolerates(term->intern, &term->signature->tolerations[i], taint,
+			    term->settings->compare_numbers)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool set_tolerated(const struct term *term, const struct bt_taint_set *set)
+{
+	for (uint32_t i = 0; i < set->n; i++) {
+		uint32_t effect = set->items[i].effect;
+
+		if ((effect == BT_NAME_NO_SCHEDULE || effect == BT_NAME_NO_EXECUTE) &&
+			!tolerated(term, &set->items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool affinity_matches(const struct term *term, const struct bt_node *node)
+{
+	const struct bt_signature *signature = term->signature;
+
+	return bt_selector_matches(term->intern, &signature->node_selector, node->labels) &&
+	       (!signature->has_required || bt_node_selector_matches(term->intern, &signature->required,
+						    node->labels, node->name));
+}
+
+static bool has_keys(const struct rules *rules, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < rules->n; i++) {
+		if (rules->items[i].values[node_ix] == BT_NAME_NONE) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The set of nodes whose pods count for a rule. need_keys: only nodes that have the keys of all the rules. */
+static uint32_t nodes_that_count(const struct term *term, const struct bt_view *view,
+	const struct rules *rules, const struct rule *rule, bool need_keys)
+{
+	const struct bt_snapshot *snapshot = view->snapshot;
+	const struct bt_signature *signature = term->signature;
+	bool by_affinity =
+		rule->constraint->honor_affinity && (signature->node_selector.n || signature->has_required);
+	bool by_taints = rule->constraint->honor_taints;
+
+	/* A node without the rule's own key counts in no domain anyway. */
+	if (!by_affinity && !by_taints && (!need_keys || rules->n == 1)) {
+		return 0;
+	}
+	uint8_t *member = bt_arena_zalloc(term->arena, snapshot->slot_n);
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		const struct bt_node *node = &snapshot->nodes[i];
+
+		member[i] = bt_bitmap_test(snapshot->live, i) && (!need_keys || has_keys(rules, i)) &&
+			    (!by_affinity || affinity_matches(term, node)) &&
+			    (!by_taints || set_tolerated(term, &snapshot->taint_sets[node->taint_set]));
+	}
+	return view->counting->node_set(view->counting->context, member);
+}
+
+/* ---- binding rules to tallies ---- */
+
+static uint32_t counter_of(
+	const struct term *term, const struct bt_counting *counting, const struct bt_selector *selector)
+{
+	const struct bt_pod_match match = {
+		.namespaces = &term->signature->namespace_,
+		.namespace_n = 1,
+		/* Upstream counts no pods for a selector that selects everything. */
+		.labels = bt_selector_is_empty(selector) ? (struct bt_selector){.nothing = true} : *selector,
+	};
+	const struct bt_pod_query query = {.items = &match, .n = 1, .skip_terminating = true};
+
+	return counting->counter(counting->context, &query);
+}
+
+static bool per_node(const struct rule *rule)
+{
+	return rule->constraint->topology_key == BT_NAME_HOSTNAME;
+}
+
+static void bind_rule(
+	struct term *term, const struct bt_view *view, struct rules *rules, struct rule *rule, bool soft)
+{
+	const struct bt_counting *counting = view->counting;
+	uint32_t counter = counter_of(term, counting, &rule->selector);
+	uint32_t key = rule->constraint->topology_key;
+
+	rule->matches_itself = bt_selector_matches(term->intern, &rule->selector, term->signature->labels);
+	if (soft && per_node(rule)) {
+		rule->tally = counting->tally(counting->context, counter, BT_NAME_NONE, 0, false);
+		return;
+	}
+	bool need_keys = !soft || term->require_all;
+	if (!rule->nodes_known) {
+		rule->node_set = nodes_that_count(term, view, rules, rule, need_keys);
+		rule->nodes_known = true;
+	}
+	rule->tally = counting->tally(counting->context, counter, key, rule->node_set, !need_keys);
+	if (soft && !rule->stamp) {
+		rule->stamp = bt_arena_zalloc(
+			term->arena, ((size_t)rule->tally->domain_n + 1) * sizeof(*rule->stamp));
+	}
+}
+
+static void bind_rules(struct term *term, const struct bt_view *view)
+{
+	for (uint32_t i = 0; i < term->hard.n; i++) {
+		bind_rule(term, view, &term->hard, &term->hard.items[i], false);
+	}
+	for (uint32_t i = 0; i < term->soft.n; i++) {
+		bind_rule(term, view, &term->soft, &term->soft.items[i], true);
+	}
+	term->bound = true;
+}
+
+/* Defaults apply when services or the owner select something. */
+static void look_at_workloads(struct term *term, const struct bt_view *view)
+{
+	const struct bt_counting *counting = view->counting;
+
+	if (term->workload_version == counting->workload_version) {
+		return;
+	}
+	term->workload_version = counting->workload_version;
+	const struct bt_selector selector = counting->default_selector(counting->context, term->signature);
+	term->applies = !bt_selector_is_empty(&selector);
+	for (uint32_t i = 0; term->applies && i < term->hard.n; i++) {
+		term->hard.items[i].selector = selector;
+	}
+	for (uint32_t i = 0; term->applies && i < term->soft.n; i++) {
+		term->soft.items[i].selector = selector;
+	}
+	if (term->applies) {
+		bind_rules(term, view);
+	}
+}
+
+static void prepare(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip)
+{
+	struct term *term = state;
+
+	if (term->hard.n + term->soft.n == 0) {
+		*out_filter_skip = *out_score_skip = true;
+		return;
+	}
+	if (term->defaults) {
+		look_at_workloads(term, view);
+	} else if (!term->bound) {
+		bind_rules(term, view);
+	}
+	*out_filter_skip = !term->applies || term->hard.n == 0;
+	*out_score_skip = !term->applies || term->soft.n == 0;
+}
+
+/* ---- Filter ---- */
+
+/* How many pods the emptiest domain has; none while there are too few domains. */
+static int64_t lowest_of(const struct rule *rule)
+{
+	return (int64_t)rule->tally->counted_n < rule->constraint->min_domains ? 0 : rule->tally->lowest;
+}
+
+static bool within_skew(const struct rule *rule, uint32_t domain)
+{
+	int64_t skew = (int64_t)rule->tally->sums[domain] + rule->matches_itself - lowest_of(rule);
+
+	return skew <= rule->constraint->max_skew;
+}
+
+static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct term *term = opaque;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = 1;
+	}
+	for (uint32_t r = 0; r < term->hard.n; r++) {
+		const struct rule *rule = &term->hard.items[r];
+
+		for (uint32_t i = 0; i < n; i++) {
+			uint32_t domain = rule->tally->domain[first + i];
+
+			pass[i] &= domain != BT_NO_DOMAIN && within_skew(rule, domain);
+		}
+	}
+}
+
+static void reject(
+	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	const struct term *term = opaque;
+
+	(void)view;
+	for (uint32_t r = 0; r < term->hard.n; r++) {
+		const struct rule *rule = &term->hard.items[r];
+		uint32_t domain = rule->tally->domain[node_ix];
+
+		if (domain == BT_NO_DOMAIN) {
+			bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, LABEL);
+			return;
+		}
+		if (!within_skew(rule, domain)) {
+			bt_reject_with(out_rejection, BT_UNSCHEDULABLE, SKEW);
+			return;
+		}
+	}
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE, SKEW);
+}
+
+/* ---- Score ---- */
+
+static bool ignored(const struct term *term, uint32_t node_ix)
+{
+	return term->require_all && !has_keys(&term->soft, node_ix);
+}
+
+/* In how many domains of a rule the feasible nodes are. */
+static uint32_t count_domains(const struct term *term, struct rule *rule, const uint32_t *nodes, uint32_t n)
+{
+	uint32_t domain_n = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (ignored(term, nodes[i])) {
+			continue;
+		}
+		if (per_node(rule)) {
+			domain_n++;
+			continue;
+		}
+		uint32_t domain = rule->tally->domain[nodes[i]];
+		domain_n += rule->stamp[domain] != term->stamp;
+		rule->stamp[domain] = term->stamp;
+	}
+	return domain_n;
+}
+
+static void pre_score(void *state, const struct bt_view *view, const uint32_t *nodes, uint32_t n)
+{
+	struct term *term = state;
+
+	(void)view;
+	term->stamp++;
+	for (uint32_t r = 0; r < term->soft.n; r++) {
+		struct rule *rule = &term->soft.items[r];
+
+		rule->weight = bt_go_log((double)count_domains(term, rule, nodes, n) + 2);
+	}
+}
+
+static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct term *term = opaque;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t node_ix = first + i;
+		double sum = 0;
+
+		for (uint32_t r = 0; r < term->soft.n && !ignored(term, node_ix); r++) {
+			const struct rule *rule = &term->soft.items[r];
+
+			if (rule->values[node_ix] == BT_NAME_NONE) {
+				continue;
+			}
+			double count = (double)rule->tally->sums[rule->tally->domain[node_ix]];
+			/* Rounded after the product and after the sum; upstream fuses neither. */
+			sum += count * rule->weight +
+			       (double)(int32_t)((uint32_t)rule->constraint->max_skew - 1);
+		}
+		raw[i] = bt_truncate(round(sum));
+	}
+}
+
+static void normalize_own(
+	const void *opaque, const struct bt_view *view, const uint32_t *nodes, uint32_t n, int64_t *scores)
+{
+	const struct term *term = opaque;
+	int64_t lowest = INT64_MAX, highest = 0;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		if (ignored(term, nodes[i])) {
+			scores[i] = IGNORED;
+			continue;
+		}
+		lowest = scores[i] < lowest ? scores[i] : lowest;
+		highest = scores[i] > highest ? scores[i] : highest;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (scores[i] == IGNORED) {
+			scores[i] = 0;
+			continue;
+		}
+		if (highest == 0) {
+			scores[i] = BT_MAX_NODE_SCORE;
+			continue;
+		}
+		int64_t rest = bt_wrap_sub(bt_wrap_add(highest, lowest), scores[i]);
+		scores[i] = bt_wrap_div(bt_wrap_mul(BT_MAX_NODE_SCORE, rest), highest);
+	}
+}
+
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	(void)dictionary;
+	bt_buf_text(out_text, "node(s) didn't match pod topology spread constraints");
+	bt_buf_text(out_text, reason->kind == LABEL ? " (missing required label)" : "");
+}
+
+const struct bt_plugin bt_plugin_pod_topology_spread = {
+	.name = "PodTopologySpread",
+	.filter_depends = BT_DEPENDS_ON_COUNTERS,
+	.score_depends = BT_DEPENDS_ON_COUNTERS,
+	.normalize = BT_NORMALIZE_OWN,
+	.no_pre_filter_error = "reading \"PreFilterPodTopologySpread\" from cycleState: not found",
+	.no_pre_score_error = "error reading \"PreScorePodTopologySpread\" from cycleState: not found",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.score = score,
+	.reason = reason_text,
+	.prepare = prepare,
+	.pre_score = pre_score,
+	.normalize_own = normalize_own,
+};
