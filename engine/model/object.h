@@ -294,6 +294,8 @@ struct bt_service_object {
 struct bt_workload_object {
 	struct bt_meta_object meta;
 	int32_t replicas, parallelism, completions, start_ordinal;
+	int32_t succeeded; /* a Job's status: pods that have succeeded, also those that are gone */
+	bool finished;	   /* a Job's status: complete or failed */
 	bool has_replicas, has_parallelism, has_completions, indexed, suspend;
 	struct bt_label_selector_object selector;
 	struct bt_meta_object template_meta;

@@ -5,14 +5,18 @@
 
 void bt_diagnosis_text(const struct bt_diagnosis *diagnosis, struct bt_buf *buf)
 {
-	bt_buf_text(buf, diagnosis->file ? diagnosis->file : "-");
-	if (diagnosis->line) {
+	if (diagnosis->file) {
+		bt_buf_text(buf, diagnosis->file);
+	}
+	if (diagnosis->file && diagnosis->line) {
 		bt_buf_printf(buf, ":%zu", diagnosis->line);
 	}
-	if (diagnosis->line && diagnosis->column) {
+	if (diagnosis->file && diagnosis->line && diagnosis->column) {
 		bt_buf_printf(buf, ":%zu", diagnosis->column);
 	}
-	bt_buf_text(buf, ": ");
+	if (diagnosis->file) {
+		bt_buf_text(buf, ": ");
+	}
 	if (diagnosis->object) {
 		bt_buf_printf(buf, "%s: ", diagnosis->object);
 	}

@@ -8,7 +8,7 @@
 #include "engine/base/buf.h"
 
 struct bt_diagnosis {
-	const char *file;    /* as the user named it; "-" is standard input */
+	const char *file;    /* as the user named it; "-" is standard input; NULL: unknown */
 	size_t line, column; /* from 1; 0: unknown */
 	const char *object;  /* "Pod team-a/web-0"; NULL: unknown */
 	const char *path;    /* "spec.containers[0].image"; NULL or empty: the whole */

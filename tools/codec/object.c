@@ -418,6 +418,27 @@ static void inherit(struct bt_object_reader *reader, struct header *header)
 	}
 }
 
+/* Every object has a name once the API server has taken it; other kinds are counted only. */
+static bool check_name(struct bt_decode *decode, struct bt_json_mark start, const struct bt_object *object)
+{
+	const struct bt_path metadata = {.up = decode->path, .key = BT_STR("metadata")};
+	const struct bt_path path = {.up = &metadata, .key = BT_STR("name")};
+	struct bt_str name = object->meta.name;
+	bool has_nul = bt_str_find(name, '\0', 0) < name.len;
+
+	if (object->kind == BT_KIND_OTHER || (name.len && !has_nul)) {
+		return true;
+	}
+	decode->path = &path;
+	bt_decode_fail(decode, BT_INVALID, start.offset,
+		has_nul				 ? "write the name without it"
+		: object->meta.generate_name.len ? "give it a name in place of generateName"
+						 : "give it one",
+		has_nul ? "the name holds a NUL byte" : "the object has no name");
+	decode->path = metadata.up;
+	return false;
+}
+
 static bool read_object(struct bt_object_reader *reader, struct bt_decode *decode, struct bt_json_mark start,
 	bool *out_is_object)
 {
@@ -446,7 +467,8 @@ static bool read_object(struct bt_object_reader *reader, struct bt_decode *decod
 			"the object has no %s", header.kind.len ? "apiVersion" : "kind");
 	}
 	*out_is_object = true;
-	return decode_body(decode, &header, start, key, &reader->object);
+	return decode_body(decode, &header, start, key, &reader->object) &&
+	       check_name(decode, start, &reader->object);
 }
 
 /* Reads the value at the cursor. Returns true when it is an object of the API; lists are entered, errors

@@ -436,6 +436,33 @@ static const struct bt_field job_spec_fields[] = {
 };
 SCHEMA(job_spec, job_spec_fields, bt_workload_object);
 
+/* Into a bool: whether a Job's conditions say that it has ended. */
+static bool read_job_conditions(struct bt_decode *decode, void *field)
+{
+	if (!bt_json_enter_array(decode->json)) {
+		return false;
+	}
+	while (bt_json_next_element(decode->json)) {
+		struct bt_condition_object item = {0};
+
+		if (!bt_schema_decode(decode, &condition, &item)) {
+			return false;
+		}
+		*(bool *)field |= bt_str_is(item.status, "True") &&
+				  (bt_str_is(item.type, "Complete") || bt_str_is(item.type, "Failed"));
+	}
+	return bt_json_error(decode->json)->status == BT_OK;
+}
+
+static const struct bt_field job_status_fields[] = {
+	{.name = BT_STR("conditions"),
+		.type = BT_FIELD_CUSTOM,
+		.offset = offsetof(struct bt_workload_object, finished),
+		.read = read_job_conditions},
+	FIELD("succeeded", I32, bt_workload_object, succeeded),
+};
+SCHEMA(job_status, job_status_fields, bt_workload_object);
+
 static const struct bt_field job_template_fields[] = {INLINE("spec", job_spec)};
 SCHEMA(job_template, job_template_fields, bt_workload_object);
 static const struct bt_field cron_spec_fields[] = {
@@ -447,7 +474,8 @@ SCHEMA(cron_spec, cron_spec_fields, bt_workload_object);
 static const struct bt_field workload_fields[] = {
 	HEADER, META(bt_workload_object), INLINE("spec", workload_spec)};
 static const struct bt_field rc_fields[] = {HEADER, META(bt_workload_object), INLINE("spec", rc_spec)};
-static const struct bt_field job_fields[] = {HEADER, META(bt_workload_object), INLINE("spec", job_spec)};
+static const struct bt_field job_fields[] = {
+	HEADER, META(bt_workload_object), INLINE("spec", job_spec), INLINE("status", job_status)};
 static const struct bt_field cron_fields[] = {HEADER, META(bt_workload_object), INLINE("spec", cron_spec)};
 
 #define KIND(version, name, id, table, holder)                                                               \

@@ -602,9 +602,11 @@ static enum bt_status expand_job(struct expansion *expansion, struct draft *draf
 		tally(workloads, hash_key(TALLY_CHILD, space, cron, job->meta.name))) {
 		return BT_OK;
 	}
+	int64_t succeeded = tally(workloads, hash_key(TALLY_SUCCEEDED, space, draft->owner.kind, name));
+	/* Pods that have succeeded may be gone; the status still counts them. */
 	int64_t missing =
 		job_missing(job, tally(workloads, hash_key(TALLY_ACTIVE, space, draft->owner.kind, name)),
-			tally(workloads, hash_key(TALLY_SUCCEEDED, space, draft->owner.kind, name)));
+			succeeded > job->succeeded ? succeeded : job->succeeded);
 	if (missing <= 0) {
 		return BT_OK;
 	}
@@ -750,7 +752,8 @@ enum bt_status bt_workloads_expand(struct bt_workloads *workloads, const struct 
 	for (size_t i = 0; rc == BT_OK && i < workloads->entry_n; i++) {
 		const struct bt_workload_entry *entry = &workloads->entries[i];
 
-		if (!entry->workload.suspend && entry->workload.meta.deletion_ns == 0) {
+		if (!entry->workload.suspend && !entry->workload.finished &&
+			entry->workload.meta.deletion_ns == 0) {
 			rc = expand_entry(&expansion, entry);
 		}
 	}

@@ -298,6 +298,20 @@ static void duplicate_keys_name_the_field(void **state)
 		"f:1:65: Node n: kind: the key appears twice; keep one of them\n");
 }
 
+static void an_object_without_a_name_is_refused(void **state)
+{
+	(void)state;
+	JSON("{\"apiVersion\":\"v1\",\"kind\":\"Node\"}\n" NODE("a"), "Node a\n",
+		"f:1:1: Node: metadata.name: the object has no name; give it one\n");
+	YAML("apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-, namespace: b}\n---\n" NODE("a"),
+		"Node a\n",
+		"f:1: Pod b/a-: metadata.name: the object has no name; give it a name in place of "
+		"generateName\n");
+	JSON(NODE("a\\u0000b"), "",
+		"f:1:1: Node a: metadata.name: the name holds a NUL byte; write the name without it\n");
+	JSON("{\"apiVersion\":\"v1\",\"kind\":\"Status\"}", "Status\n", "");
+}
+
 static void a_syntax_error_costs_one_document(void **state)
 {
 	(void)state;
@@ -356,6 +370,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kind_may_stand_behind_everything, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_bad_object_does_not_stop_the_next, setup, teardown),
 		cmocka_unit_test_setup_teardown(duplicate_keys_name_the_field, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_object_without_a_name_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_syntax_error_costs_one_document, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_holds_no_objects_is_named, setup, teardown),
 		cmocka_unit_test(times_are_read_to_the_nanosecond),

@@ -266,6 +266,36 @@ static void a_job_runs_as_many_as_it_may_and_still_needs(void **state)
 	assert_expands_to(world, 2);
 }
 
+/* A Job as kubectl gets it, with its status. */
+#define JOB_WITH_STATUS(status)                                                                              \
+	"{\"apiVersion\":\"batch/"                                                                           \
+	"v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\",\"uid\":\"u-1\"},\"spec\":{\"parallelism\":4,"   \
+	"\"completions\":5," TEMPLATE "},\"status\":{" status "}}"
+
+static void a_job_that_has_ended_starts_no_more(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, JOB_WITH_STATUS("\"conditions\":[{\"type\":\"Complete\",\"status\":\"False\"}]"));
+	assert_expands_to(world, 4);
+	bt_workloads_fini(&world->workloads);
+	observe(world,
+		JOB_WITH_STATUS("\"conditions\":[{\"type\":\"SuccessCriteriaMet\",\"status\":\"True\"},"
+				"{\"type\":\"Complete\",\"status\":\"True\"}]"));
+	assert_expands_to(world, 0);
+	bt_workloads_fini(&world->workloads);
+	observe(world, JOB_WITH_STATUS("\"conditions\":[{\"type\":\"Failed\",\"status\":\"True\"}]"));
+	assert_expands_to(world, 0);
+}
+
+static void pods_of_a_job_that_succeeded_and_are_gone_count(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, JOB_WITH_STATUS("\"succeeded\":3"));
+	assert_expands_to(world, 2);
+}
+
 static void a_work_queue_starts_no_more_after_a_success(void **state)
 {
 	struct world *world = *state;
@@ -425,6 +455,8 @@ int main(void)
 		TEST(finished_and_terminating_pods_are_replaced),
 		TEST(a_stateful_set_fills_its_ordinals),
 		TEST(a_job_runs_as_many_as_it_may_and_still_needs),
+		TEST(a_job_that_has_ended_starts_no_more),
+		TEST(pods_of_a_job_that_succeeded_and_are_gone_count),
 		TEST(a_work_queue_starts_no_more_after_a_success),
 		TEST(an_indexed_job_fills_its_indexes),
 		TEST(suspended_and_deleted_workloads_make_no_pod),
