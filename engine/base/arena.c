@@ -26,7 +26,7 @@ static void enter(struct bt_arena *arena, struct bt_arena_block *block)
 }
 
 /* Makes a block current that holds at least need bytes: a kept one if it is large enough, otherwise a new one. */
-static void advance(struct bt_arena *arena, size_t need)
+static void next_block(struct bt_arena *arena, size_t need)
 {
 	struct bt_arena_block *block = arena->current ? arena->current->next : arena->first;
 	size_t size = arena->current ? arena->current->size_bytes * 2 : FIRST_BLOCK_BYTES;
@@ -73,7 +73,7 @@ void *bt_arena_alloc(struct bt_arena *arena, size_t size, size_t align)
 	uintptr_t at = ((uintptr_t)arena->next + align - 1) & ~(uintptr_t)(align - 1);
 
 	if (!arena->current || size > (uintptr_t)arena->end || at > (uintptr_t)arena->end - size) {
-		advance(arena, size + align);
+		next_block(arena, size + align);
 		at = ((uintptr_t)arena->next + align - 1) & ~(uintptr_t)(align - 1);
 	}
 	arena->next = (char *)(at + size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The tree behind a report, shared by emit.c, which builds it, and emit_table.c, which lays it out.
+ * The tree behind a report: emit.c builds it, emit_table.c lays it out, emit_value.c writes a value of it.
  */
 #pragma once
 

@@ -27,19 +27,6 @@ struct bt_generate_options bt_generate_defaults(void)
 		.profiles = BT_PROFILE_EVERYDAY};
 }
 
-void bt_gen_uid(char out_uid[BT_GEN_UID_BYTES], enum bt_kind kind, uint64_t ix)
-{
-	static const char pattern[] = "000000kk-0000-4000-8000-000000000000";
-	static const char hex[] = "0123456789abcdef";
-
-	memcpy(out_uid, pattern, BT_GEN_UID_BYTES);
-	out_uid[6] = hex[(unsigned)kind >> 4 & 15];
-	out_uid[7] = hex[(unsigned)kind & 15];
-	for (size_t at = BT_GEN_UID_BYTES; at-- > 24 && ix > 0; ix >>= 4) {
-		out_uid[at] = hex[ix & 15];
-	}
-}
-
 static struct bt_object make_object(
 	struct bt_arena *arena, enum bt_kind kind, const char *api_version, const char *name, uint64_t ix)
 {
