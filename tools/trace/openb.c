@@ -28,7 +28,6 @@
 #define MODEL_LABEL "openb.berth.dev/gpu-model"
 #define QOS_LABEL   "openb.berth.dev/qos"
 #define PHASE_LABEL "openb.berth.dev/phase"
-#define GPU	    "nvidia.com/gpu"
 #define GPU_MILLI   "openb.berth.dev/gpu-milli"
 
 struct column {
@@ -242,7 +241,6 @@ static void read_node(struct table *table)
 	bt_build_quantity(arena, &node->allocatable, "memory", bt_build_mib(memory));
 	bt_build_quantity(arena, &node->allocatable, "pods", bt_build_count(GPU_MAX));
 	if (gpus > 0) {
-		bt_build_quantity(arena, &node->allocatable, GPU, bt_build_count(gpus));
 		bt_build_quantity(arena, &node->allocatable, GPU_MILLI, bt_build_count(gpus * 1000));
 	}
 	node->capacity = node->allocatable;
@@ -304,10 +302,6 @@ static void add_requests(struct table *table, struct bt_container_object *contai
 	bt_build_quantity(arena, &resources->requests, "memory", bt_build_mib(memory));
 	if (gpus == 0 || milli == 0) {
 		return;
-	}
-	if (milli == 1000) {
-		bt_build_quantity(arena, &resources->requests, GPU, bt_build_count(gpus));
-		bt_build_quantity(arena, &resources->limits, GPU, bt_build_count(gpus));
 	}
 	bt_build_quantity(arena, &resources->requests, GPU_MILLI, bt_build_count(gpus * milli));
 	bt_build_quantity(arena, &resources->limits, GPU_MILLI, bt_build_count(gpus * milli));
