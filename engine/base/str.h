@@ -69,5 +69,5 @@ static inline size_t bt_str_find(struct bt_str s, char c, size_t from)
 
 static inline struct bt_str bt_str_sub(struct bt_str s, size_t from, size_t to)
 {
-	return (struct bt_str){s.ptr + from, to - from};
+	return (struct bt_str){s.ptr ? s.ptr + from : NULL, to - from};
 }
