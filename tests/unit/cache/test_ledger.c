@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The three sets, and what pods use on nodes.
+ */
+#include "object_fixture.h"
+
+#include "engine/base/rng.h"
+
+#define ASKS                                                                                                 \
+	"containers: [{name: a, resources: {requests: {cpu: 500m, memory: 1Gi, example.com/x: 2}}, ports: "  \
+	"[{hostPort: 80}]}]"
+
+static uint32_t two_nodes(struct fixture *f)
+{
+	uint32_t first = fixture_node(f, "name: n1", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
+
+	fixture_node(f, "name: n2", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
+	return first;
+}
+
+static void assert_unused(const struct bt_usage *usage, uint32_t node)
+{
+	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+		assert_int_equal(bt_column_get(usage->used[r], node), 0);
+	}
+	assert_int_equal(usage->nonzero_milli_cpu[node], 0);
+	assert_int_equal(usage->nonzero_memory[node], 0);
+	assert_int_equal(usage->pod_n[node], 0);
+	assert_int_equal(usage->ports[node].n, 0);
+}
+
+static void an_assumed_pod_counts_until_it_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = two_nodes(f), pod = fixture_pod(f, ASKS);
+	const struct bt_usage *usage = bt_ledger_usage(f->cache->ledger);
+	uint64_t released = usage->release_n;
+
+	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->state, BT_POD_QUEUED);
+	assert_unused(usage, node);
+	bt_ledger_assume(f->cache->ledger, pod, node);
+	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->state, BT_POD_ASSUMED);
+	assert_int_equal(usage->used[BT_CPU][node], 500);
+	assert_int_equal(usage->pod_n[node], 1);
+	assert_int_equal(usage->ports[node].n, 1);
+	assert_int_equal(usage->release_n, released);
+	bt_ledger_forget(f->cache->ledger, pod);
+	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->state, BT_POD_QUEUED);
+	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->node_ix, BT_NO_NODE);
+	assert_unused(usage, node);
+	assert_int_equal(usage->release_n, released + 1);
+}
+
+static void a_confirmed_pod_counts_until_it_is_removed(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = two_nodes(f), pod = fixture_pod(f, ASKS);
+	const struct bt_usage *usage = bt_ledger_usage(f->cache->ledger);
+
+	bt_ledger_assume(f->cache->ledger, pod, node);
+	bt_ledger_confirm(f->cache->ledger, pod);
+	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->state, BT_POD_SCHEDULED);
+	assert_int_equal(usage->used[BT_CPU][node], 500);
+	bt_ledger_remove(f->cache->ledger, pod);
+	assert_unused(usage, node);
+	struct bt_ledger_counts counts = bt_ledger_counts(f->cache->ledger);
+	assert_int_equal(counts.queued + counts.assumed + counts.scheduled, 0);
+	assert_int_equal(counts.assume_n, 1);
+	assert_int_equal(counts.confirm_n, 1);
+	assert_int_equal(counts.forget_n, 0);
+	assert_int_equal(counts.remove_n, 1);
+}
+
+static void a_removed_assumption_has_ended(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = two_nodes(f), pod = fixture_pod(f, ASKS);
+
+	bt_ledger_assume(f->cache->ledger, pod, node);
+	bt_ledger_remove(f->cache->ledger, pod);
+	assert_unused(bt_ledger_usage(f->cache->ledger), node);
+	assert_int_equal(bt_ledger_counts(f->cache->ledger).assumed, 0);
+}
+
+static void a_pod_that_names_its_node_is_scheduled(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = two_nodes(f), pod = fixture_pod(f, "nodeName: n1, " ASKS);
+
+	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->state, BT_POD_SCHEDULED);
+	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->node_ix, node);
+	assert_int_equal(bt_ledger_usage(f->cache->ledger)->used[BT_MEMORY][node], INT64_C(1) << 30);
+}
+
+static void a_taken_name_is_refused_with_its_owner(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t pod = fixture_pod(f, ASKS), again = BT_NO_POD;
+
+	f->made_n--;
+	assert_int_equal(bt_ingest_pod(f->cache, fixture_read_pod(f, "containers: []"), &again), BT_EXISTS);
+	assert_int_equal(again, pod);
+	assert_int_equal(bt_ledger_counts(f->cache->ledger).queued, 1);
+	assert_int_equal(
+		bt_ledger_find(f->cache->ledger, fixture_name(f, "default"), fixture_name(f, "pod-0")), pod);
+	bt_ledger_remove(f->cache->ledger, pod);
+	assert_int_equal(
+		bt_ledger_find(f->cache->ledger, fixture_name(f, "default"), fixture_name(f, "pod-0")),
+		BT_NO_POD);
+	f->made_n--;
+	assert_int_equal(bt_ingest_pod(f->cache, fixture_read_pod(f, ASKS), &again), BT_OK);
+}
+
+static void ended_pods_are_not_entered(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t ix;
+
+	assert_int_equal(bt_ingest_pod(f->cache,
+				 &fixture_read(f, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: "
+						  "{nodeName: n1}, status: "
+						  "{phase: Succeeded}}")
+					  ->pod,
+				 &ix),
+		BT_OK);
+	assert_int_equal(ix, BT_NO_POD);
+	assert_int_equal(bt_ledger_pod_end(f->cache->ledger), 0);
+}
+
+static void ports_are_kept_as_often_as_they_are_taken(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = two_nodes(f);
+	uint32_t a = fixture_pod(f, "nodeName: n1, " ASKS), b = fixture_pod(f, "nodeName: n1, " ASKS);
+	const struct bt_usage *usage = bt_ledger_usage(f->cache->ledger);
+
+	assert_int_equal(usage->ports[node].n, 2);
+	bt_ledger_remove(f->cache->ledger, a);
+	assert_int_equal(usage->ports[node].n, 1);
+	assert_int_equal(usage->ports[node].items[0].port, 80);
+	bt_ledger_remove(f->cache->ledger, b);
+	assert_int_equal(usage->ports[node].n, 0);
+}
+
+static void pods_wait_for_nodes_that_are_not_known_yet(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_pod(f, "nodeName: later, " ASKS);
+	uint32_t node = fixture_node(f, "name: later", "", "allocatable: {cpu: '4'}");
+	assert_int_equal(bt_ledger_usage(f->cache->ledger)->used[BT_CPU][node], 500);
+}
+
+static void usage_survives_a_node_that_goes_and_comes_back(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = two_nodes(f);
+
+	fixture_pod(f, "nodeName: n1, " ASKS);
+	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("n1")), BT_OK);
+	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("n1")), BT_NOT_FOUND);
+	assert_int_equal(fixture_node(f, "name: n1", "", "allocatable: {cpu: '4'}"), node);
+	assert_int_equal(bt_ledger_usage(f->cache->ledger)->used[BT_CPU][node], 500);
+}
+
+static void each_change_is_in_the_journal(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = two_nodes(f), pod = fixture_pod(f, ASKS);
+	const struct bt_usage *usage = bt_ledger_usage(f->cache->ledger);
+	uint64_t at = usage->journal_end;
+
+	bt_ledger_assume(f->cache->ledger, pod, node + 1);
+	assert_int_equal(usage->journal_end, at + 1);
+	assert_int_equal(usage->journal[at & usage->journal_mask], node + 1);
+	bt_ledger_confirm(f->cache->ledger, pod); /* changes no usage */
+	assert_int_equal(usage->journal_end, at + 1);
+	bt_ledger_remove(f->cache->ledger, pod);
+	assert_int_equal(usage->journal_end, at + 2);
+}
+
+/* Any history of assumptions ends with usage at zero, and with every assumption ended. */
+static void random_histories_return_to_zero(void **state)
+{
+	struct fixture *f = *state;
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 11};
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), pods[40];
+
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (uint32_t i = 0; i < COUNT_OF(pods); i++) {
+		pods[i] = fixture_pod(
+			f, i % 2 ? ASKS : "containers: [{name: a, resources: {requests: {memory: 3Mi}}}]");
+	}
+	for (int i = 0; i < 5000; i++) {
+		uint32_t pod = pods[bt_rng_below(&rng, COUNT_OF(pods))];
+		enum bt_pod_state now = bt_ledger_pod(ledger, pod)->state;
+
+		if (now == BT_POD_QUEUED) {
+			bt_ledger_assume(ledger, pod, node + bt_rng_below(&rng, 2));
+		} else if (now == BT_POD_ASSUMED && bt_rng_below(&rng, 20)) {
+			bt_ledger_forget(ledger, pod);
+		} else if (now == BT_POD_ASSUMED) {
+			bt_ledger_confirm(ledger, pod);
+		}
+	}
+	struct bt_ledger_counts counts = bt_ledger_counts(ledger);
+	assert_int_equal(counts.queued + counts.assumed + counts.scheduled, COUNT_OF(pods));
+	assert_int_equal(counts.assume_n, counts.confirm_n + counts.forget_n + counts.assumed);
+	for (uint32_t i = 0; i < COUNT_OF(pods); i++) {
+		bt_ledger_remove(ledger, pods[i]);
+	}
+	assert_unused(bt_ledger_usage(ledger), node);
+	assert_unused(bt_ledger_usage(ledger), node + 1);
+	counts = bt_ledger_counts(ledger);
+	assert_int_equal(counts.queued + counts.assumed + counts.scheduled, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(an_assumed_pod_counts_until_it_is_forgotten),
+		FIXTURE_TEST(a_confirmed_pod_counts_until_it_is_removed),
+		FIXTURE_TEST(a_removed_assumption_has_ended),
+		FIXTURE_TEST(a_pod_that_names_its_node_is_scheduled),
+		FIXTURE_TEST(a_taken_name_is_refused_with_its_owner),
+		FIXTURE_TEST(ended_pods_are_not_entered),
+		FIXTURE_TEST(ports_are_kept_as_often_as_they_are_taken),
+		FIXTURE_TEST(pods_wait_for_nodes_that_are_not_known_yet),
+		FIXTURE_TEST(usage_survives_a_node_that_goes_and_comes_back),
+		FIXTURE_TEST(each_change_is_in_the_journal),
+		FIXTURE_TEST(random_histories_return_to_zero),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
