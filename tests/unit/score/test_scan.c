@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The scan: both versions against a plain loop, and every tied slot's chance.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "engine/score/scan.h"
+
+#define SLOTS_MAX (BT_SCAN_STEP * 9)
+
+typedef size_t scan_fn(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
+
+static bool have_avx2(void)
+{
+#if defined(__x86_64__)
+	return __builtin_cpu_supports("avx2");
+#else
+	return false;
+#endif
+}
+
+static size_t plainly(const uint16_t *a, const uint16_t *b, size_t n, size_t start)
+{
+	size_t best = BT_SCAN_NONE;
+	uint32_t highest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t at = (start + i) % n;
+		uint32_t total = a[at] && b[at] ? (uint32_t)a[at] + b[at] : 0;
+
+		if (total > highest) {
+			highest = total;
+			best = at;
+		}
+	}
+	return best;
+}
+
+struct columns {
+	uint16_t *a, *b;
+	size_t n;
+};
+
+/* Numbers up to a limit: a small one makes many ties. */
+static void fill(struct columns *c, struct bt_rng *rng, uint32_t limit)
+{
+	c->n = BT_SCAN_STEP * (1 + bt_rng_below(rng, SLOTS_MAX / BT_SCAN_STEP));
+	for (size_t i = 0; i < c->n; i++) {
+		c->a[i] = (uint16_t)(bt_rng_below(rng, 3) ? bt_rng_below(rng, limit) : 0);
+		c->b[i] = (uint16_t)(bt_rng_below(rng, 4) ? bt_rng_below(rng, limit) : 0);
+	}
+}
+
+static void check_version(scan_fn *scan)
+{
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 3};
+	struct columns c = {.a = bt_mem_column(SLOTS_MAX, 2), .b = bt_mem_column(SLOTS_MAX, 2)};
+	static const uint32_t limits[] = {1, 2, 3, 1000, 32766};
+
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (int round = 0; round < 200; round++) {
+		fill(&c, &rng, limits[round % 5]);
+		for (size_t start = 0; start < c.n;
+			start += 1 + (c.n > BT_SCAN_STEP ? bt_rng_below(&rng, 9) : 0)) {
+			assert_int_equal(scan(c.a, c.b, c.n, start), plainly(c.a, c.b, c.n, start));
+		}
+	}
+	bt_mem_free(c.a);
+	bt_mem_free(c.b);
+}
+
+static void the_chosen_version_finds_the_best(void **state)
+{
+	(void)state;
+	check_version(bt_scan_best);
+}
+
+static void the_portable_version_finds_the_best(void **state)
+{
+	(void)state;
+	check_version(bt_scan_best_portable);
+}
+
+static void the_avx2_version_finds_the_best(void **state)
+{
+	(void)state;
+	if (!have_avx2()) {
+		skip();
+	}
+#if defined(__x86_64__)
+	check_version(bt_scan_best_avx2);
+#endif
+}
+
+static void nothing_is_found_when_all_are_out(void **state)
+{
+	static uint16_t a[BT_SCAN_STEP], b[BT_SCAN_STEP];
+
+	(void)state;
+	for (size_t i = 0; i < BT_SCAN_STEP; i++) {
+		a[i] = i % 2 ? 9 : 0;
+		b[i] = i % 2 ? 0 : 9;
+	}
+	assert_int_equal(bt_scan_best(a, b, BT_SCAN_STEP, 5), BT_SCAN_NONE);
+}
+
+static void every_tied_slot_wins_from_some_start(void **state)
+{
+	static uint16_t a[BT_SCAN_STEP * 4], b[BT_SCAN_STEP * 4];
+	static const size_t tied[] = {0, 1, 63, 64, 100, 200, 255};
+	size_t n = BT_SCAN_STEP * 4, wins[7] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < n; i++) {
+		a[i] = b[i] = 1;
+	}
+	for (size_t i = 0; i < 7; i++) {
+		a[tied[i]] = 2;
+	}
+	for (size_t start = 0; start < n; start++) {
+		size_t best = bt_scan_best(a, b, n, start);
+
+		for (size_t i = 0; i < 7; i++) {
+			wins[i] += best == tied[i];
+		}
+	}
+	/* Each wins from behind the one before it up to itself. */
+	for (size_t i = 1; i < 7; i++) {
+		assert_int_equal(wins[i], tied[i] - tied[i - 1]);
+	}
+	assert_int_equal(wins[0], n - tied[6]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_chosen_version_finds_the_best),
+		cmocka_unit_test(the_portable_version_finds_the_best),
+		cmocka_unit_test(the_avx2_version_finds_the_best),
+		cmocka_unit_test(nothing_is_found_when_all_are_out),
+		cmocka_unit_test(every_tied_slot_wins_from_some_start),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
