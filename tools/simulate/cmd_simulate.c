@@ -34,7 +34,7 @@ struct simulation {
 };
 
 /* Kinds whose objects change what is decided. */
-static const char *const used_kinds[] = {"Node", "Pod", "PriorityClass", "Deployment", "ReplicaSet",
+static const char *const used_kinds[] = {"Node", "Pod", "Namespace", "Service", "PriorityClass", "Deployment", "ReplicaSet",
 	"ReplicationController", "StatefulSet", "Job", "DaemonSet", "CronJob"};
 
 static const char *option(const struct simulation *s, const char *name)

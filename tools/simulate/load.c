@@ -118,6 +118,14 @@ static void load_pod(struct bt_load *load, struct bt_pod_object *pod)
 	};
 }
 
+/* A key for a namespace and a name. */
+static uint64_t name_key(struct bt_load *load, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_intern *intern = bt_engine_cache(load->engine)->dictionary->intern;
+
+	return (uint64_t)bt_intern_add(intern, namespace_) << 32 | bt_intern_add(intern, name);
+}
+
 void bt_load_object(struct bt_load *load, struct bt_object *object)
 {
 	load->counts.objects++;
@@ -137,6 +145,20 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 		break;
 	case BT_KIND_PRIORITY_CLASS:
 		bt_priority_table_add(&load->priorities, &object->priority_class);
+		break;
+	case BT_KIND_NAMESPACE:
+		bt_engine_apply_namespace(load->engine, &object->namespace_);
+		break;
+	case BT_KIND_SERVICE:
+		bt_engine_apply_service(load->engine, &object->service);
+		break;
+	case BT_KIND_REPLICA_SET:
+		bt_map_put(&load->replica_sets, name_key(load, object->meta.namespace_, object->meta.name), 1);
+		bt_engine_apply_controller(load->engine, object->kind, &object->workload);
+		break;
+	case BT_KIND_REPLICATION_CONTROLLER:
+	case BT_KIND_STATEFUL_SET:
+		bt_engine_apply_controller(load->engine, object->kind, &object->workload);
 		break;
 	default:
 		break;
@@ -186,12 +208,37 @@ static void enter_deferred(struct bt_load *load)
 	load->deferred_n = 0;
 }
 
+/*
+ * A Deployment's pods belong to a ReplicaSet that its controller would have made, and that the scheduler would know: it selects
+ * its own pods, all of which have the same labels.
+ */
+static void enter_replica_set(struct bt_load *load, const struct bt_pod_object *pod)
+{
+	const struct bt_owner_object *owner = pod->meta.owner_n ? &pod->meta.owners[0] : NULL;
+
+	if (!owner || !bt_str_is(owner->kind, "ReplicaSet")) {
+		return;
+	}
+	uint64_t key = name_key(load, pod->meta.namespace_, owner->name);
+	uint32_t known;
+	if (bt_map_get(&load->replica_sets, key, &known)) {
+		return;
+	}
+	bt_map_put(&load->replica_sets, key, 1);
+	const struct bt_workload_object replica_set = {
+		.meta = {.name = owner->name, .namespace_ = pod->meta.namespace_, .uid = owner->uid},
+		.selector = {.set = true, .match_labels = pod->meta.labels},
+	};
+	bt_engine_apply_controller(load->engine, BT_KIND_REPLICA_SET, &replica_set);
+}
+
 static void enter_expanded(void *context, struct bt_pod_object *pod)
 {
 	struct bt_load *load = context;
 	char name[NAME_MAX_BYTES];
 
 	bt_arena_reset(&load->arena);
+	enter_replica_set(load, pod);
 	if (bt_defaults_admission(pod, &load->priorities, &load->arena) != BT_OK) {
 		pod_name(pod, name);
 		bt_complaints_say(load->complaints, name, "spec.priorityClassName", "there is no such PriorityClass",
@@ -315,4 +362,5 @@ void bt_load_fini(struct bt_load *load)
 	bt_arena_fini(&load->kept);
 	bt_priority_table_fini(&load->priorities);
 	bt_workloads_fini(&load->workloads);
+	bt_map_fini(&load->replica_sets);
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "engine/base/map.h"
 #include "engine/flow/engine.h"
 #include "tools/kube/defaults.h"
 #include "tools/kube/workload.h"
@@ -38,6 +39,7 @@ struct bt_load {
 	size_t deferred_n, deferred_cap;
 	struct bt_priority_table priorities;
 	struct bt_workloads workloads;
+	struct bt_map replica_sets; /* that the engine knows */
 	uint32_t *node_ixs; /* of the nodes, while workloads are expanded */
 };
 
