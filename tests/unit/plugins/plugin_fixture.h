@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Plugins asked directly: a signature compiled, and the answers for one node.
+ */
+#pragma once
+
+#include "object_fixture.h"
+#include "plugins/plugin.h"
+
+static inline const uint32_t *fixture_label_column(void *context, uint32_t key)
+{
+	const struct fixture *f = context;
+
+	return bt_snapshot_label_column(f->cache->snapshot, key);
+}
+
+/* A plugin with a pod's term. */
+struct asked {
+	struct fixture *f;
+	const struct bt_plugin *plugin;
+	struct bt_compiled compiled;
+};
+
+static inline struct asked ask(
+	struct fixture *f, const struct bt_plugin *plugin, const void *settings, const char *spec)
+{
+	struct bt_compile_env env = {
+		.dictionary = f->cache->dictionary,
+		.snapshot = f->cache->view.snapshot,
+		.arena = &f->arena,
+		.label_column = fixture_label_column,
+		.context = f,
+	};
+	struct asked asked = {.f = f, .plugin = plugin};
+
+	plugin->compile(settings, &env, fixture_signature(f, spec), &asked.compiled);
+	return asked;
+}
+
+static inline bool passes(const struct asked *asked, uint32_t node)
+{
+	uint8_t pass = 2;
+
+	if (asked->compiled.filter_skip) {
+		return true;
+	}
+	asked->plugin->filter(asked->compiled.term, &asked->f->cache->view, node, 1, &pass);
+	assert_in_range(pass, 0, 1);
+	return pass;
+}
+
+static inline int64_t score(const struct asked *asked, uint32_t node)
+{
+	int64_t raw = -1;
+
+	if (asked->compiled.score_skip) {
+		return 0;
+	}
+	asked->plugin->score(asked->compiled.term, &asked->f->cache->view, node, 1, &raw);
+	return raw;
+}
+
+/* The node is refused with this code and these texts, joined by "; ". */
+static inline void assert_refused(
+	const struct asked *asked, uint32_t node, enum bt_code code, const char *texts)
+{
+	struct bt_rejection rejection;
+	struct bt_buf text = {0};
+
+	assert_false(passes(asked, node));
+	asked->plugin->reject(asked->compiled.term, &asked->f->cache->view, node, &rejection);
+	for (uint32_t i = 0; i < rejection.n; i++) {
+		bt_buf_text(&text, i ? "; " : "");
+		asked->plugin->reason(asked->f->cache->dictionary, &rejection.reasons[i], &text);
+	}
+	assert_string_equal(text.ptr, texts);
+	assert_int_equal(rejection.code, code);
+	bt_buf_fini(&text);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ImageLocality, with kube-scheduler's numbers.
+ */
+#include "plugins/image_locality/image_locality.h"
+#include "plugin_fixture.h"
+
+#define PLUGIN (&bt_plugin_image_locality)
+
+static void add_empty_nodes(struct fixture *f, int n)
+{
+	char metadata[32];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(metadata, sizeof(metadata), "name: empty-%d", i);
+		fixture_node(f, metadata, "", "");
+	}
+}
+
+static void an_image_counts_by_size_and_spread(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n = fixture_node(f, "name: n1", "", "images: [{names: ['app:1'], sizeBytes: 524288000}]");
+
+	add_empty_nodes(f, 3);
+	struct asked asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'app:1'}]");
+	assert_int_equal(score(&asked, n), 10);
+	assert_int_equal(score(&asked, n + 1), 0);
+}
+
+static void containers_share_the_limit(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n = fixture_node(f, "name: n1", "", "images: [{names: ['app:1'], sizeBytes: 1048576000}]");
+
+	fixture_node(f, "name: n2", "", "images: [{names: ['app:1'], sizeBytes: 1048576000}]");
+	add_empty_nodes(f, 1);
+	struct asked asked =
+		ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'app:1'}, {name: b, image: 'other:1'}]");
+	assert_int_equal(score(&asked, n), 32);
+}
+
+static void names_without_a_tag_are_the_latest(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n = fixture_node(f, "name: n1", "",
+		"images: [{names: ['reg:5000/app:latest', 'db@sha256:12'], sizeBytes: 1048576000}]");
+	struct asked asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'reg:5000/app'}]");
+
+	assert_int_equal(score(&asked, n), 100);
+	asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'db@sha256:12'}]");
+	assert_int_equal(score(&asked, n), 100);
+	asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'reg:5000/app:1'}]");
+	assert_int_equal(score(&asked, n), 0);
+}
+
+static void small_images_count_nothing(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n = fixture_node(f, "name: n1", "", "images: [{names: ['app:1'], sizeBytes: 24117248}]");
+	struct asked asked = ask(f, PLUGIN, NULL, "containers: [{name: a, image: 'app:1'}]");
+
+	assert_int_equal(score(&asked, n), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(an_image_counts_by_size_and_spread),
+		FIXTURE_TEST(containers_share_the_limit),
+		FIXTURE_TEST(names_without_a_tag_are_the_latest),
+		FIXTURE_TEST(small_images_count_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeResourcesBalancedAllocation, with kube-scheduler's numbers.
+ */
+#include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
+#include "plugin_fixture.h"
+
+#define PLUGIN (&bt_plugin_node_resources_balanced_allocation)
+
+static const int slots[] = {BT_CPU, BT_MEMORY};
+static const struct bt_balanced_settings settings = {slots, 2};
+
+static void evening_out_is_liked(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t used = fixture_node(f, "name: n1", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
+	uint32_t empty = fixture_node(f, "name: n2", "", "allocatable: {cpu: '4', memory: 8Gi, pods: '10'}");
+
+	fixture_pod(
+		f, "nodeName: n1, containers: [{name: a, resources: {requests: {cpu: '2', memory: 1Gi}}}]");
+	struct asked asked = ask(f, PLUGIN, &settings,
+		"containers: [{name: a, resources: {requests: {cpu: 100m, memory: 3Gi}}}]");
+	assert_int_equal(score(&asked, used), 83);
+	assert_int_equal(score(&asked, empty), 66);
+}
+
+static void a_pod_that_asks_for_nothing_skips(void **state)
+{
+	struct asked asked =
+		ask(*state, PLUGIN, &settings, "containers: [{name: a, resources: {requests: {cpu: '0'}}}]");
+
+	assert_true(asked.compiled.score_skip);
+}
+
+static void one_resource_is_always_in_balance(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n = fixture_node(f, "name: n1", "", "allocatable: {cpu: '4', pods: '10'}");
+	struct asked asked = ask(f, PLUGIN, &settings,
+		"containers: [{name: a, resources: {requests: {cpu: '3', memory: 1Gi}}}]");
+
+	assert_int_equal(score(&asked, n), 75);
+}
+
+static void use_beyond_what_there_is_counts_as_all(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n = fixture_node(f, "name: n1", "", "allocatable: {cpu: '1', memory: 1Gi, pods: '10'}");
+
+	fixture_pod(
+		f, "nodeName: n1, containers: [{name: a, resources: {requests: {cpu: '9', memory: 9Gi}}}]");
+	struct asked asked =
+		ask(f, PLUGIN, &settings, "containers: [{name: a, resources: {requests: {cpu: '1'}}}]");
+	assert_int_equal(score(&asked, n), 75);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(evening_out_is_liked),
+		FIXTURE_TEST(a_pod_that_asks_for_nothing_skips),
+		FIXTURE_TEST(one_resource_is_always_in_balance),
+		FIXTURE_TEST(use_beyond_what_there_is_counts_as_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
