@@ -48,7 +48,7 @@ static void read_file(struct run *run, const struct bt_input_file *file)
 	struct bt_json *json = bt_json_create();
 	struct bt_arena arena = {0};
 	struct bt_str rest = file->text;
-	size_t line = 0;
+	size_t line = 0, found = 0;
 
 	while (rest.len && !bt_interrupt_pending() && !bt_output_failed(&run->output)) {
 		size_t end = bt_str_find(rest, '\n', 0);
@@ -62,6 +62,7 @@ static void read_file(struct run *run, const struct bt_input_file *file)
 		if (!bt_json_more(json) && bt_json_error(json)->status == BT_OK) {
 			continue;
 		}
+		found++;
 		bt_buf_clear(&run->error);
 		if (bt_scenario_read(json, &arena, &scenario, &run->error)) {
 			answer(run, &scenario);
@@ -71,6 +72,11 @@ static void read_file(struct run *run, const struct bt_input_file *file)
 					      .message = run->error.ptr,
 					      .remedy = "a scenario is one JSON document on one line"});
 		}
+	}
+	if (!found && !bt_interrupt_pending()) {
+		complain(run, &(struct bt_diagnosis){.file = file->name,
+				      .message = "the file holds no scenarios",
+				      .remedy = "write one JSON document a line"});
 	}
 	bt_arena_fini(&arena);
 	bt_json_destroy(json);

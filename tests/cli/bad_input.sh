@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is wrong in the input is said with its place, field and remedy; the rest is placed all the same, and --strict ends with 3.
+. "$(dirname "$0")/common.sh" "$@"
+
+# Two lines that every case below stands beside: a node, and a pod for it.
+cat >good.json <<'JSON'
+{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"4","memory":"8Gi","pods":"10"}}}
+{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"},"spec":{"containers":[{"name":"c"}]}}
+JSON
+pod='{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"},"spec":'
+
+# wrong FILE TEXT: FILE beside good.json is complained about with TEXT, p1 is placed, and --strict ends with 3.
+wrong() {
+	local file=$1 text=$2
+	expect 0 "$text" "$berth" simulate --decisions log good.json "$file"
+	grep -qF '{"pod":"default/p1","node":"n1"}' log || fail "$file: the rest was not processed: $(cat log)"
+	grep -qE '^problems in the input +[1-9]' out || fail "$file: the report does not count the problem"
+	expect 3 "$text" "$berth" simulate --strict good.json "$file"
+	[ ! -s out ] || fail "$file: --strict reports all the same"
+}
+
+# wrong_json CONTENT TEXT: the same for a file of this content.
+wrong_json() {
+	printf '%b' "$1" >bad.json
+	wrong bad.json "$2"
+}
+
+wrong_yaml() {
+	printf '%b' "$1" >bad.yaml
+	wrong bad.yaml "$2"
+}
+
+remedy_syntax="write the file again, for example with kubectl get -o json"
+# Bytes that are not text.
+wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x\0000y"}}' \
+	"bad.json:1:54: Pod: metadata.name: control character in a string; $remedy_syntax"
+wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x\\u0000y"}}' \
+	"bad.json:1:1: Pod x: metadata.name: the name holds a NUL byte; write the name without it"
+wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"\0303("}}' \
+	"bad.json:1:53: Pod: metadata.name: invalid UTF-8; $remedy_syntax"
+wrong_yaml 'apiVersion: v1\nkind: Pod\nmetadata: {name: "\0303("}\n' "bad.yaml:3"
+wrong_yaml 'apiVersion: v1\nkind: Pod\nmetadata: {name: "a\0000b"}\n' "bad.yaml:3"
+head -c 3000 /bin/sh >bad.json
+wrong bad.json "bad.json:1"
+
+# Keys and numbers.
+wrong_json "$pod"'{"priority":1,"priority":2}}' "bad.json:1:89: Pod x: spec.priority: the key appears twice; keep one of them"
+wrong_yaml 'apiVersion: v1\nkind: Pod\nmetadata:\n  name: x\n  name: y\n' "bad.yaml:5"
+wrong_json "$pod"'{"priority":1e999}}' "bad.json:1:76: Pod x: spec.priority: expected a whole number; correct the value"
+wrong_json "$pod"'{"priority":99999999999999999999}}' \
+	"Pod x: spec.priority: the number does not fit into 64 bits; correct the value"
+wrong_json "$pod"'{"priority":3000000000}}' "spec.priority: 3000000000 is outside -2147483648 to 2147483647; use a number that fits"
+
+# Values.
+wrong_json "$pod"'{"priority":"3"}}' "spec.priority: expected a whole number, found a string; correct the value"
+wrong_json "$pod"'{"containers":{"a":1}}}' "bad.json:1:78: Pod x: spec.containers: expected an array, found an object; correct the value"
+wrong_json "$pod"'{"containers":[{},{"resources":{"requests":{"cpu":"1x"}}}]}}' \
+	'spec.containers[1].resources.requests.cpu: "1x" is not a quantity; write it like 500m, 2 or 1.5Gi'
+wrong_json '{"apiVersion":"v1","kind":"Node","metadata":{"name":"x"},"status":{"allocatable":{"memory":"8 Gi"}}}' \
+	'Node x: status.allocatable.memory: "8 Gi" is not a quantity; write it like 500m, 2 or 1.5Gi'
+wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x","creationTimestamp":"yesterday"}}' "Pod x: metadata.creationTimestamp: "
+wrong_json '{"apiVersion":"v1","kind":"Pod"}' "bad.json:1:1: Pod: metadata.name: the object has no name; give it one"
+wrong_json '{"a":1}' "bad.json:1:1: the object has no kind; add apiVersion and kind"
+wrong_json '[1,2]' "bad.json:1:1: expected an object; give it as an object with apiVersion and kind"
+wrong_json '{"apiVersion":"v1","kind":"List","items":[3]}' "bad.json:1:43: "
+
+# Shapes.
+wrong_json '' "bad.json: the file holds no objects; write objects into it, for example with kubectl get -o json, or leave it out"
+wrong_json ' \n\n' "bad.json: the file holds no objects"
+wrong_yaml '# nothing\n---\n' "bad.yaml: the file holds no objects"
+wrong_json "$(printf '[%.0s' $(seq 2000))" "bad.json:1:"
+wrong_json "$pod$(printf '{"a":%.0s' $(seq 2000))" "bad.json:1:"
+wrong_yaml "apiVersion: v1\nkind: Pod\nspec: $(printf '[%.0s' $(seq 2000))" "bad.yaml:3"
+wrong_yaml 'apiVersion: v1\nkind: Pod\nmetadata: {name: *nothing}\n' "bad.yaml:3"
+wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x' "bad.json:1:54: Pod: metadata.name: the text ends inside a string; $remedy_syntax"
+wrong_yaml 'apiVersion: v1\nkind: Pod\nmetadata: {name: "x' "bad.yaml:3"
+# A bomb of aliases ends by a limit.
+{
+	echo 'a: &a [x,x,x,x,x,x,x,x,x,x]'
+	last=a
+	for name in b c d e f g h i j k l; do
+		echo "$name: &$name [*$last,*$last,*$last,*$last,*$last,*$last,*$last,*$last,*$last,*$last]"
+		last=$name
+	done
+} >bad.yaml
+wrong bad.yaml "bad.yaml"
+
+# Packed files that are cut off or are no such thing.
+gzip -c good.json | head -c 60 >cut.json.gz
+wrong cut.json.gz "cut.json.gz: the compressed file is cut off; copy it again"
+printf '\037\213\010\0garbage-garbage-garbage' >bad.json.gz
+wrong bad.json.gz "bad.json.gz: "
+if command -v zstd >/dev/null; then
+	zstd -qc good.json | head -c 60 >cut.json.zst
+	wrong cut.json.zst "cut.json.zst: the compressed file is cut off; copy it again"
+fi
+
+# Objects that do not fit together.
+wrong_json '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}}' \
+	"berth simulate: Node n1: metadata.name: the input has this node already; the first one counts; remove the other"
+wrong_json '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"}}' \
+	"berth simulate: Pod default/p1: metadata.name: the input has this pod already; the first one counts; remove the other"
+wrong_json "$pod"'{"nodeName":"nowhere"}}' \
+	'berth simulate: Pod default/x: spec.nodeName: there is no node "nowhere"; the pod counts on no node; add the node to the input'
+wrong_json "$pod"'{"priorityClassName":"vip"}}' \
+	"Pod default/x: spec.priorityClassName: there is no such PriorityClass; the API server would refuse the pod; add the class to the input"
+
+# Files that cannot be read.
+wrong nowhere.json "nowhere.json: cannot open it: No such file or directory; check the path and its permissions"
+mkdir empty
+wrong empty "empty: the directory holds no .json, .yaml or .yml file; name another directory, or the files themselves"
+mkdir others
+echo hello >others/notes.txt
+wrong others "others: the directory holds no .json, .yaml or .yml file"
+ln -s loop loop
+wrong loop "loop: cannot open it: "
+if [ "$(id -u)" != 0 ]; then
+	mkdir -m 0 closed
+	wrong closed "closed: cannot "
+	chmod 700 closed
+fi
+
+# Nothing at all to work with.
+expect 3 "the input holds no Kubernetes objects" "$berth" simulate empty
+expect 3 "the input holds no Kubernetes objects" "$berth" simulate nowhere.json
+expect 3 "the input holds no Kubernetes objects" "$berth" simulate - </dev/null
+
+# Pods of other schedulers and other kinds are not faults: they are counted.
+printf '%s' "$pod"'{"schedulerName":"other"}}{"apiVersion":"example.com/v1","kind":"Lamp","metadata":{}}' >other.json
+expect 0 "left out: pods of other schedulers" "$berth" simulate --strict good.json other.json
+grep -qE '^  Lamp +1  not used' out || fail "the other kind is not named: $(cat out)"
+
+# After twenty complaints it is enough; --quiet says none, and the count stays.
+for i in $(seq 30); do
+	echo "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":$i}}"
+done >bad.json
+expect 0 "10 more problems like these" "$berth" simulate good.json bad.json
+[ "$(wc -l <err)" = 21 ] || fail "$(wc -l <err) lines of complaints, not 21"
+"$berth" simulate --quiet good.json bad.json >out 2>err
+[ ! -s err ] || fail "--quiet complains: $(head -1 err)"
+grep -qE '^problems in the input +30$' out || fail "--quiet does not count the problems"
+finish
