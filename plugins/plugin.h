@@ -146,8 +146,8 @@ struct bt_profile {
 	uint32_t name; /* the schedulerName that pods ask for */
 	struct bt_plugin_use uses[BT_PROFILE_USES];
 	uint32_t use_n;
-	uint32_t pre_filter[BT_PROFILE_USES], filter[BT_PROFILE_USES], score[BT_PROFILE_USES];
-	uint32_t pre_filter_n, filter_n, score_n;
+	uint32_t pre_filter[BT_PROFILE_USES], filter[BT_PROFILE_USES], pre_score[BT_PROFILE_USES], score[BT_PROFILE_USES];
+	uint32_t pre_filter_n, filter_n, pre_score_n, score_n;
 };
 
 static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_code code, uint32_t kind)

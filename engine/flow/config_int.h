@@ -28,11 +28,6 @@ void bt_config_invalid_duration(
 void bt_config_unsupported(
 	struct bt_config_errors *errors, struct bt_str path, struct bt_str value, const char *supported);
 
-/* What is wrong with a name as a label key, or a value as a label value: up to 4 literals. Returns how many.
- */
-uint32_t bt_config_label_key_faults(struct bt_str name, struct bt_str out_texts[4]);
-uint32_t bt_config_label_value_faults(struct bt_str value, struct bt_str out_texts[4]);
-
 /* One error per fault of a name that must be a label key. */
 void bt_config_check_label_key(struct bt_config_errors *errors, struct bt_str path, struct bt_str name);
 

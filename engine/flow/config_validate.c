@@ -4,6 +4,7 @@
  */
 #include "engine/base/check.h"
 #include "engine/flow/config_int.h"
+#include "engine/model/label_text.h"
 
 static const char version[] = "kubescheduler.config.k8s.io/v1";
 
@@ -406,14 +407,14 @@ static void validate_expression(
 			"supported values: \"In\", \"NotIn\", \"Exists\", \"DoesNotExist\", \"Gt\", \"Lt\"");
 		return;
 	}
-	n = bt_config_label_key_faults(expression->key, faults);
+	n = bt_label_key_faults(expression->key, faults);
 	if (n) {
 		bt_config_invalid_text(
 			errors, under(errors, path, "key"), expression->key, join_faults(errors, faults, n));
 	}
 	validate_values(expression, kind, values, errors);
 	for (uint32_t i = 0; i < expression->values.n; i++) {
-		n = bt_config_label_value_faults(expression->values.items[i], faults);
+		n = bt_label_value_faults(expression->values.items[i], faults);
 		if (n) {
 			bt_config_invalid_text(errors,
 				bt_config_path(errors, "%.*s[%u][%.*s]", BT_STR_ARG(values), i,
@@ -685,7 +686,7 @@ static void validate_resource_name(struct bt_str name, struct bt_str path, struc
 {
 	struct bt_str faults[4], quota = bt_config_path(errors, "requests.%.*s", BT_STR_ARG(name));
 	struct bt_buf buf = {.len = 0};
-	uint32_t n = bt_config_label_key_faults(name, faults);
+	uint32_t n = bt_label_key_faults(name, faults);
 	bool native = bt_str_find(name, '/', 0) == name.len;
 
 	bt_config_quote_json(&buf, name);
@@ -696,7 +697,7 @@ static void validate_resource_name(struct bt_str name, struct bt_str path, struc
 	for (size_t i = 0; i < name.len; i++) {
 		native = native || bt_str_starts(bt_str_sub(name, i, name.len), "kubernetes.io/");
 	}
-	if (!n && (native || bt_str_starts(name, "requests.") || bt_config_label_key_faults(quota, faults))) {
+	if (!n && (native || bt_str_starts(name, "requests.") || bt_label_key_faults(quota, faults))) {
 		bt_config_invalid_text(errors, path, name, "is an invalid extended resource name");
 	}
 }

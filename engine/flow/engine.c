@@ -273,6 +273,16 @@ static void evaluate_all(struct bt_engine *engine, const struct bt_plan *plan, s
 	bt_evaluate(plan, &engine->cache->view, nodes, node_n, UINT32_MAX, out);
 }
 
+/* The same, visiting in upstream's order: a cycle that ends in an error shows the nodes that were refused before. */
+static void evaluate_in_order(struct bt_engine *engine, const struct bt_plan *plan, struct bt_evaluation *out)
+{
+	if (plan->narrowed) {
+		evaluate_all(engine, plan, out);
+		return;
+	}
+	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot), engine->live_n, UINT32_MAX, out);
+}
+
 /* Where the search for equals begins in this cycle. */
 static uint32_t tie_start(const struct bt_engine *engine)
 {
@@ -435,7 +445,7 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 		return;
 	}
 	bt_prepare(plan, &engine->cache->view);
-	evaluate_all(engine, plan, &out->evaluation);
+	evaluate_in_order(engine, plan, &out->evaluation);
 	out->error = out->evaluation.error;
 }
 

@@ -238,7 +238,6 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	bool *compare_numbers = bt_arena_zalloc(arena, sizeof(*compare_numbers));
 	struct builder b = {profile, resolved, dictionary, arena, compare_numbers, gates};
 	const struct bt_resolved_point *points = resolved->points;
-	uint32_t unused[BT_PROFILE_USES];
 
 	*compare_numbers = gates->on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS];
 	*profile = (struct bt_flow_profile){
@@ -251,6 +250,6 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	profile->plugins.name = bt_intern_add(dictionary->intern, resolved->scheduler_name);
 	profile->plugins.pre_filter_n = fill_point(&b, BT_POINT_PRE_FILTER, profile->plugins.pre_filter);
 	profile->plugins.filter_n = fill_point(&b, BT_POINT_FILTER, profile->plugins.filter);
-	fill_point(&b, BT_POINT_PRE_SCORE, unused);
+	profile->plugins.pre_score_n = fill_point(&b, BT_POINT_PRE_SCORE, profile->plugins.pre_score);
 	profile->plugins.score_n = fill_point(&b, BT_POINT_SCORE, profile->plugins.score);
 }

@@ -4,6 +4,7 @@
 #include "engine/model/selector.h"
 
 #include "engine/base/check.h"
+#include "engine/model/label_text.h"
 
 #define NAME_MAX_LEN      63
 #define SUBDOMAIN_MAX_LEN 253
@@ -176,6 +177,89 @@ static bool compile_requirement(struct bt_intern *intern, struct bt_arena *arena
 	return true;
 }
 
+/* Appends one error of a label selector in upstream's words. */
+static void add_error(struct bt_buf *errors, uint32_t *n, const char *field, struct bt_str shown, const struct bt_str *whys,
+	uint32_t why_n)
+{
+	bt_buf_printf(errors, "%s%s: Invalid value: %.*s: ", (*n)++ ? ", " : "", field, BT_STR_ARG(shown));
+	for (uint32_t i = 0; i < why_n; i++) {
+		bt_buf_printf(errors, "%s%.*s", i ? "; " : "", BT_STR_ARG(whys[i]));
+	}
+}
+
+static struct bt_str quoted(struct bt_buf *buf, struct bt_str s)
+{
+	bt_buf_clear(buf);
+	bt_buf_printf(buf, "\"%.*s\"", BT_STR_ARG(s));
+	return bt_buf_view(buf);
+}
+
+static struct bt_str listed(struct bt_buf *buf, const struct bt_str_list *values)
+{
+	bt_buf_clear(buf);
+	for (uint32_t i = 0; i < values->n; i++) {
+		bt_buf_printf(buf, "%s\"%.*s\"", i ? "," : "[", BT_STR_ARG(values->items[i]));
+	}
+	bt_buf_text(buf, values->n ? "]" : "null");
+	return bt_buf_view(buf);
+}
+
+/* What labels.NewRequirement says about a requirement of a label selector; appends to out_why. */
+static void explain_label_requirement(struct bt_str key, enum bt_operator op, const struct bt_str_list *values,
+	struct bt_buf *out_why)
+{
+	const struct bt_str none = bt_str("for 'in', 'notin' operators, values set can't be empty");
+	const struct bt_str some = bt_str("values set must be empty for exists and does not exist");
+	struct bt_buf errors = {0}, shown = {0}, field = {0};
+	struct bt_str whys[4];
+	uint32_t n = 0, why_n = bt_label_key_faults(key, whys);
+
+	if (why_n) {
+		add_error(&errors, &n, "key", quoted(&shown, key), whys, why_n);
+	}
+	if ((op == BT_OP_IN || op == BT_OP_NOT_IN) && values->n == 0) {
+		add_error(&errors, &n, "values", listed(&shown, values), &none, 1);
+	}
+	if ((op == BT_OP_EXISTS || op == BT_OP_DOES_NOT_EXIST) && values->n) {
+		add_error(&errors, &n, "values", listed(&shown, values), &some, 1);
+	}
+	for (uint32_t i = 0; i < values->n; i++) {
+		why_n = bt_label_value_faults(values->items[i], whys);
+		if (why_n) {
+			bt_buf_clear(&field);
+			bt_buf_printf(&field, "values[%u][%.*s]", i, BT_STR_ARG(key));
+			add_error(&errors, &n, field.ptr, quoted(&shown, values->items[i]), whys, why_n);
+		}
+	}
+	bt_buf_printf(out_why, n > 1 ? "[%.*s]" : "%.*s", BT_STR_ARG(bt_buf_view(&errors)));
+	bt_buf_fini(&errors);
+	bt_buf_fini(&shown);
+	bt_buf_fini(&field);
+}
+
+static void explain_expression(const struct bt_requirement_object *object, struct bt_buf *out_why)
+{
+	enum bt_operator op;
+
+	if (!out_why) {
+		return;
+	}
+	if (!parse_operator(object->operator_, false, &op)) {
+		bt_buf_printf(out_why, "\"%.*s\" is not a valid label selector operator", BT_STR_ARG(object->operator_));
+		return;
+	}
+	explain_label_requirement(object->key, op, &object->values, out_why);
+}
+
+static void explain_pair(struct bt_str_pair pair, struct bt_buf *out_why)
+{
+	const struct bt_str_list values = {.items = &pair.value, .n = 1};
+
+	if (out_why) {
+		explain_label_requirement(pair.key, BT_OP_IN, &values, out_why);
+	}
+}
+
 static void require_pair(struct bt_intern *intern, struct bt_arena *arena, struct bt_str_pair pair,
 	struct bt_requirement *out)
 {
@@ -209,13 +293,14 @@ enum bt_status bt_selector_compile(struct bt_intern *intern, struct bt_arena *ar
 		bt_arena_zalloc(arena, (map->n + object->match_expressions.n) * sizeof(*items));
 	for (uint32_t i = 0; i < map->n; i++) {
 		if (!bt_is_qualified_name(map->items[i].key) || !bt_is_label_value(map->items[i].value)) {
-			explain(out_why, "matchLabels", map->items[i].key, "not a valid label");
+			explain_pair(map->items[i], out_why);
 			return BT_INVALID;
 		}
 		require_pair(intern, arena, map->items[i], &items[n++]);
 	}
 	for (uint32_t i = 0; i < object->match_expressions.n; i++) {
-		if (!compile_requirement(intern, arena, &object->match_expressions.items[i], false, &items[n++], out_why)) {
+		if (!compile_requirement(intern, arena, &object->match_expressions.items[i], false, &items[n++], NULL)) {
+			explain_expression(&object->match_expressions.items[i], out_why);
 			return BT_INVALID;
 		}
 	}

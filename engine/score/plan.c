@@ -137,17 +137,25 @@ static void find_errors(struct bt_planner *planner, struct bt_plan *plan)
 				use->plugin->no_pre_filter_error);
 		}
 	}
+	/* PreScore comes before all Scores, and runs for a plugin without a Score as well. */
+	for (uint32_t i = 0; i < plan->profile->pre_score_n && !plan->score_error; i++) {
+		uint32_t u = plan->profile->pre_score[i];
+		const char *why = plan->compiled[u].score_error;
+
+		if (why) {
+			plan->score_error = keep_text(planner, "running PreScore plugin ", plan->profile->uses[u].plugin->name,
+				": ", why);
+		}
+	}
 	for (uint32_t i = 0; i < plan->profile->score_n && !plan->score_error; i++) {
 		uint32_t u = plan->profile->score[i];
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
-		const char *name = use->plugin->name, *why = plan->compiled[u].score_error;
+		const char *missing = use->plugin->no_pre_score_error;
+		const char *why = missing ? missing : plan->compiled[u].score_error;
 
-		if (why && use->pre_score) {
-			plan->score_error = keep_text(planner, "running PreScore plugin ", name, ": ", why);
-		}
-		why = why || use->pre_score ? why : use->plugin->no_pre_score_error;
-		if (why && !plan->score_error) {
-			plan->score_error = keep_text(planner, "running Score plugins: plugin ", name, " failed with: ", why);
+		if (why && !use->pre_score) {
+			plan->score_error = keep_text(planner, "running Score plugins: plugin ", use->plugin->name,
+				" failed with: ", why);
 		}
 	}
 }

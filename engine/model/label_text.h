@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What upstream says about label keys and values that are none. Source: apimachinery api/validate/content,
+ * v1.36.3.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#include "engine/base/str.h"
+
+/* What is wrong with a name as a label key, or a value as a label value: up to 4 literals. Returns how many.
+ */
+uint32_t bt_label_key_faults(struct bt_str name, struct bt_str out_texts[4]);
+uint32_t bt_label_value_faults(struct bt_str value, struct bt_str out_texts[4]);
