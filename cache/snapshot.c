@@ -28,7 +28,7 @@ struct bt_snapshot_writer {
 	uint64_t *live;
 	int64_t *alloc[BT_RESOURCE_MAX];
 	int64_t *alloc_pods;
-	struct bt_map slots;      /* node name -> slot */
+	struct bt_map slots;	  /* node name -> slot */
 	struct bt_map taint_sets; /* hash of the set -> index; sets with equal hashes are compared */
 	struct bt_taint_set *sets;
 	size_t set_n, set_cap;
@@ -142,7 +142,8 @@ uint32_t bt_snapshot_find(const struct bt_snapshot_writer *w, uint32_t name)
 {
 	uint32_t slot;
 
-	return name && bt_map_get(&w->slots, name, &slot) && bt_bitmap_test(w->live, slot) ? slot : BT_NO_NODE;
+	return name && bt_map_get(&w->slots, name, &slot) && bt_bitmap_test(w->live, slot) ? slot
+											   : BT_NO_NODE;
 }
 
 static struct label_column *column_of(struct bt_snapshot_writer *w, uint32_t key)
@@ -251,7 +252,8 @@ static uint32_t image_ix(struct bt_snapshot_writer *w, struct bt_str name)
 	return ix;
 }
 
-static void intern_images(struct bt_snapshot_writer *w, const struct bt_node_object *object, struct bt_node *node)
+static void intern_images(
+	struct bt_snapshot_writer *w, const struct bt_node_object *object, struct bt_node *node)
 {
 	size_t limit = 0;
 	uint32_t n = 0, kept = 0;
@@ -302,7 +304,8 @@ static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot)
 	}
 }
 
-static enum bt_status apply_allocatable(struct bt_snapshot_writer *w, const struct bt_resource_list *list, uint32_t slot)
+static enum bt_status apply_allocatable(
+	struct bt_snapshot_writer *w, const struct bt_resource_list *list, uint32_t slot)
 {
 	enum bt_status status = BT_OK;
 
@@ -328,7 +331,8 @@ static enum bt_status apply_allocatable(struct bt_snapshot_writer *w, const stru
 	return status;
 }
 
-/* A node's zone as upstream keys it: region and zone, the old labels before the new ones; 0 when both are empty. */
+/* A node's zone as upstream keys it: region and zone, the old labels before the new ones; 0 when both are
+ * empty. */
 static uint64_t zone_of(const struct bt_node *node)
 {
 	uint32_t zone = bt_labels_get(node->labels, BT_NAME_BETA_ZONE);
@@ -346,7 +350,8 @@ const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *w)
 	return bt_node_order_list(&w->order);
 }
 
-enum bt_status bt_snapshot_apply(struct bt_snapshot_writer *w, const struct bt_node_object *object, uint32_t *out_ix)
+enum bt_status bt_snapshot_apply(
+	struct bt_snapshot_writer *w, const struct bt_node_object *object, uint32_t *out_ix)
 {
 	uint32_t slot = bt_snapshot_slot(w, bt_intern_add(w->dictionary->intern, object->meta.name));
 	struct bt_node *node = &w->nodes[slot];

@@ -22,23 +22,26 @@ uint32_t bt_snapshot_slot(struct bt_snapshot_writer *writer, uint32_t name);
 uint32_t bt_snapshot_find(const struct bt_snapshot_writer *writer, uint32_t name);
 
 /*
- * The live nodes (node_n of them) in upstream's order: zones take turns in the order in which they first appeared.
+ * The live nodes (node_n of them) in upstream's order: zones take turns in the order in which they first
+ * appeared.
  * Owns: the writer; valid until the next apply or remove. Source: scheduler backend/cache node_tree, v1.36.3.
  */
 const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *writer);
 
 /*
- * For each node slot the value of a label key, or BT_NAME_NONE. Made when it is first asked for under a version.
+ * For each node slot the value of a label key, or BT_NAME_NONE. Made when it is first asked for under a
+ * version.
  * Owns: the writer; valid until the snapshot's version changes.
  */
 const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *writer, uint32_t key);
 
 /*
  * Adds a node or replaces what was known of it.
- * Returns : BT_OK with the node's slot; BT_FULL when one of its resources has a name beyond BT_RESOURCE_MAX (the node is applied
- *           without it).
+ * Returns : BT_OK with the node's slot; BT_FULL when one of its resources has a name beyond
+ *           BT_RESOURCE_MAX (the node is applied without it).
  */
-enum bt_status bt_snapshot_apply(struct bt_snapshot_writer *writer, const struct bt_node_object *object, uint32_t *out_ix);
+enum bt_status bt_snapshot_apply(
+	struct bt_snapshot_writer *writer, const struct bt_node_object *object, uint32_t *out_ix);
 
 /* Takes a node away; its slot stays with its name. BT_NOT_FOUND when it is not live. */
 enum bt_status bt_snapshot_remove(struct bt_snapshot_writer *writer, uint32_t name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 4: waiting pods in a few sorted lines, one for each priority as a rule, and a heap for those that fit behind none. A pod that
- * is taken out leaves its entry behind; entries are known to be stale by their arrival and are dropped when their turn comes.
+ * Stage 4: waiting pods in a few sorted lines, one for each priority as a rule, and a heap for those that fit
+ * behind none. A pod that is taken out leaves its entry behind; entries are known to be stale by their
+ * arrival and are dropped when their turn comes.
  */
 #include "queue/queue.h"
 
@@ -9,7 +10,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-#define LINE_N    8
+#define LINE_N	  8
 #define STALE_MIN 64 /* fewer stale entries than this are never swept */
 
 struct waiter {
@@ -29,13 +30,13 @@ struct line {
 
 struct bt_queue {
 	struct line lines[LINE_N]; /* active, each in order */
-	struct line heap;          /* active, the others; head is 0 */
+	struct line heap;	   /* active, the others; head is 0 */
 	struct line aside[WAIT_N]; /* those set aside, in no order */
 	uint64_t counts[WAIT_N];   /* without stale entries */
 	struct place {
 		uint64_t arrival; /* of the pod's entry; 0: it does not wait */
 		enum bt_wait where;
-	} *where; /* by pod */
+	} * where; /* by pod */
 	size_t pod_cap;
 	uint64_t arrivals;
 };
@@ -156,7 +157,8 @@ static void enter(struct bt_queue *queue, struct waiter waiter, enum bt_wait whe
 	}
 }
 
-void bt_queue_push(struct bt_queue *queue, uint32_t pod_ix, int32_t priority, int64_t timestamp_ns, enum bt_wait where)
+void bt_queue_push(
+	struct bt_queue *queue, uint32_t pod_ix, int32_t priority, int64_t timestamp_ns, enum bt_wait where)
 {
 	while (pod_ix >= queue->pod_cap) {
 		size_t old = queue->pod_cap;
@@ -244,7 +246,8 @@ static void sweep_heap(struct bt_queue *queue)
 	}
 }
 
-/* Keeps stale entries fewer than the live ones, so that memory is bounded and the work is paid for by removals. */
+/* Keeps stale entries fewer than the live ones, so that memory is bounded and the work is paid for by
+ * removals. */
 static void sweep(struct bt_queue *queue, enum bt_wait where)
 {
 	size_t n = queue->heap.n;

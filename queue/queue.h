@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 4: the pods that wait, in the order of PrioritySort: higher priority first, then who has waited longer, then who came first.
- * Gated pods and pods that fitted nowhere are set aside until an event lets them back.
+ * Stage 4: the pods that wait, in the order of PrioritySort: higher priority first, then who has waited
+ * longer, then who came first. Gated pods and pods that fitted nowhere are set aside until an event lets them
+ * back.
  * Context: the scheduling thread.
  */
 #pragma once
@@ -14,9 +15,9 @@
 
 /* Where a pod waits. */
 enum bt_wait {
-	BT_WAIT_ACTIVE = 0, /* to be decided */
+	BT_WAIT_ACTIVE = 0,    /* to be decided */
 	BT_WAIT_UNSCHEDULABLE, /* fitted nowhere */
-	BT_WAIT_GATED          /* has scheduling gates */
+	BT_WAIT_GATED	       /* has scheduling gates */
 };
 
 struct bt_queue_counts {
@@ -29,7 +30,8 @@ struct bt_queue *bt_queue_create(void);
 void bt_queue_destroy(struct bt_queue *queue);
 
 /* Enters a pod that does not wait yet. timestamp_ns: since when it waits, for the order. */
-void bt_queue_push(struct bt_queue *queue, uint32_t pod_ix, int32_t priority, int64_t timestamp_ns, enum bt_wait where);
+void bt_queue_push(
+	struct bt_queue *queue, uint32_t pod_ix, int32_t priority, int64_t timestamp_ns, enum bt_wait where);
 
 /* Takes the next pod out of the active queue, or BT_QUEUE_EMPTY. */
 uint32_t bt_queue_pop(struct bt_queue *queue);

@@ -25,7 +25,8 @@ static void enter(struct bt_arena *arena, struct bt_arena_block *block)
 	arena->end = block->bytes + block->size_bytes;
 }
 
-/* Makes a block current that holds at least need bytes: a kept one if it is large enough, otherwise a new one. */
+/* Makes a block current that holds at least need bytes: a kept one if it is large enough, otherwise a new
+ * one. */
 static void next_block(struct bt_arena *arena, size_t need)
 {
 	struct bt_arena_block *block = arena->current ? arena->current->next : arena->first;

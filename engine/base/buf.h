@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A growing byte buffer for building text. An empty buffer is all zeroes. Context: one thread at a time; allocates.
+ * A growing byte buffer for building text. An empty buffer is all zeroes.
+ * Context: one thread at a time; allocates.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Assertions for our own bugs: BT_REQUIRE is the caller's contract and always on, BT_INVARIANT is ours and off in
- * benchmark builds. Never for bad input, which is a status with a diagnosis.
+ * Assertions for our own bugs: BT_REQUIRE is the caller's contract and always on, BT_INVARIANT is ours and
+ * off in benchmark builds. Never for bad input, which is a status with a diagnosis.
  */
 #pragma once
 

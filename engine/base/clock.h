@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Time as an interface: the engine asks a struct bt_clock and never the operating system, so that simulations run in
- * virtual time and journals replay.
+ * Time as an interface: the engine asks a struct bt_clock and never the operating system, so that simulations
+ * run in virtual time and journals replay.
  */
 #pragma once
 

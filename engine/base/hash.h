@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to xxhash: 64-bit hashes of bytes. Not for adversaries; tables that take foreign keys bound their size.
+ * The seam to xxhash: 64-bit hashes of bytes. Not for adversaries; tables that take foreign keys bound their
+ * size.
  */
 #pragma once
 

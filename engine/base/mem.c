@@ -25,8 +25,10 @@
 
 static BT_NORETURN void exhausted(size_t n, size_t size)
 {
-	fprintf(stderr, "berth: out of memory: %zu x %zu bytes are not to be had; give it more memory or less input\n", n,
-		size);
+	fprintf(stderr,
+		"berth: out of memory: %zu x %zu bytes are not to be had; give it more memory or less "
+		"input\n",
+		n, size);
 	_Exit(70);
 }
 

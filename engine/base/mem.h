@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to jemalloc: the only way our code gets heap memory. Running out of memory ends the program with a clear
- * message, so callers never see NULL; what may fail is bounded by limits before it allocates.
+ * The seam to jemalloc: the only way our code gets heap memory. Running out of memory ends the program with a
+ * clear message, so callers never see NULL; what may fail is bounded by limits before it allocates.
  * Context: any thread, never between queue and assume.
  */
 #pragma once

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Seeded random numbers: SplitMix64, as a stream and as a function of (seed, counter). The counter form is what decisions
- * use: it does not depend on who asked before. Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators".
+ * Seeded random numbers: SplitMix64, as a stream and as a function of (seed, counter). The counter form is
+ * what decisions use: it does not depend on who asked before. Source: Steele, Lea, Flood, "Fast splittable
+ * pseudorandom number generators".
  */
 #pragma once
 

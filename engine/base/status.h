@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What became of an operation. A status has one meaning in the whole engine; answers to questions have enums of their own.
+ * What became of an operation. A status has one meaning in the whole engine; answers to questions have enums
+ * of their own.
  */
 #pragma once
 
@@ -14,7 +15,7 @@ enum bt_status {
 	BT_EXISTS,     /* the name is taken */
 	BT_FULL,       /* a ring, pool or table has reached its limit */
 	BT_CONFLICT,   /* somebody else was first */
-	BT_IO,         /* the operating system refused; errno says why */
+	BT_IO,	       /* the operating system refused; errno says why */
 	BT_UNSUPPORTED /* understood, but berth does not do it */
 };
 

@@ -13,7 +13,10 @@ struct bt_str {
 };
 
 /* A view of a string literal, usable in static initialisers. */
-#define BT_STR(literal) {(literal), sizeof(literal) - 1}
+#define BT_STR(literal)                                                                                      \
+	{                                                                                                    \
+		(literal), sizeof(literal) - 1                                                               \
+	}
 
 /* printf arguments for "%.*s". */
 #define BT_STR_ARG(s) (int)(s).len, ((s).ptr ? (s).ptr : "")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * 64-bit arithmetic as Go has it on amd64: sums and products wrap, the smallest number over -1 is itself, and a double that does
- * not fit becomes the smallest number. Where upstream's numbers overflow, ours must overflow to the same.
+ * 64-bit arithmetic as Go has it on amd64: sums and products wrap, the smallest number over -1 is itself, and
+ * a double that does not fit becomes the smallest number. Where upstream's numbers overflow, ours must
+ * overflow to the same.
  */
 #pragma once
 

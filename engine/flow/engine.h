@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stages 4 to 8: the engine. Objects come in, pods are decided one after the other in the queue's order, decisions go to a binder,
- * and the binder's answers come back. One thread runs it all, stage after stage.
+ * Stages 4 to 8: the engine. Objects come in, pods are decided one after the other in the queue's order,
+ * decisions go to a binder, and the binder's answers come back. One thread runs it all, stage after stage.
  *
- * Ties between equal totals: the first tied node slot at or after a position drawn from (seed, cycle number), cyclically.
+ * Ties between equal totals: the first tied node slot at or after a position drawn from (seed, cycle number),
+ * cyclically.
  */
 #pragma once
 
@@ -17,7 +18,8 @@ struct bt_engine;
 /* Takes decisions to where pods are bound. */
 struct bt_binder {
 	/*
-	 * Binds an assumed pod. The binder answers, now or later, with bt_engine_bound or bt_engine_bind_failed, exactly once.
+	 * Binds an assumed pod. The binder answers, now or later, with bt_engine_bound or
+	 * bt_engine_bind_failed, exactly once.
 	 * Context: the scheduling thread.
 	 */
 	void (*bind)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
@@ -26,10 +28,10 @@ struct bt_binder {
 
 struct bt_engine_options {
 	uint64_t seed;
-	struct bt_clock clock;   /* tells when pods enter the queue */
-	struct bt_binder binder; /* bind == NULL: every binding succeeds at once */
+	struct bt_clock clock;	  /* tells when pods enter the queue */
+	struct bt_binder binder;  /* bind == NULL: every binding succeeds at once */
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
-	bool evaluate_always; /* never decide by columns: for comparing the two ways */
+	bool evaluate_always;	  /* never decide by columns: for comparing the two ways */
 };
 
 #define BT_ENGINE_PLAN_MEMORY ((size_t)2 << 30)
@@ -46,10 +48,10 @@ enum bt_entry {
 
 enum bt_outcome {
 	BT_PLACED = 0,
-	BT_REFUSED,   /* no node fits */
-	BT_GATED,     /* not allowed to be scheduled yet */
-	BT_FAILED,    /* the cycle ended in an error */
-	BT_UNDECIDED  /* the pod needs a plugin that berth does not have */
+	BT_REFUSED,  /* no node fits */
+	BT_GATED,    /* not allowed to be scheduled yet */
+	BT_FAILED,   /* the cycle ended in an error */
+	BT_UNDECIDED /* the pod needs a plugin that berth does not have */
 };
 
 struct bt_decision {
@@ -62,12 +64,13 @@ struct bt_decision {
 struct bt_refusal {
 	const char *plugin; /* its name */
 	struct bt_rejection rejection;
-	const char *text; /* of a refusal by PreFilter or PreEnqueue, which has no numbers: the reason; else NULL */
+	const char *text; /* of a refusal by PreFilter or PreEnqueue, which has no numbers: the reason; else
+			     NULL */
 };
 
 /*
- * Everything that can be said about one pod and the cluster as it is. All zeroes is an empty one. Owns: bt_explanation_fini;
- * its plan is valid until the engine is called again.
+ * Everything that can be said about one pod and the cluster as it is. All zeroes is an empty one.
+ * Owns: bt_explanation_fini; its plan is valid until the engine is called again.
  */
 struct bt_explanation {
 	uint32_t pod_ix;
@@ -89,7 +92,8 @@ struct bt_engine_counts {
 
 /*
  * Makes an engine for a defaulted and valid configuration, which must outlive it.
- * Returns: the engine; NULL when a profile cannot be built, with the reason in errors. Owns: bt_engine_destroy.
+ * Returns: the engine; NULL when a profile cannot be built, with the reason in errors.
+ * Owns   : bt_engine_destroy.
  */
 struct bt_engine *bt_engine_create(const struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_config_errors *errors);
@@ -99,26 +103,29 @@ void bt_engine_destroy(struct bt_engine *engine);
 struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 
 /* Hands in a node, new or changed. Returns: as bt_ingest_node. */
-enum bt_status bt_engine_apply_node(struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
+enum bt_status bt_engine_apply_node(
+	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
 
 /*
  * Hands in what pods' selectors refer to, new or changed: namespaces, services, and the controllers of kind
- * BT_KIND_REPLICATION_CONTROLLER, BT_KIND_REPLICA_SET and BT_KIND_STATEFUL_SET (others are left alone). The order among them and
- * relative to nodes and pods does not matter. As in upstream, none of them makes a refused pod be looked at again.
+ * BT_KIND_REPLICATION_CONTROLLER, BT_KIND_REPLICA_SET and BT_KIND_STATEFUL_SET (others are left alone). The
+ * order among them and relative to nodes and pods does not matter. As in upstream, none of them makes a
+ * refused pod be looked at again.
  */
 void bt_engine_apply_namespace(struct bt_engine *engine, const struct bt_namespace_object *object);
 void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_object *object);
-void bt_engine_apply_controller(struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object);
+void bt_engine_apply_controller(
+	struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object);
 
 /* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
-enum bt_status bt_engine_delete_object(struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_,
-	struct bt_str name);
+enum bt_status bt_engine_delete_object(
+	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
 /*
  * Hands in a pod. Returns: as bt_ingest_pod; out_pod_ix is BT_NO_POD when it was not entered.
  */
-enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object, enum bt_entry *out_entry,
-	uint32_t *out_pod_ix);
+enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
+	enum bt_entry *out_entry, uint32_t *out_pod_ix);
 
 /* A pod has gone. What it used is free, and pods that fitted nowhere are looked at again. */
 void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix);
@@ -140,11 +147,13 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 void bt_explanation_fini(struct bt_explanation *explanation);
 
 /* Why the visited-th node of an evaluation was refused. Requires: it was. */
-void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation, uint32_t visited,
-	struct bt_refusal *out_refusal);
+void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation,
+	uint32_t visited, struct bt_refusal *out_refusal);
 
-/* The text of the FailedScheduling event for what was explained, without preemption's part; see fit_error.h. */
-void bt_engine_message(struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text);
+/* The text of the FailedScheduling event for what was explained, without preemption's part; see fit_error.h.
+ */
+void bt_engine_message(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text);
 
 /* What a pod needs that berth has no plugin for, in words; NULL when nothing. */
 const char *bt_engine_missing(const struct bt_engine *engine, uint32_t pod_ix);

@@ -30,7 +30,8 @@ void bt_fit_error_add(struct bt_fit_error *error, struct bt_str reason, uint64_t
 			return;
 		}
 	}
-	error->reasons = bt_mem_grow(error->reasons, error->reason_n, &error->reason_cap, sizeof(*error->reasons));
+	error->reasons =
+		bt_mem_grow(error->reasons, error->reason_n, &error->reason_cap, sizeof(*error->reasons));
 	error->reasons[error->reason_n++] = (struct bt_fit_reason){bt_mem_copy(reason.ptr, reason.len), n};
 }
 
@@ -47,7 +48,8 @@ void bt_fit_error_text(const struct bt_fit_error *error, uint64_t node_n, struct
 
 	for (size_t i = 0; i < n; i++) {
 		bt_buf_clear(&line);
-		bt_buf_printf(&line, "%llu %s", (unsigned long long)error->reasons[i].n, error->reasons[i].text);
+		bt_buf_printf(
+			&line, "%llu %s", (unsigned long long)error->reasons[i].n, error->reasons[i].text);
 		lines[i] = bt_mem_copy(line.ptr, line.len);
 	}
 	if (n) {

@@ -10,7 +10,7 @@ struct bt_fit_error {
 	struct bt_fit_reason {
 		char *text;
 		uint64_t n;
-	} *reasons;
+	} * reasons;
 	size_t reason_n, reason_cap;
 };
 

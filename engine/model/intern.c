@@ -101,7 +101,8 @@ uint32_t bt_intern_add(struct bt_intern *intern, struct bt_str s)
 	}
 	BT_REQUIRE(intern->entry_n < UINT32_MAX);
 	uint32_t id = (uint32_t)intern->entry_n;
-	intern->entries = bt_mem_grow(intern->entries, intern->entry_n, &intern->entry_cap, sizeof(*intern->entries));
+	intern->entries =
+		bt_mem_grow(intern->entries, intern->entry_n, &intern->entry_cap, sizeof(*intern->entries));
 	intern->entries[id] = (struct entry){{bt_arena_copy(&intern->text, s.ptr, s.len), s.len}, hash};
 	intern->entry_n++;
 	intern->table[slot] = id;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Strings to small integers and back. Everything that is compared on the way of a pod is compared as such an integer.
- * owner: the ingesting thread adds; readers may look up names that were there when their snapshot was published.
+ * Strings to small integers and back. Everything that is compared on the way of a pod is compared as such an
+ * integer. owner: the ingesting thread adds; readers may look up names that were there when their snapshot
+ * was published.
  */
 #pragma once
 
@@ -19,8 +20,8 @@ enum bt_name {
 	BT_NAME_DEFAULT_SCHEDULER,
 	BT_NAME_ANY_IP, /* 0.0.0.0 */
 	BT_NAME_TCP,
-	BT_NAME_ZONE,     /* topology.kubernetes.io/zone */
-	BT_NAME_REGION,   /* topology.kubernetes.io/region */
+	BT_NAME_ZONE,	  /* topology.kubernetes.io/zone */
+	BT_NAME_REGION,	  /* topology.kubernetes.io/region */
 	BT_NAME_HOSTNAME, /* kubernetes.io/hostname */
 	BT_NAME_BETA_ZONE,
 	BT_NAME_BETA_REGION,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Kubernetes API objects as plain C values: the part of each kind that can change a scheduling decision, field for field
- * as in the API, before interning. Decoders in tools/ fill these; cache/ingest turns them into interned values.
+ * Kubernetes API objects as plain C values: the part of each kind that can change a scheduling decision,
+ * field for field as in the API, before interning. Decoders in tools/ fill these; cache/ingest turns them
+ * into interned values.
  *
  * Owns: nothing. Strings and arrays belong to the decoder's input and arena and die with them.
- * Absent and empty differ where the API says so: a `set` or `has_…` flag tells. An array that is absent has n = 0.
+ * Absent and empty differ where the API says so: a `set` or `has_…` flag tells. An absent array has n = 0.
  */
 #pragma once
 
@@ -70,8 +71,8 @@ struct bt_owner_object {
 
 struct bt_meta_object {
 	struct bt_str name, namespace_, uid, generate_name, resource_version;
-	int64_t creation_ns;   /* since the Unix epoch; 0 when absent */
-	int64_t deletion_ns;   /* deletionTimestamp; 0 when absent */
+	int64_t creation_ns; /* since the Unix epoch; 0 when absent */
+	int64_t deletion_ns; /* deletionTimestamp; 0 when absent */
 	int64_t deletion_grace_s;
 	struct bt_str_map labels, annotations;
 	struct bt_owner_object *owners;
@@ -212,8 +213,8 @@ struct bt_pod_claim_object {
 
 struct bt_container_status_object {
 	struct bt_str name;
-	struct bt_resource_list allocated;        /* allocatedResources */
-	struct bt_requirements_object resources;  /* actuated */
+	struct bt_resource_list allocated;	 /* allocatedResources */
+	struct bt_requirements_object resources; /* actuated */
 };
 
 struct bt_condition_object {
@@ -221,7 +222,8 @@ struct bt_condition_object {
 };
 
 struct bt_pod_spec_object {
-	struct bt_str node_name, scheduler_name, priority_class_name, preemption_policy, restart_policy, runtime_class_name;
+	struct bt_str node_name, scheduler_name, priority_class_name, preemption_policy, restart_policy,
+		runtime_class_name;
 	int32_t priority;
 	bool has_priority, host_network, host_users, has_host_users;
 	int64_t termination_grace_s;
@@ -236,7 +238,7 @@ struct bt_pod_spec_object {
 	uint32_t container_n, init_container_n;
 	struct bt_resource_list overhead;
 	struct bt_requirements_object resources; /* pod-level */
-	struct bt_str_list scheduling_gates;     /* names */
+	struct bt_str_list scheduling_gates;	 /* names */
 	struct bt_volume_object *volumes;
 	uint32_t volume_n;
 	struct bt_pod_claim_object *claims;
@@ -252,7 +254,7 @@ struct bt_pod_object {
 	uint32_t condition_n;
 	struct bt_container_status_object *container_statuses, *init_container_statuses;
 	uint32_t container_status_n, init_container_status_n;
-	struct bt_resource_list allocated;       /* status.allocatedResources, pod-level */
+	struct bt_resource_list allocated;	 /* status.allocatedResources, pod-level */
 	struct bt_requirements_object resources; /* status.resources, pod-level */
 };
 
@@ -290,7 +292,8 @@ struct bt_service_object {
 	struct bt_str_map selector;
 };
 
-/* ReplicaSet, ReplicationController, StatefulSet, Deployment, Job, DaemonSet and CronJob: what their controllers need. */
+/* ReplicaSet, ReplicationController, StatefulSet, Deployment, Job, DaemonSet and CronJob: what their
+ * controllers need. */
 struct bt_workload_object {
 	struct bt_meta_object meta;
 	int32_t replicas, parallelism, completions, start_ordinal;
@@ -310,7 +313,8 @@ struct bt_pdb_object {
 	struct bt_str_list disrupted_pods;
 };
 
-/* Storage kinds are read so that they can be counted and passed on; the volume plugins say which fields they need. */
+/* Storage kinds are read so that they can be counted and passed on; the volume plugins say which fields they
+ * need. */
 struct bt_other_object {
 	struct bt_meta_object meta;
 };

@@ -81,7 +81,8 @@ static void raise_to(struct sum *to, const struct sum *from)
 	}
 }
 
-/* What a container or pod counts when its status tells of a resize: the largest of spec, actuated and allocated. */
+/* What a container or pod counts when its status tells of a resize: the largest of spec, actuated and
+ * allocated. */
 static void effective(struct adder *adder, struct sum *sum, const struct bt_resource_list *spec,
 	const struct bt_resource_list *actuated, const struct bt_resource_list *allocated)
 {
@@ -96,7 +97,8 @@ static void effective(struct adder *adder, struct sum *sum, const struct bt_reso
 	raise_to(sum, &part);
 }
 
-static const struct bt_container_status_object *find_status(const struct bt_pod_object *pod, struct bt_str name)
+static const struct bt_container_status_object *find_status(
+	const struct bt_pod_object *pod, struct bt_str name)
 {
 	const struct bt_container_status_object *found = NULL;
 
@@ -121,14 +123,15 @@ static void fill_default(struct sum *sum, int slot, bool wanted, int64_t units, 
 	}
 }
 
-static void container_sum(struct adder *adder, const struct bt_container_object *container, bool status_counts,
-	struct sum *sum)
+static void container_sum(
+	struct adder *adder, const struct bt_container_object *container, bool status_counts, struct sum *sum)
 {
 	const struct bt_container_status_object *status =
 		adder->way.use_status && status_counts ? find_status(adder->pod, container->name) : NULL;
 
 	if (status && status->resources.set) {
-		effective(adder, sum, &container->resources.requests, &status->resources.requests, &status->allocated);
+		effective(adder, sum, &container->resources.requests, &status->resources.requests,
+			&status->allocated);
 	} else {
 		read_list(adder, sum, &container->resources.requests);
 	}
@@ -189,9 +192,11 @@ static void replace_by_pod_level(struct adder *adder, struct sum *total)
 	if (adder->way.use_status && pod->resources.set) {
 		struct sum spec = level;
 
-		effective(adder, &level, &pod->spec.resources.requests, &pod->resources.requests, &pod->allocated);
+		effective(adder, &level, &pod->spec.resources.requests, &pod->resources.requests,
+			&pod->allocated);
 		level.present &= spec.present;
-		/* A name that is in the spec alone and not in what counts is replaced by nothing, that is zero. */
+		/* A name that is in the spec alone and not in what counts is replaced by nothing, that is
+		 * zero. */
 		for (int slot = 0; slot < spec.slot_end; slot++) {
 			if (spec.present >> slot & 1) {
 				note(&level, slot);
@@ -199,7 +204,8 @@ static void replace_by_pod_level(struct adder *adder, struct sum *total)
 		}
 	}
 	for (int slot = 0; slot < level.slot_end; slot++) {
-		if (level.present >> slot & 1 && pod_level_name(bt_resource_name(adder->dictionary, (uint32_t)slot))) {
+		if (level.present >> slot & 1 &&
+			pod_level_name(bt_resource_name(adder->dictionary, (uint32_t)slot))) {
 			note(total, slot);
 			total->nano[slot] = level.nano[slot];
 		}
@@ -230,7 +236,8 @@ static struct bt_amounts round_up(struct bt_arena *arena, const struct sum *sum)
 		if (sum->present >> slot & 1) {
 			struct bt_quantity quantity = {.nano = sum->nano[slot]};
 
-			items[n++] = (struct bt_amount){(uint32_t)slot, bt_resource_amount((uint32_t)slot, quantity)};
+			items[n++] = (struct bt_amount){
+				(uint32_t)slot, bt_resource_amount((uint32_t)slot, quantity)};
 		}
 	}
 	return (struct bt_amounts){items, n};
@@ -246,10 +253,11 @@ static bool resize_infeasible(const struct bt_pod_object *pod)
 	return false;
 }
 
-void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena, const struct bt_pod_object *pod,
-	struct bt_requests *out_requests)
+void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,
+	const struct bt_pod_object *pod, struct bt_requests *out_requests)
 {
-	struct adder adder = {.dictionary = dictionary, .pod = pod, .resize_infeasible = resize_infeasible(pod)};
+	struct adder adder = {
+		.dictionary = dictionary, .pod = pod, .resize_infeasible = resize_infeasible(pod)};
 	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n;
 	bool level = pod_level_set(pod);
 	struct sum fit, with_status, nonzero, containers;
@@ -268,7 +276,8 @@ void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *aren
 		},
 		&nonzero);
 	if (level || has_status) {
-		pod_sum(&adder, (struct way){.skip_pod_level = true, .default_cpu = true, .default_memory = true},
+		pod_sum(&adder,
+			(struct way){.skip_pod_level = true, .default_cpu = true, .default_memory = true},
 			&containers);
 		score = &containers;
 	}

@@ -8,17 +8,20 @@
 #include "engine/model/resource.h"
 
 /* The request of a container that says nothing, as scores see it. */
-#define BT_DEFAULT_MILLI_CPU    100
+#define BT_DEFAULT_MILLI_CPU	100
 #define BT_DEFAULT_MEMORY_BYTES (200ll * 1024 * 1024)
 
 struct bt_requests {
-	struct bt_amounts fit;   /* what must be free: spec only, pod-level requests honoured, overhead included */
-	struct bt_amounts used;  /* what counts on a node: as fit, but resizes in the status count too */
-	struct bt_amounts score; /* what NodeResourcesFit scores: containers only, defaults for missing cpu and memory */
-	int64_t nonzero_milli_cpu, nonzero_memory; /* what counts on a node for scores: as used, with the defaults */
-	bool too_many_names;     /* a resource was left out: there are more names than BT_RESOURCE_MAX */
+	struct bt_amounts
+		fit; /* what must be free: spec only, pod-level requests honoured, overhead included */
+	struct bt_amounts used;	 /* what counts on a node: as fit, but resizes in the status count too */
+	struct bt_amounts score; /* what NodeResourcesFit scores: containers only, defaults for missing cpu
+				    and memory */
+	int64_t nonzero_milli_cpu,
+		nonzero_memory; /* what counts on a node for scores: as used, with the defaults */
+	bool too_many_names;	/* a resource was left out: there are more names than BT_RESOURCE_MAX */
 };
 
 /* Adds up a pod. Context: the owner of dictionary. Owns: the amounts live in arena. */
-void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena, const struct bt_pod_object *pod,
-	struct bt_requests *out_requests);
+void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,
+	const struct bt_pod_object *pod, struct bt_requests *out_requests);

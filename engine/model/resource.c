@@ -17,7 +17,8 @@ bool bt_resource_is_extended(struct bt_str name)
 	char prefixed[512];
 	static const char quota[] = "requests.";
 
-	if (bt_str_find(name, '/', 0) == name.len || contains(name, "kubernetes.io/") || bt_str_starts(name, quota)) {
+	if (bt_str_find(name, '/', 0) == name.len || contains(name, "kubernetes.io/") ||
+		bt_str_starts(name, quota)) {
 		return false;
 	}
 	if (name.len > sizeof(prefixed) - sizeof(quota)) {
@@ -32,7 +33,7 @@ bool bt_resource_is_extended(struct bt_str name)
 bool bt_resource_is_scalar(struct bt_str name)
 {
 	return bt_str_starts(name, "hugepages-") || bt_str_starts(name, "attachable-volumes-") ||
-		contains(name, "kubernetes.io/") || bt_resource_is_extended(name);
+	       contains(name, "kubernetes.io/") || bt_resource_is_extended(name);
 }
 
 struct bt_dictionary *bt_dictionary_create(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Resource names as small slots, and amounts of resources by slot: cpu in thousandths, all others in whole units.
+ * Resource names as small slots, and amounts of resources by slot: cpu in thousandths, all others in whole
+ * units.
  */
 #pragma once
 
@@ -13,7 +14,8 @@ enum bt_resource {
 	BT_CPU = 0, /* milli */
 	BT_MEMORY,  /* bytes */
 	BT_EPHEMERAL_STORAGE,
-	BT_FIRST_SCALAR, /* extended resources, hugepages, attachable volumes, names with a kubernetes.io/ domain */
+	BT_FIRST_SCALAR, /* extended resources, hugepages, attachable volumes, names with a kubernetes.io/
+			    domain */
 	BT_RESOURCE_MAX = 64
 };
 

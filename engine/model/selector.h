@@ -13,14 +13,7 @@
 #include "engine/model/label.h"
 #include "engine/model/object.h"
 
-enum bt_operator {
-	BT_OP_IN = 0,
-	BT_OP_NOT_IN,
-	BT_OP_EXISTS,
-	BT_OP_DOES_NOT_EXIST,
-	BT_OP_GT,
-	BT_OP_LT
-};
+enum bt_operator { BT_OP_IN = 0, BT_OP_NOT_IN, BT_OP_EXISTS, BT_OP_DOES_NOT_EXIST, BT_OP_GT, BT_OP_LT };
 
 struct bt_requirement {
 	uint32_t key;
@@ -37,7 +30,8 @@ struct bt_selector {
 	bool nothing;
 };
 
-/* A requirement on metadata.name (the only field a node has for selectors), or on a field that no node has. */
+/* A requirement on metadata.name (the only field a node has for selectors), or on a field that no node has.
+ */
 struct bt_field_requirement {
 	uint32_t value;
 	bool is_name, negated;
@@ -59,32 +53,37 @@ struct bt_node_selector {
 /*
  * Compiles a label selector. A nil selector matches nothing, an empty one everything.
  * Context : the owner of intern. Owns: the result lives in arena.
- * Returns : BT_OK; BT_INVALID with upstream's kind of message in out_why (may be NULL): bad operator, key or values.
+ * Returns : BT_OK; BT_INVALID with upstream's kind of message in out_why (may be NULL): bad operator, key or
+ *           values.
  */
 enum bt_status bt_selector_compile(struct bt_intern *intern, struct bt_arena *arena,
-	const struct bt_label_selector_object *object, struct bt_selector *out_selector, struct bt_buf *out_why);
+	const struct bt_label_selector_object *object, struct bt_selector *out_selector,
+	struct bt_buf *out_why);
 
 /* A selector that wants every pair of the map, unchecked, as labels.SelectorFromSet does. */
-struct bt_selector bt_selector_from_map(struct bt_intern *intern, struct bt_arena *arena, const struct bt_str_map *map);
+struct bt_selector bt_selector_from_map(
+	struct bt_intern *intern, struct bt_arena *arena, const struct bt_str_map *map);
 
 /*
- * Compiles one node selector term; sets invalid (and explains in out_why, may be NULL) when upstream's parser refuses it.
- * Returns false when the term is empty, which matches nothing and is to be left out.
+ * Compiles one node selector term; sets invalid (and explains in out_why, may be NULL) when upstream's parser
+ * refuses it. Returns false when the term is empty, which matches nothing and is to be left out.
  */
-bool bt_node_term_compile(struct bt_intern *intern, struct bt_arena *arena, const struct bt_node_term_object *object,
-	struct bt_node_term *out_term, struct bt_buf *out_why);
+bool bt_node_term_compile(struct bt_intern *intern, struct bt_arena *arena,
+	const struct bt_node_term_object *object, struct bt_node_term *out_term, struct bt_buf *out_why);
 
 /* Compiles all terms; empty ones are left out. */
-struct bt_node_selector bt_node_selector_compile(struct bt_intern *intern, struct bt_arena *arena,
-	const struct bt_node_selector_object *object);
+struct bt_node_selector bt_node_selector_compile(
+	struct bt_intern *intern, struct bt_arena *arena, const struct bt_node_selector_object *object);
 
 /* Does a label value (BT_NAME_NONE when the key is absent) satisfy the requirement? Pure. */
-bool bt_requirement_matches(const struct bt_intern *intern, const struct bt_requirement *requirement, uint32_t value);
+bool bt_requirement_matches(
+	const struct bt_intern *intern, const struct bt_requirement *requirement, uint32_t value);
 
-bool bt_selector_matches(const struct bt_intern *intern, const struct bt_selector *selector, struct bt_labels labels);
+bool bt_selector_matches(
+	const struct bt_intern *intern, const struct bt_selector *selector, struct bt_labels labels);
 
-bool bt_node_term_matches(const struct bt_intern *intern, const struct bt_node_term *term, struct bt_labels labels,
-	uint32_t node_name);
+bool bt_node_term_matches(const struct bt_intern *intern, const struct bt_node_term *term,
+	struct bt_labels labels, uint32_t node_name);
 
 bool bt_node_selector_matches(const struct bt_intern *intern, const struct bt_node_selector *selector,
 	struct bt_labels labels, uint32_t node_name);

@@ -22,7 +22,7 @@ struct bt_signatures {
 	size_t entry_n, entry_cap;
 	uint32_t *table; /* ix + 1, or 0 */
 	size_t table_n;
-	struct bt_arena arena;   /* signatures, for ever */
+	struct bt_arena arena;	 /* signatures, for ever */
 	struct bt_arena scratch; /* one pod */
 	struct bt_buf words;
 	struct bt_buf text;
@@ -71,7 +71,8 @@ static int by_key(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static struct bt_labels intern_map(struct bt_signatures *s, struct bt_arena *arena, const struct bt_str_map *map)
+static struct bt_labels intern_map(
+	struct bt_signatures *s, struct bt_arena *arena, const struct bt_str_map *map)
 {
 	struct bt_label *items = bt_arena_alloc(arena, map->n * sizeof(*items), 8);
 
@@ -147,7 +148,8 @@ static void put_amounts(struct bt_signatures *s, struct bt_amounts amounts)
 	}
 }
 
-static void put_container(struct bt_signatures *s, const struct bt_container_object *container, bool ports_count)
+static void put_container(
+	struct bt_signatures *s, const struct bt_container_object *container, bool ports_count)
 {
 	put_name(s, container->image);
 	for (uint32_t i = 0; ports_count && i < container->port_n; i++) {
@@ -175,7 +177,8 @@ static void put_label_selector(struct bt_signatures *s, const struct bt_label_se
 	put_requirements(s, &selector->match_expressions);
 }
 
-/* matchLabelKeys and mismatchLabelKeys are left out: the API server has merged them, and the scheduler does not read them. */
+/* matchLabelKeys and mismatchLabelKeys are left out: the API server has merged them, and the scheduler does
+ * not read them. */
 static void put_pod_term(struct bt_signatures *s, int32_t weight, const struct bt_pod_term_object *term)
 {
 	put(s, (uint64_t)(uint32_t)weight);
@@ -242,7 +245,8 @@ static bool is_sidecar(const struct bt_container_object *container)
 	return bt_str_is(container->restart_policy, "Always");
 }
 
-static void put_pod(struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
+static void put_pod(
+	struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 
@@ -312,10 +316,12 @@ static bool demands_names(const struct bt_requirement_object *field)
 }
 
 /*
- * The names that one term demands: those of its first In on metadata.name that are also in all its other ones. They are taken
- * even when the term could not be parsed otherwise, as upstream's PreFilter does. Returns false when the term demands none.
+ * The names that one term demands: those of its first In on metadata.name that are also in all its other
+ * ones. They are taken even when the term could not be parsed otherwise, as upstream's PreFilter does.
+ * Returns false when the term demands none.
  */
-static bool term_names(struct bt_signatures *s, const struct bt_node_term_object *term, uint32_t *names, uint32_t *n)
+static bool term_names(
+	struct bt_signatures *s, const struct bt_node_term_object *term, uint32_t *names, uint32_t *n)
 {
 	const struct bt_requirement_object *first = NULL;
 
@@ -376,8 +382,9 @@ static void keep_preferred(struct bt_signatures *s, const struct bt_node_affinit
 	bt_buf_clear(&s->text);
 	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
 		items[n].weight = affinity->preferred[i].weight;
-		n += items[n].weight != 0 && bt_node_term_compile(s->dictionary->intern, &s->arena,
-						     &affinity->preferred[i].preference, &items[n].term, &s->text);
+		n += items[n].weight != 0 &&
+		     bt_node_term_compile(s->dictionary->intern, &s->arena,
+			     &affinity->preferred[i].preference, &items[n].term, &s->text);
 	}
 	signature->has_preferred = affinity->preferred_set;
 	signature->preferred = items;
@@ -395,16 +402,18 @@ static void keep_ports(struct bt_signatures *s, const struct bt_container_object
 
 		if (port->host_port > 0) {
 			ports[(*n)++] = (struct bt_host_port){
-				.ip = port->host_ip.len ? bt_intern_add(intern, port->host_ip) : BT_NAME_ANY_IP,
-				.protocol = port->protocol.len ? bt_intern_add(intern, port->protocol) : BT_NAME_TCP,
+				.ip = port->host_ip.len ? bt_intern_add(intern, port->host_ip)
+							: BT_NAME_ANY_IP,
+				.protocol = port->protocol.len ? bt_intern_add(intern, port->protocol)
+							       : BT_NAME_TCP,
 				.port = port->host_port,
 			};
 		}
 	}
 }
 
-static void keep_all_ports(struct bt_signatures *s, const struct bt_pod_spec_object *spec,
-	struct bt_signature *signature)
+static void keep_all_ports(
+	struct bt_signatures *s, const struct bt_pod_spec_object *spec, struct bt_signature *signature)
 {
 	size_t limit = 0;
 
@@ -444,7 +453,8 @@ static uint32_t image_name(struct bt_signatures *s, struct bt_str image)
 	return bt_intern_add(s->dictionary->intern, bt_buf_view(&s->text));
 }
 
-static void keep_images(struct bt_signatures *s, const struct bt_pod_spec_object *spec, struct bt_signature *signature)
+static void keep_images(
+	struct bt_signatures *s, const struct bt_pod_spec_object *spec, struct bt_signature *signature)
 {
 	uint32_t *images = bt_arena_alloc(&s->arena,
 		(spec->init_container_n + spec->container_n + spec->volume_n) * sizeof(*images), 8);
@@ -466,30 +476,33 @@ static void keep_images(struct bt_signatures *s, const struct bt_pod_spec_object
 	signature->container_n = spec->init_container_n + spec->container_n;
 }
 
-static void keep_spread(struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+static void keep_spread(
+	struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 	struct bt_spread_constraint *items = bt_arena_zalloc(&s->arena, spec->spread_n * sizeof(*items));
 
 	for (uint32_t i = 0; i < spec->spread_n; i++) {
-		bt_spread_constraint_compile(s->dictionary->intern, &s->arena, &spec->spread[i], signature->labels, &items[i],
-			&s->text);
+		bt_spread_constraint_compile(s->dictionary->intern, &s->arena, &spec->spread[i],
+			signature->labels, &items[i], &s->text);
 	}
 	signature->spread = items;
 	signature->spread_n = spec->spread_n;
 	if (spec->spread_n == 0) {
-		signature->owner_kind = bt_pod_owner(s->dictionary->intern, &pod->meta, &signature->owner_name);
+		signature->owner_kind =
+			bt_pod_owner(s->dictionary->intern, &pod->meta, &signature->owner_name);
 	}
 }
 
-static struct bt_signature *build(struct bt_signatures *s, const struct bt_pod_object *pod,
-	const struct bt_requests *requests)
+static struct bt_signature *build(
+	struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 	const struct bt_node_affinity_object *affinity = &spec->affinity.node_affinity;
 	struct bt_intern *intern = s->dictionary->intern;
 	struct bt_signature *signature = bt_arena_zalloc(&s->arena, sizeof(*signature));
-	struct bt_toleration *tolerations = bt_arena_zalloc(&s->arena, spec->toleration_n * sizeof(*tolerations));
+	struct bt_toleration *tolerations =
+		bt_arena_zalloc(&s->arena, spec->toleration_n * sizeof(*tolerations));
 
 	for (uint32_t i = 0; i < spec->toleration_n; i++) {
 		tolerations[i] = bt_toleration_intern(intern, &spec->tolerations[i]);
@@ -515,7 +528,8 @@ static struct bt_signature *build(struct bt_signatures *s, const struct bt_pod_o
 	keep_preferred(s, affinity, signature);
 	keep_all_ports(s, spec, signature);
 	keep_images(s, spec, signature);
-	signature->pod_affinity = bt_pod_affinity_compile(intern, &s->arena, &spec->affinity, signature->namespace_, &s->text);
+	signature->pod_affinity =
+		bt_pod_affinity_compile(intern, &s->arena, &spec->affinity, signature->namespace_, &s->text);
 	keep_spread(s, pod, signature);
 	return signature;
 }

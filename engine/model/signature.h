@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A signature is the part of a pod that can change where it goes, in interned names. Pods with equal signatures share one,
- * so everything that depends on it alone is worked out once.
+ * A signature is the part of a pod that can change where it goes, in interned names. Pods with equal
+ * signatures share one, so everything that depends on it alone is worked out once.
  */
 #pragma once
 
@@ -20,10 +20,7 @@ struct bt_host_port {
 };
 
 /* Features of a pod whose plugin berth does not have yet: its decision would not be kube-scheduler's. */
-enum bt_need {
-	BT_NEED_VOLUMES = 1 << 0,
-	BT_NEED_CLAIMS = 1 << 1
-};
+enum bt_need { BT_NEED_VOLUMES = 1 << 0, BT_NEED_CLAIMS = 1 << 1 };
 
 struct bt_signature {
 	uint32_t ix;
@@ -48,14 +45,15 @@ struct bt_signature {
 	uint32_t port_n;
 	const uint32_t *images; /* normalised; of init containers, containers and image volumes */
 	uint32_t image_n;
-	uint32_t container_n; /* containers and init containers */
+	uint32_t container_n;			    /* containers and init containers */
 	const struct bt_pod_affinity *pod_affinity; /* NULL: none */
 	const struct bt_spread_constraint *spread;
 	uint32_t spread_n;
-	/* The controlling owner, which only the default spread constraints ask for; BT_OWNER_NONE when the pod has its own. */
+	/* The controlling owner, which only the default spread constraints ask for; BT_OWNER_NONE when the
+	 * pod has its own. */
 	enum bt_owner_kind owner_kind;
 	uint32_t owner_name;
-	uint32_t needs;       /* enum bt_need bits */
+	uint32_t needs; /* enum bt_need bits */
 };
 
 struct bt_signatures;
@@ -67,7 +65,8 @@ void bt_signatures_destroy(struct bt_signatures *signatures);
  * The signature of a pod, which is made now if no pod had it before.
  * Context: the owner of the dictionary. Owns: the table, for its whole life.
  */
-const struct bt_signature *bt_signatures_intern(struct bt_signatures *signatures, const struct bt_pod_object *pod);
+const struct bt_signature *bt_signatures_intern(
+	struct bt_signatures *signatures, const struct bt_pod_object *pod);
 
 /* A signature by its index. */
 const struct bt_signature *bt_signatures_get(const struct bt_signatures *signatures, uint32_t ix);

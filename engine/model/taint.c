@@ -52,8 +52,8 @@ static bool read_strict(struct bt_str s, int64_t *out_number)
 	return bt_parse_int64(s, out_number);
 }
 
-bool bt_tolerates(const struct bt_intern *intern, const struct bt_toleration *toleration, const struct bt_taint *taint,
-	bool compare_numbers)
+bool bt_tolerates(const struct bt_intern *intern, const struct bt_toleration *toleration,
+	const struct bt_taint *taint, bool compare_numbers)
 {
 	int64_t wanted, have;
 

@@ -26,12 +26,13 @@ struct bt_toleration {
 	enum bt_toleration_operator op;
 };
 
-struct bt_toleration bt_toleration_intern(struct bt_intern *intern, const struct bt_toleration_object *object);
+struct bt_toleration bt_toleration_intern(
+	struct bt_intern *intern, const struct bt_toleration_object *object);
 struct bt_taint bt_taint_intern(struct bt_intern *intern, const struct bt_taint_object *object);
 
 /*
  * Does the toleration tolerate the taint? Pure.
  * compare_numbers: the gate TaintTolerationComparisonOperators, without which Lt and Gt tolerate nothing.
  */
-bool bt_tolerates(const struct bt_intern *intern, const struct bt_toleration *toleration, const struct bt_taint *taint,
-	bool compare_numbers);
+bool bt_tolerates(const struct bt_intern *intern, const struct bt_toleration *toleration,
+	const struct bt_taint *taint, bool compare_numbers);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * ImageLocality. An image counts its size, scaled by the share of nodes that have it, so that one popular node does not
- * attract everything. Source: plugins/imagelocality, v1.36.3.
+ * ImageLocality. An image counts its size, scaled by the share of nodes that have it, so that one popular
+ * node does not attract everything. Source: plugins/imagelocality, v1.36.3.
  */
 #include "plugins/image_locality/image_locality.h"
 
 #include "engine/base/wrap.h"
 
-#define MIB                   (1024ll * 1024)
-#define MIN_SUM               (23 * MIB)
+#define MIB		      (1024ll * 1024)
+#define MIN_SUM		      (23 * MIB)
 #define MAX_SUM_PER_CONTAINER (1000 * MIB)
 
 /* An image of the pod that some node has, and what it adds to the sum; an image named twice counts twice. */
@@ -32,8 +32,8 @@ static uint32_t find_image(const struct bt_snapshot *snapshot, uint32_t name)
 	return UINT32_MAX;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out_compiled)
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_snapshot *snapshot = env->snapshot;
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -46,8 +46,8 @@ static void compile(const void *settings, const struct bt_compile_env *env, cons
 		if (ix != UINT32_MAX) {
 			double spread = (double)snapshot->images[ix].node_n / (double)snapshot->node_n;
 
-			items[term->n++] =
-				(struct wanted){ix, bt_truncate((double)snapshot->images[ix].size_bytes * spread)};
+			items[term->n++] = (struct wanted){
+				ix, bt_truncate((double)snapshot->images[ix].size_bytes * spread)};
 		}
 	}
 	term->items = items;

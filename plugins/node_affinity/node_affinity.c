@@ -6,13 +6,10 @@
 
 #include <string.h>
 
-#define BLOCK      128
+#define BLOCK	   128
 #define FEW_VALUES 8 /* of a requirement; more are looked up node by node */
 
-enum reason_kind {
-	ADDED = 0,
-	OWN
-};
+enum reason_kind { ADDED = 0, OWN };
 
 /* A requirement with the column that it reads. */
 struct column_requirement {
@@ -67,7 +64,8 @@ static struct conjunction bind_term(const struct bt_compile_env *env, const stru
 }
 
 /* Terms that could not be parsed match nothing and are left out. */
-static struct disjunction bind_node_selector(const struct bt_compile_env *env, const struct bt_node_selector *selector)
+static struct disjunction bind_node_selector(
+	const struct bt_compile_env *env, const struct bt_node_selector *selector)
 {
 	struct conjunction *items = bt_arena_zalloc(env->arena, selector->term_n * sizeof(*items));
 	uint32_t n = 0;
@@ -97,8 +95,8 @@ static void bind_preferred(const struct bt_compile_env *env, const struct bt_nod
 	term->preferred_n = added_n + own_n;
 }
 
-static void compile(const void *opaque, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out)
+static void compile(const void *opaque, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out)
 {
 	const struct bt_node_affinity_settings *settings = opaque;
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -113,7 +111,8 @@ static void compile(const void *opaque, const struct bt_compile_env *env, const 
 	};
 	bind_preferred(env, settings, signature, term);
 	out->term = term;
-	out->filter_skip = !signature->has_required && !signature->has_node_selector && !settings->has_required;
+	out->filter_skip =
+		!signature->has_required && !signature->has_node_selector && !settings->has_required;
 	out->score_skip = !signature->has_preferred && settings->preferred_n == 0;
 	out->score_error = signature->preferred_error;
 	if (signature->names_only) {
@@ -152,8 +151,8 @@ static bool matches(const struct term *term, const struct conjunction *condition
 	return condition->field_n == 0 || fields_match(condition, view->snapshot->nodes[node_ix].name);
 }
 
-static bool any_matches(const struct term *term, const struct disjunction *choices, const struct bt_view *view,
-	uint32_t node_ix)
+static bool any_matches(const struct term *term, const struct disjunction *choices,
+	const struct bt_view *view, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < choices->n; i++) {
 		if (matches(term, &choices->items[i], view, node_ix)) {
@@ -168,11 +167,12 @@ static bool added_passes(const struct term *term, const struct bt_view *view, ui
 	return !term->has_added || any_matches(term, &term->added, view, node_ix);
 }
 
-/* ---- the same for a block of nodes, requirement by requirement: plain loops, of which the compiler makes vectors ---- */
+/* ---- the same for a block of nodes, requirement by requirement: plain loops, of which the compiler makes
+ * vectors ---- */
 
 /* all[i] &= whether the i-th value satisfies the requirement. */
-static void narrow(const struct term *term, const struct bt_requirement *requirement, const uint32_t *values, uint32_t n,
-	uint8_t *all)
+static void narrow(const struct term *term, const struct bt_requirement *requirement, const uint32_t *values,
+	uint32_t n, uint8_t *all)
 {
 	uint8_t hit[BLOCK] = {0};
 	bool among = requirement->op == BT_OP_IN || requirement->op == BT_OP_NOT_IN;
@@ -201,8 +201,8 @@ static void narrow(const struct term *term, const struct bt_requirement *require
 	}
 }
 
-static void match_block(const struct term *term, const struct conjunction *condition, const struct bt_view *view,
-	uint32_t first, uint32_t n, uint8_t *out)
+static void match_block(const struct term *term, const struct conjunction *condition,
+	const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *out)
 {
 	memset(out, 1, n);
 	for (uint32_t i = 0; i < condition->n; i++) {
@@ -214,8 +214,8 @@ static void match_block(const struct term *term, const struct conjunction *condi
 }
 
 /* pass[i] &= whether any of the choices matches. */
-static void need_any(const struct term *term, const struct disjunction *choices, const struct bt_view *view, uint32_t first,
-	uint32_t n, uint8_t *pass)
+static void need_any(const struct term *term, const struct disjunction *choices, const struct bt_view *view,
+	uint32_t first, uint32_t n, uint8_t *pass)
 {
 	uint8_t any[BLOCK] = {0}, one[BLOCK];
 
@@ -247,7 +247,8 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
-static void reject(const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+static void reject(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 		added_passes(term, view, node_ix) ? OWN : ADDED);
@@ -271,7 +272,8 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 	}
 }
 
-static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
 {
 	(void)dictionary;
 	bt_buf_text(out_text, reason->kind == ADDED ? "node(s) didn't match scheduler-enforced node affinity"

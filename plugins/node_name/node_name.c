@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeName. A pod whose spec names a node is not queued but scheduled there, so a queued pod passes everywhere; upstream's
- * filter is unreachable for the same reason. Source: plugins/nodename, v1.36.3.
+ * NodeName. A pod whose spec names a node is not queued but scheduled there, so a queued pod passes
+ * everywhere; upstream's filter is unreachable for the same reason. Source: plugins/nodename, v1.36.3.
  */
 #include "plugins/node_name/node_name.h"
 
-static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out_compiled)
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	(void)settings;
 	(void)env;

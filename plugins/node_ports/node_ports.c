@@ -8,8 +8,8 @@ struct term {
 	uint32_t n;
 };
 
-static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out_compiled)
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
@@ -38,7 +38,8 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 	}
 }
 
-static void reject(const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+static void reject(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	(void)term;
 	(void)view;
@@ -53,7 +54,8 @@ static void key(const void *opaque, struct bt_buf *out_key)
 	bt_buf_add(out_key, term->ports, term->n * sizeof(*term->ports));
 }
 
-static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
 {
 	(void)dictionary;
 	(void)reason;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeResourcesBalancedAllocation. Doubles, added in the configured order, as upstream does; the build forbids fused
- * multiply-add. Source: plugins/noderesources balanced_allocation, v1.36.3.
+ * NodeResourcesBalancedAllocation. Doubles, added in the configured order, as upstream does; the build
+ * forbids fused multiply-add. Source: plugins/noderesources balanced_allocation, v1.36.3.
  */
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 
@@ -18,8 +18,8 @@ struct term {
 	uint32_t n;
 };
 
-static void compile(const void *opaque, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out_compiled)
+static void compile(const void *opaque, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_balanced_settings *settings = opaque;
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -43,7 +43,8 @@ static void compile(const void *opaque, const struct bt_compile_env *env, const 
 	out_compiled->score_skip = !asks;
 }
 
-/* (1 - standard deviation of the fractions) * 100; fractions[i] is what is used over what there is, at most 1. */
+/* (1 - standard deviation of the fractions) * 100; fractions[i] is what is used over what there is, at
+ * most 1. */
 static inline int64_t balance(const double *fractions, uint32_t n)
 {
 	double std = 0;
@@ -77,7 +78,8 @@ static int64_t score_gain(int64_t after, int64_t before)
 	return BT_MAX_NODE_SCORE / 2 + bt_wrap_add(BT_MAX_NODE_SCORE / 2, bt_wrap_sub(after, before)) / 2;
 }
 
-/* The common case: two resources, cpu and memory by default, of which the node has both. The same sums in the same order. */
+/* The common case: two resources, cpu and memory by default, of which the node has both. The same sums in the
+ * same order. */
 static int64_t score_pair(const struct balanced *items, const int64_t *alloc, const int64_t *used)
 {
 	const double before[2] = {fraction(used[0], alloc[0]), fraction(used[1], alloc[1])};
@@ -120,9 +122,9 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 		uint32_t at = first + i;
 
 		raw[i] = pair && alloc[0][at] && alloc[1][at]
-			? score_pair(term->items, (int64_t[2]){alloc[0][at], alloc[1][at]},
-				  (int64_t[2]){used[0][at], used[1][at]})
-			: score_node(term, view, at);
+				 ? score_pair(term->items, (int64_t[2]){alloc[0][at], alloc[1][at]},
+					   (int64_t[2]){used[0][at], used[1][at]})
+				 : score_node(term, view, at);
 	}
 }
 

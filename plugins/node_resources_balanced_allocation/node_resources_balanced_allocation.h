@@ -5,7 +5,8 @@
 
 #include "plugins/plugin.h"
 
-/* settings of the plugin: resource slots in the configured order; -1 for a name that the scheduler knows nothing of. */
+/* settings of the plugin: resource slots in the configured order; -1 for a name that the scheduler knows
+ * nothing of. */
 struct bt_balanced_settings {
 	const int *slots;
 	uint32_t slot_n;

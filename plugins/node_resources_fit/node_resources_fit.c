@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NodeResourcesFit. Source: plugins/noderesources fit, least_allocated, most_allocated, requested_to_capacity_ratio, v1.36.3.
+ * NodeResourcesFit. Source: plugins/noderesources fit, least_allocated, most_allocated,
+ * requested_to_capacity_ratio, v1.36.3.
  */
 #include "plugins/node_resources_fit/node_resources_fit.h"
 
@@ -38,7 +39,8 @@ static bool contains(const struct bt_str *list, uint32_t n, struct bt_str name)
 	return false;
 }
 
-static bool ignored(const struct bt_fit_settings *settings, const struct bt_dictionary *dictionary, uint32_t slot)
+static bool ignored(
+	const struct bt_fit_settings *settings, const struct bt_dictionary *dictionary, uint32_t slot)
 {
 	if (!dictionary->resources.extended[slot]) {
 		return false;
@@ -46,10 +48,11 @@ static bool ignored(const struct bt_fit_settings *settings, const struct bt_dict
 	struct bt_str name = bt_resource_name(dictionary, slot);
 	struct bt_str group = bt_str_sub(name, 0, bt_str_find(name, '/', 0));
 	return contains(settings->ignored, settings->ignored_n, name) ||
-		contains(settings->ignored_groups, settings->ignored_group_n, group);
+	       contains(settings->ignored_groups, settings->ignored_group_n, group);
 }
 
-static void compile_wanted(const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
+static void compile_wanted(
+	const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
 {
 	struct bt_amounts fit = signature->requests.fit;
 	struct bt_amount *wanted = bt_arena_zalloc(env->arena, fit.n * sizeof(*wanted));
@@ -65,7 +68,8 @@ static void compile_wanted(const struct bt_compile_env *env, const struct bt_sig
 	term->wanted = wanted;
 }
 
-static void compile_scored(const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
+static void compile_scored(
+	const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
 {
 	struct scored *scored = bt_arena_zalloc(env->arena, term->settings->resource_n * sizeof(*scored));
 
@@ -85,8 +89,8 @@ static void compile_scored(const struct bt_compile_env *env, const struct bt_sig
 	term->scored = scored;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out_compiled)
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
 
@@ -128,8 +132,10 @@ static void reject(const void *opaque, const struct bt_view *view, uint32_t node
 	out->code = BT_UNSCHEDULABLE;
 	out->n = 0;
 	if (pods + 1 > pods_alloc) {
-		out->reasons[out->n++] = (struct bt_reason){
-			.kind = TOO_MANY_PODS, .wanted = 1, .available = pods_alloc - pods, .has_numbers = true};
+		out->reasons[out->n++] = (struct bt_reason){.kind = TOO_MANY_PODS,
+			.wanted = 1,
+			.available = pods_alloc - pods,
+			.has_numbers = true};
 	}
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
 		uint32_t slot = term->wanted[i].slot;
@@ -149,8 +155,9 @@ static void reject(const void *opaque, const struct bt_view *view, uint32_t node
 }
 
 /*
- * Below 2^45 a quotient of doubles, cut to an integer, is exact: a fraction below 100 that is no integer is at least 1 / whole away
- * from the next one, which is more than rounding can bridge. It takes a fraction of the time of a 64-bit integer division.
+ * Below 2^45 a quotient of doubles, cut to an integer, is exact: a fraction below 100 that is no integer is
+ * at least 1 / whole away from the next one, which is more than rounding can bridge. It takes a fraction of
+ * the time of a 64-bit integer division.
  */
 static int64_t percent(int64_t part, int64_t whole)
 {
@@ -180,9 +187,9 @@ static int64_t shape_at(const struct bt_fit_settings *settings, int64_t utilizat
 			if (i == 0) {
 				return shape[0].score;
 			}
-			return shape[i - 1].score +
-				(shape[i].score - shape[i - 1].score) * (utilization - shape[i - 1].utilization) /
-				(shape[i].utilization - shape[i - 1].utilization);
+			return shape[i - 1].score + (shape[i].score - shape[i - 1].score) *
+							    (utilization - shape[i - 1].utilization) /
+							    (shape[i].utilization - shape[i - 1].utilization);
 		}
 	}
 	return shape[settings->shape_n - 1].score;
@@ -216,9 +223,9 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 		}
 		int64_t request =
 			bt_wrap_add(used_for_score(view->usage, resource->slot, node_ix), resource->request);
-		int64_t one = strategy == BT_LEAST_ALLOCATED ? least(request, alloc)
-			: strategy == BT_MOST_ALLOCATED      ? most(request, alloc)
-							     : ratio(term->settings, request, alloc);
+		int64_t one = strategy == BT_LEAST_ALLOCATED  ? least(request, alloc)
+			      : strategy == BT_MOST_ALLOCATED ? most(request, alloc)
+							      : ratio(term->settings, request, alloc);
 		if (strategy == BT_REQUESTED_TO_CAPACITY_RATIO && one <= 0) {
 			continue;
 		}
@@ -232,7 +239,8 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 		return (int64_t)round((double)sum / (double)weights);
 	}
 	/* 32 bits suffice as a rule, and divide faster. */
-	return ((uint64_t)sum | (uint64_t)weights) <= UINT32_MAX ? (uint32_t)sum / (uint32_t)weights : sum / weights;
+	return ((uint64_t)sum | (uint64_t)weights) <= UINT32_MAX ? (uint32_t)sum / (uint32_t)weights
+								 : sum / weights;
 }
 
 static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
@@ -257,7 +265,8 @@ static void key(const void *opaque, struct bt_buf *out_key)
 	}
 }
 
-static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
 {
 	if (reason->kind == TOO_MANY_PODS) {
 		bt_buf_text(out_text, "Too many pods");

@@ -5,11 +5,7 @@
 
 #include "plugins/plugin.h"
 
-enum bt_fit_strategy {
-	BT_LEAST_ALLOCATED = 0,
-	BT_MOST_ALLOCATED,
-	BT_REQUESTED_TO_CAPACITY_RATIO
-};
+enum bt_fit_strategy { BT_LEAST_ALLOCATED = 0, BT_MOST_ALLOCATED, BT_REQUESTED_TO_CAPACITY_RATIO };
 
 struct bt_fit_resource {
 	int slot; /* -1: a name that the scheduler knows nothing of */

@@ -4,14 +4,16 @@
  */
 #include "plugins/node_unschedulable/node_unschedulable.h"
 
-static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out_compiled)
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
-	static const struct bt_taint cordon = {BT_NAME_UNSCHEDULABLE_TAINT, BT_NAME_EMPTY, BT_NAME_NO_SCHEDULE};
+	static const struct bt_taint cordon = {
+		BT_NAME_UNSCHEDULABLE_TAINT, BT_NAME_EMPTY, BT_NAME_NO_SCHEDULE};
 	const bool *compare_numbers = settings;
 
 	for (uint32_t i = 0; i < signature->toleration_n; i++) {
-		if (bt_tolerates(env->dictionary->intern, &signature->tolerations[i], &cordon, *compare_numbers)) {
+		if (bt_tolerates(
+			    env->dictionary->intern, &signature->tolerations[i], &cordon, *compare_numbers)) {
 			out_compiled->filter_skip = true;
 		}
 	}
@@ -25,7 +27,8 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 	}
 }
 
-static void reject(const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+static void reject(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	(void)term;
 	(void)view;
@@ -33,7 +36,8 @@ static void reject(const void *term, const struct bt_view *view, uint32_t node_i
 	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, 0);
 }
 
-static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
 {
 	(void)dictionary;
 	(void)reason;

@@ -8,6 +8,7 @@ bool bt_scheduling_gates_refuse(const struct bt_intern *intern, uint32_t gates, 
 	if (gates == BT_NAME_NONE) {
 		return false;
 	}
-	bt_buf_printf(out_reason, "waiting for scheduling gates: [%.*s]", BT_STR_ARG(bt_intern_str(intern, gates)));
+	bt_buf_printf(
+		out_reason, "waiting for scheduling gates: [%.*s]", BT_STR_ARG(bt_intern_str(intern, gates)));
 	return true;
 }

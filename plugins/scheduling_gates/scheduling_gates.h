@@ -7,7 +7,8 @@
 #include "engine/model/intern.h"
 
 /*
- * Appends why a pod with these gates (their names joined by blanks, as one name) may not enter the active queue.
- * Returns false, and appends nothing, when there are no gates. Source: plugins/schedulinggates, v1.36.3.
+ * Appends why a pod with these gates (their names joined by blanks, as one name) may not enter the active
+ * queue. Returns false, and appends nothing, when there are no gates. Source: plugins/schedulinggates,
+ * v1.36.3.
  */
 bool bt_scheduling_gates_refuse(const struct bt_intern *intern, uint32_t gates, struct bt_buf *out_reason);

@@ -38,8 +38,8 @@ static bool set_passes(const struct term *term, const struct bt_taint_set *set)
 }
 
 /*
- * Upstream counts with those tolerations only whose effect is empty or PreferNoSchedule; for a PreferNoSchedule taint the
- * others do not match anyway.
+ * Upstream counts with those tolerations only whose effect is empty or PreferNoSchedule; for a
+ * PreferNoSchedule taint the others do not match anyway.
  */
 static int32_t set_score(const struct term *term, const struct bt_taint_set *set)
 {
@@ -51,8 +51,8 @@ static int32_t set_score(const struct term *term, const struct bt_taint_set *set
 	return n;
 }
 
-static void compile(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
-	struct bt_compiled *out_compiled)
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
 {
 	const struct bt_snapshot *snapshot = env->snapshot;
 	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
@@ -63,7 +63,8 @@ static void compile(const void *settings, const struct bt_compile_env *env, cons
 		.toleration_n = signature->toleration_n,
 		.compare_numbers = *(const bool *)settings,
 		.passes = bt_arena_zalloc(env->arena, snapshot->taint_set_n),
-		.intolerable = bt_arena_zalloc(env->arena, snapshot->taint_set_n * sizeof(*term->intolerable)),
+		.intolerable =
+			bt_arena_zalloc(env->arena, snapshot->taint_set_n * sizeof(*term->intolerable)),
 	};
 	for (uint32_t i = 0; i < snapshot->taint_set_n; i++) {
 		term->passes[i] = set_passes(term, &snapshot->taint_sets[i]);
@@ -82,7 +83,8 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
-static void reject(const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+static void reject(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
 	(void)term;
 	(void)view;
@@ -100,7 +102,8 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 	}
 }
 
-static void reason_text(const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
 {
 	(void)dictionary;
 	(void)reason;

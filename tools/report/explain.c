@@ -152,7 +152,8 @@ static void add_explanation(struct explainer *e, uint32_t pod_ix)
 		add_nodes(e);
 	}
 	if (explanation->narrowed) {
-		add_whole(e, "left out", explanation->plan->profile->uses[explanation->plan->narrowed_by].plugin->name,
+		add_whole(e, "left out",
+			explanation->plan->profile->uses[explanation->plan->narrowed_by].plugin->name,
 			"all other nodes: the pod names the nodes that it may run on");
 	}
 }

@@ -31,15 +31,16 @@ static void add_rare(struct bt_emit *emit, const char *key, uint64_t value, cons
 	}
 }
 
-static void report_pods(struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts,
-	const struct bt_unplaced *unplaced)
+static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
+	const struct bt_simulation_facts *facts, const struct bt_unplaced *unplaced)
 {
 	struct bt_engine_counts counts = bt_engine_counts(engine);
 
 	bt_emit_begin_object(emit, "pods");
 	add_int(emit, "placed", counts.placed_n, "placed");
 	add_int(emit, "not_placed", unplaced->refused_n, "not placed");
-	add_int(emit, "fragmented", unplaced->fragmented_n, "  of them fit the free sum of all nodes, but no node");
+	add_int(emit, "fragmented", unplaced->fragmented_n,
+		"  of them fit the free sum of all nodes, but no node");
 	add_rare(emit, "gated", unplaced->gated_n, "gated");
 	add_rare(emit, "undecided", unplaced->undecided_n, "undecided: need a plugin that berth lacks");
 	add_rare(emit, "scheduled_before", facts->pods_scheduled_before, "on a node before");
@@ -47,14 +48,15 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine, const st
 	add_rare(emit, "ended", facts->pods_ended, "left out: have ended");
 	add_rare(emit, "other_schedulers", facts->pods_foreign, "left out: pods of other schedulers");
 	add_rare(emit, "being_deleted", facts->pods_deleting, "left out: being deleted");
-	add_rare(emit, "on_unknown_nodes", facts->pods_on_unknown_nodes, "on nodes that are not in the input");
+	add_rare(
+		emit, "on_unknown_nodes", facts->pods_on_unknown_nodes, "on nodes that are not in the input");
 	add_rare(emit, "deleted", facts->pods_deleted, "deleted in the course of time");
 	add_rare(emit, "deleted_waiting", facts->pods_deleted_waiting, "  of them before they were placed");
 	bt_emit_end(emit);
 }
 
-static void add_amount(struct bt_emit *emit, const char *key, const char *text_key, const char *label, uint32_t slot,
-	double amount)
+static void add_amount(struct bt_emit *emit, const char *key, const char *text_key, const char *label,
+	uint32_t slot, double amount)
 {
 	struct bt_buf text = {0};
 
@@ -69,7 +71,8 @@ static void add_amount(struct bt_emit *emit, const char *key, const char *text_k
 static void report_resources(struct bt_emit *emit, const struct bt_cluster_utilization *utilization)
 {
 	bt_emit_begin_array(emit, "resources");
-	bt_emit_label(emit, "use of resources at the end, as shares of what the nodes that have any can give");
+	bt_emit_label(
+		emit, "use of resources at the end, as shares of what the nodes that have any can give");
 	for (size_t i = 0; i < utilization->resource_n; i++) {
 		const struct bt_utilization *u = &utilization->resources[i];
 
@@ -78,7 +81,8 @@ static void report_resources(struct bt_emit *emit, const struct bt_cluster_utili
 		add_int(emit, "nodes", u->node_n, "nodes");
 		add_amount(emit, "used", "used_text", "used", u->slot, u->used);
 		add_amount(emit, "allocatable", "allocatable_text", "of", u->slot, u->allocatable);
-		add_percent(emit, "total_percent", u->allocatable > 0 ? u->used / u->allocatable : 0, "total %");
+		add_percent(
+			emit, "total_percent", u->allocatable > 0 ? u->used / u->allocatable : 0, "total %");
 		add_percent(emit, "mean_percent", u->mean, "mean %");
 		add_percent(emit, "p50_percent", u->p50, "p50 %");
 		add_percent(emit, "p99_percent", u->p99, "p99 %");
@@ -100,9 +104,11 @@ static void report_over_time(struct bt_emit *emit, const struct bt_simulation_fa
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_str(emit, "resource", u->name);
 		add_amount(emit, "mean", "mean_text", "mean", u->slot, use->mean);
-		add_percent(emit, "mean_percent", u->allocatable > 0 ? use->mean / u->allocatable : 0, "mean %");
+		add_percent(
+			emit, "mean_percent", u->allocatable > 0 ? use->mean / u->allocatable : 0, "mean %");
 		add_amount(emit, "peak", "peak_text", "peak", u->slot, use->peak);
-		add_percent(emit, "peak_percent", u->allocatable > 0 ? use->peak / u->allocatable : 0, "peak %");
+		add_percent(
+			emit, "peak_percent", u->allocatable > 0 ? use->peak / u->allocatable : 0, "peak %");
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
@@ -121,13 +127,15 @@ static void report_zones(struct bt_emit *emit, const struct bt_cluster_utilizati
 		add_int(emit, "nodes", zone->node_n, "nodes");
 		add_int(emit, "pods", zone->pod_n, "pods");
 		add_percent(emit, "cpu_percent", zone->cpu > 0 ? zone->cpu_used / zone->cpu : 0, "cpu %");
-		add_percent(emit, "memory_percent", zone->memory > 0 ? zone->memory_used / zone->memory : 0, "memory %");
+		add_percent(emit, "memory_percent", zone->memory > 0 ? zone->memory_used / zone->memory : 0,
+			"memory %");
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
 }
 
-static void report_nodes(struct bt_emit *emit, struct bt_engine *engine, const struct bt_cluster_utilization *u)
+static void report_nodes(
+	struct bt_emit *emit, struct bt_engine *engine, const struct bt_cluster_utilization *u)
 {
 	bt_emit_begin_object(emit, "nodes");
 	add_int(emit, "all", bt_engine_cache(engine)->view.snapshot->node_n, "all");
@@ -160,21 +168,22 @@ static void add_seconds(struct bt_emit *emit, const char *key, double seconds, i
 	bt_emit_unit(emit, "s");
 }
 
-static void report_time(struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts,
-	double report_s)
+static void report_time(struct bt_emit *emit, struct bt_engine *engine,
+	const struct bt_simulation_facts *facts, double report_s)
 {
 	struct bt_engine_counts counts = bt_engine_counts(engine);
 
 	bt_emit_begin_object(emit, "time");
 	add_seconds(emit, "read_s", facts->read_s, 4, "reading");
 	if (facts->bytes_read) {
-		bt_emit_real(emit, "read_mb_per_s", facts->read_s > 0 ? (double)facts->bytes_read / facts->read_s / 1e6 : 0,
-			0);
+		bt_emit_real(emit, "read_mb_per_s",
+			facts->read_s > 0 ? (double)facts->bytes_read / facts->read_s / 1e6 : 0, 0);
 		bt_emit_label(emit, "  rate");
 		bt_emit_unit(emit, "MB/s");
 	}
 	add_seconds(emit, "decide_s", facts->decide_s, 4, "deciding");
-	bt_emit_real(emit, "placements_per_s", facts->decide_s > 0 ? (double)counts.placed_n / facts->decide_s : 0, 0);
+	bt_emit_real(emit, "placements_per_s",
+		facts->decide_s > 0 ? (double)counts.placed_n / facts->decide_s : 0, 0);
 	bt_emit_label(emit, "  placements a second");
 	add_seconds(emit, "report_s", report_s, 4, "reporting");
 	if (facts->has_time) {
@@ -183,7 +192,8 @@ static void report_time(struct bt_emit *emit, struct bt_engine *engine, const st
 	bt_emit_end(emit);
 }
 
-void bt_report_simulation(struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts)
+void bt_report_simulation(
+	struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts)
 {
 	int64_t start_ns = bt_clock_monotonic_ns();
 	struct bt_cluster_utilization utilization;

@@ -36,4 +36,5 @@ struct bt_simulation_facts {
 };
 
 /* Adds every section to the report. */
-void bt_report_simulation(struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts);
+void bt_report_simulation(
+	struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts);

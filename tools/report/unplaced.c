@@ -36,8 +36,8 @@ static void count(struct bt_unplaced *out, struct bt_map *ixs, const struct bt_p
 	if (!bt_map_get(ixs, key, &ix)) {
 		ix = (uint32_t)out->group_n;
 		out->groups = bt_mem_grow(out->groups, out->group_n, &out->group_cap, sizeof(*out->groups));
-		out->groups[out->group_n++] =
-			(struct bt_unplaced_group){.signature = pod->signature, .example = pod_ix, .why = why};
+		out->groups[out->group_n++] = (struct bt_unplaced_group){
+			.signature = pod->signature, .example = pod_ix, .why = why};
 		bt_map_put(ixs, key, ix);
 	}
 	out->groups[ix].pod_n++;
@@ -111,7 +111,8 @@ static int by_nodes(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static void tally_nodes(struct bt_engine *engine, const struct bt_explanation *explanation, struct tallies *tallies)
+static void tally_nodes(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct tallies *tallies)
 {
 	static const char no_plugin[] = "";
 	const struct bt_evaluation *evaluation = &explanation->evaluation;
@@ -138,7 +139,8 @@ static void tally_nodes(struct bt_engine *engine, const struct bt_explanation *e
 	bt_buf_fini(&text);
 }
 
-static void tally_group(struct bt_engine *engine, const struct bt_unplaced_group *group, struct tallies *tallies)
+static void tally_group(
+	struct bt_engine *engine, const struct bt_unplaced_group *group, struct tallies *tallies)
 {
 	uint64_t node_n = bt_engine_cache(engine)->view.snapshot->node_n;
 	struct bt_explanation explanation = {0};
@@ -155,14 +157,17 @@ static void tally_group(struct bt_engine *engine, const struct bt_unplaced_group
 	} else {
 		tally_nodes(engine, &explanation, tallies);
 		if (explanation.evaluation.visited_n < node_n) {
-			add_tally(tallies, explanation.plan->profile->uses[explanation.plan->narrowed_by].plugin->name,
-				bt_str("the pod names other nodes"), node_n - explanation.evaluation.visited_n);
+			add_tally(tallies,
+				explanation.plan->profile->uses[explanation.plan->narrowed_by].plugin->name,
+				bt_str("the pod names other nodes"),
+				node_n - explanation.evaluation.visited_n);
 		}
 	}
 	bt_explanation_fini(&explanation);
 }
 
-static void report_group(struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced_group *group)
+static void report_group(
+	struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced_group *group)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
@@ -191,8 +196,8 @@ static void report_group(struct bt_emit *emit, struct bt_engine *engine, const s
 	bt_buf_fini(&name);
 }
 
-void bt_report_unplaced(struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced,
-	size_t group_max)
+void bt_report_unplaced(
+	struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced, size_t group_max)
 {
 	size_t n = unplaced->group_n < group_max ? unplaced->group_n : group_max;
 

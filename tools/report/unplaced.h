@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pods that were not placed, by signature, and what each node has against them: for each group the nodes sum to all nodes.
+ * The pods that were not placed, by signature, and what each node has against them: for each group the nodes
+ * sum to all nodes.
  */
 #pragma once
 
@@ -25,8 +26,8 @@ void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out);
 void bt_unplaced_fini(struct bt_unplaced *unplaced);
 
 /*
- * Adds the section "unplaced" for the first group_max groups: a row per reason, whose nodes sum to all nodes in each group. The
- * reasons are those of the cluster as it is now.
+ * Adds the section "unplaced" for the first group_max groups: a row per reason, whose nodes sum to all nodes
+ * in each group. The reasons are those of the cluster as it is now.
  */
-void bt_report_unplaced(struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced,
-	size_t group_max);
+void bt_report_unplaced(
+	struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced, size_t group_max);

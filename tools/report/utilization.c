@@ -17,8 +17,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Measures one resource; shares is scratch for all slots. */
-static struct bt_utilization measure(const struct bt_snapshot *snapshot, const int64_t *alloc, const int64_t *used,
-	double *shares)
+static struct bt_utilization measure(
+	const struct bt_snapshot *snapshot, const int64_t *alloc, const int64_t *used, double *shares)
 {
 	struct bt_utilization u = {0};
 	double sum = 0;
@@ -79,7 +79,8 @@ static int by_name(const void *a, const void *b)
 	return bt_str_cmp(x->name, y->name);
 }
 
-static struct bt_zone_utilization *zone_of(struct bt_cluster_utilization *out, size_t *cap, struct bt_str name)
+static struct bt_zone_utilization *zone_of(
+	struct bt_cluster_utilization *out, size_t *cap, struct bt_str name)
 {
 	for (size_t z = 0; z < out->zone_n; z++) {
 		if (bt_str_eq(out->zones[z].name, name)) {
@@ -102,7 +103,8 @@ static void measure_zones(const struct bt_cache *cache, struct bt_cluster_utiliz
 			continue;
 		}
 		uint32_t name = bt_labels_get(snapshot->nodes[i].labels, BT_NAME_ZONE);
-		struct bt_zone_utilization *zone = zone_of(out, &cap, bt_intern_str(cache->dictionary->intern, name));
+		struct bt_zone_utilization *zone =
+			zone_of(out, &cap, bt_intern_str(cache->dictionary->intern, name));
 
 		zone->node_n++;
 		zone->pod_n += (uint64_t)usage->pod_n[i];
@@ -134,8 +136,8 @@ static void count_extremes(const struct bt_cache *cache, struct bt_cluster_utili
 		}
 		out->empty_node_n += usage->pod_n[i] == 0;
 		out->full_node_n += used_up(snapshot->alloc_pods, usage->pod_n, i) ||
-			used_up(snapshot->alloc[BT_CPU], usage->used[BT_CPU], i) ||
-			used_up(snapshot->alloc[BT_MEMORY], usage->used[BT_MEMORY], i);
+				    used_up(snapshot->alloc[BT_CPU], usage->used[BT_CPU], i) ||
+				    used_up(snapshot->alloc[BT_MEMORY], usage->used[BT_MEMORY], i);
 	}
 }
 
@@ -164,7 +166,7 @@ bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signa
 
 		for (uint32_t i = 0; i < snapshot->slot_n; i++) {
 			double left = (double)bt_column_get(snapshot->alloc[slot], i) -
-				(double)bt_column_get(cache->view.usage->used[slot], i);
+				      (double)bt_column_get(cache->view.usage->used[slot], i);
 
 			available += bt_bitmap_test(snapshot->live, i) && left > 0 ? left : 0;
 		}

@@ -5,7 +5,8 @@
 
 #include "cache/ingest.h"
 
-/* One resource over the live nodes that have any of it. Shares are of a node's allocatable, 0 to 1 (more when over-committed). */
+/* One resource over the live nodes that have any of it. Shares are of a node's allocatable, 0 to 1 (more when
+ * over-committed). */
 struct bt_utilization {
 	struct bt_str name;
 	uint32_t slot; /* BT_RESOURCE_MAX: the pod count */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * berth simulate: reads a cluster and its pending pods, places every pod as kube-scheduler would, and reports.
+ * berth simulate: reads a cluster and its pending pods, places every pod as kube-scheduler would, and
+ * reports.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,8 +35,8 @@ struct simulation {
 };
 
 /* Kinds whose objects change what is decided. */
-static const char *const used_kinds[] = {"Node", "Pod", "Namespace", "Service", "PriorityClass", "Deployment", "ReplicaSet",
-	"ReplicationController", "StatefulSet", "Job", "DaemonSet", "CronJob"};
+static const char *const used_kinds[] = {"Node", "Pod", "Namespace", "Service", "PriorityClass", "Deployment",
+	"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet", "CronJob"};
 
 static const char *option(const struct simulation *s, const char *name)
 {
@@ -58,7 +59,8 @@ static int read_gates(struct simulation *s, struct bt_gates *gates)
 	bt_gates_init(gates);
 	for (size_t i = 0; (text = bt_invocation_item(s->invocation, "feature-gates", i)) && !status; i++) {
 		if (bt_gates_parse(gates, bt_str(text), &error) != BT_OK) {
-			status = bt_invocation_wrong(s->invocation->command, "--feature-gates: %s", error.ptr);
+			status =
+				bt_invocation_wrong(s->invocation->command, "--feature-gates: %s", error.ptr);
 		}
 	}
 	bt_buf_fini(&error);
@@ -156,14 +158,16 @@ static int load_paths(struct simulation *s)
 		paths[n++] = s->invocation->operands[i];
 	}
 	for (size_t i = 0; i < n; i++) {
-		bt_buf_printf(&s->source, "%s%s", i ? ", " : "", strcmp(paths[i], "-") ? paths[i] : "standard input");
+		bt_buf_printf(&s->source, "%s%s", i ? ", " : "",
+			strcmp(paths[i], "-") ? paths[i] : "standard input");
 	}
 	bool usable = bt_load_paths(&s->load, paths, n);
 	bt_mem_free(paths);
 	if (usable) {
 		bt_load_finish(&s->load);
 	} else if (!s->complaints.stop && !bt_interrupt_pending()) {
-		fprintf(stderr, "berth simulate: the input holds no Kubernetes objects; give it files of JSON or YAML as "
+		fprintf(stderr, "berth simulate: the input holds no Kubernetes objects; give it files of "
+				"JSON or YAML as "
 				"kubectl writes them\n");
 	}
 	return usable && !s->complaints.stop ? BT_EXIT_OK : BT_EXIT_INPUT;
@@ -179,7 +183,8 @@ static int load_trace(struct simulation *s)
 	const char *nodes = option(s, "nodes"), *pods = option(s, "pods");
 
 	if (!nodes || !pods) {
-		return bt_invocation_wrong(s->invocation->command, "--trace needs --nodes FILE and --pods FILE");
+		return bt_invocation_wrong(
+			s->invocation->command, "--trace needs --nodes FILE and --pods FILE");
 	}
 	const struct bt_openb_reader reader = {
 		.strict = s->complaints.strict, .complain = complain_about_trace, .context = &s->complaints};
@@ -259,16 +264,19 @@ static void explain_rest(struct simulation *s)
 			continue;
 		}
 		if (slash < wanted.len) {
-			pod_ix = bt_ledger_find(cache->ledger, bt_intern_find(intern, bt_str_sub(wanted, 0, slash)),
+			pod_ix = bt_ledger_find(cache->ledger,
+				bt_intern_find(intern, bt_str_sub(wanted, 0, slash)),
 				bt_intern_find(intern, bt_str_sub(wanted, slash + 1, wanted.len)));
 		}
 		if (pod_ix != BT_NO_POD && bt_ledger_pod(cache->ledger, pod_ix)->state == BT_POD_QUEUED) {
 			bt_report_explain(s->emit, s->engine, pod_ix);
 		} else if (pod_ix != BT_NO_POD) {
-			fprintf(stderr, "berth simulate: --explain %.*s: the pod was on its node before\n", BT_STR_ARG(wanted));
+			fprintf(stderr, "berth simulate: --explain %.*s: the pod was on its node before\n",
+				BT_STR_ARG(wanted));
 		} else {
 			fprintf(stderr,
-				"berth simulate: --explain %.*s: there is no such pod; write NAMESPACE/NAME\n",
+				"berth simulate: --explain %.*s: there is no such pod; write "
+				"NAMESPACE/NAME\n",
 				BT_STR_ARG(wanted));
 		}
 	}
@@ -289,9 +297,11 @@ static void decide(struct simulation *s)
 		bt_emit_begin_array(s->emit, "explain");
 		bt_emit_label(s->emit, "every node for the pod, just before it was decided");
 	}
-	bt_progress_begin(&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->load.counts.pending, s->quiet);
+	bt_progress_begin(
+		&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->load.counts.pending, s->quiet);
 	if (s->timed) {
-		bt_run_trace(&s->run, &s->trace, bt_invocation_has(s->invocation, "until") ? (int64_t)until : INT64_MAX);
+		bt_run_trace(&s->run, &s->trace,
+			bt_invocation_has(s->invocation, "until") ? (int64_t)until : INT64_MAX);
 	} else {
 		bt_run_queue(&s->run);
 	}
@@ -336,7 +346,8 @@ static int report(struct simulation *s)
 
 	sum_uses(&s->run, uses);
 	for (size_t i = 0; i < s->load.kind_n; i++) {
-		kinds[i] = (struct bt_report_kind){s->load.kinds[i].name, s->load.kinds[i].n, is_used(s->load.kinds[i].name)};
+		kinds[i] = (struct bt_report_kind){
+			s->load.kinds[i].name, s->load.kinds[i].n, is_used(s->load.kinds[i].name)};
 	}
 	const struct bt_simulation_facts facts = {
 		.source = s->source.ptr,
@@ -401,7 +412,8 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	struct simulation s = {.invocation = invocation};
 
 	s.quiet = bt_invocation_has(invocation, "quiet");
-	s.complaints = (struct bt_complaints){.quiet = s.quiet, .strict = bt_invocation_has(invocation, "strict")};
+	s.complaints =
+		(struct bt_complaints){.quiet = s.quiet, .strict = bt_invocation_has(invocation, "strict")};
 	s.emit = bt_emit_create();
 	int status = simulate(&s);
 	if (s.has_decisions) {

@@ -21,8 +21,8 @@ void bt_complaints_hear(void *context, const struct bt_diagnosis *diagnosis)
 	}
 }
 
-void bt_complaints_say(struct bt_complaints *complaints, const char *object, const char *path, const char *message,
-	const char *remedy)
+void bt_complaints_say(struct bt_complaints *complaints, const char *object, const char *path,
+	const char *message, const char *remedy)
 {
 	bt_complaints_hear(complaints,
 		&(struct bt_diagnosis){.object = object, .path = path, .message = message, .remedy = remedy});

@@ -11,16 +11,16 @@
 
 struct bt_complaints {
 	bool quiet, strict;
-	uint64_t n;      /* how many there were */
-	bool stop;       /* strict, and there was one */
+	uint64_t n; /* how many there were */
+	bool stop;  /* strict, and there was one */
 };
 
 /* A bt_diagnosis_fn whose context is a struct bt_complaints. */
 void bt_complaints_hear(void *context, const struct bt_diagnosis *diagnosis);
 
 /* A complaint about an object, without a place in a file. */
-void bt_complaints_say(struct bt_complaints *complaints, const char *object, const char *path, const char *message,
-	const char *remedy);
+void bt_complaints_say(struct bt_complaints *complaints, const char *object, const char *path,
+	const char *message, const char *remedy);
 
 /* Says how many complaints were not printed. */
 void bt_complaints_end(const struct bt_complaints *complaints);

@@ -26,7 +26,8 @@ static void count_kind(struct bt_load *load, struct bt_str name)
 
 static void pod_name(const struct bt_pod_object *pod, char out[NAME_MAX_BYTES])
 {
-	snprintf(out, NAME_MAX_BYTES, "Pod %.*s/%.*s", BT_STR_ARG(pod->meta.namespace_), BT_STR_ARG(pod->meta.name));
+	snprintf(out, NAME_MAX_BYTES, "Pod %.*s/%.*s", BT_STR_ARG(pod->meta.namespace_),
+		BT_STR_ARG(pod->meta.name));
 }
 
 static void load_node(struct bt_load *load, const struct bt_node_object *node)
@@ -36,7 +37,8 @@ static void load_node(struct bt_load *load, const struct bt_node_object *node)
 	uint32_t ix;
 
 	snprintf(name, sizeof(name), "Node %.*s", BT_STR_ARG(node->meta.name));
-	if (bt_snapshot_find(cache->snapshot, bt_intern_find(cache->dictionary->intern, node->meta.name)) != BT_NO_NODE) {
+	if (bt_snapshot_find(cache->snapshot, bt_intern_find(cache->dictionary->intern, node->meta.name)) !=
+		BT_NO_NODE) {
 		bt_complaints_say(load->complaints, name, "metadata.name", "the input has this node already",
 			"the first one counts; remove the other");
 		return;
@@ -109,7 +111,8 @@ static void load_pod(struct bt_load *load, struct bt_pod_object *pod)
 		enter_pod(load, pod);
 		return;
 	}
-	load->deferred = bt_mem_grow(load->deferred, load->deferred_n, &load->deferred_cap, sizeof(*load->deferred));
+	load->deferred =
+		bt_mem_grow(load->deferred, load->deferred_n, &load->deferred_cap, sizeof(*load->deferred));
 	load->deferred[load->deferred_n++] = (struct bt_pod_object){
 		.meta = bt_copy_meta(&load->kept, BT_COPY_ALL, &pod->meta),
 		.spec = bt_copy_pod_spec(&load->kept, BT_COPY_ALL, &pod->spec),
@@ -153,7 +156,8 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 		bt_engine_apply_service(load->engine, &object->service);
 		break;
 	case BT_KIND_REPLICA_SET:
-		bt_map_put(&load->replica_sets, name_key(load, object->meta.namespace_, object->meta.name), 1);
+		bt_map_put(
+			&load->replica_sets, name_key(load, object->meta.namespace_, object->meta.name), 1);
 		bt_engine_apply_controller(load->engine, object->kind, &object->workload);
 		break;
 	case BT_KIND_REPLICATION_CONTROLLER:
@@ -173,7 +177,8 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 	for (size_t i = 0; i < path_n; i++) {
 		bt_object_reader_add_path(reader, paths[i]);
 	}
-	while (!load->complaints->stop && !bt_interrupt_pending() && (object = bt_object_reader_next(reader))) {
+	while (!load->complaints->stop && !bt_interrupt_pending() &&
+		(object = bt_object_reader_next(reader))) {
 		struct bt_object copy = *object;
 
 		bt_load_object(load, &copy);
@@ -195,22 +200,24 @@ static void enter_deferred(struct bt_load *load)
 		struct bt_pod_object *pod = &load->deferred[i];
 		struct bt_priority priority;
 
-		if (bt_priority_resolve(&load->priorities, pod->spec.priority_class_name, &priority) == BT_OK) {
+		if (bt_priority_resolve(&load->priorities, pod->spec.priority_class_name, &priority) ==
+			BT_OK) {
 			pod->spec.priority = priority.value;
 			pod->spec.has_priority = true;
 			enter_pod(load, pod);
 			continue;
 		}
 		pod_name(pod, name);
-		bt_complaints_say(load->complaints, name, "spec.priorityClassName", "there is no such PriorityClass",
+		bt_complaints_say(load->complaints, name, "spec.priorityClassName",
+			"there is no such PriorityClass",
 			"the API server would refuse the pod; add the class to the input");
 	}
 	load->deferred_n = 0;
 }
 
 /*
- * A Deployment's pods belong to a ReplicaSet that its controller would have made, and that the scheduler would know: it selects
- * its own pods, all of which have the same labels.
+ * A Deployment's pods belong to a ReplicaSet that its controller would have made, and that the scheduler
+ * would know: it selects its own pods, all of which have the same labels.
  */
 static void enter_replica_set(struct bt_load *load, const struct bt_pod_object *pod)
 {
@@ -241,7 +248,8 @@ static void enter_expanded(void *context, struct bt_pod_object *pod)
 	enter_replica_set(load, pod);
 	if (bt_defaults_admission(pod, &load->priorities, &load->arena) != BT_OK) {
 		pod_name(pod, name);
-		bt_complaints_say(load->complaints, name, "spec.priorityClassName", "there is no such PriorityClass",
+		bt_complaints_say(load->complaints, name, "spec.priorityClassName",
+			"there is no such PriorityClass",
 			"the API server would refuse the pod; add the class to the input");
 		return;
 	}
@@ -249,8 +257,8 @@ static void enter_expanded(void *context, struct bt_pod_object *pod)
 	enter_pod(load, pod);
 }
 
-static bool tolerates_all(const struct bt_cache *cache, const struct bt_signature *signature,
-	const struct bt_taint_set *taints)
+static bool tolerates_all(
+	const struct bt_cache *cache, const struct bt_signature *signature, const struct bt_taint_set *taints)
 {
 	for (uint32_t i = 0; i < taints->n; i++) {
 		const struct bt_taint *taint = &taints->items[i];
@@ -258,7 +266,8 @@ static bool tolerates_all(const struct bt_cache *cache, const struct bt_signatur
 		bool tolerated = !hard;
 
 		for (uint32_t t = 0; t < signature->toleration_n && !tolerated; t++) {
-			tolerated = bt_tolerates(cache->dictionary->intern, &signature->tolerations[t], taint, false);
+			tolerated = bt_tolerates(
+				cache->dictionary->intern, &signature->tolerations[t], taint, false);
 		}
 		if (!tolerated) {
 			return false;
@@ -279,8 +288,8 @@ static bool daemon_eligible(void *context, const struct bt_pod_object *pod, uint
 	if (!bt_selector_matches(cache->dictionary->intern, &signature->node_selector, node->labels)) {
 		return false;
 	}
-	if (signature->has_required &&
-		!bt_node_selector_matches(cache->dictionary->intern, &signature->required, node->labels, node->name)) {
+	if (signature->has_required && !bt_node_selector_matches(cache->dictionary->intern,
+					       &signature->required, node->labels, node->name)) {
 		return false;
 	}
 	return tolerates_all(cache, signature, &snapshot->taint_sets[node->taint_set]);
@@ -309,7 +318,8 @@ static void expand_workloads(struct bt_load *load)
 		.node_n = n,
 	};
 	if (bt_workloads_expand(&load->workloads, &request, &message) != BT_OK) {
-		bt_complaints_say(load->complaints, NULL, NULL, message.ptr, "use --no-expand, or fewer replicas");
+		bt_complaints_say(
+			load->complaints, NULL, NULL, message.ptr, "use --no-expand, or fewer replicas");
 	}
 	bt_buf_fini(&message);
 	bt_mem_free(names);
@@ -326,7 +336,8 @@ static void find_unknown_nodes(struct bt_load *load)
 	for (uint32_t i = 0; i < bt_ledger_pod_end(cache->ledger); i++) {
 		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
 
-		if (pod->state != BT_POD_SCHEDULED || bt_bitmap_test(cache->view.snapshot->live, pod->node_ix)) {
+		if (pod->state != BT_POD_SCHEDULED ||
+			bt_bitmap_test(cache->view.snapshot->live, pod->node_ix)) {
 			continue;
 		}
 		load->counts.on_unknown_nodes++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 1 of a simulation: objects from files or from the generator become nodes and pods of the engine, with the API server's
- * defaults, priorities from their classes, and the pods that workloads still lack.
+ * Stage 1 of a simulation: objects from files or from the generator become nodes and pods of the engine, with
+ * the API server's defaults, priorities from their classes, and the pods that workloads still lack.
  */
 #pragma once
 
@@ -18,11 +18,11 @@ struct bt_kind_count {
 
 struct bt_load_counts {
 	uint64_t objects, bytes, files;
-	uint64_t nodes, pods;              /* entered */
-	uint64_t expanded;                 /* pods made for workloads, among pods */
+	uint64_t nodes, pods;		    /* entered */
+	uint64_t expanded;		    /* pods made for workloads, among pods */
 	uint64_t scheduled, pending, gated; /* pods by how they came */
-	uint64_t ended, foreign, deleting; /* pods that were left out */
-	uint64_t on_unknown_nodes;         /* scheduled pods whose node is not there */
+	uint64_t ended, foreign, deleting;  /* pods that were left out */
+	uint64_t on_unknown_nodes;	    /* scheduled pods whose node is not there */
 };
 
 struct bt_load {
@@ -40,7 +40,7 @@ struct bt_load {
 	struct bt_priority_table priorities;
 	struct bt_workloads workloads;
 	struct bt_map replica_sets; /* that the engine knows */
-	uint32_t *node_ixs; /* of the nodes, while workloads are expanded */
+	uint32_t *node_ixs;	    /* of the nodes, while workloads are expanded */
 };
 
 /* Hands over one object; it may be changed. */
@@ -49,7 +49,8 @@ void bt_load_object(struct bt_load *load, struct bt_object *object);
 /* Reads every path. Returns: false when nothing usable was found or a strict run has to stop. */
 bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n);
 
-/* Call once, after the last object: resolves priorities, expands workloads, looks for pods on nodes that do not exist. */
+/* Call once, after the last object: resolves priorities, expands workloads, looks for pods on nodes that do
+ * not exist. */
 void bt_load_finish(struct bt_load *load);
 
 void bt_load_fini(struct bt_load *load);

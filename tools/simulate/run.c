@@ -27,7 +27,8 @@ static void begin_line(struct bt_run *run, struct bt_json_writer *json, uint32_t
 	const struct bt_pod *pod = pod_at(run, pod_ix);
 
 	bt_buf_clear(&run->key);
-	bt_buf_printf(&run->key, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(names(run), pod->signature->namespace_)),
+	bt_buf_printf(&run->key, "%.*s/%.*s",
+		BT_STR_ARG(bt_intern_str(names(run), pod->signature->namespace_)),
 		BT_STR_ARG(bt_intern_str(names(run), pod->name)));
 	bt_buf_clear(&run->line);
 	*json = (struct bt_json_writer){.out = &run->line};
@@ -78,7 +79,8 @@ static void log_decision(struct bt_run *run, const struct bt_decision *decision)
 	begin_line(run, &json, decision->pod_ix);
 	bt_json_write_key(&json, "node");
 	if (decision->outcome == BT_PLACED) {
-		bt_json_write_str(&json, bt_intern_str(names(run), cache->view.snapshot->nodes[decision->node_ix].name));
+		bt_json_write_str(&json,
+			bt_intern_str(names(run), cache->view.snapshot->nodes[decision->node_ix].name));
 	} else {
 		bt_json_write_null(&json);
 		bt_json_write_key(&json, "message");
@@ -194,7 +196,8 @@ static void arrive(struct player *p, size_t pod)
 {
 	enum bt_entry entry;
 
-	if (bt_engine_add_pod(p->run->engine, &p->trace->pods[pod].object.pod, &entry, &p->pod_ixs[pod]) != BT_OK) {
+	if (bt_engine_add_pod(p->run->engine, &p->trace->pods[pod].object.pod, &entry, &p->pod_ixs[pod]) !=
+		BT_OK) {
 		p->pod_ixs[pod] = BT_NO_POD;
 	}
 }
@@ -239,8 +242,8 @@ void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t unti
 		qsort(p.departures, trace->pod_n, sizeof(*p.departures), by_time);
 	}
 	run->trace_begin_s = run->trace_end_s = next_moment(&p) == INT64_MAX ? 0 : next_moment(&p);
-	for (int64_t now_s = next_moment(&p); now_s != INT64_MAX && now_s <= until_s && !bt_interrupt_pending();
-		now_s = next_moment(&p)) {
+	for (int64_t now_s = next_moment(&p);
+		now_s != INT64_MAX && now_s <= until_s && !bt_interrupt_pending(); now_s = next_moment(&p)) {
 		pass_time(run, now_s);
 		/* What leaves at a moment makes room for what comes at it. */
 		while (p.gone < trace->pod_n && p.departures[p.gone].at_s == now_s) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Running a simulation: pods are decided until none is left that could be, in virtual time when a trace brings times.
+ * Running a simulation: pods are decided until none is left that could be, in virtual time when a trace
+ * brings times.
  */
 #pragma once
 
@@ -47,7 +48,8 @@ struct bt_run {
 /* Decides pods until the active queue is empty, the user interrupts, or the log cannot be written. */
 void bt_run_queue(struct bt_run *run);
 
-/* Plays a trace: pods come and go, and after each moment the queue is run. until_s: where to stop; INT64_MAX: at the end. */
+/* Plays a trace: pods come and go, and after each moment the queue is run. until_s: where to stop; INT64_MAX:
+ * at the end. */
 void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t until_s);
 
 void bt_run_fini(struct bt_run *run);

@@ -12,7 +12,9 @@ static const struct bt_field scenario_fields[] = {
 	{.name = BT_STR("id"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_scenario, id)},
 	{.name = BT_STR("note"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_scenario, note)},
 	{.name = BT_STR("objects"), .type = BT_FIELD_RAW, .offset = offsetof(struct bt_scenario, objects)},
-	{.name = BT_STR("pending"), .type = BT_FIELD_STR_LIST, .offset = offsetof(struct bt_scenario, pending)},
+	{.name = BT_STR("pending"),
+		.type = BT_FIELD_STR_LIST,
+		.offset = offsetof(struct bt_scenario, pending)},
 };
 
 static const struct bt_schema scenario_schema = BT_SCHEMA(scenario_fields, struct bt_scenario);
@@ -40,7 +42,8 @@ bool bt_scenario_read(struct bt_json *json, struct bt_arena *arena, struct bt_sc
 	return true;
 }
 
-static enum bt_status enter(struct bt_scenario_cluster *cluster, struct bt_object *object, struct bt_buf *out_error)
+static enum bt_status enter(
+	struct bt_scenario_cluster *cluster, struct bt_object *object, struct bt_buf *out_error)
 {
 	enum bt_entry entry;
 	uint32_t ix;
@@ -54,14 +57,16 @@ static enum bt_status enter(struct bt_scenario_cluster *cluster, struct bt_objec
 	} else if (object->kind == BT_KIND_SERVICE) {
 		bt_engine_apply_service(cluster->engine, &object->service);
 	} else if (object->kind == BT_KIND_REPLICATION_CONTROLLER || object->kind == BT_KIND_REPLICA_SET ||
-		object->kind == BT_KIND_STATEFUL_SET) {
+		   object->kind == BT_KIND_STATEFUL_SET) {
 		bt_engine_apply_controller(cluster->engine, object->kind, &object->workload);
 	} else if (object->kind == BT_KIND_POD) {
-		/* A scenario holds what reached the scheduler; its watch leaves out pods that have ended, so this one counts. */
+		/* A scenario holds what reached the scheduler; its watch leaves out pods that have ended, so
+		 * this one counts. */
 		object->pod.phase = (struct bt_str){0};
 		status = bt_engine_add_pod(cluster->engine, &object->pod, &entry, &ix);
 		if (status == BT_OK && entry == BT_ENTERED_FOREIGN) {
-			bt_buf_printf(out_error, "no profile is named \"%.*s\"", BT_STR_ARG(object->pod.spec.scheduler_name));
+			bt_buf_printf(out_error, "no profile is named \"%.*s\"",
+				BT_STR_ARG(object->pod.spec.scheduler_name));
 			return BT_NOT_FOUND;
 		}
 	}
@@ -74,7 +79,8 @@ static enum bt_status enter(struct bt_scenario_cluster *cluster, struct bt_objec
 	return status;
 }
 
-static enum bt_status read_objects(struct bt_scenario_cluster *cluster, struct bt_str text, struct bt_buf *out_error)
+static enum bt_status read_objects(
+	struct bt_scenario_cluster *cluster, struct bt_str text, struct bt_buf *out_error)
 {
 	struct bt_json *json = bt_json_create();
 	enum bt_status status = BT_OK;
@@ -100,7 +106,8 @@ static enum bt_status read_objects(struct bt_scenario_cluster *cluster, struct b
 	return status;
 }
 
-static enum bt_status make_engine(struct bt_scenario_cluster *cluster, uint64_t seed, struct bt_buf *out_error)
+static enum bt_status make_engine(
+	struct bt_scenario_cluster *cluster, uint64_t seed, struct bt_buf *out_error)
 {
 	const struct bt_engine_options options = {.seed = seed};
 	struct bt_config_errors errors = {0};
@@ -153,6 +160,7 @@ uint32_t bt_scenario_find(struct bt_scenario_cluster *cluster, struct bt_str key
 	if (slash == key.len) {
 		return BT_NO_POD;
 	}
-	return bt_ledger_find(cache->ledger, bt_intern_find(cache->dictionary->intern, bt_str_sub(key, 0, slash)),
+	return bt_ledger_find(cache->ledger,
+		bt_intern_find(cache->dictionary->intern, bt_str_sub(key, 0, slash)),
 		bt_intern_find(cache->dictionary->intern, bt_str_sub(key, slash + 1, key.len)));
 }

@@ -10,8 +10,8 @@
 /* A scenario as it stands in its line. Owns: nothing; strings belong to the text and the cursor's arena. */
 struct bt_scenario {
 	struct bt_str id, note;
-	struct bt_str config;  /* JSON text; empty when there is none */
-	struct bt_str objects; /* JSON text of the array */
+	struct bt_str config;	    /* JSON text; empty when there is none */
+	struct bt_str objects;	    /* JSON text of the array */
 	struct bt_str_list pending; /* namespace/name, in the order to be judged */
 };
 
@@ -22,7 +22,10 @@ struct bt_scenario_cluster {
 	struct bt_arena arena;
 };
 
-/* Reads one scenario at the cursor. Returns: false with the error in out_error; the cursor is where it failed. */
+/*
+ * Reads one scenario at the cursor.
+ * Returns: false with the error in out_error; the cursor is where it failed.
+ */
 bool bt_scenario_read(struct bt_json *json, struct bt_arena *arena, struct bt_scenario *out_scenario,
 	struct bt_buf *out_error);
 

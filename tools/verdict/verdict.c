@@ -222,10 +222,12 @@ static void end(struct bt_json_writer *json)
 	bt_buf_char(json->out, '\n');
 }
 
-void bt_verdict_write(const struct bt_scenario *scenario, struct bt_scenario_cluster *cluster, struct bt_buf *out_line)
+void bt_verdict_write(
+	const struct bt_scenario *scenario, struct bt_scenario_cluster *cluster, struct bt_buf *out_line)
 {
-	struct writer w = {
-		.json = {.out = out_line}, .engine = cluster->engine, .cache = bt_engine_cache(cluster->engine)};
+	struct writer w = {.json = {.out = out_line},
+		.engine = cluster->engine,
+		.cache = bt_engine_cache(cluster->engine)};
 
 	begin(&w.json, scenario);
 	for (uint32_t i = 0; i < scenario->pending.n; i++) {

@@ -6,7 +6,8 @@
 #include "tools/verdict/scenario.h"
 
 /* Judges every pending pod of a scenario and appends the verdict, one line. */
-void bt_verdict_write(const struct bt_scenario *scenario, struct bt_scenario_cluster *cluster, struct bt_buf *out_line);
+void bt_verdict_write(
+	const struct bt_scenario *scenario, struct bt_scenario_cluster *cluster, struct bt_buf *out_line);
 
 /* Appends the verdict of a scenario that could not be opened: each pending pod with that error. */
 void bt_verdict_write_error(const struct bt_scenario *scenario, struct bt_str error, struct bt_buf *out_line);
