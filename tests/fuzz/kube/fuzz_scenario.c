@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Any bytes as a scenario: it is refused with a reason, or answered with one line of JSON, the same twice.
+ */
+#include "engine/base/check.h"
+#include "tools/verdict/verdict.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void answer(const struct bt_scenario *scenario, struct bt_buf *out)
+{
+	struct bt_scenario_cluster cluster;
+	struct bt_buf error = {0};
+
+	if (bt_scenario_open(scenario, 1, &cluster, &error) == BT_OK) {
+		bt_verdict_write(scenario, &cluster, out);
+		bt_scenario_close(&cluster);
+	} else {
+		BT_REQUIRE(error.len > 0);
+		bt_verdict_write_error(scenario, bt_buf_view(&error), out);
+	}
+	bt_buf_fini(&error);
+}
+
+static void check_line(struct bt_str line)
+{
+	struct bt_json *json = bt_json_create();
+	struct bt_arena arena = {0};
+
+	bt_json_begin(json, line, &arena);
+	BT_REQUIRE(bt_json_skip(json) && !bt_json_more(json));
+	BT_REQUIRE(line.ptr[line.len - 1] == '\n');
+	bt_arena_fini(&arena);
+	bt_json_destroy(json);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bt_json *json = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_buf error = {0}, first = {0}, second = {0};
+	struct bt_scenario scenario;
+
+	bt_json_begin(json, (struct bt_str){(const char *)data, size}, &arena);
+	if (bt_scenario_read(json, &arena, &scenario, &error)) {
+		answer(&scenario, &first);
+		answer(&scenario, &second);
+		BT_REQUIRE(bt_str_eq(bt_buf_view(&first), bt_buf_view(&second)));
+		check_line(bt_buf_view(&first));
+	} else {
+		BT_REQUIRE(error.len > 0);
+	}
+	bt_buf_fini(&error);
+	bt_buf_fini(&first);
+	bt_buf_fini(&second);
+	bt_arena_fini(&arena);
+	bt_json_destroy(json);
+	return 0;
+}
