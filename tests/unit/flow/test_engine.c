@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The cycle: what becomes of pods that are handed in, decided, bound, not bound, and taken away.
+ */
+#include "object_fixture.h"
+
+#include "engine/flow/engine.h"
+
+#define CONTAINER "containers: [{name: a, resources: {requests: {cpu: '1'}}}]"
+
+struct trial {
+	struct fixture *f;
+	struct bt_config config;
+	struct bt_engine *engine;
+};
+
+static void begin(struct trial *t, void **state, const struct bt_engine_options *options)
+{
+	struct bt_config_errors errors = {0};
+
+	t->f = *state;
+	bt_config_init_default(&t->config, NULL);
+	t->engine = bt_engine_create(&t->config, options, &errors);
+	assert_non_null(t->engine);
+	bt_config_errors_fini(&errors);
+}
+
+static void end(struct trial *t)
+{
+	bt_engine_destroy(t->engine);
+	bt_config_fini(&t->config);
+}
+
+static uint32_t add_node(struct trial *t, const char *name, const char *cpu)
+{
+	char text[256];
+	uint32_t slot = BT_NO_NODE;
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: '%s', "
+		"memory: 8Gi, pods: '10'}}}",
+		name, cpu);
+	assert_int_equal(bt_engine_apply_node(t->engine, &fixture_read(t->f, text)->node, &slot), BT_OK);
+	return slot;
+}
+
+static uint32_t add_pod(struct trial *t, const char *spec, enum bt_entry wanted)
+{
+	char text[512];
+	enum bt_entry entry;
+	uint32_t ix;
+
+	snprintf(text, sizeof(text), "schedulerName: default-scheduler, %s", spec);
+	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
+	assert_int_equal(entry, wanted);
+	return ix;
+}
+
+static struct bt_decision decide(struct trial *t, uint32_t pod)
+{
+	struct bt_decision decision;
+
+	assert_int_equal(bt_engine_pop(t->engine), pod);
+	bt_engine_decide(t->engine, pod, &decision);
+	return decision;
+}
+
+static void pods_are_sorted_as_they_come(void **state)
+{
+	struct trial t;
+	enum bt_entry entry;
+	uint32_t ix;
+
+	begin(&t, state, &(struct bt_engine_options){0});
+	add_node(&t, "n1", "4");
+	add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	add_pod(&t, "schedulingGates: [{name: g}], " CONTAINER, BT_ENTERED_GATED);
+	add_pod(&t, "nodeName: n1, " CONTAINER, BT_ENTERED_SCHEDULED);
+	assert_int_equal(
+		bt_engine_add_pod(t.engine, fixture_read_pod(t.f, "schedulerName: other"), &entry, &ix),
+		BT_OK);
+	assert_int_equal(entry, BT_ENTERED_FOREIGN);
+	assert_int_equal(ix, BT_NO_POD);
+	struct bt_engine_counts counts = bt_engine_counts(t.engine);
+	assert_int_equal(counts.queue.active, 1);
+	assert_int_equal(counts.queue.gated, 1);
+	assert_int_equal(counts.sets.scheduled, 1);
+	end(&t);
+}
+
+static void a_pod_that_fits_is_placed_and_counts(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, &(struct bt_engine_options){0});
+	uint32_t node = add_node(&t, "n1", "1"), first = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	uint32_t second = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	struct bt_decision decision = decide(&t, first);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	assert_int_equal(decision.node_ix, node);
+	assert_int_equal(decide(&t, second).outcome, BT_REFUSED);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	struct bt_engine_counts counts = bt_engine_counts(t.engine);
+	assert_int_equal(counts.sets.scheduled, 1);
+	assert_int_equal(counts.queue.unschedulable, 1);
+	assert_int_equal(counts.placed_n, 1);
+	assert_int_equal(counts.refused_n, 1);
+	end(&t);
+}
+
+static void a_refused_pod_is_looked_at_again_when_room_may_have_come(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, &(struct bt_engine_options){0});
+	add_node(&t, "n1", "1");
+	uint32_t first = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE),
+		 second = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	decide(&t, first);
+	decide(&t, second);
+	bt_engine_remove_pod(t.engine, first);
+	assert_int_equal(decide(&t, second).outcome, BT_PLACED);
+	uint32_t third = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, third).outcome, BT_REFUSED);
+	add_node(&t, "n2", "1");
+	assert_int_equal(decide(&t, third).outcome, BT_PLACED);
+	end(&t);
+}
+
+static void without_nodes_every_pod_is_refused(void **state)
+{
+	struct trial t;
+	struct bt_explanation explanation = {0};
+	struct bt_buf text = {0};
+
+	begin(&t, state, &(struct bt_engine_options){0});
+	uint32_t pod = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, pod).outcome, BT_REFUSED);
+	bt_engine_explain(t.engine, pod, &explanation);
+	bt_engine_message(t.engine, &explanation, &text);
+	assert_string_equal(text.ptr, "no nodes available to schedule pods");
+	bt_explanation_fini(&explanation);
+	bt_buf_fini(&text);
+	end(&t);
+}
+
+static void leave_open(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	(void)context;
+	(void)engine;
+	(void)pod_ix;
+	(void)node_ix;
+}
+
+static void a_binding_that_fails_gives_everything_back(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, &(struct bt_engine_options){.binder = {leave_open, NULL}});
+	uint32_t node = add_node(&t, "n1", "1"), pod = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, pod).outcome, BT_PLACED);
+	assert_int_equal(bt_engine_counts(t.engine).sets.assumed, 1);
+	assert_int_equal(bt_engine_cache(t.engine)->view.usage->pod_n[node], 1);
+	bt_engine_bind_failed(t.engine, pod);
+	assert_int_equal(bt_engine_counts(t.engine).sets.queued, 1);
+	assert_int_equal(bt_engine_cache(t.engine)->view.usage->pod_n[node], 0);
+	assert_int_equal(decide(&t, pod).outcome, BT_PLACED);
+	bt_engine_bound(t.engine, pod);
+	struct bt_ledger_counts sets = bt_engine_counts(t.engine).sets;
+	assert_int_equal(sets.assume_n, 2);
+	assert_int_equal(sets.forget_n, 1);
+	assert_int_equal(sets.confirm_n, 1);
+	end(&t);
+}
+
+/* The node of the only pod in a cluster of equal nodes. */
+static uint32_t place_one(void **state, uint64_t seed, bool evaluate)
+{
+	struct trial t;
+	char name[16];
+
+	begin(&t, state, &(struct bt_engine_options){.seed = seed, .evaluate_always = evaluate});
+	for (int i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		add_node(&t, name, "4");
+	}
+	uint32_t node = decide(&t, add_pod(&t, CONTAINER, BT_ENTERED_QUEUE)).node_ix;
+	end(&t);
+	return node;
+}
+
+static void every_equal_node_gets_its_chance_by_the_seed(void **state)
+{
+	uint32_t wins[12] = {0};
+
+	for (uint64_t seed = 0; seed < 360; seed++) {
+		uint32_t node = place_one(state, seed, false);
+
+		assert_int_equal(place_one(state, seed, true), node);
+		wins[node]++;
+	}
+	for (int i = 0; i < 12; i++) {
+		assert_in_range(wins[i], 10, 60);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(pods_are_sorted_as_they_come),
+		FIXTURE_TEST(a_pod_that_fits_is_placed_and_counts),
+		FIXTURE_TEST(a_refused_pod_is_looked_at_again_when_room_may_have_come),
+		FIXTURE_TEST(without_nodes_every_pod_is_refused),
+		FIXTURE_TEST(a_binding_that_fails_gives_everything_back),
+		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A column that reads the journal equals one that asks everybody anew.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "engine/score/column.h"
+
+#define NODE_N	  200
+#define JOURNAL_N 64
+
+/* A cluster that is nothing but one number a node. */
+struct world {
+	struct bt_snapshot snapshot;
+	struct bt_usage usage;
+	struct bt_view view;
+	int64_t pod_n[NODE_N];
+	uint32_t journal[JOURNAL_N];
+};
+
+static struct world *world_create(void)
+{
+	struct world *w = bt_mem_zalloc(1, sizeof(*w));
+
+	w->snapshot = (struct bt_snapshot){.slot_n = NODE_N, .node_n = NODE_N};
+	w->usage = (struct bt_usage){.pod_n = w->pod_n, .journal = w->journal, .journal_mask = JOURNAL_N - 1};
+	w->view = (struct bt_view){&w->snapshot, &w->usage};
+	return w;
+}
+
+static void change(struct world *w, uint32_t node, int64_t pod_n)
+{
+	w->pod_n[node] = pod_n;
+	w->journal[w->usage.journal_end++ & w->usage.journal_mask] = node;
+}
+
+/* Refuses nodes with a multiple of 7 pods; likes those with many. */
+static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	(void)term;
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = view->usage->pod_n[first + i] % 7 != 0;
+	}
+}
+
+static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	(void)term;
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = view->usage->pod_n[first + i];
+	}
+}
+
+static const struct bt_plugin plugin = {.name = "Test", .filter = filter, .score = score};
+
+static struct bt_column column_of(void)
+{
+	return (struct bt_column){
+		.parts[0] = {.plugin = &plugin, .weight = 3, .filter = true, .score = true},
+		.part_n = 1,
+		.value = bt_mem_column(256, sizeof(uint16_t)),
+		.slot_n = NODE_N,
+	};
+}
+
+static void assert_right(const struct world *w, const struct bt_column *column)
+{
+	for (uint32_t i = 0; i < NODE_N; i++) {
+		assert_int_equal(column->value[i], w->pod_n[i] % 7 == 0 ? 0 : 1 + 3 * w->pod_n[i]);
+	}
+}
+
+static void a_column_follows_the_journal_however_far_behind(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 5};
+	struct world *w = world_create();
+	struct bt_column column = column_of();
+
+	(void)state;
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (int round = 0; round < 500; round++) {
+		/* Sometimes further than the journal remembers. */
+		for (uint32_t n = bt_rng_below(&rng, round % 5 ? 6 : 3 * JOURNAL_N); n; n--) {
+			change(w, bt_rng_below(&rng, NODE_N), bt_rng_below(&rng, 101));
+		}
+		bt_column_catch_up(&column, &w->view);
+		assert_right(w, &column);
+	}
+	assert_false(column.odd);
+	bt_mem_free(column.value);
+	bt_mem_free(w);
+}
+
+static void only_nodes_in_the_journal_are_asked_again(void **state)
+{
+	struct world *w = world_create();
+	struct bt_column column = column_of();
+
+	(void)state;
+	change(w, 3, 10);
+	bt_column_catch_up(&column, &w->view);
+	w->pod_n[5] = 50; /* without an entry: nobody looks */
+	change(w, 3, 20);
+	bt_column_catch_up(&column, &w->view);
+	assert_int_equal(column.value[3], 61);
+	assert_int_equal(column.value[5], 0);
+	bt_mem_free(column.value);
+	bt_mem_free(w);
+}
+
+static void scores_out_of_range_make_the_column_odd(void **state)
+{
+	struct world *w = world_create();
+	struct bt_column column = column_of();
+
+	(void)state;
+	change(w, 3, 100);
+	bt_column_catch_up(&column, &w->view);
+	assert_false(column.odd);
+	change(w, 3, 101);
+	bt_column_catch_up(&column, &w->view);
+	assert_true(column.odd);
+	bt_mem_free(column.value);
+	bt_mem_free(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_column_follows_the_journal_however_far_behind),
+		cmocka_unit_test(only_nodes_in_the_journal_are_asked_again),
+		cmocka_unit_test(scores_out_of_range_make_the_column_odd),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
