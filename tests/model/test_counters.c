@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Topology counters after random histories of pods, nodes and namespaces equal a fold over the ledger's pods
+ * (I4).
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cache/ingest.h"
+#include "engine/base/rng.h"
+
+#define STEPS	 4000
+#define CHECKS	 40 /* steps between two looks at everything */
+#define NODES	 12
+#define PODS	 300
+#define QUERIES	 24
+#define KEYS	 3
+#define VALUES	 3
+#define TERM_MAX 4
+
+struct history {
+	struct bt_cache *cache;
+	struct bt_rng rng;
+	struct bt_arena arena;
+	uint32_t keys[KEYS];
+	struct bt_pod_query queries[QUERIES];
+	uint32_t query_n;
+};
+
+static const char *const names[] = {"a", "b", "c"};
+static const char *const keys[KEYS] = {"zone", "rack", "kubernetes.io/hostname"};
+
+static uint32_t below(struct history *h, uint32_t n)
+{
+	return bt_rng_below(&h->rng, n);
+}
+
+static struct bt_str pick(struct history *h)
+{
+	return bt_str(names[below(h, 3)]);
+}
+
+static struct bt_str numbered(struct history *h, const char *stem, uint32_t n)
+{
+	char text[32];
+	int len = snprintf(text, sizeof(text), "%s%u", stem, n);
+
+	return (struct bt_str){bt_arena_copy(&h->arena, text, (size_t)len), (size_t)len};
+}
+
+static struct bt_str_map random_labels(struct history *h, const char *const *of, uint32_t n, uint32_t percent)
+{
+	struct bt_str_pair *items = bt_arena_zalloc(&h->arena, n * sizeof(*items));
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (below(h, 100) < percent) {
+			items[kept++] = (struct bt_str_pair){bt_str(of[i]), pick(h)};
+		}
+	}
+	return (struct bt_str_map){items, kept, true};
+}
+
+static struct bt_label_selector_object random_selector(struct history *h)
+{
+	static const char *const operators[] = {"In", "NotIn", "Exists", "DoesNotExist"};
+	struct bt_label_selector_object selector = {.set = below(h, 10) > 0};
+	struct bt_requirement_object *item = bt_arena_zalloc(&h->arena, sizeof(*item));
+	uint32_t op = below(h, 4);
+
+	selector.match_labels = random_labels(h, names, 2, 30);
+	*item = (struct bt_requirement_object){.key = pick(h), .operator_ = bt_str(operators[op])};
+	if (op < 2) {
+		item->values.items = bt_arena_zalloc(&h->arena, sizeof(*item->values.items));
+		item->values.items[0] = pick(h);
+		item->values.n = 1;
+	}
+	selector.match_expressions.items = item;
+	selector.match_expressions.n = below(h, 2);
+	return selector;
+}
+
+static struct bt_pod_term_object random_term(struct history *h)
+{
+	struct bt_pod_term_object term = {
+		.label_selector = random_selector(h), .topology_key = bt_str(keys[below(h, KEYS)])};
+
+	if (below(h, 3) == 0) {
+		term.namespaces.items = bt_arena_zalloc(&h->arena, sizeof(*term.namespaces.items));
+		term.namespaces.items[0] = pick(h);
+		term.namespaces.n = 1;
+	}
+	if (below(h, 3) == 0) {
+		term.namespace_selector = random_selector(h);
+	}
+	return term;
+}
+
+static void random_affinity(struct history *h, struct bt_pod_affinity_object *affinity)
+{
+	affinity->required = bt_arena_zalloc(&h->arena, TERM_MAX * sizeof(*affinity->required));
+	affinity->preferred = bt_arena_zalloc(&h->arena, TERM_MAX * sizeof(*affinity->preferred));
+	affinity->required_n = below(h, 3);
+	affinity->preferred_n = below(h, 3);
+	for (uint32_t i = 0; i < affinity->required_n; i++) {
+		affinity->required[i] = random_term(h);
+	}
+	if (affinity->required_n == 2 && below(h, 2)) {
+		affinity->required[1] = affinity->required[0];
+	}
+	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
+		affinity->preferred[i].weight = (int32_t)below(h, 100);
+		affinity->preferred[i].term = random_term(h);
+	}
+}
+
+/* ---- steps ---- */
+
+static void add_pod(struct history *h)
+{
+	struct bt_pod_object pod = {
+		.meta = {.name = numbered(h, "p", below(h, PODS)), .namespace_ = pick(h)}};
+	uint32_t pod_ix;
+
+	pod.meta.labels = random_labels(h, names, 3, 50);
+	pod.meta.deletion_ns = below(h, 8) == 0;
+	if (below(h, 2)) {
+		pod.spec.node_name = numbered(h, "n", below(h, NODES));
+	}
+	if (below(h, 3) == 0) {
+		/* Few different ones, so that pods share signatures. */
+		uint64_t keep = h->rng.state;
+
+		h->rng.state = below(h, 6);
+		random_affinity(h, &pod.spec.affinity.pod_affinity);
+		random_affinity(h, &pod.spec.affinity.pod_anti_affinity);
+		h->rng.state = keep + 1;
+	}
+	bt_ingest_pod(h->cache, &pod, &pod_ix);
+}
+
+static void move_pod(struct history *h)
+{
+	struct bt_ledger *ledger = h->cache->ledger;
+	uint32_t end = bt_ledger_pod_end(ledger);
+
+	if (end == 0) {
+		return;
+	}
+	uint32_t pod_ix = below(h, end);
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	if (pod->state == BT_POD_VACANT) {
+		return;
+	}
+	if (below(h, 4) == 0) {
+		bt_ledger_remove(ledger, pod_ix);
+	} else if (below(h, 4) == 0) {
+		bt_ledger_set_terminating(ledger, pod_ix, below(h, 2));
+	} else if (pod->state == BT_POD_QUEUED && h->cache->view.snapshot->slot_n) {
+		bt_ledger_assume(ledger, pod_ix, below(h, h->cache->view.snapshot->slot_n));
+	} else if (pod->state == BT_POD_ASSUMED) {
+		if (below(h, 2)) {
+			bt_ledger_confirm(ledger, pod_ix);
+		} else {
+			bt_ledger_forget(ledger, pod_ix);
+		}
+	}
+}
+
+static void change_node(struct history *h)
+{
+	struct bt_node_object node = {.meta = {.name = numbered(h, "n", below(h, NODES))}};
+	uint32_t node_ix;
+
+	if (below(h, 4) == 0) {
+		(void)!bt_ingest_node_delete(h->cache, node.meta.name);
+		return;
+	}
+	node.meta.labels = random_labels(h, keys, KEYS, 80);
+	assert_int_equal(bt_ingest_node(h->cache, &node, &node_ix), BT_OK);
+}
+
+static void change_namespace(struct history *h)
+{
+	struct bt_namespace_object object = {.meta = {.name = pick(h)}};
+
+	if (below(h, 3) == 0) {
+		(void)!bt_ingest_delete(h->cache, BT_KIND_NAMESPACE, (struct bt_str){0}, object.meta.name);
+		return;
+	}
+	object.meta.labels = random_labels(h, names, 3, 50);
+	bt_ingest_namespace(h->cache, &object);
+}
+
+/* ---- the fold ---- */
+
+static bool counts_on(const struct bt_pod *pod, uint32_t node_ix)
+{
+	return (pod->state == BT_POD_ASSUMED || pod->state == BT_POD_SCHEDULED) && pod->node_ix == node_ix;
+}
+
+static int32_t satisfying_on(const struct history *h, const struct bt_pod_query *query, uint32_t node_ix)
+{
+	int32_t n = 0;
+
+	for (uint32_t p = 0; p < bt_ledger_pod_end(h->cache->ledger); p++) {
+		const struct bt_pod *pod = bt_ledger_pod(h->cache->ledger, p);
+
+		n += counts_on(pod, node_ix) && !(query->skip_terminating && pod->terminating) &&
+		     bt_pod_query_holds(h->cache->dictionary->intern, query, pod->signature->namespace_,
+			     pod->signature->labels);
+	}
+	return n;
+}
+
+/* Compares a tally with sums of on_node over the nodes with equal values of the key. */
+static void check_tally(const struct history *h, const struct bt_tally *tally, uint32_t key,
+	const uint8_t *member, const int32_t *on_node)
+{
+	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
+	int32_t lowest = INT32_MAX;
+	int64_t total = 0;
+	uint32_t counted_n = 0;
+
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		bool live = bt_bitmap_test(snapshot->live, i);
+		uint32_t value = live ? bt_labels_get(snapshot->nodes[i].labels, key) : BT_NAME_NONE;
+		int32_t sum = 0;
+		bool counted = false, first = true;
+
+		if (value == BT_NAME_NONE) {
+			assert_int_equal(tally->domain[i], BT_NO_DOMAIN);
+			continue;
+		}
+		for (uint32_t j = 0; j < snapshot->slot_n; j++) {
+			if (!bt_bitmap_test(snapshot->live, j) ||
+				bt_labels_get(snapshot->nodes[j].labels, key) != value) {
+				continue;
+			}
+			assert_int_equal(tally->domain[j], tally->domain[i]);
+			first &= j >= i;
+			counted |= !member || member[j];
+			sum += !member || member[j] ? on_node[j] : 0;
+		}
+		assert_int_equal(tally->sums[tally->domain[i]], sum);
+		if (first) {
+			total += sum;
+			counted_n += counted;
+			lowest = counted && sum < lowest ? sum : lowest;
+		}
+	}
+	assert_int_equal(tally->total, total);
+	assert_int_equal(tally->counted_n, counted_n);
+	assert_int_equal(tally->lowest, lowest);
+}
+
+static void check_query(struct history *h, const struct bt_pod_query *query)
+{
+	const struct bt_counting *counting = h->cache->view.counting;
+	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
+	uint32_t counter = counting->counter(counting->context, query);
+	int32_t on_node[NODES + 1] = {0};
+	uint8_t member[NODES + 1] = {0};
+
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		on_node[i] = satisfying_on(h, query, i);
+		member[i] = bt_bitmap_test(snapshot->live, i) && i % 3 != 0;
+		assert_int_equal(bt_counters_on_node(h->cache->counters, counter, i), on_node[i]);
+	}
+	uint32_t set = counting->node_set(counting->context, member);
+	for (uint32_t k = 0; k < KEYS; k++) {
+		check_tally(h, counting->tally(counting->context, counter, h->keys[k], 0, false), h->keys[k],
+			NULL, on_node);
+		check_tally(h, counting->tally(counting->context, counter, h->keys[k], set, false),
+			h->keys[k], member, on_node);
+	}
+}
+
+/* What all carried terms that concern a signature add up to on a node, with made-up weights that tell the
+ * kinds apart. */
+static int64_t carried_worth(enum bt_carried_kind kind, int32_t weight)
+{
+	return kind == BT_CARRIED_ANTI_AFFINITY ? 1000000 : kind == BT_CARRIED_AFFINITY ? 1000 : weight;
+}
+
+static int64_t list_worth(const struct history *h, const struct bt_signature *signature,
+	const struct bt_pod_term_list *list, enum bt_carried_kind kind, int32_t sign,
+	const struct bt_labels *domain_of, const struct bt_labels *carrier)
+{
+	const struct bt_intern *intern = h->cache->dictionary->intern;
+	struct bt_labels space =
+		bt_namespaces_labels(bt_counters_namespaces(h->cache->counters), signature->namespace_);
+	int64_t worth = 0;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct bt_pod_term *term = &list->items[i];
+		uint32_t value = bt_labels_get(*domain_of, term->topology_key);
+		struct bt_pod_match match = term->match;
+
+		match.any_namespace = bt_selector_matches(intern, &term->namespace_selector, space);
+		if (value && value == bt_labels_get(*carrier, term->topology_key) &&
+			bt_pod_match_holds(intern, &match, signature->namespace_, signature->labels)) {
+			worth += carried_worth(kind, sign * term->weight);
+		}
+	}
+	return worth;
+}
+
+static int64_t worth_by_fold(const struct history *h, const struct bt_signature *signature, uint32_t node_ix)
+{
+	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
+	const struct bt_labels *here = &snapshot->nodes[node_ix].labels;
+	int64_t worth = 0;
+
+	for (uint32_t p = 0; p < bt_ledger_pod_end(h->cache->ledger); p++) {
+		const struct bt_pod *pod = bt_ledger_pod(h->cache->ledger, p);
+		const struct bt_pod_affinity *affinity =
+			pod->state == BT_POD_VACANT ? NULL : pod->signature->pod_affinity;
+
+		if (!affinity || pod->node_ix == BT_NO_NODE || !counts_on(pod, pod->node_ix) ||
+			!bt_bitmap_test(snapshot->live, pod->node_ix)) {
+			continue;
+		}
+		const struct bt_labels *there = &snapshot->nodes[pod->node_ix].labels;
+		worth += list_worth(
+			h, signature, &affinity->anti_affinity, BT_CARRIED_ANTI_AFFINITY, 1, here, there);
+		worth += list_worth(h, signature, &affinity->affinity, BT_CARRIED_AFFINITY, 1, here, there);
+		worth += list_worth(
+			h, signature, &affinity->preferred_affinity, BT_CARRIED_PREFERENCE, 1, here, there);
+		worth += list_worth(h, signature, &affinity->preferred_anti_affinity, BT_CARRIED_PREFERENCE,
+			-1, here, there);
+	}
+	return worth;
+}
+
+static void check_concerning(struct history *h, const struct bt_signature *signature)
+{
+	const struct bt_counting *counting = h->cache->view.counting;
+	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
+	uint32_t n;
+	const struct bt_carried *const *carried = counting->concerning(counting->context, signature, &n);
+
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		int64_t worth = 0;
+
+		if (!bt_bitmap_test(snapshot->live, i)) {
+			continue;
+		}
+		for (uint32_t c = 0; c < n; c++) {
+			uint32_t domain = carried[c]->tally->domain[i];
+
+			worth += domain == BT_NO_DOMAIN
+					 ? 0
+					 : carried_worth(carried[c]->kind, carried[c]->weight) *
+						   carried[c]->tally->sums[domain];
+			assert_true(carried[c]->pod_n >= carried[c]->tally->total);
+		}
+		assert_int_equal(worth, worth_by_fold(h, signature, i));
+	}
+}
+
+static void check(struct history *h)
+{
+	for (uint32_t q = 0; q < h->query_n; q++) {
+		check_query(h, &h->queries[q]);
+	}
+	for (uint32_t s = 0; s < 6 && bt_signatures_count(h->cache->signatures); s++) {
+		uint32_t ix = below(h, bt_signatures_count(h->cache->signatures));
+
+		check_concerning(h, bt_signatures_get(h->cache->signatures, ix));
+	}
+}
+
+/* A new query, which must find the pods that are there already. */
+static void ask_more(struct history *h)
+{
+	struct bt_intern *intern = h->cache->dictionary->intern;
+
+	if (h->query_n == QUERIES) {
+		return;
+	}
+	uint32_t n = 1 + below(h, 2);
+	struct bt_pod_match *items = bt_arena_zalloc(&h->arena, n * sizeof(*items));
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_label_selector_object selector = random_selector(h);
+		uint32_t *spaces = bt_arena_zalloc(&h->arena, 2 * sizeof(*spaces));
+
+		assert_int_equal(
+			bt_selector_compile(intern, &h->arena, &selector, &items[i].labels, NULL), BT_OK);
+		spaces[0] = bt_intern_add(intern, pick(h));
+		spaces[1] = bt_intern_add(intern, pick(h));
+		items[i].namespace_n = bt_names_sort(spaces, 2);
+		items[i].namespaces = spaces;
+		items[i].any_namespace = below(h, 3) == 0;
+	}
+	h->queries[h->query_n++] = (struct bt_pod_query){items, n, below(h, 2)};
+}
+
+static void counters_equal_a_fold_after_any_history(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260102;
+	struct history h = {.cache = bt_cache_create(), .rng = {seed}};
+
+	(void)state;
+	printf("BT_SEED=%" PRIu64 "\n", seed);
+	for (uint32_t k = 0; k < KEYS; k++) {
+		h.keys[k] = bt_intern_add(h.cache->dictionary->intern, bt_str(keys[k]));
+	}
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t what = below(&h, 100);
+
+		if (what < 40) {
+			add_pod(&h);
+		} else if (what < 95) {
+			move_pod(&h);
+		} else if (what < 97) {
+			change_node(&h);
+		} else if (what < 98) {
+			change_namespace(&h);
+		} else {
+			ask_more(&h);
+		}
+		if (step % CHECKS == 0) {
+			check(&h);
+		}
+	}
+	check(&h);
+	bt_cache_destroy(h.cache);
+	bt_arena_fini(&h.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(counters_equal_a_fold_after_any_history)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
