@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/generate/build.h"
 
@@ -337,4 +338,16 @@ struct bt_pod_object *random_pod(struct random_source *s, uint32_t ix)
 		bt_build_item(&s->arena, &spec->scheduling_gates, bt_str("example.com/wait"));
 	}
 	return pod;
+}
+
+void random_port(struct random_source *s, struct bt_pod_object *pod)
+{
+	uint32_t n = pod->spec.container_n;
+	struct bt_container_object *containers = bt_arena_zalloc(&s->arena, n * sizeof(*containers));
+
+	memcpy(containers, pod->spec.containers, n * sizeof(*containers));
+	containers[0].port_n = 1;
+	containers[0].ports = bt_arena_zalloc(&s->arena, sizeof(*containers[0].ports));
+	containers[0].ports[0].host_port = 8000 + (int32_t)random_below(s, 3);
+	pod->spec.containers = containers;
 }

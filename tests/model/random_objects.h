@@ -19,6 +19,10 @@ const struct bt_node_object *random_node(struct random_source *source, uint32_t 
 /* A waiting pod named "pod-<ix>"; few kinds, so that pods share signatures. */
 struct bt_pod_object *random_pod(struct random_source *source, uint32_t ix);
 
+/* Gives the pod's first container one host port; its other containers stay shared with the pod it was copied
+ * from. */
+void random_port(struct random_source *source, struct bt_pod_object *pod);
+
 /* A number in [0, n). */
 uint32_t random_below(struct random_source *source, uint32_t n);
 

@@ -869,6 +869,9 @@ void ref_judge(const struct ref_cluster *cluster, const struct ref_settings *set
 	const struct bt_pod_object *pod, struct ref_verdict *out)
 {
 	*out = (struct ref_verdict){.node_n = cluster->node_n};
+	if (cluster->node_n == 0) {
+		return;
+	}
 	pre_filter(cluster, pod, out);
 	if (out->refusal) {
 		return;

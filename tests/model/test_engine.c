@@ -90,19 +90,18 @@ static void expect(struct history *h, bool good, const char *what)
 
 /* ---- profiles ---- */
 
-static const char *const profiles[] = {
-	"{}",
-	"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, resources: "
-	"[{name: cpu, "
-	"weight: 3}, {name: memory, weight: 1}, {name: example.com/widget, weight: 5}]}}}]",
+static const char most_allocated[] =
+	"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated, "
+	"resources: [{name: cpu, weight: 3}, {name: memory, weight: 1}, {name: example.com/widget, weight: "
+	"5}]}}}]";
+static const char falling_shape[] =
 	"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: RequestedToCapacityRatio, "
-	"resources: "
-	"[{name: cpu, weight: 3}, {name: memory, weight: 2}], requestedToCapacityRatio: {shape: "
-	"[{utilization: 0, score: "
-	"10}, {utilization: 40, score: 8}, {utilization: 100, score: 0}]}}}}]",
+	"resources: [{name: cpu, weight: 3}, {name: memory, weight: 2}], requestedToCapacityRatio: {shape: "
+	"[{utilization: 0, score: 10}, {utilization: 40, score: 8}, {utilization: 100, score: 0}]}}}}]";
+static const char other_weights[] =
 	"plugins: {score: {enabled: [{name: TaintToleration, weight: 1}, {name: NodeAffinity, weight: 7}, "
-	"{name: ImageLocality, weight: 20}]}}",
-};
+	"{name: ImageLocality, weight: 20}]}}";
+static const char *const profiles[] = {"{}", most_allocated, falling_shape, other_weights};
 
 #define PROFILE_N (sizeof(profiles) / sizeof(profiles[0]))
 
@@ -277,6 +276,10 @@ static struct bt_pod_object *new_pod(struct history *h)
 		pod->spec = model->spec;
 		pod->spec.node_name = (struct bt_str){0};
 		pod->meta.namespace_ = model->meta.namespace_;
+		/* Pods that differ in nothing but this. */
+		if (random_chance(&h->source, 15)) {
+			random_port(&h->source, pod);
+		}
 	}
 	return pod;
 }
