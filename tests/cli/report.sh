@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+# What simulate says: numbers that agree with the decisions, in every format; the table of every node for one pod; colours.
+. "$(dirname "$0")/common.sh" "$@"
+
+cat >cluster.yaml <<'YAML'
+apiVersion: v1
+kind: Node
+metadata: {name: big, labels: {topology.kubernetes.io/zone: a}}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: small, labels: {topology.kubernetes.io/zone: b}}
+status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: closed}
+spec: {unschedulable: true}
+status: {allocatable: {cpu: "8", memory: 8Gi, pods: "10"}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: before}, spec: {nodeName: big, containers: [{name: c, resources: {requests: {cpu: 800m}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: fits}, spec: {containers: [{name: c, resources: {requests: {cpu: 500m}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: large}, spec: {containers: [{name: c, resources: {requests: {cpu: "4"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: gated}, spec: {schedulingGates: [{name: example.com/wait}], containers: [{name: c}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: pinned}
+spec:
+  containers: [{name: c}]
+  affinity:
+    nodeAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+        nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [small]}]}]
+---
+{apiVersion: example.com/v1, kind: Lamp, metadata: {name: l}}
+YAML
+
+# line TEXT: the report has this line, however wide its gaps are.
+line() {
+	sed 's/  */ /g; s/ $//' out | grep -qxF -- " $1" || fail "no line '$1' in: $(cat out)"
+}
+
+# explains POD LINE...: --explain shows these lines about the pod.
+explains() {
+	local pod=$1 text
+	shift
+	"$berth" simulate cluster.yaml --explain "$pod" >out 2>err || fail "--explain $pod: $(cat err)"
+	for text in "$@"; do
+		line "$pod $text"
+	done
+}
+
+"$berth" simulate cluster.yaml --decisions log >out 2>err || fail "simulate: $(cat err)"
+line "placed 2"
+line "not placed 1"
+line "of them fit the free sum of all nodes, but no node 1"
+line "gated 1"
+grep -qE "^  cpu +3  1\.3 +14 +9\.3 +15\.0 +20\.0 .* 25\.0$" out || fail "use of cpu: $(cat out)"
+line "default/large 1 2 NodeResourcesFit Insufficient cpu"
+line "default/large 1 1 NodeUnschedulable node(s) were unschedulable"
+line "Lamp 1 not used"
+grep -qF '{"pod":"default/large","node":null,"message":"0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.' log ||
+	fail "the log says: $(cat log)"
+[ "$(wc -l <log)" = 3 ] || fail "$(wc -l <log) decisions, not 3: gated pods are not decided"
+
+# Pods are tried in the order of the file, so 'fits' is on the small node when 'large' is tried.
+explains default/large "big rejected NodeResourcesFit Insufficient cpu (needs 4, free 3.2)" \
+	"small rejected NodeResourcesFit Insufficient cpu (needs 4, free 1.5)" \
+	"closed rejected NodeUnschedulable node(s) were unschedulable"
+explains default/gated "* gated SchedulingGates waiting for scheduling gates: [example.com/wait]"
+explains default/pinned "* left out NodeAffinity all other nodes: the pod names the nodes that it may run on"
+grep -qE '^  default/pinned +small +feasible' out || fail "--explain default/pinned: $(cat out)"
+explains default/fits "closed rejected NodeUnschedulable node(s) were unschedulable"
+for name in big small; do
+	# The total is the sum of the scores.
+	grep -E "^  default/fits +$name +feasible" out | awk '{ for (i = 5; i <= NF; i++) sum += $i; exit sum != $4 }' ||
+		fail "scores do not add up: $(cat out)"
+done
+grep -q "scores NodeResourcesFit" out || fail "--explain names no plugin: $(cat out)"
+expect 0 "--explain default/nobody: there is no such pod; write NAMESPACE/NAME" "$berth" simulate cluster.yaml --explain default/nobody
+expect 0 "--explain default/before: the pod was on its node before" "$berth" simulate cluster.yaml --explain default/before
+
+# Formats: each says the same, and what is JSON or YAML can be read again by berth, which then misses a kind.
+for format in json yaml; do
+	"$berth" simulate cluster.yaml --explain default/fits -o $format >report.$format || fail "-o $format"
+	expect 3 "the object has no kind; add apiVersion and kind" "$berth" simulate report.$format
+	[ "$(wc -l <err)" = 2 ] || fail "-o $format is not one document: $(cat err)"
+done
+grep -qF '"schema": "berth.simulation/v1"' report.json || fail "no schema in JSON"
+grep -qF '"not_placed": 1,' report.json || fail "other numbers in JSON"
+grep -qx 'schema: berth.simulation/v1' report.yaml || fail "no schema in YAML"
+grep -qx '  not_placed: 1' report.yaml || fail "other numbers in YAML"
+"$berth" simulate cluster.yaml -o csv >report.csv || fail "-o csv"
+grep -qx ',schema,berth.simulation/v1' report.csv || fail "no schema in CSV"
+grep -qx 'pods,not_placed,1' report.csv || fail "other numbers in CSV"
+# A section's rows have as many fields as its head; quoted fields may hold commas.
+sed 's/"[^"]*"/q/g' report.csv | awk -F, '/^section,/ { n = NF } NF && NF != n { print; wrong = 1 } END { exit wrong }' >err ||
+	fail "CSV: $(cat err)"
+if command -v python3 >/dev/null; then
+	python3 -c 'import json; json.load(open("report.json")); [json.loads(line) for line in open("log")]' || fail "not JSON"
+fi
+
+# Colours: never into a file, unless asked for; NO_COLOR rules auto only.
+escape=$(printf '\033')
+"$berth" simulate cluster.yaml | grep -q "$escape" && fail "colours in a pipe"
+"$berth" simulate cluster.yaml --color=never | grep -q "$escape" && fail "colours with --color=never"
+"$berth" simulate cluster.yaml --color=always | grep -q "$escape" || fail "no colours with --color=always"
+NO_COLOR=1 "$berth" simulate cluster.yaml --color=always | grep -q "$escape" || fail "NO_COLOR beats --color=always"
+"$berth" simulate cluster.yaml --color=always -o json | grep -q "$escape" && fail "colours in JSON"
+expect 2 "--color is one of auto|always|never, not 'some'" "$berth" simulate --color=some
+if script -qec true /dev/null >/dev/null 2>&1; then
+	script -qec "'$berth' simulate cluster.yaml" /dev/null </dev/null | grep -q "$escape\[1m" || fail "no colours on a terminal"
+	NO_COLOR=1 script -qec "'$berth' simulate cluster.yaml" /dev/null </dev/null | grep -q "$escape\[1m" && fail "colours with NO_COLOR"
+fi
+finish
