@@ -32,7 +32,7 @@ static const struct bt_option simulate_options[] = {
 		.argument = "FILE",
 		.help = "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) with profiles, plugins, "
 			"weights "
-			"and plugin arguments. Without it, the defaults of kube-scheduler."},
+			"and plugin arguments, in YAML or JSON. Without it, the defaults of kube-scheduler."},
 	{.name = "trace",
 		.type = BT_OPTION_CHOICE,
 		.argument = "FORMAT",
@@ -50,8 +50,8 @@ static const struct bt_option simulate_options[] = {
 		.max = UINT64_C(1) << 40,
 		.help = "Stop the virtual time of a trace at SECONDS and report the cluster as it is then."},
 	{.name = "no-expand",
-		.help = "Do not make pods from Deployments, ReplicaSets, StatefulSets, Jobs, DaemonSets and "
-			"CronJobs."},
+		.help = "Do not make the pods that Deployments, ReplicaSets, ReplicationControllers, "
+			"StatefulSets, Jobs, DaemonSets and CronJobs still lack."},
 	{.name = "seed",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -73,15 +73,17 @@ static const struct bt_option simulate_options[] = {
 	{.name = "decisions",
 		.type = BT_OPTION_TEXT,
 		.argument = "FILE",
-		.help = "Write every decision to FILE, one JSON document a line, in the order in which they "
-			"were made."},
+		.help = "Write every decision to FILE, or to standard output when it is -, one JSON document "
+			"a "
+			"line, in the order in which they were made."},
 	{.name = "explain",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMESPACE/POD",
 		.repeated = true,
 		.help = "Also print the table of every node for this pod: the plugin that rejects the node "
 			"and why, or "
-			"the score of each plugin."},
+			"the score of each plugin, as it was just before the pod was decided. May be "
+			"repeated."},
 	{.name = "strict",
 		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
 	{.name = "fail-on-unplaced", .help = "End with status 1 when a pod was not placed."},
@@ -105,8 +107,9 @@ static const struct bt_exit_text simulate_exits[] = {
 	{BT_EXIT_OK, "The report was written, whether or not every pod was placed."},
 	{BT_EXIT_NO, "With --fail-on-unplaced: some pod was not placed."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
-	{BT_EXIT_INPUT, "The input holds nothing usable, or anything wrong with --strict."},
-	{BT_EXIT_IO, "Reading or writing failed."},
+	{BT_EXIT_INPUT, "The input or the configuration is missing or holds nothing usable; with --strict, "
+			"anything is wrong in it."},
+	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
 	{BT_EXIT_PIPE, "The reader of the output went away."},
 	{0},
@@ -116,7 +119,10 @@ static const struct bt_note simulate_notes[] = {
 	{"INPUT",
 		"Objects may be as kubectl writes them. Unknown fields are ignored, other kinds are counted. "
 		"What is wrong in "
-		"an object is said with file, place and remedy; the object is skipped and the rest goes on."},
+		"an object is said with file, place and remedy; the object is skipped and the rest goes on. "
+		"Pods of a scheduler that the configuration does not have, pods that have ended and pods "
+		"that "
+		"are being deleted are left out and counted."},
 	{"DECISIONS", "Each pod goes where kube-scheduler v1.36 would put it if it scored every node. Where "
 		      "several nodes "
 		      "have the same highest score, kube-scheduler picks any; berth picks by --seed."},
@@ -142,8 +148,8 @@ static const struct bt_example verdict_examples[] = {
 static const struct bt_exit_text verdict_exits[] = {
 	{BT_EXIT_OK, "Every scenario was answered."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
-	{BT_EXIT_INPUT, "A scenario could not be read; the others were answered."},
-	{BT_EXIT_IO, "Reading or writing failed."},
+	{BT_EXIT_INPUT, "The file or a scenario could not be read; the others were answered."},
+	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; complete answers were written."},
 	{BT_EXIT_PIPE, "The reader of the output went away."},
 	{0},
