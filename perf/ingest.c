@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reading a cluster as kubectl writes it: decoding alone, and decoding with ingestion into the engine. The argument is the number of
- * pods; there is a node for every twenty. Items are objects.
+ * Reading a cluster as kubectl writes it: decoding alone, and decoding with ingestion into the engine. The
+ * argument is the number of pods; there is a node for every twenty. Items are objects.
  */
 #include "engine/flow/engine.h"
 #include "suites.h"
@@ -52,7 +52,8 @@ static void ingest(struct bt_engine *engine, const struct bt_object *object)
 }
 
 /* Reads the text once. engine == NULL: only decodes. Returns the number of objects. */
-static int64_t read_text(const struct text *text, enum bt_format format, struct bt_engine *engine, int *problem_n)
+static int64_t read_text(
+	const struct text *text, enum bt_format format, struct bt_engine *engine, int *problem_n)
 {
 	struct bt_object_reader *reader = bt_object_reader_create(count_problem, problem_n);
 	const struct bt_object *object;

@@ -10,7 +10,8 @@
 #define OBJECT_N 1024
 
 /* Labels with ascending keys, as signatures and nodes keep them. */
-static struct bt_labels make_labels(struct bt_arena *arena, struct bt_intern *intern, uint32_t label_n, uint32_t object)
+static struct bt_labels make_labels(
+	struct bt_arena *arena, struct bt_intern *intern, uint32_t label_n, uint32_t object)
 {
 	struct bt_label *items = bt_arena_zalloc(arena, label_n * sizeof(*items));
 
@@ -24,14 +25,16 @@ static struct bt_labels make_labels(struct bt_arena *arena, struct bt_intern *in
 static struct bt_selector make_selector(struct bt_arena *arena, struct bt_intern *intern)
 {
 	struct bt_label_selector_object object = {.set = true};
-	struct bt_requirement_object *among = bt_build_requirement(arena, &object.match_expressions, "key-01", "In");
+	struct bt_requirement_object *among =
+		bt_build_requirement(arena, &object.match_expressions, "key-01", "In");
 	struct bt_selector selector = {0};
 
 	bt_build_pair(arena, &object.match_labels, bt_str("key-00"), bt_str("value-3"));
 	bt_build_item(arena, &among->values, bt_str("value-4"));
 	bt_build_item(arena, &among->values, bt_str("value-5"));
-	return bt_selector_compile(intern, arena, &object, &selector, NULL) == BT_OK ? selector
-										      : (struct bt_selector){0};
+	return bt_selector_compile(intern, arena, &object, &selector, NULL) == BT_OK
+		       ? selector
+		       : (struct bt_selector){0};
 }
 
 static void match(struct bt_bench *bench)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Placements per second on one thread: pop, filter and score every node, assume. The argument is the number of nodes; a run places
- * 20 pods a node, then everything is forgotten off the clock and waits again. first_touch: each signature is met for the first time.
+ * Placements per second on one thread: pop, filter and score every node, assume. The argument is the number
+ * of nodes; a run places 20 pods a node, then everything is forgotten off the clock and waits again.
+ * first_touch: each signature is met for the first time.
  */
 #include <stdio.h>
 
@@ -11,10 +12,10 @@
 #include "tools/generate/build.h"
 
 #define PODS_PER_NODE 20
-#define BATCH         100
-#define ZONE_N        5
+#define BATCH	      100
+#define ZONE_N	      5
 #define MACHINE_N     4
-#define SEED          1
+#define SEED	      1
 
 enum shapes {
 	SHAPES_FEW, /* 36 request vectors */
@@ -40,7 +41,8 @@ static void ignore(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 	(void)node_ix;
 }
 
-static void add_taint(struct bt_arena *arena, struct bt_node_object *node, const char *key, const char *effect)
+static void add_taint(
+	struct bt_arena *arena, struct bt_node_object *node, const char *key, const char *effect)
 {
 	struct bt_taint_object *taints = bt_arena_zalloc(arena, (node->taint_n + 1) * sizeof(*taints));
 
@@ -63,7 +65,8 @@ static void add_node(struct workload *w, uint32_t ix, struct bt_arena *arena)
 		bt_build_text(arena, "zone-%u", ix % ZONE_N));
 	bt_build_pair(arena, &node.meta.labels, bt_str("node.kubernetes.io/instance-type"),
 		bt_build_text(arena, "machine-%u", machine));
-	bt_build_pair(arena, &node.meta.labels, bt_str("disk"), bt_str(bt_rng_below(&rng, 2) ? "ssd" : "hdd"));
+	bt_build_pair(
+		arena, &node.meta.labels, bt_str("disk"), bt_str(bt_rng_below(&rng, 2) ? "ssd" : "hdd"));
 	bt_build_quantity(arena, &node.allocatable, "cpu", bt_build_count(cores[machine]));
 	bt_build_quantity(arena, &node.allocatable, "memory", bt_build_mib(gib[machine] * 1024));
 	bt_build_quantity(arena, &node.allocatable, "pods", bt_build_count(110));
@@ -82,14 +85,17 @@ static void add_selectors(struct bt_arena *arena, struct bt_pod_spec_object *spe
 		bt_build_pair(arena, &spec->node_selector, bt_str("topology.kubernetes.io/zone"),
 			bt_build_text(arena, "zone-%u", signature / 4 % ZONE_N));
 	} else if (signature % 4 == 1) {
-		bt_build_pair(arena, &spec->node_selector, bt_str("disk"), bt_str(signature / 4 % 2 ? "ssd" : "hdd"));
+		bt_build_pair(arena, &spec->node_selector, bt_str("disk"),
+			bt_str(signature / 4 % 2 ? "ssd" : "hdd"));
 	} else if (signature % 4 == 2) {
 		struct bt_requirement_object *machines = bt_build_requirement(arena,
 			&bt_build_required_term(arena, &spec->affinity.node_affinity)->match_expressions,
 			"node.kubernetes.io/instance-type", "In");
 
-		bt_build_item(arena, &machines->values, bt_build_text(arena, "machine-%u", signature / 4 % MACHINE_N));
-		bt_build_item(arena, &machines->values, bt_build_text(arena, "machine-%u", signature / 16 % MACHINE_N));
+		bt_build_item(arena, &machines->values,
+			bt_build_text(arena, "machine-%u", signature / 4 % MACHINE_N));
+		bt_build_item(arena, &machines->values,
+			bt_build_text(arena, "machine-%u", signature / 16 % MACHINE_N));
 	}
 }
 
@@ -101,8 +107,8 @@ static void add_preferences(struct bt_arena *arena, struct bt_pod_spec_object *s
 		bt_str(signature / 8 % 2 ? "ssd" : "hdd")};
 
 	for (uint32_t i = 0; i < 2; i++) {
-		struct bt_requirement_object *requirement = bt_build_requirement(
-			arena, &terms[i].preference.match_expressions, keys[i], "In");
+		struct bt_requirement_object *requirement =
+			bt_build_requirement(arena, &terms[i].preference.match_expressions, keys[i], "In");
 
 		bt_build_item(arena, &requirement->values, values[i]);
 		terms[i].weight = i ? 20 : 50;
@@ -158,7 +164,8 @@ static void add_pods(struct workload *w)
 	}
 	for (uint32_t i = 0; i < w->pod_n; i++) {
 		struct bt_pod_object *pod =
-			&pods[i < w->signature_n || w->plain ? i % w->signature_n : bt_rng_below(&rng, w->signature_n)];
+			&pods[i < w->signature_n || w->plain ? i % w->signature_n
+							     : bt_rng_below(&rng, w->signature_n)];
 		enum bt_entry entry;
 		uint32_t pod_ix;
 		char name[32];

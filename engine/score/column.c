@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Columns over usage: rebuilt in blocks, or node by node from the journal, whichever is less work; indexed while they change little.
+ * Columns over usage: nodes that changed are stale until a plan asks for them; a column that changes little
+ * is indexed.
  */
 #include "engine/score/column.h"
 
+#include <string.h>
+
+#include "engine/base/bitmap.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-#define BLOCK       128
-#define CALM_ENOUGH 4  /* catch-ups in a row */
-#define CALM_SHARE  16 /* a short journal names at most one node of so many */
+#define BLOCK	    128
+#define CALM_ENOUGH 4 /* catch-ups in a row */
+#define CALM_SHARE                                                                                           \
+	64 /* a short journal names at most one node of so many: there moving them costs less than a scan */
+#define DENSE 24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
 
 static void evaluate_block(struct bt_column *column, const struct bt_view *view, uint32_t first, uint32_t n)
 {
@@ -67,25 +73,67 @@ static uint16_t evaluate_one(struct bt_column *column, const struct bt_view *vie
 
 enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
 {
-	if (behind > slot_n / 2) {
-		return BT_CATCH_UP_REBUILD;
+	if (behind > slot_n) {
+		return BT_CATCH_UP_ALL;
 	}
-	/* An index costs about as much as ten scans to make, and each change of a node about as much as 20 nodes of a scan. */
-	return calm_n >= CALM_ENOUGH && behind <= slot_n / CALM_SHARE ? BT_CATCH_UP_AND_INDEX : BT_CATCH_UP_JOURNAL;
+	/* An index saves a scan and costs a move for each change. */
+	return calm_n >= CALM_ENOUGH && behind <= slot_n / CALM_SHARE ? BT_CATCH_UP_AND_INDEX
+								      : BT_CATCH_UP_JOURNAL;
 }
 
-static void rebuild(struct bt_column *column, const struct bt_view *view)
+static void evaluate_into(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
-	for (uint32_t first = 0; first < column->slot_n; first += BLOCK) {
-		uint32_t left = column->slot_n - first;
+	uint16_t before = column->value[node_ix], after = evaluate_one(column, view, node_ix);
 
-		evaluate_block(column, view, first, left < BLOCK ? left : BLOCK);
+	column->value[node_ix] = after;
+	column->indexed &= !column->odd;
+	if (before != after && column->indexed) {
+		bt_index_move(&column->index, node_ix, before, after);
 	}
-	column->built = true;
-	column->indexed = false;
-	column->calm_n = 0;
 }
 
+/* Evaluates the stale nodes that are in the mask. Words that are mostly stale are evaluated as a block. */
+static void freshen(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+{
+	for (uint32_t w = 0; w < bt_bitmap_words(column->slot_n); w++) {
+		uint64_t bits = column->stale[w] & (mask ? mask[w] : ~(uint64_t)0);
+
+		if (!column->indexed && __builtin_popcountll(bits) >= DENSE) {
+			uint32_t left = column->slot_n - w * 64;
+
+			evaluate_block(column, view, w * 64, left < 64 ? left : 64);
+			column->stale[w] = 0;
+			continue;
+		}
+		column->stale[w] &= ~bits;
+		for (; bits; bits &= bits - 1) {
+			evaluate_into(column, view, w * 64 + (uint32_t)__builtin_ctzll(bits));
+		}
+	}
+}
+
+/* Marks every node stale, or those that the journal names. */
+static void mark(struct bt_column *column, const struct bt_usage *usage, bool all)
+{
+	if (all) {
+		memset(column->stale, 0xff, column->slot_n / 64 * sizeof(*column->stale));
+		for (uint32_t i = column->slot_n / 64 * 64; i < column->slot_n; i++) {
+			bt_bitmap_set(column->stale, i);
+		}
+		return;
+	}
+	for (uint64_t at = column->journal_at; at != usage->journal_end; at++) {
+		uint32_t node_ix = usage->journal[at & usage->journal_mask];
+
+		/* A node that became known after the column was made is not live, or there would be a new
+		 * snapshot. */
+		if (node_ix < column->slot_n) {
+			bt_bitmap_set(column->stale, node_ix);
+		}
+	}
+}
+
+/* A column that is indexed has no stale nodes: those that the journal names are evaluated at once. */
 static void replay(struct bt_column *column, const struct bt_view *view)
 {
 	const struct bt_usage *usage = view->usage;
@@ -93,46 +141,55 @@ static void replay(struct bt_column *column, const struct bt_view *view)
 	for (uint64_t at = column->journal_at; at != usage->journal_end; at++) {
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
 
-		/* A node that became known after the column was made is not live, or there would be a new snapshot. */
-		if (node_ix >= column->slot_n) {
-			continue;
-		}
-		uint16_t before = column->value[node_ix], after = evaluate_one(column, view, node_ix);
-		column->value[node_ix] = after;
-		column->indexed &= !column->odd;
-		if (before != after && column->indexed) {
-			bt_index_move(&column->index, node_ix, before, after);
+		if (node_ix < column->slot_n) {
+			evaluate_into(column, view, node_ix);
 		}
 	}
 }
 
-void bt_column_catch_up(struct bt_column *column, const struct bt_view *view)
+void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
 	const struct bt_usage *usage = view->usage;
 	uint64_t behind = usage->journal_end - column->journal_at;
 
 	BT_INVARIANT(column->slot_n <= view->snapshot->slot_n);
-	if (behind == 0 && column->built) {
-		return;
-	}
-	enum bt_catch_up way = column->built && behind <= usage->journal_mask
-		? bt_column_choose(behind, column->slot_n, column->calm_n)
-		: BT_CATCH_UP_REBUILD;
-	if (way == BT_CATCH_UP_REBUILD) {
-		rebuild(column, view);
-	} else {
+	bool overrun = !column->built || behind > usage->journal_mask;
+	enum bt_catch_up way =
+		overrun ? BT_CATCH_UP_ALL : bt_column_choose(behind, column->slot_n, column->calm_n);
+	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
+	column->calm_n =
+		way == BT_CATCH_UP_ALL || behind > column->slot_n / CALM_SHARE ? 0 : column->calm_n + 1;
+	if (column->indexed) {
 		replay(column, view);
-		column->calm_n = behind <= column->slot_n / CALM_SHARE ? column->calm_n + 1 : 0;
+	} else {
+		mark(column, usage, way == BT_CATCH_UP_ALL);
+		freshen(column, view, way == BT_CATCH_UP_AND_INDEX ? NULL : mask);
 	}
-	if (way == BT_CATCH_UP_AND_INDEX && !column->indexed && !column->odd && column->value_n <= BT_INDEX_VALUES) {
+	if (way == BT_CATCH_UP_AND_INDEX && !column->indexed && !column->odd &&
+		column->value_n <= BT_INDEX_VALUES) {
 		bt_index_build(&column->index, column->value, column->slot_n, column->value_n);
 		column->indexed = true;
 	}
+	column->built = true;
 	column->journal_at = usage->journal_end;
+}
+
+void bt_column_init(struct bt_column *column, uint32_t slot_n)
+{
+	column->slot_n = slot_n;
+	column->value_n = 2;
+	for (uint32_t p = 0; p < column->part_n; p++) {
+		column->value_n +=
+			column->parts[p].score ? (uint32_t)(column->parts[p].weight * BT_MAX_NODE_SCORE) : 0;
+	}
+	/* Whole steps of a scan, and whole words of a bitmap. */
+	column->value = bt_mem_column(((size_t)slot_n + 63) / 64 * 64, sizeof(*column->value));
+	column->stale = bt_mem_zalloc(bt_bitmap_words(slot_n), sizeof(*column->stale));
 }
 
 void bt_column_fini(struct bt_column *column)
 {
 	bt_mem_free(column->value);
+	bt_mem_free(column->stale);
 	bt_index_fini(&column->index);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: per node, whether the plugins that depend on its usage let a pod pass and what they score it, in one number.
- * Kept until the node changes; the usage's journal says which nodes did.
+ * Stage 5: per node, whether the plugins that depend on its usage let a pod pass and what they score it, in
+ * one number. Kept until the node changes; the usage's journal says which nodes did.
  */
 #pragma once
 
@@ -18,27 +18,31 @@ struct bt_column_part {
 struct bt_column {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t part_n;
-	uint16_t *value;  /* by node slot: 0 refused, else 1 + the weighted sum */
+	uint16_t *value; /* by node slot: 0 refused, else 1 + the weighted sum */
+	uint64_t *stale; /* bitmap of the nodes that have changed since they were evaluated */
 	uint32_t slot_n;
-	uint32_t value_n; /* values are below this */
+	uint32_t value_n;    /* values are below this */
 	uint64_t journal_at; /* how far the journal has been taken in */
 	bool built;
 	bool odd; /* some score was outside 0..100 and does not fit: the column cannot be used */
 	bool indexed;
-	uint32_t calm_n; /* how often in a row the journal was short */
+	uint32_t calm_n;       /* how often in a row the journal was short */
 	struct bt_index index; /* while indexed */
 };
 
 enum bt_catch_up {
-	BT_CATCH_UP_REBUILD = 0, /* evaluate every node; an index is given up */
-	BT_CATCH_UP_JOURNAL,     /* evaluate the nodes that changed */
-	BT_CATCH_UP_AND_INDEX    /* the same, and index the column, which has become calm */
+	BT_CATCH_UP_ALL = 0,  /* every node is stale */
+	BT_CATCH_UP_JOURNAL,  /* those that the journal names are */
+	BT_CATCH_UP_AND_INDEX /* the same, and the column has become calm: it is indexed from now on */
 };
 
-/* The cheapest way to bring a column up to date that is behind by so many changes. The choice never changes a decision. */
+/* The cheapest way to bring a column up to date that is behind by so many changes. The choice never changes a
+ * decision. */
 enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t calm_n);
 
-/* Brings the column up to date with the usage. */
-void bt_column_catch_up(struct bt_column *column, const struct bt_view *view);
+/* Brings the values of the nodes in mask (NULL: all) up to date with the usage; others may stay stale. */
+void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask);
 
+/* Makes room for slot_n nodes, none evaluated yet. Requires: all zeroes but for the parts. Owns: bt_column_fini. */
+void bt_column_init(struct bt_column *column, uint32_t slot_n);
 void bt_column_fini(struct bt_column *column);

@@ -106,8 +106,8 @@ uint32_t bt_index_highest(const struct bt_index *index, uint32_t limit)
 }
 
 /* The first slot in [from, to) that is in the row and in the mask. */
-static uint32_t first_between(const struct bt_index *index, const uint64_t *above, const uint64_t *mask, uint32_t from,
-	uint32_t to)
+static uint32_t first_between(
+	const struct bt_index *index, const uint64_t *above, const uint64_t *mask, uint32_t from, uint32_t to)
 {
 	const uint64_t *row = above + index->above_n;
 	uint32_t word = from / 64, end = (uint32_t)bt_bitmap_words(to);
@@ -124,7 +124,8 @@ static uint32_t first_between(const struct bt_index *index, const uint64_t *abov
 			if (at >= end) {
 				return BT_INDEX_NONE;
 			}
-			uint64_t bits = row[at] & (mask ? mask[at] : ~(uint64_t)0) & (at == word ? cut : ~(uint64_t)0);
+			uint64_t bits = row[at] & (mask ? mask[at] : ~(uint64_t)0) &
+					(at == word ? cut : ~(uint64_t)0);
 			if (bits) {
 				uint32_t slot = at * 64 + (uint32_t)__builtin_ctzll(bits);
 				return slot < to ? slot : BT_INDEX_NONE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: the slots of a column by value: for each value a bitmap of the slots that have it, with a bitmap of its non-empty words
- * above. The best slot of a group is then found without looking at the others.
+ * Stage 5: the slots of a column by value: for each value a bitmap of the slots that have it, with a bitmap
+ * of its non-empty words above. The best slot of a group is then found without looking at the others.
  * Context: the scheduling thread; only bt_index_build allocates.
  */
 #pragma once
@@ -17,9 +17,9 @@
 /* owner: private to index.c, but for reading in tests. All zeroes is an empty index. */
 struct bt_index {
 	uint32_t slot_n, word_n, above_n; /* above_n: words of the bitmap above */
-	uint32_t value_n;                 /* values are below this */
-	uint64_t *rows;                   /* by value: above_n words, then word_n words; value 0 has none that is kept */
-	uint32_t *counts;                 /* by value: slots that have it */
+	uint32_t value_n;		  /* values are below this */
+	uint64_t *rows;	  /* by value: above_n words, then word_n words; value 0 has none that is kept */
+	uint32_t *counts; /* by value: slots that have it */
 	uint64_t present[BT_INDEX_VALUES / 64]; /* the values whose count is not 0 */
 };
 
@@ -36,5 +36,6 @@ void bt_index_move(struct bt_index *index, uint32_t slot, uint16_t from, uint16_
 /* The highest value below limit that any slot has; 0 when there is none. */
 uint32_t bt_index_highest(const struct bt_index *index, uint32_t limit);
 
-/* The first slot at or after start, cyclically, that has the value and is in mask (NULL: any); or BT_INDEX_NONE. */
+/* The first slot at or after start, cyclically, that has the value and is in mask (NULL: any); or
+ * BT_INDEX_NONE. */
 uint32_t bt_index_first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start);

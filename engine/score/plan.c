@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: compiling signatures, grouping nodes, keeping normalisation up to date, picking by columns (I9, I10).
+ * Stage 5: compiling signatures, grouping nodes, keeping normalisation up to date, picking by columns (I9,
+ * I10).
  */
 #include "engine/score/plan.h"
 
@@ -10,7 +11,7 @@
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 
-#define BLOCK       128
+#define BLOCK	    128
 #define CODE_BITS   21
 #define CODE_PARTS  2 /* normalised scores in a code, besides the fixed ones */
 #define RECENT_BITS 6
@@ -27,9 +28,9 @@ struct column_entry {
 struct bt_planner {
 	const struct bt_profile *profile;
 	struct bt_planner_env env;
-	bool columns_possible; /* every total fits, every plugin says what it depends on */
-	uint64_t version;      /* of the snapshot that the plans are for */
-	struct bt_arena arena; /* plans and terms */
+	bool columns_possible;	/* every total fits, every plugin says what it depends on */
+	uint64_t version;	/* of the snapshot that the plans are for */
+	struct bt_arena arena;	/* plans and terms */
 	struct bt_plan **plans; /* by signature */
 	size_t plan_cap;
 	struct bt_plan **made; /* all that there are */
@@ -37,7 +38,7 @@ struct bt_planner {
 	struct column_entry *columns;
 	size_t column_n, column_cap;
 	struct bt_map column_ixs; /* hash of the key -> index; equal hashes are compared */
-	size_t column_bytes;      /* of all node columns */
+	size_t column_bytes;	  /* of all node columns */
 	uint64_t drop_n;
 	struct bt_buf key, text;
 	uint16_t *group; /* scratch: by node slot, while a plan is made */
@@ -55,7 +56,8 @@ static bool depends_known(const struct bt_plugin_use *use)
 		return true;
 	}
 	bool usage = plugin->score_depends == BT_DEPENDS_ON_USAGE;
-	return plugin->score_depends != BT_DEPENDS_ON_ALL && !(usage && plugin->normalize != BT_NORMALIZE_NONE);
+	return plugin->score_depends != BT_DEPENDS_ON_ALL &&
+	       !(usage && plugin->normalize != BT_NORMALIZE_NONE);
 }
 
 struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env)
@@ -118,8 +120,8 @@ uint64_t bt_planner_drop_n(const struct bt_planner *planner)
 
 /* ---- compiling ---- */
 
-static const char *keep_text(struct bt_planner *planner, const char *before, const char *name, const char *between,
-	const char *after)
+static const char *keep_text(struct bt_planner *planner, const char *before, const char *name,
+	const char *between, const char *after)
 {
 	bt_buf_clear(&planner->text);
 	bt_buf_printf(&planner->text, "%s\"%s\"%s%s", before, name, between, after);
@@ -133,8 +135,8 @@ static void find_errors(struct bt_planner *planner, struct bt_plan *plan)
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 
 		if (!use->pre_filter && use->plugin->no_pre_filter_error) {
-			plan->filter_error[u] = keep_text(planner, "running ", use->plugin->name, " filter plugin: ",
-				use->plugin->no_pre_filter_error);
+			plan->filter_error[u] = keep_text(planner, "running ", use->plugin->name,
+				" filter plugin: ", use->plugin->no_pre_filter_error);
 		}
 	}
 	/* PreScore comes before all Scores, and runs for a plugin without a Score as well. */
@@ -143,8 +145,8 @@ static void find_errors(struct bt_planner *planner, struct bt_plan *plan)
 		const char *why = plan->compiled[u].score_error;
 
 		if (why) {
-			plan->score_error = keep_text(planner, "running PreScore plugin ", plan->profile->uses[u].plugin->name,
-				": ", why);
+			plan->score_error = keep_text(planner, "running PreScore plugin ",
+				plan->profile->uses[u].plugin->name, ": ", why);
 		}
 	}
 	for (uint32_t i = 0; i < plan->profile->score_n && !plan->score_error; i++) {
@@ -154,8 +156,8 @@ static void find_errors(struct bt_planner *planner, struct bt_plan *plan)
 		const char *why = missing ? missing : plan->compiled[u].score_error;
 
 		if (why && !use->pre_score) {
-			plan->score_error = keep_text(planner, "running Score plugins: plugin ", use->plugin->name,
-				" failed with: ", why);
+			plan->score_error = keep_text(planner, "running Score plugins: plugin ",
+				use->plugin->name, " failed with: ", why);
 		}
 	}
 }
@@ -227,7 +229,7 @@ static bool filters_by(const struct bt_plan *plan, uint32_t u, enum bt_dependenc
 	const struct bt_plugin_use *use = &plan->profile->uses[u];
 
 	return use->filter && use->plugin->filter && !plan->compiled[u].filter_skip &&
-		use->plugin->filter_depends == dependence;
+	       use->plugin->filter_depends == dependence;
 }
 
 static bool scores_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence dependence)
@@ -235,7 +237,7 @@ static bool scores_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence
 	const struct bt_plugin_use *use = &plan->profile->uses[u];
 
 	return use->score && use->plugin->score && !plan->compiled[u].score_skip && use->weight != 0 &&
-		use->plugin->score_depends == dependence;
+	       use->plugin->score_depends == dependence;
 }
 
 static size_t padded(uint32_t slot_n)
@@ -251,13 +253,14 @@ struct grouping {
 	uint8_t passes[BLOCK];
 	int64_t raw[BT_PROFILE_USES][BLOCK]; /* by normalized */
 	int64_t fixed[BLOCK];
-	uint64_t code[BLOCK]; /* the numbers of a node as one: equal codes, equal groups; while they are compact */
-	bool compact;         /* all numbers of the block fit into their part of the code */
+	uint64_t code[BLOCK]; /* the numbers of a node as one: equal codes, equal groups; while they are
+				 compact */
+	bool compact;	      /* all numbers of the block fit into their part of the code */
 	struct {
 		uint64_t code;
 		uint32_t group;
 	} recent[RECENT_N]; /* groups met lately, by a hash of their code; group 0: none */
-	bool odd;      /* a score was out of range, or there are too many groups */
+	bool odd;	    /* a score was out of range, or there are too many groups */
 };
 
 static bool same_group(const struct grouping *g, uint32_t group_ix, uint32_t i)
@@ -344,7 +347,8 @@ static void filter_block(struct grouping *g, uint32_t first, uint32_t n)
 	}
 }
 
-/* Takes a plugin's scores in. The range is checked over all of them at once: a number outside sets the sign of the remainder. */
+/* Takes a plugin's scores in. The range is checked over all of them at once: a number outside sets the sign
+ * of the remainder. */
 static void add_scores(struct grouping *g, const struct bt_plugin_use *use, const int64_t *scores, uint32_t n)
 {
 	bool normalized = use->plugin->normalize != BT_NORMALIZE_NONE;
@@ -423,13 +427,15 @@ static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slo
 {
 	size_t word_n = bt_bitmap_words(slot_n);
 
-	plan->masks = bt_mem_column((plan->group_n - 1) * word_n, sizeof(*plan->masks));
+	plan->masks = bt_mem_column(plan->group_n * word_n, sizeof(*plan->masks));
+	plan->any = plan->masks + (plan->group_n - 1) * word_n;
 	for (uint32_t g = 1; g < plan->group_n; g++) {
 		uint64_t *mask = plan->masks + (g - 1) * word_n;
 
 		/* The column is padded with zeroes to whole words. */
 		for (size_t w = 0; w < word_n; w++) {
 			mask[w] = members_of(group + w * 64, g);
+			plan->any[w] |= mask[w];
 		}
 		plan->groups[g].node_n = (uint32_t)bt_bitmap_count(mask, slot_n);
 	}
@@ -491,19 +497,22 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 
 /* ---- usage columns ---- */
 
-static uint32_t collect_parts(struct bt_planner *planner, const struct bt_plan *plan, struct bt_column_part *parts)
+static uint32_t collect_parts(
+	struct bt_planner *planner, const struct bt_plan *plan, struct bt_column_part *parts)
 {
 	uint32_t n = 0;
 
 	bt_buf_clear(&planner->key);
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
-		bool filter = filters_by(plan, u, BT_DEPENDS_ON_USAGE), score = scores_by(plan, u, BT_DEPENDS_ON_USAGE);
+		bool filter = filters_by(plan, u, BT_DEPENDS_ON_USAGE),
+		     score = scores_by(plan, u, BT_DEPENDS_ON_USAGE);
 
 		if (!filter && !score) {
 			continue;
 		}
-		parts[n++] = (struct bt_column_part){use->plugin, plan->compiled[u].term, use->weight, filter, score};
+		parts[n++] = (struct bt_column_part){
+			use->plugin, plan->compiled[u].term, use->weight, filter, score};
 		/* The length keeps the keys of two plugins from running into each other. */
 		size_t at = planner->key.len;
 		uint32_t head[3] = {u, (uint32_t)(filter << 1 | score), 0};
@@ -532,13 +541,9 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 	struct bt_column *column = bt_arena_zalloc(&planner->arena, sizeof(*column));
 	memcpy(column->parts, parts, sizeof(parts));
 	column->part_n = n;
-	column->slot_n = slot_n;
-	column->value_n = 2;
-	for (uint32_t i = 0; i < n; i++) {
-		column->value_n += parts[i].score ? (uint32_t)(parts[i].weight * BT_MAX_NODE_SCORE) : 0;
-	}
-	column->value = bt_mem_column(padded(slot_n), sizeof(*column->value));
-	planner->columns = bt_mem_grow(planner->columns, planner->column_n, &planner->column_cap, sizeof(*planner->columns));
+	bt_column_init(column, slot_n);
+	planner->columns = bt_mem_grow(
+		planner->columns, planner->column_n, &planner->column_cap, sizeof(*planner->columns));
 	planner->columns[planner->column_n] = (struct column_entry){
 		.column = column,
 		.key = bt_arena_copy(&planner->arena, planner->key.ptr, planner->key.len),
@@ -546,7 +551,8 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 	};
 	bt_map_put(&planner->column_ixs, hash, (uint32_t)planner->column_n++);
 	/* Of an index only the values that occur take memory: about one in eight. */
-	planner->column_bytes += padded(slot_n) * sizeof(*column->value) + bt_index_bytes(slot_n, column->value_n) / 8;
+	planner->column_bytes +=
+		padded(slot_n) * sizeof(*column->value) + bt_index_bytes(slot_n, column->value_n) / 8;
 	return column;
 }
 
@@ -570,7 +576,8 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 		plan->usage = usage_column(planner, plan);
 		planner->column_bytes += 4 * (size_t)planner->env.view->snapshot->slot_n;
 	}
-	planner->made = bt_mem_grow(planner->made, planner->made_n, &planner->made_cap, sizeof(struct bt_plan *));
+	planner->made =
+		bt_mem_grow(planner->made, planner->made_n, &planner->made_cap, sizeof(struct bt_plan *));
 	planner->made[planner->made_n++] = plan;
 	return plan;
 }
@@ -593,7 +600,8 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
 	while (signature->ix >= planner->plan_cap) {
 		size_t old = planner->plan_cap;
 
-		planner->plans = bt_mem_grow(planner->plans, old, &planner->plan_cap, sizeof(struct bt_plan *));
+		planner->plans =
+			bt_mem_grow(planner->plans, old, &planner->plan_cap, sizeof(struct bt_plan *));
 		memset(planner->plans + old, 0, (planner->plan_cap - old) * sizeof(struct bt_plan *));
 	}
 	planner->plans[signature->ix] = make_plan(planner, signature);
@@ -610,7 +618,8 @@ static uint16_t worth(const struct bt_plan *plan, const struct bt_group *group)
 		const struct bt_plugin_use *use = &plan->profile->uses[plan->normalized[k]];
 		bool reversed = use->plugin->normalize == BT_NORMALIZE_REVERSED;
 
-		/* Raw scores above the highest feasible one belong to nodes that cannot win; they are cut, so that sums fit. */
+		/* Raw scores above the highest feasible one belong to nodes that cannot win; they are cut, so
+		 * that sums fit. */
 		int64_t raw = group->raw[k] > plan->highest[k] ? plan->highest[k] : group->raw[k];
 		sum += bt_normalize_default(raw, plan->highest[k], reversed) * use->weight;
 	}
@@ -659,7 +668,8 @@ static void find_members(struct bt_plan *plan, uint32_t slot_n)
 {
 	for (uint32_t g = 1; g < plan->group_n; g++) {
 		plan->groups[g].member =
-			plan->masks ? feasible_in(mask_of(plan, g, slot_n), plan->usage->value, slot_n) : BT_NO_NODE;
+			plan->masks ? feasible_in(mask_of(plan, g, slot_n), plan->usage->value, slot_n)
+				    : BT_NO_NODE;
 	}
 	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
 		if (plan->usage->value[i]) {
@@ -668,7 +678,8 @@ static void find_members(struct bt_plan *plan, uint32_t slot_n)
 	}
 }
 
-/* Looks at all groups with feasible nodes for the highest raw scores. Afterwards the groups' worths are right. */
+/* Looks at all groups with feasible nodes for the highest raw scores. Afterwards the groups' worths are
+ * right. */
 static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
 {
 	int64_t highest[BT_PROFILE_USES] = {0};
@@ -704,8 +715,9 @@ static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
 }
 
 /*
- * Are the maxima right for the nodes that are feasible now? These become fewer until something is released; so while the witnesses
- * are feasible nothing can have moved. Where all groups agree in a raw score there is nothing to watch.
+ * Are the maxima right for the nodes that are feasible now? These become fewer until something is released;
+ * so while the witnesses are feasible nothing can have moved. Where all groups agree in a raw score there is
+ * nothing to watch.
  */
 static bool maxima_hold(const struct bt_plan *plan, const struct bt_usage *usage)
 {
@@ -717,7 +729,8 @@ static bool maxima_hold(const struct bt_plan *plan, const struct bt_usage *usage
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
 		uint32_t witness = plan->witness[k];
 
-		if (!plan->uniform[k] && (released || witness == BT_NO_NODE || !plan->usage->value[witness])) {
+		if (!plan->uniform[k] &&
+			(released || witness == BT_NO_NODE || !plan->usage->value[witness])) {
 			return false;
 		}
 	}
@@ -731,7 +744,8 @@ static uint32_t distance(uint32_t from, uint32_t to, uint32_t slot_n)
 	return to >= from ? to - from : to + slot_n - from;
 }
 
-/* The best node by the column's index: the best of each group that can still win, the most worthy group first. */
+/* The best node by the column's index: the best of each group that can still win, the most worthy group
+ * first. */
 static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
 {
 	const struct bt_index *index = &plan->usage->index;
@@ -744,7 +758,8 @@ static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint3
 		if (highest + group->worth < best_total) {
 			break;
 		}
-		for (uint32_t v = highest; v && v + group->worth >= best_total; v = bt_index_highest(index, v)) {
+		for (uint32_t v = highest; v && v + group->worth >= best_total;
+			v = bt_index_highest(index, v)) {
 			uint32_t slot = bt_index_first(index, v, mask, start);
 
 			if (slot == BT_INDEX_NONE) {
@@ -802,7 +817,7 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 	if (plan->refused && plan->release_n == view->usage->release_n) {
 		return true;
 	}
-	bt_column_catch_up(plan->usage, view);
+	bt_column_catch_up(plan->usage, view, plan->any);
 	if (plan->usage->odd) {
 		return false;
 	}
@@ -814,7 +829,7 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 	}
 	if (!plan->refused) {
 		*out_node_ix = plan->usage->indexed && plan->masks ? pick_by_index(plan, slot_n, start)
-								    : pick_by_scan(plan, slot_n, start);
+								   : pick_by_scan(plan, slot_n, start);
 	}
 	plan->refused = *out_node_ix == BT_NO_NODE;
 	return true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: a plan is what a profile makes of a signature: the compiled terms, what PreFilter said, and, when every plugin says what
- * it depends on, columns from which the best node is read off.
+ * Stage 5: a plan is what a profile makes of a signature: the compiled terms, what PreFilter said, and, when
+ * every plugin says what it depends on, columns from which the best node is read off.
  * Context: the scheduling thread.
  */
 #pragma once
@@ -10,11 +10,11 @@
 
 /* Nodes that agree in everything that depends on their description alone. Group 0 is refused by it. */
 struct bt_group {
-	int64_t fixed;                 /* weighted scores that need no normalisation */
-	int64_t raw[BT_PROFILE_USES];  /* raw scores that need it, by plan->normalized */
+	int64_t fixed;		      /* weighted scores that need no normalisation */
+	int64_t raw[BT_PROFILE_USES]; /* raw scores that need it, by plan->normalized */
 	uint32_t node_n;
 	uint32_t member; /* a feasible node, or BT_NO_NODE; while maxima are looked for */
-	uint16_t worth;  /* 1 + what the description is worth under the present maxima */
+	uint16_t worth;	 /* 1 + what the description is worth under the present maxima */
 };
 
 /* A plan with more groups than this has no masks, and is scanned for. */
@@ -26,9 +26,9 @@ struct bt_plan {
 	struct bt_compiled compiled[BT_PROFILE_USES]; /* by use */
 
 	/* PreFilter. */
-	const char *refusal; /* refused on all nodes: the reason; else NULL */
-	uint32_t refused_by; /* the use */
-	bool narrowed;       /* only these nodes are looked at */
+	const char *refusal;  /* refused on all nodes: the reason; else NULL */
+	uint32_t refused_by;  /* the use */
+	bool narrowed;	      /* only these nodes are looked at */
 	uint32_t *candidates; /* live nodes, ascending slots */
 	uint32_t candidate_n;
 	uint32_t narrowed_by; /* the use */
@@ -39,24 +39,27 @@ struct bt_plan {
 	const char *pre_filter_error; /* the cycle fails at once */
 
 	/* Columns. */
-	bool columns;            /* the fast path can decide, unless a plugin that depends on counters has a say */
-	uint64_t idle_version;   /* of view->counting when none had; 0: one has, or they were not asked */
+	bool columns; /* the fast path can decide, unless a plugin that depends on counters has a say */
+	uint64_t idle_version;	 /* of view->counting when none had; 0: one has, or they were not asked */
 	struct bt_column *usage; /* shared with plans that depend on usage in the same way */
-	uint16_t *group;         /* by node slot; NULL when there are masks */
+	uint16_t *group;	 /* by node slot; NULL when there are masks */
 	struct bt_group *groups;
 	uint32_t group_n;
 	uint32_t normalized[BT_PROFILE_USES]; /* uses whose scores are normalised */
 	uint32_t normalized_n;
-	uint64_t *masks;     /* for group 1 and on: its nodes, one bitmap after the other; NULL when there are too many groups */
+	uint64_t *masks; /* for group 1 and on: its nodes, one bitmap after the other; NULL when there are too
+			    many groups */
+	uint64_t *any;	 /* behind the masks: the nodes of all groups */
 	uint32_t order[BT_MASKED_GROUPS]; /* groups, the most worthy first; when there are masks */
-	uint16_t *base;      /* by node slot: 0 refused, else the group's worth; NULL until it is scanned for the first time */
-	bool base_filled;    /* it is right for the present maxima */
-	int64_t highest[BT_PROFILE_USES];    /* by normalized: highest raw score of a feasible node */
-	uint32_t witness[BT_PROFILE_USES];   /* a feasible node that has it, or BT_NO_NODE */
-	bool uniform[BT_PROFILE_USES];       /* by normalized: all groups agree */
+	uint16_t *base;	  /* by node slot: 0 refused, else the group's worth; NULL until it is scanned for the
+			     first time */
+	bool base_filled; /* it is right for the present maxima */
+	int64_t highest[BT_PROFILE_USES];  /* by normalized: highest raw score of a feasible node */
+	uint32_t witness[BT_PROFILE_USES]; /* a feasible node that has it, or BT_NO_NODE */
+	bool uniform[BT_PROFILE_USES];	   /* by normalized: all groups agree */
 	bool maxima_known;
 	uint64_t release_n; /* of the usage when the plan was last asked */
-	bool refused;       /* nothing was feasible then, and cannot be until something is released */
+	bool refused;	    /* nothing was feasible then, and cannot be until something is released */
 };
 
 struct bt_planner;
@@ -66,9 +69,10 @@ struct bt_planner_env {
 	struct bt_dictionary *dictionary;
 	const struct bt_view *view;
 	const uint32_t *(*label_column)(void *context, uint32_t key); /* as in struct bt_compile_env */
-	uint32_t (*find_node)(void *context, uint32_t name);          /* the slot of a live node, or BT_NO_NODE */
+	uint32_t (*find_node)(void *context, uint32_t name); /* the slot of a live node, or BT_NO_NODE */
 	void *context;
-	size_t memory_bytes; /* what plans and columns may take before all are dropped and made again on demand */
+	size_t memory_bytes; /* what plans and columns may take before all are dropped and made again on
+				demand */
 };
 
 struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env);

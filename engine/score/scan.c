@@ -20,7 +20,8 @@ static uint16_t highest_total(const uint16_t *a, const uint16_t *b, size_t n)
 	return best;
 }
 
-/* The first slot in [from, to) whose total is wanted, or to. Blocks first: whether a block has one is a vector question. */
+/* The first slot in [from, to) whose total is wanted, or to. Blocks first: whether a block has one is a
+ * vector question. */
 static size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size_t to, uint16_t wanted)
 {
 	size_t i = from;

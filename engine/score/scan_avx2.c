@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan for processors with AVX2; this file alone is compiled for them. Two passes over 16 slots at a time: the highest total,
- * then the first slot that has it.
+ * The scan for processors with AVX2; this file alone is compiled for them. Two passes over 16 slots at a
+ * time: the highest total, then the first slot that has it.
  */
 #include "engine/score/scan.h"
 
@@ -27,11 +27,13 @@ static uint16_t highest_total(const uint16_t *a, const uint16_t *b, size_t padde
 	}
 	__m256i both = _mm256_max_epu16(best[0], best[1]);
 	__m128i half = _mm_max_epu16(_mm256_castsi256_si128(both), _mm256_extracti128_si256(both, 1));
-	/* The instruction finds the lowest of eight; the highest is the complement of the lowest complement. */
+	/* The instruction finds the lowest of eight; the highest is the complement of the lowest complement.
+	 */
 	return (uint16_t)~_mm_extract_epi16(_mm_minpos_epu16(_mm_xor_si128(half, _mm_set1_epi16(-1))), 0);
 }
 
-/* The first slot of [from, to) with the total, or to. The last block may reach beyond to, but not beyond the padding. */
+/* The first slot of [from, to) with the total, or to. The last block may reach beyond to, but not beyond the
+ * padding. */
 static size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size_t to, uint16_t wanted)
 {
 	__m256i want = _mm256_set1_epi16((short)wanted);

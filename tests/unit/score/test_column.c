@@ -64,12 +64,13 @@ static const struct bt_plugin plugin = {.name = "Test", .filter = filter, .score
 
 static struct bt_column column_of(void)
 {
-	return (struct bt_column){
+	struct bt_column column = {
 		.parts[0] = {.plugin = &plugin, .weight = 3, .filter = true, .score = true},
 		.part_n = 1,
-		.value = bt_mem_column(256, sizeof(uint16_t)),
-		.slot_n = NODE_N,
 	};
+
+	bt_column_init(&column, NODE_N);
+	return column;
 }
 
 static void assert_right(const struct world *w, const struct bt_column *column)
@@ -93,11 +94,11 @@ static void a_column_follows_the_journal_however_far_behind(void **state)
 		for (uint32_t n = bt_rng_below(&rng, round % 5 ? 6 : 3 * JOURNAL_N); n; n--) {
 			change(w, bt_rng_below(&rng, NODE_N), bt_rng_below(&rng, 101));
 		}
-		bt_column_catch_up(&column, &w->view);
+		bt_column_catch_up(&column, &w->view, NULL);
 		assert_right(w, &column);
 	}
 	assert_false(column.odd);
-	bt_mem_free(column.value);
+	bt_column_fini(&column);
 	bt_mem_free(w);
 }
 
@@ -108,13 +109,13 @@ static void only_nodes_in_the_journal_are_asked_again(void **state)
 
 	(void)state;
 	change(w, 3, 10);
-	bt_column_catch_up(&column, &w->view);
+	bt_column_catch_up(&column, &w->view, NULL);
 	w->pod_n[5] = 50; /* without an entry: nobody looks */
 	change(w, 3, 20);
-	bt_column_catch_up(&column, &w->view);
+	bt_column_catch_up(&column, &w->view, NULL);
 	assert_int_equal(column.value[3], 61);
 	assert_int_equal(column.value[5], 0);
-	bt_mem_free(column.value);
+	bt_column_fini(&column);
 	bt_mem_free(w);
 }
 
@@ -125,12 +126,12 @@ static void scores_out_of_range_make_the_column_odd(void **state)
 
 	(void)state;
 	change(w, 3, 100);
-	bt_column_catch_up(&column, &w->view);
+	bt_column_catch_up(&column, &w->view, NULL);
 	assert_false(column.odd);
 	change(w, 3, 101);
-	bt_column_catch_up(&column, &w->view);
+	bt_column_catch_up(&column, &w->view, NULL);
 	assert_true(column.odd);
-	bt_mem_free(column.value);
+	bt_column_fini(&column);
 	bt_mem_free(w);
 }
 
