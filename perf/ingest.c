@@ -92,6 +92,7 @@ static void measure(struct bt_bench *bench, enum bt_doc_style style, enum bt_for
 	}
 	bt_bench_items(bench, object_n);
 	bt_bench_bytes(bench, bt_bench_iterations(bench) * (int64_t)text.buf.len);
+	bt_config_errors_fini(&errors);
 	bt_config_fini(&config);
 	bt_buf_fini(&text.buf);
 }

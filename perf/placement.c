@@ -191,6 +191,7 @@ static void begin(struct workload *w, uint32_t pod_n)
 		bt_arena_reset(&scratch);
 	}
 	bt_arena_fini(&scratch);
+	bt_config_errors_fini(&errors);
 	add_pods(w);
 }
 
