@@ -33,7 +33,7 @@ static struct world *world_create(void)
 
 	w->snapshot = (struct bt_snapshot){.slot_n = NODE_N, .node_n = NODE_N};
 	w->usage = (struct bt_usage){.pod_n = w->pod_n, .journal = w->journal, .journal_mask = JOURNAL_N - 1};
-	w->view = (struct bt_view){&w->snapshot, &w->usage};
+	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage};
 	return w;
 }
 
