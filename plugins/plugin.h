@@ -99,6 +99,13 @@ typedef void bt_plugin_score_fn(const void *term, const struct bt_view *view, ui
  */
 typedef void bt_plugin_prepare_fn(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip);
 
+/*
+ * Appends the columns, by node slot, on which Filter and Score of this cycle depend: nodes that are equal in all of them get equal
+ * answers, and PreScore and NormalizeScore learn from one of them what they would learn from all.
+ * Returns how many columns there are; no more than cap of them are written.
+ */
+typedef uint32_t bt_plugin_axes_fn(const void *term, const uint32_t **out_columns, uint32_t cap);
+
 /* PreScore: is told the feasible nodes before they are scored. */
 typedef void bt_plugin_pre_score_fn(void *state, const struct bt_view *view, const uint32_t *nodes, uint32_t n);
 
@@ -127,6 +134,7 @@ struct bt_plugin {
 	bt_plugin_key_fn *key; /* of plugins that depend on usage */
 	bt_plugin_reason_fn *reason;
 	bt_plugin_prepare_fn *prepare; /* of plugins that depend on counters */
+	bt_plugin_axes_fn *axes;
 	bt_plugin_pre_score_fn *pre_score;
 	bt_plugin_normalize_fn *normalize_own;
 };

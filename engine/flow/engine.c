@@ -8,6 +8,7 @@
 #include "engine/base/rng.h"
 #include "engine/flow/fit_error.h"
 #include "engine/flow/profile.h"
+#include "engine/score/counted.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
 
 /* Upstream samples at least this many nodes. */
@@ -302,9 +303,9 @@ static uint32_t choose(struct bt_engine *engine, struct lane *lane, struct bt_pl
 		*out_outcome = BT_FAILED;
 		return BT_NO_NODE;
 	}
-	bool columns_tell = bt_prepare(plan, &engine->cache->view);
-	if (columns_tell && limit == UINT32_MAX && !plan->narrowed && !engine->options.evaluate_always &&
-		bt_plan_pick(plan, &engine->cache->view, tie_start(engine), &node_ix)) {
+	bool idle = bt_prepare(plan, &engine->cache->view);
+	if (limit == UINT32_MAX && !plan->narrowed && !engine->options.evaluate_always &&
+		(idle ? bt_plan_pick : bt_counted_pick)(plan, &engine->cache->view, tie_start(engine), &node_ix)) {
 		engine->counts.by_columns_n++;
 		return node_ix;
 	}

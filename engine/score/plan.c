@@ -86,6 +86,7 @@ static void drop_plans(struct bt_planner *planner)
 		bt_mem_free(plan->groups);
 		bt_mem_free(plan->masks);
 		bt_mem_free(plan->base);
+		bt_classes_destroy(plan->classes);
 	}
 	for (size_t i = 0; i < planner->column_n; i++) {
 		bt_column_fini(planner->columns[i].column);
@@ -564,6 +565,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	bool errors = false;
 
 	plan->profile = planner->profile;
+	plan->memory_bytes = &planner->column_bytes;
 	plan->signature = signature;
 	compile(planner, plan);
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
@@ -610,7 +612,7 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
 
 /* ---- normalisation: the highest raw scores of feasible nodes ---- */
 
-static uint16_t worth(const struct bt_plan *plan, const struct bt_group *group)
+uint16_t bt_group_worth(const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest)
 {
 	int64_t sum = group->fixed;
 
@@ -620,8 +622,8 @@ static uint16_t worth(const struct bt_plan *plan, const struct bt_group *group)
 
 		/* Raw scores above the highest feasible one belong to nodes that cannot win; they are cut, so
 		 * that sums fit. */
-		int64_t raw = group->raw[k] > plan->highest[k] ? plan->highest[k] : group->raw[k];
-		sum += bt_normalize_default(raw, plan->highest[k], reversed) * use->weight;
+		int64_t raw = group->raw[k] > highest[k] ? highest[k] : group->raw[k];
+		sum += bt_normalize_default(raw, highest[k], reversed) * use->weight;
 	}
 	return (uint16_t)(sum + 1);
 }
@@ -632,7 +634,7 @@ static void rank_groups(struct bt_plan *plan)
 	for (uint32_t g = 1; g < plan->group_n; g++) {
 		uint32_t at = g - 1;
 
-		plan->groups[g].worth = worth(plan, &plan->groups[g]);
+		plan->groups[g].worth = bt_group_worth(plan, &plan->groups[g], plan->highest);
 		if (!plan->masks) {
 			continue;
 		}

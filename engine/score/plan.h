@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "engine/score/classes.h"
 #include "engine/score/column.h"
 #include "plugins/plugin.h"
 
@@ -58,9 +59,14 @@ struct bt_plan {
 	uint32_t witness[BT_PROFILE_USES]; /* a feasible node that has it, or BT_NO_NODE */
 	bool uniform[BT_PROFILE_USES];	   /* by normalized: all groups agree */
 	bool maxima_known;
+	struct bt_classes *classes; /* NULL until a plugin that depends on counters has a say */
+	size_t *memory_bytes;       /* of the planner */
 	uint64_t release_n; /* of the usage when the plan was last asked */
 	bool refused;	    /* nothing was feasible then, and cannot be until something is released */
 };
+
+/* 1 + what a group's description is worth when these are the highest raw scores, by plan->normalized. */
+uint16_t bt_group_worth(const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest);
 
 struct bt_planner;
 

@@ -189,6 +189,39 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	*out_score_skip = !score || (term->settings->ignore_preferred && !term->has_preferred);
 }
 
+static uint32_t add_axis(const struct bt_tally *tally, const uint32_t **columns, uint32_t n, uint32_t cap)
+{
+	for (uint32_t i = 0; i < n && i < cap; i++) {
+		if (columns[i] == tally->domain) {
+			return n;
+		}
+	}
+	if (n < cap) {
+		columns[n] = tally->domain;
+	}
+	return n + 1;
+}
+
+static uint32_t axes(const void *opaque, const uint32_t **out_columns, uint32_t cap)
+{
+	const struct term *term = opaque;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < term->affinity_n; i++) {
+		n = add_axis(term->affinity[i].tally, out_columns, n, cap);
+	}
+	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
+		n = add_axis(term->anti_affinity[i].tally, out_columns, n, cap);
+	}
+	for (uint32_t i = 0; i < term->preferred_n; i++) {
+		n = add_axis(term->preferred[i].tally, out_columns, n, cap);
+	}
+	for (uint32_t i = 0; i < term->concerning_n; i++) {
+		n = add_axis(term->concerning[i]->tally, out_columns, n, cap);
+	}
+	return n;
+}
+
 static bool affinity_passes(const struct term *term, uint32_t node_ix)
 {
 	bool exist = true;
@@ -338,5 +371,6 @@ const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.score = score,
 	.reason = reason_text,
 	.prepare = prepare,
+	.axes = axes,
 	.normalize_own = normalize_own,
 };

@@ -297,6 +297,37 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	*out_score_skip = !term->applies || term->soft.n == 0;
 }
 
+static uint32_t add_axis(const uint32_t *column, const uint32_t **columns, uint32_t n, uint32_t cap)
+{
+	for (uint32_t i = 0; i < n && i < cap; i++) {
+		if (columns[i] == column) {
+			return n;
+		}
+	}
+	if (n < cap) {
+		columns[n] = column;
+	}
+	return n + 1;
+}
+
+/* The values of the keys tell more than domains do: whether there is a value at all. */
+static uint32_t axes(const void *opaque, const uint32_t **out_columns, uint32_t cap)
+{
+	const struct term *term = opaque;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < term->hard.n; i++) {
+		n = add_axis(term->hard.items[i].values, out_columns, n, cap);
+	}
+	for (uint32_t i = 0; i < term->soft.n; i++) {
+		const struct rule *rule = &term->soft.items[i];
+
+		n = add_axis(rule->values, out_columns, n, cap);
+		n = per_node(rule) ? add_axis(rule->tally->domain, out_columns, n, cap) : n;
+	}
+	return n;
+}
+
 /* ---- Filter ---- */
 
 /* How many pods the emptiest domain has; none while there are too few domains. */
@@ -467,6 +498,7 @@ const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.score = score,
 	.reason = reason_text,
 	.prepare = prepare,
+	.axes = axes,
 	.pre_score = pre_score,
 	.normalize_own = normalize_own,
 };

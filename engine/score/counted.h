@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: the best node for a pod about which plugins that depend on counters have a say: by columns for
+ * what the other plugins say, by classes of nodes for these.
+ * Context: the scheduling thread.
+ */
+#pragma once
+
+#include "engine/score/plan.h"
+
+/*
+ * As bt_plan_pick, after bt_prepare has said that plugins have a say. Returns false when bt_evaluate must
+ * decide.
+ */
+bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
