@@ -114,7 +114,6 @@ static struct bt_requests resized(struct fixture *f, const char *condition)
 
 	snprintf(text, sizeof(text),
 		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n1, containers: [{name: a, "
-		""
 		"resources: "
 		"{requests: {cpu: 700m}}}]}, status: {%s containerStatuses: [{name: a, allocatedResources: "
 		"{cpu: 500m}, "
