@@ -114,8 +114,8 @@ static struct bt_requests resized(struct fixture *f, const char *condition)
 
 	snprintf(text, sizeof(text),
 		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n1, "
-		"containers: [{name: a, resources: {requests: {cpu: 700m}}}]}, status: {%s containerStatuses: [{name: a, allocatedResources: "
-		"{cpu: 500m}, "
+		"containers: [{name: a, resources: {requests: {cpu: 700m}}}]}, "
+		"status: {%s containerStatuses: [{name: a, allocatedResources: {cpu: 500m}, "
 		"resources: {requests: {cpu: 300m}}}]}}",
 		condition);
 	return requests_of(f, &fixture_read(f, text)->pod);
