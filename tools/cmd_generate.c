@@ -142,6 +142,7 @@ int bt_cmd_generate(struct bt_invocation *invocation)
 		.seed = bt_invocation_number(invocation, "seed"),
 		.zone_n = (uint32_t)bt_invocation_number(invocation, "zones"),
 		.signature_n = (uint32_t)bt_invocation_number(invocation, "signatures"),
+		.distinct_requests = bt_invocation_has(invocation, "distinct-requests"),
 		.bound = bt_invocation_fraction(invocation, "bound"),
 	};
 	struct writer writer;

@@ -17,6 +17,8 @@ struct bt_generate_options {
 	uint32_t node_n, zone_n, signature_n; /* zone_n and signature_n at least 1 */
 	uint32_t profiles;		      /* a set of enum bt_generate_profile */
 	double bound;			      /* share of pods that are on a node already */
+	/* No two signatures request the same; otherwise they share a few dozen sizes, as pods in clusters do. */
+	bool distinct_requests;
 };
 
 /* 5,000 nodes in 5 zones, 100,000 pods of 1,000 signatures, profile everyday, nothing bound, seed 1. */

@@ -141,7 +141,7 @@ static void size_requests(struct bt_gen *gen)
 	bt_mem_free(shape_of);
 }
 
-/* Two signatures must not be the same; one MiB more is different enough. */
+/* Gives every signature a request of its own: one MiB more is different enough. */
 static void make_distinct(struct bt_gen *gen)
 {
 	size_t slot_n = 16;
@@ -551,7 +551,9 @@ void bt_gen_signatures_init(struct bt_gen *gen)
 	gen->signatures = bt_mem_zalloc(gen->options.signature_n, sizeof(*gen->signatures));
 	build_draw(gen);
 	size_requests(gen);
-	make_distinct(gen);
+	if (gen->options.distinct_requests) {
+		make_distinct(gen);
+	}
 	for (uint32_t s = 0; s < gen->options.signature_n; s++) {
 		build_signature(gen, s);
 		bindable += gen->signatures[s].pending_only ? 0 : gen->signatures[s].weight;
