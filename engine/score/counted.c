@@ -192,12 +192,15 @@ static void add_worths(const struct bt_plan *plan, struct bt_classes *c, uint32_
 	int64_t worth = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bt_group *group = &plan->groups[c->group[c->points[i]]];
+		uint32_t g = c->group[c->points[i]];
+		const struct bt_group *group = &plan->groups[g];
 
-		for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		for (uint32_t k = 0; g != last && k < plan->normalized_n; k++) {
 			highest[k] = group->raw[k] > highest[k] ? group->raw[k] : highest[k];
 		}
+		last = g;
 	}
+	last = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t g = c->group[c->points[i]];
 

@@ -254,28 +254,35 @@ static bool anti_affinity_passes(const struct term *term, uint32_t node_ix)
 	return true;
 }
 
-static bool existing_passes(const struct term *term, uint32_t node_ix)
+/* Clears pass where the domain has pods of the tally. */
+static void keep_apart(const struct bt_tally *tally, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	for (uint32_t i = 0; i < term->concerning_n; i++) {
-		const struct bt_carried *carried = term->concerning[i];
-		uint32_t domain = carried->tally->domain[node_ix];
-
-		if (carried->kind == BT_CARRIED_ANTI_AFFINITY && domain != BT_NO_DOMAIN &&
-			carried->tally->sums[domain] > 0) {
-			return false;
-		}
+	if (tally->total == 0) {
+		return;
 	}
-	return true;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t domain = tally->domain[first + i];
+
+		pass[i] &= domain == BT_NO_DOMAIN || tally->sums[domain] <= 0;
+	}
 }
 
+/* Term by term, so that what is read stays in cache. */
 static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
 
 	(void)view;
 	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = affinity_passes(term, first + i) && anti_affinity_passes(term, first + i) &&
-			  existing_passes(term, first + i);
+		pass[i] = term->affinity_n == 0 || affinity_passes(term, first + i);
+	}
+	for (uint32_t t = 0; t < term->anti_affinity_n; t++) {
+		keep_apart(term->anti_affinity[t].tally, first, n, pass);
+	}
+	for (uint32_t t = 0; t < term->concerning_n; t++) {
+		if (term->concerning[t]->kind == BT_CARRIED_ANTI_AFFINITY) {
+			keep_apart(term->concerning[t]->tally, first, n, pass);
+		}
 	}
 }
 

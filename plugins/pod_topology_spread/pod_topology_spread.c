@@ -7,6 +7,7 @@
 #include "engine/base/wrap.h"
 #include "plugins/pod_topology_spread/go_log.h"
 
+#define NEAR	256  /* scores this close to each other are divided once each */
 #define IGNORED (-1) /* the score of a node that lacks a key, until it is normalised */
 
 enum reason_kind { SKEW = 0, LABEL };
@@ -53,7 +54,9 @@ struct term {
 	bool applies;	  /* they do: something selects the pod's like */
 	bool bound;	  /* tallies are there */
 	uint64_t workload_version;
-	uint32_t stamp; /* of this cycle */
+	uint32_t stamp;	  /* of this cycle */
+	uint8_t *ignored; /* by node slot: lacks a key of a soft constraint where all are required; NULL: no
+			     node does */
 };
 
 /* ---- compiling ---- */
@@ -247,8 +250,22 @@ static void bind_rule(
 	}
 }
 
+static void find_ignored(struct term *term, const struct bt_view *view)
+{
+	uint32_t slot_n = view->snapshot->slot_n;
+
+	if (!term->require_all || term->soft.n == 0 || term->ignored) {
+		return;
+	}
+	term->ignored = bt_arena_zalloc(term->arena, slot_n);
+	for (uint32_t i = 0; i < slot_n; i++) {
+		term->ignored[i] = !has_keys(&term->soft, i);
+	}
+}
+
 static void bind_rules(struct term *term, const struct bt_view *view)
 {
+	find_ignored(term, view);
 	for (uint32_t i = 0; i < term->hard.n; i++) {
 		bind_rule(term, view, &term->hard, &term->hard.items[i], false);
 	}
@@ -388,7 +405,7 @@ static void reject(
 
 static bool ignored(const struct term *term, uint32_t node_ix)
 {
-	return term->require_all && !has_keys(&term->soft, node_ix);
+	return term->ignored && term->ignored[node_ix];
 }
 
 /* In how many domains of a rule the feasible nodes are. */
@@ -396,12 +413,14 @@ static uint32_t count_domains(const struct term *term, struct rule *rule, const 
 {
 	uint32_t domain_n = 0;
 
+	if (per_node(rule)) {
+		for (uint32_t i = 0; i < n; i++) {
+			domain_n += !ignored(term, nodes[i]);
+		}
+		return domain_n;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (ignored(term, nodes[i])) {
-			continue;
-		}
-		if (per_node(rule)) {
-			domain_n++;
 			continue;
 		}
 		uint32_t domain = rule->tally->domain[nodes[i]];
@@ -424,27 +443,66 @@ static void pre_score(void *state, const struct bt_view *view, const uint32_t *n
 	}
 }
 
+/* Half away from zero, as upstream rounds. */
+static int64_t round_half_away(double x)
+{
+	if (!(x > -0x1p62 && x < 0x1p62)) {
+		return bt_truncate(round(x));
+	}
+	int64_t whole = (int64_t)x;
+	double rest = x - (double)whole; /* exact */
+	return whole + (rest >= 0.5) - (rest <= -0.5);
+}
+
+static double score_of(const struct term *term, uint32_t node_ix)
+{
+	double sum = 0;
+
+	for (uint32_t r = 0; r < term->soft.n; r++) {
+		const struct rule *rule = &term->soft.items[r];
+
+		if (rule->values[node_ix] == BT_NAME_NONE) {
+			continue;
+		}
+		double count = (double)rule->tally->sums[rule->tally->domain[node_ix]];
+		/* Rounded after the product and after the sum; upstream fuses neither. */
+		sum += count * rule->weight + (double)(int32_t)((uint32_t)rule->constraint->max_skew - 1);
+	}
+	return sum;
+}
+
 static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
 
 	(void)view;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t node_ix = first + i;
-		double sum = 0;
+		raw[i] = ignored(term, first + i) ? 0 : round_half_away(score_of(term, first + i));
+	}
+}
 
-		for (uint32_t r = 0; r < term->soft.n && !ignored(term, node_ix); r++) {
-			const struct rule *rule = &term->soft.items[r];
+static int64_t normalized(int64_t score, int64_t lowest, int64_t highest)
+{
+	int64_t rest = bt_wrap_sub(bt_wrap_add(highest, lowest), score);
 
-			if (rule->values[node_ix] == BT_NAME_NONE) {
-				continue;
-			}
-			double count = (double)rule->tally->sums[rule->tally->domain[node_ix]];
-			/* Rounded after the product and after the sum; upstream fuses neither. */
-			sum += count * rule->weight +
-			       (double)(int32_t)((uint32_t)rule->constraint->max_skew - 1);
+	return bt_wrap_div(bt_wrap_mul(BT_MAX_NODE_SCORE, rest), highest);
+}
+
+static void normalize_all(int64_t *scores, uint32_t n, int64_t lowest, int64_t highest)
+{
+	int64_t by_score[NEAR];
+	bool near = lowest >= 0 && highest - lowest < NEAR;
+
+	for (int64_t s = lowest; near && s <= highest; s++) {
+		by_score[s - lowest] = normalized(s, lowest, highest);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (scores[i] == IGNORED) {
+			scores[i] = 0;
+		} else {
+			scores[i] =
+				near ? by_score[scores[i] - lowest] : normalized(scores[i], lowest, highest);
 		}
-		raw[i] = bt_truncate(round(sum));
 	}
 }
 
@@ -463,17 +521,12 @@ static void normalize_own(
 		lowest = scores[i] < lowest ? scores[i] : lowest;
 		highest = scores[i] > highest ? scores[i] : highest;
 	}
+	if (highest) {
+		normalize_all(scores, n, lowest, highest);
+		return;
+	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (scores[i] == IGNORED) {
-			scores[i] = 0;
-			continue;
-		}
-		if (highest == 0) {
-			scores[i] = BT_MAX_NODE_SCORE;
-			continue;
-		}
-		int64_t rest = bt_wrap_sub(bt_wrap_add(highest, lowest), scores[i]);
-		scores[i] = bt_wrap_div(bt_wrap_mul(BT_MAX_NODE_SCORE, rest), highest);
+		scores[i] = scores[i] == IGNORED ? 0 : BT_MAX_NODE_SCORE;
 	}
 }
 
