@@ -258,6 +258,16 @@ static enum bt_status load(struct bt_input *input, int fd, const char *name, str
 	return rc;
 }
 
+size_t bt_input_unpacked_max(size_t packed_bytes)
+{
+	if (packed_bytes <= BT_LIMIT_UNPACKED_BYTES / BT_LIMIT_UNPACKED_TIMES) {
+		return BT_LIMIT_UNPACKED_BYTES;
+	}
+	return packed_bytes < BT_LIMIT_FILE_BYTES / BT_LIMIT_UNPACKED_TIMES
+		       ? packed_bytes * BT_LIMIT_UNPACKED_TIMES
+		       : BT_LIMIT_FILE_BYTES;
+}
+
 static enum bt_status unpack(struct bt_input *input, const char *name, struct bt_str *text)
 {
 	enum bt_packing packing = bt_packing(*text);
@@ -265,7 +275,7 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 	if (packing == BT_PACKING_NONE) {
 		return BT_OK;
 	}
-	enum bt_status rc = bt_unpack(packing, *text, BT_LIMIT_FILE_BYTES, &input->unpacked);
+	enum bt_status rc = bt_unpack(packing, *text, bt_input_unpacked_max(text->len), &input->unpacked);
 	*text = bt_buf_view(&input->unpacked);
 	switch (rc) {
 	case BT_OK:
@@ -273,8 +283,8 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 	case BT_TRUNCATED:
 		return complain(input, rc, name, "the compressed file is cut off", "copy it again");
 	case BT_RANGE:
-		return complain(input, rc, name, "the compressed file unfolds to more than 8 GiB",
-			"split it into several files");
+		return complain(input, rc, name, "the compressed file unfolds to more than is allowed",
+			"unpack it yourself, or split it into several files");
 	default:
 		return complain(input, rc, name, "the compressed file is damaged", "copy it again");
 	}

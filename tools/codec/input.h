@@ -43,5 +43,8 @@ bool bt_input_next(struct bt_input *input, struct bt_input_file *out);
 /* Files in directories that were passed over because of their names. */
 uint64_t bt_input_ignored(const struct bt_input *input);
 
+/* How much a compressed file of so many bytes may unfold to. */
+size_t bt_input_unpacked_max(size_t packed_bytes);
+
 /* JSON or YAML, by name and first bytes as kubectl decides: JSON begins with a brace. */
 enum bt_format bt_input_format(const char *name, struct bt_str text);

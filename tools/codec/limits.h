@@ -4,8 +4,13 @@
  */
 #pragma once
 
-/* One file, and what a compressed file may unfold to. */
+/* One file. */
 #define BT_LIMIT_FILE_BYTES (8ull << 30)
+
+/* What a compressed file may unfold to: this much, or this many times its own size, up to a file's limit.
+ * Objects that hardly differ shrink to a two hundredth; a few bytes must not fill the memory. */
+#define BT_LIMIT_UNPACKED_BYTES (1ull << 30)
+#define BT_LIMIT_UNPACKED_TIMES 512u
 
 /* Objects and arrays inside each other, in JSON and in YAML. */
 #define BT_LIMIT_DEPTH 256

@@ -14,6 +14,7 @@
 
 #include "engine/base/buf.h"
 #include "tools/codec/input.h"
+#include "tools/codec/limits.h"
 
 static struct bt_input *input;
 static struct bt_buf problems;
@@ -148,6 +149,15 @@ static void a_cut_off_zstd_file_is_noticed(void **state)
 	expect_problem("a.json.zst", "the compressed file is cut off; copy it again");
 }
 
+static void few_packed_bytes_do_not_fill_the_memory(void **state)
+{
+	(void)state;
+	assert_int_equal(bt_input_unpacked_max(0), BT_LIMIT_UNPACKED_BYTES);
+	assert_int_equal(bt_input_unpacked_max(1000000), BT_LIMIT_UNPACKED_BYTES);
+	assert_int_equal(bt_input_unpacked_max(10000000), 10000000ull * BT_LIMIT_UNPACKED_TIMES);
+	assert_int_equal(bt_input_unpacked_max(SIZE_MAX), BT_LIMIT_FILE_BYTES);
+}
+
 static void a_damaged_archive_is_noticed(void **state)
 {
 	unsigned char bytes[sizeof(gzip_bytes)];
@@ -190,6 +200,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_directory_without_objects_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_bad_archive_does_not_stop_the_next_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cut_off_zstd_file_is_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(few_packed_bytes_do_not_fill_the_memory, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_damaged_archive_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_file_is_mapped_whole, setup, teardown),
 	};
