@@ -179,10 +179,12 @@ static const struct bt_option generate_options[] = {
 		.default_value = "1000",
 		.min = 1,
 		.max = 1000000,
-		.help = "Number of different signatures (labels and spec) that pods are drawn from, the first "
+		.help = "Number of different signatures (labels and spec) that pods are drawn from, the "
+			"first "
 			"ones more often. They share a few dozen sizes of requests."},
 	{.name = "distinct-requests",
-		.help = "Give every signature requests of its own. That is rare in clusters and hard for berth, "
+		.help = "Give every signature requests of its own. That is rare in clusters and hard for "
+			"berth, "
 			"which shares work between pods that request the same."},
 	{.name = "profile",
 		.type = BT_OPTION_TEXT,

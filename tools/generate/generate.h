@@ -17,7 +17,7 @@ struct bt_generate_options {
 	uint32_t node_n, zone_n, signature_n; /* zone_n and signature_n at least 1 */
 	uint32_t profiles;		      /* a set of enum bt_generate_profile */
 	double bound;			      /* share of pods that are on a node already */
-	/* No two signatures request the same; otherwise they share a few dozen sizes, as pods in clusters do. */
+	/* No two signatures request the same; without it they share a few dozen sizes, as in clusters. */
 	bool distinct_requests;
 };
 

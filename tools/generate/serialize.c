@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects as streams, and every kind but pods, which are in serialize_pod.c; parts of objects are in serialize_parts.c.
+ * Objects as streams, and every kind but pods, which are in serialize_pod.c; parts of objects are in
+ * serialize_parts.c.
  */
 #include "tools/generate/serialize.h"
 

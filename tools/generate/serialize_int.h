@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Parts of objects, in serialize_parts.c, that serialize.c and serialize_pod.c share; each writes nothing when there is nothing.
+ * Parts of objects, in serialize_parts.c, that serialize.c and serialize_pod.c share; each writes nothing
+ * when there is nothing.
  */
 #pragma once
 
