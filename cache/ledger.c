@@ -6,9 +6,11 @@
 #include "engine/base/check.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "engine/base/wrap.h"
 
 #define FIRST_SLOTS 64
 #define JOURNAL_N   (1u << 16)
+#define WRAP_NEAR   (INT64_C(1) << 61)
 
 struct bt_ledger {
 	struct bt_usage usage;
@@ -156,10 +158,15 @@ static void return_ports(struct bt_port_list *list, const struct bt_signature *s
 	}
 }
 
-/* Amounts wrap at the ends of int64_t, as upstream's do. */
-static void shift(int64_t *cell, int64_t amount, bool take)
+/*
+ * Amounts wrap at the ends of int64_t, as upstream's do.
+ * Returns : whether taking may have made room: the amount is below zero, or what is used is so large that what
+ *           is free may wrap around.
+ */
+static bool shift(int64_t *cell, int64_t amount, bool take)
 {
-	*cell = (int64_t)(take ? (uint64_t)*cell + (uint64_t)amount : (uint64_t)*cell - (uint64_t)amount);
+	*cell = take ? bt_wrap_add(*cell, amount) : bt_wrap_sub(*cell, amount);
+	return amount < 0 || *cell < 0 || *cell >= WRAP_NEAR;
 }
 
 static void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
@@ -180,6 +187,7 @@ static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 {
 	const struct bt_signature *signature = l->pods[pod_ix].signature;
 	const struct bt_requests *requests = &signature->requests;
+	bool released = !take;
 
 	BT_REQUIRE(node_ix < l->slot_cap);
 	for (uint32_t i = 0; i < requests->used.n; i++) {
@@ -189,7 +197,7 @@ static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 			l->used[r] = bt_mem_column(l->slot_cap, sizeof(*l->used[r]));
 			l->usage.used[r] = l->used[r];
 		}
-		shift(&l->used[r][node_ix], requests->used.items[i].amount, take);
+		released |= shift(&l->used[r][node_ix], requests->used.items[i].amount, take);
 	}
 	shift(&l->nonzero_milli_cpu[node_ix], requests->nonzero_milli_cpu, take);
 	shift(&l->nonzero_memory[node_ix], requests->nonzero_memory, take);
@@ -198,8 +206,8 @@ static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 		take_ports(&l->ports[node_ix], signature);
 	} else {
 		return_ports(&l->ports[node_ix], signature);
-		l->usage.release_n++;
 	}
+	l->usage.release_n += released;
 	count(l, pod_ix, node_ix, take);
 	l->journal[l->usage.journal_end++ & l->usage.journal_mask] = node_ix;
 }

@@ -66,7 +66,7 @@ struct bt_usage {
 	 * journal_mask + 1. */
 	const uint32_t *journal;
 	uint64_t journal_mask, journal_end;
-	uint64_t release_n; /* how often something was taken off a node */
+	uint64_t release_n; /* how often something happened that may have made room on a node */
 };
 
 #define BT_NO_DOMAIN UINT32_MAX
@@ -75,7 +75,9 @@ struct bt_usage {
 struct bt_tally {
 	const uint32_t *domain; /* by node slot; BT_NO_DOMAIN when the node lacks the key */
 	uint32_t domain_n;
-	const int32_t *sums; /* by domain */
+	const int32_t *sums;	/* by domain */
+	const int32_t *by_node; /* by node slot: the sum of its domain, 0 without one; NULL when domains have
+				   many nodes */
 	int64_t total;
 	uint32_t counted_n; /* domains that have a node that counts */
 	int32_t lowest;	    /* the smallest sum of such a domain; INT32_MAX when there is none */

@@ -7,7 +7,7 @@
 
 /* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. */
 struct sum {
-	__extension__ __int128 nano[BT_RESOURCE_MAX];
+	struct bt_quantity quantities[BT_RESOURCE_MAX];
 	uint64_t present;
 	int slot_end; /* no slot at or above is present */
 };
@@ -37,7 +37,7 @@ static void note(struct sum *sum, int slot)
 {
 	if (!(sum->present >> slot & 1)) {
 		sum->present |= (uint64_t)1 << slot;
-		sum->nano[slot] = 0;
+		sum->quantities[slot] = (struct bt_quantity){0};
 		sum->slot_end = slot >= sum->slot_end ? slot + 1 : sum->slot_end;
 	}
 }
@@ -51,7 +51,7 @@ static void read_list(struct adder *adder, struct sum *sum, const struct bt_reso
 		adder->too_many_names |= slot == BT_SLOT_FULL;
 		if (slot >= 0) {
 			note(sum, slot);
-			sum->nano[slot] = list->items[i].quantity.nano;
+			sum->quantities[slot] = list->items[i].quantity;
 		}
 	}
 }
@@ -61,7 +61,7 @@ static void add(struct sum *to, const struct sum *from)
 	for (int slot = 0; slot < from->slot_end; slot++) {
 		if (from->present >> slot & 1) {
 			note(to, slot);
-			to->nano[slot] += from->nano[slot];
+			to->quantities[slot] = bt_quantity_add(to->quantities[slot], from->quantities[slot]);
 		}
 	}
 }
@@ -75,8 +75,8 @@ static void raise_to(struct sum *to, const struct sum *from)
 		bool fresh = !(to->present >> slot & 1);
 
 		note(to, slot);
-		if (fresh || from->nano[slot] > to->nano[slot]) {
-			to->nano[slot] = from->nano[slot];
+		if (fresh || bt_quantity_cmp(from->quantities[slot], to->quantities[slot]) > 0) {
+			to->quantities[slot] = from->quantities[slot];
 		}
 	}
 }
@@ -119,7 +119,7 @@ static void fill_default(struct sum *sum, int slot, bool wanted, int64_t units, 
 {
 	if (wanted && !(sum->present >> slot & 1)) {
 		note(sum, slot);
-		sum->nano[slot] = (__int128)units * nano_per_unit;
+		sum->quantities[slot].nano = (__int128)units * nano_per_unit;
 	}
 }
 
@@ -207,7 +207,7 @@ static void replace_by_pod_level(struct adder *adder, struct sum *total)
 		if (level.present >> slot & 1 &&
 			pod_level_name(bt_resource_name(adder->dictionary, (uint32_t)slot))) {
 			note(total, slot);
-			total->nano[slot] = level.nano[slot];
+			total->quantities[slot] = level.quantities[slot];
 		}
 	}
 }
@@ -234,10 +234,9 @@ static struct bt_amounts round_up(struct bt_arena *arena, const struct sum *sum)
 
 	for (int slot = 0; slot < sum->slot_end; slot++) {
 		if (sum->present >> slot & 1) {
-			struct bt_quantity quantity = {.nano = sum->nano[slot]};
 
 			items[n++] = (struct bt_amount){
-				(uint32_t)slot, bt_resource_amount((uint32_t)slot, quantity)};
+				(uint32_t)slot, bt_resource_amount((uint32_t)slot, sum->quantities[slot])};
 		}
 	}
 	return (struct bt_amounts){items, n};
@@ -285,8 +284,8 @@ void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *aren
 		.fit = round_up(arena, &fit),
 		.used = round_up(arena, used),
 		.score = round_up(arena, score),
-		.nonzero_milli_cpu = bt_quantity_milli((struct bt_quantity){.nano = nonzero.nano[BT_CPU]}),
-		.nonzero_memory = bt_quantity_value((struct bt_quantity){.nano = nonzero.nano[BT_MEMORY]}),
+		.nonzero_milli_cpu = bt_quantity_milli(nonzero.quantities[BT_CPU]),
+		.nonzero_memory = bt_quantity_value(nonzero.quantities[BT_MEMORY]),
 		.too_many_names = adder.too_many_names,
 	};
 }

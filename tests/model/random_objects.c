@@ -135,7 +135,8 @@ static void add_request(struct random_source *s, struct bt_resource_list *list)
 {
 	static const char *const cpus[] = {"0", "100m", "100m", "1", "1500m"};
 	static const char *const memories[] = {"0", "128Mi", "128Mi", "1Gi", "1500m"};
-	static const char *const odd[] = {"1n", "0", "1e-30", "64Pi", "3e17", "900P"};
+	static const char *const odd[] = {"1n", "0", "1e-30", "64Pi", "3e17", "900P", "8Ei",
+		"9223372036854775807", "4Ei", "5e18", "100E"};
 
 	if (random_chance(s, 75)) {
 		add_amount(s, list, "cpu", PICK(s, cpus).ptr);

@@ -310,13 +310,14 @@ static size_t put_escape(const char *p, char **out)
 /* Where the string whose inside begins at s ends. */
 static const char *closing_quote(const char *s, const char *end)
 {
-	for (;;) {
+	while (s < end) {
 		s += plain_bytes(s, end);
-		if (*s == '"') {
+		if (s < end && *s == '"') {
 			return s;
 		}
 		s += 2;
 	}
+	return end;
 }
 
 static struct bt_str unescape(struct bt_json *json, const char *s, size_t plain_n)
@@ -671,7 +672,11 @@ bool bt_json_raw(struct bt_json *json, struct bt_str *out_text)
 	/* The window is still that of the value's last token. */
 	const char *last = json->window.base + json->window.index[json->ix - 1];
 	if (*last == '"') {
-		last = closing_quote(last + 1, end) + 1;
+		last = closing_quote(last + 1, end);
+		if (last == end) {
+			return stop(json, BT_TRUNCATED, true, json->len, "the text ends too early");
+		}
+		last++;
 	} else if (type_of(*last) == BT_JSON_NUMBER) {
 		last = number_end(last, end);
 	} else {
