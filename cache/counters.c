@@ -7,8 +7,9 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 
-#define NO_POD	   UINT32_MAX
-#define NO_COUNTER UINT32_MAX
+#define NO_POD	     UINT32_MAX
+#define NO_COUNTER   UINT32_MAX
+#define SMALL_DOMAIN 8 /* nodes, on average */
 
 /* What a counter counts: pods that satisfy a query, or pods that carry a term. */
 struct counter {
@@ -33,6 +34,8 @@ struct carried {
 struct domains {
 	uint32_t *of; /* by node slot */
 	uint32_t n;
+	/* When domains are small: the nodes of each, domain after domain, and where each domain's begin. */
+	uint32_t *members, *first;
 };
 
 struct tally {
@@ -42,8 +45,10 @@ struct tally {
 	uint32_t *own_place;   /* the same when it is not the domains' own */
 	uint32_t slot_n;
 	int32_t *sums;
-	uint8_t *counted;  /* by domain */
-	uint32_t lowest_n; /* counted domains that have the lowest sum */
+	int32_t *by_node;		 /* NULL when domains are large, or are single nodes */
+	const uint32_t *members, *first; /* with by_node: the domains' */
+	uint8_t *counted;		 /* by domain */
+	uint32_t lowest_n;		 /* counted domains that have the lowest sum */
 };
 
 /* A pod on a node, in the list of its signature's. */
@@ -140,11 +145,14 @@ static void drop_version(struct bt_counters *c)
 	for (size_t i = 0; i < c->tally_n; i++) {
 		bt_mem_free(c->tallies[i]->own_place);
 		bt_mem_free(c->tallies[i]->sums);
+		bt_mem_free(c->tallies[i]->by_node);
 		bt_mem_free(c->tallies[i]->counted);
 		bt_mem_free(c->tallies[i]);
 	}
 	for (size_t i = 0; i < c->domain_n; i++) {
 		bt_mem_free(c->domains[i].of);
+		bt_mem_free(c->domains[i].members);
+		bt_mem_free(c->domains[i].first);
 	}
 	for (size_t i = 0; i < c->set_n; i++) {
 		bt_mem_free(c->sets[i]);
@@ -334,6 +342,11 @@ static void shift_tally(struct tally *t, uint32_t node_ix, int32_t by)
 	int32_t before = t->sums[d], after = before + by;
 	t->sums[d] = after;
 	t->view.total += by;
+	if (t->by_node) {
+		for (uint32_t m = t->first[d]; m < t->first[d + 1]; m++) {
+			t->by_node[t->members[m]] = after;
+		}
+	}
 	if (!t->counted) {
 		return;
 	}
@@ -670,6 +683,29 @@ static void number_values(struct bt_counters *c, uint32_t key, bool lacking, str
 	bt_map_fini(&numbers);
 }
 
+static void list_members(struct domains *domains, uint32_t slot_n)
+{
+	uint32_t *first = bt_mem_zalloc((size_t)domains->n + 2, sizeof(*first));
+	uint32_t *members = bt_mem_zalloc((size_t)slot_n + 1, sizeof(*members));
+
+	/* Counted one place further on, so that filling leaves each domain's beginning where it belongs. */
+	for (uint32_t i = 0; i < slot_n; i++) {
+		if (domains->of[i] != BT_NO_DOMAIN && domains->of[i] + 2 <= domains->n) {
+			first[domains->of[i] + 2]++;
+		}
+	}
+	for (uint32_t d = 1; d <= domains->n; d++) {
+		first[d] += first[d - 1];
+	}
+	for (uint32_t i = 0; i < slot_n; i++) {
+		if (domains->of[i] != BT_NO_DOMAIN) {
+			members[first[domains->of[i] + 1]++] = i;
+		}
+	}
+	domains->members = members;
+	domains->first = first;
+}
+
 static const struct domains *find_domains(struct bt_counters *c, uint32_t key, bool lacking)
 {
 	uint64_t map_key = ((uint64_t)key << 1 | lacking) + 1;
@@ -688,6 +724,9 @@ static const struct domains *find_domains(struct bt_counters *c, uint32_t key, b
 		}
 	} else {
 		number_values(c, key, lacking, domains);
+		if ((uint64_t)domains->n * SMALL_DOMAIN >= c->snapshot->node_n) {
+			list_members(domains, c->snapshot->slot_n);
+		}
 	}
 	bt_map_put(&c->domain_ixs, map_key, ix);
 	return domains;
@@ -726,6 +765,18 @@ static void fill_tally(const struct counter *counter, struct tally *t)
 	}
 }
 
+/* Keeps the sums by node as well, for those who read them for many nodes in a row. */
+static void spread_sums(const struct domains *domains, struct tally *t)
+{
+	t->members = domains->members;
+	t->first = domains->first;
+	t->by_node = bt_mem_column(t->slot_n, sizeof(*t->by_node));
+	for (uint32_t i = 0; i < t->slot_n; i++) {
+		t->by_node[i] = domains->of[i] == BT_NO_DOMAIN ? 0 : t->sums[domains->of[i]];
+	}
+	t->view.by_node = t->by_node;
+}
+
 static const struct bt_tally *find_tally(
 	void *context, uint32_t counter_ix, uint32_t key, uint32_t node_set, bool lacking)
 {
@@ -755,6 +806,11 @@ static const struct bt_tally *find_tally(
 	t->place = t->own_place ? t->own_place : domains->of;
 	t->view = (struct bt_tally){.domain = domains->of, .domain_n = domains->n, .sums = t->sums};
 	fill_tally(counter, t);
+	if (key == BT_NAME_NONE) {
+		t->view.by_node = t->sums;
+	} else if (domains->members) {
+		spread_sums(domains, t);
+	}
 	c->tallies = bt_mem_grow(c->tallies, c->tally_n, &c->tally_cap, sizeof(struct tally *));
 	bt_map_put(&c->tally_ixs, hash, (uint32_t)c->tally_n);
 	c->tallies[c->tally_n++] = t;

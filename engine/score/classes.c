@@ -88,12 +88,13 @@ static void list_members(struct bt_classes *c, uint32_t slot_n)
 }
 
 struct bt_classes *bt_classes_create(
-	uint16_t *group, uint32_t slot_n, const uint32_t *const *axes, uint32_t axis_n)
+	uint16_t *group, uint32_t group_n, uint32_t slot_n, const uint32_t *const *axes, uint32_t axis_n)
 {
 	struct bt_classes *c = bt_mem_zalloc(1, sizeof(*c));
 	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
 
 	c->group = group;
+	c->group_worth = bt_mem_zalloc((size_t)group_n + 1, sizeof(*c->group_worth));
 	c->axis_n = axis_n;
 	memcpy(c->axes, axes, (axis_n < BT_AXES ? axis_n : BT_AXES) * sizeof(*axes));
 	c->single = axis_n > BT_AXES;
@@ -126,6 +127,7 @@ void bt_classes_destroy(struct bt_classes *c)
 		return;
 	}
 	bt_mem_free(c->group);
+	bt_mem_free(c->group_worth);
 	bt_mem_free(c->of);
 	bt_mem_free(c->members);
 	bt_mem_free(c->first);

@@ -15,14 +15,15 @@
 struct bt_classes {
 	const uint32_t *axes[BT_AXES];
 	uint32_t axis_n;
-	uint16_t *group;      /* by node slot; 0: the description refuses the node */
-	bool single;	      /* each node is on its own; what follows is empty */
-	uint16_t *of;	      /* by node slot; 0: the description refuses the node */
-	uint32_t n;	      /* classes, with class 0 */
-	uint32_t *members;    /* slots, class after class */
-	uint32_t *first;      /* by class: where its members begin; first[n] is their end */
-	uint32_t *witness;    /* by class: a place in members, where a feasible node was last found */
-	uint64_t *dead_since; /* by class: no member was feasible at this release_n plus one; 0: not known */
+	uint16_t *group;       /* by node slot; 0: the description refuses the node */
+	uint16_t *group_worth; /* by group: scratch */
+	bool single;	       /* each node is on its own; what follows is empty */
+	uint16_t *of;	       /* by node slot; 0: the description refuses the node */
+	uint32_t n;	       /* classes, with class 0 */
+	uint32_t *members;     /* slots, class after class */
+	uint32_t *first;       /* by class: where its members begin; first[n] is their end */
+	uint32_t *witness;     /* by class: a place in members, where a feasible node was last found */
+	uint64_t *dead_since;  /* by class: no member was feasible at this release_n plus one; 0: not known */
 	/* Of one cycle, by class or by node: */
 	uint32_t *points; /* nodes that answer */
 	uint32_t *point_class;
@@ -39,7 +40,7 @@ struct bt_classes {
  * Owns: bt_classes_destroy; group, which comes from bt_mem_column, is taken over.
  */
 struct bt_classes *bt_classes_create(
-	uint16_t *group, uint32_t slot_n, const uint32_t *const *axes, uint32_t axis_n);
+	uint16_t *group, uint32_t group_n, uint32_t slot_n, const uint32_t *const *axes, uint32_t axis_n);
 void bt_classes_destroy(struct bt_classes *classes);
 
 /* Were the classes made from these columns? */

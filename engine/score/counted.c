@@ -66,7 +66,7 @@ static struct bt_classes *classes_of(struct bt_plan *plan, uint32_t slot_n)
 		*plan->memory_bytes -= plan->classes->bytes;
 		bt_classes_destroy(plan->classes);
 	}
-	plan->classes = bt_classes_create(copy_groups(plan, slot_n), slot_n, axes, n);
+	plan->classes = bt_classes_create(copy_groups(plan, slot_n), plan->group_n, slot_n, axes, n);
 	*plan->memory_bytes += plan->classes->bytes;
 	return plan->classes;
 }
@@ -230,6 +230,63 @@ static void fill_base(struct bt_classes *c, uint32_t n, uint32_t slot_n)
 	}
 }
 
+static bool any_scores(const struct bt_plan *plan)
+{
+	for (uint32_t i = 0; i < plan->profile->score_n; i++) {
+		if (scores(plan, plan->profile->score[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Do all groups that have nodes agree in all raw scores? Then no node that drops out moves a maximum. */
+static bool maxima_stay(const struct bt_plan *plan, int64_t *out_highest)
+{
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		int64_t raw = plan->group_n > 1 ? plan->groups[1].raw[k] : 0;
+
+		if (!plan->uniform[k]) {
+			return false;
+		}
+		out_highest[k] = raw > 0 ? raw : 0;
+	}
+	return true;
+}
+
+/* Each node for itself, when counters only refuse: blocks of slots, without listing nodes. */
+static uint32_t pick_dense(const struct bt_plan *plan, struct bt_classes *c, const struct bt_view *view,
+	const int64_t *highest, uint32_t start)
+{
+	uint32_t slot_n = view->snapshot->slot_n;
+	uint8_t pass[BLOCK], passes[BLOCK];
+
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		c->group_worth[g] = bt_group_worth(plan, &plan->groups[g], highest);
+	}
+	for (uint32_t first = 0; first < slot_n; first += BLOCK) {
+		uint32_t n = slot_n - first < BLOCK ? slot_n - first : BLOCK;
+
+		memset(passes, 1, n);
+		for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+			if (!filters(plan, u)) {
+				continue;
+			}
+			plan->profile->uses[u].plugin->filter(plan->compiled[u].term, view, first, n, pass);
+			for (uint32_t i = 0; i < n; i++) {
+				passes[i] &= pass[i];
+			}
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			c->base[first + i] =
+				(uint16_t)(c->group_worth[c->group[first + i]] & -(unsigned)passes[i]);
+		}
+	}
+	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
+	size_t best = bt_scan_best(plan->usage->value, c->base, padded_n, start);
+	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
+}
+
 bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
@@ -243,6 +300,11 @@ bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t 
 		return false;
 	}
 	struct bt_classes *c = classes_of(plan, slot_n);
+	int64_t highest[BT_PROFILE_USES];
+	if (c->single && !any_scores(plan) && maxima_stay(plan, highest)) {
+		*out_node_ix = pick_dense(plan, c, view, highest, start);
+		return true;
+	}
 	uint32_t n = list_points(plan, c, view);
 	ask_filters(plan, c, view, n);
 	n = drop_refused(c, n);

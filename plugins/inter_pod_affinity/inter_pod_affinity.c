@@ -260,7 +260,10 @@ static void keep_apart(const struct bt_tally *tally, uint32_t first, uint32_t n,
 	if (tally->total == 0) {
 		return;
 	}
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; tally->by_node && i < n; i++) {
+		pass[i] &= tally->by_node[first + i] <= 0;
+	}
+	for (uint32_t i = 0; !tally->by_node && i < n; i++) {
 		uint32_t domain = tally->domain[first + i];
 
 		pass[i] &= domain == BT_NO_DOMAIN || tally->sums[domain] <= 0;

@@ -4,6 +4,8 @@
  */
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 
+#include <string.h>
+
 #include "engine/base/wrap.h"
 #include "plugins/pod_topology_spread/go_log.h"
 
@@ -353,11 +355,15 @@ static int64_t lowest_of(const struct rule *rule)
 	return (int64_t)rule->tally->counted_n < rule->constraint->min_domains ? 0 : rule->tally->lowest;
 }
 
+/* The highest sum with which a domain can take one more pod. */
+static int64_t highest_allowed(const struct rule *rule)
+{
+	return rule->constraint->max_skew + lowest_of(rule) - rule->matches_itself;
+}
+
 static bool within_skew(const struct rule *rule, uint32_t domain)
 {
-	int64_t skew = (int64_t)rule->tally->sums[domain] + rule->matches_itself - lowest_of(rule);
-
-	return skew <= rule->constraint->max_skew;
+	return rule->tally->sums[domain] <= highest_allowed(rule);
 }
 
 static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
@@ -365,16 +371,20 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	const struct term *term = opaque;
 
 	(void)view;
-	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = 1;
-	}
+	memset(pass, 1, n);
 	for (uint32_t r = 0; r < term->hard.n; r++) {
 		const struct rule *rule = &term->hard.items[r];
+		const uint32_t *values = rule->values + first;
+		const int32_t *sums = rule->tally->by_node ? rule->tally->by_node + first : NULL;
+		int64_t room = highest_allowed(rule);
 
-		for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t i = 0; sums && i < n; i++) {
+			pass[i] &= (values[i] != BT_NAME_NONE) & (sums[i] <= room);
+		}
+		for (uint32_t i = 0; !sums && i < n; i++) {
 			uint32_t domain = rule->tally->domain[first + i];
 
-			pass[i] &= domain != BT_NO_DOMAIN && within_skew(rule, domain);
+			pass[i] &= domain != BT_NO_DOMAIN && rule->tally->sums[domain] <= room;
 		}
 	}
 }
@@ -488,21 +498,27 @@ static int64_t normalized(int64_t score, int64_t lowest, int64_t highest)
 	return bt_wrap_div(bt_wrap_mul(BT_MAX_NODE_SCORE, rest), highest);
 }
 
-static void normalize_all(int64_t *scores, uint32_t n, int64_t lowest, int64_t highest)
+/* Scores that lie close together are divided once each. */
+static void normalize_near(int64_t *scores, uint32_t n, int64_t lowest, int64_t highest)
 {
-	int64_t by_score[NEAR];
-	bool near = lowest >= 0 && highest - lowest < NEAR;
+	int64_t by_score[NEAR] = {0};
 
-	for (int64_t s = lowest; near && s <= highest; s++) {
+	for (int64_t s = lowest; s <= highest; s++) {
 		by_score[s - lowest] = normalized(s, lowest, highest);
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (scores[i] == IGNORED) {
-			scores[i] = 0;
-		} else {
-			scores[i] =
-				near ? by_score[scores[i] - lowest] : normalized(scores[i], lowest, highest);
-		}
+		scores[i] = scores[i] == IGNORED ? 0 : by_score[scores[i] - lowest];
+	}
+}
+
+static void normalize_all(int64_t *scores, uint32_t n, int64_t lowest, int64_t highest)
+{
+	if (lowest >= 0 && highest - lowest < NEAR) {
+		normalize_near(scores, n, lowest, highest);
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		scores[i] = scores[i] == IGNORED ? 0 : normalized(scores[i], lowest, highest);
 	}
 }
 

@@ -236,6 +236,7 @@ static void check_tally(const struct history *h, const struct bt_tally *tally, u
 
 		if (value == BT_NAME_NONE) {
 			assert_int_equal(tally->domain[i], BT_NO_DOMAIN);
+			assert_true(!tally->by_node || tally->by_node[i] == 0);
 			continue;
 		}
 		for (uint32_t j = 0; j < snapshot->slot_n; j++) {
@@ -249,6 +250,7 @@ static void check_tally(const struct history *h, const struct bt_tally *tally, u
 			sum += !member || member[j] ? on_node[j] : 0;
 		}
 		assert_int_equal(tally->sums[tally->domain[i]], sum);
+		assert_true(!tally->by_node || tally->by_node[i] == sum);
 		if (first) {
 			total += sum;
 			counted_n += counted;
