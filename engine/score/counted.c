@@ -254,6 +254,14 @@ static bool maxima_stay(const struct bt_plan *plan, int64_t *out_highest)
 	return true;
 }
 
+static void fill_worths(const uint16_t *restrict group, const uint16_t *restrict worth,
+	const uint8_t *restrict passes, uint32_t n, uint16_t *restrict base)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		base[i] = (uint16_t)(worth[group[i]] & -(unsigned)passes[i]);
+	}
+}
+
 /* Each node for itself, when counters only refuse: blocks of slots, without listing nodes. */
 static uint32_t pick_dense(const struct bt_plan *plan, struct bt_classes *c, const struct bt_view *view,
 	const int64_t *highest, uint32_t start)
@@ -277,10 +285,7 @@ static uint32_t pick_dense(const struct bt_plan *plan, struct bt_classes *c, con
 				passes[i] &= pass[i];
 			}
 		}
-		for (uint32_t i = 0; i < n; i++) {
-			c->base[first + i] =
-				(uint16_t)(c->group_worth[c->group[first + i]] & -(unsigned)passes[i]);
-		}
+		fill_worths(c->group + first, c->group_worth, passes, n, c->base + first);
 	}
 	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
 	size_t best = bt_scan_best(plan->usage->value, c->base, padded_n, start);

@@ -254,16 +254,25 @@ static bool anti_affinity_passes(const struct term *term, uint32_t node_ix)
 	return true;
 }
 
+/* Clears pass where the sum of the node's domain is not 0. */
+static void keep_empty(const int32_t *restrict sums, uint32_t n, uint8_t *restrict pass)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] &= sums[i] <= 0;
+	}
+}
+
 /* Clears pass where the domain has pods of the tally. */
 static void keep_apart(const struct bt_tally *tally, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	if (tally->total == 0) {
 		return;
 	}
-	for (uint32_t i = 0; tally->by_node && i < n; i++) {
-		pass[i] &= tally->by_node[first + i] <= 0;
+	if (tally->by_node) {
+		keep_empty(tally->by_node + first, n, pass);
+		return;
 	}
-	for (uint32_t i = 0; !tally->by_node && i < n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t domain = tally->domain[first + i];
 
 		pass[i] &= domain == BT_NO_DOMAIN || tally->sums[domain] <= 0;

@@ -366,6 +366,18 @@ static bool within_skew(const struct rule *rule, uint32_t domain)
 	return rule->tally->sums[domain] <= highest_allowed(rule);
 }
 
+/* Clears pass where there is no value, or where the sum leaves no room. */
+static void keep_low(const uint32_t *restrict values, const int32_t *restrict sums, int64_t room, uint32_t n,
+	uint8_t *restrict pass)
+{
+	int32_t most = room > INT32_MAX ? INT32_MAX : room < INT32_MIN ? INT32_MIN : (int32_t)room;
+
+	/* No sum is as low as the lowest number, so that cutting room to it refuses as before. */
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] &= (values[i] != BT_NAME_NONE) & (sums[i] <= most);
+	}
+}
+
 static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
@@ -374,14 +386,13 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	memset(pass, 1, n);
 	for (uint32_t r = 0; r < term->hard.n; r++) {
 		const struct rule *rule = &term->hard.items[r];
-		const uint32_t *values = rule->values + first;
-		const int32_t *sums = rule->tally->by_node ? rule->tally->by_node + first : NULL;
 		int64_t room = highest_allowed(rule);
 
-		for (uint32_t i = 0; sums && i < n; i++) {
-			pass[i] &= (values[i] != BT_NAME_NONE) & (sums[i] <= room);
+		if (rule->tally->by_node) {
+			keep_low(rule->values + first, rule->tally->by_node + first, room, n, pass);
+			continue;
 		}
-		for (uint32_t i = 0; !sums && i < n; i++) {
+		for (uint32_t i = 0; i < n; i++) {
 			uint32_t domain = rule->tally->domain[first + i];
 
 			pass[i] &= domain != BT_NO_DOMAIN && rule->tally->sums[domain] <= room;
