@@ -13,134 +13,44 @@
 #include <cmocka.h>
 
 #include "cache/ingest.h"
-#include "engine/base/rng.h"
+#include "random_topology.h"
 
-#define STEPS	 4000
-#define CHECKS	 40 /* steps between two looks at everything */
-#define NODES	 12
-#define PODS	 300
-#define QUERIES	 24
-#define KEYS	 3
-#define VALUES	 3
-#define TERM_MAX 4
+#define STEPS	4000
+#define CHECKS	40 /* steps between two looks at everything */
+#define NODES	12
+#define PODS	300
+#define QUERIES 24
 
 struct history {
 	struct bt_cache *cache;
-	struct bt_rng rng;
-	struct bt_arena arena;
-	uint32_t keys[KEYS];
+	struct topology_source source;
+	uint32_t keys[TOPOLOGY_KEYS];
 	struct bt_pod_query queries[QUERIES];
 	uint32_t query_n;
 };
-
-static const char *const names[] = {"a", "b", "c"};
-static const char *const keys[KEYS] = {"zone", "rack", "kubernetes.io/hostname"};
-
-static uint32_t below(struct history *h, uint32_t n)
-{
-	return bt_rng_below(&h->rng, n);
-}
-
-static struct bt_str pick(struct history *h)
-{
-	return bt_str(names[below(h, 3)]);
-}
-
-static struct bt_str numbered(struct history *h, const char *stem, uint32_t n)
-{
-	char text[32];
-	int len = snprintf(text, sizeof(text), "%s%u", stem, n);
-
-	return (struct bt_str){bt_arena_copy(&h->arena, text, (size_t)len), (size_t)len};
-}
-
-static struct bt_str_map random_labels(struct history *h, const char *const *of, uint32_t n, uint32_t percent)
-{
-	struct bt_str_pair *items = bt_arena_zalloc(&h->arena, n * sizeof(*items));
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (below(h, 100) < percent) {
-			items[kept++] = (struct bt_str_pair){bt_str(of[i]), pick(h)};
-		}
-	}
-	return (struct bt_str_map){items, kept, true};
-}
-
-static struct bt_label_selector_object random_selector(struct history *h)
-{
-	static const char *const operators[] = {"In", "NotIn", "Exists", "DoesNotExist"};
-	struct bt_label_selector_object selector = {.set = below(h, 10) > 0};
-	struct bt_requirement_object *item = bt_arena_zalloc(&h->arena, sizeof(*item));
-	uint32_t op = below(h, 4);
-
-	selector.match_labels = random_labels(h, names, 2, 30);
-	*item = (struct bt_requirement_object){.key = pick(h), .operator_ = bt_str(operators[op])};
-	if (op < 2) {
-		item->values.items = bt_arena_zalloc(&h->arena, sizeof(*item->values.items));
-		item->values.items[0] = pick(h);
-		item->values.n = 1;
-	}
-	selector.match_expressions.items = item;
-	selector.match_expressions.n = below(h, 2);
-	return selector;
-}
-
-static struct bt_pod_term_object random_term(struct history *h)
-{
-	struct bt_pod_term_object term = {
-		.label_selector = random_selector(h), .topology_key = bt_str(keys[below(h, KEYS)])};
-
-	if (below(h, 3) == 0) {
-		term.namespaces.items = bt_arena_zalloc(&h->arena, sizeof(*term.namespaces.items));
-		term.namespaces.items[0] = pick(h);
-		term.namespaces.n = 1;
-	}
-	if (below(h, 3) == 0) {
-		term.namespace_selector = random_selector(h);
-	}
-	return term;
-}
-
-static void random_affinity(struct history *h, struct bt_pod_affinity_object *affinity)
-{
-	affinity->required = bt_arena_zalloc(&h->arena, TERM_MAX * sizeof(*affinity->required));
-	affinity->preferred = bt_arena_zalloc(&h->arena, TERM_MAX * sizeof(*affinity->preferred));
-	affinity->required_n = below(h, 3);
-	affinity->preferred_n = below(h, 3);
-	for (uint32_t i = 0; i < affinity->required_n; i++) {
-		affinity->required[i] = random_term(h);
-	}
-	if (affinity->required_n == 2 && below(h, 2)) {
-		affinity->required[1] = affinity->required[0];
-	}
-	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
-		affinity->preferred[i].weight = (int32_t)below(h, 100);
-		affinity->preferred[i].term = random_term(h);
-	}
-}
 
 /* ---- steps ---- */
 
 static void add_pod(struct history *h)
 {
 	struct bt_pod_object pod = {
-		.meta = {.name = numbered(h, "p", below(h, PODS)), .namespace_ = pick(h)}};
+		.meta = {.name = topology_numbered(&h->source, "p", topology_below(&h->source, PODS)),
+			.namespace_ = topology_pick(&h->source)}};
 	uint32_t pod_ix;
 
-	pod.meta.labels = random_labels(h, names, 3, 50);
-	pod.meta.deletion_ns = below(h, 8) == 0;
-	if (below(h, 2)) {
-		pod.spec.node_name = numbered(h, "n", below(h, NODES));
+	pod.meta.labels = topology_labels(&h->source, topology_names, 3, 50);
+	pod.meta.deletion_ns = topology_below(&h->source, 8) == 0;
+	if (topology_below(&h->source, 2)) {
+		pod.spec.node_name = topology_numbered(&h->source, "n", topology_below(&h->source, NODES));
 	}
-	if (below(h, 3) == 0) {
+	if (topology_below(&h->source, 3) == 0) {
 		/* Few different ones, so that pods share signatures. */
-		uint64_t keep = h->rng.state;
+		uint64_t keep = h->source.rng.state;
 
-		h->rng.state = below(h, 6);
-		random_affinity(h, &pod.spec.affinity.pod_affinity);
-		random_affinity(h, &pod.spec.affinity.pod_anti_affinity);
-		h->rng.state = keep + 1;
+		h->source.rng.state = topology_below(&h->source, 6);
+		topology_affinity(&h->source, &pod.spec.affinity.pod_affinity);
+		topology_affinity(&h->source, &pod.spec.affinity.pod_anti_affinity);
+		h->source.rng.state = keep + 1;
 	}
 	bt_ingest_pod(h->cache, &pod, &pod_ix);
 }
@@ -153,19 +63,19 @@ static void move_pod(struct history *h)
 	if (end == 0) {
 		return;
 	}
-	uint32_t pod_ix = below(h, end);
+	uint32_t pod_ix = topology_below(&h->source, end);
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
 	if (pod->state == BT_POD_VACANT) {
 		return;
 	}
-	if (below(h, 4) == 0) {
+	if (topology_below(&h->source, 4) == 0) {
 		bt_ledger_remove(ledger, pod_ix);
-	} else if (below(h, 4) == 0) {
-		bt_ledger_set_terminating(ledger, pod_ix, below(h, 2));
+	} else if (topology_below(&h->source, 4) == 0) {
+		bt_ledger_set_terminating(ledger, pod_ix, topology_below(&h->source, 2));
 	} else if (pod->state == BT_POD_QUEUED && h->cache->view.snapshot->slot_n) {
-		bt_ledger_assume(ledger, pod_ix, below(h, h->cache->view.snapshot->slot_n));
+		bt_ledger_assume(ledger, pod_ix, topology_below(&h->source, h->cache->view.snapshot->slot_n));
 	} else if (pod->state == BT_POD_ASSUMED) {
-		if (below(h, 2)) {
+		if (topology_below(&h->source, 2)) {
 			bt_ledger_confirm(ledger, pod_ix);
 		} else {
 			bt_ledger_forget(ledger, pod_ix);
@@ -175,26 +85,27 @@ static void move_pod(struct history *h)
 
 static void change_node(struct history *h)
 {
-	struct bt_node_object node = {.meta = {.name = numbered(h, "n", below(h, NODES))}};
+	struct bt_node_object node = {
+		.meta = {.name = topology_numbered(&h->source, "n", topology_below(&h->source, NODES))}};
 	uint32_t node_ix;
 
-	if (below(h, 4) == 0) {
+	if (topology_below(&h->source, 4) == 0) {
 		(void)!bt_ingest_node_delete(h->cache, node.meta.name);
 		return;
 	}
-	node.meta.labels = random_labels(h, keys, KEYS, 80);
+	node.meta.labels = topology_labels(&h->source, topology_keys, TOPOLOGY_KEYS, 80);
 	assert_int_equal(bt_ingest_node(h->cache, &node, &node_ix), BT_OK);
 }
 
 static void change_namespace(struct history *h)
 {
-	struct bt_namespace_object object = {.meta = {.name = pick(h)}};
+	struct bt_namespace_object object = {.meta = {.name = topology_pick(&h->source)}};
 
-	if (below(h, 3) == 0) {
+	if (topology_below(&h->source, 3) == 0) {
 		(void)!bt_ingest_delete(h->cache, BT_KIND_NAMESPACE, (struct bt_str){0}, object.meta.name);
 		return;
 	}
-	object.meta.labels = random_labels(h, names, 3, 50);
+	object.meta.labels = topology_labels(&h->source, topology_names, 3, 50);
 	bt_ingest_namespace(h->cache, &object);
 }
 
@@ -276,7 +187,7 @@ static void check_query(struct history *h, const struct bt_pod_query *query)
 		assert_int_equal(bt_counters_on_node(h->cache->counters, counter, i), on_node[i]);
 	}
 	uint32_t set = counting->node_set(counting->context, member);
-	for (uint32_t k = 0; k < KEYS; k++) {
+	for (uint32_t k = 0; k < TOPOLOGY_KEYS; k++) {
 		check_tally(h, counting->tally(counting->context, counter, h->keys[k], 0, false), h->keys[k],
 			NULL, on_node);
 		check_tally(h, counting->tally(counting->context, counter, h->keys[k], set, false),
@@ -373,7 +284,7 @@ static void check(struct history *h)
 		check_query(h, &h->queries[q]);
 	}
 	for (uint32_t s = 0; s < 6 && bt_signatures_count(h->cache->signatures); s++) {
-		uint32_t ix = below(h, bt_signatures_count(h->cache->signatures));
+		uint32_t ix = topology_below(&h->source, bt_signatures_count(h->cache->signatures));
 
 		check_concerning(h, bt_signatures_get(h->cache->signatures, ix));
 	}
@@ -387,36 +298,37 @@ static void ask_more(struct history *h)
 	if (h->query_n == QUERIES) {
 		return;
 	}
-	uint32_t n = 1 + below(h, 2);
-	struct bt_pod_match *items = bt_arena_zalloc(&h->arena, n * sizeof(*items));
+	uint32_t n = 1 + topology_below(&h->source, 2);
+	struct bt_pod_match *items = bt_arena_zalloc(&h->source.arena, n * sizeof(*items));
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bt_label_selector_object selector = random_selector(h);
-		uint32_t *spaces = bt_arena_zalloc(&h->arena, 2 * sizeof(*spaces));
+		const struct bt_label_selector_object selector = topology_selector(&h->source);
+		uint32_t *spaces = bt_arena_zalloc(&h->source.arena, 2 * sizeof(*spaces));
 
 		assert_int_equal(
-			bt_selector_compile(intern, &h->arena, &selector, &items[i].labels, NULL), BT_OK);
-		spaces[0] = bt_intern_add(intern, pick(h));
-		spaces[1] = bt_intern_add(intern, pick(h));
+			bt_selector_compile(intern, &h->source.arena, &selector, &items[i].labels, NULL),
+			BT_OK);
+		spaces[0] = bt_intern_add(intern, topology_pick(&h->source));
+		spaces[1] = bt_intern_add(intern, topology_pick(&h->source));
 		items[i].namespace_n = bt_names_sort(spaces, 2);
 		items[i].namespaces = spaces;
-		items[i].any_namespace = below(h, 3) == 0;
+		items[i].any_namespace = topology_below(&h->source, 3) == 0;
 	}
-	h->queries[h->query_n++] = (struct bt_pod_query){items, n, below(h, 2)};
+	h->queries[h->query_n++] = (struct bt_pod_query){items, n, topology_below(&h->source, 2)};
 }
 
 static void counters_equal_a_fold_after_any_history(void **state)
 {
 	const char *given = getenv("BT_SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260102;
-	struct history h = {.cache = bt_cache_create(), .rng = {seed}};
+	struct history h = {.cache = bt_cache_create(), .source.rng = {seed}};
 
 	(void)state;
 	printf("BT_SEED=%" PRIu64 "\n", seed);
-	for (uint32_t k = 0; k < KEYS; k++) {
-		h.keys[k] = bt_intern_add(h.cache->dictionary->intern, bt_str(keys[k]));
+	for (uint32_t k = 0; k < TOPOLOGY_KEYS; k++) {
+		h.keys[k] = bt_intern_add(h.cache->dictionary->intern, bt_str(topology_keys[k]));
 	}
 	for (uint32_t step = 0; step < STEPS; step++) {
-		uint32_t what = below(&h, 100);
+		uint32_t what = topology_below(&h.source, 100);
 
 		if (what < 40) {
 			add_pod(&h);
@@ -435,7 +347,7 @@ static void counters_equal_a_fold_after_any_history(void **state)
 	}
 	check(&h);
 	bt_cache_destroy(h.cache);
-	bt_arena_fini(&h.arena);
+	bt_arena_fini(&h.source.arena);
 }
 
 int main(void)

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Two engines with one history, one of which evaluates every node for every pod: with spread constraints and
+ * pod affinity the other one, which decides by classes of nodes, decides the same (I9, I10).
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/flow/engine.h"
+#include "random_topology.h"
+
+#define HISTORIES 24
+#define STEPS	  400
+#define ENGINES	  2
+
+struct history {
+	struct topology_source source;
+	struct bt_config config;
+	struct bt_engine *engines[ENGINES];
+	uint32_t node_n; /* different nodes that there may be */
+	uint32_t next;	 /* for names of pods */
+	uint64_t placed, refused;
+};
+
+static uint32_t below(struct history *h, uint32_t n)
+{
+	return topology_below(&h->source, n);
+}
+
+static void change_node(struct history *h)
+{
+	struct bt_node_object node = {
+		.meta = {.name = topology_numbered(&h->source, "n", below(h, h->node_n))}};
+	struct bt_named_quantity *items = bt_arena_zalloc(&h->source.arena, 3 * sizeof(*items));
+	struct bt_taint_object *taint = bt_arena_zalloc(&h->source.arena, sizeof(*taint));
+	static const char *const effects[] = {"NoSchedule", "PreferNoSchedule"};
+	uint32_t node_ix;
+
+	/* Hosts have names of their own mostly; the other keys have few values. */
+	node.meta.labels = topology_labels(&h->source, topology_keys, TOPOLOGY_KEYS, 85);
+	for (uint32_t i = 0; i < node.meta.labels.n; i++) {
+		if (bt_str_is(node.meta.labels.items[i].key, "kubernetes.io/hostname") && below(h, 10)) {
+			node.meta.labels.items[i].value = node.meta.name;
+		}
+	}
+	items[0] = (struct bt_named_quantity){bt_str("cpu"), {0}};
+	items[1] = (struct bt_named_quantity){bt_str("memory"), {0}};
+	items[2] = (struct bt_named_quantity){bt_str("pods"), {0}};
+	assert_int_equal(bt_quantity_parse(bt_str(below(h, 2) ? "4" : "8"), &items[0].quantity), BT_OK);
+	assert_int_equal(bt_quantity_parse(bt_str("8Gi"), &items[1].quantity), BT_OK);
+	assert_int_equal(bt_quantity_parse(bt_str("6"), &items[2].quantity), BT_OK);
+	node.allocatable = (struct bt_resource_list){items, 3, true};
+	*taint = (struct bt_taint_object){bt_str("t"), bt_str("v"), bt_str(effects[below(h, 2)])};
+	node.taints = taint;
+	node.taint_n = below(h, 6) == 0;
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		assert_int_equal(bt_engine_apply_node(h->engines[e], &node, &node_ix), BT_OK);
+	}
+}
+
+static void change_surroundings(struct history *h)
+{
+	struct bt_namespace_object space = {.meta = {.name = topology_pick(&h->source)}};
+	struct bt_service_object service = {
+		.meta = {.name = topology_pick(&h->source), .namespace_ = topology_pick(&h->source)}};
+	bool drop = below(h, 4) == 0;
+
+	space.meta.labels = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 50);
+	service.selector = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 40);
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		bt_engine_apply_namespace(h->engines[e], &space);
+		bt_engine_apply_service(h->engines[e], &service);
+		if (drop) {
+			(void)!bt_engine_delete_object(
+				h->engines[e], BT_KIND_SERVICE, service.meta.namespace_, service.meta.name);
+		}
+	}
+}
+
+static void add_pod(struct history *h, bool waits)
+{
+	struct bt_pod_object pod = {.meta = {.name = topology_numbered(&h->source, "p", h->next++),
+					    .namespace_ = topology_pick(&h->source)}};
+	struct bt_container_object *container = bt_arena_zalloc(&h->source.arena, sizeof(*container));
+	struct bt_named_quantity *request = bt_arena_zalloc(&h->source.arena, sizeof(*request));
+	enum bt_entry entry;
+	uint32_t pod_ix;
+
+	pod.meta.labels = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 50);
+	pod.spec.scheduler_name = bt_str("default-scheduler");
+	request->name = bt_str("cpu");
+	assert_int_equal(bt_quantity_parse(bt_str(below(h, 2) ? "100m" : "1"), &request->quantity), BT_OK);
+	container->resources.set = true;
+	container->resources.requests = (struct bt_resource_list){request, 1, true};
+	pod.spec.containers = container;
+	pod.spec.container_n = 1;
+	if (below(h, 2)) {
+		topology_affinity(&h->source, &pod.spec.affinity.pod_affinity);
+		topology_affinity(&h->source, &pod.spec.affinity.pod_anti_affinity);
+	}
+	/* Required affinity to others is rarely met; without it there is more to compare. */
+	pod.spec.affinity.pod_affinity.required_n =
+		below(h, 5) ? 0 : pod.spec.affinity.pod_affinity.required_n;
+	if (below(h, 2)) {
+		topology_spread(&h->source, &pod.spec);
+	}
+	if (!waits) {
+		pod.spec.node_name = topology_numbered(&h->source, "n", below(h, h->node_n));
+	}
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		assert_int_equal(bt_engine_add_pod(h->engines[e], &pod, &entry, &pod_ix), BT_OK);
+	}
+}
+
+static void decide(struct history *h)
+{
+	struct bt_decision decisions[ENGINES];
+
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		uint32_t pod_ix = bt_engine_pop(h->engines[e]);
+
+		if (pod_ix == BT_NO_POD) {
+			return;
+		}
+		bt_engine_decide(h->engines[e], pod_ix, &decisions[e]);
+	}
+	assert_int_equal(decisions[0].pod_ix, decisions[1].pod_ix);
+	assert_int_equal(decisions[0].outcome, decisions[1].outcome);
+	assert_int_equal(decisions[0].node_ix, decisions[1].node_ix);
+	h->placed += decisions[0].outcome == BT_PLACED;
+	h->refused += decisions[0].outcome == BT_REFUSED;
+}
+
+static void remove_pod(struct history *h)
+{
+	struct bt_ledger *ledger = bt_engine_cache(h->engines[0])->ledger;
+
+	if (bt_ledger_pod_end(ledger) == 0) {
+		return;
+	}
+	uint32_t pod_ix = below(h, bt_ledger_pod_end(ledger));
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		if (bt_ledger_pod(bt_engine_cache(h->engines[e])->ledger, pod_ix)->state != BT_POD_VACANT) {
+			bt_engine_remove_pod(h->engines[e], pod_ix);
+		}
+	}
+}
+
+static void run(struct history *h)
+{
+	struct bt_config_errors errors = {0};
+
+	bt_config_init_default(&h->config, NULL);
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		const struct bt_engine_options options = {.seed = 7, .evaluate_always = e == 1};
+
+		h->engines[e] = bt_engine_create(&h->config, &options, &errors);
+		assert_non_null(h->engines[e]);
+	}
+	/* From few nodes, each for itself, to so many that classes pay. */
+	h->node_n = 3 + below(h, 2) * below(h, 400);
+	for (uint32_t i = 0; i < h->node_n; i++) {
+		change_node(h);
+	}
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t what = below(h, 100);
+
+		if (what < 45) {
+			add_pod(h, true);
+			decide(h);
+		} else if (what < 70) {
+			add_pod(h, false);
+		} else if (what < 90) {
+			remove_pod(h);
+		} else if (what < 96) {
+			decide(h);
+		} else if (what < 98) {
+			change_surroundings(h);
+		} else {
+			change_node(h);
+		}
+	}
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		struct bt_engine_counts counts = bt_engine_counts(h->engines[e]);
+
+		assert_true(e == 0 || counts.by_columns_n == 0);
+		bt_engine_destroy(h->engines[e]);
+	}
+	bt_config_fini(&h->config);
+	bt_config_errors_fini(&errors);
+	bt_arena_fini(&h->source.arena);
+}
+
+static void classes_decide_as_evaluating_every_node_does(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260103, placed = 0, refused = 0;
+
+	(void)state;
+	printf("BT_SEED=%" PRIu64 "\n", seed);
+	for (uint64_t i = 0; i < HISTORIES; i++) {
+		struct history h = {.source.rng = {bt_rng_at(seed, i)}};
+
+		run(&h);
+		placed += h.placed;
+		refused += h.refused;
+	}
+	printf("%" PRIu64 " placed, %" PRIu64 " refused\n", placed, refused);
+	assert_true(placed > 0 && refused > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(classes_decide_as_evaluating_every_node_does)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
