@@ -59,7 +59,7 @@ scenario() {
 	expect 3 "berth verdict: scenarios.jsonl:1: $1" "$berth" verdict scenarios.jsonl
 	grep -qxF '{"id":"good","pods":[]}' out || fail "the scenario behind '$2' was not answered"
 }
-scenario 'the text ends too early' '{"id":"a"'
+scenario 'the text ends too early; a scenario is one JSON document on one line' '{"id":"a"'
 scenario 'expected a value' 'hello'
 scenario 'expected an object, found an array' '[]'
 scenario 'a scenario needs "objects" and "pending"' '{"id":"a"}'

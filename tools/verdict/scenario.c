@@ -21,8 +21,11 @@ static const struct bt_schema scenario_schema = BT_SCHEMA(scenario_fields, struc
 
 static void explain(const struct bt_decode_error *error, struct bt_buf *out_error)
 {
+	/* The remedy for bad syntax speaks of kubectl, which writes no scenarios. */
+	const char *remedy = error->syntax ? NULL : error->remedy;
+
 	bt_buf_printf(out_error, "%s%s%s%s%s", error->path, error->path[0] ? ": " : "", error->message,
-		error->remedy ? "; " : "", error->remedy ? error->remedy : "");
+		remedy ? "; " : "", remedy ? remedy : "");
 }
 
 bool bt_scenario_read(struct bt_json *json, struct bt_arena *arena, struct bt_scenario *out_scenario,
