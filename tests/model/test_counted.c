@@ -16,15 +16,17 @@
 #include "random_topology.h"
 
 #define HISTORIES 24
-#define STEPS	  400
+#define STEPS	  600
+#define TEMPLATES 8
 #define ENGINES	  2
 
 struct history {
 	struct topology_source source;
 	struct bt_config config;
 	struct bt_engine *engines[ENGINES];
-	uint32_t node_n; /* different nodes that there may be */
-	uint32_t next;	 /* for names of pods */
+	uint32_t node_n;    /* different nodes that there may be */
+	uint32_t next;	    /* for names of pods */
+	uint64_t templates; /* seed of what pods are made from */
 	uint64_t placed, refused;
 };
 
@@ -54,7 +56,7 @@ static void change_node(struct history *h)
 	items[2] = (struct bt_named_quantity){bt_str("pods"), {0}};
 	assert_int_equal(bt_quantity_parse(bt_str(below(h, 2) ? "4" : "8"), &items[0].quantity), BT_OK);
 	assert_int_equal(bt_quantity_parse(bt_str("8Gi"), &items[1].quantity), BT_OK);
-	assert_int_equal(bt_quantity_parse(bt_str("6"), &items[2].quantity), BT_OK);
+	assert_int_equal(bt_quantity_parse(bt_str(below(h, 3) ? "2" : "1"), &items[2].quantity), BT_OK);
 	node.allocatable = (struct bt_resource_list){items, 3, true};
 	*taint = (struct bt_taint_object){bt_str("t"), bt_str("v"), bt_str(effects[below(h, 2)])};
 	node.taints = taint;
@@ -83,33 +85,44 @@ static void change_surroundings(struct history *h)
 	}
 }
 
-static void add_pod(struct history *h, bool waits)
+/* Pods come from few templates, so that what is kept for a signature is used again. */
+static void fill_pod(struct history *h, struct bt_pod_object *pod)
 {
-	struct bt_pod_object pod = {.meta = {.name = topology_numbered(&h->source, "p", h->next++),
-					    .namespace_ = topology_pick(&h->source)}};
 	struct bt_container_object *container = bt_arena_zalloc(&h->source.arena, sizeof(*container));
 	struct bt_named_quantity *request = bt_arena_zalloc(&h->source.arena, sizeof(*request));
-	enum bt_entry entry;
-	uint32_t pod_ix;
+	uint64_t template = below(h, TEMPLATES), state = h->source.rng.state;
 
-	pod.meta.labels = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 50);
-	pod.spec.scheduler_name = bt_str("default-scheduler");
+	h->source.rng.state = bt_rng_at(h->templates, template);
+	pod->meta.namespace_ = topology_pick(&h->source);
+	pod->meta.labels = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 50);
+	pod->spec.scheduler_name = bt_str("default-scheduler");
 	request->name = bt_str("cpu");
 	assert_int_equal(bt_quantity_parse(bt_str(below(h, 2) ? "100m" : "1"), &request->quantity), BT_OK);
 	container->resources.set = true;
 	container->resources.requests = (struct bt_resource_list){request, 1, true};
-	pod.spec.containers = container;
-	pod.spec.container_n = 1;
+	pod->spec.containers = container;
+	pod->spec.container_n = 1;
 	if (below(h, 2)) {
-		topology_affinity(&h->source, &pod.spec.affinity.pod_affinity);
-		topology_affinity(&h->source, &pod.spec.affinity.pod_anti_affinity);
+		topology_affinity(&h->source, &pod->spec.affinity.pod_affinity);
+		topology_affinity(&h->source, &pod->spec.affinity.pod_anti_affinity);
 	}
 	/* Required affinity to others is rarely met; without it there is more to compare. */
-	pod.spec.affinity.pod_affinity.required_n =
-		below(h, 5) ? 0 : pod.spec.affinity.pod_affinity.required_n;
-	if (below(h, 2)) {
-		topology_spread(&h->source, &pod.spec);
+	if (below(h, 4)) {
+		pod->spec.affinity.pod_affinity.required_n = 0;
 	}
+	if (below(h, 2)) {
+		topology_spread(&h->source, &pod->spec);
+	}
+	h->source.rng.state = state;
+}
+
+static void add_pod(struct history *h, bool waits)
+{
+	struct bt_pod_object pod = {.meta = {.name = topology_numbered(&h->source, "p", h->next++)}};
+	enum bt_entry entry;
+	uint32_t pod_ix;
+
+	fill_pod(h, &pod);
 	if (!waits) {
 		pod.spec.node_name = topology_numbered(&h->source, "n", below(h, h->node_n));
 	}
@@ -163,8 +176,10 @@ static void run(struct history *h)
 		h->engines[e] = bt_engine_create(&h->config, &options, &errors);
 		assert_non_null(h->engines[e]);
 	}
-	/* From few nodes, each for itself, to so many that classes pay. */
-	h->node_n = 3 + below(h, 2) * below(h, 400);
+	/* From few nodes, each for itself, to so many that classes pay; sometimes only zones and racks tell
+	 * nodes apart. */
+	h->node_n = 3 + below(h, 4) * below(h, 60);
+	h->templates = bt_rng_next(&h->source.rng);
 	for (uint32_t i = 0; i < h->node_n; i++) {
 		change_node(h);
 	}
@@ -174,13 +189,13 @@ static void run(struct history *h)
 		if (what < 45) {
 			add_pod(h, true);
 			decide(h);
-		} else if (what < 70) {
+		} else if (what < 60) {
 			add_pod(h, false);
 		} else if (what < 90) {
 			remove_pod(h);
 		} else if (what < 96) {
 			decide(h);
-		} else if (what < 98) {
+		} else if (what < 99 || below(h, 3)) {
 			change_surroundings(h);
 		} else {
 			change_node(h);
