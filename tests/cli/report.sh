@@ -32,10 +32,8 @@ kind: Pod
 metadata: {name: pinned}
 spec:
   containers: [{name: c}]
-  affinity:
-    nodeAffinity:
-      requiredDuringSchedulingIgnoredDuringExecution:
-        nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [small]}]}]
+  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+    {matchFields: [{key: metadata.name, operator: In, values: [small]}]}]}}}
 ---
 {apiVersion: example.com/v1, kind: Lamp, metadata: {name: l}}
 YAML
