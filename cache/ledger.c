@@ -160,8 +160,8 @@ static void return_ports(struct bt_port_list *list, const struct bt_signature *s
 
 /*
  * Amounts wrap at the ends of int64_t, as upstream's do.
- * Returns : whether taking may have made room: the amount is below zero, or what is used is so large that what
- *           is free may wrap around.
+ * Returns : whether taking may have made room: the amount is below zero, or what is used is so large that
+ *           what is free may wrap around.
  */
 static bool shift(int64_t *cell, int64_t amount, bool take)
 {

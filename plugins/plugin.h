@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: what a plugin is. A plugin compiles a signature into a term once; filter and score then answer for ranges of
- * nodes from the term and the view alone: same input, same answer, no state, no clock, no randomness, no allocation.
- * Each plugin says what its answers depend on; from that the engine derives what to keep and what to ask again (I5, I9, I10).
+ * Stage 5: what a plugin is. A plugin compiles a signature into a term once; filter and score then answer for
+ * ranges of nodes from the term and the view alone: same input, same answer, no state, no clock, no
+ * randomness, no allocation. Each plugin says what its answers depend on; from that the engine derives what
+ * to keep and what to ask again (I5, I9, I10).
  */
 #pragma once
 
@@ -12,13 +13,13 @@
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 
-#define BT_MAX_NODE_SCORE 100
+#define BT_MAX_NODE_SCORE    100
 #define BT_PLUGIN_REASON_MAX (BT_RESOURCE_MAX + 1)
 
 /* Outcome of a filter, with upstream's names. */
 enum bt_code {
 	BT_SUCCESS = 0,
-	BT_UNSCHEDULABLE,               /* something might leave the node */
+	BT_UNSCHEDULABLE,		   /* something might leave the node */
 	BT_UNSCHEDULABLE_AND_UNRESOLVABLE, /* nothing that leaves the node would help */
 	BT_ERROR
 };
@@ -27,9 +28,10 @@ enum bt_code {
 enum bt_dependence {
 	BT_DEPENDS_ON_NOTHING = 0,
 	BT_DEPENDS_ON_DESCRIPTION, /* what the nodes are: the snapshot */
-	BT_DEPENDS_ON_USAGE,       /* what is on this node: resources, ports */
-	BT_DEPENDS_ON_COUNTERS,    /* what is on this node and others, by topology: prepared and asked in every cycle */
-	BT_DEPENDS_ON_ALL          /* anything: asked again for every node in every cycle */
+	BT_DEPENDS_ON_USAGE,	   /* what is on this node: resources, ports */
+	BT_DEPENDS_ON_COUNTERS, /* what is on this node and others, by topology: prepared and asked in every
+				   cycle */
+	BT_DEPENDS_ON_ALL	/* anything: asked again for every node in every cycle */
 };
 
 /* What becomes of raw scores. */
@@ -58,7 +60,8 @@ struct bt_compile_env {
 	struct bt_dictionary *dictionary; /* may intern */
 	const struct bt_snapshot *snapshot;
 	struct bt_arena *arena; /* terms live here as long as the plan */
-	/* For each node slot the value of a label key, or BT_NAME_NONE; valid until the snapshot's version changes. */
+	/* For each node slot the value of a label key, or BT_NAME_NONE; valid until the snapshot's version
+	 * changes. */
 	const uint32_t *(*label_column)(void *context, uint32_t key);
 	void *context;
 };
@@ -66,7 +69,7 @@ struct bt_compile_env {
 /* What a plugin makes of a signature. All zeroes: nothing special. */
 struct bt_compiled {
 	const void *term;
-	void *state; /* the same term, for prepare and pre_score */
+	void *state;	  /* the same term, for prepare and pre_score */
 	bool filter_skip; /* PreFilter says Skip: every node passes */
 	bool score_skip;  /* PreScore says Skip: contributes to no node */
 	/* PreFilter refuses the pod on all nodes; the text is upstream's reason. */
@@ -77,57 +80,62 @@ struct bt_compiled {
 	const uint32_t *names;
 	uint32_t name_n;
 	const char *pre_filter_error; /* PreFilter fails, and with it the cycle */
-	const char *score_error; /* PreScore fails, and with it the cycle */
+	const char *score_error;      /* PreScore fails, and with it the cycle */
 };
 
 /* Bytes that say all that a term's answers depend on, besides the view. Equal bytes, equal answers. */
 typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
 
 /* Sets pass[i] to 1 or 0 for node first + i, i < n. */
-typedef void bt_plugin_filter_fn(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass);
+typedef void bt_plugin_filter_fn(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass);
 
 /* Says why filter refused the node. Requires: it did. */
-typedef void bt_plugin_reject_fn(const void *term, const struct bt_view *view, uint32_t node_ix,
-	struct bt_rejection *out_rejection);
+typedef void bt_plugin_reject_fn(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection);
 
 /* Sets raw[i] for node first + i, i < n. */
-typedef void bt_plugin_score_fn(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw);
+typedef void bt_plugin_score_fn(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw);
 
 /*
- * Brings a term up to the counters as they are now, before a cycle, and says whether Filter and Score are skipped in it. While all
- * plugins of a plan skip both and counting->version stays, they are not asked again.
+ * Brings a term up to the counters as they are now, before a cycle, and says whether Filter and Score are
+ * skipped in it. While all plugins of a plan skip both and counting->version stays, they are not asked again.
  */
-typedef void bt_plugin_prepare_fn(void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip);
+typedef void bt_plugin_prepare_fn(
+	void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip);
 
 /*
- * Appends the columns, by node slot, on which Filter and Score of this cycle depend: nodes that are equal in all of them get equal
- * answers, and PreScore and NormalizeScore learn from one of them what they would learn from all.
- * Returns how many columns there are; no more than cap of them are written.
+ * Appends the columns, by node slot, on which Filter and Score of this cycle depend: nodes that are equal in
+ * all of them get equal answers, and PreScore and NormalizeScore learn from one of them what they would learn
+ * from all. Returns how many columns there are; no more than cap of them are written.
  */
 typedef uint32_t bt_plugin_axes_fn(const void *term, const uint32_t **out_columns, uint32_t cap);
 
 /* PreScore: is told the feasible nodes before they are scored. */
-typedef void bt_plugin_pre_score_fn(void *state, const struct bt_view *view, const uint32_t *nodes, uint32_t n);
+typedef void bt_plugin_pre_score_fn(
+	void *state, const struct bt_view *view, const uint32_t *nodes, uint32_t n);
 
 /* NormalizeScore: turns the raw scores of the feasible nodes into what counts. */
-typedef void bt_plugin_normalize_fn(const void *term, const struct bt_view *view, const uint32_t *nodes, uint32_t n,
-	int64_t *scores);
+typedef void bt_plugin_normalize_fn(
+	const void *term, const struct bt_view *view, const uint32_t *nodes, uint32_t n, int64_t *scores);
 
 /* Appends upstream's text of a reason. */
-typedef void bt_plugin_reason_fn(const struct bt_dictionary *dictionary, const struct bt_reason *reason,
-	struct bt_buf *out_text);
+typedef void bt_plugin_reason_fn(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text);
 
 /* A plugin. Functions for points that it does not have are NULL. init: const, static. */
 struct bt_plugin {
 	const char *name;
 	enum bt_dependence filter_depends, score_depends;
 	enum bt_normalize normalize;
-	/* What Filter says when the profile leaves out the plugin's PreFilter; NULL: Filter manages without. */
+	/* What Filter says when the profile leaves out the plugin's PreFilter; NULL: Filter manages without.
+	 */
 	const char *no_pre_filter_error;
 	/* What Score says when the profile leaves out the plugin's PreScore; NULL: Score manages without. */
 	const char *no_pre_score_error;
-	void (*compile)(const void *settings, const struct bt_compile_env *env, const struct bt_signature *signature,
-		struct bt_compiled *out_compiled);
+	void (*compile)(const void *settings, const struct bt_compile_env *env,
+		const struct bt_signature *signature, struct bt_compiled *out_compiled);
 	bt_plugin_filter_fn *filter;
 	bt_plugin_reject_fn *reject;
 	bt_plugin_score_fn *score;
@@ -142,19 +150,21 @@ struct bt_plugin {
 /* A plugin in a profile. */
 struct bt_plugin_use {
 	const struct bt_plugin *plugin;
-	const void *settings; /* of the plugin's own type */
-	int64_t weight;       /* at Score */
+	const void *settings;			   /* of the plugin's own type */
+	int64_t weight;				   /* at Score */
 	bool pre_filter, filter, pre_score, score; /* the points at which the profile has it */
 };
 
 #define BT_PROFILE_USES 24
 
-/* A profile: its plugins, and at each point the order in which they run, as indices in uses. init: const after start. */
+/* A profile: its plugins, and at each point the order in which they run, as indices in uses. init: const
+ * after start. */
 struct bt_profile {
 	uint32_t name; /* the schedulerName that pods ask for */
 	struct bt_plugin_use uses[BT_PROFILE_USES];
 	uint32_t use_n;
-	uint32_t pre_filter[BT_PROFILE_USES], filter[BT_PROFILE_USES], pre_score[BT_PROFILE_USES], score[BT_PROFILE_USES];
+	uint32_t pre_filter[BT_PROFILE_USES], filter[BT_PROFILE_USES], pre_score[BT_PROFILE_USES],
+		score[BT_PROFILE_USES];
 	uint32_t pre_filter_n, filter_n, pre_score_n, score_n;
 };
 

@@ -49,8 +49,8 @@ static uint32_t find_node(void *context, uint32_t name)
 	return bt_snapshot_find(engine->cache->snapshot, name);
 }
 
-static enum bt_status make_lanes(struct bt_engine *engine, const struct bt_config *config,
-	struct bt_config_errors *errors)
+static enum bt_status make_lanes(
+	struct bt_engine *engine, const struct bt_config *config, struct bt_config_errors *errors)
 {
 	const struct bt_planner_env env = {
 		.dictionary = engine->cache->dictionary,
@@ -71,8 +71,8 @@ static enum bt_status make_lanes(struct bt_engine *engine, const struct bt_confi
 
 		status = bt_config_resolve(config, i, errors, resolved);
 		if (status == BT_OK) {
-			bt_flow_profile_init(&lane->profile, resolved, &config->gates, engine->cache->dictionary,
-				&engine->arena);
+			bt_flow_profile_init(&lane->profile, resolved, &config->gates,
+				engine->cache->dictionary, &engine->arena);
 			lane->planner = bt_planner_create(&lane->profile.plugins, &env);
 			engine->lane_n++;
 		}
@@ -89,7 +89,8 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->options = *options;
 	engine->cache = bt_cache_create();
 	engine->queue = bt_queue_create();
-	if (bt_config_check_profiles(config, errors) != BT_OK || make_lanes(engine, config, errors) != BT_OK) {
+	if (bt_config_check_profiles(config, errors) != BT_OK ||
+		make_lanes(engine, config, errors) != BT_OK) {
 		bt_engine_destroy(engine);
 		return NULL;
 	}
@@ -135,7 +136,8 @@ static struct lane *lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix)
 
 /* ---- events ---- */
 
-enum bt_status bt_engine_apply_node(struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix)
+enum bt_status bt_engine_apply_node(
+	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix)
 {
 	enum bt_status status = bt_ingest_node(engine->cache, object, out_node_ix);
 
@@ -153,24 +155,26 @@ void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_o
 	bt_ingest_service(engine->cache, object);
 }
 
-void bt_engine_apply_controller(struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object)
+void bt_engine_apply_controller(
+	struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object)
 {
 	bt_ingest_controller(engine->cache, kind, object);
 }
 
-enum bt_status bt_engine_delete_object(struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_,
-	struct bt_str name)
+enum bt_status bt_engine_delete_object(
+	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
 	return bt_ingest_delete(engine->cache, kind, namespace_, name);
 }
 
 static bool foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
-	return !lane_of(engine, bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
+	return !lane_of(
+		engine, bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
 }
 
-enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object, enum bt_entry *out_entry,
-	uint32_t *out_pod_ix)
+enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
+	enum bt_entry *out_entry, uint32_t *out_pod_ix)
 {
 	bool waits = object->spec.node_name.len == 0;
 
@@ -201,7 +205,8 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	if (!since_ns && engine->options.clock.now_ns) {
 		since_ns = bt_clock_now_ns(&engine->options.clock);
 	}
-	bt_queue_push(engine->queue, *out_pod_ix, pod->priority, since_ns, gated ? BT_WAIT_GATED : BT_WAIT_ACTIVE);
+	bt_queue_push(
+		engine->queue, *out_pod_ix, pod->priority, since_ns, gated ? BT_WAIT_GATED : BT_WAIT_ACTIVE);
 	*out_entry = gated ? BT_ENTERED_GATED : BT_ENTERED_QUEUE;
 	return BT_OK;
 }
@@ -237,7 +242,8 @@ static void list_live(struct bt_engine *engine)
 	engine->live_version = snapshot->version;
 }
 
-/* How many feasible nodes are enough. Source: numFeasibleNodesToFind, v1.36.3, for a percentage that was given. */
+/* How many feasible nodes are enough. Source: numFeasibleNodesToFind, v1.36.3, for a percentage that was
+ * given. */
 static uint32_t sample_limit(const struct bt_flow_profile *profile, uint32_t node_n)
 {
 	int32_t percentage = profile->percentage_of_nodes_to_score;
@@ -250,12 +256,14 @@ static uint32_t sample_limit(const struct bt_flow_profile *profile, uint32_t nod
 	return profile->plugins.score_n == 0 ? 1 : n;
 }
 
-/* Evaluates a sample: nodes from where the last sample ended, in upstream's order, until enough are feasible. */
-static void evaluate_sample(struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit,
-	struct bt_evaluation *out)
+/* Evaluates a sample: nodes from where the last sample ended, in upstream's order, until enough are feasible.
+ */
+static void evaluate_sample(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit, struct bt_evaluation *out)
 {
 	uint32_t node_n = plan->narrowed ? plan->candidate_n : engine->live_n;
-	const uint32_t *order = plan->narrowed ? plan->candidates : bt_snapshot_order(engine->cache->snapshot);
+	const uint32_t *order =
+		plan->narrowed ? plan->candidates : bt_snapshot_order(engine->cache->snapshot);
 	uint32_t *turned = bt_mem_realloc(NULL, node_n, sizeof(*turned));
 
 	for (uint32_t i = 0; i < node_n; i++) {
@@ -274,24 +282,28 @@ static void evaluate_all(struct bt_engine *engine, const struct bt_plan *plan, s
 	bt_evaluate(plan, &engine->cache->view, nodes, node_n, UINT32_MAX, out);
 }
 
-/* The same, visiting in upstream's order: a cycle that ends in an error shows the nodes that were refused before. */
+/* The same, visiting in upstream's order: a cycle that ends in an error shows the nodes that were refused
+ * before. */
 static void evaluate_in_order(struct bt_engine *engine, const struct bt_plan *plan, struct bt_evaluation *out)
 {
 	if (plan->narrowed) {
 		evaluate_all(engine, plan, out);
 		return;
 	}
-	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot), engine->live_n, UINT32_MAX, out);
+	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot), engine->live_n,
+		UINT32_MAX, out);
 }
 
 /* Where the search for equals begins in this cycle. */
 static uint32_t tie_start(const struct bt_engine *engine)
 {
-	return bt_rng_scale(bt_rng_at(engine->options.seed, engine->cycle_n), engine->cache->view.snapshot->slot_n);
+	return bt_rng_scale(
+		bt_rng_at(engine->options.seed, engine->cycle_n), engine->cache->view.snapshot->slot_n);
 }
 
 /* The node for a pod, or BT_NO_NODE with the outcome that says why not. */
-static uint32_t choose(struct bt_engine *engine, struct lane *lane, struct bt_plan *plan, enum bt_outcome *out_outcome)
+static uint32_t choose(
+	struct bt_engine *engine, struct lane *lane, struct bt_plan *plan, enum bt_outcome *out_outcome)
 {
 	uint32_t limit = sample_limit(&lane->profile, engine->live_n), node_ix;
 
@@ -305,7 +317,8 @@ static uint32_t choose(struct bt_engine *engine, struct lane *lane, struct bt_pl
 	}
 	bool idle = bt_prepare(plan, &engine->cache->view);
 	if (limit == UINT32_MAX && !plan->narrowed && !engine->options.evaluate_always &&
-		(idle ? bt_plan_pick : bt_counted_pick)(plan, &engine->cache->view, tie_start(engine), &node_ix)) {
+		(idle ? bt_plan_pick : bt_counted_pick)(
+			plan, &engine->cache->view, tie_start(engine), &node_ix)) {
 		engine->counts.by_columns_n++;
 		return node_ix;
 	}
@@ -375,7 +388,8 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 	engine->counts.placed_n++;
 	bt_ledger_assume(ledger, pod_ix, out_decision->node_ix);
 	if (engine->options.binder.bind) {
-		engine->options.binder.bind(engine->options.binder.context, engine, pod_ix, out_decision->node_ix);
+		engine->options.binder.bind(
+			engine->options.binder.context, engine, pod_ix, out_decision->node_ix);
 	} else {
 		bt_engine_bound(engine, pod_ix);
 	}
@@ -456,8 +470,8 @@ void bt_explanation_fini(struct bt_explanation *explanation)
 	bt_buf_fini(&explanation->text);
 }
 
-void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation, uint32_t visited,
-	struct bt_refusal *out_refusal)
+void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation,
+	uint32_t visited, struct bt_refusal *out_refusal)
 {
 	uint32_t use = explanation->evaluation.refused_by[visited];
 
@@ -481,7 +495,8 @@ static const struct bt_plugin *plugin_named(const struct bt_profile *profile, co
 }
 
 /* Counts the reasons of all visited nodes, and one for the nodes that PreFilter left out. */
-static void count_reasons(struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_fit_error *error)
+static void count_reasons(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_fit_error *error)
 {
 	const struct bt_evaluation *evaluation = &explanation->evaluation;
 	struct bt_refusal refusal;
@@ -523,7 +538,8 @@ static bool dra_state_missing(const struct lane *lane, const struct bt_plan *pla
 	return lane->profile.dra_pre_filter_after > ran;
 }
 
-void bt_engine_message(struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text)
+void bt_engine_message(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text)
 {
 	struct bt_fit_error error = {0};
 
@@ -535,7 +551,8 @@ void bt_engine_message(struct bt_engine *engine, const struct bt_explanation *ex
 		return;
 	}
 	if (explanation->refused) {
-		bt_buf_printf(out_text, "0/%u nodes are available: %s.", engine->live_n, explanation->refusal.text);
+		bt_buf_printf(
+			out_text, "0/%u nodes are available: %s.", engine->live_n, explanation->refusal.text);
 	} else {
 		count_reasons(engine, explanation, &error);
 		bt_fit_error_text(&error, engine->live_n, out_text);
@@ -554,7 +571,8 @@ const char *bt_engine_missing(const struct bt_engine *engine, uint32_t pod_ix)
 	if (needs & BT_NEED_VOLUMES) {
 		return "volumes need the volume plugins, which berth does not have yet";
 	}
-	return needs ? "resource claims need the plugin DynamicResources, which berth does not have yet" : NULL;
+	return needs ? "resource claims need the plugin DynamicResources, which berth does not have yet"
+		     : NULL;
 }
 
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)

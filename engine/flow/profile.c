@@ -54,7 +54,8 @@ static const void *node_affinity_settings(struct builder *b)
 {
 	const struct bt_node_affinity_object *added = &b->resolved->node_affinity.added_affinity;
 	struct bt_node_affinity_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
-	struct bt_preferred_term *preferred = bt_arena_zalloc(b->arena, added->preferred_n * sizeof(*preferred));
+	struct bt_preferred_term *preferred =
+		bt_arena_zalloc(b->arena, added->preferred_n * sizeof(*preferred));
 
 	settings->has_required = added->required.set;
 	settings->required = bt_node_selector_compile(b->dictionary->intern, b->arena, &added->required);
@@ -62,8 +63,9 @@ static const void *node_affinity_settings(struct builder *b)
 		struct bt_preferred_term *term = &preferred[settings->preferred_n];
 
 		term->weight = added->preferred[i].weight;
-		settings->preferred_n += term->weight != 0 && bt_node_term_compile(b->dictionary->intern, b->arena,
-								 &added->preferred[i].preference, &term->term, NULL);
+		settings->preferred_n +=
+			term->weight != 0 && bt_node_term_compile(b->dictionary->intern, b->arena,
+						     &added->preferred[i].preference, &term->term, NULL);
 	}
 	settings->preferred = preferred;
 	return settings;
@@ -84,7 +86,8 @@ static const void *fit_settings(struct builder *b)
 	const struct bt_node_resources_fit_args *args = &b->resolved->fit;
 	const struct bt_scoring_strategy *strategy = &args->strategy;
 	struct bt_fit_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
-	struct bt_fit_resource *resources = bt_arena_zalloc(b->arena, strategy->resources.n * sizeof(*resources));
+	struct bt_fit_resource *resources =
+		bt_arena_zalloc(b->arena, strategy->resources.n * sizeof(*resources));
 	struct bt_shape_point *shape = bt_arena_zalloc(b->arena, strategy->ratio_shape.n * sizeof(*shape));
 
 	for (uint32_t i = 0; i < strategy->resources.n; i++) {
@@ -96,9 +99,10 @@ static const void *fit_settings(struct builder *b)
 		shape[i].score = (int64_t)strategy->ratio_shape.items[i].score * SHAPE_SCALE;
 	}
 	*settings = (struct bt_fit_settings){
-		.strategy = bt_str_is(strategy->type, "MostAllocated")           ? BT_MOST_ALLOCATED
-			: bt_str_is(strategy->type, "RequestedToCapacityRatio") ? BT_REQUESTED_TO_CAPACITY_RATIO
-										 : BT_LEAST_ALLOCATED,
+		.strategy = bt_str_is(strategy->type, "MostAllocated") ? BT_MOST_ALLOCATED
+			    : bt_str_is(strategy->type, "RequestedToCapacityRatio")
+				    ? BT_REQUESTED_TO_CAPACITY_RATIO
+				    : BT_LEAST_ALLOCATED,
 		.resources = resources,
 		.resource_n = strategy->resources.n,
 		.shape = shape,
@@ -128,13 +132,14 @@ static const void *spread_settings(struct builder *b)
 {
 	const struct bt_pod_topology_spread_args *args = &b->resolved->spread;
 	struct bt_spread_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
-	struct bt_spread_constraint *defaults = bt_arena_zalloc(b->arena, args->constraint_n * sizeof(*defaults));
+	struct bt_spread_constraint *defaults =
+		bt_arena_zalloc(b->arena, args->constraint_n * sizeof(*defaults));
 	bool system = bt_str_is(args->defaulting_type, "System");
 	struct bt_buf text = {0};
 
 	for (uint32_t i = 0; i < args->constraint_n; i++) {
-		bt_spread_constraint_compile(b->dictionary->intern, b->arena, &args->constraints[i], (struct bt_labels){0},
-			&defaults[i], &text);
+		bt_spread_constraint_compile(b->dictionary->intern, b->arena, &args->constraints[i],
+			(struct bt_labels){0}, &defaults[i], &text);
 	}
 	bt_buf_fini(&text);
 	*settings = (struct bt_spread_settings){
@@ -190,7 +195,8 @@ static uint32_t use_of(struct builder *b, enum bt_plugin_id id)
 		}
 	}
 	BT_REQUIRE(plugins->use_n < BT_PROFILE_USES);
-	plugins->uses[plugins->use_n] = (struct bt_plugin_use){.plugin = judges[id], .settings = settings_of(b, id)};
+	plugins->uses[plugins->use_n] =
+		(struct bt_plugin_use){.plugin = judges[id], .settings = settings_of(b, id)};
 	return plugins->use_n++;
 }
 
@@ -242,10 +248,12 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	*compare_numbers = gates->on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS];
 	*profile = (struct bt_flow_profile){
 		.percentage_of_nodes_to_score = resolved->percentage_of_nodes_to_score,
-		.dra_post_filter = judges_before(&points[BT_POINT_POST_FILTER], BT_PLUGIN_DYNAMIC_RESOURCES) != UINT32_MAX,
-		.dra_pre_filter_after = judges_before(&points[BT_POINT_PRE_FILTER], BT_PLUGIN_DYNAMIC_RESOURCES),
-		.gates_checked =
-			judges_before(&points[BT_POINT_PRE_ENQUEUE], BT_PLUGIN_SCHEDULING_GATES) != UINT32_MAX,
+		.dra_post_filter = judges_before(&points[BT_POINT_POST_FILTER],
+					   BT_PLUGIN_DYNAMIC_RESOURCES) != UINT32_MAX,
+		.dra_pre_filter_after =
+			judges_before(&points[BT_POINT_PRE_FILTER], BT_PLUGIN_DYNAMIC_RESOURCES),
+		.gates_checked = judges_before(&points[BT_POINT_PRE_ENQUEUE], BT_PLUGIN_SCHEDULING_GATES) !=
+				 UINT32_MAX,
 	};
 	profile->plugins.name = bt_intern_add(dictionary->intern, resolved->scheduler_name);
 	profile->plugins.pre_filter_n = fill_point(&b, BT_POINT_PRE_FILTER, profile->plugins.pre_filter);

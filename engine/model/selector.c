@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/model/label_text.h"
 
-#define NAME_MAX_LEN      63
+#define NAME_MAX_LEN	  63
 #define SUBDOMAIN_MAX_LEN 253
 
 static bool is_alnum(char c)
@@ -63,7 +63,8 @@ bool bt_is_qualified_name(struct bt_str s)
 		return is_name_part(s);
 	}
 	struct bt_str name = bt_str_sub(s, slash + 1, s.len);
-	return is_subdomain(bt_str_sub(s, 0, slash)) && is_name_part(name) && bt_str_find(name, '/', 0) == name.len;
+	return is_subdomain(bt_str_sub(s, 0, slash)) && is_name_part(name) &&
+	       bt_str_find(name, '/', 0) == name.len;
 }
 
 bool bt_is_label_value(struct bt_str s)
@@ -119,23 +120,27 @@ static bool explain(struct bt_buf *out_why, const char *field, struct bt_str val
 }
 
 /* The rules of labels.NewRequirement. */
-static bool check_requirement(const struct bt_requirement_object *object, enum bt_operator op, int64_t *out_number,
-	struct bt_buf *out_why)
+static bool check_requirement(const struct bt_requirement_object *object, enum bt_operator op,
+	int64_t *out_number, struct bt_buf *out_why)
 {
 	const struct bt_str_list *values = &object->values;
 
 	if (!bt_is_qualified_name(object->key)) {
-		return explain(out_why, "key", object->key, "a label key is [prefix/]name of letters, digits, '-', '_' and '.'");
+		return explain(out_why, "key", object->key,
+			"a label key is [prefix/]name of letters, digits, '-', '_' and '.'");
 	}
 	if ((op == BT_OP_IN || op == BT_OP_NOT_IN) && values->n == 0) {
-		return explain(out_why, "values", object->key, "for 'in', 'notin' operators, values set can't be empty");
+		return explain(out_why, "values", object->key,
+			"for 'in', 'notin' operators, values set can't be empty");
 	}
 	if ((op == BT_OP_EXISTS || op == BT_OP_DOES_NOT_EXIST) && values->n != 0) {
-		return explain(out_why, "values", object->key, "values set must be empty for exists and does not exist");
+		return explain(out_why, "values", object->key,
+			"values set must be empty for exists and does not exist");
 	}
 	if (op == BT_OP_GT || op == BT_OP_LT) {
 		if (values->n != 1) {
-			return explain(out_why, "values", object->key, "for 'Gt', 'Lt' operators, exactly one value is required");
+			return explain(out_why, "values", object->key,
+				"for 'Gt', 'Lt' operators, exactly one value is required");
 		}
 		if (!bt_parse_int64(values->items[0], out_number)) {
 			return explain(out_why, "values[0]", values->items[0],
@@ -152,7 +157,8 @@ static bool check_requirement(const struct bt_requirement_object *object, enum b
 }
 
 static bool compile_requirement(struct bt_intern *intern, struct bt_arena *arena,
-	const struct bt_requirement_object *object, bool node, struct bt_requirement *out, struct bt_buf *out_why)
+	const struct bt_requirement_object *object, bool node, struct bt_requirement *out,
+	struct bt_buf *out_why)
 {
 	enum bt_operator op;
 	int64_t number = 0;
@@ -178,8 +184,8 @@ static bool compile_requirement(struct bt_intern *intern, struct bt_arena *arena
 }
 
 /* Appends one error of a label selector in upstream's words. */
-static void add_error(struct bt_buf *errors, uint32_t *n, const char *field, struct bt_str shown, const struct bt_str *whys,
-	uint32_t why_n)
+static void add_error(struct bt_buf *errors, uint32_t *n, const char *field, struct bt_str shown,
+	const struct bt_str *whys, uint32_t why_n)
 {
 	bt_buf_printf(errors, "%s%s: Invalid value: %.*s: ", (*n)++ ? ", " : "", field, BT_STR_ARG(shown));
 	for (uint32_t i = 0; i < why_n; i++) {
@@ -205,8 +211,8 @@ static struct bt_str listed(struct bt_buf *buf, const struct bt_str_list *values
 }
 
 /* What labels.NewRequirement says about a requirement of a label selector; appends to out_why. */
-static void explain_label_requirement(struct bt_str key, enum bt_operator op, const struct bt_str_list *values,
-	struct bt_buf *out_why)
+static void explain_label_requirement(
+	struct bt_str key, enum bt_operator op, const struct bt_str_list *values, struct bt_buf *out_why)
 {
 	const struct bt_str none = bt_str("for 'in', 'notin' operators, values set can't be empty");
 	const struct bt_str some = bt_str("values set must be empty for exists and does not exist");
@@ -245,7 +251,8 @@ static void explain_expression(const struct bt_requirement_object *object, struc
 		return;
 	}
 	if (!parse_operator(object->operator_, false, &op)) {
-		bt_buf_printf(out_why, "\"%.*s\" is not a valid label selector operator", BT_STR_ARG(object->operator_));
+		bt_buf_printf(out_why, "\"%.*s\" is not a valid label selector operator",
+			BT_STR_ARG(object->operator_));
 		return;
 	}
 	explain_label_requirement(object->key, op, &object->values, out_why);
@@ -260,8 +267,8 @@ static void explain_pair(struct bt_str_pair pair, struct bt_buf *out_why)
 	}
 }
 
-static void require_pair(struct bt_intern *intern, struct bt_arena *arena, struct bt_str_pair pair,
-	struct bt_requirement *out)
+static void require_pair(
+	struct bt_intern *intern, struct bt_arena *arena, struct bt_str_pair pair, struct bt_requirement *out)
 {
 	uint32_t *value = bt_arena_alloc(arena, sizeof(*value), 8);
 
@@ -270,7 +277,8 @@ static void require_pair(struct bt_intern *intern, struct bt_arena *arena, struc
 		.key = bt_intern_add(intern, pair.key), .op = BT_OP_IN, .values = value, .value_n = 1};
 }
 
-struct bt_selector bt_selector_from_map(struct bt_intern *intern, struct bt_arena *arena, const struct bt_str_map *map)
+struct bt_selector bt_selector_from_map(
+	struct bt_intern *intern, struct bt_arena *arena, const struct bt_str_map *map)
 {
 	struct bt_requirement *items = bt_arena_zalloc(arena, map->n * sizeof(*items));
 
@@ -281,7 +289,8 @@ struct bt_selector bt_selector_from_map(struct bt_intern *intern, struct bt_aren
 }
 
 enum bt_status bt_selector_compile(struct bt_intern *intern, struct bt_arena *arena,
-	const struct bt_label_selector_object *object, struct bt_selector *out_selector, struct bt_buf *out_why)
+	const struct bt_label_selector_object *object, struct bt_selector *out_selector,
+	struct bt_buf *out_why)
 {
 	if (!object->set) {
 		*out_selector = (struct bt_selector){.nothing = true};
@@ -299,7 +308,8 @@ enum bt_status bt_selector_compile(struct bt_intern *intern, struct bt_arena *ar
 		require_pair(intern, arena, map->items[i], &items[n++]);
 	}
 	for (uint32_t i = 0; i < object->match_expressions.n; i++) {
-		if (!compile_requirement(intern, arena, &object->match_expressions.items[i], false, &items[n++], NULL)) {
+		if (!compile_requirement(
+			    intern, arena, &object->match_expressions.items[i], false, &items[n++], NULL)) {
 			explain_expression(&object->match_expressions.items[i], out_why);
 			return BT_INVALID;
 		}
@@ -327,10 +337,11 @@ static bool compile_field(struct bt_intern *intern, const struct bt_requirement_
 	return true;
 }
 
-bool bt_node_term_compile(struct bt_intern *intern, struct bt_arena *arena, const struct bt_node_term_object *object,
-	struct bt_node_term *out_term, struct bt_buf *out_why)
+bool bt_node_term_compile(struct bt_intern *intern, struct bt_arena *arena,
+	const struct bt_node_term_object *object, struct bt_node_term *out_term, struct bt_buf *out_why)
 {
-	const struct bt_requirement_object_list *expressions = &object->match_expressions, *fields = &object->match_fields;
+	const struct bt_requirement_object_list *expressions = &object->match_expressions,
+						*fields = &object->match_fields;
 
 	if (expressions->n == 0 && fields->n == 0) {
 		return false;
@@ -353,8 +364,8 @@ bool bt_node_term_compile(struct bt_intern *intern, struct bt_arena *arena, cons
 	return true;
 }
 
-struct bt_node_selector bt_node_selector_compile(struct bt_intern *intern, struct bt_arena *arena,
-	const struct bt_node_selector_object *object)
+struct bt_node_selector bt_node_selector_compile(
+	struct bt_intern *intern, struct bt_arena *arena, const struct bt_node_selector_object *object)
 {
 	struct bt_node_term *terms = bt_arena_zalloc(arena, object->term_n * sizeof(*terms));
 	uint32_t n = 0;
@@ -375,7 +386,8 @@ static bool holds(const struct bt_requirement *requirement, uint32_t value)
 	return false;
 }
 
-bool bt_requirement_matches(const struct bt_intern *intern, const struct bt_requirement *requirement, uint32_t value)
+bool bt_requirement_matches(
+	const struct bt_intern *intern, const struct bt_requirement *requirement, uint32_t value)
 {
 	int64_t number;
 
@@ -393,12 +405,14 @@ bool bt_requirement_matches(const struct bt_intern *intern, const struct bt_requ
 		if (!value || !bt_parse_int64(bt_intern_str(intern, value), &number)) {
 			return false;
 		}
-		return requirement->op == BT_OP_GT ? number > requirement->number : number < requirement->number;
+		return requirement->op == BT_OP_GT ? number > requirement->number
+						   : number < requirement->number;
 	}
 	return false;
 }
 
-bool bt_selector_matches(const struct bt_intern *intern, const struct bt_selector *selector, struct bt_labels labels)
+bool bt_selector_matches(
+	const struct bt_intern *intern, const struct bt_selector *selector, struct bt_labels labels)
 {
 	if (selector->nothing) {
 		return false;
@@ -413,8 +427,8 @@ bool bt_selector_matches(const struct bt_intern *intern, const struct bt_selecto
 	return true;
 }
 
-bool bt_node_term_matches(const struct bt_intern *intern, const struct bt_node_term *term, struct bt_labels labels,
-	uint32_t node_name)
+bool bt_node_term_matches(const struct bt_intern *intern, const struct bt_node_term *term,
+	struct bt_labels labels, uint32_t node_name)
 {
 	if (term->invalid || !bt_selector_matches(intern, &term->labels, labels)) {
 		return false;
