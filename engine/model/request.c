@@ -242,6 +242,12 @@ static struct bt_amounts round_up(struct bt_arena *arena, const struct sum *sum)
 	return (struct bt_amounts){items, n};
 }
 
+/* The amount of a slot; a pod without containers has none. */
+static struct bt_quantity amount_of(const struct sum *sum, int slot)
+{
+	return sum->present >> slot & 1 ? sum->quantities[slot] : (struct bt_quantity){0};
+}
+
 static bool resize_infeasible(const struct bt_pod_object *pod)
 {
 	for (uint32_t i = 0; i < pod->condition_n; i++) {
@@ -284,8 +290,8 @@ void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *aren
 		.fit = round_up(arena, &fit),
 		.used = round_up(arena, used),
 		.score = round_up(arena, score),
-		.nonzero_milli_cpu = bt_quantity_milli(nonzero.quantities[BT_CPU]),
-		.nonzero_memory = bt_quantity_value(nonzero.quantities[BT_MEMORY]),
+		.nonzero_milli_cpu = bt_quantity_milli(amount_of(&nonzero, BT_CPU)),
+		.nonzero_memory = bt_quantity_value(amount_of(&nonzero, BT_MEMORY)),
 		.too_many_names = adder.too_many_names,
 	};
 }
