@@ -111,6 +111,6 @@ trace 'pods.csv:1: there is nothing below the header' "$nodes\nn1,1,1,0,\n" "$po
 trace 'pods.csv:1: the file is empty; it needs a header' "$nodes\nn1,1,1,0,\n" '' 3
 expect 3 "nowhere.csv: cannot read: No such file or directory" "$berth" simulate --trace openb --nodes nowhere.csv --pods pods.csv
 expect 2 "--trace needs --nodes FILE and --pods FILE" "$berth" simulate --trace openb --nodes nodes.csv
-expect 2 "--nodes and --pods belong to --trace" "$berth" simulate --nodes nodes.csv cluster.json
+expect 2 "belong to --trace" "$berth" simulate --nodes nodes.csv cluster.json
 expect 2 "--trace is one of openb, not 'borg'" "$berth" simulate --trace borg
 finish

@@ -128,7 +128,7 @@ expect 3 "the input holds no Kubernetes objects" "$berth" simulate - </dev/null
 # Pods of other schedulers and other kinds are not faults: they are counted.
 printf '%s' "$pod"'{"schedulerName":"other"}}{"apiVersion":"example.com/v1","kind":"Lamp","metadata":{}}' >other.json
 expect 0 "left out: pods of other schedulers" "$berth" simulate --strict good.json other.json
-grep -qE '^  Lamp +1  not used' out || fail "the other kind is not named: $(cat out)"
+grep -qE '^  Lamp \(example.com/v1\) +1  not used' out || fail "the other kind is not named: $(cat out)"
 
 # After twenty complaints it is enough; --quiet says none, and the count stays.
 for i in $(seq 30); do

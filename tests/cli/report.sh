@@ -61,7 +61,7 @@ line "gated 1"
 grep -qE "^  cpu +3  1\.3 +14 +9\.3 +15\.0 +20\.0 .* 25\.0$" out || fail "use of cpu: $(cat out)"
 line "default/large 1 2 NodeResourcesFit Insufficient cpu"
 line "default/large 1 1 NodeUnschedulable node(s) were unschedulable"
-line "Lamp 1 not used"
+line "Lamp (example.com/v1) 1 not used"
 grep -qF '{"pod":"default/large","node":null,"message":"0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.' log ||
 	fail "the log says: $(cat log)"
 [ "$(wc -l <log)" = 3 ] || fail "$(wc -l <log) decisions, not 3: gated pods are not decided"
@@ -79,7 +79,7 @@ for name in big small; do
 	grep -E "^  default/fits +$name +feasible" out | awk '{ for (i = 5; i <= NF; i++) sum += $i; exit sum != $4 }' ||
 		fail "scores do not add up: $(cat out)"
 done
-grep -q "scores NodeResourcesFit" out || fail "--explain names no plugin: $(cat out)"
+grep -q "NodeResourcesFit" out || fail "--explain names no plugin: $(cat out)"
 expect 0 "--explain default/nobody: there is no such pod; write NAMESPACE/NAME" "$berth" simulate cluster.yaml --explain default/nobody
 expect 0 "--explain default/before: the pod was on its node before" "$berth" simulate cluster.yaml --explain default/before
 

@@ -58,7 +58,7 @@ static void prepend(char *path, const char *part)
 	char joined[PATH_BYTES];
 	size_t n = strlen(part), rest = strlen(path);
 
-	if (n + 1 + rest >= PATH_BYTES) {
+	if (n == 0 || n + 1 + rest >= PATH_BYTES) {
 		return;
 	}
 	memcpy(joined, part, n);

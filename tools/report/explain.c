@@ -54,6 +54,7 @@ static void add_feasible(struct explainer *e, const struct row *row)
 	begin_row(e, row->node, "feasible");
 	bt_emit_int(e->emit, "total", row->total);
 	bt_emit_begin_object(e->emit, "scores");
+	bt_emit_label(e->emit, ""); /* the plugins' names head the columns */
 	for (uint32_t k = 0; k < profile->score_n; k++) {
 		bt_emit_int(e->emit, profile->uses[profile->score[k]].plugin->name,
 			evaluation->scores[(size_t)k * evaluation->feasible_n + row->at]);

@@ -9,6 +9,7 @@
 
 #define GROUPS_MAX 12
 #define ZONES_MAX  64
+#define KINDS_MAX  64
 
 static void add_int(struct bt_emit *emit, const char *key, uint64_t value, const char *label)
 {
@@ -41,6 +42,7 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
 	add_int(emit, "not_placed", unplaced->refused_n, "not placed");
 	add_int(emit, "fragmented", unplaced->fragmented_n,
 		"  of them fit the free sum of all nodes, but no node");
+	add_rare(emit, "not_tried", unplaced->untried_n, "not tried");
 	add_rare(emit, "gated", unplaced->gated_n, "gated");
 	add_rare(emit, "undecided", unplaced->undecided_n, "undecided: need a plugin that berth lacks");
 	add_rare(emit, "scheduled_before", facts->pods_scheduled_before, "on a node before");
@@ -151,7 +153,7 @@ static void report_kinds(struct bt_emit *emit, const struct bt_simulation_facts 
 	}
 	bt_emit_begin_array(emit, "kinds");
 	bt_emit_label(emit, "objects read");
-	for (size_t i = 0; i < facts->kind_n; i++) {
+	for (size_t i = 0; i < facts->kind_n && i < KINDS_MAX; i++) {
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_text(emit, "kind", facts->kinds[i].name[0] ? facts->kinds[i].name : "(none)");
 		bt_emit_int(emit, "objects", (int64_t)facts->kinds[i].n);
@@ -159,6 +161,9 @@ static void report_kinds(struct bt_emit *emit, const struct bt_simulation_facts 
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
+	if (facts->kind_n > KINDS_MAX) {
+		add_int(emit, "more_kinds", facts->kind_n - KINDS_MAX, "further kinds of objects");
+	}
 }
 
 static void add_seconds(struct bt_emit *emit, const char *key, double seconds, int digits, const char *label)
@@ -192,6 +197,14 @@ static void report_time(struct bt_emit *emit, struct bt_engine *engine,
 	bt_emit_end(emit);
 }
 
+void bt_report_begin(struct bt_emit *emit, const char *source, uint64_t seed)
+{
+	bt_emit_text(emit, "schema", BT_REPORT_SCHEMA);
+	bt_emit_hide(emit);
+	bt_emit_text(emit, "source", source);
+	bt_emit_int(emit, "seed", (int64_t)seed);
+}
+
 void bt_report_simulation(
 	struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts)
 {
@@ -201,10 +214,6 @@ void bt_report_simulation(
 
 	bt_unplaced_collect(engine, &unplaced);
 	bt_utilization_measure(bt_engine_cache(engine), &utilization);
-	bt_emit_text(emit, "schema", BT_REPORT_SCHEMA);
-	bt_emit_hide(emit);
-	bt_emit_text(emit, "source", facts->source);
-	bt_emit_int(emit, "seed", (int64_t)facts->seed);
 	if (facts->interrupted) {
 		bt_emit_bool(emit, "interrupted", true);
 		bt_emit_label(emit, "interrupted: this is how far it came");

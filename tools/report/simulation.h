@@ -21,7 +21,6 @@ struct bt_report_use {
 
 /* What the report says besides what the engine knows. */
 struct bt_simulation_facts {
-	const char *source; /* such as "tools/samples" */
 	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_foreign, pods_deleting;
 	uint64_t pods_on_unknown_nodes, pods_deleted, pods_deleted_waiting, problems;
 	uint64_t bytes_read;
@@ -32,9 +31,11 @@ struct bt_simulation_facts {
 	const struct bt_report_kind *kinds;
 	size_t kind_n;
 	bool interrupted;
-	uint64_t seed;
 };
 
-/* Adds every section to the report. */
+/* Adds what comes first: the schema, where the input is from (such as "tools/samples"), the seed. */
+void bt_report_begin(struct bt_emit *emit, const char *source, uint64_t seed);
+
+/* Adds every section to the report. Pods that were never tried are taken out of the queue. */
 void bt_report_simulation(
 	struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts);

@@ -16,6 +16,12 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Where the value is that so many percent of n sorted values do not exceed (nearest rank). */
+static uint64_t rank(uint64_t n, uint64_t percent)
+{
+	return (n * percent + 99) / 100 - 1;
+}
+
 /* Measures one resource; shares is scratch for all slots. */
 static struct bt_utilization measure(
 	const struct bt_snapshot *snapshot, const int64_t *alloc, const int64_t *used, double *shares)
@@ -37,8 +43,8 @@ static struct bt_utilization measure(
 	if (u.node_n) {
 		qsort(shares, u.node_n, sizeof(*shares), by_value);
 		u.mean = sum / (double)u.node_n;
-		u.p50 = shares[(u.node_n - 1) / 2];
-		u.p99 = shares[(u.node_n - 1) * 99 / 100];
+		u.p50 = shares[rank(u.node_n, 50)];
+		u.p99 = shares[rank(u.node_n, 99)];
 		u.highest = shares[u.node_n - 1];
 	}
 	return u;
@@ -182,12 +188,16 @@ void bt_amount_text(uint32_t slot, double amount, struct bt_buf *out)
 	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
 	size_t unit = 0;
 
-	if (slot == BT_CPU) {
-		bt_buf_printf(out, "%.6g", amount / 1000);
-		return;
-	}
 	if (slot != BT_MEMORY && slot != BT_EPHEMERAL_STORAGE) {
-		bt_buf_printf(out, "%.6g", amount);
+		double number = slot == BT_CPU ? amount / 1000 : amount;
+
+		/* At most three digits behind the point, and none that says nothing. */
+		bt_buf_printf(out, "%.3f", number);
+		while (out->ptr[out->len - 1] == '0') {
+			out->len--;
+		}
+		out->len -= out->ptr[out->len - 1] == '.';
+		out->ptr[out->len] = '\0';
 		return;
 	}
 	while ((amount >= 1024 || amount <= -1024) && unit + 1 < sizeof(units) / sizeof(units[0])) {

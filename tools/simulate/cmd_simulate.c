@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/base/mem.h"
@@ -30,13 +31,9 @@ struct simulation {
 	struct bt_progress progress;
 	struct bt_emit *emit;
 	struct bt_buf source;
-	bool has_decisions, timed, quiet;
+	bool has_decisions, timed, quiet, unknown_pod;
 	double read_s, decide_s;
 };
-
-/* Kinds whose objects change what is decided. */
-static const char *const used_kinds[] = {"Node", "Pod", "Namespace", "Service", "PriorityClass", "Deployment",
-	"ReplicaSet", "ReplicationController", "StatefulSet", "Job", "DaemonSet", "CronJob"};
 
 static const char *option(const struct simulation *s, const char *name)
 {
@@ -82,6 +79,7 @@ static int read_config(struct simulation *s, const struct bt_gates *gates)
 	const char *path = option(s, "config");
 	struct bt_buf error = {0};
 	struct bt_input_file file;
+	struct stat about;
 	int status = BT_EXIT_INPUT;
 
 	if (!path) {
@@ -89,12 +87,19 @@ static int read_config(struct simulation *s, const struct bt_gates *gates)
 		return BT_EXIT_OK;
 	}
 	bt_config_init(&s->config, gates);
+	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+		fprintf(stderr, "berth simulate: %s: this is a directory; --config takes one file\n", path);
+		return BT_EXIT_INPUT;
+	}
 	struct bt_input *input = bt_input_create(complain_about_config, NULL);
 	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
 		if (bt_config_load(&s->config, path, file.text, &error) == BT_OK) {
 			status = BT_EXIT_OK;
 		} else {
-			fprintf(stderr, "berth simulate: %s\n", error.ptr);
+			fprintf(stderr,
+				"berth simulate: %s\nCorrect the file, or leave out --config for the defaults of "
+				"kube-scheduler.\n",
+				error.ptr);
 		}
 	}
 	bt_input_destroy(input);
@@ -219,8 +224,10 @@ static int load_input(struct simulation *s)
 	};
 	if (option(s, "trace")) {
 		status = load_trace(s);
-	} else if (option(s, "nodes") || option(s, "pods")) {
-		status = bt_invocation_wrong(s->invocation->command, "--nodes and --pods belong to --trace");
+	} else if (option(s, "nodes") || option(s, "pods") || bt_invocation_has(s->invocation, "until") ||
+		   bt_invocation_has(s->invocation, "no-time")) {
+		status = bt_invocation_wrong(
+			s->invocation->command, "--nodes, --pods, --until and --no-time belong to --trace");
 	} else if (s->invocation->operand_n || bt_invocation_item(s->invocation, "filename", 0)) {
 		status = load_paths(s);
 	} else {
@@ -315,16 +322,6 @@ static void decide(struct simulation *s)
 
 /* ---- report ---- */
 
-static bool is_used(const char *kind)
-{
-	for (size_t i = 0; i < sizeof(used_kinds) / sizeof(used_kinds[0]); i++) {
-		if (strcmp(kind, used_kinds[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The means and peaks of a trace. */
 static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_RESOURCE_MAX + 1])
 {
@@ -347,10 +344,9 @@ static int report(struct simulation *s)
 	sum_uses(&s->run, uses);
 	for (size_t i = 0; i < s->load.kind_n; i++) {
 		kinds[i] = (struct bt_report_kind){
-			s->load.kinds[i].name, s->load.kinds[i].n, is_used(s->load.kinds[i].name)};
+			s->load.kinds[i].name, s->load.kinds[i].n, s->load.kinds[i].used};
 	}
 	const struct bt_simulation_facts facts = {
-		.source = s->source.ptr,
 		.pods_scheduled_before = counts->scheduled,
 		.pods_expanded = counts->expanded,
 		.pods_ended = counts->ended,
@@ -369,7 +365,6 @@ static int report(struct simulation *s)
 		.kinds = kinds,
 		.kind_n = s->load.kind_n,
 		.interrupted = bt_interrupt_pending(),
-		.seed = bt_invocation_number(s->invocation, "seed"),
 	};
 	bt_report_simulation(s->emit, s->engine, &facts);
 	bt_mem_free(kinds);
@@ -403,6 +398,7 @@ static int simulate(struct simulation *s)
 	if (status != BT_EXIT_OK) {
 		return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : status;
 	}
+	bt_report_begin(s->emit, s->source.ptr, bt_invocation_number(s->invocation, "seed"));
 	decide(s);
 	return report(s);
 }
@@ -424,9 +420,9 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
 		status = BT_EXIT_INTERRUPTED;
 	}
-	if (status == BT_EXIT_OK && bt_invocation_has(invocation, "fail-on-unplaced") &&
-		bt_engine_counts(s.engine).sets.queued) {
-		status = BT_EXIT_NO;
+	bool unplaced = status == BT_EXIT_OK && bt_engine_counts(s.engine).sets.queued;
+	if (s.unknown_pod || (unplaced && bt_invocation_has(invocation, "fail-on-unplaced"))) {
+		status = status == BT_EXIT_OK ? BT_EXIT_NO : status;
 	}
 	bt_run_fini(&s.run);
 	bt_mem_free(s.run.watches);

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "tools/cli/interrupt.h"
 #include "tools/codec/object.h"
@@ -12,16 +13,50 @@
 
 #define NAME_MAX_BYTES 600
 
-static void count_kind(struct bt_load *load, struct bt_str name)
+/* Do objects of the kind change what is decided? */
+static bool is_used(enum bt_kind kind)
 {
-	for (size_t i = 0; i < load->kind_n; i++) {
-		if (bt_str_is(name, load->kinds[i].name)) {
-			load->kinds[i].n++;
+	switch (kind) {
+	case BT_KIND_NODE:
+	case BT_KIND_POD:
+	case BT_KIND_NAMESPACE:
+	case BT_KIND_PRIORITY_CLASS:
+	case BT_KIND_SERVICE:
+	case BT_KIND_REPLICA_SET:
+	case BT_KIND_REPLICATION_CONTROLLER:
+	case BT_KIND_STATEFUL_SET:
+	case BT_KIND_DEPLOYMENT:
+	case BT_KIND_JOB:
+	case BT_KIND_DAEMON_SET:
+	case BT_KIND_CRON_JOB:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Kinds that nobody looks at are told apart by their group, too: a Deployment of an old version is not used. */
+static void count_kind(struct bt_load *load, const struct bt_object *object)
+{
+	bool used = is_used(object->kind);
+	uint32_t ix;
+
+	bt_buf_clear(&load->text);
+	bt_buf_str(&load->text, object->kind_name);
+	if (!used && bt_str_find(object->api_version, '/', 0) < object->api_version.len) {
+		bt_buf_printf(&load->text, " (%.*s)", BT_STR_ARG(object->api_version));
+	}
+	uint64_t key = bt_hash_bytes(load->text.ptr, load->text.len) | 1;
+	for (; bt_map_get(&load->kind_ixs, key, &ix); key += 2) {
+		if (bt_str_is(bt_buf_view(&load->text), load->kinds[ix].name)) {
+			load->kinds[ix].n++;
 			return;
 		}
 	}
 	load->kinds = bt_mem_grow(load->kinds, load->kind_n, &load->kind_cap, sizeof(*load->kinds));
-	load->kinds[load->kind_n++] = (struct bt_kind_count){bt_mem_copy(name.ptr, name.len), 1};
+	bt_map_put(&load->kind_ixs, key, (uint32_t)load->kind_n);
+	load->kinds[load->kind_n++] =
+		(struct bt_kind_count){bt_mem_copy(load->text.ptr, load->text.len), 1, used};
 }
 
 static void pod_name(const struct bt_pod_object *pod, char out[NAME_MAX_BYTES])
@@ -76,12 +111,48 @@ static void note_entry(struct bt_load *load, enum bt_entry entry)
 	load->counts.pods++;
 }
 
+static bool has_negative(const struct bt_resource_list *list)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->items[i].quantity.nano < 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The field that asks for less than nothing, which the API server refuses; NULL when there is none. */
+static const char *negative_field(const struct bt_pod_spec_object *spec)
+{
+	for (uint32_t i = 0; i < spec->container_n; i++) {
+		if (has_negative(&spec->containers[i].resources.requests)) {
+			return "spec.containers[].resources.requests";
+		}
+	}
+	for (uint32_t i = 0; i < spec->init_container_n; i++) {
+		if (has_negative(&spec->init_containers[i].resources.requests)) {
+			return "spec.initContainers[].resources.requests";
+		}
+	}
+	if (has_negative(&spec->resources.requests)) {
+		return "spec.resources.requests";
+	}
+	return has_negative(&spec->overhead) ? "spec.overhead" : NULL;
+}
+
 static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
 {
+	const char *negative = negative_field(&pod->spec);
 	char name[NAME_MAX_BYTES];
 	enum bt_entry entry;
 	uint32_t ix;
 
+	if (negative) {
+		pod_name(pod, name);
+		bt_complaints_say(load->complaints, name, negative, "an amount is below zero",
+			"the API server would refuse the pod; write 0 or more");
+		return;
+	}
 	switch (bt_engine_add_pod(load->engine, pod, &entry, &ix)) {
 	case BT_OK:
 		note_entry(load, entry);
@@ -132,7 +203,7 @@ static uint64_t name_key(struct bt_load *load, struct bt_str namespace_, struct 
 void bt_load_object(struct bt_load *load, struct bt_object *object)
 {
 	load->counts.objects++;
-	count_kind(load, object->kind_name);
+	count_kind(load, object);
 	bt_arena_reset(&load->arena);
 	bt_defaults_namespace(object);
 	bt_defaults_scheme(object, &load->arena);
@@ -374,4 +445,6 @@ void bt_load_fini(struct bt_load *load)
 	bt_priority_table_fini(&load->priorities);
 	bt_workloads_fini(&load->workloads);
 	bt_map_fini(&load->replica_sets);
+	bt_map_fini(&load->kind_ixs);
+	bt_buf_fini(&load->text);
 }

@@ -12,8 +12,9 @@
 
 /* How many objects of a kind there were. */
 struct bt_kind_count {
-	char *name;
+	char *name; /* with the group and version, when berth does not look at it */
 	uint64_t n;
+	bool used;
 };
 
 struct bt_load_counts {
@@ -40,6 +41,8 @@ struct bt_load {
 	struct bt_priority_table priorities;
 	struct bt_workloads workloads;
 	struct bt_map replica_sets; /* that the engine knows */
+	struct bt_map kind_ixs;
+	struct bt_buf text;
 	uint32_t *node_ixs;	    /* of the nodes, while workloads are expanded */
 };
 
