@@ -43,6 +43,9 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 /* Brings the values of the nodes in mask (NULL: all) up to date with the usage; others may stay stale. */
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask);
 
-/* Makes room for slot_n nodes, none evaluated yet. Requires: all zeroes but for the parts. Owns: bt_column_fini. */
+/*
+ * Makes room for slot_n nodes, none evaluated yet.
+ * Requires: all zeroes but for the parts. Owns: bt_column_fini.
+ */
 void bt_column_init(struct bt_column *column, uint32_t slot_n);
 void bt_column_fini(struct bt_column *column);

@@ -26,7 +26,10 @@ struct bt_index {
 /* Bytes of an index over so many slots and values; it touches only those of values that occur. */
 size_t bt_index_bytes(uint32_t slot_n, uint32_t value_n);
 
-/* Indexes a column. Requires: all values are below value_n, which is at most BT_INDEX_VALUES. Owns: bt_index_fini. */
+/*
+ * Indexes a column. Requires: all values are below value_n, which is at most BT_INDEX_VALUES.
+ * Owns: bt_index_fini.
+ */
 void bt_index_build(struct bt_index *index, const uint16_t *values, uint32_t slot_n, uint32_t value_n);
 void bt_index_fini(struct bt_index *index);
 

@@ -60,9 +60,9 @@ struct bt_plan {
 	bool uniform[BT_PROFILE_USES];	   /* by normalized: all groups agree */
 	bool maxima_known;
 	struct bt_classes *classes; /* NULL until a plugin that depends on counters has a say */
-	size_t *memory_bytes;       /* of the planner */
-	uint64_t release_n; /* of the usage when the plan was last asked */
-	bool refused;	    /* nothing was feasible then, and cannot be until something is released */
+	size_t *memory_bytes;	    /* of the planner */
+	uint64_t release_n;	    /* of the usage when the plan was last asked */
+	bool refused;		    /* nothing was feasible then, and cannot be until something is released */
 };
 
 /* 1 + what a group's description is worth when these are the highest raw scores, by plan->normalized. */
@@ -93,7 +93,7 @@ uint64_t bt_planner_drop_n(const struct bt_planner *planner);
 /*
  * The best node by the columns: highest total, and among equals the first slot at or after start, cyclically.
  * Requires: no refusal, not narrowed; start < the number of slots.
- * Returns : false when the columns cannot tell and bt_evaluate must; else true and in out_node_ix the node, BT_NO_NODE when none
- *           is feasible.
+ * Returns : false when the columns cannot tell and bt_evaluate must; else true and in out_node_ix the node,
+ *           BT_NO_NODE when none is feasible.
  */
 bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);

@@ -18,7 +18,7 @@ struct bt_unplaced {
 	struct bt_unplaced_group *groups; /* the largest first */
 	size_t group_n, group_cap;
 	uint64_t refused_n, gated_n, undecided_n; /* pods */
-	uint64_t untried_n;	   /* pods that were still active: the run was interrupted */
+	uint64_t untried_n;			  /* pods that were still active: the run was interrupted */
 	uint64_t fragmented_n; /* refused pods that the free resources of all nodes together would hold */
 };
 

@@ -97,8 +97,8 @@ static int read_config(struct simulation *s, const struct bt_gates *gates)
 			status = BT_EXIT_OK;
 		} else {
 			fprintf(stderr,
-				"berth simulate: %s\nCorrect the file, or leave out --config for the defaults of "
-				"kube-scheduler.\n",
+				"berth simulate: %s\n"
+				"Correct the file, or leave out --config for kube-scheduler's defaults.\n",
 				error.ptr);
 		}
 	}

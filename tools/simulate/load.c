@@ -35,7 +35,8 @@ static bool is_used(enum bt_kind kind)
 	}
 }
 
-/* Kinds that nobody looks at are told apart by their group, too: a Deployment of an old version is not used. */
+/* Kinds that nobody looks at are told apart by their group, too: a Deployment of an old version is not used.
+ */
 static void count_kind(struct bt_load *load, const struct bt_object *object)
 {
 	bool used = is_used(object->kind);

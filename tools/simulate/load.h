@@ -43,7 +43,7 @@ struct bt_load {
 	struct bt_map replica_sets; /* that the engine knows */
 	struct bt_map kind_ixs;
 	struct bt_buf text;
-	uint32_t *node_ixs;	    /* of the nodes, while workloads are expanded */
+	uint32_t *node_ixs; /* of the nodes, while workloads are expanded */
 };
 
 /* Hands over one object; it may be changed. */
