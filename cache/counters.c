@@ -309,7 +309,7 @@ static struct bt_pod_query keep_query(struct bt_counters *c, const struct bt_pod
 			.labels = keep_selector(c, &match->labels),
 		};
 	}
-	return (struct bt_pod_query){items, query->n, query->skip_terminating};
+	return (struct bt_pod_query){items, query->n, query->skip_terminating, query->trials_only};
 }
 
 /* ---- counting ---- */
@@ -375,29 +375,40 @@ static void shift_column(struct counter *counter, uint32_t node_ix, int32_t by)
 	counter->column[node_ix] += by;
 }
 
+static void shift_counter(struct bt_counters *c, struct counter *counter, uint32_t node_ix, int32_t by)
+{
+	shift_column(counter, node_ix, by);
+	/* Tallies of an older version are not looked at any more; they are made anew when they are asked for.
+	 */
+	for (size_t t = 0; c->version == c->snapshot->version && t < counter->tally_n; t++) {
+		shift_tally(counter->tallies[t], node_ix, by);
+	}
+}
+
+/* Pods that carry a term may have been on nodes without its topology key: then it begins to concern somebody
+ * only now. */
+static bool concerned_nobody(const struct bt_counters *c, const struct carried *carried)
+{
+	return carried->view.pod_n == 0 ||
+	       (carried->view.tally && carried->tally_version == c->snapshot->version &&
+		       carried->view.tally->total == 0);
+}
+
 static void shift_all(
 	struct bt_counters *c, const struct record *record, const struct placed *pod, int32_t by)
 {
-	/* Tallies of an older version are not looked at any more; they are made anew when they are asked for.
-	 */
-	bool tallies_count = c->version == c->snapshot->version;
+	for (uint32_t i = 0; i < record->term_n; i++) {
+		struct carried *carried = c->carried[record->terms[i]];
 
+		c->view.version += concerned_nobody(c, carried);
+		carried->view.pod_n += by;
+	}
 	for (size_t i = 0; i < record->counter_n; i++) {
 		struct counter *counter = &c->counters[record->counters[i]];
 
-		if (pod->terminating && counter->query.skip_terminating) {
-			continue;
+		if (!counter->query.trials_only && !(pod->terminating && counter->query.skip_terminating)) {
+			shift_counter(c, counter, pod->node_ix, by);
 		}
-		shift_column(counter, pod->node_ix, by);
-		for (size_t t = 0; tallies_count && t < counter->tally_n; t++) {
-			shift_tally(counter->tallies[t], pod->node_ix, by);
-		}
-	}
-	for (uint32_t i = 0; i < record->term_n; i++) {
-		struct bt_carried *carried = &c->carried[record->terms[i]]->view;
-
-		c->view.version += carried->pod_n == 0;
-		carried->pod_n += by;
 	}
 }
 
@@ -535,14 +546,32 @@ static void list(struct bt_counters *c, struct record *record)
 	}
 }
 
-void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix,
-	uint32_t node_ix, bool terminating)
+void bt_counters_know(struct bt_counters *c, const struct bt_signature *signature)
 {
 	struct record *record = record_of(c, signature);
 
 	if (!record->listed) {
 		list(c, record);
 	}
+}
+
+void bt_counters_try(
+	struct bt_counters *c, const struct bt_signature *signature, uint32_t node_ix, int32_t by)
+{
+	const struct record *record = &c->records[signature->ix];
+
+	BT_REQUIRE(signature->ix < c->record_n && record->listed);
+	for (size_t i = 0; i < record->counter_n; i++) {
+		shift_counter(c, &c->counters[record->counters[i]], node_ix, by);
+	}
+}
+
+void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix,
+	uint32_t node_ix, bool terminating)
+{
+	bt_counters_know(c, signature);
+
+	struct record *record = &c->records[signature->ix];
 	if (pod_ix >= c->placed_n) {
 		size_t n = c->placed_n ? c->placed_n : 64;
 
@@ -600,7 +629,8 @@ static uint32_t add_counter(struct bt_counters *c, const struct counter *fresh)
 		}
 		list_counter(c, record, ix);
 		int32_t each = (int32_t)(record->counter_n - before);
-		for (uint32_t p = each ? record->first : NO_POD; p != NO_POD; p = c->placed[p].next) {
+		for (uint32_t p = each && !fresh->query.trials_only ? record->first : NO_POD; p != NO_POD;
+			p = c->placed[p].next) {
 			if (!c->placed[p].terminating || !fresh->query.skip_terminating) {
 				shift_column(&c->counters[ix], c->placed[p].node_ix, each);
 			}
@@ -615,7 +645,7 @@ static uint32_t find_counter(void *context, const struct bt_pod_query *query)
 	uint32_t ix;
 
 	bt_buf_clear(&c->words);
-	put(c, (uint64_t)query->n << 1 | query->skip_terminating);
+	put(c, (uint64_t)query->n << 2 | (uint64_t)query->trials_only << 1 | query->skip_terminating);
 	for (uint32_t i = 0; i < query->n; i++) {
 		put_match(c, &query->items[i]);
 	}

@@ -30,6 +30,18 @@ void bt_counters_enter(struct bt_counters *counters, const struct bt_signature *
 /* A pod does not count any more. Requires: it did. */
 void bt_counters_leave(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix);
 
+/*
+ * For a trial, counts a pod of a signature on a node (by 1) or no longer (by -1); undone by the opposite
+ * before anything else is written. As in upstream's trials, a pod that is being deleted counts like any
+ * other.
+ * Requires: the signature is known.
+ */
+void bt_counters_try(
+	struct bt_counters *counters, const struct bt_signature *signature, uint32_t node_ix, int32_t by);
+
+/* Makes a signature's terms known before a pod of it is on a node, so that trials can count them. */
+void bt_counters_know(struct bt_counters *counters, const struct bt_signature *signature);
+
 /* What is known of namespaces and sources. After a change: bt_counters_touch_namespaces,
  * bt_counters_touch_spread_sources. */
 struct bt_namespaces *bt_counters_namespaces(struct bt_counters *counters);

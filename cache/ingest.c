@@ -31,6 +31,7 @@ void bt_cache_destroy(struct bt_cache *cache)
 	bt_snapshot_destroy(cache->snapshot);
 	bt_signatures_destroy(cache->signatures);
 	bt_dictionary_destroy(cache->dictionary);
+	bt_budgets_fini(&cache->budgets);
 	bt_buf_fini(&cache->text);
 	bt_mem_free(cache);
 }
@@ -86,6 +87,11 @@ void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struc
 	bt_counters_touch_spread_sources(cache->counters);
 }
 
+void bt_ingest_budget(struct bt_cache *cache, const struct bt_pdb_object *object)
+{
+	bt_budgets_apply(&cache->budgets, cache->dictionary->intern, object);
+}
+
 enum bt_status bt_ingest_delete(
 	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
@@ -93,6 +99,9 @@ enum bt_status bt_ingest_delete(
 	uint32_t space = bt_intern_find(intern, namespace_), id = bt_intern_find(intern, name);
 	enum bt_status status = BT_NOT_FOUND;
 
+	if (kind == BT_KIND_POD_DISRUPTION_BUDGET) {
+		return bt_budgets_remove(&cache->budgets, space, id);
+	}
 	if (kind == BT_KIND_NAMESPACE) {
 		status = bt_namespaces_remove(bt_counters_namespaces(cache->counters), id);
 		bt_counters_touch_namespaces(cache->counters);
@@ -122,6 +131,20 @@ static uint32_t join_gates(struct bt_cache *cache, const struct bt_str_list *gat
 		bt_buf_str(&cache->text, gates->items[i]);
 	}
 	return bt_intern_add(cache->dictionary->intern, bt_buf_view(&cache->text));
+}
+
+/* Source: podTerminatingByPreemption, v1.36.3: only the first condition of the type counts. */
+static bool preempted(const struct bt_pod_object *object)
+{
+	for (uint32_t i = 0; object->meta.deletion_ns && i < object->condition_n; i++) {
+		const struct bt_condition_object *condition = &object->conditions[i];
+
+		if (bt_str_is(condition->type, "DisruptionTarget")) {
+			return bt_str_is(condition->status, "True") &&
+			       bt_str_is(condition->reason, "PreemptionByScheduler");
+		}
+	}
+	return false;
 }
 
 static uint32_t node_of(struct bt_cache *cache, struct bt_str name)
@@ -154,7 +177,15 @@ enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object 
 		.priority = object->spec.has_priority ? object->spec.priority : 0,
 		.gates = join_gates(cache, &object->spec.scheduling_gates),
 		.creation_ns = object->meta.creation_ns,
+		.start_ns = object->start_ns,
 		.terminating = object->meta.deletion_ns != 0,
+		.preempted = preempted(object),
+		.never_preempts = bt_str_is(object->spec.preemption_policy, "Never"),
 	};
 	return bt_ledger_add(cache->ledger, &pod, out_ix);
+}
+
+void bt_ingest_nomination(struct bt_cache *cache, uint32_t pod_ix, struct bt_str node)
+{
+	bt_ledger_nominate(cache->ledger, pod_ix, node_of(cache, node));
 }

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "cache/budgets.h"
 #include "cache/ledger.h"
 #include "cache/snapshot.h"
 
@@ -14,6 +15,7 @@ struct bt_cache {
 	struct bt_snapshot_writer *snapshot;
 	struct bt_ledger *ledger;
 	struct bt_counters *counters;
+	struct bt_budgets budgets;
 	struct bt_view view;
 	struct bt_buf text; /* scratch */
 };
@@ -36,7 +38,10 @@ void bt_ingest_namespace(struct bt_cache *cache, const struct bt_namespace_objec
 void bt_ingest_service(struct bt_cache *cache, const struct bt_service_object *object);
 void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struct bt_workload_object *object);
 
-/* Takes one of those away. Returns: BT_OK, BT_NOT_FOUND. */
+/* A pod disruption budget, new or changed. */
+void bt_ingest_budget(struct bt_cache *cache, const struct bt_pdb_object *object);
+
+/* Takes one of those away, budgets included. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_ingest_delete(
 	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
@@ -47,3 +52,7 @@ enum bt_status bt_ingest_delete(
  * not entered).
  */
 enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix);
+
+/* A queued pod was promised a node, whether there is one of that name or not; an empty name takes the promise
+ * back. */
+void bt_ingest_nomination(struct bt_cache *cache, uint32_t pod_ix, struct bt_str node);

@@ -12,6 +12,17 @@
 #define JOURNAL_N   (1u << 16)
 #define WRAP_NEAR   (INT64_C(1) << 61)
 
+/* A pod's neighbours in the list of its node: indices and one, so that zero is none. */
+struct link {
+	uint32_t next, previous;
+};
+
+/* How many pods on nodes have a priority. */
+struct level {
+	int32_t priority;
+	uint64_t pod_n;
+};
+
 struct bt_ledger {
 	struct bt_usage usage;
 	size_t slot_cap;
@@ -20,8 +31,18 @@ struct bt_ledger {
 	struct bt_port_list *ports;
 	uint32_t *journal;
 	struct bt_pod *pods;
-	size_t pod_end, pod_cap;
-	uint32_t *vacant; /* indices to be used again */
+	struct link *links; /* by pod */
+	size_t pod_end, pod_cap, link_cap;
+	uint32_t *on_node, *nominated; /* by node slot: the first pod of its list and one, or 0 */
+	struct level *levels;
+	size_t level_n, level_cap;
+	struct bt_map level_ixs; /* by priority */
+	int32_t lowest;		 /* priority of a pod on a node */
+	uint64_t nominated_n, change_n;
+	struct bt_port_list saved_ports[BT_TRIAL_DEPTH];
+	uint32_t trial_depth;
+	int32_t nominated_highest; /* no nominated pod has a higher priority */
+	uint32_t *vacant;	   /* indices to be used again */
 	size_t vacant_n, vacant_cap;
 	struct bt_map keys; /* namespace and name -> index */
 	struct bt_ledger_counts counts;
@@ -35,6 +56,7 @@ struct bt_ledger *bt_ledger_create(void)
 	l->journal = bt_mem_zalloc(JOURNAL_N, sizeof(*l->journal));
 	l->usage.journal = l->journal;
 	l->usage.journal_mask = JOURNAL_N - 1;
+	l->lowest = INT32_MAX;
 	bt_ledger_reserve(l, FIRST_SLOTS);
 	return l;
 }
@@ -54,10 +76,18 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l->nonzero_memory);
 	bt_mem_free(l->pod_n);
 	bt_mem_free(l->ports);
+	for (int i = 0; i < BT_TRIAL_DEPTH; i++) {
+		bt_mem_free(l->saved_ports[i].items);
+	}
+	bt_mem_free(l->on_node);
+	bt_mem_free(l->nominated);
+	bt_mem_free(l->links);
+	bt_mem_free(l->levels);
 	bt_mem_free(l->journal);
 	bt_mem_free(l->pods);
 	bt_mem_free(l->vacant);
 	bt_map_fini(&l->keys);
+	bt_map_fini(&l->level_ixs);
 	bt_mem_free(l);
 }
 
@@ -85,9 +115,17 @@ void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool termin
 		bt_counters_leave(l->counters, pod->signature, pod_ix);
 	}
 	pod->terminating = terminating;
+	l->change_n++;
 	if (counted) {
 		bt_counters_enter(l->counters, pod->signature, pod_ix, pod->node_ix, terminating);
 	}
+}
+
+void bt_ledger_set_preempted(struct bt_ledger *l, uint32_t pod_ix)
+{
+	bt_ledger_set_terminating(l, pod_ix, true);
+	l->pods[pod_ix].preempted = true;
+	l->change_n++;
 }
 
 static int64_t *widen(int64_t *column, size_t old_n, size_t new_n)
@@ -99,6 +137,13 @@ static int64_t *widen(int64_t *column, size_t old_n, size_t new_n)
 		bt_mem_free(column);
 	}
 	return wide;
+}
+
+static uint32_t *widen_heads(uint32_t *heads, size_t old_n, size_t new_n)
+{
+	heads = bt_mem_realloc(heads, new_n, sizeof(*heads));
+	memset(heads + old_n, 0, (new_n - old_n) * sizeof(*heads));
+	return heads;
 }
 
 void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
@@ -122,6 +167,8 @@ void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
 	l->pod_n = widen(l->pod_n, old, cap);
 	l->ports = bt_mem_realloc(l->ports, cap, sizeof(*l->ports));
 	memset(l->ports + old, 0, (cap - old) * sizeof(*l->ports));
+	l->on_node = widen_heads(l->on_node, old, cap);
+	l->nominated = widen_heads(l->nominated, old, cap);
 	l->slot_cap = cap;
 	l->usage.nonzero_milli_cpu = l->nonzero_milli_cpu;
 	l->usage.nonzero_memory = l->nonzero_memory;
@@ -183,11 +230,11 @@ static void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool t
 	}
 }
 
-static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
+/* What a pod uses that can be summed up. Returns whether taking may have made room. */
+static bool use(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
 {
-	const struct bt_signature *signature = l->pods[pod_ix].signature;
 	const struct bt_requests *requests = &signature->requests;
-	bool released = !take;
+	bool released = false;
 
 	BT_REQUIRE(node_ix < l->slot_cap);
 	for (uint32_t i = 0; i < requests->used.n; i++) {
@@ -202,14 +249,205 @@ static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 	shift(&l->nonzero_milli_cpu[node_ix], requests->nonzero_milli_cpu, take);
 	shift(&l->nonzero_memory[node_ix], requests->nonzero_memory, take);
 	shift(&l->pod_n[node_ix], 1, take);
-	if (take) {
-		take_ports(&l->ports[node_ix], signature);
+	return released;
+}
+
+static void link_pod(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
+{
+	l->links[pod_ix] = (struct link){.next = *head};
+	if (*head) {
+		l->links[*head - 1].previous = pod_ix + 1;
+	}
+	*head = pod_ix + 1;
+}
+
+static void unlink_pod(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
+{
+	struct link link = l->links[pod_ix];
+
+	if (link.next) {
+		l->links[link.next - 1].previous = link.previous;
+	}
+	if (link.previous) {
+		l->links[link.previous - 1].next = link.next;
 	} else {
-		return_ports(&l->ports[node_ix], signature);
+		BT_INVARIANT(*head == pod_ix + 1);
+		*head = link.next;
+	}
+}
+
+static void enter_level(struct bt_ledger *l, struct level *level)
+{
+	level->pod_n++;
+	l->lowest = level->priority < l->lowest ? level->priority : l->lowest;
+}
+
+static void leave_level(struct bt_ledger *l, struct level *level)
+{
+	if (--level->pod_n || level->priority > l->lowest) {
+		return;
+	}
+	l->lowest = INT32_MAX;
+	for (size_t i = 0; i < l->level_n; i++) {
+		if (l->levels[i].pod_n && l->levels[i].priority < l->lowest) {
+			l->lowest = l->levels[i].priority;
+		}
+	}
+}
+
+static void write_journal(struct bt_ledger *l, uint32_t node_ix)
+{
+	l->journal[l->usage.journal_end++ & l->usage.journal_mask] = node_ix;
+}
+
+static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
+{
+	const struct bt_pod *pod = &l->pods[pod_ix];
+
+	bool released = use(l, pod->signature, node_ix, take) || !take;
+
+	if (take) {
+		take_ports(&l->ports[node_ix], pod->signature);
+		link_pod(l, &l->on_node[node_ix], pod_ix);
+		enter_level(l, &l->levels[pod->level]);
+	} else {
+		return_ports(&l->ports[node_ix], pod->signature);
+		unlink_pod(l, &l->on_node[node_ix], pod_ix);
+		leave_level(l, &l->levels[pod->level]);
 	}
 	l->usage.release_n += released;
 	count(l, pod_ix, node_ix, take);
-	l->journal[l->usage.journal_end++ & l->usage.journal_mask] = node_ix;
+	write_journal(l, node_ix);
+}
+
+/* ---- promises and trials ---- */
+
+void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_pod *pod = &l->pods[pod_ix];
+
+	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
+	if (pod->nominated_ix == node_ix) {
+		return;
+	}
+	if (pod->nominated_ix != BT_NO_NODE) {
+		unlink_pod(l, &l->nominated[pod->nominated_ix], pod_ix);
+		l->nominated_n--;
+		write_journal(l, pod->nominated_ix);
+	}
+	pod->nominated_ix = node_ix;
+	l->change_n++;
+	if (node_ix == BT_NO_NODE) {
+		return;
+	}
+	BT_REQUIRE(node_ix < l->slot_cap);
+	link_pod(l, &l->nominated[node_ix], pod_ix);
+	write_journal(l, node_ix);
+	if (l->nominated_n++ == 0 || pod->priority > l->nominated_highest) {
+		l->nominated_highest = pod->priority;
+	}
+	if (l->counters) {
+		bt_counters_know(l->counters, pod->signature);
+	}
+}
+
+uint32_t bt_ledger_first_on(const struct bt_ledger *l, uint32_t node_ix)
+{
+	return l->on_node[node_ix] - 1;
+}
+
+uint32_t bt_ledger_first_nominated(const struct bt_ledger *l, uint32_t node_ix)
+{
+	return l->nominated[node_ix] - 1;
+}
+
+uint32_t bt_ledger_next(const struct bt_ledger *l, uint32_t pod_ix)
+{
+	return l->links[pod_ix].next - 1;
+}
+
+bool bt_ledger_may_yield(const struct bt_ledger *l, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = &l->pods[pod_ix];
+
+	return l->nominated_n > (pod->nominated_ix != BT_NO_NODE) && l->nominated_highest >= pod->priority;
+}
+
+uint64_t bt_ledger_change_n(const struct bt_ledger *l)
+{
+	return l->change_n;
+}
+
+int32_t bt_ledger_lowest_priority(const struct bt_ledger *l)
+{
+	return l->lowest;
+}
+
+static void copy_ports(const struct bt_port_list *from, struct bt_port_list *to)
+{
+	if (from->n > to->cap) {
+		to->cap = from->n;
+		to->items = bt_mem_realloc(to->items, to->cap, sizeof(*to->items));
+	}
+	if (from->n) {
+		memcpy(to->items, from->items, from->n * sizeof(*to->items));
+	}
+	to->n = from->n;
+}
+
+void bt_ledger_try_begin(struct bt_ledger *l, uint32_t node_ix)
+{
+	BT_REQUIRE(l->trial_depth < BT_TRIAL_DEPTH && node_ix < l->slot_cap);
+	copy_ports(&l->ports[node_ix], &l->saved_ports[l->trial_depth++]);
+}
+
+void bt_ledger_try_end(struct bt_ledger *l, uint32_t node_ix)
+{
+	BT_REQUIRE(l->trial_depth > 0);
+	copy_ports(&l->saved_ports[--l->trial_depth], &l->ports[node_ix]);
+}
+
+static void forget_ports(struct bt_port_list *list, const struct bt_signature *signature)
+{
+	for (uint32_t i = 0; i < signature->port_n; i++) {
+		for (uint32_t at = 0; at < list->n;) {
+			if (same_port(&list->items[at], &signature->ports[i])) {
+				list->items[at] = list->items[--list->n];
+			} else {
+				at++;
+			}
+		}
+	}
+}
+
+void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool add)
+{
+	const struct bt_signature *signature = l->pods[pod_ix].signature;
+
+	BT_REQUIRE(l->trial_depth > 0);
+	use(l, signature, node_ix, add);
+	if (add) {
+		take_ports(&l->ports[node_ix], signature);
+	} else {
+		forget_ports(&l->ports[node_ix], signature);
+	}
+	if (l->counters) {
+		bt_counters_try(l->counters, signature, node_ix, add ? 1 : -1);
+	}
+}
+
+static uint32_t level_of(struct bt_ledger *l, int32_t priority)
+{
+	uint64_t key = (uint64_t)(uint32_t)priority + 1;
+	uint32_t ix;
+
+	if (!bt_map_get(&l->level_ixs, key, &ix)) {
+		l->levels = bt_mem_grow(l->levels, l->level_n, &l->level_cap, sizeof(*l->levels));
+		ix = (uint32_t)l->level_n++;
+		l->levels[ix] = (struct level){.priority = priority};
+		bt_map_put(&l->level_ixs, key, ix);
+	}
+	return ix;
 }
 
 static uint64_t key_of(uint32_t namespace_, uint32_t name)
@@ -230,9 +468,12 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 		ix = l->vacant[--l->vacant_n];
 	} else {
 		l->pods = bt_mem_grow(l->pods, l->pod_end, &l->pod_cap, sizeof(*l->pods));
+		l->links = bt_mem_grow(l->links, l->pod_end, &l->link_cap, sizeof(*l->links));
 		ix = (uint32_t)l->pod_end++;
 	}
 	l->pods[ix] = *pod;
+	l->pods[ix].nominated_ix = BT_NO_NODE;
+	l->pods[ix].level = level_of(l, pod->priority);
 	bt_map_put(&l->keys, key, ix);
 	if (pod->node_ix == BT_NO_NODE) {
 		l->pods[ix].state = BT_POD_QUEUED;
@@ -255,6 +496,7 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 	case BT_POD_VACANT:
 		break;
 	case BT_POD_QUEUED:
+		bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
 		l->counts.queued--;
 		break;
 	case BT_POD_ASSUMED:
@@ -278,6 +520,7 @@ void bt_ledger_assume(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
+	bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
 	charge(l, pod_ix, node_ix, true);
 	pod->node_ix = node_ix;
 	pod->state = BT_POD_ASSUMED;

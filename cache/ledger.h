@@ -32,7 +32,13 @@ struct bt_pod {
 	enum bt_pod_state state;
 	uint32_t gates; /* a name: the scheduling gates joined by blanks; BT_NAME_NONE when there are none */
 	int64_t creation_ns;
-	bool terminating; /* it is being deleted: spreading does not count it */
+	int64_t start_ns;      /* when it began to run; 0 when it has not */
+	uint32_t nominated_ix; /* the node that a queued pod was promised, else BT_NO_NODE; set by
+				  bt_ledger_nominate */
+	uint32_t level;	       /* private: of its priority */
+	bool terminating;      /* it is being deleted: spreading does not count it */
+	bool preempted;	       /* it is being deleted because a scheduler preempted it */
+	bool never_preempts;   /* its preemptionPolicy is Never */
 };
 
 /* How many pods are in each set, and how often the ledger did what. */
@@ -57,6 +63,9 @@ void bt_ledger_count_in(struct bt_ledger *ledger, struct bt_counters *counters);
 /* Says whether a pod is being deleted. */
 void bt_ledger_set_terminating(struct bt_ledger *ledger, uint32_t pod_ix, bool terminating);
 
+/* A pod is being deleted because a scheduler preempted it. */
+void bt_ledger_set_preempted(struct bt_ledger *ledger, uint32_t pod_ix);
+
 /* Makes room for nodes up to slot_n - 1. Call before any of them is used. */
 void bt_ledger_reserve(struct bt_ledger *ledger, uint32_t slot_n);
 
@@ -78,6 +87,39 @@ void bt_ledger_confirm(struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* The binding of an assumed pod failed: it is queued again and counts nowhere. */
 void bt_ledger_forget(struct bt_ledger *ledger, uint32_t pod_ix);
+
+/*
+ * Promises a node to a queued pod; BT_NO_NODE takes the promise back. It ends when the pod is assumed or
+ * removed.
+ */
+void bt_ledger_nominate(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix);
+
+/* The pods on a node, and those that it was promised to, in no order: the first of them, and the one after
+ * another of the same list; BT_NO_POD at the end. */
+uint32_t bt_ledger_first_on(const struct bt_ledger *ledger, uint32_t node_ix);
+uint32_t bt_ledger_first_nominated(const struct bt_ledger *ledger, uint32_t node_ix);
+uint32_t bt_ledger_next(const struct bt_ledger *ledger, uint32_t pod_ix);
+
+/* Might some node be promised to a pod, other than this one, of the same or a higher priority? */
+bool bt_ledger_may_yield(const struct bt_ledger *ledger, uint32_t pod_ix);
+
+/* The lowest priority of the pods on nodes; INT32_MAX when there are none. */
+int32_t bt_ledger_lowest_priority(const struct bt_ledger *ledger);
+
+/* Grows whenever a promise is made or taken back, and when a pod begins to be deleted. */
+uint64_t bt_ledger_change_n(const struct bt_ledger *ledger);
+
+/*
+ * Trials: what would be if a pod used a node (add) or did not use the one that it is on (!add), whatever set
+ * it is in. They happen between a begin and an end for their node, up to BT_TRIAL_DEPTH deep; before the end
+ * each is undone by its opposite. Then usage and counters are what they were, so columns are not told. Usage
+ * and counters show trials; sets, lists and the journal do not. As in upstream's trials, a host port is free
+ * as soon as one of the pods that hold it has gone.
+ */
+#define BT_TRIAL_DEPTH 2
+void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);
+void bt_ledger_try(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix, bool add);
+void bt_ledger_try_end(struct bt_ledger *ledger, uint32_t node_ix);
 
 /* The pod of a namespace and name, or BT_NO_POD. */
 uint32_t bt_ledger_find(const struct bt_ledger *ledger, uint32_t namespace_, uint32_t name);

@@ -62,8 +62,8 @@ struct bt_usage {
 	const int64_t *nonzero_milli_cpu, *nonzero_memory;
 	const int64_t *pod_n;
 	const struct bt_port_list *ports;
-	/* The nodes whose usage changed, newest last: entry i is journal[i & journal_mask] for the last
-	 * journal_mask + 1. */
+	/* The nodes whose usage, or the pods that they are promised to, changed, newest last: entry i is
+	 * journal[i & journal_mask] for the last journal_mask + 1. */
 	const uint32_t *journal;
 	uint64_t journal_mask, journal_end;
 	uint64_t release_n; /* how often something happened that may have made room on a node */

@@ -14,9 +14,21 @@
 /* Upstream samples at least this many nodes. */
 #define SAMPLE_MIN 100
 
+#define NOTES_N 16
+
 struct lane {
 	struct bt_flow_profile profile;
 	struct bt_planner *planner;
+};
+
+/* What preemption depends on, besides the pod. */
+struct state_of_things {
+	uint64_t journal_end, snapshot, changes, budgets, counting;
+};
+
+/* Preemption helped no pod of that kind in that state. */
+struct hopeless {
+	struct state_of_things when;
 };
 
 struct bt_engine {
@@ -32,6 +44,14 @@ struct bt_engine {
 	uint32_t next_start; /* where sampling goes on, among nodes in upstream's order */
 	uint64_t cycle_n;
 	struct bt_evaluation evaluation;
+	bool evaluated; /* in this cycle: the evaluation is the cycle's */
+	struct bt_promises promises;
+	uint32_t promises_for; /* the pod whose cycle it is */
+	struct bt_preemption preemption;
+	struct bt_preempt_notes notes[NOTES_N]; /* the one for a kind of pods is found by a hash */
+	struct hopeless *hopeless; /* pods that need not try to preempt, by signature and priority */
+	size_t hopeless_n, hopeless_cap;
+	struct bt_map hopeless_ixs;
 	struct bt_engine_counts counts;
 };
 
@@ -47,6 +67,48 @@ static uint32_t find_node(void *context, uint32_t name)
 	const struct bt_engine *engine = context;
 
 	return bt_snapshot_find(engine->cache->snapshot, name);
+}
+
+/* Lets the pods that a node is promised to, and that the cycle's pod has to yield to, use it; or ends that.
+ */
+static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	int32_t priority = bt_ledger_pod(ledger, engine->promises_for)->priority;
+	uint32_t i = bt_ledger_first_nominated(ledger, node_ix);
+	bool any = false;
+
+	for (; i != BT_NO_POD; i = bt_ledger_next(ledger, i)) {
+		if (i == engine->promises_for || bt_ledger_pod(ledger, i)->priority < priority) {
+			continue;
+		}
+		if (add && !any) {
+			bt_ledger_try_begin(ledger, node_ix);
+		}
+		bt_ledger_try(ledger, i, node_ix, add);
+		any = true;
+	}
+	return any;
+}
+
+static bool put_promised(void *context, uint32_t node_ix)
+{
+	return shift_promised(context, node_ix, true);
+}
+
+static void take_promised(void *context, uint32_t node_ix)
+{
+	struct bt_engine *engine = context;
+
+	shift_promised(engine, node_ix, false);
+	bt_ledger_try_end(engine->cache->ledger, node_ix);
+}
+
+/* Begins a pod's cycle. Returns the promises that matter in it, or NULL. */
+static const struct bt_promises *promises_of(struct bt_engine *engine, uint32_t pod_ix)
+{
+	engine->promises_for = pod_ix;
+	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->promises : NULL;
 }
 
 static enum bt_status make_lanes(
@@ -89,6 +151,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->options = *options;
 	engine->cache = bt_cache_create();
 	engine->queue = bt_queue_create();
+	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
 	if (bt_config_check_profiles(config, errors) != BT_OK ||
 		make_lanes(engine, config, errors) != BT_OK) {
 		bt_engine_destroy(engine);
@@ -106,6 +169,12 @@ void bt_engine_destroy(struct bt_engine *engine)
 		bt_planner_destroy(engine->lanes[i].planner);
 	}
 	bt_evaluation_fini(&engine->evaluation);
+	bt_preemption_fini(&engine->preemption);
+	for (int i = 0; i < NOTES_N; i++) {
+		bt_preempt_notes_fini(&engine->notes[i]);
+	}
+	bt_map_fini(&engine->hopeless_ixs);
+	bt_mem_free(engine->hopeless);
 	bt_queue_destroy(engine->queue);
 	bt_cache_destroy(engine->cache);
 	bt_mem_free(engine->lanes);
@@ -161,6 +230,11 @@ void bt_engine_apply_controller(
 	bt_ingest_controller(engine->cache, kind, object);
 }
 
+void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object *object)
+{
+	bt_ingest_budget(engine->cache, object);
+}
+
 enum bt_status bt_engine_delete_object(
 	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
@@ -208,7 +282,16 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	bt_queue_push(
 		engine->queue, *out_pod_ix, pod->priority, since_ns, gated ? BT_WAIT_GATED : BT_WAIT_ACTIVE);
 	*out_entry = gated ? BT_ENTERED_GATED : BT_ENTERED_QUEUE;
+	/* A promise to a pod that is kept out of the queue does not count. */
+	if (!gated) {
+		bt_ingest_nomination(engine->cache, *out_pod_ix, object->nominated_node_name);
+	}
 	return BT_OK;
+}
+
+void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_ledger_set_preempted(engine->cache->ledger, pod_ix);
 }
 
 void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
@@ -301,28 +384,33 @@ static uint32_t tie_start(const struct bt_engine *engine)
 		bt_rng_at(engine->options.seed, engine->cycle_n), engine->cache->view.snapshot->slot_n);
 }
 
-/* The node for a pod, or BT_NO_NODE with the outcome that says why not. */
-static uint32_t choose(
-	struct bt_engine *engine, struct lane *lane, struct bt_plan *plan, enum bt_outcome *out_outcome)
+/* Looks at the node alone that the pod was promised. Returns whether it fits. Source: evaluateNominatedNode,
+ * v1.36.3. */
+static bool evaluate_promised(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out)
 {
-	uint32_t limit = sample_limit(&lane->profile, engine->live_n), node_ix;
+	const struct bt_snapshot *snapshot = engine->cache->view.snapshot;
+	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->nominated_ix;
 
-	*out_outcome = BT_REFUSED;
-	if (plan->refusal) {
-		return BT_NO_NODE;
+	if (node_ix == BT_NO_NODE || !bt_bitmap_test(snapshot->live, node_ix)) {
+		return false;
 	}
-	if (plan->pre_filter_error) {
-		*out_outcome = BT_FAILED;
-		return BT_NO_NODE;
-	}
-	bool idle = bt_prepare(plan, &engine->cache->view);
-	if (limit == UINT32_MAX && !plan->narrowed && !engine->options.evaluate_always &&
-		(idle ? bt_plan_pick : bt_counted_pick)(
-			plan, &engine->cache->view, tie_start(engine), &node_ix)) {
-		engine->counts.by_columns_n++;
-		return node_ix;
-	}
+	bt_evaluate(plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, out);
+	return out->feasible_n == 1;
+}
+
+/* Columns know nothing of promises and of samples. */
+static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan,
+	const struct bt_promises *promises, uint32_t limit)
+{
+	return !promises && limit == UINT32_MAX && !plan->narrowed && !engine->options.evaluate_always;
+}
+
+static uint32_t choose_by_evaluation(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit, enum bt_outcome *out_outcome)
+{
 	engine->counts.by_evaluation_n++;
+	engine->evaluated = true;
 	if (limit == UINT32_MAX) {
 		evaluate_all(engine, plan, &engine->evaluation);
 	} else {
@@ -339,11 +427,226 @@ static uint32_t choose(
 	return engine->evaluation.feasible[bt_evaluation_best(&engine->evaluation, tie_start(engine))];
 }
 
+/* The node for a pod, or BT_NO_NODE with the outcome that says why not. */
+static uint32_t choose(struct bt_engine *engine, const struct lane *lane, struct bt_plan *plan,
+	uint32_t pod_ix, enum bt_outcome *out_outcome)
+{
+	uint32_t limit = sample_limit(&lane->profile, engine->live_n), node_ix;
+	const struct bt_promises *promises = promises_of(engine, pod_ix);
+
+	*out_outcome = BT_REFUSED;
+	engine->evaluated = false;
+	engine->evaluation.promises = promises;
+	if (plan->refusal) {
+		return BT_NO_NODE;
+	}
+	if (plan->pre_filter_error) {
+		*out_outcome = BT_FAILED;
+		return BT_NO_NODE;
+	}
+	bool idle = bt_prepare(plan, &engine->cache->view);
+	if (evaluate_promised(engine, plan, pod_ix, &engine->evaluation)) {
+		engine->counts.by_evaluation_n++;
+		return engine->evaluation.feasible[0];
+	}
+	if (columns_decide(engine, plan, promises, limit) &&
+		(idle ? bt_plan_pick : bt_counted_pick)(
+			plan, &engine->cache->view, tie_start(engine), &node_ix)) {
+		engine->counts.by_columns_n++;
+		return node_ix;
+	}
+	return choose_by_evaluation(engine, plan, limit, out_outcome);
+}
+
 uint32_t bt_engine_pop(struct bt_engine *engine)
 {
 	uint32_t pod_ix = bt_queue_pop(engine->queue);
 
 	return pod_ix == BT_QUEUE_EMPTY ? BT_NO_POD : pod_ix;
+}
+
+enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (pod->gates && lane_of_pod(engine, pod_ix)->profile.gates_checked) {
+		return BT_NOT_FOUND;
+	}
+	return bt_queue_remove(engine->queue, pod_ix);
+}
+
+/* ---- PostFilter ---- */
+
+/* Did DynamicResources run its PreFilter? Its PostFilter fails with "not found" when not. */
+static bool claims_state_missing(const struct lane *lane, const struct bt_plan *plan)
+{
+	uint32_t ran = lane->profile.plugins.pre_filter_n;
+
+	for (uint32_t i = 0; plan->refusal && i < lane->profile.plugins.pre_filter_n; i++) {
+		if (lane->profile.plugins.pre_filter[i] == plan->refused_by) {
+			ran = i;
+		}
+	}
+	return lane->profile.dra_pre_filter_after > ran;
+}
+
+/*
+ * Runs what the profile has at PostFilter; by notes when there are some, and then without texts. Sets
+ * preemption->outcome, and in text (if the request wants texts) what the plugins say together. Source:
+ * RunPostFilterPlugins, v1.36.3.
+ */
+static void post_filter(const struct lane *lane, const struct bt_preempt_request *request,
+	struct bt_preempt_notes *notes, struct bt_preemption *preemption, struct bt_buf *text)
+{
+	enum bt_preempt_outcome outcome = BT_PREEMPT_INELIGIBLE;
+
+	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
+		bool claims = lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
+
+		if (claims && claims_state_missing(lane, request->plan)) {
+			outcome = BT_PREEMPT_FAILED;
+			bt_buf_clear(text);
+			bt_buf_text(text, "not found");
+			break;
+		}
+		bt_buf_text(text, i ? ", " : "");
+		if (claims) {
+			bt_buf_text(text, "no new claims to deallocate");
+			continue;
+		}
+		if (notes) {
+			bt_preempt_by_notes(request, notes, preemption);
+		} else {
+			bt_preempt(request, preemption);
+		}
+		outcome = preemption->outcome;
+		if (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED) {
+			bt_buf_clear(text);
+			bt_buf_str(text, bt_buf_view(&preemption->text));
+			break;
+		}
+		bt_buf_str(text, bt_buf_view(&preemption->text));
+	}
+	preemption->outcome = outcome;
+}
+
+static struct state_of_things state_now(const struct bt_engine *engine)
+{
+	const struct bt_view *view = &engine->cache->view;
+
+	return (struct state_of_things){view->usage->journal_end, view->snapshot->version,
+		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
+		view->counting->version};
+}
+
+/* The record of pods of that signature and priority that have no promise of their own. */
+static struct hopeless *hopeless_of(struct bt_engine *engine, const struct bt_pod *pod)
+{
+	uint64_t key = ((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority) + 1;
+	uint32_t ix;
+
+	if (!bt_map_get(&engine->hopeless_ixs, key, &ix)) {
+		engine->hopeless = bt_mem_grow(engine->hopeless, engine->hopeless_n, &engine->hopeless_cap,
+			sizeof(*engine->hopeless));
+		ix = (uint32_t)engine->hopeless_n++;
+		engine->hopeless[ix] = (struct hopeless){.when.snapshot = UINT64_MAX};
+		bt_map_put(&engine->hopeless_ixs, key, ix);
+	}
+	return &engine->hopeless[ix];
+}
+
+/* Is it known, without looking at a node, that preemption will not help and that there is no promise to
+ * decide on? */
+static bool preemption_is_idle(struct bt_engine *engine, const struct lane *lane, const struct bt_plan *plan,
+	const struct bt_pod *pod)
+{
+	if (pod->nominated_ix != BT_NO_NODE) {
+		return false;
+	}
+	if (plan->refusal || pod->never_preempts || lane->profile.post_filter_n == 0 ||
+		pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger)) {
+		return true;
+	}
+	const struct state_of_things now = state_now(engine);
+	return memcmp(&hopeless_of(engine, pod)->when, &now, sizeof(now)) == 0;
+}
+
+/* Lower pods that were promised the node have to look for another one. */
+static void take_promises_back(struct bt_engine *engine, uint32_t node_ix, int32_t priority)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+
+	for (uint32_t next, i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD; i = next) {
+		next = bt_ledger_next(ledger, i);
+		if (bt_ledger_pod(ledger, i)->priority < priority) {
+			bt_ledger_nominate(ledger, i, BT_NO_NODE);
+		}
+	}
+}
+
+static void promise(struct bt_engine *engine, struct bt_decision *decision)
+{
+	const struct bt_preemption *preemption = &engine->preemption;
+	struct bt_ledger *ledger = engine->cache->ledger;
+
+	decision->nominated_ix = preemption->node_ix;
+	decision->victims = preemption->victims;
+	decision->victim_n = preemption->victim_n;
+	take_promises_back(engine, preemption->node_ix, bt_ledger_pod(ledger, decision->pod_ix)->priority);
+	bt_ledger_nominate(ledger, decision->pod_ix, preemption->node_ix);
+	engine->counts.preemption_n++;
+}
+
+/* The notes that tell where pods of a kind can preempt, or NULL when all nodes have to be looked at. */
+static struct bt_preempt_notes *notes_for(
+	struct bt_engine *engine, const struct bt_plan *plan, const struct bt_pod *pod)
+{
+	if (engine->options.evaluate_always || pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(plan)) {
+		return NULL;
+	}
+	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
+	return &engine->notes[hash % NOTES_N];
+}
+
+/* After a refusal or failure: preempts if that helps, and settles what becomes of the pod's promise. plan is
+ * NULL without nodes. */
+static void preempt(struct bt_engine *engine, const struct lane *lane, const struct bt_plan *plan,
+	struct bt_decision *decision)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, decision->pod_ix);
+
+	if (!plan || decision->outcome != BT_REFUSED || lane->profile.post_filter_n == 0) {
+		bt_ledger_nominate(ledger, decision->pod_ix, BT_NO_NODE);
+		return;
+	}
+	if (preemption_is_idle(engine, lane, plan, pod)) {
+		return;
+	}
+	struct bt_preempt_notes *notes = notes_for(engine, plan, pod);
+	if (!notes && !engine->evaluated && !plan->refusal) {
+		evaluate_all(engine, plan, &engine->evaluation);
+	}
+	const struct bt_preempt_request request = {
+		.settings = &lane->profile.preemption,
+		.cache = engine->cache,
+		.pod_ix = decision->pod_ix,
+		.plan = plan,
+		.evaluation = plan->refusal ? NULL : &engine->evaluation,
+		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
+	};
+	struct bt_buf unused = {0};
+	post_filter(lane, &request, notes, &engine->preemption, &unused);
+	bt_buf_fini(&unused);
+	engine->counts.dry_run_n += engine->preemption.tried_n;
+	if (engine->preemption.outcome == BT_PREEMPT_FOUND) {
+		promise(engine, decision);
+	} else if (engine->preemption.outcome == BT_PREEMPT_NOWHERE) {
+		bt_ledger_nominate(ledger, decision->pod_ix, BT_NO_NODE);
+	}
+	if (engine->preemption.outcome != BT_PREEMPT_FOUND && pod->nominated_ix == BT_NO_NODE) {
+		hopeless_of(engine, pod)->when = state_now(engine);
+	}
 }
 
 static uint32_t missing_of(const struct lane *lane, const struct bt_signature *signature)
@@ -369,18 +672,20 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 	BT_REQUIRE(lane);
 	engine->cycle_n++;
 	list_live(engine);
-	*out_decision = (struct bt_decision){.pod_ix = pod_ix, .outcome = BT_REFUSED, .node_ix = BT_NO_NODE};
+	*out_decision = (struct bt_decision){
+		.pod_ix = pod_ix, .outcome = BT_REFUSED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
 	if (missing_of(lane, signature)) {
 		out_decision->outcome = BT_UNDECIDED;
 		engine->counts.undecided_n++;
 		return;
 	}
+	struct bt_plan *plan = NULL;
 	if (engine->live_n) {
-		struct bt_plan *plan = bt_planner_plan(lane->planner, signature);
-
-		out_decision->node_ix = choose(engine, lane, plan, &out_decision->outcome);
+		plan = bt_planner_plan(lane->planner, signature);
+		out_decision->node_ix = choose(engine, lane, plan, pod_ix, &out_decision->outcome);
 	}
 	if (out_decision->node_ix == BT_NO_NODE) {
+		preempt(engine, lane, plan, out_decision);
 		set_aside(engine, pod_ix, out_decision->outcome);
 		return;
 	}
@@ -423,18 +728,11 @@ static void explain_gates(struct bt_engine *engine, const struct bt_pod *pod, st
 	out->refusal.text = out->text.ptr;
 }
 
-void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
+static void explain_cycle(struct bt_engine *engine, const struct lane *lane, struct bt_explanation *out)
 {
+	uint32_t pod_ix = out->pod_ix;
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	struct lane *lane = lane_of_pod(engine, pod_ix);
 
-	BT_REQUIRE(lane);
-	list_live(engine);
-	out->pod_ix = pod_ix;
-	out->plan = NULL;
-	out->gated = out->refused = out->narrowed = false;
-	out->error = NULL;
-	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
 	if (lane->profile.gates_checked) {
 		explain_gates(engine, pod, out);
 	}
@@ -460,14 +758,54 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 		return;
 	}
 	bt_prepare(plan, &engine->cache->view);
-	evaluate_in_order(engine, plan, &out->evaluation);
+	if (!evaluate_promised(engine, plan, pod_ix, &out->evaluation)) {
+		evaluate_in_order(engine, plan, &out->evaluation);
+	}
 	out->error = out->evaluation.error;
+}
+
+static void explain_post_filter(struct bt_engine *engine, const struct lane *lane, struct bt_explanation *out)
+{
+	const struct bt_preempt_request request = {
+		.settings = &lane->profile.preemption,
+		.cache = engine->cache,
+		.pod_ix = out->pod_ix,
+		.plan = out->plan,
+		.evaluation = out->refused ? NULL : &out->evaluation,
+		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
+		.explain = true,
+	};
+
+	bt_buf_clear(&out->post_text);
+	post_filter(lane, &request, NULL, &out->preemption, &out->post_text);
+	out->post_filtered = true;
+	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
+}
+
+void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
+{
+	const struct lane *lane = lane_of_pod(engine, pod_ix);
+
+	BT_REQUIRE(lane);
+	list_live(engine);
+	out->pod_ix = pod_ix;
+	out->plan = NULL;
+	out->gated = out->refused = out->narrowed = out->post_filtered = out->preempts = false;
+	out->error = NULL;
+	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
+	out->evaluation.promises = promises_of(engine, pod_ix);
+	explain_cycle(engine, lane, out);
+	if (out->plan && !out->error && out->evaluation.feasible_n == 0) {
+		explain_post_filter(engine, lane, out);
+	}
 }
 
 void bt_explanation_fini(struct bt_explanation *explanation)
 {
 	bt_evaluation_fini(&explanation->evaluation);
+	bt_preemption_fini(&explanation->preemption);
 	bt_buf_fini(&explanation->text);
+	bt_buf_fini(&explanation->post_text);
 }
 
 void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation,
@@ -479,8 +817,9 @@ void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanatio
 	const struct bt_plugin *plugin = explanation->plan->profile->uses[use].plugin;
 	out_refusal->plugin = plugin->name;
 	out_refusal->text = NULL;
-	plugin->reject(explanation->plan->compiled[use].term, &engine->cache->view,
-		explanation->evaluation.visited[visited], &out_refusal->rejection);
+	engine->promises_for = explanation->pod_ix;
+	bt_reject_node(explanation->plan, &engine->cache->view, explanation->evaluation.promises,
+		explanation->evaluation.visited[visited], use, &out_refusal->rejection);
 	BT_INVARIANT(out_refusal->rejection.n > 0);
 }
 
@@ -523,21 +862,6 @@ static void count_reasons(
 	bt_buf_fini(&text);
 }
 
-/* Did DynamicResources run its PreFilter? Its PostFilter fails with "not found" when not. */
-static bool dra_state_missing(const struct lane *lane, const struct bt_plan *plan)
-{
-	if (!lane->profile.dra_post_filter) {
-		return false;
-	}
-	uint32_t ran = lane->profile.plugins.pre_filter_n;
-	for (uint32_t i = 0; plan->refusal && i < lane->profile.plugins.pre_filter_n; i++) {
-		if (lane->profile.plugins.pre_filter[i] == plan->refused_by) {
-			ran = i;
-		}
-	}
-	return lane->profile.dra_pre_filter_after > ran;
-}
-
 void bt_engine_message(
 	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text)
 {
@@ -558,8 +882,9 @@ void bt_engine_message(
 		bt_fit_error_text(&error, engine->live_n, out_text);
 		bt_fit_error_fini(&error);
 	}
-	if (dra_state_missing(lane_of_pod(engine, explanation->pod_ix), explanation->plan)) {
-		bt_buf_text(out_text, " not found");
+	if (explanation->post_text.len) {
+		bt_buf_char(out_text, ' ');
+		bt_buf_str(out_text, bt_buf_view(&explanation->post_text));
 	}
 }
 

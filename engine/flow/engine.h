@@ -10,6 +10,7 @@
 #include "cache/ingest.h"
 #include "engine/base/clock.h"
 #include "engine/flow/config.h"
+#include "engine/flow/preempt.h"
 #include "engine/score/evaluate.h"
 #include "queue/queue.h"
 
@@ -58,6 +59,15 @@ struct bt_decision {
 	uint32_t pod_ix;
 	enum bt_outcome outcome;
 	uint32_t node_ix; /* BT_PLACED */
+	/*
+	 * BT_REFUSED, and preemption helps: the node that the pod is promised from now on (else BT_NO_NODE),
+	 * and who has to leave it, the most important first. Whoever carries the decision out deletes those
+	 * that are not terminating yet (bt_engine_evict, bt_engine_remove_pod). Valid until the engine is
+	 * called again.
+	 */
+	uint32_t nominated_ix;
+	const struct bt_victim *victims;
+	uint32_t victim_n;
 };
 
 /* What a plugin had against all nodes, or against one. */
@@ -80,12 +90,19 @@ struct bt_explanation {
 	struct bt_evaluation evaluation;
 	struct bt_buf text;
 	const char *error; /* the cycle ends in an error: upstream's text; else NULL */
+	/* What PostFilter says about a pod that fits nowhere. */
+	bool post_filtered;
+	bool preempts; /* preemption has a node and victims */
+	struct bt_preemption preemption;
+	struct bt_buf post_text;
 };
 
 struct bt_engine_counts {
 	uint64_t cycle_n, placed_n, refused_n, failed_n, undecided_n;
 	uint64_t by_columns_n, by_evaluation_n; /* how decisions were made */
 	uint64_t plan_drop_n;
+	uint64_t preemption_n; /* how often preemption found a node */
+	uint64_t dry_run_n;    /* nodes on which it was tried out */
 	struct bt_ledger_counts sets;
 	struct bt_queue_counts queue;
 };
@@ -117,6 +134,9 @@ void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_o
 void bt_engine_apply_controller(
 	struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object);
 
+/* Hands in a pod disruption budget, new or changed. Only preemption asks for it. */
+void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object *object);
+
 /* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_engine_delete_object(
 	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
@@ -130,8 +150,14 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 /* A pod has gone. What it used is free, and pods that fitted nowhere are looked at again. */
 void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix);
 
+/* A pod is being deleted because it was preempted: it still uses its node until bt_engine_remove_pod. */
+void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix);
+
 /* Takes the next pod out of the queue, or BT_NO_POD when the active queue is empty. */
 uint32_t bt_engine_pop(struct bt_engine *engine);
+
+/* Takes a pod out of the queue before its turn. BT_NOT_FOUND when it is gated or does not wait. */
+enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix);
 
 /*
  * Runs a popped pod's cycle: decides, assumes it and hands it to the binder; or sets it aside.
@@ -150,8 +176,7 @@ void bt_explanation_fini(struct bt_explanation *explanation);
 void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation,
 	uint32_t visited, struct bt_refusal *out_refusal);
 
-/* The text of the FailedScheduling event for what was explained, without preemption's part; see fit_error.h.
- */
+/* The text of the FailedScheduling event for what was explained. */
 void bt_engine_message(
 	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text);
 

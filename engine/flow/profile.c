@@ -238,6 +238,17 @@ static uint32_t judges_before(const struct bt_resolved_point *point, enum bt_plu
 	return UINT32_MAX;
 }
 
+static void list_post_filters(struct bt_flow_profile *profile, const struct bt_resolved_point *point)
+{
+	for (uint32_t i = 0; i < point->n; i++) {
+		if (point->plugins[i].id == BT_PLUGIN_DYNAMIC_RESOURCES) {
+			profile->post_filters[profile->post_filter_n++] = BT_POST_FILTER_CLAIMS;
+		} else if (point->plugins[i].id == BT_PLUGIN_DEFAULT_PREEMPTION) {
+			profile->post_filters[profile->post_filter_n++] = BT_POST_FILTER_PREEMPTION;
+		}
+	}
+}
+
 void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resolved_profile *resolved,
 	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena)
 {
@@ -248,13 +259,14 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	*compare_numbers = gates->on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS];
 	*profile = (struct bt_flow_profile){
 		.percentage_of_nodes_to_score = resolved->percentage_of_nodes_to_score,
-		.dra_post_filter = judges_before(&points[BT_POINT_POST_FILTER],
-					   BT_PLUGIN_DYNAMIC_RESOURCES) != UINT32_MAX,
+		.preemption = {resolved->default_preemption.min_candidate_nodes_percentage.value,
+			resolved->default_preemption.min_candidate_nodes_absolute.value},
 		.dra_pre_filter_after =
 			judges_before(&points[BT_POINT_PRE_FILTER], BT_PLUGIN_DYNAMIC_RESOURCES),
 		.gates_checked = judges_before(&points[BT_POINT_PRE_ENQUEUE], BT_PLUGIN_SCHEDULING_GATES) !=
 				 UINT32_MAX,
 	};
+	list_post_filters(profile, &points[BT_POINT_POST_FILTER]);
 	profile->plugins.name = bt_intern_add(dictionary->intern, resolved->scheduler_name);
 	profile->plugins.pre_filter_n = fill_point(&b, BT_POINT_PRE_FILTER, profile->plugins.pre_filter);
 	profile->plugins.filter_n = fill_point(&b, BT_POINT_FILTER, profile->plugins.filter);

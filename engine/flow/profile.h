@@ -5,15 +5,25 @@
 #pragma once
 
 #include "engine/flow/config.h"
+#include "plugins/default_preemption/default_preemption.h"
 #include "plugins/plugin.h"
+
+/* What runs at PostFilter. */
+enum bt_post_filter {
+	BT_POST_FILTER_CLAIMS = 0, /* DynamicResources */
+	BT_POST_FILTER_PREEMPTION
+};
+
+#define BT_POST_FILTERS 2
 
 struct bt_flow_profile {
 	struct bt_profile plugins;
 	int32_t percentage_of_nodes_to_score; /* 0: all */
 	uint32_t needs_missing; /* enum bt_need bits whose plugin the profile has and berth does not */
-	/* DynamicResources at PostFilter without its PreFilter's state ends in an error of its own; see
-	 * engine/flow/fit_error. */
-	bool dra_post_filter;
+	enum bt_post_filter post_filters[BT_POST_FILTERS]; /* in order */
+	uint32_t post_filter_n;
+	struct bt_preemption_settings preemption;
+	/* DynamicResources at PostFilter without its PreFilter's state ends in an error of its own. */
 	uint32_t dra_pre_filter_after; /* how many of plugins.pre_filter run before it; UINT32_MAX: it is not
 					  there */
 	bool gates_checked;	       /* SchedulingGates is there */

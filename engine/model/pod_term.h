@@ -19,6 +19,7 @@ struct bt_pod_query {
 	const struct bt_pod_match *items;
 	uint32_t n;
 	bool skip_terminating; /* pods that are being deleted do not count */
+	bool trials_only;      /* pods count only when a trial adds or removes them; see bt_ledger_try */
 };
 
 /* A term of pod (anti-)affinity as its owner's spec says it. */

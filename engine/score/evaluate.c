@@ -52,9 +52,9 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 	return idle;
 }
 
-/* The first use that refuses the node, or BT_PASSED; sets the error when a filter fails. */
-static uint32_t filter_node(
-	const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix, struct bt_evaluation *e)
+/* The first use that refuses the node as it is, or BT_PASSED. */
+static uint32_t filter_once(
+	const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix, const char **out_error)
 {
 	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
 		uint32_t u = plan->profile->filter[i];
@@ -62,7 +62,7 @@ static uint32_t filter_node(
 		uint8_t pass;
 
 		if (plan->filter_error[u]) {
-			e->error = plan->filter_error[u];
+			*out_error = plan->filter_error[u];
 			return u;
 		}
 		if (!plugin->filter || plan->compiled[u].filter_skip) {
@@ -76,11 +76,48 @@ static uint32_t filter_node(
 	return BT_PASSED;
 }
 
+uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
+	const struct bt_promises *promises, uint32_t node_ix, const char **out_error)
+{
+	if (promises && promises->put(promises->context, node_ix)) {
+		uint32_t by = filter_once(plan, view, node_ix, out_error);
+
+		promises->take(promises->context, node_ix);
+		if (by != BT_PASSED) {
+			return by;
+		}
+	}
+	return filter_once(plan, view, node_ix, out_error);
+}
+
+void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
+	const struct bt_promises *promises, uint32_t node_ix, uint32_t by, struct bt_rejection *out_rejection)
+{
+	const struct bt_plugin *plugin = plan->profile->uses[by].plugin;
+	const void *term = plan->compiled[by].term;
+
+	BT_REQUIRE(by != BT_PASSED);
+	if (promises && promises->put(promises->context, node_ix)) {
+		uint8_t pass;
+
+		/* The plugin that passes with the promised pods there has refused the node without them. */
+		plugin->filter(term, view, node_ix, 1, &pass);
+		if (!pass) {
+			plugin->reject(term, view, node_ix, out_rejection);
+		}
+		promises->take(promises->context, node_ix);
+		if (!pass) {
+			return;
+		}
+	}
+	plugin->reject(term, view, node_ix, out_rejection);
+}
+
 static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t node_n, uint32_t limit, struct bt_evaluation *e)
 {
 	for (uint32_t i = 0; i < node_n; i++) {
-		uint32_t by = filter_node(plan, view, nodes[i], e);
+		uint32_t by = bt_filter_node(plan, view, e->promises, nodes[i], &e->error);
 
 		if (e->error) {
 			return;

@@ -7,6 +7,17 @@
 
 #include "engine/score/plan.h"
 
+/*
+ * Pods that nodes are promised to. A node that has any which matter to the cycle's pod must fit it with them
+ * there, and without. Source: RunFilterPluginsWithNominatedPods, v1.36.3.
+ */
+struct bt_promises {
+	bool (*put)(
+		void *context, uint32_t node_ix); /* they use the node from now on; false: there are none */
+	void (*take)(void *context, uint32_t node_ix); /* after put was true: they do not any more */
+	void *context;
+};
+
 /* One evaluation's result. All zeroes is an empty one. Owns: bt_evaluation_fini. */
 struct bt_evaluation {
 	/* The nodes that were filtered, in that order, and which use refused each: BT_PASSED when none did.
@@ -22,6 +33,7 @@ struct bt_evaluation {
 	int64_t *totals;
 	const char *error; /* the cycle failed: upstream's text; else NULL */
 	struct bt_buf text;
+	const struct bt_promises *promises; /* set by the caller; NULL: none matter */
 	size_t visited_cap, feasible_cap, score_cap;
 };
 
@@ -34,6 +46,19 @@ void bt_evaluation_fini(struct bt_evaluation *evaluation);
  * Returns: whether none of them has anything to say in it; then bt_plan_pick may decide.
  */
 bool bt_prepare(struct bt_plan *plan, const struct bt_view *view);
+
+/*
+ * The first use that refuses a node, or BT_PASSED. Sets out_error when a filter fails, and leaves it alone
+ * otherwise.
+ * Requires: as bt_evaluate. promises may be NULL.
+ */
+uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
+	const struct bt_promises *promises, uint32_t node_ix, const char **out_error);
+
+/* Why a use refused a node. Requires: bt_filter_node said so under the same usage and promises. */
+void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
+	const struct bt_promises *promises, uint32_t node_ix, uint32_t by,
+	struct bt_rejection *out_rejection);
 
 /*
  * Filters nodes in the given order until limit feasible ones are found beyond which one more would be

@@ -182,7 +182,9 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	for (uint32_t i = 0; i < term->concerning_n; i++) {
 		const struct bt_carried *carried = term->concerning[i];
 
-		filter |= carried->kind == BT_CARRIED_ANTI_AFFINITY && carried->pod_n > 0;
+		/* Of pods that carry it only those on nodes with its topology key keep Filter from being
+		 * skipped. */
+		filter |= carried->kind == BT_CARRIED_ANTI_AFFINITY && carried->tally->total > 0;
 		score |= carried_weight(term, carried) != 0 && carried->pod_n > 0;
 	}
 	*out_filter_skip = !filter;

@@ -213,12 +213,15 @@ static uint32_t counter_of(
 	const struct term *term, const struct bt_counting *counting, const struct bt_selector *selector)
 {
 	const struct bt_pod_match match = {
-		.namespaces = &term->signature->namespace_,
-		.namespace_n = 1,
-		/* Upstream counts no pods for a selector that selects everything. */
-		.labels = bt_selector_is_empty(selector) ? (struct bt_selector){.nothing = true} : *selector,
+		.namespaces = &term->signature->namespace_, .namespace_n = 1, .labels = *selector};
+	const struct bt_pod_query query = {
+		.items = &match,
+		.n = 1,
+		.skip_terminating = true,
+		/* Upstream counts no pods for a selector that selects everything, yet trials shift its count.
+		 */
+		.trials_only = bt_selector_is_empty(selector),
 	};
-	const struct bt_pod_query query = {.items = &match, .n = 1, .skip_terminating = true};
 
 	return counting->counter(counting->context, &query);
 }

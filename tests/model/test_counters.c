@@ -313,7 +313,8 @@ static void ask_more(struct history *h)
 		items[i].namespaces = spaces;
 		items[i].any_namespace = topology_below(&h->source, 3) == 0;
 	}
-	h->queries[h->query_n++] = (struct bt_pod_query){items, n, topology_below(&h->source, 2)};
+	h->queries[h->query_n++] = (struct bt_pod_query){
+		.items = items, .n = n, .skip_terminating = topology_below(&h->source, 2)};
 }
 
 static void counters_equal_a_fold_after_any_history(void **state)

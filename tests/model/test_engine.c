@@ -98,10 +98,14 @@ static const char falling_shape[] =
 	"pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: RequestedToCapacityRatio, "
 	"resources: [{name: cpu, weight: 3}, {name: memory, weight: 2}], requestedToCapacityRatio: {shape: "
 	"[{utilization: 0, score: 10}, {utilization: 40, score: 8}, {utilization: 100, score: 0}]}}}}]";
+/* The reference does not preempt. */
+#define NO_PREEMPTION "postFilter: {disabled: [{name: DefaultPreemption}]}"
+
 static const char other_weights[] =
 	"plugins: {score: {enabled: [{name: TaintToleration, weight: 1}, {name: NodeAffinity, weight: 7}, "
-	"{name: ImageLocality, weight: 20}]}}";
-static const char *const profiles[] = {"{}", most_allocated, falling_shape, other_weights};
+	"{name: ImageLocality, weight: 20}]}, " NO_PREEMPTION "}";
+static const char *const profiles[] = {
+	"schedulerName: default-scheduler", most_allocated, falling_shape, other_weights};
 
 #define PROFILE_N (sizeof(profiles) / sizeof(profiles[0]))
 
@@ -143,8 +147,8 @@ static void load_config(struct history *h)
 	bt_config_init(&h->config, &gates);
 	bt_buf_printf(&text,
 		"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- "
-		"%s\n",
-		profile);
+		"%s\n%s\n",
+		profile, strstr(profile, "plugins:") ? "" : "  plugins: {" NO_PREEMPTION "}");
 	if (bt_config_load(&h->config, "profile", bt_buf_view(&text), &error) != BT_OK) {
 		fail_msg("%s", error.ptr);
 	}

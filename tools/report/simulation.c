@@ -52,6 +52,8 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
 	add_rare(emit, "being_deleted", facts->pods_deleting, "left out: being deleted");
 	add_rare(
 		emit, "on_unknown_nodes", facts->pods_on_unknown_nodes, "on nodes that are not in the input");
+	add_rare(emit, "preemptions", counts.preemption_n, "preemptions");
+	add_rare(emit, "evicted", facts->pods_evicted, "evicted: preempted by other pods");
 	add_rare(emit, "deleted", facts->pods_deleted, "deleted in the course of time");
 	add_rare(emit, "deleted_waiting", facts->pods_deleted_waiting, "  of them before they were placed");
 	bt_emit_end(emit);

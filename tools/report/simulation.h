@@ -22,7 +22,7 @@ struct bt_report_use {
 /* What the report says besides what the engine knows. */
 struct bt_simulation_facts {
 	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_foreign, pods_deleting;
-	uint64_t pods_on_unknown_nodes, pods_deleted, pods_deleted_waiting, problems;
+	uint64_t pods_on_unknown_nodes, pods_evicted, pods_deleted, pods_deleted_waiting, problems;
 	uint64_t bytes_read;
 	double read_s, decide_s;
 	bool has_time; /* a trace with times */

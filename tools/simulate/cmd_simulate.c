@@ -353,6 +353,7 @@ static int report(struct simulation *s)
 		.pods_foreign = counts->foreign,
 		.pods_deleting = counts->deleting,
 		.pods_on_unknown_nodes = counts->on_unknown_nodes,
+		.pods_evicted = s->run.evicted_n,
 		.pods_deleted = s->run.deleted_n,
 		.pods_deleted_waiting = s->run.deleted_waiting_n,
 		.problems = s->complaints.n,

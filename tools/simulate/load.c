@@ -21,6 +21,7 @@ static bool is_used(enum bt_kind kind)
 	case BT_KIND_POD:
 	case BT_KIND_NAMESPACE:
 	case BT_KIND_PRIORITY_CLASS:
+	case BT_KIND_POD_DISRUPTION_BUDGET:
 	case BT_KIND_SERVICE:
 	case BT_KIND_REPLICA_SET:
 	case BT_KIND_REPLICATION_CONTROLLER:
@@ -217,6 +218,9 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 		break;
 	case BT_KIND_POD:
 		load_pod(load, &object->pod);
+		break;
+	case BT_KIND_POD_DISRUPTION_BUDGET:
+		bt_engine_apply_budget(load->engine, &object->pdb);
 		break;
 	case BT_KIND_PRIORITY_CLASS:
 		bt_priority_table_add(&load->priorities, &object->priority_class);

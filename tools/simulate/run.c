@@ -44,11 +44,24 @@ static void end_line(struct bt_run *run, struct bt_json_writer *json)
 	bt_output_add(run->decisions, run->line.ptr, run->line.len);
 }
 
-/* The text of a refusal. Pods of one signature share it as long as the cluster does not change. */
+static bool message_holds(
+	const struct bt_run *run, const struct bt_run_message *message, const struct bt_pod *pod)
+{
+	const struct bt_cache *cache = bt_engine_cache(run->engine);
+
+	return message->text.len && pod->nominated_ix == BT_NO_NODE && message->priority == pod->priority &&
+	       message->never_preempts == pod->never_preempts &&
+	       message->journal_end == cache->view.usage->journal_end &&
+	       message->version == cache->view.snapshot->version &&
+	       message->change_n == bt_ledger_change_n(cache->ledger);
+}
+
+/* The text of a refusal. Pods of one kind share it as long as the cluster does not change. */
 static struct bt_str message_for(struct bt_run *run, uint32_t pod_ix)
 {
-	const struct bt_view *view = &bt_engine_cache(run->engine)->view;
-	uint32_t signature_ix = pod_at(run, pod_ix)->signature->ix;
+	const struct bt_cache *cache = bt_engine_cache(run->engine);
+	const struct bt_pod *pod = pod_at(run, pod_ix);
+	uint32_t signature_ix = pod->signature->ix;
 
 	while (signature_ix >= run->message_n) {
 		size_t old = run->message_n;
@@ -57,32 +70,43 @@ static struct bt_str message_for(struct bt_run *run, uint32_t pod_ix)
 		memset(run->messages + old, 0, (run->message_n - old) * sizeof(*run->messages));
 	}
 	struct bt_run_message *message = &run->messages[signature_ix];
-	if (message->text.len == 0 || message->journal_end != view->usage->journal_end ||
-		message->version != view->snapshot->version) {
+	if (!message_holds(run, message, pod)) {
 		bt_buf_clear(&message->text);
 		bt_engine_explain(run->engine, pod_ix, &run->explanation);
 		bt_engine_message(run->engine, &run->explanation, &message->text);
-		message->journal_end = view->usage->journal_end;
-		message->version = view->snapshot->version;
+		message->journal_end = cache->view.usage->journal_end;
+		message->version = cache->view.snapshot->version;
+		message->change_n = bt_ledger_change_n(cache->ledger);
+		message->priority = pod->priority;
+		message->never_preempts = pod->never_preempts;
 	}
 	return bt_buf_view(&message->text);
 }
 
+static void write_node(
+	const struct bt_run *run, struct bt_json_writer *json, const char *key, uint32_t node_ix)
+{
+	bt_json_write_key(json, key);
+	bt_json_write_str(json,
+		bt_intern_str(names(run), bt_engine_cache(run->engine)->view.snapshot->nodes[node_ix].name));
+}
+
 static void log_decision(struct bt_run *run, const struct bt_decision *decision)
 {
-	const struct bt_cache *cache = bt_engine_cache(run->engine);
 	struct bt_json_writer json;
 
 	if (!run->decisions || decision->outcome == BT_UNDECIDED) {
 		return;
 	}
 	begin_line(run, &json, decision->pod_ix);
-	bt_json_write_key(&json, "node");
 	if (decision->outcome == BT_PLACED) {
-		bt_json_write_str(&json,
-			bt_intern_str(names(run), cache->view.snapshot->nodes[decision->node_ix].name));
+		write_node(run, &json, "node", decision->node_ix);
 	} else {
+		bt_json_write_key(&json, "node");
 		bt_json_write_null(&json);
+		if (decision->nominated_ix != BT_NO_NODE) {
+			write_node(run, &json, "nominated", decision->nominated_ix);
+		}
 		bt_json_write_key(&json, "message");
 		bt_json_write_str(&json, message_for(run, decision->pod_ix));
 	}
@@ -129,9 +153,53 @@ static void use(struct bt_run *run, uint32_t pod_ix, double sign)
 	}
 }
 
-void bt_run_queue(struct bt_run *run)
+/* A preempted pod is gone. */
+static void leave(struct bt_run *run, uint32_t pod_ix)
+{
+	use(run, pod_ix, -1);
+	log_delete(run, pod_ix);
+	bt_engine_remove_pod(run->engine, pod_ix);
+}
+
+/* Carries preemption out. Without a clock those that are being deleted already have no other way to go. */
+static void evict(struct bt_run *run, const struct bt_decision *decision)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		run->victims = bt_mem_grow(run->victims, n, &run->victim_cap, sizeof(*run->victims));
+		run->victims[n++] = decision->victims[i].pod_ix;
+	}
+	for (size_t i = 0; i < n; i++) {
+		bool terminating = pod_at(run, run->victims[i])->terminating;
+
+		run->evicted_n += !terminating;
+		if (!run->terminate) {
+			leave(run, run->victims[i]);
+		} else if (!terminating) {
+			run->terminate(run->terminate_context, run->victims[i]);
+		}
+	}
+}
+
+/* Decides a pod; without a clock a preemptor is tried again at once, before others see the room that was made
+ * for it. */
+static void decide(struct bt_run *run, uint32_t pod_ix)
 {
 	struct bt_decision decision;
+
+	do {
+		bt_engine_decide(run->engine, pod_ix, &decision);
+		log_decision(run, &decision);
+		if (decision.outcome == BT_PLACED) {
+			use(run, pod_ix, 1);
+		}
+		evict(run, &decision);
+	} while (decision.victim_n && !run->terminate && bt_engine_take(run->engine, pod_ix) == BT_OK);
+}
+
+void bt_run_queue(struct bt_run *run)
+{
 	uint32_t pod_ix;
 
 	while (!bt_interrupt_pending() && (!run->decisions || !bt_output_failed(run->decisions)) &&
@@ -139,11 +207,7 @@ void bt_run_queue(struct bt_run *run)
 		if (run->watch_n) {
 			look(run, pod_ix);
 		}
-		bt_engine_decide(run->engine, pod_ix, &decision);
-		log_decision(run, &decision);
-		if (decision.outcome == BT_PLACED) {
-			use(run, pod_ix, 1);
-		}
+		decide(run, pod_ix);
 		bt_progress_update(run->progress, run->progress->done + 1);
 	}
 }
@@ -172,6 +236,10 @@ struct player {
 	struct departure *departures; /* in order of time */
 	uint32_t *pod_ixs;	      /* in the engine, or BT_NO_POD */
 	size_t come, gone;	      /* how many have */
+	uint32_t *trace_pods;	      /* by pod_ix: the pod in the trace */
+	size_t trace_pod_cap;
+	struct departure *evictions; /* a heap, the next one first */
+	size_t eviction_n, eviction_cap;
 };
 
 static void depart(struct player *p, uint32_t pod)
@@ -200,6 +268,71 @@ static void arrive(struct player *p, size_t pod)
 		BT_OK) {
 		p->pod_ixs[pod] = BT_NO_POD;
 	}
+	if (p->pod_ixs[pod] == BT_NO_POD) {
+		return;
+	}
+	while (p->pod_ixs[pod] >= p->trace_pod_cap) {
+		p->trace_pods = bt_mem_grow(
+			p->trace_pods, p->trace_pod_cap, &p->trace_pod_cap, sizeof(*p->trace_pods));
+	}
+	p->trace_pods[p->pod_ixs[pod]] = (uint32_t)pod;
+}
+
+/* ---- preempted pods end after their grace period ---- */
+
+static bool sooner(const struct departure *a, const struct departure *b)
+{
+	return by_time(a, b) < 0;
+}
+
+static void push_eviction(struct player *p, struct departure departure)
+{
+	p->evictions = bt_mem_grow(p->evictions, p->eviction_n, &p->eviction_cap, sizeof(*p->evictions));
+
+	size_t i = p->eviction_n++;
+	for (; i && sooner(&departure, &p->evictions[(i - 1) / 2]); i = (i - 1) / 2) {
+		p->evictions[i] = p->evictions[(i - 1) / 2];
+	}
+	p->evictions[i] = departure;
+}
+
+static uint32_t pop_eviction(struct player *p)
+{
+	uint32_t pod = p->evictions[0].pod;
+	struct departure last = p->evictions[--p->eviction_n];
+	size_t i = 0;
+
+	for (size_t child = 1; child < p->eviction_n; child = 2 * i + 1) {
+		child += child + 1 < p->eviction_n && sooner(&p->evictions[child + 1], &p->evictions[child]);
+		if (!sooner(&p->evictions[child], &last)) {
+			break;
+		}
+		p->evictions[i] = p->evictions[child];
+		i = child;
+	}
+	p->evictions[i] = last;
+	return pod;
+}
+
+static void terminate(void *context, uint32_t pod_ix)
+{
+	struct player *p = context;
+	uint32_t pod = p->trace_pods[pod_ix];
+	int64_t grace_s = p->trace->pods[pod].object.pod.spec.termination_grace_s;
+
+	bt_engine_evict(p->run->engine, pod_ix);
+	push_eviction(p, (struct departure){p->run->trace_end_s + (grace_s > 0 ? grace_s : 0), pod});
+}
+
+/* A preempted pod has used up its grace period, unless it has ended by itself before. */
+static void end_eviction(struct player *p)
+{
+	uint32_t pod = pop_eviction(p);
+
+	if (p->pod_ixs[pod] != BT_NO_POD) {
+		leave(p->run, p->pod_ixs[pod]);
+		p->pod_ixs[pod] = BT_NO_POD;
+	}
 }
 
 static int64_t next_moment(const struct player *p)
@@ -207,6 +340,9 @@ static int64_t next_moment(const struct player *p)
 	int64_t come = p->come < p->trace->pod_n ? p->trace->pods[p->come].create_s : INT64_MAX;
 	int64_t gone = p->gone < p->trace->pod_n ? p->departures[p->gone].at_s : INT64_MAX;
 
+	int64_t evicted = p->eviction_n ? p->evictions[0].at_s : INT64_MAX;
+
+	gone = evicted < gone ? evicted : gone;
 	return come < gone ? come : gone;
 }
 
@@ -242,6 +378,8 @@ void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t unti
 		qsort(p.departures, trace->pod_n, sizeof(*p.departures), by_time);
 	}
 	run->trace_begin_s = run->trace_end_s = next_moment(&p) == INT64_MAX ? 0 : next_moment(&p);
+	run->terminate = terminate;
+	run->terminate_context = &p;
 	for (int64_t now_s = next_moment(&p);
 		now_s != INT64_MAX && now_s <= until_s && !bt_interrupt_pending(); now_s = next_moment(&p)) {
 		pass_time(run, now_s);
@@ -249,14 +387,20 @@ void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t unti
 		while (p.gone < trace->pod_n && p.departures[p.gone].at_s == now_s) {
 			depart(&p, p.departures[p.gone++].pod);
 		}
+		while (p.eviction_n && p.evictions[0].at_s == now_s) {
+			end_eviction(&p);
+		}
 		while (p.come < trace->pod_n && trace->pods[p.come].create_s == now_s) {
 			arrive(&p, p.come++);
 		}
 		bt_run_queue(run);
 	}
 	pass_time(run, until_s == INT64_MAX ? run->trace_end_s : until_s);
+	run->terminate = NULL;
 	bt_mem_free(p.departures);
 	bt_mem_free(p.pod_ixs);
+	bt_mem_free(p.trace_pods);
+	bt_mem_free(p.evictions);
 }
 
 void bt_run_fini(struct bt_run *run)
@@ -267,5 +411,6 @@ void bt_run_fini(struct bt_run *run)
 		bt_buf_fini(&run->messages[i].text);
 	}
 	bt_mem_free(run->messages);
+	bt_mem_free(run->victims);
 	bt_explanation_fini(&run->explanation);
 }

@@ -23,7 +23,9 @@ struct bt_run_use {
 /* The text of a signature's last refusal, and the cluster's state that it is about. */
 struct bt_run_message {
 	struct bt_buf text;
-	uint64_t journal_end, version;
+	uint64_t journal_end, version, change_n;
+	int32_t priority;
+	bool never_preempts;
 };
 
 struct bt_run {
@@ -37,12 +39,18 @@ struct bt_run {
 	int64_t now_ns; /* virtual time */
 	int64_t trace_begin_s, trace_end_s;
 	struct bt_run_use uses[BT_RESOURCE_MAX + 1]; /* by slot; the last one counts pods */
+	uint64_t evicted_n;			     /* pods that were preempted */
+	/* Lets a preempted pod end in virtual time; NULL: preempted pods are gone at once. */
+	void (*terminate)(void *context, uint32_t pod_ix);
+	void *terminate_context;
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* private: */
 	struct bt_buf line, key;
 	struct bt_explanation explanation;
 	struct bt_run_message *messages; /* by signature */
 	size_t message_n;
+	uint32_t *victims;
+	size_t victim_cap;
 };
 
 /* Decides pods until the active queue is empty, the user interrupts, or the log cannot be written. */

@@ -165,6 +165,39 @@ static void write_narrowed(struct writer *w)
 	bt_mem_free(names);
 }
 
+/* The pods that preemption would delete: those that are being deleted already are left alone. */
+static void write_preemption(struct writer *w)
+{
+	const struct bt_preemption *preemption = &w->explanation.preemption;
+	const struct bt_intern *intern = w->cache->dictionary->intern;
+	struct bt_str *names = bt_mem_zalloc(preemption->victim_n, sizeof(*names));
+	struct bt_arena arena = {0};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < preemption->victim_n; i++) {
+		const struct bt_pod *pod = bt_ledger_pod(w->cache->ledger, preemption->victims[i].pod_ix);
+
+		if (pod->terminating) {
+			continue;
+		}
+		bt_buf_clear(&w->text);
+		bt_buf_printf(&w->text, "%.*s/%.*s",
+			BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
+			BT_STR_ARG(bt_intern_str(intern, pod->name)));
+		names[n++] = (struct bt_str){bt_arena_copy(&arena, w->text.ptr, w->text.len), w->text.len};
+	}
+	bt_json_write_key(&w->json, "preemptions");
+	bt_json_write_begin_array(&w->json);
+	bt_json_write_begin_object(&w->json);
+	bt_json_write_key(&w->json, "node");
+	bt_json_write_str(&w->json, node_name(w, preemption->node_ix));
+	write_names(w, "victims", names, n);
+	bt_json_write_end(&w->json);
+	bt_json_write_end(&w->json);
+	bt_arena_fini(&arena);
+	bt_mem_free(names);
+}
+
 static void write_pod(struct writer *w, uint32_t pod_ix)
 {
 	const char *missing = bt_engine_missing(w->engine, pod_ix);
@@ -196,6 +229,9 @@ static void write_pod(struct writer *w, uint32_t pod_ix)
 		bt_engine_message(w->engine, explanation, &w->text);
 		bt_json_write_key(&w->json, "message");
 		bt_json_write_str(&w->json, bt_buf_view(&w->text));
+		if (explanation->preempts) {
+			write_preemption(w);
+		}
 	}
 }
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * DefaultPreemption's rules. Source: framework/preemption and plugins/defaultpreemption, v1.36.3.
+ */
+#include "plugins/default_preemption/default_preemption.h"
+
+#include <stdlib.h>
+
+#include "engine/base/check.h"
+
+#define NOT_STARTED INT64_MAX
+
+uint32_t bt_preemption_candidate_n(const struct bt_preemption_settings *settings, uint32_t node_n)
+{
+	/* Upstream multiplies in 32 bits. */
+	int32_t n = (int32_t)(node_n * (uint32_t)settings->min_candidate_nodes_percentage) / 100;
+
+	n = n < settings->min_candidate_nodes_absolute ? settings->min_candidate_nodes_absolute : n;
+	n = n > (int32_t)node_n ? (int32_t)node_n : n;
+	return n < 0 ? 0 : (uint32_t)n;
+}
+
+static int64_t start_of(const struct bt_victim *victim)
+{
+	return victim->start_ns ? victim->start_ns : NOT_STARTED;
+}
+
+static int by_importance(const void *a, const void *b)
+{
+	const struct bt_victim *x = a, *y = b;
+
+	if (x->priority != y->priority) {
+		return x->priority > y->priority ? -1 : 1;
+	}
+	if (start_of(x) != start_of(y)) {
+		return start_of(x) < start_of(y) ? -1 : 1;
+	}
+	return x->pod_ix < y->pod_ix ? -1 : x->pod_ix > y->pod_ix;
+}
+
+void bt_victims_sort(struct bt_victim *victims, uint32_t n)
+{
+	if (n > 1) {
+		qsort(victims, n, sizeof(*victims), by_importance);
+	}
+}
+
+struct bt_preemption_cost bt_preemption_cost_of(
+	const struct bt_victim *victims, uint32_t n, uint32_t violation_n)
+{
+	BT_REQUIRE(n > 0);
+
+	/* The first has the highest priority, and of those the earliest start. */
+	struct bt_preemption_cost cost = {
+		.violation_n = violation_n,
+		.victim_n = n,
+		.highest = victims[0].priority,
+		.start_ns = start_of(&victims[0]),
+	};
+	for (uint32_t i = 0; i < n; i++) {
+		cost.priority_sum += (int64_t)victims[i].priority + INT64_C(0x80000000);
+	}
+	return cost;
+}
+
+bool bt_preemption_cheaper(const struct bt_preemption_cost *a, const struct bt_preemption_cost *b)
+{
+	if (a->violation_n != b->violation_n) {
+		return a->violation_n < b->violation_n;
+	}
+	if (a->highest != b->highest) {
+		return a->highest < b->highest;
+	}
+	if (a->priority_sum != b->priority_sum) {
+		return a->priority_sum < b->priority_sum;
+	}
+	if (a->victim_n != b->victim_n) {
+		return a->victim_n < b->victim_n;
+	}
+	return a->start_ns > b->start_ns;
+}

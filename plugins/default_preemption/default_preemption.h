@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * DefaultPreemption: which pods matter more, how many nodes are tried, and which of them is the best to
+ * preempt on. Judges no nodes, so it is no struct bt_plugin; engine/flow/preempt runs it. Pure.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bt_preemption_settings {
+	int32_t min_candidate_nodes_percentage, min_candidate_nodes_absolute;
+};
+
+/* A pod that might have to go. */
+struct bt_victim {
+	uint32_t pod_ix;
+	int32_t priority;
+	int64_t start_ns; /* 0: it has not started, which counts as now */
+	bool violates;	  /* its going would violate a disruption budget */
+};
+
+/* What preempting on a node costs. */
+struct bt_preemption_cost {
+	uint32_t violation_n, victim_n;
+	int32_t highest;      /* priority of the most important victim */
+	int64_t priority_sum; /* each raised by 2^31, so that none is negative */
+	int64_t start_ns;     /* the earliest start among the victims of highest priority */
+};
+
+/* How many candidates are enough when so many nodes come into question. */
+uint32_t bt_preemption_candidate_n(const struct bt_preemption_settings *settings, uint32_t node_n);
+
+/* Sorts by importance, the most important first: priority, then who started earlier; equals by their index.
+ */
+void bt_victims_sort(struct bt_victim *victims, uint32_t n);
+
+/* Requires: n > 0, sorted by importance. */
+struct bt_preemption_cost bt_preemption_cost_of(
+	const struct bt_victim *victims, uint32_t n, uint32_t violation_n);
+
+/* Does a node cost less than another? False for equals. */
+bool bt_preemption_cheaper(const struct bt_preemption_cost *a, const struct bt_preemption_cost *b);

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Two engines with one history of preemptions, one of which looks at every node every time: the other one,
+ * which keeps notes, chooses the same nodes and victims (I9), and no trial leaves anything behind (I4).
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/flow/engine.h"
+#include "random_topology.h"
+
+#define HISTORIES 40
+#define STEPS	  300
+#define ENGINES	  2
+
+struct history {
+	struct topology_source source;
+	struct bt_config config;
+	struct bt_engine *engines[ENGINES];
+	uint32_t node_n;
+	uint32_t next; /* for names of pods */
+	bool plain;    /* few kinds of pods, which meet the notes of others of their kind */
+	uint64_t placed, preempted, dry_runs[ENGINES];
+};
+
+static uint32_t below(struct history *h, uint32_t n)
+{
+	return topology_below(&h->source, n);
+}
+
+static struct bt_resource_list amounts(struct history *h, const char *cpu, const char *pods)
+{
+	struct bt_named_quantity *items = bt_arena_zalloc(&h->source.arena, 2 * sizeof(*items));
+
+	items[0].name = bt_str("cpu");
+	items[1].name = bt_str("pods");
+	assert_int_equal(bt_quantity_parse(bt_str(cpu), &items[0].quantity), BT_OK);
+	assert_int_equal(bt_quantity_parse(bt_str(pods), &items[1].quantity), BT_OK);
+	return (struct bt_resource_list){items, 2, true};
+}
+
+static void apply_node(struct history *h, uint32_t n)
+{
+	struct bt_node_object node = {.meta = {.name = topology_numbered(&h->source, "n", n)}};
+	uint32_t node_ix;
+
+	node.meta.labels = topology_labels(&h->source, topology_keys, TOPOLOGY_KEYS, 85);
+	node.allocatable = amounts(h, below(h, 2) ? "4" : "2", "8");
+	node.unschedulable = below(h, 10) == 0;
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		assert_int_equal(bt_engine_apply_node(h->engines[e], &node, &node_ix), BT_OK);
+	}
+}
+
+static void apply_budget(struct history *h)
+{
+	struct bt_pdb_object budget = {.meta = {.name = topology_numbered(&h->source, "b", below(h, 3)),
+					       .namespace_ = topology_pick(&h->source)}};
+
+	budget.selector = topology_selector(&h->source);
+	budget.disruptions_allowed = (int32_t)below(h, 3);
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		bt_engine_apply_budget(h->engines[e], &budget);
+	}
+}
+
+static void describe_pod(struct history *h, struct bt_pod_object *pod)
+{
+	struct bt_container_object *container = bt_arena_zalloc(&h->source.arena, sizeof(*container));
+	struct bt_port_object *port = bt_arena_zalloc(&h->source.arena, sizeof(*port));
+	static const char *const asks[] = {"500m", "1", "2"};
+
+	*pod = (struct bt_pod_object){.meta = {.name = topology_numbered(&h->source, "p", h->next++),
+					      .namespace_ = topology_pick(&h->source)}};
+	pod->spec.scheduler_name = bt_str("default-scheduler");
+	pod->spec.priority = h->plain ? 3 * (int32_t)below(h, 2) : (int32_t)below(h, 4);
+	pod->spec.has_priority = true;
+	pod->spec.preemption_policy = bt_str(below(h, 10) ? "PreemptLowerPriority" : "Never");
+	pod->start_ns = below(h, 3) ? 1 + (int64_t)below(h, 1000) : 0;
+	container->resources.set = true;
+	container->resources.requests = amounts(h, asks[below(h, h->plain ? 2 : 3)], "0");
+	container->resources.requests.n = 1;
+	*port = (struct bt_port_object){.host_port = 80, .container_port = 80, .protocol = bt_str("TCP")};
+	container->ports = port;
+	pod->spec.containers = container;
+	pod->spec.container_n = 1;
+	if (h->plain) {
+		pod->meta.namespace_ = bt_str("default");
+		return;
+	}
+	pod->meta.labels = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 50);
+	container->port_n = below(h, 6) == 0;
+	if (below(h, 6) == 0) {
+		topology_affinity(&h->source, &pod->spec.affinity.pod_anti_affinity);
+	}
+	if (below(h, 6) == 0) {
+		topology_spread(&h->source, &pod->spec);
+	}
+}
+
+static void add_pod(struct history *h)
+{
+	struct bt_pod_object pod;
+	enum bt_entry entry;
+	uint32_t pod_ix;
+
+	describe_pod(h, &pod);
+	if (h->plain ? pod.spec.priority == 0 : below(h, 2)) {
+		pod.spec.node_name = topology_numbered(&h->source, "n", below(h, h->node_n));
+	} else if (below(h, 10) == 0) {
+		pod.nominated_node_name = topology_numbered(&h->source, "n", below(h, h->node_n));
+	}
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		assert_int_equal(bt_engine_add_pod(h->engines[e], &pod, &entry, &pod_ix), BT_OK);
+	}
+}
+
+/* Victims are gone at once, or linger until the history removes them. */
+static void carry_out(struct history *h, const struct bt_decision decisions[ENGINES])
+{
+	uint32_t victims[ENGINES][64], n = decisions[0].victim_n;
+	bool at_once = below(h, 2);
+
+	assert_true(n < 64);
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		for (uint32_t i = 0; i < n; i++) {
+			victims[e][i] = decisions[e].victims[i].pod_ix;
+		}
+	}
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		for (uint32_t i = 0; i < n; i++) {
+			(at_once ? bt_engine_remove_pod : bt_engine_evict)(h->engines[e], victims[e][i]);
+		}
+	}
+	h->preempted += n > 0;
+}
+
+static void decide(struct history *h)
+{
+	struct bt_decision decisions[ENGINES];
+
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		uint32_t pod_ix = bt_engine_pop(h->engines[e]);
+
+		if (pod_ix == BT_NO_POD) {
+			return;
+		}
+		bt_engine_decide(h->engines[e], pod_ix, &decisions[e]);
+	}
+	assert_int_equal(decisions[0].pod_ix, decisions[1].pod_ix);
+	assert_int_equal(decisions[0].outcome, decisions[1].outcome);
+	assert_int_equal(decisions[0].node_ix, decisions[1].node_ix);
+	assert_int_equal(decisions[0].nominated_ix, decisions[1].nominated_ix);
+	assert_int_equal(decisions[0].victim_n, decisions[1].victim_n);
+	for (uint32_t i = 0; i < decisions[0].victim_n; i++) {
+		assert_int_equal(decisions[0].victims[i].pod_ix, decisions[1].victims[i].pod_ix);
+	}
+	h->placed += decisions[0].outcome == BT_PLACED;
+	carry_out(h, decisions);
+}
+
+static void remove_pod(struct history *h)
+{
+	struct bt_ledger *ledger = bt_engine_cache(h->engines[0])->ledger;
+
+	if (bt_ledger_pod_end(ledger) == 0) {
+		return;
+	}
+	uint32_t pod_ix = below(h, bt_ledger_pod_end(ledger));
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		if (bt_ledger_pod(bt_engine_cache(h->engines[e])->ledger, pod_ix)->state != BT_POD_VACANT) {
+			bt_engine_remove_pod(h->engines[e], pod_ix);
+		}
+	}
+}
+
+/* What is used on a node is what the pods of its list ask for. */
+static void check_node(const struct bt_cache *cache, uint32_t node_ix)
+{
+	const struct bt_usage *usage = cache->view.usage;
+	int64_t cpu = 0, pod_n = 0;
+	uint32_t port_n = 0, i = bt_ledger_first_on(cache->ledger, node_ix);
+
+	for (; i != BT_NO_POD; i = bt_ledger_next(cache->ledger, i)) {
+		const struct bt_signature *signature = bt_ledger_pod(cache->ledger, i)->signature;
+
+		assert_int_equal(bt_ledger_pod(cache->ledger, i)->node_ix, node_ix);
+		cpu += signature->requests.used.n ? signature->requests.used.items[0].amount : 0;
+		port_n += signature->port_n;
+		pod_n++;
+	}
+	assert_int_equal(bt_column_get(usage->used[BT_CPU], node_ix), cpu);
+	assert_int_equal(usage->pod_n[node_ix], pod_n);
+	assert_int_equal(usage->ports[node_ix].n, port_n);
+}
+
+static void step(struct history *h)
+{
+	uint32_t what = below(h, 100);
+
+	if (what < 40) {
+		add_pod(h);
+	} else if (what < 80) {
+		decide(h);
+	} else if (what < 94 || h->plain) {
+		remove_pod(h);
+	} else if (what < 97) {
+		apply_budget(h);
+	} else {
+		apply_node(h, below(h, h->node_n));
+	}
+}
+
+static void run(struct history *h)
+{
+	struct bt_config_errors errors = {0};
+
+	bt_config_init_default(&h->config, NULL);
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		const struct bt_engine_options options = {.seed = 7, .evaluate_always = e == 1};
+
+		h->engines[e] = bt_engine_create(&h->config, &options, &errors);
+		assert_non_null(h->engines[e]);
+	}
+	h->plain = below(h, 2);
+	h->node_n = 2 + below(h, 12);
+	for (uint32_t i = 0; i < h->node_n; i++) {
+		apply_node(h, i);
+	}
+	for (uint32_t i = 0; i < STEPS; i++) {
+		step(h);
+	}
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		const struct bt_cache *cache = bt_engine_cache(h->engines[e]);
+
+		for (uint32_t i = 0; i < cache->view.snapshot->slot_n; i++) {
+			check_node(cache, i);
+		}
+		h->dry_runs[e] = bt_engine_counts(h->engines[e]).dry_run_n;
+		bt_engine_destroy(h->engines[e]);
+	}
+	bt_config_fini(&h->config);
+	bt_config_errors_fini(&errors);
+	bt_arena_fini(&h->source.arena);
+}
+
+static void notes_preempt_as_looking_at_every_node_does(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260104, placed = 0, preempted = 0;
+	uint64_t dry_runs[ENGINES] = {0};
+
+	(void)state;
+	printf("BT_SEED=%" PRIu64 "\n", seed);
+	for (uint64_t i = 0; i < HISTORIES; i++) {
+		struct history h = {.source.rng = {bt_rng_at(seed, i)}};
+
+		run(&h);
+		placed += h.placed;
+		preempted += h.preempted;
+		dry_runs[0] += h.dry_runs[0];
+		dry_runs[1] += h.dry_runs[1];
+	}
+	printf("%" PRIu64 " placed, %" PRIu64 " preempted, %" PRIu64 " and %" PRIu64 " nodes tried\n", placed,
+		preempted, dry_runs[0], dry_runs[1]);
+	assert_true(placed > 0 && preempted > 0 && dry_runs[0] < dry_runs[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(notes_preempt_as_looking_at_every_node_does)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

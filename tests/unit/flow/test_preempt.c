@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Preemption in the engine: who has to go, what becomes of promises, and what it costs when it cannot help.
+ */
+#include "object_fixture.h"
+
+#include "engine/flow/engine.h"
+
+#define CPU(amount) "containers: [{name: a, resources: {requests: {cpu: '" amount "'}}}]"
+
+struct trial {
+	struct fixture *f;
+	struct bt_config config;
+	struct bt_engine *engine;
+	struct bt_explanation explanation;
+	struct bt_buf text;
+};
+
+static struct trial begin(void **state)
+{
+	const struct bt_engine_options options = {0};
+	struct bt_config_errors errors = {0};
+	struct trial t = {.f = *state};
+
+	bt_config_init_default(&t.config, NULL);
+	t.engine = bt_engine_create(&t.config, &options, &errors);
+	assert_non_null(t.engine);
+	bt_config_errors_fini(&errors);
+	return t;
+}
+
+static void end(struct trial *t)
+{
+	bt_explanation_fini(&t->explanation);
+	bt_buf_fini(&t->text);
+	bt_engine_destroy(t->engine);
+	bt_config_fini(&t->config);
+}
+
+static const struct bt_object *read(struct trial *t, const char *format, const char *a, const char *b)
+{
+	bt_buf_clear(&t->text);
+	bt_buf_printf(&t->text, format, a, b);
+	return fixture_read(t->f, t->text.ptr);
+}
+
+static uint32_t add_node(struct trial *t, const char *name, const char *cpu)
+{
+	uint32_t slot = BT_NO_NODE;
+	const struct bt_object *object = read(t,
+		"{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: '%s', "
+		"memory: 8Gi, pods: '10'}}}",
+		name, cpu);
+
+	assert_int_equal(bt_engine_apply_node(t->engine, &object->node, &slot), BT_OK);
+	return slot;
+}
+
+static uint32_t add_pod(struct trial *t, const char *metadata, const char *spec, const char *status)
+{
+	struct bt_buf body = {0};
+	enum bt_entry entry;
+	uint32_t ix;
+
+	bt_buf_printf(&body, "schedulerName: default-scheduler, %s}, status: {%s", spec, status);
+	const struct bt_object *object =
+		read(t, "{apiVersion: v1, kind: Pod, metadata: {namespace: default, %s}, spec: {%s}}",
+			metadata, body.ptr);
+	assert_int_equal(bt_engine_add_pod(t->engine, &object->pod, &entry, &ix), BT_OK);
+	bt_buf_fini(&body);
+	return ix;
+}
+
+static struct bt_decision decide(struct trial *t, uint32_t pod)
+{
+	struct bt_decision decision;
+
+	assert_int_equal(bt_engine_pop(t->engine), pod);
+	bt_engine_decide(t->engine, pod, &decision);
+	return decision;
+}
+
+static const char *message(struct trial *t, uint32_t pod)
+{
+	bt_engine_explain(t->engine, pod, &t->explanation);
+	bt_buf_clear(&t->text);
+	bt_engine_message(t->engine, &t->explanation, &t->text);
+	return t->text.ptr;
+}
+
+static void the_least_important_pod_goes_and_the_preemptor_takes_its_node(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t node = add_node(&t, "n1", "3");
+
+	add_pod(&t, "name: a", "nodeName: n1, priority: 5, " CPU("1"), "startTime: '2026-01-01T00:00:00Z'");
+	uint32_t young = add_pod(
+		&t, "name: b", "nodeName: n1, priority: 5, " CPU("1"), "startTime: '2026-01-02T00:00:00Z'");
+	add_pod(&t, "name: c", "nodeName: n1, priority: 9, " CPU("1"), "startTime: '2026-01-03T00:00:00Z'");
+	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("1"), "");
+	struct bt_decision decision = decide(&t, pod);
+	assert_int_equal(decision.outcome, BT_REFUSED);
+	assert_int_equal(decision.nominated_ix, node);
+	assert_int_equal(decision.victim_n, 1);
+	assert_int_equal(decision.victims[0].pod_ix, young);
+	assert_string_equal(message(&t, pod), "0/1 nodes are available: 1 Insufficient cpu.");
+	bt_engine_remove_pod(t.engine, young);
+	decision = decide(&t, pod);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	assert_int_equal(decision.node_ix, node);
+	assert_int_equal(bt_engine_counts(t.engine).preemption_n, 1);
+	end(&t);
+}
+
+static void a_trial_leaves_no_trace(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t node = add_node(&t, "n1", "2");
+	const struct bt_usage *usage = bt_engine_cache(t.engine)->view.usage;
+
+	add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), "");
+	add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "");
+	uint64_t journal_end = usage->journal_end;
+	decide(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), ""));
+	assert_int_equal(usage->used[BT_CPU][node], 2000);
+	assert_int_equal(usage->pod_n[node], 2);
+	/* The promise is the only news. */
+	assert_int_equal(usage->journal_end, journal_end + 1);
+	end(&t);
+}
+
+static void budgets_are_spared(void **state)
+{
+	struct trial t = begin(state);
+
+	add_node(&t, "n1", "1");
+	uint32_t other = add_node(&t, "n2", "1");
+	add_pod(&t, "name: a, labels: {app: a}", "nodeName: n1, " CPU("1"),
+		"startTime: '2026-01-02T00:00:00Z'");
+	uint32_t victim = add_pod(&t, "name: b, labels: {app: b}", "nodeName: n2, priority: 3, " CPU("1"),
+		"startTime: '2026-01-01T00:00:00Z'");
+	bt_engine_apply_budget(t.engine,
+		&read(&t,
+			"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: default, "
+			"name: "
+			"%s}, spec: {selector: {matchLabels: {app: a}}}, status: {disruptionsAllowed: %s}}",
+			"budget", "0")
+			 ->pdb);
+	struct bt_decision decision = decide(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), ""));
+	assert_int_equal(decision.nominated_ix, other);
+	assert_int_equal(decision.victims[0].pod_ix, victim);
+	end(&t);
+}
+
+static void a_promised_node_is_kept_from_equals_and_given_to_higher_ones(void **state)
+{
+	struct trial t = begin(state);
+	uint32_t node = add_node(&t, "n1", "1");
+	uint32_t promised = add_pod(&t, "name: p", "priority: 5, " CPU("1"), "nominatedNodeName: n1");
+	uint32_t high = add_pod(&t, "name: h", "priority: 6, " CPU("1"), "");
+	uint32_t equal = add_pod(&t, "name: e", "priority: 5, " CPU("1"), "");
+	struct bt_decision decision;
+
+	assert_int_equal(bt_engine_take(t.engine, equal), BT_OK);
+	bt_engine_decide(t.engine, equal, &decision);
+	assert_int_equal(decision.outcome, BT_REFUSED);
+	assert_int_equal(decide(&t, high).node_ix, node);
+	assert_int_equal(decide(&t, promised).outcome, BT_REFUSED);
+	end(&t);
+}
+
+static void a_preemptor_waits_for_victims_that_linger(void **state)
+{
+	struct trial t = begin(state);
+
+	add_node(&t, "n1", "1");
+	uint32_t victim = add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), "");
+	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("1"), "");
+	assert_int_equal(decide(&t, pod).victim_n, 1);
+	bt_engine_evict(t.engine, victim);
+	assert_int_equal(bt_engine_take(t.engine, pod), BT_OK);
+	struct bt_decision decision;
+	bt_engine_decide(t.engine, pod, &decision);
+	assert_int_equal(decision.victim_n, 0);
+	assert_string_equal(message(&t, pod), "0/1 nodes are available: 1 Insufficient cpu. no new claims to "
+					      "deallocate, preemption: not eligible "
+					      "due to a terminating pod on the nominated node.");
+	end(&t);
+}
+
+static void refusals_say_why_preemption_does_not_help(void **state)
+{
+	struct trial t = begin(state);
+
+	add_node(&t, "n1", "1");
+	add_node(&t, "n2", "4");
+	add_pod(&t, "name: a", "nodeName: n1, priority: 9, " CPU("1"), "");
+	add_pod(&t, "name: b", "nodeName: n2, priority: 9, " CPU("3500m"), "");
+	add_pod(&t, "name: c", "nodeName: n2, priority: 1, " CPU("500m"), "");
+	assert_string_equal(message(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), "")),
+		"0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 "
+		"nodes are "
+		"available: 1 Insufficient cpu, 1 No preemption victims found for incoming pod.");
+	assert_string_equal(message(&t, add_pod(&t, "name: q", "priority: 7, " CPU("8"), "")),
+		"0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: 0/2 "
+		"nodes are "
+		"available: 2 Preemption is not helpful for scheduling.");
+	assert_string_equal(
+		message(&t, add_pod(&t, "name: r", "priority: 7, preemptionPolicy: Never, " CPU("1"), "")),
+		"0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, preemption: not "
+		"eligible "
+		"due to preemptionPolicy=Never.");
+	end(&t);
+}
+
+static void pods_of_one_kind_share_the_verdict_that_nothing_helps(void **state)
+{
+	struct trial t = begin(state);
+	char name[32];
+
+	add_node(&t, "n1", "2");
+	add_pod(&t, "name: a", "nodeName: n1, priority: 9, " CPU("2"), "");
+	add_pod(&t, "name: b", "nodeName: n1, priority: 1, " CPU("500m"), "");
+	for (int i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "name: p%d", i);
+		assert_int_equal(decide(&t, add_pod(&t, name, "priority: 7, " CPU("1"), "")).victim_n, 0);
+	}
+	assert_int_equal(bt_engine_counts(t.engine).dry_run_n, 1);
+	/* Something changes: it is tried out once more. */
+	bt_engine_remove_pod(t.engine, add_pod(&t, "name: c", "nodeName: n1, priority: 1, " CPU("1"), ""));
+	struct bt_decision decision;
+	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
+	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
+	assert_int_equal(bt_engine_counts(t.engine).dry_run_n, 2);
+	end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(the_least_important_pod_goes_and_the_preemptor_takes_its_node),
+		FIXTURE_TEST(a_trial_leaves_no_trace),
+		FIXTURE_TEST(budgets_are_spared),
+		FIXTURE_TEST(a_promised_node_is_kept_from_equals_and_given_to_higher_ones),
+		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
+		FIXTURE_TEST(refusals_say_why_preemption_does_not_help),
+		FIXTURE_TEST(pods_of_one_kind_share_the_verdict_that_nothing_helps),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What matters to preemption: importance, how many candidates, and the order of preference among nodes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "plugins/default_preemption/default_preemption.h"
+
+static void a_tenth_of_the_nodes_but_at_least_a_hundred_are_enough(void **state)
+{
+	const struct bt_preemption_settings settings = {10, 100};
+
+	(void)state;
+	assert_int_equal(bt_preemption_candidate_n(&settings, 1), 1);
+	assert_int_equal(bt_preemption_candidate_n(&settings, 50), 50);
+	assert_int_equal(bt_preemption_candidate_n(&settings, 400), 100);
+	assert_int_equal(bt_preemption_candidate_n(&settings, 5000), 500);
+}
+
+static void no_candidate_is_enough_when_both_limits_round_to_none(void **state)
+{
+	const struct bt_preemption_settings settings = {10, 0};
+
+	(void)state;
+	assert_int_equal(bt_preemption_candidate_n(&settings, 9), 0);
+	assert_int_equal(bt_preemption_candidate_n(&settings, 10), 1);
+}
+
+static void priority_then_age_make_a_pod_important(void **state)
+{
+	struct bt_victim victims[] = {{.pod_ix = 0, .priority = 5, .start_ns = 0},
+		{.pod_ix = 1, .priority = 5, .start_ns = 20}, {.pod_ix = 2, .priority = 9, .start_ns = 30},
+		{.pod_ix = 3, .priority = 5, .start_ns = 10}, {.pod_ix = 4, .priority = -1, .start_ns = 1}};
+	const uint32_t wanted[] = {2, 3, 1, 0, 4};
+
+	(void)state;
+	bt_victims_sort(victims, 5);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(victims[i].pod_ix, wanted[i]);
+	}
+}
+
+static struct bt_preemption_cost cost(uint32_t violation_n, int32_t a, int32_t b, int64_t start_ns)
+{
+	const struct bt_victim victims[] = {
+		{.priority = a, .start_ns = start_ns}, {.priority = b, .start_ns = start_ns + 1}};
+
+	return bt_preemption_cost_of(victims, b == INT32_MIN ? 1 : 2, violation_n);
+}
+
+static void assert_cheaper(struct bt_preemption_cost a, struct bt_preemption_cost b)
+{
+	assert_true(bt_preemption_cheaper(&a, &b));
+	assert_false(bt_preemption_cheaper(&b, &a));
+}
+
+static void nodes_are_compared_rule_by_rule(void **state)
+{
+	(void)state;
+	assert_cheaper(cost(0, 100, 100, 1), cost(1, 1, INT32_MIN, 9));		/* budgets before all else */
+	assert_cheaper(cost(0, 50, 50, 1), cost(0, 100, INT32_MIN, 9));		/* the highest priority */
+	assert_cheaper(cost(0, 100, INT32_MIN, 1), cost(0, 100, 10, 9));	/* the sum of priorities */
+	assert_cheaper(cost(0, 100, INT32_MIN, 9), cost(0, 100, INT32_MIN, 1)); /* the younger */
+	assert_cheaper(cost(0, 100, INT32_MIN, 0), cost(0, 100, INT32_MIN, 9)); /* one that has not started */
+	struct bt_preemption_cost a = cost(0, 7, 7, 7), b = cost(0, 7, 7, 7);
+	assert_false(bt_preemption_cheaper(&a, &b));
+}
+
+static void negative_priorities_still_cost_something(void **state)
+{
+	(void)state;
+	/* Two pods of the lowest but one priority cost more than one. */
+	assert_cheaper(cost(0, -2147483647, INT32_MIN, 1), cost(0, -2147483647, -2147483647, 9));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_tenth_of_the_nodes_but_at_least_a_hundred_are_enough),
+		cmocka_unit_test(no_candidate_is_enough_when_both_limits_round_to_none),
+		cmocka_unit_test(priority_then_age_make_a_pod_important),
+		cmocka_unit_test(nodes_are_compared_rule_by_rule),
+		cmocka_unit_test(negative_priorities_still_cost_something),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
