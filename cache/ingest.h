@@ -14,6 +14,7 @@ struct bt_cache {
 	struct bt_snapshot_writer *snapshot;
 	struct bt_ledger *ledger;
 	struct bt_counters *counters;
+	struct bt_volumes *volumes;
 	struct bt_view view;
 	struct bt_buf text; /* scratch */
 };
@@ -35,6 +36,10 @@ enum bt_status bt_ingest_node_delete(struct bt_cache *cache, struct bt_str name)
 void bt_ingest_namespace(struct bt_cache *cache, const struct bt_namespace_object *object);
 void bt_ingest_service(struct bt_cache *cache, const struct bt_service_object *object);
 void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struct bt_workload_object *object);
+
+/* Volumes, claims and what belongs to them (the kinds of bt_volumes_apply). In any order, before or after the
+ * pods. */
+void bt_ingest_storage(struct bt_cache *cache, const struct bt_object *object);
 
 /* Takes one of those away. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_ingest_delete(

@@ -26,6 +26,7 @@ struct bt_ledger {
 	struct bt_map keys; /* namespace and name -> index */
 	struct bt_ledger_counts counts;
 	struct bt_counters *counters; /* NULL: nobody asks by topology */
+	struct bt_volumes *volumes;   /* NULL: nobody asks for volumes */
 };
 
 struct bt_ledger *bt_ledger_create(void)
@@ -70,6 +71,12 @@ void bt_ledger_count_in(struct bt_ledger *l, struct bt_counters *counters)
 {
 	BT_REQUIRE(l->counts.assumed + l->counts.scheduled == 0);
 	l->counters = counters;
+}
+
+void bt_ledger_mount_in(struct bt_ledger *l, struct bt_volumes *volumes)
+{
+	BT_REQUIRE(l->counts.assumed + l->counts.scheduled == 0);
+	l->volumes = volumes;
 }
 
 void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool terminating)
@@ -208,6 +215,11 @@ static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 		return_ports(&l->ports[node_ix], signature);
 	}
 	l->usage.release_n += released;
+	if (l->volumes && signature->volume_n && take) {
+		bt_volumes_enter(l->volumes, signature, node_ix);
+	} else if (l->volumes && signature->volume_n) {
+		bt_volumes_leave(l->volumes, signature, node_ix);
+	}
 	count(l, pod_ix, node_ix, take);
 	l->journal[l->usage.journal_end++ & l->usage.journal_mask] = node_ix;
 }

@@ -117,6 +117,13 @@ void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_o
 void bt_engine_apply_controller(
 	struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object);
 
+/*
+ * Hands in storage, new or changed: PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode,
+ * CSIDriver, CSIStorageCapacity and VolumeAttachment; other kinds are left alone. In any order relative to
+ * nodes and pods. Refused pods are looked at again.
+ */
+void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object);
+
 /* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_engine_delete_object(
 	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);

@@ -31,11 +31,12 @@ static bool is_used(enum bt_kind kind)
 	case BT_KIND_CRON_JOB:
 		return true;
 	default:
-		return false;
+		return bt_volumes_has_kind(kind);
 	}
 }
 
-/* Kinds that nobody looks at are told apart by their group, too: a Deployment of an old version is not used. */
+/* Kinds that nobody looks at are told apart by their group, too: a Deployment of an old version is not used.
+ */
 static void count_kind(struct bt_load *load, const struct bt_object *object)
 {
 	bool used = is_used(object->kind);
@@ -236,6 +237,8 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 		bt_engine_apply_controller(load->engine, object->kind, &object->workload);
 		break;
 	default:
+		/* The cache takes the kinds of storage, and leaves others alone. */
+		bt_engine_apply_storage(load->engine, object);
 		break;
 	}
 }

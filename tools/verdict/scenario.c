@@ -62,6 +62,8 @@ static enum bt_status enter(
 	} else if (object->kind == BT_KIND_REPLICATION_CONTROLLER || object->kind == BT_KIND_REPLICA_SET ||
 		   object->kind == BT_KIND_STATEFUL_SET) {
 		bt_engine_apply_controller(cluster->engine, object->kind, &object->workload);
+	} else if (bt_volumes_has_kind(object->kind)) {
+		bt_engine_apply_storage(cluster->engine, object);
 	} else if (object->kind == BT_KIND_POD) {
 		/* A scenario holds what reached the scheduler; its watch leaves out pods that have ended, so
 		 * this one counts. */
