@@ -288,4 +288,7 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	profile->plugins.filter_n = fill_point(&b, BT_POINT_FILTER, profile->plugins.filter);
 	profile->plugins.pre_score_n = fill_point(&b, BT_POINT_PRE_SCORE, profile->plugins.pre_score);
 	profile->plugins.score_n = fill_point(&b, BT_POINT_SCORE, profile->plugins.score);
+	uint32_t unused[BT_PROFILE_USES];
+
+	fill_point(&b, BT_POINT_RESERVE, unused);
 }
