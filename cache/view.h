@@ -201,7 +201,7 @@ struct bt_storage {
 	/* Does a pod on a live node use the claim, other than as an ephemeral volume? */
 	bool (*in_use)(void *context, const struct bt_claim *claim);
 
-	/* What is attached to a node. Valid until the next change. Context: the scheduling thread; may allocate. */
+	/* What is attached to a node. Valid until the next change. May allocate. */
 	const struct bt_attached *(*attached)(void *context, uint32_t node_ix);
 };
 

@@ -155,7 +155,7 @@ struct bt_plugin {
 	bt_plugin_prepare_fn *prepare; /* of plugins that depend on counters */
 	bt_plugin_axes_fn *axes;
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
-	bt_plugin_fail_fn *fail;	     /* of plugins whose Filter may fail on a node */
+	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;
 	bt_plugin_normalize_fn *normalize_own;
 };

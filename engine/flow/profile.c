@@ -170,6 +170,19 @@ static const void *inter_pod_settings(struct builder *b)
 	return settings;
 }
 
+static bool has_point(const struct builder *b, enum bt_point point, enum bt_plugin_id id)
+{
+	const struct bt_resolved_point *list = &b->resolved->points[point];
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->plugins[i].id == id) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Score counts what Filter has found; in a profile without it there is nothing. */
 static const void *volume_binding_settings(struct builder *b)
 {
 	const struct bt_config_shape *from = &b->resolved->volume_binding.shape;
@@ -181,7 +194,10 @@ static const void *volume_binding_settings(struct builder *b)
 		shape[i].score = (int64_t)from->items[i].score * SHAPE_SCALE;
 	}
 	*settings = (struct bt_volume_binding_settings){
-		.scores = b->gates->on[BT_GATE_STORAGE_CAPACITY_SCORING], .shape = shape, .shape_n = from->n};
+		.scores = b->gates->on[BT_GATE_STORAGE_CAPACITY_SCORING] &&
+			  has_point(b, BT_POINT_FILTER, BT_PLUGIN_VOLUME_BINDING),
+		.shape = shape,
+		.shape_n = from->n};
 	return settings;
 }
 

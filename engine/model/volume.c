@@ -198,26 +198,56 @@ static struct bt_str region_of(struct bt_str zone)
 	return bt_str_sub(zone, 0, second);
 }
 
-/* The disk of a volume in the zones of a label. Returns false when they have no region in common. */
-static bool gce_handle(struct bt_buf *buf, struct bt_str label, struct bt_str disk)
+static int by_text(const void *a, const void *b)
 {
-	struct bt_str rest = label_text(label), zone, region = {0};
+	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
+}
+
+/* Says that zones are of several regions, as Go prints the set of them. */
+static void many_regions(struct bt_buf *buf, struct bt_str *regions, uint32_t n)
+{
+	bt_buf_text(
+		buf, "failed to get region from zones: multiple or no regions gotten from zones, got: map[");
+	qsort(regions, n, sizeof(*regions), by_text);
+	for (uint32_t i = 0; i < n; i++) {
+		if (i == 0 || !bt_str_eq(regions[i], regions[i - 1])) {
+			bt_buf_printf(buf, "%s%.*s:{}", i ? " " : "", BT_STR_ARG(regions[i]));
+		}
+	}
+	bt_buf_char(buf, ']');
+}
+
+/* The disk of a volume in the zones of a label; or false, and why they have no region in common. */
+static bool gce_handle(struct bt_arena *arena, struct bt_buf *buf, struct bt_str label, struct bt_str disk)
+{
+	struct bt_str rest = label_text(label), zone;
+	struct bt_str *regions = bt_arena_alloc(arena, (label.len / 2 + 1) * sizeof(*regions), 8);
+	struct bt_str bad = {0};
 	uint32_t n = 0;
-	bool common = true;
+	bool all_good = true, common = true;
 
 	while (next_zone(&rest, &zone)) {
-		struct bt_str its = region_of(zone);
-
-		common &= its.len > 0 && (n == 0 || bt_str_eq(its, region));
-		region = its;
+		regions[n] = region_of(zone);
+		if (regions[n].len == 0 && all_good) {
+			bad = zone;
+			all_good = false;
+		}
+		common &= bt_str_eq(regions[n], regions[0]);
 		n++;
 	}
-	if (n > 1 && common) {
-		join(buf, "regions", region, disk);
-	} else if (n == 1) {
+	if (n == 1) {
 		join(buf, "zones", label.len ? label : (struct bt_str)BT_STR("UNSPECIFIED"), disk);
+	} else if (!all_good) {
+		bt_buf_printf(buf,
+			"failed to get region from zones: zone in unexpected format, expected: "
+			"{locale}-{region}-{zone}, got: %.*s",
+			BT_STR_ARG(bad));
+	} else if (common) {
+		join(buf, "regions", regions[0], disk);
+	} else {
+		many_regions(buf, regions, n);
 	}
-	return n == 1 || common;
+	return n == 1 || (all_good && common);
 }
 
 /* aws://zone/vol-id and aws:///vol-id become vol-id; anything without the scheme stays. */
@@ -254,8 +284,8 @@ static bool is_managed(struct bt_str kind)
 }
 
 /* The disk behind an in-tree source; zones is the zone label of a PersistentVolume. */
-static struct bt_csi_disk translate(
-	struct bt_intern *intern, const struct bt_volume_object *source, struct bt_str zones)
+static struct bt_csi_disk translate(struct bt_intern *intern, struct bt_arena *arena,
+	const struct bt_volume_object *source, struct bt_str zones)
 {
 	struct bt_csi_disk disk = {
 		.in_tree = in_tree_of(source->type), .driver = BT_NAME_EMPTY, .handle = BT_NAME_EMPTY};
@@ -264,11 +294,8 @@ static struct bt_csi_disk translate(
 	bool good = true;
 
 	if (disk.in_tree == BT_IN_TREE_GCE_PD) {
-		good = gce_handle(&text, zones, source->source);
+		good = gce_handle(arena, &text, zones, source->source);
 		handle = bt_buf_view(&text);
-		if (!good) {
-			bt_buf_text(&text, "failed to get region from zones");
-		}
 	} else if (disk.in_tree == BT_IN_TREE_AWS_EBS && !ebs_handle(source->source, &handle)) {
 		good = false;
 		bt_buf_printf(&text,
@@ -471,7 +498,7 @@ static void compile_source(struct bt_intern *intern, struct bt_arena *arena,
 	if (!zones || zones->len == 0) {
 		zones = map_get(&object->meta.labels, "topology.kubernetes.io/zone");
 	}
-	pv->disk = translate(intern, &object->source, zones ? *zones : (struct bt_str){0});
+	pv->disk = translate(intern, arena, &object->source, zones ? *zones : (struct bt_str){0});
 	pv->has_csi_affinity = pv->has_affinity;
 	pv->csi_affinity = pv->affinity;
 	if (plugins[in_tree].topology_key.len) {
@@ -649,6 +676,6 @@ void bt_pod_volume_compile(struct bt_intern *intern, struct bt_arena *arena,
 		bt_buf_fini(&claim);
 	}
 	if (in_tree_of(object->type) != BT_IN_TREE_NONE) {
-		out->disk = translate(intern, object, (struct bt_str){0});
+		out->disk = translate(intern, arena, object, (struct bt_str){0});
 	}
 }

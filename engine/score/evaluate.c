@@ -89,7 +89,7 @@ static void note_failure(const struct bt_plan *plan, uint32_t u, const struct bt
 	struct bt_evaluation *e)
 {
 	const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
-	const char *why = plugin->fail ? plugin->fail(plan->compiled[u].term, view, node_ix) : NULL;
+	const char *why = plugin->failure ? plugin->failure(plan->compiled[u].term, view, node_ix) : NULL;
 
 	if (why) {
 		bt_buf_clear(&e->text);

@@ -250,7 +250,7 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 	}
 }
 
-static const char *fail(const void *term, const struct bt_view *view, uint32_t node_ix)
+static const char *failure(const void *term, const struct bt_view *view, uint32_t node_ix)
 {
 	return judge(term, view, node_ix).error;
 }
@@ -287,5 +287,5 @@ const struct bt_plugin bt_plugin_node_volume_limits = {
 	.reject = reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
-	.fail = fail,
+	.failure = failure,
 };

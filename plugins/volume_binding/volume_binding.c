@@ -458,7 +458,7 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 	}
 }
 
-static const char *fail(const void *term, const struct bt_view *view, uint32_t node_ix)
+static const char *failure(const void *term, const struct bt_view *view, uint32_t node_ix)
 {
 	return find(term, view, node_ix)->error;
 }
@@ -601,5 +601,5 @@ const struct bt_plugin bt_plugin_volume_binding = {
 	.score = score,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
-	.fail = fail,
+	.failure = failure,
 };
