@@ -170,8 +170,10 @@ enum bt_status bt_engine_delete_object(
 
 void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object)
 {
-	bt_ingest_storage(engine->cache, object);
-	bt_queue_move_all(engine->queue);
+	if (bt_volumes_has_kind(object->kind)) {
+		bt_ingest_storage(engine->cache, object);
+		bt_queue_move_all(engine->queue);
+	}
 }
 
 static bool foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
