@@ -15,9 +15,11 @@ struct bt_cache *bt_cache_create(void)
 	cache->snapshot = bt_snapshot_create(cache->dictionary);
 	cache->ledger = bt_ledger_create();
 	cache->counters = bt_counters_create(cache->dictionary, cache->snapshot);
+	cache->volumes = bt_volumes_create(cache->dictionary, bt_snapshot_view(cache->snapshot));
 	bt_ledger_count_in(cache->ledger, cache->counters);
+	bt_ledger_mount_in(cache->ledger, cache->volumes);
 	cache->view = (struct bt_view){bt_snapshot_view(cache->snapshot), bt_ledger_usage(cache->ledger),
-		bt_counters_view(cache->counters)};
+		bt_counters_view(cache->counters), bt_volumes_view(cache->volumes)};
 	return cache;
 }
 
@@ -28,6 +30,7 @@ void bt_cache_destroy(struct bt_cache *cache)
 	}
 	bt_ledger_destroy(cache->ledger);
 	bt_counters_destroy(cache->counters);
+	bt_volumes_destroy(cache->volumes);
 	bt_snapshot_destroy(cache->snapshot);
 	bt_signatures_destroy(cache->signatures);
 	bt_dictionary_destroy(cache->dictionary);
@@ -61,6 +64,11 @@ void bt_ingest_service(struct bt_cache *cache, const struct bt_service_object *o
 	bt_spread_sources_apply_service(
 		bt_counters_spread_sources(cache->counters), cache->dictionary->intern, object);
 	bt_counters_touch_spread_sources(cache->counters);
+}
+
+void bt_ingest_storage(struct bt_cache *cache, const struct bt_object *object)
+{
+	bt_volumes_apply(cache->volumes, object);
 }
 
 static enum bt_owner_kind owner_kind(enum bt_kind kind)
@@ -106,6 +114,9 @@ enum bt_status bt_ingest_delete(
 		status = bt_namespaces_remove(bt_counters_namespaces(cache->counters), id);
 		bt_counters_touch_namespaces(cache->counters);
 		return status;
+	}
+	if (bt_volumes_has_kind(kind)) {
+		return bt_volumes_remove(cache->volumes, kind, space, id);
 	}
 	if (kind == BT_KIND_SERVICE) {
 		status = bt_spread_sources_remove_service(

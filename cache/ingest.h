@@ -16,6 +16,7 @@ struct bt_cache {
 	struct bt_ledger *ledger;
 	struct bt_counters *counters;
 	struct bt_budgets budgets;
+	struct bt_volumes *volumes;
 	struct bt_view view;
 	struct bt_buf text; /* scratch */
 };
@@ -40,6 +41,10 @@ void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struc
 
 /* A pod disruption budget, new or changed. */
 void bt_ingest_budget(struct bt_cache *cache, const struct bt_pdb_object *object);
+
+/* Volumes, claims and what belongs to them (the kinds of bt_volumes_apply). In any order, before or after the
+ * pods. */
+void bt_ingest_storage(struct bt_cache *cache, const struct bt_object *object);
 
 /* Takes one of those away, budgets included. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_ingest_delete(

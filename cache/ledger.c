@@ -47,6 +47,7 @@ struct bt_ledger {
 	struct bt_map keys; /* namespace and name -> index */
 	struct bt_ledger_counts counts;
 	struct bt_counters *counters; /* NULL: nobody asks by topology */
+	struct bt_volumes *volumes;   /* NULL: nobody asks for volumes */
 };
 
 struct bt_ledger *bt_ledger_create(void)
@@ -100,6 +101,12 @@ void bt_ledger_count_in(struct bt_ledger *l, struct bt_counters *counters)
 {
 	BT_REQUIRE(l->counts.assumed + l->counts.scheduled == 0);
 	l->counters = counters;
+}
+
+void bt_ledger_mount_in(struct bt_ledger *l, struct bt_volumes *volumes)
+{
+	BT_REQUIRE(l->counts.assumed + l->counts.scheduled == 0);
+	l->volumes = volumes;
 }
 
 void bt_ledger_set_terminating(struct bt_ledger *l, uint32_t pod_ix, bool terminating)
@@ -300,6 +307,18 @@ static void write_journal(struct bt_ledger *l, uint32_t node_ix)
 	l->journal[l->usage.journal_end++ & l->usage.journal_mask] = node_ix;
 }
 
+static void mount(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
+{
+	if (!l->volumes || !signature->volume_n) {
+		return;
+	}
+	if (take) {
+		bt_volumes_enter(l->volumes, signature, node_ix);
+	} else {
+		bt_volumes_leave(l->volumes, signature, node_ix);
+	}
+}
+
 static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
@@ -316,6 +335,7 @@ static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 		leave_level(l, &l->levels[pod->level]);
 	}
 	l->usage.release_n += released;
+	mount(l, pod->signature, node_ix, take);
 	count(l, pod_ix, node_ix, take);
 	write_journal(l, node_ix);
 }
@@ -431,6 +451,7 @@ void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 	} else {
 		forget_ports(&l->ports[node_ix], signature);
 	}
+	mount(l, signature, node_ix, add);
 	if (l->counters) {
 		bt_counters_try(l->counters, signature, node_ix, add ? 1 : -1);
 	}

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "cache/counters.h"
+#include "cache/volumes.h"
 
 #define BT_NO_POD UINT32_MAX
 
@@ -59,6 +60,9 @@ const struct bt_usage *bt_ledger_usage(const struct bt_ledger *ledger);
  * Requires: the ledger has no pods on nodes yet; counters outlive the ledger.
  */
 void bt_ledger_count_in(struct bt_ledger *ledger, struct bt_counters *counters);
+
+/* The same for their volumes. Requires: as bt_ledger_count_in. */
+void bt_ledger_mount_in(struct bt_ledger *ledger, struct bt_volumes *volumes);
 
 /* Says whether a pod is being deleted. */
 void bt_ledger_set_terminating(struct bt_ledger *ledger, uint32_t pod_ix, bool terminating);

@@ -366,6 +366,7 @@ enum bt_status bt_snapshot_apply(
 	node->taint_set = intern_taints(w, object);
 	node->unschedulable = object->unschedulable;
 	intern_images(w, object, node);
+	node->features = bt_features_declared(&object->declared_features);
 	enum bt_status status = apply_allocatable(w, &object->allocatable, slot);
 	bt_node_order_put(&w->order, slot, zone_of(node));
 	w->view.version++;

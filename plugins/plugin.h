@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -112,6 +113,16 @@ typedef void bt_plugin_prepare_fn(
  */
 typedef uint32_t bt_plugin_axes_fn(const void *term, const uint32_t **out_columns, uint32_t cap);
 
+/*
+ * PreFilter of a plugin that asks about claims and volumes: sets filter_skip, score_skip, refused, refusal
+ * and pre_filter_error for the cycle that begins now. Asked in every cycle of a pod for which compile has set
+ * state. Texts are kept by bt_keep_text.
+ */
+typedef void bt_plugin_pre_filter_fn(void *state, const struct bt_view *view, struct bt_compiled *compiled);
+
+/* What Filter failed with on a node that it did not pass; NULL: it refused the node. */
+typedef const char *bt_plugin_fail_fn(const void *term, const struct bt_view *view, uint32_t node_ix);
+
 /* PreScore: is told the feasible nodes before they are scored. */
 typedef void bt_plugin_pre_score_fn(
 	void *state, const struct bt_view *view, const uint32_t *nodes, uint32_t n);
@@ -143,6 +154,8 @@ struct bt_plugin {
 	bt_plugin_reason_fn *reason;
 	bt_plugin_prepare_fn *prepare; /* of plugins that depend on counters */
 	bt_plugin_axes_fn *axes;
+	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
+	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;
 	bt_plugin_normalize_fn *normalize_own;
 };
@@ -150,9 +163,9 @@ struct bt_plugin {
 /* A plugin in a profile. */
 struct bt_plugin_use {
 	const struct bt_plugin *plugin;
-	const void *settings;			   /* of the plugin's own type */
-	int64_t weight;				   /* at Score */
-	bool pre_filter, filter, pre_score, score; /* the points at which the profile has it */
+	const void *settings;				    /* of the plugin's own type */
+	int64_t weight;					    /* at Score */
+	bool pre_filter, filter, pre_score, score, reserve; /* the points at which the profile has it */
 };
 
 #define BT_PROFILE_USES 24
@@ -173,4 +186,34 @@ static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_co
 	out_rejection->code = code;
 	out_rejection->n = 1;
 	out_rejection->reasons[0] = (struct bt_reason){.kind = kind};
+}
+
+/* A text that is kept for ever, so that the same text is kept once. Context: the scheduling thread. */
+static inline const char *bt_keep_text(const struct bt_view *view, const char *format, ...) BT_PRINTF(2, 3);
+
+static inline const char *bt_keep_text(const struct bt_view *view, const char *format, ...)
+{
+	struct bt_intern *intern = view->snapshot->dictionary->intern;
+	struct bt_buf text = {0};
+	va_list args;
+
+	va_start(args, format);
+	bt_buf_vprintf(&text, format, args);
+	va_end(args);
+	uint32_t name = bt_intern_add(intern, bt_buf_view(&text));
+	bt_buf_fini(&text);
+	return bt_intern_str(intern, name).ptr;
+}
+
+/* PreFilter refuses the pod in this cycle. */
+static inline void bt_refuse(struct bt_compiled *compiled, const char *text)
+{
+	compiled->refused = true;
+	compiled->refusal = text;
+}
+
+/* bt_keep_text's argument for a name. */
+static inline struct bt_str bt_view_str(const struct bt_view *view, uint32_t name)
+{
+	return bt_intern_str(view->snapshot->dictionary->intern, name);
 }

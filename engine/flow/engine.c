@@ -10,6 +10,7 @@
 #include "engine/flow/profile.h"
 #include "engine/score/counted.h"
 #include "plugins/scheduling_gates/scheduling_gates.h"
+#include "plugins/volume_binding/volume_binding.h"
 
 /* Upstream samples at least this many nodes. */
 #define SAMPLE_MIN 100
@@ -241,6 +242,14 @@ enum bt_status bt_engine_delete_object(
 	return bt_ingest_delete(engine->cache, kind, namespace_, name);
 }
 
+void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object)
+{
+	if (bt_volumes_has_kind(object->kind)) {
+		bt_ingest_storage(engine->cache, object);
+		bt_queue_move_all(engine->queue);
+	}
+}
+
 static bool foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
 	return !lane_of(
@@ -300,6 +309,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 
 	/* A pod that is in its cycle or refused for good waits nowhere. */
 	bt_queue_remove(engine->queue, pod_ix);
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_ledger_remove(engine->cache->ledger, pod_ix);
 	if (used) {
 		bt_queue_move_all(engine->queue);
@@ -437,6 +447,7 @@ static uint32_t choose(struct bt_engine *engine, const struct lane *lane, struct
 	*out_outcome = BT_REFUSED;
 	engine->evaluated = false;
 	engine->evaluation.promises = promises;
+	bool idle = bt_prepare(plan, &engine->cache->view);
 	if (plan->refusal) {
 		return BT_NO_NODE;
 	}
@@ -444,7 +455,6 @@ static uint32_t choose(struct bt_engine *engine, const struct lane *lane, struct
 		*out_outcome = BT_FAILED;
 		return BT_NO_NODE;
 	}
-	bool idle = bt_prepare(plan, &engine->cache->view);
 	if (evaluate_promised(engine, plan, pod_ix, &engine->evaluation)) {
 		engine->counts.by_evaluation_n++;
 		return engine->evaluation.feasible[0];
@@ -663,6 +673,25 @@ static void set_aside(struct bt_engine *engine, uint32_t pod_ix, enum bt_outcome
 	engine->counts.failed_n += outcome == BT_FAILED;
 }
 
+/* Reserve: the claims of the pod get what was found for them on its node. */
+static void assume_volumes(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_view *view = &engine->cache->view;
+	const struct bt_volume_binding *bindings = NULL;
+
+	for (uint32_t u = 0; plan->signature->volume_n && u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+
+		if (use->plugin == &bt_plugin_volume_binding && use->filter && use->reserve) {
+			uint32_t n = bt_volume_binding_choose(&plan->compiled[u], view, node_ix, &bindings);
+
+			bt_volumes_assume(engine->cache->volumes, pod_ix, view->snapshot->nodes[node_ix].name,
+				bindings, n);
+		}
+	}
+}
+
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
@@ -683,6 +712,9 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 	if (engine->live_n) {
 		plan = bt_planner_plan(lane->planner, signature);
 		out_decision->node_ix = choose(engine, lane, plan, pod_ix, &out_decision->outcome);
+		if (out_decision->node_ix != BT_NO_NODE) {
+			assume_volumes(engine, plan, pod_ix, out_decision->node_ix);
+		}
 	}
 	if (out_decision->node_ix == BT_NO_NODE) {
 		preempt(engine, lane, plan, out_decision);
@@ -703,11 +735,13 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 {
 	bt_ledger_confirm(engine->cache->ledger, pod_ix);
+	bt_volumes_keep(engine->cache->volumes, pod_ix);
 }
 
 void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix)
 {
 	bt_ledger_forget(engine->cache->ledger, pod_ix);
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_queue_move_all(engine->queue);
 
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -744,6 +778,7 @@ static void explain_cycle(struct bt_engine *engine, const struct lane *lane, str
 		return;
 	}
 	struct bt_plan *plan = bt_planner_plan(lane->planner, pod->signature);
+	bt_prepare(plan, &engine->cache->view);
 	out->plan = plan;
 	out->narrowed = plan->narrowed;
 	if (plan->refusal) {
@@ -757,7 +792,6 @@ static void explain_cycle(struct bt_engine *engine, const struct lane *lane, str
 		out->error = plan->pre_filter_error;
 		return;
 	}
-	bt_prepare(plan, &engine->cache->view);
 	if (!evaluate_promised(engine, plan, pod_ix, &out->evaluation)) {
 		evaluate_in_order(engine, plan, &out->evaluation);
 	}
@@ -893,9 +927,6 @@ const char *bt_engine_missing(const struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 	uint32_t needs = missing_of(lane_of_pod(engine, pod_ix), signature);
 
-	if (needs & BT_NEED_VOLUMES) {
-		return "volumes need the volume plugins, which berth does not have yet";
-	}
 	return needs ? "resource claims need the plugin DynamicResources, which berth does not have yet"
 		     : NULL;
 }

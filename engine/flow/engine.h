@@ -136,6 +136,12 @@ void bt_engine_apply_controller(
 
 /* Hands in a pod disruption budget, new or changed. Only preemption asks for it. */
 void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object *object);
+/*
+ * Hands in storage, new or changed: PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode,
+ * CSIDriver, CSIStorageCapacity and VolumeAttachment; other kinds are left alone. In any order relative to
+ * nodes and pods. Refused pods are looked at again.
+ */
+void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object);
 
 /* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_engine_delete_object(

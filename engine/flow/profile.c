@@ -7,13 +7,18 @@
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
+#include "plugins/node_declared_features/node_declared_features.h"
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_ports/node_ports.h"
 #include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
 #include "plugins/node_resources_fit/node_resources_fit.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
+#include "plugins/node_volume_limits/node_volume_limits.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "plugins/taint_toleration/taint_toleration.h"
+#include "plugins/volume_binding/volume_binding.h"
+#include "plugins/volume_restrictions/volume_restrictions.h"
+#include "plugins/volume_zone/volume_zone.h"
 
 /* The points of the configuration's shape go to 10, scores to 100. */
 #define SHAPE_SCALE 10
@@ -30,14 +35,15 @@ static const struct bt_plugin *const judges[BT_PLUGIN_N] = {
 	[BT_PLUGIN_IMAGE_LOCALITY] = &bt_plugin_image_locality,
 	[BT_PLUGIN_POD_TOPOLOGY_SPREAD] = &bt_plugin_pod_topology_spread,
 	[BT_PLUGIN_INTER_POD_AFFINITY] = &bt_plugin_inter_pod_affinity,
+	[BT_PLUGIN_VOLUME_RESTRICTIONS] = &bt_plugin_volume_restrictions,
+	[BT_PLUGIN_NODE_VOLUME_LIMITS] = &bt_plugin_node_volume_limits,
+	[BT_PLUGIN_VOLUME_BINDING] = &bt_plugin_volume_binding,
+	[BT_PLUGIN_VOLUME_ZONE] = &bt_plugin_volume_zone,
+	[BT_PLUGIN_NODE_DECLARED_FEATURES] = &bt_plugin_node_declared_features,
 };
 
 /* What a pod must not need while the plugin that answers for it is missing. */
 static const uint32_t missing[BT_PLUGIN_N] = {
-	[BT_PLUGIN_VOLUME_RESTRICTIONS] = BT_NEED_VOLUMES,
-	[BT_PLUGIN_NODE_VOLUME_LIMITS] = BT_NEED_VOLUMES,
-	[BT_PLUGIN_VOLUME_BINDING] = BT_NEED_VOLUMES,
-	[BT_PLUGIN_VOLUME_ZONE] = BT_NEED_VOLUMES,
 	[BT_PLUGIN_DYNAMIC_RESOURCES] = BT_NEED_CLAIMS,
 };
 
@@ -164,6 +170,37 @@ static const void *inter_pod_settings(struct builder *b)
 	return settings;
 }
 
+static bool has_point(const struct builder *b, enum bt_point point, enum bt_plugin_id id)
+{
+	const struct bt_resolved_point *list = &b->resolved->points[point];
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (list->plugins[i].id == id) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Score counts what Filter has found; in a profile without it there is nothing. */
+static const void *volume_binding_settings(struct builder *b)
+{
+	const struct bt_config_shape *from = &b->resolved->volume_binding.shape;
+	struct bt_volume_binding_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
+	struct bt_volume_shape_point *shape = bt_arena_zalloc(b->arena, from->n * sizeof(*shape));
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		shape[i].utilization = from->items[i].utilization;
+		shape[i].score = (int64_t)from->items[i].score * SHAPE_SCALE;
+	}
+	*settings = (struct bt_volume_binding_settings){
+		.scores = b->gates->on[BT_GATE_STORAGE_CAPACITY_SCORING] &&
+			  has_point(b, BT_POINT_FILTER, BT_PLUGIN_VOLUME_BINDING),
+		.shape = shape,
+		.shape_n = from->n};
+	return settings;
+}
+
 static const void *settings_of(struct builder *b, enum bt_plugin_id id)
 {
 	switch (id) {
@@ -180,6 +217,12 @@ static const void *settings_of(struct builder *b, enum bt_plugin_id id)
 		return spread_settings(b);
 	case BT_PLUGIN_INTER_POD_AFFINITY:
 		return inter_pod_settings(b);
+	case BT_PLUGIN_VOLUME_BINDING:
+		return volume_binding_settings(b);
+	case BT_PLUGIN_NODE_VOLUME_LIMITS:
+		return &b->gates->on[BT_GATE_VOLUME_LIMIT_SCALING];
+	case BT_PLUGIN_NODE_DECLARED_FEATURES:
+		return &b->gates->on[BT_GATE_NODE_DECLARED_FEATURES];
 	default:
 		return NULL;
 	}
@@ -218,6 +261,7 @@ static uint32_t fill_point(struct builder *b, enum bt_point point, uint32_t *lis
 		use->filter |= point == BT_POINT_FILTER;
 		use->pre_score |= point == BT_POINT_PRE_SCORE;
 		use->score |= point == BT_POINT_SCORE;
+		use->reserve |= point == BT_POINT_RESERVE;
 		use->weight = point == BT_POINT_SCORE ? from->plugins[i].weight : use->weight;
 		list[n++] = ix;
 	}
@@ -272,4 +316,7 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	profile->plugins.filter_n = fill_point(&b, BT_POINT_FILTER, profile->plugins.filter);
 	profile->plugins.pre_score_n = fill_point(&b, BT_POINT_PRE_SCORE, profile->plugins.pre_score);
 	profile->plugins.score_n = fill_point(&b, BT_POINT_SCORE, profile->plugins.score);
+	uint32_t unused[BT_PROFILE_USES];
+
+	fill_point(&b, BT_POINT_RESERVE, unused);
 }

@@ -34,6 +34,8 @@ enum bt_kind {
 	BT_KIND_DAEMON_SET,
 	BT_KIND_CRON_JOB,
 	BT_KIND_POD_DISRUPTION_BUDGET,
+	BT_KIND_CSI_STORAGE_CAPACITY,
+	BT_KIND_VOLUME_ATTACHMENT,
 	BT_KIND_N
 };
 
@@ -181,6 +183,7 @@ struct bt_container_object {
 	struct bt_requirements_object resources;
 	struct bt_port_object *ports;
 	uint32_t port_n;
+	bool restarts_all; /* some restartPolicyRules entry has the action RestartAllContainers */
 };
 
 enum bt_volume_type {
@@ -195,14 +198,18 @@ enum bt_volume_type {
 	BT_VOLUME_AZURE_DISK,
 	BT_VOLUME_CINDER,
 	BT_VOLUME_PORTWORX,
-	BT_VOLUME_CSI_INLINE
+	BT_VOLUME_CSI_INLINE /* of a PersistentVolume: csi */
 };
 
+/* A volume of a pod, or where the bytes of a PersistentVolume are. */
 struct bt_volume_object {
 	struct bt_str name;
 	enum bt_volume_type type;
-	struct bt_str source; /* claim name, image reference, pdName, volumeID, iqn, rbd image, csi driver */
+	struct bt_str source; /* claim name, image reference, pdName, volumeID, iqn, rbd image, diskURI, csi
+				 driver */
 	struct bt_str pool;   /* rbd */
+	struct bt_str handle; /* csi, of a PersistentVolume: volumeHandle */
+	struct bt_str kind;   /* azureDisk */
 	struct bt_str_list monitors;
 	bool read_only;
 };
@@ -313,8 +320,64 @@ struct bt_pdb_object {
 	struct bt_str_list disrupted_pods;
 };
 
-/* Storage kinds are read so that they can be counted and passed on; the volume plugins say which fields they
- * need. */
+struct bt_persistent_volume_object {
+	struct bt_meta_object meta;
+	struct bt_volume_object source;
+	struct bt_resource_list capacity;
+	struct bt_str_list access_modes;
+	struct bt_str storage_class, volume_mode, attributes_class, phase;
+	bool has_claim;
+	struct bt_str claim_namespace, claim_name, claim_uid;
+	struct bt_node_selector_object affinity; /* nodeAffinity.required */
+};
+
+struct bt_claim_object {
+	struct bt_meta_object meta;
+	struct bt_str volume_name, storage_class, volume_mode, attributes_class, phase;
+	struct bt_str_list access_modes;
+	struct bt_resource_list requests;
+	struct bt_label_selector_object selector;
+};
+
+struct bt_storage_class_object {
+	struct bt_meta_object meta;
+	struct bt_str provisioner, binding_mode;
+	struct bt_requirement_object_list
+		*topologies; /* allowedTopologies; of each requirement key and values */
+	uint32_t topology_n;
+};
+
+struct bt_csi_node_driver_object {
+	struct bt_str name;
+	int32_t count; /* allocatable */
+	bool has_count;
+};
+
+struct bt_csi_node_object {
+	struct bt_meta_object meta;
+	struct bt_csi_node_driver_object *drivers;
+	uint32_t driver_n;
+};
+
+struct bt_csi_driver_object {
+	struct bt_meta_object meta;
+	bool storage_capacity, prevent_if_missing;
+};
+
+struct bt_storage_capacity_object {
+	struct bt_meta_object meta;
+	struct bt_str storage_class;
+	struct bt_label_selector_object topology;
+	struct bt_quantity capacity, maximum_size;
+	bool has_capacity, has_maximum_size;
+};
+
+struct bt_attachment_object {
+	struct bt_meta_object meta;
+	struct bt_str attacher, node_name, volume_name; /* volume_name: source.persistentVolumeName */
+};
+
+/* A kind of which only the metadata is read. */
 struct bt_other_object {
 	struct bt_meta_object meta;
 };
@@ -331,6 +394,13 @@ struct bt_object {
 		struct bt_service_object service;
 		struct bt_workload_object workload;
 		struct bt_pdb_object pdb;
+		struct bt_persistent_volume_object persistent_volume;
+		struct bt_claim_object claim;
+		struct bt_storage_class_object storage_class;
+		struct bt_csi_node_object csi_node;
+		struct bt_csi_driver_object csi_driver;
+		struct bt_storage_capacity_object storage_capacity;
+		struct bt_attachment_object attachment;
 		struct bt_other_object other;
 	};
 };

@@ -228,16 +228,84 @@ static void put_owner(struct bt_signatures *s, const struct bt_pod_object *pod)
 
 static uint32_t needs_of(const struct bt_pod_spec_object *spec)
 {
-	uint32_t needs = 0;
+	return spec->claim_n ? BT_NEED_CLAIMS : 0;
+}
 
-	needs |= spec->claim_n ? BT_NEED_CLAIMS : 0;
-	for (uint32_t i = 0; i < spec->volume_n; i++) {
-		if (spec->volumes[i].type != BT_VOLUME_OTHER && spec->volumes[i].type != BT_VOLUME_IMAGE &&
-			spec->volumes[i].type != BT_VOLUME_CSI_INLINE) {
-			needs |= BT_NEED_VOLUMES;
+/* The features that upstream knows, by name. Those without a bit concern changes of pods, not their placing.
+ */
+static const struct {
+	struct bt_str name;
+	uint32_t bit;
+} known_features[] = {
+	{BT_STR("ExtendWebSocketsToKubelet"), 0},
+	{BT_STR("InPlacePodLevelResourcesVerticalScaling"), 0},
+	{BT_STR("InPlacePodVerticalScalingInitContainers"), 0},
+	{BT_STR("RestartAllContainersOnContainerExits"), BT_FEATURE_RESTART_ALL_CONTAINERS},
+	{BT_STR("UserNamespacesHostNetworkSupport"), BT_FEATURE_USER_NAMESPACES_HOST_NETWORK},
+};
+
+/* Upstream merges two sorted lists; the API keeps a node's sorted, and of one that is not it misses what it
+ * has passed. */
+uint32_t bt_features_declared(const struct bt_str_list *names)
+{
+	size_t known = 0, known_n = sizeof(known_features) / sizeof(known_features[0]);
+	uint32_t bits = 0, i = 0;
+
+	while (i < names->n && known < known_n) {
+		int order = bt_str_cmp(names->items[i], known_features[known].name);
+
+		bits |= order == 0 ? known_features[known].bit : 0;
+		i += order <= 0;
+		known += order >= 0;
+	}
+	return bits;
+}
+
+static bool restart_all(const struct bt_container_object *containers, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (containers[i].restarts_all) {
+			return true;
 		}
 	}
-	return needs;
+	return false;
+}
+
+static uint32_t features_of(const struct bt_pod_spec_object *spec)
+{
+	bool restarts = restart_all(spec->containers, spec->container_n) ||
+			restart_all(spec->init_containers, spec->init_container_n);
+	bool user_namespaces = spec->host_network && spec->has_host_users && !spec->host_users;
+
+	return (restarts ? BT_FEATURE_RESTART_ALL_CONTAINERS : 0) |
+	       (user_namespaces ? BT_FEATURE_USER_NAMESPACES_HOST_NETWORK : 0);
+}
+
+/* Claims of ephemeral volumes belong to one pod, so its name and UID are part of what it asks for. */
+static void put_volumes(struct bt_signatures *s, const struct bt_pod_object *pod)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+	bool own = false;
+
+	for (uint32_t i = 0; i < spec->volume_n; i++) {
+		const struct bt_volume_object *volume = &spec->volumes[i];
+
+		if (!bt_volume_matters(volume->type)) {
+			continue;
+		}
+		put(s, (uint64_t)volume->type << 1 | volume->read_only);
+		put_name(s, volume->name);
+		put_name(s, volume->source);
+		put_name(s, volume->pool);
+		put_name(s, volume->kind);
+		put_list(s, &volume->monitors);
+		own |= volume->type == BT_VOLUME_EPHEMERAL;
+	}
+	put(s, UINT64_MAX);
+	if (own) {
+		put_name(s, pod->meta.name);
+		put_name(s, pod->meta.uid);
+	}
 }
 
 static bool is_sidecar(const struct bt_container_object *container)
@@ -278,7 +346,8 @@ static void put_pod(
 	put_pod_affinity(s, &spec->affinity.pod_anti_affinity);
 	put_spread(s, spec);
 	put_owner(s, pod);
-	put(s, needs_of(spec));
+	put(s, (uint64_t)features_of(spec) << 32 | needs_of(spec));
+	put_volumes(s, pod);
 }
 
 /* ---- the parts of a new signature ---- */
@@ -494,6 +563,28 @@ static void keep_spread(
 	}
 }
 
+static void keep_volumes(
+	struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+	struct bt_intern *intern = s->dictionary->intern;
+	struct bt_pod_volume *volumes = bt_arena_zalloc(&s->arena, spec->volume_n * sizeof(*volumes));
+
+	for (uint32_t i = 0; i < spec->volume_n; i++) {
+		if (!bt_volume_matters(spec->volumes[i].type)) {
+			continue;
+		}
+		bt_pod_volume_compile(intern, &s->arena, &spec->volumes[i], pod->meta.name,
+			&volumes[signature->volume_n++]);
+		if (spec->volumes[i].type == BT_VOLUME_EPHEMERAL) {
+			signature->pod_name = bt_intern_add(intern, pod->meta.name);
+			signature->pod_uid =
+				pod->meta.uid.len ? bt_intern_add(intern, pod->meta.uid) : BT_NAME_NONE;
+		}
+	}
+	signature->volumes = volumes;
+}
+
 static struct bt_signature *build(
 	struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
@@ -520,6 +611,7 @@ static struct bt_signature *build(
 		.tolerations = tolerations,
 		.toleration_n = spec->toleration_n,
 		.needs = needs_of(spec),
+		.features = features_of(spec),
 	};
 	signature->requests.fit = keep_amounts(s, requests->fit);
 	signature->requests.used = keep_amounts(s, requests->used);
@@ -531,6 +623,7 @@ static struct bt_signature *build(
 	signature->pod_affinity =
 		bt_pod_affinity_compile(intern, &s->arena, &spec->affinity, signature->namespace_, &s->text);
 	keep_spread(s, pod, signature);
+	keep_volumes(s, pod, signature);
 	return signature;
 }
 

@@ -8,6 +8,7 @@
 #include "engine/model/request.h"
 #include "engine/model/selector.h"
 #include "engine/model/taint.h"
+#include "engine/model/volume.h"
 
 struct bt_preferred_term {
 	int32_t weight;
@@ -20,7 +21,16 @@ struct bt_host_port {
 };
 
 /* Features of a pod whose plugin berth does not have yet: its decision would not be kube-scheduler's. */
-enum bt_need { BT_NEED_VOLUMES = 1 << 0, BT_NEED_CLAIMS = 1 << 1 };
+enum bt_need { BT_NEED_CLAIMS = 1 << 0 };
+
+/* Features of a node that pods can need, as bits. Source: component-helpers nodedeclaredfeatures, v1.36.3. */
+enum bt_feature {
+	BT_FEATURE_RESTART_ALL_CONTAINERS = 1 << 0,	 /* RestartAllContainersOnContainerExits */
+	BT_FEATURE_USER_NAMESPACES_HOST_NETWORK = 1 << 1 /* UserNamespacesHostNetworkSupport */
+};
+
+/* The bits of the features that a node declares. */
+uint32_t bt_features_declared(const struct bt_str_list *names);
 
 struct bt_signature {
 	uint32_t ix;
@@ -53,7 +63,12 @@ struct bt_signature {
 	 * pod has its own. */
 	enum bt_owner_kind owner_kind;
 	uint32_t owner_name;
-	uint32_t needs; /* enum bt_need bits */
+	uint32_t needs;			     /* enum bt_need bits */
+	uint32_t features;		     /* enum bt_feature bits that a node must have */
+	const struct bt_pod_volume *volumes; /* those that matter, in the order of the spec */
+	uint32_t volume_n;
+	/* The pod's own, when it has ephemeral volumes, whose claims belong to one pod; else BT_NAME_NONE. */
+	uint32_t pod_name, pod_uid;
 };
 
 struct bt_signatures;

@@ -30,29 +30,62 @@ static void reserve(struct bt_evaluation *e, uint32_t node_n)
 	e->totals = bt_mem_realloc(e->totals, node_n, sizeof(*e->totals));
 }
 
+/* What PreFilter says now that the plugins that ask about volumes have been asked. */
+static void settle(struct bt_plan *plan, const struct bt_view *view)
+{
+	plan->refusal = NULL;
+	plan->pre_filter_error = NULL;
+	for (uint32_t i = 0; i < plan->profile->pre_filter_n; i++) {
+		uint32_t u = plan->profile->pre_filter[i];
+		const struct bt_compiled *compiled = &plan->compiled[u];
+
+		if (compiled->refused) {
+			plan->refusal = compiled->refusal;
+			plan->refused_by = u;
+			return;
+		}
+		if (compiled->pre_filter_error) {
+			plan->pre_filter_error = bt_keep_text(view, "running PreFilter plugin \"%s\": %s",
+				plan->profile->uses[u].plugin->name, compiled->pre_filter_error);
+			return;
+		}
+	}
+}
+
 bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 {
-	bool idle = true;
+	bool idle = true, mounts = plan->signature->volume_n > 0;
 
-	if (plan->idle_version && plan->idle_version == view->counting->version) {
+	if (!mounts && (plan->refusal || plan->pre_filter_error ||
+			       (plan->idle_version && plan->idle_version == view->counting->version))) {
 		return true;
 	}
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 		struct bt_compiled *compiled = &plan->compiled[u];
 
-		if (!use->plugin->prepare) {
+		if (use->plugin->prepare) {
+			use->plugin->prepare(
+				compiled->state, view, &compiled->filter_skip, &compiled->score_skip);
+		} else if (use->plugin->pre_filter && compiled->state) {
+			compiled->refused = false;
+			compiled->pre_filter_error = NULL;
+			use->plugin->pre_filter(compiled->state, view, compiled);
+		} else {
 			continue;
 		}
-		use->plugin->prepare(compiled->state, view, &compiled->filter_skip, &compiled->score_skip);
 		idle &= (compiled->filter_skip || !use->filter) && (compiled->score_skip || !use->score);
 	}
-	/* Preparing may itself have made terms known. */
-	plan->idle_version = idle ? view->counting->version : 0;
+	if (mounts) {
+		settle(plan, view);
+	}
+	/* Preparing may itself have made terms known. A pod with volumes is asked every time. */
+	plan->idle_version = idle && !mounts ? view->counting->version : 0;
 	return idle;
 }
 
-/* The first use that refuses the node as it is, or BT_PASSED. */
+/* The first use that refuses the node as it is, or BT_PASSED. An error is the profile's or the filter's own.
+ */
 static uint32_t filter_once(
 	const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix, const char **out_error)
 {
@@ -70,6 +103,8 @@ static uint32_t filter_once(
 		}
 		plugin->filter(plan->compiled[u].term, view, node_ix, 1, &pass);
 		if (!pass) {
+			*out_error = plugin->failure ? plugin->failure(plan->compiled[u].term, view, node_ix)
+						     : NULL;
 			return u;
 		}
 	}
@@ -113,6 +148,18 @@ void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 	plugin->reject(term, view, node_ix, out_rejection);
 }
 
+/* A filter's own error gets the words that upstream puts before it. */
+static void name_error(const struct bt_plan *plan, uint32_t by, struct bt_evaluation *e)
+{
+	if (e->error == plan->filter_error[by]) {
+		return;
+	}
+	bt_buf_clear(&e->text);
+	bt_buf_printf(
+		&e->text, "running \"%s\" filter plugin: %s", plan->profile->uses[by].plugin->name, e->error);
+	e->error = e->text.ptr;
+}
+
 static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t node_n, uint32_t limit, struct bt_evaluation *e)
 {
@@ -120,6 +167,7 @@ static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view,
 		uint32_t by = bt_filter_node(plan, view, e->promises, nodes[i], &e->error);
 
 		if (e->error) {
+			name_error(plan, by, e);
 			return;
 		}
 		/* The feasible node that is one too many is not looked at again, and not counted as visited
@@ -220,7 +268,12 @@ void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const u
 	out->feasible_n = 0;
 	out->error = NULL;
 	filter_nodes(plan, view, nodes, node_n, limit, out);
-	if (out->error || out->feasible_n == 0) {
+	if (out->error) {
+		/* A filter that fails on one node fails the cycle, whatever passed before. */
+		out->feasible_n = 0;
+		return;
+	}
+	if (out->feasible_n == 0) {
 		return;
 	}
 	if (plan->profile->score_n == 0) {

@@ -573,7 +573,8 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 		plan->witness[u] = BT_NO_NODE;
 	}
 	errors |= plan->score_error || plan->pre_filter_error;
-	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed) {
+	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed &&
+		signature->volume_n == 0) {
 		plan->columns = make_groups(planner, plan);
 		plan->usage = usage_column(planner, plan);
 		planner->column_bytes += 4 * (size_t)planner->env.view->snapshot->slot_n;

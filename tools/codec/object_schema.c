@@ -199,12 +199,37 @@ static const struct bt_field port_fields[] = {
 };
 SCHEMA(port, port_fields, bt_port_object);
 
+/* Into a bool: whether one of the rules restarts all containers. */
+static bool read_restart_rules(struct bt_decode *decode, void *field)
+{
+	static const struct bt_field rule_fields[] = {
+		{.name = BT_STR("action"), .type = BT_FIELD_STR, .offset = 0}};
+	static const struct bt_schema rule = BT_SCHEMA(rule_fields, struct bt_str);
+
+	if (!bt_json_enter_array(decode->json)) {
+		return false;
+	}
+	while (bt_json_next_element(decode->json)) {
+		struct bt_str action = {0};
+
+		if (!bt_schema_decode(decode, &rule, &action)) {
+			return false;
+		}
+		*(bool *)field |= bt_str_is(action, "RestartAllContainers");
+	}
+	return bt_json_error(decode->json)->status == BT_OK;
+}
+
 static const struct bt_field container_fields[] = {
 	FIELD("image", STR, bt_container_object, image),
 	FIELD("name", STR, bt_container_object, name),
 	ARRAY("ports", bt_container_object, ports, port_n, port),
 	OBJECT_HAS("resources", bt_container_object, resources, requirements, resources.set),
 	FIELD("restartPolicy", STR, bt_container_object, restart_policy),
+	{.name = BT_STR("restartPolicyRules"),
+		.type = BT_FIELD_CUSTOM,
+		.offset = offsetof(struct bt_container_object, restarts_all),
+		.read = read_restart_rules},
 };
 SCHEMA(container, container_fields, bt_container_object);
 
@@ -229,7 +254,8 @@ static const struct bt_field rbd_source_fields[] = {
 	READ_ONLY,
 };
 SCHEMA(rbd_source, rbd_source_fields, bt_volume_object);
-static const struct bt_field azure_source_fields[] = {SOURCE("diskName", source), READ_ONLY};
+static const struct bt_field azure_source_fields[] = {
+	SOURCE("diskURI", source), SOURCE("kind", kind), READ_ONLY};
 SCHEMA(azure_source, azure_source_fields, bt_volume_object);
 static const struct bt_field csi_source_fields[] = {SOURCE("driver", source), READ_ONLY};
 SCHEMA(csi_source, csi_source_fields, bt_volume_object);
@@ -389,6 +415,127 @@ static const struct bt_field pdb_fields[] = {
 	INLINE("status", pdb_status),
 };
 
+/* Storage. */
+#define PV_SOURCE(json, kind, table)                                                                         \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_OBJECT,                                               \
+		.offset = offsetof(struct bt_persistent_volume_object, source), .schema = &(table),          \
+		.tag = BT_MEMBER(struct bt_persistent_volume_object, source.type),                           \
+		.tag_value = BT_VOLUME_##kind                                                                \
+	}
+static const struct bt_field csi_volume_fields[] = {SOURCE("driver", source), SOURCE("volumeHandle", handle)};
+SCHEMA(csi_volume, csi_volume_fields, bt_volume_object);
+static const struct bt_field claim_ref_fields[] = {
+	FIELD("name", STR, bt_persistent_volume_object, claim_name),
+	FIELD("namespace", STR, bt_persistent_volume_object, claim_namespace),
+	FIELD("uid", STR, bt_persistent_volume_object, claim_uid),
+};
+SCHEMA(claim_ref, claim_ref_fields, bt_persistent_volume_object);
+static const struct bt_field volume_affinity_fields[] = {
+	OBJECT_HAS("required", bt_persistent_volume_object, affinity, node_selector, affinity.set)};
+SCHEMA(volume_affinity, volume_affinity_fields, bt_persistent_volume_object);
+static const struct bt_field pv_spec_fields[] = {
+	FIELD("accessModes", STR_LIST, bt_persistent_volume_object, access_modes),
+	PV_SOURCE("awsElasticBlockStore", AWS_EBS, volume_id_source),
+	PV_SOURCE("azureDisk", AZURE_DISK, azure_source),
+	FIELD("capacity", RESOURCES, bt_persistent_volume_object, capacity),
+	PV_SOURCE("cinder", CINDER, volume_id_source),
+	{.name = BT_STR("claimRef"),
+		.type = BT_FIELD_OBJECT,
+		.offset = 0,
+		.schema = &claim_ref,
+		.flag = BT_MEMBER(struct bt_persistent_volume_object, has_claim)},
+	PV_SOURCE("csi", CSI_INLINE, csi_volume),
+	PV_SOURCE("gcePersistentDisk", GCE_PD, gce_source),
+	INLINE("nodeAffinity", volume_affinity),
+	PV_SOURCE("portworxVolume", PORTWORX, volume_id_source),
+	FIELD("storageClassName", STR, bt_persistent_volume_object, storage_class),
+	FIELD("volumeAttributesClassName", STR, bt_persistent_volume_object, attributes_class),
+	FIELD("volumeMode", STR, bt_persistent_volume_object, volume_mode),
+};
+SCHEMA(pv_spec, pv_spec_fields, bt_persistent_volume_object);
+static const struct bt_field pv_status_fields[] = {FIELD("phase", STR, bt_persistent_volume_object, phase)};
+SCHEMA(pv_status, pv_status_fields, bt_persistent_volume_object);
+static const struct bt_field pv_fields[] = {
+	HEADER, META(bt_persistent_volume_object), INLINE("spec", pv_spec), INLINE("status", pv_status)};
+
+static const struct bt_field claim_resources_fields[] = {
+	FIELD("requests", RESOURCES, bt_claim_object, requests)};
+SCHEMA(claim_resources, claim_resources_fields, bt_claim_object);
+static const struct bt_field claim_spec_fields[] = {
+	FIELD("accessModes", STR_LIST, bt_claim_object, access_modes),
+	INLINE("resources", claim_resources),
+	OBJECT_HAS("selector", bt_claim_object, selector, label_selector, selector.set),
+	FIELD("storageClassName", STR, bt_claim_object, storage_class),
+	FIELD("volumeAttributesClassName", STR, bt_claim_object, attributes_class),
+	FIELD("volumeMode", STR, bt_claim_object, volume_mode),
+	FIELD("volumeName", STR, bt_claim_object, volume_name),
+};
+SCHEMA(claim_spec, claim_spec_fields, bt_claim_object);
+static const struct bt_field claim_status_fields[] = {FIELD("phase", STR, bt_claim_object, phase)};
+SCHEMA(claim_status, claim_status_fields, bt_claim_object);
+static const struct bt_field claim_fields[] = {
+	HEADER, META(bt_claim_object), INLINE("spec", claim_spec), INLINE("status", claim_status)};
+
+static const struct bt_field topology_requirement_fields[] = {
+	FIELD("key", STR, bt_requirement_object, key),
+	FIELD("values", STR_LIST, bt_requirement_object, values),
+};
+SCHEMA(topology_requirement, topology_requirement_fields, bt_requirement_object);
+static const struct bt_field topology_term_fields[] = {
+	ARRAY("matchLabelExpressions", bt_requirement_object_list, items, n, topology_requirement)};
+SCHEMA(topology_term, topology_term_fields, bt_requirement_object_list);
+static const struct bt_field storage_class_fields[] = {
+	HEADER,
+	ARRAY("allowedTopologies", bt_storage_class_object, topologies, topology_n, topology_term),
+	META(bt_storage_class_object),
+	FIELD("provisioner", STR, bt_storage_class_object, provisioner),
+	FIELD("volumeBindingMode", STR, bt_storage_class_object, binding_mode),
+};
+
+static const struct bt_field csi_allocatable_fields[] = {
+	FIELD_HAS("count", I32, bt_csi_node_driver_object, count, has_count)};
+SCHEMA(csi_allocatable, csi_allocatable_fields, bt_csi_node_driver_object);
+static const struct bt_field csi_node_driver_fields[] = {
+	INLINE("allocatable", csi_allocatable),
+	FIELD("name", STR, bt_csi_node_driver_object, name),
+};
+SCHEMA(csi_node_driver, csi_node_driver_fields, bt_csi_node_driver_object);
+static const struct bt_field csi_node_spec_fields[] = {
+	ARRAY("drivers", bt_csi_node_object, drivers, driver_n, csi_node_driver)};
+SCHEMA(csi_node_spec, csi_node_spec_fields, bt_csi_node_object);
+static const struct bt_field csi_node_fields[] = {
+	HEADER, META(bt_csi_node_object), INLINE("spec", csi_node_spec)};
+
+static const struct bt_field csi_driver_spec_fields[] = {
+	FIELD("preventPodSchedulingIfMissing", BOOL, bt_csi_driver_object, prevent_if_missing),
+	FIELD("storageCapacity", BOOL, bt_csi_driver_object, storage_capacity),
+};
+SCHEMA(csi_driver_spec, csi_driver_spec_fields, bt_csi_driver_object);
+static const struct bt_field csi_driver_fields[] = {
+	HEADER, META(bt_csi_driver_object), INLINE("spec", csi_driver_spec)};
+
+static const struct bt_field storage_capacity_fields[] = {
+	HEADER,
+	FIELD_HAS("capacity", QUANTITY, bt_storage_capacity_object, capacity, has_capacity),
+	FIELD_HAS("maximumVolumeSize", QUANTITY, bt_storage_capacity_object, maximum_size, has_maximum_size),
+	META(bt_storage_capacity_object),
+	OBJECT_HAS("nodeTopology", bt_storage_capacity_object, topology, label_selector, topology.set),
+	FIELD("storageClassName", STR, bt_storage_capacity_object, storage_class),
+};
+
+static const struct bt_field attachment_source_fields[] = {
+	FIELD("persistentVolumeName", STR, bt_attachment_object, volume_name)};
+SCHEMA(attachment_source, attachment_source_fields, bt_attachment_object);
+static const struct bt_field attachment_spec_fields[] = {
+	FIELD("attacher", STR, bt_attachment_object, attacher),
+	FIELD("nodeName", STR, bt_attachment_object, node_name),
+	INLINE("source", attachment_source),
+};
+SCHEMA(attachment_spec, attachment_spec_fields, bt_attachment_object);
+static const struct bt_field attachment_fields[] = {
+	HEADER, META(bt_attachment_object), INLINE("spec", attachment_spec)};
+
 /* Workloads. */
 static const struct bt_field template_fields[] = {
 	OBJECT("metadata", bt_workload_object, template_meta, bt_meta_schema),
@@ -486,8 +633,8 @@ static const struct bt_kind_schema kinds[] = {
 	KIND("v1", "Pod", POD, pod_fields, bt_pod_object),
 	KIND("v1", "Node", NODE, node_fields, bt_node_object),
 	KIND("v1", "Namespace", NAMESPACE, other_fields, bt_namespace_object),
-	KIND("v1", "PersistentVolume", PERSISTENT_VOLUME, other_fields, bt_other_object),
-	KIND("v1", "PersistentVolumeClaim", PERSISTENT_VOLUME_CLAIM, other_fields, bt_other_object),
+	KIND("v1", "PersistentVolume", PERSISTENT_VOLUME, pv_fields, bt_persistent_volume_object),
+	KIND("v1", "PersistentVolumeClaim", PERSISTENT_VOLUME_CLAIM, claim_fields, bt_claim_object),
 	KIND("v1", "Service", SERVICE, service_fields, bt_service_object),
 	KIND("v1", "ReplicationController", REPLICATION_CONTROLLER, rc_fields, bt_workload_object),
 	KIND("apps/v1", "ReplicaSet", REPLICA_SET, workload_fields, bt_workload_object),
@@ -499,9 +646,14 @@ static const struct bt_kind_schema kinds[] = {
 	KIND("policy/v1", "PodDisruptionBudget", POD_DISRUPTION_BUDGET, pdb_fields, bt_pdb_object),
 	KIND("scheduling.k8s.io/v1", "PriorityClass", PRIORITY_CLASS, priority_class_fields,
 		bt_priority_class_object),
-	KIND("storage.k8s.io/v1", "StorageClass", STORAGE_CLASS, other_fields, bt_other_object),
-	KIND("storage.k8s.io/v1", "CSINode", CSI_NODE, other_fields, bt_other_object),
-	KIND("storage.k8s.io/v1", "CSIDriver", CSI_DRIVER, other_fields, bt_other_object),
+	KIND("storage.k8s.io/v1", "StorageClass", STORAGE_CLASS, storage_class_fields,
+		bt_storage_class_object),
+	KIND("storage.k8s.io/v1", "CSINode", CSI_NODE, csi_node_fields, bt_csi_node_object),
+	KIND("storage.k8s.io/v1", "CSIDriver", CSI_DRIVER, csi_driver_fields, bt_csi_driver_object),
+	KIND("storage.k8s.io/v1", "CSIStorageCapacity", CSI_STORAGE_CAPACITY, storage_capacity_fields,
+		bt_storage_capacity_object),
+	KIND("storage.k8s.io/v1", "VolumeAttachment", VOLUME_ATTACHMENT, attachment_fields,
+		bt_attachment_object),
 };
 static const struct bt_kind_schema other_kind = KIND("", "", OTHER, other_fields, bt_other_object);
 

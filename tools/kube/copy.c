@@ -198,6 +198,8 @@ static void volumes(const struct copier *copier, struct bt_pod_spec_object *spec
 		text(copier, &spec->volumes[i].name);
 		text(copier, &spec->volumes[i].source);
 		text(copier, &spec->volumes[i].pool);
+		text(copier, &spec->volumes[i].handle);
+		text(copier, &spec->volumes[i].kind);
 		texts(copier, &spec->volumes[i].monitors);
 	}
 	spec->claims = copy_array(copier, spec->claims, spec->claim_n, sizeof(*spec->claims));

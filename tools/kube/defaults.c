@@ -17,6 +17,10 @@ static const struct bt_str default_scheduler = BT_STR("default-scheduler");
 static const struct bt_str always = BT_STR("Always");
 static const struct bt_str protocol_tcp = BT_STR("TCP");
 static const struct bt_str default_rbd_pool = BT_STR("rbd");
+static const struct bt_str shared_disk = BT_STR("Shared");
+static const struct bt_str pending = BT_STR("Pending");
+static const struct bt_str filesystem = BT_STR("Filesystem");
+static const struct bt_str immediate = BT_STR("Immediate");
 static const struct bt_str preempt_lower = BT_STR("PreemptLowerPriority");
 static const struct bt_str default_namespace = BT_STR("default");
 static const struct bt_str namespace_label = BT_STR("kubernetes.io/metadata.name");
@@ -240,6 +244,35 @@ static void container_defaults(struct bt_container_object *containers, uint32_t 
 	}
 }
 
+static void azure_defaults(struct bt_volume_object *volume)
+{
+	if (volume->type == BT_VOLUME_AZURE_DISK && volume->kind.len == 0) {
+		volume->kind = shared_disk;
+	}
+}
+
+static void set_default(struct bt_str *text, struct bt_str value)
+{
+	if (text->len == 0) {
+		*text = value;
+	}
+}
+
+static void persistent_volume_defaults(struct bt_persistent_volume_object *volume)
+{
+	set_default(&volume->phase, pending);
+	set_default(&volume->volume_mode, filesystem);
+	round_quantities(&volume->capacity);
+	azure_defaults(&volume->source);
+}
+
+static void claim_defaults(struct bt_claim_object *claim)
+{
+	set_default(&claim->phase, pending);
+	set_default(&claim->volume_mode, filesystem);
+	round_quantities(&claim->requests);
+}
+
 /* The part that pods and pod templates have in common. */
 static void pod_spec_defaults(struct bt_pod_spec_object *spec)
 {
@@ -254,9 +287,12 @@ static void pod_spec_defaults(struct bt_pod_spec_object *spec)
 		spec->scheduler_name = default_scheduler;
 	}
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
-		if (spec->volumes[i].type == BT_VOLUME_RBD && spec->volumes[i].pool.len == 0) {
-			spec->volumes[i].pool = default_rbd_pool;
+		struct bt_volume_object *volume = &spec->volumes[i];
+
+		if (volume->type == BT_VOLUME_RBD && volume->pool.len == 0) {
+			volume->pool = default_rbd_pool;
 		}
+		azure_defaults(volume);
 	}
 	container_defaults(spec->init_containers, spec->init_container_n);
 	container_defaults(spec->containers, spec->container_n);
@@ -390,6 +426,15 @@ void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena)
 	case BT_KIND_CRON_JOB:
 		workload_defaults(object->kind, &object->workload);
 		break;
+	case BT_KIND_PERSISTENT_VOLUME:
+		persistent_volume_defaults(&object->persistent_volume);
+		break;
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
+		claim_defaults(&object->claim);
+		break;
+	case BT_KIND_STORAGE_CLASS:
+		set_default(&object->storage_class.binding_mode, immediate);
+		break;
 	default:
 		break;
 	}
@@ -400,6 +445,7 @@ void bt_defaults_namespace(struct bt_object *object)
 	switch (object->kind) {
 	case BT_KIND_POD:
 	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
+	case BT_KIND_CSI_STORAGE_CAPACITY:
 	case BT_KIND_SERVICE:
 	case BT_KIND_REPLICA_SET:
 	case BT_KIND_REPLICATION_CONTROLLER:

@@ -32,7 +32,7 @@ static bool is_used(enum bt_kind kind)
 	case BT_KIND_CRON_JOB:
 		return true;
 	default:
-		return false;
+		return bt_volumes_has_kind(kind);
 	}
 }
 
@@ -241,6 +241,8 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 		bt_engine_apply_controller(load->engine, object->kind, &object->workload);
 		break;
 	default:
+		/* The cache takes the kinds of storage, and leaves others alone. */
+		bt_engine_apply_storage(load->engine, object);
 		break;
 	}
 }

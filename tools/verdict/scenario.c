@@ -64,6 +64,8 @@ static enum bt_status enter(
 		bt_engine_apply_controller(cluster->engine, object->kind, &object->workload);
 	} else if (object->kind == BT_KIND_POD_DISRUPTION_BUDGET) {
 		bt_engine_apply_budget(cluster->engine, &object->pdb);
+	} else if (bt_volumes_has_kind(object->kind)) {
+		bt_engine_apply_storage(cluster->engine, object);
 	} else if (object->kind == BT_KIND_POD) {
 		/* A scenario holds what reached the scheduler; its watch leaves out pods that have ended, so
 		 * this one counts. */

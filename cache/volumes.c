@@ -1,0 +1,903 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Storage objects by name; disks per node, kept until something under them changes.
+ */
+#include "cache/volumes.h"
+
+#include <stdlib.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+/* Handles of disks that are yet to be provisioned: this bit and the claim's index. */
+#define UNBOUND_HANDLE 0x80000000u
+
+/* Objects of one kind by their names. */
+struct table {
+	void *items;
+	size_t n, cap, size;
+};
+
+/* Lists of indices by a key, for finding what refers to it. */
+struct chains {
+	struct bt_map first; /* key -> index plus one */
+	uint32_t *next;	     /* by index: the next one's plus one, or 0 */
+	size_t cap;
+};
+
+/* How often pods on a node use a claim. */
+struct claim_use {
+	uint32_t node_ix, pod_n; /* pod_n: other than as an ephemeral volume */
+	uint32_t all_n;
+};
+
+struct claim_uses {
+	struct claim_use *items;
+	size_t n, cap;
+};
+
+/* What was worked out of a node. */
+struct node_state {
+	struct bt_attached is;
+	uint64_t *disks;
+	struct bt_driver_count *counts;
+	size_t disk_cap, count_cap;
+	uint64_t facts; /* as of; 0: never, or something changed on the node */
+};
+
+struct promise {
+	uint32_t ix, next; /* next: index plus one of the pod's next, or of the next free one */
+	bool of_claim;
+	uint64_t version;
+};
+
+struct bt_volumes {
+	struct bt_storage view;
+	struct bt_dictionary *dictionary;
+	const struct bt_snapshot *snapshot;
+	struct bt_arena arena; /* of objects, for ever */
+	struct bt_arena scratch;
+	struct table pvs, claims, classes, csi_nodes, drivers, capacities, attachments;
+	struct bt_map capacity_ixs, attachment_ixs;
+	struct chains class_pvs, volume_claims, node_attachments, volume_attachments;
+	struct claim_uses *uses; /* by claim */
+	size_t uses_cap;
+	struct bt_volume_users *users; /* by node slot */
+	struct node_state *nodes;      /* by node slot */
+	size_t slot_cap;
+	struct bt_map node_slots; /* node name -> slot, of nodes that were worked out */
+	uint64_t facts;		  /* grows when any node may have to be worked out again */
+	struct promise *promises;
+	size_t promise_n, promise_cap;
+	uint32_t free_promise;	/* index plus one */
+	struct bt_map promised; /* pod index plus one -> index plus one of its first promise */
+};
+
+/* ---- chains ---- */
+
+static void chain_add(struct chains *chains, uint64_t key, uint32_t ix)
+{
+	uint32_t first = 0;
+
+	if (!key) {
+		return;
+	}
+	while (ix >= chains->cap) {
+		size_t old = chains->cap;
+
+		chains->cap = old ? old * 2 : 64;
+		chains->next = bt_mem_realloc(chains->next, chains->cap, sizeof(*chains->next));
+		memset(chains->next + old, 0, (chains->cap - old) * sizeof(*chains->next));
+	}
+	bt_map_get(&chains->first, key, &first);
+	chains->next[ix] = first;
+	bt_map_put(&chains->first, key, ix + 1);
+}
+
+static void chain_remove(struct chains *chains, uint64_t key, uint32_t ix)
+{
+	uint32_t first = 0;
+
+	if (!key || !bt_map_get(&chains->first, key, &first)) {
+		return;
+	}
+	if (first == ix + 1) {
+		bt_map_put(&chains->first, key, chains->next[ix]);
+		return;
+	}
+	for (uint32_t at = first; at; at = chains->next[at - 1]) {
+		if (chains->next[at - 1] == ix + 1) {
+			chains->next[at - 1] = chains->next[ix];
+			return;
+		}
+	}
+}
+
+static uint32_t chain_first(const struct chains *chains, uint64_t key)
+{
+	uint32_t first = 0;
+
+	if (key) {
+		bt_map_get(&chains->first, key, &first);
+	}
+	return first;
+}
+
+static void chains_fini(struct chains *chains)
+{
+	bt_map_fini(&chains->first);
+	bt_mem_free(chains->next);
+}
+
+/* ---- tables ---- */
+
+static void *table_at(const struct table *table, uint32_t ix)
+{
+	return (char *)table->items + (size_t)ix * table->size;
+}
+
+/* The index of a key, given now if it has none; then the object is all zeroes. */
+static uint32_t table_ix(struct table *table, struct bt_map *ixs, uint64_t key)
+{
+	uint32_t ix;
+
+	if (bt_map_get(ixs, key, &ix)) {
+		return ix;
+	}
+	table->items = bt_mem_grow(table->items, table->n, &table->cap, table->size);
+	ix = (uint32_t)table->n++;
+	memset(table_at(table, ix), 0, table->size);
+	bt_map_put(ixs, key, ix);
+	return ix;
+}
+
+/* ---- nodes ---- */
+
+static void reserve(struct bt_volumes *v, uint32_t slot)
+{
+	size_t old = v->slot_cap;
+
+	if (slot < old) {
+		return;
+	}
+	while (slot >= v->slot_cap) {
+		v->slot_cap = v->slot_cap ? v->slot_cap * 2 : 64;
+	}
+	v->users = bt_mem_realloc(v->users, v->slot_cap, sizeof(*v->users));
+	v->nodes = bt_mem_realloc(v->nodes, v->slot_cap, sizeof(*v->nodes));
+	memset(v->users + old, 0, (v->slot_cap - old) * sizeof(*v->users));
+	memset(v->nodes + old, 0, (v->slot_cap - old) * sizeof(*v->nodes));
+	v->view.users = v->users;
+	v->view.user_slot_n = (uint32_t)v->slot_cap;
+}
+
+static void forget_node(struct bt_volumes *v, uint32_t node_name)
+{
+	uint32_t slot;
+
+	if (node_name && bt_map_get(&v->node_slots, node_name, &slot)) {
+		v->nodes[slot].facts = 0;
+	}
+}
+
+static void forget_claim(struct bt_volumes *v, uint32_t claim_ix)
+{
+	for (size_t i = 0; claim_ix < v->uses_cap && i < v->uses[claim_ix].n; i++) {
+		v->nodes[v->uses[claim_ix].items[i].node_ix].facts = 0;
+	}
+}
+
+static struct claim_uses *uses_of(struct bt_volumes *v, uint32_t claim_ix)
+{
+	size_t old = v->uses_cap;
+
+	while (claim_ix >= v->uses_cap) {
+		v->uses_cap = v->uses_cap ? v->uses_cap * 2 : 64;
+	}
+	if (v->uses_cap != old) {
+		v->uses = bt_mem_realloc(v->uses, v->uses_cap, sizeof(*v->uses));
+		memset(v->uses + old, 0, (v->uses_cap - old) * sizeof(*v->uses));
+	}
+	return &v->uses[claim_ix];
+}
+
+/* The index of a claim, also of one that is not known yet. */
+static uint32_t claim_ix_of(struct bt_volumes *v, uint32_t namespace_, uint32_t name)
+{
+	uint32_t ix = table_ix(&v->claims, &v->view.claim_ixs, bt_pair_key(namespace_, name));
+
+	v->view.claims = v->claims.items;
+	return ix;
+}
+
+static size_t find_use(const struct claim_uses *uses, uint32_t node_ix)
+{
+	size_t i = 0;
+
+	while (i < uses->n && uses->items[i].node_ix != node_ix) {
+		i++;
+	}
+	return i;
+}
+
+static void use_claim(
+	struct bt_volumes *v, uint32_t namespace_, const struct bt_pod_volume *volume, uint32_t node_ix)
+{
+	struct claim_uses *uses = uses_of(v, claim_ix_of(v, namespace_, volume->source));
+	size_t i = find_use(uses, node_ix);
+
+	if (i == uses->n) {
+		uses->items = bt_mem_grow(uses->items, uses->n, &uses->cap, sizeof(*uses->items));
+		uses->items[uses->n++] = (struct claim_use){.node_ix = node_ix};
+	}
+	uses->items[i].all_n++;
+	uses->items[i].pod_n += volume->type == BT_VOLUME_CLAIM;
+}
+
+static void release_claim(
+	struct bt_volumes *v, uint32_t namespace_, const struct bt_pod_volume *volume, uint32_t node_ix)
+{
+	struct claim_uses *uses = uses_of(v, claim_ix_of(v, namespace_, volume->source));
+	size_t i = find_use(uses, node_ix);
+
+	BT_INVARIANT(i < uses->n && uses->items[i].all_n > 0);
+	uses->items[i].all_n--;
+	uses->items[i].pod_n -= volume->type == BT_VOLUME_CLAIM;
+	if (uses->items[i].all_n == 0) {
+		uses->items[i] = uses->items[--uses->n];
+	}
+}
+
+void bt_volumes_enter(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix)
+{
+	reserve(v, node_ix);
+	struct bt_volume_users *users = &v->users[node_ix];
+
+	if (users->n == users->cap) {
+		users->cap = users->cap ? users->cap * 2 : 4;
+		users->items = bt_mem_realloc(users->items, users->cap, sizeof(*users->items));
+	}
+	users->items[users->n++] = signature;
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (bt_volume_claims(signature->volumes[i].type)) {
+			use_claim(v, signature->namespace_, &signature->volumes[i], node_ix);
+		}
+	}
+	v->nodes[node_ix].facts = 0;
+}
+
+void bt_volumes_leave(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix)
+{
+	struct bt_volume_users *users = &v->users[node_ix];
+	uint32_t at = 0;
+
+	while (at < users->n && users->items[at] != signature) {
+		at++;
+	}
+	BT_INVARIANT(at < users->n);
+	users->items[at] = users->items[--users->n];
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (bt_volume_claims(signature->volumes[i].type)) {
+			release_claim(v, signature->namespace_, &signature->volumes[i], node_ix);
+		}
+	}
+	v->nodes[node_ix].facts = 0;
+}
+
+static bool in_use(void *context, const struct bt_claim *claim)
+{
+	const struct bt_volumes *v = context;
+	size_t ix = (size_t)(claim - (const struct bt_claim *)v->claims.items);
+
+	for (size_t i = 0; ix < v->uses_cap && i < v->uses[ix].n; i++) {
+		const struct claim_use *use = &v->uses[ix].items[i];
+
+		if (use->pod_n && bt_bitmap_test(v->snapshot->live, use->node_ix)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- disks ---- */
+
+/* A volume that is not there yet counts as one of its own that the class's provisioner will make. */
+static struct bt_csi_disk disk_of_class(const struct bt_volumes *v, const struct bt_claim *claim)
+{
+	struct bt_csi_disk none = {.driver = BT_NAME_EMPTY, .handle = BT_NAME_EMPTY};
+	const struct bt_storage_class *class_ = bt_storage_class(&v->view, claim->class_);
+	uint32_t handle = UNBOUND_HANDLE | (uint32_t)(claim - (const struct bt_claim *)v->claims.items);
+
+	if (claim->class_ == BT_NAME_EMPTY || !class_) {
+		return none;
+	}
+	enum bt_in_tree in_tree = bt_in_tree_named(bt_intern_str(v->dictionary->intern, class_->provisioner));
+	if (in_tree >= BT_IN_TREE_COUNTED_N) {
+		return none;
+	}
+	if (in_tree != BT_IN_TREE_NONE) {
+		return (struct bt_csi_disk){.in_tree = in_tree,
+			.driver = bt_intern_add(v->dictionary->intern, bt_in_tree_driver(in_tree)),
+			.handle = handle};
+	}
+	return (struct bt_csi_disk){.driver = class_->provisioner, .handle = handle};
+}
+
+static struct bt_csi_disk disk_of(void *context, const struct bt_claim *claim)
+{
+	const struct bt_volumes *v = context;
+	const struct bt_pv *pv =
+		claim->volume == BT_NAME_EMPTY ? NULL : bt_storage_pv(&v->view, claim->volume);
+
+	return pv ? pv->disk : disk_of_class(v, claim);
+}
+
+static bool counts(const struct bt_csi_disk *disk)
+{
+	return disk->driver != BT_NAME_EMPTY && disk->handle != BT_NAME_EMPTY;
+}
+
+static void add_disk(struct node_state *node, const struct bt_csi_disk *disk)
+{
+	node->disks = bt_mem_grow(node->disks, node->is.disk_n, &node->disk_cap, sizeof(*node->disks));
+	node->disks[node->is.disk_n++] = bt_disk_id(disk);
+}
+
+static uint32_t fail(struct bt_volumes *v, const char *format, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+{
+	const struct bt_intern *intern = v->dictionary->intern;
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text, format, BT_STR_ARG(bt_intern_str(intern, a)),
+		BT_STR_ARG(bt_intern_str(intern, b)), BT_STR_ARG(bt_intern_str(intern, c)),
+		BT_STR_ARG(bt_intern_str(intern, d)));
+	uint32_t name = bt_intern_add(v->dictionary->intern, bt_buf_view(&text));
+	bt_buf_fini(&text);
+	return name;
+}
+
+/* Adds the disks of one pod. Returns false when they cannot be counted. */
+static bool add_pod(struct bt_volumes *v, struct node_state *node, const struct bt_signature *signature)
+{
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		const struct bt_pod_volume *volume = &signature->volumes[i];
+		struct bt_csi_disk disk = volume->disk;
+
+		if (disk.error) {
+			node->is.error = fail(v, "converting volume(%.*s) from inline to csi: %.*s",
+				volume->name, disk.error, BT_NAME_NONE, BT_NAME_NONE);
+			return false;
+		}
+		if (bt_volume_claims(volume->type)) {
+			if (volume->source == BT_NAME_EMPTY) {
+				node->is.error = bt_intern_add(
+					v->dictionary->intern, bt_str("PersistentVolumeClaim had no name"));
+				return false;
+			}
+			const struct bt_claim *claim =
+				bt_storage_claim(&v->view, signature->namespace_, volume->source);
+			if (!claim) {
+				continue;
+			}
+			if (volume->type == BT_VOLUME_EPHEMERAL &&
+				(!claim->owner_uid || claim->owner_uid != signature->pod_uid)) {
+				node->is.error = fail(v,
+					"PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)",
+					signature->namespace_, volume->source, signature->namespace_,
+					signature->pod_name);
+				return false;
+			}
+			disk = disk_of(v, claim);
+		}
+		if (counts(&disk)) {
+			add_disk(node, &disk);
+		}
+	}
+	return true;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint32_t sort_ids(uint64_t *ids, uint32_t n)
+{
+	uint32_t kept = 0;
+
+	if (n) {
+		qsort(ids, n, sizeof(*ids), by_id);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept == 0 || ids[kept - 1] != ids[i]) {
+			ids[kept++] = ids[i];
+		}
+	}
+	return kept;
+}
+
+static void count_driver(struct node_state *node, uint32_t driver)
+{
+	uint32_t i = 0;
+
+	while (i < node->is.count_n && node->counts[i].driver != driver) {
+		i++;
+	}
+	if (i == node->is.count_n) {
+		node->counts =
+			bt_mem_grow(node->counts, node->is.count_n, &node->count_cap, sizeof(*node->counts));
+		node->counts[node->is.count_n++] = (struct bt_driver_count){.driver = driver};
+	}
+	node->counts[i].n++;
+}
+
+/* Counts the attached volumes that no pod uses. */
+static void count_attachments(struct bt_volumes *v, struct node_state *node, uint32_t node_name)
+{
+	const struct bt_attachment *attachments = v->attachments.items;
+	uint32_t used_n = node->is.disk_n;
+
+	for (uint32_t at = chain_first(&v->node_attachments, node_name); at;
+		at = v->node_attachments.next[at - 1]) {
+		const struct bt_attachment *attachment = &attachments[at - 1];
+		const struct bt_pv *pv = bt_storage_pv(&v->view, attachment->volume);
+
+		if (attachment->attacher == BT_NAME_EMPTY || !pv || pv->disk.in_tree || !counts(&pv->disk)) {
+			continue;
+		}
+		add_disk(node,
+			&(struct bt_csi_disk){.driver = attachment->attacher, .handle = pv->disk.handle});
+	}
+	uint32_t all_n = node->is.disk_n - used_n;
+	all_n = sort_ids(node->disks + used_n, all_n);
+	for (uint32_t i = used_n; i < used_n + all_n; i++) {
+		if (!bsearch(&node->disks[i], node->disks, used_n, sizeof(*node->disks), by_id)) {
+			count_driver(node, (uint32_t)(node->disks[i] >> 32));
+		}
+	}
+	node->is.disk_n = used_n;
+}
+
+static const struct bt_attached *attached(void *context, uint32_t node_ix)
+{
+	struct bt_volumes *v = context;
+
+	reserve(v, node_ix);
+	struct node_state *node = &v->nodes[node_ix];
+	const struct bt_volume_users *users = &v->users[node_ix];
+	uint32_t node_name = v->snapshot->nodes[node_ix].name;
+	bool good = true;
+
+	if (node->facts == v->facts) {
+		return &node->is;
+	}
+	bt_map_put(&v->node_slots, node_name, node_ix);
+	node->is = (struct bt_attached){0};
+	node->facts = v->facts;
+	for (uint32_t i = 0; i < users->n && good; i++) {
+		good = add_pod(v, node, users->items[i]);
+	}
+	node->is.disk_n = sort_ids(node->disks, node->is.disk_n);
+	for (uint32_t i = 0; i < node->is.disk_n; i++) {
+		count_driver(node, (uint32_t)(node->disks[i] >> 32));
+	}
+	count_attachments(v, node, node_name);
+	node->is.disks = node->disks;
+	node->is.counts = node->counts;
+	return &node->is;
+}
+
+/* ---- objects ---- */
+
+static bool same_disk(const struct bt_pv *a, const struct bt_pv *b)
+{
+	return a->live == b->live && a->disk.driver == b->disk.driver && a->disk.handle == b->disk.handle &&
+	       a->disk.in_tree == b->disk.in_tree;
+}
+
+static void put_pv(struct bt_volumes *v, uint32_t ix, const struct bt_pv *fresh)
+{
+	struct bt_pv *pv = table_at(&v->pvs, ix);
+	uint32_t name = fresh->name;
+
+	if (!same_disk(pv, fresh)) {
+		for (uint32_t at = chain_first(&v->volume_claims, name); at;
+			at = v->volume_claims.next[at - 1]) {
+			forget_claim(v, at - 1);
+		}
+		for (uint32_t at = chain_first(&v->volume_attachments, name); at;
+			at = v->volume_attachments.next[at - 1]) {
+			forget_node(v, ((struct bt_attachment *)table_at(&v->attachments, at - 1))->node);
+		}
+	}
+	chain_remove(&v->class_pvs, pv->live ? pv->class_ : 0, ix);
+	*pv = *fresh;
+	pv->version = v->view.version;
+	chain_add(&v->class_pvs, pv->live ? pv->class_ : 0, ix);
+	v->view.pvs = v->pvs.items;
+	v->view.class_pvs = v->class_pvs.first;
+	v->view.next_of_class = v->class_pvs.next;
+}
+
+static void put_claim(struct bt_volumes *v, uint32_t ix, const struct bt_claim *fresh)
+{
+	struct bt_claim *claim = table_at(&v->claims, ix);
+
+	if (claim->live != fresh->live || claim->volume != fresh->volume || claim->class_ != fresh->class_ ||
+		claim->owner_uid != fresh->owner_uid) {
+		forget_claim(v, ix);
+	}
+	chain_remove(&v->volume_claims, claim->live ? claim->volume : 0, ix);
+	*claim = *fresh;
+	claim->version = v->view.version;
+	chain_add(&v->volume_claims, claim->live ? claim->volume : 0, ix);
+}
+
+static void put_class(struct bt_volumes *v, uint32_t ix, const struct bt_storage_class *fresh)
+{
+	struct bt_storage_class *class_ = table_at(&v->classes, ix);
+
+	v->facts += class_->live != fresh->live || class_->provisioner != fresh->provisioner;
+	*class_ = *fresh;
+	v->view.classes = v->classes.items;
+}
+
+static void put_attachment(struct bt_volumes *v, uint32_t ix, const struct bt_attachment *fresh)
+{
+	struct bt_attachment *attachment = table_at(&v->attachments, ix);
+
+	if (attachment->live) {
+		forget_node(v, attachment->node);
+		chain_remove(&v->node_attachments, attachment->node, ix);
+		chain_remove(&v->volume_attachments, attachment->volume, ix);
+	}
+	*attachment = *fresh;
+	if (attachment->live) {
+		forget_node(v, attachment->node);
+		chain_add(&v->node_attachments, attachment->node, ix);
+		chain_add(&v->volume_attachments, attachment->volume, ix);
+	}
+}
+
+static void apply_pv(struct bt_volumes *v, const struct bt_persistent_volume_object *object)
+{
+	struct bt_pv pv;
+
+	bt_pv_compile(v->dictionary->intern, &v->arena, object, &pv);
+	pv.live = true;
+	put_pv(v, table_ix(&v->pvs, &v->view.pv_ixs, pv.name), &pv);
+}
+
+static void apply_claim(struct bt_volumes *v, const struct bt_claim_object *object)
+{
+	struct bt_claim claim;
+
+	bt_claim_compile(v->dictionary->intern, &v->arena, object, &claim);
+	claim.live = true;
+	put_claim(v, claim_ix_of(v, claim.namespace_, claim.name), &claim);
+}
+
+static void apply_class(struct bt_volumes *v, const struct bt_storage_class_object *object)
+{
+	struct bt_storage_class class_;
+
+	bt_storage_class_compile(v->dictionary->intern, &v->arena, object, &class_);
+	class_.live = true;
+	put_class(v, table_ix(&v->classes, &v->view.class_ixs, class_.name), &class_);
+}
+
+static void apply_csi_node(struct bt_volumes *v, const struct bt_csi_node_object *object)
+{
+	struct bt_csi_node node;
+
+	bt_csi_node_compile(v->dictionary->intern, &v->arena, object, &node);
+	node.live = true;
+	uint32_t ix = table_ix(&v->csi_nodes, &v->view.csi_node_ixs, node.name);
+	*(struct bt_csi_node *)table_at(&v->csi_nodes, ix) = node;
+	v->view.csi_nodes = v->csi_nodes.items;
+}
+
+static void apply_driver(struct bt_volumes *v, const struct bt_csi_driver_object *object)
+{
+	uint32_t name = bt_intern_add(v->dictionary->intern, object->meta.name);
+	uint32_t ix = table_ix(&v->drivers, &v->view.driver_ixs, name);
+
+	*(struct bt_csi_driver *)table_at(&v->drivers, ix) =
+		(struct bt_csi_driver){name, true, object->storage_capacity, object->prevent_if_missing};
+	v->view.drivers = v->drivers.items;
+}
+
+static void apply_capacity(struct bt_volumes *v, const struct bt_storage_capacity_object *object)
+{
+	struct bt_csi_capacity capacity;
+
+	bt_csi_capacity_compile(v->dictionary->intern, &v->arena, object, &capacity);
+	capacity.live = true;
+	uint32_t ix =
+		table_ix(&v->capacities, &v->capacity_ixs, bt_pair_key(capacity.namespace_, capacity.name));
+	*(struct bt_csi_capacity *)table_at(&v->capacities, ix) = capacity;
+	v->view.capacities = v->capacities.items;
+	v->view.capacity_n = (uint32_t)v->capacities.n;
+}
+
+static void apply_attachment(struct bt_volumes *v, const struct bt_attachment_object *object)
+{
+	struct bt_intern *intern = v->dictionary->intern;
+	const struct bt_attachment attachment = {bt_intern_add(intern, object->meta.name),
+		bt_intern_add(intern, object->node_name), bt_intern_add(intern, object->attacher),
+		bt_intern_add(intern, object->volume_name), true};
+
+	put_attachment(v, table_ix(&v->attachments, &v->attachment_ixs, attachment.name), &attachment);
+}
+
+bool bt_volumes_has_kind(enum bt_kind kind)
+{
+	return kind == BT_KIND_PERSISTENT_VOLUME || kind == BT_KIND_PERSISTENT_VOLUME_CLAIM ||
+	       kind == BT_KIND_STORAGE_CLASS || kind == BT_KIND_CSI_NODE || kind == BT_KIND_CSI_DRIVER ||
+	       kind == BT_KIND_CSI_STORAGE_CAPACITY || kind == BT_KIND_VOLUME_ATTACHMENT;
+}
+
+void bt_volumes_apply(struct bt_volumes *v, const struct bt_object *object)
+{
+	v->view.version++;
+	switch (object->kind) {
+	case BT_KIND_PERSISTENT_VOLUME:
+		apply_pv(v, &object->persistent_volume);
+		break;
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
+		apply_claim(v, &object->claim);
+		break;
+	case BT_KIND_STORAGE_CLASS:
+		apply_class(v, &object->storage_class);
+		break;
+	case BT_KIND_CSI_NODE:
+		apply_csi_node(v, &object->csi_node);
+		break;
+	case BT_KIND_CSI_DRIVER:
+		apply_driver(v, &object->csi_driver);
+		break;
+	case BT_KIND_CSI_STORAGE_CAPACITY:
+		apply_capacity(v, &object->storage_capacity);
+		break;
+	case BT_KIND_VOLUME_ATTACHMENT:
+		apply_attachment(v, &object->attachment);
+		break;
+	default:
+		break;
+	}
+}
+
+static bool remove_at(struct bt_volumes *v, enum bt_kind kind, uint32_t ix)
+{
+	switch (kind) {
+	case BT_KIND_PERSISTENT_VOLUME: {
+		struct bt_pv gone = {.name = v->view.pvs[ix].name};
+		bool was = v->view.pvs[ix].live;
+
+		put_pv(v, ix, &gone);
+		return was;
+	}
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM: {
+		bool was = v->view.claims[ix].live;
+
+		put_claim(v, ix, &(struct bt_claim){0});
+		return was;
+	}
+	case BT_KIND_STORAGE_CLASS: {
+		bool was = v->view.classes[ix].live;
+
+		put_class(v, ix, &(struct bt_storage_class){0});
+		return was;
+	}
+	case BT_KIND_VOLUME_ATTACHMENT: {
+		bool was = ((struct bt_attachment *)table_at(&v->attachments, ix))->live;
+
+		put_attachment(v, ix, &(struct bt_attachment){0});
+		return was;
+	}
+	case BT_KIND_CSI_NODE: {
+		bool was = v->view.csi_nodes[ix].live;
+
+		*(struct bt_csi_node *)table_at(&v->csi_nodes, ix) = (struct bt_csi_node){0};
+		return was;
+	}
+	case BT_KIND_CSI_DRIVER: {
+		bool was = v->view.drivers[ix].live;
+
+		*(struct bt_csi_driver *)table_at(&v->drivers, ix) = (struct bt_csi_driver){0};
+		return was;
+	}
+	default: {
+		bool was = v->view.capacities[ix].live;
+
+		*(struct bt_csi_capacity *)table_at(&v->capacities, ix) = (struct bt_csi_capacity){0};
+		return was;
+	}
+	}
+}
+
+enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32_t namespace_, uint32_t name)
+{
+	bool spaced = kind == BT_KIND_PERSISTENT_VOLUME_CLAIM || kind == BT_KIND_CSI_STORAGE_CAPACITY;
+	const struct bt_map *ixs = kind == BT_KIND_PERSISTENT_VOLUME	     ? &v->view.pv_ixs
+				   : kind == BT_KIND_PERSISTENT_VOLUME_CLAIM ? &v->view.claim_ixs
+				   : kind == BT_KIND_STORAGE_CLASS	     ? &v->view.class_ixs
+				   : kind == BT_KIND_CSI_NODE		     ? &v->view.csi_node_ixs
+				   : kind == BT_KIND_CSI_DRIVER		     ? &v->view.driver_ixs
+				   : kind == BT_KIND_VOLUME_ATTACHMENT	     ? &v->attachment_ixs
+									     : &v->capacity_ixs;
+	uint32_t ix;
+
+	if (!name || !bt_map_get(ixs, spaced ? bt_pair_key(namespace_, name) : name, &ix)) {
+		return BT_NOT_FOUND;
+	}
+	v->view.version++;
+	return remove_at(v, kind, ix) ? BT_OK : BT_NOT_FOUND;
+}
+
+/* ---- promises ---- */
+
+static void promise(struct bt_volumes *v, uint32_t pod_ix, const struct promise *made)
+{
+	uint32_t first = 0, at = v->free_promise;
+
+	if (at) {
+		v->free_promise = v->promises[at - 1].next;
+	} else {
+		v->promises = bt_mem_grow(v->promises, v->promise_n, &v->promise_cap, sizeof(*v->promises));
+		at = (uint32_t)++v->promise_n;
+	}
+	bt_map_get(&v->promised, pod_ix + (uint64_t)1, &first);
+	v->promises[at - 1] = *made;
+	v->promises[at - 1].next = first;
+	bt_map_put(&v->promised, pod_ix + (uint64_t)1, at);
+}
+
+/* The volume keeps a reference that says the same; upstream's undoing drops it all the same, and so does
+ * ours. */
+static void assume_pv(struct bt_volumes *v, uint32_t pod_ix, uint32_t pv_ix, const struct bt_claim *claim)
+{
+	struct bt_pv *pv = table_at(&v->pvs, pv_ix);
+	const struct bt_claim_ref wanted = {claim->namespace_, claim->name, claim->uid};
+	const struct bt_claim_ref *now = bt_pv_claim(pv);
+
+	if (!now || now->namespace_ != wanted.namespace_ || now->name != wanted.name ||
+		now->uid != wanted.uid) {
+		pv->assumed = true;
+		pv->assumed_claim = wanted;
+	}
+	promise(v, pod_ix, &(struct promise){.ix = pv_ix, .version = pv->version});
+}
+
+void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name,
+	const struct bt_volume_binding *bindings, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct bt_claim *claim = table_at(&v->claims, bindings[i].claim_ix);
+
+		if (bindings[i].pv_ix != BT_NO_VOLUME) {
+			assume_pv(v, pod_ix, bindings[i].pv_ix, claim);
+			continue;
+		}
+		claim->assumed = true;
+		claim->assumed_node = node_name;
+		promise(v, pod_ix,
+			&(struct promise){
+				.ix = bindings[i].claim_ix, .of_claim = true, .version = claim->version});
+	}
+	v->view.version += n > 0;
+}
+
+static void undo(struct bt_volumes *v, const struct promise *made)
+{
+	if (made->of_claim) {
+		struct bt_claim *claim = table_at(&v->claims, made->ix);
+
+		claim->assumed &= claim->version != made->version;
+	} else {
+		struct bt_pv *pv = table_at(&v->pvs, made->ix);
+
+		pv->assumed &= pv->version != made->version;
+	}
+	v->view.version++;
+}
+
+static void end_promises(struct bt_volumes *v, uint32_t pod_ix, bool revert)
+{
+	uint32_t at = 0;
+
+	if (!bt_map_get(&v->promised, pod_ix + (uint64_t)1, &at)) {
+		return;
+	}
+	bt_map_remove(&v->promised, pod_ix + (uint64_t)1);
+	while (at) {
+		struct promise *made = &v->promises[at - 1];
+		uint32_t next = made->next;
+
+		if (revert) {
+			undo(v, made);
+		}
+		made->next = v->free_promise;
+		v->free_promise = at;
+		at = next;
+	}
+}
+
+void bt_volumes_keep(struct bt_volumes *v, uint32_t pod_ix)
+{
+	end_promises(v, pod_ix, false);
+}
+
+void bt_volumes_revert(struct bt_volumes *v, uint32_t pod_ix)
+{
+	end_promises(v, pod_ix, true);
+}
+
+/* ---- life ---- */
+
+struct bt_volumes *bt_volumes_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot)
+{
+	struct bt_volumes *v = bt_mem_zalloc(1, sizeof(*v));
+
+	v->dictionary = dictionary;
+	v->snapshot = snapshot;
+	v->facts = 1;
+	v->pvs.size = sizeof(struct bt_pv);
+	v->claims.size = sizeof(struct bt_claim);
+	v->classes.size = sizeof(struct bt_storage_class);
+	v->csi_nodes.size = sizeof(struct bt_csi_node);
+	v->drivers.size = sizeof(struct bt_csi_driver);
+	v->capacities.size = sizeof(struct bt_csi_capacity);
+	v->attachments.size = sizeof(struct bt_attachment);
+	v->view.version = 1;
+	v->view.scratch = &v->scratch;
+	v->view.context = v;
+	v->view.disk = disk_of;
+	v->view.in_use = in_use;
+	v->view.attached = attached;
+	return v;
+}
+
+void bt_volumes_destroy(struct bt_volumes *v)
+{
+	if (!v) {
+		return;
+	}
+	struct table *tables[] = {&v->pvs, &v->claims, &v->classes, &v->csi_nodes, &v->drivers,
+		&v->capacities, &v->attachments};
+	struct bt_map *maps[] = {&v->view.pv_ixs, &v->view.claim_ixs, &v->view.class_ixs,
+		&v->view.csi_node_ixs, &v->view.driver_ixs, &v->capacity_ixs, &v->attachment_ixs,
+		&v->node_slots, &v->promised};
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+		bt_mem_free(tables[i]->items);
+	}
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		bt_map_fini(maps[i]);
+	}
+	for (size_t i = 0; i < v->slot_cap; i++) {
+		bt_mem_free(v->users[i].items);
+		bt_mem_free(v->nodes[i].disks);
+		bt_mem_free(v->nodes[i].counts);
+	}
+	for (size_t i = 0; i < v->uses_cap; i++) {
+		bt_mem_free(v->uses[i].items);
+	}
+	chains_fini(&v->class_pvs);
+	chains_fini(&v->volume_claims);
+	chains_fini(&v->node_attachments);
+	chains_fini(&v->volume_attachments);
+	bt_mem_free(v->users);
+	bt_mem_free(v->nodes);
+	bt_mem_free(v->uses);
+	bt_mem_free(v->promises);
+	bt_arena_fini(&v->arena);
+	bt_arena_fini(&v->scratch);
+	bt_mem_free(v);
+}
+
+const struct bt_storage *bt_volumes_view(const struct bt_volumes *v)
+{
+	return &v->view;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PersistentVolumes, claims, storage classes and CSI objects, what pods on nodes use of them, and what
+ * decided pods have been promised.
+ * Context: the scheduling thread is the only writer; readers see cache/view.h between writes.
+ *
+ * A claim that a pod needs bound, and the volume that it is to get, are assumed when the pod is:
+ *   free --bt_volumes_assume--> assumed --bt_volumes_keep--> assumed for good, until the object is applied
+ * anew
+ *                                  +------bt_volumes_revert--> free
+ */
+#pragma once
+
+#include "cache/view.h"
+#include "engine/base/status.h"
+
+struct bt_volumes;
+
+/* Requires: the dictionary and the snapshot outlive it. Owns: bt_volumes_destroy. */
+struct bt_volumes *bt_volumes_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot);
+void bt_volumes_destroy(struct bt_volumes *volumes);
+
+const struct bt_storage *bt_volumes_view(const struct bt_volumes *volumes);
+
+/* Is that kind kept here? */
+bool bt_volumes_has_kind(enum bt_kind kind);
+
+/* Adds or replaces an object of a kind that is kept here, which ends what was assumed of it. Others are left
+ * alone. */
+void bt_volumes_apply(struct bt_volumes *volumes, const struct bt_object *object);
+
+/* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_volumes_remove(
+	struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_, uint32_t name);
+
+/* A pod with volumes comes to a node, or leaves it. */
+void bt_volumes_enter(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
+void bt_volumes_leave(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
+
+/* A pod has been decided for a node, and these bindings with it. Requires: none are assumed for it. */
+void bt_volumes_assume(struct bt_volumes *volumes, uint32_t pod_ix, uint32_t node_name,
+	const struct bt_volume_binding *bindings, uint32_t n);
+
+/* The pod is bound, and its volumes are on their way; or its binding has failed. */
+void bt_volumes_keep(struct bt_volumes *volumes, uint32_t pod_ix);
+void bt_volumes_revert(struct bt_volumes *volumes, uint32_t pod_ix);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeDeclaredFeatures. Source: plugins/nodedeclaredfeatures, v1.36.3.
+ */
+#include "plugins/node_declared_features/node_declared_features.h"
+
+struct term {
+	uint32_t features;
+};
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	term->features = *(const bool *)settings ? signature->features : 0;
+	out_compiled->term = term;
+	out_compiled->filter_skip = term->features == 0;
+}
+
+static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct term *term = opaque;
+
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = (term->features & ~view->snapshot->nodes[first + i].features) == 0;
+	}
+}
+
+static void reject(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	(void)term;
+	(void)view;
+	(void)node_ix;
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, 0);
+}
+
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	(void)dictionary;
+	(void)reason;
+	bt_buf_text(out_text, "node(s) didn't match Pod's required features");
+}
+
+const struct bt_plugin bt_plugin_node_declared_features = {
+	.name = "NodeDeclaredFeatures",
+	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.no_pre_filter_error = "error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.reason = reason_text,
+};

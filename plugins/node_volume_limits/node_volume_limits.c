@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * NodeVolumeLimits. Source: plugins/nodevolumelimits, v1.36.3.
+ */
+#include "plugins/node_volume_limits/node_volume_limits.h"
+
+enum reason_kind {
+	TOO_MANY = 0,
+	NO_DRIVER, /* arg: the driver */
+	NO_CLAIM   /* arg: a name, the text */
+};
+
+/* Why the pod's own volumes cannot be counted. */
+struct trouble {
+	const char *text; /* NULL: they can */
+	bool missing;	  /* a claim is not there: the node is refused; otherwise Filter fails */
+};
+
+struct wanted {
+	uint64_t id;
+	uint32_t driver;
+	bool migrated; /* it counts only on nodes with a CSINode */
+};
+
+struct term {
+	const struct bt_signature *signature;
+	bool check_drivers;
+	struct wanted *wanted; /* each once; of this cycle, as what is below */
+	uint32_t wanted_n;
+	struct trouble trouble[2]; /* on nodes without and with a CSINode */
+};
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	term->signature = signature;
+	term->check_drivers = *(const bool *)settings;
+	term->wanted = bt_arena_zalloc(env->arena, signature->volume_n * sizeof(*term->wanted));
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		const struct bt_pod_volume *volume = &signature->volumes[i];
+
+		if (bt_volume_claims(volume->type) || volume->disk.in_tree) {
+			out_compiled->state = term;
+		}
+	}
+	out_compiled->term = term;
+	out_compiled->filter_skip = !out_compiled->state;
+	out_compiled->score_skip = true;
+}
+
+static void note(struct term *term, bool everywhere, bool missing, const char *text)
+{
+	for (int i = everywhere ? 0 : 1; i < 2; i++) {
+		if (!term->trouble[i].text) {
+			term->trouble[i] = (struct trouble){text, missing};
+		}
+	}
+}
+
+static void want(struct term *term, const struct bt_csi_disk *disk)
+{
+	uint64_t id = bt_disk_id(disk);
+
+	if (disk->driver == BT_NAME_EMPTY || disk->handle == BT_NAME_EMPTY) {
+		return;
+	}
+	for (uint32_t i = 0; i < term->wanted_n; i++) {
+		if (term->wanted[i].id == id) {
+			return;
+		}
+	}
+	term->wanted[term->wanted_n++] = (struct wanted){id, disk->driver, disk->in_tree != BT_IN_TREE_NONE};
+}
+
+static void add_claim(struct term *term, const struct bt_view *view, const struct bt_pod_volume *volume)
+{
+	const struct bt_storage *storage = view->storage;
+	struct bt_str space = bt_view_str(view, term->signature->namespace_),
+		      name = bt_view_str(view, volume->source);
+
+	if (name.len == 0) {
+		note(term, true, false, "PersistentVolumeClaim had no name");
+		return;
+	}
+	const struct bt_claim *claim = bt_storage_claim(storage, term->signature->namespace_, volume->source);
+	if (!claim) {
+		note(term, true, true,
+			bt_keep_text(view,
+				"looking up PVC %.*s/%.*s: persistentvolumeclaim \"%.*s\" not found",
+				BT_STR_ARG(space), BT_STR_ARG(name), BT_STR_ARG(name)));
+		return;
+	}
+	if (volume->type == BT_VOLUME_EPHEMERAL &&
+		(!claim->owner_uid || claim->owner_uid != term->signature->pod_uid)) {
+		note(term, true, false,
+			bt_keep_text(view,
+				"PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)",
+				BT_STR_ARG(space), BT_STR_ARG(name), BT_STR_ARG(space),
+				BT_STR_ARG(bt_view_str(view, term->signature->pod_name))));
+		return;
+	}
+	struct bt_csi_disk disk = storage->disk(storage->context, claim);
+	want(term, &disk);
+}
+
+static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
+{
+	struct term *term = state;
+
+	(void)compiled;
+	term->wanted_n = 0;
+	term->trouble[0] = term->trouble[1] = (struct trouble){0};
+	for (uint32_t i = 0; i < term->signature->volume_n && !term->trouble[0].text; i++) {
+		const struct bt_pod_volume *volume = &term->signature->volumes[i];
+
+		if (bt_volume_claims(volume->type)) {
+			add_claim(term, view, volume);
+		} else if (volume->disk.error) {
+			note(term, false, false,
+				bt_keep_text(view, "converting volume(%.*s) from inline to csi: %.*s",
+					BT_STR_ARG(bt_view_str(view, volume->name)),
+					BT_STR_ARG(bt_view_str(view, volume->disk.error))));
+		} else {
+			want(term, &volume->disk);
+		}
+	}
+}
+
+static bool listed(const uint64_t *ids, uint32_t n, uint64_t id)
+{
+	uint32_t low = 0;
+
+	while (n) {
+		uint32_t half = n / 2;
+
+		if (ids[low + half] < id) {
+			low += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return ids[low] == id;
+}
+
+static bool is_attached(const struct bt_attached *attached, uint64_t id)
+{
+	return attached->disk_n && id <= attached->disks[attached->disk_n - 1] &&
+	       listed(attached->disks, attached->disk_n, id);
+}
+
+static bool driver_missing(const struct bt_view *view, const struct bt_csi_node *csi_node, uint32_t name)
+{
+	const struct bt_csi_driver *driver = bt_storage_driver(view->storage, name);
+
+	if (!driver || !driver->prevents_if_missing) {
+		return false;
+	}
+	for (uint32_t i = 0; csi_node && i < csi_node->driver_n; i++) {
+		if (csi_node->drivers[i].driver == name) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool limited(const struct bt_csi_node *csi_node)
+{
+	for (uint32_t i = 0; csi_node && i < csi_node->driver_n; i++) {
+		if (csi_node->drivers[i].limited) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Do the volumes fit beside those that are there? */
+static bool fits(
+	const struct term *term, const struct bt_csi_node *csi_node, const struct bt_attached *attached)
+{
+	for (uint32_t d = 0; d < csi_node->driver_n; d++) {
+		const struct bt_csi_limit *limit = &csi_node->drivers[d];
+		int64_t count = 0, fresh = 0;
+
+		for (uint32_t i = 0; i < term->wanted_n; i++) {
+			fresh += term->wanted[i].driver == limit->driver &&
+				 !is_attached(attached, term->wanted[i].id);
+		}
+		for (uint32_t i = 0; i < attached->count_n; i++) {
+			count += attached->counts[i].driver == limit->driver ? attached->counts[i].n : 0;
+		}
+		if (limit->limited && fresh > 0 && count + fresh > limit->count) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What Filter says of a node: nothing, a reason, or an error. */
+struct answer {
+	bool refused;
+	struct bt_reason reason;
+	const char *error;
+};
+
+static struct answer judge(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	const struct bt_storage *storage = view->storage;
+	const struct bt_csi_node *csi_node =
+		bt_storage_csi_node(storage, view->snapshot->nodes[node_ix].name);
+	const struct trouble *trouble = &term->trouble[csi_node != NULL];
+	uint32_t wanted_n = 0;
+
+	if (trouble->text) {
+		struct bt_intern *intern = view->snapshot->dictionary->intern;
+
+		return (struct answer){.refused = trouble->missing,
+			.reason = {.kind = NO_CLAIM, .arg = bt_intern_add(intern, bt_str(trouble->text))},
+			.error = trouble->missing ? NULL : trouble->text};
+	}
+	for (uint32_t i = 0; i < term->wanted_n; i++) {
+		const struct wanted *wanted = &term->wanted[i];
+
+		if (wanted->migrated && !csi_node) {
+			continue;
+		}
+		wanted_n++;
+		if (term->check_drivers && driver_missing(view, csi_node, wanted->driver)) {
+			return (struct answer){
+				.refused = true, .reason = {.kind = NO_DRIVER, .arg = wanted->driver}};
+		}
+	}
+	if (wanted_n == 0 || !limited(csi_node)) {
+		return (struct answer){0};
+	}
+	const struct bt_attached *attached = storage->attached(storage->context, node_ix);
+	if (attached->error) {
+		return (struct answer){.error = bt_view_str(view, attached->error).ptr};
+	}
+	return (struct answer){.refused = !fits(term, csi_node, attached), .reason = {.kind = TOO_MANY}};
+}
+
+static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct answer answer = judge(term, view, first + i);
+
+		pass[i] = !answer.refused && !answer.error;
+	}
+}
+
+static const char *failure(const void *term, const struct bt_view *view, uint32_t node_ix)
+{
+	return judge(term, view, node_ix).error;
+}
+
+static void reject(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	struct answer answer = judge(term, view, node_ix);
+	bool no_claim = answer.reason.kind == NO_CLAIM;
+
+	bt_reject_with(
+		out_rejection, no_claim ? BT_UNSCHEDULABLE_AND_UNRESOLVABLE : BT_UNSCHEDULABLE, TOO_MANY);
+	out_rejection->reasons[0] = answer.reason;
+}
+
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	if (reason->kind == TOO_MANY) {
+		bt_buf_text(out_text, "node(s) exceed max volume count");
+		return;
+	}
+	bt_buf_str(out_text, bt_intern_str(dictionary->intern, reason->arg));
+	if (reason->kind == NO_DRIVER) {
+		bt_buf_text(out_text, " CSI driver is not installed on the node");
+	}
+}
+
+const struct bt_plugin bt_plugin_node_volume_limits = {
+	.name = "NodeVolumeLimits",
+	.filter_depends = BT_DEPENDS_ON_COUNTERS,
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.reason = reason_text,
+	.pre_filter = pre_filter,
+	.failure = failure,
+};

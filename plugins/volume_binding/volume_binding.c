@@ -1,0 +1,605 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * VolumeBinding. What does not depend on the node is worked out once a cycle: which claims need what, and
+ * which volumes could serve each of them, best first. Source: plugins/volumebinding and component-helpers
+ * storage/volume, v1.36.3.
+ */
+#include "plugins/volume_binding/volume_binding.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "engine/base/wrap.h"
+
+#define FULL 100
+
+enum reason_kind { NODE_CONFLICT = 0, NOTHING_TO_BIND, NOT_ENOUGH_SPACE, NO_VOLUME };
+
+/* A claim to be bound, and what might serve it. */
+struct unbound {
+	const struct bt_claim *claim;
+	const struct bt_storage_class *class_;
+	const struct bt_pv **promised; /* volumes that are meant for it, in the store's order */
+	const struct bt_pv **others;   /* smallest first */
+	uint32_t promised_n, other_n;
+	const struct bt_csi_capacity **capacities; /* large enough */
+	uint32_t capacity_n;
+	bool checks_capacity, provisioned;
+};
+
+/* What was found for one node. */
+struct found {
+	bool bound_match, bound_exist, unbound_match, enough_space;
+	const char *error;
+	uint32_t binding_n;
+	struct bt_volume_binding *bindings;
+	const struct bt_csi_capacity **capacities; /* of what is provisioned; NULL: not known */
+};
+
+/* What a pod asks for and gets of one class. */
+struct share {
+	uint32_t class_;
+	int64_t requested, capacity;
+};
+
+struct term {
+	const struct bt_signature *signature;
+	const struct bt_volume_binding_settings *settings;
+	/* Of this cycle, in the store's scratch. */
+	const struct bt_claim **bound;
+	uint32_t bound_n;
+	struct unbound *selected,
+		*unbound; /* those with a node, in the pod's order; the others, smallest first */
+	uint32_t selected_n, unbound_n;
+	/* Of the node that is being asked about. */
+	const struct unbound **left; /* claims that no volume serves, in their order: they are provisioned */
+	struct found *found;
+	struct share *shares;
+};
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	term->signature = signature;
+	term->settings = settings;
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (bt_volume_claims(signature->volumes[i].type)) {
+			out_compiled->state = term;
+		}
+	}
+	out_compiled->term = term;
+	out_compiled->filter_skip = !out_compiled->state;
+	out_compiled->score_skip = !out_compiled->state || !term->settings->scores;
+}
+
+/* ---- PreFilter ---- */
+
+/* Why a claim of the pod cannot be used, or NULL. */
+static const char *illegal(
+	const struct term *term, const struct bt_view *view, const struct bt_pod_volume *volume)
+{
+	const struct bt_signature *signature = term->signature;
+	const struct bt_claim *claim = bt_storage_claim(view->storage, signature->namespace_, volume->source);
+	struct bt_str space = bt_view_str(view, signature->namespace_),
+		      name = bt_view_str(view, volume->source);
+	bool ephemeral = volume->type == BT_VOLUME_EPHEMERAL;
+
+	if (!claim && ephemeral) {
+		return bt_keep_text(view,
+			"waiting for ephemeral volume controller to create the persistentvolumeclaim "
+			"\"%.*s\"",
+			BT_STR_ARG(name));
+	}
+	if (!claim) {
+		return bt_keep_text(view, "persistentvolumeclaim \"%.*s\" not found", BT_STR_ARG(name));
+	}
+	if (claim->lost) {
+		return bt_keep_text(view,
+			"persistentvolumeclaim \"%.*s\" bound to non-existent persistentvolume \"%.*s\"",
+			BT_STR_ARG(name), BT_STR_ARG(bt_view_str(view, claim->volume)));
+	}
+	if (claim->deleting) {
+		return bt_keep_text(
+			view, "persistentvolumeclaim \"%.*s\" is being deleted", BT_STR_ARG(name));
+	}
+	if (ephemeral && (!claim->owner_uid || claim->owner_uid != signature->pod_uid)) {
+		return bt_keep_text(view,
+			"PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)",
+			BT_STR_ARG(space), BT_STR_ARG(name), BT_STR_ARG(space),
+			BT_STR_ARG(bt_view_str(view, signature->pod_name)));
+	}
+	return NULL;
+}
+
+static bool promised_to(const struct bt_claim_ref *ref, const struct bt_claim *claim)
+{
+	return ref->name == claim->name && ref->namespace_ == claim->namespace_ &&
+	       (ref->uid == BT_NAME_EMPTY || ref->uid == claim->uid);
+}
+
+/* Could the volume serve the claim on some node? out_promised: it is meant for it. */
+static bool serves(
+	const struct bt_view *view, const struct bt_pv *pv, const struct bt_claim *claim, bool *out_promised)
+{
+	const struct bt_claim_ref *ref = bt_pv_claim(pv);
+
+	*out_promised = ref && promised_to(ref, claim);
+	if ((ref && !*out_promised) || bt_quantity_cmp(pv->capacity, claim->request) < 0 ||
+		pv->mode != claim->mode || pv->attributes_class != claim->attributes_class || pv->deleting) {
+		return false;
+	}
+	if (*out_promised) {
+		return true;
+	}
+	return pv->available && (claim->access_modes & ~pv->access_modes) == 0 &&
+	       (!claim->has_selector ||
+		       bt_selector_matches(view->snapshot->dictionary->intern, &claim->selector, pv->labels));
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const struct bt_pv *x = *(const struct bt_pv *const *)a, *y = *(const struct bt_pv *const *)b;
+	int order = bt_quantity_cmp(x->capacity, y->capacity);
+
+	return order ? order : (x > y) - (x < y);
+}
+
+static void find_volumes(const struct bt_view *view, struct unbound *unbound)
+{
+	const struct bt_storage *storage = view->storage;
+	uint32_t first = 0, n = 0;
+
+	bt_map_get(&storage->class_pvs, unbound->claim->class_, &first);
+	for (uint32_t at = first; at; at = storage->next_of_class[at - 1]) {
+		n++;
+	}
+	unbound->promised = bt_arena_alloc(storage->scratch, n * sizeof(*unbound->promised), 8);
+	unbound->others = bt_arena_alloc(storage->scratch, n * sizeof(*unbound->others), 8);
+	for (uint32_t at = first; at; at = storage->next_of_class[at - 1]) {
+		const struct bt_pv *pv = &storage->pvs[at - 1];
+		bool promised;
+
+		if (!serves(view, pv, unbound->claim, &promised)) {
+			continue;
+		}
+		if (promised) {
+			unbound->promised[unbound->promised_n++] = pv;
+		} else {
+			unbound->others[unbound->other_n++] = pv;
+		}
+	}
+	if (unbound->other_n > 1) {
+		qsort(unbound->others, unbound->other_n, sizeof(*unbound->others), by_size);
+	}
+}
+
+static void find_capacities(const struct bt_view *view, struct unbound *unbound)
+{
+	const struct bt_storage *storage = view->storage;
+	const struct bt_csi_driver *driver = bt_storage_driver(storage, unbound->class_->provisioner);
+	int64_t size = bt_quantity_value(unbound->claim->request);
+
+	unbound->checks_capacity = unbound->claim->has_request && driver && driver->tracks_capacity;
+	if (!unbound->checks_capacity) {
+		return;
+	}
+	unbound->capacities =
+		bt_arena_alloc(storage->scratch, storage->capacity_n * sizeof(*unbound->capacities), 8);
+	for (uint32_t i = 0; i < storage->capacity_n; i++) {
+		const struct bt_csi_capacity *capacity = &storage->capacities[i];
+
+		if (capacity->live && capacity->class_ == unbound->class_->name && capacity->has_limit &&
+			capacity->limit >= size && capacity->has_topology) {
+			unbound->capacities[unbound->capacity_n++] = capacity;
+		}
+	}
+}
+
+static void add_unbound(struct term *term, const struct bt_view *view, const struct bt_claim *claim,
+	const struct bt_storage_class *class_)
+{
+	struct unbound unbound = {.claim = claim, .class_ = class_};
+
+	unbound.provisioned =
+		class_->provisioner != BT_NAME_EMPTY &&
+		!bt_str_is(bt_view_str(view, class_->provisioner), "kubernetes.io/no-provisioner");
+	find_capacities(view, &unbound);
+	if (bt_claim_node(claim) != BT_NAME_NONE) {
+		term->selected[term->selected_n++] = unbound;
+		return;
+	}
+	find_volumes(view, &unbound);
+	uint32_t at = term->unbound_n++;
+	for (; at && bt_quantity_cmp(claim->request, term->unbound[at - 1].claim->request) < 0; at--) {
+		term->unbound[at] = term->unbound[at - 1];
+	}
+	term->unbound[at] = unbound;
+}
+
+static void begin(struct term *term, struct bt_arena *scratch)
+{
+	uint32_t n = term->signature->volume_n;
+
+	bt_arena_reset(scratch);
+	term->bound_n = term->selected_n = term->unbound_n = 0;
+	term->bound = bt_arena_zalloc(scratch, n * sizeof(const struct bt_claim *));
+	term->selected = bt_arena_zalloc(scratch, n * sizeof(*term->selected));
+	term->unbound = bt_arena_zalloc(scratch, n * sizeof(*term->unbound));
+	term->left = bt_arena_zalloc(scratch, n * sizeof(const struct unbound *));
+	term->shares = bt_arena_zalloc(scratch, n * sizeof(*term->shares));
+	term->found = bt_arena_zalloc(scratch, sizeof(*term->found));
+	term->found->bindings = bt_arena_zalloc(scratch, n * sizeof(*term->found->bindings));
+	term->found->capacities = bt_arena_zalloc(scratch, n * sizeof(const struct bt_csi_capacity *));
+}
+
+static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
+{
+	struct term *term = state;
+	const struct bt_signature *signature = term->signature;
+	bool immediate = false;
+
+	begin(term, view->storage->scratch);
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		const char *why = bt_volume_claims(signature->volumes[i].type)
+					  ? illegal(term, view, &signature->volumes[i])
+					  : NULL;
+
+		if (why) {
+			bt_refuse(compiled, why);
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (!bt_volume_claims(signature->volumes[i].type)) {
+			continue;
+		}
+		const struct bt_claim *claim =
+			bt_storage_claim(view->storage, signature->namespace_, signature->volumes[i].source);
+		const struct bt_storage_class *class_ =
+			claim->class_ == BT_NAME_EMPTY ? NULL
+						       : bt_storage_class(view->storage, claim->class_);
+		if (claim->volume != BT_NAME_EMPTY && claim->bind_completed) {
+			term->bound[term->bound_n++] = claim;
+		} else if (class_ && !class_->has_mode) {
+			compiled->pre_filter_error =
+				bt_keep_text(view, "VolumeBindingMode not set for StorageClass \"%.*s\"",
+					BT_STR_ARG(bt_view_str(view, claim->class_)));
+			return;
+		} else if (class_ && class_->waits && claim->volume == BT_NAME_EMPTY) {
+			add_unbound(term, view, claim, class_);
+		} else {
+			immediate = true;
+		}
+	}
+	if (immediate) {
+		bt_refuse(compiled, "pod has unbound immediate PersistentVolumeClaims");
+	}
+}
+
+/* ---- Filter ---- */
+
+static bool reaches(
+	const struct bt_view *view, const struct bt_pv *pv, bool translated, struct bt_labels labels)
+{
+	const struct bt_node_selector *affinity = translated ? &pv->csi_affinity : &pv->affinity;
+
+	if (!(translated ? pv->has_csi_affinity : pv->has_affinity)) {
+		return true;
+	}
+	return bt_node_selector_matches(view->snapshot->dictionary->intern, affinity, labels, BT_NAME_EMPTY);
+}
+
+static void check_bound(
+	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct found *found)
+{
+	const struct bt_node *node = &view->snapshot->nodes[node_ix];
+	const struct bt_csi_node *csi_node = bt_storage_csi_node(view->storage, node->name);
+
+	for (uint32_t i = 0; i < term->bound_n; i++) {
+		const struct bt_pv *pv = bt_storage_pv(view->storage, term->bound[i]->volume);
+
+		if (!pv) {
+			found->bound_exist = false;
+			return;
+		}
+		bool translated =
+			pv->disk.in_tree && csi_node && (csi_node->migrated >> pv->disk.in_tree & 1);
+		if (translated && pv->disk.error) {
+			found->error = bt_keep_text(view, "could not translate pv: %.*s",
+				BT_STR_ARG(bt_view_str(view, pv->disk.error)));
+			return;
+		}
+		if (!reaches(view, pv, translated, node->labels)) {
+			found->bound_match = false;
+			return;
+		}
+	}
+}
+
+static bool taken(const struct bt_view *view, const struct found *found, const struct bt_pv *pv)
+{
+	for (uint32_t i = 0; i < found->binding_n; i++) {
+		if (&view->storage->pvs[found->bindings[i].pv_ix] == pv) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The volume that the claim gets on a node, or NULL. */
+static const struct bt_pv *match(const struct bt_view *view, const struct unbound *unbound,
+	const struct found *found, struct bt_labels labels)
+{
+	for (uint32_t i = 0; i < unbound->promised_n; i++) {
+		if (!taken(view, found, unbound->promised[i])) {
+			return reaches(view, unbound->promised[i], false, labels) ? unbound->promised[i]
+										  : NULL;
+		}
+	}
+	for (uint32_t i = 0; i < unbound->other_n; i++) {
+		if (!taken(view, found, unbound->others[i]) &&
+			reaches(view, unbound->others[i], false, labels)) {
+			return unbound->others[i];
+		}
+	}
+	return NULL;
+}
+
+static bool topology_allows(
+	const struct bt_view *view, const struct bt_storage_class *class_, struct bt_labels labels)
+{
+	for (uint32_t i = 0; i < class_->topology_n; i++) {
+		if (bt_selector_matches(view->snapshot->dictionary->intern, &class_->topologies[i], labels)) {
+			return true;
+		}
+	}
+	return class_->any_topology;
+}
+
+static uint32_t claim_ix(const struct bt_view *view, const struct bt_claim *claim)
+{
+	return (uint32_t)(claim - view->storage->claims);
+}
+
+/* Can the claim be provisioned on the node? Notes why not. */
+static bool provision(const struct bt_view *view, const struct unbound *unbound, struct bt_labels labels,
+	struct found *found)
+{
+	const struct bt_csi_capacity *capacity = NULL;
+
+	if (!unbound->provisioned || !topology_allows(view, unbound->class_, labels)) {
+		found->unbound_match = false;
+		return false;
+	}
+	for (uint32_t i = 0; i < unbound->capacity_n && !capacity; i++) {
+		if (bt_selector_matches(
+			    view->snapshot->dictionary->intern, &unbound->capacities[i]->topology, labels)) {
+			capacity = unbound->capacities[i];
+		}
+	}
+	if (unbound->checks_capacity && !capacity) {
+		found->enough_space = false;
+		return false;
+	}
+	found->capacities[found->binding_n] = capacity;
+	found->bindings[found->binding_n++] =
+		(struct bt_volume_binding){claim_ix(view, unbound->claim), BT_NO_VOLUME};
+	return true;
+}
+
+static void bind_unbound(
+	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct found *found)
+{
+	const struct bt_node *node = &view->snapshot->nodes[node_ix];
+	uint32_t left_n = 0;
+
+	for (uint32_t i = 0; i < term->selected_n; i++) {
+		if (bt_claim_node(term->selected[i].claim) != node->name) {
+			found->unbound_match = false;
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < term->unbound_n; i++) {
+		const struct unbound *unbound = &term->unbound[i];
+
+		if (unbound->claim->selector_error) {
+			found->error = bt_keep_text(view,
+				"error creating internal label selector for claim: %.*s/%.*s: %.*s",
+				BT_STR_ARG(bt_view_str(view, unbound->claim->namespace_)),
+				BT_STR_ARG(bt_view_str(view, unbound->claim->name)),
+				BT_STR_ARG(bt_view_str(view, unbound->claim->selector_error)));
+			return;
+		}
+		const struct bt_pv *pv = match(view, unbound, found, node->labels);
+		if (!pv) {
+			term->left[left_n++] = unbound;
+			continue;
+		}
+		found->bindings[found->binding_n++] = (struct bt_volume_binding){
+			claim_ix(view, unbound->claim), (uint32_t)(pv - view->storage->pvs)};
+	}
+	for (uint32_t i = 0; i < term->selected_n; i++) {
+		if (!provision(view, &term->selected[i], node->labels, found)) {
+			return;
+		}
+	}
+	for (uint32_t i = 0; i < left_n; i++) {
+		if (!provision(view, term->left[i], node->labels, found)) {
+			return;
+		}
+	}
+}
+
+static const struct found *find(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	struct found *found = term->found;
+
+	found->bound_match = found->bound_exist = found->unbound_match = found->enough_space = true;
+	found->error = NULL;
+	found->binding_n = 0;
+	check_bound(term, view, node_ix, found);
+	if (!found->error) {
+		bind_unbound(term, view, node_ix, found);
+	}
+	return found;
+}
+
+static bool fits(const struct found *found)
+{
+	return !found->error && found->bound_match && found->bound_exist && found->unbound_match &&
+	       found->enough_space;
+}
+
+static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = fits(find(term, view, first + i));
+	}
+}
+
+static const char *failure(const void *term, const struct bt_view *view, uint32_t node_ix)
+{
+	return find(term, view, node_ix)->error;
+}
+
+static void reject(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	const struct found *found = find(term, view, node_ix);
+	const bool good[] = {
+		[NODE_CONFLICT] = found->bound_match,
+		[NOTHING_TO_BIND] = found->unbound_match,
+		[NOT_ENOUGH_SPACE] = found->enough_space,
+		[NO_VOLUME] = found->bound_exist,
+	};
+
+	out_rejection->code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+	out_rejection->n = 0;
+	for (uint32_t kind = 0; kind <= NO_VOLUME; kind++) {
+		if (!good[kind]) {
+			out_rejection->reasons[out_rejection->n++] = (struct bt_reason){.kind = kind};
+		}
+	}
+}
+
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	static const char *const texts[] = {
+		[NODE_CONFLICT] = "node(s) didn't match PersistentVolume's node affinity",
+		[NOTHING_TO_BIND] = "node(s) didn't find available persistent volumes to bind",
+		[NOT_ENOUGH_SPACE] = "node(s) did not have enough free storage",
+		[NO_VOLUME] = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+	};
+
+	(void)dictionary;
+	bt_buf_text(out_text, texts[reason->kind]);
+}
+
+uint32_t bt_volume_binding_choose(const struct bt_compiled *compiled, const struct bt_view *view,
+	uint32_t node_ix, const struct bt_volume_binding **out_bindings)
+{
+	if (!compiled->state) {
+		return 0;
+	}
+	const struct found *found = find(compiled->term, view, node_ix);
+	*out_bindings = found->bindings;
+	return found->binding_n;
+}
+
+/* ---- Score ---- */
+
+static struct share *share_of(struct share *shares, uint32_t *n, uint32_t class_)
+{
+	uint32_t i = 0;
+
+	while (i < *n && shares[i].class_ != class_) {
+		i++;
+	}
+	if (i == *n) {
+		shares[(*n)++] = (struct share){.class_ = class_};
+	}
+	return &shares[i];
+}
+
+/* Statically bound volumes count, and only where there are none, what is provisioned. */
+static uint32_t collect(const struct bt_view *view, const struct found *found, struct share *shares)
+{
+	bool bound = false;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < found->binding_n; i++) {
+		bound |= found->bindings[i].pv_ix != BT_NO_VOLUME;
+	}
+	for (uint32_t i = 0; i < found->binding_n; i++) {
+		const struct bt_claim *claim = &view->storage->claims[found->bindings[i].claim_ix];
+		bool is_bound = found->bindings[i].pv_ix != BT_NO_VOLUME;
+
+		if (is_bound != bound || (!bound && !found->capacities[i])) {
+			continue;
+		}
+		const struct bt_pv *pv = bound ? &view->storage->pvs[found->bindings[i].pv_ix] : NULL;
+		struct share *share = share_of(shares, &n, bound ? pv->class_ : claim->class_);
+		share->requested = bt_wrap_add(share->requested, bt_quantity_value(claim->request));
+		share->capacity = bound ? bt_wrap_add(share->capacity, bt_quantity_value(pv->capacity))
+					: found->capacities[i]->capacity;
+	}
+	return n;
+}
+
+static int64_t on_shape(const struct bt_volume_binding_settings *settings, int64_t utilization)
+{
+	const struct bt_volume_shape_point *shape = settings->shape;
+
+	for (uint32_t i = 0; i < settings->shape_n; i++) {
+		if (utilization > shape[i].utilization) {
+			continue;
+		}
+		if (i == 0) {
+			return shape[0].score;
+		}
+		return shape[i - 1].score + (shape[i].score - shape[i - 1].score) *
+						    (utilization - shape[i - 1].utilization) /
+						    (shape[i].utilization - shape[i - 1].utilization);
+	}
+	return settings->shape_n ? shape[settings->shape_n - 1].score : 0;
+}
+
+static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	const struct found *found = find(term, view, node_ix);
+	struct share *shares = term->shares;
+	uint32_t n = collect(view, found, shares);
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool full = shares[i].capacity == 0 || shares[i].requested > shares[i].capacity;
+		int64_t utilization =
+			full ? FULL : bt_wrap_mul(shares[i].requested, FULL) / shares[i].capacity;
+
+		sum += on_shape(term->settings, utilization);
+	}
+	return n ? (int64_t)round((double)sum / (double)n) : 0;
+}
+
+static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = score_node(term, view, first + i);
+	}
+}
+
+const struct bt_plugin bt_plugin_volume_binding = {
+	.name = "VolumeBinding",
+	.filter_depends = BT_DEPENDS_ON_COUNTERS,
+	.score_depends = BT_DEPENDS_ON_COUNTERS,
+	.no_pre_filter_error = "not found",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.score = score,
+	.reason = reason_text,
+	.pre_filter = pre_filter,
+	.failure = failure,
+};

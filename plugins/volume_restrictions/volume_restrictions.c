@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * VolumeRestrictions. Source: plugins/volumerestrictions, v1.36.3.
+ */
+#include "plugins/volume_restrictions/volume_restrictions.h"
+
+enum reason_kind { DISK_CONFLICT = 0, ONE_POD_CONFLICT };
+
+struct term {
+	const struct bt_signature *signature;
+	bool has_disks;	    /* that may conflict */
+	uint32_t conflicts; /* claims for one pod that another one uses, in this cycle */
+};
+
+static bool may_conflict(enum bt_volume_type type)
+{
+	return type == BT_VOLUME_GCE_PD || type == BT_VOLUME_AWS_EBS || type == BT_VOLUME_RBD ||
+	       type == BT_VOLUME_ISCSI;
+}
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+	bool asks = false;
+
+	(void)settings;
+	term->signature = signature;
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		term->has_disks |= may_conflict(signature->volumes[i].type);
+		asks |= signature->volumes[i].type == BT_VOLUME_CLAIM;
+	}
+	out_compiled->term = term;
+	out_compiled->state = asks || term->has_disks ? term : NULL;
+	out_compiled->filter_skip = !out_compiled->state;
+	out_compiled->score_skip = true;
+}
+
+/* Was the claim named by an earlier volume? */
+static bool repeated(const struct bt_signature *signature, uint32_t at)
+{
+	for (uint32_t i = 0; i < at; i++) {
+		if (signature->volumes[i].type == BT_VOLUME_CLAIM &&
+			signature->volumes[i].source == signature->volumes[at].source) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
+{
+	struct term *term = state;
+	const struct bt_signature *signature = term->signature;
+	const struct bt_storage *storage = view->storage;
+
+	term->conflicts = 0;
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		const struct bt_pod_volume *volume = &signature->volumes[i];
+
+		if (volume->type != BT_VOLUME_CLAIM) {
+			continue;
+		}
+		const struct bt_claim *claim =
+			bt_storage_claim(storage, signature->namespace_, volume->source);
+		if (!claim) {
+			bt_refuse(compiled, bt_keep_text(view, "persistentvolumeclaim \"%.*s\" not found",
+						    BT_STR_ARG(bt_view_str(view, volume->source))));
+			return;
+		}
+		term->conflicts += (claim->access_modes & BT_READ_WRITE_ONCE_POD) &&
+				   !repeated(signature, i) && storage->in_use(storage->context, claim);
+	}
+	compiled->filter_skip = !term->has_disks && term->conflicts == 0;
+}
+
+static bool same_monitor(const struct bt_pod_volume *a, const struct bt_pod_volume *b)
+{
+	for (uint32_t i = 0; i < a->monitor_n; i++) {
+		for (uint32_t j = 0; j < b->monitor_n; j++) {
+			if (a->monitors[i] == b->monitors[j]) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool conflict(const struct bt_pod_volume *a, const struct bt_pod_volume *b)
+{
+	if (a->type != b->type || !may_conflict(a->type) || a->source != b->source) {
+		return false;
+	}
+	if (a->type == BT_VOLUME_AWS_EBS) {
+		return true;
+	}
+	if (a->type == BT_VOLUME_RBD && (a->pool != b->pool || !same_monitor(a, b))) {
+		return false;
+	}
+	return !(a->read_only && b->read_only);
+}
+
+static bool conflicts_with(const struct bt_signature *signature, const struct bt_signature *user)
+{
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		for (uint32_t j = 0; j < user->volume_n; j++) {
+			if (conflict(&signature->volumes[i], &user->volumes[j])) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static bool disks_free(const struct term *term, const struct bt_storage *storage, uint32_t node_ix)
+{
+	if (!term->has_disks || node_ix >= storage->user_slot_n) {
+		return true;
+	}
+	for (uint32_t i = 0; i < storage->users[node_ix].n; i++) {
+		if (conflicts_with(term->signature, storage->users[node_ix].items[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct term *term = opaque;
+
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = term->conflicts == 0 && disks_free(term, view->storage, first + i);
+	}
+}
+
+static void reject(
+	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	bool disk = !disks_free(opaque, view->storage, node_ix);
+
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE, disk ? DISK_CONFLICT : ONE_POD_CONFLICT);
+}
+
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	static const char *const texts[] = {
+		[DISK_CONFLICT] = "node(s) had no available disk",
+		[ONE_POD_CONFLICT] = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod "
+				     "access mode already in-use by another pod",
+	};
+
+	(void)dictionary;
+	bt_buf_text(out_text, texts[reason->kind]);
+}
+
+const struct bt_plugin bt_plugin_volume_restrictions = {
+	.name = "VolumeRestrictions",
+	.filter_depends = BT_DEPENDS_ON_COUNTERS,
+	.no_pre_filter_error = "cannot read \"PreFilterVolumeRestrictions\" from cycleState",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.reason = reason_text,
+	.pre_filter = pre_filter,
+};

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * VolumeZone. Source: plugins/volumezone, v1.36.3.
+ */
+#include "plugins/volume_zone/volume_zone.h"
+
+enum reason_kind {
+	ZONE = 0,
+	TEXT /* arg: a name; what PreFilter would have said, in a profile that leaves it out */
+};
+
+struct term {
+	const struct bt_signature *signature;
+	const struct bt_pv **pvs; /* with zones, in this cycle */
+	uint32_t pv_n;
+	const char *refusal; /* of this cycle, or NULL */
+};
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	(void)settings;
+	term->signature = signature;
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		out_compiled->state =
+			signature->volumes[i].type == BT_VOLUME_CLAIM ? term : out_compiled->state;
+	}
+	term->pvs = bt_arena_zalloc(env->arena, signature->volume_n * sizeof(const struct bt_pv *));
+	out_compiled->term = term;
+	out_compiled->filter_skip = !out_compiled->state;
+	out_compiled->score_skip = true;
+}
+
+/* Why a claim without a volume refuses the pod, or NULL when it waits for its first consumer. */
+static const char *unbound(const struct bt_view *view, const struct bt_claim *claim)
+{
+	if (claim->class_ == BT_NAME_EMPTY) {
+		return "PersistentVolumeClaim had no pv name and storageClass name";
+	}
+	const struct bt_storage_class *class_ = bt_storage_class(view->storage, claim->class_);
+	if (!class_) {
+		return bt_keep_text(view, "storageclass.storage.k8s.io \"%.*s\" not found",
+			BT_STR_ARG(bt_view_str(view, claim->class_)));
+	}
+	if (!class_->has_mode) {
+		return bt_keep_text(view, "VolumeBindingMode not set for StorageClass \"%.*s\"",
+			BT_STR_ARG(bt_view_str(view, claim->class_)));
+	}
+	return class_->waits ? NULL : "PersistentVolume had no name";
+}
+
+/* Takes in a volume's zones. Returns why the pod is refused, or NULL. */
+static const char *add_claim(struct term *term, const struct bt_view *view, uint32_t name)
+{
+	if (name == BT_NAME_EMPTY) {
+		return "PersistentVolumeClaim had no name";
+	}
+	const struct bt_claim *claim = bt_storage_claim(view->storage, term->signature->namespace_, name);
+	if (!claim) {
+		return bt_keep_text(view, "persistentvolumeclaim \"%.*s\" not found",
+			BT_STR_ARG(bt_view_str(view, name)));
+	}
+	if (claim->volume == BT_NAME_EMPTY) {
+		return unbound(view, claim);
+	}
+	const struct bt_pv *pv = bt_storage_pv(view->storage, claim->volume);
+	if (!pv) {
+		return bt_keep_text(view, "persistentvolume \"%.*s\" not found",
+			BT_STR_ARG(bt_view_str(view, claim->volume)));
+	}
+	if (pv->zone_n) {
+		term->pvs[term->pv_n++] = pv;
+	}
+	return NULL;
+}
+
+static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
+{
+	struct term *term = state;
+
+	term->pv_n = 0;
+	term->refusal = NULL;
+	for (uint32_t i = 0; i < term->signature->volume_n && !term->refusal; i++) {
+		if (term->signature->volumes[i].type == BT_VOLUME_CLAIM) {
+			term->refusal = add_claim(term, view, term->signature->volumes[i].source);
+		}
+	}
+	if (term->refusal) {
+		bt_refuse(compiled, term->refusal);
+	}
+	compiled->filter_skip = !term->refusal && term->pv_n == 0;
+}
+
+static bool in_zone(struct bt_labels labels, const struct bt_volume_zone *zone)
+{
+	uint32_t value = bt_labels_get(labels, zone->key);
+
+	/* An old label of the volume reads a new one of the node, not the other way round. */
+	if (!value && zone->key == BT_NAME_BETA_ZONE) {
+		value = bt_labels_get(labels, BT_NAME_ZONE);
+	} else if (!value && zone->key == BT_NAME_BETA_REGION) {
+		value = bt_labels_get(labels, BT_NAME_REGION);
+	}
+	for (uint32_t i = 0; value && i < zone->value_n; i++) {
+		if (zone->values[i] == value) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool zones_match(const struct term *term, struct bt_labels labels)
+{
+	if (!bt_labels_get(labels, BT_NAME_BETA_ZONE) && !bt_labels_get(labels, BT_NAME_BETA_REGION) &&
+		!bt_labels_get(labels, BT_NAME_ZONE) && !bt_labels_get(labels, BT_NAME_REGION)) {
+		return true;
+	}
+	for (uint32_t i = 0; i < term->pv_n; i++) {
+		for (uint32_t z = 0; z < term->pvs[i]->zone_n; z++) {
+			if (!in_zone(labels, &term->pvs[i]->zones[z])) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct term *term = opaque;
+
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = !term->refusal && zones_match(term, view->snapshot->nodes[first + i].labels);
+	}
+}
+
+static void reject(
+	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	const struct term *term = opaque;
+
+	(void)node_ix;
+	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, term->refusal ? TEXT : ZONE);
+	if (term->refusal) {
+		out_rejection->reasons[0].arg =
+			bt_intern_add(view->snapshot->dictionary->intern, bt_str(term->refusal));
+	}
+}
+
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	if (reason->kind == TEXT) {
+		bt_buf_str(out_text, bt_intern_str(dictionary->intern, reason->arg));
+	} else {
+		bt_buf_text(out_text, "node(s) had no available volume zone");
+	}
+}
+
+const struct bt_plugin bt_plugin_volume_zone = {
+	.name = "VolumeZone",
+	.filter_depends = BT_DEPENDS_ON_COUNTERS,
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.reason = reason_text,
+	.pre_filter = pre_filter,
+};

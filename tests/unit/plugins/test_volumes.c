@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The plugins that ask about volumes, and the one that asks for features: what each says of a pod and a node.
+ */
+#include "plugins/node_declared_features/node_declared_features.h"
+#include "plugins/node_volume_limits/node_volume_limits.h"
+#include "plugins/volume_binding/volume_binding.h"
+#include "plugins/volume_restrictions/volume_restrictions.h"
+#include "plugins/volume_zone/volume_zone.h"
+#include "plugin_fixture.h"
+
+#define STORAGE "apiVersion: storage.k8s.io/v1, "
+#define LATE                                                                                                 \
+	"{" STORAGE "kind: StorageClass, metadata: {name: late}, provisioner: d, volumeBindingMode: "        \
+	"WaitForFirstConsumer}"
+
+static const bool off, on = true;
+static const struct bt_volume_binding_settings no_scores;
+
+static void storage(struct fixture *f, const char *yaml)
+{
+	bt_ingest_storage(f->cache, fixture_read(f, yaml));
+}
+
+/* Asks PreFilter, too. */
+static struct asked begin(
+	struct fixture *f, const struct bt_plugin *plugin, const void *settings, const char *spec)
+{
+	struct asked asked = ask(f, plugin, settings, spec);
+
+	if (asked.compiled.state) {
+		plugin->pre_filter(asked.compiled.state, &f->cache->view, &asked.compiled);
+	}
+	return asked;
+}
+
+static void claim(
+	struct fixture *f, const char *name, const char *metadata, const char *spec, const char *phase)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: default, name: %s, uid: "
+		"u-%s, "
+		"%s}, spec: {volumeMode: Filesystem, %s}, status: {phase: %s}}",
+		name, name, metadata, spec, phase);
+	storage(f, text);
+}
+
+static void volume(struct fixture *f, const char *name, const char *labels, const char *spec)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: PersistentVolume, metadata: {name: %s, labels: {%s}}, spec: "
+		"{volumeMode: "
+		"Filesystem, accessModes: [ReadWriteOnce], %s}, status: {phase: Available}}",
+		name, labels, spec);
+	storage(f, text);
+}
+
+#define BOUND	   "annotations: {pv.kubernetes.io/bind-completed: 'yes'}"
+#define USES(name) "volumes: [{name: v, persistentVolumeClaim: {claimName: " name "}}]"
+
+/* ---- VolumeRestrictions ---- */
+
+struct disks {
+	const char *there, *wanted;
+	bool clash;
+};
+
+static const struct disks disks[] = {
+	{"gcePersistentDisk: {pdName: a}", "gcePersistentDisk: {pdName: a}", true},
+	{"gcePersistentDisk: {pdName: a}", "gcePersistentDisk: {pdName: b}", false},
+	{"gcePersistentDisk: {pdName: a, readOnly: true}", "gcePersistentDisk: {pdName: a, readOnly: true}",
+		false},
+	{"gcePersistentDisk: {pdName: a, readOnly: true}", "gcePersistentDisk: {pdName: a}", true},
+	{"awsElasticBlockStore: {volumeID: a, readOnly: true}",
+		"awsElasticBlockStore: {volumeID: a, readOnly: true}", true},
+	{"awsElasticBlockStore: {volumeID: a}", "gcePersistentDisk: {pdName: a}", false},
+	{"iscsi: {iqn: a}", "iscsi: {iqn: a}", true},
+	{"iscsi: {iqn: a, readOnly: true}", "iscsi: {iqn: a, readOnly: true}", false},
+	{"rbd: {monitors: [a, b], pool: p, image: i}", "rbd: {monitors: [b, c], pool: p, image: i}", true},
+	{"rbd: {monitors: [a], pool: p, image: i}", "rbd: {monitors: [c], pool: p, image: i}", false},
+	{"rbd: {monitors: [a], pool: p, image: i}", "rbd: {monitors: [a], pool: q, image: i}", false},
+	{"cinder: {volumeID: a}", "cinder: {volumeID: a}", false},
+};
+
+static void disks_that_clash_keep_a_node_away(void **state)
+{
+	struct fixture *f = *state;
+	char text[256];
+
+	for (size_t i = 0; i < COUNT_OF(disks); i++) {
+		snprintf(text, sizeof(text), "name: n%zu", i);
+		uint32_t node = fixture_node(f, text, "", "");
+
+		snprintf(text, sizeof(text), "nodeName: n%zu, volumes: [{name: v, %s}]", i, disks[i].there);
+		uint32_t pod = fixture_pod(f, text);
+		snprintf(text, sizeof(text), "volumes: [{name: v, %s}]", disks[i].wanted);
+		struct asked asked = begin(f, &bt_plugin_volume_restrictions, NULL, text);
+		if (disks[i].clash) {
+			assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) had no available disk");
+		} else {
+			assert_true(passes(&asked, node));
+		}
+		bt_ledger_remove(f->cache->ledger, pod);
+		assert_true(passes(&asked, node));
+	}
+}
+
+static void a_claim_for_one_pod_is_not_shared(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", "");
+
+	claim(f, "c", "labels: {}", "accessModes: [ReadWriteOncePod]", "Pending");
+	assert_true(begin(f, &bt_plugin_volume_restrictions, NULL, USES("c")).compiled.filter_skip);
+	fixture_pod(f, "nodeName: n1, " USES("c"));
+	struct asked asked = begin(f, &bt_plugin_volume_restrictions, NULL, USES("c"));
+	assert_refused(&asked, node, BT_UNSCHEDULABLE,
+		"node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already "
+		"in-use "
+		"by another pod");
+	asked = begin(f, &bt_plugin_volume_restrictions, NULL, USES("x"));
+	assert_string_equal(asked.compiled.refusal, "persistentvolumeclaim \"x\" not found");
+	/* A pod on a node that is gone counts nowhere. */
+	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("n1")), BT_OK);
+	assert_true(begin(f, &bt_plugin_volume_restrictions, NULL, USES("c")).compiled.filter_skip);
+}
+
+/* ---- NodeVolumeLimits ---- */
+
+static void volumes_beyond_a_nodes_limit_are_refused(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", ""), free_node = fixture_node(f, "name: n2", "", "");
+
+	storage(f, "{" STORAGE
+		   "kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: d, allocatable: {count: "
+		   "1}}]}}");
+	storage(f, LATE);
+	claim(f, "a", BOUND, "volumeName: pa", "Bound");
+	claim(f, "b", "labels: {}", "storageClassName: late", "Pending");
+	volume(f, "pa", "", "csi: {driver: d, volumeHandle: h}");
+	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("a"));
+	assert_true(passes(&asked, node));
+	uint32_t pod = fixture_pod(f, "nodeName: n1, " USES("a"));
+	assert_true(passes(&asked, node)); /* it is there already */
+	asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("b"));
+	assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
+	assert_true(passes(&asked, free_node));
+	bt_ledger_remove(f->cache->ledger, pod);
+	assert_true(passes(&asked, node));
+	/* An attachment counts without a pod. */
+	storage(f, "{" STORAGE
+		   "kind: VolumeAttachment, metadata: {name: va}, spec: {attacher: d, nodeName: n1, source: "
+		   "{persistentVolumeName: pa}}}");
+	assert_false(passes(&asked, node));
+	assert_int_equal(
+		bt_ingest_delete(f->cache, BT_KIND_VOLUME_ATTACHMENT, (struct bt_str){0}, bt_str("va")),
+		BT_OK);
+	assert_true(passes(&asked, node));
+	asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("x"));
+	assert_refused(&asked, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"looking up PVC default/x: persistentvolumeclaim \"x\" not found");
+}
+
+static void in_tree_disks_count_for_their_drivers(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", "");
+
+	storage(f,
+		"{" STORAGE "kind: CSINode, metadata: {name: n1}, spec: {drivers: [{name: ebs.csi.aws.com, "
+		"allocatable: {count: 0}}]}}");
+	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &off,
+		"volumes: [{name: v, awsElasticBlockStore: {volumeID: 'aws://z/vol-1'}}]");
+	assert_refused(&asked, node, BT_UNSCHEDULABLE, "node(s) exceed max volume count");
+	asked = begin(f, &bt_plugin_node_volume_limits, &off,
+		"volumes: [{name: v, awsElasticBlockStore: {volumeID: 'aws://z/odd'}}]");
+	assert_false(passes(&asked, node));
+	assert_string_equal(bt_plugin_node_volume_limits.failure(asked.compiled.term, &f->cache->view, node),
+		"converting volume(v) from inline to csi: failed to translate Kubernetes ID to EBS Volume ID "
+		"Invalid "
+		"format for AWS volume (aws://z/odd)");
+}
+
+static void a_driver_may_be_demanded(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", "");
+
+	storage(f, LATE);
+	storage(f, "{" STORAGE
+		   "kind: CSIDriver, metadata: {name: d}, spec: {preventPodSchedulingIfMissing: true}}");
+	claim(f, "b", "labels: {}", "storageClassName: late", "Pending");
+	struct asked asked = begin(f, &bt_plugin_node_volume_limits, &on, USES("b"));
+	assert_refused(&asked, node, BT_UNSCHEDULABLE, "d CSI driver is not installed on the node");
+	asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("b"));
+	assert_true(passes(&asked, node));
+}
+
+/* ---- VolumeZone ---- */
+
+static void a_volumes_zone_is_its_nodes(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t a = fixture_node(f, "name: a, labels: {topology.kubernetes.io/zone: a}", "", "");
+	uint32_t b = fixture_node(f, "name: b, labels: {failure-domain.beta.kubernetes.io/zone: b}", "", "");
+	uint32_t bare = fixture_node(f, "name: bare", "", "");
+
+	claim(f, "old", BOUND, "volumeName: p1", "Bound");
+	claim(f, "new", BOUND, "volumeName: p2", "Bound");
+	volume(f, "p1", "failure-domain.beta.kubernetes.io/zone: 'a__b'", "capacity: {storage: 1Gi}");
+	volume(f, "p2", "topology.kubernetes.io/zone: ' b '", "capacity: {storage: 1Gi}");
+	struct asked asked = begin(f, &bt_plugin_volume_zone, NULL, USES("old"));
+	assert_true(passes(&asked, a) && passes(&asked, b) && passes(&asked, bare));
+	asked = begin(f, &bt_plugin_volume_zone, NULL, USES("new"));
+	assert_refused(&asked, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) had no available volume zone");
+	assert_false(passes(&asked, b)); /* a new label does not read an old one */
+	assert_true(passes(&asked, bare));
+	volume(f, "p2", "topology.kubernetes.io/zone: 'a____b'", "capacity: {storage: 1Gi}");
+	assert_true(begin(f, &bt_plugin_volume_zone, NULL, USES("new")).compiled.filter_skip);
+}
+
+struct refusal {
+	const char *metadata, *spec, *phase, *text;
+};
+
+static void claims_without_zones_are_refused_in_words(void **state)
+{
+	static const struct refusal rows[] = {
+		{BOUND, "volumeName: gone", "Bound", "persistentvolume \"gone\" not found"},
+		{"labels: {}", "accessModes: []", "Pending",
+			"PersistentVolumeClaim had no pv name and storageClass name"},
+		{"labels: {}", "storageClassName: none", "Pending",
+			"storageclass.storage.k8s.io \"none\" not found"},
+		{"labels: {}", "storageClassName: now", "Pending", "PersistentVolume had no name"},
+	};
+	struct fixture *f = *state;
+
+	storage(f, "{" STORAGE "kind: StorageClass, metadata: {name: now}, volumeBindingMode: Immediate}");
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		claim(f, "c", rows[i].metadata, rows[i].spec, rows[i].phase);
+		struct asked asked = begin(f, &bt_plugin_volume_zone, NULL, USES("c"));
+		assert_string_equal(asked.compiled.refusal, rows[i].text);
+	}
+}
+
+/* ---- VolumeBinding ---- */
+
+static void claims_are_refused_in_words(void **state)
+{
+	static const struct refusal rows[] = {
+		{"labels: {}", "volumeName: p", "Lost",
+			"persistentvolumeclaim \"c\" bound to non-existent persistentvolume \"p\""},
+		{"deletionTimestamp: '2026-01-01T00:00:00Z'", "storageClassName: late", "Pending",
+			"persistentvolumeclaim \"c\" is being deleted"},
+		{"labels: {}", "storageClassName: none", "Pending",
+			"pod has unbound immediate PersistentVolumeClaims"},
+		{"labels: {}", "storageClassName: late, volumeName: p", "Pending",
+			"pod has unbound immediate PersistentVolumeClaims"},
+	};
+	struct fixture *f = *state;
+
+	storage(f, LATE);
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		claim(f, "c", rows[i].metadata, rows[i].spec, rows[i].phase);
+		struct asked asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+		assert_string_equal(asked.compiled.refusal, rows[i].text);
+	}
+	struct asked asked =
+		begin(f, &bt_plugin_volume_binding, &no_scores, "volumes: [{name: v, ephemeral: {}}]");
+	assert_non_null(strstr(asked.compiled.refusal, "waiting for ephemeral volume controller to create"));
+}
+
+static void bound_volumes_are_reached_or_not(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t near = fixture_node(f, "name: near, labels: {z: a}", "", ""),
+		 far = fixture_node(f, "name: far", "", "");
+
+	claim(f, "c", BOUND, "volumeName: p", "Bound");
+	struct asked asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_refused(&asked, near, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)");
+	volume(f, "p", "",
+		"nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: z, operator: In, "
+		"values: "
+		"[a]}]}]}}");
+	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&asked, near));
+	assert_refused(&asked, far, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) didn't match PersistentVolume's node affinity");
+}
+
+#define ASKS "accessModes: [ReadWriteOnce], storageClassName: static, resources: {requests: {storage: 1Gi}}"
+
+static void the_smallest_volume_that_serves_is_taken_once(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", "");
+	const struct bt_volume_binding *bindings;
+
+	storage(f, "{" STORAGE
+		   "kind: StorageClass, metadata: {name: static}, provisioner: kubernetes.io/no-provisioner, "
+		   "volumeBindingMode: WaitForFirstConsumer}");
+	claim(f, "c", "labels: {}", ASKS, "Pending");
+	claim(f, "d", "labels: {}", ASKS, "Pending");
+	volume(f, "large", "", "storageClassName: static, capacity: {storage: 5Gi}");
+	volume(f, "small", "", "storageClassName: static, capacity: {storage: 2Gi}");
+	volume(f, "tiny", "", "storageClassName: static, capacity: {storage: 1Mi}");
+	struct asked first = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&first, node));
+	assert_int_equal(bt_volume_binding_choose(&first.compiled, &f->cache->view, node, &bindings), 1);
+	assert_str(bt_intern_str(
+			   f->cache->dictionary->intern, f->cache->view.storage->pvs[bindings[0].pv_ix].name),
+		"small");
+	bt_volumes_assume(f->cache->volumes, 1, fixture_name(f, "n1"), bindings, 1);
+	struct asked second = begin(f, &bt_plugin_volume_binding, &no_scores, USES("d"));
+	assert_int_equal(bt_volume_binding_choose(&second.compiled, &f->cache->view, node, &bindings), 1);
+	assert_str(bt_intern_str(
+			   f->cache->dictionary->intern, f->cache->view.storage->pvs[bindings[0].pv_ix].name),
+		"large");
+	bt_volumes_assume(f->cache->volumes, 2, fixture_name(f, "n1"), bindings, 1);
+	claim(f, "e", "labels: {}", ASKS, "Pending");
+	struct asked third = begin(f, &bt_plugin_volume_binding, &no_scores, USES("e"));
+	assert_refused(&third, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) didn't find available persistent volumes to bind");
+	bt_volumes_revert(f->cache->volumes, 1);
+	third = begin(f, &bt_plugin_volume_binding, &no_scores, USES("e"));
+	assert_true(passes(&third, node));
+	bt_volumes_keep(f->cache->volumes, 2);
+	bt_volumes_revert(f->cache->volumes, 2); /* it has been kept */
+	bt_volumes_assume(f->cache->volumes, 1, fixture_name(f, "n1"), bindings, 0);
+	assert_true(f->cache->view.storage->pvs[bindings[0].pv_ix].live);
+}
+
+static void a_claim_is_provisioned_where_there_is_room_and_stays_there(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t a = fixture_node(f, "name: a, labels: {z: a}", "", ""),
+		 b = fixture_node(f, "name: b", "", "");
+	const struct bt_volume_binding *bindings;
+
+	storage(f, LATE);
+	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {storageCapacity: true}}");
+	claim(f, "c", "labels: {}", "storageClassName: late, resources: {requests: {storage: 1Gi}}",
+		"Pending");
+	storage(f, "{" STORAGE
+		   "kind: CSIStorageCapacity, metadata: {namespace: default, name: s}, storageClassName: "
+		   "late, capacity: 9Gi, nodeTopology: {matchLabels: {z: a}}}");
+	struct asked asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&asked, a));
+	assert_refused(
+		&asked, b, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "node(s) did not have enough free storage");
+	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {storageCapacity: false}}");
+	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&asked, b));
+	assert_int_equal(bt_volume_binding_choose(&asked.compiled, &f->cache->view, b, &bindings), 1);
+	bt_volumes_assume(f->cache->volumes, 1, fixture_name(f, "b"), bindings, 1);
+	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&asked, b));
+	assert_refused(&asked, a, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) didn't find available persistent volumes to bind");
+	bt_volumes_revert(f->cache->volumes, 1);
+	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
+	assert_true(passes(&asked, a));
+}
+
+static void what_is_asked_of_a_class_is_put_on_the_shape(void **state)
+{
+	static const struct bt_volume_shape_point shape[] = {{0, 100}, {100, 0}};
+	static const struct bt_volume_binding_settings settings = {true, shape, COUNT_OF(shape)};
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", "");
+
+	storage(f, LATE);
+	claim(f, "c", "labels: {}",
+		"accessModes: [ReadWriteOnce], storageClassName: late, resources: {requests: {storage: 1Gi}}",
+		"Pending");
+	volume(f, "p", "", "storageClassName: late, capacity: {storage: 4Gi}");
+	struct asked asked = begin(f, &bt_plugin_volume_binding, &settings, USES("c"));
+	assert_int_equal(score(&asked, node), 75);
+}
+
+/* ---- NodeDeclaredFeatures ---- */
+
+static void features_must_be_declared(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t has =
+		fixture_node(f, "name: has", "", "declaredFeatures: [UserNamespacesHostNetworkSupport]");
+	uint32_t lacks = fixture_node(f, "name: lacks", "", "declaredFeatures: [Other]");
+	struct asked asked = ask(f, &bt_plugin_node_declared_features, &on,
+		"hostNetwork: true, hostUsers: false, containers: []");
+
+	assert_true(passes(&asked, has));
+	assert_refused(&asked, lacks, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"node(s) didn't match Pod's required features");
+	asked = ask(f, &bt_plugin_node_declared_features, &on,
+		"containers: [{name: a, restartPolicyRules: [{action: RestartAllContainers}]}]");
+	assert_false(passes(&asked, has));
+	assert_true(ask(f, &bt_plugin_node_declared_features, &on, "hostNetwork: true, containers: []")
+			    .compiled.filter_skip);
+	assert_true(ask(f, &bt_plugin_node_declared_features, &off, "hostNetwork: true, hostUsers: false")
+			    .compiled.filter_skip);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(disks_that_clash_keep_a_node_away),
+		FIXTURE_TEST(a_claim_for_one_pod_is_not_shared),
+		FIXTURE_TEST(volumes_beyond_a_nodes_limit_are_refused),
+		FIXTURE_TEST(in_tree_disks_count_for_their_drivers),
+		FIXTURE_TEST(a_driver_may_be_demanded),
+		FIXTURE_TEST(a_volumes_zone_is_its_nodes),
+		FIXTURE_TEST(claims_without_zones_are_refused_in_words),
+		FIXTURE_TEST(claims_are_refused_in_words),
+		FIXTURE_TEST(bound_volumes_are_reached_or_not),
+		FIXTURE_TEST(the_smallest_volume_that_serves_is_taken_once),
+		FIXTURE_TEST(a_claim_is_provisioned_where_there_is_room_and_stays_there),
+		FIXTURE_TEST(what_is_asked_of_a_class_is_put_on_the_shape),
+		FIXTURE_TEST(features_must_be_declared),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
