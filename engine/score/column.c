@@ -9,17 +9,23 @@
 #include "engine/base/bitmap.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/score/gather.h"
 
-#define BLOCK	    128
-#define CALM_ENOUGH 4 /* catch-ups in a row */
+#define BLOCK	    BT_GATHER_NODES /* a word of the bitmaps */
+#define CALM_ENOUGH 16		    /* catch-ups in a row */
 #define CALM_SHARE                                                                                           \
 	64 /* a short journal names at most one node of so many: there moving them costs less than a scan */
-#define DENSE 24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
+#define DENSE	     24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
+#define FOLLOW_SHARE 4	/* a journal that names at most one node of so many is followed entry by entry */
+#define GATHER	     4	/* nodes from which on gathering them is cheaper than asking one by one */
 
-static void evaluate_block(struct bt_column *column, const struct bt_view *view, uint32_t first, uint32_t n)
+/* The values of up to BLOCK nodes, side by side in a view. */
+static void evaluate_block(
+	struct bt_column *column, const struct bt_view *view, uint32_t first, uint32_t n, uint16_t *out_value)
 {
 	uint8_t pass[BLOCK], passes[BLOCK];
-	int64_t raw[BLOCK], sum[BLOCK];
+	int64_t raw[BLOCK], outside = 0;
+	uint32_t sum[BLOCK];
 
 	for (uint32_t i = 0; i < n; i++) {
 		passes[i] = 1;
@@ -27,6 +33,7 @@ static void evaluate_block(struct bt_column *column, const struct bt_view *view,
 	}
 	for (uint32_t p = 0; p < column->part_n; p++) {
 		const struct bt_column_part *part = &column->parts[p];
+		uint32_t weight = (uint32_t)part->weight;
 
 		if (part->filter) {
 			part->plugin->filter(part->term, view, first, n, pass);
@@ -36,14 +43,16 @@ static void evaluate_block(struct bt_column *column, const struct bt_view *view,
 		}
 		if (part->score) {
 			part->plugin->score(part->term, view, first, n, raw);
+			/* A number outside sets the sign of the remainder. */
 			for (uint32_t i = 0; i < n; i++) {
-				column->odd |= raw[i] < 0 || raw[i] > BT_MAX_NODE_SCORE;
-				sum[i] += (raw[i] & 127) * part->weight;
+				outside |= raw[i] | (BT_MAX_NODE_SCORE - (raw[i] & INT64_MAX));
+				sum[i] += ((uint32_t)raw[i] & 127) * weight;
 			}
 		}
 	}
+	column->odd |= outside < 0;
 	for (uint32_t i = 0; i < n; i++) {
-		column->value[first + i] = passes[i] ? (uint16_t)sum[i] : 0;
+		out_value[i] = passes[i] ? (uint16_t)sum[i] : 0;
 	}
 }
 
@@ -81,33 +90,86 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 								      : BT_CATCH_UP_JOURNAL;
 }
 
-static void evaluate_into(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
+static void put(struct bt_column *column, uint32_t node_ix, uint16_t after)
 {
-	uint16_t before = column->value[node_ix], after = evaluate_one(column, view, node_ix);
+	uint16_t before = column->value[node_ix];
 
 	column->value[node_ix] = after;
-	column->indexed &= !column->odd;
 	if (before != after && column->indexed) {
 		bt_index_move(&column->index, node_ix, before, after);
 	}
 }
 
-/* Evaluates the stale nodes that are in the mask. Words that are mostly stale are evaluated as a block. */
-static void freshen(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+/* Nodes that wait to be evaluated together. */
+struct batch {
+	struct bt_column *column;
+	const struct bt_view *view;
+	struct bt_gather gather;
+	enum { UNKNOWN = 0, POSSIBLE, IMPOSSIBLE } gathering;
+	uint32_t n;
+	uint32_t nodes[BLOCK];
+};
+
+static bool gathering(struct batch *batch)
 {
+	if (batch->gathering == UNKNOWN) {
+		batch->gathering = bt_gather_begin(&batch->gather, batch->view) ? POSSIBLE : IMPOSSIBLE;
+	}
+	return batch->gathering == POSSIBLE;
+}
+
+static void evaluate_batch(struct batch *batch)
+{
+	struct bt_column *column = batch->column;
+	uint16_t value[BLOCK];
+
+	if (batch->n >= GATHER && gathering(batch)) {
+		bt_gather_nodes(&batch->gather, batch->nodes, batch->n);
+		evaluate_block(column, &batch->gather.view, 0, batch->n, value);
+	} else {
+		for (uint32_t i = 0; i < batch->n; i++) {
+			value[i] = evaluate_one(column, batch->view, batch->nodes[i]);
+		}
+	}
+	column->indexed &= !column->odd;
+	for (uint32_t i = 0; i < batch->n; i++) {
+		bt_bitmap_clear(column->stale, batch->nodes[i]);
+		put(column, batch->nodes[i], value[i]);
+	}
+	batch->n = 0;
+}
+
+static void add(struct batch *batch, uint32_t node_ix)
+{
+	/* Of many columns few are in the cache: the old value is fetched while the new one is found. */
+	__builtin_prefetch(&batch->column->value[node_ix], 1);
+	batch->nodes[batch->n++] = node_ix;
+	if (batch->n == BLOCK) {
+		evaluate_batch(batch);
+	}
+}
+
+/* Evaluates the stale nodes that are in the mask. Words that are mostly stale are evaluated as a block. */
+static void freshen(struct batch *batch, const uint64_t *mask)
+{
+	struct bt_column *column = batch->column;
+
 	for (uint32_t w = 0; w < bt_bitmap_words(column->slot_n); w++) {
 		uint64_t bits = column->stale[w] & (mask ? mask[w] : ~(uint64_t)0);
 
+		if (!bits) {
+			continue;
+		}
 		if (!column->indexed && __builtin_popcountll(bits) >= DENSE) {
 			uint32_t left = column->slot_n - w * 64;
 
-			evaluate_block(column, view, w * 64, left < 64 ? left : 64);
+			evaluate_block(
+				column, batch->view, w * 64, left < 64 ? left : 64, column->value + w * 64);
 			column->stale[w] = 0;
 			continue;
 		}
-		column->stale[w] &= ~bits;
 		for (; bits; bits &= bits - 1) {
-			evaluate_into(column, view, w * 64 + (uint32_t)__builtin_ctzll(bits));
+			add(batch, w * 64 + (uint32_t)__builtin_ctzll(bits));
 		}
 	}
 }
@@ -122,27 +184,61 @@ static void mark(struct bt_column *column, const struct bt_usage *usage, bool al
 		}
 		return;
 	}
-	for (uint64_t at = column->journal_at; at != usage->journal_end; at++) {
-		uint32_t node_ix = usage->journal[at & usage->journal_mask];
+	uint64_t *stale = column->stale, end = usage->journal_end, journal_mask = usage->journal_mask;
+	const uint32_t *journal = usage->journal;
+	uint32_t slot_n = column->slot_n;
+
+	for (uint64_t at = column->journal_at; at != end; at++) {
+		uint32_t node_ix = journal[at & journal_mask];
 
 		/* A node that became known after the column was made is not live, or there would be a new
 		 * snapshot. */
-		if (node_ix < column->slot_n) {
-			bt_bitmap_set(column->stale, node_ix);
+		if (node_ix < slot_n) {
+			bt_bitmap_set(stale, node_ix);
+		}
+	}
+}
+
+/*
+ * Evaluates the nodes that the journal names and that are in the mask; others become stale. Requires: no node
+ * in the mask is stale. A node that is named twice is stale from the first time until it is evaluated.
+ * Without branches, which nobody could predict.
+ */
+static void follow(struct batch *batch, const uint64_t *mask)
+{
+	struct bt_column *column = batch->column;
+	const struct bt_usage *usage = batch->view->usage;
+	const uint64_t end = usage->journal_end, journal_mask = usage->journal_mask;
+	uint64_t *stale = column->stale;
+
+	for (uint64_t at = column->journal_at; at != end; at++) {
+		uint32_t node_ix = usage->journal[at & journal_mask];
+		uint64_t bit = (uint64_t)1 << (node_ix % 64);
+
+		if (node_ix >= column->slot_n) {
+			continue;
+		}
+		uint64_t wanted = (mask ? mask[node_ix / 64] : bit) & ~stale[node_ix / 64] & bit;
+		stale[node_ix / 64] |= bit;
+		__builtin_prefetch(&column->value[node_ix], 1);
+		batch->nodes[batch->n] = node_ix;
+		batch->n += wanted != 0;
+		if (batch->n == BLOCK) {
+			evaluate_batch(batch);
 		}
 	}
 }
 
 /* A column that is indexed has no stale nodes: those that the journal names are evaluated at once. */
-static void replay(struct bt_column *column, const struct bt_view *view)
+static void replay(struct batch *batch)
 {
-	const struct bt_usage *usage = view->usage;
+	const struct bt_usage *usage = batch->view->usage;
 
-	for (uint64_t at = column->journal_at; at != usage->journal_end; at++) {
+	for (uint64_t at = batch->column->journal_at; at != usage->journal_end; at++) {
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
 
-		if (node_ix < column->slot_n) {
-			evaluate_into(column, view, node_ix);
+		if (node_ix < batch->column->slot_n) {
+			add(batch, node_ix);
 		}
 	}
 }
@@ -151,7 +247,12 @@ void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, co
 {
 	const struct bt_usage *usage = view->usage;
 	uint64_t behind = usage->journal_end - column->journal_at;
+	struct batch batch;
 
+	batch.column = column;
+	batch.view = view;
+	batch.gathering = UNKNOWN;
+	batch.n = 0;
 	BT_INVARIANT(column->slot_n <= view->snapshot->slot_n);
 	bool overrun = !column->built || behind > usage->journal_mask;
 	enum bt_catch_up way =
@@ -159,12 +260,20 @@ void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, co
 	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
 	column->calm_n =
 		way == BT_CATCH_UP_ALL || behind > column->slot_n / CALM_SHARE ? 0 : column->calm_n + 1;
+	if (way == BT_CATCH_UP_AND_INDEX) {
+		mask = NULL;
+	}
 	if (column->indexed) {
-		replay(column, view);
+		replay(&batch);
+	} else if (way != BT_CATCH_UP_ALL && behind <= column->slot_n / FOLLOW_SHARE &&
+		   (!column->fresh || column->fresh == mask)) {
+		follow(&batch, mask);
 	} else {
 		mark(column, usage, way == BT_CATCH_UP_ALL);
-		freshen(column, view, way == BT_CATCH_UP_AND_INDEX ? NULL : mask);
+		freshen(&batch, mask);
 	}
+	column->fresh = mask;
+	evaluate_batch(&batch);
 	if (way == BT_CATCH_UP_AND_INDEX && !column->indexed && !column->odd &&
 		column->value_n <= BT_INDEX_VALUES) {
 		bt_index_build(&column->index, column->value, column->slot_n, column->value_n);

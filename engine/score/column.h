@@ -18,8 +18,9 @@ struct bt_column_part {
 struct bt_column {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t part_n;
-	uint16_t *value; /* by node slot: 0 refused, else 1 + the weighted sum */
-	uint64_t *stale; /* bitmap of the nodes that have changed since they were evaluated */
+	uint16_t *value;       /* by node slot: 0 refused, else 1 + the weighted sum */
+	uint64_t *stale;       /* bitmap of the nodes that have changed since they were evaluated */
+	const uint64_t *fresh; /* the mask whose nodes were not stale after the last time; NULL: all nodes */
 	uint32_t slot_n;
 	uint32_t value_n;    /* values are below this */
 	uint64_t journal_at; /* how far the journal has been taken in */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "engine/base/wrap.h"
+#include "plugins/resource_ranges.h"
 
 struct balanced {
 	uint32_t slot;
@@ -108,24 +109,46 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 	return score_gain(balance(after, n), balance(before, n));
 }
 
+/* Both resources have columns, which begin at first. */
+static void score_pairs(const struct term *term, const struct bt_view *view,
+	const struct bt_resource_pair *pair, uint32_t first, uint32_t n, int64_t *raw)
+{
+	for (uint32_t i = 0; i < n;) {
+		const struct bt_resource_pair rest = {{pair->alloc[0] + i, pair->alloc[1] + i},
+			{pair->used[0] + i, pair->used[1] + i}, {pair->request[0], pair->request[1]}};
+
+		i += bt_range_balance(&rest, n - i, raw + i);
+		for (uint32_t stop = i + BT_RANGE_STEP; i < n && i < stop; i++) {
+			raw[i] = pair->alloc[0][i] && pair->alloc[1][i]
+					 ? score_pair(term->items,
+						   (int64_t[2]){pair->alloc[0][i], pair->alloc[1][i]},
+						   (int64_t[2]){pair->used[0][i], pair->used[1][i]})
+					 : score_node(term, view, first + i);
+		}
+	}
+}
+
 static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
-	const int64_t *alloc[2] = {0}, *used[2] = {0};
+	struct bt_resource_pair pair = {0};
 
 	for (uint32_t k = 0; k < 2 && term->n == 2; k++) {
-		alloc[k] = view->snapshot->alloc[term->items[k].slot];
-		used[k] = view->usage->used[term->items[k].slot];
+		pair.alloc[k] = view->snapshot->alloc[term->items[k].slot];
+		pair.used[k] = view->usage->used[term->items[k].slot];
+		pair.request[k] = term->items[k].request;
 	}
-	bool pair = alloc[0] && alloc[1] && used[0] && used[1];
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t at = first + i;
-
-		raw[i] = pair && alloc[0][at] && alloc[1][at]
-				 ? score_pair(term->items, (int64_t[2]){alloc[0][at], alloc[1][at]},
-					   (int64_t[2]){used[0][at], used[1][at]})
-				 : score_node(term, view, at);
+	if (!pair.alloc[0] || !pair.alloc[1] || !pair.used[0] || !pair.used[1]) {
+		for (uint32_t i = 0; i < n; i++) {
+			raw[i] = score_node(term, view, first + i);
+		}
+		return;
 	}
+	for (uint32_t k = 0; k < 2; k++) {
+		pair.alloc[k] += first;
+		pair.used[k] += first;
+	}
+	score_pairs(term, view, &pair, first, n, raw);
 }
 
 static void key(const void *opaque, struct bt_buf *out_key)

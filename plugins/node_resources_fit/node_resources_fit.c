@@ -8,6 +8,7 @@
 
 #include "engine/base/compiler.h"
 #include "engine/base/wrap.h"
+#include "plugins/resource_ranges.h"
 
 #define EXACT_BELOW ((uint64_t)1 << 45)
 
@@ -117,9 +118,11 @@ static bool fits(const struct term *term, const struct bt_view *view, uint32_t n
 	return true;
 }
 
-static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
-	for (uint32_t i = 0; i < n; i++) {
+	const struct term *term = opaque;
+
+	for (uint32_t i = bt_range_fits(term->wanted, term->wanted_n, view, first, n, pass); i < n; i++) {
 		pass[i] = fits(term, view, first + i);
 	}
 }
@@ -201,12 +204,12 @@ static int64_t ratio(const struct bt_fit_settings *settings, int64_t request, in
 }
 
 /* What is used for scores: requests with defaults for cpu and memory, real sums for the rest. */
-static int64_t used_for_score(const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)
+static const int64_t *used_for_score(const struct bt_usage *usage, uint32_t slot)
 {
 	if (slot == BT_CPU) {
-		return usage->nonzero_milli_cpu[node_ix];
+		return usage->nonzero_milli_cpu;
 	}
-	return slot == BT_MEMORY ? usage->nonzero_memory[node_ix] : bt_column_get(usage->used[slot], node_ix);
+	return slot == BT_MEMORY ? usage->nonzero_memory : usage->used[slot];
 }
 
 static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
@@ -221,8 +224,8 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 		if (alloc == 0) {
 			continue;
 		}
-		int64_t request =
-			bt_wrap_add(used_for_score(view->usage, resource->slot, node_ix), resource->request);
+		const int64_t *used = used_for_score(view->usage, resource->slot);
+		int64_t request = bt_wrap_add(bt_column_get(used, node_ix), resource->request);
 		int64_t one = strategy == BT_LEAST_ALLOCATED  ? least(request, alloc)
 			      : strategy == BT_MOST_ALLOCATED ? most(request, alloc)
 							      : ratio(term->settings, request, alloc);
@@ -243,10 +246,39 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 								 : sum / weights;
 }
 
+/* Scores nodes from the front by vectors, where these know how: two resources, which is the default. */
+static uint32_t score_front(
+	const struct term *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	struct bt_resource_pair pair;
+	int64_t weight[2];
+
+	if (term->scored_n != 2 || term->settings->strategy == BT_REQUESTED_TO_CAPACITY_RATIO) {
+		return 0;
+	}
+	for (uint32_t k = 0; k < 2; k++) {
+		const struct scored *resource = &term->scored[k];
+		const int64_t *alloc = view->snapshot->alloc[resource->slot];
+		const int64_t *used = used_for_score(view->usage, resource->slot);
+
+		if (!alloc || resource->weight < 1 || resource->weight > BT_RANGE_WEIGHT_MAX) {
+			return 0;
+		}
+		pair.alloc[k] = alloc + first;
+		pair.used[k] = used ? used + first : NULL;
+		pair.request[k] = resource->request;
+		weight[k] = resource->weight;
+	}
+	return bt_range_fullness(&pair, weight, term->settings->strategy == BT_MOST_ALLOCATED, n, raw);
+}
+
 static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		raw[i] = score_node(term, view, first + i);
+	for (uint32_t i = 0; i < n;) {
+		i += n < BT_RANGE_STEP ? 0 : score_front(term, view, first + i, n - i, raw + i);
+		for (uint32_t stop = i + BT_RANGE_STEP; i < n && i < stop; i++) {
+			raw[i] = score_node(term, view, first + i);
+		}
 	}
 }
 

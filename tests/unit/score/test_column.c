@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "engine/base/bitmap.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "engine/score/column.h"
@@ -102,6 +103,43 @@ static void a_column_follows_the_journal_however_far_behind(void **state)
 	bt_mem_free(w);
 }
 
+static void nodes_outside_a_mask_wait_for_one_that_has_them(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 6};
+	uint64_t masks[3][(NODE_N + 63) / 64];
+	struct world *w = world_create();
+	struct bt_column column = column_of();
+
+	(void)state;
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (size_t k = 0; k < 3; k++) {
+		for (size_t i = 0; i < (NODE_N + 63) / 64; i++) {
+			masks[k][i] = bt_rng_next(&rng) &
+				      (i < NODE_N / 64 ? UINT64_MAX : ((uint64_t)1 << NODE_N % 64) - 1);
+		}
+	}
+	for (int round = 0; round < 3000; round++) {
+		const uint64_t *mask = bt_rng_below(&rng, 9) ? masks[bt_rng_below(&rng, 3)] : NULL;
+
+		for (uint32_t n = bt_rng_below(&rng, round % 9 ? 30 : 3 * JOURNAL_N); n; n--) {
+			change(w, bt_rng_below(&rng, NODE_N), bt_rng_below(&rng, 101));
+		}
+		for (uint32_t again = bt_rng_below(&rng, 3) + 1; again; again--) {
+			change(w, bt_rng_below(&rng, NODE_N), bt_rng_below(&rng, 101));
+			bt_column_catch_up(&column, &w->view, mask);
+			for (uint32_t i = 0; i < NODE_N; i++) {
+				if (!mask || bt_bitmap_test(mask, i)) {
+					assert_int_equal(column.value[i],
+						w->pod_n[i] % 7 == 0 ? 0 : 1 + 3 * w->pod_n[i]);
+				}
+			}
+		}
+	}
+	bt_column_fini(&column);
+	bt_mem_free(w);
+}
+
 static void only_nodes_in_the_journal_are_asked_again(void **state)
 {
 	struct world *w = world_create();
@@ -139,6 +177,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_column_follows_the_journal_however_far_behind),
+		cmocka_unit_test(nodes_outside_a_mask_wait_for_one_that_has_them),
 		cmocka_unit_test(only_nodes_in_the_journal_are_asked_again),
 		cmocka_unit_test(scores_out_of_range_make_the_column_odd),
 	};

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copies numbers of nodes next to each other, column by column.
+ */
+#include "engine/score/gather.h"
+
+static void add(struct bt_gather *gather, const int64_t *from, const int64_t **out_column)
+{
+	if (!from) {
+		return;
+	}
+	if (gather->column_n < BT_GATHER_COLUMNS) {
+		gather->from[gather->column_n] = from;
+		*out_column = gather->columns[gather->column_n];
+	}
+	gather->column_n++;
+}
+
+bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view)
+{
+	const struct bt_snapshot *snapshot = view->snapshot;
+	const struct bt_usage *usage = view->usage;
+
+	gather->column_n = 0;
+	gather->snapshot = (struct bt_snapshot){
+		.dictionary = snapshot->dictionary, .version = snapshot->version, .slot_n = BT_GATHER_NODES};
+	gather->usage = (struct bt_usage){.ports = usage->ports ? gather->ports : NULL};
+	gather->ports_from = usage->ports;
+	add(gather, snapshot->alloc_pods, &gather->snapshot.alloc_pods);
+	add(gather, usage->pod_n, &gather->usage.pod_n);
+	add(gather, usage->nonzero_milli_cpu, &gather->usage.nonzero_milli_cpu);
+	add(gather, usage->nonzero_memory, &gather->usage.nonzero_memory);
+	for (uint32_t slot = 0; slot < BT_RESOURCE_MAX; slot++) {
+		add(gather, snapshot->alloc[slot], &gather->snapshot.alloc[slot]);
+		add(gather, usage->used[slot], &gather->usage.used[slot]);
+	}
+	gather->view = (struct bt_view){
+		.snapshot = &gather->snapshot,
+		.usage = &gather->usage,
+		.counting = view->counting,
+		.storage = view->storage,
+	};
+	return gather->column_n <= BT_GATHER_COLUMNS;
+}
+
+void bt_gather_nodes(struct bt_gather *gather, const uint32_t *nodes, uint32_t n)
+{
+	for (uint32_t k = 0; k < gather->column_n; k++) {
+		const int64_t *from = gather->from[k];
+		int64_t *to = gather->columns[k];
+
+		for (uint32_t i = 0; i < n; i++) {
+			to[i] = from[nodes[i]];
+		}
+	}
+	for (uint32_t i = 0; gather->ports_from && i < n; i++) {
+		gather->ports[i] = gather->ports_from[nodes[i]];
+	}
+}

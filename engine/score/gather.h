@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Nodes from here and there, side by side: what plugins that depend on usage read of them, as a view of its
+ * own in which the nodes are 0, 1, 2 and so on. Asking for a range costs a fraction of asking node by node.
+ */
+#pragma once
+
+#include "cache/view.h"
+
+#define BT_GATHER_NODES	  64
+#define BT_GATHER_COLUMNS 32
+
+struct bt_gather {
+	struct bt_view view; /* of the nodes */
+	struct bt_snapshot snapshot;
+	struct bt_usage usage;
+	const int64_t *from[BT_GATHER_COLUMNS];
+	const struct bt_port_list *ports_from;
+	uint32_t column_n;
+	int64_t columns[BT_GATHER_COLUMNS][BT_GATHER_NODES];
+	struct bt_port_list ports[BT_GATHER_NODES];
+};
+
+/* Returns false when the cluster has more columns than fit. */
+bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view);
+
+/* Fetches the nodes. Requires: n <= BT_GATHER_NODES. */
+void bt_gather_nodes(struct bt_gather *gather, const uint32_t *nodes, uint32_t n);

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The resource plugins answer for a range of nodes, by vectors, as they answer for each node by itself.
+ */
+#include <inttypes.h>
+
+#include "engine/base/rng.h"
+#include "plugin_fixture.h"
+#include "plugins/resource_ranges.h"
+#include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
+#include "plugins/node_resources_fit/node_resources_fit.h"
+
+#define NODE_N 67
+#define ROUNDS 6000
+
+static const char *const specs[] = {
+	"containers: [{name: a, resources: {requests: {cpu: 100m, memory: 128Mi}}}]",
+	"containers: [{name: a, resources: {requests: {cpu: '4', memory: 16Gi}}}]",
+	"containers: [{name: a, resources: {requests: {cpu: 1m}}}]",
+	"containers: [{name: a, resources: {requests: {memory: 32Ti}}}]",
+	"containers: [{name: a}]",
+};
+
+/* A cluster of two resources and pods. */
+struct world {
+	struct bt_snapshot snapshot;
+	struct bt_usage usage;
+	struct bt_view view;
+	int64_t alloc[2][NODE_N], used[2][NODE_N], nonzero[2][NODE_N], alloc_pods[NODE_N], pod_n[NODE_N];
+	struct bt_rng rng;
+};
+
+static void world_init(struct world *w, uint64_t seed)
+{
+	*w = (struct world){.rng = {seed}};
+	w->snapshot = (struct bt_snapshot){.slot_n = NODE_N, .node_n = NODE_N, .alloc_pods = w->alloc_pods};
+	w->snapshot.alloc[BT_CPU] = w->alloc[0];
+	w->snapshot.alloc[BT_MEMORY] = w->alloc[1];
+	w->usage = (struct bt_usage){
+		.pod_n = w->pod_n, .nonzero_milli_cpu = w->nonzero[0], .nonzero_memory = w->nonzero[1]};
+	w->usage.used[BT_CPU] = w->used[0];
+	w->usage.used[BT_MEMORY] = w->used[1];
+	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage};
+}
+
+/* Mostly what a node may have, of any magnitude; sometimes what hardly any has. */
+static int64_t any_alloc(struct bt_rng *rng, bool odd)
+{
+	static const int64_t strange[] = {0, 1, -1, -4000, ((int64_t)1 << 45) - 1, (int64_t)1 << 45,
+		INT64_MAX, INT64_MIN, 100, ((int64_t)1 << 52) + 1};
+
+	if (odd && bt_rng_below(rng, 8) == 0) {
+		return strange[bt_rng_below(rng, sizeof(strange) / sizeof(*strange))];
+	}
+	uint32_t least_bits = odd ? 8 : 19;
+
+	return 1 + (int64_t)(bt_rng_next(rng) >> (least_bits + bt_rng_below(rng, 64 - least_bits)));
+}
+
+/* None, all, one off, somewhat more, a round share, any share, or something strange. */
+static int64_t any_used(struct bt_rng *rng, int64_t alloc, bool odd)
+{
+	int64_t whole = alloc > 0 && alloc < (int64_t)1 << 60 ? alloc : 1000;
+
+	switch (bt_rng_below(rng, 9)) {
+	case 0:
+		return 0;
+	case 1:
+		return alloc;
+	case 2:
+		return whole - 1;
+	case 3:
+		return whole + (int64_t)bt_rng_below(rng, 100);
+	case 4:
+		return whole / 100 * (int64_t)bt_rng_below(rng, 101);
+	case 5:
+		return odd ? any_alloc(rng, true) : whole / 2;
+	default:
+		return (int64_t)(bt_rng_next(rng) % (uint64_t)(whole + 1));
+	}
+}
+
+static void fill(struct world *w)
+{
+	bool odd = bt_rng_below(&w->rng, 3) == 0;
+
+	for (uint32_t i = 0; i < NODE_N; i++) {
+		for (uint32_t k = 0; k < 2; k++) {
+			w->alloc[k][i] = any_alloc(&w->rng, odd);
+			w->used[k][i] = any_used(&w->rng, w->alloc[k][i], odd);
+			w->nonzero[k][i] = any_used(&w->rng, w->alloc[k][i], odd);
+		}
+		w->alloc_pods[i] = (int64_t)bt_rng_below(&w->rng, 4) * 50;
+		w->pod_n[i] = bt_rng_below(&w->rng, 2) ? w->alloc_pods[i] - 1 : bt_rng_below(&w->rng, 151);
+	}
+}
+
+static void assert_same_filter(const struct asked *asked, const struct world *w, uint32_t first, uint32_t n)
+{
+	uint8_t pass[NODE_N], alone;
+
+	asked->plugin->filter(asked->compiled.term, &w->view, first, n, pass);
+	for (uint32_t i = 0; i < n; i++) {
+		asked->plugin->filter(asked->compiled.term, &w->view, first + i, 1, &alone);
+		assert_int_equal(pass[i], alone);
+	}
+}
+
+static void assert_same_score(const struct asked *asked, const struct world *w, uint32_t first, uint32_t n)
+{
+	int64_t raw[NODE_N], alone;
+
+	asked->plugin->score(asked->compiled.term, &w->view, first, n, raw);
+	for (uint32_t i = 0; i < n; i++) {
+		asked->plugin->score(asked->compiled.term, &w->view, first + i, 1, &alone);
+		assert_int_equal(raw[i], alone);
+	}
+}
+
+static void compare(struct fixture *f, const struct bt_plugin *plugin, const void *settings)
+{
+	const char *given = getenv("BT_SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 10) : 11;
+	struct world w;
+
+	print_message("BT_SEED=%" PRIu64 "\n", seed);
+	world_init(&w, seed);
+	for (size_t s = 0; s < sizeof(specs) / sizeof(*specs); s++) {
+		struct asked asked = ask(f, plugin, settings, specs[s]);
+
+		for (int round = 0; round < ROUNDS; round++) {
+			uint32_t first = bt_rng_below(&w.rng, 5),
+				 n = NODE_N - first - bt_rng_below(&w.rng, 5);
+
+			fill(&w);
+			assert_same_score(&asked, &w, first, n);
+			if (plugin->filter) {
+				assert_same_filter(&asked, &w, first, n);
+			}
+		}
+	}
+}
+
+static void fullness_by_vectors_is_fullness(void **state)
+{
+	static const int64_t weights[][2] = {
+		{1, 1}, {3, 1}, {7, 100}, {BT_RANGE_WEIGHT_MAX, BT_RANGE_WEIGHT_MAX - 1}};
+
+	for (size_t k = 0; k < sizeof(weights) / sizeof(*weights); k++) {
+		const struct bt_fit_resource resources[] = {
+			{BT_CPU, weights[k][0]}, {BT_MEMORY, weights[k][1]}};
+		struct bt_fit_settings settings = {.resources = resources, .resource_n = 2};
+
+		compare(*state, &bt_plugin_node_resources_fit, &settings);
+		settings.strategy = BT_MOST_ALLOCATED;
+		compare(*state, &bt_plugin_node_resources_fit, &settings);
+	}
+}
+
+static void balance_by_vectors_is_balance(void **state)
+{
+	static const int slots[] = {BT_CPU, BT_MEMORY};
+	static const struct bt_balanced_settings settings = {slots, 2};
+
+	compare(*state, &bt_plugin_node_resources_balanced_allocation, &settings);
+}
+
+/* Otherwise the tests above compare nothing. */
+static void ordinary_nodes_are_answered_by_vectors(void **state)
+{
+	int64_t alloc[8], used[8], raw[8];
+	const int64_t weight[2] = {1, 1};
+	const struct bt_resource_pair pair = {{alloc, alloc}, {used, used}, {100, 200}};
+	uint32_t wanted = 0;
+
+	(void)state;
+#if defined(__x86_64__)
+	wanted = __builtin_cpu_supports("avx2") ? 8 : 0;
+#endif
+	for (uint32_t i = 0; i < 8; i++) {
+		alloc[i] = 4000;
+		used[i] = 500 * i;
+	}
+	assert_int_equal(bt_range_fullness(&pair, weight, false, 8, raw), wanted);
+	assert_int_equal(bt_range_balance(&pair, 8, raw), wanted);
+	assert_int_equal(bt_range_balance(&pair, 7, raw), wanted / 2);
+	alloc[5] = 0;
+	assert_int_equal(bt_range_fullness(&pair, weight, true, 8, raw), wanted / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(fullness_by_vectors_is_fullness),
+		FIXTURE_TEST(balance_by_vectors_is_balance),
+		cmocka_unit_test(ordinary_nodes_are_answered_by_vectors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
