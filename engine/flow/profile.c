@@ -297,9 +297,12 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena)
 {
 	bool *compare_numbers = bt_arena_zalloc(arena, sizeof(*compare_numbers));
-	struct builder b = {profile, resolved, dictionary, arena, compare_numbers, gates};
+	struct bt_gates *kept = bt_arena_zalloc(arena, sizeof(*kept));
+	struct builder b = {profile, resolved, dictionary, arena, compare_numbers, kept};
 	const struct bt_resolved_point *points = resolved->points;
 
+	/* Settings point at gates; the caller's may move. */
+	*kept = *gates;
 	*compare_numbers = gates->on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS];
 	*profile = (struct bt_flow_profile){
 		.percentage_of_nodes_to_score = resolved->percentage_of_nodes_to_score,

@@ -204,6 +204,9 @@ static uint64_t name_key(struct bt_load *load, struct bt_str namespace_, struct 
 
 void bt_load_object(struct bt_load *load, struct bt_object *object)
 {
+	enum bt_entry entry;
+	uint32_t ix;
+
 	load->counts.objects++;
 	count_kind(load, object);
 	bt_arena_reset(&load->arena);
@@ -219,48 +222,57 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 	case BT_KIND_POD:
 		load_pod(load, &object->pod);
 		break;
-	case BT_KIND_POD_DISRUPTION_BUDGET:
-		bt_engine_apply_budget(load->engine, &object->pdb);
-		break;
 	case BT_KIND_PRIORITY_CLASS:
 		bt_priority_table_add(&load->priorities, &object->priority_class);
 		break;
-	case BT_KIND_NAMESPACE:
-		bt_engine_apply_namespace(load->engine, &object->namespace_);
-		break;
-	case BT_KIND_SERVICE:
-		bt_engine_apply_service(load->engine, &object->service);
-		break;
-	case BT_KIND_REPLICA_SET:
-		bt_map_put(
-			&load->replica_sets, name_key(load, object->meta.namespace_, object->meta.name), 1);
-		bt_engine_apply_controller(load->engine, object->kind, &object->workload);
-		break;
-	case BT_KIND_REPLICATION_CONTROLLER:
-	case BT_KIND_STATEFUL_SET:
-		bt_engine_apply_controller(load->engine, object->kind, &object->workload);
-		break;
 	default:
-		/* The cache takes the kinds of storage, and leaves others alone. */
-		bt_engine_apply_storage(load->engine, object);
+		if (object->kind == BT_KIND_REPLICA_SET) {
+			bt_map_put(&load->replica_sets,
+				name_key(load, object->meta.namespace_, object->meta.name), 1);
+		}
+		bt_engine_apply(load->engine, object, &entry, &ix);
 		break;
 	}
+}
+
+void bt_load_source(struct bt_load *load, const struct bt_source *source)
+{
+	struct bt_object *object;
+
+	while (!load->complaints->stop && !bt_interrupt_pending() &&
+		(object = source->next(source->context))) {
+		bt_load_object(load, object);
+	}
+}
+
+/* The files' objects, which the reader keeps for itself, as a source: each is copied, so that it may be
+ * changed. */
+struct file_source {
+	struct bt_object_reader *reader;
+	struct bt_object object;
+};
+
+static struct bt_object *next_in_files(void *context)
+{
+	struct file_source *files = context;
+	const struct bt_object *object = bt_object_reader_next(files->reader);
+
+	if (!object) {
+		return NULL;
+	}
+	files->object = *object;
+	return &files->object;
 }
 
 bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n)
 {
 	struct bt_object_reader *reader = bt_object_reader_create(bt_complaints_hear, load->complaints);
-	const struct bt_object *object;
+	struct file_source files = {.reader = reader};
 
 	for (size_t i = 0; i < path_n; i++) {
 		bt_object_reader_add_path(reader, paths[i]);
 	}
-	while (!load->complaints->stop && !bt_interrupt_pending() &&
-		(object = bt_object_reader_next(reader))) {
-		struct bt_object copy = *object;
-
-		bt_load_object(load, &copy);
-	}
+	bt_load_source(load, &(struct bt_source){next_in_files, &files});
 	struct bt_object_counts counts = bt_object_reader_counts(reader);
 	load->counts.bytes = counts.bytes;
 	load->counts.files = counts.files;

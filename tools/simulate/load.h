@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/base/map.h"
-#include "engine/flow/engine.h"
+#include "engine/flow/source.h"
 #include "tools/kube/defaults.h"
 #include "tools/kube/workload.h"
 #include "tools/simulate/complaints.h"
@@ -48,6 +48,9 @@ struct bt_load {
 
 /* Hands over one object; it may be changed. */
 void bt_load_object(struct bt_load *load, struct bt_object *object);
+
+/* Hands over every object of a source, until it ends, the user interrupts, or a strict run has to stop. */
+void bt_load_source(struct bt_load *load, const struct bt_source *source);
 
 /* Reads every path. Returns: false when nothing usable was found or a strict run has to stop. */
 bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n);

@@ -3,6 +3,7 @@
  */
 #include "tools/verdict/scenario.h"
 
+#include "engine/flow/source.h"
 #include "tools/codec/object.h"
 #include "tools/kube/config_decode.h"
 #include "tools/kube/defaults.h"
@@ -53,29 +54,16 @@ static enum bt_status enter(
 	enum bt_status status = BT_OK;
 
 	bt_defaults_scheme(object, &cluster->arena);
-	if (object->kind == BT_KIND_NODE) {
-		status = bt_engine_apply_node(cluster->engine, &object->node, &ix);
-	} else if (object->kind == BT_KIND_NAMESPACE) {
-		bt_engine_apply_namespace(cluster->engine, &object->namespace_);
-	} else if (object->kind == BT_KIND_SERVICE) {
-		bt_engine_apply_service(cluster->engine, &object->service);
-	} else if (object->kind == BT_KIND_REPLICATION_CONTROLLER || object->kind == BT_KIND_REPLICA_SET ||
-		   object->kind == BT_KIND_STATEFUL_SET) {
-		bt_engine_apply_controller(cluster->engine, object->kind, &object->workload);
-	} else if (object->kind == BT_KIND_POD_DISRUPTION_BUDGET) {
-		bt_engine_apply_budget(cluster->engine, &object->pdb);
-	} else if (bt_volumes_has_kind(object->kind)) {
-		bt_engine_apply_storage(cluster->engine, object);
-	} else if (object->kind == BT_KIND_POD) {
+	if (object->kind == BT_KIND_POD) {
 		/* A scenario holds what reached the scheduler; its watch leaves out pods that have ended, so
 		 * this one counts. */
 		object->pod.phase = (struct bt_str){0};
-		status = bt_engine_add_pod(cluster->engine, &object->pod, &entry, &ix);
-		if (status == BT_OK && entry == BT_ENTERED_FOREIGN) {
-			bt_buf_printf(out_error, "no profile is named \"%.*s\"",
-				BT_STR_ARG(object->pod.spec.scheduler_name));
-			return BT_NOT_FOUND;
-		}
+	}
+	status = bt_engine_apply(cluster->engine, object, &entry, &ix);
+	if (status == BT_OK && object->kind == BT_KIND_POD && entry == BT_ENTERED_FOREIGN) {
+		bt_buf_printf(out_error, "no profile is named \"%.*s\"",
+			BT_STR_ARG(object->pod.spec.scheduler_name));
+		return BT_NOT_FOUND;
 	}
 	if (status != BT_OK) {
 		char name[256];
