@@ -8,7 +8,8 @@
 
 /* A source of objects. init: const while it is read. */
 struct bt_source {
-	/* The next object, which the caller may change and which dies with the next call; NULL at the end. */
+	/* The next object, which the caller may change and which dies with the next call; NULL at the
+	 * end. */
 	struct bt_object *(*next)(void *context);
 	void *context;
 };
