@@ -135,17 +135,6 @@ void bt_ledger_set_preempted(struct bt_ledger *l, uint32_t pod_ix)
 	l->change_n++;
 }
 
-static int64_t *widen(int64_t *column, size_t old_n, size_t new_n)
-{
-	int64_t *wide = bt_mem_column(new_n, sizeof(*wide));
-
-	if (column) {
-		memcpy(wide, column, old_n * sizeof(*wide));
-		bt_mem_free(column);
-	}
-	return wide;
-}
-
 static uint32_t *widen_heads(uint32_t *heads, size_t old_n, size_t new_n)
 {
 	heads = bt_mem_realloc(heads, new_n, sizeof(*heads));
@@ -165,13 +154,13 @@ void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
 	}
 	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
 		if (l->used[r]) {
-			l->used[r] = widen(l->used[r], old, cap);
+			l->used[r] = bt_mem_widen(l->used[r], old, cap);
 			l->usage.used[r] = l->used[r];
 		}
 	}
-	l->nonzero_milli_cpu = widen(l->nonzero_milli_cpu, old, cap);
-	l->nonzero_memory = widen(l->nonzero_memory, old, cap);
-	l->pod_n = widen(l->pod_n, old, cap);
+	l->nonzero_milli_cpu = bt_mem_widen(l->nonzero_milli_cpu, old, cap);
+	l->nonzero_memory = bt_mem_widen(l->nonzero_memory, old, cap);
+	l->pod_n = bt_mem_widen(l->pod_n, old, cap);
 	l->ports = bt_mem_realloc(l->ports, cap, sizeof(*l->ports));
 	memset(l->ports + old, 0, (cap - old) * sizeof(*l->ports));
 	l->on_node = widen_heads(l->on_node, old, cap);

@@ -3,7 +3,7 @@
  */
 #include "cache/namespaces.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/mem.h"
 
@@ -15,13 +15,6 @@ void bt_namespaces_fini(struct bt_namespaces *namespaces)
 	bt_mem_free(namespaces->items);
 	bt_map_fini(&namespaces->ixs);
 	*namespaces = (struct bt_namespaces){0};
-}
-
-static int by_key(const void *a, const void *b)
-{
-	const struct bt_label *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
 }
 
 static bool same_labels(struct bt_labels a, struct bt_labels b)
@@ -36,13 +29,7 @@ bool bt_namespaces_apply(
 	uint32_t name = bt_intern_add(intern, object->meta.name), ix;
 	struct bt_label *labels = bt_mem_zalloc(map->n + 1, sizeof(*labels));
 
-	for (uint32_t i = 0; i < map->n; i++) {
-		labels[i].key = bt_intern_add(intern, map->items[i].key);
-		labels[i].value = bt_intern_add(intern, map->items[i].value);
-	}
-	if (map->n > 1) {
-		qsort(labels, map->n, sizeof(*labels), by_key);
-	}
+	bt_labels_fill(labels, intern, map);
 	if (!bt_map_get(&namespaces->ixs, name, &ix)) {
 		namespaces->items = bt_mem_grow(
 			namespaces->items, namespaces->n, &namespaces->cap, sizeof(*namespaces->items));

@@ -85,17 +85,6 @@ const struct bt_snapshot *bt_snapshot_view(const struct bt_snapshot_writer *w)
 	return &w->view;
 }
 
-static int64_t *widen(int64_t *column, size_t old_n, size_t new_n)
-{
-	int64_t *wide = bt_mem_column(new_n, sizeof(*wide));
-
-	if (column) {
-		memcpy(wide, column, old_n * sizeof(*wide));
-		bt_mem_free(column);
-	}
-	return wide;
-}
-
 static void grow_slots(struct bt_snapshot_writer *w)
 {
 	size_t old = w->slot_cap, cap = old ? old * 2 : FIRST_SLOTS;
@@ -107,10 +96,10 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	}
 	bt_mem_free(w->live);
 	w->live = live;
-	w->alloc_pods = widen(w->alloc_pods, old, cap);
+	w->alloc_pods = bt_mem_widen(w->alloc_pods, old, cap);
 	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
 		if (w->alloc[r]) {
-			w->alloc[r] = widen(w->alloc[r], old, cap);
+			w->alloc[r] = bt_mem_widen(w->alloc[r], old, cap);
 			w->view.alloc[r] = w->alloc[r];
 		}
 	}
@@ -176,32 +165,11 @@ const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *w, uint32_t 
 	return column->values;
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct bt_label *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
 static int by_index(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	return x < y ? -1 : x > y;
-}
-
-static struct bt_labels intern_labels(struct bt_snapshot_writer *w, const struct bt_str_map *map)
-{
-	struct bt_label *items = bt_arena_alloc(&w->arena, map->n * sizeof(*items), 8);
-
-	for (uint32_t i = 0; i < map->n; i++) {
-		items[i].key = bt_intern_add(w->dictionary->intern, map->items[i].key);
-		items[i].value = bt_intern_add(w->dictionary->intern, map->items[i].value);
-	}
-	if (map->n > 1) {
-		qsort(items, map->n, sizeof(*items), by_key);
-	}
-	return (struct bt_labels){items, map->n};
 }
 
 static bool same_set(const struct bt_taint_set *set, const struct bt_taint *taints, uint32_t n)
@@ -362,7 +330,7 @@ enum bt_status bt_snapshot_apply(
 		bt_bitmap_set(w->live, slot);
 		w->view.node_n++;
 	}
-	node->labels = intern_labels(w, &object->meta.labels);
+	node->labels = bt_labels_intern(w->dictionary->intern, &w->arena, &object->meta.labels);
 	node->taint_set = intern_taints(w, object);
 	node->unschedulable = object->unschedulable;
 	intern_images(w, object, node);

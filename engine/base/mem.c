@@ -74,6 +74,17 @@ void *bt_mem_column(size_t n, size_t size)
 	return ptr;
 }
 
+int64_t *bt_mem_widen(int64_t *column, size_t old_n, size_t new_n)
+{
+	int64_t *wide = bt_mem_column(new_n, sizeof(*wide));
+
+	if (column) {
+		memcpy(wide, column, old_n * sizeof(*wide));
+		bt_mem_free(column);
+	}
+	return wide;
+}
+
 char *bt_mem_copy(const char *bytes, size_t n)
 {
 	char *copy = bt_mem_zalloc(n + 1, 1);

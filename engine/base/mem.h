@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Zeroed memory for n objects of size bytes. Owns: free with bt_mem_free. */
 void *bt_mem_zalloc(size_t n, size_t size);
@@ -15,6 +16,10 @@ void *bt_mem_realloc(void *ptr, size_t n, size_t size);
 
 /* Zeroed memory whose start and size are multiples of a cache line; for columns. Owns: bt_mem_free. */
 void *bt_mem_column(size_t n, size_t size);
+
+/* A column of new_n int64_t that begins with the old_n of column (NULL: none), the rest zero; frees column.
+ * Owns: bt_mem_free. */
+int64_t *bt_mem_widen(int64_t *column, size_t old_n, size_t new_n);
 
 /* A copy of n bytes with a NUL behind them. Owns: bt_mem_free. */
 char *bt_mem_copy(const char *bytes, size_t n);

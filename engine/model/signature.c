@@ -64,31 +64,9 @@ static void put_name(struct bt_signatures *s, struct bt_str name)
 	put(s, bt_intern_add(s->dictionary->intern, name));
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct bt_label *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static struct bt_labels intern_map(
-	struct bt_signatures *s, struct bt_arena *arena, const struct bt_str_map *map)
-{
-	struct bt_label *items = bt_arena_alloc(arena, map->n * sizeof(*items), 8);
-
-	for (uint32_t i = 0; i < map->n; i++) {
-		items[i].key = bt_intern_add(s->dictionary->intern, map->items[i].key);
-		items[i].value = bt_intern_add(s->dictionary->intern, map->items[i].value);
-	}
-	if (map->n > 1) {
-		qsort(items, map->n, sizeof(*items), by_key);
-	}
-	return (struct bt_labels){items, map->n};
-}
-
 static void put_map(struct bt_signatures *s, const struct bt_str_map *map)
 {
-	struct bt_labels labels = intern_map(s, &s->scratch, map);
+	struct bt_labels labels = bt_labels_intern(s->dictionary->intern, &s->scratch, map);
 
 	put(s, (uint64_t)map->n << 1 | map->set);
 	for (uint32_t i = 0; i < labels.n; i++) {
@@ -602,7 +580,7 @@ static struct bt_signature *build(
 		.ix = (uint32_t)s->entry_n,
 		.namespace_ = bt_intern_add(intern, pod->meta.namespace_),
 		.scheduler_name = bt_intern_add(intern, spec->scheduler_name),
-		.labels = intern_map(s, &s->arena, &pod->meta.labels),
+		.labels = bt_labels_intern(s->dictionary->intern, &s->arena, &pod->meta.labels),
 		.requests = *requests,
 		.has_node_selector = spec->node_selector.set,
 		.node_selector = bt_selector_from_map(intern, &s->arena, &spec->node_selector),

@@ -84,28 +84,6 @@ static const struct bt_str *map_get(const struct bt_str_map *map, const char *ke
 	return NULL;
 }
 
-static int by_key(const void *a, const void *b)
-{
-	const struct bt_label *x = a, *y = b;
-
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static struct bt_labels intern_labels(
-	struct bt_intern *intern, struct bt_arena *arena, const struct bt_str_map *map)
-{
-	struct bt_label *items = bt_arena_zalloc(arena, map->n * sizeof(*items));
-
-	for (uint32_t i = 0; i < map->n; i++) {
-		items[i].key = bt_intern_add(intern, map->items[i].key);
-		items[i].value = bt_intern_add(intern, map->items[i].value);
-	}
-	if (map->n > 1) {
-		qsort(items, map->n, sizeof(*items), by_key);
-	}
-	return (struct bt_labels){items, map->n};
-}
-
 static uint32_t access_modes(const struct bt_str_list *modes)
 {
 	uint32_t bits = 0;
@@ -523,7 +501,7 @@ void bt_pv_compile(struct bt_intern *intern, struct bt_arena *arena,
 		.mode = bt_intern_add(intern, object->volume_mode),
 		.attributes_class = bt_intern_add(intern, object->attributes_class),
 		.access_modes = access_modes(&object->access_modes),
-		.labels = intern_labels(intern, arena, &object->meta.labels),
+		.labels = bt_labels_intern(intern, arena, &object->meta.labels),
 		.affinity = compile_affinity(intern, arena, &object->affinity),
 		.claim = {bt_intern_add(intern, object->claim_namespace),
 			bt_intern_add(intern, object->claim_name), bt_intern_add(intern, object->claim_uid)},
