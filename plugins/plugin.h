@@ -13,6 +13,7 @@
 #include "cache/view.h"
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
+#include "engine/model/event.h"
 
 #define BT_MAX_NODE_SCORE    100
 #define BT_PLUGIN_REASON_MAX (BT_RESOURCE_MAX + 1)
@@ -135,6 +136,28 @@ typedef void bt_plugin_normalize_fn(
 typedef void bt_plugin_reason_fn(
 	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text);
 
+/* What a queueing hint may look at. */
+struct bt_hint_env {
+	const struct bt_view *view;	      /* the cluster as it is after the event */
+	const void *settings;		      /* the plugin's, in the waiting pod's profile */
+	const struct bt_signature *signature; /* the waiting pod's, as it is now */
+	bool own;			      /* the event is about the waiting pod itself */
+};
+
+/*
+ * A queueing hint: may the event make a pod fit that the plugin refused? True: Queue. It depends on the
+ * waiting pod's signature, the settings and the event alone, except where own tells the pod itself apart.
+ * Context: the scheduling thread.
+ */
+typedef bool bt_plugin_hint_fn(const struct bt_hint_env *env, const struct bt_event *event);
+
+/* An event that can make a pod fit that the plugin refused. Source: the plugin's EventsToRegister. */
+struct bt_registration {
+	enum bt_event_resource resource;
+	uint32_t actions;	 /* enum bt_event_action bits */
+	bt_plugin_hint_fn *hint; /* NULL: always Queue */
+};
+
 /* A plugin. Functions for points that it does not have are NULL. init: const, static. */
 struct bt_plugin {
 	const char *name;
@@ -158,6 +181,8 @@ struct bt_plugin {
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;
 	bt_plugin_normalize_fn *normalize_own;
+	const struct bt_registration *events;
+	uint32_t event_n;
 };
 
 /* A plugin in a profile. */

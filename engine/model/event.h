@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Cluster events as the scheduling queue sees them: which kind of object changed, which aspect of it, and
+ * what is needed of the old and the new object to decide whether a waiting pod may fit now. Source: framework
+ * ClusterEvent and PodSchedulingPropertiesChange, NodeSchedulingPropertiesChange, v1.36.3.
+ *
+ * Owns: nothing. What an event points to lives as long as the queue keeps the event (see queue/queue.h).
+ */
+#pragma once
+
+#include "engine/model/signature.h"
+#include "engine/model/taint.h"
+
+/* What changed. A pod that has a node and one that has none are different resources. */
+enum bt_event_resource {
+	BT_EVENT_ASSIGNED_POD = 0,
+	BT_EVENT_UNSCHEDULED_POD,
+	BT_EVENT_NODE,
+	BT_EVENT_PERSISTENT_VOLUME,
+	BT_EVENT_PERSISTENT_VOLUME_CLAIM,
+	BT_EVENT_CSI_NODE,
+	BT_EVENT_CSI_DRIVER,
+	BT_EVENT_CSI_STORAGE_CAPACITY,
+	BT_EVENT_STORAGE_CLASS,
+	BT_EVENT_VOLUME_ATTACHMENT,
+	BT_EVENT_RESOURCE_CLAIM,
+	BT_EVENT_RESOURCE_SLICE,
+	BT_EVENT_DEVICE_CLASS,
+	BT_EVENT_POD_GROUP,
+	BT_EVENT_WILDCARD, /* UnschedulableTimeout and ForceActivate: every pod is concerned */
+	BT_EVENT_POD	   /* in registrations only: pods with a node and pods without */
+};
+
+/* What happened to it, one bit an event; registrations join bits. The order matters to bt_event_matches. */
+enum bt_event_action {
+	BT_ADD = 1 << 0,
+	BT_DELETE = 1 << 1,
+	BT_UPDATE_NODE_ALLOCATABLE = 1 << 2,
+	BT_UPDATE_NODE_LABEL = 1 << 3,
+	BT_UPDATE_NODE_TAINT = 1 << 4, /* or unschedulable went from true to false */
+	BT_UPDATE_NODE_CONDITION = 1 << 5,
+	BT_UPDATE_NODE_ANNOTATION = 1 << 6,
+	BT_UPDATE_NODE_DECLARED_FEATURE = 1 << 7,
+	BT_UPDATE_POD_LABEL = 1 << 8,
+	BT_UPDATE_POD_SCALE_DOWN = 1 << 9,
+	BT_UPDATE_POD_TOLERATION = 1 << 10,
+	BT_UPDATE_POD_GATES_ELIMINATED = 1 << 11,
+	BT_UPDATE_POD_GENERATED_CLAIM = 1 << 12,
+	BT_UPDATE = (1 << 13) - (1 << 2) /* an update of another kind, or of none of the aspects above */
+};
+
+/* A pod as it was or is. */
+struct bt_event_pod {
+	const struct bt_signature
+		*signature; /* NULL: there is no such object (no old one of an addition, …) */
+	uint32_t name, uid; /* names */
+	uint32_t node;	    /* the name of the node that it is on, or BT_NAME_NONE */
+	bool nominated;	    /* status.nominatedNodeName is set */
+	bool gated;	    /* it has scheduling gates */
+	int32_t priority;
+};
+
+/* A node as it was or is. */
+struct bt_node_facts {
+	uint32_t name;
+	struct bt_labels labels;
+	const struct bt_taint *taints; /* in the order of the spec */
+	uint32_t taint_n;
+	bool unschedulable;
+	uint32_t features;	 /* enum bt_feature bits */
+	struct bt_amounts alloc; /* allocatable by ascending slot, those that are not 0 */
+	int64_t alloc_pods;
+	uint64_t conditions, annotations, declared, allocatable; /* hashes: equal objects, equal hashes */
+};
+
+/* What of an object of another kind changed, as bits. */
+enum bt_object_change {
+	BT_CHANGED_ZONE_LABELS = 1 << 0,      /* PersistentVolume: its zone or region labels */
+	BT_CHANGED_TOPOLOGIES = 1 << 1,	      /* StorageClass: allowedTopologies */
+	BT_CHANGED_MIGRATION = 1 << 2,	      /* CSINode: the annotation of migrated plugins */
+	BT_CHANGED_LIMIT_GREW = 1 << 3,	      /* CSINode: a driver's count */
+	BT_CHANGED_CAPACITY_GREW = 1 << 4,    /* CSIStorageCapacity: its limit */
+	BT_CHANGED_CAPACITY_IGNORED = 1 << 5, /* CSIDriver: storageCapacity went from true to false */
+	BT_CHANGED_WAITS = 1 << 6, /* StorageClass: it has WaitForFirstConsumer (no change: a state) */
+	BT_CHANGED_ALLOCATION_LOST = 1 << 7, /* ResourceClaim: it was allocated and is not any more */
+	BT_CHANGED_CLAIM_STATUS = 1 << 8     /* ResourceClaim: its status */
+};
+
+/* An object of a kind other than pod and node. */
+struct bt_event_object {
+	uint32_t namespace_, name, uid; /* names; BT_NAME_NONE when it has none */
+	uint32_t other;	  /* VolumeAttachment: the attacher; DeviceClass: extendedResourceName */
+	uint32_t changes; /* enum bt_object_change bits */
+};
+
+struct bt_event {
+	enum bt_event_resource resource;
+	uint32_t action; /* one of enum bt_event_action */
+	union {
+		struct {
+			struct bt_event_pod old, new;
+		} pod; /* resource is one of the pods' */
+		struct {
+			const struct bt_node_facts *old, *new; /* NULL: there is none */
+		} node;
+		struct bt_event_object object;
+	};
+};
+
+/* Does an event belong to what was registered? Source: framework.MatchClusterEvents, v1.36.3. */
+static inline bool bt_event_matches(
+	enum bt_event_resource registered, uint32_t actions, const struct bt_event *event)
+{
+	bool same = registered == event->resource ||
+		    (registered == BT_EVENT_POD && event->resource <= BT_EVENT_UNSCHEDULED_POD);
+
+	return same && (actions & event->action) && event->action <= actions;
+}
