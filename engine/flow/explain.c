@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Explanations: decides nothing and says everything about one pod and the cluster as it is.
+ */
+#include "engine/base/check.h"
+#include "engine/base/rng.h"
+#include "engine/flow/engine_int.h"
+#include "engine/flow/fit_error.h"
+#include "plugins/scheduling_gates/scheduling_gates.h"
+
+/* The same, visiting in upstream's order: a cycle that ends in an error shows the nodes that were refused
+ * before. */
+static void evaluate_in_order(struct bt_engine *engine, const struct bt_plan *plan, struct bt_evaluation *out)
+{
+	if (plan->narrowed) {
+		bt_engine_evaluate_all(engine, plan, out);
+		return;
+	}
+	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot), engine->live_n,
+		UINT32_MAX, out);
+}
+
+static void explain_gates(struct bt_engine *engine, const struct bt_pod *pod, struct bt_explanation *out)
+{
+	bt_buf_clear(&out->text);
+	if (!bt_scheduling_gates_refuse(engine->cache->dictionary->intern, pod->gates, &out->text)) {
+		return;
+	}
+	out->gated = true;
+	out->refusal.plugin = "SchedulingGates";
+	out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+	out->refusal.text = out->text.ptr;
+}
+
+static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
+{
+	uint32_t pod_ix = out->pod_ix;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (lane->profile.gates_checked) {
+		explain_gates(engine, pod, out);
+	}
+	if (out->gated) {
+		return;
+	}
+	if (engine->live_n == 0) {
+		out->error = "no nodes available to schedule pods";
+		return;
+	}
+	struct bt_plan *plan = bt_planner_plan(lane->planner, pod->signature);
+	bt_prepare(plan, &engine->cache->view);
+	out->plan = plan;
+	out->narrowed = plan->narrowed;
+	if (plan->refusal) {
+		out->refused = true;
+		out->refusal.plugin = plan->profile->uses[plan->refused_by].plugin->name;
+		out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+		out->refusal.text = plan->refusal;
+		return;
+	}
+	if (plan->pre_filter_error) {
+		out->error = plan->pre_filter_error;
+		return;
+	}
+	if (!bt_engine_evaluate_promised(engine, plan, pod_ix, &out->evaluation)) {
+		evaluate_in_order(engine, plan, &out->evaluation);
+	}
+	out->error = out->evaluation.error;
+}
+
+static void explain_post_filter(
+	struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
+{
+	const struct bt_preempt_request request = {
+		.settings = &lane->profile.preemption,
+		.cache = engine->cache,
+		.pod_ix = out->pod_ix,
+		.plan = out->plan,
+		.evaluation = out->refused ? NULL : &out->evaluation,
+		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
+		.explain = true,
+	};
+
+	bt_buf_clear(&out->post_text);
+	bt_engine_post_filter(lane, &request, NULL, &out->preemption, &out->post_text);
+	out->post_filtered = true;
+	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
+}
+
+void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
+{
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+
+	BT_REQUIRE(lane);
+	bt_engine_list_live(engine);
+	out->pod_ix = pod_ix;
+	out->plan = NULL;
+	out->gated = out->refused = out->narrowed = out->post_filtered = out->preempts = false;
+	out->error = NULL;
+	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
+	out->evaluation.promises = bt_engine_promises_of(engine, pod_ix);
+	explain_cycle(engine, lane, out);
+	if (out->plan && !out->error && out->evaluation.feasible_n == 0) {
+		explain_post_filter(engine, lane, out);
+	}
+}
+
+void bt_explanation_fini(struct bt_explanation *explanation)
+{
+	bt_evaluation_fini(&explanation->evaluation);
+	bt_preemption_fini(&explanation->preemption);
+	bt_buf_fini(&explanation->text);
+	bt_buf_fini(&explanation->post_text);
+}
+
+void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation,
+	uint32_t visited, struct bt_refusal *out_refusal)
+{
+	uint32_t use = explanation->evaluation.refused_by[visited];
+
+	BT_REQUIRE(use != BT_PASSED);
+	const struct bt_plugin *plugin = explanation->plan->profile->uses[use].plugin;
+	out_refusal->plugin = plugin->name;
+	out_refusal->text = NULL;
+	engine->promises_for = explanation->pod_ix;
+	bt_reject_node(explanation->plan, &engine->cache->view, explanation->evaluation.promises,
+		explanation->evaluation.visited[visited], use, &out_refusal->rejection);
+	BT_INVARIANT(out_refusal->rejection.n > 0);
+}
+
+static const struct bt_plugin *plugin_named(const struct bt_profile *profile, const char *name)
+{
+	for (uint32_t i = 0; i < profile->use_n; i++) {
+		if (profile->uses[i].plugin->name == name) {
+			return profile->uses[i].plugin;
+		}
+	}
+	return NULL;
+}
+
+/* Counts the reasons of all visited nodes, and one for the nodes that PreFilter left out. */
+static void count_reasons(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_fit_error *error)
+{
+	const struct bt_evaluation *evaluation = &explanation->evaluation;
+	struct bt_refusal refusal;
+	struct bt_buf text = {0};
+
+	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
+		if (evaluation->refused_by[i] == BT_PASSED) {
+			continue;
+		}
+		bt_explanation_refusal(engine, explanation, i, &refusal);
+		for (uint32_t r = 0; r < refusal.rejection.n; r++) {
+			bt_buf_clear(&text);
+			plugin_named(explanation->plan->profile, refusal.plugin)
+				->reason(engine->cache->dictionary, &refusal.rejection.reasons[r], &text);
+			bt_fit_error_add(error, bt_buf_view(&text), 1);
+		}
+	}
+	if (explanation->narrowed && evaluation->visited_n < engine->live_n) {
+		bt_buf_clear(&text);
+		bt_buf_printf(&text, "node(s) didn't satisfy plugin(s) [%s]",
+			explanation->plan->profile->uses[explanation->plan->narrowed_by].plugin->name);
+		bt_fit_error_add(error, bt_buf_view(&text), engine->live_n - evaluation->visited_n);
+	}
+	bt_buf_fini(&text);
+}
+
+void bt_engine_message(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text)
+{
+	struct bt_fit_error error = {0};
+
+	if (explanation->gated) {
+		return;
+	}
+	if (explanation->error) {
+		bt_buf_text(out_text, explanation->error);
+		return;
+	}
+	if (explanation->refused) {
+		bt_buf_printf(
+			out_text, "0/%u nodes are available: %s.", engine->live_n, explanation->refusal.text);
+	} else {
+		count_reasons(engine, explanation, &error);
+		bt_fit_error_text(&error, engine->live_n, out_text);
+		bt_fit_error_fini(&error);
+	}
+	if (explanation->post_text.len) {
+		bt_buf_char(out_text, ' ');
+		bt_buf_str(out_text, bt_buf_view(&explanation->post_text));
+	}
+}
