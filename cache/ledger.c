@@ -440,7 +440,9 @@ void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 	} else {
 		forget_ports(&l->ports[node_ix], signature);
 	}
-	mount(l, signature, node_ix, add);
+	if (l->volumes && signature->volume_n) {
+		bt_volumes_try(l->volumes, signature, node_ix, add);
+	}
 	if (l->counters) {
 		bt_counters_try(l->counters, signature, node_ix, add ? 1 : -1);
 	}

@@ -170,6 +170,12 @@ struct bt_attached {
 	uint32_t error; /* a name: why they cannot be counted, or BT_NAME_NONE */
 };
 
+/* How many more volumes of pods that are tried out on nodes name a claim; below zero: how many fewer. */
+struct bt_claim_trial {
+	uint32_t claim; /* its name, in whatever namespace */
+	int32_t volume_n;
+};
+
 /* A claim's volume, or its provisioning. */
 struct bt_volume_binding {
 	uint32_t claim_ix;
@@ -192,6 +198,8 @@ struct bt_storage {
 	struct bt_map class_pvs;	     /* class -> index plus one of its first PersistentVolume */
 	const struct bt_volume_users *users; /* by node slot, user_slot_n of them; nobody behind */
 	uint32_t user_slot_n;
+	const struct bt_claim_trial *trials; /* of the trials that go on, trial_n of them, each claim once */
+	uint32_t trial_n;
 	struct bt_arena *scratch; /* VolumeBinding's, for one cycle */
 	void *context;
 

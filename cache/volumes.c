@@ -63,6 +63,8 @@ struct bt_volumes {
 	size_t uses_cap;
 	struct bt_volume_users *users; /* by node slot */
 	struct node_state *nodes;      /* by node slot */
+	struct bt_claim_trial *trials;
+	size_t trial_cap;
 	size_t slot_cap;
 	struct bt_map node_slots; /* node name -> slot, of nodes that were worked out */
 	uint64_t facts;		  /* grows when any node may have to be worked out again */
@@ -281,6 +283,40 @@ void bt_volumes_leave(struct bt_volumes *v, const struct bt_signature *signature
 		}
 	}
 	v->nodes[node_ix].facts = 0;
+}
+
+/* Entries of claims that are named as often as ever are dropped. */
+static void try_claim(struct bt_volumes *v, uint32_t claim, int32_t by)
+{
+	uint32_t at = 0, n = v->view.trial_n;
+
+	while (at < n && v->trials[at].claim != claim) {
+		at++;
+	}
+	if (at == n) {
+		v->trials = bt_mem_grow(v->trials, n, &v->trial_cap, sizeof(*v->trials));
+		v->trials[n++] = (struct bt_claim_trial){.claim = claim};
+	}
+	v->trials[at].volume_n += by;
+	if (v->trials[at].volume_n == 0) {
+		v->trials[at] = v->trials[--n];
+	}
+	v->view.trials = v->trials;
+	v->view.trial_n = n;
+}
+
+void bt_volumes_try(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix, bool add)
+{
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (signature->volumes[i].type == BT_VOLUME_CLAIM) {
+			try_claim(v, signature->volumes[i].source, add ? 1 : -1);
+		}
+	}
+	if (add) {
+		bt_volumes_enter(v, signature, node_ix);
+	} else {
+		bt_volumes_leave(v, signature, node_ix);
+	}
 }
 
 static bool in_use(void *context, const struct bt_claim *claim)
@@ -888,6 +924,7 @@ void bt_volumes_destroy(struct bt_volumes *v)
 	chains_fini(&v->volume_claims);
 	chains_fini(&v->node_attachments);
 	chains_fini(&v->volume_attachments);
+	bt_mem_free(v->trials);
 	bt_mem_free(v->users);
 	bt_mem_free(v->nodes);
 	bt_mem_free(v->uses);

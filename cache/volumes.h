@@ -36,6 +36,10 @@ enum bt_status bt_volumes_remove(
 void bt_volumes_enter(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 void bt_volumes_leave(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 
+/* A pod is taken to be on a node, or not to be there, until the opposite is called. */
+void bt_volumes_try(
+	struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix, bool add);
+
 /* A pod has been decided for a node, and these bindings with it. Requires: none are assumed for it. */
 void bt_volumes_assume(struct bt_volumes *volumes, uint32_t pod_ix, uint32_t node_name,
 	const struct bt_volume_binding *bindings, uint32_t n);

@@ -17,7 +17,7 @@ struct bt_lane {
 
 /* What preemption depends on, besides the pod. */
 struct bt_state_of_things {
-	uint64_t journal_end, snapshot, changes, budgets, counting;
+	uint64_t journal_end, snapshot, changes, budgets, counting, storage;
 };
 
 /* Preemption helped no pod of that kind in that state. */

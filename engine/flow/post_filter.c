@@ -61,7 +61,7 @@ static struct bt_state_of_things state_now(const struct bt_engine *engine)
 
 	return (struct bt_state_of_things){view->usage->journal_end, view->snapshot->version,
 		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
-		view->counting->version};
+		view->counting->version, view->storage->version};
 }
 
 /* The record of pods of that signature and priority that have no promise of their own. */

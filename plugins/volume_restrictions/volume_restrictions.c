@@ -7,8 +7,11 @@ enum reason_kind { DISK_CONFLICT = 0, ONE_POD_CONFLICT };
 
 struct term {
 	const struct bt_signature *signature;
-	bool has_disks;	    /* that may conflict */
-	uint32_t conflicts; /* claims for one pod that another one uses, in this cycle */
+	bool has_disks; /* that may conflict */
+	/* In this cycle: by volume, is its claim for one pod alone; and how many of those another one uses.
+	 */
+	bool *alone;
+	int64_t conflicts;
 };
 
 static bool may_conflict(enum bt_volume_type type)
@@ -29,6 +32,7 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 		term->has_disks |= may_conflict(signature->volumes[i].type);
 		asks |= signature->volumes[i].type == BT_VOLUME_CLAIM;
 	}
+	term->alone = bt_arena_zalloc(env->arena, signature->volume_n * sizeof(*term->alone));
 	out_compiled->term = term;
 	out_compiled->state = asks || term->has_disks ? term : NULL;
 	out_compiled->filter_skip = !out_compiled->state;
@@ -57,6 +61,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		const struct bt_pod_volume *volume = &signature->volumes[i];
 
+		term->alone[i] = false;
 		if (volume->type != BT_VOLUME_CLAIM) {
 			continue;
 		}
@@ -67,10 +72,29 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 						    BT_STR_ARG(bt_view_str(view, volume->source))));
 			return;
 		}
-		term->conflicts += (claim->access_modes & BT_READ_WRITE_ONCE_POD) &&
-				   !repeated(signature, i) && storage->in_use(storage->context, claim);
+		term->alone[i] = (claim->access_modes & BT_READ_WRITE_ONCE_POD) && !repeated(signature, i);
+		term->conflicts += term->alone[i] && storage->in_use(storage->context, claim);
 	}
 	compiled->filter_skip = !term->has_disks && term->conflicts == 0;
+}
+
+/*
+ * Does another pod use one of the pod's claims that are for one pod alone? Pods that are tried out count by
+ * the names of their claims alone, and as often as they name them. Source: updateWithPod, v1.36.3.
+ */
+static bool claims_taken(const struct term *term, const struct bt_storage *storage)
+{
+	const struct bt_signature *signature = term->signature;
+	int64_t conflicts = term->conflicts;
+
+	for (uint32_t t = 0; t < storage->trial_n; t++) {
+		for (uint32_t i = 0; i < signature->volume_n; i++) {
+			if (term->alone[i] && signature->volumes[i].source == storage->trials[t].claim) {
+				conflicts += storage->trials[t].volume_n;
+			}
+		}
+	}
+	return conflicts > 0;
 }
 
 static bool same_monitor(const struct bt_pod_volume *a, const struct bt_pod_volume *b)
@@ -127,9 +151,10 @@ static bool disks_free(const struct term *term, const struct bt_storage *storage
 static void filter(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
 {
 	const struct term *term = opaque;
+	bool taken = claims_taken(term, view->storage);
 
 	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = term->conflicts == 0 && disks_free(term, view->storage, first + i);
+		pass[i] = !taken && disks_free(term, view->storage, first + i);
 	}
 }
 

@@ -62,9 +62,11 @@ static uint32_t add_pod(struct trial *t, const char *metadata, const char *spec,
 	uint32_t ix;
 
 	bt_buf_printf(&body, "schedulerName: default-scheduler, %s}, status: {%s", spec, status);
-	const struct bt_object *object =
-		read(t, "{apiVersion: v1, kind: Pod, metadata: {namespace: default, %s}, spec: {%s}}",
-			metadata, body.ptr);
+	const struct bt_object *object = read(t,
+		strstr(metadata, "namespace")
+			? "{apiVersion: v1, kind: Pod, metadata: {%s}, spec: {%s}}"
+			: "{apiVersion: v1, kind: Pod, metadata: {namespace: default, %s}, spec: {%s}}",
+		metadata, body.ptr);
 	assert_int_equal(bt_engine_add_pod(t->engine, &object->pod, &entry, &ix), BT_OK);
 	bt_buf_fini(&body);
 	return ix;
@@ -234,6 +236,78 @@ static void pods_of_one_kind_share_the_verdict_that_nothing_helps(void **state)
 	end(&t);
 }
 
+#define USES "volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]"
+
+static void apply_volume(struct trial *t, const char *affinity)
+{
+	bt_engine_apply_storage(t->engine, read(t,
+						   "{apiVersion: v1, kind: PersistentVolume, metadata: "
+						   "{name: p}, spec: {nodeAffinity: {%s}}}",
+						   affinity, NULL));
+}
+
+static void add_claim_for_one_pod(struct trial *t, const char *space)
+{
+	bt_engine_apply_storage(t->engine,
+		read(t,
+			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: %s, name: c, "
+			"annotations: {pv.kubernetes.io/bind-completed: 'yes'}}, spec: {volumeName: p, "
+			"accessModes: [%s]}, status: {phase: Bound}}",
+			space, "ReadWriteOncePod"));
+	apply_volume(t, "");
+}
+
+static void whoever_holds_a_claim_for_one_pod_may_have_to_go(void **state)
+{
+	struct trial t = begin(state);
+
+	add_claim_for_one_pod(&t, "default");
+	add_node(&t, "n1", "4");
+	uint32_t node = add_node(&t, "n2", "4");
+	add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), "");
+	uint32_t holder = add_pod(&t, "name: b", "nodeName: n2, " USES, "");
+	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " USES, "");
+	struct bt_decision decision = decide(&t, pod);
+	assert_int_equal(decision.outcome, BT_REFUSED);
+	assert_int_equal(decision.nominated_ix, node);
+	assert_int_equal(decision.victim_n, 1);
+	assert_int_equal(decision.victims[0].pod_ix, holder);
+	assert_int_equal(bt_engine_cache(t.engine)->view.storage->trial_n, 0);
+	end(&t);
+}
+
+/* Upstream's trials know claims by their names alone. */
+static void a_namesake_of_the_claim_counts_in_trials(void **state)
+{
+	struct trial t = begin(state);
+
+	add_claim_for_one_pod(&t, "default");
+	add_claim_for_one_pod(&t, "other");
+	uint32_t node = add_node(&t, "n1", "4");
+	add_node(&t, "n2", "4");
+	add_pod(&t, "name: a", "nodeName: n2, priority: 9, " USES, "");
+	uint32_t namesake = add_pod(&t, "name: b, namespace: other", "nodeName: n1, " USES, "");
+	struct bt_decision decision = decide(&t, add_pod(&t, "name: p", "priority: 7, " USES, ""));
+	assert_int_equal(decision.nominated_ix, node);
+	assert_int_equal(decision.victims[0].pod_ix, namesake);
+	end(&t);
+}
+
+static void storage_that_changes_gives_preemption_another_try(void **state)
+{
+	struct trial t = begin(state);
+
+	add_claim_for_one_pod(&t, "default");
+	add_node(&t, "n1", "4");
+	add_pod(&t, "name: a", "nodeName: n1, " USES, "");
+	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " USES, "");
+	apply_volume(&t, "required: {nodeSelectorTerms: [{matchExpressions: [{key: x, operator: Exists}]}]}");
+	assert_int_equal(decide(&t, pod).victim_n, 0);
+	apply_volume(&t, "");
+	assert_int_equal(decide(&t, pod).victim_n, 1);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +318,9 @@ int main(void)
 		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
 		FIXTURE_TEST(refusals_say_why_preemption_does_not_help),
 		FIXTURE_TEST(pods_of_one_kind_share_the_verdict_that_nothing_helps),
+		FIXTURE_TEST(whoever_holds_a_claim_for_one_pod_may_have_to_go),
+		FIXTURE_TEST(a_namesake_of_the_claim_counts_in_trials),
+		FIXTURE_TEST(storage_that_changes_gives_preemption_another_try),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
