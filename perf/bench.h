@@ -26,7 +26,8 @@ struct bt_bench_case {
 	int64_t args[BT_BENCH_ARG_MAX]; /* the smallest first: with BT_BENCH_BRIEF set, as in ctest, it is the
 					   only one */
 	int arg_n;
-	int64_t iterations; /* 0: as many as the time allows */
+	int64_t iterations;  /* 0: as many as the time allows */
+	const void *subject; /* what bt_bench_subject returns, for cases that share a run */
 };
 
 /* The benchmarks of one file; full names are suite/case or suite/case/argument. */
@@ -38,6 +39,9 @@ struct bt_bench_suite {
 
 /* The argument of this run. */
 int64_t bt_bench_arg(const struct bt_bench *bench);
+
+/* The subject of the case. */
+const void *bt_bench_subject(const struct bt_bench *bench);
 
 /* The condition of the measured loop: true once for each iteration. The clock runs from the first call to the
  * last. */

@@ -12,6 +12,7 @@
 static_assert(sizeof(int64_t) == sizeof(benchmark::IterationCount), "iterations are 64 bits");
 
 static bool skipped;
+static const struct bt_bench_case *current; /* one runs at a time */
 
 static benchmark::State *state_of(struct bt_bench *bench)
 {
@@ -25,7 +26,12 @@ static const benchmark::State *state_of(const struct bt_bench *bench)
 
 int64_t bt_bench_arg(const struct bt_bench *bench)
 {
-	return state_of(bench)->range(0);
+	return current->arg_n ? state_of(bench)->range(0) : 0;
+}
+
+const void *bt_bench_subject(const struct bt_bench *)
+{
+	return current->subject;
 }
 
 bool bt_bench_keep_running(struct bt_bench *bench)
@@ -92,17 +98,15 @@ void bt_bench_skip(struct bt_bench *bench, const char *why)
 static void register_case(const struct bt_bench_suite *suite, const struct bt_bench_case *one)
 {
 	const std::string name = std::string(suite->name) + "/" + one->name;
-	void (*run)(struct bt_bench *) = one->run;
-	auto *registered = benchmark::RegisterBenchmark(name.c_str(),
-		[run](benchmark::State &state) { run(reinterpret_cast<struct bt_bench *>(&state)); });
+	auto *registered = benchmark::RegisterBenchmark(name.c_str(), [one](benchmark::State &state) {
+		current = one;
+		one->run(reinterpret_cast<struct bt_bench *>(&state));
+	});
 
 	/* In brief mode, which ctest asks for, the first argument must do. */
 	const int arg_n = std::getenv("BT_BENCH_BRIEF") && one->arg_n ? 1 : one->arg_n;
 	for (int i = 0; i < arg_n; i++) {
 		registered->Arg(one->args[i]);
-	}
-	if (one->arg_n == 0) {
-		registered->ArgName("")->Arg(0);
 	}
 	if (one->iterations) {
 		registered->Iterations(one->iterations);

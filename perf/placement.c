@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Placements per second on one thread: pop, filter and score every node, assume. The argument is the number
  * of nodes; a run places 20 pods a node, then everything is forgotten off the clock and waits again.
- * first_touch: each signature is met for the first time.
+ * first_touch: each signature is met for the first time. What depends on other pods is in topology.c, what
+ * takes their place in preemption.c.
  */
-#include <stdio.h>
+#include "placement.h"
 
 #include "engine/base/arena.h"
 #include "engine/base/rng.h"
-#include "engine/flow/engine.h"
-#include "suites.h"
 #include "tools/generate/build.h"
+#include "workload.h"
 
 #define PODS_PER_NODE 20
-#define BATCH	      100
-#define ZONE_N	      5
-#define MACHINE_N     4
 #define SEED	      1
 
 enum shapes {
@@ -22,68 +19,20 @@ enum shapes {
 	SHAPES_OWN  /* each signature its own */
 };
 
-struct workload {
-	struct bt_config config;
-	struct bt_engine *engine;
+/* A workload whose pods have so many signatures. */
+struct signatures {
+	struct workload w;
 	struct bt_arena arena;
-	uint32_t node_n, signature_n;
+	uint32_t n;
 	enum shapes shapes;
 	bool plain; /* no selectors, tolerations or preferences */
-	uint32_t pod_n, left;
-	uint64_t placed_n, refused_n;
 };
-
-static void ignore(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
-{
-	(void)context;
-	(void)engine;
-	(void)pod_ix;
-	(void)node_ix;
-}
-
-static void add_taint(
-	struct bt_arena *arena, struct bt_node_object *node, const char *key, const char *effect)
-{
-	struct bt_taint_object *taints = bt_arena_zalloc(arena, (node->taint_n + 1) * sizeof(*taints));
-
-	if (node->taint_n) {
-		memcpy(taints, node->taints, node->taint_n * sizeof(*taints));
-	}
-	taints[node->taint_n++] = (struct bt_taint_object){bt_str(key), bt_str("yes"), bt_str(effect)};
-	node->taints = taints;
-}
-
-static void add_node(struct workload *w, uint32_t ix, struct bt_arena *arena)
-{
-	static const int64_t cores[MACHINE_N] = {16, 32, 64, 96}, gib[MACHINE_N] = {64, 256, 256, 768};
-	struct bt_node_object node = {.meta.name = bt_build_text(arena, "node-%06u", ix)};
-	struct bt_rng rng = {.state = ix};
-	uint32_t machine = bt_rng_below(&rng, MACHINE_N), node_ix;
-
-	bt_build_pair(arena, &node.meta.labels, bt_str("kubernetes.io/hostname"), node.meta.name);
-	bt_build_pair(arena, &node.meta.labels, bt_str("topology.kubernetes.io/zone"),
-		bt_build_text(arena, "zone-%u", ix % ZONE_N));
-	bt_build_pair(arena, &node.meta.labels, bt_str("node.kubernetes.io/instance-type"),
-		bt_build_text(arena, "machine-%u", machine));
-	bt_build_pair(
-		arena, &node.meta.labels, bt_str("disk"), bt_str(bt_rng_below(&rng, 2) ? "ssd" : "hdd"));
-	bt_build_quantity(arena, &node.allocatable, "cpu", bt_build_count(cores[machine]));
-	bt_build_quantity(arena, &node.allocatable, "memory", bt_build_mib(gib[machine] * 1024));
-	bt_build_quantity(arena, &node.allocatable, "pods", bt_build_count(110));
-	if (!w->plain && bt_rng_below(&rng, 10) == 0) {
-		add_taint(arena, &node, "dedicated", "NoSchedule");
-	}
-	if (!w->plain && bt_rng_below(&rng, 10) == 0) {
-		add_taint(arena, &node, "spot", "PreferNoSchedule");
-	}
-	bt_engine_apply_node(w->engine, &node, &node_ix);
-}
 
 static void add_selectors(struct bt_arena *arena, struct bt_pod_spec_object *spec, uint32_t signature)
 {
 	if (signature % 4 == 0) {
 		bt_build_pair(arena, &spec->node_selector, bt_str("topology.kubernetes.io/zone"),
-			bt_build_text(arena, "zone-%u", signature / 4 % ZONE_N));
+			bt_build_text(arena, "zone-%u", signature / 4 % WORKLOAD_ZONES));
 	} else if (signature % 4 == 1) {
 		bt_build_pair(arena, &spec->node_selector, bt_str("disk"),
 			bt_str(signature / 4 % 2 ? "ssd" : "hdd"));
@@ -93,9 +42,9 @@ static void add_selectors(struct bt_arena *arena, struct bt_pod_spec_object *spe
 			"node.kubernetes.io/instance-type", "In");
 
 		bt_build_item(arena, &machines->values,
-			bt_build_text(arena, "machine-%u", signature / 4 % MACHINE_N));
+			bt_build_text(arena, "machine-%u", signature / 4 % WORKLOAD_MACHINES));
 		bt_build_item(arena, &machines->values,
-			bt_build_text(arena, "machine-%u", signature / 16 % MACHINE_N));
+			bt_build_text(arena, "machine-%u", signature / 16 % WORKLOAD_MACHINES));
 	}
 }
 
@@ -103,7 +52,7 @@ static void add_preferences(struct bt_arena *arena, struct bt_pod_spec_object *s
 {
 	static const char *const keys[2] = {"topology.kubernetes.io/zone", "disk"};
 	struct bt_preferred_node_term_object *terms = bt_arena_zalloc(arena, 2 * sizeof(*terms));
-	struct bt_str values[2] = {bt_build_text(arena, "zone-%u", signature / 8 % ZONE_N),
+	struct bt_str values[2] = {bt_build_text(arena, "zone-%u", signature / 8 % WORKLOAD_ZONES),
 		bt_str(signature / 8 % 2 ? "ssd" : "hdd")};
 
 	for (uint32_t i = 0; i < 2; i++) {
@@ -120,13 +69,13 @@ static void add_preferences(struct bt_arena *arena, struct bt_pod_spec_object *s
 }
 
 /* The pod of a signature, without its name. */
-static struct bt_pod_object make_pod(const struct workload *w, uint32_t signature, struct bt_arena *arena)
+static struct bt_pod_object make_pod(const struct signatures *s, uint32_t signature, struct bt_arena *arena)
 {
 	struct bt_pod_object pod = {.meta.namespace_ = bt_str("default")};
 	struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
 	int few = (int)(signature * 7 % 36);
-	int64_t milli = 100 + (w->shapes == SHAPES_OWN ? (int64_t)signature : 150 * (few % 6));
-	int64_t mib = w->shapes == SHAPES_OWN ? 128 + (int64_t)(signature * 7 % 1000) * 4 : 128 << few / 6;
+	int64_t milli = 100 + (s->shapes == SHAPES_OWN ? (int64_t)signature : 150 * (few % 6));
+	int64_t mib = s->shapes == SHAPES_OWN ? 128 + (int64_t)(signature * 7 % 1000) * 4 : 128 << few / 6;
 
 	bt_build_pair(arena, &pod.meta.labels, bt_str("app"), bt_build_text(arena, "app-%u", signature));
 	container->name = container->image = bt_str("main");
@@ -135,7 +84,7 @@ static struct bt_pod_object make_pod(const struct workload *w, uint32_t signatur
 	pod.spec.scheduler_name = bt_str("default-scheduler");
 	pod.spec.containers = container;
 	pod.spec.container_n = 1;
-	if (w->plain) {
+	if (s->plain) {
 		return pod;
 	}
 	pod.spec.has_priority = true;
@@ -154,140 +103,81 @@ static struct bt_pod_object make_pod(const struct workload *w, uint32_t signatur
 }
 
 /* Adds the pods: one signature after the other when there are few, at random when there are many. */
-static void add_pods(struct workload *w)
+static void add_pods(struct signatures *s, uint32_t pod_n)
 {
-	struct bt_pod_object *pods = bt_arena_zalloc(&w->arena, w->signature_n * sizeof(*pods));
+	struct bt_pod_object *pods = bt_arena_zalloc(&s->arena, s->n * sizeof(*pods));
 	struct bt_rng rng = {.state = SEED};
 
-	for (uint32_t s = 0; s < w->signature_n; s++) {
-		pods[s] = make_pod(w, s, &w->arena);
+	for (uint32_t i = 0; i < s->n; i++) {
+		pods[i] = make_pod(s, i, &s->arena);
 	}
-	for (uint32_t i = 0; i < w->pod_n; i++) {
-		struct bt_pod_object *pod =
-			&pods[i < w->signature_n || w->plain ? i % w->signature_n
-							     : bt_rng_below(&rng, w->signature_n)];
-		enum bt_entry entry;
-		uint32_t pod_ix;
-		char name[32];
-
-		pod->meta.name = (struct bt_str){name, (size_t)snprintf(name, sizeof(name), "pod-%u", i)};
-		pod->meta.creation_ns = 1000 + i;
-		bt_engine_add_pod(w->engine, pod, &entry, &pod_ix);
+	for (uint32_t i = 0; i < pod_n; i++) {
+		bt_workload_add(&s->w, &pods[i < s->n || s->plain ? i % s->n : bt_rng_below(&rng, s->n)], i);
 	}
-	w->left = w->pod_n;
 }
 
-static void begin(struct workload *w, uint32_t pod_n)
+static void begin(struct signatures *s, uint32_t pod_n)
 {
-	struct bt_engine_options options = {.seed = SEED, .binder.bind = ignore};
-	struct bt_config_errors errors = {0};
-	struct bt_arena scratch = {0};
-
-	w->pod_n = pod_n;
-	bt_config_init_default(&w->config, NULL);
-	w->engine = bt_engine_create(&w->config, &options, &errors);
-	for (uint32_t i = 0; i < w->node_n; i++) {
-		add_node(w, i, &scratch);
-		bt_arena_reset(&scratch);
-	}
-	bt_arena_fini(&scratch);
-	bt_config_errors_fini(&errors);
-	add_pods(w);
+	s->w.tainted = !s->plain;
+	bt_workload_begin(&s->w);
+	add_pods(s, pod_n);
 }
 
-static void end(struct workload *w)
+static void end(struct signatures *s)
 {
-	bt_engine_destroy(w->engine);
-	bt_config_fini(&w->config);
-	bt_arena_fini(&w->arena);
+	bt_workload_end(&s->w);
+	bt_arena_fini(&s->arena);
 }
 
-static void place(struct workload *w, uint32_t n)
+static void measure(struct bt_bench *bench, struct signatures *s)
 {
-	struct bt_decision decision;
-
-	for (uint32_t i = 0; i < n; i++) {
-		bt_engine_decide(w->engine, bt_engine_pop(w->engine), &decision);
-		w->refused_n += decision.outcome != BT_PLACED;
-	}
-	w->placed_n += n;
-	w->left -= n;
-}
-
-/* All placed pods wait again, with what they used given back. */
-static void again(struct workload *w)
-{
-	const struct bt_ledger *ledger = bt_engine_cache(w->engine)->ledger;
-
-	for (uint32_t i = 0; i < w->pod_n; i++) {
-		if (bt_ledger_pod(ledger, i)->state == BT_POD_ASSUMED) {
-			bt_engine_bind_failed(w->engine, i);
-		}
-	}
-	w->left = w->pod_n;
-}
-
-static void measure(struct bt_bench *bench, struct workload *w)
-{
-	w->node_n = (uint32_t)bt_bench_arg(bench);
-	begin(w, w->node_n * PODS_PER_NODE);
-	place(w, w->pod_n);
-	again(w);
-	w->placed_n = 0;
-	while (bt_bench_keep_running_batch(bench, BATCH)) {
-		if (w->left < BATCH) {
-			bt_bench_pause(bench);
-			again(w);
-			bt_bench_resume(bench);
-		}
-		place(w, BATCH);
-	}
-	bt_bench_items(bench, (int64_t)w->placed_n);
-	bt_bench_counter(bench, "refused", (double)w->refused_n);
-	end(w);
+	s->w.node_n = (uint32_t)bt_bench_arg(bench);
+	begin(s, s->w.node_n * PODS_PER_NODE);
+	bt_workload_measure(bench, &s->w);
+	end(s);
 }
 
 static void one_signature(struct bt_bench *bench)
 {
-	struct workload w = {.signature_n = 1, .plain = true};
+	struct signatures s = {.n = 1, .plain = true};
 
-	measure(bench, &w);
+	measure(bench, &s);
 }
 
 static void ten_signatures(struct bt_bench *bench)
 {
-	struct workload w = {.signature_n = 10, .plain = true};
+	struct signatures s = {.n = 10, .plain = true};
 
-	measure(bench, &w);
+	measure(bench, &s);
 }
 
 static void mixed(struct bt_bench *bench)
 {
-	struct workload w = {.signature_n = 1000};
+	struct signatures s = {.n = 1000};
 
-	measure(bench, &w);
+	measure(bench, &s);
 }
 
 static void mixed_shapes(struct bt_bench *bench)
 {
-	struct workload w = {.signature_n = 1000, .shapes = SHAPES_OWN};
+	struct signatures s = {.n = 1000, .shapes = SHAPES_OWN};
 
-	measure(bench, &w);
+	measure(bench, &s);
 }
 
 /* A thousand pods of a thousand signatures in an engine that has seen none of them. Items are signatures. */
 static void first_touch(struct bt_bench *bench)
 {
 	while (bt_bench_keep_running(bench)) {
-		struct workload w = {.signature_n = 1000};
+		struct signatures s = {.n = 1000};
 
 		bt_bench_pause(bench);
-		w.node_n = (uint32_t)bt_bench_arg(bench);
-		begin(&w, w.signature_n);
+		s.w.node_n = (uint32_t)bt_bench_arg(bench);
+		begin(&s, s.n);
 		bt_bench_resume(bench);
-		place(&w, w.pod_n);
+		bt_workload_place(&s.w, s.w.pod_n);
 		bt_bench_pause(bench);
-		end(&w);
+		end(&s);
 		bt_bench_resume(bench);
 	}
 	bt_bench_items(bench, bt_bench_iterations(bench) * 1000);
@@ -298,6 +188,16 @@ static const struct bt_bench_case cases[] = {
 	{.name = "ten_signatures", .run = ten_signatures, .args = {1000, 5000, 20000, 100000}, .arg_n = 4},
 	{.name = "mixed_1000", .run = mixed, .args = {1000, 5000, 20000}, .arg_n = 3},
 	{.name = "mixed_1000_shapes", .run = mixed_shapes, .args = {1000, 5000, 20000}, .arg_n = 3},
+	{.name = "affinity_spread", .run = bt_bench_affinity_spread, .args = {1000, 5000, 20000}, .arg_n = 3},
+	{.name = "anti_affinity", .run = bt_bench_anti_affinity, .args = {1000, 5000, 20000}, .arg_n = 3},
+	{.name = "preferred_affinity",
+		.run = bt_bench_preferred_affinity,
+		.args = {1000, 5000, 20000},
+		.arg_n = 3},
+	{.name = "hard_spread", .run = bt_bench_hard_spread, .args = {1000, 5000, 20000}, .arg_n = 3},
+	{.name = "soft_spread", .run = bt_bench_soft_spread, .args = {1000, 5000, 20000}, .arg_n = 3},
+	{.name = "default_spread", .run = bt_bench_default_spread, .args = {1000, 5000, 20000}, .arg_n = 3},
+	{.name = "preemption", .run = bt_bench_preemption, .args = {1000, 5000}, .arg_n = 2},
 	{.name = "first_touch", .run = first_touch, .args = {1000, 5000}, .arg_n = 2},
 };
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Cases of the suite placement that have a file of their own.
+ */
+#pragma once
+
+#include "bench.h"
+
+/* topology.c */
+void bt_bench_affinity_spread(struct bt_bench *bench);
+void bt_bench_anti_affinity(struct bt_bench *bench);
+void bt_bench_preferred_affinity(struct bt_bench *bench);
+void bt_bench_hard_spread(struct bt_bench *bench);
+void bt_bench_soft_spread(struct bt_bench *bench);
+void bt_bench_default_spread(struct bt_bench *bench);
+
+/* preemption.c */
+void bt_bench_preemption(struct bt_bench *bench);

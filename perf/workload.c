@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Engines for benchmarks of placements.
+ */
+#include "workload.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engine/base/rng.h"
+#include "tools/generate/build.h"
+
+#define BATCH 100
+#define SEED  1
+
+static void ignore(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	(void)context;
+	(void)engine;
+	(void)pod_ix;
+	(void)node_ix;
+}
+
+static void add_taint(
+	struct bt_arena *arena, struct bt_node_object *node, const char *key, const char *effect)
+{
+	struct bt_taint_object *taints = bt_arena_zalloc(arena, (node->taint_n + 1) * sizeof(*taints));
+
+	if (node->taint_n) {
+		memcpy(taints, node->taints, node->taint_n * sizeof(*taints));
+	}
+	taints[node->taint_n++] = (struct bt_taint_object){bt_str(key), bt_str("yes"), bt_str(effect)};
+	node->taints = taints;
+}
+
+static void add_image(struct bt_arena *arena, struct bt_node_object *node, const char *name)
+{
+	node->images = bt_arena_zalloc(arena, sizeof(*node->images));
+	node->image_n = 1;
+	node->images[0].size_bytes = INT64_C(500) * 1024 * 1024;
+	bt_build_item(arena, &node->images[0].names, bt_str(name));
+}
+
+static void add_node(struct workload *w, uint32_t ix, struct bt_arena *arena)
+{
+	static const int64_t cores[WORKLOAD_MACHINES] = {16, 32, 64, 96},
+			     gib[WORKLOAD_MACHINES] = {64, 256, 256, 768};
+	struct bt_node_object node = {.meta.name = bt_build_text(arena, "node-%06u", ix)};
+	struct bt_rng rng = {.state = ix};
+	uint32_t machine = bt_rng_below(&rng, WORKLOAD_MACHINES), node_ix;
+
+	bt_build_pair(arena, &node.meta.labels, bt_str("kubernetes.io/hostname"), node.meta.name);
+	bt_build_pair(arena, &node.meta.labels, bt_str("topology.kubernetes.io/zone"),
+		bt_build_text(arena, "zone-%u", ix % WORKLOAD_ZONES));
+	bt_build_pair(arena, &node.meta.labels, bt_str("node.kubernetes.io/instance-type"),
+		bt_build_text(arena, "machine-%u", machine));
+	bt_build_pair(
+		arena, &node.meta.labels, bt_str("disk"), bt_str(bt_rng_below(&rng, 2) ? "ssd" : "hdd"));
+	bt_build_quantity(
+		arena, &node.allocatable, "cpu", bt_build_count(w->cores ? w->cores : cores[machine]));
+	bt_build_quantity(arena, &node.allocatable, "memory", bt_build_mib(gib[machine] * 1024));
+	bt_build_quantity(arena, &node.allocatable, "pods", bt_build_count(110));
+	if (w->tainted && bt_rng_below(&rng, 10) == 0) {
+		add_taint(arena, &node, "dedicated", "NoSchedule");
+	}
+	if (w->tainted && bt_rng_below(&rng, 10) == 0) {
+		add_taint(arena, &node, "spot", "PreferNoSchedule");
+	}
+	if (w->image && ix % 2) {
+		add_image(arena, &node, w->image);
+	}
+	bt_engine_apply_node(w->engine, &node, &node_ix);
+}
+
+/* The benchmark's own object must decode. */
+static void give_up(void *context, const struct bt_diagnosis *diagnosis)
+{
+	(void)context;
+	fprintf(stderr, "%s: %s\n", diagnosis->path, diagnosis->message);
+	abort();
+}
+
+void bt_workload_begin(struct workload *w)
+{
+	struct bt_engine_options options = {.seed = SEED, .binder.bind = ignore};
+	struct bt_config_errors errors = {0};
+	struct bt_arena scratch = {0};
+
+	bt_config_init_default(&w->config, NULL);
+	w->engine = bt_engine_create(&w->config, &options, &errors);
+	w->reader = bt_object_reader_create(give_up, NULL);
+	for (uint32_t i = 0; i < w->node_n; i++) {
+		add_node(w, i, &scratch);
+		bt_arena_reset(&scratch);
+	}
+	bt_arena_fini(&scratch);
+	bt_config_errors_fini(&errors);
+}
+
+void bt_workload_end(struct workload *w)
+{
+	bt_engine_destroy(w->engine);
+	bt_object_reader_destroy(w->reader);
+	bt_config_fini(&w->config);
+	bt_buf_fini(&w->text);
+}
+
+const struct bt_object *bt_workload_read(struct workload *w, const char *format, ...)
+{
+	va_list args;
+
+	bt_buf_clear(&w->text);
+	va_start(args, format);
+	bt_buf_vprintf(&w->text, format, args);
+	va_end(args);
+	bt_object_reader_begin_text(w->reader, "benchmark", bt_buf_view(&w->text), BT_FORMAT_YAML);
+	return bt_object_reader_next(w->reader);
+}
+
+uint32_t bt_workload_add(struct workload *w, struct bt_pod_object *pod, uint32_t number)
+{
+	enum bt_entry entry;
+	uint32_t pod_ix;
+	char name[32];
+
+	pod->meta.name = (struct bt_str){name, (size_t)snprintf(name, sizeof(name), "pod-%u", number)};
+	pod->meta.creation_ns = 1000 + number;
+	bt_engine_add_pod(w->engine, pod, &entry, &pod_ix);
+	w->pod_n += entry == BT_ENTERED_QUEUE;
+	w->left = w->pod_n;
+	return pod_ix;
+}
+
+void bt_workload_place(struct workload *w, uint32_t n)
+{
+	struct bt_decision decision;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bt_engine_decide(w->engine, bt_engine_pop(w->engine), &decision);
+		w->refused_n += decision.outcome != BT_PLACED;
+	}
+	w->placed_n += n;
+	w->left -= n;
+}
+
+/* All placed pods wait again, with what they used given back. */
+static void again(struct workload *w)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(w->engine)->ledger;
+
+	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
+		if (bt_ledger_pod(ledger, i)->state == BT_POD_ASSUMED) {
+			bt_engine_bind_failed(w->engine, i);
+		}
+	}
+	w->left = w->pod_n;
+}
+
+void bt_workload_measure(struct bt_bench *bench, struct workload *w)
+{
+	bt_workload_place(w, w->pod_n);
+	again(w);
+	w->placed_n = 0;
+	while (bt_bench_keep_running_batch(bench, BATCH)) {
+		if (w->left < BATCH) {
+			bt_bench_pause(bench);
+			again(w);
+			bt_bench_resume(bench);
+		}
+		bt_workload_place(w, BATCH);
+	}
+	bt_bench_items(bench, (int64_t)w->placed_n);
+	bt_bench_counter(bench, "refused", (double)w->refused_n);
+	bt_bench_counter(bench, "by_evaluation", (double)bt_engine_counts(w->engine).by_evaluation_n);
+}

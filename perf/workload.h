@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * An engine with nodes and pods, and the measured loop over its cycles: what the benchmarks of placements
+ * share.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "engine/flow/engine.h"
+#include "suites.h"
+#include "tools/codec/object.h"
+
+#define WORKLOAD_ZONES	  5
+#define WORKLOAD_MACHINES 4
+
+struct workload {
+	uint32_t node_n;
+	uint32_t cores;	   /* of each node; 0: there are four types of machines */
+	bool tainted;	   /* some nodes have taints */
+	const char *image; /* every second node has it; NULL: nodes have no images */
+	/* owned by the functions below: */
+	struct bt_config config;
+	struct bt_engine *engine;
+	struct bt_object_reader *reader;
+	struct bt_buf text;
+	uint32_t pod_n, left; /* pods that wait, or waited; of them those that were not placed yet */
+	uint64_t placed_n, refused_n;
+};
+
+/* Makes the engine with its nodes: 5 zones, 4 types of machines, 2 kinds of disks. */
+void bt_workload_begin(struct workload *w);
+void bt_workload_end(struct workload *w);
+
+/* Reads one object that is written as YAML; valid until the next one is read. */
+const struct bt_object *bt_workload_read(struct workload *w, const char *format, ...) BT_PRINTF(2, 3);
+
+/* Enters the number-th pod, which gets a name and its place in the queue by that number. Returns its index.
+ */
+uint32_t bt_workload_add(struct workload *w, struct bt_pod_object *pod, uint32_t number);
+
+/* Decides for the next n pods of the queue. */
+void bt_workload_place(struct workload *w, uint32_t n);
+
+/* Measures placements: all pods once to warm up, then again and again. Items are placements. */
+void bt_workload_measure(struct bt_bench *bench, struct workload *w);
