@@ -15,7 +15,7 @@ enum note {
 	NOTE_UNHELPFUL, /* whoever leaves it, it does not help */
 	NOTE_HELPFUL,	/* it may help, and was not tried yet; also all below */
 	NOTE_UNFIT,	/* tried: it does not help */
-	NOTE_ERROR,	/* tried: everybody could stay */
+	NOTE_ERROR,	/* tried: everybody could stay, or a filter failed */
 	NOTE_CANDIDATE
 };
 
@@ -41,6 +41,7 @@ void bt_preemption_fini(struct bt_preemption *p)
 	bt_mem_free(p->nodes);
 	bt_mem_free(p->budgets);
 	bt_fit_error_fini(&p->reasons);
+	bt_fit_error_fini(&p->errors);
 	bt_buf_fini(&p->text);
 	bt_buf_fini(&p->line);
 	*p = (struct bt_preemption){0};
@@ -143,10 +144,14 @@ static void list_pods(struct search *s, uint32_t node_ix)
 	}
 }
 
+/* Pods leave in the order in which they came: a filter that fails on several names the same one as
+ * upstream's. */
 static void try_all(struct search *s, uint32_t node_ix, bool add)
 {
 	for (uint32_t i = 0; i < s->pod_n; i++) {
-		bt_ledger_try(s->ledger, s->out->pods[i].pod_ix, node_ix, add);
+		uint32_t at = add ? i : s->pod_n - 1 - i;
+
+		bt_ledger_try(s->ledger, s->out->pods[at].pod_ix, node_ix, add);
 	}
 }
 
@@ -176,12 +181,12 @@ static uint32_t mark_violations(struct search *s)
 	return n;
 }
 
-static bool fits(const struct search *s, uint32_t node_ix, uint32_t *out_by)
+static bool fits(const struct search *s, uint32_t node_ix, uint32_t *out_by, const char **out_error)
 {
 	const struct bt_preempt_request *r = s->request;
-	const char *error = NULL;
 
-	*out_by = bt_filter_node(r->plan, s->view, r->evaluation->promises, node_ix, &error);
+	*out_error = NULL;
+	*out_by = bt_filter_node(r->plan, s->view, r->evaluation->promises, node_ix, out_error);
 	return *out_by == BT_PASSED;
 }
 
@@ -194,6 +199,7 @@ static uint32_t reprieve(struct search *s, uint32_t node_ix)
 	struct bt_preemption *out = s->out;
 	uint32_t violating_n = mark_violations(s), violation_n = 0, by;
 	size_t first = out->kept_n;
+	const char *error;
 
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t i = 0; i < s->pod_n; i++) {
@@ -203,7 +209,7 @@ static uint32_t reprieve(struct search *s, uint32_t node_ix)
 				continue;
 			}
 			bt_ledger_try(s->ledger, pod->pod_ix, node_ix, true);
-			if (fits(s, node_ix, &by)) {
+			if (fits(s, node_ix, &by, &error)) {
 				continue;
 			}
 			bt_ledger_try(s->ledger, pod->pod_ix, node_ix, false);
@@ -249,6 +255,15 @@ static void say_rejection(struct search *s, uint32_t node_ix, uint32_t by)
 	}
 }
 
+/* An error counts only when there is no candidate. */
+static void say_error(struct search *s, const char *text)
+{
+	s->error_n++;
+	if (s->request->explain) {
+		bt_fit_error_add(&s->out->errors, bt_str(text), 1);
+	}
+}
+
 /* Every pod could stay: upstream takes that for a mistake. */
 static void say_no_victim(struct search *s, uint32_t node_ix)
 {
@@ -257,10 +272,7 @@ static void say_no_victim(struct search *s, uint32_t node_ix)
 	bt_buf_clear(&s->out->line);
 	bt_buf_printf(&s->out->line, "expected at least one victim pod on node \"%.*s\"",
 		BT_STR_ARG(bt_intern_str(intern, s->view->snapshot->nodes[node_ix].name)));
-	say(s, bt_buf_view(&s->out->line));
-	bt_buf_printf(
-		&s->out->text, "%s%.*s", s->error_n ? ", " : "", BT_STR_ARG(bt_buf_view(&s->out->line)));
-	s->error_n++;
+	say_error(s, s->out->line.ptr);
 }
 
 /* ---- candidates ---- */
@@ -287,12 +299,17 @@ static enum note try_without(struct search *s, uint32_t node_ix, struct bt_preem
 {
 	size_t first = s->out->kept_n;
 	uint32_t by;
+	const char *error;
 
 	try_all(s, node_ix, false);
-	if (!fits(s, node_ix, &by)) {
-		say_rejection(s, node_ix, by);
+	if (!fits(s, node_ix, &by, &error)) {
+		if (error) {
+			say_error(s, bt_filter_error_text(s->request->plan, by, error, &s->out->line));
+		} else {
+			say_rejection(s, node_ix, by);
+		}
 		try_all(s, node_ix, true);
-		return NOTE_UNFIT;
+		return error ? NOTE_ERROR : NOTE_UNFIT;
 	}
 	bt_victims_sort(s->out->pods, s->pod_n);
 	uint32_t violation_n = reprieve(s, node_ix);
@@ -409,13 +426,14 @@ static void explain_nowhere(struct search *s)
 /* One error stands alone, several are put in brackets. */
 static void explain_errors(struct search *s)
 {
-	struct bt_buf *line = &s->out->line;
+	const struct bt_fit_error *errors = &s->out->errors;
+	struct bt_buf *text = &s->out->text;
 
-	bt_buf_clear(line);
-	bt_buf_printf(line, s->error_n > 1 ? "preemption: [%.*s]" : "preemption: %.*s",
-		BT_STR_ARG(bt_buf_view(&s->out->text)));
-	bt_buf_clear(&s->out->text);
-	bt_buf_str(&s->out->text, bt_buf_view(line));
+	bt_buf_text(text, errors->reason_n > 1 ? "preemption: [" : "preemption: ");
+	for (size_t i = 0; i < errors->reason_n; i++) {
+		bt_buf_printf(text, "%s%s", i ? ", " : "", errors->reasons[i].text);
+	}
+	bt_buf_text(text, errors->reason_n > 1 ? "]" : "");
 }
 
 /* Begins a search. Returns whether the pod may preempt. */
@@ -428,6 +446,7 @@ static bool begin(struct search *s)
 	s->pod = bt_ledger_pod(s->ledger, s->request->pod_ix);
 	bt_buf_clear(&out->text);
 	bt_fit_error_clear(&out->reasons);
+	bt_fit_error_clear(&out->errors);
 	out->victims = NULL;
 	out->victim_n = out->tried_n = 0;
 	out->kept_n = out->candidate_n = 0;

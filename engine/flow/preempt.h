@@ -69,8 +69,8 @@ struct bt_preemption {
 	struct bt_preempt_candidate *candidates;
 	uint32_t *nodes;
 	size_t pod_cap, kept_n, kept_cap, candidate_n, candidate_cap, node_cap, budget_cap;
-	int32_t *budgets; /* what is left of each */
-	struct bt_fit_error reasons;
+	int32_t *budgets;		     /* what is left of each */
+	struct bt_fit_error reasons, errors; /* errors: their texts, each once */
 	struct bt_buf line;
 };
 

@@ -148,16 +148,16 @@ void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 	plugin->reject(term, view, node_ix, out_rejection);
 }
 
-/* A filter's own error gets the words that upstream puts before it. */
-static void name_error(const struct bt_plan *plan, uint32_t by, struct bt_evaluation *e)
+const char *bt_filter_error_text(
+	const struct bt_plan *plan, uint32_t by, const char *error, struct bt_buf *out_text)
 {
-	if (e->error == plan->filter_error[by]) {
-		return;
+	if (error == plan->filter_error[by]) {
+		return error;
 	}
-	bt_buf_clear(&e->text);
+	bt_buf_clear(out_text);
 	bt_buf_printf(
-		&e->text, "running \"%s\" filter plugin: %s", plan->profile->uses[by].plugin->name, e->error);
-	e->error = e->text.ptr;
+		out_text, "running \"%s\" filter plugin: %s", plan->profile->uses[by].plugin->name, error);
+	return out_text->ptr;
 }
 
 static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
@@ -167,7 +167,7 @@ static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view,
 		uint32_t by = bt_filter_node(plan, view, e->promises, nodes[i], &e->error);
 
 		if (e->error) {
-			name_error(plan, by, e);
+			e->error = bt_filter_error_text(plan, by, e->error, &e->text);
 			return;
 		}
 		/* The feasible node that is one too many is not looked at again, and not counted as visited

@@ -55,6 +55,10 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view);
 uint32_t bt_filter_node(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_promises *promises, uint32_t node_ix, const char **out_error);
 
+/* The words of upstream's for an error of bt_filter_node; valid as long as out_text and the plan. */
+const char *bt_filter_error_text(
+	const struct bt_plan *plan, uint32_t by, const char *error, struct bt_buf *out_text);
+
 /* Why a use refused a node. Requires: bt_filter_node said so under the same usage and promises. */
 void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_promises *promises, uint32_t node_ix, uint32_t by,

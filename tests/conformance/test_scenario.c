@@ -109,6 +109,34 @@ static void a_bad_configuration_fails_every_pod(void **state)
 		"parallelism");
 }
 
+static void feature_gates_are_taken(void **state)
+{
+	(void)state;
+	assert_says(SCENARIO(NODE "," POD(""), ",\"featureGates\":\"StorageCapacityScoring=true\""),
+		"\"best\":[\"n1\"]");
+	assert_says(SCENARIO(NODE "," POD(""), ",\"featureGates\":\"NoSuchGate=true\""),
+		"unrecognized feature gate: NoSuchGate");
+}
+
+#define SIZED_NODE(name, size)                                                                               \
+	"{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"" name                            \
+	"\",\"labels\":{\"size\":\"" size "\"}},\"status\":{\"allocatable\":{\"pods\":\"9\"}}}"
+#define CSI_NODE                                                                                             \
+	"{\"kind\":\"CSINode\",\"apiVersion\":\"storage.k8s.io/v1\",\"metadata\":{\"name\":\"b\"},"          \
+	"\"spec\":{\"drivers\":[]}}"
+#define ODD_DISK                                                                                             \
+	"\"nodeSelector\":{\"size\":\"s\"},\"volumes\":[{\"name\":\"v\",\"awsElasticBlockStore\":"           \
+	"{\"volumeID\":\"aws://z/odd\"}}]"
+
+/* A node that fails the cycle shows what was said of the nodes before it. */
+static void nodes_come_in_the_order_of_their_names(void **state)
+{
+	(void)state;
+	assert_says(
+		SCENARIO(SIZED_NODE("b", "s") "," SIZED_NODE("a", "l") "," CSI_NODE "," POD(ODD_DISK), ""),
+		"\"rejected\":{\"a\":{\"plugin\":\"NodeAffinity\"");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -118,6 +146,8 @@ int main(void)
 		cmocka_unit_test(a_foreign_scheduler_is_named),
 		cmocka_unit_test(a_name_taken_twice_is_said),
 		cmocka_unit_test(a_bad_configuration_fails_every_pod),
+		cmocka_unit_test(feature_gates_are_taken),
+		cmocka_unit_test(nodes_come_in_the_order_of_their_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,9 @@
  */
 #include "tools/verdict/scenario.h"
 
+#include <stdlib.h>
+
+#include "engine/base/mem.h"
 #include "engine/flow/source.h"
 #include "tools/codec/object.h"
 #include "tools/kube/config_decode.h"
@@ -10,6 +13,7 @@
 
 static const struct bt_field scenario_fields[] = {
 	{.name = BT_STR("config"), .type = BT_FIELD_RAW, .offset = offsetof(struct bt_scenario, config)},
+	{.name = BT_STR("featureGates"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_scenario, gates)},
 	{.name = BT_STR("id"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_scenario, id)},
 	{.name = BT_STR("note"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_scenario, note)},
 	{.name = BT_STR("objects"), .type = BT_FIELD_RAW, .offset = offsetof(struct bt_scenario, objects)},
@@ -74,30 +78,68 @@ static enum bt_status enter(
 	return status;
 }
 
+/* The objects of a scenario, and in which order they come. */
+struct entrants {
+	struct bt_object *objects;
+	struct bt_object **order;
+	size_t n, cap;
+};
+
+/* Nodes first, and each kind as an API server lists it. */
+static int by_key(const void *a, const void *b)
+{
+	const struct bt_object *x = *(const struct bt_object *const *)a;
+	const struct bt_object *y = *(const struct bt_object *const *)b;
+	int later = (x->kind != BT_KIND_NODE) - (y->kind != BT_KIND_NODE);
+	int order = later ? later : bt_str_cmp(x->meta.namespace_, y->meta.namespace_);
+
+	order = order ? order : bt_str_cmp(x->meta.name, y->meta.name);
+	return order ? order : (x > y) - (x < y);
+}
+
+static enum bt_status decode_objects(
+	struct bt_json *json, struct bt_arena *arena, struct entrants *out, struct bt_buf *out_error)
+{
+	if (!bt_json_enter_array(json)) {
+		bt_buf_text(out_error, "objects: not an array");
+		return BT_INVALID;
+	}
+	while (bt_json_next_element(json)) {
+		struct bt_decode decode = {.json = json, .arena = arena};
+
+		out->objects = bt_mem_grow(out->objects, out->n, &out->cap, sizeof(*out->objects));
+		out->objects[out->n] = (struct bt_object){0};
+		if (!bt_object_decode(&decode, &out->objects[out->n++])) {
+			bt_buf_text(out_error, "objects: ");
+			explain(&decode.error, out_error);
+			return BT_INVALID;
+		}
+	}
+	return BT_OK;
+}
+
+/* Enters the objects as the scheduler's first lists bring them, whatever their order in the scenario. */
 static enum bt_status read_objects(
 	struct bt_scenario_cluster *cluster, struct bt_str text, struct bt_buf *out_error)
 {
 	struct bt_json *json = bt_json_create();
-	enum bt_status status = BT_OK;
+	struct entrants entrants = {0};
 
 	bt_json_begin(json, text, &cluster->arena);
-	if (!bt_json_enter_array(json)) {
-		bt_buf_text(out_error, "objects: not an array");
-		status = BT_INVALID;
-	}
-	while (status == BT_OK && bt_json_next_element(json)) {
-		struct bt_decode decode = {.json = json, .arena = &cluster->arena};
-		struct bt_object object = {0};
-
-		if (bt_object_decode(&decode, &object)) {
-			status = enter(cluster, &object, out_error);
-		} else {
-			bt_buf_text(out_error, "objects: ");
-			explain(&decode.error, out_error);
-			status = BT_INVALID;
-		}
-	}
+	enum bt_status status = decode_objects(json, &cluster->arena, &entrants, out_error);
 	bt_json_destroy(json);
+	entrants.order = bt_mem_zalloc(entrants.n, sizeof(*entrants.order));
+	for (size_t i = 0; i < entrants.n; i++) {
+		entrants.order[i] = &entrants.objects[i];
+	}
+	if (entrants.n) {
+		qsort(entrants.order, entrants.n, sizeof(*entrants.order), by_key);
+	}
+	for (size_t i = 0; i < entrants.n && status == BT_OK; i++) {
+		status = enter(cluster, entrants.order[i], out_error);
+	}
+	bt_mem_free(entrants.order);
+	bt_mem_free(entrants.objects);
 	return status;
 }
 
@@ -118,14 +160,19 @@ static enum bt_status make_engine(
 enum bt_status bt_scenario_open(const struct bt_scenario *scenario, uint64_t seed,
 	struct bt_scenario_cluster *out_cluster, struct bt_buf *out_error)
 {
-	enum bt_status status = BT_OK;
+	struct bt_gates gates;
 
 	*out_cluster = (struct bt_scenario_cluster){0};
+	bt_gates_init(&gates);
+	enum bt_status status = bt_gates_parse(&gates, scenario->gates, out_error);
+	if (status != BT_OK) {
+		return status;
+	}
 	if (scenario->config.len && !bt_str_is(scenario->config, "null")) {
-		bt_config_init(&out_cluster->config, NULL);
+		bt_config_init(&out_cluster->config, &gates);
 		status = bt_config_load(&out_cluster->config, "config", scenario->config, out_error);
 	} else {
-		bt_config_init_default(&out_cluster->config, NULL);
+		bt_config_init_default(&out_cluster->config, &gates);
 	}
 	if (status == BT_OK) {
 		status = make_engine(out_cluster, seed, out_error);

@@ -11,6 +11,7 @@
 struct bt_scenario {
 	struct bt_str id, note;
 	struct bt_str config;	    /* JSON text; empty when there is none */
+	struct bt_str gates;	    /* as kube-scheduler takes --feature-gates; empty: the defaults */
 	struct bt_str objects;	    /* JSON text of the array */
 	struct bt_str_list pending; /* namespace/name, in the order to be judged */
 };
