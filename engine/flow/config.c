@@ -130,14 +130,20 @@ static void merge_multi_point(struct bt_config *config, struct bt_config_plugin_
 	set->enabled = merged;
 }
 
+static void forget_weights(struct bt_config_plugin_list *disabled)
+{
+	for (uint32_t i = 0; i < disabled->n; i++) {
+		disabled->items[i].weight = 0;
+	}
+}
+
 /* The other points have no default list: merging only forgets the weights of disabled entries. */
 static void merge_plugins(struct bt_config *config, struct bt_config_plugins *plugins)
 {
 	merge_multi_point(config, &plugins->multi_point);
+	forget_weights(&plugins->multi_point.disabled);
 	for (unsigned point = 0; point < BT_POINT_N; point++) {
-		for (uint32_t i = 0; i < plugins->points[point].disabled.n; i++) {
-			plugins->points[point].disabled.items[i].weight = 0;
-		}
+		forget_weights(&plugins->points[point].disabled);
 	}
 }
 
@@ -333,8 +339,6 @@ void bt_config_default(struct bt_config *config)
 	default_int64(&config->pod_initial_backoff_s, 1);
 	default_int64(&config->pod_max_backoff_s, 10);
 	default_bool(&config->enable_profiling, true);
-	if (config->enable_profiling.value) {
-		default_bool(&config->enable_contention_profiling, true);
-	}
+	default_bool(&config->enable_contention_profiling, config->enable_profiling.value);
 	default_extenders(config);
 }

@@ -333,6 +333,22 @@ static enum bt_status build_points(struct build *build)
 	return weigh(build, BT_POINT_PLACEMENT_SCORE, "placement score");
 }
 
+/* Certificates are left to whoever calls the extender. */
+static enum bt_status check_extender_tls(const struct bt_config *config, struct bt_config_errors *errors)
+{
+	for (uint32_t i = 0; i < config->extender_n; i++) {
+		const struct bt_extender_tls *tls = &config->extenders[i].tls;
+
+		if (tls->insecure && (tls->ca_file.len || tls->ca_data.len)) {
+			bt_config_errors_add(errors,
+				"couldn't build extenders: specifying a root certificates file with the "
+				"insecure flag is not allowed");
+			return BT_INVALID;
+		}
+	}
+	return BT_OK;
+}
+
 /* What extenders manage alone has to be told to NodeResourcesFit, so that every profile must have its
  * arguments. */
 static enum bt_status check_extender_resources(
@@ -392,7 +408,7 @@ enum bt_status bt_config_check_profiles(const struct bt_config *config, struct b
 {
 	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof *resolved);
 	enum bt_plugin_id sort = BT_PLUGIN_N, first_sort = BT_PLUGIN_N;
-	enum bt_status status = BT_OK;
+	enum bt_status status = check_extender_tls(config, errors);
 	struct bt_buf name = {.len = 0};
 
 	for (uint32_t i = 0; i < config->profile_n && status == BT_OK; i++) {

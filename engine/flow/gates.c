@@ -140,9 +140,6 @@ static enum bt_status read_setting(struct settings *settings, struct bt_str item
 	enum bt_gate gate;
 	bool value = false;
 
-	if (bt_str_starts(name, "kube:")) {
-		name = bt_str_sub(name, strlen("kube:"), name.len);
-	}
 	if (equals == item.len) {
 		bt_buf_printf(out_error, "missing bool value for %.*s", BT_STR_ARG(name));
 		return BT_INVALID;
@@ -254,17 +251,44 @@ static enum bt_status check_dependencies(const struct bt_gates *gates, struct bt
 	return end_list(out_error, start, error_n);
 }
 
+/* A setting may name its component, which must be kube, for all settings or for none. */
+static enum bt_status cut_component(struct bt_str *item, bool named[2], struct bt_buf *out_error)
+{
+	size_t colon = bt_str_find(*item, ':', 0);
+	struct bt_str component = trim(bt_str_sub(*item, 0, colon < item->len ? colon : 0));
+
+	if (colon < item->len) {
+		*item = bt_str_sub(*item, colon + 1, item->len);
+	}
+	if (component.len && !bt_str_is(component, "kube")) {
+		bt_buf_printf(out_error, "component not registered: %.*s", BT_STR_ARG(component));
+		return BT_INVALID;
+	}
+	named[component.len != 0] = true;
+	if (named[0] && named[1]) {
+		bt_buf_text(out_error, "set kube feature gates with default empty prefix or kube: prefix "
+				       "consistently, do not mix use");
+		return BT_INVALID;
+	}
+	return BT_OK;
+}
+
 enum bt_status bt_gates_parse(struct bt_gates *gates, struct bt_str text, struct bt_buf *out_error)
 {
 	struct settings settings = {.given = {false}};
 	struct bt_gates changed = *gates;
+	bool named[2] = {false, false};
 	enum bt_status status;
 
 	for (size_t from = 0; from < text.len;) {
 		size_t to = bt_str_find(text, ',', from);
+		struct bt_str item = bt_str_sub(text, from, to);
 
 		if (to > from) {
-			status = read_setting(&settings, bt_str_sub(text, from, to), out_error);
+			status = cut_component(&item, named, out_error);
+			if (status == BT_OK) {
+				status = read_setting(&settings, item, out_error);
+			}
 			if (status != BT_OK) {
 				return status;
 			}

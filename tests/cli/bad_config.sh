@@ -28,7 +28,7 @@ wrong_at 3 'strict decoding error: unknown field "colour"' 'colour: blue'
 wrong_at 5 'strict decoding error: unknown field "profiles[0].plugin"' 'profiles:' '- schedulerName: a' '  plugin: {}'
 wrong_at 4 'strict decoding error: yaml: unmarshal errors:' 'parallelism: 1' 'parallelism: 2'
 wrong_at 3 'json: cannot unmarshal number into Go struct field KubeSchedulerConfiguration.profiles' 'profiles: 3'
-wrong_at 4 'yaml: line 4: while parsing a flow node' 'profiles: ['
+wrong_at 4 'yaml: line 3: did not find expected node content' 'profiles: ['
 wrong 'percentageOfNodesToScore: Invalid value: 101: not in valid range [0-100]' 'percentageOfNodesToScore: 101'
 wrong 'parallelism: Invalid value: 0: should be an integer value greater than zero' 'parallelism: 0'
 wrong 'profiles[1].schedulerName: Duplicate value: ' 'profiles:' '- schedulerName: a' '- schedulerName: a'
@@ -43,6 +43,14 @@ expect 3 'no kind "KubeSchedulerConfiguration" is registered for version "kubesc
 : >config.yaml
 expect 3 "config.yaml: Object 'Kind' is missing" "$berth" simulate cluster.json --config config.yaml
 expect 3 "nowhere.yaml: cannot open it: No such file or directory" "$berth" simulate cluster.json --config nowhere.yaml
+
+# The configuration as it counts can be written, and read again.
+printf '%s\n' 'apiVersion: kubescheduler.config.k8s.io/v1' 'kind: KubeSchedulerConfiguration' 'parallelism: 3' >config.yaml
+expect 0 '"parallelism":3' "$berth" simulate --config config.yaml --write-config-to -
+"$berth" simulate --config config.yaml --write-config-to written.json --fail-on-unplaced || fail "written.json: $?"
+"$berth" simulate --config written.json --write-config-to again.json || fail "again.json: $?"
+cmp -s written.json again.json || fail "a written configuration was read otherwise"
+expect 4 "nowhere/x" "$berth" simulate --write-config-to nowhere/x
 
 # Feature gates.
 expect 2 "--feature-gates: unrecognized feature gate: Foo" "$berth" simulate cluster.json --feature-gates Foo=true

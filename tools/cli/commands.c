@@ -33,6 +33,11 @@ static const struct bt_option simulate_options[] = {
 		.help = "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) with profiles, plugins, "
 			"weights "
 			"and plugin arguments, in YAML or JSON. Without it, the defaults of kube-scheduler."},
+	{.name = "write-config-to",
+		.type = BT_OPTION_TEXT,
+		.argument = "FILE",
+		.help = "Write the configuration as it counts, with every default filled in, to FILE or to "
+			"standard output when it is -, and end. The file may be given to --config."},
 	{.name = "trace",
 		.type = BT_OPTION_CHOICE,
 		.argument = "FORMAT",

@@ -28,6 +28,7 @@ struct level {
 	bool is_mapping;
 	bool has_key;	   /* the key of the next value is written */
 	bool is_merge;	   /* the next value is that of a merge key */
+	bool is_duplicate; /* the mapping had the key of the next value before */
 	size_t entry_base; /* its members are the entries from here on */
 	size_t start;	   /* of its text */
 	size_t anchor_ix;
@@ -77,6 +78,9 @@ struct bt_yaml {
 	struct line_mark *marks;
 	size_t mark_n, mark_cap;
 	size_t expanded_bytes;
+
+	bt_yaml_duplicate_fn *tell_duplicate; /* NULL: they are errors */
+	void *tell_context;
 };
 
 struct bt_yaml *bt_yaml_create(void)
@@ -117,6 +121,12 @@ void bt_yaml_begin(struct bt_yaml *yaml, struct bt_str text)
 	end_piece(yaml);
 	yaml->text = text;
 	yaml->at = yaml->line = 0;
+}
+
+void bt_yaml_tell_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *tell, void *context)
+{
+	yaml->tell_duplicate = tell;
+	yaml->tell_context = context;
 }
 
 const struct bt_yaml_error *bt_yaml_error(const struct bt_yaml *yaml)
@@ -210,7 +220,7 @@ static void erase(struct bt_yaml *yaml, const struct entry *e)
 
 /*
  * Enters the member whose key was just written. A member that came from a merge gives way, one that was
- * written out does not: that is a duplicate.
+ * written out is a duplicate: an error, or it gives way as well and is told when its value is complete.
  */
 static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const yaml_mark_t *mark)
 {
@@ -229,7 +239,8 @@ static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const
 	if (*slot) {
 		struct entry *old = &yaml->entries[*slot - 1];
 
-		if (!old->merged && !merged) {
+		level->is_duplicate = !old->merged && !merged;
+		if (level->is_duplicate && !yaml->tell_duplicate) {
 			return fail(yaml, BT_EXISTS, mark, "keep one of them", "the key %.*s appears twice",
 				(int)(key.len < 100 ? key.len : 100), key.ptr);
 		}
@@ -366,6 +377,13 @@ static bool end_value(struct bt_yaml *yaml, size_t start, size_t anchor_ix, cons
 	}
 	if (level->is_merge) {
 		return merge(yaml, mark);
+	}
+	if (level->is_duplicate) {
+		const struct entry *e = &yaml->entries[level->entry_ix];
+
+		yaml->tell_duplicate(yaml->tell_context,
+			out_text(yaml, e->key_start, e->key_start + e->key_len), bt_yaml_line(yaml, start));
+		level->is_duplicate = false;
 	}
 	end_member(yaml);
 	return true;
@@ -601,7 +619,7 @@ static bool is_tab_indented(struct bt_str piece, size_t line_ix)
 }
 
 /* libyaml has found an error. Its reader knows only the offset. */
-static bool parser_failed(struct bt_yaml *yaml)
+static bool explain_parser(struct bt_yaml *yaml)
 {
 	const yaml_parser_t *parser = &yaml->parser;
 	const char *problem = parser->problem ? parser->problem : "cannot be read";
@@ -626,6 +644,22 @@ static bool parser_failed(struct bt_yaml *yaml)
 	}
 	return fail(yaml, BT_INVALID, &mark, remedy, "%s%s%s", parser->context ? parser->context : "",
 		parser->context ? ", " : "", problem);
+}
+
+/* Source: go-yaml v2.4: lines count from 0, but those of the scanner from 1. */
+static void parser_failed(struct bt_yaml *yaml)
+{
+	const yaml_parser_t *parser = &yaml->parser;
+	size_t line = parser->problem_mark.line;
+
+	explain_parser(yaml);
+	if (line) {
+		line += parser->error == YAML_SCANNER_ERROR;
+	} else {
+		line = parser->context_mark.line;
+	}
+	yaml->error.problem = parser->problem ? parser->problem : "unknown problem parsing YAML content";
+	yaml->error.problem_line = line ? yaml->piece_line + line : 0;
 }
 
 static bool on_event(struct bt_yaml *yaml, const yaml_event_t *event)

@@ -18,6 +18,9 @@ struct bt_yaml_error {
 	size_t line, column; /* from 1 */
 	char message[256];
 	const char *remedy; /* static; may be NULL */
+	/* What go-yaml says about a fault of syntax (else NULL), and the line that it names, 0 for none. */
+	const char *problem;
+	size_t problem_line;
 };
 
 /* Owns: destroy with bt_yaml_destroy. */
@@ -26,6 +29,12 @@ void bt_yaml_destroy(struct bt_yaml *yaml);
 
 /* Starts on text, which must stay until the last document was read. */
 void bt_yaml_begin(struct bt_yaml *yaml, struct bt_str text);
+
+/* A key, as JSON text, that its mapping had before; line is where its value begins. */
+typedef void bt_yaml_duplicate_fn(void *context, struct bt_str key, size_t line);
+
+/* From now on a key that appears twice is told and its last value counts, instead of being an error. */
+void bt_yaml_tell_duplicates(struct bt_yaml *yaml, bt_yaml_duplicate_fn *tell, void *context);
 
 /*
  * Converts the next document; empty ones are passed over.

@@ -5,12 +5,14 @@
 #include "tools/kube/config_decode.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "engine/base/mem.h"
 #include "engine/flow/config_text.h"
 #include "tools/codec/json.h"
 #include "tools/codec/yaml.h"
 #include "tools/kube/config_schema.h"
+#include "tools/kube/json_error.h"
 
 static const char group[] = "kubescheduler.config.k8s.io";
 static const char config_kind[] = "KubeSchedulerConfiguration";
@@ -63,6 +65,12 @@ static void add_strict(struct decode *decode, struct bt_str text)
 	"struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string "                     \
 	"\"json:\\\"kind,omitempty\\\"\" }"
 
+/* Upstream finds kind and version in letters of either case, and refuses other spellings only afterwards. */
+static bool is_named(struct bt_str key, const char *name)
+{
+	return key.len == strlen(name) && !strncasecmp(key.ptr, name, key.len);
+}
+
 /* Reads kind and version at the cursor, which then stands behind the object. */
 static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 {
@@ -86,10 +94,10 @@ static bool read_meta(struct decode *decode, struct type_meta *out_meta)
 	}
 	bt_json_enter_object(json);
 	while (bt_json_next_key(json, &key)) {
-		bool kind = bt_str_is(key, "kind");
+		bool kind = is_named(key, "kind");
 
 		type = bt_json_peek(json);
-		if ((!kind && !bt_str_is(key, "apiVersion")) || type == BT_JSON_NULL) {
+		if ((!kind && !is_named(key, "apiVersion")) || type == BT_JSON_NULL) {
 			bt_json_skip(json);
 			continue;
 		}
@@ -322,19 +330,14 @@ static bool check_syntax(struct decode *decode)
 	bt_json_begin(json, decode->json, &decode->config->arena);
 	bt_json_skip(json);
 	error = bt_json_error(json);
-	if (error->status != BT_OK) {
-		note_line(decode, error->offset);
-		bt_buf_printf(decode->error, "couldn't get version/kind; json parse error: %s", error->text);
-		return false;
-	}
-	if (bt_json_more(json)) {
-		size_t offset = bt_json_offset(json);
+	if (error->status != BT_OK || bt_json_more(json)) {
+		size_t offset = error->offset;
 
+		bt_buf_text(decode->error, "couldn't get version/kind; json parse error: ");
+		if (!bt_json_error_text(decode->json, decode->error, &offset)) {
+			bt_buf_text(decode->error, error->text);
+		}
 		note_line(decode, offset);
-		bt_buf_text(
-			decode->error, "couldn't get version/kind; json parse error: invalid character '");
-		bt_buf_char(decode->error, decode->json.ptr[offset]);
-		bt_buf_text(decode->error, "' after top-level value");
 		return false;
 	}
 	bt_json_begin(json, decode->json, &decode->config->arena);
@@ -387,22 +390,26 @@ static bool decode_whole(struct decode *decode)
 	return true;
 }
 
-/* A key named twice has upstream's text; other errors have the text of our reader of YAML. */
+/* Upstream lists keys that appear twice before all other faults. */
+static void tell_duplicate(void *context, struct bt_str key, size_t line)
+{
+	struct decode *decode = context;
+
+	decode->line = decode->line ? decode->line : line;
+	bt_buf_text(&decode->strict, decode->strict.len ? "" : "yaml: unmarshal errors:");
+	bt_buf_printf(&decode->strict, "\n  line %zu: key %.*s already set in map", line, BT_STR_ARG(key));
+}
+
 static void refuse_yaml(struct decode *decode, const struct bt_yaml_error *error)
 {
-	static const char before[] = "the key ", after[] = " appears twice";
-	struct bt_str text = bt_str(error->message);
+	size_t line = error->problem ? error->problem_line : error->line;
 
 	decode->line = error->line;
-	if (error->status == BT_EXISTS && bt_str_starts(text, before) && bt_str_ends(text, after)) {
-		text = bt_str_sub(text, strlen(before), text.len - strlen(after));
-		bt_buf_printf(decode->error,
-			"strict decoding error: yaml: unmarshal errors:\n  line %zu: key %.*s already set in "
-			"map",
-			error->line, BT_STR_ARG(text));
-		return;
+	bt_buf_text(decode->error, "yaml: ");
+	if (line) {
+		bt_buf_printf(decode->error, "line %zu: ", line);
 	}
-	bt_buf_printf(decode->error, "yaml: line %zu: %.*s", error->line, BT_STR_ARG(text));
+	bt_buf_text(decode->error, error->problem ? error->problem : error->message);
 }
 
 /* JSON begins with a brace, as upstream has it; everything else is YAML, of which the first document counts.
@@ -420,6 +427,7 @@ static bool find_json(struct decode *decode)
 	if (i == json.len || json.ptr[i] != '{') {
 		decode->yaml = bt_yaml_create();
 		bt_yaml_begin(decode->yaml, decode->file);
+		bt_yaml_tell_duplicates(decode->yaml, tell_duplicate, decode);
 		status = bt_yaml_next(decode->yaml, &json);
 		if (status == BT_NOT_FOUND) {
 			json = bt_str("null");

@@ -351,10 +351,37 @@ static int base64_digit(char c)
 	return hit ? (int)(hit - digits) : -1;
 }
 
-/* Returns the length of the bytes, or SIZE_MAX with the place of the first bad character in out_bad. */
+static size_t skip_breaks(struct bt_str text, size_t i)
+{
+	while (i < text.len && (text.ptr[i] == '\n' || text.ptr[i] == '\r')) {
+		i++;
+	}
+	return i;
+}
+
+/* Whether the padding at i is right and ends the text, digit_n digits into a group; else out_bad tells where
+ * not. */
+static bool ends_with_padding(struct bt_str text, size_t i, uint32_t digit_n, size_t *out_bad)
+{
+	*out_bad = i++;
+	if (digit_n < 2) {
+		return false;
+	}
+	if (digit_n == 2) {
+		i = skip_breaks(text, i);
+		*out_bad = i < text.len ? i - 1 : i;
+		if (i == text.len || text.ptr[i++] != '=') {
+			return false;
+		}
+	}
+	*out_bad = skip_breaks(text, i);
+	return *out_bad == text.len;
+}
+
+/* Returns the length of the bytes, or SIZE_MAX with the place that Go names in out_bad. */
 static size_t decode_base64(struct bt_str text, char *out, size_t *out_bad)
 {
-	uint32_t word = 0, digit_n = 0, pad_n = 0;
+	uint32_t word = 0, digit_n = 0;
 	size_t n = 0;
 
 	for (size_t i = 0; i < text.len; i++) {
@@ -363,12 +390,11 @@ static size_t decode_base64(struct bt_str text, char *out, size_t *out_bad)
 		if (text.ptr[i] == '\n' || text.ptr[i] == '\r') {
 			continue;
 		}
-		*out_bad = i;
-		if (text.ptr[i] == '=' && digit_n % 4 >= 2 && pad_n < 4 - digit_n % 4) {
-			pad_n++;
-			continue;
+		if (text.ptr[i] == '=') {
+			return ends_with_padding(text, i, digit_n % 4, out_bad) ? n : SIZE_MAX;
 		}
-		if (digit < 0 || pad_n) {
+		if (digit < 0) {
+			*out_bad = i;
 			return SIZE_MAX;
 		}
 		word = word << 6 | (uint32_t)digit;
@@ -377,8 +403,30 @@ static size_t decode_base64(struct bt_str text, char *out, size_t *out_bad)
 			out[n++] = (char)(word >> (6 - 2 * ((digit_n + 3) % 4)));
 		}
 	}
-	*out_bad = text.len;
-	return digit_n % 4 && pad_n != 4 - digit_n % 4 ? SIZE_MAX : n;
+	*out_bad = text.len - digit_n % 4;
+	return digit_n % 4 ? SIZE_MAX : n;
+}
+
+/* Bytes may be an array of numbers, too. */
+static bool read_byte_array(struct bt_strict *strict, struct bt_str *out)
+{
+	struct bt_buf bytes = {.len = 0};
+	bool ok = bt_json_enter_array(strict->json);
+
+	while (ok && bt_json_next_element(strict->json)) {
+		int64_t byte = 0;
+
+		if (bt_json_peek(strict->json) == BT_JSON_NULL) {
+			ok = bt_json_null(strict->json);
+		} else {
+			ok = read_integer(strict, 0, UINT8_MAX, "uint8", &byte);
+		}
+		bt_buf_char(&bytes, (char)byte);
+	}
+	*out = (struct bt_str){
+		bt_arena_copy(strict->arena, bytes.ptr ? bytes.ptr : "", bytes.len), bytes.len};
+	bt_buf_fini(&bytes);
+	return ok && bt_json_error(strict->json)->status == BT_OK;
 }
 
 static bool read_bytes(struct bt_strict *strict, struct bt_str *out)
@@ -387,6 +435,9 @@ static bool read_bytes(struct bt_strict *strict, struct bt_str *out)
 	struct bt_str text = {.len = 0};
 	char *bytes;
 
+	if (bt_json_peek(strict->json) == BT_JSON_ARRAY) {
+		return read_byte_array(strict, out);
+	}
 	if (bt_json_peek(strict->json) != BT_JSON_STRING) {
 		return wrong_type(strict, "[]uint8");
 	}

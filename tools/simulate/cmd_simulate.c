@@ -14,6 +14,7 @@
 #include "tools/codec/input.h"
 #include "tools/generate/generate.h"
 #include "tools/kube/config_decode.h"
+#include "tools/kube/config_encode.h"
 #include "tools/report/explain.h"
 #include "tools/report/simulation.h"
 #include "tools/simulate/load.h"
@@ -104,6 +105,22 @@ static int read_config(struct simulation *s, const struct bt_gates *gates)
 	}
 	bt_input_destroy(input);
 	bt_buf_fini(&error);
+	return status;
+}
+
+static int write_config(struct simulation *s)
+{
+	struct bt_buf text = {0};
+	struct bt_output output;
+	int status = BT_EXIT_IO;
+
+	bt_config_encode(&s->config, &text);
+	bt_buf_char(&text, '\n');
+	if (bt_output_open(option(s, "write-config-to"), &output) == BT_OK) {
+		bt_output_str(&output, bt_buf_view(&text));
+		status = bt_output_close(&output);
+	}
+	bt_buf_fini(&text);
 	return status;
 }
 
@@ -385,6 +402,9 @@ static int simulate(struct simulation *s)
 	if (status == BT_EXIT_OK) {
 		status = read_config(s, &gates);
 	}
+	if (status == BT_EXIT_OK && option(s, "write-config-to")) {
+		return write_config(s);
+	}
 	if (status == BT_EXIT_OK) {
 		status = make_engine(s);
 	}
@@ -421,7 +441,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
 		status = BT_EXIT_INTERRUPTED;
 	}
-	bool unplaced = status == BT_EXIT_OK && bt_engine_counts(s.engine).sets.queued;
+	bool unplaced = status == BT_EXIT_OK && s.engine && bt_engine_counts(s.engine).sets.queued;
 	if (s.unknown_pod || (unplaced && bt_invocation_has(invocation, "fail-on-unplaced"))) {
 		status = status == BT_EXIT_OK ? BT_EXIT_NO : status;
 	}

@@ -8,6 +8,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "tools/kube/config_decode.h"
+#include "tools/kube/config_encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -23,6 +24,23 @@ static void resolve_all(const struct bt_config *config)
 	}
 	bt_config_errors_fini(&errors);
 	bt_mem_free(resolved);
+}
+
+/* What is written of an accepted configuration is accepted again, and written alike. */
+static void read_back(const struct bt_config *config, const struct bt_gates *gates)
+{
+	struct bt_buf first = {.len = 0}, second = {.len = 0}, error = {.len = 0};
+	struct bt_config again;
+
+	bt_config_encode(config, &first);
+	bt_config_init(&again, gates);
+	BT_REQUIRE(bt_config_load(&again, "written", bt_buf_view(&first), &error) == BT_OK);
+	bt_config_encode(&again, &second);
+	BT_REQUIRE(bt_str_eq(bt_buf_view(&first), bt_buf_view(&second)));
+	bt_config_fini(&again);
+	bt_buf_fini(&first);
+	bt_buf_fini(&second);
+	bt_buf_fini(&error);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -42,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bt_config_init(&config, &gates);
 	if (bt_config_load(&config, "input", text, &error) == BT_OK) {
 		resolve_all(&config);
+		read_back(&config, &gates);
 	} else {
 		BT_REQUIRE(error.len > 0);
 	}

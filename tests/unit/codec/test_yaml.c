@@ -160,6 +160,30 @@ static void duplicate_keys_are_refused_with_their_line(void **state)
 	converts("a: {b: 1}\nb: {b: 2, a: 1}\n", "{\"a\":{\"b\":1},\"b\":{\"b\":2,\"a\":1}}");
 }
 
+struct duplicates {
+	struct bt_buf text;
+};
+
+static void note_duplicate(void *context, struct bt_str key, size_t line)
+{
+	struct duplicates *duplicates = context;
+
+	bt_buf_printf(&duplicates->text, "%zu%.*s ", line, BT_STR_ARG(key));
+}
+
+static void duplicate_keys_are_told_to_those_who_ask_and_the_last_counts(void **state)
+{
+	struct duplicates duplicates = {.text = {0}};
+
+	(void)state;
+	bt_yaml_tell_duplicates(yaml, note_duplicate, &duplicates);
+	converts("a: 1\nb: {c: 1, d: 2, c: 3}\na:\n- x\n- q: 1\n  q:\n    z: 2\na: &n last\nb: *n\n",
+		"{\"a\":\"last\",\"b\":\"last\"}");
+	assert_string_equal(duplicates.text.ptr, "2\"c\" 7\"q\" 4\"a\" 8\"a\" 9\"b\" ");
+	bt_yaml_tell_duplicates(yaml, NULL, NULL);
+	bt_buf_fini(&duplicates.text);
+}
+
 static void many_keys_are_checked_through_the_table(void **state)
 {
 	struct bt_buf text = {0};
@@ -247,6 +271,7 @@ int main(void)
 		cmocka_unit_test(aliases_and_merges_are_expanded),
 		cmocka_unit_test(a_bomb_of_aliases_is_refused),
 		cmocka_unit_test(duplicate_keys_are_refused_with_their_line),
+		cmocka_unit_test(duplicate_keys_are_told_to_those_who_ask_and_the_last_counts),
 		cmocka_unit_test(many_keys_are_checked_through_the_table),
 		cmocka_unit_test(a_bad_document_does_not_take_the_next_with_it),
 		cmocka_unit_test(errors_name_the_line_and_the_remedy),

@@ -61,7 +61,7 @@ static void a_list_switches_gates_and_the_last_word_counts(void **state)
 	struct bt_gates gates;
 
 	(void)state;
-	expect_taken(&gates, " TaintTolerationComparisonOperators = t ,,kube:SchedulerAsyncAPICalls=1");
+	expect_taken(&gates, " TaintTolerationComparisonOperators = t ,,SchedulerAsyncAPICalls=1");
 	assert_true(gates.on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS]);
 	assert_true(gates.on[BT_GATE_SCHEDULER_ASYNC_API_CALLS]);
 	expect_taken(&gates, "SchedulerAsyncAPICalls=true,SchedulerAsyncAPICalls=false");

@@ -99,7 +99,7 @@ static void every_part_of_a_file_arrives_and_outlives_it(void **state)
 	assert_int_equal(config.pod_max_backoff_s.value, 20);
 	assert_true(config.delay_cache_until_active);
 	assert_false(config.enable_profiling.value);
-	assert_false(config.enable_contention_profiling.set);
+	assert_false(config.enable_contention_profiling.value);
 	assert_int_equal(config.leader_election.lease_duration_ns, INT64_C(90000000000));
 	assert_true(config.client_connection.qps == 2.5F);
 	assert_true(bt_str_is(config.extenders[0].tls.ca_data, "hello"));
@@ -169,6 +169,10 @@ static void unknown_and_repeated_members_are_errors(void **state)
 		"f.yaml:4: strict decoding error: yaml: unmarshal errors:\n  line 4: key \"parallelism\" "
 		"already set in "
 		"map");
+	expect_error(YAML "foo: 1\nprofiles: []\nextenders:\n- weight: 1\n  weight: 2\nprofiles:\n- {}\n",
+		"f.yaml:7: strict decoding error: yaml: unmarshal errors:\n"
+		"  line 7: key \"weight\" already set in map\n  line 9: key \"profiles\" already set in map, "
+		"unknown field \"foo\"");
 	expect_error(
 		YAML "Parallelism: 1\n", "f.yaml:3: strict decoding error: unknown field \"Parallelism\"");
 }
@@ -190,6 +194,13 @@ static void values_of_a_wrong_type_name_it_as_upstream(void **state)
 					    "[]v1.KubeSchedulerProfile");
 	expect_error(YAML "extenders: [{tlsConfig: {certData: '!!'}}]\n",
 		"f.yaml:3: illegal base64 data at input byte 0");
+	expect_error(YAML "extenders: [{tlsConfig: {certData: 'aaaaa'}}]\n",
+		"f.yaml:3: illegal base64 data at input byte 4");
+	expect_error(YAML "extenders: [{tlsConfig: {certData: 'aa='}}]\n",
+		"f.yaml:3: illegal base64 data at input byte 3");
+	expect_error(YAML "extenders: [{tlsConfig: {certData: [1, 300]}}]\n",
+		"f.yaml:3: json: cannot unmarshal number 300 into Go struct field "
+		"ExtenderTLSConfig.extenders.tlsConfig.certData of type uint8");
 }
 
 static void durations_are_gos(void **state)
@@ -263,7 +274,8 @@ static void unreadable_files_end_with_a_place(void **state)
 {
 	(void)state;
 	expect_error(JSON ",\n\"a\":1,}",
-		"f.yaml:2: couldn't get version/kind; json parse error: expected a key in quotes");
+		"f.yaml:2: couldn't get version/kind; json parse error: invalid character "
+		"'}' looking for beginning of object key string");
 	expect_error(JSON "} x", "f.yaml:1: couldn't get version/kind; json parse error: invalid character "
 				 "'x' after top-level value");
 	expect_error(

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Configurations against kube-scheduler's answers to them: the error's text, or every value after defaulting
+ * and every plugin of each profile and point, in order and with its weight. Usage: test_config FILE [print];
+ * with print, the answers are written instead of compared.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/flow/config_text.h"
+#include "tools/codec/input.h"
+#include "tools/codec/json.h"
+#include "tools/kube/config_decode.h"
+#include "tools/kube/config_encode.h"
+
+#define SHOWN_MAX 20
+
+struct config_case {
+	struct bt_str gates, text, answer;
+};
+
+static void write_error(struct bt_buf *out, struct bt_str text)
+{
+	bt_buf_text(out, "{\"error\":");
+	bt_config_quote_json(out, text);
+	bt_buf_char(out, '}');
+}
+
+static void write_point(struct bt_buf *out, const struct bt_resolved_profile *profile, enum bt_point point)
+{
+	const struct bt_resolved_point *resolved = &profile->points[point];
+
+	bt_buf_printf(out, ",\"%s\":[", bt_point_field(point));
+	for (uint32_t i = 0; i < resolved->n; i++) {
+		bt_buf_printf(
+			out, "%s\"%.*s", i ? "," : "", BT_STR_ARG(bt_plugin_name(resolved->plugins[i].id)));
+		if (resolved->plugins[i].weight) {
+			bt_buf_printf(out, "=%" PRId32, resolved->plugins[i].weight);
+		}
+		bt_buf_char(out, '"');
+	}
+	bt_buf_char(out, ']');
+}
+
+static void write_profile(
+	struct bt_buf *out, const struct bt_config *config, uint32_t ix, struct bt_config_errors *errors)
+{
+	struct bt_resolved_profile profile;
+
+	if (bt_config_resolve(config, ix, errors, &profile) != BT_OK) {
+		bt_buf_text(out, "null");
+		return;
+	}
+	bt_buf_text(out, "{\"ignoredResources\":[");
+	for (uint32_t i = 0; i < profile.fit.ignored_resources.n; i++) {
+		bt_buf_text(out, i ? "," : "");
+		bt_config_quote_json(out, profile.fit.ignored_resources.items[i]);
+	}
+	bt_buf_char(out, ']');
+	for (unsigned point = 0; point < BT_POINT_N; point++) {
+		if (profile.points[point].n) {
+			write_point(out, &profile, (enum bt_point)point);
+		}
+	}
+	bt_buf_char(out, '}');
+}
+
+static void write_config(struct bt_buf *out, const struct bt_config *config)
+{
+	struct bt_config_errors errors = {.n = 0};
+
+	bt_buf_text(out, "{\"config\":");
+	bt_config_encode(config, out);
+	bt_buf_text(out, ",\"profiles\":[");
+	for (uint32_t i = 0; i < config->profile_n; i++) {
+		bt_buf_text(out, i ? "," : "");
+		write_profile(out, config, i, &errors);
+	}
+	bt_buf_text(out, "]}");
+	bt_config_errors_fini(&errors);
+}
+
+/* Reads what was written, which must be the same configuration again. */
+static bool reads_back(const struct bt_config *config, const struct bt_gates *gates)
+{
+	struct bt_buf first = {.len = 0}, second = {.len = 0}, error = {.len = 0};
+	struct bt_config again;
+	bool same;
+
+	bt_config_encode(config, &first);
+	bt_config_init(&again, gates);
+	same = bt_config_load(&again, "", bt_buf_view(&first), &error) == BT_OK;
+	if (same) {
+		bt_config_encode(&again, &second);
+		same = bt_str_eq(bt_buf_view(&first), bt_buf_view(&second));
+	}
+	if (!same) {
+		fprintf(stderr, "written:   %s\nread back: %s%s\n", first.ptr, second.len ? second.ptr : "",
+			error.len ? error.ptr : "");
+	}
+	bt_config_fini(&again);
+	bt_buf_fini(&first);
+	bt_buf_fini(&second);
+	bt_buf_fini(&error);
+	return same;
+}
+
+/* The error has ":line: " or ": " before it, as there is no name of a file. */
+static struct bt_str without_place(struct bt_str text)
+{
+	size_t at = 0;
+
+	while (at < text.len && text.ptr[at] != ' ') {
+		at++;
+	}
+	return bt_str_sub(text, at < text.len ? at + 1 : at, text.len);
+}
+
+static bool answer(const struct config_case *c, struct bt_buf *out)
+{
+	struct bt_buf error = {.len = 0};
+	struct bt_config config;
+	struct bt_gates gates;
+	bool same = true;
+
+	bt_gates_init(&gates);
+	if (bt_gates_parse(&gates, c->gates, &error) != BT_OK) {
+		struct bt_buf text = {.len = 0};
+
+		bt_buf_printf(&text, "gates: %.*s", BT_STR_ARG(bt_buf_view(&error)));
+		write_error(out, bt_buf_view(&text));
+		bt_buf_fini(&text);
+		bt_buf_fini(&error);
+		return true;
+	}
+	bt_config_init(&config, &gates);
+	if (bt_config_load(&config, "", c->text, &error) == BT_OK) {
+		write_config(out, &config);
+		same = reads_back(&config, &gates);
+	} else {
+		write_error(out, without_place(bt_buf_view(&error)));
+	}
+	bt_config_fini(&config);
+	bt_buf_fini(&error);
+	return same;
+}
+
+static bool read_case(struct bt_json *json, struct config_case *out)
+{
+	struct bt_str key;
+
+	*out = (struct config_case){.gates = {.len = 0}};
+	if (!bt_json_enter_object(json)) {
+		return false;
+	}
+	while (bt_json_next_key(json, &key)) {
+		bool ok = bt_str_is(key, "gates")    ? bt_json_string(json, &out->gates)
+			  : bt_str_is(key, "text")   ? bt_json_string(json, &out->text)
+			  : bt_str_is(key, "answer") ? bt_json_raw(json, &out->answer)
+						     : bt_json_skip(json);
+
+		if (!ok) {
+			return false;
+		}
+	}
+	return bt_json_error(json)->status == BT_OK;
+}
+
+static void show(const struct config_case *c, struct bt_str got)
+{
+	fprintf(stderr, "gates:  %.*s\ntext:   %.*s\nwanted: %.*s\ngot:    %.*s\n\n", BT_STR_ARG(c->gates),
+		BT_STR_ARG(c->text), BT_STR_ARG(c->answer), BT_STR_ARG(got));
+}
+
+/* Returns the number of cases answered otherwise than wanted. */
+static size_t run(struct bt_str text, bool print, size_t *out_n)
+{
+	struct bt_json *json = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_buf got = {.len = 0};
+	struct config_case c;
+	size_t wrong_n = 0;
+
+	bt_json_begin(json, text, &arena);
+	for (*out_n = 0; bt_json_more(json); ++*out_n) {
+		bool same;
+
+		if (!read_case(json, &c)) {
+			fprintf(stderr, "case %zu cannot be read\n", *out_n);
+			wrong_n++;
+			break;
+		}
+		bt_buf_clear(&got);
+		same = answer(&c, &got);
+		if (print) {
+			printf("%s\n", got.ptr);
+		} else if (!bt_str_eq(bt_buf_view(&got), c.answer)) {
+			same = false;
+			if (wrong_n < SHOWN_MAX) {
+				show(&c, bt_buf_view(&got));
+			}
+		}
+		wrong_n += !same;
+	}
+	bt_buf_fini(&got);
+	bt_arena_fini(&arena);
+	bt_json_destroy(json);
+	return wrong_n;
+}
+
+static void complain(void *context, const struct bt_diagnosis *diagnosis)
+{
+	struct bt_buf text = {.len = 0};
+
+	(void)context;
+	bt_diagnosis_text(diagnosis, &text);
+	fprintf(stderr, "%s\n", text.ptr);
+	bt_buf_fini(&text);
+}
+
+int main(int argc, char **argv)
+{
+	struct bt_input_file file;
+	struct bt_input *input;
+	size_t n = 0, wrong_n = 1;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: test_config FILE [print]\n");
+		return 2;
+	}
+	input = bt_input_create(complain, NULL);
+	if (bt_input_add(input, argv[1]) == BT_OK && bt_input_next(input, &file)) {
+		wrong_n = run(file.text, argc > 2, &n);
+		fprintf(stderr, "%zu configurations, %zu answered otherwise than kube-scheduler\n", n,
+			wrong_n);
+	}
+	bt_input_destroy(input);
+	return wrong_n || !n;
+}
