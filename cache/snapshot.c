@@ -20,11 +20,17 @@ struct label_column {
 	uint64_t version;
 };
 
+/* What events ask of a node and nobody else does; see struct bt_node_facts. */
+struct node_hashes {
+	uint64_t conditions, annotations, declared, allocatable, taint_times;
+};
+
 struct bt_snapshot_writer {
 	struct bt_dictionary *dictionary;
 	struct bt_snapshot view;
 	size_t slot_cap;
 	struct bt_node *nodes;
+	struct node_hashes *hashes; /* by slot */
 	uint64_t *live;
 	int64_t *alloc[BT_RESOURCE_MAX];
 	int64_t *alloc_pods;
@@ -60,6 +66,7 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 		return;
 	}
 	bt_mem_free(w->nodes);
+	bt_mem_free(w->hashes);
 	bt_mem_free(w->live);
 	bt_mem_free(w->alloc_pods);
 	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
@@ -91,6 +98,7 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	uint64_t *live = bt_mem_zalloc(bt_bitmap_words(cap), sizeof(*live));
 
 	w->nodes = bt_mem_realloc(w->nodes, cap, sizeof(*w->nodes));
+	w->hashes = bt_mem_realloc(w->hashes, cap, sizeof(*w->hashes));
 	if (old) {
 		memcpy(live, w->live, bt_bitmap_words(old) * sizeof(*live));
 	}
@@ -318,6 +326,119 @@ const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *w)
 	return bt_node_order_list(&w->order);
 }
 
+/* ---- what events ask ---- */
+
+static uint64_t hash_text(struct bt_str text)
+{
+	return bt_hash_bytes(text.ptr, text.len);
+}
+
+/* The hash of one entry of a map; those of a map are added up, so that their order does not matter. */
+static uint64_t hash_entry(uint64_t key, uint64_t value)
+{
+	return bt_hash_u64(key + bt_hash_u64(value ^ UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+/* By type; the last of several with the same type counts. */
+static uint64_t hash_conditions(const struct bt_node_object *object)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < object->condition_n; i++) {
+		const struct bt_condition_object *condition = &object->conditions[i];
+		bool last = true;
+
+		for (uint32_t j = i + 1; j < object->condition_n; j++) {
+			last &= !bt_str_eq(object->conditions[j].type, condition->type);
+		}
+		sum += last ? hash_entry(hash_text(condition->type), hash_text(condition->status)) : 0;
+	}
+	return sum;
+}
+
+static uint64_t hash_allocatable(const struct bt_resource_list *list)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		__extension__ __int128 nano = list->items[i].quantity.nano;
+
+		sum += hash_entry(hash_text(list->items[i].name), bt_hash_bytes(&nano, sizeof(nano)));
+	}
+	return sum;
+}
+
+static struct node_hashes hash_node(const struct bt_node_object *object)
+{
+	struct node_hashes hashes = {
+		.conditions = hash_conditions(object),
+		.allocatable = hash_allocatable(&object->allocatable),
+	};
+
+	for (uint32_t i = 0; i < object->meta.annotations.n; i++) {
+		const struct bt_str_pair *pair = &object->meta.annotations.items[i];
+
+		hashes.annotations += hash_entry(hash_text(pair->key), hash_text(pair->value));
+	}
+	for (uint32_t i = 0; i < object->declared_features.n; i++) {
+		hashes.declared = hash_entry(hashes.declared, hash_text(object->declared_features.items[i]));
+	}
+	for (uint32_t i = 0; i < object->taint_n; i++) {
+		hashes.taint_times = hash_entry(hashes.taint_times, (uint64_t)object->taints[i].added_ns);
+	}
+	return hashes;
+}
+
+static void *keep(struct bt_arena *arena, const void *items, uint32_t n, size_t size)
+{
+	void *copy = bt_arena_alloc(arena, n * size, 8);
+
+	if (n) {
+		memcpy(copy, items, n * size);
+	}
+	return copy;
+}
+
+static struct bt_amounts allocatable_of(
+	const struct bt_snapshot_writer *w, uint32_t node_ix, struct bt_arena *arena)
+{
+	struct bt_amount items[BT_RESOURCE_MAX];
+	uint32_t n = 0;
+
+	for (uint32_t r = 0; r < BT_RESOURCE_MAX; r++) {
+		if (bt_column_get(w->alloc[r], node_ix) != 0) {
+			items[n++] = (struct bt_amount){r, w->alloc[r][node_ix]};
+		}
+	}
+	return (struct bt_amounts){keep(arena, items, n, sizeof(*items)), n};
+}
+
+void bt_node_facts_of(const struct bt_snapshot_writer *w, uint32_t node_ix, struct bt_arena *arena,
+	struct bt_node_facts *out)
+{
+	const struct bt_node *node = &w->nodes[node_ix];
+	const struct bt_taint_set *set = &w->sets[node->taint_set];
+	const struct node_hashes *hashes = &w->hashes[node_ix];
+
+	BT_REQUIRE(bt_bitmap_test(w->live, node_ix));
+	*out = (struct bt_node_facts){
+		.name = node->name,
+		.labels = {keep(arena, node->labels.items, node->labels.n, sizeof(struct bt_label)),
+			node->labels.n},
+		.taints = keep(arena, set->items, set->n, sizeof(struct bt_taint)),
+		.taint_n = set->n,
+		.unschedulable = node->unschedulable,
+		.features = node->features,
+		.alloc = allocatable_of(w, node_ix, arena),
+		.alloc_pods = w->alloc_pods[node_ix],
+		.conditions = hashes->conditions,
+		.annotations = hashes->annotations,
+		.declared = hashes->declared,
+		.allocatable = hashes->allocatable,
+		.taint_times = hashes->taint_times,
+	};
+}
+
 enum bt_status bt_snapshot_apply(
 	struct bt_snapshot_writer *w, const struct bt_node_object *object, uint32_t *out_ix)
 {
@@ -335,6 +456,7 @@ enum bt_status bt_snapshot_apply(
 	node->unschedulable = object->unschedulable;
 	intern_images(w, object, node);
 	node->features = bt_features_declared(&object->declared_features);
+	w->hashes[slot] = hash_node(object);
 	enum bt_status status = apply_allocatable(w, &object->allocatable, slot);
 	bt_node_order_put(&w->order, slot, zone_of(node));
 	w->view.version++;

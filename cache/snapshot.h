@@ -6,6 +6,7 @@
 
 #include "cache/view.h"
 #include "engine/base/buf.h"
+#include "engine/model/event.h"
 
 struct bt_snapshot_writer;
 
@@ -45,3 +46,11 @@ enum bt_status bt_snapshot_apply(
 
 /* Takes a node away; its slot stays with its name. BT_NOT_FOUND when it is not live. */
 enum bt_status bt_snapshot_remove(struct bt_snapshot_writer *writer, uint32_t name);
+
+/*
+ * What is known of a live node now, for events: to be asked before and after it is applied anew, or before it
+ * is removed.
+ * Owns: all that out points to lives in arena.
+ */
+void bt_node_facts_of(const struct bt_snapshot_writer *writer, uint32_t node_ix, struct bt_arena *arena,
+	struct bt_node_facts *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Storage objects by name; disks per node, kept until something under them changes.
  */
-#include "cache/volumes.h"
+#include "cache/volumes_int.h"
 
 #include <stdlib.h>
 
@@ -937,4 +937,27 @@ void bt_volumes_destroy(struct bt_volumes *v)
 const struct bt_storage *bt_volumes_view(const struct bt_volumes *v)
 {
 	return &v->view;
+}
+
+struct bt_intern *bt_volumes_intern(const struct bt_volumes *v)
+{
+	return v->dictionary->intern;
+}
+
+const struct bt_csi_capacity *bt_volumes_capacity(
+	const struct bt_volumes *v, uint32_t namespace_, uint32_t name)
+{
+	uint32_t ix;
+
+	return bt_map_get(&v->capacity_ixs, bt_pair_key(namespace_, name), &ix) && v->view.capacities[ix].live
+		       ? &v->view.capacities[ix]
+		       : NULL;
+}
+
+const struct bt_attachment *bt_volumes_attachment(const struct bt_volumes *v, uint32_t name)
+{
+	const struct bt_attachment *attachments = v->attachments.items;
+	uint32_t ix;
+
+	return bt_map_get(&v->attachment_ixs, name, &ix) && attachments[ix].live ? &attachments[ix] : NULL;
 }

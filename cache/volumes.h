@@ -12,6 +12,7 @@
 
 #include "cache/view.h"
 #include "engine/base/status.h"
+#include "engine/model/event.h"
 
 struct bt_volumes;
 
@@ -27,6 +28,17 @@ bool bt_volumes_has_kind(enum bt_kind kind);
 /* Adds or replaces an object of a kind that is kept here, which ends what was assumed of it. Others are left
  * alone. */
 void bt_volumes_apply(struct bt_volumes *volumes, const struct bt_object *object);
+
+/*
+ * What an event says of an object that is about to be applied, compared with what is kept of it. Returns: is
+ * it known already, so that it is an update? False for kinds that are not kept here.
+ */
+bool bt_volumes_describe(
+	const struct bt_volumes *volumes, const struct bt_object *object, struct bt_event_object *out);
+
+/* The same for one that is about to be taken away. Returns: is it there? */
+bool bt_volumes_describe_removal(const struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_,
+	uint32_t name, struct bt_event_object *out);
 
 /* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_volumes_remove(

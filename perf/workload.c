@@ -28,7 +28,8 @@ static void add_taint(
 	if (node->taint_n) {
 		memcpy(taints, node->taints, node->taint_n * sizeof(*taints));
 	}
-	taints[node->taint_n++] = (struct bt_taint_object){bt_str(key), bt_str("yes"), bt_str(effect)};
+	taints[node->taint_n++] = (struct bt_taint_object){
+		.key = bt_str(key), .value = bt_str("yes"), .effect = bt_str(effect)};
 	node->taints = taints;
 }
 

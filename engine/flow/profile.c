@@ -15,6 +15,7 @@
 #include "plugins/node_unschedulable/node_unschedulable.h"
 #include "plugins/node_volume_limits/node_volume_limits.h"
 #include "plugins/pod_topology_spread/pod_topology_spread.h"
+#include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/taint_toleration/taint_toleration.h"
 #include "plugins/volume_binding/volume_binding.h"
 #include "plugins/volume_restrictions/volume_restrictions.h"
@@ -293,6 +294,95 @@ static void list_post_filters(struct bt_flow_profile *profile, const struct bt_r
 	}
 }
 
+/* ---- which events concern whom ---- */
+
+static bool has_anywhere(const struct builder *b, enum bt_plugin_id id)
+{
+	for (unsigned point = 0; point < BT_POINT_N; point++) {
+		if (has_point(b, (enum bt_point)point, id)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Source: shouldHaveEnqueueExtensions, v1.36.3. */
+static bool is_asked(enum bt_plugin_id id)
+{
+	return bt_plugin_serves(id, BT_POINT_PRE_ENQUEUE) || bt_plugin_serves(id, BT_POINT_PRE_FILTER) ||
+	       bt_plugin_serves(id, BT_POINT_FILTER) || bt_plugin_serves(id, BT_POINT_RESERVE) ||
+	       bt_plugin_serves(id, BT_POINT_PERMIT);
+}
+
+/* Do the gates let the plugin register the event? */
+static bool may_register(
+	const struct bt_gates *gates, enum bt_plugin_id id, const struct bt_registration *registration)
+{
+	switch (id) {
+	case BT_PLUGIN_NODE_RESOURCES_FIT:
+		return registration->resource != BT_EVENT_DEVICE_CLASS ||
+		       gates->on[BT_GATE_DRA_EXTENDED_RESOURCE];
+	case BT_PLUGIN_DEFAULT_PREEMPTION:
+		return gates->on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
+	case BT_PLUGIN_NODE_DECLARED_FEATURES:
+		return gates->on[BT_GATE_NODE_DECLARED_FEATURES];
+	default:
+		return true;
+	}
+}
+
+static const struct bt_registration *events_of(enum bt_plugin_id id, uint32_t *out_n)
+{
+	if (id == BT_PLUGIN_SCHEDULING_GATES) {
+		*out_n = BT_SCHEDULING_GATES_EVENTS;
+		return bt_scheduling_gates_events;
+	}
+	if (id == BT_PLUGIN_DEFAULT_PREEMPTION) {
+		*out_n = BT_DEFAULT_PREEMPTION_EVENTS;
+		return bt_default_preemption_events;
+	}
+	*out_n = judges[id] ? judges[id]->event_n : 0;
+	return judges[id] ? judges[id]->events : NULL;
+}
+
+/* The settings that the plugin has where it judges, or new ones of a plugin that judges nowhere. */
+static const void *hint_settings(struct builder *b, enum bt_plugin_id id)
+{
+	const struct bt_profile *plugins = &b->profile->plugins;
+
+	for (uint32_t i = 0; judges[id] && i < plugins->use_n; i++) {
+		if (plugins->uses[i].plugin == judges[id]) {
+			return plugins->uses[i].settings;
+		}
+	}
+	return settings_of(b, id);
+}
+
+static void list_hinters(struct builder *b)
+{
+	struct bt_flow_profile *profile = b->profile;
+
+	for (unsigned at = 0; at < BT_PLUGIN_N; at++) {
+		enum bt_plugin_id id = (enum bt_plugin_id)at;
+		uint32_t n;
+
+		if (!is_asked(id) || !has_anywhere(b, id)) {
+			continue;
+		}
+		const struct bt_registration *all = events_of(id, &n);
+		struct bt_registration *events = bt_arena_zalloc(b->arena, n * sizeof(*events));
+		struct bt_hinter *hinter = &profile->hinters[profile->hinter_n++];
+
+		*hinter = (struct bt_hinter){
+			.name = bt_plugin_name(id).ptr, .events = events, .settings = hint_settings(b, id)};
+		for (uint32_t i = 0; i < n; i++) {
+			if (may_register(b->gates, id, &all[i])) {
+				events[hinter->event_n++] = all[i];
+			}
+		}
+	}
+}
+
 void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resolved_profile *resolved,
 	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena)
 {
@@ -322,4 +412,5 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	uint32_t unused[BT_PROFILE_USES];
 
 	fill_point(&b, BT_POINT_RESERVE, unused);
+	list_hinters(&b);
 }

@@ -16,8 +16,21 @@ enum bt_post_filter {
 
 #define BT_POST_FILTERS 2
 
+#define BT_HINTERS 32
+
+/* A plugin that the profile has at any point, and that upstream asks which events concern it: it has
+ * PreEnqueue, PreFilter, Filter, Reserve or Permit, here or elsewhere. */
+struct bt_hinter {
+	const char *name;
+	const struct bt_registration *events;
+	uint32_t event_n;
+	const void *settings; /* of the plugin's own type */
+};
+
 struct bt_flow_profile {
 	struct bt_profile plugins;
+	struct bt_hinter hinters[BT_HINTERS]; /* in the order of enum bt_plugin_id */
+	uint32_t hinter_n;
 	int32_t percentage_of_nodes_to_score; /* 0: all */
 	uint32_t needs_missing; /* enum bt_need bits whose plugin the profile has and berth does not */
 	enum bt_post_filter post_filters[BT_POST_FILTERS]; /* in order */

@@ -57,6 +57,9 @@ struct bt_event_pod {
 	bool nominated;	    /* status.nominatedNodeName is set */
 	bool gated;	    /* it has scheduling gates */
 	int32_t priority;
+	/* Hash of status.resourceClaimStatuses and status.extendedResourceClaimStatus; 0: neither is there.
+	 */
+	uint64_t generated_claims;
 };
 
 /* A node as it was or is. */
@@ -69,7 +72,8 @@ struct bt_node_facts {
 	uint32_t features;	 /* enum bt_feature bits */
 	struct bt_amounts alloc; /* allocatable by ascending slot, those that are not 0 */
 	int64_t alloc_pods;
-	uint64_t conditions, annotations, declared, allocatable; /* hashes: equal objects, equal hashes */
+	/* Hashes of what the API says: equal objects, equal hashes. taint_times: timeAdded of the taints. */
+	uint64_t conditions, annotations, declared, allocatable, taint_times;
 };
 
 /* What of an object of another kind changed, as bits. */
@@ -82,7 +86,8 @@ enum bt_object_change {
 	BT_CHANGED_CAPACITY_IGNORED = 1 << 5, /* CSIDriver: storageCapacity went from true to false */
 	BT_CHANGED_WAITS = 1 << 6, /* StorageClass: it has WaitForFirstConsumer (no change: a state) */
 	BT_CHANGED_ALLOCATION_LOST = 1 << 7, /* ResourceClaim: it was allocated and is not any more */
-	BT_CHANGED_CLAIM_STATUS = 1 << 8     /* ResourceClaim: its status */
+	BT_CHANGED_CLAIM_STATUS = 1 << 8,    /* ResourceClaim: its status */
+	BT_CHANGED_EXTENDED_NAME = 1 << 9    /* DeviceClass: extendedResourceName */
 };
 
 /* An object of a kind other than pod and node. */
@@ -114,4 +119,32 @@ static inline bool bt_event_matches(
 		    (registered == BT_EVENT_POD && event->resource <= BT_EVENT_UNSCHEDULED_POD);
 
 	return same && (actions & event->action) && event->action <= actions;
+}
+
+/* The words of which upstream makes an event's label, such as "AssignedPod" and "Delete". */
+const char *bt_event_resource_name(enum bt_event_resource resource);
+const char *bt_event_action_name(uint32_t action);
+
+/* The most actions that one update has. */
+#define BT_EVENT_ACTIONS 8
+
+/*
+ * The actions, each an event of its own, that the update of a pod has, in upstream's order; BT_UPDATE when
+ * nothing that matters has changed. Returns how many there are. Pure.
+ * Requires: both pods are there. Source: PodSchedulingPropertiesChange, v1.36.3.
+ */
+uint32_t bt_pod_changes(const struct bt_event_pod *old, const struct bt_event_pod *new,
+	uint32_t out_actions[BT_EVENT_ACTIONS]);
+
+/* The same for a node; there may be none. Source: NodeSchedulingPropertiesChange, v1.36.3. */
+uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_node_facts *new,
+	uint32_t out_actions[BT_EVENT_ACTIONS]);
+
+bool bt_labels_equal(struct bt_labels a, struct bt_labels b);
+bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_node_facts *b);
+
+/* Is the pod on a node, or has it been promised one? Those that are neither take nothing from others. */
+static inline bool bt_event_pod_placed(const struct bt_event_pod *pod)
+{
+	return pod->node != BT_NAME_NONE || pod->nominated;
 }

@@ -156,6 +156,7 @@ struct bt_toleration_object {
 
 struct bt_taint_object {
 	struct bt_str key, value, effect;
+	int64_t added_ns; /* timeAdded; 0 when absent */
 };
 
 struct bt_spread_constraint_object {
@@ -198,7 +199,9 @@ enum bt_volume_type {
 	BT_VOLUME_AZURE_DISK,
 	BT_VOLUME_CINDER,
 	BT_VOLUME_PORTWORX,
-	BT_VOLUME_CSI_INLINE /* of a PersistentVolume: csi */
+	BT_VOLUME_AZURE_FILE, /* of a pod */
+	BT_VOLUME_VSPHERE,    /* of a pod */
+	BT_VOLUME_CSI_INLINE  /* of a PersistentVolume: csi */
 };
 
 /* A volume of a pod, or where the bytes of a PersistentVolume are. */

@@ -121,6 +121,8 @@ const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_intern *intern, 
 	affinity->affinity = compile_required(&c, with->required, with->required_n, "requiredAffinityTerms");
 	affinity->anti_affinity =
 		compile_required(&c, apart->required, apart->required_n, "requiredAntiAffinityTerms");
+	affinity->affinity_invalid = affinity->affinity.n != with->required_n;
+	affinity->anti_affinity_invalid = affinity->anti_affinity.n != apart->required_n;
 	affinity->preferred_affinity =
 		compile_preferred(&c, with->preferred, with->preferred_n, "preferredAffinityTerms");
 	affinity->preferred_anti_affinity =

@@ -39,8 +39,9 @@ struct bt_pod_term_list {
 struct bt_pod_affinity {
 	struct bt_pod_term_list affinity, anti_affinity;
 	struct bt_pod_term_list preferred_affinity, preferred_anti_affinity;
-	bool has_preferred; /* the spec has preferred terms, parsed or not */
-	const char *error;  /* what upstream says about lists that cannot be parsed, or NULL */
+	bool affinity_invalid, anti_affinity_invalid; /* these lists cannot be parsed */
+	bool has_preferred;			      /* the spec has preferred terms, parsed or not */
+	const char *error; /* what upstream says about lists that cannot be parsed, or NULL */
 };
 
 enum bt_when_unsatisfiable {

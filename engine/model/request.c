@@ -4,6 +4,7 @@
 #include "engine/model/request.h"
 
 #include "engine/base/check.h"
+#include "engine/base/wrap.h"
 
 /* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. */
 struct sum {
@@ -242,6 +243,28 @@ static struct bt_amounts round_up(struct bt_arena *arena, const struct sum *sum)
 	return (struct bt_amounts){items, n};
 }
 
+/* The thousandths that the rounded amounts do not tell. */
+static struct bt_amounts odd_milli(struct bt_arena *arena, const struct sum *sum)
+{
+	struct bt_amounts odd = {0};
+	struct bt_amount *items = NULL;
+
+	for (int slot = BT_CPU + 1; slot < sum->slot_end; slot++) {
+		if (!(sum->present >> slot & 1)) {
+			continue;
+		}
+		int64_t amount = bt_resource_amount((uint32_t)slot, sum->quantities[slot]);
+		int64_t milli = bt_quantity_milli(sum->quantities[slot]);
+
+		if (milli != bt_wrap_mul(amount, 1000)) {
+			items = items ? items : bt_arena_alloc(arena, BT_RESOURCE_MAX * sizeof(*items), 8);
+			items[odd.n++] = (struct bt_amount){(uint32_t)slot, milli};
+		}
+	}
+	odd.items = items;
+	return odd;
+}
+
 /* The amount of a slot; a pod without containers has none. */
 static struct bt_quantity amount_of(const struct sum *sum, int slot)
 {
@@ -289,6 +312,7 @@ void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *aren
 	*out_requests = (struct bt_requests){
 		.fit = round_up(arena, &fit),
 		.used = round_up(arena, used),
+		.used_milli = odd_milli(arena, used),
 		.score = round_up(arena, score),
 		.nonzero_milli_cpu = bt_quantity_milli(amount_of(&nonzero, BT_CPU)),
 		.nonzero_memory = bt_quantity_value(amount_of(&nonzero, BT_MEMORY)),

@@ -14,7 +14,10 @@
 struct bt_requests {
 	struct bt_amounts
 		fit; /* what must be free: spec only, pod-level requests honoured, overhead included */
-	struct bt_amounts used;	 /* what counts on a node: as fit, but resizes in the status count too */
+	struct bt_amounts used; /* what counts on a node: as fit, but resizes in the status count too */
+	/* used in thousandths, where these are not 1000 times the amount (which cpu is in already): of parts
+	 * of units, and of amounts beyond int64. */
+	struct bt_amounts used_milli;
 	struct bt_amounts score; /* what NodeResourcesFit scores: containers only, defaults for missing cpu
 				    and memory */
 	int64_t nonzero_milli_cpu,

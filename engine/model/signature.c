@@ -304,6 +304,7 @@ static void put_pod(
 	put_tolerations(s, spec);
 	put_amounts(s, requests->fit);
 	put_amounts(s, requests->used);
+	put_amounts(s, requests->used_milli);
 	put_amounts(s, requests->score);
 	put(s, (uint64_t)requests->nonzero_milli_cpu);
 	put(s, (uint64_t)requests->nonzero_memory);
@@ -593,6 +594,7 @@ static struct bt_signature *build(
 	};
 	signature->requests.fit = keep_amounts(s, requests->fit);
 	signature->requests.used = keep_amounts(s, requests->used);
+	signature->requests.used_milli = keep_amounts(s, requests->used_milli);
 	signature->requests.score = keep_amounts(s, requests->score);
 	find_names(s, &affinity->required, signature);
 	keep_preferred(s, affinity, signature);

@@ -71,6 +71,18 @@ struct bt_signature {
 	uint32_t pod_name, pod_uid;
 };
 
+/* Does a pod of the signature use the claim, maybe one that is made for an ephemeral volume? */
+static inline bool bt_signature_uses_claim(
+	const struct bt_signature *signature, uint32_t namespace_, uint32_t name)
+{
+	for (uint32_t i = 0; signature->namespace_ == namespace_ && i < signature->volume_n; i++) {
+		if (bt_volume_claims(signature->volumes[i].type) && signature->volumes[i].source == name) {
+			return true;
+		}
+	}
+	return false;
+}
+
 struct bt_signatures;
 
 struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary);

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "engine/base/hash.h"
+
 #define BIND_COMPLETED	 "pv.kubernetes.io/bind-completed"
 #define SELECTED_NODE	 "volume.kubernetes.io/selected-node"
 #define BETA_CLASS	 "volume.beta.kubernetes.io/storage-class"
@@ -61,15 +63,24 @@ static enum bt_in_tree in_tree_of(enum bt_volume_type type)
 		return BT_IN_TREE_CINDER;
 	case BT_VOLUME_PORTWORX:
 		return BT_IN_TREE_PORTWORX;
+	case BT_VOLUME_AZURE_FILE:
+		return BT_IN_TREE_AZURE_FILE;
+	case BT_VOLUME_VSPHERE:
+		return BT_IN_TREE_VSPHERE;
 	default:
 		return BT_IN_TREE_NONE;
 	}
 }
 
+bool bt_volume_migrates(enum bt_volume_type type)
+{
+	return in_tree_of(type) != BT_IN_TREE_NONE;
+}
+
 bool bt_volume_matters(enum bt_volume_type type)
 {
 	return bt_volume_claims(type) || type == BT_VOLUME_ISCSI || type == BT_VOLUME_RBD ||
-	       in_tree_of(type) != BT_IN_TREE_NONE;
+	       type == BT_VOLUME_CSI_INLINE || bt_volume_migrates(type);
 }
 
 /* ---- pieces of objects ---- */
@@ -552,6 +563,30 @@ void bt_claim_compile(struct bt_intern *intern, struct bt_arena *arena, const st
 	bt_buf_fini(&why);
 }
 
+/* Key by key and value by value, in order. */
+static uint64_t hash_topologies(const struct bt_storage_class_object *object)
+{
+	uint64_t hash = object->topology_n;
+
+	for (uint32_t i = 0; i < object->topology_n; i++) {
+		const struct bt_requirement_object_list *list = &object->topologies[i];
+
+		hash = bt_hash_u64(hash + list->n);
+		for (uint32_t j = 0; j < list->n; j++) {
+			const struct bt_requirement_object *item = &list->items[j];
+
+			hash = bt_hash_u64(hash + bt_hash_bytes(item->key.ptr, item->key.len));
+			hash = bt_hash_u64(hash + item->values.n);
+			for (uint32_t k = 0; k < item->values.n; k++) {
+				struct bt_str value = item->values.items[k];
+
+				hash = bt_hash_u64(hash + bt_hash_bytes(value.ptr, value.len));
+			}
+		}
+	}
+	return hash;
+}
+
 void bt_storage_class_compile(struct bt_intern *intern, struct bt_arena *arena,
 	const struct bt_storage_class_object *object, struct bt_storage_class *out)
 {
@@ -564,6 +599,7 @@ void bt_storage_class_compile(struct bt_intern *intern, struct bt_arena *arena,
 		.waits = bt_str_is(object->binding_mode, "WaitForFirstConsumer"),
 		.topologies = topologies,
 		.any_topology = object->topology_n == 0,
+		.topology_hash = hash_topologies(object),
 	};
 	for (uint32_t i = 0; i < object->topology_n; i++) {
 		const struct bt_requirement_object_list *list = &object->topologies[i];
@@ -600,6 +636,7 @@ void bt_csi_node_compile(struct bt_intern *intern, struct bt_arena *arena,
 	const struct bt_csi_node_object *object, struct bt_csi_node *out)
 {
 	struct bt_csi_limit *drivers = bt_arena_zalloc(arena, object->driver_n * sizeof(*drivers));
+	const struct bt_str *migrated = map_get(&object->meta.annotations, MIGRATED_PLUGINS);
 
 	for (uint32_t i = 0; i < object->driver_n; i++) {
 		drivers[i] = (struct bt_csi_limit){bt_intern_add(intern, object->drivers[i].name),
@@ -610,6 +647,7 @@ void bt_csi_node_compile(struct bt_intern *intern, struct bt_arena *arena,
 		.drivers = drivers,
 		.driver_n = object->driver_n,
 		.migrated = migrated_plugins(object),
+		.migrated_list = migrated ? bt_intern_add(intern, *migrated) : BT_NAME_EMPTY,
 	};
 }
 
@@ -653,7 +691,9 @@ void bt_pod_volume_compile(struct bt_intern *intern, struct bt_arena *arena,
 		out->source = bt_intern_add(intern, bt_buf_view(&claim));
 		bt_buf_fini(&claim);
 	}
-	if (in_tree_of(object->type) != BT_IN_TREE_NONE) {
+	if (in_tree_of(object->type) >= BT_IN_TREE_COUNTED_N) {
+		out->disk.driver = bt_intern_add(intern, plugins[in_tree_of(object->type)].driver);
+	} else if (bt_volume_migrates(object->type)) {
 		out->disk = translate(intern, arena, object, (struct bt_str){0});
 	}
 }

@@ -44,7 +44,7 @@ struct bt_pod_volume {
 	const uint32_t *monitors; /* rbd */
 	uint32_t monitor_n;
 	bool read_only;
-	struct bt_csi_disk disk; /* of inline volumes */
+	struct bt_csi_disk disk; /* of inline volumes; of those that never count the driver alone */
 };
 
 struct bt_claim_ref {
@@ -121,6 +121,7 @@ struct bt_storage_class {
 	const struct bt_selector *topologies;
 	uint32_t topology_n;
 	bool any_topology;
+	uint64_t topology_hash; /* of allowedTopologies as they are written */
 };
 
 struct bt_csi_limit {
@@ -134,7 +135,8 @@ struct bt_csi_node {
 	bool live;
 	const struct bt_csi_limit *drivers;
 	uint32_t driver_n;
-	uint32_t migrated; /* bits by enum bt_in_tree: the node's kubelet has migrated these */
+	uint32_t migrated;	/* bits by enum bt_in_tree: the node's kubelet has migrated these */
+	uint32_t migrated_list; /* a name: the annotation that says so; empty when it is not there */
 };
 
 struct bt_csi_driver {
@@ -168,6 +170,9 @@ void bt_csi_node_compile(struct bt_intern *intern, struct bt_arena *arena,
 	const struct bt_csi_node_object *object, struct bt_csi_node *out);
 void bt_csi_capacity_compile(struct bt_intern *intern, struct bt_arena *arena,
 	const struct bt_storage_capacity_object *object, struct bt_csi_capacity *out);
+
+/* Is it an in-tree volume that has become a CSI driver's? */
+bool bt_volume_migrates(enum bt_volume_type type);
 
 /* Can a pod's volume of that type matter to a volume plugin? */
 bool bt_volume_matters(enum bt_volume_type type);

@@ -78,3 +78,15 @@ bool bt_preemption_cheaper(const struct bt_preemption_cost *a, const struct bt_p
 	}
 	return a->start_ns > b->start_ns;
 }
+
+/* Whether it fits then is for the plugins to say that refused it. */
+static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)env;
+	(void)event;
+	return false;
+}
+
+const struct bt_registration bt_default_preemption_events[BT_DEFAULT_PREEMPTION_EVENTS] = {
+	{BT_EVENT_POD, BT_DELETE, after_pod_deleted},
+};

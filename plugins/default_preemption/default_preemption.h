@@ -4,8 +4,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "plugins/plugin.h"
 
 struct bt_preemption_settings {
 	int32_t min_candidate_nodes_percentage, min_candidate_nodes_absolute;
@@ -40,3 +39,7 @@ struct bt_preemption_cost bt_preemption_cost_of(
 
 /* Does a node cost less than another? False for equals. */
 bool bt_preemption_cheaper(const struct bt_preemption_cost *a, const struct bt_preemption_cost *b);
+
+/* The events at which a pod that waits for its victims is looked at again. */
+#define BT_DEFAULT_PREEMPTION_EVENTS 1
+extern const struct bt_registration bt_default_preemption_events[BT_DEFAULT_PREEMPTION_EVENTS];

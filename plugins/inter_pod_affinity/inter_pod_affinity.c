@@ -379,6 +379,100 @@ static void reason_text(
 	bt_buf_text(out_text, texts[reason->kind]);
 }
 
+/* ---- queueing hints ---- */
+
+static const struct bt_pod_affinity nothing;
+
+static const struct bt_pod_affinity *affinity_of(const struct bt_signature *signature)
+{
+	return signature->pod_affinity ? signature->pod_affinity : &nothing;
+}
+
+/* Does the pod satisfy all terms, of which there is at least one? Namespace selectors see no labels here, so
+ * upstream. */
+static bool satisfies_all(
+	const struct bt_intern *intern, const struct bt_pod_term_list *terms, const struct bt_signature *pod)
+{
+	for (uint32_t i = 0; i < terms->n; i++) {
+		struct bt_pod_match match = terms->items[i].match;
+
+		match.any_namespace = bt_selector_matches(
+			intern, &terms->items[i].namespace_selector, (struct bt_labels){0});
+		if (!bt_pod_match_holds(intern, &match, pod->namespace_, pod->labels)) {
+			return false;
+		}
+	}
+	return terms->n > 0;
+}
+
+static bool after_pod_update(const struct bt_intern *intern, const struct bt_pod_affinity *own,
+	const struct bt_signature *old, const struct bt_signature *new)
+{
+	return (!satisfies_all(intern, &own->affinity, old) && satisfies_all(intern, &own->affinity, new)) ||
+	       (satisfies_all(intern, &own->anti_affinity, old) &&
+		       !satisfies_all(intern, &own->anti_affinity, new));
+}
+
+static bool after_pod_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_intern *intern = env->view->snapshot->dictionary->intern;
+	const struct bt_pod_affinity *own = affinity_of(env->signature);
+	const struct bt_event_pod *old = &event->pod.old, *new = &event->pod.new;
+
+	if (env->own && old->signature && new->signature) {
+		return true;
+	}
+	if ((old->signature && !bt_event_pod_placed(old)) || (new->signature && !bt_event_pod_placed(new))) {
+		return false;
+	}
+	/* Whom upstream cannot ask, it queues. */
+	if (own->affinity_invalid || own->anti_affinity_invalid) {
+		return true;
+	}
+	if (old->signature && new->signature) {
+		return after_pod_update(intern, own, old->signature, new->signature);
+	}
+	if (new->signature) {
+		return satisfies_all(intern, &own->affinity, new->signature);
+	}
+	const struct bt_pod_affinity *gone = affinity_of(old->signature);
+	return satisfies_all(intern, &own->anti_affinity, old->signature) || gone->anti_affinity_invalid ||
+	       satisfies_all(intern, &gone->anti_affinity, env->signature);
+}
+
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_pod_affinity *own = affinity_of(env->signature);
+	const struct bt_node_facts *old = event->node.old;
+	struct bt_labels before = old ? old->labels : (struct bt_labels){0};
+
+	if (own->affinity_invalid || own->anti_affinity_invalid) {
+		return true;
+	}
+	for (uint32_t i = 0; i < own->affinity.n; i++) {
+		uint32_t key = own->affinity.items[i].topology_key;
+		uint32_t value = bt_labels_get(event->node.new->labels, key);
+
+		if (value != BT_NAME_NONE && value != bt_labels_get(before, key)) {
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < own->anti_affinity.n; i++) {
+		uint32_t key = own->anti_affinity.items[i].topology_key;
+		uint32_t value = bt_labels_get(before, key);
+
+		if (!old || (value != BT_NAME_NONE && value != bt_labels_get(event->node.new->labels, key))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_DELETE, after_pod_change},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change},
+};
+
 const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.name = "InterPodAffinity",
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
@@ -394,4 +488,6 @@ const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.prepare = prepare,
 	.axes = axes,
 	.normalize_own = normalize_own,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

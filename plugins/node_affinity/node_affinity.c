@@ -280,6 +280,51 @@ static void reason_text(
 						    : "node(s) didn't match Pod's node affinity/selector");
 }
 
+/* ---- queueing hints ---- */
+
+enum answer { NO = 0, YES, CANNOT_SAY };
+
+/* A term that cannot be parsed makes the answer an error, unless another one matches. */
+static enum answer own_matches(const struct bt_hint_env *env, const struct bt_node_facts *node)
+{
+	const struct bt_intern *intern = env->view->snapshot->dictionary->intern;
+	const struct bt_signature *signature = env->signature;
+	bool invalid = false;
+
+	if (!bt_selector_matches(intern, &signature->node_selector, node->labels)) {
+		return NO;
+	}
+	if (!signature->has_required ||
+		bt_node_selector_matches(intern, &signature->required, node->labels, node->name)) {
+		return YES;
+	}
+	for (uint32_t i = 0; i < signature->required.term_n; i++) {
+		invalid |= signature->required.terms[i].invalid;
+	}
+	return invalid ? CANNOT_SAY : NO;
+}
+
+/* Whether the node did not match what the profile adds is not asked, so upstream. */
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_node_affinity_settings *settings = env->settings;
+	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
+
+	if (settings->has_required && !bt_node_selector_matches(env->view->snapshot->dictionary->intern,
+					      &settings->required, new->labels, new->name)) {
+		return false;
+	}
+	enum answer now = own_matches(env, new);
+	if (now != YES || !old) {
+		return now != NO;
+	}
+	return own_matches(env, old) != YES;
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change},
+};
+
 const struct bt_plugin bt_plugin_node_affinity = {
 	.name = "NodeAffinity",
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
@@ -290,4 +335,6 @@ const struct bt_plugin bt_plugin_node_affinity = {
 	.reject = reject,
 	.score = score,
 	.reason = reason_text,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

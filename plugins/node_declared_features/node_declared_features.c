@@ -43,6 +43,24 @@ static void reason_text(
 	bt_buf_text(out_text, "node(s) didn't match Pod's required features");
 }
 
+/* ---- queueing hints ---- */
+
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)env;
+	return !event->node.old || event->node.old->declared != event->node.new->declared;
+}
+
+static bool after_pod_update(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	return env->own && event->pod.old.signature->features != event->pod.new.signature->features;
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_DECLARED_FEATURE, after_node_change},
+	{BT_EVENT_POD, BT_UPDATE, after_pod_update},
+};
+
 const struct bt_plugin bt_plugin_node_declared_features = {
 	.name = "NodeDeclaredFeatures",
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
@@ -51,4 +69,6 @@ const struct bt_plugin bt_plugin_node_declared_features = {
 	.filter = filter,
 	.reject = reject,
 	.reason = reason_text,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

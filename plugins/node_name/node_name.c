@@ -13,7 +13,13 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->filter_skip = true;
 }
 
+static const struct bt_registration events[] = {
+	{BT_EVENT_NODE, BT_ADD, NULL},
+};
+
 const struct bt_plugin bt_plugin_node_name = {
 	.name = "NodeName",
 	.compile = compile,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

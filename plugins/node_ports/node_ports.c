@@ -19,13 +19,21 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->filter_skip = signature->port_n == 0;
 }
 
+static bool clashes(const struct term *term, const struct bt_host_port *taken)
+{
+	for (uint32_t i = 0; i < term->n; i++) {
+		if (bt_ports_conflict(taken, &term->ports[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool free_on(const struct term *term, const struct bt_port_list *taken)
 {
 	for (uint32_t i = 0; i < taken->n; i++) {
-		for (uint32_t j = 0; j < term->n; j++) {
-			if (bt_ports_conflict(&taken->items[i], &term->ports[j])) {
-				return false;
-			}
+		if (clashes(term, &taken->items[i])) {
+			return false;
 		}
 	}
 	return true;
@@ -62,6 +70,29 @@ static void reason_text(
 	bt_buf_text(out_text, "node(s) didn't have free ports for the requested pod ports");
 }
 
+/* ---- queueing hints ---- */
+
+static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_event_pod *gone = &event->pod.old;
+	const struct term term = {env->signature->ports, env->signature->port_n};
+
+	if (!bt_event_pod_placed(gone)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < gone->signature->port_n; i++) {
+		if (clashes(&term, &gone->signature->ports[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_POD, BT_DELETE, after_pod_deleted},
+	{BT_EVENT_NODE, BT_ADD, NULL},
+};
+
 const struct bt_plugin bt_plugin_node_ports = {
 	.name = "NodePorts",
 	.filter_depends = BT_DEPENDS_ON_USAGE,
@@ -71,4 +102,6 @@ const struct bt_plugin bt_plugin_node_ports = {
 	.reject = reject,
 	.key = key,
 	.reason = reason_text,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

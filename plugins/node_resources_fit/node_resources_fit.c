@@ -308,6 +308,116 @@ static void reason_text(
 	bt_buf_str(out_text, bt_resource_name(dictionary, reason->arg));
 }
 
+/* ---- queueing hints ---- */
+
+/* A request, or what is allocatable, as upstream's Resource holds it: never below 0. */
+static int64_t at_least_zero(int64_t amount)
+{
+	return amount < 0 ? 0 : amount;
+}
+
+/* Something that the waiting pod asks for has become less. */
+static bool frees_something(const struct bt_signature *waiting, const struct bt_event *event)
+{
+	struct bt_amounts wanted = waiting->requests.used;
+
+	for (uint32_t i = 0; i < wanted.n; i++) {
+		uint32_t slot = wanted.items[i].slot;
+		int64_t before = bt_amounts_get(event->pod.old.signature->requests.used, slot);
+		int64_t after = bt_amounts_get(event->pod.new.signature->requests.used, slot);
+
+		if (wanted.items[i].amount != 0 && at_least_zero(before) > at_least_zero(after)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool after_pod_event(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_event_pod *now = &event->pod.new;
+
+	if (!now->signature) {
+		return bt_event_pod_placed(&event->pod.old);
+	}
+	return env->own || (now->node != BT_NAME_NONE && frees_something(env->signature, event));
+}
+
+/* Would the pod fit if the node were empty? Resources that the profile ignores count, so upstream. */
+static bool fits_empty(const struct bt_signature *waiting, const struct bt_node_facts *node)
+{
+	struct bt_amounts wanted = waiting->requests.fit;
+
+	for (uint32_t i = 0; i < wanted.n; i++) {
+		int64_t amount = at_least_zero(wanted.items[i].amount);
+
+		if (amount > 0 && amount > bt_amounts_get(node->alloc, wanted.items[i].slot)) {
+			return false;
+		}
+	}
+	return node->alloc_pods >= 1;
+}
+
+static bool has_grown(
+	const struct bt_signature *waiting, const struct bt_node_facts *old, const struct bt_node_facts *new)
+{
+	struct bt_amounts wanted = waiting->requests.fit;
+
+	for (uint32_t i = 0; i < wanted.n; i++) {
+		uint32_t slot = wanted.items[i].slot;
+
+		if (wanted.items[i].amount > 0 &&
+			bt_amounts_get(new->alloc, slot) > bt_amounts_get(old->alloc, slot)) {
+			return true;
+		}
+	}
+	return new->alloc_pods > old->alloc_pods;
+}
+
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
+
+	return fits_empty(env->signature, new) && (!old || has_grown(env->signature, old, new));
+}
+
+/* The name of a resource that is a class's own: this and the name of the class. */
+#define CLASS_RESOURCE "deviceclass.resource.kubernetes.io/"
+
+static bool asks_for_class(
+	const struct bt_hint_env *env, const struct bt_event_object *class_, bool by_own_name)
+{
+	const struct bt_dictionary *dictionary = env->view->snapshot->dictionary;
+	struct bt_amounts wanted = env->signature->requests.fit;
+	struct bt_str class_name = bt_intern_str(dictionary->intern, class_->name);
+
+	for (uint32_t i = 0; i < wanted.n; i++) {
+		uint32_t slot = wanted.items[i].slot;
+		struct bt_str name = bt_resource_name(dictionary, slot);
+		bool own = by_own_name && bt_str_starts(name, CLASS_RESOURCE) &&
+			   bt_str_eq(bt_str_sub(name, sizeof(CLASS_RESOURCE) - 1, name.len), class_name);
+
+		if (own || dictionary->resources.names[slot] == class_->other) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool after_class_event(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	bool added = event->action == BT_ADD;
+
+	return (added || (event->object.changes & BT_CHANGED_EXTENDED_NAME)) &&
+	       asks_for_class(env, &event->object, added);
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_POD, BT_DELETE | BT_UPDATE_POD_SCALE_DOWN, after_pod_event},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_ALLOCATABLE, after_node_change},
+	{BT_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, after_class_event},
+};
+
 const struct bt_plugin bt_plugin_node_resources_fit = {
 	.name = "NodeResourcesFit",
 	.filter_depends = BT_DEPENDS_ON_USAGE,
@@ -319,4 +429,6 @@ const struct bt_plugin bt_plugin_node_resources_fit = {
 	.score = score,
 	.key = key,
 	.reason = reason_text,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -4,19 +4,25 @@
  */
 #include "plugins/node_unschedulable/node_unschedulable.h"
 
-static void compile(const void *settings, const struct bt_compile_env *env,
-	const struct bt_signature *signature, struct bt_compiled *out_compiled)
+static bool tolerates_cordon(
+	const struct bt_intern *intern, const struct bt_signature *signature, bool compare_numbers)
 {
 	static const struct bt_taint cordon = {
 		BT_NAME_UNSCHEDULABLE_TAINT, BT_NAME_EMPTY, BT_NAME_NO_SCHEDULE};
-	const bool *compare_numbers = settings;
 
 	for (uint32_t i = 0; i < signature->toleration_n; i++) {
-		if (bt_tolerates(
-			    env->dictionary->intern, &signature->tolerations[i], &cordon, *compare_numbers)) {
-			out_compiled->filter_skip = true;
+		if (bt_tolerates(intern, &signature->tolerations[i], &cordon, compare_numbers)) {
+			return true;
 		}
 	}
+	return false;
+}
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
+{
+	out_compiled->filter_skip =
+		tolerates_cordon(env->dictionary->intern, signature, *(const bool *)settings);
 }
 
 static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
@@ -44,6 +50,27 @@ static void reason_text(
 	bt_buf_text(out_text, "node(s) were unschedulable");
 }
 
+/* ---- queueing hints ---- */
+
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_node_facts *old = event->node.old;
+
+	(void)env;
+	return !event->node.new->unschedulable && (!old || old->unschedulable);
+}
+
+static bool after_toleration_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	return env->own && tolerates_cordon(env->view->snapshot->dictionary->intern, event->pod.new.signature,
+				   *(const bool *)env->settings);
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change},
+	{BT_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change},
+};
+
 const struct bt_plugin bt_plugin_node_unschedulable = {
 	.name = "NodeUnschedulable",
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
@@ -51,4 +78,6 @@ const struct bt_plugin bt_plugin_node_unschedulable = {
 	.filter = filter,
 	.reject = reject,
 	.reason = reason_text,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

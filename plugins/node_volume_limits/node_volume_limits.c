@@ -279,6 +279,56 @@ static void reason_text(
 	}
 }
 
+/* ---- queueing hints ---- */
+
+static bool after_csi_node_updated(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)env;
+	return event->object.changes & BT_CHANGED_LIMIT_GREW;
+}
+
+static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_event_pod *gone = &event->pod.old;
+
+	(void)env;
+	for (uint32_t i = 0; bt_event_pod_placed(gone) && i < gone->signature->volume_n; i++) {
+		enum bt_volume_type type = gone->signature->volumes[i].type;
+
+		if (bt_volume_claims(type) || bt_volume_migrates(type)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool after_attachment_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	for (uint32_t i = 0; i < env->signature->volume_n; i++) {
+		const struct bt_pod_volume *volume = &env->signature->volumes[i];
+		const struct bt_csi_disk *disk = &volume->disk;
+
+		if (volume->type == BT_VOLUME_CLAIM || disk->error ||
+			(disk->driver != BT_NAME_EMPTY && disk->driver == event->object.other)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool after_claim_added(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	return bt_signature_uses_claim(env->signature, event->object.namespace_, event->object.name);
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_CSI_NODE, BT_ADD, NULL},
+	{BT_EVENT_CSI_NODE, BT_UPDATE, after_csi_node_updated},
+	{BT_EVENT_POD, BT_DELETE, after_pod_deleted},
+	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added},
+	{BT_EVENT_VOLUME_ATTACHMENT, BT_DELETE, after_attachment_deleted},
+};
+
 const struct bt_plugin bt_plugin_node_volume_limits = {
 	.name = "NodeVolumeLimits",
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
@@ -288,4 +338,6 @@ const struct bt_plugin bt_plugin_node_volume_limits = {
 	.reason = reason_text,
 	.pre_filter = pre_filter,
 	.failure = failure,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

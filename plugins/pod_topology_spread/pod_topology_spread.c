@@ -8,6 +8,7 @@
 
 #include "engine/base/wrap.h"
 #include "plugins/pod_topology_spread/go_log.h"
+#include "plugins/pod_topology_spread/hints.h"
 
 #define NEAR	256  /* scores this close to each other are divided once each */
 #define IGNORED (-1) /* the score of a node that lacks a key, until it is normalised */
@@ -584,4 +585,6 @@ const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.axes = axes,
 	.pre_score = pre_score,
 	.normalize_own = normalize_own,
+	.events = bt_spread_events,
+	.event_n = BT_SPREAD_EVENTS,
 };

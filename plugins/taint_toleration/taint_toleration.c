@@ -110,6 +110,37 @@ static void reason_text(
 	bt_buf_text(out_text, "node(s) had untolerated taint(s)");
 }
 
+/* ---- queueing hints ---- */
+
+static bool node_passes(const struct bt_hint_env *env, const struct bt_node_facts *node)
+{
+	const struct term term = {
+		.intern = env->view->snapshot->dictionary->intern,
+		.tolerations = env->signature->tolerations,
+		.toleration_n = env->signature->toleration_n,
+		.compare_numbers = *(const bool *)env->settings,
+	};
+	const struct bt_taint_set set = {node->taints, node->taint_n};
+
+	return set_passes(&term, &set);
+}
+
+static bool after_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	return node_passes(env, event->node.new) && (!event->node.old || !node_passes(env, event->node.old));
+}
+
+static bool after_toleration_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)event;
+	return env->own;
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change},
+	{BT_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change},
+};
+
 const struct bt_plugin bt_plugin_taint_toleration = {
 	.name = "TaintToleration",
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
@@ -121,4 +152,6 @@ const struct bt_plugin bt_plugin_taint_toleration = {
 	.reject = reject,
 	.score = score,
 	.reason = reason_text,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -590,6 +590,56 @@ static void score(const void *term, const struct bt_view *view, uint32_t first, 
 	}
 }
 
+/* ---- queueing hints ---- */
+
+static bool after_class_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)env;
+	return event->action == BT_ADD || (event->object.changes & BT_CHANGED_TOPOLOGIES);
+}
+
+static bool after_claim_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	return bt_signature_uses_claim(env->signature, event->object.namespace_, event->object.name);
+}
+
+static bool after_csi_node_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)env;
+	return event->action == BT_ADD || (event->object.changes & BT_CHANGED_MIGRATION);
+}
+
+static bool after_driver_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	if (!(event->object.changes & BT_CHANGED_CAPACITY_IGNORED)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < env->signature->volume_n; i++) {
+		const struct bt_pod_volume *volume = &env->signature->volumes[i];
+
+		if (volume->type == BT_VOLUME_CSI_INLINE && volume->source == event->object.name) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool after_capacity_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)env;
+	return event->action == BT_ADD || (event->object.changes & BT_CHANGED_CAPACITY_GREW);
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_STORAGE_CLASS, BT_ADD | BT_UPDATE, after_class_change},
+	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change},
+	{BT_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, NULL},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL},
+	{BT_EVENT_CSI_NODE, BT_ADD | BT_UPDATE, after_csi_node_change},
+	{BT_EVENT_CSI_DRIVER, BT_UPDATE, after_driver_change},
+	{BT_EVENT_CSI_STORAGE_CAPACITY, BT_ADD | BT_UPDATE, after_capacity_change},
+};
+
 const struct bt_plugin bt_plugin_volume_binding = {
 	.name = "VolumeBinding",
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
@@ -602,4 +652,6 @@ const struct bt_plugin bt_plugin_volume_binding = {
 	.reason = reason_text,
 	.pre_filter = pre_filter,
 	.failure = failure,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -179,6 +179,48 @@ static void reason_text(
 	bt_buf_text(out_text, texts[reason->kind]);
 }
 
+/* ---- queueing hints ---- */
+
+static bool uses_claim(const struct bt_signature *signature, uint32_t name)
+{
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (signature->volumes[i].type == BT_VOLUME_CLAIM && signature->volumes[i].source == name) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool after_claim_added(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	return event->object.namespace_ == env->signature->namespace_ &&
+	       uses_claim(env->signature, event->object.name);
+}
+
+/* Whether the pod was on a node is not asked, so upstream. */
+static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_signature *gone = event->pod.old.signature, *waiting = env->signature;
+
+	if (gone->namespace_ != waiting->namespace_) {
+		return false;
+	}
+	for (uint32_t i = 0; i < gone->volume_n; i++) {
+		const struct bt_pod_volume *volume = &gone->volumes[i];
+
+		if (volume->type == BT_VOLUME_CLAIM && uses_claim(waiting, volume->source)) {
+			return true;
+		}
+	}
+	return conflicts_with(waiting, gone);
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_POD, BT_DELETE, after_pod_deleted},
+	{BT_EVENT_NODE, BT_ADD, NULL},
+	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added},
+};
+
 const struct bt_plugin bt_plugin_volume_restrictions = {
 	.name = "VolumeRestrictions",
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
@@ -188,4 +230,6 @@ const struct bt_plugin bt_plugin_volume_restrictions = {
 	.reject = reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -158,6 +158,41 @@ static void reason_text(
 	}
 }
 
+/* ---- queueing hints ---- */
+
+static bool after_class_added(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)env;
+	return event->object.changes & BT_CHANGED_WAITS;
+}
+
+/* Claims of ephemeral volumes are not looked at, so upstream. */
+static bool after_claim_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	const struct bt_signature *signature = env->signature;
+
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (signature->volumes[i].type == BT_VOLUME_CLAIM &&
+			signature->volumes[i].source == event->object.name) {
+			return event->object.namespace_ == signature->namespace_;
+		}
+	}
+	return false;
+}
+
+static bool after_volume_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	(void)env;
+	return event->action == BT_ADD || (event->object.changes & BT_CHANGED_ZONE_LABELS);
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_STORAGE_CLASS, BT_ADD, after_class_added},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL},
+	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change},
+	{BT_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, after_volume_change},
+};
+
 const struct bt_plugin bt_plugin_volume_zone = {
 	.name = "VolumeZone",
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
@@ -166,4 +201,6 @@ const struct bt_plugin bt_plugin_volume_zone = {
 	.reject = reject,
 	.reason = reason_text,
 	.pre_filter = pre_filter,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -58,7 +58,8 @@ static void change_node(struct history *h)
 	assert_int_equal(bt_quantity_parse(bt_str("8Gi"), &items[1].quantity), BT_OK);
 	assert_int_equal(bt_quantity_parse(bt_str(below(h, 3) ? "2" : "1"), &items[2].quantity), BT_OK);
 	node.allocatable = (struct bt_resource_list){items, 3, true};
-	*taint = (struct bt_taint_object){bt_str("t"), bt_str("v"), bt_str(effects[below(h, 2)])};
+	*taint = (struct bt_taint_object){
+		.key = bt_str("t"), .value = bt_str("v"), .effect = bt_str(effects[below(h, 2)])};
 	node.taints = taint;
 	node.taint_n = below(h, 6) == 0;
 	for (uint32_t e = 0; e < ENGINES; e++) {

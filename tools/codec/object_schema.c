@@ -161,6 +161,7 @@ SCHEMA(toleration, toleration_fields, bt_toleration_object);
 static const struct bt_field taint_fields[] = {
 	FIELD("effect", STR, bt_taint_object, effect),
 	FIELD("key", STR, bt_taint_object, key),
+	FIELD("timeAdded", TIME, bt_taint_object, added_ns),
 	FIELD("value", STR, bt_taint_object, value),
 };
 SCHEMA(taint, taint_fields, bt_taint_object);
@@ -257,6 +258,9 @@ SCHEMA(rbd_source, rbd_source_fields, bt_volume_object);
 static const struct bt_field azure_source_fields[] = {
 	SOURCE("diskURI", source), SOURCE("kind", kind), READ_ONLY};
 SCHEMA(azure_source, azure_source_fields, bt_volume_object);
+/* That there is one is all that counts. */
+static const struct bt_field no_source_fields[] = {READ_ONLY};
+SCHEMA(no_source, no_source_fields, bt_volume_object);
 static const struct bt_field csi_source_fields[] = {SOURCE("driver", source), READ_ONLY};
 SCHEMA(csi_source, csi_source_fields, bt_volume_object);
 
@@ -268,6 +272,7 @@ SCHEMA(csi_source, csi_source_fields, bt_volume_object);
 static const struct bt_field volume_fields[] = {
 	VOLUME("awsElasticBlockStore", AWS_EBS, volume_id_source),
 	VOLUME("azureDisk", AZURE_DISK, azure_source),
+	VOLUME("azureFile", AZURE_FILE, no_source),
 	VOLUME("cinder", CINDER, volume_id_source),
 	VOLUME("csi", CSI_INLINE, csi_source),
 	VOLUME("ephemeral", EPHEMERAL, ephemeral_source),
@@ -278,6 +283,7 @@ static const struct bt_field volume_fields[] = {
 	VOLUME("persistentVolumeClaim", CLAIM, claim_source),
 	VOLUME("portworxVolume", PORTWORX, volume_id_source),
 	VOLUME("rbd", RBD, rbd_source),
+	VOLUME("vsphereVolume", VSPHERE, no_source),
 };
 SCHEMA(volume, volume_fields, bt_volume_object);
 

@@ -109,7 +109,8 @@ static void add_labels(
 
 static void add_taint(struct bt_node_object *node, const char *key, const char *value, const char *effect)
 {
-	node->taints[node->taint_n++] = (struct bt_taint_object){bt_str(key), bt_str(value), bt_str(effect)};
+	node->taints[node->taint_n++] = (struct bt_taint_object){
+		.key = bt_str(key), .value = bt_str(value), .effect = bt_str(effect)};
 }
 
 static void add_taints(const struct bt_gen_node *fact, struct bt_arena *arena, struct bt_node_object *node)

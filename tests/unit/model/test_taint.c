@@ -52,8 +52,9 @@ static void tolerations_tolerate_as_upstream_does(void **state)
 							     .value = bt_str(row->value),
 							     .effect = bt_str(row->effect)});
 		struct bt_taint taint =
-			bt_taint_intern(intern, &(struct bt_taint_object){bt_str(row->taint_key),
-							bt_str(row->taint_value), bt_str(row->taint_effect)});
+			bt_taint_intern(intern, &(struct bt_taint_object){.key = bt_str(row->taint_key),
+							.value = bt_str(row->taint_value),
+							.effect = bt_str(row->taint_effect)});
 
 		if (bt_tolerates(intern, &toleration, &taint, false) != row->tolerates ||
 			bt_tolerates(intern, &toleration, &taint, true) != row->with_gate) {

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Registrations and queueing hints of a profile.
+ */
+#include "engine/flow/hints.h"
+
+#include <string.h>
+
+#include "engine/base/check.h"
+
+#define UPDATE_OF_ANOTHER_KIND (BT_HINT_ACTIONS - 1)
+
+static uint32_t action_at(uint32_t ix)
+{
+	return ix == UPDATE_OF_ANOTHER_KIND ? BT_UPDATE : 1u << ix;
+}
+
+static uint32_t index_of(uint32_t action)
+{
+	return action == BT_UPDATE ? UPDATE_OF_ANOTHER_KIND : (uint32_t)__builtin_ctz(action);
+}
+
+static void add(struct bt_hints *hints, uint32_t hinter, const struct bt_registration *registration)
+{
+	if (registration->hint) {
+		BT_REQUIRE(hints->row_n < BT_HINT_ROWS);
+		hints->rows[hints->row_n++] = (struct bt_hint_row){
+			registration->resource, registration->actions, hinter, registration->hint};
+	}
+	for (uint32_t resource = 0; resource < BT_EVENT_WILDCARD; resource++) {
+		for (uint32_t action = 0; action < BT_HINT_ACTIONS; action++) {
+			const struct bt_event event = {
+				.resource = (enum bt_event_resource)resource, .action = action_at(action)};
+			uint32_t bit = bt_event_matches(registration->resource, registration->actions, &event)
+					       ? 1u << hinter
+					       : 0;
+
+			hints->interested[resource][action] |= bit;
+			hints->always[resource][action] |= registration->hint ? 0 : bit;
+		}
+	}
+}
+
+void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
+{
+	static const struct bt_registration taint = {BT_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL};
+
+	*hints = (struct bt_hints){.hinter_n = profile->hinter_n};
+	for (uint32_t i = 0; i < profile->hinter_n; i++) {
+		const struct bt_hinter *hinter = &profile->hinters[i];
+		uint32_t node_actions = 0;
+
+		hints->hinters[i] = *hinter;
+		for (uint32_t j = 0; j < hinter->event_n; j++) {
+			add(hints, i, &hinter->events[j]);
+			node_actions |=
+				hinter->events[j].resource == BT_EVENT_NODE ? hinter->events[j].actions : 0;
+		}
+		/* Whom a new node concerns, it concerns again when its taints go, so upstream. */
+		if ((node_actions & BT_ADD) && !(node_actions & BT_UPDATE_NODE_TAINT)) {
+			add(hints, i, &taint);
+		}
+	}
+}
+
+int bt_hints_find(const struct bt_hints *hints, const char *name)
+{
+	for (uint32_t i = 0; i < hints->hinter_n; i++) {
+		if (strcmp(hints->hinters[i].name, name) == 0) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+const char *bt_hints_name(const struct bt_hints *hints, uint32_t number)
+{
+	BT_REQUIRE(number < hints->hinter_n);
+	return hints->hinters[number].name;
+}
+
+uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event)
+{
+	if (event->resource == BT_EVENT_WILDCARD) {
+		return (uint32_t)((UINT64_C(1) << hints->hinter_n) - 1);
+	}
+	return hints->interested[event->resource][index_of(event->action)];
+}
+
+bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
+	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors)
+{
+	if (event->resource == BT_EVENT_WILDCARD) {
+		return true;
+	}
+	uint32_t action = index_of(event->action);
+	uint32_t asked = rejectors & hints->interested[event->resource][action];
+
+	if (rejectors & hints->always[event->resource][action]) {
+		return true;
+	}
+	for (uint32_t i = 0; asked && i < hints->row_n; i++) {
+		const struct bt_hint_row *row = &hints->rows[i];
+
+		if (!(asked >> row->hinter & 1) || !bt_event_matches(row->resource, row->actions, event)) {
+			continue;
+		}
+		const struct bt_hint_env env = {view, hints->hinters[row->hinter].settings, waiting, own};
+		if (row->hint(&env, event)) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which events may make a pod fit that a profile's plugins have refused: the registrations of the plugins and
+ * their queueing hints. Source: buildQueueingHintMap and isPodWorthRequeuing, v1.36.3.
+ *
+ * A hinter is a plugin of a profile that upstream asks for its events; its number is its index in the
+ * profile's list. Sets of hinters are masks, bit 1 << number. Context of all functions but the constructor:
+ * the scheduling thread.
+ */
+#pragma once
+
+#include "engine/flow/profile.h"
+
+#define BT_HINT_ROWS	128
+#define BT_HINT_ACTIONS 14 /* the bits of enum bt_event_action, and BT_UPDATE */
+
+/* A registration of a hinter. */
+struct bt_hint_row {
+	enum bt_event_resource resource;
+	uint32_t actions;
+	uint32_t hinter;
+	bt_plugin_hint_fn *hint;
+};
+
+/* init: const after start. Private but for hinters and hinter_n. */
+struct bt_hints {
+	struct bt_hinter hinters[BT_HINTERS];
+	uint32_t hinter_n;
+	struct bt_hint_row rows[BT_HINT_ROWS]; /* those with a hint */
+	uint32_t row_n;
+	/* By resource and action: who has registered the event, and who has without a hint. */
+	uint32_t interested[BT_EVENT_WILDCARD][BT_HINT_ACTIONS];
+	uint32_t always[BT_EVENT_WILDCARD][BT_HINT_ACTIONS];
+};
+
+/* The hints of a profile, which must outlive them. Context: any thread. */
+void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile);
+
+/* The number of the hinter with that name (a plugin's), or -1: the plugin registers nothing. */
+int bt_hints_find(const struct bt_hints *hints, const char *name);
+
+/* The name of a hinter. Requires: number < hinter_n. */
+const char *bt_hints_name(const struct bt_hints *hints, uint32_t number);
+
+/* The hinters that have registered the event; of BT_EVENT_WILDCARD all have. */
+uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event);
+
+/*
+ * May the event make a waiting pod fit, as far as those hinters know that have rejected it? own: the event's
+ * object is the waiting pod itself. BT_EVENT_WILDCARD always may.
+ */
+bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
+	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors);

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which aspects of pods and nodes an update has changed.
+ */
+#include "engine/model/event.h"
+
+#include <string.h>
+
+#include "engine/base/wrap.h"
+
+const char *bt_event_resource_name(enum bt_event_resource resource)
+{
+	static const char *const names[] = {
+		[BT_EVENT_ASSIGNED_POD] = "AssignedPod",
+		[BT_EVENT_UNSCHEDULED_POD] = "UnschedulablePod",
+		[BT_EVENT_NODE] = "Node",
+		[BT_EVENT_PERSISTENT_VOLUME] = "PersistentVolume",
+		[BT_EVENT_PERSISTENT_VOLUME_CLAIM] = "PersistentVolumeClaim",
+		[BT_EVENT_CSI_NODE] = "storage.k8s.io/CSINode",
+		[BT_EVENT_CSI_DRIVER] = "storage.k8s.io/CSIDriver",
+		[BT_EVENT_CSI_STORAGE_CAPACITY] = "storage.k8s.io/CSIStorageCapacity",
+		[BT_EVENT_STORAGE_CLASS] = "storage.k8s.io/StorageClass",
+		[BT_EVENT_VOLUME_ATTACHMENT] = "storage.k8s.io/VolumeAttachment",
+		[BT_EVENT_RESOURCE_CLAIM] = "resource.k8s.io/ResourceClaim",
+		[BT_EVENT_RESOURCE_SLICE] = "resource.k8s.io/ResourceSlice",
+		[BT_EVENT_DEVICE_CLASS] = "resource.k8s.io/DeviceClass",
+		[BT_EVENT_POD_GROUP] = "scheduling.k8s.io/PodGroup",
+		[BT_EVENT_WILDCARD] = "*",
+		[BT_EVENT_POD] = "Pod",
+	};
+
+	return names[resource];
+}
+
+const char *bt_event_action_name(uint32_t action)
+{
+	static const char *const names[] = {"Add", "Delete", "UpdateNodeAllocatable", "UpdateNodeLabel",
+		"UpdateNodeTaint", "UpdateNodeCondition", "UpdateNodeAnnotation", "UpdateNodeDeclaredFeature",
+		"UpdatePodLabel", "UpdatePodScaleDown", "UpdatePodToleration",
+		"UpdatePodSchedulingGatesEliminated", "UpdatePodGeneratedResourceClaim"};
+
+	return action == BT_UPDATE ? "Update" : names[__builtin_ctz(action)];
+}
+
+bool bt_labels_equal(struct bt_labels a, struct bt_labels b)
+{
+	return a.n == b.n &&
+	       (a.items == b.items || a.n == 0 || memcmp(a.items, b.items, a.n * sizeof(*a.items)) == 0);
+}
+
+/* What counts of a resource, in thousandths; false when it is not asked for. */
+static bool milli_of(const struct bt_requests *requests, uint32_t slot, int64_t *out)
+{
+	for (uint32_t i = 0; i < requests->used_milli.n; i++) {
+		if (requests->used_milli.items[i].slot == slot) {
+			*out = requests->used_milli.items[i].amount;
+			return true;
+		}
+	}
+	for (uint32_t i = 0; i < requests->used.n; i++) {
+		if (requests->used.items[i].slot == slot) {
+			int64_t amount = requests->used.items[i].amount;
+
+			*out = slot == BT_CPU ? amount : bt_wrap_mul(amount, 1000);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool scaled_down(const struct bt_requests *old, const struct bt_requests *new)
+{
+	for (uint32_t i = 0; i < old->used.n; i++) {
+		uint32_t slot = old->used.items[i].slot;
+		int64_t before = 0, after;
+
+		milli_of(old, slot, &before);
+		if (!milli_of(new, slot, &after) || before > after) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t bt_pod_changes(const struct bt_event_pod *old, const struct bt_event_pod *new,
+	uint32_t out_actions[BT_EVENT_ACTIONS])
+{
+	const struct bt_signature *was = old->signature, *is = new->signature;
+	const uint32_t actions[] = {
+		was != is && !bt_labels_equal(was->labels, is->labels) ? BT_UPDATE_POD_LABEL : 0,
+		was != is && scaled_down(&was->requests, &is->requests) ? BT_UPDATE_POD_SCALE_DOWN : 0,
+		old->gated && !new->gated ? BT_UPDATE_POD_GATES_ELIMINATED : 0,
+		was->toleration_n != is->toleration_n ? BT_UPDATE_POD_TOLERATION : 0,
+		old->generated_claims != new->generated_claims ? BT_UPDATE_POD_GENERATED_CLAIM : 0,
+	};
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		if (actions[i]) {
+			out_actions[n++] = actions[i];
+		}
+	}
+	if (n == 0) {
+		out_actions[n++] = BT_UPDATE;
+	}
+	return n;
+}
+
+bool bt_node_facts_taints_equal(const struct bt_node_facts *a, const struct bt_node_facts *b)
+{
+	return a->taint_n == b->taint_n && a->taint_times == b->taint_times &&
+	       (a->taint_n == 0 || memcmp(a->taints, b->taints, a->taint_n * sizeof(*a->taints)) == 0);
+}
+
+uint32_t bt_node_facts_changes(const struct bt_node_facts *old, const struct bt_node_facts *new,
+	uint32_t out_actions[BT_EVENT_ACTIONS])
+{
+	const uint32_t actions[] = {
+		old->unschedulable && !new->unschedulable ? BT_UPDATE_NODE_TAINT : 0,
+		old->allocatable != new->allocatable ? BT_UPDATE_NODE_ALLOCATABLE : 0,
+		bt_labels_equal(old->labels, new->labels) ? 0 : BT_UPDATE_NODE_LABEL,
+		bt_node_facts_taints_equal(old, new) ? 0 : BT_UPDATE_NODE_TAINT,
+		old->conditions != new->conditions ? BT_UPDATE_NODE_CONDITION : 0,
+		old->annotations != new->annotations ? BT_UPDATE_NODE_ANNOTATION : 0,
+		old->declared != new->declared ? BT_UPDATE_NODE_DECLARED_FEATURE : 0,
+	};
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++) {
+		if (actions[i]) {
+			out_actions[n++] = actions[i];
+		}
+	}
+	return n;
+}
