@@ -9,7 +9,7 @@
 
 #define NO_POD	     UINT32_MAX
 #define NO_COUNTER   UINT32_MAX
-#define SMALL_DOMAIN 8 /* nodes, on average */
+#define SMALL_DOMAIN 32 /* nodes, on average */
 
 /* What a counter counts: pods that satisfy a query, or pods that carry a term. */
 struct counter {
@@ -45,10 +45,10 @@ struct tally {
 	uint32_t *own_place;   /* the same when it is not the domains' own */
 	uint32_t slot_n;
 	int32_t *sums;
-	int32_t *by_node;		 /* NULL when domains are large, or are single nodes */
-	const uint32_t *members, *first; /* with by_node: the domains' */
-	uint8_t *counted;		 /* by domain */
-	uint32_t lowest_n;		 /* counted domains that have the lowest sum */
+	int32_t *by_node;  /* NULL when domains are large, or are single nodes */
+	uint32_t *journal; /* NULL when domains are large */
+	uint8_t *counted;  /* by domain */
+	uint32_t lowest_n; /* counted domains that have the lowest sum */
 };
 
 /* A pod on a node, in the list of its signature's. */
@@ -146,6 +146,7 @@ static void drop_version(struct bt_counters *c)
 		bt_mem_free(c->tallies[i]->own_place);
 		bt_mem_free(c->tallies[i]->sums);
 		bt_mem_free(c->tallies[i]->by_node);
+		bt_mem_free(c->tallies[i]->journal);
 		bt_mem_free(c->tallies[i]->counted);
 		bt_mem_free(c->tallies[i]);
 	}
@@ -342,9 +343,12 @@ static void shift_tally(struct tally *t, uint32_t node_ix, int32_t by)
 	int32_t before = t->sums[d], after = before + by;
 	t->sums[d] = after;
 	t->view.total += by;
+	if (t->journal) {
+		t->journal[t->view.journal_end++ % BT_TALLY_JOURNAL] = d;
+	}
 	if (t->by_node) {
-		for (uint32_t m = t->first[d]; m < t->first[d + 1]; m++) {
-			t->by_node[t->members[m]] = after;
+		for (uint32_t m = t->view.first[d]; m < t->view.first[d + 1]; m++) {
+			t->by_node[t->view.members[m]] = after;
 		}
 	}
 	if (!t->counted) {
@@ -798,8 +802,8 @@ static void fill_tally(const struct counter *counter, struct tally *t)
 /* Keeps the sums by node as well, for those who read them for many nodes in a row. */
 static void spread_sums(const struct domains *domains, struct tally *t)
 {
-	t->members = domains->members;
-	t->first = domains->first;
+	t->view.members = domains->members;
+	t->view.first = domains->first;
 	t->by_node = bt_mem_column(t->slot_n, sizeof(*t->by_node));
 	for (uint32_t i = 0; i < t->slot_n; i++) {
 		t->by_node[i] = domains->of[i] == BT_NO_DOMAIN ? 0 : t->sums[domains->of[i]];
@@ -840,6 +844,10 @@ static const struct bt_tally *find_tally(
 		t->view.by_node = t->sums;
 	} else if (domains->members) {
 		spread_sums(domains, t);
+	}
+	if (t->view.by_node) {
+		t->journal = bt_mem_zalloc(BT_TALLY_JOURNAL, sizeof(*t->journal));
+		t->view.journal = t->journal;
 	}
 	c->tallies = bt_mem_grow(c->tallies, c->tally_n, &c->tally_cap, sizeof(struct tally *));
 	bt_map_put(&c->tally_ixs, hash, (uint32_t)c->tally_n);

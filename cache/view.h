@@ -73,6 +73,9 @@ struct bt_usage {
 
 #define BT_NO_DOMAIN UINT32_MAX
 
+/* A tally remembers so many changes. */
+#define BT_TALLY_JOURNAL 256
+
 /* How many pods of some kind are in each domain of a topology key. The ledger keeps it up to date. */
 struct bt_tally {
 	const uint32_t *domain; /* by node slot; BT_NO_DOMAIN when the node lacks the key */
@@ -80,6 +83,13 @@ struct bt_tally {
 	const int32_t *sums;	/* by domain */
 	const int32_t *by_node; /* by node slot: the sum of its domain, 0 without one; NULL when domains have
 				   many nodes */
+	/* With by_node: the nodes of domain d are members[first[d]] up to members[first[d + 1] - 1]; NULL:
+	 * node d is domain d. */
+	const uint32_t *members, *first;
+	/* With by_node: the domains whose sums changed, newest last: entry i is
+	 * journal[i % BT_TALLY_JOURNAL], for the last so many. */
+	const uint32_t *journal;
+	uint64_t journal_end;
 	int64_t total;
 	uint32_t counted_n; /* domains that have a node that counts */
 	int32_t lowest;	    /* the smallest sum of such a domain; INT32_MAX when there is none */

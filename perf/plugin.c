@@ -238,7 +238,7 @@ static void run_score(struct bt_bench *bench)
 	while (bt_bench_keep_running(bench)) {
 		begin_cycle(a);
 		if (a->plugin->pre_score) {
-			a->plugin->pre_score(a->compiled.state, view_of(a), nodes, NODES);
+			a->plugin->pre_score(a->compiled.state, view_of(a), nodes, NULL, NODES);
 		}
 		a->plugin->score(a->compiled.term, view_of(a), 0, NODES, scores);
 		if (a->plugin->normalize_own) {

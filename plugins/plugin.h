@@ -107,12 +107,26 @@ typedef void bt_plugin_score_fn(
 typedef void bt_plugin_prepare_fn(
 	void *state, const struct bt_view *view, bool *out_filter_skip, bool *out_score_skip);
 
+/* What two nodes have to have in common to be equal in an axis. */
+enum bt_axis_kind {
+	BT_AXIS_VALUE = 0, /* the column's value */
+	BT_AXIS_PRESENCE,  /* whether the column has a value: it is not 0 */
+	BT_AXIS_SUM,	   /* the tally's sum; or both are in no domain */
+	BT_AXIS_SIGN	   /* whether that is above 0 */
+};
+
+struct bt_axis {
+	enum bt_axis_kind kind;
+	const uint32_t *column;	      /* by node slot, does not change; NULL: it is the tally */
+	const struct bt_tally *tally; /* with by_node, whose journal says which nodes have changed */
+};
+
 /*
- * Appends the columns, by node slot, on which Filter and Score of this cycle depend: nodes that are equal in
- * all of them get equal answers, and PreScore and NormalizeScore learn from one of them what they would learn
- * from all. Returns how many columns there are; no more than cap of them are written.
+ * Adds the axes of what Filter and Score of this cycle depend on to n that are there: nodes that are equal in
+ * all of them get equal answers, and PreScore and NormalizeScore learn from one of them, and their number,
+ * what they would learn from all. Returns how many axes there are then; no more than cap are written.
  */
-typedef uint32_t bt_plugin_axes_fn(const void *term, const uint32_t **out_columns, uint32_t cap);
+typedef uint32_t bt_plugin_axes_fn(const void *term, struct bt_axis *axes, uint32_t n, uint32_t cap);
 
 /*
  * PreFilter of a plugin that asks about claims and volumes: sets filter_skip, score_skip, refused, refusal
@@ -124,9 +138,10 @@ typedef void bt_plugin_pre_filter_fn(void *state, const struct bt_view *view, st
 /* What Filter failed with on a node that it did not pass; NULL: it refused the node. */
 typedef const char *bt_plugin_fail_fn(const void *term, const struct bt_view *view, uint32_t node_ix);
 
-/* PreScore: is told the feasible nodes before they are scored. */
+/* PreScore: is told the feasible nodes before they are scored; counts: for how many each stands, NULL: for
+ * itself. */
 typedef void bt_plugin_pre_score_fn(
-	void *state, const struct bt_view *view, const uint32_t *nodes, uint32_t n);
+	void *state, const struct bt_view *view, const uint32_t *nodes, const uint32_t *counts, uint32_t n);
 
 /* NormalizeScore: turns the raw scores of the feasible nodes into what counts. */
 typedef void bt_plugin_normalize_fn(
@@ -205,6 +220,37 @@ struct bt_profile {
 		score[BT_PROFILE_USES];
 	uint32_t pre_filter_n, filter_n, pre_score_n, score_n;
 };
+
+static inline bool bt_axis_eq(const struct bt_axis *a, const struct bt_axis *b)
+{
+	return a->kind == b->kind && a->column == b->column && a->tally == b->tally;
+}
+
+/* Adds an axis that is not there yet to n that are, as bt_plugin_axes_fn does. */
+static inline uint32_t bt_add_axis(struct bt_axis axis, struct bt_axis *axes, uint32_t n, uint32_t cap)
+{
+	for (uint32_t i = 0; i < n && i < cap; i++) {
+		if (bt_axis_eq(&axes[i], &axis)) {
+			return n;
+		}
+	}
+	if (n < cap) {
+		axes[n] = axis;
+	}
+	return n + 1;
+}
+
+/* Few domains are told apart for good: nodes need not be sorted again whenever a sum changes. */
+#define BT_FEW_DOMAINS 16
+
+/* The axis of answers that depend on a tally's sums, or on their sign. */
+static inline struct bt_axis bt_tally_axis(const struct bt_tally *tally, enum bt_axis_kind kind)
+{
+	bool by_sum = tally->by_node && tally->domain_n > BT_FEW_DOMAINS;
+
+	return by_sum ? (struct bt_axis){.kind = kind, .tally = tally}
+		      : (struct bt_axis){.kind = BT_AXIS_VALUE, .column = tally->domain};
+}
 
 static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_code code, uint32_t kind)
 {

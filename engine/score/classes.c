@@ -1,123 +1,213 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Sorting nodes into classes.
+ * Sorting nodes into classes, and again when counters change.
  */
 #include "engine/score/classes.h"
 
 #include <string.h>
 
+#include "engine/base/bitmap.h"
+#include "engine/base/check.h"
 #include "engine/base/hash.h"
-#include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/score/scan.h"
 
 #define CLASS_LIMIT 4096
 #define CLASS_SHARE 4 /* classes pay while there are this many nodes for each */
+#define NO_CLASS    UINT32_MAX
 
-bool bt_classes_current(const struct bt_classes *classes, const uint32_t *const *axes, uint32_t axis_n)
+bool bt_classes_current(const struct bt_classes *c, const struct bt_axis *axes, uint32_t axis_n)
 {
-	uint32_t n = axis_n < BT_AXES ? axis_n : BT_AXES;
-
-	return classes->axis_n == axis_n && memcmp(classes->axes, axes, n * sizeof(*axes)) == 0;
-}
-
-static bool agree(const struct bt_classes *c, const uint16_t *group, uint32_t a, uint32_t b)
-{
-	if (group[a] != group[b]) {
+	if (c->axis_n != axis_n) {
 		return false;
 	}
-	for (uint32_t k = 0; k < c->axis_n; k++) {
-		if (c->axes[k][a] != c->axes[k][b]) {
+	for (uint32_t k = 0; k < axis_n && k < BT_AXES; k++) {
+		if (!bt_axis_eq(&c->axes[k], &axes[k])) {
 			return false;
 		}
 	}
 	return true;
 }
 
-/* Numbers the classes. Returns false when there are too many. */
-static bool number(struct bt_classes *c, const uint16_t *group, uint32_t slot_n)
+/* What a node has in an axis. */
+static uint32_t place_in(const struct bt_axis *axis, uint32_t node_ix)
 {
-	uint32_t limit = slot_n / CLASS_SHARE < CLASS_LIMIT ? slot_n / CLASS_SHARE : CLASS_LIMIT, class;
-	uint32_t *example = bt_mem_zalloc((size_t)limit + 2, sizeof(*example));
-	struct bt_map ixs = {0};
+	switch (axis->kind) {
+	case BT_AXIS_VALUE:
+		return axis->column[node_ix];
+	case BT_AXIS_PRESENCE:
+		return axis->column[node_ix] != 0;
+	case BT_AXIS_SUM:
+	case BT_AXIS_SIGN:
+		break;
+	}
+	int32_t sum = axis->tally->by_node[node_ix];
+	if (axis->tally->domain[node_ix] == BT_NO_DOMAIN) {
+		return UINT32_MAX;
+	}
+	return axis->kind == BT_AXIS_SIGN ? sum > 0 : (uint32_t)sum;
+}
 
+static size_t padded(uint32_t slot_n)
+{
+	return ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
+}
+
+static uint32_t *key_of(const struct bt_classes *c, uint32_t class)
+{
+	return c->keys + (size_t) class * (c->axis_n + 1);
+}
+
+static void reserve(struct bt_classes *c)
+{
+	if (c->n < c->cap) {
+		return;
+	}
+	c->cap = c->cap ? 2 * c->cap : 64;
+	c->keys = bt_mem_realloc(c->keys, (size_t)c->cap * (c->axis_n + 1), sizeof(*c->keys));
+	c->classes = bt_mem_realloc(c->classes, c->cap, sizeof(*c->classes));
+	c->vacant = bt_mem_realloc(c->vacant, c->cap, sizeof(*c->vacant));
+}
+
+/* A number for a new class, or NO_CLASS when there are too many. */
+static uint32_t open_class(struct bt_classes *c, const uint32_t *key, uint64_t hash)
+{
+	uint32_t class;
+
+	if (c->n - 1 - c->vacant_n >= c->limit) {
+		return NO_CLASS;
+	}
+	if (c->vacant_n) {
+		class = c->vacant[--c->vacant_n];
+	} else {
+		reserve(c);
+		class = c->n++;
+	}
+	c->classes[class] = (struct bt_class){.hash = hash};
+	memcpy(key_of(c, class), key, (c->axis_n + 1) * sizeof(*key));
+	bt_map_put(&c->ixs, hash, class);
+	return class;
+}
+
+/*
+ * The class where a node belongs now, or NO_CLASS. When keys with one hash come and go, two classes may have
+ * one key: then each answers for its own nodes.
+ */
+static uint32_t class_for(struct bt_classes *c, uint32_t node_ix)
+{
+	uint32_t key[BT_AXES + 1] = {c->group[node_ix]}, class;
+	size_t bytes = (c->axis_n + 1) * sizeof(*key);
+	uint64_t hash = key[0];
+
+	for (uint32_t k = 0; k < c->axis_n; k++) {
+		key[k + 1] = place_in(&c->axes[k], node_ix);
+		hash = bt_hash_u64(hash + 0x9e3779b97f4a7c15u + key[k + 1]);
+	}
+	for (hash |= 1; bt_map_get(&c->ixs, hash, &class); hash += 2) {
+		if (memcmp(key_of(c, class), key, bytes) == 0) {
+			return class;
+		}
+	}
+	return open_class(c, key, hash);
+}
+
+static void enter(struct bt_classes *c, uint32_t node_ix, uint32_t class)
+{
+	c->of[node_ix] = (uint16_t) class;
+	c->classes[class].example = node_ix;
+	c->classes[class].node_n++;
+	c->classes[class].alive_n += bt_bitmap_test(c->alive, node_ix);
+}
+
+static void leave(struct bt_classes *c, uint32_t node_ix)
+{
+	uint32_t class = c->of[node_ix];
+
+	c->classes[class].alive_n -= bt_bitmap_test(c->alive, node_ix);
+	if (--c->classes[class].node_n == 0) {
+		bt_map_remove(&c->ixs, c->classes[class].hash);
+		c->vacant[c->vacant_n++] = (uint16_t) class;
+	}
+}
+
+static void forget_classes(struct bt_classes *c)
+{
+	bt_mem_free(c->of);
+	bt_mem_free(c->alive);
+	bt_mem_free(c->keys);
+	bt_mem_free(c->classes);
+	bt_mem_free(c->vacant);
+	bt_map_fini(&c->ixs);
+	c->of = c->vacant = NULL;
+	c->alive = NULL;
+	c->keys = NULL;
+	c->classes = NULL;
+	c->n = c->cap = c->vacant_n = 0;
+}
+
+static void give_up(struct bt_classes *c)
+{
+	forget_classes(c);
+	c->single = true;
+}
+
+/* Counts the nodes that their usage does not refuse. */
+static void count_alive(struct bt_classes *c, const struct bt_column *column)
+{
+	for (uint32_t class = 1; class < c->n; class ++) {
+		c->classes[class].alive_n = 0;
+	}
+	memset(c->alive, 0, bt_bitmap_words(c->slot_n) * sizeof(*c->alive));
+	for (uint32_t i = 0; i < c->slot_n; i++) {
+		if (c->of[i] && column->value[i]) {
+			bt_bitmap_set(c->alive, i);
+			c->classes[c->of[i]].alive_n++;
+		}
+	}
+	c->flip_at = column->flip_end;
+}
+
+/* Puts every node into its class. */
+static void sort(struct bt_classes *c, const struct bt_column *column)
+{
+	bt_map_fini(&c->ixs);
 	c->n = 1;
-	for (uint32_t i = 0; i < slot_n && c->n <= limit + 1; i++) {
-		if (group[i] == 0) {
+	c->vacant_n = 0;
+	reserve(c);
+	for (uint32_t k = 0; k < c->axis_n; k++) {
+		c->axis_at[k] = c->axes[k].tally ? c->axes[k].tally->journal_end : 0;
+	}
+	for (uint32_t i = 0; i < c->slot_n; i++) {
+		if (c->group[i] == 0) {
 			continue;
 		}
-		uint64_t hash = group[i];
-		for (uint32_t k = 0; k < c->axis_n; k++) {
-			hash = bt_hash_u64(hash + 0x9e3779b97f4a7c15u + c->axes[k][i]);
+		uint32_t class = class_for(c, i);
+		if (class == NO_CLASS) {
+			give_up(c);
+			return;
 		}
-		for (hash |= 1; bt_map_get(&ixs, hash, &class) && !agree(c, group, example[class], i);
-			hash += 2) {
-		}
-		if (!bt_map_get(&ixs, hash, &class)) {
-			class = c->n++;
-			if (class > limit) {
-				break;
-			}
-			example[class] = i;
-			bt_map_put(&ixs, hash, class);
-		}
-		c->of[i] = (uint16_t) class;
+		enter(c, i, class);
 	}
-	bt_map_fini(&ixs);
-	bt_mem_free(example);
-	return c->n <= limit + 1;
+	count_alive(c, column);
 }
 
-static void list_members(struct bt_classes *c, uint32_t slot_n)
-{
-	c->first = bt_mem_zalloc((size_t)c->n + 2, sizeof(*c->first));
-	c->members = bt_mem_zalloc((size_t)slot_n + 1, sizeof(*c->members));
-	for (uint32_t i = 0; i < slot_n; i++) {
-		c->first[c->of[i] + 1]++;
-	}
-	for (uint32_t k = 0; k < c->n; k++) {
-		c->first[k + 1] += c->first[k];
-	}
-	c->witness = bt_mem_zalloc(c->n, sizeof(*c->witness));
-	memcpy(c->witness, c->first, c->n * sizeof(*c->witness));
-	for (uint32_t i = 0; i < slot_n; i++) {
-		c->members[c->witness[c->of[i]]++] = i;
-	}
-	memcpy(c->witness, c->first, c->n * sizeof(*c->witness));
-	c->dead_since = bt_mem_zalloc(c->n, sizeof(*c->dead_since));
-	c->worth = bt_mem_zalloc(c->n, sizeof(*c->worth));
-}
-
-struct bt_classes *bt_classes_create(
-	uint16_t *group, uint32_t group_n, uint32_t slot_n, const uint32_t *const *axes, uint32_t axis_n)
+struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_axis *axes,
+	uint32_t axis_n, const struct bt_column *column)
 {
 	struct bt_classes *c = bt_mem_zalloc(1, sizeof(*c));
-	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
 
-	c->group = group;
-	c->group_worth = bt_mem_zalloc((size_t)group_n + 1, sizeof(*c->group_worth));
-	c->axis_n = axis_n;
+	*c = (struct bt_classes){
+		.axis_n = axis_n,
+		.slot_n = slot_n,
+		.group = group,
+		.single = axis_n > BT_AXES,
+		.limit = slot_n / CLASS_SHARE < CLASS_LIMIT ? slot_n / CLASS_SHARE : CLASS_LIMIT,
+	};
 	memcpy(c->axes, axes, (axis_n < BT_AXES ? axis_n : BT_AXES) * sizeof(*axes));
-	c->single = axis_n > BT_AXES;
 	if (!c->single) {
-		c->of = bt_mem_column(padded_n, sizeof(*c->of));
-		c->single = !number(c, group, slot_n);
+		c->of = bt_mem_column(padded(slot_n), sizeof(*c->of));
+		c->alive = bt_mem_zalloc(bt_bitmap_words(slot_n) + 1, sizeof(*c->alive));
+		sort(c, column);
 	}
-	if (c->single) {
-		bt_mem_free(c->of);
-		c->of = NULL;
-	} else {
-		list_members(c, slot_n);
-	}
-	size_t point_n = c->single ? slot_n : c->n;
-	c->points = bt_mem_zalloc(point_n + 1, sizeof(*c->points));
-	c->point_class = bt_mem_zalloc(point_n + 1, sizeof(*c->point_class));
-	c->pass = bt_mem_zalloc(point_n + 1, sizeof(*c->pass));
-	c->scores = bt_mem_zalloc(point_n + 1, sizeof(*c->scores));
-	c->sums = bt_mem_zalloc(point_n + 1, sizeof(*c->sums));
-	c->base = bt_mem_column(padded_n, sizeof(*c->base));
-	c->bytes =
-		padded_n * (c->single ? 2 * sizeof(*c->base) : 3 * sizeof(*c->base) + sizeof(*c->members)) +
-		point_n * (2 * sizeof(*c->points) + sizeof(*c->pass) + 2 * sizeof(*c->scores));
 	return c;
 }
 
@@ -126,19 +216,105 @@ void bt_classes_destroy(struct bt_classes *c)
 	if (!c) {
 		return;
 	}
+	forget_classes(c);
 	bt_mem_free(c->group);
-	bt_mem_free(c->group_worth);
-	bt_mem_free(c->of);
-	bt_mem_free(c->members);
-	bt_mem_free(c->first);
-	bt_mem_free(c->witness);
-	bt_mem_free(c->dead_since);
-	bt_mem_free(c->points);
-	bt_mem_free(c->point_class);
-	bt_mem_free(c->pass);
-	bt_mem_free(c->scores);
-	bt_mem_free(c->sums);
-	bt_mem_free(c->worth);
-	bt_mem_free(c->base);
 	bt_mem_free(c);
+}
+
+size_t bt_classes_bytes(const struct bt_classes *c)
+{
+	size_t each = (c->axis_n + 1) * sizeof(*c->keys) + sizeof(*c->classes) + sizeof(*c->vacant) +
+		      2 * sizeof(struct bt_map_entry);
+
+	return sizeof(*c) + (c->single ? 1 : 2) * padded(c->slot_n) * sizeof(*c->group) + c->cap * each;
+}
+
+/* ---- catching up ---- */
+
+static void catch_up_alive(struct bt_classes *c, const struct bt_column *column)
+{
+	if (column->flip_end - c->flip_at > BT_COLUMN_FLIPS) {
+		count_alive(c, column);
+		return;
+	}
+	for (; c->flip_at != column->flip_end; c->flip_at++) {
+		uint32_t node_ix = column->flips[c->flip_at % BT_COLUMN_FLIPS];
+		bool alive = column->value[node_ix] != 0;
+
+		if (c->of[node_ix] == 0 || alive == bt_bitmap_test(c->alive, node_ix)) {
+			continue;
+		}
+		c->alive[node_ix / 64] ^= (uint64_t)1 << node_ix % 64;
+		c->classes[c->of[node_ix]].alive_n += alive ? 1 : UINT32_MAX;
+	}
+}
+
+/* Puts a node into the class where it belongs now. Returns false when there are too many. */
+static bool move(struct bt_classes *c, uint32_t node_ix)
+{
+	if (c->group[node_ix] == 0) {
+		return true;
+	}
+	uint32_t class = class_for(c, node_ix);
+	if (class == c->of[node_ix]) {
+		return true;
+	}
+	if (class == NO_CLASS) {
+		return false;
+	}
+	leave(c, node_ix);
+	enter(c, node_ix, class);
+	return true;
+}
+
+/* Moves the nodes of a domain. Returns false when there are too many classes. */
+static bool move_domain(struct bt_classes *c, const struct bt_tally *tally, uint32_t domain)
+{
+	if (!tally->members) {
+		return move(c, domain);
+	}
+	for (uint32_t m = tally->first[domain]; m < tally->first[domain + 1]; m++) {
+		if (!move(c, tally->members[m])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void bt_classes_catch_up(struct bt_classes *c, const struct bt_column *column)
+{
+	if (c->single) {
+		return;
+	}
+	for (uint32_t k = 0; k < c->axis_n; k++) {
+		const struct bt_tally *tally = c->axes[k].tally;
+
+		if (tally && tally->journal_end - c->axis_at[k] > BT_TALLY_JOURNAL) {
+			sort(c, column);
+			return;
+		}
+	}
+	catch_up_alive(c, column);
+	for (uint32_t k = 0; k < c->axis_n; k++) {
+		const struct bt_tally *tally = c->axes[k].tally;
+
+		for (; tally && c->axis_at[k] != tally->journal_end; c->axis_at[k]++) {
+			if (!move_domain(c, tally, tally->journal[c->axis_at[k] % BT_TALLY_JOURNAL])) {
+				give_up(c);
+				return;
+			}
+		}
+	}
+}
+
+uint32_t bt_classes_example(struct bt_classes *c, uint32_t class)
+{
+	uint32_t at = c->classes[class].example;
+
+	BT_REQUIRE(c->classes[class].node_n > 0);
+	if (c->of[at] != class) {
+		at = (uint32_t)bt_scan_find(c->of, padded(c->slot_n), at, (uint16_t) class);
+		c->classes[class].example = at;
+	}
+	return at;
 }

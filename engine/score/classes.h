@@ -1,47 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: classes of nodes. Nodes of a class agree in their group and in every column that the counters'
- * plugins look at, so one of them answers for all. Where there are too many classes for that to pay, each
- * node answers for itself.
+ * Stage 5: classes of nodes. Nodes of a class agree in their group and in every axis of the plugins that
+ * depend on counters, so one of them answers for all. A node changes its class when a counter under it
+ * changes; how many nodes of each class are not refused by their usage is kept as well. Where there are too
+ * many classes for that to pay, each node answers for itself.
+ * Context: the scheduling thread.
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "engine/score/column.h"
+#include "plugins/plugin.h"
 
-/* More columns than this are not told apart: each node is on its own. */
+/* More axes than this are not told apart: each node is on its own. */
 #define BT_AXES 16
 
+struct bt_class {
+	uint64_t hash;	  /* in ixs */
+	uint32_t node_n;  /* 0: the number is vacant */
+	uint32_t alive_n; /* of them, those that their usage does not refuse */
+	uint32_t example; /* a node that is, or was, of the class */
+};
+
 struct bt_classes {
-	const uint32_t *axes[BT_AXES];
-	uint32_t axis_n;
-	uint16_t *group;       /* by node slot; 0: the description refuses the node */
-	uint16_t *group_worth; /* by group: scratch */
-	bool single;	       /* each node is on its own; what follows is empty */
-	uint16_t *of;	       /* by node slot; 0: the description refuses the node */
-	uint32_t n;	       /* classes, with class 0 */
-	uint32_t *members;     /* slots, class after class */
-	uint32_t *first;       /* by class: where its members begin; first[n] is their end */
-	uint32_t *witness;     /* by class: a place in members, where a feasible node was last found */
-	uint64_t *dead_since;  /* by class: no member was feasible at this release_n plus one; 0: not known */
-	/* Of one cycle, by class or by node: */
-	uint32_t *points; /* nodes that answer */
-	uint32_t *point_class;
-	uint8_t *pass;
-	int64_t *scores, *sums;
-	uint16_t *worth; /* by class */
-	uint16_t *base;	 /* by node slot, padded for the scan */
-	size_t bytes;
+	struct bt_axis axes[BT_AXES];
+	uint32_t axis_n, slot_n;
+	uint16_t *group; /* by node slot; 0: the description refuses the node */
+	bool single;	 /* each node is on its own; what follows is empty */
+	uint16_t *of;	 /* by node slot, padded for the scan; 0: the description refuses the node */
+	uint64_t *alive; /* bitmap: nodes that count in alive_n */
+	uint32_t n;	 /* numbers of classes are below this; 0 is none */
+	uint32_t limit;	 /* with more classes each node is on its own */
+	uint32_t cap;	 /* room for classes */
+	uint32_t *keys;	 /* by class: its group and what its nodes have in each axis */
+	struct bt_class *classes;
+	struct bt_map ixs; /* hash of a key -> class */
+	uint16_t *vacant;  /* numbers to be used again */
+	uint32_t vacant_n;
+	uint64_t axis_at[BT_AXES]; /* how far the journal of an axis' tally has been taken in */
+	uint64_t flip_at;	   /* and that of the column */
 };
 
 /*
- * Sorts slot_n nodes into classes; group says which nodes agree in their description, and is 0 for those that
- * it refuses.
+ * Sorts slot_n nodes into classes. group says which nodes agree in their description, and is 0 for those that
+ * it refuses; column says which their usage refuses.
  * Owns: bt_classes_destroy; group, which comes from bt_mem_column, is taken over.
  */
-struct bt_classes *bt_classes_create(
-	uint16_t *group, uint32_t group_n, uint32_t slot_n, const uint32_t *const *axes, uint32_t axis_n);
+struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const struct bt_axis *axes,
+	uint32_t axis_n, const struct bt_column *column);
 void bt_classes_destroy(struct bt_classes *classes);
 
-/* Were the classes made from these columns? */
-bool bt_classes_current(const struct bt_classes *classes, const uint32_t *const *axes, uint32_t axis_n);
+/* Were the classes made from these axes? */
+bool bt_classes_current(const struct bt_classes *classes, const struct bt_axis *axes, uint32_t axis_n);
+
+/* Takes in what has changed in the tallies and in the column since the last time. */
+void bt_classes_catch_up(struct bt_classes *classes, const struct bt_column *column);
+
+/* A node of a class. Requires: it has nodes. */
+uint32_t bt_classes_example(struct bt_classes *classes, uint32_t class);
+
+/* What the classes take in memory now. */
+size_t bt_classes_bytes(const struct bt_classes *classes);

@@ -94,9 +94,38 @@ static void put(struct bt_column *column, uint32_t node_ix, uint16_t after)
 {
 	uint16_t before = column->value[node_ix];
 
+	if (before == after) {
+		return;
+	}
 	column->value[node_ix] = after;
-	if (before != after && column->indexed) {
+	if (BT_UNLIKELY(!before || !after)) {
+		column->flips[column->flip_end++ % BT_COLUMN_FLIPS] = node_ix;
+	}
+	if (column->indexed) {
 		bt_index_move(&column->index, node_ix, before, after);
+	}
+}
+
+/* Evaluates a whole word of nodes. anew: nobody is told which of them flip. */
+static void put_block(struct bt_column *column, const struct bt_view *view, uint32_t first, bool anew)
+{
+	uint32_t left = column->slot_n - first, n = left < BLOCK ? left : BLOCK, flip_n = 0;
+	uint16_t before[BLOCK], *value = column->value + first;
+	uint8_t flipped[BLOCK];
+
+	memcpy(before, value, n * sizeof(*before));
+	evaluate_block(column, view, first, n, value);
+	if (anew) {
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		flipped[i] = (before[i] == 0) != (value[i] == 0);
+		flip_n += flipped[i];
+	}
+	for (uint32_t i = 0; flip_n && i < n; i++) {
+		if (flipped[i]) {
+			column->flips[column->flip_end++ % BT_COLUMN_FLIPS] = first + i;
+		}
 	}
 }
 
@@ -106,6 +135,7 @@ struct batch {
 	const struct bt_view *view;
 	struct bt_gather gather;
 	enum { UNKNOWN = 0, POSSIBLE, IMPOSSIBLE } gathering;
+	bool anew; /* every node is stale */
 	uint32_t n;
 	uint32_t nodes[BLOCK];
 };
@@ -161,10 +191,7 @@ static void freshen(struct batch *batch, const uint64_t *mask)
 			continue;
 		}
 		if (!column->indexed && __builtin_popcountll(bits) >= DENSE) {
-			uint32_t left = column->slot_n - w * 64;
-
-			evaluate_block(
-				column, batch->view, w * 64, left < 64 ? left : 64, column->value + w * 64);
+			put_block(column, batch->view, w * 64, batch->anew);
 			column->stale[w] = 0;
 			continue;
 		}
@@ -257,6 +284,8 @@ void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, co
 	bool overrun = !column->built || behind > usage->journal_mask;
 	enum bt_catch_up way =
 		overrun ? BT_CATCH_UP_ALL : bt_column_choose(behind, column->slot_n, column->calm_n);
+	batch.anew = way == BT_CATCH_UP_ALL;
+	column->flip_end += batch.anew ? BT_COLUMN_FLIPS + 1 : 0;
 	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
 	column->calm_n =
 		way == BT_CATCH_UP_ALL || behind > column->slot_n / CALM_SHARE ? 0 : column->calm_n + 1;

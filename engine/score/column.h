@@ -15,6 +15,8 @@ struct bt_column_part {
 	bool filter, score;
 };
 
+#define BT_COLUMN_FLIPS 64
+
 struct bt_column {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t part_n;
@@ -29,6 +31,10 @@ struct bt_column {
 	bool indexed;
 	uint32_t calm_n;       /* how often in a row the journal was short */
 	struct bt_index index; /* while indexed */
+	/* Nodes that began or ceased to be refused, newest last: entry i is flips[i % BT_COLUMN_FLIPS], for
+	 * the last so many; a column that is built anew leaves out that many. */
+	uint32_t flips[BT_COLUMN_FLIPS];
+	uint64_t flip_end;
 };
 
 enum bt_catch_up {

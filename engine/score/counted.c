@@ -7,10 +7,29 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/score/classes.h"
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 
 #define BLOCK 256
+
+struct bt_counted {
+	struct bt_classes *classes;
+	size_t bytes;
+	/* Of one cycle, by class or by node: */
+	uint32_t cap;
+	uint32_t *points; /* nodes that answer */
+	uint32_t *point_class, *counts;
+	uint8_t *pass;
+	int64_t *scores, *sums;
+	uint16_t *worth; /* by class, or by group */
+	uint16_t *base;	 /* by node slot, padded for the scan */
+};
+
+static size_t padded(uint32_t slot_n)
+{
+	return ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
+}
 
 static bool filters(const struct bt_plan *plan, uint32_t u)
 {
@@ -45,80 +64,105 @@ static uint16_t *copy_groups(const struct bt_plan *plan, uint32_t slot_n)
 	return group;
 }
 
-/* Makes the classes that fit the columns that plugins look at in this cycle. */
-static struct bt_classes *classes_of(struct bt_plan *plan, uint32_t slot_n)
+static void forget(struct bt_plan *plan)
 {
-	const uint32_t *axes[BT_AXES];
+	struct bt_counted *c = plan->counted;
+
+	*plan->memory_bytes -= c->bytes;
+	bt_counted_destroy(c);
+	plan->counted = NULL;
+}
+
+void bt_counted_destroy(struct bt_counted *c)
+{
+	if (!c) {
+		return;
+	}
+	bt_classes_destroy(c->classes);
+	bt_mem_free(c->points);
+	bt_mem_free(c->point_class);
+	bt_mem_free(c->counts);
+	bt_mem_free(c->pass);
+	bt_mem_free(c->scores);
+	bt_mem_free(c->sums);
+	bt_mem_free(c->worth);
+	bt_mem_free(c->base);
+	bt_mem_free(c);
+}
+
+/* Makes room for points, and for worths of as many classes or groups. */
+static void reserve(struct bt_counted *c, uint32_t n)
+{
+	if (n <= c->cap) {
+		return;
+	}
+	c->cap = n < 2 * c->cap ? 2 * c->cap : n < BT_SCAN_WORTHS ? BT_SCAN_WORTHS : n;
+	c->points = bt_mem_realloc(c->points, c->cap, sizeof(*c->points));
+	c->point_class = bt_mem_realloc(c->point_class, c->cap, sizeof(*c->point_class));
+	c->counts = bt_mem_realloc(c->counts, c->cap, sizeof(*c->counts));
+	c->pass = bt_mem_realloc(c->pass, c->cap, sizeof(*c->pass));
+	c->scores = bt_mem_realloc(c->scores, c->cap, sizeof(*c->scores));
+	c->sums = bt_mem_realloc(c->sums, c->cap, sizeof(*c->sums));
+	c->worth = bt_mem_realloc(c->worth, c->cap, sizeof(*c->worth));
+}
+
+/* The classes that fit the axes of this cycle, as nodes are now. */
+static struct bt_counted *prepare(struct bt_plan *plan, uint32_t slot_n)
+{
+	struct bt_axis axes[BT_AXES];
 	uint32_t n = 0;
 
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		if (filters(plan, u) || scores(plan, u)) {
-			uint32_t room = n < BT_AXES ? BT_AXES - n : 0;
-
-			n += plan->profile->uses[u].plugin->axes(
-				plan->compiled[u].term, axes + BT_AXES - room, room);
+			n = plan->profile->uses[u].plugin->axes(plan->compiled[u].term, axes, n, BT_AXES);
 		}
 	}
-	if (plan->classes && bt_classes_current(plan->classes, axes, n)) {
-		return plan->classes;
+	if (plan->counted && !bt_classes_current(plan->counted->classes, axes, n)) {
+		forget(plan);
 	}
-	if (plan->classes) {
-		*plan->memory_bytes -= plan->classes->bytes;
-		bt_classes_destroy(plan->classes);
+	if (!plan->counted) {
+		plan->counted = bt_mem_zalloc(1, sizeof(*plan->counted));
+		plan->counted->classes =
+			bt_classes_create(copy_groups(plan, slot_n), slot_n, axes, n, plan->usage);
+		plan->counted->base = bt_mem_column(padded(slot_n), sizeof(*plan->counted->base));
 	}
-	plan->classes = bt_classes_create(copy_groups(plan, slot_n), plan->group_n, slot_n, axes, n);
-	*plan->memory_bytes += plan->classes->bytes;
-	return plan->classes;
-}
-
-/* Finds a feasible node of a class, from where the last one was. */
-static bool find_witness(struct bt_classes *c, uint32_t class, const uint16_t *value, uint64_t release_n)
-{
-	uint32_t first = c->first[class], end = c->first[class + 1], at = c->witness[class];
-
-	if (value[c->members[at]]) {
-		return true;
-	}
-	/* Nodes become feasible only when something is released. */
-	if (c->dead_since[class] == release_n + 1) {
-		return false;
-	}
-	for (uint32_t left = end - first; left; left--) {
-		at = at + 1 == end ? first : at + 1;
-		if (value[c->members[at]]) {
-			c->witness[class] = at;
-			return true;
-		}
-	}
-	c->dead_since[class] = release_n + 1;
-	return false;
+	struct bt_counted *c = plan->counted;
+	bt_classes_catch_up(c->classes, plan->usage);
+	reserve(c, c->classes->single ? slot_n + plan->group_n : c->classes->n);
+	size_t before = c->bytes;
+	c->bytes = bt_classes_bytes(c->classes) + padded(slot_n) * sizeof(*c->base) +
+		   c->cap * (3 * sizeof(*c->points) + 2 * sizeof(*c->scores) + sizeof(*c->worth) + 1);
+	*plan->memory_bytes += c->bytes - before;
+	return c;
 }
 
 /* The nodes that answer in this cycle: one of each class that has a feasible one, or all that are feasible.
  */
-static uint32_t list_points(const struct bt_plan *plan, struct bt_classes *c, const struct bt_view *view)
+static uint32_t list_points(const struct bt_plan *plan, struct bt_counted *c)
 {
 	const uint16_t *value = plan->usage->value;
+	struct bt_classes *classes = c->classes;
 	uint32_t n = 0;
 
-	if (c->single) {
-		for (uint32_t i = 0; i < view->snapshot->slot_n; i++) {
+	if (classes->single) {
+		for (uint32_t i = 0; i < classes->slot_n; i++) {
 			c->points[n] = i;
-			n += value[i] && c->group[i];
+			n += value[i] && classes->group[i];
 		}
 		return n;
 	}
-	for (uint32_t class = 1; class < c->n; class ++) {
-		if (find_witness(c, class, value, view->usage->release_n)) {
-			c->points[n] = c->members[c->witness[class]];
-			c->point_class[n++] = class;
+	for (uint32_t class = 1; class < classes->n; class ++) {
+		if (classes->classes[class].node_n && classes->classes[class].alive_n) {
+			c->points[n] = bt_classes_example(classes, class);
+			c->point_class[n] = class;
+			c->counts[n++] = classes->classes[class].alive_n;
 		}
 	}
 	return n;
 }
 
 /* Points that follow each other in slots are asked about together. */
-static uint32_t run_at(const struct bt_classes *c, uint32_t at, uint32_t n)
+static uint32_t run_at(const struct bt_counted *c, uint32_t at, uint32_t n)
 {
 	uint32_t length = 1;
 
@@ -129,7 +173,7 @@ static uint32_t run_at(const struct bt_classes *c, uint32_t at, uint32_t n)
 }
 
 static void ask_filters(
-	const struct bt_plan *plan, struct bt_classes *c, const struct bt_view *view, uint32_t n)
+	const struct bt_plan *plan, struct bt_counted *c, const struct bt_view *view, uint32_t n)
 {
 	uint8_t pass[BLOCK];
 
@@ -149,13 +193,14 @@ static void ask_filters(
 	}
 }
 
-static uint32_t drop_refused(struct bt_classes *c, uint32_t n)
+static uint32_t drop_refused(struct bt_counted *c, uint32_t n)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		c->points[kept] = c->points[i];
 		c->point_class[kept] = c->point_class[i];
+		c->counts[kept] = c->counts[i];
 		kept += c->pass[i];
 	}
 	return kept;
@@ -164,13 +209,14 @@ static uint32_t drop_refused(struct bt_classes *c, uint32_t n)
 /* Adds what one plugin says. Returns false when a score is outside 0..100, which ends the cycle in an error.
  */
 static bool add_scores(
-	const struct bt_plan *plan, struct bt_classes *c, const struct bt_view *view, uint32_t u, uint32_t n)
+	const struct bt_plan *plan, struct bt_counted *c, const struct bt_view *view, uint32_t u, uint32_t n)
 {
 	const struct bt_plugin_use *use = &plan->profile->uses[u];
 	bool odd = false;
 
 	if (use->plugin->pre_score) {
-		use->plugin->pre_score(plan->compiled[u].state, view, c->points, n);
+		use->plugin->pre_score(
+			plan->compiled[u].state, view, c->points, c->classes->single ? NULL : c->counts, n);
 	}
 	for (uint32_t at = 0, length; at < n; at += length) {
 		length = run_at(c, at, n);
@@ -185,14 +231,14 @@ static bool add_scores(
 }
 
 /* What the descriptions are worth, under the maxima of the nodes that are feasible now. */
-static void add_worths(const struct bt_plan *plan, struct bt_classes *c, uint32_t n)
+static void add_worths(const struct bt_plan *plan, struct bt_counted *c, uint32_t n)
 {
 	int64_t highest[BT_PROFILE_USES] = {0};
 	uint32_t last = 0;
 	int64_t worth = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t g = c->group[c->points[i]];
+		uint32_t g = c->classes->group[c->points[i]];
 		const struct bt_group *group = &plan->groups[g];
 
 		for (uint32_t k = 0; g != last && k < plan->normalized_n; k++) {
@@ -202,7 +248,7 @@ static void add_worths(const struct bt_plan *plan, struct bt_classes *c, uint32_
 	}
 	last = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		uint32_t g = c->group[c->points[i]];
+		uint32_t g = c->classes->group[c->points[i]];
 
 		if (g != last) {
 			worth = bt_group_worth(plan, &plan->groups[g], highest);
@@ -212,22 +258,30 @@ static void add_worths(const struct bt_plan *plan, struct bt_classes *c, uint32_
 	}
 }
 
-static void fill_base(struct bt_classes *c, uint32_t n, uint32_t slot_n)
+/* The node with the best total. Requires: a point. */
+static uint32_t pick_best(const struct bt_plan *plan, struct bt_counted *c, uint32_t n, uint32_t start)
 {
-	if (c->single) {
+	const struct bt_classes *classes = c->classes;
+	uint32_t slot_n = classes->slot_n;
+	size_t best;
+
+	if (classes->single) {
 		memset(c->base, 0, slot_n * sizeof(*c->base));
 		for (uint32_t i = 0; i < n; i++) {
 			c->base[c->points[i]] = (uint16_t)c->sums[i];
 		}
-		return;
+		best = bt_scan_best(plan->usage->value, c->base, padded(slot_n), start);
+	} else {
+		memset(c->worth, 0, c->cap * sizeof(*c->worth));
+		for (uint32_t i = 0; i < n; i++) {
+			c->worth[c->point_class[i]] = (uint16_t)c->sums[i];
+		}
+		const struct bt_scan_classes nodes = {
+			plan->usage->value, classes->of, c->worth, classes->n, padded(slot_n), c->base};
+		best = bt_scan_best_of_classes(&nodes, start);
 	}
-	memset(c->worth, 0, c->n * sizeof(*c->worth));
-	for (uint32_t i = 0; i < n; i++) {
-		c->worth[c->point_class[i]] = (uint16_t)c->sums[i];
-	}
-	for (uint32_t i = 0; i < slot_n; i++) {
-		c->base[i] = c->worth[c->of[i]];
-	}
+	BT_INVARIANT(best != BT_SCAN_NONE);
+	return (uint32_t)best;
 }
 
 static bool any_scores(const struct bt_plan *plan)
@@ -263,14 +317,15 @@ static void fill_worths(const uint16_t *restrict group, const uint16_t *restrict
 }
 
 /* Each node for itself, when counters only refuse: blocks of slots, without listing nodes. */
-static uint32_t pick_dense(const struct bt_plan *plan, struct bt_classes *c, const struct bt_view *view,
+static uint32_t pick_dense(const struct bt_plan *plan, struct bt_counted *c, const struct bt_view *view,
 	const int64_t *highest, uint32_t start)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
 	uint8_t pass[BLOCK], passes[BLOCK];
 
+	c->worth[0] = 0;
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		c->group_worth[g] = bt_group_worth(plan, &plan->groups[g], highest);
+		c->worth[g] = bt_group_worth(plan, &plan->groups[g], highest);
 	}
 	for (uint32_t first = 0; first < slot_n; first += BLOCK) {
 		uint32_t n = slot_n - first < BLOCK ? slot_n - first : BLOCK;
@@ -285,10 +340,9 @@ static uint32_t pick_dense(const struct bt_plan *plan, struct bt_classes *c, con
 				passes[i] &= pass[i];
 			}
 		}
-		fill_worths(c->group + first, c->group_worth, passes, n, c->base + first);
+		fill_worths(c->classes->group + first, c->worth, passes, n, c->base + first);
 	}
-	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
-	size_t best = bt_scan_best(plan->usage->value, c->base, padded_n, start);
+	size_t best = bt_scan_best(plan->usage->value, c->base, padded(slot_n), start);
 	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
 }
 
@@ -304,13 +358,13 @@ bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t 
 	if (plan->usage->odd) {
 		return false;
 	}
-	struct bt_classes *c = classes_of(plan, slot_n);
+	struct bt_counted *c = prepare(plan, slot_n);
 	int64_t highest[BT_PROFILE_USES];
-	if (c->single && !any_scores(plan) && maxima_stay(plan, highest)) {
+	if (c->classes->single && !any_scores(plan) && maxima_stay(plan, highest)) {
 		*out_node_ix = pick_dense(plan, c, view, highest, start);
 		return true;
 	}
-	uint32_t n = list_points(plan, c, view);
+	uint32_t n = list_points(plan, c);
 	ask_filters(plan, c, view, n);
 	n = drop_refused(c, n);
 	*out_node_ix = BT_NO_NODE;
@@ -326,10 +380,6 @@ bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t 
 		}
 	}
 	add_worths(plan, c, n);
-	fill_base(c, n, slot_n);
-	size_t padded_n = ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
-	size_t best = bt_scan_best(plan->usage->value, c->base, padded_n, start);
-	BT_INVARIANT(best != BT_SCAN_NONE);
-	*out_node_ix = (uint32_t)best;
+	*out_node_ix = pick_best(plan, c, n, start);
 	return true;
 }

@@ -12,3 +12,6 @@
  * decide.
  */
 bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
+
+/* Frees what a plan keeps for it; NULL: nothing. */
+void bt_counted_destroy(struct bt_counted *counted);

@@ -201,7 +201,7 @@ static void score_all(const struct bt_plugin *plugin, const struct bt_compiled *
 	const struct bt_view *view, const struct bt_evaluation *e, int64_t *scores)
 {
 	if (plugin->pre_score) {
-		plugin->pre_score(compiled->state, view, e->feasible, e->feasible_n);
+		plugin->pre_score(compiled->state, view, e->feasible, NULL, e->feasible_n);
 	}
 	for (uint32_t i = 0; i < e->feasible_n; i++) {
 		plugin->score(compiled->term, view, e->feasible[i], 1, &scores[i]);

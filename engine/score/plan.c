@@ -8,6 +8,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "engine/score/counted.h"
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 
@@ -86,7 +87,7 @@ static void drop_plans(struct bt_planner *planner)
 		bt_mem_free(plan->groups);
 		bt_mem_free(plan->masks);
 		bt_mem_free(plan->base);
-		bt_classes_destroy(plan->classes);
+		bt_counted_destroy(plan->counted);
 	}
 	for (size_t i = 0; i < planner->column_n; i++) {
 		bt_column_fini(planner->columns[i].column);

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "engine/score/classes.h"
 #include "engine/score/column.h"
 #include "plugins/plugin.h"
 
@@ -20,6 +19,8 @@ struct bt_group {
 
 /* A plan with more groups than this has no masks, and is scanned for. */
 #define BT_MASKED_GROUPS 16
+
+struct bt_counted;
 
 struct bt_plan {
 	const struct bt_profile *profile;
@@ -59,7 +60,7 @@ struct bt_plan {
 	uint32_t witness[BT_PROFILE_USES]; /* a feasible node that has it, or BT_NO_NODE */
 	bool uniform[BT_PROFILE_USES];	   /* by normalized: all groups agree */
 	bool maxima_known;
-	struct bt_classes *classes; /* NULL until a plugin that depends on counters has a say */
+	struct bt_counted *counted; /* NULL until a plugin that depends on counters has a say */
 	size_t *memory_bytes;	    /* of the planner */
 	uint64_t release_n;	    /* of the usage when the plan was last asked */
 	bool refused;		    /* nothing was feasible then, and cannot be until something is released */

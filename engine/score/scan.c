@@ -60,6 +60,58 @@ size_t bt_scan_best_portable(const uint16_t *a, const uint16_t *b, size_t padded
 	return at < padded_n ? at : first_with(a, b, 0, start, best);
 }
 
+/* The first slot in [from, to) that has the number, or to. */
+static size_t first_equal(const uint16_t *column, size_t from, size_t to, uint16_t wanted)
+{
+	size_t i = from;
+
+	while (i < to && i % BT_SCAN_STEP) {
+		if (column[i] == wanted) {
+			return i;
+		}
+		i++;
+	}
+	while (i + BT_SCAN_STEP <= to) {
+		uint16_t hit = 0;
+
+		for (size_t j = 0; j < BT_SCAN_STEP; j++) {
+			hit |= (uint16_t)(column[i + j] == wanted);
+		}
+		if (hit) {
+			break;
+		}
+		i += BT_SCAN_STEP;
+	}
+	while (i < to && column[i] != wanted) {
+		i++;
+	}
+	return i;
+}
+
+size_t bt_scan_find_portable(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted)
+{
+	size_t at = first_equal(column, start, padded_n, wanted);
+
+	if (at < padded_n) {
+		return at;
+	}
+	at = first_equal(column, 0, start, wanted);
+	return at < start ? at : BT_SCAN_NONE;
+}
+
+size_t bt_scan_best_of_classes_portable(const struct bt_scan_classes *nodes, size_t start)
+{
+	uint16_t best = 0;
+
+	for (size_t i = 0; i < nodes->padded_n; i++) {
+		nodes->totals[i] = total(nodes->value[i], nodes->worth[nodes->of[i]]);
+	}
+	for (size_t i = 0; i < nodes->padded_n; i++) {
+		best = nodes->totals[i] > best ? nodes->totals[i] : best;
+	}
+	return best ? bt_scan_find_portable(nodes->totals, nodes->padded_n, start, best) : BT_SCAN_NONE;
+}
+
 size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start)
 {
 #ifdef BT_HAVE_AVX2
@@ -68,4 +120,24 @@ size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_
 	}
 #endif
 	return bt_scan_best_portable(a, b, padded_n, start);
+}
+
+size_t bt_scan_best_of_classes(const struct bt_scan_classes *nodes, size_t start)
+{
+#ifdef BT_HAVE_AVX2
+	if (__builtin_cpu_supports("avx2")) {
+		return bt_scan_best_of_classes_avx2(nodes, start);
+	}
+#endif
+	return bt_scan_best_of_classes_portable(nodes, start);
+}
+
+size_t bt_scan_find(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted)
+{
+#ifdef BT_HAVE_AVX2
+	if (__builtin_cpu_supports("avx2")) {
+		return bt_scan_find_avx2(column, padded_n, start, wanted);
+	}
+#endif
+	return bt_scan_find_portable(column, padded_n, start, wanted);
 }

@@ -17,8 +17,32 @@
  * are out. */
 size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
 
+/*
+ * The same for nodes whose second number is that of their class: worth[of[i]]. Classes are below class_n;
+ * worth has BT_SCAN_WORTHS numbers at least, those from class_n on are zero. totals is scratch for padded_n
+ * numbers.
+ */
+#define BT_SCAN_WORTHS 64
+
+struct bt_scan_classes {
+	const uint16_t *value, *of, *worth;
+	uint32_t class_n;
+	size_t padded_n;
+	uint16_t *totals;
+};
+
+size_t bt_scan_best_of_classes(const struct bt_scan_classes *nodes, size_t start);
+
+/* The first slot at or after start, cyclically, that has a number; BT_SCAN_NONE when there is none. */
+size_t bt_scan_find(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);
+
 /* The same, by the version that any processor runs; for tests and comparisons. */
 size_t bt_scan_best_portable(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
 
+size_t bt_scan_best_of_classes_portable(const struct bt_scan_classes *nodes, size_t start);
+size_t bt_scan_find_portable(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);
+
 /* The same for AVX2. Requires: the processor has it. */
 size_t bt_scan_best_avx2(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
+size_t bt_scan_best_of_classes_avx2(const struct bt_scan_classes *nodes, size_t start);
+size_t bt_scan_find_avx2(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);

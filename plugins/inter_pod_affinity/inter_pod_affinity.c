@@ -191,35 +191,27 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	*out_score_skip = !score || (term->settings->ignore_preferred && !term->has_preferred);
 }
 
-static uint32_t add_axis(const struct bt_tally *tally, const uint32_t **columns, uint32_t n, uint32_t cap)
-{
-	for (uint32_t i = 0; i < n && i < cap; i++) {
-		if (columns[i] == tally->domain) {
-			return n;
-		}
-	}
-	if (n < cap) {
-		columns[n] = tally->domain;
-	}
-	return n + 1;
-}
-
-static uint32_t axes(const void *opaque, const uint32_t **out_columns, uint32_t cap)
+static uint32_t axes(const void *opaque, struct bt_axis *out_axes, uint32_t n, uint32_t cap)
 {
 	const struct term *term = opaque;
-	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < term->affinity_n; i++) {
-		n = add_axis(term->affinity[i].tally, out_columns, n, cap);
+		n = bt_add_axis(bt_tally_axis(term->affinity[i].tally, BT_AXIS_SIGN), out_axes, n, cap);
 	}
 	for (uint32_t i = 0; i < term->anti_affinity_n; i++) {
-		n = add_axis(term->anti_affinity[i].tally, out_columns, n, cap);
+		n = bt_add_axis(bt_tally_axis(term->anti_affinity[i].tally, BT_AXIS_SIGN), out_axes, n, cap);
 	}
 	for (uint32_t i = 0; i < term->preferred_n; i++) {
-		n = add_axis(term->preferred[i].tally, out_columns, n, cap);
+		n = bt_add_axis(bt_tally_axis(term->preferred[i].tally, BT_AXIS_SUM), out_axes, n, cap);
 	}
 	for (uint32_t i = 0; i < term->concerning_n; i++) {
-		n = add_axis(term->concerning[i]->tally, out_columns, n, cap);
+		const struct bt_carried *carried = term->concerning[i];
+		bool refuses = carried->kind == BT_CARRIED_ANTI_AFFINITY;
+
+		if (refuses || carried_weight(term, carried)) {
+			n = bt_add_axis(bt_tally_axis(carried->tally, refuses ? BT_AXIS_SIGN : BT_AXIS_SUM),
+				out_axes, n, cap);
+		}
 	}
 	return n;
 }

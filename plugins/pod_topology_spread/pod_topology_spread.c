@@ -320,33 +320,23 @@ static void prepare(void *state, const struct bt_view *view, bool *out_filter_sk
 	*out_score_skip = !term->applies || term->soft.n == 0;
 }
 
-static uint32_t add_axis(const uint32_t *column, const uint32_t **columns, uint32_t n, uint32_t cap)
-{
-	for (uint32_t i = 0; i < n && i < cap; i++) {
-		if (columns[i] == column) {
-			return n;
-		}
-	}
-	if (n < cap) {
-		columns[n] = column;
-	}
-	return n + 1;
-}
-
 /* The values of the keys tell more than domains do: whether there is a value at all. */
-static uint32_t axes(const void *opaque, const uint32_t **out_columns, uint32_t cap)
+static uint32_t axes(const void *opaque, struct bt_axis *out_axes, uint32_t n, uint32_t cap)
 {
 	const struct term *term = opaque;
-	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < term->hard.n; i++) {
-		n = add_axis(term->hard.items[i].values, out_columns, n, cap);
+		n = bt_add_axis(bt_tally_axis(term->hard.items[i].tally, BT_AXIS_SUM), out_axes, n, cap);
 	}
 	for (uint32_t i = 0; i < term->soft.n; i++) {
 		const struct rule *rule = &term->soft.items[i];
+		/* Domains are counted, unless they are single nodes: then nodes are. */
+		enum bt_axis_kind kind = per_node(rule) ? BT_AXIS_PRESENCE : BT_AXIS_VALUE;
 
-		n = add_axis(rule->values, out_columns, n, cap);
-		n = per_node(rule) ? add_axis(rule->tally->domain, out_columns, n, cap) : n;
+		n = bt_add_axis((struct bt_axis){.kind = kind, .column = rule->values}, out_axes, n, cap);
+		if (per_node(rule)) {
+			n = bt_add_axis(bt_tally_axis(rule->tally, BT_AXIS_SUM), out_axes, n, cap);
+		}
 	}
 	return n;
 }
@@ -434,13 +424,14 @@ static bool ignored(const struct term *term, uint32_t node_ix)
 }
 
 /* In how many domains of a rule the feasible nodes are. */
-static uint32_t count_domains(const struct term *term, struct rule *rule, const uint32_t *nodes, uint32_t n)
+static uint32_t count_domains(
+	const struct term *term, struct rule *rule, const uint32_t *nodes, const uint32_t *counts, uint32_t n)
 {
 	uint32_t domain_n = 0;
 
 	if (per_node(rule)) {
 		for (uint32_t i = 0; i < n; i++) {
-			domain_n += !ignored(term, nodes[i]);
+			domain_n += ignored(term, nodes[i]) ? 0 : counts ? counts[i] : 1;
 		}
 		return domain_n;
 	}
@@ -455,7 +446,8 @@ static uint32_t count_domains(const struct term *term, struct rule *rule, const 
 	return domain_n;
 }
 
-static void pre_score(void *state, const struct bt_view *view, const uint32_t *nodes, uint32_t n)
+static void pre_score(
+	void *state, const struct bt_view *view, const uint32_t *nodes, const uint32_t *counts, uint32_t n)
 {
 	struct term *term = state;
 
@@ -464,7 +456,7 @@ static void pre_score(void *state, const struct bt_view *view, const uint32_t *n
 	for (uint32_t r = 0; r < term->soft.n; r++) {
 		struct rule *rule = &term->soft.items[r];
 
-		rule->weight = bt_go_log((double)count_domains(term, rule, nodes, n) + 2);
+		rule->weight = bt_go_log((double)count_domains(term, rule, nodes, counts, n) + 2);
 	}
 }
 

@@ -25,6 +25,7 @@ struct history {
 	struct bt_config config;
 	struct bt_engine *engines[ENGINES];
 	uint32_t node_n;    /* different nodes that there may be */
+	bool roomy;	    /* many nodes with room for many pods, which ask for little */
 	uint32_t next;	    /* for names of pods */
 	uint64_t templates; /* seed of what pods are made from */
 	uint64_t placed, refused;
@@ -47,7 +48,8 @@ static void change_node(struct history *h)
 	/* Hosts have names of their own mostly; the other keys have few values. */
 	node.meta.labels = topology_labels(&h->source, topology_keys, TOPOLOGY_KEYS, 85);
 	for (uint32_t i = 0; i < node.meta.labels.n; i++) {
-		if (bt_str_is(node.meta.labels.items[i].key, "kubernetes.io/hostname") && below(h, 10)) {
+		if (bt_str_is(node.meta.labels.items[i].key, "kubernetes.io/hostname") &&
+			below(h, h->roomy ? 100 : 10)) {
 			node.meta.labels.items[i].value = node.meta.name;
 		}
 	}
@@ -56,7 +58,11 @@ static void change_node(struct history *h)
 	items[2] = (struct bt_named_quantity){bt_str("pods"), {0}};
 	assert_int_equal(bt_quantity_parse(bt_str(below(h, 2) ? "4" : "8"), &items[0].quantity), BT_OK);
 	assert_int_equal(bt_quantity_parse(bt_str("8Gi"), &items[1].quantity), BT_OK);
-	assert_int_equal(bt_quantity_parse(bt_str(below(h, 3) ? "2" : "1"), &items[2].quantity), BT_OK);
+	assert_int_equal(bt_quantity_parse(bt_str(h->roomy	 ? "6"
+						   : below(h, 3) ? "2"
+								 : "1"),
+				 &items[2].quantity),
+		BT_OK);
 	node.allocatable = (struct bt_resource_list){items, 3, true};
 	*taint = (struct bt_taint_object){
 		.key = bt_str("t"), .value = bt_str("v"), .effect = bt_str(effects[below(h, 2)])};
@@ -86,6 +92,28 @@ static void change_surroundings(struct history *h)
 	}
 }
 
+/* Affinity, or spreading, or only what services bring. */
+static void add_one_wish(struct history *h, struct bt_pod_object *pod)
+{
+	struct bt_affinity_object *affinity = &pod->spec.affinity;
+
+	switch (below(h, 5)) {
+	case 0:
+		topology_affinity(&h->source, &affinity->pod_anti_affinity);
+		break;
+	case 1:
+		topology_affinity(&h->source, &affinity->pod_affinity);
+		affinity->pod_affinity.required_n = 0;
+		break;
+	case 2:
+	case 3:
+		topology_spread(&h->source, &pod->spec);
+		break;
+	default:
+		break;
+	}
+}
+
 /* Pods come from few templates, so that what is kept for a signature is used again. */
 static void fill_pod(struct history *h, struct bt_pod_object *pod)
 {
@@ -103,6 +131,11 @@ static void fill_pod(struct history *h, struct bt_pod_object *pod)
 	container->resources.requests = (struct bt_resource_list){request, 1, true};
 	pod->spec.containers = container;
 	pod->spec.container_n = 1;
+	if (h->roomy) {
+		add_one_wish(h, pod);
+		h->source.rng.state = state;
+		return;
+	}
 	if (below(h, 2)) {
 		topology_affinity(&h->source, &pod->spec.affinity.pod_affinity);
 		topology_affinity(&h->source, &pod->spec.affinity.pod_anti_affinity);
@@ -179,7 +212,7 @@ static void run(struct history *h)
 	}
 	/* From few nodes, each for itself, to so many that classes pay; sometimes only zones and racks tell
 	 * nodes apart. */
-	h->node_n = 3 + below(h, 4) * below(h, 60);
+	h->node_n = h->roomy ? 150 + below(h, 250) : 3 + below(h, 4) * below(h, 60);
 	h->templates = bt_rng_next(&h->source.rng);
 	for (uint32_t i = 0; i < h->node_n; i++) {
 		change_node(h);
@@ -192,9 +225,12 @@ static void run(struct history *h)
 			decide(h);
 		} else if (what < 60) {
 			add_pod(h, false);
-		} else if (what < 90) {
+		} else if (what < (h->roomy ? 70 : 90)) {
 			remove_pod(h);
-		} else if (what < 96) {
+		} else if (what < (h->roomy ? 98 : 96)) {
+			if (h->roomy) {
+				add_pod(h, true);
+			}
 			decide(h);
 		} else if (what < 99 || below(h, 3)) {
 			change_surroundings(h);
@@ -213,27 +249,41 @@ static void run(struct history *h)
 	bt_arena_fini(&h->source.arena);
 }
 
-static void classes_decide_as_evaluating_every_node_does(void **state)
+static void play(uint32_t history_n, bool roomy)
 {
 	const char *given = getenv("BT_SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260103, placed = 0, refused = 0;
 
-	(void)state;
 	printf("BT_SEED=%" PRIu64 "\n", seed);
-	for (uint64_t i = 0; i < HISTORIES; i++) {
-		struct history h = {.source.rng = {bt_rng_at(seed, i)}};
+	for (uint64_t i = 0; i < history_n; i++) {
+		struct history h = {.source.rng = {bt_rng_at(seed, i)}, .roomy = roomy};
 
 		run(&h);
 		placed += h.placed;
 		refused += h.refused;
 	}
 	printf("%" PRIu64 " placed, %" PRIu64 " refused\n", placed, refused);
-	assert_true(placed > 0 && refused > 0);
+	assert_true(placed > 0 && (refused > 0 || roomy));
+}
+
+static void classes_decide_as_evaluating_every_node_does(void **state)
+{
+	(void)state;
+	play(HISTORIES, false);
+}
+
+static void classes_decide_as_evaluating_does_on_many_nodes(void **state)
+{
+	(void)state;
+	play(HISTORIES / 2, true);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(classes_decide_as_evaluating_every_node_does)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(classes_decide_as_evaluating_every_node_does),
+		cmocka_unit_test(classes_decide_as_evaluating_does_on_many_nodes),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

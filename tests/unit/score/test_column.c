@@ -140,6 +140,60 @@ static void nodes_outside_a_mask_wait_for_one_that_has_them(void **state)
 	bt_mem_free(w);
 }
 
+/* Somebody who follows the flips, as classes do. */
+struct follower {
+	bool refused[NODE_N];
+	uint64_t at;
+	uint64_t followed, recounted;
+};
+
+static void follow(struct follower *f, const struct bt_column *column)
+{
+	if (column->flip_end - f->at > BT_COLUMN_FLIPS) {
+		for (uint32_t i = 0; i < NODE_N; i++) {
+			f->refused[i] = column->value[i] == 0;
+		}
+		f->at = column->flip_end;
+		f->recounted++;
+	}
+	for (; f->at != column->flip_end; f->at++) {
+		uint32_t node = column->flips[f->at % BT_COLUMN_FLIPS];
+
+		f->refused[node] = column->value[node] == 0;
+		f->followed++;
+	}
+}
+
+static void flips_tell_who_began_or_ceased_to_be_refused(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 7};
+	struct world *w = world_create();
+	struct bt_column column = column_of();
+	struct follower f = {0};
+
+	(void)state;
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (int round = 0; round < 2000; round++) {
+		/* Single nodes, so many that words are evaluated as a whole, and more than the journal
+		 * remembers. */
+		for (uint32_t n = bt_rng_below(&rng, round % 7 ? 60 : 3 * JOURNAL_N); n; n--) {
+			change(w, bt_rng_below(&rng, round % 2 ? NODE_N : 64), bt_rng_below(&rng, 20));
+		}
+		bt_column_catch_up(&column, &w->view, NULL);
+		if (bt_rng_below(&rng, 4) == 0) {
+			continue;
+		}
+		follow(&f, &column);
+		for (uint32_t i = 0; i < NODE_N; i++) {
+			assert_int_equal(f.refused[i], column.value[i] == 0);
+		}
+	}
+	assert_true(f.followed > 0 && f.recounted > 0);
+	bt_column_fini(&column);
+	bt_mem_free(w);
+}
+
 static void only_nodes_in_the_journal_are_asked_again(void **state)
 {
 	struct world *w = world_create();
@@ -178,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_column_follows_the_journal_however_far_behind),
 		cmocka_unit_test(nodes_outside_a_mask_wait_for_one_that_has_them),
+		cmocka_unit_test(flips_tell_who_began_or_ceased_to_be_refused),
 		cmocka_unit_test(only_nodes_in_the_journal_are_asked_again),
 		cmocka_unit_test(scores_out_of_range_make_the_column_odd),
 	};

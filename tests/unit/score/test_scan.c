@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -102,6 +103,65 @@ static void the_avx2_version_finds_the_best(void **state)
 #endif
 }
 
+/* ---- classes ---- */
+
+typedef size_t scan_classes_fn(const struct bt_scan_classes *nodes, size_t start);
+typedef size_t find_fn(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);
+
+static void check_classes(scan_classes_fn *scan, find_fn *find)
+{
+	static const uint32_t limits[] = {2, 3, 1000, 32766},
+			      class_ns[] = {1, 2, 16, 17, 32, 33, 64, 65, 300};
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 4};
+	struct columns c = {.a = bt_mem_column(SLOTS_MAX, 2), .b = bt_mem_column(SLOTS_MAX, 2)};
+	uint16_t *of = bt_mem_column(SLOTS_MAX, 2), *totals = bt_mem_column(SLOTS_MAX, 2), worth[320];
+
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (int round = 0; round < 500; round++) {
+		uint32_t class_n = class_ns[bt_rng_below(&rng, 9)], limit = limits[bt_rng_below(&rng, 4)];
+
+		fill(&c, &rng, limit);
+		memset(worth, 0, sizeof(worth));
+		for (uint32_t k = 0; k < class_n; k++) {
+			worth[k] = (uint16_t)(bt_rng_below(&rng, 3) ? bt_rng_below(&rng, limit) : 0);
+		}
+		for (size_t i = 0; i < c.n; i++) {
+			of[i] = (uint16_t)bt_rng_below(&rng, class_n);
+			c.b[i] = worth[of[i]];
+		}
+		const struct bt_scan_classes nodes = {c.a, of, worth, class_n, c.n, totals};
+		for (uint32_t n = 0; n < 20; n++) {
+			size_t start = bt_rng_below(&rng, (uint32_t)c.n);
+			uint16_t wanted = of[bt_rng_below(&rng, (uint32_t)c.n)];
+			size_t at = find(of, c.n, start, wanted);
+
+			assert_int_equal(scan(&nodes, start), plainly(c.a, c.b, c.n, start));
+			for (size_t i = start; i != at; i = i + 1 == c.n ? 0 : i + 1) {
+				assert_int_not_equal(of[i], wanted);
+			}
+			assert_int_equal(of[at], wanted);
+			assert_int_equal(find(of, c.n, start, 301), BT_SCAN_NONE);
+		}
+	}
+	bt_mem_free(c.a);
+	bt_mem_free(c.b);
+	bt_mem_free(of);
+	bt_mem_free(totals);
+}
+
+static void the_chosen_version_looks_up_classes(void **state)
+{
+	(void)state;
+	check_classes(bt_scan_best_of_classes, bt_scan_find);
+}
+
+static void the_portable_version_looks_up_classes(void **state)
+{
+	(void)state;
+	check_classes(bt_scan_best_of_classes_portable, bt_scan_find_portable);
+}
+
 static void nothing_is_found_when_all_are_out(void **state)
 {
 	static uint16_t a[BT_SCAN_STEP], b[BT_SCAN_STEP];
@@ -147,6 +207,8 @@ int main(void)
 		cmocka_unit_test(the_chosen_version_finds_the_best),
 		cmocka_unit_test(the_portable_version_finds_the_best),
 		cmocka_unit_test(the_avx2_version_finds_the_best),
+		cmocka_unit_test(the_chosen_version_looks_up_classes),
+		cmocka_unit_test(the_portable_version_looks_up_classes),
 		cmocka_unit_test(nothing_is_found_when_all_are_out),
 		cmocka_unit_test(every_tied_slot_wins_from_some_start),
 	};
