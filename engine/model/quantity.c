@@ -5,6 +5,7 @@
  */
 #include "engine/model/quantity.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "engine/base/check.h"
@@ -471,6 +472,65 @@ struct bt_quantity bt_quantity_add(struct bt_quantity a, struct bt_quantity b)
 	return (struct bt_quantity){.nano = nano,
 		.nano_exp = a.nano_exp < b.nano_exp ? a.nano_exp : b.nano_exp,
 		.format = a.format};
+}
+
+struct bt_quantity bt_quantity_sub(struct bt_quantity a, struct bt_quantity b)
+{
+	b.nano = -b.nano;
+	/* The most negative mantissa has no opposite; it is held as a big decimal from here on. */
+	b.mantissa = b.mantissa == INT64_MIN ? 0 : -b.mantissa;
+	return bt_quantity_add(a, b);
+}
+
+struct bt_quantity bt_quantity_of_int64(int64_t value, enum bt_quantity_format format)
+{
+	return amount(value, NANO_DIGITS, format);
+}
+
+bool bt_quantity_int64(struct bt_quantity quantity, int64_t *out_value)
+{
+	bool is_amount = quantity.mantissa != 0 || quantity.nano == 0;
+	int64_t value = quantity.mantissa;
+
+	if (!is_amount || quantity.nano_exp < UNIT_EXP) {
+		return false;
+	}
+	uint32_t up = quantity.nano_exp - UNIT_EXP;
+	if (value != 0 && (up >= POW10_N || __builtin_mul_overflow(value, pow10_table[up], &value))) {
+		return false;
+	}
+	*out_value = value;
+	return true;
+}
+
+/* 10^exponent as Go's math.Pow10 works it out. */
+static double go_pow10(int64_t exponent)
+{
+	static const double tens[32] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12,
+		1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27,
+		1e28, 1e29, 1e30, 1e31};
+	static const double steps[10] = {1e0, 1e32, 1e64, 1e96, 1e128, 1e160, 1e192, 1e224, 1e256, 1e288};
+
+	if (exponent < 0) {
+		return 1 / tens[-exponent]; /* a nano is the least */
+	}
+	return exponent > 308 ? HUGE_VAL : steps[exponent / 32] * tens[exponent % 32];
+}
+
+double bt_quantity_approximate(struct bt_quantity quantity)
+{
+	int64_t exponent = (int64_t)quantity.nano_exp - UNIT_EXP;
+	double base = (double)quantity.mantissa;
+
+	if (quantity.mantissa == 0 && quantity.nano != 0) {
+		wide unscaled = quantity.nano;
+
+		for (uint32_t i = 0; i < quantity.nano_exp && unscaled != 0; i++) {
+			unscaled /= 10;
+		}
+		base = (double)unscaled;
+	}
+	return exponent == 0 || base == 0 ? base : base * go_pow10(exponent);
 }
 
 /* Writes a number in decimal at the end of a buffer. Returns where it starts. */

@@ -59,6 +59,21 @@ struct bt_quantity bt_quantity_round_milli(struct bt_quantity quantity);
 /* The sum; a zero takes the other one's format. */
 struct bt_quantity bt_quantity_add(struct bt_quantity a, struct bt_quantity b);
 
+/* The difference; a zero takes the other one's format. */
+struct bt_quantity bt_quantity_sub(struct bt_quantity a, struct bt_quantity b);
+
+/* So many whole units. */
+struct bt_quantity bt_quantity_of_int64(int64_t value, enum bt_quantity_format format);
+
+/*
+ * The amount as resource.Quantity.AsInt64 has it: only what upstream holds as a 64-bit amount of whole units.
+ * Returns : false and nothing in *out_value for fractions, even of zeroes ("0.0"), and for big decimals.
+ */
+bool bt_quantity_int64(struct bt_quantity quantity, int64_t *out_value);
+
+/* The amount as resource.Quantity.AsApproximateFloat64 has it, to the last bit. */
+double bt_quantity_approximate(struct bt_quantity quantity);
+
 static inline bool bt_quantity_is_zero(struct bt_quantity quantity)
 {
 	return quantity.nano == 0;

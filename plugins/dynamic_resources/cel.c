@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Compiling and matching as a whole, and what is worked out once: constant lists, conversions and patterns.
+ * Source: dynamic-resource-allocation/cel/compile.go, v1.36.3; cel-go v0.26, interpreter/decorators.go.
+ */
+#include "plugins/dynamic_resources/cel.h"
+
+#include "plugins/dynamic_resources/cel_int.h"
+#include "engine/base/mem.h"
+
+#define MEMORY_MAX_BYTES ((size_t)4 << 20) /* of one match */
+#define STEPS_MAX	 50000000	   /* of one match: comparisons of elements, steps of patterns */
+
+struct bt_cel {
+	struct bt_arena arena;
+	const struct bt_cel_node *root;
+	uint32_t slot_n;
+};
+
+/* ---- planning ---- */
+
+struct planner {
+	struct bt_cel_compiler *compiler;
+	struct bt_buf *error; /* not empty: planning failed */
+};
+
+static void plan(struct planner *planner, struct bt_cel_node *node);
+
+static void fold_node(struct planner *planner, struct bt_cel_node *node)
+{
+	static const struct bt_cel_device nothing;
+	struct bt_cel_run run = {.device = &nothing,
+		.arena = planner->compiler->arena,
+		.left_steps = STEPS_MAX,
+		.left_bytes = MEMORY_MAX_BYTES};
+	struct bt_cel_value value = bt_cel_eval(&run, node);
+
+	if (value.kind == BT_CEL_K_ERROR) {
+		struct bt_str why = run.cancelled ? bt_str(run.cancelled) : value.text;
+
+		bt_buf_text(planner->error, "program instantiation failed: ");
+		bt_buf_str(planner->error, why);
+		return;
+	}
+	node->kind = BT_CEL_CONST;
+	node->value = value;
+	node->arg_n = 0;
+}
+
+static bool is_conversion(struct bt_str name)
+{
+	static const char *const names[] = {
+		"bool", "bytes", "double", "dyn", "int", "string", "type", "uint"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (bt_str_is(name, names[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void plan_pattern(struct planner *planner, struct bt_cel_node *node)
+{
+	if (node->arg_n < 2 || node->args[1]->kind != BT_CEL_CONST ||
+		node->args[1]->value.kind != BT_CEL_K_STRING) {
+		return;
+	}
+	size_t len = planner->error->len;
+	bt_buf_text(planner->error, "program instantiation failed: ");
+	node->regex =
+		bt_cel_regex_compile(planner->compiler->arena, node->args[1]->value.text, planner->error);
+	if (node->regex) {
+		planner->error->len = len;
+	}
+}
+
+static void plan_in(struct bt_cel_node *node)
+{
+	const struct bt_cel_node *list = node->args[1];
+
+	if (list->kind != BT_CEL_CONST || list->value.kind != BT_CEL_K_LIST) {
+		return;
+	}
+	if (list->value.n == 0) {
+		node->kind = BT_CEL_CONST;
+		node->value = bt_cel_bool(false);
+		node->arg_n = 0;
+		return;
+	}
+	for (uint32_t i = 0; i < list->value.n; i++) {
+		switch (list->value.items->values[i].kind) {
+		case BT_CEL_K_BOOL:
+		case BT_CEL_K_INT:
+		case BT_CEL_K_UINT:
+		case BT_CEL_K_DOUBLE:
+		case BT_CEL_K_STRING:
+			break;
+		default:
+			return;
+		}
+	}
+	node->form = BT_CEL_IN_CONST;
+}
+
+static void plan(struct planner *planner, struct bt_cel_node *node)
+{
+	bool constant = true;
+
+	if (node->stage == BT_CEL_PLANNED) {
+		return;
+	}
+	node->stage = BT_CEL_PLANNED;
+	for (uint32_t i = 0; i < node->arg_n && planner->error->len == 0; i++) {
+		plan(planner, node->args[i]);
+		constant &= node->args[i]->kind == BT_CEL_CONST;
+	}
+	if (planner->error->len) {
+		return;
+	}
+	if (node->kind == BT_CEL_LIST || node->kind == BT_CEL_MAP) {
+		if (constant) {
+			fold_node(planner, node);
+		}
+	} else if (node->kind == BT_CEL_CALL && node->form == BT_CEL_FUNCTION) {
+		if (constant && node->arg_n == 1 && is_conversion(node->name)) {
+			fold_node(planner, node);
+		} else if (bt_str_is(node->name, "@in")) {
+			plan_in(node);
+		} else if (bt_str_is(node->name, "matches") || bt_str_is(node->name, "find") ||
+			   bt_str_is(node->name, "findAll")) {
+			plan_pattern(planner, node);
+		}
+	}
+}
+
+/* ---- compiling ---- */
+
+static struct bt_cel_node *compile(struct bt_cel_compiler *compiler, struct bt_buf *error)
+{
+	struct planner planner = {.compiler = compiler, .error = &(struct bt_buf){0}};
+	struct bt_cel_node *root = NULL;
+
+	if (compiler->source.len > BT_CEL_EXPRESSION_MAX) {
+		bt_buf_printf(error, "compilation failed: expression of %zu bytes exceeds limit of %d",
+			compiler->source.len, BT_CEL_EXPRESSION_MAX);
+		return NULL;
+	}
+	root = bt_cel_parse(compiler);
+	if (root) {
+		bt_cel_check(compiler, root);
+	}
+	if (compiler->error_n) {
+		bt_buf_text(error, "compilation failed: ");
+		bt_cel_show_errors(compiler, error);
+		return NULL;
+	}
+	if (root->type->kind != BT_CEL_K_BOOL && root->type->kind != BT_CEL_K_ANY) {
+		bt_buf_text(error, "must evaluate to bool or the unknown type, not ");
+		bt_cel_type_name(root->type, error);
+		return NULL;
+	}
+	plan(&planner, root);
+	if (planner.error->len) {
+		bt_buf_str(error, bt_buf_view(planner.error));
+		root = NULL;
+	}
+	bt_buf_fini(planner.error);
+	return root;
+}
+
+struct bt_cel *bt_cel_compile(struct bt_str expression, unsigned features, struct bt_buf *error)
+{
+	struct bt_cel *cel = bt_mem_zalloc(1, sizeof(*cel));
+	struct bt_cel_compiler compiler = {.arena = &cel->arena, .features = features};
+
+	compiler.source.len = expression.len;
+	compiler.source.ptr =
+		bt_arena_copy(&cel->arena, expression.ptr ? expression.ptr : "", expression.len);
+	cel->root = compile(&compiler, error);
+	cel->slot_n = compiler.slot_n;
+	if (!cel->root) {
+		bt_cel_destroy(cel);
+		return NULL;
+	}
+	return cel;
+}
+
+void bt_cel_destroy(struct bt_cel *cel)
+{
+	if (cel) {
+		bt_arena_fini(&cel->arena);
+		bt_mem_free(cel);
+	}
+}
+
+/* ---- matching ---- */
+
+/* What Go says when the value is not a bool. */
+static void write_not_bool(const struct bt_cel_value *value, struct bt_buf *error)
+{
+	static const char *const texts[BT_CEL_K_N] = {
+		[BT_CEL_K_NULL] = "type conversion error from 'null_type' to 'bool'",
+		[BT_CEL_K_INT] = "unsupported type conversion from 'int' to bool",
+		[BT_CEL_K_UINT] = "unsupported type conversion from 'uint' to bool",
+		[BT_CEL_K_DOUBLE] = "type conversion error from Double to 'bool'",
+		[BT_CEL_K_STRING] = "unsupported native conversion from string to 'bool'",
+		[BT_CEL_K_BYTES] = "type conversion error from Bytes to 'bool'",
+		[BT_CEL_K_LIST] = "type conversion error from list to 'bool'",
+		[BT_CEL_K_MAP] = "type conversion error from map to 'bool'",
+		[BT_CEL_K_TYPE] = "type conversion not supported for 'type'",
+		[BT_CEL_K_OPTIONAL] = "optional.none() dereference",
+		[BT_CEL_K_QUANTITY] = "type conversion error from 'Quantity' to 'bool'",
+		[BT_CEL_K_SEMVER] = "type conversion error from 'Semver' to 'bool'"};
+	const char *text = texts[value->kind];
+
+	bt_buf_printf(error, "CEL result of type %s could not be converted to bool: %s",
+		bt_cel_kind_name(value->kind), text ? text : "unsupported");
+}
+
+enum bt_cel_result bt_cel_match_cost(const struct bt_cel *cel, const struct bt_cel_device *device,
+	struct bt_cel_scratch *scratch, struct bt_buf *error, uint64_t *out_cost)
+{
+	struct bt_cel_run run = {.device = device,
+		.arena = &scratch->arena,
+		.left_steps = STEPS_MAX,
+		.left_bytes = MEMORY_MAX_BYTES};
+
+	*out_cost = 0;
+	if (device->invalid.len) {
+		bt_buf_str(error, device->invalid);
+		return BT_CEL_ERROR;
+	}
+	bt_arena_reset(&scratch->arena);
+	if (cel->slot_n) {
+		run.locals = bt_arena_alloc(&scratch->arena, cel->slot_n * sizeof(*run.locals), 8);
+	}
+	struct bt_cel_value value = bt_cel_eval(&run, cel->root);
+	*out_cost = run.cost;
+	if (run.cancelled) {
+		bt_buf_text(error, run.cancelled);
+		return BT_CEL_ERROR;
+	}
+	if (value.kind == BT_CEL_K_ERROR) {
+		bt_buf_str(error, value.text);
+		return BT_CEL_ERROR;
+	}
+	/* A bool within an optional is taken out. */
+	if (value.kind == BT_CEL_K_OPTIONAL && value.optional) {
+		value = *value.optional;
+	}
+	if (value.kind != BT_CEL_K_BOOL) {
+		write_not_bool(&value, error);
+		return BT_CEL_ERROR;
+	}
+	return value.boolean ? BT_CEL_TRUE : BT_CEL_FALSE;
+}
+
+enum bt_cel_result bt_cel_match(const struct bt_cel *cel, const struct bt_cel_device *device,
+	struct bt_cel_scratch *scratch, struct bt_buf *error)
+{
+	uint64_t cost;
+
+	return bt_cel_match_cost(cel, device, scratch, error, &cost);
+}
+
+void bt_cel_scratch_fini(struct bt_cel_scratch *scratch)
+{
+	bt_arena_fini(&scratch->arena);
+}
+
+void bt_cel_split_name(
+	struct bt_str qualified, struct bt_str driver, struct bt_str *out_domain, struct bt_str *out_name)
+{
+	size_t slash = bt_str_find(qualified, '/', 0);
+
+	if (slash == qualified.len) {
+		*out_domain = driver;
+		*out_name = qualified;
+		return;
+	}
+	*out_domain = bt_str_sub(qualified, 0, slash);
+	*out_name = bt_str_sub(qualified, slash + 1, qualified.len);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Device selectors: expressions of the Common Expression Language over one device, as DeviceClasses and
+ * requests carry them. Compiling checks types as upstream does; matching allocates nothing once the scratch
+ * has grown. Source: dynamic-resource-allocation/cel and cel-go v0.26, Kubernetes v1.36.3.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "engine/base/compiler.h"
+#include "engine/base/str.h"
+#include "engine/model/quantity.h"
+
+/* Longer expressions are refused (CELSelectorExpressionMaxLength). */
+#define BT_CEL_EXPRESSION_MAX 10240
+
+/* A match that costs more fails (CELSelectorExpressionMaxCost), in units of cel-go's cost tracker. */
+#define BT_CEL_COST_MAX 1000000
+
+struct bt_cel;
+
+/* A semantic version; pre and build view the text that was parsed, without their - and +. */
+struct bt_cel_semver {
+	uint64_t major, minor, patch;
+	struct bt_str pre, build;
+};
+
+enum bt_cel_attribute_kind { BT_CEL_INT, BT_CEL_BOOL, BT_CEL_STRING, BT_CEL_VERSION };
+
+struct bt_cel_attribute {
+	struct bt_str domain, name;
+	enum bt_cel_attribute_kind kind;
+	union {
+		int64_t integer;
+		bool boolean;
+		struct bt_str string;
+		struct bt_cel_semver version;
+	};
+};
+
+struct bt_cel_capacity {
+	struct bt_str domain, name;
+	struct bt_quantity value;
+};
+
+/* What an expression sees. It owns nothing; a pair of domain and name occurs once. */
+struct bt_cel_device {
+	struct bt_str driver;
+	const struct bt_cel_attribute *attributes;
+	const struct bt_cel_capacity *capacity;
+	uint32_t attribute_n, capacity_n;
+	bool allow_multiple_allocations;
+	/*
+	 * Not empty: the device cannot be shown to expressions, and every match fails with this text:
+	 * upstream says "attribute NAME: unsupported attribute value" of a value of no known type, and
+	 * "attribute NAME: parse semantic version: WHY" of a version that bt_cel_semver_parse refuses.
+	 */
+	struct bt_str invalid;
+};
+
+enum bt_cel_result { BT_CEL_FALSE, BT_CEL_TRUE, BT_CEL_ERROR };
+
+/* Memory for matching, kept from match to match. Zeroes are an empty one. One thread at a time. */
+struct bt_cel_scratch {
+	struct bt_arena arena;
+};
+
+/* Which gates change the language. */
+enum bt_cel_feature {
+	BT_CEL_CONSUMABLE_CAPACITY = 1 /* DRAConsumableCapacity: device.allowMultipleAllocations exists */
+};
+
+/*
+ * Compiles an expression that must evaluate to bool. features is a set of bt_cel_feature.
+ * Context : any thread; allocates.
+ * Returns : the compiled expression, immutable; or NULL, and the error as upstream words it in *error.
+ * Owns    : the caller destroys it with bt_cel_destroy; the text is not needed afterwards.
+ */
+struct bt_cel *bt_cel_compile(struct bt_str expression, unsigned features, struct bt_buf *error);
+
+/* NULL is fine. */
+void bt_cel_destroy(struct bt_cel *cel);
+
+/*
+ * Whether the device matches. The answer depends on the arguments alone; cost, depth and memory are bounded.
+ * Context : any thread, with a scratch of its own; allocates only to grow scratch, and to write an error.
+ * Returns : BT_CEL_ERROR with the error as cel-go words it appended to *error, such as "no such key: x".
+ */
+enum bt_cel_result bt_cel_match(const struct bt_cel *cel, const struct bt_cel_device *device,
+	struct bt_cel_scratch *scratch, struct bt_buf *error) BT_MUST_CHECK;
+
+void bt_cel_scratch_fini(struct bt_cel_scratch *scratch);
+
+/* The cost of the last match with this scratch is not kept; this asks for it. *out_cost is set always. */
+enum bt_cel_result bt_cel_match_cost(const struct bt_cel *cel, const struct bt_cel_device *device,
+	struct bt_cel_scratch *scratch, struct bt_buf *error, uint64_t *out_cost) BT_MUST_CHECK;
+
+/*
+ * Splits the qualified name of an attribute or capacity at its first '/'. Without one the domain is that of
+ * the driver. Context: any thread; no allocation.
+ */
+void bt_cel_split_name(
+	struct bt_str qualified, struct bt_str driver, struct bt_str *out_domain, struct bt_str *out_name);
+
+/*
+ * Reads MAJOR.MINOR.PATCH with optional -PRE and +BUILD, strictly.
+ * Context : any thread; allocates only to write an error.
+ * Returns : false with upstream's words appended to *error; error may be NULL.
+ */
+bool bt_cel_semver_parse(struct bt_str text, struct bt_cel_semver *out_version, struct bt_buf *error);
+
+/* Negative, 0 or positive as a is older than, equal to or newer than b. Builds do not count. */
+int bt_cel_semver_cmp(const struct bt_cel_semver *a, const struct bt_cel_semver *b);

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Evaluates a checked expression over a device and keeps account of what it costs, as upstream's tracker
+ * does. Source: cel-go v0.26, interpreter: interpretable.go, attributes.go, runtimecost.go.
+ */
+#include "plugins/dynamic_resources/cel_int.h"
+
+#define ARGS_MAX  4
+#define LIST_COST 10
+#define MAP_COST  30
+
+static inline bool is_error(const struct bt_cel_value *value)
+{
+	return value->kind == BT_CEL_K_ERROR;
+}
+
+static inline bool is_true(const struct bt_cel_value *value)
+{
+	return value->kind == BT_CEL_K_BOOL && value->boolean;
+}
+
+static inline bool is_false(const struct bt_cel_value *value)
+{
+	return value->kind == BT_CEL_K_BOOL && !value->boolean;
+}
+
+static inline struct bt_cel_value none(void)
+{
+	return (struct bt_cel_value){.kind = BT_CEL_K_OPTIONAL};
+}
+
+static inline void charge(struct bt_cel_run *run, uint64_t cost)
+{
+	run->cost += cost;
+	if (run->cost > BT_CEL_COST_MAX && !run->cancelled) {
+		run->cancelled = bt_cel_cost_text;
+	}
+}
+
+/* Whether the node is a link of a chain of selections, or the variable at its start. */
+static bool is_attribute(const struct bt_cel_node *node)
+{
+	return node->kind == BT_CEL_IDENT || (node->kind == BT_CEL_SELECT && !node->test_only) ||
+	       (node->kind == BT_CEL_CALL && node->form >= BT_CEL_INDEX && node->form <= BT_CEL_OPT_SELECT);
+}
+
+static struct bt_cel_value eval_attribute(
+	struct bt_cel_run *run, const struct bt_cel_node *node, bool counted);
+
+static struct bt_cel_value eval_ident(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	if (node->slot == BT_CEL_NO_SLOT) {
+		return (struct bt_cel_value){.kind = BT_CEL_K_MAP, .view = BT_CEL_DEVICE};
+	}
+	struct bt_cel_local *local = &run->locals[node->slot];
+	if (local->init) {
+		const struct bt_cel_node *init = local->init;
+
+		local->init = NULL;
+		struct bt_cel_value value = bt_cel_eval(run, init);
+		*local = (struct bt_cel_local){.value = value};
+	}
+	return local->value;
+}
+
+/* A key in the text of an error. */
+static struct bt_cel_value fail_key(struct bt_cel_run *run, const char *what, const struct bt_cel_value *key)
+{
+	if (key->kind == BT_CEL_K_STRING) {
+		return bt_cel_fail(run, "%s: %.*s", what, BT_STR_ARG(key->text));
+	}
+	struct bt_buf text = {0};
+	bt_cel_print(key, &text);
+	struct bt_cel_value error =
+		bt_cel_fail(run, "%s: %.*s", what, (int)text.len, text.ptr ? text.ptr : "");
+	bt_buf_fini(&text);
+	return error;
+}
+
+/* What object has at key; *out_present is false when it has nothing there and test is set. */
+static struct bt_cel_value qualify(struct bt_cel_run *run, const struct bt_cel_value *object,
+	const struct bt_cel_value *key, bool test, bool *out_present)
+{
+	struct bt_cel_value value = {.kind = BT_CEL_K_ERROR};
+	int64_t index;
+
+	*out_present = true;
+	if (object->kind == BT_CEL_K_MAP) {
+		value = bt_cel_find(run, object, key);
+		if (!is_error(&value)) {
+			return value;
+		}
+	} else if (object->kind == BT_CEL_K_LIST) {
+		if (!bt_cel_to_index(run, key, &index, &value)) {
+			return value;
+		}
+		if (index >= 0 && index < object->n) {
+			return object->items->values[index];
+		}
+	}
+	if (test) {
+		*out_present = false;
+		return value;
+	}
+	return fail_key(run, object->kind == BT_CEL_K_LIST ? "index out of bounds" : "no such key", key);
+}
+
+/* The key of a link. */
+static struct bt_cel_value eval_key(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	if (node->kind == BT_CEL_SELECT) {
+		return bt_cel_text(node->name);
+	}
+	const struct bt_cel_node *index = node->args[1];
+	if (index->kind == BT_CEL_CONST) {
+		return index->value;
+	}
+	struct bt_cel_value key =
+		is_attribute(index) ? eval_attribute(run, index, false) : bt_cel_eval(run, index);
+	switch (key.kind) {
+	case BT_CEL_K_ERROR:
+	case BT_CEL_K_STRING:
+	case BT_CEL_K_INT:
+	case BT_CEL_K_UINT:
+	case BT_CEL_K_BOOL:
+	case BT_CEL_K_DOUBLE:
+		return key;
+	default:
+		return bt_cel_fail(run, "invalid qualifier type: %s", bt_cel_kind_name(key.kind));
+	}
+}
+
+/*
+ * What the operand of a link stands for. *optional is set when the chain has become optional; *out_none, when
+ * it ends in nothing.
+ */
+static struct bt_cel_value resolve(
+	struct bt_cel_run *run, const struct bt_cel_node *node, bool *optional, bool *out_none);
+
+static struct bt_cel_value resolve_operand(
+	struct bt_cel_run *run, const struct bt_cel_node *operand, bool *optional, bool *out_none)
+{
+	if (is_attribute(operand) && operand->kind != BT_CEL_IDENT) {
+		return resolve(run, operand, optional, out_none);
+	}
+	struct bt_cel_value value =
+		operand->kind == BT_CEL_IDENT ? eval_ident(run, operand) : bt_cel_eval(run, operand);
+	if (value.kind == BT_CEL_K_OPTIONAL) {
+		*optional = true;
+		*out_none = value.optional == NULL;
+		return value.optional ? *value.optional : value;
+	}
+	return value;
+}
+
+static struct bt_cel_value resolve(
+	struct bt_cel_run *run, const struct bt_cel_node *node, bool *optional, bool *out_none)
+{
+	struct bt_cel_value object = resolve_operand(run, node->args[0], optional, out_none);
+	bool present;
+
+	if (is_error(&object) || *out_none) {
+		return object;
+	}
+	struct bt_cel_value key = eval_key(run, node);
+	if (is_error(&key)) {
+		return key;
+	}
+	*optional |= node->kind == BT_CEL_CALL && node->form != BT_CEL_INDEX;
+	struct bt_cel_value value = qualify(run, &object, &key, *optional, &present);
+	if (!present) {
+		*out_none = true;
+		return none();
+	}
+	charge(run, 1);
+	return value;
+}
+
+static struct bt_cel_value make_optional(struct bt_cel_run *run, const struct bt_cel_value *value)
+{
+	struct bt_cel_value *copy = bt_cel_alloc(run, sizeof(*copy));
+
+	if (!copy) {
+		return (struct bt_cel_value){.kind = BT_CEL_K_ERROR};
+	}
+	*copy = *value;
+	return (struct bt_cel_value){.kind = BT_CEL_K_OPTIONAL, .optional = copy};
+}
+
+/* counted: the start of the chain costs one, as everywhere but in branches and indices. */
+static struct bt_cel_value eval_attribute(
+	struct bt_cel_run *run, const struct bt_cel_node *node, bool counted)
+{
+	bool optional = false;
+	bool is_none = false;
+
+	if (node->kind == BT_CEL_IDENT) {
+		charge(run, counted);
+		return eval_ident(run, node);
+	}
+	struct bt_cel_value value = resolve(run, node, &optional, &is_none);
+	charge(run, counted);
+	if (is_error(&value) || !optional) {
+		return value;
+	}
+	return is_none ? none() : make_optional(run, &value);
+}
+
+static struct bt_cel_value eval_test(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	bool optional = false;
+	bool is_none = false;
+	bool present;
+
+	struct bt_cel_value object = resolve_operand(run, node->args[0], &optional, &is_none);
+	if (is_error(&object)) {
+		return object;
+	}
+	if (is_none) {
+		return bt_cel_bool(false);
+	}
+	struct bt_cel_value key = bt_cel_text(node->name);
+	struct bt_cel_value value = qualify(run, &object, &key, true, &present);
+	charge(run, 1);
+	if (present && is_error(&value)) {
+		return value;
+	}
+	return bt_cel_bool(present);
+}
+
+/* One false makes "and" false, one true makes "or" true, whatever fails beside it. */
+static struct bt_cel_value eval_logic(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	bool or = node->form == BT_CEL_OR;
+	struct bt_cel_value result = bt_cel_bool(! or);
+
+	for (uint32_t i = 0; i < node->arg_n; i++) {
+		struct bt_cel_value value = bt_cel_eval(run, node->args[i]);
+
+		if (or ? is_true(&value) : is_false(&value)) {
+			return value;
+		}
+		if (value.kind != BT_CEL_K_BOOL && !is_error(&result)) {
+			result = is_error(&value) ? value : bt_cel_no_overload();
+		}
+	}
+	return result;
+}
+
+static struct bt_cel_value eval_branch(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	return is_attribute(node) ? eval_attribute(run, node, false) : bt_cel_eval(run, node);
+}
+
+static struct bt_cel_value eval_conditional(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	struct bt_cel_value condition = bt_cel_eval(run, node->args[0]);
+
+	if (condition.kind != BT_CEL_K_BOOL) {
+		return is_error(&condition) ? condition : bt_cel_no_overload();
+	}
+	return eval_branch(run, node->args[condition.boolean ? 1 : 2]);
+}
+
+static struct bt_cel_value eval_equality(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	static const struct bt_cel_overload smaller = {.cost = BT_CEL_COST_SMALLER};
+	struct bt_cel_value sides[2] = {bt_cel_eval(run, node->args[0]), bt_cel_eval(run, node->args[1])};
+
+	if (is_error(&sides[0])) {
+		return sides[0];
+	}
+	if (is_error(&sides[1])) {
+		return sides[1];
+	}
+	struct bt_cel_value equal = bt_cel_equal(run, &sides[0], &sides[1]);
+	charge(run, bt_cel_call_cost(&smaller, true, sides, 2, &equal, run->device));
+	/* What cannot be compared is not equal. */
+	return node->form == BT_CEL_EQUAL ? equal : bt_cel_bool(!is_true(&equal));
+}
+
+static struct bt_cel_value eval_or_value(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	struct bt_cel_value left = bt_cel_eval(run, node->args[0]);
+
+	if (left.kind != BT_CEL_K_OPTIONAL) {
+		return left;
+	}
+	if (!left.optional) {
+		return bt_cel_eval(run, node->args[1]);
+	}
+	return node->form == BT_CEL_OPT_OR ? left : *left.optional;
+}
+
+/* Membership in a list that is known beforehand. */
+static struct bt_cel_value eval_in_const(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	struct bt_cel_value value = bt_cel_eval(run, node->args[0]);
+	const struct bt_cel_value *list = &node->args[1]->value;
+
+	if (is_error(&value)) {
+		return value;
+	}
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (bt_cel_is_true_equal(run, &list->items->values[i], &value)) {
+			return bt_cel_bool(true);
+		}
+	}
+	return bt_cel_bool(false);
+}
+
+/* No overload takes these values. */
+static struct bt_cel_value refuse(
+	struct bt_cel_run *run, const char *name, const struct bt_cel_value *args, uint32_t arg_n)
+{
+	struct bt_buf text = {0};
+
+	for (uint32_t i = 0; i < arg_n; i++) {
+		bt_buf_text(&text, i ? ", " : "");
+		bt_buf_text(&text, bt_cel_kind_name(args[i].kind));
+	}
+	struct bt_cel_value error =
+		bt_cel_fail(run, "no such overload: %s(%.*s)", name, (int)text.len, text.ptr ? text.ptr : "");
+	bt_buf_fini(&text);
+	return error;
+}
+
+/* The constant pattern stands in the place of the pattern argument. */
+static struct bt_cel_value call_with_regex(
+	struct bt_cel_run *run, const struct bt_cel_node *node, struct bt_cel_value *args)
+{
+	if (args[0].kind != BT_CEL_K_STRING) {
+		return bt_cel_no_overload();
+	}
+	struct bt_cel_value pattern = args[1];
+	args[1] = (struct bt_cel_value){.kind = BT_CEL_K_DYN, .regex = node->regex};
+	struct bt_cel_value result = node->overloads->call(run, args, node->arg_n);
+	args[1] = pattern;
+	return result;
+}
+
+static struct bt_cel_value eval_function(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	const struct bt_cel_overload *first = node->overloads;
+	const struct bt_cel_overload *overload = first;
+	struct bt_cel_value args[ARGS_MAX];
+	struct bt_cel_value result;
+
+	for (uint32_t i = 0; i < node->arg_n; i++) {
+		args[i] = bt_cel_eval(run, node->args[i]);
+		if (is_error(&args[i])) {
+			return args[i];
+		}
+	}
+	if (node->regex) {
+		result = call_with_regex(run, node, args);
+	} else if (first->loose) {
+		result = first->call(run, args, node->arg_n);
+	} else {
+		while (overload->name && strcmp(overload->name, first->name) == 0 &&
+			!bt_cel_takes(overload, args, node->arg_n)) {
+			overload++;
+		}
+		result = overload->name && strcmp(overload->name, first->name) == 0
+				 ? overload->call(run, args, node->arg_n)
+				 : refuse(run, first->name, args, node->arg_n);
+	}
+	overload = node->overload ? node->overload : first;
+	charge(run,
+		bt_cel_call_cost(overload, node->overload != NULL, args, node->arg_n, &result, run->device));
+	return result;
+}
+
+static struct bt_cel_value eval_call(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	struct bt_cel_value value;
+
+	switch ((enum bt_cel_form)node->form) {
+	case BT_CEL_FUNCTION:
+		return eval_function(run, node);
+	case BT_CEL_AND:
+	case BT_CEL_OR:
+		return eval_logic(run, node);
+	case BT_CEL_CONDITIONAL:
+		return eval_conditional(run, node);
+	case BT_CEL_EQUAL:
+	case BT_CEL_NOT_EQUAL:
+		return eval_equality(run, node);
+	case BT_CEL_INDEX:
+	case BT_CEL_OPT_INDEX:
+	case BT_CEL_OPT_SELECT:
+		return eval_attribute(run, node, true);
+	case BT_CEL_OPT_OR:
+	case BT_CEL_OPT_OR_VALUE:
+		return eval_or_value(run, node);
+	case BT_CEL_NOT_STRICTLY_FALSE:
+		value = bt_cel_eval(run, node->args[0]);
+		charge(run, 1);
+		return value.kind == BT_CEL_K_BOOL ? value : bt_cel_bool(true);
+	case BT_CEL_IN_CONST:
+		return eval_in_const(run, node);
+	}
+	return bt_cel_no_overload();
+}
+
+/* The element that an optional one stands for; false: none, or *value is an error. */
+static bool take_optional(struct bt_cel_run *run, const struct bt_cel_value *key, struct bt_cel_value *value)
+{
+	if (value->kind == BT_CEL_K_OPTIONAL) {
+		if (!value->optional) {
+			return false;
+		}
+		*value = *value->optional;
+		return true;
+	}
+	struct bt_buf text = {0};
+	if (key) {
+		bt_buf_text(&text, "cannot initialize optional entry '");
+		bt_cel_print(key, &text);
+		bt_buf_text(&text, "' from non-optional value ");
+	} else {
+		bt_buf_text(&text, "cannot initialize optional list element from non-optional value ");
+	}
+	bt_cel_print(value, &text);
+	*value = bt_cel_fail(run, "%.*s", (int)text.len, text.ptr);
+	bt_buf_fini(&text);
+	return false;
+}
+
+static struct bt_cel_value eval_list(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	struct bt_cel_value list = bt_cel_new_list(run, node->arg_n);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < node->arg_n && !is_error(&list); i++) {
+		struct bt_cel_value value = bt_cel_eval(run, node->args[i]);
+
+		if (is_error(&value)) {
+			return value;
+		}
+		if (node->optional && node->optional[i] && !take_optional(run, NULL, &value)) {
+			if (is_error(&value)) {
+				return value;
+			}
+			continue;
+		}
+		list.items->values[n++] = value;
+	}
+	if (!is_error(&list)) {
+		list.n = n;
+		if (list.items) {
+			list.items->used_n = n;
+		}
+		charge(run, LIST_COST);
+	}
+	return list;
+}
+
+/* The place of a key among those set so far, or behind them. */
+static uint32_t place_of(
+	struct bt_cel_run *run, const struct bt_cel_value *map, const struct bt_cel_value *key)
+{
+	uint32_t ix = 0;
+
+	while (ix < map->n && (map->items->values[2 * ix].kind != key->kind ||
+				      !bt_cel_is_true_equal(run, &map->items->values[2 * ix], key))) {
+		ix++;
+	}
+	return ix;
+}
+
+static void set_entry(struct bt_cel_run *run, struct bt_cel_value *map, const struct bt_cel_value *key,
+	const struct bt_cel_value *value)
+{
+	uint32_t ix = place_of(run, map, key);
+
+	map->items->values[2 * ix] = *key;
+	map->items->values[2 * ix + 1] = *value;
+	map->n += ix == map->n;
+}
+
+static void remove_entry(struct bt_cel_run *run, struct bt_cel_value *map, const struct bt_cel_value *key)
+{
+	uint32_t ix = place_of(run, map, key);
+
+	if (ix < map->n) {
+		map->n--;
+		memmove(&map->items->values[2 * ix], &map->items->values[2 * ix + 2],
+			2 * (size_t)(map->n - ix) * sizeof(*key));
+	}
+}
+
+static struct bt_cel_value eval_map(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	struct bt_cel_value map = bt_cel_new_list(run, node->arg_n);
+
+	if (is_error(&map)) {
+		return map;
+	}
+	map.kind = BT_CEL_K_MAP;
+	map.n = 0;
+	for (uint32_t i = 0; i + 1 < node->arg_n; i += 2) {
+		struct bt_cel_value key = bt_cel_eval(run, node->args[i]);
+
+		if (is_error(&key)) {
+			return key;
+		}
+		struct bt_cel_value value = bt_cel_eval(run, node->args[i + 1]);
+		if (is_error(&value)) {
+			return value;
+		}
+		if (node->optional && node->optional[i + 1] && !take_optional(run, &key, &value)) {
+			if (is_error(&value)) {
+				return value;
+			}
+			remove_entry(run, &map, &key);
+			continue;
+		}
+		set_entry(run, &map, &key, &value);
+	}
+	charge(run, MAP_COST);
+	return map;
+}
+
+/* How Go calls the value's type. */
+static const char *go_type(const struct bt_cel_value *value)
+{
+	static const char *const names[BT_CEL_K_N] = {[BT_CEL_K_NULL] = "types.Null",
+		[BT_CEL_K_BOOL] = "types.Bool",
+		[BT_CEL_K_INT] = "types.Int",
+		[BT_CEL_K_UINT] = "types.Uint",
+		[BT_CEL_K_DOUBLE] = "types.Double",
+		[BT_CEL_K_STRING] = "types.String",
+		[BT_CEL_K_BYTES] = "types.Bytes",
+		[BT_CEL_K_TYPE] = "*types.Type",
+		[BT_CEL_K_OPTIONAL] = "*types.Optional",
+		[BT_CEL_K_QUANTITY] = "cel.Quantity",
+		[BT_CEL_K_SEMVER] = "cel.Semver"};
+
+	if (value->kind == BT_CEL_K_QUANTITY && value->view) {
+		return "*cel.Quantity";
+	}
+	return names[value->kind] ? names[value->kind] : "types.Unknown";
+}
+
+static struct bt_cel_value eval_fold(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	struct bt_cel_value range = bt_cel_eval(run, node->args[BT_CEL_RANGE]);
+	struct bt_cel_local *accu = &run->locals[node->slot];
+	struct bt_cel_local *variable = &run->locals[node->slot + 1];
+
+	if (range.kind == BT_CEL_K_MAP) {
+		range = bt_cel_keys(run, &range);
+	}
+	if (is_error(&range)) {
+		return range;
+	}
+	if (range.kind != BT_CEL_K_LIST) {
+		return bt_cel_fail(run, "got '%s', expected iterable type", go_type(&range));
+	}
+	/* The start value is worked out when first asked for. */
+	*accu = (struct bt_cel_local){.init = node->args[BT_CEL_INIT]};
+	for (uint32_t i = 0; i < range.n && !run->cancelled; i++) {
+		*variable = (struct bt_cel_local){.value = range.items->values[i]};
+		struct bt_cel_value goes_on = bt_cel_eval(run, node->args[BT_CEL_CONDITION]);
+		if (is_false(&goes_on)) {
+			break;
+		}
+		struct bt_cel_value value = bt_cel_eval(run, node->args[BT_CEL_STEP]);
+		*accu = (struct bt_cel_local){.value = value};
+		bt_cel_step(run, 1);
+	}
+	return bt_cel_eval(run, node->args[BT_CEL_RESULT]);
+}
+
+struct bt_cel_value bt_cel_eval(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	if (run->cancelled) {
+		return (struct bt_cel_value){.kind = BT_CEL_K_ERROR};
+	}
+	switch ((enum bt_cel_node_kind)node->kind) {
+	case BT_CEL_CONST:
+		return node->value;
+	case BT_CEL_IDENT:
+		return eval_attribute(run, node, true);
+	case BT_CEL_SELECT:
+		return node->test_only ? eval_test(run, node) : eval_attribute(run, node, true);
+	case BT_CEL_CALL:
+		return eval_call(run, node);
+	case BT_CEL_LIST:
+		return eval_list(run, node);
+	case BT_CEL_MAP:
+		return eval_map(run, node);
+	case BT_CEL_FOLD:
+		return eval_fold(run, node);
+	}
+	return bt_cel_no_overload();
+}
