@@ -130,6 +130,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	}
 	bt_map_fini(&engine->hopeless_ixs);
 	bt_mem_free(engine->hopeless);
+	bt_mem_free(engine->unpromised);
 	bt_queue_destroy(engine->queue);
 	bt_cache_destroy(engine->cache);
 	bt_mem_free(engine->lanes);

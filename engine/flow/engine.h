@@ -68,6 +68,9 @@ struct bt_decision {
 	uint32_t nominated_ix;
 	const struct bt_victim *victims;
 	uint32_t victim_n;
+	/* Pods of lower priority that were promised that node and are so no longer. Valid as victims. */
+	const uint32_t *unpromised;
+	uint32_t unpromised_n;
 };
 
 /* What a plugin had against all nodes, or against one. */

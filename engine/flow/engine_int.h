@@ -45,6 +45,8 @@ struct bt_engine {
 	struct bt_preempt_notes notes[BT_NOTES_N]; /* the one for a kind of pods is found by a hash */
 	struct bt_hopeless *hopeless; /* pods that need not try to preempt, by signature and priority */
 	size_t hopeless_n, hopeless_cap;
+	uint32_t *unpromised; /* of the last decision */
+	size_t unpromised_cap;
 	struct bt_map hopeless_ixs;
 	struct bt_engine_counts counts;
 };

@@ -97,16 +97,21 @@ static bool preemption_is_idle(struct bt_engine *engine, const struct bt_lane *l
 }
 
 /* Lower pods that were promised the node have to look for another one. */
-static void take_promises_back(struct bt_engine *engine, uint32_t node_ix, int32_t priority)
+static void take_promises_back(struct bt_engine *engine, uint32_t node_ix, struct bt_decision *decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
+	int32_t priority = bt_ledger_pod(ledger, decision->pod_ix)->priority;
 
 	for (uint32_t next, i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD; i = next) {
 		next = bt_ledger_next(ledger, i);
 		if (bt_ledger_pod(ledger, i)->priority < priority) {
 			bt_ledger_nominate(ledger, i, BT_NO_NODE);
+			engine->unpromised = bt_mem_grow(engine->unpromised, decision->unpromised_n,
+				&engine->unpromised_cap, sizeof(*engine->unpromised));
+			engine->unpromised[decision->unpromised_n++] = i;
 		}
 	}
+	decision->unpromised = engine->unpromised;
 }
 
 static void promise(struct bt_engine *engine, struct bt_decision *decision)
@@ -117,7 +122,7 @@ static void promise(struct bt_engine *engine, struct bt_decision *decision)
 	decision->nominated_ix = preemption->node_ix;
 	decision->victims = preemption->victims;
 	decision->victim_n = preemption->victim_n;
-	take_promises_back(engine, preemption->node_ix, bt_ledger_pod(ledger, decision->pod_ix)->priority);
+	take_promises_back(engine, preemption->node_ix, decision);
 	bt_ledger_nominate(ledger, decision->pod_ix, preemption->node_ix);
 	engine->counts.preemption_n++;
 }

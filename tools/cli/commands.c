@@ -81,6 +81,13 @@ static const struct bt_option simulate_options[] = {
 		.help = "Write every decision to FILE, or to standard output when it is -, one JSON document "
 			"a "
 			"line, in the order in which they were made."},
+	{.name = "events",
+		.type = BT_OPTION_TEXT,
+		.argument = "FILE",
+		.help = "Write what a cluster's API server would see to FILE, or to standard output when it "
+			"is -, one JSON document a line, in virtual time: events.k8s.io/v1 Events, patches "
+			"of "
+			"pods' status, Bindings and deletions, with kube-scheduler's texts and order."},
 	{.name = "explain",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMESPACE/POD",

@@ -28,11 +28,12 @@ struct simulation {
 	struct bt_load load;
 	struct bt_trace trace;
 	struct bt_run run;
-	struct bt_output decisions;
+	struct bt_output decisions, events;
+	struct bt_api_log api;
 	struct bt_progress progress;
 	struct bt_emit *emit;
 	struct bt_buf source;
-	bool has_decisions, timed, quiet, unknown_pod;
+	bool has_decisions, has_events, timed, quiet, unknown_pod;
 	double read_s, decide_s;
 };
 
@@ -229,6 +230,15 @@ static int load_trace(struct simulation *s)
 	return BT_EXIT_OK;
 }
 
+static void log_deleting(void *context, const struct bt_pod_object *pod)
+{
+	struct simulation *s = context;
+
+	if (s->has_events) {
+		bt_api_log_deleting(&s->api, pod);
+	}
+}
+
 static int load_input(struct simulation *s)
 {
 	int64_t start_ns = bt_clock_monotonic_ns();
@@ -238,6 +248,8 @@ static int load_input(struct simulation *s)
 		.engine = s->engine,
 		.complaints = &s->complaints,
 		.expand = !bt_invocation_has(s->invocation, "no-expand"),
+		.deleting = log_deleting,
+		.context = s,
 	};
 	if (option(s, "trace")) {
 		status = load_trace(s);
@@ -313,6 +325,10 @@ static void decide(struct simulation *s)
 
 	s->run.engine = s->engine;
 	s->run.decisions = s->has_decisions ? &s->decisions : NULL;
+	if (s->has_events) {
+		s->run.api = &s->api;
+		bt_api_log_begin(&s->api);
+	}
 	s->run.progress = &s->progress;
 	s->run.explain = explain;
 	s->run.context = s;
@@ -393,9 +409,40 @@ static int report(struct simulation *s)
 	return bt_output_close(&output);
 }
 
+/* Opens the logs that were asked for. */
+static int open_logs(struct simulation *s)
+{
+	const char *decisions = option(s, "decisions"), *events = option(s, "events");
+
+	if (decisions) {
+		s->has_decisions = bt_output_open(decisions, &s->decisions) == BT_OK;
+	}
+	if (events && (!decisions || s->has_decisions)) {
+		s->has_events = bt_output_open(events, &s->events) == BT_OK;
+	}
+	s->api = (struct bt_api_log){
+		.output = &s->events,
+		.engine = s->engine,
+		.now_ns = &s->run.now_ns,
+		.preempts_in_turn = !s->config.gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
+	};
+	return (!decisions || s->has_decisions) && (!events || s->has_events) ? BT_EXIT_OK : BT_EXIT_IO;
+}
+
+static int close_logs(struct simulation *s, int status)
+{
+	int closed = s->has_decisions ? bt_output_close(&s->decisions) : BT_EXIT_OK;
+
+	if (s->has_events) {
+		int events = bt_output_close(&s->events);
+
+		closed = closed == BT_EXIT_OK ? events : closed;
+	}
+	return status == BT_EXIT_OK ? closed : status;
+}
+
 static int simulate(struct simulation *s)
 {
-	const char *log = option(s, "decisions");
 	struct bt_gates gates;
 	int status = read_gates(s, &gates);
 
@@ -408,9 +455,8 @@ static int simulate(struct simulation *s)
 	if (status == BT_EXIT_OK) {
 		status = make_engine(s);
 	}
-	if (status == BT_EXIT_OK && log) {
-		status = bt_output_open(log, &s->decisions) == BT_OK ? BT_EXIT_OK : BT_EXIT_IO;
-		s->has_decisions = status == BT_EXIT_OK;
+	if (status == BT_EXIT_OK) {
+		status = open_logs(s);
 	}
 	if (status == BT_EXIT_OK) {
 		status = load_input(s);
@@ -432,12 +478,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	s.complaints =
 		(struct bt_complaints){.quiet = s.quiet, .strict = bt_invocation_has(invocation, "strict")};
 	s.emit = bt_emit_create();
-	int status = simulate(&s);
-	if (s.has_decisions) {
-		int closed = bt_output_close(&s.decisions);
-
-		status = status == BT_EXIT_OK ? closed : status;
-	}
+	int status = close_logs(&s, simulate(&s));
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
 		status = BT_EXIT_INTERRUPTED;
 	}
@@ -446,6 +487,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 		status = status == BT_EXIT_OK ? BT_EXIT_NO : status;
 	}
 	bt_run_fini(&s.run);
+	bt_api_log_fini(&s.api);
 	bt_mem_free(s.run.watches);
 	bt_load_fini(&s.load);
 	bt_engine_destroy(s.engine);

@@ -30,6 +30,9 @@ struct bt_load {
 	struct bt_engine *engine;
 	struct bt_complaints *complaints;
 	bool expand; /* make pods for workloads */
+	void (*deleting)(
+		void *context, const struct bt_pod_object *pod); /* such a pod was left out; or NULL */
+	void *context;
 	struct bt_load_counts counts;
 	struct bt_kind_count *kinds; /* in order of appearance */
 	size_t kind_n, kind_cap;

@@ -113,10 +113,25 @@ static void log_decision(struct bt_run *run, const struct bt_decision *decision)
 	end_line(run, &json);
 }
 
+static void log_calls(struct bt_run *run, const struct bt_decision *decision, uint32_t promised_ix)
+{
+	struct bt_str message = {.len = 0};
+
+	if (run->api && decision->outcome != BT_UNDECIDED) {
+		if (decision->outcome != BT_PLACED) {
+			message = message_for(run, decision->pod_ix);
+		}
+		bt_api_log_decision(run->api, decision, promised_ix, message);
+	}
+}
+
 static void log_delete(struct bt_run *run, uint32_t pod_ix)
 {
 	struct bt_json_writer json;
 
+	if (run->api) {
+		bt_api_log_forget(run->api, pod_ix);
+	}
 	if (run->decisions) {
 		begin_line(run, &json, pod_ix);
 		bt_json_write_key(&json, "delete");
@@ -187,10 +202,13 @@ static void evict(struct bt_run *run, const struct bt_decision *decision)
 static void decide(struct bt_run *run, uint32_t pod_ix)
 {
 	struct bt_decision decision;
+	uint32_t promised_ix;
 
 	do {
+		promised_ix = pod_at(run, pod_ix)->nominated_ix;
 		bt_engine_decide(run->engine, pod_ix, &decision);
 		log_decision(run, &decision);
+		log_calls(run, &decision, promised_ix);
 		if (decision.outcome == BT_PLACED) {
 			use(run, pod_ix, 1);
 		}
@@ -198,11 +216,17 @@ static void decide(struct bt_run *run, uint32_t pod_ix)
 	} while (decision.victim_n && !run->terminate && bt_engine_take(run->engine, pod_ix) == BT_OK);
 }
 
+static bool log_failed(const struct bt_run *run)
+{
+	return (run->decisions && bt_output_failed(run->decisions)) ||
+	       (run->api && bt_output_failed(run->api->output));
+}
+
 void bt_run_queue(struct bt_run *run)
 {
 	uint32_t pod_ix;
 
-	while (!bt_interrupt_pending() && (!run->decisions || !bt_output_failed(run->decisions)) &&
+	while (!bt_interrupt_pending() && !log_failed(run) &&
 		(pod_ix = bt_engine_pop(run->engine)) != BT_NO_POD) {
 		if (run->watch_n) {
 			look(run, pod_ix);

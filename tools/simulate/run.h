@@ -7,6 +7,7 @@
 #include "engine/flow/engine.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
+#include "tools/simulate/api_log.h"
 #include "tools/trace/openb.h"
 
 /* A pod that is to be explained just before it is decided. */
@@ -31,6 +32,7 @@ struct bt_run_message {
 struct bt_run {
 	struct bt_engine *engine;
 	struct bt_output *decisions; /* the decision log, or NULL */
+	struct bt_api_log *api;	     /* what an API server would see, or NULL */
 	struct bt_progress *progress;
 	struct bt_run_watch *watches;
 	size_t watch_n;

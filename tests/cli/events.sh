@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the API server would see: the calls of a small cluster in order, in virtual time for traces, and when writing fails.
+. "$(dirname "$0")/common.sh" "$@"
+
+cat >cluster.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low, uid: u-low}, spec: {nodeName: n1, priority: 0, containers: [{name: c, resources: {requests: {cpu: 1500m}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high, uid: u-high}, spec: {priority: 100, containers: [{name: c, resources: {requests: {cpu: 1500m}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: large}, spec: {schedulerName: mine, containers: [{name: c, resources: {requests: {cpu: "4"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: gated}, spec: {schedulingGates: [{name: example.com/wait}], containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: leaving, deletionTimestamp: "2026-01-01T00:00:00Z"}, spec: {containers: [{name: c}]}}
+YAML
+cat >config.yaml <<'YAML'
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{schedulerName: default-scheduler}, {schedulerName: mine}]
+YAML
+"$berth" simulate --quiet cluster.yaml --config config.yaml --events events >out 2>err || fail "ended with $?: $(head -3 err)"
+
+# Each line in short: verb, resource, pod, reason or what the patch says.
+sed -E 's/^.*"verb":"([a-z]*)","resource":"([a-z\/]*)","namespace":"default","name":"([a-z]*)[.0-9a-f]*"/\1 \2 \3 /
+	s/^(\S+ \S+ \S+) .*"reportingController":"([a-z-]*)".*"reason":"([A-Za-z]*)".*"note":"([^"]*)".*$/\1 \2 \3: \4/
+	s/^(\S+ \S+ \S+) .*"reason":"([A-Za-z]*)","status":"([A-Za-z]*)","type":"([A-Za-z]*)"}](.*)}}}$/\1 \4=\3 \2\5/
+	s/^(\S+ \S+ \S+) .*"status":"([A-Za-z]*)","type":"([A-Za-z]*)"}](.*)}}}$/\1 \3=\2\4/
+	s/^(\S+ \S+ \S+) .*"target":\{"kind":"Node","name":"(.*)"}}}$/\1 \2/
+	s/ }$//' events >got
+cat >want <<'TEXT'
+create events leaving default-scheduler FailedScheduling: skip schedule deleting pod: default/leaving
+patch pods/status gated PodScheduled=False SchedulingGated
+create events high default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.
+patch pods/status high PodScheduled=False Unschedulable,"nominatedNodeName":"n1"
+patch pods/status low DisruptionTarget=True PreemptionByScheduler
+delete pods low
+create events low default-scheduler Preempted: Preempted by pod u-high on node n1
+create pods/binding high n1
+patch pods/status high PodScheduled=True,"nominatedNodeName":null
+create events high default-scheduler Scheduled: Successfully assigned default/high to n1
+create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
+patch pods/status large PodScheduled=False Unschedulable
+TEXT
+cmp -s want got || fail "other calls: $(diff want got)"
+[ "$(grep -c '"user":"kube-apiserver"' events)" = 2 ] || fail "the API server does two things by itself"
+
+# Without asynchronous preemption the victim goes first.
+"$berth" simulate --quiet cluster.yaml --config config.yaml --events events --feature-gates SchedulerAsyncPreemption=false >out
+[ "$(grep -n '"DisruptionTarget"' events | cut -d: -f1)" -lt "$(grep -n '"nominatedNodeName":"n1"' events | cut -d: -f1)" ] ||
+	fail "victims go after the refusal"
+
+# The log repeats, and agrees with the log of decisions.
+"$berth" generate --nodes 20 --pods 600 --profile everyday --seed 3 >all.json
+"$berth" simulate --quiet all.json --events first --decisions decisions >out
+"$berth" simulate --quiet all.json --events second >out
+cmp -s first second || fail "the same input and seed give another log"
+[ "$(grep -c '"pods/binding"' first)" = "$(grep -c '"node":"' decisions)" ] || fail "bindings are not decisions"
+[ "$(grep -c '"reason":"Scheduled"' first)" = "$(grep -c '"node":"' decisions)" ] || fail "a binding without its event"
+[ "$(sed -nE 's/.*"resource":"events","namespace":"[^"]*","name":"([^"]*)".*/\1/p' first | sort | uniq -d | wc -l)" = 0 ] ||
+	fail "two events have one name"
+
+# A trace brings virtual time.
+printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,0,\n' >nodes.csv
+printf '%s\np1,1000,1024,0,0,,LS,Running,5,90,6\n' \
+	'name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time' >pods.csv
+"$berth" simulate --quiet --trace openb --nodes nodes.csv --pods pods.csv --events events >out
+grep -q ':05.000000Z","user":"kube-scheduler","verb":"create","resource":"pods/binding"' events || fail "no virtual time: $(cat events)"
+expect 4 "nowhere/x" "$berth" simulate cluster.yaml --events nowhere/x
+if [ -e /dev/full ]; then
+	expect 4 "/dev/full" "$berth" simulate all.json --events /dev/full
+fi
+finish

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The log of calls to the API server.
+ */
+#include "tools/simulate/api_log.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "tools/report/api_call.h"
+
+#define NS_PER_S      INT64_C(1000000000)
+#define CONDITION_MAX 2 /* PodScheduled and DisruptionTarget */
+
+/* What was written to a pod's status. Conditions that the input brought are not known. */
+struct bt_api_log_pod {
+	struct bt_pod_condition conditions[CONDITION_MAX];
+	uint32_t condition_n;
+	char *messages[CONDITION_MAX]; /* their texts, which live here */
+};
+
+static struct bt_api_log_pod *status_of(struct bt_api_log *log, uint32_t pod_ix)
+{
+	while (pod_ix >= log->pod_n) {
+		size_t old = log->pod_n;
+
+		log->pods = bt_mem_grow(log->pods, old, &log->pod_n, sizeof(*log->pods));
+		memset(log->pods + old, 0, (log->pod_n - old) * sizeof(*log->pods));
+	}
+	return &log->pods[pod_ix];
+}
+
+static struct bt_str node_name(const struct bt_api_log *log, uint32_t node_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(log->engine);
+
+	return node_ix == BT_NO_NODE
+		       ? (struct bt_str){.len = 0}
+		       : bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
+}
+
+static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, uint32_t promised_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(log->engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_api_log_pod *status = status_of(log, pod_ix);
+	struct bt_api_pod out = {
+		.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
+		.name = bt_intern_str(intern, pod->name),
+		.scheduler_name = bt_intern_str(intern, pod->signature->scheduler_name),
+		.conditions = status->conditions,
+		.condition_n = status->condition_n,
+		.nominated_node_name = node_name(log, promised_ix),
+	};
+
+	if (pod->uid != BT_NAME_NONE) {
+		out.uid = bt_intern_str(intern, pod->uid);
+	}
+	return out;
+}
+
+/* Remembers what a patch has made of the status. */
+static void keep_condition(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_condition *condition)
+{
+	struct bt_api_log_pod *status = status_of(log, pod_ix);
+	uint32_t i = 0;
+
+	while (i < status->condition_n && !bt_str_eq(status->conditions[i].type, condition->type)) {
+		i++;
+	}
+	BT_REQUIRE(i < CONDITION_MAX);
+	char *message = bt_mem_zalloc(condition->message.len + 1, 1);
+	memcpy(message, condition->message.ptr ? condition->message.ptr : "", condition->message.len);
+	bt_mem_free(status->messages[i]);
+	status->messages[i] = message;
+	status->conditions[i] = *condition;
+	status->conditions[i].message.ptr = message;
+	status->condition_n += i == status->condition_n;
+}
+
+/* No two calls share a time, because events are named by it. */
+static void write_calls(struct bt_api_log *log)
+{
+	for (size_t i = 0; i < log->calls.n; i++) {
+		bt_buf_clear(&log->line);
+		bt_api_call_write(&log->calls.items[i], *log->now_ns + (int64_t)log->call_n++, &log->line);
+		bt_output_add(log->output, log->line.ptr, log->line.len);
+	}
+}
+
+static void write_cycle(struct bt_api_log *log, struct bt_api_cycle *cycle)
+{
+	cycle->host = bt_str(BT_API_LOG_HOST);
+	cycle->now_s = *log->now_ns / NS_PER_S;
+	cycle->preempts_in_turn = log->preempts_in_turn;
+	bt_api_calls_of(cycle, &log->calls);
+	write_calls(log);
+}
+
+/* Enters a pod among those of whom the cycle's calls speak. */
+static uint32_t cast_pod(struct bt_api_log *log, uint32_t pod_ix, uint32_t promised_ix)
+{
+	log->cast = bt_mem_grow(log->cast, log->cast_n, &log->cast_cap, sizeof(*log->cast));
+	log->cast_ixs = bt_mem_grow(log->cast_ixs, log->cast_n, &log->cast_ix_cap, sizeof(*log->cast_ixs));
+	log->cast[log->cast_n] = api_pod(log, pod_ix, promised_ix);
+	log->cast_ixs[log->cast_n] = pod_ix;
+	return log->cast_n++;
+}
+
+static void keep_conditions(struct bt_api_log *log)
+{
+	for (size_t i = 0; i < log->calls.n; i++) {
+		const struct bt_api_call *call = &log->calls.items[i];
+
+		if (call->verb == BT_API_PATCH_STATUS && call->status.has_condition) {
+			keep_condition(log, log->cast_ixs[call->pod - log->cast], &call->status.condition);
+		}
+	}
+}
+
+void bt_api_log_begin(struct bt_api_log *log)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(log->engine)->ledger;
+
+	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+
+		if (pod->state == BT_POD_QUEUED && pod->gates != BT_NAME_NONE) {
+			log->cast_n = 0;
+			cast_pod(log, i, BT_NO_NODE);
+			struct bt_api_cycle cycle = {.pod = log->cast, .end = BT_CYCLE_GATED};
+			write_cycle(log, &cycle);
+			keep_conditions(log);
+		}
+	}
+}
+
+void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *object)
+{
+	const struct bt_api_pod pod = {
+		.namespace_ = object->meta.namespace_,
+		.name = object->meta.name,
+		.uid = object->meta.uid,
+		.scheduler_name = object->spec.scheduler_name,
+	};
+	struct bt_api_cycle cycle = {.pod = &pod, .end = BT_CYCLE_DELETING};
+
+	write_cycle(log, &cycle);
+}
+
+/* The pod itself, then who leaves for it, then who is no longer promised its node. */
+static void cast_all(struct bt_api_log *log, const struct bt_decision *decision, uint32_t promised_ix)
+{
+	log->cast_n = 0;
+	cast_pod(log, decision->pod_ix, promised_ix);
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		cast_pod(log, decision->victims[i].pod_ix, BT_NO_NODE);
+	}
+	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
+		cast_pod(log, decision->unpromised[i], decision->nominated_ix);
+	}
+}
+
+static void point_at_others(
+	struct bt_api_log *log, const struct bt_decision *decision, struct bt_api_cycle *cycle)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(log->engine)->ledger;
+	uint32_t first = 1 + decision->victim_n;
+
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		log->victims = bt_mem_grow(log->victims, i, &log->victim_cap, sizeof(*log->victims));
+		log->victims[i] = (struct bt_api_victim){.pod = &log->cast[1 + i],
+			.terminating = bt_ledger_pod(ledger, decision->victims[i].pod_ix)->terminating};
+	}
+	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
+		log->unpromised =
+			bt_mem_grow(log->unpromised, i, &log->unpromised_cap, sizeof(*log->unpromised));
+		log->unpromised[i] = &log->cast[first + i];
+	}
+	cycle->victims = log->victims;
+	cycle->victim_n = decision->victim_n;
+	cycle->unpromised = log->unpromised;
+	cycle->unpromised_n = decision->unpromised_n;
+}
+
+/* What the cycle has done to the promise, seen from how it was and how it is. */
+static enum bt_nomination nomination_of(
+	const struct bt_api_log *log, const struct bt_decision *decision, uint32_t promised_ix)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(log->engine)->ledger;
+
+	if (decision->nominated_ix != BT_NO_NODE) {
+		return BT_NOMINATION_SET;
+	}
+	return promised_ix != BT_NO_NODE &&
+			       bt_ledger_pod(ledger, decision->pod_ix)->nominated_ix == BT_NO_NODE
+		       ? BT_NOMINATION_CLEAR
+		       : BT_NOMINATION_LEAVE;
+}
+
+void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decision, uint32_t promised_ix,
+	struct bt_str message)
+{
+	struct bt_api_cycle cycle = {.message = message};
+
+	switch (decision->outcome) {
+	case BT_PLACED:
+		cycle.end = BT_CYCLE_PLACED;
+		cycle.node = node_name(log, decision->node_ix);
+		break;
+	case BT_REFUSED:
+		cycle.end = BT_CYCLE_UNSCHEDULABLE;
+		break;
+	case BT_FAILED:
+		cycle.end = BT_CYCLE_ERROR;
+		break;
+	case BT_GATED:
+	case BT_UNDECIDED:
+		return;
+	}
+	cast_all(log, decision, promised_ix);
+	cycle.pod = log->cast;
+	if (decision->outcome != BT_PLACED) {
+		cycle.nomination = nomination_of(log, decision, promised_ix);
+		cycle.node = node_name(log, decision->nominated_ix);
+		point_at_others(log, decision, &cycle);
+	}
+	write_cycle(log, &cycle);
+	keep_conditions(log);
+}
+
+void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix)
+{
+	if (pod_ix < log->pod_n) {
+		for (uint32_t i = 0; i < CONDITION_MAX; i++) {
+			bt_mem_free(log->pods[pod_ix].messages[i]);
+		}
+		log->pods[pod_ix] = (struct bt_api_log_pod){.condition_n = 0};
+	}
+}
+
+void bt_api_log_fini(struct bt_api_log *log)
+{
+	for (size_t i = 0; i < log->pod_n; i++) {
+		bt_api_log_forget(log, (uint32_t)i);
+	}
+	bt_mem_free(log->pods);
+	bt_mem_free(log->cast);
+	bt_mem_free(log->cast_ixs);
+	bt_mem_free(log->victims);
+	bt_mem_free(log->unpromised);
+	bt_api_calls_fini(&log->calls);
+	bt_buf_fini(&log->line);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The log of what a cluster's API server would get to see of a simulation: events, status patches, bindings
+ * and deletions, one JSON document a line, in virtual time. Remembers what was written to each pod's status.
+ */
+#pragma once
+
+#include "engine/flow/api_result.h"
+#include "engine/flow/engine.h"
+#include "tools/cli/output.h"
+
+/* Stands for the scheduler's host name, so that the same input gives the same log everywhere. */
+#define BT_API_LOG_HOST "berth"
+
+struct bt_api_log_pod;
+
+/* Zeroes but for the first four. Owns: bt_api_log_fini. */
+struct bt_api_log {
+	struct bt_output *output;
+	struct bt_engine *engine;
+	const int64_t *now_ns; /* virtual time, since 1970 */
+	bool preempts_in_turn;
+	/* private: */
+	struct bt_api_log_pod *pods; /* by pod_ix */
+	size_t pod_n;
+	uint64_t call_n;
+	struct bt_api_calls calls;
+	struct bt_api_pod *cast; /* of whom the calls of a cycle speak, and their indices */
+	uint32_t *cast_ixs;
+	uint32_t cast_n;
+	struct bt_api_victim *victims;
+	const struct bt_api_pod **unpromised;
+	size_t cast_cap, cast_ix_cap, victim_cap, unpromised_cap;
+	struct bt_buf line;
+};
+
+/* Notes the pods that wait with scheduling gates. Call once, before the first decision. */
+void bt_api_log_begin(struct bt_api_log *log);
+
+/* A pod that was being deleted while it waited. Its turn ends before it has begun. */
+void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *pod);
+
+/*
+ * A decision, before it is carried out. promised_ix: the node that the pod was promised before it; message:
+ * why it was not placed. BT_UNDECIDED is no outcome of kube-scheduler's and leaves nothing.
+ */
+void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decision, uint32_t promised_ix,
+	struct bt_str message);
+
+/* The pod has gone; its index may come again. */
+void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix);
+
+void bt_api_log_fini(struct bt_api_log *log);
