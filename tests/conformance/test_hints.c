@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which plugins register which events, and what their queueing hints say, against kube-scheduler's answers: a
+ * waiting pod, an object before and after, and for each event of the change the plugins that are asked and
+ * those of them that say Queue. Usage: test_hints CASES ANSWERS, both JSON lines, maybe compressed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cache/ingest.h"
+#include "engine/base/mem.h"
+#include "engine/flow/hints.h"
+#include "tools/codec/input.h"
+#include "tools/codec/json.h"
+#include "tools/codec/object.h"
+#include "tools/kube/config_decode.h"
+
+#define SHOWN_MAX 20
+
+struct hint_case {
+	struct bt_str id, gates;
+	struct bt_str config, objects, waiting, old, new; /* JSON texts */
+};
+
+#define TEXT(json, kind, member)                                                                             \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(struct hint_case, member)  \
+	}
+static const struct bt_field case_fields[] = {
+	TEXT("config", RAW, config),
+	TEXT("gates", STR, gates),
+	TEXT("id", STR, id),
+	TEXT("new", RAW, new),
+	TEXT("objects", RAW, objects),
+	TEXT("old", RAW, old),
+	TEXT("waiting", RAW, waiting),
+};
+static const struct bt_schema case_schema = BT_SCHEMA(case_fields, struct hint_case);
+
+/* A case at work. */
+struct trial {
+	const struct hint_case *is;
+	struct bt_arena arena;
+	struct bt_config config;
+	struct bt_cache *cache;
+	struct bt_flow_profile profile;
+	struct bt_hints hints;
+	struct bt_buf got, wanted;
+};
+
+static void stop(const struct trial *t, const char *what, struct bt_str why)
+{
+	fprintf(stderr, "%.*s: %s: %.*s\n", BT_STR_ARG(t->is->id), what, BT_STR_ARG(why));
+	exit(2);
+}
+
+static uint32_t name_of(struct trial *t, struct bt_str text)
+{
+	return text.len ? bt_intern_add(t->cache->dictionary->intern, text) : BT_NAME_NONE;
+}
+
+/* ---- the profile ---- */
+
+static void set_up_profile(struct trial *t)
+{
+	struct bt_config_errors errors = {0};
+	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof(*resolved));
+	struct bt_buf why = {0};
+	struct bt_gates gates;
+
+	bt_gates_init(&gates);
+	if (t->is->gates.len && bt_gates_parse(&gates, t->is->gates, &why) != BT_OK) {
+		stop(t, "gates", bt_buf_view(&why));
+	}
+	if (t->is->config.len) {
+		bt_config_init(&t->config, &gates);
+		if (bt_config_load(&t->config, "config", t->is->config, &why) != BT_OK) {
+			stop(t, "config", bt_buf_view(&why));
+		}
+	} else {
+		bt_config_init_default(&t->config, &gates);
+	}
+	if (bt_config_resolve(&t->config, 0, &errors, resolved) != BT_OK) {
+		bt_config_errors_text(&errors, &why);
+		stop(t, "profile", bt_buf_view(&why));
+	}
+	bt_flow_profile_init(&t->profile, resolved, &t->config.gates, t->cache->dictionary, &t->arena);
+	bt_hints_of(&t->hints, &t->profile);
+	bt_mem_free(resolved);
+	bt_config_errors_fini(&errors);
+	bt_buf_fini(&why);
+}
+
+/* ---- objects ---- */
+
+static struct bt_object decode_at(struct trial *t, struct bt_json *json)
+{
+	struct bt_decode decode = {.json = json, .arena = &t->arena};
+	struct bt_object object = {0};
+
+	if (!bt_object_decode(&decode, &object)) {
+		stop(t, decode.error.path, bt_str(decode.error.message));
+	}
+	return object;
+}
+
+static struct bt_object decode(struct trial *t, struct bt_str text)
+{
+	struct bt_json *json = bt_json_create();
+
+	bt_json_begin(json, text, &t->arena);
+	struct bt_object object = decode_at(t, json);
+	bt_json_destroy(json);
+	return object;
+}
+
+static void apply(struct trial *t, const struct bt_object *object)
+{
+	uint32_t ix;
+
+	if (object->kind == BT_KIND_NODE) {
+		bt_ingest_node(t->cache, &object->node, &ix);
+	} else if (object->kind == BT_KIND_SERVICE) {
+		bt_ingest_service(t->cache, &object->service);
+	} else if (object->kind == BT_KIND_NAMESPACE) {
+		bt_ingest_namespace(t->cache, &object->namespace_);
+	} else if (bt_volumes_has_kind(object->kind)) {
+		bt_ingest_storage(t->cache, object);
+	} else {
+		stop(t, "objects", object->meta.name);
+	}
+}
+
+static void apply_objects(struct trial *t)
+{
+	struct bt_json *json = bt_json_create();
+
+	bt_json_begin(json, t->is->objects, &t->arena);
+	bt_json_enter_array(json);
+	while (bt_json_next_element(json)) {
+		struct bt_object object = decode_at(t, json);
+
+		apply(t, &object);
+	}
+	bt_json_destroy(json);
+}
+
+/* ---- sets of plugins as text ---- */
+
+struct names {
+	struct bt_str items[BT_HINTERS];
+	uint32_t n;
+};
+
+static void add_name(struct names *names, struct bt_str name)
+{
+	if (names->n < BT_HINTERS) {
+		names->items[names->n++] = name;
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
+}
+
+static void write_names(struct names *names, struct bt_buf *out)
+{
+	if (names->n) {
+		qsort(names->items, names->n, sizeof(*names->items), by_text);
+	}
+	for (uint32_t i = 0; i < names->n; i++) {
+		bt_buf_printf(out, " %.*s", BT_STR_ARG(names->items[i]));
+	}
+}
+
+/* ---- events ---- */
+
+/* What the profile's plugins say to an event, as a line. */
+static void ask(struct trial *t, const struct bt_signature *waiting, bool own, const struct bt_event *event)
+{
+	uint32_t interested = bt_hints_interested(&t->hints, event);
+	struct names asked = {0}, queue = {0};
+
+	for (uint32_t i = 0; i < t->hints.hinter_n; i++) {
+		struct bt_str name = bt_str(bt_hints_name(&t->hints, i));
+
+		if (interested >> i & 1) {
+			add_name(&asked, name);
+		}
+		if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, 1u << i)) {
+			add_name(&queue, name);
+		}
+	}
+	bt_buf_printf(&t->got, "%s%s: asked", bt_event_resource_name(event->resource),
+		bt_event_action_name(event->action));
+	write_names(&asked, &t->got);
+	bt_buf_text(&t->got, "; queue");
+	write_names(&queue, &t->got);
+	bt_buf_char(&t->got, '\n');
+	/* All together say what one of them says. */
+	if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, UINT32_MAX) != (queue.n > 0)) {
+		stop(t, "hinters together and alone", bt_str("differ"));
+	}
+}
+
+static struct bt_event_pod pod_facts(struct trial *t, const struct bt_pod_object *pod)
+{
+	return (struct bt_event_pod){
+		.signature = bt_signatures_intern(t->cache->signatures, pod),
+		.name = name_of(t, pod->meta.name),
+		.uid = name_of(t, pod->meta.uid),
+		.node = name_of(t, pod->spec.node_name),
+		.nominated = pod->nominated_node_name.len > 0,
+		.gated = pod->spec.scheduling_gates.n > 0,
+	};
+}
+
+static void ask_of_pod(struct trial *t, const struct bt_object *waiting, const struct bt_object *old,
+	const struct bt_object *new)
+{
+	const struct bt_signature *signature = bt_signatures_intern(t->cache->signatures, &waiting->pod);
+	struct bt_event event = {.action = old ? BT_DELETE : BT_ADD};
+	uint32_t actions[BT_EVENT_ACTIONS], n = 1;
+	const struct bt_event_pod *some = new ? &event.pod.new : &event.pod.old;
+
+	if (old) {
+		event.pod.old = pod_facts(t, &old->pod);
+	}
+	if (new) {
+		event.pod.new = pod_facts(t, &new->pod);
+	}
+	actions[0] = event.action;
+	if (old && new) {
+		n = bt_pod_changes(&event.pod.old, &event.pod.new, actions);
+	}
+	event.resource = some->node ? BT_EVENT_ASSIGNED_POD : BT_EVENT_UNSCHEDULED_POD;
+	for (uint32_t i = 0; i < n; i++) {
+		event.action = actions[i];
+		ask(t, signature, some->uid == name_of(t, waiting->meta.uid), &event);
+	}
+}
+
+static void ask_of_node(struct trial *t, const struct bt_object *waiting, const struct bt_object *old,
+	const struct bt_object *new)
+{
+	const struct bt_signature *signature = bt_signatures_intern(t->cache->signatures, &waiting->pod);
+	struct bt_node_facts before, after;
+	struct bt_event event = {.resource = BT_EVENT_NODE};
+	uint32_t actions[BT_EVENT_ACTIONS] = {old ? BT_DELETE : BT_ADD}, n = 1, ix;
+
+	if (old) {
+		bt_ingest_node(t->cache, &old->node, &ix);
+		bt_node_facts_of(t->cache->snapshot, ix, &t->arena, &before);
+		event.node.old = &before;
+	}
+	if (new) {
+		bt_ingest_node(t->cache, &new->node, &ix);
+		bt_node_facts_of(t->cache->snapshot, ix, &t->arena, &after);
+		event.node.new = &after;
+	}
+	if (old && new) {
+		n = bt_node_facts_changes(&before, &after, actions);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		event.action = actions[i];
+		ask(t, signature, false, &event);
+	}
+}
+
+static void ask_of_storage(struct trial *t, const struct bt_object *waiting, const struct bt_object *old,
+	const struct bt_object *new)
+{
+	static const enum bt_event_resource resources[BT_KIND_N] = {
+		[BT_KIND_PERSISTENT_VOLUME] = BT_EVENT_PERSISTENT_VOLUME,
+		[BT_KIND_PERSISTENT_VOLUME_CLAIM] = BT_EVENT_PERSISTENT_VOLUME_CLAIM,
+		[BT_KIND_STORAGE_CLASS] = BT_EVENT_STORAGE_CLASS,
+		[BT_KIND_CSI_NODE] = BT_EVENT_CSI_NODE,
+		[BT_KIND_CSI_DRIVER] = BT_EVENT_CSI_DRIVER,
+		[BT_KIND_CSI_STORAGE_CAPACITY] = BT_EVENT_CSI_STORAGE_CAPACITY,
+		[BT_KIND_VOLUME_ATTACHMENT] = BT_EVENT_VOLUME_ATTACHMENT,
+	};
+	const struct bt_signature *signature = bt_signatures_intern(t->cache->signatures, &waiting->pod);
+	const struct bt_object *some = new ? new : old;
+	struct bt_event event = {.resource = resources[some->kind]};
+
+	if (old) {
+		bt_ingest_storage(t->cache, old);
+	}
+	if (new) {
+		bool known = bt_volumes_describe(t->cache->volumes, new, &event.object);
+
+		event.action = known ? BT_UPDATE : BT_ADD;
+	} else {
+		event.action = BT_DELETE;
+		if (!bt_volumes_describe_removal(t->cache->volumes, old->kind,
+			    name_of(t, old->meta.namespace_), name_of(t, old->meta.name), &event.object)) {
+			stop(t, "removal", bt_str("what is there is not found"));
+		}
+	}
+	ask(t, signature, false, &event);
+}
+
+static void ask_all(struct trial *t)
+{
+	struct bt_object waiting = decode(t, t->is->waiting), old = {0}, new = {0};
+	const struct bt_object *was = NULL, *is = NULL;
+
+	if (t->is->old.len) {
+		old = decode(t, t->is->old);
+		was = &old;
+	}
+	if (t->is->new.len) {
+		new = decode(t, t->is->new);
+		is = &new;
+	}
+	enum bt_kind kind = is ? is->kind : was->kind;
+	if (kind == BT_KIND_POD) {
+		ask_of_pod(t, &waiting, was, is);
+	} else if (kind == BT_KIND_NODE) {
+		ask_of_node(t, &waiting, was, is);
+	} else if (bt_volumes_has_kind(kind)) {
+		ask_of_storage(t, &waiting, was, is);
+	} else {
+		stop(t, "no such kind", is ? is->kind_name : was->kind_name);
+	}
+}
+
+/* Registrations as lines: who is interested in an event, and who of them always says Queue. */
+static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
+{
+	for (uint32_t resource = 0; resource < BT_EVENT_WILDCARD; resource++) {
+		for (uint32_t action = 0; action < BT_HINT_ACTIONS; action++) {
+			for (uint32_t i = 0; i < hints->hinter_n; i++) {
+				bool always = hints->always[resource][action] >> i & 1;
+
+				if (hints->interested[resource][action] >> i & 1) {
+					bt_buf_printf(out, "%s%s %s%s\n",
+						bt_event_resource_name((enum bt_event_resource)resource),
+						bt_event_action_name(action == BT_HINT_ACTIONS - 1
+									     ? BT_UPDATE
+									     : 1u << action),
+						hints->hinters[i].name, always ? " always" : "");
+				}
+			}
+		}
+	}
+}
+
+/* ---- upstream's answers ---- */
+
+/* Is that a plugin of which berth knows the events? */
+static bool known(const struct bt_hints *hints, struct bt_str name)
+{
+	for (uint32_t i = 0; i < hints->hinter_n; i++) {
+		if (bt_str_is(name, hints->hinters[i].name)) {
+			return hints->hinters[i].event_n > 0 || !bt_str_is(name, "DynamicResources");
+		}
+	}
+	return true;
+}
+
+static void read_names(const struct bt_hints *hints, struct bt_json *json, struct bt_buf *out)
+{
+	struct names names = {0};
+	struct bt_str name;
+
+	bt_json_enter_array(json);
+	while (bt_json_next_element(json) && bt_json_string(json, &name)) {
+		if (known(hints, name)) {
+			add_name(&names, name);
+		}
+	}
+	write_names(&names, out);
+}
+
+static void read_event(const struct bt_hints *hints, struct bt_json *json, struct bt_buf *out)
+{
+	struct bt_str key, event;
+
+	bt_json_enter_object(json);
+	while (bt_json_next_key(json, &key)) {
+		if (bt_str_is(key, "event") && bt_json_string(json, &event)) {
+			bt_buf_printf(out, "%.*s: asked", BT_STR_ARG(event));
+		} else if (bt_str_is(key, "asked")) {
+			read_names(hints, json, out);
+		} else {
+			bt_buf_text(out, "; queue");
+			read_names(hints, json, out);
+			bt_buf_char(out, '\n');
+		}
+	}
+}
+
+/* A line such as "NodePorts Pod 2 hint": the masks as they would be with it. */
+static void read_registration(struct bt_str line, struct bt_hints *hints)
+{
+	char plugin[64], resource[64], word[16];
+	unsigned actions;
+	char *text = bt_mem_zalloc(line.len + 1, 1);
+
+	memcpy(text, line.ptr, line.len);
+	if (sscanf(text, "%63s %63s %u %15s", plugin, resource, &actions, word) != 4) {
+		fprintf(stderr, "not a registration: %s\n", text);
+		exit(2);
+	}
+	bt_mem_free(text);
+	int hinter = bt_hints_find(hints, plugin);
+	for (uint32_t r = 0; hinter >= 0 && r < BT_EVENT_WILDCARD; r++) {
+		for (uint32_t a = 0; a < BT_HINT_ACTIONS; a++) {
+			struct bt_event event = {.resource = (enum bt_event_resource)r,
+				.action = a == BT_HINT_ACTIONS - 1 ? BT_UPDATE : 1u << a};
+			enum bt_event_resource named =
+				strcmp(resource, "Pod") == 0 ? BT_EVENT_POD
+				: strcmp(resource, bt_event_resource_name(event.resource)) == 0
+					? event.resource
+					: BT_EVENT_WILDCARD;
+
+			if (bt_event_matches(named, actions, &event)) {
+				hints->interested[r][a] |= 1u << hinter;
+				hints->always[r][a] |= strcmp(word, "always") == 0 ? 1u << hinter : 0;
+			}
+		}
+	}
+	if (hinter < 0) {
+		hints->row_n++; /* a plugin that is not known at all */
+	}
+}
+
+static void read_registrations(struct trial *t, struct bt_json *json)
+{
+	struct bt_hints *theirs = bt_mem_zalloc(1, sizeof(*theirs));
+	struct bt_str line;
+
+	*theirs = t->hints;
+	memset(theirs->interested, 0, sizeof(theirs->interested));
+	memset(theirs->always, 0, sizeof(theirs->always));
+	theirs->row_n = 0;
+	bt_json_enter_array(json);
+	while (bt_json_next_element(json) && bt_json_string(json, &line)) {
+		if (known(theirs, bt_str_sub(line, 0, bt_str_find(line, ' ', 0)))) {
+			read_registration(line, theirs);
+		}
+	}
+	bt_buf_text(&t->wanted, theirs->row_n ? "plugins that are not hinters\n" : "");
+	list_registrations(theirs, &t->wanted);
+	bt_mem_free(theirs);
+}
+
+static void read_answer(struct trial *t, struct bt_json *json)
+{
+	struct bt_str key, id;
+
+	bt_json_enter_object(json);
+	while (bt_json_next_key(json, &key)) {
+		if (bt_str_is(key, "id") && bt_json_string(json, &id)) {
+			if (!bt_str_eq(id, t->is->id)) {
+				stop(t, "the answer is for", id);
+			}
+		} else if (bt_str_is(key, "events")) {
+			bt_json_enter_array(json);
+			while (bt_json_next_element(json)) {
+				read_event(&t->hints, json, &t->wanted);
+			}
+		} else if (bt_str_is(key, "registrations")) {
+			read_registrations(t, json);
+		}
+	}
+}
+
+/* ---- the run ---- */
+
+static bool has_line(struct bt_str text, struct bt_str line)
+{
+	for (size_t at = 0; at < text.len;) {
+		size_t end = bt_str_find(text, '\n', at);
+
+		if (bt_str_eq(bt_str_sub(text, at, end), line)) {
+			return true;
+		}
+		at = end + 1;
+	}
+	return false;
+}
+
+/* Shows the lines of one that the other lacks. */
+static void show_missing(const char *who, struct bt_str text, struct bt_str other)
+{
+	for (size_t at = 0; at < text.len;) {
+		size_t end = bt_str_find(text, '\n', at);
+		struct bt_str line = bt_str_sub(text, at, end);
+
+		if (!has_line(other, line)) {
+			printf("  %s: %.*s\n", who, BT_STR_ARG(line));
+		}
+		at = end + 1;
+	}
+}
+
+/* Asks one case; returns whether both agree. */
+static bool run_case(const struct hint_case *is, struct bt_json *answers, bool show)
+{
+	struct trial *t = bt_mem_zalloc(1, sizeof(*t));
+
+	t->is = is;
+	t->cache = bt_cache_create();
+	set_up_profile(t);
+	if (is->objects.len) {
+		apply_objects(t);
+	}
+	if (is->waiting.len) {
+		ask_all(t);
+	} else {
+		list_registrations(&t->hints, &t->got);
+	}
+	bt_json_use_arena(answers, &t->arena);
+	read_answer(t, answers);
+	bool same = bt_str_eq(bt_buf_view(&t->got), bt_buf_view(&t->wanted));
+	if (!same && show) {
+		printf("%.*s\n", BT_STR_ARG(is->id));
+		show_missing("kube-scheduler", bt_buf_view(&t->wanted), bt_buf_view(&t->got));
+		show_missing("berth", bt_buf_view(&t->got), bt_buf_view(&t->wanted));
+	}
+	bt_cache_destroy(t->cache);
+	bt_config_fini(&t->config);
+	bt_arena_fini(&t->arena);
+	bt_buf_fini(&t->got);
+	bt_buf_fini(&t->wanted);
+	bt_mem_free(t);
+	return same;
+}
+
+static void complain(void *context, const struct bt_diagnosis *diagnosis)
+{
+	struct bt_buf text = {0};
+
+	(void)context;
+	bt_diagnosis_text(diagnosis, &text);
+	fprintf(stderr, "%s\n", text.ptr);
+	bt_buf_fini(&text);
+}
+
+static struct bt_input *open_file(const char *path, struct bt_input_file *out)
+{
+	struct bt_input *input = bt_input_create(complain, NULL);
+
+	bt_input_add(input, path);
+	if (!bt_input_next(input, out)) {
+		fprintf(stderr, "%s: nothing in it\n", path);
+		exit(2);
+	}
+	return input;
+}
+
+int main(int argc, char **argv)
+{
+	struct bt_input_file asked, answered;
+	struct bt_arena arena = {0};
+	struct bt_json *cases = bt_json_create(), *answers = bt_json_create();
+	unsigned n = 0, wrong = 0;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: %s CASES ANSWERS\n", argv[0]);
+		return 2;
+	}
+	struct bt_input *asked_input = open_file(argv[1], &asked);
+	struct bt_input *answered_input = open_file(argv[2], &answered);
+	bt_json_begin(cases, asked.text, &arena);
+	bt_json_begin(answers, answered.text, &arena);
+	for (; bt_json_more(cases); n++) {
+		struct bt_decode decode = {.json = cases, .arena = &arena, .strict = true};
+		struct hint_case is = {0};
+
+		if (!bt_schema_decode(&decode, &case_schema, &is) || !bt_json_more(answers)) {
+			fprintf(stderr, "case %u: %s\n", n, decode.error.message);
+			return 2;
+		}
+		wrong += !run_case(&is, answers, wrong < SHOWN_MAX);
+		bt_arena_reset(&arena);
+	}
+	printf("%u cases, %u differ\n", n, wrong);
+	bt_json_destroy(cases);
+	bt_json_destroy(answers);
+	bt_arena_fini(&arena);
+	bt_input_destroy(asked_input);
+	bt_input_destroy(answered_input);
+	return n == 0 || wrong > 0;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Events: which registrations they belong to, and which actions an update has, in upstream's order.
+ */
+#include "object_fixture.h"
+
+#include "engine/model/event.h"
+
+struct match_row {
+	enum bt_event_resource registered;
+	uint32_t actions;
+	enum bt_event_resource resource;
+	uint32_t action;
+	bool matches;
+};
+
+static const struct match_row match_rows[] = {
+	{BT_EVENT_POD, BT_DELETE, BT_EVENT_ASSIGNED_POD, BT_DELETE, true},
+	{BT_EVENT_POD, BT_DELETE, BT_EVENT_UNSCHEDULED_POD, BT_DELETE, true},
+	{BT_EVENT_POD, BT_DELETE, BT_EVENT_NODE, BT_DELETE, false},
+	{BT_EVENT_POD, BT_DELETE, BT_EVENT_ASSIGNED_POD, BT_ADD, false},
+	{BT_EVENT_POD, BT_UPDATE, BT_EVENT_ASSIGNED_POD, BT_UPDATE_POD_LABEL, true},
+	{BT_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL, BT_EVENT_ASSIGNED_POD, BT_UPDATE, false},
+	{BT_EVENT_POD, BT_ADD | BT_UPDATE, BT_EVENT_ASSIGNED_POD, BT_UPDATE, true},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, BT_EVENT_NODE, BT_UPDATE_NODE_LABEL, false},
+};
+
+static void a_registration_matches_its_events_and_more_specific_ones(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(match_rows); i++) {
+		const struct match_row *row = &match_rows[i];
+		const struct bt_event event = {.resource = row->resource, .action = row->action};
+
+		if (bt_event_matches(row->registered, row->actions, &event) != row->matches) {
+			fail_msg("row %zu", i);
+		}
+	}
+}
+
+static struct bt_event_pod pod_of(struct fixture *f, const char *metadata, const char *spec)
+{
+	bt_buf_clear(&f->text);
+	bt_buf_printf(&f->text,
+		"{apiVersion: v1, kind: Pod, metadata: {namespace: a, name: p, %s}, spec: {%s}}", metadata,
+		spec);
+	const struct bt_pod_object *pod = &fixture_read(f, f->text.ptr)->pod;
+	return (struct bt_event_pod){
+		.signature = bt_signatures_intern(f->cache->signatures, pod),
+		.gated = pod->spec.scheduling_gates.n > 0,
+	};
+}
+
+#define REQUESTS(text) "containers: [{name: c, resources: {requests: {" text "}}}]"
+
+struct pod_row {
+	const char *old_metadata, *old_spec, *new_metadata, *new_spec;
+	uint32_t actions[4]; /* in order, then 0 */
+};
+
+static const struct pod_row pod_rows[] = {
+	{"", REQUESTS("cpu: '1'"), "annotations: {a: b}", REQUESTS("cpu: '1'"), {BT_UPDATE}},
+	{"labels: {a: b}", "", "labels: {a: c}", "", {BT_UPDATE_POD_LABEL}},
+	{"labels: {}", "", "", "", {BT_UPDATE}},
+	{"", REQUESTS("cpu: '1'"), "", REQUESTS("cpu: '2'"), {BT_UPDATE}},
+	{"", REQUESTS("cpu: '2'"), "", REQUESTS("cpu: '1'"), {BT_UPDATE_POD_SCALE_DOWN}},
+	{"", REQUESTS("cpu: '2', memory: 1Gi"), "", REQUESTS("cpu: '2'"), {BT_UPDATE_POD_SCALE_DOWN}},
+	{"", REQUESTS("example.com/x: '0'"), "", REQUESTS(""), {BT_UPDATE_POD_SCALE_DOWN}},
+	/* Less than a byte less. */
+	{"", REQUESTS("memory: 1500m"), "", REQUESTS("memory: 1200m"), {BT_UPDATE_POD_SCALE_DOWN}},
+	{"", REQUESTS("memory: 1200m"), "", REQUESTS("memory: 1500m"), {BT_UPDATE}},
+	{"", "schedulingGates: [{name: g}]", "", "", {BT_UPDATE_POD_GATES_ELIMINATED}},
+	{"", "schedulingGates: [{name: g}, {name: h}]", "", "schedulingGates: [{name: g}]", {BT_UPDATE}},
+	{"", "", "", "tolerations: [{operator: Exists}]", {BT_UPDATE_POD_TOLERATION}},
+	{"", "tolerations: [{key: a}]", "", "tolerations: [{key: b}]", {BT_UPDATE}},
+	{"labels: {a: b}", "schedulingGates: [{name: g}], " REQUESTS("cpu: '1'"), "",
+		"tolerations: [{operator: Exists}], " REQUESTS(""),
+		{BT_UPDATE_POD_LABEL, BT_UPDATE_POD_SCALE_DOWN, BT_UPDATE_POD_GATES_ELIMINATED,
+			BT_UPDATE_POD_TOLERATION}},
+};
+
+static void an_update_of_a_pod_has_its_actions_in_order(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < COUNT_OF(pod_rows); i++) {
+		const struct pod_row *row = &pod_rows[i];
+		struct bt_event_pod old = pod_of(f, row->old_metadata, row->old_spec);
+		struct bt_event_pod new = pod_of(f, row->new_metadata, row->new_spec);
+		uint32_t actions[BT_EVENT_ACTIONS] = {0}, n = bt_pod_changes(&old, &new, actions);
+
+		if (memcmp(actions, row->actions, sizeof(row->actions)) != 0 || n > 4) {
+			fail_msg("row %zu: %u actions, the first is %s", i, n,
+				bt_event_action_name(actions[0]));
+		}
+	}
+}
+
+static void claims_that_were_made_for_a_pod_are_an_action_of_their_own(void **state)
+{
+	struct bt_event_pod old = pod_of(*state, "", ""), new = old;
+	uint32_t actions[BT_EVENT_ACTIONS];
+
+	new.generated_claims = 7;
+	assert_int_equal(bt_pod_changes(&old, &new, actions), 1);
+	assert_int_equal(actions[0], BT_UPDATE_POD_GENERATED_CLAIM);
+}
+
+static void pods_that_differ_in_parts_of_bytes_have_signatures_of_their_own(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_ptr_not_equal(fixture_signature(f, REQUESTS("memory: 1500m")),
+		fixture_signature(f, REQUESTS("memory: 1200m")));
+	assert_ptr_equal(fixture_signature(f, REQUESTS("memory: 1Gi")),
+		fixture_signature(f, REQUESTS("memory: 1024Mi")));
+}
+
+static struct bt_node_facts node_of(
+	struct fixture *f, const char *metadata, const char *spec, const char *status)
+{
+	struct bt_node_facts facts;
+	char text[128];
+
+	snprintf(text, sizeof(text), "name: n1, %s", metadata);
+	bt_node_facts_of(f->cache->snapshot, fixture_node(f, text, spec, status), &f->arena, &facts);
+	return facts;
+}
+
+struct node_row {
+	const char *old[3], *new[3]; /* metadata, spec, status */
+	uint32_t actions[BT_EVENT_ACTIONS];
+};
+
+static const struct node_row node_rows[] = {
+	{{"", "", ""}, {"labels: {}", "taints: []", "conditions: []"}, {0}},
+	{{"", "unschedulable: true", ""}, {"", "", ""}, {BT_UPDATE_NODE_TAINT}},
+	{{"", "", ""}, {"", "unschedulable: true", ""}, {0}},
+	{{"", "", "allocatable: {cpu: '1', memory: 1Gi}"},
+		{"", "", "allocatable: {memory: 1024Mi, cpu: 1000m}"}, {0}},
+	{{"", "", "allocatable: {storage: 1Gi}"}, {"", "", "allocatable: {storage: 2Gi}"},
+		{BT_UPDATE_NODE_ALLOCATABLE}},
+	{{"", "", "allocatable: {cpu: '0'}"}, {"", "", ""}, {BT_UPDATE_NODE_ALLOCATABLE}},
+	{{"labels: {a: b}", "", ""}, {"labels: {a: c}", "", ""}, {BT_UPDATE_NODE_LABEL}},
+	{{"", "taints: [{key: a, effect: NoSchedule}, {key: b, effect: NoSchedule}]", ""},
+		{"", "taints: [{key: b, effect: NoSchedule}, {key: a, effect: NoSchedule}]", ""},
+		{BT_UPDATE_NODE_TAINT}},
+	{{"", "taints: [{key: a, effect: NoExecute, timeAdded: '2026-01-01T00:00:00Z'}]", ""},
+		{"", "taints: [{key: a, effect: NoExecute, timeAdded: '2026-01-01T00:00:01Z'}]", ""},
+		{BT_UPDATE_NODE_TAINT}},
+	{{"", "", "conditions: [{type: A, status: 'True'}, {type: B, status: 'True'}]"},
+		{"", "", "conditions: [{type: B, status: 'True', reason: x}, {type: A, status: 'True'}]"},
+		{0}},
+	{{"", "", "conditions: [{type: A, status: 'True'}]"},
+		{"", "", "conditions: [{type: A, status: 'False'}]"}, {BT_UPDATE_NODE_CONDITION}},
+	{{"", "", "conditions: [{type: A, status: 'True'}]"},
+		{"", "", "conditions: [{type: A, status: 'False'}, {type: A, status: 'True'}]"}, {0}},
+	{{"annotations: {a: b, c: d}", "", ""}, {"annotations: {c: d, a: b}", "", ""}, {0}},
+	{{"annotations: {a: b, c: d}", "", ""}, {"annotations: {a: d, c: b}", "", ""},
+		{BT_UPDATE_NODE_ANNOTATION}},
+	{{"", "", "declaredFeatures: [A, B]"}, {"", "", "declaredFeatures: [A]"},
+		{BT_UPDATE_NODE_DECLARED_FEATURE}},
+	/* Two events of one action, in upstream's order. */
+	{{"labels: {a: b}, annotations: {a: b}", "unschedulable: true",
+		 "allocatable: {cpu: '1'}, declaredFeatures: [A], conditions: [{type: A, status: 'True'}]"},
+		{"", "taints: [{key: a, effect: NoSchedule}]", ""},
+		{BT_UPDATE_NODE_TAINT, BT_UPDATE_NODE_ALLOCATABLE, BT_UPDATE_NODE_LABEL, BT_UPDATE_NODE_TAINT,
+			BT_UPDATE_NODE_CONDITION, BT_UPDATE_NODE_ANNOTATION,
+			BT_UPDATE_NODE_DECLARED_FEATURE}},
+};
+
+static void an_update_of_a_node_has_its_actions_in_order(void **state)
+{
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < COUNT_OF(node_rows); i++) {
+		const struct node_row *row = &node_rows[i];
+		struct bt_node_facts old = node_of(f, row->old[0], row->old[1], row->old[2]);
+		struct bt_node_facts new = node_of(f, row->new[0], row->new[1], row->new[2]);
+		uint32_t actions[BT_EVENT_ACTIONS] = {0}, n = bt_node_facts_changes(&old, &new, actions);
+
+		if (memcmp(actions, row->actions, sizeof(actions)) != 0) {
+			fail_msg("row %zu: %u actions, the first is %s", i, n,
+				n ? bt_event_action_name(actions[0]) : "");
+		}
+	}
+}
+
+static void facts_of_a_node_outlive_its_next_description(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_node_facts old = node_of(f, "labels: {a: b}", "taints: [{key: k, effect: NoSchedule}]",
+		"allocatable: {cpu: '2', pods: '7', example.com/x: '3'}, declaredFeatures: "
+		"[RestartAllContainersOnContainerExits]");
+
+	node_of(f, "", "", "");
+	assert_int_equal(old.name, fixture_name(f, "n1"));
+	assert_int_equal(bt_labels_get(old.labels, fixture_name(f, "a")), fixture_name(f, "b"));
+	assert_int_equal(old.taint_n, 1);
+	assert_int_equal(old.taints[0].key, fixture_name(f, "k"));
+	assert_int_equal(old.alloc.n, 2);
+	assert_int_equal(bt_amounts_get(old.alloc, BT_CPU), 2000);
+	assert_int_equal(old.alloc_pods, 7);
+	assert_int_equal(old.features, BT_FEATURE_RESTART_ALL_CONTAINERS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_registration_matches_its_events_and_more_specific_ones),
+		FIXTURE_TEST(an_update_of_a_pod_has_its_actions_in_order),
+		FIXTURE_TEST(claims_that_were_made_for_a_pod_are_an_action_of_their_own),
+		FIXTURE_TEST(pods_that_differ_in_parts_of_bytes_have_signatures_of_their_own),
+		FIXTURE_TEST(an_update_of_a_node_has_its_actions_in_order),
+		FIXTURE_TEST(facts_of_a_node_outlive_its_next_description),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
