@@ -181,6 +181,10 @@ struct bt_plugin {
 	/* What Filter says when the profile leaves out the plugin's PreFilter; NULL: Filter manages without.
 	 */
 	const char *no_pre_filter_error;
+	/* Whom Filter refuses in such a profile before it misses what PreFilter would have left; NULL:
+	 * nobody.
+	 */
+	bt_plugin_filter_fn *filter_first;
 	/* What Score says when the profile leaves out the plugin's PreScore; NULL: Score manages without. */
 	const char *no_pre_score_error;
 	void (*compile)(const void *settings, const struct bt_compile_env *env,

@@ -92,10 +92,13 @@ static uint32_t filter_once(
 	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
 		uint32_t u = plan->profile->filter[i];
 		const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
-		uint8_t pass;
+		uint8_t pass = 1;
 
 		if (plan->filter_error[u]) {
-			*out_error = plan->filter_error[u];
+			if (plugin->filter_first) {
+				plugin->filter_first(plan->compiled[u].term, view, node_ix, 1, &pass);
+			}
+			*out_error = pass ? plan->filter_error[u] : NULL;
 			return u;
 		}
 		if (!plugin->filter || plan->compiled[u].filter_skip) {

@@ -158,6 +158,14 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
+static void filter_disks(
+	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = disks_free(term, view->storage, first + i);
+	}
+}
+
 static void reject(
 	const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
 {
@@ -225,6 +233,7 @@ const struct bt_plugin bt_plugin_volume_restrictions = {
 	.name = "VolumeRestrictions",
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.no_pre_filter_error = "cannot read \"PreFilterVolumeRestrictions\" from cycleState",
+	.filter_first = filter_disks,
 	.compile = compile,
 	.filter = filter,
 	.reject = reject,
