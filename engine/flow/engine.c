@@ -106,6 +106,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->options = *options;
 	engine->cache = bt_cache_create();
 	engine->queue = bt_queue_create();
+	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
 	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
 	if (bt_config_check_profiles(config, errors) != BT_OK ||
 		make_lanes(engine, config, errors) != BT_OK) {
@@ -123,6 +124,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	for (uint32_t i = 0; i < engine->lane_n; i++) {
 		bt_planner_destroy(engine->lanes[i].planner);
 	}
+	bt_extend_destroy(engine->extend);
 	bt_evaluation_fini(&engine->evaluation);
 	bt_preemption_fini(&engine->preemption);
 	for (int i = 0; i < BT_NOTES_N; i++) {
@@ -181,7 +183,8 @@ void bt_engine_list_live(struct bt_engine *engine)
 
 /* How many feasible nodes are enough. Source: numFeasibleNodesToFind, v1.36.3, for a percentage that was
  * given. */
-static uint32_t sample_limit(const struct bt_flow_profile *profile, uint32_t node_n)
+static uint32_t sample_limit(
+	const struct bt_engine *engine, const struct bt_flow_profile *profile, uint32_t node_n)
 {
 	int32_t percentage = profile->percentage_of_nodes_to_score;
 
@@ -190,7 +193,7 @@ static uint32_t sample_limit(const struct bt_flow_profile *profile, uint32_t nod
 	}
 	uint32_t n = (uint32_t)((uint64_t)node_n * (uint32_t)percentage / 100);
 	n = n < SAMPLE_MIN ? SAMPLE_MIN : n;
-	return profile->plugins.score_n == 0 ? 1 : n;
+	return profile->plugins.score_n == 0 && !bt_extend_chooses(engine->extend) ? 1 : n;
 }
 
 /* Evaluates a sample: nodes from where the last sample ended, in upstream's order, until enough are feasible.
@@ -239,11 +242,12 @@ bool bt_engine_evaluate_promised(
 	return out->feasible_n == 1;
 }
 
-/* Columns know nothing of promises and of samples. */
+/* Columns know nothing of promises, of samples and of extenders. */
 static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan,
 	const struct bt_promises *promises, uint32_t limit)
 {
-	return !promises && limit == UINT32_MAX && !plan->narrowed && !engine->options.evaluate_always;
+	return !promises && !engine->evaluation.hooks && limit == UINT32_MAX && !plan->narrowed &&
+	       !engine->options.evaluate_always;
 }
 
 static uint32_t choose_by_evaluation(
@@ -271,12 +275,13 @@ static uint32_t choose_by_evaluation(
 static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
 	uint32_t pod_ix, enum bt_outcome *out_outcome)
 {
-	uint32_t limit = sample_limit(&lane->profile, engine->live_n), node_ix;
+	uint32_t limit = sample_limit(engine, &lane->profile, engine->live_n), node_ix;
 	const struct bt_promises *promises = bt_engine_promises_of(engine, pod_ix);
 
 	*out_outcome = BT_REFUSED;
 	engine->evaluated = false;
 	engine->evaluation.promises = promises;
+	engine->evaluation.hooks = bt_extend_begin(engine->extend, pod_ix);
 	bool idle = bt_prepare(plan, &engine->cache->view);
 	if (plan->refusal) {
 		return BT_NO_NODE;

@@ -10,6 +10,7 @@
 #include "cache/ingest.h"
 #include "engine/base/clock.h"
 #include "engine/flow/config.h"
+#include "engine/flow/extend.h"
 #include "engine/flow/preempt.h"
 #include "engine/score/evaluate.h"
 #include "queue/queue.h"
@@ -29,8 +30,10 @@ struct bt_binder {
 
 struct bt_engine_options {
 	uint64_t seed;
-	struct bt_clock clock;	  /* tells when pods enter the queue */
-	struct bt_binder binder;  /* bind == NULL: every binding succeeds at once */
+	struct bt_clock clock;	 /* tells when pods enter the queue */
+	struct bt_binder binder; /* bind == NULL: every binding succeeds at once */
+	struct bt_extending
+		extending;	  /* speaks to the configuration's extenders; all NULL: they are not asked */
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
 	bool evaluate_always;	  /* never decide by columns: for comparing the two ways */
 };
@@ -75,10 +78,11 @@ struct bt_decision {
 
 /* What a plugin had against all nodes, or against one. */
 struct bt_refusal {
-	const char *plugin; /* its name */
+	const char *plugin; /* its name; "Extender" for all extenders */
+	const struct bt_plugin
+		*judge; /* whose reasons they are; NULL: text has the reason, if there is one */
 	struct bt_rejection rejection;
-	const char *text; /* of a refusal by PreFilter or PreEnqueue, which has no numbers: the reason; else
-			     NULL */
+	const char *text; /* of a refusal by PreFilter, PreEnqueue or an extender: the reason; else NULL */
 };
 
 /*
@@ -184,6 +188,11 @@ void bt_explanation_fini(struct bt_explanation *explanation);
 /* Why the visited-th node of an evaluation was refused. Requires: it was. */
 void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation,
 	uint32_t visited, struct bt_refusal *out_refusal);
+
+/* How many reasons a refusal has, and one of them in words. */
+uint32_t bt_refusal_reason_n(const struct bt_refusal *refusal);
+void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *refusal, uint32_t reason,
+	struct bt_buf *out_text);
 
 /* The text of the FailedScheduling event for what was explained. */
 void bt_engine_message(

@@ -41,6 +41,7 @@ struct bt_engine {
 	bool evaluated; /* in this cycle: the evaluation is the cycle's */
 	struct bt_promises promises;
 	uint32_t promises_for; /* the pod whose cycle it is */
+	struct bt_extend *extend;
 	struct bt_preemption preemption;
 	struct bt_preempt_notes notes[BT_NOTES_N]; /* the one for a kind of pods is found by a hash */
 	struct bt_hopeless *hopeless; /* pods that need not try to preempt, by signature and priority */
@@ -68,6 +69,9 @@ void bt_engine_evaluate_all(struct bt_engine *engine, const struct bt_plan *plan
  * v1.36.3. */
 bool bt_engine_evaluate_promised(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out);
+
+/* The extenders that have a say in whom the pod preempts, or NULL. */
+struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix);
 
 /*
  * Runs what the profile has at PostFilter; by notes when there are some, and then without texts. Sets

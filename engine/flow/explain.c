@@ -77,6 +77,7 @@ static void explain_post_filter(
 		.plan = out->plan,
 		.evaluation = out->refused ? NULL : &out->evaluation,
 		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
+		.extend = bt_engine_extend_for(engine, out->pod_ix),
 		.explain = true,
 	};
 
@@ -98,6 +99,7 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 	out->error = NULL;
 	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
 	out->evaluation.promises = bt_engine_promises_of(engine, pod_ix);
+	out->evaluation.hooks = bt_extend_begin(engine->extend, pod_ix);
 	explain_cycle(engine, lane, out);
 	if (out->plan && !out->error && out->evaluation.feasible_n == 0) {
 		explain_post_filter(engine, lane, out);
@@ -118,30 +120,39 @@ void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanatio
 	uint32_t use = explanation->evaluation.refused_by[visited];
 
 	BT_REQUIRE(use != BT_PASSED);
-	const struct bt_plugin *plugin = explanation->plan->profile->uses[use].plugin;
-	out_refusal->plugin = plugin->name;
-	out_refusal->text = NULL;
 	engine->promises_for = explanation->pod_ix;
-	bt_reject_node(explanation->plan, &engine->cache->view, explanation->evaluation.promises,
-		explanation->evaluation.visited[visited], use, &out_refusal->rejection);
-	BT_INVARIANT(out_refusal->rejection.n > 0);
+	bt_evaluation_reject(explanation->plan, &engine->cache->view, &explanation->evaluation, visited,
+		&out_refusal->rejection, &out_refusal->text);
+	out_refusal->judge = use < BT_HOOKED ? explanation->plan->profile->uses[use].plugin : NULL;
+	out_refusal->plugin = out_refusal->judge ? out_refusal->judge->name : "Extender";
+	BT_INVARIANT(!out_refusal->judge || out_refusal->rejection.n > 0);
 }
 
-static const struct bt_plugin *plugin_named(const struct bt_profile *profile, const char *name)
+uint32_t bt_refusal_reason_n(const struct bt_refusal *refusal)
 {
-	for (uint32_t i = 0; i < profile->use_n; i++) {
-		if (profile->uses[i].plugin->name == name) {
-			return profile->uses[i].plugin;
-		}
-	}
-	return NULL;
+	return refusal->judge ? refusal->rejection.n : refusal->text != NULL;
 }
 
-/* Counts the reasons of all visited nodes, and one for the nodes that PreFilter left out. */
+void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *refusal, uint32_t reason,
+	struct bt_buf *out_text)
+{
+	if (refusal->judge) {
+		refusal->judge->reason(
+			engine->cache->dictionary, &refusal->rejection.reasons[reason], out_text);
+	} else {
+		bt_buf_text(out_text, refusal->text);
+	}
+}
+
+/*
+ * Counts the reasons of all visited nodes, and one for the nodes that PreFilter left out, or of which an
+ * extender said nothing.
+ */
 static void count_reasons(
 	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_fit_error *error)
 {
 	const struct bt_evaluation *evaluation = &explanation->evaluation;
+	uint32_t absent_n = engine->live_n - evaluation->visited_n;
 	struct bt_refusal refusal;
 	struct bt_buf text = {0};
 
@@ -150,18 +161,18 @@ static void count_reasons(
 			continue;
 		}
 		bt_explanation_refusal(engine, explanation, i, &refusal);
-		for (uint32_t r = 0; r < refusal.rejection.n; r++) {
+		absent_n += bt_refusal_reason_n(&refusal) == 0;
+		for (uint32_t r = 0; r < bt_refusal_reason_n(&refusal); r++) {
 			bt_buf_clear(&text);
-			plugin_named(explanation->plan->profile, refusal.plugin)
-				->reason(engine->cache->dictionary, &refusal.rejection.reasons[r], &text);
+			bt_refusal_reason(engine, &refusal, r, &text);
 			bt_fit_error_add(error, bt_buf_view(&text), 1);
 		}
 	}
-	if (explanation->narrowed && evaluation->visited_n < engine->live_n) {
+	if (explanation->narrowed && absent_n) {
 		bt_buf_clear(&text);
 		bt_buf_printf(&text, "node(s) didn't satisfy plugin(s) [%s]",
 			explanation->plan->profile->uses[explanation->plan->narrowed_by].plugin->name);
-		bt_fit_error_add(error, bt_buf_view(&text), engine->live_n - evaluation->visited_n);
+		bt_fit_error_add(error, bt_buf_view(&text), absent_n);
 	}
 	bt_buf_fini(&text);
 }

@@ -55,6 +55,17 @@ void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_r
 	preemption->outcome = outcome;
 }
 
+struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_extend_preempts(engine->extend, pod_ix) ? engine->extend : NULL;
+}
+
+/* Do extenders have a say about the pod? What they said before may not hold. */
+static bool extended(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return engine->evaluation.hooks || bt_extend_preempts(engine->extend, pod_ix);
+}
+
 static struct bt_state_of_things state_now(const struct bt_engine *engine)
 {
 	const struct bt_view *view = &engine->cache->view;
@@ -82,15 +93,20 @@ static struct bt_hopeless *hopeless_of(struct bt_engine *engine, const struct bt
 
 /* Is it known, without looking at a node, that preemption will not help and that there is no promise to
  * decide on? */
-static bool preemption_is_idle(struct bt_engine *engine, const struct bt_lane *lane,
-	const struct bt_plan *plan, const struct bt_pod *pod)
+static bool preemption_is_idle(
+	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan, uint32_t pod_ix)
 {
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
 	if (pod->nominated_ix != BT_NO_NODE) {
 		return false;
 	}
 	if (plan->refusal || pod->never_preempts || lane->profile.post_filter_n == 0 ||
 		pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger)) {
 		return true;
+	}
+	if (extended(engine, pod_ix)) {
+		return false;
 	}
 	const struct bt_state_of_things now = state_now(engine);
 	return memcmp(&hopeless_of(engine, pod)->when, &now, sizeof(now)) == 0;
@@ -129,9 +145,12 @@ static void promise(struct bt_engine *engine, struct bt_decision *decision)
 
 /* The notes that tell where pods of a kind can preempt, or NULL when all nodes have to be looked at. */
 static struct bt_preempt_notes *notes_for(
-	struct bt_engine *engine, const struct bt_plan *plan, const struct bt_pod *pod)
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix)
 {
-	if (engine->options.evaluate_always || pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(plan)) {
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (engine->options.evaluate_always || pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(plan) ||
+		extended(engine, pod_ix)) {
 		return NULL;
 	}
 	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
@@ -148,10 +167,10 @@ void bt_engine_preempt(struct bt_engine *engine, const struct bt_lane *lane, con
 		bt_ledger_nominate(ledger, decision->pod_ix, BT_NO_NODE);
 		return;
 	}
-	if (preemption_is_idle(engine, lane, plan, pod)) {
+	if (preemption_is_idle(engine, lane, plan, decision->pod_ix)) {
 		return;
 	}
-	struct bt_preempt_notes *notes = notes_for(engine, plan, pod);
+	struct bt_preempt_notes *notes = notes_for(engine, plan, decision->pod_ix);
 	if (!notes && !engine->evaluated && !plan->refusal) {
 		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
 	}
@@ -161,6 +180,7 @@ void bt_engine_preempt(struct bt_engine *engine, const struct bt_lane *lane, con
 		.pod_ix = decision->pod_ix,
 		.plan = plan,
 		.evaluation = plan->refusal ? NULL : &engine->evaluation,
+		.extend = bt_engine_extend_for(engine, decision->pod_ix),
 		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
 	};
 	struct bt_buf unused = {0};

@@ -8,6 +8,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
+#include "engine/flow/extend.h"
 
 /* What is known of a node. */
 enum note {
@@ -54,11 +55,11 @@ static enum bt_code code_of(const struct bt_preempt_request *r, uint32_t node_ix
 {
 	const struct bt_evaluation *e = r->evaluation;
 	struct bt_rejection rejection;
+	const char *text;
 
 	for (uint32_t i = 0; e && i < e->visited_n; i++) {
 		if (e->visited[i] == node_ix) {
-			bt_reject_node(
-				r->plan, &r->cache->view, e->promises, node_ix, e->refused_by[i], &rejection);
+			bt_evaluation_reject(r->plan, &r->cache->view, e, i, &rejection, &text);
 			return rejection.code;
 		}
 	}
@@ -107,6 +108,7 @@ static uint32_t list_nodes(const struct search *s)
 	const struct bt_preempt_request *r = s->request;
 	const struct bt_evaluation *e = r->evaluation;
 	struct bt_rejection rejection;
+	const char *text;
 	uint32_t n = 0;
 
 	if (!e) {
@@ -117,7 +119,7 @@ static uint32_t list_nodes(const struct search *s)
 		s->out->nodes = bt_mem_realloc(s->out->nodes, e->visited_n, sizeof(*s->out->nodes));
 	}
 	for (uint32_t i = 0; i < e->visited_n; i++) {
-		bt_reject_node(r->plan, s->view, e->promises, e->visited[i], e->refused_by[i], &rejection);
+		bt_evaluation_reject(r->plan, s->view, e, i, &rejection, &text);
 		if (rejection.code == BT_UNSCHEDULABLE) {
 			s->out->nodes[n++] = e->visited[i];
 		}
@@ -454,6 +456,24 @@ static bool begin(struct search *s)
 	return eligible(s);
 }
 
+/* With candidates: lets extenders reduce them, and takes the best that is left. */
+static void settle(struct search *s)
+{
+	struct bt_preemption *out = s->out;
+
+	bt_buf_clear(&out->text);
+	bt_buf_text(&out->text, "preemption: ");
+	if (s->request->extend &&
+		!bt_extend_candidates(s->request->extend, s->request->pod_ix, out, &out->text)) {
+		out->outcome = BT_PREEMPT_FAILED;
+	} else if (out->candidate_n == 0) {
+		bt_buf_text(&out->text, "no candidate node for preemption");
+		out->outcome = BT_PREEMPT_INELIGIBLE;
+	} else {
+		choose(s);
+	}
+}
+
 void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *out)
 {
 	struct search s = {.request = request, .out = out};
@@ -466,7 +486,7 @@ void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *
 		try_nodes(&s, node_n);
 	}
 	if (out->candidate_n) {
-		choose(&s);
+		settle(&s);
 	} else if (s.error_n) {
 		out->outcome = BT_PREEMPT_FAILED;
 		explain_errors(&s);

@@ -18,6 +18,8 @@ enum bt_preempt_outcome {
 	BT_PREEMPT_FAILED      /* an error; the promise stays */
 };
 
+struct bt_extend;
+
 struct bt_preempt_request {
 	const struct bt_preemption_settings *settings;
 	struct bt_cache *cache;
@@ -25,8 +27,9 @@ struct bt_preempt_request {
 	const struct bt_plan *plan; /* prepared */
 	/* The cycle that refused the pod: every node was filtered. NULL when PreFilter had refused it. */
 	const struct bt_evaluation *evaluation;
-	uint64_t random; /* bits that choose where the search begins */
-	bool explain;	 /* the text is wanted */
+	struct bt_extend *extend; /* extenders that have a say in the candidates; NULL: none has */
+	uint64_t random;	  /* bits that choose where the search begins */
+	bool explain;		  /* the text is wanted */
 };
 
 /*

@@ -14,6 +14,9 @@ void bt_evaluation_fini(struct bt_evaluation *e)
 	bt_mem_free(e->feasible);
 	bt_mem_free(e->scores);
 	bt_mem_free(e->totals);
+	bt_mem_free(e->hooked);
+	bt_mem_free(e->hook_refusals);
+	bt_buf_fini(&e->hook_text);
 	bt_buf_fini(&e->text);
 	*e = (struct bt_evaluation){0};
 }
@@ -151,6 +154,73 @@ void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 	plugin->reject(term, view, node_ix, out_rejection);
 }
 
+void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view,
+	const struct bt_evaluation *e, uint32_t visited, struct bt_rejection *out_rejection,
+	const char **out_text)
+{
+	uint32_t by = e->refused_by[visited];
+
+	*out_text = NULL;
+	if (by < BT_HOOKED) {
+		bt_reject_node(plan, view, e->promises, e->visited[visited], by, out_rejection);
+		return;
+	}
+	BT_REQUIRE(by != BT_PASSED);
+	const struct bt_hook_refusal *refusal = &e->hook_refusals[by - BT_HOOKED];
+	out_rejection->n = 0;
+	out_rejection->code = refusal->unresolvable ? BT_UNSCHEDULABLE_AND_UNRESOLVABLE : BT_UNSCHEDULABLE;
+	*out_text = refusal->says ? e->hook_text.ptr + refusal->text : NULL;
+}
+
+void bt_evaluation_refuse(
+	struct bt_evaluation *e, uint32_t place, bool unresolvable, const struct bt_str *reason)
+{
+	BT_REQUIRE(place < e->feasible_n && !e->hooked[place]);
+	e->hook_refusals = bt_mem_grow(
+		e->hook_refusals, e->hook_refusal_n, &e->hook_refusal_cap, sizeof(*e->hook_refusals));
+	e->hook_refusals[e->hook_refusal_n++] =
+		(struct bt_hook_refusal){unresolvable, reason != NULL, e->hook_text.len};
+	e->hooked[place] = (uint32_t)e->hook_refusal_n;
+	if (reason) {
+		bt_buf_str(&e->hook_text, *reason);
+		bt_buf_char(&e->hook_text, '\0');
+	}
+}
+
+void bt_evaluation_fail(struct bt_evaluation *e, struct bt_str error)
+{
+	bt_buf_clear(&e->text);
+	bt_buf_str(&e->text, error);
+	e->error = e->text.ptr ? e->text.ptr : "";
+}
+
+/* Lets the hooks refuse nodes that are feasible. */
+static void ask_hooks(struct bt_evaluation *e)
+{
+	uint32_t place = 0, n = 0;
+
+	e->hook_refusal_n = 0;
+	bt_buf_clear(&e->hook_text);
+	if (e->visited_cap > e->hooked_cap) {
+		e->hooked_cap = e->visited_cap;
+		e->hooked = bt_mem_realloc(e->hooked, e->hooked_cap, sizeof(*e->hooked));
+	}
+	memset(e->hooked, 0, e->feasible_n * sizeof(*e->hooked));
+	e->hooks->filtered(e->hooks->context, e);
+	for (uint32_t i = 0; i < e->visited_n && !e->error; i++) {
+		if (e->refused_by[i] != BT_PASSED) {
+			continue;
+		}
+		if (e->hooked[place]) {
+			e->refused_by[i] = BT_HOOKED + e->hooked[place] - 1;
+		} else {
+			e->feasible[n++] = e->visited[i];
+		}
+		place++;
+	}
+	e->feasible_n = n;
+}
+
 const char *bt_filter_error_text(
 	const struct bt_plan *plan, uint32_t by, const char *error, struct bt_buf *out_text)
 {
@@ -271,6 +341,9 @@ void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const u
 	out->feasible_n = 0;
 	out->error = NULL;
 	filter_nodes(plan, view, nodes, node_n, limit, out);
+	if (!out->error && out->hooks && out->feasible_n) {
+		ask_hooks(out);
+	}
 	if (out->error) {
 		/* A filter that fails on one node fails the cycle, whatever passed before. */
 		out->feasible_n = 0;
@@ -279,13 +352,17 @@ void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const u
 	if (out->feasible_n == 0) {
 		return;
 	}
-	if (plan->profile->score_n == 0) {
+	if (plan->profile->score_n == 0 && !out->hooks) {
 		for (uint32_t i = 0; i < out->feasible_n; i++) {
 			out->totals[i] = 1;
 		}
 		return;
 	}
 	score_nodes(plan, view, out);
+	/* A single node is taken whatever its scores. */
+	if (!out->error && out->hooks && out->feasible_n > 1) {
+		out->hooks->scored(out->hooks->context, out);
+	}
 }
 
 uint32_t bt_evaluation_best(const struct bt_evaluation *e, uint32_t start)

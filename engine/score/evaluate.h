@@ -18,6 +18,24 @@ struct bt_promises {
 	void *context;
 };
 
+struct bt_evaluation;
+
+/* What is done with an evaluation besides asking the plugins; extenders are behind it. */
+struct bt_evaluation_hooks {
+	/* After Filter, when nodes fit: may refuse some of them (bt_evaluation_refuse), or fail. */
+	void (*filtered)(void *context, struct bt_evaluation *evaluation);
+	/* After Score, when several nodes fit: may add to totals. */
+	void (*scored)(void *context, struct bt_evaluation *evaluation);
+	void *context;
+};
+
+/* Why a hook refused a node. */
+struct bt_hook_refusal {
+	bool unresolvable;
+	bool says;   /* it has given a reason */
+	size_t text; /* the reason: where it begins in hook_text */
+};
+
 /* One evaluation's result. All zeroes is an empty one. Owns: bt_evaluation_fini. */
 struct bt_evaluation {
 	/* The nodes that were filtered, in that order, and which use refused each: BT_PASSED when none did.
@@ -33,11 +51,21 @@ struct bt_evaluation {
 	int64_t *totals;
 	const char *error; /* the cycle failed: upstream's text; else NULL */
 	struct bt_buf text;
-	const struct bt_promises *promises; /* set by the caller; NULL: none matter */
+	const struct bt_promises *promises;	 /* set by the caller; NULL: none matter */
+	const struct bt_evaluation_hooks *hooks; /* set by the caller; NULL: there are none */
+	/* What the hooks refused: by place in feasible as it was before, the index of the refusal and one, or
+	 * 0.
+	 */
+	uint32_t *hooked;
+	struct bt_hook_refusal *hook_refusals;
+	size_t hook_refusal_n, hook_refusal_cap, hooked_cap;
+	struct bt_buf hook_text;
 	size_t visited_cap, feasible_cap, score_cap;
 };
 
 #define BT_PASSED UINT32_MAX
+#define BT_HOOKED                                                                                            \
+	0x40000000u /* in refused_by, and above: a hook refused the node; plus the index of the refusal */
 
 void bt_evaluation_fini(struct bt_evaluation *evaluation);
 
@@ -63,6 +91,23 @@ const char *bt_filter_error_text(
 void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 	const struct bt_promises *promises, uint32_t node_ix, uint32_t by,
 	struct bt_rejection *out_rejection);
+
+/*
+ * Why the visited-th node of an evaluation was refused, or by a hook: then without reasons, and the hook's
+ * reason
+ * in out_text, which is NULL when it gave none. Requires: it was, under the same usage and promises.
+ */
+void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view,
+	const struct bt_evaluation *evaluation, uint32_t visited, struct bt_rejection *out_rejection,
+	const char **out_text);
+
+/* For hooks: the node at that place in feasible does not fit after all; reason is NULL when there is none.
+ * Requires: it was not refused yet. */
+void bt_evaluation_refuse(
+	struct bt_evaluation *evaluation, uint32_t place, bool unresolvable, const struct bt_str *reason);
+
+/* For hooks: the cycle fails with this error. */
+void bt_evaluation_fail(struct bt_evaluation *evaluation, struct bt_str error);
 
 /*
  * Filters nodes in the given order until limit feasible ones are found beyond which one more would be

@@ -75,19 +75,15 @@ static void add_numbers(const struct bt_reason *reason, struct bt_buf *text)
 
 static void add_rejected(struct explainer *e, const struct row *row)
 {
-	uint32_t use = e->explanation.evaluation.refused_by[row->at];
-	const struct bt_plugin *plugin = e->explanation.plan->profile->uses[use].plugin;
 	struct bt_refusal refusal;
 
 	bt_explanation_refusal(e->engine, &e->explanation, row->at, &refusal);
 	bt_buf_clear(&e->text);
-	for (uint32_t i = 0; i < refusal.rejection.n; i++) {
-		const struct bt_reason *reason = &refusal.rejection.reasons[i];
-
+	for (uint32_t i = 0; i < bt_refusal_reason_n(&refusal); i++) {
 		bt_buf_text(&e->text, i ? ", " : "");
-		plugin->reason(e->cache->dictionary, reason, &e->text);
-		if (reason->has_numbers) {
-			add_numbers(reason, &e->text);
+		bt_refusal_reason(e->engine, &refusal, i, &e->text);
+		if (refusal.judge && refusal.rejection.reasons[i].has_numbers) {
+			add_numbers(&refusal.rejection.reasons[i], &e->text);
 		}
 	}
 	begin_row(e, row->node, "rejected");

@@ -123,23 +123,19 @@ static void tally_nodes(
 {
 	static const char no_plugin[] = "";
 	const struct bt_evaluation *evaluation = &explanation->evaluation;
-	const struct bt_cache *cache = bt_engine_cache(engine);
 	struct bt_refusal refusal;
 	struct bt_buf text = {0};
 
 	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
-		uint32_t use = evaluation->refused_by[i];
-
-		if (use == BT_PASSED) {
+		if (evaluation->refused_by[i] == BT_PASSED) {
 			add_tally(tallies, no_plugin, bt_str("fits now"), 1);
 			continue;
 		}
 		bt_explanation_refusal(engine, explanation, i, &refusal);
 		bt_buf_clear(&text);
-		for (uint32_t r = 0; r < refusal.rejection.n; r++) {
+		for (uint32_t r = 0; r < bt_refusal_reason_n(&refusal); r++) {
 			bt_buf_text(&text, r ? ", " : "");
-			explanation->plan->profile->uses[use].plugin->reason(
-				cache->dictionary, &refusal.rejection.reasons[r], &text);
+			bt_refusal_reason(engine, &refusal, r, &text);
 		}
 		add_tally(tallies, refusal.plugin, bt_buf_view(&text), 1);
 	}

@@ -28,13 +28,6 @@ static struct bt_str node_name(const struct writer *w, uint32_t node_ix)
 	return bt_intern_str(w->cache->dictionary->intern, w->cache->view.snapshot->nodes[node_ix].name);
 }
 
-static const struct bt_plugin *plugin_of(const struct writer *w, uint32_t visited)
-{
-	uint32_t use = w->explanation.evaluation.refused_by[visited];
-
-	return w->explanation.plan->profile->uses[use].plugin;
-}
-
 static void write_text_refusal(struct writer *w, const char *key, const struct bt_refusal *refusal)
 {
 	bt_json_write_key(&w->json, key);
@@ -63,9 +56,9 @@ static void write_rejection(struct writer *w, uint32_t visited)
 	bt_json_write_text(&w->json, code_names[refusal.rejection.code]);
 	bt_json_write_key(&w->json, "reasons");
 	bt_json_write_begin_array(&w->json);
-	for (uint32_t i = 0; i < refusal.rejection.n; i++) {
+	for (uint32_t i = 0; i < bt_refusal_reason_n(&refusal); i++) {
 		bt_buf_clear(&w->text);
-		plugin_of(w, visited)->reason(w->cache->dictionary, &refusal.rejection.reasons[i], &w->text);
+		bt_refusal_reason(w->engine, &refusal, i, &w->text);
 		bt_json_write_str(&w->json, bt_buf_view(&w->text));
 	}
 	bt_json_write_end(&w->json);

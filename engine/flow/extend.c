@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Extenders.
+ */
+#include "engine/flow/extend.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/wrap.h"
+
+/* A point of an extender is worth that many of the scheduler's. */
+#define SCORE_SCALE 10
+
+/* What a reply says of one node, or of one victim. */
+struct line {
+	uint32_t node_ix; /* BT_NO_NODE: there is no such node */
+	uint32_t uid;	  /* of a victim: a name */
+	bool unresolvable;
+	int64_t number;	     /* points, or violated budgets */
+	size_t text, text_n; /* in the reply's text: the message of a refusal, otherwise the name */
+	size_t victim_n;     /* of a candidate: how many of the victims are its own */
+};
+
+struct lines {
+	struct line *items;
+	size_t n, cap;
+};
+
+struct bt_extender_reply {
+	const struct bt_cache *cache;
+	struct lines nodes, refused, victims;
+	struct bt_buf text, error;
+	bool failed;
+};
+
+struct extender {
+	const struct bt_extender_config *config;
+	uint32_t *slots; /* of the resources that it manages */
+};
+
+struct bt_extend {
+	struct bt_extending calls;
+	struct bt_cache *cache;
+	struct extender *extenders;
+	uint32_t extender_n;
+	struct bt_evaluation_hooks hooks;
+	uint32_t pod_ix; /* whose cycle it is */
+	struct bt_extender_reply reply;
+	uint32_t *nodes, *places; /* those that fit so far, and where they are in the evaluation */
+	size_t node_cap;
+	uint32_t *marks; /* by node slot; all zero between calls */
+	size_t mark_cap;
+};
+
+/* What is marked of a node that an extender that filters is asked about. */
+enum mark {
+	NOT_ASKED = 0,
+	ASKED,
+	KEPT,
+	REFUSED /* and the index of the line */
+};
+
+/* ---- replies ---- */
+
+static struct line *add_line(struct lines *lines)
+{
+	lines->items = bt_mem_grow(lines->items, lines->n, &lines->cap, sizeof(*lines->items));
+	struct line *line = &lines->items[lines->n++];
+
+	*line = (struct line){.node_ix = BT_NO_NODE};
+	return line;
+}
+
+static struct line *add_node(struct bt_extender_reply *reply, struct lines *lines, struct bt_str node)
+{
+	uint32_t name = bt_intern_find(reply->cache->dictionary->intern, node);
+	struct line *line = add_line(lines);
+
+	if (name) {
+		line->node_ix = bt_snapshot_find(reply->cache->snapshot, name);
+	}
+	return line;
+}
+
+static void add_text(struct bt_extender_reply *reply, struct line *line, struct bt_str text)
+{
+	line->text = reply->text.len;
+	line->text_n = text.len;
+	bt_buf_str(&reply->text, text);
+}
+
+static struct bt_str text_of(const struct bt_extender_reply *reply, const struct line *line)
+{
+	return line->text_n ? (struct bt_str){reply->text.ptr + line->text, line->text_n} : bt_str("");
+}
+
+void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error)
+{
+	reply->failed = true;
+	bt_buf_clear(&reply->error);
+	bt_buf_str(&reply->error, error);
+}
+
+void bt_extender_keep(struct bt_extender_reply *reply, struct bt_str node)
+{
+	add_text(reply, add_node(reply, &reply->nodes, node), node);
+}
+
+void bt_extender_refuse(
+	struct bt_extender_reply *reply, struct bt_str node, bool unresolvable, struct bt_str message)
+{
+	struct line *line = add_node(reply, &reply->refused, node);
+
+	line->unresolvable = unresolvable;
+	add_text(reply, line, message);
+}
+
+void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int64_t score)
+{
+	add_node(reply, &reply->nodes, node)->number = score;
+}
+
+void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, int64_t violation_n)
+{
+	struct line *line = add_node(reply, &reply->nodes, node);
+
+	line->number = violation_n;
+	add_text(reply, line, node);
+}
+
+void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
+{
+	BT_REQUIRE(reply->nodes.n > 0);
+	struct line *line = add_line(&reply->victims);
+
+	line->uid = bt_intern_find(reply->cache->dictionary->intern, uid);
+	add_text(reply, line, uid);
+	reply->nodes.items[reply->nodes.n - 1].victim_n++;
+}
+
+static void clear(struct bt_extender_reply *reply)
+{
+	reply->nodes.n = reply->refused.n = reply->victims.n = 0;
+	reply->failed = false;
+	bt_buf_clear(&reply->text);
+	bt_buf_clear(&reply->error);
+}
+
+/* ---- whom it concerns ---- */
+
+/* Source: HTTPExtender.IsInterested, v1.36.3; limits have become requests when a pod is read. */
+static bool interested(const struct bt_extend *x, const struct extender *extender, uint32_t pod_ix)
+{
+	const struct bt_amounts *asked = &bt_ledger_pod(x->cache->ledger, pod_ix)->signature->requests.fit;
+
+	for (uint32_t i = 0; i < extender->config->resource_n; i++) {
+		for (uint32_t k = 0; k < asked->n; k++) {
+			if (asked->items[k].slot == extender->slots[i]) {
+				return true;
+			}
+		}
+	}
+	return extender->config->resource_n == 0;
+}
+
+static bool filters(const struct bt_extend *x, const struct extender *extender)
+{
+	return x->calls.filter && extender->config->filter_verb.len;
+}
+
+static bool prioritizes(const struct bt_extend *x, const struct extender *extender)
+{
+	return x->calls.prioritize && extender->config->prioritize_verb.len;
+}
+
+static bool preempts(const struct bt_extend *x, const struct extender *extender)
+{
+	return x->calls.preempt && extender->config->preempt_verb.len;
+}
+
+bool bt_extend_chooses(const struct bt_extend *x)
+{
+	for (uint32_t i = 0; i < x->extender_n; i++) {
+		if (filters(x, &x->extenders[i]) || prioritizes(x, &x->extenders[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *x, uint32_t pod_ix)
+{
+	x->pod_ix = pod_ix;
+	for (uint32_t i = 0; i < x->extender_n; i++) {
+		const struct extender *extender = &x->extenders[i];
+
+		if ((filters(x, extender) || prioritizes(x, extender)) && interested(x, extender, pod_ix)) {
+			return &x->hooks;
+		}
+	}
+	return NULL;
+}
+
+bool bt_extend_preempts(const struct bt_extend *x, uint32_t pod_ix)
+{
+	for (uint32_t i = 0; i < x->extender_n; i++) {
+		if (preempts(x, &x->extenders[i]) && interested(x, &x->extenders[i], pod_ix)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- filter ---- */
+
+static struct bt_extender_call call_of(const struct bt_extend *x, const struct extender *extender)
+{
+	return (struct bt_extender_call){
+		.extender = extender->config, .cache = x->cache, .pod_ix = x->pod_ix};
+}
+
+static void reserve(struct bt_extend *x, uint32_t node_n)
+{
+	size_t slot_n = x->cache->view.snapshot->slot_n;
+
+	if (node_n > x->node_cap) {
+		x->node_cap = node_n;
+		x->nodes = bt_mem_realloc(x->nodes, node_n, sizeof(*x->nodes));
+		x->places = bt_mem_realloc(x->places, node_n, sizeof(*x->places));
+	}
+	if (slot_n > x->mark_cap) {
+		x->marks = bt_mem_realloc(x->marks, slot_n, sizeof(*x->marks));
+		memset(x->marks + x->mark_cap, 0, (slot_n - x->mark_cap) * sizeof(*x->marks));
+		x->mark_cap = slot_n;
+	}
+}
+
+/* A node that was not asked about cannot fit. */
+static void mark_kept(struct bt_extend *x, const struct extender *extender)
+{
+	struct bt_extender_reply *reply = &x->reply;
+
+	for (size_t i = 0; i < reply->nodes.n; i++) {
+		const struct line *line = &reply->nodes.items[i];
+
+		if (line->node_ix != BT_NO_NODE && x->marks[line->node_ix] != NOT_ASKED) {
+			x->marks[line->node_ix] = KEPT;
+			continue;
+		}
+		reply->failed = true;
+		bt_buf_printf(&reply->error,
+			"extender \"%.*s\" claims a filtered node \"%.*s\" which is not found in the input "
+			"node "
+			"list",
+			BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(text_of(reply, line)));
+		return;
+	}
+}
+
+/* A refusal that nothing resolves comes before others, and the last one of a kind before those before it. */
+static void mark_refused(struct bt_extend *x)
+{
+	const struct lines *refused = &x->reply.refused;
+
+	for (size_t i = 0; i < refused->n; i++) {
+		const struct line *line = &refused->items[i];
+		uint32_t mark = line->node_ix == BT_NO_NODE ? NOT_ASKED : x->marks[line->node_ix];
+
+		if (mark == NOT_ASKED || mark == KEPT ||
+			(mark >= REFUSED && refused->items[mark - REFUSED].unresolvable &&
+				!line->unresolvable)) {
+			continue;
+		}
+		x->marks[line->node_ix] = REFUSED + (uint32_t)i;
+	}
+}
+
+/* Takes out the nodes that the reply does not keep. Returns how many are left. */
+static uint32_t take_out(struct bt_extend *x, struct bt_evaluation *e, uint32_t node_n)
+{
+	uint32_t kept_n = 0;
+
+	for (uint32_t i = 0; i < node_n; i++) {
+		uint32_t mark = x->marks[x->nodes[i]];
+
+		if (mark == KEPT) {
+			x->nodes[kept_n] = x->nodes[i];
+			x->places[kept_n++] = x->places[i];
+		} else if (mark == ASKED) {
+			bt_evaluation_refuse(e, x->places[i], true, NULL);
+		} else {
+			const struct line *line = &x->reply.refused.items[mark - REFUSED];
+			struct bt_str message = text_of(&x->reply, line);
+
+			bt_evaluation_refuse(e, x->places[i], line->unresolvable, &message);
+		}
+	}
+	return kept_n;
+}
+
+/* Asks one extender about the nodes. Returns how many are left; unchanged when the call failed. */
+static uint32_t filter_by(
+	struct bt_extend *x, const struct extender *extender, struct bt_evaluation *e, uint32_t node_n)
+{
+	struct bt_extender_call call = call_of(x, extender);
+
+	call.nodes = x->nodes;
+	call.node_n = node_n;
+	clear(&x->reply);
+	x->calls.filter(x->calls.context, &call, &x->reply);
+	for (uint32_t i = 0; i < node_n; i++) {
+		x->marks[x->nodes[i]] = ASKED;
+	}
+	if (!x->reply.failed) {
+		mark_kept(x, extender);
+	}
+	if (!x->reply.failed) {
+		mark_refused(x);
+		node_n = take_out(x, e, node_n);
+	}
+	memset(x->marks, 0, x->mark_cap * sizeof(*x->marks));
+	return node_n;
+}
+
+static void filtered(void *context, struct bt_evaluation *e)
+{
+	struct bt_extend *x = context;
+	uint32_t node_n = e->feasible_n;
+
+	reserve(x, node_n);
+	for (uint32_t i = 0; i < node_n; i++) {
+		x->nodes[i] = e->feasible[i];
+		x->places[i] = i;
+	}
+	for (uint32_t i = 0; i < x->extender_n && node_n; i++) {
+		const struct extender *extender = &x->extenders[i];
+
+		if (!filters(x, extender) || !interested(x, extender, x->pod_ix)) {
+			continue;
+		}
+		node_n = filter_by(x, extender, e, node_n);
+		if (x->reply.failed && !extender->config->ignorable) {
+			bt_evaluation_fail(e, bt_buf_view(&x->reply.error));
+			return;
+		}
+	}
+}
+
+/* ---- prioritize ---- */
+
+static void add_scores(struct bt_extend *x, const struct bt_extender_config *config, struct bt_evaluation *e)
+{
+	for (uint32_t i = 0; i < e->feasible_n; i++) {
+		x->marks[e->feasible[i]] = i + 1;
+	}
+	for (size_t k = 0; k < x->reply.nodes.n; k++) {
+		const struct line *line = &x->reply.nodes.items[k];
+		uint32_t mark = line->node_ix == BT_NO_NODE ? 0 : x->marks[line->node_ix];
+
+		if (mark) {
+			int64_t points = bt_wrap_mul(bt_wrap_mul(line->number, config->weight), SCORE_SCALE);
+
+			e->totals[mark - 1] = bt_wrap_add(e->totals[mark - 1], points);
+		}
+	}
+	memset(x->marks, 0, x->mark_cap * sizeof(*x->marks));
+}
+
+/* An extender that fails has nothing to say about the scores. */
+static void scored(void *context, struct bt_evaluation *e)
+{
+	struct bt_extend *x = context;
+
+	for (uint32_t i = 0; i < x->extender_n; i++) {
+		const struct extender *extender = &x->extenders[i];
+		struct bt_extender_call call = call_of(x, extender);
+
+		if (!prioritizes(x, extender) || !interested(x, extender, x->pod_ix)) {
+			continue;
+		}
+		call.nodes = e->feasible;
+		call.node_n = e->feasible_n;
+		clear(&x->reply);
+		x->calls.prioritize(x->calls.context, &call, &x->reply);
+		if (!x->reply.failed) {
+			add_scores(x, extender->config, e);
+		}
+	}
+}
+
+/* ---- preempt ---- */
+
+/* The pod of a victim, which must be on the node. */
+static uint32_t victim_of(struct bt_extend *x, const struct extender *extender, const struct line *line,
+	const struct line *node)
+{
+	const struct bt_ledger *ledger = x->cache->ledger;
+	uint32_t i = bt_ledger_first_on(ledger, node->node_ix);
+
+	while (i != BT_NO_POD && (!line->uid || bt_ledger_pod(ledger, i)->uid != line->uid)) {
+		i = bt_ledger_next(ledger, i);
+	}
+	if (i == BT_NO_POD) {
+		x->reply.failed = true;
+		/* Upstream prints the reference as it is in memory. */
+		bt_buf_printf(&x->reply.error,
+			"extender: %.*s claims to preempt pod (UID: &{%.*s}) on node: %.*s, but the pod is "
+			"not "
+			"found on that node",
+			BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(text_of(&x->reply, line)),
+			BT_STR_ARG(text_of(&x->reply, node)));
+	}
+	return i;
+}
+
+/* Puts one candidate of the reply behind those of the preemption; its victims begin with line first. */
+static void add_candidate(struct bt_extend *x, const struct extender *extender, const struct line *node,
+	size_t first, struct bt_preemption *p)
+{
+	uint32_t first_victim = (uint32_t)p->kept_n;
+
+	if (node->node_ix == BT_NO_NODE) {
+		x->reply.failed = true;
+		bt_buf_printf(&x->reply.error, "nodeinfo not found for node name \"%.*s\"",
+			BT_STR_ARG(text_of(&x->reply, node)));
+		return;
+	}
+	for (size_t i = first; i < first + node->victim_n; i++) {
+		uint32_t pod_ix = victim_of(x, extender, &x->reply.victims.items[i], node);
+
+		if (pod_ix == BT_NO_POD) {
+			return;
+		}
+		const struct bt_pod *pod = bt_ledger_pod(x->cache->ledger, pod_ix);
+		p->kept = bt_mem_grow(p->kept, p->kept_n, &p->kept_cap, sizeof(*p->kept));
+		p->kept[p->kept_n++] = (struct bt_victim){pod_ix, pod->priority, pod->start_ns, false};
+	}
+	if (node->victim_n == 0 && extender->config->ignorable) {
+		return;
+	}
+	if (node->victim_n == 0) {
+		x->reply.failed = true;
+		bt_buf_printf(&x->reply.error, "expected at least one victim pod on node \"%.*s\"",
+			BT_STR_ARG(text_of(&x->reply, node)));
+		return;
+	}
+	p->candidates = bt_mem_grow(p->candidates, p->candidate_n, &p->candidate_cap, sizeof(*p->candidates));
+	p->candidates[p->candidate_n++] = (struct bt_preempt_candidate){node->node_ix, first_victim,
+		bt_preemption_cost_of(
+			p->kept + first_victim, (uint32_t)node->victim_n, (uint32_t)node->number)};
+}
+
+/* Takes what the reply names for the candidates. On an error they stay as they were. */
+static void take_candidates(struct bt_extend *x, const struct extender *extender, struct bt_preemption *p)
+{
+	size_t before = p->candidate_n, kept_n = p->kept_n, victim = 0;
+
+	for (size_t i = 0; i < x->reply.nodes.n && !x->reply.failed; i++) {
+		const struct line *node = &x->reply.nodes.items[i];
+
+		add_candidate(x, extender, node, victim, p);
+		victim += node->victim_n;
+	}
+	if (x->reply.failed) {
+		p->candidate_n = before;
+		p->kept_n = kept_n;
+		return;
+	}
+	p->candidate_n -= before;
+	memmove(p->candidates, p->candidates + before, p->candidate_n * sizeof(*p->candidates));
+}
+
+bool bt_extend_candidates(
+	struct bt_extend *x, uint32_t pod_ix, struct bt_preemption *p, struct bt_buf *out_error)
+{
+	x->pod_ix = pod_ix;
+	for (uint32_t i = 0; i < x->extender_n && p->candidate_n; i++) {
+		const struct extender *extender = &x->extenders[i];
+		struct bt_extender_call call = call_of(x, extender);
+
+		if (!preempts(x, extender) || !interested(x, extender, pod_ix)) {
+			continue;
+		}
+		call.candidates = p->candidates;
+		call.candidate_n = (uint32_t)p->candidate_n;
+		call.victims = p->kept;
+		clear(&x->reply);
+		x->calls.preempt(x->calls.context, &call, &x->reply);
+		if (!x->reply.failed) {
+			take_candidates(x, extender, p);
+		}
+		if (x->reply.failed && !extender->config->ignorable) {
+			bt_buf_str(out_error, bt_buf_view(&x->reply.error));
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- life ---- */
+
+static void add_extender(struct bt_extend *x, const struct bt_extender_config *config)
+{
+	struct extender *extender = &x->extenders[x->extender_n++];
+
+	extender->config = config;
+	extender->slots = bt_mem_zalloc(config->resource_n, sizeof(*extender->slots));
+	for (uint32_t i = 0; i < config->resource_n; i++) {
+		int slot = bt_resource_slot(x->cache->dictionary, config->resources[i].name);
+
+		/* A name beyond the number of resources that there may be: no pod asks for it. */
+		extender->slots[i] = slot < 0 ? UINT32_MAX : (uint32_t)slot;
+	}
+}
+
+struct bt_extend *bt_extend_create(
+	const struct bt_config *config, struct bt_cache *cache, const struct bt_extending *calls)
+{
+	struct bt_extend *x = bt_mem_zalloc(1, sizeof(*x));
+
+	x->calls = *calls;
+	x->cache = cache;
+	x->hooks = (struct bt_evaluation_hooks){filtered, scored, x};
+	x->reply.cache = cache;
+	x->extenders = bt_mem_zalloc(config->extender_n, sizeof(*x->extenders));
+	for (int ignorable = 0; ignorable < 2; ignorable++) {
+		for (uint32_t i = 0; i < config->extender_n; i++) {
+			if (config->extenders[i].ignorable == ignorable) {
+				add_extender(x, &config->extenders[i]);
+			}
+		}
+	}
+	return x;
+}
+
+void bt_extend_destroy(struct bt_extend *x)
+{
+	if (!x) {
+		return;
+	}
+	for (uint32_t i = 0; i < x->extender_n; i++) {
+		bt_mem_free(x->extenders[i].slots);
+	}
+	bt_mem_free(x->extenders);
+	bt_mem_free(x->nodes);
+	bt_mem_free(x->places);
+	bt_mem_free(x->marks);
+	bt_mem_free(x->reply.nodes.items);
+	bt_mem_free(x->reply.refused.items);
+	bt_mem_free(x->reply.victims.items);
+	bt_buf_fini(&x->reply.text);
+	bt_buf_fini(&x->reply.error);
+	bt_mem_free(x);
+}
