@@ -36,6 +36,9 @@ enum bt_kind {
 	BT_KIND_POD_DISRUPTION_BUDGET,
 	BT_KIND_CSI_STORAGE_CAPACITY,
 	BT_KIND_VOLUME_ATTACHMENT,
+	BT_KIND_RESOURCE_CLAIM,
+	BT_KIND_RESOURCE_SLICE,
+	BT_KIND_DEVICE_CLASS,
 	BT_KIND_N
 };
 
@@ -266,6 +269,9 @@ struct bt_pod_object {
 	uint32_t container_status_n, init_container_status_n;
 	struct bt_resource_list allocated;	 /* status.allocatedResources, pod-level */
 	struct bt_requirements_object resources; /* status.resources, pod-level */
+	/* status.resourceClaimStatuses: of each the name in the spec and the claim that was made for it. */
+	struct bt_pod_claim_object *claim_statuses;
+	uint32_t claim_status_n;
 };
 
 struct bt_image_object {
@@ -380,6 +386,140 @@ struct bt_attachment_object {
 	struct bt_str attacher, node_name, volume_name; /* volume_name: source.persistentVolumeName */
 };
 
+/* Dynamic resources (resource.k8s.io). */
+struct bt_device_selector_object {
+	bool has_cel;
+	struct bt_str expression; /* CEL */
+};
+
+struct bt_device_class_object {
+	struct bt_meta_object meta;
+	struct bt_device_selector_object *selectors;
+	uint32_t selector_n;
+	bool has_extended_resource;
+	struct bt_str extended_resource; /* extendedResourceName */
+};
+
+enum bt_attribute_type {
+	BT_ATTRIBUTE_NONE = 0, /* of no type that is known */
+	BT_ATTRIBUTE_INT,
+	BT_ATTRIBUTE_BOOL,
+	BT_ATTRIBUTE_STRING,
+	BT_ATTRIBUTE_VERSION
+};
+
+struct bt_attribute_object {
+	struct bt_str name; /* with or without a domain */
+	enum bt_attribute_type type;
+	int64_t number;
+	bool truth;
+	struct bt_str text; /* of a string or version */
+};
+
+/* What a request may ask of a capacity. */
+struct bt_request_policy_object {
+	bool set, has_default, has_values, has_range, has_min, has_max, has_step;
+	struct bt_quantity default_;
+	struct bt_quantity *values;
+	uint32_t value_n;
+	struct bt_quantity min, max, step;
+};
+
+struct bt_device_capacity_object {
+	struct bt_str name;
+	struct bt_quantity value;
+	struct bt_request_policy_object policy;
+};
+
+/* Counters of one set: those that a pool has, or those that a device takes of them. */
+struct bt_counter_set_object {
+	struct bt_str name;
+	struct bt_named_quantity *counters;
+	uint32_t counter_n;
+};
+
+struct bt_device_object {
+	struct bt_str name;
+	struct bt_attribute_object *attributes;
+	uint32_t attribute_n;
+	struct bt_device_capacity_object *capacities;
+	uint32_t capacity_n;
+	struct bt_counter_set_object *consumes;
+	uint32_t consume_n;
+	struct bt_str node_name;
+	bool has_node_name, all_nodes, binds_to_node, allow_multiple;
+	struct bt_node_selector_object node_selector;
+	struct bt_taint_object *taints;
+	uint32_t taint_n;
+	struct bt_str_list binding_conditions, binding_failure_conditions;
+};
+
+struct bt_resource_slice_object {
+	struct bt_meta_object meta;
+	struct bt_str driver, pool, node_name;
+	int64_t generation, slice_count;
+	bool has_node_name, all_nodes, per_device, has_per_device;
+	struct bt_node_selector_object node_selector;
+	struct bt_device_object *devices;
+	uint32_t device_n;
+	struct bt_counter_set_object *counter_sets;
+	uint32_t counter_set_n;
+};
+
+/* What is asked of devices: exactly, or as one of the alternatives of firstAvailable. */
+struct bt_device_ask_object {
+	struct bt_str name; /* of an alternative */
+	struct bt_str class_name, allocation_mode;
+	struct bt_device_selector_object *selectors;
+	uint32_t selector_n;
+	int64_t count;
+	bool admin_access, has_admin_access, has_capacity;
+	struct bt_toleration_object *tolerations;
+	uint32_t toleration_n;
+	struct bt_resource_list capacity; /* capacity.requests */
+};
+
+struct bt_device_request_object {
+	struct bt_str name;
+	bool has_exactly;
+	struct bt_device_ask_object exactly;
+	struct bt_device_ask_object *first_available;
+	uint32_t first_available_n;
+};
+
+struct bt_device_constraint_object {
+	struct bt_str_list requests;
+	bool has_match, has_distinct;
+	struct bt_str match_attribute, distinct_attribute;
+};
+
+/* A device of an allocation, or in a claim's status.devices. */
+struct bt_device_result_object {
+	struct bt_str request, driver, pool, device, share_id;
+	bool admin_access, has_share_id;
+	struct bt_resource_list consumed; /* consumedCapacity */
+	struct bt_str_list binding_conditions, binding_failure_conditions;
+	struct bt_condition_object *conditions; /* of status.devices */
+	uint32_t condition_n;
+};
+
+struct bt_resource_claim_object {
+	struct bt_meta_object meta;
+	struct bt_device_request_object *requests;
+	uint32_t request_n;
+	bool has_requests;
+	struct bt_device_constraint_object *constraints;
+	uint32_t constraint_n;
+	bool allocated; /* status.allocation is there */
+	struct bt_device_result_object *results;
+	uint32_t result_n;
+	struct bt_node_selector_object node_selector; /* of the allocation */
+	int64_t allocation_ns;			      /* allocationTimestamp; 0: none */
+	struct bt_str_list reserved_for;	      /* UIDs */
+	struct bt_device_result_object *devices;      /* status.devices */
+	uint32_t device_n;
+};
+
 /* A kind of which only the metadata is read. */
 struct bt_other_object {
 	struct bt_meta_object meta;
@@ -404,6 +544,9 @@ struct bt_object {
 		struct bt_csi_driver_object csi_driver;
 		struct bt_storage_capacity_object storage_capacity;
 		struct bt_attachment_object attachment;
+		struct bt_resource_claim_object resource_claim;
+		struct bt_resource_slice_object resource_slice;
+		struct bt_device_class_object device_class;
 		struct bt_other_object other;
 	};
 };

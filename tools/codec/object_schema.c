@@ -2,53 +2,7 @@
  * The tables: which JSON member goes into which member of engine/model/object.h. Each table is sorted by
  * name, because that is the order in which kubectl writes.
  */
-#include "tools/codec/object_schema.h"
-
-#define FIELD(json, kind, holder, member)                                                                    \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(struct holder, member)     \
-	}
-#define FIELD_HAS(json, kind, holder, member, has)                                                           \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(struct holder, member),    \
-		.flag = BT_MEMBER(struct holder, has)                                                        \
-	}
-#define OBJECT(json, holder, member, table)                                                                  \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .offset = offsetof(struct holder, member),    \
-		.schema = &(table)                                                                           \
-	}
-#define OBJECT_HAS(json, holder, member, table, has)                                                         \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .offset = offsetof(struct holder, member),    \
-		.schema = &(table), .flag = BT_MEMBER(struct holder, has)                                    \
-	}
-/* An object whose members belong to the struct that holds it. */
-#define INLINE(json, table)                                                                                  \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_OBJECT, .offset = 0, .schema = &(table)               \
-	}
-#define ARRAY(json, holder, member, number, table)                                                           \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_ARRAY, .offset = offsetof(struct holder, member),     \
-		.count = BT_MEMBER(struct holder, number), .schema = &(table)                                \
-	}
-#define ARRAY_HAS(json, holder, member, number, table, has)                                                  \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_ARRAY, .offset = offsetof(struct holder, member),     \
-		.count = BT_MEMBER(struct holder, number), .schema = &(table),                               \
-		.flag = BT_MEMBER(struct holder, has)                                                        \
-	}
-#define NAMES(json, holder, member, table)                                                                   \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_NAMES, .offset = offsetof(struct holder, member),     \
-		.schema = &(table)                                                                           \
-	}
-#define IGNORED(json)                                                                                        \
-	{                                                                                                    \
-		.name = BT_STR(json), .type = BT_FIELD_IGNORED                                               \
-	}
-#define SCHEMA(name, table, holder) static const struct bt_schema name = BT_SCHEMA(table, struct holder)
+#include "tools/codec/object_schema_int.h"
 
 static const struct bt_field owner_fields[] = {
 	FIELD("apiVersion", STR, bt_owner_object, api_version),
@@ -100,7 +54,8 @@ SCHEMA(node_term, node_term_fields, bt_node_term_object);
 static const struct bt_field node_selector_fields[] = {
 	ARRAY("nodeSelectorTerms", bt_node_selector_object, terms, term_n, node_term),
 };
-SCHEMA(node_selector, node_selector_fields, bt_node_selector_object);
+const struct bt_schema bt_node_selector_schema =
+	BT_SCHEMA(node_selector_fields, struct bt_node_selector_object);
 
 static const struct bt_field preferred_node_term_fields[] = {
 	OBJECT("preference", bt_preferred_node_term_object, preference, node_term),
@@ -112,7 +67,7 @@ static const struct bt_field node_affinity_fields[] = {
 	ARRAY_HAS("preferredDuringSchedulingIgnoredDuringExecution", bt_node_affinity_object, preferred,
 		preferred_n, preferred_node_term, preferred_set),
 	OBJECT_HAS("requiredDuringSchedulingIgnoredDuringExecution", bt_node_affinity_object, required,
-		node_selector, required.set),
+		bt_node_selector_schema, required.set),
 };
 SCHEMA(node_affinity, node_affinity_fields, bt_node_affinity_object);
 
@@ -156,7 +111,7 @@ static const struct bt_field toleration_fields[] = {
 	FIELD_HAS("tolerationSeconds", I64, bt_toleration_object, toleration_seconds, has_toleration_seconds),
 	FIELD("value", STR, bt_toleration_object, value),
 };
-SCHEMA(toleration, toleration_fields, bt_toleration_object);
+const struct bt_schema bt_toleration_schema = BT_SCHEMA(toleration_fields, struct bt_toleration_object);
 
 static const struct bt_field taint_fields[] = {
 	FIELD("effect", STR, bt_taint_object, effect),
@@ -164,7 +119,7 @@ static const struct bt_field taint_fields[] = {
 	FIELD("timeAdded", TIME, bt_taint_object, added_ns),
 	FIELD("value", STR, bt_taint_object, value),
 };
-SCHEMA(taint, taint_fields, bt_taint_object);
+const struct bt_schema bt_taint_schema = BT_SCHEMA(taint_fields, struct bt_taint_object);
 
 static const struct bt_field spread_fields[] = {
 	OBJECT_HAS("labelSelector", bt_spread_constraint_object, label_selector, label_selector,
@@ -314,7 +269,7 @@ static const struct bt_field pod_spec_fields[] = {
 	NAMES("schedulingGates", bt_pod_spec_object, scheduling_gates, name_only),
 	FIELD_HAS("terminationGracePeriodSeconds", I64, bt_pod_spec_object, termination_grace_s,
 		has_termination_grace),
-	ARRAY("tolerations", bt_pod_spec_object, tolerations, toleration_n, toleration),
+	ARRAY("tolerations", bt_pod_spec_object, tolerations, toleration_n, bt_toleration_schema),
 	ARRAY("topologySpreadConstraints", bt_pod_spec_object, spread, spread_n, spread),
 	ARRAY("volumes", bt_pod_spec_object, volumes, volume_n, volume),
 };
@@ -326,7 +281,7 @@ static const struct bt_field condition_fields[] = {
 	FIELD("status", STR, bt_condition_object, status),
 	FIELD("type", STR, bt_condition_object, type),
 };
-SCHEMA(condition, condition_fields, bt_condition_object);
+const struct bt_schema bt_condition_schema = BT_SCHEMA(condition_fields, struct bt_condition_object);
 
 static const struct bt_field container_status_fields[] = {
 	FIELD("allocatedResources", RESOURCES, bt_container_status_object, allocated),
@@ -337,20 +292,17 @@ SCHEMA(container_status, container_status_fields, bt_container_status_object);
 
 static const struct bt_field pod_status_fields[] = {
 	FIELD("allocatedResources", RESOURCES, bt_pod_object, allocated),
-	ARRAY("conditions", bt_pod_object, conditions, condition_n, condition),
+	ARRAY("conditions", bt_pod_object, conditions, condition_n, bt_condition_schema),
 	ARRAY("containerStatuses", bt_pod_object, container_statuses, container_status_n, container_status),
 	ARRAY("initContainerStatuses", bt_pod_object, init_container_statuses, init_container_status_n,
 		container_status),
 	FIELD("nominatedNodeName", STR, bt_pod_object, nominated_node_name),
 	FIELD("phase", STR, bt_pod_object, phase),
+	ARRAY("resourceClaimStatuses", bt_pod_object, claim_statuses, claim_status_n, pod_claim),
 	OBJECT_HAS("resources", bt_pod_object, resources, requirements, resources.set),
 	FIELD("startTime", TIME, bt_pod_object, start_ns),
 };
 SCHEMA(pod_status, pod_status_fields, bt_pod_object);
-
-/* Every kind begins with these two, which the reader has mostly seen before it knows the kind. */
-#define HEADER	     IGNORED("apiVersion"), IGNORED("kind")
-#define META(holder) OBJECT("metadata", holder, meta, bt_meta_schema)
 
 static const struct bt_field pod_fields[] = {
 	HEADER,
@@ -361,7 +313,7 @@ static const struct bt_field pod_fields[] = {
 
 /* Node. */
 static const struct bt_field node_spec_fields[] = {
-	ARRAY("taints", bt_node_object, taints, taint_n, taint),
+	ARRAY("taints", bt_node_object, taints, taint_n, bt_taint_schema),
 	FIELD("unschedulable", BOOL, bt_node_object, unschedulable),
 };
 SCHEMA(node_spec, node_spec_fields, bt_node_object);
@@ -375,7 +327,7 @@ SCHEMA(image, image_fields, bt_image_object);
 static const struct bt_field node_status_fields[] = {
 	FIELD("allocatable", RESOURCES, bt_node_object, allocatable),
 	FIELD("capacity", RESOURCES, bt_node_object, capacity),
-	ARRAY("conditions", bt_node_object, conditions, condition_n, condition),
+	ARRAY("conditions", bt_node_object, conditions, condition_n, bt_condition_schema),
 	FIELD("declaredFeatures", STR_LIST, bt_node_object, declared_features),
 	ARRAY("images", bt_node_object, images, image_n, image),
 };
@@ -438,7 +390,7 @@ static const struct bt_field claim_ref_fields[] = {
 };
 SCHEMA(claim_ref, claim_ref_fields, bt_persistent_volume_object);
 static const struct bt_field volume_affinity_fields[] = {
-	OBJECT_HAS("required", bt_persistent_volume_object, affinity, node_selector, affinity.set)};
+	OBJECT_HAS("required", bt_persistent_volume_object, affinity, bt_node_selector_schema, affinity.set)};
 SCHEMA(volume_affinity, volume_affinity_fields, bt_persistent_volume_object);
 static const struct bt_field pv_spec_fields[] = {
 	FIELD("accessModes", STR_LIST, bt_persistent_volume_object, access_modes),
@@ -598,7 +550,7 @@ static bool read_job_conditions(struct bt_decode *decode, void *field)
 	while (bt_json_next_element(decode->json)) {
 		struct bt_condition_object item = {0};
 
-		if (!bt_schema_decode(decode, &condition, &item)) {
+		if (!bt_schema_decode(decode, &bt_condition_schema, &item)) {
 			return false;
 		}
 		*(bool *)field |= bt_str_is(item.status, "True") &&
@@ -660,6 +612,12 @@ static const struct bt_kind_schema kinds[] = {
 		bt_storage_capacity_object),
 	KIND("storage.k8s.io/v1", "VolumeAttachment", VOLUME_ATTACHMENT, attachment_fields,
 		bt_attachment_object),
+	KIND("resource.k8s.io/v1", "ResourceClaim", RESOURCE_CLAIM, bt_resource_claim_fields,
+		bt_resource_claim_object),
+	KIND("resource.k8s.io/v1", "ResourceSlice", RESOURCE_SLICE, bt_resource_slice_fields,
+		bt_resource_slice_object),
+	KIND("resource.k8s.io/v1", "DeviceClass", DEVICE_CLASS, bt_device_class_fields,
+		bt_device_class_object),
 };
 static const struct bt_kind_schema other_kind = KIND("", "", OTHER, other_fields, bt_other_object);
 

@@ -436,6 +436,30 @@ static bool read_array(struct bt_decode *decode, const struct bt_field *field, c
 	return complete(decode);
 }
 
+static bool read_quantities(struct bt_decode *decode, const struct bt_field *field, char *out)
+{
+	struct bt_path step = {.up = decode->path};
+	struct bt_quantity *items = NULL;
+	uint32_t n = 0, cap = 0;
+
+	if (!enter_array(decode)) {
+		return false;
+	}
+	decode->path = &step;
+	while (bt_json_next_element(decode->json)) {
+		items = grow(decode->arena, items, n, &cap, sizeof(*items));
+		step.index = n;
+		if (!read_quantity(decode, &items[n])) {
+			return false;
+		}
+		n++;
+	}
+	decode->path = step.up;
+	memcpy(out + field->offset, &items, sizeof(items));
+	memcpy(out + field->count - 1, &n, sizeof(n));
+	return complete(decode);
+}
+
 /* The keys of a map so far, to find one that comes twice without comparing each with each. */
 struct key_set {
 	uint32_t *slots; /* 1 + index of a key */
@@ -497,23 +521,27 @@ static bool duplicate(struct bt_decode *decode, size_t offset)
 }
 
 /* The maps differ in what they store behind each key. */
-enum map_kind { MAP_STRINGS, MAP_QUANTITIES, MAP_KEYS };
+enum map_kind { MAP_STRINGS, MAP_QUANTITIES, MAP_KEYS, MAP_STRUCTS };
 
-static bool read_map_value(struct bt_decode *decode, enum map_kind kind, void *item)
+/* schema: of MAP_STRUCTS. */
+static bool read_map_value(
+	struct bt_decode *decode, enum map_kind kind, const struct bt_schema *schema, void *item)
 {
 	switch (kind) {
 	case MAP_STRINGS:
 		return take_null(decode) || bt_decode_string(decode, &((struct bt_str_pair *)item)->value);
 	case MAP_QUANTITIES:
 		return read_quantity(decode, &((struct bt_named_quantity *)item)->quantity);
+	case MAP_STRUCTS:
+		return take_null(decode) || bt_schema_decode(decode, schema, item);
 	case MAP_KEYS:
 		break;
 	}
 	return bt_json_skip(decode->json) ? true : stopped(decode);
 }
 
-static bool read_map(
-	struct bt_decode *decode, enum map_kind kind, size_t bytes, char **out_items, uint32_t *out_n)
+static bool read_map(struct bt_decode *decode, enum map_kind kind, const struct bt_schema *schema,
+	size_t bytes, char **out_items, uint32_t *out_n)
 {
 	struct bt_path step = {.up = decode->path};
 	struct key_set set = {0};
@@ -534,7 +562,7 @@ static bool read_map(
 		if (!key_is_new(&set, decode->arena, items, bytes, n + 1)) {
 			return duplicate(decode, bt_json_offset(decode->json));
 		}
-		if (!read_map_value(decode, kind, item)) {
+		if (!read_map_value(decode, kind, schema, item)) {
 			return false;
 		}
 		n++;
@@ -550,7 +578,7 @@ static bool read_str_map(struct bt_decode *decode, struct bt_str_map *out)
 	char *items = NULL;
 	uint32_t n = 0;
 
-	if (!read_map(decode, MAP_STRINGS, sizeof(struct bt_str_pair), &items, &n)) {
+	if (!read_map(decode, MAP_STRINGS, NULL, sizeof(struct bt_str_pair), &items, &n)) {
 		return false;
 	}
 	*out = (struct bt_str_map){(struct bt_str_pair *)(void *)items, n, true};
@@ -562,7 +590,7 @@ static bool read_resources(struct bt_decode *decode, struct bt_resource_list *ou
 	char *items = NULL;
 	uint32_t n = 0;
 
-	if (!read_map(decode, MAP_QUANTITIES, sizeof(struct bt_named_quantity), &items, &n)) {
+	if (!read_map(decode, MAP_QUANTITIES, NULL, sizeof(struct bt_named_quantity), &items, &n)) {
 		return false;
 	}
 	*out = (struct bt_resource_list){(struct bt_named_quantity *)(void *)items, n, true};
@@ -574,10 +602,23 @@ static bool read_keys(struct bt_decode *decode, struct bt_str_list *out)
 	char *items = NULL;
 	uint32_t n = 0;
 
-	if (!read_map(decode, MAP_KEYS, sizeof(struct bt_str), &items, &n)) {
+	if (!read_map(decode, MAP_KEYS, NULL, sizeof(struct bt_str), &items, &n)) {
 		return false;
 	}
 	*out = (struct bt_str_list){(struct bt_str *)(void *)items, n, true};
+	return true;
+}
+
+static bool read_structs(struct bt_decode *decode, const struct bt_field *field, char *out)
+{
+	char *items = NULL;
+	uint32_t n = 0;
+
+	if (!read_map(decode, MAP_STRUCTS, field->schema, field->schema->bytes, &items, &n)) {
+		return false;
+	}
+	memcpy(out + field->offset, &items, sizeof(items));
+	memcpy(out + field->count - 1, &n, sizeof(n));
 	return true;
 }
 
@@ -649,6 +690,10 @@ static bool read_value(struct bt_decode *decode, const struct bt_field *field, c
 		return bt_schema_decode(decode, field->schema, at);
 	case BT_FIELD_ARRAY:
 		return read_array(decode, field, out);
+	case BT_FIELD_QUANTITIES:
+		return read_quantities(decode, field, out);
+	case BT_FIELD_MAP:
+		return read_structs(decode, field, out);
 	case BT_FIELD_RAW:
 		return bt_json_raw(decode->json, at) ? true : stopped(decode);
 	case BT_FIELD_CUSTOM:

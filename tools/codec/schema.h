@@ -37,9 +37,12 @@ enum bt_field_type {
 	BT_FIELD_KEYS,	    /* struct bt_str_list: the keys of an object */
 	BT_FIELD_NAMES, /* struct bt_str_list: an array of objects; schema decodes each into one struct bt_str
 			 */
-	BT_FIELD_OBJECT, /* the struct at offset, described by schema */
-	BT_FIELD_ARRAY,	 /* a pointer to structs of schema; their number is at count */
-	BT_FIELD_RAW,	 /* struct bt_str: the JSON text of the value */
+	BT_FIELD_QUANTITIES, /* a pointer to struct bt_quantity, from an array; their number is at count */
+	BT_FIELD_OBJECT,     /* the struct at offset, described by schema */
+	BT_FIELD_ARRAY,	     /* a pointer to structs of schema; their number is at count */
+	BT_FIELD_MAP, /* the same for an object's members: structs that begin with their key, a struct bt_str
+		       */
+	BT_FIELD_RAW, /* struct bt_str: the JSON text of the value */
 	BT_FIELD_CUSTOM, /* read */
 	BT_FIELD_IGNORED /* known, stepped over */
 };
@@ -55,7 +58,7 @@ struct bt_field {
 	struct bt_str name;
 	enum bt_field_type type;
 	uint32_t offset;
-	uint32_t count; /* BT_MEMBER: uint32_t, for BT_FIELD_ARRAY */
+	uint32_t count; /* BT_MEMBER: uint32_t, for BT_FIELD_ARRAY, BT_FIELD_MAP and BT_FIELD_QUANTITIES */
 	uint32_t flag;	/* BT_MEMBER: bool, set when the member is there and not null */
 	uint32_t tag;	/* BT_MEMBER: uint32_t or enum, set to tag_value likewise */
 	uint32_t tag_value;

@@ -21,6 +21,7 @@ static const struct bt_str shared_disk = BT_STR("Shared");
 static const struct bt_str pending = BT_STR("Pending");
 static const struct bt_str filesystem = BT_STR("Filesystem");
 static const struct bt_str immediate = BT_STR("Immediate");
+static const struct bt_str exact_count = BT_STR("ExactCount");
 static const struct bt_str preempt_lower = BT_STR("PreemptLowerPriority");
 static const struct bt_str default_namespace = BT_STR("default");
 static const struct bt_str namespace_label = BT_STR("kubernetes.io/metadata.name");
@@ -400,6 +401,27 @@ static void workload_defaults(enum bt_kind kind, struct bt_workload_object *work
 	pod_spec_defaults(&workload->template_spec);
 }
 
+/* Source: SetDefaults_ExactDeviceRequest, SetDefaults_DeviceSubRequest, v1.36.3. */
+static void ask_defaults(struct bt_device_ask_object *ask)
+{
+	set_default(&ask->allocation_mode, exact_count);
+	if (bt_str_eq(ask->allocation_mode, exact_count) && ask->count == 0) {
+		ask->count = 1;
+	}
+}
+
+static void resource_claim_defaults(struct bt_resource_claim_object *claim)
+{
+	for (uint32_t i = 0; i < claim->request_n; i++) {
+		if (claim->requests[i].has_exactly) {
+			ask_defaults(&claim->requests[i].exactly);
+		}
+		for (uint32_t j = 0; j < claim->requests[i].first_available_n; j++) {
+			ask_defaults(&claim->requests[i].first_available[j]);
+		}
+	}
+}
+
 void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena)
 {
 	switch (object->kind) {
@@ -432,6 +454,9 @@ void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena)
 	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
 		claim_defaults(&object->claim);
 		break;
+	case BT_KIND_RESOURCE_CLAIM:
+		resource_claim_defaults(&object->resource_claim);
+		break;
 	case BT_KIND_STORAGE_CLASS:
 		set_default(&object->storage_class.binding_mode, immediate);
 		break;
@@ -446,6 +471,7 @@ void bt_defaults_namespace(struct bt_object *object)
 	case BT_KIND_POD:
 	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
 	case BT_KIND_CSI_STORAGE_CAPACITY:
+	case BT_KIND_RESOURCE_CLAIM:
 	case BT_KIND_SERVICE:
 	case BT_KIND_REPLICA_SET:
 	case BT_KIND_REPLICATION_CONTROLLER:
