@@ -16,10 +16,12 @@ struct bt_cache *bt_cache_create(void)
 	cache->ledger = bt_ledger_create();
 	cache->counters = bt_counters_create(cache->dictionary, cache->snapshot);
 	cache->volumes = bt_volumes_create(cache->dictionary, bt_snapshot_view(cache->snapshot));
+	cache->devices = bt_devices_create(cache->dictionary, bt_snapshot_view(cache->snapshot));
 	bt_ledger_count_in(cache->ledger, cache->counters);
 	bt_ledger_mount_in(cache->ledger, cache->volumes);
 	cache->view = (struct bt_view){bt_snapshot_view(cache->snapshot), bt_ledger_usage(cache->ledger),
-		bt_counters_view(cache->counters), bt_volumes_view(cache->volumes)};
+		bt_counters_view(cache->counters), bt_volumes_view(cache->volumes),
+		bt_devices_view(cache->devices)};
 	return cache;
 }
 
@@ -31,6 +33,7 @@ void bt_cache_destroy(struct bt_cache *cache)
 	bt_ledger_destroy(cache->ledger);
 	bt_counters_destroy(cache->counters);
 	bt_volumes_destroy(cache->volumes);
+	bt_devices_destroy(cache->devices);
 	bt_snapshot_destroy(cache->snapshot);
 	bt_signatures_destroy(cache->signatures);
 	bt_dictionary_destroy(cache->dictionary);
@@ -69,6 +72,14 @@ void bt_ingest_service(struct bt_cache *cache, const struct bt_service_object *o
 void bt_ingest_storage(struct bt_cache *cache, const struct bt_object *object)
 {
 	bt_volumes_apply(cache->volumes, object);
+}
+
+void bt_ingest_devices(struct bt_cache *cache, const struct bt_object *object)
+{
+	if (bt_devices_apply(cache->devices, object)) {
+		/* What is asked of nodes depends on which resources are backed by devices. */
+		bt_snapshot_touch(cache->snapshot);
+	}
 }
 
 static enum bt_owner_kind owner_kind(enum bt_kind kind)
@@ -117,6 +128,13 @@ enum bt_status bt_ingest_delete(
 	}
 	if (bt_volumes_has_kind(kind)) {
 		return bt_volumes_remove(cache->volumes, kind, space, id);
+	}
+	if (bt_devices_has_kind(kind)) {
+		status = bt_devices_remove(cache->devices, kind, space, id);
+		if (kind == BT_KIND_DEVICE_CLASS && status == BT_OK) {
+			bt_snapshot_touch(cache->snapshot);
+		}
+		return status;
 	}
 	if (kind == BT_KIND_SERVICE) {
 		status = bt_spread_sources_remove_service(

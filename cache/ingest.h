@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cache/budgets.h"
+#include "cache/devices.h"
 #include "cache/ledger.h"
 #include "cache/snapshot.h"
 
@@ -17,6 +18,7 @@ struct bt_cache {
 	struct bt_counters *counters;
 	struct bt_budgets budgets;
 	struct bt_volumes *volumes;
+	struct bt_devices *devices;
 	struct bt_view view;
 	struct bt_buf text; /* scratch */
 };
@@ -45,6 +47,10 @@ void bt_ingest_budget(struct bt_cache *cache, const struct bt_pdb_object *object
 /* Volumes, claims and what belongs to them (the kinds of bt_volumes_apply). In any order, before or after the
  * pods. */
 void bt_ingest_storage(struct bt_cache *cache, const struct bt_object *object);
+
+/* Claims, slices and classes of devices (the kinds of bt_devices_apply). In any order, before or after the
+ * pods. */
+void bt_ingest_devices(struct bt_cache *cache, const struct bt_object *object);
 
 /* Takes one of those away, budgets included. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_ingest_delete(

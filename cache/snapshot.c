@@ -464,6 +464,11 @@ enum bt_status bt_snapshot_apply(
 	return status;
 }
 
+void bt_snapshot_touch(struct bt_snapshot_writer *w)
+{
+	w->view.version++;
+}
+
 enum bt_status bt_snapshot_remove(struct bt_snapshot_writer *w, uint32_t name)
 {
 	uint32_t slot = bt_snapshot_find(w, name);

@@ -44,6 +44,9 @@ const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *writer, uint
 enum bt_status bt_snapshot_apply(
 	struct bt_snapshot_writer *writer, const struct bt_node_object *object, uint32_t *out_ix);
 
+/* What is made of the nodes' descriptions has to be made again, although they are as they were. */
+void bt_snapshot_touch(struct bt_snapshot_writer *writer);
+
 /* Takes a node away; its slot stays with its name. BT_NOT_FOUND when it is not live. */
 enum bt_status bt_snapshot_remove(struct bt_snapshot_writer *writer, uint32_t name);
 

@@ -78,6 +78,7 @@ static void compile(struct asked *a)
 	const struct bt_compile_env env = {
 		.dictionary = cache->dictionary,
 		.snapshot = cache->view.snapshot,
+		.view = &cache->view,
 		.arena = &a->terms,
 		.label_column = label_column,
 		.context = cache,

@@ -61,6 +61,7 @@ struct bt_rejection {
 struct bt_compile_env {
 	struct bt_dictionary *dictionary; /* may intern */
 	const struct bt_snapshot *snapshot;
+	const struct bt_view *view;
 	struct bt_arena *arena; /* terms live here as long as the plan */
 	/* For each node slot the value of a label key, or BT_NAME_NONE; valid until the snapshot's version
 	 * changes. */

@@ -25,6 +25,14 @@ static void enter(struct bt_arena *arena, struct bt_arena_block *block)
 	arena->end = block->bytes + block->size_bytes;
 }
 
+static struct bt_arena_block *make_block(size_t size)
+{
+	struct bt_arena_block *block = bt_mem_realloc(NULL, 1, sizeof(*block) + size);
+
+	*block = (struct bt_arena_block){.size_bytes = size};
+	return block;
+}
+
 /* Makes a block current that holds at least need bytes: a kept one if it is large enough, otherwise a new
  * one. */
 static void next_block(struct bt_arena *arena, size_t need)
@@ -38,14 +46,21 @@ static void next_block(struct bt_arena *arena, size_t need)
 	}
 	size = size < LAST_BLOCK_BYTES ? size : LAST_BLOCK_BYTES;
 	size = size > need ? size : need;
-	struct bt_arena_block *fresh = bt_mem_realloc(NULL, 1, sizeof(*fresh) + size);
-	*fresh = (struct bt_arena_block){.next = block, .size_bytes = size};
+	struct bt_arena_block *fresh = make_block(size);
+	fresh->next = block;
 	if (arena->current) {
 		arena->current->next = fresh;
 	} else {
 		arena->first = fresh;
 	}
 	enter(arena, fresh);
+}
+
+void bt_arena_start(struct bt_arena *arena, size_t bytes)
+{
+	BT_REQUIRE(!arena->first);
+	arena->first = make_block(bytes);
+	enter(arena, arena->first);
 }
 
 void bt_arena_fini(struct bt_arena *arena)

@@ -16,6 +16,9 @@ struct bt_arena {
 
 /* An empty arena is all zeroes; it needs no init. */
 
+/* Gives an empty arena a first block of this size, for owners of little; later blocks double it. */
+void bt_arena_start(struct bt_arena *arena, size_t bytes);
+
 /* Frees everything. The arena is empty and usable afterwards. */
 void bt_arena_fini(struct bt_arena *arena);
 

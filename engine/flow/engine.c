@@ -6,6 +6,8 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/selectors.h"
 #include "plugins/volume_binding/volume_binding.h"
 
 /* Upstream samples at least this many nodes. */
@@ -35,7 +37,8 @@ static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
 	bool any = false;
 
 	for (; i != BT_NO_POD; i = bt_ledger_next(ledger, i)) {
-		if (i == engine->promises_for || bt_ledger_pod(ledger, i)->priority < priority) {
+		if (i == engine->promises_for || bt_ledger_pod(ledger, i)->priority < priority ||
+			bt_engine_claims_gate(engine, i)) {
 			continue;
 		}
 		if (add && !any) {
@@ -62,7 +65,15 @@ static void take_promised(void *context, uint32_t node_ix)
 
 const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32_t pod_ix)
 {
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
 	engine->promises_for = pod_ix;
+	if (pod->signature->claim_n || pod->signature->extended_n) {
+		const struct bt_clock *clock = &engine->options.clock;
+
+		bt_devices_begin(engine->cache->devices, pod->name, pod->uid,
+			clock->now_ns ? bt_clock_now_ns(clock) : INT64_MAX);
+	}
 	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->promises : NULL;
 }
 
@@ -98,6 +109,25 @@ static enum bt_status make_lanes(
 	return status;
 }
 
+/* Source: AllocatorFeatures, v1.36.3. */
+static void configure_devices(struct bt_engine *engine, const struct bt_gates *gates)
+{
+	static const struct bt_device_judge judge = {
+		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
+	const struct bt_device_features features = {
+		.admin_access = gates->on[BT_GATE_DRA_ADMIN_ACCESS],
+		.prioritized_list = gates->on[BT_GATE_DRA_PRIORITIZED_LIST],
+		.partitionable = gates->on[BT_GATE_DRA_PARTITIONABLE_DEVICES],
+		.taints = gates->on[BT_GATE_DRA_DEVICE_TAINTS],
+		.binding_conditions = gates->on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] &&
+				      gates->on[BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS],
+		.consumable_capacity = gates->on[BT_GATE_DRA_CONSUMABLE_CAPACITY],
+		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE],
+	};
+
+	bt_devices_configure(engine->cache->devices, &features, &judge);
+}
+
 struct bt_engine *bt_engine_create(const struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_config_errors *errors)
 {
@@ -108,6 +138,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->queue = bt_queue_create();
 	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
 	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
+	configure_devices(engine, &config->gates);
 	if (bt_config_check_profiles(config, errors) != BT_OK ||
 		make_lanes(engine, config, errors) != BT_OK) {
 		bt_engine_destroy(engine);
@@ -320,9 +351,14 @@ enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
 	return bt_queue_remove(engine->queue, pod_ix);
 }
 
-static uint32_t missing_of(const struct bt_lane *lane, const struct bt_signature *signature)
+const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return signature->needs & lane->profile.needs_missing;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (pod->signature->claim_n == 0 || !bt_engine_lane_of_pod(engine, pod_ix)->profile.claims_checked) {
+		return NULL;
+	}
+	return bt_dynamic_resources_gate(&engine->cache->view, pod->signature, pod->name, pod->uid);
 }
 
 static void set_aside(struct bt_engine *engine, uint32_t pod_ix, enum bt_outcome outcome)
@@ -353,6 +389,25 @@ static void assume_volumes(
 	}
 }
 
+/* Reserve: its ResourceClaims get the devices that were found for them. */
+static void assume_devices(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_view *view = &engine->cache->view;
+
+	for (uint32_t u = 0; plan->asks && u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+		const struct bt_device_choice *choices = NULL;
+
+		if (use->plugin == &bt_plugin_dynamic_resources && use->pre_filter && use->filter &&
+			use->reserve) {
+			uint32_t n = bt_dynamic_resources_choose(&plan->compiled[u], view, node_ix, &choices);
+
+			bt_devices_assume(engine->cache->devices, pod_ix, choices, n);
+		}
+	}
+}
+
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
@@ -364,9 +419,9 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 	bt_engine_list_live(engine);
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_REFUSED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
-	if (missing_of(lane, signature)) {
-		out_decision->outcome = BT_UNDECIDED;
-		engine->counts.undecided_n++;
+	if (bt_engine_claims_gate(engine, pod_ix)) {
+		out_decision->outcome = BT_GATED;
+		set_aside(engine, pod_ix, BT_GATED);
 		return;
 	}
 	struct bt_plan *plan = NULL;
@@ -375,11 +430,18 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 		out_decision->node_ix = choose(engine, lane, plan, pod_ix, &out_decision->outcome);
 		if (out_decision->node_ix != BT_NO_NODE) {
 			assume_volumes(engine, plan, pod_ix, out_decision->node_ix);
+			assume_devices(engine, plan, pod_ix, out_decision->node_ix);
 		}
 	}
 	if (out_decision->node_ix == BT_NO_NODE) {
+		bool released = plan && out_decision->outcome == BT_REFUSED &&
+				bt_engine_release_claims(engine, lane, plan);
+
 		bt_engine_preempt(engine, lane, plan, out_decision);
 		set_aside(engine, pod_ix, out_decision->outcome);
+		if (released) {
+			bt_queue_move_all(engine->queue);
+		}
 		return;
 	}
 	out_decision->outcome = BT_PLACED;
@@ -397,25 +459,22 @@ void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 {
 	bt_ledger_confirm(engine->cache->ledger, pod_ix);
 	bt_volumes_keep(engine->cache->volumes, pod_ix);
+
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	if (pod->signature->claim_n || pod->signature->extended_n) {
+		bt_devices_keep(engine->cache->devices, pod_ix, pod->signature, pod->name, pod->uid);
+	}
 }
 
 void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix)
 {
 	bt_ledger_forget(engine->cache->ledger, pod_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	bt_devices_revert(engine->cache->devices, pod_ix);
 	bt_queue_move_all(engine->queue);
 
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	bt_queue_push(engine->queue, pod_ix, pod->priority, pod->creation_ns, BT_WAIT_ACTIVE);
-}
-
-const char *bt_engine_missing(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
-	uint32_t needs = missing_of(bt_engine_lane_of_pod(engine, pod_ix), signature);
-
-	return needs ? "resource claims need the plugin DynamicResources, which berth does not have yet"
-		     : NULL;
 }
 
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)

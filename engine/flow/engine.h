@@ -52,10 +52,9 @@ enum bt_entry {
 
 enum bt_outcome {
 	BT_PLACED = 0,
-	BT_REFUSED,  /* no node fits */
-	BT_GATED,    /* not allowed to be scheduled yet */
-	BT_FAILED,   /* the cycle ended in an error */
-	BT_UNDECIDED /* the pod needs a plugin that berth does not have */
+	BT_REFUSED, /* no node fits */
+	BT_GATED,   /* not allowed to be scheduled yet */
+	BT_FAILED   /* the cycle ended in an error */
 };
 
 struct bt_decision {
@@ -105,7 +104,7 @@ struct bt_explanation {
 };
 
 struct bt_engine_counts {
-	uint64_t cycle_n, placed_n, refused_n, failed_n, undecided_n;
+	uint64_t cycle_n, placed_n, refused_n, failed_n;
 	uint64_t by_columns_n, by_evaluation_n; /* how decisions were made */
 	uint64_t plan_drop_n;
 	uint64_t preemption_n; /* how often preemption found a node */
@@ -149,6 +148,9 @@ void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object
  * nodes and pods. Refused pods are looked at again.
  */
 void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object);
+
+/* The same for devices: ResourceClaim, ResourceSlice and DeviceClass. */
+void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *object);
 
 /* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_engine_delete_object(
@@ -198,7 +200,8 @@ void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *
 void bt_engine_message(
 	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text);
 
-/* What a pod needs that berth has no plugin for, in words; NULL when nothing. */
-const char *bt_engine_missing(const struct bt_engine *engine, uint32_t pod_ix);
+/* What PreEnqueue of DynamicResources has against a queued pod: its claims' problem; NULL when nothing. The
+ * text stays valid. */
+const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_ix);
 
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine);

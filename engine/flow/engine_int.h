@@ -17,7 +17,7 @@ struct bt_lane {
 
 /* What preemption depends on, besides the pod. */
 struct bt_state_of_things {
-	uint64_t journal_end, snapshot, changes, budgets, counting, storage;
+	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
 };
 
 /* Preemption helped no pod of that kind in that state. */
@@ -80,6 +80,11 @@ struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t 
  */
 void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
 	struct bt_preempt_notes *notes, struct bt_preemption *preemption, struct bt_buf *text);
+
+/* PostFilter of DynamicResources takes an allocation back that keeps the pod from being placed, if it may.
+ * Returns whether it did. */
+bool bt_engine_release_claims(
+	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan);
 
 /* After a refusal or failure: preempts if that helps, and settles what becomes of the pod's promise. plan is
  * NULL without nodes. */

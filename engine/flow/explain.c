@@ -31,6 +31,18 @@ static void explain_gates(struct bt_engine *engine, const struct bt_pod *pod, st
 	out->refusal.text = out->text.ptr;
 }
 
+static void explain_claims_gate(struct bt_engine *engine, struct bt_explanation *out)
+{
+	const char *why = bt_engine_claims_gate(engine, out->pod_ix);
+
+	if (why) {
+		out->gated = true;
+		out->refusal.plugin = "DynamicResources";
+		out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+		out->refusal.text = why;
+	}
+}
+
 static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
 {
 	uint32_t pod_ix = out->pod_ix;
@@ -38,6 +50,9 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 
 	if (lane->profile.gates_checked) {
 		explain_gates(engine, pod, out);
+	}
+	if (!out->gated) {
+		explain_claims_gate(engine, out);
 	}
 	if (out->gated) {
 		return;

@@ -47,6 +47,14 @@ void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *o
 	}
 }
 
+void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *object)
+{
+	if (bt_devices_has_kind(object->kind)) {
+		bt_ingest_devices(engine->cache, object);
+		bt_queue_move_all(engine->queue);
+	}
+}
+
 static bool foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
 	return !bt_engine_lane_of(
@@ -107,6 +115,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	/* A pod that is in its cycle or refused for good waits nowhere. */
 	bt_queue_remove(engine->queue, pod_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	bt_devices_revert(engine->cache->devices, pod_ix);
 	bt_ledger_remove(engine->cache->ledger, pod_ix);
 	if (used) {
 		bt_queue_move_all(engine->queue);

@@ -6,6 +6,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
 
 /* Did DynamicResources run its PreFilter? Its PostFilter fails with "not found" when not. */
 static bool claims_state_missing(const struct bt_lane *lane, const struct bt_plan *plan)
@@ -18,6 +19,45 @@ static bool claims_state_missing(const struct bt_lane *lane, const struct bt_pla
 		}
 	}
 	return lane->profile.dra_pre_filter_after > ran;
+}
+
+/* What DynamicResources does. */
+static enum bt_claims_release release_of(
+	const struct bt_plan *plan, const struct bt_view *view, uint32_t *out_claim_ix)
+{
+	for (uint32_t u = 0; plan->asks && u < plan->profile->use_n; u++) {
+		if (plan->profile->uses[u].plugin == &bt_plugin_dynamic_resources) {
+			return bt_dynamic_resources_release(&plan->compiled[u], view, out_claim_ix);
+		}
+	}
+	return BT_CLAIMS_NONE;
+}
+
+bool bt_engine_release_claims(
+	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan)
+{
+	struct bt_devices *devices = engine->cache->devices;
+	bool there = false;
+	uint32_t claim_ix;
+
+	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
+		there |= lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
+	}
+	if (!there || !plan->asks || claims_state_missing(lane, plan)) {
+		return false;
+	}
+	switch (release_of(plan, &engine->cache->view, &claim_ix)) {
+	case BT_CLAIMS_DEALLOCATE:
+		bt_devices_deallocate(devices, claim_ix);
+		return true;
+	case BT_CLAIMS_DELETE:
+		bt_devices_remove(devices, BT_KIND_RESOURCE_CLAIM,
+			engine->cache->view.devices->claims[claim_ix].namespace_,
+			engine->cache->view.devices->claims[claim_ix].name);
+		return true;
+	default:
+		return false;
+	}
 }
 
 void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
@@ -36,7 +76,10 @@ void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_r
 		}
 		bt_buf_text(text, i ? ", " : "");
 		if (claims) {
-			bt_buf_text(text, "no new claims to deallocate");
+			uint32_t unused;
+
+			bt_buf_text(text, bt_dynamic_resources_release_text(
+						  release_of(request->plan, &request->cache->view, &unused)));
 			continue;
 		}
 		if (notes) {
@@ -72,7 +115,7 @@ static struct bt_state_of_things state_now(const struct bt_engine *engine)
 
 	return (struct bt_state_of_things){view->usage->journal_end, view->snapshot->version,
 		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
-		view->counting->version, view->storage->version};
+		view->counting->version, view->storage->version, view->devices->version};
 }
 
 /* The record of pods of that signature and priority that have no promise of their own. */

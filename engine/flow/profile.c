@@ -4,6 +4,7 @@
 #include "engine/flow/profile.h"
 
 #include "engine/base/check.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
@@ -40,12 +41,8 @@ static const struct bt_plugin *const judges[BT_PLUGIN_N] = {
 	[BT_PLUGIN_NODE_VOLUME_LIMITS] = &bt_plugin_node_volume_limits,
 	[BT_PLUGIN_VOLUME_BINDING] = &bt_plugin_volume_binding,
 	[BT_PLUGIN_VOLUME_ZONE] = &bt_plugin_volume_zone,
+	[BT_PLUGIN_DYNAMIC_RESOURCES] = &bt_plugin_dynamic_resources,
 	[BT_PLUGIN_NODE_DECLARED_FEATURES] = &bt_plugin_node_declared_features,
-};
-
-/* What a pod must not need while the plugin that answers for it is missing. */
-static const uint32_t missing[BT_PLUGIN_N] = {
-	[BT_PLUGIN_DYNAMIC_RESOURCES] = BT_NEED_CLAIMS,
 };
 
 struct builder {
@@ -202,6 +199,25 @@ static const void *volume_binding_settings(struct builder *b)
 	return settings;
 }
 
+/* Searching is bounded by steps instead of time, so that equal input gives equal decisions. */
+static const void *dynamic_resources_settings(struct builder *b)
+{
+	const struct bt_dynamic_resources_args *args = &b->resolved->dynamic_resources;
+	struct bt_dynamic_resources_settings *settings = bt_arena_zalloc(b->arena, sizeof(*settings));
+	bool limited = b->gates->on[BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT] && args->filter_timeout.ns > 0;
+
+	*settings = (struct bt_dynamic_resources_settings){
+		.scores = b->gates->on[BT_GATE_DRA_PRIORITIZED_LIST],
+		.pre_filtered = has_point(b, BT_POINT_PRE_FILTER, BT_PLUGIN_DYNAMIC_RESOURCES),
+		.step_limit = limited ? (uint64_t)args->filter_timeout.ns /
+							(1000000000 / BT_SEARCH_STEPS_PER_SECOND) +
+						1
+				      : 0,
+		.binding_timeout_ns = args->binding_timeout.ns,
+	};
+	return settings;
+}
+
 static const void *settings_of(struct builder *b, enum bt_plugin_id id)
 {
 	switch (id) {
@@ -220,6 +236,8 @@ static const void *settings_of(struct builder *b, enum bt_plugin_id id)
 		return inter_pod_settings(b);
 	case BT_PLUGIN_VOLUME_BINDING:
 		return volume_binding_settings(b);
+	case BT_PLUGIN_DYNAMIC_RESOURCES:
+		return dynamic_resources_settings(b);
 	case BT_PLUGIN_NODE_VOLUME_LIMITS:
 		return &b->gates->on[BT_GATE_VOLUME_LIMIT_SCALING];
 	case BT_PLUGIN_NODE_DECLARED_FEATURES:
@@ -251,7 +269,6 @@ static uint32_t fill_point(struct builder *b, enum bt_point point, uint32_t *lis
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < from->n; i++) {
-		b->profile->needs_missing |= missing[from->plugins[i].id];
 		if (!judges[from->plugins[i].id]) {
 			continue;
 		}
@@ -400,6 +417,8 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 			resolved->default_preemption.min_candidate_nodes_absolute.value},
 		.dra_pre_filter_after =
 			judges_before(&points[BT_POINT_PRE_FILTER], BT_PLUGIN_DYNAMIC_RESOURCES),
+		.claims_checked = judges_before(&points[BT_POINT_PRE_ENQUEUE], BT_PLUGIN_DYNAMIC_RESOURCES) !=
+				  UINT32_MAX,
 		.gates_checked = judges_before(&points[BT_POINT_PRE_ENQUEUE], BT_PLUGIN_SCHEDULING_GATES) !=
 				 UINT32_MAX,
 	};

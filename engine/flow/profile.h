@@ -31,8 +31,7 @@ struct bt_flow_profile {
 	struct bt_profile plugins;
 	struct bt_hinter hinters[BT_HINTERS]; /* in the order of enum bt_plugin_id */
 	uint32_t hinter_n;
-	int32_t percentage_of_nodes_to_score; /* 0: all */
-	uint32_t needs_missing; /* enum bt_need bits whose plugin the profile has and berth does not */
+	int32_t percentage_of_nodes_to_score;		   /* 0: all */
 	enum bt_post_filter post_filters[BT_POST_FILTERS]; /* in order */
 	uint32_t post_filter_n;
 	struct bt_preemption_settings preemption;
@@ -40,6 +39,7 @@ struct bt_flow_profile {
 	uint32_t dra_pre_filter_after; /* how many of plugins.pre_filter run before it; UINT32_MAX: it is not
 					  there */
 	bool gates_checked;	       /* SchedulingGates is there */
+	bool claims_checked;	       /* DynamicResources is there, at PreEnqueue */
 };
 
 /*

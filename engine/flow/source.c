@@ -26,8 +26,9 @@ enum bt_status bt_engine_apply(
 		bt_engine_apply_budget(engine, &object->pdb);
 		break;
 	default:
-		/* The cache takes the kinds of storage, and leaves others alone. */
+		/* The cache takes the kinds of storage and devices, and leaves others alone. */
 		bt_engine_apply_storage(engine, object);
+		bt_engine_apply_devices(engine, object);
 		break;
 	}
 	return BT_OK;

@@ -204,9 +204,119 @@ static void put_owner(struct bt_signatures *s, const struct bt_pod_object *pod)
 	put(s, (uint64_t)kind << 32 | name);
 }
 
-static uint32_t needs_of(const struct bt_pod_spec_object *spec)
+static struct bt_pod_claim claim_of(
+	struct bt_intern *intern, const struct bt_pod_object *pod, const struct bt_pod_claim_object *claim)
 {
-	return spec->claim_n ? BT_NEED_CLAIMS : 0;
+	struct bt_pod_claim out = {.name = bt_intern_add(intern, claim->name)};
+
+	if (claim->claim_name.len) {
+		out.claim = bt_intern_add(intern, claim->claim_name);
+		return out;
+	}
+	out.kind = claim->template_name.len ? BT_POD_CLAIM_NOT_CREATED : BT_POD_CLAIM_UNSUPPORTED;
+	for (uint32_t i = 0; claim->template_name.len && i < pod->claim_status_n; i++) {
+		const struct bt_pod_claim_object *status = &pod->claim_statuses[i];
+
+		if (bt_str_eq(status->name, claim->name)) {
+			out.kind = status->claim_name.len ? BT_POD_CLAIM_GENERATED : BT_POD_CLAIM_NONE;
+			out.claim = status->claim_name.len ? bt_intern_add(intern, status->claim_name)
+							   : BT_NAME_NONE;
+			break;
+		}
+	}
+	return out;
+}
+
+static void put_claims(struct bt_signatures *s, const struct bt_pod_object *pod)
+{
+	put(s, pod->spec.claim_n);
+	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
+		struct bt_pod_claim claim = claim_of(s->dictionary->intern, pod, &pod->spec.claims[i]);
+
+		put(s, (uint64_t)claim.name << 32 | claim.kind);
+		put(s, claim.claim);
+	}
+}
+
+static bool is_sidecar(const struct bt_container_object *container)
+{
+	return bt_str_is(container->restart_policy, "Always");
+}
+
+/* A quantity that upstream holds as a whole number. Source: Quantity.AsInt64, v1.36.3. */
+static bool whole(struct bt_quantity quantity, int64_t *out)
+{
+	__extension__ __int128 value = quantity.nano / 1000000000;
+
+	*out = (int64_t)value;
+	return quantity.mantissa && quantity.nano_exp >= 9 && value <= INT64_MAX && value >= INT64_MIN;
+}
+
+static uint32_t key_of(const struct bt_resource_list *requests, struct bt_str name)
+{
+	uint32_t before = 0;
+
+	for (uint32_t i = 0; i < requests->n; i++) {
+		before += bt_str_cmp(requests->items[i].name, name) < 0;
+	}
+	return before;
+}
+
+/* Appends what one container asks of extended resources; items may be NULL, for counting. */
+static void list_extended(struct bt_signatures *s, const struct bt_container_object *container,
+	uint32_t container_ix, bool short_lived, struct bt_extended_request *items, uint32_t *n)
+{
+	const struct bt_resource_list *requests = &container->resources.requests;
+
+	for (uint32_t i = 0; i < requests->n; i++) {
+		struct bt_str name = requests->items[i].name;
+		int64_t count;
+
+		if ((!bt_resource_is_extended(name) &&
+			    !bt_str_starts(name, "deviceclass.resource.kubernetes.io/")) ||
+			!whole(requests->items[i].quantity, &count)) {
+			continue;
+		}
+		int slot = bt_resource_slot(s->dictionary, name);
+		if (slot < 0) {
+			continue;
+		}
+		if (items) {
+			items[*n] = (struct bt_extended_request){
+				container_ix, key_of(requests, name), (uint32_t)slot, short_lived, count};
+		}
+		++*n;
+	}
+}
+
+static uint32_t list_all_extended(
+	struct bt_signatures *s, const struct bt_pod_spec_object *spec, struct bt_extended_request *items)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < spec->init_container_n; i++) {
+		list_extended(
+			s, &spec->init_containers[i], i, !is_sidecar(&spec->init_containers[i]), items, &n);
+	}
+	for (uint32_t i = 0; i < spec->container_n; i++) {
+		list_extended(s, &spec->containers[i], spec->init_container_n + i, false, items, &n);
+	}
+	return n;
+}
+
+static void put_extended(struct bt_signatures *s, const struct bt_pod_spec_object *spec)
+{
+	uint32_t n = list_all_extended(s, spec, NULL);
+	struct bt_extended_request *items = bt_arena_zalloc(&s->scratch, n * sizeof(*items));
+
+	list_all_extended(s, spec, items);
+	put(s, n);
+	for (uint32_t i = 0; i < n; i++) {
+		put(s, (uint64_t)items[i].container << 33 | (uint64_t)items[i].short_lived << 32 |
+				items[i].key);
+		put(s, items[i].slot);
+		put(s, (uint64_t)items[i].count);
+	}
 }
 
 /* The features that upstream knows, by name. Those without a bit concern changes of pods, not their placing.
@@ -286,11 +396,6 @@ static void put_volumes(struct bt_signatures *s, const struct bt_pod_object *pod
 	}
 }
 
-static bool is_sidecar(const struct bt_container_object *container)
-{
-	return bt_str_is(container->restart_policy, "Always");
-}
-
 static void put_pod(
 	struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
@@ -325,8 +430,10 @@ static void put_pod(
 	put_pod_affinity(s, &spec->affinity.pod_anti_affinity);
 	put_spread(s, spec);
 	put_owner(s, pod);
-	put(s, (uint64_t)features_of(spec) << 32 | needs_of(spec));
+	put(s, features_of(spec));
 	put_volumes(s, pod);
+	put_claims(s, pod);
+	put_extended(s, spec);
 }
 
 /* ---- the parts of a new signature ---- */
@@ -564,6 +671,22 @@ static void keep_volumes(
 	signature->volumes = volumes;
 }
 
+static void keep_claims(
+	struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+{
+	struct bt_pod_claim *claims = bt_arena_zalloc(&s->arena, pod->spec.claim_n * sizeof(*claims));
+	uint32_t n = list_all_extended(s, &pod->spec, NULL);
+	struct bt_extended_request *extended = bt_arena_zalloc(&s->arena, n * sizeof(*extended));
+
+	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
+		claims[i] = claim_of(s->dictionary->intern, pod, &pod->spec.claims[i]);
+	}
+	signature->claims = claims;
+	signature->claim_n = pod->spec.claim_n;
+	signature->extended = extended;
+	signature->extended_n = list_all_extended(s, &pod->spec, extended);
+}
+
 static struct bt_signature *build(
 	struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
@@ -589,7 +712,6 @@ static struct bt_signature *build(
 		.required = bt_node_selector_compile(intern, &s->arena, &affinity->required),
 		.tolerations = tolerations,
 		.toleration_n = spec->toleration_n,
-		.needs = needs_of(spec),
 		.features = features_of(spec),
 	};
 	signature->requests.fit = keep_amounts(s, requests->fit);
@@ -604,6 +726,7 @@ static struct bt_signature *build(
 		bt_pod_affinity_compile(intern, &s->arena, &spec->affinity, signature->namespace_, &s->text);
 	keep_spread(s, pod, signature);
 	keep_volumes(s, pod, signature);
+	keep_claims(s, pod, signature);
 	return signature;
 }
 

@@ -20,8 +20,29 @@ struct bt_host_port {
 	int32_t port;
 };
 
-/* Features of a pod whose plugin berth does not have yet: its decision would not be kube-scheduler's. */
-enum bt_need { BT_NEED_CLAIMS = 1 << 0 };
+/* How a pod names one of its ResourceClaims. */
+enum bt_pod_claim_kind {
+	BT_POD_CLAIM_NAMED = 0,
+	BT_POD_CLAIM_GENERATED,	  /* from a template; the pod must own it */
+	BT_POD_CLAIM_NONE,	  /* the template needed no claim */
+	BT_POD_CLAIM_NOT_CREATED, /* from a template, but its name is not known yet */
+	BT_POD_CLAIM_UNSUPPORTED  /* neither */
+};
+
+struct bt_pod_claim {
+	enum bt_pod_claim_kind kind;
+	uint32_t name;	/* in the pod's spec */
+	uint32_t claim; /* the ResourceClaim's; BT_NAME_NONE: there is none */
+};
+
+/* What a container asks of an extended resource, for which devices may have to be allocated. */
+struct bt_extended_request {
+	uint32_t container; /* its index, init containers first */
+	uint32_t key;	    /* the resource's place among the container's, sorted by name */
+	uint32_t slot;	    /* of the resource */
+	bool short_lived;   /* it ends before the next begins */
+	int64_t count;
+};
 
 /* Features of a node that pods can need, as bits. Source: component-helpers nodedeclaredfeatures, v1.36.3. */
 enum bt_feature {
@@ -63,10 +84,13 @@ struct bt_signature {
 	 * pod has its own. */
 	enum bt_owner_kind owner_kind;
 	uint32_t owner_name;
-	uint32_t needs;			     /* enum bt_need bits */
 	uint32_t features;		     /* enum bt_feature bits that a node must have */
 	const struct bt_pod_volume *volumes; /* those that matter, in the order of the spec */
 	uint32_t volume_n;
+	const struct bt_pod_claim *claims; /* in the order of the spec */
+	uint32_t claim_n;
+	const struct bt_extended_request *extended; /* by container; those above 0 */
+	uint32_t extended_n;
 	/* The pod's own, when it has ephemeral volumes, whose claims belong to one pod; else BT_NAME_NONE. */
 	uint32_t pod_name, pod_uid;
 };

@@ -33,7 +33,7 @@ static void reserve(struct bt_evaluation *e, uint32_t node_n)
 	e->totals = bt_mem_realloc(e->totals, node_n, sizeof(*e->totals));
 }
 
-/* What PreFilter says now that the plugins that ask about volumes have been asked. */
+/* What PreFilter says now that the plugins that ask about claims and volumes have been asked. */
 static void settle(struct bt_plan *plan, const struct bt_view *view)
 {
 	plan->refusal = NULL;
@@ -57,10 +57,10 @@ static void settle(struct bt_plan *plan, const struct bt_view *view)
 
 bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 {
-	bool idle = true, mounts = plan->signature->volume_n > 0;
+	bool idle = true, asks = plan->asks;
 
-	if (!mounts && (plan->refusal || plan->pre_filter_error ||
-			       (plan->idle_version && plan->idle_version == view->counting->version))) {
+	if (!asks && (plan->refusal || plan->pre_filter_error ||
+			     (plan->idle_version && plan->idle_version == view->counting->version))) {
 		return true;
 	}
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
@@ -79,11 +79,11 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 		}
 		idle &= (compiled->filter_skip || !use->filter) && (compiled->score_skip || !use->score);
 	}
-	if (mounts) {
+	if (asks) {
 		settle(plan, view);
 	}
-	/* Preparing may itself have made terms known. A pod with volumes is asked every time. */
-	plan->idle_version = idle && !mounts ? view->counting->version : 0;
+	/* Preparing may itself have made terms known. A pod with claims or volumes is asked every time. */
+	plan->idle_version = idle && !asks ? view->counting->version : 0;
 	return idle;
 }
 

@@ -210,6 +210,7 @@ static void compile(struct bt_planner *planner, struct bt_plan *plan)
 	const struct bt_compile_env env = {
 		.dictionary = planner->env.dictionary,
 		.snapshot = planner->env.view->snapshot,
+		.view = planner->env.view,
 		.arena = &planner->arena,
 		.label_column = planner->env.label_column,
 		.context = planner->env.context,
@@ -560,6 +561,33 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 
 /* ---- plans ---- */
 
+/* Scores of the resource plugins may count devices then. */
+static bool draws_on_devices(const struct bt_view *view, const struct bt_signature *signature)
+{
+	bool any = view->devices->resource_classes.count > 0;
+
+	for (uint32_t i = 0; any && i < signature->requests.fit.n; i++) {
+		uint32_t slot = signature->requests.fit.items[i].slot;
+
+		if (bt_device_store_resource(
+			    view->devices, view->snapshot->dictionary->resources.names[slot])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Does some plugin ask about claims or volumes in every cycle? */
+static bool asks(const struct bt_view *view, const struct bt_plan *plan)
+{
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		if (plan->profile->uses[u].plugin->pre_filter && plan->compiled[u].state) {
+			return true;
+		}
+	}
+	return plan->signature->volume_n > 0 || draws_on_devices(view, plan->signature);
+}
+
 static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	struct bt_plan *plan = bt_arena_zalloc(&planner->arena, sizeof(*plan));
@@ -574,8 +602,8 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 		plan->witness[u] = BT_NO_NODE;
 	}
 	errors |= plan->score_error || plan->pre_filter_error;
-	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed &&
-		signature->volume_n == 0) {
+	plan->asks = asks(planner->env.view, plan);
+	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed && !plan->asks) {
 		plan->columns = make_groups(planner, plan);
 		plan->usage = usage_column(planner, plan);
 		planner->column_bytes += 4 * (size_t)planner->env.view->snapshot->slot_n;

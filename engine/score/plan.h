@@ -40,6 +40,8 @@ struct bt_plan {
 	const char *score_error;
 	const char *pre_filter_error; /* the cycle fails at once */
 
+	bool asks; /* PreFilter of some plugin asks about claims or volumes, in every cycle */
+
 	/* Columns. */
 	bool columns; /* the fast path can decide, unless a plugin that depends on counters has a say */
 	uint64_t idle_version;	 /* of view->counting when none had; 0: one has, or they were not asked */

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "engine/base/wrap.h"
+#include "plugins/device_totals.h"
 #include "plugins/resource_ranges.h"
 
 struct balanced {
@@ -99,10 +100,14 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 		uint32_t slot = term->items[i].slot;
 		int64_t alloc = bt_column_get(view->snapshot->alloc[slot], node_ix);
 
+		int64_t used = bt_column_get(view->usage->used[slot], node_ix);
+
+		if (alloc == 0 && slot >= BT_FIRST_SCALAR) {
+			bt_device_totals(view, slot, node_ix, &alloc, &used);
+		}
 		if (alloc == 0) {
 			continue;
 		}
-		int64_t used = bt_column_get(view->usage->used[slot], node_ix);
 		before[n] = fraction(used, alloc);
 		after[n++] = fraction(bt_wrap_add(used, term->items[i].request), alloc);
 	}

@@ -8,6 +8,7 @@
 
 #include "engine/base/compiler.h"
 #include "engine/base/wrap.h"
+#include "plugins/device_totals.h"
 #include "plugins/resource_ranges.h"
 
 #define EXACT_BELOW ((uint64_t)1 << 45)
@@ -26,6 +27,8 @@ struct term {
 	const struct bt_fit_settings *settings;
 	const struct bt_amount *wanted; /* positive requests that count */
 	uint32_t wanted_n;
+	const struct bt_amount *delegated; /* those that devices serve where the node itself has none */
+	uint32_t delegated_n;
 	const struct scored *scored;
 	uint32_t scored_n;
 };
@@ -57,16 +60,23 @@ static void compile_wanted(
 {
 	struct bt_amounts fit = signature->requests.fit;
 	struct bt_amount *wanted = bt_arena_zalloc(env->arena, fit.n * sizeof(*wanted));
+	struct bt_amount *delegated = bt_arena_zalloc(env->arena, fit.n * sizeof(*delegated));
 
 	for (uint32_t i = 0; i < fit.n; i++) {
 		bool scalar = fit.items[i].slot >= BT_FIRST_SCALAR;
 		bool counts = scalar ? fit.items[i].amount != 0 : fit.items[i].amount > 0;
 
-		if (counts && !ignored(term->settings, env->dictionary, fit.items[i].slot)) {
+		if (!counts || ignored(term->settings, env->dictionary, fit.items[i].slot)) {
+			continue;
+		}
+		if (scalar && bt_devices_serve(env->view, fit.items[i].slot)) {
+			delegated[term->delegated_n++] = fit.items[i];
+		} else {
 			wanted[term->wanted_n++] = fit.items[i];
 		}
 	}
 	term->wanted = wanted;
+	term->delegated = delegated;
 }
 
 static void compile_scored(
@@ -101,6 +111,24 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->term = term;
 }
 
+/* How much of a delegated resource is free. Source: shouldDelegateResourceToDRA, v1.36.3. */
+static int64_t left_to_node(const struct bt_view *view, uint32_t slot, uint32_t node_ix)
+{
+	int64_t alloc = bt_column_get(view->snapshot->alloc[slot], node_ix);
+
+	return alloc > 0 ? bt_wrap_sub(alloc, bt_column_get(view->usage->used[slot], node_ix)) : INT64_MAX;
+}
+
+static bool fits_delegated(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < term->delegated_n; i++) {
+		if (term->delegated[i].amount > left_to_node(view, term->delegated[i].slot, node_ix)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool fits(const struct term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	if (view->usage->pod_n[node_ix] + 1 > view->snapshot->alloc_pods[node_ix]) {
@@ -125,6 +153,26 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	for (uint32_t i = bt_range_fits(term->wanted, term->wanted_n, view, first, n, pass); i < n; i++) {
 		pass[i] = fits(term, view, first + i);
 	}
+	for (uint32_t i = 0; term->delegated_n && i < n; i++) {
+		pass[i] = pass[i] && fits_delegated(term, view, first + i);
+	}
+}
+
+/* Adds the reason if there is too little of one resource. */
+static void reject_amount(const struct bt_amount *wanted, const struct bt_view *view, uint32_t node_ix,
+	struct bt_rejection *out)
+{
+	int64_t alloc = bt_column_get(view->snapshot->alloc[wanted->slot], node_ix);
+	int64_t available = bt_wrap_sub(alloc, bt_column_get(view->usage->used[wanted->slot], node_ix));
+
+	if (wanted->amount > available) {
+		out->reasons[out->n++] = (struct bt_reason){.kind = INSUFFICIENT,
+			.arg = wanted->slot,
+			.wanted = wanted->amount,
+			.available = available,
+			.has_numbers = true};
+		out->code = wanted->amount > alloc ? BT_UNSCHEDULABLE_AND_UNRESOLVABLE : out->code;
+	}
 }
 
 static void reject(const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out)
@@ -141,18 +189,11 @@ static void reject(const void *opaque, const struct bt_view *view, uint32_t node
 			.has_numbers = true};
 	}
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
-		uint32_t slot = term->wanted[i].slot;
-		int64_t wanted = term->wanted[i].amount;
-		int64_t alloc = bt_column_get(view->snapshot->alloc[slot], node_ix);
-		int64_t available = bt_wrap_sub(alloc, bt_column_get(view->usage->used[slot], node_ix));
-
-		if (wanted > available) {
-			out->reasons[out->n++] = (struct bt_reason){.kind = INSUFFICIENT,
-				.arg = slot,
-				.wanted = wanted,
-				.available = available,
-				.has_numbers = true};
-			out->code = wanted > alloc ? BT_UNSCHEDULABLE_AND_UNRESOLVABLE : out->code;
+		reject_amount(&term->wanted[i], view, node_ix, out);
+	}
+	for (uint32_t i = 0; i < term->delegated_n; i++) {
+		if (bt_column_get(view->snapshot->alloc[term->delegated[i].slot], node_ix) > 0) {
+			reject_amount(&term->delegated[i], view, node_ix, out);
 		}
 	}
 }
@@ -220,12 +261,15 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 	for (uint32_t i = 0; i < term->scored_n; i++) {
 		const struct scored *resource = &term->scored[i];
 		int64_t alloc = bt_column_get(view->snapshot->alloc[resource->slot], node_ix);
+		int64_t used = bt_column_get(used_for_score(view->usage, resource->slot), node_ix);
 
+		if (alloc == 0 && resource->slot >= BT_FIRST_SCALAR) {
+			bt_device_totals(view, resource->slot, node_ix, &alloc, &used);
+		}
 		if (alloc == 0) {
 			continue;
 		}
-		const int64_t *used = used_for_score(view->usage, resource->slot);
-		int64_t request = bt_wrap_add(bt_column_get(used, node_ix), resource->request);
+		int64_t request = bt_wrap_add(used, resource->request);
 		int64_t one = strategy == BT_LEAST_ALLOCATED  ? least(request, alloc)
 			      : strategy == BT_MOST_ALLOCATED ? most(request, alloc)
 							      : ratio(term->settings, request, alloc);
@@ -291,6 +335,11 @@ static void key(const void *opaque, struct bt_buf *out_key)
 		bt_buf_add(out_key, &term->wanted[i].slot, sizeof(term->wanted[i].slot));
 		bt_buf_add(out_key, &term->wanted[i].amount, sizeof(term->wanted[i].amount));
 	}
+	for (uint32_t i = 0; i < term->delegated_n; i++) {
+		bt_buf_add(out_key, &term->delegated[i].slot, sizeof(term->delegated[i].slot));
+		bt_buf_add(out_key, &term->delegated[i].amount, sizeof(term->delegated[i].amount));
+	}
+	bt_buf_add(out_key, &term->delegated_n, sizeof(term->delegated_n));
 	for (uint32_t i = 0; i < term->scored_n; i++) {
 		bt_buf_add(out_key, &term->scored[i].slot, sizeof(term->scored[i].slot));
 		bt_buf_add(out_key, &term->scored[i].request, sizeof(term->scored[i].request));

@@ -160,15 +160,10 @@ void bt_report_explain(struct bt_emit *emit, struct bt_engine *engine, uint32_t 
 	struct explainer e = {.emit = emit, .engine = engine, .cache = bt_engine_cache(engine)};
 	const struct bt_pod *pod = bt_ledger_pod(e.cache->ledger, pod_ix);
 	const struct bt_intern *intern = e.cache->dictionary->intern;
-	const char *missing = bt_engine_missing(engine, pod_ix);
 
 	bt_buf_printf(&e.pod, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
 		BT_STR_ARG(bt_intern_str(intern, pod->name)));
-	if (missing) {
-		add_whole(&e, "undecided", "", missing);
-	} else {
-		add_explanation(&e, pod_ix);
-	}
+	add_explanation(&e, pod_ix);
 	bt_explanation_fini(&e.explanation);
 	bt_buf_fini(&e.pod);
 	bt_buf_fini(&e.text);

@@ -44,7 +44,6 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
 		"  of them fit the free sum of all nodes, but no node");
 	add_rare(emit, "not_tried", unplaced->untried_n, "not tried");
 	add_rare(emit, "gated", unplaced->gated_n, "gated");
-	add_rare(emit, "undecided", unplaced->undecided_n, "undecided: need a plugin that berth lacks");
 	add_rare(emit, "scheduled_before", facts->pods_scheduled_before, "on a node before");
 	add_rare(emit, "made_for_workloads", facts->pods_expanded, "made for workloads");
 	add_rare(emit, "ended", facts->pods_ended, "left out: have ended");

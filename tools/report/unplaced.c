@@ -24,7 +24,7 @@ static enum bt_outcome why_of(const struct bt_engine *engine, const struct bt_po
 	if (pod->gates) {
 		return BT_GATED;
 	}
-	return bt_engine_missing(engine, pod_ix) ? BT_UNDECIDED : BT_REFUSED;
+	return bt_engine_claims_gate(engine, pod_ix) ? BT_GATED : BT_REFUSED;
 }
 
 static void count(struct bt_unplaced *out, struct bt_map *ixs, const struct bt_pod *pod, uint32_t pod_ix,
@@ -67,7 +67,6 @@ void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out)
 
 		out->refused_n += group->why == BT_REFUSED ? group->pod_n : 0;
 		out->gated_n += group->why == BT_GATED ? group->pod_n : 0;
-		out->undecided_n += group->why == BT_UNDECIDED ? group->pod_n : 0;
 		if (group->why == BT_REFUSED && bt_utilization_sum_fits(cache, group->signature)) {
 			out->fragmented_n += group->pod_n;
 		}
@@ -148,10 +147,6 @@ static void tally_group(
 	uint64_t node_n = bt_engine_cache(engine)->view.snapshot->node_n;
 	struct bt_explanation explanation = {0};
 
-	if (group->why == BT_UNDECIDED) {
-		add_tally(tallies, "", bt_str(bt_engine_missing(engine, group->example)), node_n);
-		return;
-	}
 	bt_engine_explain(engine, group->example, &explanation);
 	if (explanation.refused || explanation.gated) {
 		add_tally(tallies, explanation.refusal.plugin, bt_str(explanation.refusal.text), node_n);

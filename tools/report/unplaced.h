@@ -11,14 +11,14 @@ struct bt_unplaced_group {
 	const struct bt_signature *signature;
 	uint32_t example; /* a pod */
 	uint64_t pod_n;
-	enum bt_outcome why; /* BT_REFUSED, BT_GATED or BT_UNDECIDED */
+	enum bt_outcome why; /* BT_REFUSED or BT_GATED */
 };
 
 struct bt_unplaced {
 	struct bt_unplaced_group *groups; /* the largest first */
 	size_t group_n, group_cap;
-	uint64_t refused_n, gated_n, undecided_n; /* pods */
-	uint64_t untried_n;			  /* pods that were still active: the run was interrupted */
+	uint64_t refused_n, gated_n; /* pods */
+	uint64_t untried_n;	     /* pods that were still active: the run was interrupted */
 	uint64_t fragmented_n; /* refused pods that the free resources of all nodes together would hold */
 };
 

@@ -214,7 +214,6 @@ void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decis
 		cycle.end = BT_CYCLE_ERROR;
 		break;
 	case BT_GATED:
-	case BT_UNDECIDED:
 		return;
 	}
 	cast_all(log, decision, promised_ix);

@@ -32,7 +32,7 @@ static bool is_used(enum bt_kind kind)
 	case BT_KIND_CRON_JOB:
 		return true;
 	default:
-		return bt_volumes_has_kind(kind);
+		return bt_volumes_has_kind(kind) || bt_devices_has_kind(kind);
 	}
 }
 

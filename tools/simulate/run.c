@@ -95,7 +95,7 @@ static void log_decision(struct bt_run *run, const struct bt_decision *decision)
 {
 	struct bt_json_writer json;
 
-	if (!run->decisions || decision->outcome == BT_UNDECIDED) {
+	if (!run->decisions || decision->outcome == BT_GATED) {
 		return;
 	}
 	begin_line(run, &json, decision->pod_ix);
@@ -117,7 +117,7 @@ static void log_calls(struct bt_run *run, const struct bt_decision *decision, ui
 {
 	struct bt_str message = {.len = 0};
 
-	if (run->api && decision->outcome != BT_UNDECIDED) {
+	if (run->api && decision->outcome != BT_GATED) {
 		if (decision->outcome != BT_PLACED) {
 			message = message_for(run, decision->pod_ix);
 		}

@@ -146,7 +146,7 @@ static enum bt_status read_objects(
 static enum bt_status make_engine(
 	struct bt_scenario_cluster *cluster, uint64_t seed, struct bt_buf *out_error)
 {
-	const struct bt_engine_options options = {.seed = seed};
+	const struct bt_engine_options options = {.seed = seed, .clock = bt_clock_real()};
 	struct bt_config_errors errors = {0};
 
 	cluster->engine = bt_engine_create(&cluster->config, &options, &errors);

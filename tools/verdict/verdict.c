@@ -193,14 +193,8 @@ static void write_preemption(struct writer *w)
 
 static void write_pod(struct writer *w, uint32_t pod_ix)
 {
-	const char *missing = bt_engine_missing(w->engine, pod_ix);
 	struct bt_explanation *explanation = &w->explanation;
 
-	if (missing) {
-		bt_json_write_key(&w->json, "error");
-		bt_json_write_text(&w->json, missing);
-		return;
-	}
 	bt_engine_explain(w->engine, pod_ix, explanation);
 	if (explanation->gated) {
 		write_text_refusal(w, "gated", &explanation->refusal);

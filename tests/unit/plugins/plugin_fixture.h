@@ -26,6 +26,7 @@ static inline struct asked ask(
 	struct bt_compile_env env = {
 		.dictionary = f->cache->dictionary,
 		.snapshot = f->cache->view.snapshot,
+		.view = &f->cache->view,
 		.arena = &f->arena,
 		.label_column = fixture_label_column,
 		.context = f,

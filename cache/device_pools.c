@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which pools a node can reach: worked out when somebody asks for the node, kept until a slice or a node
+ * changes. Source: GatherPools of structured/internal/incubating, v1.36.3.
+ */
+#include <stdlib.h>
+
+#include "cache/devices_int.h"
+#include "engine/base/mem.h"
+
+/* ---- slices by key ---- */
+
+struct keyed {
+	uint64_t key;
+	uint32_t ix;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct keyed *x = a, *y = b;
+
+	if (x->key != y->key) {
+		return x->key < y->key ? -1 : 1;
+	}
+	return x->ix < y->ix ? -1 : x->ix > y->ix;
+}
+
+static void fill_index(struct bt_slice_index *index, struct keyed *slices, size_t n)
+{
+	bt_map_fini(&index->first);
+	index->items = bt_mem_realloc(index->items, n, sizeof(*index->items));
+	index->n = n;
+	if (n) {
+		qsort(slices, n, sizeof(*slices), by_key);
+	}
+	for (size_t i = 0; i < n; i++) {
+		index->items[i] = slices[i].ix;
+		if (i == 0 || slices[i - 1].key != slices[i].key) {
+			bt_map_put(&index->first, slices[i].key, (uint32_t)i);
+		}
+	}
+}
+
+static uint64_t pool_key(const struct bt_resource_slice *slice)
+{
+	return bt_pair_key(slice->driver, slice->pool);
+}
+
+/* Is the slice for one node alone? One with counters serves its pool everywhere. */
+static bool is_local(const struct bt_resource_slice *slice)
+{
+	return slice->node_name && slice->counter_set_n == 0;
+}
+
+static void index_slices(struct bt_devices *d)
+{
+	struct bt_pool_index *index = &d->pools;
+	struct keyed *local = bt_mem_zalloc(d->view.slice_n, sizeof(*local));
+	struct keyed *pooled = bt_mem_zalloc(d->view.slice_n, sizeof(*pooled));
+	size_t local_n = 0, pooled_n = 0;
+
+	index->shared = bt_mem_realloc(index->shared, d->view.slice_n, sizeof(*index->shared));
+	index->shared_n = 0;
+	for (uint32_t i = 0; i < d->view.slice_n; i++) {
+		const struct bt_resource_slice *slice = &d->slices[i];
+
+		if (!slice->live) {
+			continue;
+		}
+		pooled[pooled_n++] = (struct keyed){pool_key(slice), i};
+		if (is_local(slice)) {
+			local[local_n++] = (struct keyed){slice->node_name, i};
+		} else {
+			index->shared[index->shared_n++] = i;
+		}
+	}
+	fill_index(&index->local, local, local_n);
+	fill_index(&index->pooled, pooled, pooled_n);
+	bt_mem_free(local);
+	bt_mem_free(pooled);
+}
+
+void bt_pool_index_fini(struct bt_pool_index *index)
+{
+	bt_map_fini(&index->local.first);
+	bt_map_fini(&index->pooled.first);
+	bt_mem_free(index->local.items);
+	bt_mem_free(index->pooled.items);
+	bt_mem_free(index->shared);
+	bt_mem_free(index->nodes);
+	bt_mem_free(index->relevant);
+	bt_arena_fini(&index->arena);
+}
+
+/* ---- one pool ---- */
+
+static bool any_equal(const uint32_t *names, uint32_t n, uint32_t name)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (names[i] == name) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Slices of one pool, split as the pool needs them. */
+struct draft {
+	struct bt_devices *d;
+	const uint32_t *slices; /* that the node can reach, by name */
+	uint32_t slice_n;
+	uint32_t *offering, *counting; /* with devices, with counter sets */
+	uint32_t offering_n, counting_n;
+	uint32_t *others;
+	uint32_t other_n;
+};
+
+static bool names_differ(const struct draft *draft)
+{
+	struct bt_map seen = {0};
+	bool differ = true;
+
+	for (uint32_t i = 0; i < draft->offering_n && differ; i++) {
+		const struct bt_resource_slice *slice = &draft->d->slices[draft->offering[i]];
+
+		for (uint32_t j = 0; j < slice->device_n && differ; j++) {
+			uint32_t there;
+
+			differ = !bt_map_get(&seen, slice->devices[j].name, &there);
+			bt_map_put(&seen, slice->devices[j].name, j);
+		}
+	}
+	bt_map_fini(&seen);
+	return differ;
+}
+
+static bool sets_differ(const struct draft *draft)
+{
+	for (uint32_t i = 0; i < draft->counting_n; i++) {
+		const struct bt_resource_slice *slice = &draft->d->slices[draft->counting[i]];
+
+		for (uint32_t j = 0; j < slice->counter_set_n; j++) {
+			bool twice = any_equal(slice->counter_sets, j, slice->counter_sets[j]);
+
+			for (uint32_t k = 0; k < i; k++) {
+				const struct bt_resource_slice *before =
+					&draft->d->slices[draft->counting[k]];
+
+				twice |= any_equal(
+					before->counter_sets, before->counter_set_n, slice->counter_sets[j]);
+			}
+			if (twice) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+static bool has_counter(const struct draft *draft, const struct bt_counter *counter)
+{
+	for (uint32_t i = 0; i < draft->counting_n; i++) {
+		const struct bt_resource_slice *slice = &draft->d->slices[draft->counting[i]];
+
+		for (uint32_t j = 0; j < slice->counter_n; j++) {
+			if (slice->counters[j].set == counter->set &&
+				slice->counters[j].name == counter->name) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Do devices take of counters only that are there? */
+static bool counters_exist(const struct draft *draft, const uint32_t *slices, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_resource_slice *slice = &draft->d->slices[slices[i]];
+
+		for (uint32_t j = 0; j < slice->device_n; j++) {
+			for (uint32_t k = 0; k < slice->devices[j].counter_n; k++) {
+				if (!has_counter(draft, &slice->devices[j].counters[k])) {
+					return false;
+				}
+			}
+		}
+	}
+	return true;
+}
+
+static bool valid(const struct draft *draft)
+{
+	return names_differ(draft) &&
+	       (!draft->d->view.features.partitionable ||
+		       (sets_differ(draft) && counters_exist(draft, draft->slices, draft->slice_n) &&
+			       counters_exist(draft, draft->others, draft->other_n)));
+}
+
+static void keep_counters(const struct draft *draft, struct bt_device_pool *pool)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < draft->counting_n; i++) {
+		n += draft->d->slices[draft->counting[i]].counter_n;
+	}
+	struct bt_counter *counters = bt_arena_alloc(&draft->d->pools.arena, n * sizeof(*counters), 16);
+	for (uint32_t i = 0; i < draft->counting_n; i++) {
+		const struct bt_resource_slice *slice = &draft->d->slices[draft->counting[i]];
+
+		if (slice->counter_n) {
+			memcpy(counters + pool->counter_n, slice->counters,
+				slice->counter_n * sizeof(*counters));
+		}
+		pool->counter_n += slice->counter_n;
+	}
+	pool->counters = counters;
+}
+
+/* How many slices of a generation there are; 0 when there is a newer one. */
+static uint32_t count_generation(struct bt_devices *d, const struct bt_resource_slice *of)
+{
+	const struct bt_slice_index *index = &d->pools.pooled;
+	uint32_t at = 0, n = 0;
+
+	bt_map_get(&index->first, pool_key(of), &at);
+	for (; at < index->n && pool_key(&d->slices[index->items[at]]) == pool_key(of); at++) {
+		const struct bt_resource_slice *slice = &d->slices[index->items[at]];
+
+		if (slice->generation > of->generation) {
+			return 0;
+		}
+		n += slice->generation == of->generation;
+	}
+	return n;
+}
+
+/* The slices of the generation that the node cannot reach. */
+static void find_others(struct draft *draft, uint32_t all_n)
+{
+	struct bt_devices *d = draft->d;
+	const struct bt_resource_slice *of = &d->slices[draft->slices[0]];
+	const struct bt_slice_index *index = &d->pools.pooled;
+	uint32_t at = 0;
+
+	draft->others = bt_arena_alloc(&d->pools.arena, all_n * sizeof(*draft->others), 8);
+	bt_map_get(&index->first, pool_key(of), &at);
+	for (; at < index->n && pool_key(&d->slices[index->items[at]]) == pool_key(of); at++) {
+		if (d->slices[index->items[at]].generation == of->generation &&
+			!any_equal(draft->slices, draft->slice_n, index->items[at])) {
+			draft->others[draft->other_n++] = index->items[at];
+		}
+	}
+}
+
+static void split(struct draft *draft)
+{
+	struct bt_devices *d = draft->d;
+
+	draft->offering = bt_arena_alloc(&d->pools.arena, draft->slice_n * sizeof(*draft->offering), 8);
+	draft->counting = bt_arena_alloc(&d->pools.arena, draft->slice_n * sizeof(*draft->counting), 8);
+	for (uint32_t i = 0; i < draft->slice_n; i++) {
+		if (d->view.features.partitionable && d->slices[draft->slices[i]].counter_set_n) {
+			draft->counting[draft->counting_n++] = draft->slices[i];
+		} else {
+			draft->offering[draft->offering_n++] = draft->slices[i];
+		}
+	}
+}
+
+/* Makes a pool of the slices of its newest generation that the node can reach. Returns false when it is
+ * outdated. */
+static bool make_pool(
+	struct bt_devices *d, const uint32_t *slices, uint32_t slice_n, struct bt_device_pool *pool)
+{
+	struct draft draft = {.d = d, .slices = slices, .slice_n = slice_n};
+	const struct bt_resource_slice *first = &d->slices[slices[0]];
+
+	/* How many there are to be is what the first of them says. */
+	for (uint32_t i = 1; i < slice_n; i++) {
+		first = &d->slices[slices[i]] < first ? &d->slices[slices[i]] : first;
+	}
+	*pool = (struct bt_device_pool){.driver = first->driver, .pool = first->pool};
+	if (slice_n != first->slice_count) {
+		uint32_t all_n = count_generation(d, first);
+
+		if (all_n == 0) {
+			return false;
+		}
+		pool->incomplete = all_n != first->slice_count;
+		if (!pool->incomplete && all_n != slice_n && d->view.features.partitionable) {
+			find_others(&draft, all_n);
+		}
+	}
+	if (pool->incomplete) {
+		return true;
+	}
+	split(&draft);
+	pool->invalid = !valid(&draft);
+	if (!pool->invalid) {
+		pool->slices = draft.offering;
+		pool->slice_n = draft.offering_n;
+		pool->others = draft.others;
+		pool->other_n = draft.other_n;
+		keep_counters(&draft, pool);
+	}
+	return true;
+}
+
+static bool has_binding_conditions(const struct bt_devices *d, const struct bt_device_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->slice_n; i++) {
+		const struct bt_resource_slice *slice = &d->slices[pool->slices[i]];
+
+		for (uint32_t j = 0; j < slice->device_n; j++) {
+			if (slice->devices[j].has_binding_conditions) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* ---- the pools of a node ---- */
+
+/* Can the node reach anything of the slice? Source: GatherPools, v1.36.3. */
+static bool relevant(const struct bt_devices *d, const struct bt_resource_slice *slice, uint32_t node_ix)
+{
+	if (!d->view.features.partitionable && (slice->has_per_device || slice->counter_set_n)) {
+		return false;
+	}
+	if (slice->counter_set_n) {
+		return true;
+	}
+	if (slice->node_name || slice->all_nodes || slice->has_selector) {
+		return bt_device_reaches(d->snapshot, node_ix, slice->node_name, slice->all_nodes,
+			slice->has_selector ? &slice->selector : NULL);
+	}
+	for (uint32_t i = 0; slice->per_device && i < slice->device_n; i++) {
+		const struct bt_device *device = &slice->devices[i];
+
+		if (bt_device_reaches(d->snapshot, node_ix, device->node_name, device->all_nodes,
+			    device->has_selector ? &device->selector : NULL)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_relevant(struct bt_devices *d, uint32_t slice_ix, uint32_t node_ix, uint32_t *n)
+{
+	struct bt_pool_index *index = &d->pools;
+
+	if (relevant(d, &d->slices[slice_ix], node_ix)) {
+		index->relevant =
+			bt_mem_grow(index->relevant, *n, &index->relevant_cap, sizeof(*index->relevant));
+		index->relevant[(*n)++] = slice_ix;
+	}
+}
+
+/* By driver, pool, generation (the newest first) and name. */
+static int order_slices(const void *a, const void *b, void *context)
+{
+	const struct bt_devices *d = context;
+	const struct bt_intern *intern = d->dictionary->intern;
+	const struct bt_resource_slice *x = &d->slices[*(const uint32_t *)a],
+				       *y = &d->slices[*(const uint32_t *)b];
+	int order = bt_str_cmp(bt_intern_str(intern, x->driver), bt_intern_str(intern, y->driver));
+
+	order = order ? order : bt_str_cmp(bt_intern_str(intern, x->pool), bt_intern_str(intern, y->pool));
+	if (order == 0 && x->generation != y->generation) {
+		return x->generation > y->generation ? -1 : 1;
+	}
+	return order ? order : bt_str_cmp(bt_intern_str(intern, x->name), bt_intern_str(intern, y->name));
+}
+
+/* Collects the slices that matter to the node, in order. Returns how many. */
+static uint32_t collect(struct bt_devices *d, uint32_t node_ix)
+{
+	const struct bt_pool_index *index = &d->pools;
+	uint32_t n = 0, at = 0, name = d->snapshot->nodes[node_ix].name;
+
+	if (bt_map_get(&index->local.first, name, &at)) {
+		for (; at < index->local.n && d->slices[index->local.items[at]].node_name == name; at++) {
+			add_relevant(d, index->local.items[at], node_ix, &n);
+		}
+	}
+	for (size_t i = 0; i < index->shared_n; i++) {
+		add_relevant(d, index->shared[i], node_ix, &n);
+	}
+	if (n) {
+		qsort_r(index->relevant, n, sizeof(*index->relevant), order_slices, d);
+	}
+	return n;
+}
+
+static struct bt_device_pools gather(struct bt_devices *d, uint32_t node_ix)
+{
+	uint32_t n = collect(d, node_ix), plain_n = 0, late_n = 0;
+	uint32_t *kept = bt_arena_alloc(&d->pools.arena, n * sizeof(*kept), 8);
+	struct bt_device_pool *plain = bt_arena_alloc(&d->pools.arena, n * sizeof(*plain), 16),
+			      *late = bt_arena_alloc(&d->pools.arena, n * sizeof(*late), 16);
+
+	if (n) {
+		memcpy(kept, d->pools.relevant, n * sizeof(*kept));
+	}
+	for (uint32_t from = 0, to; from < n; from = to) {
+		const struct bt_resource_slice *first = &d->slices[kept[from]];
+		struct bt_device_pool pool;
+		uint32_t newest;
+
+		for (to = from, newest = 0; to < n && pool_key(&d->slices[kept[to]]) == pool_key(first);
+			to++) {
+			newest += d->slices[kept[to]].generation == first->generation;
+		}
+		if (!make_pool(d, kept + from, newest, &pool)) {
+			continue;
+		}
+		if (has_binding_conditions(d, &pool)) {
+			late[late_n++] = pool;
+		} else {
+			plain[plain_n++] = pool;
+		}
+	}
+	if (late_n) {
+		memcpy(plain + plain_n, late, late_n * sizeof(*late));
+	}
+	return (struct bt_device_pools){.items = plain, .n = plain_n + late_n};
+}
+
+const struct bt_device_pools *bt_devices_pools(struct bt_devices *d, uint32_t node_ix)
+{
+	struct bt_pool_index *index = &d->pools;
+	bool stale = index->slices != d->slice_version;
+
+	if (stale) {
+		index_slices(d);
+	}
+	if (stale || index->snapshot != d->snapshot->version || d->snapshot->slot_n > index->node_cap) {
+		index->slices = d->slice_version;
+		index->snapshot = d->snapshot->version;
+		index->node_cap = d->snapshot->slot_n;
+		bt_mem_free(index->nodes);
+		index->nodes = bt_mem_zalloc(index->node_cap, sizeof(*index->nodes));
+		bt_arena_reset(&index->arena);
+	}
+	if (!index->nodes[node_ix].known) {
+		index->nodes[node_ix] = (struct bt_node_pools){.is = gather(d, node_ix), .known = true};
+	}
+	return &index->nodes[node_ix].is;
+}

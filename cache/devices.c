@@ -1,0 +1,813 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Claims, slices and classes by name, and what is allocated of devices.
+ */
+#include "cache/devices_int.h"
+
+#include "engine/base/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+
+/* Most objects are this small. */
+#define OBJECT_BYTES 1024
+
+/* Answers are kept for so many expressions; one more, and all are forgotten. */
+#define EXPRESSION_MAX 256
+
+/* ---- what is allocated of devices ---- */
+
+static uint64_t triple_key(uint32_t a, uint32_t b, uint32_t c)
+{
+	return bt_hash_u64(bt_hash_u64(bt_pair_key(a, b)) ^ c) | 1;
+}
+
+static uint32_t use_of(struct bt_devices *d, uint32_t driver, uint32_t pool, uint32_t device)
+{
+	uint64_t key = triple_key(driver, pool, device);
+	uint32_t ix;
+
+	for (; bt_map_get(&d->use_ixs, key, &ix); key += 2) {
+		const struct bt_device_use *use = &d->uses[ix];
+
+		if (use->driver == driver && use->pool == pool && use->device == device) {
+			return ix;
+		}
+	}
+	size_t old = d->use_cap;
+	d->uses = bt_mem_grow(d->uses, d->view.use_n, &d->use_cap, sizeof(*d->uses));
+	if (d->use_cap != old) {
+		d->view.marks = bt_mem_realloc(d->view.marks, d->use_cap, sizeof(*d->view.marks));
+		memset(d->view.marks + old, 0, (d->use_cap - old) * sizeof(*d->view.marks));
+	}
+	ix = d->view.use_n++;
+	d->uses[ix] = (struct bt_device_use){.driver = driver, .pool = pool, .device = device};
+	d->view.uses = d->uses;
+	bt_map_put(&d->use_ixs, key, ix);
+	return ix;
+}
+
+static struct bt_consumed *consumed_of(struct bt_device_use *use, uint32_t name)
+{
+	for (uint32_t i = 0; i < use->consumed_n; i++) {
+		if (use->consumed[i].name == name) {
+			return &use->consumed[i];
+		}
+	}
+	return NULL;
+}
+
+/* Source: ConsumedCapacityCollection.Insert, v1.36.3. */
+static void consume(struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)
+{
+	use->consumes = true;
+	for (uint32_t i = 0; i < n; i++) {
+		struct bt_consumed *there = consumed_of(use, items[i].name);
+
+		if (there) {
+			there->value += items[i].value;
+			continue;
+		}
+		if (use->consumed_n == use->consumed_cap) {
+			use->consumed_cap = use->consumed_cap ? use->consumed_cap * 2 : 4;
+			use->consumed =
+				bt_mem_realloc(use->consumed, use->consumed_cap, sizeof(*use->consumed));
+		}
+		use->consumed[use->consumed_n++] = items[i];
+	}
+}
+
+/* Source: ConsumedCapacityCollection.Remove, v1.36.3: nothing is left of what has become zero. */
+static void restore(struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct bt_consumed *there = consumed_of(use, items[i].name);
+
+		if (there) {
+			there->value -= items[i].value;
+		}
+	}
+	for (uint32_t i = 0; i < use->consumed_n; i++) {
+		any |= use->consumed[i].value != 0;
+	}
+	if (!any) {
+		use->consumes = false;
+		use->consumed_n = 0;
+	}
+}
+
+static void share(struct bt_devices *d, uint32_t use_ix, const struct bt_device_result *result, bool add)
+{
+	struct bt_device_use *use = &d->uses[use_ix];
+	uint64_t key = bt_pair_key(use_ix + 1, result->share);
+	uint32_t unused;
+	bool there = bt_map_get(&d->shares, key, &unused);
+
+	if (add && !there) {
+		bt_map_put(&d->shares, key, use_ix);
+		use->share_n++;
+	} else if (!add && there) {
+		bt_map_remove(&d->shares, key);
+		use->share_n--;
+	}
+	if (result->consumed_n && add) {
+		consume(use, result->consumed, result->consumed_n);
+	} else if (result->consumed_n) {
+		restore(use, result->consumed, result->consumed_n);
+	}
+}
+
+/* Enters what an allocation takes, or takes it back. pending: it is not in a claim yet. As upstream, a device
+ * that two claims have is free when one of them has gone. Source: foreachAllocatedDevice, v1.36.3. */
+static void enter(struct bt_devices *d, const struct bt_allocation *allocation, bool add, bool pending)
+{
+	for (uint32_t i = 0; i < allocation->result_n; i++) {
+		const struct bt_device_result *result = &allocation->results[i];
+
+		if (result->admin) {
+			continue;
+		}
+		uint32_t ix = use_of(d, result->driver, result->pool, result->device);
+		if (result->share && d->view.features.consumable_capacity) {
+			share(d, ix, result, add);
+		} else if (pending) {
+			d->uses[ix].pending_n += add ? 1u : -1u;
+		} else {
+			d->uses[ix].allocated = add;
+		}
+	}
+	d->view.version++;
+}
+
+/* ---- claims ---- */
+
+static uint32_t claim_slot(struct bt_devices *d)
+{
+	if (d->free_claim_n) {
+		return d->free_claims[--d->free_claim_n];
+	}
+	size_t cap = d->claim_cap;
+	d->claims = bt_mem_grow(d->claims, d->view.claim_n, &d->claim_cap, sizeof(*d->claims));
+	if (d->claim_cap != cap) {
+		d->claim_arenas = bt_mem_realloc(d->claim_arenas, d->claim_cap, sizeof(*d->claim_arenas));
+	}
+	d->claims[d->view.claim_n] = (struct bt_resource_claim){0};
+	d->claim_arenas[d->view.claim_n] = (struct bt_arena){0};
+	d->view.claims = d->claims;
+	return d->view.claim_n++;
+}
+
+/* The slot of a claim that is new or to be replaced. */
+static uint32_t claim_ix_of(struct bt_devices *d, uint32_t namespace_, uint32_t name)
+{
+	uint64_t key = bt_pair_key(namespace_, name);
+	uint32_t ix;
+
+	if (!bt_map_get(&d->view.claim_ixs, key, &ix)) {
+		ix = claim_slot(d);
+		bt_map_put(&d->view.claim_ixs, key, ix);
+	}
+	return ix;
+}
+
+/* Source: allocatedDevices.onAdd, onUpdate, v1.36.3: what is allocated does not change. */
+static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_object *object)
+{
+	struct bt_intern *intern = d->dictionary->intern;
+	uint32_t ix = claim_ix_of(
+		d, bt_intern_add(intern, object->meta.namespace_), bt_intern_add(intern, object->meta.name));
+	struct bt_resource_claim *claim = &d->claims[ix], fresh;
+	struct bt_arena arena = {0};
+
+	bt_arena_start(&arena, OBJECT_BYTES);
+	bt_resource_claim_compile(intern, &arena, object, &fresh);
+	if (claim->allocated && !fresh.allocated) {
+		enter(d, &claim->allocation, false, false);
+	} else if (!claim->allocated && fresh.allocated) {
+		enter(d, &fresh.allocation, true, false);
+	}
+	d->view.special_n += fresh.special;
+	d->view.special_n -= claim->special;
+	fresh.pending = claim->pending;
+	fresh.live = true;
+	*claim = fresh;
+	bt_arena_fini(&d->claim_arenas[ix]);
+	d->claim_arenas[ix] = arena;
+}
+
+/* The slot is used again when no pod waits for the claim. */
+static void free_claim(struct bt_devices *d, uint32_t ix)
+{
+	if (d->claims[ix].live || d->claims[ix].pending) {
+		return;
+	}
+	d->free_claims =
+		bt_mem_grow(d->free_claims, d->free_claim_n, &d->free_claim_cap, sizeof(*d->free_claims));
+	d->free_claims[d->free_claim_n++] = ix;
+}
+
+static void remove_claim(struct bt_devices *d, uint32_t ix)
+{
+	struct bt_resource_claim *claim = &d->claims[ix];
+
+	if (claim->allocated) {
+		enter(d, &claim->allocation, false, false);
+	}
+	d->view.special_n -= claim->special;
+	bt_map_remove(&d->view.claim_ixs, bt_pair_key(claim->namespace_, claim->name));
+	*claim = (struct bt_resource_claim){.pending = claim->pending};
+	bt_arena_fini(&d->claim_arenas[ix]);
+	free_claim(d, ix);
+}
+
+void bt_devices_deallocate(struct bt_devices *d, uint32_t claim_ix)
+{
+	struct bt_resource_claim *claim = &d->claims[claim_ix];
+
+	BT_REQUIRE(claim->live);
+	if (claim->allocated) {
+		enter(d, &claim->allocation, false, false);
+	}
+	claim->allocated = false;
+	claim->allocation = (struct bt_allocation){0};
+	claim->reserved_n = 0;
+	claim->condition_n = 0;
+	d->view.version++;
+}
+
+/* ---- slices ---- */
+
+static uint32_t slice_slot(struct bt_devices *d)
+{
+	if (d->free_slice_n) {
+		return d->free_slices[--d->free_slice_n];
+	}
+	size_t cap = d->slice_cap;
+	uint32_t ix = d->view.slice_n;
+	d->slices = bt_mem_grow(d->slices, ix, &d->slice_cap, sizeof(*d->slices));
+	if (d->slice_cap != cap) {
+		d->slice_arenas = bt_mem_realloc(d->slice_arenas, d->slice_cap, sizeof(*d->slice_arenas));
+		d->memos = bt_mem_realloc(d->memos, d->slice_cap, sizeof(*d->memos));
+	}
+	d->slices[ix] = (struct bt_resource_slice){0};
+	d->slice_arenas[ix] = (struct bt_arena){0};
+	d->memos[ix] = (struct bt_slice_memo){0};
+	d->view.slices = d->slices;
+	return d->view.slice_n++;
+}
+
+static void clear_slice(struct bt_devices *d, uint32_t ix)
+{
+	d->slices[ix] = (struct bt_resource_slice){0};
+	bt_arena_fini(&d->slice_arenas[ix]);
+	bt_mem_free(d->memos[ix].answers);
+	d->memos[ix] = (struct bt_slice_memo){0};
+	d->slice_version++;
+	d->view.version++;
+}
+
+static void apply_slice(struct bt_devices *d, const struct bt_resource_slice_object *object)
+{
+	uint32_t name = bt_intern_add(d->dictionary->intern, object->meta.name), ix;
+
+	if (bt_map_get(&d->view.slice_ixs, name, &ix)) {
+		clear_slice(d, ix);
+	} else {
+		ix = slice_slot(d);
+		bt_map_put(&d->view.slice_ixs, name, ix);
+	}
+	struct bt_resource_slice *slice = &d->slices[ix];
+	bt_arena_start(&d->slice_arenas[ix], OBJECT_BYTES);
+	bt_resource_slice_compile(d->dictionary->intern, &d->slice_arenas[ix], object, slice);
+	slice->live = true;
+	for (uint32_t i = 0; i < slice->device_n; i++) {
+		slice->devices[i].slice_ix = ix;
+		slice->devices[i].use_ix = use_of(d, slice->driver, slice->pool, slice->devices[i].name);
+	}
+	d->slice_version++;
+	d->view.version++;
+}
+
+static void remove_slice(struct bt_devices *d, uint32_t ix)
+{
+	bt_map_remove(&d->view.slice_ixs, d->slices[ix].name);
+	clear_slice(d, ix);
+	d->free_slices =
+		bt_mem_grow(d->free_slices, d->free_slice_n, &d->free_slice_cap, sizeof(*d->free_slices));
+	d->free_slices[d->free_slice_n++] = ix;
+}
+
+/* ---- classes ---- */
+
+/* The extended resource that every class serves for. */
+static uint32_t implicit_resource(struct bt_devices *d, uint32_t class_)
+{
+	struct bt_intern *intern = d->dictionary->intern;
+	struct bt_buf text = {0};
+
+	bt_buf_printf(
+		&text, "deviceclass.resource.kubernetes.io/%.*s", BT_STR_ARG(bt_intern_str(intern, class_)));
+	uint32_t name = bt_intern_add(intern, bt_buf_view(&text));
+	bt_buf_fini(&text);
+	return name;
+}
+
+/* Of classes that serve for one resource the youngest counts, then the first by name. */
+static bool outranked(const struct bt_devices *d, const struct bt_device_class *class_)
+{
+	const struct bt_intern *intern = d->dictionary->intern;
+	const struct bt_device_class *there =
+		class_->extended_resource ? bt_device_store_resource(&d->view, class_->extended_resource)
+					  : NULL;
+
+	if (!there) {
+		return false;
+	}
+	if (class_->creation_ns != there->creation_ns) {
+		return class_->creation_ns < there->creation_ns;
+	}
+	return bt_str_cmp(bt_intern_str(intern, class_->name), bt_intern_str(intern, there->name)) >= 0;
+}
+
+static void forget_resources(struct bt_devices *d, const struct bt_device_class *class_)
+{
+	bt_map_remove(&d->view.resource_classes, implicit_resource(d, class_->name));
+	if (class_->extended_resource) {
+		bt_map_remove(&d->view.resource_classes, class_->extended_resource);
+	}
+}
+
+/* Source: ExtendedResourceCache.updateResourceName2class, v1.36.3, where a class that is outranked leaves all
+ * as it was. */
+static bool map_resources(struct bt_devices *d, const struct bt_device_class *was, uint32_t ix)
+{
+	const struct bt_device_class *class_ = &d->classes[ix];
+
+	if (!d->view.features.extended_resources || outranked(d, class_)) {
+		return false;
+	}
+	if (was->live) {
+		forget_resources(d, was);
+	}
+	if (class_->extended_resource) {
+		bt_map_put(&d->view.resource_classes, class_->extended_resource, ix);
+	}
+	bt_map_put(&d->view.resource_classes, implicit_resource(d, class_->name), ix);
+	return true;
+}
+
+static bool apply_class(struct bt_devices *d, const struct bt_device_class_object *object)
+{
+	uint32_t name = bt_intern_add(d->dictionary->intern, object->meta.name), ix;
+
+	if (!bt_map_get(&d->view.class_ixs, name, &ix)) {
+		size_t cap = d->class_cap;
+
+		ix = (uint32_t)d->class_n++;
+		d->classes = bt_mem_grow(d->classes, ix, &d->class_cap, sizeof(*d->classes));
+		if (d->class_cap != cap) {
+			d->class_arenas =
+				bt_mem_realloc(d->class_arenas, d->class_cap, sizeof(*d->class_arenas));
+		}
+		d->classes[ix] = (struct bt_device_class){0};
+		d->class_arenas[ix] = (struct bt_arena){0};
+		d->view.classes = d->classes;
+		bt_map_put(&d->view.class_ixs, name, ix);
+	}
+	const struct bt_device_class was = d->classes[ix];
+	bt_arena_fini(&d->class_arenas[ix]);
+	bt_arena_start(&d->class_arenas[ix], OBJECT_BYTES);
+	bt_device_class_compile(d->dictionary->intern, &d->class_arenas[ix], object, &d->classes[ix]);
+	d->classes[ix].live = true;
+	d->view.version++;
+	return map_resources(d, &was, ix);
+}
+
+static void remove_class(struct bt_devices *d, uint32_t ix)
+{
+	struct bt_device_class *class_ = &d->classes[ix];
+
+	if (d->view.features.extended_resources) {
+		forget_resources(d, class_);
+	}
+	*class_ = (struct bt_device_class){.name = class_->name};
+	bt_arena_fini(&d->class_arenas[ix]);
+	d->view.version++;
+}
+
+/* ---- objects ---- */
+
+bool bt_devices_has_kind(enum bt_kind kind)
+{
+	return kind == BT_KIND_RESOURCE_CLAIM || kind == BT_KIND_RESOURCE_SLICE ||
+	       kind == BT_KIND_DEVICE_CLASS;
+}
+
+bool bt_devices_apply(struct bt_devices *d, const struct bt_object *object)
+{
+	d->view.version++;
+	switch (object->kind) {
+	case BT_KIND_RESOURCE_CLAIM:
+		apply_claim(d, &object->resource_claim);
+		break;
+	case BT_KIND_RESOURCE_SLICE:
+		apply_slice(d, &object->resource_slice);
+		break;
+	case BT_KIND_DEVICE_CLASS:
+		return apply_class(d, &object->device_class);
+	default:
+		break;
+	}
+	return false;
+}
+
+enum bt_status bt_devices_remove(struct bt_devices *d, enum bt_kind kind, uint32_t namespace_, uint32_t name)
+{
+	uint32_t ix;
+
+	if (!name) {
+		return BT_NOT_FOUND;
+	}
+	d->view.version++;
+	if (kind == BT_KIND_RESOURCE_CLAIM &&
+		bt_map_get(&d->view.claim_ixs, bt_pair_key(namespace_, name), &ix)) {
+		remove_claim(d, ix);
+	} else if (kind == BT_KIND_RESOURCE_SLICE && bt_map_get(&d->view.slice_ixs, name, &ix)) {
+		remove_slice(d, ix);
+	} else if (kind == BT_KIND_DEVICE_CLASS && bt_map_get(&d->view.class_ixs, name, &ix) &&
+		   d->classes[ix].live) {
+		remove_class(d, ix);
+	} else {
+		return BT_NOT_FOUND;
+	}
+	return BT_OK;
+}
+
+/* ---- decided pods ---- */
+
+void bt_devices_begin(struct bt_devices *d, uint32_t pod_name, uint32_t pod_uid, int64_t now_ns)
+{
+	d->view.now_ns = now_ns;
+	d->view.pod_name = pod_name;
+	d->view.pod_uid = pod_uid ? pod_uid : BT_NAME_EMPTY;
+}
+
+static void *copy(struct bt_arena *arena, const void *items, size_t bytes)
+{
+	void *kept = bt_arena_alloc(arena, bytes, 16);
+
+	if (bytes) {
+		memcpy(kept, items, bytes);
+	}
+	return kept;
+}
+
+static struct bt_selector copy_selector(struct bt_arena *arena, const struct bt_selector *from)
+{
+	struct bt_requirement *items = copy(arena, from->items, from->n * sizeof(*items));
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		items[i].values = copy(arena, items[i].values, items[i].value_n * sizeof(*items[i].values));
+	}
+	return (struct bt_selector){items, from->n, from->nothing};
+}
+
+static struct bt_allocation copy_allocation(struct bt_arena *arena, const struct bt_allocation *from)
+{
+	struct bt_device_result *results = copy(arena, from->results, from->result_n * sizeof(*results));
+	struct bt_node_term *terms =
+		copy(arena, from->selector.terms, from->selector.term_n * sizeof(*terms));
+	struct bt_allocation to = *from;
+
+	for (uint32_t i = 0; i < from->result_n; i++) {
+		struct bt_device_result *result = &results[i];
+
+		result->consumed =
+			copy(arena, result->consumed, result->consumed_n * sizeof(*result->consumed));
+		result->binding_conditions = copy(arena, result->binding_conditions,
+			result->binding_condition_n * sizeof(*result->binding_conditions));
+		result->failure_conditions = copy(arena, result->failure_conditions,
+			result->failure_condition_n * sizeof(*result->failure_conditions));
+	}
+	for (uint32_t i = 0; i < from->selector.term_n; i++) {
+		terms[i].labels = copy_selector(arena, &terms[i].labels);
+		terms[i].fields = copy(arena, terms[i].fields, terms[i].field_n * sizeof(*terms[i].fields));
+	}
+	to.results = results;
+	to.selector.terms = terms;
+	return to;
+}
+
+/* A share that is new gets an ID that no other has. */
+static void name_shares(struct bt_devices *d, struct bt_pending *pending, struct bt_allocation *allocation)
+{
+	struct bt_device_result *results =
+		copy(&pending->arena, allocation->results, allocation->result_n * sizeof(*results));
+	struct bt_buf text = {0};
+
+	for (uint32_t i = 0; i < allocation->result_n; i++) {
+		if (results[i].share) {
+			bt_buf_clear(&text);
+			bt_buf_printf(&text, "share-%llu", (unsigned long long)++d->share_serial);
+			results[i].share = bt_intern_add(d->dictionary->intern, bt_buf_view(&text));
+		}
+	}
+	bt_buf_fini(&text);
+	allocation->results = results;
+}
+
+void bt_devices_assume(
+	struct bt_devices *d, uint32_t pod_ix, const struct bt_device_choice *choices, uint32_t n)
+{
+	uint32_t unused;
+
+	if (n == 0) {
+		return;
+	}
+	BT_REQUIRE(!bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &unused));
+	d->pending = bt_mem_grow(d->pending, d->pending_n, &d->pending_cap, sizeof(*d->pending));
+	struct bt_pending *pending = &d->pending[d->pending_n];
+	*pending = (struct bt_pending){.pod_ix = pod_ix, .n = n};
+	bt_arena_start(&pending->arena, OBJECT_BYTES);
+	pending->choices = copy(&pending->arena, choices, n * sizeof(*choices));
+	for (uint32_t i = 0; i < n; i++) {
+		struct bt_device_choice *choice = &pending->choices[i];
+
+		choice->allocation = copy_allocation(&pending->arena, &choices[i].allocation);
+		name_shares(d, pending, &choice->allocation);
+		enter(d, &choice->allocation, true, true);
+		if (choice->claim_ix != BT_NO_CLAIM) {
+			d->claims[choice->claim_ix].pending = true;
+		}
+	}
+	bt_map_put(&d->pending_ixs, pod_ix + (uint64_t)1, (uint32_t)d->pending_n++);
+}
+
+/* The claim of a choice is not pending any more. */
+static void unsettle(struct bt_devices *d, const struct bt_device_choice *choice)
+{
+	enter(d, &choice->allocation, false, true);
+	if (choice->claim_ix != BT_NO_CLAIM) {
+		d->claims[choice->claim_ix].pending = false;
+		free_claim(d, choice->claim_ix);
+	}
+}
+
+/* The last of the list takes the place of one that is over. */
+static void forget_pending(struct bt_devices *d, uint32_t at)
+{
+	bt_map_remove(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1);
+	bt_arena_fini(&d->pending[at].arena);
+	d->pending[at] = d->pending[--d->pending_n];
+	if (at < d->pending_n) {
+		bt_map_put(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1, at);
+	}
+}
+
+static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_uid)
+{
+	struct bt_resource_claim *claim = &d->claims[claim_ix];
+	uint32_t n = claim->reserved_n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (claim->reserved_for[i] == pod_uid) {
+			return;
+		}
+	}
+	/* There is room up to the next power of two. */
+	if ((n & (n - 1)) == 0) {
+		uint32_t *larger =
+			bt_arena_alloc(&d->claim_arenas[claim_ix], (n ? 2 * n : 1) * sizeof(*larger), 8);
+
+		if (n) {
+			memcpy(larger, claim->reserved_for, n * sizeof(*larger));
+		}
+		claim->reserved_for = larger;
+	}
+	claim->reserved_for[claim->reserved_n++] = pod_uid;
+}
+
+/* The claim that stands for a bound pod's extended resources. */
+static uint32_t make_special(struct bt_devices *d, uint32_t namespace_, uint32_t pod_name, uint32_t pod_uid)
+{
+	struct bt_intern *intern = d->dictionary->intern;
+	struct bt_buf text = {0};
+	uint32_t name, ix;
+
+	do {
+		bt_buf_clear(&text);
+		bt_buf_printf(&text, "%.*s-extended-resources-%llu",
+			BT_STR_ARG(bt_intern_str(intern, pod_name)), (unsigned long long)++d->special_serial);
+		name = bt_intern_add(intern, bt_buf_view(&text));
+	} while (bt_map_get(&d->view.claim_ixs, bt_pair_key(namespace_, name), &ix));
+	bt_buf_fini(&text);
+	ix = claim_ix_of(d, namespace_, name);
+	bt_arena_start(&d->claim_arenas[ix], OBJECT_BYTES);
+	struct bt_claim_owner *owner = bt_arena_zalloc(&d->claim_arenas[ix], sizeof(*owner));
+	*owner = (struct bt_claim_owner){pod_name, pod_uid, true};
+	d->claims[ix] = (struct bt_resource_claim){
+		.namespace_ = namespace_,
+		.name = name,
+		.uid = BT_NAME_EMPTY,
+		.live = true,
+		.special = true,
+		.owner_uid = pod_uid,
+		.owners = owner,
+		.owner_n = 1,
+		.has_requests = true,
+	};
+	d->view.special_n++;
+	return ix;
+}
+
+/* What was pending goes before what is allocated comes, for a share is the same in both. */
+static void allocate(struct bt_devices *d, const struct bt_device_choice *choice, uint32_t namespace_,
+	uint32_t pod_name, uint32_t pod_uid)
+{
+	uint32_t ix = choice->claim_ix;
+	bool there = ix == BT_NO_CLAIM || (d->claims[ix].live && !d->claims[ix].allocated);
+
+	unsettle(d, choice);
+	if (!there) {
+		return;
+	}
+	if (ix == BT_NO_CLAIM) {
+		ix = make_special(d, namespace_, pod_name, pod_uid);
+	}
+	d->claims[ix].allocated = true;
+	d->claims[ix].allocation = copy_allocation(&d->claim_arenas[ix], &choice->allocation);
+	enter(d, &d->claims[ix].allocation, true, false);
+	reserve_for(d, ix, pod_uid);
+}
+
+void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_signature *signature,
+	uint32_t pod_name, uint32_t pod_uid)
+{
+	uint32_t at, ix;
+
+	pod_uid = pod_uid ? pod_uid : BT_NAME_EMPTY;
+	if (bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
+		for (uint32_t i = 0; i < d->pending[at].n; i++) {
+			allocate(d, &d->pending[at].choices[i], signature->namespace_, pod_name, pod_uid);
+		}
+		forget_pending(d, at);
+	}
+	for (uint32_t i = 0; i < signature->claim_n; i++) {
+		if (bt_map_get(&d->view.claim_ixs,
+			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &ix) &&
+			d->claims[ix].allocated) {
+			reserve_for(d, ix, pod_uid);
+		}
+	}
+}
+
+void bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
+{
+	uint32_t at;
+
+	if (!bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
+		return;
+	}
+	for (uint32_t i = 0; i < d->pending[at].n; i++) {
+		unsettle(d, &d->pending[at].choices[i]);
+	}
+	forget_pending(d, at);
+}
+
+/* ---- selectors ---- */
+
+static uint32_t expression_ix(struct bt_devices *d, uint32_t expression)
+{
+	uint32_t ix;
+
+	if (bt_map_get(&d->expressions, expression, &ix)) {
+		return ix;
+	}
+	if (d->expression_n == EXPRESSION_MAX) {
+		bt_map_fini(&d->expressions);
+		d->expression_n = 0;
+		d->expression_epoch++;
+	}
+	bt_map_put(&d->expressions, expression, d->expression_n);
+	return d->expression_n++;
+}
+
+/* Where the answer is kept. */
+static uint8_t *answer_at(struct bt_devices *d, const struct bt_device *device, uint32_t expression)
+{
+	struct bt_slice_memo *memo = &d->memos[device->slice_ix];
+	uint32_t device_n = d->slices[device->slice_ix].device_n;
+
+	if (memo->epoch != d->expression_epoch || expression >= memo->expression_n) {
+		memo->epoch = d->expression_epoch;
+		memo->expression_n = 8;
+		while (memo->expression_n <= expression) {
+			memo->expression_n *= 2;
+		}
+		bt_mem_free(memo->answers);
+		memo->answers = bt_mem_zalloc((size_t)device_n * memo->expression_n, 1);
+	}
+	return &memo->answers[(size_t)device->ix * memo->expression_n + expression];
+}
+
+static enum bt_device_answer match(
+	void *context, uint32_t expression, const struct bt_device *device, struct bt_buf *out_error)
+{
+	struct bt_devices *d = context;
+
+	if (!d->judge) {
+		bt_buf_text(out_error, "nobody evaluates selectors");
+		return BT_DEVICE_FAILED;
+	}
+	uint8_t *kept = answer_at(d, device, expression_ix(d, expression));
+	if (*kept) {
+		return *kept - 1;
+	}
+	enum bt_device_answer answer = d->judge->ask(d->judging, d->dictionary->intern, expression,
+		d->slices[device->slice_ix].driver, device, out_error);
+	if (answer == BT_DEVICE_YES || answer == BT_DEVICE_NO) {
+		*kept = (uint8_t)(answer + 1);
+	}
+	return answer;
+}
+
+static const struct bt_device_pools *pools(void *context, uint32_t node_ix)
+{
+	return bt_devices_pools(context, node_ix);
+}
+
+/* ---- life ---- */
+
+struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot)
+{
+	struct bt_devices *d = bt_mem_zalloc(1, sizeof(*d));
+
+	d->dictionary = dictionary;
+	d->snapshot = snapshot;
+	d->expression_epoch = 1;
+	d->slice_version = 1;
+	d->view.version = 1;
+	d->view.scratch = &d->scratch;
+	d->view.context = d;
+	d->view.pools = pools;
+	d->view.match = match;
+	return d;
+}
+
+void bt_devices_configure(
+	struct bt_devices *d, const struct bt_device_features *features, const struct bt_device_judge *judge)
+{
+	BT_REQUIRE(!d->judge && d->view.claim_n == 0 && d->view.slice_n == 0 && d->class_n == 0);
+	d->view.features = *features;
+	d->judge = judge;
+	d->judging = judge->create(features->consumable_capacity);
+}
+
+static void free_arenas(struct bt_arena *arenas, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bt_arena_fini(&arenas[i]);
+	}
+	bt_mem_free(arenas);
+}
+
+void bt_devices_destroy(struct bt_devices *d)
+{
+	if (!d) {
+		return;
+	}
+	if (d->judge) {
+		d->judge->destroy(d->judging);
+	}
+	free_arenas(d->claim_arenas, d->view.claim_n);
+	free_arenas(d->slice_arenas, d->view.slice_n);
+	free_arenas(d->class_arenas, d->class_n);
+	for (uint32_t i = 0; i < d->view.slice_n; i++) {
+		bt_mem_free(d->memos[i].answers);
+	}
+	for (uint32_t i = 0; i < d->view.use_n; i++) {
+		bt_mem_free(d->uses[i].consumed);
+	}
+	for (size_t i = 0; i < d->pending_n; i++) {
+		bt_arena_fini(&d->pending[i].arena);
+	}
+	void *arrays[] = {d->claims, d->slices, d->classes, d->uses, d->memos, d->free_claims, d->free_slices,
+		d->pending, d->view.marks};
+	struct bt_map *maps[] = {&d->view.claim_ixs, &d->view.slice_ixs, &d->view.class_ixs,
+		&d->view.resource_classes, &d->use_ixs, &d->shares, &d->expressions, &d->pending_ixs};
+
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		bt_mem_free(arrays[i]);
+	}
+	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
+		bt_map_fini(maps[i]);
+	}
+	bt_pool_index_fini(&d->pools);
+	bt_arena_fini(&d->scratch);
+	bt_mem_free(d);
+}
+
+const struct bt_device_store *bt_devices_view(const struct bt_devices *d)
+{
+	return &d->view;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * ResourceClaims, ResourceSlices and DeviceClasses by name; what claims have allocated, and what pods that
+ * were decided are getting.
+ * Context: the scheduling thread is the only writer; readers see cache/view.h between writes.
+ *
+ *   free --bt_devices_assume--> pending --bt_devices_keep--> allocated, and reserved for the pod
+ *    ^                             |                             |
+ *    +------bt_devices_revert------+                             |
+ *    +------bt_devices_deallocate, bt_devices_apply, bt_devices_remove
+ */
+#pragma once
+
+#include "cache/view.h"
+#include "engine/base/status.h"
+
+struct bt_devices;
+
+/* Evaluates selectors of devices. init: const, static. */
+struct bt_device_judge {
+	/* A judge of its own memory. consumable_capacity: the gate of that name. Owns: destroy. */
+	void *(*create)(bool consumable_capacity);
+	void (*destroy)(void *judge);
+	/* Says of failures why in out_error. */
+	enum bt_device_answer (*ask)(void *judge, const struct bt_intern *intern, uint32_t expression,
+		uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
+};
+
+/* Requires: the dictionary and the snapshot outlive it. Owns: bt_devices_destroy. */
+struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot);
+void bt_devices_destroy(struct bt_devices *devices);
+
+/* Sets what is on and who evaluates selectors; until then all is off and selectors fail. Requires: no
+ * objects are there yet. */
+void bt_devices_configure(struct bt_devices *devices, const struct bt_device_features *features,
+	const struct bt_device_judge *judge);
+
+const struct bt_device_store *bt_devices_view(const struct bt_devices *devices);
+
+/* Is that kind kept here? */
+bool bt_devices_has_kind(enum bt_kind kind);
+
+/* Adds or replaces an object of a kind that is kept here; others are left alone. Returns whether extended
+ * resources may mean other classes now. */
+bool bt_devices_apply(struct bt_devices *devices, const struct bt_object *object);
+
+/* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_devices_remove(
+	struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_, uint32_t name);
+
+/* A cycle of this pod begins. now_ns: since the Unix epoch; INT64_MAX: nobody knows. */
+void bt_devices_begin(struct bt_devices *devices, uint32_t pod_name, uint32_t pod_uid, int64_t now_ns);
+
+/* A pod has been decided, and these allocations with it. Requires: none are pending for it. */
+void bt_devices_assume(
+	struct bt_devices *devices, uint32_t pod_ix, const struct bt_device_choice *choices, uint32_t n);
+
+/* The pod is bound: its claims are allocated and reserved for it. */
+void bt_devices_keep(struct bt_devices *devices, uint32_t pod_ix, const struct bt_signature *signature,
+	uint32_t pod_name, uint32_t pod_uid);
+
+/* Its binding has failed, or it has gone before it was bound. Nothing pending: nothing happens. */
+void bt_devices_revert(struct bt_devices *devices, uint32_t pod_ix);
+
+/* Takes a claim's allocation and reservations back. Requires: it is live. */
+void bt_devices_deallocate(struct bt_devices *devices, uint32_t claim_ix);

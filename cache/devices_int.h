@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The insides of cache/devices: what the store and the search for pools share.
+ */
+#pragma once
+
+#include "cache/devices.h"
+
+/* Selectors' answers of a slice's devices. */
+struct bt_slice_memo {
+	uint8_t *answers; /* answers[device * expression_n + expression]: 0 unknown, else 1 + the answer */
+	uint32_t expression_n;
+	uint64_t epoch; /* of the numbers of expressions */
+};
+
+/* Slices in an order, and where each key begins. */
+struct bt_slice_index {
+	uint32_t *items;
+	size_t n, cap;
+	struct bt_map first; /* key -> place of its first one */
+};
+
+struct bt_node_pools {
+	struct bt_device_pools is;
+	bool known;
+};
+
+struct bt_pool_index {
+	uint64_t slices, snapshot;    /* versions that it is of */
+	struct bt_slice_index local;  /* by the name of the node that they are for alone */
+	struct bt_slice_index pooled; /* all, by driver and pool */
+	uint32_t *shared;	      /* those that may be for any node */
+	size_t shared_n, shared_cap;
+	struct bt_node_pools *nodes; /* by node slot */
+	size_t node_cap;
+	struct bt_arena arena; /* pools */
+	uint32_t *relevant;    /* scratch */
+	size_t relevant_cap;
+};
+
+struct bt_pending {
+	uint32_t pod_ix;
+	struct bt_arena arena;
+	struct bt_device_choice *choices;
+	uint32_t n;
+};
+
+struct bt_devices {
+	struct bt_device_store view;
+	struct bt_dictionary *dictionary;
+	const struct bt_snapshot *snapshot;
+	const struct bt_device_judge *judge;
+	void *judging;
+	struct bt_arena scratch;
+	/* Objects and, at the same index, what they are made of. */
+	struct bt_resource_claim *claims;
+	struct bt_resource_slice *slices;
+	struct bt_device_class *classes;
+	struct bt_device_use *uses;
+	struct bt_arena *claim_arenas, *slice_arenas, *class_arenas;
+	struct bt_slice_memo *memos;
+	size_t claim_cap, slice_cap, class_cap, use_cap, class_n;
+	uint32_t *free_claims, *free_slices;
+	size_t free_claim_n, free_claim_cap, free_slice_n, free_slice_cap;
+	struct bt_map use_ixs;	   /* hash of driver, pool and device -> index */
+	struct bt_map shares;	   /* hash of device and share -> index of the device */
+	struct bt_map expressions; /* name -> number, below EXPRESSION_MAX */
+	uint32_t expression_n;
+	uint64_t expression_epoch;
+	struct bt_pending *pending;
+	size_t pending_n, pending_cap;
+	struct bt_map pending_ixs; /* pod index plus one -> index */
+	uint64_t slice_version, share_serial, special_serial;
+	struct bt_pool_index pools;
+};
+
+/* The pools that a live node can reach. */
+const struct bt_device_pools *bt_devices_pools(struct bt_devices *devices, uint32_t node_ix);
+
+void bt_pool_index_fini(struct bt_pool_index *index);

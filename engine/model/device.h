@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What devices are, in interned names: classes of devices, slices of pools with their devices, claims with
+ * what they ask for and what they were given. Source: api resource/v1, v1.36.3.
+ */
+#pragma once
+
+#include "engine/model/selector.h"
+#include "engine/model/taint.h"
+
+/* A billionth of a unit, as in struct bt_quantity: exact, and sums of millions fit. */
+__extension__ typedef __int128 bt_nano;
+
+struct bt_attribute {
+	uint32_t name; /* as written */
+	enum bt_attribute_type type;
+	int64_t number; /* of an int; 0 or 1 of a bool */
+	uint32_t text;	/* of a string or version */
+};
+
+struct bt_request_policy {
+	bool there, has_default, has_values, has_range, has_min, has_max, has_step;
+	struct bt_quantity default_, min, max, step;
+	const struct bt_quantity *values;
+	uint32_t value_n;
+};
+
+struct bt_capacity {
+	uint32_t name;
+	struct bt_quantity value;
+	struct bt_request_policy policy;
+};
+
+/* How much of a counter there is, or how much a device takes. */
+struct bt_counter {
+	uint32_t set, name;
+	bt_nano value;
+};
+
+struct bt_device {
+	uint32_t name;
+	uint32_t use_ix;       /* what is allocated of it: an index in struct bt_device_store.uses */
+	uint32_t slice_ix, ix; /* its slice, and its place there */
+	const struct bt_attribute *attributes;
+	const struct bt_capacity *capacities;
+	const struct bt_counter *counters;
+	const struct bt_taint *taints;
+	uint32_t attribute_n, capacity_n, counter_n, taint_n;
+	bool consumes; /* it takes of a counter set, be it nothing */
+	bool has_node_name, all_nodes, has_selector, binds_to_node, allow_multiple;
+	bool has_binding_conditions; /* the list is there, maybe empty */
+	uint32_t node_name;	     /* BT_NAME_NONE: empty or absent */
+	struct bt_node_selector selector;
+	const uint32_t *binding_conditions, *failure_conditions;
+	uint32_t binding_condition_n, failure_condition_n;
+};
+
+struct bt_resource_slice {
+	uint32_t name, driver, pool;
+	bool live;
+	int64_t generation, slice_count;
+	uint32_t node_name; /* BT_NAME_NONE: empty or absent */
+	bool has_node_name, all_nodes, has_selector, per_device, has_per_device;
+	struct bt_node_selector selector;
+	struct bt_device *devices;
+	uint32_t device_n;
+	const struct bt_counter *counters; /* of its counter sets */
+	const uint32_t *counter_sets;	   /* their names, in order */
+	uint32_t counter_n, counter_set_n;
+};
+
+/* Expressions that all have to match. BT_NAME_NONE stands for a selector of an unknown kind. */
+struct bt_device_selectors {
+	const uint32_t *expressions;
+	uint32_t n;
+};
+
+struct bt_device_class {
+	uint32_t name;
+	bool live;
+	int64_t creation_ns;
+	struct bt_device_selectors selectors;
+	uint32_t extended_resource; /* BT_NAME_NONE: it has none */
+};
+
+enum bt_allocation_mode { BT_ALLOCATE_OTHER = 0, BT_ALLOCATE_EXACT_COUNT, BT_ALLOCATE_ALL };
+
+struct bt_asked_capacity {
+	uint32_t name;
+	struct bt_quantity quantity;
+};
+
+/* What is asked of devices. */
+struct bt_device_ask {
+	uint32_t name; /* of an alternative */
+	uint32_t class_, mode_text;
+	enum bt_allocation_mode mode;
+	int64_t count;
+	struct bt_device_selectors selectors;
+	bool admin, has_admin, has_capacity;
+	const struct bt_toleration *tolerations;
+	const struct bt_asked_capacity *capacities;
+	uint32_t toleration_n, capacity_n;
+};
+
+struct bt_device_request {
+	uint32_t name;
+	bool has_exactly;
+	struct bt_device_ask exactly;
+	const struct bt_device_ask *alternatives; /* firstAvailable */
+	uint32_t alternative_n;
+};
+
+enum bt_device_constraint_kind { BT_CONSTRAINT_NONE = 0, BT_CONSTRAINT_MATCH, BT_CONSTRAINT_DISTINCT };
+
+struct bt_device_constraint {
+	enum bt_device_constraint_kind kind;
+	uint32_t attribute, domain, local; /* its full name, and that in two; domain BT_NAME_NONE: no '/' */
+	const uint32_t *requests;
+	uint32_t request_n;
+};
+
+struct bt_consumed {
+	uint32_t name;
+	bt_nano value;
+};
+
+/* A device that a claim was given. */
+struct bt_device_result {
+	uint32_t request, driver, pool, device;
+	uint32_t share; /* a name: the share's ID; BT_NAME_NONE: the device is not shared */
+	bool admin;
+	const struct bt_consumed *consumed;
+	const uint32_t *binding_conditions, *failure_conditions;
+	uint32_t consumed_n, binding_condition_n, failure_condition_n;
+};
+
+struct bt_allocation {
+	const struct bt_device_result *results;
+	uint32_t result_n;
+	bool has_selector;
+	struct bt_node_selector selector; /* where its devices can be reached */
+	uint32_t selector_error;	  /* a name: why it cannot be parsed, or BT_NAME_NONE */
+	int64_t since_ns;		  /* allocationTimestamp; 0: none */
+};
+
+/* A condition of an allocated device, in its claim's status.devices. */
+struct bt_device_condition {
+	uint32_t driver, pool, device, type;
+	bool is_true;
+};
+
+struct bt_claim_owner {
+	uint32_t name, uid;
+	bool controller;
+};
+
+struct bt_resource_claim {
+	uint32_t namespace_, name, uid;
+	bool live, deleting;
+	bool special;	    /* annotated as made for extended resources */
+	uint32_t owner_uid; /* of the controlling owner; BT_NAME_NONE: it has none */
+	const struct bt_claim_owner *owners;
+	const struct bt_device_request *requests;
+	const struct bt_device_constraint *constraints;
+	uint32_t owner_n, request_n, constraint_n;
+	bool has_requests; /* the list is there, maybe empty */
+	bool allocated;
+	struct bt_allocation allocation; /* when allocated */
+	uint32_t *reserved_for;		 /* UIDs of its consumers */
+	uint32_t reserved_n;
+	const struct bt_device_condition *conditions;
+	uint32_t condition_n;
+	bool pending; /* a pod that was decided gets it allocated */
+};
+
+/*
+ * The functions below fill all but live, use_ix, slice_ix and pending, from an object with the API's
+ * defaults. Context: the owner of intern. Owns: arrays live in arena.
+ */
+void bt_resource_slice_compile(struct bt_intern *intern, struct bt_arena *arena,
+	const struct bt_resource_slice_object *object, struct bt_resource_slice *out);
+void bt_device_class_compile(struct bt_intern *intern, struct bt_arena *arena,
+	const struct bt_device_class_object *object, struct bt_device_class *out);
+void bt_resource_claim_compile(struct bt_intern *intern, struct bt_arena *arena,
+	const struct bt_resource_claim_object *object, struct bt_resource_claim *out);
+
+/* The attribute that a full name means on a driver's device, or NULL. */
+const struct bt_attribute *bt_device_attribute(
+	const struct bt_device *device, uint32_t driver, const struct bt_device_constraint *constraint);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Extended resources that devices serve for, as the resource plugins see them. Source: plugins/noderesources
+ * fit.go and resource_allocation.go, v1.36.3.
+ */
+#pragma once
+
+#include "cache/view.h"
+
+/* Does a class of devices serve for the resource? */
+bool bt_devices_serve(const struct bt_view *view, uint32_t slot);
+
+/* How many devices of that class a node can reach, and how many of them are allocated; both 0 when none
+ * serves, or when that cannot be told. */
+void bt_device_totals(const struct bt_view *view, uint32_t slot, uint32_t node_ix, int64_t *out_capacity,
+	int64_t *out_allocated);

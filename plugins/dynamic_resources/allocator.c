@@ -1,0 +1,1139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The search: one device after the other for one request after the other, undone where it leads nowhere.
+ */
+#include "plugins/dynamic_resources/allocator.h"
+
+#include "plugins/dynamic_resources/capacity.h"
+
+/* AllocationResultsMaxSize, v1.36.3. */
+#define RESULTS_MAX 32
+
+/* The search recurses once for each device, request and claim. */
+#define DEPTH_MAX 20000
+
+/* ---- what the search knows ---- */
+
+struct pool_counter {
+	uint32_t set, name;
+	bt_nano available, consumed;
+};
+
+/* Counters of pools of one name, whatever their drivers: upstream tells them apart by the name alone. */
+struct bt_pool_counters {
+	uint32_t pool;
+	struct pool_counter *items;
+	uint32_t n;
+	struct bt_pool_counters *next;
+};
+
+/* A device at its place. */
+struct place {
+	const struct bt_device_pool *pool;
+	const struct bt_resource_slice *slice;
+	const struct bt_device *device;
+};
+
+/* What is asked: a request, or an alternative of one. */
+struct asked {
+	const struct bt_device_ask *ask;
+	const struct bt_device_class *class_;
+	uint32_t name, parent; /* parent: BT_NAME_NONE when it is no alternative */
+	int64_t device_n;
+	struct place *all; /* of mode All */
+	bool *constrained; /* by constraint: does it apply? */
+};
+
+struct wanted {
+	struct asked *asked; /* one, or one for each alternative */
+	uint32_t asked_n;
+	bool alternatives;
+};
+
+struct distinct {
+	uint32_t request;
+	const struct bt_attribute *attribute;
+};
+
+struct constraint {
+	const struct bt_device_constraint *is;
+	const struct bt_attribute *attribute; /* match: of the first device */
+	struct distinct *seen;		      /* distinct: of each request the last */
+	uint32_t seen_n;
+	uint32_t device_n;
+};
+
+/* A device that was picked. */
+struct picked {
+	struct place at;
+	const struct asked *asked;
+	uint32_t claim;
+};
+
+struct claim_state {
+	struct wanted *wanted;
+	struct constraint *constraints;
+	uint32_t result_n; /* devices that were picked for it */
+};
+
+struct search {
+	const struct bt_allocation_request *request;
+	const struct bt_view *view;
+	const struct bt_device_store *store;
+	struct bt_arena *arena;
+	const struct bt_device_pools *pools;
+	struct claim_state *claims;
+	struct picked *picked; /* in order, of all claims */
+	uint32_t picked_n;
+	struct bt_allocation *out;
+	struct bt_buf *error;
+	uint64_t step_n;
+	uint32_t depth;
+};
+
+/* How a part of the search ends. */
+enum found {
+	NOTHING = 0,
+	FOUND,
+	TOO_MANY, /* every way needs more devices than a claim may have */
+	FAILED,
+	TIMED_OUT
+};
+
+/* Where the search stands: a device of a request of a claim. */
+struct position {
+	uint32_t claim, request, alternative;
+	int64_t device;
+	bool inside; /* of the alternative */
+};
+
+/* Where to look for the next device. */
+struct location {
+	uint32_t pool, slice, device;
+};
+
+static struct bt_str text_of(const struct search *s, uint32_t name)
+{
+	return bt_intern_str(s->view->snapshot->dictionary->intern, name);
+}
+
+/* Begins an error with the claim's name. */
+static void blame(const struct search *s, uint32_t claim)
+{
+	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
+
+	bt_buf_printf(s->error, "claim %.*s/%.*s", BT_STR_ARG(text_of(s, wanted->namespace_)),
+		BT_STR_ARG(wanted->name));
+}
+
+/* ---- selectors ---- */
+
+/* Do all expressions match the device? class_: whose they are; NULL: the claim's. */
+static enum found selectors_match(struct search *s, uint32_t claim, const struct bt_device_class *class_,
+	const struct bt_device_selectors *selectors, const struct bt_device *device)
+{
+	struct bt_buf why = {0};
+	enum found found = FOUND;
+
+	for (uint32_t i = 0; i < selectors->n && found == FOUND; i++) {
+		enum bt_device_answer answer =
+			s->store->match(s->store->context, selectors->expressions[i], device, &why);
+
+		if (answer == BT_DEVICE_YES) {
+			continue;
+		}
+		found = answer == BT_DEVICE_NO ? NOTHING : FAILED;
+		if (found == FAILED) {
+			if (class_) {
+				bt_buf_printf(s->error, "class %.*s", BT_STR_ARG(text_of(s, class_->name)));
+			} else {
+				blame(s, claim);
+			}
+			bt_buf_printf(s->error, ": selector #%u: CEL %s error: %.*s", i,
+				answer == BT_DEVICE_BAD_EXPRESSION ? "compile" : "runtime",
+				BT_STR_ARG(bt_buf_view(&why)));
+		}
+	}
+	bt_buf_fini(&why);
+	return found;
+}
+
+/* Source: isSelectable, v1.36.3. */
+static enum found selectable(
+	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at)
+{
+	const struct bt_device *device = at->device;
+
+	if (!s->store->features.binding_conditions && device->binding_condition_n) {
+		return NOTHING;
+	}
+	enum found found = selectors_match(s, claim, asked->class_, &asked->class_->selectors, device);
+	if (found == FOUND) {
+		found = selectors_match(s, claim, NULL, &asked->ask->selectors, device);
+	}
+	if (found == FOUND && at->slice->per_device &&
+		!bt_device_reaches(s->view->snapshot, s->request->node_ix, device->node_name,
+			device->all_nodes, device->has_selector ? &device->selector : NULL)) {
+		return NOTHING;
+	}
+	return found;
+}
+
+/* ---- capacity ---- */
+
+static bool shareable(const struct search *s, const struct bt_device *device)
+{
+	return s->store->features.consumable_capacity && device->allow_multiple;
+}
+
+/* What is taken of a capacity so far, by claims that have it and by those of this search. */
+static bt_nano taken_before(
+	const struct search *s, const struct bt_device *device, const struct bt_capacity *capacity)
+{
+	const struct bt_device_use *use = &s->store->uses[device->use_ix];
+	bt_nano sum = 0;
+
+	for (uint32_t i = 0; use->consumes && i < use->consumed_n; i++) {
+		sum += use->consumed[i].name == capacity->name ? use->consumed[i].value : 0;
+	}
+	for (uint32_t i = 0; device->allow_multiple && i < s->picked_n; i++) {
+		if (s->picked[i].at.device->use_ix == device->use_ix) {
+			sum += bt_capacity_taken(s->picked[i].asked->ask, capacity).nano;
+		}
+	}
+	return sum;
+}
+
+/* Is there enough of every capacity? Source: CmpRequestOverCapacity, v1.36.3. */
+static bool has_capacity(const struct search *s, const struct asked *asked, const struct bt_device *device)
+{
+	if (!s->store->features.consumable_capacity) {
+		return true;
+	}
+	if (bt_capacity_unknown(asked->ask, device)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < device->capacity_n; i++) {
+		const struct bt_capacity *capacity = &device->capacities[i];
+		struct bt_quantity taken = bt_capacity_taken(asked->ask, capacity);
+
+		if (bt_capacity_violated(&capacity->policy, taken) ||
+			taken_before(s, device, capacity) + taken.nano > capacity->value.nano) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Has the device a share already? */
+static bool shared_already(const struct search *s, const struct bt_device *device)
+{
+	bool shared = s->store->uses[device->use_ix].consumes;
+
+	for (uint32_t i = 0; i < s->picked_n && !shared; i++) {
+		shared = s->picked[i].at.device->use_ix == device->use_ix;
+	}
+	return shared;
+}
+
+/* ---- who has devices ---- */
+
+static bool in_use(const struct search *s, const struct bt_device *device)
+{
+	const struct bt_device_use *use = &s->store->uses[device->use_ix];
+
+	return use->allocated || use->pending_n || s->store->marks[device->use_ix];
+}
+
+static bool picked_for(const struct search *s, const struct bt_device *device, uint32_t claim)
+{
+	if (!s->store->marks[device->use_ix]) {
+		return false;
+	}
+	for (uint32_t i = 0; i < s->picked_n; i++) {
+		if (s->picked[i].claim == claim && s->picked[i].at.device->use_ix == device->use_ix) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Has somebody else the device? Those with admin access care for their own claim only. */
+static bool occupied(
+	const struct search *s, const struct asked *asked, const struct bt_device *device, uint32_t claim)
+{
+	return asked->ask->admin ? picked_for(s, device, claim) : in_use(s, device);
+}
+
+/* ---- counters ---- */
+
+static bool takes_counters(const struct bt_device_use *use)
+{
+	return use->allocated || use->pending_n || use->share_n || use->consumes;
+}
+
+static struct pool_counter *counter_of(struct bt_pool_counters *counters, const struct bt_counter *counter)
+{
+	for (uint32_t i = 0; i < counters->n; i++) {
+		if (counters->items[i].set == counter->set && counters->items[i].name == counter->name) {
+			return &counters->items[i];
+		}
+	}
+	return NULL;
+}
+
+/* Takes what allocated devices of the slices take. */
+static void take_allocated(
+	struct search *s, struct bt_pool_counters *counters, const uint32_t *slices, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_resource_slice *slice = &s->store->slices[slices[i]];
+
+		for (uint32_t j = 0; j < slice->device_n; j++) {
+			const struct bt_device *device = &slice->devices[j];
+
+			if (!takes_counters(&s->store->uses[device->use_ix])) {
+				continue;
+			}
+			for (uint32_t k = 0; k < device->counter_n; k++) {
+				struct pool_counter *counter = counter_of(counters, &device->counters[k]);
+
+				if (counter) {
+					counter->available -= device->counters[k].value;
+				}
+			}
+		}
+	}
+}
+
+static struct bt_pool_counters *counters_of(struct search *s, const struct bt_device_pool *pool)
+{
+	struct bt_pool_counters **bucket = &s->request->cycle->counters[pool->pool % 64];
+
+	for (struct bt_pool_counters *at = *bucket; at; at = at->next) {
+		if (at->pool == pool->pool) {
+			return at;
+		}
+	}
+	struct bt_pool_counters *counters = bt_arena_zalloc(s->arena, sizeof(*counters));
+	*counters = (struct bt_pool_counters){.pool = pool->pool,
+		.items = bt_arena_zalloc(s->arena, pool->counter_n * sizeof(*counters->items)),
+		.n = pool->counter_n,
+		.next = *bucket};
+	for (uint32_t i = 0; i < pool->counter_n; i++) {
+		counters->items[i] = (struct pool_counter){.set = pool->counters[i].set,
+			.name = pool->counters[i].name,
+			.available = pool->counters[i].value};
+	}
+	take_allocated(s, counters, pool->slices, pool->slice_n);
+	take_allocated(s, counters, pool->others, pool->other_n);
+	*bucket = counters;
+	return counters;
+}
+
+static void consume(struct bt_pool_counters *counters, const struct bt_device *device, int sign)
+{
+	for (uint32_t i = 0; i < device->counter_n; i++) {
+		struct pool_counter *counter = counter_of(counters, &device->counters[i]);
+
+		if (counter) {
+			counter->consumed += sign * device->counters[i].value;
+		}
+	}
+}
+
+/* Takes what the device takes of its pool's counters, if that leaves none of them overdrawn. */
+static bool take_counters(struct search *s, const struct place *at)
+{
+	struct bt_pool_counters *counters = counters_of(s, at->pool);
+
+	consume(counters, at->device, 1);
+	for (uint32_t i = 0; i < counters->n; i++) {
+		if (counters->items[i].available < counters->items[i].consumed) {
+			consume(counters, at->device, -1);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- taints and constraints ---- */
+
+/* Source: taintPreventsAllocation, v1.36.3. */
+static bool repels(const struct search *s, const struct bt_device *device, const struct bt_device_ask *ask)
+{
+	const struct bt_intern *intern = s->view->snapshot->dictionary->intern;
+
+	for (uint32_t i = 0; s->store->features.taints && i < device->taint_n; i++) {
+		const struct bt_taint *taint = &device->taints[i];
+		bool tolerated = taint->effect != BT_NAME_NO_SCHEDULE && taint->effect != BT_NAME_NO_EXECUTE;
+
+		for (uint32_t j = 0; j < ask->toleration_n && !tolerated; j++) {
+			tolerated = bt_tolerates(intern, &ask->tolerations[j], taint, false);
+		}
+		if (!tolerated) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool equal(const struct bt_attribute *a, const struct bt_attribute *b)
+{
+	bool text = a->type == BT_ATTRIBUTE_STRING || a->type == BT_ATTRIBUTE_VERSION;
+
+	return a->type == b->type && (text ? a->text == b->text : a->number == b->number);
+}
+
+static bool add_match(struct constraint *constraint, const struct bt_attribute *attribute)
+{
+	if (constraint->device_n == 0) {
+		constraint->attribute = attribute;
+	} else if (attribute->type == BT_ATTRIBUTE_NONE || !equal(attribute, constraint->attribute)) {
+		return false;
+	}
+	constraint->device_n++;
+	return true;
+}
+
+/* As upstream, of several devices of one request only the last is remembered. */
+static bool add_distinct(
+	struct constraint *constraint, uint32_t request, const struct bt_attribute *attribute)
+{
+	uint32_t at = constraint->seen_n;
+
+	for (uint32_t i = 0; i < constraint->seen_n; i++) {
+		if (constraint->device_n && (attribute->type == BT_ATTRIBUTE_NONE ||
+						    equal(attribute, constraint->seen[i].attribute))) {
+			return false;
+		}
+		at = constraint->seen[i].request == request ? i : at;
+	}
+	constraint->seen[at] = (struct distinct){request, attribute};
+	constraint->seen_n += at == constraint->seen_n;
+	constraint->device_n++;
+	return true;
+}
+
+static uint32_t base_name(const struct asked *asked)
+{
+	return asked->parent ? asked->parent : asked->name;
+}
+
+static bool add_constraint(
+	struct claim_state *claim, const struct asked *asked, uint32_t i, const struct place *at)
+{
+	struct constraint *constraint = &claim->constraints[i];
+
+	if (!asked->constrained[i]) {
+		return true;
+	}
+	const struct bt_attribute *attribute =
+		bt_device_attribute(at->device, at->slice->driver, constraint->is);
+	if (!attribute) {
+		return false;
+	}
+	return constraint->is->kind == BT_CONSTRAINT_MATCH
+		       ? add_match(constraint, attribute)
+		       : add_distinct(constraint, base_name(asked), attribute);
+}
+
+static void remove_constraints(struct claim_state *claim, const struct asked *asked, uint32_t n)
+{
+	for (uint32_t i = n; i-- > 0;) {
+		struct constraint *constraint = &claim->constraints[i];
+
+		if (!asked->constrained[i]) {
+			continue;
+		}
+		constraint->device_n--;
+		for (uint32_t j = 0; j < constraint->seen_n; j++) {
+			if (constraint->seen[j].request == base_name(asked)) {
+				constraint->seen[j] = constraint->seen[--constraint->seen_n];
+				break;
+			}
+		}
+	}
+}
+
+/* ---- picking a device ---- */
+
+/* What has to be undone of a device that was picked. */
+struct undo {
+	bool counters, marked;
+};
+
+static void put_back(
+	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at, struct undo undo)
+{
+	struct claim_state *state = &s->claims[claim];
+
+	s->picked_n--;
+	state->result_n--;
+	if (undo.marked) {
+		s->store->marks[at->device->use_ix]--;
+	}
+	remove_constraints(state, asked, s->request->claims[claim].constraint_n);
+	if (undo.counters) {
+		consume(counters_of(s, at->pool), at->device, -1);
+	}
+}
+
+/* A constraint is not met: for mode All, which needs this device, a failure. */
+static enum found unconstrained(
+	struct search *s, uint32_t claim, const struct asked *asked, const struct place *at, bool must)
+{
+	if (!must) {
+		return NOTHING;
+	}
+	blame(s, claim);
+	bt_buf_printf(s->error,
+		", request %.*s: cannot add device %.*s/%.*s/%.*s because a claim constraint would not be "
+		"satisfied",
+		BT_STR_ARG(text_of(s, asked->name)), BT_STR_ARG(text_of(s, at->slice->driver)),
+		BT_STR_ARG(text_of(s, at->slice->pool)), BT_STR_ARG(text_of(s, at->device->name)));
+	return FAILED;
+}
+
+/* Picks a device that is selectable, unless something is against it. must: it has to be this one. Source:
+ * allocateDevice, v1.36.3. */
+static enum found pick(struct search *s, uint32_t claim, const struct asked *asked, const struct place *at,
+	bool must, struct undo *out_undo)
+{
+	const struct bt_device *device = at->device;
+	struct claim_state *state = &s->claims[claim];
+	bool shares = shareable(s, device);
+	struct undo undo = {.marked = !shares};
+
+	if ((asked->ask->admin && !shares && picked_for(s, device, claim)) ||
+		(!asked->ask->admin && in_use(s, device)) ||
+		(device->consumes && !s->store->features.partitionable)) {
+		return NOTHING;
+	}
+	if (device->consumes && !(shares && shared_already(s, device))) {
+		if (!take_counters(s, at)) {
+			return NOTHING;
+		}
+		undo.counters = true;
+	}
+	enum found found = repels(s, device, asked->ask) ? NOTHING : FOUND;
+	uint32_t added = 0;
+	for (; found == FOUND && added < s->request->claims[claim].constraint_n; added++) {
+		if (!add_constraint(state, asked, added, at)) {
+			found = unconstrained(s, claim, asked, at, must);
+			break;
+		}
+	}
+	if (found == FOUND && !has_capacity(s, asked, device)) {
+		found = NOTHING;
+	}
+	if (found != FOUND) {
+		remove_constraints(state, asked, added);
+		if (undo.counters) {
+			consume(counters_of(s, at->pool), device, -1);
+		}
+		return found;
+	}
+	if (undo.marked) {
+		s->store->marks[device->use_ix]++;
+	}
+	s->picked[s->picked_n++] = (struct picked){*at, asked, claim};
+	state->result_n++;
+	*out_undo = undo;
+	return FOUND;
+}
+
+/* ---- the result ---- */
+
+/* Without consumable capacity and binding conditions upstream uses an older allocator, which knows neither
+ * distinctAttribute nor bindsToNode. */
+static bool is_stable(const struct search *s)
+{
+	return !s->store->features.consumable_capacity && !s->store->features.binding_conditions;
+}
+
+/* Where the devices from first on can be reached, all of one claim. Source: createNodeSelector, v1.36.3. */
+static bool reach(struct search *s, const struct picked *first, uint32_t n, struct bt_allocation *out)
+{
+	struct bt_node_term *term = bt_arena_zalloc(s->arena, sizeof(*term));
+	uint32_t label_n = 0, field_n = 0;
+	bool local = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct place *at = &first[i].at;
+		const struct bt_node_selector *selector =
+			at->slice->per_device ? &at->device->selector : &at->slice->selector;
+
+		local |= at->slice->per_device ? at->device->has_node_name : at->slice->has_node_name;
+		local |= at->device->binds_to_node && !is_stable(s);
+		if (!local && selector->term_n > 1) {
+			bt_buf_printf(s->error, "unsupported ResourceSlice.NodeSelector with %u terms",
+				selector->term_n);
+			return false;
+		}
+		if (selector->term_n) {
+			label_n += selector->terms[0].labels.n;
+			field_n += selector->terms[0].field_n;
+			term->invalid |= selector->terms[0].invalid;
+		}
+	}
+	if (!local && label_n + field_n == 0) {
+		return true;
+	}
+	struct bt_requirement *labels = bt_arena_zalloc(s->arena, label_n * sizeof(*labels));
+	struct bt_field_requirement *fields = bt_arena_zalloc(s->arena, (field_n + 1) * sizeof(*fields));
+	label_n = field_n = 0;
+	for (uint32_t i = 0; !local && i < n; i++) {
+		const struct place *at = &first[i].at;
+		const struct bt_node_selector *selector =
+			at->slice->per_device ? &at->device->selector : &at->slice->selector;
+
+		if (selector->term_n == 0) {
+			continue;
+		}
+		for (uint32_t j = 0; j < selector->terms[0].labels.n; j++) {
+			labels[label_n++] = selector->terms[0].labels.items[j];
+		}
+		for (uint32_t j = 0; j < selector->terms[0].field_n; j++) {
+			fields[field_n++] = selector->terms[0].fields[j];
+		}
+	}
+	if (local) {
+		fields[field_n++] = (struct bt_field_requirement){
+			s->view->snapshot->nodes[s->request->node_ix].name, true, false};
+		term->invalid = false;
+	}
+	term->labels = (struct bt_selector){labels, label_n, false};
+	term->fields = fields;
+	term->field_n = field_n;
+	out->has_selector = true;
+	out->selector = (struct bt_node_selector){term, 1};
+	return true;
+}
+
+static uint32_t request_name(struct search *s, const struct asked *asked)
+{
+	struct bt_buf text = {0};
+
+	if (!asked->parent) {
+		return asked->name;
+	}
+	bt_buf_printf(&text, "%.*s/%.*s", BT_STR_ARG(text_of(s, asked->parent)),
+		BT_STR_ARG(text_of(s, asked->name)));
+	uint32_t name = bt_intern_add(s->view->snapshot->dictionary->intern, bt_buf_view(&text));
+	bt_buf_fini(&text);
+	return name;
+}
+
+static struct bt_device_result result_of(struct search *s, const struct picked *picked)
+{
+	const struct bt_device *device = picked->at.device;
+	struct bt_device_result result = {
+		.request = request_name(s, picked->asked),
+		.driver = picked->at.slice->driver,
+		.pool = picked->at.slice->pool,
+		.device = device->name,
+		.admin = picked->asked->ask->admin,
+	};
+
+	if (shareable(s, device)) {
+		struct bt_consumed *consumed =
+			bt_arena_zalloc(s->arena, device->capacity_n * sizeof(*consumed));
+
+		for (uint32_t i = 0; i < device->capacity_n; i++) {
+			consumed[i] = (struct bt_consumed){device->capacities[i].name,
+				bt_capacity_taken(picked->asked->ask, &device->capacities[i]).nano};
+		}
+		result.share = BT_NAME_EMPTY;
+		result.consumed = consumed;
+		result.consumed_n = device->capacity_n;
+	}
+	if (s->store->features.binding_conditions) {
+		result.binding_conditions = device->binding_conditions;
+		result.binding_condition_n = device->binding_condition_n;
+		result.failure_conditions = device->failure_conditions;
+		result.failure_condition_n = device->failure_condition_n;
+	}
+	return result;
+}
+
+/* All claims have their devices: writes them down before the search undoes its steps. */
+static enum found write_down(struct search *s)
+{
+	const struct picked *at = s->picked;
+
+	for (uint32_t c = 0; c < s->request->claim_n; c++) {
+		uint32_t n = s->claims[c].result_n;
+		struct bt_device_result *results = bt_arena_zalloc(s->arena, n * sizeof(*results));
+		struct bt_buf why = {0}, *error = s->error;
+
+		for (uint32_t i = 0; i < n; i++) {
+			results[i] = result_of(s, &at[i]);
+		}
+		s->out[c] = (struct bt_allocation){.results = results, .result_n = n};
+		s->error = &why;
+		bool reached = reach(s, at, n, &s->out[c]);
+		s->error = error;
+		if (!reached) {
+			bt_buf_printf(s->error, "create NodeSelector for claim %.*s: %.*s",
+				BT_STR_ARG(s->request->claims[c].name), BT_STR_ARG(bt_buf_view(&why)));
+			bt_buf_fini(&why);
+			return FAILED;
+		}
+		bt_buf_fini(&why);
+		at += n;
+	}
+	return FOUND;
+}
+
+/* ---- the search ---- */
+
+static enum found search_from(struct search *s, struct position at, struct location from);
+
+static const struct asked *asked_at(const struct search *s, const struct position *at)
+{
+	return &s->claims[at->claim].wanted[at->request].asked[at->alternative];
+}
+
+static enum found next_claim(struct search *s, uint32_t claim)
+{
+	enum found found = search_from(s, (struct position){.claim = claim + 1}, (struct location){0});
+
+	/* Other devices for this claim may leave more for the next. */
+	return found == TOO_MANY ? NOTHING : found;
+}
+
+static enum found search_alternatives(struct search *s, struct position at)
+{
+	const struct wanted *wanted = &s->claims[at.claim].wanted[at.request];
+	bool all_too_many = true;
+
+	at.inside = true;
+	for (at.alternative = 0; at.alternative < wanted->asked_n; at.alternative++) {
+		enum found found = search_from(s, at, (struct location){0});
+
+		if (found != TOO_MANY && found != NOTHING) {
+			return found;
+		}
+		all_too_many &= found == TOO_MANY;
+	}
+	return all_too_many ? TOO_MANY : NOTHING;
+}
+
+/* The device has been picked: goes on with the next of the request. */
+static enum found go_on(struct search *s, struct position at, const struct place *place, struct undo undo,
+	struct location next)
+{
+	const struct asked *asked = asked_at(s, &at);
+
+	at.device++;
+	enum found found = search_from(s, at, next);
+	put_back(s, at.claim, asked, place, undo);
+	return found;
+}
+
+static enum found take_all(struct search *s, struct position at)
+{
+	const struct asked *asked = asked_at(s, &at);
+	const struct place *place = &asked->all[at.device];
+	struct undo undo;
+	enum found found = pick(s, at.claim, asked, place, true, &undo);
+
+	return found == FOUND ? go_on(s, at, place, undo, (struct location){0}) : found;
+}
+
+/* Tries one device. Sets out_go_on when the next one is to be tried. */
+static enum found try_device(struct search *s, struct position at, const struct place *place,
+	struct location next, bool *out_go_on)
+{
+	const struct asked *asked = asked_at(s, &at);
+	struct undo undo;
+
+	*out_go_on = false;
+	s->step_n++;
+	enum found found =
+		occupied(s, asked, place->device, at.claim) ? NOTHING : selectable(s, at.claim, asked, place);
+	if (found == FOUND && !has_capacity(s, asked, place->device)) {
+		found = NOTHING;
+	}
+	if (found == FOUND) {
+		found = pick(s, at.claim, asked, place, false, &undo);
+	}
+	if (found == FOUND) {
+		found = go_on(s, at, place, undo, next);
+	}
+	*out_go_on = found == NOTHING;
+	return found;
+}
+
+/* Looks for a device from a location on; devices of one request come in order, so that no combination is
+ * tried twice. */
+static enum found search_device(struct search *s, struct position at, struct location from)
+{
+	for (uint32_t p = from.pool; p < s->pools->n; p++) {
+		const struct bt_device_pool *pool = &s->pools->items[p];
+
+		if (pool->incomplete || pool->invalid) {
+			continue;
+		}
+		for (uint32_t i = p == from.pool ? from.slice : 0; i < pool->slice_n; i++) {
+			const struct bt_resource_slice *slice = &s->store->slices[pool->slices[i]];
+			uint32_t j = p == from.pool && i == from.slice ? from.device : 0;
+
+			for (; j < slice->device_n; j++) {
+				const struct place place = {pool, slice, &slice->devices[j]};
+				bool go_on;
+				enum found found =
+					try_device(s, at, &place, (struct location){p, i, j + 1}, &go_on);
+
+				if (!go_on) {
+					return found;
+				}
+			}
+		}
+	}
+	return NOTHING;
+}
+
+static enum found search_request(struct search *s, struct position at, struct location from)
+{
+	const struct wanted *wanted = &s->claims[at.claim].wanted[at.request];
+
+	if (wanted->alternatives && !at.inside) {
+		return search_alternatives(s, at);
+	}
+	const struct asked *asked = asked_at(s, &at);
+	bool all = asked->ask->mode == BT_ALLOCATE_ALL;
+
+	if (all && asked->device_n == 0) {
+		return NOTHING;
+	}
+	if (at.device >= asked->device_n) {
+		return search_from(s, (struct position){.claim = at.claim, .request = at.request + 1},
+			(struct location){0});
+	}
+	if (s->claims[at.claim].result_n + asked->device_n - at.device > RESULTS_MAX) {
+		return TOO_MANY;
+	}
+	return all ? take_all(s, at) : search_device(s, at, from);
+}
+
+/* Source: allocateOne, v1.36.3. */
+static enum found search_from(struct search *s, struct position at, struct location from)
+{
+	enum found found;
+
+	s->step_n++;
+	if (s->request->step_limit && s->step_n > s->request->step_limit) {
+		return TIMED_OUT;
+	}
+	if (at.claim >= s->request->claim_n) {
+		return write_down(s);
+	}
+	if (s->depth == DEPTH_MAX) {
+		bt_buf_text(
+			s->error, "the pod's claims ask for more devices than berth searches for at once");
+		return FAILED;
+	}
+	s->depth++;
+	if (at.request >= s->request->claims[at.claim].request_n) {
+		found = next_claim(s, at.claim);
+	} else {
+		found = search_request(s, at, from);
+	}
+	s->depth--;
+	return found;
+}
+
+/* ---- what is asked ---- */
+
+static void blame_request(const struct search *s, uint32_t claim, uint32_t name)
+{
+	blame(s, claim);
+	bt_buf_printf(s->error, ", request %.*s", BT_STR_ARG(text_of(s, name)));
+}
+
+/* Adds the pool's devices that mode All takes. */
+static enum found add_all(
+	struct search *s, uint32_t claim, struct asked *asked, const struct bt_device_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->slice_n; i++) {
+		const struct bt_resource_slice *slice = &s->store->slices[pool->slices[i]];
+
+		for (uint32_t j = 0; j < slice->device_n; j++) {
+			const struct place place = {pool, slice, &slice->devices[j]};
+			enum found found = selectable(s, claim, asked, &place);
+
+			if (found == FAILED) {
+				return FAILED;
+			}
+			if (found == FOUND && has_capacity(s, asked, place.device)) {
+				asked->all[asked->device_n++] = place;
+			}
+		}
+	}
+	return FOUND;
+}
+
+static enum found list_all(struct search *s, uint32_t claim, struct asked *asked)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < s->pools->n; i++) {
+		const struct bt_device_pool *pool = &s->pools->items[i];
+
+		for (uint32_t j = 0; j < pool->slice_n; j++) {
+			n += s->store->slices[pool->slices[j]].device_n;
+		}
+	}
+	asked->all = bt_arena_alloc(s->arena, n * sizeof(*asked->all), 8);
+	for (uint32_t i = 0; i < s->pools->n; i++) {
+		const struct bt_device_pool *pool = &s->pools->items[i];
+
+		if (pool->incomplete || pool->invalid) {
+			blame_request(s, claim, asked->name);
+			bt_buf_printf(s->error,
+				": asks for all devices, but resource pool %.*s/%.*s is currently %s",
+				BT_STR_ARG(text_of(s, pool->driver)), BT_STR_ARG(text_of(s, pool->pool)),
+				pool->incomplete ? "being updated" : "invalid");
+			return FAILED;
+		}
+		if (add_all(s, claim, asked, pool) == FAILED) {
+			return FAILED;
+		}
+	}
+	return FOUND;
+}
+
+/* Source: validateDeviceRequest, v1.36.3. */
+static enum found check_asked(struct search *s, uint32_t claim, struct asked *asked)
+{
+	const struct bt_device_ask *ask = asked->ask;
+
+	for (uint32_t i = 0; i < ask->selectors.n; i++) {
+		if (!ask->selectors.expressions[i]) {
+			blame_request(s, claim, asked->name);
+			bt_buf_printf(s->error,
+				", selector #%u: CEL expression empty (unsupported selector type?)", i);
+			return FAILED;
+		}
+	}
+	if (!s->store->features.admin_access && ask->has_admin && !asked->parent) {
+		blame_request(s, claim, asked->name);
+		bt_buf_text(s->error, ": admin access is requested, but the feature is disabled");
+		return FAILED;
+	}
+	asked->class_ = bt_device_store_class(s->store, ask->class_);
+	if (!asked->class_) {
+		blame_request(s, claim, asked->name);
+		if (ask->class_ == BT_NAME_EMPTY) {
+			bt_buf_text(s->error, ": missing device class name (unsupported request type?)");
+		} else {
+			struct bt_str name = text_of(s, ask->class_);
+
+			bt_buf_printf(s->error,
+				": could not retrieve device class %.*s: "
+				"deviceclass.resource.k8s.io \"%.*s\" not found",
+				BT_STR_ARG(name), BT_STR_ARG(name));
+		}
+		return FAILED;
+	}
+	switch (ask->mode) {
+	case BT_ALLOCATE_EXACT_COUNT:
+		asked->device_n = ask->count;
+		return FOUND;
+	case BT_ALLOCATE_ALL:
+		return list_all(s, claim, asked);
+	case BT_ALLOCATE_OTHER:
+		break;
+	}
+	blame_request(s, claim, asked->name);
+	bt_buf_printf(s->error, ": unsupported count mode %.*s", BT_STR_ARG(text_of(s, ask->mode_text)));
+	return FAILED;
+}
+
+static bool capacity_disabled(struct search *s, uint32_t claim, const struct bt_device_request *request)
+{
+	const char *what = NULL;
+	uint32_t name = request->name;
+
+	if (request->has_exactly && request->exactly.has_capacity) {
+		what = "request";
+	}
+	for (uint32_t i = 0; i < request->alternative_n && !what; i++) {
+		if (request->alternatives[i].has_capacity) {
+			what = "subrequest";
+			name = request->alternatives[i].name;
+		}
+	}
+	if (what) {
+		blame(s, claim);
+		bt_buf_printf(s->error,
+			", %s %.*s: has capacity requests, but the DRAConsumableCapacity feature is disabled",
+			what, BT_STR_ARG(text_of(s, name)));
+	}
+	return what != NULL;
+}
+
+/* Does a constraint that names requests name this one? */
+static bool names(
+	const struct search *s, const struct bt_device_constraint *constraint, const struct asked *asked)
+{
+	struct bt_str name = text_of(s, asked->name), parent = text_of(s, base_name(asked));
+
+	for (uint32_t i = 0; i < constraint->request_n; i++) {
+		struct bt_str at = text_of(s, constraint->requests[i]);
+
+		if (bt_str_eq(at, parent)) {
+			return true;
+		}
+		if (asked->parent && at.len == parent.len + 1 + name.len && at.ptr[parent.len] == '/' &&
+			bt_str_eq(bt_str_sub(at, 0, parent.len), parent) &&
+			bt_str_eq(bt_str_sub(at, parent.len + 1, at.len), name)) {
+			return true;
+		}
+	}
+	return constraint->request_n == 0;
+}
+
+static enum found add_asked(struct search *s, uint32_t claim, struct asked *asked)
+{
+	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
+
+	asked->constrained = bt_arena_zalloc(s->arena, wanted->constraint_n);
+	for (uint32_t i = 0; i < wanted->constraint_n; i++) {
+		asked->constrained[i] = names(s, &wanted->constraints[i], asked);
+	}
+	return check_asked(s, claim, asked);
+}
+
+/* Sets how many devices the request needs at least. */
+static enum found add_request(struct search *s, uint32_t claim, uint32_t ix, int64_t *out_least)
+{
+	const struct bt_device_request *request = &s->request->claims[claim].requests[ix];
+	struct wanted *wanted = &s->claims[claim].wanted[ix];
+
+	wanted->alternatives = request->alternative_n > 0;
+	wanted->asked_n = wanted->alternatives ? request->alternative_n : 1;
+	wanted->asked = bt_arena_zalloc(s->arena, wanted->asked_n * sizeof(*wanted->asked));
+	if (!s->store->features.prioritized_list && wanted->alternatives) {
+		blame_request(s, claim, request->name);
+		bt_buf_text(s->error, ": has subrequests, but the DRAPrioritizedList feature is disabled");
+		return FAILED;
+	}
+	if (!s->store->features.consumable_capacity && capacity_disabled(s, claim, request)) {
+		return FAILED;
+	}
+	*out_least = INT64_MAX;
+	for (uint32_t i = 0; i < wanted->asked_n; i++) {
+		struct asked *asked = &wanted->asked[i];
+
+		*asked = wanted->alternatives
+				 ? (struct asked){.ask = &request->alternatives[i],
+					   .name = request->alternatives[i].name,
+					   .parent = request->name}
+				 : (struct asked){.ask = &request->exactly, .name = request->name};
+		if (add_asked(s, claim, asked) == FAILED) {
+			return FAILED;
+		}
+		*out_least = asked->device_n < *out_least ? asked->device_n : *out_least;
+	}
+	return FOUND;
+}
+
+static bool is_known(const struct search *s, const struct bt_device_constraint *constraint)
+{
+	return constraint->kind == BT_CONSTRAINT_MATCH ||
+	       (constraint->kind == BT_CONSTRAINT_DISTINCT && !is_stable(s));
+}
+
+static enum found add_constraints(struct search *s, uint32_t claim)
+{
+	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
+	struct constraint *constraints =
+		bt_arena_zalloc(s->arena, wanted->constraint_n * sizeof(*constraints));
+
+	for (uint32_t i = 0; i < wanted->constraint_n; i++) {
+		if (!is_known(s, &wanted->constraints[i])) {
+			blame(s, claim);
+			bt_buf_printf(s->error,
+				", constraint #%u: empty constraint (unsupported constraint type?)", i);
+			return FAILED;
+		}
+		constraints[i].is = &wanted->constraints[i];
+		constraints[i].seen =
+			bt_arena_zalloc(s->arena, wanted->request_n * sizeof(*constraints[i].seen));
+	}
+	s->claims[claim].constraints = constraints;
+	return FOUND;
+}
+
+static enum found add_claim(struct search *s, uint32_t claim)
+{
+	const struct bt_wanted_claim *wanted = &s->request->claims[claim];
+	int64_t least = 0;
+
+	s->claims[claim].wanted =
+		bt_arena_zalloc(s->arena, wanted->request_n * sizeof(*s->claims[claim].wanted));
+	for (uint32_t i = 0; i < wanted->request_n; i++) {
+		int64_t one;
+
+		if (add_request(s, claim, i, &one) == FAILED) {
+			return FAILED;
+		}
+		least = __builtin_add_overflow(least, one, &least) ? INT64_MAX : least;
+	}
+	if (least > RESULTS_MAX) {
+		blame(s, claim);
+		bt_buf_printf(s->error, ": number of requested devices %lld exceeds the claim limit of %d",
+			(long long)least, RESULTS_MAX);
+		return FAILED;
+	}
+	return add_constraints(s, claim);
+}
+
+static bool any_invalid(const struct bt_device_pools *pools)
+{
+	for (uint32_t i = 0; i < pools->n; i++) {
+		if (pools->items[i].invalid) {
+			return true;
+		}
+	}
+	return false;
+}
+
+enum bt_allocation_outcome bt_allocate(const struct bt_allocation_request *request,
+	struct bt_allocation *out_allocations, struct bt_buf *out_error)
+{
+	const struct bt_device_store *store = request->view->devices;
+	struct search s = {
+		.request = request,
+		.view = request->view,
+		.store = store,
+		.arena = store->scratch,
+		.pools = store->pools(store->context, request->node_ix),
+		.claims = bt_arena_zalloc(store->scratch, request->claim_n * sizeof(*s.claims)),
+		.picked = bt_arena_alloc(
+			store->scratch, (size_t)request->claim_n * RESULTS_MAX * sizeof(*s.picked), 8),
+		.out = out_allocations,
+		.error = out_error,
+	};
+	for (uint32_t i = 0; i < request->claim_n; i++) {
+		if (add_claim(&s, i) == FAILED) {
+			return BT_ALLOCATION_FAILED;
+		}
+	}
+	switch (search_from(&s, (struct position){0}, (struct location){0})) {
+	case FOUND:
+		return BT_ALLOCATED;
+	case NOTHING:
+		return any_invalid(s.pools) ? BT_POOLS_INVALID : BT_NOT_ALLOCATED;
+	case TOO_MANY:
+		bt_buf_text(out_error, "allocation max size exceeded");
+		return BT_ALLOCATION_FAILED;
+	case TIMED_OUT:
+		return BT_ALLOCATION_TIMED_OUT;
+	case FAILED:
+		break;
+	}
+	return BT_ALLOCATION_FAILED;
+}

@@ -1,0 +1,675 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * DynamicResources. What a node would give is worked out once a cycle and node. Source:
+ * plugins/dynamicresources, v1.36.3.
+ */
+#include "plugins/dynamic_resources/dynamic_resources.h"
+
+#include "engine/base/wrap.h"
+#include "plugins/dynamic_resources/allocator.h"
+#include "plugins/dynamic_resources/extended.h"
+
+/* FirstAvailableDeviceRequestMaxSize, v1.36.3. */
+#define ALTERNATIVES_MAX 8
+
+#define SPECIAL_NAME "<extended-resources>"
+
+enum reason_kind { NOT_AVAILABLE = 0, NOT_ALLOCATED, INVALID_POOLS, NO_RESOURCE, STALE };
+
+/* A claim of the pod. */
+struct held {
+	const struct bt_resource_claim *claim; /* NULL: the one for extended resources, yet to be made */
+	bool special;			       /* it is for extended resources */
+	bool unavailable;		       /* it is allocated, and some node cannot have it */
+};
+
+/* What a node says. */
+struct answer {
+	bool known, pass;
+	enum reason_kind kind;
+	const char *error;
+	const struct bt_allocation *allocations; /* of the claims that had to be allocated; NULL: none */
+};
+
+struct term {
+	const struct bt_signature *signature;
+	const struct bt_dynamic_resources_settings *settings;
+	/* Of this cycle, in the store's scratch. */
+	struct held *held;
+	uint32_t held_n, user_n; /* user_n: without the one for extended resources */
+	uint32_t new_n;		 /* that have to be allocated */
+	struct answer *answers;	 /* by node slot */
+	struct bt_allocation_cycle *cycle;
+};
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out_compiled)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	*term = (struct term){.signature = signature, .settings = settings};
+	out_compiled->term = term;
+	if (signature->claim_n || bt_extended_asked(env->view, signature)) {
+		out_compiled->state = term;
+	}
+	out_compiled->filter_skip = out_compiled->score_skip = !out_compiled->state;
+	if (term->settings->scores && !term->settings->pre_filtered) {
+		out_compiled->score_error = "not found";
+	}
+}
+
+/* ---- the pod's claims ---- */
+
+/* The pod that asks. */
+struct owner {
+	uint32_t namespace_, name, uid;
+};
+
+/* The claim that a pod names, if it may use it; NULL and no text: the pod needs none. Source:
+ * foreachPodResourceClaim, v1.36.3. */
+static const struct bt_resource_claim *find_claim(const struct bt_view *view, const struct owner *owner,
+	const struct bt_pod_claim *named, const char **out_why)
+{
+	struct bt_str space = bt_view_str(view, owner->namespace_), pod = bt_view_str(view, owner->name),
+		      name = bt_view_str(view, named->claim);
+
+	switch (named->kind) {
+	case BT_POD_CLAIM_NONE:
+		return NULL;
+	case BT_POD_CLAIM_NOT_CREATED:
+		*out_why = bt_keep_text(view, "pod \"%.*s/%.*s\": ResourceClaim not created yet",
+			BT_STR_ARG(space), BT_STR_ARG(pod));
+		return NULL;
+	case BT_POD_CLAIM_UNSUPPORTED:
+		*out_why = bt_keep_text(view,
+			"pod \"%.*s/%.*s\", spec.resourceClaim \"%.*s\": none of the supported fields are "
+			"set",
+			BT_STR_ARG(space), BT_STR_ARG(pod), BT_STR_ARG(bt_view_str(view, named->name)));
+		return NULL;
+	case BT_POD_CLAIM_NAMED:
+	case BT_POD_CLAIM_GENERATED:
+		break;
+	}
+	const struct bt_resource_claim *claim =
+		bt_device_store_claim(view->devices, owner->namespace_, named->claim);
+	if (!claim) {
+		*out_why = bt_keep_text(view, "could not find ResourceClaim \"%.*s/%.*s\"", BT_STR_ARG(space),
+			BT_STR_ARG(name));
+	} else if (claim->deleting) {
+		*out_why = bt_keep_text(view, "resourceclaim \"%.*s\" is being deleted", BT_STR_ARG(name));
+	} else if (named->kind == BT_POD_CLAIM_GENERATED && claim->owner_uid != owner->uid) {
+		*out_why = bt_keep_text(view,
+			"ResourceClaim %.*s/%.*s was not created for Pod %.*s/%.*s (Pod is not owner)",
+			BT_STR_ARG(space), BT_STR_ARG(name), BT_STR_ARG(space), BT_STR_ARG(pod));
+	}
+	return claim;
+}
+
+const char *bt_dynamic_resources_gate(
+	const struct bt_view *view, const struct bt_signature *signature, uint32_t pod_name, uint32_t pod_uid)
+{
+	const struct owner owner = {signature->namespace_, pod_name, pod_uid ? pod_uid : BT_NAME_EMPTY};
+	const char *why = NULL;
+
+	for (uint32_t i = 0; i < signature->claim_n && !why; i++) {
+		find_claim(view, &owner, &signature->claims[i], &why);
+	}
+	return why;
+}
+
+/* The claim that was made for the pod's extended resources before, or NULL. Source:
+ * findExtendedResourceClaim, v1.36.3. */
+static const struct bt_resource_claim *find_special(const struct bt_device_store *store)
+{
+	for (uint32_t i = 0; store->special_n && i < store->claim_n; i++) {
+		const struct bt_resource_claim *claim = &store->claims[i];
+
+		for (uint32_t j = 0; claim->live && claim->special && j < claim->owner_n; j++) {
+			if (claim->owners[j].controller && claim->owners[j].name == store->pod_name &&
+				claim->owners[j].uid == store->pod_uid) {
+				return claim;
+			}
+		}
+	}
+	return NULL;
+}
+
+/* Lists the pod's claims. Returns why it cannot be scheduled, or NULL. */
+static const char *list_claims(struct term *term, const struct bt_view *view)
+{
+	const struct bt_signature *signature = term->signature;
+	const struct owner owner = {signature->namespace_, view->devices->pod_name, view->devices->pod_uid};
+	const char *why = NULL;
+
+	term->held = bt_arena_zalloc(view->devices->scratch, (signature->claim_n + 1) * sizeof(*term->held));
+	for (uint32_t i = 0; i < signature->claim_n && !why; i++) {
+		const struct bt_resource_claim *claim = find_claim(view, &owner, &signature->claims[i], &why);
+
+		if (claim) {
+			term->held[term->held_n++].claim = claim;
+		}
+	}
+	term->user_n = term->held_n;
+	if (!why && bt_extended_asked(view, signature)) {
+		term->held[term->held_n++] =
+			(struct held){.claim = find_special(view->devices), .special = true};
+	}
+	return why;
+}
+
+/* ---- PreFilter ---- */
+
+static const char *claim_name(const struct bt_view *view, const struct bt_resource_claim *claim)
+{
+	return bt_keep_text(view, "%.*s/%.*s", BT_STR_ARG(bt_view_str(view, claim->namespace_)),
+		BT_STR_ARG(bt_view_str(view, claim->name)));
+}
+
+/* Is the class there? Source: validateDeviceClass, v1.36.3. */
+static bool class_fails(
+	const struct bt_view *view, uint32_t class_, const char *request, struct bt_compiled *compiled)
+{
+	if (class_ == BT_NAME_EMPTY) {
+		compiled->pre_filter_error =
+			bt_keep_text(view, "request %s: unsupported request type", request);
+		return true;
+	}
+	if (!bt_device_store_class(view->devices, class_)) {
+		bt_refuse(compiled, bt_keep_text(view, "request %s: device class %.*s does not exist",
+					    request, BT_STR_ARG(bt_view_str(view, class_))));
+		return true;
+	}
+	return false;
+}
+
+/* Can nothing come of the request? Says so in compiled. */
+static bool request_fails(const struct bt_view *view, const struct bt_resource_claim *claim,
+	const struct bt_device_request *request, struct bt_compiled *compiled)
+{
+	const char *name = bt_keep_text(view, "%.*s", BT_STR_ARG(bt_view_str(view, request->name)));
+
+	if (request->has_exactly) {
+		return class_fails(view, request->exactly.class_, name, compiled);
+	}
+	if (request->alternative_n == 0) {
+		bt_refuse(compiled, bt_keep_text(view, "resource claim %s, request %s: unknown request type",
+					    claim_name(view, claim), name));
+		return true;
+	}
+	if (!view->devices->features.prioritized_list) {
+		bt_refuse(compiled, bt_keep_text(view,
+					    "resource claim %s, request %s: has subrequests, but the "
+					    "DRAPrioritizedList feature is disabled",
+					    claim_name(view, claim), name));
+		return true;
+	}
+	for (uint32_t i = 0; i < request->alternative_n; i++) {
+		const char *full = bt_keep_text(
+			view, "%s/%.*s", name, BT_STR_ARG(bt_view_str(view, request->alternatives[i].name)));
+
+		if (class_fails(view, request->alternatives[i].class_, full, compiled)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Does PreFilter end with this claim? Says so in compiled. */
+static bool claim_fails(const struct bt_view *view, const struct held *held, struct bt_compiled *compiled)
+{
+	const struct bt_resource_claim *claim = held->claim;
+
+	if (claim && claim->allocated) {
+		if (claim->allocation.selector_error) {
+			compiled->pre_filter_error = bt_keep_text(view, "%.*s",
+				BT_STR_ARG(bt_view_str(view, claim->allocation.selector_error)));
+		}
+		return claim->allocation.selector_error != BT_NAME_NONE;
+	}
+	if (claim && claim->pending) {
+		bt_refuse(
+			compiled, bt_keep_text(view, "resource claim %s is in the process of being allocated",
+					  claim_name(view, claim)));
+		return true;
+	}
+	for (uint32_t i = 0; !held->special && i < claim->request_n; i++) {
+		if (request_fails(view, claim, &claim->requests[i], compiled)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void pre_filter(void *state, const struct bt_view *view, struct bt_compiled *compiled)
+{
+	struct term *term = state;
+	struct bt_arena *scratch = view->devices->scratch;
+
+	bt_arena_reset(scratch);
+	term->held_n = term->user_n = term->new_n = 0;
+	compiled->filter_skip = compiled->score_skip = false;
+	const char *why = list_claims(term, view);
+	if (why) {
+		term->held_n = 0;
+		bt_refuse(compiled, why);
+		return;
+	}
+	for (uint32_t i = 0; i < term->held_n; i++) {
+		if (claim_fails(view, &term->held[i], compiled)) {
+			term->held_n = 0;
+			return;
+		}
+		term->new_n += !(term->held[i].claim && term->held[i].claim->allocated);
+	}
+	compiled->filter_skip = compiled->score_skip = term->held_n == 0;
+	term->answers = bt_arena_zalloc(scratch, view->snapshot->slot_n * sizeof(*term->answers));
+	term->cycle = bt_arena_zalloc(scratch, sizeof(*term->cycle));
+}
+
+/* ---- Filter ---- */
+
+/* The first condition of a type that a device has, in its claim's status. */
+static bool is_true(
+	const struct bt_resource_claim *claim, const struct bt_device_result *result, uint32_t type)
+{
+	for (uint32_t i = 0; i < claim->condition_n; i++) {
+		const struct bt_device_condition *at = &claim->conditions[i];
+
+		if (at->type == type && at->device == result->device && at->driver == result->driver &&
+			at->pool == result->pool) {
+			return at->is_true;
+		}
+	}
+	return false;
+}
+
+static bool has_status(const struct bt_resource_claim *claim, const struct bt_device_result *result)
+{
+	for (uint32_t i = 0; i < claim->condition_n; i++) {
+		const struct bt_device_condition *at = &claim->conditions[i];
+
+		if (at->device == result->device && at->driver == result->driver &&
+			at->pool == result->pool) {
+			return true;
+		}
+	}
+	return false;
+}
+
+enum readiness { READY, WAITING, BROKEN };
+
+/* Source: isClaimReadyForBinding, v1.36.3. */
+static enum readiness readiness(const struct bt_resource_claim *claim)
+{
+	for (uint32_t i = 0; i < claim->allocation.result_n; i++) {
+		const struct bt_device_result *result = &claim->allocation.results[i];
+
+		if (result->binding_condition_n == 0) {
+			continue;
+		}
+		if (!has_status(claim, result)) {
+			return WAITING;
+		}
+		for (uint32_t j = 0; j < result->failure_condition_n; j++) {
+			if (is_true(claim, result, result->failure_conditions[j])) {
+				return BROKEN;
+			}
+		}
+		for (uint32_t j = 0; j < result->binding_condition_n; j++) {
+			if (!is_true(claim, result, result->binding_conditions[j])) {
+				return WAITING;
+			}
+		}
+	}
+	return READY;
+}
+
+/* Source: isClaimTimeout, v1.36.3. Only a claim that waits is asked about, so it has binding conditions. */
+static bool timed_out(
+	const struct term *term, const struct bt_view *view, const struct bt_resource_claim *claim)
+{
+	int64_t since = claim->allocation.since_ns;
+
+	return since && view->devices->now_ns > bt_wrap_add(since, term->settings->binding_timeout_ns);
+}
+
+/* Can a pod on the node not have the claim, which is allocated? */
+static bool unavailable(const struct term *term, const struct bt_view *view,
+	const struct bt_resource_claim *claim, uint32_t node_ix)
+{
+	const struct bt_node *node = &view->snapshot->nodes[node_ix];
+
+	if (claim->allocation.has_selector &&
+		!bt_node_selector_matches(view->snapshot->dictionary->intern, &claim->allocation.selector,
+			node->labels, node->name)) {
+		return true;
+	}
+	if (!view->devices->features.binding_conditions) {
+		return false;
+	}
+	switch (readiness(claim)) {
+	case BROKEN:
+		return true;
+	case WAITING:
+		return timed_out(term, view, claim);
+	case READY:
+		break;
+	}
+	return false;
+}
+
+static struct bt_wanted_claim wanted_claim(
+	const struct term *term, const struct bt_view *view, const struct held *held, uint32_t node_ix)
+{
+	if (held->special) {
+		struct bt_wanted_claim wanted = {
+			.namespace_ = term->signature->namespace_, .name = bt_str(SPECIAL_NAME)};
+
+		wanted.requests = bt_extended_requests(view, term->signature, node_ix, &wanted.request_n);
+		if (held->claim) {
+			wanted.name = bt_view_str(view, held->claim->name);
+		}
+		return wanted;
+	}
+	return (struct bt_wanted_claim){
+		.namespace_ = held->claim->namespace_,
+		.name = bt_view_str(view, held->claim->name),
+		.requests = held->claim->requests,
+		.request_n = held->claim->request_n,
+		.constraints = held->claim->constraints,
+		.constraint_n = held->claim->constraint_n,
+	};
+}
+
+static bool is_new(const struct held *held)
+{
+	return !held->claim || !held->claim->allocated;
+}
+
+static void refuse(struct answer *answer, enum reason_kind kind)
+{
+	answer->pass = false;
+	answer->kind = kind;
+}
+
+/* Looks for devices on the node. */
+static void allocate(
+	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct answer *answer)
+{
+	struct bt_arena *scratch = view->devices->scratch;
+	struct bt_wanted_claim *wanted = bt_arena_zalloc(scratch, term->new_n * sizeof(*wanted));
+	struct bt_allocation *allocations = bt_arena_zalloc(scratch, term->new_n * sizeof(*allocations));
+	struct bt_buf error = {0};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < term->held_n; i++) {
+		if (is_new(&term->held[i])) {
+			wanted[n++] = wanted_claim(term, view, &term->held[i], node_ix);
+		}
+	}
+	const struct bt_allocation_request request = {
+		view, node_ix, wanted, n, term->cycle, term->settings->step_limit};
+	switch (bt_allocate(&request, allocations, &error)) {
+	case BT_ALLOCATED:
+		answer->allocations = allocations;
+		break;
+	case BT_NOT_ALLOCATED:
+		refuse(answer, NOT_ALLOCATED);
+		break;
+	case BT_POOLS_INVALID:
+		refuse(answer, INVALID_POOLS);
+		break;
+	case BT_ALLOCATION_TIMED_OUT:
+		answer->pass = false;
+		answer->error = bt_keep_text(view, "node %.*s: timed out trying to allocate devices",
+			BT_STR_ARG(bt_view_str(view, view->snapshot->nodes[node_ix].name)));
+		break;
+	case BT_ALLOCATION_FAILED:
+		answer->pass = false;
+		answer->error = bt_keep_text(view, "%.*s", BT_STR_ARG(bt_buf_view(&error)));
+		break;
+	}
+	bt_buf_fini(&error);
+}
+
+/* Is the node done with when its extended resources were looked at? */
+static bool settled_by_resources(
+	const struct term *term, const struct bt_view *view, uint32_t node_ix, struct answer *answer)
+{
+	if (term->held_n == term->user_n) {
+		return false;
+	}
+	const struct bt_resource_claim *special = term->held[term->user_n].claim;
+	if (special && special->has_requests) {
+		refuse(answer, STALE);
+		return true;
+	}
+	enum bt_extended_source source = bt_extended_source(view, term->signature, node_ix);
+	if (source == BT_EXTENDED_MISSING) {
+		refuse(answer, NO_RESOURCE);
+		return true;
+	}
+	return term->user_n == 0 && (source == BT_EXTENDED_ELSEWHERE || (special && special->allocated));
+}
+
+static void ask(const struct term *term, const struct bt_view *view, uint32_t node_ix, struct answer *answer)
+{
+	bool *apart = bt_arena_zalloc(view->devices->scratch, term->held_n);
+	bool any = false;
+
+	*answer = (struct answer){.known = true, .pass = true};
+	if (settled_by_resources(term, view, node_ix, answer)) {
+		return;
+	}
+	for (uint32_t i = 0; i < term->held_n; i++) {
+		apart[i] = !is_new(&term->held[i]) && unavailable(term, view, term->held[i].claim, node_ix);
+		any |= apart[i];
+	}
+	if (term->new_n) {
+		allocate(term, view, node_ix, answer);
+	}
+	if (!answer->pass || !any) {
+		return;
+	}
+	for (uint32_t i = 0; i < term->held_n; i++) {
+		term->held[i].unavailable |= apart[i];
+	}
+	answer->allocations = NULL;
+	refuse(answer, NOT_AVAILABLE);
+}
+
+static const struct answer *answer_of(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	struct answer *answer = &term->answers[node_ix];
+
+	if (!answer->known) {
+		ask(term, view, node_ix, answer);
+	}
+	return answer;
+}
+
+static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = answer_of(term, view, first + i)->pass;
+	}
+}
+
+static const char *failure(const void *term, const struct bt_view *view, uint32_t node_ix)
+{
+	return answer_of(term, view, node_ix)->error;
+}
+
+static void reject(
+	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	bt_reject_with(
+		out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, answer_of(term, view, node_ix)->kind);
+}
+
+static void reason_text(
+	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	static const char *const texts[] = {
+		[NOT_AVAILABLE] = "resourceclaim not available on the node",
+		[NOT_ALLOCATED] = "cannot allocate all claims",
+		[INVALID_POOLS] = "invalid resource pools were encountered",
+		[NO_RESOURCE] = "cannot fit resource",
+		[STALE] = "cannot schedule extended resource claim",
+	};
+
+	(void)dictionary;
+	bt_buf_text(out_text, texts[reason->kind]);
+}
+
+/* ---- Score ---- */
+
+/* Was the alternative chosen for a device? */
+static bool chosen(const struct bt_view *view, const struct bt_allocation *allocation, uint32_t request,
+	uint32_t alternative)
+{
+	struct bt_str parent = bt_view_str(view, request), name = bt_view_str(view, alternative);
+
+	for (uint32_t i = 0; i < allocation->result_n; i++) {
+		struct bt_str at = bt_view_str(view, allocation->results[i].request);
+
+		if (at.len == parent.len + 1 + name.len && at.ptr[parent.len] == '/' &&
+			bt_str_eq(bt_str_sub(at, 0, parent.len), parent) &&
+			bt_str_eq(bt_str_sub(at, parent.len + 1, at.len), name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The sooner the alternative, the better. Source: computeScore, v1.36.3. */
+static int64_t score_claim(const struct bt_view *view, const struct bt_resource_claim *claim,
+	const struct bt_allocation *allocation)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < claim->request_n; i++) {
+		const struct bt_device_request *request = &claim->requests[i];
+
+		for (uint32_t j = 0; !request->has_exactly && j < request->alternative_n; j++) {
+			if (chosen(view, allocation, request->name, request->alternatives[j].name)) {
+				sum += ALTERNATIVES_MAX - (int64_t)j;
+			}
+		}
+	}
+	return sum;
+}
+
+static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	const struct bt_allocation *allocations = answer_of(term, view, node_ix)->allocations;
+	int64_t sum = 0;
+	uint32_t n = 0;
+
+	/* Where nothing had to be allocated, nothing is remembered. */
+	for (uint32_t i = 0; allocations && i < term->held_n; i++) {
+		const struct held *held = &term->held[i];
+		const struct bt_allocation *allocation =
+			is_new(held) ? &allocations[n++] : &held->claim->allocation;
+
+		if (held->claim) {
+			sum += score_claim(view, held->claim, allocation);
+		}
+	}
+	return sum;
+}
+
+static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct term *term = opaque;
+
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = term->settings->scores ? score_node(term, view, first + i) : 0;
+	}
+}
+
+/* ---- Reserve and PostFilter ---- */
+
+uint32_t bt_dynamic_resources_choose(const struct bt_compiled *compiled, const struct bt_view *view,
+	uint32_t node_ix, const struct bt_device_choice **out_choices)
+{
+	const struct term *term = compiled->state;
+
+	if (!term || term->held_n == 0) {
+		return 0;
+	}
+	const struct bt_allocation *allocations = answer_of(term, view, node_ix)->allocations;
+	struct bt_device_choice *choices =
+		bt_arena_zalloc(view->devices->scratch, term->held_n * sizeof(*choices));
+	uint32_t n = 0, found = 0;
+
+	for (uint32_t i = 0; allocations && i < term->held_n; i++) {
+		const struct held *held = &term->held[i];
+
+		if (!is_new(held)) {
+			continue;
+		}
+		const struct bt_allocation *allocation = &allocations[found++];
+		/* Extended resources that device plugins provide need no claim. */
+		if (held->special && allocation->result_n == 0) {
+			continue;
+		}
+		choices[n++] = (struct bt_device_choice){
+			held->claim ? (uint32_t)(held->claim - view->devices->claims) : BT_NO_CLAIM,
+			*allocation};
+	}
+	*out_choices = choices;
+	return n;
+}
+
+enum bt_claims_release bt_dynamic_resources_release(
+	const struct bt_compiled *compiled, const struct bt_view *view, uint32_t *out_claim_ix)
+{
+	const struct term *term = compiled->state;
+
+	if (!term || term->held_n == 0) {
+		return BT_CLAIMS_NONE;
+	}
+	for (uint32_t i = 0; i < term->user_n; i++) {
+		const struct bt_resource_claim *claim = term->held[i].claim;
+
+		if (term->held[i].unavailable &&
+			(claim->reserved_n == 0 ||
+				(claim->reserved_n == 1 &&
+					claim->reserved_for[0] == view->devices->pod_uid))) {
+			*out_claim_ix = (uint32_t)(claim - view->devices->claims);
+			return BT_CLAIMS_DEALLOCATE;
+		}
+	}
+	if (term->held_n > term->user_n && term->held[term->user_n].claim) {
+		*out_claim_ix = (uint32_t)(term->held[term->user_n].claim - view->devices->claims);
+		return BT_CLAIMS_DELETE;
+	}
+	return BT_CLAIMS_KEPT;
+}
+
+const char *bt_dynamic_resources_release_text(enum bt_claims_release release)
+{
+	static const char *const texts[] = {
+		[BT_CLAIMS_NONE] = "no new claims to deallocate",
+		[BT_CLAIMS_KEPT] = "still not schedulable",
+		[BT_CLAIMS_DEALLOCATE] = "deallocation of ResourceClaim completed",
+		[BT_CLAIMS_DELETE] = "deletion of ResourceClaim completed",
+	};
+
+	return texts[release];
+}
+
+const struct bt_plugin bt_plugin_dynamic_resources = {
+	.name = "DynamicResources",
+	.filter_depends = BT_DEPENDS_ON_COUNTERS,
+	.score_depends = BT_DEPENDS_ON_COUNTERS,
+	.normalize = BT_NORMALIZE_DEFAULT,
+	.no_pre_filter_error = "not found",
+	.compile = compile,
+	.filter = filter,
+	.reject = reject,
+	.score = score,
+	.reason = reason_text,
+	.pre_filter = pre_filter,
+	.failure = failure,
+};
