@@ -176,6 +176,11 @@ static bool preempted(const struct bt_pod_object *object)
 	return false;
 }
 
+bool bt_ingest_pod_has_ended(const struct bt_pod_object *object)
+{
+	return bt_str_is(object->phase, "Succeeded") || bt_str_is(object->phase, "Failed");
+}
+
 static uint32_t node_of(struct bt_cache *cache, struct bt_str name)
 {
 	if (name.len == 0) {
@@ -186,19 +191,17 @@ static uint32_t node_of(struct bt_cache *cache, struct bt_str name)
 	return slot;
 }
 
-enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix)
+/* Returns: BT_OK, BT_FULL. */
+static enum bt_status describe_pod(
+	struct bt_cache *cache, const struct bt_pod_object *object, struct bt_pod *out_pod)
 {
 	struct bt_intern *intern = cache->dictionary->intern;
-
-	*out_ix = BT_NO_POD;
-	if (bt_str_is(object->phase, "Succeeded") || bt_str_is(object->phase, "Failed")) {
-		return BT_OK;
-	}
 	const struct bt_signature *signature = bt_signatures_intern(cache->signatures, object);
+
 	if (signature->requests.too_many_names) {
 		return BT_FULL;
 	}
-	struct bt_pod pod = {
+	*out_pod = (struct bt_pod){
 		.signature = signature,
 		.name = bt_intern_add(intern, object->meta.name),
 		.uid = object->meta.uid.len ? bt_intern_add(intern, object->meta.uid) : BT_NAME_NONE,
@@ -210,8 +213,35 @@ enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object 
 		.terminating = object->meta.deletion_ns != 0,
 		.preempted = preempted(object),
 		.never_preempts = bt_str_is(object->spec.preemption_policy, "Never"),
+		.status_node = object->nominated_node_name.len
+				       ? bt_intern_add(intern, object->nominated_node_name)
+				       : BT_NAME_NONE,
 	};
-	return bt_ledger_add(cache->ledger, &pod, out_ix);
+	return BT_OK;
+}
+
+enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix)
+{
+	struct bt_pod pod;
+
+	*out_ix = BT_NO_POD;
+	if (bt_ingest_pod_has_ended(object)) {
+		return BT_OK;
+	}
+	enum bt_status status = describe_pod(cache, object, &pod);
+	return status == BT_OK ? bt_ledger_add(cache->ledger, &pod, out_ix) : status;
+}
+
+enum bt_status bt_ingest_pod_update(
+	struct bt_cache *cache, uint32_t pod_ix, const struct bt_pod_object *object)
+{
+	struct bt_pod pod;
+	enum bt_status status = describe_pod(cache, object, &pod);
+
+	if (status == BT_OK) {
+		bt_ledger_replace(cache->ledger, pod_ix, &pod);
+	}
+	return status;
 }
 
 void bt_ingest_nomination(struct bt_cache *cache, uint32_t pod_ix, struct bt_str node)

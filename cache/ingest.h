@@ -56,6 +56,9 @@ void bt_ingest_devices(struct bt_cache *cache, const struct bt_object *object);
 enum bt_status bt_ingest_delete(
 	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
+/* Has the pod succeeded or failed? */
+bool bt_ingest_pod_has_ended(const struct bt_pod_object *object);
+
 /*
  * Adds a pod: scheduled when spec.nodeName is set, otherwise queued. A pod that has ended (Succeeded, Failed)
  * is not entered. Returns : BT_OK with the pod's index (BT_NO_POD when it has ended); BT_EXISTS when the
@@ -63,6 +66,11 @@ enum bt_status bt_ingest_delete(
  * not entered).
  */
 enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix);
+
+/* Says anew what a known pod is (bt_ledger_replace). Returns: BT_OK; BT_FULL as bt_ingest_pod, and then
+ * nothing has changed. Requires: the object has not ended. */
+enum bt_status bt_ingest_pod_update(
+	struct bt_cache *cache, uint32_t pod_ix, const struct bt_pod_object *object);
 
 /* A queued pod was promised a node, whether there is one of that name or not; an empty name takes the promise
  * back. */

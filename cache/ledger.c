@@ -172,9 +172,29 @@ void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
 	l->usage.ports = l->ports;
 }
 
+static bool same_port(const struct bt_host_port *a, const struct bt_host_port *b)
+{
+	return a->ip == b->ip && a->protocol == b->protocol && a->port == b->port;
+}
+
+static uint32_t find_port(const struct bt_port_list *list, const struct bt_host_port *port)
+{
+	uint32_t at = 0;
+
+	while (at < list->n && !same_port(&list->items[at], port)) {
+		at++;
+	}
+	return at;
+}
+
+/* A node's ports are a set, as in upstream: a port is free as soon as one of the pods that hold it has gone.
+ */
 static void take_ports(struct bt_port_list *list, const struct bt_signature *signature)
 {
 	for (uint32_t i = 0; i < signature->port_n; i++) {
+		if (find_port(list, &signature->ports[i]) < list->n) {
+			continue;
+		}
 		if (list->n == list->cap) {
 			list->cap = list->cap ? list->cap * 2 : 4;
 			list->items = bt_mem_realloc(list->items, list->cap, sizeof(*list->items));
@@ -183,21 +203,14 @@ static void take_ports(struct bt_port_list *list, const struct bt_signature *sig
 	}
 }
 
-static bool same_port(const struct bt_host_port *a, const struct bt_host_port *b)
-{
-	return a->ip == b->ip && a->protocol == b->protocol && a->port == b->port;
-}
-
 static void return_ports(struct bt_port_list *list, const struct bt_signature *signature)
 {
 	for (uint32_t i = 0; i < signature->port_n; i++) {
-		uint32_t at = 0;
+		uint32_t at = find_port(list, &signature->ports[i]);
 
-		while (at < list->n && !same_port(&list->items[at], &signature->ports[i])) {
-			at++;
+		if (at < list->n) {
+			list->items[at] = list->items[--list->n];
 		}
-		BT_INVARIANT(at < list->n);
-		list->items[at] = list->items[--list->n];
 	}
 }
 
@@ -416,19 +429,6 @@ void bt_ledger_try_end(struct bt_ledger *l, uint32_t node_ix)
 	copy_ports(&l->saved_ports[--l->trial_depth], &l->ports[node_ix]);
 }
 
-static void forget_ports(struct bt_port_list *list, const struct bt_signature *signature)
-{
-	for (uint32_t i = 0; i < signature->port_n; i++) {
-		for (uint32_t at = 0; at < list->n;) {
-			if (same_port(&list->items[at], &signature->ports[i])) {
-				list->items[at] = list->items[--list->n];
-			} else {
-				at++;
-			}
-		}
-	}
-}
-
 void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool add)
 {
 	const struct bt_signature *signature = l->pods[pod_ix].signature;
@@ -438,7 +438,7 @@ void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 	if (add) {
 		take_ports(&l->ports[node_ix], signature);
 	} else {
-		forget_ports(&l->ports[node_ix], signature);
+		return_ports(&l->ports[node_ix], signature);
 	}
 	if (l->volumes && signature->volume_n) {
 		bt_volumes_try(l->volumes, signature, node_ix, add);
@@ -485,6 +485,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 	}
 	l->pods[ix] = *pod;
 	l->pods[ix].nominated_ix = BT_NO_NODE;
+	l->pods[ix].detached = false;
 	l->pods[ix].level = level_of(l, pod->priority);
 	bt_map_put(&l->keys, key, ix);
 	if (pod->node_ix == BT_NO_NODE) {
@@ -497,6 +498,70 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 	}
 	*out_ix = ix;
 	return BT_OK;
+}
+
+/* Counts a pod in its set, or no longer. */
+static void count_state(struct bt_ledger *l, enum bt_pod_state state, bool add)
+{
+	uint64_t *count = state == BT_POD_QUEUED    ? &l->counts.queued
+			  : state == BT_POD_ASSUMED ? &l->counts.assumed
+						    : &l->counts.scheduled;
+
+	*count += add ? 1 : (uint64_t)-1;
+}
+
+void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod *pod)
+{
+	struct bt_pod *old = &l->pods[pod_ix];
+	enum bt_pod_state state = old->state;
+	uint32_t node_ix = state == BT_POD_SCHEDULED ? old->node_ix : pod->node_ix,
+		 promised = old->nominated_ix;
+
+	BT_REQUIRE(pod_ix < l->pod_end && state != BT_POD_VACANT && !old->detached);
+	if (state == BT_POD_QUEUED) {
+		bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
+	} else {
+		charge(l, pod_ix, old->node_ix, false);
+	}
+	count_state(l, state, false);
+	if (state == BT_POD_ASSUMED && node_ix == BT_NO_NODE) {
+		node_ix = old->node_ix;
+	} else {
+		l->counts.confirm_n += state == BT_POD_ASSUMED;
+		state = node_ix == BT_NO_NODE ? BT_POD_QUEUED : BT_POD_SCHEDULED;
+	}
+	*old = *pod;
+	old->state = state;
+	old->node_ix = node_ix;
+	old->nominated_ix = BT_NO_NODE;
+	old->detached = false;
+	old->level = level_of(l, pod->priority);
+	count_state(l, state, true);
+	l->change_n++;
+	if (state != BT_POD_QUEUED) {
+		charge(l, pod_ix, node_ix, true);
+	} else if (promised != BT_NO_NODE) {
+		bt_ledger_nominate(l, pod_ix, promised);
+	}
+}
+
+void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
+{
+	struct bt_pod *pod = &l->pods[pod_ix];
+
+	BT_REQUIRE(pod_ix < l->pod_end && !pod->detached &&
+		   (pod->state == BT_POD_QUEUED || pod->state == BT_POD_ASSUMED));
+	if (pod->state == BT_POD_ASSUMED) {
+		bt_ledger_forget(l, pod_ix);
+	}
+	bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
+	bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
+	pod->detached = true;
+}
+
+void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t name)
+{
+	l->pods[pod_ix].status_node = name;
 }
 
 void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
@@ -520,7 +585,9 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 		charge(l, pod_ix, pod->node_ix, false);
 		break;
 	}
-	bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
+	if (!pod->detached) {
+		bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
+	}
 	pod->state = BT_POD_VACANT;
 	l->vacant = bt_mem_grow(l->vacant, l->vacant_n, &l->vacant_cap, sizeof(*l->vacant));
 	l->vacant[l->vacant_n++] = pod_ix;

@@ -34,6 +34,8 @@ struct bt_pod {
 	uint32_t gates; /* a name: the scheduling gates joined by blanks; BT_NAME_NONE when there are none */
 	int64_t creation_ns;
 	int64_t start_ns;      /* when it began to run; 0 when it has not */
+	uint32_t status_node;  /* status.nominatedNodeName, a name; BT_NAME_NONE when there is none */
+	bool detached;	       /* its object has gone, but a cycle or a binding still has it in hand */
 	uint32_t nominated_ix; /* the node that a queued pod was promised, else BT_NO_NODE; set by
 				  bt_ledger_nominate */
 	uint32_t level;	       /* private: of its priority */
@@ -79,6 +81,20 @@ void bt_ledger_reserve(struct bt_ledger *ledger, uint32_t slot_n);
  * which one).
  */
 enum bt_status bt_ledger_add(struct bt_ledger *ledger, const struct bt_pod *pod, uint32_t *out_ix);
+
+/*
+ * Says anew what a pod is, as its object is now; also when somebody else has bound it, or has confirmed where
+ * it is assumed: then pod->node_ix is its node. A scheduled pod stays on its node. pod->state is not looked
+ * at; the promise stays unless the pod has a node now.
+ */
+void bt_ledger_replace(struct bt_ledger *ledger, uint32_t pod_ix, const struct bt_pod *pod);
+
+/* The object of a pod that is in its cycle or being bound has gone: from now on another may have its name.
+ * An assumed pod counts on its node no longer. bt_ledger_remove ends it. */
+void bt_ledger_detach(struct bt_ledger *ledger, uint32_t pod_ix);
+
+/* Sets status.nominatedNodeName, a name. */
+void bt_ledger_set_status_node(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t name);
 
 /* Takes a pod out, whatever set it is in. */
 void bt_ledger_remove(struct bt_ledger *ledger, uint32_t pod_ix);

@@ -54,7 +54,7 @@ struct bt_snapshot {
 	uint32_t image_n;
 };
 
-/* The host ports that are taken on a node, each as often as it is taken. */
+/* The host ports that are taken on a node, each once. */
 struct bt_port_list {
 	struct bt_host_port *items;
 	uint32_t n, cap;

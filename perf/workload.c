@@ -82,7 +82,7 @@ static void give_up(void *context, const struct bt_diagnosis *diagnosis)
 
 void bt_workload_begin(struct workload *w)
 {
-	struct bt_engine_options options = {.seed = SEED, .binder.bind = ignore};
+	struct bt_engine_options options = {.seed = SEED, .binder.bind = ignore, .no_backoff = true};
 	struct bt_config_errors errors = {0};
 	struct bt_arena scratch = {0};
 

@@ -1,49 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 4: waiting pods in a few sorted lines, one for each priority as a rule, and a heap for those that fit
- * behind none. A pod that is taken out leaves its entry behind; entries are known to be stale by their
- * arrival and are dropped when their turn comes.
+ * The scheduling queue: how pods go from one place to another. Source: backend/queue scheduling_queue,
+ * v1.36.3.
  */
-#include "queue/queue.h"
+#include "queue/queue_int.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-#define LINE_N	  8
-#define STALE_MIN 64 /* fewer stale entries than this are never swept */
+/* What to do with a pod because of an event. */
+enum strategy { SKIP = 0, AFTER_BACKOFF, IMMEDIATELY };
 
-struct waiter {
-	int64_t timestamp_ns;
-	uint64_t arrival;
-	uint32_t pod_ix;
-	int32_t priority;
-};
-
-/* items[head .. n) are there. */
-struct line {
-	struct waiter *items;
-	size_t head, n, cap;
-};
-
-#define WAIT_N (BT_WAIT_GATED + 1)
-
-struct bt_queue {
-	struct line lines[LINE_N]; /* active, each in order */
-	struct line heap;	   /* active, the others; head is 0 */
-	struct line aside[WAIT_N]; /* those set aside, in no order */
-	uint64_t counts[WAIT_N];   /* without stale entries */
-	struct place {
-		uint64_t arrival; /* of the pod's entry; 0: it does not wait */
-		enum bt_wait where;
-	} * where; /* by pod */
-	size_t pod_cap;
-	uint64_t arrivals;
-};
-
-struct bt_queue *bt_queue_create(void)
+static const uint64_t *stamp_of(const void *context, uint32_t slot)
 {
-	return bt_mem_zalloc(1, sizeof(struct bt_queue));
+	const struct bt_queue *queue = context;
+
+	return &queue->stamps[slot];
+}
+
+struct bt_queue *bt_queue_create(const struct bt_queue_options *options)
+{
+	struct bt_queue *queue = bt_mem_zalloc(1, sizeof(*queue));
+
+	queue->options = *options;
+	queue->active.stamp_of = stamp_of;
+	queue->active.context = queue;
+	queue->error_backoff.error = true;
+	queue->free_slot = BT_NO_SLOT;
+	queue->free_group = BT_NO_GROUP;
+	return queue;
 }
 
 void bt_queue_destroy(struct bt_queue *queue)
@@ -51,255 +38,640 @@ void bt_queue_destroy(struct bt_queue *queue)
 	if (!queue) {
 		return;
 	}
-	for (int i = 0; i < LINE_N; i++) {
-		bt_mem_free(queue->lines[i].items);
-	}
-	for (int i = 0; i < WAIT_N; i++) {
-		bt_mem_free(queue->aside[i].items);
-	}
-	bt_mem_free(queue->heap.items);
-	bt_mem_free(queue->where);
+	bt_active_fini(&queue->active);
+	bt_mem_free(queue->backoff.slots);
+	bt_mem_free(queue->error_backoff.slots);
+	bt_mem_free(queue->slots);
+	bt_mem_free(queue->stamps);
+	bt_mem_free(queue->slot_ixs);
+	bt_mem_free(queue->groups);
+	bt_map_fini(&queue->group_ixs);
+	bt_mem_free(queue->log);
+	bt_mem_free(queue->flying);
+	bt_mem_free(queue->scratch);
 	bt_mem_free(queue);
 }
 
-static bool before(const struct waiter *a, const struct waiter *b)
+/* ---- slots ---- */
+
+static uint32_t find(const struct bt_queue *queue, uint32_t pod_ix)
 {
-	if (a->priority != b->priority) {
-		return a->priority > b->priority;
-	}
-	if (a->timestamp_ns != b->timestamp_ns) {
-		return a->timestamp_ns < b->timestamp_ns;
-	}
-	return a->arrival < b->arrival;
+	return pod_ix < queue->pod_cap ? queue->slot_ixs[pod_ix] - 1 : BT_NO_SLOT;
 }
 
-static bool stale(const struct bt_queue *queue, const struct waiter *waiter)
+static void grow_pods(struct bt_queue *queue, uint32_t pod_ix)
 {
-	return queue->where[waiter->pod_ix].arrival != waiter->arrival;
+	size_t cap = queue->pod_cap ? queue->pod_cap : 64;
+
+	while (cap <= pod_ix) {
+		cap *= 2;
+	}
+	queue->slot_ixs = bt_mem_realloc(queue->slot_ixs, cap, sizeof(*queue->slot_ixs));
+	memset(queue->slot_ixs + queue->pod_cap, 0, (cap - queue->pod_cap) * sizeof(*queue->slot_ixs));
+	queue->pod_cap = cap;
 }
 
-static void append(struct line *line, struct waiter waiter)
+static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 {
-	if (line->n == line->cap && line->head > line->n / 2) {
-		line->n -= line->head;
-		memmove(line->items, line->items + line->head, line->n * sizeof(*line->items));
-		line->head = 0;
+	uint32_t slot = queue->free_slot;
+
+	if (pod_ix >= queue->pod_cap) {
+		grow_pods(queue, pod_ix);
 	}
-	line->items = bt_mem_grow(line->items, line->n, &line->cap, sizeof(*line->items));
-	line->items[line->n++] = waiter;
-}
-
-static void heap_push(struct line *heap, struct waiter waiter)
-{
-	append(heap, waiter);
-
-	size_t at = heap->n - 1;
-	while (at > 0 && before(&waiter, &heap->items[(at - 1) / 2])) {
-		heap->items[at] = heap->items[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	heap->items[at] = waiter;
-}
-
-static struct waiter heap_pop(struct line *heap)
-{
-	struct waiter top = heap->items[0], last = heap->items[--heap->n];
-	size_t at = 0;
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < heap->n && before(&heap->items[child + 1], &heap->items[child])) {
-			child++;
-		}
-		if (child >= heap->n || !before(&heap->items[child], &last)) {
-			break;
-		}
-		heap->items[at] = heap->items[child];
-		at = child;
-	}
-	heap->items[at] = last;
-	return top;
-}
-
-/* Behind the line whose last pod is the closest before this one, or into an empty line, or into the heap. */
-static void join(struct bt_queue *queue, struct waiter waiter)
-{
-	struct line *best = NULL, *empty = NULL;
-
-	for (int i = 0; i < LINE_N; i++) {
-		struct line *line = &queue->lines[i];
-
-		if (line->head == line->n) {
-			empty = empty ? empty : line;
-			continue;
-		}
-		const struct waiter *tail = &line->items[line->n - 1];
-		if (before(tail, &waiter) && (!best || before(&best->items[best->n - 1], tail))) {
-			best = line;
-		}
-	}
-	if (best || empty) {
-		append(best ? best : empty, waiter);
+	if (slot != BT_NO_SLOT) {
+		queue->free_slot = queue->slots[slot].next;
 	} else {
-		heap_push(&queue->heap, waiter);
+		queue->slots =
+			bt_mem_grow(queue->slots, queue->slot_n, &queue->slot_cap, sizeof(*queue->slots));
+		queue->stamps =
+			bt_mem_grow(queue->stamps, queue->slot_n, &queue->stamp_cap, sizeof(*queue->stamps));
+		slot = (uint32_t)queue->slot_n++;
+	}
+	queue->slots[slot] = (struct bt_slot){.pod_ix = pod_ix,
+		.gate = BT_QUEUE_NO_GATE,
+		.expiry_ns = BT_EXPIRED,
+		.group = BT_NO_GROUP,
+		.order = ++queue->orders};
+	queue->stamps[slot] = 0;
+	queue->slot_ixs[pod_ix] = slot + 1;
+	return slot;
+}
+
+static uint64_t *count_of(struct bt_queue *queue, enum bt_wait where)
+{
+	switch (where) {
+	case BT_WAIT_ACTIVE:
+		return &queue->counts.active;
+	case BT_WAIT_BACKOFF:
+		return &queue->counts.backoff;
+	case BT_WAIT_UNSCHEDULABLE:
+		return &queue->counts.unschedulable;
+	case BT_WAIT_GATED:
+		return &queue->counts.gated;
+	case BT_WAIT_BINDING:
+		return &queue->counts.binding;
+	default:
+		return NULL;
 	}
 }
 
-static void enter(struct bt_queue *queue, struct waiter waiter, enum bt_wait where)
+static struct bt_backoff *heap_of(struct bt_queue *queue, const struct bt_slot *slot)
 {
-	queue->where[waiter.pod_ix] = (struct place){waiter.arrival, where};
-	queue->counts[where]++;
+	return slot->rejectors | slot->pending ? &queue->backoff : &queue->error_backoff;
+}
+
+/* Takes a slot out of where it is. */
+static void leave(struct bt_queue *queue, uint32_t ix)
+{
+	struct bt_slot *slot = &queue->slots[ix];
+	uint64_t *count = count_of(queue, slot->where);
+
+	if (count) {
+		--*count;
+	}
+	switch (slot->where) {
+	case BT_WAIT_ACTIVE:
+		queue->stamps[ix] = 0;
+		bt_active_drop(&queue->active, slot->line);
+		break;
+	case BT_WAIT_BACKOFF:
+		bt_backoff_remove(queue, heap_of(queue, slot), ix);
+		break;
+	case BT_WAIT_UNSCHEDULABLE:
+	case BT_WAIT_GATED:
+		bt_groups_leave(queue, ix);
+		break;
+	case BT_WAIT_IN_FLIGHT:
+		bt_in_flight_end(queue, ix);
+		break;
+	default:
+		break;
+	}
+	slot->where = BT_WAIT_NOWHERE;
+}
+
+/* Puts a slot that is nowhere into one of the four places. */
+static void enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
+{
+	struct bt_slot *slot = &queue->slots[ix];
+
+	slot->where = where;
+	++*count_of(queue, where);
 	if (where == BT_WAIT_ACTIVE) {
-		join(queue, waiter);
+		queue->stamps[ix] = ++queue->stamp_n;
+		bt_active_push(&queue->active, slot->line,
+			&(struct bt_active_entry){slot->timestamp_ns, slot->order, queue->stamps[ix], ix});
+	} else if (where == BT_WAIT_BACKOFF) {
+		bt_backoff_push(queue, heap_of(queue, slot), ix);
 	} else {
-		append(&queue->aside[where], waiter);
+		bt_groups_enter(queue, ix);
 	}
 }
 
-void bt_queue_push(
-	struct bt_queue *queue, uint32_t pod_ix, int32_t priority, int64_t timestamp_ns, enum bt_wait where)
-{
-	while (pod_ix >= queue->pod_cap) {
-		size_t old = queue->pod_cap;
+/* ---- from place to place ---- */
 
-		queue->where = bt_mem_grow(queue->where, old, &queue->pod_cap, sizeof(*queue->where));
-		memset(queue->where + old, 0, (queue->pod_cap - old) * sizeof(*queue->where));
+/* PreEnqueue. Returns whether the pod may go on. */
+static bool pass_gate(struct bt_queue *queue, struct bt_slot *slot)
+{
+	const struct bt_queue_hooks *hooks = &queue->options.hooks;
+
+	slot->gate = hooks->gate ? hooks->gate(hooks->context, slot->pod_ix, slot->gate) : BT_QUEUE_NO_GATE;
+	if (slot->gate == BT_QUEUE_NO_GATE) {
+		return true;
 	}
-	BT_REQUIRE(queue->where[pod_ix].arrival == 0);
-	enter(queue,
-		(struct waiter){
-			.timestamp_ns = timestamp_ns,
-			.arrival = ++queue->arrivals,
-			.pod_ix = pod_ix,
-			.priority = priority,
-		},
-		where);
+	slot->rejectors |= 1u << slot->gate;
+	return false;
 }
 
-/* The line with the first pod, the heap included; NULL when all are empty. */
-static struct line *first_line(struct bt_queue *queue)
+/* Lets a slot that is nowhere into active, if PreEnqueue lets it. checked: it has passed already. */
+static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked)
 {
-	struct line *first = queue->heap.n ? &queue->heap : NULL;
+	struct bt_slot *slot = &queue->slots[ix];
 
-	for (int i = 0; i < LINE_N; i++) {
-		struct line *line = &queue->lines[i];
-
-		if (line->head < line->n &&
-			(!first || before(&line->items[line->head], &first->items[first->head]))) {
-			first = line;
-		}
-	}
-	return first;
+	enter(queue, ix, checked || pass_gate(queue, slot) ? BT_WAIT_ACTIVE : BT_WAIT_GATED);
+	return slot->where;
 }
 
-static struct waiter take_first(struct bt_queue *queue, struct line *line)
+static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 {
-	if (line == &queue->heap) {
-		return heap_pop(line);
+	struct bt_slot *slot = &queue->slots[ix];
+	bool passed = !queue->options.pop_from_backoff || pass_gate(queue, slot);
+
+	enter(queue, ix, passed ? BT_WAIT_BACKOFF : BT_WAIT_GATED);
+	return slot->where;
+}
+
+/* Where an event lets a slot that is nowhere. */
+static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
+{
+	struct bt_slot *slot = &queue->slots[ix];
+
+	if (strategy == SKIP) {
+		enter(queue, ix, slot->gate == BT_QUEUE_NO_GATE ? BT_WAIT_UNSCHEDULABLE : BT_WAIT_GATED);
+		return slot->where;
 	}
-	struct waiter waiter = line->items[line->head++];
-	if (line->head == line->n) {
-		line->head = line->n = 0;
+	if (strategy == AFTER_BACKOFF && bt_backoff_lasts(queue, slot, now_ns)) {
+		return to_backoff(queue, ix);
 	}
-	return waiter;
+	return to_active(queue, ix, false);
+}
+
+/* Is an event a reason to try a pod again? Source: isPodWorthRequeuing, v1.36.3. */
+static enum strategy weigh(struct bt_queue *queue, const struct bt_slot *slot, const struct bt_event *event)
+{
+	const struct bt_queue_hooks *hooks = &queue->options.hooks;
+
+	if (!(slot->rejectors | slot->pending) || !hooks->hint || event->resource == BT_EVENT_WILDCARD) {
+		return AFTER_BACKOFF;
+	}
+	queue->counts.hint_n++;
+	if (slot->pending && hooks->hint(hooks->context, slot->pod_ix, event, slot->pending)) {
+		return IMMEDIATELY;
+	}
+	return hooks->hint(hooks->context, slot->pod_ix, event, slot->rejectors) ? AFTER_BACKOFF : SKIP;
+}
+
+enum bt_wait bt_queue_add(
+	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns)
+{
+	BT_REQUIRE(find(queue, pod_ix) == BT_NO_SLOT);
+	uint32_t ix = make_slot(queue, pod_ix);
+
+	queue->slots[ix].line = bt_active_line(&queue->active, kind);
+	queue->slots[ix].timestamp_ns = queue->slots[ix].entered_ns = timestamp_ns;
+	return to_active(queue, ix, false);
 }
 
 uint32_t bt_queue_pop(struct bt_queue *queue)
 {
-	for (struct line *line = first_line(queue); line; line = first_line(queue)) {
-		struct waiter waiter = take_first(queue, line);
+	uint32_t line, ix = bt_active_first(&queue->active, &line);
 
-		if (!stale(queue, &waiter)) {
-			queue->where[waiter.pod_ix].arrival = 0;
-			queue->counts[BT_WAIT_ACTIVE]--;
-			return waiter.pod_ix;
+	if (ix == BT_QUEUE_EMPTY) {
+		if (!queue->options.pop_from_backoff || queue->backoff.n == 0) {
+			return BT_QUEUE_EMPTY;
 		}
+		ix = queue->backoff.slots[0];
 	}
-	return BT_QUEUE_EMPTY;
+	leave(queue, ix);
+	bt_in_flight_begin(queue, ix);
+	return queue->slots[ix].pod_ix;
 }
 
-/* Drops the stale entries of a line, in place. The order stays. */
-static void sweep_line(const struct bt_queue *queue, struct line *line)
+enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix)
 {
-	size_t n = 0;
+	uint32_t ix = find(queue, pod_ix);
 
-	for (size_t i = line->head; i < line->n; i++) {
-		if (!stale(queue, &line->items[i])) {
-			line->items[n++] = line->items[i];
-		}
+	if (ix == BT_NO_SLOT || queue->slots[ix].where < BT_WAIT_ACTIVE ||
+		queue->slots[ix].where > BT_WAIT_UNSCHEDULABLE) {
+		return BT_NOT_FOUND;
 	}
-	line->head = 0;
-	line->n = n;
+	leave(queue, ix);
+	bt_in_flight_begin(queue, ix);
+	return BT_OK;
 }
 
-static void sweep_heap(struct bt_queue *queue)
+void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 {
-	size_t n = queue->heap.n;
+	uint32_t ix = find(queue, pod_ix);
 
-	queue->heap.n = 0;
-	for (size_t i = 0; i < n; i++) {
-		/* The write position never passes the read position. */
-		if (!stale(queue, &queue->heap.items[i])) {
-			heap_push(&queue->heap, queue->heap.items[i]);
-		}
-	}
+	BT_REQUIRE(ix != BT_NO_SLOT && queue->slots[ix].where == BT_WAIT_IN_FLIGHT);
+	leave(queue, ix);
+	queue->slots[ix].where = BT_WAIT_BINDING;
+	queue->counts.binding++;
 }
 
-/* Keeps stale entries fewer than the live ones, so that memory is bounded and the work is paid for by
- * removals. */
-static void sweep(struct bt_queue *queue, enum bt_wait where)
+/* What happened while the pod was in flight. Source: determineSchedulingHintForInFlightPod, v1.36.3. */
+static enum strategy weigh_log(struct bt_queue *queue, const struct bt_slot *slot)
 {
-	size_t n = queue->heap.n;
+	enum strategy best = SKIP;
 
-	if (where != BT_WAIT_ACTIVE) {
-		if (queue->aside[where].n > 2 * queue->counts[where] + STALE_MIN) {
-			sweep_line(queue, &queue->aside[where]);
+	if (slot->where != BT_WAIT_IN_FLIGHT || slot->missed || !(slot->rejectors | slot->pending)) {
+		return AFTER_BACKOFF;
+	}
+	for (uint64_t i = slot->log_begin - queue->log_begin; i < queue->log_n && best != IMMEDIATELY; i++) {
+		const struct bt_logged *logged = &queue->log[i];
+
+		if (logged->only == BT_QUEUE_EMPTY || logged->only == slot->pod_ix) {
+			enum strategy strategy = weigh(queue, slot, &logged->event);
+
+			best = strategy > best ? strategy : best;
 		}
-		return;
+		if (best == AFTER_BACKOFF && !slot->pending) {
+			break;
+		}
 	}
-	for (int i = 0; i < LINE_N; i++) {
-		n += queue->lines[i].n - queue->lines[i].head;
+	return best;
+}
+
+enum bt_wait bt_queue_refuse(
+	struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors, uint32_t pending, int64_t now_ns)
+{
+	uint32_t ix = find(queue, pod_ix);
+
+	BT_REQUIRE(ix != BT_NO_SLOT && (queue->slots[ix].where == BT_WAIT_IN_FLIGHT ||
+					       queue->slots[ix].where == BT_WAIT_BINDING));
+	struct bt_slot *slot = &queue->slots[ix];
+	slot->rejectors = rejectors;
+	slot->pending = pending;
+	if (rejectors | pending) {
+		slot->unschedulable_n++;
+		slot->error_n = 0;
+	} else {
+		slot->error_n++;
 	}
-	if (n <= 2 * queue->counts[where] + STALE_MIN) {
-		return;
-	}
-	for (int i = 0; i < LINE_N; i++) {
-		sweep_line(queue, &queue->lines[i]);
-	}
-	sweep_heap(queue);
+	slot->timestamp_ns = now_ns;
+	slot->expiry_ns = bt_backoff_expiry(queue, slot);
+	slot->flushed = false;
+
+	enum strategy strategy = weigh_log(queue, slot);
+	leave(queue, ix);
+	return requeue(queue, ix, strategy, now_ns);
+}
+
+void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors)
+{
+	uint32_t ix = find(queue, pod_ix);
+
+	BT_REQUIRE(ix != BT_NO_SLOT);
+	queue->counts.parked_n++;
+	bt_active_park(&queue->active, queue->slots[ix].line, rejectors);
 }
 
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
 {
-	if (pod_ix >= queue->pod_cap || queue->where[pod_ix].arrival == 0) {
+	uint32_t ix = find(queue, pod_ix);
+
+	if (ix == BT_NO_SLOT) {
 		return BT_NOT_FOUND;
 	}
-	enum bt_wait where = queue->where[pod_ix].where;
-	queue->where[pod_ix].arrival = 0;
-	queue->counts[where]--;
-	sweep(queue, where);
+	leave(queue, ix);
+	queue->slot_ixs[pod_ix] = 0;
+	queue->slots[ix].next = queue->free_slot;
+	queue->free_slot = ix;
 	return BT_OK;
 }
 
-void bt_queue_move_all(struct bt_queue *queue)
+/* A pod that waits for an event has changed. Source: PriorityQueue.Update, v1.36.3. */
+static enum bt_wait update_held(
+	struct bt_queue *queue, uint32_t ix, const struct bt_event *events, uint32_t n, int64_t now_ns)
 {
-	struct line *from = &queue->aside[BT_WAIT_UNSCHEDULABLE];
+	enum bt_wait where = queue->slots[ix].where;
 
-	for (size_t i = 0; i < from->n; i++) {
-		if (!stale(queue, &from->items[i])) {
-			enter(queue, from->items[i], BT_WAIT_ACTIVE);
+	for (uint32_t i = 0; i < n && (where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED); i++) {
+		enum strategy strategy = weigh(queue, &queue->slots[ix], &events[i]);
+
+		leave(queue, ix);
+		where = requeue(queue, ix, strategy, now_ns);
+	}
+	return where;
+}
+
+enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
+	const struct bt_event *events, uint32_t n, int64_t now_ns)
+{
+	uint32_t ix = find(queue, pod_ix), line = bt_active_line(&queue->active, kind);
+
+	if (ix == BT_NO_SLOT) {
+		return bt_queue_add(queue, pod_ix, kind, now_ns);
+	}
+	struct bt_slot *slot = &queue->slots[ix];
+	enum bt_wait where = slot->where;
+	if (where == BT_WAIT_IN_FLIGHT) {
+		for (uint32_t i = 0; i < n; i++) {
+			bt_in_flight_log(queue, &events[i], BT_QUEUE_EMPTY);
 		}
 	}
-	from->n = 0;
-	queue->counts[BT_WAIT_UNSCHEDULABLE] = 0;
+	if (where == BT_WAIT_IN_FLIGHT || where == BT_WAIT_BINDING) {
+		slot->line = line;
+		return where;
+	}
+	if (slot->line != line) {
+		leave(queue, ix);
+		slot->line = line;
+		enter(queue, ix, where);
+	}
+	return update_held(queue, ix, events, n, now_ns);
+}
+
+/* ---- events ---- */
+
+/* Does a gated pod's plugin care for the event? */
+static bool gate_cares(const struct bt_queue *queue, const struct bt_slot *slot, const struct bt_event *event)
+{
+	const struct bt_queue_hooks *hooks = &queue->options.hooks;
+
+	if (slot->gate == BT_QUEUE_NO_GATE) {
+		return true;
+	}
+	return event->resource != BT_EVENT_WILDCARD && hooks->interested &&
+	       hooks->interested(hooks->context, slot->pod_ix, event) >> slot->gate & 1;
+}
+
+static void note(struct bt_queue *queue, size_t *n, uint32_t slot)
+{
+	queue->scratch = bt_mem_grow(queue->scratch, *n, &queue->scratch_cap, sizeof(*queue->scratch));
+	queue->scratch[(*n)++] = slot;
+}
+
+static void move_slot(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
+{
+	leave(queue, ix);
+	queue->counts.moved_n++;
+	requeue(queue, ix, strategy, now_ns);
+}
+
+/* Weighs the event for one slot and moves it if the event may help. */
+static void move_one(struct bt_queue *queue, uint32_t ix, const struct bt_event *event, int64_t now_ns)
+{
+	const struct bt_slot *slot = &queue->slots[ix];
+	enum strategy strategy = gate_cares(queue, slot, event) ? weigh(queue, slot, event) : SKIP;
+
+	if (strategy != SKIP) {
+		move_slot(queue, ix, strategy, now_ns);
+	}
+}
+
+/* Weighs the event for a group, own excepted, and moves all of it if the event may help. */
+static void move_group(
+	struct bt_queue *queue, uint32_t group, const struct bt_event *event, uint32_t own, int64_t now_ns)
+{
+	uint32_t ix = queue->groups[group].first;
+	size_t n = 0;
+
+	for (; ix != BT_NO_SLOT; ix = queue->slots[ix].next) {
+		if (ix != own) {
+			note(queue, &n, ix);
+			break;
+		}
+	}
+	if (n == 0 || !gate_cares(queue, &queue->slots[ix], event)) {
+		return;
+	}
+	enum strategy strategy = weigh(queue, &queue->slots[ix], event);
+	if (strategy == SKIP) {
+		return;
+	}
+	while ((ix = queue->slots[ix].next) != BT_NO_SLOT) {
+		if (ix != own) {
+			note(queue, &n, ix);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		move_slot(queue, queue->scratch[i], strategy, now_ns);
+	}
+}
+
+/* Lets parked kinds come forward that the event may help. */
+static void unpark(struct bt_queue *queue, const struct bt_event *event)
+{
+	const struct bt_queue_hooks *hooks = &queue->options.hooks;
+
+	for (size_t i = queue->active.parked_n; i-- > 0;) {
+		uint32_t line = queue->active.parked[i], ix = bt_active_some(&queue->active, line);
+
+		if (ix == BT_QUEUE_EMPTY || !hooks->hint ||
+			hooks->hint(hooks->context, queue->slots[ix].pod_ix, event,
+				queue->active.lines[line].parked_for)) {
+			bt_active_unpark(&queue->active, line);
+		}
+	}
+}
+
+/* Did any of these plugins refuse a pod that waits? */
+static bool concerns(const struct bt_queue *queue, uint32_t plugins)
+{
+	for (uint32_t rest = plugins; rest; rest &= rest - 1) {
+		if (queue->plugin_groups[__builtin_ctz(rest)]) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t max_priority,
+	uint32_t own_ix, int64_t now_ns)
+{
+	const struct bt_queue_hooks *hooks = &queue->options.hooks;
+	uint32_t plugins = hooks->matters ? hooks->matters(hooks->context, event) : UINT32_MAX;
+	uint32_t own = own_ix == BT_QUEUE_EMPTY ? BT_NO_SLOT : find(queue, own_ix);
+	size_t group_n = queue->group_n;
+
+	if (plugins == 0) {
+		return;
+	}
+	if (own != BT_NO_SLOT && queue->slots[own].group != BT_NO_GROUP &&
+		queue->active.lines[queue->slots[own].line].kind.priority <= max_priority) {
+		move_one(queue, own, event, now_ns);
+	}
+	for (size_t i = 0; concerns(queue, plugins) && i < group_n; i++) {
+		const struct bt_held_group *group = &queue->groups[i];
+
+		if (group->n && queue->active.lines[group->line].kind.priority <= max_priority) {
+			move_group(queue, (uint32_t)i, event, own, now_ns);
+		}
+	}
+	unpark(queue, event);
+	bt_in_flight_log(queue, event, BT_QUEUE_EMPTY);
+}
+
+void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
+{
+	uint32_t ix = find(queue, pod_ix);
+
+	(void)now_ns;
+	if (ix == BT_NO_SLOT) {
+		return;
+	}
+	enum bt_wait where = queue->slots[ix].where;
+	if (where == BT_WAIT_IN_FLIGHT) {
+		const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
+
+		bt_in_flight_log(queue, &event, pod_ix);
+	} else if (where == BT_WAIT_BACKOFF || where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED) {
+		leave(queue, ix);
+		to_active(queue, ix, where == BT_WAIT_BACKOFF && queue->options.pop_from_backoff);
+	}
+}
+
+/* ---- time ---- */
+
+static void flush_heap(struct bt_queue *queue, struct bt_backoff *heap, int64_t now_ns)
+{
+	while (heap->n && !bt_backoff_lasts(queue, &queue->slots[heap->slots[0]], now_ns)) {
+		uint32_t ix = heap->slots[0];
+
+		leave(queue, ix);
+		to_active(queue, ix, queue->options.pop_from_backoff);
+	}
+}
+
+void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns)
+{
+	flush_heap(queue, &queue->backoff, now_ns);
+	flush_heap(queue, &queue->error_backoff, now_ns);
+}
+
+void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
+{
+	bool any = false;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < queue->slot_n; i++) {
+		const struct bt_slot *slot = &queue->slots[i];
+
+		if (slot->group == BT_NO_GROUP ||
+			now_ns - slot->timestamp_ns <= queue->options.max_unschedulable_ns) {
+			continue;
+		}
+		/* A gated pod is let back by its plugin only, but is an event for those in flight. */
+		any = true;
+		if (slot->where == BT_WAIT_UNSCHEDULABLE) {
+			note(queue, &n, i);
+		}
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t ix = queue->scratch[i];
+
+		queue->slots[ix].flushed = true;
+		queue->counts.flushed_n++;
+		leave(queue, ix);
+		requeue(queue, ix, AFTER_BACKOFF, now_ns);
+	}
+	if (any) {
+		const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
+
+		bt_in_flight_log(queue, &event, BT_QUEUE_EMPTY);
+	}
+}
+
+static int64_t first_expiry(const struct bt_queue *queue, const struct bt_backoff *heap)
+{
+	return heap->n ? queue->slots[heap->slots[0]].expiry_ns : INT64_MAX;
+}
+
+int64_t bt_queue_next_expiry(const struct bt_queue *queue)
+{
+	int64_t refused = first_expiry(queue, &queue->backoff),
+		failed = first_expiry(queue, &queue->error_backoff);
+
+	return refused < failed ? refused : failed;
+}
+
+bool bt_queue_keeps_events(const struct bt_queue *queue)
+{
+	return queue->log_n != 0;
+}
+
+/* ---- looking ---- */
+
+struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix)
+{
+	uint32_t ix = find(queue, pod_ix);
+
+	if (ix == BT_NO_SLOT) {
+		return (struct bt_queue_info){.gate = BT_QUEUE_NO_GATE};
+	}
+	const struct bt_slot *slot = &queue->slots[ix];
+	return (struct bt_queue_info){
+		.where = slot->where,
+		.gate = slot->gate,
+		.rejectors = slot->rejectors,
+		.pending = slot->pending,
+		.attempts = slot->attempts,
+		.entered_ns = slot->entered_ns,
+		.timestamp_ns = slot->timestamp_ns,
+		.expiry_ns = slot->expiry_ns,
+		.flushed = slot->flushed,
+	};
+}
+
+static int compare(const void *a, const void *b, void *context)
+{
+	const struct bt_queue *queue = context;
+	const struct bt_slot *x = &queue->slots[*(const uint32_t *)a],
+			     *y = &queue->slots[*(const uint32_t *)b];
+
+	if (x->where == BT_WAIT_BACKOFF) {
+		bool failed = !(x->rejectors | x->pending), other = !(y->rejectors | y->pending);
+
+		if (failed != other) {
+			return failed ? 1 : -1;
+		}
+		return bt_backoff_before(queue, x, y, failed) ? -1 : 1;
+	}
+	int32_t first = queue->active.lines[x->line].kind.priority,
+		second = queue->active.lines[y->line].kind.priority;
+	if (first != second) {
+		return first > second ? -1 : 1;
+	}
+	if (x->timestamp_ns != y->timestamp_ns) {
+		return x->timestamp_ns < y->timestamp_ns ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : 1;
+}
+
+uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pods, uint32_t cap)
+{
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < queue->slot_n; i++) {
+		if (queue->slots[i].where == where) {
+			note(queue, &n, i);
+		}
+	}
+	if (where == BT_WAIT_ACTIVE || where == BT_WAIT_BACKOFF) {
+		qsort_r(queue->scratch, n, sizeof(*queue->scratch), compare, queue);
+	}
+	for (size_t i = 0; i < n && i < cap; i++) {
+		pods[i] = queue->slots[queue->scratch[i]].pod_ix;
+	}
+	return (uint32_t)n;
 }
 
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue)
 {
-	return (struct bt_queue_counts){
-		.active = queue->counts[BT_WAIT_ACTIVE],
-		.unschedulable = queue->counts[BT_WAIT_UNSCHEDULABLE],
-		.gated = queue->counts[BT_WAIT_GATED],
-	};
+	struct bt_queue_counts counts = queue->counts;
+
+	counts.parked = queue->active.parked_n;
+	return counts;
 }

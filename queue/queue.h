@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 4: the pods that wait, in the order of PrioritySort: higher priority first, then who has waited
- * longer, then who came first. Gated pods and pods that fitted nowhere are set aside until an event lets them
- * back.
+ * Stage 4: the scheduling queue. Pods wait in one of four places: active (to be decided, in the order of
+ * PrioritySort), backoff (refused a moment ago), unschedulable (until an event may help) and gated (kept out
+ * by a PreEnqueue plugin). A pod that was popped is in flight until its cycle is over; events that happen
+ * meanwhile are kept for it. Source: scheduler backend/queue, v1.36.3.
+ *
+ *  --bt_queue_add--> active --bt_queue_pop--> in flight --bt_queue_done--> binding --bt_queue_remove-->
+ * (gone) ^  ^                      |                            | |  |                      +------
+ * bt_queue_refuse -----+ |  |                      v |  +--time, or pop-- backoff <--event, hint--+
+ *                      +-------------- event, hint ----------- unschedulable, gated
+ *
+ * The queue knows indices, kinds, priorities and times, and nothing else of pods: who keeps a pod out, and
+ * whether an event may help it, it asks through hooks. Plugins are numbers below 32 of the pod's profile.
  * Context: the scheduling thread.
  */
 #pragma once
@@ -10,36 +19,153 @@
 #include <stdint.h>
 
 #include "engine/base/status.h"
+#include "engine/model/event.h"
 
-#define BT_QUEUE_EMPTY UINT32_MAX
+#define BT_QUEUE_EMPTY	 UINT32_MAX
+#define BT_QUEUE_NO_GATE (-1)
+#define BT_QUEUE_SECOND	 1000000000ll
 
-/* Where a pod waits. */
+/* Where a pod is. */
 enum bt_wait {
-	BT_WAIT_ACTIVE = 0,    /* to be decided */
-	BT_WAIT_UNSCHEDULABLE, /* fitted nowhere */
-	BT_WAIT_GATED	       /* has scheduling gates */
+	BT_WAIT_NOWHERE = 0,
+	BT_WAIT_ACTIVE,
+	BT_WAIT_BACKOFF,
+	BT_WAIT_UNSCHEDULABLE,
+	BT_WAIT_GATED,
+	BT_WAIT_IN_FLIGHT,
+	BT_WAIT_BINDING,
+	BT_WAIT_N
+};
+
+/* What the queue asks of its owner. Hooks change nothing that the queue keeps. */
+struct bt_queue_hooks {
+	/* PreEnqueue: the number of the plugin that keeps the pod out, or BT_QUEUE_NO_GATE. first: the plugin
+	 * that keeps it out now, which is asked before the others. */
+	int (*gate)(void *context, uint32_t pod_ix, int first);
+	/* The plugins of the pod's profile that registered for the event. */
+	uint32_t (*interested)(void *context, uint32_t pod_ix, const struct bt_event *event);
+	/* The same, joined over all profiles; 0: the event is nobody's business. */
+	uint32_t (*matters)(void *context, const struct bt_event *event);
+	/* Does the hint of any of these plugins say Queue? */
+	bool (*hint)(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins);
+	void *context;
+};
+
+struct bt_queue_options {
+	int64_t initial_backoff_ns, max_backoff_ns; /* max 0: there is no backoff */
+	int64_t max_unschedulable_ns; /* a pod that has waited longer for an event is let back */
+	/* Backoff ends at whole seconds, and a pod is taken out of it when none is active. Gate
+	 * SchedulerPopFromBackoffQ. */
+	bool pop_from_backoff;
+	uint32_t log_limit;	     /* events that are kept for pods in flight; 0: BT_QUEUE_LOG_LIMIT */
+	struct bt_queue_hooks hooks; /* all zeroes: nothing is gated, and every event lets every pod back */
+};
+
+#define BT_QUEUE_LOG_LIMIT	   100000u
+#define BT_QUEUE_INITIAL_BACKOFF   BT_QUEUE_SECOND
+#define BT_QUEUE_MAX_BACKOFF	   (10 * BT_QUEUE_SECOND)
+#define BT_QUEUE_MAX_UNSCHEDULABLE (300 * BT_QUEUE_SECOND)
+#define BT_QUEUE_FLUSH_SECONDS	   30 /* unschedulable pods are looked through this often */
+
+/* Pods of one kind get the same hints and, as long as the cluster stays, the same verdict. */
+struct bt_queue_kind {
+	uint32_t signature_ix;
+	int32_t priority;
+};
+
+/* What the queue knows of a pod; reading only. */
+struct bt_queue_info {
+	enum bt_wait where;
+	int gate;			  /* of a gated pod: the plugin */
+	uint32_t rejectors, pending;	  /* plugins that refused it, or let it wait, the last time */
+	uint32_t attempts;		  /* how often it was popped */
+	int64_t entered_ns, timestamp_ns; /* since when it is known; since when it waits this time */
+	int64_t expiry_ns;		  /* of a pod in backoff: when that ends; INT64_MIN: it has ended */
+	bool flushed;			  /* it was let back because it had waited too long */
 };
 
 struct bt_queue_counts {
-	uint64_t active, unschedulable, gated;
+	uint64_t active, backoff, unschedulable, gated, in_flight, binding;
+	uint64_t hint_n;     /* hints asked */
+	uint64_t moved_n;    /* pods let back by events */
+	uint64_t flushed_n;  /* by time alone */
+	uint64_t parked;     /* kinds that are parked */
+	uint64_t parked_n;   /* how often one was */
+	uint64_t overflow_n; /* how often the log of events was full */
 };
 
 struct bt_queue;
 
-struct bt_queue *bt_queue_create(void);
+/* options->…_ns as they come: nothing is defaulted. Owns: bt_queue_destroy. */
+struct bt_queue *bt_queue_create(const struct bt_queue_options *options);
 void bt_queue_destroy(struct bt_queue *queue);
 
-/* Enters a pod that does not wait yet. timestamp_ns: since when it waits, for the order. */
-void bt_queue_push(
-	struct bt_queue *queue, uint32_t pod_ix, int32_t priority, int64_t timestamp_ns, enum bt_wait where);
+/*
+ * Enters a pod that is not here yet. timestamp_ns: since when it waits, for the order.
+ * Returns: BT_WAIT_ACTIVE or BT_WAIT_GATED.
+ */
+enum bt_wait bt_queue_add(
+	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns);
 
-/* Takes the next pod out of the active queue, or BT_QUEUE_EMPTY. */
+/* Takes the next pod, which is in flight then; BT_QUEUE_EMPTY when there is none to take. */
 uint32_t bt_queue_pop(struct bt_queue *queue);
 
-/* Takes a pod out, wherever it waits. Returns BT_NOT_FOUND when it does not wait. */
+/* Takes a pod that is active, in backoff or unschedulable before its turn; it is in flight then.
+ * BT_NOT_FOUND: it is none of these. */
+enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix);
+
+/* The cycle of a pod in flight is over and it is being bound: events are not kept for it any more. */
+void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix);
+
+/*
+ * A pod in flight or binding was not placed: it was refused by these plugins, or failed (none). It waits for
+ * an event, or for its backoff when one has come already.
+ * Returns: where it is now.
+ */
+enum bt_wait bt_queue_refuse(
+	struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors, uint32_t pending, int64_t now_ns);
+
+/*
+ * The pods that are active and of this pod's kind go behind all other pods, because their verdict is known;
+ * until an event lets them come forward that a hint of these plugins likes.
+ */
+void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors);
+
+/* A pod has gone, wherever it is. BT_NOT_FOUND when it is nowhere. */
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix);
 
-/* Lets all unschedulable pods back into the active queue, with their old places in the order. */
-void bt_queue_move_all(struct bt_queue *queue);
+/*
+ * A waiting pod has changed, and kind is its new one. events: what changed, n of them.
+ * Returns: where it is now; a pod that was nowhere is entered.
+ */
+enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
+	const struct bt_event *events, uint32_t n, int64_t now_ns);
+
+/*
+ * Something happened: lets back whom it may help, of pods with a priority of at most max_priority, but not
+ * except (BT_QUEUE_EMPTY: nobody). own_ix: the pod that the event is about, if it waits here.
+ */
+void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t max_priority,
+	uint32_t own_ix, int64_t now_ns);
+
+/* Lets a pod into active whatever it waits for, PreEnqueue excepted; in flight, after its cycle. */
+void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns);
+
+/* What time does: the end of backoffs, and of waits that lasted too long. */
+void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns);
+void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns);
+
+/* When the first backoff ends, or INT64_MAX. */
+int64_t bt_queue_next_expiry(const struct bt_queue *queue);
+
+/* Are events being kept? While not, nothing that earlier events point to is needed. */
+bool bt_queue_keeps_events(const struct bt_queue *queue);
+
+/* What is known of a pod; all zeroes when it is nowhere. */
+struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix);
+
+/* The pods in a place: active and backoff in the order in which they will be popped (in backoff those that
+ * failed with an error last), others in no order. Writes at most cap of them; returns how many there are. */
+uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pods, uint32_t cap);
 
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue);

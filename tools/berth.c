@@ -89,6 +89,7 @@ static const struct {
 #endif
 #if BT_HAS_VERDICT
 	{"verdict", bt_cmd_verdict},
+	{"history", bt_cmd_history},
 #endif
 	{"generate", bt_cmd_generate},
 	{"help", run_help},

@@ -77,6 +77,34 @@ const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32
 	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->promises : NULL;
 }
 
+/* Gives plugins the numbers by which the queue knows them. */
+static void number_plugins(struct bt_lane *lane)
+{
+	const struct bt_profile *plugins = &lane->profile.plugins;
+
+	bt_hints_of(&lane->hints, &lane->profile);
+	for (uint32_t u = 0; u < plugins->use_n; u++) {
+		lane->number_of_use[u] = bt_hints_find(&lane->hints, plugins->uses[u].plugin->name);
+	}
+	lane->gates_number = bt_hints_find(&lane->hints, "SchedulingGates");
+	lane->claims_number = bt_hints_find(&lane->hints, "DynamicResources");
+	lane->preemption_number = bt_hints_find(&lane->hints, "DefaultPreemption");
+}
+
+static struct bt_queue *make_queue(struct bt_engine *engine, const struct bt_config *config)
+{
+	const struct bt_queue_options options = {
+		.initial_backoff_ns = config->pod_initial_backoff_s.value * BT_QUEUE_SECOND,
+		.max_backoff_ns =
+			engine->options.no_backoff ? 0 : config->pod_max_backoff_s.value * BT_QUEUE_SECOND,
+		.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
+		.pop_from_backoff = config->gates.on[BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q],
+		.hooks = bt_engine_hooks(engine),
+	};
+
+	return bt_queue_create(&options);
+}
+
 static enum bt_status make_lanes(
 	struct bt_engine *engine, const struct bt_config *config, struct bt_config_errors *errors)
 {
@@ -102,6 +130,7 @@ static enum bt_status make_lanes(
 			bt_flow_profile_init(&lane->profile, resolved, &config->gates,
 				engine->cache->dictionary, &engine->arena);
 			lane->planner = bt_planner_create(&lane->profile.plugins, &env);
+			number_plugins(lane);
 			engine->lane_n++;
 		}
 	}
@@ -135,7 +164,9 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 
 	engine->options = *options;
 	engine->cache = bt_cache_create();
-	engine->queue = bt_queue_create();
+	engine->queue = make_queue(engine, config);
+	engine->async_preemption = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
+	engine->start_ns = engine->ticked_ns = options->clock.now_ns ? bt_clock_now_ns(&options->clock) : 0;
 	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
 	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
 	configure_devices(engine, &config->gates);
@@ -168,6 +199,8 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_cache_destroy(engine->cache);
 	bt_mem_free(engine->lanes);
 	bt_mem_free(engine->live);
+	bt_mem_free(engine->leaving);
+	bt_arena_fini(&engine->events);
 	bt_arena_fini(&engine->arena);
 	bt_mem_free(engine);
 }
@@ -175,6 +208,16 @@ void bt_engine_destroy(struct bt_engine *engine)
 struct bt_cache *bt_engine_cache(struct bt_engine *engine)
 {
 	return engine->cache;
+}
+
+struct bt_queue *bt_engine_queue(struct bt_engine *engine)
+{
+	return engine->queue;
+}
+
+const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t pod_ix, uint32_t number)
+{
+	return bt_hints_name(&bt_engine_lane_of_pod(engine, pod_ix)->hints, number);
 }
 
 struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name)
@@ -310,7 +353,6 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 	const struct bt_promises *promises = bt_engine_promises_of(engine, pod_ix);
 
 	*out_outcome = BT_REFUSED;
-	engine->evaluated = false;
 	engine->evaluation.promises = promises;
 	engine->evaluation.hooks = bt_extend_begin(engine->extend, pod_ix);
 	bool idle = bt_prepare(plan, &engine->cache->view);
@@ -343,12 +385,20 @@ uint32_t bt_engine_pop(struct bt_engine *engine)
 
 enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
 {
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	return bt_queue_take(engine->queue, pod_ix);
+}
 
-	if (pod->gates && bt_engine_lane_of_pod(engine, pod_ix)->profile.gates_checked) {
-		return BT_NOT_FOUND;
+void bt_engine_tick(struct bt_engine *engine)
+{
+	int64_t now = bt_engine_now(engine), every = BT_QUEUE_FLUSH_SECONDS * BT_QUEUE_SECOND;
+	int64_t due = engine->ticked_ns - engine->start_ns;
+
+	BT_REQUIRE(engine->options.clock.now_ns);
+	bt_queue_flush_backoff(engine->queue, now);
+	if ((now - engine->start_ns) / every > due / every) {
+		bt_queue_flush_unschedulable(engine->queue, now);
 	}
-	return bt_queue_remove(engine->queue, pod_ix);
+	engine->ticked_ns = now;
 }
 
 const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_ix)
@@ -359,15 +409,6 @@ const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_i
 		return NULL;
 	}
 	return bt_dynamic_resources_gate(&engine->cache->view, pod->signature, pod->name, pod->uid);
-}
-
-static void set_aside(struct bt_engine *engine, uint32_t pod_ix, enum bt_outcome outcome)
-{
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-
-	bt_queue_push(engine->queue, pod_ix, pod->priority, pod->creation_ns, BT_WAIT_UNSCHEDULABLE);
-	engine->counts.refused_n += outcome == BT_REFUSED;
-	engine->counts.failed_n += outcome == BT_FAILED;
 }
 
 /* Reserve: the claims of the pod get what was found for them on its node. */
@@ -408,73 +449,197 @@ static void assume_devices(
 	}
 }
 
-void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
+/* Chooses a node, or says why there is none. */
+static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_decision *decision)
 {
-	struct bt_ledger *ledger = engine->cache->ledger;
-	const struct bt_signature *signature = bt_ledger_pod(ledger, pod_ix)->signature;
+	const struct bt_signature *signature =
+		bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->signature;
+
+	bt_engine_list_live(engine);
+	engine->evaluated = false;
+	decision->outcome = BT_REFUSED;
+	if (engine->live_n == 0) {
+		decision->preempt = BT_PREEMPT_NOWHERE;
+		return;
+	}
+	decision->plan = bt_planner_plan(lane->planner, signature);
+	decision->node_ix = choose(engine, lane, decision->plan, decision->pod_ix, &decision->outcome);
+	if (decision->node_ix != BT_NO_NODE) {
+		decision->outcome = BT_PLACED;
+	} else if (decision->outcome == BT_REFUSED) {
+		bt_engine_refuse(engine, lane, decision->plan, decision);
+	}
+}
+
+/* What had a pod in hand lets go of it. */
+static void let_go(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_queue_remove(engine->queue, pod_ix);
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->detached) {
+		bt_ledger_remove(engine->cache->ledger, pod_ix);
+	}
+}
+
+/* Is the pod still one that waits for a node? If not, it is let go. */
+static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (!pod->detached && pod->state == BT_POD_QUEUED) {
+		return true;
+	}
+	let_go(engine, pod_ix);
+	return false;
+}
+
+void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
 
 	BT_REQUIRE(lane);
-	engine->cycle_n++;
-	bt_engine_list_live(engine);
 	*out_decision = (struct bt_decision){
-		.pod_ix = pod_ix, .outcome = BT_REFUSED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
-	if (bt_engine_claims_gate(engine, pod_ix)) {
-		out_decision->outcome = BT_GATED;
-		set_aside(engine, pod_ix, BT_GATED);
+		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
+	if (pod->terminating) {
+		let_go(engine, pod_ix);
 		return;
 	}
-	struct bt_plan *plan = NULL;
-	if (engine->live_n) {
-		plan = bt_planner_plan(lane->planner, signature);
-		out_decision->node_ix = choose(engine, lane, plan, pod_ix, &out_decision->outcome);
-		if (out_decision->node_ix != BT_NO_NODE) {
-			assume_volumes(engine, plan, pod_ix, out_decision->node_ix);
-			assume_devices(engine, plan, pod_ix, out_decision->node_ix);
-		}
-	}
-	if (out_decision->node_ix == BT_NO_NODE) {
-		bool released = plan && out_decision->outcome == BT_REFUSED &&
-				bt_engine_release_claims(engine, lane, plan);
+	engine->cycle_n++;
+	decide(engine, lane, out_decision);
+}
 
-		bt_engine_preempt(engine, lane, plan, out_decision);
-		set_aside(engine, pod_ix, out_decision->outcome);
-		if (released) {
-			bt_queue_move_all(engine->queue);
-		}
+/* The pod waits again, or is gone. */
+static void set_aside(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	uint32_t pod_ix = decision->pod_ix;
+
+	engine->counts.refused_n += decision->outcome == BT_REFUSED;
+	engine->counts.failed_n += decision->outcome == BT_FAILED;
+	if (!still_waits(engine, pod_ix)) {
 		return;
 	}
-	out_decision->outcome = BT_PLACED;
+	enum bt_wait where =
+		bt_queue_refuse(engine->queue, pod_ix, decision->rejectors, 0, bt_engine_now(engine));
+	bt_engine_settle_promise(engine, decision);
+	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
+		!engine->options.strict_order) {
+		bt_queue_park(engine->queue, pod_ix, decision->rejectors);
+	}
+}
+
+static void refuse(struct bt_engine *engine, struct bt_decision *decision)
+{
+	/* Nobody has to go for a pod that has gone. */
+	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND &&
+		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
+		     bt_engine_preempting_begin(engine, decision);
+
+	if (decision->outcome == BT_REFUSED && decision->plan) {
+		bt_engine_release_claims(
+			engine, bt_engine_lane_of_pod(engine, decision->pod_ix), decision->plan);
+	}
+	if (found && !engine->async_preemption) {
+		bt_engine_carry_out(engine, decision);
+	}
+	set_aside(engine, decision);
+	if (found && engine->async_preemption) {
+		bt_engine_carry_out(engine, decision);
+	}
+}
+
+/* A binding that did not come about: what was assumed is free again, and the pod is tried again later. */
+static void unassume(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
+	const struct bt_decision failed = {
+		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE};
+
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	bt_devices_revert(engine->cache->devices, pod_ix);
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED) {
+		bt_ledger_forget(engine->cache->ledger, pod_ix);
+	}
+	bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+	set_aside(engine, &failed);
+}
+
+static void place(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t pod_ix = decision->pod_ix;
+
+	if (bt_ledger_pod(ledger, pod_ix)->state != BT_POD_QUEUED) {
+		/* Somebody else has bound it. */
+		bt_queue_remove(engine->queue, pod_ix);
+		return;
+	}
+	assume_volumes(engine, decision->plan, pod_ix, decision->node_ix);
+	assume_devices(engine, decision->plan, pod_ix, decision->node_ix);
 	engine->counts.placed_n++;
-	bt_ledger_assume(ledger, pod_ix, out_decision->node_ix);
+	bt_ledger_assume(ledger, pod_ix, decision->node_ix);
+	bt_queue_done(engine->queue, pod_ix);
 	if (engine->options.binder.bind) {
 		engine->options.binder.bind(
-			engine->options.binder.context, engine, pod_ix, out_decision->node_ix);
+			engine->options.binder.context, engine, pod_ix, decision->node_ix);
 	} else {
 		bt_engine_bound(engine, pod_ix);
 	}
 }
 
+void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision)
+{
+	switch (decision->outcome) {
+	case BT_PLACED:
+		place(engine, decision);
+		break;
+	case BT_REFUSED:
+	case BT_FAILED:
+		refuse(engine, decision);
+		break;
+	default:
+		break;
+	}
+}
+
+void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
+{
+	bt_engine_begin(engine, pod_ix, out_decision);
+	bt_engine_end(engine, out_decision);
+}
+
 void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 {
-	bt_ledger_confirm(engine->cache->ledger, pod_ix);
-	bt_volumes_keep(engine->cache->volumes, pod_ix);
-
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	bt_queue_remove(engine->queue, pod_ix);
+	if (pod->detached) {
+		bt_volumes_revert(engine->cache->volumes, pod_ix);
+		bt_devices_revert(engine->cache->devices, pod_ix);
+		bt_ledger_remove(engine->cache->ledger, pod_ix);
+		return;
+	}
+	bt_volumes_keep(engine->cache->volumes, pod_ix);
 	if (pod->signature->claim_n || pod->signature->extended_n) {
 		bt_devices_keep(engine->cache->devices, pod_ix, pod->signature, pod->name, pod->uid);
+	}
+	if (pod->state == BT_POD_ASSUMED) {
+		bt_ledger_confirm(engine->cache->ledger, pod_ix);
+		if (bt_engine_listens(engine)) {
+			const struct bt_event_pod shown = bt_engine_event_pod(engine, pod_ix);
+
+			bt_engine_wake_for_pod(engine, BT_ADD, &shown);
+		}
 	}
 }
 
 void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix)
 {
-	bt_ledger_forget(engine->cache->ledger, pod_ix);
-	bt_volumes_revert(engine->cache->volumes, pod_ix);
-	bt_devices_revert(engine->cache->devices, pod_ix);
-	bt_queue_move_all(engine->queue);
-
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	bt_queue_push(engine->queue, pod_ix, pod->priority, pod->creation_ns, BT_WAIT_ACTIVE);
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_SCHEDULED) {
+		/* It had come about after all. */
+		bt_engine_bound(engine, pod_ix);
+		return;
+	}
+	unassume(engine, pod_ix);
 }
 
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)

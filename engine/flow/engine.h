@@ -28,12 +28,27 @@ struct bt_binder {
 	void *context;
 };
 
+/* Takes preemption's victims away. */
+struct bt_evictor {
+	/*
+	 * Has a pod deleted. What the source shows of that, the engine is told by bt_engine_evict,
+	 * bt_engine_update_pod or bt_engine_remove_pod, now or later. Context: the scheduling thread.
+	 */
+	void (*evict)(void *context, struct bt_engine *engine, uint32_t pod_ix);
+	void *context;
+};
+
 struct bt_engine_options {
 	uint64_t seed;
-	struct bt_clock clock;	 /* tells when pods enter the queue */
-	struct bt_binder binder; /* bind == NULL: every binding succeeds at once */
-	struct bt_extending
-		extending;	  /* speaks to the configuration's extenders; all NULL: they are not asked */
+	struct bt_clock clock;	   /* tells when pods enter the queue; none: time stands still */
+	struct bt_binder binder;   /* bind == NULL: every binding succeeds at once */
+	struct bt_evictor evictor; /* evict == NULL: the caller of bt_engine_decide evicts */
+	/* Speaks to the configuration's extenders; all NULL: they are not asked. */
+	struct bt_extending extending;
+	/* Pods of a kind that is known to fit nowhere wait for their turn like all others. Else they go
+	 * behind the others, so that nobody has to wait for their refusals. */
+	bool strict_order;
+	bool no_backoff;	  /* a pod that an event may help is active at once */
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
 	bool evaluate_always;	  /* never decide by columns: for comparing the two ways */
 };
@@ -46,15 +61,15 @@ enum bt_entry {
 	BT_ENTERED_GATED,     /* it has scheduling gates */
 	BT_ENTERED_SCHEDULED, /* it is on a node */
 	BT_ENTERED_ENDED,     /* it has succeeded or failed: it counts nowhere */
-	BT_ENTERED_FOREIGN,   /* its schedulerName is no profile's */
-	BT_ENTERED_DELETING   /* it waits for a node but is being deleted: it is not scheduled */
+	BT_ENTERED_FOREIGN    /* its schedulerName is no profile's */
 };
 
 enum bt_outcome {
 	BT_PLACED = 0,
 	BT_REFUSED, /* no node fits */
 	BT_GATED,   /* not allowed to be scheduled yet */
-	BT_FAILED   /* the cycle ended in an error */
+	BT_FAILED,  /* the cycle ended in an error */
+	BT_SKIPPED  /* the pod is being deleted: it is not scheduled any more */
 };
 
 struct bt_decision {
@@ -63,9 +78,8 @@ struct bt_decision {
 	uint32_t node_ix; /* BT_PLACED */
 	/*
 	 * BT_REFUSED, and preemption helps: the node that the pod is promised from now on (else BT_NO_NODE),
-	 * and who has to leave it, the most important first. Whoever carries the decision out deletes those
-	 * that are not terminating yet (bt_engine_evict, bt_engine_remove_pod). Valid until the engine is
-	 * called again.
+	 * and who has to leave it, the most important first; the evictor has those deleted that are not being
+	 * deleted yet, the last one last. Valid until the next cycle.
 	 */
 	uint32_t nominated_ix;
 	const struct bt_victim *victims;
@@ -73,6 +87,11 @@ struct bt_decision {
 	/* Pods of lower priority that were promised that node and are so no longer. Valid as victims. */
 	const uint32_t *unpromised;
 	uint32_t unpromised_n;
+	uint32_t rejectors; /* BT_REFUSED: the plugins that refused some node, as bits (bt_engine_plugin_name)
+			     */
+	/* Private, between bt_engine_begin and bt_engine_end. */
+	enum bt_preempt_outcome preempt;
+	struct bt_plan *plan;
 };
 
 /* What a plugin had against all nodes, or against one. */
@@ -162,26 +181,70 @@ enum bt_status bt_engine_delete_object(
 enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
 	enum bt_entry *out_entry, uint32_t *out_pod_ix);
 
-/* A pod has gone. What it used is free, and pods that fitted nowhere are looked at again. */
+/*
+ * A known pod has changed: what it asks for, its labels, its status; also when it is on a node now, whoever
+ * has bound it. A pod that has ended is removed. Returns: BT_OK; BT_FULL as bt_engine_add_pod, and then
+ * nothing has changed.
+ */
+enum bt_status bt_engine_update_pod(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod_object *object);
+
+/* A pod has gone. What it used is free. Its index is free too, unless the pod is in its cycle or being
+ * bound: then when that has ended. */
 void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix);
+
+/* A node has gone; its pods stay where they are. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str name);
 
 /* A pod is being deleted because it was preempted: it still uses its node until bt_engine_remove_pod. */
 void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix);
 
-/* Takes the next pod out of the queue, or BT_NO_POD when the active queue is empty. */
+/* The pod of a namespace and name, or BT_NO_POD. */
+uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namespace_, struct bt_str name);
+
+/* Takes the next pod out of the queue, or BT_NO_POD when nothing can be decided now. */
 uint32_t bt_engine_pop(struct bt_engine *engine);
 
-/* Takes a pod out of the queue before its turn. BT_NOT_FOUND when it is gated or does not wait. */
+/* Takes a pod out of the queue before its turn. BT_NOT_FOUND when it is not waiting for a cycle. */
 enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix);
 
 /*
- * Runs a popped pod's cycle: decides, assumes it and hands it to the binder; or sets it aside.
+ * Lets time do what is due by now: ends backoffs at whole seconds, and waits of more than five minutes every
+ * 30 s counted from start_ns. Call whenever the clock has moved; a jump does all that it passes.
+ * Requires: the engine has a clock.
  */
+void bt_engine_tick(struct bt_engine *engine);
+
+/* When bt_engine_tick has something to do the next time, or INT64_MAX. */
+int64_t bt_engine_next_tick_ns(const struct bt_engine *engine);
+
+/*
+ * The first half of a popped pod's cycle: decides. Objects may come and go before the second half, another
+ * cycle may not begin.
+ */
+void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
+
+/*
+ * The second half: assumes the pod and hands it to the binder, or sets it aside. decision is
+ * bt_engine_begin's; its node may have been changed to another feasible one.
+ */
+void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision);
+
+/* Both halves. */
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
 
-/* The binder's answers. Requires: the pod is assumed. */
+/*
+ * The binder's answers, each pod's once. A binding that the source has shown already is confirmed, and one of
+ * a pod that has gone meanwhile is over. A pod whose binding failed is tried again after a backoff.
+ */
 void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix);
+
+/* The queue, for looking. */
+struct bt_queue *bt_engine_queue(struct bt_engine *engine);
+
+/* The name of a plugin that the queue knows by a number, in the profile of a pod. */
+const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t pod_ix, uint32_t number);
 
 /* Decides nothing and says everything about a pod as the cluster is now. The pod need not be queued. */
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out_explanation);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/flow/engine.h"
+#include "engine/flow/hints.h"
 #include "engine/flow/profile.h"
 #include "engine/score/counted.h"
 
@@ -13,6 +14,22 @@
 struct bt_lane {
 	struct bt_flow_profile profile;
 	struct bt_planner *planner;
+	struct bt_hints hints;
+	int number_of_use[BT_PROFILE_USES];		    /* hints' numbers */
+	int gates_number, claims_number, preemption_number; /* of SchedulingGates, DynamicResources and
+								DefaultPreemption; -1: not there */
+};
+
+/* The pod whose preemption is being carried out. */
+struct bt_preempting {
+	bool on;
+	uint32_t pod_ix;
+	uint32_t last_ix, last_uid; /* the last victim, once its turn has come; else BT_NO_POD */
+};
+
+/* A victim that has to be deleted. */
+struct bt_leaving {
+	uint32_t pod_ix, uid;
 };
 
 /* What preemption depends on, besides the pod. */
@@ -20,9 +37,11 @@ struct bt_state_of_things {
 	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
 };
 
-/* Preemption helped no pod of that kind in that state. */
+/* What refused pods of a kind in that state, and preemption helped none of them. */
 struct bt_hopeless {
 	struct bt_state_of_things when;
+	uint32_t rejectors;
+	enum bt_preempt_outcome preempt;
 };
 
 struct bt_engine {
@@ -49,6 +68,13 @@ struct bt_engine {
 	uint32_t *unpromised; /* of the last decision */
 	size_t unpromised_cap;
 	struct bt_map hopeless_ixs;
+	struct bt_arena events; /* what events point to, while the queue keeps any */
+	struct bt_preempting preempting;
+	struct bt_leaving *leaving;
+	size_t leaving_n, leaving_cap;
+	int64_t latest_ns; /* the latest time seen, where there is no clock */
+	int64_t ticked_ns, start_ns;
+	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
 };
 
@@ -81,12 +107,62 @@ struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t 
 void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
 	struct bt_preempt_notes *notes, struct bt_preemption *preemption, struct bt_buf *text);
 
-/* PostFilter of DynamicResources takes an allocation back that keeps the pod from being placed, if it may.
- * Returns whether it did. */
-bool bt_engine_release_claims(
+/* PostFilter of DynamicResources takes an allocation back that keeps the pod from being placed, if it may. */
+void bt_engine_release_claims(
 	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan);
 
-/* After a refusal or failure: preempts if that helps, and settles what becomes of the pod's promise. plan is
- * NULL without nodes. */
-void bt_engine_preempt(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
+/* After a refusal: says who refused the pod, whether preemption helps, and by whose going. */
+void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
 	struct bt_decision *decision);
+
+/* Everything that a refusal depends on, besides the pod. */
+struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
+
+/* What becomes of a pod's promise after its cycle. */
+void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision *decision);
+
+/* From now on PreEnqueue keeps the pod out, if there are victims to evict. Returns whether there are. */
+bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision);
+
+/*
+ * Carries out the preemption that was begun: takes back the promises of pods of lower priority, then has the
+ * victims evicted, the last one last. Source: prepareCandidateAsync, v1.36.3.
+ */
+void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
+
+/* ---- wake.c ---- */
+
+/* What the queue asks. */
+struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine);
+
+/* A name; empty for BT_NAME_NONE. */
+struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name);
+
+/* The time as pods see it. */
+int64_t bt_engine_now(const struct bt_engine *engine);
+
+/* Might anybody want to know of events now? */
+bool bt_engine_listens(const struct bt_engine *engine);
+
+/* Where what an event points to is kept. Call before an event is made. */
+struct bt_arena *bt_engine_event_arena(struct bt_engine *engine);
+
+/* A pod as events show it. */
+struct bt_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* Something happened: lets back whom it may help. own_ix: the pod that it happened to, or BT_NO_POD. */
+void bt_engine_wake(
+	struct bt_engine *engine, const struct bt_event *event, int32_t max_priority, uint32_t own_ix);
+
+/* A pod came to a node, or left it (as it was then). */
+void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_event_pod *pod);
+
+/* A waiting pod that was promised a node has lost it: to pods of the same or a lower priority it is as if it
+ * had gone from there. */
+void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old);
+
+/* status.nominatedNodeName of a waiting pod is that now, as the source will show. */
+void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t name);
+
+/* Is a pod's preemption still being carried out? Source: IsPodRunningPreemption, v1.36.3. */
+bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix);

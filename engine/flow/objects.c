@@ -1,15 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The objects that come and go: what becomes of them in the cache, and which waiting pods they wake.
  */
+#include "engine/base/check.h"
 #include "engine/flow/engine_int.h"
+
+/* Tells of a node's change, aspect by aspect. NULL: it was not there, or is not any more. */
+static void wake_for_node(
+	struct bt_engine *engine, const struct bt_node_facts *old, const struct bt_node_facts *new)
+{
+	uint32_t actions[BT_EVENT_ACTIONS] = {!old ? BT_ADD : BT_DELETE};
+	uint32_t n = old && new ? bt_node_facts_changes(old, new, actions) : 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_event event = {
+			.resource = BT_EVENT_NODE, .action = actions[i], .node = {old, new}};
+
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+/* What is known of a live node, or NULL. Kept with events. */
+static const struct bt_node_facts *facts_of(struct bt_engine *engine, uint32_t node_ix)
+{
+	struct bt_node_facts *facts;
+
+	if (node_ix == BT_NO_NODE) {
+		return NULL;
+	}
+	facts = bt_arena_zalloc(&engine->events, sizeof(*facts));
+	bt_node_facts_of(engine->cache->snapshot, node_ix, &engine->events, facts);
+	return facts;
+}
+
+static uint32_t find_node(const struct bt_engine *engine, struct bt_str name)
+{
+	return bt_snapshot_find(
+		engine->cache->snapshot, bt_intern_find(engine->cache->dictionary->intern, name));
+}
 
 enum bt_status bt_engine_apply_node(
 	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix)
 {
-	enum bt_status status = bt_ingest_node(engine->cache, object, out_node_ix);
+	const struct bt_node_facts *old = NULL;
+	bool listens = bt_engine_listens(engine);
 
-	bt_queue_move_all(engine->queue);
+	if (listens) {
+		bt_engine_event_arena(engine);
+		old = facts_of(engine, find_node(engine, object->meta.name));
+	}
+	enum bt_status status = bt_ingest_node(engine->cache, object, out_node_ix);
+	if (listens) {
+		wake_for_node(engine, old, facts_of(engine, *out_node_ix));
+	}
 	return status;
+}
+
+enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str name)
+{
+	uint32_t node_ix = find_node(engine, name);
+
+	if (node_ix == BT_NO_NODE) {
+		return BT_NOT_FOUND;
+	}
+	if (bt_engine_listens(engine)) {
+		bt_engine_event_arena(engine);
+		wake_for_node(engine, facts_of(engine, node_ix), NULL);
+	}
+	return bt_ingest_node_delete(engine->cache, name);
 }
 
 void bt_engine_apply_namespace(struct bt_engine *engine, const struct bt_namespace_object *object)
@@ -33,25 +90,102 @@ void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object
 	bt_ingest_budget(engine->cache, object);
 }
 
+/* The resource of a kind that only events and hints know, or BT_EVENT_WILDCARD. */
+static enum bt_event_resource resource_of(enum bt_kind kind)
+{
+	switch (kind) {
+	case BT_KIND_PERSISTENT_VOLUME:
+		return BT_EVENT_PERSISTENT_VOLUME;
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
+		return BT_EVENT_PERSISTENT_VOLUME_CLAIM;
+	case BT_KIND_STORAGE_CLASS:
+		return BT_EVENT_STORAGE_CLASS;
+	case BT_KIND_CSI_NODE:
+		return BT_EVENT_CSI_NODE;
+	case BT_KIND_CSI_DRIVER:
+		return BT_EVENT_CSI_DRIVER;
+	case BT_KIND_CSI_STORAGE_CAPACITY:
+		return BT_EVENT_CSI_STORAGE_CAPACITY;
+	case BT_KIND_VOLUME_ATTACHMENT:
+		return BT_EVENT_VOLUME_ATTACHMENT;
+	case BT_KIND_RESOURCE_CLAIM:
+		return BT_EVENT_RESOURCE_CLAIM;
+	case BT_KIND_RESOURCE_SLICE:
+		return BT_EVENT_RESOURCE_SLICE;
+	case BT_KIND_DEVICE_CLASS:
+		return BT_EVENT_DEVICE_CLASS;
+	default:
+		return BT_EVENT_WILDCARD;
+	}
+}
+
 enum bt_status bt_engine_delete_object(
 	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
-	return bt_ingest_delete(engine->cache, kind, namespace_, name);
+	const struct bt_intern *intern = engine->cache->dictionary->intern;
+	struct bt_event event = {.resource = resource_of(kind), .action = BT_DELETE};
+	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
+
+	if (listens) {
+		event.object.namespace_ = bt_intern_find(intern, namespace_);
+		event.object.name = bt_intern_find(intern, name);
+		bt_volumes_describe_removal(engine->cache->volumes, kind, event.object.namespace_,
+			event.object.name, &event.object);
+	}
+	enum bt_status status = bt_ingest_delete(engine->cache, kind, namespace_, name);
+	if (listens && status == BT_OK) {
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+	return status;
 }
 
 void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object)
 {
-	if (bt_volumes_has_kind(object->kind)) {
-		bt_ingest_storage(engine->cache, object);
-		bt_queue_move_all(engine->queue);
+	struct bt_event event = {.resource = resource_of(object->kind)};
+	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
+
+	if (!bt_volumes_has_kind(object->kind)) {
+		return;
 	}
+	if (listens) {
+		bool known = bt_volumes_describe(engine->cache->volumes, object, &event.object);
+
+		event.action = known ? BT_UPDATE : BT_ADD;
+	}
+	bt_ingest_storage(engine->cache, object);
+	if (listens) {
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+/* What an event says of a claim, slice or class of devices that is about to be applied. */
+static struct bt_event describe_devices(struct bt_engine *engine, const struct bt_object *object)
+{
+	struct bt_intern *intern = engine->cache->dictionary->intern;
+	struct bt_event event = {.resource = resource_of(object->kind), .action = BT_ADD};
+
+	event.object = (struct bt_event_object){
+		.namespace_ = bt_intern_add(intern, object->meta.namespace_),
+		.name = bt_intern_add(intern, object->meta.name),
+		.uid = bt_intern_add(intern, object->meta.uid),
+		.changes = UINT32_MAX,
+	};
+	if (object->kind == BT_KIND_RESOURCE_CLAIM && bt_device_store_claim(engine->cache->view.devices,
+							      event.object.namespace_, event.object.name)) {
+		event.action = BT_UPDATE;
+	}
+	return event;
 }
 
 void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *object)
 {
-	if (bt_devices_has_kind(object->kind)) {
-		bt_ingest_devices(engine->cache, object);
-		bt_queue_move_all(engine->queue);
+	if (!bt_devices_has_kind(object->kind)) {
+		return;
+	}
+	const struct bt_event event = describe_devices(engine, object);
+	bt_ingest_devices(engine->cache, object);
+	if (bt_engine_listens(engine)) {
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
 
@@ -59,6 +193,42 @@ static bool foreign(const struct bt_engine *engine, const struct bt_pod_object *
 {
 	return !bt_engine_lane_of(
 		engine, bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
+}
+
+/* When a pod begins to wait, for the order. */
+static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
+{
+	if (pod->creation_ns > engine->latest_ns) {
+		engine->latest_ns = pod->creation_ns;
+	}
+	return engine->options.strict_order || !pod->creation_ns ? bt_engine_now(engine) : pod->creation_ns;
+}
+
+static struct bt_queue_kind kind_of(const struct bt_pod *pod)
+{
+	return (struct bt_queue_kind){pod->signature->ix, pod->priority};
+}
+
+/* A pod that waits for a node enters the queue. A promise to one that is kept out does not count. */
+static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix, struct bt_str nominated)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (bt_queue_add(engine->queue, pod_ix, kind_of(pod), arrival_of(engine, pod)) == BT_WAIT_GATED) {
+		return BT_ENTERED_GATED;
+	}
+	bt_ingest_nomination(engine->cache, pod_ix, nominated);
+	return BT_ENTERED_QUEUE;
+}
+
+/* A pod is on a node that was not known to be. */
+static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (bt_engine_listens(engine)) {
+		const struct bt_event_pod shown = bt_engine_event_pod(engine, pod_ix);
+
+		bt_engine_wake_for_pod(engine, BT_ADD, &shown);
+	}
 }
 
 enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
@@ -71,34 +241,104 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 		*out_entry = BT_ENTERED_FOREIGN;
 		return BT_OK;
 	}
-	if (waits && object->meta.deletion_ns) {
-		*out_entry = BT_ENTERED_DELETING;
-		return BT_OK;
-	}
 	enum bt_status status = bt_ingest_pod(engine->cache, object, out_pod_ix);
 	if (status != BT_OK) {
 		return status;
 	}
 	if (*out_pod_ix == BT_NO_POD) {
 		*out_entry = BT_ENTERED_ENDED;
-		return BT_OK;
-	}
-	if (!waits) {
+	} else if (waits) {
+		*out_entry = enqueue(engine, *out_pod_ix, object->nominated_node_name);
+	} else {
 		*out_entry = BT_ENTERED_SCHEDULED;
+		wake_for_arrival(engine, *out_pod_ix);
+	}
+	return BT_OK;
+}
+
+/* Tells of a pod's change on its node, aspect by aspect. */
+static void wake_for_change(
+	struct bt_engine *engine, const struct bt_event_pod *old, const struct bt_event_pod *new)
+{
+	uint32_t actions[BT_EVENT_ACTIONS], n = bt_pod_changes(old, new, actions);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_event event = {
+			.resource = BT_EVENT_ASSIGNED_POD, .action = actions[i], .pod = {*old, *new}};
+
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+/* A pod that waits has changed. Source: updatePodInSchedulingQueue and PriorityQueue.Update, v1.36.3. */
+static void update_waiting(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old, uint32_t old_status_node)
+{
+	struct bt_cache *cache = engine->cache;
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_event_pod new = bt_engine_event_pod(engine, pod_ix);
+	uint32_t actions[BT_EVENT_ACTIONS], n = bt_pod_changes(old, &new, actions);
+	struct bt_event events[BT_EVENT_ACTIONS];
+	enum bt_wait before = bt_queue_info(engine->queue, pod_ix).where;
+
+	for (uint32_t i = 0; i < n; i++) {
+		events[i] = (struct bt_event){
+			.resource = BT_EVENT_UNSCHEDULED_POD, .action = actions[i], .pod = {*old, new}};
+	}
+	/* In flight, what was promised stays as it is. */
+	if (before != BT_WAIT_IN_FLIGHT && before != BT_WAIT_NOWHERE &&
+		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
+		bt_ingest_nomination(cache, pod_ix, bt_engine_name(engine, pod->status_node));
+	}
+	enum bt_wait after =
+		bt_queue_update(engine->queue, pod_ix, kind_of(pod), events, n, bt_engine_now(engine));
+	if (before == BT_WAIT_NOWHERE && after == BT_WAIT_ACTIVE) {
+		bt_ingest_nomination(cache, pod_ix, bt_engine_name(engine, pod->status_node));
+	}
+	if (old_status_node != BT_NAME_NONE && old_status_node != pod->status_node) {
+		bt_engine_wake_for_promise(engine, pod_ix, old);
+	}
+}
+
+/* Takes a pod out of the queue, unless its cycle or its binding has it in hand. */
+static bool leave_queue(struct bt_engine *engine, uint32_t pod_ix)
+{
+	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
+
+	if (where == BT_WAIT_IN_FLIGHT || where == BT_WAIT_BINDING) {
+		return false;
+	}
+	bt_queue_remove(engine->queue, pod_ix);
+	return true;
+}
+
+enum bt_status bt_engine_update_pod(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod_object *object)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
+	uint32_t old_status_node = pod->status_node;
+	enum bt_pod_state before = pod->state;
+
+	if (bt_ingest_pod_has_ended(object)) {
+		bt_engine_remove_pod(engine, pod_ix);
 		return BT_OK;
 	}
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, *out_pod_ix);
-	bool gated = pod->gates && bt_engine_lane_of_pod(engine, *out_pod_ix)->profile.gates_checked;
-	int64_t since_ns = pod->creation_ns;
-	if (!since_ns && engine->options.clock.now_ns) {
-		since_ns = bt_clock_now_ns(&engine->options.clock);
+	enum bt_status status = bt_ingest_pod_update(engine->cache, pod_ix, object);
+	if (status != BT_OK) {
+		return status;
 	}
-	bt_queue_push(
-		engine->queue, *out_pod_ix, pod->priority, since_ns, gated ? BT_WAIT_GATED : BT_WAIT_ACTIVE);
-	*out_entry = gated ? BT_ENTERED_GATED : BT_ENTERED_QUEUE;
-	/* A promise to a pod that is kept out of the queue does not count. */
-	if (!gated) {
-		bt_ingest_nomination(engine->cache, *out_pod_ix, object->nominated_node_name);
+	if (before == BT_POD_SCHEDULED) {
+		if (bt_engine_listens(engine)) {
+			const struct bt_event_pod new = bt_engine_event_pod(engine, pod_ix);
+
+			wake_for_change(engine, &old, &new);
+		}
+	} else if (pod->state == BT_POD_SCHEDULED) {
+		wake_for_arrival(engine, pod_ix);
+		leave_queue(engine, pod_ix);
+	} else if (before == BT_POD_QUEUED) {
+		update_waiting(engine, pod_ix, &old, old_status_node);
 	}
 	return BT_OK;
 }
@@ -110,14 +350,29 @@ void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
 
 void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 {
-	bool used = bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED;
+	struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	const struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
+	bool waited = pod->state == BT_POD_QUEUED;
 
-	/* A pod that is in its cycle or refused for good waits nowhere. */
-	bt_queue_remove(engine->queue, pod_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_devices_revert(engine->cache->devices, pod_ix);
-	bt_ledger_remove(engine->cache->ledger, pod_ix);
-	if (used) {
-		bt_queue_move_all(engine->queue);
+	if (leave_queue(engine, pod_ix) || pod->state == BT_POD_SCHEDULED) {
+		bt_ledger_remove(ledger, pod_ix);
+	} else {
+		bt_ledger_detach(ledger, pod_ix);
 	}
+	if (!waited) {
+		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+	} else if (gone.nominated) {
+		bt_engine_wake_for_promise(engine, pod_ix, &gone);
+	}
+}
+
+uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_intern *intern = engine->cache->dictionary->intern;
+
+	return bt_ledger_find(
+		engine->cache->ledger, bt_intern_find(intern, namespace_), bt_intern_find(intern, name));
 }

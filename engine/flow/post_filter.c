@@ -33,7 +33,21 @@ static enum bt_claims_release release_of(
 	return BT_CLAIMS_NONE;
 }
 
-bool bt_engine_release_claims(
+/* A claim is not allocated any more. */
+static void wake_for_claim(struct bt_engine *engine, uint32_t claim_ix)
+{
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
+	const struct bt_event event = {.resource = BT_EVENT_RESOURCE_CLAIM,
+		.action = BT_UPDATE,
+		.object = {.namespace_ = claim->namespace_,
+			.name = claim->name,
+			.uid = claim->uid,
+			.changes = BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS}};
+
+	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+}
+
+void bt_engine_release_claims(
 	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan)
 {
 	struct bt_devices *devices = engine->cache->devices;
@@ -44,19 +58,20 @@ bool bt_engine_release_claims(
 		there |= lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
 	}
 	if (!there || !plan->asks || claims_state_missing(lane, plan)) {
-		return false;
+		return;
 	}
 	switch (release_of(plan, &engine->cache->view, &claim_ix)) {
 	case BT_CLAIMS_DEALLOCATE:
 		bt_devices_deallocate(devices, claim_ix);
-		return true;
+		wake_for_claim(engine, claim_ix);
+		break;
 	case BT_CLAIMS_DELETE:
 		bt_devices_remove(devices, BT_KIND_RESOURCE_CLAIM,
 			engine->cache->view.devices->claims[claim_ix].namespace_,
 			engine->cache->view.devices->claims[claim_ix].name);
-		return true;
+		break;
 	default:
-		return false;
+		break;
 	}
 }
 
@@ -109,7 +124,7 @@ static bool extended(const struct bt_engine *engine, uint32_t pod_ix)
 	return engine->evaluation.hooks || bt_extend_preempts(engine->extend, pod_ix);
 }
 
-static struct bt_state_of_things state_now(const struct bt_engine *engine)
+struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 {
 	const struct bt_view *view = &engine->cache->view;
 
@@ -134,56 +149,65 @@ static struct bt_hopeless *hopeless_of(struct bt_engine *engine, const struct bt
 	return &engine->hopeless[ix];
 }
 
-/* Is it known, without looking at a node, that preemption will not help and that there is no promise to
- * decide on? */
-static bool preemption_is_idle(
-	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan, uint32_t pod_ix)
+/* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */
+static uint32_t rejectors_of(
+	const struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan)
 {
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	const struct bt_evaluation *evaluation = &engine->evaluation;
+	uint32_t plugins = 0;
 
-	if (pod->nominated_ix != BT_NO_NODE) {
-		return false;
+	if (plan->refusal) {
+		return 1u << lane->number_of_use[plan->refused_by];
 	}
-	if (plan->refusal || pod->never_preempts || lane->profile.post_filter_n == 0 ||
-		pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger)) {
-		return true;
+	if (plan->narrowed) {
+		plugins |= 1u << lane->number_of_use[plan->narrowed_by];
 	}
-	if (extended(engine, pod_ix)) {
-		return false;
-	}
-	const struct bt_state_of_things now = state_now(engine);
-	return memcmp(&hopeless_of(engine, pod)->when, &now, sizeof(now)) == 0;
-}
-
-/* Lower pods that were promised the node have to look for another one. */
-static void take_promises_back(struct bt_engine *engine, uint32_t node_ix, struct bt_decision *decision)
-{
-	struct bt_ledger *ledger = engine->cache->ledger;
-	int32_t priority = bt_ledger_pod(ledger, decision->pod_ix)->priority;
-
-	for (uint32_t next, i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD; i = next) {
-		next = bt_ledger_next(ledger, i);
-		if (bt_ledger_pod(ledger, i)->priority < priority) {
-			bt_ledger_nominate(ledger, i, BT_NO_NODE);
-			engine->unpromised = bt_mem_grow(engine->unpromised, decision->unpromised_n,
-				&engine->unpromised_cap, sizeof(*engine->unpromised));
-			engine->unpromised[decision->unpromised_n++] = i;
+	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
+		if (evaluation->refused_by[i] < BT_HOOKED) {
+			plugins |= 1u << lane->number_of_use[evaluation->refused_by[i]];
 		}
 	}
-	decision->unpromised = engine->unpromised;
+	return plugins;
 }
 
-static void promise(struct bt_engine *engine, struct bt_decision *decision)
+/* All who may have refused it, when no node has been looked at. */
+static uint32_t suspects_of(const struct bt_lane *lane, const struct bt_plan *plan)
 {
-	const struct bt_preemption *preemption = &engine->preemption;
-	struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_profile *profile = plan->profile;
+	uint32_t plugins = 0;
 
-	decision->nominated_ix = preemption->node_ix;
-	decision->victims = preemption->victims;
-	decision->victim_n = preemption->victim_n;
-	take_promises_back(engine, preemption->node_ix, decision);
-	bt_ledger_nominate(ledger, decision->pod_ix, preemption->node_ix);
-	engine->counts.preemption_n++;
+	for (uint32_t i = 0; i < profile->filter_n; i++) {
+		if (!plan->compiled[profile->filter[i]].filter_skip) {
+			plugins |= 1u << lane->number_of_use[profile->filter[i]];
+		}
+	}
+	return plugins;
+}
+
+static bool has_preemption(const struct bt_lane *lane)
+{
+	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
+		if (lane->profile.post_filters[i] == BT_POST_FILTER_PREEMPTION) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Is it known what PostFilter says, whatever is on the nodes? Sets out_outcome then. */
+static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_lane *lane,
+	const struct bt_plan *plan, const struct bt_pod *pod, enum bt_preempt_outcome *out_outcome)
+{
+	*out_outcome = BT_PREEMPT_NOWHERE;
+	if (lane->profile.post_filter_n == 0) {
+		return true;
+	}
+	if (!has_preemption(lane)) {
+		*out_outcome = BT_PREEMPT_INELIGIBLE;
+		return true;
+	}
+	return pod->nominated_ix == BT_NO_NODE && !pod->never_preempts &&
+	       (plan->refusal || pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger));
 }
 
 /* The notes that tell where pods of a kind can preempt, or NULL when all nodes have to be looked at. */
@@ -200,23 +224,29 @@ static struct bt_preempt_notes *notes_for(
 	return &engine->notes[hash % BT_NOTES_N];
 }
 
-void bt_engine_preempt(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
-	struct bt_decision *decision)
+/* Notes who has to be deleted, which is those that are not being deleted yet. */
+static void note_leaving(struct bt_engine *engine)
 {
-	struct bt_ledger *ledger = engine->cache->ledger;
-	const struct bt_pod *pod = bt_ledger_pod(ledger, decision->pod_ix);
+	const struct bt_preemption *preemption = &engine->preemption;
 
-	if (!plan || decision->outcome != BT_REFUSED || lane->profile.post_filter_n == 0) {
-		bt_ledger_nominate(ledger, decision->pod_ix, BT_NO_NODE);
-		return;
+	engine->leaving_n = 0;
+	for (uint32_t i = 0; i < preemption->victim_n; i++) {
+		uint32_t pod_ix = preemption->victims[i].pod_ix;
+		const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+		if (!pod->terminating) {
+			engine->leaving = bt_mem_grow(engine->leaving, engine->leaving_n,
+				&engine->leaving_cap, sizeof(*engine->leaving));
+			engine->leaving[engine->leaving_n++] = (struct bt_leaving){pod_ix, pod->uid};
+		}
 	}
-	if (preemption_is_idle(engine, lane, plan, decision->pod_ix)) {
-		return;
-	}
-	struct bt_preempt_notes *notes = notes_for(engine, plan, decision->pod_ix);
-	if (!notes && !engine->evaluated && !plan->refusal) {
-		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
-	}
+}
+
+/* Asks PostFilter. */
+static void preempt(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
+	struct bt_preempt_notes *notes, struct bt_decision *decision)
+{
+	struct bt_preemption *preemption = &engine->preemption;
 	const struct bt_preempt_request request = {
 		.settings = &lane->profile.preemption,
 		.cache = engine->cache,
@@ -227,15 +257,140 @@ void bt_engine_preempt(struct bt_engine *engine, const struct bt_lane *lane, con
 		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
 	};
 	struct bt_buf unused = {0};
-	bt_engine_post_filter(lane, &request, notes, &engine->preemption, &unused);
+
+	bt_engine_post_filter(lane, &request, notes, preemption, &unused);
 	bt_buf_fini(&unused);
-	engine->counts.dry_run_n += engine->preemption.tried_n;
-	if (engine->preemption.outcome == BT_PREEMPT_FOUND) {
-		promise(engine, decision);
-	} else if (engine->preemption.outcome == BT_PREEMPT_NOWHERE) {
-		bt_ledger_nominate(ledger, decision->pod_ix, BT_NO_NODE);
+	engine->counts.dry_run_n += preemption->tried_n;
+	decision->preempt = preemption->outcome;
+	if (preemption->outcome == BT_PREEMPT_FOUND) {
+		decision->nominated_ix = preemption->node_ix;
+		decision->victims = preemption->victims;
+		decision->victim_n = preemption->victim_n;
+		engine->counts.preemption_n++;
+		note_leaving(engine);
 	}
-	if (engine->preemption.outcome != BT_PREEMPT_FOUND && pod->nominated_ix == BT_NO_NODE) {
-		hopeless_of(engine, pod)->when = state_now(engine);
+}
+
+void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
+	struct bt_decision *decision)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
+	const struct bt_state_of_things now = bt_engine_state(engine);
+	struct bt_hopeless *hopeless = hopeless_of(engine, pod);
+	/* Does its verdict hold for it alone? */
+	bool alone = pod->nominated_ix != BT_NO_NODE || extended(engine, decision->pod_ix);
+
+	if (!alone && memcmp(&hopeless->when, &now, sizeof(now)) == 0) {
+		decision->rejectors = hopeless->rejectors;
+		decision->preempt = hopeless->preempt;
+		return;
 	}
+	bool idle = preemption_is_idle(engine, lane, plan, pod, &decision->preempt);
+	struct bt_preempt_notes *notes = idle ? NULL : notes_for(engine, plan, decision->pod_ix);
+	if (!notes && !engine->evaluated && !plan->refusal) {
+		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
+		engine->evaluated = true;
+	}
+	decision->rejectors = engine->evaluated || plan->refusal ? rejectors_of(engine, lane, plan)
+								 : suspects_of(lane, plan);
+	if (!idle) {
+		preempt(engine, lane, plan, notes, decision);
+	}
+	if (decision->preempt != BT_PREEMPT_FOUND && !alone) {
+		*hopeless = (struct bt_hopeless){now, decision->rejectors, decision->preempt};
+	}
+}
+
+/* ---- what becomes of promises ---- */
+
+/* Lower pods that were promised the node have to look for another one. */
+static void take_promises_back(struct bt_engine *engine, struct bt_decision *decision)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	int32_t priority = bt_ledger_pod(ledger, decision->pod_ix)->priority;
+
+	for (uint32_t next, i = bt_ledger_first_nominated(ledger, decision->nominated_ix); i != BT_NO_POD;
+		i = next) {
+		next = bt_ledger_next(ledger, i);
+		if (bt_ledger_pod(ledger, i)->priority < priority) {
+			bt_ledger_nominate(ledger, i, BT_NO_NODE);
+			bt_engine_status_node(engine, i, BT_NAME_NONE);
+			engine->unpromised = bt_mem_grow(engine->unpromised, decision->unpromised_n,
+				&engine->unpromised_cap, sizeof(*engine->unpromised));
+			engine->unpromised[decision->unpromised_n++] = i;
+		}
+	}
+	decision->unpromised = engine->unpromised;
+}
+
+void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	struct bt_cache *cache = engine->cache;
+	uint32_t pod_ix = decision->pod_ix;
+	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND;
+
+	if (decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE) {
+		/* PostFilter left it alone: it is what the status says. */
+		bt_ingest_nomination(cache, pod_ix,
+			bt_engine_name(engine, bt_ledger_pod(cache->ledger, pod_ix)->status_node));
+		return;
+	}
+	bt_ledger_nominate(cache->ledger, pod_ix, decision->nominated_ix);
+	bt_engine_status_node(engine, pod_ix,
+		found ? cache->view.snapshot->nodes[decision->nominated_ix].name : BT_NAME_NONE);
+}
+
+/* ---- carrying it out ---- */
+
+/* Is the node promised to a pod of a lower priority, as its status says? */
+static bool promised_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+
+	for (uint32_t i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD;
+		i = bt_ledger_next(ledger, i)) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+
+		if (pod->priority < priority && pod->status_node != BT_NAME_NONE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	int32_t priority = bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->priority;
+
+	if (engine->leaving_n == 0) {
+		return false;
+	}
+	engine->preempting = (struct bt_preempting){
+		engine->options.evictor.evict != NULL, decision->pod_ix, BT_NO_POD, BT_NAME_NONE};
+	if (engine->leaving_n == 1 && !promised_lower(engine, decision->nominated_ix, priority)) {
+		/* The turn of the last victim has come at once. */
+		engine->preempting.last_ix = engine->leaving[0].pod_ix;
+		engine->preempting.last_uid = engine->leaving[0].uid;
+	}
+	return true;
+}
+
+void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+
+	take_promises_back(engine, decision);
+	for (size_t i = 0; engine->preempting.on && i < engine->leaving_n; i++) {
+		const struct bt_leaving victim = engine->leaving[i];
+		const struct bt_pod *pod = bt_ledger_pod(ledger, victim.pod_ix);
+
+		if (i + 1 == engine->leaving_n) {
+			engine->preempting.last_ix = victim.pod_ix;
+			engine->preempting.last_uid = victim.uid;
+		}
+		if (pod->state != BT_POD_VACANT && pod->uid == victim.uid) {
+			engine->options.evictor.evict(engine->options.evictor.context, engine, victim.pod_ix);
+		}
+	}
+	engine->preempting.on = false;
 }

@@ -24,12 +24,12 @@
 
 enum { BY_COLUMNS = 0, BY_EVALUATION, FORGETFUL };
 
-enum place { UNKNOWN = 0, ACTIVE, ASIDE, GATED, ASSUMED, SCHEDULED, GONE };
+/* WAITING: in the queue, wherever there; its order is judged elsewhere. */
+enum place { UNKNOWN = 0, WAITING, GATED, ASSUMED, SCHEDULED, GONE };
 
 struct known_pod {
 	struct bt_pod_object *object;
 	enum place place;
-	uint64_t arrival;
 	uint32_t ix; /* in every engine */
 };
 
@@ -44,7 +44,7 @@ struct shape_of_history {
 
 struct history {
 	struct shape_of_history shape;
-	uint64_t seed, arrivals;
+	uint64_t seed;
 	struct random_source source;
 	struct bt_config config;
 	struct bt_engine *engines[ENGINE_N];
@@ -186,6 +186,7 @@ static struct history *begin(uint64_t seed, struct shape_of_history shape)
 		struct bt_engine_options options = {
 			.seed = seed,
 			.binder = {bind_pod, h},
+			.no_backoff = true,
 			.evaluate_always = e == BY_EVALUATION,
 			.plan_memory_bytes = e == FORGETFUL ? 1 : 0,
 		};
@@ -213,19 +214,9 @@ static void end(struct history *h)
 
 /* ---- events ---- */
 
-static void move_all(struct history *h)
-{
-	for (uint32_t i = 0; i < h->pod_n; i++) {
-		if (h->pods[i].place == ASIDE) {
-			h->pods[i].place = ACTIVE;
-		}
-	}
-}
-
 static void enter_queue(struct history *h, uint32_t pod, enum place place)
 {
 	h->pods[pod].place = place;
-	h->pods[pod].arrival = h->arrivals++;
 	h->counted[pod].node = (struct bt_str){0};
 }
 
@@ -250,7 +241,6 @@ static void apply_node(struct history *h)
 	for (int e = 0; e < ENGINE_N; e++) {
 		expect(h, bt_engine_apply_node(h->engines[e], node, &slot) == BT_OK, "a node is not taken");
 	}
-	move_all(h);
 }
 
 static void delete_node(struct history *h)
@@ -263,8 +253,7 @@ static void delete_node(struct history *h)
 
 	note(h, "delete %.*s", BT_STR_ARG(name));
 	for (int e = 0; e < ENGINE_N; e++) {
-		expect(h, bt_ingest_node_delete(bt_engine_cache(h->engines[e]), name) == BT_OK,
-			"a node is not known");
+		expect(h, bt_engine_remove_node(h->engines[e], name) == BT_OK, "a node is not known");
 	}
 	h->cluster.nodes[ix] = h->cluster.nodes[--h->cluster.node_n];
 }
@@ -288,12 +277,28 @@ static struct bt_pod_object *new_pod(struct history *h)
 	return pod;
 }
 
+static bool has_ports(const struct bt_pod_object *pod)
+{
+	for (uint32_t i = 0; i < pod->spec.container_n + pod->spec.init_container_n; i++) {
+		const struct bt_container_object *container =
+			i < pod->spec.container_n ? &pod->spec.containers[i]
+						  : &pod->spec.init_containers[i - pod->spec.container_n];
+
+		if (container->port_n) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void add_pod(struct history *h, bool bound)
 {
 	struct bt_pod_object *object = new_pod(h);
 	struct known_pod *pod = &h->pods[h->pod_n];
 	enum bt_entry entry, wanted = BT_ENTERED_QUEUE;
 
+	/* Of two pods on a node with one port the first that goes frees it, as in upstream. */
+	bound = bound && !has_ports(object);
 	if (bound) {
 		object->spec.node_name = bt_build_text(
 			&h->source.arena, "node-%" PRIu32, random_below(&h->source, h->shape.names));
@@ -313,7 +318,7 @@ static void add_pod(struct history *h, bool bound)
 	}
 	pod->object = object;
 	h->counted[h->pod_n].object = object;
-	enter_queue(h, h->pod_n, wanted == BT_ENTERED_GATED ? GATED : ACTIVE);
+	enter_queue(h, h->pod_n, wanted == BT_ENTERED_GATED ? GATED : WAITING);
 	if (bound) {
 		pod->place = SCHEDULED;
 		h->counted[h->pod_n].node = object->spec.node_name;
@@ -338,7 +343,7 @@ static uint32_t find_pod(struct history *h, enum place from, enum place to)
 
 static void remove_pod(struct history *h)
 {
-	uint32_t pod = find_pod(h, random_chance(&h->source, 80) ? ASSUMED : ACTIVE, SCHEDULED);
+	uint32_t pod = find_pod(h, random_chance(&h->source, 80) ? ASSUMED : WAITING, SCHEDULED);
 
 	if (pod == h->pod_n) {
 		return;
@@ -348,7 +353,6 @@ static void remove_pod(struct history *h)
 		bt_engine_remove_pod(h->engines[e], h->pods[pod].ix);
 	}
 	if (h->pods[pod].place >= ASSUMED) {
-		move_all(h);
 	}
 	h->pods[pod].place = GONE;
 	h->counted[pod].node = (struct bt_str){0};
@@ -356,8 +360,7 @@ static void remove_pod(struct history *h)
 
 static void fail_binding(struct history *h, uint32_t pod)
 {
-	move_all(h);
-	enter_queue(h, pod, ACTIVE);
+	enter_queue(h, pod, WAITING);
 }
 
 /* The answer to a binding that was left open. */
@@ -522,28 +525,15 @@ static void write_given(struct history *h, struct bt_engine *engine, uint32_t po
 
 /* ---- decisions ---- */
 
-static bool comes_before(const struct known_pod *a, const struct known_pod *b)
+/* The pod that the engine calls so, or pod_n. */
+static uint32_t pod_of(const struct history *h, uint32_t pod_ix)
 {
-	if (a->object->spec.priority != b->object->spec.priority) {
-		return a->object->spec.priority > b->object->spec.priority;
-	}
-	if (a->object->meta.creation_ns != b->object->meta.creation_ns) {
-		return a->object->meta.creation_ns < b->object->meta.creation_ns;
-	}
-	return a->arrival < b->arrival;
-}
+	uint32_t pod = 0;
 
-static uint32_t next_pod(const struct history *h)
-{
-	uint32_t next = h->pod_n;
-
-	for (uint32_t i = 0; i < h->pod_n; i++) {
-		if (h->pods[i].place == ACTIVE &&
-			(next == h->pod_n || comes_before(&h->pods[i], &h->pods[next]))) {
-			next = i;
-		}
+	while (pod < h->pod_n && (h->pods[pod].ix != pod_ix || h->pods[pod].place == GONE)) {
+		pod++;
 	}
-	return next;
+	return pod;
 }
 
 static enum bt_outcome wanted_outcome(const struct ref_verdict *v)
@@ -587,7 +577,7 @@ static void settle(struct history *h, uint32_t pod, const struct bt_decision *de
 	if (decision->outcome != BT_PLACED) {
 		h->refused += decision->outcome == BT_REFUSED;
 		h->failed += decision->outcome == BT_FAILED;
-		enter_queue(h, pod, ASIDE);
+		enter_queue(h, pod, WAITING);
 		return;
 	}
 	uint32_t name = cache->view.snapshot->nodes[decision->node_ix].name;
@@ -604,16 +594,17 @@ static void settle(struct history *h, uint32_t pod, const struct bt_decision *de
 static void decide(struct history *h)
 {
 	struct bt_decision decisions[ENGINE_N];
-	uint32_t pod = next_pod(h), choice = random_below(&h->source, 10);
-	uint32_t wanted_ix = pod == h->pod_n ? BT_NO_POD : h->pods[pod].ix;
+	uint32_t choice = random_below(&h->source, 10), wanted_ix = bt_engine_pop(h->engines[0]);
+	uint32_t pod = pod_of(h, wanted_ix);
 
 	h->binding = choice == 0 ? BIND_FAILS : choice == 1 ? BIND_LATER : BIND_NOW;
-	for (int e = 0; e < ENGINE_N; e++) {
+	for (int e = 1; e < ENGINE_N; e++) {
 		expect(h, bt_engine_pop(h->engines[e]) == wanted_ix, "another pod's turn has come");
 	}
-	if (pod == h->pod_n) {
+	if (wanted_ix == BT_NO_POD) {
 		return;
 	}
+	expect(h, pod < h->pod_n && h->pods[pod].place == WAITING, "a pod is decided that does not wait");
 	note(h, "decide pod-%" PRIu32, pod);
 	h->cluster.pod_n = h->pod_n;
 	ref_judge(&h->cluster, &h->settings, h->pods[pod].object, &h->verdict);
@@ -623,6 +614,7 @@ static void decide(struct history *h)
 	for (int e = 0; e < ENGINE_N; e++) {
 		bt_engine_decide(h->engines[e], wanted_ix, &decisions[e]);
 		expect(h, decisions[e].outcome == wanted_outcome(&h->verdict), "the outcome is another");
+		expect(h, decisions[e].rejectors == decisions[0].rejectors, "other plugins refused it");
 		expect(h,
 			decisions[e].outcome != BT_PLACED ||
 				decisions[e].node_ix == wanted_slot(h, h->engines[e]),

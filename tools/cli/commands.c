@@ -167,6 +167,36 @@ static const struct bt_exit_text verdict_exits[] = {
 	{0},
 };
 
+static const struct bt_option history_options[] = {
+	{0},
+};
+
+static const struct bt_example history_examples[] = {
+	{"berth history histories.jsonl > answers.jsonl", "Play every history of the file."},
+	{0},
+};
+
+static const struct bt_exit_text history_exits[] = {
+	{BT_EXIT_OK, "Every history was played."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "The file or a history could not be read; the others were played."},
+	{BT_EXIT_IO, "Writing failed."},
+	{BT_EXIT_INTERRUPTED, "Interrupted; complete answers were written."},
+	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_note history_notes[] = {
+	{"STEPS", "A step creates, updates or deletes an object, lets seconds pass (advance), or runs a "
+		  "cycle: whole (cycle), or in two halves between which other things happen (cycleBegin, "
+		  "cycleEnd). A cycle takes the pinned node when it is feasible, otherwise the first by name "
+		  "of the best; failBind lets the API refuse the binding."},
+	{"TIME", "Time begins at 2026-01-01T00:00:00Z and stands still but for advance and a millisecond "
+		 "before each object and step. Backoffs end at whole seconds; what waits for more than five "
+		 "minutes is let back every 30 s."},
+	{0},
+};
+
 static const struct bt_option generate_options[] = {
 	{.name = "nodes",
 		.type = BT_OPTION_TEXT,
@@ -328,6 +358,20 @@ const struct bt_command bt_commands[] = {
 		.options = verdict_options,
 		.examples = verdict_examples,
 		.exits = verdict_exits},
+	{.name = "history",
+		.summary = "play histories: what the scheduling queue holds after every step",
+		.operands = "FILE|-",
+		.operand_min = 1,
+		.operand_max = 1,
+		.description = "Reads histories, one JSON document a line: a cluster, and what happens in it "
+			       "step by step. Writes "
+			       "for each step which pod was popped and what became of it, and which pods are "
+			       "active, in backoff, "
+			       "unschedulable and gated after it, and because of which plugins.",
+		.options = history_options,
+		.examples = history_examples,
+		.exits = history_exits,
+		.notes = history_notes},
 	{.name = "generate",
 		.summary = "write a synthetic cluster, or a trace, as Kubernetes objects",
 		.operands = "",

@@ -8,4 +8,5 @@
 
 int bt_cmd_simulate(struct bt_invocation *invocation);
 int bt_cmd_verdict(struct bt_invocation *invocation);
+int bt_cmd_history(struct bt_invocation *invocation);
 int bt_cmd_generate(struct bt_invocation *invocation);

@@ -213,6 +213,7 @@ void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decis
 	case BT_FAILED:
 		cycle.end = BT_CYCLE_ERROR;
 		break;
+	case BT_SKIPPED:
 	case BT_GATED:
 		return;
 	}

@@ -106,9 +106,6 @@ static void note_entry(struct bt_load *load, enum bt_entry entry)
 	case BT_ENTERED_FOREIGN:
 		load->counts.foreign++;
 		return;
-	case BT_ENTERED_DELETING:
-		load->counts.deleting++;
-		return;
 	}
 	load->counts.pods++;
 }
@@ -155,12 +152,16 @@ static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
 			"the API server would refuse the pod; write 0 or more");
 		return;
 	}
+	if (pod->spec.node_name.len == 0 && pod->meta.deletion_ns && !bt_ingest_pod_has_ended(pod)) {
+		load->counts.deleting++;
+		if (load->deleting) {
+			load->deleting(load->context, pod);
+		}
+		return;
+	}
 	switch (bt_engine_add_pod(load->engine, pod, &entry, &ix)) {
 	case BT_OK:
 		note_entry(load, entry);
-		if (entry == BT_ENTERED_DELETING && load->deleting) {
-			load->deleting(load->context, pod);
-		}
 		return;
 	case BT_EXISTS:
 		pod_name(pod, name);

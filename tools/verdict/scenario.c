@@ -143,40 +143,43 @@ static enum bt_status read_objects(
 	return status;
 }
 
-static enum bt_status make_engine(
-	struct bt_scenario_cluster *cluster, uint64_t seed, struct bt_buf *out_error)
+enum bt_status bt_scenario_engine(struct bt_str config, struct bt_str gates_text,
+	const struct bt_engine_options *options, struct bt_scenario_cluster *out_cluster,
+	struct bt_buf *out_error)
 {
-	const struct bt_engine_options options = {.seed = seed, .clock = bt_clock_real()};
 	struct bt_config_errors errors = {0};
+	struct bt_gates gates;
 
-	cluster->engine = bt_engine_create(&cluster->config, &options, &errors);
-	if (!cluster->engine) {
+	*out_cluster = (struct bt_scenario_cluster){0};
+	bt_gates_init(&gates);
+	enum bt_status status = bt_gates_parse(&gates, gates_text, out_error);
+	if (status != BT_OK) {
+		return status;
+	}
+	if (config.len && !bt_str_is(config, "null")) {
+		bt_config_init(&out_cluster->config, &gates);
+		status = bt_config_load(&out_cluster->config, "config", config, out_error);
+	} else {
+		bt_config_init_default(&out_cluster->config, &gates);
+	}
+	if (status != BT_OK) {
+		return status;
+	}
+	out_cluster->engine = bt_engine_create(&out_cluster->config, options, &errors);
+	if (!out_cluster->engine) {
 		bt_config_errors_text(&errors, out_error);
 	}
 	bt_config_errors_fini(&errors);
-	return cluster->engine ? BT_OK : BT_INVALID;
+	return out_cluster->engine ? BT_OK : BT_INVALID;
 }
 
 enum bt_status bt_scenario_open(const struct bt_scenario *scenario, uint64_t seed,
 	struct bt_scenario_cluster *out_cluster, struct bt_buf *out_error)
 {
-	struct bt_gates gates;
+	const struct bt_engine_options options = {.seed = seed, .clock = bt_clock_real()};
+	enum bt_status status =
+		bt_scenario_engine(scenario->config, scenario->gates, &options, out_cluster, out_error);
 
-	*out_cluster = (struct bt_scenario_cluster){0};
-	bt_gates_init(&gates);
-	enum bt_status status = bt_gates_parse(&gates, scenario->gates, out_error);
-	if (status != BT_OK) {
-		return status;
-	}
-	if (scenario->config.len && !bt_str_is(scenario->config, "null")) {
-		bt_config_init(&out_cluster->config, &gates);
-		status = bt_config_load(&out_cluster->config, "config", scenario->config, out_error);
-	} else {
-		bt_config_init_default(&out_cluster->config, &gates);
-	}
-	if (status == BT_OK) {
-		status = make_engine(out_cluster, seed, out_error);
-	}
 	if (status == BT_OK) {
 		status = read_objects(out_cluster, scenario->objects, out_error);
 	}

@@ -37,6 +37,15 @@ bool bt_scenario_read(struct bt_json *json, struct bt_arena *arena, struct bt_sc
 enum bt_status bt_scenario_open(const struct bt_scenario *scenario, uint64_t seed,
 	struct bt_scenario_cluster *out_cluster, struct bt_buf *out_error);
 
+/*
+ * The same without objects: an engine for a configuration (JSON text) and feature gates ("A=true,B=false"),
+ * both of which may be empty. Returns: BT_OK; otherwise the reason in out_error. Owns: bt_scenario_close, in
+ * any case.
+ */
+enum bt_status bt_scenario_engine(struct bt_str config, struct bt_str gates,
+	const struct bt_engine_options *options, struct bt_scenario_cluster *out_cluster,
+	struct bt_buf *out_error);
+
 void bt_scenario_close(struct bt_scenario_cluster *cluster);
 
 /* The pod of that "namespace/name", or BT_NO_POD. */

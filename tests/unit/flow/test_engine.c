@@ -155,7 +155,7 @@ static void a_binding_that_fails_gives_everything_back(void **state)
 {
 	struct trial t;
 
-	begin(&t, state, &(struct bt_engine_options){.binder = {leave_open, NULL}});
+	begin(&t, state, &(struct bt_engine_options){.binder = {leave_open, NULL}, .no_backoff = true});
 	uint32_t node = add_node(&t, "n1", "1"), pod = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, pod).outcome, BT_PLACED);
 	assert_int_equal(bt_engine_counts(t.engine).sets.assumed, 1);

@@ -29,7 +29,7 @@ static inline void start(struct trial *t, const struct bt_engine_options *option
 
 static inline struct trial begin(void **state)
 {
-	const struct bt_engine_options options = {0};
+	const struct bt_engine_options options = {.no_backoff = true};
 	struct trial t = {.f = *state};
 
 	bt_config_init_default(&t.config, NULL);

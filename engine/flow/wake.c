@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Who wakes whom: what the queue asks of the engine about a waiting pod, and events as the queue sees them.
+ */
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/flow/engine_int.h"
+
+/* ---- what the queue asks ---- */
+
+/* Does that PreEnqueue plugin keep the pod out? */
+static bool gates(const struct bt_engine *engine, const struct bt_lane *lane, uint32_t pod_ix, int number)
+{
+	if (number == lane->gates_number) {
+		return lane->profile.gates_checked && bt_ledger_pod(engine->cache->ledger, pod_ix)->gates;
+	}
+	return number == lane->claims_number ? bt_engine_claims_gate(engine, pod_ix) != NULL
+					     : bt_engine_is_preempting(engine, pod_ix);
+}
+
+/* PreEnqueue. The present gate is asked first; upstream asks the others in any order. */
+static int gate(void *context, uint32_t pod_ix, int first)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const int order[] = {first, lane->gates_number, lane->claims_number, lane->preemption_number};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (order[i] >= 0 && gates(engine, lane, pod_ix, order[i])) {
+			return order[i];
+		}
+	}
+	return BT_QUEUE_NO_GATE;
+}
+
+static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_event *event)
+{
+	return bt_hints_interested(&bt_engine_lane_of_pod(context, pod_ix)->hints, event);
+}
+
+static uint32_t matters(void *context, const struct bt_event *event)
+{
+	const struct bt_engine *engine = context;
+	uint32_t plugins = 0;
+
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		plugins |= bt_hints_interested(&engine->lanes[i].hints, event);
+	}
+	return plugins;
+}
+
+static bool is_about(const struct bt_pod *pod, const struct bt_event *event)
+{
+	if (event->resource > BT_EVENT_UNSCHEDULED_POD) {
+		return false;
+	}
+	const struct bt_event_pod *shown = event->pod.new.signature ? &event->pod.new : &event->pod.old;
+
+	return shown->name == pod->name && shown->uid == pod->uid &&
+	       shown->signature->namespace_ == pod->signature->namespace_;
+}
+
+static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	return bt_hints_queue(
+		&lane->hints, &engine->cache->view, pod->signature, is_about(pod, event), event, plugins);
+}
+
+struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine)
+{
+	return (struct bt_queue_hooks){gate, interested, matters, hint, engine};
+}
+
+/* ---- events ---- */
+
+struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name)
+{
+	return name == BT_NAME_NONE ? (struct bt_str){0}
+				    : bt_intern_str(engine->cache->dictionary->intern, name);
+}
+
+int64_t bt_engine_now(const struct bt_engine *engine)
+{
+	return engine->options.clock.now_ns ? bt_clock_now_ns(&engine->options.clock) : engine->latest_ns;
+}
+
+bool bt_engine_listens(const struct bt_engine *engine)
+{
+	const struct bt_queue_counts counts = bt_queue_counts(engine->queue);
+
+	return counts.unschedulable || counts.gated || counts.in_flight || counts.parked;
+}
+
+struct bt_arena *bt_engine_event_arena(struct bt_engine *engine)
+{
+	if (!bt_queue_keeps_events(engine->queue)) {
+		bt_arena_reset(&engine->events);
+	}
+	return &engine->events;
+}
+
+struct bt_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	return (struct bt_event_pod){
+		.signature = pod->signature,
+		.name = pod->name,
+		.uid = pod->uid,
+		.node = pod->node_ix == BT_NO_NODE ? BT_NAME_NONE
+						   : engine->cache->view.snapshot->nodes[pod->node_ix].name,
+		.nominated = pod->status_node != BT_NAME_NONE,
+		.gated = pod->gates != BT_NAME_NONE,
+		.priority = pod->priority,
+	};
+}
+
+void bt_engine_wake(
+	struct bt_engine *engine, const struct bt_event *event, int32_t max_priority, uint32_t own_ix)
+{
+	bt_queue_move(engine->queue, event, max_priority, own_ix, bt_engine_now(engine));
+}
+
+void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_event_pod *pod)
+{
+	struct bt_event event = {.resource = BT_EVENT_ASSIGNED_POD, .action = action};
+
+	*(action == BT_DELETE ? &event.pod.old : &event.pod.new) = *pod;
+	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+}
+
+void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old)
+{
+	const struct bt_event event = {
+		.resource = BT_EVENT_ASSIGNED_POD, .action = BT_DELETE, .pod.old = *old};
+
+	bt_engine_wake(engine, &event, old->priority, pod_ix);
+}
+
+void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t name)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t before = bt_ledger_pod(ledger, pod_ix)->status_node;
+
+	if (before == name) {
+		return;
+	}
+	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
+	bt_ledger_set_status_node(ledger, pod_ix, name);
+	if (before != BT_NAME_NONE) {
+		bt_engine_wake_for_promise(engine, pod_ix, &old);
+	}
+}
+
+/* ---- preemption on its way ---- */
+
+bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_preempting *p = &engine->preempting;
+
+	if (!p->on || p->pod_ix != pod_ix) {
+		return false;
+	}
+	if (p->last_ix == BT_NO_POD) {
+		return true;
+	}
+	const struct bt_pod *last = bt_ledger_pod(engine->cache->ledger, p->last_ix);
+	return last->state != BT_POD_VACANT && last->uid == p->last_uid && !last->terminating;
+}

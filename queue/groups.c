@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pods that wait for an event, in groups that get the same hints: 100,000 replicas that fit nowhere are
+ * weighed once per event.
+ */
+#include "engine/base/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "queue/queue_int.h"
+
+static bool same(const struct bt_held_group *group, const struct bt_slot *slot)
+{
+	return group->line == slot->line && group->rejectors == slot->rejectors &&
+	       group->pending == slot->pending && group->gate == slot->gate;
+}
+
+/* Groups whose keys are equal are chained. Never 0. */
+static uint64_t key_of(const struct bt_slot *slot)
+{
+	const uint32_t words[] = {slot->line, slot->rejectors, slot->pending, (uint32_t)slot->gate};
+
+	return bt_hash_bytes(words, sizeof(words)) | 1;
+}
+
+static void count_plugins(struct bt_queue *queue, const struct bt_held_group *group, bool add)
+{
+	for (uint32_t rest = group->rejectors | group->pending; rest; rest &= rest - 1) {
+		queue->plugin_groups[__builtin_ctz(rest)] += add ? 1 : (uint64_t)-1;
+	}
+}
+
+static uint32_t make(struct bt_queue *queue, const struct bt_slot *slot)
+{
+	uint32_t ix = queue->free_group;
+
+	if (ix != BT_NO_GROUP) {
+		queue->free_group = queue->groups[ix].chain;
+	} else {
+		queue->groups =
+			bt_mem_grow(queue->groups, queue->group_n, &queue->group_cap, sizeof(*queue->groups));
+		ix = (uint32_t)queue->group_n++;
+	}
+	queue->groups[ix] = (struct bt_held_group){.line = slot->line,
+		.rejectors = slot->rejectors,
+		.pending = slot->pending,
+		.gate = slot->gate,
+		.first = BT_NO_SLOT,
+		.last = BT_NO_SLOT};
+	count_plugins(queue, &queue->groups[ix], true);
+	return ix;
+}
+
+/* The slot's group, made now if there is none. */
+static uint32_t group_of(struct bt_queue *queue, const struct bt_slot *slot)
+{
+	uint64_t key = key_of(slot);
+	uint32_t first = BT_NO_GROUP, ix;
+
+	bt_map_get(&queue->group_ixs, key, &first);
+	for (ix = first; ix != BT_NO_GROUP; ix = queue->groups[ix].chain) {
+		if (same(&queue->groups[ix], slot)) {
+			return ix;
+		}
+	}
+	ix = make(queue, slot);
+	queue->groups[ix].chain = first;
+	bt_map_put(&queue->group_ixs, key, ix);
+	return ix;
+}
+
+void bt_groups_enter(struct bt_queue *queue, uint32_t slot_ix)
+{
+	struct bt_slot *slot = &queue->slots[slot_ix];
+	uint32_t ix = group_of(queue, slot);
+	struct bt_held_group *group = &queue->groups[ix];
+	slot->group = ix;
+	slot->prev = group->last;
+	slot->next = BT_NO_SLOT;
+	if (group->last == BT_NO_SLOT) {
+		group->first = slot_ix;
+	} else {
+		queue->slots[group->last].next = slot_ix;
+	}
+	group->last = slot_ix;
+	group->n++;
+}
+
+/* Takes an empty group out. */
+static void unmake(struct bt_queue *queue, uint32_t ix, const struct bt_slot *like)
+{
+	struct bt_held_group *group = &queue->groups[ix];
+	uint64_t key = key_of(like);
+	uint32_t first = BT_NO_GROUP;
+
+	bt_map_get(&queue->group_ixs, key, &first);
+	if (first != ix) {
+		while (queue->groups[first].chain != ix) {
+			first = queue->groups[first].chain;
+		}
+		queue->groups[first].chain = group->chain;
+	} else if (group->chain != BT_NO_GROUP) {
+		bt_map_put(&queue->group_ixs, key, group->chain);
+	} else {
+		bt_map_remove(&queue->group_ixs, key);
+	}
+	count_plugins(queue, group, false);
+	group->chain = queue->free_group;
+	queue->free_group = ix;
+}
+
+void bt_groups_leave(struct bt_queue *queue, uint32_t slot_ix)
+{
+	struct bt_slot *slot = &queue->slots[slot_ix];
+	struct bt_held_group *group = &queue->groups[slot->group];
+
+	if (slot->prev == BT_NO_SLOT) {
+		group->first = slot->next;
+	} else {
+		queue->slots[slot->prev].next = slot->next;
+	}
+	if (slot->next == BT_NO_SLOT) {
+		group->last = slot->prev;
+	} else {
+		queue->slots[slot->next].prev = slot->prev;
+	}
+	if (--group->n == 0) {
+		unmake(queue, slot->group, slot);
+	}
+	slot->group = BT_NO_GROUP;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The queue's insides, shared by its files. Context: the scheduling thread.
+ */
+#pragma once
+
+#include "queue/active.h"
+
+#define BT_NO_GROUP UINT32_MAX
+#define BT_NO_SLOT  UINT32_MAX
+#define BT_EXPIRED  INT64_MIN /* there is no backoff, or it has ended */
+
+/* A pod that is known to the queue. */
+struct bt_slot {
+	uint32_t pod_ix, line;
+	enum bt_wait where;
+	int gate;
+	uint32_t rejectors, pending;
+	uint32_t attempts, unschedulable_n, error_n;
+	int64_t entered_ns, timestamp_ns, expiry_ns;
+	uint64_t order; /* of arrival */
+	bool flushed;
+	bool missed;	     /* in flight: the log overflowed meanwhile */
+	uint32_t heap_ix;    /* in backoff */
+	uint32_t group;	     /* unschedulable, gated */
+	uint32_t prev, next; /* in the group */
+	uint64_t log_begin;  /* in flight: the first event that is kept for it */
+};
+
+/* Pods that events are weighed for together: of one kind, refused by the same plugins. */
+struct bt_held_group {
+	uint32_t line, rejectors, pending;
+	int gate;
+	uint32_t first, last; /* slots */
+	uint32_t n;
+	uint32_t chain; /* the next group with the same key, or the next free one */
+};
+
+/* A heap of slots in backoff. error: those that no plugin refused. */
+struct bt_backoff {
+	uint32_t *slots;
+	size_t n, cap;
+	bool error;
+};
+
+struct bt_logged {
+	struct bt_event event;
+	uint32_t only; /* a pod that alone is concerned, or BT_QUEUE_EMPTY */
+};
+
+struct bt_queue {
+	struct bt_queue_options options;
+	struct bt_active active;
+	struct bt_backoff backoff, error_backoff;
+	struct bt_slot *slots;
+	uint64_t *stamps; /* by slot: the stamp under which it is active, or 0 */
+	size_t slot_n, slot_cap, stamp_cap;
+	uint32_t free_slot; /* the first free one, linked by next */
+	uint32_t *slot_ixs; /* by pod: its slot plus one, or 0 */
+	size_t pod_cap;
+	struct bt_held_group *groups;
+	size_t group_n, group_cap;
+	uint32_t free_group; /* linked by chain */
+	struct bt_map group_ixs;
+	uint64_t plugin_groups[32]; /* how many groups a plugin has refused */
+	struct bt_logged *log;	    /* events from log_begin on */
+	size_t log_n, log_cap;
+	uint64_t log_begin;
+	uint32_t *flying; /* slots in flight */
+	size_t flying_n, flying_cap;
+	uint32_t *scratch;
+	size_t scratch_cap;
+	uint64_t orders, stamp_n;
+	struct bt_queue_counts counts;
+};
+
+/* ---- backoff.c ---- */
+
+/* When the backoff of a slot that was refused just now ends. Source: calculateBackoffDuration, v1.36.3. */
+int64_t bt_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *slot);
+
+/* Is the slot's backoff not over yet? */
+bool bt_backoff_lasts(const struct bt_queue *queue, const struct bt_slot *slot, int64_t now_ns);
+
+void bt_backoff_push(struct bt_queue *queue, struct bt_backoff *heap, uint32_t slot);
+void bt_backoff_remove(struct bt_queue *queue, struct bt_backoff *heap, uint32_t slot);
+
+/* The order of two slots in backoff. */
+bool bt_backoff_before(
+	const struct bt_queue *queue, const struct bt_slot *a, const struct bt_slot *b, bool error);
+
+/* ---- groups.c ---- */
+
+void bt_groups_enter(struct bt_queue *queue, uint32_t slot);
+void bt_groups_leave(struct bt_queue *queue, uint32_t slot);
+
+/* ---- in_flight.c ---- */
+
+void bt_in_flight_begin(struct bt_queue *queue, uint32_t slot);
+void bt_in_flight_end(struct bt_queue *queue, uint32_t slot);
+
+/* Keeps an event for the pods that are in flight, if any are. only: the one that is concerned, or
+ * BT_QUEUE_EMPTY: all. */
+void bt_in_flight_log(struct bt_queue *queue, const struct bt_event *event, uint32_t only);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * An API server in memory, in virtual time: what a history's objects are, and what the scheduler is shown of
+ * them. Every write, also the scheduler's own, reaches the engine before it returns.
+ */
+#pragma once
+
+#include "engine/base/map.h"
+#include "tools/verdict/scenario.h"
+
+/* An object as it is stored: the texts that it came from, and what was done to it since. */
+struct bt_api_object {
+	struct bt_str kind, namespace_, name, uid;
+	struct bt_str doc, status_doc; /* status_doc: the document whose status counts */
+	int64_t creation_ns, deletion_ns;
+	/* Of pods. */
+	struct bt_str node, nominated;
+	bool nominated_set; /* nominated counts, not the document's */
+	bool start_set;	    /* start_ns counts */
+	bool disrupted;	    /* it has the condition that preemption gives its victims */
+	int64_t start_ns;
+	uint32_t pod_ix; /* what the engine calls it, or BT_NO_POD */
+	bool gone;
+};
+
+struct bt_api {
+	struct bt_scenario_cluster cluster; /* its arena holds what objects point to */
+	struct bt_api_object *objects;
+	size_t object_n, object_cap;
+	struct bt_arena scratch; /* one decoded object */
+	struct bt_json *json;
+	int64_t now_ns;
+	uint32_t uid_n, start_n;
+	bool fail_bind;		  /* the API refuses bindings now */
+	struct bt_buf bind_error; /* what became of the last binding; empty: it is there */
+	struct bt_str *evicted;	  /* namespace/name, since the cycle began */
+	size_t evicted_n, evicted_cap;
+	struct bt_buf text;
+};
+
+/* When every history begins: 2026-01-01T00:00:00Z. */
+#define BT_API_EPOCH_NS (1767225600 * INT64_C(1000000000))
+
+/* Returns: BT_OK; otherwise the reason in out_error. Owns: bt_api_close, in any case. */
+enum bt_status bt_api_open(
+	struct bt_api *api, struct bt_str config, struct bt_str gates, struct bt_buf *out_error);
+void bt_api_close(struct bt_api *api);
+
+/* Lets time pass, with what the queue does at each whole second. */
+void bt_api_advance(struct bt_api *api, int64_t ns);
+
+/* Creates the object of a JSON text, which must outlive the API. Returns: BT_OK, or the reason in out_error.
+ */
+enum bt_status bt_api_create(struct bt_api *api, struct bt_str doc, struct bt_buf *out_error);
+
+/*
+ * Replaces an object; identity stays, and of a pod the node and, when the new one has none, the status.
+ * Returns: BT_OK; BT_NOT_FOUND: there is none; otherwise the reason in out_error.
+ */
+enum bt_status bt_api_update(struct bt_api *api, struct bt_str doc, struct bt_buf *out_error);
+
+/* Removes an object at once. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_api_delete(
+	struct bt_api *api, struct bt_str kind, struct bt_str namespace_, struct bt_str name);
+
+/* The stored object that the engine knows as that pod, or NULL when it has gone. */
+struct bt_api_object *bt_api_pod(struct bt_api *api, uint32_t pod_ix);

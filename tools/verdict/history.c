@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Histories: reading them and playing their steps.
+ */
+#include "tools/verdict/history.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/mem.h"
+#include "tools/cli/json_write.h"
+#include "tools/codec/object.h"
+#include "tools/verdict/queue_look.h"
+
+/* Between any two writes of a history, so that no two pods enter the queue at one time. */
+#define TICK_NS INT64_C(1000000)
+
+static const struct bt_field ref_fields[] = {
+	{.name = BT_STR("apiVersion"),
+		.type = BT_FIELD_STR,
+		.offset = offsetof(struct bt_history_ref, api_version)},
+	{.name = BT_STR("kind"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_history_ref, kind)},
+	{.name = BT_STR("name"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_history_ref, name)},
+	{.name = BT_STR("namespace"),
+		.type = BT_FIELD_STR,
+		.offset = offsetof(struct bt_history_ref, namespace_)},
+};
+
+static const struct bt_schema ref_schema = BT_SCHEMA(ref_fields, struct bt_history_ref);
+
+static const struct bt_field cycle_fields[] = {
+	{.name = BT_STR("failBind"),
+		.type = BT_FIELD_BOOL,
+		.offset = offsetof(struct bt_history_cycle, fail_bind)},
+	{.name = BT_STR("pin"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_history_cycle, pin)},
+};
+
+static const struct bt_schema cycle_schema = BT_SCHEMA(cycle_fields, struct bt_history_cycle);
+
+#define STEP(field)	 offsetof(struct bt_history_step, field)
+#define STEP_FLAG(field) BT_MEMBER(struct bt_history_step, field)
+
+static const struct bt_field step_fields[] = {
+	{.name = BT_STR("advance"), .type = BT_FIELD_RAW, .offset = STEP(advance)},
+	{.name = BT_STR("create"), .type = BT_FIELD_RAW, .offset = STEP(create)},
+	{.name = BT_STR("cycle"),
+		.type = BT_FIELD_OBJECT,
+		.offset = STEP(cycle),
+		.flag = STEP_FLAG(cycles),
+		.schema = &cycle_schema},
+	{.name = BT_STR("cycleBegin"),
+		.type = BT_FIELD_OBJECT,
+		.offset = STEP(begin),
+		.flag = STEP_FLAG(begins),
+		.schema = &cycle_schema},
+	{.name = BT_STR("cycleEnd"),
+		.type = BT_FIELD_OBJECT,
+		.offset = STEP(end),
+		.flag = STEP_FLAG(ends),
+		.schema = &cycle_schema},
+	{.name = BT_STR("delete"),
+		.type = BT_FIELD_OBJECT,
+		.offset = STEP(delete_),
+		.flag = STEP_FLAG(deletes),
+		.schema = &ref_schema},
+	{.name = BT_STR("update"), .type = BT_FIELD_RAW, .offset = STEP(update)},
+};
+
+static const struct bt_schema step_schema = BT_SCHEMA(step_fields, struct bt_history_step);
+
+static const struct bt_field history_fields[] = {
+	{.name = BT_STR("config"), .type = BT_FIELD_RAW, .offset = offsetof(struct bt_history, config)},
+	{.name = BT_STR("featureGates"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_history, gates)},
+	{.name = BT_STR("id"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_history, id)},
+	{.name = BT_STR("note"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_history, note)},
+	{.name = BT_STR("objects"), .type = BT_FIELD_RAW, .offset = offsetof(struct bt_history, objects)},
+	{.name = BT_STR("steps"),
+		.type = BT_FIELD_ARRAY,
+		.offset = offsetof(struct bt_history, steps),
+		.count = BT_MEMBER(struct bt_history, step_n),
+		.schema = &step_schema},
+};
+
+static const struct bt_schema history_schema = BT_SCHEMA(history_fields, struct bt_history);
+
+bool bt_history_read(struct bt_json *json, struct bt_arena *arena, struct bt_history *out_history,
+	struct bt_buf *out_error)
+{
+	struct bt_decode decode = {.json = json, .arena = arena, .strict = true};
+
+	*out_history = (struct bt_history){0};
+	if (!bt_schema_decode(&decode, &history_schema, out_history)) {
+		bt_buf_printf(out_error, "%s%s%s", decode.error.path, decode.error.path[0] ? ": " : "",
+			decode.error.message);
+		return false;
+	}
+	if (out_history->objects.len == 0 || !out_history->steps) {
+		bt_buf_text(out_error, "a history needs \"objects\" and \"steps\"");
+		return false;
+	}
+	return true;
+}
+
+/* ---- playing ---- */
+
+/* A cycle under way. */
+struct cycle {
+	bool on;
+	struct bt_history_cycle how;
+	uint32_t pod_ix;
+	struct bt_str popped;
+	struct bt_decision decision;
+	struct bt_buf message;
+	size_t plain_len; /* of the message, without what PostFilter says */
+};
+
+struct player {
+	struct bt_api api;
+	struct cycle cycle;
+	struct bt_explanation explanation;
+	struct bt_json_writer json;
+	struct bt_buf *error;
+};
+
+static struct bt_str node_name(const struct player *p, uint32_t node_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(p->api.cluster.engine);
+
+	return bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
+}
+
+/* The pinned node when it is feasible, otherwise the first by name of the best. */
+static uint32_t pick(const struct player *p)
+{
+	const struct bt_evaluation *evaluation = &p->explanation.evaluation;
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < evaluation->feasible_n; i++) {
+		struct bt_str name = node_name(p, evaluation->feasible[i]);
+		bool alone = evaluation->feasible_n == 1;
+
+		if (bt_str_eq(name, p->cycle.how.pin)) {
+			return evaluation->feasible[i];
+		}
+		if (!alone &&
+			(evaluation->totals[i] > evaluation->totals[best] ||
+				(evaluation->totals[i] == evaluation->totals[best] &&
+					bt_str_cmp(name, node_name(p, evaluation->feasible[best])) < 0))) {
+			best = i;
+		}
+	}
+	return evaluation->feasible[best];
+}
+
+/* Returns whether a pod could be popped. */
+static bool begin(struct player *p, const struct bt_history_cycle *how)
+{
+	struct bt_engine *engine = p->api.cluster.engine;
+	struct cycle *cycle = &p->cycle;
+	uint32_t pod_ix = bt_engine_pop(engine);
+
+	if (pod_ix == BT_NO_POD) {
+		return false;
+	}
+	cycle->on = true;
+	cycle->how = *how;
+	cycle->pod_ix = pod_ix;
+	cycle->popped = bt_queue_look_key(&p->api, pod_ix);
+	bt_buf_clear(&cycle->message);
+	bt_engine_explain(engine, pod_ix, &p->explanation);
+	bt_engine_begin(engine, pod_ix, &cycle->decision);
+	if (cycle->decision.outcome == BT_PLACED) {
+		cycle->decision.node_ix = pick(p);
+	} else if (cycle->decision.outcome != BT_SKIPPED) {
+		bt_engine_message(engine, &p->explanation, &cycle->message);
+		size_t post_len = p->explanation.post_filtered ? p->explanation.post_text.len : 0;
+		cycle->plain_len = cycle->message.len - post_len - (post_len > 0);
+	}
+	return true;
+}
+
+static void write_evicted(struct player *p)
+{
+	if (p->api.evicted_n == 0) {
+		return;
+	}
+	bt_json_write_key(&p->json, "evicted");
+	bt_json_write_begin_array(&p->json);
+	for (size_t i = 0; i < p->api.evicted_n; i++) {
+		bt_json_write_str(&p->json, p->api.evicted[i]);
+	}
+	bt_json_write_end(&p->json);
+}
+
+static void write_str(struct player *p, const char *key, struct bt_str value)
+{
+	if (value.len) {
+		bt_json_write_key(&p->json, key);
+		bt_json_write_str(&p->json, value);
+	}
+}
+
+/* What kept a decided pod from being bound, as upstream words it; empty when nothing did. */
+static void end_placed(struct player *p)
+{
+	struct cycle *cycle = &p->cycle;
+	const struct bt_pod *pod =
+		bt_ledger_pod(bt_engine_cache(p->api.cluster.engine)->ledger, cycle->pod_ix);
+
+	bt_buf_clear(&p->api.bind_error);
+	if (pod->state != BT_POD_QUEUED) {
+		bt_buf_printf(&cycle->message, "pod %.*s(%.*s) is in the cache, so can't be assumed",
+			BT_STR_ARG(bt_intern_str(
+				bt_engine_cache(p->api.cluster.engine)->dictionary->intern, pod->uid)),
+			BT_STR_ARG(cycle->popped));
+	}
+	bt_engine_end(p->api.cluster.engine, &cycle->decision);
+	if (p->api.bind_error.len) {
+		bt_buf_printf(&cycle->message, "running Bind plugin \"DefaultBinder\": %.*s",
+			BT_STR_ARG(bt_buf_view(&p->api.bind_error)));
+	}
+}
+
+static bool preemption_was_asked(const struct bt_explanation *explanation)
+{
+	struct bt_str said = bt_buf_view(&explanation->post_text);
+
+	return explanation->post_filtered &&
+	       (explanation->preempts || (said.len && memmem(said.ptr, said.len, "preemption: ", 12)));
+}
+
+/* Preemption fails when its pod has gone meanwhile. */
+static void end_refused(struct player *p)
+{
+	struct cycle *cycle = &p->cycle;
+	const struct bt_cache *cache = bt_engine_cache(p->api.cluster.engine);
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, cycle->pod_ix);
+
+	if (pod->detached && preemption_was_asked(&p->explanation)) {
+		cycle->message.len = cycle->plain_len;
+		bt_buf_printf(&cycle->message, " preemption: pod \"%.*s\" not found",
+			BT_STR_ARG(bt_intern_str(cache->dictionary->intern, pod->name)));
+		cycle->decision.nominated_ix = BT_NO_NODE;
+	}
+	bt_engine_end(p->api.cluster.engine, &cycle->decision);
+}
+
+static void end(struct player *p)
+{
+	struct cycle *cycle = &p->cycle;
+	struct bt_decision *decision = &cycle->decision;
+	enum bt_outcome outcome = decision->outcome;
+	uint32_t node_ix = decision->node_ix;
+
+	cycle->on = false;
+	p->api.evicted_n = 0;
+	p->api.fail_bind = cycle->how.fail_bind;
+	if (outcome == BT_PLACED) {
+		end_placed(p);
+	} else {
+		end_refused(p);
+	}
+	write_str(p, "popped", cycle->popped);
+	if (outcome == BT_SKIPPED) {
+		bt_json_write_key(&p->json, "skipped");
+		bt_json_write_bool(&p->json, true);
+		return;
+	}
+	bt_json_write_key(&p->json, "result");
+	if (outcome == BT_PLACED && cycle->message.len == 0) {
+		bt_json_write_str(&p->json, node_name(p, node_ix));
+	} else {
+		bt_json_write_null(&p->json);
+	}
+	write_str(p, "message", bt_buf_view(&cycle->message));
+	if (decision->nominated_ix != BT_NO_NODE) {
+		write_str(p, "nominated", node_name(p, decision->nominated_ix));
+	}
+	write_evicted(p);
+}
+
+static void write_true(struct player *p, const char *key)
+{
+	bt_json_write_key(&p->json, key);
+	bt_json_write_bool(&p->json, true);
+}
+
+static bool play_cycle(struct player *p, const struct bt_history_step *step)
+{
+	if (step->ends) {
+		if (p->cycle.on) {
+			end(p);
+		} else {
+			write_true(p, "empty");
+		}
+		return true;
+	}
+	if (p->cycle.on) {
+		bt_buf_text(p->error, "a cycle is already under way");
+		return false;
+	}
+	if (!begin(p, step->cycles ? &step->cycle : &step->begin)) {
+		write_true(p, "empty");
+	} else if (step->cycles) {
+		end(p);
+	} else {
+		write_str(p, "popped", p->cycle.popped);
+	}
+	return true;
+}
+
+/* Seconds, to the millisecond. */
+static bool advance(struct player *p, struct bt_str text)
+{
+	char digits[64];
+	char *behind;
+
+	snprintf(digits, sizeof(digits), "%.*s", BT_STR_ARG(text));
+	double seconds = strtod(digits, &behind);
+	if (*behind || !(seconds >= 0 && seconds <= 1e9)) {
+		bt_buf_printf(p->error, "advance: %.64s is no number of seconds", digits);
+		return false;
+	}
+	bt_api_advance(&p->api, (int64_t)llround(seconds * 1000) * TICK_NS);
+	return true;
+}
+
+static bool play_step(struct player *p, const struct bt_history_step *step)
+{
+	enum bt_status status = BT_OK;
+
+	if (step->cycles || step->begins || step->ends) {
+		return play_cycle(p, step);
+	}
+	if (step->advance.len) {
+		return advance(p, step->advance);
+	}
+	if (step->create.len) {
+		return bt_api_create(&p->api, step->create, p->error) == BT_OK;
+	}
+	if (step->update.len) {
+		status = bt_api_update(&p->api, step->update, p->error);
+	} else if (step->deletes) {
+		status = bt_api_delete(
+			&p->api, step->delete_.kind, step->delete_.namespace_, step->delete_.name);
+	} else {
+		bt_buf_text(p->error, "a step with nothing in it");
+		return false;
+	}
+	if (status == BT_NOT_FOUND) {
+		write_true(p, "missing");
+	}
+	return status == BT_OK || status == BT_NOT_FOUND;
+}
+
+static bool play_steps(struct player *p, const struct bt_history *history)
+{
+	for (uint32_t i = 0; i < history->step_n; i++) {
+		bt_api_advance(&p->api, TICK_NS);
+		bt_json_write_begin_object(&p->json);
+		if (!play_step(p, &history->steps[i])) {
+			bt_buf_printf(p->error, " (step %u)", i);
+			return false;
+		}
+		bt_queue_look(&p->api, &p->json);
+		bt_json_write_end(&p->json);
+	}
+	return true;
+}
+
+static bool create_all(struct player *p, struct bt_str objects, struct bt_arena *arena)
+{
+	struct bt_json *json = bt_json_create();
+	bool fine = true;
+	uint32_t i = 0;
+
+	bt_json_begin(json, objects, arena);
+	if (!bt_json_enter_array(json)) {
+		bt_buf_text(p->error, "objects: not an array");
+		fine = false;
+	}
+	while (fine && bt_json_next_element(json)) {
+		struct bt_str text;
+
+		bt_api_advance(&p->api, TICK_NS);
+		fine = bt_json_raw(json, &text) && bt_api_create(&p->api, text, p->error) == BT_OK;
+		if (!fine) {
+			bt_buf_printf(p->error, " (object %u)", i);
+		}
+		i++;
+	}
+	bt_json_destroy(json);
+	return fine;
+}
+
+bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, struct bt_buf *out_error)
+{
+	struct player p = {.json = {.out = out_line}, .error = out_error};
+	struct bt_arena arena = {0};
+	bool fine = bt_api_open(&p.api, history->config, history->gates, out_error) == BT_OK;
+
+	bt_json_write_begin_object(&p.json);
+	write_str(&p, "id", history->id);
+	bt_json_write_key(&p.json, "steps");
+	bt_json_write_begin_array(&p.json);
+	fine = fine && create_all(&p, history->objects, &arena) && play_steps(&p, history);
+	if (fine) {
+		bt_json_write_end(&p.json);
+		bt_json_write_end(&p.json);
+		bt_buf_char(out_line, '\n');
+	}
+	bt_explanation_fini(&p.explanation);
+	bt_buf_fini(&p.cycle.message);
+	bt_arena_fini(&arena);
+	bt_api_close(&p.api);
+	return fine;
+}
