@@ -19,24 +19,30 @@ static uint32_t index_of(uint32_t action)
 	return action == BT_UPDATE ? UPDATE_OF_ANOTHER_KIND : (uint32_t)__builtin_ctz(action);
 }
 
-static void add(struct bt_hints *hints, uint32_t hinter, const struct bt_registration *registration)
+/* Enters what concerns one resource. */
+static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hinter,
+	const struct bt_registration *registration)
 {
 	if (registration->hint) {
-		BT_REQUIRE(hints->row_n < BT_HINT_ROWS);
-		hints->rows[hints->row_n++] = (struct bt_hint_row){
-			registration->resource, registration->actions, hinter, registration->hint};
+		BT_REQUIRE(hints->row_n[resource] < BT_HINT_ROWS);
+		hints->rows[resource][hints->row_n[resource]++] =
+			(struct bt_hint_row){registration->actions, hinter, registration->hint};
 	}
-	for (uint32_t resource = 0; resource < BT_EVENT_WILDCARD; resource++) {
-		for (uint32_t action = 0; action < BT_HINT_ACTIONS; action++) {
-			const struct bt_event event = {
-				.resource = (enum bt_event_resource)resource, .action = action_at(action)};
-			uint32_t bit = bt_event_matches(registration->resource, registration->actions, &event)
-					       ? 1u << hinter
-					       : 0;
-
-			hints->interested[resource][action] |= bit;
-			hints->always[resource][action] |= registration->hint ? 0 : bit;
+	for (uint32_t action = 0; action < BT_HINT_ACTIONS; action++) {
+		if (bt_event_action_matches(registration->actions, action_at(action))) {
+			hints->interested[resource][action] |= 1u << hinter;
+			hints->always[resource][action] |= registration->hint ? 0 : 1u << hinter;
 		}
+	}
+}
+
+static void add(struct bt_hints *hints, uint32_t hinter, const struct bt_registration *registration)
+{
+	if (registration->resource == BT_EVENT_POD) {
+		add_row(hints, BT_EVENT_ASSIGNED_POD, hinter, registration);
+		add_row(hints, BT_EVENT_UNSCHEDULED_POD, hinter, registration);
+	} else {
+		add_row(hints, registration->resource, hinter, registration);
 	}
 }
 
@@ -98,10 +104,10 @@ bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	if (rejectors & hints->always[event->resource][action]) {
 		return true;
 	}
-	for (uint32_t i = 0; asked && i < hints->row_n; i++) {
-		const struct bt_hint_row *row = &hints->rows[i];
+	for (uint32_t i = 0; asked && i < hints->row_n[event->resource]; i++) {
+		const struct bt_hint_row *row = &hints->rows[event->resource][i];
 
-		if (!(asked >> row->hinter & 1) || !bt_event_matches(row->resource, row->actions, event)) {
+		if (!(asked >> row->hinter & 1) || !bt_event_action_matches(row->actions, event->action)) {
 			continue;
 		}
 		const struct bt_hint_env env = {view, hints->hinters[row->hinter].settings, waiting, own};

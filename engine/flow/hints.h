@@ -10,12 +10,11 @@
 
 #include "engine/flow/profile.h"
 
-#define BT_HINT_ROWS	128
+#define BT_HINT_ROWS	32 /* of one resource */
 #define BT_HINT_ACTIONS 14 /* the bits of enum bt_event_action, and BT_UPDATE */
 
-/* A registration of a hinter. */
+/* What a hinter with a hint has registered of a resource. */
 struct bt_hint_row {
-	enum bt_event_resource resource;
 	uint32_t actions;
 	uint32_t hinter;
 	bt_plugin_hint_fn *hint;
@@ -25,8 +24,8 @@ struct bt_hint_row {
 struct bt_hints {
 	struct bt_hinter hinters[BT_HINTERS];
 	uint32_t hinter_n;
-	struct bt_hint_row rows[BT_HINT_ROWS]; /* those with a hint */
-	uint32_t row_n;
+	struct bt_hint_row rows[BT_EVENT_WILDCARD][BT_HINT_ROWS]; /* by resource */
+	uint32_t row_n[BT_EVENT_WILDCARD];
 	/* By resource and action: who has registered the event, and who has without a hint. */
 	uint32_t interested[BT_EVENT_WILDCARD][BT_HINT_ACTIONS];
 	uint32_t always[BT_EVENT_WILDCARD][BT_HINT_ACTIONS];

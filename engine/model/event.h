@@ -111,6 +111,12 @@ struct bt_event {
 	};
 };
 
+/* Is an event's action among those that were registered, or more specific than one of them? */
+static inline bool bt_event_action_matches(uint32_t actions, uint32_t action)
+{
+	return (actions & action) && action <= actions;
+}
+
 /* Does an event belong to what was registered? Source: framework.MatchClusterEvents, v1.36.3. */
 static inline bool bt_event_matches(
 	enum bt_event_resource registered, uint32_t actions, const struct bt_event *event)
@@ -118,7 +124,7 @@ static inline bool bt_event_matches(
 	bool same = registered == event->resource ||
 		    (registered == BT_EVENT_POD && event->resource <= BT_EVENT_UNSCHEDULED_POD);
 
-	return same && (actions & event->action) && event->action <= actions;
+	return same && bt_event_action_matches(actions, event->action);
 }
 
 /* The words of which upstream makes an event's label, such as "AssignedPod" and "Delete". */

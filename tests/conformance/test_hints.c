@@ -391,8 +391,9 @@ static void read_event(const struct bt_hints *hints, struct bt_json *json, struc
 	}
 }
 
-/* A line such as "NodePorts Pod 2 hint": the masks as they would be with it. */
-static void read_registration(struct bt_str line, struct bt_hints *hints)
+/* A line such as "NodePorts Pod 2 hint": the masks as they would be with it. Returns: is the plugin a hinter?
+ */
+static bool read_registration(struct bt_str line, struct bt_hints *hints)
 {
 	char plugin[64], resource[64], word[16];
 	unsigned actions;
@@ -421,9 +422,7 @@ static void read_registration(struct bt_str line, struct bt_hints *hints)
 			}
 		}
 	}
-	if (hinter < 0) {
-		hints->row_n++; /* a plugin that is not known at all */
-	}
+	return hinter >= 0;
 }
 
 static void read_registrations(struct trial *t, struct bt_json *json)
@@ -434,14 +433,14 @@ static void read_registrations(struct trial *t, struct bt_json *json)
 	*theirs = t->hints;
 	memset(theirs->interested, 0, sizeof(theirs->interested));
 	memset(theirs->always, 0, sizeof(theirs->always));
-	theirs->row_n = 0;
+	bool strange = false;
 	bt_json_enter_array(json);
 	while (bt_json_next_element(json) && bt_json_string(json, &line)) {
 		if (known(theirs, bt_str_sub(line, 0, bt_str_find(line, ' ', 0)))) {
-			read_registration(line, theirs);
+			strange |= !read_registration(line, theirs);
 		}
 	}
-	bt_buf_text(&t->wanted, theirs->row_n ? "plugins that are not hinters\n" : "");
+	bt_buf_text(&t->wanted, strange ? "plugins that are not hinters\n" : "");
 	list_registrations(theirs, &t->wanted);
 	bt_mem_free(theirs);
 }
