@@ -378,6 +378,10 @@ static void put_volumes(struct bt_signatures *s, const struct bt_pod_object *pod
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
 		const struct bt_volume_object *volume = &spec->volumes[i];
 
+		if (bt_volume_noted(volume->type)) {
+			put(s, (uint64_t)volume->type << 1);
+			put_name(s, volume->source);
+		}
 		if (!bt_volume_matters(volume->type)) {
 			continue;
 		}
@@ -666,6 +670,13 @@ static void keep_volumes(
 			signature->pod_name = bt_intern_add(intern, pod->meta.name);
 			signature->pod_uid =
 				pod->meta.uid.len ? bt_intern_add(intern, pod->meta.uid) : BT_NAME_NONE;
+		}
+	}
+	signature->noted_n = signature->volume_n;
+	for (uint32_t i = 0; i < spec->volume_n; i++) {
+		if (bt_volume_noted(spec->volumes[i].type)) {
+			bt_pod_volume_compile(intern, &s->arena, &spec->volumes[i], pod->meta.name,
+				&volumes[signature->noted_n++]);
 		}
 	}
 	signature->volumes = volumes;

@@ -85,8 +85,9 @@ struct bt_signature {
 	enum bt_owner_kind owner_kind;
 	uint32_t owner_name;
 	uint32_t features;		     /* enum bt_feature bits that a node must have */
-	const struct bt_pod_volume *volumes; /* those that matter, in the order of the spec */
+	const struct bt_pod_volume *volumes; /* those that matter to decisions, in the order of the spec */
 	uint32_t volume_n;
+	uint32_t noted_n; /* volumes with those behind them that only queueing hints ask about */
 	const struct bt_pod_claim *claims; /* in the order of the spec */
 	uint32_t claim_n;
 	const struct bt_extended_request *extended; /* by container; those above 0 */

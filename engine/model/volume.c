@@ -80,7 +80,12 @@ bool bt_volume_migrates(enum bt_volume_type type)
 bool bt_volume_matters(enum bt_volume_type type)
 {
 	return bt_volume_claims(type) || type == BT_VOLUME_ISCSI || type == BT_VOLUME_RBD ||
-	       type == BT_VOLUME_CSI_INLINE || bt_volume_migrates(type);
+	       (bt_volume_migrates(type) && in_tree_of(type) < BT_IN_TREE_COUNTED_N);
+}
+
+bool bt_volume_noted(enum bt_volume_type type)
+{
+	return type == BT_VOLUME_CSI_INLINE || (bt_volume_migrates(type) && !bt_volume_matters(type));
 }
 
 /* ---- pieces of objects ---- */

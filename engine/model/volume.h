@@ -177,6 +177,9 @@ bool bt_volume_migrates(enum bt_volume_type type);
 /* Can a pod's volume of that type matter to a volume plugin? */
 bool bt_volume_matters(enum bt_volume_type type);
 
+/* Does a volume of that type, which does not matter to decisions, matter to queueing hints? */
+bool bt_volume_noted(enum bt_volume_type type);
+
 /* Does the volume use a claim? */
 static inline bool bt_volume_claims(enum bt_volume_type type)
 {

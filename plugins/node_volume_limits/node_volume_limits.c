@@ -292,7 +292,7 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 	const struct bt_event_pod *gone = &event->pod.old;
 
 	(void)env;
-	for (uint32_t i = 0; bt_event_pod_placed(gone) && i < gone->signature->volume_n; i++) {
+	for (uint32_t i = 0; bt_event_pod_placed(gone) && i < gone->signature->noted_n; i++) {
 		enum bt_volume_type type = gone->signature->volumes[i].type;
 
 		if (bt_volume_claims(type) || bt_volume_migrates(type)) {
@@ -304,7 +304,7 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 
 static bool after_attachment_deleted(const struct bt_hint_env *env, const struct bt_event *event)
 {
-	for (uint32_t i = 0; i < env->signature->volume_n; i++) {
+	for (uint32_t i = 0; i < env->signature->noted_n; i++) {
 		const struct bt_pod_volume *volume = &env->signature->volumes[i];
 		const struct bt_csi_disk *disk = &volume->disk;
 

@@ -614,7 +614,7 @@ static bool after_driver_change(const struct bt_hint_env *env, const struct bt_e
 	if (!(event->object.changes & BT_CHANGED_CAPACITY_IGNORED)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < env->signature->volume_n; i++) {
+	for (uint32_t i = 0; i < env->signature->noted_n; i++) {
 		const struct bt_pod_volume *volume = &env->signature->volumes[i];
 
 		if (volume->type == BT_VOLUME_CSI_INLINE && volume->source == event->object.name) {

@@ -158,6 +158,24 @@ static void only_running_containers_take_host_ports(void **state)
 	assert_int_equal(sum, 80 + 83);
 }
 
+static void volumes_that_only_hints_ask_about_come_last_and_do_not_count(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *s = fixture_signature(f, COMMON
+		", volumes: [{name: a, csi: {driver: d}}, {name: b, persistentVolumeClaim: {claimName: c}}, "
+		"{name: e, emptyDir: {}}, {name: f, azureFile: {shareName: s}}]");
+
+	assert_int_equal(s->volume_n, 1);
+	assert_int_equal(s->volumes[0].type, BT_VOLUME_CLAIM);
+	assert_int_equal(s->noted_n, 3);
+	assert_int_equal(s->volumes[1].source, fixture_name(f, "d"));
+	assert_int_equal(s->volumes[2].type, BT_VOLUME_AZURE_FILE);
+	assert_ptr_not_equal(fixture_signature(f, COMMON ", volumes: [{name: a, csi: {driver: d}}]"),
+		fixture_signature(f, COMMON ", volumes: [{name: a, csi: {driver: e}}]"));
+	assert_ptr_equal(fixture_signature(f, COMMON ", volumes: [{name: a, csi: {driver: d}}]"),
+		fixture_signature(f, COMMON ", volumes: [{name: b, csi: {driver: d}}]"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +186,7 @@ int main(void)
 		FIXTURE_TEST(names_demanded_by_every_term_are_collected),
 		FIXTURE_TEST(a_preference_that_cannot_be_parsed_is_kept_as_an_error),
 		FIXTURE_TEST(only_running_containers_take_host_ports),
+		FIXTURE_TEST(volumes_that_only_hints_ask_about_come_last_and_do_not_count),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
