@@ -34,7 +34,11 @@ struct bt_hints {
 /* The hints of a profile, which must outlive them. Context: any thread. */
 void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile);
 
-/* The number of the hinter with that name (a plugin's), or -1: the plugin registers nothing. */
+/* Extenders, too, refuse pods: they are one more hinter, by the name of "Extender", which anything may
+ * concern. Context: as bt_hints_of. Source: defaultEnqueueExtension, v1.36.3. */
+void bt_hints_add_extenders(struct bt_hints *hints);
+
+/* The number of the hinter with that name (a plugin's), or -1: there is none. */
 int bt_hints_find(const struct bt_hints *hints, const char *name);
 
 /* The name of a hinter. Requires: number < hinter_n. */
