@@ -61,13 +61,15 @@ void bt_node_order_put(struct bt_node_order *order, uint32_t slot, uint64_t zone
 	if (member->place && member->zone_ix == ix) {
 		return;
 	}
+	/* Upstream lists the nodes anew when one comes or goes, not when one only changes its zone. */
+	int stale = order->stale || !member->place;
 	bt_node_order_remove(order, slot);
 	if (order->zones[ix].node_n++ == 0) {
 		order->zones[ix].place = ++order->next_place;
 	}
 	*member = (struct bt_zone_member){ix, ++order->next_place};
 	order->node_n++;
-	order->stale = 1;
+	order->stale = stale;
 }
 
 void bt_node_order_remove(struct bt_node_order *order, uint32_t slot)

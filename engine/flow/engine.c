@@ -10,9 +10,6 @@
 #include "plugins/dynamic_resources/selectors.h"
 #include "plugins/volume_binding/volume_binding.h"
 
-/* Upstream samples at least this many nodes. */
-#define SAMPLE_MIN 100
-
 static const uint32_t *label_column(void *context, uint32_t key)
 {
 	const struct bt_engine *engine = context;
@@ -201,6 +198,8 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_mem_free(engine->live);
 	bt_mem_free(engine->leaving);
 	bt_arena_fini(&engine->events);
+	bt_mem_free(engine->order);
+	bt_mem_free(engine->turned);
 	bt_arena_fini(&engine->arena);
 	bt_mem_free(engine);
 }
@@ -255,39 +254,6 @@ void bt_engine_list_live(struct bt_engine *engine)
 	engine->live_version = snapshot->version;
 }
 
-/* How many feasible nodes are enough. Source: numFeasibleNodesToFind, v1.36.3, for a percentage that was
- * given. */
-static uint32_t sample_limit(
-	const struct bt_engine *engine, const struct bt_flow_profile *profile, uint32_t node_n)
-{
-	int32_t percentage = profile->percentage_of_nodes_to_score;
-
-	if (percentage == 0 || percentage >= 100 || node_n < SAMPLE_MIN) {
-		return UINT32_MAX;
-	}
-	uint32_t n = (uint32_t)((uint64_t)node_n * (uint32_t)percentage / 100);
-	n = n < SAMPLE_MIN ? SAMPLE_MIN : n;
-	return profile->plugins.score_n == 0 && !bt_extend_chooses(engine->extend) ? 1 : n;
-}
-
-/* Evaluates a sample: nodes from where the last sample ended, in upstream's order, until enough are feasible.
- */
-static void evaluate_sample(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit, struct bt_evaluation *out)
-{
-	uint32_t node_n = plan->narrowed ? plan->candidate_n : engine->live_n;
-	const uint32_t *order =
-		plan->narrowed ? plan->candidates : bt_snapshot_order(engine->cache->snapshot);
-	uint32_t *turned = bt_mem_realloc(NULL, node_n, sizeof(*turned));
-
-	for (uint32_t i = 0; i < node_n; i++) {
-		turned[i] = order[(engine->next_start + i) % node_n];
-	}
-	bt_evaluate(plan, &engine->cache->view, turned, node_n, limit, out);
-	engine->next_start = (engine->next_start + out->visited_n) % engine->live_n;
-	bt_mem_free(turned);
-}
-
 void bt_engine_evaluate_all(struct bt_engine *engine, const struct bt_plan *plan, struct bt_evaluation *out)
 {
 	const uint32_t *nodes = plan->narrowed ? plan->candidates : engine->live;
@@ -324,15 +290,27 @@ static bool columns_decide(const struct bt_engine *engine, const struct bt_plan 
 	       !engine->options.evaluate_always;
 }
 
-static uint32_t choose_by_evaluation(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit, enum bt_outcome *out_outcome)
+/* The live node that the pod was promised and that has just refused it, or BT_NO_NODE. */
+static uint32_t refused_promise(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->nominated_ix;
+
+	return node_ix != BT_NO_NODE && bt_bitmap_test(engine->cache->view.snapshot->live, node_ix) &&
+			       !engine->evaluation.error
+		       ? node_ix
+		       : BT_NO_NODE;
+}
+
+static uint32_t choose_by_evaluation(struct bt_engine *engine, const struct bt_plan *plan, bool samples,
+	uint32_t limit, uint32_t pod_ix, enum bt_outcome *out_outcome)
 {
 	engine->counts.by_evaluation_n++;
 	engine->evaluated = true;
-	if (limit == UINT32_MAX) {
-		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
+	if (samples) {
+		bt_engine_evaluate_sample(
+			engine, plan, limit, refused_promise(engine, pod_ix), &engine->evaluation);
 	} else {
-		evaluate_sample(engine, plan, limit, &engine->evaluation);
+		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
 	}
 	if (engine->evaluation.error && engine->evaluation.feasible_n != 1) {
 		*out_outcome = BT_FAILED;
@@ -349,7 +327,8 @@ static uint32_t choose_by_evaluation(
 static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
 	uint32_t pod_ix, enum bt_outcome *out_outcome)
 {
-	uint32_t limit = sample_limit(engine, &lane->profile, engine->live_n), node_ix;
+	bool samples = bt_engine_samples(engine, &lane->profile);
+	uint32_t limit = UINT32_MAX, node_ix;
 	const struct bt_promises *promises = bt_engine_promises_of(engine, pod_ix);
 
 	*out_outcome = BT_REFUSED;
@@ -363,6 +342,9 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 		*out_outcome = BT_FAILED;
 		return BT_NO_NODE;
 	}
+	if (samples) {
+		limit = bt_engine_sample_limit(engine, &lane->profile, plan);
+	}
 	if (bt_engine_evaluate_promised(engine, plan, pod_ix, &engine->evaluation)) {
 		engine->counts.by_evaluation_n++;
 		return engine->evaluation.feasible[0];
@@ -373,7 +355,7 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 		engine->counts.by_columns_n++;
 		return node_ix;
 	}
-	return choose_by_evaluation(engine, plan, limit, out_outcome);
+	return choose_by_evaluation(engine, plan, samples, limit, pod_ix, out_outcome);
 }
 
 uint32_t bt_engine_pop(struct bt_engine *engine)

@@ -12,6 +12,7 @@
 #include "engine/flow/config.h"
 #include "engine/flow/extend.h"
 #include "engine/flow/preempt.h"
+#include "engine/flow/sample.h"
 #include "engine/score/evaluate.h"
 #include "queue/queue.h"
 
@@ -51,6 +52,7 @@ struct bt_engine_options {
 	bool no_backoff;	  /* a pod that an event may help is active at once */
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
 	bool evaluate_always;	  /* never decide by columns: for comparing the two ways */
+	enum bt_node_sampling sampling;
 };
 
 #define BT_ENGINE_PLAN_MEMORY ((size_t)2 << 30)

@@ -54,7 +54,13 @@ struct bt_engine {
 	uint32_t *live; /* live nodes, ascending, for live_version of the snapshot */
 	uint32_t live_n;
 	uint64_t live_version;
-	uint32_t next_start; /* where sampling goes on, among nodes in upstream's order */
+	/* Sampling: the live nodes in upstream's order, twice, for order_version of the snapshot, and where
+	 * the next sample begins. */
+	uint32_t *order;
+	uint64_t order_version;
+	uint32_t next_start;
+	uint32_t *turned; /* room for a few nodes in another order */
+	size_t turned_cap;
 	uint64_t cycle_n;
 	struct bt_evaluation evaluation;
 	bool evaluated; /* in this cycle: the evaluation is the cycle's */
@@ -81,6 +87,21 @@ struct bt_engine {
 /* The profile that pods of that schedulerName ask for, or NULL. */
 struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name);
 struct bt_lane *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* Do cycles of that profile look at a sample of the nodes? */
+bool bt_engine_samples(const struct bt_engine *engine, const struct bt_flow_profile *profile);
+
+/* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. Call in every cycle that samples,
+ * because upstream, too, takes the order of nodes then. Requires: bt_engine_list_live, bt_prepare. */
+uint32_t bt_engine_sample_limit(
+	struct bt_engine *engine, const struct bt_flow_profile *profile, const struct bt_plan *plan);
+
+/*
+ * Evaluates nodes from where the last sample ended until limit feasible ones are found. refused_ix: a node
+ * that has refused the pod in this cycle already, or BT_NO_NODE. Requires: bt_engine_sample_limit.
+ */
+void bt_engine_evaluate_sample(struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit,
+	uint32_t refused_ix, struct bt_evaluation *out);
 
 /* Brings engine->live up to the snapshot. */
 void bt_engine_list_live(struct bt_engine *engine);

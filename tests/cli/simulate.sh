@@ -181,4 +181,22 @@ simulate got $trace --until 5
 # Statuses.
 expect 1 "not placed" "$berth" simulate --fail-on-unplaced equal.json
 expect 0 "not placed" "$berth" simulate --fail-on-unplaced dump.yaml
+
+# Nodes are sampled when that is asked for; fewer than a hundred are always looked at all.
+"$berth" generate --nodes 400 --pods 300 --profile everyday --seed 8 >many.json
+simulate want many.json
+simulate got many.json --node-sampling all
+same got "--node-sampling all"
+simulate sampled many.json --node-sampling upstream
+cmp -s want sampled && fail "sampling changes nothing"
+printf '%s\n' 'apiVersion: kubescheduler.config.k8s.io/v1' 'kind: KubeSchedulerConfiguration' \
+	'percentageOfNodesToScore: 47' >sampling.yaml # what the adaptive one comes to for 400 nodes
+simulate got many.json --config sampling.yaml
+cmp -s got sampled || fail "a percentage is not what the adaptive one comes to"
+simulate got many.json --config sampling.yaml --node-sampling all
+same got "--node-sampling all beats the configuration"
+expect 2 "--node-sampling is one of configured|all|upstream, not 'some'" "$berth" simulate many.json --node-sampling some
+simulate want all.json
+simulate got all.json --node-sampling upstream
+same got "40 nodes are too few for samples"
 finish

@@ -68,6 +68,18 @@ static const struct bt_option simulate_options[] = {
 		.argument = "NAME=BOOL,...",
 		.repeated = true,
 		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of v1.36."},
+	{.name = "node-sampling",
+		.type = BT_OPTION_CHOICE,
+		.argument = "WHICH",
+		.choices = "configured|all|upstream",
+		.default_value = "configured",
+		.help = "Which nodes a decision looks at. all: every node. upstream: as kube-scheduler, zone "
+			"by zone from where the last decision stopped, until percentageOfNodesToScore of the "
+			"nodes are feasible; without a percentage it adapts, from 50 % of 100 nodes to 5 % "
+			"of "
+			"5,625 and more, and never fewer than 100. configured: as upstream for a profile "
+			"with "
+			"a percentage, every node for others. Ties go by --seed all the same."},
 	{.name = "output",
 		.letter = 'o',
 		.type = BT_OPTION_CHOICE,

@@ -125,11 +125,20 @@ static int write_config(struct simulation *s)
 	return status;
 }
 
+static enum bt_node_sampling sampling_of(struct bt_str name)
+{
+	if (bt_str_is(name, "upstream")) {
+		return BT_SAMPLING_UPSTREAM;
+	}
+	return bt_str_is(name, "all") ? BT_SAMPLING_NONE : BT_SAMPLING_AS_CONFIGURED;
+}
+
 static int make_engine(struct simulation *s)
 {
 	const struct bt_engine_options options = {
 		.seed = bt_invocation_number(s->invocation, "seed"),
 		.clock = bt_clock_virtual(&s->run.now_ns),
+		.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
 	};
 	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0};

@@ -169,6 +169,11 @@ static void zones_take_turns(void **state)
 	assert_order(f, "a1 x a2 a3");
 	fixture_node(f, "name: b1, labels: {topology.kubernetes.io/zone: B}", "", "");
 	assert_order(f, "a1 x b1 a2 a3");
+	/* One that changes its zone keeps its place until a node comes or goes. */
+	fixture_node(f, "name: a1, labels: {topology.kubernetes.io/zone: B}", "", "");
+	assert_order(f, "a1 x b1 a2 a3");
+	fixture_node(f, "name: z1", "", "");
+	assert_order(f, "a2 x b1 a3 z1 a1");
 }
 
 static void one_name_in_two_regions_is_two_zones(void **state)
