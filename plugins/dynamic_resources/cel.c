@@ -121,6 +121,13 @@ static void plan(struct planner *planner, struct bt_cel_node *node)
 		if (constant) {
 			fold_node(planner, node);
 		}
+	} else if (node->kind == BT_CEL_CALL &&
+		   (node->form == BT_CEL_INDEX || node->form == BT_CEL_OPT_INDEX)) {
+		if (node->args[1]->kind == BT_CEL_CONST && !bt_cel_is_key(&node->args[1]->value)) {
+			bt_buf_printf(planner->error,
+				"program instantiation failed: invalid qualifier type: %s",
+				bt_cel_go_type(&node->args[1]->value));
+		}
 	} else if (node->kind == BT_CEL_CALL && node->form == BT_CEL_FUNCTION) {
 		if (constant && node->arg_n == 1 && is_conversion(node->name)) {
 			fold_node(planner, node);

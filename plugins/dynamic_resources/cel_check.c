@@ -74,18 +74,26 @@ static const struct bt_cel_type *named_type(struct bt_str name)
 	return NULL;
 }
 
+/* A leading dot says where to look, and all names are there. */
+static struct bt_str without_dot(struct bt_str name)
+{
+	return bt_str_starts(name, ".") ? bt_str_sub(name, 1, name.len) : name;
+}
+
 static const struct bt_cel_type *check_ident(struct checker *checker, struct bt_cel_node *node)
 {
+	struct bt_str name = without_dot(node->name);
+
 	for (const struct scope *scope = checker->scope; scope; scope = scope->outer) {
-		if (bt_str_eq(scope->name, node->name)) {
+		if (bt_str_eq(scope->name, name)) {
 			node->slot = scope->slot;
 			return scope->type;
 		}
 	}
-	if (bt_str_is(node->name, "device")) {
+	if (bt_str_is(name, "device")) {
 		return basic(BT_CEL_K_DEVICE);
 	}
-	const struct bt_cel_type *type = named_type(node->name);
+	const struct bt_cel_type *type = named_type(name);
 	if (type) {
 		node->kind = BT_CEL_CONST;
 		node->value = (struct bt_cel_value){.kind = BT_CEL_K_TYPE, .type = type};
@@ -222,8 +230,11 @@ static const struct bt_cel_type *resolve(
 	const struct bt_cel_type *result = NULL;
 	uint32_t fit_n = 0;
 
-	for (const struct bt_cel_overload *overload = first;
-		overload->name && strcmp(overload->name, first->name) == 0; overload++) {
+	while (first[node->overload_n].name && strcmp(first[node->overload_n].name, first->name) == 0) {
+		node->overload_n++;
+	}
+	for (uint32_t i = 0; i < node->overload_n; i++) {
+		const struct bt_cel_overload *overload = &first[i];
 		const struct bt_cel_type *wanted[ARGS_MAX];
 		const struct bt_cel_type *type;
 
@@ -253,7 +264,7 @@ static void find_function(struct checker *checker, struct bt_cel_node *node)
 	if (node->member && node->args[0]->kind == BT_CEL_IDENT) {
 		struct bt_buf name = {0};
 
-		bt_buf_str(&name, node->args[0]->name);
+		bt_buf_str(&name, without_dot(node->args[0]->name));
 		bt_buf_char(&name, '.');
 		bt_buf_str(&name, node->name);
 		node->overloads = bt_cel_overloads(bt_buf_view(&name));
@@ -267,7 +278,7 @@ static void find_function(struct checker *checker, struct bt_cel_node *node)
 		bt_buf_fini(&name);
 	}
 	if (!node->overloads) {
-		node->overloads = bt_cel_overloads(node->name);
+		node->overloads = bt_cel_overloads(without_dot(node->name));
 	}
 }
 
@@ -302,18 +313,14 @@ static const struct bt_cel_type *check_call(struct checker *checker, struct bt_c
 	return resolve(checker, node, args);
 }
 
-/* The type of an aggregate's elements so far and one more. */
-static const struct bt_cel_type *join(struct checker *checker, struct bt_cel_node *node,
-	const struct bt_cel_type *before, const struct bt_cel_type *type)
+/* The type of an aggregate's elements so far and one more; whether they are all the same is checked later. */
+static const struct bt_cel_type *join(
+	struct checker *checker, const struct bt_cel_type *before, const struct bt_cel_type *type)
 {
 	if (!before) {
 		return type;
 	}
-	if (fits(checker, before, type)) {
-		return bt_cel_most_general(before, type);
-	}
-	mismatch(checker, node, before, type);
-	return basic(BT_CEL_K_ERROR);
+	return fits(checker, before, type) ? bt_cel_most_general(before, type) : basic(BT_CEL_K_DYN);
 }
 
 /* The type of an element or value; optional ones are taken out of their optional. */
@@ -338,7 +345,7 @@ static const struct bt_cel_type *check_list(struct checker *checker, struct bt_c
 	const struct bt_cel_type *element = NULL;
 
 	for (uint32_t i = 0; i < node->arg_n; i++) {
-		element = join(checker, node->args[i], element, check_element(checker, node, i));
+		element = join(checker, element, check_element(checker, node, i));
 	}
 	return one_of(checker, BT_CEL_K_LIST, element ? element : bt_cel_fresh(&checker->unifier), NULL);
 }
@@ -349,8 +356,8 @@ static const struct bt_cel_type *check_map(struct checker *checker, struct bt_ce
 	const struct bt_cel_type *value = NULL;
 
 	for (uint32_t i = 0; i + 1 < node->arg_n; i += 2) {
-		key = join(checker, node->args[i], key, check(checker, node->args[i]));
-		value = join(checker, node->args[i + 1], value, check_element(checker, node, i + 1));
+		key = join(checker, key, check(checker, node->args[i]));
+		value = join(checker, value, check_element(checker, node, i + 1));
 	}
 	if (!key) {
 		key = bt_cel_fresh(&checker->unifier);
@@ -400,11 +407,17 @@ static const struct bt_cel_type *check_fold(struct checker *checker, struct bt_c
 	range = bt_cel_substitute(&checker->unifier, range, false);
 	/* Slots of their own: init is evaluated late, within other folds. */
 	node->slot = checker->compiler->slot_n;
-	checker->compiler->slot_n += 2;
+	checker->compiler->slot_n += 3;
 	struct scope accu_scope = {.outer = outer, .name = node->name, .type = accu, .slot = node->slot};
 	struct scope iter_scope = {.outer = &accu_scope, .name = node->iter_var, .slot = node->slot + 1};
 	iter_scope.type = variable_type(checker, node->args[BT_CEL_RANGE], range);
+	struct scope value_scope = {.outer = &iter_scope, .name = node->iter_var2, .slot = node->slot + 2};
 	checker->scope = &iter_scope;
+	if (node->iter_var2.len) {
+		value_scope.type = range->kind == BT_CEL_K_MAP ? range->params[1] : iter_scope.type;
+		iter_scope.type = range->kind == BT_CEL_K_LIST ? basic(BT_CEL_K_INT) : iter_scope.type;
+		checker->scope = &value_scope;
+	}
 	check_against(checker, node->args[BT_CEL_CONDITION], basic(BT_CEL_K_BOOL));
 	check_against(checker, node->args[BT_CEL_STEP], accu);
 	checker->scope = &accu_scope;
@@ -480,9 +493,15 @@ static void check_pattern(struct checker *checker, const struct bt_cel_node *nod
 		pattern->value.kind != BT_CEL_K_STRING) {
 		return;
 	}
-	if (!bt_cel_regex_compile(checker->compiler->arena, pattern->value.text, NULL)) {
-		bt_cel_complain(checker->compiler, pattern->at, "invalid matches argument");
+	struct bt_buf why = {0};
+	if (!bt_cel_regex_compile(checker->compiler->arena, pattern->value.text, &why)) {
+		/* What upstream refuses is told in its words, what is missing here in more. */
+		bool ours = strstr(why.ptr, "not supported") != NULL;
+
+		bt_cel_complain(checker->compiler, pattern->at, "invalid matches argument%s%s",
+			ours ? ": " : "", ours ? why.ptr : "");
 	}
+	bt_buf_fini(&why);
 }
 
 static void validate(struct checker *checker, struct bt_cel_node *node)

@@ -116,17 +116,10 @@ static struct bt_cel_value eval_key(struct bt_cel_run *run, const struct bt_cel_
 	}
 	struct bt_cel_value key =
 		is_attribute(index) ? eval_attribute(run, index, false) : bt_cel_eval(run, index);
-	switch (key.kind) {
-	case BT_CEL_K_ERROR:
-	case BT_CEL_K_STRING:
-	case BT_CEL_K_INT:
-	case BT_CEL_K_UINT:
-	case BT_CEL_K_BOOL:
-	case BT_CEL_K_DOUBLE:
+	if (is_error(&key) || bt_cel_is_key(&key)) {
 		return key;
-	default:
-		return bt_cel_fail(run, "invalid qualifier type: %s", bt_cel_kind_name(key.kind));
 	}
+	return bt_cel_fail(run, "invalid qualifier type: %s", bt_cel_go_type(&key));
 }
 
 /*
@@ -266,11 +259,9 @@ static struct bt_cel_value eval_equality(struct bt_cel_run *run, const struct bt
 	static const struct bt_cel_overload smaller = {.cost = BT_CEL_COST_SMALLER};
 	struct bt_cel_value sides[2] = {bt_cel_eval(run, node->args[0]), bt_cel_eval(run, node->args[1])};
 
-	if (is_error(&sides[0])) {
-		return sides[0];
-	}
-	if (is_error(&sides[1])) {
-		return sides[1];
+	if (is_error(&sides[0]) || is_error(&sides[1])) {
+		charge(run, bt_cel_call_cost(&smaller, true, sides, 2, &sides[0], run->device));
+		return sides[is_error(&sides[0]) ? 0 : 1];
 	}
 	struct bt_cel_value equal = bt_cel_equal(run, &sides[0], &sides[1]);
 	charge(run, bt_cel_call_cost(&smaller, true, sides, 2, &equal, run->device));
@@ -299,6 +290,9 @@ static struct bt_cel_value eval_in_const(struct bt_cel_run *run, const struct bt
 
 	if (is_error(&value)) {
 		return value;
+	}
+	if (!bt_cel_hash(run, &value)) {
+		return (struct bt_cel_value){.kind = BT_CEL_K_ERROR};
 	}
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (bt_cel_is_true_equal(run, &list->items->values[i], &value)) {
@@ -338,33 +332,65 @@ static struct bt_cel_value call_with_regex(
 	return result;
 }
 
-static struct bt_cel_value eval_function(struct bt_cel_run *run, const struct bt_cel_node *node)
+/* Calls the overload that takes the values. */
+static struct bt_cel_value dispatch(
+	struct bt_cel_run *run, const struct bt_cel_node *node, struct bt_cel_value *args)
 {
 	const struct bt_cel_overload *first = node->overloads;
-	const struct bt_cel_overload *overload = first;
+
+	if (node->regex) {
+		return call_with_regex(run, node, args);
+	}
+	if (first->loose) {
+		return first->call(run, args, node->arg_n);
+	}
+	for (uint32_t i = 0; i < node->overload_n; i++) {
+		if (bt_cel_takes(&first[i], args, node->arg_n)) {
+			return first[i].call(run, args, node->arg_n);
+		}
+	}
+	return refuse(run, first->name, args, node->arg_n);
+}
+
+/* Upstream evaluates all of up to two arguments, and charges for the call, unless it has to find the
+ * overload. */
+static bool ends_at_error(const struct bt_cel_node *node)
+{
+	return node->arg_n > 2 || node->regex || (!node->overload && !node->overloads->loose);
+}
+
+/* Upstream's account of sorting trips over arguments that are errors. */
+static void trip(struct bt_cel_run *run, const struct bt_cel_node *node, const struct bt_cel_value *args)
+{
+	enum bt_cel_cost cost = node->overload ? node->overload->cost : BT_CEL_COST_ONE;
+
+	if ((cost == BT_CEL_COST_SORT && is_error(&args[0])) ||
+		(cost == BT_CEL_COST_SORT_BY && is_error(&args[1]))) {
+		run->cancelled = "internal error: interface conversion: *types.Err is not traits.Lister: "
+				 "missing method Add";
+	}
+}
+
+static struct bt_cel_value eval_function(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	const struct bt_cel_overload *overload = node->overload ? node->overload : node->overloads;
 	struct bt_cel_value args[ARGS_MAX];
-	struct bt_cel_value result;
+	struct bt_cel_value result = {.kind = BT_CEL_K_NULL};
 
 	for (uint32_t i = 0; i < node->arg_n; i++) {
 		args[i] = bt_cel_eval(run, node->args[i]);
-		if (is_error(&args[i])) {
-			return args[i];
+		if (is_error(&args[i]) && !is_error(&result)) {
+			result = args[i];
+			if (ends_at_error(node) && i + 1 < node->arg_n) {
+				return result;
+			}
 		}
 	}
-	if (node->regex) {
-		result = call_with_regex(run, node, args);
-	} else if (first->loose) {
-		result = first->call(run, args, node->arg_n);
+	if (is_error(&result)) {
+		trip(run, node, args);
 	} else {
-		while (overload->name && strcmp(overload->name, first->name) == 0 &&
-			!bt_cel_takes(overload, args, node->arg_n)) {
-			overload++;
-		}
-		result = overload->name && strcmp(overload->name, first->name) == 0
-				 ? overload->call(run, args, node->arg_n)
-				 : refuse(run, first->name, args, node->arg_n);
+		result = dispatch(run, node, args);
 	}
-	overload = node->overload ? node->overload : first;
 	charge(run,
 		bt_cel_call_cost(overload, node->overload != NULL, args, node->arg_n, &result, run->device));
 	return result;
@@ -426,7 +452,7 @@ static bool take_optional(struct bt_cel_run *run, const struct bt_cel_value *key
 	return false;
 }
 
-static struct bt_cel_value eval_list(struct bt_cel_run *run, const struct bt_cel_node *node)
+static struct bt_cel_value make_list(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
 	struct bt_cel_value list = bt_cel_new_list(run, node->arg_n);
 	uint32_t n = 0;
@@ -450,7 +476,6 @@ static struct bt_cel_value eval_list(struct bt_cel_run *run, const struct bt_cel
 		if (list.items) {
 			list.items->used_n = n;
 		}
-		charge(run, LIST_COST);
 	}
 	return list;
 }
@@ -489,7 +514,7 @@ static void remove_entry(struct bt_cel_run *run, struct bt_cel_value *map, const
 	}
 }
 
-static struct bt_cel_value eval_map(struct bt_cel_run *run, const struct bt_cel_node *node)
+static struct bt_cel_value make_map(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
 	struct bt_cel_value map = bt_cel_new_list(run, node->arg_n);
 
@@ -501,8 +526,8 @@ static struct bt_cel_value eval_map(struct bt_cel_run *run, const struct bt_cel_
 	for (uint32_t i = 0; i + 1 < node->arg_n; i += 2) {
 		struct bt_cel_value key = bt_cel_eval(run, node->args[i]);
 
-		if (is_error(&key)) {
-			return key;
+		if (is_error(&key) || !bt_cel_hash(run, &key)) {
+			return is_error(&key) ? key : bt_cel_no_overload();
 		}
 		struct bt_cel_value value = bt_cel_eval(run, node->args[i + 1]);
 		if (is_error(&value)) {
@@ -517,36 +542,38 @@ static struct bt_cel_value eval_map(struct bt_cel_run *run, const struct bt_cel_
 		}
 		set_entry(run, &map, &key, &value);
 	}
-	charge(run, MAP_COST);
 	return map;
 }
 
-/* How Go calls the value's type. */
-static const char *go_type(const struct bt_cel_value *value)
+/* A list or map, which costs the same with an error in it. */
+static struct bt_cel_value eval_aggregate(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
-	static const char *const names[BT_CEL_K_N] = {[BT_CEL_K_NULL] = "types.Null",
-		[BT_CEL_K_BOOL] = "types.Bool",
-		[BT_CEL_K_INT] = "types.Int",
-		[BT_CEL_K_UINT] = "types.Uint",
-		[BT_CEL_K_DOUBLE] = "types.Double",
-		[BT_CEL_K_STRING] = "types.String",
-		[BT_CEL_K_BYTES] = "types.Bytes",
-		[BT_CEL_K_TYPE] = "*types.Type",
-		[BT_CEL_K_OPTIONAL] = "*types.Optional",
-		[BT_CEL_K_QUANTITY] = "cel.Quantity",
-		[BT_CEL_K_SEMVER] = "cel.Semver"};
+	struct bt_cel_value value = node->kind == BT_CEL_LIST ? make_list(run, node) : make_map(run, node);
 
-	if (value->kind == BT_CEL_K_QUANTITY && value->view) {
-		return "*cel.Quantity";
+	charge(run, node->kind == BT_CEL_LIST ? LIST_COST : MAP_COST);
+	return value;
+}
+
+/* One variable is the element or key; two are index and element, or key and value. */
+static void set_variables(struct bt_cel_run *run, const struct bt_cel_node *node,
+	const struct bt_cel_value *range, const struct bt_cel_value *element, uint32_t ix)
+{
+	struct bt_cel_local *variables = &run->locals[node->slot + 1];
+
+	variables[0] = (struct bt_cel_local){.value = *element};
+	variables[1] = (struct bt_cel_local){.value = *element};
+	if (node->iter_var2.len && range->kind == BT_CEL_K_MAP) {
+		variables[1].value = bt_cel_find(run, range, element);
+	} else if (node->iter_var2.len) {
+		variables[0].value = bt_cel_int(ix);
 	}
-	return names[value->kind] ? names[value->kind] : "types.Unknown";
 }
 
 static struct bt_cel_value eval_fold(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
 	struct bt_cel_value range = bt_cel_eval(run, node->args[BT_CEL_RANGE]);
 	struct bt_cel_local *accu = &run->locals[node->slot];
-	struct bt_cel_local *variable = &run->locals[node->slot + 1];
+	struct bt_cel_value map = range;
 
 	if (range.kind == BT_CEL_K_MAP) {
 		range = bt_cel_keys(run, &range);
@@ -555,12 +582,15 @@ static struct bt_cel_value eval_fold(struct bt_cel_run *run, const struct bt_cel
 		return range;
 	}
 	if (range.kind != BT_CEL_K_LIST) {
-		return bt_cel_fail(run, "got '%s', expected iterable type", go_type(&range));
+		return bt_cel_fail(run,
+			node->iter_var2.len ? "unsupported comprehension range type: %s"
+					    : "got '%s', expected iterable type",
+			bt_cel_go_type(&range));
 	}
 	/* The start value is worked out when first asked for. */
 	*accu = (struct bt_cel_local){.init = node->args[BT_CEL_INIT]};
 	for (uint32_t i = 0; i < range.n && !run->cancelled; i++) {
-		*variable = (struct bt_cel_local){.value = range.items->values[i]};
+		set_variables(run, node, &map, &range.items->values[i], i);
 		struct bt_cel_value goes_on = bt_cel_eval(run, node->args[BT_CEL_CONDITION]);
 		if (is_false(&goes_on)) {
 			break;
@@ -587,9 +617,8 @@ struct bt_cel_value bt_cel_eval(struct bt_cel_run *run, const struct bt_cel_node
 	case BT_CEL_CALL:
 		return eval_call(run, node);
 	case BT_CEL_LIST:
-		return eval_list(run, node);
 	case BT_CEL_MAP:
-		return eval_map(run, node);
+		return eval_aggregate(run, node);
 	case BT_CEL_FOLD:
 		return eval_fold(run, node);
 	}

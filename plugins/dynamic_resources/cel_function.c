@@ -242,8 +242,7 @@ bool bt_cel_unsupported(struct bt_str name)
 		"getMilliseconds", "getMinutes", "getMonth", "getPort", "getQuery", "getScheme", "getSeconds",
 		"group", "ip", "ip.isCanonical", "isCIDR", "isGlobalUnicast", "isIP", "isLinkLocalMulticast",
 		"isLinkLocalUnicast", "isLoopback", "isUnspecified", "isURL", "labelSelector", "masked",
-		"prefixLength", "timestamp", "transformList", "transformMap", "transformMapEntry", "url",
-		"validate"};
+		"prefixLength", "timestamp", "transformMap", "transformMapEntry", "url", "validate"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (bt_str_is(name, names[i])) {
@@ -328,7 +327,7 @@ static uint64_t pairs_cost(const struct bt_cel_value *list)
 	bool text = list->n && (list->items->values[0].kind == BT_CEL_K_STRING ||
 				       list->items->values[0].kind == BT_CEL_K_BYTES);
 
-	return part((uint64_t)list->n * list->n, text ? 2.1 : 2.0) + 11;
+	return (uint64_t)((double)list->n * list->n * (text ? 2.1 : 2.0)) + 11;
 }
 
 static uint64_t regex_cost(uint64_t text, uint64_t pattern)

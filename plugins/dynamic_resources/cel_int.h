@@ -128,16 +128,17 @@ struct bt_cel_node {
 	uint32_t at;	/* where errors point, in code points */
 	uint32_t arg_n;
 	struct bt_cel_node **args;
-	bool *optional;		   /* lists and maps: which elements or entries are; NULL: none */
-	struct bt_str name;	   /* identifiers, selections, calls; folds: the accumulator */
-	struct bt_str iter_var;	   /* folds */
-	struct bt_cel_value value; /* constants */
-	uint32_t slot;		   /* identifiers: the local variable, or BT_CEL_NO_SLOT; folds: of the
-				      accumulator; the iteration variable has the next one */
+	bool *optional;			   /* lists and maps: which elements or entries are; NULL: none */
+	struct bt_str name;		   /* identifiers, selections, calls; folds: the accumulator */
+	struct bt_str iter_var, iter_var2; /* folds; the second one may be empty */
+	struct bt_cel_value value;	   /* constants */
+	uint32_t slot; /* identifiers: the local variable, or BT_CEL_NO_SLOT; folds: of the
+			  accumulator; the iteration variables have the next two */
 	const struct bt_cel_type *type;
 	const struct bt_cel_overload *overloads; /* calls: all of the function */
-	const struct bt_cel_overload *overload;	 /* calls: the one that fits, if it is only one */
-	const struct bt_cel_regex *regex;	 /* calls: the constant pattern */
+	uint32_t overload_n;
+	const struct bt_cel_overload *overload; /* calls: the one that fits, if it is only one */
+	const struct bt_cel_regex *regex;	/* calls: the constant pattern */
 };
 
 #define BT_CEL_NO_SLOT UINT32_MAX
@@ -155,6 +156,7 @@ struct bt_cel_compiler {
 	struct bt_cel_error *errors;
 	size_t error_n, error_cap_n;
 	uint32_t slot_n;
+	uint32_t copy_n; /* nodes that macros have copied */
 };
 
 /* The state of one match. */
@@ -320,6 +322,8 @@ struct bt_cel_value bt_cel_equal(
 bool bt_cel_is_true_equal(struct bt_cel_run *run, const struct bt_cel_value *a, const struct bt_cel_value *b);
 /* An int below, equal to or above 0, or an error. */
 struct bt_cel_value bt_cel_compare(const struct bt_cel_value *a, const struct bt_cel_value *b);
+/* Whether the value can be a key in Go; the run is cancelled otherwise, as Go's panic ends upstream's. */
+bool bt_cel_hash(struct bt_cel_run *run, const struct bt_cel_value *key);
 /* The value of a key; an error with an empty text when there is none. */
 struct bt_cel_value bt_cel_find(
 	struct bt_cel_run *run, const struct bt_cel_value *map, const struct bt_cel_value *key);
@@ -333,6 +337,10 @@ struct bt_cel_value bt_cel_keys(struct bt_cel_run *run, const struct bt_cel_valu
 uint64_t bt_cel_size(const struct bt_cel_device *device, const struct bt_cel_value *value);
 /* As Go's %v prints it into errors. */
 void bt_cel_print(const struct bt_cel_value *value, struct bt_buf *out);
+/* How Go calls the value's type. */
+const char *bt_cel_go_type(const struct bt_cel_value *value);
+/* Whether lists and maps may be asked for the value. */
+bool bt_cel_is_key(const struct bt_cel_value *value);
 /* The index into a list of n; false with *out_error set. */
 bool bt_cel_to_index(struct bt_cel_run *run, const struct bt_cel_value *index, int64_t *out_index,
 	struct bt_cel_value *out_error);

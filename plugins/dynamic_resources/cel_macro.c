@@ -9,6 +9,8 @@ static const char accumulator[] = "@result";
 static const char unused[] = "#unused";
 static const char sort_input[] = "@__sortBy_input__";
 
+#define COPIES_MAX 10000 /* nodes that macros may copy */
+
 /* One expansion: the call, and what is made at its place. */
 struct macro {
 	struct bt_cel_compiler *compiler;
@@ -16,6 +18,7 @@ struct macro {
 	struct bt_cel_node *target; /* NULL: none */
 	struct bt_cel_node **args;  /* behind the target */
 	uint32_t arg_n;
+	uint32_t variable_n; /* of args: names of iteration variables */
 };
 
 static struct bt_cel_node *make_ident(const struct macro *macro, struct bt_str name)
@@ -83,6 +86,17 @@ static struct bt_cel_node *make_fold(const struct macro *macro, struct bt_str it
 	return node;
 }
 
+/* A fold over the macro's variables. */
+static struct bt_cel_node *make_loop(const struct macro *macro, struct bt_cel_node *const args[BT_CEL_FOLD_N])
+{
+	struct bt_cel_node *node = make_fold(macro, macro->args[0]->name, bt_str(accumulator), args);
+
+	if (macro->variable_n == 2) {
+		node->iter_var2 = macro->args[1]->name;
+	}
+	return node;
+}
+
 /* The value of init under a name, in result. */
 static struct bt_cel_node *make_bind(
 	const struct macro *macro, struct bt_str name, struct bt_cel_node *init, struct bt_cel_node *result)
@@ -97,22 +111,6 @@ static struct bt_cel_node *refuse(const struct macro *macro, const struct bt_cel
 {
 	bt_cel_complain(macro->compiler, node->at, "%s", why);
 	return NULL;
-}
-
-/* The macro's first argument must be a name of its own. */
-static bool check_variable(const struct macro *macro, const char *otherwise)
-{
-	struct bt_cel_node *variable = macro->args[0];
-
-	if (variable->kind != BT_CEL_IDENT) {
-		refuse(macro, variable, otherwise);
-		return false;
-	}
-	if (bt_str_is(variable->name, "__result__")) {
-		refuse(macro, variable, "iteration variable overwrites accumulator variable");
-		return false;
-	}
-	return true;
 }
 
 static struct bt_cel_node *expand_has(const struct macro *macro)
@@ -130,39 +128,39 @@ static struct bt_cel_node *expand_has(const struct macro *macro)
 	return node;
 }
 
+/* What a quantifier asks of each element. */
+static struct bt_cel_node *predicate(const struct macro *macro)
+{
+	return macro->args[macro->variable_n];
+}
+
 static struct bt_cel_node *expand_all(const struct macro *macro)
 {
-	if (!check_variable(macro, "argument must be a simple name")) {
-		return NULL;
-	}
 	struct bt_cel_node *const args[BT_CEL_FOLD_N] = {macro->target, make_bool(macro, true),
 		make_call(macro, "@not_strictly_false", accu(macro), NULL, NULL),
-		make_call(macro, "_&&_", accu(macro), macro->args[1], NULL), accu(macro)};
-	return make_fold(macro, macro->args[0]->name, bt_str(accumulator), args);
+		make_call(macro, "_&&_", accu(macro), predicate(macro), NULL), accu(macro)};
+
+	return make_loop(macro, args);
 }
 
 static struct bt_cel_node *expand_exists(const struct macro *macro)
 {
-	if (!check_variable(macro, "argument must be a simple name")) {
-		return NULL;
-	}
 	struct bt_cel_node *goes_on = make_call(macro, "!_", accu(macro), NULL, NULL);
 	struct bt_cel_node *const args[BT_CEL_FOLD_N] = {macro->target, make_bool(macro, false),
 		make_call(macro, "@not_strictly_false", goes_on, NULL, NULL),
-		make_call(macro, "_||_", accu(macro), macro->args[1], NULL), accu(macro)};
-	return make_fold(macro, macro->args[0]->name, bt_str(accumulator), args);
+		make_call(macro, "_||_", accu(macro), predicate(macro), NULL), accu(macro)};
+
+	return make_loop(macro, args);
 }
 
 static struct bt_cel_node *expand_exists_one(const struct macro *macro)
 {
-	if (!check_variable(macro, "argument must be a simple name")) {
-		return NULL;
-	}
 	struct bt_cel_node *more = make_call(macro, "_+_", accu(macro), make_int(macro, 1), NULL);
 	struct bt_cel_node *const args[BT_CEL_FOLD_N] = {macro->target, make_int(macro, 0),
-		make_bool(macro, true), make_call(macro, "_?_:_", macro->args[1], more, accu(macro)),
+		make_bool(macro, true), make_call(macro, "_?_:_", predicate(macro), more, accu(macro)),
 		make_call(macro, "_==_", accu(macro), make_int(macro, 1), NULL)};
-	return make_fold(macro, macro->args[0]->name, bt_str(accumulator), args);
+
+	return make_loop(macro, args);
 }
 
 /* filter(x, p), map(x, f) and map(x, p, f) add [element] to the list where the condition holds. */
@@ -176,59 +174,63 @@ static struct bt_cel_node *make_map(const struct macro *macro, struct bt_cel_nod
 	}
 	struct bt_cel_node *const args[BT_CEL_FOLD_N] = {
 		range, make_list(macro, NULL), make_bool(macro, true), step, accu(macro)};
-	return make_fold(macro, macro->args[0]->name, bt_str(accumulator), args);
+	return make_loop(macro, args);
 }
 
 static struct bt_cel_node *expand_map(const struct macro *macro)
 {
-	if (!check_variable(macro, "argument is not an identifier")) {
-		return NULL;
-	}
-	return make_map(macro, macro->target, macro->arg_n == 3 ? macro->args[1] : NULL,
-		macro->args[macro->arg_n - 1]);
+	struct bt_cel_node *condition = macro->arg_n == macro->variable_n + 2 ? predicate(macro) : NULL;
+
+	return make_map(macro, macro->target, condition, macro->args[macro->arg_n - 1]);
 }
 
 static struct bt_cel_node *expand_filter(const struct macro *macro)
 {
-	if (!check_variable(macro, "argument is not an identifier")) {
-		return NULL;
-	}
-	return make_map(macro, macro->target, macro->args[1], macro->args[0]);
+	return make_map(macro, macro->target, predicate(macro), macro->args[0]);
 }
 
 static struct bt_cel_node *expand_sort_by(const struct macro *macro)
 {
+	struct bt_str input = bt_str(sort_input);
+
 	if (macro->target->kind == BT_CEL_CONST || macro->target->kind == BT_CEL_MAP) {
 		return refuse(macro, macro->target,
 			"sortBy can only be applied to a list, identifier, comprehension, call or select "
 			"expression");
 	}
-	if (!check_variable(macro, "argument is not an identifier")) {
-		return NULL;
-	}
-	struct bt_str input = bt_str(sort_input);
-	struct bt_cel_node *keys = make_map(macro, make_ident(macro, input), NULL, macro->args[1]);
+	struct bt_cel_node *keys = make_map(macro, make_ident(macro, input), NULL, predicate(macro));
 	return make_bind(macro, input, macro->target,
 		make_member(macro, "@sortByAssociatedKeys", make_ident(macro, input), keys));
 }
 
 static struct bt_cel_node *expand_bind(const struct macro *macro)
 {
-	if (macro->args[0]->kind != BT_CEL_IDENT) {
-		return refuse(macro, macro->args[0], "cel.bind() variable names must be simple identifiers");
-	}
 	return make_bind(macro, macro->args[0]->name, macro->args[1], macro->args[2]);
+}
+
+/* The node again, so that what is wrong with it is said again; beyond the limit the node itself. */
+static struct bt_cel_node *copy(const struct macro *macro, struct bt_cel_node *node)
+{
+	if (macro->compiler->copy_n == COPIES_MAX) {
+		return node;
+	}
+	macro->compiler->copy_n++;
+	struct bt_cel_node *twin = bt_arena_alloc(macro->compiler->arena, sizeof(*twin), 8);
+	*twin = *node;
+	if (node->arg_n) {
+		twin->args = bt_arena_alloc(macro->compiler->arena, node->arg_n * sizeof(*node->args), 8);
+	}
+	for (uint32_t i = 0; i < node->arg_n; i++) {
+		twin->args[i] = copy(macro, node->args[i]);
+	}
+	return twin;
 }
 
 static struct bt_cel_node *expand_optional(const struct macro *macro, bool flat)
 {
-	if (macro->args[0]->kind != BT_CEL_IDENT) {
-		return refuse(macro, macro->args[0],
-			flat ? "optFlatMap() variable name must be a simple identifier"
-			     : "optMap() variable name must be a simple identifier");
-	}
 	struct bt_cel_node *value = make_bind(macro, macro->args[0]->name,
-		make_member(macro, "value", macro->target, NULL), macro->args[1]);
+		make_member(macro, "value", copy(macro, macro->target), NULL), macro->args[1]);
+
 	if (!flat) {
 		value = make_call(macro, "optional.of", value, NULL, NULL);
 	}
@@ -246,16 +248,60 @@ static struct bt_cel_node *expand_opt_flat_map(const struct macro *macro)
 	return expand_optional(macro, true);
 }
 
+static const char no_name[] = "argument must be a simple name";
+static const char no_identifier[] = "argument is not an identifier";
+
 static const struct {
 	const char *name;
 	bool member;
-	uint32_t arg_n;
+	uint32_t arg_n, variable_n;
+	const char *no_variable; /* what is said of variables that are no names */
 	struct bt_cel_node *(*expand)(const struct macro *macro);
-} macros[] = {{"has", false, 1, expand_has}, {"all", true, 2, expand_all}, {"exists", true, 2, expand_exists},
-	{"exists_one", true, 2, expand_exists_one}, {"map", true, 2, expand_map},
-	{"map", true, 3, expand_map}, {"filter", true, 2, expand_filter}, {"sortBy", true, 2, expand_sort_by},
-	{"bind", true, 3, expand_bind}, {"optMap", true, 2, expand_opt_map},
-	{"optFlatMap", true, 2, expand_opt_flat_map}};
+} macros[] = {
+	{"has", false, 1, 0, NULL, expand_has},
+	{"all", true, 2, 1, no_name, expand_all},
+	{"all", true, 3, 2, no_name, expand_all},
+	{"exists", true, 2, 1, no_name, expand_exists},
+	{"exists", true, 3, 2, no_name, expand_exists},
+	{"exists_one", true, 2, 1, no_name, expand_exists_one},
+	{"exists_one", true, 3, 2, no_name, expand_exists_one},
+	{"existsOne", true, 3, 2, no_name, expand_exists_one},
+	{"map", true, 2, 1, no_identifier, expand_map},
+	{"map", true, 3, 1, no_identifier, expand_map},
+	{"filter", true, 2, 1, no_identifier, expand_filter},
+	{"sortBy", true, 2, 1, no_identifier, expand_sort_by},
+	{"transformList", true, 3, 2, no_name, expand_map},
+	{"transformList", true, 4, 2, no_name, expand_map},
+	{"bind", true, 3, 1, "cel.bind() variable names must be simple identifiers", expand_bind},
+	{"optMap", true, 2, 1, "optMap() variable name must be a simple identifier", expand_opt_map},
+	{"optFlatMap", true, 2, 1, "optFlatMap() variable name must be a simple identifier",
+		expand_opt_flat_map},
+};
+
+/* The first arguments must be names of their own. */
+static bool check_variables(const struct macro *macro, const char *otherwise)
+{
+	for (uint32_t i = 0; i < macro->variable_n; i++) {
+		if (macro->args[i]->kind != BT_CEL_IDENT) {
+			refuse(macro, macro->args[i], otherwise);
+			return false;
+		}
+	}
+	if (macro->variable_n == 2 && bt_str_eq(macro->args[0]->name, macro->args[1]->name)) {
+		bt_cel_complain(macro->compiler, macro->args[1]->at, "duplicate variable name: %.*s",
+			BT_STR_ARG(macro->args[1]->name));
+		return false;
+	}
+	for (uint32_t i = 0; i < macro->variable_n; i++) {
+		bool binds = otherwise != no_name && otherwise != no_identifier;
+
+		if (!binds && bt_str_is(macro->args[i]->name, "__result__")) {
+			refuse(macro, macro->args[i], "iteration variable overwrites accumulator variable");
+			return false;
+		}
+	}
+	return true;
+}
 
 bool bt_cel_expand(struct bt_cel_compiler *compiler, struct bt_cel_node **call)
 {
@@ -274,6 +320,10 @@ bool bt_cel_expand(struct bt_cel_compiler *compiler, struct bt_cel_node **call)
 		if (macros[i].expand == expand_bind &&
 			(macro.target->kind != BT_CEL_IDENT || !bt_str_is(macro.target->name, "cel"))) {
 			continue;
+		}
+		macro.variable_n = macros[i].variable_n;
+		if (!check_variables(&macro, macros[i].no_variable)) {
+			return false;
 		}
 		*call = macros[i].expand(&macro);
 		return *call != NULL;

@@ -3,7 +3,7 @@
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
 
-#include <errno.h>
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -377,6 +377,13 @@ static bool is_float(struct bt_str text)
 	return digit_n > 0 && i == text.len;
 }
 
+/* Whether an underscore separates digits, which Go reads over. */
+static bool is_separator(struct bt_str text, size_t ix)
+{
+	return text.ptr[ix] == '_' && ix > 0 && ix + 1 < text.len &&
+	       isxdigit((unsigned char)text.ptr[ix - 1]) && isxdigit((unsigned char)text.ptr[ix + 1]);
+}
+
 struct bt_cel_value bt_cel_to_double(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
 	(void)arg_n;
@@ -387,15 +394,20 @@ struct bt_cel_value bt_cel_to_double(struct bt_cel_run *run, const struct bt_cel
 		return make_double((double)args[0].uinteger);
 	}
 	char *copy = bt_cel_alloc(run, args[0].text.len + 1);
+	struct bt_str text = {copy, 0};
 	if (!copy) {
 		return fail("");
 	}
-	memcpy(copy, args[0].text.ptr ? args[0].text.ptr : "", args[0].text.len);
-	copy[args[0].text.len] = '\0';
+	for (size_t i = 0; i < args[0].text.len; i++) {
+		if (!is_separator(args[0].text, i)) {
+			copy[text.len++] = args[0].text.ptr[i];
+		}
+	}
+	copy[text.len] = '\0';
 	char *end = copy;
-	double real = is_float(args[0].text) ? strtod(copy, &end) : 0;
+	double real = is_float(text) ? strtod(copy, &end) : 0;
 	bool fits = !isinf(real) || strpbrk(copy, "iI") != NULL;
-	if (args[0].text.len == 0 || end != copy + args[0].text.len || !fits) {
+	if (text.len == 0 || end != copy + text.len || !fits) {
 		return cannot(run, "double");
 	}
 	return make_double(real);

@@ -329,13 +329,23 @@ static bool is_reserved(struct bt_str name)
 	return false;
 }
 
+/* A name as it is looked up from the root, which is where all names are anyway. */
+static struct bt_str with_dot(struct parser *parser, struct bt_str name)
+{
+	char *text = bt_arena_alloc(parser->compiler->arena, name.len + 1, 1);
+
+	text[0] = '.';
+	memcpy(text + 1, name.ptr, name.len);
+	return (struct bt_str){text, name.len + 1};
+}
+
 /* An identifier or the call of a global function. */
 static struct bt_cel_node *parse_name(struct parser *parser)
 {
 	struct bt_cel_token token;
 
 	uint32_t at = parser->token.at;
-	accept(parser, ".");
+	bool dot = accept(parser, ".");
 	token = parser->token;
 	if (token.kind != BT_CEL_NAME) {
 		return wrong(parser, "IDENTIFIER");
@@ -345,11 +355,12 @@ static struct bt_cel_node *parse_name(struct parser *parser)
 		return NULL;
 	}
 	next(parser);
+	struct bt_str name = dot ? with_dot(parser, token.text) : token.text;
 	if (is_at(parser, "(")) {
-		return parse_call(parser, token.text, NULL);
+		return parse_call(parser, name, NULL);
 	}
 	struct bt_cel_node *node = bt_cel_node(parser->compiler, BT_CEL_IDENT, token.at);
-	node->name = token.text;
+	node->name = name;
 	return node;
 }
 

@@ -314,6 +314,20 @@ bool bt_cel_is_true_equal(struct bt_cel_run *run, const struct bt_cel_value *a, 
 
 /* ---- maps ---- */
 
+bool bt_cel_is_key(const struct bt_cel_value *value)
+{
+	switch (value->kind) {
+	case BT_CEL_K_STRING:
+	case BT_CEL_K_INT:
+	case BT_CEL_K_UINT:
+	case BT_CEL_K_BOOL:
+	case BT_CEL_K_DOUBLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static struct bt_cel_value missing(void)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_K_ERROR};
@@ -398,6 +412,17 @@ static bool has_domain(const struct bt_cel_device *device, bool capacity, struct
 	return false;
 }
 
+bool bt_cel_hash(struct bt_cel_run *run, const struct bt_cel_value *key)
+{
+	if (key->kind == BT_CEL_K_SEMVER || key->kind == BT_CEL_K_BYTES) {
+		run->cancelled =
+			key->kind == BT_CEL_K_BYTES
+				? "internal error: runtime error: hash of unhashable type types.Bytes"
+				: "internal error: runtime error: hash of unhashable type cel.Semver";
+	}
+	return !run->cancelled;
+}
+
 struct bt_cel_value bt_cel_find(
 	struct bt_cel_run *run, const struct bt_cel_value *map, const struct bt_cel_value *key)
 {
@@ -418,6 +443,9 @@ struct bt_cel_value bt_cel_find(
 		return is_text ? find_capacity(run->device, map->text, key->text) : missing();
 	default:
 		break;
+	}
+	if (map->n && !bt_cel_hash(run, key)) {
+		return missing();
 	}
 	for (uint32_t i = 0; i < map->n; i++) {
 		if (is_same_key(run, &map->items->values[2 * i], key)) {
@@ -515,6 +543,28 @@ struct bt_cel_value bt_cel_keys(struct bt_cel_run *run, const struct bt_cel_valu
 }
 
 /* ---- sizes and texts ---- */
+
+const char *bt_cel_go_type(const struct bt_cel_value *value)
+{
+	static const char *const names[BT_CEL_K_N] = {[BT_CEL_K_NULL] = "types.Null",
+		[BT_CEL_K_BOOL] = "types.Bool",
+		[BT_CEL_K_INT] = "types.Int",
+		[BT_CEL_K_UINT] = "types.Uint",
+		[BT_CEL_K_DOUBLE] = "types.Double",
+		[BT_CEL_K_STRING] = "types.String",
+		[BT_CEL_K_BYTES] = "types.Bytes",
+		[BT_CEL_K_LIST] = "*types.baseList",
+		[BT_CEL_K_MAP] = "*types.baseMap",
+		[BT_CEL_K_TYPE] = "*types.Type",
+		[BT_CEL_K_OPTIONAL] = "*types.Optional",
+		[BT_CEL_K_QUANTITY] = "cel.Quantity",
+		[BT_CEL_K_SEMVER] = "cel.Semver"};
+
+	if (value->kind == BT_CEL_K_QUANTITY && value->view) {
+		return "*cel.Quantity";
+	}
+	return names[value->kind] ? names[value->kind] : "types.Unknown";
+}
 
 uint64_t bt_cel_size(const struct bt_cel_device *device, const struct bt_cel_value *value)
 {
