@@ -65,6 +65,11 @@ static void show(struct bt_str source, const struct bt_cel_error *error, struct 
 	uint32_t rune;
 	size_t i = 0;
 
+	if (error->at == BT_CEL_NOWHERE) {
+		bt_buf_text(out, "ERROR: <input>:-1:0: ");
+		bt_buf_str(out, error->text);
+		return;
+	}
 	struct bt_str snippet = find_line(source, error->at, &line, &column);
 	bt_buf_printf(out, "ERROR: <input>:%u:%u: ", line, column + 1);
 	bt_buf_str(out, error->text);

@@ -178,6 +178,7 @@ struct bt_cel_local {
 };
 
 /* ---- errors of compiling (cel_error.c) ---- */
+#define BT_CEL_NOWHERE UINT32_MAX /* the place of what is wrong with the whole */
 void bt_cel_complain(struct bt_cel_compiler *compiler, uint32_t at, const char *format, ...) BT_PRINTF(3, 4);
 /* Writes the errors in the order of the source, each with its line and a mark below it. */
 void bt_cel_show_errors(struct bt_cel_compiler *compiler, struct bt_buf *out);

@@ -3,7 +3,6 @@
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -377,11 +376,16 @@ static bool is_float(struct bt_str text)
 	return digit_n > 0 && i == text.len;
 }
 
+static bool is_digit(char c)
+{
+	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
 /* Whether an underscore separates digits, which Go reads over. */
 static bool is_separator(struct bt_str text, size_t ix)
 {
-	return text.ptr[ix] == '_' && ix > 0 && ix + 1 < text.len &&
-	       isxdigit((unsigned char)text.ptr[ix - 1]) && isxdigit((unsigned char)text.ptr[ix + 1]);
+	return text.ptr[ix] == '_' && ix > 0 && ix + 1 < text.len && is_digit(text.ptr[ix - 1]) &&
+	       is_digit(text.ptr[ix + 1]);
 }
 
 struct bt_cel_value bt_cel_to_double(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)

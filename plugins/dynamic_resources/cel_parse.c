@@ -13,6 +13,8 @@
 
 #define DEPTH_MAX 250 /* how deep expressions may nest */
 
+static const char chain_text[] = "max recursion depth exceeded";
+
 struct parser {
 	struct bt_cel_compiler *compiler;
 	struct bt_cel_lexer lexer;
@@ -125,12 +127,13 @@ static bool expect(struct parser *parser, const char *text)
 	return false;
 }
 
-static bool too_deep(struct parser *parser)
+/* Expressions within others, and operands of operands, are counted alike. */
+static bool too_deep(struct parser *parser, const char *text)
 {
 	if (parser->depth < DEPTH_MAX) {
 		return false;
 	}
-	bt_cel_complain(parser->compiler, 0, "expression recursion limit exceeded: %d", DEPTH_MAX);
+	bt_cel_complain(parser->compiler, BT_CEL_NOWHERE, "%s", text);
 	return true;
 }
 
@@ -436,7 +439,7 @@ static struct bt_cel_node *parse_member_of(struct parser *parser, struct bt_cel_
 	while (node && (is_at(parser, ".") || is_at(parser, "["))) {
 		uint32_t at = parser->token.at;
 
-		if (too_deep(parser)) {
+		if (too_deep(parser, chain_text)) {
 			return NULL;
 		}
 		parser->depth++;
@@ -506,7 +509,7 @@ static struct bt_cel_node *parse_binary(struct parser *parser, int level)
 		if (!function) {
 			break;
 		}
-		if (too_deep(parser)) {
+		if (too_deep(parser, chain_text)) {
 			return NULL;
 		}
 		parser->depth++;
@@ -547,7 +550,7 @@ static struct bt_cel_node *parse_logic(struct parser *parser, bool or)
 
 static struct bt_cel_node *parse_expression(struct parser *parser)
 {
-	if (too_deep(parser)) {
+	if (too_deep(parser, "expression recursion limit exceeded: 250")) {
 		return NULL;
 	}
 	parser->depth++;
