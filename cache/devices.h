@@ -12,6 +12,7 @@
 
 #include "cache/view.h"
 #include "engine/base/status.h"
+#include "engine/model/event.h"
 
 struct bt_devices;
 
@@ -42,6 +43,17 @@ bool bt_devices_has_kind(enum bt_kind kind);
 /* Adds or replaces an object of a kind that is kept here; others are left alone. Returns whether extended
  * resources may mean other classes now. */
 bool bt_devices_apply(struct bt_devices *devices, const struct bt_object *object);
+
+/*
+ * What an event says of an object that is about to be applied, compared with what is kept of it. Returns: is
+ * it known already, so that it is an update? False for kinds that are not kept here.
+ */
+bool bt_devices_describe(
+	const struct bt_devices *devices, const struct bt_object *object, struct bt_event_object *out);
+
+/* The same for one that is about to be taken away. Returns: is it there? */
+bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_,
+	uint32_t name, struct bt_event_object *out);
 
 /* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_devices_remove(

@@ -81,6 +81,18 @@ static bool scaled_down(const struct bt_requests *old, const struct bt_requests 
 	return false;
 }
 
+/* Claims were made for the pod, as its status says. */
+static bool claims_came(const struct bt_signature *old, const struct bt_signature *new)
+{
+	for (uint32_t i = 0; i < old->claim_n && i < new->claim_n; i++) {
+		if (old->claims[i].kind != new->claims[i].kind ||
+			old->claims[i].claim != new->claims[i].claim) {
+			return true;
+		}
+	}
+	return false;
+}
+
 uint32_t bt_pod_changes(const struct bt_event_pod *old, const struct bt_event_pod *new,
 	uint32_t out_actions[BT_EVENT_ACTIONS])
 {
@@ -90,7 +102,7 @@ uint32_t bt_pod_changes(const struct bt_event_pod *old, const struct bt_event_po
 		was != is && scaled_down(&was->requests, &is->requests) ? BT_UPDATE_POD_SCALE_DOWN : 0,
 		old->gated && !new->gated ? BT_UPDATE_POD_GATES_ELIMINATED : 0,
 		was->toleration_n != is->toleration_n ? BT_UPDATE_POD_TOLERATION : 0,
-		old->generated_claims != new->generated_claims ? BT_UPDATE_POD_GENERATED_CLAIM : 0,
+		was != is &&claims_came(was, is) ? BT_UPDATE_POD_GENERATED_CLAIM : 0,
 	};
 	uint32_t n = 0;
 

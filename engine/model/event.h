@@ -57,9 +57,6 @@ struct bt_event_pod {
 	bool nominated;	    /* status.nominatedNodeName is set */
 	bool gated;	    /* it has scheduling gates */
 	int32_t priority;
-	/* Hash of status.resourceClaimStatuses and status.extendedResourceClaimStatus; 0: neither is there.
-	 */
-	uint64_t generated_claims;
 };
 
 /* A node as it was or is. */

@@ -235,6 +235,10 @@ static void put_claims(struct bt_signatures *s, const struct bt_pod_object *pod)
 
 		put(s, (uint64_t)claim.name << 32 | claim.kind);
 		put(s, claim.claim);
+		if (claim.kind == BT_POD_CLAIM_GENERATED) {
+			put_name(s, pod->meta.name);
+			put_name(s, pod->meta.uid);
+		}
 	}
 }
 
@@ -653,6 +657,15 @@ static void keep_spread(
 	}
 }
 
+/* What the pod has belongs to it alone. */
+static void keep_pod(struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+{
+	struct bt_intern *intern = s->dictionary->intern;
+
+	signature->pod_name = bt_intern_add(intern, pod->meta.name);
+	signature->pod_uid = pod->meta.uid.len ? bt_intern_add(intern, pod->meta.uid) : BT_NAME_NONE;
+}
+
 static void keep_volumes(
 	struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
@@ -667,9 +680,7 @@ static void keep_volumes(
 		bt_pod_volume_compile(intern, &s->arena, &spec->volumes[i], pod->meta.name,
 			&volumes[signature->volume_n++]);
 		if (spec->volumes[i].type == BT_VOLUME_EPHEMERAL) {
-			signature->pod_name = bt_intern_add(intern, pod->meta.name);
-			signature->pod_uid =
-				pod->meta.uid.len ? bt_intern_add(intern, pod->meta.uid) : BT_NAME_NONE;
+			keep_pod(s, pod, signature);
 		}
 	}
 	signature->noted_n = signature->volume_n;
@@ -691,6 +702,9 @@ static void keep_claims(
 
 	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
 		claims[i] = claim_of(s->dictionary->intern, pod, &pod->spec.claims[i]);
+		if (claims[i].kind == BT_POD_CLAIM_GENERATED) {
+			keep_pod(s, pod, signature);
+		}
 	}
 	signature->claims = claims;
 	signature->claim_n = pod->spec.claim_n;

@@ -92,7 +92,8 @@ struct bt_signature {
 	uint32_t claim_n;
 	const struct bt_extended_request *extended; /* by container; those above 0 */
 	uint32_t extended_n;
-	/* The pod's own, when it has ephemeral volumes, whose claims belong to one pod; else BT_NAME_NONE. */
+	/* The pod's own, when it has ephemeral volumes or ResourceClaims that were made for it, which belong
+	 * to one pod; else BT_NAME_NONE. */
 	uint32_t pod_name, pod_uid;
 };
 

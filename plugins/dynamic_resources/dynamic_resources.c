@@ -64,42 +64,71 @@ struct owner {
 	uint32_t namespace_, name, uid;
 };
 
-/* The claim that a pod names, if it may use it; NULL and no text: the pod needs none. Source:
- * foreachPodResourceClaim, v1.36.3. */
-static const struct bt_resource_claim *find_claim(const struct bt_view *view, const struct owner *owner,
-	const struct bt_pod_claim *named, const char **out_why)
-{
-	struct bt_str space = bt_view_str(view, owner->namespace_), pod = bt_view_str(view, owner->name),
-		      name = bt_view_str(view, named->claim);
+/* Why a pod cannot have a claim that it names. */
+enum trouble { NO_TROUBLE = 0, NOT_CREATED, UNSUPPORTED, MISSING, DELETING, FOREIGN };
 
+/* The claim that a pod names; none without trouble: the pod needs none. Source: foreachPodResourceClaim,
+ * v1.36.3. */
+static enum trouble look_up(const struct bt_view *view, uint32_t namespace_, uint32_t pod_uid,
+	const struct bt_pod_claim *named, const struct bt_resource_claim **out_claim)
+{
+	*out_claim = NULL;
 	switch (named->kind) {
 	case BT_POD_CLAIM_NONE:
-		return NULL;
+		return NO_TROUBLE;
 	case BT_POD_CLAIM_NOT_CREATED:
-		*out_why = bt_keep_text(view, "pod \"%.*s/%.*s\": ResourceClaim not created yet",
-			BT_STR_ARG(space), BT_STR_ARG(pod));
-		return NULL;
+		return NOT_CREATED;
 	case BT_POD_CLAIM_UNSUPPORTED:
-		*out_why = bt_keep_text(view,
-			"pod \"%.*s/%.*s\", spec.resourceClaim \"%.*s\": none of the supported fields are "
-			"set",
-			BT_STR_ARG(space), BT_STR_ARG(pod), BT_STR_ARG(bt_view_str(view, named->name)));
-		return NULL;
+		return UNSUPPORTED;
 	case BT_POD_CLAIM_NAMED:
 	case BT_POD_CLAIM_GENERATED:
 		break;
 	}
 	const struct bt_resource_claim *claim =
-		bt_device_store_claim(view->devices, owner->namespace_, named->claim);
+		bt_device_store_claim(view->devices, namespace_, named->claim);
+	*out_claim = claim;
 	if (!claim) {
+		return MISSING;
+	}
+	if (claim->deleting) {
+		return DELETING;
+	}
+	return named->kind == BT_POD_CLAIM_GENERATED && claim->owner_uid != pod_uid ? FOREIGN : NO_TROUBLE;
+}
+
+/* The claim that a pod names, if it may use it; otherwise why not. */
+static const struct bt_resource_claim *find_claim(const struct bt_view *view, const struct owner *owner,
+	const struct bt_pod_claim *named, const char **out_why)
+{
+	struct bt_str space = bt_view_str(view, owner->namespace_), pod = bt_view_str(view, owner->name),
+		      name = bt_view_str(view, named->claim);
+	const struct bt_resource_claim *claim;
+
+	switch (look_up(view, owner->namespace_, owner->uid, named, &claim)) {
+	case NO_TROUBLE:
+		break;
+	case NOT_CREATED:
+		*out_why = bt_keep_text(view, "pod \"%.*s/%.*s\": ResourceClaim not created yet",
+			BT_STR_ARG(space), BT_STR_ARG(pod));
+		break;
+	case UNSUPPORTED:
+		*out_why = bt_keep_text(view,
+			"pod \"%.*s/%.*s\", spec.resourceClaim \"%.*s\": none of the supported fields are "
+			"set",
+			BT_STR_ARG(space), BT_STR_ARG(pod), BT_STR_ARG(bt_view_str(view, named->name)));
+		break;
+	case MISSING:
 		*out_why = bt_keep_text(view, "could not find ResourceClaim \"%.*s/%.*s\"", BT_STR_ARG(space),
 			BT_STR_ARG(name));
-	} else if (claim->deleting) {
+		break;
+	case DELETING:
 		*out_why = bt_keep_text(view, "resourceclaim \"%.*s\" is being deleted", BT_STR_ARG(name));
-	} else if (named->kind == BT_POD_CLAIM_GENERATED && claim->owner_uid != owner->uid) {
+		break;
+	case FOREIGN:
 		*out_why = bt_keep_text(view,
 			"ResourceClaim %.*s/%.*s was not created for Pod %.*s/%.*s (Pod is not owner)",
 			BT_STR_ARG(space), BT_STR_ARG(name), BT_STR_ARG(space), BT_STR_ARG(pod));
+		break;
 	}
 	return claim;
 }
@@ -659,6 +688,55 @@ const char *bt_dynamic_resources_release_text(enum bt_claims_release release)
 	return texts[release];
 }
 
+/* ---- queueing hints ---- */
+
+/* Can the pod have all its claims? out_uses: is one of them that with the UID? */
+static bool has_claims(
+	const struct bt_view *view, const struct bt_signature *signature, uint32_t uid, bool *out_uses)
+{
+	uint32_t pod_uid = signature->pod_uid ? signature->pod_uid : BT_NAME_EMPTY;
+
+	for (uint32_t i = 0; i < signature->claim_n; i++) {
+		const struct bt_resource_claim *claim;
+
+		if (look_up(view, signature->namespace_, pod_uid, &signature->claims[i], &claim) !=
+			NO_TROUBLE) {
+			return false;
+		}
+		*out_uses |= claim && claim->uid == uid;
+	}
+	return true;
+}
+
+static bool after_claim_change(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	uint32_t uid = event->object.uid ? event->object.uid : BT_NAME_EMPTY;
+	bool uses = false;
+
+	if (!has_claims(env->view, env->signature, uid, &uses)) {
+		return false;
+	}
+	if (event->object.changes & BT_CHANGED_ALLOCATION_LOST) {
+		return true;
+	}
+	return uses && (event->action == BT_ADD || (event->object.changes & BT_CHANGED_CLAIM_STATUS));
+}
+
+static bool after_generated_claim(const struct bt_hint_env *env, const struct bt_event *event)
+{
+	bool uses;
+
+	return env->own && has_claims(env->view, event->pod.new.signature, BT_NAME_NONE, &uses);
+}
+
+static const struct bt_registration events[] = {
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_ALLOCATABLE, NULL},
+	{BT_EVENT_RESOURCE_CLAIM, BT_ADD | BT_UPDATE, after_claim_change},
+	{BT_EVENT_POD, BT_UPDATE_POD_GENERATED_CLAIM, after_generated_claim},
+	{BT_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, NULL},
+	{BT_EVENT_RESOURCE_SLICE, BT_ADD | BT_UPDATE, NULL},
+};
+
 const struct bt_plugin bt_plugin_dynamic_resources = {
 	.name = "DynamicResources",
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
@@ -672,4 +750,6 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.reason = reason_text,
 	.pre_filter = pre_filter,
 	.failure = failure,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -392,15 +392,23 @@ static bool after_pod_event(const struct bt_hint_env *env, const struct bt_event
 	return env->own || (now->node != BT_NAME_NONE && frees_something(env->signature, event));
 }
 
-/* Would the pod fit if the node were empty? Resources that the profile ignores count, so upstream. */
-static bool fits_empty(const struct bt_signature *waiting, const struct bt_node_facts *node)
+/* Do devices serve for a resource that the node itself has not? */
+static bool delegated(const struct bt_view *view, const struct bt_node_facts *node, uint32_t slot)
 {
-	struct bt_amounts wanted = waiting->requests.fit;
+	return slot >= BT_FIRST_SCALAR && bt_amounts_get(node->alloc, slot) <= 0 &&
+	       bt_devices_serve(view, slot);
+}
+
+/* Would the pod fit if the node were empty? Resources that the profile ignores count, so upstream. */
+static bool fits_empty(const struct bt_hint_env *env, const struct bt_node_facts *node)
+{
+	struct bt_amounts wanted = env->signature->requests.fit;
 
 	for (uint32_t i = 0; i < wanted.n; i++) {
 		int64_t amount = at_least_zero(wanted.items[i].amount);
 
-		if (amount > 0 && amount > bt_amounts_get(node->alloc, wanted.items[i].slot)) {
+		if (amount > 0 && amount > bt_amounts_get(node->alloc, wanted.items[i].slot) &&
+			!delegated(env->view, node, wanted.items[i].slot)) {
 			return false;
 		}
 	}
@@ -408,15 +416,16 @@ static bool fits_empty(const struct bt_signature *waiting, const struct bt_node_
 }
 
 static bool has_grown(
-	const struct bt_signature *waiting, const struct bt_node_facts *old, const struct bt_node_facts *new)
+	const struct bt_hint_env *env, const struct bt_node_facts *old, const struct bt_node_facts *new)
 {
-	struct bt_amounts wanted = waiting->requests.fit;
+	struct bt_amounts wanted = env->signature->requests.fit;
 
 	for (uint32_t i = 0; i < wanted.n; i++) {
 		uint32_t slot = wanted.items[i].slot;
 
 		if (wanted.items[i].amount > 0 &&
-			bt_amounts_get(new->alloc, slot) > bt_amounts_get(old->alloc, slot)) {
+			(bt_amounts_get(new->alloc, slot) > bt_amounts_get(old->alloc, slot) ||
+				delegated(env->view, new, slot))) {
 			return true;
 		}
 	}
@@ -427,7 +436,7 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 {
 	const struct bt_node_facts *old = event->node.old, *new = event->node.new;
 
-	return fits_empty(env->signature, new) && (!old || has_grown(env->signature, old, new));
+	return fits_empty(env, new) && (!old || has_grown(env, old, new));
 }
 
 /* The name of a resource that is a class's own: this and the name of the class. */

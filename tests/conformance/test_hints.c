@@ -9,6 +9,7 @@
 #include "cache/ingest.h"
 #include "engine/base/mem.h"
 #include "engine/flow/hints.h"
+#include "plugins/dynamic_resources/selectors.h"
 #include "tools/codec/input.h"
 #include "tools/codec/json.h"
 #include "tools/codec/object.h"
@@ -60,6 +61,16 @@ static uint32_t name_of(struct trial *t, struct bt_str text)
 
 /* ---- the profile ---- */
 
+static void set_up_devices(struct trial *t, const struct bt_gates *gates)
+{
+	static const struct bt_device_judge judge = {
+		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
+	const struct bt_device_features features = {
+		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE]};
+
+	bt_devices_configure(t->cache->devices, &features, &judge);
+}
+
 static void set_up_profile(struct trial *t)
 {
 	struct bt_config_errors errors = {0};
@@ -83,6 +94,7 @@ static void set_up_profile(struct trial *t)
 		bt_config_errors_text(&errors, &why);
 		stop(t, "profile", bt_buf_view(&why));
 	}
+	set_up_devices(t, &gates);
 	bt_flow_profile_init(&t->profile, resolved, &t->config.gates, t->cache->dictionary, &t->arena);
 	bt_hints_of(&t->hints, &t->profile);
 	if (t->config.extender_n) {
@@ -128,6 +140,8 @@ static void apply(struct trial *t, const struct bt_object *object)
 		bt_ingest_namespace(t->cache, &object->namespace_);
 	} else if (bt_volumes_has_kind(object->kind)) {
 		bt_ingest_storage(t->cache, object);
+	} else if (bt_devices_has_kind(object->kind)) {
+		bt_ingest_devices(t->cache, object);
 	} else {
 		stop(t, "objects", object->meta.name);
 	}
@@ -270,7 +284,23 @@ static void ask_of_node(struct trial *t, const struct bt_object *waiting, const 
 	}
 }
 
-static void ask_of_storage(struct trial *t, const struct bt_object *waiting, const struct bt_object *old,
+static bool describe(struct trial *t, const struct bt_object *object, struct bt_event_object *out)
+{
+	return bt_volumes_has_kind(object->kind) ? bt_volumes_describe(t->cache->volumes, object, out)
+						 : bt_devices_describe(t->cache->devices, object, out);
+}
+
+static bool describe_removal(struct trial *t, const struct bt_object *object, struct bt_event_object *out)
+{
+	uint32_t namespace_ = name_of(t, object->meta.namespace_), name = name_of(t, object->meta.name);
+
+	return bt_volumes_has_kind(object->kind)
+		       ? bt_volumes_describe_removal(t->cache->volumes, object->kind, namespace_, name, out)
+		       : bt_devices_describe_removal(t->cache->devices, object->kind, namespace_, name, out);
+}
+
+/* Storage and devices. */
+static void ask_of_object(struct trial *t, const struct bt_object *waiting, const struct bt_object *old,
 	const struct bt_object *new)
 {
 	static const enum bt_event_resource resources[BT_KIND_N] = {
@@ -281,22 +311,23 @@ static void ask_of_storage(struct trial *t, const struct bt_object *waiting, con
 		[BT_KIND_CSI_DRIVER] = BT_EVENT_CSI_DRIVER,
 		[BT_KIND_CSI_STORAGE_CAPACITY] = BT_EVENT_CSI_STORAGE_CAPACITY,
 		[BT_KIND_VOLUME_ATTACHMENT] = BT_EVENT_VOLUME_ATTACHMENT,
+		[BT_KIND_RESOURCE_CLAIM] = BT_EVENT_RESOURCE_CLAIM,
+		[BT_KIND_RESOURCE_SLICE] = BT_EVENT_RESOURCE_SLICE,
+		[BT_KIND_DEVICE_CLASS] = BT_EVENT_DEVICE_CLASS,
 	};
 	const struct bt_signature *signature = bt_signatures_intern(t->cache->signatures, &waiting->pod);
 	const struct bt_object *some = new ? new : old;
 	struct bt_event event = {.resource = resources[some->kind]};
 
 	if (old) {
-		bt_ingest_storage(t->cache, old);
+		apply(t, old);
 	}
 	if (new) {
-		bool known = bt_volumes_describe(t->cache->volumes, new, &event.object);
-
-		event.action = known ? BT_UPDATE : BT_ADD;
+		event.action = describe(t, new, &event.object) ? BT_UPDATE : BT_ADD;
+		apply(t, new);
 	} else {
 		event.action = BT_DELETE;
-		if (!bt_volumes_describe_removal(t->cache->volumes, old->kind,
-			    name_of(t, old->meta.namespace_), name_of(t, old->meta.name), &event.object)) {
+		if (!describe_removal(t, old, &event.object)) {
 			stop(t, "removal", bt_str("what is there is not found"));
 		}
 	}
@@ -321,8 +352,8 @@ static void ask_all(struct trial *t)
 		ask_of_pod(t, &waiting, was, is);
 	} else if (kind == BT_KIND_NODE) {
 		ask_of_node(t, &waiting, was, is);
-	} else if (bt_volumes_has_kind(kind)) {
-		ask_of_storage(t, &waiting, was, is);
+	} else if (bt_volumes_has_kind(kind) || bt_devices_has_kind(kind)) {
+		ask_of_object(t, &waiting, was, is);
 	} else {
 		stop(t, "no such kind", is ? is->kind_name : was->kind_name);
 	}
@@ -351,32 +382,19 @@ static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 
 /* ---- upstream's answers ---- */
 
-/* Is that a plugin of which berth knows the events? */
-static bool known(const struct bt_hints *hints, struct bt_str name)
-{
-	for (uint32_t i = 0; i < hints->hinter_n; i++) {
-		if (bt_str_is(name, hints->hinters[i].name)) {
-			return hints->hinters[i].event_n > 0 || !bt_str_is(name, "DynamicResources");
-		}
-	}
-	return true;
-}
-
-static void read_names(const struct bt_hints *hints, struct bt_json *json, struct bt_buf *out)
+static void read_names(struct bt_json *json, struct bt_buf *out)
 {
 	struct names names = {0};
 	struct bt_str name;
 
 	bt_json_enter_array(json);
 	while (bt_json_next_element(json) && bt_json_string(json, &name)) {
-		if (known(hints, name)) {
-			add_name(&names, name);
-		}
+		add_name(&names, name);
 	}
 	write_names(&names, out);
 }
 
-static void read_event(const struct bt_hints *hints, struct bt_json *json, struct bt_buf *out)
+static void read_event(struct bt_json *json, struct bt_buf *out)
 {
 	struct bt_str key, event;
 
@@ -385,10 +403,10 @@ static void read_event(const struct bt_hints *hints, struct bt_json *json, struc
 		if (bt_str_is(key, "event") && bt_json_string(json, &event)) {
 			bt_buf_printf(out, "%.*s: asked", BT_STR_ARG(event));
 		} else if (bt_str_is(key, "asked")) {
-			read_names(hints, json, out);
+			read_names(json, out);
 		} else {
 			bt_buf_text(out, "; queue");
-			read_names(hints, json, out);
+			read_names(json, out);
 			bt_buf_char(out, '\n');
 		}
 	}
@@ -439,9 +457,7 @@ static void read_registrations(struct trial *t, struct bt_json *json)
 	bool strange = false;
 	bt_json_enter_array(json);
 	while (bt_json_next_element(json) && bt_json_string(json, &line)) {
-		if (known(theirs, bt_str_sub(line, 0, bt_str_find(line, ' ', 0)))) {
-			strange |= !read_registration(line, theirs);
-		}
+		strange |= !read_registration(line, theirs);
 	}
 	bt_buf_text(&t->wanted, strange ? "plugins that are not hinters\n" : "");
 	list_registrations(theirs, &t->wanted);
@@ -461,7 +477,7 @@ static void read_answer(struct trial *t, struct bt_json *json)
 		} else if (bt_str_is(key, "events")) {
 			bt_json_enter_array(json);
 			while (bt_json_next_element(json)) {
-				read_event(&t->hints, json, &t->wanted);
+				read_event(json, &t->wanted);
 			}
 		} else if (bt_str_is(key, "registrations")) {
 			read_registrations(t, json);

@@ -95,14 +95,34 @@ static void an_update_of_a_pod_has_its_actions_in_order(void **state)
 	}
 }
 
+static struct bt_event_pod pod_with_claims(struct fixture *f, const char *statuses)
+{
+	bt_buf_clear(&f->text);
+	bt_buf_printf(&f->text,
+		"{apiVersion: v1, kind: Pod, metadata: {namespace: a, name: p, uid: u}, spec: "
+		"{resourceClaims: "
+		"[{name: c, resourceClaimTemplateName: t}]}, status: {resourceClaimStatuses: [%s]}}",
+		statuses);
+	return (struct bt_event_pod){
+		.signature = bt_signatures_intern(f->cache->signatures, &fixture_read(f, f->text.ptr)->pod)};
+}
+
 static void claims_that_were_made_for_a_pod_are_an_action_of_their_own(void **state)
 {
-	struct bt_event_pod old = pod_of(*state, "", ""), new = old;
+	const char *const statuses[] = {"", "{name: c}", "{name: c, resourceClaimName: x}"};
 	uint32_t actions[BT_EVENT_ACTIONS];
 
-	new.generated_claims = 7;
-	assert_int_equal(bt_pod_changes(&old, &new, actions), 1);
-	assert_int_equal(actions[0], BT_UPDATE_POD_GENERATED_CLAIM);
+	for (size_t i = 0; i < COUNT_OF(statuses); i++) {
+		for (size_t j = 0; j < COUNT_OF(statuses); j++) {
+			struct bt_event_pod old = pod_with_claims(*state, statuses[i]);
+			struct bt_event_pod new = pod_with_claims(*state, statuses[j]);
+
+			assert_int_equal(bt_pod_changes(&old, &new, actions), 1);
+			assert_int_equal(actions[0], i == j ? BT_UPDATE : BT_UPDATE_POD_GENERATED_CLAIM);
+		}
+	}
+	assert_int_equal(pod_with_claims(*state, statuses[0]).signature->pod_uid, BT_NAME_NONE);
+	assert_int_equal(pod_with_claims(*state, statuses[2]).signature->pod_uid, fixture_name(*state, "u"));
 }
 
 static void pods_that_differ_in_parts_of_bytes_have_signatures_of_their_own(void **state)

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What of a claim or class of devices an update changes, as far as queueing hints ask. Source: the hints of
+ * plugins/dynamicresources and noderesources, v1.36.3.
+ */
+#include "cache/devices_int.h"
+
+static bool same_names(const uint32_t *a, uint32_t a_n, const uint32_t *b, uint32_t b_n)
+{
+	return a_n == b_n && (a_n == 0 || memcmp(a, b, a_n * sizeof(*a)) == 0);
+}
+
+static bool same_result(const struct bt_device_result *a, const struct bt_device_result *b)
+{
+	if (a->request != b->request || a->driver != b->driver || a->pool != b->pool ||
+		a->device != b->device || a->share != b->share || a->admin != b->admin ||
+		a->consumed_n != b->consumed_n) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->consumed_n; i++) {
+		if (a->consumed[i].name != b->consumed[i].name ||
+			a->consumed[i].value != b->consumed[i].value) {
+			return false;
+		}
+	}
+	return same_names(a->binding_conditions, a->binding_condition_n, b->binding_conditions,
+		       b->binding_condition_n) &&
+	       same_names(a->failure_conditions, a->failure_condition_n, b->failure_conditions,
+		       b->failure_condition_n);
+}
+
+static bool same_allocation(const struct bt_allocation *a, const struct bt_allocation *b)
+{
+	if (a->result_n != b->result_n || a->since_ns != b->since_ns || a->has_selector != b->has_selector) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->result_n; i++) {
+		if (!same_result(&a->results[i], &b->results[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_conditions(const struct bt_resource_claim *a, const struct bt_resource_claim *b)
+{
+	if (a->condition_n != b->condition_n) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->condition_n; i++) {
+		const struct bt_device_condition *x = &a->conditions[i], *y = &b->conditions[i];
+
+		if (x->driver != y->driver || x->pool != y->pool || x->device != y->device ||
+			x->type != y->type || x->is_true != y->is_true) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Do claims say the same in their status, as far as it is read? */
+static bool same_status(const struct bt_resource_claim *a, const struct bt_resource_claim *b)
+{
+	return a->allocated == b->allocated && same_conditions(a, b) &&
+	       same_names(a->reserved_for, a->reserved_n, b->reserved_for, b->reserved_n) &&
+	       (!a->allocated || same_allocation(&a->allocation, &b->allocation));
+}
+
+static bool compare_claim(const struct bt_devices *devices, struct bt_arena *arena,
+	const struct bt_resource_claim_object *object, struct bt_event_object *out)
+{
+	const struct bt_resource_claim *old =
+		bt_device_store_claim(&devices->view, out->namespace_, out->name);
+	struct bt_resource_claim new;
+
+	if (old) {
+		bt_resource_claim_compile(devices->dictionary->intern, arena, object, &new);
+		out->changes |= old->allocated && !new.allocated ? BT_CHANGED_ALLOCATION_LOST : 0;
+		out->changes |= same_status(old, &new) ? 0 : BT_CHANGED_CLAIM_STATUS;
+	}
+	return old;
+}
+
+static bool compare_class(const struct bt_devices *devices, const struct bt_device_class_object *object,
+	struct bt_event_object *out)
+{
+	const struct bt_device_class *old = bt_device_store_class(&devices->view, out->name);
+
+	/* None and an empty name are the same. */
+	out->other = object->extended_resource.len
+			     ? bt_intern_add(devices->dictionary->intern, object->extended_resource)
+			     : BT_NAME_NONE;
+	if (old) {
+		uint32_t before =
+			old->extended_resource == BT_NAME_EMPTY ? BT_NAME_NONE : old->extended_resource;
+
+		out->changes |= before != out->other ? BT_CHANGED_EXTENDED_NAME : 0;
+	}
+	return old;
+}
+
+static bool has_slice(const struct bt_devices *devices, uint32_t name)
+{
+	uint32_t ix;
+
+	return bt_map_get(&devices->view.slice_ixs, name, &ix) && devices->view.slices[ix].live;
+}
+
+bool bt_devices_describe(
+	const struct bt_devices *devices, const struct bt_object *object, struct bt_event_object *out)
+{
+	struct bt_intern *intern = devices->dictionary->intern;
+	const struct bt_meta_object *meta = &object->meta;
+	struct bt_arena arena = {0};
+	bool known = false;
+
+	*out = (struct bt_event_object){
+		.namespace_ = bt_intern_add(intern, meta->namespace_),
+		.name = bt_intern_add(intern, meta->name),
+		.uid = meta->uid.len ? bt_intern_add(intern, meta->uid) : BT_NAME_NONE,
+	};
+	if (object->kind == BT_KIND_RESOURCE_CLAIM) {
+		known = compare_claim(devices, &arena, &object->resource_claim, out);
+	} else if (object->kind == BT_KIND_DEVICE_CLASS) {
+		known = compare_class(devices, &object->device_class, out);
+	} else if (object->kind == BT_KIND_RESOURCE_SLICE) {
+		known = has_slice(devices, out->name);
+	}
+	bt_arena_fini(&arena);
+	return known;
+}
+
+bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_,
+	uint32_t name, struct bt_event_object *out)
+{
+	const struct bt_resource_claim *claim =
+		kind == BT_KIND_RESOURCE_CLAIM ? bt_device_store_claim(&devices->view, namespace_, name)
+					       : NULL;
+
+	*out = (struct bt_event_object){.namespace_ = namespace_, .name = name};
+	if (claim) {
+		out->uid = claim->uid == BT_NAME_EMPTY ? BT_NAME_NONE : claim->uid;
+	}
+	return claim || (kind == BT_KIND_RESOURCE_SLICE && has_slice(devices, name)) ||
+	       (kind == BT_KIND_DEVICE_CLASS && bt_device_store_class(&devices->view, name));
+}

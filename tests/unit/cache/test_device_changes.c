@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What an update of a claim or class of devices changes, as queueing hints ask.
+ */
+#include "object_fixture.h"
+
+#define DRA "{apiVersion: resource.k8s.io/v1, "
+#define CLAIM(status)                                                                                        \
+	DRA "kind: ResourceClaim, metadata: {name: x, namespace: a, uid: u}, spec: {}, status: {" status "}" \
+	    "}"
+#define RESULT(device)	   "{request: r, driver: d, pool: p, device: " device "}"
+#define ALLOCATED(results) "allocation: {devices: {results: [" results "]}}"
+#define CLASS(spec)	   DRA "kind: DeviceClass, metadata: {name: x}, spec: {" spec "}}"
+#define SLICE(generation)                                                                                    \
+	DRA "kind: ResourceSlice, metadata: {name: x}, spec: {driver: d, nodeName: n1, pool: {name: p, "     \
+	    "generation: " generation ", resourceSliceCount: 1}, devices: [{name: a}]}}"
+
+struct row {
+	const char *old, *new; /* old NULL: it is new */
+	uint32_t changes;
+};
+
+static const struct row rows[] = {
+	{NULL, CLAIM(""), 0},
+	{CLAIM(""), CLAIM(""), 0},
+	{CLAIM(""), CLAIM(ALLOCATED(RESULT("a"))), BT_CHANGED_CLAIM_STATUS},
+	{CLAIM(ALLOCATED(RESULT("a"))), CLAIM(ALLOCATED(RESULT("a"))), 0},
+	{CLAIM(ALLOCATED(RESULT("a"))), CLAIM(ALLOCATED(RESULT("b"))), BT_CHANGED_CLAIM_STATUS},
+	{CLAIM(ALLOCATED(RESULT("a"))), CLAIM(ALLOCATED(RESULT("a") ", " RESULT("b"))),
+		BT_CHANGED_CLAIM_STATUS},
+	{CLAIM(ALLOCATED(RESULT("a"))), CLAIM(""), BT_CHANGED_CLAIM_STATUS | BT_CHANGED_ALLOCATION_LOST},
+	{CLAIM(ALLOCATED("")), CLAIM(""), BT_CHANGED_CLAIM_STATUS | BT_CHANGED_ALLOCATION_LOST},
+	{CLAIM("reservedFor: [{uid: a}]"), CLAIM("reservedFor: [{uid: a}]"), 0},
+	{CLAIM("reservedFor: [{uid: a}]"), CLAIM("reservedFor: [{uid: b}]"), BT_CHANGED_CLAIM_STATUS},
+	{CLAIM("devices: [{driver: d, pool: p, device: a, conditions: [{type: t, status: 'True'}]}]"),
+		CLAIM("devices: [{driver: d, pool: p, device: a, conditions: [{type: t, status: 'False'}]}]"),
+		BT_CHANGED_CLAIM_STATUS},
+	{NULL, CLASS("extendedResourceName: example.com/a"), 0},
+	{CLASS("extendedResourceName: example.com/a"), CLASS("extendedResourceName: example.com/a"), 0},
+	{CLASS("extendedResourceName: example.com/a"), CLASS("extendedResourceName: example.com/b"),
+		BT_CHANGED_EXTENDED_NAME},
+	{CLASS("extendedResourceName: example.com/a"), CLASS(""), BT_CHANGED_EXTENDED_NAME},
+	{CLASS("extendedResourceName: ''"), CLASS(""), 0},
+	{NULL, SLICE("1"), 0},
+	{SLICE("1"), SLICE("2"), 0},
+};
+
+static void an_update_says_what_it_changes(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_event_object described;
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		if (rows[i].old) {
+			bt_ingest_devices(f->cache, fixture_read(f, rows[i].old));
+		}
+		const struct bt_object *new = fixture_read(f, rows[i].new);
+		bool known = bt_devices_describe(f->cache->devices, new, &described);
+
+		if (known != (rows[i].old != NULL) || described.changes != rows[i].changes) {
+			fail_msg("row %zu: known %d, changes %x", i, known, described.changes);
+		}
+		assert_int_equal(described.name, fixture_name(f, "x"));
+		bt_ingest_devices(f->cache, new);
+		assert_true(bt_devices_describe_removal(
+			f->cache->devices, new->kind, described.namespace_, described.name, &described));
+		bt_ingest_delete(f->cache, new->kind, new->meta.namespace_, new->meta.name);
+		assert_false(bt_devices_describe_removal(
+			f->cache->devices, new->kind, described.namespace_, described.name, &described));
+	}
+}
+
+static void what_is_needed_of_a_claim_and_a_class_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_event_object described;
+
+	bt_devices_describe(f->cache->devices, fixture_read(f, CLAIM("")), &described);
+	assert_int_equal(described.uid, fixture_name(f, "u"));
+	assert_int_equal(described.namespace_, fixture_name(f, "a"));
+	bt_devices_describe(
+		f->cache->devices, fixture_read(f, CLASS("extendedResourceName: example.com/a")), &described);
+	assert_int_equal(described.other, fixture_name(f, "example.com/a"));
+	bt_devices_describe(f->cache->devices, fixture_read(f, CLASS("")), &described);
+	assert_int_equal(described.other, BT_NAME_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(an_update_says_what_it_changes),
+		FIXTURE_TEST(what_is_needed_of_a_claim_and_a_class_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
