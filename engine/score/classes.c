@@ -47,11 +47,6 @@ static uint32_t place_in(const struct bt_axis *axis, uint32_t node_ix)
 	return axis->kind == BT_AXIS_SIGN ? sum > 0 : (uint32_t)sum;
 }
 
-static size_t padded(uint32_t slot_n)
-{
-	return ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
-}
-
 static uint32_t *key_of(const struct bt_classes *c, uint32_t class)
 {
 	return c->keys + (size_t) class * (c->axis_n + 1);
@@ -204,7 +199,7 @@ struct bt_classes *bt_classes_create(uint16_t *group, uint32_t slot_n, const str
 	};
 	memcpy(c->axes, axes, (axis_n < BT_AXES ? axis_n : BT_AXES) * sizeof(*axes));
 	if (!c->single) {
-		c->of = bt_mem_column(padded(slot_n), sizeof(*c->of));
+		c->of = bt_mem_column(bt_scan_padded(slot_n), sizeof(*c->of));
 		c->alive = bt_mem_zalloc(bt_bitmap_words(slot_n) + 1, sizeof(*c->alive));
 		sort(c, column);
 	}
@@ -226,7 +221,8 @@ size_t bt_classes_bytes(const struct bt_classes *c)
 	size_t each = (c->axis_n + 1) * sizeof(*c->keys) + sizeof(*c->classes) + sizeof(*c->vacant) +
 		      2 * sizeof(struct bt_map_entry);
 
-	return sizeof(*c) + (c->single ? 1 : 2) * padded(c->slot_n) * sizeof(*c->group) + c->cap * each;
+	return sizeof(*c) + (c->single ? 1 : 2) * bt_scan_padded(c->slot_n) * sizeof(*c->group) +
+	       c->cap * each;
 }
 
 /* ---- catching up ---- */
@@ -313,7 +309,7 @@ uint32_t bt_classes_example(struct bt_classes *c, uint32_t class)
 
 	BT_REQUIRE(c->classes[class].node_n > 0);
 	if (c->of[at] != class) {
-		at = (uint32_t)bt_scan_find(c->of, padded(c->slot_n), at, (uint16_t) class);
+		at = (uint32_t)bt_scan_find(c->of, bt_scan_padded(c->slot_n), at, (uint16_t) class);
 		c->classes[class].example = at;
 	}
 	return at;

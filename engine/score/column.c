@@ -312,6 +312,24 @@ void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, co
 	column->journal_at = usage->journal_end;
 }
 
+uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
+{
+	if (bt_bitmap_test(column->stale, node_ix)) {
+		put(column, node_ix, evaluate_one(column, view, node_ix));
+		bt_bitmap_clear(column->stale, node_ix);
+	}
+	return column->value[node_ix];
+}
+
+void bt_column_change_mask(struct bt_column *column, const uint64_t *mask)
+{
+	static const uint64_t none;
+
+	if (mask && column->fresh == mask) {
+		column->fresh = &none;
+	}
+}
+
 void bt_column_init(struct bt_column *column, uint32_t slot_n)
 {
 	column->slot_n = slot_n;

@@ -50,6 +50,13 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 /* Brings the values of the nodes in mask (NULL: all) up to date with the usage; others may stay stale. */
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask);
 
+/* The value of one node, whether or not it was in the mask. Requires: the column was brought up to date since
+ * the last write. */
+uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix);
+
+/* A mask's nodes are others from now on. */
+void bt_column_change_mask(struct bt_column *column, const uint64_t *mask);
+
 /*
  * Makes room for slot_n nodes, none evaluated yet.
  * Requires: all zeroes but for the parts. Owns: bt_column_fini.

@@ -26,11 +26,6 @@ struct bt_counted {
 	uint16_t *base;	 /* by node slot, padded for the scan */
 };
 
-static size_t padded(uint32_t slot_n)
-{
-	return ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
-}
-
 static bool filters(const struct bt_plan *plan, uint32_t u)
 {
 	const struct bt_plugin_use *use = &plan->profile->uses[u];
@@ -124,13 +119,13 @@ static struct bt_counted *prepare(struct bt_plan *plan, uint32_t slot_n)
 		plan->counted = bt_mem_zalloc(1, sizeof(*plan->counted));
 		plan->counted->classes =
 			bt_classes_create(copy_groups(plan, slot_n), slot_n, axes, n, plan->usage);
-		plan->counted->base = bt_mem_column(padded(slot_n), sizeof(*plan->counted->base));
+		plan->counted->base = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->counted->base));
 	}
 	struct bt_counted *c = plan->counted;
 	bt_classes_catch_up(c->classes, plan->usage);
 	reserve(c, c->classes->single ? slot_n + plan->group_n : c->classes->n);
 	size_t before = c->bytes;
-	c->bytes = bt_classes_bytes(c->classes) + padded(slot_n) * sizeof(*c->base) +
+	c->bytes = bt_classes_bytes(c->classes) + bt_scan_padded(slot_n) * sizeof(*c->base) +
 		   c->cap * (3 * sizeof(*c->points) + 2 * sizeof(*c->scores) + sizeof(*c->worth) + 1);
 	*plan->memory_bytes += c->bytes - before;
 	return c;
@@ -270,14 +265,14 @@ static uint32_t pick_best(const struct bt_plan *plan, struct bt_counted *c, uint
 		for (uint32_t i = 0; i < n; i++) {
 			c->base[c->points[i]] = (uint16_t)c->sums[i];
 		}
-		best = bt_scan_best(plan->usage->value, c->base, padded(slot_n), start);
+		best = bt_scan_best(plan->usage->value, c->base, bt_scan_padded(slot_n), start);
 	} else {
 		memset(c->worth, 0, c->cap * sizeof(*c->worth));
 		for (uint32_t i = 0; i < n; i++) {
 			c->worth[c->point_class[i]] = (uint16_t)c->sums[i];
 		}
-		const struct bt_scan_classes nodes = {
-			plan->usage->value, classes->of, c->worth, classes->n, padded(slot_n), c->base};
+		const struct bt_scan_classes nodes = {plan->usage->value, classes->of, c->worth, classes->n,
+			bt_scan_padded(slot_n), c->base};
 		best = bt_scan_best_of_classes(&nodes, start);
 	}
 	BT_INVARIANT(best != BT_SCAN_NONE);
@@ -342,7 +337,7 @@ static uint32_t pick_dense(const struct bt_plan *plan, struct bt_counted *c, con
 		}
 		fill_worths(c->classes->group + first, c->worth, passes, n, c->base + first);
 	}
-	size_t best = bt_scan_best(plan->usage->value, c->base, padded(slot_n), start);
+	size_t best = bt_scan_best(plan->usage->value, c->base, bt_scan_padded(slot_n), start);
 	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
 }
 

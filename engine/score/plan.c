@@ -18,6 +18,7 @@
 #define RECENT_BITS 6
 #define RECENT_N    (1 << RECENT_BITS)
 #define GROUP_LIMIT 65535
+#define PLAIN_BELOW ((uint64_t)1 << 45)
 #define TOTAL_LIMIT 65533 /* a total and two ones fit into 16 bits */
 
 struct column_entry {
@@ -31,6 +32,7 @@ struct bt_planner {
 	struct bt_planner_env env;
 	bool columns_possible;	/* every total fits, every plugin says what it depends on */
 	uint64_t version;	/* of the snapshot that the plans are for */
+	bool plain;		/* of that: as in struct bt_plan */
 	struct bt_arena arena;	/* plans and terms */
 	struct bt_plan **plans; /* by signature */
 	size_t plan_cap;
@@ -243,11 +245,6 @@ static bool scores_by(const struct bt_plan *plan, uint32_t u, enum bt_dependence
 	       use->plugin->score_depends == dependence;
 }
 
-static size_t padded(uint32_t slot_n)
-{
-	return ((size_t)slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
-}
-
 struct grouping {
 	struct bt_plan *plan;
 	const struct bt_view *view;
@@ -430,8 +427,10 @@ static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slo
 {
 	size_t word_n = bt_bitmap_words(slot_n);
 
-	plan->masks = bt_mem_column(plan->group_n * word_n, sizeof(*plan->masks));
+	plan->masks = bt_mem_column((plan->group_n + 1) * word_n, sizeof(*plan->masks));
 	plan->any = plan->masks + (plan->group_n - 1) * word_n;
+	plan->top = plan->any + word_n;
+	plan->top_n = plan->group_n - 1;
 	for (uint32_t g = 1; g < plan->group_n; g++) {
 		uint64_t *mask = plan->masks + (g - 1) * word_n;
 
@@ -457,9 +456,9 @@ static void find_uniform(struct bt_plan *plan)
 /* A column of groups, zero behind the last slot. */
 static uint16_t *group_scratch(struct bt_planner *planner, uint32_t slot_n)
 {
-	if (planner->group_cap < padded(slot_n)) {
+	if (planner->group_cap < bt_scan_padded(slot_n)) {
 		bt_mem_free(planner->group);
-		planner->group_cap = padded(slot_n);
+		planner->group_cap = bt_scan_padded(slot_n);
 		planner->group = bt_mem_column(planner->group_cap, sizeof(*planner->group));
 	}
 	memset(planner->group + slot_n, 0, (planner->group_cap - slot_n) * sizeof(*planner->group));
@@ -492,7 +491,7 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 	if (plan->group_n <= BT_MASKED_GROUPS + 1) {
 		make_masks(plan, group, slot_n);
 	} else {
-		plan->group = bt_mem_column(padded(slot_n), sizeof(*plan->group));
+		plan->group = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->group));
 		memcpy(plan->group, group, slot_n * sizeof(*group));
 	}
 	return !g.odd;
@@ -555,7 +554,7 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 	bt_map_put(&planner->column_ixs, hash, (uint32_t)planner->column_n++);
 	/* Of an index only the values that occur take memory: about one in eight. */
 	planner->column_bytes +=
-		padded(slot_n) * sizeof(*column->value) + bt_index_bytes(slot_n, column->value_n) / 8;
+		bt_scan_padded(slot_n) * sizeof(*column->value) + bt_index_bytes(slot_n, column->value_n) / 8;
 	return column;
 }
 
@@ -605,6 +604,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	plan->asks = asks(planner->env.view, plan);
 	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed && !plan->asks) {
 		plan->columns = make_groups(planner, plan);
+		plan->plain = planner->plain;
 		plan->usage = usage_column(planner, plan);
 		planner->column_bytes += 4 * (size_t)planner->env.view->snapshot->slot_n;
 	}
@@ -614,6 +614,20 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	return plan;
 }
 
+/* Is what is allocatable neither negative nor so much that a hundred times as much cannot be computed with?
+ */
+static bool amounts_are_plain(const struct bt_snapshot *snapshot)
+{
+	int64_t bits = 0;
+
+	for (uint32_t r = 0; r < BT_RESOURCE_MAX; r++) {
+		for (uint32_t i = 0; snapshot->alloc[r] && i < snapshot->slot_n; i++) {
+			bits |= snapshot->alloc[r][i];
+		}
+	}
+	return (uint64_t)bits < PLAIN_BELOW;
+}
+
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
@@ -621,6 +635,7 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
 	if (planner->version != snapshot->version) {
 		drop_plans(planner);
 		planner->version = snapshot->version;
+		planner->plain = amounts_are_plain(snapshot);
 	}
 	if (signature->ix < planner->plan_cap && planner->plans[signature->ix]) {
 		return planner->plans[signature->ix];
@@ -638,231 +653,4 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
 	}
 	planner->plans[signature->ix] = make_plan(planner, signature);
 	return planner->plans[signature->ix];
-}
-
-/* ---- normalisation: the highest raw scores of feasible nodes ---- */
-
-uint16_t bt_group_worth(const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest)
-{
-	int64_t sum = group->fixed;
-
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		const struct bt_plugin_use *use = &plan->profile->uses[plan->normalized[k]];
-		bool reversed = use->plugin->normalize == BT_NORMALIZE_REVERSED;
-
-		/* Raw scores above the highest feasible one belong to nodes that cannot win; they are cut, so
-		 * that sums fit. */
-		int64_t raw = group->raw[k] > highest[k] ? highest[k] : group->raw[k];
-		sum += bt_normalize_default(raw, highest[k], reversed) * use->weight;
-	}
-	return (uint16_t)(sum + 1);
-}
-
-/* What each group is worth under the present maxima, and, for the index, which is worth most. */
-static void rank_groups(struct bt_plan *plan)
-{
-	for (uint32_t g = 1; g < plan->group_n; g++) {
-		uint32_t at = g - 1;
-
-		plan->groups[g].worth = bt_group_worth(plan, &plan->groups[g], plan->highest);
-		if (!plan->masks) {
-			continue;
-		}
-		for (; at > 0 && plan->groups[plan->order[at - 1]].worth < plan->groups[g].worth; at--) {
-			plan->order[at] = plan->order[at - 1];
-		}
-		plan->order[at] = g;
-	}
-	plan->base_filled = false;
-}
-
-static const uint64_t *mask_of(const struct bt_plan *plan, uint32_t g, uint32_t slot_n)
-{
-	return plan->masks + (g - 1) * bt_bitmap_words(slot_n);
-}
-
-static uint32_t feasible_in(const uint64_t *mask, const uint16_t *value, uint32_t slot_n)
-{
-	for (size_t w = 0; w < bt_bitmap_words(slot_n); w++) {
-		for (uint64_t bits = mask[w]; bits; bits &= bits - 1) {
-			size_t slot = w * 64 + (size_t)__builtin_ctzll(bits);
-
-			if (value[slot]) {
-				return (uint32_t)slot;
-			}
-		}
-	}
-	return BT_NO_NODE;
-}
-
-/* A feasible node of each group. */
-static void find_members(struct bt_plan *plan, uint32_t slot_n)
-{
-	for (uint32_t g = 1; g < plan->group_n; g++) {
-		plan->groups[g].member =
-			plan->masks ? feasible_in(mask_of(plan, g, slot_n), plan->usage->value, slot_n)
-				    : BT_NO_NODE;
-	}
-	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
-		if (plan->usage->value[i]) {
-			plan->groups[plan->group[i]].member = i;
-		}
-	}
-}
-
-/* Looks at all groups with feasible nodes for the highest raw scores. Afterwards the groups' worths are
- * right. */
-static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
-{
-	int64_t highest[BT_PROFILE_USES] = {0};
-	bool moved = !plan->maxima_known;
-
-	find_members(plan, slot_n);
-	plan->refused = true;
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		plan->witness[k] = BT_NO_NODE;
-	}
-	for (uint32_t g = 1; g < plan->group_n; g++) {
-		const struct bt_group *group = &plan->groups[g];
-
-		if (group->member == BT_NO_NODE) {
-			continue;
-		}
-		plan->refused = false;
-		for (uint32_t k = 0; k < plan->normalized_n; k++) {
-			if (plan->witness[k] == BT_NO_NODE || group->raw[k] > highest[k]) {
-				highest[k] = group->raw[k];
-				plan->witness[k] = group->member;
-			}
-		}
-	}
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		moved |= plan->highest[k] != highest[k];
-		plan->highest[k] = highest[k];
-	}
-	if (moved && !plan->refused) {
-		rank_groups(plan);
-		plan->maxima_known = true;
-	}
-}
-
-/*
- * Are the maxima right for the nodes that are feasible now? These become fewer until something is released;
- * so while the witnesses are feasible nothing can have moved. Where all groups agree in a raw score there is
- * nothing to watch.
- */
-static bool maxima_hold(const struct bt_plan *plan, const struct bt_usage *usage)
-{
-	bool released = plan->release_n != usage->release_n;
-
-	if (!plan->maxima_known) {
-		return false;
-	}
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		uint32_t witness = plan->witness[k];
-
-		if (!plan->uniform[k] &&
-			(released || witness == BT_NO_NODE || !plan->usage->value[witness])) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* ---- picking ---- */
-
-static uint32_t distance(uint32_t from, uint32_t to, uint32_t slot_n)
-{
-	return to >= from ? to - from : to + slot_n - from;
-}
-
-/* The best node by the column's index: the best of each group that can still win, the most worthy group
- * first. */
-static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
-{
-	const struct bt_index *index = &plan->usage->index;
-	uint32_t highest = bt_index_highest(index, index->value_n), best = BT_NO_NODE, best_total = 0;
-
-	for (uint32_t i = 0; i + 1 < plan->group_n; i++) {
-		const struct bt_group *group = &plan->groups[plan->order[i]];
-		const uint64_t *mask = group->node_n == slot_n ? NULL : mask_of(plan, plan->order[i], slot_n);
-
-		if (highest + group->worth < best_total) {
-			break;
-		}
-		for (uint32_t v = highest; v && v + group->worth >= best_total;
-			v = bt_index_highest(index, v)) {
-			uint32_t slot = bt_index_first(index, v, mask, start);
-
-			if (slot == BT_INDEX_NONE) {
-				continue;
-			}
-			if (v + group->worth > best_total ||
-				distance(start, slot, slot_n) < distance(start, best, slot_n)) {
-				best = slot;
-				best_total = v + group->worth;
-			}
-			break;
-		}
-	}
-	return best;
-}
-
-static void fill_base(struct bt_plan *plan, uint32_t slot_n)
-{
-	if (!plan->base) {
-		plan->base = bt_mem_column(padded(slot_n), sizeof(*plan->base));
-	}
-	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
-		plan->base[i] = plan->groups[plan->group[i]].worth;
-	}
-	for (uint32_t g = 1; plan->masks && g < plan->group_n; g++) {
-		const uint64_t *mask = mask_of(plan, g, slot_n);
-
-		for (size_t w = 0; w < bt_bitmap_words(slot_n); w++) {
-			for (uint64_t bits = mask[w]; bits; bits &= bits - 1) {
-				plan->base[w * 64 + (size_t)__builtin_ctzll(bits)] = plan->groups[g].worth;
-			}
-		}
-	}
-	plan->base_filled = true;
-}
-
-static uint32_t pick_by_scan(struct bt_plan *plan, uint32_t slot_n, uint32_t start)
-{
-	if (!plan->base_filled) {
-		fill_base(plan, slot_n);
-	}
-	size_t best = bt_scan_best(plan->usage->value, plan->base, padded(slot_n), start);
-	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
-}
-
-bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
-{
-	uint32_t slot_n = view->snapshot->slot_n;
-
-	BT_REQUIRE(!plan->refusal && !plan->narrowed && start < slot_n);
-	if (!plan->columns) {
-		return false;
-	}
-	*out_node_ix = BT_NO_NODE;
-	if (plan->refused && plan->release_n == view->usage->release_n) {
-		return true;
-	}
-	bt_column_catch_up(plan->usage, view, plan->any);
-	if (plan->usage->odd) {
-		return false;
-	}
-	bool hold = maxima_hold(plan, view->usage);
-	plan->release_n = view->usage->release_n;
-	plan->refused = false;
-	if (!hold) {
-		choose_witnesses(plan, slot_n);
-	}
-	if (!plan->refused) {
-		*out_node_ix = plan->usage->indexed && plan->masks ? pick_by_index(plan, slot_n, start)
-								   : pick_by_scan(plan, slot_n, start);
-	}
-	plan->refused = *out_node_ix == BT_NO_NODE;
-	return true;
 }

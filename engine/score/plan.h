@@ -44,6 +44,7 @@ struct bt_plan {
 
 	/* Columns. */
 	bool columns; /* the fast path can decide, unless a plugin that depends on counters has a say */
+	bool plain;   /* no node can be scored outside of 0..100, unless the usage says that room was made */
 	uint64_t idle_version;	 /* of view->counting when none had; 0: one has, or they were not asked */
 	struct bt_column *usage; /* shared with plans that depend on usage in the same way */
 	uint16_t *group;	 /* by node slot; NULL when there are masks */
@@ -55,9 +56,13 @@ struct bt_plan {
 			    many groups */
 	uint64_t *any;	 /* behind the masks: the nodes of all groups */
 	uint32_t order[BT_MASKED_GROUPS]; /* groups, the most worthy first; when there are masks */
-	uint16_t *base;	  /* by node slot: 0 refused, else the group's worth; NULL until it is scanned for the
-			     first time */
-	bool base_filled; /* it is right for the present maxima */
+	/* The first top_n groups in this order are looked at; while they hold a node that is better than any
+	 * node of the others could be, these are left alone, and need not be up to date. */
+	uint32_t top_n;
+	uint64_t *top;	/* behind any: the nodes of these groups */
+	uint16_t *base; /* by node slot: 0 refused or not looked at, else the group's worth; NULL until it is
+			   scanned for the first time */
+	bool base_filled;		   /* it is right for the present maxima */
 	int64_t highest[BT_PROFILE_USES];  /* by normalized: highest raw score of a feasible node */
 	uint32_t witness[BT_PROFILE_USES]; /* a feasible node that has it, or BT_NO_NODE */
 	bool uniform[BT_PROFILE_USES];	   /* by normalized: all groups agree */

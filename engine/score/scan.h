@@ -13,6 +13,11 @@
 
 #define BT_SCAN_NONE SIZE_MAX
 
+static inline size_t bt_scan_padded(size_t slot_n)
+{
+	return (slot_n + BT_SCAN_STEP - 1) / BT_SCAN_STEP * BT_SCAN_STEP;
+}
+
 /* Where the best total is: the first slot at or after start that has it, cyclically; BT_SCAN_NONE when all
  * are out. */
 size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: keeping normalisation up to date, picking by columns (I9, I10).
+ */
+#include "engine/score/plan.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/score/normalize.h"
+#include "engine/score/scan.h"
+
+#define NEAR_SHARE                                                                                           \
+	5 /* groups are looked at from the start that are behind by less than a fifth of what usage can add  \
+	   */
+
+/* ---- normalisation: the highest raw scores of feasible nodes ---- */
+
+uint16_t bt_group_worth(const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest)
+{
+	int64_t sum = group->fixed;
+
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[plan->normalized[k]];
+		bool reversed = use->plugin->normalize == BT_NORMALIZE_REVERSED;
+
+		/* Raw scores above the highest feasible one belong to nodes that cannot win; they are cut, so
+		 * that sums fit. */
+		int64_t raw = group->raw[k] > highest[k] ? highest[k] : group->raw[k];
+		sum += bt_normalize_default(raw, highest[k], reversed) * use->weight;
+	}
+	return (uint16_t)(sum + 1);
+}
+
+static const uint64_t *mask_of(const struct bt_plan *plan, uint32_t g, uint32_t slot_n)
+{
+	return plan->masks + (g - 1) * bt_bitmap_words(slot_n);
+}
+
+/* The most that usage can add to a group's worth. */
+static uint32_t most_of_usage(const struct bt_plan *plan)
+{
+	return plan->usage->value_n - 1;
+}
+
+/* Looks at so many groups from now on. */
+static void look_at(struct bt_plan *plan, uint32_t top_n, uint32_t slot_n)
+{
+	size_t word_n = bt_bitmap_words(slot_n);
+
+	plan->top_n = top_n;
+	plan->base_filled = false;
+	bt_column_change_mask(plan->usage, plan->top);
+	memset(plan->top, 0, word_n * sizeof(*plan->top));
+	for (uint32_t i = 0; i < top_n; i++) {
+		const uint64_t *mask = mask_of(plan, plan->order[i], slot_n);
+
+		for (size_t w = 0; w < word_n; w++) {
+			plan->top[w] |= mask[w];
+		}
+	}
+}
+
+/* Looks at the groups that come so near to the first one that usage may well make up for the rest. */
+static void choose_top(struct bt_plan *plan, uint32_t slot_n)
+{
+	uint32_t n = 1, group_n = plan->group_n - 1, near = most_of_usage(plan) / NEAR_SHARE;
+
+	while (n < group_n &&
+		plan->groups[plan->order[n]].worth + near > plan->groups[plan->order[0]].worth) {
+		n++;
+	}
+	look_at(plan, plan->plain ? n : group_n, slot_n);
+}
+
+/* What each group is worth under the present maxima, and, when there are masks, which is worth most. */
+static void rank_groups(struct bt_plan *plan, uint32_t slot_n)
+{
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		uint32_t at = g - 1;
+
+		plan->groups[g].worth = bt_group_worth(plan, &plan->groups[g], plan->highest);
+		if (!plan->masks) {
+			continue;
+		}
+		for (; at > 0 && plan->groups[plan->order[at - 1]].worth < plan->groups[g].worth; at--) {
+			plan->order[at] = plan->order[at - 1];
+		}
+		plan->order[at] = g;
+	}
+	plan->base_filled = false;
+	if (plan->masks && plan->group_n > 1) {
+		choose_top(plan, slot_n);
+	}
+}
+
+static uint32_t feasible_in(const uint64_t *mask, const uint16_t *value, uint32_t slot_n)
+{
+	for (size_t w = 0; w < bt_bitmap_words(slot_n); w++) {
+		for (uint64_t bits = mask[w]; bits; bits &= bits - 1) {
+			size_t slot = w * 64 + (size_t)__builtin_ctzll(bits);
+
+			if (value[slot]) {
+				return (uint32_t)slot;
+			}
+		}
+	}
+	return BT_NO_NODE;
+}
+
+/* A feasible node of each group. */
+static void find_members(struct bt_plan *plan, uint32_t slot_n)
+{
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		plan->groups[g].member =
+			plan->masks ? feasible_in(mask_of(plan, g, slot_n), plan->usage->value, slot_n)
+				    : BT_NO_NODE;
+	}
+	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
+		if (plan->usage->value[i]) {
+			plan->groups[plan->group[i]].member = i;
+		}
+	}
+}
+
+/* Looks at all groups with feasible nodes for the highest raw scores. Afterwards the groups' worths are
+ * right. */
+static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
+{
+	int64_t highest[BT_PROFILE_USES] = {0};
+	bool moved = !plan->maxima_known;
+
+	find_members(plan, slot_n);
+	plan->refused = true;
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		plan->witness[k] = BT_NO_NODE;
+	}
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		const struct bt_group *group = &plan->groups[g];
+
+		if (group->member == BT_NO_NODE) {
+			continue;
+		}
+		plan->refused = false;
+		for (uint32_t k = 0; k < plan->normalized_n; k++) {
+			if (plan->witness[k] == BT_NO_NODE || group->raw[k] > highest[k]) {
+				highest[k] = group->raw[k];
+				plan->witness[k] = group->member;
+			}
+		}
+	}
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		moved |= plan->highest[k] != highest[k];
+		plan->highest[k] = highest[k];
+	}
+	if (moved && !plan->refused) {
+		rank_groups(plan, slot_n);
+		plan->maxima_known = true;
+	}
+}
+
+/*
+ * Are the maxima right for the nodes that are feasible now? These become fewer until something is released;
+ * so while the witnesses are feasible nothing can have moved. Where all groups agree in a raw score there is
+ * nothing to watch.
+ */
+static bool maxima_hold(const struct bt_plan *plan, const struct bt_view *view)
+{
+	bool released = plan->release_n != view->usage->release_n;
+
+	if (!plan->maxima_known) {
+		return false;
+	}
+	for (uint32_t k = 0; k < plan->normalized_n; k++) {
+		uint32_t witness = plan->witness[k];
+
+		if (!plan->uniform[k] &&
+			(released || witness == BT_NO_NODE || !bt_column_value(plan->usage, view, witness))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- picking ---- */
+
+static uint32_t distance(uint32_t from, uint32_t to, uint32_t slot_n)
+{
+	return to >= from ? to - from : to + slot_n - from;
+}
+
+/* The best node by the column's index: the best of each group that can still win, the most worthy group
+ * first. */
+static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
+{
+	const struct bt_index *index = &plan->usage->index;
+	uint32_t highest = bt_index_highest(index, index->value_n), best = BT_NO_NODE, best_total = 0;
+
+	for (uint32_t i = 0; i + 1 < plan->group_n; i++) {
+		const struct bt_group *group = &plan->groups[plan->order[i]];
+		const uint64_t *mask = group->node_n == slot_n ? NULL : mask_of(plan, plan->order[i], slot_n);
+
+		if (highest + group->worth < best_total) {
+			break;
+		}
+		for (uint32_t v = highest; v && v + group->worth >= best_total;
+			v = bt_index_highest(index, v)) {
+			uint32_t slot = bt_index_first(index, v, mask, start);
+
+			if (slot == BT_INDEX_NONE) {
+				continue;
+			}
+			if (v + group->worth > best_total ||
+				distance(start, slot, slot_n) < distance(start, best, slot_n)) {
+				best = slot;
+				best_total = v + group->worth;
+			}
+			break;
+		}
+	}
+	return best;
+}
+
+static void fill_base(struct bt_plan *plan, uint32_t slot_n)
+{
+	if (!plan->base) {
+		plan->base = bt_mem_column(bt_scan_padded(slot_n), sizeof(*plan->base));
+	}
+	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
+		plan->base[i] = plan->groups[plan->group[i]].worth;
+	}
+	if (plan->masks) {
+		memset(plan->base, 0, slot_n * sizeof(*plan->base));
+	}
+	for (uint32_t k = 0; plan->masks && k < plan->top_n; k++) {
+		const uint64_t *mask = mask_of(plan, plan->order[k], slot_n);
+		uint16_t worth = plan->groups[plan->order[k]].worth;
+
+		for (size_t w = 0; w < bt_bitmap_words(slot_n); w++) {
+			for (uint64_t bits = mask[w]; bits; bits &= bits - 1) {
+				plan->base[w * 64 + (size_t)__builtin_ctzll(bits)] = worth;
+			}
+		}
+	}
+	plan->base_filled = true;
+}
+
+/* The best of the nodes that are looked at, and its total: 0 when there is none. */
+static uint32_t scan_top(struct bt_plan *plan, uint32_t slot_n, uint32_t start, uint32_t *out_total)
+{
+	if (!plan->base_filled) {
+		fill_base(plan, slot_n);
+	}
+	size_t best = bt_scan_best(plan->usage->value, plan->base, bt_scan_padded(slot_n), start);
+	*out_total = best == BT_SCAN_NONE ? 0 : (uint32_t)plan->usage->value[best] + plan->base[best];
+	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
+}
+
+/* How many groups have to be looked at when there is a node with this total: the others stay below it, with
+ * all that usage can add. */
+static uint32_t groups_within(const struct bt_plan *plan, uint32_t total)
+{
+	uint32_t n = plan->top_n;
+
+	while (n < plan->group_n - 1 && plan->groups[plan->order[n]].worth + most_of_usage(plan) >= total) {
+		n++;
+	}
+	return n;
+}
+
+static uint32_t pick_by_scan(struct bt_plan *plan, const struct bt_view *view, uint32_t start)
+{
+	uint32_t slot_n = view->snapshot->slot_n, total, best = scan_top(plan, slot_n, start, &total);
+	uint32_t top_n = plan->masks ? groups_within(plan, total) : 0;
+
+	if (!plan->masks || top_n == plan->top_n) {
+		return best;
+	}
+	look_at(plan, top_n, slot_n);
+	bt_column_catch_up(plan->usage, view, plan->top);
+	return scan_top(plan, slot_n, start, &total);
+}
+
+/*
+ * Brings the column up to date for the nodes that will be looked at. Where something was released, others may
+ * have become feasible, and move maxima. Scores outside of 0..100, with which upstream's cycle fails, cannot
+ * appear among nodes that are left alone: with plain amounts it takes sums whose every change counts as a
+ * release.
+ */
+static void catch_up(const struct bt_plan *plan, const struct bt_view *view)
+{
+	bool narrow = plan->masks && plan->maxima_known && plan->top_n < plan->group_n - 1 &&
+		      plan->release_n == view->usage->release_n;
+
+	bt_column_catch_up(plan->usage, view, narrow ? plan->top : plan->any);
+}
+
+bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
+{
+	uint32_t slot_n = view->snapshot->slot_n;
+
+	BT_REQUIRE(!plan->refusal && !plan->narrowed && start < slot_n);
+	if (!plan->columns) {
+		return false;
+	}
+	*out_node_ix = BT_NO_NODE;
+	if (plan->refused && plan->release_n == view->usage->release_n) {
+		return true;
+	}
+	catch_up(plan, view);
+	bool hold = maxima_hold(plan, view);
+	if (!hold) {
+		bt_column_catch_up(plan->usage, view, plan->any);
+	}
+	if (plan->usage->odd) {
+		return false;
+	}
+	plan->release_n = view->usage->release_n;
+	plan->refused = false;
+	if (!hold) {
+		choose_witnesses(plan, slot_n);
+	}
+	if (!plan->refused) {
+		*out_node_ix = plan->usage->indexed && plan->masks ? pick_by_index(plan, slot_n, start)
+								   : pick_by_scan(plan, view, start);
+	}
+	plan->refused = *out_node_ix == BT_NO_NODE;
+	return !plan->usage->odd;
+}

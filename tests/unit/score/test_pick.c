@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Picking by columns, with plugins made up for the purpose, takes the node that evaluating every node takes,
+ * or says that it cannot tell: whatever changes, and however the groups of nodes compare.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "engine/score/evaluate.h"
+
+#define NODE_N	    150
+#define SIGNATURE_N 4
+#define KIND_N	    6
+#define JOURNAL_N   1024
+#define ROOM	    6 /* pods of a node */
+
+/* What makes scores leave 0..100: a node with amounts beyond reason, or sums, whose changes count as
+ * releases. */
+enum odd { ODD_NOTHING = 0, ODD_AMOUNTS, ODD_SUMS };
+
+/* What the plugins know: their settings. */
+struct world {
+	struct bt_rng rng;
+	struct bt_snapshot snapshot;
+	struct bt_usage usage;
+	struct bt_device_store devices; /* none */
+	struct bt_view view;
+	uint64_t live[(NODE_N + 63) / 64];
+	struct bt_node nodes[NODE_N];
+	int64_t pod_n[NODE_N], alloc[NODE_N];
+	int64_t weird[NODE_N]; /* stands for sums that are so odd that scores go astray */
+	uint32_t journal[JOURNAL_N];
+	uint32_t kind[NODE_N];			 /* what the description amounts to */
+	int64_t flat[SIGNATURE_N][KIND_N];	 /* a score that is not normalised */
+	int64_t likes[SIGNATURE_N][KIND_N];	 /* raw score of the kind; below 0: refused */
+	int64_t dislikes[SIGNATURE_N][KIND_N];	 /* raw, reversed */
+	int64_t uses[SIGNATURE_N][NODE_N][ROOM]; /* scores by what is on the node */
+	struct bt_signature signatures[SIGNATURE_N];
+	struct bt_profile profile;
+};
+
+static uint32_t below(struct world *w, uint32_t n)
+{
+	return bt_rng_below(&w->rng, n);
+}
+
+struct term {
+	const struct world *w;
+	uint32_t signature;
+};
+
+static void compile(const void *settings, const struct bt_compile_env *env,
+	const struct bt_signature *signature, struct bt_compiled *out)
+{
+	struct term *term = bt_arena_zalloc(env->arena, sizeof(*term));
+
+	*term = (struct term){settings, signature->ix};
+	out->term = term;
+}
+
+static void flat_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct term *t = opaque;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = t->w->flat[t->signature][t->w->kind[first + i]];
+	}
+}
+
+static void likes_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct term *t = opaque;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = t->w->likes[t->signature][t->w->kind[first + i]] >= 0;
+	}
+}
+
+static void likes_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct term *t = opaque;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t like = t->w->likes[t->signature][t->w->kind[first + i]];
+
+		raw[i] = like < 0 ? 0 : like;
+	}
+}
+
+static void dislikes_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct term *t = opaque;
+
+	(void)view;
+	for (uint32_t i = 0; i < n; i++) {
+		raw[i] = t->w->dislikes[t->signature][t->w->kind[first + i]];
+	}
+}
+
+/* The first that is asked about may be a copy, side by side with others: it knows itself by what is
+ * allocatable. */
+static uint32_t node_of(const struct bt_view *view, uint32_t at)
+{
+	return (uint32_t)(view->snapshot->alloc[BT_CPU][at] % 1000);
+}
+
+static void use_filter(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)
+{
+	(void)opaque;
+	for (uint32_t i = 0; i < n; i++) {
+		pass[i] = view->usage->pod_n[first + i] < ROOM;
+	}
+}
+
+static void use_score(
+	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
+{
+	const struct term *t = opaque;
+
+	for (uint32_t i = 0; i < n; i++) {
+		int64_t pod_n = view->usage->pod_n[first + i];
+
+		if (view->usage->used[BT_CPU][first + i]) {
+			raw[i] = 101;
+			continue;
+		}
+		raw[i] = pod_n < ROOM ? t->w->uses[t->signature][node_of(view, first + i)][pod_n] : 0;
+	}
+}
+
+static void use_key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *t = opaque;
+
+	bt_buf_add(out_key, &t->signature, sizeof(t->signature));
+}
+
+static const struct bt_plugin flat = {
+	.name = "Flat", .score_depends = BT_DEPENDS_ON_DESCRIPTION, .compile = compile, .score = flat_score};
+static const struct bt_plugin likes = {.name = "Likes",
+	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.normalize = BT_NORMALIZE_DEFAULT,
+	.compile = compile,
+	.filter = likes_filter,
+	.score = likes_score};
+static const struct bt_plugin dislikes = {.name = "Dislikes",
+	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.normalize = BT_NORMALIZE_REVERSED,
+	.compile = compile,
+	.score = dislikes_score};
+static const struct bt_plugin use = {.name = "Use",
+	.filter_depends = BT_DEPENDS_ON_USAGE,
+	.score_depends = BT_DEPENDS_ON_USAGE,
+	.compile = compile,
+	.filter = use_filter,
+	.score = use_score,
+	.key = use_key};
+
+static void add_use(struct world *w, const struct bt_plugin *plugin, int64_t weight)
+{
+	struct bt_profile *p = &w->profile;
+	uint32_t u = p->use_n++;
+
+	p->uses[u] = (struct bt_plugin_use){.plugin = plugin,
+		.settings = w,
+		.weight = weight,
+		.filter = plugin->filter != NULL,
+		.score = true};
+	p->score[p->score_n++] = u;
+	if (plugin->filter) {
+		p->filter[p->filter_n++] = u;
+	}
+}
+
+/* Few different scores make ties; high ones let usage make up for much. */
+static int64_t any_score(struct world *w, bool odd)
+{
+	static const int64_t some[] = {0, 50, 99, 100};
+
+	if (odd && below(w, 40) == 0) {
+		return 101;
+	}
+	return below(w, 3) ? some[below(w, 4)] : (int64_t)below(w, 101);
+}
+
+static void fill(struct world *w, enum odd odd)
+{
+	static const int64_t some[] = {-1, 0, 1, 50, 70, 100};
+
+	for (uint32_t s = 0; s < SIGNATURE_N; s++) {
+		w->signatures[s].ix = s;
+		bool uniform = below(w, 3) == 0;
+
+		for (uint32_t k = 0; k < KIND_N; k++) {
+			w->flat[s][k] = 50 * below(w, 3);
+			w->likes[s][k] = uniform ? 1 : some[below(w, 6)];
+			w->dislikes[s][k] = uniform || below(w, 3) ? 0 : below(w, 3);
+		}
+		for (uint32_t i = 0; i < NODE_N; i++) {
+			for (uint32_t p = 0; p < ROOM; p++) {
+				w->uses[s][i][p] = any_score(w, odd == ODD_AMOUNTS && i == 7);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < NODE_N; i++) {
+		bt_bitmap_set(w->live, i);
+		w->kind[i] = below(w, KIND_N);
+		w->alloc[i] = i;
+		w->pod_n[i] = below(w, ROOM + 1);
+	}
+	w->alloc[7] = odd == ODD_AMOUNTS ? (INT64_C(1) << 46) / 1000 * 1000 + 1007 : 7;
+}
+
+static struct world *world_create(uint64_t seed, enum odd odd)
+{
+	struct world *w = bt_mem_zalloc(1, sizeof(*w));
+
+	w->rng.state = seed;
+	w->snapshot = (struct bt_snapshot){.version = 1,
+		.slot_n = NODE_N,
+		.node_n = NODE_N,
+		.live = w->live,
+		.nodes = w->nodes,
+		.alloc[BT_CPU] = w->alloc};
+	w->usage = (struct bt_usage){.used[BT_CPU] = w->weird,
+		.pod_n = w->pod_n,
+		.journal = w->journal,
+		.journal_mask = JOURNAL_N - 1};
+	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage, .devices = &w->devices};
+	add_use(w, &flat, 2);
+	add_use(w, &likes, 2);
+	add_use(w, &dislikes, 3);
+	add_use(w, &use, 1 + (int64_t)below(w, 2));
+	fill(w, odd);
+	return w;
+}
+
+static void note(struct world *w, uint32_t node, bool release)
+{
+	w->usage.release_n += release;
+	w->journal[w->usage.journal_end++ & w->usage.journal_mask] = node;
+}
+
+static void change(struct world *w, enum odd odd)
+{
+	uint32_t node = below(w, NODE_N);
+	bool release = below(w, 30) == 0;
+
+	if (odd == ODD_SUMS && below(w, 100) == 0) {
+		w->weird[node] = !w->weird[node];
+		note(w, node, true);
+		return;
+	}
+	if (release ? w->pod_n[node] == 0 : w->pod_n[node] == ROOM) {
+		return;
+	}
+	w->pod_n[node] += release ? -1 : 1;
+	note(w, node, release);
+}
+
+struct outcome {
+	uint64_t picked, refused, declined;
+};
+
+static void compare(struct world *w, struct bt_planner *planner, struct bt_evaluation *e, struct outcome *out)
+{
+	struct bt_plan *plan = bt_planner_plan(planner, &w->signatures[below(w, SIGNATURE_N)]);
+	uint32_t nodes[NODE_N], picked, start = below(w, NODE_N);
+
+	for (uint32_t i = 0; i < NODE_N; i++) {
+		nodes[i] = i;
+	}
+	bt_evaluate(plan, &w->view, nodes, NODE_N, UINT32_MAX, e);
+	if (!bt_plan_pick(plan, &w->view, start, &picked)) {
+		out->declined++;
+		return;
+	}
+	assert_null(e->error);
+	if (e->feasible_n == 0) {
+		assert_int_equal(picked, BT_NO_NODE);
+		out->refused++;
+		return;
+	}
+	assert_int_equal(picked, e->feasible[bt_evaluation_best(e, start)]);
+	out->picked++;
+}
+
+static struct outcome play(uint64_t seed, enum odd odd)
+{
+	struct world *w = world_create(seed, odd);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	struct bt_evaluation evaluation = {0};
+	struct outcome outcome = {0};
+
+	for (int round = 0; round < 800; round++) {
+		for (uint32_t n = below(w, round % 40 ? 4 : 100); n; n--) {
+			change(w, odd);
+		}
+		compare(w, planner, &evaluation, &outcome);
+	}
+	bt_evaluation_fini(&evaluation);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+	return outcome;
+}
+
+static void play_all(enum odd odd, uint64_t otherwise)
+{
+	const char *given = getenv("BT_SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 10) : otherwise;
+	struct outcome sum = {0};
+
+	print_message("BT_SEED=%" PRIu64 "\n", seed);
+	for (uint64_t i = 0; i < 60; i++) {
+		struct outcome one = play(bt_rng_at(seed, i), odd);
+
+		sum.picked += one.picked;
+		sum.refused += one.refused;
+		sum.declined += one.declined;
+	}
+	print_message("%" PRIu64 " picked, %" PRIu64 " refused, %" PRIu64 " declined\n", sum.picked,
+		sum.refused, sum.declined);
+	assert_true(sum.picked && (sum.declined > 0) == (odd != ODD_NOTHING));
+}
+
+static void columns_pick_what_evaluation_picks(void **state)
+{
+	(void)state;
+	play_all(ODD_NOTHING, 1);
+}
+
+static void columns_decline_when_amounts_take_a_score_out_of_range(void **state)
+{
+	(void)state;
+	play_all(ODD_AMOUNTS, 2);
+}
+
+static void columns_decline_when_sums_take_a_score_out_of_range(void **state)
+{
+	(void)state;
+	play_all(ODD_SUMS, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(columns_pick_what_evaluation_picks),
+		cmocka_unit_test(columns_decline_when_amounts_take_a_score_out_of_range),
+		cmocka_unit_test(columns_decline_when_sums_take_a_score_out_of_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
