@@ -724,7 +724,7 @@ static bool after_claim_change(const struct bt_hint_env *env, const struct bt_ev
 
 static bool after_generated_claim(const struct bt_hint_env *env, const struct bt_event *event)
 {
-	bool uses;
+	bool uses = false;
 
 	return env->own && has_claims(env->view, event->pod.new.signature, BT_NAME_NONE, &uses);
 }
