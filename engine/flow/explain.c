@@ -64,7 +64,6 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 	struct bt_plan *plan = bt_planner_plan(lane->planner, pod->signature);
 	bt_prepare(plan, &engine->cache->view);
 	out->plan = plan;
-	out->narrowed = plan->narrowed;
 	if (plan->refusal) {
 		out->refused = true;
 		out->refusal.plugin = plan->profile->uses[plan->refused_by].plugin->name;
@@ -76,6 +75,7 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 		out->error = plan->pre_filter_error;
 		return;
 	}
+	out->narrowed = plan->narrowed;
 	if (!bt_engine_evaluate_promised(engine, plan, pod_ix, &out->evaluation)) {
 		evaluate_in_order(engine, plan, &out->evaluation);
 	}

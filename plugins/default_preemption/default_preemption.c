@@ -24,9 +24,14 @@ static int64_t start_of(const struct bt_victim *victim)
 	return victim->start_ns ? victim->start_ns : NOT_STARTED;
 }
 
+/*
+ * Upstream takes the time anew for each pod that has not started, so that of two of them the one that is
+ * asked about first is the older: its sort turns their order round.
+ */
 static int by_importance(const void *a, const void *b)
 {
 	const struct bt_victim *x = a, *y = b;
+	int order = x->pod_ix < y->pod_ix ? -1 : x->pod_ix > y->pod_ix;
 
 	if (x->priority != y->priority) {
 		return x->priority > y->priority ? -1 : 1;
@@ -34,7 +39,7 @@ static int by_importance(const void *a, const void *b)
 	if (start_of(x) != start_of(y)) {
 		return start_of(x) < start_of(y) ? -1 : 1;
 	}
-	return x->pod_ix < y->pod_ix ? -1 : x->pod_ix > y->pod_ix;
+	return x->start_ns ? order : -order;
 }
 
 void bt_victims_sort(struct bt_victim *victims, uint32_t n)
@@ -49,15 +54,22 @@ struct bt_preemption_cost bt_preemption_cost_of(
 {
 	BT_REQUIRE(n > 0);
 
-	/* The first has the highest priority, and of those the earliest start. */
 	struct bt_preemption_cost cost = {
 		.violation_n = violation_n,
 		.victim_n = n,
 		.highest = victims[0].priority,
 		.start_ns = start_of(&victims[0]),
 	};
+	int32_t highest = victims[0].priority;
 	for (uint32_t i = 0; i < n; i++) {
+		int64_t start_ns = start_of(&victims[i]);
+
 		cost.priority_sum += (int64_t)victims[i].priority + INT64_C(0x80000000);
+		if (victims[i].priority > highest ||
+			(victims[i].priority == highest && start_ns < cost.start_ns)) {
+			highest = victims[i].priority;
+			cost.start_ns = start_ns;
+		}
 	}
 	return cost;
 }

@@ -43,6 +43,33 @@ static void priority_then_age_make_a_pod_important(void **state)
 	}
 }
 
+static void equals_keep_their_order_unless_they_have_not_started(void **state)
+{
+	struct bt_victim victims[] = {{.pod_ix = 0, .priority = 5, .start_ns = 0},
+		{.pod_ix = 1, .priority = 5, .start_ns = 10}, {.pod_ix = 2, .priority = 5, .start_ns = 10},
+		{.pod_ix = 3, .priority = 5, .start_ns = 0}, {.pod_ix = 4, .priority = 5, .start_ns = 0}};
+	const uint32_t wanted[] = {1, 2, 4, 3, 0};
+
+	(void)state;
+	bt_victims_sort(victims, 5);
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(victims[i].pod_ix, wanted[i]);
+	}
+}
+
+static void the_first_victim_and_the_oldest_of_the_highest_tell_the_cost(void **state)
+{
+	const struct bt_victim victims[] = {{.priority = 3, .start_ns = 50}, {.priority = 9, .start_ns = 40},
+		{.priority = 9, .start_ns = 30}, {.priority = 1, .start_ns = 10}};
+	struct bt_preemption_cost cost = bt_preemption_cost_of(victims, 4, 2);
+
+	(void)state;
+	assert_int_equal(cost.highest, 3);
+	assert_int_equal(cost.start_ns, 30);
+	assert_int_equal(cost.violation_n, 2);
+	assert_int_equal(cost.victim_n, 4);
+}
+
 static struct bt_preemption_cost cost(uint32_t violation_n, int32_t a, int32_t b, int64_t start_ns)
 {
 	const struct bt_victim victims[] = {
@@ -82,6 +109,8 @@ int main(void)
 		cmocka_unit_test(a_tenth_of_the_nodes_but_at_least_a_hundred_are_enough),
 		cmocka_unit_test(no_candidate_is_enough_when_both_limits_round_to_none),
 		cmocka_unit_test(priority_then_age_make_a_pod_important),
+		cmocka_unit_test(equals_keep_their_order_unless_they_have_not_started),
+		cmocka_unit_test(the_first_victim_and_the_oldest_of_the_highest_tell_the_cost),
 		cmocka_unit_test(nodes_are_compared_rule_by_rule),
 		cmocka_unit_test(negative_priorities_still_cost_something),
 	};
