@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/base/mem.h"
 #include "tools/codec/input.h"
@@ -201,6 +202,32 @@ static struct bt_str read_preemptions(struct reader *r)
 	return join_sorted(r, &texts, '\n');
 }
 
+/* Preemption's errors on several nodes come in any order: "... preemption: [running x, running y]". */
+static struct bt_str read_message(struct reader *r)
+{
+	static const char opening[] = "preemption: [running ", between[] = ", running ";
+	struct bt_str text = read_text(r);
+	const char *found = text.len ? memmem(text.ptr, text.len, opening, sizeof(opening) - 1) : NULL;
+	struct texts errors = {0};
+	struct bt_buf out = {0};
+
+	if (!found) {
+		return text;
+	}
+	const char *at = found + sizeof(opening) - 1, *end = text.ptr + text.len - 1;
+	while (at < end) {
+		const char *next = memmem(at, (size_t)(end - at), between, sizeof(between) - 1);
+
+		next = next ? next : end;
+		add_text(&errors, (struct bt_str){at, (size_t)(next - at)});
+		at = next + sizeof(between) - 1;
+	}
+	bt_buf_str(&out, (struct bt_str){text.ptr, (size_t)(found - text.ptr)});
+	bt_buf_text(&out, opening);
+	bt_buf_str(&out, join_sorted(r, &errors, ';'));
+	return keep(r, &out);
+}
+
 static void read_member(
 	struct reader *r, struct bt_str key, struct pod_verdict *pod, struct bt_str *out_narrowed)
 {
@@ -219,12 +246,11 @@ static void read_member(
 	} else if (bt_str_is(key, "best")) {
 		pod->aspects[BEST] = read_texts(r);
 	} else if (bt_str_is(key, "message")) {
-		pod->aspects[MESSAGE] = read_text(r);
+		pod->aspects[MESSAGE] = read_message(r);
 	} else if (bt_str_is(key, "preemptions")) {
 		pod->aspects[PREEMPTION] = read_preemptions(r);
 	} else if (bt_str_is(key, "error")) {
-		/* The text differs in wording; that there is an error must not. */
-		pod->aspects[ERROR] = read_text(r).len ? bt_str("an error") : bt_str("");
+		pod->aspects[ERROR] = read_text(r);
 	} else {
 		r->failed |= !bt_json_skip(r->json);
 	}
