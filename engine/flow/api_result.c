@@ -7,6 +7,43 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
+enum bt_cycle_end bt_cycle_end_of(const struct bt_decision *decision)
+{
+	switch (decision->outcome) {
+	case BT_PLACED:
+		return BT_CYCLE_PLACED;
+	case BT_REFUSED:
+		return BT_CYCLE_UNSCHEDULABLE;
+	case BT_FAILED:
+		return BT_CYCLE_ERROR;
+	case BT_GATED:
+		return BT_CYCLE_GATED;
+	case BT_SKIPPED:
+		break;
+	}
+	return BT_CYCLE_DELETING;
+}
+
+enum bt_nomination bt_nomination_of(const struct bt_decision *decision)
+{
+	if (decision->outcome == BT_FAILED) {
+		return BT_NOMINATION_CLEAR;
+	}
+	if (decision->outcome != BT_REFUSED) {
+		return BT_NOMINATION_LEAVE;
+	}
+	switch (decision->preempt) {
+	case BT_PREEMPT_FOUND:
+		return BT_NOMINATION_SET;
+	case BT_PREEMPT_NOWHERE:
+		return BT_NOMINATION_CLEAR;
+	case BT_PREEMPT_INELIGIBLE:
+	case BT_PREEMPT_FAILED:
+		break;
+	}
+	return BT_NOMINATION_LEAVE;
+}
+
 static struct bt_str keep(struct bt_api_calls *calls, struct bt_buf *buf)
 {
 	struct bt_str text = {bt_arena_copy(&calls->arena, buf->ptr ? buf->ptr : "", buf->len), buf->len};

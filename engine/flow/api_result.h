@@ -14,6 +14,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/str.h"
+#include "engine/flow/engine.h"
 
 /* The longest note of an event, in bytes. */
 #define BT_EVENT_NOTE_BYTES 1024
@@ -46,6 +47,10 @@ enum bt_cycle_end {
 	BT_CYCLE_DELETING, /* it was being deleted when its turn came, so there was no cycle */
 	BT_CYCLE_GATED	   /* it was created with scheduling gates, which the API server itself notes */
 };
+
+/* Both follow from a decision; a pod that only waits with its gates has no cycle. */
+enum bt_cycle_end bt_cycle_end_of(const struct bt_decision *decision);
+enum bt_nomination bt_nomination_of(const struct bt_decision *decision);
 
 struct bt_api_victim {
 	const struct bt_api_pod *pod;

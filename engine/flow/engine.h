@@ -91,9 +91,8 @@ struct bt_decision {
 	uint32_t unpromised_n;
 	uint32_t rejectors; /* BT_REFUSED: the plugins that refused some node, as bits (bt_engine_plugin_name)
 			     */
-	/* Private, between bt_engine_begin and bt_engine_end. */
-	enum bt_preempt_outcome preempt;
-	struct bt_plan *plan;
+	enum bt_preempt_outcome preempt; /* BT_REFUSED: what PostFilter came to */
+	struct bt_plan *plan;		 /* private, between bt_engine_begin and bt_engine_end */
 };
 
 /* What a plugin had against all nodes, or against one. */

@@ -37,7 +37,7 @@ static struct bt_str node_name(const struct bt_api_log *log, uint32_t node_ix)
 		       : bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
 }
 
-static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, uint32_t promised_ix)
+static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, struct bt_str nominated)
 {
 	const struct bt_cache *cache = bt_engine_cache(log->engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
@@ -49,7 +49,7 @@ static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, uint32
 		.scheduler_name = bt_intern_str(intern, pod->signature->scheduler_name),
 		.conditions = status->conditions,
 		.condition_n = status->condition_n,
-		.nominated_node_name = node_name(log, promised_ix),
+		.nominated_node_name = nominated,
 	};
 
 	if (pod->uid != BT_NAME_NONE) {
@@ -97,11 +97,11 @@ static void write_cycle(struct bt_api_log *log, struct bt_api_cycle *cycle)
 }
 
 /* Enters a pod among those of whom the cycle's calls speak. */
-static uint32_t cast_pod(struct bt_api_log *log, uint32_t pod_ix, uint32_t promised_ix)
+static uint32_t cast_pod(struct bt_api_log *log, uint32_t pod_ix, struct bt_str nominated)
 {
 	log->cast = bt_mem_grow(log->cast, log->cast_n, &log->cast_cap, sizeof(*log->cast));
 	log->cast_ixs = bt_mem_grow(log->cast_ixs, log->cast_n, &log->cast_ix_cap, sizeof(*log->cast_ixs));
-	log->cast[log->cast_n] = api_pod(log, pod_ix, promised_ix);
+	log->cast[log->cast_n] = api_pod(log, pod_ix, nominated);
 	log->cast_ixs[log->cast_n] = pod_ix;
 	return log->cast_n++;
 }
@@ -126,7 +126,7 @@ void bt_api_log_begin(struct bt_api_log *log)
 
 		if (pod->state == BT_POD_QUEUED && pod->gates != BT_NAME_NONE) {
 			log->cast_n = 0;
-			cast_pod(log, i, BT_NO_NODE);
+			cast_pod(log, i, (struct bt_str){.len = 0});
 			struct bt_api_cycle cycle = {.pod = log->cast, .end = BT_CYCLE_GATED};
 			write_cycle(log, &cycle);
 			keep_conditions(log);
@@ -148,15 +148,17 @@ void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *obj
 }
 
 /* The pod itself, then who leaves for it, then who is no longer promised its node. */
-static void cast_all(struct bt_api_log *log, const struct bt_decision *decision, uint32_t promised_ix)
+static void cast_all(struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated)
 {
+	const struct bt_intern *intern = bt_engine_cache(log->engine)->dictionary->intern;
+
 	log->cast_n = 0;
-	cast_pod(log, decision->pod_ix, promised_ix);
+	cast_pod(log, decision->pod_ix, bt_intern_str(intern, nominated));
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
-		cast_pod(log, decision->victims[i].pod_ix, BT_NO_NODE);
+		cast_pod(log, decision->victims[i].pod_ix, (struct bt_str){.len = 0});
 	}
 	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
-		cast_pod(log, decision->unpromised[i], decision->nominated_ix);
+		cast_pod(log, decision->unpromised[i], node_name(log, decision->nominated_ix));
 	}
 }
 
@@ -182,48 +184,23 @@ static void point_at_others(
 	cycle->unpromised_n = decision->unpromised_n;
 }
 
-/* What the cycle has done to the promise, seen from how it was and how it is. */
-static enum bt_nomination nomination_of(
-	const struct bt_api_log *log, const struct bt_decision *decision, uint32_t promised_ix)
+void bt_api_log_decision(
+	struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated, struct bt_str message)
 {
-	const struct bt_ledger *ledger = bt_engine_cache(log->engine)->ledger;
+	struct bt_api_cycle cycle = {
+		.message = message,
+		.end = bt_cycle_end_of(decision),
+		.nomination = bt_nomination_of(decision),
+	};
 
-	if (decision->nominated_ix != BT_NO_NODE) {
-		return BT_NOMINATION_SET;
-	}
-	return promised_ix != BT_NO_NODE &&
-			       bt_ledger_pod(ledger, decision->pod_ix)->nominated_ix == BT_NO_NODE
-		       ? BT_NOMINATION_CLEAR
-		       : BT_NOMINATION_LEAVE;
-}
-
-void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decision, uint32_t promised_ix,
-	struct bt_str message)
-{
-	struct bt_api_cycle cycle = {.message = message};
-
-	switch (decision->outcome) {
-	case BT_PLACED:
-		cycle.end = BT_CYCLE_PLACED;
-		cycle.node = node_name(log, decision->node_ix);
-		break;
-	case BT_REFUSED:
-		cycle.end = BT_CYCLE_UNSCHEDULABLE;
-		break;
-	case BT_FAILED:
-		cycle.end = BT_CYCLE_ERROR;
-		break;
-	case BT_SKIPPED:
-	case BT_GATED:
+	if (cycle.end == BT_CYCLE_GATED) {
 		return;
 	}
-	cast_all(log, decision, promised_ix);
+	cast_all(log, decision, nominated);
 	cycle.pod = log->cast;
-	if (decision->outcome != BT_PLACED) {
-		cycle.nomination = nomination_of(log, decision, promised_ix);
-		cycle.node = node_name(log, decision->nominated_ix);
-		point_at_others(log, decision, &cycle);
-	}
+	cycle.node =
+		node_name(log, decision->outcome == BT_PLACED ? decision->node_ix : decision->nominated_ix);
+	point_at_others(log, decision, &cycle);
 	write_cycle(log, &cycle);
 	keep_conditions(log);
 }

@@ -40,10 +40,11 @@ void bt_api_log_begin(struct bt_api_log *log);
 void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *pod);
 
 /*
- * A decision, before it is carried out. promised_ix: the node that the pod was promised before it; message:
- * why it was not placed. BT_GATED leaves nothing: kube-scheduler would not have popped the pod.
+ * A decision, before it is carried out. nominated: a name, what status.nominatedNodeName was
+ * before it; message: why it was not placed. BT_GATED leaves nothing: kube-scheduler would not have popped
+ * the pod.
  */
-void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decision, uint32_t promised_ix,
+void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated,
 	struct bt_str message);
 
 /* The pod has gone; its index may come again. */

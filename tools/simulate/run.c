@@ -113,15 +113,15 @@ static void log_decision(struct bt_run *run, const struct bt_decision *decision)
 	end_line(run, &json);
 }
 
-static void log_calls(struct bt_run *run, const struct bt_decision *decision, uint32_t promised_ix)
+static void log_calls(struct bt_run *run, const struct bt_decision *decision, uint32_t nominated)
 {
 	struct bt_str message = {.len = 0};
 
-	if (run->api && decision->outcome != BT_GATED) {
-		if (decision->outcome != BT_PLACED) {
+	if (run->api) {
+		if (decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED) {
 			message = message_for(run, decision->pod_ix);
 		}
-		bt_api_log_decision(run->api, decision, promised_ix, message);
+		bt_api_log_decision(run->api, decision, nominated, message);
 	}
 }
 
@@ -202,13 +202,13 @@ static void evict(struct bt_run *run, const struct bt_decision *decision)
 static void decide(struct bt_run *run, uint32_t pod_ix)
 {
 	struct bt_decision decision;
-	uint32_t promised_ix;
+	uint32_t nominated;
 
 	do {
-		promised_ix = pod_at(run, pod_ix)->nominated_ix;
+		nominated = pod_at(run, pod_ix)->status_node;
 		bt_engine_decide(run->engine, pod_ix, &decision);
 		log_decision(run, &decision);
-		log_calls(run, &decision, promised_ix);
+		log_calls(run, &decision, nominated);
 		if (decision.outcome == BT_PLACED) {
 			use(run, pod_ix, 1);
 		}

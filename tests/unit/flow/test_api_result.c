@@ -262,6 +262,34 @@ static void pods_without_a_cycle_are_noted(void **state)
 	expect(&cycle, "");
 }
 
+static void decisions_say_how_the_turn_ended_and_what_becomes_of_the_promise(void **state)
+{
+	static const struct {
+		struct bt_decision decision;
+		enum bt_cycle_end end;
+		enum bt_nomination nomination;
+	} cases[] = {
+		{{.outcome = BT_PLACED}, BT_CYCLE_PLACED, BT_NOMINATION_LEAVE},
+		{{.outcome = BT_FAILED}, BT_CYCLE_ERROR, BT_NOMINATION_CLEAR},
+		{{.outcome = BT_GATED}, BT_CYCLE_GATED, BT_NOMINATION_LEAVE},
+		{{.outcome = BT_SKIPPED}, BT_CYCLE_DELETING, BT_NOMINATION_LEAVE},
+		{{.outcome = BT_REFUSED, .preempt = BT_PREEMPT_FOUND}, BT_CYCLE_UNSCHEDULABLE,
+			BT_NOMINATION_SET},
+		{{.outcome = BT_REFUSED, .preempt = BT_PREEMPT_NOWHERE}, BT_CYCLE_UNSCHEDULABLE,
+			BT_NOMINATION_CLEAR},
+		{{.outcome = BT_REFUSED, .preempt = BT_PREEMPT_INELIGIBLE}, BT_CYCLE_UNSCHEDULABLE,
+			BT_NOMINATION_LEAVE},
+		{{.outcome = BT_REFUSED, .preempt = BT_PREEMPT_FAILED}, BT_CYCLE_UNSCHEDULABLE,
+			BT_NOMINATION_LEAVE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(bt_cycle_end_of(&cases[i].decision), cases[i].end);
+		assert_int_equal(bt_nomination_of(&cases[i].decision), cases[i].nomination);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -273,6 +301,7 @@ int main(void)
 		cmocka_unit_test(nothing_is_sent_when_all_victims_are_going),
 		cmocka_unit_test(a_long_note_is_cut_but_not_the_condition),
 		cmocka_unit_test(pods_without_a_cycle_are_noted),
+		cmocka_unit_test(decisions_say_how_the_turn_ended_and_what_becomes_of_the_promise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
