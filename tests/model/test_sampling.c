@@ -394,6 +394,7 @@ static void begin(struct history *h, struct fixture *f, uint64_t seed)
 	const struct bt_engine_options options = {.seed = seed, .sampling = BT_SAMPLING_UPSTREAM};
 	h->engine = bt_engine_create(&h->config, &options, &errors);
 	assert_non_null(h->engine);
+	bt_config_errors_fini(&errors);
 	for (uint32_t n = 20 + below(h, 400); h->node_n < n;) {
 		add_node(h);
 	}

@@ -22,6 +22,7 @@ static void begin(struct trial *t, void **state, enum bt_node_sampling sampling,
 	bt_config_default(&t->config);
 	t->engine = bt_engine_create(&t->config, &options, &errors);
 	assert_non_null(t->engine);
+	bt_config_errors_fini(&errors);
 }
 
 static void end(struct trial *t)
