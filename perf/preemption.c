@@ -36,6 +36,9 @@ static void fill(struct workload *w)
 	uint32_t low_n = w->node_n * LOW_PER_NODE;
 
 	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
+		if (bt_ledger_pod(ledger, i)->state == BT_POD_ASSUMED) {
+			bt_engine_bound(w->engine, i);
+		}
 		if (bt_ledger_pod(ledger, i)->state != BT_POD_VACANT) {
 			bt_engine_remove_pod(w->engine, i);
 		}
@@ -62,7 +65,7 @@ static bool preempt(struct workload *w)
 	for (uint32_t i = 0; i < victim_n; i++) {
 		bt_engine_remove_pod(w->engine, victims[i]);
 	}
-	if (bt_engine_pop(w->engine) != pod_ix) {
+	if (bt_engine_take(w->engine, pod_ix) != BT_OK) {
 		return false;
 	}
 	bt_engine_decide(w->engine, pod_ix, &decision);

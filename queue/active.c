@@ -1,222 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One line per kind and a heap of lines by their first entries. Entries that come in order, as nearly all do,
- * are appended; the others go to a heap of the line's own.
+ * The active queue, in the order of PrioritySort: higher priority first, then who has waited longer, then who
+ * came first. A few sorted lines, one for each priority as a rule, and a heap for entries that fit behind
+ * none. A pod that is taken out leaves its entry behind; entries are known to be stale by their stamps and
+ * are dropped when their turn comes.
+ *
+ * Pods of a kind that is parked are put to the kind when their turn comes, and stay there until it is
+ * unparked.
  */
-#include "queue/active.h"
-
 #include <string.h>
 
 #include "engine/base/check.h"
-#include "engine/base/hash.h"
 #include "engine/base/mem.h"
+#include "queue/queue_int.h"
 
 #define STALE_MIN 64 /* fewer stale entries than this are never swept */
 
-void bt_active_fini(struct bt_active *active)
+uint32_t bt_active_kind(struct bt_queue *queue, struct bt_queue_kind kind)
 {
-	for (size_t i = 0; i < active->line_n; i++) {
-		bt_mem_free(active->lines[i].items);
-		bt_mem_free(active->lines[i].heap);
-	}
-	bt_mem_free(active->lines);
-	bt_mem_free(active->top);
-	bt_mem_free(active->parked);
-	bt_map_fini(&active->line_ixs);
-}
-
-uint32_t bt_active_line(struct bt_active *active, struct bt_queue_kind kind)
-{
+	struct bt_active *active = &queue->active;
 	uint64_t key = ((uint64_t)kind.signature_ix << 32 | (uint32_t)kind.priority) + 1;
 	uint32_t ix;
 
-	if (bt_map_get(&active->line_ixs, key, &ix)) {
+	if (bt_map_get(&active->kind_ixs, key, &ix)) {
 		return ix;
 	}
-	active->lines = bt_mem_grow(active->lines, active->line_n, &active->line_cap, sizeof(*active->lines));
-	ix = (uint32_t)active->line_n++;
-	active->lines[ix] = (struct bt_line){.kind = kind, .top_ix = BT_NO_LINE};
-	bt_map_put(&active->line_ixs, key, ix);
+	active->kinds = bt_mem_grow(active->kinds, active->kind_n, &active->kind_cap, sizeof(*active->kinds));
+	ix = (uint32_t)active->kind_n++;
+	active->kinds[ix] = (struct bt_kind_line){.kind = kind};
+	bt_map_put(&active->kind_ixs, key, ix);
 	return ix;
 }
 
-static bool stale(const struct bt_active *active, const struct bt_active_entry *entry)
+void bt_active_fini(struct bt_active *active)
 {
-	return *active->stamp_of(active->context, entry->slot) != entry->stamp;
+	for (size_t i = 0; i < active->kind_n; i++) {
+		bt_mem_free(active->kinds[i].parked.items);
+	}
+	for (int i = 0; i < BT_ACTIVE_LINES; i++) {
+		bt_mem_free(active->lines[i].items);
+	}
+	bt_mem_free(active->heap.items);
+	bt_mem_free(active->kinds);
+	bt_mem_free(active->parked);
+	bt_map_fini(&active->kind_ixs);
 }
 
-static bool entry_before(const struct bt_active_entry *a, const struct bt_active_entry *b)
+static bool before(const struct bt_active_entry *a, const struct bt_active_entry *b)
 {
+	if (a->priority != b->priority) {
+		return a->priority > b->priority;
+	}
 	return a->timestamp_ns != b->timestamp_ns ? a->timestamp_ns < b->timestamp_ns : a->order < b->order;
 }
 
-static void entry_heap_push(struct bt_line *line, const struct bt_active_entry *entry)
+static bool stale(const struct bt_queue *queue, const struct bt_active_entry *entry)
 {
-	line->heap = bt_mem_grow(line->heap, line->heap_n, &line->heap_cap, sizeof(*line->heap));
-
-	size_t at = line->heap_n++;
-	while (at > 0 && entry_before(entry, &line->heap[(at - 1) / 2])) {
-		line->heap[at] = line->heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	line->heap[at] = *entry;
+	return queue->slots[entry->slot].stamp != entry->stamp;
 }
 
-static void entry_heap_pop(struct bt_line *line)
-{
-	const struct bt_active_entry last = line->heap[--line->heap_n];
-	size_t at = 0;
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child + 1 < line->heap_n && entry_before(&line->heap[child + 1], &line->heap[child])) {
-			child++;
-		}
-		if (child >= line->heap_n || !entry_before(&line->heap[child], &last)) {
-			break;
-		}
-		line->heap[at] = line->heap[child];
-		at = child;
-	}
-	line->heap[at] = last;
-}
-
-/* The first live entry of a line, or NULL; stale ones before it are dropped. */
-static const struct bt_active_entry *line_first(struct bt_active *active, struct bt_line *line)
-{
-	while (line->head < line->n && stale(active, &line->items[line->head])) {
-		line->head++;
-	}
-	while (line->heap_n && stale(active, &line->heap[0])) {
-		entry_heap_pop(line);
-	}
-	const struct bt_active_entry *first = line->head < line->n ? &line->items[line->head] : NULL;
-	if (line->heap_n && (!first || entry_before(&line->heap[0], first))) {
-		first = &line->heap[0];
-	}
-	return first;
-}
-
-/* ---- the heap of lines ---- */
-
-static bool line_before(const struct bt_line *a, const struct bt_line *b)
-{
-	if (a->kind.priority != b->kind.priority) {
-		return a->kind.priority > b->kind.priority;
-	}
-	return a->first_timestamp_ns != b->first_timestamp_ns ? a->first_timestamp_ns < b->first_timestamp_ns
-							      : a->first_order < b->first_order;
-}
-
-static void top_put(struct bt_active *active, size_t at, uint32_t line)
-{
-	active->top[at] = line;
-	active->lines[line].top_ix = (uint32_t)at;
-}
-
-static void top_up(struct bt_active *active, size_t at)
-{
-	uint32_t line = active->top[at];
-
-	while (at > 0 && line_before(&active->lines[line], &active->lines[active->top[(at - 1) / 2]])) {
-		top_put(active, at, active->top[(at - 1) / 2]);
-		at = (at - 1) / 2;
-	}
-	top_put(active, at, line);
-}
-
-static void top_down(struct bt_active *active, size_t at)
-{
-	uint32_t line = active->top[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= active->top_n) {
-			break;
-		}
-		if (child + 1 < active->top_n && line_before(&active->lines[active->top[child + 1]],
-							 &active->lines[active->top[child]])) {
-			child++;
-		}
-		if (!line_before(&active->lines[active->top[child]], &active->lines[line])) {
-			break;
-		}
-		top_put(active, at, active->top[child]);
-		at = child;
-	}
-	top_put(active, at, line);
-}
-
-static void top_remove(struct bt_active *active, uint32_t line)
-{
-	size_t at = active->lines[line].top_ix;
-
-	active->lines[line].top_ix = BT_NO_LINE;
-	uint32_t last = active->top[--active->top_n];
-	if (last != line) {
-		top_put(active, at, last);
-		top_up(active, at);
-		top_down(active, active->lines[last].top_ix);
-	}
-}
-
-/* Brings a line that is not parked to its place among the others. */
-static void top_settle(struct bt_active *active, uint32_t ix)
-{
-	struct bt_line *line = &active->lines[ix];
-	const struct bt_active_entry *first = line->live_n ? line_first(active, line) : NULL;
-
-	if (!first) {
-		if (line->top_ix != BT_NO_LINE) {
-			top_remove(active, ix);
-		}
-		return;
-	}
-	if (line->top_ix != BT_NO_LINE && line->first_order == first->order &&
-		line->first_timestamp_ns == first->timestamp_ns) {
-		return;
-	}
-	line->first_timestamp_ns = first->timestamp_ns;
-	line->first_order = first->order;
-	if (line->top_ix == BT_NO_LINE) {
-		active->top = bt_mem_grow(active->top, active->top_n, &active->top_cap, sizeof(*active->top));
-		top_put(active, active->top_n++, ix);
-	}
-	top_up(active, line->top_ix);
-	top_down(active, line->top_ix);
-}
-
-/* ---- entries come and go ---- */
-
-/* Throws stale entries out once they are the most. */
-static void sweep(struct bt_active *active, struct bt_line *line)
-{
-	size_t kept = 0;
-
-	if (line->n - line->head + line->heap_n < 2 * line->live_n + STALE_MIN) {
-		return;
-	}
-	for (size_t i = line->head; i < line->n; i++) {
-		if (!stale(active, &line->items[i])) {
-			line->items[kept++] = line->items[i];
-		}
-	}
-	line->head = 0;
-	line->n = kept;
-	kept = line->heap_n;
-	line->heap_n = 0;
-	for (size_t i = 0; i < kept; i++) {
-		/* Reads run ahead of writes. */
-		const struct bt_active_entry entry = line->heap[i];
-
-		if (!stale(active, &entry)) {
-			entry_heap_push(line, &entry);
-		}
-	}
-}
-
-static void append(struct bt_line *line, const struct bt_active_entry *entry)
+static void append(struct bt_active_line *line, const struct bt_active_entry *entry)
 {
 	if (line->n == line->cap && line->head > line->n / 2) {
 		line->n -= line->head;
@@ -227,79 +69,209 @@ static void append(struct bt_line *line, const struct bt_active_entry *entry)
 	line->items[line->n++] = *entry;
 }
 
-void bt_active_push(struct bt_active *active, uint32_t ix, const struct bt_active_entry *entry)
+static void heap_push(struct bt_active_line *heap, const struct bt_active_entry *entry)
 {
-	struct bt_line *line = &active->lines[ix];
+	append(heap, entry);
 
-	if (line->head == line->n) {
-		line->head = line->n = 0;
+	size_t at = heap->n - 1;
+	while (at > 0 && before(entry, &heap->items[(at - 1) / 2])) {
+		heap->items[at] = heap->items[(at - 1) / 2];
+		at = (at - 1) / 2;
 	}
-	if (line->n == 0 || !entry_before(entry, &line->items[line->n - 1])) {
-		append(line, entry);
+	heap->items[at] = *entry;
+}
+
+static void heap_pop(struct bt_active_line *heap)
+{
+	const struct bt_active_entry last = heap->items[--heap->n];
+	size_t at = 0;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child + 1 < heap->n && before(&heap->items[child + 1], &heap->items[child])) {
+			child++;
+		}
+		if (child >= heap->n || !before(&heap->items[child], &last)) {
+			break;
+		}
+		heap->items[at] = heap->items[child];
+		at = child;
+	}
+	heap->items[at] = last;
+}
+
+/* Behind the line whose end is nearest, so that lines stay few; or into the heap. */
+static void put(struct bt_queue *queue, const struct bt_active_entry *entry)
+{
+	struct bt_active_line *best = NULL;
+
+	for (int i = 0; i < BT_ACTIVE_LINES; i++) {
+		struct bt_active_line *line = &queue->active.lines[i];
+
+		if (line->head == line->n) {
+			line->head = line->n = 0;
+			best = best ? best : line;
+		} else if (!before(entry, &line->items[line->n - 1])) {
+			best = line;
+			break;
+		}
+	}
+	if (best) {
+		append(best, entry);
 	} else {
-		entry_heap_push(line, entry);
-	}
-	line->live_n++;
-	if (!line->parked) {
-		top_settle(active, ix);
+		heap_push(&queue->active.heap, entry);
 	}
 }
 
-void bt_active_drop(struct bt_active *active, uint32_t ix)
+void bt_active_push(struct bt_queue *queue, uint32_t slot_ix)
 {
-	struct bt_line *line = &active->lines[ix];
+	struct bt_slot *slot = &queue->slots[slot_ix];
+	const struct bt_active_entry entry = {slot->timestamp_ns, slot->order, ++queue->stamp_n, slot_ix,
+		queue->active.kinds[slot->kind].kind.priority};
 
-	line->live_n--;
-	sweep(active, line);
-	if (!line->parked) {
-		top_settle(active, ix);
+	slot->stamp = queue->stamp_n;
+	put(queue, &entry);
+	queue->active.entry_n++;
+}
+
+/* Throws stale entries out of a line, keeping the order. */
+static void sweep_line(struct bt_queue *queue, struct bt_active_line *line)
+{
+	size_t kept = 0;
+
+	for (size_t i = line->head; i < line->n; i++) {
+		if (!stale(queue, &line->items[i])) {
+			line->items[kept++] = line->items[i];
+		}
+	}
+	line->head = 0;
+	line->n = kept;
+}
+
+static void sweep(struct bt_queue *queue)
+{
+	struct bt_active *active = &queue->active;
+	struct bt_active_line heap = active->heap;
+
+	for (int i = 0; i < BT_ACTIVE_LINES; i++) {
+		sweep_line(queue, &active->lines[i]);
+	}
+	for (size_t i = 0; i < active->parked_n; i++) {
+		sweep_line(queue, &active->kinds[active->parked[i]].parked);
+	}
+	/* Reads run ahead of writes. */
+	active->heap.n = 0;
+	for (size_t i = 0; i < heap.n; i++) {
+		const struct bt_active_entry entry = heap.items[i];
+
+		if (!stale(queue, &entry)) {
+			heap_push(&active->heap, &entry);
+		}
+	}
+	active->entry_n = queue->counts.active;
+}
+
+void bt_active_drop(struct bt_queue *queue, uint32_t slot_ix)
+{
+	queue->slots[slot_ix].stamp = 0;
+	if (queue->active.entry_n > 2 * queue->counts.active + STALE_MIN) {
+		sweep(queue);
 	}
 }
 
-uint32_t bt_active_first(struct bt_active *active, uint32_t *out_line)
+/* The line with the first entry, or NULL. */
+static struct bt_active_line *first_line(struct bt_queue *queue)
 {
-	while (active->top_n == 0 && active->parked_n) {
-		bt_active_unpark(active, active->parked[active->parked_n - 1]);
+	struct bt_active *active = &queue->active;
+	struct bt_active_line *best = NULL;
+
+	for (int i = 0; i < BT_ACTIVE_LINES; i++) {
+		struct bt_active_line *line = &active->lines[i];
+
+		while (line->head < line->n && stale(queue, &line->items[line->head])) {
+			line->head++;
+			active->entry_n--;
+		}
+		if (line->head < line->n &&
+			(!best || before(&line->items[line->head], &best->items[best->head]))) {
+			best = line;
+		}
 	}
-	if (active->top_n == 0) {
-		return BT_QUEUE_EMPTY;
+	while (active->heap.n && stale(queue, &active->heap.items[0])) {
+		heap_pop(&active->heap);
+		active->entry_n--;
 	}
-	*out_line = active->top[0];
-	return line_first(active, &active->lines[*out_line])->slot;
+	if (active->heap.n && (!best || before(&active->heap.items[0], &best->items[best->head]))) {
+		best = &active->heap;
+	}
+	return best;
 }
 
-uint32_t bt_active_some(struct bt_active *active, uint32_t line)
+static void take_first(struct bt_active *active, struct bt_active_line *line)
 {
-	const struct bt_active_entry *first = line_first(active, &active->lines[line]);
-
-	return first ? first->slot : BT_QUEUE_EMPTY;
+	if (line == &active->heap) {
+		heap_pop(line);
+	} else {
+		line->head++;
+	}
 }
 
-void bt_active_park(struct bt_active *active, uint32_t ix, uint32_t plugins)
+uint32_t bt_active_first(struct bt_queue *queue)
 {
-	struct bt_line *line = &active->lines[ix];
+	struct bt_active *active = &queue->active;
 
-	if (line->parked || line->live_n == 0) {
+	for (;;) {
+		struct bt_active_line *line = first_line(queue);
+
+		if (!line && active->parked_n == 0) {
+			return BT_QUEUE_EMPTY;
+		}
+		if (!line) {
+			bt_active_unpark(queue, active->parked[active->parked_n - 1]);
+			continue;
+		}
+		const struct bt_active_entry *entry = &line->items[line->head];
+		struct bt_kind_line *kind = &active->kinds[queue->slots[entry->slot].kind];
+		if (!kind->is_parked) {
+			return entry->slot;
+		}
+		append(&kind->parked, entry);
+		take_first(active, line);
+	}
+}
+
+void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
+{
+	struct bt_active *active = &queue->active;
+	uint32_t kind_ix = queue->slots[slot].kind;
+	struct bt_kind_line *kind = &active->kinds[kind_ix];
+
+	kind->parked_for = plugins;
+	kind->example = slot;
+	if (kind->is_parked) {
 		return;
 	}
-	if (line->top_ix != BT_NO_LINE) {
-		top_remove(active, ix);
-	}
-	line->parked = true;
-	line->parked_for = plugins;
+	kind->is_parked = true;
 	active->parked =
 		bt_mem_grow(active->parked, active->parked_n, &active->parked_cap, sizeof(*active->parked));
-	active->parked[active->parked_n++] = ix;
+	active->parked[active->parked_n++] = kind_ix;
 }
 
-void bt_active_unpark(struct bt_active *active, uint32_t ix)
+void bt_active_unpark(struct bt_queue *queue, uint32_t kind_ix)
 {
+	struct bt_active *active = &queue->active;
+	struct bt_active_line line = active->kinds[kind_ix].parked;
 	size_t i = 0;
 
-	while (active->parked[i] != ix) {
+	while (active->parked[i] != kind_ix) {
 		i++;
 	}
 	active->parked[i] = active->parked[--active->parked_n];
-	active->lines[ix].parked = false;
-	top_settle(active, ix);
+	active->kinds[kind_ix].is_parked = false;
+	active->kinds[kind_ix].parked = (struct bt_active_line){.n = 0};
+	for (size_t k = line.head; k < line.n; k++) {
+		put(queue, &line.items[k]);
+	}
+	bt_mem_free(line.items);
 }

@@ -39,8 +39,8 @@ bool bt_backoff_lasts(const struct bt_queue *queue, const struct bt_slot *slot, 
 bool bt_backoff_before(
 	const struct bt_queue *queue, const struct bt_slot *a, const struct bt_slot *b, bool error)
 {
-	int32_t first = queue->active.lines[a->line].kind.priority,
-		second = queue->active.lines[b->line].kind.priority;
+	int32_t first = queue->active.kinds[a->kind].kind.priority,
+		second = queue->active.kinds[b->kind].kind.priority;
 
 	if (a->expiry_ns != b->expiry_ns) {
 		return a->expiry_ns < b->expiry_ns;

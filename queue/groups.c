@@ -9,14 +9,14 @@
 
 static bool same(const struct bt_held_group *group, const struct bt_slot *slot)
 {
-	return group->line == slot->line && group->rejectors == slot->rejectors &&
+	return group->kind == slot->kind && group->rejectors == slot->rejectors &&
 	       group->pending == slot->pending && group->gate == slot->gate;
 }
 
 /* Groups whose keys are equal are chained. Never 0. */
 static uint64_t key_of(const struct bt_slot *slot)
 {
-	const uint32_t words[] = {slot->line, slot->rejectors, slot->pending, (uint32_t)slot->gate};
+	const uint32_t words[] = {slot->kind, slot->rejectors, slot->pending, (uint32_t)slot->gate};
 
 	return bt_hash_bytes(words, sizeof(words)) | 1;
 }
@@ -39,7 +39,7 @@ static uint32_t make(struct bt_queue *queue, const struct bt_slot *slot)
 			bt_mem_grow(queue->groups, queue->group_n, &queue->group_cap, sizeof(*queue->groups));
 		ix = (uint32_t)queue->group_n++;
 	}
-	queue->groups[ix] = (struct bt_held_group){.line = slot->line,
+	queue->groups[ix] = (struct bt_held_group){.kind = slot->kind,
 		.rejectors = slot->rejectors,
 		.pending = slot->pending,
 		.gate = slot->gate,

@@ -13,20 +13,11 @@
 /* What to do with a pod because of an event. */
 enum strategy { SKIP = 0, AFTER_BACKOFF, IMMEDIATELY };
 
-static const uint64_t *stamp_of(const void *context, uint32_t slot)
-{
-	const struct bt_queue *queue = context;
-
-	return &queue->stamps[slot];
-}
-
 struct bt_queue *bt_queue_create(const struct bt_queue_options *options)
 {
 	struct bt_queue *queue = bt_mem_zalloc(1, sizeof(*queue));
 
 	queue->options = *options;
-	queue->active.stamp_of = stamp_of;
-	queue->active.context = queue;
 	queue->error_backoff.error = true;
 	queue->free_slot = BT_NO_SLOT;
 	queue->free_group = BT_NO_GROUP;
@@ -42,7 +33,6 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_mem_free(queue->backoff.slots);
 	bt_mem_free(queue->error_backoff.slots);
 	bt_mem_free(queue->slots);
-	bt_mem_free(queue->stamps);
 	bt_mem_free(queue->slot_ixs);
 	bt_mem_free(queue->groups);
 	bt_map_fini(&queue->group_ixs);
@@ -83,8 +73,6 @@ static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 	} else {
 		queue->slots =
 			bt_mem_grow(queue->slots, queue->slot_n, &queue->slot_cap, sizeof(*queue->slots));
-		queue->stamps =
-			bt_mem_grow(queue->stamps, queue->slot_n, &queue->stamp_cap, sizeof(*queue->stamps));
 		slot = (uint32_t)queue->slot_n++;
 	}
 	queue->slots[slot] = (struct bt_slot){.pod_ix = pod_ix,
@@ -92,7 +80,6 @@ static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 		.expiry_ns = BT_EXPIRED,
 		.group = BT_NO_GROUP,
 		.order = ++queue->orders};
-	queue->stamps[slot] = 0;
 	queue->slot_ixs[pod_ix] = slot + 1;
 	return slot;
 }
@@ -131,8 +118,7 @@ static void leave(struct bt_queue *queue, uint32_t ix)
 	}
 	switch (slot->where) {
 	case BT_WAIT_ACTIVE:
-		queue->stamps[ix] = 0;
-		bt_active_drop(&queue->active, slot->line);
+		bt_active_drop(queue, ix);
 		break;
 	case BT_WAIT_BACKOFF:
 		bt_backoff_remove(queue, heap_of(queue, slot), ix);
@@ -158,9 +144,7 @@ static void enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 	slot->where = where;
 	++*count_of(queue, where);
 	if (where == BT_WAIT_ACTIVE) {
-		queue->stamps[ix] = ++queue->stamp_n;
-		bt_active_push(&queue->active, slot->line,
-			&(struct bt_active_entry){slot->timestamp_ns, slot->order, queue->stamps[ix], ix});
+		bt_active_push(queue, ix);
 	} else if (where == BT_WAIT_BACKOFF) {
 		bt_backoff_push(queue, heap_of(queue, slot), ix);
 	} else {
@@ -175,7 +159,8 @@ static bool pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
-	slot->gate = hooks->gate ? hooks->gate(hooks->context, slot->pod_ix, slot->gate) : BT_QUEUE_NO_GATE;
+	slot->gate = hooks->gate ? (int8_t)hooks->gate(hooks->context, slot->pod_ix, slot->gate)
+				 : BT_QUEUE_NO_GATE;
 	if (slot->gate == BT_QUEUE_NO_GATE) {
 		return true;
 	}
@@ -237,14 +222,14 @@ enum bt_wait bt_queue_add(
 	BT_REQUIRE(find(queue, pod_ix) == BT_NO_SLOT);
 	uint32_t ix = make_slot(queue, pod_ix);
 
-	queue->slots[ix].line = bt_active_line(&queue->active, kind);
+	queue->slots[ix].kind = bt_active_kind(queue, kind);
 	queue->slots[ix].timestamp_ns = queue->slots[ix].entered_ns = timestamp_ns;
 	return to_active(queue, ix, false);
 }
 
 uint32_t bt_queue_pop(struct bt_queue *queue)
 {
-	uint32_t line, ix = bt_active_first(&queue->active, &line);
+	uint32_t ix = bt_active_first(queue);
 
 	if (ix == BT_QUEUE_EMPTY) {
 		if (!queue->options.pop_from_backoff || queue->backoff.n == 0) {
@@ -334,7 +319,7 @@ void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors)
 
 	BT_REQUIRE(ix != BT_NO_SLOT);
 	queue->counts.parked_n++;
-	bt_active_park(&queue->active, queue->slots[ix].line, rejectors);
+	bt_active_park(queue, ix, rejectors);
 }
 
 enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
@@ -369,7 +354,7 @@ static enum bt_wait update_held(
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
 	const struct bt_event *events, uint32_t n, int64_t now_ns)
 {
-	uint32_t ix = find(queue, pod_ix), line = bt_active_line(&queue->active, kind);
+	uint32_t ix = find(queue, pod_ix), new_kind = bt_active_kind(queue, kind);
 
 	if (ix == BT_NO_SLOT) {
 		return bt_queue_add(queue, pod_ix, kind, now_ns);
@@ -382,12 +367,12 @@ enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_
 		}
 	}
 	if (where == BT_WAIT_IN_FLIGHT || where == BT_WAIT_BINDING) {
-		slot->line = line;
+		slot->kind = new_kind;
 		return where;
 	}
-	if (slot->line != line) {
+	if (slot->kind != new_kind) {
 		leave(queue, ix);
-		slot->line = line;
+		slot->kind = new_kind;
 		enter(queue, ix, where);
 	}
 	return update_held(queue, ix, events, n, now_ns);
@@ -461,19 +446,23 @@ static void move_group(
 	}
 }
 
-/* Lets parked kinds come forward that the event may help. */
-static void unpark(struct bt_queue *queue, const struct bt_event *event)
+/* Lets parked kinds come forward that the event may help, and those whose example has gone. */
+static void unpark(struct bt_queue *queue, const struct bt_event *event, uint32_t plugins)
 {
 	const struct bt_queue_hooks *hooks = &queue->options.hooks;
 
 	for (size_t i = queue->active.parked_n; i-- > 0;) {
-		uint32_t line = queue->active.parked[i], ix = bt_active_some(&queue->active, line);
+		uint32_t kind_ix = queue->active.parked[i];
+		const struct bt_kind_line *kind = &queue->active.kinds[kind_ix];
+		const struct bt_slot *slot = &queue->slots[kind->example];
+		bool known = slot->where != BT_WAIT_NOWHERE && slot->kind == kind_ix;
 
-		if (ix == BT_QUEUE_EMPTY || !hooks->hint ||
-			hooks->hint(hooks->context, queue->slots[ix].pod_ix, event,
-				queue->active.lines[line].parked_for)) {
-			bt_active_unpark(&queue->active, line);
+		if (known && hooks->hint &&
+			(!(kind->parked_for & plugins) ||
+				!hooks->hint(hooks->context, slot->pod_ix, event, kind->parked_for))) {
+			continue;
 		}
+		bt_active_unpark(queue, kind_ix);
 	}
 }
 
@@ -500,17 +489,17 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t
 		return;
 	}
 	if (own != BT_NO_SLOT && queue->slots[own].group != BT_NO_GROUP &&
-		queue->active.lines[queue->slots[own].line].kind.priority <= max_priority) {
+		queue->active.kinds[queue->slots[own].kind].kind.priority <= max_priority) {
 		move_one(queue, own, event, now_ns);
 	}
 	for (size_t i = 0; concerns(queue, plugins) && i < group_n; i++) {
 		const struct bt_held_group *group = &queue->groups[i];
 
-		if (group->n && queue->active.lines[group->line].kind.priority <= max_priority) {
+		if (group->n && queue->active.kinds[group->kind].kind.priority <= max_priority) {
 			move_group(queue, (uint32_t)i, event, own, now_ns);
 		}
 	}
-	unpark(queue, event);
+	unpark(queue, event, plugins);
 	bt_in_flight_log(queue, event, BT_QUEUE_EMPTY);
 }
 
@@ -639,8 +628,8 @@ static int compare(const void *a, const void *b, void *context)
 		}
 		return bt_backoff_before(queue, x, y, failed) ? -1 : 1;
 	}
-	int32_t first = queue->active.lines[x->line].kind.priority,
-		second = queue->active.lines[y->line].kind.priority;
+	int32_t first = queue->active.kinds[x->kind].kind.priority,
+		second = queue->active.kinds[y->kind].kind.priority;
 	if (first != second) {
 		return first > second ? -1 : 1;
 	}

@@ -3,7 +3,8 @@
  */
 #pragma once
 
-#include "queue/active.h"
+#include "engine/base/map.h"
+#include "queue/queue.h"
 
 #define BT_NO_GROUP UINT32_MAX
 #define BT_NO_SLOT  UINT32_MAX
@@ -11,24 +12,65 @@
 
 /* A pod that is known to the queue. */
 struct bt_slot {
-	uint32_t pod_ix, line;
-	enum bt_wait where;
-	int gate;
+	uint32_t pod_ix, kind;
 	uint32_t rejectors, pending;
 	uint32_t attempts, unschedulable_n, error_n;
+	uint8_t where; /* enum bt_wait */
+	int8_t gate;
+	bool flushed;
+	bool missed; /* in flight: the log overflowed meanwhile */
 	int64_t entered_ns, timestamp_ns, expiry_ns;
 	uint64_t order; /* of arrival */
-	bool flushed;
-	bool missed;	     /* in flight: the log overflowed meanwhile */
-	uint32_t heap_ix;    /* in backoff */
-	uint32_t group;	     /* unschedulable, gated */
-	uint32_t prev, next; /* in the group */
-	uint64_t log_begin;  /* in flight: the first event that is kept for it */
+	uint64_t stamp; /* active: which entering this is; elsewhere 0 */
+	uint32_t group; /* unschedulable, gated; else BT_NO_GROUP */
+	uint32_t next;	/* in the group; of a free slot, the next one */
+	union {
+		uint32_t prev;	    /* in the group */
+		uint32_t heap_ix;   /* in backoff */
+		uint64_t log_begin; /* in flight: the first event that is kept for it */
+	};
+};
+
+/* A pod's turn. */
+struct bt_active_entry {
+	int64_t timestamp_ns;
+	uint64_t order; /* of arrival */
+	uint64_t stamp; /* of the slot; when the slot has another one, the entry is stale */
+	uint32_t slot;
+	int32_t priority;
+};
+
+/* items[head .. n) are there. */
+struct bt_active_line {
+	struct bt_active_entry *items;
+	size_t head, n, cap;
+};
+
+/* A kind of pods. */
+struct bt_kind_line {
+	struct bt_queue_kind kind;
+	bool is_parked;
+	uint32_t parked_for;	      /* the plugins that refused the kind */
+	uint32_t example;	      /* the slot of a pod that they refused */
+	struct bt_active_line parked; /* its pods whose turn has come meanwhile, in order */
+};
+
+#define BT_ACTIVE_LINES 8
+
+struct bt_active {
+	struct bt_active_line lines[BT_ACTIVE_LINES]; /* each in order */
+	struct bt_active_line heap;		      /* the other entries; head is 0 */
+	size_t entry_n;				      /* of all lines, stale ones included */
+	struct bt_kind_line *kinds;
+	size_t kind_n, kind_cap;
+	struct bt_map kind_ixs;
+	uint32_t *parked; /* kinds that are parked, in no order */
+	size_t parked_n, parked_cap;
 };
 
 /* Pods that events are weighed for together: of one kind, refused by the same plugins. */
 struct bt_held_group {
-	uint32_t line, rejectors, pending;
+	uint32_t kind, rejectors, pending;
 	int gate;
 	uint32_t first, last; /* slots */
 	uint32_t n;
@@ -52,8 +94,7 @@ struct bt_queue {
 	struct bt_active active;
 	struct bt_backoff backoff, error_backoff;
 	struct bt_slot *slots;
-	uint64_t *stamps; /* by slot: the stamp under which it is active, or 0 */
-	size_t slot_n, slot_cap, stamp_cap;
+	size_t slot_n, slot_cap;
 	uint32_t free_slot; /* the first free one, linked by next */
 	uint32_t *slot_ixs; /* by pod: its slot plus one, or 0 */
 	size_t pod_cap;
@@ -72,6 +113,24 @@ struct bt_queue {
 	uint64_t orders, stamp_n;
 	struct bt_queue_counts counts;
 };
+
+/* ---- active.c ---- */
+
+void bt_active_fini(struct bt_active *active);
+
+/* The index of a kind, given now if it has none. */
+uint32_t bt_active_kind(struct bt_queue *queue, struct bt_queue_kind kind);
+
+/* Enters a slot, and takes one out. Requires: counts.active is right already. */
+void bt_active_push(struct bt_queue *queue, uint32_t slot);
+void bt_active_drop(struct bt_queue *queue, uint32_t slot);
+
+/* The slot whose turn it is, or BT_QUEUE_EMPTY. When only parked kinds are left, these are let loose. */
+uint32_t bt_active_first(struct bt_queue *queue);
+
+/* Parks the kind of a slot that those plugins have refused. */
+void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins);
+void bt_active_unpark(struct bt_queue *queue, uint32_t kind);
 
 /* ---- backoff.c ---- */
 
