@@ -8,7 +8,7 @@
 #include "engine/base/mem.h"
 
 #define MEMORY_MAX_BYTES ((size_t)4 << 20) /* of one match */
-#define STEPS_MAX	 50000000	   /* of one match: comparisons of elements, steps of patterns */
+#define STEPS_MAX	 20000000	   /* of one match: comparisons of elements, steps of patterns */
 
 struct bt_cel {
 	struct bt_arena arena;

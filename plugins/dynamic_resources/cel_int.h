@@ -120,12 +120,13 @@ enum bt_cel_stage { BT_CEL_PARSED, BT_CEL_CHECKED, BT_CEL_SETTLED, BT_CEL_VALIDA
 struct bt_cel_overload;
 
 struct bt_cel_node {
-	uint8_t kind;	/* enum bt_cel_node_kind */
-	uint8_t form;	/* calls: enum bt_cel_form */
-	bool member;	/* calls: args[0] is the target */
-	bool test_only; /* selections: has() */
-	uint8_t stage;	/* enum bt_cel_stage */
-	uint32_t at;	/* where errors point, in code points */
+	uint8_t kind;	 /* enum bt_cel_node_kind */
+	uint8_t form;	 /* calls: enum bt_cel_form */
+	bool member;	 /* calls: args[0] is the target */
+	bool test_only;	 /* selections: has() */
+	uint8_t stage;	 /* enum bt_cel_stage */
+	uint16_t height; /* of the operations below, before macros */
+	uint32_t at;	 /* where errors point, in code points */
 	uint32_t arg_n;
 	struct bt_cel_node **args;
 	bool *optional;			   /* lists and maps: which elements or entries are; NULL: none */

@@ -309,7 +309,7 @@ bool bt_cel_expand(struct bt_cel_compiler *compiler, struct bt_cel_node **call)
 	struct macro macro = {.compiler = compiler,
 		.call = node,
 		.target = node->member ? node->args[0] : NULL,
-		.args = node->args + node->member,
+		.args = node->member ? node->args + 1 : node->args,
 		.arg_n = node->arg_n - node->member};
 
 	for (size_t i = 0; i < sizeof(macros) / sizeof(*macros); i++) {
@@ -326,6 +326,9 @@ bool bt_cel_expand(struct bt_cel_compiler *compiler, struct bt_cel_node **call)
 			return false;
 		}
 		*call = macros[i].expand(&macro);
+		if (*call) {
+			(*call)->height = node->height;
+		}
 		return *call != NULL;
 	}
 	return true;

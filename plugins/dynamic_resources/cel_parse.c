@@ -13,13 +13,12 @@
 
 #define DEPTH_MAX 250 /* how deep expressions may nest */
 
-static const char chain_text[] = "max recursion depth exceeded";
-
 struct parser {
 	struct bt_cel_compiler *compiler;
 	struct bt_cel_lexer lexer;
 	struct bt_cel_token token; /* the next one */
-	uint32_t depth;
+	/* Open invocations of the grammar's rules, each of which upstream limits. */
+	uint32_t expression_n, relation_n, calc_n;
 };
 
 /* Grows while the arguments of a call are read; the arena keeps what it outgrew. */
@@ -127,14 +126,33 @@ static bool expect(struct parser *parser, const char *text)
 	return false;
 }
 
-/* Expressions within others, and operands of operands, are counted alike. */
-static bool too_deep(struct parser *parser, const char *text)
+/* Opens n invocations of a rule; false, after an error: there are too many. The caller closes them. */
+static bool open_rule(struct parser *parser, uint32_t *rule_n, uint32_t n)
 {
-	if (parser->depth < DEPTH_MAX) {
-		return false;
+	*rule_n += n;
+	if (*rule_n <= DEPTH_MAX) {
+		return true;
 	}
-	bt_cel_complain(parser->compiler, BT_CEL_NOWHERE, "%s", text);
-	return true;
+	bt_cel_complain(
+		parser->compiler, BT_CEL_NOWHERE, "expression recursion limit exceeded: %d", DEPTH_MAX);
+	return false;
+}
+
+/* Sets how high the operations under the node are; an operator, selection or call of a member is one itself.
+ */
+static struct bt_cel_node *measure(struct parser *parser, struct bt_cel_node *node, bool operation)
+{
+	uint16_t height = 0;
+
+	for (uint32_t i = 0; i < node->arg_n; i++) {
+		height = node->args[i]->height > height ? node->args[i]->height : height;
+	}
+	node->height = (uint16_t)(height + operation);
+	if (node->height <= DEPTH_MAX) {
+		return node;
+	}
+	bt_cel_complain(parser->compiler, BT_CEL_NOWHERE, "max recursion depth exceeded");
+	return NULL;
 }
 
 static struct bt_cel_node *leaf(struct parser *parser, enum bt_cel_kind kind)
@@ -296,7 +314,7 @@ static struct bt_cel_node *parse_aggregate(struct parser *parser, bool map)
 	node->args = nodes.list;
 	node->arg_n = nodes.n;
 	node->optional = nodes.any_optional ? nodes.optional : NULL;
-	return node;
+	return measure(parser, node, false);
 }
 
 /* The call whose '(' is next; target is NULL for a global function. */
@@ -316,7 +334,10 @@ static struct bt_cel_node *parse_call(struct parser *parser, struct bt_str name,
 	node->member = target != NULL;
 	node->args = nodes.list;
 	node->arg_n = nodes.n;
-	return bt_cel_expand(parser->compiler, &node) ? node : NULL;
+	if (!measure(parser, node, node->member) || !bt_cel_expand(parser->compiler, &node)) {
+		return NULL;
+	}
+	return node;
 }
 
 static bool is_reserved(struct bt_str name)
@@ -424,25 +445,20 @@ static struct bt_cel_node *parse_field(struct parser *parser, struct bt_cel_node
 		struct bt_cel_node *field = bt_cel_node(parser->compiler, BT_CEL_CONST, token.at);
 
 		field->value = bt_cel_text(token.text);
-		return bt_cel_node_call(parser->compiler, at, "_?._", false, operand, field, NULL);
+		return measure(parser,
+			bt_cel_node_call(parser->compiler, at, "_?._", false, operand, field, NULL), true);
 	}
 	struct bt_cel_node *node = bt_cel_node_call(parser->compiler, at, "", false, operand, NULL, NULL);
 	node->kind = BT_CEL_SELECT;
 	node->name = token.text;
-	return node;
+	return measure(parser, node, true);
 }
 
 static struct bt_cel_node *parse_member_of(struct parser *parser, struct bt_cel_node *node)
 {
-	uint32_t depth = parser->depth;
-
 	while (node && (is_at(parser, ".") || is_at(parser, "["))) {
 		uint32_t at = parser->token.at;
 
-		if (too_deep(parser, chain_text)) {
-			return NULL;
-		}
-		parser->depth++;
 		if (accept(parser, ".")) {
 			node = parse_field(parser, node, at);
 			continue;
@@ -455,8 +471,8 @@ static struct bt_cel_node *parse_member_of(struct parser *parser, struct bt_cel_
 		}
 		node = bt_cel_node_call(
 			parser->compiler, at, optional ? "_[?_]" : "_[_]", false, node, index, NULL);
+		node = measure(parser, node, true);
 	}
-	parser->depth = depth;
 	return node;
 }
 
@@ -481,7 +497,9 @@ static struct bt_cel_node *parse_unary(struct parser *parser)
 	if (!operand || n % 2 == 0) {
 		return operand;
 	}
-	return bt_cel_node_call(parser->compiler, at, negation ? "-_" : "!_", false, operand, NULL, NULL);
+	struct bt_cel_node *node =
+		bt_cel_node_call(parser->compiler, at, negation ? "-_" : "!_", false, operand, NULL, NULL);
+	return measure(parser, node, false);
 }
 
 /* Operators that take two operands, the strongest first. */
@@ -492,34 +510,43 @@ static const struct {
 	{"<", "_<_", 0}, {"<=", "_<=_", 0}, {">=", "_>=_", 0}, {">", "_>_", 0}, {"==", "_==_", 0},
 	{"!=", "_!=_", 0}, {"in", "@in", 0}};
 
+static const char *operator_at(const struct parser *parser, int level)
+{
+	for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
+		if (operators[i].level == level && is_at(parser, operators[i].text)) {
+			return operators[i].function;
+		}
+	}
+	return NULL;
+}
+
+/* Level 0 is a relation, 1 and 2 are calculations. */
 static struct bt_cel_node *parse_binary(struct parser *parser, int level)
 {
-	struct bt_cel_node *node = level == 2 ? parse_unary(parser) : parse_binary(parser, level + 1);
-	uint32_t depth = parser->depth;
+	uint32_t *rule_n = level == 0 ? &parser->relation_n : &parser->calc_n;
+	uint32_t entered_n = level < 2;
+	struct bt_cel_node *node = NULL;
 
-	while (node) {
-		const char *function = NULL;
+	if (open_rule(parser, rule_n, entered_n)) {
+		node = level == 2 ? parse_unary(parser) : parse_binary(parser, level + 1);
+	}
+	for (const char *function; node && (function = operator_at(parser, level));) {
+		struct bt_cel_node *right = NULL;
 		uint32_t at = parser->token.at;
 
-		for (size_t i = 0; i < sizeof(operators) / sizeof(*operators); i++) {
-			if (operators[i].level == level && is_at(parser, operators[i].text)) {
-				function = operators[i].function;
-			}
+		next(parser);
+		if (open_rule(parser, rule_n, 1)) {
+			right = level == 2 ? parse_unary(parser) : parse_binary(parser, level + 1);
 		}
-		if (!function) {
+		(*rule_n)--;
+		if (!right) {
+			node = NULL;
 			break;
 		}
-		if (too_deep(parser, chain_text)) {
-			return NULL;
-		}
-		parser->depth++;
-		next(parser);
-		struct bt_cel_node *right =
-			level == 2 ? parse_unary(parser) : parse_binary(parser, level + 1);
-		node = right ? bt_cel_node_call(parser->compiler, at, function, false, node, right, NULL)
-			     : NULL;
+		node = bt_cel_node_call(parser->compiler, at, function, false, node, right, NULL);
+		node = measure(parser, node, true);
 	}
-	parser->depth = depth;
+	*rule_n -= entered_n;
 	return node;
 }
 
@@ -545,24 +572,25 @@ static struct bt_cel_node *parse_logic(struct parser *parser, bool or)
 	node->name = bt_str(or ? "_||_" : "_&&_");
 	node->args = nodes.list;
 	node->arg_n = nodes.n;
-	return node;
+	return measure(parser, node, false);
 }
 
 static struct bt_cel_node *parse_expression(struct parser *parser)
 {
-	if (too_deep(parser, "expression recursion limit exceeded: 250")) {
-		return NULL;
+	struct bt_cel_node *node = NULL;
+
+	if (open_rule(parser, &parser->expression_n, 1)) {
+		node = parse_logic(parser, true);
 	}
-	parser->depth++;
-	struct bt_cel_node *node = parse_logic(parser, true);
 	uint32_t at = parser->token.at;
 	if (node && accept(parser, "?")) {
 		struct bt_cel_node *yes = parse_logic(parser, true);
 		struct bt_cel_node *no = yes && expect(parser, ":") ? parse_expression(parser) : NULL;
 
 		node = no ? bt_cel_node_call(parser->compiler, at, "_?_:_", false, node, yes, no) : NULL;
+		node = node ? measure(parser, node, true) : NULL;
 	}
-	parser->depth--;
+	parser->expression_n--;
 	return node;
 }
 

@@ -241,9 +241,76 @@ static void values_agree_with_nanos(void **state)
 	}
 }
 
+static void amounts_of_whole_units_are_integers(void **state)
+{
+	static const struct {
+		const char *text;
+		bool integer;
+		int64_t value;
+	} cases[] = {{"0", true, 0}, {"7", true, 7}, {"-3k", true, -3000}, {"1Gi", true, 1073741824},
+		{"9E", true, 9000000000000000000}, {"10E", false, 0}, {"1500m", false, 0},
+		{"1000m", false, 0}, {"0.0", false, 0}, {"1.0", false, 0}, {"1.5Gi", false, 0},
+		{"12345678901234567890", false, 0}, {"1e3", true, 1000}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct bt_quantity quantity;
+		int64_t value = 0;
+
+		assert_int_equal(bt_quantity_parse(bt_str(cases[i].text), &quantity), BT_OK);
+		if (bt_quantity_int64(quantity, &value) != cases[i].integer || value != cases[i].value) {
+			fail_msg("%s: %" PRId64, cases[i].text, value);
+		}
+	}
+}
+
+static void approximations_are_upstreams_to_the_last_bit(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} cases[] = {{"0", 0}, {"1500m", 1.5}, {"0.1", 0.1}, {"-3u", -3 * (1 / 1e6)}, {"7n", 7 * (1 / 1e9)},
+		{"1e3", 1e3}, {"1e20", 1e20},
+		{"12345678901234567890", 12345678901234567890000000000.0 * (1 / 1e9)}, {"1.5Gi", 1610612736}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct bt_quantity quantity;
+
+		assert_int_equal(bt_quantity_parse(bt_str(cases[i].text), &quantity), BT_OK);
+		if (bt_quantity_approximate(quantity) != cases[i].value) {
+			fail_msg("%s: %.17g", cases[i].text, bt_quantity_approximate(quantity));
+		}
+	}
+}
+
+static void a_difference_undoes_a_sum(void **state)
+{
+	static const char *const texts[] = {
+		"0", "1", "-7", "1500m", "3n", "2Gi", "1e18", "12345678901234567890", "-9E"};
+	const size_t n = sizeof(texts) / sizeof(*texts);
+
+	(void)state;
+	for (size_t i = 0; i < n * n; i++) {
+		struct bt_quantity a;
+		struct bt_quantity b;
+
+		assert_int_equal(bt_quantity_parse(bt_str(texts[i / n]), &a), BT_OK);
+		assert_int_equal(bt_quantity_parse(bt_str(texts[i % n]), &b), BT_OK);
+		assert_int_equal(bt_quantity_cmp(bt_quantity_sub(bt_quantity_add(a, b), b), a), 0);
+		assert_true(bt_quantity_is_zero(bt_quantity_sub(a, a)));
+	}
+	struct bt_quantity five = bt_quantity_of_int64(5, BT_DECIMAL_SI);
+	assert_int_equal(
+		bt_quantity_value(bt_quantity_sub(five, bt_quantity_of_int64(-2, BT_DECIMAL_SI))), 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(amounts_of_whole_units_are_integers),
+		cmocka_unit_test(approximations_are_upstreams_to_the_last_bit),
+		cmocka_unit_test(a_difference_undoes_a_sum),
 		cmocka_unit_test(every_form_reads_as_upstream_reads_it),
 		cmocka_unit_test(malformed_text_is_refused_and_leaves_the_output_alone),
 		cmocka_unit_test(rounding_to_thousandths_goes_away_from_zero),
