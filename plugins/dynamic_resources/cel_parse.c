@@ -488,12 +488,18 @@ static struct bt_cel_node *parse_unary(struct parser *parser)
 	while (accept(parser, negation ? "-" : "!")) {
 		n++;
 	}
-	/* A single sign before a number belongs to it. */
-	if (negation && n == 1 &&
-		(parser->token.kind == BT_CEL_INTEGER || parser->token.kind == BT_CEL_FLOAT)) {
-		return parse_member_of(parser, parse_number(parser, true, at));
+	/* A single sign before a number belongs to it, also behind "!". */
+	uint32_t minus_at = negation ? at : parser->token.at;
+	bool minus = negation ? n == 1 : accept(parser, "-");
+	struct bt_cel_node *operand;
+	if (minus && (parser->token.kind == BT_CEL_INTEGER || parser->token.kind == BT_CEL_FLOAT)) {
+		operand = parse_member_of(parser, parse_number(parser, true, minus_at));
+		n -= negation;
+	} else if (minus && !negation) {
+		return wrong(parser, "{NUM_FLOAT, NUM_INT}");
+	} else {
+		operand = parse_member_of(parser, parse_primary(parser));
 	}
-	struct bt_cel_node *operand = parse_member_of(parser, parse_primary(parser));
 	if (!operand || n % 2 == 0) {
 		return operand;
 	}
