@@ -191,10 +191,12 @@ struct bt_plugin {
 	void (*compile)(const void *settings, const struct bt_compile_env *env,
 		const struct bt_signature *signature, struct bt_compiled *out_compiled);
 	bt_plugin_filter_fn *filter;
-	bt_plugin_reject_fn *reject;
+	bt_plugin_reject_fn *reject; /* NULL: always with the code refusal and a reason of kind 0 */
+	enum bt_code refusal;
+	const char *const *reasons;  /* upstream's texts of its reasons, by kind */
+	bt_plugin_reason_fn *reason; /* instead, when texts have more in them */
 	bt_plugin_score_fn *score;
-	bt_plugin_key_fn *key; /* of plugins that depend on usage */
-	bt_plugin_reason_fn *reason;
+	bt_plugin_key_fn *key;	       /* of plugins that depend on usage */
 	bt_plugin_prepare_fn *prepare; /* of plugins that depend on counters */
 	bt_plugin_axes_fn *axes;
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
@@ -262,6 +264,28 @@ static inline void bt_reject_with(struct bt_rejection *out_rejection, enum bt_co
 	out_rejection->code = code;
 	out_rejection->n = 1;
 	out_rejection->reasons[0] = (struct bt_reason){.kind = kind};
+}
+
+/* Says why the plugin's Filter refused the node. Requires: it did. */
+static inline void bt_plugin_reject(const struct bt_plugin *plugin, const void *term,
+	const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
+{
+	if (plugin->reject) {
+		plugin->reject(term, view, node_ix, out_rejection);
+	} else {
+		bt_reject_with(out_rejection, plugin->refusal, 0);
+	}
+}
+
+/* Appends upstream's text of one of the plugin's reasons. */
+static inline void bt_plugin_reason(const struct bt_plugin *plugin, const struct bt_dictionary *dictionary,
+	const struct bt_reason *reason, struct bt_buf *out_text)
+{
+	if (plugin->reason) {
+		plugin->reason(dictionary, reason, out_text);
+	} else {
+		bt_buf_text(out_text, plugin->reasons[reason->kind]);
+	}
 }
 
 /* A text that is kept for ever, so that the same text is kept once. Context: the scheduling thread. */

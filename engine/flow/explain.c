@@ -152,8 +152,8 @@ void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *
 	struct bt_buf *out_text)
 {
 	if (refusal->judge) {
-		refusal->judge->reason(
-			engine->cache->dictionary, &refusal->rejection.reasons[reason], out_text);
+		bt_plugin_reason(refusal->judge, engine->cache->dictionary,
+			&refusal->rejection.reasons[reason], out_text);
 	} else {
 		bt_buf_text(out_text, refusal->text);
 	}

@@ -251,8 +251,8 @@ static void say_rejection(struct search *s, uint32_t node_ix, uint32_t by)
 	bt_reject_node(r->plan, s->view, r->evaluation->promises, node_ix, by, &rejection);
 	for (uint32_t i = 0; i < rejection.n; i++) {
 		bt_buf_clear(&s->out->line);
-		r->plan->profile->uses[by].plugin->reason(
-			r->cache->dictionary, &rejection.reasons[i], &s->out->line);
+		bt_plugin_reason(r->plan->profile->uses[by].plugin, r->cache->dictionary,
+			&rejection.reasons[i], &s->out->line);
 		bt_fit_error_add(&s->out->reasons, bt_buf_view(&s->out->line), 1);
 	}
 }

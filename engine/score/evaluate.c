@@ -144,14 +144,14 @@ void bt_reject_node(const struct bt_plan *plan, const struct bt_view *view,
 		/* The plugin that passes with the promised pods there has refused the node without them. */
 		plugin->filter(term, view, node_ix, 1, &pass);
 		if (!pass) {
-			plugin->reject(term, view, node_ix, out_rejection);
+			bt_plugin_reject(plugin, term, view, node_ix, out_rejection);
 		}
 		promises->take(promises->context, node_ix);
 		if (!pass) {
 			return;
 		}
 	}
-	plugin->reject(term, view, node_ix, out_rejection);
+	bt_plugin_reject(plugin, term, view, node_ix, out_rejection);
 }
 
 void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view,

@@ -535,20 +535,13 @@ static void reject(
 		out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, answer_of(term, view, node_ix)->kind);
 }
 
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	static const char *const texts[] = {
-		[NOT_AVAILABLE] = "resourceclaim not available on the node",
-		[NOT_ALLOCATED] = "cannot allocate all claims",
-		[INVALID_POOLS] = "invalid resource pools were encountered",
-		[NO_RESOURCE] = "cannot fit resource",
-		[STALE] = "cannot schedule extended resource claim",
-	};
-
-	(void)dictionary;
-	bt_buf_text(out_text, texts[reason->kind]);
-}
+static const char *const reasons[] = {
+	[NOT_AVAILABLE] = "resourceclaim not available on the node",
+	[NOT_ALLOCATED] = "cannot allocate all claims",
+	[INVALID_POOLS] = "invalid resource pools were encountered",
+	[NO_RESOURCE] = "cannot fit resource",
+	[STALE] = "cannot schedule extended resource claim",
+};
 
 /* ---- Score ---- */
 
@@ -747,7 +740,7 @@ const struct bt_plugin bt_plugin_dynamic_resources = {
 	.filter = filter,
 	.reject = reject,
 	.score = score,
-	.reason = reason_text,
+	.reasons = reasons,
 	.pre_filter = pre_filter,
 	.failure = failure,
 	.events = events,

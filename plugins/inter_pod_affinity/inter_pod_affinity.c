@@ -358,18 +358,11 @@ static void normalize_own(
 	}
 }
 
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	static const char *const texts[] = {
-		[AFFINITY] = "node(s) didn't match pod affinity rules",
-		[ANTI_AFFINITY] = "node(s) didn't match pod anti-affinity rules",
-		[EXISTING_ANTI_AFFINITY] = "node(s) didn't satisfy existing pods anti-affinity rules",
-	};
-
-	(void)dictionary;
-	bt_buf_text(out_text, texts[reason->kind]);
-}
+static const char *const reasons[] = {
+	[AFFINITY] = "node(s) didn't match pod affinity rules",
+	[ANTI_AFFINITY] = "node(s) didn't match pod anti-affinity rules",
+	[EXISTING_ANTI_AFFINITY] = "node(s) didn't satisfy existing pods anti-affinity rules",
+};
 
 /* ---- queueing hints ---- */
 
@@ -476,7 +469,7 @@ const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.filter = filter,
 	.reject = reject,
 	.score = score,
-	.reason = reason_text,
+	.reasons = reasons,
 	.prepare = prepare,
 	.axes = axes,
 	.normalize_own = normalize_own,

@@ -272,13 +272,10 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 	}
 }
 
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	(void)dictionary;
-	bt_buf_text(out_text, reason->kind == ADDED ? "node(s) didn't match scheduler-enforced node affinity"
-						    : "node(s) didn't match Pod's node affinity/selector");
-}
+static const char *const reasons[] = {
+	[OWN] = "node(s) didn't match Pod's node affinity/selector",
+	[ADDED] = "node(s) didn't match scheduler-enforced node affinity",
+};
 
 /* ---- queueing hints ---- */
 
@@ -334,7 +331,7 @@ const struct bt_plugin bt_plugin_node_affinity = {
 	.filter = filter,
 	.reject = reject,
 	.score = score,
-	.reason = reason_text,
+	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

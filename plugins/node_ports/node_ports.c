@@ -46,15 +46,6 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 	}
 }
 
-static void reject(
-	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
-{
-	(void)term;
-	(void)view;
-	(void)node_ix;
-	bt_reject_with(out_rejection, BT_UNSCHEDULABLE, 0);
-}
-
 static void key(const void *opaque, struct bt_buf *out_key)
 {
 	const struct term *term = opaque;
@@ -62,13 +53,7 @@ static void key(const void *opaque, struct bt_buf *out_key)
 	bt_buf_add(out_key, term->ports, term->n * sizeof(*term->ports));
 }
 
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	(void)dictionary;
-	(void)reason;
-	bt_buf_text(out_text, "node(s) didn't have free ports for the requested pod ports");
-}
+static const char *const reasons[] = {"node(s) didn't have free ports for the requested pod ports"};
 
 /* ---- queueing hints ---- */
 
@@ -99,9 +84,9 @@ const struct bt_plugin bt_plugin_node_ports = {
 	.no_pre_filter_error = "reading \"PreFilterNodePorts\" from cycleState: not found",
 	.compile = compile,
 	.filter = filter,
-	.reject = reject,
+	.refusal = BT_UNSCHEDULABLE,
 	.key = key,
-	.reason = reason_text,
+	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -33,22 +33,7 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 	}
 }
 
-static void reject(
-	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
-{
-	(void)term;
-	(void)view;
-	(void)node_ix;
-	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, 0);
-}
-
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	(void)dictionary;
-	(void)reason;
-	bt_buf_text(out_text, "node(s) were unschedulable");
-}
+static const char *const reasons[] = {"node(s) were unschedulable"};
 
 /* ---- queueing hints ---- */
 
@@ -76,8 +61,8 @@ const struct bt_plugin bt_plugin_node_unschedulable = {
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.compile = compile,
 	.filter = filter,
-	.reject = reject,
-	.reason = reason_text,
+	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -553,13 +553,10 @@ static void normalize_own(
 	}
 }
 
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	(void)dictionary;
-	bt_buf_text(out_text, "node(s) didn't match pod topology spread constraints");
-	bt_buf_text(out_text, reason->kind == LABEL ? " (missing required label)" : "");
-}
+static const char *const reasons[] = {
+	[SKEW] = "node(s) didn't match pod topology spread constraints",
+	[LABEL] = "node(s) didn't match pod topology spread constraints (missing required label)",
+};
 
 const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.name = "PodTopologySpread",
@@ -572,7 +569,7 @@ const struct bt_plugin bt_plugin_pod_topology_spread = {
 	.filter = filter,
 	.reject = reject,
 	.score = score,
-	.reason = reason_text,
+	.reasons = reasons,
 	.prepare = prepare,
 	.axes = axes,
 	.pre_score = pre_score,

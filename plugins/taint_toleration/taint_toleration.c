@@ -83,15 +83,6 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
-static void reject(
-	const void *term, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out_rejection)
-{
-	(void)term;
-	(void)view;
-	(void)node_ix;
-	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, 0);
-}
-
 static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct bt_node *nodes = view->snapshot->nodes + first;
@@ -102,13 +93,7 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 	}
 }
 
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	(void)dictionary;
-	(void)reason;
-	bt_buf_text(out_text, "node(s) had untolerated taint(s)");
-}
+static const char *const reasons[] = {"node(s) had untolerated taint(s)"};
 
 /* ---- queueing hints ---- */
 
@@ -149,9 +134,9 @@ const struct bt_plugin bt_plugin_taint_toleration = {
 	.no_pre_score_error = "failed to read \"PreScoreTaintToleration\" from cycleState: not found",
 	.compile = compile,
 	.filter = filter,
-	.reject = reject,
+	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 	.score = score,
-	.reason = reason_text,
+	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),
 };

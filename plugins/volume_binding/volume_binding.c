@@ -483,19 +483,12 @@ static void reject(
 	}
 }
 
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	static const char *const texts[] = {
-		[NODE_CONFLICT] = "node(s) didn't match PersistentVolume's node affinity",
-		[NOTHING_TO_BIND] = "node(s) didn't find available persistent volumes to bind",
-		[NOT_ENOUGH_SPACE] = "node(s) did not have enough free storage",
-		[NO_VOLUME] = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
-	};
-
-	(void)dictionary;
-	bt_buf_text(out_text, texts[reason->kind]);
-}
+static const char *const reasons[] = {
+	[NODE_CONFLICT] = "node(s) didn't match PersistentVolume's node affinity",
+	[NOTHING_TO_BIND] = "node(s) didn't find available persistent volumes to bind",
+	[NOT_ENOUGH_SPACE] = "node(s) did not have enough free storage",
+	[NO_VOLUME] = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
+};
 
 uint32_t bt_volume_binding_choose(const struct bt_compiled *compiled, const struct bt_view *view,
 	uint32_t node_ix, const struct bt_volume_binding **out_bindings)
@@ -649,7 +642,7 @@ const struct bt_plugin bt_plugin_volume_binding = {
 	.filter = filter,
 	.reject = reject,
 	.score = score,
-	.reason = reason_text,
+	.reasons = reasons,
 	.pre_filter = pre_filter,
 	.failure = failure,
 	.events = events,

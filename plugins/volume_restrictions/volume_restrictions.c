@@ -174,18 +174,11 @@ static void reject(
 	bt_reject_with(out_rejection, BT_UNSCHEDULABLE, disk ? DISK_CONFLICT : ONE_POD_CONFLICT);
 }
 
-static void reason_text(
-	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
-{
-	static const char *const texts[] = {
-		[DISK_CONFLICT] = "node(s) had no available disk",
-		[ONE_POD_CONFLICT] = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod "
-				     "access mode already in-use by another pod",
-	};
-
-	(void)dictionary;
-	bt_buf_text(out_text, texts[reason->kind]);
-}
+static const char *const reasons[] = {
+	[DISK_CONFLICT] = "node(s) had no available disk",
+	[ONE_POD_CONFLICT] = "node(s) unavailable due to PersistentVolumeClaim with ReadWriteOncePod "
+			     "access mode already in-use by another pod",
+};
 
 /* ---- queueing hints ---- */
 
@@ -237,7 +230,7 @@ const struct bt_plugin bt_plugin_volume_restrictions = {
 	.compile = compile,
 	.filter = filter,
 	.reject = reject,
-	.reason = reason_text,
+	.reasons = reasons,
 	.pre_filter = pre_filter,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

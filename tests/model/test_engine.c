@@ -448,7 +448,8 @@ static void write_refusal(struct history *h, struct bt_engine *engine, uint32_t 
 		refusal.rejection.code == BT_UNSCHEDULABLE_AND_UNRESOLVABLE ? "for good" : "for now");
 	for (uint32_t i = 0; i < refusal.rejection.n; i++) {
 		bt_buf_clear(&text);
-		plugin->reason(bt_engine_cache(engine)->dictionary, &refusal.rejection.reasons[i], &text);
+		bt_plugin_reason(
+			plugin, bt_engine_cache(engine)->dictionary, &refusal.rejection.reasons[i], &text);
 		snprintf(reasons[i], REF_TEXT_MAX, "%s", text.ptr);
 	}
 	add_reasons(&h->got, reasons, refusal.rejection.n);

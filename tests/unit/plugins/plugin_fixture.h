@@ -68,10 +68,10 @@ static inline void assert_refused(
 	struct bt_buf text = {0};
 
 	assert_false(passes(asked, node));
-	asked->plugin->reject(asked->compiled.term, &asked->f->cache->view, node, &rejection);
+	bt_plugin_reject(asked->plugin, asked->compiled.term, &asked->f->cache->view, node, &rejection);
 	for (uint32_t i = 0; i < rejection.n; i++) {
 		bt_buf_text(&text, i ? "; " : "");
-		asked->plugin->reason(asked->f->cache->dictionary, &rejection.reasons[i], &text);
+		bt_plugin_reason(asked->plugin, asked->f->cache->dictionary, &rejection.reasons[i], &text);
 	}
 	assert_string_equal(text.ptr, texts);
 	assert_int_equal(rejection.code, code);

@@ -43,7 +43,7 @@ static void refusals_carry_their_numbers(void **state)
 
 	fixture_pod(f, ON("n1", "cpu: 800m"));
 	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("cpu: '4'"));
-	asked.plugin->reject(asked.compiled.term, &f->cache->view, full, &rejection);
+	bt_plugin_reject(asked.plugin, asked.compiled.term, &f->cache->view, full, &rejection);
 	assert_int_equal(rejection.n, 1);
 	assert_true(rejection.reasons[0].has_numbers);
 	assert_int_equal(rejection.reasons[0].wanted, 4000);
