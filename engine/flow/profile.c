@@ -191,9 +191,10 @@ static const void *volume_binding_settings(struct builder *b)
 		shape[i].utilization = from->items[i].utilization;
 		shape[i].score = (int64_t)from->items[i].score * SHAPE_SCALE;
 	}
+	bool scores = b->gates->on[BT_GATE_STORAGE_CAPACITY_SCORING];
 	*settings = (struct bt_volume_binding_settings){
-		.scores = b->gates->on[BT_GATE_STORAGE_CAPACITY_SCORING] &&
-			  has_point(b, BT_POINT_FILTER, BT_PLUGIN_VOLUME_BINDING),
+		.scores = scores && has_point(b, BT_POINT_FILTER, BT_PLUGIN_VOLUME_BINDING),
+		.misses_pre_filter = scores && !has_point(b, BT_POINT_PRE_FILTER, BT_PLUGIN_VOLUME_BINDING),
 		.shape = shape,
 		.shape_n = from->n};
 	return settings;
@@ -209,6 +210,7 @@ static const void *dynamic_resources_settings(struct builder *b)
 	*settings = (struct bt_dynamic_resources_settings){
 		.scores = b->gates->on[BT_GATE_DRA_PRIORITIZED_LIST],
 		.pre_filtered = has_point(b, BT_POINT_PRE_FILTER, BT_PLUGIN_DYNAMIC_RESOURCES),
+		.filtered = has_point(b, BT_POINT_FILTER, BT_PLUGIN_DYNAMIC_RESOURCES),
 		.step_limit = limited ? (uint64_t)args->filter_timeout.ns /
 							(1000000000 / BT_SEARCH_STEPS_PER_SECOND) +
 						1

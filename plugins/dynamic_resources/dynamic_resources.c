@@ -289,7 +289,8 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 		}
 		term->new_n += !(term->held[i].claim && term->held[i].claim->allocated);
 	}
-	compiled->filter_skip = compiled->score_skip = term->held_n == 0;
+	compiled->filter_skip = term->held_n == 0;
+	compiled->score_skip = compiled->filter_skip || !term->settings->filtered;
 	term->answers = bt_arena_zalloc(scratch, view->snapshot->slot_n * sizeof(*term->answers));
 	term->cycle = bt_arena_zalloc(scratch, sizeof(*term->cycle));
 }

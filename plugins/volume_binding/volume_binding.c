@@ -71,6 +71,7 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->term = term;
 	out_compiled->filter_skip = !out_compiled->state;
 	out_compiled->score_skip = !out_compiled->state || !term->settings->scores;
+	out_compiled->score_error = term->settings->misses_pre_filter ? "not found" : NULL;
 }
 
 /* ---- PreFilter ---- */

@@ -11,7 +11,9 @@ struct bt_volume_shape_point {
 };
 
 struct bt_volume_binding_settings {
-	bool scores; /* the gate StorageCapacityScoring is on */
+	bool scores;		/* the gate StorageCapacityScoring is on, and the profile has its Filter */
+	bool misses_pre_filter; /* the gate is on, and the profile lacks its PreFilter: PreScore and Score
+				   fail */
 	const struct bt_volume_shape_point *shape;
 	uint32_t shape_n;
 };

@@ -371,7 +371,7 @@ static void a_claim_is_provisioned_where_there_is_room_and_stays_there(void **st
 static void what_is_asked_of_a_class_is_put_on_the_shape(void **state)
 {
 	static const struct bt_volume_shape_point shape[] = {{0, 100}, {100, 0}};
-	static const struct bt_volume_binding_settings settings = {true, shape, COUNT_OF(shape)};
+	static const struct bt_volume_binding_settings settings = {true, false, shape, COUNT_OF(shape)};
 	struct fixture *f = *state;
 	uint32_t node = fixture_node(f, "name: n1", "", "");
 
