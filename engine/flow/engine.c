@@ -75,16 +75,20 @@ const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32
 }
 
 /* Gives plugins the numbers by which the queue knows them. */
-static void number_plugins(struct bt_lane *lane)
+static void number_plugins(struct bt_lane *lane, bool extenders)
 {
 	const struct bt_profile *plugins = &lane->profile.plugins;
 
 	bt_hints_of(&lane->hints, &lane->profile);
+	if (extenders) {
+		bt_hints_add_extenders(&lane->hints);
+	}
 	for (uint32_t u = 0; u < plugins->use_n; u++) {
 		lane->number_of_use[u] = bt_hints_find(&lane->hints, plugins->uses[u].plugin->name);
 	}
 	lane->gates_number = bt_hints_find(&lane->hints, "SchedulingGates");
 	lane->claims_number = bt_hints_find(&lane->hints, "DynamicResources");
+	lane->extender_number = bt_hints_find(&lane->hints, "Extender");
 	lane->preemption_number = bt_hints_find(&lane->hints, "DefaultPreemption");
 }
 
@@ -127,7 +131,7 @@ static enum bt_status make_lanes(
 			bt_flow_profile_init(&lane->profile, resolved, &config->gates,
 				engine->cache->dictionary, &engine->arena);
 			lane->planner = bt_planner_create(&lane->profile.plugins, &env);
-			number_plugins(lane);
+			number_plugins(lane, config->extender_n > 0);
 			engine->lane_n++;
 		}
 	}
@@ -589,6 +593,21 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 	bt_engine_end(engine, out_decision);
 }
 
+/* The pod's ResourceClaims are allocated and reserved for it. */
+static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
+{
+	const struct bt_signature *signature = pod->signature;
+	uint32_t claim_ix;
+
+	bt_devices_keep(engine->cache->devices, pod_ix, signature, pod->name, pod->uid);
+	for (uint32_t i = 0; bt_engine_listens(engine) && i < signature->claim_n; i++) {
+		if (bt_map_get(&engine->cache->view.devices->claim_ixs,
+			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix)) {
+			bt_engine_wake_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
+		}
+	}
+}
+
 void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -602,7 +621,7 @@ void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 	}
 	bt_volumes_keep(engine->cache->volumes, pod_ix);
 	if (pod->signature->claim_n || pod->signature->extended_n) {
-		bt_devices_keep(engine->cache->devices, pod_ix, pod->signature, pod->name, pod->uid);
+		keep_devices(engine, pod_ix, pod);
 	}
 	if (pod->state == BT_POD_ASSUMED) {
 		bt_ledger_confirm(engine->cache->ledger, pod_ix);

@@ -15,9 +15,9 @@ struct bt_lane {
 	struct bt_flow_profile profile;
 	struct bt_planner *planner;
 	struct bt_hints hints;
-	int number_of_use[BT_PROFILE_USES];		    /* hints' numbers */
-	int gates_number, claims_number, preemption_number; /* of SchedulingGates, DynamicResources and
-								DefaultPreemption; -1: not there */
+	int number_of_use[BT_PROFILE_USES]; /* hints' numbers */
+	/* Of SchedulingGates, DynamicResources, DefaultPreemption and extenders; -1: not there. */
+	int gates_number, claims_number, preemption_number, extender_number;
 };
 
 /* The pod whose preemption is being carried out. */
@@ -177,6 +177,9 @@ void bt_engine_wake(
 
 /* A pod came to a node, or left it (as it was then). */
 void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_event_pod *pod);
+
+/* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
+void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
 
 /* A waiting pod that was promised a node has lost it: to pods of the same or a lower priority it is as if it
  * had gone from there. */

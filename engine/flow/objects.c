@@ -127,10 +127,13 @@ enum bt_status bt_engine_delete_object(
 	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
 
 	if (listens) {
-		event.object.namespace_ = bt_intern_find(intern, namespace_);
-		event.object.name = bt_intern_find(intern, name);
-		bt_volumes_describe_removal(engine->cache->volumes, kind, event.object.namespace_,
-			event.object.name, &event.object);
+		uint32_t space = bt_intern_find(intern, namespace_), id = bt_intern_find(intern, name);
+
+		if (bt_devices_has_kind(kind)) {
+			bt_devices_describe_removal(engine->cache->devices, kind, space, id, &event.object);
+		} else {
+			bt_volumes_describe_removal(engine->cache->volumes, kind, space, id, &event.object);
+		}
 	}
 	enum bt_status status = bt_ingest_delete(engine->cache, kind, namespace_, name);
 	if (listens && status == BT_OK) {
@@ -158,33 +161,21 @@ void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *o
 	}
 }
 
-/* What an event says of a claim, slice or class of devices that is about to be applied. */
-static struct bt_event describe_devices(struct bt_engine *engine, const struct bt_object *object)
-{
-	struct bt_intern *intern = engine->cache->dictionary->intern;
-	struct bt_event event = {.resource = resource_of(object->kind), .action = BT_ADD};
-
-	event.object = (struct bt_event_object){
-		.namespace_ = bt_intern_add(intern, object->meta.namespace_),
-		.name = bt_intern_add(intern, object->meta.name),
-		.uid = bt_intern_add(intern, object->meta.uid),
-		.changes = UINT32_MAX,
-	};
-	if (object->kind == BT_KIND_RESOURCE_CLAIM && bt_device_store_claim(engine->cache->view.devices,
-							      event.object.namespace_, event.object.name)) {
-		event.action = BT_UPDATE;
-	}
-	return event;
-}
-
 void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *object)
 {
+	struct bt_event event = {.resource = resource_of(object->kind)};
+	bool listens = bt_engine_listens(engine);
+
 	if (!bt_devices_has_kind(object->kind)) {
 		return;
 	}
-	const struct bt_event event = describe_devices(engine, object);
+	if (listens) {
+		bool known = bt_devices_describe(engine->cache->devices, object, &event.object);
+
+		event.action = known ? BT_UPDATE : BT_ADD;
+	}
 	bt_ingest_devices(engine->cache, object);
-	if (bt_engine_listens(engine)) {
+	if (listens) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }

@@ -33,20 +33,6 @@ static enum bt_claims_release release_of(
 	return BT_CLAIMS_NONE;
 }
 
-/* A claim is not allocated any more. */
-static void wake_for_claim(struct bt_engine *engine, uint32_t claim_ix)
-{
-	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
-	const struct bt_event event = {.resource = BT_EVENT_RESOURCE_CLAIM,
-		.action = BT_UPDATE,
-		.object = {.namespace_ = claim->namespace_,
-			.name = claim->name,
-			.uid = claim->uid,
-			.changes = BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS}};
-
-	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
-}
-
 void bt_engine_release_claims(
 	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan)
 {
@@ -63,7 +49,8 @@ void bt_engine_release_claims(
 	switch (release_of(plan, &engine->cache->view, &claim_ix)) {
 	case BT_CLAIMS_DEALLOCATE:
 		bt_devices_deallocate(devices, claim_ix);
-		wake_for_claim(engine, claim_ix);
+		bt_engine_wake_for_claim(
+			engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
 		break;
 	case BT_CLAIMS_DELETE:
 		bt_devices_remove(devices, BT_KIND_RESOURCE_CLAIM,
@@ -163,8 +150,11 @@ static uint32_t rejectors_of(
 		plugins |= 1u << lane->number_of_use[plan->narrowed_by];
 	}
 	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
-		if (evaluation->refused_by[i] < BT_HOOKED) {
-			plugins |= 1u << lane->number_of_use[evaluation->refused_by[i]];
+		uint32_t use = evaluation->refused_by[i];
+		int number = use < BT_HOOKED ? lane->number_of_use[use] : lane->extender_number;
+
+		if (use != BT_PASSED && number >= 0) {
+			plugins |= 1u << number;
 		}
 	}
 	return plugins;

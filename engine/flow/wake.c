@@ -155,6 +155,19 @@ void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t n
 	}
 }
 
+void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes)
+{
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
+	const struct bt_event event = {.resource = BT_EVENT_RESOURCE_CLAIM,
+		.action = BT_UPDATE,
+		.object = {.namespace_ = claim->namespace_,
+			.name = claim->name,
+			.uid = claim->uid,
+			.changes = changes}};
+
+	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+}
+
 /* ---- preemption on its way ---- */
 
 bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix)
