@@ -249,6 +249,7 @@ void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
 
 	kind->parked_for = plugins;
 	kind->example = slot;
+	active->parked_for = active->parked_n ? active->parked_for | plugins : plugins;
 	if (kind->is_parked) {
 		return;
 	}

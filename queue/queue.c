@@ -499,7 +499,9 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t
 			move_group(queue, (uint32_t)i, event, own, now_ns);
 		}
 	}
-	unpark(queue, event, plugins);
+	if (queue->active.parked_n && (queue->active.parked_for & plugins)) {
+		unpark(queue, event, plugins);
+	}
 	bt_in_flight_log(queue, event, BT_QUEUE_EMPTY);
 }
 
@@ -536,6 +538,10 @@ static void flush_heap(struct bt_queue *queue, struct bt_backoff *heap, int64_t 
 
 void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns)
 {
+	/* Nobody waits behind others for ever, should a hint have missed what helps. */
+	while (queue->active.parked_n) {
+		bt_active_unpark(queue, queue->active.parked[queue->active.parked_n - 1]);
+	}
 	flush_heap(queue, &queue->backoff, now_ns);
 	flush_heap(queue, &queue->error_backoff, now_ns);
 }

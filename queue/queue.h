@@ -127,7 +127,7 @@ enum bt_wait bt_queue_refuse(
 
 /*
  * The pods that are active and of this pod's kind go behind all other pods, because their verdict is known;
- * until an event lets them come forward that a hint of these plugins likes.
+ * until an event lets them come forward that a hint of these plugins likes, or bt_queue_flush_backoff.
  */
 void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors);
 

@@ -66,6 +66,7 @@ struct bt_active {
 	struct bt_map kind_ixs;
 	uint32_t *parked; /* kinds that are parked, in no order */
 	size_t parked_n, parked_cap;
+	uint32_t parked_for; /* no other plugins have refused any of them */
 };
 
 /* Pods that events are weighed for together: of one kind, refused by the same plugins. */
