@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answers.h"
 #include "engine/base/mem.h"
-#include "tools/codec/input.h"
 #include "tools/verdict/verdict.h"
 
 enum aspect { GATED, PRE_FILTER, REJECTED, SCORES, BEST, MESSAGE, PREEMPTION, ERROR, ASPECT_N };
@@ -30,74 +30,8 @@ struct verdict {
 	size_t pod_n, pod_cap;
 };
 
-struct texts {
-	struct bt_str *items;
-	size_t n, cap;
-};
-
-struct reader {
-	struct bt_json *json;
-	struct bt_arena arena;
-	bool failed;
-};
-
-static struct bt_str keep(struct reader *r, struct bt_buf *buf)
-{
-	struct bt_str kept = {bt_arena_copy(&r->arena, buf->ptr ? buf->ptr : "", buf->len), buf->len};
-
-	bt_buf_fini(buf);
-	return kept;
-}
-
-static void add_text(struct texts *texts, struct bt_str text)
-{
-	texts->items = bt_mem_grow(texts->items, texts->n, &texts->cap, sizeof(*texts->items));
-	texts->items[texts->n++] = text;
-}
-
-static int by_text(const void *a, const void *b)
-{
-	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
-}
-
-/* The texts in byte order, one behind the other. */
-static struct bt_str join_sorted(struct reader *r, struct texts *texts, char between)
-{
-	struct bt_buf out = {0};
-
-	if (texts->n) {
-		qsort(texts->items, texts->n, sizeof(*texts->items), by_text);
-	}
-	for (size_t i = 0; i < texts->n; i++) {
-		bt_buf_str(&out, texts->items[i]);
-		bt_buf_char(&out, between);
-	}
-	bt_mem_free(texts->items);
-	*texts = (struct texts){0};
-	return keep(r, &out);
-}
-
-static struct bt_str read_text(struct reader *r)
-{
-	struct bt_str text = {0};
-
-	r->failed |= !bt_json_string(r->json, &text);
-	return text;
-}
-
-static struct bt_str read_texts(struct reader *r)
-{
-	struct texts texts = {0};
-
-	r->failed |= !bt_json_enter_array(r->json);
-	while (bt_json_next_element(r->json)) {
-		add_text(&texts, read_text(r));
-	}
-	return join_sorted(r, &texts, ';');
-}
-
 /* {"plugin", "code", "reasons"} */
-static struct bt_str read_refusal(struct reader *r)
+static struct bt_str read_refusal(struct answers_reader *r)
 {
 	struct bt_str plugin = {0}, code = {0}, reasons = {0}, key;
 	struct bt_buf out = {0};
@@ -105,24 +39,24 @@ static struct bt_str read_refusal(struct reader *r)
 	r->failed |= !bt_json_enter_object(r->json);
 	while (bt_json_next_key(r->json, &key)) {
 		if (bt_str_is(key, "plugin")) {
-			plugin = read_text(r);
+			plugin = answers_text(r);
 		} else if (bt_str_is(key, "code")) {
-			code = read_text(r);
+			code = answers_text(r);
 		} else if (bt_str_is(key, "reasons")) {
-			reasons = read_texts(r);
+			reasons = answers_texts(r);
 		} else {
 			r->failed = true;
 			bt_json_skip(r->json);
 		}
 	}
 	bt_buf_printf(&out, "%.*s %.*s: %.*s", BT_STR_ARG(plugin), BT_STR_ARG(code), BT_STR_ARG(reasons));
-	return keep(r, &out);
+	return answers_keep(r, &out);
 }
 
 /* {"plugin": score, ...}; a zero is as good as no score. */
-static struct bt_str read_plugins(struct reader *r)
+static struct bt_str read_plugins(struct answers_reader *r)
 {
-	struct texts texts = {0};
+	struct answers_texts texts = {0};
 	struct bt_str key;
 
 	r->failed |= !bt_json_enter_object(r->json);
@@ -133,13 +67,13 @@ static struct bt_str read_plugins(struct reader *r)
 		r->failed |= !bt_json_int64(r->json, &score);
 		if (score) {
 			bt_buf_printf(&one, "%.*s=%" PRId64, BT_STR_ARG(key), score);
-			add_text(&texts, keep(r, &one));
+			answers_add_text(&texts, answers_keep(r, &one));
 		}
 	}
-	return join_sorted(r, &texts, ' ');
+	return answers_join_sorted(r, &texts, ' ');
 }
 
-static struct bt_str read_score(struct reader *r)
+static struct bt_str read_score(struct answers_reader *r)
 {
 	struct bt_str key, plugins = {0};
 	struct bt_buf out = {0};
@@ -157,13 +91,14 @@ static struct bt_str read_score(struct reader *r)
 		}
 	}
 	bt_buf_printf(&out, "%" PRId64 ": %.*s", total, BT_STR_ARG(plugins));
-	return keep(r, &out);
+	return answers_keep(r, &out);
 }
 
 /* {"node": ..., ...}, one line a node. */
-static struct bt_str read_by_node(struct reader *r, struct bt_str (*read_one)(struct reader *))
+static struct bt_str read_by_node(
+	struct answers_reader *r, struct bt_str (*read_one)(struct answers_reader *))
 {
-	struct texts texts = {0};
+	struct answers_texts texts = {0};
 	struct bt_str key;
 
 	r->failed |= !bt_json_enter_object(r->json);
@@ -172,15 +107,15 @@ static struct bt_str read_by_node(struct reader *r, struct bt_str (*read_one)(st
 		struct bt_buf line = {0};
 
 		bt_buf_printf(&line, "%.*s %.*s", BT_STR_ARG(key), BT_STR_ARG(one));
-		add_text(&texts, keep(r, &line));
+		answers_add_text(&texts, answers_keep(r, &line));
 	}
-	return join_sorted(r, &texts, '\n');
+	return answers_join_sorted(r, &texts, '\n');
 }
 
 /* [{"node", "victims"}, ...], one line an outcome. */
-static struct bt_str read_preemptions(struct reader *r)
+static struct bt_str read_preemptions(struct answers_reader *r)
 {
-	struct texts texts = {0};
+	struct answers_texts texts = {0};
 	struct bt_str key;
 
 	r->failed |= !bt_json_enter_array(r->json);
@@ -191,72 +126,46 @@ static struct bt_str read_preemptions(struct reader *r)
 		r->failed |= !bt_json_enter_object(r->json);
 		while (bt_json_next_key(r->json, &key)) {
 			if (bt_str_is(key, "node")) {
-				node = read_text(r);
+				node = answers_text(r);
 			} else {
-				victims = read_texts(r);
+				victims = answers_texts(r);
 			}
 		}
 		bt_buf_printf(&line, "%.*s: %.*s", BT_STR_ARG(node), BT_STR_ARG(victims));
-		add_text(&texts, keep(r, &line));
+		answers_add_text(&texts, answers_keep(r, &line));
 	}
-	return join_sorted(r, &texts, '\n');
-}
-
-/* Preemption's errors on several nodes come in any order: "... preemption: [running x, running y]". */
-static struct bt_str read_message(struct reader *r)
-{
-	static const char opening[] = "preemption: [running ", between[] = ", running ";
-	struct bt_str text = read_text(r);
-	const char *found = text.len ? memmem(text.ptr, text.len, opening, sizeof(opening) - 1) : NULL;
-	struct texts errors = {0};
-	struct bt_buf out = {0};
-
-	if (!found) {
-		return text;
-	}
-	const char *at = found + sizeof(opening) - 1, *end = text.ptr + text.len - 1;
-	while (at < end) {
-		const char *next = memmem(at, (size_t)(end - at), between, sizeof(between) - 1);
-
-		next = next ? next : end;
-		add_text(&errors, (struct bt_str){at, (size_t)(next - at)});
-		at = next + sizeof(between) - 1;
-	}
-	bt_buf_str(&out, (struct bt_str){text.ptr, (size_t)(found - text.ptr)});
-	bt_buf_text(&out, opening);
-	bt_buf_str(&out, join_sorted(r, &errors, ';'));
-	return keep(r, &out);
+	return answers_join_sorted(r, &texts, '\n');
 }
 
 static void read_member(
-	struct reader *r, struct bt_str key, struct pod_verdict *pod, struct bt_str *out_narrowed)
+	struct answers_reader *r, struct bt_str key, struct pod_verdict *pod, struct bt_str *out_narrowed)
 {
 	if (bt_str_is(key, "pod")) {
-		pod->pod = read_text(r);
+		pod->pod = answers_text(r);
 	} else if (bt_str_is(key, "gated")) {
 		pod->aspects[GATED] = read_refusal(r);
 	} else if (bt_str_is(key, "preFilter")) {
 		pod->aspects[PRE_FILTER] = read_refusal(r);
 	} else if (bt_str_is(key, "narrowed")) {
-		*out_narrowed = read_texts(r);
+		*out_narrowed = answers_texts(r);
 	} else if (bt_str_is(key, "rejected")) {
 		pod->aspects[REJECTED] = read_by_node(r, read_refusal);
 	} else if (bt_str_is(key, "scores")) {
 		pod->aspects[SCORES] = read_by_node(r, read_score);
 	} else if (bt_str_is(key, "best")) {
-		pod->aspects[BEST] = read_texts(r);
+		pod->aspects[BEST] = answers_texts(r);
 	} else if (bt_str_is(key, "message")) {
-		pod->aspects[MESSAGE] = read_message(r);
+		pod->aspects[MESSAGE] = answers_message(r);
 	} else if (bt_str_is(key, "preemptions")) {
 		pod->aspects[PREEMPTION] = read_preemptions(r);
 	} else if (bt_str_is(key, "error")) {
-		pod->aspects[ERROR] = read_text(r);
+		pod->aspects[ERROR] = answers_text(r);
 	} else {
 		r->failed |= !bt_json_skip(r->json);
 	}
 }
 
-static void read_pod(struct reader *r, struct verdict *verdict)
+static void read_pod(struct answers_reader *r, struct verdict *verdict)
 {
 	struct bt_str key, narrowed = {0};
 	struct bt_buf both = {0};
@@ -270,11 +179,11 @@ static void read_pod(struct reader *r, struct verdict *verdict)
 	}
 	bt_buf_str(&both, pod->aspects[PRE_FILTER]);
 	bt_buf_str(&both, narrowed);
-	pod->aspects[PRE_FILTER] = keep(r, &both);
+	pod->aspects[PRE_FILTER] = answers_keep(r, &both);
 }
 
 /* Reads one line. Owns: the verdict's texts live in the reader's arena and in the line. */
-static bool read_verdict(struct reader *r, struct bt_str line, struct verdict *verdict)
+static bool read_verdict(struct answers_reader *r, struct bt_str line, struct verdict *verdict)
 {
 	struct bt_str key;
 
@@ -285,7 +194,7 @@ static bool read_verdict(struct reader *r, struct bt_str line, struct verdict *v
 	r->failed = !bt_json_enter_object(r->json);
 	while (bt_json_next_key(r->json, &key)) {
 		if (bt_str_is(key, "id")) {
-			verdict->id = read_text(r);
+			verdict->id = answers_text(r);
 		} else if (bt_str_is(key, "pods") && bt_json_enter_array(r->json)) {
 			while (bt_json_next_element(r->json)) {
 				read_pod(r, verdict);
@@ -298,7 +207,7 @@ static bool read_verdict(struct reader *r, struct bt_str line, struct verdict *v
 }
 
 struct run {
-	struct reader want_reader, got_reader;
+	struct answers_reader want_reader, got_reader;
 	struct verdict want, got;
 	uint64_t same[ASPECT_N], pods, scenarios;
 	unsigned shown;
@@ -323,15 +232,6 @@ static void show(struct run *run, const struct pod_verdict *want, const struct p
 	}
 }
 
-static struct bt_str next_line(struct bt_str *rest)
-{
-	size_t end = bt_str_find(*rest, '\n', 0);
-	struct bt_str line = bt_str_sub(*rest, 0, end);
-
-	*rest = bt_str_sub(*rest, end + (end < rest->len), rest->len);
-	return line;
-}
-
 /* Of preemption the wanted lines are what was seen to be chosen among equals: any of them is right. */
 static bool agree(int aspect, struct bt_str want, struct bt_str got)
 {
@@ -340,9 +240,9 @@ static bool agree(int aspect, struct bt_str want, struct bt_str got)
 	if (aspect != PREEMPTION || want.len == 0 || got.len == 0) {
 		return bt_str_eq(want, got);
 	}
-	struct bt_str chosen = next_line(&got);
+	struct bt_str chosen = answers_next_line(&got);
 	while (rest.len) {
-		if (bt_str_eq(next_line(&rest), chosen)) {
+		if (bt_str_eq(answers_next_line(&rest), chosen)) {
 			return true;
 		}
 	}
@@ -399,8 +299,8 @@ static bool compare_all(struct run *run, struct bt_str scenarios, struct bt_str 
 	bool good = true;
 
 	while (good && scenarios.len && verdicts.len) {
-		answer(next_line(&scenarios), &line);
-		good = read_verdict(&run->want_reader, next_line(&verdicts), &run->want) &&
+		answer(answers_next_line(&scenarios), &line);
+		good = read_verdict(&run->want_reader, answers_next_line(&verdicts), &run->want) &&
 		       read_verdict(&run->got_reader, bt_buf_view(&line), &run->got) &&
 		       bt_str_eq(run->want.id, run->got.id);
 		if (good) {
@@ -428,32 +328,6 @@ static int report(const struct run *run, bool complete)
 	return all ? 0 : 1;
 }
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
-{
-	struct bt_buf text = {0};
-
-	(void)context;
-	bt_diagnosis_text(diagnosis, &text);
-	fprintf(stderr, "%s\n", text.ptr);
-	bt_buf_fini(&text);
-}
-
-static struct bt_input *open_file(
-	const char *folder, const char *profile, const char *kind, struct bt_input_file *out)
-{
-	struct bt_input *input = bt_input_create(complain, NULL);
-	struct bt_buf path = {0};
-
-	bt_buf_printf(&path, "%s/%s.%s.jsonl.zst", folder, profile, kind);
-	bt_input_add(input, path.ptr);
-	*out = (struct bt_input_file){0};
-	if (!bt_input_next(input, out)) {
-		printf("%s: nothing in it\n", path.ptr);
-	}
-	bt_buf_fini(&path);
-	return input;
-}
-
 int main(int argc, char **argv)
 {
 	struct bt_input_file scenarios, verdicts;
@@ -463,8 +337,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: test_conformance FOLDER PROFILE\n");
 		return 2;
 	}
-	struct bt_input *asked = open_file(argv[1], argv[2], "scenarios", &scenarios);
-	struct bt_input *answered = open_file(argv[1], argv[2], "verdicts", &verdicts);
+	struct bt_input *asked = answers_open(argv[1], argv[2], "scenarios", &scenarios);
+	struct bt_input *answered = answers_open(argv[1], argv[2], "verdicts", &verdicts);
 	run.want_reader.json = bt_json_create();
 	run.got_reader.json = bt_json_create();
 	int status = report(&run, compare_all(&run, scenarios.text, verdicts.text));

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading answers.
+ */
+#include "answers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/mem.h"
+
+struct bt_str answers_keep(struct answers_reader *r, struct bt_buf *buf)
+{
+	struct bt_str kept = {bt_arena_copy(&r->arena, buf->ptr ? buf->ptr : "", buf->len), buf->len};
+
+	bt_buf_fini(buf);
+	return kept;
+}
+
+void answers_add_text(struct answers_texts *texts, struct bt_str text)
+{
+	texts->items = bt_mem_grow(texts->items, texts->n, &texts->cap, sizeof(*texts->items));
+	texts->items[texts->n++] = text;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
+}
+
+/* The texts in byte order, one behind the other. */
+struct bt_str answers_join_sorted(struct answers_reader *r, struct answers_texts *texts, char between)
+{
+	struct bt_buf out = {0};
+
+	if (texts->n) {
+		qsort(texts->items, texts->n, sizeof(*texts->items), by_text);
+	}
+	for (size_t i = 0; i < texts->n; i++) {
+		bt_buf_str(&out, texts->items[i]);
+		bt_buf_char(&out, between);
+	}
+	bt_mem_free(texts->items);
+	*texts = (struct answers_texts){0};
+	return answers_keep(r, &out);
+}
+
+struct bt_str answers_text(struct answers_reader *r)
+{
+	struct bt_str text = {0};
+
+	r->failed |= !bt_json_string(r->json, &text);
+	return text;
+}
+
+struct bt_str answers_texts(struct answers_reader *r)
+{
+	struct answers_texts texts = {0};
+
+	r->failed |= !bt_json_enter_array(r->json);
+	while (bt_json_next_element(r->json)) {
+		answers_add_text(&texts, answers_text(r));
+	}
+	return answers_join_sorted(r, &texts, ';');
+}
+
+/* Preemption's errors on several nodes come in any order: "... preemption: [running x, running y]". */
+struct bt_str answers_message(struct answers_reader *r)
+{
+	static const char opening[] = "preemption: [running ", between[] = ", running ";
+	struct bt_str text = answers_text(r);
+	const char *found = text.len ? memmem(text.ptr, text.len, opening, sizeof(opening) - 1) : NULL;
+	struct answers_texts errors = {0};
+	struct bt_buf out = {0};
+
+	if (!found) {
+		return text;
+	}
+	const char *at = found + sizeof(opening) - 1, *end = text.ptr + text.len - 1;
+	while (at < end) {
+		const char *next = memmem(at, (size_t)(end - at), between, sizeof(between) - 1);
+
+		next = next ? next : end;
+		answers_add_text(&errors, (struct bt_str){at, (size_t)(next - at)});
+		at = next + sizeof(between) - 1;
+	}
+	bt_buf_str(&out, (struct bt_str){text.ptr, (size_t)(found - text.ptr)});
+	bt_buf_text(&out, opening);
+	bt_buf_str(&out, answers_join_sorted(r, &errors, ';'));
+	return answers_keep(r, &out);
+}
+
+struct bt_str answers_next_line(struct bt_str *rest)
+{
+	size_t end = bt_str_find(*rest, '\n', 0);
+	struct bt_str line = bt_str_sub(*rest, 0, end);
+
+	*rest = bt_str_sub(*rest, end + (end < rest->len), rest->len);
+	return line;
+}
+
+static void complain(void *context, const struct bt_diagnosis *diagnosis)
+{
+	struct bt_buf text = {0};
+
+	(void)context;
+	bt_diagnosis_text(diagnosis, &text);
+	fprintf(stderr, "%s\n", text.ptr);
+	bt_buf_fini(&text);
+}
+
+struct bt_input *answers_open(
+	const char *folder, const char *profile, const char *kind, struct bt_input_file *out)
+{
+	struct bt_input *input = bt_input_create(complain, NULL);
+	struct bt_buf path = {0};
+
+	bt_buf_printf(&path, "%s/%s.%s.jsonl.zst", folder, profile, kind);
+	bt_input_add(input, path.ptr);
+	*out = (struct bt_input_file){0};
+	if (!bt_input_next(input, out)) {
+		printf("%s: nothing in it\n", path.ptr);
+	}
+	bt_buf_fini(&path);
+	return input;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading kube-scheduler's answers and ours: each aspect becomes a text that is equal for equal answers.
+ */
+#pragma once
+
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "tools/codec/input.h"
+#include "tools/codec/json.h"
+
+struct answers_texts {
+	struct bt_str *items;
+	size_t n, cap;
+};
+
+struct answers_reader {
+	struct bt_json *json;
+	struct bt_arena arena;
+	bool failed;
+};
+
+/* The buffer's text, in the reader's arena; the buffer is freed. */
+struct bt_str answers_keep(struct answers_reader *r, struct bt_buf *buf);
+
+void answers_add_text(struct answers_texts *texts, struct bt_str text);
+
+/* The texts in byte order, one behind the other, and each followed by between; they are freed. */
+struct bt_str answers_join_sorted(struct answers_reader *r, struct answers_texts *texts, char between);
+
+/* Read one value each; a value of another type sets failed. */
+struct bt_str answers_text(struct answers_reader *r);
+struct bt_str answers_texts(struct answers_reader *r); /* an array, sorted */
+struct bt_str answers_message(struct answers_reader *r);
+
+/* The next line of a text, which is taken off it. */
+struct bt_str answers_next_line(struct bt_str *rest);
+
+/* Opens FOLDER/PROFILE.KIND.jsonl.zst; out is empty when it cannot be read. Owns: bt_input_destroy. */
+struct bt_input *answers_open(
+	const char *folder, const char *profile, const char *kind, struct bt_input_file *out);
