@@ -23,8 +23,6 @@ struct planner {
 	struct bt_buf *error; /* not empty: planning failed */
 };
 
-static void plan(struct planner *planner, struct bt_cel_node *node);
-
 static void fold_node(struct planner *planner, struct bt_cel_node *node)
 {
 	static const struct bt_cel_device nothing;
@@ -78,7 +76,7 @@ static void plan_in(struct bt_cel_node *node)
 {
 	const struct bt_cel_node *list = node->args[1];
 
-	if (list->kind != BT_CEL_CONST || list->value.kind != BT_CEL_K_LIST) {
+	if (list->kind != BT_CEL_CONST || list->value.kind != BT_CEL_K_LIST || !node->overload) {
 		return;
 	}
 	if (list->value.n == 0) {
@@ -102,6 +100,40 @@ static void plan_in(struct bt_cel_node *node)
 	node->form = BT_CEL_IN_CONST;
 }
 
+static void plan_call(struct planner *planner, struct bt_cel_node *node, bool constant)
+{
+	if (node->form == BT_CEL_INDEX || node->form == BT_CEL_OPT_INDEX) {
+		if (node->args[1]->kind == BT_CEL_CONST && !bt_cel_is_key(&node->args[1]->value)) {
+			bt_buf_printf(planner->error,
+				"program instantiation failed: invalid qualifier type: %s",
+				bt_cel_go_type(&node->args[1]->value));
+		}
+		return;
+	}
+	if (node->form != BT_CEL_FUNCTION) {
+		return;
+	}
+	struct bt_str name = bt_str(node->overloads->name);
+	if (constant && node->arg_n == 1 && is_conversion(name)) {
+		fold_node(planner, node);
+	} else if (bt_str_is(name, "@in")) {
+		plan_in(node);
+	} else if (bt_str_is(name, "matches") || bt_str_is(name, "find") || bt_str_is(name, "findAll")) {
+		plan_pattern(planner, node);
+	}
+}
+
+/* A chain of selections and indices that starts at a conditional is charged for less. */
+static bool is_branching(const struct bt_cel_node *node)
+{
+	const struct bt_cel_node *operand = node->arg_n ? node->args[0] : NULL;
+
+	if (node->kind != BT_CEL_SELECT && (node->kind == BT_CEL_IDENT || !bt_cel_is_attribute(node))) {
+		return false;
+	}
+	return operand->branching || (operand->kind == BT_CEL_CALL && operand->form == BT_CEL_CONDITIONAL);
+}
+
 static void plan(struct planner *planner, struct bt_cel_node *node)
 {
 	bool constant = true;
@@ -117,26 +149,18 @@ static void plan(struct planner *planner, struct bt_cel_node *node)
 	if (planner->error->len) {
 		return;
 	}
-	if (node->kind == BT_CEL_LIST || node->kind == BT_CEL_MAP) {
-		if (constant) {
-			fold_node(planner, node);
-		}
-	} else if (node->kind == BT_CEL_CALL &&
-		   (node->form == BT_CEL_INDEX || node->form == BT_CEL_OPT_INDEX)) {
-		if (node->args[1]->kind == BT_CEL_CONST && !bt_cel_is_key(&node->args[1]->value)) {
-			bt_buf_printf(planner->error,
-				"program instantiation failed: invalid qualifier type: %s",
-				bt_cel_go_type(&node->args[1]->value));
-		}
-	} else if (node->kind == BT_CEL_CALL && node->form == BT_CEL_FUNCTION) {
-		if (constant && node->arg_n == 1 && is_conversion(node->name)) {
-			fold_node(planner, node);
-		} else if (bt_str_is(node->name, "@in")) {
-			plan_in(node);
-		} else if (bt_str_is(node->name, "matches") || bt_str_is(node->name, "find") ||
-			   bt_str_is(node->name, "findAll")) {
-			plan_pattern(planner, node);
-		}
+	node->branching = is_branching(node);
+	/* Upstream looks for a type of the variable's name. */
+	if (node->kind == BT_CEL_IDENT && node->type->kind == BT_CEL_K_TYPE) {
+		bt_buf_printf(planner->error,
+			"program instantiation failed: reference to undefined type: %.*s",
+			BT_STR_ARG(node->name));
+		return;
+	}
+	if (node->kind == BT_CEL_CALL) {
+		plan_call(planner, node, constant);
+	} else if (constant && (node->kind == BT_CEL_LIST || node->kind == BT_CEL_MAP)) {
+		fold_node(planner, node);
 	}
 }
 

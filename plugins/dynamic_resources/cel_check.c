@@ -293,8 +293,11 @@ static const struct bt_cel_type *check_call(struct checker *checker, struct bt_c
 	find_function(checker, node);
 	const struct bt_cel_type **args =
 		bt_arena_alloc(compiler->arena, (node->arg_n + 1) * sizeof(*args), sizeof(*args));
+	/* The target comes last; type variables are numbered in this order. */
 	for (uint32_t i = 0; i < node->arg_n; i++) {
-		args[i] = check(checker, node->args[i]);
+		uint32_t ix = node->member ? (i + 1) % node->arg_n : i;
+
+		args[ix] = check(checker, node->args[ix]);
 	}
 	if (!node->overloads) {
 		if (bt_cel_unsupported(node->name)) {

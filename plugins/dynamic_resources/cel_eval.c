@@ -36,8 +36,7 @@ static inline void charge(struct bt_cel_run *run, uint64_t cost)
 	}
 }
 
-/* Whether the node is a link of a chain of selections, or the variable at its start. */
-static bool is_attribute(const struct bt_cel_node *node)
+bool bt_cel_is_attribute(const struct bt_cel_node *node)
 {
 	return node->kind == BT_CEL_IDENT || (node->kind == BT_CEL_SELECT && !node->test_only) ||
 	       (node->kind == BT_CEL_CALL && node->form >= BT_CEL_INDEX && node->form <= BT_CEL_OPT_SELECT);
@@ -115,7 +114,7 @@ static struct bt_cel_value eval_key(struct bt_cel_run *run, const struct bt_cel_
 		return index->value;
 	}
 	struct bt_cel_value key =
-		is_attribute(index) ? eval_attribute(run, index, false) : bt_cel_eval(run, index);
+		bt_cel_is_attribute(index) ? eval_attribute(run, index, false) : bt_cel_eval(run, index);
 	if (is_error(&key) || bt_cel_is_key(&key)) {
 		return key;
 	}
@@ -132,7 +131,7 @@ static struct bt_cel_value resolve(
 static struct bt_cel_value resolve_operand(
 	struct bt_cel_run *run, const struct bt_cel_node *operand, bool *optional, bool *out_none)
 {
-	if (is_attribute(operand) && operand->kind != BT_CEL_IDENT) {
+	if (bt_cel_is_attribute(operand) && operand->kind != BT_CEL_IDENT) {
 		return resolve(run, operand, optional, out_none);
 	}
 	struct bt_cel_value value =
@@ -191,14 +190,14 @@ static struct bt_cel_value eval_attribute(
 		return eval_ident(run, node);
 	}
 	struct bt_cel_value value = resolve(run, node, &optional, &is_none);
-	charge(run, counted);
+	charge(run, counted && !node->branching);
 	if (is_error(&value) || !optional) {
 		return value;
 	}
 	return is_none ? none() : make_optional(run, &value);
 }
 
-static struct bt_cel_value eval_test(struct bt_cel_run *run, const struct bt_cel_node *node)
+static struct bt_cel_value test(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
 	bool optional = false;
 	bool is_none = false;
@@ -218,6 +217,17 @@ static struct bt_cel_value eval_test(struct bt_cel_run *run, const struct bt_cel
 		return value;
 	}
 	return bt_cel_bool(present);
+}
+
+static struct bt_cel_value eval_test(struct bt_cel_run *run, const struct bt_cel_node *node)
+{
+	struct bt_cel_value result = test(run, node);
+
+	/* Upstream takes back the cost of the chain's start, also where it was none, and even below 0. */
+	if (node->branching && run->cost-- == 0) {
+		run->cancelled = bt_cel_cost_text;
+	}
+	return result;
 }
 
 /* One false makes "and" false, one true makes "or" true, whatever fails beside it. */
@@ -241,7 +251,7 @@ static struct bt_cel_value eval_logic(struct bt_cel_run *run, const struct bt_ce
 
 static struct bt_cel_value eval_branch(struct bt_cel_run *run, const struct bt_cel_node *node)
 {
-	return is_attribute(node) ? eval_attribute(run, node, false) : bt_cel_eval(run, node);
+	return bt_cel_is_attribute(node) ? eval_attribute(run, node, false) : bt_cel_eval(run, node);
 }
 
 static struct bt_cel_value eval_conditional(struct bt_cel_run *run, const struct bt_cel_node *node)
@@ -344,7 +354,10 @@ static struct bt_cel_value dispatch(
 	if (first->loose) {
 		return first->call(run, args, node->arg_n);
 	}
-	for (uint32_t i = 0; i < node->overload_n; i++) {
+	/* Where the checker found one overload, no other is tried, even if its types were only guesses. */
+	uint32_t from = node->overload ? (uint32_t)(node->overload - first) : 0;
+	uint32_t to = node->overload ? from + 1 : node->overload_n;
+	for (uint32_t i = from; i < to; i++) {
 		if (bt_cel_takes(&first[i], args, node->arg_n)) {
 			return first[i].call(run, args, node->arg_n);
 		}
@@ -359,16 +372,37 @@ static bool ends_at_error(const struct bt_cel_node *node)
 	return node->arg_n > 2 || node->regex || (!node->overload && !node->overloads->loose);
 }
 
-/* Upstream's account of sorting trips over arguments that are errors. */
+static void cancel(struct bt_cel_run *run, struct bt_cel_value text)
+{
+	run->cancelled = run->cancelled ? run->cancelled : text.text.ptr;
+}
+
+static const char *go_type(const struct bt_cel_value *value)
+{
+	return is_error(value) ? "*types.Err" : bt_cel_go_type(value);
+}
+
+/* Upstream's account of what sorting and flattening cost trips over arguments of other types. */
 static void trip(struct bt_cel_run *run, const struct bt_cel_node *node, const struct bt_cel_value *args)
 {
 	enum bt_cel_cost cost = node->overload ? node->overload->cost : BT_CEL_COST_ONE;
+	const struct bt_cel_value *list = cost == BT_CEL_COST_SORT ? &args[0] : &args[1];
 
-	if ((cost == BT_CEL_COST_SORT && is_error(&args[0])) ||
-		(cost == BT_CEL_COST_SORT_BY && is_error(&args[1]))) {
-		run->cancelled = "internal error: interface conversion: *types.Err is not traits.Lister: "
-				 "missing method Add";
+	if (cost == BT_CEL_COST_FLATTEN && node->arg_n == 2 && args[1].kind != BT_CEL_K_INT) {
+		cancel(run,
+			bt_cel_fail(run, "internal error: interface conversion: ref.Val is %s, not types.Int",
+				go_type(&args[1])));
 	}
+	if ((cost != BT_CEL_COST_SORT && cost != BT_CEL_COST_SORT_BY) || list->kind == BT_CEL_K_LIST) {
+		return;
+	}
+	bool adds = list->kind == BT_CEL_K_INT || list->kind == BT_CEL_K_UINT ||
+		    list->kind == BT_CEL_K_DOUBLE || list->kind == BT_CEL_K_STRING ||
+		    list->kind == BT_CEL_K_BYTES;
+	cancel(run,
+		bt_cel_fail(run,
+			"internal error: interface conversion: %s is not traits.Lister: missing method %s",
+			go_type(list), adds ? "Contains" : "Add"));
 }
 
 static struct bt_cel_value eval_function(struct bt_cel_run *run, const struct bt_cel_node *node)
@@ -386,9 +420,8 @@ static struct bt_cel_value eval_function(struct bt_cel_run *run, const struct bt
 			}
 		}
 	}
-	if (is_error(&result)) {
-		trip(run, node, args);
-	} else {
+	trip(run, node, args);
+	if (!is_error(&result) && !run->cancelled) {
 		result = dispatch(run, node, args);
 	}
 	charge(run,

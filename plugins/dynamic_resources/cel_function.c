@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The table of functions and their overloads, in upstream's order: the first one that takes the values is
- * called. Source: cel-go v0.26 common/stdlib and ext; apiserver/pkg/cel/library, v1.36.3.
+ * called. Those of durations and timestamps are there for null, which goes with them. Source: cel-go v0.26
+ * common/stdlib and ext; apiserver/pkg/cel/library, v1.36.3.
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
 
@@ -37,11 +38,14 @@
 		LOOSE(name, "b:ud", call, ONE), LOOSE(name, "b:ui", call, ONE),                              \
 		LOOSE(name, "b:dd", call, ONE), LOOSE(name, "b:di", call, ONE),                              \
 		LOOSE(name, "b:du", call, ONE), LOOSE(name, "b:ss", call, BT_CEL_COST_SMALLER),              \
-		LOOSE(name, "b:yy", call, BT_CEL_COST_SMALLER)
+		LOOSE(name, "b:yy", call, BT_CEL_COST_SMALLER), LOOSE(name, "b:tt", call, ONE),              \
+		LOOSE(name, "b:ee", call, ONE)
 #define EXTREME(name, call)                                                                                  \
 	MEMBER(name, "i:Li", call, BT_CEL_COST_ELEMENTS), MEMBER(name, "u:Lu", call, BT_CEL_COST_ELEMENTS),  \
 		MEMBER(name, "d:Ld", call, BT_CEL_COST_ELEMENTS),                                            \
 		MEMBER(name, "b:Lb", call, BT_CEL_COST_ELEMENTS),                                            \
+		MEMBER(name, "e:Le", call, BT_CEL_COST_ELEMENTS),                                            \
+		MEMBER(name, "t:Lt", call, BT_CEL_COST_ELEMENTS),                                            \
 		MEMBER(name, "s:Ls", call, BT_CEL_COST_ELEMENTS),                                            \
 		MEMBER(name, "y:Ly", call, BT_CEL_COST_ELEMENTS)
 
@@ -55,6 +59,9 @@ static const struct bt_cel_overload overloads[] = {
 	FORM("_!=_", "b:AA", BT_CEL_NOT_EQUAL),
 	LOOSE("_+_", "y:yy", bt_cel_add, BT_CEL_COST_SUM),
 	LOOSE("_+_", "d:dd", bt_cel_add, ONE),
+	LOOSE("_+_", "e:ee", bt_cel_add, ONE),
+	LOOSE("_+_", "t:et", bt_cel_add, ONE),
+	LOOSE("_+_", "t:te", bt_cel_add, ONE),
 	LOOSE("_+_", "i:ii", bt_cel_add, ONE),
 	LOOSE("_+_", "LA:LALA", bt_cel_add, ONE),
 	LOOSE("_+_", "s:ss", bt_cel_add, BT_CEL_COST_SUM),
@@ -70,7 +77,10 @@ static const struct bt_cel_overload overloads[] = {
 	LOOSE("-_", "d:d", bt_cel_negate, ONE),
 	LOOSE("-_", "i:i", bt_cel_negate, ONE),
 	LOOSE("_-_", "d:dd", bt_cel_subtract, ONE),
+	LOOSE("_-_", "e:ee", bt_cel_subtract, ONE),
 	LOOSE("_-_", "i:ii", bt_cel_subtract, ONE),
+	LOOSE("_-_", "t:te", bt_cel_subtract, ONE),
+	LOOSE("_-_", "e:tt", bt_cel_subtract, ONE),
 	LOOSE("_-_", "u:uu", bt_cel_subtract, ONE),
 	ORDER("_<_", bt_cel_less),
 	ORDER("_<=_", bt_cel_less_equal),
@@ -106,13 +116,17 @@ static const struct bt_cel_overload overloads[] = {
 	LOOSE("dyn", "*:A", bt_cel_identity, ONE),
 	GLOBAL("int", "i:i", bt_cel_identity, ONE),
 	GLOBAL("int", "i:d", bt_cel_to_int, ONE),
+	GLOBAL("int", "i:e", bt_cel_to_int, ONE),
 	GLOBAL("int", "i:s", bt_cel_to_int, ONE),
+	GLOBAL("int", "i:t", bt_cel_to_int, ONE),
 	GLOBAL("int", "i:u", bt_cel_to_int, ONE),
 	GLOBAL("string", "s:s", bt_cel_identity, ONE),
 	GLOBAL("string", "s:b", bt_cel_to_string, ONE),
 	GLOBAL("string", "s:y", bt_cel_to_string, BT_CEL_COST_FIRST),
 	GLOBAL("string", "s:d", bt_cel_to_string, ONE),
+	GLOBAL("string", "s:e", bt_cel_to_string, ONE),
 	GLOBAL("string", "s:i", bt_cel_to_string, ONE),
+	GLOBAL("string", "s:t", bt_cel_to_string, ONE),
 	GLOBAL("string", "s:u", bt_cel_to_string, ONE),
 	GLOBAL("uint", "u:u", bt_cel_identity, ONE),
 	GLOBAL("uint", "u:d", bt_cel_to_uint, ONE),
@@ -167,11 +181,14 @@ static const struct bt_cel_overload overloads[] = {
 	MEMBER("isSorted", "b:Lu", bt_cel_is_sorted, BT_CEL_COST_ELEMENTS),
 	MEMBER("isSorted", "b:Ld", bt_cel_is_sorted, BT_CEL_COST_ELEMENTS),
 	MEMBER("isSorted", "b:Lb", bt_cel_is_sorted, BT_CEL_COST_ELEMENTS),
+	MEMBER("isSorted", "b:Le", bt_cel_is_sorted, BT_CEL_COST_ELEMENTS),
+	MEMBER("isSorted", "b:Lt", bt_cel_is_sorted, BT_CEL_COST_ELEMENTS),
 	MEMBER("isSorted", "b:Ls", bt_cel_is_sorted, BT_CEL_COST_ELEMENTS),
 	MEMBER("isSorted", "b:Ly", bt_cel_is_sorted, BT_CEL_COST_ELEMENTS),
 	MEMBER("sum", "i:Li", bt_cel_sum_int, BT_CEL_COST_ELEMENTS),
 	MEMBER("sum", "u:Lu", bt_cel_sum_uint, BT_CEL_COST_ELEMENTS),
 	MEMBER("sum", "d:Ld", bt_cel_sum_double, BT_CEL_COST_ELEMENTS),
+	MEMBER("sum", "e:Le", bt_cel_sum_int, BT_CEL_COST_ELEMENTS),
 	MEMBER("slice", "LA:LAii", bt_cel_slice, BT_CEL_COST_RESULT_LIST),
 	LOOSE_MEMBER("flatten", "LA:LLA", bt_cel_flatten, BT_CEL_COST_FLATTEN),
 	LOOSE_MEMBER("flatten", "L*:L*i", bt_cel_flatten, BT_CEL_COST_FLATTEN),
@@ -179,12 +196,16 @@ static const struct bt_cel_overload overloads[] = {
 	LOOSE_MEMBER("sort", "Lu:Lu", bt_cel_sort, BT_CEL_COST_SORT),
 	LOOSE_MEMBER("sort", "Ld:Ld", bt_cel_sort, BT_CEL_COST_SORT),
 	LOOSE_MEMBER("sort", "Lb:Lb", bt_cel_sort, BT_CEL_COST_SORT),
+	LOOSE_MEMBER("sort", "Le:Le", bt_cel_sort, BT_CEL_COST_SORT),
+	LOOSE_MEMBER("sort", "Lt:Lt", bt_cel_sort, BT_CEL_COST_SORT),
 	LOOSE_MEMBER("sort", "Ls:Ls", bt_cel_sort, BT_CEL_COST_SORT),
 	LOOSE_MEMBER("sort", "Ly:Ly", bt_cel_sort, BT_CEL_COST_SORT),
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALi", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALu", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALd", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALb", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
+	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALe", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
+	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALt", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALs", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
 	LOOSE_MEMBER("@sortByAssociatedKeys", "LA:LALy", bt_cel_sort_by_keys, BT_CEL_COST_SORT_BY),
 	GLOBAL("lists.range", "Li:i", bt_cel_range, BT_CEL_COST_RESULT_LIST),
@@ -263,6 +284,8 @@ static bool takes_one(const char **signature, const struct bt_cel_value *value)
 		['y'] = BT_CEL_K_BYTES,
 		['q'] = BT_CEL_K_QUANTITY,
 		['v'] = BT_CEL_K_SEMVER,
+		['e'] = BT_CEL_K_DURATION,
+		['t'] = BT_CEL_K_TIMESTAMP,
 		['L'] = BT_CEL_K_LIST,
 		['M'] = BT_CEL_K_MAP,
 		['O'] = BT_CEL_K_OPTIONAL,
@@ -335,6 +358,19 @@ static uint64_t regex_cost(uint64_t text, uint64_t pattern)
 	return (uint64_t)ceil((1.0 + (double)text) * 0.1) * part(pattern, 0.25);
 }
 
+/* The depth times the size, which is no more than a run may cost. */
+static uint64_t flatten_cost(const struct bt_cel_value *args, uint32_t arg_n, uint64_t size)
+{
+	uint64_t depth = 1;
+
+	if (arg_n > 1 && args[1].kind == BT_CEL_K_INT) {
+		depth = args[1].integer < 0		    ? 0
+			: args[1].integer > BT_CEL_COST_MAX ? BT_CEL_COST_MAX
+							    : (uint64_t)args[1].integer;
+	}
+	return depth * size + 11;
+}
+
 uint64_t bt_cel_call_cost(const struct bt_cel_overload *overload, bool single,
 	const struct bt_cel_value *args, uint32_t arg_n, const struct bt_cel_value *result,
 	const struct bt_cel_device *device)
@@ -371,7 +407,7 @@ uint64_t bt_cel_call_cost(const struct bt_cel_overload *overload, bool single,
 	case BT_CEL_COST_RESULT_LIST:
 		return bt_cel_size(device, result) + 11;
 	case BT_CEL_COST_FLATTEN:
-		return (arg_n > 1 && args[1].integer > 0 ? (uint64_t)args[1].integer : 1) * first + 11;
+		return flatten_cost(args, arg_n, first);
 	case BT_CEL_COST_SORT:
 		return args[0].kind == BT_CEL_K_LIST ? pairs_cost(&args[0]) : 1;
 	case BT_CEL_COST_SORT_BY:

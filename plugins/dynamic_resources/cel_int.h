@@ -24,6 +24,8 @@ enum bt_cel_kind {
 	BT_CEL_K_OPTIONAL,
 	BT_CEL_K_QUANTITY,
 	BT_CEL_K_SEMVER,
+	BT_CEL_K_DURATION, /* types only, as is the next: null goes with them too */
+	BT_CEL_K_TIMESTAMP,
 	BT_CEL_K_DEVICE, /* types only; the value is a map */
 	BT_CEL_K_PARAM,	 /* types only: a type variable */
 	BT_CEL_K_N
@@ -126,6 +128,7 @@ struct bt_cel_node {
 	bool test_only;	 /* selections: has() */
 	uint8_t stage;	 /* enum bt_cel_stage */
 	uint16_t height; /* of the operations below, before macros */
+	bool branching;	 /* selections and indices: the chain starts at a conditional, which costs nothing */
 	uint32_t at;	 /* where errors point, in code points */
 	uint32_t arg_n;
 	struct bt_cel_node **args;
@@ -363,6 +366,8 @@ static inline struct bt_cel_value bt_cel_text(struct bt_str text)
 }
 
 /* ---- evaluation (cel_eval.c) ---- */
+/* Whether the node is a link of a chain of selections and indices, or the variable at its start. */
+bool bt_cel_is_attribute(const struct bt_cel_node *node);
 struct bt_cel_value bt_cel_eval(struct bt_cel_run *run, const struct bt_cel_node *node);
 
 /* ---- text (cel_text.c) ---- */

@@ -31,6 +31,8 @@ const struct bt_cel_type bt_cel_basic_types[BT_CEL_K_N] = {
 		.params = {&bt_cel_basic_types[BT_CEL_K_DYN]}},
 	[BT_CEL_K_QUANTITY] = {.kind = BT_CEL_K_QUANTITY},
 	[BT_CEL_K_SEMVER] = {.kind = BT_CEL_K_SEMVER},
+	[BT_CEL_K_DURATION] = {.kind = BT_CEL_K_DURATION},
+	[BT_CEL_K_TIMESTAMP] = {.kind = BT_CEL_K_TIMESTAMP},
 	[BT_CEL_K_DEVICE] = {.kind = BT_CEL_K_DEVICE},
 	[BT_CEL_K_PARAM] = {.kind = BT_CEL_K_PARAM},
 };
@@ -39,7 +41,8 @@ const char *bt_cel_kind_name(enum bt_cel_kind kind)
 {
 	static const char *const names[BT_CEL_K_N] = {"error", "dyn", "google.protobuf.Any", "null_type",
 		"bool", "int", "uint", "double", "string", "bytes", "list", "map", "type", "optional_type",
-		"kubernetes.Quantity", "kubernetes.Semver", "kubernetes.DRADevice", "param"};
+		"kubernetes.Quantity", "kubernetes.Semver", "google.protobuf.Duration",
+		"google.protobuf.Timestamp", "kubernetes.DRADevice", "param"};
 
 	return names[kind];
 }
@@ -184,6 +187,8 @@ static bool is_nullable(const struct bt_cel_type *type)
 	case BT_CEL_K_OPTIONAL:
 	case BT_CEL_K_QUANTITY:
 	case BT_CEL_K_SEMVER:
+	case BT_CEL_K_DURATION:
+	case BT_CEL_K_TIMESTAMP:
 	case BT_CEL_K_DEVICE:
 	case BT_CEL_K_ANY:
 	case BT_CEL_K_NULL:
@@ -287,6 +292,12 @@ void bt_cel_type_text(const struct bt_cel_type *type, struct bt_buf *out)
 	case BT_CEL_K_NULL:
 		bt_buf_text(out, "null");
 		return;
+	case BT_CEL_K_DURATION:
+		bt_buf_text(out, "duration");
+		return;
+	case BT_CEL_K_TIMESTAMP:
+		bt_buf_text(out, "timestamp");
+		return;
 	case BT_CEL_K_PARAM:
 		bt_buf_printf(out, "_var%u", type->variable);
 		return;
@@ -315,8 +326,9 @@ void bt_cel_type_name(const struct bt_cel_type *type, struct bt_buf *out)
 }
 
 /*
- * b bool, i int, u uint, d double, s string, y bytes, n null, q Quantity, v Semver, * dyn, A to D variables;
- * L, O and T are list, optional and type of what follows, M a map of the two that follow.
+ * b bool, i int, u uint, d double, s string, y bytes, n null, q Quantity, v Semver, e Duration, t Timestamp,
+ * * dyn, A to D variables; L, O and T are list, optional and type of what follows, M a map of the two that
+ * follow.
  */
 const struct bt_cel_type *bt_cel_type_read(
 	struct bt_cel_unifier *unifier, const char **signature, const struct bt_cel_type *variables[4])
@@ -330,6 +342,8 @@ const struct bt_cel_type *bt_cel_type_read(
 		['n'] = BT_CEL_K_NULL,
 		['q'] = BT_CEL_K_QUANTITY,
 		['v'] = BT_CEL_K_SEMVER,
+		['e'] = BT_CEL_K_DURATION,
+		['t'] = BT_CEL_K_TIMESTAMP,
 		['*'] = BT_CEL_K_DYN,
 		['L'] = BT_CEL_K_LIST,
 		['O'] = BT_CEL_K_OPTIONAL,
