@@ -131,6 +131,8 @@ static enum bt_status make_lanes(
 			bt_flow_profile_init(&lane->profile, resolved, &config->gates,
 				engine->cache->dictionary, &engine->arena);
 			lane->planner = bt_planner_create(&lane->profile.plugins, &env);
+			lane->samples = bt_samples(
+				engine->options.sampling, lane->profile.percentage_of_nodes_to_score);
 			number_plugins(lane, config->extender_n > 0);
 			engine->lane_n++;
 		}
@@ -331,7 +333,6 @@ static uint32_t choose_by_evaluation(struct bt_engine *engine, const struct bt_p
 static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
 	uint32_t pod_ix, enum bt_outcome *out_outcome)
 {
-	bool samples = bt_engine_samples(engine, &lane->profile);
 	uint32_t limit = UINT32_MAX, node_ix;
 	const struct bt_promises *promises = bt_engine_promises_of(engine, pod_ix);
 
@@ -346,7 +347,7 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 		*out_outcome = BT_FAILED;
 		return BT_NO_NODE;
 	}
-	if (samples) {
+	if (lane->samples) {
 		limit = bt_engine_sample_limit(engine, &lane->profile, plan);
 	}
 	if (bt_engine_evaluate_promised(engine, plan, pod_ix, &engine->evaluation)) {
@@ -359,7 +360,7 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 		engine->counts.by_columns_n++;
 		return node_ix;
 	}
-	return choose_by_evaluation(engine, plan, samples, limit, pod_ix, out_outcome);
+	return choose_by_evaluation(engine, plan, lane->samples, limit, pod_ix, out_outcome);
 }
 
 uint32_t bt_engine_pop(struct bt_engine *engine)

@@ -14,6 +14,7 @@
 struct bt_lane {
 	struct bt_flow_profile profile;
 	struct bt_planner *planner;
+	bool samples; /* its cycles look at a sample of the nodes */
 	struct bt_hints hints;
 	int number_of_use[BT_PROFILE_USES]; /* hints' numbers */
 	/* Of SchedulingGates, DynamicResources, DefaultPreemption and extenders; -1: not there. */
@@ -87,9 +88,6 @@ struct bt_engine {
 /* The profile that pods of that schedulerName ask for, or NULL. */
 struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name);
 struct bt_lane *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix);
-
-/* Do cycles of that profile look at a sample of the nodes? */
-bool bt_engine_samples(const struct bt_engine *engine, const struct bt_flow_profile *profile);
 
 /* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. Call in every cycle that samples,
  * because upstream, too, takes the order of nodes then. Requires: bt_engine_list_live, bt_prepare. */

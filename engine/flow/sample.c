@@ -23,11 +23,9 @@ uint32_t bt_feasible_nodes_to_find(int32_t percentage, uint32_t node_n)
 	return n < SAMPLE_NODES_MIN ? SAMPLE_NODES_MIN : n;
 }
 
-bool bt_engine_samples(const struct bt_engine *engine, const struct bt_flow_profile *profile)
+bool bt_samples(enum bt_node_sampling sampling, int32_t percentage)
 {
-	int32_t percentage = profile->percentage_of_nodes_to_score;
-
-	switch (engine->options.sampling) {
+	switch (sampling) {
 	case BT_SAMPLING_NONE:
 		return false;
 	case BT_SAMPLING_UPSTREAM:

@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Whether cycles look at every node. */
@@ -11,6 +12,9 @@ enum bt_node_sampling {
 	BT_SAMPLING_NONE,	       /* every node, whatever the percentage */
 	BT_SAMPLING_UPSTREAM	       /* as upstream; no percentage means an adaptive one */
 };
+
+/* Do cycles of a profile with that percentage look at a sample of the nodes? Context: any thread. */
+bool bt_samples(enum bt_node_sampling sampling, int32_t percentage);
 
 /*
  * How many feasible nodes are enough among node_n nodes: a percentage of them, 0 for upstream's adaptive one,
