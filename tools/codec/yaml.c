@@ -220,7 +220,8 @@ static void erase(struct bt_yaml *yaml, const struct entry *e)
 
 /*
  * Enters the member whose key was just written. A member that came from a merge gives way, one that was
- * written out is a duplicate: an error, or it gives way as well and is told when its value is complete.
+ * written out is a duplicate: an error. Where duplicates are told both give way, and both are told: when the
+ * value is complete, or as soon as it is merged.
  */
 static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const yaml_mark_t *mark)
 {
@@ -239,8 +240,10 @@ static bool add_entry(struct bt_yaml *yaml, size_t key_start, bool merged, const
 	if (*slot) {
 		struct entry *old = &yaml->entries[*slot - 1];
 
-		level->is_duplicate = !old->merged && !merged;
-		if (level->is_duplicate && !yaml->tell_duplicate) {
+		level->is_duplicate = yaml->tell_duplicate && !merged;
+		if (yaml->tell_duplicate && merged) {
+			yaml->tell_duplicate(yaml->tell_context, key, yaml->piece_line + mark->line + 1);
+		} else if (!yaml->tell_duplicate && !old->merged && !merged) {
 			return fail(yaml, BT_EXISTS, mark, "keep one of them", "the key %.*s appears twice",
 				(int)(key.len < 100 ? key.len : 100), key.ptr);
 		}

@@ -30,7 +30,8 @@ void bt_yaml_destroy(struct bt_yaml *yaml);
 /* Starts on text, which must stay until the last document was read. */
 void bt_yaml_begin(struct bt_yaml *yaml, struct bt_str text);
 
-/* A key, as JSON text, that its mapping had before; line is where its value begins. */
+/* A key, as JSON text, that its mapping had before, be it by merging; line is where its value begins, or what
+ * is merged. */
 typedef void bt_yaml_duplicate_fn(void *context, struct bt_str key, size_t line);
 
 /* From now on a key that appears twice is told and its last value counts, instead of being an error. */

@@ -292,7 +292,30 @@ static bool decode_args(
 	return ok;
 }
 
-/* Arguments of plugins without a type stay text. */
+/* Leaves out the blanks between the tokens of a JSON text. */
+static struct bt_str compact(struct decode *decode, struct bt_str json)
+{
+	char *text = bt_arena_zalloc(&decode->config->arena, json.len + 1);
+	bool quoted = false;
+	size_t n = 0;
+
+	for (size_t i = 0; i < json.len; i++) {
+		char c = json.ptr[i];
+
+		if (quoted && c == '\\') {
+			text[n++] = c;
+			c = json.ptr[++i];
+		} else if (c == '"') {
+			quoted = !quoted;
+		}
+		if (quoted || (c != ' ' && c != '\t' && c != '\n' && c != '\r')) {
+			text[n++] = c;
+		}
+	}
+	return (struct bt_str){text, n};
+}
+
+/* Arguments of plugins without a type stay text, without blanks. */
 static bool decode_all_args(struct decode *decode)
 {
 	for (uint32_t i = 0; i < decode->config->profile_n; i++) {
@@ -303,6 +326,7 @@ static bool decode_all_args(struct decode *decode)
 
 			args->kind = bt_plugin_args_kind(args->name);
 			if (args->kind == BT_ARGS_NONE || !args->raw.len) {
+				args->raw = compact(decode, args->raw);
 				continue;
 			}
 			if (!decode_args(decode, args, i, k)) {

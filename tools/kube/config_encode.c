@@ -141,33 +141,13 @@ static void write_list(struct bt_buf *out, const struct bt_strict_member *member
 	bt_buf_char(out, ']');
 }
 
-/* Leaves out the blanks between the tokens of a JSON text. */
-static void write_compact(struct bt_buf *out, struct bt_str json)
-{
-	bool quoted = false;
-
-	for (size_t i = 0; i < json.len; i++) {
-		char c = json.ptr[i];
-
-		if (quoted && c == '\\') {
-			bt_buf_char(out, c);
-			c = json.ptr[++i];
-		} else if (c == '"') {
-			quoted = !quoted;
-		}
-		if (quoted || (c != ' ' && c != '\t' && c != '\n' && c != '\r')) {
-			bt_buf_char(out, c);
-		}
-	}
-}
-
 /* The arguments of a plugin: typed, or as they were read. */
 static void write_args(struct bt_buf *out, const struct bt_config_args *args)
 {
 	if (args->kind != BT_ARGS_NONE) {
 		write_object(out, bt_config_args_schema(args->kind), &args->fit);
 	} else {
-		write_compact(out, args->raw);
+		bt_buf_str(out, args->raw);
 	}
 }
 

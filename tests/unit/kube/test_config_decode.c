@@ -268,6 +268,14 @@ static void rules_and_profiles_are_checked_after_decoding(void **state)
 			  "- {schedulerName: a, pluginConfig: [{name: PrioritySort, args: {x: 1}}]}\n"
 			  "- {schedulerName: b}\n",
 		"f.yaml: initializing profiles: different queue sort plugin args for profile \"b\"");
+	struct bt_config config;
+	load(&config, JSON ",\"profiles\":["
+			   "{\"schedulerName\":\"a\",\"pluginConfig\":[{\"name\":\"PrioritySort\",\"args\":{"
+			   "\"a\": \"\\\" \"}}]},"
+			   "{\"schedulerName\":\"b\",\"pluginConfig\":[{\"name\":\"PrioritySort\",\"args\":{ "
+			   "\"a\":\"\\\" \"}}]}]}");
+	assert_true(bt_str_is(config.profiles[0].args[0].raw, "{\"a\":\"\\\" \"}"));
+	bt_config_fini(&config);
 }
 
 static void unreadable_files_end_with_a_place(void **state)
