@@ -676,11 +676,13 @@ void bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
 
 /* ---- selectors ---- */
 
-static uint32_t expression_ix(struct bt_devices *d, uint32_t expression)
+/* The number under which answers are kept; there is one more for devices that are shown as single. */
+static uint32_t expression_ix(struct bt_devices *d, uint32_t expression, bool single)
 {
+	uint64_t key = bt_pair_key(single, expression);
 	uint32_t ix;
 
-	if (bt_map_get(&d->expressions, expression, &ix)) {
+	if (bt_map_get(&d->expressions, key, &ix)) {
 		return ix;
 	}
 	if (d->expression_n == EXPRESSION_MAX) {
@@ -688,7 +690,7 @@ static uint32_t expression_ix(struct bt_devices *d, uint32_t expression)
 		d->expression_n = 0;
 		d->expression_epoch++;
 	}
-	bt_map_put(&d->expressions, expression, d->expression_n);
+	bt_map_put(&d->expressions, key, d->expression_n);
 	return d->expression_n++;
 }
 
@@ -710,8 +712,8 @@ static uint8_t *answer_at(struct bt_devices *d, const struct bt_device *device, 
 	return &memo->answers[(size_t)device->ix * memo->expression_n + expression];
 }
 
-static enum bt_device_answer match(
-	void *context, uint32_t expression, const struct bt_device *device, struct bt_buf *out_error)
+static enum bt_device_answer match(void *context, uint32_t expression, const struct bt_device *device,
+	bool single, struct bt_buf *out_error)
 {
 	struct bt_devices *d = context;
 
@@ -719,12 +721,15 @@ static enum bt_device_answer match(
 		bt_buf_text(out_error, "nobody evaluates selectors");
 		return BT_DEVICE_FAILED;
 	}
-	uint8_t *kept = answer_at(d, device, expression_ix(d, expression));
+	single &= device->allow_multiple;
+	uint8_t *kept = answer_at(d, device, expression_ix(d, expression, single));
 	if (*kept) {
 		return *kept - 1;
 	}
+	struct bt_device shown = *device;
+	shown.allow_multiple &= !single;
 	enum bt_device_answer answer = d->judge->ask(d->judging, d->dictionary->intern, expression,
-		d->slices[device->slice_ix].driver, device, out_error);
+		d->slices[device->slice_ix].driver, &shown, out_error);
 	if (answer == BT_DEVICE_YES || answer == BT_DEVICE_NO) {
 		*kept = (uint8_t)(answer + 1);
 	}

@@ -290,9 +290,10 @@ struct bt_device_store {
 	/* The pools that a live node can reach. Valid until a slice or a node changes. */
 	const struct bt_device_pools *(*pools)(void *context, uint32_t node_ix);
 
-	/* Does an expression match a device? Of failures out_error says why, in upstream's words. */
-	enum bt_device_answer (*match)(
-		void *context, uint32_t expression, const struct bt_device *device, struct bt_buf *out_error);
+	/* Does an expression match a device? single: it is shown as one that is not shared. Of failures
+	 * out_error says why, in upstream's words. */
+	enum bt_device_answer (*match)(void *context, uint32_t expression, const struct bt_device *device,
+		bool single, struct bt_buf *out_error);
 };
 
 struct bt_view {

@@ -136,7 +136,8 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 
 	for (uint32_t i = 0; i < selectors->n && found == FOUND; i++) {
 		enum bt_device_answer answer =
-			s->store->match(s->store->context, selectors->expressions[i], device, &why);
+			s->store->match(
+			s->store->context, selectors->expressions[i], device, false, &why);
 
 		if (answer == BT_DEVICE_YES) {
 			continue;
