@@ -449,7 +449,7 @@ void bt_devices_begin(struct bt_devices *d, uint32_t pod_name, uint32_t pod_uid,
 {
 	d->view.now_ns = now_ns;
 	d->view.pod_name = pod_name;
-	d->view.pod_uid = pod_uid ? pod_uid : BT_NAME_EMPTY;
+	d->view.pod_uid = bt_consumer_uid(pod_name, pod_uid);
 }
 
 static void *copy(struct bt_arena *arena, const void *items, size_t bytes)
@@ -645,7 +645,7 @@ void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_sign
 {
 	uint32_t at, ix;
 
-	pod_uid = pod_uid ? pod_uid : BT_NAME_EMPTY;
+	pod_uid = bt_consumer_uid(pod_name, pod_uid);
 	if (bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
 		for (uint32_t i = 0; i < d->pending[at].n; i++) {
 			allocate(d, &d->pending[at].choices[i], signature->namespace_, pod_name, pod_uid);
@@ -765,7 +765,7 @@ void bt_devices_configure(
 	BT_REQUIRE(!d->judge && d->view.claim_n == 0 && d->view.slice_n == 0 && d->class_n == 0);
 	d->view.features = *features;
 	d->judge = judge;
-	d->judging = judge->create(features->consumable_capacity);
+	d->judging = judge->create();
 }
 
 static void free_arenas(struct bt_arena *arenas, size_t n)

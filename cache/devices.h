@@ -18,8 +18,8 @@ struct bt_devices;
 
 /* Evaluates selectors of devices. init: const, static. */
 struct bt_device_judge {
-	/* A judge of its own memory. consumable_capacity: the gate of that name. Owns: destroy. */
-	void *(*create)(bool consumable_capacity);
+	/* A judge with memory of its own. Owns: destroy. */
+	void *(*create)(void);
 	void (*destroy)(void *judge);
 	/* Says of failures why in out_error. */
 	enum bt_device_answer (*ask)(void *judge, const struct bt_intern *intern, uint32_t expression,

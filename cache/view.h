@@ -358,6 +358,13 @@ static inline const struct bt_csi_driver *bt_storage_driver(const struct bt_stor
 		       : NULL;
 }
 
+/* What stands for a pod among a claim's consumers: its UID; of one that has none, as in hand-written files,
+ * its name, which is no other pod's beside the claim. */
+static inline uint32_t bt_consumer_uid(uint32_t pod_name, uint32_t pod_uid)
+{
+	return pod_uid ? pod_uid : pod_name;
+}
+
 static inline const struct bt_resource_claim *bt_device_store_claim(
 	const struct bt_device_store *store, uint32_t namespace_, uint32_t name)
 {

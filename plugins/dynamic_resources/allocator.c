@@ -127,6 +127,13 @@ static void blame(const struct search *s, uint32_t claim)
 
 /* ---- selectors ---- */
 
+/* Without consumable capacity and binding conditions upstream uses an older allocator, which knows neither
+ * distinctAttribute nor bindsToNode nor devices that are shared. */
+static bool is_stable(const struct search *s)
+{
+	return !s->store->features.consumable_capacity && !s->store->features.binding_conditions;
+}
+
 /* Do all expressions match the device? class_: whose they are; NULL: the claim's. */
 static enum found selectors_match(struct search *s, uint32_t claim, const struct bt_device_class *class_,
 	const struct bt_device_selectors *selectors, const struct bt_device *device)
@@ -135,9 +142,8 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 	enum found found = FOUND;
 
 	for (uint32_t i = 0; i < selectors->n && found == FOUND; i++) {
-		enum bt_device_answer answer =
-			s->store->match(
-			s->store->context, selectors->expressions[i], device, false, &why);
+		enum bt_device_answer answer = s->store->match(
+			s->store->context, selectors->expressions[i], device, is_stable(s), &why);
 
 		if (answer == BT_DEVICE_YES) {
 			continue;
@@ -544,13 +550,6 @@ static enum found pick(struct search *s, uint32_t claim, const struct asked *ask
 }
 
 /* ---- the result ---- */
-
-/* Without consumable capacity and binding conditions upstream uses an older allocator, which knows neither
- * distinctAttribute nor bindsToNode. */
-static bool is_stable(const struct search *s)
-{
-	return !s->store->features.consumable_capacity && !s->store->features.binding_conditions;
-}
 
 /* Where the devices from first on can be reached, all of one claim. Source: createNodeSelector, v1.36.3. */
 static bool reach(struct search *s, const struct picked *first, uint32_t n, struct bt_allocation *out)
@@ -1021,7 +1020,8 @@ static enum found add_request(struct search *s, uint32_t claim, uint32_t ix, int
 		bt_buf_text(s->error, ": has subrequests, but the DRAPrioritizedList feature is disabled");
 		return FAILED;
 	}
-	if (!s->store->features.consumable_capacity && capacity_disabled(s, claim, request)) {
+	if (!s->store->features.consumable_capacity && !is_stable(s) &&
+		capacity_disabled(s, claim, request)) {
 		return FAILED;
 	}
 	*out_least = INT64_MAX;

@@ -136,7 +136,7 @@ static const struct bt_resource_claim *find_claim(const struct bt_view *view, co
 const char *bt_dynamic_resources_gate(
 	const struct bt_view *view, const struct bt_signature *signature, uint32_t pod_name, uint32_t pod_uid)
 {
-	const struct owner owner = {signature->namespace_, pod_name, pod_uid ? pod_uid : BT_NAME_EMPTY};
+	const struct owner owner = {signature->namespace_, pod_name, bt_consumer_uid(pod_name, pod_uid)};
 	const char *why = NULL;
 
 	for (uint32_t i = 0; i < signature->claim_n && !why; i++) {

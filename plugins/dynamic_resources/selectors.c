@@ -20,15 +20,11 @@ struct selectors {
 	struct program programs[PROGRAM_MAX];
 	struct bt_map program_ixs; /* expression -> index */
 	uint32_t program_n;
-	unsigned features;
 };
 
-void *bt_selectors_create(bool consumable_capacity)
+void *bt_selectors_create(void)
 {
-	struct selectors *s = bt_mem_zalloc(1, sizeof(*s));
-
-	s->features = consumable_capacity ? BT_CEL_CONSUMABLE_CAPACITY : 0;
-	return s;
+	return bt_mem_zalloc(1, sizeof(struct selectors));
 }
 
 static void drop_programs(struct selectors *s)
@@ -64,7 +60,9 @@ static const struct program *program_of(
 	}
 	struct program *program = &s->programs[s->program_n];
 	*program = (struct program){0};
-	program->cel = bt_cel_compile(bt_intern_str(intern, expression), s->features, &program->error);
+	/* The scheduler compiles what is stored, to which all fields are open, whatever the gates. */
+	program->cel = bt_cel_compile(
+		bt_intern_str(intern, expression), BT_CEL_CONSUMABLE_CAPACITY, &program->error);
 	bt_map_put(&s->program_ixs, expression, s->program_n++);
 	return program;
 }

@@ -6,8 +6,8 @@
 
 #include "cache/view.h"
 
-/* The parts of a struct bt_device_judge of cache/devices.h. features: whether DRAConsumableCapacity is on. */
-void *bt_selectors_create(bool consumable_capacity);
+/* The parts of a struct bt_device_judge of cache/devices.h. */
+void *bt_selectors_create(void);
 void bt_selectors_destroy(void *selectors);
 enum bt_device_answer bt_selectors_ask(void *selectors, const struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);

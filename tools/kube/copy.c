@@ -191,6 +191,18 @@ static struct bt_container_object *containers(
 	return copy;
 }
 
+static struct bt_pod_claim_object *pod_claims(
+	const struct copier *copier, struct bt_pod_claim_object *claims, uint32_t n)
+{
+	claims = copy_array(copier, claims, n, sizeof(*claims));
+	for (uint32_t i = 0; i < n; i++) {
+		text(copier, &claims[i].name);
+		text(copier, &claims[i].claim_name);
+		text(copier, &claims[i].template_name);
+	}
+	return claims;
+}
+
 static void volumes(const struct copier *copier, struct bt_pod_spec_object *spec)
 {
 	spec->volumes = copy_array(copier, spec->volumes, spec->volume_n, sizeof(*spec->volumes));
@@ -202,12 +214,7 @@ static void volumes(const struct copier *copier, struct bt_pod_spec_object *spec
 		text(copier, &spec->volumes[i].kind);
 		texts(copier, &spec->volumes[i].monitors);
 	}
-	spec->claims = copy_array(copier, spec->claims, spec->claim_n, sizeof(*spec->claims));
-	for (uint32_t i = 0; i < spec->claim_n; i++) {
-		text(copier, &spec->claims[i].name);
-		text(copier, &spec->claims[i].claim_name);
-		text(copier, &spec->claims[i].template_name);
-	}
+	spec->claims = pod_claims(copier, spec->claims, spec->claim_n);
 }
 
 static void pod_spec(const struct copier *copier, struct bt_pod_spec_object *spec)
@@ -248,6 +255,12 @@ struct bt_pod_spec_object bt_copy_pod_spec(
 
 	pod_spec(&(struct copier){arena, depth}, &copy);
 	return copy;
+}
+
+struct bt_pod_claim_object *bt_copy_pod_claims(
+	struct bt_arena *arena, enum bt_copy_depth depth, struct bt_pod_claim_object *from, uint32_t n)
+{
+	return pod_claims(&(struct copier){arena, depth}, from, n);
 }
 
 struct bt_workload_object bt_copy_workload(

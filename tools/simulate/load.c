@@ -195,6 +195,9 @@ static void load_pod(struct bt_load *load, struct bt_pod_object *pod)
 		.spec = bt_copy_pod_spec(&load->kept, BT_COPY_ALL, &pod->spec),
 		.phase = bt_copy_str(&load->kept, pod->phase),
 		.nominated_node_name = bt_copy_str(&load->kept, pod->nominated_node_name),
+		.claim_statuses = bt_copy_pod_claims(
+			&load->kept, BT_COPY_ALL, pod->claim_statuses, pod->claim_status_n),
+		.claim_status_n = pod->claim_status_n,
 	};
 }
 

@@ -53,6 +53,8 @@ static bool message_holds(
 	       message->never_preempts == pod->never_preempts &&
 	       message->journal_end == cache->view.usage->journal_end &&
 	       message->version == cache->view.snapshot->version &&
+	       message->storage == cache->view.storage->version &&
+	       message->devices == cache->view.devices->version &&
 	       message->change_n == bt_ledger_change_n(cache->ledger);
 }
 
@@ -76,6 +78,8 @@ static struct bt_str message_for(struct bt_run *run, uint32_t pod_ix)
 		bt_engine_message(run->engine, &run->explanation, &message->text);
 		message->journal_end = cache->view.usage->journal_end;
 		message->version = cache->view.snapshot->version;
+		message->storage = cache->view.storage->version;
+		message->devices = cache->view.devices->version;
 		message->change_n = bt_ledger_change_n(cache->ledger);
 		message->priority = pod->priority;
 		message->never_preempts = pod->never_preempts;
@@ -91,7 +95,7 @@ static void write_node(
 		bt_intern_str(names(run), bt_engine_cache(run->engine)->view.snapshot->nodes[node_ix].name));
 }
 
-static void log_decision(struct bt_run *run, const struct bt_decision *decision)
+static void log_decision(struct bt_run *run, const struct bt_decision *decision, struct bt_str message)
 {
 	struct bt_json_writer json;
 
@@ -108,19 +112,15 @@ static void log_decision(struct bt_run *run, const struct bt_decision *decision)
 			write_node(run, &json, "nominated", decision->nominated_ix);
 		}
 		bt_json_write_key(&json, "message");
-		bt_json_write_str(&json, message_for(run, decision->pod_ix));
+		bt_json_write_str(&json, message);
 	}
 	end_line(run, &json);
 }
 
-static void log_calls(struct bt_run *run, const struct bt_decision *decision, uint32_t nominated)
+static void log_calls(
+	struct bt_run *run, const struct bt_decision *decision, uint32_t nominated, struct bt_str message)
 {
-	struct bt_str message = {.len = 0};
-
 	if (run->api) {
-		if (decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED) {
-			message = message_for(run, decision->pod_ix);
-		}
 		bt_api_log_decision(run->api, decision, nominated, message);
 	}
 }
@@ -205,10 +205,18 @@ static void decide(struct bt_run *run, uint32_t pod_ix)
 	uint32_t nominated;
 
 	do {
+		struct bt_str message = {.len = 0};
+
 		nominated = pod_at(run, pod_ix)->status_node;
-		bt_engine_decide(run->engine, pod_ix, &decision);
-		log_decision(run, &decision);
-		log_calls(run, &decision, nominated);
+		bt_engine_begin(run->engine, pod_ix, &decision);
+		/* What refuses the pod is told before claims that keep it from being placed are released. */
+		if ((run->decisions || run->api) &&
+			(decision.outcome == BT_REFUSED || decision.outcome == BT_FAILED)) {
+			message = message_for(run, pod_ix);
+		}
+		bt_engine_end(run->engine, &decision);
+		log_decision(run, &decision, message);
+		log_calls(run, &decision, nominated, message);
 		if (decision.outcome == BT_PLACED) {
 			use(run, pod_ix, 1);
 		}

@@ -24,7 +24,7 @@ struct bt_run_use {
 /* The text of a signature's last refusal, and the cluster's state that it is about. */
 struct bt_run_message {
 	struct bt_buf text;
-	uint64_t journal_end, version, change_n;
+	uint64_t journal_end, version, change_n, storage, devices;
 	int32_t priority;
 	bool never_preempts;
 };
