@@ -18,8 +18,8 @@ bool bt_devices_serve(const struct bt_view *view, uint32_t slot)
 	return class_of(view, slot) != NULL;
 }
 
-/* Does the class take the device? Upstream leaves out here selectors of unknown kinds, and that devices may be
- * shared. */
+/* Does the class take the device? Upstream leaves out here selectors of unknown kinds, and that devices may
+ * be shared. */
 static enum bt_device_answer takes(const struct bt_device_store *store, const struct bt_device_class *class_,
 	const struct bt_device *device)
 {
@@ -28,7 +28,8 @@ static enum bt_device_answer takes(const struct bt_device_store *store, const st
 
 	for (uint32_t i = 0; i < class_->selectors.n && answer == BT_DEVICE_YES; i++) {
 		if (class_->selectors.expressions[i]) {
-			answer = store->match(store->context, class_->selectors.expressions[i], device, true, &why);
+			answer = store->match(
+				store->context, class_->selectors.expressions[i], device, true, &why);
 		}
 	}
 	bt_buf_fini(&why);
