@@ -33,28 +33,6 @@ static void reserve(struct bt_evaluation *e, uint32_t node_n)
 	e->totals = bt_mem_realloc(e->totals, node_n, sizeof(*e->totals));
 }
 
-/* What PreFilter says now that the plugins that ask about claims and volumes have been asked. */
-static void settle(struct bt_plan *plan, const struct bt_view *view)
-{
-	plan->refusal = NULL;
-	plan->pre_filter_error = NULL;
-	for (uint32_t i = 0; i < plan->profile->pre_filter_n; i++) {
-		uint32_t u = plan->profile->pre_filter[i];
-		const struct bt_compiled *compiled = &plan->compiled[u];
-
-		if (compiled->refused) {
-			plan->refusal = compiled->refusal;
-			plan->refused_by = u;
-			return;
-		}
-		if (compiled->pre_filter_error) {
-			plan->pre_filter_error = bt_keep_text(view, "running PreFilter plugin \"%s\": %s",
-				plan->profile->uses[u].plugin->name, compiled->pre_filter_error);
-			return;
-		}
-	}
-}
-
 bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 {
 	bool idle = true, asks = plan->asks;
@@ -80,7 +58,7 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 		idle &= (compiled->filter_skip || !use->filter) && (compiled->score_skip || !use->score);
 	}
 	if (asks) {
-		settle(plan, view);
+		bt_plan_settle(plan, view);
 	}
 	/* Preparing may itself have made terms known. A pod with claims or volumes is asked every time. */
 	plan->idle_version = idle && !asks ? view->counting->version : 0;

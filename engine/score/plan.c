@@ -185,8 +185,10 @@ static void narrow(struct bt_planner *planner, struct bt_plan *plan, uint32_t us
 	plan->candidate_n = n;
 }
 
-static void run_pre_filters(struct bt_planner *planner, struct bt_plan *plan)
+uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view)
 {
+	plan->refusal = NULL;
+	plan->pre_filter_error = NULL;
 	for (uint32_t i = 0; i < plan->profile->pre_filter_n; i++) {
 		uint32_t u = plan->profile->pre_filter[i];
 		const struct bt_compiled *compiled = &plan->compiled[u];
@@ -194,17 +196,15 @@ static void run_pre_filters(struct bt_planner *planner, struct bt_plan *plan)
 		if (compiled->refused) {
 			plan->refusal = compiled->refusal;
 			plan->refused_by = u;
-			return;
+			return i;
 		}
 		if (compiled->pre_filter_error) {
-			plan->pre_filter_error = keep_text(planner, "running PreFilter plugin ",
-				plan->profile->uses[u].plugin->name, ": ", compiled->pre_filter_error);
-			return;
-		}
-		if (compiled->narrows) {
-			narrow(planner, plan, u);
+			plan->pre_filter_error = bt_keep_text(view, "running PreFilter plugin \"%s\": %s",
+				plan->profile->uses[u].plugin->name, compiled->pre_filter_error);
+			return i;
 		}
 	}
+	return plan->profile->pre_filter_n;
 }
 
 static void compile(struct bt_planner *planner, struct bt_plan *plan)
@@ -223,7 +223,12 @@ static void compile(struct bt_planner *planner, struct bt_plan *plan)
 
 		use->plugin->compile(use->settings, &env, plan->signature, &plan->compiled[u]);
 	}
-	run_pre_filters(planner, plan);
+	uint32_t ran_n = bt_plan_settle(plan, planner->env.view);
+	for (uint32_t i = 0; i < ran_n; i++) {
+		if (plan->compiled[plan->profile->pre_filter[i]].narrows) {
+			narrow(planner, plan, plan->profile->pre_filter[i]);
+		}
+	}
 	find_errors(planner, plan);
 }
 

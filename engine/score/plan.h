@@ -99,6 +99,12 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
 uint64_t bt_planner_drop_n(const struct bt_planner *planner);
 
 /*
+ * Sets refusal and pre_filter_error to what PreFilter says, all of whose plugins have been asked.
+ * Returns: how many of them, in their order, have nothing against the pod before one that has.
+ */
+uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view);
+
+/*
  * The best node by the columns: highest total, and among equals the first slot at or after start, cyclically.
  * Requires: no refusal, not narrowed; start < the number of slots.
  * Returns : false when the columns cannot tell and bt_evaluate must; else true and in out_node_ix the node,
