@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "tools/generate/build.h"
 
-#define BATCH 100
-#define SEED  1
+#define BATCH	 100
+#define FIRST_NS 1000
+#define SEED	 1
 
 static void ignore(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
@@ -18,6 +20,12 @@ static void ignore(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 	(void)engine;
 	(void)pod_ix;
 	(void)node_ix;
+}
+
+/* A moment later each time, so that pods which wait again keep their order. */
+static int64_t tick(void *context)
+{
+	return ++*(int64_t *)context;
 }
 
 static void add_taint(
@@ -82,10 +90,14 @@ static void give_up(void *context, const struct bt_diagnosis *diagnosis)
 
 void bt_workload_begin(struct workload *w)
 {
-	struct bt_engine_options options = {.seed = SEED, .binder.bind = ignore, .no_backoff = true};
+	struct bt_engine_options options = {.seed = SEED,
+		.binder.bind = ignore,
+		.no_backoff = true,
+		.clock = {.now_ns = tick, .context = &w->now_ns}};
 	struct bt_config_errors errors = {0};
 	struct bt_arena scratch = {0};
 
+	w->now_ns = FIRST_NS;
 	bt_config_init_default(&w->config, NULL);
 	w->engine = bt_engine_create(&w->config, &options, &errors);
 	w->reader = bt_object_reader_create(give_up, NULL);
@@ -103,6 +115,7 @@ void bt_workload_end(struct workload *w)
 	bt_object_reader_destroy(w->reader);
 	bt_config_fini(&w->config);
 	bt_buf_fini(&w->text);
+	bt_mem_free(w->pods);
 }
 
 const struct bt_object *bt_workload_read(struct workload *w, const char *format, ...)
@@ -124,8 +137,13 @@ uint32_t bt_workload_add(struct workload *w, struct bt_pod_object *pod, uint32_t
 	char name[32];
 
 	pod->meta.name = (struct bt_str){name, (size_t)snprintf(name, sizeof(name), "pod-%u", number)};
-	pod->meta.creation_ns = 1000 + number;
+	pod->meta.creation_ns = FIRST_NS + number;
 	bt_engine_add_pod(w->engine, pod, &entry, &pod_ix);
+	while (number >= w->pod_end) {
+		w->pods = bt_mem_grow(w->pods, w->pod_end, &w->pod_cap, sizeof(*w->pods));
+		w->pods[w->pod_end++] = BT_NO_POD;
+	}
+	w->pods[number] = pod_ix;
 	w->pod_n += entry == BT_ENTERED_QUEUE;
 	w->left = w->pod_n;
 	return pod_ix;
@@ -143,14 +161,14 @@ void bt_workload_place(struct workload *w, uint32_t n)
 	w->left -= n;
 }
 
-/* All placed pods wait again, with what they used given back. */
+/* All placed pods wait again in the same order, with what they used given back. */
 static void again(struct workload *w)
 {
 	const struct bt_ledger *ledger = bt_engine_cache(w->engine)->ledger;
 
-	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
-		if (bt_ledger_pod(ledger, i)->state == BT_POD_ASSUMED) {
-			bt_engine_bind_failed(w->engine, i);
+	for (uint32_t i = 0; i < w->pod_end; i++) {
+		if (bt_ledger_pod(ledger, w->pods[i])->state == BT_POD_ASSUMED) {
+			bt_engine_bind_failed(w->engine, w->pods[i]);
 		}
 	}
 	w->left = w->pod_n;

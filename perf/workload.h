@@ -23,6 +23,10 @@ struct workload {
 	struct bt_engine *engine;
 	struct bt_object_reader *reader;
 	struct bt_buf text;
+	int64_t now_ns;
+	uint32_t *pods; /* indices, by number */
+	size_t pod_cap;
+	uint32_t pod_end;     /* one more than the highest number */
 	uint32_t pod_n, left; /* pods that wait, or waited; of them those that were not placed yet */
 	uint64_t placed_n, refused_n;
 };
