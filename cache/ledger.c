@@ -355,6 +355,7 @@ void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 	if (pod->nominated_ix != BT_NO_NODE) {
 		unlink_pod(l, &l->nominated[pod->nominated_ix], pod_ix);
 		l->nominated_n--;
+		l->usage.unpromise_n++;
 		write_journal(l, pod->nominated_ix);
 	}
 	pod->nominated_ix = node_ix;

@@ -70,7 +70,8 @@ struct bt_usage {
 	 * journal[i & journal_mask] for the last journal_mask + 1. */
 	const uint32_t *journal;
 	uint64_t journal_mask, journal_end;
-	uint64_t release_n; /* how often something happened that may have made room on a node */
+	uint64_t release_n;   /* how often something happened that may have made room on a node */
+	uint64_t unpromise_n; /* how often a promise of a node ended */
 };
 
 #define BT_NO_DOMAIN UINT32_MAX

@@ -61,7 +61,10 @@ static bool step(struct workload *w, uint32_t *found_n)
 	}
 	bt_engine_decide(w->engine, pod_ix, &decision);
 	BT_REQUIRE(decision.victim_n <= VICTIM_MAX);
-	w->placed_n += decision.outcome == BT_PLACED;
+	if (decision.outcome == BT_PLACED) {
+		bt_engine_bound(w->engine, pod_ix);
+		w->placed_n++;
+	}
 	*found_n += decision.victim_n > 0;
 	for (uint32_t i = 0; i < decision.victim_n; i++) {
 		victims[i] = decision.victims[i].pod_ix;

@@ -34,6 +34,7 @@ static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
 	bool any = false;
 
 	for (; i != BT_NO_POD; i = bt_ledger_next(ledger, i)) {
+		engine->fickle_promises |= bt_ledger_pod(ledger, i)->signature->claim_n > 0;
 		if (i == engine->promises_for || bt_ledger_pod(ledger, i)->priority < priority ||
 			bt_engine_claims_gate(engine, i)) {
 			continue;
@@ -288,12 +289,35 @@ bool bt_engine_evaluate_promised(
 	return out->feasible_n == 1;
 }
 
-/* Columns know nothing of promises, of samples and of extenders. */
-static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan,
-	const struct bt_promises *promises, uint32_t limit)
+/* Columns know nothing of samples and of extenders. */
+static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit)
 {
-	return !promises && !engine->evaluation.hooks && limit == UINT32_MAX && !plan->narrowed &&
+	return !engine->evaluation.hooks && limit == UINT32_MAX && !plan->narrowed &&
 	       !engine->options.evaluate_always;
+}
+
+/* Picks for a pod that has to yield, unless counters or its own promise have a say. */
+static bool pick_yielding(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
+	uint32_t pod_ix, uint32_t *out_node_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (!plan->columns || pod->nominated_ix != BT_NO_NODE || engine->fickle_promises) {
+		return false;
+	}
+	struct bt_plan *yielding = bt_planner_yielding(lane->planner, plan, &engine->promises, pod->priority);
+	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine), out_node_ix) &&
+	       !engine->fickle_promises;
+}
+
+static bool pick(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan, bool idle,
+	uint32_t pod_ix, uint32_t *out_node_ix)
+{
+	if (engine->evaluation.promises) {
+		return idle && pick_yielding(engine, lane, plan, pod_ix, out_node_ix);
+	}
+	return (idle ? bt_plan_pick : bt_counted_pick)(
+		plan, &engine->cache->view, tie_start(engine), out_node_ix);
 }
 
 /* The live node that the pod was promised and that has just refused it, or BT_NO_NODE. */
@@ -354,9 +378,7 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 		engine->counts.by_evaluation_n++;
 		return engine->evaluation.feasible[0];
 	}
-	if (columns_decide(engine, plan, promises, limit) &&
-		(idle ? bt_plan_pick : bt_counted_pick)(
-			plan, &engine->cache->view, tie_start(engine), &node_ix)) {
+	if (columns_decide(engine, plan, limit) && pick(engine, lane, plan, idle, pod_ix, &node_ix)) {
 		engine->counts.by_columns_n++;
 		return node_ix;
 	}

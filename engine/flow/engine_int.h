@@ -67,6 +67,9 @@ struct bt_engine {
 	bool evaluated; /* in this cycle: the evaluation is the cycle's */
 	struct bt_promises promises;
 	uint32_t promises_for; /* the pod whose cycle it is */
+	/* A pod was promised a node that counts there or not as its claims are, of which journals say
+	 * nothing: from then on promises are not put into columns. */
+	bool fickle_promises;
 	struct bt_extend *extend;
 	struct bt_preemption preemption;
 	struct bt_preempt_notes notes[BT_NOTES_N]; /* the one for a kind of pods is found by a hash */

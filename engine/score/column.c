@@ -80,6 +80,32 @@ static uint16_t evaluate_one(struct bt_column *column, const struct bt_view *vie
 	return (uint16_t)sum;
 }
 
+static bool passes(const struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
+{
+	uint8_t pass = 1;
+
+	for (uint32_t p = 0; p < column->part_n && pass; p++) {
+		if (column->parts[p].filter) {
+			column->parts[p].plugin->filter(column->parts[p].term, view, node_ix, 1, &pass);
+		}
+	}
+	return pass;
+}
+
+/* The value of a node for a pod that has to yield to those that the node is promised to. */
+static uint16_t yield(
+	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, uint16_t value)
+{
+	const struct bt_promises *promises = column->promises;
+
+	if (!promises || !value || !promises->put(promises->context, node_ix)) {
+		return value;
+	}
+	bool pass = passes(column, view, node_ix);
+	promises->take(promises->context, node_ix);
+	return pass ? value : 0;
+}
+
 enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
 {
 	if (behind > slot_n) {
@@ -115,6 +141,9 @@ static void put_block(struct bt_column *column, const struct bt_view *view, uint
 
 	memcpy(before, value, n * sizeof(*before));
 	evaluate_block(column, view, first, n, value);
+	for (uint32_t i = 0; column->promises && i < n; i++) {
+		value[i] = yield(column, view, first + i, value[i]);
+	}
 	if (anew) {
 		return;
 	}
@@ -162,6 +191,9 @@ static void evaluate_batch(struct batch *batch)
 		}
 	}
 	column->indexed &= !column->odd;
+	for (uint32_t i = 0; column->promises && i < batch->n; i++) {
+		value[i] = yield(column, batch->view, batch->nodes[i], value[i]);
+	}
 	for (uint32_t i = 0; i < batch->n; i++) {
 		bt_bitmap_clear(column->stale, batch->nodes[i]);
 		put(column, batch->nodes[i], value[i]);
@@ -315,7 +347,7 @@ void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, co
 uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
 	if (bt_bitmap_test(column->stale, node_ix)) {
-		put(column, node_ix, evaluate_one(column, view, node_ix));
+		put(column, node_ix, yield(column, view, node_ix, evaluate_one(column, view, node_ix)));
 		bt_bitmap_clear(column->stale, node_ix);
 	}
 	return column->value[node_ix];

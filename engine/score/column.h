@@ -7,6 +7,17 @@
 #include "engine/score/index.h"
 #include "plugins/plugin.h"
 
+/*
+ * Pods that nodes are promised to. A node that has any which matter to the cycle's pod must fit it with them
+ * there, and without. Source: RunFilterPluginsWithNominatedPods, v1.36.3.
+ */
+struct bt_promises {
+	bool (*put)(
+		void *context, uint32_t node_ix); /* they use the node from now on; false: there are none */
+	void (*take)(void *context, uint32_t node_ix); /* after put was true: they do not any more */
+	void *context;
+};
+
 /* A plugin's term as a column uses it. */
 struct bt_column_part {
 	const struct bt_plugin *plugin;
@@ -20,7 +31,8 @@ struct bt_column_part {
 struct bt_column {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t part_n;
-	uint16_t *value;       /* by node slot: 0 refused, else 1 + the weighted sum */
+	const struct bt_promises *promises; /* a node passes with these, too; NULL: they do not matter */
+	uint16_t *value;		    /* by node slot: 0 refused, else 1 + the weighted sum */
 	uint64_t *stale;       /* bitmap of the nodes that have changed since they were evaluated */
 	const uint64_t *fresh; /* the mask whose nodes were not stale after the last time; NULL: all nodes */
 	uint32_t slot_n;

@@ -7,17 +7,6 @@
 
 #include "engine/score/plan.h"
 
-/*
- * Pods that nodes are promised to. A node that has any which matter to the cycle's pod must fit it with them
- * there, and without. Source: RunFilterPluginsWithNominatedPods, v1.36.3.
- */
-struct bt_promises {
-	bool (*put)(
-		void *context, uint32_t node_ix); /* they use the node from now on; false: there are none */
-	void (*take)(void *context, uint32_t node_ix); /* after put was true: they do not any more */
-	void *context;
-};
-
 struct bt_evaluation;
 
 /* What is done with an evaluation besides asking the plugins; extenders are behind it. */

@@ -164,7 +164,7 @@ static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
  */
 static bool maxima_hold(const struct bt_plan *plan, const struct bt_view *view)
 {
-	bool released = plan->release_n != view->usage->release_n;
+	bool released = plan->release_n != bt_plan_releases(plan, view->usage);
 
 	if (!plan->maxima_known) {
 		return false;
@@ -288,7 +288,7 @@ static uint32_t pick_by_scan(struct bt_plan *plan, const struct bt_view *view, u
 static void catch_up(const struct bt_plan *plan, const struct bt_view *view)
 {
 	bool narrow = plan->masks && plan->maxima_known && plan->top_n < plan->group_n - 1 &&
-		      plan->release_n == view->usage->release_n;
+		      plan->release_n == bt_plan_releases(plan, view->usage);
 
 	bt_column_catch_up(plan->usage, view, narrow ? plan->top : plan->any);
 }
@@ -302,7 +302,7 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 		return false;
 	}
 	*out_node_ix = BT_NO_NODE;
-	if (plan->refused && plan->release_n == view->usage->release_n) {
+	if (plan->refused && plan->release_n == bt_plan_releases(plan, view->usage)) {
 		return true;
 	}
 	catch_up(plan, view);
@@ -313,7 +313,7 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 	if (plan->usage->odd) {
 		return false;
 	}
-	plan->release_n = view->usage->release_n;
+	plan->release_n = bt_plan_releases(plan, view->usage);
 	plan->refused = false;
 	if (!hold) {
 		choose_witnesses(plan, slot_n);

@@ -85,9 +85,13 @@ static void drop_plans(struct bt_planner *planner)
 		struct bt_plan *plan = planner->made[i];
 
 		planner->plans[plan->signature->ix] = NULL;
-		bt_mem_free(plan->group);
+		if (plan->yields) {
+			bt_mem_free(plan->top);
+		} else {
+			bt_mem_free(plan->group);
+			bt_mem_free(plan->masks);
+		}
 		bt_mem_free(plan->groups);
-		bt_mem_free(plan->masks);
 		bt_mem_free(plan->base);
 		bt_counted_destroy(plan->counted);
 	}
@@ -531,11 +535,16 @@ static uint32_t collect_parts(
 	return n;
 }
 
-static struct bt_column *usage_column(struct bt_planner *planner, const struct bt_plan *plan)
+static struct bt_column *usage_column(
+	struct bt_planner *planner, const struct bt_plan *plan, const struct bt_promises *promises)
 {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t n = collect_parts(planner, plan, parts), ix;
 	uint32_t slot_n = planner->env.view->snapshot->slot_n;
+
+	if (promises) {
+		bt_buf_add(&planner->key, &plan->priority, sizeof(plan->priority));
+	}
 	uint64_t hash = bt_hash_bytes(planner->key.ptr, planner->key.len) | 1;
 
 	for (; bt_map_get(&planner->column_ixs, hash, &ix); hash += 2) {
@@ -548,6 +557,7 @@ static struct bt_column *usage_column(struct bt_planner *planner, const struct b
 	struct bt_column *column = bt_arena_zalloc(&planner->arena, sizeof(*column));
 	memcpy(column->parts, parts, sizeof(parts));
 	column->part_n = n;
+	column->promises = promises;
 	bt_column_init(column, slot_n);
 	planner->columns = bt_mem_grow(
 		planner->columns, planner->column_n, &planner->column_cap, sizeof(*planner->columns));
@@ -592,6 +602,13 @@ static bool asks(const struct bt_view *view, const struct bt_plan *plan)
 	return plan->signature->volume_n > 0 || draws_on_devices(view, plan->signature);
 }
 
+static void keep_plan(struct bt_planner *planner, struct bt_plan *plan)
+{
+	planner->made =
+		bt_mem_grow(planner->made, planner->made_n, &planner->made_cap, sizeof(struct bt_plan *));
+	planner->made[planner->made_n++] = plan;
+}
+
 static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	struct bt_plan *plan = bt_arena_zalloc(&planner->arena, sizeof(*plan));
@@ -610,13 +627,42 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed && !plan->asks) {
 		plan->columns = make_groups(planner, plan);
 		plan->plain = planner->plain;
-		plan->usage = usage_column(planner, plan);
+		plan->usage = usage_column(planner, plan, NULL);
 		planner->column_bytes += 4 * (size_t)planner->env.view->snapshot->slot_n;
 	}
-	planner->made =
-		bt_mem_grow(planner->made, planner->made_n, &planner->made_cap, sizeof(struct bt_plan *));
-	planner->made[planner->made_n++] = plan;
+	keep_plan(planner, plan);
 	return plan;
+}
+
+struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,
+	const struct bt_promises *promises, int32_t priority)
+{
+	size_t word_n = bt_bitmap_words(planner->env.view->snapshot->slot_n);
+	struct bt_plan *y = plan->yielding;
+
+	BT_REQUIRE(plan->columns && !plan->yields);
+	while (y && y->priority != priority) {
+		y = y->yielding;
+	}
+	if (y) {
+		return y;
+	}
+	y = bt_arena_zalloc(&planner->arena, sizeof(*y));
+	*y = *plan;
+	y->yields = true;
+	y->priority = priority;
+	y->groups = bt_mem_zalloc(plan->group_n, sizeof(*y->groups));
+	memcpy(y->groups, plan->groups, plan->group_n * sizeof(*y->groups));
+	y->top = plan->masks ? bt_mem_column(word_n, sizeof(*y->top)) : NULL;
+	y->top_n = plan->group_n - 1;
+	y->base = NULL;
+	y->counted = NULL;
+	y->base_filled = y->maxima_known = y->refused = false;
+	y->usage = usage_column(planner, y, promises);
+	plan->yielding = y;
+	planner->column_bytes += 2 * (size_t)planner->env.view->snapshot->slot_n;
+	keep_plan(planner, y);
+	return y;
 }
 
 /* Is what is allocatable neither negative nor so much that a hundred times as much cannot be computed with?

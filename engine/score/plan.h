@@ -69,9 +69,18 @@ struct bt_plan {
 	bool maxima_known;
 	struct bt_counted *counted; /* NULL until a plugin that depends on counters has a say */
 	size_t *memory_bytes;	    /* of the planner */
-	uint64_t release_n;	    /* of the usage when the plan was last asked */
+	uint64_t release_n;	    /* bt_plan_releases when the plan was last asked */
 	bool refused;		    /* nothing was feasible then, and cannot be until something is released */
+	struct bt_plan *yielding;   /* the next one for pods that yield; they share what does not change */
+	bool yields;		    /* this one is: for pods of this priority */
+	int32_t priority;
 };
+
+/* How often something happened that may have made a node feasible for the plan's pods. */
+static inline uint64_t bt_plan_releases(const struct bt_plan *plan, const struct bt_usage *usage)
+{
+	return usage->release_n + (plan->yields ? usage->unpromise_n : 0);
+}
 
 /* 1 + what a group's description is worth when these are the highest raw scores, by plan->normalized. */
 uint16_t bt_group_worth(const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest);
@@ -94,6 +103,14 @@ void bt_planner_destroy(struct bt_planner *planner);
 
 /* The plan of a signature under the present snapshot; valid until the next call. */
 struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature);
+
+/*
+ * The plan by which to pick for pods of a priority that have to yield to those that nodes are promised to;
+ * valid as the plan is. promises: those of that priority, whenever the plan is asked. What nodes are promised
+ * must be in the usage's journal. Requires: plan->columns.
+ */
+struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,
+	const struct bt_promises *promises, int32_t priority);
 
 /* How often all plans were dropped because they had reached the memory limit. */
 uint64_t bt_planner_drop_n(const struct bt_planner *planner);

@@ -15,7 +15,7 @@
 #include "engine/flow/engine.h"
 #include "random_topology.h"
 
-#define HISTORIES 40
+#define HISTORIES 100
 #define STEPS	  300
 #define ENGINES	  2
 
@@ -26,7 +26,7 @@ struct history {
 	uint32_t node_n;
 	uint32_t next; /* for names of pods */
 	bool plain;    /* few kinds of pods, which meet the notes of others of their kind */
-	uint64_t placed, preempted, dry_runs[ENGINES];
+	uint64_t placed, preempted, unpromised, dry_runs[ENGINES];
 };
 
 static uint32_t below(struct history *h, uint32_t n)
@@ -79,7 +79,8 @@ static void describe_pod(struct history *h, struct bt_pod_object *pod)
 	*pod = (struct bt_pod_object){.meta = {.name = topology_numbered(&h->source, "p", h->next++),
 					      .namespace_ = topology_pick(&h->source)}};
 	pod->spec.scheduler_name = bt_str("default-scheduler");
-	pod->spec.priority = h->plain ? 3 * (int32_t)below(h, 2) : (int32_t)below(h, 4);
+	static const int32_t levels[] = {0, 3, 3, 5};
+	pod->spec.priority = h->plain ? levels[below(h, 4)] : (int32_t)below(h, 4);
 	pod->spec.has_priority = true;
 	pod->spec.preemption_policy = bt_str(below(h, 10) ? "PreemptLowerPriority" : "Never");
 	pod->start_ns = below(h, 3) ? 1 + (int64_t)below(h, 1000) : 0;
@@ -204,6 +205,26 @@ static void check_node(const struct bt_cache *cache, uint32_t node_ix)
 	assert_true(usage->ports[node_ix].n <= port_n);
 }
 
+/* A pod that waits for the node that it was promised goes away. */
+static void remove_promised_pod(struct history *h)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(h->engines[0])->ledger;
+	uint32_t promised[STEPS], n = 0;
+
+	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+
+		if (pod->state == BT_POD_QUEUED && pod->nominated_ix != BT_NO_NODE) {
+			promised[n++] = i;
+		}
+	}
+	uint32_t gone = n ? promised[below(h, n)] : BT_NO_POD;
+	for (uint32_t e = 0; n && e < ENGINES; e++) {
+		bt_engine_remove_pod(h->engines[e], gone);
+	}
+	h->unpromised += n > 0;
+}
+
 static void step(struct history *h)
 {
 	uint32_t what = below(h, 100);
@@ -212,8 +233,10 @@ static void step(struct history *h)
 		add_pod(h);
 	} else if (what < 80) {
 		decide(h);
-	} else if (what < 94 || h->plain) {
+	} else if (what < (h->plain ? 90 : 94)) {
 		remove_pod(h);
+	} else if (h->plain) {
+		remove_promised_pod(h);
 	} else if (what < 97) {
 		apply_budget(h);
 	} else {
@@ -259,7 +282,7 @@ static void notes_preempt_as_looking_at_every_node_does(void **state)
 {
 	const char *given = getenv("BT_SEED");
 	uint64_t seed = given ? strtoull(given, NULL, 10) : 20260104, placed = 0, preempted = 0;
-	uint64_t dry_runs[ENGINES] = {0};
+	uint64_t dry_runs[ENGINES] = {0}, unpromised = 0;
 
 	(void)state;
 	printf("BT_SEED=%" PRIu64 "\n", seed);
@@ -269,12 +292,13 @@ static void notes_preempt_as_looking_at_every_node_does(void **state)
 		run(&h);
 		placed += h.placed;
 		preempted += h.preempted;
+		unpromised += h.unpromised;
 		dry_runs[0] += h.dry_runs[0];
 		dry_runs[1] += h.dry_runs[1];
 	}
 	printf("%" PRIu64 " placed, %" PRIu64 " preempted, %" PRIu64 " and %" PRIu64 " nodes tried\n", placed,
 		preempted, dry_runs[0], dry_runs[1]);
-	assert_true(placed > 0 && preempted > 0 && dry_runs[0] < dry_runs[1]);
+	assert_true(placed > 0 && preempted > 0 && unpromised > 0 && dry_runs[0] < dry_runs[1]);
 }
 
 int main(void)
