@@ -101,27 +101,24 @@ static void heap_pop(struct bt_active_line *heap)
 	heap->items[at] = last;
 }
 
-/* Behind the line whose end is nearest, so that lines stay few; or into the heap. */
+/* Behind the first line that it fits behind, so that lines stay few; or into the heap. */
 static void put(struct bt_queue *queue, const struct bt_active_entry *entry)
 {
-	struct bt_active_line *best = NULL;
+	struct bt_active *active = &queue->active;
 
-	for (int i = 0; i < BT_ACTIVE_LINES; i++) {
-		struct bt_active_line *line = &queue->active.lines[i];
+	for (uint32_t i = 0; i < BT_ACTIVE_LINES; i++) {
+		struct bt_active_line *line = &active->lines[i];
 
 		if (line->head == line->n) {
 			line->head = line->n = 0;
-			best = best ? best : line;
-		} else if (!before(entry, &line->items[line->n - 1])) {
-			best = line;
-			break;
+		} else if (before(entry, &line->items[line->n - 1])) {
+			continue;
 		}
+		active->line_n = i < active->line_n ? active->line_n : i + 1;
+		append(line, entry);
+		return;
 	}
-	if (best) {
-		append(best, entry);
-	} else {
-		heap_push(&queue->active.heap, entry);
-	}
+	heap_push(&active->heap, entry);
 }
 
 void bt_active_push(struct bt_queue *queue, uint32_t slot_ix)
@@ -186,7 +183,11 @@ static struct bt_active_line *first_line(struct bt_queue *queue)
 	struct bt_active *active = &queue->active;
 	struct bt_active_line *best = NULL;
 
-	for (int i = 0; i < BT_ACTIVE_LINES; i++) {
+	while (active->line_n &&
+		active->lines[active->line_n - 1].head == active->lines[active->line_n - 1].n) {
+		active->line_n--;
+	}
+	for (uint32_t i = 0; i < active->line_n; i++) {
 		struct bt_active_line *line = &active->lines[i];
 
 		while (line->head < line->n && stale(queue, &line->items[line->head])) {
@@ -217,7 +218,7 @@ static void take_first(struct bt_active *active, struct bt_active_line *line)
 	}
 }
 
-uint32_t bt_active_first(struct bt_queue *queue)
+uint32_t bt_active_pop(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
 
@@ -231,13 +232,14 @@ uint32_t bt_active_first(struct bt_queue *queue)
 			bt_active_unpark(queue, active->parked[active->parked_n - 1]);
 			continue;
 		}
-		const struct bt_active_entry *entry = &line->items[line->head];
-		struct bt_kind_line *kind = &active->kinds[queue->slots[entry->slot].kind];
-		if (!kind->is_parked) {
-			return entry->slot;
-		}
-		append(&kind->parked, entry);
+		const struct bt_active_entry entry = line->items[line->head];
+		struct bt_kind_line *kind = &active->kinds[queue->slots[entry.slot].kind];
 		take_first(active, line);
+		if (!kind->is_parked) {
+			active->entry_n--;
+			return entry.slot;
+		}
+		append(&kind->parked, &entry);
 	}
 }
 

@@ -229,7 +229,7 @@ enum bt_wait bt_queue_add(
 
 uint32_t bt_queue_pop(struct bt_queue *queue)
 {
-	uint32_t ix = bt_active_first(queue);
+	uint32_t ix = bt_active_pop(queue);
 
 	if (ix == BT_QUEUE_EMPTY) {
 		if (!queue->options.pop_from_backoff || queue->backoff.n == 0) {

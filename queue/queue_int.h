@@ -59,6 +59,7 @@ struct bt_kind_line {
 
 struct bt_active {
 	struct bt_active_line lines[BT_ACTIVE_LINES]; /* each in order */
+	uint32_t line_n;			      /* lines behind these are empty */
 	struct bt_active_line heap;		      /* the other entries; head is 0 */
 	size_t entry_n;				      /* of all lines, stale ones included */
 	struct bt_kind_line *kinds;
@@ -126,8 +127,9 @@ uint32_t bt_active_kind(struct bt_queue *queue, struct bt_queue_kind kind);
 void bt_active_push(struct bt_queue *queue, uint32_t slot);
 void bt_active_drop(struct bt_queue *queue, uint32_t slot);
 
-/* The slot whose turn it is, or BT_QUEUE_EMPTY. When only parked kinds are left, these are let loose. */
-uint32_t bt_active_first(struct bt_queue *queue);
+/* Takes out the entry of the slot whose turn it is, which the caller drops; BT_QUEUE_EMPTY: there is none.
+ * When only parked kinds are left, these are let loose. */
+uint32_t bt_active_pop(struct bt_queue *queue);
 
 /* Parks the kind of a slot that those plugins have refused. */
 void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins);
