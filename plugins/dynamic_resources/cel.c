@@ -65,8 +65,9 @@ static void plan_pattern(struct planner *planner, struct bt_cel_node *node)
 	}
 	size_t len = planner->error->len;
 	bt_buf_text(planner->error, "program instantiation failed: ");
-	node->regex =
-		bt_cel_regex_compile(planner->compiler->arena, node->args[1]->value.text, planner->error);
+	size_t left_bytes = SIZE_MAX;
+	node->regex = bt_cel_regex_compile(
+		planner->compiler->arena, node->args[1]->value.text, &left_bytes, planner->error);
 	if (node->regex) {
 		planner->error->len = len;
 	}

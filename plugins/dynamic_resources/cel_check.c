@@ -497,7 +497,8 @@ static void check_pattern(struct checker *checker, const struct bt_cel_node *nod
 		return;
 	}
 	struct bt_buf why = {0};
-	if (!bt_cel_regex_compile(checker->compiler->arena, pattern->value.text, &why)) {
+	size_t left_bytes = SIZE_MAX;
+	if (!bt_cel_regex_compile(checker->compiler->arena, pattern->value.text, &left_bytes, &why)) {
 		/* What upstream refuses is told in its words, what is missing here in more. */
 		bool ours = strstr(why.ptr, "not supported") != NULL;
 

@@ -229,10 +229,18 @@ struct bt_cel_node *bt_cel_node_call(struct bt_cel_compiler *compiler, uint32_t 
 bool bt_cel_expand(struct bt_cel_compiler *compiler, struct bt_cel_node **call);
 
 /* ---- types (cel_type.c) ---- */
+struct bt_cel_binding {
+	uint32_t variable;
+	const struct bt_cel_type *before;
+};
+
 struct bt_cel_unifier {
 	struct bt_arena *arena;
 	const struct bt_cel_type **bound; /* by variable; NULL: free */
 	uint32_t variable_n, variable_cap_n;
+	/* What bindings of the attempt under way have replaced, to be put back when it fails. */
+	struct bt_cel_binding *trail;
+	uint32_t trail_n, trail_cap_n;
 };
 
 extern const struct bt_cel_type bt_cel_basic_types[BT_CEL_K_N]; /* those without parameters, by kind */
@@ -312,7 +320,8 @@ void bt_cel_check(struct bt_cel_compiler *compiler, struct bt_cel_node *root);
 /* ---- values (cel_value.c) ---- */
 /* NULL when the run's memory is used up; the run is cancelled then. */
 void *bt_cel_alloc(struct bt_cel_run *run, size_t size);
-extern const char bt_cel_cost_text[]; /* why a run is cancelled whose cost is too high */
+extern const char bt_cel_cost_text[];	/* why a run is cancelled whose cost is too high */
+extern const char bt_cel_memory_text[]; /* or whose memory is used up */
 /* False when the run has worked too much; it is cancelled then. */
 bool bt_cel_step(struct bt_cel_run *run, uint64_t n);
 struct bt_cel_value bt_cel_fail(struct bt_cel_run *run, const char *format, ...) BT_PRINTF(2, 3);
@@ -377,9 +386,12 @@ size_t bt_cel_encode(uint32_t rune, char out_text[4]);
 size_t bt_cel_rune_n(struct bt_str text);
 
 /* ---- regular expressions (cel_regex.c) ---- */
-/* NULL and the error as Go's regexp words it. Owns: the arena. */
+/*
+ * NULL and the error as Go's regexp words it; error may be NULL. What memory it may take at most, and took,
+ * is taken from *left_bytes. Owns: the arena.
+ */
 const struct bt_cel_regex *bt_cel_regex_compile(
-	struct bt_arena *arena, struct bt_str pattern, struct bt_buf *error);
+	struct bt_arena *arena, struct bt_str pattern, size_t *left_bytes, struct bt_buf *error);
 /* The leftmost match at or after from; false: none. Scratch memory comes from the run. */
 bool bt_cel_regex_find(struct bt_cel_run *run, const struct bt_cel_regex *regex, struct bt_str text,
 	size_t from, size_t *out_start, size_t *out_end);

@@ -28,6 +28,7 @@ struct reader {
 	size_t at;
 	bool fold_case, dot_all, many_lines, ungreedy;
 	uint32_t depth;
+	size_t used_bytes, max_bytes;
 	struct bt_buf *error; /* NULL: nobody wants to know */
 	bool failed;
 };
@@ -51,10 +52,21 @@ static void *fail(struct reader *reader, const char *why, size_t from, size_t to
 	return NULL;
 }
 
+/* Memory from the arena, on the account of the pattern. Reading ends soon after it is overdrawn. */
+static void *take(struct reader *reader, size_t size)
+{
+	reader->used_bytes += size;
+	if (reader->used_bytes > reader->max_bytes) {
+		fail(reader, "expression too large", 0, reader->pattern.len);
+	}
+	return bt_arena_alloc(reader->arena, size, 8);
+}
+
 static struct part *new_part(struct reader *reader, enum part_kind kind)
 {
-	struct part *part = bt_arena_zalloc(reader->arena, sizeof(*part));
+	struct part *part = take(reader, sizeof(*part));
 
+	*part = (struct part){0};
 	part->kind = kind;
 	return part;
 }
@@ -83,7 +95,7 @@ static void add_range(struct reader *reader, struct class *class, uint32_t first
 	}
 	if (class->n == class->cap_n) {
 		uint32_t cap_n = class->cap_n ? class->cap_n * 2 : 4;
-		struct bt_cel_range *ranges = bt_arena_alloc(reader->arena, cap_n * sizeof(*ranges), 4);
+		struct bt_cel_range *ranges = take(reader, cap_n * sizeof(*ranges));
 
 		if (class->n) {
 			memcpy(ranges, class->ranges, class->n * sizeof(*ranges));
@@ -737,7 +749,7 @@ static struct part *read_sequence(struct reader *reader)
 		}
 		struct part *part = read_atom(reader);
 		part = part ? read_repetition(reader, part) : NULL;
-		if (!part) {
+		if (!part || reader->failed) {
 			return NULL;
 		}
 		*last = part;
@@ -771,6 +783,7 @@ static struct part *read_alternatives(struct reader *reader)
 struct writer {
 	struct bt_arena *arena;
 	struct bt_cel_regex *regex;
+	uint32_t max_n; /* instructions */
 	bool full;
 };
 
@@ -778,7 +791,7 @@ static uint32_t add_inst(struct writer *writer, struct bt_cel_regex_inst inst)
 {
 	struct bt_cel_regex *regex = writer->regex;
 
-	if (regex->inst_n == INSTS_MAX) {
+	if (regex->inst_n >= writer->max_n) {
 		writer->full = true;
 		return 0;
 	}
@@ -934,24 +947,32 @@ static uint32_t write_part(struct writer *writer, const struct part *part, uint3
 	return out;
 }
 
-const struct bt_cel_regex *bt_cel_regex_compile(
-	struct bt_arena *arena, struct bt_str pattern, struct bt_buf *error)
-{
-	struct reader reader = {.arena = arena, .pattern = pattern, .error = error};
-	struct bt_cel_regex *regex = bt_arena_zalloc(arena, sizeof(*regex));
-	struct writer writer = {.arena = arena, .regex = regex};
+/* What an instruction takes, in a program that has grown by doubling. */
+#define INSTRUCTION_BYTES (3 * sizeof(struct bt_cel_regex_inst))
 
+const struct bt_cel_regex *bt_cel_regex_compile(
+	struct bt_arena *arena, struct bt_str pattern, size_t *left_bytes, struct bt_buf *error)
+{
+	struct reader reader = {.arena = arena, .pattern = pattern, .error = error, .max_bytes = *left_bytes};
+	struct bt_cel_regex *regex = take(&reader, sizeof(*regex));
 	struct part *whole = read_alternatives(&reader);
-	if (!whole) {
+
+	if (whole && reader.at < pattern.len) {
+		whole = fail(&reader, "unexpected )", 0, pattern.len);
+	}
+	*left_bytes -= reader.used_bytes < *left_bytes ? reader.used_bytes : *left_bytes;
+	if (!whole || reader.failed) {
 		return NULL;
 	}
-	if (reader.at < pattern.len) {
-		return fail(&reader, "unexpected )", 0, pattern.len);
-	}
+	size_t most = *left_bytes / INSTRUCTION_BYTES;
+	struct writer writer = {.arena = arena, .regex = regex};
+	*regex = (struct bt_cel_regex){0};
+	writer.max_n = most < INSTS_MAX ? (uint32_t)most : INSTS_MAX;
 	uint32_t match = add_inst(&writer, (struct bt_cel_regex_inst){.op = BT_CEL_RE_MATCH});
 	regex->start = write_part(&writer, whole, match);
-	if (writer.full) {
-		return fail(&reader, "expression too large", 0, pattern.len);
+	*left_bytes -= regex->inst_n * INSTRUCTION_BYTES;
+	if (writer.full && writer.max_n < INSTS_MAX) {
+		*left_bytes = 0;
 	}
-	return regex;
+	return writer.full ? fail(&reader, "expression too large", 0, pattern.len) : regex;
 }

@@ -386,7 +386,11 @@ static const struct bt_cel_regex *pattern_of(struct bt_cel_run *run, const struc
 		*out_error = bt_cel_fail(run, "%serror parsing regexp: expression too large", prefix);
 		return NULL;
 	}
-	const struct bt_cel_regex *regex = bt_cel_regex_compile(run->arena, pattern->text, &text);
+	const struct bt_cel_regex *regex =
+		bt_cel_regex_compile(run->arena, pattern->text, &run->left_bytes, &text);
+	if (!regex && run->left_bytes == 0) {
+		run->cancelled = bt_cel_memory_text;
+	}
 	if (!regex) {
 		*out_error = bt_cel_fail(run, "%s%.*s", prefix, (int)text.len, text.ptr ? text.ptr : "");
 	}

@@ -148,6 +148,24 @@ const struct bt_cel_type *bt_cel_most_general(const struct bt_cel_type *a, const
 	return is_equal_or_less_specific(a, b) ? a : b;
 }
 
+static void set_bound(
+	struct bt_cel_unifier *unifier, const struct bt_cel_type *variable, const struct bt_cel_type *type)
+{
+	if (unifier->trail_n == unifier->trail_cap_n) {
+		uint32_t cap_n = unifier->trail_cap_n ? unifier->trail_cap_n * 2 : 16;
+		struct bt_cel_binding *trail = bt_arena_alloc(unifier->arena, cap_n * sizeof(*trail), 8);
+
+		if (unifier->trail_n) {
+			memcpy(trail, unifier->trail, unifier->trail_n * sizeof(*trail));
+		}
+		unifier->trail = trail;
+		unifier->trail_cap_n = cap_n;
+	}
+	unifier->trail[unifier->trail_n++] =
+		(struct bt_cel_binding){variable->variable, unifier->bound[variable->variable]};
+	unifier->bound[variable->variable] = type;
+}
+
 static bool unify(struct bt_cel_unifier *unifier, const struct bt_cel_type *a, const struct bt_cel_type *b);
 
 /* Whether a can stand for the variable; *out_had_one: the variable stood for something before. */
@@ -168,7 +186,7 @@ static bool bind(struct bt_cel_unifier *unifier, const struct bt_cel_type *a,
 		}
 		const struct bt_cel_type *after = bt_cel_most_general(a, before);
 		if (is_outside(unifier, variable, after)) {
-			unifier->bound[variable->variable] = after;
+			set_bound(unifier, variable, after);
 		}
 		return true;
 	}
@@ -176,7 +194,7 @@ static bool bind(struct bt_cel_unifier *unifier, const struct bt_cel_type *a,
 	if (!is_outside(unifier, variable, a)) {
 		return false;
 	}
-	unifier->bound[variable->variable] = a;
+	set_bound(unifier, variable, a);
 	return true;
 }
 
@@ -239,18 +257,14 @@ static bool unify(struct bt_cel_unifier *unifier, const struct bt_cel_type *a, c
 bool bt_cel_assignable(struct bt_cel_unifier *unifier, const struct bt_cel_type *const *a,
 	const struct bt_cel_type *const *b, size_t n)
 {
-	const struct bt_cel_type **before = NULL;
 	bool fits = true;
 
-	if (unifier->variable_n) {
-		before = bt_arena_alloc(unifier->arena, unifier->variable_n * sizeof(*before), 8);
-		memcpy(before, unifier->bound, unifier->variable_n * sizeof(*before));
-	}
+	unifier->trail_n = 0;
 	for (size_t i = 0; i < n && fits; i++) {
 		fits = unify(unifier, a[i], b[i]);
 	}
-	if (!fits && before) {
-		memcpy(unifier->bound, before, unifier->variable_n * sizeof(*before));
+	for (uint32_t i = unifier->trail_n; i > 0 && !fits; i--) {
+		unifier->bound[unifier->trail[i - 1].variable] = unifier->trail[i - 1].before;
 	}
 	return fits;
 }

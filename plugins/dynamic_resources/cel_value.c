@@ -14,12 +14,12 @@
 #define PRINT_MAX 4096 /* nothing is added to texts longer than that */
 
 const char bt_cel_cost_text[] = "operation cancelled: actual cost limit exceeded";
-static const char memory_text[] = "operation cancelled: memory limit exceeded";
+const char bt_cel_memory_text[] = "operation cancelled: memory limit exceeded";
 
 void *bt_cel_alloc(struct bt_cel_run *run, size_t size)
 {
 	if (size > run->left_bytes) {
-		run->cancelled = memory_text;
+		run->cancelled = bt_cel_memory_text;
 		return NULL;
 	}
 	run->left_bytes -= size;
@@ -68,7 +68,7 @@ static struct bt_cel_items *new_items(struct bt_cel_run *run, size_t cap_n)
 	if (cap_n <= UINT32_MAX / sizeof(struct bt_cel_value)) {
 		items = bt_cel_alloc(run, sizeof(*items) + cap_n * sizeof(items->values[0]));
 	} else {
-		run->cancelled = memory_text;
+		run->cancelled = bt_cel_memory_text;
 	}
 	if (items) {
 		*items = (struct bt_cel_items){.cap_n = (uint32_t)cap_n};

@@ -229,6 +229,22 @@ static void memory_of_a_match_is_bounded(void **state)
 	bt_buf_fini(&text);
 }
 
+/* Patterns that are made on the way count too. */
+static void memory_of_patterns_is_bounded(void **state)
+{
+	assert_fails(*state, "lists.range(1000).all(x, 'a'.matches('(?i)a{900}' + string(x)) || true)",
+		"operation cancelled: memory limit exceeded");
+	/* So does what turns out to be too large. */
+	struct bt_buf text = {0};
+	bt_buf_text(&text, "lists.range(1000).all(x, 'a'.matches('");
+	for (int i = 0; i < 25; i++) {
+		bt_buf_text(&text, "a{999}");
+	}
+	bt_buf_text(&text, "' + string(x)) || true)");
+	assert_fails(*state, text.ptr, "operation cancelled: memory limit exceeded");
+	bt_buf_fini(&text);
+}
+
 /* Lists of lists that are all one list: comparing them takes 2^40 steps if nothing stops it. */
 static void steps_of_a_match_are_bounded(void **state)
 {
@@ -424,6 +440,7 @@ int main(void)
 		TEST(nesting_ends_where_upstreams_does),
 		TEST(a_match_that_costs_too_much_ends),
 		TEST(memory_of_a_match_is_bounded),
+		TEST(memory_of_patterns_is_bounded),
 		TEST(steps_of_a_match_are_bounded),
 		TEST(copies_by_macros_are_bounded),
 		TEST(matching_again_allocates_nothing),
