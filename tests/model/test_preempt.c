@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Two engines with one history of preemptions, one of which looks at every node every time: the other one,
- * which keeps notes, chooses the same nodes and victims (I9), and no trial leaves anything behind (I4).
+ * which keeps notes, chooses the same nodes and victims (I9), and no trial leaves anything behind, also of
+ * volumes (I4).
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -70,6 +71,75 @@ static void apply_budget(struct history *h)
 	}
 }
 
+#define CLAIMS 4
+
+static struct bt_str_list one_text(struct history *h, const char *text)
+{
+	struct bt_str *items = bt_arena_zalloc(&h->source.arena, sizeof(*items));
+
+	items[0] = bt_str(text);
+	return (struct bt_str_list){.items = items, .n = 1, .set = true};
+}
+
+/* A claim that is bound, and for one pod or for many; its volume; or what a node takes of the driver. */
+static struct bt_object describe_storage(struct history *h)
+{
+	static const struct bt_str_pair bound[] = {
+		{BT_STR("pv.kubernetes.io/bind-completed"), BT_STR("yes")}};
+	uint32_t what = below(h, 3), number = below(h, CLAIMS);
+	struct bt_object object = {.kind = BT_KIND_PERSISTENT_VOLUME_CLAIM};
+
+	if (what == 0) {
+		object.meta.namespace_ = topology_pick(&h->source);
+		object.meta.name = topology_numbered(&h->source, "c", number);
+		object.meta.annotations = (struct bt_str_map){(struct bt_str_pair *)bound, 1, true};
+		object.claim.volume_name = topology_numbered(&h->source, "v", below(h, CLAIMS));
+		object.claim.access_modes = one_text(h, below(h, 2) ? "ReadWriteOnce" : "ReadWriteOncePod");
+	} else if (what == 1) {
+		object.kind = BT_KIND_PERSISTENT_VOLUME;
+		object.meta.name = topology_numbered(&h->source, "v", number);
+		object.persistent_volume.source = (struct bt_volume_object){
+			.type = BT_VOLUME_CSI_INLINE, .source = bt_str("d"), .handle = object.meta.name};
+	} else {
+		struct bt_csi_node_driver_object *driver = bt_arena_zalloc(&h->source.arena, sizeof(*driver));
+
+		object.kind = BT_KIND_CSI_NODE;
+		object.meta.name = topology_numbered(&h->source, "n", below(h, h->node_n));
+		driver->name = bt_str("d");
+		driver->has_count = true;
+		driver->count = (int32_t)below(h, 3);
+		object.csi_node.drivers = driver;
+		object.csi_node.driver_n = 1;
+	}
+	return object;
+}
+
+static void apply_storage(struct history *h)
+{
+	struct bt_object object = describe_storage(h);
+
+	for (uint32_t e = 0; e < ENGINES; e++) {
+		bt_engine_apply_storage(h->engines[e], &object);
+	}
+}
+
+/* A claim, or a disk that only one pod of a node can have. */
+static void describe_volume(struct history *h, struct bt_pod_spec_object *spec)
+{
+	struct bt_volume_object *volume = bt_arena_zalloc(&h->source.arena, sizeof(*volume));
+
+	volume->name = bt_str("v");
+	if (below(h, 3)) {
+		volume->type = BT_VOLUME_CLAIM;
+		volume->source = topology_numbered(&h->source, "c", below(h, CLAIMS));
+	} else {
+		volume->type = BT_VOLUME_GCE_PD;
+		volume->source = topology_pick(&h->source);
+	}
+	spec->volumes = volume;
+	spec->volume_n = 1;
+}
+
 static void describe_pod(struct history *h, struct bt_pod_object *pod)
 {
 	struct bt_container_object *container = bt_arena_zalloc(&h->source.arena, sizeof(*container));
@@ -102,6 +172,9 @@ static void describe_pod(struct history *h, struct bt_pod_object *pod)
 	}
 	if (below(h, 6) == 0) {
 		topology_spread(&h->source, &pod->spec);
+	}
+	if (below(h, 4) == 0) {
+		describe_volume(h, &pod->spec);
 	}
 }
 
@@ -188,8 +261,9 @@ static void remove_pod(struct history *h)
 static void check_node(const struct bt_cache *cache, uint32_t node_ix)
 {
 	const struct bt_usage *usage = cache->view.usage;
+	const struct bt_storage *storage = cache->view.storage;
 	int64_t cpu = 0, pod_n = 0;
-	uint32_t port_n = 0, i = bt_ledger_first_on(cache->ledger, node_ix);
+	uint32_t port_n = 0, mount_n = 0, i = bt_ledger_first_on(cache->ledger, node_ix);
 
 	for (; i != BT_NO_POD; i = bt_ledger_next(cache->ledger, i)) {
 		const struct bt_signature *signature = bt_ledger_pod(cache->ledger, i)->signature;
@@ -197,12 +271,15 @@ static void check_node(const struct bt_cache *cache, uint32_t node_ix)
 		assert_int_equal(bt_ledger_pod(cache->ledger, i)->node_ix, node_ix);
 		cpu += signature->requests.used.n ? signature->requests.used.items[0].amount : 0;
 		port_n += signature->port_n;
+		mount_n += signature->volume_n > 0;
 		pod_n++;
 	}
 	assert_int_equal(bt_column_get(usage->used[BT_CPU], node_ix), cpu);
 	assert_int_equal(usage->pod_n[node_ix], pod_n);
 	/* A port that several pods hold is there once, and free as soon as one of them goes. */
 	assert_true(usage->ports[node_ix].n <= port_n);
+	assert_int_equal(node_ix < storage->user_slot_n ? storage->users[node_ix].n : 0, mount_n);
+	assert_int_equal(storage->trial_n, 0);
 }
 
 /* A pod that waits for the node that it was promised goes away. */
@@ -237,8 +314,10 @@ static void step(struct history *h)
 		remove_pod(h);
 	} else if (h->plain) {
 		remove_promised_pod(h);
-	} else if (what < 97) {
+	} else if (what < 96) {
 		apply_budget(h);
+	} else if (what < 98) {
+		apply_storage(h);
 	} else {
 		apply_node(h, below(h, h->node_n));
 	}
@@ -260,6 +339,9 @@ static void run(struct history *h)
 	h->node_n = 2 + below(h, 12);
 	for (uint32_t i = 0; i < h->node_n; i++) {
 		apply_node(h, i);
+	}
+	for (uint32_t i = 0; i < 40 && !h->plain; i++) {
+		apply_storage(h);
 	}
 	for (uint32_t i = 0; i < STEPS; i++) {
 		step(h);
