@@ -78,6 +78,7 @@ static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 	queue->slots[slot] = (struct bt_slot){.pod_ix = pod_ix,
 		.gate = BT_QUEUE_NO_GATE,
 		.expiry_ns = BT_EXPIRED,
+		.first_ns = INT64_MAX,
 		.group = BT_NO_GROUP,
 		.order = ++queue->orders};
 	queue->slot_ixs[pod_ix] = slot + 1;
@@ -169,11 +170,14 @@ static bool pass_gate(struct bt_queue *queue, struct bt_slot *slot)
 }
 
 /* Lets a slot that is nowhere into active, if PreEnqueue lets it. checked: it has passed already. */
-static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked)
+static enum bt_wait to_active(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
 	enter(queue, ix, checked || pass_gate(queue, slot) ? BT_WAIT_ACTIVE : BT_WAIT_GATED);
+	if (slot->where == BT_WAIT_ACTIVE && slot->first_ns == INT64_MAX) {
+		slot->first_ns = now_ns;
+	}
 	return slot->where;
 }
 
@@ -198,7 +202,7 @@ static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum strategy s
 	if (strategy == AFTER_BACKOFF && bt_backoff_lasts(queue, slot, now_ns)) {
 		return to_backoff(queue, ix);
 	}
-	return to_active(queue, ix, false);
+	return to_active(queue, ix, false, now_ns);
 }
 
 /* Is an event a reason to try a pod again? Source: isPodWorthRequeuing, v1.36.3. */
@@ -224,7 +228,7 @@ enum bt_wait bt_queue_add(
 
 	queue->slots[ix].kind = bt_active_kind(queue, kind);
 	queue->slots[ix].timestamp_ns = queue->slots[ix].entered_ns = timestamp_ns;
-	return to_active(queue, ix, false);
+	return to_active(queue, ix, false, timestamp_ns);
 }
 
 uint32_t bt_queue_pop(struct bt_queue *queue)
@@ -263,6 +267,14 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 	leave(queue, ix);
 	queue->slots[ix].where = BT_WAIT_BINDING;
 	queue->counts.binding++;
+}
+
+void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix)
+{
+	uint32_t ix = find(queue, pod_ix);
+
+	BT_REQUIRE(ix != BT_NO_SLOT && queue->slots[ix].where == BT_WAIT_IN_FLIGHT);
+	queue->slots[ix].missed = true;
 }
 
 /* What happened while the pod was in flight. Source: determineSchedulingHintForInFlightPod, v1.36.3. */
@@ -509,7 +521,6 @@ void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 {
 	uint32_t ix = find(queue, pod_ix);
 
-	(void)now_ns;
 	if (ix == BT_NO_SLOT) {
 		return;
 	}
@@ -520,7 +531,7 @@ void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 		bt_in_flight_log(queue, &event, pod_ix);
 	} else if (where == BT_WAIT_BACKOFF || where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED) {
 		leave(queue, ix);
-		to_active(queue, ix, where == BT_WAIT_BACKOFF && queue->options.pop_from_backoff);
+		to_active(queue, ix, where == BT_WAIT_BACKOFF && queue->options.pop_from_backoff, now_ns);
 	}
 }
 
@@ -532,7 +543,7 @@ static void flush_heap(struct bt_queue *queue, struct bt_backoff *heap, int64_t 
 		uint32_t ix = heap->slots[0];
 
 		leave(queue, ix);
-		to_active(queue, ix, queue->options.pop_from_backoff);
+		to_active(queue, ix, queue->options.pop_from_backoff, now_ns);
 	}
 }
 
@@ -617,6 +628,8 @@ struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix
 		.timestamp_ns = slot->timestamp_ns,
 		.expiry_ns = slot->expiry_ns,
 		.flushed = slot->flushed,
+		.first_ns = slot->first_ns,
+		.order = slot->order,
 	};
 }
 

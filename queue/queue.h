@@ -82,6 +82,8 @@ struct bt_queue_info {
 	int64_t entered_ns, timestamp_ns; /* since when it is known; since when it waits this time */
 	int64_t expiry_ns;		  /* of a pod in backoff: when that ends; INT64_MIN: it has ended */
 	bool flushed;			  /* it was let back because it had waited too long */
+	int64_t first_ns;		  /* when it was active first; INT64_MAX: never */
+	uint64_t order;			  /* of arrival */
 };
 
 struct bt_queue_counts {
@@ -116,6 +118,9 @@ enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix);
 
 /* The cycle of a pod in flight is over and it is being bound: events are not kept for it any more. */
 void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix);
+
+/* A pod in flight will be tried again after its backoff, whoever refuses it. */
+void bt_queue_back_off(struct bt_queue *queue, uint32_t pod_ix);
 
 /*
  * A pod in flight or binding was not placed: it was refused by these plugins, or failed (none). It waits for

@@ -76,13 +76,13 @@ const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32
 }
 
 /* Gives plugins the numbers by which the queue knows them. */
-static void number_plugins(struct bt_lane *lane, bool extenders)
+static void number_plugins(struct bt_lane *lane, bool extenders, bool pod_groups)
 {
 	const struct bt_profile *plugins = &lane->profile.plugins;
 
 	bt_hints_of(&lane->hints, &lane->profile);
 	if (extenders) {
-		bt_hints_add_extenders(&lane->hints);
+		bt_hints_add_extenders(&lane->hints, pod_groups);
 	}
 	for (uint32_t u = 0; u < plugins->use_n; u++) {
 		lane->number_of_use[u] = bt_hints_find(&lane->hints, plugins->uses[u].plugin->name);
@@ -90,6 +90,8 @@ static void number_plugins(struct bt_lane *lane, bool extenders)
 	lane->gates_number = bt_hints_find(&lane->hints, "SchedulingGates");
 	lane->claims_number = bt_hints_find(&lane->hints, "DynamicResources");
 	lane->extender_number = bt_hints_find(&lane->hints, "Extender");
+	lane->groups_number =
+		lane->profile.groups_checked ? bt_hints_find(&lane->hints, "GangScheduling") : -1;
 	lane->preemption_number = bt_hints_find(&lane->hints, "DefaultPreemption");
 }
 
@@ -134,7 +136,8 @@ static enum bt_status make_lanes(
 			lane->planner = bt_planner_create(&lane->profile.plugins, &env);
 			lane->samples = bt_samples(
 				engine->options.sampling, lane->profile.percentage_of_nodes_to_score);
-			number_plugins(lane, config->extender_n > 0);
+			number_plugins(
+				lane, config->extender_n > 0, config->gates.on[BT_GATE_GENERIC_WORKLOAD]);
 			engine->lane_n++;
 		}
 	}
@@ -161,6 +164,27 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 	bt_devices_configure(engine->cache->devices, &features, &judge);
 }
 
+/* Gates that change decisions and that berth knows by name only: it does not act as if they were off. */
+static enum bt_status check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
+{
+	static const enum bt_gate unsupported[] = {BT_GATE_DRA_DEVICE_TAINT_RULES,
+		BT_GATE_DRA_LIST_TYPE_ATTRIBUTES, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
+		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
+		BT_GATE_WORKLOAD_AWARE_PREEMPTION};
+	enum bt_status status = BT_OK;
+
+	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
+		if (gates->on[unsupported[i]]) {
+			bt_config_errors_add(errors,
+				"the feature gate %s is on, but berth does not do yet what it stands for; "
+				"turn it off",
+				bt_gate_info(unsupported[i])->name);
+			status = BT_INVALID;
+		}
+	}
+	return status;
+}
+
 struct bt_engine *bt_engine_create(const struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_config_errors *errors)
 {
@@ -170,11 +194,14 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->cache = bt_cache_create();
 	engine->queue = make_queue(engine, config);
 	engine->async_preemption = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
+	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
+	engine->gangs = config->gates.on[BT_GATE_GANG_SCHEDULING];
 	engine->start_ns = engine->ticked_ns = options->clock.now_ns ? bt_clock_now_ns(&options->clock) : 0;
 	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
 	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
 	configure_devices(engine, &config->gates);
-	if (bt_config_check_profiles(config, errors) != BT_OK ||
+	if (check_gates(&config->gates, errors) != BT_OK ||
+		bt_config_check_profiles(config, errors) != BT_OK ||
 		make_lanes(engine, config, errors) != BT_OK) {
 		bt_engine_destroy(engine);
 		return NULL;
@@ -199,6 +226,8 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_map_fini(&engine->hopeless_ixs);
 	bt_mem_free(engine->hopeless);
 	bt_mem_free(engine->unpromised);
+	bt_pod_groups_fini(&engine->groups);
+	bt_group_cycle_fini(&engine->group_cycle);
 	bt_queue_destroy(engine->queue);
 	bt_cache_destroy(engine->cache);
 	bt_mem_free(engine->lanes);
@@ -480,6 +509,14 @@ static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_dec
 	}
 }
 
+void bt_engine_reserve(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+{
+	assume_volumes(engine, plan, pod_ix, node_ix);
+	assume_devices(engine, plan, pod_ix, node_ix);
+	bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
+}
+
 /* What had a pod in hand lets go of it. */
 static void let_go(struct bt_engine *engine, uint32_t pod_ix)
 {
@@ -517,8 +554,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	decide(engine, lane, out_decision);
 }
 
-/* The pod waits again, or is gone. */
-static void set_aside(struct bt_engine *engine, const struct bt_decision *decision)
+void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision)
 {
 	uint32_t pod_ix = decision->pod_ix;
 
@@ -531,7 +567,7 @@ static void set_aside(struct bt_engine *engine, const struct bt_decision *decisi
 		bt_queue_refuse(engine->queue, pod_ix, decision->rejectors, 0, bt_engine_now(engine));
 	bt_engine_settle_promise(engine, decision);
 	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
-		!engine->options.strict_order) {
+		!engine->options.strict_order && !bt_engine_in_group(engine, pod_ix)) {
 		bt_queue_park(engine->queue, pod_ix, decision->rejectors);
 	}
 }
@@ -550,7 +586,7 @@ static void refuse(struct bt_engine *engine, struct bt_decision *decision)
 	if (found && !engine->async_preemption) {
 		bt_engine_carry_out(engine, decision);
 	}
-	set_aside(engine, decision);
+	bt_engine_set_aside(engine, decision);
 	if (found && engine->async_preemption) {
 		bt_engine_carry_out(engine, decision);
 	}
@@ -569,7 +605,16 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 		bt_ledger_forget(engine->cache->ledger, pod_ix);
 	}
 	bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
-	set_aside(engine, &failed);
+	bt_engine_set_aside(engine, &failed);
+}
+
+void bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	if (engine->options.binder.bind) {
+		engine->options.binder.bind(engine->options.binder.context, engine, pod_ix, node_ix);
+	} else {
+		bt_engine_bound(engine, pod_ix);
+	}
 }
 
 static void place(struct bt_engine *engine, const struct bt_decision *decision)
@@ -582,17 +627,10 @@ static void place(struct bt_engine *engine, const struct bt_decision *decision)
 		bt_queue_remove(engine->queue, pod_ix);
 		return;
 	}
-	assume_volumes(engine, decision->plan, pod_ix, decision->node_ix);
-	assume_devices(engine, decision->plan, pod_ix, decision->node_ix);
+	bt_engine_reserve(engine, decision->plan, pod_ix, decision->node_ix);
 	engine->counts.placed_n++;
-	bt_ledger_assume(ledger, pod_ix, decision->node_ix);
 	bt_queue_done(engine->queue, pod_ix);
-	if (engine->options.binder.bind) {
-		engine->options.binder.bind(
-			engine->options.binder.context, engine, pod_ix, decision->node_ix);
-	} else {
-		bt_engine_bound(engine, pod_ix);
-	}
+	bt_engine_bind(engine, pod_ix, decision->node_ix);
 }
 
 void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision)

@@ -49,7 +49,11 @@ struct bt_engine_options {
 	/* Pods of a kind that is known to fit nowhere wait for their turn like all others. Else they go
 	 * behind the others, so that nobody has to wait for their refusals. */
 	bool strict_order;
-	bool no_backoff;	  /* a pod that an event may help is active at once */
+	bool no_backoff; /* a pod that an event may help is active at once */
+	/* Pods of a PodGroup that were refused wait for an event that may help one of them. Else they are
+	 * tried again after their backoff, whatever has happened, as upstream does; a caller whose clock
+	 * stands still would never come to an end then. */
+	bool groups_by_events;
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
 	bool evaluate_always;	  /* never decide by columns: for comparing the two ways */
 	enum bt_node_sampling sampling;
@@ -168,6 +172,9 @@ void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object
  * nodes and pods. Refused pods are looked at again.
  */
 void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object);
+
+/* A PodGroup, new or changed. Without the gate GenericWorkload nobody asks for it. */
+void bt_engine_apply_pod_group(struct bt_engine *engine, const struct bt_pod_group_object *object);
 
 /* The same for devices: ResourceClaim, ResourceSlice and DeviceClass. */
 void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *object);

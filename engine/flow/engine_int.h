@@ -4,7 +4,9 @@
 #pragma once
 
 #include "engine/flow/engine.h"
+#include "engine/flow/group_cycle.h"
 #include "engine/flow/hints.h"
+#include "engine/flow/pod_groups.h"
 #include "engine/flow/profile.h"
 #include "engine/score/counted.h"
 
@@ -19,6 +21,7 @@ struct bt_lane {
 	int number_of_use[BT_PROFILE_USES]; /* hints' numbers */
 	/* Of SchedulingGates, DynamicResources, DefaultPreemption and extenders; -1: not there. */
 	int gates_number, claims_number, preemption_number, extender_number;
+	int groups_number; /* of GangScheduling, where it is at PreEnqueue; -1: it is not */
 };
 
 /* The pod whose preemption is being carried out. */
@@ -82,6 +85,9 @@ struct bt_engine {
 	struct bt_preempting preempting;
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
+	struct bt_pod_groups groups;
+	struct bt_group_cycle group_cycle;
+	bool gangs;	   /* gate GangScheduling */
 	int64_t latest_ns; /* the latest time seen, where there is no clock */
 	int64_t ticked_ns, start_ns;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
@@ -139,6 +145,16 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, cons
 
 /* Everything that a refusal depends on, besides the pod. */
 struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
+
+/* Reserve and assume: the pod counts on the node, and its claims have got what was found for them. */
+void bt_engine_reserve(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
+
+/* The binder gets an assumed pod. */
+void bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+
+/* A pod that was not placed waits again, or is gone. */
+void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);
 
 /* What becomes of a pod's promise after its cycle. */
 void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision *decision);

@@ -43,6 +43,21 @@ static void explain_claims_gate(struct bt_engine *engine, struct bt_explanation 
 	}
 }
 
+static void explain_group_gate(struct bt_engine *engine, const struct bt_pod *pod, struct bt_explanation *out)
+{
+	enum bt_group_gate gate = bt_engine_group_gate(engine, out->pod_ix);
+
+	if (gate != BT_GROUP_OPEN) {
+		bt_buf_clear(&out->text);
+		bt_pod_groups_gate_text(gate, bt_engine_name(engine, pod->signature->namespace_),
+			bt_engine_name(engine, pod->signature->pod_group), &out->text);
+		out->gated = true;
+		out->refusal.plugin = "GangScheduling";
+		out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+		out->refusal.text = out->text.ptr;
+	}
+}
+
 static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
 {
 	uint32_t pod_ix = out->pod_ix;
@@ -53,6 +68,9 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 	}
 	if (!out->gated) {
 		explain_claims_gate(engine, out);
+	}
+	if (!out->gated) {
+		explain_group_gate(engine, pod, out);
 	}
 	if (out->gated) {
 		return;

@@ -68,15 +68,15 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 	}
 }
 
-void bt_hints_add_extenders(struct bt_hints *hints)
+void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups)
 {
 	static const enum bt_event_resource resources[] = {BT_EVENT_POD, BT_EVENT_NODE,
 		BT_EVENT_PERSISTENT_VOLUME, BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_EVENT_CSI_NODE,
 		BT_EVENT_CSI_DRIVER, BT_EVENT_CSI_STORAGE_CAPACITY, BT_EVENT_STORAGE_CLASS,
-		BT_EVENT_RESOURCE_CLAIM, BT_EVENT_DEVICE_CLASS};
+		BT_EVENT_RESOURCE_CLAIM, BT_EVENT_DEVICE_CLASS, BT_EVENT_POD_GROUP};
 
 	BT_REQUIRE(hints->hinter_n < BT_HINTERS);
-	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]); i++) {
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
 		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL};
 
 		add(hints, hints->hinter_n, &all);

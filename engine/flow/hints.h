@@ -35,8 +35,9 @@ struct bt_hints {
 void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile);
 
 /* Extenders, too, refuse pods: they are one more hinter, by the name of "Extender", which anything may
- * concern. Context: as bt_hints_of. Source: defaultEnqueueExtension, v1.36.3. */
-void bt_hints_add_extenders(struct bt_hints *hints);
+ * concern; pod_groups: PodGroups too (gate GenericWorkload). Context: as bt_hints_of.
+ * Source: defaultEnqueueExtension, v1.36.3. */
+void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups);
 
 /* The number of the hinter with that name (a plugin's), or -1: there is none. */
 int bt_hints_find(const struct bt_hints *hints, const char *name);

@@ -114,6 +114,8 @@ static enum bt_event_resource resource_of(enum bt_kind kind)
 		return BT_EVENT_RESOURCE_SLICE;
 	case BT_KIND_DEVICE_CLASS:
 		return BT_EVENT_DEVICE_CLASS;
+	case BT_KIND_POD_GROUP:
+		return BT_EVENT_POD_GROUP;
 	default:
 		return BT_EVENT_WILDCARD;
 	}
@@ -124,7 +126,8 @@ enum bt_status bt_engine_delete_object(
 {
 	const struct bt_intern *intern = engine->cache->dictionary->intern;
 	struct bt_event event = {.resource = resource_of(kind), .action = BT_DELETE};
-	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
+	bool told = kind != BT_KIND_POD_GROUP || engine->groups.tracked;
+	bool listens = told && event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
 
 	if (listens) {
 		uint32_t space = bt_intern_find(intern, namespace_), id = bt_intern_find(intern, name);
@@ -135,7 +138,9 @@ enum bt_status bt_engine_delete_object(
 			bt_volumes_describe_removal(engine->cache->volumes, kind, space, id, &event.object);
 		}
 	}
-	enum bt_status status = bt_ingest_delete(engine->cache, kind, namespace_, name);
+	enum bt_status status = kind == BT_KIND_POD_GROUP
+					? bt_engine_delete_pod_group(engine, namespace_, name)
+					: bt_ingest_delete(engine->cache, kind, namespace_, name);
 	if (listens && status == BT_OK) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
@@ -157,6 +162,21 @@ void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *o
 	}
 	bt_ingest_storage(engine->cache, object);
 	if (listens) {
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+void bt_engine_apply_pod_group(struct bt_engine *engine, const struct bt_pod_group_object *object)
+{
+	struct bt_intern *intern = engine->cache->dictionary->intern;
+	struct bt_event event = {.resource = BT_EVENT_POD_GROUP};
+
+	event.object.namespace_ = bt_intern_add(intern, object->meta.namespace_);
+	event.object.name = bt_intern_add(intern, object->meta.name);
+	bool known = bt_pod_groups_apply(
+		&engine->groups, event.object.namespace_, event.object.name, object->gang, object->min_count);
+	event.action = known ? BT_UPDATE : BT_ADD;
+	if (engine->groups.tracked && bt_engine_listens(engine)) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }
@@ -222,6 +242,18 @@ static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
+/* A pod waits that was not known. Only gangs are told: it may be the one that was lacking. */
+static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (engine->gangs && bt_engine_listens(engine)) {
+		const struct bt_event event = {.resource = BT_EVENT_UNSCHEDULED_POD,
+			.action = BT_ADD,
+			.pod.new = bt_engine_event_pod(engine, pod_ix)};
+
+		bt_engine_wake(engine, &event, INT32_MAX, pod_ix);
+	}
+}
+
 enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
 	enum bt_entry *out_entry, uint32_t *out_pod_ix)
 {
@@ -238,8 +270,12 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	}
 	if (*out_pod_ix == BT_NO_POD) {
 		*out_entry = BT_ENTERED_ENDED;
-	} else if (waits) {
+		return BT_OK;
+	}
+	bt_engine_join_group(engine, *out_pod_ix);
+	if (waits) {
 		*out_entry = enqueue(engine, *out_pod_ix, object->nominated_node_name);
+		wake_for_newcomer(engine, *out_pod_ix);
 	} else {
 		*out_entry = BT_ENTERED_SCHEDULED;
 		wake_for_arrival(engine, *out_pod_ix);
@@ -315,7 +351,9 @@ enum bt_status bt_engine_update_pod(
 		bt_engine_remove_pod(engine, pod_ix);
 		return BT_OK;
 	}
+	bt_engine_leave_group(engine, pod_ix);
 	enum bt_status status = bt_ingest_pod_update(engine->cache, pod_ix, object);
+	bt_engine_join_group(engine, pod_ix);
 	if (status != BT_OK) {
 		return status;
 	}
@@ -346,6 +384,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	bool waited = pod->state == BT_POD_QUEUED;
 
+	bt_engine_leave_group(engine, pod_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_devices_revert(engine->cache->devices, pod_ix);
 	if (leave_queue(engine, pod_ix) || pod->state == BT_POD_SCHEDULED) {

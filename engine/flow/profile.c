@@ -5,6 +5,7 @@
 
 #include "engine/base/check.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/gang_scheduling/gang_scheduling.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"
@@ -360,6 +361,10 @@ static const struct bt_registration *events_of(enum bt_plugin_id id, uint32_t *o
 		*out_n = BT_DEFAULT_PREEMPTION_EVENTS;
 		return bt_default_preemption_events;
 	}
+	if (id == BT_PLUGIN_GANG_SCHEDULING) {
+		*out_n = BT_GANG_SCHEDULING_EVENTS;
+		return bt_gang_scheduling_events;
+	}
 	*out_n = judges[id] ? judges[id]->event_n : 0;
 	return judges[id] ? judges[id]->events : NULL;
 }
@@ -423,6 +428,10 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 				  UINT32_MAX,
 		.gates_checked = judges_before(&points[BT_POINT_PRE_ENQUEUE], BT_PLUGIN_SCHEDULING_GATES) !=
 				 UINT32_MAX,
+		.groups_checked =
+			judges_before(&points[BT_POINT_PRE_ENQUEUE], BT_PLUGIN_GANG_SCHEDULING) != UINT32_MAX,
+		.groups_permitted =
+			judges_before(&points[BT_POINT_PERMIT], BT_PLUGIN_GANG_SCHEDULING) != UINT32_MAX,
 	};
 	list_post_filters(profile, &points[BT_POINT_POST_FILTER]);
 	profile->plugins.name = bt_intern_add(dictionary->intern, resolved->scheduler_name);

@@ -40,6 +40,8 @@ struct bt_flow_profile {
 					  there */
 	bool gates_checked;	       /* SchedulingGates is there */
 	bool claims_checked;	       /* DynamicResources is there, at PreEnqueue */
+	bool groups_checked;	       /* GangScheduling is there, at PreEnqueue */
+	bool groups_permitted;	       /* and at Permit */
 };
 
 /*

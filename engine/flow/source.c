@@ -25,6 +25,9 @@ enum bt_status bt_engine_apply(
 	case BT_KIND_POD_DISRUPTION_BUDGET:
 		bt_engine_apply_budget(engine, &object->pdb);
 		break;
+	case BT_KIND_POD_GROUP:
+		bt_engine_apply_pod_group(engine, &object->pod_group);
+		break;
 	default:
 		/* The cache takes the kinds of storage and devices, and leaves others alone. */
 		bt_engine_apply_storage(engine, object);

@@ -13,6 +13,9 @@ static bool gates(const struct bt_engine *engine, const struct bt_lane *lane, ui
 	if (number == lane->gates_number) {
 		return lane->profile.gates_checked && bt_ledger_pod(engine->cache->ledger, pod_ix)->gates;
 	}
+	if (number == lane->groups_number) {
+		return bt_engine_group_gate(engine, pod_ix) != BT_GROUP_OPEN;
+	}
 	return number == lane->claims_number ? bt_engine_claims_gate(engine, pod_ix) != NULL
 					     : bt_engine_is_preempting(engine, pod_ix);
 }
@@ -22,7 +25,8 @@ static int gate(void *context, uint32_t pod_ix, int first)
 {
 	const struct bt_engine *engine = context;
 	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
-	const int order[] = {first, lane->gates_number, lane->claims_number, lane->preemption_number};
+	const int order[] = {
+		first, lane->gates_number, lane->claims_number, lane->preemption_number, lane->groups_number};
 
 	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
 		if (order[i] >= 0 && gates(engine, lane, pod_ix, order[i])) {

@@ -39,6 +39,7 @@ enum bt_kind {
 	BT_KIND_RESOURCE_CLAIM,
 	BT_KIND_RESOURCE_SLICE,
 	BT_KIND_DEVICE_CLASS,
+	BT_KIND_POD_GROUP,
 	BT_KIND_N
 };
 
@@ -236,7 +237,7 @@ struct bt_condition_object {
 
 struct bt_pod_spec_object {
 	struct bt_str node_name, scheduler_name, priority_class_name, preemption_policy, restart_policy,
-		runtime_class_name;
+		runtime_class_name, pod_group; /* schedulingGroup.podGroupName */
 	int32_t priority;
 	bool has_priority, host_network, host_users, has_host_users;
 	int64_t termination_grace_s;
@@ -520,6 +521,13 @@ struct bt_resource_claim_object {
 	uint32_t device_n;
 };
 
+/* A PodGroup: how the pods that name it are scheduled together. */
+struct bt_pod_group_object {
+	struct bt_meta_object meta;
+	bool gang; /* schedulingPolicy.gang is there */
+	int32_t min_count;
+};
+
 /* A kind of which only the metadata is read. */
 struct bt_other_object {
 	struct bt_meta_object meta;
@@ -547,6 +555,7 @@ struct bt_object {
 		struct bt_resource_claim_object resource_claim;
 		struct bt_resource_slice_object resource_slice;
 		struct bt_device_class_object device_class;
+		struct bt_pod_group_object pod_group;
 		struct bt_other_object other;
 	};
 };

@@ -442,6 +442,10 @@ static void put_pod(
 	put_volumes(s, pod);
 	put_claims(s, pod);
 	put_extended(s, spec);
+	/* The last word, which most pods do not have. */
+	if (spec->pod_group.len) {
+		put_name(s, spec->pod_group);
+	}
 }
 
 /* ---- the parts of a new signature ---- */
@@ -738,6 +742,7 @@ static struct bt_signature *build(
 		.tolerations = tolerations,
 		.toleration_n = spec->toleration_n,
 		.features = features_of(spec),
+		.pod_group = spec->pod_group.len ? bt_intern_add(intern, spec->pod_group) : BT_NAME_NONE,
 	};
 	signature->requests.fit = keep_amounts(s, requests->fit);
 	signature->requests.used = keep_amounts(s, requests->used);

@@ -98,7 +98,7 @@ static void set_up_profile(struct trial *t)
 	bt_flow_profile_init(&t->profile, resolved, &t->config.gates, t->cache->dictionary, &t->arena);
 	bt_hints_of(&t->hints, &t->profile);
 	if (t->config.extender_n) {
-		bt_hints_add_extenders(&t->hints);
+		bt_hints_add_extenders(&t->hints, gates.on[BT_GATE_GENERIC_WORKLOAD]);
 	}
 	bt_mem_free(resolved);
 	bt_config_errors_fini(&errors);

@@ -249,6 +249,11 @@ static const struct bt_field pod_claim_fields[] = {
 };
 SCHEMA(pod_claim, pod_claim_fields, bt_pod_claim_object);
 
+static const struct bt_field scheduling_group_fields[] = {
+	FIELD("podGroupName", STR, bt_pod_spec_object, pod_group),
+};
+SCHEMA(scheduling_group, scheduling_group_fields, bt_pod_spec_object);
+
 static const struct bt_field pod_spec_fields[] = {
 	OBJECT("affinity", bt_pod_spec_object, affinity, affinity),
 	ARRAY("containers", bt_pod_spec_object, containers, container_n, container),
@@ -267,6 +272,7 @@ static const struct bt_field pod_spec_fields[] = {
 	FIELD("runtimeClassName", STR, bt_pod_spec_object, runtime_class_name),
 	FIELD("schedulerName", STR, bt_pod_spec_object, scheduler_name),
 	NAMES("schedulingGates", bt_pod_spec_object, scheduling_gates, name_only),
+	INLINE("schedulingGroup", scheduling_group),
 	FIELD_HAS("terminationGracePeriodSeconds", I64, bt_pod_spec_object, termination_grace_s,
 		has_termination_grace),
 	ARRAY("tolerations", bt_pod_spec_object, tolerations, toleration_n, bt_toleration_schema),
@@ -356,6 +362,20 @@ static const struct bt_field service_spec_fields[] = {
 SCHEMA(service_spec, service_spec_fields, bt_service_object);
 static const struct bt_field service_fields[] = {
 	HEADER, META(bt_service_object), INLINE("spec", service_spec)};
+
+static const struct bt_field gang_fields[] = {FIELD("minCount", I32, bt_pod_group_object, min_count)};
+SCHEMA(gang, gang_fields, bt_pod_group_object);
+static const struct bt_field scheduling_policy_fields[] = {
+	{.name = BT_STR("gang"),
+		.type = BT_FIELD_OBJECT,
+		.schema = &gang,
+		.flag = BT_MEMBER(struct bt_pod_group_object, gang)},
+};
+SCHEMA(scheduling_policy, scheduling_policy_fields, bt_pod_group_object);
+static const struct bt_field pod_group_spec_fields[] = {INLINE("schedulingPolicy", scheduling_policy)};
+SCHEMA(pod_group_spec, pod_group_spec_fields, bt_pod_group_object);
+static const struct bt_field pod_group_fields[] = {
+	HEADER, META(bt_pod_group_object), INLINE("spec", pod_group_spec)};
 
 static const struct bt_field pdb_spec_fields[] = {
 	OBJECT_HAS("selector", bt_pdb_object, selector, label_selector, selector.set),
@@ -604,6 +624,7 @@ static const struct bt_kind_schema kinds[] = {
 	KIND("policy/v1", "PodDisruptionBudget", POD_DISRUPTION_BUDGET, pdb_fields, bt_pdb_object),
 	KIND("scheduling.k8s.io/v1", "PriorityClass", PRIORITY_CLASS, priority_class_fields,
 		bt_priority_class_object),
+	KIND("scheduling.k8s.io/v1alpha2", "PodGroup", POD_GROUP, pod_group_fields, bt_pod_group_object),
 	KIND("storage.k8s.io/v1", "StorageClass", STORAGE_CLASS, storage_class_fields,
 		bt_storage_class_object),
 	KIND("storage.k8s.io/v1", "CSINode", CSI_NODE, csi_node_fields, bt_csi_node_object),

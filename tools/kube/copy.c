@@ -225,6 +225,7 @@ static void pod_spec(const struct copier *copier, struct bt_pod_spec_object *spe
 	text(copier, &spec->preemption_policy);
 	text(copier, &spec->restart_policy);
 	text(copier, &spec->runtime_class_name);
+	text(copier, &spec->pod_group);
 	pairs(copier, &spec->node_selector);
 	node_affinity(copier, &spec->affinity.node_affinity);
 	pod_affinity(copier, &spec->affinity.pod_affinity);

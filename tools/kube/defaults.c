@@ -481,6 +481,7 @@ void bt_defaults_namespace(struct bt_object *object)
 	case BT_KIND_DAEMON_SET:
 	case BT_KIND_CRON_JOB:
 	case BT_KIND_POD_DISRUPTION_BUDGET:
+	case BT_KIND_POD_GROUP:
 		if (object->meta.namespace_.len == 0) {
 			object->meta.namespace_ = default_namespace;
 		}

@@ -24,7 +24,8 @@ static enum bt_outcome why_of(const struct bt_engine *engine, const struct bt_po
 	if (pod->gates) {
 		return BT_GATED;
 	}
-	return bt_engine_claims_gate(engine, pod_ix) ? BT_GATED : BT_REFUSED;
+	return bt_engine_claims_gate(engine, pod_ix) || bt_engine_group_gate(engine, pod_ix) ? BT_GATED
+											     : BT_REFUSED;
 }
 
 static void count(struct bt_unplaced *out, struct bt_map *ixs, const struct bt_pod *pod, uint32_t pod_ix,
@@ -127,7 +128,12 @@ static void tally_nodes(
 
 	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
 		if (evaluation->refused_by[i] == BT_PASSED) {
-			add_tally(tallies, no_plugin, bt_str("fits now"), 1);
+			if (bt_engine_in_group(engine, explanation->pod_ix)) {
+				add_tally(tallies, "GangScheduling",
+					bt_str("waiting for minCount pods from a gang to be scheduled"), 1);
+			} else {
+				add_tally(tallies, no_plugin, bt_str("fits now"), 1);
+			}
 			continue;
 		}
 		bt_explanation_refusal(engine, explanation, i, &refusal);

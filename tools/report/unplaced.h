@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "engine/flow/engine.h"
+#include "engine/flow/group_cycle.h"
 #include "tools/cli/emit.h"
 
 struct bt_unplaced_group {

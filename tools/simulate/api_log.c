@@ -198,8 +198,8 @@ void bt_api_log_decision(
 	}
 	cast_all(log, decision, nominated);
 	cycle.pod = log->cast;
-	cycle.node =
-		node_name(log, decision->outcome == BT_PLACED ? decision->node_ix : decision->nominated_ix);
+	cycle.node = node_name(
+		log, decision->nominated_ix == BT_NO_NODE ? decision->node_ix : decision->nominated_ix);
 	point_at_others(log, decision, &cycle);
 	write_cycle(log, &cycle);
 	keep_conditions(log);

@@ -139,6 +139,7 @@ static int make_engine(struct simulation *s)
 		.seed = bt_invocation_number(s->invocation, "seed"),
 		.clock = bt_clock_virtual(&s->run.now_ns),
 		.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
+		.groups_by_events = true,
 	};
 	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0};
@@ -146,7 +147,8 @@ static int make_engine(struct simulation *s)
 	s->engine = bt_engine_create(&s->config, &options, &errors);
 	if (!s->engine) {
 		bt_config_errors_text(&errors, &text);
-		fprintf(stderr, "berth simulate: %s: %s\n", option(s, "config"), text.ptr);
+		fprintf(stderr, "berth simulate: %s: %s\n",
+			option(s, "config") ? option(s, "config") : "--feature-gates", text.ptr);
 	}
 	bt_buf_fini(&text);
 	bt_config_errors_fini(&errors);

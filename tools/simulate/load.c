@@ -30,6 +30,7 @@ static bool is_used(enum bt_kind kind)
 	case BT_KIND_JOB:
 	case BT_KIND_DAEMON_SET:
 	case BT_KIND_CRON_JOB:
+	case BT_KIND_POD_GROUP:
 		return true;
 	default:
 		return bt_volumes_has_kind(kind) || bt_devices_has_kind(kind);

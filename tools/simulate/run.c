@@ -95,6 +95,12 @@ static void write_node(
 		bt_intern_str(names(run), bt_engine_cache(run->engine)->view.snapshot->nodes[node_ix].name));
 }
 
+/* Does anybody want to read why a pod is not placed? */
+static bool wants_messages(const struct bt_run *run)
+{
+	return run->decisions || run->api;
+}
+
 static void log_decision(struct bt_run *run, const struct bt_decision *decision, struct bt_str message)
 {
 	struct bt_json_writer json;
@@ -117,9 +123,11 @@ static void log_decision(struct bt_run *run, const struct bt_decision *decision,
 	end_line(run, &json);
 }
 
-static void log_calls(
+/* What the logs get of a decision. nominated: status.nominatedNodeName before it. */
+static void write_logs(
 	struct bt_run *run, const struct bt_decision *decision, uint32_t nominated, struct bt_str message)
 {
+	log_decision(run, decision, message);
 	if (run->api) {
 		bt_api_log_decision(run->api, decision, nominated, message);
 	}
@@ -186,8 +194,12 @@ static void evict(struct bt_run *run, const struct bt_decision *decision)
 		run->victims[n++] = decision->victims[i].pod_ix;
 	}
 	for (size_t i = 0; i < n; i++) {
-		bool terminating = pod_at(run, run->victims[i])->terminating;
+		const struct bt_pod *victim = pod_at(run, run->victims[i]);
+		bool terminating = victim->terminating;
 
+		if (victim->state == BT_POD_VACANT) {
+			continue; /* another pod of the group has preempted it too */
+		}
 		run->evicted_n += !terminating;
 		if (!run->terminate) {
 			leave(run, run->victims[i]);
@@ -210,18 +222,85 @@ static void decide(struct bt_run *run, uint32_t pod_ix)
 		nominated = pod_at(run, pod_ix)->status_node;
 		bt_engine_begin(run->engine, pod_ix, &decision);
 		/* What refuses the pod is told before claims that keep it from being placed are released. */
-		if ((run->decisions || run->api) &&
+		if (wants_messages(run) &&
 			(decision.outcome == BT_REFUSED || decision.outcome == BT_FAILED)) {
 			message = message_for(run, pod_ix);
 		}
 		bt_engine_end(run->engine, &decision);
-		log_decision(run, &decision, message);
-		log_calls(run, &decision, nominated, message);
+		write_logs(run, &decision, nominated, message);
 		if (decision.outcome == BT_PLACED) {
 			use(run, pod_ix, 1);
 		}
 		evict(run, &decision);
 	} while (decision.victim_n && !run->terminate && bt_engine_take(run->engine, pod_ix) == BT_OK);
+}
+
+/* ---- pods of a PodGroup ---- */
+
+/* Keeps what was against a member of its own. */
+static void note_member(void *context, struct bt_engine *engine, struct bt_decision *decision)
+{
+	struct bt_run *run = context;
+
+	if (run->watch_n) {
+		look(run, decision->pod_ix);
+	}
+	if (decision->outcome == BT_PLACED || !wants_messages(run)) {
+		return;
+	}
+	run->notes = bt_mem_grow(run->notes, run->note_n, &run->note_cap, sizeof(*run->notes));
+	struct bt_run_note *note = &run->notes[run->note_n++];
+
+	*note = (struct bt_run_note){decision->pod_ix, run->group_text.len, 0};
+	bt_engine_explain(engine, decision->pod_ix, &run->explanation);
+	bt_engine_message(engine, &run->explanation, &run->group_text);
+	note->len = run->group_text.len - note->from;
+}
+
+static struct bt_str note_of(const struct bt_run *run, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < run->note_n; i++) {
+		if (run->notes[i].pod_ix == pod_ix) {
+			return bt_str_sub(bt_buf_view(&run->group_text), run->notes[i].from,
+				run->notes[i].from + run->notes[i].len);
+		}
+	}
+	return (struct bt_str){.len = 0};
+}
+
+static void log_member(struct bt_run *run, const struct bt_group_decision *group, uint32_t i)
+{
+	const struct bt_group_member *member = &group->members[i];
+	struct bt_buf message = {0};
+
+	if (!wants_messages(run)) {
+		return;
+	}
+	if (member->decision.outcome != BT_PLACED) {
+		bt_engine_group_message(run->engine, group, i, note_of(run, member->decision.pod_ix),
+			note_of(run, group->members[group->culprit].decision.pod_ix), &message);
+	}
+	write_logs(run, &member->decision, member->nominated, bt_buf_view(&message));
+	bt_buf_fini(&message);
+}
+
+static void decide_group(struct bt_run *run, uint32_t pod_ix)
+{
+	const struct bt_group_watch watch = {note_member, run};
+	struct bt_group_decision group;
+
+	run->note_n = 0;
+	bt_buf_clear(&run->group_text);
+	bt_engine_decide_group(run->engine, pod_ix, &watch, &group);
+	for (uint32_t i = 0; i < group.member_n; i++) {
+		log_member(run, &group, i);
+		if (group.members[i].decision.outcome == BT_PLACED) {
+			use(run, group.members[i].decision.pod_ix, 1);
+		}
+	}
+	for (uint32_t i = 0; i < group.member_n; i++) {
+		evict(run, &group.members[i].decision);
+	}
 }
 
 static bool log_failed(const struct bt_run *run)
@@ -236,10 +315,14 @@ void bt_run_queue(struct bt_run *run)
 
 	while (!bt_interrupt_pending() && !log_failed(run) &&
 		(pod_ix = bt_engine_pop(run->engine)) != BT_NO_POD) {
-		if (run->watch_n) {
-			look(run, pod_ix);
+		if (bt_engine_in_group(run->engine, pod_ix)) {
+			decide_group(run, pod_ix);
+		} else {
+			if (run->watch_n) {
+				look(run, pod_ix);
+			}
+			decide(run, pod_ix);
 		}
-		decide(run, pod_ix);
 		bt_progress_update(run->progress, run->progress->done + 1);
 	}
 }
@@ -439,6 +522,8 @@ void bt_run_fini(struct bt_run *run)
 {
 	bt_buf_fini(&run->line);
 	bt_buf_fini(&run->key);
+	bt_buf_fini(&run->group_text);
+	bt_mem_free(run->notes);
 	for (size_t i = 0; i < run->message_n; i++) {
 		bt_buf_fini(&run->messages[i].text);
 	}

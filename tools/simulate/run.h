@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "engine/flow/engine.h"
+#include "engine/flow/group_cycle.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
 #include "tools/simulate/api_log.h"
@@ -29,6 +29,12 @@ struct bt_run_message {
 	bool never_preempts;
 };
 
+/* What was against a pod of a group, in the group's text. */
+struct bt_run_note {
+	uint32_t pod_ix;
+	size_t from, len;
+};
+
 struct bt_run {
 	struct bt_engine *engine;
 	struct bt_output *decisions; /* the decision log, or NULL */
@@ -47,7 +53,9 @@ struct bt_run {
 	void *terminate_context;
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* private: */
-	struct bt_buf line, key;
+	struct bt_buf line, key, group_text;
+	struct bt_run_note *notes;
+	size_t note_n, note_cap;
 	struct bt_explanation explanation;
 	struct bt_run_message *messages; /* by signature */
 	size_t message_n;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PodGroups: which of them there are, what they demand, and which pods belong to them. Source: podGroupState
+ * and plugins/gangscheduling, v1.36.3.
+ *
+ * A group is known by its namespace and name, both names of the dictionary. It is here as long as its object
+ * is or
+ * as pods belong to it (I7). Context: the scheduling thread.
+ */
+#pragma once
+
+#include "engine/base/buf.h"
+#include "engine/base/map.h"
+#include "engine/base/status.h"
+#include "engine/model/intern.h"
+
+struct bt_pod_group {
+	uint32_t namespace_, name;
+	bool known; /* its object is there */
+	bool gang;  /* what is below needs a minimum of its pods to be placed together; else the policy is
+		       basic */
+	int32_t min_count;
+	uint32_t *members; /* pods, in no order */
+	size_t member_n, member_cap;
+};
+
+/* All of them. All zeroes is an empty table. Private. */
+struct bt_pod_groups {
+	struct bt_pod_group *groups;
+	size_t group_n, group_cap;
+	uint32_t *free_ixs;
+	size_t free_n, free_cap;
+	struct bt_map ixs; /* by namespace and name */
+	bool tracked;	   /* the members are counted (gate GenericWorkload) */
+};
+
+/* Why PreEnqueue keeps a pod out. */
+enum bt_group_gate {
+	BT_GROUP_OPEN = 0,
+	BT_GROUP_UNKNOWN,  /* there is no such PodGroup */
+	BT_GROUP_TOO_FEW,  /* fewer pods belong to it than its gang demands */
+	BT_GROUP_UNTRACKED /* it is a gang, but nobody counts its members */
+};
+
+void bt_pod_groups_fini(struct bt_pod_groups *groups);
+
+/* A group's object, new or changed. Returns whether it was there before. */
+bool bt_pod_groups_apply(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count);
+
+/* Its object has gone; its pods may still be there. Returns: BT_OK, BT_NOT_FOUND. */
+enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+
+/* A pod belongs to a group from now on, or does not any more. Requires: it did not, or it did. */
+void bt_pod_groups_join(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix);
+void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix);
+
+/* A group that has an object or members, or NULL. Valid until the table changes. */
+const struct bt_pod_group *bt_pod_groups_find(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+
+/* PreEnqueue of GangScheduling for a pod of the group. */
+enum bt_group_gate bt_pod_groups_gate(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
+
+/* The reason in upstream's words. Requires: gate is not BT_GROUP_OPEN. */
+void bt_pod_groups_gate_text(
+	enum bt_group_gate gate, struct bt_str namespace_, struct bt_str name, struct bt_buf *out);
