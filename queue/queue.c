@@ -142,7 +142,7 @@ static void enter(struct bt_queue *queue, uint32_t ix, enum bt_wait where)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
-	slot->where = where;
+	slot->where = (uint8_t)where;
 	++*count_of(queue, where);
 	if (where == BT_WAIT_ACTIVE) {
 		bt_active_push(queue, ix);
