@@ -559,12 +559,12 @@ static struct bt_cel_value make_map(struct bt_cel_run *run, const struct bt_cel_
 	for (uint32_t i = 0; i + 1 < node->arg_n; i += 2) {
 		struct bt_cel_value key = bt_cel_eval(run, node->args[i]);
 
-		if (is_error(&key) || !bt_cel_hash(run, &key)) {
-			return is_error(&key) ? key : bt_cel_no_overload();
+		if (is_error(&key)) {
+			return key;
 		}
 		struct bt_cel_value value = bt_cel_eval(run, node->args[i + 1]);
-		if (is_error(&value)) {
-			return value;
+		if (is_error(&value) || !bt_cel_hash(run, &key)) {
+			return is_error(&value) ? value : bt_cel_no_overload();
 		}
 		if (node->optional && node->optional[i + 1] && !take_optional(run, &key, &value)) {
 			if (is_error(&value)) {
