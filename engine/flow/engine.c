@@ -547,6 +547,8 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
 	if (pod->terminating) {
+		/* What it was promised is not kept free for a pod that is in no queue. */
+		bt_ledger_nominate(engine->cache->ledger, pod_ix, BT_NO_NODE);
 		let_go(engine, pod_ix);
 		return;
 	}

@@ -147,15 +147,33 @@ static void write_held(struct bt_api *api, struct bt_json_writer *json, const ch
 	bt_mem_free(pods);
 }
 
+/* The name of the node that a waiting pod was promised, or BT_NAME_NONE. Who was dropped because it is being
+ * deleted keeps its promise, though nobody yields to it. */
+static uint32_t promise_of(struct bt_api *api, uint32_t pod_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	enum bt_wait where = bt_queue_info(bt_engine_queue(api->cluster.engine), pod_ix).where;
+
+	if (pod->state != BT_POD_QUEUED) {
+		return BT_NAME_NONE;
+	}
+	if (pod->terminating && where == BT_WAIT_NOWHERE) {
+		return pod->status_node;
+	}
+	return pod->nominated_ix == BT_NO_NODE ? BT_NAME_NONE
+					       : cache->view.snapshot->nodes[pod->nominated_ix].name;
+}
+
 static void write_nominations(struct bt_api *api, struct bt_json_writer *json)
 {
 	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
 	bool any = false;
 
 	for (uint32_t i = 0; i < bt_ledger_pod_end(cache->ledger); i++) {
-		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
+		uint32_t promise = promise_of(api, i);
 
-		if (pod->state != BT_POD_QUEUED || pod->nominated_ix == BT_NO_NODE) {
+		if (promise == BT_NAME_NONE) {
 			continue;
 		}
 		if (!any) {
@@ -164,8 +182,7 @@ static void write_nominations(struct bt_api *api, struct bt_json_writer *json)
 			any = true;
 		}
 		bt_json_write_key_str(json, bt_queue_look_key(api, i));
-		bt_json_write_str(json, bt_intern_str(cache->dictionary->intern,
-						cache->view.snapshot->nodes[pod->nominated_ix].name));
+		bt_json_write_str(json, bt_intern_str(cache->dictionary->intern, promise));
 	}
 	if (any) {
 		bt_json_write_end(json);
