@@ -546,14 +546,27 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 	}
 }
 
+/* A pod on a node is a queued one from now on; what it was, the caller counts. */
+static void leave_node(struct bt_ledger *l, uint32_t pod_ix)
+{
+	struct bt_pod *pod = &l->pods[pod_ix];
+
+	charge(l, pod_ix, pod->node_ix, false);
+	pod->node_ix = BT_NO_NODE;
+	pod->state = BT_POD_QUEUED;
+	l->counts.queued++;
+}
+
 void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
 {
 	struct bt_pod *pod = &l->pods[pod_ix];
 
-	BT_REQUIRE(pod_ix < l->pod_end && !pod->detached &&
-		   (pod->state == BT_POD_QUEUED || pod->state == BT_POD_ASSUMED));
+	BT_REQUIRE(pod_ix < l->pod_end && !pod->detached && pod->state != BT_POD_VACANT);
 	if (pod->state == BT_POD_ASSUMED) {
 		bt_ledger_forget(l, pod_ix);
+	} else if (pod->state == BT_POD_SCHEDULED) {
+		leave_node(l, pod_ix);
+		l->counts.scheduled--;
 	}
 	bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
 	bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
@@ -622,14 +635,9 @@ void bt_ledger_confirm(struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_forget(struct bt_ledger *l, uint32_t pod_ix)
 {
-	struct bt_pod *pod = &l->pods[pod_ix];
-
-	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_ASSUMED);
-	charge(l, pod_ix, pod->node_ix, false);
-	pod->node_ix = BT_NO_NODE;
-	pod->state = BT_POD_QUEUED;
+	BT_REQUIRE(pod_ix < l->pod_end && l->pods[pod_ix].state == BT_POD_ASSUMED);
+	leave_node(l, pod_ix);
 	l->counts.assumed--;
-	l->counts.queued++;
 	l->counts.forget_n++;
 }
 

@@ -90,7 +90,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *ledger, const struct bt_pod *pod,
 void bt_ledger_replace(struct bt_ledger *ledger, uint32_t pod_ix, const struct bt_pod *pod);
 
 /* The object of a pod that is in its cycle or being bound has gone: from now on another may have its name.
- * An assumed pod counts on its node no longer. bt_ledger_remove ends it. */
+ * An assumed or scheduled pod counts on its node no longer. bt_ledger_remove ends it. */
 void bt_ledger_detach(struct bt_ledger *ledger, uint32_t pod_ix);
 
 /* Sets status.nominatedNodeName, a name. */

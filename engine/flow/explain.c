@@ -63,10 +63,13 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 	uint32_t pod_ix = out->pod_ix;
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	if (lane->profile.gates_checked) {
+	/* Who was popped has passed PreEnqueue, whatever it would say now. */
+	bool popped = bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_IN_FLIGHT;
+
+	if (!popped && lane->profile.gates_checked) {
 		explain_gates(engine, pod, out);
 	}
-	if (!out->gated) {
+	if (!popped && !out->gated) {
 		explain_claims_gate(engine, out);
 	}
 	if (!out->gated) {

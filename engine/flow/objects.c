@@ -387,7 +387,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	bt_engine_leave_group(engine, pod_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_devices_revert(engine->cache->devices, pod_ix);
-	if (leave_queue(engine, pod_ix) || pod->state == BT_POD_SCHEDULED) {
+	if (leave_queue(engine, pod_ix)) {
 		bt_ledger_remove(ledger, pod_ix);
 	} else {
 		bt_ledger_detach(ledger, pod_ix);

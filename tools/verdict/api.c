@@ -185,7 +185,7 @@ enum bt_status bt_api_create(struct bt_api *api, struct bt_str doc, struct bt_bu
 	}
 	api->uid_n++;
 	bt_buf_clear(&api->text);
-	bt_buf_printf(&api->text, "uid-%u", api->uid_n);
+	bt_buf_printf(&api->text, "uid-%06u", api->uid_n);
 	api->objects = bt_mem_grow(api->objects, api->object_n, &api->object_cap, sizeof(*api->objects));
 	struct bt_api_object *stored = &api->objects[api->object_n++];
 	*stored = (struct bt_api_object){
