@@ -346,6 +346,7 @@ enum bt_status bt_engine_update_pod(
 	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
 	uint32_t old_status_node = pod->status_node;
 	enum bt_pod_state before = pod->state;
+	bool was_terminating = pod->terminating;
 
 	if (bt_ingest_pod_has_ended(object)) {
 		bt_engine_remove_pod(engine, pod_ix);
@@ -368,6 +369,10 @@ enum bt_status bt_engine_update_pod(
 		leave_queue(engine, pod_ix);
 	} else if (before == BT_POD_QUEUED) {
 		update_waiting(engine, pod_ix, &old, old_status_node);
+	} else if (pod->terminating && !was_terminating) {
+		/* Its binding can only fail. Source: handleAssumedPodDeletion, v1.36.3. */
+		bt_ledger_forget(engine->cache->ledger, pod_ix);
+		bt_engine_wake_for_pod(engine, BT_DELETE, &old);
 	}
 	return BT_OK;
 }

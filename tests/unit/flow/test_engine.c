@@ -172,6 +172,161 @@ static void a_binding_that_fails_gives_everything_back(void **state)
 	end(&t);
 }
 
+static const struct bt_pod_object *named(struct trial *t, const char *rest)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: p%s}",
+		rest);
+	return &fixture_read(t->f, text)->pod;
+}
+
+static uint32_t add_named(struct trial *t)
+{
+	enum bt_entry entry;
+	uint32_t ix;
+
+	assert_int_equal(
+		bt_engine_add_pod(t->engine,
+			named(t, "}, spec: {schedulerName: default-scheduler, " CONTAINER "}"), &entry, &ix),
+		BT_OK);
+	return ix;
+}
+
+static int64_t pods_on(struct trial *t, uint32_t node)
+{
+	return bt_engine_cache(t->engine)->view.usage->pod_n[node];
+}
+
+static void begin_open(struct trial *t, void **state)
+{
+	begin(t, state, &(struct bt_engine_options){.binder = {leave_open, NULL}, .no_backoff = true});
+}
+
+static void an_assumed_pod_that_is_deleted_frees_its_room_and_its_late_answer_harms_nobody(void **state)
+{
+	struct trial t;
+
+	begin_open(&t, state);
+	uint32_t node = add_node(&t, "n1", "1"), pod = add_named(&t);
+	uint32_t other = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	decide(&t, pod);
+	assert_int_equal(decide(&t, other).outcome, BT_REFUSED);
+	bt_engine_remove_pod(t.engine, pod);
+	assert_int_equal(pods_on(&t, node), 0);
+	/* Another pod of that name is another pod. */
+	assert_int_not_equal(add_named(&t), pod);
+	assert_int_equal(decide(&t, other).outcome, BT_PLACED);
+	bt_engine_bound(t.engine, pod);
+	assert_int_equal(pods_on(&t, node), 1);
+	assert_int_equal(bt_engine_counts(t.engine).queue.binding, 1);
+	end(&t);
+}
+
+static void an_assumed_pod_that_begins_to_be_deleted_frees_its_room(void **state)
+{
+	struct trial t;
+
+	begin_open(&t, state);
+	uint32_t node = add_node(&t, "n1", "1"), pod = add_named(&t);
+	uint32_t other = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	decide(&t, pod);
+	assert_int_equal(decide(&t, other).outcome, BT_REFUSED);
+	assert_int_equal(
+		bt_engine_update_pod(t.engine, pod,
+			named(&t, ", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [f/f]}, spec: "
+				  "{schedulerName: default-scheduler, " CONTAINER "}")),
+		BT_OK);
+	assert_int_equal(pods_on(&t, node), 0);
+	assert_int_equal(decide(&t, other).outcome, BT_PLACED);
+	bt_engine_bind_failed(t.engine, pod);
+	assert_int_equal(decide(&t, pod).outcome, BT_SKIPPED);
+	end(&t);
+}
+
+static void a_binding_that_failed_but_had_come_about_stands(void **state)
+{
+	struct trial t;
+
+	begin_open(&t, state);
+	uint32_t node = add_node(&t, "n1", "1"), pod = add_named(&t);
+	decide(&t, pod);
+	assert_int_equal(
+		bt_engine_update_pod(t.engine, pod,
+			named(&t,
+				"}, spec: {schedulerName: default-scheduler, nodeName: n1, " CONTAINER "}")),
+		BT_OK);
+	bt_engine_bind_failed(t.engine, pod);
+	assert_int_equal(pods_on(&t, node), 1);
+	assert_int_equal(bt_engine_counts(t.engine).sets.scheduled, 1);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	end(&t);
+}
+
+static void a_pod_that_goes_between_the_halves_of_its_cycle_is_over_with_its_binding(void **state)
+{
+	struct trial t;
+	struct bt_decision decision;
+
+	begin_open(&t, state);
+	uint32_t node = add_node(&t, "n1", "1"), pod = add_named(&t);
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_begin(t.engine, pod, &decision);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	bt_engine_remove_pod(t.engine, pod);
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(pods_on(&t, node), 1);
+	bt_engine_bind_failed(t.engine, pod);
+	assert_int_equal(pods_on(&t, node), 0);
+	assert_int_equal(bt_engine_counts(t.engine).sets.queued, 0);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	end(&t);
+}
+
+static void a_pod_that_somebody_else_binds_during_its_cycle_is_theirs(void **state)
+{
+	struct trial t;
+	struct bt_decision decision;
+
+	begin_open(&t, state);
+	uint32_t first = add_node(&t, "n1", "1"), second = add_node(&t, "n2", "8"), pod = add_named(&t);
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_begin(t.engine, pod, &decision);
+	decision.node_ix = first;
+	assert_int_equal(
+		bt_engine_update_pod(t.engine, pod,
+			named(&t,
+				"}, spec: {schedulerName: default-scheduler, nodeName: n2, " CONTAINER "}")),
+		BT_OK);
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(pods_on(&t, first), 0);
+	assert_int_equal(pods_on(&t, second), 1);
+	assert_int_equal(bt_engine_counts(t.engine).placed_n, 0);
+	end(&t);
+}
+
+static void a_failed_binding_waits_for_its_backoff(void **state)
+{
+	struct trial t;
+	int64_t now_ns = 100 * BT_QUEUE_SECOND;
+
+	begin(&t, state,
+		&(struct bt_engine_options){
+			.binder = {leave_open, NULL}, .clock = bt_clock_virtual(&now_ns)});
+	add_node(&t, "n1", "1");
+	uint32_t pod = add_named(&t);
+	decide(&t, pod);
+	bt_engine_bind_failed(t.engine, pod);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	now_ns += BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	now_ns += BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	assert_int_equal(decide(&t, pod).outcome, BT_PLACED);
+	end(&t);
+}
+
 /* The node of the only pod in a cluster of equal nodes. */
 static uint32_t place_one(void **state, uint64_t seed, bool evaluate)
 {
@@ -211,6 +366,12 @@ int main(void)
 		FIXTURE_TEST(a_refused_pod_is_looked_at_again_when_room_may_have_come),
 		FIXTURE_TEST(without_nodes_every_pod_is_refused),
 		FIXTURE_TEST(a_binding_that_fails_gives_everything_back),
+		FIXTURE_TEST(an_assumed_pod_that_is_deleted_frees_its_room_and_its_late_answer_harms_nobody),
+		FIXTURE_TEST(an_assumed_pod_that_begins_to_be_deleted_frees_its_room),
+		FIXTURE_TEST(a_binding_that_failed_but_had_come_about_stands),
+		FIXTURE_TEST(a_pod_that_goes_between_the_halves_of_its_cycle_is_over_with_its_binding),
+		FIXTURE_TEST(a_pod_that_somebody_else_binds_during_its_cycle_is_theirs),
+		FIXTURE_TEST(a_failed_binding_waits_for_its_backoff),
 		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
 	};
 
