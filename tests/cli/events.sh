@@ -9,6 +9,8 @@ cat >cluster.yaml <<'YAML'
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: high, uid: u-high}, spec: {priority: 100, containers: [{name: c, resources: {requests: {cpu: 1500m}}}]}}
 ---
+{apiVersion: v1, kind: Pod, metadata: {name: lower}, spec: {priority: 5, containers: [{name: c, resources: {requests: {cpu: 1500m}}}]}, status: {nominatedNodeName: n1}}
+---
 {apiVersion: v1, kind: Pod, metadata: {name: large}, spec: {schedulerName: mine, containers: [{name: c, resources: {requests: {cpu: "4"}}}]}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: gated}, spec: {schedulingGates: [{name: example.com/wait}], containers: [{name: c}]}}
@@ -27,6 +29,7 @@ sed -E 's/^.*"verb":"([a-z]*)","resource":"([a-z\/]*)","namespace":"default","na
 	s/^(\S+ \S+ \S+) .*"reportingController":"([a-z-]*)".*"reason":"([A-Za-z]*)".*"note":"([^"]*)".*$/\1 \2 \3: \4/
 	s/^(\S+ \S+ \S+) .*"reason":"([A-Za-z]*)","status":"([A-Za-z]*)","type":"([A-Za-z]*)"}](.*)}}}$/\1 \4=\3 \2\5/
 	s/^(\S+ \S+ \S+) .*"status":"([A-Za-z]*)","type":"([A-Za-z]*)"}](.*)}}}$/\1 \3=\2\4/
+	s/^(\S+ \S+ \S+) .*"object":\{"status":\{("nominatedNodeName":.*)}}}$/\1 \2/
 	s/^(\S+ \S+ \S+) .*"target":\{"kind":"Node","name":"(.*)"}}}$/\1 \2/
 	s/ }$//' events >got
 cat >want <<'TEXT'
@@ -34,12 +37,15 @@ create events leaving default-scheduler FailedScheduling: skip schedule deleting
 patch pods/status gated PodScheduled=False SchedulingGated
 create events high default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu.
 patch pods/status high PodScheduled=False Unschedulable,"nominatedNodeName":"n1"
+patch pods/status lower "nominatedNodeName":null
 patch pods/status low DisruptionTarget=True PreemptionByScheduler
 delete pods low
 create events low default-scheduler Preempted: Preempted by pod u-high on node n1
 create pods/binding high n1
 patch pods/status high PodScheduled=True,"nominatedNodeName":null
 create events high default-scheduler Scheduled: Successfully assigned default/high to n1
+create events lower default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.
+patch pods/status lower PodScheduled=False Unschedulable
 create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
 patch pods/status large PodScheduled=False Unschedulable
 TEXT
