@@ -80,6 +80,7 @@ struct bt_meta_object {
 	int64_t creation_ns; /* since the Unix epoch; 0 when absent */
 	int64_t deletion_ns; /* deletionTimestamp; 0 when absent */
 	int64_t deletion_grace_s;
+	int64_t generation;
 	struct bt_str_map labels, annotations;
 	struct bt_owner_object *owners;
 	uint32_t owner_n;
@@ -232,7 +233,9 @@ struct bt_container_status_object {
 };
 
 struct bt_condition_object {
-	struct bt_str type, status, reason;
+	struct bt_str type, status, reason, message;
+	struct bt_str transition; /* lastTransitionTime, as it is written */
+	int64_t observed_generation;
 };
 
 struct bt_pod_spec_object {

@@ -52,6 +52,27 @@ TEXT
 cmp -s want got || fail "other calls: $(diff want got)"
 [ "$(grep -c '"user":"kube-apiserver"' events)" = 2 ] || fail "the API server does two things by itself"
 
+# What the status says already is not said again; conditions and generation are those of the input.
+cat >known.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: large, generation: 3}
+spec: {priority: 0, containers: [{name: c, resources: {requests: {cpu: "4"}}}]}
+status:
+  conditions:
+  - {type: Ready, status: "False", lastTransitionTime: "2026-01-01T00:00:00Z"}
+  - {type: PodScheduled, status: "False", reason: Unschedulable, message: MESSAGE, lastTransitionTime: "2026-01-01T00:00:00Z", observedGeneration: 2}
+YAML
+"$berth" simulate --quiet known.yaml --events events >out
+[ "$(sed -n 's/.*"resource":"pods\/status".*"object"://p' events)" = \
+	'{"status":{"$setElementOrder/conditions":[{"type":"Ready"},{"type":"PodScheduled"}],"conditions":[{"message":"0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.","observedGeneration":3,"type":"PodScheduled"}]}}}' ] ||
+	fail "the patch is not what differs: $(cat events)"
+sed -i 's|MESSAGE|"0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling."|' known.yaml
+"$berth" simulate --quiet known.yaml --events events >out
+grep -q 'pods/status' events && fail "a status that stays was patched: $(cat events)"
+
 # Without asynchronous preemption the victim goes first.
 "$berth" simulate --quiet cluster.yaml --config config.yaml --events events --feature-gates SchedulerAsyncPreemption=false >out
 [ "$(grep -n '"DisruptionTarget"' events | cut -d: -f1)" -lt "$(grep -n '"nominatedNodeName":"n1"' events | cut -d: -f1)" ] ||

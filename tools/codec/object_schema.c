@@ -20,6 +20,7 @@ static const struct bt_field meta_fields[] = {
 	FIELD("deletionTimestamp", TIME, bt_meta_object, deletion_ns),
 	FIELD("finalizers", STR_LIST, bt_meta_object, finalizers),
 	FIELD("generateName", STR, bt_meta_object, generate_name),
+	FIELD("generation", I64, bt_meta_object, generation),
 	FIELD("labels", STR_MAP, bt_meta_object, labels),
 	FIELD("name", STR, bt_meta_object, name),
 	FIELD("namespace", STR, bt_meta_object, namespace_),
@@ -283,6 +284,9 @@ const struct bt_schema bt_pod_spec_schema = BT_SCHEMA(pod_spec_fields, struct bt
 
 /* Pod. */
 static const struct bt_field condition_fields[] = {
+	FIELD("lastTransitionTime", STR, bt_condition_object, transition),
+	FIELD("message", STR, bt_condition_object, message),
+	FIELD("observedGeneration", I64, bt_condition_object, observed_generation),
 	FIELD("reason", STR, bt_condition_object, reason),
 	FIELD("status", STR, bt_condition_object, status),
 	FIELD("type", STR, bt_condition_object, type),

@@ -3,18 +3,18 @@
  */
 #include "tools/simulate/api_log.h"
 
-#include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "tools/codec/schema.h"
 #include "tools/report/api_call.h"
 
-#define NS_PER_S      INT64_C(1000000000)
-#define CONDITION_MAX 2 /* PodScheduled and DisruptionTarget */
+#define NS_PER_S INT64_C(1000000000)
 
-/* What was written to a pod's status. Conditions that the input brought are not known. */
+/* What a pod's status says. The conditions stay where they are while others are looked up. */
 struct bt_api_log_pod {
-	struct bt_pod_condition conditions[CONDITION_MAX];
-	uint32_t condition_n;
-	char *messages[CONDITION_MAX]; /* their texts, which live here */
+	struct bt_pod_condition *conditions;
+	char **texts; /* of each condition, one behind the other */
+	size_t n, cap, text_cap;
+	int64_t generation;
 };
 
 static struct bt_api_log_pod *status_of(struct bt_api_log *log, uint32_t pod_ix)
@@ -48,7 +48,8 @@ static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, struct
 		.name = bt_intern_str(intern, pod->name),
 		.scheduler_name = bt_intern_str(intern, pod->signature->scheduler_name),
 		.conditions = status->conditions,
-		.condition_n = status->condition_n,
+		.condition_n = (uint32_t)status->n,
+		.generation = status->generation,
 		.nominated_node_name = nominated,
 	};
 
@@ -58,23 +59,65 @@ static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, struct
 	return out;
 }
 
-/* Remembers what a patch has made of the status. */
+static struct bt_str move_text(char **at, struct bt_str text)
+{
+	struct bt_str moved = {*at, text.len};
+
+	memcpy(*at, text.ptr ? text.ptr : "", text.len);
+	*at += text.len;
+	return moved;
+}
+
+/* Remembers a condition as it is now, with texts of its own. */
 static void keep_condition(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_condition *condition)
 {
 	struct bt_api_log_pod *status = status_of(log, pod_ix);
-	uint32_t i = 0;
+	size_t i = 0, bytes = condition->type.len + condition->status.len + condition->reason.len +
+			      condition->message.len;
+	char *texts = bt_mem_zalloc(bytes + 1, 1), *at = texts;
 
-	while (i < status->condition_n && !bt_str_eq(status->conditions[i].type, condition->type)) {
+	while (i < status->n && !bt_str_eq(status->conditions[i].type, condition->type)) {
 		i++;
 	}
-	BT_REQUIRE(i < CONDITION_MAX);
-	char *message = bt_mem_zalloc(condition->message.len + 1, 1);
-	memcpy(message, condition->message.ptr ? condition->message.ptr : "", condition->message.len);
-	bt_mem_free(status->messages[i]);
-	status->messages[i] = message;
-	status->conditions[i] = *condition;
-	status->conditions[i].message.ptr = message;
-	status->condition_n += i == status->condition_n;
+	if (i == status->n) {
+		status->conditions =
+			bt_mem_grow(status->conditions, i, &status->cap, sizeof(*status->conditions));
+		status->texts = bt_mem_grow(status->texts, i, &status->text_cap, sizeof(*status->texts));
+		status->texts[i] = NULL;
+		status->n++;
+	}
+	status->conditions[i] = (struct bt_pod_condition){
+		.type = move_text(&at, condition->type),
+		.status = move_text(&at, condition->status),
+		.reason = move_text(&at, condition->reason),
+		.message = move_text(&at, condition->message),
+		.transition_s = condition->transition_s,
+		.observed_generation = condition->observed_generation,
+	};
+	bt_mem_free(status->texts[i]);
+	status->texts[i] = texts;
+}
+
+void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_object *pod)
+{
+	bt_api_log_forget(log, pod_ix);
+	status_of(log, pod_ix)->generation = pod->meta.generation;
+	for (uint32_t i = 0; i < pod->condition_n; i++) {
+		const struct bt_condition_object *object = &pod->conditions[i];
+		struct bt_pod_condition condition = {
+			.type = object->type,
+			.status = object->status,
+			.reason = object->reason,
+			.message = object->message,
+			.observed_generation = object->observed_generation,
+		};
+		int64_t ns;
+
+		if (bt_time_parse(object->transition, &ns) == BT_OK) {
+			condition.transition_s = ns / NS_PER_S;
+		}
+		keep_condition(log, pod_ix, &condition);
+	}
 }
 
 /* No two calls share a time, because events are named by it. */
@@ -207,12 +250,16 @@ void bt_api_log_decision(
 
 void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix)
 {
-	if (pod_ix < log->pod_n) {
-		for (uint32_t i = 0; i < CONDITION_MAX; i++) {
-			bt_mem_free(log->pods[pod_ix].messages[i]);
-		}
-		log->pods[pod_ix] = (struct bt_api_log_pod){.condition_n = 0};
+	if (pod_ix >= log->pod_n) {
+		return;
 	}
+	struct bt_api_log_pod *status = &log->pods[pod_ix];
+	for (size_t i = 0; i < status->n; i++) {
+		bt_mem_free(status->texts[i]);
+	}
+	bt_mem_free(status->texts);
+	bt_mem_free(status->conditions);
+	*status = (struct bt_api_log_pod){.n = 0};
 }
 
 void bt_api_log_fini(struct bt_api_log *log)

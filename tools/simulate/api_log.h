@@ -36,6 +36,9 @@ struct bt_api_log {
 /* Notes the pods that wait with scheduling gates. Call once, before the first decision. */
 void bt_api_log_begin(struct bt_api_log *log);
 
+/* A pod of the input: what its status says already. */
+void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_object *pod);
+
 /* A pod that was being deleted while it waited. Its turn ends before it has begun. */
 void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *pod);
 

@@ -250,6 +250,15 @@ static void log_deleting(void *context, const struct bt_pod_object *pod)
 	}
 }
 
+static void log_entered(void *context, uint32_t pod_ix, const struct bt_pod_object *pod)
+{
+	struct simulation *s = context;
+
+	if (s->has_events) {
+		bt_api_log_entered(&s->api, pod_ix, pod);
+	}
+}
+
 static int load_input(struct simulation *s)
 {
 	int64_t start_ns = bt_clock_monotonic_ns();
@@ -260,6 +269,7 @@ static int load_input(struct simulation *s)
 		.complaints = &s->complaints,
 		.expand = !bt_invocation_has(s->invocation, "no-expand"),
 		.deleting = log_deleting,
+		.entered = log_entered,
 		.context = s,
 	};
 	if (option(s, "trace")) {

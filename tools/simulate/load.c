@@ -163,6 +163,9 @@ static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
 	switch (bt_engine_add_pod(load->engine, pod, &entry, &ix)) {
 	case BT_OK:
 		note_entry(load, entry);
+		if (load->entered && ix != BT_NO_POD) {
+			load->entered(load->context, ix, pod);
+		}
 		return;
 	case BT_EXISTS:
 		pod_name(pod, name);

@@ -32,6 +32,7 @@ struct bt_load {
 	bool expand; /* make pods for workloads */
 	void (*deleting)(
 		void *context, const struct bt_pod_object *pod); /* such a pod was left out; or NULL */
+	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
 	void *context;
 	struct bt_load_counts counts;
 	struct bt_kind_count *kinds; /* in order of appearance */

@@ -62,7 +62,9 @@ static void add_disruption(struct bt_api *api, struct bt_pod_object *pod)
 		bt_arena_zalloc(&api->scratch, (pod->condition_n + 1) * sizeof(*conditions));
 
 	conditions[0] = (struct bt_condition_object){
-		BT_STR("DisruptionTarget"), BT_STR("True"), BT_STR("PreemptionByScheduler")};
+		.type = BT_STR("DisruptionTarget"),
+		.status = BT_STR("True"),
+		.reason = BT_STR("PreemptionByScheduler")};
 	for (uint32_t i = 0; i < pod->condition_n; i++) {
 		conditions[i + 1] = pod->conditions[i];
 	}
