@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Devices: what claims have of them, what decided pods are getting, which pools a node can reach, and which
+ * answers of selectors are kept.
+ */
+#include "device_fixture.h"
+
+/* ---- a judge that counts how often it is asked ---- */
+
+static uint32_t asked_n;
+
+static void *judge_create(void)
+{
+	asked_n = 0;
+	return &asked_n;
+}
+
+static void judge_destroy(void *judge)
+{
+	assert_ptr_equal(judge, &asked_n);
+}
+
+/* "yes" and numbers match, "no" does not, "shared" matches what may be shared, all else fails. */
+static enum bt_device_answer judge_ask(void *judge, const struct bt_intern *intern, uint32_t expression,
+	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
+{
+	struct bt_str text = bt_intern_str(intern, expression);
+
+	++*(uint32_t *)judge;
+	assert_str(bt_intern_str(intern, driver), "d");
+	if (bt_str_is(text, "shared")) {
+		return device->allow_multiple ? BT_DEVICE_YES : BT_DEVICE_NO;
+	}
+	if (bt_str_is(text, "yes") || (text.len && text.ptr[0] >= '0' && text.ptr[0] <= '9')) {
+		return BT_DEVICE_YES;
+	}
+	if (bt_str_is(text, "no")) {
+		return BT_DEVICE_NO;
+	}
+	bt_buf_text(out_error, "what is that?");
+	return BT_DEVICE_FAILED;
+}
+
+static void configure(struct fixture *f, bool all)
+{
+	static const struct bt_device_judge judge = {judge_create, judge_destroy, judge_ask};
+	const struct bt_device_features features = {all, all, all, all, all, all, all};
+
+	bt_devices_configure(f->cache->devices, &features, &judge);
+}
+
+/* ---- allocations ---- */
+
+static void a_device_is_allocated_as_long_as_a_claim_has_it(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	assert_false(use_of(f, "p", "a").allocated);
+	device_claim(f, "c", "requests: [{name: r}]", ALLOCATED("device: a"));
+	assert_true(use_of(f, "p", "a").allocated);
+	assert_true(claim_of(f, "c")->allocated);
+	device_claim(f, "c", "requests: [{name: r}]", "");
+	assert_false(use_of(f, "p", "a").allocated);
+	device_claim(f, "c", "requests: [{name: r}]", ALLOCATED("device: a"));
+	assert_true(use_of(f, "p", "a").allocated);
+	assert_int_equal(
+		bt_ingest_delete(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c")), BT_OK);
+	assert_false(use_of(f, "p", "a").allocated);
+	assert_null(claim_of(f, "c"));
+	assert_int_equal(bt_ingest_delete(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c")),
+		BT_NOT_FOUND);
+}
+
+static void admin_access_takes_no_device(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	device_claim(f, "c", "", ALLOCATED("device: a, adminAccess: true"));
+	assert_false(use_of(f, "p", "a").allocated);
+}
+
+#define GIGA ((bt_nano)1000000000)
+
+static void shares_of_a_device_add_up(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	device_claim(f, "c", "", ALLOCATED("device: a, shareID: s1, consumedCapacity: {m: '3', n: '1'}"));
+	device_claim(f, "e", "", ALLOCATED("device: a, shareID: s2, consumedCapacity: {m: '4'}"));
+	struct bt_device_use use = use_of(f, "p", "a");
+	assert_false(use.allocated);
+	assert_int_equal(use.share_n, 2);
+	assert_true(use.consumes);
+	assert_int_equal(use.consumed_n, 2);
+	assert_true(use.consumed[0].value == 7 * GIGA && use.consumed[1].value == GIGA);
+	device_claim(f, "c", "", "");
+	use = use_of(f, "p", "a");
+	assert_int_equal(use.share_n, 1);
+	assert_true(use.consumes && use.consumed[0].value == 4 * GIGA);
+	device_claim(f, "e", "", "");
+	use = use_of(f, "p", "a");
+	assert_int_equal(use.share_n, 0);
+	assert_false(use.consumes);
+}
+
+static void without_its_gate_a_share_is_the_whole_device(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, false);
+	device_claim(f, "c", "", ALLOCATED("device: a, shareID: s1, consumedCapacity: {m: '3'}"));
+	assert_true(use_of(f, "p", "a").allocated);
+	assert_int_equal(use_of(f, "p", "a").share_n, 0);
+}
+
+/* ---- decided pods ---- */
+
+/* The index of a claim. */
+static uint32_t ix_of(struct fixture *f, const char *name)
+{
+	return (uint32_t)(claim_of(f, name) - f->cache->view.devices->claims);
+}
+
+static struct bt_device_result result_for(struct fixture *f, const char *device)
+{
+	return (struct bt_device_result){.request = fixture_name(f, "r"),
+		.driver = fixture_name(f, "d"),
+		.pool = fixture_name(f, "p"),
+		.device = fixture_name(f, device)};
+}
+
+static void what_a_pod_assumes_is_its_claims_when_it_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *signature =
+		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+
+	configure(f, true);
+	device_claim(f, "c", "", "");
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	bt_devices_assume(f->cache->devices, 7, &choice, 1);
+	assert_true(claim_of(f, "c")->pending);
+	assert_false(claim_of(f, "c")->allocated);
+	assert_int_equal(use_of(f, "p", "a").pending_n, 1);
+	bt_devices_keep(f->cache->devices, 7, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
+	const struct bt_resource_claim *claim = claim_of(f, "c");
+	assert_true(claim->allocated && !claim->pending);
+	assert_int_equal(claim->allocation.results[0].device, fixture_name(f, "a"));
+	assert_int_equal(claim->reserved_n, 1);
+	assert_int_equal(claim->reserved_for[0], fixture_name(f, "uid"));
+	assert_true(use_of(f, "p", "a").allocated);
+	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
+	/* A second pod shares the claim, and a third, and the first is not noted twice. */
+	for (int i = 0; i < 2; i++) {
+		bt_devices_keep(
+			f->cache->devices, 8, signature, fixture_name(f, "pod2"), fixture_name(f, "uid2"));
+		bt_devices_keep(f->cache->devices, 9, signature, fixture_name(f, "pod3"), BT_NAME_NONE);
+	}
+	claim = claim_of(f, "c");
+	assert_int_equal(claim->reserved_n, 3);
+	assert_int_equal(claim->reserved_for[2], fixture_name(f, "pod3"));
+	bt_devices_deallocate(f->cache->devices, ix_of(f, "c"));
+	assert_false(claim_of(f, "c")->allocated);
+	assert_int_equal(claim_of(f, "c")->reserved_n, 0);
+	assert_false(use_of(f, "p", "a").allocated);
+}
+
+static void what_is_reverted_was_never_there(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_consumed consumed = {fixture_name(f, "m"), 5 * GIGA};
+	struct bt_device_result result = result_for(f, "a");
+
+	configure(f, true);
+	device_claim(f, "c", "", "");
+	result.share = BT_NAME_EMPTY;
+	result.consumed = &consumed;
+	result.consumed_n = 1;
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	for (uint32_t pod = 1; pod <= 2; pod++) {
+		bt_devices_assume(f->cache->devices, pod, &choice, 1);
+	}
+	assert_int_equal(use_of(f, "p", "a").share_n, 2);
+	assert_true(use_of(f, "p", "a").consumed[0].value == 10 * GIGA);
+	bt_devices_revert(f->cache->devices, 1);
+	assert_int_equal(use_of(f, "p", "a").share_n, 1);
+	bt_devices_revert(f->cache->devices, 2);
+	bt_devices_revert(f->cache->devices, 2);
+	assert_int_equal(use_of(f, "p", "a").share_n, 0);
+	assert_false(use_of(f, "p", "a").consumes);
+	assert_false(claim_of(f, "c")->pending);
+}
+
+static void a_claim_that_goes_while_it_is_pending_leaves_nothing(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *signature =
+		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+
+	configure(f, true);
+	device_claim(f, "c", "", "");
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	bt_devices_assume(f->cache->devices, 3, &choice, 1);
+	bt_ingest_delete(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
+	device_claim(f, "other", "", "");
+	assert_int_not_equal(ix_of(f, "other"), choice.claim_ix);
+	bt_devices_keep(f->cache->devices, 3, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
+	assert_false(use_of(f, "p", "a").allocated);
+	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
+	device_claim(f, "third", "", "");
+	assert_int_equal(ix_of(f, "third"), choice.claim_ix);
+}
+
+static void extended_resources_get_a_claim_of_their_own(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *signature = fixture_signature(f, "");
+	const struct bt_device_store *store = f->cache->view.devices;
+
+	configure(f, true);
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_device_choice choice = {BT_NO_CLAIM, {.results = &result, .result_n = 1}};
+	bt_devices_assume(f->cache->devices, 3, &choice, 1);
+	assert_int_equal(store->claim_n, 0);
+	bt_devices_keep(f->cache->devices, 3, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
+	assert_int_equal(store->special_n, 1);
+	assert_true(store->claims[0].special && store->claims[0].allocated);
+	assert_int_equal(store->claims[0].owners[0].uid, fixture_name(f, "uid"));
+	assert_true(use_of(f, "p", "a").allocated);
+}
+
+/* ---- pools ---- */
+
+static void a_pool_needs_all_slices_of_its_newest_generation(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", ""), n2 = fixture_node(f, "name: n2", "", "");
+
+	configure(f, true);
+	assert_int_equal(pools_of(f, n1)->n, 0);
+	device_slice(f, "s2", "name: p, generation: 1, resourceSliceCount: 2",
+		"nodeName: n1, devices: [{name: b}]");
+	assert_int_equal(pools_of(f, n1)->n, 1);
+	assert_true(pools_of(f, n1)->items[0].incomplete);
+	assert_int_equal(pools_of(f, n2)->n, 0);
+	device_slice(f, "s1", "name: p, generation: 1, resourceSliceCount: 2",
+		"nodeName: n1, devices: [{name: a}]");
+	const struct bt_device_pool *pool = &pools_of(f, n1)->items[0];
+	assert_false(pool->incomplete || pool->invalid);
+	assert_int_equal(pool->slice_n, 2);
+	/* Slices come by name. */
+	assert_int_equal(f->cache->view.devices->slices[pool->slices[0]].name, fixture_name(f, "s1"));
+	/* A slice of a newer generation elsewhere makes this one obsolete. */
+	device_slice(f, "s3", "name: p, generation: 2, resourceSliceCount: 2",
+		"nodeName: n2, devices: [{name: c}]");
+	assert_int_equal(pools_of(f, n1)->items[0].slice_n, 2);
+	bt_ingest_delete(f->cache, BT_KIND_RESOURCE_SLICE, bt_str(""), bt_str("s1"));
+	assert_int_equal(pools_of(f, n1)->n, 0);
+	assert_true(pools_of(f, n2)->items[0].incomplete);
+	device_slice(f, "s4", "name: p, generation: 2, resourceSliceCount: 2", "allNodes: true");
+	assert_false(pools_of(f, n2)->items[0].incomplete);
+	assert_int_equal(pools_of(f, n2)->items[0].slice_n, 2);
+}
+
+static void pools_come_by_driver_and_name_and_those_with_binding_conditions_last(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("z"), "nodeName: n1, devices: [{name: a}]");
+	device_slice(f, "s2", POOL("k"), "nodeName: n1, devices: [{name: a, bindingConditions: [ready]}]");
+	device_slice(f, "s3", POOL("m"), "allNodes: true, devices: [{name: a}]");
+	const struct bt_device_pools *pools = pools_of(f, n1);
+	assert_int_equal(pools->n, 3);
+	assert_int_equal(pools->items[0].pool, fixture_name(f, "m"));
+	assert_int_equal(pools->items[1].pool, fixture_name(f, "z"));
+	assert_int_equal(pools->items[2].pool, fixture_name(f, "k"));
+}
+
+static void a_pool_with_equal_names_or_unknown_counters_is_invalid(void **state)
+{
+	static const char *const bad[] = {
+		"devices: [{name: a}, {name: a}]",
+		"devices: [{name: a, consumesCounters: [{counterSet: s, counters: {c: {value: '1'}}}]}]",
+	};
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+	char text[512];
+
+	configure(f, true);
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		snprintf(text, sizeof(text), "nodeName: n1, %s", bad[i]);
+		device_slice(f, "s1", POOL("p"), text);
+		assert_true(pools_of(f, n1)->items[0].invalid);
+	}
+	/* With the counter it is fine, and a set that comes twice is not. */
+	static const char counted[] = "name: p, generation: 1, resourceSliceCount: 2";
+	device_slice(f, "s1", counted, text);
+	device_slice(
+		f, "s2", counted, "nodeName: n1, sharedCounters: [{name: s, counters: {c: {value: '4'}}}]");
+	assert_false(pools_of(f, n1)->items[0].invalid);
+	assert_int_equal(pools_of(f, n1)->items[0].counter_n, 1);
+	assert_int_equal(pools_of(f, n1)->items[0].slice_n, 1);
+	device_slice(f, "s2", counted,
+		"nodeName: n1, sharedCounters: [{name: s, counters: {c: {value: '4'}}}, {name: s, counters: "
+		"{c: {value: '4'}}}]");
+	assert_true(pools_of(f, n1)->items[0].invalid);
+}
+
+static void devices_out_of_reach_still_take_of_the_counters(void **state)
+{
+	static const char counted[] = "name: p, generation: 1, resourceSliceCount: 3";
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+
+	configure(f, true);
+	fixture_node(f, "name: n2", "", "");
+	device_slice(f, "s1", counted, "nodeName: n1, devices: [{name: a}]");
+	device_slice(f, "s2", counted, "nodeName: n2, devices: [{name: b}]");
+	device_slice(
+		f, "s3", counted, "nodeName: n2, sharedCounters: [{name: s, counters: {c: {value: '4'}}}]");
+	const struct bt_device_pool *pool = &pools_of(f, n1)->items[0];
+	assert_int_equal(pool->slice_n, 1);
+	assert_int_equal(pool->other_n, 1);
+	assert_int_equal(f->cache->view.devices->slices[pool->others[0]].name, fixture_name(f, "s2"));
+}
+
+static void reach_is_told_by_selectors_and_by_devices(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1, labels: {zone: a}", "", "");
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("p"),
+		"devices: [{name: a}], nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, "
+		"operator: In, values: [a]}]}]}");
+	device_slice(f, "s2", POOL("q"),
+		"perDeviceNodeSelection: true, devices: [{name: a, nodeName: n2}, {name: b, allNodes: "
+		"true}]");
+	device_slice(f, "s3", POOL("r"), "perDeviceNodeSelection: true, devices: [{name: a, nodeName: n2}]");
+	device_slice(f, "s4", POOL("t"), "devices: [{name: a}]");
+	assert_int_equal(pools_of(f, n1)->n, 2);
+	/* A node that changes is asked about anew. */
+	fixture_node(f, "name: n1, labels: {zone: b}", "", "");
+	assert_int_equal(pools_of(f, n1)->n, 1);
+	assert_int_equal(pools_of(f, n1)->items[0].pool, fixture_name(f, "q"));
+}
+
+/* ---- extended resources ---- */
+
+static const char *class_for(struct fixture *f, const char *resource)
+{
+	const struct bt_device_class *class_ =
+		bt_device_store_resource(f->cache->view.devices, fixture_name(f, resource));
+
+	return class_ ? bt_intern_str(f->cache->dictionary->intern, class_->name).ptr : "";
+}
+
+static void of_classes_for_one_resource_the_youngest_serves(void **state)
+{
+	struct fixture *f = *state;
+	uint64_t version = f->cache->view.snapshot->version;
+
+	configure(f, true);
+	device_class(f, "b, creationTimestamp: '2026-01-01T00:00:00Z'", "extendedResourceName: e.com/x");
+	assert_true(f->cache->view.snapshot->version > version);
+	assert_string_equal(class_for(f, "e.com/x"), "b");
+	assert_string_equal(class_for(f, "deviceclass.resource.kubernetes.io/b"), "b");
+	device_class(f, "a, creationTimestamp: '2025-01-01T00:00:00Z'", "extendedResourceName: e.com/x");
+	assert_string_equal(class_for(f, "e.com/x"), "b");
+	device_class(f, "c, creationTimestamp: '2027-01-01T00:00:00Z'", "extendedResourceName: e.com/x");
+	assert_string_equal(class_for(f, "e.com/x"), "c");
+	device_class(f, "a2, creationTimestamp: '2027-01-01T00:00:00Z'", "extendedResourceName: e.com/x");
+	assert_string_equal(class_for(f, "e.com/x"), "a2");
+	bt_ingest_delete(f->cache, BT_KIND_DEVICE_CLASS, bt_str(""), bt_str("a2"));
+	assert_string_equal(class_for(f, "e.com/x"), "");
+	assert_string_equal(class_for(f, "deviceclass.resource.kubernetes.io/a2"), "");
+}
+
+static void without_its_gate_no_class_serves(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, false);
+	device_class(f, "b", "extendedResourceName: e.com/x");
+	assert_string_equal(class_for(f, "e.com/x"), "");
+}
+
+/* ---- selectors ---- */
+
+static enum bt_device_answer ask_device(struct fixture *f, const char *expression, bool single)
+{
+	const struct bt_device_store *store = f->cache->view.devices;
+	struct bt_buf why = {0};
+	enum bt_device_answer answer = store->match(
+		store->context, fixture_name(f, expression), &store->slices[0].devices[0], single, &why);
+
+	if (answer == BT_DEVICE_FAILED) {
+		assert_string_equal(why.ptr, "what is that?");
+	}
+	bt_buf_fini(&why);
+	return answer;
+}
+
+static void an_answer_is_kept_until_the_slice_changes(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(ask_device(f, "yes", false), BT_DEVICE_YES);
+		assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
+	}
+	assert_int_equal(asked_n, 2);
+	/* Failures are not kept. */
+	assert_int_equal(ask_device(f, "?", false), BT_DEVICE_FAILED);
+	assert_int_equal(ask_device(f, "?", false), BT_DEVICE_FAILED);
+	assert_int_equal(asked_n, 4);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
+	assert_int_equal(asked_n, 5);
+}
+
+static void answers_stay_right_however_many_expressions_there_are(void **state)
+{
+	struct fixture *f = *state;
+	char text[16];
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	for (int i = 0; i < 700; i++) {
+		snprintf(text, sizeof(text), "%d", i);
+		assert_int_equal(ask_device(f, text, false), BT_DEVICE_YES);
+		assert_int_equal(ask_device(f, "no", false), BT_DEVICE_NO);
+	}
+}
+
+static void a_shared_device_can_be_shown_as_a_single_one(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	device_slice(
+		f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a, allowMultipleAllocations: true}]");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(ask_device(f, "shared", false), BT_DEVICE_YES);
+		assert_int_equal(ask_device(f, "shared", true), BT_DEVICE_NO);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(a_device_is_allocated_as_long_as_a_claim_has_it),
+		FIXTURE_TEST(admin_access_takes_no_device),
+		FIXTURE_TEST(shares_of_a_device_add_up),
+		FIXTURE_TEST(without_its_gate_a_share_is_the_whole_device),
+		FIXTURE_TEST(what_a_pod_assumes_is_its_claims_when_it_is_kept),
+		FIXTURE_TEST(what_is_reverted_was_never_there),
+		FIXTURE_TEST(a_claim_that_goes_while_it_is_pending_leaves_nothing),
+		FIXTURE_TEST(extended_resources_get_a_claim_of_their_own),
+		FIXTURE_TEST(a_pool_needs_all_slices_of_its_newest_generation),
+		FIXTURE_TEST(pools_come_by_driver_and_name_and_those_with_binding_conditions_last),
+		FIXTURE_TEST(a_pool_with_equal_names_or_unknown_counters_is_invalid),
+		FIXTURE_TEST(devices_out_of_reach_still_take_of_the_counters),
+		FIXTURE_TEST(reach_is_told_by_selectors_and_by_devices),
+		FIXTURE_TEST(of_classes_for_one_resource_the_youngest_serves),
+		FIXTURE_TEST(without_its_gate_no_class_serves),
+		FIXTURE_TEST(an_answer_is_kept_until_the_slice_changes),
+		FIXTURE_TEST(answers_stay_right_however_many_expressions_there_are),
+		FIXTURE_TEST(a_shared_device_can_be_shown_as_a_single_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,930 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * DynamicResources: what keeps pods back, which devices they get, and what their claims say of nodes.
+ */
+#include "cache/devices.h"
+#include "device_fixture.h"
+#include "plugin_fixture.h"
+#include "plugins/dynamic_resources/allocator.h"
+#include "plugins/dynamic_resources/capacity.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/extended.h"
+#include "plugins/dynamic_resources/selectors.h"
+
+static const struct bt_dynamic_resources_settings settings = {
+	.scores = true, .pre_filtered = true, .filtered = true, .binding_timeout_ns = 600000000000};
+
+static void configure(struct fixture *f, const struct bt_device_features *features)
+{
+	static const struct bt_device_judge judge = {
+		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
+	static const struct bt_device_features all = {true, true, true, true, true, true, true};
+
+	bt_devices_configure(f->cache->devices, features ? features : &all, &judge);
+	device_class(f, "k", "");
+}
+
+static struct asked begin_with(
+	struct fixture *f, const struct bt_dynamic_resources_settings *with, const char *spec)
+{
+	bt_devices_begin(
+		f->cache->devices, fixture_name(f, "pod-x"), fixture_name(f, "uid-x"), 1000000000000);
+	struct asked asked = ask(f, &bt_plugin_dynamic_resources, with, spec);
+
+	if (asked.compiled.state) {
+		bt_plugin_dynamic_resources.pre_filter(
+			asked.compiled.state, &f->cache->view, &asked.compiled);
+	}
+	return asked;
+}
+
+static struct asked begin(struct fixture *f, const char *spec)
+{
+	return begin_with(f, &settings, spec);
+}
+
+#define CLAIM "resourceClaims: [{name: x, resourceClaimName: c}]"
+#define WANTS(n)                                                                                             \
+	"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: " #n "}}]"
+#define NONE "cannot allocate all claims"
+
+/* Writes "device device, device" of the pod's claims on a node: a blank between devices, a comma between
+ * claims. */
+static const char *given(const struct asked *asked, uint32_t node)
+{
+	static char text[512];
+	const struct bt_device_choice *choices;
+	size_t at = 0;
+
+	assert_true(passes(asked, node));
+	uint32_t n = bt_dynamic_resources_choose(&asked->compiled, &asked->f->cache->view, node, &choices);
+	text[0] = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < choices[i].allocation.result_n; j++) {
+			struct bt_str name = bt_intern_str(
+				asked->f->cache->dictionary->intern, choices[i].allocation.results[j].device);
+
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%.*s",
+				j	? " "
+				: i > 0 ? ", "
+					: "",
+				BT_STR_ARG(name));
+		}
+	}
+	return text;
+}
+
+/* ---- PreEnqueue and PreFilter ---- */
+
+struct gate {
+	const char *claims, *status, *text;
+};
+
+static const struct gate gates[] = {
+	{"resourceClaimName: c", "", NULL},
+	{"resourceClaimName: absent", "", "could not find ResourceClaim \"default/absent\""},
+	{"resourceClaimName: going", "", "resourceclaim \"going\" is being deleted"},
+	{"resourceClaimTemplateName: t", "", "pod \"default/p\": ResourceClaim not created yet"},
+	{"resourceClaimTemplateName: t", "name: x", NULL},
+	{"resourceClaimTemplateName: t", "name: x, resourceClaimName: mine", NULL},
+	{"resourceClaimTemplateName: t", "name: x, resourceClaimName: c",
+		"ResourceClaim default/c was not created for Pod default/p (Pod is not owner)"},
+	{"resourceClaimTemplateName: t", "name: z, resourceClaimName: mine",
+		"pod \"default/p\": ResourceClaim not created yet"},
+	{"other: t", "", "pod \"default/p\", spec.resourceClaim \"x\": none of the supported fields are set"},
+};
+
+static void claims_that_are_not_in_order_keep_a_pod_back(void **state)
+{
+	struct fixture *f = *state;
+	char text[512];
+
+	configure(f, NULL);
+	device_claim(f, "c", "", "");
+	devices_apply(f, "{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: going, "
+			 "deletionTimestamp: '2026-01-01T00:00:00Z'}}");
+	devices_apply(f, "{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: mine, "
+			 "ownerReferences: [{name: p, uid: u-p, controller: true}]}}");
+	for (size_t i = 0; i < COUNT_OF(gates); i++) {
+		snprintf(text, sizeof(text),
+			"{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: p}, spec: "
+			"{resourceClaims: [{name: x, %s}]}, status: {resourceClaimStatuses: [{%s}]}}",
+			gates[i].claims, gates[i].status);
+		const struct bt_signature *signature =
+			bt_signatures_intern(f->cache->signatures, &fixture_read(f, text)->pod);
+		const char *why = bt_dynamic_resources_gate(
+			&f->cache->view, signature, fixture_name(f, "p"), fixture_name(f, "u-p"));
+		if (gates[i].text) {
+			assert_non_null(why);
+			assert_string_equal(why, gates[i].text);
+		} else {
+			assert_null(why);
+		}
+	}
+}
+
+static void requests_that_cannot_be_met_refuse_everywhere(void **state)
+{
+	static const struct {
+		const char *requests, *text;
+	} cases[] = {
+		{"{name: r, exactly: {deviceClassName: absent}}",
+			"request r: device class absent does not exist"},
+		{"{name: r, firstAvailable: [{name: s, deviceClassName: k}, {name: t, deviceClassName: "
+		 "absent}]}",
+			"request r/t: device class absent does not exist"},
+		{"{name: r}", "resource claim default/c, request r: unknown request type"},
+	};
+	struct fixture *f = *state;
+	char text[512];
+
+	configure(f, NULL);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		snprintf(text, sizeof(text), "requests: [%s]", cases[i].requests);
+		device_claim(f, "c", text, "");
+		struct asked asked = begin(f, CLAIM);
+		assert_true(asked.compiled.refused);
+		assert_string_equal(asked.compiled.refusal, cases[i].text);
+	}
+	device_claim(f, "c", "requests: [{name: r, exactly: {count: 1}}]", "");
+	assert_string_equal(begin(f, CLAIM).compiled.pre_filter_error, "request r: unsupported request type");
+}
+
+static void a_claim_that_another_pod_is_getting_makes_the_pod_wait(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+	const struct bt_device_choice *choices;
+
+	configure(f, NULL);
+	device_slice(f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	device_claim(f, "c", WANTS(1), "");
+	struct asked asked = begin(f, CLAIM);
+	uint32_t n = bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices);
+	bt_devices_assume(f->cache->devices, 1, choices, n);
+	asked = begin(f, CLAIM);
+	assert_string_equal(
+		asked.compiled.refusal, "resource claim default/c is in the process of being allocated");
+	bt_devices_revert(f->cache->devices, 1);
+	asked = begin(f, CLAIM);
+	assert_string_equal(given(&asked, n1), "a");
+}
+
+static void a_pod_without_claims_is_not_asked_about(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, NULL);
+	struct asked asked = begin(f, "");
+	assert_null(asked.compiled.state);
+	assert_true(asked.compiled.filter_skip && asked.compiled.score_skip);
+}
+
+/* ---- which devices ---- */
+
+/* A slice of pool p on node n1 and a claim; who gets what, or why not. */
+struct allocation {
+	const char *devices, *wanted;
+	const char *given;   /* NULL: refused */
+	const char *refused; /* NULL, and given too: a failure */
+	const char *error;
+};
+
+#define ASK(more)                                                                                            \
+	"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 1" more "}}]"
+#define EVERY "requests: [{name: r, exactly: {deviceClassName: k, allocationMode: All}}]"
+#define EITHER(a, b)                                                                                         \
+	"requests: [{name: r, firstAvailable: [{name: s, deviceClassName: k, allocationMode: ExactCount, "   \
+	"count: " #a "}, {name: t, deviceClassName: k, allocationMode: ExactCount, count: " #b "}]}]"
+#define M(value) "attributes: {m: {string: " value "}}"
+#define TWICE                                                                                                \
+	"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 1}}, {name: " \
+	"q, "                                                                                                \
+	"exactly: {deviceClassName: k, allocationMode: ExactCount, count: 1}}]"
+#define SHARED	      "allowMultipleAllocations: true, capacity: {m: {value: '4'}}"
+#define SELECTS(text) ", selectors: [{cel: {expression: '" text "'}}]"
+
+static const struct allocation allocations[] = {
+	{"{name: a}, {name: b}", WANTS(1), "a", NULL, NULL},
+	{"{name: a}, {name: b}", WANTS(2), "a b", NULL, NULL},
+	{"{name: a}, {name: b}", WANTS(3), NULL, NONE, NULL},
+	{"{name: a}, {name: b}, {name: c}", EVERY, "a b c", NULL, NULL},
+	{"", EVERY, NULL, NONE, NULL},
+	{"{name: a}, {name: b}", EITHER(3, 2), "a b", NULL, NULL},
+	{"{name: a}, {name: b}", EITHER(1, 2), "a", NULL, NULL},
+	{"{name: a}, {name: b}", EITHER(3, 4), NULL, NONE, NULL},
+	{"{name: a}", WANTS(33), NULL, NULL,
+		"claim default/c: number of requested devices 33 exceeds the claim limit of 32"},
+	/* Selectors, of requests. */
+	{"{name: a, " M("v1") "}, {name: b, " M("v2") "}",
+		ASK(SELECTS("device.attributes[\"d\"].m == \"v2\"")), "b", NULL, NULL},
+	{"{name: a}", ASK(SELECTS("device.attributes[\"d\"].m == \"v2\"")), NULL, NULL,
+		"claim default/c: selector #0: CEL runtime error: no such key: m"},
+	{"{name: a}", ASK(", selectors: [{}]"), NULL, NULL,
+		"claim default/c, request r, selector #0: CEL expression empty (unsupported selector type?)"},
+	/* Taints. */
+	{"{name: a, taints: [{key: t, effect: NoSchedule}]}, {name: b}", WANTS(1), "b", NULL, NULL},
+	{"{name: a, taints: [{key: t, effect: NoExecute}]}", WANTS(1), NULL, NONE, NULL},
+	{"{name: a, taints: [{key: t, effect: None}]}", WANTS(1), "a", NULL, NULL},
+	{"{name: a, taints: [{key: t, value: v, effect: NoSchedule}]}",
+		ASK(", tolerations: [{key: t, operator: Equal, value: v}]"), "a", NULL, NULL},
+	/* Constraints. */
+	{"{name: a, " M("v1") "}, {name: b, " M("v2") "}, {name: c, " M("v2") "}",
+		WANTS(2) ", constraints: [{matchAttribute: d/m}]", "b c", NULL, NULL},
+	{"{name: a, " M("v1") "}, {name: b, " M("v1") "}, {name: c, " M("v2") "}",
+		TWICE ", constraints: [{distinctAttribute: d/m}]", "a c", NULL, NULL},
+	{"{name: a}, {name: b, " M("v1") "}", WANTS(1) ", constraints: [{matchAttribute: d/m}]", "b", NULL,
+		NULL},
+	{"{name: a, " M("v1") "}, {name: b, " M("v2") "}",
+		TWICE ", constraints: [{matchAttribute: d/m, requests: [q]}]", "a b", NULL, NULL},
+	{"{name: a, attributes: {m: {int: 1}}}, {name: b, attributes: {m: {bool: true}}}",
+		WANTS(2) ", constraints: [{matchAttribute: d/m}]", NULL, NONE, NULL},
+	{"{name: a, " M("v1") "}, {name: b, " M("v2") "}", EVERY ", constraints: [{matchAttribute: d/m}]",
+		NULL, NULL,
+		"claim default/c, request r: cannot add device d/p/b because a claim constraint would "
+		"not be satisfied"},
+	{"{name: a}", WANTS(1) ", constraints: [{}]", NULL, NULL,
+		"claim default/c, constraint #0: empty constraint (unsupported constraint type?)"},
+	/* Capacity: what is asked, by several requests of one device that may be shared. */
+	{"{name: a, capacity: {m: {value: '4'}}}, {name: b, capacity: {m: {value: '8'}}}",
+		ASK(", capacity: {requests: {m: '5'}}"), "b", NULL, NULL},
+	{"{name: a, capacity: {m: {value: '4'}}}", ASK(", capacity: {requests: {other: '1'}}"), NULL, NONE,
+		NULL},
+	{"{name: a, " SHARED "}, {name: b, " SHARED "}", TWICE, "a b", NULL, NULL},
+	{"{name: a, " SHARED "}", TWICE, NULL, NONE, NULL},
+	{"{name: a, allowMultipleAllocations: true, capacity: {m: {value: '4', requestPolicy: {default: "
+	 "'2'}}}}",
+		TWICE, "a a", NULL, NULL},
+	{"{name: a, " SHARED "}",
+		"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 1, "
+		"capacity: "
+		"{requests: {m: '1'}}}}, {name: q, exactly: {deviceClassName: k, allocationMode: ExactCount, "
+		"count: "
+		"1, capacity: {requests: {m: '3'}}}}]",
+		"a a", NULL, NULL},
+};
+
+static void the_first_devices_that_do_are_given(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+	char text[1024];
+
+	configure(f, NULL);
+	for (size_t i = 0; i < COUNT_OF(allocations); i++) {
+		const struct allocation *a = &allocations[i];
+
+		snprintf(text, sizeof(text), "nodeName: n1, devices: [%s]", a->devices);
+		device_slice(f, "s", POOL("p"), text);
+		device_claim(f, "c", a->wanted, "");
+		struct asked asked = begin(f, CLAIM);
+		assert_false(asked.compiled.refused);
+		if (a->given) {
+			assert_string_equal(given(&asked, n1), a->given);
+		} else if (a->refused) {
+			assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, a->refused);
+			assert_null(bt_plugin_dynamic_resources.failure(
+				asked.compiled.term, &f->cache->view, n1));
+		} else if (a->error) {
+			assert_false(passes(&asked, n1));
+			assert_string_equal(
+				bt_plugin_dynamic_resources.failure(asked.compiled.term, &f->cache->view, n1),
+				a->error);
+		}
+	}
+}
+
+static void devices_choose_their_nodes_where_the_slice_says_so(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+
+	configure(f, NULL);
+	device_slice(f, "s", POOL("p"),
+		"perDeviceNodeSelection: true, devices: [{name: a, nodeName: n2}, {name: b, nodeName: n1}, "
+		"{name: c, allNodes: true}]");
+	device_claim(f, "c", WANTS(2), "");
+	struct asked asked = begin(f, CLAIM);
+	assert_string_equal(given(&asked, n1), "b c");
+}
+
+static void what_others_have_is_left_to_them(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+
+	configure(f, NULL);
+	device_slice(f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}, {name: b}]");
+	device_claim(f, "taken", "", ALLOCATED("device: a"));
+	device_claim(f, "c", WANTS(1), "");
+	struct asked asked = begin(f, CLAIM);
+	assert_string_equal(given(&asked, n1), "b");
+	/* Who looks after devices may have those of others, but none twice. */
+	device_claim(f, "c", ASK(", adminAccess: true"), "");
+	asked = begin(f, CLAIM);
+	assert_string_equal(given(&asked, n1), "a");
+	device_claim(f, "c",
+		"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 3, "
+		"adminAccess: true}}]",
+		"");
+	asked = begin(f, CLAIM);
+	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+}
+
+#define PART(name, n)                                                                                        \
+	"{name: " name ", consumesCounters: [{counterSet: s, counters: {c: {value: '" #n "'}}}]}"
+
+static void parts_of_a_device_share_its_counters(void **state)
+{
+	static const char two[] = "name: p, generation: 1, resourceSliceCount: 2";
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+
+	configure(f, NULL);
+	device_slice(f, "s0", two, "nodeName: n1, sharedCounters: [{name: s, counters: {c: {value: '4'}}}]");
+	device_slice(f, "s1", two,
+		"nodeName: n1, devices: [" PART("a", 3) ", " PART("b", 2) ", " PART("e", 2) "]");
+	device_claim(f, "c", WANTS(2), "");
+	struct asked asked = begin(f, CLAIM);
+	assert_string_equal(given(&asked, n1), "b e");
+	device_claim(f, "c", WANTS(3), "");
+	asked = begin(f, CLAIM);
+	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	device_claim(f, "taken", "", ALLOCATED("device: e"));
+	device_claim(f, "c", WANTS(1), "");
+	asked = begin(f, CLAIM);
+	assert_string_equal(given(&asked, n1), "b");
+}
+
+static void pools_that_are_not_in_order_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+
+	configure(f, NULL);
+	device_claim(f, "c", WANTS(1), "");
+	device_claim(f, "all", EVERY, "");
+	device_slice(f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}, {name: a}]");
+	struct asked asked = begin(f, CLAIM);
+	assert_refused(
+		&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "invalid resource pools were encountered");
+	device_slice(f, "s2", POOL("q"), "nodeName: n1, devices: [{name: b}]");
+	asked = begin(f, CLAIM);
+	assert_string_equal(given(&asked, n1), "b");
+	device_slice(f, "s", "name: p, generation: 1, resourceSliceCount: 2",
+		"nodeName: n1, devices: [{name: a}]");
+	asked = begin(f, CLAIM);
+	assert_string_equal(given(&asked, n1), "b");
+	asked = begin(f, "resourceClaims: [{name: x, resourceClaimName: all}]");
+	assert_false(passes(&asked, n1));
+	assert_string_equal(bt_plugin_dynamic_resources.failure(asked.compiled.term, &f->cache->view, n1),
+		"claim default/all, request r: asks for all devices, but resource pool d/p is currently "
+		"being "
+		"updated");
+}
+
+static void a_search_that_takes_too_long_fails(void **state)
+{
+	const struct bt_dynamic_resources_settings hasty = {
+		.pre_filtered = true, .filtered = true, .step_limit = 10};
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+
+	configure(f, NULL);
+	device_slice(f, "s", POOL("p"),
+		"nodeName: n1, devices: [{name: a, " M("v0") "}, {name: b, " M("v1") "}, {name: c, " M(
+			"v2") "}, {name: e, " M("v3") "}]");
+	device_claim(f, "c", WANTS(2) ", constraints: [{matchAttribute: d/m}]", "");
+	struct asked asked = begin(f, CLAIM);
+	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	asked = begin_with(f, &hasty, CLAIM);
+	assert_false(passes(&asked, n1));
+	assert_string_equal(bt_plugin_dynamic_resources.failure(asked.compiled.term, &f->cache->view, n1),
+		"node n1: timed out trying to allocate devices");
+}
+
+static void gates_take_devices_away(void **state)
+{
+	static const struct {
+		struct bt_device_features features;
+		const char *device, *given;
+	} cases[] = {
+		{{.taints = false}, "{name: a, taints: [{key: t, effect: NoSchedule}]}", "a"},
+		{{.partitionable = false}, "{name: a, consumesCounters: [{counterSet: s, counters: {}}]}",
+			NULL},
+		{{.binding_conditions = false}, "{name: a, bindingConditions: [ready]}", NULL},
+		{{.binding_conditions = true}, "{name: a, bindingConditions: [ready]}", "a"},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		struct fixture *f;
+		char text[256];
+
+		fixture_setup(state);
+		f = *state;
+		uint32_t n1 = fixture_node(f, "name: n1", "", "");
+		configure(f, &cases[i].features);
+		snprintf(text, sizeof(text), "nodeName: n1, devices: [%s]", cases[i].device);
+		device_slice(f, "s", POOL("p"), text);
+		device_claim(f, "c", WANTS(1), "");
+		struct asked asked = begin(f, CLAIM);
+		if (cases[i].given) {
+			assert_string_equal(given(&asked, n1), cases[i].given);
+		} else {
+			assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+		}
+		fixture_teardown(state);
+	}
+}
+
+/* ---- claims that are allocated ---- */
+
+static void an_allocated_claim_is_had_where_its_selector_says(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", ""), n2 = fixture_node(f, "name: n2", "", "");
+
+	configure(f, NULL);
+	device_claim(f, "c", WANTS(1),
+		"allocation: {devices: {results: [{request: r, driver: d, pool: p, device: a}]}, "
+		"nodeSelector: "
+		"{nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}");
+	struct asked asked = begin(f, CLAIM);
+	assert_true(passes(&asked, n1));
+	assert_refused(
+		&asked, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "resourceclaim not available on the node");
+	/* Nothing was allocated in this cycle. */
+	assert_string_equal(given(&asked, n1), "");
+	assert_int_equal(score(&asked, n1), 0);
+}
+
+struct binding {
+	const char *status;
+	bool available;
+};
+
+#define CONDITION(type, value)                                                                               \
+	"devices: [{driver: d, pool: p, device: a, conditions: [{type: " type ", status: '" value "'}]}]"
+
+static void a_claim_whose_device_does_not_get_ready_is_not_available(void **state)
+{
+	/* The cycle is at 1000 s, the timeout 600 s. */
+	static const struct binding cases[] = {
+		{"", true},
+		{"", false},
+		{CONDITION("ready", "True"), true},
+		{CONDITION("ready", "False"), true},
+		{CONDITION("broken", "True"), false},
+		{CONDITION("broken", "False"), true},
+	};
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "");
+	char text[1024];
+
+	configure(f, NULL);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		snprintf(text, sizeof(text),
+			"allocation: {allocationTimestamp: '1970-01-01T00:%s:00Z', devices: {results: "
+			"[{request: r, driver: d, pool: p, device: a, bindingConditions: [ready], "
+			"bindingFailureConditions: [broken]}]}}, %s",
+			i == 1 ? "05" : "10", cases[i].status);
+		device_claim(f, "c", WANTS(1), text);
+		struct asked asked = begin(f, CLAIM);
+		assert_int_equal(passes(&asked, n1), cases[i].available);
+		bt_ingest_delete(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
+	}
+}
+
+#define ELSEWHERE                                                                                            \
+	"allocation: {devices: {results: []}, nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: "      \
+	"metadata.name, operator: In, values: [n9]}]}]}}"
+
+static void an_allocation_that_nobody_else_uses_is_taken_back(void **state)
+{
+	static const struct {
+		const char *reserved;
+		enum bt_claims_release release;
+	} cases[] = {
+		{"", BT_CLAIMS_DEALLOCATE},
+		{"reservedFor: [{uid: uid-x}]", BT_CLAIMS_DEALLOCATE},
+		{"reservedFor: [{uid: other}]", BT_CLAIMS_KEPT},
+		{"reservedFor: [{uid: uid-x}, {uid: other}]", BT_CLAIMS_KEPT},
+	};
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", ""), claim_ix = BT_NO_CLAIM;
+	char text[512];
+
+	configure(f, NULL);
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		snprintf(text, sizeof(text), ELSEWHERE ", %s", cases[i].reserved);
+		device_claim(f, "c", WANTS(1), text);
+		struct asked asked = begin(f, CLAIM);
+		/* Before a node was asked nothing is known to be in the way. */
+		assert_int_equal(bt_dynamic_resources_release(&asked.compiled, &f->cache->view, &claim_ix),
+			BT_CLAIMS_KEPT);
+		assert_false(passes(&asked, n1));
+		assert_int_equal(bt_dynamic_resources_release(&asked.compiled, &f->cache->view, &claim_ix),
+			cases[i].release);
+	}
+	assert_ptr_equal(&f->cache->view.devices->claims[claim_ix], claim_of(f, "c"));
+	struct asked asked = begin(f, "");
+	assert_int_equal(
+		bt_dynamic_resources_release(&asked.compiled, &f->cache->view, &claim_ix), BT_CLAIMS_NONE);
+}
+
+/* ---- Score ---- */
+
+static void what_is_named_first_is_liked_best(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", ""), n2 = fixture_node(f, "name: n2", "", "");
+
+	configure(f, NULL);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	device_slice(f, "s2", POOL("q"), "nodeName: n2, devices: [{name: a}, {name: b}]");
+	device_claim(f, "c", EITHER(2, 1), "");
+	struct asked asked = begin(f, CLAIM);
+	assert_int_equal(score(&asked, n1), 7);
+	assert_int_equal(score(&asked, n2), 8);
+	const struct bt_dynamic_resources_settings off = {.pre_filtered = true, .filtered = true};
+	asked = begin_with(f, &off, CLAIM);
+	assert_int_equal(score(&asked, n2), 0);
+}
+
+/* ---- Reserve ---- */
+
+static void local_devices_tie_a_claim_to_the_node(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1, labels: {zone: a}", "", "");
+	const struct bt_device_choice *choices;
+
+	configure(f, NULL);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	device_claim(f, "c", WANTS(1), "");
+	struct asked asked = begin(f, CLAIM);
+	assert_int_equal(bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices), 1);
+	assert_true(choices[0].allocation.has_selector);
+	const struct bt_field_requirement *field = choices[0].allocation.selector.terms[0].fields;
+	assert_true(field->is_name && field->value == fixture_name(f, "n1"));
+	/* Those of a zone keep it in the zone, those for all nodes nowhere, those that bind on the node. */
+	device_slice(f, "s1", POOL("p"),
+		"devices: [{name: a}], nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, "
+		"operator: Exists}]}]}");
+	asked = begin(f, CLAIM);
+	bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices);
+	assert_int_equal(choices[0].allocation.selector.terms[0].labels.n, 1);
+	assert_int_equal(choices[0].allocation.selector.terms[0].field_n, 0);
+	device_slice(f, "s1", POOL("p"), "devices: [{name: a}], allNodes: true");
+	asked = begin(f, CLAIM);
+	bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices);
+	assert_false(choices[0].allocation.has_selector);
+	device_slice(f, "s1", POOL("p"), "devices: [{name: a, bindsToNode: true}], allNodes: true");
+	asked = begin(f, CLAIM);
+	bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices);
+	assert_int_equal(choices[0].allocation.selector.terms[0].field_n, 1);
+}
+
+/* ---- extended resources ---- */
+
+#define GPUS(n) "resources: {requests: {e.com/gpu: " #n "}}"
+
+static void an_extended_resource_comes_from_devices_where_there_is_no_plugin(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "allocatable: {e.com/gpu: 4}"),
+		 n2 = fixture_node(f, "name: n2", "", ""), n3 = fixture_node(f, "name: n3", "", "");
+	const struct bt_device_choice *choices;
+
+	configure(f, NULL);
+	assert_null(begin(f, "containers: [{name: a, " GPUS(2) "}]").compiled.state);
+	device_class(f, "gpus", "extendedResourceName: e.com/gpu");
+	device_slice(f, "s2", POOL("p"), "nodeName: n2, devices: [{name: a}, {name: b}]");
+	struct asked asked = begin(f, "containers: [{name: a, " GPUS(2) "}]");
+	assert_string_equal(given(&asked, n1), "");
+	assert_string_equal(given(&asked, n2), "a b");
+	assert_refused(&asked, n3, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+	assert_int_equal(bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n2, &choices), 1);
+	assert_int_equal(choices[0].claim_ix, BT_NO_CLAIM);
+	/* A resource that neither the node nor a class has. */
+	asked = begin(f, "containers: [{name: a, resources: {requests: {e.com/gpu: 1, e.com/other: 1}}}]");
+	assert_refused(&asked, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot fit resource");
+}
+
+static void a_stale_claim_for_extended_resources_is_deleted(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", ""), claim_ix;
+
+	configure(f, NULL);
+	device_class(f, "gpus", "extendedResourceName: e.com/gpu");
+	devices_apply(f,
+		"{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: old, annotations: "
+		"{resource.kubernetes.io/extended-resource-claim: 'true'}, ownerReferences: [{name: pod-x, "
+		"uid: "
+		"uid-x, controller: true}]}, spec: {devices: {" WANTS(1) "}}}");
+	struct asked asked = begin(f, "containers: [{name: a, " GPUS(1) "}]");
+	assert_refused(
+		&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot schedule extended resource claim");
+	assert_int_equal(
+		bt_dynamic_resources_release(&asked.compiled, &f->cache->view, &claim_ix), BT_CLAIMS_DELETE);
+	assert_ptr_equal(&f->cache->view.devices->claims[claim_ix], claim_of(f, "old"));
+}
+
+struct containers {
+	const char *spec, *requests;
+};
+
+static const struct containers containers[] = {
+	{"containers: [{name: a, " GPUS(2) "}, {name: b, " GPUS(1) "}]",
+		"container-0-request-0=2 container-1-request-0=1"},
+	/* The place of the resource among all that the container names. */
+	{"containers: [{name: a, resources: {requests: {cpu: 1, e.com/gpu: 2, a.com/x: 0}}}]",
+		"container-0-request-2=2"},
+	/* What runs before may use what comes after; only the largest rest counts. */
+	{"initContainers: [{name: i, " GPUS(2) "}, {name: j, " GPUS(5) "}], containers: [{name: a, " GPUS(
+		 3) "}]",
+		"container-1-request-0=2 container-2-request-0=3"},
+	{"initContainers: [{name: i, " GPUS(3) "}], containers: [{name: a, " GPUS(3) "}]",
+		"container-1-request-0=3"},
+	/* A sidecar stays, and those before it may use it. */
+	{"initContainers: [{name: i, " GPUS(2) "}, {name: s, restartPolicy: Always, " GPUS(
+		 1) "}], containers: "
+		    "[{name: a, " GPUS(1) "}]",
+		"container-1-request-0=1 container-2-request-0=1"},
+	/* A sidecar before it does not help. */
+	{"initContainers: [{name: s, restartPolicy: Always, " GPUS(1) "}, {name: i, " GPUS(1) "}]",
+		"container-0-request-0=1 container-1-request-0=1"},
+	/* Amounts that are no whole numbers ask for nothing. */
+	{"containers: [{name: a, resources: {requests: {e.com/gpu: 1500m}}}]", ""},
+};
+
+static void containers_share_devices_for_extended_resources(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", ""), n;
+	struct bt_buf text = {0};
+
+	configure(f, NULL);
+	device_class(f, "gpus", "extendedResourceName: e.com/gpu");
+	for (size_t i = 0; i < COUNT_OF(containers); i++) {
+		const struct bt_signature *signature = fixture_signature(f, containers[i].spec);
+		const struct bt_device_request *requests =
+			bt_extended_requests(&f->cache->view, signature, n1, &n);
+
+		bt_buf_clear(&text);
+		bt_buf_text(&text, "");
+		for (uint32_t r = 0; r < n; r++) {
+			bt_buf_printf(&text, "%s%.*s=%lld", r ? " " : "",
+				BT_STR_ARG(bt_intern_str(f->cache->dictionary->intern, requests[r].name)),
+				(long long)requests[r].exactly.count);
+			assert_int_equal(requests[r].exactly.class_, fixture_name(f, "gpus"));
+		}
+		assert_str(bt_buf_view(&text), containers[i].requests);
+	}
+	bt_buf_fini(&text);
+}
+
+/* ---- consumable capacity ---- */
+
+static struct bt_quantity quantity(const char *text)
+{
+	struct bt_quantity q;
+
+	assert_int_equal(bt_quantity_parse(bt_str(text), &q), BT_OK);
+	return q;
+}
+
+struct rounding {
+	const char *min, *max, *step, *asked, *taken;
+	bool violated;
+};
+
+static const struct rounding ranges[] = {
+	{"1Gi", NULL, NULL, "512Mi", "1Gi", false},
+	{"1Gi", NULL, NULL, "1500Mi", "1500Mi", false},
+	{"1Gi", "2Gi", NULL, "3Gi", "3Gi", true},
+	{"1Gi", NULL, "1Gi", "1500Mi", "2Gi", false},
+	{"1Gi", "4Gi", "1Gi", "5Gi", "5Gi", true},
+	{"500m", NULL, "1", "1", "1", false},
+};
+
+static void amounts_are_rounded_up_into_the_range(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(ranges); i++) {
+		const struct rounding *r = &ranges[i];
+		struct bt_capacity capacity = {.name = 5,
+			.value = quantity("8Gi"),
+			.policy = {
+				.there = true, .has_range = true, .has_min = true, .min = quantity(r->min)}};
+		const struct bt_asked_capacity asked = {5, quantity(r->asked)};
+		const struct bt_device_ask ask = {.capacities = &asked, .capacity_n = 1};
+
+		capacity.policy.has_max = r->max != NULL;
+		capacity.policy.max = quantity(r->max ? r->max : "0");
+		capacity.policy.has_step = r->step != NULL;
+		capacity.policy.step = quantity(r->step ? r->step : "0");
+		struct bt_quantity taken = bt_capacity_taken(&ask, &capacity);
+		assert_int_equal(bt_quantity_cmp(taken, quantity(r->taken)), 0);
+		assert_int_equal(bt_capacity_violated(&capacity.policy, taken), r->violated);
+	}
+}
+
+static void amounts_are_rounded_up_to_a_valid_value(void **state)
+{
+	const struct bt_quantity values[] = {quantity("1"), quantity("2"), quantity("4")};
+	const struct bt_capacity capacity = {.name = 5,
+		.value = quantity("8"),
+		.policy = {.there = true,
+			.has_default = true,
+			.default_ = quantity("2"),
+			.has_values = true,
+			.values = values,
+			.value_n = 3}};
+	struct bt_asked_capacity asked = {5, quantity("3")};
+	const struct bt_device_ask ask = {.capacities = &asked, .capacity_n = 1}, nothing = {0};
+
+	(void)state;
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity), quantity("4")), 0);
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&nothing, &capacity), quantity("2")), 0);
+	assert_false(bt_capacity_violated(&capacity.policy, quantity("4")));
+	asked.quantity = quantity("5");
+	assert_int_equal(bt_quantity_cmp(bt_capacity_taken(&ask, &capacity), quantity("5")), 0);
+	assert_true(bt_capacity_violated(&capacity.policy, quantity("5")));
+}
+
+/* ---- against all combinations ---- */
+
+#define DEVICES 6
+
+struct puzzle {
+	uint32_t attribute[DEVICES], cost[DEVICES], counter, count[2];
+	bool taken[DEVICES], matched;
+};
+
+static uint64_t rng_state;
+
+static uint32_t draw(uint32_t below)
+{
+	rng_state = rng_state * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(rng_state >> 33) % below;
+}
+
+/* Do the devices of two requests, as bits, solve the puzzle? */
+static bool solves(const struct puzzle *p, uint32_t first, uint32_t second)
+{
+	uint32_t value = UINT32_MAX, cost = 0;
+
+	if (first & second || (uint32_t)__builtin_popcount(first) != p->count[0] ||
+		(uint32_t)__builtin_popcount(second) != p->count[1]) {
+		return false;
+	}
+	for (uint32_t i = 0; i < DEVICES; i++) {
+		if (!((first | second) >> i & 1)) {
+			continue;
+		}
+		if (p->taken[i] || (p->matched && value != UINT32_MAX && value != p->attribute[i])) {
+			return false;
+		}
+		value = p->attribute[i];
+		cost += p->cost[i];
+	}
+	for (uint32_t i = 0; i < DEVICES; i++) {
+		cost += p->taken[i] ? p->cost[i] : 0;
+	}
+	return cost <= p->counter;
+}
+
+/* Is a the earlier choice: its devices, in order, are the earlier ones? */
+static bool earlier(uint32_t a, uint32_t b)
+{
+	uint32_t differ = a ^ b;
+
+	return differ && (a & (differ & -differ));
+}
+
+static const char *solve(const struct puzzle *p)
+{
+	static char text[64];
+	uint32_t best[2] = {0, 0};
+	bool any = false;
+	size_t at = 0;
+
+	for (uint32_t first = 0; first < 1u << DEVICES; first++) {
+		for (uint32_t second = 0; second < 1u << DEVICES; second++) {
+			if (solves(p, first, second) &&
+				(!any || earlier(first, best[0]) ||
+					(first == best[0] && earlier(second, best[1])))) {
+				best[0] = first;
+				best[1] = second;
+				any = true;
+			}
+		}
+	}
+	for (uint32_t i = 0; any && i < 2 * DEVICES; i++) {
+		if (best[i / DEVICES] >> i % DEVICES & 1) {
+			at += (size_t)snprintf(
+				text + at, sizeof(text) - at, "%sd%u", at ? " " : "", i % DEVICES);
+		}
+	}
+	return any ? text : NULL;
+}
+
+static void pose(struct fixture *f, const struct puzzle *p)
+{
+	static const char two[] = "name: p, generation: 1, resourceSliceCount: 2";
+	char text[2048];
+	size_t at = (size_t)snprintf(text, sizeof(text), "nodeName: n1, devices: [");
+
+	for (uint32_t i = 0; i < DEVICES; i++) {
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+			"%s{name: d%u, attributes: {m: {int: %u}}, consumesCounters: [{counterSet: s, "
+			"counters: {c: "
+			"{value: '%u'}}}]}",
+			i ? ", " : "", i, p->attribute[i], p->cost[i]);
+	}
+	snprintf(text + at, sizeof(text) - at, "]");
+	device_slice(f, "s1", two, text);
+	snprintf(text, sizeof(text),
+		"nodeName: n1, sharedCounters: [{name: s, counters: {c: {value: '%u'}}}]", p->counter);
+	device_slice(f, "s0", two, text);
+	for (uint32_t i = 0; i < DEVICES; i++) {
+		char name[16], status[256];
+
+		snprintf(name, sizeof(name), "t%u", i);
+		snprintf(status, sizeof(status), ALLOCATED("device: d%u"), i);
+		device_claim(f, name, "", p->taken[i] ? status : "");
+	}
+	snprintf(text, sizeof(text),
+		"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: %u}}, "
+		"{name: q, "
+		"exactly: {deviceClassName: k, allocationMode: ExactCount, count: %u}}]%s",
+		p->count[0], p->count[1], p->matched ? ", constraints: [{matchAttribute: d/m}]" : "");
+	device_claim(f, "c", text, "");
+}
+
+/* The search finds a solution whenever there is one, and of all the one whose devices come first. */
+static void the_search_finds_the_first_of_all_solutions(void **state)
+{
+	const char *wanted_seed = getenv("BT_SEED");
+	uint64_t seed = wanted_seed ? strtoull(wanted_seed, NULL, 0) : 20261121;
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", ""), solved = 0;
+
+	print_message("seed %llu\n", (unsigned long long)seed);
+	rng_state = seed;
+	configure(f, NULL);
+	for (int round = 0; round < 300; round++) {
+		struct puzzle p = {
+			.counter = 4 + draw(8), .count = {1 + draw(2), 1 + draw(2)}, .matched = draw(2)};
+
+		for (uint32_t i = 0; i < DEVICES; i++) {
+			p.attribute[i] = draw(3);
+			p.cost[i] = 1 + draw(3);
+			p.taken[i] = draw(5) == 0;
+		}
+		pose(f, &p);
+		const char *want = solve(&p);
+		struct asked asked = begin(f, CLAIM);
+		if (want) {
+			solved++;
+			assert_string_equal(given(&asked, n1), want);
+		} else {
+			assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
+		}
+		for (uint32_t i = 0; i < f->cache->view.devices->use_n; i++) {
+			assert_int_equal(f->cache->view.devices->marks[i], 0);
+		}
+	}
+	assert_in_range(solved, 60, 290);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(claims_that_are_not_in_order_keep_a_pod_back),
+		FIXTURE_TEST(requests_that_cannot_be_met_refuse_everywhere),
+		FIXTURE_TEST(a_claim_that_another_pod_is_getting_makes_the_pod_wait),
+		FIXTURE_TEST(a_pod_without_claims_is_not_asked_about),
+		FIXTURE_TEST(the_first_devices_that_do_are_given),
+		FIXTURE_TEST(devices_choose_their_nodes_where_the_slice_says_so),
+		FIXTURE_TEST(what_others_have_is_left_to_them),
+		FIXTURE_TEST(parts_of_a_device_share_its_counters),
+		FIXTURE_TEST(pools_that_are_not_in_order_are_left_out),
+		FIXTURE_TEST(a_search_that_takes_too_long_fails),
+		cmocka_unit_test(gates_take_devices_away),
+		FIXTURE_TEST(an_allocated_claim_is_had_where_its_selector_says),
+		FIXTURE_TEST(a_claim_whose_device_does_not_get_ready_is_not_available),
+		FIXTURE_TEST(an_allocation_that_nobody_else_uses_is_taken_back),
+		FIXTURE_TEST(what_is_named_first_is_liked_best),
+		FIXTURE_TEST(local_devices_tie_a_claim_to_the_node),
+		FIXTURE_TEST(an_extended_resource_comes_from_devices_where_there_is_no_plugin),
+		FIXTURE_TEST(a_stale_claim_for_extended_resources_is_deleted),
+		FIXTURE_TEST(containers_share_devices_for_extended_resources),
+		cmocka_unit_test(amounts_are_rounded_up_into_the_range),
+		cmocka_unit_test(amounts_are_rounded_up_to_a_valid_value),
+		FIXTURE_TEST(the_search_finds_the_first_of_all_solutions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
