@@ -71,6 +71,21 @@ static void reset_reuses_blocks_instead_of_asking_for_more(void **state)
 	bt_arena_fini(&arena);
 }
 
+static void a_small_arena_takes_little_and_grows(void **state)
+{
+	struct bt_arena arena = {0};
+	(void)state;
+	bt_arena_start(&arena, 512);
+	assert_int_equal(arena.end - arena.next, 512);
+	char *first = bt_arena_copy(&arena, "first", 5);
+	for (int i = 0; i < 200; i++) {
+		bt_arena_zalloc(&arena, 100);
+	}
+	assert_string_equal(first, "first");
+	bt_arena_fini(&arena);
+	assert_null(arena.first);
+}
+
 static void an_object_larger_than_any_block_fits(void **state)
 {
 	struct bt_arena arena = {0};
@@ -133,6 +148,7 @@ int main(void)
 		cmocka_unit_test(every_alignment_is_kept),
 		cmocka_unit_test(zalloc_gives_zeroes_in_reused_memory),
 		cmocka_unit_test(reset_reuses_blocks_instead_of_asking_for_more),
+		cmocka_unit_test(a_small_arena_takes_little_and_grows),
 		cmocka_unit_test(an_object_larger_than_any_block_fits),
 		cmocka_unit_test(copy_ends_with_nul_and_takes_nothing),
 		cmocka_unit_test(random_objects_never_overlap),

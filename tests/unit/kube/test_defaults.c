@@ -78,6 +78,28 @@ static void missing_requests_come_from_limits(void **state)
 	assert_list(&o.pod.spec.init_containers[0].resources.requests, "cpu=3");
 }
 
+#define REQUESTS(text)                                                                                       \
+	"{\"apiVersion\":\"resource.k8s.io/v1\",\"kind\":\"ResourceClaim\",\"metadata\":{\"name\":\"c\"},"   \
+	"\"spec\":{\"devices\":{\"requests\":[" text "]}}}"
+
+static void a_claim_asks_for_one_device_unless_it_says_otherwise(void **state)
+{
+	struct bt_object o =
+		defaulted(state, REQUESTS("{\"name\":\"a\",\"exactly\":{}},"
+					  "{\"name\":\"b\",\"exactly\":{\"allocationMode\":\"All\"}},"
+					  "{\"name\":\"c\",\"firstAvailable\":[{\"name\":\"s\",\"count\":3},{"
+					  "\"name\":\"t\"}]}"));
+	const struct bt_device_request_object *requests = o.resource_claim.requests;
+
+	assert_str(requests[0].exactly.allocation_mode, "ExactCount");
+	assert_int_equal(requests[0].exactly.count, 1);
+	assert_str(requests[1].exactly.allocation_mode, "All");
+	assert_int_equal(requests[1].exactly.count, 0);
+	assert_str(requests[2].first_available[0].allocation_mode, "ExactCount");
+	assert_int_equal(requests[2].first_available[0].count, 3);
+	assert_int_equal(requests[2].first_available[1].count, 1);
+}
+
 static void pod_level_requests_come_from_containers_then_limits(void **state)
 {
 	struct bt_object o = defaulted(state, POD("{\"resources\":{\"limits\":{\"cpu\":\"4\",\"memory\":"
@@ -288,6 +310,7 @@ int main(void)
 		TEST(a_bare_pod_gets_the_schedulers_fields),
 		TEST(what_the_pod_says_is_kept),
 		TEST(missing_requests_come_from_limits),
+		TEST(a_claim_asks_for_one_device_unless_it_says_otherwise),
 		TEST(pod_level_requests_come_from_containers_then_limits),
 		TEST(pod_level_huge_pages_come_from_the_containers_limits),
 		TEST(pods_without_pod_level_limits_get_no_pod_level_requests),

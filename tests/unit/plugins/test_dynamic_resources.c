@@ -9,6 +9,8 @@
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/extended.h"
 #include "plugins/dynamic_resources/selectors.h"
+#include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
+#include "plugins/node_resources_fit/node_resources_fit.h"
 
 static const struct bt_dynamic_resources_settings settings = {
 	.scores = true, .pre_filtered = true, .filtered = true, .binding_timeout_ns = 600000000000};
@@ -684,6 +686,51 @@ static void containers_share_devices_for_extended_resources(void **state)
 	bt_buf_fini(&text);
 }
 
+static void fit_leaves_to_devices_what_the_node_has_none_of(void **state)
+{
+	static const struct bt_fit_settings fit = {.strategy = BT_LEAST_ALLOCATED};
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "allocatable: {e.com/gpu: 1, pods: 9}"),
+		 n2 = fixture_node(f, "name: n2", "", "allocatable: {pods: 9}");
+
+	configure(f, NULL);
+	struct asked asked =
+		ask(f, &bt_plugin_node_resources_fit, &fit, "containers: [{name: a, " GPUS(2) "}]");
+	assert_refused(&asked, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/gpu");
+	device_class(f, "gpus", "extendedResourceName: e.com/gpu");
+	asked = ask(f, &bt_plugin_node_resources_fit, &fit, "containers: [{name: a, " GPUS(2) "}]");
+	assert_refused(&asked, n1, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/gpu");
+	assert_true(passes(&asked, n2));
+}
+
+static void scores_count_devices_where_the_node_has_none_of_the_resource(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t n1 = fixture_node(f, "name: n1", "", "allocatable: {cpu: 4, pods: 9}");
+
+	configure(f, NULL);
+	device_class(f, "gpus",
+		"extendedResourceName: e.com/gpu, selectors: [{cel: {expression: 'device.driver == "
+		"\"d\"'}}]");
+	device_slice(
+		f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}, {name: b}, {name: c}, {name: e}]");
+	device_slice(f, "s2", POOL("q"), "nodeName: n2, devices: [{name: a}]");
+	device_claim(f, "taken", "", ALLOCATED("device: b"));
+	struct bt_fit_resource resource = {bt_resource_slot(f->cache->dictionary, bt_str("e.com/gpu")), 1};
+	const struct bt_fit_settings most = {
+		.strategy = BT_MOST_ALLOCATED, .resources = &resource, .resource_n = 1};
+	struct asked asked =
+		ask(f, &bt_plugin_node_resources_fit, &most, "containers: [{name: a, " GPUS(2) "}]");
+	/* Of four devices one is taken and two are asked for. */
+	assert_int_equal(score(&asked, n1), 75);
+	int slots[] = {BT_CPU, resource.slot};
+	const struct bt_balanced_settings balanced = {slots, 2};
+	asked = ask(f, &bt_plugin_node_resources_balanced_allocation, &balanced,
+		"containers: [{name: a, resources: {requests: {cpu: 3, e.com/gpu: 2}}}]");
+	/* From 0 and 1/4 to 3/4 and 3/4: the spread falls from 12.5 % to nothing. */
+	assert_int_equal(score(&asked, n1), 50 + (50 + 100 - 87) / 2);
+}
+
 /* ---- consumable capacity ---- */
 
 static struct bt_quantity quantity(const char *text)
@@ -921,6 +968,8 @@ int main(void)
 		FIXTURE_TEST(an_extended_resource_comes_from_devices_where_there_is_no_plugin),
 		FIXTURE_TEST(a_stale_claim_for_extended_resources_is_deleted),
 		FIXTURE_TEST(containers_share_devices_for_extended_resources),
+		FIXTURE_TEST(fit_leaves_to_devices_what_the_node_has_none_of),
+		FIXTURE_TEST(scores_count_devices_where_the_node_has_none_of_the_resource),
 		cmocka_unit_test(amounts_are_rounded_up_into_the_range),
 		cmocka_unit_test(amounts_are_rounded_up_to_a_valid_value),
 		FIXTURE_TEST(the_search_finds_the_first_of_all_solutions),

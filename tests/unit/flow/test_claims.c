@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pods with claims through the engine: what one gets, the next finds taken, until it is given back.
+ */
+#include "object_fixture.h"
+
+#include "engine/flow/engine.h"
+
+#define API "apiVersion: resource.k8s.io/v1, "
+#define USES(claim)                                                                                          \
+	"schedulerName: default-scheduler, containers: [{name: a}], resourceClaims: [{name: x, "             \
+	"resourceClaimName: " claim "}]"
+
+struct trial {
+	struct fixture *f;
+	struct bt_config config;
+	struct bt_engine *engine;
+	bool answers; /* bindings end at once */
+};
+
+static void bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct trial *t = context;
+
+	(void)node_ix;
+	if (t->answers) {
+		bt_engine_bound(engine, pod_ix);
+	}
+}
+
+static void apply(struct trial *t, const char *yaml)
+{
+	bt_engine_apply_devices(t->engine, fixture_read(t->f, yaml));
+}
+
+static void add_claim(struct trial *t, const char *name)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{" API "kind: ResourceClaim, metadata: {namespace: default, name: %s, uid: u-%s}, spec: "
+		"{devices: {requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, "
+		"count: "
+		"1}}]}}}",
+		name, name);
+	apply(t, text);
+}
+
+/* One node with one device. */
+static void begin(struct trial *t, void **state, bool answers)
+{
+	const struct bt_engine_options options = {.binder = {bind, t}};
+	struct bt_config_errors errors = {0};
+	uint32_t slot;
+
+	*t = (struct trial){.f = *state, .answers = answers};
+	bt_config_init_default(&t->config, NULL);
+	t->engine = bt_engine_create(&t->config, &options, &errors);
+	assert_non_null(t->engine);
+	bt_config_errors_fini(&errors);
+	assert_int_equal(
+		bt_engine_apply_node(t->engine,
+			&fixture_read(t->f, "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: "
+					    "{allocatable: {cpu: '4', memory: 8Gi, pods: '10'}}}")
+				 ->node,
+			&slot),
+		BT_OK);
+	apply(t, "{" API "kind: DeviceClass, metadata: {name: k}, spec: {}}");
+	apply(t, "{" API
+		 "kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, nodeName: n1, pool: {name: p, "
+		 "generation: 1, resourceSliceCount: 1}, devices: [{name: a}]}}");
+	add_claim(t, "c");
+	add_claim(t, "e");
+}
+
+static void end(struct trial *t)
+{
+	bt_engine_destroy(t->engine);
+	bt_config_fini(&t->config);
+}
+
+static uint32_t add_pod(struct trial *t, const char *spec)
+{
+	enum bt_entry entry;
+	uint32_t ix;
+
+	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, spec), &entry, &ix), BT_OK);
+	return ix;
+}
+
+/* Decides the next pod of the queue, which is this one. */
+static enum bt_outcome decide(struct trial *t, uint32_t pod)
+{
+	struct bt_decision decision;
+
+	assert_int_equal(bt_engine_pop(t->engine), pod);
+	bt_engine_decide(t->engine, pod, &decision);
+	return decision.outcome;
+}
+
+static const char *message(struct trial *t, uint32_t pod)
+{
+	static char text[512];
+	struct bt_explanation explanation = {0};
+	struct bt_buf buf = {0};
+
+	bt_engine_explain(t->engine, pod, &explanation);
+	if (explanation.evaluation.feasible_n) {
+		bt_buf_text(&buf, "fits");
+	} else {
+		bt_engine_message(t->engine, &explanation, &buf);
+	}
+	snprintf(text, sizeof(text), "%s", buf.len ? buf.ptr : "");
+	bt_buf_fini(&buf);
+	bt_explanation_fini(&explanation);
+	return text;
+}
+
+static void a_device_is_given_once(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, true);
+	uint32_t first = add_pod(&t, USES("c")), second = add_pod(&t, USES("e")),
+		 third = add_pod(&t, USES("c"));
+	assert_int_equal(decide(&t, first), BT_PLACED);
+	assert_int_equal(decide(&t, second), BT_REFUSED);
+	assert_string_equal(message(&t, second),
+		"0/1 nodes are available: 1 cannot allocate all claims. still not schedulable, preemption: "
+		"0/1 nodes "
+		"are available: 1 Preemption is not helpful for scheduling.");
+	/* Who shares the claim shares the device. */
+	assert_int_equal(decide(&t, third), BT_PLACED);
+	end(&t);
+}
+
+static void a_binding_that_fails_gives_the_device_back(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, false);
+	uint32_t first = add_pod(&t, USES("c")), second = add_pod(&t, USES("c")),
+		 third = add_pod(&t, USES("e"));
+	assert_int_equal(decide(&t, first), BT_PLACED);
+	/* While it is being bound, others that need the claim wait. */
+	assert_string_equal(message(&t, second),
+		"0/1 nodes are available: resource claim default/c is in the process of being allocated. no "
+		"new "
+		"claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for "
+		"scheduling.");
+	bt_engine_bind_failed(t.engine, first);
+	assert_string_equal(message(&t, second), "fits");
+	assert_int_equal(decide(&t, second), BT_PLACED);
+	bt_engine_bound(t.engine, second);
+	assert_int_equal(decide(&t, third), BT_REFUSED);
+	end(&t);
+}
+
+static void a_pod_waits_until_its_claim_is_there(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, true);
+	uint32_t pod = add_pod(&t, USES("later"));
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	assert_string_equal(
+		bt_engine_claims_gate(t.engine, pod), "could not find ResourceClaim \"default/later\"");
+	add_claim(&t, "later");
+	assert_null(bt_engine_claims_gate(t.engine, pod));
+	assert_int_equal(decide(&t, pod), BT_PLACED);
+	end(&t);
+}
+
+static void an_allocation_that_is_in_the_way_is_taken_back(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, true);
+	apply(&t, "{" API
+		  "kind: ResourceClaim, metadata: {namespace: default, name: c, uid: u-c}, spec: {devices: "
+		  "{requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: "
+		  "1}}]}}, status: "
+		  "{allocation: {devices: {results: [{request: r, driver: d, pool: q, device: b}]}, "
+		  "nodeSelector: "
+		  "{nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: "
+		  "[gone]}]}]}}}}");
+	uint32_t pod = add_pod(&t, USES("c"));
+	assert_string_equal(message(&t, pod), "0/1 nodes are available: 1 resourceclaim not available on the "
+					      "node. deallocation of ResourceClaim "
+					      "completed, preemption: 0/1 nodes are available: 1 Preemption "
+					      "is not helpful for scheduling.");
+	assert_int_equal(decide(&t, pod), BT_REFUSED);
+	/* Its claim is free now, and it gets a device here. */
+	assert_string_equal(message(&t, pod), "fits");
+	end(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(a_device_is_given_once),
+		FIXTURE_TEST(a_binding_that_fails_gives_the_device_back),
+		FIXTURE_TEST(a_pod_waits_until_its_claim_is_there),
+		FIXTURE_TEST(an_allocation_that_is_in_the_way_is_taken_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
