@@ -186,6 +186,7 @@ static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 	struct bt_slot *slot = &queue->slots[ix];
 	bool passed = !queue->options.pop_from_backoff || pass_gate(queue, slot);
 
+	queue->counts.backoff_n += passed;
 	enter(queue, ix, passed ? BT_WAIT_BACKOFF : BT_WAIT_GATED);
 	return slot->where;
 }
@@ -601,6 +602,21 @@ int64_t bt_queue_next_expiry(const struct bt_queue *queue)
 		failed = first_expiry(queue, &queue->error_backoff);
 
 	return refused < failed ? refused : failed;
+}
+
+int64_t bt_queue_oldest(const struct bt_queue *queue, int64_t refused_by_ns)
+{
+	int64_t oldest = INT64_MAX;
+
+	for (size_t i = 0; i < queue->slot_n && queue->counts.unschedulable; i++) {
+		const struct bt_slot *slot = &queue->slots[i];
+
+		if (slot->where == BT_WAIT_UNSCHEDULABLE && slot->timestamp_ns <= refused_by_ns &&
+			slot->timestamp_ns < oldest) {
+			oldest = slot->timestamp_ns;
+		}
+	}
+	return oldest;
 }
 
 bool bt_queue_keeps_events(const struct bt_queue *queue)

@@ -91,6 +91,7 @@ struct bt_queue_counts {
 	uint64_t hint_n;     /* hints asked */
 	uint64_t moved_n;    /* pods let back by events */
 	uint64_t flushed_n;  /* by time alone */
+	uint64_t backoff_n;  /* how often one had to wait for its backoff */
 	uint64_t parked;     /* kinds that are parked */
 	uint64_t parked_n;   /* how often one was */
 	uint64_t overflow_n; /* how often the log of events was full */
@@ -162,6 +163,10 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns);
 
 /* When the first backoff ends, or INT64_MAX. */
 int64_t bt_queue_next_expiry(const struct bt_queue *queue);
+
+/* Since when the pod waits that has waited for an event the longest, of those that were refused at
+ * refused_by_ns or before; INT64_MAX: there is none. Looks at every pod. */
+int64_t bt_queue_oldest(const struct bt_queue *queue, int64_t refused_by_ns);
 
 /* Are events being kept? While not, nothing that earlier events point to is needed. */
 bool bt_queue_keeps_events(const struct bt_queue *queue);

@@ -439,6 +439,38 @@ void bt_engine_tick(struct bt_engine *engine)
 	engine->ticked_ns = now;
 }
 
+void bt_engine_start(struct bt_engine *engine)
+{
+	engine->start_ns = engine->ticked_ns = bt_engine_now(engine);
+}
+
+/* The first mark behind a time, of those that lie every_ns apart from from_ns on. */
+static int64_t mark_after(int64_t time_ns, int64_t from_ns, int64_t every_ns)
+{
+	int64_t passed = time_ns - from_ns, rest = passed % every_ns;
+
+	return time_ns - (rest < 0 ? rest + every_ns : rest) + every_ns;
+}
+
+int64_t bt_engine_next_backoff_ns(const struct bt_engine *engine)
+{
+	int64_t expiry = bt_queue_next_expiry(engine->queue);
+
+	return expiry == INT64_MAX ? INT64_MAX : mark_after(expiry, 0, BT_QUEUE_SECOND);
+}
+
+int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_by_ns)
+{
+	int64_t refused = bt_queue_oldest(engine->queue, refused_by_ns), every = BT_QUEUE_FLUSH_SECONDS;
+
+	if (refused == INT64_MAX) {
+		return INT64_MAX;
+	}
+	int64_t due = refused + BT_QUEUE_MAX_UNSCHEDULABLE;
+	due = due > engine->ticked_ns ? due : engine->ticked_ns;
+	return mark_after(due, engine->start_ns, every * BT_QUEUE_SECOND);
+}
+
 const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);

@@ -223,8 +223,17 @@ enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix);
  */
 void bt_engine_tick(struct bt_engine *engine);
 
-/* When bt_engine_tick has something to do the next time, or INT64_MAX. */
-int64_t bt_engine_next_tick_ns(const struct bt_engine *engine);
+/* The clock has been set: the 30 s are counted from now on. */
+void bt_engine_start(struct bt_engine *engine);
+
+/* When bt_engine_tick ends a backoff the next time, or INT64_MAX. */
+int64_t bt_engine_next_backoff_ns(const struct bt_engine *engine);
+
+/*
+ * When bt_engine_tick lets a pod back the next time that has waited for more than five minutes, of those that
+ * were refused at refused_by_ns or before; INT64_MAX: never. Looks at every pod.
+ */
+int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_by_ns);
 
 /*
  * The first half of a popped pod's cycle: decides. Objects may come and go before the second half, another

@@ -30,6 +30,7 @@ sed -E 's/^.*"verb":"([a-z]*)","resource":"([a-z\/]*)","namespace":"default","na
 	s/^(\S+ \S+ \S+) .*"reason":"([A-Za-z]*)","status":"([A-Za-z]*)","type":"([A-Za-z]*)"}](.*)}}}$/\1 \4=\3 \2\5/
 	s/^(\S+ \S+ \S+) .*"status":"([A-Za-z]*)","type":"([A-Za-z]*)"}](.*)}}}$/\1 \3=\2\4/
 	s/^(\S+ \S+ \S+) .*"object":\{"status":\{("nominatedNodeName":.*)}}}$/\1 \2/
+	s/^(\S+ \S+ \S+) .*"conditions":\[\{"message":"[^"]*","type":"PodScheduled"}]}}}$/\1 the message/
 	s/^(\S+ \S+ \S+) .*"target":\{"kind":"Node","name":"(.*)"}}}$/\1 \2/
 	s/ }$//' events >got
 cat >want <<'TEXT'
@@ -41,15 +42,21 @@ patch pods/status lower "nominatedNodeName":null
 patch pods/status low DisruptionTarget=True PreemptionByScheduler
 delete pods low
 create events low default-scheduler Preempted: Preempted by pod u-high on node n1
+create events lower default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Insufficient cpu.
+patch pods/status lower PodScheduled=False Unschedulable
+create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
+patch pods/status large PodScheduled=False Unschedulable
 create pods/binding high n1
 patch pods/status high PodScheduled=True,"nominatedNodeName":null
 create events high default-scheduler Scheduled: Successfully assigned default/high to n1
 create events lower default-scheduler FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.
-patch pods/status lower PodScheduled=False Unschedulable
+patch pods/status lower the message
 create events large mine FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.
-patch pods/status large PodScheduled=False Unschedulable
 TEXT
 cmp -s want got || fail "other calls: $(diff want got)"
+# The preempted pod takes its grace period to go.
+grep -qE '"time":"[^"]*:30\.[0-9]*Z".*"resource":"pods/binding","namespace":"default","name":"high"' events ||
+	fail "not placed after 30 s: $(grep pods/binding events)"
 [ "$(grep -c '"user":"kube-apiserver"' events)" = 2 ] || fail "the API server does two things by itself"
 
 # What the status says already is not said again; conditions and generation are those of the input.

@@ -50,10 +50,18 @@ static const struct bt_option simulate_options[] = {
 		.help = "Ignore the trace's creation and deletion times: all pods come at once and none "
 			"leaves."},
 	{.name = "until",
-		.type = BT_OPTION_NUMBER,
-		.argument = "SECONDS",
-		.max = UINT64_C(1) << 40,
-		.help = "Stop the virtual time of a trace at SECONDS and report the cluster as it is then."},
+		.type = BT_OPTION_TEXT,
+		.argument = "DURATION|TIME",
+		.help = "Go on until then in virtual time and report the cluster as it is then: seconds or a "
+			"duration such as 90s, 5m or 1h30m since the beginning (of a trace: since its second "
+			"0), or a "
+			"time such as 2026-01-01T00:05:00Z. See TIME."},
+	{.name = "speed",
+		.type = BT_OPTION_TEXT,
+		.argument = "FACTOR",
+		.default_value = "0",
+		.help = "Let FACTOR virtual seconds pass in one second, 1 being real time, and write logs as "
+			"things happen. 0: as fast as possible."},
 	{.name = "no-expand",
 		.help = "Do not make the pods that Deployments, ReplicaSets, ReplicationControllers, "
 			"StatefulSets, Jobs, DaemonSets and CronJobs still lack."},
@@ -150,6 +158,14 @@ static const struct bt_note simulate_notes[] = {
 	{"DECISIONS", "Each pod goes where kube-scheduler v1.36 would put it if it scored every node. Where "
 		      "several nodes "
 		      "have the same highest score, kube-scheduler picks any; berth picks by --seed."},
+	{"TIME", "Time is virtual. It begins at the latest creation time in the input, or with a trace's "
+		 "first "
+		 "event, stands still while pods can be decided, and then moves to the next thing that "
+		 "happens: the end of a backoff, the end of a pod that is being deleted (preempted pods take "
+		 "their grace period), a pod of a trace that comes or leaves. Pods that have waited for more "
+		 "than five minutes are tried again at the next full 30 s, when something else is still to "
+		 "come and the cluster has changed since they were refused, or with --until. When nothing "
+		 "more can happen, or at --until, it ends."},
 	{0},
 };
 

@@ -52,7 +52,8 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
 	add_rare(
 		emit, "on_unknown_nodes", facts->pods_on_unknown_nodes, "on nodes that are not in the input");
 	add_rare(emit, "preemptions", counts.preemption_n, "preemptions");
-	add_rare(emit, "evicted", facts->pods_evicted, "evicted: preempted by other pods");
+	add_rare(emit, "evicted", facts->queueing.evicted_n, "evicted: preempted by other pods");
+	add_rare(emit, "leaving", facts->pods_leaving, "still being deleted");
 	add_rare(emit, "deleted", facts->pods_deleted, "deleted in the course of time");
 	add_rare(emit, "deleted_waiting", facts->pods_deleted_waiting, "  of them before they were placed");
 	bt_emit_end(emit);
@@ -192,8 +193,9 @@ static void report_time(struct bt_emit *emit, struct bt_engine *engine,
 		facts->decide_s > 0 ? (double)counts.placed_n / facts->decide_s : 0, 0);
 	bt_emit_label(emit, "  placements a second");
 	add_seconds(emit, "report_s", report_s, 4, "reporting");
-	if (facts->has_time) {
-		add_seconds(emit, "virtual_s", facts->virtual_s, 0, "virtual time");
+	add_seconds(emit, "virtual_s", facts->virtual_s, 0, "virtual time");
+	if (!(facts->virtual_s > 0)) {
+		bt_emit_hide(emit);
 	}
 	bt_emit_end(emit);
 }
@@ -224,8 +226,9 @@ void bt_report_simulation(
 	}
 	report_pods(emit, engine, facts, &unplaced);
 	bt_report_unplaced(emit, engine, &unplaced, GROUPS_MAX);
+	bt_report_queueing(emit, engine, &facts->queueing);
 	report_nodes(emit, engine, &utilization);
-	if (facts->has_time) {
+	if (facts->has_uses) {
 		report_over_time(emit, facts, &utilization);
 	}
 	report_resources(emit, &utilization);

@@ -5,6 +5,7 @@
 
 #include "engine/flow/engine.h"
 #include "tools/cli/emit.h"
+#include "tools/report/queueing.h"
 
 #define BT_REPORT_SCHEMA "berth.simulation/v1"
 
@@ -22,12 +23,13 @@ struct bt_report_use {
 /* What the report says besides what the engine knows. */
 struct bt_simulation_facts {
 	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_foreign, pods_deleting;
-	uint64_t pods_on_unknown_nodes, pods_evicted, pods_deleted, pods_deleted_waiting, problems;
+	uint64_t pods_on_unknown_nodes, pods_deleted, pods_deleted_waiting, pods_leaving, problems;
 	uint64_t bytes_read;
 	double read_s, decide_s;
-	bool has_time; /* a trace with times */
+	bool has_uses; /* a trace with times */
 	double virtual_s;
 	const struct bt_report_use *uses; /* by resource slot; the last one, BT_RESOURCE_MAX, counts pods */
+	struct bt_queueing_facts queueing;
 	const struct bt_report_kind *kinds;
 	size_t kind_n;
 	bool interrupted;
@@ -36,6 +38,6 @@ struct bt_simulation_facts {
 /* Adds what comes first: the schema, where the input is from (such as "tools/samples"), the seed. */
 void bt_report_begin(struct bt_emit *emit, const char *source, uint64_t seed);
 
-/* Adds every section to the report. Pods that were never tried are taken out of the queue. */
+/* Adds every section to the report. */
 void bt_report_simulation(
 	struct bt_emit *emit, struct bt_engine *engine, const struct bt_simulation_facts *facts);

@@ -44,22 +44,29 @@ static void count(struct bt_unplaced *out, struct bt_map *ixs, const struct bt_p
 	out->groups[ix].pod_n++;
 }
 
+static bool is_untried(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
+
+	return info.where == BT_WAIT_ACTIVE && info.attempts == 0;
+}
+
 void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
-	uint32_t pod_end = bt_ledger_pod_end(cache->ledger), untried;
-	uint64_t *skip = bt_mem_zalloc(bt_bitmap_words(pod_end), sizeof(*skip));
+	uint32_t pod_end = bt_ledger_pod_end(cache->ledger);
 	struct bt_map ixs = {0};
 
 	*out = (struct bt_unplaced){0};
-	while ((untried = bt_engine_pop(engine)) != BT_NO_POD) {
-		bt_bitmap_set(skip, untried);
-		out->untried_n++;
-	}
 	for (uint32_t i = 0; i < pod_end; i++) {
 		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
 
-		if (pod->state == BT_POD_QUEUED && !bt_bitmap_test(skip, i)) {
+		if (pod->state != BT_POD_QUEUED) {
+			continue;
+		}
+		if (is_untried(engine, i)) {
+			out->untried_n++;
+		} else {
 			count(out, &ixs, pod, i, why_of(engine, pod, i));
 		}
 	}
@@ -76,7 +83,6 @@ void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out)
 		qsort(out->groups, out->group_n, sizeof(*out->groups), by_size);
 	}
 	bt_map_fini(&ixs);
-	bt_mem_free(skip);
 }
 
 void bt_unplaced_fini(struct bt_unplaced *unplaced)

@@ -18,11 +18,11 @@ struct bt_unplaced {
 	struct bt_unplaced_group *groups; /* the largest first */
 	size_t group_n, group_cap;
 	uint64_t refused_n, gated_n; /* pods */
-	uint64_t untried_n;	     /* pods that were still active: the run was interrupted */
+	uint64_t untried_n;	     /* pods whose turn did not come: the run was interrupted */
 	uint64_t fragmented_n; /* refused pods that the free resources of all nodes together would hold */
 };
 
-/* Collects the queued pods of the ledger; empties the active queue. Owns: bt_unplaced_fini. */
+/* Collects the queued pods of the ledger. Owns: bt_unplaced_fini. */
 void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out);
 void bt_unplaced_fini(struct bt_unplaced *unplaced);
 

@@ -208,13 +208,12 @@ static void cast_all(struct bt_api_log *log, const struct bt_decision *decision,
 static void point_at_others(
 	struct bt_api_log *log, const struct bt_decision *decision, struct bt_api_cycle *cycle)
 {
-	const struct bt_ledger *ledger = bt_engine_cache(log->engine)->ledger;
 	uint32_t first = 1 + decision->victim_n;
 
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
 		log->victims = bt_mem_grow(log->victims, i, &log->victim_cap, sizeof(*log->victims));
 		log->victims[i] = (struct bt_api_victim){.pod = &log->cast[1 + i],
-			.terminating = bt_ledger_pod(ledger, decision->victims[i].pod_ix)->terminating};
+			.terminating = !bt_evicted_take(&log->evicted, decision->victims[i].pod_ix)};
 	}
 	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
 		log->unpromised =
@@ -248,6 +247,11 @@ void bt_api_log_decision(
 	keep_conditions(log);
 }
 
+void bt_api_log_evict(struct bt_api_log *log, uint32_t pod_ix)
+{
+	bt_evicted_add(&log->evicted, pod_ix);
+}
+
 void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix)
 {
 	if (pod_ix >= log->pod_n) {
@@ -270,6 +274,7 @@ void bt_api_log_fini(struct bt_api_log *log)
 	bt_mem_free(log->pods);
 	bt_mem_free(log->cast);
 	bt_mem_free(log->cast_ixs);
+	bt_evicted_fini(&log->evicted);
 	bt_mem_free(log->victims);
 	bt_mem_free(log->unpromised);
 	bt_api_calls_fini(&log->calls);

@@ -7,6 +7,7 @@
 #include "engine/flow/api_result.h"
 #include "engine/flow/engine.h"
 #include "tools/cli/output.h"
+#include "tools/simulate/evicted.h"
 
 /* Stands for the scheduler's host name, so that the same input gives the same log everywhere. */
 #define BT_API_LOG_HOST "berth"
@@ -29,6 +30,7 @@ struct bt_api_log {
 	uint32_t cast_n;
 	struct bt_api_victim *victims;
 	const struct bt_api_pod **unpromised;
+	struct bt_evicted evicted;
 	size_t cast_cap, cast_ix_cap, victim_cap, unpromised_cap;
 	struct bt_buf line;
 };
@@ -43,12 +45,15 @@ void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt
 void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *pod);
 
 /*
- * A decision, before it is carried out. nominated: a name, what status.nominatedNodeName was
+ * A decision that has been carried out. nominated: a name, what status.nominatedNodeName was
  * before it; message: why it was not placed. BT_GATED leaves nothing: kube-scheduler would not have popped
  * the pod.
  */
 void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated,
 	struct bt_str message);
+
+/* The pod is being deleted because of a decision that comes next. */
+void bt_api_log_evict(struct bt_api_log *log, uint32_t pod_ix);
 
 /* The pod has gone; its index may come again. */
 void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix);

@@ -20,6 +20,8 @@
 #include "tools/simulate/load.h"
 #include "tools/simulate/run.h"
 
+#define NS_PER_S INT64_C(1000000000)
+
 struct simulation {
 	struct bt_invocation *invocation;
 	struct bt_config config;
@@ -33,7 +35,8 @@ struct simulation {
 	struct bt_progress progress;
 	struct bt_emit *emit;
 	struct bt_buf source;
-	bool has_decisions, has_events, timed, quiet, unknown_pod;
+	bool has_decisions, has_events, timed, quiet, has_until;
+	struct bt_moment until;
 	double read_s, decide_s;
 };
 
@@ -140,6 +143,7 @@ static int make_engine(struct simulation *s)
 		.clock = bt_clock_virtual(&s->run.now_ns),
 		.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
 		.groups_by_events = true,
+		.evictor = bt_run_evictor(&s->run),
 	};
 	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0};
@@ -274,10 +278,9 @@ static int load_input(struct simulation *s)
 	};
 	if (option(s, "trace")) {
 		status = load_trace(s);
-	} else if (option(s, "nodes") || option(s, "pods") || bt_invocation_has(s->invocation, "until") ||
-		   bt_invocation_has(s->invocation, "no-time")) {
+	} else if (option(s, "nodes") || option(s, "pods") || bt_invocation_has(s->invocation, "no-time")) {
 		status = bt_invocation_wrong(
-			s->invocation->command, "--nodes, --pods, --until and --no-time belong to --trace");
+			s->invocation->command, "--nodes, --pods and --no-time belong to --trace");
 	} else if (s->invocation->operand_n || bt_invocation_item(s->invocation, "filename", 0)) {
 		status = load_paths(s);
 	} else {
@@ -287,7 +290,7 @@ static int load_input(struct simulation *s)
 	return status;
 }
 
-/* ---- deciding ---- */
+/* ---- explaining ---- */
 
 static void explain(void *context, uint32_t pod_ix)
 {
@@ -339,13 +342,72 @@ static void explain_rest(struct simulation *s)
 	}
 }
 
+/* ---- time ---- */
+
+/* Reads the options about time. */
+static int read_times(struct simulation *s)
+{
+	const char *until = option(s, "until"), *speed = option(s, "speed");
+
+	s->has_until = until != NULL;
+	if (until && !bt_moment_parse(until, &s->until)) {
+		return bt_invocation_wrong(s->invocation->command,
+			"--until is a duration such as 90, 90s, 5m or 1h30m, or a time such as "
+			"2026-01-01T00:05:00Z, not '%s'",
+			until);
+	}
+	if (speed && !bt_speed_parse(speed, &s->run.speed)) {
+		return bt_invocation_wrong(s->invocation->command,
+			"--speed is a number that is not below 0, such as 1 or 60, not '%s'", speed);
+	}
+	return BT_EXIT_OK;
+}
+
+/* A pod that was being deleted is gone when its deletionTimestamp says so, or, if that has passed, after
+ * another grace period. */
+static void begin_ends(struct simulation *s)
+{
+	for (size_t i = 0; i < s->load.leaver_n; i++) {
+		const struct bt_load_leaver *leaver = &s->load.leavers[i];
+		int64_t end_ns = bt_later(s->run.now_ns, bt_run_grace_ns(&s->run, leaver->pod_ix));
+
+		bt_ends_add(&s->run.ends, leaver->pod_ix,
+			leaver->deletion_ns > s->run.now_ns ? leaver->deletion_ns : end_ns);
+	}
+}
+
+/* Sets the clock to the latest creation time, or to where a trace begins. */
+static int set_clock(struct simulation *s)
+{
+	struct bt_run *run = &s->run;
+	int64_t zero_ns = s->timed ? BT_TRACE_EPOCH_S * NS_PER_S : s->load.latest_ns;
+
+	run->now_ns = zero_ns < BT_MOMENT_MAX ? zero_ns : BT_MOMENT_MAX;
+	run->until_ns = INT64_MAX;
+	run->graces = &s->load.graces;
+	run->trace = s->timed ? &s->trace : NULL;
+	if (s->has_until) {
+		run->until_ns = s->until.is_date ? s->until.ns : bt_later(run->now_ns, s->until.ns);
+	}
+	if (run->until_ns < run->now_ns) {
+		return bt_invocation_wrong(s->invocation->command,
+			"--until %s is before the simulation's beginning, which is the latest creation time "
+			"in "
+			"the input",
+			option(s, "until"));
+	}
+	begin_ends(s);
+	return BT_EXIT_OK;
+}
+
+/* ---- deciding ---- */
+
 static void decide(struct simulation *s)
 {
-	uint64_t until = bt_invocation_number(s->invocation, "until");
 	int64_t start_ns = bt_clock_monotonic_ns();
 
 	s->run.engine = s->engine;
-	s->run.decisions = s->has_decisions ? &s->decisions : NULL;
+	s->run.decisions.output = s->has_decisions ? &s->decisions : NULL;
 	if (s->has_events) {
 		s->run.api = &s->api;
 		bt_api_log_begin(&s->api);
@@ -360,12 +422,7 @@ static void decide(struct simulation *s)
 	}
 	bt_progress_begin(
 		&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->load.counts.pending, s->quiet);
-	if (s->timed) {
-		bt_run_trace(&s->run, &s->trace,
-			bt_invocation_has(s->invocation, "until") ? (int64_t)until : INT64_MAX);
-	} else {
-		bt_run_queue(&s->run);
-	}
+	bt_run(&s->run);
 	bt_progress_end(&s->progress);
 	s->decide_s = seconds_since(start_ns);
 	if (s->run.watch_n) {
@@ -379,12 +436,30 @@ static void decide(struct simulation *s)
 /* The means and peaks of a trace. */
 static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_RESOURCE_MAX + 1])
 {
-	double lasted_s = (double)(run->trace_end_s - run->trace_begin_s);
+	double lasted_s = (double)(run->now_ns - run->begin_ns) / NS_PER_S;
 
 	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
 		uses[i].mean = lasted_s > 0 ? run->uses[i].second_sum / lasted_s : run->uses[i].now;
 		uses[i].peak = run->uses[i].peak;
 	}
+}
+
+static struct bt_queueing_facts queueing_of(const struct bt_run *run)
+{
+	const struct bt_run_tally *tally = &run->tally;
+
+	return (struct bt_queueing_facts){
+		.begin_ns = run->begin_ns,
+		.attempts = tally->attempts,
+		.unwaited_n = tally->unwaited_n,
+		.waits = tally->waits,
+		.wait_n = tally->wait_n,
+		.preemptions = tally->preemptions,
+		.victims = tally->victims,
+		.preemption_n = tally->preemption_n,
+		.preemptor_n = tally->preemptor_n,
+		.evicted_n = tally->evicted_n,
+	};
 }
 
 static int report(struct simulation *s)
@@ -407,15 +482,16 @@ static int report(struct simulation *s)
 		.pods_foreign = counts->foreign,
 		.pods_deleting = counts->deleting,
 		.pods_on_unknown_nodes = counts->on_unknown_nodes,
-		.pods_evicted = s->run.evicted_n,
 		.pods_deleted = s->run.deleted_n,
 		.pods_deleted_waiting = s->run.deleted_waiting_n,
+		.pods_leaving = bt_ends_count(&s->run.ends),
 		.problems = s->complaints.n,
 		.bytes_read = counts->bytes,
 		.read_s = s->read_s,
 		.decide_s = s->decide_s,
-		.has_time = s->timed,
-		.virtual_s = (double)(s->run.trace_end_s - s->run.trace_begin_s),
+		.has_uses = s->timed,
+		.virtual_s = (double)(s->run.now_ns - s->run.begin_ns) / NS_PER_S,
+		.queueing = queueing_of(&s->run),
 		.uses = uses,
 		.kinds = kinds,
 		.kind_n = s->load.kind_n,
@@ -468,6 +544,9 @@ static int simulate(struct simulation *s)
 	int status = read_gates(s, &gates);
 
 	if (status == BT_EXIT_OK) {
+		status = read_times(s);
+	}
+	if (status == BT_EXIT_OK) {
 		status = read_config(s, &gates);
 	}
 	if (status == BT_EXIT_OK && option(s, "write-config-to")) {
@@ -483,6 +562,9 @@ static int simulate(struct simulation *s)
 		status = load_input(s);
 	}
 	bt_complaints_end(&s->complaints);
+	if (status == BT_EXIT_OK) {
+		status = set_clock(s);
+	}
 	if (status != BT_EXIT_OK) {
 		return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : status;
 	}
@@ -504,8 +586,8 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 		status = BT_EXIT_INTERRUPTED;
 	}
 	bool unplaced = status == BT_EXIT_OK && s.engine && bt_engine_counts(s.engine).sets.queued;
-	if (s.unknown_pod || (unplaced && bt_invocation_has(invocation, "fail-on-unplaced"))) {
-		status = status == BT_EXIT_OK ? BT_EXIT_NO : status;
+	if (unplaced && bt_invocation_has(invocation, "fail-on-unplaced")) {
+		status = BT_EXIT_NO;
 	}
 	bt_run_fini(&s.run);
 	bt_api_log_fini(&s.api);

@@ -10,6 +10,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/codec/object.h"
 #include "tools/kube/copy.h"
+#include "tools/simulate/ends.h"
 
 #define NAME_MAX_BYTES 600
 
@@ -111,6 +112,27 @@ static void note_entry(struct bt_load *load, enum bt_entry entry)
 	load->counts.pods++;
 }
 
+/* Notes how long it takes the pod to end, and whether that has begun. Source: CheckGracefulDelete, v1.36.3.
+ */
+static void note_end(struct bt_load *load, const struct bt_pod_object *pod, uint32_t pod_ix)
+{
+	int64_t grace_s = pod->spec.termination_grace_s;
+
+	if (pod_ix == BT_NO_POD) {
+		return;
+	}
+	if (pod->spec.has_termination_grace && grace_s != BT_GRACE_S) {
+		grace_s = grace_s < 0 ? 1 : grace_s;
+		bt_map_put(&load->graces, (uint64_t)pod_ix + 1,
+			grace_s < UINT32_MAX ? (uint32_t)grace_s : UINT32_MAX);
+	}
+	if (pod->meta.deletion_ns) {
+		load->leavers =
+			bt_mem_grow(load->leavers, load->leaver_n, &load->leaver_cap, sizeof(*load->leavers));
+		load->leavers[load->leaver_n++] = (struct bt_load_leaver){pod_ix, pod->meta.deletion_ns};
+	}
+}
+
 static bool has_negative(const struct bt_resource_list *list)
 {
 	for (uint32_t i = 0; i < list->n; i++) {
@@ -166,6 +188,7 @@ static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
 		if (load->entered && ix != BT_NO_POD) {
 			load->entered(load->context, ix, pod);
 		}
+		note_end(load, pod, ix);
 		return;
 	case BT_EXISTS:
 		pod_name(pod, name);
@@ -219,6 +242,9 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 	uint32_t ix;
 
 	load->counts.objects++;
+	if (object->meta.creation_ns > load->latest_ns) {
+		load->latest_ns = object->meta.creation_ns;
+	}
 	count_kind(load, object);
 	bt_arena_reset(&load->arena);
 	bt_defaults_namespace(object);
@@ -470,6 +496,8 @@ void bt_load_fini(struct bt_load *load)
 	}
 	bt_mem_free(load->kinds);
 	bt_mem_free(load->deferred);
+	bt_mem_free(load->leavers);
+	bt_map_fini(&load->graces);
 	bt_arena_fini(&load->arena);
 	bt_arena_fini(&load->kept);
 	bt_priority_table_fini(&load->priorities);

@@ -26,6 +26,12 @@ struct bt_load_counts {
 	uint64_t on_unknown_nodes;	    /* scheduled pods whose node is not there */
 };
 
+/* A pod on a node that was being deleted, and when it should be gone. */
+struct bt_load_leaver {
+	uint32_t pod_ix;
+	int64_t deletion_ns;
+};
+
 struct bt_load {
 	struct bt_engine *engine;
 	struct bt_complaints *complaints;
@@ -35,6 +41,10 @@ struct bt_load {
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
 	void *context;
 	struct bt_load_counts counts;
+	int64_t latest_ns;		/* the latest creation time; 0 when there is none */
+	struct bt_map graces;		/* by pod_ix plus one: grace periods other than 30 s, in seconds */
+	struct bt_load_leaver *leavers; /* pods on nodes that are being deleted */
+	size_t leaver_n, leaver_cap;
 	struct bt_kind_count *kinds; /* in order of appearance */
 	size_t kind_n, kind_cap;
 	/* private: */

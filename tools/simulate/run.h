@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Running a simulation: pods are decided until none is left that could be, in virtual time when a trace
- * brings times.
+ * Running a simulation in virtual time. The clock stands still while pods can be decided and then moves to
+ * the next moment at which something happens: a backoff ends, a pod that is being deleted is gone, a trace's
+ * pod comes or leaves, and pods that have waited for more than five minutes are let back. The last of these
+ * alone keeps no simulation running: it counts when another moment is still to come and something has changed
+ * since those pods were refused, or when the time to stop at was given. Without such a time it ends when
+ * there is no moment left.
  */
 #pragma once
 
 #include "engine/flow/group_cycle.h"
-#include "tools/cli/output.h"
 #include "tools/cli/progress.h"
 #include "tools/simulate/api_log.h"
-#include "tools/trace/openb.h"
+#include "tools/simulate/decision_log.h"
+#include "tools/simulate/ends.h"
+#include "tools/simulate/messages.h"
+#include "tools/simulate/moment.h"
+#include "tools/simulate/replay.h"
+#include "tools/simulate/tally.h"
 
 /* A pod that is to be explained just before it is decided. */
 struct bt_run_watch {
@@ -21,53 +29,51 @@ struct bt_run_use {
 	double now, peak, second_sum; /* second_sum: use times the seconds that it lasted */
 };
 
-/* The text of a signature's last refusal, and the cluster's state that it is about. */
-struct bt_run_message {
-	struct bt_buf text;
-	uint64_t journal_end, version, change_n, storage, devices;
-	int32_t priority;
-	bool never_preempts;
-};
+struct bt_run_note;
 
-/* What was against a pod of a group, in the group's text. */
-struct bt_run_note {
-	uint32_t pod_ix;
-	size_t from, len;
-};
-
+/* What a run is made of, and what it has counted. The engine's clock is bt_clock_virtual(&now_ns), its
+ * evictor bt_run_evictor. Owns: bt_run_fini. */
 struct bt_run {
 	struct bt_engine *engine;
-	struct bt_output *decisions; /* the decision log, or NULL */
-	struct bt_api_log *api;	     /* what an API server would see, or NULL */
+	int64_t now_ns;		      /* virtual time */
+	const struct bt_trace *trace; /* pods that come and go, or NULL */
+	const struct bt_map *graces;  /* by pod_ix plus one: grace periods other than BT_GRACE_S */
+	int64_t until_ns;	      /* where to stop; INT64_MAX: when nothing happens any more */
+	double speed;		      /* virtual seconds in one; 0: as fast as can be */
+	struct bt_decision_log decisions;
+	struct bt_api_log *api; /* what an API server would see, or NULL */
 	struct bt_progress *progress;
 	struct bt_run_watch *watches;
 	size_t watch_n;
 	void (*explain)(void *context, uint32_t pod_ix); /* called for watched pods */
 	void *context;
-	int64_t now_ns; /* virtual time */
-	int64_t trace_begin_s, trace_end_s;
+	/* What has happened. */
+	int64_t begin_ns;
+	struct bt_run_tally tally;
+	struct bt_ends ends;			     /* pods that are being deleted */
 	struct bt_run_use uses[BT_RESOURCE_MAX + 1]; /* by slot; the last one counts pods */
-	uint64_t evicted_n;			     /* pods that were preempted */
-	/* Lets a preempted pod end in virtual time; NULL: preempted pods are gone at once. */
-	void (*terminate)(void *context, uint32_t pod_ix);
-	void *terminate_context;
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* private: */
-	struct bt_buf line, key, group_text;
-	struct bt_run_note *notes;
+	struct bt_messages messages;
+	struct bt_run_note *notes; /* what was against the pods of a group, in group_text */
 	size_t note_n, note_cap;
-	struct bt_explanation explanation;
-	struct bt_run_message *messages; /* by signature */
-	size_t message_n;
-	uint32_t *victims;
-	size_t victim_cap;
+	struct bt_buf group_text;
+	struct bt_replay replay;
+	struct bt_pace pace;
+	struct bt_state {
+		uint64_t journal_end, version, change_n, storage, devices;
+	} state;
+	int64_t changed_ns; /* when the cluster has changed the last time */
+	int64_t refused_ns; /* no pod waits for an event since before that */
 };
 
-/* Decides pods until the active queue is empty, the user interrupts, or the log cannot be written. */
-void bt_run_queue(struct bt_run *run);
+/* Carries preemption out: a victim is being deleted for its grace period, and then gone. */
+struct bt_evictor bt_run_evictor(struct bt_run *run);
 
-/* Plays a trace: pods come and go, and after each moment the queue is run. until_s: where to stop; INT64_MAX:
- * at the end. */
-void bt_run_trace(struct bt_run *run, const struct bt_trace *trace, int64_t until_s);
+/* How long a pod takes to end. */
+int64_t bt_run_grace_ns(const struct bt_run *run, uint32_t pod_ix);
+
+/* Runs from now_ns on, to the end, until the user interrupts, or until a log cannot be written. */
+void bt_run(struct bt_run *run);
 
 void bt_run_fini(struct bt_run *run);
