@@ -89,6 +89,9 @@ struct bt_compiled {
 /* Bytes that say all that a term's answers depend on, besides the view. Equal bytes, equal answers. */
 typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
 
+/* The resource slots, as bits, of which Filter and Score read what is allocatable and what is used. */
+typedef uint64_t bt_plugin_reads_fn(const void *term);
+
 /* Sets pass[i] to 1 or 0 for node first + i, i < n. */
 typedef void bt_plugin_filter_fn(
 	const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass);
@@ -197,6 +200,7 @@ struct bt_plugin {
 	bt_plugin_reason_fn *reason; /* instead, when texts have more in them */
 	bt_plugin_score_fn *score;
 	bt_plugin_key_fn *key;	       /* of plugins that depend on usage */
+	bt_plugin_reads_fn *reads;     /* of these; NULL: all slots */
 	bt_plugin_prepare_fn *prepare; /* of plugins that depend on counters */
 	bt_plugin_axes_fn *axes;
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */

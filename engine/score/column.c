@@ -17,7 +17,8 @@
 	64 /* a short journal names at most one node of so many: there moving them costs less than a scan */
 #define DENSE	     24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
 #define FOLLOW_SHARE 4	/* a journal that names at most one node of so many is followed entry by entry */
-#define GATHER	     4	/* nodes from which on gathering them is cheaper than asking one by one */
+#define ALL_SLOTS    (~(uint64_t)0 >> (64 - BT_RESOURCE_MAX))
+#define GATHER	     4 /* nodes from which on gathering them is cheaper than asking one by one */
 
 /* The values of up to BLOCK nodes, side by side in a view. */
 static void evaluate_block(
@@ -172,7 +173,9 @@ struct batch {
 static bool gathering(struct batch *batch)
 {
 	if (batch->gathering == UNKNOWN) {
-		batch->gathering = bt_gather_begin(&batch->gather, batch->view) ? POSSIBLE : IMPOSSIBLE;
+		batch->gathering = bt_gather_begin(&batch->gather, batch->view, batch->column->reads)
+					   ? POSSIBLE
+					   : IMPOSSIBLE;
 	}
 	return batch->gathering == POSSIBLE;
 }
@@ -367,6 +370,9 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 	column->slot_n = slot_n;
 	column->value_n = 2;
 	for (uint32_t p = 0; p < column->part_n; p++) {
+		const struct bt_column_part *part = &column->parts[p];
+
+		column->reads |= part->plugin->reads ? part->plugin->reads(part->term) : ALL_SLOTS;
 		column->value_n +=
 			column->parts[p].score ? (uint32_t)(column->parts[p].weight * BT_MAX_NODE_SCORE) : 0;
 	}

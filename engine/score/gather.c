@@ -15,7 +15,7 @@ static void add(struct bt_gather *gather, const int64_t *from, const int64_t **o
 	gather->column_n++;
 }
 
-bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view)
+bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view, uint64_t slots)
 {
 	const struct bt_snapshot *snapshot = view->snapshot;
 	const struct bt_usage *usage = view->usage;
@@ -29,7 +29,9 @@ bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view)
 	add(gather, usage->pod_n, &gather->usage.pod_n);
 	add(gather, usage->nonzero_milli_cpu, &gather->usage.nonzero_milli_cpu);
 	add(gather, usage->nonzero_memory, &gather->usage.nonzero_memory);
-	for (uint32_t slot = 0; slot < BT_RESOURCE_MAX; slot++) {
+	for (; slots; slots &= slots - 1) {
+		uint32_t slot = (uint32_t)__builtin_ctzll(slots);
+
 		add(gather, snapshot->alloc[slot], &gather->snapshot.alloc[slot]);
 		add(gather, usage->used[slot], &gather->usage.used[slot]);
 	}

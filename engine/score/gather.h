@@ -20,8 +20,8 @@ struct bt_gather {
 	struct bt_port_list ports[BT_GATHER_NODES];
 };
 
-/* Returns false when the cluster has more columns than fit. */
-bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view);
+/* slots: the resource slots that are read, as bits. Returns false when that is more columns than fit. */
+bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view, uint64_t slots);
 
 /* Fetches the nodes. Requires: n <= BT_GATHER_NODES. */
 void bt_gather_nodes(struct bt_gather *gather, const uint32_t *nodes, uint32_t n);

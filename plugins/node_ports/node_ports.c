@@ -78,6 +78,13 @@ static const struct bt_registration events[] = {
 	{BT_EVENT_NODE, BT_ADD, NULL},
 };
 
+/* Ports are nobody's resource. */
+static uint64_t reads(const void *term)
+{
+	(void)term;
+	return 0;
+}
+
 const struct bt_plugin bt_plugin_node_ports = {
 	.name = "NodePorts",
 	.filter_depends = BT_DEPENDS_ON_USAGE,
@@ -86,6 +93,7 @@ const struct bt_plugin bt_plugin_node_ports = {
 	.filter = filter,
 	.refusal = BT_UNSCHEDULABLE,
 	.key = key,
+	.reads = reads,
 	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

@@ -166,10 +166,22 @@ static void key(const void *opaque, struct bt_buf *out_key)
 	}
 }
 
+static uint64_t reads(const void *opaque)
+{
+	const struct term *term = opaque;
+	uint64_t slots = 0;
+
+	for (uint32_t i = 0; i < term->n; i++) {
+		slots |= (uint64_t)1 << term->items[i].slot;
+	}
+	return slots;
+}
+
 const struct bt_plugin bt_plugin_node_resources_balanced_allocation = {
 	.name = "NodeResourcesBalancedAllocation",
 	.score_depends = BT_DEPENDS_ON_USAGE,
 	.compile = compile,
 	.score = score,
 	.key = key,
+	.reads = reads,
 };

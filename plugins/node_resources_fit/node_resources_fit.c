@@ -346,6 +346,20 @@ static void key(const void *opaque, struct bt_buf *out_key)
 	}
 }
 
+static uint64_t reads(const void *opaque)
+{
+	const struct term *term = opaque;
+	uint64_t slots = 0;
+
+	for (uint32_t i = 0; i < term->wanted_n; i++) {
+		slots |= (uint64_t)1 << term->wanted[i].slot;
+	}
+	for (uint32_t i = 0; i < term->scored_n; i++) {
+		slots |= (uint64_t)1 << term->scored[i].slot;
+	}
+	return slots;
+}
+
 static void reason_text(
 	const struct bt_dictionary *dictionary, const struct bt_reason *reason, struct bt_buf *out_text)
 {
@@ -486,6 +500,7 @@ const struct bt_plugin bt_plugin_node_resources_fit = {
 	.reject = reject,
 	.score = score,
 	.key = key,
+	.reads = reads,
 	.reason = reason_text,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

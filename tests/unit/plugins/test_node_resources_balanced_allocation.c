@@ -53,6 +53,14 @@ static void use_beyond_what_there_is_counts_as_all(void **state)
 	assert_int_equal(score(&asked, n), 75);
 }
 
+static void its_resources_are_what_it_reads(void **state)
+{
+	struct asked asked = ask(*state, PLUGIN, &settings,
+		"containers: [{name: a, resources: {requests: {cpu: '1', ephemeral-storage: 1Gi}}}]");
+
+	assert_int_equal(PLUGIN->reads(asked.compiled.term), 1 << BT_CPU | 1 << BT_MEMORY);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -60,6 +68,7 @@ int main(void)
 		FIXTURE_TEST(a_pod_that_asks_for_nothing_skips),
 		FIXTURE_TEST(one_resource_is_always_in_balance),
 		FIXTURE_TEST(use_beyond_what_there_is_counts_as_all),
+		FIXTURE_TEST(its_resources_are_what_it_reads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,6 +185,15 @@ static void nodes_without_any_resource_score_nothing(void **state)
 	assert_int_equal(score(&asked, n), 0);
 }
 
+static void what_is_asked_for_and_what_is_scored_is_read(void **state)
+{
+	const struct bt_plugin *plugin = &bt_plugin_node_resources_fit;
+	struct asked asked = ask(*state, plugin, &least, REQUEST("cpu: '1', ephemeral-storage: 1Gi"));
+
+	assert_int_equal(
+		plugin->reads(asked.compiled.term), 1 << BT_CPU | 1 << BT_MEMORY | 1 << BT_EPHEMERAL_STORAGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -200,6 +209,7 @@ int main(void)
 		FIXTURE_TEST(scalars_count_only_when_asked_for),
 		FIXTURE_TEST(the_pods_own_part_ignores_pod_level_requests),
 		FIXTURE_TEST(nodes_without_any_resource_score_nothing),
+		FIXTURE_TEST(what_is_asked_for_and_what_is_scored_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
