@@ -683,7 +683,7 @@ uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pod
 			note(queue, &n, i);
 		}
 	}
-	if (where == BT_WAIT_ACTIVE || where == BT_WAIT_BACKOFF) {
+	if (n && (where == BT_WAIT_ACTIVE || where == BT_WAIT_BACKOFF)) {
 		qsort_r(queue->scratch, n, sizeof(*queue->scratch), compare, queue);
 	}
 	for (size_t i = 0; i < n && i < cap; i++) {

@@ -24,6 +24,15 @@ static uint32_t find_node(void *context, uint32_t name)
 	return bt_snapshot_find(engine->cache->snapshot, name);
 }
 
+/* Does the pod wait in the queue? Of others that were promised a node, such as the members of a group whose
+ * cycle is on, upstream knows nothing but their names. Source: nominatedPodToInfo, v1.36.3. */
+static bool stands_in_queue(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
+
+	return where != BT_WAIT_NOWHERE && where != BT_WAIT_IN_FLIGHT;
+}
+
 /* Lets the pods that a node is promised to, and that the cycle's pod has to yield to, use it; or ends that.
  */
 static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
@@ -36,7 +45,7 @@ static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
 	for (; i != BT_NO_POD; i = bt_ledger_next(ledger, i)) {
 		engine->fickle_promises |= bt_ledger_pod(ledger, i)->signature->claim_n > 0;
 		if (i == engine->promises_for || bt_ledger_pod(ledger, i)->priority < priority ||
-			bt_engine_claims_gate(engine, i)) {
+			bt_engine_claims_gate(engine, i) || !stands_in_queue(engine, i)) {
 			continue;
 		}
 		if (add && !any) {

@@ -91,6 +91,18 @@ static const struct bt_pod_group *group_of(const struct work *w)
 	return bt_pod_groups_find(&w->engine->groups, w->namespace_, w->name);
 }
 
+bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	for (size_t i = 0; cycle->on && i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.pod_ix == pod_ix) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- pulling ---- */
 
 static void add_member(struct bt_engine *engine, uint32_t pod_ix)
@@ -147,6 +159,7 @@ static void pull_all(struct work *w, uint32_t popped)
 	const struct bt_pod_group *group = group_of(w);
 
 	cycle->member_n = cycle->victim_n = cycle->leaving_n = 0;
+	cycle->on = true;
 	add_member(engine, popped);
 	for (size_t i = 0; group && i < group->member_n; i++) {
 		uint32_t pod_ix = group->members[i];
@@ -501,6 +514,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		refuse_mixed(&w);
 	}
 	conclude_all(engine);
+	engine->group_cycle.on = false;
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		struct bt_group_member *member = &cycle->members[i];
 

@@ -57,6 +57,7 @@ struct bt_group_watch {
 struct bt_group_cycle {
 	struct bt_group_member *members;
 	size_t member_n, member_cap;
+	bool on;
 	struct bt_victim *victims;
 	size_t victim_n, victim_cap;
 	struct bt_leaving *leaving;
@@ -90,6 +91,9 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 
 /* ---- for the engine's other files ---- */
 
+/* Is the pod in the cycle of its group now? What others promised it before is not taken back by its
+ * companions. */
+bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix);
 enum bt_status bt_engine_delete_pod_group(

@@ -302,7 +302,7 @@ static void take_promises_back(struct bt_engine *engine, struct bt_decision *dec
 	for (uint32_t next, i = bt_ledger_first_nominated(ledger, decision->nominated_ix); i != BT_NO_POD;
 		i = next) {
 		next = bt_ledger_next(ledger, i);
-		if (bt_ledger_pod(ledger, i)->priority < priority) {
+		if (bt_ledger_pod(ledger, i)->priority < priority && !bt_engine_has_in_hand(engine, i)) {
 			bt_ledger_nominate(ledger, i, BT_NO_NODE);
 			bt_engine_status_node(engine, i, BT_NAME_NONE);
 			engine->unpromised = bt_mem_grow(engine->unpromised, decision->unpromised_n,
@@ -341,7 +341,8 @@ static bool promised_lower(const struct bt_engine *engine, uint32_t node_ix, int
 		i = bt_ledger_next(ledger, i)) {
 		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
 
-		if (pod->priority < priority && pod->status_node != BT_NAME_NONE) {
+		if (pod->priority < priority && pod->status_node != BT_NAME_NONE &&
+			!bt_engine_has_in_hand(engine, i)) {
 			return true;
 		}
 	}

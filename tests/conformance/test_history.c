@@ -18,6 +18,7 @@ enum aspect {
 	MESSAGE,
 	NOMINATED,
 	EVICTED,
+	GROUP,
 	ACTIVE,
 	BACKOFF,
 	UNSCHEDULABLE,
@@ -28,7 +29,7 @@ enum aspect {
 };
 
 static const char *const aspect_names[ASPECT_N] = {"popped", "result", "message", "nominated", "evicted",
-	"active", "backoff", "unschedulable", "gated", "inFlight", "nominations"};
+	"group", "active", "backoff", "unschedulable", "gated", "inFlight", "nominations"};
 
 #define SHOWN_MAX 20
 
@@ -134,6 +135,35 @@ static struct bt_str read_result(struct answers_reader *r)
 									      : answers_text(r);
 }
 
+/* [{"pod", "result", "message"?, "nominated"?}, ...]: the pods of a group in the order of deciding. */
+static struct bt_str read_group(struct answers_reader *r)
+{
+	struct bt_buf out = {0};
+	struct bt_str key;
+
+	r->failed |= !bt_json_enter_array(r->json);
+	while (bt_json_next_element(r->json)) {
+		struct bt_str pod = {0}, result = {0}, message = {0}, nominated = {0};
+
+		r->failed |= !bt_json_enter_object(r->json);
+		while (bt_json_next_key(r->json, &key)) {
+			if (bt_str_is(key, "pod")) {
+				pod = answers_text(r);
+			} else if (bt_str_is(key, "result")) {
+				result = read_result(r);
+			} else if (bt_str_is(key, "message")) {
+				message = answers_message(r);
+			} else {
+				r->failed |= !bt_str_is(key, "nominated");
+				nominated = answers_text(r);
+			}
+		}
+		bt_buf_printf(&out, "%.*s: %.*s [%.*s] {%.*s}; ", BT_STR_ARG(pod), BT_STR_ARG(result),
+			BT_STR_ARG(nominated), BT_STR_ARG(message));
+	}
+	return answers_keep(r, &out);
+}
+
 /* "empty", "skipped" and "missing" are said when they are true. */
 static struct bt_str read_remark(struct answers_reader *r, struct bt_str before, struct bt_str key)
 {
@@ -155,6 +185,7 @@ static const struct {
 	{"message", MESSAGE, answers_message},
 	{"nominated", NOMINATED, answers_text},
 	{"evicted", EVICTED, answers_texts},
+	{"group", GROUP, read_group},
 	{"active", ACTIVE, read_ordered},
 	{"backoff", BACKOFF, read_backoffs},
 	{"unschedulable", UNSCHEDULABLE, read_held},

@@ -350,6 +350,10 @@ static void bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint3
 	struct bt_object object;
 
 	if (!can_bind(api, stored, name)) {
+		api->bind_errors = bt_mem_grow(
+			api->bind_errors, api->bind_error_n, &api->bind_error_cap, sizeof(*api->bind_errors));
+		api->bind_errors[api->bind_error_n++] =
+			(struct bt_api_bind_error){pod_ix, keep(api, bt_buf_view(&api->bind_error))};
 		bt_engine_bind_failed(engine, pod_ix);
 		return;
 	}
@@ -360,6 +364,16 @@ static void bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint3
 	start(api, stored, &object);
 	show(api, stored);
 	bt_engine_bound(engine, pod_ix);
+}
+
+struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < api->bind_error_n; i++) {
+		if (api->bind_errors[i].pod_ix == pod_ix) {
+			return api->bind_errors[i].text;
+		}
+	}
+	return (struct bt_str){.len = 0};
 }
 
 /* A pod with finalizers stays, marked as being deleted; any other is gone at once. */
@@ -426,6 +440,7 @@ void bt_api_close(struct bt_api *api)
 	bt_arena_fini(&api->scratch);
 	bt_mem_free(api->objects);
 	bt_mem_free(api->evicted);
+	bt_mem_free(api->bind_errors);
 	bt_buf_fini(&api->text);
 	bt_buf_fini(&api->bind_error);
 }

@@ -22,6 +22,12 @@ struct bt_api_object {
 	bool gone;
 };
 
+/* Why a pod could not be bound. */
+struct bt_api_bind_error {
+	uint32_t pod_ix;
+	struct bt_str text;
+};
+
 struct bt_api {
 	struct bt_scenario_cluster cluster; /* its arena holds what objects point to */
 	struct bt_api_object *objects;
@@ -30,9 +36,11 @@ struct bt_api {
 	struct bt_json *json;
 	int64_t now_ns;
 	uint32_t uid_n, start_n;
-	bool fail_bind;		  /* the API refuses bindings now */
-	struct bt_buf bind_error; /* what became of the last binding; empty: it is there */
-	struct bt_str *evicted;	  /* namespace/name, since the cycle began */
+	bool fail_bind;			       /* the API refuses bindings now */
+	struct bt_buf bind_error;	       /* what became of the last binding; empty: it is there */
+	struct bt_api_bind_error *bind_errors; /* of this cycle's pods, as far as there are any */
+	size_t bind_error_n, bind_error_cap;
+	struct bt_str *evicted; /* namespace/name, since the cycle began */
 	size_t evicted_n, evicted_cap;
 	struct bt_buf text;
 };
@@ -61,6 +69,9 @@ enum bt_status bt_api_update(struct bt_api *api, struct bt_str doc, struct bt_bu
 /* Removes an object at once. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_api_delete(
 	struct bt_api *api, struct bt_str kind, struct bt_str namespace_, struct bt_str name);
+
+/* Why the pod could not be bound, since bind_error_n was set to 0; empty when it could. */
+struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix);
 
 /* The stored object that the engine knows as that pod, or NULL when it has gone. */
 struct bt_api_object *bt_api_pod(struct bt_api *api, uint32_t pod_ix);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/base/mem.h"
+#include "engine/flow/group_cycle.h"
 #include "tools/cli/json_write.h"
 #include "tools/codec/object.h"
 #include "tools/verdict/queue_look.h"
@@ -104,6 +105,12 @@ bool bt_history_read(struct bt_json *json, struct bt_arena *arena, struct bt_his
 
 /* ---- playing ---- */
 
+/* What was against a pod of a group by itself. */
+struct note {
+	uint32_t pod_ix;
+	struct bt_str text;
+};
+
 /* A cycle under way. */
 struct cycle {
 	bool on;
@@ -113,6 +120,9 @@ struct cycle {
 	struct bt_decision decision;
 	struct bt_buf message;
 	size_t plain_len; /* of the message, without what PostFilter says */
+	bool grouped;	  /* the pod is decided together with others, all of it when the cycle ends */
+	struct note *notes;
+	size_t note_n, note_cap;
 };
 
 struct player {
@@ -168,6 +178,10 @@ static bool begin(struct player *p, const struct bt_history_cycle *how)
 	cycle->pod_ix = pod_ix;
 	cycle->popped = bt_queue_look_key(&p->api, pod_ix);
 	bt_buf_clear(&cycle->message);
+	cycle->grouped = bt_engine_in_group(engine, pod_ix);
+	if (cycle->grouped) {
+		return true;
+	}
 	bt_engine_explain(engine, pod_ix, &p->explanation);
 	bt_engine_begin(engine, pod_ix, &cycle->decision);
 	if (cycle->decision.outcome == BT_PLACED) {
@@ -199,6 +213,12 @@ static void write_str(struct player *p, const char *key, struct bt_str value)
 		bt_json_write_key(&p->json, key);
 		bt_json_write_str(&p->json, value);
 	}
+}
+
+static void write_true(struct player *p, const char *key)
+{
+	bt_json_write_key(&p->json, key);
+	bt_json_write_bool(&p->json, true);
 }
 
 /* What kept a decided pod from being bound, as upstream words it; empty when nothing did. */
@@ -246,6 +266,98 @@ static void end_refused(struct player *p)
 	bt_engine_end(p->api.cluster.engine, &cycle->decision);
 }
 
+/* ---- pods of a group ---- */
+
+static void note_member(void *context, struct bt_engine *engine, struct bt_decision *decision)
+{
+	struct player *p = context;
+	struct cycle *cycle = &p->cycle;
+
+	bt_engine_explain(engine, decision->pod_ix, &p->explanation);
+	if (decision->outcome == BT_PLACED) {
+		decision->node_ix = pick(p);
+		return;
+	}
+	bt_buf_clear(&cycle->message);
+	bt_engine_message(engine, &p->explanation, &cycle->message);
+	cycle->notes = bt_mem_grow(cycle->notes, cycle->note_n, &cycle->note_cap, sizeof(*cycle->notes));
+	cycle->notes[cycle->note_n++] = (struct note){decision->pod_ix,
+		{bt_arena_copy(&p->api.cluster.arena, cycle->message.ptr, cycle->message.len),
+			cycle->message.len}};
+}
+
+static struct bt_str note_of(const struct player *p, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < p->cycle.note_n; i++) {
+		if (p->cycle.notes[i].pod_ix == pod_ix) {
+			return p->cycle.notes[i].text;
+		}
+	}
+	return (struct bt_str){.len = 0};
+}
+
+static void write_member(struct player *p, const struct bt_group_decision *group, uint32_t i)
+{
+	const struct bt_decision *decision = &group->members[i].decision;
+	struct bt_str failure = bt_api_bind_error(&p->api, decision->pod_ix);
+	struct bt_buf message = {0};
+
+	if (decision->outcome == BT_SKIPPED) {
+		return;
+	}
+	bt_json_write_begin_object(&p->json);
+	write_str(p, "pod", bt_queue_look_key(&p->api, decision->pod_ix));
+	bt_json_write_key(&p->json, "result");
+	if (decision->outcome == BT_PLACED && failure.len == 0) {
+		bt_json_write_str(&p->json, node_name(p, decision->node_ix));
+	} else {
+		bt_json_write_null(&p->json);
+	}
+	if (failure.len) {
+		bt_buf_printf(&message, "running Bind plugin \"DefaultBinder\": %.*s", BT_STR_ARG(failure));
+	} else if (decision->outcome != BT_PLACED) {
+		bt_engine_group_message(p->api.cluster.engine, group, i, note_of(p, decision->pod_ix),
+			note_of(p, group->members[group->culprit].decision.pod_ix), &message);
+	}
+	write_str(p, "message", bt_buf_view(&message));
+	if (decision->nominated_ix != BT_NO_NODE) {
+		write_str(p, "nominated", node_name(p, decision->nominated_ix));
+	}
+	bt_json_write_end(&p->json);
+	bt_buf_fini(&message);
+}
+
+static bool is_skipped(const struct bt_group_decision *group)
+{
+	bool all = true;
+
+	for (uint32_t i = 0; i < group->member_n; i++) {
+		all &= group->members[i].decision.outcome == BT_SKIPPED;
+	}
+	return all;
+}
+
+static void end_group(struct player *p)
+{
+	const struct bt_group_watch watch = {note_member, p};
+	struct bt_group_decision group;
+
+	p->cycle.note_n = p->api.bind_error_n = 0;
+	bt_engine_decide_group(p->api.cluster.engine, p->cycle.pod_ix, &watch, &group);
+	write_str(p, "popped", p->cycle.popped);
+	if (is_skipped(&group)) {
+		write_true(p, "skipped");
+		return;
+	}
+	bt_json_write_key(&p->json, "group");
+	bt_json_write_begin_array(&p->json);
+	for (uint32_t i = 0; i < group.member_n; i++) {
+		write_member(p, &group, i);
+	}
+	bt_json_write_end(&p->json);
+	write_evicted(p);
+}
+
 static void end(struct player *p)
 {
 	struct cycle *cycle = &p->cycle;
@@ -256,6 +368,10 @@ static void end(struct player *p)
 	cycle->on = false;
 	p->api.evicted_n = 0;
 	p->api.fail_bind = cycle->how.fail_bind;
+	if (cycle->grouped) {
+		end_group(p);
+		return;
+	}
 	if (outcome == BT_PLACED) {
 		end_placed(p);
 	} else {
@@ -263,8 +379,7 @@ static void end(struct player *p)
 	}
 	write_str(p, "popped", cycle->popped);
 	if (outcome == BT_SKIPPED) {
-		bt_json_write_key(&p->json, "skipped");
-		bt_json_write_bool(&p->json, true);
+		write_true(p, "skipped");
 		return;
 	}
 	bt_json_write_key(&p->json, "result");
@@ -278,12 +393,6 @@ static void end(struct player *p)
 		write_str(p, "nominated", node_name(p, decision->nominated_ix));
 	}
 	write_evicted(p);
-}
-
-static void write_true(struct player *p, const char *key)
-{
-	bt_json_write_key(&p->json, key);
-	bt_json_write_bool(&p->json, true);
 }
 
 static bool play_cycle(struct player *p, const struct bt_history_step *step)
@@ -412,6 +521,7 @@ bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, 
 	}
 	bt_explanation_fini(&p.explanation);
 	bt_buf_fini(&p.cycle.message);
+	bt_mem_free(p.cycle.notes);
 	bt_arena_fini(&arena);
 	bt_api_close(&p.api);
 	return fine;
