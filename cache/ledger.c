@@ -285,6 +285,32 @@ static void unlink_pod(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
 	}
 }
 
+/*
+ * Takes a pod off its node's list; the last one to come, which is the head, takes its place. So upstream's
+ * lists change, whose order tells who of equally important pods is preempted.
+ */
+static void take_off(struct bt_ledger *l, uint32_t *head, uint32_t pod_ix)
+{
+	uint32_t last = *head - 1;
+
+	BT_INVARIANT(*head);
+	unlink_pod(l, head, last);
+	if (last == pod_ix) {
+		return;
+	}
+	struct link link = l->links[pod_ix];
+	l->links[last] = link;
+	if (link.next) {
+		l->links[link.next - 1].previous = last + 1;
+	}
+	if (link.previous) {
+		l->links[link.previous - 1].next = last + 1;
+	} else {
+		BT_INVARIANT(*head == pod_ix + 1);
+		*head = last + 1;
+	}
+}
+
 static void enter_level(struct bt_ledger *l, struct level *level)
 {
 	level->pod_n++;
@@ -333,7 +359,7 @@ static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 		enter_level(l, &l->levels[pod->level]);
 	} else {
 		return_ports(&l->ports[node_ix], pod->signature);
-		unlink_pod(l, &l->on_node[node_ix], pod_ix);
+		take_off(l, &l->on_node[node_ix], pod_ix);
 		leave_level(l, &l->levels[pod->level]);
 	}
 	l->usage.release_n += released;

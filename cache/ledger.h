@@ -114,8 +114,11 @@ void bt_ledger_forget(struct bt_ledger *ledger, uint32_t pod_ix);
  */
 void bt_ledger_nominate(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix);
 
-/* The pods on a node, and those that it was promised to, in no order: the first of them, and the one after
- * another of the same list; BT_NO_POD at the end. */
+/*
+ * The pods on a node, and those that it was promised to: the first of them, and the one after another of the
+ * same list; BT_NO_POD at the end. Those on a node come last first, where the last one takes the place of one
+ * that goes; the others in no order.
+ */
 uint32_t bt_ledger_first_on(const struct bt_ledger *ledger, uint32_t node_ix);
 uint32_t bt_ledger_first_nominated(const struct bt_ledger *ledger, uint32_t node_ix);
 uint32_t bt_ledger_next(const struct bt_ledger *ledger, uint32_t pod_ix);

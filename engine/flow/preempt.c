@@ -129,6 +129,7 @@ static uint32_t list_nodes(const struct search *s)
 
 /* ---- trying a node ---- */
 
+/* Lists the pods that might have to go, in the order in which they are on the node upstream. */
 static void list_pods(struct search *s, uint32_t node_ix)
 {
 	struct bt_preemption *out = s->out;
@@ -144,16 +145,19 @@ static void list_pods(struct search *s, uint32_t node_ix)
 		out->pods = bt_mem_grow(out->pods, s->pod_n, &out->pod_cap, sizeof(*out->pods));
 		out->pods[s->pod_n++] = (struct bt_victim){i, pod->priority, pod->start_ns, false};
 	}
+	/* The ledger has the last one first. */
+	for (uint32_t i = 0; i < s->pod_n / 2; i++) {
+		struct bt_victim last = out->pods[s->pod_n - 1 - i];
+
+		out->pods[s->pod_n - 1 - i] = out->pods[i];
+		out->pods[i] = last;
+	}
 }
 
-/* Pods leave in the order in which they came: a filter that fails on several names the same one as
- * upstream's. */
 static void try_all(struct search *s, uint32_t node_ix, bool add)
 {
 	for (uint32_t i = 0; i < s->pod_n; i++) {
-		uint32_t at = add ? i : s->pod_n - 1 - i;
-
-		bt_ledger_try(s->ledger, s->out->pods[at].pod_ix, node_ix, add);
+		bt_ledger_try(s->ledger, s->out->pods[i].pod_ix, node_ix, add);
 	}
 }
 

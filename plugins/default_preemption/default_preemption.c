@@ -3,8 +3,6 @@
  */
 #include "plugins/default_preemption/default_preemption.h"
 
-#include <stdlib.h>
-
 #include "engine/base/check.h"
 
 #define NOT_STARTED INT64_MAX
@@ -22,31 +20,6 @@ uint32_t bt_preemption_candidate_n(const struct bt_preemption_settings *settings
 static int64_t start_of(const struct bt_victim *victim)
 {
 	return victim->start_ns ? victim->start_ns : NOT_STARTED;
-}
-
-/*
- * Upstream takes the time anew for each pod that has not started, so that of two of them the one that is
- * asked about first is the older: its sort turns their order round.
- */
-static int by_importance(const void *a, const void *b)
-{
-	const struct bt_victim *x = a, *y = b;
-	int order = x->pod_ix < y->pod_ix ? -1 : x->pod_ix > y->pod_ix;
-
-	if (x->priority != y->priority) {
-		return x->priority > y->priority ? -1 : 1;
-	}
-	if (start_of(x) != start_of(y)) {
-		return start_of(x) < start_of(y) ? -1 : 1;
-	}
-	return x->start_ns ? order : -order;
-}
-
-void bt_victims_sort(struct bt_victim *victims, uint32_t n)
-{
-	if (n > 1) {
-		qsort(victims, n, sizeof(*victims), by_importance);
-	}
 }
 
 struct bt_preemption_cost bt_preemption_cost_of(

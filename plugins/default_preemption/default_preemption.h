@@ -29,8 +29,10 @@ struct bt_preemption_cost {
 /* How many candidates are enough when so many nodes come into question. */
 uint32_t bt_preemption_candidate_n(const struct bt_preemption_settings *settings, uint32_t node_n);
 
-/* Sorts by importance, the most important first: priority, then who started earlier; equals by their index,
- * and those that have not started the other way round. */
+/*
+ * Sorts by importance, the most important first: priority, then who started earlier. Equals end as they do
+ * upstream when they are given in the order in which they are on their node.
+ */
 void bt_victims_sort(struct bt_victim *victims, uint32_t n);
 
 /* Requires: n > 0. The first counts as the most important, as upstream has it. */

@@ -150,6 +150,32 @@ static void pods_wait_for_nodes_that_are_not_known_yet(void **state)
 	assert_int_equal(bt_ledger_usage(f->cache->ledger)->used[BT_CPU][node], 500);
 }
 
+/* The order of pods on a node is that of upstream's lists: it tells who of equals is preempted. */
+static void the_last_pod_of_a_node_takes_the_place_of_one_that_goes(void **state)
+{
+	static const uint32_t removed[] = {1, 4, 3, 0, 2};
+	static const char *const left[] = {"0423", "032", "02", "2", ""};
+	struct fixture *f = *state;
+	uint32_t node = fixture_node(f, "name: n1", "", ""), pods[5];
+	char order[8];
+
+	for (int i = 0; i < 5; i++) {
+		pods[i] = fixture_pod(f, "nodeName: n1");
+	}
+	for (int r = 0; r < 5; r++) {
+		size_t n = 0;
+
+		bt_ledger_remove(f->cache->ledger, pods[removed[r]]);
+		for (uint32_t i = bt_ledger_first_on(f->cache->ledger, node); i != BT_NO_POD;
+			i = bt_ledger_next(f->cache->ledger, i)) {
+			memmove(order + 1, order, n++);
+			order[0] = (char)('0' + (int)(i - pods[0]));
+		}
+		order[n] = '\0';
+		assert_string_equal(order, left[r]);
+	}
+}
+
 static void usage_survives_a_node_that_goes_and_comes_back(void **state)
 {
 	struct fixture *f = *state;
@@ -227,6 +253,7 @@ int main(void)
 		FIXTURE_TEST(ended_pods_are_not_entered),
 		FIXTURE_TEST(a_port_that_two_pods_hold_is_free_when_one_goes),
 		FIXTURE_TEST(pods_wait_for_nodes_that_are_not_known_yet),
+		FIXTURE_TEST(the_last_pod_of_a_node_takes_the_place_of_one_that_goes),
 		FIXTURE_TEST(usage_survives_a_node_that_goes_and_comes_back),
 		FIXTURE_TEST(each_change_is_in_the_journal),
 		FIXTURE_TEST(random_histories_return_to_zero),

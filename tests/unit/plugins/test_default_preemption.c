@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include "engine/base/rng.h"
 #include "plugins/default_preemption/default_preemption.h"
+#include "seed.h"
 
 static void a_tenth_of_the_nodes_but_at_least_a_hundred_are_enough(void **state)
 {
@@ -54,6 +56,86 @@ static void equals_keep_their_order_unless_they_have_not_started(void **state)
 	bt_victims_sort(victims, 5);
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(victims[i].pod_ix, wanted[i]);
+	}
+}
+
+/* What sort.Slice of Go 1.26 makes of so many equals. */
+static const uint32_t not_started_20[] = {
+	6, 0, 4, 16, 12, 3, 17, 1, 9, 15, 14, 7, 5, 13, 8, 18, 2, 11, 19, 10};
+static const uint32_t as_old_60[] = {52, 48, 56, 32, 4, 24, 28, 8, 16, 36, 0, 20, 12, 40, 44, 7, 15, 43, 47,
+	19, 11, 39, 51, 23, 55, 35, 3, 27, 59, 31, 30, 6, 26, 58, 34, 2, 22, 54, 38, 50, 18, 10, 42, 46, 14,
+	45, 17, 13, 41, 49, 21, 9, 29, 53, 37, 5, 25, 57, 33, 1};
+static const uint32_t not_started_60[] = {20, 52, 56, 8, 12, 36, 0, 4, 28, 24, 32, 44, 16, 40, 48, 59, 51, 43,
+	23, 7, 39, 27, 19, 31, 3, 15, 55, 35, 47, 11, 58, 6, 10, 38, 14, 2, 18, 34, 22, 26, 50, 42, 30, 54,
+	46, 9, 13, 17, 53, 21, 5, 29, 49, 33, 37, 41, 57, 1, 45, 25};
+
+struct ties {
+	uint32_t n, kinds; /* kinds: of priorities */
+	int64_t start_ns;
+	const uint32_t *wanted;
+};
+
+static const struct ties ties[] = {
+	{20, 1, 0, not_started_20}, {60, 4, 1, as_old_60}, {60, 4, 0, not_started_60}};
+
+static void many_equals_end_as_upstreams_sort_leaves_them(void **state)
+{
+	struct bt_victim victims[60];
+
+	(void)state;
+	for (size_t t = 0; t < sizeof(ties) / sizeof(ties[0]); t++) {
+		for (uint32_t i = 0; i < ties[t].n; i++) {
+			victims[i] = (struct bt_victim){.pod_ix = i,
+				.priority = -(int32_t)(i * 7 % ties[t].kinds),
+				.start_ns = ties[t].start_ns};
+		}
+		bt_victims_sort(victims, ties[t].n);
+		for (uint32_t i = 0; i < ties[t].n; i++) {
+			assert_int_equal(victims[i].pod_ix, ties[t].wanted[i]);
+		}
+	}
+}
+
+static bool in_order(const struct bt_victim *victims, uint32_t n)
+{
+	for (uint32_t i = 1; i < n; i++) {
+		const struct bt_victim *x = &victims[i - 1], *y = &victims[i];
+
+		if (x->priority < y->priority || (x->priority == y->priority && x->start_ns > y->start_ns)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Sorted, reversed, nearly sorted and random ones of every length. */
+static void any_number_of_victims_is_sorted(void **state)
+{
+	struct bt_victim victims[300];
+	struct bt_rng rng = {seed_of_test()};
+
+	(void)state;
+	for (uint32_t n = 0; n <= 300; n++) {
+		for (uint32_t shape = 0; shape < 4; shape++) {
+			uint64_t sum = 0;
+
+			for (uint32_t i = 0; i < n; i++) {
+				bool odd = bt_rng_below(&rng, 20) == 0;
+				uint32_t key = shape == 0   ? i
+					       : shape == 1 ? n - i
+							    : bt_rng_below(&rng, shape == 2 ? 1000 : 3);
+
+				victims[i] = (struct bt_victim){.pod_ix = i,
+					.priority = (int32_t)(key % 3),
+					.start_ns = 1 + (shape < 2 && odd ? bt_rng_below(&rng, n) : key)};
+			}
+			bt_victims_sort(victims, n);
+			assert_true(in_order(victims, n));
+			for (uint32_t i = 0; i < n; i++) {
+				sum += victims[i].pod_ix;
+			}
+			assert_int_equal(sum, (uint64_t)n * (n ? n - 1 : 0) / 2);
+		}
 	}
 }
 
@@ -110,6 +192,8 @@ int main(void)
 		cmocka_unit_test(no_candidate_is_enough_when_both_limits_round_to_none),
 		cmocka_unit_test(priority_then_age_make_a_pod_important),
 		cmocka_unit_test(equals_keep_their_order_unless_they_have_not_started),
+		cmocka_unit_test(many_equals_end_as_upstreams_sort_leaves_them),
+		cmocka_unit_test(any_number_of_victims_is_sorted),
 		cmocka_unit_test(the_first_victim_and_the_oldest_of_the_highest_tell_the_cost),
 		cmocka_unit_test(nodes_are_compared_rule_by_rule),
 		cmocka_unit_test(negative_priorities_still_cost_something),
