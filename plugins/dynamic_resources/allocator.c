@@ -142,6 +142,13 @@ static enum found selectors_match(struct search *s, uint32_t claim, const struct
 	enum found found = FOUND;
 
 	for (uint32_t i = 0; i < selectors->n && found == FOUND; i++) {
+		if (!selectors->expressions[i]) { /* Of a class: requests are checked at the start. */
+			bt_buf_printf(s->error, "class %.*s", BT_STR_ARG(text_of(s, class_->name)));
+			bt_buf_printf(s->error,
+				": selector #%u: CEL expression empty (unsupported selector type?)", i);
+			found = FAILED;
+			break;
+		}
 		enum bt_device_answer answer = s->store->match(
 			s->store->context, selectors->expressions[i], device, is_stable(s), &why);
 

@@ -23,6 +23,7 @@ static void configure(struct fixture *f, const struct bt_device_features *featur
 
 	bt_devices_configure(f->cache->devices, features ? features : &all, &judge);
 	device_class(f, "k", "");
+	device_class(f, "odd", "selectors: [{}]");
 }
 
 static struct asked begin_with(
@@ -223,6 +224,10 @@ static const struct allocation allocations[] = {
 		"claim default/c: selector #0: CEL runtime error: no such key: m"},
 	{"{name: a}", ASK(", selectors: [{}]"), NULL, NULL,
 		"claim default/c, request r, selector #0: CEL expression empty (unsupported selector type?)"},
+	{"{name: a}",
+		"requests: [{name: r, exactly: {deviceClassName: odd, count: 1, allocationMode: "
+		"ExactCount}}]",
+		NULL, NULL, "class odd: selector #0: CEL expression empty (unsupported selector type?)"},
 	/* Taints. */
 	{"{name: a, taints: [{key: t, effect: NoSchedule}]}, {name: b}", WANTS(1), "b", NULL, NULL},
 	{"{name: a, taints: [{key: t, effect: NoExecute}]}", WANTS(1), NULL, NONE, NULL},
