@@ -334,13 +334,15 @@ static bool columns_decide(const struct bt_engine *engine, const struct bt_plan 
 	       !engine->options.evaluate_always;
 }
 
-/* Picks for a pod that has to yield, unless counters or its own promise have a say. */
+/* Picks for a pod that has to yield, unless counters or its own promise have a say, or promises do not count
+ * because a group's pods are in flight, which columns are not told. */
 static bool pick_yielding(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
 	uint32_t pod_ix, uint32_t *out_node_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	if (!plan->columns || pod->nominated_ix != BT_NO_NODE || engine->fickle_promises) {
+	if (!plan->columns || pod->nominated_ix != BT_NO_NODE || engine->fickle_promises ||
+		engine->group_cycle.on) {
 		return false;
 	}
 	struct bt_plan *yielding = bt_planner_yielding(lane->planner, plan, &engine->promises, pod->priority);

@@ -39,6 +39,7 @@ struct bt_leaving {
 /* What preemption depends on, besides the pod. */
 struct bt_state_of_things {
 	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
+	uint64_t group_cycle; /* 0: none is on */
 };
 
 /* What refused pods of a kind in that state, and preemption helped none of them. */

@@ -47,8 +47,7 @@ static void explain_group_gate(struct bt_engine *engine, const struct bt_pod *po
 {
 	enum bt_group_gate gate = bt_engine_group_gate(engine, out->pod_ix);
 
-	/* Who is in its cycle has passed, though the group may have changed since. */
-	if (gate != BT_GROUP_OPEN && bt_queue_info(engine->queue, out->pod_ix).where != BT_WAIT_IN_FLIGHT) {
+	if (gate != BT_GROUP_OPEN) {
 		bt_buf_clear(&out->text);
 		bt_pod_groups_gate_text(gate, bt_engine_name(engine, pod->signature->namespace_),
 			bt_engine_name(engine, pod->signature->pod_group), &out->text);
@@ -73,7 +72,7 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 	if (!popped && !out->gated) {
 		explain_claims_gate(engine, out);
 	}
-	if (!out->gated) {
+	if (!popped && !out->gated) {
 		explain_group_gate(engine, pod, out);
 	}
 	if (out->gated) {

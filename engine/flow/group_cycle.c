@@ -160,6 +160,7 @@ static void pull_all(struct work *w, uint32_t popped)
 
 	cycle->member_n = cycle->victim_n = cycle->leaving_n = 0;
 	cycle->on = true;
+	cycle->number++;
 	add_member(engine, popped);
 	for (size_t i = 0; group && i < group->member_n; i++) {
 		uint32_t pod_ix = group->members[i];
@@ -223,18 +224,14 @@ static void keep_victims(struct bt_engine *engine, struct bt_group_member *membe
 	}
 }
 
+/* The promise that the member had ended when it was assumed; bt_engine_set_aside says what it is now. */
 static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
 {
 	uint32_t pod_ix = member->decision.pod_ix;
-	uint32_t promised = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_node;
 
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_devices_revert(engine->cache->devices, pod_ix);
 	bt_ledger_forget(engine->cache->ledger, pod_ix);
-	if (promised != BT_NAME_NONE) {
-		/* Assuming has ended the promise. */
-		bt_ingest_nomination(engine->cache, pod_ix, bt_engine_name(engine, promised));
-	}
 	member->assumed = false;
 }
 

@@ -58,6 +58,7 @@ struct bt_group_cycle {
 	struct bt_group_member *members;
 	size_t member_n, member_cap;
 	bool on;
+	uint64_t number; /* how many there have been */
 	struct bt_victim *victims;
 	size_t victim_n, victim_cap;
 	struct bt_leaving *leaving;

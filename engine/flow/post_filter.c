@@ -117,7 +117,8 @@ struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 
 	return (struct bt_state_of_things){view->usage->journal_end, view->snapshot->version,
 		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
-		view->counting->version, view->storage->version, view->devices->version};
+		view->counting->version, view->storage->version, view->devices->version,
+		engine->group_cycle.on ? engine->group_cycle.number : 0};
 }
 
 /* The record of pods of that signature and priority that have no promise of their own. */
@@ -207,7 +208,7 @@ static struct bt_preempt_notes *notes_for(
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	if (engine->options.evaluate_always || pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(plan) ||
-		extended(engine, pod_ix)) {
+		extended(engine, pod_ix) || engine->group_cycle.on) {
 		return NULL;
 	}
 	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
