@@ -161,16 +161,16 @@ static uint32_t rejectors_of(
 	return plugins;
 }
 
-/* All who may have refused it, when no node has been looked at. */
-static uint32_t suspects_of(const struct bt_lane *lane, const struct bt_plan *plan)
+/* The same by notes. */
+static uint32_t noted_rejectors(
+	const struct bt_lane *lane, const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
 {
-	const struct bt_profile *profile = plan->profile;
 	uint32_t plugins = 0;
 
-	for (uint32_t i = 0; i < profile->filter_n; i++) {
-		if (!plan->compiled[profile->filter[i]].filter_skip) {
-			plugins |= 1u << lane->number_of_use[profile->filter[i]];
-		}
+	for (uint32_t uses = bt_preempt_rejectors(request, notes); uses; uses &= uses - 1) {
+		int number = lane->number_of_use[__builtin_ctz(uses)];
+
+		plugins |= number >= 0 ? 1u << number : 0;
 	}
 	return plugins;
 }
@@ -233,12 +233,10 @@ static void note_leaving(struct bt_engine *engine)
 	}
 }
 
-/* Asks PostFilter. */
-static void preempt(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
-	struct bt_preempt_notes *notes, struct bt_decision *decision)
+static struct bt_preempt_request request_of(struct bt_engine *engine, const struct bt_lane *lane,
+	const struct bt_plan *plan, const struct bt_decision *decision)
 {
-	struct bt_preemption *preemption = &engine->preemption;
-	const struct bt_preempt_request request = {
+	return (struct bt_preempt_request){
 		.settings = &lane->profile.preemption,
 		.cache = engine->cache,
 		.pod_ix = decision->pod_ix,
@@ -247,9 +245,17 @@ static void preempt(struct bt_engine *engine, const struct bt_lane *lane, const 
 		.extend = bt_engine_extend_for(engine, decision->pod_ix),
 		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
 	};
+}
+
+/* Asks PostFilter. */
+static void preempt(struct bt_engine *engine, const struct bt_lane *lane,
+	const struct bt_preempt_request *request, struct bt_preempt_notes *notes,
+	struct bt_decision *decision)
+{
+	struct bt_preemption *preemption = &engine->preemption;
 	struct bt_buf unused = {0};
 
-	bt_engine_post_filter(lane, &request, notes, preemption, &unused);
+	bt_engine_post_filter(lane, request, notes, preemption, &unused);
 	bt_buf_fini(&unused);
 	engine->counts.dry_run_n += preemption->tried_n;
 	decision->preempt = preemption->outcome;
@@ -282,10 +288,11 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, cons
 		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
 		engine->evaluated = true;
 	}
+	const struct bt_preempt_request request = request_of(engine, lane, plan, decision);
 	decision->rejectors = engine->evaluated || plan->refusal ? rejectors_of(engine, lane, plan)
-								 : suspects_of(lane, plan);
+								 : noted_rejectors(lane, &request, notes);
 	if (!idle) {
-		preempt(engine, lane, plan, notes, decision);
+		preempt(engine, lane, &request, notes, decision);
 	}
 	if (decision->preempt != BT_PREEMPT_FOUND && !alone) {
 		*hopeless = (struct bt_hopeless){now, decision->rejectors, decision->preempt};

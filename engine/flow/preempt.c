@@ -505,6 +505,7 @@ void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *
 void bt_preempt_notes_fini(struct bt_preempt_notes *notes)
 {
 	bt_mem_free(notes->states);
+	bt_mem_free(notes->by);
 	bt_mem_free(notes->costs);
 	*notes = (struct bt_preempt_notes){0};
 }
@@ -528,6 +529,17 @@ bool bt_preempt_notable(const struct bt_plan *plan)
 	return true;
 }
 
+static void note_refusal(struct bt_preempt_notes *notes, uint32_t node_ix, uint32_t by)
+{
+	if (notes->by[node_ix] != BT_PROFILE_USES) {
+		notes->by_n[notes->by[node_ix]]--;
+	}
+	notes->by[node_ix] = (uint8_t)(by == BT_PASSED ? BT_PROFILE_USES : by);
+	if (by != BT_PASSED) {
+		notes->by_n[by]++;
+	}
+}
+
 /* Does the filter say that pods which leave the node may help? */
 static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t node_ix)
 {
@@ -542,6 +554,7 @@ static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t
 	if (bt_bitmap_test(s->view->snapshot->live, node_ix)) {
 		by = bt_filter_node(r->plan, s->view, promises, node_ix, &error);
 	}
+	note_refusal(notes, node_ix, by);
 	if (by == BT_PASSED) {
 		return;
 	}
@@ -567,8 +580,11 @@ static void forget_notes(const struct search *s, struct bt_preempt_notes *notes)
 		notes->slot_cap = snapshot->slot_n;
 		notes->states = bt_mem_realloc(notes->states, notes->slot_cap, sizeof(*notes->states));
 		notes->costs = bt_mem_realloc(notes->costs, notes->slot_cap, sizeof(*notes->costs));
+		notes->by = bt_mem_realloc(notes->by, notes->slot_cap, sizeof(*notes->by));
 	}
 	memset(notes->states, NOTE_UNKNOWN, notes->slot_n);
+	memset(notes->by, BT_PROFILE_USES, notes->slot_n);
+	memset(notes->by_n, 0, sizeof(notes->by_n));
 }
 
 static bool notes_hold(const struct search *s, const struct bt_preempt_notes *notes)
@@ -601,6 +617,23 @@ static void catch_up(struct search *s, struct bt_preempt_notes *notes)
 		}
 	}
 	notes->journal_end = usage->journal_end;
+}
+
+uint32_t bt_preempt_rejectors(const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
+{
+	struct search s = {
+		.request = request,
+		.ledger = request->cache->ledger,
+		.view = &request->cache->view,
+		.pod = bt_ledger_pod(request->cache->ledger, request->pod_ix),
+	};
+	uint32_t uses = 0;
+
+	catch_up(&s, notes);
+	for (uint32_t u = 0; u < BT_PROFILE_USES; u++) {
+		uses |= notes->by_n[u] ? 1u << u : 0;
+	}
+	return uses;
 }
 
 /* The cheapest candidate, or BT_NO_NODE. */

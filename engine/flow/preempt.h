@@ -42,7 +42,9 @@ struct bt_preempt_notes {
 	uint32_t signature_ix;
 	int32_t priority;
 	uint64_t snapshot_version, budget_version, journal_end;
-	uint8_t *states; /* by node slot */
+	uint8_t *states;		/* by node slot */
+	uint8_t *by;			/* by node slot: the use that refuses the node, or BT_PROFILE_USES */
+	uint32_t by_n[BT_PROFILE_USES]; /* how many nodes a use refuses */
 	struct bt_preemption_cost *costs;
 	uint32_t slot_n, slot_cap, helpful_n;
 };
@@ -51,6 +53,9 @@ void bt_preempt_notes_fini(struct bt_preempt_notes *notes);
 
 /* May the search rely on notes? Requires: the plan is prepared, and its pod has no promise of its own. */
 bool bt_preempt_notable(const struct bt_plan *plan);
+
+/* The uses that refuse nodes, as bits; brings the notes up to date. Requires: as bt_preempt_by_notes. */
+uint32_t bt_preempt_rejectors(const struct bt_preempt_request *request, struct bt_preempt_notes *notes);
 
 struct bt_preempt_candidate {
 	uint32_t node_ix, first_victim; /* in the victims of all */

@@ -234,6 +234,7 @@ static void decide(struct history *h)
 	assert_int_equal(decisions[0].outcome, decisions[1].outcome);
 	assert_int_equal(decisions[0].node_ix, decisions[1].node_ix);
 	assert_int_equal(decisions[0].nominated_ix, decisions[1].nominated_ix);
+	assert_int_equal(decisions[0].rejectors, decisions[1].rejectors);
 	assert_int_equal(decisions[0].victim_n, decisions[1].victim_n);
 	for (uint32_t i = 0; i < decisions[0].victim_n; i++) {
 		assert_int_equal(decisions[0].victims[i].pod_ix, decisions[1].victims[i].pod_ix);
