@@ -275,6 +275,27 @@ static void fail_range(struct bt_evaluation *e, const struct bt_plugin *plugin, 
 	e->error = e->text.ptr;
 }
 
+/* Weighs the normalised scores and adds them up. Of scores out of range that of the first node is named. */
+static void weigh(const struct bt_plan *plan, struct bt_evaluation *e)
+{
+	uint32_t n = e->feasible_n;
+
+	for (uint32_t i = 0; i < n; i++) {
+		e->totals[i] = 0;
+		for (uint32_t k = 0; k < plan->profile->score_n; k++) {
+			const struct bt_plugin_use *use = &plan->profile->uses[plan->profile->score[k]];
+			int64_t *score = &e->scores[(size_t)k * n + i];
+
+			if (*score < 0 || *score > BT_MAX_NODE_SCORE) {
+				fail_range(e, use->plugin, *score);
+				return;
+			}
+			*score = bt_wrap_mul(*score, use->weight);
+			e->totals[i] = bt_wrap_add(e->totals[i], *score);
+		}
+	}
+}
+
 static void score_nodes(const struct bt_plan *plan, const struct bt_view *view, struct bt_evaluation *e)
 {
 	uint32_t n = e->feasible_n;
@@ -288,26 +309,17 @@ static void score_nodes(const struct bt_plan *plan, const struct bt_view *view, 
 		e->score_cap = need;
 		e->scores = bt_mem_realloc(e->scores, need, sizeof(*e->scores));
 	}
-	memset(e->totals, 0, n * sizeof(*e->totals));
 	for (uint32_t k = 0; k < plan->profile->score_n; k++) {
 		uint32_t u = plan->profile->score[k];
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 		int64_t *scores = e->scores + (size_t)k * n;
 
 		memset(scores, 0, n * sizeof(*scores));
-		if (plan->compiled[u].score_skip || !use->plugin->score) {
-			continue;
-		}
-		score_all(use->plugin, &plan->compiled[u], view, e, scores);
-		for (uint32_t i = 0; i < n; i++) {
-			if (scores[i] < 0 || scores[i] > BT_MAX_NODE_SCORE) {
-				fail_range(e, use->plugin, scores[i]);
-				return;
-			}
-			scores[i] = bt_wrap_mul(scores[i], use->weight);
-			e->totals[i] = bt_wrap_add(e->totals[i], scores[i]);
+		if (!plan->compiled[u].score_skip && use->plugin->score) {
+			score_all(use->plugin, &plan->compiled[u], view, e, scores);
 		}
 	}
+	weigh(plan, e);
 }
 
 void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
