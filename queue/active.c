@@ -218,6 +218,24 @@ static void take_first(struct bt_active *active, struct bt_active_line *line)
 	}
 }
 
+/* The next pod of a parked kind, which stays parked: putting all of them forward for each would take a square
+ * of their number. BT_QUEUE_EMPTY: there is none, and the kind is unparked. */
+static uint32_t pop_parked(struct bt_queue *queue, uint32_t kind_ix)
+{
+	struct bt_active_line *line = &queue->active.kinds[kind_ix].parked;
+
+	while (line->head < line->n) {
+		const struct bt_active_entry entry = line->items[line->head++];
+
+		queue->active.entry_n--;
+		if (!stale(queue, &entry)) {
+			return entry.slot;
+		}
+	}
+	bt_active_unpark(queue, kind_ix);
+	return BT_QUEUE_EMPTY;
+}
+
 uint32_t bt_active_pop(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
@@ -229,7 +247,11 @@ uint32_t bt_active_pop(struct bt_queue *queue)
 			return BT_QUEUE_EMPTY;
 		}
 		if (!line) {
-			bt_active_unpark(queue, active->parked[active->parked_n - 1]);
+			uint32_t slot = pop_parked(queue, active->parked[active->parked_n - 1]);
+
+			if (slot != BT_QUEUE_EMPTY) {
+				return slot;
+			}
 			continue;
 		}
 		const struct bt_active_entry entry = line->items[line->head];

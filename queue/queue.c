@@ -265,6 +265,10 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 	uint32_t ix = find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT && queue->slots[ix].where == BT_WAIT_IN_FLIGHT);
+	if (queue->active.kinds[queue->slots[ix].kind].is_parked) {
+		/* It fits: what was known of its kind does not hold any more. */
+		bt_active_unpark(queue, queue->slots[ix].kind);
+	}
 	leave(queue, ix);
 	queue->slots[ix].where = BT_WAIT_BINDING;
 	queue->counts.binding++;

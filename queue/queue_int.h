@@ -129,7 +129,7 @@ void bt_active_push(struct bt_queue *queue, uint32_t slot);
 void bt_active_drop(struct bt_queue *queue, uint32_t slot);
 
 /* Takes out the entry of the slot whose turn it is, which the caller drops; BT_QUEUE_EMPTY: there is none.
- * When only parked kinds are left, these are let loose. */
+ * When only parked kinds are left, it is the turn of their pods, kind by kind. */
 uint32_t bt_active_pop(struct bt_queue *queue);
 
 /* Parks the kind of a slot that those plugins have refused. */

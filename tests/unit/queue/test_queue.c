@@ -150,6 +150,32 @@ static void a_parked_kind_comes_after_all_others(void **state)
 	bt_queue_destroy(queue);
 }
 
+static void a_kind_stays_parked_while_its_pods_have_their_turn(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	for (uint32_t i = 0; i < 4; i++) {
+		bt_queue_add(queue, i, kind(0, 100), i);
+	}
+	assert_int_equal(refuse(queue, 0, MASK, 10), BT_WAIT_UNSCHEDULABLE);
+	bt_queue_park(queue, 0, MASK);
+	assert_int_equal(refuse(queue, 1, MASK, 10), BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(bt_queue_counts(queue).parked, 1);
+	/* One that comes now still goes before the rest. */
+	bt_queue_add(queue, 9, kind(1, 0), 20);
+	assert_int_equal(bt_queue_pop(queue), 9);
+	/* One of them fits after all: the last one does not wait for others any more. */
+	assert_int_equal(bt_queue_pop(queue), 2);
+	bt_queue_done(queue, 2);
+	assert_int_equal(bt_queue_counts(queue).parked, 0);
+	bt_queue_add(queue, 8, kind(1, 0), 20);
+	assert_int_equal(bt_queue_pop(queue), 3);
+	assert_int_equal(bt_queue_pop(queue), 8);
+	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	bt_queue_destroy(queue);
+}
+
 static void pods_that_are_nowhere_cannot_be_removed(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
@@ -251,6 +277,7 @@ int main(void)
 		cmocka_unit_test(an_event_that_comes_while_a_pod_is_in_flight_is_not_lost),
 		cmocka_unit_test(when_too_many_events_come_pods_in_flight_are_tried_again),
 		cmocka_unit_test(a_parked_kind_comes_after_all_others),
+		cmocka_unit_test(a_kind_stays_parked_while_its_pods_have_their_turn),
 		cmocka_unit_test(pods_that_are_nowhere_cannot_be_removed),
 		cmocka_unit_test(random_histories_pop_in_order),
 	};
