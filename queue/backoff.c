@@ -3,6 +3,7 @@
  * an error, by expiry alone. Source: backend/queue backoff_queue, v1.36.3.
  */
 #include "engine/base/mem.h"
+#include "engine/base/wrap.h"
 #include "queue/queue_int.h"
 
 /* Whole seconds, so that pods of one window compare by priority. */
@@ -12,7 +13,7 @@ static int64_t align(const struct bt_queue *queue, int64_t time_ns)
 		return time_ns;
 	}
 	int64_t rest = time_ns % BT_QUEUE_SECOND;
-	return time_ns - (rest < 0 ? rest + BT_QUEUE_SECOND : rest);
+	return bt_wrap_sub(time_ns, rest < 0 ? rest + BT_QUEUE_SECOND : rest);
 }
 
 int64_t bt_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *slot)
@@ -26,9 +27,9 @@ int64_t bt_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *sl
 	if (count > 62 || wait > most >> (count - 1)) {
 		wait = most;
 	} else {
-		wait <<= count - 1;
+		wait = (int64_t)((uint64_t)wait << (count - 1));
 	}
-	return align(queue, slot->timestamp_ns + wait);
+	return align(queue, bt_wrap_add(slot->timestamp_ns, wait));
 }
 
 bool bt_backoff_lasts(const struct bt_queue *queue, const struct bt_slot *slot, int64_t now_ns)

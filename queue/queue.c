@@ -571,7 +571,7 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 		const struct bt_slot *slot = &queue->slots[i];
 
 		if (slot->group == BT_NO_GROUP ||
-			now_ns - slot->timestamp_ns <= queue->options.max_unschedulable_ns) {
+			slot->timestamp_ns >= now_ns - queue->options.max_unschedulable_ns) {
 			continue;
 		}
 		/* A gated pod is let back by its plugin only, but is an event for those in flight. */

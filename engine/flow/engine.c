@@ -6,6 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
+#include "engine/base/wrap.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/selectors.h"
 #include "plugins/volume_binding/volume_binding.h"
@@ -107,9 +108,10 @@ static void number_plugins(struct bt_lane *lane, bool extenders, bool pod_groups
 static struct bt_queue *make_queue(struct bt_engine *engine, const struct bt_config *config)
 {
 	const struct bt_queue_options options = {
-		.initial_backoff_ns = config->pod_initial_backoff_s.value * BT_QUEUE_SECOND,
-		.max_backoff_ns =
-			engine->options.no_backoff ? 0 : config->pod_max_backoff_s.value * BT_QUEUE_SECOND,
+		.initial_backoff_ns = bt_wrap_mul(config->pod_initial_backoff_s.value, BT_QUEUE_SECOND),
+		.max_backoff_ns = engine->options.no_backoff
+					  ? 0
+					  : bt_wrap_mul(config->pod_max_backoff_s.value, BT_QUEUE_SECOND),
 		.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
 		.pop_from_backoff = config->gates.on[BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q],
 		.hooks = bt_engine_hooks(engine),

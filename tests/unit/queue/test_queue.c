@@ -84,6 +84,32 @@ static void a_refused_pod_waits_for_an_event_and_then_for_its_backoff(void **sta
 	bt_queue_destroy(queue);
 }
 
+/* Sums wrap as upstream's do. */
+static void times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm(void **state)
+{
+	static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
+	static const int64_t waits[] = {INT64_MIN, -SECOND, SECOND, INT64_MAX};
+
+	(void)state;
+	for (size_t i = 0; i < 6 * 4 * 4; i++) {
+		struct bt_queue_options options = usual;
+
+		options.initial_backoff_ns = waits[i / 6 % 4];
+		options.max_backoff_ns = waits[i / 24];
+		struct bt_queue *queue = bt_queue_create(&options);
+		bt_queue_add(queue, 0, kind(0, 0), times[i % 6]);
+		for (int attempt = 0; attempt < 70; attempt++) {
+			refuse(queue, 0, MASK, times[i % 6]);
+			bt_queue_flush_backoff(queue, 0);
+			bt_queue_activate(queue, 0, 0);
+		}
+		refuse(queue, 0, MASK, times[i % 6]);
+		bt_queue_flush_unschedulable(queue, SECOND);
+		assert_int_equal(bt_queue_info(queue, 0).flushed, times[i % 6] < -1);
+		bt_queue_destroy(queue);
+	}
+}
+
 static void a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed(void **state)
 {
 	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD};
@@ -273,6 +299,7 @@ int main(void)
 		cmocka_unit_test(higher_priority_goes_first),
 		cmocka_unit_test(among_equals_the_longest_wait_goes_first_then_arrival),
 		cmocka_unit_test(a_refused_pod_waits_for_an_event_and_then_for_its_backoff),
+		cmocka_unit_test(times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm),
 		cmocka_unit_test(a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed),
 		cmocka_unit_test(an_event_that_comes_while_a_pod_is_in_flight_is_not_lost),
 		cmocka_unit_test(when_too_many_events_come_pods_in_flight_are_tried_again),
