@@ -33,6 +33,7 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 	bt_mem_free(cycle->members);
 	bt_mem_free(cycle->victims);
 	bt_mem_free(cycle->leaving);
+	bt_mem_free(cycle->unpromised);
 	*cycle = (struct bt_group_cycle){.members = NULL};
 }
 
@@ -158,7 +159,7 @@ static void pull_all(struct work *w, uint32_t popped)
 	struct bt_group_cycle *cycle = &engine->group_cycle;
 	const struct bt_pod_group *group = group_of(w);
 
-	cycle->member_n = cycle->victim_n = cycle->leaving_n = 0;
+	cycle->member_n = cycle->victim_n = cycle->leaving_n = cycle->unpromised_n = 0;
 	cycle->on = true;
 	cycle->number++;
 	add_member(engine, popped);
@@ -389,6 +390,20 @@ static bool preempting_begin(struct bt_engine *engine, struct bt_group_member *m
 	return bt_engine_preempting_begin(engine, &member->decision);
 }
 
+/* Carries the member's preemption out, and keeps who is promised its node no longer, as keep_victims does. */
+static void carry_out(struct bt_engine *engine, struct bt_group_member *member)
+{
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	bt_engine_carry_out(engine, &member->decision);
+	member->unpromised_from = cycle->unpromised_n;
+	for (uint32_t i = 0; i < member->decision.unpromised_n; i++) {
+		cycle->unpromised = bt_mem_grow(cycle->unpromised, cycle->unpromised_n,
+			&cycle->unpromised_cap, sizeof(*cycle->unpromised));
+		cycle->unpromised[cycle->unpromised_n++] = member->decision.unpromised[i];
+	}
+}
+
 static void set_aside(struct work *w, struct bt_group_member *member)
 {
 	struct bt_engine *engine = w->engine;
@@ -397,7 +412,7 @@ static void set_aside(struct work *w, struct bt_group_member *member)
 	/* Until it is carried out, PreEnqueue keeps the preemptor out. */
 	member->leaves = member->preempts && preempting_begin(engine, member);
 	if (member->leaves && !engine->async_preemption) {
-		bt_engine_carry_out(engine, &member->decision);
+		carry_out(engine, member);
 	}
 	if (!engine->options.groups_by_events) {
 		bt_queue_back_off(engine->queue, out.pod_ix);
@@ -412,7 +427,7 @@ static void conclude(struct bt_engine *engine, struct bt_group_member *member)
 	struct bt_decision *decision = &member->decision;
 
 	if (member->leaves && engine->async_preemption && preempting_begin(engine, member)) {
-		bt_engine_carry_out(engine, decision);
+		carry_out(engine, member);
 	}
 	decision->outcome = member->out.outcome;
 	decision->node_ix = member->preempts ? decision->nominated_ix : BT_NO_NODE;
@@ -517,6 +532,8 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 
 		member->decision.victims = member->preempts ? cycle->victims + member->victims_from : NULL;
 		member->decision.victim_n = member->victim_n;
+		member->decision.unpromised =
+			member->decision.unpromised_n ? cycle->unpromised + member->unpromised_from : NULL;
 	}
 	*out = (struct bt_group_decision){cycle->members, (uint32_t)cycle->member_n, w.culprit};
 }

@@ -32,7 +32,7 @@ struct bt_group_member {
 	bool assumed, preempts, leaves;
 	int64_t first_ns;
 	uint64_t order;
-	size_t victims_from, leaving_from;
+	size_t victims_from, leaving_from, unpromised_from;
 	uint32_t victim_n, leaving_n;
 };
 
@@ -63,6 +63,8 @@ struct bt_group_cycle {
 	size_t victim_n, victim_cap;
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
+	uint32_t *unpromised;
+	size_t unpromised_n, unpromised_cap;
 };
 
 void bt_group_cycle_fini(struct bt_group_cycle *cycle);
@@ -76,16 +78,14 @@ enum bt_group_gate bt_engine_group_gate(const struct bt_engine *engine, uint32_t
 
 /*
  * The whole cycle of a popped pod's group: members are placed and handed to the binder, or set aside. Valid
- * until the
- * next cycle. Requires: bt_engine_in_group, and that no cycle is under way.
+ * until the next cycle. Requires: bt_engine_in_group, and that no cycle is under way.
  */
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out);
 
 /*
  * Why a member is not placed, in upstream's words. own: what was against it itself (bt_engine_message, when
- * it was
- * decided); failure: the same of the culprit. Requires: it is not placed.
+ * it was decided); failure: the same of the culprit. Requires: it is not placed.
  */
 void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
 	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text);

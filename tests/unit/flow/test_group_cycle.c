@@ -551,6 +551,54 @@ static void victims_leave_even_when_the_group_is_not_placed(void **state)
 	end(&t);
 }
 
+static void each_preemptor_says_who_lost_the_promise_of_its_node(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "1");
+	add_node(&t, "n2", "1");
+	add_pod(&t, "nodeName: n1, priority: -5, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	add_pod(&t, "nodeName: n2, priority: -5, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	uint32_t waiting[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		waiting[i] = add_pod(&t, "priority: 1, " SIZE("1"), BT_ENTERED_QUEUE);
+		bt_ingest_nomination(bt_engine_cache(t.engine), waiting[i], bt_str(i ? "n2" : "n1"));
+	}
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_GATED);
+	add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct bt_decision *decision = &t.group.members[i].decision;
+
+		assert_int_equal(decision->outcome, BT_REFUSED);
+		assert_int_equal(decision->unpromised_n, 1);
+		assert_int_equal(decision->unpromised[0], waiting[decision->node_ix]);
+	}
+	end(&t);
+}
+
+static void a_popped_member_has_passed_the_gate_whatever_it_would_say_now(void **state)
+{
+	struct bt_explanation explanation = {0};
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "1");
+	add_ring(&t, 1);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	assert_int_equal(bt_engine_pop(t.engine), a);
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_POD_GROUP, bt_str("default"), bt_str("ring")),
+		BT_OK);
+	bt_engine_explain(t.engine, a, &explanation);
+	assert_false(explanation.gated);
+	assert_int_equal(explanation.evaluation.feasible_n, 1);
+	bt_explanation_fini(&explanation);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -570,6 +618,8 @@ int main(void)
 		FIXTURE_TEST(gates_that_berth_does_not_know_are_refused),
 		FIXTURE_TEST(when_one_preempts_the_whole_group_waits_for_the_victims),
 		FIXTURE_TEST(victims_leave_even_when_the_group_is_not_placed),
+		FIXTURE_TEST(each_preemptor_says_who_lost_the_promise_of_its_node),
+		FIXTURE_TEST(a_popped_member_has_passed_the_gate_whatever_it_would_say_now),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
