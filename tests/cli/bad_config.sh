@@ -37,6 +37,17 @@ wrong 'initializing profiles: creating profile for scheduler name a: ScorePlugin
 wrong 'initializing profiles: creating profile for scheduler name a: initializing plugin "NodeResourcesFit": scoringStrategy.resources[0].weight: Invalid value: 101' \
 	'profiles:' '- schedulerName: a' '  pluginConfig:' '  - name: NodeResourcesFit' \
 	'    args: {scoringStrategy: {type: LeastAllocated, resources: [{name: cpu, weight: 101}]}}'
+# Extenders are right, but nobody calls them.
+printf '%s\n' 'apiVersion: kubescheduler.config.k8s.io/v1' 'kind: KubeSchedulerConfiguration' 'extenders:' \
+	'- {urlPrefix: "http://extender/x", filterVerb: filter}' >extenders.yaml
+expect 0 'extenders.yaml: extenders: extenders are not called' "$berth" simulate cluster.json --config extenders.yaml
+expect 3 'extenders.yaml: extenders: extenders are not called' "$berth" simulate --strict cluster.json --config extenders.yaml
+expect 0 '' "$berth" simulate -q cluster.json --config extenders.yaml
+[ ! -s err ] || fail "-q warns of extenders: $(cat err)"
+# Backoffs beyond all time do no harm.
+printf '%s\n' 'apiVersion: kubescheduler.config.k8s.io/v1' 'kind: KubeSchedulerConfiguration' \
+	'podInitialBackoffSeconds: 9223372037' 'podMaxBackoffSeconds: 9223372036854775807' >long.yaml
+expect 0 'placed' "$berth" simulate cluster.json --config long.yaml
 sed -i 's|config.k8s.io/v1$|config.k8s.io/v1beta3|' config.yaml
 expect 3 'no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/v1beta3"' \
 	"$berth" simulate cluster.json --config config.yaml

@@ -128,6 +128,18 @@ static int write_config(struct simulation *s)
 	return status;
 }
 
+/* What extenders would say nobody knows here. */
+static int warn_of_extenders(struct simulation *s)
+{
+	if (s->config.extender_n > 0) {
+		bt_complaints_say(&s->complaints, option(s, "config"), "extenders",
+			"extenders are not called, and pods are placed as if they had no objections and no "
+			"preferences",
+			"take the result as that, or leave them out");
+	}
+	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
+}
+
 static enum bt_node_sampling sampling_of(struct bt_str name)
 {
 	if (bt_str_is(name, "upstream")) {
@@ -551,6 +563,9 @@ static int simulate(struct simulation *s)
 	}
 	if (status == BT_EXIT_OK && option(s, "write-config-to")) {
 		return write_config(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = warn_of_extenders(s);
 	}
 	if (status == BT_EXIT_OK) {
 		status = make_engine(s);
