@@ -74,11 +74,6 @@ bool bt_quantity_int64(struct bt_quantity quantity, int64_t *out_value);
 /* The amount as resource.Quantity.AsApproximateFloat64 has it, to the last bit. */
 double bt_quantity_approximate(struct bt_quantity quantity);
 
-static inline bool bt_quantity_is_zero(struct bt_quantity quantity)
-{
-	return quantity.nano == 0;
-}
-
 /* Negative, 0 or positive as a is below, equal to or above b. */
 static inline int bt_quantity_cmp(struct bt_quantity a, struct bt_quantity b)
 {

@@ -187,12 +187,6 @@ void bt_json_write_int(struct bt_json_writer *json, int64_t value)
 	bt_buf_int(json->out, value);
 }
 
-void bt_json_write_uint(struct bt_json_writer *json, uint64_t value)
-{
-	before_value(json);
-	bt_buf_printf(json->out, "%llu", (unsigned long long)value);
-}
-
 void bt_json_write_bool(struct bt_json_writer *json, bool value)
 {
 	before_value(json);

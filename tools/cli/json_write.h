@@ -34,7 +34,6 @@ void bt_json_write_key_str(struct bt_json_writer *json, struct bt_str key);
 void bt_json_write_str(struct bt_json_writer *json, struct bt_str value);
 void bt_json_write_text(struct bt_json_writer *json, const char *value);
 void bt_json_write_int(struct bt_json_writer *json, int64_t value);
-void bt_json_write_uint(struct bt_json_writer *json, uint64_t value);
 void bt_json_write_bool(struct bt_json_writer *json, bool value);
 void bt_json_write_null(struct bt_json_writer *json);
 

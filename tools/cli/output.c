@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,23 +68,6 @@ void bt_output_add(struct bt_output *output, const void *bytes, size_t n)
 void bt_output_str(struct bt_output *output, struct bt_str s)
 {
 	bt_output_add(output, s.ptr, s.len);
-}
-
-void bt_output_text(struct bt_output *output, const char *text)
-{
-	bt_output_add(output, text, strlen(text));
-}
-
-void bt_output_printf(struct bt_output *output, const char *format, ...)
-{
-	struct bt_buf text = {0};
-	va_list args;
-
-	va_start(args, format);
-	bt_buf_vprintf(&text, format, args);
-	va_end(args);
-	bt_output_add(output, text.ptr, text.len);
-	bt_buf_fini(&text);
 }
 
 int bt_output_close(struct bt_output *output)

@@ -28,8 +28,6 @@ enum bt_status bt_output_open(const char *path, struct bt_output *out_output) BT
 
 void bt_output_add(struct bt_output *output, const void *bytes, size_t n);
 void bt_output_str(struct bt_output *output, struct bt_str s);
-void bt_output_text(struct bt_output *output, const char *text);
-void bt_output_printf(struct bt_output *output, const char *format, ...) BT_PRINTF(2, 3);
 
 /* Writes out what is buffered; for output that somebody waits for. */
 void bt_output_flush(struct bt_output *output);

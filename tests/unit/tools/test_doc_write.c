@@ -136,10 +136,9 @@ static void numbers_that_are_not_finite_are_null(void **state)
 	bt_json_write_begin_array(&json);
 	bt_json_write_real(&json, __builtin_nan(""), 2);
 	bt_json_write_real(&json, __builtin_inf(), 2);
-	bt_json_write_uint(&json, UINT64_MAX);
 	bt_json_write_int(&json, INT64_MIN);
 	bt_json_write_end(&json);
-	assert_string_equal(out.ptr, "[null,null,18446744073709551615,-9223372036854775808]");
+	assert_string_equal(out.ptr, "[null,null,-9223372036854775808]");
 	bt_buf_fini(&out);
 }
 
