@@ -17,9 +17,13 @@ enum reason_kind { NOT_AVAILABLE = 0, NOT_ALLOCATED, INVALID_POOLS, NO_RESOURCE,
 
 /* A claim of the pod. */
 struct held {
-	const struct bt_resource_claim *claim; /* NULL: the one for extended resources, yet to be made */
-	bool special;			       /* it is for extended resources */
-	bool unavailable;		       /* it is allocated, and some node cannot have it */
+	/* NULL: the one for extended resources, yet to be made. Valid while the cycle decides. */
+	const struct bt_resource_claim *claim;
+	/* Which one it is, for later. */
+	uint32_t claim_ix, namespace_, name, uid;
+	bool new;	  /* it has to be allocated */
+	bool special;	  /* it is for extended resources */
+	bool unavailable; /* it is allocated, and some node cannot have it */
 };
 
 /* What a node says. */
@@ -162,6 +166,30 @@ static const struct bt_resource_claim *find_special(const struct bt_device_store
 	return NULL;
 }
 
+static struct held hold(const struct bt_view *view, const struct bt_resource_claim *claim)
+{
+	if (!claim) {
+		return (struct held){.claim_ix = BT_NO_CLAIM, .new = true};
+	}
+	return (struct held){.claim = claim,
+		.claim_ix = (uint32_t)(claim - view->devices->claims),
+		.namespace_ = claim->namespace_,
+		.name = claim->name,
+		.uid = claim->uid,
+		.new = !claim->allocated};
+}
+
+/* The claim when the cycle's decision is carried out; NULL when it has gone since. */
+static const struct bt_resource_claim *claim_now(const struct bt_view *view, const struct held *held)
+{
+	const struct bt_resource_claim *claim = &view->devices->claims[held->claim_ix];
+
+	return claim->live && claim->namespace_ == held->namespace_ && claim->name == held->name &&
+			       claim->uid == held->uid
+		       ? claim
+		       : NULL;
+}
+
 /* Lists the pod's claims. Returns why it cannot be scheduled, or NULL. */
 static const char *list_claims(struct term *term, const struct bt_view *view)
 {
@@ -174,13 +202,13 @@ static const char *list_claims(struct term *term, const struct bt_view *view)
 		const struct bt_resource_claim *claim = find_claim(view, &owner, &signature->claims[i], &why);
 
 		if (claim) {
-			term->held[term->held_n++].claim = claim;
+			term->held[term->held_n++] = hold(view, claim);
 		}
 	}
 	term->user_n = term->held_n;
 	if (!why && bt_extended_asked(view, signature)) {
-		term->held[term->held_n++] =
-			(struct held){.claim = find_special(view->devices), .special = true};
+		term->held[term->held_n] = hold(view, find_special(view->devices));
+		term->held[term->held_n++].special = true;
 	}
 	return why;
 }
@@ -287,7 +315,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 			term->held_n = 0;
 			return;
 		}
-		term->new_n += !(term->held[i].claim && term->held[i].claim->allocated);
+		term->new_n += term->held[i].new;
 	}
 	compiled->filter_skip = term->held_n == 0;
 	compiled->score_skip = compiled->filter_skip || !term->settings->filtered;
@@ -410,11 +438,6 @@ static struct bt_wanted_claim wanted_claim(
 	};
 }
 
-static bool is_new(const struct held *held)
-{
-	return !held->claim || !held->claim->allocated;
-}
-
 static void refuse(struct answer *answer, enum reason_kind kind)
 {
 	answer->pass = false;
@@ -432,7 +455,7 @@ static void allocate(
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < term->held_n; i++) {
-		if (is_new(&term->held[i])) {
+		if (term->held[i].new) {
 			wanted[n++] = wanted_claim(term, view, &term->held[i], node_ix);
 		}
 	}
@@ -491,7 +514,7 @@ static void ask(const struct term *term, const struct bt_view *view, uint32_t no
 		return;
 	}
 	for (uint32_t i = 0; i < term->held_n; i++) {
-		apart[i] = !is_new(&term->held[i]) && unavailable(term, view, term->held[i].claim, node_ix);
+		apart[i] = !term->held[i].new &&unavailable(term, view, term->held[i].claim, node_ix);
 		any |= apart[i];
 	}
 	if (term->new_n) {
@@ -592,7 +615,7 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 	for (uint32_t i = 0; allocations && i < term->held_n; i++) {
 		const struct held *held = &term->held[i];
 		const struct bt_allocation *allocation =
-			is_new(held) ? &allocations[n++] : &held->claim->allocation;
+			held->new ? &allocations[n++] : &held->claim->allocation;
 
 		if (held->claim) {
 			sum += score_claim(view, held->claim, allocation);
@@ -628,7 +651,7 @@ uint32_t bt_dynamic_resources_choose(const struct bt_compiled *compiled, const s
 	for (uint32_t i = 0; allocations && i < term->held_n; i++) {
 		const struct held *held = &term->held[i];
 
-		if (!is_new(held)) {
+		if (!held->new) {
 			continue;
 		}
 		const struct bt_allocation *allocation = &allocations[found++];
@@ -636,9 +659,9 @@ uint32_t bt_dynamic_resources_choose(const struct bt_compiled *compiled, const s
 		if (held->special && allocation->result_n == 0) {
 			continue;
 		}
-		choices[n++] = (struct bt_device_choice){
-			held->claim ? (uint32_t)(held->claim - view->devices->claims) : BT_NO_CLAIM,
-			*allocation};
+		if (held->claim_ix == BT_NO_CLAIM || claim_now(view, held)) {
+			choices[n++] = (struct bt_device_choice){held->claim_ix, *allocation};
+		}
 	}
 	*out_choices = choices;
 	return n;
@@ -653,18 +676,19 @@ enum bt_claims_release bt_dynamic_resources_release(
 		return BT_CLAIMS_NONE;
 	}
 	for (uint32_t i = 0; i < term->user_n; i++) {
-		const struct bt_resource_claim *claim = term->held[i].claim;
+		const struct bt_resource_claim *claim = claim_now(view, &term->held[i]);
 
-		if (term->held[i].unavailable &&
+		if (claim && term->held[i].unavailable &&
 			(claim->reserved_n == 0 ||
 				(claim->reserved_n == 1 &&
 					claim->reserved_for[0] == view->devices->pod_uid))) {
-			*out_claim_ix = (uint32_t)(claim - view->devices->claims);
+			*out_claim_ix = term->held[i].claim_ix;
 			return BT_CLAIMS_DEALLOCATE;
 		}
 	}
-	if (term->held_n > term->user_n && term->held[term->user_n].claim) {
-		*out_claim_ix = (uint32_t)(term->held[term->user_n].claim - view->devices->claims);
+	if (term->held_n > term->user_n && term->held[term->user_n].claim_ix != BT_NO_CLAIM &&
+		claim_now(view, &term->held[term->user_n])) {
+		*out_claim_ix = term->held[term->user_n].claim_ix;
 		return BT_CLAIMS_DELETE;
 	}
 	return BT_CLAIMS_KEPT;
