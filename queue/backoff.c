@@ -27,9 +27,10 @@ int64_t bt_backoff_expiry(const struct bt_queue *queue, const struct bt_slot *sl
 	if (count > 62 || wait > most >> (count - 1)) {
 		wait = most;
 	} else {
-		wait = (int64_t)((uint64_t)wait << (count - 1));
+		wait <<= count - 1;
 	}
-	return align(queue, bt_wrap_add(slot->timestamp_ns, wait));
+	int64_t expiry;
+	return __builtin_add_overflow(slot->timestamp_ns, wait, &expiry) ? INT64_MAX : align(queue, expiry);
 }
 
 bool bt_backoff_lasts(const struct bt_queue *queue, const struct bt_slot *slot, int64_t now_ns)

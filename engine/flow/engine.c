@@ -6,7 +6,6 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
-#include "engine/base/wrap.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/selectors.h"
 #include "plugins/volume_binding/volume_binding.h"
@@ -105,13 +104,18 @@ static void number_plugins(struct bt_lane *lane, bool extenders, bool pod_groups
 	lane->preemption_number = bt_hints_find(&lane->hints, "DefaultPreemption");
 }
 
+/* What does not fit is as good as for ever; upstream's numbers overflow. */
+static int64_t backoff_ns(int64_t seconds)
+{
+	return seconds < INT64_MAX / BT_QUEUE_SECOND ? seconds * BT_QUEUE_SECOND : INT64_MAX;
+}
+
 static struct bt_queue *make_queue(struct bt_engine *engine, const struct bt_config *config)
 {
 	const struct bt_queue_options options = {
-		.initial_backoff_ns = bt_wrap_mul(config->pod_initial_backoff_s.value, BT_QUEUE_SECOND),
-		.max_backoff_ns = engine->options.no_backoff
-					  ? 0
-					  : bt_wrap_mul(config->pod_max_backoff_s.value, BT_QUEUE_SECOND),
+		.initial_backoff_ns = backoff_ns(config->pod_initial_backoff_s.value),
+		.max_backoff_ns =
+			engine->options.no_backoff ? 0 : backoff_ns(config->pod_max_backoff_s.value),
 		.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
 		.pop_from_backoff = config->gates.on[BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q],
 		.hooks = bt_engine_hooks(engine),
@@ -462,6 +466,9 @@ static int64_t mark_after(int64_t time_ns, int64_t from_ns, int64_t every_ns)
 {
 	int64_t passed = time_ns - from_ns, rest = passed % every_ns;
 
+	if (time_ns > INT64_MAX - every_ns) {
+		return INT64_MAX;
+	}
 	return time_ns - (rest < 0 ? rest + every_ns : rest) + every_ns;
 }
 
