@@ -194,6 +194,35 @@ static void an_allocation_that_is_in_the_way_is_taken_back(void **state)
 	end(&t);
 }
 
+/* Between the halves of a pod's cycle its claim goes, or others come. */
+static void claims_may_come_and_go_before_the_decision_is_carried_out(void **state)
+{
+	for (int goes = 0; goes < 2; goes++) {
+		struct bt_decision decision;
+		struct trial t;
+
+		begin(&t, state, true);
+		uint32_t pod = add_pod(&t, USES("c")), other = add_pod(&t, USES("e"));
+		assert_int_equal(bt_engine_pop(t.engine), pod);
+		bt_engine_begin(t.engine, pod, &decision);
+		assert_int_equal(decision.outcome, BT_PLACED);
+		if (goes) {
+			assert_int_equal(bt_engine_delete_object(t.engine, BT_KIND_RESOURCE_CLAIM,
+						 bt_str("default"), bt_str("c")),
+				BT_OK);
+		}
+		for (int i = 0; i < 200; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "new-%d", i);
+			add_claim(&t, name);
+		}
+		bt_engine_end(t.engine, &decision);
+		assert_int_equal(decide(&t, other), goes ? BT_PLACED : BT_REFUSED);
+		end(&t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -201,6 +230,7 @@ int main(void)
 		FIXTURE_TEST(a_binding_that_fails_gives_the_device_back),
 		FIXTURE_TEST(a_pod_waits_until_its_claim_is_there),
 		FIXTURE_TEST(an_allocation_that_is_in_the_way_is_taken_back),
+		FIXTURE_TEST(claims_may_come_and_go_before_the_decision_is_carried_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
