@@ -207,6 +207,9 @@ enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str nam
 /* A pod is being deleted because it was preempted: it still uses its node until bt_engine_remove_pod. */
 void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix);
 
+/* The pod of a namespace and name, or BT_NO_POD. */
+uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namespace_, struct bt_str name);
+
 /* Takes the next pod out of the queue, or BT_NO_POD when nothing can be decided now. */
 uint32_t bt_engine_pop(struct bt_engine *engine);
 

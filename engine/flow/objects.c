@@ -403,3 +403,11 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 		bt_engine_wake_for_promise(engine, pod_ix, &gone);
 	}
 }
+
+uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_intern *intern = engine->cache->dictionary->intern;
+
+	return bt_ledger_find(
+		engine->cache->ledger, bt_intern_find(intern, namespace_), bt_intern_find(intern, name));
+}
