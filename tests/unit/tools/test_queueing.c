@@ -48,6 +48,7 @@ static void report(struct bt_queueing_facts *facts)
 	bt_emit_destroy(emit);
 	bt_engine_destroy(engine);
 	bt_config_fini(&config);
+	bt_config_errors_fini(&errors);
 }
 
 static void expect(const char *line)
