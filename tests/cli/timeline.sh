@@ -61,6 +61,23 @@ cmp -s log first && cmp -s events first.events || fail "the same input and seed 
 grep -vE '_per_s|_s": [0-9]+\.[0-9]{4}' report >got
 grep -vE '_per_s|_s": [0-9]+\.[0-9]{4}' first.report | cmp -s - got || fail "the same input and seed give another report"
 
+# When nobody is to be decided in between, the others have their turns behind the preemptor.
+simulate preempt.yaml --preemption wait
+says virtual_s 45
+at 52 high
+cat >want <<'TEXT'
+"default/high","node":null,"nominated":"n1","evicted":["default/slow","default/quick"]
+"default/quick","delete":true
+"default/slow","delete":true
+"default/high","node":"n1"
+"default/low","node":"n1"
+TEXT
+sed -E 's/^\{"pod"://; s/,"message".*//; s/}$//' log >got
+cmp -s want got || fail "other decisions with --preemption wait: $(diff want got)"
+simulate preempt.yaml --preemption wait --until 20
+says placed 0
+expect 2 "--preemption=wait is for clusters, not for traces" "$berth" simulate --trace openb --nodes n --pods p --preemption wait
+
 # In the middle one victim has gone and the other still uses the node; nothing is placed.
 simulate preempt.yaml --until 20
 says virtual_s 20

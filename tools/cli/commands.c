@@ -62,6 +62,16 @@ static const struct bt_option simulate_options[] = {
 		.default_value = "0",
 		.help = "Let FACTOR virtual seconds pass in one second, 1 being real time, and write logs as "
 			"things happen. 0: as fast as possible."},
+	{.name = "preemption",
+		.type = BT_OPTION_CHOICE,
+		.argument = "HOW",
+		.choices = "overlap|wait",
+		.default_value = "overlap",
+		.help = "What goes on while victims end: overlap lets other pods be decided, as "
+			"kube-scheduler "
+			"does; wait lets nobody be decided before the preemptor, so that each line of the "
+			"log of "
+			"decisions can be judged by the lines before it. wait is not for traces."},
 	{.name = "no-expand",
 		.help = "Do not make the pods that Deployments, ReplicaSets, ReplicationControllers, "
 			"StatefulSets, Jobs, DaemonSets and CronJobs still lack."},

@@ -368,6 +368,11 @@ static int read_times(struct simulation *s)
 			"2026-01-01T00:05:00Z, not '%s'",
 			until);
 	}
+	s->run.one_by_one = bt_str_is(bt_str(option(s, "preemption")), "wait");
+	if (s->run.one_by_one && option(s, "trace")) {
+		return bt_invocation_wrong(
+			s->invocation->command, "--preemption=wait is for clusters, not for traces");
+	}
 	if (speed && !bt_speed_parse(speed, &s->run.speed)) {
 		return bt_invocation_wrong(s->invocation->command,
 			"--speed is a number that is not below 0, such as 1 or 60, not '%s'", speed);

@@ -66,12 +66,41 @@ static void end_pods(struct bt_run *run)
 	}
 }
 
+/* Time goes on to now_ns: what was used until then is counted. */
+static void pass_time(struct bt_run *run, int64_t now_ns)
+{
+	double lasted_s = (double)(now_ns - run->now_ns) / NS_PER_S;
+
+	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
+		struct bt_run_use *u = &run->uses[i];
+
+		u->peak = u->now > u->peak ? u->now : u->peak;
+		u->second_sum += u->now * lasted_s;
+	}
+	run->now_ns = now_ns;
+}
+
 /* ---- decisions ---- */
 
 static bool stops(const struct bt_run *run)
 {
 	return bt_interrupt_pending() || (run->decisions.output && bt_output_failed(run->decisions.output)) ||
 	       (run->api && bt_output_failed(run->api->output));
+}
+
+/* A pod that was promised a node has its next turns before all others: when those that leave have gone. */
+static void see_through(struct bt_run *run, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_run_pod(run, pod_ix);
+
+	while (!stops(run) && pod->state == BT_POD_QUEUED && pod->nominated_ix != BT_NO_NODE &&
+		bt_ends_next(&run->ends) <= run->until_ns) {
+		pass_time(run, bt_ends_next(&run->ends));
+		end_pods(run);
+		if (bt_ends_count(&run->ends) == 0 && bt_engine_take(run->engine, pod_ix) == BT_OK) {
+			bt_run_turn(run, pod_ix);
+		}
+	}
 }
 
 /* Decides as long as there is a pod that can be decided now. */
@@ -85,6 +114,9 @@ static void decide_all(struct bt_run *run)
 			break;
 		}
 		bt_run_turn(run, pod_ix);
+		if (run->one_by_one && bt_ends_count(&run->ends)) {
+			see_through(run, pod_ix);
+		}
 		bt_progress_update(run->progress, run->progress->done + 1);
 	}
 }
@@ -135,20 +167,6 @@ static int64_t next_moment(struct bt_run *run)
 	next = earlier(next, bt_engine_next_backoff_ns(run->engine));
 	next = earlier(next, next_flush(run, earlier(next, run->until_ns)));
 	return next <= run->until_ns ? next : INT64_MAX;
-}
-
-/* Time goes on to now_ns: what was used until then is counted. */
-static void pass_time(struct bt_run *run, int64_t now_ns)
-{
-	double lasted_s = (double)(now_ns - run->now_ns) / NS_PER_S;
-
-	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
-		struct bt_run_use *u = &run->uses[i];
-
-		u->peak = u->now > u->peak ? u->now : u->peak;
-		u->second_sum += u->now * lasted_s;
-	}
-	run->now_ns = now_ns;
 }
 
 static void arrive(struct bt_run *run)

@@ -40,6 +40,7 @@ struct bt_run {
 	const struct bt_map *graces;  /* by pod_ix plus one: grace periods other than BT_GRACE_S */
 	int64_t until_ns;	      /* where to stop; INT64_MAX: when nothing happens any more */
 	double speed;		      /* virtual seconds in one; 0: as fast as can be */
+	bool one_by_one;	      /* nobody is decided between a preemption and its pod's next turn */
 	struct bt_decision_log decisions;
 	struct bt_api_log *api; /* what an API server would see, or NULL */
 	struct bt_progress *progress;
