@@ -13,5 +13,11 @@ void bt_bench_hard_spread(struct bt_bench *bench);
 void bt_bench_soft_spread(struct bt_bench *bench);
 void bt_bench_default_spread(struct bt_bench *bench);
 
+/* queue.c */
+void bt_bench_behind_infeasible(struct bt_bench *bench);
+void bt_bench_behind_infeasible_kinds(struct bt_bench *bench);
+void bt_bench_all_infeasible(struct bt_bench *bench);
+void bt_bench_all_infeasible_kinds(struct bt_bench *bench);
+
 /* preemption.c */
 void bt_bench_preemption(struct bt_bench *bench);

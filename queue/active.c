@@ -5,7 +5,7 @@
  * are dropped when their turn comes.
  *
  * Pods of a kind that is parked are put to the kind when their turn comes, and stay there until it is
- * unparked.
+ * unparked, or until nobody else is left.
  */
 #include <string.h>
 
@@ -42,6 +42,7 @@ void bt_active_fini(struct bt_active *active)
 	bt_mem_free(active->heap.items);
 	bt_mem_free(active->kinds);
 	bt_mem_free(active->parked);
+	bt_mem_free(active->stocked);
 	bt_map_fini(&active->kind_ixs);
 }
 
@@ -146,6 +147,120 @@ static void sweep_line(struct bt_queue *queue, struct bt_active_line *line)
 	line->n = kept;
 }
 
+/* ---- parked kinds with entries, a heap by their first ones, which may be stale ---- */
+
+static bool kind_before(const struct bt_active *active, uint32_t a, uint32_t b)
+{
+	const struct bt_active_line *x = &active->kinds[a].parked, *y = &active->kinds[b].parked;
+
+	return before(&x->items[x->head], &y->items[y->head]);
+}
+
+static void seat(struct bt_active *active, size_t at, uint32_t kind_ix)
+{
+	active->stocked[at] = kind_ix;
+	active->kinds[kind_ix].stocked_ix = (uint32_t)at + 1;
+}
+
+/* The kind belongs at this place or before it. */
+static void kind_up(struct bt_active *active, size_t at, uint32_t kind_ix)
+{
+	for (; at > 0 && kind_before(active, kind_ix, active->stocked[(at - 1) / 2]); at = (at - 1) / 2) {
+		seat(active, at, active->stocked[(at - 1) / 2]);
+	}
+	seat(active, at, kind_ix);
+}
+
+/* The kind belongs at this place or behind it. */
+static void kind_down(struct bt_active *active, size_t at, uint32_t kind_ix)
+{
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child + 1 < active->stocked_n &&
+			kind_before(active, active->stocked[child + 1], active->stocked[child])) {
+			child++;
+		}
+		if (child >= active->stocked_n || !kind_before(active, active->stocked[child], kind_ix)) {
+			break;
+		}
+		seat(active, at, active->stocked[child]);
+		at = child;
+	}
+	seat(active, at, kind_ix);
+}
+
+/* Puts an entry to its parked kind. As a rule it belongs behind the others. */
+static void stock(struct bt_active *active, uint32_t kind_ix, const struct bt_active_entry *entry)
+{
+	struct bt_kind_line *kind = &active->kinds[kind_ix];
+	struct bt_active_line *line = &kind->parked;
+
+	append(line, entry);
+	size_t at = line->n - 1;
+	for (; at > line->head && before(entry, &line->items[at - 1]); at--) {
+		line->items[at] = line->items[at - 1];
+	}
+	line->items[at] = *entry;
+	if (!kind->stocked_ix) {
+		active->stocked = bt_mem_grow(
+			active->stocked, active->stocked_n, &active->stocked_cap, sizeof(*active->stocked));
+		kind_up(active, active->stocked_n++, kind_ix);
+	} else if (at == line->head) {
+		kind_up(active, kind->stocked_ix - 1, kind_ix);
+	}
+}
+
+/* Takes a kind out of the heap. Only the first entries of the others are looked at. */
+static void unstock(struct bt_active *active, struct bt_kind_line *kind)
+{
+	size_t at = kind->stocked_ix - 1;
+	uint32_t last = active->stocked[--active->stocked_n];
+
+	kind->stocked_ix = 0;
+	if (at < active->stocked_n) {
+		kind_up(active, at, last);
+		kind_down(active, active->kinds[last].stocked_ix - 1, last);
+	}
+}
+
+/* Takes the first entry of the first kind out. Returns its slot, or BT_NO_SLOT when it was stale. */
+static uint32_t take_stocked(struct bt_queue *queue)
+{
+	struct bt_active *active = &queue->active;
+	uint32_t kind_ix = active->stocked[0];
+	struct bt_active_line *line = &active->kinds[kind_ix].parked;
+	const struct bt_active_entry entry = line->items[line->head++];
+
+	active->entry_n--;
+	if (line->head < line->n) {
+		kind_down(active, 0, kind_ix);
+	} else {
+		unstock(active, &active->kinds[kind_ix]);
+		line->head = line->n = 0;
+	}
+	return stale(queue, &entry) ? BT_NO_SLOT : entry.slot;
+}
+
+/* Throws stale entries out of all parked kinds. */
+static void sweep_stocked(struct bt_queue *queue)
+{
+	struct bt_active *active = &queue->active;
+	size_t n = active->stocked_n;
+
+	/* Reads run ahead of writes. */
+	active->stocked_n = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t kind_ix = active->stocked[i];
+
+		sweep_line(queue, &active->kinds[kind_ix].parked);
+		active->kinds[kind_ix].stocked_ix = 0;
+		if (active->kinds[kind_ix].parked.n) {
+			kind_up(active, active->stocked_n++, kind_ix);
+		}
+	}
+}
+
 static void sweep(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
@@ -154,9 +269,7 @@ static void sweep(struct bt_queue *queue)
 	for (int i = 0; i < BT_ACTIVE_LINES; i++) {
 		sweep_line(queue, &active->lines[i]);
 	}
-	for (size_t i = 0; i < active->parked_n; i++) {
-		sweep_line(queue, &active->kinds[active->parked[i]].parked);
-	}
+	sweep_stocked(queue);
 	/* Reads run ahead of writes. */
 	active->heap.n = 0;
 	for (size_t i = 0; i < heap.n; i++) {
@@ -218,51 +331,27 @@ static void take_first(struct bt_active *active, struct bt_active_line *line)
 	}
 }
 
-/* The next pod of a parked kind, which stays parked: putting all of them forward for each would take a square
- * of their number. BT_QUEUE_EMPTY: there is none, and the kind is unparked. */
-static uint32_t pop_parked(struct bt_queue *queue, uint32_t kind_ix)
-{
-	struct bt_active_line *line = &queue->active.kinds[kind_ix].parked;
-
-	while (line->head < line->n) {
-		const struct bt_active_entry entry = line->items[line->head++];
-
-		queue->active.entry_n--;
-		if (!stale(queue, &entry)) {
-			return entry.slot;
-		}
-	}
-	bt_active_unpark(queue, kind_ix);
-	return BT_QUEUE_EMPTY;
-}
-
 uint32_t bt_active_pop(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
+	struct bt_active_line *line;
 
-	for (;;) {
-		struct bt_active_line *line = first_line(queue);
-
-		if (!line && active->parked_n == 0) {
-			return BT_QUEUE_EMPTY;
-		}
-		if (!line) {
-			uint32_t slot = pop_parked(queue, active->parked[active->parked_n - 1]);
-
-			if (slot != BT_QUEUE_EMPTY) {
-				return slot;
-			}
-			continue;
-		}
+	while ((line = first_line(queue)) != NULL) {
 		const struct bt_active_entry entry = line->items[line->head];
-		struct bt_kind_line *kind = &active->kinds[queue->slots[entry.slot].kind];
+		uint32_t kind_ix = queue->slots[entry.slot].kind;
+
 		take_first(active, line);
-		if (!kind->is_parked) {
+		if (!active->kinds[kind_ix].is_parked) {
 			active->entry_n--;
 			return entry.slot;
 		}
-		append(&kind->parked, &entry);
+		stock(active, kind_ix, &entry);
 	}
+	uint32_t slot = BT_NO_SLOT;
+	while (slot == BT_NO_SLOT && active->stocked_n) {
+		slot = take_stocked(queue);
+	}
+	return slot == BT_NO_SLOT ? BT_QUEUE_EMPTY : slot;
 }
 
 void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
@@ -278,25 +367,29 @@ void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
 		return;
 	}
 	kind->is_parked = true;
+	kind->parked_ix = (uint32_t)active->parked_n;
 	active->parked =
 		bt_mem_grow(active->parked, active->parked_n, &active->parked_cap, sizeof(*active->parked));
 	active->parked[active->parked_n++] = kind_ix;
+	queue->counts.parked_n++;
 }
 
 void bt_active_unpark(struct bt_queue *queue, uint32_t kind_ix)
 {
 	struct bt_active *active = &queue->active;
-	struct bt_active_line line = active->kinds[kind_ix].parked;
-	size_t i = 0;
+	struct bt_kind_line *kind = &active->kinds[kind_ix];
+	uint32_t last = active->parked[--active->parked_n];
 
-	while (active->parked[i] != kind_ix) {
-		i++;
+	active->parked[kind->parked_ix] = last;
+	active->kinds[last].parked_ix = kind->parked_ix;
+	kind->is_parked = false;
+	if (kind->stocked_ix) {
+		unstock(active, kind);
 	}
-	active->parked[i] = active->parked[--active->parked_n];
-	active->kinds[kind_ix].is_parked = false;
-	active->kinds[kind_ix].parked = (struct bt_active_line){.n = 0};
-	for (size_t k = line.head; k < line.n; k++) {
-		put(queue, &line.items[k]);
+	struct bt_active_line line = kind->parked;
+	kind->parked = (struct bt_active_line){.n = 0};
+	for (size_t i = line.head; i < line.n; i++) {
+		put(queue, &line.items[i]);
 	}
 	bt_mem_free(line.items);
 }

@@ -335,7 +335,6 @@ void bt_queue_park(struct bt_queue *queue, uint32_t pod_ix, uint32_t rejectors)
 	uint32_t ix = find(queue, pod_ix);
 
 	BT_REQUIRE(ix != BT_NO_SLOT);
-	queue->counts.parked_n++;
 	bt_active_park(queue, ix, rejectors);
 }
 
@@ -418,8 +417,7 @@ static void note(struct bt_queue *queue, size_t *n, uint32_t slot)
 static void move_slot(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
 {
 	leave(queue, ix);
-	queue->counts.moved_n++;
-	requeue(queue, ix, strategy, now_ns);
+	queue->counts.moved_n += requeue(queue, ix, strategy, now_ns) != BT_WAIT_GATED;
 }
 
 /* Weighs the event for one slot and moves it if the event may help. */

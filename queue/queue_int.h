@@ -51,9 +51,11 @@ struct bt_active_line {
 struct bt_kind_line {
 	struct bt_queue_kind kind;
 	bool is_parked;
+	uint32_t parked_ix;	      /* in bt_active.parked */
 	uint32_t parked_for;	      /* the plugins that refused the kind */
 	uint32_t example;	      /* the slot of a pod that they refused */
 	struct bt_active_line parked; /* its pods whose turn has come meanwhile, in order */
+	uint32_t stocked_ix;	      /* in bt_active.stocked plus one, or 0 */
 };
 
 #define BT_ACTIVE_LINES 8
@@ -68,6 +70,8 @@ struct bt_active {
 	struct bt_map kind_ixs;
 	uint32_t *parked; /* kinds that are parked, in no order */
 	size_t parked_n, parked_cap;
+	uint32_t *stocked; /* of these, those with entries of their own: a heap by their first ones */
+	size_t stocked_n, stocked_cap;
 	uint32_t parked_for; /* no other plugins have refused any of them */
 };
 
@@ -129,7 +133,7 @@ void bt_active_push(struct bt_queue *queue, uint32_t slot);
 void bt_active_drop(struct bt_queue *queue, uint32_t slot);
 
 /* Takes out the entry of the slot whose turn it is, which the caller drops; BT_QUEUE_EMPTY: there is none.
- * When only parked kinds are left, it is the turn of their pods, kind by kind. */
+ * When only parked kinds are left, these come in order, and stay parked. */
 uint32_t bt_active_pop(struct bt_queue *queue);
 
 /* Parks the kind of a slot that those plugins have refused. */

@@ -633,9 +633,10 @@ static void refuse(struct bt_engine *engine, struct bt_decision *decision)
 		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
 		     bt_engine_preempting_begin(engine, decision);
 
-	if (decision->outcome == BT_REFUSED && decision->plan) {
-		bt_engine_release_claims(
-			engine, bt_engine_lane_of_pod(engine, decision->pod_ix), decision->plan);
+	/* Who is bound by somebody else meanwhile may have another scheduler, too. */
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, decision->pod_ix);
+	if (decision->outcome == BT_REFUSED && decision->plan && lane) {
+		bt_engine_release_claims(engine, lane, decision->plan);
 	}
 	if (found && !engine->async_preemption) {
 		bt_engine_carry_out(engine, decision);

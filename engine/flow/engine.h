@@ -183,6 +183,9 @@ void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *o
 enum bt_status bt_engine_delete_object(
 	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
+/* Does the pod wait for a scheduler that is none of the profiles? */
+bool bt_engine_is_foreign(const struct bt_engine *engine, const struct bt_pod_object *object);
+
 /*
  * Hands in a pod. Returns: as bt_ingest_pod; out_pod_ix is BT_NO_POD when it was not entered.
  */
@@ -191,8 +194,8 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 
 /*
  * A known pod has changed: what it asks for, its labels, its status; also when it is on a node now, whoever
- * has bound it. A pod that has ended is removed. Returns: BT_OK; BT_FULL as bt_engine_add_pod, and then
- * nothing has changed.
+ * has bound it. A pod that has ended is removed, and one that waits and is foreign now. Returns: BT_OK;
+ * BT_FULL as bt_engine_add_pod, and then nothing has changed.
  */
 enum bt_status bt_engine_update_pod(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod_object *object);

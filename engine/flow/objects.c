@@ -200,10 +200,11 @@ void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *o
 	}
 }
 
-static bool foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
+bool bt_engine_is_foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
-	return !bt_engine_lane_of(
-		engine, bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
+	return object->spec.node_name.len == 0 &&
+	       !bt_engine_lane_of(engine,
+		       bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
 }
 
 /* When a pod begins to wait, for the order. */
@@ -260,7 +261,7 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	bool waits = object->spec.node_name.len == 0;
 
 	*out_pod_ix = BT_NO_POD;
-	if (waits && foreign(engine, object)) {
+	if (bt_engine_is_foreign(engine, object)) {
 		*out_entry = BT_ENTERED_FOREIGN;
 		return BT_OK;
 	}
@@ -348,7 +349,8 @@ enum bt_status bt_engine_update_pod(
 	enum bt_pod_state before = pod->state;
 	bool was_terminating = pod->terminating;
 
-	if (bt_ingest_pod_has_ended(object)) {
+	if (bt_ingest_pod_has_ended(object) ||
+		(before == BT_POD_QUEUED && bt_engine_is_foreign(engine, object))) {
 		bt_engine_remove_pod(engine, pod_ix);
 		return BT_OK;
 	}

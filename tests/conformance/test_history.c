@@ -290,10 +290,12 @@ static void answer(struct bt_str line, struct bt_buf *out)
 	struct bt_arena arena = {0};
 	struct bt_buf error = {0};
 	struct bt_history history;
+	const char *remedy;
 
 	bt_buf_clear(out);
 	bt_json_begin(json, line, &arena);
-	if (!bt_history_read(json, &arena, &history, &error) || !bt_history_play(&history, out, &error)) {
+	if (!bt_history_read(json, &arena, &history, &error) ||
+		!bt_history_play(&history, out, &error, &remedy)) {
 		printf("a history has no answer: %s\n", error.ptr);
 	}
 	bt_buf_fini(&error);

@@ -225,10 +225,18 @@ static const struct bt_exit_text history_exits[] = {
 };
 
 static const struct bt_note history_notes[] = {
+	{"FORMAT",
+		"A line is {\"id\", \"note\", \"config\", \"featureGates\", \"objects\": [...], "
+		"\"steps\": [...]}; the configuration, the gates (\"A=true,B=false\") and both names may be "
+		"left out. The answer has one element for each step: what the cycle did, and then the pods "
+		"that are active, in backoff (with the seconds left), unschedulable and gated (with the "
+		"plugins that refuse them), in flight, and nominated."},
 	{"STEPS", "A step creates, updates or deletes an object, lets seconds pass (advance), or runs a "
 		  "cycle: whole (cycle), or in two halves between which other things happen (cycleBegin, "
 		  "cycleEnd). A cycle takes the pinned node when it is feasible, otherwise the first by name "
-		  "of the best; failBind lets the API refuse the binding."},
+		  "of the best; failBind lets the API refuse the binding. delete needs kind, name, and "
+		  "namespace; "
+		  "update or delete of what is not there does nothing and says so (missing)."},
 	{"TIME", "Time begins at 2026-01-01T00:00:00Z and stands still but for advance and a millisecond "
 		 "before each object and step. Backoffs end at whole seconds; what waits for more than five "
 		 "minutes is let back every 30 s."},

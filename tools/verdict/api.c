@@ -61,8 +61,7 @@ static void add_disruption(struct bt_api *api, struct bt_pod_object *pod)
 	struct bt_condition_object *conditions =
 		bt_arena_zalloc(&api->scratch, (pod->condition_n + 1) * sizeof(*conditions));
 
-	conditions[0] = (struct bt_condition_object){
-		.type = BT_STR("DisruptionTarget"),
+	conditions[0] = (struct bt_condition_object){.type = BT_STR("DisruptionTarget"),
 		.status = BT_STR("True"),
 		.reason = BT_STR("PreemptionByScheduler")};
 	for (uint32_t i = 0; i < pod->condition_n; i++) {
@@ -120,7 +119,7 @@ static void show_pod(struct bt_api *api, struct bt_api_object *stored, const str
 
 	if (stored->pod_ix == BT_NO_POD) {
 		bt_engine_add_pod(engine, &object->pod, &entry, &stored->pod_ix);
-	} else if (bt_ingest_pod_has_ended(&object->pod)) {
+	} else if (bt_ingest_pod_has_ended(&object->pod) || bt_engine_is_foreign(engine, &object->pod)) {
 		uint32_t pod_ix = stored->pod_ix;
 
 		stored->pod_ix = BT_NO_POD;

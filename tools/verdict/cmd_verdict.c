@@ -6,12 +6,13 @@
 #include "tools/verdict/verdict.h"
 
 static bool answer(void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
-	struct bt_buf *out_error)
+	struct bt_buf *out_error, const char **out_remedy)
 {
 	const uint64_t *seed = context;
 	struct bt_scenario_cluster cluster;
 	struct bt_scenario scenario;
 
+	(void)out_remedy;
 	if (!bt_scenario_read(json, arena, &scenario, out_error)) {
 		return false;
 	}

@@ -80,6 +80,7 @@ static const struct bt_field history_fields[] = {
 		.type = BT_FIELD_ARRAY,
 		.offset = offsetof(struct bt_history, steps),
 		.count = BT_MEMBER(struct bt_history, step_n),
+		.flag = BT_MEMBER(struct bt_history, has_steps),
 		.schema = &step_schema},
 };
 
@@ -96,7 +97,7 @@ bool bt_history_read(struct bt_json *json, struct bt_arena *arena, struct bt_his
 			decode.error.message);
 		return false;
 	}
-	if (out_history->objects.len == 0 || !out_history->steps) {
+	if (out_history->objects.len == 0 || !out_history->has_steps) {
 		bt_buf_text(out_error, "a history needs \"objects\" and \"steps\"");
 		return false;
 	}
@@ -130,7 +131,8 @@ struct player {
 	struct cycle cycle;
 	struct bt_explanation explanation;
 	struct bt_json_writer json;
-	struct bt_buf *error;
+	struct bt_buf *error; /* where and why it cannot go on */
+	const char *remedy;
 };
 
 static struct bt_str node_name(const struct player *p, uint32_t node_ix)
@@ -406,6 +408,7 @@ static bool play_cycle(struct player *p, const struct bt_history_step *step)
 		return true;
 	}
 	if (p->cycle.on) {
+		p->remedy = "end it with cycleEnd first";
 		bt_buf_text(p->error, "a cycle is already under way");
 		return false;
 	}
@@ -427,50 +430,101 @@ static bool advance(struct player *p, struct bt_str text)
 
 	snprintf(digits, sizeof(digits), "%.*s", BT_STR_ARG(text));
 	double seconds = strtod(digits, &behind);
-	if (*behind || !(seconds >= 0 && seconds <= 1e9)) {
-		bt_buf_printf(p->error, "advance: %.64s is no number of seconds", digits);
+	if (*behind || !(seconds >= 0 && seconds <= 1e6)) {
+		p->remedy = "write seconds, from 0 to 1000000";
+		bt_buf_printf(p->error, "%.64s is no number of seconds", digits);
 		return false;
 	}
 	bt_api_advance(&p->api, (int64_t)llround(seconds * 1000) * TICK_NS);
 	return true;
 }
 
-static bool play_step(struct player *p, const struct bt_history_step *step)
+/* The member that a step holds, or NULL when it holds none or several. */
+static const char *name_of(const struct bt_history_step *step)
 {
-	enum bt_status status = BT_OK;
+	const struct {
+		bool there;
+		const char *name;
+	} members[] = {
+		{step->create.len, "create"},
+		{step->update.len, "update"},
+		{step->deletes, "delete"},
+		{step->advance.len, "advance"},
+		{step->cycles, "cycle"},
+		{step->begins, "cycleBegin"},
+		{step->ends, "cycleEnd"},
+	};
+	const char *name = NULL;
+	uint32_t n = 0;
 
-	if (step->cycles || step->begins || step->ends) {
-		return play_cycle(p, step);
+	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
+		name = members[i].there ? members[i].name : name;
+		n += members[i].there;
 	}
-	if (step->advance.len) {
-		return advance(p, step->advance);
-	}
+	return n == 1 ? name : NULL;
+}
+
+static bool write_object(struct player *p, const struct bt_history_step *step)
+{
+	enum bt_status status;
+
+	p->remedy = "write an object as kubectl get -o json shows it";
 	if (step->create.len) {
-		return bt_api_create(&p->api, step->create, p->error) == BT_OK;
-	}
-	if (step->update.len) {
+		status = bt_api_create(&p->api, step->create, p->error);
+	} else if (step->update.len) {
 		status = bt_api_update(&p->api, step->update, p->error);
-	} else if (step->deletes) {
+	} else if (step->delete_.kind.len == 0 || step->delete_.name.len == 0) {
+		p->remedy = "name the object: kind, name, and namespace when it has one";
+		bt_buf_text(p->error, "no kind, or no name");
+		return false;
+	} else {
 		status = bt_api_delete(
 			&p->api, step->delete_.kind, step->delete_.namespace_, step->delete_.name);
-	} else {
-		bt_buf_text(p->error, "a step with nothing in it");
-		return false;
 	}
 	if (status == BT_NOT_FOUND) {
 		write_true(p, "missing");
 	}
+	if (status == BT_EXISTS) {
+		p->remedy = "update it, delete it first, or give the new one another name";
+	}
 	return status == BT_OK || status == BT_NOT_FOUND;
+}
+
+static bool play_step(struct player *p, const struct bt_history_step *step)
+{
+	if (step->cycles || step->begins || step->ends) {
+		return play_cycle(p, step);
+	}
+	return step->advance.len ? advance(p, step->advance) : write_object(p, step);
+}
+
+/* Puts the place in front of what went wrong. Returns false. */
+static bool fail_at(struct player *p, const char *array, uint32_t i, const char *member)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text, "%s[%u]%s%s: %.*s", array, i, member[0] ? "." : "", member,
+		BT_STR_ARG(bt_buf_view(p->error)));
+	bt_buf_fini(p->error);
+	*p->error = text;
+	return false;
 }
 
 static bool play_steps(struct player *p, const struct bt_history *history)
 {
 	for (uint32_t i = 0; i < history->step_n; i++) {
+		const char *name = name_of(&history->steps[i]);
+
+		if (!name) {
+			p->remedy = "a step holds one of create, update, delete, advance, cycle, cycleBegin, "
+				    "cycleEnd";
+			bt_buf_text(p->error, "the step holds nothing, or several things");
+			return fail_at(p, "steps", i, "");
+		}
 		bt_api_advance(&p->api, TICK_NS);
 		bt_json_write_begin_object(&p->json);
 		if (!play_step(p, &history->steps[i])) {
-			bt_buf_printf(p->error, " (step %u)", i);
-			return false;
+			return fail_at(p, "steps", i, name);
 		}
 		bt_queue_look(&p->api, &p->json);
 		bt_json_write_end(&p->json);
@@ -482,30 +536,40 @@ static bool create_all(struct player *p, struct bt_str objects, struct bt_arena 
 {
 	struct bt_json *json = bt_json_create();
 	bool fine = true;
-	uint32_t i = 0;
 
 	bt_json_begin(json, objects, arena);
 	if (!bt_json_enter_array(json)) {
+		p->remedy = "write the objects as a JSON array";
 		bt_buf_text(p->error, "objects: not an array");
 		fine = false;
 	}
-	while (fine && bt_json_next_element(json)) {
-		struct bt_str text;
+	for (uint32_t i = 0; fine && bt_json_next_element(json); i++) {
+		struct bt_history_step step = {0};
 
 		bt_api_advance(&p->api, TICK_NS);
-		fine = bt_json_raw(json, &text) && bt_api_create(&p->api, text, p->error) == BT_OK;
-		if (!fine) {
-			bt_buf_printf(p->error, " (object %u)", i);
-		}
-		i++;
+		fine = (bt_json_raw(json, &step.create) && write_object(p, &step)) ||
+		       fail_at(p, "objects", i, "");
 	}
 	bt_json_destroy(json);
 	return fine;
 }
 
-bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, struct bt_buf *out_error)
+/* Which history it is that has no answer. */
+static void say_which(const struct bt_history *history, struct bt_buf *error)
 {
-	struct player p = {.json = {.out = out_line}, .error = out_error};
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text, "history %.*s: %.*s", BT_STR_ARG(history->id), BT_STR_ARG(bt_buf_view(error)));
+	bt_buf_fini(error);
+	*error = text;
+}
+
+bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, struct bt_buf *out_error,
+	const char **out_remedy)
+{
+	struct player p = {.json = {.out = out_line},
+		.error = out_error,
+		.remedy = "correct the configuration or the feature gates"};
 	struct bt_arena arena = {0};
 	bool fine = bt_api_open(&p.api, history->config, history->gates, out_error) == BT_OK;
 
@@ -518,6 +582,11 @@ bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, 
 		bt_json_write_end(&p.json);
 		bt_json_write_end(&p.json);
 		bt_buf_char(out_line, '\n');
+	} else {
+		*out_remedy = p.remedy;
+		if (history->id.len) {
+			say_which(history, out_error);
+		}
 	}
 	bt_explanation_fini(&p.explanation);
 	bt_buf_fini(&p.cycle.message);

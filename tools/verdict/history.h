@@ -35,12 +35,14 @@ struct bt_history {
 	struct bt_str objects; /* JSON text of the array */
 	struct bt_history_step *steps;
 	uint32_t step_n;
+	bool has_steps; /* maybe none */
 };
 
 /* Reads one history at the cursor. Returns: false with the error in out_error. */
 bool bt_history_read(struct bt_json *json, struct bt_arena *arena, struct bt_history *out_history,
 	struct bt_buf *out_error);
 
-/* Plays a history and appends the answer, one line. Returns: false with the reason, and the place in the
- * history, in out_error. */
-bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, struct bt_buf *out_error);
+/* Plays a history and appends the answer, one line. Returns: false with the place and the reason in
+ * out_error, and what helps, a static text, in out_remedy. */
+bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, struct bt_buf *out_error,
+	const char **out_remedy);

@@ -31,17 +31,20 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 static void answer_line(
 	struct run *run, struct bt_json *json, struct bt_arena *arena, const char *file, size_t line)
 {
-	char remedy[96];
+	const char *remedy = NULL;
+	char usual[96];
 
 	bt_buf_clear(&run->line);
 	bt_buf_clear(&run->error);
-	if (run->answer->answer(run->answer->context, json, arena, &run->line, &run->error)) {
+	if (run->answer->answer(run->answer->context, json, arena, &run->line, &run->error, &remedy)) {
 		bt_output_add(&run->output, run->line.ptr, run->line.len);
 		return;
 	}
-	snprintf(remedy, sizeof(remedy), "a %s is one JSON document on one line", run->answer->what);
-	complain(run, &(struct bt_diagnosis){
-			      .file = file, .line = line, .message = run->error.ptr, .remedy = remedy});
+	snprintf(usual, sizeof(usual), "a %s is one JSON document on one line", run->answer->what);
+	complain(run, &(struct bt_diagnosis){.file = file,
+			      .line = line,
+			      .message = run->error.ptr,
+			      .remedy = remedy ? remedy : usual});
 }
 
 static void read_file(struct run *run, const struct bt_input_file *file)

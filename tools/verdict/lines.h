@@ -13,10 +13,11 @@ struct bt_lines_answer {
 	const char *what, *plural; /* what a line holds: "scenario", "scenarios" */
 	/*
 	 * Reads the document at the cursor and appends its answer, a line, to out_line.
-	 * Returns: false with the reason in out_error: the line is no document of that kind.
+	 * Returns: false with the reason in out_error, and in out_remedy what helps, a static text; NULL as
+	 * it comes: the line is no document of that kind.
 	 */
 	bool (*answer)(void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
-		struct bt_buf *out_error);
+		struct bt_buf *out_error, const char **out_remedy);
 	void *context;
 };
 

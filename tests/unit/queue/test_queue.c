@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "queue/queue.h"
 
@@ -84,31 +85,6 @@ static void a_refused_pod_waits_for_an_event_and_then_for_its_backoff(void **sta
 	bt_queue_destroy(queue);
 }
 
-static void times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm(void **state)
-{
-	static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
-	static const int64_t waits[] = {1, SECOND, INT64_MAX - 1, INT64_MAX};
-
-	(void)state;
-	for (size_t i = 0; i < 6 * 4 * 4; i++) {
-		struct bt_queue_options options = usual;
-
-		options.initial_backoff_ns = waits[i / 6 % 4];
-		options.max_backoff_ns = waits[i / 24];
-		struct bt_queue *queue = bt_queue_create(&options);
-		bt_queue_add(queue, 0, kind(0, 0), times[i % 6]);
-		for (int attempt = 0; attempt < 70; attempt++) {
-			refuse(queue, 0, MASK, times[i % 6]);
-			bt_queue_flush_backoff(queue, 0);
-			bt_queue_activate(queue, 0, 0);
-		}
-		refuse(queue, 0, MASK, times[i % 6]);
-		bt_queue_flush_unschedulable(queue, SECOND);
-		assert_int_equal(bt_queue_info(queue, 0).flushed, times[i % 6] < -1);
-		bt_queue_destroy(queue);
-	}
-}
-
 static void a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed(void **state)
 {
 	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD};
@@ -175,6 +151,31 @@ static void a_parked_kind_comes_after_all_others(void **state)
 	bt_queue_destroy(queue);
 }
 
+static void times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm(void **state)
+{
+	static const int64_t times[] = {INT64_MIN, INT64_MIN + 1, -1, 0, INT64_MAX - 1, INT64_MAX};
+	static const int64_t waits[] = {1, SECOND, INT64_MAX - 1, INT64_MAX};
+
+	(void)state;
+	for (size_t i = 0; i < 6 * 4 * 4; i++) {
+		struct bt_queue_options options = usual;
+
+		options.initial_backoff_ns = waits[i / 6 % 4];
+		options.max_backoff_ns = waits[i / 24];
+		struct bt_queue *queue = bt_queue_create(&options);
+		bt_queue_add(queue, 0, kind(0, 0), times[i % 6]);
+		for (int attempt = 0; attempt < 70; attempt++) {
+			refuse(queue, 0, MASK, times[i % 6]);
+			bt_queue_flush_backoff(queue, 0);
+			bt_queue_activate(queue, 0, 0);
+		}
+		refuse(queue, 0, MASK, times[i % 6]);
+		bt_queue_flush_unschedulable(queue, SECOND);
+		assert_int_equal(bt_queue_info(queue, 0).flushed, times[i % 6] < -1);
+		bt_queue_destroy(queue);
+	}
+}
+
 static void a_kind_stays_parked_while_its_pods_have_their_turn(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
@@ -198,6 +199,544 @@ static void a_kind_stays_parked_while_its_pods_have_their_turn(void **state)
 	assert_int_equal(bt_queue_pop(queue), 3);
 	assert_int_equal(bt_queue_pop(queue), 8);
 	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	bt_queue_destroy(queue);
+}
+
+/* ---- hooks that say what a test wants ---- */
+
+struct hooked {
+	uint32_t gates[16];  /* by pod: the plugins that keep it out */
+	int asked_first[16]; /* by pod: the plugin that was to be asked first, the last time */
+	uint32_t interested; /* the plugins that registered for the event */
+	uint32_t likes;	     /* the plugins whose hint says Queue */
+	uint64_t gate_n, hint_n;
+};
+
+static int hooked_gate(void *context, uint32_t pod_ix, int first)
+{
+	struct hooked *h = context;
+
+	h->gate_n++;
+	h->asked_first[pod_ix] = first;
+	if (first >= 0 && (h->gates[pod_ix] >> first & 1)) {
+		return first;
+	}
+	return h->gates[pod_ix] ? __builtin_ctz(h->gates[pod_ix]) : BT_QUEUE_NO_GATE;
+}
+
+static uint32_t hooked_interested(void *context, uint32_t pod_ix, const struct bt_event *event)
+{
+	(void)pod_ix;
+	(void)event;
+	return ((const struct hooked *)context)->interested;
+}
+
+static uint32_t hooked_matters(void *context, const struct bt_event *event)
+{
+	return hooked_interested(context, 0, event);
+}
+
+static bool hooked_hint(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins)
+{
+	struct hooked *h = context;
+
+	(void)pod_ix;
+	(void)event;
+	h->hint_n++;
+	return (h->likes & plugins) != 0;
+}
+
+static struct bt_queue *make_hooked(struct hooked *h)
+{
+	struct bt_queue_options options = usual;
+
+	options.hooks =
+		(struct bt_queue_hooks){hooked_gate, hooked_interested, hooked_matters, hooked_hint, h};
+	return bt_queue_create(&options);
+}
+
+static const struct bt_event node_added = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+
+static void move(struct bt_queue *queue, int64_t now_ns)
+{
+	bt_queue_move(queue, &node_added, INT32_MAX, BT_QUEUE_EMPTY, now_ns);
+}
+
+static enum bt_wait where(const struct bt_queue *queue, uint32_t pod)
+{
+	return bt_queue_info(queue, pod).where;
+}
+
+/* ---- backoff ---- */
+
+/* Backs a pod off as often, refused or after errors, and returns by how much its expiry is behind now. */
+static int64_t backoff_after(struct bt_queue_options options, uint32_t times, bool refused, int64_t now_ns)
+{
+	struct bt_queue *queue = bt_queue_create(&options);
+
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	for (uint32_t i = 0; i < times; i++) {
+		bt_queue_take(queue, 0);
+		bt_queue_refuse(queue, 0, refused ? MASK : 0, 0, now_ns);
+	}
+	int64_t expiry_ns = bt_queue_info(queue, 0).expiry_ns;
+	bt_queue_destroy(queue);
+	return expiry_ns == INT64_MIN ? -1 : expiry_ns - now_ns;
+}
+
+static void backoff_doubles_up_to_the_most_and_ends_at_whole_seconds(void **state)
+{
+	static const struct {
+		int64_t first, most;
+		bool windows;
+		uint32_t times;
+		int64_t now, wait; /* milliseconds; wait -1: none */
+	} cases[] = {
+		{1000, 10000, true, 1, 5000, 1000},
+		{1000, 10000, true, 2, 5000, 2000},
+		{1000, 10000, true, 4, 5000, 8000},
+		{1000, 10000, true, 5, 5000, 10000},
+		{1000, 10000, true, 60, 5000, 10000},
+		{1000, 10000, true, 1000, 5000, 10000},
+		{1000, 10000, true, 1, 5700, 300},
+		{1000, 10000, true, 3, 5001, 3999},
+		{1000, 10000, true, 1, 5999, 1},
+		{1000, 10000, false, 1, 5700, 1000},
+		{1000, 10000, false, 3, 5001, 4000},
+		{3000, 3000, true, 7, 5000, 3000},
+		{5000, 7000, true, 2, 5000, 7000},
+		{1000, 0, true, 3, 5000, -1},
+		{0, 10000, true, 3, 5000, 0},
+		{9000, 4000, true, 1, 5000, 4000},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct bt_queue_options options = {.initial_backoff_ns = cases[i].first * 1000000,
+			.max_backoff_ns = cases[i].most * 1000000,
+			.max_unschedulable_ns = 300 * SECOND,
+			.pop_from_backoff = cases[i].windows};
+		int64_t want = cases[i].wait < 0 ? -1 : cases[i].wait * 1000000;
+
+		for (int refused = 0; refused < 2; refused++) {
+			assert_int_equal(
+				backoff_after(options, cases[i].times, refused, cases[i].now * 1000000),
+				want);
+		}
+	}
+}
+
+static void errors_in_a_row_count_for_themselves_and_a_refusal_ends_the_row(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+	static const struct {
+		uint32_t rejectors;
+		int64_t wait;
+	} turns[] = {{MASK, 1}, {MASK, 2}, {MASK, 4}, {0, 1}, {0, 2}, {MASK, 8}, {0, 1}, {MASK, 10}};
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	for (size_t i = 0; i < sizeof(turns) / sizeof(turns[0]); i++) {
+		assert_int_equal(bt_queue_take(queue, 0), BT_OK);
+		bt_queue_refuse(queue, 0, turns[i].rejectors, 0, 100 * SECOND);
+		assert_int_equal(bt_queue_info(queue, 0).expiry_ns, (100 + turns[i].wait) * SECOND);
+	}
+	assert_int_equal(bt_queue_info(queue, 0).attempts, sizeof(turns) / sizeof(turns[0]));
+	bt_queue_destroy(queue);
+}
+
+static void in_one_window_the_higher_priority_leaves_backoff_first(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	bt_queue_add(queue, 1, kind(0, 9), 0);
+	bt_queue_take(queue, 0);
+	bt_queue_refuse(queue, 0, MASK, 0, 5 * SECOND + 1);
+	bt_queue_take(queue, 1);
+	bt_queue_refuse(queue, 1, MASK, 0, 5 * SECOND + 900000000);
+	move(queue, 5 * SECOND + 900000000);
+	assert_int_equal(bt_queue_next_expiry(queue), 6 * SECOND);
+	assert_int_equal(bt_queue_pop(queue), 1);
+	assert_int_equal(bt_queue_pop(queue), 0);
+	bt_queue_destroy(queue);
+}
+
+/* ---- gates ---- */
+
+static void a_gated_pod_is_looked_at_for_events_of_its_plugin_alone(void **state)
+{
+	struct hooked h = {.gates = {1u << 4}, .interested = MASK, .likes = UINT32_MAX};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	assert_int_equal(bt_queue_add(queue, 0, kind(0, 0), 0), BT_WAIT_GATED);
+	assert_int_equal(bt_queue_info(queue, 0).gate, 4);
+	assert_int_equal(bt_queue_info(queue, 0).rejectors, 1u << 4);
+	h.gates[0] = 0;
+	uint64_t asked = h.gate_n;
+	move(queue, SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_GATED);
+	assert_int_equal(h.gate_n, asked);
+	h.interested = 1u << 4;
+	move(queue, SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_ACTIVE);
+	assert_int_equal(bt_queue_info(queue, 0).gate, BT_QUEUE_NO_GATE);
+	bt_queue_destroy(queue);
+}
+
+static void the_plugin_that_gates_a_pod_is_asked_first(void **state)
+{
+	struct hooked h = {.gates = {1u << 5}, .interested = UINT32_MAX, .likes = UINT32_MAX};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	assert_int_equal(h.asked_first[0], BT_QUEUE_NO_GATE);
+	h.gates[0] = 1u << 5 | 1u << 2;
+	move(queue, SECOND);
+	assert_int_equal(h.asked_first[0], 5);
+	assert_int_equal(bt_queue_info(queue, 0).gate, 5);
+	h.gates[0] = 1u << 2;
+	move(queue, SECOND);
+	assert_int_equal(bt_queue_info(queue, 0).gate, 2);
+	assert_int_equal(bt_queue_info(queue, 0).rejectors, 1u << 5 | 1u << 2);
+	bt_queue_destroy(queue);
+}
+
+static void a_pod_that_its_gate_closes_for_on_the_way_to_backoff_is_gated(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX, .likes = UINT32_MAX};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	refuse(queue, 0, MASK, SECOND);
+	h.gates[0] = 1;
+	move(queue, SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_GATED);
+	assert_int_equal(bt_queue_counts(queue).moved_n, 0);
+	assert_int_equal(bt_queue_take(queue, 0), BT_NOT_FOUND);
+	bt_queue_destroy(queue);
+}
+
+/* ---- flushes, activation ---- */
+
+static void five_minutes_let_an_unschedulable_pod_back_but_not_a_gated_one(void **state)
+{
+	struct hooked h = {.gates = {0, 1}};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	bt_queue_add(queue, 1, kind(0, 0), 0);
+	bt_queue_add(queue, 2, kind(1, 0), 0);
+	refuse(queue, 0, MASK, SECOND);
+	assert_int_equal(bt_queue_pop(queue), 2);
+	bt_queue_flush_unschedulable(queue, 301 * SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_UNSCHEDULABLE);
+	bt_queue_flush_unschedulable(queue, 301 * SECOND + 1);
+	assert_int_equal(where(queue, 0), BT_WAIT_ACTIVE);
+	assert_true(bt_queue_info(queue, 0).flushed);
+	assert_int_equal(where(queue, 1), BT_WAIT_GATED);
+	assert_int_equal(bt_queue_counts(queue).flushed_n, 1);
+	/* For the pod in flight it is an event that every hint likes. */
+	assert_int_equal(bt_queue_refuse(queue, 2, MASK, 0, 302 * SECOND), BT_WAIT_BACKOFF);
+	bt_queue_destroy(queue);
+}
+
+static void activation_in_flight_concerns_that_pod_alone(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	bt_queue_add(queue, 1, kind(0, 0), 1);
+	bt_queue_pop(queue);
+	bt_queue_pop(queue);
+	bt_queue_activate(queue, 1, SECOND);
+	assert_int_equal(bt_queue_refuse(queue, 0, MASK, 0, SECOND), BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, SECOND), BT_WAIT_BACKOFF);
+	bt_queue_activate(queue, 0, SECOND);
+	bt_queue_activate(queue, 1, SECOND);
+	bt_queue_activate(queue, 7, SECOND);
+	assert_int_equal(bt_queue_counts(queue).active, 2);
+	bt_queue_destroy(queue);
+}
+
+/* ---- updates and removals, place by place ---- */
+
+/* Puts pod 0 into a place. */
+static void bring(struct bt_queue *queue, struct hooked *h, enum bt_wait place)
+{
+	*h = (struct hooked){.interested = UINT32_MAX,
+		.gates = {place == BT_WAIT_GATED},
+		.likes = place == BT_WAIT_BACKOFF};
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	if (place == BT_WAIT_ACTIVE || place == BT_WAIT_GATED) {
+		return;
+	}
+	assert_int_equal(bt_queue_pop(queue), 0);
+	if (place == BT_WAIT_BINDING) {
+		bt_queue_done(queue, 0);
+	} else if (place != BT_WAIT_IN_FLIGHT) {
+		bt_queue_refuse(queue, 0, 1, 0, SECOND);
+		move(queue, SECOND);
+	}
+	h->likes = 0;
+}
+
+static void a_pod_can_be_removed_from_every_place_and_come_again(void **state)
+{
+	struct hooked h;
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	for (enum bt_wait place = BT_WAIT_ACTIVE; place < BT_WAIT_N; place++) {
+		bring(queue, &h, place);
+		assert_int_equal(where(queue, 0), place);
+		assert_int_equal(bt_queue_remove(queue, 0), BT_OK);
+		assert_int_equal(where(queue, 0), BT_WAIT_NOWHERE);
+		for (enum bt_wait other = BT_WAIT_ACTIVE; other < BT_WAIT_N; other++) {
+			assert_int_equal(bt_queue_list(queue, other, NULL, 0), 0);
+		}
+	}
+	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	assert_int_equal(bt_queue_next_expiry(queue), INT64_MAX);
+	bt_queue_destroy(queue);
+}
+
+static void an_update_keeps_a_pod_in_its_place_unless_a_hint_likes_it(void **state)
+{
+	static const enum bt_wait liked[BT_WAIT_N] = {[BT_WAIT_ACTIVE] = BT_WAIT_ACTIVE,
+		[BT_WAIT_BACKOFF] = BT_WAIT_BACKOFF,
+		[BT_WAIT_UNSCHEDULABLE] = BT_WAIT_BACKOFF,
+		[BT_WAIT_GATED] = BT_WAIT_ACTIVE,
+		[BT_WAIT_IN_FLIGHT] = BT_WAIT_IN_FLIGHT,
+		[BT_WAIT_BINDING] = BT_WAIT_BINDING};
+	const struct bt_event changed = {.resource = BT_EVENT_UNSCHEDULED_POD, .action = BT_UPDATE_POD_LABEL};
+	struct hooked h = {0};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	for (enum bt_wait place = BT_WAIT_ACTIVE; place < BT_WAIT_N; place++) {
+		bring(queue, &h, place);
+		assert_int_equal(bt_queue_update(queue, 0, kind(1, 5), &changed, 1, SECOND), place);
+		h.likes = UINT32_MAX;
+		h.gates[0] = 0;
+		assert_int_equal(bt_queue_update(queue, 0, kind(2, 7), &changed, 1, SECOND), liked[place]);
+		bt_queue_remove(queue, 0);
+	}
+	assert_int_equal(bt_queue_update(queue, 3, kind(0, 0), &changed, 1, SECOND), BT_WAIT_ACTIVE);
+	bt_queue_destroy(queue);
+}
+
+static void a_changed_priority_changes_the_order_of_active_pods(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 5), 0);
+	bt_queue_add(queue, 1, kind(0, 4), 0);
+	bt_queue_update(queue, 1, kind(0, 6), NULL, 0, SECOND);
+	assert_int_equal(bt_queue_pop(queue), 1);
+	assert_int_equal(bt_queue_pop(queue), 0);
+	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	bt_queue_destroy(queue);
+}
+
+/* ---- events ---- */
+
+static void an_event_reaches_pods_up_to_its_priority(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		bt_queue_add(queue, i, kind(0, 10 * (int32_t)i), 0);
+		refuse(queue, i, MASK, SECOND);
+	}
+	bt_queue_move(queue, &node_added, 10, BT_QUEUE_EMPTY, SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_BACKOFF);
+	assert_int_equal(where(queue, 1), BT_WAIT_BACKOFF);
+	assert_int_equal(where(queue, 2), BT_WAIT_UNSCHEDULABLE);
+	bt_queue_destroy(queue);
+}
+
+static void an_event_that_nobody_registered_is_not_kept(void **state)
+{
+	struct hooked h = {.likes = UINT32_MAX};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	bt_queue_pop(queue);
+	move(queue, SECOND);
+	assert_false(bt_queue_keeps_events(queue));
+	assert_int_equal(bt_queue_refuse(queue, 0, MASK, 0, SECOND), BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(h.hint_n, 0);
+	bt_queue_destroy(queue);
+}
+
+static void a_pod_that_let_itself_wait_is_active_at_once(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX, .likes = 1u << 6};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	bt_queue_pop(queue);
+	bt_queue_refuse(queue, 0, MASK, 1u << 6, SECOND);
+	move(queue, SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_ACTIVE);
+	bt_queue_destroy(queue);
+}
+
+static void a_hundred_thousand_pods_of_a_kind_cost_one_hint(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX};
+	struct bt_queue_options options = usual;
+	const uint32_t n = 100000;
+
+	(void)state;
+	options.hooks = (struct bt_queue_hooks){NULL, hooked_interested, hooked_matters, hooked_hint, &h};
+	struct bt_queue *queue = bt_queue_create(&options);
+	for (uint32_t i = 0; i < n; i++) {
+		bt_queue_add(queue, i, kind(0, 0), i);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		refuse(queue, i, MASK, SECOND);
+	}
+	move(queue, SECOND);
+	assert_int_equal(h.hint_n, 1);
+	/* The pod that the event is about is asked for itself. */
+	bt_queue_move(queue, &node_added, INT32_MAX, 17, SECOND);
+	assert_int_equal(h.hint_n, 3);
+	h.likes = MASK;
+	move(queue, SECOND);
+	assert_int_equal(h.hint_n, 4);
+	assert_int_equal(bt_queue_counts(queue).backoff, n);
+	assert_int_equal(bt_queue_counts(queue).moved_n, n);
+	bt_queue_destroy(queue);
+}
+
+/* ---- parking ---- */
+
+/* Three pods of a kind that is parked, and one of another that comes behind them. */
+static struct bt_queue *make_parked(struct hooked *h)
+{
+	struct bt_queue *queue = make_hooked(h);
+
+	for (uint32_t i = 0; i < 4; i++) {
+		bt_queue_add(queue, i, kind(0, 100), i);
+	}
+	refuse(queue, 0, MASK, 10);
+	bt_queue_park(queue, 0, MASK);
+	bt_queue_add(queue, 5, kind(1, 0), 9);
+	return queue;
+}
+
+static void a_parked_kind_comes_forward_when_a_hint_likes_an_event(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX};
+	struct bt_queue *queue = make_parked(&h);
+
+	(void)state;
+	move(queue, SECOND);
+	assert_int_equal(bt_queue_counts(queue).parked, 1);
+	assert_int_equal(bt_queue_pop(queue), 5);
+	bt_queue_refuse(queue, 5, 1, 0, SECOND);
+	h.likes = MASK;
+	move(queue, SECOND);
+	assert_int_equal(bt_queue_counts(queue).parked, 0);
+	bt_queue_add(queue, 6, kind(1, 0), 9);
+	assert_int_equal(bt_queue_pop(queue), 1);
+	bt_queue_destroy(queue);
+}
+
+static void a_parked_kind_whose_example_has_gone_comes_forward(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX};
+	struct bt_queue *queue = make_parked(&h);
+
+	(void)state;
+	bt_queue_remove(queue, 0);
+	move(queue, SECOND);
+	assert_int_equal(bt_queue_pop(queue), 1);
+	bt_queue_destroy(queue);
+}
+
+static void a_parked_kind_comes_forward_with_the_next_flush(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX};
+	struct bt_queue *queue = make_parked(&h);
+
+	(void)state;
+	bt_queue_flush_backoff(queue, SECOND);
+	assert_int_equal(bt_queue_counts(queue).parked, 0);
+	assert_int_equal(bt_queue_pop(queue), 1);
+	bt_queue_destroy(queue);
+}
+
+static void when_only_parked_kinds_are_left_they_come_in_order_and_stay_parked(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++) {
+		bt_queue_add(queue, i, kind(i % 2, 0), i);
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		refuse(queue, i, MASK, SECOND);
+		bt_queue_park(queue, i, MASK);
+	}
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t pod = bt_queue_pop(queue);
+
+		assert_int_equal(pod, 2 + i);
+		assert_int_equal(bt_queue_counts(queue).parked, 2);
+		bt_queue_refuse(queue, pod, MASK, 0, SECOND);
+		if (i == 2) {
+			bt_queue_add(queue, 9, kind(7, -50), 99);
+			assert_int_equal(bt_queue_pop(queue), 9);
+		}
+	}
+	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	bt_queue_destroy(queue);
+}
+
+/* ---- memory ---- */
+
+static void slots_of_pods_that_have_gone_are_used_again(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+	size_t before = 0;
+
+	(void)state;
+	for (int round = 0; round < 400; round++) {
+		if (round == 100) {
+			before = bt_mem_in_use_bytes();
+		}
+		for (uint32_t i = 0; i < POD_N; i++) {
+			bt_queue_add(queue, i, kind(i % 7, (int32_t)(i % 3)), round);
+		}
+		for (uint32_t i = 0; i < POD_N; i++) {
+			uint32_t pod = bt_queue_pop(queue);
+
+			move(queue, round);
+			if (bt_queue_refuse(queue, pod, i % 3 ? MASK : 0, 0, round) ==
+				BT_WAIT_UNSCHEDULABLE) {
+				bt_queue_park(queue, pod, MASK);
+			}
+		}
+		for (uint32_t i = 0; i < POD_N; i++) {
+			assert_int_equal(bt_queue_remove(queue, i), BT_OK);
+		}
+	}
+	assert_int_equal(bt_mem_in_use_bytes(), before);
 	bt_queue_destroy(queue);
 }
 
@@ -298,11 +837,31 @@ int main(void)
 		cmocka_unit_test(higher_priority_goes_first),
 		cmocka_unit_test(among_equals_the_longest_wait_goes_first_then_arrival),
 		cmocka_unit_test(a_refused_pod_waits_for_an_event_and_then_for_its_backoff),
-		cmocka_unit_test(times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm),
 		cmocka_unit_test(a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed),
 		cmocka_unit_test(an_event_that_comes_while_a_pod_is_in_flight_is_not_lost),
 		cmocka_unit_test(when_too_many_events_come_pods_in_flight_are_tried_again),
 		cmocka_unit_test(a_parked_kind_comes_after_all_others),
+		cmocka_unit_test(backoff_doubles_up_to_the_most_and_ends_at_whole_seconds),
+		cmocka_unit_test(errors_in_a_row_count_for_themselves_and_a_refusal_ends_the_row),
+		cmocka_unit_test(in_one_window_the_higher_priority_leaves_backoff_first),
+		cmocka_unit_test(a_gated_pod_is_looked_at_for_events_of_its_plugin_alone),
+		cmocka_unit_test(the_plugin_that_gates_a_pod_is_asked_first),
+		cmocka_unit_test(a_pod_that_its_gate_closes_for_on_the_way_to_backoff_is_gated),
+		cmocka_unit_test(five_minutes_let_an_unschedulable_pod_back_but_not_a_gated_one),
+		cmocka_unit_test(activation_in_flight_concerns_that_pod_alone),
+		cmocka_unit_test(a_pod_can_be_removed_from_every_place_and_come_again),
+		cmocka_unit_test(an_update_keeps_a_pod_in_its_place_unless_a_hint_likes_it),
+		cmocka_unit_test(a_changed_priority_changes_the_order_of_active_pods),
+		cmocka_unit_test(an_event_reaches_pods_up_to_its_priority),
+		cmocka_unit_test(an_event_that_nobody_registered_is_not_kept),
+		cmocka_unit_test(a_pod_that_let_itself_wait_is_active_at_once),
+		cmocka_unit_test(a_hundred_thousand_pods_of_a_kind_cost_one_hint),
+		cmocka_unit_test(a_parked_kind_comes_forward_when_a_hint_likes_an_event),
+		cmocka_unit_test(a_parked_kind_whose_example_has_gone_comes_forward),
+		cmocka_unit_test(a_parked_kind_comes_forward_with_the_next_flush),
+		cmocka_unit_test(when_only_parked_kinds_are_left_they_come_in_order_and_stay_parked),
+		cmocka_unit_test(slots_of_pods_that_have_gone_are_used_again),
+		cmocka_unit_test(times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm),
 		cmocka_unit_test(a_kind_stays_parked_while_its_pods_have_their_turn),
 		cmocka_unit_test(pods_that_are_nowhere_cannot_be_removed),
 		cmocka_unit_test(random_histories_pop_in_order),
