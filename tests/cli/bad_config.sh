@@ -85,7 +85,7 @@ scenario 'a scenario needs "objects" and "pending"' '{"id":"a"}'
 scenario 'id: expected a string, found a number' '{"id":1,"objects":[],"pending":[]}'
 scenario 'id: the key appears twice' '{"id":"a","id":"b","objects":[],"pending":[]}'
 scenario 'colour: unknown field' '{"id":"a","objects":[],"pending":[],"colour":1}'
-# A scenario that can be read, but not as a cluster, is answered with an error, as the oracle answers it.
+# A scenario that can be read, but not as a cluster, is answered with an error.
 answered() {
 	printf '%s\n' "$2" >answered.jsonl
 	expect 0 "$1" "$berth" verdict answered.jsonl
