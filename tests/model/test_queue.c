@@ -17,9 +17,10 @@
 #include "engine/base/rng.h"
 #include "plain_queue.h"
 
-#define HISTORIES 60
-#define STEPS	  1500
-#define SECOND	  BT_QUEUE_SECOND
+#define HISTORIES   60
+#define STEPS	    1500
+#define DRAIN_EVERY 150
+#define SECOND	    BT_QUEUE_SECOND
 
 #define SIGNATURES   5
 #define PLUGINS	     6
@@ -282,6 +283,14 @@ static void step_pop(struct history *h)
 	plain_begin(&h->plain, got);
 }
 
+static void park(struct history *h, uint32_t pod, uint32_t rejectors)
+{
+	struct bt_queue_kind kind = h->plain.pods[pod].kind;
+
+	bt_queue_park(h->queue, pod, rejectors);
+	h->parked[kind.signature_ix][kind.priority + 1] = true;
+}
+
 static void step_refuse(struct history *h)
 {
 	uint32_t pod = any_in(h, BT_WAIT_IN_FLIGHT, chance(h, 40) ? BT_WAIT_BINDING : BT_WAIT_IN_FLIGHT);
@@ -293,10 +302,7 @@ static void step_refuse(struct history *h)
 	enum bt_wait where = bt_queue_refuse(h->queue, pod, rejectors, pending, h->now_ns);
 	assert_int_equal(where, plain_refuse(&h->plain, pod, rejectors, pending, h->now_ns));
 	if (h->parks && where == BT_WAIT_UNSCHEDULABLE && rejectors && chance(h, 70)) {
-		struct bt_queue_kind kind = h->plain.pods[pod].kind;
-
-		bt_queue_park(h->queue, pod, rejectors);
-		h->parked[kind.signature_ix][kind.priority + 1] = true;
+		park(h, pod, rejectors);
 	}
 }
 
@@ -385,15 +391,34 @@ static void step(struct history *h)
 	}
 }
 
-/* Whatever is active comes out, each pod once. */
+/*
+ * Whatever is active comes out, and then what is in backoff. Parked kinds come behind the others, each of the
+ * two in order.
+ */
 static void drain(struct history *h)
 {
-	for (uint64_t n = bt_queue_counts(h->queue).active; n > 0; n--) {
+	uint32_t steps_back = 0, last = BT_QUEUE_EMPTY, pods[PLAIN_PODS];
+
+	for (uint32_t i = plain_list(&h->plain, BT_WAIT_ACTIVE, pods); h->parks && i-- > 0;) {
+		if (chance(h, 30)) {
+			park(h, pods[i], 1);
+		}
+	}
+	while (plain_list(&h->plain, BT_WAIT_ACTIVE, pods)) {
 		uint32_t pod = bt_queue_pop(h->queue);
 
 		assert_int_equal(h->plain.pods[pod].where, BT_WAIT_ACTIVE);
-		assert_int_equal(bt_queue_remove(h->queue, pod), BT_OK);
-		plain_remove(&h->plain, pod);
+		steps_back += last != BT_QUEUE_EMPTY && plain_before(&h->plain, pod, last);
+		last = pod;
+		plain_begin(&h->plain, pod);
+	}
+	assert_true(steps_back <= h->parks);
+	do {
+		last = plain_pop(&h->plain);
+		assert_int_equal(bt_queue_pop(h->queue), last);
+	} while (last != BT_QUEUE_EMPTY);
+	for (uint32_t i = plain_list(&h->plain, BT_WAIT_IN_FLIGHT, pods); i-- > 0;) {
+		assert_int_equal(bt_queue_remove(h->queue, pods[i]), plain_remove(&h->plain, pods[i]));
 	}
 	compare(h);
 }
@@ -430,9 +455,11 @@ static uint64_t play(uint64_t seed, bool parks)
 	for (int i = 0; i < STEPS; i++) {
 		step(h);
 		compare(h);
+		if (i % DRAIN_EVERY == DRAIN_EVERY - 1) {
+			drain(h);
+		}
 	}
 	assert_true(h->world.hint_n > 0);
-	drain(h);
 	uint64_t overtaken_n = h->overtaken_n;
 	bt_queue_destroy(h->queue);
 	free(h);
