@@ -17,7 +17,8 @@
 	STORAGE "kind: CSIStorageCapacity, metadata: {name: x, namespace: a}, storageClassName: c, " rest "}"
 #define CLAIM "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: x, namespace: a}, spec: {}}"
 #define ATTACHMENT                                                                                           \
-	STORAGE "kind: VolumeAttachment, metadata: {name: x}, spec: {attacher: d, nodeName: n1, source: {}}}"
+	STORAGE "kind: VolumeAttachment, metadata: {name: x}, spec: {attacher: d, nodeName: n1, source: "    \
+		"{}}}"
 #define ZONE "topology.kubernetes.io/zone: "
 
 struct row {
