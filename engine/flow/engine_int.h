@@ -144,9 +144,6 @@ void bt_engine_release_claims(
 void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
 	struct bt_decision *decision);
 
-/* Everything that a refusal depends on, besides the pod. */
-struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
-
 /* Reserve and assume: the pod counts on the node, and its claims have got what was found for them. */
 void bt_engine_reserve(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);

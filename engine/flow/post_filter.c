@@ -111,7 +111,8 @@ static bool extended(const struct bt_engine *engine, uint32_t pod_ix)
 	return engine->evaluation.hooks || bt_extend_preempts(engine->extend, pod_ix);
 }
 
-struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
+/* Everything that a refusal depends on, besides the pod. */
+static struct bt_state_of_things state_now(const struct bt_engine *engine)
 {
 	const struct bt_view *view = &engine->cache->view;
 
@@ -272,7 +273,7 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, cons
 	struct bt_decision *decision)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
-	const struct bt_state_of_things now = bt_engine_state(engine);
+	const struct bt_state_of_things now = state_now(engine);
 	struct bt_hopeless *hopeless = hopeless_of(engine, pod);
 	/* Does its verdict hold for it alone? */
 	bool alone = pod->nominated_ix != BT_NO_NODE || extended(engine, decision->pod_ix);

@@ -325,7 +325,6 @@ static void find_watches(struct simulation *s)
 static void explain_rest(struct simulation *s)
 {
 	const struct bt_cache *cache = bt_engine_cache(s->engine);
-	const struct bt_intern *intern = cache->dictionary->intern;
 
 	for (size_t i = 0; i < s->run.watch_n; i++) {
 		struct bt_str wanted = s->run.watches[i].pod;
@@ -336,9 +335,8 @@ static void explain_rest(struct simulation *s)
 			continue;
 		}
 		if (slash < wanted.len) {
-			pod_ix = bt_ledger_find(cache->ledger,
-				bt_intern_find(intern, bt_str_sub(wanted, 0, slash)),
-				bt_intern_find(intern, bt_str_sub(wanted, slash + 1, wanted.len)));
+			pod_ix = bt_engine_find_pod(s->engine, bt_str_sub(wanted, 0, slash),
+				bt_str_sub(wanted, slash + 1, wanted.len));
 		}
 		if (pod_ix != BT_NO_POD && bt_ledger_pod(cache->ledger, pod_ix)->state == BT_POD_QUEUED) {
 			bt_report_explain(s->emit, s->engine, pod_ix);

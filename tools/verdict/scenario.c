@@ -199,13 +199,11 @@ void bt_scenario_close(struct bt_scenario_cluster *cluster)
 
 uint32_t bt_scenario_find(struct bt_scenario_cluster *cluster, struct bt_str key)
 {
-	const struct bt_cache *cache = bt_engine_cache(cluster->engine);
 	size_t slash = bt_str_find(key, '/', 0);
 
 	if (slash == key.len) {
 		return BT_NO_POD;
 	}
-	return bt_ledger_find(cache->ledger,
-		bt_intern_find(cache->dictionary->intern, bt_str_sub(key, 0, slash)),
-		bt_intern_find(cache->dictionary->intern, bt_str_sub(key, slash + 1, key.len)));
+	return bt_engine_find_pod(
+		cluster->engine, bt_str_sub(key, 0, slash), bt_str_sub(key, slash + 1, key.len));
 }

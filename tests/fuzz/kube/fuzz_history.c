@@ -2,7 +2,8 @@
  * Any bytes as a history: it is refused with a reason and a remedy, or answered with one line of JSON, the
  * same twice.
  */
-#include "engine/base/check.h"
+#include "answer_line.h"
+
 #include "tools/verdict/history.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,18 +20,6 @@ static bool play(const struct bt_history *history, struct bt_buf *out_line)
 	return played;
 }
 
-static void check_line(struct bt_str line)
-{
-	struct bt_json *json = bt_json_create();
-	struct bt_arena arena = {0};
-
-	bt_json_begin(json, line, &arena);
-	BT_REQUIRE(bt_json_skip(json) && !bt_json_more(json));
-	BT_REQUIRE(line.ptr[line.len - 1] == '\n');
-	bt_arena_fini(&arena);
-	bt_json_destroy(json);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bt_json *json = bt_json_create();
@@ -44,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	} else if (play(&history, &first)) {
 		BT_REQUIRE(play(&history, &second));
 		BT_REQUIRE(bt_str_eq(bt_buf_view(&first), bt_buf_view(&second)));
-		check_line(bt_buf_view(&first));
+		answer_line_check(bt_buf_view(&first));
 	}
 	bt_buf_fini(&error);
 	bt_buf_fini(&first);

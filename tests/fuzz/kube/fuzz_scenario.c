@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Any bytes as a scenario: it is refused with a reason, or answered with one line of JSON, the same twice.
  */
-#include "engine/base/check.h"
+#include "answer_line.h"
+
 #include "tools/verdict/verdict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,18 +22,6 @@ static void answer(const struct bt_scenario *scenario, struct bt_buf *out)
 	bt_buf_fini(&error);
 }
 
-static void check_line(struct bt_str line)
-{
-	struct bt_json *json = bt_json_create();
-	struct bt_arena arena = {0};
-
-	bt_json_begin(json, line, &arena);
-	BT_REQUIRE(bt_json_skip(json) && !bt_json_more(json));
-	BT_REQUIRE(line.ptr[line.len - 1] == '\n');
-	bt_arena_fini(&arena);
-	bt_json_destroy(json);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bt_json *json = bt_json_create();
@@ -45,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		answer(&scenario, &first);
 		answer(&scenario, &second);
 		BT_REQUIRE(bt_str_eq(bt_buf_view(&first), bt_buf_view(&second)));
-		check_line(bt_buf_view(&first));
+		answer_line_check(bt_buf_view(&first));
 	} else {
 		BT_REQUIRE(error.len > 0);
 	}
