@@ -6,6 +6,30 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
+struct bt_ingest_worker {
+	struct bt_dictionary *dictionary;
+	struct bt_signatures *signatures;
+	struct bt_buf text; /* scratch */
+};
+
+struct bt_ingest_worker *bt_ingest_worker_create(
+	struct bt_dictionary *dictionary, struct bt_signatures *signatures)
+{
+	struct bt_ingest_worker *worker = bt_mem_zalloc(1, sizeof(*worker));
+
+	worker->dictionary = dictionary;
+	worker->signatures = signatures;
+	return worker;
+}
+
+void bt_ingest_worker_destroy(struct bt_ingest_worker *worker)
+{
+	if (worker) {
+		bt_buf_fini(&worker->text);
+		bt_mem_free(worker);
+	}
+}
+
 struct bt_cache *bt_cache_create(void)
 {
 	struct bt_cache *cache = bt_mem_zalloc(1, sizeof(*cache));
@@ -17,6 +41,7 @@ struct bt_cache *bt_cache_create(void)
 	cache->counters = bt_counters_create(cache->dictionary, cache->snapshot);
 	cache->volumes = bt_volumes_create(cache->dictionary, bt_snapshot_view(cache->snapshot));
 	cache->devices = bt_devices_create(cache->dictionary, bt_snapshot_view(cache->snapshot));
+	cache->worker = bt_ingest_worker_create(cache->dictionary, cache->signatures);
 	bt_ledger_count_in(cache->ledger, cache->counters);
 	bt_ledger_mount_in(cache->ledger, cache->volumes);
 	cache->view = (struct bt_view){bt_snapshot_view(cache->snapshot), bt_ledger_usage(cache->ledger),
@@ -35,10 +60,10 @@ void bt_cache_destroy(struct bt_cache *cache)
 	bt_volumes_destroy(cache->volumes);
 	bt_devices_destroy(cache->devices);
 	bt_snapshot_destroy(cache->snapshot);
+	bt_ingest_worker_destroy(cache->worker);
 	bt_signatures_destroy(cache->signatures);
 	bt_dictionary_destroy(cache->dictionary);
 	bt_budgets_fini(&cache->budgets);
-	bt_buf_fini(&cache->text);
 	bt_mem_free(cache);
 }
 
@@ -115,22 +140,29 @@ enum bt_status bt_ingest_delete(
 	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
 	const struct bt_intern *intern = cache->dictionary->intern;
-	uint32_t space = bt_intern_find(intern, namespace_), id = bt_intern_find(intern, name);
+
+	return bt_ingest_delete_named(
+		cache, kind, bt_intern_find(intern, namespace_), bt_intern_find(intern, name));
+}
+
+enum bt_status bt_ingest_delete_named(
+	struct bt_cache *cache, enum bt_kind kind, uint32_t namespace_, uint32_t name)
+{
 	enum bt_status status = BT_NOT_FOUND;
 
 	if (kind == BT_KIND_POD_DISRUPTION_BUDGET) {
-		return bt_budgets_remove(&cache->budgets, space, id);
+		return bt_budgets_remove(&cache->budgets, namespace_, name);
 	}
 	if (kind == BT_KIND_NAMESPACE) {
-		status = bt_namespaces_remove(bt_counters_namespaces(cache->counters), id);
+		status = bt_namespaces_remove(bt_counters_namespaces(cache->counters), name);
 		bt_counters_touch_namespaces(cache->counters);
 		return status;
 	}
 	if (bt_volumes_has_kind(kind)) {
-		return bt_volumes_remove(cache->volumes, kind, space, id);
+		return bt_volumes_remove(cache->volumes, kind, namespace_, name);
 	}
 	if (bt_devices_has_kind(kind)) {
-		status = bt_devices_remove(cache->devices, kind, space, id);
+		status = bt_devices_remove(cache->devices, kind, namespace_, name);
 		if (kind == BT_KIND_DEVICE_CLASS && status == BT_OK) {
 			bt_snapshot_touch(cache->snapshot);
 		}
@@ -138,28 +170,28 @@ enum bt_status bt_ingest_delete(
 	}
 	if (kind == BT_KIND_SERVICE) {
 		status = bt_spread_sources_remove_service(
-			bt_counters_spread_sources(cache->counters), space, id);
+			bt_counters_spread_sources(cache->counters), namespace_, name);
 	} else if (owner_kind(kind) != BT_OWNER_NONE) {
 		status = bt_spread_sources_remove_controller(
-			bt_counters_spread_sources(cache->counters), owner_kind(kind), space, id);
+			bt_counters_spread_sources(cache->counters), owner_kind(kind), namespace_, name);
 	}
 	bt_counters_touch_spread_sources(cache->counters);
 	return status;
 }
 
-static uint32_t join_gates(struct bt_cache *cache, const struct bt_str_list *gates)
+static uint32_t join_gates(struct bt_ingest_worker *worker, const struct bt_str_list *gates)
 {
 	if (gates->n == 0) {
 		return BT_NAME_NONE;
 	}
-	bt_buf_clear(&cache->text);
+	bt_buf_clear(&worker->text);
 	for (uint32_t i = 0; i < gates->n; i++) {
 		if (i) {
-			bt_buf_char(&cache->text, ' ');
+			bt_buf_char(&worker->text, ' ');
 		}
-		bt_buf_str(&cache->text, gates->items[i]);
+		bt_buf_str(&worker->text, gates->items[i]);
 	}
-	return bt_intern_add(cache->dictionary->intern, bt_buf_view(&cache->text));
+	return bt_intern_add(worker->dictionary->intern, bt_buf_view(&worker->text));
 }
 
 /* Source: podTerminatingByPreemption, v1.36.3: only the first condition of the type counts. */
@@ -181,70 +213,120 @@ bool bt_ingest_pod_has_ended(const struct bt_pod_object *object)
 	return bt_str_is(object->phase, "Succeeded") || bt_str_is(object->phase, "Failed");
 }
 
-static uint32_t node_of(struct bt_cache *cache, struct bt_str name)
+/* A name; none for an empty string. */
+static uint32_t name_of(struct bt_ingest_worker *worker, struct bt_str text)
 {
-	if (name.len == 0) {
-		return BT_NO_NODE;
-	}
-	uint32_t slot = bt_snapshot_slot(cache->snapshot, bt_intern_add(cache->dictionary->intern, name));
-	bt_ledger_reserve(cache->ledger, cache->view.snapshot->slot_n);
-	return slot;
+	return text.len ? bt_intern_add(worker->dictionary->intern, text) : BT_NAME_NONE;
 }
 
-/* Returns: BT_OK, BT_FULL. */
-static enum bt_status describe_pod(
-	struct bt_cache *cache, const struct bt_pod_object *object, struct bt_pod *out_pod)
+/* What every delta has. */
+static struct bt_delta begin_delta(
+	struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_intern *intern = cache->dictionary->intern;
-	const struct bt_signature *signature = bt_signatures_intern(cache->signatures, object);
+	struct bt_intern *intern = worker->dictionary->intern;
 
-	if (signature->requests.too_many_names) {
-		return BT_FULL;
+	return (struct bt_delta){
+		.kind = kind,
+		.namespace_ = bt_intern_add(intern, namespace_),
+		.name = bt_intern_add(intern, name),
+	};
+}
+
+void bt_ingest_describe_pod(
+	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *out_delta)
+{
+	struct bt_delta delta = begin_delta(worker, BT_KIND_POD, object->meta.namespace_, object->meta.name);
+
+	delta.pod.ended = bt_ingest_pod_has_ended(object);
+	if (delta.pod.ended) {
+		*out_delta = delta;
+		return;
 	}
-	*out_pod = (struct bt_pod){
+	const struct bt_signature *signature = bt_signatures_intern(worker->signatures, object);
+	delta.status = signature->requests.too_many_names ? BT_FULL : BT_OK;
+	delta.pod.node = name_of(worker, object->spec.node_name);
+	delta.pod.pod = (struct bt_pod){
 		.signature = signature,
-		.name = bt_intern_add(intern, object->meta.name),
-		.uid = object->meta.uid.len ? bt_intern_add(intern, object->meta.uid) : BT_NAME_NONE,
-		.node_ix = node_of(cache, object->spec.node_name),
+		.name = delta.name,
+		.uid = name_of(worker, object->meta.uid),
+		.node_ix = BT_NO_NODE,
 		.priority = object->spec.has_priority ? object->spec.priority : 0,
-		.gates = join_gates(cache, &object->spec.scheduling_gates),
+		.gates = join_gates(worker, &object->spec.scheduling_gates),
 		.creation_ns = object->meta.creation_ns,
 		.start_ns = object->start_ns,
 		.terminating = object->meta.deletion_ns != 0,
 		.preempted = preempted(object),
 		.never_preempts = bt_str_is(object->spec.preemption_policy, "Never"),
-		.status_node = object->nominated_node_name.len
-				       ? bt_intern_add(intern, object->nominated_node_name)
-				       : BT_NAME_NONE,
+		.status_node = name_of(worker, object->nominated_node_name),
+		.status_ix = BT_NO_NODE,
 	};
-	return BT_OK;
+	*out_delta = delta;
+}
+
+void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object *object,
+	struct bt_arena *arena, struct bt_delta *out_delta)
+{
+	if (object->kind == BT_KIND_POD) {
+		bt_ingest_describe_pod(worker, &object->pod, out_delta);
+		return;
+	}
+	*out_delta = begin_delta(worker, object->kind, object->meta.namespace_, object->meta.name);
+	out_delta->object.object = object;
+	if (arena) {
+		out_delta->object.arena = *arena;
+		*arena = (struct bt_arena){0};
+	}
+}
+
+void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name, struct bt_delta *out_delta)
+{
+	*out_delta = begin_delta(worker, kind, namespace_, name);
+	out_delta->removed = true;
+}
+
+void bt_delta_drop(struct bt_delta *delta)
+{
+	if (delta->kind != BT_KIND_POD && !delta->removed) {
+		bt_arena_fini(&delta->object.arena);
+	}
+}
+
+static uint32_t slot_of(struct bt_cache *cache, uint32_t name)
+{
+	if (name == BT_NAME_NONE) {
+		return BT_NO_NODE;
+	}
+	uint32_t slot = bt_snapshot_slot(cache->snapshot, name);
+	bt_ledger_reserve(cache->ledger, cache->view.snapshot->slot_n);
+	return slot;
+}
+
+void bt_ingest_number_nodes(struct bt_cache *cache, struct bt_delta *delta)
+{
+	if (delta->kind != BT_KIND_POD || delta->removed || delta->status != BT_OK || delta->pod.ended) {
+		return;
+	}
+	delta->pod.pod.node_ix = slot_of(cache, delta->pod.node);
+	/* What a pod on a node was promised before does not matter any more. */
+	delta->pod.pod.status_ix =
+		slot_of(cache, delta->pod.node == BT_NAME_NONE ? delta->pod.pod.status_node : BT_NAME_NONE);
 }
 
 enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix)
 {
-	struct bt_pod pod;
+	struct bt_delta delta;
 
 	*out_ix = BT_NO_POD;
-	if (bt_ingest_pod_has_ended(object)) {
-		return BT_OK;
+	bt_ingest_describe_pod(cache->worker, object, &delta);
+	bt_ingest_number_nodes(cache, &delta);
+	if (delta.pod.ended || delta.status != BT_OK) {
+		return delta.status;
 	}
-	enum bt_status status = describe_pod(cache, object, &pod);
-	return status == BT_OK ? bt_ledger_add(cache->ledger, &pod, out_ix) : status;
-}
-
-enum bt_status bt_ingest_pod_update(
-	struct bt_cache *cache, uint32_t pod_ix, const struct bt_pod_object *object)
-{
-	struct bt_pod pod;
-	enum bt_status status = describe_pod(cache, object, &pod);
-
-	if (status == BT_OK) {
-		bt_ledger_replace(cache->ledger, pod_ix, &pod);
-	}
-	return status;
+	return bt_ledger_add(cache->ledger, &delta.pod.pod, out_ix);
 }
 
 void bt_ingest_nomination(struct bt_cache *cache, uint32_t pod_ix, struct bt_str node)
 {
-	bt_ledger_nominate(cache->ledger, pod_ix, node_of(cache, node));
+	bt_ledger_nominate(cache->ledger, pod_ix, slot_of(cache, name_of(cache->worker, node)));
 }

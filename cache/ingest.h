@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 2: objects become interned values in the snapshot and the ledger.
- * Context: one thread for now; it owns the dictionary, the signatures, the snapshot writer and the ledger.
+ * Stage 2: objects become interned values (deltas), and these the snapshot and the ledger.
+ * Context: describing is any ingestion thread's, each with a worker of its own; all else is the scheduling
+ * thread's.
  */
 #pragma once
 
 #include "cache/budgets.h"
+#include "cache/delta.h"
 #include "cache/devices.h"
 #include "cache/ledger.h"
 #include "cache/snapshot.h"
+
+/* What one thread needs to describe objects. Private. */
+struct bt_ingest_worker;
 
 /* Everything that is known of the cluster. init: the parts; their owners are named in their headers. */
 struct bt_cache {
@@ -20,11 +25,38 @@ struct bt_cache {
 	struct bt_volumes *volumes;
 	struct bt_devices *devices;
 	struct bt_view view;
-	struct bt_buf text; /* scratch */
+	struct bt_ingest_worker *worker; /* the scheduling thread's own */
 };
 
 struct bt_cache *bt_cache_create(void);
 void bt_cache_destroy(struct bt_cache *cache);
+
+/* A worker for one more thread. The dictionary and the signatures must outlive it. Owns:
+ * bt_ingest_worker_destroy. */
+struct bt_ingest_worker *bt_ingest_worker_create(
+	struct bt_dictionary *dictionary, struct bt_signatures *signatures);
+void bt_ingest_worker_destroy(struct bt_ingest_worker *worker);
+
+/*
+ * Says what an object means, new or changed.
+ * Context: the worker's thread.
+ * Owns   : of a pod nothing of the object is kept. An object of another kind becomes the delta's, if arena is
+ *          what it lives in, all bytes included: the arena is empty then. With arena NULL it stays the
+ *          caller's, and must outlive the delta.
+ */
+void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object *object,
+	struct bt_arena *arena, struct bt_delta *out_delta);
+
+/* The same of a pod. */
+void bt_ingest_describe_pod(
+	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *out_delta);
+
+/* Says that an object has gone. Context: the worker's thread. */
+void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name, struct bt_delta *out_delta);
+
+/* Numbers the nodes that a pod's delta names, as the publisher does. Context: the snapshot's writer. */
+void bt_ingest_number_nodes(struct bt_cache *cache, struct bt_delta *delta);
 
 /* Adds or replaces a node. Returns: as bt_snapshot_apply. */
 enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_object *object, uint32_t *out_ix);
@@ -56,6 +88,10 @@ void bt_ingest_devices(struct bt_cache *cache, const struct bt_object *object);
 enum bt_status bt_ingest_delete(
 	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
+/* The same by names of the dictionary. */
+enum bt_status bt_ingest_delete_named(
+	struct bt_cache *cache, enum bt_kind kind, uint32_t namespace_, uint32_t name);
+
 /* Has the pod succeeded or failed? */
 bool bt_ingest_pod_has_ended(const struct bt_pod_object *object);
 
@@ -66,11 +102,6 @@ bool bt_ingest_pod_has_ended(const struct bt_pod_object *object);
  * not entered).
  */
 enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix);
-
-/* Says anew what a known pod is (bt_ledger_replace). Returns: BT_OK; BT_FULL as bt_ingest_pod, and then
- * nothing has changed. Requires: the object has not ended. */
-enum bt_status bt_ingest_pod_update(
-	struct bt_cache *cache, uint32_t pod_ix, const struct bt_pod_object *object);
 
 /* A queued pod was promised a node, whether there is one of that name or not; an empty name takes the promise
  * back. */

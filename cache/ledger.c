@@ -599,9 +599,10 @@ void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
 	pod->detached = true;
 }
 
-void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t name)
+void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t name, uint32_t node_ix)
 {
 	l->pods[pod_ix].status_node = name;
+	l->pods[pod_ix].status_ix = node_ix;
 }
 
 void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)

@@ -35,6 +35,7 @@ struct bt_pod {
 	int64_t creation_ns;
 	int64_t start_ns;      /* when it began to run; 0 when it has not */
 	uint32_t status_node;  /* status.nominatedNodeName, a name; BT_NAME_NONE when there is none */
+	uint32_t status_ix;    /* its slot, else BT_NO_NODE */
 	bool detached;	       /* its object has gone, but a cycle or a binding still has it in hand */
 	uint32_t nominated_ix; /* the node that a queued pod was promised, else BT_NO_NODE; set by
 				  bt_ledger_nominate */
@@ -93,8 +94,8 @@ void bt_ledger_replace(struct bt_ledger *ledger, uint32_t pod_ix, const struct b
  * An assumed or scheduled pod counts on its node no longer. bt_ledger_remove ends it. */
 void bt_ledger_detach(struct bt_ledger *ledger, uint32_t pod_ix);
 
-/* Sets status.nominatedNodeName, a name. */
-void bt_ledger_set_status_node(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t name);
+/* Sets status.nominatedNodeName: the name of the node with that slot, or BT_NAME_NONE and BT_NO_NODE. */
+void bt_ledger_set_status_node(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t name, uint32_t node_ix);
 
 /* Takes a pod out, whatever set it is in. */
 void bt_ledger_remove(struct bt_ledger *ledger, uint32_t pod_ix);

@@ -114,11 +114,11 @@ static void apply_storage(struct workload *w)
 	for (size_t i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
 		bool core = i == 1 || i == 2 || i == 3;
 
-		bt_engine_apply_storage(w->engine, bt_workload_read(w, "{apiVersion: %s, %s}",
-							   core ? "v1" : "storage.k8s.io/v1", objects[i]));
+		bt_engine_apply_object(w->engine, bt_workload_read(w, "{apiVersion: %s, %s}",
+							  core ? "v1" : "storage.k8s.io/v1", objects[i]));
 	}
 	for (uint32_t i = 0; i < w->node_n; i++) {
-		bt_engine_apply_storage(
+		bt_engine_apply_object(
 			w->engine, bt_workload_read(w,
 					   "{apiVersion: storage.k8s.io/v1, kind: CSINode, metadata: {name: "
 					   "node-%06u}, spec: "

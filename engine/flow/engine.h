@@ -70,6 +70,13 @@ enum bt_entry {
 	BT_ENTERED_FOREIGN    /* its schedulerName is no profile's */
 };
 
+/* What became of a delta. */
+struct bt_taken {
+	bool known;	     /* of a pod: it was there before */
+	enum bt_entry entry; /* of a pod: what it is now; one that is removed has ended */
+	uint32_t ix;	     /* the pod's index, or the node's slot; BT_NO_POD: it is not there */
+};
+
 enum bt_outcome {
 	BT_PLACED = 0,
 	BT_REFUSED, /* no node fits */
@@ -149,6 +156,18 @@ void bt_engine_destroy(struct bt_engine *engine);
 /* What the engine knows; for reading, and for bt_ingest_node. */
 struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 
+/*
+ * Takes what an ingestion thread made of an event: an object that is new, or another one than before, or that
+ * has gone. A pod that is known under its name but has another UID takes the place of one whose end nobody
+ * saw. All functions below that hand in objects describe them and take that.
+ * Context: the scheduling thread.
+ * Returns: BT_OK; BT_FULL when the delta says so, or a node lost a resource; BT_NOT_FOUND when what has gone
+ *          was not known.
+ * Owns   : the delta is given up.
+ */
+enum bt_status bt_engine_take_delta(
+	struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken);
+
 /* Hands in a node, new or changed. Returns: as bt_ingest_node. */
 enum bt_status bt_engine_apply_node(
 	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
@@ -166,18 +185,17 @@ void bt_engine_apply_controller(
 
 /* Hands in a pod disruption budget, new or changed. Only preemption asks for it. */
 void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object *object);
+
 /*
- * Hands in storage, new or changed: PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode,
- * CSIDriver, CSIStorageCapacity and VolumeAttachment; other kinds are left alone. In any order relative to
- * nodes and pods. Refused pods are looked at again.
+ * Hands in an object that is neither node nor pod, new or changed; it stays the caller's. Storage
+ * (PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity,
+ * VolumeAttachment) and devices (ResourceClaim, ResourceSlice, DeviceClass) make that refused pods are looked
+ * at again. In any order relative to nodes and pods. Kinds that decisions do not depend on are left alone.
  */
-void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object);
+void bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object);
 
 /* A PodGroup, new or changed. Without the gate GenericWorkload nobody asks for it. */
 void bt_engine_apply_pod_group(struct bt_engine *engine, const struct bt_pod_group_object *object);
-
-/* The same for devices: ResourceClaim, ResourceSlice and DeviceClass. */
-void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *object);
 
 /* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_engine_delete_object(

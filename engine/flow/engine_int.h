@@ -200,8 +200,10 @@ void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint3
  * had gone from there. */
 void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old);
 
-/* status.nominatedNodeName of a waiting pod is that now, as the source will show. */
-void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t name);
+/* status.nominatedNodeName of a waiting pod is that node's now, or none (BT_NO_NODE), as the source will
+ * show.
+ */
+void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 
 /* Is a pod's preemption still being carried out? Source: IsPodRunningPreemption, v1.36.3. */
 bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix);

@@ -67,15 +67,6 @@ void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
-enum bt_status bt_engine_delete_pod_group(
-	struct bt_engine *engine, struct bt_str namespace_, struct bt_str name)
-{
-	const struct bt_intern *intern = engine->cache->dictionary->intern;
-
-	return bt_pod_groups_remove(
-		&engine->groups, bt_intern_find(intern, namespace_), bt_intern_find(intern, name));
-}
-
 enum bt_group_gate bt_engine_group_gate(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = signature_of(engine, pod_ix);

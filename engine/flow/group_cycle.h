@@ -97,5 +97,3 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix);
-enum bt_status bt_engine_delete_pod_group(
-	struct bt_engine *engine, struct bt_str namespace_, struct bt_str name);

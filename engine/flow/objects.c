@@ -69,27 +69,6 @@ enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str nam
 	return bt_ingest_node_delete(engine->cache, name);
 }
 
-void bt_engine_apply_namespace(struct bt_engine *engine, const struct bt_namespace_object *object)
-{
-	bt_ingest_namespace(engine->cache, object);
-}
-
-void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_object *object)
-{
-	bt_ingest_service(engine->cache, object);
-}
-
-void bt_engine_apply_controller(
-	struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object)
-{
-	bt_ingest_controller(engine->cache, kind, object);
-}
-
-void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object *object)
-{
-	bt_ingest_budget(engine->cache, object);
-}
-
 /* The resource of a kind that only events and hints know, or BT_EVENT_WILDCARD. */
 static enum bt_event_resource resource_of(enum bt_kind kind)
 {
@@ -121,40 +100,34 @@ static enum bt_event_resource resource_of(enum bt_kind kind)
 	}
 }
 
-enum bt_status bt_engine_delete_object(
-	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
-	const struct bt_intern *intern = engine->cache->dictionary->intern;
-	struct bt_event event = {.resource = resource_of(kind), .action = BT_DELETE};
-	bool told = kind != BT_KIND_POD_GROUP || engine->groups.tracked;
+	struct bt_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
+	bool told = delta->kind != BT_KIND_POD_GROUP || engine->groups.tracked;
 	bool listens = told && event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
 
-	if (listens) {
-		uint32_t space = bt_intern_find(intern, namespace_), id = bt_intern_find(intern, name);
-
-		if (bt_devices_has_kind(kind)) {
-			bt_devices_describe_removal(engine->cache->devices, kind, space, id, &event.object);
-		} else {
-			bt_volumes_describe_removal(engine->cache->volumes, kind, space, id, &event.object);
-		}
+	if (listens && bt_devices_has_kind(delta->kind)) {
+		bt_devices_describe_removal(
+			engine->cache->devices, delta->kind, delta->namespace_, delta->name, &event.object);
+	} else if (listens) {
+		bt_volumes_describe_removal(
+			engine->cache->volumes, delta->kind, delta->namespace_, delta->name, &event.object);
 	}
-	enum bt_status status = kind == BT_KIND_POD_GROUP
-					? bt_engine_delete_pod_group(engine, namespace_, name)
-					: bt_ingest_delete(engine->cache, kind, namespace_, name);
+	enum bt_status status =
+		delta->kind == BT_KIND_POD_GROUP
+			? bt_pod_groups_remove(&engine->groups, delta->namespace_, delta->name)
+			: bt_ingest_delete_named(engine->cache, delta->kind, delta->namespace_, delta->name);
 	if (listens && status == BT_OK) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 	return status;
 }
 
-void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *object)
+static void take_storage(struct bt_engine *engine, const struct bt_object *object)
 {
 	struct bt_event event = {.resource = resource_of(object->kind)};
 	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
 
-	if (!bt_volumes_has_kind(object->kind)) {
-		return;
-	}
 	if (listens) {
 		bool known = bt_volumes_describe(engine->cache->volumes, object, &event.object);
 
@@ -166,29 +139,11 @@ void bt_engine_apply_storage(struct bt_engine *engine, const struct bt_object *o
 	}
 }
 
-void bt_engine_apply_pod_group(struct bt_engine *engine, const struct bt_pod_group_object *object)
-{
-	struct bt_intern *intern = engine->cache->dictionary->intern;
-	struct bt_event event = {.resource = BT_EVENT_POD_GROUP};
-
-	event.object.namespace_ = bt_intern_add(intern, object->meta.namespace_);
-	event.object.name = bt_intern_add(intern, object->meta.name);
-	bool known = bt_pod_groups_apply(
-		&engine->groups, event.object.namespace_, event.object.name, object->gang, object->min_count);
-	event.action = known ? BT_UPDATE : BT_ADD;
-	if (engine->groups.tracked && bt_engine_listens(engine)) {
-		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
-	}
-}
-
-void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *object)
+static void take_devices(struct bt_engine *engine, const struct bt_object *object)
 {
 	struct bt_event event = {.resource = resource_of(object->kind)};
 	bool listens = bt_engine_listens(engine);
 
-	if (!bt_devices_has_kind(object->kind)) {
-		return;
-	}
 	if (listens) {
 		bool known = bt_devices_describe(engine->cache->devices, object, &event.object);
 
@@ -200,11 +155,66 @@ void bt_engine_apply_devices(struct bt_engine *engine, const struct bt_object *o
 	}
 }
 
+static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
+	struct bt_event event = {.resource = BT_EVENT_POD_GROUP};
+
+	event.object.namespace_ = delta->namespace_;
+	event.object.name = delta->name;
+	bool known = bt_pod_groups_apply(
+		&engine->groups, delta->namespace_, delta->name, object->gang, object->min_count);
+	event.action = known ? BT_UPDATE : BT_ADD;
+	if (engine->groups.tracked && bt_engine_listens(engine)) {
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+/* Of kinds that are neither nodes nor pods. */
+static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	const struct bt_object *object = delta->object.object;
+
+	switch (delta->kind) {
+	case BT_KIND_NAMESPACE:
+		bt_ingest_namespace(engine->cache, &object->namespace_);
+		break;
+	case BT_KIND_SERVICE:
+		bt_ingest_service(engine->cache, &object->service);
+		break;
+	case BT_KIND_REPLICA_SET:
+	case BT_KIND_REPLICATION_CONTROLLER:
+	case BT_KIND_STATEFUL_SET:
+		bt_ingest_controller(engine->cache, delta->kind, &object->workload);
+		break;
+	case BT_KIND_POD_DISRUPTION_BUDGET:
+		bt_ingest_budget(engine->cache, &object->pdb);
+		break;
+	case BT_KIND_POD_GROUP:
+		take_pod_group(engine, delta);
+		break;
+	default:
+		if (bt_volumes_has_kind(delta->kind)) {
+			take_storage(engine, object);
+		} else if (bt_devices_has_kind(delta->kind)) {
+			take_devices(engine, object);
+		}
+		break;
+	}
+}
+
 bool bt_engine_is_foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
 {
 	return object->spec.node_name.len == 0 &&
 	       !bt_engine_lane_of(engine,
 		       bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
+}
+
+/* The same of a pod that has not ended. */
+static bool is_foreign(const struct bt_engine *engine, const struct bt_pod_delta *delta)
+{
+	return delta->node == BT_NAME_NONE &&
+	       !bt_engine_lane_of(engine, delta->pod.signature->scheduler_name);
 }
 
 /* When a pod begins to wait, for the order. */
@@ -222,14 +232,14 @@ static struct bt_queue_kind kind_of(const struct bt_pod *pod)
 }
 
 /* A pod that waits for a node enters the queue. A promise to one that is kept out does not count. */
-static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix, struct bt_str nominated)
+static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	if (bt_queue_add(engine->queue, pod_ix, kind_of(pod), arrival_of(engine, pod)) == BT_WAIT_GATED) {
 		return BT_ENTERED_GATED;
 	}
-	bt_ingest_nomination(engine->cache, pod_ix, nominated);
+	bt_ledger_nominate(engine->cache->ledger, pod_ix, pod->status_ix);
 	return BT_ENTERED_QUEUE;
 }
 
@@ -255,31 +265,34 @@ static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
-enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
-	enum bt_entry *out_entry, uint32_t *out_pod_ix)
+/* A pod that may not be known yet. */
+static enum bt_status enter(
+	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
 {
-	bool waits = object->spec.node_name.len == 0;
+	bool waits = delta->pod.node == BT_NAME_NONE;
 
-	*out_pod_ix = BT_NO_POD;
-	if (bt_engine_is_foreign(engine, object)) {
-		*out_entry = BT_ENTERED_FOREIGN;
+	*out_taken = (struct bt_taken){.entry = BT_ENTERED_ENDED, .ix = BT_NO_POD};
+	if (delta->pod.ended) {
 		return BT_OK;
 	}
-	enum bt_status status = bt_ingest_pod(engine->cache, object, out_pod_ix);
+	if (is_foreign(engine, &delta->pod)) {
+		out_taken->entry = BT_ENTERED_FOREIGN;
+		return BT_OK;
+	}
+	enum bt_status status = delta->status;
+	if (status == BT_OK) {
+		status = bt_ledger_add(engine->cache->ledger, &delta->pod.pod, &out_taken->ix);
+	}
 	if (status != BT_OK) {
 		return status;
 	}
-	if (*out_pod_ix == BT_NO_POD) {
-		*out_entry = BT_ENTERED_ENDED;
-		return BT_OK;
-	}
-	bt_engine_join_group(engine, *out_pod_ix);
+	bt_engine_join_group(engine, out_taken->ix);
 	if (waits) {
-		*out_entry = enqueue(engine, *out_pod_ix, object->nominated_node_name);
-		wake_for_newcomer(engine, *out_pod_ix);
+		out_taken->entry = enqueue(engine, out_taken->ix);
+		wake_for_newcomer(engine, out_taken->ix);
 	} else {
-		*out_entry = BT_ENTERED_SCHEDULED;
-		wake_for_arrival(engine, *out_pod_ix);
+		out_taken->entry = BT_ENTERED_SCHEDULED;
+		wake_for_arrival(engine, out_taken->ix);
 	}
 	return BT_OK;
 }
@@ -302,8 +315,8 @@ static void wake_for_change(
 static void update_waiting(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old, uint32_t old_status_node)
 {
-	struct bt_cache *cache = engine->cache;
-	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
 	const struct bt_event_pod new = bt_engine_event_pod(engine, pod_ix);
 	uint32_t actions[BT_EVENT_ACTIONS], n = bt_pod_changes(old, &new, actions);
 	struct bt_event events[BT_EVENT_ACTIONS];
@@ -316,12 +329,12 @@ static void update_waiting(
 	/* In flight, what was promised stays as it is. */
 	if (before != BT_WAIT_IN_FLIGHT && before != BT_WAIT_NOWHERE &&
 		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
-		bt_ingest_nomination(cache, pod_ix, bt_engine_name(engine, pod->status_node));
+		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}
 	enum bt_wait after =
 		bt_queue_update(engine->queue, pod_ix, kind_of(pod), events, n, bt_engine_now(engine));
 	if (before == BT_WAIT_NOWHERE && after == BT_WAIT_ACTIVE) {
-		bt_ingest_nomination(cache, pod_ix, bt_engine_name(engine, pod->status_node));
+		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}
 	if (old_status_node != BT_NAME_NONE && old_status_node != pod->status_node) {
 		bt_engine_wake_for_promise(engine, pod_ix, old);
@@ -340,43 +353,62 @@ static bool leave_queue(struct bt_engine *engine, uint32_t pod_ix)
 	return true;
 }
 
-enum bt_status bt_engine_update_pod(
-	struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod_object *object)
+/* What has become of a pod that is known. */
+static enum bt_entry entry_of(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED) {
+		return BT_ENTERED_SCHEDULED;
+	}
+	return bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_GATED ? BT_ENTERED_GATED
+									   : BT_ENTERED_QUEUE;
+}
+
+/* What the change of a known pod means for those that wait. */
+static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old,
+	const struct bt_pod *before)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
-	uint32_t old_status_node = pod->status_node;
-	enum bt_pod_state before = pod->state;
-	bool was_terminating = pod->terminating;
 
-	if (bt_ingest_pod_has_ended(object) ||
-		(before == BT_POD_QUEUED && bt_engine_is_foreign(engine, object))) {
-		bt_engine_remove_pod(engine, pod_ix);
-		return BT_OK;
-	}
-	bt_engine_leave_group(engine, pod_ix);
-	enum bt_status status = bt_ingest_pod_update(engine->cache, pod_ix, object);
-	bt_engine_join_group(engine, pod_ix);
-	if (status != BT_OK) {
-		return status;
-	}
-	if (before == BT_POD_SCHEDULED) {
+	if (before->state == BT_POD_SCHEDULED) {
 		if (bt_engine_listens(engine)) {
 			const struct bt_event_pod new = bt_engine_event_pod(engine, pod_ix);
 
-			wake_for_change(engine, &old, &new);
+			wake_for_change(engine, old, &new);
 		}
 	} else if (pod->state == BT_POD_SCHEDULED) {
 		wake_for_arrival(engine, pod_ix);
 		leave_queue(engine, pod_ix);
-	} else if (before == BT_POD_QUEUED) {
-		update_waiting(engine, pod_ix, &old, old_status_node);
-	} else if (pod->terminating && !was_terminating) {
+	} else if (before->state == BT_POD_QUEUED) {
+		update_waiting(engine, pod_ix, old, before->status_node);
+	} else if (pod->terminating && !before->terminating) {
 		/* Its binding can only fail. Source: handleAssumedPodDeletion, v1.36.3. */
 		bt_ledger_forget(engine->cache->ledger, pod_ix);
-		bt_engine_wake_for_pod(engine, BT_DELETE, &old);
+		bt_engine_wake_for_pod(engine, BT_DELETE, old);
 	}
-	return BT_OK;
+}
+
+/* A known pod, as it is now. */
+static enum bt_status update(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_delta *delta, struct bt_taken *out_taken)
+{
+	const struct bt_pod before = *bt_ledger_pod(engine->cache->ledger, pod_ix);
+	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
+
+	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
+	if (delta->pod.ended || (before.state == BT_POD_QUEUED && is_foreign(engine, &delta->pod))) {
+		out_taken->entry = delta->pod.ended ? BT_ENTERED_ENDED : BT_ENTERED_FOREIGN;
+		bt_engine_remove_pod(engine, pod_ix);
+		return BT_OK;
+	}
+	out_taken->ix = pod_ix;
+	if (delta->status == BT_OK) {
+		bt_engine_leave_group(engine, pod_ix);
+		bt_ledger_replace(engine->cache->ledger, pod_ix, &delta->pod.pod);
+		bt_engine_join_group(engine, pod_ix);
+		follow_change(engine, pod_ix, &old, &before);
+	}
+	out_taken->entry = entry_of(engine, pod_ix);
+	return delta->status;
 }
 
 void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
@@ -412,4 +444,146 @@ uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namesp
 
 	return bt_ledger_find(
 		engine->cache->ledger, bt_intern_find(intern, namespace_), bt_intern_find(intern, name));
+}
+
+/* ---- deltas ---- */
+
+/* Is it another pod of the same name, so that its predecessor has gone unseen? */
+static bool is_successor(const struct bt_pod *known, const struct bt_pod_delta *delta)
+{
+	return !delta->ended && known->uid != BT_NAME_NONE && delta->pod.uid != BT_NAME_NONE &&
+	       known->uid != delta->pod.uid;
+}
+
+static enum bt_status take_pod(
+	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t pod_ix = bt_ledger_find(ledger, delta->namespace_, delta->name);
+
+	if (delta->removed) {
+		*out_taken = (struct bt_taken){pod_ix != BT_NO_POD, BT_ENTERED_ENDED, BT_NO_POD};
+		if (pod_ix == BT_NO_POD) {
+			return BT_NOT_FOUND;
+		}
+		bt_engine_remove_pod(engine, pod_ix);
+		return BT_OK;
+	}
+	if (pod_ix == BT_NO_POD) {
+		return enter(engine, delta, out_taken);
+	}
+	if (is_successor(bt_ledger_pod(ledger, pod_ix), &delta->pod)) {
+		bt_engine_remove_pod(engine, pod_ix);
+		return enter(engine, delta, out_taken);
+	}
+	return update(engine, pod_ix, delta, out_taken);
+}
+
+enum bt_status bt_engine_take_delta(
+	struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken)
+{
+	struct bt_str name = bt_engine_name(engine, delta->name);
+	enum bt_status status = BT_OK;
+
+	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
+	if (delta->kind == BT_KIND_POD) {
+		status = take_pod(engine, delta, out_taken);
+	} else if (delta->kind == BT_KIND_NODE) {
+		status = delta->removed
+				 ? bt_engine_remove_node(engine, name)
+				 : bt_engine_apply_node(engine, &delta->object.object->node, &out_taken->ix);
+	} else if (delta->removed) {
+		status = remove_object(engine, delta);
+	} else {
+		take_object(engine, delta);
+	}
+	bt_delta_drop(delta);
+	return status;
+}
+
+/* ---- in one go ---- */
+
+enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
+	enum bt_entry *out_entry, uint32_t *out_pod_ix)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
+	bt_ingest_number_nodes(engine->cache, &delta);
+	enum bt_status status = enter(engine, &delta, &taken);
+	bt_delta_drop(&delta);
+	*out_pod_ix = taken.ix;
+	if (status == BT_OK) {
+		*out_entry = taken.entry;
+	}
+	return status;
+}
+
+enum bt_status bt_engine_update_pod(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod_object *object)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
+	bt_ingest_number_nodes(engine->cache, &delta);
+	enum bt_status status = update(engine, pod_ix, &delta, &taken);
+	bt_delta_drop(&delta);
+	return status;
+}
+
+enum bt_status bt_engine_delete_object(
+	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	bt_ingest_describe_removal(engine->cache->worker, kind, namespace_, name, &delta);
+	return bt_engine_take_delta(engine, &delta, &taken);
+}
+
+void bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	bt_ingest_describe(engine->cache->worker, object, NULL, &delta);
+	(void)bt_engine_take_delta(engine, &delta, &taken);
+}
+
+void bt_engine_apply_namespace(struct bt_engine *engine, const struct bt_namespace_object *object)
+{
+	const struct bt_object whole = {.kind = BT_KIND_NAMESPACE, .namespace_ = *object};
+
+	bt_engine_apply_object(engine, &whole);
+}
+
+void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_object *object)
+{
+	const struct bt_object whole = {.kind = BT_KIND_SERVICE, .service = *object};
+
+	bt_engine_apply_object(engine, &whole);
+}
+
+void bt_engine_apply_controller(
+	struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object)
+{
+	const struct bt_object whole = {.kind = kind, .workload = *object};
+
+	bt_engine_apply_object(engine, &whole);
+}
+
+void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object *object)
+{
+	const struct bt_object whole = {.kind = BT_KIND_POD_DISRUPTION_BUDGET, .pdb = *object};
+
+	bt_engine_apply_object(engine, &whole);
+}
+
+void bt_engine_apply_pod_group(struct bt_engine *engine, const struct bt_pod_group_object *object)
+{
+	const struct bt_object whole = {.kind = BT_KIND_POD_GROUP, .pod_group = *object};
+
+	bt_engine_apply_object(engine, &whole);
 }

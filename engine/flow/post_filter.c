@@ -313,7 +313,7 @@ static void take_promises_back(struct bt_engine *engine, struct bt_decision *dec
 		next = bt_ledger_next(ledger, i);
 		if (bt_ledger_pod(ledger, i)->priority < priority && !bt_engine_has_in_hand(engine, i)) {
 			bt_ledger_nominate(ledger, i, BT_NO_NODE);
-			bt_engine_status_node(engine, i, BT_NAME_NONE);
+			bt_engine_status_node(engine, i, BT_NO_NODE);
 			engine->unpromised = bt_mem_grow(engine->unpromised, decision->unpromised_n,
 				&engine->unpromised_cap, sizeof(*engine->unpromised));
 			engine->unpromised[decision->unpromised_n++] = i;
@@ -330,13 +330,11 @@ void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision
 
 	if (decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE) {
 		/* PostFilter left it alone: it is what the status says. */
-		bt_ingest_nomination(cache, pod_ix,
-			bt_engine_name(engine, bt_ledger_pod(cache->ledger, pod_ix)->status_node));
+		bt_ledger_nominate(cache->ledger, pod_ix, bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
 		return;
 	}
 	bt_ledger_nominate(cache->ledger, pod_ix, decision->nominated_ix);
-	bt_engine_status_node(engine, pod_ix,
-		found ? cache->view.snapshot->nodes[decision->nominated_ix].name : BT_NAME_NONE);
+	bt_engine_status_node(engine, pod_ix, found ? decision->nominated_ix : BT_NO_NODE);
 }
 
 /* ---- carrying it out ---- */

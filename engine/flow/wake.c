@@ -144,16 +144,18 @@ void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const
 	bt_engine_wake(engine, &event, old->priority, pod_ix);
 }
 
-void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t name)
+void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t name =
+		node_ix == BT_NO_NODE ? BT_NAME_NONE : engine->cache->view.snapshot->nodes[node_ix].name;
 	uint32_t before = bt_ledger_pod(ledger, pod_ix)->status_node;
 
 	if (before == name) {
 		return;
 	}
 	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
-	bt_ledger_set_status_node(ledger, pod_ix, name);
+	bt_ledger_set_status_node(ledger, pod_ix, name, node_ix);
 	if (before != BT_NAME_NONE) {
 		bt_engine_wake_for_promise(engine, pod_ix, &old);
 	}

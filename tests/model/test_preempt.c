@@ -119,7 +119,7 @@ static void apply_storage(struct history *h)
 	struct bt_object object = describe_storage(h);
 
 	for (uint32_t e = 0; e < ENGINES; e++) {
-		bt_engine_apply_storage(h->engines[e], &object);
+		bt_engine_apply_object(h->engines[e], &object);
 	}
 }
 

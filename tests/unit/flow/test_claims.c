@@ -29,7 +29,7 @@ static void bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint3
 
 static void apply(struct trial *t, const char *yaml)
 {
-	bt_engine_apply_devices(t->engine, fixture_read(t->f, yaml));
+	bt_engine_apply_object(t->engine, fixture_read(t->f, yaml));
 }
 
 static void add_claim(struct trial *t, const char *name)

@@ -154,15 +154,15 @@ static void pods_of_one_kind_share_the_verdict_that_nothing_helps(void **state)
 
 static void apply_volume(struct trial *t, const char *affinity)
 {
-	bt_engine_apply_storage(t->engine, read(t,
-						   "{apiVersion: v1, kind: PersistentVolume, metadata: "
-						   "{name: p}, spec: {nodeAffinity: {%s}}}",
-						   affinity, NULL));
+	bt_engine_apply_object(t->engine, read(t,
+						  "{apiVersion: v1, kind: PersistentVolume, metadata: "
+						  "{name: p}, spec: {nodeAffinity: {%s}}}",
+						  affinity, NULL));
 }
 
 static void add_claim_for_one_pod(struct trial *t, const char *space)
 {
-	bt_engine_apply_storage(t->engine,
+	bt_engine_apply_object(t->engine,
 		read(t,
 			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: %s, name: c, "
 			"annotations: {pv.kubernetes.io/bind-completed: 'yes'}}, spec: {volumeName: p, "

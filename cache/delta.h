@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 2 hands over to stages 3 and 4: what an event of a source means, in interned values. An ingestion
+ * thread describes an object (bt_ingest_describe), the publisher numbers the nodes that it names and
+ * publishes what it says of nodes, the scheduling thread takes it (bt_engine_take_delta). A delta is copied
+ * from ring to ring as it is; whoever holds it last takes it, or drops it with bt_delta_drop.
+ */
+#pragma once
+
+#include "cache/ledger.h"
+#include "engine/base/arena.h"
+#include "engine/model/object.h"
+
+/* A pod. */
+struct bt_pod_delta {
+	/* As the ledger is to keep it, but that the slots of its nodes are the publisher's to say: node_ix
+	 * and status_ix are BT_NO_NODE before. signature is NULL of a pod that has ended. */
+	struct bt_pod pod;
+	uint32_t node; /* spec.nodeName, a name; BT_NAME_NONE: it waits */
+	bool ended;    /* it has succeeded or failed */
+};
+
+/* An object of another kind. */
+struct bt_object_delta {
+	const struct bt_object *object;
+	struct bt_arena arena; /* all that the object is; empty: somebody else owns it */
+};
+
+struct bt_delta {
+	uint64_t sequence; /* the event's place among all events; set by whoever read the source */
+	enum bt_kind kind;
+	bool removed; /* the object has gone: of it there are the names only */
+	/* BT_FULL: a pod asks for a resource beyond BT_RESOURCE_MAX names; nothing is to be changed then. */
+	enum bt_status status;
+	uint32_t namespace_, name; /* names, of any kind of object */
+	union {
+		struct bt_pod_delta pod;       /* BT_KIND_POD */
+		struct bt_object_delta object; /* all others */
+	};
+};
+
+/* Gives a delta up that nobody takes: what it owns is free. Context: any thread. */
+void bt_delta_drop(struct bt_delta *delta);
