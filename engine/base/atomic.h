@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * C11 atomics with the order in the name; objects are declared _Atomic. Where a foreign library or the kernel
+ * makes the order that the compiler's race detectors cannot see, BT_SYNC_RELEASE and BT_SYNC_ACQUIRE tell
+ * them.
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/compiler.h"
+
+#define bt_load_relaxed(object)		atomic_load_explicit((object), memory_order_relaxed)
+#define bt_load_acquire(object)		atomic_load_explicit((object), memory_order_acquire)
+#define bt_store_relaxed(object, value) atomic_store_explicit((object), (value), memory_order_relaxed)
+#define bt_store_release(object, value) atomic_store_explicit((object), (value), memory_order_release)
+
+/* Both give the value before. The plain one acquires and releases: for reference counts. */
+#define bt_add(object, value)	      atomic_fetch_add_explicit((object), (value), memory_order_acq_rel)
+#define bt_add_relaxed(object, value) atomic_fetch_add_explicit((object), (value), memory_order_relaxed)
+#define bt_sub(object, value)	      atomic_fetch_sub_explicit((object), (value), memory_order_acq_rel)
+#define bt_sub_relaxed(object, value) atomic_fetch_sub_explicit((object), (value), memory_order_relaxed)
+
+/* Adds to an object that only this thread writes: a load and a store, no locked instruction. */
+#define bt_add_owned(object, value) bt_store_relaxed((object), bt_load_relaxed(object) + (value))
+
+/* Gives the value before; acquires and releases. */
+#define bt_exchange(object, value) atomic_exchange_explicit((object), (value), memory_order_acq_rel)
+
+/* Whether *object was *expected and is now desired (acquires and releases); else *expected is what it is
+ * (acquired). */
+#define bt_cas(object, expected, desired)                                                                    \
+	atomic_compare_exchange_strong_explicit(                                                             \
+		(object), (expected), (desired), memory_order_acq_rel, memory_order_acquire)
+
+#if defined(__SANITIZE_THREAD__)
+#define BT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define BT_TSAN 1
+#endif
+#endif
+
+#if defined(BT_TSAN)
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+#define BT_SYNC_RELEASE(address) __tsan_release((void *)(uintptr_t)(address))
+#define BT_SYNC_ACQUIRE(address) __tsan_acquire((void *)(uintptr_t)(address))
+#elif BT_VALGRIND
+#include <valgrind/helgrind.h>
+#define BT_SYNC_RELEASE(address) ANNOTATE_HAPPENS_BEFORE(address)
+#define BT_SYNC_ACQUIRE(address) ANNOTATE_HAPPENS_AFTER(address)
+#else
+#define BT_SYNC_RELEASE(address) ((void)(address))
+#define BT_SYNC_ACQUIRE(address) ((void)(address))
+#endif
+
+/* No access moves across it, neither in the compiler nor in the processor; every use says WHY. */
+BT_INLINE void bt_fence_full(void)
+{
+#if defined(BT_TSAN)
+	/* ThreadSanitizer knows no fences; a read-modify-write orders as much. */
+	static _Atomic uint32_t word;
+
+	atomic_fetch_add_explicit(&word, 0, memory_order_seq_cst);
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/* No access moves across it in the compiler. */
+BT_INLINE void bt_fence_compiler(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+/* Says to the processor that this is a turn of a loop that waits. */
+BT_INLINE void bt_cpu_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+}
