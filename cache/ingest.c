@@ -67,17 +67,34 @@ void bt_cache_destroy(struct bt_cache *cache)
 	bt_mem_free(cache);
 }
 
+static void adopt(struct bt_cache *cache, uint32_t slot, const struct bt_node_desc *new)
+{
+	const struct bt_node_desc *old = bt_snapshot_desc(cache->snapshot, slot);
+
+	bt_snapshot_adopt(cache->snapshot, slot, old, new);
+	bt_node_desc_destroy(old);
+}
+
 enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_object *object, uint32_t *out_ix)
 {
-	enum bt_status status = bt_snapshot_apply(cache->snapshot, object, out_ix);
+	const struct bt_node_desc *desc = bt_node_desc_create(cache->dictionary, object);
+	uint32_t slot = bt_snapshot_slot(cache->snapshot, desc->name);
 
+	adopt(cache, slot, desc);
 	bt_ledger_reserve(cache->ledger, cache->view.snapshot->slot_n);
-	return status;
+	*out_ix = slot;
+	return desc->too_many_names ? BT_FULL : BT_OK;
 }
 
 enum bt_status bt_ingest_node_delete(struct bt_cache *cache, struct bt_str name)
 {
-	return bt_snapshot_remove(cache->snapshot, bt_intern_find(cache->dictionary->intern, name));
+	uint32_t slot = bt_snapshot_find(cache->snapshot, bt_intern_find(cache->dictionary->intern, name));
+
+	if (slot == BT_NO_NODE) {
+		return BT_NOT_FOUND;
+	}
+	adopt(cache, slot, NULL);
+	return BT_OK;
 }
 
 void bt_ingest_namespace(struct bt_cache *cache, const struct bt_namespace_object *object)

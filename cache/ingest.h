@@ -58,7 +58,11 @@ void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind ki
 /* Numbers the nodes that a pod's delta names, as the publisher does. Context: the snapshot's writer. */
 void bt_ingest_number_nodes(struct bt_cache *cache, struct bt_delta *delta);
 
-/* Adds or replaces a node. Returns: as bt_snapshot_apply. */
+/*
+ * Adds a node or replaces what was known of it.
+ * Returns : BT_OK with the node's slot; BT_FULL when one of its resources has a name beyond
+ *           BT_RESOURCE_MAX (the node is there without it).
+ */
 enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_object *object, uint32_t *out_ix);
 
 /* Takes a node away; its pods keep their place in the ledger. Returns: BT_OK, BT_NOT_FOUND. */

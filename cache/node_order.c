@@ -20,22 +20,30 @@ void bt_node_order_fini(struct bt_node_order *order)
 	bt_mem_free(order->members);
 	bt_mem_free(order->list);
 	bt_map_fini(&order->zone_ixs);
+	bt_vacancies_fini(&order->vacant);
 	*order = (struct bt_node_order){0};
+}
+
+/* The key of the nodes without a zone is 0, which the map does not take. */
+static uint64_t map_key(uint64_t zone_key)
+{
+	return zone_key + 1;
 }
 
 static uint32_t zone_ix(struct bt_node_order *order, uint64_t key)
 {
-	/* The key of the nodes without a zone is 0, which the map does not take. */
-	uint64_t map_key = key + 1;
 	uint32_t ix;
 
-	if (bt_map_get(&order->zone_ixs, map_key, &ix)) {
+	if (bt_map_get(&order->zone_ixs, map_key(key), &ix)) {
 		return ix;
 	}
-	order->zones = bt_mem_grow(order->zones, order->zone_n, &order->zone_cap, sizeof(*order->zones));
-	ix = (uint32_t)order->zone_n++;
+	if (!bt_vacancies_take(&order->vacant, &ix)) {
+		order->zones =
+			bt_mem_grow(order->zones, order->zone_n, &order->zone_cap, sizeof(*order->zones));
+		ix = (uint32_t)order->zone_n++;
+	}
 	order->zones[ix] = (struct bt_zone){.key = key};
-	bt_map_put(&order->zone_ixs, map_key, ix);
+	bt_map_put(&order->zone_ixs, map_key(key), ix);
 	return ix;
 }
 
@@ -77,7 +85,12 @@ void bt_node_order_remove(struct bt_node_order *order, uint32_t slot)
 	if (slot >= order->member_n || !order->members[slot].place) {
 		return;
 	}
-	order->zones[order->members[slot].zone_ix].node_n--;
+	uint32_t ix = order->members[slot].zone_ix;
+
+	if (--order->zones[ix].node_n == 0) {
+		bt_map_remove(&order->zone_ixs, map_key(order->zones[ix].key));
+		bt_vacancies_give(&order->vacant, ix);
+	}
 	order->members[slot].place = 0;
 	order->node_n--;
 	order->stale = 1;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cache/vacancies_int.h"
 #include "engine/base/map.h"
 
 /* A zone keeps its place as long as it has a node. */
@@ -24,6 +25,7 @@ struct bt_node_order {
 	struct bt_zone *zones;
 	size_t zone_n, zone_cap;
 	struct bt_map zone_ixs;
+	struct bt_vacancies vacant;	/* zones without nodes */
 	struct bt_zone_member *members; /* by node slot */
 	size_t member_n;
 	uint64_t next_place;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 3: node objects become columns. Descriptions are interned; a node's slot is its name's for ever.
+ * Stage 3: descriptions of nodes become columns. A node's slot is its name's for ever.
  */
 #include "cache/snapshot.h"
 
-#include <stdlib.h>
-
 #include "cache/node_order_int.h"
+#include "cache/vacancies_int.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
@@ -20,9 +19,11 @@ struct label_column {
 	uint64_t version;
 };
 
-/* What events ask of a node and nobody else does; see struct bt_node_facts. */
-struct node_hashes {
-	uint64_t conditions, annotations, declared, allocatable, taint_times;
+/* Who uses a taint set. */
+struct taint_use {
+	uint64_t key;	 /* a hash of the set */
+	uint32_t node_n; /* live nodes that have it */
+	uint32_t next;	 /* the next set with that key; 0: none */
 };
 
 struct bt_snapshot_writer {
@@ -30,18 +31,20 @@ struct bt_snapshot_writer {
 	struct bt_snapshot view;
 	size_t slot_cap;
 	struct bt_node *nodes;
-	struct node_hashes *hashes; /* by slot */
+	const struct bt_node_desc **descs; /* by slot; NULL: not live */
 	uint64_t *live;
 	int64_t *alloc[BT_RESOURCE_MAX];
 	int64_t *alloc_pods;
 	struct bt_map slots;	  /* node name -> slot */
-	struct bt_map taint_sets; /* hash of the set -> index; sets with equal hashes are compared */
+	struct bt_map taint_sets; /* hash of the set -> the first with that hash */
 	struct bt_taint_set *sets;
-	size_t set_n, set_cap;
+	struct taint_use *taint_uses; /* by set */
+	size_t set_n, set_cap, use_cap;
+	struct bt_vacancies vacant_sets;
 	struct bt_map image_ixs; /* image name -> index */
 	struct bt_image *images;
 	size_t image_n, image_cap;
-	struct bt_arena arena; /* labels, taints and image lists */
+	struct bt_vacancies vacant_images;
 	struct bt_node_order order;
 	struct label_column *columns;
 	size_t column_n, column_cap;
@@ -54,7 +57,9 @@ struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
 
 	w->dictionary = dictionary;
 	w->sets = bt_mem_grow(NULL, 0, &w->set_cap, sizeof(*w->sets));
+	w->taint_uses = bt_mem_grow(NULL, 0, &w->use_cap, sizeof(*w->taint_uses));
 	w->sets[0] = (struct bt_taint_set){0};
+	w->taint_uses[0] = (struct taint_use){0};
 	w->set_n = 1;
 	w->view = (struct bt_snapshot){.dictionary = dictionary, .taint_sets = w->sets, .taint_set_n = 1};
 	return w;
@@ -65,8 +70,11 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	if (!w) {
 		return;
 	}
+	for (uint32_t i = 0; i < w->view.slot_n; i++) {
+		bt_node_desc_destroy(w->descs[i]);
+	}
 	bt_mem_free(w->nodes);
-	bt_mem_free(w->hashes);
+	bt_mem_free(w->descs);
 	bt_mem_free(w->live);
 	bt_mem_free(w->alloc_pods);
 	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
@@ -75,9 +83,14 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_map_fini(&w->slots);
 	bt_map_fini(&w->taint_sets);
 	bt_map_fini(&w->image_ixs);
+	for (size_t i = 0; i < w->set_n; i++) {
+		bt_mem_free((void *)(uintptr_t)w->sets[i].items);
+	}
 	bt_mem_free(w->sets);
+	bt_mem_free(w->taint_uses);
+	bt_vacancies_fini(&w->vacant_sets);
 	bt_mem_free(w->images);
-	bt_arena_fini(&w->arena);
+	bt_vacancies_fini(&w->vacant_images);
 	bt_node_order_fini(&w->order);
 	for (size_t i = 0; i < w->column_n; i++) {
 		bt_mem_free(w->columns[i].values);
@@ -98,7 +111,7 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	uint64_t *live = bt_mem_zalloc(bt_bitmap_words(cap), sizeof(*live));
 
 	w->nodes = bt_mem_realloc(w->nodes, cap, sizeof(*w->nodes));
-	w->hashes = bt_mem_realloc(w->hashes, cap, sizeof(*w->hashes));
+	w->descs = bt_mem_realloc(w->descs, cap, sizeof(*w->descs));
 	if (old) {
 		memcpy(live, w->live, bt_bitmap_words(old) * sizeof(*live));
 	}
@@ -129,6 +142,7 @@ uint32_t bt_snapshot_slot(struct bt_snapshot_writer *w, uint32_t name)
 		grow_slots(w);
 	}
 	w->nodes[slot] = (struct bt_node){.name = name};
+	w->descs[slot] = NULL;
 	w->view.slot_n++;
 	w->view.version++; /* columns get longer */
 	bt_map_put(&w->slots, name, slot);
@@ -173,152 +187,10 @@ const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *w, uint32_t 
 	return column->values;
 }
 
-static int by_index(const void *a, const void *b)
+const struct bt_node_desc *bt_snapshot_desc(const struct bt_snapshot_writer *w, uint32_t node_ix)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static bool same_set(const struct bt_taint_set *set, const struct bt_taint *taints, uint32_t n)
-{
-	return set->n == n && memcmp(set->items, taints, n * sizeof(*taints)) == 0;
-}
-
-static uint32_t intern_taints(struct bt_snapshot_writer *w, const struct bt_node_object *object)
-{
-	uint32_t n = object->taint_n, ix;
-
-	if (n == 0) {
-		return 0;
-	}
-	struct bt_taint *taints = bt_arena_alloc(&w->arena, n * sizeof(*taints), 8);
-	for (uint32_t i = 0; i < n; i++) {
-		taints[i] = bt_taint_intern(w->dictionary->intern, &object->taints[i]);
-	}
-	uint64_t key = bt_hash_bytes(taints, n * sizeof(*taints)) | 1;
-	while (bt_map_get(&w->taint_sets, key, &ix)) {
-		if (same_set(&w->sets[ix], taints, n)) {
-			return ix;
-		}
-		key += 2;
-	}
-	w->sets = bt_mem_grow(w->sets, w->set_n, &w->set_cap, sizeof(*w->sets));
-	ix = (uint32_t)w->set_n++;
-	w->sets[ix] = (struct bt_taint_set){taints, n};
-	bt_map_put(&w->taint_sets, key, ix);
-	w->view.taint_sets = w->sets;
-	w->view.taint_set_n = (uint32_t)w->set_n;
-	return ix;
-}
-
-static uint32_t image_ix(struct bt_snapshot_writer *w, struct bt_str name)
-{
-	uint32_t id = bt_intern_add(w->dictionary->intern, name), ix;
-
-	if (bt_map_get(&w->image_ixs, id, &ix)) {
-		return ix;
-	}
-	w->images = bt_mem_grow(w->images, w->image_n, &w->image_cap, sizeof(*w->images));
-	ix = (uint32_t)w->image_n++;
-	w->images[ix] = (struct bt_image){.name = id};
-	bt_map_put(&w->image_ixs, id, ix);
-	w->view.images = w->images;
-	w->view.image_n = (uint32_t)w->image_n;
-	return ix;
-}
-
-static void intern_images(
-	struct bt_snapshot_writer *w, const struct bt_node_object *object, struct bt_node *node)
-{
-	size_t limit = 0;
-	uint32_t n = 0, kept = 0;
-
-	for (uint32_t i = 0; i < object->image_n; i++) {
-		limit += object->images[i].names.n;
-	}
-	uint32_t *ixs = bt_arena_alloc(&w->arena, limit * sizeof(*ixs), 8);
-	for (uint32_t i = 0; i < object->image_n; i++) {
-		const struct bt_image_object *image = &object->images[i];
-
-		for (uint32_t j = 0; j < image->names.n; j++) {
-			uint32_t ix = image_ix(w, image->names.items[j]);
-
-			if (w->images[ix].node_n == 0) {
-				w->images[ix].size_bytes = image->size_bytes;
-			}
-			ixs[n++] = ix;
-		}
-	}
-	if (n) {
-		qsort(ixs, n, sizeof(*ixs), by_index);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (kept == 0 || ixs[kept - 1] != ixs[i]) {
-			ixs[kept++] = ixs[i];
-			w->images[ixs[i]].node_n++;
-		}
-	}
-	node->images = ixs;
-	node->image_n = kept;
-}
-
-static void forget_images(struct bt_snapshot_writer *w, const struct bt_node *node)
-{
-	for (uint32_t i = 0; i < node->image_n; i++) {
-		w->images[node->images[i]].node_n--;
-	}
-}
-
-static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot)
-{
-	w->alloc_pods[slot] = 0;
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
-		if (w->alloc[r]) {
-			w->alloc[r][slot] = 0;
-		}
-	}
-}
-
-static enum bt_status apply_allocatable(
-	struct bt_snapshot_writer *w, const struct bt_resource_list *list, uint32_t slot)
-{
-	enum bt_status status = BT_OK;
-
-	clear_allocatable(w, slot);
-	for (uint32_t i = 0; i < list->n; i++) {
-		int r = bt_resource_slot(w->dictionary, list->items[i].name);
-
-		if (r == BT_SLOT_FULL) {
-			status = BT_FULL;
-		}
-		if (r == BT_SLOT_PODS) {
-			w->alloc_pods[slot] = bt_quantity_value(list->items[i].quantity);
-		}
-		if (r < 0) {
-			continue;
-		}
-		if (!w->alloc[r]) {
-			w->alloc[r] = bt_mem_column(w->slot_cap, sizeof(*w->alloc[r]));
-			w->view.alloc[r] = w->alloc[r];
-		}
-		w->alloc[r][slot] = bt_resource_amount((uint32_t)r, list->items[i].quantity);
-	}
-	return status;
-}
-
-/* A node's zone as upstream keys it: region and zone, the old labels before the new ones; 0 when both are
- * empty. */
-static uint64_t zone_of(const struct bt_node *node)
-{
-	uint32_t zone = bt_labels_get(node->labels, BT_NAME_BETA_ZONE);
-	uint32_t region = bt_labels_get(node->labels, BT_NAME_BETA_REGION);
-
-	zone = zone ? zone : bt_labels_get(node->labels, BT_NAME_ZONE);
-	region = region ? region : bt_labels_get(node->labels, BT_NAME_REGION);
-	zone = zone == BT_NAME_EMPTY ? BT_NAME_NONE : zone;
-	region = region == BT_NAME_EMPTY ? BT_NAME_NONE : region;
-	return (uint64_t)region << 32 | zone;
+	BT_REQUIRE(node_ix < w->view.slot_n);
+	return w->descs[node_ix];
 }
 
 const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *w)
@@ -326,162 +198,218 @@ const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *w)
 	return bt_node_order_list(&w->order);
 }
 
-/* ---- what events ask ---- */
+/* ---- taint sets ---- */
 
-static uint64_t hash_text(struct bt_str text)
+static bool same_set(const struct bt_taint_set *set, const struct bt_taint *taints, uint32_t n)
 {
-	return bt_hash_bytes(text.ptr, text.len);
+	return set->n == n && memcmp(set->items, taints, n * sizeof(*taints)) == 0;
 }
 
-/* The hash of one entry of a map; those of a map are added up, so that their order does not matter. */
-static uint64_t hash_entry(uint64_t key, uint64_t value)
+static uint32_t vacant_set(struct bt_snapshot_writer *w)
 {
-	return bt_hash_u64(key + bt_hash_u64(value ^ UINT64_C(0x9e3779b97f4a7c15)));
+	uint32_t ix;
+
+	if (bt_vacancies_take(&w->vacant_sets, &ix)) {
+		return ix;
+	}
+	w->sets = bt_mem_grow(w->sets, w->set_n, &w->set_cap, sizeof(*w->sets));
+	w->taint_uses = bt_mem_grow(w->taint_uses, w->set_n, &w->use_cap, sizeof(*w->taint_uses));
+	w->view.taint_sets = w->sets;
+	w->view.taint_set_n = (uint32_t)w->set_n + 1;
+	return (uint32_t)w->set_n++;
 }
 
-/* By type; the last of several with the same type counts. */
-static uint64_t hash_conditions(const struct bt_node_object *object)
+/* A node has that set of taints. Returns the set. */
+static uint32_t enter_taints(struct bt_snapshot_writer *w, const struct bt_taint *taints, uint32_t n)
 {
-	uint64_t sum = 0;
+	uint32_t first = 0;
 
-	for (uint32_t i = 0; i < object->condition_n; i++) {
-		const struct bt_condition_object *condition = &object->conditions[i];
-		bool last = true;
-
-		for (uint32_t j = i + 1; j < object->condition_n; j++) {
-			last &= !bt_str_eq(object->conditions[j].type, condition->type);
-		}
-		sum += last ? hash_entry(hash_text(condition->type), hash_text(condition->status)) : 0;
+	if (n == 0) {
+		return 0;
 	}
-	return sum;
-}
-
-static uint64_t hash_allocatable(const struct bt_resource_list *list)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < list->n; i++) {
-		__extension__ __int128 nano = list->items[i].quantity.nano;
-
-		sum += hash_entry(hash_text(list->items[i].name), bt_hash_bytes(&nano, sizeof(nano)));
-	}
-	return sum;
-}
-
-static struct node_hashes hash_node(const struct bt_node_object *object)
-{
-	struct node_hashes hashes = {
-		.conditions = hash_conditions(object),
-		.allocatable = hash_allocatable(&object->allocatable),
-	};
-
-	for (uint32_t i = 0; i < object->meta.annotations.n; i++) {
-		const struct bt_str_pair *pair = &object->meta.annotations.items[i];
-
-		hashes.annotations += hash_entry(hash_text(pair->key), hash_text(pair->value));
-	}
-	for (uint32_t i = 0; i < object->declared_features.n; i++) {
-		hashes.declared = hash_entry(hashes.declared, hash_text(object->declared_features.items[i]));
-	}
-	for (uint32_t i = 0; i < object->taint_n; i++) {
-		hashes.taint_times = hash_entry(hashes.taint_times, (uint64_t)object->taints[i].added_ns);
-	}
-	return hashes;
-}
-
-static void *keep(struct bt_arena *arena, const void *items, uint32_t n, size_t size)
-{
-	void *copy = bt_arena_alloc(arena, n * size, 8);
-
-	if (n) {
-		memcpy(copy, items, n * size);
-	}
-	return copy;
-}
-
-static struct bt_amounts allocatable_of(
-	const struct bt_snapshot_writer *w, uint32_t node_ix, struct bt_arena *arena)
-{
-	struct bt_amount items[BT_RESOURCE_MAX];
-	uint32_t n = 0;
-
-	for (uint32_t r = 0; r < BT_RESOURCE_MAX; r++) {
-		if (bt_column_get(w->alloc[r], node_ix) != 0) {
-			items[n++] = (struct bt_amount){r, w->alloc[r][node_ix]};
+	uint64_t key = bt_hash_bytes(taints, n * sizeof(*taints)) | 1;
+	bt_map_get(&w->taint_sets, key, &first);
+	for (uint32_t ix = first; ix; ix = w->taint_uses[ix].next) {
+		if (same_set(&w->sets[ix], taints, n)) {
+			w->taint_uses[ix].node_n++;
+			return ix;
 		}
 	}
-	return (struct bt_amounts){keep(arena, items, n, sizeof(*items)), n};
+	uint32_t ix = vacant_set(w);
+	struct bt_taint *items = bt_mem_realloc(NULL, n, sizeof(*items));
+	memcpy(items, taints, n * sizeof(*items));
+	w->sets[ix] = (struct bt_taint_set){items, n};
+	w->taint_uses[ix] = (struct taint_use){.key = key, .node_n = 1, .next = first};
+	bt_map_put(&w->taint_sets, key, ix);
+	return ix;
 }
 
-void bt_node_facts_of(const struct bt_snapshot_writer *w, uint32_t node_ix, struct bt_arena *arena,
-	struct bt_node_facts *out)
+/* A node has the set no more. */
+static void leave_taints(struct bt_snapshot_writer *w, uint32_t ix)
 {
-	const struct bt_node *node = &w->nodes[node_ix];
-	const struct bt_taint_set *set = &w->sets[node->taint_set];
-	const struct node_hashes *hashes = &w->hashes[node_ix];
+	struct taint_use *use = &w->taint_uses[ix];
+	uint32_t first = 0, before;
 
-	BT_REQUIRE(bt_bitmap_test(w->live, node_ix));
-	*out = (struct bt_node_facts){
-		.name = node->name,
-		.labels = {keep(arena, node->labels.items, node->labels.n, sizeof(struct bt_label)),
-			node->labels.n},
-		.taints = keep(arena, set->items, set->n, sizeof(struct bt_taint)),
-		.taint_n = set->n,
-		.unschedulable = node->unschedulable,
-		.features = node->features,
-		.alloc = allocatable_of(w, node_ix, arena),
-		.alloc_pods = w->alloc_pods[node_ix],
-		.conditions = hashes->conditions,
-		.annotations = hashes->annotations,
-		.declared = hashes->declared,
-		.allocatable = hashes->allocatable,
-		.taint_times = hashes->taint_times,
-	};
+	if (ix == 0 || --use->node_n) {
+		return;
+	}
+	bt_map_get(&w->taint_sets, use->key, &first);
+	if (first == ix && use->next) {
+		bt_map_put(&w->taint_sets, use->key, use->next);
+	} else if (first == ix) {
+		bt_map_remove(&w->taint_sets, use->key);
+	} else {
+		for (before = first; w->taint_uses[before].next != ix;) {
+			before = w->taint_uses[before].next;
+		}
+		w->taint_uses[before].next = use->next;
+	}
+	bt_mem_free((void *)(uintptr_t)w->sets[ix].items);
+	w->sets[ix] = (struct bt_taint_set){0};
+	bt_vacancies_give(&w->vacant_sets, ix);
 }
 
-enum bt_status bt_snapshot_apply(
-	struct bt_snapshot_writer *w, const struct bt_node_object *object, uint32_t *out_ix)
+/* ---- images ---- */
+
+static uint32_t vacant_image(struct bt_snapshot_writer *w)
 {
-	uint32_t slot = bt_snapshot_slot(w, bt_intern_add(w->dictionary->intern, object->meta.name));
+	uint32_t ix;
+
+	if (bt_vacancies_take(&w->vacant_images, &ix)) {
+		return ix;
+	}
+	w->images = bt_mem_grow(w->images, w->image_n, &w->image_cap, sizeof(*w->images));
+	w->view.images = w->images;
+	w->view.image_n = (uint32_t)w->image_n + 1;
+	return (uint32_t)w->image_n++;
+}
+
+static void enter_images(struct bt_snapshot_writer *w, const struct bt_node_desc *desc)
+{
+	for (uint32_t i = 0; i < desc->image_n; i++) {
+		uint32_t ix;
+
+		if (!bt_map_get(&w->image_ixs, desc->images[i], &ix)) {
+			ix = vacant_image(w);
+			w->images[ix] = (struct bt_image){
+				.name = desc->images[i], .size_bytes = desc->image_bytes[i]};
+			bt_map_put(&w->image_ixs, desc->images[i], ix);
+		}
+		w->images[ix].node_n++;
+	}
+}
+
+static void leave_images(struct bt_snapshot_writer *w, const struct bt_node_desc *desc)
+{
+	for (uint32_t i = 0; i < desc->image_n; i++) {
+		uint32_t ix = UINT32_MAX;
+
+		bt_map_get(&w->image_ixs, desc->images[i], &ix);
+		if (--w->images[ix].node_n == 0) {
+			bt_map_remove(&w->image_ixs, desc->images[i]);
+			w->images[ix] = (struct bt_image){0};
+			bt_vacancies_give(&w->vacant_images, ix);
+		}
+	}
+}
+
+static bool same_images(const struct bt_node_desc *a, const struct bt_node_desc *b)
+{
+	return a->image_n == b->image_n &&
+	       memcmp(a->images, b->images, a->image_n * sizeof(*a->images)) == 0 &&
+	       memcmp(a->image_bytes, b->image_bytes, a->image_n * sizeof(*a->image_bytes)) == 0;
+}
+
+/* ---- columns ---- */
+
+static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old)
+{
+	w->alloc_pods[slot] = 0;
+	for (uint32_t i = 0; i < old->alloc.n; i++) {
+		w->alloc[old->alloc.items[i].slot][slot] = 0;
+	}
+}
+
+static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *new)
+{
+	w->alloc_pods[slot] = new->alloc_pods;
+	for (uint32_t i = 0; i < new->alloc.n; i++) {
+		uint32_t r = new->alloc.items[i].slot;
+
+		if (!w->alloc[r]) {
+			w->alloc[r] = bt_mem_column(w->slot_cap, sizeof(*w->alloc[r]));
+			w->view.alloc[r] = w->alloc[r];
+		}
+		w->alloc[r][slot] = new->alloc.items[i].amount;
+	}
+}
+
+/* What the columns say of a node is not so any more. */
+static void leave(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old)
+{
 	struct bt_node *node = &w->nodes[slot];
 
-	if (bt_bitmap_test(w->live, slot)) {
-		forget_images(w, node);
+	leave_taints(w, node->taint_set);
+	clear_allocatable(w, slot, old);
+	*node = (struct bt_node){.name = node->name};
+}
+
+static void enter(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *new)
+{
+	struct bt_node *node = &w->nodes[slot];
+
+	node->labels = new->labels;
+	node->taint_set = enter_taints(w, new->taints, new->taint_n);
+	node->unschedulable = new->unschedulable;
+	node->images = new->images;
+	node->image_n = new->image_n;
+	node->features = new->features;
+	set_allocatable(w, slot, new);
+	bt_node_order_put(&w->order, slot, new->zone_key);
+}
+
+static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
+	const struct bt_node_desc *new)
+{
+	if (old && (!new || !same_images(old, new))) {
+		leave_images(w, old);
+	}
+	if (new && (!old || !same_images(old, new))) {
+		enter_images(w, new);
+	}
+	if (old) {
+		leave(w, slot, old);
+	}
+	if (new) {
+		enter(w, slot, new);
 	} else {
+		bt_node_order_remove(&w->order, slot);
+	}
+	if (new && !old) {
 		bt_bitmap_set(w->live, slot);
 		w->view.node_n++;
+	} else if (!new) {
+		bt_bitmap_clear(w->live, slot);
+		w->view.node_n--;
 	}
-	node->labels = bt_labels_intern(w->dictionary->intern, &w->arena, &object->meta.labels);
-	node->taint_set = intern_taints(w, object);
-	node->unschedulable = object->unschedulable;
-	intern_images(w, object, node);
-	node->features = bt_features_declared(&object->declared_features);
-	w->hashes[slot] = hash_node(object);
-	enum bt_status status = apply_allocatable(w, &object->allocatable, slot);
-	bt_node_order_put(&w->order, slot, zone_of(node));
 	w->view.version++;
-	*out_ix = slot;
-	return status;
+}
+
+void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
+	const struct bt_node_desc *new)
+{
+	BT_REQUIRE(slot < w->view.slot_n && w->descs[slot] == old && (old || new));
+	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
+	w->descs[slot] = new;
+	if (old && new &&bt_node_desc_decides_alike(old, new)) {
+		w->nodes[slot].labels = new->labels;
+		w->nodes[slot].images = new->images;
+	} else {
+		replace(w, slot, old, new);
+	}
 }
 
 void bt_snapshot_touch(struct bt_snapshot_writer *w)
 {
 	w->view.version++;
-}
-
-enum bt_status bt_snapshot_remove(struct bt_snapshot_writer *w, uint32_t name)
-{
-	uint32_t slot = bt_snapshot_find(w, name);
-
-	if (slot == BT_NO_NODE) {
-		return BT_NOT_FOUND;
-	}
-	forget_images(w, &w->nodes[slot]);
-	bt_node_order_remove(&w->order, slot);
-	bt_bitmap_clear(w->live, slot);
-	clear_allocatable(w, slot);
-	w->nodes[slot] = (struct bt_node){.name = name};
-	w->view.node_n--;
-	w->view.version++;
-	return BT_OK;
 }

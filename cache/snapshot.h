@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 3: the nodes as they are. Applies node objects to the snapshot.
- * Context: the publisher is the only writer; readers see it through cache/view.h.
+ * Stage 6: the nodes as columns, for those who look at all of them. Adopts the descriptions that were
+ * published.
+ * Context: the scheduling thread is the only writer; plugins see it through cache/view.h, in cycles.
  */
 #pragma once
 
+#include "cache/node_desc.h"
 #include "cache/view.h"
-#include "engine/base/buf.h"
-#include "engine/model/event.h"
 
 struct bt_snapshot_writer;
 
@@ -36,24 +36,17 @@ const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *writer);
  */
 const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *writer, uint32_t key);
 
+/* What is known of a node; NULL when it is not live. */
+const struct bt_node_desc *bt_snapshot_desc(const struct bt_snapshot_writer *writer, uint32_t node_ix);
+
 /*
- * Adds a node or replaces what was known of it.
- * Returns : BT_OK with the node's slot; BT_FULL when one of its resources has a name beyond
- *           BT_RESOURCE_MAX (the node is applied without it).
+ * A node was described anew: old is what the slot had (NULL: it was not live), new what it has (NULL: it is
+ * gone). The version grows unless the two are alike for every decision.
+ * Requires: old is what was adopted last; one of them is not NULL.
+ * Owns    : the writer points into new, and no more into old: old may be given up afterwards.
  */
-enum bt_status bt_snapshot_apply(
-	struct bt_snapshot_writer *writer, const struct bt_node_object *object, uint32_t *out_ix);
+void bt_snapshot_adopt(struct bt_snapshot_writer *writer, uint32_t slot, const struct bt_node_desc *old,
+	const struct bt_node_desc *new);
 
 /* What is made of the nodes' descriptions has to be made again, although they are as they were. */
 void bt_snapshot_touch(struct bt_snapshot_writer *writer);
-
-/* Takes a node away; its slot stays with its name. BT_NOT_FOUND when it is not live. */
-enum bt_status bt_snapshot_remove(struct bt_snapshot_writer *writer, uint32_t name);
-
-/*
- * What is known of a live node now, for events: to be asked before and after it is applied anew, or before it
- * is removed.
- * Owns: all that out points to lives in arena.
- */
-void bt_node_facts_of(const struct bt_snapshot_writer *writer, uint32_t node_ix, struct bt_arena *arena,
-	struct bt_node_facts *out);

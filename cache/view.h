@@ -20,7 +20,7 @@ struct bt_taint_set {
 	uint32_t n;
 };
 
-/* An image name that some node has. */
+/* An image name that some node has; or a vacant entry, which no node has. */
 struct bt_image {
 	uint32_t name;
 	uint32_t node_n;    /* live nodes that have it */
@@ -33,7 +33,7 @@ struct bt_node {
 	struct bt_labels labels;
 	uint32_t taint_set; /* index in bt_snapshot.taint_sets; 0 is the empty set */
 	bool unschedulable;
-	const uint32_t *images; /* indices in bt_snapshot.images, ascending, each once */
+	const uint32_t *images; /* names, ascending, each once */
 	uint32_t image_n;
 	uint32_t features; /* enum bt_feature bits */
 };

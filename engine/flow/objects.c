@@ -28,7 +28,7 @@ static const struct bt_node_facts *facts_of(struct bt_engine *engine, uint32_t n
 		return NULL;
 	}
 	facts = bt_arena_zalloc(&engine->events, sizeof(*facts));
-	bt_node_facts_of(engine->cache->snapshot, node_ix, &engine->events, facts);
+	bt_node_facts_of(bt_snapshot_desc(engine->cache->snapshot, node_ix), &engine->events, facts);
 	return facts;
 }
 

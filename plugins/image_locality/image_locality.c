@@ -14,7 +14,7 @@
 
 /* An image of the pod that some node has, and what it adds to the sum; an image named twice counts twice. */
 struct wanted {
-	uint32_t image_ix;
+	uint32_t name;
 	int64_t worth;
 };
 
@@ -24,14 +24,14 @@ struct term {
 	int64_t max_sum;
 };
 
-static uint32_t find_image(const struct bt_snapshot *snapshot, uint32_t name)
+static const struct bt_image *find_image(const struct bt_snapshot *snapshot, uint32_t name)
 {
 	for (uint32_t i = 0; i < snapshot->image_n; i++) {
 		if (snapshot->images[i].name == name && snapshot->images[i].node_n) {
-			return i;
+			return &snapshot->images[i];
 		}
 	}
-	return UINT32_MAX;
+	return NULL;
 }
 
 static void compile(const void *settings, const struct bt_compile_env *env,
@@ -43,13 +43,13 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 
 	(void)settings;
 	for (uint32_t i = 0; i < signature->image_n; i++) {
-		uint32_t ix = find_image(snapshot, signature->images[i]);
+		const struct bt_image *image = find_image(snapshot, signature->images[i]);
 
-		if (ix != UINT32_MAX) {
-			double spread = (double)snapshot->images[ix].node_n / (double)snapshot->node_n;
+		if (image) {
+			double spread = (double)image->node_n / (double)snapshot->node_n;
 
-			items[term->n++] = (struct wanted){
-				ix, bt_truncate((double)snapshot->images[ix].size_bytes * spread)};
+			items[term->n++] =
+				(struct wanted){image->name, bt_truncate((double)image->size_bytes * spread)};
 		}
 	}
 	term->items = items;
@@ -60,15 +60,15 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 }
 
 /* Images are all over the list: a search that jumps would jump wrongly in half of its steps. */
-static bool has_image(const struct bt_node *node, uint32_t image_ix)
+static bool has_image(const struct bt_node *node, uint32_t name)
 {
 	const uint32_t *at = node->images;
 
 	for (uint32_t n = node->image_n, half; n > 1; n -= half) {
 		half = n / 2;
-		at += (at[half - 1] < image_ix) * half;
+		at += (at[half - 1] < name) * half;
 	}
-	return node->image_n && *at == image_ix;
+	return node->image_n && *at == name;
 }
 
 /* The lists of images are all over memory. */
@@ -84,7 +84,7 @@ static int64_t score_node(const struct term *term, const struct bt_node *node)
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < term->n; i++) {
-		bool has = has_image(node, term->items[i].image_ix);
+		bool has = has_image(node, term->items[i].name);
 
 		sum = bt_wrap_add(sum, term->items[i].worth & -(int64_t)has);
 	}

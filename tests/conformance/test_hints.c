@@ -267,12 +267,12 @@ static void ask_of_node(struct trial *t, const struct bt_object *waiting, const 
 
 	if (old) {
 		bt_ingest_node(t->cache, &old->node, &ix);
-		bt_node_facts_of(t->cache->snapshot, ix, &t->arena, &before);
+		bt_node_facts_of(bt_snapshot_desc(t->cache->snapshot, ix), &t->arena, &before);
 		event.node.old = &before;
 	}
 	if (new) {
 		bt_ingest_node(t->cache, &new->node, &ix);
-		bt_node_facts_of(t->cache->snapshot, ix, &t->arena, &after);
+		bt_node_facts_of(bt_snapshot_desc(t->cache->snapshot, ix), &t->arena, &after);
 		event.node.new = &after;
 	}
 	if (old && new) {

@@ -3,6 +3,8 @@
  */
 #include "object_fixture.h"
 
+#include "engine/base/mem.h"
+
 static const struct bt_snapshot *snapshot_of(struct fixture *f)
 {
 	return f->cache->view.snapshot;
@@ -139,6 +141,146 @@ static void images_are_counted_by_node(void **state)
 	assert_int_equal(snapshot_of(f)->images[0].node_n, 1);
 }
 
+static void a_heartbeat_leaves_the_version(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const spec = "taints: [{key: k, effect: NoExecute}]";
+	uint32_t node = fixture_node(f, "name: n1, labels: {a: b}", spec,
+		"images: [{names: [i], sizeBytes: 5}], conditions: [{type: Ready, status: 'True'}]");
+	const struct bt_node_desc *old = bt_snapshot_desc(f->cache->snapshot, node);
+	uint64_t version = snapshot_of(f)->version;
+
+	fixture_node(f, "name: n1, labels: {a: b}", spec,
+		"images: [{names: [i], sizeBytes: 5}], conditions: [{type: Ready, status: 'False'}]");
+	assert_int_equal(snapshot_of(f)->version, version);
+	/* What was known is the new description's: the old one is gone. */
+	const struct bt_node_desc *new = bt_snapshot_desc(f->cache->snapshot, node);
+	assert_ptr_not_equal(new, old);
+	assert_ptr_equal(snapshot_of(f)->nodes[node].labels.items, new->labels.items);
+	assert_ptr_equal(snapshot_of(f)->nodes[node].images, new->images);
+	assert_int_equal(snapshot_of(f)->images[0].node_n, 1);
+	bt_ingest_node_delete(f->cache, bt_str("n1"));
+	assert_true(snapshot_of(f)->version > version);
+	assert_null(bt_snapshot_desc(f->cache->snapshot, node));
+	fixture_node(f, "name: n1, labels: {a: b}", spec, "");
+	assert_int_equal(snapshot_of(f)->node_n, 1);
+}
+
+static void an_image_keeps_the_size_of_the_first_node_while_one_has_it(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_node(f, "name: a", "", "images: [{names: [img], sizeBytes: 5}]");
+	fixture_node(f, "name: b", "", "images: [{names: [img], sizeBytes: 9}]");
+	fixture_node(f, "name: a", "", "images: [{names: [img], sizeBytes: 7}]");
+	assert_int_equal(snapshot_of(f)->images[0].size_bytes, 5);
+	bt_ingest_node_delete(f->cache, bt_str("b"));
+	assert_int_equal(snapshot_of(f)->images[0].size_bytes, 5);
+	fixture_node(f, "name: a", "", "images: [{names: [img], sizeBytes: 8}]");
+	assert_int_equal(snapshot_of(f)->images[0].size_bytes, 8);
+}
+
+static void what_no_node_has_makes_room(void **state)
+{
+	struct fixture *f = *state;
+	char spec[96], status[96], metadata[96];
+
+	fixture_node(f, "name: stays", "taints: [{key: k, effect: NoExecute}]",
+		"images: [{names: [common], sizeBytes: 3}]");
+	for (int i = 0; i < 50; i++) {
+		snprintf(metadata, sizeof(metadata), "name: n1, labels: {topology.kubernetes.io/zone: z%d}",
+			i);
+		snprintf(spec, sizeof(spec), "taints: [{key: k%d, effect: NoExecute}]", i);
+		snprintf(status, sizeof(status), "images: [{names: [common, i%d], sizeBytes: %d}]", i, i);
+		fixture_node(f, metadata, spec, status);
+	}
+	const struct bt_snapshot *s = snapshot_of(f);
+	assert_in_range(s->taint_set_n, 3, 4);
+	assert_in_range(s->image_n, 2, 3);
+	/* The newest and the one that was there all the time are whole. */
+	const struct bt_taint_set *set = &s->taint_sets[s->nodes[1].taint_set];
+	assert_int_equal(set->n, 1);
+	assert_int_equal(set->items[0].key, fixture_name(f, "k49"));
+	set = &s->taint_sets[s->nodes[0].taint_set];
+	assert_int_equal(set->items[0].key, fixture_name(f, "k"));
+	uint32_t found_n = 0;
+	for (uint32_t i = 0; i < s->image_n; i++) {
+		const struct bt_image *image = &s->images[i];
+
+		found_n += image->node_n != 0;
+		if (image->name == fixture_name(f, "common")) {
+			assert_int_equal(image->node_n, 2);
+			assert_int_equal(image->size_bytes, 3);
+		} else if (image->name == fixture_name(f, "i49")) {
+			assert_int_equal(image->node_n, 1);
+			assert_int_equal(image->size_bytes, 49);
+		}
+	}
+	assert_int_equal(found_n, 2);
+}
+
+/* One of NODES nodes gets labels, a zone, taints and images of VALUES different ones, or goes away. */
+#define NODES  100
+#define VALUES 64
+
+static void flap(struct fixture *f, uint32_t i)
+{
+	const uint32_t of = i * 7919 / NODES % VALUES;
+	char name[16], zone[16], turn[16], values[3][16], image_name[16];
+
+	snprintf(name, sizeof(name), "n%u", i % NODES);
+	snprintf(zone, sizeof(zone), "zone-%u", of % 9);
+	snprintf(turn, sizeof(turn), "turn-%u", of);
+	/* Few values make many sets. */
+	for (uint32_t t = 0, rest = i; t < COUNT_OF(values); t++, rest /= VALUES) {
+		snprintf(values[t], sizeof(values[t]), "value-%u", rest % VALUES);
+	}
+	snprintf(image_name, sizeof(image_name), "image-%u", (i + 2 * of) % VALUES);
+	if (i % 17 == 5) {
+		bt_ingest_node_delete(f->cache, bt_str(name));
+		return;
+	}
+	struct bt_str names[] = {bt_str(image_name)};
+	struct bt_str_pair labels[] = {
+		{bt_str("topology.kubernetes.io/zone"), bt_str(zone)}, {bt_str("turn"), bt_str(turn)}};
+	struct bt_taint_object taints[3];
+	for (uint32_t t = 0; t < COUNT_OF(taints); t++) {
+		taints[t] = (struct bt_taint_object){.key = bt_str(values[t]),
+			.value = bt_str(values[2 - t]),
+			.effect = bt_str("NoSchedule")};
+	}
+	struct bt_image_object image = {.names = {.items = names, .n = 1}, .size_bytes = 5};
+	const struct bt_node_object node = {
+		.meta = {.name = bt_str(name), .labels = {.items = labels, .n = 2}},
+		.taints = taints,
+		.taint_n = of % 4,
+		.images = &image,
+		.image_n = of % 3 != 0,
+	};
+	uint32_t slot;
+	assert_int_equal(bt_ingest_node(f->cache, &node, &slot), BT_OK);
+	bt_snapshot_label_column(f->cache->snapshot, fixture_name(f, "turn"));
+	bt_snapshot_order(f->cache->snapshot);
+}
+
+static void memory_stays_when_nodes_flap(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t i = 0;
+
+	for (; i < 20000; i++) {
+		flap(f, i);
+	}
+	size_t before = bt_mem_in_use_bytes();
+	for (; i < 100000; i++) {
+		flap(f, i);
+	}
+	size_t after = bt_mem_in_use_bytes();
+	if (after > before + 64 * 1024) {
+		fail_msg("%zu bytes were in use, and are %zu", before, after);
+	}
+}
+
 static void assert_order(struct fixture *f, const char *want)
 {
 	const uint32_t *order = bt_snapshot_order(f->cache->snapshot);
@@ -221,6 +363,10 @@ int main(void)
 		FIXTURE_TEST(label_columns_follow_the_nodes),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
 		FIXTURE_TEST(images_are_counted_by_node),
+		FIXTURE_TEST(a_heartbeat_leaves_the_version),
+		FIXTURE_TEST(an_image_keeps_the_size_of_the_first_node_while_one_has_it),
+		FIXTURE_TEST(what_no_node_has_makes_room),
+		FIXTURE_TEST(memory_stays_when_nodes_flap),
 		FIXTURE_TEST(zones_take_turns),
 		FIXTURE_TEST(one_name_in_two_regions_is_two_zones),
 		FIXTURE_TEST(too_many_resource_names_are_said_and_the_node_is_there),

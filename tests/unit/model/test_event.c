@@ -142,7 +142,8 @@ static struct bt_node_facts node_of(
 	char text[128];
 
 	snprintf(text, sizeof(text), "name: n1, %s", metadata);
-	bt_node_facts_of(f->cache->snapshot, fixture_node(f, text, spec, status), &f->arena, &facts);
+	bt_node_facts_of(
+		bt_snapshot_desc(f->cache->snapshot, fixture_node(f, text, spec, status)), &f->arena, &facts);
 	return facts;
 }
 

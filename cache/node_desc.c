@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 2: node objects become descriptions.
+ */
+#include "cache/node_desc.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "engine/model/signature.h"
+
+/* ---- what events ask ---- */
+
+static uint64_t hash_text(struct bt_str text)
+{
+	return bt_hash_bytes(text.ptr, text.len);
+}
+
+/* The hash of one entry of a map; those of a map are added up, so that their order does not matter. */
+static uint64_t hash_entry(uint64_t key, uint64_t value)
+{
+	return bt_hash_u64(key + bt_hash_u64(value ^ UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+/* By type; the last of several with the same type counts. */
+static uint64_t hash_conditions(const struct bt_node_object *object)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < object->condition_n; i++) {
+		const struct bt_condition_object *condition = &object->conditions[i];
+		bool last = true;
+
+		for (uint32_t j = i + 1; j < object->condition_n; j++) {
+			last &= !bt_str_eq(object->conditions[j].type, condition->type);
+		}
+		sum += last ? hash_entry(hash_text(condition->type), hash_text(condition->status)) : 0;
+	}
+	return sum;
+}
+
+static uint64_t hash_allocatable(const struct bt_resource_list *list)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		__extension__ __int128 nano = list->items[i].quantity.nano;
+
+		sum += hash_entry(hash_text(list->items[i].name), bt_hash_bytes(&nano, sizeof(nano)));
+	}
+	return sum;
+}
+
+static void hash_for_events(struct bt_node_desc *desc, const struct bt_node_object *object)
+{
+	desc->conditions = hash_conditions(object);
+	desc->allocatable = hash_allocatable(&object->allocatable);
+	for (uint32_t i = 0; i < object->meta.annotations.n; i++) {
+		const struct bt_str_pair *pair = &object->meta.annotations.items[i];
+
+		desc->annotations += hash_entry(hash_text(pair->key), hash_text(pair->value));
+	}
+	for (uint32_t i = 0; i < object->declared_features.n; i++) {
+		desc->declared = hash_entry(desc->declared, hash_text(object->declared_features.items[i]));
+	}
+	for (uint32_t i = 0; i < object->taint_n; i++) {
+		desc->taint_times = hash_entry(desc->taint_times, (uint64_t)object->taints[i].added_ns);
+	}
+}
+
+/* ---- what decisions read ---- */
+
+/* Lists that may be shorter than what the object says, before they are moved into the description. */
+struct amounts {
+	struct bt_amount items[BT_RESOURCE_MAX];
+	uint32_t n;
+};
+
+struct image {
+	uint32_t name, place; /* in the object */
+	int64_t bytes;
+};
+
+static void read_amounts(struct bt_dictionary *dictionary, const struct bt_resource_list *list,
+	struct bt_node_desc *desc, struct amounts *out)
+{
+	int64_t by_slot[BT_RESOURCE_MAX];
+	uint64_t named = 0;
+
+	static_assert(BT_RESOURCE_MAX <= 64, "a word has a bit for each slot");
+	for (uint32_t i = 0; i < list->n; i++) {
+		int r = bt_resource_slot(dictionary, list->items[i].name);
+
+		if (r == BT_SLOT_PODS) {
+			desc->alloc_pods = bt_quantity_value(list->items[i].quantity);
+		} else if (r >= 0) {
+			by_slot[r] = bt_resource_amount((uint32_t)r, list->items[i].quantity);
+			named |= UINT64_C(1) << r;
+		}
+		desc->too_many_names |= r == BT_SLOT_FULL;
+	}
+	/* The bytes between the members count in comparisons. */
+	memset(out->items, 0, (size_t)__builtin_popcountll(named) * sizeof(out->items[0]));
+	for (out->n = 0; named; named &= named - 1) {
+		uint32_t r = (uint32_t)__builtin_ctzll(named);
+
+		out->items[out->n].slot = r;
+		out->items[out->n++].amount = by_slot[r];
+	}
+}
+
+static int by_name_and_place(const void *a, const void *b)
+{
+	const struct image *x = a, *y = b;
+
+	if (x->name != y->name) {
+		return x->name < y->name ? -1 : 1;
+	}
+	return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* The images by name, each once, as its first entry says. Source: addNodeImageStates, v1.36.3. */
+static struct image *read_images(
+	struct bt_intern *intern, const struct bt_node_object *object, uint32_t *out_n)
+{
+	uint32_t n = 0, kept = 0;
+
+	for (uint32_t i = 0; i < object->image_n; i++) {
+		n += object->images[i].names.n;
+	}
+	struct image *images = n ? bt_mem_realloc(NULL, n, sizeof(*images)) : NULL;
+	n = 0;
+	for (uint32_t i = 0; i < object->image_n; i++) {
+		const struct bt_image_object *from = &object->images[i];
+
+		for (uint32_t j = 0; j < from->names.n; j++) {
+			uint32_t name = bt_intern_add(intern, from->names.items[j]);
+
+			images[n] = (struct image){name, n, from->size_bytes};
+			n++;
+		}
+	}
+	if (n) {
+		qsort(images, n, sizeof(*images), by_name_and_place);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (kept == 0 || images[kept - 1].name != images[i].name) {
+			images[kept++] = images[i];
+		}
+	}
+	*out_n = kept;
+	return images;
+}
+
+/* A node's zone as upstream keys it: region and zone, the old labels before the new ones; 0 when both are
+ * empty. */
+static uint64_t zone_of(struct bt_labels labels)
+{
+	uint32_t zone = bt_labels_get(labels, BT_NAME_BETA_ZONE);
+	uint32_t region = bt_labels_get(labels, BT_NAME_BETA_REGION);
+
+	zone = zone ? zone : bt_labels_get(labels, BT_NAME_ZONE);
+	region = region ? region : bt_labels_get(labels, BT_NAME_REGION);
+	zone = zone == BT_NAME_EMPTY ? BT_NAME_NONE : zone;
+	region = region == BT_NAME_EMPTY ? BT_NAME_NONE : region;
+	return (uint64_t)region << 32 | zone;
+}
+
+/* Takes room for a list. */
+static void *take(char **at, uint32_t n, size_t size)
+{
+	void *items = *at;
+
+	*at += n * size;
+	return items;
+}
+
+/* A head with room for its lists behind it, those with the widest entries first so that all are aligned. */
+struct room {
+	struct bt_node_desc *desc;
+	struct bt_amount *amounts;
+	int64_t *image_bytes;
+	struct bt_label *labels;
+	struct bt_taint *taints;
+	uint32_t *images;
+};
+
+static struct room make_room(const struct bt_node_desc *head, uint32_t amount_n, uint32_t label_n)
+{
+	const size_t bytes = amount_n * sizeof(struct bt_amount) + label_n * sizeof(struct bt_label) +
+			     head->taint_n * sizeof(struct bt_taint) +
+			     head->image_n * (sizeof(int64_t) + sizeof(uint32_t));
+	struct room room = {.desc = bt_mem_realloc(NULL, 1, sizeof(*head) + bytes)};
+	char *at = (char *)(room.desc + 1);
+
+	static_assert(sizeof(*head) % 8 == 0, "lists begin aligned");
+	room.amounts = take(&at, amount_n, sizeof(*room.amounts));
+	room.image_bytes = take(&at, head->image_n, sizeof(*room.image_bytes));
+	room.labels = take(&at, label_n, sizeof(*room.labels));
+	room.taints = take(&at, head->taint_n, sizeof(*room.taints));
+	room.images = take(&at, head->image_n, sizeof(*room.images));
+	*room.desc = *head;
+	room.desc->alloc = (struct bt_amounts){room.amounts, amount_n};
+	room.desc->image_bytes = room.image_bytes;
+	room.desc->labels = (struct bt_labels){room.labels, label_n};
+	room.desc->taints = room.taints;
+	room.desc->images = room.images;
+	room.desc->bytes = bytes;
+	return room;
+}
+
+struct bt_node_desc *bt_node_desc_create(
+	struct bt_dictionary *dictionary, const struct bt_node_object *object)
+{
+	struct bt_intern *intern = dictionary->intern;
+	struct bt_node_desc head = {
+		.name = bt_intern_add(intern, object->meta.name),
+		.features = bt_features_declared(&object->declared_features),
+		.unschedulable = object->unschedulable,
+		.taint_n = object->taint_n,
+	};
+	struct amounts amounts;
+	struct image *images = read_images(intern, object, &head.image_n);
+
+	read_amounts(dictionary, &object->allocatable, &head, &amounts);
+	hash_for_events(&head, object);
+	struct room room = make_room(&head, amounts.n, object->meta.labels.n);
+	memcpy(room.amounts, amounts.items, amounts.n * sizeof(*room.amounts));
+	for (uint32_t i = 0; i < head.image_n; i++) {
+		room.images[i] = images[i].name;
+		room.image_bytes[i] = images[i].bytes;
+	}
+	bt_mem_free(images);
+	bt_labels_fill(room.labels, intern, &object->meta.labels);
+	for (uint32_t i = 0; i < head.taint_n; i++) {
+		room.taints[i] = bt_taint_intern(intern, &object->taints[i]);
+	}
+	room.desc->zone_key = zone_of(room.desc->labels);
+	room.desc->hash = bt_hash_bytes(room.desc + 1, room.desc->bytes);
+	return room.desc;
+}
+
+void bt_node_desc_destroy(const struct bt_node_desc *desc)
+{
+	bt_mem_free((void *)(uintptr_t)desc);
+}
+
+bool bt_node_desc_decides_alike(const struct bt_node_desc *a, const struct bt_node_desc *b)
+{
+	return a->hash == b->hash && a->name == b->name && a->features == b->features &&
+	       a->unschedulable == b->unschedulable && a->alloc_pods == b->alloc_pods &&
+	       a->alloc.n == b->alloc.n && a->labels.n == b->labels.n && a->taint_n == b->taint_n &&
+	       a->image_n == b->image_n && memcmp(a + 1, b + 1, a->bytes) == 0;
+}
+
+/* ---- as events show it ---- */
+
+static void *keep(struct bt_arena *arena, const void *items, uint32_t n, size_t size)
+{
+	void *copy = bt_arena_alloc(arena, n * size, 8);
+
+	if (n) {
+		memcpy(copy, items, n * size);
+	}
+	return copy;
+}
+
+static struct bt_amounts keep_amounts(struct bt_arena *arena, struct bt_amounts from)
+{
+	struct bt_amount *items = bt_arena_alloc(arena, from.n * sizeof(*items), 8);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < from.n; i++) {
+		if (from.items[i].amount != 0) {
+			items[n++] = from.items[i];
+		}
+	}
+	return (struct bt_amounts){items, n};
+}
+
+void bt_node_facts_of(const struct bt_node_desc *desc, struct bt_arena *arena, struct bt_node_facts *out)
+{
+	const struct bt_labels labels = desc->labels;
+
+	*out = (struct bt_node_facts){
+		.name = desc->name,
+		.labels = {keep(arena, labels.items, labels.n, sizeof(*labels.items)), labels.n},
+		.taints = keep(arena, desc->taints, desc->taint_n, sizeof(*desc->taints)),
+		.taint_n = desc->taint_n,
+		.unschedulable = desc->unschedulable,
+		.features = desc->features,
+		.alloc = keep_amounts(arena, desc->alloc),
+		.alloc_pods = desc->alloc_pods,
+		.conditions = desc->conditions,
+		.annotations = desc->annotations,
+		.declared = desc->declared,
+		.allocatable = desc->allocatable,
+		.taint_times = desc->taint_times,
+	};
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Descriptions of nodes.
+ */
+#include "object_fixture.h"
+
+#include "cache/node_desc.h"
+
+/* A node as YAML: metadata besides its name, spec, status. */
+struct words {
+	const char *metadata, *spec, *status;
+};
+
+static struct bt_node_desc *describe(struct fixture *f, struct words words)
+{
+	bt_buf_clear(&f->text);
+	bt_buf_printf(&f->text,
+		"{apiVersion: v1, kind: Node, metadata: {name: n1, %s}, spec: {%s}, status: {%s}}",
+		words.metadata, words.spec, words.status);
+	return bt_node_desc_create(f->cache->dictionary, &fixture_read(f, f->text.ptr)->node);
+}
+
+/* Are two nodes alike for decisions? What events would be told of the change goes into out_actions. */
+static bool alike(struct fixture *f, struct words old, struct words new, uint32_t *out_actions)
+{
+	struct bt_node_desc *a = describe(f, old), *b = describe(f, new);
+	struct bt_node_facts before, after;
+	uint32_t actions[BT_EVENT_ACTIONS], n;
+	bool same = bt_node_desc_decides_alike(a, b);
+
+	assert_int_equal(bt_node_desc_decides_alike(b, a), same);
+	bt_node_facts_of(a, &f->arena, &before);
+	bt_node_facts_of(b, &f->arena, &after);
+	bt_node_desc_destroy(a);
+	bt_node_desc_destroy(b);
+	n = bt_node_facts_changes(&before, &after, actions);
+	*out_actions = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		*out_actions |= actions[i];
+	}
+	return same;
+}
+
+static void a_description_says_what_the_object_says(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_node_desc *d = describe(
+		f, (struct words){"labels: {b: '2', a: '1', topology.kubernetes.io/zone: z}",
+			   "unschedulable: true, taints: [{key: k2, effect: NoExecute}, {key: k1, value: v, "
+			   "effect: "
+			   "NoSchedule}]",
+			   "allocatable: {memory: 1Gi, cpu: 1500m, pods: '7', storage: 1Ti, example.com/x: "
+			   "'0'}, "
+			   "images: [{names: [b, a, b], sizeBytes: 5}, {names: [a, c], sizeBytes: 9}]"});
+	int x = bt_resource_find(f->cache->dictionary, bt_str("example.com/x"));
+
+	assert_int_equal(d->name, fixture_name(f, "n1"));
+	assert_true(d->unschedulable);
+	assert_false(d->too_many_names);
+	assert_int_equal(d->labels.n, 3);
+	assert_int_equal(bt_labels_get(d->labels, fixture_name(f, "b")), fixture_name(f, "2"));
+	assert_int_equal(d->taint_n, 2);
+	assert_int_equal(d->taints[0].key, fixture_name(f, "k2"));
+	assert_int_equal(d->taints[1].effect, BT_NAME_NO_SCHEDULE);
+	assert_int_equal(d->alloc.n, 3);
+	assert_int_equal(bt_amounts_get(d->alloc, BT_CPU), 1500);
+	assert_int_equal(bt_amounts_get(d->alloc, BT_MEMORY), INT64_C(1) << 30);
+	assert_int_equal(d->alloc.items[2].slot, x);
+	assert_int_equal(d->alloc_pods, 7);
+	assert_int_equal(d->zone_key, fixture_name(f, "z"));
+	bt_node_desc_destroy(d);
+}
+
+static void an_image_has_the_size_of_its_first_entry(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_node_desc *d = describe(
+		f, (struct words){"", "",
+			   "images: [{names: [b, a, b], sizeBytes: 5}, {names: [a, c], sizeBytes: 9}]"});
+
+	assert_int_equal(d->image_n, 3);
+	for (uint32_t i = 0; i < d->image_n; i++) {
+		assert_true(i == 0 || d->images[i - 1] < d->images[i]);
+		assert_int_equal(d->image_bytes[i], d->images[i] == fixture_name(f, "c") ? 9 : 5);
+	}
+	bt_node_desc_destroy(d);
+}
+
+static void an_empty_node_has_a_description(void **state)
+{
+	struct bt_node_desc *d = describe(*state, (struct words){"", "", ""});
+
+	assert_int_equal(d->labels.n + d->taint_n + d->image_n + d->alloc.n, 0);
+	assert_int_equal(d->alloc_pods, 0);
+	assert_int_equal(d->zone_key, 0);
+	assert_true(bt_node_desc_decides_alike(d, d));
+	bt_node_desc_destroy(d);
+}
+
+struct row {
+	struct words old, new;
+	uint32_t actions; /* that events are told */
+};
+
+static void a_heartbeat_is_alike_for_decisions_and_events_are_told(void **state)
+{
+	static const struct row rows[] = {
+		{{"", "", "conditions: [{type: Ready, status: 'True'}]"},
+			{"", "", "conditions: [{type: Ready, status: 'False'}]"}, BT_UPDATE_NODE_CONDITION},
+		{{"annotations: {a: b}", "", ""}, {"annotations: {a: c}", "", ""}, BT_UPDATE_NODE_ANNOTATION},
+		{{"", "taints: [{key: k, effect: NoExecute, timeAdded: '2026-01-01T00:00:00Z'}]", ""},
+			{"", "taints: [{key: k, effect: NoExecute, timeAdded: '2026-01-01T00:00:01Z'}]", ""},
+			BT_UPDATE_NODE_TAINT},
+		{{"", "", "declaredFeatures: [NobodyKnowsThis]"}, {"", "", ""},
+			BT_UPDATE_NODE_DECLARED_FEATURE},
+		/* What the scheduler does not count, and less than a thousandth. */
+		{{"", "", "allocatable: {storage: 1Gi}"}, {"", "", "allocatable: {storage: 2Gi}"},
+			BT_UPDATE_NODE_ALLOCATABLE},
+		{{"", "", "allocatable: {cpu: 999999u}"}, {"", "", "allocatable: {cpu: 1}"},
+			BT_UPDATE_NODE_ALLOCATABLE},
+		{{"labels: {a: b, c: d}", "", ""}, {"labels: {c: d, a: b}", "", ""}, 0},
+		{{"", "", "images: [{names: [a, b], sizeBytes: 5}]"},
+			{"", "", "images: [{names: [b], sizeBytes: 5}, {names: [a, b], sizeBytes: 5}]"}, 0},
+		{{"resourceVersion: '1'", "", ""}, {"resourceVersion: '2'", "", ""}, 0},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint32_t actions;
+
+		print_message("row %zu\n", i);
+		assert_true(alike(*state, rows[i].old, rows[i].new, &actions));
+		assert_int_equal(actions, rows[i].actions);
+	}
+}
+
+static void whatever_decisions_read_makes_a_difference(void **state)
+{
+	static const struct row rows[] = {
+		{{"labels: {a: b}", "", ""}, {"labels: {a: c}", "", ""}, BT_UPDATE_NODE_LABEL},
+		{{"labels: {a: b}", "", ""}, {"", "", ""}, BT_UPDATE_NODE_LABEL},
+		{{"", "unschedulable: true", ""}, {"", "", ""}, BT_UPDATE_NODE_TAINT},
+		{{"", "", ""}, {"", "unschedulable: true", ""}, 0},
+		{{"", "taints: [{key: k, effect: NoExecute}]", ""},
+			{"", "taints: [{key: k, effect: NoSchedule}]", ""}, BT_UPDATE_NODE_TAINT},
+		{{"", "taints: [{key: k, effect: NoExecute}, {key: l, effect: NoExecute}]", ""},
+			{"", "taints: [{key: l, effect: NoExecute}, {key: k, effect: NoExecute}]", ""},
+			BT_UPDATE_NODE_TAINT},
+		{{"", "", "allocatable: {cpu: '1'}"}, {"", "", "allocatable: {cpu: '2'}"},
+			BT_UPDATE_NODE_ALLOCATABLE},
+		{{"", "", "allocatable: {pods: '1'}"}, {"", "", "allocatable: {pods: '2'}"},
+			BT_UPDATE_NODE_ALLOCATABLE},
+		{{"", "", "allocatable: {cpu: '1', example.com/x: '1'}"}, {"", "", "allocatable: {cpu: '1'}"},
+			BT_UPDATE_NODE_ALLOCATABLE},
+		{{"", "", "images: [{names: [a], sizeBytes: 5}]"}, {"", "", ""}, 0},
+		{{"", "", "images: [{names: [a], sizeBytes: 5}]"},
+			{"", "", "images: [{names: [a], sizeBytes: 6}]"}, 0},
+		{{"", "", "declaredFeatures: [RestartAllContainersOnContainerExits]"}, {"", "", ""},
+			BT_UPDATE_NODE_DECLARED_FEATURE},
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		uint32_t actions;
+
+		print_message("row %zu\n", i);
+		assert_false(alike(*state, rows[i].old, rows[i].new, &actions));
+		assert_int_equal(actions, rows[i].actions);
+	}
+}
+
+static void facts_outlive_the_description(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_node_desc *d =
+		describe(f, (struct words){"labels: {a: b}", "taints: [{key: k, effect: NoExecute}]",
+				    "allocatable: {cpu: '2', example.com/x: '0', pods: '3'}"});
+	struct bt_node_facts facts;
+
+	bt_node_facts_of(d, &f->arena, &facts);
+	bt_node_desc_destroy(d);
+	assert_int_equal(facts.name, fixture_name(f, "n1"));
+	assert_int_equal(bt_labels_get(facts.labels, fixture_name(f, "a")), fixture_name(f, "b"));
+	assert_int_equal(facts.taint_n, 1);
+	assert_int_equal(facts.taints[0].key, fixture_name(f, "k"));
+	assert_int_equal(facts.alloc.n, 1); /* zeroes are left out */
+	assert_int_equal(bt_amounts_get(facts.alloc, BT_CPU), 2000);
+	assert_int_equal(facts.alloc_pods, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(a_description_says_what_the_object_says),
+		FIXTURE_TEST(an_image_has_the_size_of_its_first_entry),
+		FIXTURE_TEST(an_empty_node_has_a_description),
+		FIXTURE_TEST(a_heartbeat_is_alike_for_decisions_and_events_are_told),
+		FIXTURE_TEST(whatever_decisions_read_makes_a_difference),
+		FIXTURE_TEST(facts_outlive_the_description),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
