@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Threads with a name and a CPU, and a lock for cold paths. Threads of a pod's way meet at rings and at the
+ * RCU pointer; a bt_lock is for start, stop, registration and misses of shared tables, never held across a
+ * wait.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/compiler.h"
+#include "engine/base/status.h"
+
+/* What the kernel keeps of a thread's name, with its NUL. */
+#define BT_THREAD_NAME_BYTES 16
+
+struct bt_thread;
+
+struct bt_thread_options {
+	const char *name;   /* for ps, top and reports; cut to 15 bytes */
+	bool pinned;	    /* runs on cpu alone; otherwise wherever the process may */
+	uint32_t cpu;	    /* the kernel's number, as taskset takes it */
+	size_t stack_bytes; /* 0: the system's default */
+};
+
+/*
+ * Starts a thread that calls run(context) and ends when that returns. Signals are delivered to other threads.
+ * A CPU that the system refuses (a container's cpuset) is no failure: the thread runs unpinned, out_why says
+ * so, and bt_thread_unpinned_n counts it.
+ * Context : any thread; allocates.
+ * Returns : BT_OK; BT_INVALID (no name, or a stack smaller than the system allows), BT_IO (no more threads to
+ *           be had), with the reason and the remedy appended to out_why (may be NULL).
+ * Owns    : *out_thread ends in bt_thread_join.
+ */
+BT_MUST_CHECK enum bt_status bt_thread_start(const struct bt_thread_options *options,
+	void (*run)(void *context), void *context, struct bt_thread **out_thread, struct bt_buf *out_why);
+
+/* Waits for the thread's end, frees it, and sets *thread to NULL; NULL is fine. What the thread wrote is seen
+ * afterwards. Context: any thread but itself; blocks. */
+void bt_thread_join(struct bt_thread **thread);
+
+/* Whether it runs on the CPU that was wished for. */
+bool bt_thread_is_pinned(const struct bt_thread *thread);
+
+/* The name of the calling thread; "main" for threads that were not started here. */
+const char *bt_thread_name(void);
+
+/* How many pins the system has refused since the program began. Context: any thread. */
+uint64_t bt_thread_unpinned_n(void);
+
+/* The number of CPUs that the calling thread may run on (cpuset, taskset), at least 1. */
+uint32_t bt_thread_usable_cpu_n(void);
+
+/* Lets another thread have the CPU; for waits that have lasted too long for bt_cpu_relax. */
+void bt_thread_yield(void);
+
+/* Tells the CPU that this is a waiting loop. */
+BT_INLINE void bt_cpu_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" ::: "memory");
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* A mutex. Not recursive; acquire and release are one function's. */
+struct bt_lock {
+	pthread_mutex_t mutex; /* private */
+};
+
+#define BT_LOCK_INIT                                                                                         \
+	{                                                                                                    \
+		PTHREAD_MUTEX_INITIALIZER                                                                    \
+	}
+
+void bt_lock_init(struct bt_lock *lock);
+void bt_lock_fini(struct bt_lock *lock);
+void bt_lock_acquire(struct bt_lock *lock);
+void bt_lock_release(struct bt_lock *lock);

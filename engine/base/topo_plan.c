@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which thread goes to which CPU. Plain arithmetic over the table of CPUs; asks the machine nothing.
+ */
+#include "engine/base/topo.h"
+
+#include <stdlib.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+/* Numbers in CPU lists end here; Linux knows at most 8,192 CPUs. */
+#define CPU_MAX 65535
+
+/* A CPU that may be given away. */
+struct seat {
+	const struct bt_topo_cpu *cpu;
+	uint32_t sibling_ix;   /* which of the seats of its core: 0 comes first */
+	uint32_t node_seats_n; /* cores with seats on its memory node */
+};
+
+struct seats {
+	struct seat *seats; /* in the order of giving */
+	uint32_t seat_n, core_n;
+};
+
+/* How many threads of each kind there will be. */
+struct counts {
+	uint32_t worker_n, ingestion_n, binder_n;
+	bool is_inline;
+};
+
+const char *bt_topo_role_name(enum bt_topo_role role)
+{
+	static const char *const names[] = {"scheduling", "worker", "publisher", "ingestion", "binder"};
+
+	BT_REQUIRE((size_t)role < sizeof(names) / sizeof(names[0]));
+	return names[role];
+}
+
+/* Writes the numbers of the wanted CPUs as "0-3,8". */
+static void list_cpus(const struct bt_topo *topo, bool usable_only, struct bt_buf *out)
+{
+	uint32_t n;
+	const struct bt_topo_cpu *cpus = bt_topo_cpus(topo, &n);
+	uint8_t *is_there = bt_mem_zalloc(CPU_MAX + 2, 1);
+	const char *comma = "";
+
+	for (uint32_t i = 0; i < n; i++) {
+		is_there[cpus[i].cpu <= CPU_MAX ? cpus[i].cpu : CPU_MAX] |= cpus[i].is_usable || !usable_only;
+	}
+	for (uint32_t from = 0; from <= CPU_MAX; from++) {
+		if (is_there[from]) {
+			uint32_t to = from;
+
+			while (is_there[to + 1]) {
+				to++;
+			}
+			bt_buf_printf(out, to > from ? "%s%u-%u" : "%s%u", comma, from, to);
+			comma = ",";
+			from = to;
+		}
+	}
+	bt_mem_free(is_there);
+}
+
+/* A number from *at on, which is moved behind it. False when there is none, or one beyond every CPU. */
+static bool read_number(const char **at, uint32_t *out)
+{
+	const char *p = *at;
+	uint32_t value = 0;
+
+	for (; *p >= '0' && *p <= '9' && value <= CPU_MAX; p++) {
+		value = value * 10 + (uint32_t)(*p - '0');
+	}
+	if (p == *at || value > CPU_MAX) {
+		return false;
+	}
+	*at = p;
+	*out = value;
+	return true;
+}
+
+static enum bt_status bad_list(const char *list, const char *at, struct bt_buf *out_why)
+{
+	if (out_why) {
+		bt_buf_printf(out_why,
+			"CPU list \"%s\": not understood from \"%s\" on; write numbers and ranges such as "
+			"0-3,8",
+			list, at);
+	}
+	return BT_INVALID;
+}
+
+/* Marks the CPU with that number in chosen, or says why it cannot be had. */
+static enum bt_status choose_cpu(const struct bt_topo *topo, const char *list, uint32_t number,
+	uint8_t *chosen, struct bt_buf *out_why)
+{
+	uint32_t n, i = 0;
+	const struct bt_topo_cpu *cpus = bt_topo_cpus(topo, &n);
+
+	while (i < n && cpus[i].cpu != number) {
+		i++;
+	}
+	if (i < n && cpus[i].is_usable) {
+		chosen[i] = 1;
+		return BT_OK;
+	}
+	if (out_why) {
+		bt_buf_printf(out_why, "CPU list \"%s\": CPU %u is ", list, number);
+		bt_buf_text(out_why, i < n ? "not allowed to this process (taskset, cpuset of its control "
+					     "group), which may use "
+					   : "not on this machine, which has ");
+		list_cpus(topo, i < n, out_why);
+		bt_buf_text(
+			out_why, i < n ? "; leave it out, or give the process that CPU" : "; leave it out");
+	}
+	return BT_RANGE;
+}
+
+static enum bt_status choose_listed(
+	const struct bt_topo *topo, const char *list, uint8_t *chosen, struct bt_buf *out_why)
+{
+	for (const char *at = list;; at++) {
+		const char *begin = at;
+		uint32_t from, to;
+
+		if (!read_number(&at, &from)) {
+			return bad_list(list, begin, out_why);
+		}
+		to = from;
+		if (*at == '-') {
+			at++;
+			if (!read_number(&at, &to) || to < from) {
+				return bad_list(list, begin, out_why);
+			}
+		}
+		for (uint32_t number = from; number <= to; number++) {
+			enum bt_status status = choose_cpu(topo, list, number, chosen, out_why);
+
+			if (status != BT_OK) {
+				return status;
+			}
+		}
+		if (*at == '\0') {
+			return BT_OK;
+		}
+		if (*at != ',') {
+			return bad_list(list, at, out_why);
+		}
+	}
+}
+
+static int descending(uint32_t a, uint32_t b)
+{
+	return a > b ? -1 : a < b;
+}
+
+/* Cores before siblings, fast cores before slow ones, node by node, beginning with the node that has the
+ * most. */
+static int in_order_of_giving(const void *left, const void *right)
+{
+	const struct seat *a = left, *b = right;
+	const struct bt_topo_cpu *p = a->cpu, *q = b->cpu;
+	const int orders[] = {
+		descending(b->sibling_ix, a->sibling_ix),
+		descending(p->kind, q->kind),
+		descending(a->node_seats_n, b->node_seats_n),
+		descending(q->numa_ix, p->numa_ix),
+		descending(q->core_ix, p->core_ix),
+		descending(q->cpu, p->cpu),
+	};
+
+	for (size_t i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		if (orders[i]) {
+			return orders[i];
+		}
+	}
+	return 0;
+}
+
+/* Takes the chosen CPUs (by index in the table, which is ordered by core) as seats. */
+static void take_seats(const struct bt_topo *topo, const uint8_t *chosen, struct seats *out)
+{
+	uint32_t n;
+	const struct bt_topo_cpu *cpus = bt_topo_cpus(topo, &n);
+	uint32_t *node_cores_n = bt_mem_zalloc(bt_topo_machine(topo).numa_n, sizeof(*node_cores_n));
+
+	*out = (struct seats){.seats = bt_mem_zalloc(n, sizeof(*out->seats))};
+	for (uint32_t i = 0; i < n; i++) {
+		struct seat *last = out->seat_n ? &out->seats[out->seat_n - 1] : NULL;
+
+		if (!chosen[i]) {
+			continue;
+		}
+		bool is_sibling = last && last->cpu->core_ix == cpus[i].core_ix;
+		out->seats[out->seat_n++] =
+			(struct seat){.cpu = &cpus[i], .sibling_ix = is_sibling ? last->sibling_ix + 1 : 0};
+		out->core_n += !is_sibling;
+		node_cores_n[cpus[i].numa_ix] += !is_sibling;
+	}
+	for (uint32_t i = 0; i < out->seat_n; i++) {
+		out->seats[i].node_seats_n = node_cores_n[out->seats[i].cpu->numa_ix];
+	}
+	qsort(out->seats, out->seat_n, sizeof(*out->seats), in_order_of_giving);
+	bt_mem_free(node_cores_n);
+}
+
+static enum bt_status find_seats(
+	const struct bt_topo *topo, const char *list, struct seats *out_seats, struct bt_buf *out_why)
+{
+	uint32_t n;
+	const struct bt_topo_cpu *cpus = bt_topo_cpus(topo, &n);
+	uint8_t *chosen = bt_mem_zalloc(n, 1);
+	enum bt_status status = BT_OK;
+
+	if (list && list[0]) {
+		status = choose_listed(topo, list, chosen, out_why);
+	} else {
+		for (uint32_t i = 0; i < n; i++) {
+			chosen[i] = cpus[i].is_usable;
+		}
+	}
+	if (status == BT_OK) {
+		take_seats(topo, chosen, out_seats);
+	}
+	bt_mem_free(chosen);
+	return status;
+}
+
+static uint32_t clamp(uint32_t value, uint32_t low, uint32_t high)
+{
+	return value < low ? low : value > high ? high : value;
+}
+
+/*
+ * How many threads: what was wished for; else ingestion and binders grow with an eighth of the cores, and
+ * workers get the cores that a quarter for the threads around them leaves.
+ */
+static struct counts choose_counts(const struct bt_topo_request *request, uint32_t core_n)
+{
+	bool services_wished = request->ingestion_n || request->binder_n;
+	uint32_t eighth = clamp(core_n / 8, 1, 4);
+	struct counts counts = {
+		.ingestion_n = request->ingestion_n ? request->ingestion_n : eighth,
+		.binder_n = request->binder_n ? request->binder_n : eighth,
+		.worker_n = request->worker_n,
+	};
+
+	if (!services_wished && (request->worker_n == 1 || (request->worker_n == 0 && core_n <= 1))) {
+		return (struct counts){.worker_n = 1, .is_inline = true};
+	}
+	if (counts.worker_n == 0) {
+		uint32_t around_n = clamp(core_n / 4, 1, 1 + counts.ingestion_n + counts.binder_n);
+
+		counts.worker_n = core_n > around_n ? core_n - around_n : 1;
+	}
+	return counts;
+}
+
+static void sit(
+	struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix, const struct seat *seat, bool may_pin)
+{
+	struct bt_topo_place *place = &plan->places[plan->place_n++];
+	struct bt_buf name = {0};
+
+	*place = (struct bt_topo_place){
+		.role = role, .ix = ix, .has_cpu = seat != NULL, .is_pinned = seat && may_pin};
+	if (seat) {
+		place->cpu = seat->cpu->cpu;
+		place->core_ix = seat->cpu->core_ix;
+		place->numa_ix = seat->cpu->numa_ix;
+		place->kind = seat->cpu->kind;
+	}
+	bt_buf_text(&name, bt_topo_role_name(role));
+	if (role != BT_ROLE_SCHEDULING && role != BT_ROLE_PUBLISHER) {
+		bt_buf_printf(&name, "-%u", ix);
+	}
+	BT_INVARIANT(name.len < sizeof(place->name));
+	memcpy(place->name, name.ptr, name.len);
+	bt_buf_fini(&name);
+}
+
+/* The threads around the workers take what is left in turn; they sit beside the scheduling thread's sibling
+ * last. */
+static void sit_around(struct bt_topo_plan *plan, const struct seats *seats, bool may_pin)
+{
+	uint32_t wanted_n = 1 + plan->ingestion_n + plan->binder_n, left_n = 0, apart_n = 0;
+	const struct seat **left = bt_mem_zalloc(seats->seat_n, sizeof(const struct seat *));
+
+	for (int with_siblings = 0; with_siblings < 2; with_siblings++) {
+		for (uint32_t i = plan->worker_n; i < seats->seat_n; i++) {
+			bool is_sibling = seats->seats[i].cpu->core_ix == seats->seats[0].cpu->core_ix;
+
+			if (is_sibling == (with_siblings == 1)) {
+				left[left_n++] = &seats->seats[i];
+				apart_n += !is_sibling;
+			}
+		}
+	}
+	uint32_t turn_n = apart_n ? apart_n : left_n;
+	for (uint32_t i = 0; i < wanted_n; i++) {
+		enum bt_topo_role role = i == 0			  ? BT_ROLE_PUBLISHER
+					 : i <= plan->ingestion_n ? BT_ROLE_INGESTION
+								  : BT_ROLE_BINDER;
+		uint32_t ix = i == 0 ? 0 : i <= plan->ingestion_n ? i - 1 : i - 1 - plan->ingestion_n;
+
+		sit(plan, role, ix, turn_n ? left[i % turn_n] : NULL, may_pin);
+	}
+	bt_mem_free(left);
+}
+
+static void warn(struct bt_topo_plan *plan, const struct seats *seats, const struct bt_topo_machine *machine)
+{
+	struct bt_buf *out = &plan->warnings;
+
+	if (machine->is_simulated) {
+		bt_buf_text(out, "the machine is simulated: nothing is pinned\n");
+	}
+	if (plan->worker_n > seats->seat_n) {
+		bt_buf_printf(out,
+			"%u workers on %u CPUs: those beyond them float and slow the others down\n",
+			plan->worker_n, seats->seat_n);
+	} else if (plan->worker_n > seats->core_n) {
+		bt_buf_printf(out, "%u workers on %u cores: SMT siblings share a core\n", plan->worker_n,
+			seats->core_n);
+	}
+	if (!plan->is_inline && plan->worker_n >= seats->seat_n) {
+		bt_buf_text(out, "no CPU is left for publisher, ingestion and binders: they float\n");
+	}
+	if (machine->quota_n && plan->worker_n > machine->quota_n) {
+		bt_buf_printf(out, "%u workers, but the control group grants %u CPUs at a time (cpu.max)\n",
+			plan->worker_n, machine->quota_n);
+	}
+}
+
+static enum bt_status check_wishes(const struct bt_topo_request *request, struct bt_buf *out_why)
+{
+	const uint32_t wishes[] = {request->worker_n, request->ingestion_n, request->binder_n};
+	static const char *const names[] = {"workers", "ingestion threads", "binder threads"};
+
+	for (int i = 0; i < 3; i++) {
+		if (wishes[i] > BT_TOPO_THREADS_MAX) {
+			if (out_why) {
+				bt_buf_printf(out_why, "%u %s: at most %u; 0 leaves it to the machine",
+					wishes[i], names[i], BT_TOPO_THREADS_MAX);
+			}
+			return BT_RANGE;
+		}
+	}
+	return BT_OK;
+}
+
+enum bt_status bt_topo_plan(const struct bt_topo *topo, const struct bt_topo_request *request,
+	struct bt_topo_plan *out_plan, struct bt_buf *out_why)
+{
+	struct bt_topo_machine machine = bt_topo_machine(topo);
+	struct seats seats;
+	enum bt_status status = check_wishes(request, out_why);
+
+	if (status == BT_OK) {
+		status = find_seats(topo, request->cpus, &seats, out_why);
+	}
+	if (status != BT_OK) {
+		return status;
+	}
+	uint32_t granted_n =
+		machine.quota_n && machine.quota_n < seats.core_n ? machine.quota_n : seats.core_n;
+	struct counts counts = choose_counts(request, granted_n);
+	*out_plan = (struct bt_topo_plan){
+		.is_inline = counts.is_inline,
+		.worker_n = counts.worker_n,
+		.ingestion_n = counts.ingestion_n,
+		.binder_n = counts.binder_n,
+		.numa_n = machine.numa_n,
+		.places = bt_mem_zalloc((size_t)counts.worker_n + counts.ingestion_n + counts.binder_n + 1,
+			sizeof(struct bt_topo_place)),
+	};
+	for (uint32_t i = 0; i < counts.worker_n; i++) {
+		sit(out_plan, i ? BT_ROLE_WORKER : BT_ROLE_SCHEDULING, i,
+			i < seats.seat_n && !counts.is_inline ? &seats.seats[i] : NULL,
+			!machine.is_simulated);
+	}
+	if (!counts.is_inline) {
+		sit_around(out_plan, &seats, !machine.is_simulated);
+	}
+	warn(out_plan, &seats, &machine);
+	bt_mem_free(seats.seats);
+	return BT_OK;
+}
+
+void bt_topo_plan_fini(struct bt_topo_plan *plan)
+{
+	bt_mem_free(plan->places);
+	bt_buf_fini(&plan->warnings);
+	*plan = (struct bt_topo_plan){0};
+}
+
+const struct bt_topo_place *bt_topo_plan_find(
+	const struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix)
+{
+	for (uint32_t i = 0; i < plan->place_n; i++) {
+		if (plan->places[i].role == role && plan->places[i].ix == ix) {
+			return &plan->places[i];
+		}
+	}
+	return NULL;
+}
+
+void bt_topo_plan_table(const struct bt_topo_plan *plan, struct bt_buf *out_text)
+{
+	bt_buf_printf(out_text, "%-15s %6s %6s %6s\n", "THREAD", "CPU", "CORE", "NUMA");
+	for (uint32_t i = 0; i < plan->place_n; i++) {
+		const struct bt_topo_place *place = &plan->places[i];
+
+		if (place->has_cpu) {
+			bt_buf_printf(out_text, "%-15s %6u %6u %6u\n", place->name, place->cpu,
+				place->core_ix, place->numa_ix);
+		} else {
+			bt_buf_printf(out_text, "%-15s %6s %6s %6s\n", place->name, "any", "-", "-");
+		}
+	}
+	if (plan->is_inline) {
+		bt_buf_text(out_text, "one thread runs everything\n");
+	}
+	if (plan->warnings.len) {
+		bt_buf_str(out_text, bt_buf_view(&plan->warnings));
+	}
+}

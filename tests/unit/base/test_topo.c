@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Topology and placement on machines that are described rather than owned: two sockets, eight memory nodes,
+ * one core, fast and slow cores, CPUs that are not allowed. On the machine at hand: what the process is bound
+ * to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/topo.h"
+
+#define TWO_SOCKETS "pack:2 [numa] core:4 pu:2"
+
+static struct bt_topo *discover(const char *variable, const char *value)
+{
+	struct bt_topo *topo = NULL;
+	struct bt_buf why = {0};
+
+	unsetenv("HWLOC_XMLFILE");
+	unsetenv("HWLOC_SYNTHETIC");
+	if (variable) {
+		setenv(variable, value, 1);
+	}
+	if (bt_topo_discover(&topo, &why) != BT_OK) {
+		fail_msg("%s", why.ptr);
+	}
+	bt_buf_fini(&why);
+	return topo;
+}
+
+static struct bt_topo_plan plan_of(const struct bt_topo *topo, struct bt_topo_request request)
+{
+	struct bt_topo_plan plan;
+	struct bt_buf why = {0};
+
+	if (bt_topo_plan(topo, &request, &plan, &why) != BT_OK) {
+		fail_msg("%s", why.ptr);
+	}
+	bt_buf_fini(&why);
+	return plan;
+}
+
+static uint32_t cpu_of(const struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix)
+{
+	const struct bt_topo_place *place = bt_topo_plan_find(plan, role, ix);
+
+	assert_non_null(place);
+	assert_true(place->has_cpu);
+	return place->cpu;
+}
+
+/* The CPU of worker ix, where worker 0 is the scheduling thread. */
+static uint32_t worker_cpu(const struct bt_topo_plan *plan, uint32_t ix)
+{
+	return cpu_of(plan, ix ? BT_ROLE_WORKER : BT_ROLE_SCHEDULING, ix);
+}
+
+static void a_simulated_machine_is_counted(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+	struct bt_topo_machine machine = bt_topo_machine(topo);
+	uint32_t n;
+	const struct bt_topo_cpu *cpus = bt_topo_cpus(topo, &n);
+
+	(void)state;
+	assert_int_equal(machine.cpu_n, 16);
+	assert_int_equal(machine.core_n, 8);
+	assert_int_equal(machine.numa_n, 2);
+	assert_int_equal(machine.package_n, 2);
+	assert_int_equal(machine.kind_n, 1);
+	assert_int_equal(machine.usable_cpu_n, 16);
+	assert_int_equal(machine.usable_core_n, 8);
+	assert_true(machine.is_simulated);
+	assert_int_equal(n, 16);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_int_equal(cpus[i].cpu, i);
+		assert_int_equal(cpus[i].core_ix, i / 2);
+		assert_int_equal(cpus[i].numa_ix, i / 8);
+		assert_true(cpus[i].is_usable);
+	}
+	bt_topo_destroy(topo);
+}
+
+static void workers_take_cores_of_one_node_after_the_other(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 6});
+
+	(void)state;
+	assert_false(plan.is_inline);
+	assert_int_equal(plan.worker_n, 6);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_int_equal(worker_cpu(&plan, i), 2 * i);
+	}
+	/* The others take the two cores that are left, then siblings, and the scheduling thread's not at all.
+	 */
+	assert_int_equal(cpu_of(&plan, BT_ROLE_PUBLISHER, 0), 12);
+	assert_int_equal(cpu_of(&plan, BT_ROLE_INGESTION, 0), 14);
+	assert_int_equal(cpu_of(&plan, BT_ROLE_BINDER, 0), 3);
+	for (uint32_t i = 0; i < plan.place_n; i++) {
+		assert_false(plan.places[i].is_pinned);
+		assert_int_equal(plan.places[i].numa_ix, plan.places[i].cpu / 8);
+	}
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+static void siblings_are_used_only_when_cores_are_used_up(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 10});
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(worker_cpu(&plan, i), 2 * i);
+	}
+	assert_int_equal(worker_cpu(&plan, 8), 1);
+	assert_int_equal(worker_cpu(&plan, 9), 3);
+	assert_non_null(strstr(plan.warnings.ptr, "10 workers on 8 cores: SMT siblings share a core"));
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+static void more_workers_than_cpus_float_and_it_is_said(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:1 [numa] core:2 pu:1");
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 3});
+
+	(void)state;
+	assert_int_equal(worker_cpu(&plan, 0), 0);
+	assert_int_equal(worker_cpu(&plan, 1), 1);
+	assert_false(bt_topo_plan_find(&plan, BT_ROLE_WORKER, 2)->has_cpu);
+	assert_false(bt_topo_plan_find(&plan, BT_ROLE_PUBLISHER, 0)->has_cpu);
+	assert_non_null(strstr(plan.warnings.ptr, "3 workers on 2 CPUs"));
+	assert_non_null(strstr(plan.warnings.ptr, "no CPU is left"));
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+/* What the machine suggests, by cores: workers, ingestion, binders. */
+static void without_wishes_the_cores_decide(void **state)
+{
+	static const struct {
+		const char *machine;
+		uint32_t worker_n, ingestion_n, binder_n;
+	} cases[] = {
+		{"pack:1 [numa] core:2 pu:1", 1, 1, 1},
+		{"pack:1 [numa] core:2 pu:2", 1, 1, 1},
+		{"pack:1 [numa] core:4 pu:2", 3, 1, 1},
+		{TWO_SOCKETS, 6, 1, 1},
+		{"pack:8 [numa] core:8 pu:2", 55, 4, 4},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bt_topo *topo = discover("HWLOC_SYNTHETIC", cases[i].machine);
+		struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 0});
+
+		assert_false(plan.is_inline);
+		assert_int_equal(plan.worker_n, cases[i].worker_n);
+		assert_int_equal(plan.ingestion_n, cases[i].ingestion_n);
+		assert_int_equal(plan.binder_n, cases[i].binder_n);
+		assert_int_equal(plan.place_n, plan.worker_n + plan.ingestion_n + plan.binder_n + 1);
+		bt_topo_plan_fini(&plan);
+		bt_topo_destroy(topo);
+	}
+}
+
+static void on_two_cores_the_second_serves_the_first(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:1 [numa] core:2 pu:1");
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 0});
+
+	(void)state;
+	assert_int_equal(worker_cpu(&plan, 0), 0);
+	assert_int_equal(cpu_of(&plan, BT_ROLE_PUBLISHER, 0), 1);
+	assert_int_equal(cpu_of(&plan, BT_ROLE_INGESTION, 0), 1);
+	assert_int_equal(cpu_of(&plan, BT_ROLE_BINDER, 0), 1);
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+static void one_core_or_one_worker_runs_inline(void **state)
+{
+	static const char *const machines[] = {
+		"pack:1 [numa] core:1 pu:1", "pack:1 [numa] core:1 pu:2", TWO_SOCKETS};
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		struct bt_topo *topo = discover("HWLOC_SYNTHETIC", machines[i]);
+		struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = i == 2});
+
+		assert_true(plan.is_inline);
+		assert_int_equal(plan.worker_n, 1);
+		assert_int_equal(plan.place_n, 1);
+		assert_int_equal(plan.ingestion_n + plan.binder_n, 0);
+		assert_false(plan.places[0].has_cpu);
+		bt_topo_plan_fini(&plan);
+		bt_topo_destroy(topo);
+	}
+}
+
+/* Tests of threads need them on any machine: what is wished for is given, even on one core. */
+static void wishes_are_kept_on_one_core(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:1 [numa] core:1 pu:1");
+	struct bt_topo_plan plan =
+		plan_of(topo, (struct bt_topo_request){.worker_n = 4, .ingestion_n = 2, .binder_n = 3});
+
+	(void)state;
+	assert_false(plan.is_inline);
+	assert_int_equal(plan.worker_n, 4);
+	assert_int_equal(plan.place_n, 4 + 1 + 2 + 3);
+	assert_string_equal(plan.places[9].name, "binder-2");
+	bt_topo_plan_fini(&plan);
+	plan = plan_of(topo, (struct bt_topo_request){.worker_n = 1, .ingestion_n = 1});
+	assert_false(plan.is_inline);
+	assert_int_equal(plan.worker_n, 1);
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+static void eight_nodes_are_filled_one_by_one(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:4 [numa] group:2 [numa] core:2 pu:2");
+	struct bt_topo *plain = discover("HWLOC_SYNTHETIC", "numa:8 core:2 pu:2");
+	struct bt_topo_plan plan = plan_of(plain, (struct bt_topo_request){.worker_n = 16});
+
+	(void)state;
+	assert_int_equal(bt_topo_machine(plain).numa_n, 8);
+	for (uint32_t i = 0; i < 16; i++) {
+		const struct bt_topo_place *place =
+			bt_topo_plan_find(&plan, i ? BT_ROLE_WORKER : BT_ROLE_SCHEDULING, i);
+
+		assert_int_equal(place->numa_ix, i / 2);
+		assert_int_equal(place->core_ix, i);
+	}
+	bt_topo_plan_fini(&plan);
+	/* Nested memory nodes: every CPU has one all the same. */
+	plan = plan_of(topo, (struct bt_topo_request){.worker_n = 16});
+	for (uint32_t i = 0; i < plan.place_n; i++) {
+		assert_true(plan.places[i].numa_ix < bt_topo_machine(topo).numa_n);
+	}
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+	bt_topo_destroy(plain);
+}
+
+static void a_cpu_list_chooses(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+	struct bt_topo_plan plan =
+		plan_of(topo, (struct bt_topo_request){.worker_n = 4, .cpus = "1,3,8-9,10-15"});
+
+	(void)state;
+	/* The second node has more of the listed cores; CPU 1 and 3 are the first of theirs that are listed.
+	 */
+	assert_int_equal(worker_cpu(&plan, 0), 8);
+	assert_int_equal(worker_cpu(&plan, 1), 10);
+	assert_int_equal(worker_cpu(&plan, 2), 12);
+	assert_int_equal(worker_cpu(&plan, 3), 14);
+	assert_int_equal(cpu_of(&plan, BT_ROLE_PUBLISHER, 0), 1);
+	assert_int_equal(cpu_of(&plan, BT_ROLE_INGESTION, 0), 3);
+	bt_topo_plan_fini(&plan);
+	plan = plan_of(topo, (struct bt_topo_request){.cpus = "5"});
+	assert_true(plan.is_inline);
+	bt_topo_plan_fini(&plan);
+	plan = plan_of(topo, (struct bt_topo_request){.cpus = "4-5,4,5"});
+	assert_true(plan.is_inline);
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+static void a_bad_cpu_list_says_what_and_why(void **state)
+{
+	static const struct {
+		const char *list;
+		enum bt_status status;
+		const char *says;
+	} cases[] = {
+		{"x", BT_INVALID, "not understood from \"x\" on; write numbers and ranges such as 0-3,8"},
+		{"0-3,", BT_INVALID, "not understood from \"\" on"},
+		{"0-3;4", BT_INVALID, "not understood from \";4\" on"},
+		{"3-1", BT_INVALID, "not understood from \"3-1\" on"},
+		{"0-", BT_INVALID, "not understood from \"0-\" on"},
+		{"-1", BT_INVALID, "not understood from \"-1\" on"},
+		{" 1", BT_INVALID, "not understood from \" 1\" on"},
+		{"99999999999999999999", BT_INVALID, "not understood from \"9999"},
+		{"0,16", BT_RANGE, "CPU 16 is not on this machine, which has 0-15; leave it out"},
+		{"0-65535", BT_RANGE, "CPU 16 is not on this machine"},
+	};
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bt_topo_request request = {.cpus = cases[i].list};
+		struct bt_topo_plan plan = {0};
+		struct bt_buf why = {0};
+
+		assert_int_equal(bt_topo_plan(topo, &request, &plan, &why), cases[i].status);
+		if (!strstr(why.ptr, cases[i].says)) {
+			fail_msg("\"%s\" should say \"%s\"", why.ptr, cases[i].says);
+		}
+		assert_null(plan.places);
+		bt_buf_fini(&why);
+		assert_int_equal(bt_topo_plan(topo, &request, &plan, NULL), cases[i].status);
+	}
+	bt_topo_destroy(topo);
+}
+
+static void too_many_threads_are_refused(void **state)
+{
+	const struct bt_topo_request requests[] = {
+		{.worker_n = BT_TOPO_THREADS_MAX + 1}, {.ingestion_n = UINT32_MAX}, {.binder_n = UINT32_MAX}};
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct bt_topo_plan plan = {0};
+		struct bt_buf why = {0};
+
+		assert_int_equal(bt_topo_plan(topo, &requests[i], &plan, &why), BT_RANGE);
+		assert_non_null(strstr(why.ptr, "at most 1024; 0 leaves it to the machine"));
+		bt_buf_fini(&why);
+	}
+	struct bt_topo_plan most = plan_of(topo, (struct bt_topo_request){.worker_n = BT_TOPO_THREADS_MAX,
+							 .ingestion_n = BT_TOPO_THREADS_MAX,
+							 .binder_n = BT_TOPO_THREADS_MAX});
+	assert_int_equal(most.place_n, 3 * BT_TOPO_THREADS_MAX + 1);
+	bt_topo_plan_fini(&most);
+	bt_topo_destroy(topo);
+}
+
+static void a_description_of_no_machine_is_refused(void **state)
+{
+	static const char *const variables[] = {"HWLOC_SYNTHETIC", "HWLOC_XMLFILE"};
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct bt_topo *topo = NULL;
+		struct bt_buf why = {0};
+
+		unsetenv("HWLOC_SYNTHETIC");
+		unsetenv("HWLOC_XMLFILE");
+		setenv(variables[i], "nonsense:x", 1);
+		assert_int_equal(bt_topo_discover(&topo, &why), BT_INVALID);
+		assert_null(topo);
+		assert_non_null(strstr(why.ptr, variables[i]));
+		assert_non_null(strstr(why.ptr, "nonsense:x; write"));
+		bt_buf_fini(&why);
+	}
+}
+
+static void this_machine_has_the_cpus_of_this_process(void **state)
+{
+	struct bt_topo *topo = discover(NULL, NULL);
+	struct bt_topo_machine machine = bt_topo_machine(topo);
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 2});
+
+	(void)state;
+	assert_false(machine.is_simulated);
+	assert_int_equal(machine.usable_cpu_n, bt_thread_usable_cpu_n());
+	assert_true(machine.cpu_n >= machine.usable_cpu_n);
+	assert_true(machine.numa_n >= 1);
+	assert_true(plan.places[0].is_pinned);
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+/* Plans within a thread that is bound to one CPU. */
+static void plan_here(void *context)
+{
+	struct bt_topo *topo = discover(NULL, NULL);
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 0});
+
+	assert_int_equal(bt_topo_machine(topo).usable_cpu_n, 1);
+	*(bool *)context = plan.is_inline;
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+static void a_process_bound_to_one_cpu_runs_inline(void **state)
+{
+	struct bt_topo *topo = discover(NULL, NULL);
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 1, .ingestion_n = 1});
+	struct bt_thread_options options = bt_topo_thread_options(&plan.places[0]);
+	struct bt_thread *thread;
+	bool is_inline = false;
+
+	(void)state;
+	assert_string_equal(options.name, "scheduling");
+	assert_true(options.pinned);
+	assert_int_equal(bt_thread_start(&options, plan_here, &is_inline, &thread, NULL), BT_OK);
+	bt_thread_join(&thread);
+	assert_true(is_inline);
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+static void a_plan_is_shown_as_a_table(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:2 [numa] core:2 pu:1");
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 4});
+	struct bt_buf text = {0};
+
+	(void)state;
+	bt_topo_plan_table(&plan, &text);
+	assert_string_equal(text.ptr, "THREAD             CPU   CORE   NUMA\n"
+				      "scheduling           0      0      0\n"
+				      "worker-1             1      1      0\n"
+				      "worker-2             2      2      1\n"
+				      "worker-3             3      3      1\n"
+				      "publisher          any      -      -\n"
+				      "ingestion-0        any      -      -\n"
+				      "binder-0           any      -      -\n"
+				      "the machine is simulated: nothing is pinned\n"
+				      "no CPU is left for publisher, ingestion and binders: they float\n");
+	bt_buf_fini(&text);
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+static void memory_is_bound_only_where_there_is_a_choice(void **state)
+{
+	struct bt_topo *two = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+	struct bt_topo *this = discover(NULL, NULL);
+	size_t bytes = 1 << 20;
+	char *memory = bt_mem_column(bytes, 1);
+
+	(void)state;
+	assert_int_equal(bt_topo_bind_range(two, memory, bytes, 1), BT_OK);
+	assert_int_equal(bt_topo_bind_range(two, memory, bytes, 2), BT_RANGE);
+	assert_int_equal(bt_topo_bind_range(this, memory, bytes, 0), BT_OK);
+	assert_int_equal(bt_topo_bind_range(this, memory, bytes, 100000), BT_RANGE);
+	memory[bytes - 1] = 1;
+	bt_mem_free(memory);
+	bt_topo_destroy(two);
+	bt_topo_destroy(this);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_simulated_machine_is_counted),
+		cmocka_unit_test(workers_take_cores_of_one_node_after_the_other),
+		cmocka_unit_test(siblings_are_used_only_when_cores_are_used_up),
+		cmocka_unit_test(more_workers_than_cpus_float_and_it_is_said),
+		cmocka_unit_test(without_wishes_the_cores_decide),
+		cmocka_unit_test(on_two_cores_the_second_serves_the_first),
+		cmocka_unit_test(one_core_or_one_worker_runs_inline),
+		cmocka_unit_test(wishes_are_kept_on_one_core),
+		cmocka_unit_test(eight_nodes_are_filled_one_by_one),
+		cmocka_unit_test(a_cpu_list_chooses),
+		cmocka_unit_test(a_bad_cpu_list_says_what_and_why),
+		cmocka_unit_test(too_many_threads_are_refused),
+		cmocka_unit_test(a_description_of_no_machine_is_refused),
+		cmocka_unit_test(this_machine_has_the_cpus_of_this_process),
+		cmocka_unit_test(a_process_bound_to_one_cpu_runs_inline),
+		cmocka_unit_test(a_plan_is_shown_as_a_table),
+		cmocka_unit_test(memory_is_bound_only_where_there_is_a_choice),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
