@@ -54,20 +54,8 @@ uint64_t bt_thread_unpinned_n(void);
 /* The number of CPUs that the calling thread may run on (cpuset, taskset), at least 1. */
 uint32_t bt_thread_usable_cpu_n(void);
 
-/* Lets another thread have the CPU; for waits that have lasted too long for bt_cpu_relax. */
+/* Lets another thread have the CPU; for waits that have lasted too long for bt_cpu_relax (atomic.h). */
 void bt_thread_yield(void);
-
-/* Tells the CPU that this is a waiting loop. */
-BT_INLINE void bt_cpu_relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("isb" ::: "memory");
-#else
-	__asm__ volatile("" ::: "memory");
-#endif
-}
 
 /* A mutex. Not recursive; acquire and release are one function's. */
 struct bt_lock {

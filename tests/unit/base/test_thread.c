@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "engine/base/atomic.h"
 #include "engine/base/thread.h"
 
 struct seen {
