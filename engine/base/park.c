@@ -16,6 +16,7 @@
 #include "engine/base/check.h"
 #include "engine/base/clock.h"
 #include "engine/base/race.h"
+#include "engine/base/rcu.h"
 
 _Atomic uint32_t bt_fence_is_asymmetric;
 
@@ -89,6 +90,7 @@ static bool sleep_on(struct bt_park *park, uint32_t key, const struct __kernel_t
 
 bool bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns)
 {
+	bool was_online = bt_rcu_pause();
 	bool in_time;
 
 	BT_RACE_POINT("park.wait.before_sleep");
@@ -103,6 +105,7 @@ bool bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns)
 		in_time = timeout_ns > 0 && sleep_on(park, key, &deadline);
 	}
 	BT_RACE_POINT("park.wait.after_sleep");
+	bt_rcu_resume(was_online);
 	/* EDGE park.epoch acquire: what was changed before the wake-up is seen. */
 	return bt_load_acquire(&park->epoch) != key || in_time;
 }

@@ -44,7 +44,7 @@ uint32_t bt_park_prepare(struct bt_park *park);
 
 /*
  * Sleeps until somebody wakes the park after bt_park_prepare gave key, or timeout_ns have passed.
- * Context : any thread that holds no pointer of a read section: while it sleeps it counts as offline (rcu.h).
+ * Context : any thread that holds no pointer of a read section: it is offline while it sleeps (rcu.h).
  * Returns : false when the time was over; true else, also for nothing.
  */
 bool bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns);
