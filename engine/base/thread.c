@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "engine/base/atomic.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
@@ -25,8 +26,7 @@ struct bt_thread {
 };
 
 static _Thread_local const char *current_name = "main";
-static struct bt_lock refusals_lock = BT_LOCK_INIT;
-static uint64_t refusals_n; /* lock(refusals_lock): */
+static _Atomic uint64_t refusals_n; /* atomic: */
 
 static void *enter(void *argument)
 {
@@ -63,9 +63,7 @@ static int pin(pthread_t id, uint32_t cpu)
 
 static void count_refusal(const struct bt_thread *thread, uint32_t cpu, int refusal, struct bt_buf *out_why)
 {
-	bt_lock_acquire(&refusals_lock);
-	refusals_n++;
-	bt_lock_release(&refusals_lock);
+	bt_add_relaxed(&refusals_n, 1);
 	if (out_why) {
 		bt_buf_printf(out_why,
 			"thread %s: CPU %u was refused: %s; it runs on any CPU of the process: give the "
@@ -153,10 +151,7 @@ const char *bt_thread_name(void)
 
 uint64_t bt_thread_unpinned_n(void)
 {
-	bt_lock_acquire(&refusals_lock);
-	uint64_t n = refusals_n;
-	bt_lock_release(&refusals_lock);
-	return n;
+	return bt_load_relaxed(&refusals_n);
 }
 
 uint32_t bt_thread_usable_cpu_n(void)

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading histograms. Readers walk the buckets of a histogram that may be growing under them: every answer is
+ * that of some histogram between the one at the call and the one at the return.
+ */
+#include "engine/base/histogram.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+#define SUB_BUCKETS (1u << BT_HISTOGRAM_SUB_BITS)
+
+_Static_assert(BT_HISTOGRAM_BUCKETS == 2560, "20 KiB");
+
+/* What a bucket begins with, and how many values it holds. */
+static uint64_t least_of(uint32_t bucket_ix, uint64_t *out_width)
+{
+	uint32_t shift = bucket_ix < 2 * SUB_BUCKETS ? 0 : bucket_ix / SUB_BUCKETS - 1;
+
+	*out_width = (uint64_t)1 << shift;
+	return (uint64_t)(bucket_ix - shift * SUB_BUCKETS) << shift;
+}
+
+struct bt_histogram *bt_histogram_create(void)
+{
+	return bt_mem_column(1, sizeof(struct bt_histogram));
+}
+
+/* The left-out values of one bucket are counted together, so that a long value with a short interval is
+ * cheap. */
+void bt_histogram_record_corrected(struct bt_histogram *histogram, int64_t value, int64_t interval)
+{
+	bt_histogram_record(histogram, value);
+	if (interval <= 0 || value <= 0) {
+		return;
+	}
+	uint64_t step = (uint64_t)interval, left = (uint64_t)value;
+	while (left >= 2 * step) {
+		uint64_t width, top = left - step;
+		uint64_t known = top > (uint64_t)BT_HISTOGRAM_LIMIT ? (uint64_t)BT_HISTOGRAM_LIMIT : top;
+		uint32_t bucket_ix = bt_histogram_bucket(known);
+		uint64_t least = least_of(bucket_ix, &width);
+		uint64_t n = (top - (least > step ? least : step)) / step + 1;
+
+		bt_add_owned(&histogram->counts[bucket_ix], n);
+		left -= n * step;
+	}
+}
+
+void bt_histogram_merge(struct bt_histogram *histogram, const struct bt_histogram *other)
+{
+	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
+		bt_add_owned(&histogram->counts[i], bt_load_relaxed(&other->counts[i]));
+	}
+	int64_t max = bt_load_relaxed(&other->max);
+	if (max > bt_load_relaxed(&histogram->max)) {
+		bt_store_relaxed(&histogram->max, max);
+	}
+}
+
+void bt_histogram_reset(struct bt_histogram *histogram)
+{
+	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
+		bt_store_relaxed(&histogram->counts[i], 0);
+	}
+	bt_store_relaxed(&histogram->max, 0);
+}
+
+uint64_t bt_histogram_count(const struct bt_histogram *histogram)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
+		n += bt_load_relaxed(&histogram->counts[i]);
+	}
+	return n;
+}
+
+int64_t bt_histogram_max(const struct bt_histogram *histogram)
+{
+	return bt_load_relaxed(&histogram->max);
+}
+
+double bt_histogram_mean(const struct bt_histogram *histogram)
+{
+	double sum = 0;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
+		uint64_t width, least = least_of(i, &width);
+		uint64_t count = bt_load_relaxed(&histogram->counts[i]);
+
+		sum += (double)count * ((double)least + (double)(width - 1) / 2);
+		n += count;
+	}
+	return n ? sum / (double)n : 0;
+}
+
+/* The greatest value of a bucket that can have come. A reader may see a count before its maximum. */
+static int64_t greatest_of(const struct bt_histogram *histogram, uint32_t bucket_ix)
+{
+	uint64_t width, least = least_of(bucket_ix, &width);
+	int64_t greatest = (int64_t)(least + width - 1);
+	int64_t max = bt_histogram_max(histogram);
+
+	if (max < (int64_t)least) {
+		return greatest;
+	}
+	return greatest > max || bucket_ix == BT_HISTOGRAM_BUCKETS - 1 ? max : greatest;
+}
+
+/* ceil(n * ppm / 1000000), at least 1, without overflow. */
+static uint64_t rank_of(uint64_t n, uint32_t ppm)
+{
+	uint64_t rank = n / 1000000 * ppm + (n % 1000000 * ppm + 999999) / 1000000;
+
+	return rank ? rank : 1;
+}
+
+int64_t bt_histogram_quantile(const struct bt_histogram *histogram, uint32_t ppm)
+{
+	uint64_t n = bt_histogram_count(histogram), seen = 0;
+	uint64_t rank = rank_of(n, ppm);
+
+	BT_REQUIRE(ppm <= 1000000);
+	for (uint32_t i = 0; n && i < BT_HISTOGRAM_BUCKETS; i++) {
+		seen += bt_load_relaxed(&histogram->counts[i]);
+		if (seen >= rank) {
+			return greatest_of(histogram, i);
+		}
+	}
+	return 0;
+}
+
+void bt_histogram_rows(const struct bt_histogram *histogram, struct bt_buf *out_text)
+{
+	uint64_t n = bt_histogram_count(histogram), seen = 0;
+
+	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
+		uint64_t width, least = least_of(i, &width);
+		uint64_t count = bt_load_relaxed(&histogram->counts[i]);
+
+		seen += count;
+		if (count) {
+			bt_buf_int(out_text, (int64_t)least);
+			bt_buf_char(out_text, '\t');
+			bt_buf_int(out_text, greatest_of(histogram, i));
+			bt_buf_char(out_text, '\t');
+			bt_buf_int(out_text, (int64_t)count);
+			bt_buf_printf(
+				out_text, "\t%.4f\n", 100 * (double)seen / (double)(seen > n ? seen : n));
+		}
+	}
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How often which value came, from 0 to nine hours in nanoseconds, in 20 KiB. A power of two is cut into 64
+ * equal buckets: what is read back is at least the value that was recorded and at most 1/64 more; below 128
+ * it is exact.
+ * Context: one thread records; any thread reads (relaxed: a reader may miss the newest values).
+ */
+#pragma once
+
+#include <stdalign.h>
+#include <stdint.h>
+
+#include "engine/base/atomic.h"
+#include "engine/base/buf.h"
+#include "engine/base/compiler.h"
+
+#define BT_HISTOGRAM_SUB_BITS 6
+#define BT_HISTOGRAM_BITS     45
+/* Values beyond are counted as this one (9.7 hours in nanoseconds); the maximum is kept as it came. */
+#define BT_HISTOGRAM_LIMIT (((int64_t)1 << BT_HISTOGRAM_BITS) - 1)
+#define BT_HISTOGRAM_BUCKETS                                                                                 \
+	((BT_HISTOGRAM_BITS - BT_HISTOGRAM_SUB_BITS - 1) * (1 << BT_HISTOGRAM_SUB_BITS) +                    \
+		(2 << BT_HISTOGRAM_SUB_BITS))
+
+/* All zeroes: empty. The fields are private. */
+struct bt_histogram {
+	alignas(BT_CACHELINE) _Atomic uint64_t counts[BT_HISTOGRAM_BUCKETS]; /* owner: who records */
+	_Atomic int64_t max;						     /* owner: who records */
+};
+
+/* An empty one on cache lines of its own. Owns: bt_mem_free. */
+struct bt_histogram *bt_histogram_create(void);
+
+/* private: the bucket of a value from 0 to BT_HISTOGRAM_LIMIT */
+BT_INLINE uint32_t bt_histogram_bucket(uint64_t value)
+{
+	uint32_t shift =
+		63 - BT_HISTOGRAM_SUB_BITS - (uint32_t)__builtin_clzll(value | (1u << BT_HISTOGRAM_SUB_BITS));
+
+	return (shift << BT_HISTOGRAM_SUB_BITS) + (uint32_t)(value >> shift);
+}
+
+/* Counts one value; a negative one counts as 0. Context: the recording thread; a few ns, no branches. */
+BT_INLINE void bt_histogram_record(struct bt_histogram *histogram, int64_t value)
+{
+	int64_t max = bt_load_relaxed(&histogram->max);
+	int64_t known = value < 0 ? 0 : value;
+
+	known = known > BT_HISTOGRAM_LIMIT ? BT_HISTOGRAM_LIMIT : known;
+	bt_add_owned(&histogram->counts[bt_histogram_bucket((uint64_t)known)], 1);
+	bt_store_relaxed(&histogram->max, value > max ? value : max);
+}
+
+/*
+ * Counts a value that was measured by a loop which had meant to measure every interval, and was held up by
+ * what it measured (coordinated omission): the measurements that it left out, value - interval, value - 2
+ * interval … down to interval, are counted too. With interval <= 0 it is bt_histogram_record.
+ */
+void bt_histogram_record_corrected(struct bt_histogram *histogram, int64_t value, int64_t interval);
+
+/* Adds what other has counted. Context: the thread that records into histogram; other may be anybody's. */
+void bt_histogram_merge(struct bt_histogram *histogram, const struct bt_histogram *other);
+
+/* Forgets everything. Context: the recording thread. */
+void bt_histogram_reset(struct bt_histogram *histogram);
+
+uint64_t bt_histogram_count(const struct bt_histogram *histogram);
+
+/* The greatest value as it came; 0 when there is none. */
+int64_t bt_histogram_max(const struct bt_histogram *histogram);
+
+/* The mean to 1/128 (buckets count with their middle); 0 when there is none. */
+double bt_histogram_mean(const struct bt_histogram *histogram);
+
+/*
+ * The value that ppm millionths of all values do not exceed: 500000 is the median, 999000 the 99.9th
+ * percentile, 0 the least, 1000000 the maximum. At least that value, at most 1/64 more; 0 when there is none.
+ */
+int64_t bt_histogram_quantile(const struct bt_histogram *histogram, uint32_t ppm);
+
+/* Appends a line for each bucket that is not empty: its least value, its greatest, its count and the
+ * percentage of values up to here, between tabs. */
+void bt_histogram_rows(const struct bt_histogram *histogram, struct bt_buf *out_text);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Places where bpftrace, perf or SystemTap may look (USDT): a nop and a note in the binary each, as
+ *	bpftrace -e 'usdt:build/release/bin/berth:berth:NAME { @[arg0] = count(); }'
+ * The provider is "berth"; the name is written as an identifier, arguments are integers or pointers without
+ *side effects. Where systemtap-sdt-dev was not there at configure time, probes are nothing at all.
+ */
+#pragma once
+
+#if BT_SDT
+#include <sys/sdt.h>
+
+#define BT_PROBE1(name, a)	    DTRACE_PROBE1(berth, name, a)
+#define BT_PROBE2(name, a, b)	    DTRACE_PROBE2(berth, name, a, b)
+#define BT_PROBE3(name, a, b, c)    DTRACE_PROBE3(berth, name, a, b, c)
+#define BT_PROBE4(name, a, b, c, d) DTRACE_PROBE4(berth, name, a, b, c, d)
+#else
+#define BT_PROBE1(name, a)	    ((void)sizeof(a))
+#define BT_PROBE2(name, a, b)	    ((void)sizeof(a), (void)sizeof(b))
+#define BT_PROBE3(name, a, b, c)    ((void)sizeof(a), (void)sizeof(b), (void)sizeof(c))
+#define BT_PROBE4(name, a, b, c, d) ((void)sizeof(a), (void)sizeof(b), (void)sizeof(c), (void)sizeof(d))
+#endif

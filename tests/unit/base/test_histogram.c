@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Histograms against sorted arrays: every quantile is at least the true value and at most 1/64 more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "engine/base/histogram.h"
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "engine/base/thread.h"
+#include "seed.h"
+
+#define VALUES 3000
+
+static int ascending(const void *left, const void *right)
+{
+	int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* Reads the count of the line of rows that holds value; 0 when there is none. */
+static long long row_count(const struct bt_histogram *histogram, long long value)
+{
+	struct bt_buf text = {0};
+	long long found = 0;
+
+	bt_histogram_rows(histogram, &text);
+	for (const char *line = text.ptr; line && *line; line = strchr(line, '\n') + 1) {
+		long long least, greatest, count;
+
+		assert_int_equal(sscanf(line, "%lld\t%lld\t%lld\t", &least, &greatest, &count), 3);
+		if (least <= value && value <= greatest) {
+			found += count;
+		}
+	}
+	bt_buf_fini(&text);
+	return found;
+}
+
+static void an_empty_histogram_has_nothing(void **state)
+{
+	struct bt_histogram *histogram = bt_histogram_create();
+	struct bt_buf text = {0};
+
+	(void)state;
+	assert_int_equal((uintptr_t)histogram % BT_CACHELINE, 0);
+	assert_int_equal(bt_histogram_count(histogram), 0);
+	assert_int_equal(bt_histogram_max(histogram), 0);
+	assert_int_equal(bt_histogram_quantile(histogram, 500000), 0);
+	assert_true(bt_histogram_mean(histogram) == 0);
+	bt_histogram_rows(histogram, &text);
+	assert_int_equal(text.len, 0);
+	bt_mem_free(histogram);
+}
+
+static void small_values_are_exact(void **state)
+{
+	struct bt_histogram *histogram = bt_histogram_create();
+
+	(void)state;
+	for (int64_t value = 0; value < 128; value++) {
+		bt_histogram_record(histogram, value);
+	}
+	for (uint32_t i = 0; i < 128; i++) {
+		assert_int_equal(
+			bt_histogram_quantile(histogram, (uint32_t)((uint64_t)(i + 1) * 1000000 / 128)), i);
+		assert_int_equal(row_count(histogram, i), 1);
+	}
+	assert_true(bt_histogram_mean(histogram) == 63.5);
+	bt_mem_free(histogram);
+}
+
+/* Every bucket begins where the one before ends, up to the limit. */
+static void buckets_leave_no_gap(void **state)
+{
+	uint32_t last = 0;
+
+	(void)state;
+	for (uint32_t bits = 0; bits < BT_HISTOGRAM_BITS; bits++) {
+		uint64_t power = (uint64_t)1 << bits, step = power > 64 ? power / 64 : 1;
+
+		for (uint64_t value = power; value < 2 * power; value += step) {
+			assert_int_equal(bt_histogram_bucket(value - 1), last);
+			assert_int_equal(bt_histogram_bucket(value), last + 1);
+			last++;
+		}
+	}
+	assert_int_equal(bt_histogram_bucket((uint64_t)BT_HISTOGRAM_LIMIT), BT_HISTOGRAM_BUCKETS - 1);
+	assert_int_equal(last, BT_HISTOGRAM_BUCKETS - 1);
+}
+
+/* A value of any magnitude, small ones and ties included. */
+static int64_t draw(struct bt_rng *rng)
+{
+	uint32_t bits = bt_rng_below(rng, BT_HISTOGRAM_BITS + 1);
+
+	return (int64_t)(bt_rng_next(rng) & (((uint64_t)1 << bits) - 1));
+}
+
+static void check_against(const struct bt_histogram *histogram, int64_t *values, size_t n)
+{
+	double sum = 0;
+
+	qsort(values, n, sizeof(*values), ascending);
+	for (size_t i = 0; i < n; i++) {
+		sum += (double)values[i];
+	}
+	assert_int_equal(bt_histogram_count(histogram), n);
+	assert_true(bt_histogram_max(histogram) == values[n - 1]);
+	double mean = bt_histogram_mean(histogram), error = sum / (double)n / 64;
+	assert_true(mean >= sum / (double)n - error && mean <= sum / (double)n + error);
+	for (uint32_t ppm = 0; ppm <= 1000000; ppm += ppm == 999000 ? 999 : ppm == 999999 ? 1 : 1000) {
+		size_t rank = (size_t)(((uint64_t)n * ppm + 999999) / 1000000);
+		int64_t truth = values[rank ? rank - 1 : 0];
+		int64_t read = bt_histogram_quantile(histogram, ppm);
+
+		assert_true(read >= truth && read <= truth + truth / 64);
+	}
+}
+
+static void quantiles_are_those_of_the_sorted_values(void **state)
+{
+	struct bt_rng rng = {.state = seed_of_test()};
+
+	(void)state;
+	for (int round = 0; round < 20; round++) {
+		struct bt_histogram *histogram = bt_histogram_create();
+		size_t n = 1 + bt_rng_below(&rng, VALUES);
+		int64_t *values = bt_mem_zalloc(n, sizeof(*values));
+
+		for (size_t i = 0; i < n; i++) {
+			values[i] = draw(&rng);
+			bt_histogram_record(histogram, values[i]);
+		}
+		check_against(histogram, values, n);
+		bt_mem_free(values);
+		bt_mem_free(histogram);
+	}
+}
+
+static void merged_histograms_are_those_of_all_values(void **state)
+{
+	struct bt_rng rng = {.state = seed_of_test()};
+	struct bt_histogram *all = bt_histogram_create();
+	int64_t *values = bt_mem_zalloc(4 * VALUES, sizeof(*values));
+
+	(void)state;
+	for (size_t part = 0; part < 4; part++) {
+		struct bt_histogram *one = bt_histogram_create();
+
+		for (size_t i = 0; i < VALUES; i++) {
+			values[part * VALUES + i] = draw(&rng);
+			bt_histogram_record(one, values[part * VALUES + i]);
+		}
+		bt_histogram_merge(all, one);
+		bt_mem_free(one);
+	}
+	check_against(all, values, (size_t)4 * VALUES);
+	bt_histogram_reset(all);
+	assert_int_equal(bt_histogram_count(all), 0);
+	assert_int_equal(bt_histogram_max(all), 0);
+	bt_mem_free(values);
+	bt_mem_free(all);
+}
+
+static void what_is_out_of_range_counts_at_the_end(void **state)
+{
+	struct bt_histogram *histogram = bt_histogram_create();
+
+	(void)state;
+	bt_histogram_record(histogram, INT64_MIN);
+	bt_histogram_record(histogram, -1);
+	bt_histogram_record(histogram, BT_HISTOGRAM_LIMIT + 1);
+	bt_histogram_record(histogram, INT64_MAX);
+	assert_int_equal(bt_histogram_count(histogram), 4);
+	assert_int_equal(bt_histogram_quantile(histogram, 500000), 0);
+	assert_true(bt_histogram_max(histogram) == INT64_MAX);
+	assert_true(bt_histogram_quantile(histogram, 1000000) == INT64_MAX);
+	bt_mem_free(histogram);
+}
+
+/* The measurements that a stall left out, one by one. */
+static void record_by_hand(struct bt_histogram *histogram, int64_t value, int64_t interval)
+{
+	bt_histogram_record(histogram, value);
+	for (int64_t missing = value - interval; missing >= interval; missing -= interval) {
+		bt_histogram_record(histogram, missing);
+	}
+}
+
+static void a_stall_counts_what_it_left_out(void **state)
+{
+	struct bt_rng rng = {.state = seed_of_test()};
+	static const int64_t fixed[][2] = {
+		{100, 10}, {105, 10}, {10, 10}, {9, 10}, {19, 10}, {20, 10}, {1, 1}, {0, 5}};
+
+	(void)state;
+	for (size_t round = 0; round < 300; round++) {
+		struct bt_histogram *fast = bt_histogram_create(), *slow = bt_histogram_create();
+		int64_t interval = 1 + draw(&rng) % 1000000000;
+		int64_t value = (int64_t)(bt_rng_next(&rng) % ((uint64_t)interval * 2000));
+
+		if (round < sizeof(fixed) / sizeof(fixed[0])) {
+			value = fixed[round][0];
+			interval = fixed[round][1];
+		}
+		bt_histogram_record_corrected(fast, value, interval);
+		record_by_hand(slow, value, interval);
+		assert_memory_equal(fast, slow, sizeof(*fast));
+		bt_mem_free(fast);
+		bt_mem_free(slow);
+	}
+}
+
+static void a_stall_without_an_interval_is_one_value(void **state)
+{
+	struct bt_histogram *histogram = bt_histogram_create();
+
+	(void)state;
+	bt_histogram_record_corrected(histogram, 1000, 0);
+	bt_histogram_record_corrected(histogram, 1000, -5);
+	bt_histogram_record_corrected(histogram, -1000, 5);
+	assert_int_equal(bt_histogram_count(histogram), 3);
+	/* Nine hours of nanoseconds take no time to count. */
+	bt_histogram_record_corrected(histogram, BT_HISTOGRAM_LIMIT, 1);
+	assert_true(bt_histogram_count(histogram) == 3 + (uint64_t)BT_HISTOGRAM_LIMIT);
+	bt_histogram_record_corrected(histogram, INT64_MAX, INT64_MAX);
+	assert_true(bt_histogram_count(histogram) == 4 + (uint64_t)BT_HISTOGRAM_LIMIT);
+	bt_mem_free(histogram);
+}
+
+static void rows_tell_every_bucket(void **state)
+{
+	struct bt_histogram *histogram = bt_histogram_create();
+	struct bt_buf text = {0};
+
+	(void)state;
+	bt_histogram_record(histogram, 5);
+	bt_histogram_record(histogram, 5);
+	bt_histogram_record(histogram, 1000);
+	bt_histogram_record(histogram, 5000);
+	bt_histogram_rows(histogram, &text);
+	assert_string_equal(text.ptr, "5\t5\t2\t50.0000\n1000\t1007\t1\t75.0000\n4992\t5000\t1\t100.0000\n");
+	bt_buf_fini(&text);
+	bt_mem_free(histogram);
+}
+
+struct stream {
+	struct bt_histogram *histogram;
+	_Atomic uint32_t done; /* atomic: the writer has recorded all */
+};
+
+static void record_many(void *context)
+{
+	struct stream *stream = context;
+
+	for (int64_t i = 0; i < 200000; i++) {
+		bt_histogram_record(stream->histogram, i % 1000);
+	}
+	bt_store_release(&stream->done, 1);
+}
+
+static void a_reader_sees_counts_that_only_grow(void **state)
+{
+	struct stream stream = {.histogram = bt_histogram_create()};
+	struct bt_thread_options options = {.name = "recorder"};
+	struct bt_thread *thread;
+	uint64_t last = 0;
+
+	(void)state;
+	assert_int_equal(bt_thread_start(&options, record_many, &stream, &thread, NULL), BT_OK);
+	while (!bt_load_acquire(&stream.done)) {
+		uint64_t n = bt_histogram_count(stream.histogram);
+
+		assert_true(n >= last && n <= 200000);
+		last = n;
+		assert_true(bt_histogram_quantile(stream.histogram, 990000) < 1024);
+	}
+	bt_thread_join(&thread);
+	assert_int_equal(bt_histogram_count(stream.histogram), 200000);
+	bt_mem_free(stream.histogram);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_histogram_has_nothing),
+		cmocka_unit_test(small_values_are_exact),
+		cmocka_unit_test(buckets_leave_no_gap),
+		cmocka_unit_test(quantiles_are_those_of_the_sorted_values),
+		cmocka_unit_test(merged_histograms_are_those_of_all_values),
+		cmocka_unit_test(what_is_out_of_range_counts_at_the_end),
+		cmocka_unit_test(a_stall_counts_what_it_left_out),
+		cmocka_unit_test(a_stall_without_an_interval_is_one_value),
+		cmocka_unit_test(rows_tell_every_bucket),
+		cmocka_unit_test(a_reader_sees_counts_that_only_grow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
