@@ -288,6 +288,7 @@ static int load_input(struct simulation *s)
 		.entered = log_entered,
 		.context = s,
 	};
+	bt_load_init(&s->load);
 	if (option(s, "trace")) {
 		status = load_trace(s);
 	} else if (option(s, "nodes") || option(s, "pods") || bt_invocation_has(s->invocation, "no-time")) {

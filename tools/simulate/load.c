@@ -9,7 +9,6 @@
 #include "engine/base/mem.h"
 #include "tools/cli/interrupt.h"
 #include "tools/codec/object.h"
-#include "tools/kube/copy.h"
 #include "tools/simulate/ends.h"
 
 #define NAME_MAX_BYTES 600
@@ -133,48 +132,12 @@ static void note_end(struct bt_load *load, const struct bt_pod_object *pod, uint
 	}
 }
 
-static bool has_negative(const struct bt_resource_list *list)
-{
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (list->items[i].quantity.nano < 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/* The field that asks for less than nothing, which the API server refuses; NULL when there is none. */
-static const char *negative_field(const struct bt_pod_spec_object *spec)
-{
-	for (uint32_t i = 0; i < spec->container_n; i++) {
-		if (has_negative(&spec->containers[i].resources.requests)) {
-			return "spec.containers[].resources.requests";
-		}
-	}
-	for (uint32_t i = 0; i < spec->init_container_n; i++) {
-		if (has_negative(&spec->init_containers[i].resources.requests)) {
-			return "spec.initContainers[].resources.requests";
-		}
-	}
-	if (has_negative(&spec->resources.requests)) {
-		return "spec.resources.requests";
-	}
-	return has_negative(&spec->overhead) ? "spec.overhead" : NULL;
-}
-
 static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
 {
-	const char *negative = negative_field(&pod->spec);
 	char name[NAME_MAX_BYTES];
 	enum bt_entry entry;
 	uint32_t ix;
 
-	if (negative) {
-		pod_name(pod, name);
-		bt_complaints_say(load->complaints, name, negative, "an amount is below zero",
-			"the API server would refuse the pod; write 0 or more");
-		return;
-	}
 	if (pod->spec.node_name.len == 0 && pod->meta.deletion_ns && !bt_ingest_pod_has_ended(pod)) {
 		load->counts.deleting++;
 		if (load->deleting) {
@@ -208,68 +171,43 @@ static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
 	}
 }
 
-/* A pod without a priority waits until every PriorityClass is known. */
-static void load_pod(struct bt_load *load, struct bt_pod_object *pod)
+/* What admission has let through. */
+static void admitted(void *context, struct bt_object *object, bool made)
 {
-	if (pod->spec.has_priority || pod->spec.node_name.len) {
-		enter_pod(load, pod);
-		return;
+	struct bt_load *load = context;
+	enum bt_entry entry;
+	uint32_t ix;
+
+	if (object->kind == BT_KIND_NODE) {
+		load_node(load, &object->node);
+	} else if (object->kind == BT_KIND_POD) {
+		load->counts.expanded += made;
+		enter_pod(load, &object->pod);
+	} else {
+		bt_engine_apply(load->engine, object, &entry, &ix);
 	}
-	load->deferred =
-		bt_mem_grow(load->deferred, load->deferred_n, &load->deferred_cap, sizeof(*load->deferred));
-	load->deferred[load->deferred_n++] = (struct bt_pod_object){
-		.meta = bt_copy_meta(&load->kept, BT_COPY_ALL, &pod->meta),
-		.spec = bt_copy_pod_spec(&load->kept, BT_COPY_ALL, &pod->spec),
-		.phase = bt_copy_str(&load->kept, pod->phase),
-		.nominated_node_name = bt_copy_str(&load->kept, pod->nominated_node_name),
-		.claim_statuses = bt_copy_pod_claims(
-			&load->kept, BT_COPY_ALL, pod->claim_statuses, pod->claim_status_n),
-		.claim_status_n = pod->claim_status_n,
-	};
 }
 
-/* A key for a namespace and a name. */
-static uint64_t name_key(struct bt_load *load, struct bt_str namespace_, struct bt_str name)
+void bt_load_init(struct bt_load *load)
 {
-	struct bt_intern *intern = bt_engine_cache(load->engine)->dictionary->intern;
-
-	return (uint64_t)bt_intern_add(intern, namespace_) << 32 | bt_intern_add(intern, name);
+	load->admission = (struct bt_admission){
+		.admitted = admitted,
+		.context = load,
+		.report = bt_complaints_hear,
+		.report_context = load->complaints,
+		.stop = &load->complaints->stop,
+		.expand = load->expand,
+	};
 }
 
 void bt_load_object(struct bt_load *load, struct bt_object *object)
 {
-	enum bt_entry entry;
-	uint32_t ix;
-
 	load->counts.objects++;
 	if (object->meta.creation_ns > load->latest_ns) {
 		load->latest_ns = object->meta.creation_ns;
 	}
 	count_kind(load, object);
-	bt_arena_reset(&load->arena);
-	bt_defaults_namespace(object);
-	bt_defaults_scheme(object, &load->arena);
-	if (load->expand) {
-		bt_workloads_observe(&load->workloads, object);
-	}
-	switch (object->kind) {
-	case BT_KIND_NODE:
-		load_node(load, &object->node);
-		break;
-	case BT_KIND_POD:
-		load_pod(load, &object->pod);
-		break;
-	case BT_KIND_PRIORITY_CLASS:
-		bt_priority_table_add(&load->priorities, &object->priority_class);
-		break;
-	default:
-		if (object->kind == BT_KIND_REPLICA_SET) {
-			bt_map_put(&load->replica_sets,
-				name_key(load, object->meta.namespace_, object->meta.name), 1);
-		}
-		bt_engine_apply(load->engine, object, &entry, &ix);
-		break;
-	}
+	bt_admission_object(&load->admission, object);
 }
 
 void bt_load_source(struct bt_load *load, const struct bt_source *source)
@@ -319,141 +257,6 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 
 /* ---- after the last object ---- */
 
-static void enter_deferred(struct bt_load *load)
-{
-	char name[NAME_MAX_BYTES];
-
-	for (size_t i = 0; i < load->deferred_n && !load->complaints->stop; i++) {
-		struct bt_pod_object *pod = &load->deferred[i];
-		struct bt_priority priority;
-
-		if (bt_priority_resolve(&load->priorities, pod->spec.priority_class_name, &priority) ==
-			BT_OK) {
-			pod->spec.priority = priority.value;
-			pod->spec.has_priority = true;
-			enter_pod(load, pod);
-			continue;
-		}
-		pod_name(pod, name);
-		bt_complaints_say(load->complaints, name, "spec.priorityClassName",
-			"there is no such PriorityClass",
-			"the API server would refuse the pod; add the class to the input");
-	}
-	load->deferred_n = 0;
-}
-
-/*
- * A Deployment's pods belong to a ReplicaSet that its controller would have made, and that the scheduler
- * would know: it selects its own pods, all of which have the same labels.
- */
-static void enter_replica_set(struct bt_load *load, const struct bt_pod_object *pod)
-{
-	const struct bt_owner_object *owner = pod->meta.owner_n ? &pod->meta.owners[0] : NULL;
-
-	if (!owner || !bt_str_is(owner->kind, "ReplicaSet")) {
-		return;
-	}
-	uint64_t key = name_key(load, pod->meta.namespace_, owner->name);
-	uint32_t known;
-	if (bt_map_get(&load->replica_sets, key, &known)) {
-		return;
-	}
-	bt_map_put(&load->replica_sets, key, 1);
-	const struct bt_workload_object replica_set = {
-		.meta = {.name = owner->name, .namespace_ = pod->meta.namespace_, .uid = owner->uid},
-		.selector = {.set = true, .match_labels = pod->meta.labels},
-	};
-	bt_engine_apply_controller(load->engine, BT_KIND_REPLICA_SET, &replica_set);
-}
-
-static void enter_expanded(void *context, struct bt_pod_object *pod)
-{
-	struct bt_load *load = context;
-	char name[NAME_MAX_BYTES];
-
-	bt_arena_reset(&load->arena);
-	enter_replica_set(load, pod);
-	if (bt_defaults_admission(pod, &load->priorities, &load->arena) != BT_OK) {
-		pod_name(pod, name);
-		bt_complaints_say(load->complaints, name, "spec.priorityClassName",
-			"there is no such PriorityClass",
-			"the API server would refuse the pod; add the class to the input");
-		return;
-	}
-	load->counts.expanded++;
-	enter_pod(load, pod);
-}
-
-static bool tolerates_all(
-	const struct bt_cache *cache, const struct bt_signature *signature, const struct bt_taint_set *taints)
-{
-	for (uint32_t i = 0; i < taints->n; i++) {
-		const struct bt_taint *taint = &taints->items[i];
-		bool hard = taint->effect == BT_NAME_NO_SCHEDULE || taint->effect == BT_NAME_NO_EXECUTE;
-		bool tolerated = !hard;
-
-		for (uint32_t t = 0; t < signature->toleration_n && !tolerated; t++) {
-			tolerated = bt_tolerates(
-				cache->dictionary->intern, &signature->tolerations[t], taint, false);
-		}
-		if (!tolerated) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/* May a daemon's pod run on the node? */
-static bool daemon_eligible(void *context, const struct bt_pod_object *pod, uint32_t ix)
-{
-	struct bt_load *load = context;
-	const struct bt_cache *cache = bt_engine_cache(load->engine);
-	const struct bt_snapshot *snapshot = cache->view.snapshot;
-	const struct bt_node *node = &snapshot->nodes[load->node_ixs[ix]];
-	const struct bt_signature *signature = bt_signatures_intern(cache->signatures, pod);
-
-	if (!bt_selector_matches(cache->dictionary->intern, &signature->node_selector, node->labels)) {
-		return false;
-	}
-	if (signature->has_required && !bt_node_selector_matches(cache->dictionary->intern,
-					       &signature->required, node->labels, node->name)) {
-		return false;
-	}
-	return tolerates_all(cache, signature, &snapshot->taint_sets[node->taint_set]);
-}
-
-static void expand_workloads(struct bt_load *load)
-{
-	const struct bt_cache *cache = bt_engine_cache(load->engine);
-	const struct bt_snapshot *snapshot = cache->view.snapshot;
-	struct bt_str *names = bt_mem_zalloc(snapshot->node_n, sizeof(*names));
-	struct bt_buf message = {0};
-	uint32_t n = 0;
-
-	load->node_ixs = bt_mem_zalloc(snapshot->node_n, sizeof(*load->node_ixs));
-	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
-		if (bt_bitmap_test(snapshot->live, i)) {
-			load->node_ixs[n] = i;
-			names[n++] = bt_intern_str(cache->dictionary->intern, snapshot->nodes[i].name);
-		}
-	}
-	const struct bt_workloads_request request = {
-		.emit = enter_expanded,
-		.eligible = daemon_eligible,
-		.context = load,
-		.node_names = names,
-		.node_n = n,
-	};
-	if (bt_workloads_expand(&load->workloads, &request, &message) != BT_OK) {
-		bt_complaints_say(
-			load->complaints, NULL, NULL, message.ptr, "use --no-expand, or fewer replicas");
-	}
-	bt_buf_fini(&message);
-	bt_mem_free(names);
-	bt_mem_free(load->node_ixs);
-	load->node_ixs = NULL;
-}
-
 static void find_unknown_nodes(struct bt_load *load)
 {
 	const struct bt_cache *cache = bt_engine_cache(load->engine);
@@ -480,10 +283,7 @@ static void find_unknown_nodes(struct bt_load *load)
 
 void bt_load_finish(struct bt_load *load)
 {
-	enter_deferred(load);
-	if (load->expand && !load->complaints->stop) {
-		expand_workloads(load);
-	}
+	bt_admission_finish(&load->admission, load->engine);
 	if (!load->complaints->stop) {
 		find_unknown_nodes(load);
 	}
@@ -495,14 +295,9 @@ void bt_load_fini(struct bt_load *load)
 		bt_mem_free(load->kinds[i].name);
 	}
 	bt_mem_free(load->kinds);
-	bt_mem_free(load->deferred);
 	bt_mem_free(load->leavers);
 	bt_map_fini(&load->graces);
-	bt_arena_fini(&load->arena);
-	bt_arena_fini(&load->kept);
-	bt_priority_table_fini(&load->priorities);
-	bt_workloads_fini(&load->workloads);
-	bt_map_fini(&load->replica_sets);
+	bt_admission_fini(&load->admission);
 	bt_map_fini(&load->kind_ixs);
 	bt_buf_fini(&load->text);
 }

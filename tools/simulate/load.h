@@ -6,8 +6,7 @@
 
 #include "engine/base/map.h"
 #include "engine/flow/source.h"
-#include "tools/kube/defaults.h"
-#include "tools/kube/workload.h"
+#include "tools/kube/admission.h"
 #include "tools/simulate/complaints.h"
 
 /* How many objects of a kind there were. */
@@ -48,17 +47,13 @@ struct bt_load {
 	struct bt_kind_count *kinds; /* in order of appearance */
 	size_t kind_n, kind_cap;
 	/* private: */
-	struct bt_arena arena; /* one object */
-	struct bt_arena kept;  /* pods that wait for their priority class */
-	struct bt_pod_object *deferred;
-	size_t deferred_n, deferred_cap;
-	struct bt_priority_table priorities;
-	struct bt_workloads workloads;
-	struct bt_map replica_sets; /* that the engine knows */
+	struct bt_admission admission;
 	struct bt_map kind_ixs;
 	struct bt_buf text;
-	uint32_t *node_ixs; /* of the nodes, while workloads are expanded */
 };
+
+/* Call once, when the fields above the counts are set. */
+void bt_load_init(struct bt_load *load);
 
 /* Hands over one object; it may be changed. */
 void bt_load_object(struct bt_load *load, struct bt_object *object);
