@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "engine/base/mem.h"
 #include "tools/cli/interrupt.h"
 #include "tools/simulate/run_int.h"
 
@@ -98,7 +97,7 @@ static void see_through(struct bt_run *run, uint32_t pod_ix)
 		pass_time(run, bt_ends_next(&run->ends));
 		end_pods(run);
 		if (bt_ends_count(&run->ends) == 0 && bt_engine_take(run->engine, pod_ix) == BT_OK) {
-			bt_run_turn(run, pod_ix);
+			bt_turn_take(&run->turn, pod_ix);
 		}
 	}
 }
@@ -113,7 +112,7 @@ static void decide_all(struct bt_run *run)
 		if (stops(run) || (pod_ix = bt_engine_pop(run->engine)) == BT_NO_POD) {
 			break;
 		}
-		bt_run_turn(run, pod_ix);
+		bt_turn_take(&run->turn, pod_ix);
 		if (run->one_by_one && bt_ends_count(&run->ends)) {
 			see_through(run, pod_ix);
 		}
@@ -211,7 +210,8 @@ static bool wait_until(struct bt_run *run, int64_t moment_ns)
 
 static void begin(struct bt_run *run)
 {
-	run->messages.engine = run->tally.engine = run->decisions.engine = run->engine;
+	run->tally.engine = run->decisions.engine = run->engine;
+	run->turn = bt_run_turns(run);
 	if (run->trace) {
 		bt_replay_init(&run->replay, run->trace);
 		if (bt_replay_next(&run->replay) != INT64_MAX) {
@@ -246,9 +246,7 @@ void bt_run(struct bt_run *run)
 void bt_run_fini(struct bt_run *run)
 {
 	bt_decision_log_fini(&run->decisions);
-	bt_messages_fini(&run->messages);
-	bt_mem_free(run->notes);
-	bt_buf_fini(&run->group_text);
+	bt_turn_fini(&run->turn);
 	bt_tally_fini(&run->tally);
 	bt_replay_fini(&run->replay);
 	bt_ends_fini(&run->ends);

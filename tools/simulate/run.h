@@ -8,12 +8,11 @@
  */
 #pragma once
 
-#include "engine/flow/group_cycle.h"
 #include "tools/cli/progress.h"
+#include "tools/report/turn.h"
 #include "tools/simulate/api_log.h"
 #include "tools/simulate/decision_log.h"
 #include "tools/simulate/ends.h"
-#include "tools/simulate/messages.h"
 #include "tools/simulate/moment.h"
 #include "tools/simulate/replay.h"
 #include "tools/simulate/tally.h"
@@ -28,8 +27,6 @@ struct bt_run_watch {
 struct bt_run_use {
 	double now, peak, second_sum; /* second_sum: use times the seconds that it lasted */
 };
-
-struct bt_run_note;
 
 /* What a run is made of, and what it has counted. The engine's clock is bt_clock_virtual(&now_ns), its
  * evictor bt_run_evictor. Owns: bt_run_fini. */
@@ -55,10 +52,7 @@ struct bt_run {
 	struct bt_run_use uses[BT_RESOURCE_MAX + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* private: */
-	struct bt_messages messages;
-	struct bt_run_note *notes; /* what was against the pods of a group, in group_text */
-	size_t note_n, note_cap;
-	struct bt_buf group_text;
+	struct bt_turn turn;
 	struct bt_replay replay;
 	struct bt_pace pace;
 	struct bt_state {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The texts of refusals, kept by signature.
  */
-#include "tools/simulate/messages.h"
+#include "tools/report/messages.h"
 
 #include <string.h>
 
