@@ -113,7 +113,7 @@ struct berth_decision {
 	struct berth_pod_ref pod; /* node: where it is placed, or empty */
 	uint64_t node_user;	  /* struct berth_node's */
 	const char *nominated;	  /* the node that a refused pod is promised, or empty */
-	const char *message;	  /* why it is not placed: the text of kube-scheduler's FailedScheduling event */
+	const char *message;	  /* why it is not placed, in the words of the FailedScheduling event */
 	const struct berth_pod_ref *evicted; /* pods that are being deleted for it from now on */
 	uint32_t evicted_n;
 };
@@ -122,7 +122,7 @@ struct berth_options {
 	size_t size; /* set by BERTH_INIT */
 	/* A KubeSchedulerConfiguration, JSON or YAML; NULL: kube-scheduler's defaults. */
 	const char *config;
-	/* Feature gates as kube-scheduler's --feature-gates has them, "A=true,B=false"; NULL: the defaults. */
+	/* Feature gates as --feature-gates has them, "A=true,B=false"; NULL: the defaults. */
 	const char *feature_gates;
 	uint32_t threads; /* 0: everything happens inside the calls */
 	uint64_t seed;	  /* breaks ties between nodes; the same input and seed give the same decisions */
@@ -131,7 +131,7 @@ struct berth_options {
 	enum berth_sampling sampling;
 	enum berth_binding binding;
 	enum berth_eviction eviction;
-	bool no_messages; /* leave berth_decision.message empty, which is faster where many pods are refused */
+	bool no_messages; /* leave berth_decision.message empty: faster where many pods are refused */
 	/* Limits; 0: the library's own. What goes beyond is refused with BERTH_LIMIT. */
 	uint64_t node_max, pod_max; /* objects at a time; 0: as many as memory holds */
 	uint64_t text_bytes_max;    /* one text; 0: 8 GiB */
@@ -153,13 +153,13 @@ struct berth_applied {
 	size_t size;	   /* set by BERTH_INIT */
 	uint64_t objects;  /* that could be read */
 	uint64_t applied;  /* that changed or confirmed what the scheduler knows */
-	uint64_t ignored;  /* of kinds that no decision depends on; pods of other schedulers; pods that have ended */
+	uint64_t ignored;  /* of kinds that no decision depends on; pods of other schedulers, or ended */
 	uint64_t made;	   /* pods made for workloads (BERTH_EXPAND), in applied as well */
 	uint64_t problems; /* berth_error has the first ones, the log callback all */
 };
 
 /* Flags of berth_apply and berth_delete_text. */
-#define BERTH_EXPAND 1u /* make the pods that workloads of the text (Deployments, Jobs, ...) lack in the text */
+#define BERTH_EXPAND 1u /* make the pods that the text's workloads (Deployments, Jobs, ...) lack in it */
 #define BERTH_STRICT 2u /* stop at the first problem; what was before it stays */
 
 struct berth_pair {
@@ -374,14 +374,14 @@ BERTH_API enum berth_status berth_bind_failed(struct berth *berth, uint64_t tick
  * Moves a virtual clock. Backoffs that are over end, pods that have waited for five minutes are looked at
  * again.
  * Context : any thread, one at a time.
- * Returns : BERTH_OK; BERTH_INVALID when it would go back; BERTH_UNSUPPORTED with another clock; BERTH_STOPPED,
- *           BERTH_BUSY.
+ * Returns : BERTH_OK; BERTH_INVALID when it would go back; BERTH_UNSUPPORTED with another clock;
+ *           BERTH_STOPPED, BERTH_BUSY.
  */
 BERTH_API enum berth_status berth_set_time(struct berth *berth, int64_t now_ns);
 
 /*
- * The handle's clock, and in out_next_ns (either may be NULL) the next time at which a backoff ends; INT64_MAX:
- * none does.
+ * The handle's clock, and in out_next_ns (either may be NULL) the next time at which a backoff ends;
+ * INT64_MAX: none does.
  * Context : any thread, one at a time.
  * Returns : BERTH_OK; BERTH_BUSY, BERTH_INVALID.
  */

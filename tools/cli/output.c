@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/base/buf.h"
 #include "engine/base/mem.h"
 #include "tools/cli/command.h"
 
@@ -28,6 +27,11 @@ enum bt_status bt_output_open(const char *path, struct bt_output *out_output)
 		.path = is_stdout ? "standard output" : path,
 		.buffer = bt_mem_zalloc(BUFFER_BYTES, 1)};
 	return BT_OK;
+}
+
+void bt_output_open_buf(struct bt_buf *text, struct bt_output *out_output)
+{
+	*out_output = (struct bt_output){.fd = -1, .path = "memory", .text = text};
 }
 
 static void write_all(struct bt_output *output, const char *bytes, size_t n)
@@ -52,6 +56,10 @@ void bt_output_flush(struct bt_output *output)
 
 void bt_output_add(struct bt_output *output, const void *bytes, size_t n)
 {
+	if (output->text) {
+		bt_buf_add(output->text, bytes, n);
+		return;
+	}
 	if (n > BUFFER_BYTES - output->used) {
 		bt_output_flush(output);
 	}

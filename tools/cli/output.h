@@ -7,13 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/base/buf.h"
 #include "engine/base/compiler.h"
 #include "engine/base/status.h"
 #include "engine/base/str.h"
 
 /* owner: private to output.c */
 struct bt_output {
-	int fd, error; /* error: the errno of the first failure, 0 while all is well */
+	int fd, error;	     /* error: the errno of the first failure, 0 while all is well */
+	struct bt_buf *text; /* what is written goes there; NULL: to fd */
 	const char *path;
 	char *buffer;
 	size_t used;
@@ -25,6 +27,9 @@ struct bt_output {
  * Owns    : out_output until bt_output_close.
  */
 enum bt_status bt_output_open(const char *path, struct bt_output *out_output) BT_MUST_CHECK;
+
+/* A stream that only appends to text, and needs no closing: bt_output_flush ends it. */
+void bt_output_open_buf(struct bt_buf *text, struct bt_output *out_output);
 
 void bt_output_add(struct bt_output *output, const void *bytes, size_t n);
 void bt_output_str(struct bt_output *output, struct bt_str s);

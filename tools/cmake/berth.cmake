@@ -38,6 +38,7 @@ if(BT_FUZZ)
 endif()
 
 # Who may depend on whom.
+set(BT_LAYER_api "")
 set(BT_LAYER_base "")
 set(BT_LAYER_model base)
 set(BT_LAYER_cache_view base model)

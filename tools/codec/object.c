@@ -554,6 +554,13 @@ void bt_object_reader_begin_text(
 	begin_file(reader);
 }
 
+void bt_object_reader_begin_any(struct bt_object_reader *reader, const char *name, struct bt_str text)
+{
+	reader->file = (struct bt_input_file){
+		.name = name, .text = text, .format = bt_input_format(name, text), .guessed = true};
+	begin_file(reader);
+}
+
 /* Makes the next document of a YAML file the text of the cursor. Returns false at the end of the file. */
 static bool next_yaml_document(struct bt_object_reader *reader)
 {

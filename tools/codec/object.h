@@ -37,6 +37,9 @@ enum bt_status bt_object_reader_add_path(struct bt_object_reader *reader, const 
 void bt_object_reader_begin_text(
 	struct bt_object_reader *reader, const char *name, struct bt_str text, enum bt_format format);
 
+/* The same for a text of either format: as bt_input_format has it, but YAML may begin with a brace, too. */
+void bt_object_reader_begin_any(struct bt_object_reader *reader, const char *name, struct bt_str text);
+
 /* Returns the next good object, or NULL at the end. Owns: the reader; it dies with the next call. */
 const struct bt_object *bt_object_reader_next(struct bt_object_reader *reader);
 

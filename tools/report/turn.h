@@ -17,8 +17,8 @@ struct bt_turn {
 	void (*look)(void *context, uint32_t pod_ix);
 	/*
 	 * A decision has been carried out. info: of its pod, and nominated its status.nominatedNodeName, both
-	 * as they were before. message: empty when the pod is placed, or texts are not wanted; valid during the
-	 * call.
+	 * as they were before. message: empty when the pod is placed, or texts are not wanted; valid during
+	 * the call.
 	 */
 	void (*told)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 		uint32_t nominated, struct bt_str message);
