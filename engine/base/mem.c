@@ -10,6 +10,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/compiler.h"
+#include "engine/base/thread.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define BT_MEM_LIBC 1
@@ -62,15 +63,36 @@ void *bt_mem_realloc(void *ptr, size_t n, size_t size)
 	return moved;
 }
 
-void *bt_mem_column(size_t n, size_t size)
+static size_t column_bytes(size_t n, size_t size)
 {
-	size_t bytes = (product(n, size) + BT_CACHELINE - 1) & ~(size_t)(BT_CACHELINE - 1);
-	void *ptr = aligned_alloc(BT_CACHELINE, bytes);
+	return (product(n, size) + BT_CACHELINE - 1) & ~(size_t)(BT_CACHELINE - 1);
+}
 
+void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size)
+{
+	size_t bytes = column_bytes(n, size);
+	void *ptr = NULL;
+
+#ifndef BT_MEM_LIBC
+	if (arena) {
+		ptr = mallocx(
+			bytes, MALLOCX_ALIGN(BT_CACHELINE) | MALLOCX_ARENA(arena) | MALLOCX_TCACHE_NONE);
+	}
+#endif
+	if (!arena) {
+		ptr = aligned_alloc(BT_CACHELINE, bytes);
+	}
 	if (BT_UNLIKELY(!ptr)) {
 		exhausted(n, size);
 	}
-	memset(ptr, 0, bytes);
+	return ptr;
+}
+
+void *bt_mem_column(size_t n, size_t size)
+{
+	void *ptr = bt_mem_raw_column(0, n, size);
+
+	memset(ptr, 0, column_bytes(n, size));
 	return ptr;
 }
 
@@ -100,20 +122,95 @@ void bt_mem_free(void *ptr)
 	free(ptr);
 }
 
+#ifdef BT_MEM_LIBC
 size_t bt_mem_in_use_bytes(void)
 {
-#ifdef BT_MEM_LIBC
 	return 0;
+}
+
+bt_mem_arena_ix bt_mem_node_arena(uint32_t numa_ix)
+{
+	(void)numa_ix;
+	return 0;
+}
+
+void bt_mem_use_arena(bt_mem_arena_ix arena)
+{
+	(void)arena;
+}
+
+size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena)
+{
+	(void)arena;
+	return 0;
+}
 #else
+/* Brings jemalloc's statistics up to date. */
+static void refresh(void)
+{
 	uint64_t epoch = 1;
-	size_t bytes = 0, size = sizeof(epoch);
+	size_t size = sizeof(epoch);
 
 	mallctl("epoch", &epoch, &size, &epoch, size);
-	size = sizeof(bytes);
-	mallctl("stats.allocated", &bytes, &size, NULL, 0);
-	return bytes;
-#endif
 }
+
+static size_t read_bytes(const char *name)
+{
+	size_t bytes = 0, size = sizeof(bytes);
+
+	mallctl(name, &bytes, &size, NULL, 0);
+	return bytes;
+}
+
+size_t bt_mem_in_use_bytes(void)
+{
+	refresh();
+	return read_bytes("stats.allocated");
+}
+
+bt_mem_arena_ix bt_mem_node_arena(uint32_t numa_ix)
+{
+	static struct bt_lock lock = BT_LOCK_INIT;
+	static unsigned
+		arenas[BT_MEM_NODES]; /* lock(lock): 0 is nobody's, for jemalloc has made that one itself */
+	size_t size = sizeof(arenas[0]);
+
+	if (numa_ix >= BT_MEM_NODES) {
+		return 0;
+	}
+	bt_lock_acquire(&lock);
+	if (!arenas[numa_ix] && mallctl("arenas.create", &arenas[numa_ix], &size, NULL, 0)) {
+		arenas[numa_ix] = 0;
+	}
+	bt_mem_arena_ix arena = arenas[numa_ix];
+	bt_lock_release(&lock);
+	return arena;
+}
+
+void bt_mem_use_arena(bt_mem_arena_ix arena)
+{
+	unsigned ix = arena;
+
+	if (arena) {
+		BT_REQUIRE(mallctl("thread.arena", NULL, NULL, &ix, sizeof(ix)) == 0);
+	}
+}
+
+size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena)
+{
+	char name[64];
+	size_t bytes = 0;
+
+	if (arena) {
+		refresh();
+		snprintf(name, sizeof(name), "stats.arenas.%u.small.allocated", arena);
+		bytes = read_bytes(name);
+		snprintf(name, sizeof(name), "stats.arenas.%u.large.allocated", arena);
+		bytes += read_bytes(name);
+	}
+	return bytes;
+}
+#endif
 
 void *bt_mem_grow(void *array, size_t count_n, size_t *cap_n, size_t size)
 {

@@ -27,8 +27,31 @@ char *bt_mem_copy(const char *bytes, size_t n);
 /* Frees what came from this header; NULL is fine. */
 void bt_mem_free(void *ptr);
 
-/* Bytes that the program holds from the allocator now. */
+/* Bytes that the program holds from the allocator now, in all arenas. */
 size_t bt_mem_in_use_bytes(void);
+
+/* An arena of jemalloc; 0 leaves the choice to it. */
+typedef uint32_t bt_mem_arena_ix;
+
+/*
+ * The arena for what belongs on one memory node, so that blocks of different nodes never share a page. It is
+ * made when it is first asked for and stays for the life of the process.
+ * Returns : 0 where there is none to be had: under sanitizers, and from node BT_MEM_NODES on.
+ */
+#define BT_MEM_NODES 128
+bt_mem_arena_ix bt_mem_node_arena(uint32_t numa_ix);
+
+/* From now on the calling thread allocates from this arena, as a pinned worker does from its node's. Blocks
+ * are freed by bt_mem_free in any thread. 0 does nothing. */
+void bt_mem_use_arena(bt_mem_arena_ix arena);
+
+/* A column from this arena whose bytes are not set: its pages are not touched yet, so they can still be
+ * bound.
+ * Owns: bt_mem_free. */
+void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size);
+
+/* Bytes of an arena that are held now; 0 for arena 0. */
+size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena);
 
 /* Makes room for one more element in a growing array: doubles *cap_n when count_n has reached it. */
 void *bt_mem_grow(void *array, size_t count_n, size_t *cap_n, size_t size);

@@ -12,6 +12,7 @@
 #include "engine/base/atomic.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/rcu.h"
 
 /* Far more than Linux has. */
 #define CPU_MAX 65535
@@ -22,6 +23,7 @@ struct bt_thread {
 	void *context;			 /* init: */
 	char name[BT_THREAD_NAME_BYTES]; /* init: */
 	bool is_pinned;			 /* lock(start): written before it runs, constant after */
+	bool reads_rcu;			 /* init: */
 	struct bt_lock start;		 /* held by the creator until the thread may run */
 };
 
@@ -36,7 +38,13 @@ static void *enter(void *argument)
 	bt_lock_release(&thread->start);
 	current_name = thread->name;
 	pthread_setname_np(pthread_self(), thread->name);
+	if (thread->reads_rcu) {
+		bt_rcu_register(thread->name);
+	}
 	thread->run(thread->context);
+	if (thread->reads_rcu) {
+		bt_rcu_unregister();
+	}
 	return NULL;
 }
 
@@ -113,7 +121,7 @@ enum bt_status bt_thread_start(const struct bt_thread_options *options, void (*r
 		return BT_INVALID;
 	}
 	struct bt_thread *thread = bt_mem_zalloc(1, sizeof(*thread));
-	*thread = (struct bt_thread){.run = run, .context = context};
+	*thread = (struct bt_thread){.run = run, .context = context, .reads_rcu = options->reads_rcu};
 	strncpy(thread->name, options->name, sizeof(thread->name) - 1);
 	bt_lock_init(&thread->start);
 	int error = create(thread, &attributes, options, out_why);

@@ -24,6 +24,7 @@ struct bt_thread_options {
 	bool pinned;	    /* runs on cpu alone; otherwise wherever the process may */
 	uint32_t cpu;	    /* the kernel's number, as taskset takes it */
 	size_t stack_bytes; /* 0: the system's default */
+	bool reads_rcu;	    /* registered with rcu.h while it runs, under its name, online */
 };
 
 /*

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/cpu_quota.h"
 
 struct bt_topo {
 	hwloc_topology_t hwloc;
@@ -169,6 +171,9 @@ enum bt_status bt_topo_discover(struct bt_topo **out_topo, struct bt_buf *out_wh
 	if (topo->machine.core_n == 0) {
 		topo->machine.core_n = topo->machine.cpu_n;
 	}
+	if (!topo->machine.is_simulated) {
+		topo->machine.quota_n = bt_cpu_quota_n("");
+	}
 	take_cpus(topo);
 	*out_topo = topo;
 	return BT_OK;
@@ -212,4 +217,25 @@ enum bt_status bt_topo_bind_range(const struct bt_topo *topo, void *ptr, size_t 
 	int refused = hwloc_set_area_membind(topo->hwloc, (void *)begin, end - begin, node->nodeset,
 		HWLOC_MEMBIND_BIND, HWLOC_MEMBIND_BYNODESET | HWLOC_MEMBIND_MIGRATE);
 	return refused ? BT_IO : BT_OK;
+}
+
+void bt_topo_use_memory(const struct bt_topo *topo, uint32_t numa_ix)
+{
+	BT_REQUIRE(numa_ix < topo->machine.numa_n);
+	if (topo->machine.numa_n > 1) {
+		bt_mem_use_arena(bt_mem_node_arena(numa_ix));
+	}
+}
+
+void *bt_topo_column(const struct bt_topo *topo, uint32_t numa_ix, size_t n, size_t size)
+{
+	BT_REQUIRE(numa_ix < topo->machine.numa_n);
+	if (topo->machine.numa_n == 1) {
+		return bt_mem_column(n, size);
+	}
+	void *column = bt_mem_raw_column(bt_mem_node_arena(numa_ix), n, size);
+	/* A refusal costs speed only. */
+	(void)bt_topo_bind_range(topo, column, n * size, numa_ix);
+	memset(column, 0, n * size);
+	return column;
 }

@@ -54,6 +54,14 @@ const struct bt_topo_cpu *bt_topo_cpus(const struct bt_topo *topo, uint32_t *out
  */
 enum bt_status bt_topo_bind_range(const struct bt_topo *topo, void *ptr, size_t bytes, uint32_t numa_ix);
 
+/* From now on the calling thread, which is pinned beside node numa_ix, allocates from that node's arena.
+ * Nothing happens where the machine has one node. */
+void bt_topo_use_memory(const struct bt_topo *topo, uint32_t numa_ix);
+
+/* bt_mem_column on memory node numa_ix, whoever calls; an ordinary one where there is nothing to choose.
+ * Owns: bt_mem_free. */
+void *bt_topo_column(const struct bt_topo *topo, uint32_t numa_ix, size_t n, size_t size);
+
 enum bt_topo_role {
 	BT_ROLE_SCHEDULING,
 	BT_ROLE_WORKER,
@@ -72,6 +80,7 @@ struct bt_topo_request {
 	uint32_t worker_n;    /* shards of nodes; the scheduling thread is worker 0. 0: from the machine */
 	uint32_t ingestion_n; /* 0: from the machine */
 	uint32_t binder_n;    /* 0: from the machine */
+	uint32_t quota_n;     /* CPUs at a time; 0: what the control groups of the process grant */
 	const char *cpus;     /* such as "0-3,8"; NULL or empty: all that the process may use */
 };
 

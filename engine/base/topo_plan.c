@@ -363,9 +363,9 @@ enum bt_status bt_topo_plan(const struct bt_topo *topo, const struct bt_topo_req
 	if (status != BT_OK) {
 		return status;
 	}
-	uint32_t granted_n =
-		machine.quota_n && machine.quota_n < seats.core_n ? machine.quota_n : seats.core_n;
-	struct counts counts = choose_counts(request, granted_n);
+	machine.quota_n = request->quota_n ? request->quota_n : machine.quota_n;
+	bool is_granted_less = machine.quota_n && machine.quota_n < seats.core_n;
+	struct counts counts = choose_counts(request, is_granted_less ? machine.quota_n : seats.core_n);
 	*out_plan = (struct bt_topo_plan){
 		.is_inline = counts.is_inline,
 		.worker_n = counts.worker_n,

@@ -14,6 +14,7 @@
 
 #include "engine/base/compiler.h"
 #include "engine/base/mem.h"
+#include "engine/base/thread.h"
 
 static void zalloc_gives_zeroes(void **state)
 {
@@ -109,6 +110,57 @@ static void what_is_held_is_counted(void **state)
 	assert_true(bt_mem_in_use_bytes() <= before);
 }
 
+static void blocks_of_a_memory_node_come_from_its_arena(void **state)
+{
+	bt_mem_arena_ix one = bt_mem_node_arena(0), two = bt_mem_node_arena(1);
+	size_t bytes = 1 << 20;
+
+	(void)state;
+	if (!one) {
+		skip(); /* under a sanitizer there is one arena */
+	}
+	assert_int_not_equal(one, two);
+	assert_int_equal(bt_mem_node_arena(0), one);
+	assert_int_equal(bt_mem_node_arena(BT_MEM_NODES), 0);
+	size_t all = bt_mem_in_use_bytes(), in_one = bt_mem_arena_in_use_bytes(one),
+	       in_two = bt_mem_arena_in_use_bytes(two);
+	char *column = bt_mem_raw_column(two, bytes, 1);
+	assert_int_equal((uintptr_t)column % BT_CACHELINE, 0);
+	column[0] = column[bytes - 1] = 1;
+	assert_int_equal(bt_mem_arena_in_use_bytes(one), in_one);
+	assert_true(bt_mem_arena_in_use_bytes(two) >= in_two + bytes);
+	assert_true(bt_mem_in_use_bytes() >= all + bytes);
+	bt_mem_free(column);
+	assert_int_equal(bt_mem_arena_in_use_bytes(two), in_two);
+	assert_true(bt_mem_in_use_bytes() <= all);
+	assert_int_equal(bt_mem_arena_in_use_bytes(0), 0);
+}
+
+/* What a thread holds from the arena of node 2, and gives to whoever joins it. */
+static void hold(void *context)
+{
+	bt_mem_use_arena(0);
+	bt_mem_use_arena(bt_mem_node_arena(2));
+	*(void **)context = bt_mem_zalloc(1 << 20, 1);
+}
+
+static void a_thread_allocates_from_the_arena_that_it_uses(void **state)
+{
+	struct bt_thread_options options = {.name = "holder"};
+	struct bt_thread *thread;
+	void *held = NULL;
+	size_t before = bt_mem_arena_in_use_bytes(bt_mem_node_arena(2));
+
+	(void)state;
+	assert_int_equal(bt_thread_start(&options, hold, &held, &thread, NULL), BT_OK);
+	bt_thread_join(&thread);
+	if (bt_mem_node_arena(2)) {
+		assert_true(bt_mem_arena_in_use_bytes(bt_mem_node_arena(2)) >= before + (1 << 20));
+	}
+	bt_mem_free(held); /* by another thread than the one that got it */
+	assert_true(bt_mem_arena_in_use_bytes(bt_mem_node_arena(2)) < before + (1 << 20));
+}
+
 /* Runs an allocation that cannot succeed in a child; returns its exit status and what it printed. */
 static int ask_for_too_much(size_t n, size_t size, char *out_text, size_t text_size)
 {
@@ -154,6 +206,8 @@ int main(void)
 		cmocka_unit_test(realloc_keeps_what_was_there),
 		cmocka_unit_test(grow_doubles_only_when_full),
 		cmocka_unit_test(what_is_held_is_counted),
+		cmocka_unit_test(blocks_of_a_memory_node_come_from_its_arena),
+		cmocka_unit_test(a_thread_allocates_from_the_arena_that_it_uses),
 		cmocka_unit_test(a_size_that_overflows_ends_with_a_message),
 	};
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "engine/base/atomic.h"
+#include "engine/base/rcu.h"
 #include "engine/base/thread.h"
 
 struct seen {
@@ -173,6 +174,25 @@ static void a_thread_that_the_system_refuses_is_an_error_with_its_reason(void **
 	bt_buf_fini(&why);
 }
 
+static void look_at_rcu(void *context)
+{
+	*(bool *)context = bt_rcu_is_registered() && bt_rcu_is_reading();
+}
+
+static void a_reader_is_registered_while_it_runs(void **state)
+{
+	(void)state;
+	for (int wished = 0; wished < 2; wished++) {
+		struct bt_thread_options options = {.name = "reader", .reads_rcu = wished};
+		struct bt_thread *thread;
+		bool registered = !wished;
+
+		assert_int_equal(bt_thread_start(&options, look_at_rcu, &registered, &thread, NULL), BT_OK);
+		bt_thread_join(&thread);
+		assert_int_equal(registered, wished);
+	}
+}
+
 struct tally {
 	struct bt_lock lock;
 	uint64_t n; /* lock(lock): */
@@ -220,6 +240,7 @@ int main(void)
 		cmocka_unit_test(a_refused_cpu_is_said_and_counted_and_the_thread_runs),
 		cmocka_unit_test(what_cannot_be_started_says_why),
 		cmocka_unit_test(a_thread_that_the_system_refuses_is_an_error_with_its_reason),
+		cmocka_unit_test(a_reader_is_registered_while_it_runs),
 		cmocka_unit_test(a_lock_lets_in_one_at_a_time),
 	};
 

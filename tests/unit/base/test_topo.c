@@ -12,7 +12,9 @@
 #include <cmocka.h>
 
 #include "engine/base/mem.h"
+#include "engine/base/rng.h"
 #include "engine/base/topo.h"
+#include "seed.h"
 
 #define TWO_SOCKETS "pack:2 [numa] core:4 pu:2"
 
@@ -171,6 +173,26 @@ static void without_wishes_the_cores_decide(void **state)
 	}
 }
 
+static void a_quota_counts_as_that_many_cores(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.quota_n = 1});
+
+	(void)state;
+	assert_true(plan.is_inline);
+	bt_topo_plan_fini(&plan);
+	plan = plan_of(topo, (struct bt_topo_request){.quota_n = 4});
+	assert_int_equal(plan.worker_n, 3);
+	assert_null(strstr(plan.warnings.ptr, "grants"));
+	bt_topo_plan_fini(&plan);
+	plan = plan_of(topo, (struct bt_topo_request){.quota_n = 4, .worker_n = 5});
+	assert_int_equal(plan.worker_n, 5);
+	assert_non_null(
+		strstr(plan.warnings.ptr, "5 workers, but the control group grants 4 CPUs at a time"));
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
 static void on_two_cores_the_second_serves_the_first(void **state)
 {
 	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:1 [numa] core:2 pu:1");
@@ -249,6 +271,58 @@ static void eight_nodes_are_filled_one_by_one(void **state)
 	bt_topo_plan_fini(&plan);
 	bt_topo_destroy(topo);
 	bt_topo_destroy(plain);
+}
+
+/* hybrid.xml: CPUs 0, 2, 4, 6 are slow cores, 8-9 and 10-11 fast ones with two threads each. */
+static void fast_cores_come_before_slow_ones_and_these_before_siblings(void **state)
+{
+	static const uint32_t want[] = {8, 10, 0, 2, 4, 6, 9, 11};
+	struct bt_topo *topo = discover("HWLOC_XMLFILE", BT_SOURCE_DIR "/tests/unit/base/data/hybrid.xml");
+	struct bt_topo_machine machine = bt_topo_machine(topo);
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 8});
+
+	(void)state;
+	assert_true(machine.is_simulated);
+	assert_int_equal(machine.kind_n, 2);
+	assert_int_equal(machine.core_n, 6);
+	for (uint32_t i = 0; i < 8; i++) {
+		assert_int_equal(worker_cpu(&plan, i), want[i]);
+		assert_int_equal(bt_topo_plan_find(&plan, i ? BT_ROLE_WORKER : BT_ROLE_SCHEDULING, i)->kind,
+			want[i] >= 8);
+	}
+	bt_topo_plan_fini(&plan);
+	plan = plan_of(topo, (struct bt_topo_request){.worker_n = 0});
+	assert_int_equal(plan.worker_n, 5);
+	assert_int_equal(cpu_of(&plan, BT_ROLE_PUBLISHER, 0), 6);
+	bt_topo_plan_fini(&plan);
+	bt_topo_destroy(topo);
+}
+
+/* restricted.xml: two sockets of four cores with two threads each, of which CPUs 2-3 and 8-11 are allowed. */
+static void cpus_that_are_not_allowed_are_left_out(void **state)
+{
+	struct bt_topo *topo =
+		discover("HWLOC_XMLFILE", BT_SOURCE_DIR "/tests/unit/base/data/restricted.xml");
+	struct bt_topo_machine machine = bt_topo_machine(topo);
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 3});
+
+	(void)state;
+	assert_int_equal(machine.cpu_n, 16);
+	assert_int_equal(machine.usable_cpu_n, 6);
+	assert_int_equal(machine.usable_core_n, 3);
+	/* The node with more of them comes first. */
+	assert_int_equal(worker_cpu(&plan, 0), 8);
+	assert_int_equal(worker_cpu(&plan, 1), 10);
+	assert_int_equal(worker_cpu(&plan, 2), 2);
+	bt_topo_plan_fini(&plan);
+	struct bt_topo_request request = {.cpus = "8-12"};
+	struct bt_buf why = {0};
+	assert_int_equal(bt_topo_plan(topo, &request, &plan, &why), BT_RANGE);
+	assert_string_equal(why.ptr,
+		"CPU list \"8-12\": CPU 12 is not allowed to this process (taskset, cpuset of its "
+		"control group), which may use 2-3,8-11; leave it out, or give the process that CPU");
+	bt_buf_fini(&why);
+	bt_topo_destroy(topo);
 }
 
 static void a_cpu_list_chooses(void **state)
@@ -402,6 +476,100 @@ static void a_process_bound_to_one_cpu_runs_inline(void **state)
 	bt_topo_destroy(topo);
 }
 
+/* Threads with a CPU have it alone while there are enough; no sibling works while a core is idle. */
+static void check_plan(
+	const struct bt_topo *topo, const struct bt_topo_request *request, const struct bt_topo_plan *plan)
+{
+	struct bt_topo_machine machine = bt_topo_machine(topo);
+	uint8_t on_cpu[64] = {0}, on_core[64] = {0};
+	uint32_t workers_n = 0, cores_n = 0;
+
+	assert_true(request->worker_n == 0 || plan->worker_n == request->worker_n);
+	assert_int_equal(
+		plan->place_n, plan->is_inline ? 1 : plan->worker_n + 1 + plan->ingestion_n + plan->binder_n);
+	for (uint32_t i = 0; i < plan->place_n; i++) {
+		const struct bt_topo_place *place = &plan->places[i];
+
+		assert_ptr_equal(bt_topo_plan_find(plan, place->role, place->ix), place);
+		if (!place->has_cpu) {
+			continue;
+		}
+		assert_true(place->cpu < machine.cpu_n && place->core_ix < machine.core_n);
+		if (i < plan->worker_n) {
+			assert_int_equal(on_cpu[place->cpu]++, 0);
+			cores_n += on_core[place->core_ix]++ == 0;
+			workers_n++;
+		} else {
+			assert_int_equal(on_cpu[place->cpu], 0);
+		}
+	}
+	if (!plan->is_inline && !request->cpus) {
+		uint32_t seated_n = plan->worker_n < machine.cpu_n ? plan->worker_n : machine.cpu_n;
+
+		assert_int_equal(workers_n, seated_n);
+		assert_int_equal(cores_n, seated_n < machine.core_n ? seated_n : machine.core_n);
+	}
+}
+
+static void plans_of_any_machine_keep_the_rules(void **state)
+{
+	struct bt_rng rng = {.state = seed_of_test()};
+
+	(void)state;
+	for (int round = 0; round < 60; round++) {
+		char machine[64];
+		snprintf(machine, sizeof(machine), "pack:%u [numa] core:%u pu:%u", 1 + bt_rng_below(&rng, 4),
+			1 + bt_rng_below(&rng, 4), 1 + bt_rng_below(&rng, 3));
+		struct bt_topo *topo = discover("HWLOC_SYNTHETIC", machine);
+		for (int wish = 0; wish < 10; wish++) {
+			struct bt_topo_request request = {
+				.worker_n = bt_rng_below(&rng, 3) ? bt_rng_below(&rng, 40) : 0,
+				.ingestion_n = bt_rng_below(&rng, 2) ? bt_rng_below(&rng, 5) : 0,
+				.binder_n = bt_rng_below(&rng, 2) ? bt_rng_below(&rng, 5) : 0,
+				.quota_n = bt_rng_below(&rng, 4) ? 0 : 1 + bt_rng_below(&rng, 8),
+			};
+			struct bt_topo_plan plan = plan_of(topo, request);
+
+			check_plan(topo, &request, &plan);
+			bt_topo_plan_fini(&plan);
+		}
+		bt_topo_destroy(topo);
+	}
+}
+
+/* Lists of random digits, commas and dashes: a plan within the list, or a reason. */
+static void any_cpu_list_is_read_or_refused(void **state)
+{
+	static const char alphabet[] = "0123456789--,,, x";
+	struct bt_rng rng = {.state = seed_of_test()};
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:2 [numa] core:4 pu:1");
+	uint32_t read_n = 0;
+
+	(void)state;
+	for (int round = 0; round < 20000; round++) {
+		char list[8] = "";
+		uint32_t len = 1 + bt_rng_below(&rng, 6);
+		struct bt_topo_plan plan;
+		struct bt_buf why = {0};
+
+		for (uint32_t i = 0; i < len; i++) {
+			list[i] = alphabet[bt_rng_below(&rng, sizeof(alphabet) - 1)];
+		}
+		struct bt_topo_request request = {.cpus = list, .worker_n = 8};
+		enum bt_status status = bt_topo_plan(topo, &request, &plan, &why);
+		if (status == BT_OK) {
+			check_plan(topo, &request, &plan);
+			bt_topo_plan_fini(&plan);
+			read_n++;
+		} else {
+			assert_true((status == BT_INVALID || status == BT_RANGE) && strstr(why.ptr, list));
+		}
+		bt_buf_fini(&why);
+	}
+	assert_true(read_n > 100);
+	bt_topo_destroy(topo);
+}
+
 static void a_plan_is_shown_as_a_table(void **state)
 {
 	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:2 [numa] core:2 pu:1");
@@ -443,6 +611,66 @@ static void memory_is_bound_only_where_there_is_a_choice(void **state)
 	bt_topo_destroy(this);
 }
 
+static void columns_lie_on_the_node_that_is_asked_for(void **state)
+{
+	struct bt_topo *two = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+	struct bt_topo *one = discover("HWLOC_SYNTHETIC", "pack:1 [numa] core:2 pu:1");
+	static const char zeroes[100000];
+
+	(void)state;
+	for (uint32_t numa_ix = 0; numa_ix < 2; numa_ix++) {
+		bt_mem_arena_ix arena = bt_mem_node_arena(numa_ix);
+		size_t before = bt_mem_arena_in_use_bytes(arena);
+		char *column = bt_topo_column(two, numa_ix, sizeof(zeroes), 1);
+
+		assert_memory_equal(column, zeroes, sizeof(zeroes));
+		if (arena) {
+			assert_true(bt_mem_arena_in_use_bytes(arena) >= before + sizeof(zeroes));
+		}
+		bt_mem_free(column);
+		assert_int_equal(bt_mem_arena_in_use_bytes(arena), before);
+	}
+	size_t before = bt_mem_arena_in_use_bytes(bt_mem_node_arena(0));
+	char *column = bt_topo_column(one, 0, sizeof(zeroes), 1);
+	assert_memory_equal(column, zeroes, sizeof(zeroes));
+	assert_int_equal(bt_mem_arena_in_use_bytes(bt_mem_node_arena(0)), before);
+	bt_mem_free(column);
+	bt_topo_destroy(two);
+	bt_topo_destroy(one);
+}
+
+struct holder {
+	const struct bt_topo *topo;
+	void *held;
+};
+
+static void hold_on_node_1(void *context)
+{
+	struct holder *holder = context;
+
+	bt_topo_use_memory(holder->topo, 1);
+	holder->held = bt_mem_zalloc(1 << 20, 1);
+}
+
+static void a_worker_allocates_on_its_node(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
+	struct holder holder = {.topo = topo};
+	struct bt_thread_options options = {.name = "holder"};
+	struct bt_thread *thread;
+	bt_mem_arena_ix arena = bt_mem_node_arena(1);
+	size_t before = bt_mem_arena_in_use_bytes(arena);
+
+	(void)state;
+	assert_int_equal(bt_thread_start(&options, hold_on_node_1, &holder, &thread, NULL), BT_OK);
+	bt_thread_join(&thread);
+	if (arena) {
+		assert_true(bt_mem_arena_in_use_bytes(arena) >= before + (1 << 20));
+	}
+	bt_mem_free(holder.held);
+	bt_topo_destroy(topo);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,18 +679,25 @@ int main(void)
 		cmocka_unit_test(siblings_are_used_only_when_cores_are_used_up),
 		cmocka_unit_test(more_workers_than_cpus_float_and_it_is_said),
 		cmocka_unit_test(without_wishes_the_cores_decide),
+		cmocka_unit_test(a_quota_counts_as_that_many_cores),
 		cmocka_unit_test(on_two_cores_the_second_serves_the_first),
 		cmocka_unit_test(one_core_or_one_worker_runs_inline),
 		cmocka_unit_test(wishes_are_kept_on_one_core),
 		cmocka_unit_test(eight_nodes_are_filled_one_by_one),
+		cmocka_unit_test(fast_cores_come_before_slow_ones_and_these_before_siblings),
+		cmocka_unit_test(cpus_that_are_not_allowed_are_left_out),
 		cmocka_unit_test(a_cpu_list_chooses),
 		cmocka_unit_test(a_bad_cpu_list_says_what_and_why),
 		cmocka_unit_test(too_many_threads_are_refused),
 		cmocka_unit_test(a_description_of_no_machine_is_refused),
 		cmocka_unit_test(this_machine_has_the_cpus_of_this_process),
 		cmocka_unit_test(a_process_bound_to_one_cpu_runs_inline),
+		cmocka_unit_test(plans_of_any_machine_keep_the_rules),
+		cmocka_unit_test(any_cpu_list_is_read_or_refused),
 		cmocka_unit_test(a_plan_is_shown_as_a_table),
 		cmocka_unit_test(memory_is_bound_only_where_there_is_a_choice),
+		cmocka_unit_test(columns_lie_on_the_node_that_is_asked_for),
+		cmocka_unit_test(a_worker_allocates_on_its_node),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
