@@ -6,7 +6,6 @@
 #include "engine/base/rcu.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdalign.h>
 #include <string.h>
 #include <urcu/urcu-memb.h>
@@ -17,6 +16,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/park.h"
 #include "engine/base/race.h"
+#include "engine/base/thread.h"
 
 enum {
 	DEFAULT_BACKLOG_N = 65536,
@@ -38,7 +38,7 @@ struct reader {
 	char name[BT_RCU_NAME_BYTES];
 };
 
-static pthread_mutex_t readers_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct bt_lock readers_lock = BT_LOCK_INIT;
 static struct reader *readers; /* lock(readers_lock): */
 
 static _Thread_local struct reader *registered; /* owner: this thread */
@@ -67,8 +67,8 @@ static struct {
 	struct bt_park room;  /* those who wait for less to be pending */
 } rcu;
 
-static pthread_mutex_t life_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t reclaimer, watcher; /* lock(life_lock): */
+static struct bt_lock life_lock = BT_LOCK_INIT;
+static struct bt_thread *reclaimer, *watcher; /* lock(life_lock): */
 
 /* EDGE rcu.grace: what readers did before they were quiescent comes before reclaiming. liburcu orders it by
  * its own counters, which race detectors do not see. */
@@ -81,9 +81,9 @@ void bt_rcu_configure(const struct bt_rcu_options *options)
 		&limit_bytes, options->backlog_bytes ? options->backlog_bytes : DEFAULT_BACKLOG_BYTES);
 	bt_store_relaxed(&stall_limit_ns, options->stall_ns ? options->stall_ns : DEFAULT_STALL_NS);
 	bt_store_relaxed(&gather_limit_ns, options->gather_ns ? options->gather_ns : DEFAULT_GATHER_NS);
-	pthread_mutex_lock(&readers_lock);
+	bt_lock_acquire(&readers_lock);
 	callback = *options;
-	pthread_mutex_unlock(&readers_lock);
+	bt_lock_release(&readers_lock);
 }
 
 /* ---- readers ---- */
@@ -93,23 +93,23 @@ static struct reader *enlist(const char *name)
 	struct reader *reader = bt_mem_zalloc(1, sizeof(*reader));
 
 	memcpy(reader->name, name, strnlen(name, BT_RCU_NAME_BYTES - 1));
-	pthread_mutex_lock(&readers_lock);
+	bt_lock_acquire(&readers_lock);
 	reader->next = readers;
 	readers = reader;
-	pthread_mutex_unlock(&readers_lock);
+	bt_lock_release(&readers_lock);
 	return reader;
 }
 
 static void delist(struct reader *reader)
 {
-	pthread_mutex_lock(&readers_lock);
+	bt_lock_acquire(&readers_lock);
 	for (struct reader **at = &readers; *at; at = &(*at)->next) {
 		if (*at == reader) {
 			*at = reader->next;
 			break;
 		}
 	}
-	pthread_mutex_unlock(&readers_lock);
+	bt_lock_release(&readers_lock);
 	bt_mem_free(reader);
 }
 
@@ -333,7 +333,7 @@ static bool has_work(void)
 	return bt_load_acquire(&rcu.deferred) || bt_load_acquire(&rcu.stopping);
 }
 
-static void *reclaim_thread(void *context)
+static void reclaim_thread(void *context)
 {
 	(void)context;
 	reclaims = true;
@@ -345,7 +345,7 @@ static void *reclaim_thread(void *context)
 			continue;
 		}
 		if (!bt_load_acquire(&rcu.deferred)) {
-			return NULL; /* stopping */
+			return; /* stopping */
 		}
 		gather();
 		struct bt_rcu_head *batch = take_deferred();
@@ -377,7 +377,7 @@ static bool report_stall(int64_t now_ns)
 	struct bt_rcu_options report = {.context = NULL};
 	int64_t held_ns = -1;
 
-	pthread_mutex_lock(&readers_lock);
+	bt_lock_acquire(&readers_lock);
 	for (struct reader *reader = readers; reader && held_ns < 0; reader = reader->next) {
 		if (is_new_stall(reader, now_ns)) {
 			reader->reported = true;
@@ -386,7 +386,7 @@ static bool report_stall(int64_t now_ns)
 			report = callback;
 		}
 	}
-	pthread_mutex_unlock(&readers_lock);
+	bt_lock_release(&readers_lock);
 	if (held_ns < 0) {
 		return false;
 	}
@@ -398,7 +398,7 @@ static bool report_stall(int64_t now_ns)
 }
 
 /* Looks a few times while a grace period may become too long, and sleeps when there is none. */
-static void *watch_thread(void *context)
+static void watch_thread(void *context)
 {
 	(void)context;
 	while (!bt_load_acquire(&rcu.stopping)) {
@@ -417,26 +417,20 @@ static void *watch_thread(void *context)
 		bt_park_wait(&rcu.watch, key,
 			in_grace ? bt_load_relaxed(&stall_limit_ns) / LOOKS_PER_STALL + 1 : BT_PARK_FOREVER);
 	}
-	return NULL;
 }
 
 /* ---- life ---- */
 
-/* Signals are for the program's own threads. */
-static void start_thread(pthread_t *out_thread, const char *name, void *(*run)(void *context))
+static void start_thread(struct bt_thread **out_thread, const char *name, void (*run)(void *context))
 {
-	sigset_t all, before;
+	const struct bt_thread_options options = {.name = name};
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	BT_REQUIRE(pthread_create(out_thread, NULL, run, NULL) == 0);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	pthread_setname_np(*out_thread, name);
+	BT_REQUIRE(bt_thread_start(&options, run, NULL, out_thread, NULL) == BT_OK);
 }
 
 static void start(void)
 {
-	pthread_mutex_lock(&life_lock);
+	bt_lock_acquire(&life_lock);
 	if (!bt_load_relaxed(&rcu.running)) {
 		bt_store_relaxed(&rcu.stopping, 0);
 		bt_park_init(&rcu.work);
@@ -447,7 +441,7 @@ static void start(void)
 		start_thread(&watcher, "bt-rcu-watch", watch_thread);
 		bt_store_release(&rcu.running, 1); /* EDGE rcu.running release: the parks are initialised */
 	}
-	pthread_mutex_unlock(&life_lock);
+	bt_lock_release(&life_lock);
 }
 
 void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *head), size_t bytes)
@@ -526,16 +520,16 @@ void bt_rcu_drain(void)
 void bt_rcu_shutdown(void)
 {
 	bt_rcu_drain();
-	pthread_mutex_lock(&life_lock);
+	bt_lock_acquire(&life_lock);
 	if (bt_load_relaxed(&rcu.running)) {
 		bt_store_release(&rcu.stopping, 1);
 		bt_park_wake(&rcu.work);
 		bt_park_wake(&rcu.watch);
-		pthread_join(reclaimer, NULL);
-		pthread_join(watcher, NULL);
+		bt_thread_join(&reclaimer);
+		bt_thread_join(&watcher);
 		bt_store_release(&rcu.running, 0);
 	}
-	pthread_mutex_unlock(&life_lock);
+	bt_lock_release(&life_lock);
 }
 
 struct bt_rcu_stats bt_rcu_stats_read(void)

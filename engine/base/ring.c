@@ -6,28 +6,21 @@
 #include "engine/base/ring.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/base/check.h"
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/race.h"
+#include "engine/base/thread.h"
 
 enum {
 	SPIN_TURNS = 200 /* a few microseconds: about what falling asleep and waking up costs */
 };
 
 /* How often to look again before sleeping. On one processor nobody can make progress while we look. */
-static uint32_t spin_turns(void)
+static uint32_t choose_spin_turns(void)
 {
-	static _Atomic uint32_t known; /* 0: not asked yet */
-	uint32_t turns = bt_load_relaxed(&known);
-
-	if (!turns) {
-		turns = sysconf(_SC_NPROCESSORS_ONLN) > 1 ? SPIN_TURNS : 1;
-		bt_store_relaxed(&known, turns);
-	}
-	return turns - 1;
+	return bt_thread_usable_cpu_n() > 1 ? SPIN_TURNS : 0;
 }
 
 void bt_ring_init(struct bt_ring *ring, uint32_t capacity, size_t entry_bytes, const char *name)
@@ -243,7 +236,7 @@ static bool has_room(struct bt_ring *ring)
 /* Whether there is room, or never will be; false when the time was over. */
 static bool wait_for_room(struct bt_ring *ring, int64_t deadline_ns)
 {
-	for (uint32_t turn = spin_turns(); turn; turn--) {
+	for (uint32_t turn = ring->spin_turns; turn; turn--) {
 		bt_cpu_relax();
 		if (has_room(ring)) {
 			return true;
@@ -304,7 +297,7 @@ static bool has_entries_or_end(struct bt_ring *ring)
 /* Whether there is an entry, or never will be; false when the time was over. */
 static bool wait_for_entry(struct bt_ring *ring, int64_t deadline_ns)
 {
-	for (uint32_t turn = spin_turns(); turn; turn--) {
+	for (uint32_t turn = ring->spin_turns; turn; turn--) {
 		bt_cpu_relax();
 		if (has_entries_or_end(ring)) {
 			return true;
@@ -380,7 +373,7 @@ struct bt_ring_stats bt_ring_stats_read(const struct bt_ring *ring)
 
 void bt_inbox_init(struct bt_inbox *inbox, struct bt_ring **rings, uint32_t ring_n)
 {
-	*inbox = (struct bt_inbox){.rings = rings, .ring_n = ring_n};
+	*inbox = (struct bt_inbox){.rings = rings, .ring_n = ring_n, .spin_turns = choose_spin_turns()};
 	bt_park_init(&inbox->park);
 	for (uint32_t i = 0; i < ring_n; i++) {
 		bt_ring_wake_by(rings[i], &inbox->park);
@@ -419,7 +412,7 @@ uint32_t bt_inbox_pop_n(
 	uint32_t got_n = take_turn(inbox, out_entries, n, out_ring_ix);
 	int64_t deadline_ns = got_n ? 0 : deadline_of(timeout_ns);
 
-	for (uint32_t turn = timeout_ns > 0 ? spin_turns() : 0; turn && !got_n; turn--) {
+	for (uint32_t turn = timeout_ns > 0 ? inbox->spin_turns : 0; turn && !got_n; turn--) {
 		bt_cpu_relax();
 		got_n = take_turn(inbox, out_entries, n, out_ring_ix);
 	}

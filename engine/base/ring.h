@@ -29,6 +29,7 @@ struct bt_ring {
 	struct bt_park *items; /* where the consumer waits; own_items, or a park that several rings share */
 	size_t entry_bytes;
 	uint32_t capacity;
+	uint32_t spin_turns; /* looks before sleeping */
 
 	/* owner: the producer; anyone reads the atomics, relaxed */
 	alignas(BT_CACHELINE) uint32_t seen_head; /* c_head when the producer last looked */
@@ -129,6 +130,7 @@ struct bt_inbox {
 	struct bt_park park;
 	struct bt_ring **rings; /* init: the caller's array */
 	uint32_t ring_n;
+	uint32_t spin_turns;
 	uint32_t next_ix; /* where the next look begins, so that every ring has its turn */
 };
 
