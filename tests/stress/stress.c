@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What stress tests share.
+ */
+#include "stress.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/race.h"
+#include "engine/base/rng.h"
+
+enum {
+	USUAL_NS = 120000000,
+	HELD_NS = 1000000,
+	COMING_NS = 50000000, /* how long a hold waits for a thread to come */
+	TURNS_BEFORE_YIELD = 100,
+	POINTS_MAX = 64
+};
+
+int64_t stress_end_ns(void)
+{
+	const char *seconds = getenv("BT_STRESS_SECONDS");
+	int64_t lasts_ns = seconds ? (int64_t)(strtod(seconds, NULL) * 1e9) : USUAL_NS;
+
+	return bt_clock_monotonic_ns() + lasts_ns;
+}
+
+bool stress_goes_on(int64_t end_ns)
+{
+	return bt_clock_monotonic_ns() < end_ns;
+}
+
+void stress_wait_turn(uint32_t *turns)
+{
+	if (++*turns % TURNS_BEFORE_YIELD == 0) {
+		sched_yield();
+	}
+	bt_cpu_relax();
+}
+
+static void *run_member(void *context)
+{
+	struct stress_member *member = context;
+	uint32_t turns = 0;
+
+	while (!bt_load_acquire(&member->team->begins)) {
+		stress_wait_turn(&turns);
+	}
+	member->run(member->context, member->ix);
+	return NULL;
+}
+
+void stress_add(struct stress_team *team, void (*run)(void *context, uint32_t ix), void *context)
+{
+	STRESS_CHECK(team->member_n < STRESS_THREADS_MAX);
+	uint32_t ix = team->member_n++;
+
+	team->members[ix] = (struct stress_member){.team = team, .run = run, .context = context, .ix = ix};
+	STRESS_CHECK(pthread_create(&team->members[ix].thread, NULL, run_member, &team->members[ix]) == 0);
+}
+
+void stress_run(struct stress_team *team)
+{
+	bt_store_release(&team->begins, 1);
+	for (uint32_t i = 0; i < team->member_n; i++) {
+		pthread_join(team->members[i].thread, NULL);
+	}
+	bt_store_relaxed(&team->begins, 0);
+	team->member_n = 0;
+}
+
+static void *hold_for_a_moment(void *out_held)
+{
+	*(bool *)out_held = bt_race_await_held(COMING_NS);
+	if (*(bool *)out_held) {
+		nanosleep(&(struct timespec){.tv_nsec = HELD_NS}, NULL);
+	}
+	bt_race_release();
+	return NULL;
+}
+
+static bool hold_at(const char *point, uint64_t skip_n, void (*scenario)(void *context), void *context)
+{
+	pthread_t holder;
+	bool held = false;
+
+	bt_race_hold(point, skip_n);
+	STRESS_CHECK(pthread_create(&holder, NULL, hold_for_a_moment, &held) == 0);
+	scenario(context);
+	pthread_join(holder, NULL);
+	bt_race_off();
+	return held;
+}
+
+uint32_t stress_hold_at_each(
+	const char *prefix, void (*scenario)(void *context), void *context, uint64_t seed)
+{
+	const char *points[POINTS_MAX];
+	uint32_t done_n = 0;
+	struct bt_rng rng = {seed};
+
+	bt_race_off();
+	bt_race_record();
+	scenario(context);
+	size_t point_n = bt_race_points(points, POINTS_MAX);
+	STRESS_CHECK(point_n <= POINTS_MAX);
+	bt_race_off();
+	for (size_t i = 0; i < point_n; i++) {
+		if (strncmp(points[i], prefix, strlen(prefix)) != 0) {
+			continue;
+		}
+		bool first = hold_at(points[i], 0, scenario, context);
+		bool later = hold_at(points[i], bt_rng_below(&rng, 20) + 1, scenario, context);
+		printf("held at %s:%s%s\n", points[i], first ? " the first" : "",
+			later ? " a later one" : "");
+		done_n++;
+	}
+	return done_n;
+}
+
+void stress_failed(const char *file, int line, const char *condition)
+{
+	fflush(stdout);
+	fprintf(stderr, "%s:%d: check failed: %s\n", file, line, condition);
+	abort();
+}
