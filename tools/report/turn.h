@@ -5,7 +5,7 @@
 #pragma once
 
 #include "engine/flow/group_cycle.h"
-#include "tools/report/messages.h"
+#include "engine/flow/messages.h"
 
 struct bt_turn_note;
 

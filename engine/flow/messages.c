@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The texts of refusals, kept by signature.
  */
-#include "tools/report/messages.h"
+#include "engine/flow/messages.h"
 
 #include <string.h>
 

@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stages 7 and 8: what is asked of the binder, and what becomes of it. Each assumption ends exactly once (I2,
+ * I4).
+ * Context: the scheduling thread, but for answers and bt_pipeline_bind_step.
+ */
+#include <string.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/flow/pipeline_int.h"
+
+/* ---- slots ---- */
+
+static struct bt_ask_slot *slot_at(const struct bt_asks *asks, uint32_t ix)
+{
+	uint32_t chunk = 31 - (uint32_t)__builtin_clz(ix / BT_ASK_FIRST_CHUNK + 1);
+
+	return &asks->chunks[chunk][ix - BT_ASK_FIRST_CHUNK * ((1u << chunk) - 1)];
+}
+
+static enum bt_ask_state state_of(uint64_t word)
+{
+	return (enum bt_ask_state)(word & ((1u << BT_ASK_STATE_BITS) - 1));
+}
+
+static uint32_t generation_of(uint64_t word)
+{
+	return (uint32_t)(word >> BT_ASK_STATE_BITS);
+}
+
+static uint64_t word_of(uint32_t generation, enum bt_ask_state state)
+{
+	return (uint64_t)generation << BT_ASK_STATE_BITS | (uint64_t)state;
+}
+
+static uint64_t handle_of(const struct bt_ask_slot *slot)
+{
+	return (uint64_t)generation_of(slot->word) << 32 | (slot->ix + 1);
+}
+
+/* Takes a slot from one state to the next. Returns whether it was this caller who did. */
+static bool step(struct bt_ask_slot *slot, uint32_t generation, enum bt_ask_state from, enum bt_ask_state to)
+{
+	if (slot->word != word_of(generation, from)) {
+		return false;
+	}
+	slot->word = word_of(generation, to);
+	return true;
+}
+
+static void add_chunk(struct bt_asks *asks)
+{
+	uint32_t chunk = 31 - (uint32_t)__builtin_clz(asks->slot_n / BT_ASK_FIRST_CHUNK + 1);
+	uint32_t n = BT_ASK_FIRST_CHUNK << chunk;
+
+	BT_REQUIRE(chunk < BT_ASK_CHUNKS);
+	asks->chunks[chunk] = bt_mem_zalloc(n, sizeof(*asks->chunks[chunk]));
+	for (uint32_t i = n; i-- > 0;) {
+		asks->chunks[chunk][i].ix = asks->slot_n + i;
+		asks->vacant =
+			bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
+		asks->vacant[asks->vacant_n++] = asks->slot_n + i;
+	}
+	asks->slot_n += n;
+}
+
+static void list_add(struct bt_asks *asks, struct bt_ask_list *list, struct bt_ask_slot *slot)
+{
+	slot->next = BT_NO_ASK;
+	slot->previous = list->last;
+	if (list->last == BT_NO_ASK) {
+		list->first = slot->ix;
+	} else {
+		slot_at(asks, list->last)->next = slot->ix;
+	}
+	list->last = slot->ix;
+}
+
+static void list_remove(struct bt_asks *asks, struct bt_ask_list *list, struct bt_ask_slot *slot)
+{
+	if (slot->previous == BT_NO_ASK) {
+		list->first = slot->next;
+	} else {
+		slot_at(asks, slot->previous)->next = slot->next;
+	}
+	if (slot->next == BT_NO_ASK) {
+		list->last = slot->previous;
+	} else {
+		slot_at(asks, slot->next)->previous = slot->previous;
+	}
+}
+
+static struct bt_ask_list *list_of(struct bt_asks *asks, const struct bt_ask_slot *slot)
+{
+	if (!slot->sent) {
+		return &asks->outgoing;
+	}
+	return slot->overdue ? &asks->overdue : &asks->waiting;
+}
+
+void bt_asks_init(struct bt_pipeline *p)
+{
+	const struct bt_ask_list empty = {BT_NO_ASK, BT_NO_ASK};
+
+	p->asks.outgoing = p->asks.waiting = p->asks.overdue = empty;
+}
+
+void bt_asks_fini(struct bt_pipeline *p)
+{
+	struct bt_asks *asks = &p->asks;
+
+	for (uint32_t i = 0; i < asks->slot_n; i++) {
+		bt_buf_fini(&slot_at(asks, i)->text);
+	}
+	for (int k = 0; k < BT_ASK_CHUNKS; k++) {
+		bt_mem_free(asks->chunks[k]);
+	}
+	bt_mem_free(asks->vacant);
+	bt_mem_free(asks->slot_of_pod);
+	bt_mem_free(asks->births);
+}
+
+/* ---- asking ---- */
+
+static uint32_t *grow_table(uint32_t *table, size_t *cap, uint32_t ix)
+{
+	while (ix >= *cap) {
+		size_t old = *cap;
+
+		table = bt_mem_grow(table, old, cap, sizeof(*table));
+		memset(table + old, 0, (*cap - old) * sizeof(*table));
+	}
+	return table;
+}
+
+static uint32_t birth_of(const struct bt_asks *asks, uint32_t node_ix)
+{
+	return node_ix < asks->birth_n ? asks->births[node_ix] : 0;
+}
+
+static struct bt_ask_slot *make(
+	struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_asks *asks = &p->asks;
+
+	if (asks->vacant_n == 0) {
+		add_chunk(asks);
+	}
+	struct bt_ask_slot *slot = slot_at(asks, asks->vacant[--asks->vacant_n]);
+	slot->kind = kind;
+	slot->pod_ix = pod_ix;
+	slot->node_ix = node_ix;
+	slot->birth = birth_of(asks, node_ix);
+	slot->number = ++asks->numbers[kind];
+	slot->sent = slot->overdue = slot->checking = false;
+	slot->reason[0] = 0;
+	slot->word = word_of(generation_of(slot->word), BT_ASK_READY);
+	return slot;
+}
+
+static void write_text(struct bt_ask_slot *slot, const struct bt_pod_ref *pod, struct bt_str node)
+{
+	const struct bt_str parts[] = {pod->namespace_, pod->name, pod->uid, node};
+
+	bt_buf_clear(&slot->text);
+	for (int i = 0; i < 4; i++) {
+		bt_buf_str(&slot->text, parts[i]);
+		slot->ends[i] = slot->text.len;
+	}
+}
+
+static struct bt_str node_name(const struct bt_pipeline *p, uint32_t node_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(p->engine);
+
+	return node_ix == BT_NO_NODE
+		       ? (struct bt_str){0}
+		       : bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
+}
+
+void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_pipeline *p = context;
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
+	struct bt_ask_slot *slot = make(p, BT_ASK_BIND, pod_ix, node_ix);
+
+	(void)engine;
+	write_text(slot, &pod, node_name(p, node_ix));
+	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
+	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
+	p->asks.open_n++;
+	list_add(&p->asks, &p->asks.outgoing, slot);
+}
+
+void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_pipeline *p = context;
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
+	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
+	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, pod_ix, node_ix);
+
+	write_text(slot, &pod, node_name(p, node_ix));
+	list_add(&p->asks, &p->asks.outgoing, slot);
+}
+
+bool bt_asks_have_room(const struct bt_pipeline *p)
+{
+	return p->asks.outgoing.first == BT_NO_ASK && p->asks.open_n < p->limits.bindings;
+}
+
+struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
+{
+	uint32_t at = pod_ix < p->asks.pod_n ? p->asks.slot_of_pod[pod_ix] : 0;
+
+	return at ? slot_at(&p->asks, at - 1) : NULL;
+}
+
+/* ---- ends ---- */
+
+/* The slot's next user has another generation, so that late answers are known as such. */
+static void release(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	struct bt_asks *asks = &p->asks;
+
+	list_remove(asks, list_of(asks, slot), slot);
+	slot->word = word_of(generation_of(slot->word) + 1, BT_ASK_FREE);
+	asks->vacant = bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
+	asks->vacant[asks->vacant_n++] = slot->ix;
+}
+
+static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
+{
+	return bt_ledger_pod(bt_engine_cache(p->engine)->ledger, pod_ix);
+}
+
+/* A binding is over: the engine hears of it. */
+static void end_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, bool yes)
+{
+	uint32_t pod_ix = slot->pod_ix;
+
+	p->asks.slot_of_pod[pod_ix] = 0;
+	p->asks.open_n--;
+	release(p, slot);
+	if (yes) {
+		bt_engine_bound(p->engine, pod_ix);
+	} else {
+		bt_engine_bind_failed(p->engine, pod_ix);
+	}
+}
+
+void bt_asks_conclude(struct bt_pipeline *p, struct bt_ask_slot *slot, bool yes)
+{
+	if (step(slot, generation_of(slot->word), BT_ASK_CALLED, yes ? BT_ASK_YES : BT_ASK_NO)) {
+		p->counts.recovered_n++;
+		end_binding(p, slot, yes);
+	}
+}
+
+static void take_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
+	bool yes = state == BT_ASK_YES;
+
+	p->counts.late_n += slot->overdue && state != BT_ASK_CANCELLED;
+	p->counts.bound_n += yes;
+	p->counts.failed_n += state == BT_ASK_NO;
+	p->counts.cancelled_n += state == BT_ASK_CANCELLED;
+	p->counts.shown_failed_n += state == BT_ASK_NO && !pod->detached && pod->state == BT_POD_SCHEDULED &&
+				    pod->node_ix == slot->node_ix;
+	end_binding(p, slot, yes);
+}
+
+/* What was asked about a binding is answered; the binding may have been answered meanwhile. */
+static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt_ask_state state)
+{
+	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)check->target - 1);
+	bool still = handle_of(slot) == check->target;
+
+	release(p, check);
+	if (!still) {
+		return;
+	}
+	slot->checking = false;
+	if (state == BT_ASK_YES || state == BT_ASK_NO) {
+		bt_asks_conclude(p, slot, state == BT_ASK_YES);
+	}
+}
+
+/* A victim is being deleted, if it is still the one that was meant. */
+static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	const struct bt_pod_ref now = bt_pipeline_pod_ref(p, slot->pod_ix);
+	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
+	struct bt_str all = bt_buf_view(&slot->text);
+	bool same = pod->state != BT_POD_VACANT && !pod->detached &&
+		    bt_str_eq(now.namespace_, bt_str_sub(all, 0, slot->ends[0])) &&
+		    bt_str_eq(now.name, bt_str_sub(all, slot->ends[0], slot->ends[1])) &&
+		    bt_str_eq(now.uid, bt_str_sub(all, slot->ends[1], slot->ends[2]));
+
+	p->counts.evict_failed_n += state == BT_ASK_NO;
+	release(p, slot);
+	if (same && state == BT_ASK_YES && !pod->terminating) {
+		bt_engine_evict(p->engine, slot->pod_ix);
+	}
+}
+
+static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	enum bt_ask_state state = state_of(slot->word);
+
+	switch (slot->kind) {
+	case BT_ASK_BIND:
+		take_binding(p, slot, state);
+		break;
+	case BT_ASK_CHECK:
+		take_check(p, slot, state);
+		break;
+	case BT_ASK_EVICT:
+		take_eviction(p, slot, state);
+		break;
+	}
+}
+
+bool bt_asks_take_answers(struct bt_pipeline *p)
+{
+	uint32_t at = p->asks.answers, first = 0;
+
+	p->asks.answers = 0;
+	/* The last one came first: turned round. */
+	while (at) {
+		struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+		uint32_t next = slot->answer_next;
+
+		slot->answer_next = first;
+		first = at;
+		at = next;
+	}
+	for (at = first; at;) {
+		struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+
+		at = slot->answer_next;
+		take_answer(p, slot);
+	}
+	return first != 0;
+}
+
+void bt_asks_cancel(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	(void)p;
+	step(slot, generation_of(slot->word), BT_ASK_READY, BT_ASK_CANCELLED);
+}
+
+void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix)
+{
+	struct bt_asks *asks = &p->asks;
+	const uint32_t firsts[] = {asks->outgoing.first, asks->waiting.first, asks->overdue.first};
+
+	asks->births = grow_table(asks->births, &asks->birth_n, node_ix);
+	asks->births[node_ix]++;
+	for (int i = 0; i < 3; i++) {
+		struct bt_ask_slot *slot;
+
+		for (uint32_t at = firsts[i]; at != BT_NO_ASK; at = slot->next) {
+			slot = slot_at(asks, at);
+			if (slot->kind == BT_ASK_BIND && slot->node_ix == node_ix) {
+				p->counts.node_gone_n++;
+				bt_asks_cancel(p, slot);
+			}
+		}
+	}
+}
+
+/* ---- sending ---- */
+
+static bool send(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	uint64_t handle = handle_of(slot);
+
+	for (uint32_t i = 0; i < p->limits.bind_threads; i++) {
+		struct bt_binder_lane *lane = &p->binders[(p->asks.turn + i) % p->limits.bind_threads];
+
+		if (bt_ring_try_push(&lane->asks, &handle)) {
+			p->asks.turn = (p->asks.turn + i + 1) % p->limits.bind_threads;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_asks_send(struct bt_pipeline *p)
+{
+	struct bt_asks *asks = &p->asks;
+	bool any = false;
+
+	while (asks->outgoing.first != BT_NO_ASK) {
+		struct bt_ask_slot *slot = slot_at(asks, asks->outgoing.first);
+
+		if (state_of(slot->word) == BT_ASK_CANCELLED) {
+			take_answer(p, slot);
+			any = true;
+			continue;
+		}
+		if (!send(p, slot)) {
+			break;
+		}
+		list_remove(asks, &asks->outgoing, slot);
+		slot->sent = true;
+		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
+		list_add(asks, &asks->waiting, slot);
+		p->counts.ask_n += slot->kind == BT_ASK_BIND;
+		p->counts.evict_n += slot->kind == BT_ASK_EVICT;
+		p->counts.check_n += slot->kind == BT_ASK_CHECK;
+		any = true;
+	}
+	return any;
+}
+
+/* ---- what is not answered ---- */
+
+static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	struct bt_ask_slot *ask = make(p, BT_ASK_CHECK, slot->pod_ix, slot->node_ix);
+
+	ask->target = handle_of(slot);
+	bt_buf_clear(&ask->text);
+	bt_buf_str(&ask->text, bt_buf_view(&slot->text));
+	memcpy(ask->ends, slot->ends, sizeof(ask->ends));
+	slot->checking = true;
+	list_add(&p->asks, &p->asks.outgoing, ask);
+}
+
+/* What is no binding is not waited for any longer: a check can be asked again, and a victim is evicted again.
+ */
+static void give_up(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	if (step(slot, generation_of(slot->word), BT_ASK_CALLED, BT_ASK_UNKNOWN)) {
+		take_answer(p, slot);
+	}
+}
+
+/* The source has shown what became of it, or the binder is asked. */
+static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
+
+	if (slot->kind != BT_ASK_BIND) {
+		give_up(p, slot);
+		return;
+	}
+	if (pod->detached || pod->state != BT_POD_ASSUMED) {
+		bt_asks_conclude(p, slot, pod->state == BT_POD_SCHEDULED && pod->node_ix == slot->node_ix);
+	} else if (p->options.binder.check && !slot->checking && state_of(slot->word) == BT_ASK_CALLED) {
+		check(p, slot);
+	}
+}
+
+/* Puts a slot at the end of those that are overdue. */
+static void defer(struct bt_pipeline *p, struct bt_ask_slot *slot, int64_t due_ns)
+{
+	list_remove(&p->asks, list_of(&p->asks, slot), slot);
+	slot->overdue = true;
+	slot->due_ns = due_ns;
+	list_add(&p->asks, &p->asks.overdue, slot);
+}
+
+bool bt_asks_watch(struct bt_pipeline *p)
+{
+	struct bt_asks *asks = &p->asks;
+	int64_t more_ns = p->limits.assume_ttl_ns - p->limits.bind_timeout_ns;
+	bool any = false;
+
+	while (asks->waiting.first != BT_NO_ASK && slot_at(asks, asks->waiting.first)->due_ns <= p->now_ns) {
+		struct bt_ask_slot *slot = slot_at(asks, asks->waiting.first);
+
+		p->counts.overdue_n += slot->kind == BT_ASK_BIND;
+		defer(p, slot, slot->due_ns + (more_ns > 0 ? more_ns : 0));
+		any = true;
+	}
+	while (asks->overdue.first != BT_NO_ASK && slot_at(asks, asks->overdue.first)->due_ns <= p->now_ns) {
+		struct bt_ask_slot *slot = slot_at(asks, asks->overdue.first);
+
+		defer(p, slot, p->now_ns + p->limits.assume_ttl_ns);
+		look_after(p, slot);
+		any = true;
+	}
+	return any;
+}
+
+int64_t bt_asks_next_ns(const struct bt_pipeline *p)
+{
+	const struct bt_asks *asks = &p->asks;
+	int64_t next = INT64_MAX;
+
+	if (asks->waiting.first != BT_NO_ASK) {
+		next = slot_at(asks, asks->waiting.first)->due_ns;
+	}
+	if (asks->overdue.first != BT_NO_ASK && slot_at(asks, asks->overdue.first)->due_ns < next) {
+		next = slot_at(asks, asks->overdue.first)->due_ns;
+	}
+	return next;
+}
+
+/* ---- answers: any thread ---- */
+
+static void push_answer(struct bt_asks *asks, struct bt_ask_slot *slot)
+{
+	slot->answer_next = asks->answers;
+	asks->answers = slot->ix + 1;
+}
+
+static enum bt_status answer(
+	struct bt_pipeline *p, uint64_t handle, bool eviction, enum bt_ask_state state, struct bt_str reason)
+{
+	uint32_t at = (uint32_t)handle, generation = (uint32_t)(handle >> 32);
+
+	if (at == 0 || at > p->asks.slot_n) {
+		p->counts.bogus_n++;
+		return BT_CONFLICT;
+	}
+	struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+	uint64_t word = slot->word;
+	if (word != word_of(generation, BT_ASK_CALLED)) {
+		bool before = generation < generation_of(word) ||
+			      (generation == generation_of(word) && state_of(word) > BT_ASK_CALLED);
+
+		p->counts.repeated_n += before;
+		p->counts.bogus_n += !before;
+		return BT_CONFLICT;
+	}
+	if (eviction != (slot->kind == BT_ASK_EVICT)) {
+		p->counts.bogus_n++;
+		return BT_CONFLICT;
+	}
+	if (state == BT_ASK_UNKNOWN && slot->kind == BT_ASK_BIND) {
+		return BT_OK; /* it stays as it is */
+	}
+	if (!step(slot, generation, BT_ASK_CALLED, state)) {
+		p->counts.repeated_n++;
+		return BT_CONFLICT;
+	}
+	size_t n = reason.len < BT_REASON_MAX - 1 ? reason.len : BT_REASON_MAX - 1;
+	memcpy(slot->reason, n ? reason.ptr : "", n);
+	slot->reason[n] = 0;
+	push_answer(&p->asks, slot);
+	return BT_OK;
+}
+
+enum bt_status bt_pipeline_bound(struct bt_pipeline *p, uint64_t handle)
+{
+	return answer(p, handle, false, BT_ASK_YES, (struct bt_str){0});
+}
+
+enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *p, uint64_t handle, struct bt_str reason)
+{
+	return answer(p, handle, false, BT_ASK_NO, reason);
+}
+
+enum bt_status bt_pipeline_unknown(struct bt_pipeline *p, uint64_t handle)
+{
+	return answer(p, handle, false, BT_ASK_UNKNOWN, (struct bt_str){0});
+}
+
+enum bt_status bt_pipeline_evicted(struct bt_pipeline *p, uint64_t handle)
+{
+	return answer(p, handle, true, BT_ASK_YES, (struct bt_str){0});
+}
+
+enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *p, uint64_t handle, struct bt_str reason)
+{
+	return answer(p, handle, true, BT_ASK_NO, reason);
+}
+
+/* ---- binder threads ---- */
+
+bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
+{
+	struct bt_binder_lane *lane = &p->binders[thread];
+	const struct bt_pipeline_binder *binder = &p->options.binder;
+	uint64_t handle;
+
+	if (!bt_ring_try_pop(&lane->asks, &handle)) {
+		return false;
+	}
+	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
+	enum bt_ask_kind kind = slot->kind;
+	/* As soon as the binder may answer, the slot may have another user: the texts are copied. */
+	bt_buf_clear(&lane->text);
+	bt_buf_str(&lane->text, bt_buf_view(&slot->text));
+	struct bt_str all = bt_buf_view(&lane->text);
+	const struct bt_ask ask = {
+		.handle = handle,
+		.pod = {bt_str_sub(all, 0, slot->ends[0]), bt_str_sub(all, slot->ends[0], slot->ends[1]),
+			bt_str_sub(all, slot->ends[1], slot->ends[2])},
+		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
+	};
+	if (!step(slot, (uint32_t)(handle >> 32), BT_ASK_READY, BT_ASK_CALLED)) {
+		push_answer(&p->asks, slot);
+	} else if (kind == BT_ASK_BIND) {
+		binder->bind(binder->context, p, &ask);
+	} else if (kind == BT_ASK_CHECK) {
+		binder->check(binder->context, p, &ask);
+	} else {
+		binder->evict(binder->context, p, &ask);
+	}
+	return true;
+}

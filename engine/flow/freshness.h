@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 8: which events are old news. Of each object that has a UID or a resource version the last one that
+ * was seen is remembered, and of the last few that were deleted, too; what arrives late, twice or in the
+ * wrong order is told by that. Objects that have neither are always fresh.
+ * Context: the scheduling thread; bt_sighting_of: any thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/base/map.h"
+#include "engine/model/object.h"
+
+/* What an event shows of an object's identity. Hashes; 0: not known. */
+struct bt_sighting {
+	uint64_t key;	  /* of kind, namespace and name */
+	uint64_t version; /* metadata.resourceVersion, when it is a number */
+	uint32_t check;	  /* a second hash of the same as key */
+	uint32_t uid;
+};
+
+struct bt_sighting bt_sighting_of(const struct bt_object *object);
+
+struct bt_fresh_entry {
+	uint64_t key, version;
+	uint32_t check, uid;
+	bool gone;
+};
+
+/* All zeroes but tombstone_max is an empty one. owner: private to freshness.c. Owns: bt_freshness_fini. */
+struct bt_freshness {
+	struct bt_map ixs;
+	struct bt_fresh_entry *entries;
+	uint32_t *vacant, *tombs; /* indices; tombs: of what is gone, the oldest at tomb_first */
+	size_t entry_n, entry_cap, vacant_n, vacant_cap;
+	uint32_t tombstone_max, tomb_first, tomb_n;
+};
+
+enum bt_news {
+	BT_NEWS_FRESH = 0,
+	BT_NEWS_REPLACED, /* fresh, and it is another object under the name of one that has not been seen to
+			     go */
+	BT_NEWS_STALE
+};
+
+void bt_freshness_fini(struct bt_freshness *freshness);
+
+/* An object is shown. May allocate. */
+enum bt_news bt_freshness_apply(struct bt_freshness *freshness, const struct bt_sighting *seen);
+
+/* An object is shown to have gone. Stale, too, when it is an older one than what has that name now. */
+enum bt_news bt_freshness_delete(struct bt_freshness *freshness, const struct bt_sighting *seen);

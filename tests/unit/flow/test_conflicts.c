@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Between a decision and the binder's answer the world goes on: what the source shows ends assumptions, each
+ * exactly once, and no pod is on two nodes (I1, I2, I4).
+ */
+#include "lab.h"
+
+#define TIMEOUT (31 * LAB_SECOND)
+#define TTL	(61 * LAB_SECOND)
+
+/* A node and a pod that has been decided and is being bound. Returns the binding's handle. */
+static uint64_t begin_binding(struct lab *lab)
+{
+	lab_node(lab, "n1");
+	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '10'");
+	lab_settle(lab);
+	assert_int_equal(lab->ask_n, 1);
+	lab_assert_sets(lab, 0, 1, 0);
+	return lab->asks[0].handle;
+}
+
+/* The same, but the binder thread has not come to it. */
+static void begin_decision(struct lab *lab)
+{
+	lab_node(lab, "n1");
+	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '10'");
+	lab_take_in(lab);
+	bt_pipeline_decide_step(lab->pipeline, 1);
+	lab_assert_sets(lab, 0, 1, 0);
+	assert_int_equal(lab->ask_n, 0);
+}
+
+static void fail_binding(struct lab *lab, uint64_t handle)
+{
+	assert_int_equal(bt_pipeline_bind_failed(lab->pipeline, handle, bt_str("no")), BT_OK);
+	lab_settle(lab);
+}
+
+static void say_bound(struct lab *lab, uint64_t handle)
+{
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, handle), BT_OK);
+	lab_settle(lab);
+}
+
+static void a_pod_whose_binding_failed_is_tried_again(void **state)
+{
+	struct lab *lab = *state;
+
+	fail_binding(lab, begin_binding(lab));
+	lab_assert_sets(lab, 1, 0, 0);
+	assert_int_equal(lab_counts(lab).failed_n, 1);
+	lab_wait(lab, 2 * LAB_SECOND);
+	assert_int_equal(lab->ask_n, 2);
+	say_bound(lab, lab->asks[1].handle);
+	lab_assert_sets(lab, 0, 0, 1);
+}
+
+static void an_overdue_binding_keeps_its_node(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_wait(lab, TIMEOUT);
+	assert_int_equal(lab_counts(lab).overdue_n, 1);
+	lab_assert_sets(lab, 0, 1, 0);
+	assert_int_equal(lab->ask_n, 1);
+	say_bound(lab, handle);
+	assert_int_equal(lab_counts(lab).late_n, 1);
+	lab_assert_sets(lab, 0, 0, 1);
+}
+
+static void a_lost_answer_is_asked_for_until_somebody_knows(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_binding(lab);
+	lab_wait(lab, TTL);
+	assert_int_equal(lab->ask_n, 2);
+	assert_int_equal(lab->asks[1].verb, 'c');
+	assert_string_equal(lab->asks[1].pod, "p");
+	assert_string_equal(lab->asks[1].node, "n1");
+	assert_int_equal(bt_pipeline_unknown(lab->pipeline, lab->asks[1].handle), BT_OK);
+	lab_wait(lab, TTL);
+	assert_int_equal(lab->ask_n, 3);
+	assert_int_equal(lab_counts(lab).check_n, 2);
+	lab_assert_sets(lab, 0, 1, 0);
+	say_bound(lab, lab->asks[2].handle);
+	lab_assert_sets(lab, 0, 0, 1);
+	assert_int_equal(lab_counts(lab).recovered_n, 1);
+	assert_int_equal(lab_counts(lab).binding, 0);
+}
+
+static void a_pod_that_is_not_bound_after_all_is_tried_again(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_wait(lab, TTL);
+	fail_binding(lab, lab->asks[1].handle);
+	lab_assert_sets(lab, 1, 0, 0);
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, handle), BT_CONFLICT);
+	assert_int_equal(lab_counts(lab).repeated_n, 1);
+	lab_wait(lab, 2 * LAB_SECOND);
+	assert_int_equal(lab->asks[2].verb, 'b');
+}
+
+static void a_check_without_an_answer_is_repeated(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_binding(lab);
+	lab_wait(lab, TTL);
+	assert_int_equal(lab->ask_n, 2);
+	for (int i = 0; i < 4; i++) {
+		lab_wait(lab, TTL);
+	}
+	assert_true(lab_counts(lab).check_n >= 3);
+	lab_assert_sets(lab, 0, 1, 0);
+}
+
+static void the_answer_comes_while_a_check_is_out(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_wait(lab, TTL);
+	say_bound(lab, handle);
+	lab_assert_sets(lab, 0, 0, 1);
+	fail_binding(lab, lab->asks[1].handle);
+	lab_assert_sets(lab, 0, 0, 1);
+	assert_int_equal(lab_counts(lab).recovered_n, 0);
+}
+
+static void a_second_answer_changes_nothing(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	say_bound(lab, handle);
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, handle), BT_CONFLICT);
+	assert_int_equal(bt_pipeline_bind_failed(lab->pipeline, handle, bt_str("no")), BT_CONFLICT);
+	lab_settle(lab);
+	lab_assert_sets(lab, 0, 0, 1);
+	assert_int_equal(lab_counts(lab).repeated_n, 2);
+}
+
+static void answers_to_nothing_are_counted(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, 0), BT_CONFLICT);
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, UINT64_MAX), BT_CONFLICT);
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, handle + (UINT64_C(1) << 32)), BT_CONFLICT);
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, handle), BT_CONFLICT);
+	assert_int_equal(lab_counts(lab).bogus_n, 4);
+	say_bound(lab, handle);
+}
+
+static void a_pod_that_is_deleted_in_time_is_not_bound(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_decision(lab);
+	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1'", "");
+	lab_take_in(lab);
+	lab_settle(lab);
+	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab_counts(lab).cancelled_n, 1);
+	assert_int_equal(lab_counts(lab).pod_gone_n, 1);
+	lab_assert_sets(lab, 0, 0, 0);
+}
+
+static void a_pod_that_is_deleted_while_it_is_bound_is_gone(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1'", "");
+	lab_settle(lab);
+	assert_null(lab_find(lab, "p"));
+	fail_binding(lab, handle);
+	lab_assert_sets(lab, 0, 0, 0);
+}
+
+static void a_deleted_pod_needs_no_answer(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_binding(lab);
+	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1'", "");
+	lab_wait(lab, TTL);
+	lab_assert_sets(lab, 0, 0, 0);
+	assert_int_equal(lab_counts(lab).binding, 0);
+	assert_int_equal(lab_counts(lab).recovered_n, 1);
+	assert_int_equal(lab->ask_n, 1);
+}
+
+static void a_pod_that_is_made_anew_is_another_pod(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_pod(lab, "p", ", 'uid': 'u2', 'resourceVersion': '20'");
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).replaced_n, 1);
+	assert_int_equal(lab->ask_n, 2);
+	assert_string_equal(lab->asks[1].uid, "u2");
+	fail_binding(lab, handle);
+	say_bound(lab, lab->asks[1].handle);
+	lab_assert_sets(lab, 0, 0, 1);
+}
+
+static void a_pod_that_changes_while_it_is_bound_stays_on_its_node(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '11', 'labels': {'a': 'b'}");
+	lab_settle(lab);
+	lab_assert_sets(lab, 0, 1, 0);
+	say_bound(lab, handle);
+	lab_assert_sets(lab, 0, 0, 1);
+}
+
+static void a_pod_that_begins_to_be_deleted_in_time_is_not_bound(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_decision(lab);
+	lab_pod(lab, "p",
+		", 'uid': 'u1', 'resourceVersion': '11', 'deletionTimestamp': '2026-01-01T00:00:00Z'");
+	lab_take_in(lab);
+	lab_settle(lab);
+	assert_int_equal(lab->ask_n, 0);
+	lab_assert_sets(lab, 1, 0, 0);
+	lab_wait(lab, 20 * LAB_SECOND);
+	assert_int_equal(lab->ask_n, 0);
+}
+
+static void the_source_shows_the_binding_before_the_answer(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n1'");
+	lab_settle(lab);
+	lab_assert_sets(lab, 0, 0, 1);
+	assert_int_equal(lab_counts(lab).shown_early_n, 1);
+	say_bound(lab, handle);
+	lab_assert_sets(lab, 0, 0, 1);
+}
+
+static void a_binding_that_is_shown_needs_no_answer(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_binding(lab);
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n1'");
+	lab_wait(lab, TTL);
+	lab_assert_sets(lab, 0, 0, 1);
+	assert_int_equal(lab_counts(lab).binding, 0);
+	assert_int_equal(lab->ask_n, 1);
+}
+
+static void a_binding_that_failed_had_come_about_after_all(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n1'");
+	lab_settle(lab);
+	fail_binding(lab, handle);
+	lab_assert_sets(lab, 0, 0, 1);
+	assert_int_equal(lab_counts(lab).shown_failed_n, 1);
+}
+
+static void a_pod_that_somebody_else_bound_is_where_they_put_it(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_node(lab, "n2");
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n2'");
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).elsewhere_n, 1);
+	fail_binding(lab, handle);
+	lab_assert_sets(lab, 0, 0, 1);
+	assert_int_equal(lab_find(lab, "p")->node_ix, 1);
+	lab_wait(lab, 20 * LAB_SECOND);
+	assert_int_equal(lab->ask_n, 1);
+}
+
+static void a_pod_that_somebody_else_bound_in_time_is_not_bound_again(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_decision(lab);
+	lab_node(lab, "n2");
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n2'");
+	lab_take_in(lab);
+	lab_settle(lab);
+	assert_int_equal(lab->ask_n, 0);
+	lab_assert_sets(lab, 0, 0, 1);
+}
+
+static void a_pod_is_not_sent_to_a_node_that_has_gone(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_decision(lab);
+	lab_node_event(lab, BT_PARCEL_DELETE, "n1", "");
+	lab_take_in(lab);
+	lab_settle(lab);
+	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab_counts(lab).node_gone_n, 1);
+	assert_int_equal(lab_counts(lab).cancelled_n, 1);
+	lab_assert_sets(lab, 1, 0, 0);
+}
+
+static void a_node_that_is_made_anew_is_another_node(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_decision(lab);
+	lab_node_event(lab, BT_PARCEL_DELETE, "n1", "");
+	lab_node(lab, "n1");
+	lab_take_in(lab);
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).cancelled_n, 1);
+	lab_wait(lab, 2 * LAB_SECOND);
+	assert_int_equal(lab->ask_n, 1);
+	say_bound(lab, lab->asks[0].handle);
+	lab_assert_sets(lab, 0, 0, 1);
+}
+
+static void a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_node_event(lab, BT_PARCEL_DELETE, "n1", "");
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).node_gone_n, 1);
+	lab_assert_sets(lab, 0, 1, 0);
+	fail_binding(lab, handle);
+	lab_assert_sets(lab, 1, 0, 0);
+}
+
+static void a_late_event_does_not_undo_a_later_one(void **state)
+{
+	struct lab *lab = *state;
+	uint64_t handle = begin_binding(lab);
+
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '12'", ", 'nodeName': 'n1'");
+	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '11'");
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '12'", ", 'nodeName': 'n1'");
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).stale_n, 2);
+	say_bound(lab, handle);
+	lab_assert_sets(lab, 0, 0, 1);
+}
+
+static void a_late_delete_does_not_take_the_new_pod_away(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_binding(lab);
+	lab_pod(lab, "p", ", 'uid': 'u2', 'resourceVersion': '20'");
+	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1', 'resourceVersion': '15'", "");
+	lab_settle(lab);
+	assert_non_null(lab_find(lab, "p"));
+	assert_int_equal(lab_counts(lab).stale_n, 1);
+}
+
+static void what_is_deleted_does_not_come_back(void **state)
+{
+	struct lab *lab = *state;
+
+	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1', 'resourceVersion': '15'", "");
+	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '14'");
+	lab_settle(lab);
+	assert_null(lab_find(lab, "p"));
+	assert_int_equal(lab_counts(lab).unknown_n, 1);
+	assert_int_equal(lab_counts(lab).stale_n, 1);
+	assert_int_equal(lab->decision_n, 0);
+}
+
+static void a_victim_is_evicted_and_counts_as_leaving(void **state)
+{
+	struct lab *lab = *state;
+
+	lab->answers = true;
+	lab_node(lab, "n1");
+	lab_pod(lab, "low1", ", 'uid': 'u1'");
+	lab_pod(lab, "low2", ", 'uid': 'u2'");
+	lab_settle(lab);
+	lab_assert_sets(lab, 0, 0, 2);
+	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10");
+	lab_settle(lab);
+	assert_int_equal(lab->decision_n, 3);
+	assert_int_equal(lab->decisions[2].outcome, BT_REFUSED);
+	assert_int_equal(lab->decisions[2].victim_n, 1);
+	assert_string_equal(lab->decisions[2].nominated, "n1");
+	assert_int_equal(lab->ask_n, 3);
+	assert_int_equal(lab->asks[2].verb, 'e');
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[2].handle), BT_OK);
+	lab_settle(lab);
+	assert_true(lab_find(lab, lab->asks[2].pod)->terminating);
+	lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[2].pod, "", "");
+	lab_wait(lab, 2 * LAB_SECOND);
+	assert_int_equal(lab->decisions[3].outcome, BT_PLACED);
+	assert_string_equal(lab->decisions[3].pod, "high");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		LAB_TEST(a_pod_whose_binding_failed_is_tried_again),
+		LAB_TEST(an_overdue_binding_keeps_its_node),
+		LAB_TEST(a_lost_answer_is_asked_for_until_somebody_knows),
+		LAB_TEST(a_pod_that_is_not_bound_after_all_is_tried_again),
+		LAB_TEST(a_check_without_an_answer_is_repeated),
+		LAB_TEST(the_answer_comes_while_a_check_is_out),
+		LAB_TEST(a_second_answer_changes_nothing),
+		LAB_TEST(answers_to_nothing_are_counted),
+		LAB_TEST(a_pod_that_is_deleted_in_time_is_not_bound),
+		LAB_TEST(a_pod_that_is_deleted_while_it_is_bound_is_gone),
+		LAB_TEST(a_deleted_pod_needs_no_answer),
+		LAB_TEST(a_pod_that_is_made_anew_is_another_pod),
+		LAB_TEST(a_pod_that_changes_while_it_is_bound_stays_on_its_node),
+		LAB_TEST(a_pod_that_begins_to_be_deleted_in_time_is_not_bound),
+		LAB_TEST(the_source_shows_the_binding_before_the_answer),
+		LAB_TEST(a_binding_that_is_shown_needs_no_answer),
+		LAB_TEST(a_binding_that_failed_had_come_about_after_all),
+		LAB_TEST(a_pod_that_somebody_else_bound_is_where_they_put_it),
+		LAB_TEST(a_pod_that_somebody_else_bound_in_time_is_not_bound_again),
+		LAB_TEST(a_pod_is_not_sent_to_a_node_that_has_gone),
+		LAB_TEST(a_node_that_is_made_anew_is_another_node),
+		LAB_TEST(a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer),
+		LAB_TEST(a_late_event_does_not_undo_a_later_one),
+		LAB_TEST(a_late_delete_does_not_take_the_new_pod_away),
+		LAB_TEST(what_is_deleted_does_not_come_back),
+		LAB_TEST(a_victim_is_evicted_and_counts_as_leaving),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
