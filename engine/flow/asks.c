@@ -7,6 +7,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/race.h"
 #include "engine/flow/pipeline_int.h"
 
 /* ---- slots ---- */
@@ -18,50 +19,75 @@ static struct bt_ask_slot *slot_at(const struct bt_asks *asks, uint32_t ix)
 	return &asks->chunks[chunk][ix - BT_ASK_FIRST_CHUNK * ((1u << chunk) - 1)];
 }
 
+/* A word is a generation, a kind and a state; what is left of the state is the upper half of the handle. */
+#define STATE_BITS 3
+#define KIND_BITS  2
+
 static enum bt_ask_state state_of(uint64_t word)
 {
-	return (enum bt_ask_state)(word & ((1u << BT_ASK_STATE_BITS) - 1));
+	return (enum bt_ask_state)(word & ((1u << STATE_BITS) - 1));
 }
 
-static uint32_t generation_of(uint64_t word)
+static enum bt_ask_kind kind_of(uint32_t tag)
 {
-	return (uint32_t)(word >> BT_ASK_STATE_BITS);
+	return (enum bt_ask_kind)(tag & ((1u << KIND_BITS) - 1));
 }
 
-static uint64_t word_of(uint32_t generation, enum bt_ask_state state)
+/* What a word and a handle have in common: generation and kind. */
+static uint32_t tag_of(uint64_t word)
 {
-	return (uint64_t)generation << BT_ASK_STATE_BITS | (uint64_t)state;
+	return (uint32_t)(word >> STATE_BITS);
+}
+
+static uint64_t word_of(uint32_t tag, enum bt_ask_state state)
+{
+	return (uint64_t)tag << STATE_BITS | (uint64_t)state;
+}
+
+static enum bt_ask_state now_at(const struct bt_ask_slot *slot)
+{
+	return state_of(bt_load_acquire(&slot->word)); /* EDGE ask.word acquire: see step */
+}
+
+/* Context: the scheduling thread, which alone gives a slot a new tag. */
+static uint32_t own_tag(const struct bt_ask_slot *slot)
+{
+	return tag_of(bt_load_relaxed(&slot->word));
 }
 
 static uint64_t handle_of(const struct bt_ask_slot *slot)
 {
-	return (uint64_t)generation_of(slot->word) << 32 | (slot->ix + 1);
+	return (uint64_t)own_tag(slot) << 32 | (slot->ix + 1);
 }
 
-/* Takes a slot from one state to the next. Returns whether it was this caller who did. */
-static bool step(struct bt_ask_slot *slot, uint32_t generation, enum bt_ask_state from, enum bt_ask_state to)
+/*
+ * Takes a slot from one state to the next. Of several that try, one does.
+ * EDGE ask.word release: what was made of the slot before is seen by whoever finds the new state.
+ */
+static bool step(struct bt_ask_slot *slot, uint32_t tag, enum bt_ask_state from, enum bt_ask_state to)
 {
-	if (slot->word != word_of(generation, from)) {
-		return false;
-	}
-	slot->word = word_of(generation, to);
-	return true;
+	uint64_t expected = word_of(tag, from);
+
+	BT_RACE_POINT("asks.step");
+	return bt_cas(&slot->word, &expected, word_of(tag, to));
 }
 
 static void add_chunk(struct bt_asks *asks)
 {
-	uint32_t chunk = 31 - (uint32_t)__builtin_clz(asks->slot_n / BT_ASK_FIRST_CHUNK + 1);
+	uint32_t slot_n = bt_load_relaxed(&asks->slot_n);
+	uint32_t chunk = 31 - (uint32_t)__builtin_clz(slot_n / BT_ASK_FIRST_CHUNK + 1);
 	uint32_t n = BT_ASK_FIRST_CHUNK << chunk;
 
 	BT_REQUIRE(chunk < BT_ASK_CHUNKS);
 	asks->chunks[chunk] = bt_mem_zalloc(n, sizeof(*asks->chunks[chunk]));
 	for (uint32_t i = n; i-- > 0;) {
-		asks->chunks[chunk][i].ix = asks->slot_n + i;
+		asks->chunks[chunk][i].ix = slot_n + i;
 		asks->vacant =
 			bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
-		asks->vacant[asks->vacant_n++] = asks->slot_n + i;
+		asks->vacant[asks->vacant_n++] = slot_n + i;
 	}
-	asks->slot_n += n;
+	/* EDGE ask.slots release: the chunk is there before anybody believes a handle into it. */
+	bt_store_release(&asks->slot_n, slot_n + n);
 }
 
 static void list_add(struct bt_asks *asks, struct bt_ask_list *list, struct bt_ask_slot *slot)
@@ -109,7 +135,7 @@ void bt_asks_fini(struct bt_pipeline *p)
 {
 	struct bt_asks *asks = &p->asks;
 
-	for (uint32_t i = 0; i < asks->slot_n; i++) {
+	for (uint32_t i = 0; i < bt_load_relaxed(&asks->slot_n); i++) {
 		bt_buf_fini(&slot_at(asks, i)->text);
 	}
 	for (int k = 0; k < BT_ASK_CHUNKS; k++) {
@@ -117,7 +143,6 @@ void bt_asks_fini(struct bt_pipeline *p)
 	}
 	bt_mem_free(asks->vacant);
 	bt_mem_free(asks->slot_of_pod);
-	bt_mem_free(asks->births);
 }
 
 /* ---- asking ---- */
@@ -133,11 +158,6 @@ static uint32_t *grow_table(uint32_t *table, size_t *cap, uint32_t ix)
 	return table;
 }
 
-static uint32_t birth_of(const struct bt_asks *asks, uint32_t node_ix)
-{
-	return node_ix < asks->birth_n ? asks->births[node_ix] : 0;
-}
-
 static struct bt_ask_slot *make(
 	struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix, uint32_t node_ix)
 {
@@ -150,11 +170,13 @@ static struct bt_ask_slot *make(
 	slot->kind = kind;
 	slot->pod_ix = pod_ix;
 	slot->node_ix = node_ix;
-	slot->birth = birth_of(asks, node_ix);
 	slot->number = ++asks->numbers[kind];
 	slot->sent = slot->overdue = slot->checking = false;
 	slot->reason[0] = 0;
-	slot->word = word_of(generation_of(slot->word), BT_ASK_READY);
+	slot->target = 0;
+	uint32_t generation = (own_tag(slot) >> KIND_BITS) + 1;
+	/* EDGE ask.word release: texts are written afterwards, and the ring hands those over. */
+	bt_store_release(&slot->word, word_of(generation << KIND_BITS | (uint32_t)kind, BT_ASK_READY));
 	return slot;
 }
 
@@ -169,15 +191,6 @@ static void write_text(struct bt_ask_slot *slot, const struct bt_pod_ref *pod, s
 	}
 }
 
-static struct bt_str node_name(const struct bt_pipeline *p, uint32_t node_ix)
-{
-	const struct bt_cache *cache = bt_engine_cache(p->engine);
-
-	return node_ix == BT_NO_NODE
-		       ? (struct bt_str){0}
-		       : bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
-}
-
 void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_pipeline *p = context;
@@ -185,10 +198,10 @@ void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	struct bt_ask_slot *slot = make(p, BT_ASK_BIND, pod_ix, node_ix);
 
 	(void)engine;
-	write_text(slot, &pod, node_name(p, node_ix));
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix));
 	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
 	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
-	p->asks.open_n++;
+	bt_add_owned(&p->asks.open_n, 1u);
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
@@ -199,13 +212,13 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
 	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
 	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, pod_ix, node_ix);
 
-	write_text(slot, &pod, node_name(p, node_ix));
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix));
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
 bool bt_asks_have_room(const struct bt_pipeline *p)
 {
-	return p->asks.outgoing.first == BT_NO_ASK && p->asks.open_n < p->limits.bindings;
+	return p->asks.outgoing.first == BT_NO_ASK && bt_load_relaxed(&p->asks.open_n) < p->limits.bindings;
 }
 
 struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
@@ -217,13 +230,13 @@ struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
 
 /* ---- ends ---- */
 
-/* The slot's next user has another generation, so that late answers are known as such. */
+/* The slot's next user has another generation, by which late answers are known as such. */
 static void release(struct bt_pipeline *p, struct bt_ask_slot *slot)
 {
 	struct bt_asks *asks = &p->asks;
 
 	list_remove(asks, list_of(asks, slot), slot);
-	slot->word = word_of(generation_of(slot->word) + 1, BT_ASK_FREE);
+	bt_store_release(&slot->word, word_of(own_tag(slot), BT_ASK_FREE));
 	asks->vacant = bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
 	asks->vacant[asks->vacant_n++] = slot->ix;
 }
@@ -239,7 +252,7 @@ static void end_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, bool ye
 	uint32_t pod_ix = slot->pod_ix;
 
 	p->asks.slot_of_pod[pod_ix] = 0;
-	p->asks.open_n--;
+	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
 	release(p, slot);
 	if (yes) {
 		bt_engine_bound(p->engine, pod_ix);
@@ -248,10 +261,11 @@ static void end_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, bool ye
 	}
 }
 
-void bt_asks_conclude(struct bt_pipeline *p, struct bt_ask_slot *slot, bool yes)
+/* Ends a binding that the binder has, with what is true of it; unless its answer has come this moment. */
+static void conclude(struct bt_pipeline *p, struct bt_ask_slot *slot, bool yes)
 {
-	if (step(slot, generation_of(slot->word), BT_ASK_CALLED, yes ? BT_ASK_YES : BT_ASK_NO)) {
-		p->counts.recovered_n++;
+	if (step(slot, own_tag(slot), BT_ASK_CALLED, yes ? BT_ASK_YES : BT_ASK_NO)) {
+		BT_COUNT(p, recovered_n, 1);
 		end_binding(p, slot, yes);
 	}
 }
@@ -261,12 +275,13 @@ static void take_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, enum b
 	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
 	bool yes = state == BT_ASK_YES;
 
-	p->counts.late_n += slot->overdue && state != BT_ASK_CANCELLED;
-	p->counts.bound_n += yes;
-	p->counts.failed_n += state == BT_ASK_NO;
-	p->counts.cancelled_n += state == BT_ASK_CANCELLED;
-	p->counts.shown_failed_n += state == BT_ASK_NO && !pod->detached && pod->state == BT_POD_SCHEDULED &&
-				    pod->node_ix == slot->node_ix;
+	BT_COUNT(p, late_n, slot->overdue && state != BT_ASK_CANCELLED);
+	BT_COUNT(p, bound_n, yes);
+	BT_COUNT(p, failed_n, state == BT_ASK_NO);
+	BT_COUNT(p, cancelled_n, state == BT_ASK_CANCELLED);
+	BT_COUNT(p, shown_failed_n,
+		state == BT_ASK_NO && !pod->detached && pod->state == BT_POD_SCHEDULED &&
+			pod->node_ix == slot->node_ix);
 	end_binding(p, slot, yes);
 }
 
@@ -282,7 +297,7 @@ static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt
 	}
 	slot->checking = false;
 	if (state == BT_ASK_YES || state == BT_ASK_NO) {
-		bt_asks_conclude(p, slot, state == BT_ASK_YES);
+		conclude(p, slot, state == BT_ASK_YES);
 	}
 }
 
@@ -297,7 +312,7 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 		    bt_str_eq(now.name, bt_str_sub(all, slot->ends[0], slot->ends[1])) &&
 		    bt_str_eq(now.uid, bt_str_sub(all, slot->ends[1], slot->ends[2]));
 
-	p->counts.evict_failed_n += state == BT_ASK_NO;
+	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
 	release(p, slot);
 	if (same && state == BT_ASK_YES && !pod->terminating) {
 		bt_engine_evict(p->engine, slot->pod_ix);
@@ -306,7 +321,7 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 
 static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
 {
-	enum bt_ask_state state = state_of(slot->word);
+	enum bt_ask_state state = now_at(slot);
 
 	switch (slot->kind) {
 	case BT_ASK_BIND:
@@ -323,10 +338,10 @@ static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
 
 bool bt_asks_take_answers(struct bt_pipeline *p)
 {
-	uint32_t at = p->asks.answers, first = 0;
+	/* EDGE ask.answers acquire: the links and reasons of all that were put there. */
+	uint32_t at = bt_load_relaxed(&p->asks.answers) ? bt_exchange(&p->asks.answers, 0u) : 0, first = 0;
 
-	p->asks.answers = 0;
-	/* The last one came first: turned round. */
+	/* The one that came last is the first: turned round. */
 	while (at) {
 		struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
 		uint32_t next = slot->answer_next;
@@ -344,10 +359,9 @@ bool bt_asks_take_answers(struct bt_pipeline *p)
 	return first != 0;
 }
 
-void bt_asks_cancel(struct bt_pipeline *p, struct bt_ask_slot *slot)
+void bt_asks_cancel(struct bt_ask_slot *slot)
 {
-	(void)p;
-	step(slot, generation_of(slot->word), BT_ASK_READY, BT_ASK_CANCELLED);
+	step(slot, own_tag(slot), BT_ASK_READY, BT_ASK_CANCELLED);
 }
 
 void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix)
@@ -355,16 +369,14 @@ void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix)
 	struct bt_asks *asks = &p->asks;
 	const uint32_t firsts[] = {asks->outgoing.first, asks->waiting.first, asks->overdue.first};
 
-	asks->births = grow_table(asks->births, &asks->birth_n, node_ix);
-	asks->births[node_ix]++;
 	for (int i = 0; i < 3; i++) {
 		struct bt_ask_slot *slot;
 
 		for (uint32_t at = firsts[i]; at != BT_NO_ASK; at = slot->next) {
 			slot = slot_at(asks, at);
 			if (slot->kind == BT_ASK_BIND && slot->node_ix == node_ix) {
-				p->counts.node_gone_n++;
-				bt_asks_cancel(p, slot);
+				BT_COUNT(p, node_gone_n, 1);
+				bt_asks_cancel(slot);
 			}
 		}
 	}
@@ -395,7 +407,7 @@ bool bt_asks_send(struct bt_pipeline *p)
 	while (asks->outgoing.first != BT_NO_ASK) {
 		struct bt_ask_slot *slot = slot_at(asks, asks->outgoing.first);
 
-		if (state_of(slot->word) == BT_ASK_CANCELLED) {
+		if (now_at(slot) == BT_ASK_CANCELLED) {
 			take_answer(p, slot);
 			any = true;
 			continue;
@@ -407,9 +419,9 @@ bool bt_asks_send(struct bt_pipeline *p)
 		slot->sent = true;
 		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
 		list_add(asks, &asks->waiting, slot);
-		p->counts.ask_n += slot->kind == BT_ASK_BIND;
-		p->counts.evict_n += slot->kind == BT_ASK_EVICT;
-		p->counts.check_n += slot->kind == BT_ASK_CHECK;
+		BT_COUNT(p, ask_n, slot->kind == BT_ASK_BIND);
+		BT_COUNT(p, evict_n, slot->kind == BT_ASK_EVICT);
+		BT_COUNT(p, check_n, slot->kind == BT_ASK_CHECK);
 		any = true;
 	}
 	return any;
@@ -433,7 +445,7 @@ static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
  */
 static void give_up(struct bt_pipeline *p, struct bt_ask_slot *slot)
 {
-	if (step(slot, generation_of(slot->word), BT_ASK_CALLED, BT_ASK_UNKNOWN)) {
+	if (step(slot, own_tag(slot), BT_ASK_CALLED, BT_ASK_UNKNOWN)) {
 		take_answer(p, slot);
 	}
 }
@@ -448,8 +460,8 @@ static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
 		return;
 	}
 	if (pod->detached || pod->state != BT_POD_ASSUMED) {
-		bt_asks_conclude(p, slot, pod->state == BT_POD_SCHEDULED && pod->node_ix == slot->node_ix);
-	} else if (p->options.binder.check && !slot->checking && state_of(slot->word) == BT_ASK_CALLED) {
+		conclude(p, slot, pod->state == BT_POD_SCHEDULED && pod->node_ix == slot->node_ix);
+	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_ASK_CALLED) {
 		check(p, slot);
 	}
 }
@@ -472,7 +484,7 @@ bool bt_asks_watch(struct bt_pipeline *p)
 	while (asks->waiting.first != BT_NO_ASK && slot_at(asks, asks->waiting.first)->due_ns <= p->now_ns) {
 		struct bt_ask_slot *slot = slot_at(asks, asks->waiting.first);
 
-		p->counts.overdue_n += slot->kind == BT_ASK_BIND;
+		BT_COUNT(p, overdue_n, slot->kind == BT_ASK_BIND);
 		defer(p, slot, slot->due_ns + (more_ns > 0 ? more_ns : 0));
 		any = true;
 	}
@@ -502,46 +514,55 @@ int64_t bt_asks_next_ns(const struct bt_pipeline *p)
 
 /* ---- answers: any thread ---- */
 
-static void push_answer(struct bt_asks *asks, struct bt_ask_slot *slot)
+/* Lock-free: of several that push, one goes on at each turn. */
+static void push_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
 {
-	slot->answer_next = asks->answers;
-	asks->answers = slot->ix + 1;
+	uint32_t last = bt_load_relaxed(&p->asks.answers);
+
+	do {
+		slot->answer_next = last;
+		BT_RACE_POINT("asks.push_answer");
+		/* EDGE ask.answers release: the link and the reason are written. */
+	} while (!bt_cas(&p->asks.answers, &last, slot->ix + 1));
+	bt_park_wake(&p->schedule_park);
+}
+
+/* Nobody waits for this answer. */
+static enum bt_status reject(struct bt_pipeline *p, bool repeated)
+{
+	if (repeated) {
+		bt_add_relaxed(&p->counts.repeated_n, 1u);
+	} else {
+		bt_add_relaxed(&p->counts.bogus_n, 1u);
+	}
+	return BT_CONFLICT;
 }
 
 static enum bt_status answer(
 	struct bt_pipeline *p, uint64_t handle, bool eviction, enum bt_ask_state state, struct bt_str reason)
 {
-	uint32_t at = (uint32_t)handle, generation = (uint32_t)(handle >> 32);
+	uint32_t at = (uint32_t)handle, tag = (uint32_t)(handle >> 32);
 
-	if (at == 0 || at > p->asks.slot_n) {
-		p->counts.bogus_n++;
-		return BT_CONFLICT;
+	/* EDGE ask.slots acquire */
+	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) || eviction != (kind_of(tag) == BT_ASK_EVICT)) {
+		return reject(p, false);
 	}
 	struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
-	uint64_t word = slot->word;
-	if (word != word_of(generation, BT_ASK_CALLED)) {
-		bool before = generation < generation_of(word) ||
-			      (generation == generation_of(word) && state_of(word) > BT_ASK_CALLED);
-
-		p->counts.repeated_n += before;
-		p->counts.bogus_n += !before;
-		return BT_CONFLICT;
+	uint64_t word = bt_load_acquire(&slot->word);
+	bool same = tag_of(word) == tag;
+	if (!same || state_of(word) != BT_ASK_CALLED) {
+		return reject(p, same ? state_of(word) != BT_ASK_READY : tag < tag_of(word));
 	}
-	if (eviction != (slot->kind == BT_ASK_EVICT)) {
-		p->counts.bogus_n++;
-		return BT_CONFLICT;
-	}
-	if (state == BT_ASK_UNKNOWN && slot->kind == BT_ASK_BIND) {
+	if (state == BT_ASK_UNKNOWN && kind_of(tag) == BT_ASK_BIND) {
 		return BT_OK; /* it stays as it is */
 	}
-	if (!step(slot, generation, BT_ASK_CALLED, state)) {
-		p->counts.repeated_n++;
-		return BT_CONFLICT;
+	if (!step(slot, tag, BT_ASK_CALLED, state)) {
+		return reject(p, true);
 	}
 	size_t n = reason.len < BT_REASON_MAX - 1 ? reason.len : BT_REASON_MAX - 1;
 	memcpy(slot->reason, n ? reason.ptr : "", n);
 	slot->reason[n] = 0;
-	push_answer(&p->asks, slot);
+	push_answer(p, slot);
 	return BT_OK;
 }
 
@@ -581,8 +602,9 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	if (!bt_ring_try_pop(&lane->asks, &handle)) {
 		return false;
 	}
+	bt_park_wake(&p->schedule_park); /* there is room */
 	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
-	enum bt_ask_kind kind = slot->kind;
+	enum bt_ask_kind kind = kind_of((uint32_t)(handle >> 32));
 	/* As soon as the binder may answer, the slot may have another user: the texts are copied. */
 	bt_buf_clear(&lane->text);
 	bt_buf_str(&lane->text, bt_buf_view(&slot->text));
@@ -594,7 +616,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
 	};
 	if (!step(slot, (uint32_t)(handle >> 32), BT_ASK_READY, BT_ASK_CALLED)) {
-		push_answer(&p->asks, slot);
+		push_answer(p, slot);
 	} else if (kind == BT_ASK_BIND) {
 		binder->bind(binder->context, p, &ask);
 	} else if (kind == BT_ASK_CHECK) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stages 4 to 6 of the pipeline: a pod's turn, or that of a PodGroup's pods, and who hears of it.
  */
+#include <string.h>
+
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/pipeline_int.h"
@@ -17,7 +19,7 @@ struct bt_pod_ref bt_pipeline_pod_ref(const struct bt_pipeline *p, uint32_t pod_
 
 static bool anybody_listens(const struct bt_pipeline *p)
 {
-	return p->options.sink.decided;
+	return p->options.sink.decided || p->limits.decisions;
 }
 
 static bool wants_message(const struct bt_pipeline *p, const struct bt_decision *decision)
@@ -26,7 +28,7 @@ static bool wants_message(const struct bt_pipeline *p, const struct bt_decision 
 	       (decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED);
 }
 
-static struct bt_str node_name(const struct bt_pipeline *p, uint32_t node_ix)
+struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(p->engine);
 
@@ -43,23 +45,109 @@ static void list_victims(struct bt_pipeline *p, const struct bt_decision *decisi
 	}
 }
 
+/* ---- decisions that are polled ---- */
+
+static size_t bytes_of(const struct bt_pod_ref *pod)
+{
+	return pod->namespace_.len + pod->name.len + pod->uid.len;
+}
+
+static struct bt_str copy_str(char **at, struct bt_str text)
+{
+	struct bt_str copy = {*at, text.len};
+
+	memcpy(*at, text.len ? text.ptr : "", text.len);
+	*at += text.len;
+	return copy;
+}
+
+static struct bt_pod_ref copy_ref(char **at, const struct bt_pod_ref *pod)
+{
+	struct bt_str namespace_ = copy_str(at, pod->namespace_), name = copy_str(at, pod->name);
+
+	return (struct bt_pod_ref){namespace_, name, copy_str(at, pod->uid)};
+}
+
+/* One piece of memory: the decision, its victims, the texts. */
+static struct bt_pipeline_decision *copy_decision(const struct bt_pipeline_decision *from)
+{
+	size_t bytes = bytes_of(&from->pod) + from->node.len + from->nominated.len + from->message.len;
+
+	for (uint32_t i = 0; i < from->victim_n; i++) {
+		bytes += bytes_of(&from->victims[i]);
+	}
+	struct bt_pipeline_decision *copy =
+		bt_mem_zalloc(1, sizeof(*copy) + from->victim_n * sizeof(*from->victims) + bytes);
+	struct bt_pod_ref *victims = (struct bt_pod_ref *)(copy + 1);
+	char *at = (char *)(victims + from->victim_n);
+	*copy = *from;
+	copy->pod = copy_ref(&at, &from->pod);
+	copy->node = copy_str(&at, from->node);
+	copy->nominated = copy_str(&at, from->nominated);
+	copy->message = copy_str(&at, from->message);
+	copy->victims = victims;
+	for (uint32_t i = 0; i < from->victim_n; i++) {
+		victims[i] = copy_ref(&at, &from->victims[i]);
+	}
+	return copy;
+}
+
+void bt_pipeline_decision_free(struct bt_pipeline_decision *decision)
+{
+	bt_mem_free(decision);
+}
+
+/* Hands over those for which there was no room. */
+static bool deliver(struct bt_pipeline *p)
+{
+	while (p->unpolled_first < p->unpolled_n &&
+		bt_ring_try_push(&p->decisions, &p->unpolled[p->unpolled_first])) {
+		p->unpolled_first++;
+	}
+	if (p->unpolled_first < p->unpolled_n) {
+		return false;
+	}
+	p->unpolled_first = p->unpolled_n = 0;
+	return true;
+}
+
+static void keep(struct bt_pipeline *p, const struct bt_pipeline_decision *decision)
+{
+	struct bt_pipeline_decision *copy = copy_decision(decision);
+
+	if (deliver(p) && bt_ring_try_push(&p->decisions, &copy)) {
+		return;
+	}
+	p->unpolled = bt_mem_grow(p->unpolled, p->unpolled_n, &p->unpolled_cap, sizeof(*p->unpolled));
+	p->unpolled[p->unpolled_n++] = copy;
+}
+
+bool bt_pipeline_is_heard(struct bt_pipeline *p)
+{
+	return !p->limits.decisions ||
+	       (deliver(p) && bt_ring_count(&p->decisions) < bt_ring_capacity(&p->decisions));
+}
+
+/* ---- a turn ---- */
+
 /* A decision has been carried out. info: of its pod before that. */
 static void tell(struct bt_pipeline *p, const struct bt_decision *decision, const struct bt_queue_info *info,
 	struct bt_str message)
 {
-	p->counts.decided_n++;
+	BT_COUNT(p, decided_n, 1);
 	if (!anybody_listens(p)) {
 		return;
 	}
 	list_victims(p, decision);
 	const struct bt_pipeline_decision shown = {
-		.number = p->counts.decided_n,
+		.number = bt_load_relaxed(&p->counts.decided_n),
 		.time_ns = p->now_ns,
 		.pod = bt_pipeline_pod_ref(p, decision->pod_ix),
 		.pod_ix = decision->pod_ix,
 		.outcome = decision->outcome,
-		.node = decision->outcome == BT_PLACED ? node_name(p, decision->node_ix) : (struct bt_str){0},
-		.nominated = node_name(p, decision->nominated_ix),
+		.node = decision->outcome == BT_PLACED ? bt_pipeline_node_name(p, decision->node_ix)
+						       : (struct bt_str){0},
+		.nominated = bt_pipeline_node_name(p, decision->nominated_ix),
 		.victims = p->victims,
 		.victim_n = decision->victim_n,
 		.message = message,
@@ -67,7 +155,12 @@ static void tell(struct bt_pipeline *p, const struct bt_decision *decision, cons
 		.attempts = info->attempts,
 		.entered_ns = info->entered_ns,
 	};
-	p->options.sink.decided(p->options.sink.context, &shown);
+	if (p->options.sink.decided) {
+		p->options.sink.decided(p->options.sink.context, &shown);
+	}
+	if (p->limits.decisions) {
+		keep(p, &shown);
+	}
 }
 
 static void decide_pod(struct bt_pipeline *p, uint32_t pod_ix)

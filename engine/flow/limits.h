@@ -38,6 +38,7 @@ struct bt_limits bt_limits_default(void);
 
 /*
  * Makes limits usable: rounds capacities up.
- * Returns: BT_OK; BT_RANGE when one is zero that may not be, or too large, with its name in out_name (static).
+ * Returns: BT_OK; BT_RANGE when one is zero that may not be, or too large, with its name in out_name
+ * (static).
  */
 enum bt_status bt_limits_settle(struct bt_limits *limits, const char **out_name);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The pipeline: its making, its rings, and the steps between them.
  */
+#include "engine/flow/pipeline.h"
+
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/race.h"
 #include "engine/flow/pipeline_int.h"
 
 /* ---- parcels ---- */
@@ -17,35 +20,85 @@ struct bt_parcel *bt_parcel_create(enum bt_parcel_kind kind)
 
 void bt_parcel_destroy(struct bt_parcel *parcel)
 {
-	if (parcel) {
-		bt_arena_fini(&parcel->arena);
-		bt_mem_free(parcel);
+	if (!parcel) {
+		return;
 	}
+	if (parcel->described) {
+		bt_delta_drop(&parcel->delta);
+	}
+	bt_arena_fini(&parcel->arena);
+	bt_mem_free(parcel);
+}
+
+void bt_pipeline_describe(struct bt_ingest_worker *worker, struct bt_parcel *parcel)
+{
+	const struct bt_object *object = &parcel->object;
+
+	parcel->sighting = bt_sighting_of(object);
+	if (parcel->kind == BT_PARCEL_DELETE) {
+		bt_ingest_describe_removal(
+			worker, object->kind, object->meta.namespace_, object->meta.name, &parcel->delta);
+	} else {
+		bt_ingest_describe(worker, object, NULL, &parcel->delta);
+	}
+	parcel->delta.sequence = parcel->sequence;
+	parcel->described = true;
 }
 
 /* ---- making ---- */
 
+static const char *name_of(struct bt_pipeline *p, const char *what, uint32_t a, uint32_t b)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text, "%s-%u-%u", what, a, b);
+	const char *name = bt_arena_copy(&p->arena, text.ptr, text.len);
+	bt_buf_fini(&text);
+	return name;
+}
+
+static void make_source(struct bt_pipeline *p, uint32_t ix)
+{
+	struct bt_source_lane *lane = &p->sources[ix];
+	uint32_t thread_n = p->limits.ingest_threads;
+
+	lane->feeds = bt_mem_column(thread_n, sizeof(*lane->feeds));
+	lane->deltas = bt_mem_column(thread_n, sizeof(*lane->deltas));
+	for (uint32_t j = 0; j < thread_n; j++) {
+		bt_ring_init(&lane->feeds[j], p->limits.feed, sizeof(struct bt_parcel *),
+			name_of(p, "feed", ix, j));
+		bt_ring_wake_by(&lane->feeds[j], &p->ingests[j].park);
+		bt_ring_init(&lane->deltas[j], p->limits.delta, sizeof(struct bt_parcel *),
+			name_of(p, "delta", ix, j));
+		bt_ring_wake_by(&lane->deltas[j], &p->publish_park);
+	}
+}
+
 static void make_rings(struct bt_pipeline *p)
 {
 	const struct bt_limits *limits = &p->limits;
-	uint32_t thread_n = limits->ingest_threads;
 
+	bt_park_init(&p->publish_park);
+	bt_park_init(&p->schedule_park);
+	bt_park_init(&p->end_park);
+	p->ingests = bt_mem_column(limits->ingest_threads, sizeof(*p->ingests));
+	for (uint32_t j = 0; j < limits->ingest_threads; j++) {
+		bt_park_init(&p->ingests[j].park);
+	}
 	p->sources = bt_mem_zalloc(limits->sources, sizeof(*p->sources));
 	for (uint32_t i = 0; i < limits->sources; i++) {
-		struct bt_source_lane *lane = &p->sources[i];
-
-		lane->feeds = bt_mem_zalloc(thread_n, sizeof(*lane->feeds));
-		lane->deltas = bt_mem_zalloc(thread_n, sizeof(*lane->deltas));
-		for (uint32_t j = 0; j < thread_n; j++) {
-			bt_ring_init(&lane->feeds[j], limits->feed, sizeof(struct bt_parcel *));
-			bt_ring_init(&lane->deltas[j], limits->delta, sizeof(struct bt_parcel *));
-		}
+		make_source(p, i);
 	}
-	bt_ring_init(&p->inbox, limits->inbox, sizeof(struct bt_parcel *));
-	p->binders = bt_mem_zalloc(limits->bind_threads, sizeof(*p->binders));
+	bt_ring_init(&p->inbox, limits->inbox, sizeof(struct bt_parcel *), "inbox");
+	bt_ring_wake_by(&p->inbox, &p->schedule_park);
+	p->binders = bt_mem_column(limits->bind_threads, sizeof(*p->binders));
 	for (uint32_t j = 0; j < limits->bind_threads; j++) {
-		bt_ring_init(&p->binders[j].asks, limits->asks, sizeof(uint64_t));
+		bt_park_init(&p->binders[j].park);
+		bt_ring_init(&p->binders[j].asks, limits->asks, sizeof(uint64_t), name_of(p, "asks", j, 0));
+		bt_ring_wake_by(&p->binders[j].asks, &p->binders[j].park);
 	}
+	bt_ring_init(&p->decisions, limits->decisions ? limits->decisions : BT_RING_MIN_CAPACITY,
+		sizeof(struct bt_pipeline_decision *), "decisions");
 }
 
 static bool make_engine(
@@ -72,13 +125,15 @@ struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
 		bt_config_errors_add(errors, "the limit %s is zero or too large", limit);
 		return NULL;
 	}
-	struct bt_pipeline *p = bt_mem_zalloc(1, sizeof(*p));
+	struct bt_pipeline *p = bt_mem_column(1, sizeof(*p));
 	p->options = *options;
 	p->limits = limits;
 	p->freshness.tombstone_max = limits.tombstones;
 	p->now_ns = options->engine.clock.now_ns ? bt_clock_now_ns(&options->engine.clock) : 0;
+	bt_lock_init(&p->visit_lock);
 	bt_asks_init(p);
 	make_rings(p);
+	bt_crews_init(p);
 	if (!make_engine(p, config, errors)) {
 		bt_pipeline_destroy(p);
 		return NULL;
@@ -97,11 +152,10 @@ static void empty_ring(struct bt_ring *ring)
 	bt_ring_fini(ring);
 }
 
-void bt_pipeline_destroy(struct bt_pipeline *p)
+static void free_rings(struct bt_pipeline *p)
 {
-	if (!p) {
-		return;
-	}
+	struct bt_pipeline_decision *decision;
+
 	for (uint32_t i = 0; i < p->limits.sources; i++) {
 		for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
 			empty_ring(&p->sources[i].feeds[j]);
@@ -115,8 +169,27 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 		bt_ring_fini(&p->binders[j].asks);
 		bt_buf_fini(&p->binders[j].text);
 	}
+	while (bt_ring_try_pop(&p->decisions, &decision)) {
+		bt_pipeline_decision_free(decision);
+	}
+	for (size_t i = p->unpolled_first; i < p->unpolled_n; i++) {
+		bt_pipeline_decision_free(p->unpolled[i]);
+	}
+	bt_ring_fini(&p->decisions);
+	bt_mem_free(p->unpolled);
 	bt_mem_free(p->sources);
+	bt_mem_free(p->ingests);
 	bt_mem_free(p->binders);
+}
+
+void bt_pipeline_destroy(struct bt_pipeline *p)
+{
+	if (!p) {
+		return;
+	}
+	BT_REQUIRE(!bt_pipeline_runs(p));
+	free_rings(p);
+	bt_crews_fini(p);
 	bt_asks_fini(p);
 	bt_freshness_fini(&p->freshness);
 	bt_messages_fini(&p->messages);
@@ -124,10 +197,22 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 	bt_mem_free(p->notes);
 	bt_mem_free(p->victims);
 	bt_engine_destroy(p->engine);
+	bt_lock_fini(&p->visit_lock);
+	bt_arena_fini(&p->arena);
 	bt_mem_free(p);
 }
 
 /* ---- the source's side ---- */
+
+static bool push_inline(struct bt_pipeline *p, struct bt_ring *ring, struct bt_parcel **parcel, bool may_wait)
+{
+	while (!bt_ring_try_push(ring, parcel)) {
+		if (!may_wait || !bt_pipeline_step(p)) {
+			return false;
+		}
+	}
+	return true;
+}
 
 enum bt_status bt_pipeline_feed(
 	struct bt_pipeline *p, uint32_t source, struct bt_parcel **parcel, int64_t timeout_ns)
@@ -136,12 +221,16 @@ enum bt_status bt_pipeline_feed(
 	struct bt_source_lane *lane = &p->sources[source];
 	struct bt_ring *ring = &lane->feeds[lane->fed_n % p->limits.ingest_threads];
 
+	if (bt_load_acquire(&p->ending)) {
+		return BT_CONFLICT;
+	}
 	(*parcel)->source = source;
 	(*parcel)->sequence = lane->fed_n;
-	while (!bt_ring_try_push(ring, parcel)) {
-		if (timeout_ns == 0 || !bt_pipeline_step(p)) {
-			return BT_FULL;
-		}
+	BT_RACE_POINT("pipeline.feed");
+	bool pushed = bt_load_acquire(&p->started) ? bt_ring_push(ring, parcel, timeout_ns)
+						   : push_inline(p, ring, parcel, timeout_ns > 0);
+	if (!pushed) {
+		return bt_load_acquire(&p->ending) ? BT_CONFLICT : BT_FULL;
 	}
 	lane->fed_n++;
 	*parcel = NULL;
@@ -150,22 +239,28 @@ enum bt_status bt_pipeline_feed(
 
 /* ---- ingestion ---- */
 
+/* Prepares parcels of a source for as long as there is room behind. */
+static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *lane, uint32_t thread)
+{
+	struct bt_ring *feed = &lane->feeds[thread], *delta = &lane->deltas[thread];
+	struct bt_parcel *parcel;
+	uint32_t n = 0;
+
+	while (n < p->limits.events && bt_ring_count(delta) < bt_ring_capacity(delta) &&
+		bt_ring_try_pop(feed, &parcel)) {
+		BT_RACE_POINT("pipeline.ingest");
+		BT_REQUIRE(bt_ring_try_push(delta, &parcel));
+		n++;
+	}
+	return n > 0;
+}
+
 bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < p->limits.sources; i++) {
-		struct bt_source_lane *lane = &p->sources[i];
-		struct bt_parcel *parcel;
-
-		for (uint32_t n = 0;
-			n < p->limits.events && bt_ring_count(&lane->deltas[thread]) < p->limits.delta &&
-			bt_ring_try_pop(&lane->feeds[thread], &parcel);
-			n++) {
-			parcel->sighting = bt_sighting_of(&parcel->object);
-			BT_REQUIRE(bt_ring_try_push(&lane->deltas[thread], &parcel));
-			any = true;
-		}
+		any |= ingest_source(p, &p->sources[i], thread);
 	}
 	return any;
 }
@@ -175,26 +270,27 @@ bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
 /* The next parcel of a source, in the order in which it was fed: ingestion threads take turns. */
 static bool next_of(struct bt_pipeline *p, struct bt_source_lane *lane, struct bt_parcel **out_parcel)
 {
-	if (!bt_ring_try_pop(&lane->deltas[lane->published_n % p->limits.ingest_threads], out_parcel)) {
+	uint32_t thread = (uint32_t)(lane->published_n % p->limits.ingest_threads);
+
+	if (!bt_ring_try_pop(&lane->deltas[thread], out_parcel)) {
 		return false;
 	}
-	BT_REQUIRE((*out_parcel)->sequence == lane->published_n);
+	BT_INVARIANT((*out_parcel)->sequence == lane->published_n);
 	lane->published_n++;
+	bt_park_wake(&p->ingests[thread].park); /* there is room */
 	return true;
 }
 
 bool bt_pipeline_publish_step(struct bt_pipeline *p)
 {
 	struct bt_parcel *parcel;
-	bool any = false;
+	uint32_t n = 0, idle = 0;
 
-	for (uint32_t n = 0, idle = 0; n < p->limits.events && idle < p->limits.sources;) {
-		if (bt_ring_count(&p->inbox) == p->limits.inbox) {
-			break;
-		}
+	while (n < p->limits.events && idle < p->limits.sources &&
+		bt_ring_count(&p->inbox) < bt_ring_capacity(&p->inbox)) {
 		if (next_of(p, &p->sources[p->publish_turn], &parcel)) {
+			BT_RACE_POINT("pipeline.publish");
 			BT_REQUIRE(bt_ring_try_push(&p->inbox, &parcel));
-			any = true;
 			idle = 0;
 			n++;
 		} else {
@@ -202,7 +298,7 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 			idle++;
 		}
 	}
-	return any;
+	return n > 0;
 }
 
 /* ---- the scheduling thread ---- */
@@ -217,30 +313,35 @@ bool bt_pipeline_answer_step(struct bt_pipeline *p)
 bool bt_pipeline_apply_step(struct bt_pipeline *p)
 {
 	struct bt_parcel *parcel;
-	bool any = false;
+	uint32_t n = 0;
 
-	for (uint32_t n = 0; n < p->limits.events && bt_ring_try_pop(&p->inbox, &parcel); n++) {
+	while (n < p->limits.events && bt_ring_try_pop(&p->inbox, &parcel)) {
 		bt_pipeline_take_parcel(p, parcel);
 		bt_parcel_destroy(parcel);
-		any = true;
+		n++;
 	}
-	return any;
+	if (n) {
+		bt_park_wake(&p->publish_park); /* there is room */
+	}
+	return n > 0;
 }
 
-static bool may_pop(const struct bt_pipeline *p)
+static bool is_synced(const struct bt_pipeline *p)
 {
-	return bt_asks_have_room(p) && (!p->options.wait_for_sync || p->counts.synced_n == p->limits.sources);
+	return !p->options.wait_for_sync || bt_load_relaxed(&p->counts.synced_n) == p->limits.sources;
 }
 
 bool bt_pipeline_decide_step(struct bt_pipeline *p, uint32_t cycles)
 {
-	bool any = false;
+	uint32_t n = 0;
 
-	for (uint32_t n = 0; n < cycles && may_pop(p) && bt_pipeline_decide_one(p); n++) {
+	while (n < cycles && bt_asks_have_room(p) && bt_pipeline_is_heard(p) && is_synced(p) &&
+		bt_pipeline_decide_one(p)) {
+		BT_RACE_POINT("pipeline.decide");
 		bt_asks_send(p);
-		any = true;
+		n++;
 	}
-	return any;
+	return n > 0;
 }
 
 /* Reads the clock. Time does not go back, whatever the clock says. */
@@ -259,10 +360,18 @@ static bool tick(struct bt_pipeline *p)
 	return bt_asks_watch(p);
 }
 
+int64_t bt_pipeline_next_ns(const struct bt_pipeline *p)
+{
+	int64_t asks = bt_asks_next_ns(p), backoff = bt_engine_next_backoff_ns(p->engine);
+
+	return asks < backoff ? asks : backoff;
+}
+
 bool bt_pipeline_schedule_step(struct bt_pipeline *p)
 {
-	bool any = bt_pipeline_answer_step(p);
+	bool any = bt_pipeline_receive(p);
 
+	any |= bt_pipeline_answer_step(p);
 	any |= bt_pipeline_apply_step(p);
 	any |= tick(p);
 	any |= bt_pipeline_decide_step(p, p->limits.batch);
@@ -275,13 +384,8 @@ bool bt_pipeline_step(struct bt_pipeline *p)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < p->limits.ingest_threads; i++) {
-		any |= bt_pipeline_ingest_step(p, i);
-	}
-	any |= bt_pipeline_publish_step(p);
-	any |= bt_pipeline_schedule_step(p);
-	for (uint32_t i = 0; i < p->limits.bind_threads; i++) {
-		any |= bt_pipeline_bind_step(p, i);
+	for (uint32_t i = 0; i < p->crew_n; i++) {
+		any |= p->crews[i].step(p, p->crews[i].ix);
 	}
 	return any;
 }
@@ -292,12 +396,37 @@ void bt_pipeline_settle(struct bt_pipeline *p)
 	}
 }
 
+static bool poll_inline(struct bt_pipeline *p, struct bt_pipeline_decision **out, bool may_wait)
+{
+	while (!bt_ring_try_pop(&p->decisions, out)) {
+		if (!may_wait || !bt_pipeline_step(p)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+struct bt_pipeline_decision *bt_pipeline_poll(struct bt_pipeline *p, int64_t timeout_ns)
+{
+	struct bt_pipeline_decision *decision;
+	bool polled = bt_load_acquire(&p->started) ? bt_ring_pop(&p->decisions, &decision, timeout_ns)
+						   : poll_inline(p, &decision, timeout_ns > 0);
+
+	if (!polled) {
+		return NULL;
+	}
+	bt_park_wake(&p->schedule_park); /* there is room */
+	return decision;
+}
+
 struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *p)
 {
-	struct bt_pipeline_counts counts = p->counts;
-
-	counts.binding = p->asks.open_n;
-	return counts;
+	return (struct bt_pipeline_counts){
+#define X(name, text) .name = bt_load_relaxed(&p->counts.name),
+#include "engine/flow/pipeline_counts.def"
+#undef X
+		.binding_n = bt_load_relaxed(&p->asks.open_n),
+	};
 }
 
 struct bt_engine *bt_pipeline_engine(struct bt_pipeline *p)

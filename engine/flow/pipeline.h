@@ -25,7 +25,9 @@
  */
 #pragma once
 
+#include "cache/delta.h"
 #include "engine/base/arena.h"
+#include "engine/base/topo.h"
 #include "engine/flow/engine.h"
 #include "engine/flow/freshness.h"
 #include "engine/flow/limits.h"
@@ -53,7 +55,9 @@ struct bt_parcel {
 	/* Private: */
 	uint64_t sequence; /* of its source, from 0 */
 	uint32_t source;
+	bool described; /* delta is what it means */
 	struct bt_sighting sighting;
+	struct bt_delta delta;
 };
 
 /* An empty parcel. Context: any thread; allocates. Owns: bt_pipeline_feed or bt_parcel_destroy. */
@@ -84,8 +88,8 @@ struct bt_pipeline_decision {
 	int64_t entered_ns; /* since when the pod is known to the queue */
 };
 
-/* Hears of every decision. Context: the scheduling thread, which waits meanwhile; may not call the pipeline but for
- * answers of its binder. */
+/* Hears of every decision. Context: the scheduling thread, which waits meanwhile; may not call the pipeline
+ * but for answers of its binder. */
 struct bt_pipeline_sink {
 	void (*decided)(void *context, const struct bt_pipeline_decision *decision);
 	void *context;
@@ -99,8 +103,9 @@ struct bt_ask {
 };
 
 /*
- * Carries decisions out. Context: a binder thread; inline, the caller of the step. Each call may answer before it
- * returns, or later from any thread; what is not answered is asked again (check) or ended by the source.
+ * Carries decisions out. Context: a binder thread; inline, the caller of the step. Each call may answer
+ * before it returns, or later from any thread; what is not answered is asked again (check) or ended by the
+ * source.
  */
 struct bt_pipeline_binder {
 	/* Answered by bt_pipeline_bound or bt_pipeline_bind_failed. NULL: every binding succeeds at once. */
@@ -147,18 +152,19 @@ void bt_pipeline_destroy(struct bt_pipeline *pipeline);
 /* ---- from any thread ---- */
 
 /*
- * Hands in a parcel. Context: one thread a source; waits up to timeout_ns for room (0: not at all; BT_FOREVER). Inline,
- * the steps are called instead of waiting.
- * Returns: BT_OK, and *parcel is the pipeline's and NULL here; BT_FULL when there was no room in time; BT_CONFLICT when
- *          the pipeline takes nothing in any more, because it stops; in both cases the parcel stays the
- * caller's.
+ * Hands in a parcel. Context: one thread a source; waits up to timeout_ns for room (0: not at all;
+ * BT_FOREVER). Inline, the steps are called instead of waiting.
+ * Returns: BT_OK, and *parcel is the pipeline's and NULL here; BT_FULL when there was no room in time;
+ *          BT_CONFLICT when nothing is taken in any more, because the pipeline stops; then the parcel stays
+ *          the caller's.
  */
 enum bt_status bt_pipeline_feed(
 	struct bt_pipeline *pipeline, uint32_t source, struct bt_parcel **parcel, int64_t timeout_ns);
 
 /*
  * The binder's answers. Context: any thread; does not wait.
- * Returns: BT_OK; BT_CONFLICT when nobody waits for it: the handle is none, or has been answered (both are counted).
+ * Returns: BT_OK; BT_CONFLICT when nobody waits for it: the handle is none, or has been answered (both are
+ * counted).
  */
 enum bt_status bt_pipeline_bound(struct bt_pipeline *pipeline, uint64_t handle);
 enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *pipeline, uint64_t handle, struct bt_str reason);
@@ -168,7 +174,7 @@ enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *pipeline, uint64_t h
 
 /* ---- inline: steps ---- */
 
-/* Each returns whether it did anything. Context: one thread for all of them, or the pipeline's own threads. */
+/* Each returns whether it did anything. Context: one thread for all, or the pipeline's own threads. */
 bool bt_pipeline_ingest_step(struct bt_pipeline *pipeline, uint32_t thread);
 bool bt_pipeline_publish_step(struct bt_pipeline *pipeline);
 bool bt_pipeline_schedule_step(struct bt_pipeline *pipeline); /* answers, events, the clock, then a batch */
@@ -187,37 +193,74 @@ void bt_pipeline_settle(struct bt_pipeline *pipeline);
 
 /* ---- looking ---- */
 
+/* See pipeline_counts.def. */
 struct bt_pipeline_counts {
-	/* What came in. */
-	uint64_t applied_n, deleted_n; /* events that were taken in */
-	uint64_t stale_n;	       /* late, repeated or reordered: dropped */
-	uint64_t replaced_n;	       /* a pod of another UID under the name of one that was known */
-	uint64_t unknown_n;	       /* deletes of what was not known */
-	uint64_t refused_n;	       /* objects that the engine could not take */
-	uint64_t synced_n;	       /* sources that are */
-	/* Decisions. */
-	uint64_t decided_n;
-	/* Bindings. */
-	uint64_t ask_n, bound_n, failed_n; /* asked of the binder; its answers */
-	uint64_t cancelled_n;		   /* taken back before the binder was called */
-	uint64_t pod_gone_n;		   /* the pod went, or was replaced, between decision and answer */
-	uint64_t node_gone_n;		   /* the node went, or was replaced, between decision and answer */
-	uint64_t elsewhere_n;		   /* somebody else bound the pod to another node in that time */
-	uint64_t shown_early_n;		   /* the source showed the binding before the answer */
-	uint64_t shown_failed_n;	   /* a binding that failed had come about after all */
-	uint64_t overdue_n;		   /* no answer within bind_timeout_ns */
-	uint64_t late_n;		   /* an overdue binding was answered after all */
-	uint64_t check_n;		   /* the binder was asked what is true */
-	uint64_t recovered_n; /* assumptions ended by such an answer, or by what the source had shown */
-	uint64_t repeated_n;  /* answers to a handle that was answered or given up before */
-	uint64_t bogus_n;     /* answers to what never was a handle */
-	uint64_t evict_n, evict_failed_n;
-	/* Now. */
-	uint64_t binding; /* not answered */
+#define X(name, text) uint64_t name;
+#include "engine/flow/pipeline_counts.def"
+#undef X
+	uint64_t binding_n; /* bindings that have no answer now */
 };
 
-/* Context: any thread, when threads run; each number is one that was true a moment ago. */
+/* Context: any thread; each number was true a moment ago. */
 struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *pipeline);
 
-/* The engine, for looking. Context: the scheduling thread, or inline. */
+/* The engine, for looking. Context: the scheduling thread, or inline; others use bt_pipeline_call. */
 struct bt_engine *bt_pipeline_engine(struct bt_pipeline *pipeline);
+
+/*
+ * Calls a function between two cycles, with the engine as it is then; for explanations and the like.
+ * Context: any thread but the scheduling thread and binder threads; waits until it is done.
+ */
+void bt_pipeline_call(
+	struct bt_pipeline *pipeline, void (*call)(void *context, struct bt_engine *engine), void *context);
+
+/*
+ * Takes the next decision, of those that wait to be polled (limits.decisions).
+ * Context: one thread; waits up to timeout_ns (0: not at all; BT_FOREVER). Inline, the steps are called
+ * instead.
+ * Returns: NULL when there was none in time, or there will be none any more. Owns: bt_pipeline_decision_free.
+ */
+struct bt_pipeline_decision *bt_pipeline_poll(struct bt_pipeline *pipeline, int64_t timeout_ns);
+void bt_pipeline_decision_free(struct bt_pipeline_decision *decision);
+
+/* ---- threads ---- */
+
+/*
+ * Starts the threads: ingestion, publisher, scheduling, binders; from now on steps are theirs.
+ * plan: where they go, or NULL: anywhere.
+ * Returns: BT_OK; BT_IO when the system gives no more threads (out_why says so); none runs then.
+ */
+BT_MUST_CHECK enum bt_status bt_pipeline_start(
+	struct bt_pipeline *pipeline, const struct bt_topo_plan *plan, struct bt_buf *out_why);
+
+enum bt_pipeline_end {
+	BT_END_DRAIN,  /* take in what was fed, decide who can be decided, wait for the binder's answers */
+	BT_END_ABANDON /* stop at the next step */
+};
+
+/*
+ * Ends the threads, and with that the pipeline: nothing can be fed any more, and sources that wait come back.
+ * Draining that takes longer than limit_ns goes over into abandoning, which may take as long again.
+ * Context : any thread but the pipeline's; not twice at a time. Inline too.
+ * Returns : true when no thread runs any more; false when some do not come back, a binder's call for
+ * instance; then           bt_pipeline_threads says which, and this may be called again.
+ */
+bool bt_pipeline_stop(struct bt_pipeline *pipeline, enum bt_pipeline_end how, int64_t limit_ns);
+
+/* Asks for an end from a signal handler; bt_pipeline_stop still has to be called. */
+void bt_pipeline_request_end(struct bt_pipeline *pipeline);
+bool bt_pipeline_end_requested(const struct bt_pipeline *pipeline);
+
+enum bt_pipeline_thread_state { BT_THREAD_NONE = 0, BT_THREAD_WORKS, BT_THREAD_WAITS, BT_THREAD_ENDED };
+
+struct bt_pipeline_thread {
+	const char *name;
+	enum bt_pipeline_thread_state state;
+	uint64_t step_n;  /* steps that did something */
+	int64_t since_ns; /* how long it has been at the step that it is at; of one that works */
+	bool stalled;	  /* longer than stall_ns, or it has ended before its time */
+};
+
+/* Writes what the threads do, at most cap of them. Context: any thread. Returns: how many there are. */
+uint32_t bt_pipeline_threads(
+	const struct bt_pipeline *pipeline, struct bt_pipeline_thread *out, uint32_t cap);

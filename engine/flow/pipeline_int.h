@@ -3,14 +3,19 @@
  */
 #pragma once
 
+#include "engine/base/atomic.h"
+#include "engine/base/park.h"
+#include "engine/base/ring.h"
+#include "engine/base/thread.h"
 #include "engine/flow/group_cycle.h"
 #include "engine/flow/messages.h"
 #include "engine/flow/pipeline.h"
-#include "engine/flow/ring_int.h"
 
 /* ---- asks.c: what is asked of the binder ---- */
 
 enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT };
+
+#define BT_ASK_KINDS 3
 
 /* Where an ask is. */
 enum bt_ask_state {
@@ -23,18 +28,19 @@ enum bt_ask_state {
 	BT_ASK_UNKNOWN	  /* answered: nobody can tell */
 };
 
-#define BT_ASK_STATE_BITS 3
-#define BT_REASON_MAX	  128
-#define BT_NO_ASK	  UINT32_MAX
+#define BT_REASON_MAX 128
+#define BT_NO_ASK     UINT32_MAX
 
 struct bt_ask_slot {
-	uint64_t word;	      /* atomic: generation and state */
-	uint32_t answer_next; /* who answers writes it, who takes answers reads it: the next one, plus one */
-	char reason[BT_REASON_MAX];
-	/* The rest is the scheduling thread's; text and ends are not written while the state is ready. */
+	/* atomic: EDGE ask.word; generation, kind and state. Whoever takes it from one state to the next owns
+	 * what comes of it. */
+	_Atomic uint64_t word;
+	uint32_t answer_next;	    /* owner: who answers, then who takes answers: the next one, plus one */
+	char reason[BT_REASON_MAX]; /* owner: the same */
+	/* owner: the scheduling thread; binder threads read text and ends while the ask is ready. */
 	uint32_t ix;
 	enum bt_ask_kind kind;
-	uint32_t pod_ix, node_ix, birth;
+	uint32_t pod_ix, node_ix;
 	uint64_t number; /* of its kind, from 1 */
 	uint64_t target; /* of a check: the handle of the binding */
 	int64_t due_ns;	 /* when it is overdue, or is looked at again */
@@ -52,12 +58,13 @@ struct bt_ask_list {
 #define BT_ASK_CHUNKS	   24
 #define BT_ASK_FIRST_CHUNK 64u
 
-/* Slots stay where they are; chunk k has BT_ASK_FIRST_CHUNK << k of them. */
+/* Slots stay where they are; chunk k has BT_ASK_FIRST_CHUNK << k of them. owner: the scheduling thread, but
+ * for the atomics. */
 struct bt_asks {
-	struct bt_ask_slot
-		*chunks[BT_ASK_CHUNKS]; /* written by the scheduling thread before a handle is given out */
-	uint32_t slot_n;
-	uint32_t answers; /* atomic: the last answered slot, plus one */
+	struct bt_ask_slot *chunks[BT_ASK_CHUNKS];
+	_Atomic uint32_t
+		slot_n; /* atomic: EDGE ask.slots; written by the scheduling thread, read by who answers */
+	_Atomic uint32_t answers; /* atomic: EDGE ask.answers; the last answered slot, plus one */
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
 	struct bt_ask_list outgoing; /* decided, no room in a ring yet */
@@ -65,40 +72,86 @@ struct bt_asks {
 	struct bt_ask_list overdue;
 	uint32_t *slot_of_pod; /* by pod: the slot of its binding, plus one, or 0 */
 	size_t pod_n;
-	uint32_t *births; /* by node slot: how often a node of that name has gone */
-	size_t birth_n;
-	uint64_t numbers[3]; /* of each kind */
-	uint32_t open_n;     /* bindings */
-	uint32_t turn;	     /* the binder thread that gets the next one */
+	uint64_t numbers[BT_ASK_KINDS];
+	_Atomic uint32_t open_n; /* bindings; atomic: anyone reads, relaxed */
+	uint32_t turn;		 /* the binder thread that gets the next one */
 };
 
 /* ---- the whole ---- */
 
+/* What one thread runs. */
+struct bt_crew {
+	struct bt_pipeline *pipeline;
+	char name[BT_THREAD_NAME_BYTES];
+	bool (*step)(struct bt_pipeline *p, uint32_t ix); /* init: */
+	bool (*over)(
+		struct bt_pipeline *p, uint32_t ix); /* init: when draining: has it nothing to do any more? */
+	uint32_t ix;
+	struct bt_park *park; /* where it waits */
+	struct bt_thread *thread;
+	_Atomic uint32_t state;	  /* enum bt_pipeline_thread_state; owner: the thread; EDGE crew.ended */
+	_Atomic uint64_t step_n;  /* owner: the thread; anyone reads, relaxed */
+	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
+};
+
+/* What a source and the stages behind it share. */
 struct bt_source_lane {
-	uint64_t fed_n, published_n;
-	bool synced;
-	struct bt_ring *feeds, *deltas; /* by ingestion thread */
+	uint64_t fed_n;		/* owner: the source */
+	struct bt_ring *feeds;	/* by ingestion thread */
+	struct bt_ring *deltas; /* the same */
+	uint64_t published_n;	/* owner: the publisher */
+	bool synced;		/* owner: the scheduling thread */
+};
+
+struct bt_ingest_lane {
+	struct bt_park park;
+	struct bt_ingest_worker *worker;
 };
 
 struct bt_binder_lane {
 	struct bt_ring asks;
-	struct bt_buf text;
+	struct bt_park park;
+	struct bt_buf text; /* owner: the binder thread */
+};
+
+enum bt_ending { BT_ENDING_NOT = 0, BT_ENDING_DRAIN, BT_ENDING_ABANDON };
+
+/* Somebody's function that is to be called between two cycles. */
+struct bt_pipeline_visit {
+	void (*call)(void *context, struct bt_engine *engine);
+	void *context;
+	_Atomic uint32_t done; /* atomic: EDGE visit.done */
+};
+
+/* Counted by whoever it happens to; summed up by nobody, read by anyone. */
+struct bt_pipeline_counters {
+#define X(name, text) _Atomic uint64_t name;
+#include "engine/flow/pipeline_counts.def"
+#undef X
 };
 
 struct bt_pipeline {
-	struct bt_pipeline_options options;
-	struct bt_limits limits;
-	struct bt_engine *engine;
-	int64_t now_ns; /* the engine's clock */
+	struct bt_pipeline_options options; /* init: */
+	struct bt_limits limits;	    /* init: */
+	struct bt_arena arena;		    /* names */
 	struct bt_source_lane *sources;
+	struct bt_ingest_lane *ingests;
 	struct bt_binder_lane *binders;
 	struct bt_ring inbox;
-
-	uint32_t publish_turn;
+	struct bt_park publish_park, schedule_park;
+	struct bt_park end_park; /* where bt_pipeline_stop waits */
+	uint32_t publish_turn;	 /* owner: the publisher */
+	struct bt_crew *crews;	 /* ingestion threads, the publisher, the scheduling thread, binder threads */
+	uint32_t crew_n;
+	_Atomic uint32_t started, ending, end_requested;
+	struct bt_pipeline_counters counts;
+	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
+	struct bt_lock visit_lock;		   /* one visitor at a time */
+	/* owner of all below: the scheduling thread. */
+	struct bt_engine *engine;
+	int64_t now_ns; /* the engine's clock */
 	struct bt_freshness freshness;
 	struct bt_asks asks;
-	struct bt_pipeline_counts counts;
-	uint32_t synced_n;
 	/* Of the decision under way. */
 	struct bt_messages messages;
 	struct bt_buf group_text;
@@ -106,12 +159,22 @@ struct bt_pipeline {
 	size_t note_n, note_cap;
 	struct bt_pod_ref *victims;
 	size_t victim_cap;
+	/* Those that wait to be polled, and those for which there was no room: from a group's cycle. */
+	struct bt_ring decisions;
+	struct bt_pipeline_decision **unpolled;
+	size_t unpolled_first, unpolled_n, unpolled_cap;
 };
+
+/* Counts what only the scheduling thread counts. */
+#define BT_COUNT(p, name, n) bt_add_owned(&(p)->counts.name, (uint64_t)(n))
 
 /* ---- reconcile.c: what the source shows ---- */
 
-/* Takes an event in. Owns: the parcel stays the caller's. */
-void bt_pipeline_take_parcel(struct bt_pipeline *p, const struct bt_parcel *parcel);
+/* Takes an event in, described or not. Owns: the parcel stays the caller's. */
+void bt_pipeline_take_parcel(struct bt_pipeline *p, struct bt_parcel *parcel);
+
+/* Says what a parcel means. Context: the worker's thread. */
+void bt_pipeline_describe(struct bt_ingest_worker *worker, struct bt_parcel *parcel);
 
 /* ---- asks.c ---- */
 
@@ -137,23 +200,37 @@ bool bt_asks_watch(struct bt_pipeline *p);
 /* When bt_asks_watch has something to do next, or INT64_MAX. */
 int64_t bt_asks_next_ns(const struct bt_pipeline *p);
 
-/* The binding of a pod that has none else, or NULL. */
+/* The binding of a pod that is under way, or NULL. */
 struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 
-/* The pod or the node of a binding is not what it was: the binding is taken back if the binder has not been
- * called. */
-void bt_asks_cancel(struct bt_pipeline *p, struct bt_ask_slot *slot);
+/* The pod of a binding is not what it was: the binding is taken back if the binder has not been called. */
+void bt_asks_cancel(struct bt_ask_slot *slot);
 
 /* A node has gone, or another one has its name. */
 void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix);
-
-/* Ends a binding with what is true of it. yes: it came about. */
-void bt_asks_conclude(struct bt_pipeline *p, struct bt_ask_slot *slot, bool yes);
 
 /* ---- decide.c ---- */
 
 /* One pod's turn, or its group's. Returns false when there is none to take. */
 bool bt_pipeline_decide_one(struct bt_pipeline *p);
 
+/* May another pod be popped, as far as those go who listen? */
+bool bt_pipeline_is_heard(struct bt_pipeline *p);
+
 /* A pod's identity as texts; valid until the pod goes. */
 struct bt_pod_ref bt_pipeline_pod_ref(const struct bt_pipeline *p, uint32_t pod_ix);
+struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix);
+
+/* ---- pipeline.c ---- */
+
+/* When the scheduling thread has something to do by itself, or INT64_MAX; by the engine's clock. */
+int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);
+
+/* ---- threads.c ---- */
+
+void bt_crews_init(struct bt_pipeline *p);
+void bt_crews_fini(struct bt_pipeline *p);
+bool bt_pipeline_runs(const struct bt_pipeline *p);
+
+/* Calls what somebody wants to be called. Context: the scheduling thread. */
+bool bt_pipeline_receive(struct bt_pipeline *p);

@@ -4,7 +4,6 @@
  */
 #include "engine/base/check.h"
 #include "engine/flow/pipeline_int.h"
-#include "engine/flow/source.h"
 
 static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
 {
@@ -17,157 +16,133 @@ static void lose(struct bt_pipeline *p, uint32_t pod_ix)
 	struct bt_ask_slot *slot = bt_asks_of_pod(p, pod_ix);
 
 	if (slot) {
-		p->counts.pod_gone_n++;
-		bt_asks_cancel(p, slot);
+		BT_COUNT(p, pod_gone_n, 1);
+		bt_asks_cancel(slot);
 	}
 }
 
-static void remove_pod(struct bt_pipeline *p, uint32_t pod_ix)
-{
-	lose(p, pod_ix);
-	bt_engine_remove_pod(p->engine, pod_ix);
-}
-
-static void add_pod(struct bt_pipeline *p, const struct bt_pod_object *object)
-{
-	enum bt_entry entry;
-	uint32_t pod_ix;
-
-	p->counts.refused_n += bt_engine_add_pod(p->engine, object, &entry, &pod_ix) != BT_OK;
-}
-
-static void update_pod(struct bt_pipeline *p, uint32_t pod_ix, const struct bt_pod_object *object)
+/* What becomes of the binding of a pod that was assumed, now that it has changed. */
+static void review(struct bt_pipeline *p, uint32_t pod_ix, struct bt_ask_slot *slot)
 {
 	const struct bt_pod *pod = pod_of(p, pod_ix);
-	struct bt_ask_slot *slot = bt_asks_of_pod(p, pod_ix);
-	bool assumed = pod->state == BT_POD_ASSUMED;
 
-	if (bt_ingest_pod_has_ended(object)) {
-		remove_pod(p, pod_ix);
-		return;
-	}
-	p->counts.refused_n += bt_engine_update_pod(p->engine, pod_ix, object) != BT_OK;
-	if (!slot || !assumed) {
-		return;
-	}
-	pod = pod_of(p, pod_ix);
-	if (pod->state == BT_POD_QUEUED) {
+	if (pod->detached || pod->state == BT_POD_QUEUED) {
 		lose(p, pod_ix);
 	} else if (pod->state == BT_POD_SCHEDULED && pod->node_ix == slot->node_ix) {
-		p->counts.shown_early_n++;
+		BT_COUNT(p, shown_early_n, 1);
 	} else if (pod->state == BT_POD_SCHEDULED) {
-		p->counts.elsewhere_n++;
-		bt_asks_cancel(p, slot);
+		BT_COUNT(p, elsewhere_n, 1);
+		bt_asks_cancel(slot);
 	}
 }
 
-/* Is that another pod than the one that is known by its name? */
-static bool is_other(const struct bt_pipeline *p, uint32_t pod_ix, const struct bt_meta_object *meta)
+static bool is_other(uint32_t uid, uint32_t other)
 {
-	struct bt_str known = bt_pipeline_pod_ref(p, pod_ix).uid;
-
-	return known.len && meta->uid.len && !bt_str_eq(known, meta->uid);
+	return uid != BT_NAME_NONE && other != BT_NAME_NONE && uid != other;
 }
 
-static void apply_pod(struct bt_pipeline *p, const struct bt_pod_object *object)
+/* Takes what is said of a pod. Returns: as bt_engine_take_delta. */
+static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta)
 {
-	uint32_t pod_ix = bt_engine_find_pod(p->engine, object->meta.namespace_, object->meta.name);
+	struct bt_cache *cache = bt_engine_cache(p->engine);
+	uint32_t pod_ix = bt_ledger_find(cache->ledger, delta->namespace_, delta->name);
+	struct bt_ask_slot *slot = NULL;
+	bool assumed = false;
+	struct bt_taken taken;
 
-	if (pod_ix != BT_NO_POD && is_other(p, pod_ix, &object->meta)) {
-		p->counts.replaced_n++;
-		remove_pod(p, pod_ix);
-		pod_ix = BT_NO_POD;
+	if (pod_ix != BT_NO_POD) {
+		BT_COUNT(p, replaced_n,
+			!delta->removed && is_other(pod_of(p, pod_ix)->uid, delta->pod.pod.uid));
+		slot = bt_asks_of_pod(p, pod_ix);
+		assumed = pod_of(p, pod_ix)->state == BT_POD_ASSUMED;
 	}
-	if (pod_ix == BT_NO_POD) {
-		add_pod(p, object);
-	} else {
-		update_pod(p, pod_ix, object);
+	bt_ingest_number_nodes(cache, delta);
+	enum bt_status status = bt_engine_take_delta(p->engine, delta, &taken);
+	if (slot && assumed) {
+		review(p, pod_ix, slot);
 	}
+	return status;
 }
 
-static uint32_t find_node(const struct bt_pipeline *p, struct bt_str name)
+/* Another node has the name, or will have it. */
+static void lose_node(struct bt_pipeline *p, uint32_t name)
 {
-	const struct bt_cache *cache = bt_engine_cache(p->engine);
-
-	return bt_snapshot_find(cache->snapshot, bt_intern_find(cache->dictionary->intern, name));
-}
-
-static void lose_node(struct bt_pipeline *p, struct bt_str name)
-{
-	uint32_t node_ix = find_node(p, name);
+	uint32_t node_ix = bt_snapshot_find(bt_engine_cache(p->engine)->snapshot, name);
 
 	if (node_ix != BT_NO_NODE) {
 		bt_asks_node_gone(p, node_ix);
 	}
 }
 
-static void apply(struct bt_pipeline *p, const struct bt_object *object, enum bt_news news)
+static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum bt_news news)
 {
-	enum bt_entry entry;
-	uint32_t ix;
+	struct bt_taken taken;
 
-	if (object->kind == BT_KIND_POD) {
-		apply_pod(p, &object->pod);
-		return;
+	if (delta->kind == BT_KIND_POD) {
+		return take_pod(p, delta);
 	}
-	if (object->kind == BT_KIND_NODE && news == BT_NEWS_REPLACED) {
-		lose_node(p, object->meta.name);
+	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_NEWS_REPLACED)) {
+		lose_node(p, delta->name);
 	}
-	p->counts.refused_n += bt_engine_apply(p->engine, object, &entry, &ix) != BT_OK;
+	return bt_engine_take_delta(p->engine, delta, &taken);
 }
 
-/* Returns whether it was known. */
-static bool delete (struct bt_pipeline *p, const struct bt_object *object)
+/* A delete that names a UID is about that pod alone. */
+static bool is_of_another(const struct bt_pipeline *p, const struct bt_parcel *parcel)
 {
-	const struct bt_meta_object *meta = &object->meta;
+	struct bt_str uid = parcel->object.meta.uid;
+	const struct bt_delta *delta = &parcel->delta;
 
-	if (object->kind == BT_KIND_NODE) {
-		lose_node(p, meta->name);
-		return bt_engine_remove_node(p->engine, meta->name) == BT_OK;
-	}
-	if (object->kind != BT_KIND_POD) {
-		return bt_engine_delete_object(p->engine, object->kind, meta->namespace_, meta->name) ==
-		       BT_OK;
-	}
-	uint32_t pod_ix = bt_engine_find_pod(p->engine, meta->namespace_, meta->name);
-	if (pod_ix == BT_NO_POD || is_other(p, pod_ix, meta)) {
+	if (delta->kind != BT_KIND_POD || uid.len == 0) {
 		return false;
 	}
-	remove_pod(p, pod_ix);
-	return true;
+	uint32_t pod_ix = bt_ledger_find(bt_engine_cache(p->engine)->ledger, delta->namespace_, delta->name);
+	if (pod_ix == BT_NO_POD || pod_of(p, pod_ix)->uid == BT_NAME_NONE) {
+		return false;
+	}
+	return !bt_str_eq(bt_pipeline_pod_ref(p, pod_ix).uid, uid);
 }
 
 static void sync_source(struct bt_pipeline *p, uint32_t source)
 {
 	if (!p->sources[source].synced) {
 		p->sources[source].synced = true;
-		p->counts.synced_n++;
+		BT_COUNT(p, synced_n, 1);
 	}
 }
 
-void bt_pipeline_take_parcel(struct bt_pipeline *p, const struct bt_parcel *parcel)
+static void take_fresh(struct bt_pipeline *p, struct bt_parcel *parcel, enum bt_news news)
+{
+	bool removed = parcel->kind == BT_PARCEL_DELETE;
+	enum bt_status status = take(p, &parcel->delta, news);
+
+	parcel->described = false;
+	BT_COUNT(p, applied_n, !removed);
+	BT_COUNT(p, deleted_n, removed);
+	BT_COUNT(p, unknown_n, status == BT_NOT_FOUND);
+	BT_COUNT(p, refused_n, status != BT_OK && status != BT_NOT_FOUND);
+}
+
+void bt_pipeline_take_parcel(struct bt_pipeline *p, struct bt_parcel *parcel)
 {
 	enum bt_news news;
 
-	switch (parcel->kind) {
-	case BT_PARCEL_APPLY:
-		news = bt_freshness_apply(&p->freshness, &parcel->sighting);
-		p->counts.stale_n += news == BT_NEWS_STALE;
-		if (news != BT_NEWS_STALE) {
-			p->counts.applied_n++;
-			apply(p, &parcel->object, news);
-		}
-		break;
-	case BT_PARCEL_DELETE:
-		news = bt_freshness_delete(&p->freshness, &parcel->sighting);
-		p->counts.stale_n += news == BT_NEWS_STALE;
-		if (news != BT_NEWS_STALE) {
-			p->counts.deleted_n++;
-			p->counts.unknown_n += !delete (p, &parcel->object);
-		}
-		break;
-	case BT_PARCEL_SYNCED:
+	if (parcel->kind == BT_PARCEL_SYNCED) {
 		sync_source(p, parcel->source);
-		break;
+		return;
+	}
+	if (!parcel->described) {
+		bt_pipeline_describe(bt_engine_cache(p->engine)->worker, parcel);
+	}
+	if (parcel->kind == BT_PARCEL_APPLY) {
+		news = bt_freshness_apply(&p->freshness, &parcel->sighting);
+	} else {
+		news = is_of_another(p, parcel) ? BT_NEWS_STALE
+						: bt_freshness_delete(&p->freshness, &parcel->sighting);
+	}
+	if (news == BT_NEWS_STALE) {
+		BT_COUNT(p, stale_n, 1);
+	} else {
+		take_fresh(p, parcel, news);
 	}
 }

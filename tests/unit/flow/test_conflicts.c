@@ -86,7 +86,7 @@ static void a_lost_answer_is_asked_for_until_somebody_knows(void **state)
 	say_bound(lab, lab->asks[2].handle);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).recovered_n, 1);
-	assert_int_equal(lab_counts(lab).binding, 0);
+	assert_int_equal(lab_counts(lab).binding_n, 0);
 }
 
 static void a_pod_that_is_not_bound_after_all_is_tried_again(void **state)
@@ -190,7 +190,7 @@ static void a_deleted_pod_needs_no_answer(void **state)
 	lab_pod_event(lab, BT_PARCEL_DELETE, "p", ", 'uid': 'u1'", "");
 	lab_wait(lab, TTL);
 	lab_assert_sets(lab, 0, 0, 0);
-	assert_int_equal(lab_counts(lab).binding, 0);
+	assert_int_equal(lab_counts(lab).binding_n, 0);
 	assert_int_equal(lab_counts(lab).recovered_n, 1);
 	assert_int_equal(lab->ask_n, 1);
 }
@@ -260,7 +260,7 @@ static void a_binding_that_is_shown_needs_no_answer(void **state)
 		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n1'");
 	lab_wait(lab, TTL);
 	lab_assert_sets(lab, 0, 0, 1);
-	assert_int_equal(lab_counts(lab).binding, 0);
+	assert_int_equal(lab_counts(lab).binding_n, 0);
 	assert_int_equal(lab->ask_n, 1);
 }
 

@@ -3,6 +3,8 @@
  */
 #include "lab.h"
 
+#include "engine/base/park.h"
+
 static void a_pod_goes_from_the_source_to_the_binder(void **state)
 {
 	struct lab *lab = *state;
@@ -18,12 +20,12 @@ static void a_pod_goes_from_the_source_to_the_binder(void **state)
 	assert_string_equal(lab->asks[0].uid, "u1");
 	assert_string_equal(lab->asks[0].node, "n1");
 	lab_assert_sets(lab, 0, 1, 0);
-	assert_int_equal(lab_counts(lab).binding, 1);
+	assert_int_equal(lab_counts(lab).binding_n, 1);
 	assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[0].handle), BT_OK);
 	lab_settle(lab);
 	lab_assert_sets(lab, 0, 0, 1);
 	assert_int_equal(lab_counts(lab).bound_n, 1);
-	assert_int_equal(lab_counts(lab).binding, 0);
+	assert_int_equal(lab_counts(lab).binding_n, 0);
 }
 
 static void a_refused_pod_comes_with_its_message(void **state)
@@ -143,11 +145,11 @@ static void no_more_bindings_are_under_way_than_the_limit_says(void **state)
 	}
 	lab_settle(lab);
 	assert_int_equal(lab->decision_n, 4);
-	assert_int_equal(lab_counts(lab).binding, 4);
+	assert_int_equal(lab_counts(lab).binding_n, 4);
 	for (uint32_t i = 0; i < 9; i++) {
 		assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[i].handle), BT_OK);
 		lab_settle(lab);
-		assert_true(lab_counts(lab).binding <= 4);
+		assert_true(lab_counts(lab).binding_n <= 4);
 	}
 	assert_int_equal(lab->decision_n, 9);
 	lab_assert_sets(lab, 0, 0, 9);
@@ -181,7 +183,195 @@ static void what_is_on_its_way_is_freed_at_the_end(void **state)
 	lab_pod(lab, "q", "");
 	bt_pipeline_ingest_step(lab->pipeline, 0);
 	lab_pod(lab, "r", "");
-	assert_int_equal(lab_counts(lab).binding, 1);
+	assert_int_equal(lab_counts(lab).binding_n, 1);
+}
+
+static void decisions_are_polled_in_order_and_nobody_is_popped_while_they_wait(void **state)
+{
+	struct lab lab = {.now_ns = 1, .answers = true};
+	struct bt_pipeline_options options = lab_options(&lab);
+	struct bt_pipeline_decision *decision;
+	char name[16];
+
+	(void)state;
+	options.limits.decisions = 4;
+	lab_begin(&lab, &options);
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		lab_node(&lab, name);
+	}
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		lab_pod(&lab, name, "");
+	}
+	lab_settle(&lab);
+	assert_int_equal(lab.decision_n, 4);
+	for (int i = 0; i < 9; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		decision = bt_pipeline_poll(lab.pipeline, BT_FOREVER);
+		assert_non_null(decision);
+		assert_true(bt_str_is(decision->pod.name, name));
+		assert_true(bt_str_is(decision->pod.namespace_, "default"));
+		assert_int_equal(decision->number, i + 1);
+		assert_int_equal(decision->outcome, BT_PLACED);
+		bt_pipeline_decision_free(decision);
+	}
+	assert_null(bt_pipeline_poll(lab.pipeline, BT_FOREVER));
+	lab_end(&lab);
+}
+
+/* Pods and nodes for a pipeline with threads. */
+static void feed_some(struct lab *lab, int node_n, int pod_n)
+{
+	char name[16];
+
+	for (int i = 0; i < node_n; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		lab_node(lab, name);
+	}
+	for (int i = 0; i < pod_n; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		lab_pod(lab, name, "");
+	}
+}
+
+static void start(struct lab *lab)
+{
+	struct bt_buf why = {0};
+
+	assert_int_equal(bt_pipeline_start(lab->pipeline, NULL, &why), BT_OK);
+	bt_buf_fini(&why);
+}
+
+static void threads_do_what_one_does_and_drain(void **state)
+{
+	(void)state;
+	for (uint32_t n = 1; n <= 3; n++) {
+		struct lab lab = {.now_ns = 1, .answers = true};
+		struct bt_pipeline_options options = lab_options(&lab);
+		struct bt_pipeline_decision *decision;
+
+		options.sink.decided = NULL;
+		options.limits.decisions = 64;
+		options.limits.ingest_threads = options.limits.bind_threads = n;
+		options.binder.bind = NULL;
+		lab_begin(&lab, &options);
+		start(&lab);
+		feed_some(&lab, 20, 30);
+		assert_true(bt_pipeline_stop(lab.pipeline, BT_END_DRAIN, 20 * LAB_SECOND));
+		for (int i = 0; i < 30; i++) {
+			decision = bt_pipeline_poll(lab.pipeline, 0);
+			assert_int_equal(decision->outcome, BT_PLACED);
+			bt_pipeline_decision_free(decision);
+		}
+		assert_null(bt_pipeline_poll(lab.pipeline, BT_FOREVER));
+		lab_assert_sets(&lab, 0, 0, 30);
+		lab_end(&lab);
+	}
+}
+
+static void a_stop_that_abandons_frees_what_is_on_its_way(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct bt_pipeline_options options = lab_options(&lab);
+	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_SYNCED);
+
+	(void)state;
+	options.sink.decided = NULL;
+	lab_begin(&lab, &options);
+	start(&lab);
+	feed_some(&lab, 4, 20);
+	assert_true(bt_pipeline_stop(lab.pipeline, BT_END_ABANDON, BT_FOREVER));
+	assert_int_equal(bt_pipeline_feed(lab.pipeline, 0, &parcel, BT_FOREVER), BT_CONFLICT);
+	bt_parcel_destroy(parcel);
+	lab_end(&lab);
+}
+
+static void a_drain_that_cannot_end_is_given_up(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct bt_pipeline_options options = lab_options(&lab);
+
+	(void)state;
+	options.sink.decided = NULL;
+	lab_begin(&lab, &options);
+	start(&lab);
+	feed_some(&lab, 4, 3); /* the binder never answers */
+	assert_true(bt_pipeline_stop(lab.pipeline, BT_END_DRAIN, LAB_SECOND / 20));
+	lab_assert_sets(&lab, 0, 3, 0);
+	lab_end(&lab);
+}
+
+static void count_nodes(void *context, struct bt_engine *engine)
+{
+	*(uint32_t *)context = bt_engine_cache(engine)->view.snapshot->node_n;
+}
+
+static void visitors_see_the_engine_between_cycles(void **state)
+{
+	struct lab *lab = *state;
+	uint32_t node_n = 0;
+
+	lab_node(lab, "n1");
+	lab_settle(lab);
+	bt_pipeline_call(lab->pipeline, count_nodes, &node_n);
+	assert_int_equal(node_n, 1);
+	start(lab);
+	node_n = 0;
+	bt_pipeline_call(lab->pipeline, count_nodes, &node_n);
+	assert_int_equal(node_n, 1);
+	assert_true(bt_pipeline_stop(lab->pipeline, BT_END_DRAIN, BT_FOREVER));
+	node_n = 0;
+	bt_pipeline_call(lab->pipeline, count_nodes, &node_n);
+	assert_int_equal(node_n, 1);
+}
+
+static void hang(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct bt_park *park = context;
+	uint32_t key = bt_park_prepare(park);
+
+	(void)pipeline;
+	(void)ask;
+	bt_park_wait(park, key, BT_PARK_FOREVER);
+}
+
+static bool is_stalled(const struct lab *lab, const char *name)
+{
+	struct bt_pipeline_thread threads[8];
+	uint32_t n = bt_pipeline_threads(lab->pipeline, threads, 8);
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (threads[i].stalled && strcmp(threads[i].name, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void a_thread_that_hangs_is_named_and_does_not_hang_the_stop(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct bt_pipeline_options options = lab_options(&lab);
+	struct bt_park park;
+
+	(void)state;
+	bt_park_init(&park);
+	options.sink.decided = NULL;
+	options.limits.stall_ns = LAB_SECOND / 100;
+	options.binder = (struct bt_pipeline_binder){.bind = hang, .context = &park};
+	lab_begin(&lab, &options);
+	start(&lab);
+	feed_some(&lab, 4, 1);
+	while (!is_stalled(&lab, "bind")) {
+		bt_thread_yield();
+	}
+	assert_false(is_stalled(&lab, "ingest"));
+	assert_false(bt_pipeline_stop(lab.pipeline, BT_END_DRAIN, LAB_SECOND / 20));
+	while (!bt_pipeline_stop(lab.pipeline, BT_END_ABANDON, LAB_SECOND / 100)) {
+		bt_park_wake(&park);
+	}
+	lab_end(&lab);
 }
 
 int main(void)
@@ -196,6 +386,12 @@ int main(void)
 		LAB_TEST(no_more_bindings_are_under_way_than_the_limit_says),
 		cmocka_unit_test(a_limit_that_is_zero_is_refused_by_its_name),
 		LAB_TEST(what_is_on_its_way_is_freed_at_the_end),
+		cmocka_unit_test(decisions_are_polled_in_order_and_nobody_is_popped_while_they_wait),
+		cmocka_unit_test(threads_do_what_one_does_and_drain),
+		cmocka_unit_test(a_stop_that_abandons_frees_what_is_on_its_way),
+		cmocka_unit_test(a_drain_that_cannot_end_is_given_up),
+		LAB_TEST(visitors_see_the_engine_between_cycles),
+		cmocka_unit_test(a_thread_that_hangs_is_named_and_does_not_hang_the_stop),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
