@@ -111,7 +111,7 @@ static bool make_engine(
 	options.evictor =
 		p->options.binder.evict ? (struct bt_evictor){bt_asks_evict, p} : (struct bt_evictor){0};
 	p->engine = bt_engine_create(config, &options, errors);
-	p->messages.engine = p->engine;
+	bt_pipeline_turns_init(p);
 	return p->engine;
 }
 
@@ -192,9 +192,7 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 	bt_crews_fini(p);
 	bt_asks_fini(p);
 	bt_freshness_fini(&p->freshness);
-	bt_messages_fini(&p->messages);
-	bt_buf_fini(&p->group_text);
-	bt_mem_free(p->notes);
+	bt_turn_fini(&p->turn);
 	bt_mem_free(p->victims);
 	bt_engine_destroy(p->engine);
 	bt_lock_fini(&p->visit_lock);

@@ -7,9 +7,8 @@
 #include "engine/base/park.h"
 #include "engine/base/ring.h"
 #include "engine/base/thread.h"
-#include "engine/flow/group_cycle.h"
-#include "engine/flow/messages.h"
 #include "engine/flow/pipeline.h"
+#include "engine/flow/turn.h"
 
 /* ---- asks.c: what is asked of the binder ---- */
 
@@ -152,12 +151,8 @@ struct bt_pipeline {
 	int64_t now_ns; /* the engine's clock */
 	struct bt_freshness freshness;
 	struct bt_asks asks;
-	/* Of the decision under way. */
-	struct bt_messages messages;
-	struct bt_buf group_text;
-	struct bt_group_note *notes;
-	size_t note_n, note_cap;
-	struct bt_pod_ref *victims;
+	struct bt_turn turn;
+	struct bt_pod_ref *victims; /* of the decision under way */
 	size_t victim_cap;
 	/* Those that wait to be polled, and those for which there was no room: from a group's cycle. */
 	struct bt_ring decisions;
@@ -210,6 +205,8 @@ void bt_asks_cancel(struct bt_ask_slot *slot);
 void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix);
 
 /* ---- decide.c ---- */
+
+void bt_pipeline_turns_init(struct bt_pipeline *p);
 
 /* One pod's turn, or its group's. Returns false when there is none to take. */
 bool bt_pipeline_decide_one(struct bt_pipeline *p);

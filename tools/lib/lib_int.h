@@ -10,7 +10,7 @@
 #include "engine/flow/engine.h"
 #include "tools/codec/object.h"
 #include "tools/kube/admission.h"
-#include "tools/report/turn.h"
+#include "engine/flow/turn.h"
 
 /* A text that is being read. */
 struct bt_lib_job {

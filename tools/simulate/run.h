@@ -9,7 +9,7 @@
 #pragma once
 
 #include "tools/cli/progress.h"
-#include "tools/report/turn.h"
+#include "engine/flow/turn.h"
 #include "tools/simulate/api_log.h"
 #include "tools/simulate/decision_log.h"
 #include "tools/simulate/ends.h"

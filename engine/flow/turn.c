@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Turns.
  */
-#include "tools/report/turn.h"
+#include "engine/flow/turn.h"
 
 #include "engine/base/mem.h"
 
