@@ -97,6 +97,9 @@ static void version_1_is_read_too(void **state)
 {
 	(void)state;
 	put("/proc/self/cgroup", "7:memory:/a\n4:cpuset,cpuacct:/no\n3:cpu,cpuacct:/a/b\nnonsense\n");
+	/* The group of another controller. */
+	put("/sys/fs/cgroup/cpu/no/cpu.cfs_quota_us", "100000\n");
+	put("/sys/fs/cgroup/cpu/no/cpu.cfs_period_us", "100000\n");
 	put("/sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n");
 	put("/sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n");
 	assert_int_equal(bt_cpu_quota_n(root), 0);

@@ -249,12 +249,11 @@ static void wishes_are_kept_on_one_core(void **state)
 
 static void eight_nodes_are_filled_one_by_one(void **state)
 {
-	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:4 [numa] group:2 [numa] core:2 pu:2");
-	struct bt_topo *plain = discover("HWLOC_SYNTHETIC", "numa:8 core:2 pu:2");
-	struct bt_topo_plan plan = plan_of(plain, (struct bt_topo_request){.worker_n = 16});
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "numa:8 core:2 pu:2");
+	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 16});
 
 	(void)state;
-	assert_int_equal(bt_topo_machine(plain).numa_n, 8);
+	assert_int_equal(bt_topo_machine(topo).numa_n, 8);
 	for (uint32_t i = 0; i < 16; i++) {
 		const struct bt_topo_place *place =
 			bt_topo_plan_find(&plan, i ? BT_ROLE_WORKER : BT_ROLE_SCHEDULING, i);
@@ -263,14 +262,23 @@ static void eight_nodes_are_filled_one_by_one(void **state)
 		assert_int_equal(place->core_ix, i);
 	}
 	bt_topo_plan_fini(&plan);
-	/* Nested memory nodes: every CPU has one all the same. */
-	plan = plan_of(topo, (struct bt_topo_request){.worker_n = 16});
-	for (uint32_t i = 0; i < plan.place_n; i++) {
-		assert_true(plan.places[i].numa_ix < bt_topo_machine(topo).numa_n);
-	}
-	bt_topo_plan_fini(&plan);
 	bt_topo_destroy(topo);
-	bt_topo_destroy(plain);
+}
+
+/* Each package has memory, and so has each half of it: two kinds of memory that overlap. */
+static void a_cpu_belongs_to_the_narrowest_of_its_nodes(void **state)
+{
+	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:2 [numa] group:2 [numa] core:2 pu:1");
+	uint32_t n;
+	const struct bt_topo_cpu *cpus = bt_topo_cpus(topo, &n);
+
+	(void)state;
+	assert_int_equal(n, 8);
+	assert_int_equal(bt_topo_machine(topo).numa_n, 6);
+	for (uint32_t i = 1; i < n; i++) {
+		assert_int_equal(cpus[i].numa_ix == cpus[i - 1].numa_ix, i % 2);
+	}
+	bt_topo_destroy(topo);
 }
 
 /* hybrid.xml: CPUs 0, 2, 4, 6 are slow cores, 8-9 and 10-11 fast ones with two threads each. */
@@ -684,6 +692,7 @@ int main(void)
 		cmocka_unit_test(one_core_or_one_worker_runs_inline),
 		cmocka_unit_test(wishes_are_kept_on_one_core),
 		cmocka_unit_test(eight_nodes_are_filled_one_by_one),
+		cmocka_unit_test(a_cpu_belongs_to_the_narrowest_of_its_nodes),
 		cmocka_unit_test(fast_cores_come_before_slow_ones_and_these_before_siblings),
 		cmocka_unit_test(cpus_that_are_not_allowed_are_left_out),
 		cmocka_unit_test(a_cpu_list_chooses),
