@@ -92,6 +92,7 @@ static const struct {
 	{"history", bt_cmd_history},
 #endif
 	{"generate", bt_cmd_generate},
+	{"topology", bt_cmd_topology},
 	{"help", run_help},
 	{"version", print_version},
 };

@@ -359,6 +359,75 @@ static const struct bt_note generate_notes[] = {
 	{0},
 };
 
+static const struct bt_option topology_options[] = {
+	{.name = "workers",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "0",
+		.max = 1024,
+		.help = "Workers that share the nodes; the scheduling thread is the first. 0: from the "
+			"machine."},
+	{.name = "ingestion",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "0",
+		.max = 1024,
+		.help = "Ingestion threads. 0: from the machine."},
+	{.name = "binders",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "0",
+		.max = 1024,
+		.help = "Binder threads. 0: from the machine."},
+	{.name = "cpus",
+		.type = BT_OPTION_TEXT,
+		.argument = "LIST",
+		.help = "Use these CPUs only, such as 0-3,8, numbered as the kernel does. Without it, all "
+			"that the process may use."},
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "table|json|yaml|csv",
+		.default_value = "table",
+		.help = "Format of the report."},
+	{0},
+};
+
+static const struct bt_example topology_examples[] = {
+	{"berth topology", "What berth would do here."},
+	{"berth topology --cpus 0-7 --workers 6", "With six workers on the first eight CPUs."},
+	{"HWLOC_SYNTHETIC='pack:2 [numa] core:16 pu:2' berth topology -o json",
+		"On a machine with two sockets of 16 cores."},
+	{0},
+};
+
+static const struct bt_exit_text topology_exits[] = {
+	{BT_EXIT_OK, "The report was written."},
+	{BT_EXIT_USAGE, "The command line is wrong, or names CPUs that are not there or not allowed."},
+	{BT_EXIT_INPUT, "The machine's topology, or the one that a variable describes, cannot be read."},
+	{BT_EXIT_IO, "Writing failed."},
+	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_note topology_notes[] = {
+	{"PLACES",
+		"The scheduling thread and the workers get cores of their own: fast cores before slow ones, "
+		"one "
+		"memory node after the other, beginning with the one with the most usable cores. SMT "
+		"siblings are "
+		"used when there are no more cores. The publisher, ingestion and binder threads share the "
+		"CPUs "
+		"that are left. A thread without a CPU runs wherever the process may. On one core, or with "
+		"--workers 1 and nothing asked of the other threads, one thread runs everything."},
+	{"ENVIRONMENT",
+		"The process's own limits count: taskset, and the cpuset and the CPU quota of its control "
+		"groups. HWLOC_SYNTHETIC and HWLOC_XMLFILE describe another machine, as hwloc(7) has it; "
+		"the plan is made for that one."},
+	{0},
+};
+
 static const struct bt_example help_examples[] = {
 	{"berth help simulate", "The same as berth simulate --help."},
 	{0},
@@ -428,6 +497,16 @@ const struct bt_command bt_commands[] = {
 		.examples = generate_examples,
 		.exits = generate_exits,
 		.notes = generate_notes},
+	{.name = "topology",
+		.summary = "show the machine, and which thread would run where",
+		.operands = "",
+		.description = "Prints the cores and memory nodes that this process may use, and the CPU "
+			       "that each thread "
+			       "of the engine would get. Nothing is started.",
+		.options = topology_options,
+		.examples = topology_examples,
+		.exits = topology_exits,
+		.notes = topology_notes},
 	{.name = "help",
 		.summary = "explain a command",
 		.operands = "[COMMAND]",

@@ -10,3 +10,4 @@ int bt_cmd_simulate(struct bt_invocation *invocation);
 int bt_cmd_verdict(struct bt_invocation *invocation);
 int bt_cmd_history(struct bt_invocation *invocation);
 int bt_cmd_generate(struct bt_invocation *invocation);
+int bt_cmd_topology(struct bt_invocation *invocation);
