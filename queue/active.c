@@ -354,6 +354,42 @@ uint32_t bt_active_pop(struct bt_queue *queue)
 	return slot == BT_NO_SLOT ? BT_QUEUE_EMPTY : slot;
 }
 
+/* The line with the first entry at these places, or BT_ACTIVE_LINES. */
+static uint32_t first_at(const struct bt_active *active, const size_t *at)
+{
+	uint32_t best = BT_ACTIVE_LINES;
+
+	for (uint32_t i = 0; i < active->line_n; i++) {
+		const struct bt_active_line *line = &active->lines[i];
+
+		if (at[i] < line->n &&
+			(best == BT_ACTIVE_LINES ||
+				before(&line->items[at[i]], &active->lines[best].items[at[best]]))) {
+			best = i;
+		}
+	}
+	return best;
+}
+
+uint32_t bt_active_look_ahead(const struct bt_queue *queue, uint32_t *out_slots, uint32_t cap)
+{
+	const struct bt_active *active = &queue->active;
+	size_t at[BT_ACTIVE_LINES];
+	uint32_t n = 0, i;
+
+	for (i = 0; i < BT_ACTIVE_LINES; i++) {
+		at[i] = active->lines[i].head;
+	}
+	while (n < cap && (i = first_at(active, at)) != BT_ACTIVE_LINES) {
+		const struct bt_active_entry *entry = &active->lines[i].items[at[i]++];
+
+		if (!stale(queue, entry) && !active->kinds[queue->slots[entry->slot].kind].is_parked) {
+			out_slots[n++] = entry->slot;
+		}
+	}
+	return n;
+}
+
 void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
 {
 	struct bt_active *active = &queue->active;

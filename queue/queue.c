@@ -247,6 +247,16 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 	return queue->slots[ix].pod_ix;
 }
 
+uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap)
+{
+	uint32_t n = bt_active_look_ahead(queue, out_pods, cap);
+
+	for (uint32_t i = 0; i < n; i++) {
+		out_pods[i] = queue->slots[out_pods[i]].pod_ix;
+	}
+	return n;
+}
+
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix)
 {
 	uint32_t ix = find(queue, pod_ix);

@@ -113,6 +113,12 @@ enum bt_wait bt_queue_add(
 /* Takes the next pod, which is in flight then; BT_QUEUE_EMPTY when there is none to take. */
 uint32_t bt_queue_pop(struct bt_queue *queue);
 
+/*
+ * The pods that will probably be popped next, first to last, at most cap of them: for preparing their cycles.
+ * What is in no line, parked, or comes meanwhile is left out. Returns how many. Changes nothing.
+ */
+uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap);
+
 /* Takes a pod that is active, in backoff or unschedulable before its turn; it is in flight then.
  * BT_NOT_FOUND: it is none of these. */
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix);

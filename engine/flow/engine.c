@@ -215,6 +215,11 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
 	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
 	configure_devices(engine, &config->gates);
+	if (options->team && bt_team_size(options->team) > 1) {
+		engine->warm = bt_warm_create(options->team, options->always_share);
+		engine->ahead = bt_mem_zalloc(
+			options->batch ? options->batch : BT_ENGINE_BATCH, sizeof(*engine->ahead));
+	}
 	if (check_gates(&config->gates, errors) != BT_OK ||
 		bt_config_check_profiles(config, errors) != BT_OK ||
 		make_lanes(engine, config, errors) != BT_OK) {
@@ -251,6 +256,8 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_arena_fini(&engine->events);
 	bt_mem_free(engine->order);
 	bt_mem_free(engine->turned);
+	bt_mem_free(engine->ahead);
+	bt_warm_destroy(engine->warm);
 	bt_arena_fini(&engine->arena);
 	bt_mem_free(engine);
 }
@@ -433,6 +440,9 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 
 uint32_t bt_engine_pop(struct bt_engine *engine)
 {
+	if (engine->warm) {
+		bt_engine_prepare_batch(engine);
+	}
 	uint32_t pod_ix = bt_queue_pop(engine->queue);
 
 	return pod_ix == BT_QUEUE_EMPTY ? BT_NO_POD : pod_ix;
@@ -769,5 +779,6 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
 	}
 	counts.sets = bt_ledger_counts(engine->cache->ledger);
 	counts.queue = bt_queue_counts(engine->queue);
+	counts.warm = engine->warm ? bt_warm_counts(engine->warm) : (struct bt_warm_counts){0};
 	return counts;
 }

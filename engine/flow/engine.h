@@ -14,6 +14,7 @@
 #include "engine/flow/preempt.h"
 #include "engine/flow/sample.h"
 #include "engine/score/evaluate.h"
+#include "engine/score/warm.h"
 #include "queue/queue.h"
 
 struct bt_engine;
@@ -57,7 +58,14 @@ struct bt_engine_options {
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
 	bool evaluate_always;	  /* never decide by columns: for comparing the two ways */
 	enum bt_node_sampling sampling;
+	/* Workers that score nodes side by side, this thread included; it outlives the engine. NULL: this
+	 * thread alone. Decisions are the same for any team and batch. */
+	struct bt_team *team;
+	uint32_t batch;	   /* so many pods are prepared together; 0: BT_ENGINE_BATCH */
+	bool always_share; /* workers prepare also what would be done sooner without them; for tests */
 };
+
+#define BT_ENGINE_BATCH 64
 
 #define BT_ENGINE_PLAN_MEMORY ((size_t)2 << 30)
 
@@ -142,6 +150,7 @@ struct bt_engine_counts {
 	uint64_t dry_run_n;    /* nodes on which it was tried out */
 	struct bt_ledger_counts sets;
 	struct bt_queue_counts queue;
+	struct bt_warm_counts warm; /* what workers did */
 };
 
 /*

@@ -93,6 +93,10 @@ struct bt_engine {
 	int64_t ticked_ns, start_ns;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
+	struct bt_warm *warm; /* NULL: no workers */
+	uint32_t *ahead;      /* room for a batch */
+	uint32_t batch_left;  /* pods until the next batch is prepared */
+	uint32_t pause;	      /* batches that are let pass, because the last ones had nothing to share */
 };
 
 /* The profile that pods of that schedulerName ask for, or NULL. */
@@ -165,6 +169,11 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
  * victims evicted, the last one last. Source: prepareCandidateAsync, v1.36.3.
  */
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
+
+/* ---- batch.c ---- */
+
+/* Has workers prepare what the next pods need, once a batch. Call before each pop. Requires: engine->warm. */
+void bt_engine_prepare_batch(struct bt_engine *engine);
 
 /* ---- wake.c ---- */
 

@@ -158,7 +158,7 @@ static void count_alive(struct bt_classes *c, const struct bt_column *column)
 			c->classes[c->of[i]].alive_n++;
 		}
 	}
-	c->flip_at = column->flip_end;
+	c->flip_at = column->flips.end;
 }
 
 /* Puts every node into its class. */
@@ -229,12 +229,12 @@ size_t bt_classes_bytes(const struct bt_classes *c)
 
 static void catch_up_alive(struct bt_classes *c, const struct bt_column *column)
 {
-	if (column->flip_end - c->flip_at > BT_COLUMN_FLIPS) {
+	if (column->flips.end - c->flip_at > BT_COLUMN_FLIPS) {
 		count_alive(c, column);
 		return;
 	}
-	for (; c->flip_at != column->flip_end; c->flip_at++) {
-		uint32_t node_ix = column->flips[c->flip_at % BT_COLUMN_FLIPS];
+	for (; c->flip_at != column->flips.end; c->flip_at++) {
+		uint32_t node_ix = column->flips.items[c->flip_at % BT_COLUMN_FLIPS];
 		bool alive = column->value[node_ix] != 0;
 
 		if (c->of[node_ix] == 0 || alive == bt_bitmap_test(c->alive, node_ix)) {

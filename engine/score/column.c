@@ -21,8 +21,8 @@
 #define GATHER	     4 /* nodes from which on gathering them is cheaper than asking one by one */
 
 /* The values of up to BLOCK nodes, side by side in a view. */
-static void evaluate_block(
-	struct bt_column *column, const struct bt_view *view, uint32_t first, uint32_t n, uint16_t *out_value)
+static void evaluate_block(const struct bt_column *column, const struct bt_view *view, uint32_t first,
+	uint32_t n, uint16_t *out_value, bool *odd)
 {
 	uint8_t pass[BLOCK], passes[BLOCK];
 	int64_t raw[BLOCK], outside = 0;
@@ -51,14 +51,15 @@ static void evaluate_block(
 			}
 		}
 	}
-	column->odd |= outside < 0;
+	*odd |= outside < 0;
 	for (uint32_t i = 0; i < n; i++) {
 		out_value[i] = passes[i] ? (uint16_t)sum[i] : 0;
 	}
 }
 
 /* The value of one node; one that is refused is not scored. */
-static uint16_t evaluate_one(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
+static uint16_t evaluate_one(
+	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, bool *odd)
 {
 	int64_t sum = 1, raw;
 	uint8_t pass;
@@ -74,7 +75,7 @@ static uint16_t evaluate_one(struct bt_column *column, const struct bt_view *vie
 		}
 		if (part->score) {
 			part->plugin->score(part->term, view, node_ix, 1, &raw);
-			column->odd |= raw < 0 || raw > BT_MAX_NODE_SCORE;
+			*odd |= raw < 0 || raw > BT_MAX_NODE_SCORE;
 			sum += (raw & 127) * part->weight;
 		}
 	}
@@ -117,7 +118,12 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 								      : BT_CATCH_UP_JOURNAL;
 }
 
-static void put(struct bt_column *column, uint32_t node_ix, uint16_t after)
+static void flip(struct bt_column_flips *flips, uint32_t node_ix)
+{
+	flips->items[flips->end++ % BT_COLUMN_FLIPS] = node_ix;
+}
+
+static void put(struct bt_column *column, struct bt_column_flips *flips, uint32_t node_ix, uint16_t after)
 {
 	uint16_t before = column->value[node_ix];
 
@@ -126,24 +132,38 @@ static void put(struct bt_column *column, uint32_t node_ix, uint16_t after)
 	}
 	column->value[node_ix] = after;
 	if (BT_UNLIKELY(!before || !after)) {
-		column->flips[column->flip_end++ % BT_COLUMN_FLIPS] = node_ix;
+		flip(flips, node_ix);
 	}
 	if (column->indexed) {
 		bt_index_move(&column->index, node_ix, before, after);
 	}
 }
 
+/* Nodes that wait to be evaluated together. */
+struct batch {
+	struct bt_column *column;
+	const struct bt_view *view;
+	struct bt_column_flips *flips;
+	struct bt_gather gather;
+	enum { UNKNOWN = 0, POSSIBLE, IMPOSSIBLE } gathering;
+	bool odd;
+	uint32_t first, end; /* other nodes are somebody else's */
+	uint32_t n;
+	uint32_t nodes[BLOCK];
+};
+
 /* Evaluates a whole word of nodes. anew: nobody is told which of them flip. */
-static void put_block(struct bt_column *column, const struct bt_view *view, uint32_t first, bool anew)
+static void put_block(struct batch *batch, uint32_t first, bool anew)
 {
+	struct bt_column *column = batch->column;
 	uint32_t left = column->slot_n - first, n = left < BLOCK ? left : BLOCK, flip_n = 0;
 	uint16_t before[BLOCK], *value = column->value + first;
 	uint8_t flipped[BLOCK];
 
 	memcpy(before, value, n * sizeof(*before));
-	evaluate_block(column, view, first, n, value);
+	evaluate_block(column, batch->view, first, n, value, &batch->odd);
 	for (uint32_t i = 0; column->promises && i < n; i++) {
-		value[i] = yield(column, view, first + i, value[i]);
+		value[i] = yield(column, batch->view, first + i, value[i]);
 	}
 	if (anew) {
 		return;
@@ -154,21 +174,10 @@ static void put_block(struct bt_column *column, const struct bt_view *view, uint
 	}
 	for (uint32_t i = 0; flip_n && i < n; i++) {
 		if (flipped[i]) {
-			column->flips[column->flip_end++ % BT_COLUMN_FLIPS] = first + i;
+			flip(batch->flips, first + i);
 		}
 	}
 }
-
-/* Nodes that wait to be evaluated together. */
-struct batch {
-	struct bt_column *column;
-	const struct bt_view *view;
-	struct bt_gather gather;
-	enum { UNKNOWN = 0, POSSIBLE, IMPOSSIBLE } gathering;
-	bool anew; /* every node is stale */
-	uint32_t n;
-	uint32_t nodes[BLOCK];
-};
 
 static bool gathering(struct batch *batch)
 {
@@ -187,19 +196,21 @@ static void evaluate_batch(struct batch *batch)
 
 	if (batch->n >= GATHER && gathering(batch)) {
 		bt_gather_nodes(&batch->gather, batch->nodes, batch->n);
-		evaluate_block(column, &batch->gather.view, 0, batch->n, value);
+		evaluate_block(column, &batch->gather.view, 0, batch->n, value, &batch->odd);
 	} else {
 		for (uint32_t i = 0; i < batch->n; i++) {
-			value[i] = evaluate_one(column, batch->view, batch->nodes[i]);
+			value[i] = evaluate_one(column, batch->view, batch->nodes[i], &batch->odd);
 		}
 	}
-	column->indexed &= !column->odd;
+	if (batch->odd && column->indexed) {
+		column->indexed = false;
+	}
 	for (uint32_t i = 0; column->promises && i < batch->n; i++) {
 		value[i] = yield(column, batch->view, batch->nodes[i], value[i]);
 	}
 	for (uint32_t i = 0; i < batch->n; i++) {
 		bt_bitmap_clear(column->stale, batch->nodes[i]);
-		put(column, batch->nodes[i], value[i]);
+		put(column, batch->flips, batch->nodes[i], value[i]);
 	}
 	batch->n = 0;
 }
@@ -215,18 +226,18 @@ static void add(struct batch *batch, uint32_t node_ix)
 }
 
 /* Evaluates the stale nodes that are in the mask. Words that are mostly stale are evaluated as a block. */
-static void freshen(struct batch *batch, const uint64_t *mask)
+static void freshen(struct batch *batch, const uint64_t *mask, bool anew)
 {
 	struct bt_column *column = batch->column;
 
-	for (uint32_t w = 0; w < bt_bitmap_words(column->slot_n); w++) {
+	for (uint32_t w = batch->first / 64; w < bt_bitmap_words(batch->end); w++) {
 		uint64_t bits = column->stale[w] & (mask ? mask[w] : ~(uint64_t)0);
 
 		if (!bits) {
 			continue;
 		}
 		if (!column->indexed && __builtin_popcountll(bits) >= DENSE) {
-			put_block(column, batch->view, w * 64, batch->anew);
+			put_block(batch, w * 64, anew);
 			column->stale[w] = 0;
 			continue;
 		}
@@ -236,26 +247,32 @@ static void freshen(struct batch *batch, const uint64_t *mask)
 	}
 }
 
-/* Marks every node stale, or those that the journal names. */
-static void mark(struct bt_column *column, const struct bt_usage *usage, bool all)
+/* Is a node that the journal names one of the batch's? A node that became known after the column was made is
+ * not live, or there would be a new snapshot. */
+static bool is_ours(const struct batch *batch, uint32_t node_ix)
 {
+	return node_ix - batch->first < batch->end - batch->first;
+}
+
+/* Marks every node stale, or those that the journal names. */
+static void mark(struct batch *batch, bool all)
+{
+	struct bt_column *column = batch->column;
+	const struct bt_usage *usage = batch->view->usage;
+	uint64_t *stale = column->stale, end = usage->journal_end, journal_mask = usage->journal_mask;
+	uint32_t whole = batch->end / 64 * 64;
+
 	if (all) {
-		memset(column->stale, 0xff, column->slot_n / 64 * sizeof(*column->stale));
-		for (uint32_t i = column->slot_n / 64 * 64; i < column->slot_n; i++) {
-			bt_bitmap_set(column->stale, i);
+		memset(stale + batch->first / 64, 0xff, (whole - batch->first) / 64 * sizeof(*stale));
+		for (uint32_t i = whole; i < batch->end; i++) {
+			bt_bitmap_set(stale, i);
 		}
 		return;
 	}
-	uint64_t *stale = column->stale, end = usage->journal_end, journal_mask = usage->journal_mask;
-	const uint32_t *journal = usage->journal;
-	uint32_t slot_n = column->slot_n;
-
 	for (uint64_t at = column->journal_at; at != end; at++) {
-		uint32_t node_ix = journal[at & journal_mask];
+		uint32_t node_ix = usage->journal[at & journal_mask];
 
-		/* A node that became known after the column was made is not live, or there would be a new
-		 * snapshot. */
-		if (node_ix < slot_n) {
+		if (is_ours(batch, node_ix)) {
 			bt_bitmap_set(stale, node_ix);
 		}
 	}
@@ -277,7 +294,7 @@ static void follow(struct batch *batch, const uint64_t *mask)
 		uint32_t node_ix = usage->journal[at & journal_mask];
 		uint64_t bit = (uint64_t)1 << (node_ix % 64);
 
-		if (node_ix >= column->slot_n) {
+		if (!is_ours(batch, node_ix)) {
 			continue;
 		}
 		uint64_t wanted = (mask ? mask[node_ix / 64] : bit) & ~stale[node_ix / 64] & bit;
@@ -299,58 +316,139 @@ static void replay(struct batch *batch)
 	for (uint64_t at = batch->column->journal_at; at != usage->journal_end; at++) {
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
 
-		if (node_ix < batch->column->slot_n) {
+		if (is_ours(batch, node_ix)) {
 			add(batch, node_ix);
 		}
 	}
 }
 
-void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+static enum bt_catch_up choose(const struct bt_column *column, const struct bt_usage *usage)
 {
-	const struct bt_usage *usage = view->usage;
 	uint64_t behind = usage->journal_end - column->journal_at;
-	struct batch batch;
-
-	batch.column = column;
-	batch.view = view;
-	batch.gathering = UNKNOWN;
-	batch.n = 0;
-	BT_INVARIANT(column->slot_n <= view->snapshot->slot_n);
 	bool overrun = !column->built || behind > usage->journal_mask;
-	enum bt_catch_up way =
-		overrun ? BT_CATCH_UP_ALL : bt_column_choose(behind, column->slot_n, column->calm_n);
-	batch.anew = way == BT_CATCH_UP_ALL;
-	column->flip_end += batch.anew ? BT_COLUMN_FLIPS + 1 : 0;
-	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
-	column->calm_n =
-		way == BT_CATCH_UP_ALL || behind > column->slot_n / CALM_SHARE ? 0 : column->calm_n + 1;
+
+	return overrun ? BT_CATCH_UP_ALL : bt_column_choose(behind, column->slot_n, column->calm_n);
+}
+
+static void begin_round(struct bt_column_round *round, struct bt_column *column, const struct bt_view *view,
+	const uint64_t *mask, enum bt_catch_up way)
+{
+	uint64_t behind = view->usage->journal_end - column->journal_at;
+
+	BT_INVARIANT(column->slot_n <= view->snapshot->slot_n);
 	if (way == BT_CATCH_UP_AND_INDEX) {
 		mask = NULL;
 	}
-	if (column->indexed) {
+	*round = (struct bt_column_round){.column = column,
+		.view = view,
+		.mask = mask,
+		.behind = behind,
+		.anew = way == BT_CATCH_UP_ALL,
+		.follows = way != BT_CATCH_UP_ALL && behind <= column->slot_n / FOLLOW_SHARE &&
+			   (!column->fresh || column->fresh == mask)};
+	column->flips.end += round->anew ? BT_COLUMN_FLIPS + 1 : 0;
+	column->indexed &= way == BT_CATCH_UP_AND_INDEX;
+	column->calm_n = round->anew || behind > column->slot_n / CALM_SHARE ? 0 : column->calm_n + 1;
+}
+
+static bool run_shard(
+	const struct bt_column_round *round, uint32_t first, uint32_t end, struct bt_column_flips *flips)
+{
+	struct batch batch;
+
+	batch.column = round->column;
+	batch.view = round->view;
+	batch.flips = flips;
+	batch.gathering = UNKNOWN;
+	batch.odd = false;
+	batch.first = first;
+	batch.end = end;
+	batch.n = 0;
+	if (round->column->indexed) {
 		replay(&batch);
-	} else if (way != BT_CATCH_UP_ALL && behind <= column->slot_n / FOLLOW_SHARE &&
-		   (!column->fresh || column->fresh == mask)) {
-		follow(&batch, mask);
+	} else if (round->follows) {
+		follow(&batch, round->mask);
 	} else {
-		mark(column, usage, way == BT_CATCH_UP_ALL);
-		freshen(&batch, mask);
+		mark(&batch, round->anew);
+		freshen(&batch, round->mask, round->anew);
 	}
-	column->fresh = mask;
 	evaluate_batch(&batch);
+	return batch.odd;
+}
+
+static void end_round(const struct bt_column_round *round)
+{
+	struct bt_column *column = round->column;
+
+	column->fresh = round->mask;
+	column->built = true;
+	column->journal_at = round->view->usage->journal_end;
+}
+
+void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+{
+	enum bt_catch_up way = choose(column, view->usage);
+	struct bt_column_round round;
+
+	begin_round(&round, column, view, mask, way);
+	column->odd |= run_shard(&round, 0, column->slot_n, &column->flips);
 	if (way == BT_CATCH_UP_AND_INDEX && !column->indexed && !column->odd &&
 		column->value_n <= BT_INDEX_VALUES) {
 		bt_index_build(&column->index, column->value, column->slot_n, column->value_n);
 		column->indexed = true;
 	}
-	column->built = true;
-	column->journal_at = usage->journal_end;
+	end_round(&round);
+}
+
+bool bt_column_is_current(const struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+{
+	return column->built && column->journal_at == view->usage->journal_end &&
+	       (!column->fresh || column->fresh == mask);
+}
+
+bool bt_column_round_begin(struct bt_column_round *round, struct bt_column *column,
+	const struct bt_view *view, const uint64_t *mask)
+{
+	enum bt_catch_up way = choose(column, view->usage);
+
+	if (column->promises || column->odd || way == BT_CATCH_UP_AND_INDEX ||
+		bt_column_is_current(column, view, mask)) {
+		return false;
+	}
+	begin_round(round, column, view, mask, way);
+	return true;
+}
+
+void bt_column_round_shard(
+	const struct bt_column_round *round, uint32_t first, uint32_t end, struct bt_column_found *out_found)
+{
+	out_found->flips.end = 0;
+	out_found->odd = run_shard(round, first, end, &out_found->flips);
+}
+
+void bt_column_round_end(
+	const struct bt_column_round *round, const struct bt_column_found *found, uint32_t found_n)
+{
+	struct bt_column *column = round->column;
+
+	for (uint32_t i = 0; i < found_n; i++) {
+		const struct bt_column_flips *flips = &found[i].flips;
+
+		column->odd |= found[i].odd;
+		column->flips.end += flips->end > BT_COLUMN_FLIPS ? BT_COLUMN_FLIPS + 1 : 0;
+		for (uint64_t k = 0; flips->end <= BT_COLUMN_FLIPS && k < flips->end; k++) {
+			flip(&column->flips, flips->items[k]);
+		}
+	}
+	end_round(round);
 }
 
 uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
 	if (bt_bitmap_test(column->stale, node_ix)) {
-		put(column, node_ix, yield(column, view, node_ix, evaluate_one(column, view, node_ix)));
+		uint16_t value = evaluate_one(column, view, node_ix, &column->odd);
+
+		put(column, &column->flips, node_ix, yield(column, view, node_ix, value));
 		bt_bitmap_clear(column->stale, node_ix);
 	}
 	return column->value[node_ix];

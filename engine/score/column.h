@@ -28,6 +28,13 @@ struct bt_column_part {
 
 #define BT_COLUMN_FLIPS 64
 
+/* Nodes that began or ceased to be refused, newest last: entry i is items[i % BT_COLUMN_FLIPS], for the last
+ * so many; a column that is built anew leaves out that many. */
+struct bt_column_flips {
+	uint32_t items[BT_COLUMN_FLIPS];
+	uint64_t end;
+};
+
 struct bt_column {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t part_n;
@@ -44,10 +51,9 @@ struct bt_column {
 	bool indexed;
 	uint32_t calm_n;       /* how often in a row the journal was short */
 	struct bt_index index; /* while indexed */
-	/* Nodes that began or ceased to be refused, newest last: entry i is flips[i % BT_COLUMN_FLIPS], for
-	 * the last so many; a column that is built anew leaves out that many. */
-	uint32_t flips[BT_COLUMN_FLIPS];
-	uint64_t flip_end;
+	struct bt_column_flips flips;
+	uint64_t batch; /* of struct bt_warm: the last batch that needs it, and its number there */
+	uint32_t need_ix;
 };
 
 enum bt_catch_up {
@@ -62,6 +68,42 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 
 /* Brings the values of the nodes in mask (NULL: all) up to date with the usage; others may stay stale. */
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask);
+
+/* Is the value of every node in the mask (NULL: of all) up to date? */
+bool bt_column_is_current(const struct bt_column *column, const struct bt_view *view, const uint64_t *mask);
+
+/*
+ * The same in shards of the nodes, side by side: begin on the scheduling thread, then each shard once on any
+ * thread, then end with what they found, on the scheduling thread again. Nobody writes the usage meanwhile.
+ */
+struct bt_column_round {
+	struct bt_column *column;
+	const struct bt_view *view;
+	const uint64_t *mask;
+	uint64_t behind;
+	bool anew;    /* every node is stale */
+	bool follows; /* the journal's nodes alone are evaluated */
+};
+
+/* What a shard found. */
+struct bt_column_found {
+	struct bt_column_flips flips;
+	bool odd;
+};
+
+/* Returns: false when shards do not pay or the column must be brought up to date at once
+ * (bt_column_catch_up): it is indexed, depends on promises, or is up to date. Then nothing has happened. */
+bool bt_column_round_begin(struct bt_column_round *round, struct bt_column *column,
+	const struct bt_view *view, const uint64_t *mask);
+
+/* Brings the nodes of [first, end) up to date. Requires: first and end are multiples of 64, or end is the
+ * number of slots; shards do not overlap. Context: any thread, one for each shard. Never allocates. */
+void bt_column_round_shard(
+	const struct bt_column_round *round, uint32_t first, uint32_t end, struct bt_column_found *out_found);
+
+/* Requires: every node was in one of the shards. */
+void bt_column_round_end(
+	const struct bt_column_round *round, const struct bt_column_found *found, uint32_t found_n);
 
 /* The value of one node, whether or not it was in the mask. Requires: the column was brought up to date since
  * the last write. */

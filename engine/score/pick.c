@@ -12,6 +12,8 @@
 	5 /* groups are looked at from the start that are behind by less than a fifth of what usage can add  \
 	   */
 
+#define BLOCKS_SHARE 2 /* blocks are looked into one by one while they are at most one of so many */
+
 /* ---- normalisation: the highest raw scores of feasible nodes ---- */
 
 uint16_t bt_group_worth(const struct bt_plan *plan, const struct bt_group *group, const int64_t *highest)
@@ -241,15 +243,45 @@ static void fill_base(struct bt_plan *plan, uint32_t slot_n)
 		}
 	}
 	plan->base_filled = true;
+	plan->blocks_known = false;
+}
+
+/* Brings the blocks' best totals up to date. Returns false when a scan is less work. */
+static bool catch_up_blocks(struct bt_plan *plan, const struct bt_usage *usage, uint32_t slot_n)
+{
+	size_t block_n = bt_scan_padded(slot_n) / BT_SCAN_STEP;
+
+	plan->blocks_known &= usage->journal_end - plan->blocks_at <= block_n / BLOCKS_SHARE &&
+			      usage->journal_end - plan->blocks_at <= usage->journal_mask;
+	if (!plan->blocks_known) {
+		return false;
+	}
+	for (; plan->blocks_at != usage->journal_end; plan->blocks_at++) {
+		size_t block = usage->journal[plan->blocks_at & usage->journal_mask] / BT_SCAN_STEP;
+
+		if (block < block_n) {
+			bt_scan_blocks(plan->usage->value, plan->base, block, block + 1, plan->block_best);
+		}
+	}
+	return true;
 }
 
 /* The best of the nodes that are looked at, and its total: 0 when there is none. */
-static uint32_t scan_top(struct bt_plan *plan, uint32_t slot_n, uint32_t start, uint32_t *out_total)
+static uint32_t scan_top(struct bt_plan *plan, const struct bt_usage *usage, uint32_t slot_n, uint32_t start,
+	uint32_t *out_total)
 {
+	const uint16_t *value = plan->usage->value;
+	size_t padded_n = bt_scan_padded(slot_n), best;
+
 	if (!plan->base_filled) {
 		fill_base(plan, slot_n);
 	}
-	size_t best = bt_scan_best(plan->usage->value, plan->base, bt_scan_padded(slot_n), start);
+	if (catch_up_blocks(plan, usage, slot_n)) {
+		best = bt_scan_best_by_blocks(
+			value, plan->base, plan->block_best, padded_n / BT_SCAN_STEP, start);
+	} else {
+		best = bt_scan_best(value, plan->base, padded_n, start);
+	}
 	*out_total = best == BT_SCAN_NONE ? 0 : (uint32_t)plan->usage->value[best] + plan->base[best];
 	return best == BT_SCAN_NONE ? BT_NO_NODE : (uint32_t)best;
 }
@@ -268,7 +300,8 @@ static uint32_t groups_within(const struct bt_plan *plan, uint32_t total)
 
 static uint32_t pick_by_scan(struct bt_plan *plan, const struct bt_view *view, uint32_t start)
 {
-	uint32_t slot_n = view->snapshot->slot_n, total, best = scan_top(plan, slot_n, start, &total);
+	uint32_t slot_n = view->snapshot->slot_n, total,
+		 best = scan_top(plan, view->usage, slot_n, start, &total);
 	uint32_t top_n = plan->masks ? groups_within(plan, total) : 0;
 
 	if (!plan->masks || top_n == plan->top_n) {
@@ -276,21 +309,21 @@ static uint32_t pick_by_scan(struct bt_plan *plan, const struct bt_view *view, u
 	}
 	look_at(plan, top_n, slot_n);
 	bt_column_catch_up(plan->usage, view, plan->top);
-	return scan_top(plan, slot_n, start, &total);
+	return scan_top(plan, view->usage, slot_n, start, &total);
 }
 
 /*
- * Brings the column up to date for the nodes that will be looked at. Where something was released, others may
- * have become feasible, and move maxima. Scores outside of 0..100, with which upstream's cycle fails, cannot
- * appear among nodes that are left alone: with plain amounts it takes sums whose every change counts as a
- * release.
+ * The column has to be up to date for the nodes that will be looked at. Where something was released, others
+ * may have become feasible, and move maxima. Scores outside of 0..100, with which upstream's cycle fails,
+ * cannot appear among nodes that are left alone: with plain amounts it takes sums whose every change counts
+ * as a release.
  */
-static void catch_up(const struct bt_plan *plan, const struct bt_view *view)
+const uint64_t *bt_plan_mask(const struct bt_plan *plan, const struct bt_view *view)
 {
 	bool narrow = plan->masks && plan->maxima_known && plan->top_n < plan->group_n - 1 &&
 		      plan->release_n == bt_plan_releases(plan, view->usage);
 
-	bt_column_catch_up(plan->usage, view, narrow ? plan->top : plan->any);
+	return narrow ? plan->top : plan->any;
 }
 
 bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
@@ -305,7 +338,7 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 	if (plan->refused && plan->release_n == bt_plan_releases(plan, view->usage)) {
 		return true;
 	}
-	catch_up(plan, view);
+	bt_column_catch_up(plan->usage, view, bt_plan_mask(plan, view));
 	bool hold = maxima_hold(plan, view);
 	if (!hold) {
 		bt_column_catch_up(plan->usage, view, plan->any);

@@ -93,6 +93,7 @@ static void drop_plans(struct bt_planner *planner)
 		}
 		bt_mem_free(plan->groups);
 		bt_mem_free(plan->base);
+		bt_mem_free(plan->block_best);
 		bt_counted_destroy(plan->counted);
 	}
 	for (size_t i = 0; i < planner->column_n; i++) {
@@ -119,6 +120,13 @@ void bt_planner_destroy(struct bt_planner *planner)
 	bt_buf_fini(&planner->key);
 	bt_buf_fini(&planner->text);
 	bt_mem_free(planner);
+}
+
+struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct bt_signature *signature)
+{
+	bool current = planner->version == planner->env.view->snapshot->version;
+
+	return current && signature->ix < planner->plan_cap ? planner->plans[signature->ix] : NULL;
 }
 
 uint64_t bt_planner_drop_n(const struct bt_planner *planner)
@@ -655,7 +663,8 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	memcpy(y->groups, plan->groups, plan->group_n * sizeof(*y->groups));
 	y->top = plan->masks ? bt_mem_column(word_n, sizeof(*y->top)) : NULL;
 	y->top_n = plan->group_n - 1;
-	y->base = NULL;
+	y->base = y->block_best = NULL;
+	y->blocks_known = false;
 	y->counted = NULL;
 	y->base_filled = y->maxima_known = y->refused = false;
 	y->usage = usage_column(planner, y, promises);

@@ -62,7 +62,11 @@ struct bt_plan {
 	uint64_t *top;	/* behind any: the nodes of these groups */
 	uint16_t *base; /* by node slot: 0 refused or not looked at, else the group's worth; NULL until it is
 			   scanned for the first time */
-	bool base_filled;		   /* it is right for the present maxima */
+	bool base_filled;     /* it is right for the present maxima */
+	uint16_t *block_best; /* by block of BT_SCAN_STEP slots: the highest total; NULL until shards have
+				 found them */
+	bool blocks_known;    /* they are right but for the nodes that the usage's journal names from */
+	uint64_t blocks_at;   /* here on */
 	int64_t highest[BT_PROFILE_USES];  /* by normalized: highest raw score of a feasible node */
 	uint32_t witness[BT_PROFILE_USES]; /* a feasible node that has it, or BT_NO_NODE */
 	bool uniform[BT_PROFILE_USES];	   /* by normalized: all groups agree */
@@ -72,6 +76,7 @@ struct bt_plan {
 	uint64_t release_n;	    /* bt_plan_releases when the plan was last asked */
 	bool refused;		    /* nothing was feasible then, and cannot be until something is released */
 	struct bt_plan *yielding;   /* the next one for pods that yield; they share what does not change */
+	uint64_t batch;		    /* of struct bt_warm: the last one that it is in */
 	bool yields;		    /* this one is: for pods of this priority */
 	int32_t priority;
 };
@@ -112,6 +117,9 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
 struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *plan,
 	const struct bt_promises *promises, int32_t priority);
 
+/* The plan of a signature, if it was made under the present snapshot; else NULL. */
+struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct bt_signature *signature);
+
 /* How often all plans were dropped because they had reached the memory limit. */
 uint64_t bt_planner_drop_n(const struct bt_planner *planner);
 
@@ -120,6 +128,9 @@ uint64_t bt_planner_drop_n(const struct bt_planner *planner);
  * Returns: how many of them, in their order, have nothing against the pod before one that has.
  */
 uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view);
+
+/* The nodes whose values the next pick asks for, NULL: all. */
+const uint64_t *bt_plan_mask(const struct bt_plan *plan, const struct bt_view *view);
 
 /*
  * The best node by the columns: highest total, and among equals the first slot at or after start, cyclically.

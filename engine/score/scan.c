@@ -112,6 +112,60 @@ size_t bt_scan_best_of_classes_portable(const struct bt_scan_classes *nodes, siz
 	return best ? bt_scan_find_portable(nodes->totals, nodes->padded_n, start, best) : BT_SCAN_NONE;
 }
 
+void bt_scan_blocks_portable(
+	const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best)
+{
+	for (size_t block = first; block < end; block++) {
+		out_best[block] =
+			highest_total(a + block * BT_SCAN_STEP, b + block * BT_SCAN_STEP, BT_SCAN_STEP);
+	}
+}
+
+void bt_scan_blocks(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best)
+{
+#ifdef BT_HAVE_AVX2
+	if (__builtin_cpu_supports("avx2")) {
+		bt_scan_blocks_avx2(a, b, first, end, out_best);
+		return;
+	}
+#endif
+	bt_scan_blocks_portable(a, b, first, end, out_best);
+}
+
+/* The first slot of [from, to) in blocks with the best total, or to. */
+static size_t first_in_blocks(const uint16_t *a, const uint16_t *b, const uint16_t *block_best, size_t from,
+	size_t to, uint16_t wanted)
+{
+	while (from < to) {
+		size_t block = from / BT_SCAN_STEP, end = (block + 1) * BT_SCAN_STEP;
+
+		if (block_best[block] == wanted) {
+			size_t at = first_with(a, b, from, end < to ? end : to, wanted);
+
+			if (at < end && at < to) {
+				return at;
+			}
+		}
+		from = end;
+	}
+	return to;
+}
+
+size_t bt_scan_best_by_blocks(
+	const uint16_t *a, const uint16_t *b, const uint16_t *block_best, size_t block_n, size_t start)
+{
+	uint16_t best = 0;
+
+	for (size_t i = 0; i < block_n; i++) {
+		best = block_best[i] > best ? block_best[i] : best;
+	}
+	if (best == 0) {
+		return BT_SCAN_NONE;
+	}
+	size_t at = first_in_blocks(a, b, block_best, start, block_n * BT_SCAN_STEP, best);
+	return at < block_n * BT_SCAN_STEP ? at : first_in_blocks(a, b, block_best, 0, start, best);
+}
+
 size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start)
 {
 #ifdef BT_HAVE_AVX2

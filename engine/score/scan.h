@@ -22,6 +22,13 @@ static inline size_t bt_scan_padded(size_t slot_n)
  * are out. */
 size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
 
+/* The highest total of each block of BT_SCAN_STEP slots, for the blocks [first, end); 0: all of it is out. */
+void bt_scan_blocks(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
+
+/* As bt_scan_best, for whoever knows every block's highest total: looks at blocks, and into few of them. */
+size_t bt_scan_best_by_blocks(
+	const uint16_t *a, const uint16_t *b, const uint16_t *block_best, size_t block_n, size_t start);
+
 /*
  * The same for nodes whose second number is that of their class: worth[of[i]]. Classes are below class_n;
  * worth has BT_SCAN_WORTHS numbers at least, those from class_n on are zero. totals is scratch for padded_n
@@ -44,10 +51,13 @@ size_t bt_scan_find(const uint16_t *column, size_t padded_n, size_t start, uint1
 /* The same, by the version that any processor runs; for tests and comparisons. */
 size_t bt_scan_best_portable(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
 
+void bt_scan_blocks_portable(
+	const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
 size_t bt_scan_best_of_classes_portable(const struct bt_scan_classes *nodes, size_t start);
 size_t bt_scan_find_portable(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);
 
 /* The same for AVX2. Requires: the processor has it. */
 size_t bt_scan_best_avx2(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
+void bt_scan_blocks_avx2(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
 size_t bt_scan_best_of_classes_avx2(const struct bt_scan_classes *nodes, size_t start);
 size_t bt_scan_find_avx2(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);

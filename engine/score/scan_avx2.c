@@ -37,6 +37,17 @@ static uint16_t highest_total(const uint16_t *a, const uint16_t *b, size_t padde
 	return highest_of(_mm256_max_epu16(best[0], best[1]));
 }
 
+void bt_scan_blocks_avx2(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best)
+{
+	for (size_t block = first; block < end; block++) {
+		size_t at = block * BT_SCAN_STEP;
+		__m256i left = _mm256_max_epu16(totals(a, b, at), totals(a, b, at + LANES));
+		__m256i right = _mm256_max_epu16(totals(a, b, at + 2 * LANES), totals(a, b, at + 3 * LANES));
+
+		out_best[block] = highest_of(_mm256_max_epu16(left, right));
+	}
+}
+
 /* The first slot of [from, to) with the total, or to. The last block may reach beyond to, but not beyond the
  * padding. */
 static size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size_t to, uint16_t wanted)

@@ -114,7 +114,7 @@ static void change(struct world *w, int32_t most)
 		break;
 	default:
 		w->column.value[node] = (uint16_t)(w->column.value[node] ? 0 : 5);
-		w->column.flips[w->column.flip_end++ % BT_COLUMN_FLIPS] = node;
+		w->column.flips.items[w->column.flips.end++ % BT_COLUMN_FLIPS] = node;
 		break;
 	}
 }

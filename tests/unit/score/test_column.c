@@ -15,6 +15,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "engine/score/column.h"
+#include "engine/score/warm.h"
 
 #define NODE_N	  200
 #define JOURNAL_N 64
@@ -149,15 +150,15 @@ struct follower {
 
 static void follow(struct follower *f, const struct bt_column *column)
 {
-	if (column->flip_end - f->at > BT_COLUMN_FLIPS) {
+	if (column->flips.end - f->at > BT_COLUMN_FLIPS) {
 		for (uint32_t i = 0; i < NODE_N; i++) {
 			f->refused[i] = column->value[i] == 0;
 		}
-		f->at = column->flip_end;
+		f->at = column->flips.end;
 		f->recounted++;
 	}
-	for (; f->at != column->flip_end; f->at++) {
-		uint32_t node = column->flips[f->at % BT_COLUMN_FLIPS];
+	for (; f->at != column->flips.end; f->at++) {
+		uint32_t node = column->flips.items[f->at % BT_COLUMN_FLIPS];
 
 		f->refused[node] = column->value[node] == 0;
 		f->followed++;
@@ -192,6 +193,97 @@ static void flips_tell_who_began_or_ceased_to_be_refused(void **state)
 	assert_true(f.followed > 0 && f.recounted > 0);
 	bt_column_fini(&column);
 	bt_mem_free(w);
+}
+
+/* Brings it up to date in shards, where that is possible; else at once. */
+static bool catch_up_in_shards(
+	struct bt_column *column, const struct bt_view *view, const uint64_t *mask, uint32_t shard_n)
+{
+	struct bt_column_found found[4];
+	struct bt_column_round round;
+
+	if (!bt_column_round_begin(&round, column, view, mask)) {
+		bt_column_catch_up(column, view, mask);
+		return false;
+	}
+	/* The last first: the order must not matter. */
+	for (uint32_t i = shard_n; i-- > 0;) {
+		struct bt_shard shard = bt_shard_of(NODE_N, BT_SHARD_STEP, i, shard_n);
+
+		bt_column_round_shard(&round, shard.first, shard.end, &found[i]);
+	}
+	bt_column_round_end(&round, found, shard_n);
+	return true;
+}
+
+static void shards_of_a_column_make_what_one_thread_makes(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 8};
+	struct world *w = world_create();
+	struct bt_column column = column_of();
+	struct follower f = {0};
+	uint32_t shared_n = 0;
+
+	(void)state;
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (int round = 0; round < 3000; round++) {
+		uint64_t mask[(NODE_N + 63) / 64];
+
+		for (uint32_t n = bt_rng_below(&rng, round % 7 ? 60 : 3 * JOURNAL_N); n; n--) {
+			change(w, bt_rng_below(&rng, round % 2 ? NODE_N : 64), bt_rng_below(&rng, 20));
+		}
+		for (size_t i = 0; i < sizeof(mask) / sizeof(mask[0]); i++) {
+			mask[i] = i < NODE_N / 64 ? bt_rng_next(&rng) : 1;
+		}
+		bool all = bt_rng_below(&rng, 3) > 0;
+		shared_n +=
+			catch_up_in_shards(&column, &w->view, all ? NULL : mask, 1 + bt_rng_below(&rng, 4));
+		for (uint32_t i = 0; i < NODE_N; i++) {
+			if (all || bt_bitmap_test(mask, i)) {
+				assert_int_equal(
+					column.value[i], w->pod_n[i] % 7 == 0 ? 0 : 1 + 3 * w->pod_n[i]);
+			}
+		}
+		bt_column_change_mask(&column, mask);
+		if (all && bt_rng_below(&rng, 4)) {
+			follow(&f, &column);
+			for (uint32_t i = 0; i < NODE_N; i++) {
+				assert_int_equal(f.refused[i], column.value[i] == 0);
+			}
+		}
+	}
+	assert_true(shared_n > 1000 && f.followed > 0 && f.recounted > 0);
+	bt_column_fini(&column);
+	bt_mem_free(w);
+}
+
+static void shards_cover_every_slot_once(void **state)
+{
+	(void)state;
+	for (uint32_t slot_n = 0; slot_n < 700; slot_n += 13) {
+		for (uint32_t worker_n = 1; worker_n <= 9; worker_n++) {
+			uint32_t next = 0;
+
+			for (uint32_t i = 0; i < worker_n; i++) {
+				struct bt_shard shard = bt_shard_of(slot_n, BT_SHARD_STEP, i, worker_n);
+
+				assert_int_equal(shard.first, next);
+				assert_true(shard.first % BT_SHARD_STEP == 0 || shard.first == slot_n);
+				next = shard.end;
+			}
+			assert_int_equal(next, slot_n);
+		}
+	}
+}
+
+static void handing_over_pays_for_much_work_and_several_workers(void **state)
+{
+	(void)state;
+	assert_true(bt_warm_gain_ns(1000000, 2) > 0);
+	assert_true(bt_warm_gain_ns(1000000, 4) > bt_warm_gain_ns(1000000, 2));
+	assert_true(bt_warm_gain_ns(1000, 8) < 0);
+	assert_true(bt_warm_gain_ns(1000000000, 1) < 0);
 }
 
 static void only_nodes_in_the_journal_are_asked_again(void **state)
@@ -230,6 +322,9 @@ static void scores_out_of_range_make_the_column_odd(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shards_of_a_column_make_what_one_thread_makes),
+		cmocka_unit_test(shards_cover_every_slot_once),
+		cmocka_unit_test(handing_over_pays_for_much_work_and_several_workers),
 		cmocka_unit_test(a_column_follows_the_journal_however_far_behind),
 		cmocka_unit_test(nodes_outside_a_mask_wait_for_one_that_has_them),
 		cmocka_unit_test(flips_tell_who_began_or_ceased_to_be_refused),

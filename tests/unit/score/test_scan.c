@@ -201,9 +201,63 @@ static void every_tied_slot_wins_from_some_start(void **state)
 	assert_int_equal(wins[0], n - tied[6]);
 }
 
+typedef void blocks_fn(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
+
+/* Each block's highest total, and the pick by them. Only the blocks that are asked for are written. */
+static void check_blocks(blocks_fn *find)
+{
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 4};
+	struct columns c = {.a = bt_mem_column(SLOTS_MAX, 2), .b = bt_mem_column(SLOTS_MAX, 2)};
+	static const uint32_t limits[] = {1, 2, 3, 1000, 32766};
+	uint16_t best[SLOTS_MAX / BT_SCAN_STEP];
+
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (int round = 0; round < 500; round++) {
+		fill(&c, &rng, limits[round % 5]);
+		size_t block_n = c.n / BT_SCAN_STEP, middle = bt_rng_below(&rng, (uint32_t)block_n + 1);
+
+		memset(best, 0xff, sizeof(best));
+		find(c.a, c.b, middle, block_n, best);
+		assert_true(middle == 0 || best[middle - 1] == UINT16_MAX);
+		find(c.a, c.b, 0, middle, best);
+		for (size_t i = 0; i < block_n; i++) {
+			const uint16_t *a = c.a + i * BT_SCAN_STEP, *b = c.b + i * BT_SCAN_STEP;
+			size_t at = plainly(a, b, BT_SCAN_STEP, 0);
+
+			assert_int_equal(best[i], at == BT_SCAN_NONE ? 0 : a[at] + b[at]);
+		}
+		for (size_t start = 0; start < c.n; start += 1 + bt_rng_below(&rng, 9)) {
+			assert_int_equal(bt_scan_best_by_blocks(c.a, c.b, best, block_n, start),
+				plainly(c.a, c.b, c.n, start));
+		}
+	}
+	bt_mem_free(c.a);
+	bt_mem_free(c.b);
+}
+
+static void portable_blocks_have_the_best_totals_and_lead_to_the_same_node(void **state)
+{
+	(void)state;
+	check_blocks(bt_scan_blocks_portable);
+}
+
+static void avx2_blocks_have_the_best_totals_and_lead_to_the_same_node(void **state)
+{
+	(void)state;
+	if (!have_avx2()) {
+		skip();
+	}
+#if defined(__x86_64__)
+	check_blocks(bt_scan_blocks_avx2);
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(portable_blocks_have_the_best_totals_and_lead_to_the_same_node),
+		cmocka_unit_test(avx2_blocks_have_the_best_totals_and_lead_to_the_same_node),
 		cmocka_unit_test(the_chosen_version_finds_the_best),
 		cmocka_unit_test(the_portable_version_finds_the_best),
 		cmocka_unit_test(the_avx2_version_finds_the_best),

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A job is a number that grows; a worker that has seen it runs it and writes the number down as done.
+ */
+#include "engine/base/team.h"
+
+#include <stdalign.h>
+#include <stdio.h>
+
+#include "engine/base/atomic.h"
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/park.h"
+#include "engine/base/race.h"
+#include "engine/base/thread.h"
+
+#define SPIN_N	     4000 /* some ten microseconds: as long as a parked worker takes to wake */
+#define NAME_BYTES   BT_THREAD_NAME_BYTES
+#define YIELD_BEHIND 1000
+
+struct worker {
+	alignas(BT_CACHELINE) _Atomic uint64_t
+		done; /* atomic: EDGE team.done; the last job that it has ended */
+	struct bt_team *team;
+	struct bt_thread *thread;
+	uint32_t ix;
+};
+
+struct bt_team {
+	alignas(BT_CACHELINE) _Atomic uint64_t job_n; /* atomic: EDGE team.job; grows with every job */
+	void (*job)(void *context, uint32_t worker);  /* NULL: the team ends */
+	void *context;
+	uint32_t worker_n, spin_n;
+	struct bt_park park;
+	struct worker workers[];
+};
+
+/* Waits for a job behind the one that was seen. */
+static uint64_t next_job(struct bt_team *team, uint64_t seen)
+{
+	uint64_t now;
+	uint32_t spun = 0;
+
+	while ((now = bt_load_acquire(&team->job_n)) == seen) {
+		if (spun++ < team->spin_n) {
+			bt_cpu_relax();
+			continue;
+		}
+		uint32_t key = bt_park_prepare(&team->park);
+
+		if (bt_load_acquire(&team->job_n) == seen) {
+			bt_park_wait(&team->park, key, BT_PARK_FOREVER);
+		}
+		spun = 0;
+	}
+	return now;
+}
+
+static void work(void *context)
+{
+	struct worker *worker = context;
+	struct bt_team *team = worker->team;
+	uint64_t seen = 0;
+
+	for (;;) {
+		seen = next_job(team, seen);
+		BT_RACE_POINT("team.worker.has_job");
+		if (!team->job) {
+			return;
+		}
+		team->job(team->context, worker->ix);
+		BT_RACE_POINT("team.worker.before_done");
+		bt_store_release(&worker->done, seen);
+	}
+}
+
+static enum bt_status start(struct bt_team *team, uint32_t ix, const int *cpus)
+{
+	struct worker *worker = &team->workers[ix];
+	char name[NAME_BYTES];
+	struct bt_thread_options options = {.name = name};
+
+	snprintf(name, sizeof(name), "berth-worker-%u", ix % 100);
+	if (cpus && cpus[ix - 1] >= 0) {
+		options.pinned = true;
+		options.cpu = (uint32_t)cpus[ix - 1];
+	}
+	worker->team = team;
+	worker->ix = ix;
+	return bt_thread_start(&options, work, worker, &worker->thread, NULL);
+}
+
+struct bt_team *bt_team_create(const struct bt_team_options *options, enum bt_status *out_status)
+{
+	uint32_t n = options->worker_n;
+
+	BT_REQUIRE(n >= 1 && n <= BT_TEAM_MAX);
+	struct bt_team *team = bt_mem_column(1, sizeof(*team) + n * sizeof(team->workers[0]));
+	team->worker_n = 1;
+	team->spin_n = options->spin_n ? options->spin_n : bt_thread_usable_cpu_n() < n ? 1 : SPIN_N;
+	bt_park_init(&team->park);
+	*out_status = BT_OK;
+	for (uint32_t i = 1; i < n && *out_status == BT_OK; i++) {
+		*out_status = start(team, i, options->cpus);
+		team->worker_n += *out_status == BT_OK;
+	}
+	if (*out_status != BT_OK) {
+		bt_team_destroy(team);
+		return NULL;
+	}
+	return team;
+}
+
+static void announce(struct bt_team *team, void (*job)(void *context, uint32_t worker), void *context)
+{
+	team->job = job;
+	team->context = context;
+	BT_RACE_POINT("team.run.before_announce");
+	bt_store_release(&team->job_n, bt_load_relaxed(&team->job_n) + 1);
+	bt_park_wake(&team->park);
+}
+
+void bt_team_destroy(struct bt_team *team)
+{
+	if (!team) {
+		return;
+	}
+	announce(team, NULL, NULL);
+	for (uint32_t i = 1; i < team->worker_n; i++) {
+		bt_thread_join(&team->workers[i].thread);
+	}
+	bt_mem_free(team);
+}
+
+uint32_t bt_team_size(const struct bt_team *team)
+{
+	return team->worker_n;
+}
+
+void bt_team_run(struct bt_team *team, void (*job)(void *context, uint32_t worker), void *context)
+{
+	announce(team, job, context);
+	job(context, 0);
+	uint64_t wanted = bt_load_relaxed(&team->job_n);
+	for (uint32_t i = 1; i < team->worker_n; i++) {
+		for (uint32_t spun = 0; bt_load_acquire(&team->workers[i].done) != wanted; spun++) {
+			if (spun < YIELD_BEHIND && team->spin_n > 1) {
+				bt_cpu_relax();
+			} else {
+				bt_thread_yield();
+			}
+		}
+	}
+}
+
+uint64_t bt_team_wake_n(const struct bt_team *team)
+{
+	return bt_load_relaxed(&team->park.wakes);
+}

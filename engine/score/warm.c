@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Columns and blocks in shards.
+ */
+#include "engine/score/warm.h"
+
+#include <string.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/score/scan.h"
+
+/* Measured on a server core of 2022, in picoseconds; a wrong number costs time alone. */
+#define JOURNAL_PS   12000 /* a node that the journal names: gather, evaluate, put */
+#define EVALUATE_PS  1500  /* a node of a column that is built anew */
+#define SCAN_PS	     200   /* a node's total */
+#define HAND_OVER_NS 3000  /* a job to spinning workers and back, and what follows from cold caches */
+
+/* A column that plans of the batch need. */
+struct need {
+	struct bt_column *column;
+	const uint64_t *mask;
+	bool ready; /* it has a round */
+	bool fresh; /* after it the nodes of the mask are */
+	struct bt_column_round round;
+};
+
+struct bt_warm {
+	struct bt_team *team;
+	bool always;
+	uint32_t worker_n;
+	const struct bt_view *view;
+	uint64_t batch; /* the number of the present one */
+	struct need *needs;
+	size_t need_n, need_cap;
+	struct bt_plan **plans; /* whose blocks are wanted */
+	size_t plan_n, plan_cap;
+	struct bt_column_found *found; /* by need, then by worker */
+	size_t found_cap;
+	struct bt_warm_counts counts;
+};
+
+struct bt_shard bt_shard_of(uint32_t slot_n, uint32_t step, uint32_t worker, uint32_t worker_n)
+{
+	uint64_t steps = ((uint64_t)slot_n + step - 1) / step;
+	uint64_t first = steps * worker / worker_n * step, end = steps * (worker + 1) / worker_n * step;
+
+	return (struct bt_shard){
+		(uint32_t)(first < slot_n ? first : slot_n), (uint32_t)(end < slot_n ? end : slot_n)};
+}
+
+int64_t bt_warm_gain_ns(int64_t work_ns, uint32_t worker_n)
+{
+	return work_ns - work_ns / worker_n - HAND_OVER_NS;
+}
+
+struct bt_warm *bt_warm_create(struct bt_team *team, bool always)
+{
+	struct bt_warm *warm = bt_mem_zalloc(1, sizeof(*warm));
+
+	warm->team = team;
+	warm->worker_n = bt_team_size(team);
+	warm->always = always;
+	return warm;
+}
+
+void bt_warm_destroy(struct bt_warm *warm)
+{
+	if (!warm) {
+		return;
+	}
+	bt_mem_free(warm->needs);
+	bt_mem_free(warm->plans);
+	bt_mem_free(warm->found);
+	bt_mem_free(warm);
+}
+
+void bt_warm_begin(struct bt_warm *warm, const struct bt_view *view)
+{
+	warm->view = view;
+	warm->batch++;
+	warm->need_n = warm->plan_n = 0;
+	warm->counts.batch_n++;
+}
+
+static void add_column(struct bt_warm *warm, struct bt_column *column, const uint64_t *mask)
+{
+	if (column->batch == warm->batch) {
+		struct need *need = &warm->needs[column->need_ix];
+
+		need->mask = need->mask == mask ? mask : NULL;
+		return;
+	}
+	column->batch = warm->batch;
+	column->need_ix = (uint32_t)warm->need_n;
+	warm->needs = bt_mem_grow(warm->needs, warm->need_n, &warm->need_cap, sizeof(*warm->needs));
+	warm->needs[warm->need_n++] = (struct need){.column = column, .mask = mask};
+}
+
+void bt_warm_add(struct bt_warm *warm, struct bt_plan *plan)
+{
+	if (plan->batch == warm->batch || !plan->columns || plan->usage->odd || plan->usage->promises ||
+		(plan->refused && plan->release_n == bt_plan_releases(plan, warm->view->usage))) {
+		return;
+	}
+	plan->batch = warm->batch;
+	add_column(warm, plan->usage, plan->counted ? plan->any : bt_plan_mask(plan, warm->view));
+	if (!plan->counted && plan->base_filled && !plan->usage->indexed) {
+		warm->plans =
+			bt_mem_grow(warm->plans, warm->plan_n, &warm->plan_cap, sizeof(struct bt_plan *));
+		warm->plans[warm->plan_n++] = plan;
+	}
+}
+
+/* One thread's work, as far as shards can share it. */
+static int64_t work_ns(const struct bt_warm *warm)
+{
+	const struct bt_usage *usage = warm->view->usage;
+	int64_t slot_n = warm->view->snapshot->slot_n, ps = (int64_t)warm->plan_n * slot_n * SCAN_PS;
+
+	for (size_t i = 0; i < warm->need_n; i++) {
+		const struct bt_column *column = warm->needs[i].column;
+		uint64_t behind = usage->journal_end - column->journal_at;
+		bool anew = !column->built || behind > (uint64_t)slot_n;
+
+		if (!column->indexed) {
+			ps += anew ? slot_n * EVALUATE_PS : (int64_t)behind * JOURNAL_PS;
+		}
+	}
+	return ps / 1000;
+}
+
+static void work(void *context, uint32_t worker)
+{
+	struct bt_warm *warm = context;
+	uint32_t slot_n = warm->view->snapshot->slot_n;
+	struct bt_shard shard = bt_shard_of(slot_n, BT_SHARD_STEP, worker, warm->worker_n);
+
+	for (size_t i = 0; i < warm->need_n; i++) {
+		if (warm->needs[i].ready) {
+			bt_column_round_shard(&warm->needs[i].round, shard.first, shard.end,
+				&warm->found[i * warm->worker_n + worker]);
+		}
+	}
+	for (size_t i = 0; i < warm->plan_n; i++) {
+		const struct bt_plan *plan = warm->plans[i];
+
+		bt_scan_blocks(plan->usage->value, plan->base, shard.first / BT_SCAN_STEP,
+			bt_scan_padded(shard.end) / BT_SCAN_STEP, plan->block_best);
+	}
+}
+
+static void prepare(struct bt_warm *warm)
+{
+	size_t block_n = bt_scan_padded(warm->view->snapshot->slot_n) / BT_SCAN_STEP, kept = 0;
+
+	for (size_t i = 0; i < warm->need_n; i++) {
+		struct need *need = &warm->needs[i];
+
+		need->ready = bt_column_round_begin(&need->round, need->column, warm->view, need->mask);
+		need->fresh = need->ready || bt_column_is_current(need->column, warm->view, need->mask);
+		warm->counts.column_n += need->ready;
+	}
+	for (size_t i = 0; i < warm->plan_n; i++) {
+		struct bt_plan *plan = warm->plans[i];
+
+		if (!warm->needs[plan->usage->need_ix].fresh) {
+			continue;
+		}
+		if (!plan->block_best) {
+			plan->block_best = bt_mem_column(block_n, sizeof(*plan->block_best));
+		}
+		warm->plans[kept++] = plan;
+	}
+	warm->plan_n = kept;
+	warm->counts.plan_n += kept;
+	if (warm->found_cap < warm->need_n * warm->worker_n) {
+		warm->found_cap = 2 * warm->need_n * warm->worker_n;
+		warm->found = bt_mem_realloc(warm->found, warm->found_cap, sizeof(*warm->found));
+	}
+}
+
+static void finish(struct bt_warm *warm)
+{
+	for (size_t i = 0; i < warm->need_n; i++) {
+		if (warm->needs[i].ready) {
+			bt_column_round_end(
+				&warm->needs[i].round, warm->found + i * warm->worker_n, warm->worker_n);
+		}
+	}
+	for (size_t i = 0; i < warm->plan_n; i++) {
+		warm->plans[i]->blocks_known = true;
+		warm->plans[i]->blocks_at = warm->view->usage->journal_end;
+	}
+}
+
+bool bt_warm_run(struct bt_warm *warm)
+{
+	if (warm->need_n == 0 || (!warm->always && bt_warm_gain_ns(work_ns(warm), warm->worker_n) <= 0)) {
+		return false;
+	}
+	prepare(warm);
+	bt_team_run(warm->team, work, warm);
+	finish(warm);
+	warm->counts.shared_n++;
+	return true;
+}
+
+struct bt_warm_counts bt_warm_counts(const struct bt_warm *warm)
+{
+	return warm->counts;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5 on several workers: before the pods of a batch are decided one after the other, the columns of
+ * their plans are brought up to date, and blocks' best totals found, each worker in its own shard of the
+ * nodes. What the workers make is what picking would make later, from the same usage; so the decisions are
+ * those of one thread, for any number of workers, any batch, and any timing. Picks repair what the pods of
+ * the batch change (the usage's journal names it).
+ * Context: the scheduling thread; workers run inside bt_warm_run only, between two writes of the ledger.
+ */
+#pragma once
+
+#include "engine/base/team.h"
+#include "engine/score/plan.h"
+
+/* The nodes of one worker. */
+struct bt_shard {
+	uint32_t first, end; /* slots; multiples of BT_SHARD_STEP, the last end excepted */
+};
+
+#define BT_SHARD_STEP 64
+
+/* The shard of one of worker_n workers; all shards together are the slots, each once. step: a multiple of
+ * BT_SHARD_STEP. */
+struct bt_shard bt_shard_of(uint32_t slot_n, uint32_t step, uint32_t worker, uint32_t worker_n);
+
+/* What a warm-up would save, in ns, by constants that were measured: the work of one thread that others take
+ * over, less what handing it over costs. Below zero: it does not pay. The choice never changes a decision. */
+int64_t bt_warm_gain_ns(int64_t work_ns, uint32_t worker_n);
+
+struct bt_warm_counts {
+	uint64_t batch_n;  /* batches looked at */
+	uint64_t shared_n; /* of them, those that workers prepared */
+	uint64_t column_n; /* columns that shards brought up to date */
+	uint64_t plan_n;   /* plans whose blocks shards found */
+};
+
+struct bt_warm;
+
+/* always: also where it does not pay; for tests. The team outlives it. Owns: bt_warm_destroy. */
+struct bt_warm *bt_warm_create(struct bt_team *team, bool always);
+void bt_warm_destroy(struct bt_warm *warm);
+
+/* Begins a batch. */
+void bt_warm_begin(struct bt_warm *warm, const struct bt_view *view);
+
+/* A pod of the batch has that plan. Valid until bt_warm_run: no plan may be dropped meanwhile. */
+void bt_warm_add(struct bt_warm *warm, struct bt_plan *plan);
+
+/* Returns whether there was something that workers could do. */
+bool bt_warm_run(struct bt_warm *warm);
+
+struct bt_warm_counts bt_warm_counts(const struct bt_warm *warm);

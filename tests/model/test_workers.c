@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The same decisions for any number of workers, any batch, and any timing (I9): five kinds of clusters are
+ * placed by one thread and by teams, and every decision must be equal. BT_SEED=n makes other clusters.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "engine/base/team.h"
+#include "engine/flow/source.h"
+#include "tools/generate/generate.h"
+
+#define FIRST_SEED   20261121
+#define SIGNATURE_N  150
+#define CYCLES_MAX   1500
+#define ANSWER_EVERY 7 /* this many bindings are open before the oldest is answered */
+
+/* Random clusters of one kind. */
+struct kind {
+	const char *name;
+	uint32_t profiles;
+	uint32_t node_n, pod_n;
+	bool churn;    /* bindings fail, pods and nodes go, between cycles */
+	bool distinct; /* no two signatures request the same */
+	bool full;     /* pods are refused, or evict others */
+};
+
+static const struct kind kinds[] = {
+	{"spread", BT_PROFILE_EVERYDAY | BT_PROFILE_SPREAD, 330, 1500, false, false, false},
+	{"affinity", BT_PROFILE_EVERYDAY | BT_PROFILE_INTERPOD, 330, 1500, false, false, false},
+	{"preemption", BT_PROFILE_EVERYDAY | BT_PROFILE_PREEMPTION, 70, 7700, false, false, true},
+	{"mixed", BT_PROFILE_MIXED, 330, 1500, false, true, false},
+	{"churn", BT_PROFILE_EVERYDAY | BT_PROFILE_PORTS | BT_PROFILE_SPREAD, 330, 1500, true, true, false},
+};
+
+#define KIND_N (sizeof(kinds) / sizeof(kinds[0]))
+
+/* How a run is carried out; nothing of it may show. */
+struct way {
+	uint32_t worker_n, batch, spin_n;
+};
+
+struct outcome {
+	uint32_t pod_ix, node_ix;
+	enum bt_outcome outcome;
+};
+
+struct placing {
+	const struct kind *kind;
+	struct way way;
+	struct bt_engine *engine;
+	struct bt_rng rng;
+	struct outcome *outcomes;
+	uint32_t cycle_n;
+	uint32_t open[ANSWER_EVERY]; /* pods that are being bound, oldest first */
+	uint32_t open_n;
+};
+
+static uint64_t given_seed(void)
+{
+	const char *text = getenv("BT_SEED");
+
+	return text ? strtoull(text, NULL, 10) : FIRST_SEED;
+}
+
+static void answer_oldest(struct placing *p)
+{
+	uint32_t pod_ix = p->open[0];
+
+	memmove(p->open, p->open + 1, --p->open_n * sizeof(p->open[0]));
+	if (bt_rng_below(&p->rng, 10) == 0) {
+		bt_engine_bind_failed(p->engine, pod_ix);
+	} else {
+		bt_engine_bound(p->engine, pod_ix);
+	}
+}
+
+static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct placing *p = context;
+
+	(void)node_ix;
+	if (!p->kind->churn) {
+		bt_engine_bound(engine, pod_ix);
+		return;
+	}
+	if (p->open_n == ANSWER_EVERY) {
+		answer_oldest(p);
+	}
+	p->open[p->open_n++] = pod_ix;
+}
+
+/* A victim is gone at once. */
+static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
+{
+	(void)context;
+	bt_engine_remove_pod(engine, pod_ix);
+}
+
+static bool take(void *context, const struct bt_object *object)
+{
+	struct placing *p = context;
+	enum bt_entry entry;
+	uint32_t ix;
+
+	bt_engine_apply(p->engine, object, &entry, &ix);
+	return true;
+}
+
+static void load(struct placing *p, uint64_t seed)
+{
+	struct bt_generate_options options = bt_generate_defaults();
+
+	options.node_n = p->kind->node_n;
+	options.pod_n = p->kind->pod_n;
+	options.signature_n = SIGNATURE_N;
+	options.profiles = p->kind->profiles;
+	options.distinct_requests = p->kind->distinct;
+	options.seed = seed;
+	options.bound = p->kind->full ? 0.92 : 0.2;
+	bt_generate(&options, take, p);
+}
+
+/* Something happens between two cycles; the same in every run, because it depends on the cycle's number
+ * alone. */
+static void disturb(struct placing *p)
+{
+	const struct bt_view *view = &bt_engine_cache(p->engine)->view;
+
+	if (!p->kind->churn || p->cycle_n % 5) {
+		return;
+	}
+	if (p->cycle_n % 155 == 0) {
+		uint32_t node_ix = bt_rng_below(&p->rng, view->snapshot->slot_n);
+
+		bt_engine_remove_node(p->engine, bt_intern_str(view->snapshot->dictionary->intern,
+							 view->snapshot->nodes[node_ix].name));
+	} else if (p->cycle_n > 10) {
+		const struct outcome *before = &p->outcomes[bt_rng_below(&p->rng, p->cycle_n)];
+		const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(p->engine)->ledger, before->pod_ix);
+
+		if (pod->state == BT_POD_SCHEDULED && !pod->detached) {
+			bt_engine_remove_pod(p->engine, before->pod_ix);
+		}
+	}
+}
+
+static void place_all(struct placing *p)
+{
+	uint32_t pod_ix;
+
+	while (p->cycle_n < (p->kind->full ? CYCLES_MAX / 2 : CYCLES_MAX)) {
+		struct bt_decision decision;
+
+		pod_ix = bt_engine_pop(p->engine);
+		if (pod_ix == BT_NO_POD && p->open_n) {
+			answer_oldest(p);
+			continue;
+		}
+		if (pod_ix == BT_NO_POD) {
+			break;
+		}
+		bt_engine_decide(p->engine, pod_ix, &decision);
+		p->outcomes[p->cycle_n++] = (struct outcome){pod_ix, decision.node_ix, decision.outcome};
+		disturb(p);
+	}
+}
+
+/* Returns the outcomes, CYCLES_MAX of them with zeroes at the end. */
+static struct outcome *run(
+	const struct kind *kind, struct way way, uint64_t seed, struct bt_engine_counts *out_counts)
+{
+	struct placing p = {.kind = kind, .way = way, .rng = {seed}};
+	const struct bt_team_options team_options = {.worker_n = way.worker_n, .spin_n = way.spin_n};
+	struct bt_config_errors errors = {0};
+	struct bt_config config;
+	struct bt_gates gates;
+	enum bt_status status;
+
+	bt_gates_init(&gates);
+	bt_config_init_default(&config, &gates);
+	struct bt_team *team = way.worker_n ? bt_team_create(&team_options, &status) : NULL;
+	struct bt_engine_options options = {.seed = seed,
+		.binder = {bind_pod, &p},
+		.evictor = {evict, &p},
+		.no_backoff = true,
+		.groups_by_events = true,
+		.team = team,
+		.batch = way.batch,
+		.always_share = true};
+
+	p.outcomes = bt_mem_zalloc(CYCLES_MAX, sizeof(*p.outcomes));
+	p.engine = bt_engine_create(&config, &options, &errors);
+	assert_non_null(p.engine);
+	load(&p, seed);
+	place_all(&p);
+	*out_counts = bt_engine_counts(p.engine);
+	bt_engine_destroy(p.engine);
+	bt_team_destroy(team);
+	bt_config_errors_fini(&errors);
+	bt_config_fini(&config);
+	return p.outcomes;
+}
+
+static void check(const struct kind *kind, struct way way, uint64_t seed, const struct outcome *wanted)
+{
+	struct bt_engine_counts counts;
+	struct outcome *got = run(kind, way, seed, &counts);
+
+	for (uint32_t i = 0; i < CYCLES_MAX; i++) {
+		if (memcmp(&wanted[i], &got[i], sizeof(*got)) != 0) {
+			fail_msg("BT_SEED=%" PRIu64
+				 " %s, %u workers, batch %u, %u spins: cycle %u is pod %u outcome %d node "
+				 "%u, alone it was pod %u outcome %d node %u",
+				seed, kind->name, way.worker_n, way.batch, way.spin_n, i, got[i].pod_ix,
+				(int)got[i].outcome, got[i].node_ix, wanted[i].pod_ix, (int)wanted[i].outcome,
+				wanted[i].node_ix);
+		}
+	}
+	/* Of the full clusters a long batch has more than is placed: nobody has a plan yet when it begins. */
+	assert_true(way.worker_n < 2 || (kind->full && way.batch > 64) ||
+		    (counts.warm.shared_n > 0 && counts.warm.column_n > 0));
+	bt_mem_free(got);
+}
+
+static void workers_batches_and_timing_change_no_decision(void **state)
+{
+	static const uint32_t workers[] = {1, 2, 4, 8}, batches[] = {1, 7, 64, 1024}, spins[] = {1, 50, 2000};
+	uint64_t seed = given_seed();
+	uint32_t nth = 0;
+
+	(void)state;
+	print_message("BT_SEED=%" PRIu64 "\n", seed);
+	for (uint32_t k = 0; k < KIND_N; k++) {
+		struct bt_engine_counts counts;
+		struct outcome *alone = run(&kinds[k], (struct way){0}, seed + k, &counts);
+
+		assert_int_equal(counts.warm.batch_n, 0);
+		assert_true(counts.placed_n > (kinds[k].full ? 20 : 500));
+		assert_true(!kinds[k].full || (counts.refused_n > 50 && counts.preemption_n > 0));
+		for (uint32_t i = 0; i < 16; i++, nth++) {
+			check(&kinds[k], (struct way){workers[i / 4], batches[i % 4], spins[nth % 3]},
+				seed + k, alone);
+		}
+		bt_mem_free(alone);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(workers_batches_and_timing_change_no_decision),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
