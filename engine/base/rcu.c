@@ -39,7 +39,8 @@ struct reader {
 };
 
 static struct bt_lock readers_lock = BT_LOCK_INIT;
-static struct reader *readers; /* lock(readers_lock): */
+static struct reader *readers;	  /* lock(readers_lock): */
+static _Atomic uint32_t reader_n; /* atomic: how many; EDGE rcu.alone */
 
 static _Thread_local struct reader *registered; /* owner: this thread */
 static _Thread_local struct reader *visitor;	/* owner: this thread */
@@ -53,11 +54,12 @@ static struct bt_rcu_options callback; /* lock(readers_lock): stalled and its co
 
 static struct {
 	alignas(BT_CACHELINE) struct bt_rcu_head
-		*_Atomic deferred;		   /* atomic: EDGE rcu.deferred; newest first */
-	_Atomic uint64_t pending_n, pending_bytes; /* atomic: */
-	_Atomic uint64_t high_n, high_bytes;	   /* atomic: */
-	alignas(BT_CACHELINE) _Atomic uint64_t reclaimed_n, grace_n; /* owner: the thread that reclaims */
-	_Atomic uint64_t throttle_n, stall_n;			     /* atomic: */
+		*_Atomic deferred;			    /* atomic: EDGE rcu.deferred; newest first */
+	_Atomic uint64_t pending_n, pending_bytes;	    /* atomic: */
+	_Atomic uint64_t high_n, high_bytes;		    /* atomic: */
+	alignas(BT_CACHELINE) _Atomic uint64_t reclaimed_n; /* atomic: */
+	_Atomic uint64_t grace_n;			    /* owner: the thread that reclaims */
+	_Atomic uint64_t throttle_n, stall_n;		    /* atomic: */
 	_Atomic uint32_t urgent_n; /* atomic: threads that wait for less to be pending */
 	_Atomic uint32_t in_grace; /* atomic: a grace period is being waited for */
 	_Atomic uint32_t running, stopping;
@@ -97,6 +99,9 @@ static struct reader *enlist(const char *name)
 	reader->next = readers;
 	readers = reader;
 	bt_lock_release(&readers_lock);
+	bt_add(&reader_n, 1);
+	/* WHY: either a writer sees this reader, or this reader sees what the writer has published. */
+	bt_fence_full();
 	return reader;
 }
 
@@ -111,6 +116,7 @@ static void delist(struct reader *reader)
 	}
 	bt_lock_release(&readers_lock);
 	bt_mem_free(reader);
+	bt_sub(&reader_n, 1); /* EDGE rcu.alone release: it has read what it read before it is not there */
 }
 
 static bool may_hold(const struct reader *reader)
@@ -276,7 +282,7 @@ static struct bt_rcu_head *take_deferred(void)
 
 static void account(uint64_t n, uint64_t bytes)
 {
-	bt_add_owned(&rcu.reclaimed_n, n);
+	bt_add_relaxed(&rcu.reclaimed_n, n);
 	bt_sub_relaxed(&rcu.pending_bytes, bytes);
 	bt_sub(&rcu.pending_n, n); /* EDGE rcu.pending release: reclaimed before it does not count any more */
 	bt_park_wake(&rcu.room);
@@ -444,8 +450,21 @@ static void start(void)
 	bt_lock_release(&life_lock);
 }
 
+/* Nobody reads, and nothing older waits. EDGE rcu.alone acquire. */
+static bool is_alone(void)
+{
+	/* WHY: as in enlist. */
+	bt_fence_full();
+	return !bt_load_acquire(&reader_n) && !bt_load_acquire(&rcu.pending_n);
+}
+
 void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *head), size_t bytes)
 {
+	if (is_alone()) {
+		reclaim(head);
+		bt_add_relaxed(&rcu.reclaimed_n, 1);
+		return;
+	}
 	if (BT_UNLIKELY(!bt_load_acquire(&rcu.running))) {
 		start();
 	}

@@ -89,7 +89,8 @@ bool bt_rcu_is_reading(void);
 
 /*
  * Calls reclaim(head) in a thread of rcu.c after every reader of both kinds has given up what it may hold
- * now. No published pointer leads to the object any more. The first call starts the threads.
+ * now; at once and here while no thread is a reader of either kind, as in a process with one thread. No
+ * published pointer leads to the object any more. The first call that has to wait starts the threads.
  * Context: any thread, also a reader or a reclaim function; lock-free but for waking.
  * Owns   : head until reclaim is called; bytes is what reclaiming it will free.
  */

@@ -207,9 +207,17 @@ static void draining_includes_what_reclaiming_defers(void **state)
 	assert_true(bt_load_relaxed(&seen.reclaimed_n) == 10);
 }
 
+/* From here to its end the thread is a reader. */
+static void visit_once(void)
+{
+	bt_rcu_visit_begin();
+	bt_rcu_visit_end();
+}
+
 static void *write_with_throttle(void *context)
 {
 	(void)context;
+	visit_once();
 	for (uint64_t i = 0; i < 2000; i++) {
 		assert_true(bt_rcu_throttle(BT_PARK_FOREVER));
 		defer_one(i, 50);
@@ -236,6 +244,23 @@ static void a_throttled_writer_never_gets_beyond_the_limit(void **state)
 	assert_true(bt_rcu_stats_read().high_n <= 21);
 	assert_true(bt_rcu_stats_read().throttle_n > 0);
 	assert_true(bt_load_relaxed(&seen.out_of_order_n) == 0);
+}
+
+static void *defer_alone(void *context)
+{
+	(void)context;
+	defer_one(0, 10);
+	assert_true(bt_load_relaxed(&seen.reclaimed_n) == 1);
+	assert_true(bt_rcu_stats_read().pending_n == 0);
+	return NULL;
+}
+
+static void without_any_reader_it_is_reclaimed_at_once(void **state)
+{
+	/* This thread has not visited yet. */
+	(void)state;
+	run_elsewhere(defer_alone, NULL);
+	assert_true(bt_load_relaxed(&seen.reclaimed_n) == 1);
 }
 
 static void *wait_for_stall(void *context)
@@ -382,6 +407,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		RCU_TEST(a_throttled_writer_never_gets_beyond_the_limit),
+		RCU_TEST(without_any_reader_it_is_reclaimed_at_once),
 		RCU_TEST(what_a_registered_reader_may_hold_is_not_reclaimed),
 		RCU_TEST(nobody_waits_for_an_offline_reader),
 		RCU_TEST(what_a_visitor_may_hold_is_not_reclaimed_until_its_outermost_end),
