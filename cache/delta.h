@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 2 hands over to stages 3 and 4: what an event of a source means, in interned values. An ingestion
  * thread describes an object (bt_ingest_describe), the publisher numbers the nodes that it names and
- * publishes what it says of nodes, the scheduling thread takes it (bt_engine_take_delta). A delta is copied
- * from ring to ring as it is; whoever holds it last takes it, or drops it with bt_delta_drop.
+ * publishes what it says of nodes (cache/publish.h), the scheduling thread takes it (bt_engine_take_delta). A
+ * delta is copied from ring to ring as it is; whoever holds it last takes it, or drops it with bt_delta_drop.
  */
 #pragma once
 
 #include "cache/ledger.h"
+#include "cache/node_desc.h"
 #include "engine/base/arena.h"
 #include "engine/model/object.h"
 
@@ -17,6 +18,13 @@ struct bt_pod_delta {
 	struct bt_pod pod;
 	uint32_t node; /* spec.nodeName, a name; BT_NAME_NONE: it waits */
 	bool ended;    /* it has succeeded or failed */
+};
+
+/* A node. The publisher says slot and old, which are BT_NO_NODE and NULL before. */
+struct bt_node_delta {
+	const struct bt_node_desc *desc; /* what the node is; NULL: it has gone */
+	const struct bt_node_desc *old;	 /* what desc replaces; NULL: the node was not there */
+	uint32_t slot;			 /* BT_NO_NODE: what has gone was not known */
 };
 
 /* An object of another kind. */
@@ -34,9 +42,17 @@ struct bt_delta {
 	uint32_t namespace_, name; /* names, of any kind of object */
 	union {
 		struct bt_pod_delta pod;       /* BT_KIND_POD */
+		struct bt_node_delta node;     /* BT_KIND_NODE */
 		struct bt_object_delta object; /* all others */
 	};
 };
 
-/* Gives a delta up that nobody takes: what it owns is free. Context: any thread. */
+/* Does it say of a pod which node it is on or was promised? */
+static inline bool bt_delta_places_pod(const struct bt_delta *delta)
+{
+	return delta->kind == BT_KIND_POD && !delta->removed && delta->status == BT_OK && !delta->pod.ended;
+}
+
+/* Gives a delta up, taken or not: what it owns is free, and the description of a node that it replaces once
+ * nobody can read it any more. Context: any thread. */
 void bt_delta_drop(struct bt_delta *delta);

@@ -36,6 +36,7 @@ struct bt_cache *bt_cache_create(void)
 
 	cache->dictionary = bt_dictionary_create();
 	cache->signatures = bt_signatures_create(cache->dictionary);
+	cache->publisher = bt_publisher_create();
 	cache->snapshot = bt_snapshot_create(cache->dictionary);
 	cache->ledger = bt_ledger_create();
 	cache->counters = bt_counters_create(cache->dictionary, cache->snapshot);
@@ -60,6 +61,7 @@ void bt_cache_destroy(struct bt_cache *cache)
 	bt_volumes_destroy(cache->volumes);
 	bt_devices_destroy(cache->devices);
 	bt_snapshot_destroy(cache->snapshot);
+	bt_publisher_destroy(cache->publisher);
 	bt_ingest_worker_destroy(cache->worker);
 	bt_signatures_destroy(cache->signatures);
 	bt_dictionary_destroy(cache->dictionary);
@@ -67,34 +69,31 @@ void bt_cache_destroy(struct bt_cache *cache)
 	bt_mem_free(cache);
 }
 
-static void adopt(struct bt_cache *cache, uint32_t slot, const struct bt_node_desc *new)
+/* A node's delta from its description to its end, on one thread. */
+static void run(struct bt_cache *cache, struct bt_delta *delta)
 {
-	const struct bt_node_desc *old = bt_snapshot_desc(cache->snapshot, slot);
-
-	bt_snapshot_adopt(cache->snapshot, slot, old, new);
-	bt_node_desc_destroy(old);
+	bt_ingest_publish(cache, delta);
+	bt_ingest_adopt(cache, delta);
+	bt_delta_drop(delta);
 }
 
 enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_object *object, uint32_t *out_ix)
 {
-	const struct bt_node_desc *desc = bt_node_desc_create(cache->dictionary, object);
-	uint32_t slot = bt_snapshot_slot(cache->snapshot, desc->name);
+	struct bt_delta delta;
 
-	adopt(cache, slot, desc);
-	bt_ledger_reserve(cache->ledger, cache->view.snapshot->slot_n);
-	*out_ix = slot;
-	return desc->too_many_names ? BT_FULL : BT_OK;
+	bt_ingest_describe_node(cache->worker, object, &delta);
+	run(cache, &delta);
+	*out_ix = delta.node.slot;
+	return delta.node.desc->too_many_names ? BT_FULL : BT_OK;
 }
 
 enum bt_status bt_ingest_node_delete(struct bt_cache *cache, struct bt_str name)
 {
-	uint32_t slot = bt_snapshot_find(cache->snapshot, bt_intern_find(cache->dictionary->intern, name));
+	struct bt_delta delta;
 
-	if (slot == BT_NO_NODE) {
-		return BT_NOT_FOUND;
-	}
-	adopt(cache, slot, NULL);
-	return BT_OK;
+	bt_ingest_describe_removal(cache->worker, BT_KIND_NODE, bt_str(""), name, &delta);
+	run(cache, &delta);
+	return delta.node.slot == BT_NO_NODE ? BT_NOT_FOUND : BT_OK;
 }
 
 void bt_ingest_namespace(struct bt_cache *cache, const struct bt_namespace_object *object)
@@ -242,11 +241,16 @@ static struct bt_delta begin_delta(
 {
 	struct bt_intern *intern = worker->dictionary->intern;
 
-	return (struct bt_delta){
+	struct bt_delta delta = {
 		.kind = kind,
 		.namespace_ = bt_intern_add(intern, namespace_),
 		.name = bt_intern_add(intern, name),
 	};
+
+	if (kind == BT_KIND_NODE) {
+		delta.node.slot = BT_NO_NODE;
+	}
+	return delta;
 }
 
 void bt_ingest_describe_pod(
@@ -280,11 +284,22 @@ void bt_ingest_describe_pod(
 	*out_delta = delta;
 }
 
+void bt_ingest_describe_node(
+	struct bt_ingest_worker *worker, const struct bt_node_object *object, struct bt_delta *out_delta)
+{
+	*out_delta = begin_delta(worker, BT_KIND_NODE, bt_str(""), object->meta.name);
+	out_delta->node.desc = bt_node_desc_create(worker->dictionary, object);
+}
+
 void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object *object,
 	struct bt_arena *arena, struct bt_delta *out_delta)
 {
 	if (object->kind == BT_KIND_POD) {
 		bt_ingest_describe_pod(worker, &object->pod, out_delta);
+		return;
+	}
+	if (object->kind == BT_KIND_NODE) {
+		bt_ingest_describe_node(worker, &object->node, out_delta);
 		return;
 	}
 	*out_delta = begin_delta(worker, object->kind, object->meta.namespace_, object->meta.name);
@@ -304,30 +319,39 @@ void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind ki
 
 void bt_delta_drop(struct bt_delta *delta)
 {
-	if (delta->kind != BT_KIND_POD && !delta->removed) {
+	if (delta->kind == BT_KIND_NODE && delta->node.slot != BT_NO_NODE) {
+		bt_node_desc_defer(delta->node.old);
+	} else if (delta->kind == BT_KIND_NODE) {
+		bt_node_desc_destroy(delta->node.desc);
+	} else if (delta->kind != BT_KIND_POD && !delta->removed) {
 		bt_arena_fini(&delta->object.arena);
 	}
 }
 
-static uint32_t slot_of(struct bt_cache *cache, uint32_t name)
+void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta)
 {
-	if (name == BT_NAME_NONE) {
-		return BT_NO_NODE;
-	}
-	uint32_t slot = bt_snapshot_slot(cache->snapshot, name);
-	bt_ledger_reserve(cache->ledger, cache->view.snapshot->slot_n);
-	return slot;
+	bt_publisher_take(cache->publisher, delta);
+	bt_publisher_publish(cache->publisher);
 }
 
-void bt_ingest_number_nodes(struct bt_cache *cache, struct bt_delta *delta)
+/* A node's slot is known from now on. */
+static void make_room(struct bt_cache *cache, uint32_t slot, uint32_t name)
 {
-	if (delta->kind != BT_KIND_POD || delta->removed || delta->status != BT_OK || delta->pod.ended) {
-		return;
+	if (slot != BT_NO_NODE) {
+		bt_snapshot_enter(cache->snapshot, slot, name);
+		bt_ledger_reserve(cache->ledger, cache->view.snapshot->slot_n);
 	}
-	delta->pod.pod.node_ix = slot_of(cache, delta->pod.node);
-	/* What a pod on a node was promised before does not matter any more. */
-	delta->pod.pod.status_ix =
-		slot_of(cache, delta->pod.node == BT_NAME_NONE ? delta->pod.pod.status_node : BT_NAME_NONE);
+}
+
+void bt_ingest_adopt(struct bt_cache *cache, const struct bt_delta *delta)
+{
+	if (delta->kind == BT_KIND_NODE && delta->node.slot != BT_NO_NODE) {
+		make_room(cache, delta->node.slot, delta->name);
+		bt_snapshot_adopt(cache->snapshot, delta->node.slot, delta->node.old, delta->node.desc);
+	} else if (bt_delta_places_pod(delta)) {
+		make_room(cache, delta->pod.pod.node_ix, delta->pod.node);
+		make_room(cache, delta->pod.pod.status_ix, delta->pod.pod.status_node);
+	}
 }
 
 enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix)
@@ -336,7 +360,8 @@ enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object 
 
 	*out_ix = BT_NO_POD;
 	bt_ingest_describe_pod(cache->worker, object, &delta);
-	bt_ingest_number_nodes(cache, &delta);
+	bt_ingest_publish(cache, &delta);
+	bt_ingest_adopt(cache, &delta);
 	if (delta.pod.ended || delta.status != BT_OK) {
 		return delta.status;
 	}
@@ -345,5 +370,9 @@ enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object 
 
 void bt_ingest_nomination(struct bt_cache *cache, uint32_t pod_ix, struct bt_str node)
 {
-	bt_ledger_nominate(cache->ledger, pod_ix, slot_of(cache, name_of(cache->worker, node)));
+	uint32_t name = name_of(cache->worker, node);
+	uint32_t slot = name ? bt_publisher_slot(cache->publisher, name) : BT_NO_NODE;
+
+	make_room(cache, slot, name);
+	bt_ledger_nominate(cache->ledger, pod_ix, slot);
 }

@@ -9,6 +9,7 @@
 #include "cache/delta.h"
 #include "cache/devices.h"
 #include "cache/ledger.h"
+#include "cache/publish.h"
 #include "cache/snapshot.h"
 
 /* What one thread needs to describe objects. Private. */
@@ -18,6 +19,7 @@ struct bt_ingest_worker;
 struct bt_cache {
 	struct bt_dictionary *dictionary;
 	struct bt_signatures *signatures;
+	struct bt_publisher *publisher; /* the publisher's thread; without one the scheduling thread's */
 	struct bt_snapshot_writer *snapshot;
 	struct bt_ledger *ledger;
 	struct bt_counters *counters;
@@ -40,23 +42,33 @@ void bt_ingest_worker_destroy(struct bt_ingest_worker *worker);
 /*
  * Says what an object means, new or changed.
  * Context: the worker's thread.
- * Owns   : of a pod nothing of the object is kept. An object of another kind becomes the delta's, if arena is
- *          what it lives in, all bytes included: the arena is empty then. With arena NULL it stays the
+ * Owns   : of a pod or node nothing of the object is kept. An object of another kind becomes the delta's, if
+ * arena is what it lives in, all bytes included: the arena is empty then. With arena NULL it stays the
  *          caller's, and must outlive the delta.
  */
 void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object *object,
 	struct bt_arena *arena, struct bt_delta *out_delta);
 
-/* The same of a pod. */
+/* The same of a pod, and of a node. */
 void bt_ingest_describe_pod(
 	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *out_delta);
+void bt_ingest_describe_node(
+	struct bt_ingest_worker *worker, const struct bt_node_object *object, struct bt_delta *out_delta);
 
 /* Says that an object has gone. Context: the worker's thread. */
 void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name, struct bt_delta *out_delta);
 
-/* Numbers the nodes that a pod's delta names, as the publisher does. Context: the snapshot's writer. */
-void bt_ingest_number_nodes(struct bt_cache *cache, struct bt_delta *delta);
+/* The publisher's part in one go: a batch of one delta. Context: the publisher; without threads, the only
+ * one. */
+void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta);
+
+/*
+ * Brings the scheduling thread's columns up to what a published delta says of nodes: there is room for the
+ * slots that it names, and a node's description is adopted. Then the old one has to be given up, with the
+ * delta (bt_delta_drop). Context: the scheduling thread, between cycles, delta by delta in order.
+ */
+void bt_ingest_adopt(struct bt_cache *cache, const struct bt_delta *delta);
 
 /*
  * Adds a node or replaces what was known of it.

@@ -246,6 +246,19 @@ void bt_node_desc_destroy(const struct bt_node_desc *desc)
 	bt_mem_free((void *)(uintptr_t)desc);
 }
 
+static void end(struct bt_rcu_head *head)
+{
+	bt_mem_free(head);
+}
+
+void bt_node_desc_defer(const struct bt_node_desc *desc)
+{
+	static_assert(offsetof(struct bt_node_desc, head) == 0, "end frees the whole");
+	if (desc) {
+		bt_rcu_defer((struct bt_rcu_head *)(uintptr_t)&desc->head, end, sizeof(*desc) + desc->bytes);
+	}
+}
+
 bool bt_node_desc_decides_alike(const struct bt_node_desc *a, const struct bt_node_desc *b)
 {
 	return a->hash == b->hash && a->name == b->name && a->features == b->features &&

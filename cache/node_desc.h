@@ -4,12 +4,14 @@
  */
 #pragma once
 
+#include "engine/base/rcu.h"
 #include "engine/model/event.h"
 #include "engine/model/object.h"
 #include "engine/model/resource.h"
 
-/* init: all of it; whoever can read a description finds it as it was made. */
+/* rcu: it does not change once it is made. */
 struct bt_node_desc {
+	struct bt_rcu_head head; /* private */
 	uint32_t name;
 	uint32_t features; /* enum bt_feature bits */
 	bool unschedulable;
@@ -37,6 +39,10 @@ struct bt_node_desc {
 struct bt_node_desc *bt_node_desc_create(
 	struct bt_dictionary *dictionary, const struct bt_node_object *object);
 void bt_node_desc_destroy(const struct bt_node_desc *desc);
+
+/* The same once nobody can read it any more. Requires: it was published, and is so no more; see
+ * cache/publish.h for who calls this. NULL is fine. */
+void bt_node_desc_defer(const struct bt_node_desc *desc);
 
 /* Are two descriptions of a node the same for every decision? They may still differ in what events ask: a
  * heartbeat. Pure. */

@@ -70,9 +70,6 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	if (!w) {
 		return;
 	}
-	for (uint32_t i = 0; i < w->view.slot_n; i++) {
-		bt_node_desc_destroy(w->descs[i]);
-	}
 	bt_mem_free(w->nodes);
 	bt_mem_free(w->descs);
 	bt_mem_free(w->live);
@@ -130,23 +127,27 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	w->view.alloc_pods = w->alloc_pods;
 }
 
-uint32_t bt_snapshot_slot(struct bt_snapshot_writer *w, uint32_t name)
+void bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t slot, uint32_t name)
 {
-	uint32_t slot;
+	BT_REQUIRE(name != BT_NAME_NONE);
+	if (slot >= w->view.slot_n) {
+		w->view.version++; /* columns get longer */
+	}
+	while (slot >= w->view.slot_n) {
+		uint32_t next = w->view.slot_n;
 
-	if (bt_map_get(&w->slots, name, &slot)) {
-		return slot;
+		if (next == w->slot_cap) {
+			grow_slots(w);
+		}
+		w->nodes[next] = (struct bt_node){0};
+		w->descs[next] = NULL;
+		w->view.slot_n++;
 	}
-	slot = w->view.slot_n;
-	if (slot == w->slot_cap) {
-		grow_slots(w);
+	if (w->nodes[slot].name == BT_NAME_NONE) {
+		w->nodes[slot].name = name;
+		bt_map_put(&w->slots, name, slot);
 	}
-	w->nodes[slot] = (struct bt_node){.name = name};
-	w->descs[slot] = NULL;
-	w->view.slot_n++;
-	w->view.version++; /* columns get longer */
-	bt_map_put(&w->slots, name, slot);
-	return slot;
+	BT_INVARIANT(w->nodes[slot].name == name);
 }
 
 uint32_t bt_snapshot_find(const struct bt_snapshot_writer *w, uint32_t name)

@@ -16,8 +16,9 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *writer);
 /* The snapshot that readers get; the pointer stays the same. */
 const struct bt_snapshot *bt_snapshot_view(const struct bt_snapshot_writer *writer);
 
-/* The slot of a node name, given now if it has none: a pod may name a node before the node is known. */
-uint32_t bt_snapshot_slot(struct bt_snapshot_writer *writer, uint32_t name);
+/* Makes room for a slot, which the publisher has given to that name: a pod may name a node before the node is
+ * known. */
+void bt_snapshot_enter(struct bt_snapshot_writer *writer, uint32_t slot, uint32_t name);
 
 /* The slot of a live node, or BT_NO_NODE. */
 uint32_t bt_snapshot_find(const struct bt_snapshot_writer *writer, uint32_t name);
@@ -42,7 +43,7 @@ const struct bt_node_desc *bt_snapshot_desc(const struct bt_snapshot_writer *wri
 /*
  * A node was described anew: old is what the slot had (NULL: it was not live), new what it has (NULL: it is
  * gone). The version grows unless the two are alike for every decision.
- * Requires: old is what was adopted last; one of them is not NULL.
+ * Requires: the slot was entered; old is what was adopted last; one of them is not NULL.
  * Owns    : the writer points into new, and no more into old: old may be given up afterwards.
  */
 void bt_snapshot_adopt(struct bt_snapshot_writer *writer, uint32_t slot, const struct bt_node_desc *old,

@@ -19,54 +19,46 @@ static void wake_for_node(
 	}
 }
 
-/* What is known of a live node, or NULL. Kept with events. */
-static const struct bt_node_facts *facts_of(struct bt_engine *engine, uint32_t node_ix)
+/* A node as events show it, or NULL. Kept with events. */
+static const struct bt_node_facts *facts_of(struct bt_engine *engine, const struct bt_node_desc *desc)
 {
 	struct bt_node_facts *facts;
 
-	if (node_ix == BT_NO_NODE) {
+	if (!desc) {
 		return NULL;
 	}
 	facts = bt_arena_zalloc(&engine->events, sizeof(*facts));
-	bt_node_facts_of(bt_snapshot_desc(engine->cache->snapshot, node_ix), &engine->events, facts);
+	bt_node_facts_of(desc, &engine->events, facts);
 	return facts;
 }
 
-static uint32_t find_node(const struct bt_engine *engine, struct bt_str name)
+static enum bt_status take_node(
+	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
 {
-	return bt_snapshot_find(
-		engine->cache->snapshot, bt_intern_find(engine->cache->dictionary->intern, name));
-}
-
-enum bt_status bt_engine_apply_node(
-	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix)
-{
-	const struct bt_node_facts *old = NULL;
+	const struct bt_node_delta *node = &delta->node;
+	const struct bt_node_facts *old = NULL, *new = NULL;
 	bool listens = bt_engine_listens(engine);
 
-	if (listens) {
-		bt_engine_event_arena(engine);
-		old = facts_of(engine, find_node(engine, object->meta.name));
-	}
-	enum bt_status status = bt_ingest_node(engine->cache, object, out_node_ix);
-	if (listens) {
-		wake_for_node(engine, old, facts_of(engine, *out_node_ix));
-	}
-	return status;
-}
-
-enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str name)
-{
-	uint32_t node_ix = find_node(engine, name);
-
-	if (node_ix == BT_NO_NODE) {
+	if (node->slot == BT_NO_NODE) {
 		return BT_NOT_FOUND;
 	}
-	if (bt_engine_listens(engine)) {
+	if (listens) {
 		bt_engine_event_arena(engine);
-		wake_for_node(engine, facts_of(engine, node_ix), NULL);
+		old = facts_of(engine, node->old);
+		new = facts_of(engine, node->desc);
 	}
-	return bt_ingest_node_delete(engine->cache, name);
+	if (listens && !new) {
+		wake_for_node(engine, old, NULL);
+	}
+	bt_ingest_adopt(engine->cache, delta);
+	if (listens && new) {
+		wake_for_node(engine, old, new);
+	}
+	if (!node->desc) {
+		return BT_OK;
+	}
+	out_taken->ix = node->slot;
+	return node->desc->too_many_names ? BT_FULL : BT_OK;
 }
 
 /* The resource of a kind that only events and hints know, or BT_EVENT_WILDCARD. */
@@ -482,16 +474,14 @@ static enum bt_status take_pod(
 enum bt_status bt_engine_take_delta(
 	struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken)
 {
-	struct bt_str name = bt_engine_name(engine, delta->name);
 	enum bt_status status = BT_OK;
 
 	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
 	if (delta->kind == BT_KIND_POD) {
+		bt_ingest_adopt(engine->cache, delta);
 		status = take_pod(engine, delta, out_taken);
 	} else if (delta->kind == BT_KIND_NODE) {
-		status = delta->removed
-				 ? bt_engine_remove_node(engine, name)
-				 : bt_engine_apply_node(engine, &delta->object.object->node, &out_taken->ix);
+		status = take_node(engine, delta, out_taken);
 	} else if (delta->removed) {
 		status = remove_object(engine, delta);
 	} else {
@@ -503,6 +493,24 @@ enum bt_status bt_engine_take_delta(
 
 /* ---- in one go ---- */
 
+enum bt_status bt_engine_apply_node(
+	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	bt_ingest_describe_node(engine->cache->worker, object, &delta);
+	bt_ingest_publish(engine->cache, &delta);
+	enum bt_status status = bt_engine_take_delta(engine, &delta, &taken);
+	*out_node_ix = taken.ix;
+	return status;
+}
+
+enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str name)
+{
+	return bt_engine_delete_object(engine, BT_KIND_NODE, bt_str(""), name);
+}
+
 enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
 	enum bt_entry *out_entry, uint32_t *out_pod_ix)
 {
@@ -510,7 +518,8 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	struct bt_taken taken;
 
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
-	bt_ingest_number_nodes(engine->cache, &delta);
+	bt_ingest_publish(engine->cache, &delta);
+	bt_ingest_adopt(engine->cache, &delta);
 	enum bt_status status = enter(engine, &delta, &taken);
 	bt_delta_drop(&delta);
 	*out_pod_ix = taken.ix;
@@ -527,7 +536,8 @@ enum bt_status bt_engine_update_pod(
 	struct bt_taken taken;
 
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
-	bt_ingest_number_nodes(engine->cache, &delta);
+	bt_ingest_publish(engine->cache, &delta);
+	bt_ingest_adopt(engine->cache, &delta);
 	enum bt_status status = update(engine, pod_ix, &delta, &taken);
 	bt_delta_drop(&delta);
 	return status;
@@ -540,6 +550,7 @@ enum bt_status bt_engine_delete_object(
 	struct bt_taken taken;
 
 	bt_ingest_describe_removal(engine->cache->worker, kind, namespace_, name, &delta);
+	bt_ingest_publish(engine->cache, &delta);
 	return bt_engine_take_delta(engine, &delta, &taken);
 }
 
@@ -549,6 +560,7 @@ void bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *ob
 	struct bt_taken taken;
 
 	bt_ingest_describe(engine->cache->worker, object, NULL, &delta);
+	bt_ingest_publish(engine->cache, &delta);
 	(void)bt_engine_take_delta(engine, &delta, &taken);
 }
 

@@ -56,7 +56,7 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta)
 		slot = bt_asks_of_pod(p, pod_ix);
 		assumed = pod_of(p, pod_ix)->state == BT_POD_ASSUMED;
 	}
-	bt_ingest_number_nodes(cache, delta);
+	bt_ingest_publish(cache, delta);
 	enum bt_status status = bt_engine_take_delta(p->engine, delta, &taken);
 	if (slot && assumed) {
 		review(p, pod_ix, slot);
@@ -84,6 +84,7 @@ static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum b
 	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_NEWS_REPLACED)) {
 		lose_node(p, delta->name);
 	}
+	bt_ingest_publish(bt_engine_cache(p->engine), delta);
 	return bt_engine_take_delta(p->engine, delta, &taken);
 }
 

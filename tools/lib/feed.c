@@ -49,7 +49,7 @@ enum bt_status bt_lib_take(struct bt_lib *lib, const struct bt_object *object, s
 	struct bt_delta delta;
 
 	bt_ingest_describe(cache->worker, object, NULL, &delta);
-	bt_ingest_number_nodes(cache, &delta);
+	bt_ingest_publish(cache, &delta);
 	enum bt_status status = bt_engine_take_delta(lib->engine, &delta, out);
 
 	if (object->kind == BT_KIND_POD && !out->known && out->ix != BT_NO_POD) {

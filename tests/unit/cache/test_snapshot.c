@@ -74,7 +74,7 @@ static void a_removed_node_reads_as_zero_and_keeps_its_slot(void **state)
 static void a_name_has_its_slot_before_its_node(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t slot = bt_snapshot_slot(f->cache->snapshot, fixture_name(f, "later"));
+	uint32_t slot = bt_ledger_pod(f->cache->ledger, fixture_pod(f, "nodeName: later"))->node_ix;
 
 	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "later")), BT_NO_NODE);
 	assert_int_equal(snapshot_of(f)->node_n, 0);

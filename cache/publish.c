@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 3: a persistent vector of descriptions, copied on write along one path a change, and the table of
+ * names. rcu: chunks and versions do not change once they are published; replaced ones end when every reader
+ * has had a quiet moment.
+ *
+ * EDGE snap.live: bt_publisher_publish releases, bt_published_begin acquires: chunks are filled before the
+ * version that leads to them can be read.
+ * EDGE snap.name: put_name releases, slot_of acquires: an entry is a name and its slot, or nothing.
+ */
+#include "cache/publish.h"
+
+#include "engine/base/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "engine/base/park.h"
+#include "engine/base/race.h"
+
+/* A chunk leads to FAN chunks, or at the bottom to as many descriptions. */
+#define FAN_BITS  6
+#define FAN	  (1u << FAN_BITS)
+#define NAMES_MIN 256
+
+struct chunk {
+	uint64_t batch;	    /* that made it: it may be changed until that is published */
+	struct chunk *next; /* owner: publisher; of the replaced ones */
+	union {
+		struct chunk *chunks[FAN];
+		const struct bt_node_desc *descs[FAN];
+	};
+};
+
+/* What one store makes visible. */
+struct bt_version {
+	struct bt_rcu_head head;
+	uint64_t number;
+	uint32_t slot_n, node_n;
+	uint32_t depth; /* levels of chunks */
+	struct chunk *root;
+	/* owner: publisher; chunks that the version that came next does not have */
+	struct chunk *replaced;
+	size_t replaced_n;
+};
+
+/*
+ * Names to slots. A slot is its name's for ever, so entries are only added, each with one store; when the
+ * table gets full a wider copy takes its place.
+ */
+struct bt_name_table {
+	struct bt_rcu_head head;
+	size_t mask;
+	_Atomic uint64_t entries[]; /* atomic: EDGE snap.name; a name above, its slot below; 0: free */
+};
+
+struct bt_publisher {
+	struct bt_version *_Atomic live;	  /* rcu: EDGE snap.live */
+	struct bt_name_table *_Atomic names;	  /* rcu: EDGE snap.live */
+	_Atomic uint64_t version_n, copied_bytes; /* atomic: the publisher counts */
+	/* owner: publisher */
+	uint64_t batch;
+	bool changed; /* since the last version */
+	uint32_t slot_n, node_n, depth;
+	struct chunk *root;
+	struct chunk *replaced; /* since the last version */
+	size_t replaced_n;
+};
+
+static struct bt_name_table *make_names(size_t entry_n)
+{
+	struct bt_name_table *names = bt_mem_zalloc(1, sizeof(*names) + entry_n * sizeof(names->entries[0]));
+
+	names->mask = entry_n - 1;
+	return names;
+}
+
+struct bt_publisher *bt_publisher_create(void)
+{
+	struct bt_publisher *p = bt_mem_zalloc(1, sizeof(*p));
+	struct bt_version *first = bt_mem_zalloc(1, sizeof(*first));
+
+	p->batch = p->depth = first->depth = 1;
+	bt_rcu_publish(&p->names, make_names(NAMES_MIN));
+	bt_rcu_publish(&p->live, first);
+	return p;
+}
+
+static void destroy_chunk(struct chunk *chunk, uint32_t depth)
+{
+	for (uint32_t i = 0; chunk && i < FAN; i++) {
+		if (depth > 1) {
+			destroy_chunk(chunk->chunks[i], depth - 1);
+		} else {
+			bt_node_desc_destroy(chunk->descs[i]);
+		}
+	}
+	bt_mem_free(chunk);
+}
+
+static void destroy_list(struct chunk *chunk)
+{
+	while (chunk) {
+		struct chunk *next = chunk->next;
+
+		bt_mem_free(chunk);
+		chunk = next;
+	}
+}
+
+void bt_publisher_destroy(struct bt_publisher *p)
+{
+	if (!p) {
+		return;
+	}
+	destroy_chunk(p->root, p->depth);
+	destroy_list(p->replaced);
+	bt_mem_free(bt_rcu_get(&p->names));
+	bt_mem_free(bt_rcu_get(&p->live));
+	bt_mem_free(p);
+}
+
+/* ---- names ---- */
+
+static size_t place_of(const struct bt_name_table *names, uint32_t name)
+{
+	size_t at = bt_hash_u64(name) & names->mask;
+
+	for (;; at = (at + 1) & names->mask) {
+		/* EDGE snap.name acquire: who finds a slot finds what its version says of it. */
+		uint64_t entry = bt_load_acquire(&names->entries[at]);
+
+		if (entry == 0 || entry >> 32 == name) {
+			return at;
+		}
+	}
+}
+
+static uint32_t find_slot(const struct bt_name_table *names, uint32_t name)
+{
+	uint64_t entry = bt_load_acquire(&names->entries[place_of(names, name)]);
+
+	return entry ? (uint32_t)entry : BT_NO_NODE;
+}
+
+static void put_name(struct bt_name_table *names, uint32_t name, uint32_t slot)
+{
+	/* EDGE snap.name release */
+	bt_store_release(&names->entries[place_of(names, name)], (uint64_t)name << 32 | slot);
+}
+
+static void end_names(struct bt_rcu_head *head)
+{
+	bt_mem_free(head);
+}
+
+static void widen_names(struct bt_publisher *p)
+{
+	struct bt_name_table *old = bt_rcu_get(&p->names), *wide = make_names((old->mask + 1) * 2);
+
+	for (size_t i = 0; i <= old->mask; i++) {
+		uint64_t entry = bt_load_relaxed(&old->entries[i]);
+
+		if (entry) {
+			put_name(wide, (uint32_t)(entry >> 32), (uint32_t)entry);
+		}
+	}
+	bt_add_owned(&p->copied_bytes, (old->mask + 1) * sizeof(old->entries[0]));
+	/* COMMIT, EDGE snap.live release */
+	bt_rcu_publish(&p->names, wide);
+	bt_rcu_defer(&old->head, end_names, sizeof(*old) + (old->mask + 1) * sizeof(old->entries[0]));
+}
+
+uint32_t bt_publisher_slot(struct bt_publisher *p, uint32_t name)
+{
+	uint32_t slot = find_slot(bt_rcu_get(&p->names), name);
+
+	BT_REQUIRE(name != BT_NAME_NONE);
+	if (slot != BT_NO_NODE) {
+		return slot;
+	}
+	if ((size_t)p->slot_n * 2 > bt_rcu_get(&p->names)->mask) {
+		widen_names(p);
+	}
+	put_name(bt_rcu_get(&p->names), name, p->slot_n);
+	return p->slot_n++;
+}
+
+/* ---- descriptions ---- */
+
+/* A chunk that the batch may change: what is there, or a copy, or a new one. */
+static struct chunk *own(struct bt_publisher *p, struct chunk **at)
+{
+	struct chunk *old = *at;
+
+	if (old && old->batch == p->batch) {
+		return old;
+	}
+	*at = bt_mem_zalloc(1, sizeof(**at));
+	if (old) {
+		**at = *old;
+		old->next = p->replaced;
+		p->replaced = old;
+		p->replaced_n++;
+		bt_add_owned(&p->copied_bytes, sizeof(*old));
+	}
+	(*at)->batch = p->batch;
+	return *at;
+}
+
+/* Where a slot is within a chunk; levels are counted from the bottom. */
+static uint32_t step(uint32_t slot, uint32_t level)
+{
+	return (uint64_t)slot >> level * FAN_BITS & (FAN - 1);
+}
+
+/* Puts a description at a slot. Returns the old one. */
+static const struct bt_node_desc *set(struct bt_publisher *p, uint32_t slot, const struct bt_node_desc *desc)
+{
+	while ((uint64_t)slot >> p->depth * FAN_BITS) {
+		struct chunk *below = p->root;
+
+		p->root = NULL;
+		own(p, &p->root)->chunks[0] = below;
+		p->depth++;
+	}
+	struct chunk **at = &p->root;
+	for (uint32_t level = p->depth - 1; level > 0; level--) {
+		at = &own(p, at)->chunks[step(slot, level)];
+	}
+	const struct bt_node_desc **place = &own(p, at)->descs[step(slot, 0)], *old = *place;
+	*place = desc;
+	p->node_n += !old;
+	p->node_n -= !desc;
+	p->changed = true;
+	return old;
+}
+
+static const struct bt_node_desc *get(const struct chunk *chunk, uint32_t depth, uint32_t slot)
+{
+	for (uint32_t level = depth - 1; chunk && level > 0; level--) {
+		chunk = chunk->chunks[step(slot, level)];
+	}
+	return chunk ? chunk->descs[step(slot, 0)] : NULL;
+}
+
+static void take_node(struct bt_publisher *p, struct bt_delta *delta)
+{
+	struct bt_node_delta *node = &delta->node;
+	uint32_t slot = delta->removed ? find_slot(bt_rcu_get(&p->names), delta->name)
+				       : bt_publisher_slot(p, delta->name);
+
+	BT_REQUIRE(node->slot == BT_NO_NODE && !node->desc == delta->removed);
+	if (slot != BT_NO_NODE && (node->desc || get(p->root, p->depth, slot))) {
+		node->slot = slot;
+		node->old = set(p, slot, node->desc);
+	}
+}
+
+static uint32_t slot_of(struct bt_publisher *p, uint32_t name)
+{
+	return name == BT_NAME_NONE ? BT_NO_NODE : bt_publisher_slot(p, name);
+}
+
+void bt_publisher_take(struct bt_publisher *p, struct bt_delta *delta)
+{
+	if (delta->kind == BT_KIND_NODE) {
+		take_node(p, delta);
+	} else if (bt_delta_places_pod(delta)) {
+		struct bt_pod *pod = &delta->pod.pod;
+
+		pod->node_ix = slot_of(p, delta->pod.node);
+		/* What a pod on a node was promised before does not matter any more. */
+		pod->status_ix = delta->pod.node == BT_NAME_NONE ? slot_of(p, pod->status_node) : BT_NO_NODE;
+	}
+}
+
+static void end_version(struct bt_rcu_head *head)
+{
+	struct bt_version *version = (struct bt_version *)head;
+
+	destroy_list(version->replaced);
+	bt_mem_free(version);
+}
+
+void bt_publisher_publish(struct bt_publisher *p)
+{
+	if (!p->changed) {
+		return;
+	}
+	/* Before anything new is made. Who stands in the way is reported by rcu.h. */
+	(void)bt_rcu_throttle(BT_PARK_FOREVER);
+	struct bt_version *old = bt_rcu_get(&p->live), *new = bt_mem_realloc(NULL, 1, sizeof(*new));
+
+	*new = (struct bt_version){
+		.number = old->number + 1,
+		.slot_n = p->slot_n,
+		.node_n = p->node_n,
+		.depth = p->depth,
+		.root = p->root,
+	};
+	old->replaced = p->replaced;
+	old->replaced_n = p->replaced_n;
+	p->replaced = NULL;
+	p->replaced_n = 0;
+	p->changed = false;
+	p->batch++;
+	BT_RACE_POINT("publish.publish.before_commit");
+	/* COMMIT, EDGE snap.live release: chunks and descriptions are filled before a version leads there. */
+	bt_rcu_publish(&p->live, new);
+	bt_add_owned(&p->version_n, 1);
+	bt_rcu_defer(&old->head, end_version, sizeof(*old) + old->replaced_n * sizeof(struct chunk));
+}
+
+struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *p)
+{
+	return (struct bt_publisher_counts){
+		bt_load_relaxed(&p->version_n), bt_load_relaxed(&p->copied_bytes)};
+}
+
+/* ---- visitors ---- */
+
+void bt_published_begin(const struct bt_publisher *p, struct bt_published *out)
+{
+	/* ---- read section ---- */
+	bt_rcu_visit_begin();
+	/* EDGE snap.live acquire. The version first: whatever it has is in the names that are read later. */
+	const struct bt_version *version = bt_rcu_get(&p->live);
+	BT_RACE_POINT("publish.begin.between");
+	const struct bt_name_table *names = bt_rcu_get(&p->names);
+
+	*out = (struct bt_published){version->number, version->slot_n, version->node_n, version, names};
+}
+
+void bt_published_end(struct bt_published *published)
+{
+	*published = (struct bt_published){0};
+	bt_rcu_visit_end();
+}
+
+const struct bt_node_desc *bt_published_node(const struct bt_published *published, uint32_t slot)
+{
+	const struct bt_version *version = published->nodes;
+
+	return slot < version->slot_n ? get(version->root, version->depth, slot) : NULL;
+}
+
+const struct bt_node_desc *bt_published_next(const struct bt_published *published, uint32_t *slot)
+{
+	const struct bt_node_desc *desc = NULL;
+
+	while (*slot < published->slot_n && !(desc = bt_published_node(published, *slot))) {
+		++*slot;
+	}
+	return desc;
+}
+
+uint32_t bt_published_find(const struct bt_published *published, uint32_t name)
+{
+	uint32_t slot = name == BT_NAME_NONE ? BT_NO_NODE : find_slot(published->names, name);
+
+	return slot != BT_NO_NODE && bt_published_node(published, slot) ? slot : BT_NO_NODE;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 3: the nodes as everybody may see them. The publisher numbers nodes, enters deltas and makes a batch
+ * of them visible with one store; visitors see one version as long as they look.
+ *
+ * The versions share what they have in common: a vector of descriptions by slot is a tree of small chunks, of
+ * which a change copies those on the way to the slot, once a batch.
+ *
+ * The life of a description: bt_node_desc_create makes it, on an ingestion thread; bt_publisher_take enters
+ * it; bt_publisher_publish makes it visible; bt_snapshot_adopt has the scheduling thread's columns point into
+ * it. The delta that replaces it brings it to the scheduling thread as "old". That thread is the last to know
+ * it, and so it is who defers its end (bt_node_desc_defer), after it has adopted what replaces it. Therefore
+ * a batch's deltas go on only after it was published.
+ *
+ * Context: one thread is the publisher, and calls everything but what begins with bt_published.
+ */
+#pragma once
+
+#include "cache/delta.h"
+#include "cache/node_desc.h"
+
+struct bt_publisher;
+
+struct bt_publisher *bt_publisher_create(void);
+
+/* Requires: nobody looks any more. Owns: the descriptions of live nodes end with it. */
+void bt_publisher_destroy(struct bt_publisher *publisher);
+
+/*
+ * Takes in what a delta says of nodes: names that it mentions get their slots, a node's description takes the
+ * place of the old one. Nobody sees it before bt_publisher_publish.
+ * Returns : in the delta the slots, and the old description.
+ * Owns    : a node's description is the publisher's from now on.
+ */
+void bt_publisher_take(struct bt_publisher *publisher, struct bt_delta *delta);
+
+/* The slot of a node name, given now if it has none; it is that name's for ever. */
+uint32_t bt_publisher_slot(struct bt_publisher *publisher, uint32_t name);
+
+/* Makes everything that was taken visible, and waits if too much waits for its end. Nothing happens when
+ * nothing has changed. Afterwards the deltas may go on. */
+void bt_publisher_publish(struct bt_publisher *publisher);
+
+/* What publishing has cost. Context: the publisher, or whoever does not mind an old answer. */
+struct bt_publisher_counts {
+	uint64_t version_n;    /* batches that were published */
+	uint64_t copied_bytes; /* of chunks and names that were copied to be changed */
+};
+
+struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *publisher);
+
+/* ---- visitors ---- */
+
+struct bt_version;
+struct bt_name_table;
+
+/* A look at one version; on the stack of who looks. The numbers may be read, the rest is private. */
+struct bt_published {
+	uint64_t version; /* grows with every batch */
+	uint32_t slot_n;  /* slots that nodes have had */
+	uint32_t node_n;  /* live nodes */
+	const struct bt_version *nodes;
+	const struct bt_name_table *names;
+};
+
+/*
+ * Begins to look. What is read until the end is one version, and stays as it is.
+ * Context : any thread that may read (see engine/base/rcu.h); begins a read section: no lock, no wait, no
+ *           pointer that outlives it.
+ */
+void bt_published_begin(const struct bt_publisher *publisher, struct bt_published *out);
+void bt_published_end(struct bt_published *published);
+
+/* What is known of a node; NULL when it is not live. Wait-free. Context: a read section. */
+const struct bt_node_desc *bt_published_node(const struct bt_published *published, uint32_t slot);
+
+/* The first live node of a slot from *slot on, whose slot is *slot then; NULL: there is none. */
+const struct bt_node_desc *bt_published_next(const struct bt_published *published, uint32_t *slot);
+
+/* The slot of a live node, or BT_NO_NODE. */
+uint32_t bt_published_find(const struct bt_published *published, uint32_t name);

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The published nodes, and the scheduling thread's columns, after random histories of batches equal plain
+ * arrays; a version that somebody looks at stays as it was, whatever is published meanwhile.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cache/ingest.h"
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+
+#define BATCHES	  10000
+#define BATCH_MAX 40
+#define NAMES	  700 /* of which chunks of two levels are made */
+#define LOOKS	  5   /* versions that are looked at together */
+
+/* What a node is: a number for each description, 0 when it is not live. */
+struct cluster {
+	uint64_t version;
+	uint32_t slot_n, node_n;
+	int64_t stamps[NAMES]; /* by number of the name */
+};
+
+struct look {
+	bool on;
+	struct bt_published published;
+	struct cluster cluster; /* as it was when the look began */
+};
+
+struct history {
+	struct bt_rng rng;
+	struct bt_cache *cache;
+	struct cluster now;
+	uint32_t names[NAMES], slots[NAMES]; /* by number; the slot is BT_NO_NODE until it is given */
+	uint32_t slot_n;
+	int64_t stamp;
+	struct look looks[LOOKS];
+};
+
+static uint32_t below(struct history *h, uint32_t n)
+{
+	return bt_rng_below(&h->rng, n);
+}
+
+/* Slots are given in the order in which names are met. */
+static void expect_slot(struct history *h, uint32_t number, uint32_t slot)
+{
+	if (h->slots[number] == BT_NO_NODE) {
+		h->slots[number] = h->slot_n++;
+	}
+	assert_int_equal(slot, h->slots[number]);
+}
+
+static void describe(struct history *h, uint32_t number, struct bt_delta *out_delta)
+{
+	struct bt_named_quantity amounts[] = {{.name = bt_str("cpu")}, {.name = bt_str("pods")}};
+	char name[16], value[16];
+
+	h->stamp++;
+	snprintf(name, sizeof(name), "n%u", number);
+	snprintf(value, sizeof(value), "v%u", below(h, 9));
+	for (uint32_t i = 0; i < 2; i++) {
+		amounts[i].quantity.nano = h->stamp;
+		amounts[i].quantity.nano *= 1000000000;
+	}
+	struct bt_str_pair label = {bt_str("l"), bt_str(value)};
+	struct bt_taint_object taint = {
+		.key = bt_str("k"), .value = bt_str(value), .effect = bt_str("NoSchedule")};
+	const struct bt_node_object node = {
+		.meta = {.name = bt_str(name), .labels = {.items = &label, .n = 1}},
+		.allocatable = {.items = amounts, .n = 1 + below(h, 2), .set = true},
+		.taints = &taint,
+		.taint_n = below(h, 2),
+	};
+	bt_ingest_describe_node(h->cache->worker, &node, out_delta);
+}
+
+/* The number behind a description. */
+static int64_t stamp_of(const struct bt_node_desc *desc)
+{
+	return desc ? bt_amounts_get(desc->alloc, BT_CPU) / 1000 : 0;
+}
+
+static void change_node(struct history *h, struct bt_delta *delta)
+{
+	uint32_t number = below(h, below(h, 2) ? NAMES : 20);
+	int64_t before = h->now.stamps[number];
+	char name[16];
+
+	if (below(h, 3)) {
+		describe(h, number, delta);
+		bt_publisher_take(h->cache->publisher, delta);
+		expect_slot(h, number, delta->node.slot);
+		h->now.stamps[number] = h->stamp;
+		h->now.node_n += !before;
+	} else {
+		snprintf(name, sizeof(name), "n%u", number);
+		bt_ingest_describe_removal(h->cache->worker, BT_KIND_NODE, bt_str(""), bt_str(name), delta);
+		bt_publisher_take(h->cache->publisher, delta);
+		assert_int_equal(delta->node.slot, before ? h->slots[number] : BT_NO_NODE);
+		h->now.stamps[number] = 0;
+		h->now.node_n -= before != 0;
+	}
+	assert_int_equal(stamp_of(delta->node.old), before);
+}
+
+static void name_nodes(struct history *h, struct bt_delta *delta)
+{
+	char on[16] = "", promised[16] = "";
+	uint32_t number = below(h, NAMES);
+	bool bound = below(h, 2);
+
+	snprintf(bound ? on : promised, sizeof(on), "n%u", number);
+	const struct bt_pod_object pod = {.meta.name = bt_str("p"),
+		.spec.node_name = bt_str(on),
+		.nominated_node_name = bt_str(promised)};
+	bt_ingest_describe_pod(h->cache->worker, &pod, delta);
+	bt_publisher_take(h->cache->publisher, delta);
+	expect_slot(h, number, bound ? delta->pod.pod.node_ix : delta->pod.pod.status_ix);
+}
+
+static void run_batch(struct history *h)
+{
+	static struct bt_delta deltas[BATCH_MAX];
+	uint32_t n = below(h, 4) ? 1 + below(h, 3) : 1 + below(h, BATCH_MAX);
+	bool changed = false;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (below(h, 6)) {
+			change_node(h, &deltas[i]);
+			changed |= deltas[i].node.slot != BT_NO_NODE;
+		} else {
+			name_nodes(h, &deltas[i]);
+		}
+	}
+	bt_publisher_publish(h->cache->publisher);
+	h->now.version += changed;
+	h->now.slot_n = changed ? h->slot_n : h->now.slot_n;
+	for (uint32_t i = 0; i < n; i++) {
+		bt_ingest_adopt(h->cache, &deltas[i]);
+		bt_delta_drop(&deltas[i]);
+	}
+}
+
+/* ---- what is to be seen ---- */
+
+static void check_published(
+	struct history *h, const struct bt_published *published, const struct cluster *want)
+{
+	assert_int_equal(published->version, want->version);
+	assert_int_equal(published->slot_n, want->slot_n);
+	assert_int_equal(published->node_n, want->node_n);
+	for (uint32_t i = 0; i < NAMES; i++) {
+		uint32_t slot = bt_published_find(published, h->names[i]);
+
+		assert_int_equal(slot, want->stamps[i] ? h->slots[i] : BT_NO_NODE);
+		if (slot != BT_NO_NODE) {
+			const struct bt_node_desc *desc = bt_published_node(published, slot);
+
+			assert_int_equal(desc->name, h->names[i]);
+			assert_int_equal(stamp_of(desc), want->stamps[i]);
+		}
+	}
+	uint32_t seen_n = 0;
+	for (uint32_t slot = 0; bt_published_next(published, &slot); slot++) {
+		seen_n++;
+	}
+	assert_int_equal(seen_n, want->node_n);
+}
+
+static void check_columns(struct history *h)
+{
+	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
+
+	assert_int_equal(snapshot->slot_n, h->slot_n);
+	assert_int_equal(snapshot->node_n, h->now.node_n);
+	for (uint32_t i = 0; i < NAMES; i++) {
+		uint32_t slot = h->slots[i];
+
+		if (slot == BT_NO_NODE) {
+			continue;
+		}
+		const struct bt_node_desc *desc = bt_snapshot_desc(h->cache->snapshot, slot);
+		const struct bt_node *node = &snapshot->nodes[slot];
+		const struct bt_taint_set *set = &snapshot->taint_sets[node->taint_set];
+		assert_int_equal(node->name, h->names[i]);
+		assert_int_equal(bt_bitmap_test(snapshot->live, slot), h->now.stamps[i] != 0);
+		assert_int_equal(bt_column_get(snapshot->alloc[BT_CPU], slot), h->now.stamps[i] * 1000);
+		assert_int_equal(snapshot->alloc_pods[slot], desc ? desc->alloc_pods : 0);
+		assert_int_equal(stamp_of(desc), h->now.stamps[i]);
+		assert_int_equal(set->n, desc ? desc->taint_n : 0);
+		assert_true(set->n == 0 || set->items[0].value == desc->taints[0].value);
+		assert_ptr_equal(node->labels.items, desc ? desc->labels.items : NULL);
+	}
+}
+
+static void begin_look(struct history *h, struct look *look)
+{
+	bt_published_begin(h->cache->publisher, &look->published);
+	look->cluster = h->now;
+	look->on = true;
+}
+
+static void end_look(struct history *h, struct look *look)
+{
+	if (look->on) {
+		check_published(h, &look->published, &look->cluster);
+		bt_published_end(&look->published);
+		look->on = false;
+	}
+}
+
+static void versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	struct history *h = bt_mem_zalloc(1, sizeof(*h));
+	char name[16];
+
+	(void)state;
+	h->rng.state = given ? strtoull(given, NULL, 10) : 20260101;
+	print_message("BT_SEED=%" PRIu64 "\n", h->rng.state);
+	h->cache = bt_cache_create();
+	for (uint32_t i = 0; i < NAMES; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		h->names[i] = bt_intern_add(h->cache->dictionary->intern, bt_str(name));
+		h->slots[i] = BT_NO_NODE;
+	}
+	for (uint32_t batch = 0; batch < BATCHES; batch++) {
+		struct look *look = &h->looks[below(h, LOOKS)];
+
+		/* Now and then nobody looks: then all that was replaced goes. */
+		for (uint32_t i = 0; batch % 100 == 99 && i < LOOKS; i++) {
+			end_look(h, &h->looks[i]);
+		}
+		if (batch % 10 == 0) {
+			end_look(h, look);
+			begin_look(h, look);
+			check_published(h, &look->published, &h->now);
+			check_columns(h);
+		}
+		run_batch(h);
+	}
+	for (uint32_t i = 0; i < LOOKS; i++) {
+		end_look(h, &h->looks[i]);
+	}
+	check_columns(h);
+	bt_rcu_drain();
+	bt_cache_destroy(h->cache);
+	bt_mem_free(h);
+	bt_rcu_shutdown();
+	assert_int_equal(bt_rcu_stats_read().pending_n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

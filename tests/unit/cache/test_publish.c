@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Versions of the nodes: what is visible when, slots, and what deltas bring back.
+ */
+#include "object_fixture.h"
+
+#include "cache/publish.h"
+
+/* Describes a node; pods tells descriptions apart. */
+static struct bt_delta describe(struct fixture *f, const char *name, int64_t pods)
+{
+	struct bt_named_quantity amount = {.name = bt_str("pods")};
+	const struct bt_node_object node = {
+		.meta.name = bt_str(name), .allocatable = {.items = &amount, .n = 1, .set = true}};
+	struct bt_delta delta;
+
+	amount.quantity.nano = pods;
+	amount.quantity.nano *= 1000000000;
+	bt_ingest_describe_node(f->cache->worker, &node, &delta);
+	return delta;
+}
+
+static struct bt_delta removal(struct fixture *f, const char *name)
+{
+	struct bt_delta delta;
+
+	bt_ingest_describe_removal(f->cache->worker, BT_KIND_NODE, bt_str(""), bt_str(name), &delta);
+	return delta;
+}
+
+/* Has the publisher take a delta; returns it as that left it. */
+static struct bt_delta take(struct fixture *f, struct bt_delta delta)
+{
+	bt_publisher_take(f->cache->publisher, &delta);
+	return delta;
+}
+
+static void publish(struct fixture *f)
+{
+	bt_publisher_publish(f->cache->publisher);
+}
+
+static struct bt_published look(struct fixture *f)
+{
+	struct bt_published published;
+
+	bt_published_begin(f->cache->publisher, &published);
+	return published;
+}
+
+/* The pods of a live node; -1: there is none of that name. */
+static int64_t pods_of(struct fixture *f, const struct bt_published *published, const char *name)
+{
+	uint32_t slot = bt_published_find(published, fixture_name(f, name));
+
+	return slot == BT_NO_NODE ? -1 : bt_published_node(published, slot)->alloc_pods;
+}
+
+static void nothing_is_seen_before_it_is_published(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_delta delta = take(f, describe(f, "n1", 1));
+	struct bt_published before = look(f);
+
+	assert_int_equal(before.version, 0);
+	assert_int_equal(before.node_n, 0);
+	assert_int_equal(pods_of(f, &before, "n1"), -1);
+	publish(f);
+	/* Who looks sees one version to the end. */
+	assert_int_equal(pods_of(f, &before, "n1"), -1);
+	assert_null(bt_published_node(&before, delta.node.slot));
+	bt_published_end(&before);
+	struct bt_published after = look(f);
+	assert_int_equal(after.version, 1);
+	assert_int_equal(after.node_n, 1);
+	assert_int_equal(pods_of(f, &after, "n1"), 1);
+	assert_ptr_equal(bt_published_node(&after, delta.node.slot), delta.node.desc);
+	bt_published_end(&after);
+}
+
+static void a_delta_brings_back_what_it_replaces(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_delta first = take(f, describe(f, "n1", 1));
+	struct bt_delta second = take(f, describe(f, "n1", 2));
+
+	publish(f);
+	struct bt_delta third = take(f, describe(f, "n1", 3)), gone = take(f, removal(f, "n1"));
+	struct bt_delta again = take(f, removal(f, "n1")), back = take(f, describe(f, "n1", 4));
+	publish(f);
+	assert_null(first.node.old);
+	assert_ptr_equal(second.node.old, first.node.desc);
+	assert_ptr_equal(third.node.old, second.node.desc);
+	assert_ptr_equal(gone.node.old, third.node.desc);
+	assert_null(gone.node.desc);
+	assert_int_equal(again.node.slot, BT_NO_NODE);
+	assert_null(back.node.old);
+	assert_int_equal(back.node.slot, first.node.slot);
+	struct bt_published published = look(f);
+	assert_int_equal(published.node_n, 1);
+	assert_int_equal(pods_of(f, &published, "n1"), 4);
+	bt_published_end(&published);
+	struct bt_delta *all[] = {&first, &second, &third, &gone, &again, &back};
+	for (size_t i = 0; i < COUNT_OF(all); i++) {
+		bt_delta_drop(all[i]);
+	}
+}
+
+static void a_node_that_is_gone_is_not_found_and_keeps_its_slot(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t slot = take(f, describe(f, "n1", 1)).node.slot;
+
+	take(f, describe(f, "n2", 2));
+	publish(f);
+	struct bt_delta gone = take(f, removal(f, "n1"));
+	publish(f);
+	bt_delta_drop(&gone);
+	struct bt_published published = look(f);
+	uint32_t at = 0;
+	assert_int_equal(published.node_n, 1);
+	assert_int_equal(published.slot_n, 2);
+	assert_int_equal(pods_of(f, &published, "n1"), -1);
+	assert_null(bt_published_node(&published, slot));
+	assert_int_equal(bt_published_next(&published, &at)->alloc_pods, 2);
+	assert_int_equal(at, 1);
+	at++;
+	assert_null(bt_published_next(&published, &at));
+	bt_published_end(&published);
+	assert_int_equal(take(f, describe(f, "n1", 3)).node.slot, slot);
+}
+
+static void what_nobody_knows_cannot_go(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_delta delta = take(f, removal(f, "n1"));
+	uint32_t slot = bt_publisher_slot(f->cache->publisher, fixture_name(f, "n2"));
+
+	assert_int_equal(delta.node.slot, BT_NO_NODE);
+	/* A pod has named it, but it never was. */
+	assert_int_equal(slot, 0);
+	assert_int_equal(take(f, removal(f, "n2")).node.slot, BT_NO_NODE);
+}
+
+static void publishing_nothing_makes_no_version(void **state)
+{
+	struct fixture *f = *state;
+
+	publish(f);
+	take(f, removal(f, "n1"));
+	bt_publisher_slot(f->cache->publisher, fixture_name(f, "n1"));
+	publish(f);
+	assert_int_equal(bt_publisher_counts(f->cache->publisher).version_n, 0);
+	take(f, describe(f, "n1", 1));
+	publish(f);
+	publish(f);
+	assert_int_equal(bt_publisher_counts(f->cache->publisher).version_n, 1);
+}
+
+static struct bt_delta describe_pod(
+	struct fixture *f, const char *node, const char *nominated, const char *phase)
+{
+	const struct bt_pod_object pod = {.meta = {.name = bt_str("p"), .namespace_ = bt_str("d")},
+		.spec.node_name = bt_str(node),
+		.nominated_node_name = bt_str(nominated),
+		.phase = bt_str(phase)};
+	struct bt_delta delta;
+
+	bt_ingest_describe_pod(f->cache->worker, &pod, &delta);
+	return take(f, delta);
+}
+
+static void the_nodes_that_pods_name_get_slots(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_delta on = describe_pod(f, "n1", "n2", ""), promised = describe_pod(f, "", "n3", ""),
+			waits = describe_pod(f, "", "", ""), ended = describe_pod(f, "n4", "", "Failed");
+
+	assert_int_equal(on.pod.pod.node_ix, 0);
+	assert_int_equal(on.pod.pod.status_ix, BT_NO_NODE); /* the promise does not matter any more */
+	assert_int_equal(promised.pod.pod.node_ix, BT_NO_NODE);
+	assert_int_equal(promised.pod.pod.status_ix, 1);
+	assert_int_equal(waits.pod.pod.node_ix, BT_NO_NODE);
+	assert_int_equal(waits.pod.pod.status_ix, BT_NO_NODE);
+	assert_false(bt_delta_places_pod(&ended));
+	assert_int_equal(bt_publisher_slot(f->cache->publisher, fixture_name(f, "n4")), 2);
+	assert_int_equal(take(f, describe(f, "n3", 1)).node.slot, 1);
+}
+
+/* More than two levels of chunks, and several tables of names, hold. */
+#define MANY 5000
+
+static void many_nodes_are_found_by_slot_and_by_name(void **state)
+{
+	struct fixture *f = *state;
+	char name[16];
+
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		assert_int_equal(take(f, describe(f, name, i)).node.slot, i);
+		if (i % 7 == 0) {
+			publish(f);
+		}
+	}
+	publish(f);
+	struct bt_published published = look(f);
+	assert_int_equal(published.node_n, MANY);
+	assert_int_equal(published.slot_n, MANY);
+	uint32_t seen_n = 0;
+	for (uint32_t slot = 0; bt_published_next(&published, &slot); slot++) {
+		assert_int_equal(bt_published_node(&published, slot)->alloc_pods, slot);
+		seen_n++;
+	}
+	assert_int_equal(seen_n, MANY);
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		assert_int_equal(pods_of(f, &published, name), i);
+	}
+	assert_int_equal(pods_of(f, &published, "nobody"), -1);
+	assert_int_equal(bt_published_find(&published, BT_NAME_NONE), BT_NO_NODE);
+	assert_null(bt_published_node(&published, MANY));
+	assert_null(bt_published_node(&published, UINT32_MAX));
+	bt_published_end(&published);
+}
+
+static void a_change_copies_one_path_and_a_batch_each_chunk_once(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_delta deltas[64];
+	char name[16];
+
+	for (int i = 0; i < MANY; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		take(f, describe(f, name, i));
+	}
+	publish(f);
+	uint64_t before = bt_publisher_counts(f->cache->publisher).copied_bytes;
+	struct bt_delta delta = take(f, describe(f, "n4321", 1));
+	publish(f);
+	uint64_t one = bt_publisher_counts(f->cache->publisher).copied_bytes - before;
+	assert_in_range(one, 1, 2048);
+	bt_delta_drop(&delta);
+	for (int i = 0; i < 64; i++) {
+		snprintf(name, sizeof(name), "n%d", 4288 + i);
+		deltas[i] = take(f, describe(f, name, 2));
+	}
+	publish(f);
+	assert_int_equal(bt_publisher_counts(f->cache->publisher).copied_bytes - before, 2 * one);
+	for (int i = 0; i < 64; i++) {
+		bt_delta_drop(&deltas[i]);
+	}
+}
+
+static void a_delta_that_nobody_publishes_is_given_up_whole(void **state)
+{
+	/* For the leak checker. */
+	struct bt_delta delta = describe(*state, "n1", 1), gone = removal(*state, "n1");
+
+	bt_delta_drop(&delta);
+	bt_delta_drop(&gone);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(nothing_is_seen_before_it_is_published),
+		FIXTURE_TEST(a_delta_brings_back_what_it_replaces),
+		FIXTURE_TEST(a_node_that_is_gone_is_not_found_and_keeps_its_slot),
+		FIXTURE_TEST(what_nobody_knows_cannot_go),
+		FIXTURE_TEST(publishing_nothing_makes_no_version),
+		FIXTURE_TEST(the_nodes_that_pods_name_get_slots),
+		FIXTURE_TEST(many_nodes_are_found_by_slot_and_by_name),
+		FIXTURE_TEST(a_change_copies_one_path_and_a_batch_each_chunk_once),
+		FIXTURE_TEST(a_delta_that_nobody_publishes_is_given_up_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
