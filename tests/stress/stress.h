@@ -34,16 +34,19 @@ void stress_add(struct stress_team *team, void (*run)(void *context, uint32_t ix
 /* Lets them begin, waits for all to end, and empties the team. */
 void stress_run(struct stress_team *team);
 
+/* Lets the calling thread run on the ix-th CPU alone of those that it may use; if there are
+ * fewer, wherever it may. */
+void stress_pin(uint32_t ix);
+
 /* Looks again, politely, at what another thread is about to do. */
 void stress_wait_turn(uint32_t *turns);
 
 /*
- * Runs the scenario once to learn which race points with this prefix it hits. Then, for each of them, runs it
- * again and holds a thread there for a moment, the first that comes and one that comes later.
- * Returns: how many points.
+ * Runs the scenario until it has hit at least point_n race points with this prefix. Then, for each of them,
+ * runs it again and holds a thread there for a moment, the first that comes and one that comes later.
  */
-uint32_t stress_hold_at_each(
-	const char *prefix, void (*scenario)(void *context), void *context, uint64_t seed);
+void stress_hold_at_each(
+	const char *prefix, size_t point_n, void (*scenario)(void *context), void *context, uint64_t seed);
 
 /* A check in any thread: a failure prints it and aborts, so that nobody waits for the thread that failed. */
 #define STRESS_CHECK(condition) ((condition) ? (void)0 : stress_failed(__FILE__, __LINE__, #condition))

@@ -22,8 +22,10 @@ struct words {
 	alignas(BT_CACHELINE) _Atomic uint32_t y;
 	alignas(BT_CACHELINE) uint32_t plain;
 	alignas(BT_CACHELINE) uint32_t *_Atomic pointer;
-	alignas(BT_CACHELINE) uint32_t left_saw, right_saw;
+	alignas(BT_CACHELINE) uint32_t left_saw;
+	alignas(BT_CACHELINE) uint32_t right_saw;
 	struct bt_ring ring;
+	struct bt_park park;
 };
 
 struct shape {
@@ -50,6 +52,22 @@ static void meet(struct shape *shape, uint64_t *meeting_n)
 	}
 }
 
+/* Each thread clears what the other one will store to: its cache has the line then, so that the store takes
+ * long to get there, and its own look at the word takes no time. */
+static void clear(struct words *words, uint32_t ix)
+{
+	if (ix == 0) {
+		bt_store_relaxed(&words->y, 0);
+		words->left_saw = 0;
+	} else {
+		bt_store_relaxed(&words->x, 0);
+		bt_store_relaxed(&words->pointer, NULL);
+		bt_store_relaxed(&words->park.armed, 0);
+		bt_ring_try_pop(&words->ring, &(uint32_t){0});
+		words->plain = words->right_saw = 0;
+	}
+}
+
 static void walk(void *context, uint32_t ix)
 {
 	struct shape *shape = context;
@@ -57,6 +75,7 @@ static void walk(void *context, uint32_t ix)
 	struct bt_rng rng = {shape->seed + ix};
 	uint64_t meeting_n = 0;
 
+	stress_pin(ix);
 	while (!bt_load_acquire(&shape->over)) {
 		meet(shape, &meeting_n);
 		for (uint32_t turn = bt_rng_below(&rng, 24); turn > 16; turn--) {
@@ -67,15 +86,10 @@ static void walk(void *context, uint32_t ix)
 		if (ix == 0) {
 			shape->forbidden_n += shape->is_forbidden(words);
 			shape->round_n++;
-			bt_store_relaxed(&words->x, 0);
-			bt_store_relaxed(&words->y, 0);
-			bt_store_relaxed(&words->pointer, NULL);
-			words->plain = words->left_saw = words->right_saw = 0;
-			uint32_t left_over;
-			bt_ring_try_pop(&words->ring, &left_over);
 			bt_store_release(&shape->over, !stress_goes_on(shape->end_ns));
 		}
 		meet(shape, &meeting_n);
+		clear(words, ix);
 	}
 }
 
@@ -93,6 +107,7 @@ static uint64_t count_forbidden(void (*left)(struct words *words), void (*right)
 	struct stress_team team = {.member_n = 0};
 
 	bt_ring_init(&shape.words.ring, 4, sizeof(uint32_t), "litmus");
+	bt_park_init(&shape.words.park);
 	stress_add(&team, walk, &shape);
 	stress_add(&team, walk, &shape);
 	stress_run(&team);
@@ -171,6 +186,33 @@ static void without_fences_it_may_show(void **state)
 {
 	(void)state;
 	count_forbidden(left_stores_plainly, right_stores_plainly, neither_saw, "no fences");
+}
+
+static void left_changes_and_wakes(struct words *words)
+{
+	bt_store_relaxed(&words->x, 1);
+	bt_park_wake(&words->park);
+}
+
+static void right_prepares_and_looks(struct words *words)
+{
+	uint32_t key = bt_park_prepare(&words->park);
+
+	words->right_saw = bt_load_relaxed(&words->x);
+	words->plain = key;
+}
+
+static bool would_sleep_for_ever(const struct words *words)
+{
+	return !words->right_saw && bt_load_relaxed(&words->park.epoch) == words->plain;
+}
+
+static void a_waiter_that_missed_the_change_has_been_woken(void **state)
+{
+	(void)state;
+	assert_int_equal(count_forbidden(left_changes_and_wakes, right_prepares_and_looks,
+				 would_sleep_for_ever, "park"),
+		0);
 }
 
 /* ---- message passing: who sees the flag sees what was written before it ---- */
@@ -326,6 +368,7 @@ int main(void)
 		cmocka_unit_test(without_fences_it_may_show),
 		cmocka_unit_test(the_asymmetric_fence_forbids_that_neither_sees_the_other),
 		cmocka_unit_test(two_full_fences_forbid_that_neither_sees_the_other),
+		cmocka_unit_test(a_waiter_that_missed_the_change_has_been_woken),
 		cmocka_unit_test(every_release_carries_what_was_written_before),
 		cmocka_unit_test(every_acquire_receives_what_was_written_before),
 		cmocka_unit_test(a_ring_carries_what_was_written_before_the_push),

@@ -219,8 +219,8 @@ static void also_when_one_is_held_at_any_point(void **state)
 	if (!bt_race_is_built()) {
 		skip();
 	}
-	assert_in_range(stress_hold_at_each("ring.", run_flow, &flow, flow.seed), 6, 64);
-	assert_in_range(stress_hold_at_each("park.", run_flow, &flow, flow.seed), 5, 64);
+	stress_hold_at_each("ring.", 6, run_flow, &flow, flow.seed);
+	stress_hold_at_each("park.", 7, run_flow, &flow, flow.seed);
 }
 
 static void take_from_all(void *context, uint32_t ix)
