@@ -157,6 +157,7 @@ uint32_t bt_ring_try_push_n(struct bt_ring *ring, const void *entries, uint32_t 
 	if (!n) {
 		return 0;
 	}
+	BT_RACE_POINT("ring.push.before_copy");
 	copy_in(ring, tail, entries, n);
 	BT_RACE_POINT("ring.push.before_publish");
 	raise_high_water(ring, tail + n);

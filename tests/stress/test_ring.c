@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "engine/base/clock.h"
 #include "engine/base/race.h"
 #include "engine/base/ring.h"
 #include "engine/base/rng.h"
@@ -74,8 +75,8 @@ static void dawdle(struct bt_rng *rng)
 	}
 }
 
-/* Pushes by every call that there is. Returns: how many went in. */
-static uint32_t push_some(struct bt_ring *ring, struct bt_rng *rng, uint64_t first)
+/* Pushes by one of the calls that there are. Returns: how many went in. */
+static uint32_t push_somehow(struct bt_ring *ring, struct bt_rng *rng, uint64_t first)
 {
 	struct entry entries[AT_ONCE_MAX];
 	uint32_t n = bt_rng_below(rng, AT_ONCE_MAX) + 1;
@@ -99,6 +100,15 @@ static uint32_t push_some(struct bt_ring *ring, struct bt_rng *rng, uint64_t fir
 		return done_n;
 	}
 	}
+}
+
+static uint32_t push_some(struct bt_ring *ring, struct bt_rng *rng, uint64_t first)
+{
+	int64_t begin_ns = bt_clock_monotonic_ns();
+	uint32_t done_n = push_somehow(ring, rng, first);
+
+	STRESS_CHECK(bt_clock_monotonic_ns() - begin_ns < LOST_NS);
+	return done_n;
 }
 
 static void produce(void *context, uint32_t ix)
@@ -175,11 +185,13 @@ static void run_flow(void *context)
 	stress_run(&team);
 	STRESS_CHECK(flow->popped_n[0] == flow->pushed_n[0]);
 	struct bt_ring_stats stats = bt_ring_stats_read(&flow->rings[0]);
-	STRESS_CHECK(stats.high_water > 0 && stats.high_water <= flow->capacity);
-	printf("capacity %" PRIu32 ": %" PRIu64 " entries, at most %" PRIu32 " at a time, full %" PRIu64
-	       " times, slept %" PRIu64 " and %" PRIu64 " times\n",
-		flow->capacity, flow->popped_n[0], stats.high_water, stats.full_n, stats.producer_parks,
-		stats.consumer_parks);
+	STRESS_CHECK((stats.high_water > 0) == (flow->pushed_n[0] > 0) && stats.high_water <= flow->capacity);
+	if (flow->entries_max == UINT64_MAX) {
+		printf("capacity %" PRIu32 ": %" PRIu64 " entries, at most %" PRIu32
+		       " at a time, full %" PRIu64 " times, slept %" PRIu64 " and %" PRIu64 " times\n",
+			flow->capacity, flow->popped_n[0], stats.high_water, stats.full_n,
+			stats.producer_parks, stats.consumer_parks);
+	}
 	flow_fini(flow);
 }
 
@@ -221,6 +233,27 @@ static void also_when_one_is_held_at_any_point(void **state)
 	}
 	stress_hold_at_each("ring.", 6, run_flow, &flow, flow.seed);
 	stress_hold_at_each("park.", 7, run_flow, &flow, flow.seed);
+}
+
+static void nothing_is_left_behind_when_a_ring_closes(void **state)
+{
+	struct flow flow = {.capacity = 4, .producer_n = 1, .seed = seed_of_test()};
+	int64_t end_ns = stress_end_ns();
+	uint64_t round_n = 0;
+
+	(void)state;
+	for (; stress_goes_on(end_ns); round_n++) {
+		flow.seed++;
+		flow.entries_max = round_n % 6;
+		bt_race_delay(flow.seed);
+		run_flow(&flow);
+		bt_race_off();
+	}
+	printf("%" PRIu64 " rounds\n", round_n);
+	flow.entries_max = 1;
+	if (bt_race_is_built()) {
+		stress_hold_at_each("ring.", 6, run_flow, &flow, flow.seed);
+	}
 }
 
 static void take_from_all(void *context, uint32_t ix)
@@ -321,6 +354,7 @@ int main(void)
 		cmocka_unit_test(every_entry_comes_out_once_whole_and_in_order),
 		cmocka_unit_test(also_when_threads_are_delayed_anywhere),
 		cmocka_unit_test(also_when_one_is_held_at_any_point),
+		cmocka_unit_test(nothing_is_left_behind_when_a_ring_closes),
 		cmocka_unit_test(an_inbox_keeps_the_order_of_each_producer),
 		cmocka_unit_test(a_producer_always_learns_that_it_was_abandoned),
 	};
