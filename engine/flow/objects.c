@@ -96,7 +96,9 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 {
 	struct bt_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
 	bool told = delta->kind != BT_KIND_POD_GROUP || engine->groups.tracked;
-	bool listens = told && event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
+	/* Of a name that nobody ever had there is nothing to tell. */
+	bool listens = told && delta->name != BT_NAME_NONE && event.resource != BT_EVENT_WILDCARD &&
+		       bt_engine_listens(engine);
 
 	if (listens && bt_devices_has_kind(delta->kind)) {
 		bt_devices_describe_removal(
@@ -372,8 +374,9 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 		leave_queue(engine, pod_ix);
 	} else if (before->state == BT_POD_QUEUED) {
 		update_waiting(engine, pod_ix, old, before->status_node);
-	} else if (pod->terminating && !before->terminating) {
-		/* Its binding can only fail. Source: handleAssumedPodDeletion, v1.36.3. */
+	} else if (pod->terminating) {
+		/* Its binding can only fail; it may be known already that it is being evicted. Source:
+		 * handleAssumedPodDeletion, v1.36.3. */
 		bt_ledger_forget(engine->cache->ledger, pod_ix);
 		bt_engine_wake_for_pod(engine, BT_DELETE, old);
 	}

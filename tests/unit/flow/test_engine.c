@@ -244,6 +244,26 @@ static void an_assumed_pod_that_begins_to_be_deleted_frees_its_room(void **state
 	end(&t);
 }
 
+static void an_assumed_victim_frees_its_room_when_its_deletion_is_shown(void **state)
+{
+	struct trial t;
+
+	begin_open(&t, state);
+	uint32_t node = add_node(&t, "n1", "1"), pod = add_named(&t);
+	decide(&t, pod);
+	bt_engine_evict(t.engine, pod);
+	assert_int_equal(pods_on(&t, node), 1);
+	assert_int_equal(
+		bt_engine_update_pod(t.engine, pod,
+			named(&t, ", deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [f/f]}, spec: "
+				  "{schedulerName: default-scheduler, " CONTAINER "}")),
+		BT_OK);
+	assert_int_equal(pods_on(&t, node), 0);
+	bt_engine_bind_failed(t.engine, pod);
+	assert_int_equal(bt_engine_counts(t.engine).sets.assumed, 0);
+	end(&t);
+}
+
 static void a_binding_that_failed_but_had_come_about_stands(void **state)
 {
 	struct trial t;
@@ -358,6 +378,25 @@ static void every_equal_node_gets_its_chance_by_the_seed(void **state)
 	}
 }
 
+static void what_was_never_known_cannot_go(void **state)
+{
+	struct trial t;
+
+	/* A pod that waits, so that events are told. */
+	begin(&t, state, &(struct bt_engine_options){0});
+	decide(&t, add_pod(&t, CONTAINER, BT_ENTERED_QUEUE));
+	for (int kind = BT_KIND_NAMESPACE; kind < BT_KIND_N; kind++) {
+		assert_int_equal(bt_engine_delete_object(
+					 t.engine, (enum bt_kind)kind, bt_str("nowhere"), bt_str("nobody")),
+			BT_NOT_FOUND);
+		assert_int_equal(
+			bt_engine_delete_object(t.engine, (enum bt_kind)kind, bt_str(""), bt_str("nobody")),
+			BT_NOT_FOUND);
+	}
+	assert_int_equal(bt_engine_remove_node(t.engine, bt_str("nobody")), BT_NOT_FOUND);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -368,11 +407,13 @@ int main(void)
 		FIXTURE_TEST(a_binding_that_fails_gives_everything_back),
 		FIXTURE_TEST(an_assumed_pod_that_is_deleted_frees_its_room_and_its_late_answer_harms_nobody),
 		FIXTURE_TEST(an_assumed_pod_that_begins_to_be_deleted_frees_its_room),
+		FIXTURE_TEST(an_assumed_victim_frees_its_room_when_its_deletion_is_shown),
 		FIXTURE_TEST(a_binding_that_failed_but_had_come_about_stands),
 		FIXTURE_TEST(a_pod_that_goes_between_the_halves_of_its_cycle_is_over_with_its_binding),
 		FIXTURE_TEST(a_pod_that_somebody_else_binds_during_its_cycle_is_theirs),
 		FIXTURE_TEST(a_failed_binding_waits_for_its_backoff),
 		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
+		FIXTURE_TEST(what_was_never_known_cannot_go),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
