@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What must hold after every step, and when nothing moves any more.
+ */
+#include "sim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MIB (INT64_C(1) << 20)
+
+/* The binder has answered so, and the engine has taken the answer. */
+static bool is_being_evicted(const struct sim *sim, uint32_t slot)
+{
+	return sim->known[slot].evicted && sim->known[slot].ix != BT_NO_POD &&
+	       sim_pod_at(sim->engines[0], sim->known[slot].ix)->terminating;
+}
+
+void sim_collect(const struct sim *sim, struct sim_state *out)
+{
+	*out = (struct sim_state){.nodes = sim->told[SIM_NODE_STREAM],
+		.claims = sim->told[SIM_CLAIM_STREAM],
+		.volumes = sim->told[SIM_VOLUME_STREAM]};
+	memcpy(out->port_twice, sim->port_twice, sizeof(out->port_twice));
+	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
+		const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+		uint32_t node = told->pod.node != SIM_NONE ? told->pod.node : sim->known[slot].confirmed;
+
+		if (told->there && !told->pod.ended && node != SIM_NONE) {
+			out->placed[out->placed_n++] = (struct sim_placed){slot, told->uid, told->pod.spec,
+				node, told->pod.deletion_ns != 0 || is_being_evicted(sim, slot)};
+		}
+	}
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		const struct sim_binding *binding = &sim->bindings[i];
+		const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding->slot];
+		bool known = told->there && told->uid == binding->uid;
+
+		if (binding->held) {
+			out->placed[out->placed_n++] = (struct sim_placed){binding->slot, binding->uid,
+				known ? told->pod.spec : binding->spec, binding->node,
+				known && is_being_evicted(sim, binding->slot)};
+		}
+	}
+}
+
+/* The slot of a node, live or not; BT_NO_NODE when the engine has never heard of it. */
+static uint32_t slot_of(struct bt_engine *engine, uint32_t node)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_snapshot *snapshot = cache->view.snapshot;
+	char text[16];
+	uint32_t name, slot = 0;
+
+	snprintf(text, sizeof(text), "node-%" PRIu32, node);
+	name = bt_intern_find(cache->dictionary->intern, bt_str(text));
+	while (name && slot < snapshot->slot_n && snapshot->nodes[slot].name != name) {
+		slot++;
+	}
+	return name && slot < snapshot->slot_n ? slot : BT_NO_NODE;
+}
+
+static void expect(
+	struct sim *sim, const char *invariant, uint32_t node, const char *what, int64_t got, int64_t want)
+{
+	if (got != want) {
+		sim_fail(sim, invariant, "node-%" PRIu32 ": %s is %" PRId64 " instead of %" PRId64, node,
+			what, got, want);
+	}
+}
+
+static int64_t column(
+	const struct bt_engine *engine, const int64_t *const *columns, const char *name, uint32_t slot)
+{
+	struct bt_engine *reading = (struct bt_engine *)(uintptr_t)engine;
+	int r = bt_resource_find(bt_engine_cache(reading)->dictionary, bt_str(name));
+
+	return r < 0 ? 0 : bt_column_get(columns[r], slot);
+}
+
+static void check_ports(
+	struct sim *sim, const struct bt_port_list *ports, const struct sim_usage *usage, uint32_t node)
+{
+	if (sim->port_twice[node]) {
+		return;
+	}
+	expect(sim, "I4", node, "the number of its host ports", ports->n, usage->port_n);
+	for (uint32_t i = 0; i < ports->n; i++) {
+		bool there = false;
+
+		for (uint32_t k = 0; k < usage->port_n; k++) {
+			there |= (int64_t)usage->ports[k] == ports->items[i].port;
+		}
+		if (!there) {
+			sim_fail(sim, "I4", "node-%" PRIu32 ": nobody has host port %d", node,
+				ports->items[i].port);
+		}
+	}
+}
+
+static void check_usage(struct sim *sim, struct bt_engine *engine, const struct sim_state *state,
+	uint32_t node, uint32_t slot)
+{
+	const struct bt_usage *got = bt_engine_cache(engine)->view.usage;
+	struct sim_usage want = sim_usage_of(state, node);
+
+	expect(sim, "I4", node, "cpu used", column(engine, got->used, "cpu", slot), want.milli_cpu);
+	expect(sim, "I4", node, "memory used", column(engine, got->used, "memory", slot), want.memory);
+	expect(sim, "I4", node, "widgets used", column(engine, got->used, "example.com/widget", slot),
+		want.widgets);
+	expect(sim, "I4", node, "the number of its pods", got->pod_n[slot], want.pods);
+	expect(sim, "I4", node, "cpu for scores", got->nonzero_milli_cpu[slot], want.nonzero_milli_cpu);
+	expect(sim, "I4", node, "memory for scores", got->nonzero_memory[slot], want.nonzero_memory);
+	check_ports(sim, &got->ports[slot], &want, node);
+}
+
+static void check_description(struct sim *sim, struct bt_engine *engine, uint32_t node, uint32_t slot)
+{
+	const struct bt_snapshot *snapshot = bt_engine_cache(engine)->view.snapshot;
+	const struct sim_object *told = &sim->told[SIM_NODE_STREAM][node];
+	bool live = slot != BT_NO_NODE && bt_bitmap_test(snapshot->live, slot);
+
+	expect(sim, "I4", node, "whether it is there", live, told->there);
+	if (!live) {
+		return;
+	}
+	expect(sim, "I4", node, "cpu", column(engine, snapshot->alloc, "cpu", slot), told->node.milli_cpu);
+	expect(sim, "I4", node, "memory", column(engine, snapshot->alloc, "memory", slot),
+		told->node.mem_mib * MIB);
+	expect(sim, "I4", node, "widgets", column(engine, snapshot->alloc, "example.com/widget", slot),
+		told->node.widgets);
+	expect(sim, "I4", node, "pods", snapshot->alloc_pods[slot], told->node.pods);
+}
+
+/* Is the pod where it must be? */
+static void check_pod(struct sim *sim, struct bt_engine *engine, const struct sim_state *state, uint32_t slot)
+{
+	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+	uint32_t ix = sim->known[slot].ix;
+	uint32_t found =
+		bt_engine_find_pod(engine, sim_namespace(&sim->arena, slot), sim_pod_name(&sim->arena, slot));
+	bool foreign = told->pod.spec.foreign && told->pod.node == SIM_NONE;
+	bool belongs = told->there && !told->pod.ended && !foreign;
+
+	if (found != ix || belongs != (found != BT_NO_POD)) {
+		sim_fail(sim, "I4", "pod-%" PRIu32 " is %sknown", slot, belongs ? "not " : "");
+		return;
+	}
+	if (!belongs) {
+		return;
+	}
+	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(engine)->ledger, ix);
+	enum bt_pod_state want = BT_POD_QUEUED;
+	uint32_t node = SIM_NONE;
+	for (uint32_t i = 0; i < state->placed_n; i++) {
+		if (state->placed[i].slot == slot && state->placed[i].uid == told->uid) {
+			node = state->placed[i].node;
+			want = told->pod.node == SIM_NONE && sim->known[slot].confirmed == SIM_NONE
+				       ? BT_POD_ASSUMED
+				       : BT_POD_SCHEDULED;
+		}
+	}
+	if (pod->state != want || (node != SIM_NONE && pod->node_ix != slot_of(engine, node))) {
+		sim_fail(sim, "I4", "pod-%" PRIu32 " is in state %d instead of %d", slot, (int)pod->state,
+			(int)want);
+	}
+}
+
+static void check_counts(struct sim *sim, struct bt_engine *engine, const struct sim_state *state)
+{
+	struct bt_ledger_counts counts = bt_engine_counts(engine).sets;
+	uint32_t held = 0;
+
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		held += sim->bindings[i].held;
+	}
+	if (counts.assumed != held || counts.assumed + counts.scheduled != state->placed_n) {
+		sim_fail(sim, "I4",
+			"%" PRIu64 " assumed, %" PRIu64 " scheduled instead of %" PRIu32 ", %" PRIu32,
+			counts.assumed, counts.scheduled, held, state->placed_n - held);
+	}
+}
+
+void sim_check(struct sim *sim)
+{
+	struct sim_state state;
+
+	sim_collect(sim, &state);
+	for (uint32_t e = 0; e < sim->engine_n && !sim->failed; e++) {
+		struct bt_engine *engine = sim->engines[e];
+
+		for (uint32_t node = 0; node < SIM_NODES; node++) {
+			uint32_t slot = slot_of(engine, node);
+
+			check_description(sim, engine, node, slot);
+			if (slot != BT_NO_NODE) {
+				check_usage(sim, engine, &state, node, slot);
+			} else {
+				expect(sim, "I4", node, "pods on a node that is not known",
+					sim_usage_of(&state, node).pods, 0);
+			}
+		}
+		for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
+			check_pod(sim, engine, &state, slot);
+		}
+		check_counts(sim, engine, &state);
+	}
+}
+
+/* ---- at rest ---- */
+
+/*
+ * Would upstream let the pod wait as well? Its hints miss: a pod that is on
+ * another node than it was promised, or assumed on, or that changes while it is assumed; other pods'
+ * anti-affinity when a node comes, changes or goes; a claim in use when the node of its user goes. Source:
+ * QueueingHints of InterPodAffinity and VolumeRestrictions, v1.36.3.
+ */
+static bool is_excused(const struct sim *sim, uint32_t slot)
+{
+	const struct sim_known *known = &sim->known[slot];
+
+	bool together = sim->api.objects[SIM_POD_STREAM][slot].pod.spec.together;
+
+	return sim->untold || (known->by_other_pods && sim->node_told_at > known->refused_at) ||
+	       (known->by_other_pods && together && sim->pod_told_at > known->refused_at) ||
+	       (known->by_claims && sim->node_gone_at > known->refused_at);
+}
+
+static bool waits(const struct sim_object *pod)
+{
+	return pod->there && !pod->pod.ended && pod->pod.node == SIM_NONE && !pod->pod.deletion_ns &&
+	       !pod->pod.spec.gated && !pod->pod.spec.foreign;
+}
+
+/* Does the pod fit, and also if those were there that the node is promised to and that it has to yield to? */
+static bool fits_beside_promised(
+	const struct sim *sim, const struct sim_state *state, uint32_t slot, uint32_t node)
+{
+	const struct sim_pod_spec *spec = &sim->api.objects[SIM_POD_STREAM][slot].pod.spec;
+	struct sim_state with = *state;
+	const char *why;
+
+	for (uint32_t i = 0; i < SIM_PODS; i++) {
+		const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][i];
+
+		if (i != slot && waits(pod) && pod->pod.nominated == node &&
+			pod->pod.spec.priority >= spec->priority) {
+			with.placed[with.placed_n++] =
+				(struct sim_placed){i, pod->uid, pod->pod.spec, node, false};
+		}
+	}
+	return sim_judge(state, slot, spec, node, &why) == SIM_YES &&
+	       sim_judge(&with, slot, spec, node, &why) == SIM_YES;
+}
+
+bool sim_check_waiting(struct sim *sim, bool flushed)
+{
+	struct sim_state state;
+	bool any = false;
+
+	sim_collect(sim, &state);
+	for (uint32_t i = 0; i < SIM_PODS * SIM_NODES; i++) {
+		uint32_t slot = i / SIM_NODES, node = i % SIM_NODES;
+
+		if (!waits(&sim->api.objects[SIM_POD_STREAM][slot]) ||
+			!fits_beside_promised(sim, &state, slot, node)) {
+			continue;
+		}
+		any = true;
+		if (!sim->known[slot].stranded && (flushed || !is_excused(sim, slot))) {
+			sim_fail(sim, "I3", "pod-%" PRIu32 " waits, but node-%" PRIu32 " fits%s", slot, node,
+				flushed ? ", even after the flush" : "");
+		}
+	}
+	sim->excused_n += any;
+	return any;
+}
+
+/* What the engine says of a pod and each node: refused by whom, or the total. */
+struct opinion {
+	int64_t of[SIM_NODES];
+};
+
+static void ask(struct bt_engine *engine, uint32_t pod_ix, struct opinion *out)
+{
+	struct bt_explanation x = {0};
+	const struct bt_evaluation *e = &x.evaluation;
+
+	*out = (struct opinion){0};
+	bt_engine_explain(engine, pod_ix, &x);
+	for (uint32_t node = 0; node < SIM_NODES && !x.refused && !x.gated; node++) {
+		uint32_t slot = slot_of(engine, node);
+
+		for (uint32_t i = 0; i < e->visited_n; i++) {
+			if (e->visited[i] == slot && e->refused_by[i] != BT_PASSED) {
+				out->of[node] = -1 - (int64_t)e->refused_by[i];
+			}
+		}
+		for (uint32_t i = 0; i < e->feasible_n; i++) {
+			if (e->feasible[i] == slot) {
+				out->of[node] = 1 + e->totals[i];
+			}
+		}
+	}
+	bt_explanation_fini(&x);
+}
+
+/* Adds a pod of a shape and asks about it. */
+static void probe(struct sim *sim, struct bt_engine *engine, uint32_t shape, struct opinion *out)
+{
+	const uint32_t slot = 1000 + shape;
+	struct sim_object object = {.there = true,
+		.uid = 1000000 + shape,
+		.pod = {.spec = sim_pod_spec_of(shape, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
+	enum bt_entry entry;
+	uint32_t ix;
+
+	object.pod.spec.foreign = object.pod.spec.gated = false;
+	if (bt_engine_add_pod(engine, sim_pod_object(&sim->arena, slot, &object), &entry, &ix) != BT_OK) {
+		sim_fail(sim, "I6", "a pod is not taken");
+		return;
+	}
+	ask(engine, ix, out);
+}
+
+/* An engine that is told nothing but what there is. */
+static struct bt_engine *fold(struct sim *sim)
+{
+	struct bt_engine *engine = sim_engine_create(sim, false, false);
+	struct bt_arena *arena = &sim->arena;
+	enum bt_entry entry;
+	uint32_t ix;
+
+	for (uint32_t i = 0; i < SIM_NODES; i++) {
+		if (sim->api.objects[SIM_NODE_STREAM][i].there) {
+			bt_engine_apply_object(
+				engine, sim_node_object(arena, i, &sim->api.objects[SIM_NODE_STREAM][i]));
+		}
+	}
+	for (uint32_t i = 0; i < SIM_CLAIMS; i++) {
+		if (sim->api.objects[SIM_CLAIM_STREAM][i].there) {
+			bt_engine_apply_object(
+				engine, sim_claim_object(arena, i, &sim->api.objects[SIM_CLAIM_STREAM][i]));
+		}
+		if (sim->api.objects[SIM_VOLUME_STREAM][i].there) {
+			bt_engine_apply_object(
+				engine, sim_volume_object(arena, i, &sim->api.objects[SIM_VOLUME_STREAM][i]));
+		}
+	}
+	for (uint32_t i = 0; i < SIM_PODS; i++) {
+		if (sim->api.objects[SIM_POD_STREAM][i].there) {
+			bt_engine_add_pod(engine,
+				sim_pod_object(arena, i, &sim->api.objects[SIM_POD_STREAM][i]), &entry, &ix);
+		}
+	}
+	return engine;
+}
+
+static void check_told(struct sim *sim)
+{
+	for (uint32_t i = 0; i < SIM_STREAM_N * SIM_OBJECTS; i++) {
+		const struct sim_object *told = &sim->told[i / SIM_OBJECTS][i % SIM_OBJECTS],
+					*there = &sim->api.objects[i / SIM_OBJECTS][i % SIM_OBJECTS];
+
+		if (told->there != there->there || (there->there && told->version != there->version)) {
+			sim_fail(sim, "I4", "stream %d has not told everything", (int)i / SIM_OBJECTS);
+		}
+	}
+}
+
+void sim_check_rest(struct sim *sim)
+{
+	struct bt_engine *folded = fold(sim);
+	struct opinion want, got;
+	bool any_twice = false;
+
+	check_told(sim);
+	for (uint32_t node = 0; node < SIM_NODES; node++) {
+		any_twice |= sim->port_twice[node];
+	}
+	for (uint32_t shape = 0; shape < 16 && !sim->failed && !any_twice; shape++) {
+		probe(sim, folded, shape, &want);
+		for (uint32_t e = 0; e < sim->engine_n; e++) {
+			probe(sim, sim->engines[e], shape, &got);
+			for (uint32_t node = 0; node < SIM_NODES; node++) {
+				expect(sim, "I4", node, "what is said of a new pod there", got.of[node],
+					want.of[node]);
+			}
+		}
+	}
+	bt_engine_destroy(folded);
+}

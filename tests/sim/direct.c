@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The engine's own calls, made in every engine of a simulation; all decide the same (I9), and what is
+ * malformed is refused (I6).
+ */
+#include "sim.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tools/codec/object.h"
+#include "tools/generate/build.h"
+
+#define TOO_MANY_NAMES (BT_RESOURCE_MAX + 8)
+
+/* ---- binder and evictor ---- */
+
+static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct sim *sim = context;
+	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
+
+	if (engine == sim->engines[0]) {
+		sim_add_binding(sim, (struct sim_binding){.slot = sim_number(engine, pod->name),
+					     .uid = sim_number(engine, pod->uid),
+					     .node = sim_node_number(engine, node_ix),
+					     .pod_ix = pod_ix});
+	}
+}
+
+static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct sim *sim = context;
+	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
+	const struct sim_eviction victim = {sim_number(engine, pod->name), sim_number(engine, pod->uid)};
+
+	if (engine != sim->engines[0]) {
+		return;
+	}
+	sim_note_victim(sim, victim);
+	if (pod->state == BT_POD_QUEUED) {
+		uint32_t slot = sim_number(engine, sim_pod_at(engine, sim->decisions[0].pod_ix)->name);
+
+		sim->known[slot].stranded = true;
+	}
+	if (sim->eviction_n < sizeof(sim->evictions) / sizeof(sim->evictions[0])) {
+		sim->evictions[sim->eviction_n++] = victim;
+	}
+}
+
+struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool binds)
+{
+	struct bt_config_errors errors = {0};
+	const struct bt_engine_options options = {
+		.seed = sim->seed,
+		.clock = bt_clock_virtual(&sim->now_ns),
+		.binder = {binds ? bind_pod : NULL, sim},
+		.evictor = {evict_pod, sim},
+		.strict_order = sim->seed & 1,
+		.evaluate_always = by_evaluation,
+		.plan_memory_bytes = by_evaluation ? 1 : 0,
+	};
+	struct bt_engine *engine = bt_engine_create(sim_config(), &options, &errors);
+
+	bt_config_errors_fini(&errors);
+	if (engine) {
+		bt_engine_apply_object(engine, sim_class_object(&sim->arena));
+	}
+	return engine;
+}
+
+/* ---- what the engine is told ---- */
+
+/* Tells all engines of an object, or of its end. */
+static void take(struct sim *sim, const struct bt_object *object, bool there, bool known)
+{
+	uint32_t first_ix = BT_NO_POD;
+
+	for (uint32_t e = 0; e < sim->engine_n; e++) {
+		struct bt_cache *cache = bt_engine_cache(sim->engines[e]);
+		struct bt_delta delta;
+		struct bt_taken taken;
+
+		if (there) {
+			bt_ingest_describe(cache->worker, object, NULL, &delta);
+		} else {
+			bt_ingest_describe_removal(cache->worker, object->kind, object->meta.namespace_,
+				object->meta.name, &delta);
+		}
+		bt_ingest_publish(cache, &delta);
+		enum bt_status status = bt_engine_take_delta(sim->engines[e], &delta, &taken);
+		if (status != (there || known ? BT_OK : BT_NOT_FOUND)) {
+			sim_fail(
+				sim, "I6", "%.*s: %s", BT_STR_ARG(object->meta.name), bt_status_name(status));
+		}
+		if (e > 0 && taken.ix != first_ix) {
+			sim_fail(sim, "I9", "an index depends on the way of deciding");
+		}
+		first_ix = taken.ix;
+	}
+}
+
+void sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
+{
+	bool pod = stream == SIM_POD_STREAM;
+	bool known = pod ? sim->known[ix].ix != BT_NO_POD : sim->told[stream][ix].there;
+
+	sim_account(sim, stream, ix, object);
+	take(sim, sim_shown(&sim->arena, stream, ix, object), object->there, known);
+	if (pod) {
+		sim_find_pod(sim, ix);
+	}
+	sim_note_ports(sim);
+}
+
+/* ---- cycles ---- */
+
+static bool agree(const struct bt_decision *a, const struct bt_decision *b)
+{
+	if (a->outcome != b->outcome || a->node_ix != b->node_ix || a->rejectors != b->rejectors ||
+		a->nominated_ix != b->nominated_ix || a->victim_n != b->victim_n) {
+		return false;
+	}
+	for (uint32_t i = 0; i < a->victim_n; i++) {
+		if (a->victims[i].pod_ix != b->victims[i].pod_ix) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void check_decision(struct sim *sim, uint32_t slot)
+{
+	struct bt_engine *engine = sim->engines[0];
+	const struct bt_decision *decision = &sim->decisions[0];
+	uint32_t promised_ix = sim_pod_at(engine, decision->pod_ix)->nominated_ix;
+
+	for (uint32_t e = 1; e < sim->engine_n; e++) {
+		if (!agree(decision, &sim->decisions[e])) {
+			sim_fail(sim, "I9", "pod-%" PRIu32 " is decided otherwise without columns", slot);
+		}
+	}
+	sim_check_cycle(sim,
+		&(struct sim_cycle){
+			.slot = slot,
+			.pod_ix = decision->pod_ix,
+			.outcome = decision->outcome,
+			.node = decision->outcome == BT_PLACED ? sim_node_number(engine, decision->node_ix)
+							       : SIM_NONE,
+			.promised =
+				promised_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(engine, promised_ix),
+			.victim_n = decision->victim_n,
+			.rejectors = decision->rejectors,
+			.yields = bt_ledger_may_yield(bt_engine_cache(engine)->ledger, decision->pod_ix),
+		});
+}
+
+static uint32_t outgoing(const struct sim *sim)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		n += !sim->bindings[i].done;
+	}
+	return n;
+}
+
+bool sim_begin(struct sim *sim)
+{
+	struct bt_engine *engine = sim->engines[0];
+
+	if (sim->begun) {
+		return false;
+	}
+	if (outgoing(sim) == SIM_RING) {
+		sim->faults[SIM_RING_FULL]++;
+		return false;
+	}
+	uint32_t pod_ix = bt_engine_pop(engine);
+	for (uint32_t e = 1; e < sim->engine_n; e++) {
+		if (bt_engine_pop(sim->engines[e]) != pod_ix) {
+			sim_fail(sim, "I9", "another pod's turn has come without columns");
+			return false;
+		}
+	}
+	if (pod_ix == BT_NO_POD) {
+		return false;
+	}
+	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
+	uint32_t slot = sim_number(engine, pod->name);
+	sim_begin_cycle(sim, slot, sim_number(engine, pod->uid));
+	for (uint32_t e = 0; e < sim->engine_n; e++) {
+		bt_engine_begin(sim->engines[e], pod_ix, &sim->decisions[e]);
+	}
+	check_decision(sim, slot);
+	sim->begun = true;
+	return true;
+}
+
+void sim_finish(struct sim *sim)
+{
+	const struct bt_decision *decision = &sim->decisions[0];
+
+	if (!sim->begun) {
+		return;
+	}
+	for (uint32_t e = 0; e < sim->engine_n; e++) {
+		bt_engine_end(sim->engines[e], &sim->decisions[e]);
+	}
+	sim->begun = false;
+	if (decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED) {
+		sim_patch(sim, decision->pod_ix);
+	}
+	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
+		sim_patch(sim, decision->unpromised[i]);
+	}
+	sim_note_ports(sim);
+}
+
+bool sim_decide(struct sim *sim)
+{
+	if (!sim_begin(sim)) {
+		return false;
+	}
+	sim_finish(sim);
+	return true;
+}
+
+void sim_answer(struct sim *sim, uint32_t binding_ix)
+{
+	const struct sim_binding binding = sim->bindings[binding_ix];
+
+	for (uint32_t e = 0; e < sim->engine_n; e++) {
+		(binding.good ? bt_engine_bound : bt_engine_bind_failed)(sim->engines[e], binding.pod_ix);
+	}
+	sim_end_binding(sim, binding_ix);
+	sim_note_ports(sim);
+}
+
+void sim_tick(struct sim *sim)
+{
+	for (uint32_t e = 0; e < sim->engine_n; e++) {
+		bt_engine_tick(sim->engines[e]);
+	}
+}
+
+/* ---- what must be refused ---- */
+
+static struct bt_pod_object *monster(struct sim *sim, uint32_t slot)
+{
+	const struct sim_object unknown = {
+		.pod = {.spec = sim_pod_spec_of(0, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
+	bool known = sim->known[slot].ix != BT_NO_POD;
+	struct bt_pod_object *pod =
+		sim_pod_object(&sim->arena, slot, known ? &sim->told[SIM_POD_STREAM][slot] : &unknown);
+	struct bt_resource_list *requests = &pod->spec.containers[0].resources.requests;
+
+	bt_build_quantity(&sim->arena, requests, "example.com/widget", bt_build_count(0));
+	for (uint32_t i = 0; i < TOO_MANY_NAMES; i++) {
+		bt_build_quantity(&sim->arena, requests,
+			bt_build_text(&sim->arena, "example.com/monster-%" PRIu32, i).ptr, bt_build_count(1));
+	}
+	return pod;
+}
+
+static enum bt_status add_again(struct bt_engine *engine, const struct bt_pod_object *pod)
+{
+	enum bt_entry entry;
+	uint32_t ix;
+
+	return bt_engine_add_pod(engine, pod, &entry, &ix);
+}
+
+static void ignore(void *context, const struct bt_diagnosis *diagnosis)
+{
+	(void)context;
+	(void)diagnosis;
+}
+
+/* Text that is no object is reported, and nothing comes of it. */
+static enum bt_status read_nonsense(uint32_t what)
+{
+	static const char *const texts[] = {
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"pod-1\",",
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"pod-1\"},"
+		"\"spec\":{\"containers\":5}}",
+	};
+	struct bt_object_reader *reader = bt_object_reader_create(ignore, NULL);
+
+	bt_object_reader_begin_text(reader, "watch", bt_str(texts[what % 2]), BT_FORMAT_JSON);
+	bool any = bt_object_reader_next(reader) != NULL;
+	uint64_t errors = bt_object_reader_counts(reader).errors;
+	bt_object_reader_destroy(reader);
+	return !any && errors ? BT_INVALID : BT_OK;
+}
+
+void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what)
+{
+	static const enum bt_status wanted[] = {
+		BT_FULL, BT_FULL, BT_INVALID, BT_INVALID, BT_NOT_FOUND, BT_NOT_FOUND, BT_EXISTS};
+	const struct sim_known *known = &sim->known[slot];
+
+	if ((what == 1 || what == 6) && known->ix == BT_NO_POD) {
+		what = 4 + (slot & 1);
+	}
+	for (uint32_t e = 0; e < sim->engine_n; e++) {
+		struct bt_engine *engine = sim->engines[e];
+		enum bt_status status = BT_OK;
+
+		switch (what) {
+		case 0:
+			status = add_again(engine, monster(sim, slot));
+			break;
+		case 1:
+			status = bt_engine_update_pod(engine, known->ix, monster(sim, slot));
+			break;
+		case 2:
+		case 3:
+			status = read_nonsense(what);
+			break;
+		case 4:
+			status = bt_engine_remove_node(engine, bt_str("nobody-77"));
+			break;
+		case 5:
+			status = bt_engine_delete_object(engine, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+				bt_str("space-0"), bt_str("claim-77"));
+			break;
+		default:
+			status = add_again(
+				engine, sim_pod_object(&sim->arena, slot, &sim->told[SIM_POD_STREAM][slot]));
+			break;
+		}
+		if (status != wanted[what]) {
+			sim_fail(sim, "I6", "malformed object %" PRIu32 ": %s", what, bt_status_name(status));
+		}
+	}
+	sim->faults[SIM_MALFORMED]++;
+	sim->faults[SIM_TABLE_FULL] += what < 2;
+}

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The engine as a pipeline in one thread: the history says which stage steps next, rings are as small as they
+ * can be. Each step applies at most one event, so that the simulation knows what the engine has been told.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "engine/flow/pipeline_int.h"
+#include "sim.h"
+#include "tools/generate/build.h"
+
+#define STREAM_THREADS 2
+#define BIND_THREADS   2
+#define APPLIED	       8  /* events that are applied in a round without faults */
+#define CHECK_UNSURE   30 /* of 100 questions about a binding that nobody can answer */
+
+/* ---- events on their way ---- */
+
+static bool push(struct sim *sim, enum sim_stream stream, struct bt_parcel *parcel, struct sim_parcel note)
+{
+	note.parcel = parcel;
+	note.stream = stream;
+	if (sim->parcel_n == SIM_PARCELS ||
+		bt_pipeline_feed(sim->pipeline, (uint32_t)stream, &parcel, 0) != BT_OK) {
+		sim->faults[SIM_RING_FULL]++;
+		bt_parcel_destroy(parcel);
+		return false;
+	}
+	sim->parcels[sim->parcel_n++] = note;
+	return true;
+}
+
+bool sim_pipe_feed(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
+{
+	struct bt_parcel *parcel = bt_parcel_create(object->there ? BT_PARCEL_APPLY : BT_PARCEL_DELETE);
+
+	parcel->object = *sim_shown(&parcel->arena, stream, ix, object);
+	if (!push(sim, stream, parcel, (struct sim_parcel){.ix = ix, .object = *object})) {
+		return false;
+	}
+	if (object->version > sim->fed[stream][ix].version) {
+		sim->fed[stream][ix] = *object;
+	}
+	return true;
+}
+
+bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
+{
+	bool monster = what % 2 == 0;
+	struct sim_object object = {.there = monster,
+		.uid = ++sim->api.uid_n,
+		.version = ++sim->api.version,
+		.pod = {.spec = sim_pod_spec_of(0, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
+	struct bt_parcel *parcel = bt_parcel_create(monster ? BT_PARCEL_APPLY : BT_PARCEL_DELETE);
+
+	parcel->object = *sim_shown(&parcel->arena, SIM_POD_STREAM, 1000 + slot, &object);
+	if (monster) {
+		struct bt_resource_list *requests = &parcel->object.pod.spec.containers[0].resources.requests;
+
+		bt_build_quantity(&parcel->arena, requests, "example.com/widget", bt_build_count(0));
+		for (uint32_t i = 0; i < BT_RESOURCE_MAX + 8; i++) {
+			bt_build_quantity(&parcel->arena, requests,
+				bt_build_text(&parcel->arena, "example.com/monster-%" PRIu32, i).ptr,
+				bt_build_count(1));
+		}
+	}
+	sim->faults[SIM_MALFORMED]++;
+	sim->faults[SIM_TABLE_FULL] += monster;
+	return push(sim, SIM_POD_STREAM, parcel, (struct sim_parcel){.malformed = true, .object = object});
+}
+
+/* The parcel that the scheduling thread takes next, or NULL. */
+static const struct bt_parcel *next_parcel(const struct sim *sim)
+{
+	const struct bt_ring *inbox = &sim->pipeline->inbox;
+	const struct bt_parcel *parcel = NULL;
+
+	if (bt_ring_count(inbox) > 0) {
+		memcpy(&parcel, inbox->slots + (inbox->ck.c_head & (inbox->capacity - 1)) * sizeof(parcel),
+			sizeof(parcel));
+	}
+	return parcel;
+}
+
+/* Is it news? An object has one history: of the same UID by version, and what is gone does not come back. */
+static bool is_news(const struct sim *sim, const struct sim_parcel *parcel)
+{
+	const struct sim_object *told = &sim->told[parcel->stream][parcel->ix], *seen = &parcel->object;
+
+	if (seen->there) {
+		return seen->version > told->version && (told->there || seen->uid != told->uid);
+	}
+	if (told->version == 0) {
+		return true;
+	}
+	return told->there &&
+	       (seen->uid == told->uid ||
+		       (seen->version > told->version &&
+			       (parcel->stream != SIM_POD_STREAM || sim->known[parcel->ix].ix == BT_NO_POD)));
+}
+
+static struct sim_parcel take_note(struct sim *sim, const struct bt_parcel *parcel)
+{
+	struct sim_parcel note = {.parcel = NULL};
+
+	for (uint32_t i = 0; i < sim->parcel_n; i++) {
+		if (sim->parcels[i].parcel == parcel) {
+			note = sim->parcels[i];
+			memmove(&sim->parcels[i], &sim->parcels[i + 1], (--sim->parcel_n - i) * sizeof(note));
+			break;
+		}
+	}
+	return note;
+}
+
+/* ---- what the pipeline has done ---- */
+
+/* Bindings that are over. */
+static void sync(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->binding_n;) {
+		const struct bt_ask_slot *slot = bt_asks_of_pod(sim->pipeline, sim->bindings[i].pod_ix);
+
+		if (slot && slot->number == sim->bindings[i].number) {
+			i++;
+		} else {
+			sim_end_binding(sim, i);
+		}
+	}
+	sim_note_ports(sim);
+}
+
+/* Events that nothing came of. */
+static uint64_t left_alone_n(const struct bt_pipeline_counts *counts)
+{
+	return counts->refused_n + counts->unknown_n + counts->stale_n;
+}
+
+static bool apply(struct sim *sim)
+{
+	const struct bt_parcel *parcel = next_parcel(sim);
+	struct bt_pipeline_counts before = bt_pipeline_counts(sim->pipeline);
+
+	if (!parcel) {
+		return false;
+	}
+	struct sim_parcel note = take_note(sim, parcel);
+	bool news = note.malformed || is_news(sim, &note);
+	if (news && !note.malformed) {
+		sim_account(sim, note.stream, note.ix, &note.object);
+	}
+	bt_pipeline_apply_step(sim->pipeline);
+	if (news && !note.malformed && note.stream == SIM_POD_STREAM) {
+		sim_find_pod(sim, note.ix);
+	}
+	struct bt_pipeline_counts after = bt_pipeline_counts(sim->pipeline);
+	if (!note.malformed && (after.stale_n == before.stale_n) != news) {
+		sim_fail(sim, "I4", "%d/%" PRIu32 " version %" PRIu64 " is %s", (int)note.stream, note.ix,
+			note.object.version, news ? "taken for old" : "old, but taken");
+	}
+	if (note.malformed && left_alone_n(&after) != left_alone_n(&before) + 1) {
+		sim_fail(sim, "I6", "a malformed object is taken");
+	}
+	sync(sim);
+	return true;
+}
+
+/* ---- the binder ---- */
+
+static struct sim_binding *binding_of(struct sim *sim, const struct bt_ask *ask)
+{
+	uint32_t uid = sim_number_of(ask->pod.uid);
+
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		if (sim->bindings[i].uid == uid && sim->bindings[i].node == sim_number_of(ask->node)) {
+			return &sim->bindings[i];
+		}
+	}
+	return NULL;
+}
+
+static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct sim *sim = context;
+	struct sim_binding *binding = binding_of(sim, ask);
+
+	(void)pipeline;
+	if (!binding || binding->done) {
+		sim_fail(sim, "I2", "the binder is asked for what was not decided, or twice");
+		return;
+	}
+	binding->handle = ask->handle;
+	sim_call_bind(sim, binding, sim->bind_how);
+}
+
+static void reply(struct sim *sim, struct sim_binding *binding)
+{
+	binding->replied = true;
+	if (binding->good) {
+		(void)bt_pipeline_bound(sim->pipeline, binding->handle);
+	} else {
+		(void)bt_pipeline_bind_failed(sim->pipeline, binding->handle, bt_str("refused"));
+	}
+	/* What is answered twice counts once. */
+	if (binding->uid % 8 == 0 && bt_pipeline_bound(sim->pipeline, binding->handle) != BT_CONFLICT) {
+		sim_fail(sim, "I2", "a second answer is taken");
+	}
+}
+
+/* Looks at the API server, which knows. */
+static void check_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct sim *sim = context;
+	struct sim_binding *binding = binding_of(sim, ask);
+
+	sim->faults[SIM_ASKED_AGAIN]++;
+	if (sim->bind_how < CHECK_UNSURE) {
+		(void)bt_pipeline_unknown(pipeline, ask->handle);
+		return;
+	}
+	const struct sim_object *pod =
+		&sim->api.objects[SIM_POD_STREAM][sim_number_of(ask->pod.name) % SIM_PODS];
+	bool good = pod->there && pod->uid == sim_number_of(ask->pod.uid) &&
+		    pod->pod.node == sim_number_of(ask->node);
+	if (binding && !binding->replied) {
+		binding->good = good;
+		binding->replied = true;
+	}
+	if (good) {
+		(void)bt_pipeline_bound(pipeline, ask->handle);
+	} else {
+		(void)bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("not there"));
+	}
+}
+
+static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct sim *sim = context;
+	const struct sim_eviction victim = {sim_number_of(ask->pod.name), sim_number_of(ask->pod.uid)};
+	const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][victim.slot];
+
+	sim_note_victim(sim, victim);
+	if (sim->bind_how < 15) {
+		sim->faults[SIM_EVICTION_FAILED]++;
+		sim->untold = true;
+		(void)bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("refused"));
+		return;
+	}
+	if (sim->bind_how < 30) {
+		sim->faults[SIM_EVICTION_LOST]++;
+		sim->untold = true;
+		return;
+	}
+	if (pod->uid == victim.uid) {
+		sim_api_delete_pod(&sim->api, victim.slot, sim->now_ns, 2, true);
+	}
+	if (sim->bind_how >= 40) {
+		sim->known[victim.slot].evicted = true;
+		(void)bt_pipeline_evicted(pipeline, ask->handle);
+	}
+}
+
+/* ---- decisions ---- */
+
+/* Does a pod that waits have a promise that this one has to yield to? */
+static bool yields(struct sim *sim, uint32_t slot)
+{
+	int32_t priority = sim->told[SIM_POD_STREAM][slot].pod.spec.priority;
+
+	for (uint32_t i = 0; i < SIM_PODS; i++) {
+		if (i != slot && sim->known[i].ix != BT_NO_POD) {
+			const struct bt_pod *pod = sim_pod_at(sim->engines[0], sim->known[i].ix);
+
+			if (pod->nominated_ix != BT_NO_NODE && pod->priority >= priority) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static uint32_t number_or_none(struct bt_str name)
+{
+	return name.len ? sim_number_of(name) : SIM_NONE;
+}
+
+static void decided(void *context, const struct bt_pipeline_decision *decision)
+{
+	struct sim *sim = context;
+	uint32_t slot = sim_number_of(decision->pod.name), uid = sim_number_of(decision->pod.uid);
+	uint32_t promised = sim->told[SIM_POD_STREAM][slot].pod.nominated;
+
+	/* Of this pod there is no older binding any more. */
+	sync(sim);
+	if (decision->outcome == BT_SKIPPED) {
+		return;
+	}
+	sim_begin_cycle(sim, slot, uid);
+	sim_check_cycle(sim, &(struct sim_cycle){.slot = slot,
+				     .pod_ix = decision->pod_ix,
+				     .outcome = decision->outcome,
+				     .node = number_or_none(decision->node),
+				     .promised = promised,
+				     .victim_n = decision->victim_n,
+				     .rejectors = decision->rejectors,
+				     .yields = yields(sim, slot)});
+	if (decision->outcome == BT_PLACED) {
+		sim->untold |= sim->api.objects[SIM_POD_STREAM][slot].pod.nominated != SIM_NONE &&
+			       sim->api.objects[SIM_POD_STREAM][slot].pod.nominated !=
+				       number_or_none(decision->node);
+		sim_add_binding(
+			sim, (struct sim_binding){.slot = slot,
+				     .uid = uid,
+				     .node = number_or_none(decision->node),
+				     .pod_ix = decision->pod_ix,
+				     .number = bt_asks_of_pod(sim->pipeline, decision->pod_ix)->number});
+		return;
+	}
+	for (uint32_t i = 0; i < SIM_PODS; i++) {
+		/* Also of those who were promised the node before. */
+		if (sim->known[i].ix != BT_NO_POD && (i == slot || decision->victim_n)) {
+			sim_patch(sim, sim->known[i].ix);
+		}
+	}
+}
+
+bool sim_pipe_decide(struct sim *sim, uint32_t cycles)
+{
+	bool any = bt_pipeline_decide_step(sim->pipeline, cycles);
+
+	sync(sim);
+	return any;
+}
+
+/* ---- stages ---- */
+
+/* Reads the clock and decides, as the scheduling thread does. */
+static bool schedule(struct sim *sim)
+{
+	bt_pipeline_answer_step(sim->pipeline);
+	sync(sim);
+	while (apply(sim)) {
+	}
+	bool any = bt_pipeline_schedule_step(sim->pipeline);
+	sync(sim);
+	return any;
+}
+
+bool sim_pipe_stage(struct sim *sim, uint32_t which)
+{
+	bool any = false;
+
+	switch (which) {
+	case 0:
+	case 1:
+		return bt_pipeline_ingest_step(sim->pipeline, which);
+	case 2:
+	case 3:
+		return bt_pipeline_publish_step(sim->pipeline);
+	case 4:
+	case 5:
+		return apply(sim);
+	case 6:
+		any = bt_pipeline_answer_step(sim->pipeline);
+		sync(sim);
+		return any;
+	case 7:
+		return schedule(sim);
+	default:
+		/* All of them. */
+		for (uint32_t stage = 0; stage < 7; stage++) {
+			any |= sim_pipe_stage(sim, stage);
+		}
+		return sim_pipe_decide(sim, 1) || any;
+	}
+}
+
+bool sim_pipe_bind(struct sim *sim, uint32_t thread, uint32_t how)
+{
+	sim->bind_how = how;
+	bool any = bt_pipeline_bind_step(sim->pipeline, thread % BIND_THREADS);
+
+	sync(sim);
+	return any;
+}
+
+bool sim_pipe_reply(struct sim *sim, uint32_t which)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		const struct sim_binding *binding = &sim->bindings[i];
+
+		n += binding->done && !binding->replied && !binding->silent;
+	}
+	for (uint32_t i = 0, k = n ? which % n : 0; n && i < sim->binding_n; i++) {
+		struct sim_binding *binding = &sim->bindings[i];
+
+		if (binding->done && !binding->replied && !binding->silent && k-- == 0) {
+			reply(sim, binding);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool sim_pipe_move_on(struct sim *sim)
+{
+	bool moved = false;
+
+	for (uint32_t thread = 0; thread < STREAM_THREADS; thread++) {
+		moved |= bt_pipeline_ingest_step(sim->pipeline, thread);
+	}
+	for (uint32_t i = 0; i < APPLIED; i++) {
+		moved |= bt_pipeline_publish_step(sim->pipeline);
+		moved |= apply(sim);
+	}
+	for (uint32_t thread = 0; thread < BIND_THREADS; thread++) {
+		moved |= sim_pipe_bind(sim, thread, SIM_FAULTLESS);
+	}
+	moved |= sim_pipe_reply(sim, 0);
+	return schedule(sim) || moved;
+}
+
+bool sim_pipe_is_idle(const struct sim *sim)
+{
+	return sim->parcel_n == 0 && bt_pipeline_counts(sim->pipeline).binding_n == 0;
+}
+
+/* ---- making one ---- */
+
+void sim_pipe_create(struct sim *sim)
+{
+	struct bt_config_errors errors = {0};
+	struct bt_pipeline_options options = {
+		.limits = bt_limits_default(),
+		.engine = {.seed = sim->seed,
+			.clock = bt_clock_virtual(&sim->now_ns),
+			.strict_order = sim->seed & 1},
+		.binder = {bind_pod, evict_pod, check_pod, sim},
+		.sink = {decided, sim},
+		.messages = sim->seed & 2,
+	};
+	struct bt_limits *limits = &options.limits;
+
+	limits->sources = SIM_STREAM_N;
+	limits->ingest_threads = STREAM_THREADS;
+	limits->bind_threads = BIND_THREADS;
+	limits->feed = limits->delta = limits->inbox = limits->asks = SIM_RING;
+	limits->bindings = SIM_BINDINGS / 2;
+	limits->events = 1;
+	limits->batch = 1 + (uint32_t)(sim->seed / 4 % 4);
+	sim->pipeline = bt_pipeline_create(sim_config(), &options, &errors);
+	bt_config_errors_fini(&errors);
+	sim->engines[0] = bt_pipeline_engine(sim->pipeline);
+	sim->engine_n = 1;
+	bt_engine_apply_object(sim->engines[0], sim_class_object(&sim->arena));
+}

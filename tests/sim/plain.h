@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Nodes, pods, claims and volumes of the simulation as plain values, small enough to be judged by a few lines
+ * of code, and the API objects that they stand for. A value follows from one number, its shape.
+ */
+#pragma once
+
+#include "engine/base/arena.h"
+#include "engine/model/object.h"
+
+#define SIM_NODES   6
+#define SIM_PODS    24
+#define SIM_CLAIMS  4 /* each with a volume of the same number */
+#define SIM_OBJECTS SIM_PODS
+#define SIM_NONE    UINT32_MAX
+
+/* How far a rule about other pods of the same application reaches. */
+enum sim_scope { SIM_NOWHERE = 0, SIM_HOST, SIM_ZONE };
+
+struct sim_node_spec {
+	int64_t milli_cpu, mem_mib, pods, widgets;
+	uint32_t zone; /* 0: it has no such label */
+	bool dedicated, unschedulable, broken;
+};
+
+struct sim_pod_spec {
+	int64_t milli_cpu, mem_mib, widgets;
+	int32_t priority;
+	uint32_t app;				/* whose like its rules are about */
+	uint32_t label;				/* what it is itself: at first the same */
+	uint32_t zone;				/* it must be in; 0: any */
+	uint32_t port;				/* on the host; 0: none */
+	uint32_t claim;				/* SIM_NONE: none */
+	enum sim_scope apart, together, spread; /* hard rules */
+	enum sim_scope likes;			/* soft ones */
+	bool tolerates, gated, foreign, never_preempts, finalized;
+};
+
+struct sim_claim_spec {
+	bool bound, once; /* once: ReadWriteOncePod */
+};
+
+struct sim_volume_spec {
+	uint32_t zone; /* 0: reachable from everywhere */
+};
+
+struct sim_pod {
+	struct sim_pod_spec spec;
+	uint32_t node, nominated; /* SIM_NONE: none */
+	int64_t creation_ns, deletion_ns;
+	bool preempted, ended;
+};
+
+/* An object as the API server has it, or had it. */
+struct sim_object {
+	bool there;
+	uint32_t uid;
+	uint64_t version; /* resourceVersion */
+	union {
+		struct sim_node_spec node;
+		struct sim_pod pod;
+		struct sim_claim_spec claim;
+		struct sim_volume_spec volume;
+	};
+};
+
+struct sim_node_spec sim_node_spec_of(uint32_t shape);
+/* slot: the pod's number, which tells its namespace, in which its claim must be. */
+struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot);
+
+static inline uint32_t sim_namespace_of(uint32_t slot)
+{
+	return slot % 2;
+}
+
+/* Texts live in the arena. */
+struct bt_str sim_node_name(struct bt_arena *arena, uint32_t ix);
+struct bt_str sim_pod_name(struct bt_arena *arena, uint32_t slot);
+struct bt_str sim_namespace(struct bt_arena *arena, uint32_t slot);
+/* The number behind the last "-". */
+uint32_t sim_number_of(struct bt_str name);
+
+/* The API objects; they live in the arena. */
+const struct bt_object *sim_node_object(struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
+struct bt_pod_object *sim_pod_object(struct bt_arena *arena, uint32_t slot, const struct sim_object *object);
+const struct bt_object *sim_claim_object(
+	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
+const struct bt_object *sim_volume_object(
+	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
+/* The class that all claims and volumes are of. */
+const struct bt_object *sim_class_object(struct bt_arena *arena);

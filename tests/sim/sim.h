@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One simulation: the API server, what the engine was told of it and what it has decided, and the engine.
+ */
+#pragma once
+
+#include "api.h"
+#include "engine/base/compiler.h"
+#include "engine/flow/pipeline.h"
+#include "model.h"
+#include "step.h"
+
+#define SIM_SECOND  INT64_C(1000000000)
+#define SIM_ENGINES 2
+#define SIM_RING    4 /* places between stages */
+
+enum sim_stage { SIM_INGEST = 0, SIM_SCHEDULER, SIM_BINDER, SIM_ANSWERS, SIM_STAGE_N };
+
+/* How far a stream has been read. */
+struct sim_feed {
+	uint32_t next; /* in the log */
+	uint64_t seen; /* the version up to which the engine knows it */
+	bool gap;      /* something was lost: only a list helps */
+};
+
+/* What the engine calls a pod that it was told of, and where the binder has said it is. */
+struct sim_known {
+	uint32_t ix, confirmed;
+	/* Of its last refusal: how many events had been told, and whether these plugins refused a node. */
+	uint64_t refused_at;
+	bool by_other_pods, by_claims;
+	/* A victim of it was on no node any more when it was evicted, between the halves of the cycle. As in
+	 * upstream nobody hears of its end then, and PreEnqueue keeps the pod out, even from the flush. */
+	bool stranded;
+	bool evicted; /* the engine was answered that its deletion has begun */
+};
+
+/* A binding on its way: decided, then done (or not), then answered. */
+struct sim_binding {
+	uint32_t slot, uid, node, pod_ix;
+	struct sim_pod_spec spec;
+	bool held; /* it counts on its node */
+	bool done, good;
+	int64_t due_ns; /* the binder gives up waiting then */
+	/* Of a pipeline: */
+	uint64_t number, handle;
+	bool silent, replied;
+};
+
+/* What came of a cycle. */
+struct sim_cycle {
+	uint32_t slot, pod_ix;
+	enum bt_outcome outcome;
+	uint32_t node;	   /* SIM_NONE: none */
+	uint32_t promised; /* before the cycle; the same */
+	uint32_t victim_n, rejectors;
+	bool yields; /* a node may be promised to a pod that it has to yield to */
+};
+
+/* An event on its way through a pipeline. */
+struct sim_parcel {
+	const struct bt_parcel *parcel;
+	enum sim_stream stream;
+	uint32_t ix;
+	struct sim_object object;
+	bool malformed;
+};
+
+struct sim_eviction {
+	uint32_t slot, uid;
+};
+
+#define SIM_PARCELS 256
+
+struct sim {
+	uint64_t seed;
+	bool trace;
+	struct sim_api api;
+	struct sim_feed feeds[SIM_STREAM_N];
+	struct sim_object told[SIM_STREAM_N][SIM_OBJECTS];
+	struct sim_known known[SIM_PODS];
+	bool port_twice[SIM_NODES];
+	struct sim_binding bindings[SIM_BINDINGS];
+	uint32_t binding_n;
+	struct sim_eviction evictions[SIM_PODS * 2];
+	uint32_t eviction_n;
+
+	/* The same cluster decided in other ways: by columns, and without them. */
+	struct bt_engine *engines[SIM_ENGINES];
+	uint32_t engine_n;
+	struct bt_decision decisions[SIM_ENGINES];
+	bool begun; /* between the halves of a cycle */
+	struct sim_pod_spec deciding;
+	enum sim_answer verdicts[SIM_NODES]; /* of that cycle's pod */
+
+	/* Or as a pipeline; engines[0] is its engine then. */
+	struct bt_pipeline *pipeline;
+	struct sim_object fed[SIM_STREAM_N][SIM_OBJECTS]; /* as each source has it */
+	struct sim_parcel parcels[SIM_PARCELS];
+	uint32_t parcel_n;
+	uint32_t bind_how; /* how the binder's next call goes */
+
+	int64_t now_ns, latest_ns;
+	bool leader, settling;
+	uint64_t told_n, node_told_at, node_gone_at,
+		pod_told_at; /* events, and when the last of a kind was */
+	/* A pod is on another node than it was promised, or assumed on. */
+	bool untold;
+	uint64_t excused_n;
+	uint32_t step_no, paused_until[SIM_STAGE_N];
+	uint64_t faults[SIM_FAULT_N];
+	uint64_t placed_n, refused_n;
+	struct bt_arena arena; /* of one step */
+
+	bool failed;
+	const char *invariant;
+	struct bt_buf message, notes;
+};
+
+/* The configuration that all simulations share. */
+const struct bt_config *sim_config(void);
+
+/* Plays a history and lets it come to rest. Returns false when an invariant did not hold; message says which.
+ * Owns: sim_end, in any case. */
+struct sim *sim_play(const struct sim_history *history, bool trace);
+void sim_end(struct sim *sim);
+
+void sim_fail(struct sim *sim, const char *invariant, const char *format, ...) BT_PRINTF(3, 4);
+void sim_note(struct sim *sim, const char *format, ...) BT_PRINTF(2, 3);
+
+/* ---- steps.c ---- */
+void sim_do(struct sim *sim, struct sim_step step);
+/* Everything that waits for somebody to move it moves once; returns whether anything did. */
+bool sim_move_on(struct sim *sim);
+
+/* How a binding goes when nothing goes wrong. */
+#define SIM_FAULTLESS 99
+
+/* The binder's call for a binding, which may go wrong. */
+void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how);
+/* A stream ends; the next one begins with a list of the present. */
+void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position);
+
+/* ---- told.c ---- */
+uint32_t sim_number(struct bt_engine *engine, uint32_t name);
+const struct bt_pod *sim_pod_at(struct bt_engine *engine, uint32_t pod_ix);
+uint32_t sim_node_number(struct bt_engine *engine, uint32_t node_ix);
+/* The engine is told of an object. Afterwards: sim_find_pod for a pod, sim_note_ports. */
+void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
+/* The node that a pod is promised in the engine. */
+uint32_t sim_promised(struct sim *sim, uint32_t slot);
+void sim_find_pod(struct sim *sim, uint32_t slot);
+void sim_note_ports(struct sim *sim);
+/* A pod's cycle begins: what the rules say; and what has come of it. */
+void sim_begin_cycle(struct sim *sim, uint32_t slot, uint32_t uid);
+void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle);
+struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding);
+void sim_end_binding(struct sim *sim, uint32_t ix);
+void sim_note_victim(struct sim *sim, struct sim_eviction victim);
+/* The status of a pod that waits says which node it was promised, as the engine would patch it. */
+void sim_patch(struct sim *sim, uint32_t pod_ix);
+
+/* ---- direct.c ---- */
+struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool binds);
+void sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
+bool sim_decide(struct sim *sim);
+bool sim_begin(struct sim *sim);
+void sim_finish(struct sim *sim);
+void sim_answer(struct sim *sim, uint32_t binding_ix);
+void sim_tick(struct sim *sim);
+void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what);
+
+/* ---- piped.c ---- */
+void sim_pipe_create(struct sim *sim);
+/* An event goes into its source's ring; false when that is full. */
+bool sim_pipe_feed(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
+bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what);
+/* Its stages, one step each. */
+bool sim_pipe_stage(struct sim *sim, uint32_t which);
+bool sim_pipe_decide(struct sim *sim, uint32_t cycles);
+bool sim_pipe_bind(struct sim *sim, uint32_t thread, uint32_t how);
+/* An answer that the binder still owes. */
+bool sim_pipe_reply(struct sim *sim, uint32_t which);
+/* Everything that may move does; for rest. */
+bool sim_pipe_move_on(struct sim *sim);
+bool sim_pipe_is_idle(const struct sim *sim);
+
+/* ---- check.c ---- */
+void sim_collect(const struct sim *sim, struct sim_state *out);
+/* I1, I4, I7, after every step. */
+void sim_check(struct sim *sim);
+/* Whether a pod waits that fits; if upstream, too, would let it wait for the flush, that is no failure yet.
+ */
+bool sim_check_waiting(struct sim *sim, bool flushed);
+/* I4, when nothing moves any more. */
+void sim_check_rest(struct sim *sim);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What may happen in a simulation, one step after the other, and the faults among it. A history is a list of
+ * steps that follows from a seed; any part of it is a history as well, because a step that has no object to
+ * happen to does nothing. Text: one step a line, its name and up to three numbers.
+ */
+#pragma once
+
+#include "engine/base/buf.h"
+
+/* X(name, weight, numbers below which a, b and c are) */
+#define SIM_OPS(X)                                                                                           \
+	X(put_node, 6, SIM_NODES, 1000, 1)     /* a: node, b: shape; new or changed */                       \
+	X(delete_node, 2, SIM_NODES, 1, 1)     /* a: node */                                                 \
+	X(flap_node, 4, SIM_NODES, 2, 1)       /* a: node; b: its taint, or unschedulable, is turned */      \
+	X(create_pod, 30, SIM_PODS, 100000, 1) /* a: pod, b: shape */                                        \
+	X(delete_pod, 6, SIM_PODS, 12, 1)      /* a: pod, b: seconds of grace */                             \
+	X(end_pod, 4, SIM_PODS, 1, 1)	       /* a: pod; it has succeeded */                                \
+	X(change_pod, 6, SIM_PODS, 4, 3)       /* a: pod, b: what; c: to what */                             \
+	X(bind_elsewhere, 3, SIM_PODS, SIM_NODES, 1) /* a: pod, b: node; by somebody else */                 \
+	X(kubelet, 10, 1, 1, 1)			     /* pods whose grace is over are gone */                 \
+	X(put_claim, 4, SIM_CLAIMS, 4, 1)	     /* a: claim; b: bit 0 bound, bit 1 once */              \
+	X(delete_claim, 1, SIM_CLAIMS, 1, 1)                                                                 \
+	X(put_volume, 4, SIM_CLAIMS, 4, 1) /* b: zone */                                                     \
+	X(delete_volume, 1, SIM_CLAIMS, 1, 1)                                                                \
+	X(deliver, 120, 2 * SIM_STREAM_N, 6, 1) /* a: stream; b + 1 events */                                \
+	X(duplicate, 2, SIM_STREAM_N, 1, 1)	/* the last event again */                                   \
+	X(stale, 2, SIM_STREAM_N, 20, 1)	/* an older one again; b: how much older */                  \
+	X(drop, 2, SIM_STREAM_N, 1, 1)		/* an event is lost */                                       \
+	X(cut, 3, SIM_STREAM_N, 1, 1) /* the stream ends; another begins with a list of the present */       \
+	X(stale_list, 2, SIM_STREAM_N, 20, 1) /* the same with a list of b events ago */                     \
+	X(malformed, 3, SIM_PODS, 7, 1)	      /* something that must be refused; b: what */                  \
+	X(stage, 0, 12, 6, 1)		/* a: a stage of the pipeline, b + 1 times; weighs only there */     \
+	X(decide, 90, 1, 3, 1)		/* b + 1 cycles */                                                   \
+	X(begin, 4, 1, 1, 1)		/* the first half of a cycle */                                      \
+	X(end, 8, 1, 1, 1)		/* the second */                                                     \
+	X(bind, 100, 4, 100, 1)		/* a: which; b: how it goes */                                       \
+	X(answer, 100, 4, 1, 1)		/* a: which; the binder's answer comes */                            \
+	X(evict, 12, 4, 1, 1)		/* a: which; a victim is deleted */                                  \
+	X(clock, 12, 1, 4000, 1)	/* b: milliseconds */                                                \
+	X(jump, 1, 1, 6, 1)		/* b: the clock is set forward by hours, or back */                  \
+	X(leader, 1, 1, 1, 1)		/* leadership is lost, or won */                                     \
+	X(pause, 2, SIM_STAGE_N, 40, 1) /* a: stage; it does nothing for b steps */
+
+enum sim_op {
+#define X(name, weight, a, b, c) SIM_OP_##name,
+	SIM_OPS(X)
+#undef X
+		SIM_OP_N
+};
+
+/* The menu. Each must be met in a full run. */
+#define SIM_FAULTS(X)                                                                                        \
+	X(DROP, "notification dropped")                                                                      \
+	X(DUPLICATE, "notification repeated")                                                                \
+	X(DELAY, "notification late by ten or more")                                                         \
+	X(REORDER, "stream overtaken by another")                                                            \
+	X(STALE, "older notification again")                                                                 \
+	X(CUT, "stream cut, list of the present")                                                            \
+	X(STALE_LIST, "stream cut, list of the past")                                                        \
+	X(LOST_ANSWER, "bound, but the binder hears an error")                                               \
+	X(LOST_SILENTLY, "bound, but the binder hears nothing in time")                                      \
+	X(REFUSED_409, "binding refused: conflict")                                                          \
+	X(REFUSED_404, "binding refused: not found")                                                         \
+	X(REFUSED_500, "binding refused: server error")                                                      \
+	X(NODE_DELETED, "node deleted")                                                                      \
+	X(NODE_AGAIN, "node re-created with another capacity")                                               \
+	X(NODE_FLAP, "node flaps")                                                                           \
+	X(POD_AGAIN, "pod re-created under its name before its end was told")                                \
+	X(DELETED_MEANWHILE, "pod deleted between decision and binding")                                     \
+	X(CHANGED_MEANWHILE, "pod changed between decision and binding")                                     \
+	X(BOUND_MEANWHILE, "pod bound by somebody else between decision and binding")                        \
+	X(TOLD_IN_CYCLE, "pod changed in its cycle")                                                         \
+	X(RING_FULL, "ring full")                                                                            \
+	X(TABLE_FULL, "table of resource names full")                                                        \
+	X(MALFORMED, "malformed object")                                                                     \
+	X(PAUSED, "stage paused")                                                                            \
+	X(CLOCK_FORWARD, "clock set forward by hours")                                                       \
+	X(CLOCK_BACK, "clock set back")                                                                      \
+	X(NOT_LEADER, "leadership lost with a binding on its way")                                           \
+	X(PREEMPTED, "pod preempted")                                                                        \
+	X(VICTIM_IN_FLIGHT, "victim whose binding is on its way")                                            \
+	X(EVICTION_FAILED, "eviction refused")                                                               \
+	X(EVICTION_LOST, "eviction without an answer")                                                       \
+	X(ASKED_AGAIN, "binding without an answer asked about")                                              \
+	X(PORT_TWICE, "host port taken twice")
+
+enum sim_fault {
+#define X(name, text) SIM_##name,
+	SIM_FAULTS(X)
+#undef X
+		SIM_FAULT_N
+};
+
+struct sim_step {
+	enum sim_op op;
+	uint32_t a, b, c;
+};
+
+struct sim_history {
+	uint64_t seed;
+	bool piped; /* through the pipeline; else by the engine's own calls */
+	struct sim_step *steps;
+	uint32_t step_n;
+	size_t step_cap;
+};
+
+/* Owns: sim_history_fini. */
+void sim_history_of_seed(uint64_t seed, struct sim_history *out);
+void sim_history_fini(struct sim_history *history);
+
+void sim_history_add(struct sim_history *history, struct sim_step step);
+
+/* Text and back. Returns: false, with nothing to free, when a line is no step. */
+void sim_step_write(const struct sim_step *step, struct bt_buf *out);
+void sim_history_write(const struct sim_history *history, struct bt_buf *out);
+bool sim_history_read(struct bt_str text, struct sim_history *out);
+
+const char *sim_fault_text(enum sim_fault fault);

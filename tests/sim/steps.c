@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What each step does.
+ */
+#include "sim.h"
+
+#include <inttypes.h>
+
+#define SILENCE_S 30 /* until the binder gives up waiting for an answer */
+#define NEWS	  4  /* events that are read for each cycle when there are no faults */
+
+static struct sim_object *object_of(struct sim *sim, enum sim_stream stream, uint32_t ix)
+{
+	return &sim->api.objects[stream][ix];
+}
+
+/* The binding of a pod that the API server has not been asked for, or NULL. */
+static const struct sim_binding *undone(const struct sim *sim, uint32_t slot)
+{
+	const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][slot];
+
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		if (pod->there && sim->bindings[i].uid == pod->uid && !sim->bindings[i].done) {
+			return &sim->bindings[i];
+		}
+	}
+	return NULL;
+}
+
+/* ---- users, controllers and kubelets ---- */
+
+static void put_node(struct sim *sim, uint32_t ix, uint32_t shape)
+{
+	struct sim_object what = {.node = sim_node_spec_of(shape)};
+
+	sim->faults[SIM_NODE_AGAIN] += object_of(sim, SIM_NODE_STREAM, ix)->version > 0 &&
+				       !object_of(sim, SIM_NODE_STREAM, ix)->there;
+	sim_api_put(&sim->api, SIM_NODE_STREAM, ix, &what);
+}
+
+static void delete_node(struct sim *sim, uint32_t ix)
+{
+	sim->faults[SIM_NODE_DELETED] += object_of(sim, SIM_NODE_STREAM, ix)->there;
+	sim_api_remove(&sim->api, SIM_NODE_STREAM, ix);
+}
+
+static void flap_node(struct sim *sim, uint32_t ix, uint32_t how)
+{
+	struct sim_object what = *object_of(sim, SIM_NODE_STREAM, ix);
+
+	if (!what.there) {
+		return;
+	}
+	if (how == 0) {
+		what.node.broken = !what.node.broken;
+	} else {
+		what.node.unschedulable = !what.node.unschedulable;
+	}
+	sim->faults[SIM_NODE_FLAP]++;
+	sim_api_put(&sim->api, SIM_NODE_STREAM, ix, &what);
+}
+
+/* Access modes do not change. */
+static void put_claim(struct sim *sim, uint32_t ix, uint32_t how)
+{
+	const struct sim_object *claim = object_of(sim, SIM_CLAIM_STREAM, ix);
+	struct sim_object what = {
+		.claim = {.bound = how & 1, .once = claim->there ? claim->claim.once : (how & 2) != 0}};
+
+	sim_api_put(&sim->api, SIM_CLAIM_STREAM, ix, &what);
+}
+
+static void create_pod(struct sim *sim, uint32_t slot, uint32_t shape)
+{
+	struct sim_object what = {.pod = {.spec = sim_pod_spec_of(shape, slot),
+					  .node = SIM_NONE,
+					  .nominated = SIM_NONE,
+					  .creation_ns = sim->now_ns}};
+
+	if (!object_of(sim, SIM_POD_STREAM, slot)->there) {
+		sim_api_put(&sim->api, SIM_POD_STREAM, slot, &what);
+	}
+}
+
+static void delete_pod(struct sim *sim, uint32_t slot, uint32_t grace_s)
+{
+	sim->faults[SIM_DELETED_MEANWHILE] += undone(sim, slot) != NULL;
+	sim_api_delete_pod(&sim->api, slot, sim->now_ns, grace_s, false);
+}
+
+static void end_pod(struct sim *sim, uint32_t slot)
+{
+	struct sim_object what = *object_of(sim, SIM_POD_STREAM, slot);
+
+	if (what.there && what.pod.node != SIM_NONE && !what.pod.ended) {
+		what.pod.ended = true;
+		sim_api_put(&sim->api, SIM_POD_STREAM, slot, &what);
+	}
+}
+
+static void change_pod(struct sim *sim, uint32_t slot, uint32_t what, uint32_t to)
+{
+	struct sim_object object = *object_of(sim, SIM_POD_STREAM, slot);
+	struct sim_pod_spec *spec = &object.pod.spec;
+
+	if (!object.there) {
+		return;
+	}
+	switch (what) {
+	case 0:
+		spec->label = to;
+		break;
+	case 1:
+		spec->gated = false;
+		break;
+	case 2:
+		spec->milli_cpu = 100 * ((int64_t)to + 1);
+		break;
+	default:
+		spec->tolerates = true;
+		break;
+	}
+	sim->faults[SIM_CHANGED_MEANWHILE] += undone(sim, slot) != NULL;
+	sim_api_put(&sim->api, SIM_POD_STREAM, slot, &object);
+}
+
+static void bind_elsewhere(struct sim *sim, uint32_t slot, uint32_t node)
+{
+	const struct sim_object *pod = object_of(sim, SIM_POD_STREAM, slot);
+
+	if (pod->there && !pod->pod.spec.gated) {
+		bool raced = undone(sim, slot) != NULL;
+
+		if (sim_api_bind(&sim->api, slot, pod->uid, node) == SIM_CREATED) {
+			sim->faults[SIM_BOUND_MEANWHILE] += raced;
+		}
+	}
+}
+
+/* ---- streams ---- */
+
+/* False when there is no room for it. */
+static bool hand_over(struct sim *sim, enum sim_stream stream, const struct sim_event *event)
+{
+	if (sim->pipeline) {
+		return sim_pipe_feed(sim, stream, event->ix, &event->object);
+	}
+	if (event->object.version > sim->feeds[stream].seen) {
+		sim->feeds[stream].seen = event->object.version;
+		sim_tell(sim, stream, event->ix, &event->object);
+	}
+	return true;
+}
+
+/* Has another stream older news that are not read yet? */
+static bool overtakes(const struct sim *sim, enum sim_stream stream, uint64_t version)
+{
+	for (int i = 0; i < SIM_STREAM_N; i++) {
+		const struct sim_log *log = &sim->api.logs[i];
+
+		if (i != (int)stream && sim->feeds[i].next < log->n &&
+			log->events[sim->feeds[i].next].object.version < version) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool deliver(struct sim *sim, enum sim_stream stream)
+{
+	struct sim_feed *feed = &sim->feeds[stream];
+	const struct sim_log *log = &sim->api.logs[stream];
+
+	if (feed->next == log->n) {
+		return false;
+	}
+	const struct sim_event event = log->events[feed->next];
+	if (!hand_over(sim, stream, &event)) {
+		return false;
+	}
+	sim->faults[SIM_DELAY] += log->n - feed->next >= 10;
+	sim->faults[SIM_REORDER] += overtakes(sim, stream, event.object.version);
+	feed->next++;
+	return true;
+}
+
+static void repeat(struct sim *sim, enum sim_stream stream, uint32_t back, enum sim_fault fault)
+{
+	uint32_t next = sim->feeds[stream].next;
+
+	if (next <= back) {
+		return;
+	}
+	const struct sim_event *event = &sim->api.logs[stream].events[next - 1 - back];
+	/* What the source has never shown, because it listed later, it does not repeat. */
+	if (!sim->pipeline || sim->fed[stream][event->ix].version > 0) {
+		sim->faults[fault]++;
+		hand_over(sim, stream, event);
+	}
+}
+
+static void drop(struct sim *sim, enum sim_stream stream)
+{
+	struct sim_feed *feed = &sim->feeds[stream];
+
+	if (feed->next < sim->api.logs[stream].n) {
+		sim->faults[SIM_DROP]++;
+		feed->next++;
+		feed->gap = true;
+	}
+}
+
+/* What a source hands over when it has listed: what has gone, as it knew it, and what is new or changed. */
+static void hand_over_listed(
+	struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *there)
+{
+	struct sim_object gone = sim->fed[stream][ix];
+
+	gone.there = false;
+	if (sim->fed[stream][ix].there && (!there->there || there->uid != gone.uid)) {
+		while (!sim_pipe_feed(sim, stream, ix, &gone)) {
+			sim_pipe_move_on(sim);
+		}
+		sim->fed[stream][ix].there = false;
+	}
+	while (there->there && there->version != sim->fed[stream][ix].version &&
+		!sim_pipe_feed(sim, stream, ix, there)) {
+		sim_pipe_move_on(sim);
+	}
+}
+
+/* Begins anew with a list of what there was after so many events. One that is older than what was seen
+ * already is asked for again. */
+void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position)
+{
+	const struct sim_log *log = &sim->api.logs[stream];
+	struct sim_feed *feed = &sim->feeds[stream];
+	struct sim_object there[SIM_OBJECTS] = {{0}};
+	uint64_t version = position ? log->events[position - 1].object.version : 0;
+
+	if (position < feed->next || version < feed->seen) {
+		return;
+	}
+	for (uint32_t i = 0; i < position; i++) {
+		there[log->events[i].ix] = log->events[i].object;
+	}
+	*feed = (struct sim_feed){.next = position, .seen = version};
+	for (uint32_t ix = 0; ix < SIM_OBJECTS; ix++) {
+		const struct sim_object *told = &sim->told[stream][ix];
+
+		if (sim->pipeline) {
+			hand_over_listed(sim, stream, ix, &there[ix]);
+		} else if (there[ix].version != told->version && (there[ix].there || told->there)) {
+			sim_tell(sim, stream, ix, &there[ix]);
+		}
+	}
+}
+
+static void list_old(struct sim *sim, enum sim_stream stream, uint32_t back)
+{
+	uint32_t n = sim->api.logs[stream].n;
+
+	sim->faults[SIM_STALE_LIST]++;
+	sim_list(sim, stream, n > back ? n - back : 0);
+}
+
+/* ---- binder ---- */
+
+/* The a-th binding that is done or not, and due; or binding_n. */
+static uint32_t find_binding(const struct sim *sim, uint32_t a, bool done)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		n += sim->bindings[i].done == done && sim->bindings[i].due_ns <= sim->now_ns;
+	}
+	for (uint32_t i = 0, k = n ? a % n : 0; n && i < sim->binding_n; i++) {
+		if (sim->bindings[i].done == done && sim->bindings[i].due_ns <= sim->now_ns && k-- == 0) {
+			return i;
+		}
+	}
+	return sim->binding_n;
+}
+
+static uint32_t done_n(const struct sim *sim)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		n += sim->bindings[i].done;
+	}
+	return n;
+}
+
+/* How a binding may go wrong without the API server's part. */
+static bool refuses(struct sim *sim, uint32_t how)
+{
+	static const enum sim_fault faults[] = {SIM_REFUSED_409, SIM_REFUSED_404, SIM_REFUSED_500};
+
+	if (how < 12 || how >= 24) {
+		return false;
+	}
+	sim->faults[faults[how % 3]]++;
+	return true;
+}
+
+void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how)
+{
+	binding->done = true;
+	if (!sim->leader) {
+		sim->faults[SIM_NOT_LEADER]++;
+		return;
+	}
+	if (refuses(sim, how)) {
+		return;
+	}
+	binding->good = sim_api_bind(&sim->api, binding->slot, binding->uid, binding->node) == SIM_CREATED;
+	if (binding->good && how < 6) {
+		sim->faults[SIM_LOST_ANSWER]++;
+		binding->good = false;
+	} else if (binding->good && how < 12) {
+		/* Who calls the engine itself gives up some time; the pipeline asks what is true. */
+		sim->faults[SIM_LOST_SILENTLY]++;
+		binding->good = false;
+		binding->due_ns = sim->now_ns + SILENCE_S * SIM_SECOND;
+		binding->silent = true;
+	}
+}
+
+static bool bind(struct sim *sim, uint32_t which, uint32_t how)
+{
+	uint32_t i = find_binding(sim, which, false);
+
+	if (sim->pipeline) {
+		return sim_pipe_bind(sim, which, how);
+	}
+	if (i == sim->binding_n) {
+		return false;
+	}
+	if (done_n(sim) == SIM_RING) {
+		sim->faults[SIM_RING_FULL]++;
+		return false;
+	}
+	sim_call_bind(sim, &sim->bindings[i], how);
+	return true;
+}
+
+static bool answer(struct sim *sim, uint32_t which)
+{
+	uint32_t i = find_binding(sim, which, true);
+
+	if (sim->pipeline) {
+		return sim_pipe_reply(sim, which);
+	}
+	if (i == sim->binding_n) {
+		return false;
+	}
+	sim_answer(sim, i);
+	return true;
+}
+
+static bool evict(struct sim *sim, uint32_t which)
+{
+	if (sim->eviction_n == 0) {
+		return false;
+	}
+	uint32_t i = which % sim->eviction_n;
+	const struct sim_eviction victim = sim->evictions[i];
+
+	sim->evictions[i] = sim->evictions[--sim->eviction_n];
+	if (object_of(sim, SIM_POD_STREAM, victim.slot)->uid == victim.uid) {
+		sim_api_delete_pod(&sim->api, victim.slot, sim->now_ns, 2, true);
+	}
+	return true;
+}
+
+/* ---- time ---- */
+
+static void move_clock(struct sim *sim, int64_t by_ns)
+{
+	sim->now_ns += by_ns;
+	sim->latest_ns = sim->now_ns > sim->latest_ns ? sim->now_ns : sim->latest_ns;
+	if (!sim->pipeline) {
+		sim_tick(sim);
+	}
+}
+
+static void jump(struct sim *sim, uint32_t how)
+{
+	bool back = how >= 4;
+
+	sim->faults[back ? SIM_CLOCK_BACK : SIM_CLOCK_FORWARD]++;
+	move_clock(sim, back ? -20 * SIM_SECOND : (int64_t)(1 + how) * 3600 * SIM_SECOND);
+}
+
+/* ---- all of them ---- */
+
+static bool is_paused(struct sim *sim, enum sim_stage stage)
+{
+	bool paused = !sim->settling && sim->paused_until[stage] > sim->step_no;
+
+	sim->faults[SIM_PAUSED] += paused;
+	return paused;
+}
+
+static void do_objects(struct sim *sim, struct sim_step step)
+{
+	struct sim_object what = {0};
+
+	switch (step.op) {
+	case SIM_OP_put_node:
+		put_node(sim, step.a, step.b);
+		break;
+	case SIM_OP_delete_node:
+		delete_node(sim, step.a);
+		break;
+	case SIM_OP_flap_node:
+		flap_node(sim, step.a, step.b);
+		break;
+	case SIM_OP_put_claim:
+		put_claim(sim, step.a, step.b);
+		break;
+	case SIM_OP_delete_claim:
+		sim_api_remove(&sim->api, SIM_CLAIM_STREAM, step.a);
+		break;
+	case SIM_OP_put_volume:
+		what.volume = (struct sim_volume_spec){.zone = step.b};
+		sim_api_put(&sim->api, SIM_VOLUME_STREAM, step.a, &what);
+		break;
+	case SIM_OP_delete_volume:
+		sim_api_remove(&sim->api, SIM_VOLUME_STREAM, step.a);
+		break;
+	default:
+		break;
+	}
+}
+
+static void do_pods(struct sim *sim, struct sim_step step)
+{
+	switch (step.op) {
+	case SIM_OP_create_pod:
+		create_pod(sim, step.a, step.b);
+		break;
+	case SIM_OP_delete_pod:
+		delete_pod(sim, step.a, step.b);
+		break;
+	case SIM_OP_end_pod:
+		end_pod(sim, step.a);
+		break;
+	case SIM_OP_change_pod:
+		change_pod(sim, step.a, step.b, step.c);
+		break;
+	case SIM_OP_bind_elsewhere:
+		bind_elsewhere(sim, step.a, step.b);
+		break;
+	case SIM_OP_kubelet:
+		sim_api_finish_pods(&sim->api, sim->now_ns);
+		break;
+	case SIM_OP_evict:
+		evict(sim, step.a);
+		break;
+	default:
+		break;
+	}
+}
+
+static void do_stream(struct sim *sim, struct sim_step step)
+{
+	/* Most news are of pods. */
+	enum sim_stream stream = step.a < SIM_STREAM_N ? (enum sim_stream)step.a
+						       : (step.a % 4 ? SIM_POD_STREAM : SIM_NODE_STREAM);
+
+	if (is_paused(sim, SIM_INGEST)) {
+		return;
+	}
+	/* The second half of a cycle assumes what the first has found out about claims. */
+	if (stream == SIM_CLAIM_STREAM || stream == SIM_VOLUME_STREAM) {
+		sim_finish(sim);
+	}
+	switch (step.op) {
+	case SIM_OP_deliver:
+		for (uint32_t i = 0; i <= step.b && deliver(sim, stream); i++) {
+		}
+		break;
+	case SIM_OP_duplicate:
+		repeat(sim, stream, 0, SIM_DUPLICATE);
+		break;
+	case SIM_OP_stale:
+		repeat(sim, stream, step.b + 1, SIM_STALE);
+		break;
+	case SIM_OP_drop:
+		drop(sim, stream);
+		break;
+	case SIM_OP_cut:
+		sim->faults[SIM_CUT]++;
+		sim_list(sim, stream, sim->api.logs[stream].n);
+		break;
+	case SIM_OP_stale_list:
+		list_old(sim, stream, step.b);
+		break;
+	case SIM_OP_malformed:
+		if (sim->pipeline) {
+			sim_pipe_feed_malformed(sim, step.a, step.b);
+		} else {
+			sim_tell_malformed(sim, step.a, step.b);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static void decide(struct sim *sim, uint32_t cycles)
+{
+	if (is_paused(sim, SIM_SCHEDULER)) {
+		return;
+	}
+	if (sim->pipeline) {
+		sim_pipe_decide(sim, cycles);
+		return;
+	}
+	for (uint32_t i = 0; i < cycles && sim_decide(sim); i++) {
+	}
+}
+
+/* A stage of the pipeline, unless its thread is paused. */
+static void stage(struct sim *sim, uint32_t which, uint32_t times)
+{
+	static const enum sim_stage threads[] = {SIM_INGEST, SIM_INGEST, SIM_INGEST, SIM_INGEST,
+		SIM_SCHEDULER, SIM_SCHEDULER, SIM_ANSWERS, SIM_SCHEDULER};
+
+	if (!sim->pipeline || is_paused(sim, threads[which % 8])) {
+		return;
+	}
+	for (uint32_t i = 0; i < times && sim_pipe_stage(sim, which); i++) {
+	}
+}
+
+static void do_stages(struct sim *sim, struct sim_step step)
+{
+	switch (step.op) {
+	case SIM_OP_decide:
+		decide(sim, step.b + 1);
+		break;
+	case SIM_OP_stage:
+		stage(sim, step.a, step.b + 1);
+		break;
+	case SIM_OP_begin:
+		if (!sim->pipeline) {
+			sim_begin(sim);
+		}
+		break;
+	case SIM_OP_end:
+		sim_finish(sim);
+		break;
+	case SIM_OP_bind:
+		if (!is_paused(sim, SIM_BINDER)) {
+			bind(sim, step.a, step.b);
+		}
+		break;
+	case SIM_OP_answer:
+		if (!is_paused(sim, SIM_ANSWERS)) {
+			answer(sim, step.a);
+		}
+		break;
+	case SIM_OP_clock:
+		move_clock(sim, (int64_t)step.b * 1000000);
+		break;
+	case SIM_OP_jump:
+		jump(sim, step.b);
+		break;
+	case SIM_OP_leader:
+		sim->leader = !sim->leader;
+		break;
+	case SIM_OP_pause:
+		sim->paused_until[step.a % SIM_STAGE_N] = sim->step_no + step.b;
+		break;
+	default:
+		break;
+	}
+}
+
+void sim_do(struct sim *sim, struct sim_step step)
+{
+	if (step.op >= SIM_OP_deliver && step.op <= SIM_OP_malformed) {
+		do_stream(sim, step);
+	} else if (step.op >= SIM_OP_decide && step.op != SIM_OP_evict) {
+		do_stages(sim, step);
+	} else {
+		do_objects(sim, step);
+		do_pods(sim, step);
+	}
+	sim->step_no++;
+}
+
+bool sim_move_on(struct sim *sim)
+{
+	bool moved = sim->begun;
+
+	sim_finish(sim);
+	for (int i = 0; i < SIM_STREAM_N; i++) {
+		enum sim_stream stream = (enum sim_stream)i;
+
+		if (sim->feeds[stream].gap) {
+			sim_list(sim, stream, sim->api.logs[stream].n);
+			moved = true;
+		}
+		/* News are read faster than cycles make them. */
+		for (uint32_t n = 0; n < NEWS && deliver(sim, stream); n++) {
+			moved = true;
+		}
+	}
+	sim_api_finish_pods(&sim->api, sim->now_ns);
+	if (sim->pipeline) {
+		return sim_pipe_move_on(sim) || moved;
+	}
+	moved |= bind(sim, 0, SIM_FAULTLESS);
+	moved |= answer(sim, 0);
+	moved |= evict(sim, 0);
+	moved |= sim_decide(sim);
+	return moved;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the engine was told and what it has decided, as the simulation keeps account of it; and what must hold
+ * of each decision: nothing that the rules forbid (I5), nobody refused who fits (I10), nobody bound twice
+ * (I2).
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim.h"
+
+/* ---- names and numbers ---- */
+
+uint32_t sim_number(struct bt_engine *engine, uint32_t name)
+{
+	return sim_number_of(bt_intern_str(bt_engine_cache(engine)->dictionary->intern, name));
+}
+
+const struct bt_pod *sim_pod_at(struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix);
+}
+
+uint32_t sim_node_number(struct bt_engine *engine, uint32_t node_ix)
+{
+	return sim_number(engine, bt_engine_cache(engine)->view.snapshot->nodes[node_ix].name);
+}
+
+/* ---- what the engine is told ---- */
+
+static void note_node(struct sim *sim, const struct sim_node_spec *spec)
+{
+	sim_note(sim,
+		"    cpu %" PRId64 "m memory %" PRId64 "Mi pods %" PRId64 " widgets %" PRId64 " zone %" PRIu32
+		"%s%s%s",
+		spec->milli_cpu, spec->mem_mib, spec->pods, spec->widgets, spec->zone,
+		spec->dedicated ? " dedicated" : "", spec->unschedulable ? " unschedulable" : "",
+		spec->broken ? " broken" : "");
+}
+
+static void note_pod(struct sim *sim, const struct sim_pod *pod)
+{
+	const struct sim_pod_spec *spec = &pod->spec;
+
+	sim_note(sim,
+		"    cpu %" PRId64 "m memory %" PRId64 "Mi widgets %" PRId64 " priority %" PRId32
+		" app %" PRIu32 " label %" PRIu32 " zone %" PRIu32 " port %" PRIu32
+		" claim %d apart %d together %d spread %d likes %d"
+		" node %d nominated %d%s%s%s%s%s%s",
+		spec->milli_cpu, spec->mem_mib, spec->widgets, spec->priority, spec->app, spec->label,
+		spec->zone, spec->port, (int)spec->claim, (int)spec->apart, (int)spec->together,
+		(int)spec->spread, (int)spec->likes, (int)pod->node, (int)pod->nominated,
+		spec->tolerates ? " tolerates" : "", spec->gated ? " gated" : "",
+		spec->foreign ? " foreign" : "", spec->never_preempts ? " never-preempts" : "",
+		pod->deletion_ns ? " leaving" : "", pod->ended ? " ended" : "");
+}
+
+/* What was assumed for a pod does not count any more; node is where it is instead. */
+static void let_go(struct sim *sim, uint32_t uid, uint32_t node)
+{
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		if (sim->bindings[i].uid == uid) {
+			sim->untold |= node != SIM_NONE && sim->bindings[i].node != node;
+			sim->bindings[i].held = false;
+		}
+	}
+}
+
+/* Is it decided, and its binding on its way? */
+static bool is_held(const struct sim *sim, uint32_t uid)
+{
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		if (sim->bindings[i].uid == uid && sim->bindings[i].held) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t sim_promised(struct sim *sim, uint32_t slot)
+{
+	struct bt_engine *engine = sim->engines[0];
+	uint32_t pod_ix = sim->known[slot].ix;
+	uint32_t node_ix = pod_ix == BT_NO_POD ? BT_NO_NODE : sim_pod_at(engine, pod_ix)->nominated_ix;
+
+	return node_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(engine, node_ix);
+}
+
+static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_object *object)
+{
+	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+	struct sim_known *known = &sim->known[slot];
+
+	note_pod(sim, &object->pod);
+	known->evicted = false;
+	if (told->there && (!object->there || object->uid != told->uid)) {
+		sim->faults[SIM_POD_AGAIN] += object->there;
+		let_go(sim, told->uid, SIM_NONE);
+		*known = (struct sim_known){.ix = BT_NO_POD, .confirmed = SIM_NONE};
+	}
+	/* Of what changes about an assumed pod nobody is told. Source: updatePodInSchedulingQueue, v1.36.3.
+	 */
+	sim->untold |= is_held(sim, object->uid) &&
+		       memcmp(&object->pod.spec, &told->pod.spec, sizeof(told->pod.spec)) != 0;
+	if (object->pod.node != SIM_NONE || object->pod.deletion_ns || object->pod.ended) {
+		let_go(sim, object->uid, object->pod.node);
+	}
+	sim->untold |= told->there && object->pod.node != SIM_NONE &&
+		       ((told->pod.nominated != SIM_NONE && told->pod.nominated != object->pod.node) ||
+			       sim_promised(sim, slot) != SIM_NONE);
+}
+
+/* Of two pods with one port on a node the first that goes frees it. */
+void sim_note_ports(struct sim *sim)
+{
+	struct sim_state state;
+
+	sim_collect(sim, &state);
+	for (uint32_t node = 0; node < SIM_NODES; node++) {
+		struct sim_usage usage = sim_usage_of(&state, node);
+
+		if (usage.port_n == 0) {
+			sim->port_twice[node] = false;
+		}
+		for (uint32_t i = 1; i < usage.port_n; i++) {
+			for (uint32_t k = 0; k < i; k++) {
+				sim->port_twice[node] |= usage.ports[i] == usage.ports[k];
+			}
+		}
+		sim->faults[SIM_PORT_TWICE] += sim->port_twice[node];
+	}
+}
+
+void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
+{
+	sim_note(sim, "  told of %d/%" PRIu32 " version %" PRIu64 "%s", (int)stream, ix, object->version,
+		object->there ? "" : ": gone");
+	sim->told_n++;
+	if (stream == SIM_NODE_STREAM) {
+		sim->node_told_at = sim->told_n;
+		sim->node_gone_at = object->there ? sim->node_gone_at : sim->told_n;
+		note_node(sim, &object->node);
+	} else if (stream == SIM_POD_STREAM) {
+		sim->pod_told_at = sim->told_n;
+		sim->faults[SIM_TOLD_IN_CYCLE] += sim->begun && sim->decisions[0].pod_ix == sim->known[ix].ix;
+		account_of_pod(sim, ix, object);
+	}
+	sim->told[stream][ix] = *object;
+	if (!object->there) {
+		sim->told[stream][ix].there = false;
+	}
+}
+
+void sim_find_pod(struct sim *sim, uint32_t slot)
+{
+	sim->known[slot].ix = bt_engine_find_pod(
+		sim->engines[0], sim_namespace(&sim->arena, slot), sim_pod_name(&sim->arena, slot));
+}
+
+/* ---- decisions ---- */
+
+static bool may_wait(const struct sim *sim, uint32_t slot, uint32_t uid)
+{
+	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+
+	return told->there && told->uid == uid && !told->pod.ended && told->pod.node == SIM_NONE &&
+	       sim->known[slot].confirmed == SIM_NONE && !told->pod.spec.gated && !told->pod.spec.foreign;
+}
+
+static void judge(struct sim *sim, uint32_t slot)
+{
+	struct sim_state state;
+	const char *why;
+
+	sim_collect(sim, &state);
+	for (uint32_t node = 0; node < SIM_NODES; node++) {
+		sim->verdicts[node] = sim_judge(&state, slot, &sim->deciding, node, &why);
+	}
+}
+
+void sim_begin_cycle(struct sim *sim, uint32_t slot, uint32_t uid)
+{
+	if (!may_wait(sim, slot, uid)) {
+		sim_fail(sim, "I2", "pod-%" PRIu32 " is decided, but does not wait", slot);
+	}
+	sim->deciding = sim->told[SIM_POD_STREAM][slot].pod.spec;
+	judge(sim, slot);
+}
+
+/* Which plugins refused the pod, as far as their hints are known to miss something. */
+static void note_rejectors(struct sim *sim, const struct sim_cycle *cycle)
+{
+	struct sim_known *known = &sim->known[cycle->slot];
+
+	known->refused_at = sim->told_n;
+	known->by_other_pods = known->by_claims = known->stranded = false;
+	for (uint32_t i = 0; i < 32; i++) {
+		if (cycle->rejectors >> i & 1) {
+			const char *name = bt_engine_plugin_name(sim->engines[0], cycle->pod_ix, i);
+
+			known->by_other_pods |= strcmp(name, "InterPodAffinity") == 0;
+			known->by_claims |= strcmp(name, "VolumeRestrictions") == 0;
+		}
+	}
+}
+
+void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
+{
+	uint32_t slot = cycle->slot;
+
+	sim_note(sim, "  cycle of pod-%" PRIu32 ": outcome %d", slot, (int)cycle->outcome);
+	sim->refused_n += cycle->outcome == BT_REFUSED;
+	sim->faults[SIM_PREEMPTED] += cycle->victim_n > 0;
+	if (cycle->outcome == BT_FAILED) {
+		sim_fail(sim, "I6", "the cycle of pod-%" PRIu32 " ends in an error", slot);
+	}
+	if (cycle->outcome == BT_PLACED && sim->verdicts[cycle->node] == SIM_NO) {
+		sim_fail(sim, "I5", "pod-%" PRIu32 " must not be on node-%" PRIu32, slot, cycle->node);
+	}
+	/* Who waits because a node is promised to a pod is not told when that one goes elsewhere. Source:
+	 * deletePodFromSchedulingQueue, v1.36.3, and kubernetes issue 134859. */
+	sim->untold |=
+		cycle->outcome == BT_PLACED && cycle->promised != SIM_NONE && cycle->promised != cycle->node;
+	note_rejectors(sim, cycle);
+	for (uint32_t node = 0; cycle->outcome == BT_REFUSED && !cycle->yields && node < SIM_NODES; node++) {
+		if (sim->verdicts[node] == SIM_YES) {
+			sim_fail(sim, "I10", "pod-%" PRIu32 " is refused, but node-%" PRIu32 " fits", slot,
+				node);
+		}
+	}
+}
+
+struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
+{
+	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding.slot];
+
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		if (sim->bindings[i].uid == binding.uid) {
+			sim_fail(sim, "I2", "pod-%" PRIu32 " is bound while it is being bound", binding.slot);
+		}
+	}
+	/* Of one that has ended in its cycle nothing is kept: its binding is refused by the server. */
+	if (told->there && told->uid == binding.uid && told->pod.node != SIM_NONE && !told->pod.ended) {
+		sim_fail(sim, "I2", "pod-%" PRIu32 " is bound although it is bound", binding.slot);
+	}
+	if (sim->binding_n == SIM_BINDINGS) {
+		sim_fail(sim, "I7", "more bindings than there is room for");
+		return &sim->bindings[0];
+	}
+	sim_note(sim, "  pod-%" PRIu32 " to node-%" PRIu32, binding.slot, binding.node);
+	binding.spec = sim->deciding;
+	binding.held = true;
+	sim->placed_n++;
+	sim->bindings[sim->binding_n] = binding;
+	return &sim->bindings[sim->binding_n++];
+}
+
+void sim_end_binding(struct sim *sim, uint32_t ix)
+{
+	const struct sim_binding binding = sim->bindings[ix];
+	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding.slot];
+
+	sim_note(sim, "  pod-%" PRIu32 " on node-%" PRIu32 ": %s", binding.slot, binding.node,
+		binding.good ? "bound" : "failed");
+	memmove(&sim->bindings[ix], &sim->bindings[ix + 1], (--sim->binding_n - ix) * sizeof(binding));
+	if (binding.good && binding.held && told->there && told->uid == binding.uid) {
+		sim->known[binding.slot].confirmed = binding.node;
+	}
+}
+
+void sim_note_victim(struct sim *sim, struct sim_eviction victim)
+{
+	sim_note(sim, "  evicts pod-%" PRIu32, victim.slot);
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		sim->faults[SIM_VICTIM_IN_FLIGHT] += sim->bindings[i].uid == victim.uid;
+	}
+}
+
+void sim_patch(struct sim *sim, uint32_t pod_ix)
+{
+	struct bt_engine *engine = sim->engines[0];
+	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
+	uint32_t slot = sim_number(engine, pod->name);
+	struct sim_object object = sim->api.objects[SIM_POD_STREAM][slot];
+	uint32_t promised = pod->status_node ? sim_number(engine, pod->status_node) : SIM_NONE;
+
+	if (pod->state == BT_POD_QUEUED && object.there && object.uid == sim_number(engine, pod->uid) &&
+		object.pod.node == SIM_NONE && object.pod.nominated != promised) {
+		object.pod.nominated = promised;
+		sim_api_put(&sim->api, SIM_POD_STREAM, slot, &object);
+	}
+}
