@@ -19,7 +19,7 @@ static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, u
 	struct sim *sim = context;
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
 
-	if (engine == sim->engines[0]) {
+	if (engine == sim->engines[0] && !sim->pipeline) {
 		sim_add_binding(sim, (struct sim_binding){.slot = sim_number(engine, pod->name),
 					     .uid = sim_number(engine, pod->uid),
 					     .node = sim_node_number(engine, node_ix),
@@ -33,7 +33,7 @@ static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
 	const struct sim_eviction victim = {sim_number(engine, pod->name), sim_number(engine, pod->uid)};
 
-	if (engine != sim->engines[0]) {
+	if (engine != sim->engines[0] || sim->pipeline) {
 		return;
 	}
 	sim_note_victim(sim, victim);
@@ -52,7 +52,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 	struct bt_config_errors errors = {0};
 	const struct bt_engine_options options = {
 		.seed = sim->seed,
-		.clock = bt_clock_virtual(&sim->now_ns),
+		.clock = bt_clock_virtual(sim->pipeline ? &sim->twin_ns : &sim->now_ns),
 		.binder = {binds ? bind_pod : NULL, sim},
 		.evictor = {evict_pod, sim},
 		.strict_order = sim->seed & 1,
@@ -70,32 +70,41 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 
 /* ---- what the engine is told ---- */
 
+enum bt_status sim_take(
+	struct bt_engine *engine, const struct bt_object *object, bool there, uint32_t *out_ix)
+{
+	struct bt_cache *cache = bt_engine_cache(engine);
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	if (there) {
+		bt_ingest_describe(cache->worker, object, NULL, &delta);
+	} else {
+		bt_ingest_describe_removal(
+			cache->worker, object->kind, object->meta.namespace_, object->meta.name, &delta);
+	}
+	bt_ingest_publish(cache, &delta);
+	enum bt_status status = bt_engine_take_delta(engine, &delta, &taken);
+	*out_ix = taken.ix;
+	return status;
+}
+
 /* Tells all engines of an object, or of its end. */
 static void take(struct sim *sim, const struct bt_object *object, bool there, bool known)
 {
-	uint32_t first_ix = BT_NO_POD;
+	uint32_t first_ix = BT_NO_POD, ix;
 
 	for (uint32_t e = 0; e < sim->engine_n; e++) {
-		struct bt_cache *cache = bt_engine_cache(sim->engines[e]);
-		struct bt_delta delta;
-		struct bt_taken taken;
+		enum bt_status status = sim_take(sim->engines[e], object, there, &ix);
 
-		if (there) {
-			bt_ingest_describe(cache->worker, object, NULL, &delta);
-		} else {
-			bt_ingest_describe_removal(cache->worker, object->kind, object->meta.namespace_,
-				object->meta.name, &delta);
-		}
-		bt_ingest_publish(cache, &delta);
-		enum bt_status status = bt_engine_take_delta(sim->engines[e], &delta, &taken);
 		if (status != (there || known ? BT_OK : BT_NOT_FOUND)) {
 			sim_fail(
 				sim, "I6", "%.*s: %s", BT_STR_ARG(object->meta.name), bt_status_name(status));
 		}
-		if (e > 0 && taken.ix != first_ix) {
+		if (e > 0 && ix != first_ix) {
 			sim_fail(sim, "I9", "an index depends on the way of deciding");
 		}
-		first_ix = taken.ix;
+		first_ix = ix;
 	}
 }
 

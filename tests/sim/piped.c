@@ -113,6 +113,78 @@ static struct sim_parcel take_note(struct sim *sim, const struct bt_parcel *parc
 	return note;
 }
 
+static uint32_t number_or_none(struct bt_str name)
+{
+	return name.len ? sim_number_of(name) : SIM_NONE;
+}
+
+/* ---- the twin: the same, one by one (I9) ---- */
+
+static struct bt_engine *twin(struct sim *sim)
+{
+	return sim->engine_n > 1 ? sim->engines[1] : NULL;
+}
+
+static void twin_tick(struct sim *sim)
+{
+	if (twin(sim) && sim->twin_ns != sim->pipeline->now_ns) {
+		sim->twin_ns = sim->pipeline->now_ns;
+		bt_engine_tick(twin(sim));
+	}
+}
+
+/* What the binder has answered, or, where it has not, what was shown. */
+static void twin_end_binding(struct sim *sim, const struct sim_binding *binding)
+{
+	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding->slot];
+	bool shown = told->there && told->uid == binding->uid && told->pod.node == binding->node;
+
+	if (twin(sim)) {
+		(binding->replied ? binding->good : shown)
+			? bt_engine_bound(twin(sim), binding->pod_ix)
+			: bt_engine_bind_failed(twin(sim), binding->pod_ix);
+	}
+}
+
+static void twin_evict(struct sim *sim)
+{
+	for (uint32_t i = 0; twin(sim) && i < SIM_PODS; i++) {
+		struct sim_known *known = &sim->known[i];
+
+		if (known->evicted && !known->twin_evicted && known->ix != BT_NO_POD &&
+			sim_pod_at(sim->engines[0], known->ix)->terminating) {
+			known->twin_evicted = true;
+			if (!sim_pod_at(twin(sim), known->ix)->terminating) {
+				bt_engine_evict(twin(sim), known->ix);
+			}
+		}
+	}
+}
+
+static void twin_decide(struct sim *sim, const struct bt_pipeline_decision *decision, uint32_t slot)
+{
+	struct bt_decision own;
+
+	if (!twin(sim)) {
+		return;
+	}
+	twin_tick(sim);
+	uint32_t pod_ix = bt_engine_pop(twin(sim));
+	if (pod_ix != decision->pod_ix) {
+		sim_fail(sim, "I9", "pod-%" PRIu32 "'s turn has not come, one by one", slot);
+		return;
+	}
+	bt_engine_decide(twin(sim), pod_ix, &own);
+	uint32_t node = own.outcome == BT_PLACED ? sim_node_number(twin(sim), own.node_ix) : SIM_NONE;
+	uint32_t promised =
+		own.nominated_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(twin(sim), own.nominated_ix);
+	if (own.outcome != decision->outcome || node != number_or_none(decision->node) ||
+		promised != number_or_none(decision->nominated) || own.victim_n != decision->victim_n ||
+		own.rejectors != decision->rejectors) {
+		sim_fail(sim, "I9", "pod-%" PRIu32 " is decided otherwise, one by one", slot);
+	}
+}
+
 /* ---- what the pipeline has done ---- */
 
 /* Bindings that are over. */
@@ -124,9 +196,11 @@ static void sync(struct sim *sim)
 		if (slot && slot->number == sim->bindings[i].number) {
 			i++;
 		} else {
+			twin_end_binding(sim, &sim->bindings[i]);
 			sim_end_binding(sim, i);
 		}
 	}
+	twin_evict(sim);
 	sim_note_ports(sim);
 }
 
@@ -150,6 +224,10 @@ static bool apply(struct sim *sim)
 		sim_account(sim, note.stream, note.ix, &note.object);
 	}
 	bt_pipeline_apply_step(sim->pipeline);
+	if (news && !note.malformed && twin(sim)) {
+		sim_take(twin(sim), sim_shown(&sim->arena, note.stream, note.ix, &note.object),
+			note.object.there, &(uint32_t){0});
+	}
 	if (news && !note.malformed && note.stream == SIM_POD_STREAM) {
 		sim_find_pod(sim, note.ix);
 	}
@@ -279,11 +357,6 @@ static bool yields(struct sim *sim, uint32_t slot)
 	return false;
 }
 
-static uint32_t number_or_none(struct bt_str name)
-{
-	return name.len ? sim_number_of(name) : SIM_NONE;
-}
-
 static void decided(void *context, const struct bt_pipeline_decision *decision)
 {
 	struct sim *sim = context;
@@ -292,6 +365,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 
 	/* Of this pod there is no older binding any more. */
 	sync(sim);
+	twin_decide(sim, decision, slot);
 	if (decision->outcome == BT_SKIPPED) {
 		return;
 	}
@@ -343,6 +417,7 @@ static bool schedule(struct sim *sim)
 	}
 	bool any = bt_pipeline_schedule_step(sim->pipeline);
 	sync(sim);
+	twin_tick(sim);
 	return any;
 }
 
@@ -375,12 +450,21 @@ bool sim_pipe_stage(struct sim *sim, uint32_t which)
 	}
 }
 
+/* The twin has to hear of answers in the order in which they come: then one is taken at a time. */
+static void take_answer(struct sim *sim)
+{
+	if (twin(sim)) {
+		bt_pipeline_answer_step(sim->pipeline);
+	}
+	sync(sim);
+}
+
 bool sim_pipe_bind(struct sim *sim, uint32_t thread, uint32_t how)
 {
 	sim->bind_how = how;
 	bool any = bt_pipeline_bind_step(sim->pipeline, thread % BIND_THREADS);
 
-	sync(sim);
+	take_answer(sim);
 	return any;
 }
 
@@ -398,6 +482,7 @@ bool sim_pipe_reply(struct sim *sim, uint32_t which)
 
 		if (binding->done && !binding->replied && !binding->silent && k-- == 0) {
 			reply(sim, binding);
+			take_answer(sim);
 			return true;
 		}
 	}
@@ -453,6 +538,9 @@ void sim_pipe_create(struct sim *sim)
 	sim->pipeline = bt_pipeline_create(sim_config(), &options, &errors);
 	bt_config_errors_fini(&errors);
 	sim->engines[0] = bt_pipeline_engine(sim->pipeline);
-	sim->engine_n = 1;
 	bt_engine_apply_object(sim->engines[0], sim_class_object(&sim->arena));
+	sim->twin_ns = sim->pipeline->now_ns;
+	if (sim->engine_n > 1) {
+		sim->engines[1] = sim_engine_create(sim, true, true);
+	}
 }

@@ -88,7 +88,7 @@ static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
 
 void sim_end(struct sim *sim)
 {
-	for (uint32_t e = 0; e < sim->engine_n && !sim->pipeline; e++) {
+	for (uint32_t e = sim->pipeline ? 1 : 0; e < sim->engine_n; e++) {
 		bt_engine_destroy(sim->engines[e]);
 	}
 	bt_pipeline_destroy(sim->pipeline);

@@ -32,6 +32,7 @@ struct sim_known {
 	 * upstream nobody hears of its end then, and PreEnqueue keeps the pod out, even from the flush. */
 	bool stranded;
 	bool evicted; /* the engine was answered that its deletion has begun */
+	bool twin_evicted;
 };
 
 /* A binding on its way: decided, then done (or not), then answered. */
@@ -98,6 +99,8 @@ struct sim {
 	struct sim_parcel parcels[SIM_PARCELS];
 	uint32_t parcel_n;
 	uint32_t bind_how; /* how the binder's next call goes */
+	/* engines[1] is told and decides the same one by one, without columns, stages and batches. */
+	int64_t twin_ns; /* its clock */
 
 	int64_t now_ns, latest_ns;
 	bool leader, settling;
@@ -160,6 +163,9 @@ void sim_note_victim(struct sim *sim, struct sim_eviction victim);
 void sim_patch(struct sim *sim, uint32_t pod_ix);
 
 /* ---- direct.c ---- */
+/* An engine is told of an object, or of its end. */
+enum bt_status sim_take(
+	struct bt_engine *engine, const struct bt_object *object, bool there, uint32_t *out_ix);
 struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool binds);
 void sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
 bool sim_decide(struct sim *sim);

@@ -91,7 +91,7 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 	struct sim_known *known = &sim->known[slot];
 
 	note_pod(sim, &object->pod);
-	known->evicted = false;
+	known->evicted = known->twin_evicted = false;
 	if (told->there && (!object->there || object->uid != told->uid)) {
 		sim->faults[SIM_POD_AGAIN] += object->there;
 		let_go(sim, told->uid, SIM_NONE);
