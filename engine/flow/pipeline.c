@@ -286,15 +286,16 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 
 	while (n < p->limits.events && idle < p->limits.sources &&
 		bt_ring_count(&p->inbox) < bt_ring_capacity(&p->inbox)) {
+		/* Sources take turns, so that a busy one does not keep the others waiting (I3). */
 		if (next_of(p, &p->sources[p->publish_turn], &parcel)) {
 			BT_RACE_POINT("pipeline.publish");
 			BT_REQUIRE(bt_ring_try_push(&p->inbox, &parcel));
 			idle = 0;
 			n++;
 		} else {
-			p->publish_turn = (p->publish_turn + 1) % p->limits.sources;
 			idle++;
 		}
+		p->publish_turn = (p->publish_turn + 1) % p->limits.sources;
 	}
 	return n > 0;
 }

@@ -109,6 +109,39 @@ static void parcels_of_a_source_keep_their_order_whoever_ingests_them(void **sta
 	}
 }
 
+static void a_busy_source_does_not_keep_another_waiting(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct bt_pipeline_options options = lab_options(&lab);
+	char text[160];
+
+	(void)state;
+	options.limits.sources = 2;
+	options.limits.events = 1;
+	lab_begin(&lab, &options);
+	struct bt_parcel *parcel = lab_parcel(
+		&lab, BT_PARCEL_APPLY, "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'late'}}");
+	for (int i = 0; i < 20; i++) {
+		snprintf(text, sizeof(text),
+			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'busy-%d'}}", i);
+		lab_feed(&lab, lab_parcel(&lab, BT_PARCEL_APPLY, text));
+		if (i < 3) {
+			continue; /* there is always something left */
+		}
+		if (i == 3) {
+			assert_int_equal(bt_pipeline_feed(lab.pipeline, 1, &parcel, 0), BT_OK);
+		}
+		bt_pipeline_ingest_step(lab.pipeline, 0);
+		bt_pipeline_publish_step(lab.pipeline);
+		bt_pipeline_apply_step(lab.pipeline);
+	}
+	struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(lab.pipeline));
+	assert_int_not_equal(
+		bt_snapshot_find(cache->snapshot, bt_intern_find(cache->dictionary->intern, bt_str("late"))),
+		BT_NO_NODE);
+	lab_end(&lab);
+}
+
 static void a_full_ring_refuses_and_waits_and_loses_nothing(void **state)
 {
 	struct lab *lab = *state;
@@ -382,6 +415,7 @@ int main(void)
 		cmocka_unit_test(without_a_binder_every_binding_succeeds),
 		cmocka_unit_test(nobody_is_decided_before_every_source_is_synced),
 		cmocka_unit_test(parcels_of_a_source_keep_their_order_whoever_ingests_them),
+		cmocka_unit_test(a_busy_source_does_not_keep_another_waiting),
 		LAB_TEST(a_full_ring_refuses_and_waits_and_loses_nothing),
 		LAB_TEST(no_more_bindings_are_under_way_than_the_limit_says),
 		cmocka_unit_test(a_limit_that_is_zero_is_refused_by_its_name),
