@@ -88,6 +88,7 @@ static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
 
 void sim_end(struct sim *sim)
 {
+	sim_leave(sim);
 	for (uint32_t e = sim->pipeline ? 1 : 0; e < sim->engine_n; e++) {
 		bt_engine_destroy(sim->engines[e]);
 	}
@@ -130,6 +131,7 @@ static bool is_at_rest(const struct sim *sim)
 /* No faults any more: everything that can move does, until nothing does. */
 static void settle(struct sim *sim)
 {
+	sim_leave(sim);
 	sim->settling = true;
 	sim->leader = true;
 	sim->now_ns = sim->latest_ns;

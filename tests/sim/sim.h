@@ -102,6 +102,12 @@ struct sim {
 	/* engines[1] is told and decides the same one by one, without columns, stages and batches. */
 	int64_t twin_ns; /* its clock */
 
+	/* A visitor who is slow: what it looks at stays as it was when it began. */
+	bool visiting;
+	struct bt_published look;
+	uint64_t sight; /* a hash of all that there is to see */
+	uint32_t visit_until;
+
 	int64_t now_ns, latest_ns;
 	bool leader, settling;
 	uint64_t told_n, node_told_at, node_gone_at,
@@ -132,6 +138,8 @@ void sim_note(struct sim *sim, const char *format, ...) BT_PRINTF(2, 3);
 
 /* ---- steps.c ---- */
 void sim_do(struct sim *sim, struct sim_step step);
+/* The visitor leaves, if there is one. */
+void sim_leave(struct sim *sim);
 /* Everything that waits for somebody to move it moves once; returns whether anything did. */
 bool sim_move_on(struct sim *sim);
 

@@ -39,6 +39,7 @@
 	X(clock, 12, 1, 4000, 1)	/* b: milliseconds */                                                \
 	X(jump, 1, 1, 6, 1)		/* b: the clock is set forward by hours, or back */                  \
 	X(leader, 1, 1, 1, 1)		/* leadership is lost, or won */                                     \
+	X(visit, 3, 1, 100, 1)		/* a visitor looks at the nodes for b steps */                       \
 	X(pause, 2, SIM_STAGE_N, 40, 1) /* a: stage; it does nothing for b steps */
 
 enum sim_op {
@@ -73,6 +74,7 @@ enum sim_op {
 	X(RING_FULL, "ring full")                                                                            \
 	X(TABLE_FULL, "table of resource names full")                                                        \
 	X(MALFORMED, "malformed object")                                                                     \
+	X(VISITED, "node changed while a visitor holds on to it")                                            \
 	X(PAUSED, "stage paused")                                                                            \
 	X(CLOCK_FORWARD, "clock set forward by hours")                                                       \
 	X(CLOCK_BACK, "clock set back")                                                                      \

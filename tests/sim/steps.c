@@ -5,6 +5,8 @@
 
 #include <inttypes.h>
 
+#include "engine/base/hash.h"
+
 #define SILENCE_S 30 /* until the binder gives up waiting for an answer */
 #define NEWS	  4  /* events that are read for each cycle when there are no faults */
 
@@ -373,6 +375,46 @@ static bool evict(struct sim *sim, uint32_t which)
 	return true;
 }
 
+/* ---- visitors ---- */
+
+static uint64_t sight_of(const struct bt_published *look)
+{
+	const struct bt_node_desc *desc;
+	uint64_t sight = look->version;
+
+	for (uint32_t slot = 0; (desc = bt_published_next(look, &slot)); slot++) {
+		sight = bt_hash_u64(sight ^ slot);
+		sight = bt_hash_u64(sight ^ (uint64_t)desc->alloc_pods);
+		for (uint32_t i = 0; i < desc->alloc.n; i++) {
+			sight = bt_hash_u64(sight ^ (uint64_t)desc->alloc.items[i].amount);
+		}
+	}
+	return sight;
+}
+
+void sim_leave(struct sim *sim)
+{
+	if (!sim->visiting) {
+		return;
+	}
+	if (sight_of(&sim->look) != sim->sight) {
+		sim_fail(sim, "I7", "what a visitor looks at has changed");
+	}
+	bt_published_end(&sim->look);
+	sim->visiting = false;
+}
+
+static void visit(struct sim *sim, uint32_t steps)
+{
+	/* From the first visitor on, what is replaced is reclaimed by other threads, which takes longer. */
+	if (!sim->visiting && sim->seed % 8 == 0) {
+		bt_published_begin(bt_engine_cache(sim->engines[0])->publisher, &sim->look);
+		sim->sight = sight_of(&sim->look);
+		sim->visit_until = sim->step_no + steps;
+		sim->visiting = true;
+	}
+}
+
 /* ---- time ---- */
 
 static void move_clock(struct sim *sim, int64_t by_ns)
@@ -571,6 +613,9 @@ static void do_stages(struct sim *sim, struct sim_step step)
 	case SIM_OP_leader:
 		sim->leader = !sim->leader;
 		break;
+	case SIM_OP_visit:
+		visit(sim, step.b);
+		break;
 	case SIM_OP_pause:
 		sim->paused_until[step.a % SIM_STAGE_N] = sim->step_no + step.b;
 		break;
@@ -590,6 +635,9 @@ void sim_do(struct sim *sim, struct sim_step step)
 		do_pods(sim, step);
 	}
 	sim->step_no++;
+	if (sim->step_no > sim->visit_until) {
+		sim_leave(sim);
+	}
 }
 
 bool sim_move_on(struct sim *sim)

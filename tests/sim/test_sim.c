@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "engine/base/mem.h"
+#include "engine/base/rcu.h"
 #include "minimize.h"
 #include "sim.h"
 
@@ -63,10 +64,12 @@ static void play_chunk(uint64_t first, uint64_t n, struct tally *tally)
 	if (child == 0) {
 		alarm(120);
 		play_seed(first, tally);
+		bt_rcu_drain();
 		size_t before = bt_mem_in_use_bytes();
 		for (uint64_t seed = first + 1; seed < first + n && !tally->failed_seed; seed++) {
 			play_seed(seed, tally);
 		}
+		bt_rcu_drain();
 		size_t after = bt_mem_in_use_bytes();
 		tally->grown_bytes = after > before ? after - before : 0;
 		exit(0); /* a leak sanitizer looks now */

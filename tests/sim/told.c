@@ -137,6 +137,7 @@ void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const str
 	sim->told_n++;
 	if (stream == SIM_NODE_STREAM) {
 		sim->node_told_at = sim->told_n;
+		sim->faults[SIM_VISITED] += sim->visiting;
 		sim->node_gone_at = object->there ? sim->node_gone_at : sim->told_n;
 		note_node(sim, &object->node);
 	} else if (stream == SIM_POD_STREAM) {
