@@ -294,11 +294,12 @@ static void wrong_arguments_are_refused(void **state)
 
 static void odd_texts_are_refused_with_words(void **state)
 {
-	static const char *const texts[] = {"", "   ", "[", "{", "[]", "42", "nonsense", "{\"kind\":\"Pod\"}",
-		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":7}}", "\xff\xfe\x00", "a: [b",
-		"{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[{}]}",
+	static const char negative[] =
 		"{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: c, resources: "
-		"{requests: {cpu: -1}}}]}}"};
+		"{requests: {cpu: -1}}}]}}";
+	static const char *const texts[] = {"", "   ", "[", "{", "[]", "42", "nonsense", "{\"kind\":\"Pod\"}",
+		"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":7}}", "\xff\xfe", "a: [b",
+		"{\"apiVersion\":\"v1\",\"kind\":\"List\",\"items\":[{}]}", negative};
 	struct berth *berth = make_with(NULL);
 
 	(void)state;
