@@ -21,12 +21,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BERTH_VERSION_MAJOR 0
-#define BERTH_VERSION_MINOR 1
-#define BERTH_VERSION_PATCH 0
-#define BERTH_VERSION	    "0.1.0"
-#define BERTH_VERSION_NUMBER                                                                                 \
-	(BERTH_VERSION_MAJOR * 10000 + BERTH_VERSION_MINOR * 100 + BERTH_VERSION_PATCH)
+#define BERTH_VERSION_MAJOR  0
+#define BERTH_VERSION_MINOR  1
+#define BERTH_VERSION_PATCH  0
+#define BERTH_VERSION	     "0.1.0"
+#define BERTH_VERSION_NUMBER (BERTH_VERSION_MAJOR * 10000 + BERTH_VERSION_MINOR * 100 + BERTH_VERSION_PATCH)
 
 #if defined(__GNUC__)
 #define BERTH_API __attribute__((visibility("default")))
@@ -108,13 +107,13 @@ struct berth_decision {
 	uint64_t ticket; /* of the binding, for berth_bound and berth_bind_failed; 0: no answer is expected */
 	enum berth_outcome outcome;
 	int32_t priority;
-	uint32_t attempts; /* how often the pod has been tried, this time included */
-	int64_t time_ns;   /* by the handle's clock */
+	uint32_t attempts;	  /* how often the pod has been tried, this time included */
+	int64_t time_ns;	  /* by the handle's clock */
 	struct berth_pod_ref pod; /* node: where it is placed, or empty */
 	uint64_t node_user;	  /* struct berth_node's */
 	const char *nominated;	  /* the node that a refused pod is promised, or empty */
 	const char *message;	  /* why it is not placed, in the words of the FailedScheduling event */
-	const struct berth_pod_ref *evicted; /* pods that are being deleted for it from now on */
+	const struct berth_pod_ref *evicted; /* pods that are being deleted for it */
 	uint32_t evicted_n;
 };
 
@@ -124,8 +123,13 @@ struct berth_options {
 	const char *config;
 	/* Feature gates as --feature-gates has them, "A=true,B=false"; NULL: the defaults. */
 	const char *feature_gates;
-	uint32_t threads; /* 0: everything happens inside the calls */
-	uint64_t seed;	  /* breaks ties between nodes; the same input and seed give the same decisions */
+	/*
+	 * 0: everything happens inside the calls. Else calls only hand over, and threads of the library's own
+	 * do the work: so many prepare objects, one puts events in order, one decides, and bind_threads (0:
+	 * one) call bind and evict. The clock is then the machine's unless it is virtual.
+	 */
+	uint32_t threads, bind_threads;
+	uint64_t seed; /* breaks ties between nodes; the same input and seed give the same decisions */
 	enum berth_clock clock;
 	int64_t start_ns; /* where a virtual clock begins */
 	enum berth_sampling sampling;
@@ -133,13 +137,16 @@ struct berth_options {
 	enum berth_eviction eviction;
 	bool no_messages; /* leave berth_decision.message empty: faster where many pods are refused */
 	/* Limits; 0: the library's own. What goes beyond is refused with BERTH_LIMIT. */
-	uint64_t node_max, pod_max; /* objects at a time; 0: as many as memory holds */
+	uint64_t node_max, pod_max; /* objects at a time; 0: as many as memory holds; without threads only */
 	uint64_t text_bytes_max;    /* one text; 0: 8 GiB */
 	uint64_t plan_bytes_max;    /* what is kept about kinds of pods to decide faster; 0: 2 GiB */
+	uint32_t decision_max;	    /* threads: decisions that nobody has asked for; 0: 4096 */
+	uint32_t binding_max;	    /* threads: bindings without an answer; 0: 65536 */
 	/*
-	 * Callbacks, each may be NULL. They are called from inside the call that decides, on its thread, and
-	 * must not call functions of the same handle but berth_error. What they are given is valid during the
-	 * call.
+	 * Callbacks, each may be NULL. They are called from inside the call that decides, on its thread; with
+	 * threads, bind and evict by one of bind_threads, decided by the thread that decides and waits
+	 * meanwhile, log by any. They must not call functions of the same handle but berth_error. What they
+	 * are given is valid during the call.
 	 */
 	enum berth_answer (*bind)(void *context, const struct berth_decision *decision); /* of a placed pod */
 	void (*evict)(void *context, const struct berth_pod_ref *pod); /* preemption wants the pod deleted */
@@ -152,7 +159,7 @@ struct berth_options {
 struct berth_applied {
 	size_t size;	   /* set by BERTH_INIT */
 	uint64_t objects;  /* that could be read */
-	uint64_t applied;  /* that changed or confirmed what the scheduler knows */
+	uint64_t applied;  /* that changed or confirmed what the scheduler knows; with threads: will */
 	uint64_t ignored;  /* of kinds that no decision depends on; pods of other schedulers, or ended */
 	uint64_t made;	   /* pods made for workloads (BERTH_EXPAND), in applied as well */
 	uint64_t problems; /* berth_error has the first ones, the log callback all */
@@ -218,10 +225,10 @@ struct berth_counts {
 	uint64_t by_columns, by_evaluation; /* how decisions were made: incrementally, or node by node */
 	uint64_t bound, bind_failed;
 	/* Now. */
-	uint64_t nodes, pods;				       /* that the scheduler knows */
-	uint64_t pods_waiting, pods_assumed, pods_on_nodes;    /* they sum to pods; gated ones wait */
-	uint64_t active, backoff, unschedulable, gated;	       /* queues */
-	uint64_t open_bindings;				       /* tickets without an answer */
+	uint64_t nodes, pods;				    /* that the scheduler knows */
+	uint64_t pods_waiting, pods_assumed, pods_on_nodes; /* they sum to pods; gated ones wait */
+	uint64_t active, backoff, unschedulable, gated;	    /* queues */
+	uint64_t open_bindings;				    /* tickets without an answer */
 };
 
 enum berth_format { BERTH_TEXT = 1, BERTH_JSON };
@@ -274,8 +281,10 @@ BERTH_API enum berth_status berth_create(const struct berth_options *options, st
 
 /*
  * Frees a handle and everything that it knows; NULL is fine. Bindings that wait for an answer are dropped.
- * Context : any thread, when no other one is in a call with the handle.
- * Returns : BERTH_OK; BERTH_INVALID when it is destroyed already; BERTH_BUSY in a callback.
+ * With threads they are stopped first, if they are not yet: BERTH_ABANDON.
+ * Context : any thread.
+ * Returns : BERTH_OK; BERTH_INVALID when it is destroyed already; BERTH_BUSY in a callback, or when another
+ *           thread is in a call with the handle; BERTH_TIMEOUT as berth_stop.
  */
 BERTH_API enum berth_status berth_destroy(struct berth *berth);
 
@@ -290,7 +299,7 @@ BERTH_API const char *berth_error(const struct berth *berth);
  * Takes every object of a text, new or changed: JSON or YAML, one or more documents, Lists and Lists in them.
  * Of nodes and pods of a known name, the text says anew what they are. Pods without spec.priority get it from
  * their PriorityClass, which may stand in the same text or have come before.
- * Context : any thread, one at a time.
+ * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_BAD_INPUT when there were problems: all other objects have been taken;
  *           BERTH_LIMIT, BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY.
  * Owns    : the text stays the caller's and may go away; out may be NULL.
@@ -307,7 +316,7 @@ BERTH_API enum berth_status berth_apply_file(
 
 /*
  * Takes a node, new or changed, without text.
- * Context : any thread, one at a time.
+ * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_BAD_INPUT, BERTH_LIMIT, BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY, and nothing has
  *           changed.
  */
@@ -323,8 +332,9 @@ BERTH_API enum berth_status berth_apply_pod(struct berth *berth, const struct be
  * An object is gone. kind is the word of its manifest, such as "Pod" or "Node". object_namespace may be NULL:
  * "default", or none for kinds that have none. What a pod used is free; pods of a node that is gone stay
  * where they are until they are deleted themselves.
- * Context : any thread, one at a time.
- * Returns : BERTH_OK; BERTH_NOT_FOUND; BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY.
+ * Context : any thread; calls with a handle take turns.
+ * Returns : BERTH_OK; BERTH_NOT_FOUND (without threads; with them that it is gone is handed over, no more);
+ *           BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY.
  */
 BERTH_API enum berth_status berth_delete(
 	struct berth *berth, const char *kind, const char *object_namespace, const char *name);
@@ -339,17 +349,20 @@ BERTH_API enum berth_status berth_delete_text(
 /*
  * Decides one pod after the other, in the order of kube-scheduler's queue: max of them, or with 0 until none
  * can be decided now. Pods of a PodGroup are decided together and may exceed max.
- * Context : any thread, one at a time; runs the callbacks. Without threads only.
+ * Context : any thread; calls with a handle take turns; runs the callbacks. Without threads only.
  * Returns : BERTH_OK, and in out_n (which may be NULL) how many decisions there were; BERTH_UNSUPPORTED with
  *           threads; BERTH_STOPPED, BERTH_BUSY, BERTH_INVALID.
  */
 BERTH_API enum berth_status berth_run(struct berth *berth, uint64_t max, uint64_t *out_n);
 
 /*
- * The next decision; without threads it is made now. With a real clock it waits for backoffs to end and, with
- * threads, for pods to come, until timeout_ns have passed (0: not at all).
- * Context : any thread, one at a time; runs the callbacks.
- * Returns : BERTH_OK; BERTH_TIMEOUT when there is none; BERTH_STOPPED, BERTH_BUSY, BERTH_INVALID.
+ * The next decision; without threads it is made now. Until timeout_ns have passed (0: not at all) it waits
+ * for other threads to bring something to decide, or for a backoff to end by a real clock. With threads it is
+ * for handles that have neither a bind nor a decided callback: deciding stops when decision_max decisions
+ * wait.
+ * Context : any thread; calls with a handle take turns; without threads it runs the callbacks.
+ * Returns : BERTH_OK; BERTH_TIMEOUT when there is none; BERTH_STOPPED when there will be none any more;
+ *           BERTH_UNSUPPORTED, BERTH_BUSY, BERTH_INVALID.
  * Owns    : the handle; *out is valid until the next call of berth_next_decision, berth_run, berth_stop or
  *           berth_destroy.
  */
@@ -357,8 +370,17 @@ BERTH_API enum berth_status berth_next_decision(
 	struct berth *berth, int64_t timeout_ns, const struct berth_decision **out);
 
 /*
+ * Waits until everything that was handed over has been taken in, what can be decided is decided, and no
+ * binding waits for an answer. Without threads that means berth_run.
+ * Context : any thread; not while decisions wait for another call of this thread.
+ * Returns : BERTH_OK; BERTH_TIMEOUT when that is not so after timeout_ns; BERTH_STOPPED, BERTH_BUSY,
+ *           BERTH_INVALID.
+ */
+BERTH_API enum berth_status berth_settle(struct berth *berth, int64_t timeout_ns);
+
+/*
  * The pod is bound: what was assumed is a fact.
- * Context : any thread, one at a time; not the bind callback, which returns its answer.
+ * Context : any thread; calls with a handle take turns; not the bind callback, which returns its answer.
  * Returns : BERTH_OK; BERTH_NOT_FOUND when no such binding waits for an answer, for example because it has
  *           got one; BERTH_BUSY, BERTH_INVALID.
  */
@@ -373,7 +395,7 @@ BERTH_API enum berth_status berth_bind_failed(struct berth *berth, uint64_t tick
 /*
  * Moves a virtual clock. Backoffs that are over end, pods that have waited for five minutes are looked at
  * again.
- * Context : any thread, one at a time.
+ * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_INVALID when it would go back; BERTH_UNSUPPORTED with another clock;
  *           BERTH_STOPPED, BERTH_BUSY.
  */
@@ -382,16 +404,16 @@ BERTH_API enum berth_status berth_set_time(struct berth *berth, int64_t now_ns);
 /*
  * The handle's clock, and in out_next_ns (either may be NULL) the next time at which a backoff ends;
  * INT64_MAX: none does.
- * Context : any thread, one at a time.
+ * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_BUSY, BERTH_INVALID.
  */
 BERTH_API enum berth_status berth_get_time(struct berth *berth, int64_t *out_now_ns, int64_t *out_next_ns);
 
 /*
  * What is known of a pod: its state, and the node where it is, "" when there is none.
- * Context : any thread, one at a time.
+ * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_NOT_FOUND, and the state is BERTH_POD_UNKNOWN; BERTH_BUSY, BERTH_INVALID.
- * Owns    : the node's name is the handle's, until its next call. out_node may be NULL.
+ * Owns    : the node's name is the library's, until the thread's next call of this. out_node may be NULL.
  */
 BERTH_API enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace, const char *name,
 	enum berth_pod_state *out_state, const char **out_node);
@@ -400,7 +422,7 @@ BERTH_API enum berth_status berth_find_pod(struct berth *berth, const char *pod_
  * Every node for one pod, as the cluster is now: who refuses it, why and by how much, or what it scores and
  * for what, the best node first. As a table, or as JSON: {"explain": [{"pod", "node", "verdict", ...}, ...]}.
  * Decides nothing.
- * Context : any thread, one at a time.
+ * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_NOT_FOUND; BERTH_BUSY, BERTH_INVALID.
  * Owns    : the text is the caller's: berth_free.
  */
@@ -422,18 +444,20 @@ BERTH_API void berth_free(char *text);
 
 /*
  * Counters and lengths of queues.
- * Context : any thread, one at a time.
+ * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_BUSY, BERTH_INVALID.
  */
 BERTH_API enum berth_status berth_get_counts(struct berth *berth, struct berth_counts *out);
 
 /*
  * Ends deciding. Afterwards objects and decisions are refused with BERTH_STOPPED; what is known can still be
- * read, and open bindings can still be answered.
- * Context : any thread, one at a time; with BERTH_DRAIN runs the callbacks.
- * Returns : BERTH_OK, also when it is stopped already; BERTH_BUSY, BERTH_INVALID.
+ * read. With threads BERTH_DRAIN also waits for open bindings to be answered, goes over into abandoning when
+ * timeout_ns have passed, and the threads end.
+ * Context : any thread; calls with a handle take turns; without threads BERTH_DRAIN runs the callbacks.
+ * Returns : BERTH_OK, also when it is stopped already; BERTH_TIMEOUT when a callback does not return: then
+ *           call it again; BERTH_BUSY, BERTH_INVALID.
  */
-BERTH_API enum berth_status berth_stop(struct berth *berth, enum berth_stop how);
+BERTH_API enum berth_status berth_stop(struct berth *berth, enum berth_stop how, int64_t timeout_ns);
 
 #ifdef __cplusplus
 }

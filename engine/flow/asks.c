@@ -359,6 +359,13 @@ bool bt_asks_take_answers(struct bt_pipeline *p)
 	return first != 0;
 }
 
+uint64_t bt_asks_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
+{
+	const struct bt_ask_slot *slot = bt_asks_of_pod(p, pod_ix);
+
+	return slot ? handle_of(slot) : 0;
+}
+
 void bt_asks_cancel(struct bt_ask_slot *slot)
 {
 	step(slot, own_tag(slot), BT_ASK_READY, BT_ASK_CANCELLED);

@@ -144,11 +144,13 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 		.outcome = decision->outcome,
 		.node = decision->outcome == BT_PLACED ? bt_pipeline_node_name(p, decision->node_ix)
 						       : (struct bt_str){0},
+		.ask = decision->outcome == BT_PLACED ? bt_asks_handle_of_pod(p, decision->pod_ix) : 0,
 		.nominated = bt_pipeline_node_name(p, decision->nominated_ix),
 		.victims = p->victims,
 		.victim_n = decision->victim_n,
 		.message = message,
 		.rejectors = decision->rejectors,
+		.priority = bt_ledger_pod(bt_engine_cache(p->engine)->ledger, decision->pod_ix)->priority,
 		.attempts = info->attempts,
 		.entered_ns = info->entered_ns,
 	};

@@ -79,11 +79,13 @@ struct bt_pipeline_decision {
 	uint32_t pod_ix;
 	enum bt_outcome outcome;
 	struct bt_str node;	 /* BT_PLACED */
+	uint64_t ask;		 /* the handle of its binding; 0: nobody is asked */
 	struct bt_str nominated; /* BT_REFUSED, and preemption helps: where */
 	const struct bt_pod_ref *victims;
 	uint32_t victim_n;
 	struct bt_str message; /* why it was refused or failed, when messages are on */
 	uint32_t rejectors;    /* as in struct bt_decision */
+	int32_t priority;
 	uint32_t attempts;
 	int64_t entered_ns; /* since when the pod is known to the queue */
 };

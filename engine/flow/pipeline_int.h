@@ -198,6 +198,9 @@ int64_t bt_asks_next_ns(const struct bt_pipeline *p);
 /* The binding of a pod that is under way, or NULL. */
 struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 
+/* The handle by which that binding is answered; 0: there is none. */
+uint64_t bt_asks_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
+
 /* The pod of a binding is not what it was: the binding is taken back if the binder has not been called. */
 void bt_asks_cancel(struct bt_ask_slot *slot);
 

@@ -662,3 +662,12 @@ bool bt_object_decode(struct bt_decode *decode, struct bt_object *out)
 	}
 	return decode_body(decode, &header, start, key, out);
 }
+
+void bt_object_own(struct bt_object *object, struct bt_arena *arena)
+{
+	const struct bt_kind_schema *kind = bt_kind_schema(object->api_version, object->kind_name);
+
+	bt_schema_own(&kind->schema, arena, &object->meta);
+	object->api_version.ptr = bt_arena_copy(arena, object->api_version.ptr, object->api_version.len);
+	object->kind_name.ptr = bt_arena_copy(arena, object->kind_name.ptr, object->kind_name.len);
+}

@@ -52,5 +52,8 @@ struct bt_object_counts bt_object_reader_counts(const struct bt_object_reader *r
  */
 bool bt_object_decode(struct bt_decode *decode, struct bt_object *out);
 
+/* Copies all that an object points to into arena: from then on it needs nothing else. Context: any thread. */
+void bt_object_own(struct bt_object *object, struct bt_arena *arena);
+
 /* Writes "Pod team-a/web-0" for an object, as far as it is known. Returns the length. */
 size_t bt_object_name(const struct bt_object *object, char *out, size_t cap);

@@ -656,12 +656,12 @@ const struct bt_kind_schema *bt_kind_schema(struct bt_str api_version, struct bt
 	return &other_kind;
 }
 
-enum bt_kind bt_kind_of_word(struct bt_str word)
+const struct bt_kind_schema *bt_kind_of_word(struct bt_str word)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (bt_str_eq(kinds[i].kind, word)) {
-			return kinds[i].id;
+			return &kinds[i];
 		}
 	}
-	return BT_KIND_OTHER;
+	return &other_kind;
 }

@@ -16,8 +16,8 @@ struct bt_kind_schema {
 /* The entry for a kind; never NULL: what is not known decodes its metadata only. Context: any thread. */
 const struct bt_kind_schema *bt_kind_schema(struct bt_str api_version, struct bt_str kind);
 
-/* The kind with that word, in whatever group and version; BT_KIND_OTHER: none. Context: any thread. */
-enum bt_kind bt_kind_of_word(struct bt_str word);
+/* The entry for a word, in whatever group and version; never NULL, as above. Context: any thread. */
+const struct bt_kind_schema *bt_kind_of_word(struct bt_str word);
 
 /* For documents that hold parts of objects: metadata as struct bt_meta_object, a pod spec as struct
  * bt_pod_spec_object. */

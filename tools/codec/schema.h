@@ -121,6 +121,12 @@ bool bt_schema_decode(struct bt_decode *decode, const struct bt_schema *schema, 
 bool bt_schema_decode_from(struct bt_decode *decode, const struct bt_schema *schema, const struct bt_str *key,
 	uint64_t seen, void *out);
 
+/*
+ * Copies all that a decoded object points to into arena, so that it needs neither the text nor the arena that
+ * it was decoded into. What several members point to is copied for each.
+ */
+void bt_schema_own(const struct bt_schema *schema, struct bt_arena *arena, void *object);
+
 /* For custom readers: notes an error about the value at offset. Always returns false. */
 bool bt_decode_fail(struct bt_decode *decode, enum bt_status status, size_t offset, const char *remedy,
 	const char *format, ...) BT_PRINTF(5, 6);

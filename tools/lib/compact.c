@@ -104,36 +104,33 @@ static struct bt_resource_list list_of(struct bt_lib *lib, const struct berth_am
 
 static enum berth_status enter(struct berth *berth, const char *wrong, struct bt_lib **out)
 {
-	enum berth_status status = bt_lib_enter(berth, out);
+	enum berth_status status = bt_lib_begin_feeding(berth, out);
 
-	if (status != BERTH_OK) {
-		return status;
-	}
-	if (wrong) {
+	if (status == BERTH_OK && wrong) {
 		status = bt_lib_fail(berth, BERTH_INVALID, "%s", wrong);
-	} else if ((*out)->stopped) {
-		status = bt_lib_fail(berth, BERTH_STOPPED, "berth_stop was called");
-	}
-	if (status != BERTH_OK) {
-		bt_lib_leave(*out);
+		bt_lib_end_feeding(*out);
 	}
 	return status;
 }
 
-static enum berth_status take(struct bt_lib *lib, struct bt_object *object, struct bt_taken *out)
+static enum berth_status take(struct bt_lib *lib, struct bt_object *object, uint64_t user)
 {
-	enum berth_status status = BERTH_OK;
+	struct bt_taken taken;
 
 	bt_defaults_scheme(object, &lib->compact);
 	if (!bt_lib_has_room(lib, object)) {
 		return bt_lib_fail(lib->handle, BERTH_LIMIT, "there are as many as the options allow");
 	}
-	if (bt_lib_take(lib, object, out) == BT_FULL) {
-		status = bt_lib_fail(lib->handle, BERTH_LIMIT,
+	bt_lib_set_user(lib, object, user);
+	switch (bt_lib_take(lib, object, &taken)) {
+	case BT_OK:
+		return BERTH_OK;
+	case BT_CONFLICT:
+		return bt_lib_fail(lib->handle, BERTH_STOPPED, "berth_stop was called meanwhile");
+	default:
+		return bt_lib_fail(lib->handle, BERTH_LIMIT,
 			"there are more different resource names than berth can tell apart");
 	}
-	bt_park_wake(&lib->park);
-	return status;
 }
 
 static const char *check_node(const struct berth_node *node)
@@ -155,7 +152,6 @@ static const char *check_node(const struct berth_node *node)
 
 enum berth_status berth_apply_node(struct berth *berth, const struct berth_node *node)
 {
-	struct bt_taken taken;
 	struct bt_lib *lib;
 	enum berth_status status = enter(berth, check_node(node), &lib);
 
@@ -182,11 +178,8 @@ enum berth_status berth_apply_node(struct berth *berth, const struct berth_node 
 			.taint_n = node->taint_n,
 			.allocatable = list_of(lib, node->allocatable, node->allocatable_n)},
 	};
-	status = take(lib, &object, &taken);
-	if (status == BERTH_OK) {
-		bt_lib_set_user(&lib->node_users, &lib->node_user_n, taken.ix, node->user);
-	}
-	bt_lib_leave(lib);
+	status = take(lib, &object, node->user);
+	bt_lib_end_feeding(lib);
 	return status;
 }
 
@@ -209,7 +202,6 @@ static const char *check_pod(const struct berth_pod *pod)
 
 enum berth_status berth_apply_pod(struct berth *berth, const struct berth_pod *pod)
 {
-	struct bt_taken taken;
 	struct bt_lib *lib;
 	enum berth_status status = enter(berth, check_pod(pod), &lib);
 
@@ -238,10 +230,7 @@ enum berth_status berth_apply_pod(struct berth *berth, const struct berth_pod *p
 				.container_n = 1}},
 	};
 	bt_defaults_namespace(&object);
-	status = take(lib, &object, &taken);
-	if (status == BERTH_OK && taken.ix != BT_NO_POD) {
-		bt_lib_set_user(&lib->pod_users, &lib->pod_user_n, taken.ix, pod->user);
-	}
-	bt_lib_leave(lib);
+	status = take(lib, &object, pod->user);
+	bt_lib_end_feeding(lib);
 	return status;
 }

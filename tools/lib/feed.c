@@ -48,28 +48,13 @@ enum bt_status bt_lib_take(struct bt_lib *lib, const struct bt_object *object, s
 	struct bt_cache *cache = bt_engine_cache(lib->engine);
 	struct bt_delta delta;
 
+	if (lib->threads) {
+		*out = (struct bt_taken){.known = true};
+		return bt_lib_threads_hand_over(lib, object, false);
+	}
 	bt_ingest_describe(cache->worker, object, NULL, &delta);
 	bt_ingest_publish(cache, &delta);
-	enum bt_status status = bt_engine_take_delta(lib->engine, &delta, out);
-
-	if (object->kind == BT_KIND_POD && !out->known && out->ix != BT_NO_POD) {
-		bt_lib_set_user(&lib->pod_users, &lib->pod_user_n, out->ix, 0);
-	}
-	return status;
-}
-
-void bt_lib_set_user(uint64_t **users, size_t *n, uint32_t ix, uint64_t user)
-{
-	if (ix >= *n && user == 0) {
-		return;
-	}
-	while (ix >= *n) {
-		size_t old = *n;
-
-		*users = bt_mem_grow(*users, old, n, sizeof(**users));
-		memset(*users + old, 0, (*n - old) * sizeof(**users));
-	}
-	(*users)[ix] = user;
+	return bt_engine_take_delta(lib->engine, &delta, out);
 }
 
 static uint64_t pod_n(const struct bt_lib *lib)
@@ -127,7 +112,13 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 			object->kind == BT_KIND_POD ? "raise pod_max" : "raise node_max");
 		return;
 	}
-	if (bt_lib_take(lib, object, &taken) == BT_FULL) {
+	bt_lib_set_user(lib, object, 0);
+	enum bt_status status = bt_lib_take(lib, object, &taken);
+	if (status == BT_CONFLICT) {
+		job->stop = job->late = true;
+		return;
+	}
+	if (status == BT_FULL) {
 		bool node = object->kind == BT_KIND_NODE;
 
 		complain(lib, object, node ? "status.allocatable" : "spec.containers",
@@ -144,14 +135,52 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 	job->applied.made += made && object->kind == BT_KIND_POD;
 }
 
+/* Returns: as bt_engine_delete_object; with threads BT_OK, or BT_CONFLICT when it is too late. */
+static enum bt_status take_away(struct bt_lib *lib, const struct bt_object *object)
+{
+	bt_lib_set_user(lib, object, 0);
+	return lib->threads ? bt_lib_threads_hand_over(lib, object, true)
+			    : bt_engine_delete_object(
+				      lib->engine, object->kind, object->meta.namespace_, object->meta.name);
+}
+
 static void remove_object(struct bt_lib *lib, const struct bt_object *object)
 {
+	struct bt_lib_job *job = lib->job;
+
 	if (object->kind == BT_KIND_OTHER) {
-		lib->job->applied.ignored++;
-	} else if (bt_engine_delete_object(
-			   lib->engine, object->kind, object->meta.namespace_, object->meta.name) == BT_OK) {
-		lib->job->applied.applied++;
+		job->applied.ignored++;
+		return;
 	}
+	enum bt_status status = take_away(lib, object);
+	job->applied.applied += status == BT_OK;
+	job->stop |= job->late |= status == BT_CONFLICT;
+}
+
+enum berth_status bt_lib_begin_feeding(struct berth *handle, struct bt_lib **out)
+{
+	enum berth_status status = bt_lib_enter(handle, out);
+
+	if (status != BERTH_OK) {
+		return status;
+	}
+	if ((*out)->threads) {
+		bt_lib_threads_feed_begin(*out);
+	}
+	status = bt_lib_check_stopped(*out);
+	if (status != BERTH_OK) {
+		bt_lib_end_feeding(*out);
+	}
+	return status;
+}
+
+void bt_lib_end_feeding(struct bt_lib *lib)
+{
+	if (lib->threads) {
+		bt_lib_threads_feed_end(lib);
+	}
+	bt_park_wake(&lib->park);
+	bt_lib_leave(lib);
 }
 
 /* ---- texts ---- */
@@ -174,6 +203,8 @@ static void read_all(struct bt_lib *lib, struct bt_lib_job *job, struct bt_objec
 	}
 	if (job->stop) {
 		bt_admission_drop(&lib->admission);
+	} else if (lib->threads) {
+		bt_lib_threads_finish_admission(lib);
 	} else {
 		bt_admission_finish(&lib->admission, lib->engine);
 	}
@@ -184,7 +215,9 @@ static enum berth_status end_job(struct bt_lib *lib, struct bt_lib_job *job, str
 {
 	enum berth_status status = job->limited ? BERTH_LIMIT : BERTH_BAD_INPUT;
 
-	if (job->applied.problems == 0) {
+	if (job->late) {
+		status = bt_lib_fail(lib->handle, BERTH_STOPPED, "berth_stop was called meanwhile");
+	} else if (job->applied.problems == 0) {
 		status = BERTH_OK;
 	} else if (job->applied.problems > PROBLEMS_SAID) {
 		bt_lib_fail(lib->handle, status, "%s\n%llu more problems like these", job->problems.ptr,
@@ -200,7 +233,6 @@ static enum berth_status end_job(struct bt_lib *lib, struct bt_lib_job *job, str
 	}
 	bt_buf_fini(&job->problems);
 	lib->job = NULL;
-	bt_park_wake(&lib->park);
 	return status;
 }
 
@@ -208,7 +240,7 @@ static enum berth_status begin_job(struct berth *berth, unsigned flags, bool rem
 	const struct berth_applied *out, struct bt_lib_job *job, struct bt_lib **out_lib)
 {
 	struct bt_lib *lib;
-	enum berth_status status = bt_lib_enter(berth, &lib);
+	enum berth_status status = bt_lib_begin_feeding(berth, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
@@ -217,11 +249,9 @@ static enum berth_status begin_job(struct berth *berth, unsigned flags, bool rem
 		status = bt_lib_fail(berth, BERTH_INVALID, "there is no such flag: 0x%x", flags);
 	} else if (out && out->size < sizeof(*out)) {
 		status = bt_lib_fail(berth, BERTH_INVALID, "out's size is wrong: use BERTH_INIT on it first");
-	} else if (lib->stopped) {
-		status = bt_lib_fail(berth, BERTH_STOPPED, "berth_stop was called");
 	}
 	if (status != BERTH_OK) {
-		bt_lib_leave(lib);
+		bt_lib_end_feeding(lib);
 		return status;
 	}
 	*job = (struct bt_lib_job){.strict = flags & BERTH_STRICT, .removes = removes};
@@ -255,7 +285,7 @@ static enum berth_status read_text(struct berth *berth, const char *text, size_t
 		read_all(lib, &job, lib->reader);
 		status = end_job(lib, &job, out);
 	}
-	bt_lib_leave(lib);
+	bt_lib_end_feeding(lib);
 	return status;
 }
 
@@ -293,22 +323,39 @@ enum berth_status berth_apply_file(
 		bt_object_reader_destroy(reader);
 		status = end_job(lib, &job, out);
 	}
-	bt_lib_leave(lib);
+	bt_lib_end_feeding(lib);
 	return status;
 }
 
 /* ---- by name ---- */
 
+static enum berth_status said(
+	struct bt_lib *lib, enum bt_status status, const char *kind, const struct bt_object *object)
+{
+	struct bt_str namespace_ = object->meta.namespace_;
+
+	if (status == BT_OK) {
+		return BERTH_OK;
+	}
+	if (status == BT_CONFLICT) {
+		return bt_lib_fail(lib->handle, BERTH_STOPPED, "berth_stop was called meanwhile");
+	}
+	return bt_lib_fail(lib->handle, BERTH_NOT_FOUND, "there is no %s %.*s%s%.*s", kind,
+		BT_STR_ARG(namespace_), namespace_.len ? "/" : "", BT_STR_ARG(object->meta.name));
+}
+
 enum berth_status berth_delete(
 	struct berth *berth, const char *kind, const char *object_namespace, const char *name)
 {
 	struct bt_lib *lib;
-	enum berth_status status = bt_lib_enter(berth, &lib);
+	enum berth_status status = bt_lib_begin_feeding(berth, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
 	}
-	struct bt_object object = {.kind = kind ? bt_kind_of_word(bt_str(kind)) : BT_KIND_OTHER};
+	const struct bt_kind_schema *schema = bt_kind_of_word(bt_str(kind));
+	struct bt_object object = {
+		.kind = schema->id, .api_version = schema->api_version, .kind_name = schema->kind};
 
 	object.meta = (struct bt_meta_object){.name = bt_str(name), .namespace_ = bt_str(object_namespace)};
 	bt_defaults_namespace(&object);
@@ -317,14 +364,9 @@ enum berth_status berth_delete(
 	} else if (object.kind == BT_KIND_OTHER) {
 		status = bt_lib_fail(
 			berth, BERTH_NOT_FOUND, "no decision depends on objects of kind %s", kind);
-	} else if (lib->stopped) {
-		status = bt_lib_fail(berth, BERTH_STOPPED, "berth_stop was called");
-	} else if (bt_engine_delete_object(
-			   lib->engine, object.kind, object.meta.namespace_, object.meta.name) != BT_OK) {
-		status = bt_lib_fail(berth, BERTH_NOT_FOUND, "there is no %s %.*s%s%s", kind,
-			BT_STR_ARG(object.meta.namespace_), object.meta.namespace_.len ? "/" : "", name);
+	} else {
+		status = said(lib, take_away(lib, &object), kind, &object);
 	}
-	bt_park_wake(&lib->park);
-	bt_lib_leave(lib);
+	bt_lib_end_feeding(lib);
 	return status;
 }

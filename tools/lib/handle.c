@@ -13,6 +13,7 @@
 struct berth {
 	struct bt_lock lock;
 	struct bt_lib *lib; /* lock(lock): NULL: destroyed, or never made */
+	uint32_t call_n;    /* lock(lock): calls under way */
 	bool ready;	    /* lock(table): lock is initialised */
 };
 
@@ -106,22 +107,56 @@ enum berth_status bt_lib_enter(struct berth *handle, struct bt_lib **out)
 		return bt_lib_fail(handle, BERTH_INVALID, "the handle is destroyed");
 	}
 	*out = handle->lib;
+	handle->call_n++;
 	last_error.handle = handle;
 	last_error.text[0] = '\0';
+	if ((*out)->threads) {
+		bt_lock_release(&handle->lock);
+	}
 	return BERTH_OK;
 }
 
 void bt_lib_leave(struct bt_lib *lib)
 {
+	struct berth *handle = lib->handle;
+
+	if (lib->threads) {
+		bt_lock_acquire(&handle->lock);
+	}
+	handle->call_n--;
+	bt_lock_release(&handle->lock);
+}
+
+void bt_lib_pause(struct bt_lib *lib)
+{
 	bt_lock_release(&lib->handle->lock);
 }
 
-void bt_lib_retire(struct bt_lib *lib)
+void bt_lib_resume(struct bt_lib *lib)
+{
+	bt_lock_acquire(&lib->handle->lock);
+}
+
+bool bt_lib_retire(struct bt_lib *lib)
 {
 	struct berth *handle = lib->handle;
 
-	handle->lib = NULL;
+	if (lib->threads) {
+		bt_lock_acquire(&handle->lock);
+	}
+	bool alone = --handle->call_n == 0;
+	if (alone) {
+		handle->lib = NULL;
+	}
 	bt_lock_release(&handle->lock);
+	return alone;
+}
+
+enum berth_status bt_lib_check_stopped(struct bt_lib *lib)
+{
+	return bt_load_acquire(&lib->stopped)
+		       ? bt_lib_fail(lib->handle, BERTH_STOPPED, "berth_stop was called")
+		       : BERTH_OK;
 }
 
 void bt_lib_callback_begin(const struct bt_lib *lib, struct bt_lib_frame *frame)

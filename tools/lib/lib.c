@@ -10,6 +10,9 @@
 /* The size of the structures of version 0.1; later versions only add behind. */
 #define OPTIONS_LEAST sizeof(struct berth_options)
 
+#define THREADS_MAX 64
+#define END_NS	    INT64_C(10000000000) /* that the threads have for ending before a handle is destroyed */
+
 void berth_init(void *structure, size_t size)
 {
 	if (structure && size >= sizeof(size)) {
@@ -63,10 +66,14 @@ static enum berth_status check_options(const struct berth_options *o)
 	if (o->start_ns < 0) {
 		return bt_lib_fail(NULL, BERTH_INVALID, "start_ns is below zero");
 	}
-	if (o->threads > 0) {
+	if (o->threads > THREADS_MAX || o->bind_threads > THREADS_MAX) {
+		return bt_lib_fail(NULL, BERTH_INVALID, "more than %d threads", THREADS_MAX);
+	}
+	if (o->threads && (o->node_max || o->pod_max)) {
 		return bt_lib_fail(NULL, BERTH_UNSUPPORTED,
-			"threads is %u, but this version decides inside the calls only; set it to 0",
-			o->threads);
+			"node_max and pod_max are for handles without threads: with them an object is taken "
+			"in "
+			"when the call has returned");
 	}
 	return BERTH_OK;
 }
@@ -113,7 +120,8 @@ static enum berth_status make_engine(struct bt_lib *lib)
 		.binder.bind = o->bind || o->binding == BERTH_BIND_ANSWERED ? bt_lib_bind : NULL,
 		.binder.context = lib,
 		.evictor = {bt_lib_evict, lib},
-		.groups_by_events = o->clock != BERTH_CLOCK_REAL,
+		.groups_by_events =
+			o->clock == BERTH_CLOCK_VIRTUAL || (o->clock == BERTH_CLOCK_NONE && !o->threads),
 		.plan_memory_bytes = (size_t)o->plan_bytes_max,
 		.sampling = sampling_of(o->sampling),
 	};
@@ -121,6 +129,9 @@ static enum berth_status make_engine(struct bt_lib *lib)
 	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0};
 
+	if (o->threads) {
+		return bt_lib_threads_start(lib, &options);
+	}
 	lib->engine = bt_engine_create(&lib->config, &options, &errors);
 	if (!lib->engine) {
 		bt_config_errors_text(&errors, &text);
@@ -134,7 +145,11 @@ static enum berth_status make_engine(struct bt_lib *lib)
 static void free_lib(struct bt_lib *lib)
 {
 	bt_turn_fini(&lib->turn);
-	bt_engine_destroy(lib->engine);
+	if (lib->threads) {
+		bt_lib_threads_fini(lib);
+	} else {
+		bt_engine_destroy(lib->engine);
+	}
 	bt_object_reader_destroy(lib->reader);
 	bt_admission_fini(&lib->admission);
 	bt_config_fini(&lib->config);
@@ -143,10 +158,8 @@ static void free_lib(struct bt_lib *lib)
 	bt_mem_free(lib->records);
 	bt_mem_free(lib->evicted);
 	bt_map_fini(&lib->tickets);
-	bt_mem_free(lib->pod_users);
-	bt_mem_free(lib->node_users);
-	bt_mem_free(lib->pod_tickets);
-	bt_buf_fini(&lib->text);
+	bt_mem_free(lib->fresh);
+	bt_lib_users_fini(&lib->users);
 	bt_mem_free(lib);
 }
 
@@ -165,8 +178,9 @@ static void connect(struct bt_lib *lib)
 		.told = bt_lib_told,
 		.context = lib,
 	};
-	bt_park_init(&lib->park);
-	bt_engine_start(lib->engine);
+	if (!lib->threads) {
+		bt_engine_start(lib->engine);
+	}
 }
 
 /* What berth cannot do of what a configuration asks for. */
@@ -199,6 +213,8 @@ enum berth_status berth_create(const struct berth_options *options, struct berth
 	struct bt_lib *lib = bt_mem_zalloc(1, sizeof(*lib));
 	lib->options = given;
 	lib->options.config = lib->options.feature_gates = NULL;
+	bt_park_init(&lib->park);
+	bt_lock_init(&lib->users.lock);
 	lib->now_ns = given.clock == BERTH_CLOCK_VIRTUAL ? given.start_ns : 0;
 	status = read_config(lib, &given);
 	if (status == BERTH_OK) {
@@ -210,6 +226,9 @@ enum berth_status berth_create(const struct berth_options *options, struct berth
 		if (*out) {
 			warn(lib);
 			return BERTH_OK;
+		}
+		if (lib->threads) {
+			bt_lib_threads_stop(lib, BERTH_ABANDON, INT64_MAX);
 		}
 		status = bt_lib_fail(NULL, BERTH_LIMIT, "there are too many handles; destroy some");
 	}
@@ -225,9 +244,16 @@ enum berth_status berth_destroy(struct berth *berth)
 		return BERTH_OK;
 	}
 	enum berth_status status = bt_lib_enter(berth, &lib);
-	if (status == BERTH_OK) {
-		bt_lib_retire(lib);
-		free_lib(lib);
+	if (status != BERTH_OK) {
+		return status;
 	}
-	return status;
+	if (lib->threads && !bt_lib_threads_stop(lib, BERTH_ABANDON, END_NS)) {
+		bt_lib_leave(lib);
+		return bt_lib_fail(berth, BERTH_TIMEOUT, "a callback does not return; call this again");
+	}
+	if (!bt_lib_retire(lib)) {
+		return bt_lib_fail(berth, BERTH_BUSY, "another thread is in a call with the handle");
+	}
+	free_lib(lib);
+	return BERTH_OK;
 }

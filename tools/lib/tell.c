@@ -1,40 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a handle tells when it is asked.
  */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/base/mem.h"
 #include "tools/lib/lib_int.h"
 #include "tools/report/explain.h"
 
-/* Begins a call about a pod, which out_ix is BT_NO_POD of when it is not known. */
-static enum berth_status enter(struct berth *berth, const char *pod_namespace, const char *name,
-	struct bt_lib **out, uint32_t *out_ix)
-{
-	enum berth_status status = bt_lib_enter(berth, out);
+#define NODE_BYTES 512
 
-	if (status != BERTH_OK) {
-		return status;
-	}
-	if (!name) {
-		bt_lib_leave(*out);
-		return bt_lib_fail(berth, BERTH_INVALID, "name is NULL");
-	}
-	*out_ix = bt_engine_find_pod(
-		(*out)->engine, bt_str(pod_namespace ? pod_namespace : "default"), bt_str(name));
-	return BERTH_OK;
-}
+/* A question about a pod, and its answer. */
+struct question {
+	struct bt_str namespace_, name;
+	bool wants_message, wants_table, wants_json;
+	enum berth_pod_state state;
+	char node[NODE_BYTES];
+	char *text; /* of a pod that waits */
+};
 
-static enum berth_status no_such_pod(const struct berth *berth, const char *pod_namespace, const char *name)
+static enum berth_pod_state state_of(struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_lib_fail(berth, BERTH_NOT_FOUND, "there is no pod %s/%s",
-		pod_namespace ? pod_namespace : "default", name);
-}
-
-static enum berth_pod_state state_of(const struct bt_lib *lib, uint32_t pod_ix)
-{
-	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(lib->engine)->ledger, pod_ix);
+	const struct bt_pod *pod = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix);
 
 	if (pod->state == BT_POD_ASSUMED) {
 		return BERTH_POD_ASSUMED;
@@ -42,63 +29,23 @@ static enum berth_pod_state state_of(const struct bt_lib *lib, uint32_t pod_ix)
 	if (pod->state == BT_POD_SCHEDULED) {
 		return BERTH_POD_ON_NODE;
 	}
-	return bt_queue_info(bt_engine_queue(lib->engine), pod_ix).where == BT_WAIT_GATED ? BERTH_POD_GATED
-											  : BERTH_POD_WAITING;
+	return bt_queue_info(bt_engine_queue(engine), pod_ix).where == BT_WAIT_GATED ? BERTH_POD_GATED
+										     : BERTH_POD_WAITING;
 }
 
-/* Sets lib->text to the name of the node where the pod is, or to nothing. */
-static void set_node(struct bt_lib *lib, uint32_t pod_ix)
+static void write_node(struct bt_engine *engine, uint32_t pod_ix, char out[NODE_BYTES])
 {
-	const struct bt_cache *cache = bt_engine_cache(lib->engine);
+	const struct bt_cache *cache = bt_engine_cache(engine);
 	uint32_t node_ix = bt_ledger_pod(cache->ledger, pod_ix)->node_ix;
 
-	bt_buf_clear(&lib->text);
 	if (node_ix != BT_NO_NODE) {
-		bt_buf_str(&lib->text,
-			bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name));
+		snprintf(out, NODE_BYTES, "%.*s",
+			BT_STR_ARG(bt_intern_str(
+				cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name)));
 	}
 }
 
-enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace, const char *name,
-	enum berth_pod_state *out_state, const char **out_node)
-{
-	struct bt_lib *lib;
-	uint32_t pod_ix = BT_NO_POD;
-	enum berth_status status = enter(berth, pod_namespace, name, &lib, &pod_ix);
-
-	if (status != BERTH_OK) {
-		return status;
-	}
-	if (pod_ix == BT_NO_POD) {
-		status = no_such_pod(berth, pod_namespace, name);
-	} else if (out_node) {
-		set_node(lib, pod_ix);
-		*out_node = lib->text.len ? lib->text.ptr : "";
-	}
-	if (out_state) {
-		*out_state = pod_ix == BT_NO_POD ? BERTH_POD_UNKNOWN : state_of(lib, pod_ix);
-	}
-	bt_lib_leave(lib);
-	return status;
-}
-
-/* Only a pod that waits has something to be explained. */
-static enum berth_status check_waits(
-	struct bt_lib *lib, const char *pod_namespace, const char *name, uint32_t pod_ix)
-{
-	if (pod_ix == BT_NO_POD) {
-		return no_such_pod(lib->handle, pod_namespace, name);
-	}
-	enum berth_pod_state state = state_of(lib, pod_ix);
-	if (state == BERTH_POD_ON_NODE || state == BERTH_POD_ASSUMED) {
-		set_node(lib, pod_ix);
-		return bt_lib_fail(lib->handle, BERTH_NOT_FOUND, "the pod does not wait: it is on node %s",
-			lib->text.ptr);
-	}
-	return BERTH_OK;
-}
-
-static char *explain(struct bt_lib *lib, uint32_t pod_ix, enum berth_format format)
+static char *explain(struct bt_engine *engine, uint32_t pod_ix, bool json)
 {
 	struct bt_emit *emit = bt_emit_create();
 	struct bt_buf text = {0};
@@ -106,71 +53,160 @@ static char *explain(struct bt_lib *lib, uint32_t pod_ix, enum berth_format form
 
 	bt_emit_begin_array(emit, "explain");
 	bt_emit_label(emit, "every node for the pod");
-	bt_report_explain(emit, lib->engine, pod_ix);
+	bt_report_explain(emit, engine, pod_ix);
 	bt_emit_end(emit);
 	bt_output_open_buf(&text, &output);
-	bt_emit_write(emit, format == BERTH_JSON ? BT_EMIT_JSON : BT_EMIT_TABLE, false, &output);
+	bt_emit_write(emit, json ? BT_EMIT_JSON : BT_EMIT_TABLE, false, &output);
 	bt_output_flush(&output);
 	bt_emit_destroy(emit);
 	return text.ptr;
 }
 
-enum berth_status berth_explain(struct berth *berth, const char *pod_namespace, const char *name,
-	enum berth_format format, char **out_text)
+static char *message(struct bt_engine *engine, uint32_t pod_ix)
 {
+	struct bt_explanation explanation = {0};
+	struct bt_buf text = {0};
+
+	bt_buf_reserve(&text, 1);
+	text.ptr[0] = '\0';
+	bt_engine_explain(engine, pod_ix, &explanation);
+	if (explanation.gated) {
+		bt_buf_text(&text, explanation.refusal.text);
+	} else if (explanation.error || explanation.evaluation.feasible_n == 0) {
+		bt_engine_message(engine, &explanation, &text);
+	}
+	bt_explanation_fini(&explanation);
+	return text.ptr;
+}
+
+static void answer(void *context, struct bt_engine *engine)
+{
+	struct question *question = context;
+	uint32_t pod_ix = bt_engine_find_pod(engine, question->namespace_, question->name);
+
+	if (pod_ix == BT_NO_POD) {
+		return;
+	}
+	question->state = state_of(engine, pod_ix);
+	write_node(engine, pod_ix, question->node);
+	if (question->state != BERTH_POD_WAITING && question->state != BERTH_POD_GATED) {
+		return;
+	}
+	if (question->wants_message) {
+		question->text = message(engine, pod_ix);
+	} else if (question->wants_table || question->wants_json) {
+		question->text = explain(engine, pod_ix, question->wants_json);
+	}
+}
+
+/* Asks about a pod. Returns: BERTH_OK; else with the error said. */
+static enum berth_status ask(
+	struct bt_lib *lib, const char *pod_namespace, const char *name, struct question *question)
+{
+	if (!name) {
+		return bt_lib_fail(lib->handle, BERTH_INVALID, "name is NULL");
+	}
+	question->namespace_ = bt_str(pod_namespace ? pod_namespace : "default");
+	question->name = bt_str(name);
+	bt_lib_visit(lib, answer, question);
+	if (question->state == BERTH_POD_UNKNOWN) {
+		return bt_lib_fail(lib->handle, BERTH_NOT_FOUND, "there is no pod %s/%s",
+			question->namespace_.ptr, question->name.ptr);
+	}
+	return BERTH_OK;
+}
+
+enum berth_status berth_find_pod(struct berth *berth, const char *pod_namespace, const char *name,
+	enum berth_pod_state *out_state, const char **out_node)
+{
+	static _Thread_local char node[NODE_BYTES];
+	struct question question = {.state = BERTH_POD_UNKNOWN};
 	struct bt_lib *lib;
-	uint32_t pod_ix = BT_NO_POD;
-	enum berth_status status = enter(berth, pod_namespace, name, &lib, &pod_ix);
+	enum berth_status status = bt_lib_enter(berth, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
 	}
-	if (!out_text || (format != BERTH_TEXT && format != BERTH_JSON)) {
-		status = bt_lib_fail(
-			berth, BERTH_INVALID, out_text ? "there is no such format" : "out_text is NULL");
-	} else {
-		status = check_waits(lib, pod_namespace, name, pod_ix);
+	status = ask(lib, pod_namespace, name, &question);
+	if (out_state) {
+		*out_state = question.state;
 	}
-	if (status == BERTH_OK) {
-		*out_text = explain(lib, pod_ix, format);
+	if (out_node) {
+		memcpy(node, question.node, sizeof(node));
+		*out_node = node;
 	}
 	bt_lib_leave(lib);
 	return status;
+}
+
+/* A question whose answer is a text, which only pods that wait have. */
+static enum berth_status ask_for_text(struct berth *berth, const char *pod_namespace, const char *name,
+	struct question *question, char **out_text)
+{
+	struct bt_lib *lib;
+	enum berth_status status = bt_lib_enter(berth, &lib);
+
+	if (status != BERTH_OK) {
+		return status;
+	}
+	if (!out_text) {
+		status = bt_lib_fail(berth, BERTH_INVALID, "out_text is NULL");
+	} else if (!question->wants_message && !question->wants_table && !question->wants_json) {
+		status = bt_lib_fail(berth, BERTH_INVALID, "there is no such format");
+	} else {
+		status = ask(lib, pod_namespace, name, question);
+	}
+	if (status == BERTH_OK && !question->text) {
+		status = bt_lib_fail(
+			berth, BERTH_NOT_FOUND, "the pod does not wait: it is on node %s", question->node);
+	} else if (status == BERTH_OK) {
+		*out_text = question->text;
+	}
+	bt_lib_leave(lib);
+	return status;
+}
+
+enum berth_status berth_explain(struct berth *berth, const char *pod_namespace, const char *name,
+	enum berth_format format, char **out_text)
+{
+	struct question question = {.wants_table = format == BERTH_TEXT, .wants_json = format == BERTH_JSON};
+
+	return ask_for_text(berth, pod_namespace, name, &question, out_text);
 }
 
 enum berth_status berth_message(
 	struct berth *berth, const char *pod_namespace, const char *name, char **out_text)
 {
-	struct bt_explanation explanation = {0};
-	struct bt_buf text = {0};
-	struct bt_lib *lib;
-	uint32_t pod_ix = BT_NO_POD;
-	enum berth_status status = enter(berth, pod_namespace, name, &lib, &pod_ix);
+	struct question question = {.wants_message = true};
 
-	if (status != BERTH_OK) {
-		return status;
-	}
-	status = out_text ? check_waits(lib, pod_namespace, name, pod_ix)
-			  : bt_lib_fail(berth, BERTH_INVALID, "out_text is NULL");
-	if (status == BERTH_OK) {
-		bt_buf_reserve(&text, 1);
-		text.ptr[0] = '\0';
-		bt_engine_explain(lib->engine, pod_ix, &explanation);
-		if (explanation.gated) {
-			bt_buf_text(&text, explanation.refusal.text);
-		} else if (explanation.error || explanation.evaluation.feasible_n == 0) {
-			bt_engine_message(lib->engine, &explanation, &text);
-		}
-		bt_explanation_fini(&explanation);
-		*out_text = text.ptr;
-	}
-	bt_lib_leave(lib);
-	return status;
+	return ask_for_text(berth, pod_namespace, name, &question, out_text);
 }
 
 void berth_free(char *text)
 {
 	bt_mem_free(text);
+}
+
+static void count(void *context, struct bt_engine *engine)
+{
+	const struct bt_engine_counts counts = bt_engine_counts(engine);
+	struct berth_counts *out = context;
+
+	out->placed = counts.placed_n;
+	out->refused = counts.refused_n;
+	out->failed = counts.failed_n;
+	out->preemptions = counts.preemption_n;
+	out->by_columns = counts.by_columns_n;
+	out->by_evaluation = counts.by_evaluation_n;
+	out->nodes = bt_engine_cache(engine)->view.snapshot->node_n;
+	out->pods_waiting = counts.sets.queued;
+	out->pods_assumed = counts.sets.assumed;
+	out->pods_on_nodes = counts.sets.scheduled;
+	out->pods = out->pods_waiting + out->pods_assumed + out->pods_on_nodes;
+	out->active = counts.queue.active;
+	out->backoff = counts.queue.backoff;
+	out->unschedulable = counts.queue.unschedulable;
+	out->gated = counts.queue.gated;
 }
 
 enum berth_status berth_get_counts(struct berth *berth, struct berth_counts *out)
@@ -187,29 +223,15 @@ enum berth_status berth_get_counts(struct berth *berth, struct berth_counts *out
 		bt_lib_leave(lib);
 		return status;
 	}
-	const struct bt_engine_counts counts = bt_engine_counts(lib->engine);
-	*out = (struct berth_counts){
-		.size = out->size,
-		.decisions = lib->decision_n,
-		.placed = counts.placed_n,
-		.refused = counts.refused_n,
-		.failed = counts.failed_n,
-		.preemptions = counts.preemption_n,
-		.by_columns = counts.by_columns_n,
-		.by_evaluation = counts.by_evaluation_n,
-		.bound = lib->bound_n,
-		.bind_failed = lib->bind_failed_n,
-		.nodes = bt_engine_cache(lib->engine)->view.snapshot->node_n,
-		.pods = counts.sets.queued + counts.sets.assumed + counts.sets.scheduled,
-		.pods_waiting = counts.sets.queued,
-		.pods_assumed = counts.sets.assumed,
-		.pods_on_nodes = counts.sets.scheduled,
-		.active = counts.queue.active,
-		.backoff = counts.queue.backoff,
-		.unschedulable = counts.queue.unschedulable,
-		.gated = counts.queue.gated,
-		.open_bindings = lib->tickets.count,
-	};
+	bt_lib_visit(lib, count, out);
+	if (lib->threads) {
+		bt_lib_threads_count(lib, out);
+	} else {
+		out->decisions = lib->decision_n;
+		out->bound = lib->bound_n;
+		out->bind_failed = lib->bind_failed_n;
+		out->open_bindings = lib->tickets.count;
+	}
 	bt_lib_leave(lib);
 	return BERTH_OK;
 }

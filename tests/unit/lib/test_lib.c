@@ -556,16 +556,16 @@ static void stopping_drains_or_abandons(void **state)
 
 	(void)state;
 	feed(berth, NODE("n1", "4") POD("a", "1"));
-	assert_int_equal(berth_stop(berth, BERTH_DRAIN), BERTH_OK);
+	assert_int_equal(berth_stop(berth, BERTH_DRAIN, 0), BERTH_OK);
 	expect_pod(berth, "a", BERTH_POD_ON_NODE, "n1");
-	assert_int_equal(berth_stop(berth, BERTH_ABANDON), BERTH_OK);
+	assert_int_equal(berth_stop(berth, BERTH_ABANDON, 0), BERTH_OK);
 	assert_int_equal(berth_run(berth, 0, NULL), BERTH_STOPPED);
 	assert_int_equal(berth_apply(berth, "", 0, 0, NULL), BERTH_STOPPED);
 	assert_int_equal(berth_delete(berth, "Pod", NULL, "a"), BERTH_STOPPED);
 	berth_destroy(berth);
 	berth = make();
 	feed(berth, NODE("n1", "4") POD("a", "1"));
-	assert_int_equal(berth_stop(berth, BERTH_ABANDON), BERTH_OK);
+	assert_int_equal(berth_stop(berth, BERTH_ABANDON, 0), BERTH_OK);
 	expect_pod(berth, "a", BERTH_POD_WAITING, "");
 	berth_destroy(berth);
 }

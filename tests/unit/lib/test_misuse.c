@@ -57,7 +57,7 @@ static enum berth_status call(struct berth *berth, int which)
 	case 15:
 		return berth_get_counts(berth, &counts);
 	case 16:
-		return berth_stop(berth, BERTH_ABANDON);
+		return berth_stop(berth, BERTH_ABANDON, 0);
 	default:
 		return berth_destroy(berth);
 	}
@@ -283,7 +283,7 @@ static void wrong_arguments_are_refused(void **state)
 	assert_int_equal(berth_message(berth, NULL, "a", NULL), BERTH_INVALID);
 	assert_int_equal(berth_get_counts(berth, &counts), BERTH_INVALID);
 	assert_int_equal(berth_get_counts(berth, NULL), BERTH_INVALID);
-	assert_int_equal(berth_stop(berth, (enum berth_stop)9), BERTH_INVALID);
+	assert_int_equal(berth_stop(berth, (enum berth_stop)9, 0), BERTH_INVALID);
 	assert_int_equal(berth_get_time(berth, NULL, NULL), BERTH_OK);
 	assert_string_equal(berth_error(berth), "");
 	assert_int_equal(counts_of(berth).pods, 1);
