@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -340,6 +342,86 @@ static void what_holds_no_objects_is_named(void **state)
 		"or leave it out\n");
 }
 
+/* Reads one object, makes it its own, and spoils all that it came from. */
+static struct bt_object read_and_own(const char *text, struct bt_arena *arena)
+{
+	size_t n = strlen(text);
+	char *copy = malloc(n + 1);
+
+	memcpy(copy, text, n + 1);
+	struct bt_object_reader *other = bt_object_reader_create(note, NULL);
+	bt_object_reader_begin_any(other, "f", (struct bt_str){copy, n});
+	const struct bt_object *object = bt_object_reader_next(other);
+	if (!object) {
+		fail_msg("%s", problems.ptr);
+	}
+	struct bt_object owned = *object;
+	bt_object_own(&owned, arena);
+	bt_object_reader_destroy(other);
+	memset(copy, '#', n);
+	free(copy);
+	return owned;
+}
+
+static void assert_is(struct bt_str got, const char *want)
+{
+	if (!bt_str_is(got, want)) {
+		fail_msg("\"%.*s\" instead of \"%s\"", BT_STR_ARG(got), want);
+	}
+}
+
+static void an_owned_object_needs_nothing_else(void **state)
+{
+	struct bt_arena arena = {0};
+
+	(void)state;
+	struct bt_object pod = read_and_own(
+		"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: s, labels: {l: v}, "
+		"ownerReferences: "
+		"[{kind: ReplicaSet, name: rs, uid: u, controller: true}]}, spec: {nodeSelector: {a: b}, "
+		"tolerations: [{key: t, operator: Exists}], affinity: {nodeAffinity: "
+		"{requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: "
+		"[{key: "
+		"k, operator: In, values: [one, two]}]}]}}}, containers: [{name: c, image: i, ports: "
+		"[{hostPort: "
+		"1, protocol: TCP}], resources: {requests: {cpu: 2}}}], volumes: [{name: v, "
+		"persistentVolumeClaim: {claimName: claim}}, {name: w, rbd: {image: im, pool: po, monitors: "
+		"[m1]}}], schedulingGates: [{name: gate}]}}",
+		&arena);
+	assert_is(pod.api_version, "v1");
+	assert_is(pod.kind_name, "Pod");
+	assert_is(pod.meta.namespace_, "s");
+	assert_is(pod.meta.labels.items[0].value, "v");
+	assert_is(pod.meta.owners[0].uid, "u");
+	const struct bt_pod_spec_object *spec = &pod.pod.spec;
+	assert_is(spec->node_selector.items[0].key, "a");
+	assert_is(spec->tolerations[0].operator_, "Exists");
+	assert_is(spec->affinity.node_affinity.required.terms[0].match_expressions.items[0].values.items[1],
+		"two");
+	assert_is(spec->containers[0].resources.requests.items[0].name, "cpu");
+	assert_is(spec->containers[0].ports[0].protocol, "TCP");
+	assert_int_equal(spec->volumes[0].type, BT_VOLUME_CLAIM);
+	assert_is(spec->volumes[0].source, "claim");
+	assert_is(spec->volumes[1].monitors.items[0], "m1");
+	assert_is(spec->volumes[1].pool, "po");
+	assert_is(spec->scheduling_gates.items[0], "gate");
+	struct bt_object slice =
+		read_and_own("{apiVersion: resource.k8s.io/v1, kind: ResourceSlice, metadata: {name: s}, "
+			     "spec: {driver: d, pool: "
+			     "{name: po, generation: 1, resourceSliceCount: 1}, nodeName: node-1, devices: "
+			     "[{name: dev, attributes: "
+			     "{model: {string: x1}, size: {int: 3}}, capacity: {memory: {value: 4Gi}}}]}}",
+			&arena);
+	const struct bt_device_object *device = &slice.resource_slice.devices[0];
+	assert_is(slice.resource_slice.pool, "po");
+	assert_is(device->name, "dev");
+	assert_is(device->attributes[0].name, "model");
+	assert_is(device->attributes[0].text, "x1");
+	assert_int_equal(device->attributes[1].number, 3);
+	assert_is(device->capacities[0].name, "memory");
+	bt_arena_fini(&arena);
+}
+
 static void times_are_read_to_the_nanosecond(void **state)
 {
 	int64_t ns;
@@ -373,6 +455,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_object_without_a_name_is_refused, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_syntax_error_costs_one_document, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_holds_no_objects_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_owned_object_needs_nothing_else, setup, teardown),
 		cmocka_unit_test(times_are_read_to_the_nanosecond),
 	};
 
