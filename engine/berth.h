@@ -315,6 +315,15 @@ BERTH_API enum berth_status berth_apply_file(
 	struct berth *berth, const char *path, unsigned flags, struct berth_applied *out);
 
 /*
+ * Takes watch events, as an API server sends them and kubectl get --watch --output-watch-events -o json
+ * prints them: {"type": "ADDED", "object": {...}}, with ADDED, MODIFIED, DELETED and BOOKMARK, one after
+ * another. Pods have their spec.priority, as an API server sees to it. Of flags there is BERTH_STRICT.
+ * Context, Returns, Owns: as berth_apply.
+ */
+BERTH_API enum berth_status berth_apply_events(
+	struct berth *berth, const char *text, size_t bytes, unsigned flags, struct berth_applied *out);
+
+/*
  * Takes a node, new or changed, without text.
  * Context : any thread; calls with a handle take turns.
  * Returns : BERTH_OK; BERTH_BAD_INPUT, BERTH_LIMIT, BERTH_INVALID, BERTH_STOPPED, BERTH_BUSY, and nothing has

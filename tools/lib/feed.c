@@ -183,7 +183,21 @@ void bt_lib_end_feeding(struct bt_lib *lib)
 	bt_lib_leave(lib);
 }
 
+void bt_lib_take_event(struct bt_lib *lib, struct bt_object *object, bool gone)
+{
+	if (gone) {
+		bt_defaults_namespace(object);
+		remove_object(lib, object);
+	} else {
+		bt_admission_object(&lib->admission, object);
+		/* Events keep their order: nobody waits for what comes behind. */
+		bt_admission_finish(&lib->admission, NULL);
+	}
+}
+
 /* ---- texts ---- */
+
+enum reading { READ_APPLY, READ_DELETE, READ_EVENTS };
 
 static void read_all(struct bt_lib *lib, struct bt_lib_job *job, struct bt_object_reader *reader)
 {
@@ -262,11 +276,11 @@ static enum berth_status begin_job(struct berth *berth, unsigned flags, bool rem
 }
 
 static enum berth_status read_text(struct berth *berth, const char *text, size_t bytes, unsigned flags,
-	bool removes, struct berth_applied *out)
+	enum reading reading, struct berth_applied *out)
 {
 	struct bt_lib_job job;
 	struct bt_lib *lib;
-	enum berth_status status = begin_job(berth, flags, removes, out, &job, &lib);
+	enum berth_status status = begin_job(berth, flags, reading == READ_DELETE, out, &job, &lib);
 
 	if (status != BERTH_OK) {
 		return status;
@@ -281,8 +295,12 @@ static enum berth_status read_text(struct berth *berth, const char *text, size_t
 		status = bt_lib_fail(berth, BERTH_LIMIT, "the text has %zu bytes, more than the %llu that %s",
 			bytes, (unsigned long long)most, "text_bytes_max allows");
 	} else {
-		bt_object_reader_begin_any(lib->reader, "text", (struct bt_str){text, bytes});
-		read_all(lib, &job, lib->reader);
+		if (reading == READ_EVENTS) {
+			bt_lib_read_events(lib, (struct bt_str){text, bytes});
+		} else {
+			bt_object_reader_begin_any(lib->reader, "text", (struct bt_str){text, bytes});
+			read_all(lib, &job, lib->reader);
+		}
 		status = end_job(lib, &job, out);
 	}
 	bt_lib_end_feeding(lib);
@@ -292,13 +310,22 @@ static enum berth_status read_text(struct berth *berth, const char *text, size_t
 enum berth_status berth_apply(
 	struct berth *berth, const char *text, size_t bytes, unsigned flags, struct berth_applied *out)
 {
-	return read_text(berth, text, bytes, flags, false, out);
+	return read_text(berth, text, bytes, flags, READ_APPLY, out);
 }
 
 enum berth_status berth_delete_text(
 	struct berth *berth, const char *text, size_t bytes, unsigned flags, struct berth_applied *out)
 {
-	return read_text(berth, text, bytes, flags, true, out);
+	return read_text(berth, text, bytes, flags, READ_DELETE, out);
+}
+
+enum berth_status berth_apply_events(
+	struct berth *berth, const char *text, size_t bytes, unsigned flags, struct berth_applied *out)
+{
+	if (flags & BERTH_EXPAND) {
+		return bt_lib_fail(berth, BERTH_INVALID, "BERTH_EXPAND is not for events");
+	}
+	return read_text(berth, text, bytes, flags, READ_EVENTS, out);
 }
 
 enum berth_status berth_apply_file(

@@ -147,8 +147,16 @@ void bt_lib_report(void *context, const struct bt_diagnosis *diagnosis);
 /* Hands an object in. Returns: as bt_engine_take_delta; with threads BT_OK, or BT_CONFLICT: it is too late. */
 enum bt_status bt_lib_take(struct bt_lib *lib, const struct bt_object *object, struct bt_taken *out);
 
+/* Hands in what an event shows: an object, or that it is gone. */
+void bt_lib_take_event(struct bt_lib *lib, struct bt_object *object, bool gone);
+
 /* Is there room for one more node or pod? */
 bool bt_lib_has_room(const struct bt_lib *lib, const struct bt_object *object);
+
+/* ---- watch.c ---- */
+
+/* Reads events, with a job begun. */
+void bt_lib_read_events(struct bt_lib *lib, struct bt_str text);
 
 /* ---- decide.c ---- */
 

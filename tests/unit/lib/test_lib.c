@@ -423,6 +423,62 @@ static void problems_are_told_with_place_and_path(void **state)
 	berth_destroy(berth);
 }
 
+#define EVENT(type, name, spec)                                                                              \
+	"{\"type\":\"" type                                                                                  \
+	"\",\"object\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name               \
+	"\"},\"spec\":{" spec "}}}\n"
+
+static void watch_events_are_taken_in_their_order(void **state)
+{
+	static const char text[] = EVENT("ADDED", "a", "\"priority\":1") EVENT(
+		"ADDED", "b", "\"priority\":2") EVENT("MODIFIED", "a", "\"priority\":3") EVENT("DELETED", "b",
+		"") "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Pod\"}}\n"
+		    "{\"object\":{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"},"
+		    "\"status\":{\"allocatable\":{\"pods\":\"3\"}}},\"type\":\"ADDED\"}";
+	struct berth *berth = make();
+	struct berth_applied applied;
+
+	(void)state;
+	BERTH_INIT(&applied);
+	if (berth_apply_events(berth, text, strlen(text), 0, &applied) != BERTH_OK) {
+		fail_msg("%s", berth_error(berth));
+	}
+	assert_int_equal(applied.objects, 5);
+	assert_int_equal(applied.applied, 5);
+	assert_int_equal(applied.ignored, 1);
+	assert_int_equal(decide(berth, "a")->priority, 3);
+	expect_none(berth);
+	berth_destroy(berth);
+}
+
+static void expect_bad_events(struct berth *berth, const char *text, const char *words)
+{
+	assert_int_equal(berth_apply_events(berth, text, strlen(text), 0, NULL), BERTH_BAD_INPUT);
+	expect_error(berth, words);
+}
+
+static void odd_events_are_refused_with_words(void **state)
+{
+	struct berth *berth = make();
+
+	(void)state;
+	expect_bad_events(berth, "{\"type\":\"ERROR\",\"object\":{\"code\":410}}", "type: this is no event");
+	expect_bad_events(berth, "{\"type\":\"ADDED\"}", "no object");
+	expect_bad_events(berth, "{}", "no object");
+	expect_bad_events(berth, "[]", "one event after another");
+	expect_bad_events(berth, "{\"type\":3}", "one event after another");
+	expect_bad_events(berth, "{\"type\":\"ADDED\",\"object\":7}", "apiVersion and kind");
+	expect_bad_events(berth, "\n{\"type\":\"ADDED\",", "text:2:");
+	expect_bad_events(berth,
+		"{\"type\":\"ADDED\",\"object\":{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{"
+		"\"name\":"
+		"\"a\"},\"spec\":{\"priority\":\"x\"}}}\n" EVENT("ADDED", "b", ""),
+		"object.spec.priority");
+	/* The event behind the bad one has been taken. */
+	assert_int_equal(counts_of(berth).pods, 1);
+	berth_destroy(berth);
+}
+
 /* ---- time ---- */
 
 static void virtual_time_ends_backoffs(void **state)
@@ -589,6 +645,8 @@ int main(void)
 		cmocka_unit_test(texts_of_every_shape_are_taken),
 		cmocka_unit_test(files_are_taken),
 		cmocka_unit_test(problems_are_told_with_place_and_path),
+		cmocka_unit_test(watch_events_are_taken_in_their_order),
+		cmocka_unit_test(odd_events_are_refused_with_words),
 		cmocka_unit_test(virtual_time_ends_backoffs),
 		cmocka_unit_test(without_a_clock_a_call_gives_each_pod_one_more_try),
 		cmocka_unit_test(real_clock_waits_for_a_backoff),

@@ -57,6 +57,10 @@ static enum berth_status call(struct berth *berth, int which)
 	case 15:
 		return berth_get_counts(berth, &counts);
 	case 16:
+		return berth_settle(berth, 0);
+	case 17:
+		return berth_apply_events(berth, "", 0, 0, NULL);
+	case 18:
 		return berth_stop(berth, BERTH_ABANDON, 0);
 	default:
 		return berth_destroy(berth);
@@ -67,7 +71,7 @@ static enum berth_status call(struct berth *berth, int which)
 	return status;
 }
 
-#define CALLS 18
+#define CALLS 20
 
 static void handles_that_are_none_are_refused_by_every_function(void **state)
 {
@@ -274,6 +278,7 @@ static void wrong_arguments_are_refused(void **state)
 	expect_error(berth, "0x4");
 	assert_int_equal(berth_apply(berth, "{}", 2, 0, &applied), BERTH_INVALID);
 	assert_int_equal(berth_apply_file(berth, NULL, 0, NULL), BERTH_INVALID);
+	assert_int_equal(berth_apply_events(berth, "", 0, BERTH_EXPAND, NULL), BERTH_INVALID);
 	assert_int_equal(berth_delete(berth, NULL, NULL, "a"), BERTH_INVALID);
 	assert_int_equal(berth_delete(berth, "Pod", NULL, NULL), BERTH_INVALID);
 	assert_int_equal(berth_next_decision(berth, 0, NULL), BERTH_INVALID);
