@@ -144,7 +144,7 @@ void bt_lib_end_feeding(struct bt_lib *lib);
 void bt_lib_admitted(void *context, struct bt_object *object, bool made);
 void bt_lib_report(void *context, const struct bt_diagnosis *diagnosis);
 
-/* Hands an object in. Returns: as bt_engine_take_delta; with threads BT_OK, or BT_CONFLICT: it is too late. */
+/* Hands an object in. Returns: as bt_engine_take_delta; with threads BT_OK, or BT_CONFLICT: too late. */
 enum bt_status bt_lib_take(struct bt_lib *lib, const struct bt_object *object, struct bt_taken *out);
 
 /* Hands in what an event shows: an object, or that it is gone. */
