@@ -11,10 +11,10 @@
 #include "engine/base/mem.h"
 #include "engine/base/park.h"
 #include "engine/base/race.h"
+#include "engine/base/rcu.h"
 #include "engine/base/thread.h"
 
 #define SPIN_N	     4000 /* some ten microseconds: as long as a parked worker takes to wake */
-#define NAME_BYTES   BT_THREAD_NAME_BYTES
 #define YIELD_BEHIND 1000
 
 struct worker {
@@ -22,7 +22,7 @@ struct worker {
 		done; /* atomic: EDGE team.done; the last job that it has ended */
 	struct bt_team *team;
 	struct bt_thread *thread;
-	uint32_t ix;
+	uint32_t ix, numa_ix;
 };
 
 struct bt_team {
@@ -30,6 +30,8 @@ struct bt_team {
 	void (*job)(void *context, uint32_t worker);  /* NULL: the team ends */
 	void *context;
 	uint32_t worker_n, spin_n;
+	const struct bt_topo *topo;
+	bool spans_nodes;
 	struct bt_park park;
 	struct worker workers[];
 };
@@ -61,31 +63,45 @@ static void work(void *context)
 	struct bt_team *team = worker->team;
 	uint64_t seen = 0;
 
+	bt_rcu_register(bt_thread_name());
+	bt_rcu_offline();
+	if (team->topo) {
+		bt_topo_use_memory(team->topo, worker->numa_ix);
+	}
 	for (;;) {
 		seen = next_job(team, seen);
 		BT_RACE_POINT("team.worker.has_job");
 		if (!team->job) {
-			return;
+			break;
 		}
+		bt_rcu_online();
 		team->job(team->context, worker->ix);
+		bt_rcu_offline();
 		BT_RACE_POINT("team.worker.before_done");
 		bt_store_release(&worker->done, seen);
 	}
+	bt_rcu_unregister();
 }
 
-static enum bt_status start(struct bt_team *team, uint32_t ix, const int *cpus)
+static const struct bt_topo_place *place_of(const struct bt_team_options *options, uint32_t ix)
+{
+	if (!options->plan) {
+		return NULL;
+	}
+	return ix == 0 ? bt_topo_plan_find(options->plan, BT_ROLE_SCHEDULING, 0)
+		       : bt_topo_plan_find(options->plan, BT_ROLE_WORKER, ix);
+}
+
+static enum bt_status start(struct bt_team *team, uint32_t ix, const struct bt_topo_place *place)
 {
 	struct worker *worker = &team->workers[ix];
-	char name[NAME_BYTES];
+	char name[BT_THREAD_NAME_BYTES];
 	struct bt_thread_options options = {.name = name};
 
-	snprintf(name, sizeof(name), "berth-worker-%u", ix % 100);
-	if (cpus && cpus[ix - 1] >= 0) {
-		options.pinned = true;
-		options.cpu = (uint32_t)cpus[ix - 1];
+	snprintf(name, sizeof(name), "worker-%u", ix % 100);
+	if (place) {
+		options = bt_topo_thread_options(place);
 	}
-	worker->team = team;
-	worker->ix = ix;
 	return bt_thread_start(&options, work, worker, &worker->thread, NULL);
 }
 
@@ -97,11 +113,21 @@ struct bt_team *bt_team_create(const struct bt_team_options *options, enum bt_st
 	struct bt_team *team = bt_mem_column(1, sizeof(*team) + n * sizeof(team->workers[0]));
 	team->worker_n = 1;
 	team->spin_n = options->spin_n ? options->spin_n : bt_thread_usable_cpu_n() < n ? 1 : SPIN_N;
+	team->topo = options->topo;
 	bt_park_init(&team->park);
 	*out_status = BT_OK;
-	for (uint32_t i = 1; i < n && *out_status == BT_OK; i++) {
-		*out_status = start(team, i, options->cpus);
-		team->worker_n += *out_status == BT_OK;
+	for (uint32_t i = 0; i < n && *out_status == BT_OK; i++) {
+		const struct bt_topo_place *place = place_of(options, i);
+		struct worker *worker = &team->workers[i];
+
+		worker->team = team;
+		worker->ix = i;
+		worker->numa_ix = place && place->has_cpu ? place->numa_ix : 0;
+		team->spans_nodes |= worker->numa_ix != team->workers[0].numa_ix;
+		if (i > 0) {
+			*out_status = start(team, i, place);
+			team->worker_n += *out_status == BT_OK;
+		}
 	}
 	if (*out_status != BT_OK) {
 		bt_team_destroy(team);
@@ -149,6 +175,18 @@ void bt_team_run(struct bt_team *team, void (*job)(void *context, uint32_t worke
 				bt_thread_yield();
 			}
 		}
+	}
+}
+
+bool bt_team_spans_nodes(const struct bt_team *team)
+{
+	return team->spans_nodes;
+}
+
+void bt_team_bind_memory(const struct bt_team *team, uint32_t worker, void *ptr, size_t bytes)
+{
+	if (team->topo) {
+		bt_topo_bind_range(team->topo, ptr, bytes, team->workers[worker].numa_ix);
 	}
 }
 

@@ -5,12 +5,14 @@
  * Memory order: what the caller wrote before bt_team_run is seen by every worker (the job's number is stored
  * with release and loaded with acquire); what workers wrote is seen by the caller when bt_team_run returns
  * (the same for each worker's done number).
+ *
+ * Workers are readers of RCU (rcu.h), online while they run a job only.
  */
 #pragma once
 
 #include <stdint.h>
 
-#include "engine/base/status.h"
+#include "engine/base/topo.h"
 
 #define BT_TEAM_MAX 64
 
@@ -18,10 +20,10 @@ struct bt_team;
 
 struct bt_team_options {
 	uint32_t worker_n; /* with the calling thread; 1 to BT_TEAM_MAX */
-	const int *cpus;   /* by worker from 1 on, worker_n - 1 of them: where they are pinned, -1: anywhere;
-			      NULL: nowhere */
-	uint32_t spin_n;   /* how often a worker looks for work before it parks; 0: a usual number, 1 on one
-			      processor */
+	/* Where they go, and whose memory is near them; NULL: anywhere. Both outlive the team. */
+	const struct bt_topo *topo;
+	const struct bt_topo_plan *plan;
+	uint32_t spin_n; /* how often a worker looks for work before it parks; 0: a usual number */
 };
 
 /*
@@ -40,6 +42,13 @@ uint32_t bt_team_size(const struct bt_team *team);
  * system call.
  */
 void bt_team_run(struct bt_team *team, void (*job)(void *context, uint32_t worker), void *context);
+
+/* Do the workers sit beside different memory nodes? */
+bool bt_team_spans_nodes(const struct bt_team *team);
+
+/* Puts the pages that lie wholly in these bytes beside a worker. What the system refuses stays where it is.
+ * Context: any thread; a system call where there is something to choose. */
+void bt_team_bind_memory(const struct bt_team *team, uint32_t worker, void *ptr, size_t bytes);
 
 /* How often workers were found parked. */
 uint64_t bt_team_wake_n(const struct bt_team *team);

@@ -5,6 +5,8 @@
  */
 #include "engine/flow/engine_int.h"
 
+#include "engine/base/mem.h"
+
 #define LONGEST_PAUSE 16 /* batches */
 
 /* How many batches pass unprepared after this one. */
@@ -18,9 +20,26 @@ static uint32_t next_pause(const struct bt_engine *engine, bool shared)
 	return longer < LONGEST_PAUSE ? longer : LONGEST_PAUSE;
 }
 
+static uint32_t batch_of(const struct bt_engine *engine)
+{
+	return engine->options.batch ? engine->options.batch : BT_ENGINE_BATCH;
+}
+
+void bt_engine_set_team(struct bt_engine *engine, struct bt_team *team)
+{
+	bool shares = team && bt_team_size(team) > 1;
+
+	bt_warm_destroy(engine->warm);
+	engine->warm = shares ? bt_warm_create(team, engine->options.always_share) : NULL;
+	if (shares && !engine->ahead) {
+		engine->ahead = bt_mem_zalloc(batch_of(engine), sizeof(*engine->ahead));
+	}
+	engine->batch_left = engine->pause = 0;
+}
+
 void bt_engine_prepare_batch(struct bt_engine *engine)
 {
-	uint32_t batch = engine->options.batch ? engine->options.batch : BT_ENGINE_BATCH;
+	uint32_t batch = batch_of(engine);
 
 	if (engine->batch_left > 0) {
 		engine->batch_left--;

@@ -215,11 +215,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
 	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
 	configure_devices(engine, &config->gates);
-	if (options->team && bt_team_size(options->team) > 1) {
-		engine->warm = bt_warm_create(options->team, options->always_share);
-		engine->ahead = bt_mem_zalloc(
-			options->batch ? options->batch : BT_ENGINE_BATCH, sizeof(*engine->ahead));
-	}
+	bt_engine_set_team(engine, options->team);
 	if (check_gates(&config->gates, errors) != BT_OK ||
 		bt_config_check_profiles(config, errors) != BT_OK ||
 		make_lanes(engine, config, errors) != BT_OK) {

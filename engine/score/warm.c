@@ -27,7 +27,7 @@ struct need {
 struct bt_warm {
 	struct bt_team *team;
 	bool always;
-	uint32_t worker_n;
+	uint32_t worker_n, step;
 	const struct bt_view *view;
 	uint64_t batch; /* the number of the present one */
 	struct need *needs;
@@ -60,6 +60,7 @@ struct bt_warm *bt_warm_create(struct bt_team *team, bool always)
 	warm->team = team;
 	warm->worker_n = bt_team_size(team);
 	warm->always = always;
+	warm->step = bt_team_spans_nodes(team) ? BT_SHARD_STEP_PAGES : BT_SHARD_STEP;
 	return warm;
 }
 
@@ -133,7 +134,7 @@ static void work(void *context, uint32_t worker)
 {
 	struct bt_warm *warm = context;
 	uint32_t slot_n = warm->view->snapshot->slot_n;
-	struct bt_shard shard = bt_shard_of(slot_n, BT_SHARD_STEP, worker, warm->worker_n);
+	struct bt_shard shard = bt_shard_of(slot_n, warm->step, worker, warm->worker_n);
 
 	for (size_t i = 0; i < warm->need_n; i++) {
 		if (warm->needs[i].ready) {
@@ -149,6 +150,17 @@ static void work(void *context, uint32_t worker)
 	}
 }
 
+/* Each worker's shard of a new column goes beside it. */
+static void place(const struct bt_warm *warm, struct bt_column *column)
+{
+	for (uint32_t i = 0; i < warm->worker_n; i++) {
+		struct bt_shard shard = bt_shard_of(column->slot_n, warm->step, i, warm->worker_n);
+
+		bt_team_bind_memory(warm->team, i, column->value + shard.first,
+			(shard.end - shard.first) * sizeof(*column->value));
+	}
+}
+
 static void prepare(struct bt_warm *warm)
 {
 	size_t block_n = bt_scan_padded(warm->view->snapshot->slot_n) / BT_SCAN_STEP, kept = 0;
@@ -159,6 +171,10 @@ static void prepare(struct bt_warm *warm)
 		need->ready = bt_column_round_begin(&need->round, need->column, warm->view, need->mask);
 		need->fresh = need->ready || bt_column_is_current(need->column, warm->view, need->mask);
 		warm->counts.column_n += need->ready;
+		if (need->ready && !need->column->placed && bt_team_spans_nodes(warm->team)) {
+			place(warm, need->column);
+			need->column->placed = true;
+		}
 	}
 	for (size_t i = 0; i < warm->plan_n; i++) {
 		struct bt_plan *plan = warm->plans[i];

@@ -16,7 +16,8 @@ struct bt_shard {
 	uint32_t first, end; /* slots; multiples of BT_SHARD_STEP, the last end excepted */
 };
 
-#define BT_SHARD_STEP 64
+#define BT_SHARD_STEP	    64
+#define BT_SHARD_STEP_PAGES 2048 /* a page of a column: where workers sit beside different memory nodes */
 
 /* The shard of one of worker_n workers; all shards together are the slots, each once. step: a multiple of
  * BT_SHARD_STEP. */

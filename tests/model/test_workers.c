@@ -12,9 +12,12 @@
 
 #include <cmocka.h>
 
+#include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "engine/base/race.h"
 #include "engine/base/rng.h"
 #include "engine/base/team.h"
+#include "engine/base/thread.h"
 #include "engine/flow/source.h"
 #include "tools/generate/generate.h"
 
@@ -46,6 +49,7 @@ static const struct kind kinds[] = {
 /* How a run is carried out; nothing of it may show. */
 struct way {
 	uint32_t worker_n, batch, spin_n;
+	uint64_t delays; /* seed of delays at race points; 0: none */
 };
 
 struct outcome {
@@ -157,7 +161,7 @@ static void place_all(struct placing *p)
 {
 	uint32_t pod_ix;
 
-	while (p->cycle_n < (p->kind->full ? CYCLES_MAX / 2 : CYCLES_MAX)) {
+	while (p->cycle_n < (p->kind->full ? CYCLES_MAX / 4 : CYCLES_MAX)) {
 		struct bt_decision decision;
 
 		pod_ix = bt_engine_pop(p->engine);
@@ -201,7 +205,13 @@ static struct outcome *run(
 	p.engine = bt_engine_create(&config, &options, &errors);
 	assert_non_null(p.engine);
 	load(&p, seed);
+	if (way.delays) {
+		bt_race_delay(way.delays);
+	}
 	place_all(&p);
+	if (way.delays) {
+		bt_race_off();
+	}
 	*out_counts = bt_engine_counts(p.engine);
 	bt_engine_destroy(p.engine);
 	bt_team_destroy(team);
@@ -233,7 +243,7 @@ static void check(const struct kind *kind, struct way way, uint64_t seed, const 
 
 static void workers_batches_and_timing_change_no_decision(void **state)
 {
-	static const uint32_t workers[] = {1, 2, 4, 8}, batches[] = {1, 7, 64, 1024}, spins[] = {1, 50, 2000};
+	static const uint32_t workers[] = {1, 2, 4, 8}, batches[] = {1, 7, 64, 1024}, spins[] = {1, 2000, 50};
 	uint64_t seed = given_seed();
 	uint32_t nth = 0;
 
@@ -244,20 +254,77 @@ static void workers_batches_and_timing_change_no_decision(void **state)
 		struct outcome *alone = run(&kinds[k], (struct way){0}, seed + k, &counts);
 
 		assert_int_equal(counts.warm.batch_n, 0);
-		assert_true(counts.placed_n > (kinds[k].full ? 20 : 500));
-		assert_true(!kinds[k].full || (counts.refused_n > 50 && counts.preemption_n > 0));
-		for (uint32_t i = 0; i < 16; i++, nth++) {
-			check(&kinds[k], (struct way){workers[i / 4], batches[i % 4], spins[nth % 3]},
-				seed + k, alone);
+		assert_true(kinds[k].full || counts.placed_n > 500);
+		assert_true(!kinds[k].full || (counts.refused_n > 20 && counts.preemption_n > 0));
+		/* Preemption takes its time: two teams, two batches. */
+		for (uint32_t i = kinds[k].full ? 5 : 0; i < 16; i += kinds[k].full ? 4 : 1, nth++) {
+			const struct way way = {workers[i / 4], batches[i % 4], spins[nth % 3],
+				nth % 3 == 2 ? seed + nth : 0};
+
+			check(&kinds[k], way, seed + k, alone);
 		}
 		bt_mem_free(alone);
 	}
+}
+
+#define POINTS_MAX 64
+#define HELD_NS	   INT64_C(2000000)
+
+/* Lets a thread that is held go on after a while. */
+static void release_held(void *context)
+{
+	bool *held = context;
+
+	*held = bt_race_await_held(INT64_C(5000000000));
+	if (*held) {
+		for (int64_t end = bt_clock_monotonic_ns() + HELD_NS; bt_clock_monotonic_ns() < end;) {
+			bt_thread_yield();
+		}
+	}
+	bt_race_release();
+}
+
+static void a_worker_held_at_any_race_point_changes_no_decision(void **state)
+{
+	const struct way way = {.worker_n = 3, .batch = 7, .spin_n = 1};
+	const char *points[POINTS_MAX];
+	struct bt_engine_counts counts;
+	uint32_t held_n = 0;
+	uint64_t seed = given_seed();
+
+	(void)state;
+	if (!bt_race_is_built()) {
+		skip();
+	}
+	struct outcome *alone = run(&kinds[0], (struct way){0}, seed, &counts);
+	bt_race_record();
+	check(&kinds[0], way, seed, alone);
+	size_t point_n = bt_race_points(points, POINTS_MAX);
+	bt_race_off();
+	for (size_t i = 0; i < point_n; i++) {
+		const struct bt_thread_options options = {.name = "releaser"};
+		struct bt_thread *thread;
+		bool held = false;
+
+		if (strncmp(points[i], "team.", 5) != 0) {
+			continue;
+		}
+		bt_race_hold(points[i], i);
+		assert_int_equal(bt_thread_start(&options, release_held, &held, &thread, NULL), BT_OK);
+		check(&kinds[0], way, seed, alone);
+		bt_thread_join(&thread);
+		bt_race_off();
+		held_n += held;
+	}
+	assert_true(held_n >= 3);
+	bt_mem_free(alone);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(workers_batches_and_timing_change_no_decision),
+		cmocka_unit_test(a_worker_held_at_any_race_point_changes_no_decision),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
