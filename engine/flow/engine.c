@@ -8,7 +8,6 @@
 #include "engine/base/rng.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/selectors.h"
-#include "plugins/volume_binding/volume_binding.h"
 
 static const uint32_t *label_column(void *context, uint32_t key)
 {
@@ -75,6 +74,7 @@ const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	engine->promises_for = pod_ix;
+	engine->reserved.pod_ix = BT_NO_POD;
 	if (pod->signature->claim_n || pod->signature->extended_n) {
 		const struct bt_clock *clock = &engine->options.clock;
 
@@ -253,6 +253,9 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_mem_free(engine->order);
 	bt_mem_free(engine->turned);
 	bt_mem_free(engine->ahead);
+	bt_mem_free(engine->reserved.bindings);
+	bt_mem_free(engine->reserved.choices);
+	bt_mem_free(engine->reserved.given);
 	bt_warm_destroy(engine->warm);
 	bt_arena_fini(&engine->arena);
 	bt_mem_free(engine);
@@ -507,44 +510,6 @@ const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_i
 	return bt_dynamic_resources_gate(&engine->cache->view, pod->signature, pod->name, pod->uid);
 }
 
-/* Reserve: the claims of the pod get what was found for them on its node. */
-static void assume_volumes(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
-{
-	const struct bt_view *view = &engine->cache->view;
-	const struct bt_volume_binding *bindings = NULL;
-
-	for (uint32_t u = 0; plan->signature->volume_n && u < plan->profile->use_n; u++) {
-		const struct bt_plugin_use *use = &plan->profile->uses[u];
-
-		if (use->plugin == &bt_plugin_volume_binding && use->filter && use->reserve) {
-			uint32_t n = bt_volume_binding_choose(&plan->compiled[u], view, node_ix, &bindings);
-
-			bt_volumes_assume(engine->cache->volumes, pod_ix, view->snapshot->nodes[node_ix].name,
-				bindings, n);
-		}
-	}
-}
-
-/* Reserve: its ResourceClaims get the devices that were found for them. */
-static void assume_devices(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
-{
-	const struct bt_view *view = &engine->cache->view;
-
-	for (uint32_t u = 0; plan->asks && u < plan->profile->use_n; u++) {
-		const struct bt_plugin_use *use = &plan->profile->uses[u];
-		const struct bt_device_choice *choices = NULL;
-
-		if (use->plugin == &bt_plugin_dynamic_resources && use->pre_filter && use->filter &&
-			use->reserve) {
-			uint32_t n = bt_dynamic_resources_choose(&plan->compiled[u], view, node_ix, &choices);
-
-			bt_devices_assume(engine->cache->devices, pod_ix, choices, n);
-		}
-	}
-}
-
 /* Chooses a node, or says why there is none. */
 static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_decision *decision)
 {
@@ -562,17 +527,10 @@ static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_dec
 	decision->node_ix = choose(engine, lane, decision->plan, decision->pod_ix, &decision->outcome);
 	if (decision->node_ix != BT_NO_NODE) {
 		decision->outcome = BT_PLACED;
+		bt_engine_choose_reserved(engine, decision->plan, decision->pod_ix, decision->node_ix);
 	} else if (decision->outcome == BT_REFUSED) {
 		bt_engine_refuse(engine, lane, decision->plan, decision);
 	}
-}
-
-void bt_engine_reserve(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
-{
-	assume_volumes(engine, plan, pod_ix, node_ix);
-	assume_devices(engine, plan, pod_ix, node_ix);
-	bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
 }
 
 /* What had a pod in hand lets go of it. */

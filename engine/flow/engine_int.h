@@ -49,6 +49,23 @@ struct bt_hopeless {
 	enum bt_preempt_outcome preempt;
 };
 
+/* What a ResourceClaim gets, if it is still there. */
+struct bt_reserved_choice {
+	struct bt_device_choice choice;
+	uint32_t name, uid; /* the claim's */
+};
+
+/* What the claims of the cycle's pod get on its node. */
+struct bt_reserved {
+	uint32_t pod_ix, node_ix;  /* BT_NO_POD: nothing is noted */
+	uint64_t storage, devices; /* versions of the stores when it was chosen */
+	struct bt_volume_binding *bindings;
+	struct bt_reserved_choice *choices;
+	struct bt_device_choice *given; /* room for as many */
+	uint32_t binding_n, choice_n;
+	size_t binding_cap, choice_cap, given_cap;
+};
+
 struct bt_engine {
 	struct bt_engine_options options;
 	struct bt_arena arena; /* profiles' settings */
@@ -93,6 +110,7 @@ struct bt_engine {
 	int64_t ticked_ns, start_ns;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
+	struct bt_reserved reserved;
 	struct bt_warm *warm; /* NULL: no workers */
 	uint32_t *ahead;      /* room for a batch */
 	uint32_t batch_left;  /* pods until the next batch is prepared */
@@ -148,9 +166,13 @@ void bt_engine_release_claims(
 void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
 	struct bt_decision *decision);
 
-/* Reserve and assume: the pod counts on the node, and its claims have got what was found for them. */
-void bt_engine_reserve(
+/* Notes what the claims of a pod get on the node that was chosen for it: between the halves of its cycle
+ * objects may come and go, and what plugins have worked out is then of no use any more. */
+void bt_engine_choose_reserved(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
+
+/* Reserve and assume: the pod counts on the node, and its claims have got what was found for them. */
+void bt_engine_reserve(struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
 
 /* The binder gets an assumed pod. */
 void bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
