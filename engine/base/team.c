@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A job is a number that grows; a worker that has seen it runs it and writes the number down as done.
+ * A job is a number that grows. Each worker's share of it is claimed once, by the worker as a rule, or by the
+ * caller when that one has not come yet: nobody waits for a thread that the system does not let run.
  */
 #include "engine/base/team.h"
 
@@ -18,8 +19,9 @@
 #define YIELD_BEHIND 1000
 
 struct worker {
-	alignas(BT_CACHELINE) _Atomic uint64_t
-		done; /* atomic: EDGE team.done; the last job that it has ended */
+	alignas(BT_CACHELINE) _Atomic uint64_t claimed; /* atomic: EDGE team.claimed; the last job whose share
+							   has been taken */
+	_Atomic uint64_t done; /* atomic: EDGE team.done; the last job of which it has ended its share */
 	struct bt_team *team;
 	struct bt_thread *thread;
 	uint32_t ix, numa_ix;
@@ -27,8 +29,10 @@ struct worker {
 
 struct bt_team {
 	alignas(BT_CACHELINE) _Atomic uint64_t job_n; /* atomic: EDGE team.job; grows with every job */
-	void (*job)(void *context, uint32_t worker);  /* NULL: the team ends */
+	_Atomic uint32_t ends;			      /* atomic: set before the last job_n */
+	void (*job)(void *context, uint32_t worker);  /* read by who has claimed a share */
 	void *context;
+	uint64_t taken_over_n;
 	uint32_t worker_n, spin_n;
 	const struct bt_topo *topo;
 	bool spans_nodes;
@@ -57,6 +61,14 @@ static uint64_t next_job(struct bt_team *team, uint64_t seen)
 	return now;
 }
 
+/* Takes a worker's share of a job, unless it has been taken. */
+static bool claim(struct worker *worker, uint64_t job)
+{
+	uint64_t last = bt_load_relaxed(&worker->claimed);
+
+	return last < job && bt_cas(&worker->claimed, &last, job);
+}
+
 static void work(void *context)
 {
 	struct worker *worker = context;
@@ -71,9 +83,13 @@ static void work(void *context)
 	for (;;) {
 		seen = next_job(team, seen);
 		BT_RACE_POINT("team.worker.has_job");
-		if (!team->job) {
+		if (bt_load_acquire(&team->ends)) {
 			break;
 		}
+		if (!claim(worker, seen)) {
+			continue;
+		}
+		BT_RACE_POINT("team.worker.has_claimed");
 		bt_rcu_online();
 		team->job(team->context, worker->ix);
 		bt_rcu_offline();
@@ -150,6 +166,7 @@ void bt_team_destroy(struct bt_team *team)
 	if (!team) {
 		return;
 	}
+	bt_store_release(&team->ends, 1);
 	announce(team, NULL, NULL);
 	for (uint32_t i = 1; i < team->worker_n; i++) {
 		bt_thread_join(&team->workers[i].thread);
@@ -162,18 +179,36 @@ uint32_t bt_team_size(const struct bt_team *team)
 	return team->worker_n;
 }
 
+/* Waits until a worker has ended its share. */
+static void await(const struct bt_team *team, const struct worker *worker, uint64_t job)
+{
+	for (uint32_t spun = 0; bt_load_acquire(&worker->done) != job; spun++) {
+		if (spun < YIELD_BEHIND && team->spin_n > 1) {
+			bt_cpu_relax();
+		} else {
+			bt_thread_yield();
+		}
+	}
+}
+
 void bt_team_run(struct bt_team *team, void (*job)(void *context, uint32_t worker), void *context)
 {
+	bool taken_over[BT_TEAM_MAX];
+
 	announce(team, job, context);
+	uint64_t number = bt_load_relaxed(&team->job_n);
 	job(context, 0);
-	uint64_t wanted = bt_load_relaxed(&team->job_n);
 	for (uint32_t i = 1; i < team->worker_n; i++) {
-		for (uint32_t spun = 0; bt_load_acquire(&team->workers[i].done) != wanted; spun++) {
-			if (spun < YIELD_BEHIND && team->spin_n > 1) {
-				bt_cpu_relax();
-			} else {
-				bt_thread_yield();
-			}
+		BT_RACE_POINT("team.run.before_claim");
+		taken_over[i] = claim(&team->workers[i], number);
+		if (taken_over[i]) {
+			job(context, i);
+			team->taken_over_n++;
+		}
+	}
+	for (uint32_t i = 1; i < team->worker_n; i++) {
+		if (!taken_over[i]) {
+			await(team, &team->workers[i], number);
 		}
 	}
 }
@@ -188,6 +223,11 @@ void bt_team_bind_memory(const struct bt_team *team, uint32_t worker, void *ptr,
 	if (team->topo) {
 		bt_topo_bind_range(team->topo, ptr, bytes, team->workers[worker].numa_ix);
 	}
+}
+
+uint64_t bt_team_taken_over_n(const struct bt_team *team)
+{
+	return team->taken_over_n;
 }
 
 uint64_t bt_team_wake_n(const struct bt_team *team)

@@ -50,5 +50,8 @@ bool bt_team_spans_nodes(const struct bt_team *team);
  * Context: any thread; a system call where there is something to choose. */
 void bt_team_bind_memory(const struct bt_team *team, uint32_t worker, void *ptr, size_t bytes);
 
+/* How many shares the caller has taken over. Context: the thread that runs the team. */
+uint64_t bt_team_taken_over_n(const struct bt_team *team);
+
 /* How often workers were found parked. */
 uint64_t bt_team_wake_n(const struct bt_team *team);

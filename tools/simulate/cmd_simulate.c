@@ -19,12 +19,14 @@
 #include "tools/report/simulation.h"
 #include "tools/simulate/load.h"
 #include "tools/simulate/run.h"
+#include "tools/simulate/workers.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
 struct simulation {
 	struct bt_invocation *invocation;
 	struct bt_config config;
+	struct bt_workers workers;
 	struct bt_engine *engine;
 	struct bt_complaints complaints;
 	struct bt_load load;
@@ -156,6 +158,8 @@ static int make_engine(struct simulation *s)
 		.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
 		.groups_by_events = true,
 		.evictor = bt_run_evictor(&s->run),
+		.team = s->workers.team,
+		.batch = (uint32_t)bt_invocation_number(s->invocation, "batch"),
 	};
 	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0};
@@ -572,6 +576,9 @@ static int simulate(struct simulation *s)
 		status = warn_of_extenders(s);
 	}
 	if (status == BT_EXIT_OK) {
+		status = bt_workers_start(&s->workers, s->invocation);
+	}
+	if (status == BT_EXIT_OK) {
 		status = make_engine(s);
 	}
 	if (status == BT_EXIT_OK) {
@@ -613,6 +620,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	bt_mem_free(s.run.watches);
 	bt_load_fini(&s.load);
 	bt_engine_destroy(s.engine);
+	bt_workers_fini(&s.workers);
 	bt_config_fini(&s.config);
 	bt_trace_fini(&s.trace);
 	bt_emit_destroy(s.emit);
