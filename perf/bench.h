@@ -28,6 +28,7 @@ struct bt_bench_case {
 	int arg_n;
 	int64_t iterations;  /* 0: as many as the time allows */
 	const void *subject; /* what bt_bench_subject returns, for cases that share a run */
+	bool wall;	     /* rates are by the wall's clock, not by this thread's CPU time */
 };
 
 /* The benchmarks of one file; full names are suite/case or suite/case/argument. */

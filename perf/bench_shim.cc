@@ -108,6 +108,9 @@ static void register_case(const struct bt_bench_suite *suite, const struct bt_be
 	for (int i = 0; i < arg_n; i++) {
 		registered->Arg(one->args[i]);
 	}
+	if (one->wall) {
+		registered->UseRealTime();
+	}
 	if (one->iterations) {
 		registered->Iterations(one->iterations);
 	}

@@ -183,6 +183,19 @@ static void first_touch(struct bt_bench *bench)
 	bt_bench_items(bench, bt_bench_iterations(bench) * 1000);
 }
 
+void bt_bench_place(struct bt_bench *bench, const struct bt_bench_placing *placing)
+{
+	struct signatures s = {.n = placing->signature_n,
+		.plain = placing->plain,
+		.shapes = placing->own ? SHAPES_OWN : SHAPES_FEW};
+
+	s.w.node_n = placing->node_n;
+	s.w.team = placing->team;
+	begin(&s, s.w.node_n * PODS_PER_NODE);
+	bt_workload_measure(bench, &s.w);
+	end(&s);
+}
+
 static const struct bt_bench_case cases[] = {
 	{.name = "one_signature", .run = one_signature, .args = {1000, 5000, 20000, 100000}, .arg_n = 4},
 	{.name = "ten_signatures", .run = ten_signatures, .args = {1000, 5000, 20000, 100000}, .arg_n = 4},

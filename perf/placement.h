@@ -5,6 +5,17 @@
 
 #include "bench.h"
 
+struct bt_team;
+
+/* Placements of pods of so many signatures, by a team or (NULL) one thread. */
+struct bt_bench_placing {
+	uint32_t node_n, signature_n;
+	bool plain; /* no selectors, tolerations or preferences */
+	bool own;   /* each signature has a size of its own */
+	struct bt_team *team;
+};
+void bt_bench_place(struct bt_bench *bench, const struct bt_bench_placing *placing);
+
 /* topology.c */
 void bt_bench_affinity_spread(struct bt_bench *bench);
 void bt_bench_anti_affinity(struct bt_bench *bench);

@@ -93,6 +93,7 @@ void bt_workload_begin(struct workload *w)
 	struct bt_engine_options options = {.seed = SEED,
 		.binder.bind = ignore,
 		.no_backoff = true,
+		.team = w->team,
 		.clock = {.now_ns = tick, .context = &w->now_ns}};
 	struct bt_config_errors errors = {0};
 	struct bt_arena scratch = {0};

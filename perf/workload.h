@@ -15,9 +15,10 @@
 
 struct workload {
 	uint32_t node_n;
-	uint32_t cores;	   /* of each node; 0: there are four types of machines */
-	bool tainted;	   /* some nodes have taints */
-	const char *image; /* every second node has it; NULL: nodes have no images */
+	uint32_t cores;	      /* of each node; 0: there are four types of machines */
+	bool tainted;	      /* some nodes have taints */
+	struct bt_team *team; /* scores nodes with workers; NULL: one thread */
+	const char *image;    /* every second node has it; NULL: nodes have no images */
 	/* owned by the functions below: */
 	struct bt_config config;
 	struct bt_engine *engine;

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How long a pod waits for its decision when pods come at a fixed rate, whether or not the engine keeps up
+ * (open loop): from the moment at which it was due until it is assumed. Who is late is late because of those
+ * before it, and that counts: nothing is left out while the engine is busy. The argument is the rate, in pods
+ * a second; 5,000 nodes, ten signatures in turn. Reading the clock, about 25 ns, is part of it.
+ */
+#include "engine/base/clock.h"
+#include "engine/base/histogram.h"
+#include "engine/base/mem.h"
+#include "suites.h"
+#include "tools/generate/build.h"
+#include "workload.h"
+
+#define NODE_N	    5000
+#define SIGNATURE_N 10
+#define WARM_N	    20000
+#define NS_PER_S    INT64_C(1000000000)
+
+static void make_pods(struct bt_arena *arena, struct bt_pod_object *pods)
+{
+	for (uint32_t i = 0; i < SIGNATURE_N; i++) {
+		struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
+
+		container->name = container->image = bt_str("main");
+		bt_build_quantity(arena, &container->resources.requests, "cpu", bt_build_milli(100 + 50 * i));
+		bt_build_quantity(
+			arena, &container->resources.requests, "memory", bt_build_mib(128 << i % 4));
+		pods[i] = (struct bt_pod_object){.meta.namespace_ = bt_str("default"),
+			.spec.scheduler_name = bt_str("default-scheduler"),
+			.spec.containers = container,
+			.spec.container_n = 1};
+	}
+}
+
+/* Enters a pod that takes the place of the one that came so many pods before, and decides it. */
+static void one_pod(struct workload *w, struct bt_pod_object *pods, uint32_t number)
+{
+	struct bt_decision decision;
+
+	bt_workload_add(w, &pods[number % SIGNATURE_N], number);
+	bt_engine_decide(w->engine, bt_engine_pop(w->engine), &decision);
+	w->refused_n += decision.outcome != BT_PLACED;
+	bt_engine_bound(w->engine, decision.pod_ix);
+}
+
+/* The pods leave again, off the clock, so that there is always room. */
+static void leave(struct workload *w, uint32_t number)
+{
+	if (number >= WARM_N) {
+		bt_engine_remove_pod(w->engine, w->pods[number - WARM_N]);
+	}
+}
+
+static void open_loop(struct bt_bench *bench)
+{
+	struct bt_pod_object pods[SIGNATURE_N];
+	struct workload w = {.node_n = NODE_N};
+	struct bt_histogram *histogram = bt_histogram_create();
+	struct bt_arena arena = {0};
+	int64_t interval_ns = NS_PER_S / bt_bench_arg(bench);
+	uint32_t number = 0;
+
+	bt_workload_begin(&w);
+	make_pods(&arena, pods);
+	for (; number < WARM_N; number++) {
+		one_pod(&w, pods, number);
+	}
+	int64_t due_ns = bt_clock_monotonic_ns();
+	while (bt_bench_keep_running(bench)) {
+		int64_t now_ns;
+
+		leave(&w, number);
+		due_ns += interval_ns;
+		while ((now_ns = bt_clock_monotonic_ns()) < due_ns) {
+		}
+		one_pod(&w, pods, number++);
+		bt_histogram_record(histogram, bt_clock_monotonic_ns() - due_ns);
+	}
+	bt_bench_items(bench, bt_bench_iterations(bench));
+	bt_bench_counter(bench, "p50", (double)bt_histogram_quantile(histogram, 500000));
+	bt_bench_counter(bench, "p99", (double)bt_histogram_quantile(histogram, 990000));
+	bt_bench_counter(bench, "p999", (double)bt_histogram_quantile(histogram, 999000));
+	bt_bench_counter(bench, "max", (double)bt_histogram_max(histogram));
+	bt_bench_counter(bench, "refused", (double)w.refused_n);
+	bt_mem_free(histogram);
+	bt_arena_fini(&arena);
+	bt_workload_end(&w);
+}
+
+static const struct bt_bench_case cases[] = {
+	{.name = "open_loop/5000", .run = open_loop, .args = {100000, 500000}, .arg_n = 2, .wall = true},
+};
+
+const struct bt_bench_suite bt_bench_latency = {
+	.name = "latency", .cases = cases, .case_n = sizeof(cases) / sizeof(cases[0])};
