@@ -3,9 +3,8 @@
  * names. rcu: chunks and versions do not change once they are published; replaced ones end when every reader
  * has had a quiet moment.
  *
- * EDGE snap.live: bt_publisher_publish releases, bt_published_begin acquires: chunks are filled before the
- * version that leads to them can be read.
- * EDGE snap.name: put_name releases, slot_of acquires: an entry is a name and its slot, or nothing.
+ * EDGE snap.live: bt_publisher_publish releases, bt_published_begin acquires: chunks, descriptions and names
+ * are there before the version that leads to them can be read.
  */
 #include "cache/publish.h"
 
@@ -48,7 +47,7 @@ struct bt_version {
 struct bt_name_table {
 	struct bt_rcu_head head;
 	size_t mask;
-	_Atomic uint64_t entries[]; /* atomic: EDGE snap.name; a name above, its slot below; 0: free */
+	_Atomic uint64_t entries[]; /* atomic: a name above, its slot below; 0: free */
 };
 
 struct bt_publisher {
@@ -124,8 +123,7 @@ static size_t place_of(const struct bt_name_table *names, uint32_t name)
 	size_t at = bt_hash_u64(name) & names->mask;
 
 	for (;; at = (at + 1) & names->mask) {
-		/* EDGE snap.name acquire: who finds a slot finds what its version says of it. */
-		uint64_t entry = bt_load_acquire(&names->entries[at]);
+		uint64_t entry = bt_load_relaxed(&names->entries[at]);
 
 		if (entry == 0 || entry >> 32 == name) {
 			return at;
@@ -135,15 +133,15 @@ static size_t place_of(const struct bt_name_table *names, uint32_t name)
 
 static uint32_t find_slot(const struct bt_name_table *names, uint32_t name)
 {
-	uint64_t entry = bt_load_acquire(&names->entries[place_of(names, name)]);
+	uint64_t entry = bt_load_relaxed(&names->entries[place_of(names, name)]);
 
 	return entry ? (uint32_t)entry : BT_NO_NODE;
 }
 
+/* A reader that meets the entry early asks its version for the slot, which says that nobody is there. */
 static void put_name(struct bt_name_table *names, uint32_t name, uint32_t slot)
 {
-	/* EDGE snap.name release */
-	bt_store_release(&names->entries[place_of(names, name)], (uint64_t)name << 32 | slot);
+	bt_store_relaxed(&names->entries[place_of(names, name)], (uint64_t)name << 32 | slot);
 }
 
 static void end_names(struct bt_rcu_head *head)

@@ -165,6 +165,9 @@ static void begin(uint64_t seed, uint64_t writes_max)
 {
 	const struct bt_rcu_options options = {.backlog_n = LIMIT_N, .gather_ns = 20000};
 
+	/* With this thread a reader for good, nothing is reclaimed on the spot. */
+	bt_rcu_visit_begin();
+	bt_rcu_visit_end();
 	bt_rcu_configure(&options);
 	world.seed = seed;
 	world.writes_max = writes_max;
