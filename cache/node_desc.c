@@ -195,8 +195,8 @@ static struct room make_room(const struct bt_node_desc *head, uint32_t amount_n,
 	char *at = (char *)(room.desc + 1);
 
 	static_assert(sizeof(*head) % 8 == 0, "lists begin aligned");
-	room.amounts = take(&at, amount_n, sizeof(*room.amounts));
 	room.image_bytes = take(&at, head->image_n, sizeof(*room.image_bytes));
+	room.amounts = take(&at, amount_n, sizeof(*room.amounts));
 	room.labels = take(&at, label_n, sizeof(*room.labels));
 	room.taints = take(&at, head->taint_n, sizeof(*room.taints));
 	room.images = take(&at, head->image_n, sizeof(*room.images));
@@ -208,6 +208,12 @@ static struct room make_room(const struct bt_node_desc *head, uint32_t amount_n,
 	room.desc->images = room.images;
 	room.desc->bytes = bytes;
 	return room;
+}
+
+/* The lists but the images lie next to each other: from alloc to images. */
+static size_t compared_bytes(const struct bt_node_desc *desc)
+{
+	return (size_t)((const char *)desc->images - (const char *)desc->alloc.items);
 }
 
 struct bt_node_desc *bt_node_desc_create(
@@ -237,7 +243,7 @@ struct bt_node_desc *bt_node_desc_create(
 		room.taints[i] = bt_taint_intern(intern, &object->taints[i]);
 	}
 	room.desc->zone_key = zone_of(room.desc->labels);
-	room.desc->hash = bt_hash_bytes(room.desc + 1, room.desc->bytes);
+	room.desc->hash = bt_hash_bytes(room.amounts, compared_bytes(room.desc));
 	return room.desc;
 }
 
@@ -259,12 +265,12 @@ void bt_node_desc_defer(const struct bt_node_desc *desc)
 	}
 }
 
-bool bt_node_desc_decides_alike(const struct bt_node_desc *a, const struct bt_node_desc *b)
+bool bt_node_desc_alike_but_images(const struct bt_node_desc *a, const struct bt_node_desc *b)
 {
 	return a->hash == b->hash && a->name == b->name && a->features == b->features &&
 	       a->unschedulable == b->unschedulable && a->alloc_pods == b->alloc_pods &&
 	       a->alloc.n == b->alloc.n && a->labels.n == b->labels.n && a->taint_n == b->taint_n &&
-	       a->image_n == b->image_n && memcmp(a + 1, b + 1, a->bytes) == 0;
+	       memcmp(a->alloc.items, b->alloc.items, compared_bytes(a)) == 0;
 }
 
 /* ---- as events show it ---- */

@@ -27,8 +27,8 @@ struct bt_node_desc {
 	uint64_t zone_key; /* region and zone as upstream keys them; 0: neither is known */
 	/* Hashes of what the API says, which events ask for: see struct bt_node_facts. */
 	uint64_t conditions, annotations, declared, allocatable, taint_times;
-	uint64_t hash; /* of the lists, which lie behind */
-	size_t bytes;  /* of the lists */
+	uint64_t hash; /* of the lists but the images */
+	size_t bytes;  /* of all lists, which lie behind: image_bytes, alloc, labels, taints, images */
 };
 
 /*
@@ -44,9 +44,9 @@ void bt_node_desc_destroy(const struct bt_node_desc *desc);
  * cache/publish.h for who calls this. NULL is fine. */
 void bt_node_desc_defer(const struct bt_node_desc *desc);
 
-/* Are two descriptions of a node the same for every decision? They may still differ in what events ask: a
- * heartbeat. Pure. */
-bool bt_node_desc_decides_alike(const struct bt_node_desc *a, const struct bt_node_desc *b);
+/* Are two descriptions of a node the same for every decision, but for their images? They may still differ in
+ * what events ask: a heartbeat. Pure. */
+bool bt_node_desc_alike_but_images(const struct bt_node_desc *a, const struct bt_node_desc *b);
 
 /*
  * A description as events show it.

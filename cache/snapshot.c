@@ -45,6 +45,7 @@ struct bt_snapshot_writer {
 	struct bt_image *images;
 	size_t image_n, image_cap;
 	struct bt_vacancies vacant_images;
+	uint64_t image_stamps[BT_IMAGE_STAMPS];
 	struct bt_node_order order;
 	struct label_column *columns;
 	size_t column_n, column_cap;
@@ -61,7 +62,10 @@ struct bt_snapshot_writer *bt_snapshot_create(struct bt_dictionary *dictionary)
 	w->sets[0] = (struct bt_taint_set){0};
 	w->taint_uses[0] = (struct taint_use){0};
 	w->set_n = 1;
-	w->view = (struct bt_snapshot){.dictionary = dictionary, .taint_sets = w->sets, .taint_set_n = 1};
+	w->view = (struct bt_snapshot){.dictionary = dictionary,
+		.taint_sets = w->sets,
+		.taint_set_n = 1,
+		.image_stamps = w->image_stamps};
 	return w;
 }
 
@@ -285,40 +289,69 @@ static uint32_t vacant_image(struct bt_snapshot_writer *w)
 	return (uint32_t)w->image_n++;
 }
 
-static void enter_images(struct bt_snapshot_writer *w, const struct bt_node_desc *desc)
+static void stamp(struct bt_snapshot_writer *w, uint32_t name)
 {
-	for (uint32_t i = 0; i < desc->image_n; i++) {
-		uint32_t ix;
+	w->image_stamps[name % BT_IMAGE_STAMPS] = ++w->view.image_version;
+}
 
-		if (!bt_map_get(&w->image_ixs, desc->images[i], &ix)) {
-			ix = vacant_image(w);
-			w->images[ix] = (struct bt_image){
-				.name = desc->images[i], .size_bytes = desc->image_bytes[i]};
-			bt_map_put(&w->image_ixs, desc->images[i], ix);
-		}
-		w->images[ix].node_n++;
+/* One more node has an image. */
+static void enter_image(struct bt_snapshot_writer *w, uint32_t name, int64_t bytes)
+{
+	uint32_t ix;
+
+	if (!bt_map_get(&w->image_ixs, name, &ix)) {
+		ix = vacant_image(w);
+		w->images[ix] = (struct bt_image){.name = name, .size_bytes = bytes};
+		bt_map_put(&w->image_ixs, name, ix);
+	}
+	w->images[ix].node_n++;
+	stamp(w, name);
+}
+
+/* One node less has it. */
+static void leave_image(struct bt_snapshot_writer *w, uint32_t name)
+{
+	uint32_t ix = UINT32_MAX;
+
+	bt_map_get(&w->image_ixs, name, &ix);
+	if (--w->images[ix].node_n == 0) {
+		bt_map_remove(&w->image_ixs, name);
+		w->images[ix] = (struct bt_image){0};
+		bt_vacancies_give(&w->vacant_images, ix);
+	}
+	stamp(w, name);
+}
+
+/* A node reports another size: that counts if no other node has the image. */
+static void resize_image(struct bt_snapshot_writer *w, uint32_t name, int64_t bytes)
+{
+	uint32_t ix = UINT32_MAX;
+
+	bt_map_get(&w->image_ixs, name, &ix);
+	if (w->images[ix].node_n == 1 && w->images[ix].size_bytes != bytes) {
+		w->images[ix].size_bytes = bytes;
+		stamp(w, name);
 	}
 }
 
-static void leave_images(struct bt_snapshot_writer *w, const struct bt_node_desc *desc)
+/* Goes through both lists of names at once. NULL: no images. */
+static void change_images(
+	struct bt_snapshot_writer *w, const struct bt_node_desc *old, const struct bt_node_desc *new)
 {
-	for (uint32_t i = 0; i < desc->image_n; i++) {
-		uint32_t ix = UINT32_MAX;
+	uint32_t old_n = old ? old->image_n : 0, new_n = new ? new->image_n : 0, i = 0, j = 0;
 
-		bt_map_get(&w->image_ixs, desc->images[i], &ix);
-		if (--w->images[ix].node_n == 0) {
-			bt_map_remove(&w->image_ixs, desc->images[i]);
-			w->images[ix] = (struct bt_image){0};
-			bt_vacancies_give(&w->vacant_images, ix);
+	while (i < old_n || j < new_n) {
+		if (j == new_n || (i < old_n && old->images[i] < new->images[j])) {
+			leave_image(w, old->images[i++]);
+		} else if (i == old_n || new->images[j] < old->images[i]) {
+			enter_image(w, new->images[j], new->image_bytes[j]);
+			j++;
+		} else {
+			resize_image(w, new->images[j], new->image_bytes[j]);
+			i++;
+			j++;
 		}
 	}
-}
-
-static bool same_images(const struct bt_node_desc *a, const struct bt_node_desc *b)
-{
-	return a->image_n == b->image_n &&
-	       memcmp(a->images, b->images, a->image_n * sizeof(*a->images)) == 0 &&
-	       memcmp(a->image_bytes, b->image_bytes, a->image_n * sizeof(*a->image_bytes)) == 0;
 }
 
 /* ---- columns ---- */
@@ -372,12 +405,6 @@ static void enter(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_n
 static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
 	const struct bt_node_desc *new)
 {
-	if (old && (!new || !same_images(old, new))) {
-		leave_images(w, old);
-	}
-	if (new && (!old || !same_images(old, new))) {
-		enter_images(w, new);
-	}
 	if (old) {
 		leave(w, slot, old);
 	}
@@ -402,9 +429,11 @@ void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 	BT_REQUIRE(slot < w->view.slot_n && w->descs[slot] == old && (old || new));
 	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
 	w->descs[slot] = new;
-	if (old && new &&bt_node_desc_decides_alike(old, new)) {
+	change_images(w, old, new);
+	if (old && new && bt_node_desc_alike_but_images(old, new)) {
 		w->nodes[slot].labels = new->labels;
 		w->nodes[slot].images = new->images;
+		w->nodes[slot].image_n = new->image_n;
 	} else {
 		replace(w, slot, old, new);
 	}

@@ -42,7 +42,8 @@ const struct bt_node_desc *bt_snapshot_desc(const struct bt_snapshot_writer *wri
 
 /*
  * A node was described anew: old is what the slot had (NULL: it was not live), new what it has (NULL: it is
- * gone). The version grows unless the two are alike for every decision.
+ * gone). The version grows unless the two are alike for every decision, but for their images: these have
+ * stamps.
  * Requires: the slot was entered; old is what was adopted last; one of them is not NULL.
  * Owns    : the writer points into new, and no more into old: old may be given up afterwards.
  */

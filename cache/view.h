@@ -27,6 +27,9 @@ struct bt_image {
 	int64_t size_bytes; /* as the first of them reported */
 };
 
+/* Images share stamps of their changes, so many. */
+#define BT_IMAGE_STAMPS 1024
+
 /* What a node is. */
 struct bt_node {
 	uint32_t name;
@@ -41,7 +44,7 @@ struct bt_node {
 /* What all nodes are. Columns are indexed by node slot; a slot without a live node reads as zero. */
 struct bt_snapshot {
 	const struct bt_dictionary *dictionary;
-	uint64_t version; /* grows with every change of a description */
+	uint64_t version; /* grows with every change of a description, but for images */
 	uint32_t slot_n;  /* slots in use, vacant ones included */
 	uint32_t node_n;  /* live nodes */
 	const uint64_t *live;
@@ -52,6 +55,10 @@ struct bt_snapshot {
 	uint32_t taint_set_n;
 	const struct bt_image *images;
 	uint32_t image_n;
+	/* Grows with every change of an image's nodes or size; image_stamps[name % BT_IMAGE_STAMPS] is what
+	 * it was after the last change of an image with such a name. */
+	uint64_t image_version;
+	const uint64_t *image_stamps;
 };
 
 /* The host ports that are taken on a node, each once. */

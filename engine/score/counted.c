@@ -59,7 +59,7 @@ static uint16_t *copy_groups(const struct bt_plan *plan, uint32_t slot_n)
 	return group;
 }
 
-static void forget(struct bt_plan *plan)
+void bt_counted_forget(struct bt_plan *plan)
 {
 	struct bt_counted *c = plan->counted;
 
@@ -113,7 +113,7 @@ static struct bt_counted *prepare(struct bt_plan *plan, uint32_t slot_n)
 		}
 	}
 	if (plan->counted && !bt_classes_current(plan->counted->classes, axes, n)) {
-		forget(plan);
+		bt_counted_forget(plan);
 	}
 	if (!plan->counted) {
 		plan->counted = bt_mem_zalloc(1, sizeof(*plan->counted));

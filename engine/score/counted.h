@@ -15,3 +15,6 @@ bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t 
 
 /* Frees what a plan keeps for it; NULL: nothing. */
 void bt_counted_destroy(struct bt_counted *counted);
+
+/* The same for a plan that stays, or whose planner does. Requires: it keeps something. */
+void bt_counted_forget(struct bt_plan *plan);

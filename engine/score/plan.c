@@ -38,6 +38,7 @@ struct bt_planner {
 	size_t plan_cap;
 	struct bt_plan **made; /* all that there are */
 	size_t made_n, made_cap;
+	size_t outdated_n; /* those that were made anew, and are still in the arena */
 	struct column_entry *columns;
 	size_t column_n, column_cap;
 	struct bt_map column_ixs; /* hash of the key -> index; equal hashes are compared */
@@ -79,27 +80,31 @@ struct bt_planner *bt_planner_create(const struct bt_profile *profile, const str
 	return planner;
 }
 
+/* Frees what a plan has outside of the arena. */
+static void forget_plan(struct bt_planner *planner, struct bt_plan *plan)
+{
+	planner->plans[plan->signature->ix] = NULL;
+	if (plan->yields) {
+		bt_mem_free(plan->top);
+	} else {
+		bt_mem_free(plan->group);
+		bt_mem_free(plan->masks);
+	}
+	bt_mem_free(plan->groups);
+	bt_mem_free(plan->base);
+	bt_mem_free(plan->block_best);
+	bt_counted_destroy(plan->counted);
+}
+
 static void drop_plans(struct bt_planner *planner)
 {
 	for (size_t i = 0; i < planner->made_n; i++) {
-		struct bt_plan *plan = planner->made[i];
-
-		planner->plans[plan->signature->ix] = NULL;
-		if (plan->yields) {
-			bt_mem_free(plan->top);
-		} else {
-			bt_mem_free(plan->group);
-			bt_mem_free(plan->masks);
-		}
-		bt_mem_free(plan->groups);
-		bt_mem_free(plan->base);
-		bt_mem_free(plan->block_best);
-		bt_counted_destroy(plan->counted);
+		forget_plan(planner, planner->made[i]);
 	}
 	for (size_t i = 0; i < planner->column_n; i++) {
 		bt_column_fini(planner->columns[i].column);
 	}
-	planner->made_n = 0;
+	planner->made_n = planner->outdated_n = 0;
 	planner->column_n = 0;
 	planner->column_bytes = 0;
 	bt_map_fini(&planner->column_ixs);
@@ -122,11 +127,54 @@ void bt_planner_destroy(struct bt_planner *planner)
 	bt_mem_free(planner);
 }
 
+/* Are the images of a plan's pods where they were when it was made, and as large? */
+static bool images_are_current(const struct bt_snapshot *snapshot, const struct bt_plan *plan)
+{
+	const struct bt_signature *signature = plan->signature;
+
+	if (plan->images_at == snapshot->image_version) {
+		return true;
+	}
+	for (uint32_t i = 0; i < signature->image_n; i++) {
+		if (snapshot->image_stamps[signature->images[i] % BT_IMAGE_STAMPS] > plan->images_at) {
+			return false;
+		}
+	}
+	return true;
+}
+
 struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct bt_signature *signature)
 {
-	bool current = planner->version == planner->env.view->snapshot->version;
+	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
+	bool current = planner->version == snapshot->version && signature->ix < planner->plan_cap;
+	struct bt_plan *plan = current ? planner->plans[signature->ix] : NULL;
 
-	return current && signature->ix < planner->plan_cap ? planner->plans[signature->ix] : NULL;
+	return plan && images_are_current(snapshot, plan) ? plan : NULL;
+}
+
+/* Drops the plans of one signature. Their memory in the arena is lost until all are dropped, which comes when
+ * it is as much as that of the others. */
+static void drop_outdated(struct bt_planner *planner, const struct bt_signature *signature)
+{
+	if (planner->outdated_n > planner->made_n) {
+		drop_plans(planner);
+		return;
+	}
+	for (size_t i = 0; i < planner->made_n;) {
+		struct bt_plan *plan = planner->made[i];
+
+		if (plan->signature == signature) {
+			if (plan->counted) {
+				bt_counted_forget(plan);
+			}
+			planner->column_bytes -= plan->bytes;
+			forget_plan(planner, plan);
+			planner->made[i] = planner->made[--planner->made_n];
+			planner->outdated_n++;
+		} else {
+			i++;
+		}
+	}
 }
 
 uint64_t bt_planner_drop_n(const struct bt_planner *planner)
@@ -625,6 +673,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	plan->profile = planner->profile;
 	plan->memory_bytes = &planner->column_bytes;
 	plan->signature = signature;
+	plan->images_at = planner->env.view->snapshot->image_version;
 	compile(planner, plan);
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		errors |= plan->filter_error[u] != NULL;
@@ -636,7 +685,8 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 		plan->columns = make_groups(planner, plan);
 		plan->plain = planner->plain;
 		plan->usage = usage_column(planner, plan, NULL);
-		planner->column_bytes += 4 * (size_t)planner->env.view->snapshot->slot_n;
+		plan->bytes = 4 * (size_t)planner->env.view->snapshot->slot_n;
+		planner->column_bytes += plan->bytes;
 	}
 	keep_plan(planner, plan);
 	return plan;
@@ -669,7 +719,8 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	y->base_filled = y->maxima_known = y->refused = false;
 	y->usage = usage_column(planner, y, promises);
 	plan->yielding = y;
-	planner->column_bytes += 2 * (size_t)planner->env.view->snapshot->slot_n;
+	y->bytes = 2 * (size_t)planner->env.view->snapshot->slot_n;
+	planner->column_bytes += y->bytes;
 	keep_plan(planner, y);
 	return y;
 }
@@ -698,7 +749,13 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
 		planner->plain = amounts_are_plain(snapshot);
 	}
 	if (signature->ix < planner->plan_cap && planner->plans[signature->ix]) {
-		return planner->plans[signature->ix];
+		struct bt_plan *plan = planner->plans[signature->ix];
+
+		if (images_are_current(snapshot, plan)) {
+			plan->images_at = snapshot->image_version;
+			return plan;
+		}
+		drop_outdated(planner, signature);
 	}
 	if (planner->column_bytes > planner->env.memory_bytes) {
 		drop_plans(planner);

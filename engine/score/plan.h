@@ -40,6 +40,8 @@ struct bt_plan {
 	const char *score_error;
 	const char *pre_filter_error; /* the cycle fails at once */
 
+	uint64_t images_at; /* image_version of the snapshot for which its pods' images are what they were */
+
 	bool asks; /* PreFilter of some plugin asks about claims or volumes, in every cycle */
 
 	/* Columns. */
@@ -73,6 +75,7 @@ struct bt_plan {
 	bool maxima_known;
 	struct bt_counted *counted; /* NULL until a plugin that depends on counters has a say */
 	size_t *memory_bytes;	    /* of the planner */
+	size_t bytes;		    /* what of that is the plan's own, but for counted */
 	uint64_t release_n;	    /* bt_plan_releases when the plan was last asked */
 	bool refused;		    /* nothing was feasible then, and cannot be until something is released */
 	struct bt_plan *yielding;   /* the next one for pods that yield; they share what does not change */

@@ -243,6 +243,26 @@ static void apply_node(struct history *h)
 	}
 }
 
+/* A node has other images, as kubelets report it all the time, and is what it was else. */
+static void pull_images(struct history *h)
+{
+	if (h->cluster.node_n == 0) {
+		return;
+	}
+	uint32_t ix = random_below(&h->source, h->cluster.node_n), slot;
+	const struct bt_node_object *like = random_node(&h->source, 0);
+	struct bt_node_object *node = bt_arena_zalloc(&h->source.arena, sizeof(*node));
+
+	*node = *h->cluster.nodes[ix];
+	node->images = like->images;
+	node->image_n = like->image_n;
+	h->cluster.nodes[ix] = node;
+	note(h, "images of %.*s", BT_STR_ARG(node->meta.name));
+	for (int e = 0; e < ENGINE_N; e++) {
+		expect(h, bt_engine_apply_node(h->engines[e], node, &slot) == BT_OK, "a node is not taken");
+	}
+}
+
 static void delete_node(struct history *h)
 {
 	if (h->cluster.node_n == 0) {
@@ -638,6 +658,8 @@ static void step(struct history *h)
 		remove_pod(h);
 	} else if (choice < 54) {
 		answer_binding(h);
+	} else if (choice < 60) {
+		pull_images(h);
 	} else {
 		decide(h);
 	}

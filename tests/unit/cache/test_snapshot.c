@@ -180,6 +180,41 @@ static void an_image_keeps_the_size_of_the_first_node_while_one_has_it(void **st
 	assert_int_equal(snapshot_of(f)->images[0].size_bytes, 8);
 }
 
+static uint64_t stamp_of(struct fixture *f, const char *image)
+{
+	return snapshot_of(f)->image_stamps[fixture_name(f, image) % BT_IMAGE_STAMPS];
+}
+
+static void a_change_of_images_leaves_the_version_and_stamps_those_that_changed(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_node(f, "name: a", "", "images: [{names: [i, j, k], sizeBytes: 5}]");
+	uint32_t b = fixture_node(f, "name: b", "", "images: [{names: [j, k], sizeBytes: 5}]");
+	const struct bt_snapshot *s = snapshot_of(f);
+	uint64_t version = s->version, i = stamp_of(f, "i"), j = stamp_of(f, "j"), k = stamp_of(f, "k");
+	/* k stays as it is, and j's other size does not count: it is not the first. */
+	fixture_node(f, "name: b", "",
+		"images: [{names: [i, k], sizeBytes: 5}, {names: [j], sizeBytes: 6}, {names: [l], "
+		"sizeBytes: 7}]");
+	assert_int_equal(s->version, version);
+	assert_int_equal(s->nodes[b].image_n, 4);
+	assert_true(stamp_of(f, "i") > i && stamp_of(f, "l") > i);
+	assert_int_equal(stamp_of(f, "j"), j);
+	assert_int_equal(stamp_of(f, "k"), k);
+	assert_in_range(stamp_of(f, "l"), 1, s->image_version);
+	/* That of the only node does. */
+	uint64_t l = stamp_of(f, "l");
+	fixture_node(
+		f, "name: b", "", "images: [{names: [i, k, j], sizeBytes: 5}, {names: [l], sizeBytes: 8}]");
+	assert_true(stamp_of(f, "l") > l);
+	assert_int_equal(s->images[3].size_bytes, 8);
+	fixture_node(f, "name: b", "", "images: [{names: [i, j, l], sizeBytes: 8}]");
+	assert_true(stamp_of(f, "k") > k);
+	assert_int_equal(stamp_of(f, "j"), j);
+	assert_int_equal(s->version, version);
+}
+
 static void what_no_node_has_makes_room(void **state)
 {
 	struct fixture *f = *state;
@@ -365,6 +400,7 @@ int main(void)
 		FIXTURE_TEST(images_are_counted_by_node),
 		FIXTURE_TEST(a_heartbeat_leaves_the_version),
 		FIXTURE_TEST(an_image_keeps_the_size_of_the_first_node_while_one_has_it),
+		FIXTURE_TEST(a_change_of_images_leaves_the_version_and_stamps_those_that_changed),
 		FIXTURE_TEST(what_no_node_has_makes_room),
 		FIXTURE_TEST(memory_stays_when_nodes_flap),
 		FIXTURE_TEST(zones_take_turns),

@@ -397,6 +397,46 @@ static void what_was_never_known_cannot_go(void **state)
 	end(&t);
 }
 
+/* A node with images. */
+static uint32_t add_node_with(struct trial *t, const char *name, const char *images)
+{
+	char text[256];
+	uint32_t slot = BT_NO_NODE;
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: '100', "
+		"memory: "
+		"100Gi, pods: '100'}, images: [%s]}}",
+		name, images);
+	assert_int_equal(bt_engine_apply_node(t->engine, &fixture_read(t->f, text)->node, &slot), BT_OK);
+	return slot;
+}
+
+static void a_plan_follows_the_images_of_its_pods(void **state)
+{
+	static const char *const app = "{names: ['app:1'], sizeBytes: 1073741824}";
+	static const char *const other = "{names: ['other:1'], sizeBytes: 1073741824}";
+	static const char *const none = "";
+	static const char *const steps[][2] = {{app, none}, {none, app}, {other, app}, {app, other},
+		{none, other}, {other, app}, {other, none}, {app, none}};
+	struct trial t;
+
+	begin(&t, state, &(struct bt_engine_options){0});
+	for (size_t i = 0; i < COUNT_OF(steps); i++) {
+		uint32_t n1 = add_node_with(&t, "n1", steps[i][0]);
+		uint32_t n2 = add_node_with(&t, "n2", steps[i][1]);
+		struct bt_decision decision =
+			decide(&t, add_pod(&t, "containers: [{name: a, image: 'app:1'}]", BT_ENTERED_QUEUE));
+
+		assert_int_equal(decision.outcome, BT_PLACED);
+		if (steps[i][0] == app || steps[i][1] == app) {
+			assert_int_equal(decision.node_ix, steps[i][0] == app ? n1 : n2);
+		}
+	}
+	assert_int_equal(bt_engine_counts(t.engine).by_columns_n, COUNT_OF(steps));
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -414,6 +454,7 @@ int main(void)
 		FIXTURE_TEST(a_failed_binding_waits_for_its_backoff),
 		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
 		FIXTURE_TEST(what_was_never_known_cannot_go),
+		FIXTURE_TEST(a_plan_follows_the_images_of_its_pods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
