@@ -46,13 +46,18 @@ static struct bt_node_object make_variant(struct bt_arena *arena, uint32_t varia
 	return node;
 }
 
-/* Describes a node anew. */
-static void describe(struct stage *stage, uint32_t node, struct bt_delta *out_delta)
+static void describe_as(struct stage *stage, uint32_t node, uint32_t variant, struct bt_delta *out_delta)
 {
-	struct bt_node_object object = stage->variants[bt_rng_below(&stage->rng, VARIANTS)];
+	struct bt_node_object object = stage->variants[variant];
 
 	object.meta.name = stage->names[node];
 	bt_ingest_describe_node(stage->cache->worker, &object, out_delta);
+}
+
+/* Describes a node anew. */
+static void describe(struct stage *stage, uint32_t node, struct bt_delta *out_delta)
+{
+	describe_as(stage, node, bt_rng_below(&stage->rng, VARIANTS), out_delta);
 }
 
 static struct stage *begin(struct bt_bench *bench)
@@ -71,6 +76,7 @@ static struct stage *begin(struct bt_bench *bench)
 		stage->names[i] = bt_build_text(&stage->arena, "node-%07u", i);
 		describe(stage, i, &delta);
 		bt_publisher_take(stage->cache->publisher, &delta);
+		bt_ingest_adopt(stage->cache, &delta);
 	}
 	bt_publisher_publish(stage->cache->publisher);
 	bt_rcu_visit_begin();
@@ -128,6 +134,42 @@ static void batch_of_100(struct bt_bench *bench)
 	measure(bench, BATCH);
 }
 
+/* What the scheduling thread does with a description that is another one by labels; and with one that is the
+ * same, a heartbeat. */
+static void adopt(struct bt_bench *bench, bool anew)
+{
+	struct stage *stage = begin(bench);
+	struct bt_delta *deltas = bt_mem_zalloc(stage->node_n, sizeof(*deltas));
+	uint32_t kinds[2] = {0, anew ? 1 : 0};
+
+	for (uint32_t turn = 0; bt_bench_keep_running_batch(bench, stage->node_n); turn++) {
+		bt_bench_pause(bench);
+		for (uint32_t i = 0; i < stage->node_n; i++) {
+			describe_as(stage, i, kinds[turn % 2], &deltas[i]);
+			bt_publisher_take(stage->cache->publisher, &deltas[i]);
+		}
+		bt_publisher_publish(stage->cache->publisher);
+		bt_bench_resume(bench);
+		for (uint32_t i = 0; i < stage->node_n; i++) {
+			bt_ingest_adopt(stage->cache, &deltas[i]);
+			bt_delta_drop(&deltas[i]);
+		}
+	}
+	bt_bench_items(bench, bt_bench_iterations(bench));
+	bt_mem_free(deltas);
+	end(stage);
+}
+
+static void adopt_change(struct bt_bench *bench)
+{
+	adopt(bench, true);
+}
+
+static void adopt_heartbeat(struct bt_bench *bench)
+{
+	adopt(bench, false);
+}
+
 /* What an ingestion thread does. */
 static void describe_node(struct bt_bench *bench)
 {
@@ -167,6 +209,8 @@ static const struct bt_bench_case cases[] = {
 	{"one_node", one_node, NODE_ARGS, VARIANTS * 4000, NULL, false},
 	{"batch_of_100", batch_of_100, NODE_ARGS, VARIANTS *BATCH * 100, NULL, false},
 	{"describe", describe_node, {1000}, 1, 0, NULL, false},
+	{"adopt_change", adopt_change, {1000, 100000}, 2, 0, NULL, false},
+	{"adopt_heartbeat", adopt_heartbeat, {1000, 100000}, 2, 0, NULL, false},
 	{"visit", visit, NODE_ARGS, 2000000, NULL, false},
 };
 

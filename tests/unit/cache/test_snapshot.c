@@ -81,6 +81,28 @@ static void a_name_has_its_slot_before_its_node(void **state)
 	assert_int_equal(fixture_node(f, "name: later", "", ""), slot);
 }
 
+static void slots_may_be_met_in_any_order(void **state)
+{
+	/* As when the pod whose delta named the first ones was not taken. */
+	struct fixture *f = *state;
+	uint32_t name = fixture_name(f, "n70"), first = fixture_name(f, "n0");
+
+	bt_snapshot_enter(f->cache->snapshot, 70, name);
+	assert_int_equal(snapshot_of(f)->slot_n, 71);
+	assert_int_equal(snapshot_of(f)->nodes[70].name, name);
+	assert_int_equal(snapshot_of(f)->nodes[0].name, BT_NAME_NONE);
+	assert_int_equal(snapshot_of(f)->node_n, 0);
+	assert_null(bt_snapshot_desc(f->cache->snapshot, 5));
+	uint64_t version = snapshot_of(f)->version;
+	bt_snapshot_enter(f->cache->snapshot, 0, first);
+	bt_snapshot_enter(f->cache->snapshot, 0, first);
+	assert_int_equal(snapshot_of(f)->nodes[0].name, first);
+	assert_int_equal(snapshot_of(f)->version, version);
+	assert_int_equal(fixture_node(f, "name: n0, labels: {a: b}", "", ""), 0);
+	assert_int_equal(bt_snapshot_find(f->cache->snapshot, first), 0);
+	assert_int_equal(bt_snapshot_find(f->cache->snapshot, name), BT_NO_NODE);
+}
+
 static void nodes_with_equal_taints_share_a_set(void **state)
 {
 	struct fixture *f = *state;
@@ -394,6 +416,7 @@ int main(void)
 		FIXTURE_TEST(a_new_description_replaces_the_old_one),
 		FIXTURE_TEST(a_removed_node_reads_as_zero_and_keeps_its_slot),
 		FIXTURE_TEST(a_name_has_its_slot_before_its_node),
+		FIXTURE_TEST(slots_may_be_met_in_any_order),
 		FIXTURE_TEST(nodes_with_equal_taints_share_a_set),
 		FIXTURE_TEST(label_columns_follow_the_nodes),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
