@@ -9,17 +9,17 @@
 
 #define OBJECT_N 1024
 
-/* Labels with ascending keys, as signatures and nodes keep them. */
+/* Labels as signatures and nodes keep them. */
 static struct bt_labels make_labels(
 	struct bt_arena *arena, struct bt_intern *intern, uint32_t label_n, uint32_t object)
 {
-	struct bt_label *items = bt_arena_zalloc(arena, label_n * sizeof(*items));
+	struct bt_str_map map = {.set = true};
 
 	for (uint32_t i = 0; i < label_n; i++) {
-		items[i].key = bt_intern_add(intern, bt_build_text(arena, "key-%02u", i));
-		items[i].value = bt_intern_add(intern, bt_build_text(arena, "value-%u", object % 7 + i));
+		bt_build_pair(arena, &map, bt_build_text(arena, "key-%02u", i),
+			bt_build_text(arena, "value-%u", object % 7 + i));
 	}
-	return (struct bt_labels){items, label_n};
+	return bt_labels_intern(intern, arena, &map);
 }
 
 static struct bt_selector make_selector(struct bt_arena *arena, struct bt_intern *intern)

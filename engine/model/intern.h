@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Strings to small integers and back. Everything that is compared on the way of a pod is compared as such an
- * integer. owner: the ingesting thread adds; readers may look up names that were there when their snapshot
- * was published.
+ * integer. Numbers say nothing but "the same" and "another": which string gets which one depends on who comes
+ * first, so no decision may depend on their order.
+ *
+ *   (unknown) --bt_intern_hold--> held, by n --bt_intern_release--> (unknown), when n was 1
+ *       |                             |
+ *       +------bt_intern_add----------+--bt_intern_add, bt_intern_pin--> pinned, for ever
+ *
+ * Context: every function is any thread's at any time. Known strings are found without a lock; strings that
+ * come or go take the lock of a part of the table.
  */
 #pragma once
 
@@ -33,14 +40,29 @@ struct bt_intern;
 struct bt_intern *bt_intern_create(void);
 void bt_intern_destroy(struct bt_intern *intern);
 
-/* The number of the string, given now if it has none. Context: owner; may allocate. */
+/* The number of the string, given now if it has none. It stays for ever. May allocate. */
 uint32_t bt_intern_add(struct bt_intern *intern, struct bt_str s);
 
-/* The number of the string, or BT_NAME_NONE when it was never added. */
+/* The same, but the string stays only until everybody who holds it has called bt_intern_release. */
+uint32_t bt_intern_hold(struct bt_intern *intern, struct bt_str s);
+
+/* One more holder of a name that the caller holds. BT_NAME_NONE needs none. */
+void bt_intern_hold_again(struct bt_intern *intern, uint32_t name);
+
+/* One holder fewer. When nobody holds the name and nobody has pinned it, its number and text may become
+ * another string's. BT_NAME_NONE is let pass. */
+void bt_intern_release(struct bt_intern *intern, uint32_t name);
+
+/* A name that the caller holds stays for ever; it is still to be released. */
+void bt_intern_pin(struct bt_intern *intern, uint32_t name);
+
+/* The number of the string, or BT_NAME_NONE when nobody knows it. It means the string as long as somebody
+ * holds that. */
 uint32_t bt_intern_find(const struct bt_intern *intern, struct bt_str s);
 
-/* The string of a number; empty for BT_NAME_NONE. Owns: the table, for its whole life. */
+/* The string of a number that somebody holds; empty for BT_NAME_NONE. A NUL stands behind it. Owns: the
+ * table, as long as the name is held. */
 struct bt_str bt_intern_str(const struct bt_intern *intern, uint32_t name);
 
-/* How many names there are. */
+/* How many strings are known. */
 uint32_t bt_intern_count(const struct bt_intern *intern);

@@ -4,6 +4,8 @@
  */
 #include "engine/score/plan.h"
 
+#include <stdlib.h>
+
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
@@ -226,6 +228,14 @@ static void find_errors(struct bt_planner *planner, struct bt_plan *plan)
 	}
 }
 
+static int by_slot(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Candidates are visited by slot: the order of names says nothing, and upstream has none here. */
 static void narrow(struct bt_planner *planner, struct bt_plan *plan, uint32_t use_ix)
 {
 	const struct bt_compiled *compiled = &plan->compiled[use_ix];
@@ -238,6 +248,9 @@ static void narrow(struct bt_planner *planner, struct bt_plan *plan, uint32_t us
 		if (slot != BT_NO_NODE) {
 			slots[n++] = slot;
 		}
+	}
+	if (n) {
+		qsort(slots, n, sizeof(*slots), by_slot);
 	}
 	plan->narrowed = true;
 	plan->narrowed_by = use_ix;

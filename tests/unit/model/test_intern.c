@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Names: one number per string, for ever.
+ * Names: one number per string, for as long as somebody holds it, or for ever.
  */
 #include "object_fixture.h"
+
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "seed.h"
 
 static void a_string_has_one_number(void **state)
 {
@@ -78,6 +82,140 @@ static void bytes_of_any_kind_are_names(void **state)
 	bt_intern_destroy(intern);
 }
 
+static void held_names_go_with_their_last_holder(void **state)
+{
+	struct bt_intern *intern = bt_intern_create();
+	uint32_t before = bt_intern_count(intern), name = bt_intern_hold(intern, bt_str("pod-1"));
+
+	(void)state;
+	assert_int_equal(bt_intern_hold(intern, bt_str("pod-1")), name);
+	bt_intern_hold_again(intern, name);
+	bt_intern_release(intern, name);
+	bt_intern_release(intern, name);
+	assert_int_equal(bt_intern_find(intern, bt_str("pod-1")), name);
+	assert_str(bt_intern_str(intern, name), "pod-1");
+	bt_intern_release(intern, name);
+	assert_int_equal(bt_intern_find(intern, bt_str("pod-1")), BT_NAME_NONE);
+	assert_int_equal(bt_intern_count(intern), before);
+	bt_intern_hold_again(intern, BT_NAME_NONE);
+	bt_intern_release(intern, BT_NAME_NONE);
+	bt_intern_destroy(intern);
+}
+
+static void pinned_names_stay(void **state)
+{
+	struct bt_intern *intern = bt_intern_create();
+	uint32_t added = bt_intern_hold(intern, bt_str("a")), pinned = bt_intern_hold(intern, bt_str("b"));
+
+	(void)state;
+	assert_int_equal(bt_intern_add(intern, bt_str("a")), added);
+	bt_intern_pin(intern, pinned);
+	for (int i = 0; i < 3; i++) {
+		bt_intern_release(intern, added);
+		bt_intern_release(intern, pinned);
+	}
+	assert_int_equal(bt_intern_find(intern, bt_str("a")), added);
+	assert_int_equal(bt_intern_hold(intern, bt_str("b")), pinned);
+	assert_str(bt_intern_str(intern, pinned), "b");
+	bt_intern_destroy(intern);
+}
+
+/* As the pods of a cluster come and go; of all lengths, those that do not fit into a record included. */
+static void memory_follows_the_names_that_are_held(void **state)
+{
+	struct bt_intern *intern = bt_intern_create();
+	static uint32_t held[500];
+	char text[1200];
+	size_t early = 0;
+
+	(void)state;
+	memset(held, 0, sizeof(held));
+	memset(text, 'x', sizeof(text));
+	for (uint32_t i = 0; i < 300000; i++) {
+		int n = snprintf(text, sizeof(text), "pod-%" PRIu32, i);
+		text[n] = 'x';
+		size_t len = i % 7 ? 20 + i % 30 : 200 + i % 900;
+		uint32_t at = i % COUNT_OF(held);
+		bt_intern_release(intern, held[at]);
+		held[at] = bt_intern_hold(intern, (struct bt_str){text, len});
+		assert_int_equal(bt_intern_str(intern, held[at]).len, len);
+		assert_memory_equal(bt_intern_str(intern, held[at]).ptr, text, len);
+		assert_int_equal(bt_intern_str(intern, held[at]).ptr[len], 0);
+		early = i == 100000 ? bt_mem_in_use_bytes() : early;
+	}
+	assert_in_range(bt_mem_in_use_bytes(), 0, early + 65536);
+	assert_int_equal(bt_intern_count(intern), BT_NAME_FIXED_N - 1 + COUNT_OF(held));
+	bt_intern_destroy(intern);
+}
+
+/* What a name of the random history should be. */
+struct known {
+	uint32_t number, holders;
+	bool pinned;
+};
+
+static void release_one(struct bt_intern *intern, struct known *known)
+{
+	bt_intern_release(intern, known->number);
+	known->holders--;
+	if (!known->holders && !known->pinned) {
+		known->number = BT_NAME_NONE;
+	}
+}
+
+static void hold_one(struct bt_intern *intern, struct known *known, struct bt_str text, bool pin)
+{
+	uint32_t number = (pin ? bt_intern_add : bt_intern_hold)(intern, text);
+
+	if (known->number) {
+		assert_int_equal(number, known->number);
+	}
+	*known = (struct known){number, known->holders + !pin, known->pinned || pin};
+}
+
+static void check_all(const struct bt_intern *intern, const struct known *known, uint32_t n)
+{
+	uint32_t there = BT_NAME_FIXED_N - 1;
+	char text[32];
+
+	for (uint32_t i = 0; i < n; i++) {
+		snprintf(text, sizeof(text), "n%" PRIu32, i * i);
+		assert_int_equal(bt_intern_find(intern, bt_str(text)), known[i].number);
+		if (known[i].number) {
+			assert_str(bt_intern_str(intern, known[i].number), text);
+			there++;
+		}
+	}
+	assert_int_equal(bt_intern_count(intern), there);
+}
+
+static void any_history_leaves_what_is_held(void **state)
+{
+	struct bt_rng rng = {.state = seed_of_test()};
+	struct bt_intern *intern = bt_intern_create();
+	static struct known known[2000];
+	char text[32];
+
+	(void)state;
+	memset(known, 0, sizeof(known));
+	for (uint32_t step = 0; step < 100000; step++) {
+		uint32_t i = (uint32_t)bt_rng_below(&rng, COUNT_OF(known));
+		bool pin = bt_rng_below(&rng, 1000) == 0;
+
+		snprintf(text, sizeof(text), "n%" PRIu32, i * i);
+		if (known[i].holders && bt_rng_below(&rng, 2)) {
+			release_one(intern, &known[i]);
+		} else {
+			hold_one(intern, &known[i], bt_str(text), pin);
+		}
+		if (step % 10000 == 0) {
+			check_all(intern, known, COUNT_OF(known));
+		}
+	}
+	check_all(intern, known, COUNT_OF(known));
+	bt_intern_destroy(intern);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -86,6 +224,10 @@ int main(void)
 		cmocka_unit_test(fixed_names_have_their_numbers),
 		cmocka_unit_test(many_strings_stay_apart_and_in_place),
 		cmocka_unit_test(bytes_of_any_kind_are_names),
+		cmocka_unit_test(held_names_go_with_their_last_holder),
+		cmocka_unit_test(pinned_names_stay),
+		cmocka_unit_test(memory_follows_the_names_that_are_held),
+		cmocka_unit_test(any_history_leaves_what_is_held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
