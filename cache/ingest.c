@@ -8,7 +8,7 @@
 
 struct bt_ingest_worker {
 	struct bt_dictionary *dictionary;
-	struct bt_signatures *signatures;
+	struct bt_signature_maker *maker;
 	struct bt_buf text; /* scratch */
 };
 
@@ -18,13 +18,14 @@ struct bt_ingest_worker *bt_ingest_worker_create(
 	struct bt_ingest_worker *worker = bt_mem_zalloc(1, sizeof(*worker));
 
 	worker->dictionary = dictionary;
-	worker->signatures = signatures;
+	worker->maker = bt_signature_maker_create(signatures);
 	return worker;
 }
 
 void bt_ingest_worker_destroy(struct bt_ingest_worker *worker)
 {
 	if (worker) {
+		bt_signature_maker_destroy(worker->maker);
 		bt_buf_fini(&worker->text);
 		bt_mem_free(worker);
 	}
@@ -263,7 +264,7 @@ void bt_ingest_describe_pod(
 		*out_delta = delta;
 		return;
 	}
-	const struct bt_signature *signature = bt_signatures_intern(worker->signatures, object);
+	const struct bt_signature *signature = bt_signature_make(worker->maker, object);
 	delta.status = signature->requests.too_many_names ? BT_FULL : BT_OK;
 	delta.pod.node = name_of(worker, object->spec.node_name);
 	delta.pod.pod = (struct bt_pod){

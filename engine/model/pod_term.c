@@ -191,12 +191,11 @@ void bt_spread_constraint_compile(struct bt_intern *intern, struct bt_arena *are
 	}
 }
 
-enum bt_owner_kind bt_pod_owner(
-	struct bt_intern *intern, const struct bt_meta_object *meta, uint32_t *out_name)
+enum bt_owner_kind bt_pod_owner(const struct bt_meta_object *meta, struct bt_str *out_name)
 {
 	const struct bt_owner_object *owner = NULL;
 
-	*out_name = BT_NAME_NONE;
+	*out_name = (struct bt_str){0};
 	for (uint32_t i = 0; i < meta->owner_n && !owner; i++) {
 		owner = meta->owners[i].controller ? &meta->owners[i] : NULL;
 	}
@@ -211,7 +210,7 @@ enum bt_owner_kind bt_pod_owner(
 				  : apps && bt_str_is(owner->kind, "StatefulSet") ? BT_OWNER_STATEFUL_SET
 										  : BT_OWNER_NONE;
 	if (kind != BT_OWNER_NONE) {
-		*out_name = bt_intern_add(intern, owner->name);
+		*out_name = owner->name;
 	}
 	return kind;
 }

@@ -80,10 +80,9 @@ void bt_spread_constraint_compile(struct bt_intern *intern, struct bt_arena *are
 	const struct bt_spread_constraint_object *object, struct bt_labels labels,
 	struct bt_spread_constraint *out, struct bt_buf *text);
 
-/* The kind and name of the controlling owner; the name is BT_NAME_NONE with BT_OWNER_NONE. Source:
- * plugins/helper spread.go. */
-enum bt_owner_kind bt_pod_owner(
-	struct bt_intern *intern, const struct bt_meta_object *meta, uint32_t *out_name);
+/* The kind and name of the controlling owner; the name is empty with BT_OWNER_NONE. Source: plugins/helper
+ * spread.go. */
+enum bt_owner_kind bt_pod_owner(const struct bt_meta_object *meta, struct bt_str *out_name);
 
 /* Sorts names and drops repeated ones. Returns how many are left. */
 uint32_t bt_names_sort(uint32_t *names, uint32_t n);

@@ -45,62 +45,83 @@ struct bt_dictionary *bt_dictionary_create(void)
 	for (int i = 0; i < BT_FIRST_SCALAR; i++) {
 		dictionary->resources.names[i] = bt_intern_add(dictionary->intern, bt_str(first[i]));
 	}
-	dictionary->resources.n = BT_FIRST_SCALAR;
+	bt_store_relaxed(&dictionary->resources.n, BT_FIRST_SCALAR);
+	bt_lock_init(&dictionary->resources.lock);
 	return dictionary;
 }
 
 void bt_dictionary_destroy(struct bt_dictionary *dictionary)
 {
 	if (dictionary) {
+		bt_lock_fini(&dictionary->resources.lock);
 		bt_intern_destroy(dictionary->intern);
 		bt_mem_free(dictionary);
 	}
 }
 
-static int slot_of(const struct bt_resource_table *table, uint32_t name)
+static int slot_of(const struct bt_dictionary *dictionary, uint32_t name)
 {
-	for (int slot = 0; slot < table->n; slot++) {
-		if (table->names[slot] == name) {
+	int n = bt_resource_count(dictionary);
+
+	for (int slot = 0; slot < n; slot++) {
+		if (dictionary->resources.names[slot] == name) {
 			return slot;
 		}
 	}
 	return -1;
 }
 
-int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name)
+/* Gives a scalar a slot. */
+static int add(struct bt_dictionary *dictionary, struct bt_str name, uint32_t id)
 {
 	struct bt_resource_table *table = &dictionary->resources;
-	uint32_t id = bt_intern_add(dictionary->intern, name);
-	int slot = slot_of(table, id);
 
-	if (slot >= 0) {
-		return slot;
+	bt_lock_acquire(&table->lock);
+	int slot = slot_of(dictionary, id), n = bt_load_relaxed(&table->n);
+	if (slot < 0 && n == BT_RESOURCE_MAX) {
+		slot = BT_SLOT_FULL;
+	} else if (slot < 0) {
+		slot = n;
+		table->names[slot] = id;
+		table->extended[slot] = bt_resource_is_extended(name);
+		/* EDGE resources.n release. */
+		bt_store_release(&table->n, n + 1);
+	}
+	bt_lock_release(&table->lock);
+	return slot;
+}
+
+int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name)
+{
+	/* What nearly every pod asks for. */
+	if (bt_str_is(name, "cpu")) {
+		return BT_CPU;
+	}
+	if (bt_str_is(name, "memory")) {
+		return BT_MEMORY;
 	}
 	if (bt_str_is(name, "pods")) {
 		return BT_SLOT_PODS;
 	}
-	if (!bt_resource_is_scalar(name)) {
-		return BT_SLOT_IGNORED;
+	uint32_t id = bt_intern_find(dictionary->intern, name);
+	int slot = id ? slot_of(dictionary, id) : -1;
+	if (slot >= 0) {
+		return slot;
 	}
-	if (table->n == BT_RESOURCE_MAX) {
-		return BT_SLOT_FULL;
-	}
-	slot = table->n++;
-	table->names[slot] = id;
-	table->extended[slot] = bt_resource_is_extended(name);
-	return slot;
+	return bt_resource_is_scalar(name) ? add(dictionary, name, bt_intern_add(dictionary->intern, name))
+					   : BT_SLOT_IGNORED;
 }
 
 int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name)
 {
 	uint32_t id = bt_intern_find(dictionary->intern, name);
 
-	return id ? slot_of(&dictionary->resources, id) : -1;
+	return id ? slot_of(dictionary, id) : -1;
 }
 
 struct bt_str bt_resource_name(const struct bt_dictionary *dictionary, uint32_t slot)
 {
-	BT_INVARIANT(slot < (uint32_t)dictionary->resources.n);
+	BT_INVARIANT(slot < (uint32_t)bt_resource_count(dictionary));
 	return bt_intern_str(dictionary->intern, dictionary->resources.names[slot]);
 }
 

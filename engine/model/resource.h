@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/base/atomic.h"
+#include "engine/base/thread.h"
 #include "engine/model/intern.h"
 #include "engine/model/object.h"
 
@@ -26,11 +28,12 @@ enum bt_no_slot {
 	BT_SLOT_FULL = -3     /* more different resource names than BT_RESOURCE_MAX */
 };
 
-/* owner: the ingesting thread. */
+/* Slots stay once they are given. Whoever has a slot, or has read n, may read what stands there. */
 struct bt_resource_table {
 	uint32_t names[BT_RESOURCE_MAX]; /* interned; 0 beyond n */
 	bool extended[BT_RESOURCE_MAX];
-	int n;
+	_Atomic int n;
+	struct bt_lock lock; /* of those that add */
 };
 
 /* The names that all parts share. */
@@ -53,11 +56,19 @@ struct bt_amounts {
 	uint32_t n;
 };
 
-/* The slot of a resource name, given now if it has none; or an enum bt_no_slot. Context: owner. */
+/* The slot of a resource name, given now if it has none; or an enum bt_no_slot. Context: any thread; lock-free
+ * when the name has a slot. */
 int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name);
 
 /* The slot of a known name, or -1. */
 int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name);
+
+/* How many slots there are. Context: any thread. */
+static inline int bt_resource_count(const struct bt_dictionary *dictionary)
+{
+	/* EDGE resources.n acquire: the slots below it are filled. */
+	return bt_load_acquire(&dictionary->resources.n);
+}
 
 struct bt_str bt_resource_name(const struct bt_dictionary *dictionary, uint32_t slot);
 

@@ -1,95 +1,148 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Signatures: a pod is written as a canonical run of words; equal runs are one signature.
+ * Signatures: a pod is written as a canonical run of words and texts; equal runs are one signature.
  */
 #include "engine/model/signature.h"
 
 #include <stdlib.h>
 
+#include "engine/base/atomic.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
+#include "engine/base/thread.h"
 
+#define FIRST_SLOTS	256
+#define FIRST_CHUNK_LOG 6
+#define CHUNK_N		(32 - FIRST_CHUNK_LOG)
+#define SIGNATURE_BYTES 1536 /* what most signatures take, besides their run */
+
+/* A signature with its run. Immutable once its slot is seen, and never moved. */
 struct entry {
 	struct bt_signature *signature;
 	uint64_t hash;
 	const char *words;
 	size_t words_bytes;
+	struct bt_arena arena; /* all of the signature, the run included */
+};
+
+/* Slots: the upper half of the hash, and ix + 1; or 0. */
+struct table {
+	struct table *outgrown; /* the one before, which somebody may be reading */
+	uint32_t mask;
+	_Atomic uint64_t slots[];
 };
 
 struct bt_signatures {
+	struct bt_dictionary *dictionary;	 /* init: */
+	_Atomic(struct table *) table;		 /* changed under the lock, like all below */
+	_Atomic(struct entry *) chunks[CHUNK_N]; /* by ix */
+	_Atomic uint32_t count;
+	struct bt_lock lock;
+	struct bt_signature_maker *maker; /* of whoever has none */
+};
+
+struct bt_signature_maker {
+	struct bt_signatures *signatures;
 	struct bt_dictionary *dictionary;
-	struct entry *entries; /* by ix */
-	size_t entry_n, entry_cap;
-	uint32_t *table; /* ix + 1, or 0 */
-	size_t table_n;
-	struct bt_arena arena;	 /* signatures, for ever */
+	struct bt_arena arena;	 /* of the signature that is being made */
 	struct bt_arena scratch; /* one pod */
 	struct bt_buf words;
 	struct bt_buf text;
 };
 
-struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
+struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signatures)
 {
-	struct bt_signatures *signatures = bt_mem_zalloc(1, sizeof(*signatures));
+	struct bt_signature_maker *maker = bt_mem_zalloc(1, sizeof(*maker));
 
-	signatures->dictionary = dictionary;
-	signatures->table_n = 256;
-	signatures->table = bt_mem_zalloc(signatures->table_n, sizeof(*signatures->table));
-	return signatures;
+	maker->signatures = signatures;
+	maker->dictionary = signatures->dictionary;
+	return maker;
 }
 
-void bt_signatures_destroy(struct bt_signatures *signatures)
+void bt_signature_maker_destroy(struct bt_signature_maker *maker)
 {
-	if (!signatures) {
-		return;
+	if (maker) {
+		bt_arena_fini(&maker->arena);
+		bt_arena_fini(&maker->scratch);
+		bt_buf_fini(&maker->words);
+		bt_buf_fini(&maker->text);
+		bt_mem_free(maker);
 	}
-	bt_mem_free(signatures->entries);
-	bt_mem_free(signatures->table);
-	bt_arena_fini(&signatures->arena);
-	bt_arena_fini(&signatures->scratch);
-	bt_buf_fini(&signatures->words);
-	bt_buf_fini(&signatures->text);
-	bt_mem_free(signatures);
 }
 
-/* ---- the canonical words ---- */
+/* ---- the canonical run ---- */
 
-static void put(struct bt_signatures *s, uint64_t word)
+static void put(struct bt_signature_maker *s, uint64_t word)
 {
-	bt_buf_add(&s->words, &word, sizeof(word));
+	if (BT_UNLIKELY(s->words.len + sizeof(word) >= s->words.cap)) {
+		bt_buf_reserve(&s->words, sizeof(word));
+	}
+	memcpy(s->words.ptr + s->words.len, &word, sizeof(word));
+	s->words.len += sizeof(word);
 }
 
-static void put_name(struct bt_signatures *s, struct bt_str name)
+/* A text is written as it is, with its length in front: what is known needs no look into the dictionary. */
+static void put_text(struct bt_signature_maker *s, struct bt_str text)
 {
-	put(s, bt_intern_add(s->dictionary->intern, name));
+	if (BT_UNLIKELY(s->words.len + sizeof(uint64_t) + text.len >= s->words.cap)) {
+		bt_buf_reserve(&s->words, sizeof(uint64_t) + text.len);
+	}
+	put(s, text.len);
+	if (text.len) {
+		memcpy(s->words.ptr + s->words.len, text.ptr, text.len);
+		s->words.len += text.len;
+	}
 }
 
-static void put_map(struct bt_signatures *s, const struct bt_str_map *map)
+static int by_text(const void *a, const void *b)
 {
-	struct bt_labels labels = bt_labels_intern(s->dictionary->intern, &s->scratch, map);
+	return bt_str_cmp(((const struct bt_str_pair *)a)->key, ((const struct bt_str_pair *)b)->key);
+}
+
+/* The pairs of a map by ascending keys; the API server's come so. */
+static const struct bt_str_pair *in_order(struct bt_signature_maker *s, const struct bt_str_map *map)
+{
+	uint32_t i = 1;
+
+	while (i < map->n && by_text(&map->items[i - 1], &map->items[i]) < 0) {
+		i++;
+	}
+	if (i >= map->n) {
+		return map->items;
+	}
+	struct bt_str_pair *sorted = bt_arena_alloc(&s->scratch, map->n * sizeof(*sorted), 8);
+	memcpy(sorted, map->items, map->n * sizeof(*sorted));
+	qsort(sorted, map->n, sizeof(*sorted), by_text);
+	return sorted;
+}
+
+static void put_map(struct bt_signature_maker *s, const struct bt_str_map *map)
+{
+	const struct bt_str_pair *pairs = in_order(s, map);
 
 	put(s, (uint64_t)map->n << 1 | map->set);
-	for (uint32_t i = 0; i < labels.n; i++) {
-		put(s, (uint64_t)labels.items[i].key << 32 | labels.items[i].value);
+	for (uint32_t i = 0; i < map->n; i++) {
+		put_text(s, pairs[i].key);
+		put_text(s, pairs[i].value);
 	}
 }
 
-static void put_requirements(struct bt_signatures *s, const struct bt_requirement_object_list *list)
+static void put_requirements(struct bt_signature_maker *s, const struct bt_requirement_object_list *list)
 {
 	put(s, list->n);
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct bt_requirement_object *item = &list->items[i];
 
-		put_name(s, item->key);
-		put_name(s, item->operator_);
+		put_text(s, item->key);
+		put_text(s, item->operator_);
 		put(s, item->values.n);
 		for (uint32_t j = 0; j < item->values.n; j++) {
-			put_name(s, item->values.items[j]);
+			put_text(s, item->values.items[j]);
 		}
 	}
 }
 
-static void put_node_affinity(struct bt_signatures *s, const struct bt_node_affinity_object *affinity)
+static void put_node_affinity(struct bt_signature_maker *s, const struct bt_node_affinity_object *affinity)
 {
 	put(s, (uint64_t)affinity->required.term_n << 1 | affinity->required.set);
 	for (uint32_t i = 0; i < affinity->required.term_n; i++) {
@@ -104,20 +157,20 @@ static void put_node_affinity(struct bt_signatures *s, const struct bt_node_affi
 	}
 }
 
-static void put_tolerations(struct bt_signatures *s, const struct bt_pod_spec_object *spec)
+static void put_tolerations(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
 {
 	put(s, spec->toleration_n);
 	for (uint32_t i = 0; i < spec->toleration_n; i++) {
 		const struct bt_toleration_object *toleration = &spec->tolerations[i];
 
-		put_name(s, toleration->key);
-		put_name(s, toleration->operator_);
-		put_name(s, toleration->value);
-		put_name(s, toleration->effect);
+		put_text(s, toleration->key);
+		put_text(s, toleration->operator_);
+		put_text(s, toleration->value);
+		put_text(s, toleration->effect);
 	}
 }
 
-static void put_amounts(struct bt_signatures *s, struct bt_amounts amounts)
+static void put_amounts(struct bt_signature_maker *s, struct bt_amounts amounts)
 {
 	put(s, amounts.n);
 	for (uint32_t i = 0; i < amounts.n; i++) {
@@ -127,28 +180,28 @@ static void put_amounts(struct bt_signatures *s, struct bt_amounts amounts)
 }
 
 static void put_container(
-	struct bt_signatures *s, const struct bt_container_object *container, bool ports_count)
+	struct bt_signature_maker *s, const struct bt_container_object *container, bool ports_count)
 {
-	put_name(s, container->image);
+	put_text(s, container->image);
 	for (uint32_t i = 0; ports_count && i < container->port_n; i++) {
 		if (container->ports[i].host_port > 0) {
 			put(s, (uint64_t)container->ports[i].host_port);
-			put_name(s, container->ports[i].host_ip);
-			put_name(s, container->ports[i].protocol);
+			put_text(s, container->ports[i].host_ip);
+			put_text(s, container->ports[i].protocol);
 		}
 	}
 	put(s, UINT64_MAX);
 }
 
-static void put_list(struct bt_signatures *s, const struct bt_str_list *list)
+static void put_list(struct bt_signature_maker *s, const struct bt_str_list *list)
 {
 	put(s, list->n);
 	for (uint32_t i = 0; i < list->n; i++) {
-		put_name(s, list->items[i]);
+		put_text(s, list->items[i]);
 	}
 }
 
-static void put_label_selector(struct bt_signatures *s, const struct bt_label_selector_object *selector)
+static void put_label_selector(struct bt_signature_maker *s, const struct bt_label_selector_object *selector)
 {
 	put(s, selector->set);
 	put_map(s, &selector->match_labels);
@@ -157,16 +210,16 @@ static void put_label_selector(struct bt_signatures *s, const struct bt_label_se
 
 /* matchLabelKeys and mismatchLabelKeys are left out: the API server has merged them, and the scheduler does
  * not read them. */
-static void put_pod_term(struct bt_signatures *s, int32_t weight, const struct bt_pod_term_object *term)
+static void put_pod_term(struct bt_signature_maker *s, int32_t weight, const struct bt_pod_term_object *term)
 {
 	put(s, (uint64_t)(uint32_t)weight);
 	put_label_selector(s, &term->label_selector);
 	put_label_selector(s, &term->namespace_selector);
 	put_list(s, &term->namespaces);
-	put_name(s, term->topology_key);
+	put_text(s, term->topology_key);
 }
 
-static void put_pod_affinity(struct bt_signatures *s, const struct bt_pod_affinity_object *affinity)
+static void put_pod_affinity(struct bt_signature_maker *s, const struct bt_pod_affinity_object *affinity)
 {
 	put(s, affinity->required_n);
 	for (uint32_t i = 0; i < affinity->required_n; i++) {
@@ -178,7 +231,7 @@ static void put_pod_affinity(struct bt_signatures *s, const struct bt_pod_affini
 	}
 }
 
-static void put_spread(struct bt_signatures *s, const struct bt_pod_spec_object *spec)
+static void put_spread(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
 {
 	put(s, spec->spread_n);
 	for (uint32_t i = 0; i < spec->spread_n; i++) {
@@ -186,58 +239,56 @@ static void put_spread(struct bt_signatures *s, const struct bt_pod_spec_object 
 
 		put(s, (uint64_t)(uint32_t)constraint->max_skew << 32 | (uint32_t)constraint->min_domains);
 		put(s, constraint->has_min_domains);
-		put_name(s, constraint->topology_key);
-		put_name(s, constraint->when_unsatisfiable);
-		put_name(s, constraint->node_affinity_policy);
-		put_name(s, constraint->node_taints_policy);
+		put_text(s, constraint->topology_key);
+		put_text(s, constraint->when_unsatisfiable);
+		put_text(s, constraint->node_affinity_policy);
+		put_text(s, constraint->node_taints_policy);
 		put_label_selector(s, &constraint->label_selector);
 		put_list(s, &constraint->match_label_keys);
 	}
 }
 
-static void put_owner(struct bt_signatures *s, const struct bt_pod_object *pod)
+static void put_owner(struct bt_signature_maker *s, const struct bt_pod_object *pod)
 {
-	uint32_t name = BT_NAME_NONE;
-	enum bt_owner_kind kind =
-		pod->spec.spread_n ? BT_OWNER_NONE : bt_pod_owner(s->dictionary->intern, &pod->meta, &name);
+	struct bt_str name = {0};
+	enum bt_owner_kind kind = pod->spec.spread_n ? BT_OWNER_NONE : bt_pod_owner(&pod->meta, &name);
 
-	put(s, (uint64_t)kind << 32 | name);
+	put(s, kind);
+	put_text(s, name);
 }
 
-static struct bt_pod_claim claim_of(
-	struct bt_intern *intern, const struct bt_pod_object *pod, const struct bt_pod_claim_object *claim)
+/* How a pod names a claim, and the claim's name; empty when there is none. */
+static enum bt_pod_claim_kind claim_kind(
+	const struct bt_pod_object *pod, const struct bt_pod_claim_object *claim, struct bt_str *out_name)
 {
-	struct bt_pod_claim out = {.name = bt_intern_add(intern, claim->name)};
-
+	*out_name = claim->claim_name;
 	if (claim->claim_name.len) {
-		out.claim = bt_intern_add(intern, claim->claim_name);
-		return out;
+		return BT_POD_CLAIM_NAMED;
 	}
-	out.kind = claim->template_name.len ? BT_POD_CLAIM_NOT_CREATED : BT_POD_CLAIM_UNSUPPORTED;
 	for (uint32_t i = 0; claim->template_name.len && i < pod->claim_status_n; i++) {
 		const struct bt_pod_claim_object *status = &pod->claim_statuses[i];
 
 		if (bt_str_eq(status->name, claim->name)) {
-			out.kind = status->claim_name.len ? BT_POD_CLAIM_GENERATED : BT_POD_CLAIM_NONE;
-			out.claim = status->claim_name.len ? bt_intern_add(intern, status->claim_name)
-							   : BT_NAME_NONE;
-			break;
+			*out_name = status->claim_name;
+			return status->claim_name.len ? BT_POD_CLAIM_GENERATED : BT_POD_CLAIM_NONE;
 		}
 	}
-	return out;
+	return claim->template_name.len ? BT_POD_CLAIM_NOT_CREATED : BT_POD_CLAIM_UNSUPPORTED;
 }
 
-static void put_claims(struct bt_signatures *s, const struct bt_pod_object *pod)
+static void put_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod)
 {
 	put(s, pod->spec.claim_n);
 	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
-		struct bt_pod_claim claim = claim_of(s->dictionary->intern, pod, &pod->spec.claims[i]);
+		struct bt_str name;
+		enum bt_pod_claim_kind kind = claim_kind(pod, &pod->spec.claims[i], &name);
 
-		put(s, (uint64_t)claim.name << 32 | claim.kind);
-		put(s, claim.claim);
-		if (claim.kind == BT_POD_CLAIM_GENERATED) {
-			put_name(s, pod->meta.name);
-			put_name(s, pod->meta.uid);
+		put(s, kind);
+		put_text(s, pod->spec.claims[i].name);
+		put_text(s, name);
+		if (kind == BT_POD_CLAIM_GENERATED) {
+			put_text(s, pod->meta.name);
+			put_text(s, pod->meta.uid);
 		}
 	}
 }
@@ -267,7 +318,7 @@ static uint32_t key_of(const struct bt_resource_list *requests, struct bt_str na
 }
 
 /* Appends what one container asks of extended resources; items may be NULL, for counting. */
-static void list_extended(struct bt_signatures *s, const struct bt_container_object *container,
+static void list_extended(struct bt_signature_maker *s, const struct bt_container_object *container,
 	uint32_t container_ix, bool short_lived, struct bt_extended_request *items, uint32_t *n)
 {
 	const struct bt_resource_list *requests = &container->resources.requests;
@@ -293,8 +344,8 @@ static void list_extended(struct bt_signatures *s, const struct bt_container_obj
 	}
 }
 
-static uint32_t list_all_extended(
-	struct bt_signatures *s, const struct bt_pod_spec_object *spec, struct bt_extended_request *items)
+static uint32_t list_all_extended(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec,
+	struct bt_extended_request *items)
 {
 	uint32_t n = 0;
 
@@ -308,7 +359,7 @@ static uint32_t list_all_extended(
 	return n;
 }
 
-static void put_extended(struct bt_signatures *s, const struct bt_pod_spec_object *spec)
+static void put_extended(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
 {
 	uint32_t n = list_all_extended(s, spec, NULL);
 	struct bt_extended_request *items = bt_arena_zalloc(&s->scratch, n * sizeof(*items));
@@ -374,7 +425,7 @@ static uint32_t features_of(const struct bt_pod_spec_object *spec)
 }
 
 /* Claims of ephemeral volumes belong to one pod, so its name and UID are part of what it asks for. */
-static void put_volumes(struct bt_signatures *s, const struct bt_pod_object *pod)
+static void put_volumes(struct bt_signature_maker *s, const struct bt_pod_object *pod)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 	bool own = false;
@@ -384,33 +435,33 @@ static void put_volumes(struct bt_signatures *s, const struct bt_pod_object *pod
 
 		if (bt_volume_noted(volume->type)) {
 			put(s, (uint64_t)volume->type << 1);
-			put_name(s, volume->source);
+			put_text(s, volume->source);
 		}
 		if (!bt_volume_matters(volume->type)) {
 			continue;
 		}
 		put(s, (uint64_t)volume->type << 1 | volume->read_only);
-		put_name(s, volume->name);
-		put_name(s, volume->source);
-		put_name(s, volume->pool);
-		put_name(s, volume->kind);
+		put_text(s, volume->name);
+		put_text(s, volume->source);
+		put_text(s, volume->pool);
+		put_text(s, volume->kind);
 		put_list(s, &volume->monitors);
 		own |= volume->type == BT_VOLUME_EPHEMERAL;
 	}
 	put(s, UINT64_MAX);
 	if (own) {
-		put_name(s, pod->meta.name);
-		put_name(s, pod->meta.uid);
+		put_text(s, pod->meta.name);
+		put_text(s, pod->meta.uid);
 	}
 }
 
 static void put_pod(
-	struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
+	struct bt_signature_maker *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 
-	put_name(s, pod->meta.namespace_);
-	put_name(s, spec->scheduler_name);
+	put_text(s, pod->meta.namespace_);
+	put_text(s, spec->scheduler_name);
 	put_map(s, &pod->meta.labels);
 	put_map(s, &spec->node_selector);
 	put_node_affinity(s, &spec->affinity.node_affinity);
@@ -430,7 +481,7 @@ static void put_pod(
 	}
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
 		if (spec->volumes[i].type == BT_VOLUME_IMAGE) {
-			put_name(s, spec->volumes[i].source);
+			put_text(s, spec->volumes[i].source);
 		}
 	}
 	put(s, UINT64_MAX);
@@ -444,13 +495,13 @@ static void put_pod(
 	put_extended(s, spec);
 	/* The last word, which most pods do not have. */
 	if (spec->pod_group.len) {
-		put_name(s, spec->pod_group);
+		put_text(s, spec->pod_group);
 	}
 }
 
 /* ---- the parts of a new signature ---- */
 
-static struct bt_amounts keep_amounts(struct bt_signatures *s, struct bt_amounts amounts)
+static struct bt_amounts keep_amounts(struct bt_signature_maker *s, struct bt_amounts amounts)
 {
 	struct bt_amount *items = bt_arena_alloc(&s->arena, amounts.n * sizeof(*items), 8);
 
@@ -488,7 +539,7 @@ static bool demands_names(const struct bt_requirement_object *field)
  * Returns false when the term demands none.
  */
 static bool term_names(
-	struct bt_signatures *s, const struct bt_node_term_object *term, uint32_t *names, uint32_t *n)
+	struct bt_signature_maker *s, const struct bt_node_term_object *term, uint32_t *names, uint32_t *n)
 {
 	const struct bt_requirement_object *first = NULL;
 
@@ -510,7 +561,7 @@ static bool term_names(
 	return first != NULL;
 }
 
-static void find_names(struct bt_signatures *s, const struct bt_node_selector_object *required,
+static void find_names(struct bt_signature_maker *s, const struct bt_node_selector_object *required,
 	struct bt_signature *signature)
 {
 	size_t limit = 0;
@@ -540,7 +591,7 @@ static void find_names(struct bt_signatures *s, const struct bt_node_selector_ob
 	signature->node_name_n = kept;
 }
 
-static void keep_preferred(struct bt_signatures *s, const struct bt_node_affinity_object *affinity,
+static void keep_preferred(struct bt_signature_maker *s, const struct bt_node_affinity_object *affinity,
 	struct bt_signature *signature)
 {
 	struct bt_preferred_term *items = bt_arena_zalloc(&s->arena, affinity->preferred_n * sizeof(*items));
@@ -559,7 +610,7 @@ static void keep_preferred(struct bt_signatures *s, const struct bt_node_affinit
 	signature->preferred_error = s->text.len ? bt_arena_copy(&s->arena, s->text.ptr, s->text.len) : NULL;
 }
 
-static void keep_ports(struct bt_signatures *s, const struct bt_container_object *container,
+static void keep_ports(struct bt_signature_maker *s, const struct bt_container_object *container,
 	struct bt_host_port *ports, uint32_t *n)
 {
 	struct bt_intern *intern = s->dictionary->intern;
@@ -580,7 +631,7 @@ static void keep_ports(struct bt_signatures *s, const struct bt_container_object
 }
 
 static void keep_all_ports(
-	struct bt_signatures *s, const struct bt_pod_spec_object *spec, struct bt_signature *signature)
+	struct bt_signature_maker *s, const struct bt_pod_spec_object *spec, struct bt_signature *signature)
 {
 	size_t limit = 0;
 
@@ -603,7 +654,7 @@ static void keep_all_ports(
 }
 
 /* An image name with a tag: ":latest" is added unless the last colon comes after the last slash. */
-static uint32_t image_name(struct bt_signatures *s, struct bt_str image)
+static uint32_t image_name(struct bt_signature_maker *s, struct bt_str image)
 {
 	size_t colon = image.len, slash = image.len;
 
@@ -621,7 +672,7 @@ static uint32_t image_name(struct bt_signatures *s, struct bt_str image)
 }
 
 static void keep_images(
-	struct bt_signatures *s, const struct bt_pod_spec_object *spec, struct bt_signature *signature)
+	struct bt_signature_maker *s, const struct bt_pod_spec_object *spec, struct bt_signature *signature)
 {
 	uint32_t *images = bt_arena_alloc(&s->arena,
 		(spec->init_container_n + spec->container_n + spec->volume_n) * sizeof(*images), 8);
@@ -644,7 +695,7 @@ static void keep_images(
 }
 
 static void keep_spread(
-	struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 	struct bt_spread_constraint *items = bt_arena_zalloc(&s->arena, spec->spread_n * sizeof(*items));
@@ -656,13 +707,18 @@ static void keep_spread(
 	signature->spread = items;
 	signature->spread_n = spec->spread_n;
 	if (spec->spread_n == 0) {
-		signature->owner_kind =
-			bt_pod_owner(s->dictionary->intern, &pod->meta, &signature->owner_name);
+		struct bt_str name;
+
+		signature->owner_kind = bt_pod_owner(&pod->meta, &name);
+		signature->owner_name = signature->owner_kind == BT_OWNER_NONE
+						? BT_NAME_NONE
+						: bt_intern_add(s->dictionary->intern, name);
 	}
 }
 
 /* What the pod has belongs to it alone. */
-static void keep_pod(struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+static void keep_pod(
+	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
 	struct bt_intern *intern = s->dictionary->intern;
 
@@ -671,7 +727,7 @@ static void keep_pod(struct bt_signatures *s, const struct bt_pod_object *pod, s
 }
 
 static void keep_volumes(
-	struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 	struct bt_intern *intern = s->dictionary->intern;
@@ -698,14 +754,18 @@ static void keep_volumes(
 }
 
 static void keep_claims(
-	struct bt_signatures *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
 	struct bt_pod_claim *claims = bt_arena_zalloc(&s->arena, pod->spec.claim_n * sizeof(*claims));
 	uint32_t n = list_all_extended(s, &pod->spec, NULL);
 	struct bt_extended_request *extended = bt_arena_zalloc(&s->arena, n * sizeof(*extended));
 
 	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
-		claims[i] = claim_of(s->dictionary->intern, pod, &pod->spec.claims[i]);
+		struct bt_str name;
+
+		claims[i].kind = claim_kind(pod, &pod->spec.claims[i], &name);
+		claims[i].name = bt_intern_add(s->dictionary->intern, pod->spec.claims[i].name);
+		claims[i].claim = name.len ? bt_intern_add(s->dictionary->intern, name) : BT_NAME_NONE;
 		if (claims[i].kind == BT_POD_CLAIM_GENERATED) {
 			keep_pod(s, pod, signature);
 		}
@@ -717,7 +777,7 @@ static void keep_claims(
 }
 
 static struct bt_signature *build(
-	struct bt_signatures *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
+	struct bt_signature_maker *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 	const struct bt_node_affinity_object *affinity = &spec->affinity.node_affinity;
@@ -730,7 +790,6 @@ static struct bt_signature *build(
 		tolerations[i] = bt_toleration_intern(intern, &spec->tolerations[i]);
 	}
 	*signature = (struct bt_signature){
-		.ix = (uint32_t)s->entry_n,
 		.namespace_ = bt_intern_add(intern, pod->meta.namespace_),
 		.scheduler_name = bt_intern_add(intern, spec->scheduler_name),
 		.labels = bt_labels_intern(s->dictionary->intern, &s->arena, &pod->meta.labels),
@@ -762,66 +821,171 @@ static struct bt_signature *build(
 
 /* ---- the table ---- */
 
-static size_t slot_of(const struct bt_signatures *s, uint64_t hash, struct bt_str words)
+/* Chunks double. */
+static struct entry *entry_of(const struct bt_signatures *s, uint32_t ix)
 {
-	size_t mask = s->table_n - 1;
+	uint64_t shifted = (uint64_t)ix + (1u << FIRST_CHUNK_LOG);
+	uint32_t log = 63 - (uint32_t)__builtin_clzll(shifted);
 
-	for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
-		uint32_t at = s->table[slot];
+	return &bt_load_acquire(&s->chunks[log - FIRST_CHUNK_LOG])[shifted - (UINT64_C(1) << log)];
+}
 
-		if (!at || (s->entries[at - 1].hash == hash && s->entries[at - 1].words_bytes == words.len &&
-				   memcmp(s->entries[at - 1].words, words.ptr, words.len) == 0)) {
-			return slot;
+static struct table *make_table(uint32_t slot_n, struct table *outgrown)
+{
+	struct table *table = bt_mem_zalloc(1, sizeof(*table) + slot_n * sizeof(table->slots[0]));
+
+	table->outgrown = outgrown;
+	table->mask = slot_n - 1;
+	return table;
+}
+
+struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
+{
+	struct bt_signatures *signatures = bt_mem_zalloc(1, sizeof(*signatures));
+
+	signatures->dictionary = dictionary;
+	bt_store_relaxed(&signatures->table, make_table(FIRST_SLOTS, NULL));
+	bt_lock_init(&signatures->lock);
+	signatures->maker = bt_signature_maker_create(signatures);
+	return signatures;
+}
+
+void bt_signatures_destroy(struct bt_signatures *signatures)
+{
+	if (!signatures) {
+		return;
+	}
+	for (uint32_t ix = 0; ix < bt_signatures_count(signatures); ix++) {
+		bt_arena_fini(&entry_of(signatures, ix)->arena);
+	}
+	for (uint32_t i = 0; i < CHUNK_N; i++) {
+		bt_mem_free(bt_load_relaxed(&signatures->chunks[i]));
+	}
+	for (struct table *next, *table = bt_load_relaxed(&signatures->table); table; table = next) {
+		next = table->outgrown;
+		bt_mem_free(table);
+	}
+	bt_lock_fini(&signatures->lock);
+	bt_signature_maker_destroy(signatures->maker);
+	bt_mem_free(signatures);
+}
+
+/* The entry of a run, or NULL. */
+static const struct entry *find(const struct bt_signatures *s, uint64_t hash, struct bt_str words)
+{
+	/* EDGE signatures.table acquire: the table is filled. */
+	const struct table *table = bt_load_acquire(&s->table);
+
+	for (uint32_t at = (uint32_t)hash & table->mask;; at = (at + 1) & table->mask) {
+		/* EDGE signatures.slot acquire: the entry is filled. */
+		uint64_t slot = bt_load_acquire(&table->slots[at]);
+
+		if (!slot) {
+			return NULL;
+		}
+		if (slot >> 32 == hash >> 32) {
+			const struct entry *entry = entry_of(s, (uint32_t)slot - 1);
+
+			if (entry->hash == hash && entry->words_bytes == words.len &&
+				memcmp(entry->words, words.ptr, words.len) == 0) {
+				return entry;
+			}
 		}
 	}
 }
 
-static void grow(struct bt_signatures *s)
+static void put_slot(struct table *table, uint64_t hash, uint32_t ix)
 {
-	bt_mem_free(s->table);
-	s->table_n *= 2;
-	s->table = bt_mem_zalloc(s->table_n, sizeof(*s->table));
-	for (size_t i = 0; i < s->entry_n; i++) {
-		struct bt_str words = {s->entries[i].words, s->entries[i].words_bytes};
+	uint32_t at = (uint32_t)hash & table->mask;
 
-		s->table[slot_of(s, s->entries[i].hash, words)] = (uint32_t)i + 1;
+	while (bt_load_relaxed(&table->slots[at])) {
+		at = (at + 1) & table->mask;
 	}
+	/* EDGE signatures.slot release. */
+	bt_store_release(&table->slots[at], hash >> 32 << 32 | (ix + 1));
 }
 
-const struct bt_signature *bt_signatures_intern(struct bt_signatures *s, const struct bt_pod_object *pod)
+/* Context: the lock is held. */
+static void grow(struct bt_signatures *s)
+{
+	struct table *old = bt_load_relaxed(&s->table), *new = make_table((old->mask + 1) * 2, old);
+	uint32_t n = bt_load_relaxed(&s->count);
+
+	for (uint32_t ix = 0; ix < n; ix++) {
+		put_slot(new, entry_of(s, ix)->hash, ix);
+	}
+	/* EDGE signatures.table release. */
+	bt_store_release(&s->table, new);
+}
+
+/* Enters a signature that nobody else has entered meanwhile. Returns: the one that is there. */
+static const struct bt_signature *enter(struct bt_signatures *s, struct entry *made)
+{
+	bt_lock_acquire(&s->lock);
+	const struct entry *known = find(s, made->hash, (struct bt_str){made->words, made->words_bytes});
+	uint32_t ix = bt_load_relaxed(&s->count);
+	if (!known) {
+		uint32_t log = 63 - (uint32_t)__builtin_clzll((uint64_t)ix + (1u << FIRST_CHUNK_LOG));
+
+		BT_REQUIRE(ix < UINT32_MAX - 1);
+		if (!bt_load_relaxed(&s->chunks[log - FIRST_CHUNK_LOG])) {
+			/* EDGE signatures.slot release: a chunk is there before a slot of its entries. */
+			bt_store_release(&s->chunks[log - FIRST_CHUNK_LOG],
+				bt_mem_zalloc((size_t)1 << log, sizeof(*made)));
+		}
+		made->signature->ix = ix;
+		*entry_of(s, ix) = *made;
+		made->arena = (struct bt_arena){0};
+		if ((ix + 1) * 2 > bt_load_relaxed(&s->table)->mask) {
+			grow(s);
+		}
+		put_slot(bt_load_relaxed(&s->table), made->hash, ix);
+		bt_store_release(&s->count, ix + 1);
+		known = entry_of(s, ix);
+	}
+	bt_lock_release(&s->lock);
+	return known->signature;
+}
+
+const struct bt_signature *bt_signature_make(
+	struct bt_signature_maker *maker, const struct bt_pod_object *pod)
 {
 	struct bt_requests requests;
 
-	bt_arena_reset(&s->scratch);
-	bt_buf_clear(&s->words);
-	bt_requests_compute(s->dictionary, &s->scratch, pod, &requests);
-	put_pod(s, pod, &requests);
-	struct bt_str words = bt_buf_view(&s->words);
+	bt_arena_reset(&maker->scratch);
+	bt_buf_clear(&maker->words);
+	bt_requests_compute(maker->dictionary, &maker->scratch, pod, &requests);
+	put_pod(maker, pod, &requests);
+	struct bt_str words = bt_buf_view(&maker->words);
 	uint64_t hash = bt_hash_bytes(words.ptr, words.len);
-	size_t slot = slot_of(s, hash, words);
-	if (s->table[slot]) {
-		return s->entries[s->table[slot] - 1].signature;
+	const struct entry *known = find(maker->signatures, hash, words);
+	if (known) {
+		return known->signature;
 	}
-	s->entries = bt_mem_grow(s->entries, s->entry_n, &s->entry_cap, sizeof(*s->entries));
-	char *kept = bt_arena_alloc(&s->arena, words.len, 8);
+	bt_arena_start(&maker->arena, words.len + SIGNATURE_BYTES);
+	char *kept = bt_arena_alloc(&maker->arena, words.len, 8);
 	memcpy(kept, words.ptr, words.len);
-	struct bt_signature *signature = build(s, pod, &requests);
-	s->entries[s->entry_n] = (struct entry){signature, hash, kept, words.len};
-	s->entry_n++;
-	s->table[slot] = (uint32_t)s->entry_n;
-	if (s->entry_n * 2 > s->table_n) {
-		grow(s);
-	}
-	return signature;
+	struct bt_signature *signature = build(maker, pod, &requests);
+	struct entry made = {signature, hash, kept, words.len, maker->arena};
+	maker->arena = (struct bt_arena){0};
+	const struct bt_signature *entered = enter(maker->signatures, &made);
+	bt_arena_fini(&made.arena); /* another thread was first */
+	return entered;
+}
+
+const struct bt_signature *bt_signatures_intern(
+	struct bt_signatures *signatures, const struct bt_pod_object *pod)
+{
+	return bt_signature_make(signatures->maker, pod);
 }
 
 const struct bt_signature *bt_signatures_get(const struct bt_signatures *signatures, uint32_t ix)
 {
-	BT_INVARIANT(ix < signatures->entry_n);
-	return signatures->entries[ix].signature;
+	BT_INVARIANT(ix < bt_signatures_count(signatures));
+	return entry_of(signatures, ix)->signature;
 }
 
 uint32_t bt_signatures_count(const struct bt_signatures *signatures)
 {
-	return (uint32_t)signatures->entry_n;
+	return bt_load_acquire(&signatures->count);
 }

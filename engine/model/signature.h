@@ -110,19 +110,32 @@ static inline bool bt_signature_uses_claim(
 	return false;
 }
 
+/* All signatures. */
 struct bt_signatures;
+
+/* What one thread needs to make signatures. */
+struct bt_signature_maker;
 
 struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary);
 void bt_signatures_destroy(struct bt_signatures *signatures);
 
+/* A maker for one more thread. Owns: bt_signature_maker_destroy, before the signatures end. */
+struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signatures);
+void bt_signature_maker_destroy(struct bt_signature_maker *maker);
+
 /*
  * The signature of a pod, which is made now if no pod had it before.
- * Context: the owner of the dictionary. Owns: the table, for its whole life.
+ * Context: the maker's thread; lock-free when the signature is known.
+ * Owns   : the table, for its whole life. It does not change any more.
  */
+const struct bt_signature *bt_signature_make(
+	struct bt_signature_maker *maker, const struct bt_pod_object *pod);
+
+/* The same with a maker of the table's own. Context: one thread at a time, usually the scheduling thread. */
 const struct bt_signature *bt_signatures_intern(
 	struct bt_signatures *signatures, const struct bt_pod_object *pod);
 
-/* A signature by its index. */
+/* A signature by its index: they count from 0, in whatever order they were made. Context: any thread. */
 const struct bt_signature *bt_signatures_get(const struct bt_signatures *signatures, uint32_t ix);
 
 uint32_t bt_signatures_count(const struct bt_signatures *signatures);

@@ -54,7 +54,7 @@ static void measure_resources(const struct bt_cache *cache, struct bt_cluster_ut
 {
 	const struct bt_snapshot *snapshot = cache->view.snapshot;
 	const struct bt_usage *usage = cache->view.usage;
-	int resource_n = cache->dictionary->resources.n;
+	int resource_n = bt_resource_count(cache->dictionary);
 	double *shares = bt_mem_zalloc(snapshot->slot_n, sizeof(*shares));
 
 	out->resources = bt_mem_zalloc((size_t)resource_n + 1, sizeof(*out->resources));
