@@ -564,6 +564,7 @@ static void forget_pending(struct bt_devices *d, uint32_t at)
 	}
 }
 
+/* The claim may outlive the pod, so the name stays. */
 static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_uid)
 {
 	struct bt_resource_claim *claim = &d->claims[claim_ix];
@@ -584,6 +585,7 @@ static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_ui
 		}
 		claim->reserved_for = larger;
 	}
+	bt_intern_pin(d->dictionary->intern, pod_uid);
 	claim->reserved_for[claim->reserved_n++] = pod_uid;
 }
 
@@ -604,6 +606,8 @@ static uint32_t make_special(struct bt_devices *d, uint32_t namespace_, uint32_t
 	ix = claim_ix_of(d, namespace_, name);
 	bt_arena_start(&d->claim_arenas[ix], OBJECT_BYTES);
 	struct bt_claim_owner *owner = bt_arena_zalloc(&d->claim_arenas[ix], sizeof(*owner));
+	bt_intern_pin(intern, pod_name);
+	bt_intern_pin(intern, pod_uid);
 	*owner = (struct bt_claim_owner){pod_name, pod_uid, true};
 	d->claims[ix] = (struct bt_resource_claim){
 		.namespace_ = namespace_,

@@ -44,6 +44,7 @@ struct bt_cache *bt_cache_create(void)
 	cache->volumes = bt_volumes_create(cache->dictionary, bt_snapshot_view(cache->snapshot));
 	cache->devices = bt_devices_create(cache->dictionary, bt_snapshot_view(cache->snapshot));
 	cache->worker = bt_ingest_worker_create(cache->dictionary, cache->signatures);
+	bt_ledger_hold_in(cache->ledger, cache->dictionary->intern);
 	bt_ledger_count_in(cache->ledger, cache->counters);
 	bt_ledger_mount_in(cache->ledger, cache->volumes);
 	cache->view = (struct bt_view){bt_snapshot_view(cache->snapshot), bt_ledger_usage(cache->ledger),
@@ -237,16 +238,10 @@ static uint32_t name_of(struct bt_ingest_worker *worker, struct bt_str text)
 }
 
 /* What every delta has. */
-static struct bt_delta begin_delta(
-	struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+static struct bt_delta begin_delta(struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str name)
 {
 	struct bt_intern *intern = worker->dictionary->intern;
-
-	struct bt_delta delta = {
-		.kind = kind,
-		.namespace_ = bt_intern_add(intern, namespace_),
-		.name = bt_intern_add(intern, name),
-	};
+	struct bt_delta delta = {.kind = kind, .holder = intern, .name = bt_intern_hold(intern, name)};
 
 	if (kind == BT_KIND_NODE) {
 		delta.node.slot = BT_NO_NODE;
@@ -254,23 +249,20 @@ static struct bt_delta begin_delta(
 	return delta;
 }
 
-void bt_ingest_describe_pod(
-	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *out_delta)
+/* A pod's name and UID are held: they may be the only ones of their kind. */
+static void describe_living_pod(
+	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *delta)
 {
-	struct bt_delta delta = begin_delta(worker, BT_KIND_POD, object->meta.namespace_, object->meta.name);
-
-	delta.pod.ended = bt_ingest_pod_has_ended(object);
-	if (delta.pod.ended) {
-		*out_delta = delta;
-		return;
-	}
+	struct bt_intern *intern = worker->dictionary->intern;
 	const struct bt_signature *signature = bt_signature_make(worker->maker, object);
-	delta.status = signature->requests.too_many_names ? BT_FULL : BT_OK;
-	delta.pod.node = name_of(worker, object->spec.node_name);
-	delta.pod.pod = (struct bt_pod){
+
+	delta->namespace_ = signature->namespace_;
+	delta->status = signature->requests.too_many_names ? BT_FULL : BT_OK;
+	delta->pod.node = name_of(worker, object->spec.node_name);
+	delta->pod.pod = (struct bt_pod){
 		.signature = signature,
-		.name = delta.name,
-		.uid = name_of(worker, object->meta.uid),
+		.name = delta->name,
+		.uid = object->meta.uid.len ? bt_intern_hold(intern, object->meta.uid) : BT_NAME_NONE,
 		.node_ix = BT_NO_NODE,
 		.priority = object->spec.has_priority ? object->spec.priority : 0,
 		.gates = join_gates(worker, &object->spec.scheduling_gates),
@@ -282,13 +274,26 @@ void bt_ingest_describe_pod(
 		.status_node = name_of(worker, object->nominated_node_name),
 		.status_ix = BT_NO_NODE,
 	};
-	*out_delta = delta;
+}
+
+void bt_ingest_describe_pod(
+	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *out_delta)
+{
+	*out_delta = begin_delta(worker, BT_KIND_POD, object->meta.name);
+	out_delta->pod.ended = bt_ingest_pod_has_ended(object);
+	if (out_delta->pod.ended) {
+		out_delta->namespace_ = bt_intern_add(worker->dictionary->intern, object->meta.namespace_);
+	} else {
+		describe_living_pod(worker, object, out_delta);
+	}
 }
 
 void bt_ingest_describe_node(
 	struct bt_ingest_worker *worker, const struct bt_node_object *object, struct bt_delta *out_delta)
 {
-	*out_delta = begin_delta(worker, BT_KIND_NODE, bt_str(""), object->meta.name);
+	*out_delta = begin_delta(worker, BT_KIND_NODE, object->meta.name);
+	out_delta->namespace_ = BT_NAME_EMPTY;
+	bt_intern_pin(worker->dictionary->intern, out_delta->name);
 	out_delta->node.desc = bt_node_desc_create(worker->dictionary, object);
 }
 
@@ -303,7 +308,9 @@ void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object 
 		bt_ingest_describe_node(worker, &object->node, out_delta);
 		return;
 	}
-	*out_delta = begin_delta(worker, object->kind, object->meta.namespace_, object->meta.name);
+	*out_delta = begin_delta(worker, object->kind, object->meta.name);
+	out_delta->namespace_ = bt_intern_add(worker->dictionary->intern, object->meta.namespace_);
+	bt_intern_pin(worker->dictionary->intern, out_delta->name);
 	out_delta->object.object = object;
 	if (arena) {
 		out_delta->object.arena = *arena;
@@ -314,7 +321,8 @@ void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object 
 void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name, struct bt_delta *out_delta)
 {
-	*out_delta = begin_delta(worker, kind, namespace_, name);
+	*out_delta = begin_delta(worker, kind, name);
+	out_delta->namespace_ = bt_intern_add(worker->dictionary->intern, namespace_);
 	out_delta->removed = true;
 }
 
@@ -326,6 +334,13 @@ void bt_delta_drop(struct bt_delta *delta)
 		bt_node_desc_destroy(delta->node.desc);
 	} else if (delta->kind != BT_KIND_POD && !delta->removed) {
 		bt_arena_fini(&delta->object.arena);
+	}
+	if (delta->holder) {
+		bt_intern_release(delta->holder, delta->name);
+		if (delta->kind == BT_KIND_POD) {
+			bt_intern_release(delta->holder, delta->pod.pod.uid);
+		}
+		delta->holder = NULL;
 	}
 }
 

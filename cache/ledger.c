@@ -46,6 +46,9 @@ struct bt_ledger {
 	size_t vacant_n, vacant_cap;
 	struct bt_map keys; /* namespace and name -> index */
 	struct bt_ledger_counts counts;
+	struct bt_intern *intern; /* where names are held; NULL: they are not */
+	uint32_t *gone;		  /* names that are still held for pods that have gone */
+	size_t gone_n, gone_cap;
 	struct bt_counters *counters; /* NULL: nobody asks by topology */
 	struct bt_volumes *volumes;   /* NULL: nobody asks for volumes */
 };
@@ -87,6 +90,7 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l->journal);
 	bt_mem_free(l->pods);
 	bt_mem_free(l->vacant);
+	bt_mem_free(l->gone);
 	bt_map_fini(&l->keys);
 	bt_map_fini(&l->level_ixs);
 	bt_mem_free(l);
@@ -95,6 +99,38 @@ void bt_ledger_destroy(struct bt_ledger *l)
 const struct bt_usage *bt_ledger_usage(const struct bt_ledger *l)
 {
 	return &l->usage;
+}
+
+void bt_ledger_hold_in(struct bt_ledger *l, struct bt_intern *intern)
+{
+	BT_REQUIRE(l->pod_end == 0);
+	l->intern = intern;
+}
+
+void bt_ledger_let_names_go(struct bt_ledger *l)
+{
+	while (l->gone_n) {
+		bt_intern_release(l->intern, l->gone[--l->gone_n]);
+	}
+}
+
+static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
+{
+	if (l->intern) {
+		bt_intern_hold_again(l->intern, pod->name);
+		bt_intern_hold_again(l->intern, pod->uid);
+	}
+}
+
+/* They stay for those who still have them in hand. */
+static void give_names_up(struct bt_ledger *l, const struct bt_pod *pod)
+{
+	const uint32_t names[] = {pod->name, pod->uid};
+
+	for (int i = 0; l->intern && i < 2; i++) {
+		l->gone = bt_mem_grow(l->gone, l->gone_n, &l->gone_cap, sizeof(*l->gone));
+		l->gone[l->gone_n++] = names[i];
+	}
 }
 
 void bt_ledger_count_in(struct bt_ledger *l, struct bt_counters *counters)
@@ -510,6 +546,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 		l->links = bt_mem_grow(l->links, l->pod_end, &l->link_cap, sizeof(*l->links));
 		ix = (uint32_t)l->pod_end++;
 	}
+	hold_names(l, pod);
 	l->pods[ix] = *pod;
 	l->pods[ix].nominated_ix = BT_NO_NODE;
 	l->pods[ix].detached = false;
@@ -557,6 +594,8 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 		l->counts.confirm_n += state == BT_POD_ASSUMED;
 		state = node_ix == BT_NO_NODE ? BT_POD_QUEUED : BT_POD_SCHEDULED;
 	}
+	hold_names(l, pod);
+	give_names_up(l, old);
 	*old = *pod;
 	old->state = state;
 	old->node_ix = node_ix;
@@ -629,6 +668,7 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 	if (!pod->detached) {
 		bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
 	}
+	give_names_up(l, pod);
 	pod->state = BT_POD_VACANT;
 	l->vacant = bt_mem_grow(l->vacant, l->vacant_n, &l->vacant_cap, sizeof(*l->vacant));
 	l->vacant[l->vacant_n++] = pod_ix;

@@ -56,8 +56,8 @@ struct bt_amounts {
 	uint32_t n;
 };
 
-/* The slot of a resource name, given now if it has none; or an enum bt_no_slot. Context: any thread; lock-free
- * when the name has a slot. */
+/* The slot of a resource name, given now if it has none; or an enum bt_no_slot. Context: any thread;
+ * lock-free when the name has a slot. */
 int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name);
 
 /* The slot of a known name, or -1. */

@@ -31,10 +31,12 @@ static void count_wait(struct bt_run_tally *tally, int64_t wait_ns)
 	tally->waits[tally->wait_n++] = wait_ns;
 }
 
+/* The report comes when the pod has long gone, so its name stays. */
 static struct bt_report_victim name_of(const struct bt_run_tally *tally, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = pod_at(tally, pod_ix);
 
+	bt_intern_pin(bt_engine_cache(tally->engine)->dictionary->intern, pod->name);
 	return (struct bt_report_victim){pod->signature->namespace_, pod->name};
 }
 
