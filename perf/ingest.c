@@ -1,12 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Reading a cluster as kubectl writes it: decoding alone, and decoding with ingestion into the engine. The
  * argument is the number of pods; there is a node for every twenty. Items are objects.
+ *
+ * Describing pods: replicas of 1,000 signatures with names and UIDs of their own, half of them on nodes, come
+ * and go. The argument is the number of threads that describe; with handover, one more thread numbers the
+ * nodes of what comes out of a ring. Items are pods.
  */
+#include <stdio.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/ring.h"
+#include "engine/base/thread.h"
 #include "engine/flow/engine.h"
 #include "suites.h"
 #include "tools/codec/object.h"
 #include "tools/generate/generate.h"
 #include "tools/generate/serialize.h"
+#include "tools/kube/copy.h"
 
 struct text {
 	struct bt_serialize_stream stream;
@@ -112,9 +122,179 @@ static void json_to_engine(struct bt_bench *bench)
 	measure(bench, BT_DOC_JSON, BT_FORMAT_JSON, true);
 }
 
+/* ---- describing ---- */
+
+#define POD_N	    1000
+#define ROUNDS	    50 /* each thread describes every pod so often in an iteration */
+#define ALIVE_N	    4096
+#define RING_N	    1024
+#define THREADS_MAX 8
+
+struct pods {
+	struct bt_arena arena;
+	struct bt_pod_object items[POD_N];
+	uint32_t n;
+};
+
+struct describer {
+	struct bt_cache *cache;
+	struct bt_ingest_worker *worker;
+	const struct pods *pods;
+	struct bt_ring *ring; /* NULL: it keeps what it has described for a while, and drops it */
+	struct bt_delta *alive;
+	uint32_t ix;
+	uint64_t made_n;
+};
+
+static bool keep_pod(void *context, const struct bt_object *object)
+{
+	struct pods *pods = context;
+
+	if (object->kind == BT_KIND_POD && pods->n < POD_N) {
+		struct bt_pod_object *pod = &pods->items[pods->n++];
+
+		*pod = (struct bt_pod_object){
+			.meta = bt_copy_meta(&pods->arena, BT_COPY_ALL, &object->pod.meta),
+			.spec = bt_copy_pod_spec(&pods->arena, BT_COPY_ALL, &object->pod.spec)};
+		if (pods->n % 2) {
+			pod->spec.node_name = bt_copy_str(&pods->arena, bt_str("node-1"));
+		}
+	}
+	return true;
+}
+
+static void describe_next(struct describer *d, struct bt_delta *out_delta)
+{
+	struct bt_pod_object pod = d->pods->items[d->made_n % POD_N];
+	char name[64], uid[64];
+
+	pod.meta.name = (struct bt_str){name, (size_t)snprintf(name, sizeof(name), "replica-%u-%016llx",
+						      d->ix, (unsigned long long)d->made_n)};
+	pod.meta.uid = (struct bt_str){uid, (size_t)snprintf(uid, sizeof(uid), "%08x-0000-4000-8000-%012llx",
+						    d->ix, (unsigned long long)d->made_n)};
+	d->made_n++;
+	bt_ingest_describe_pod(d->worker, &pod, out_delta);
+}
+
+static void describe_some(void *context)
+{
+	struct describer *d = context;
+
+	for (uint32_t i = 0; i < POD_N * ROUNDS; i++) {
+		struct bt_delta delta;
+
+		describe_next(d, &delta);
+		if (d->ring) {
+			bt_ring_push(d->ring, &delta, BT_PARK_FOREVER);
+		} else {
+			struct bt_delta *place = &d->alive[d->made_n % ALIVE_N];
+
+			bt_delta_drop(place);
+			*place = delta;
+		}
+	}
+}
+
+/* Takes what was described in an iteration, as the publisher does, and drops it a while later. */
+static void publish_some(struct describer *d)
+{
+	for (uint32_t i = 0; i < POD_N * ROUNDS; i++) {
+		struct bt_delta *place = &d->alive[i % ALIVE_N];
+
+		bt_delta_drop(place);
+		bt_ring_pop(d->ring, place, BT_PARK_FOREVER);
+		bt_ingest_publish(d->cache, place);
+	}
+}
+
+static struct bt_thread *start(struct describer *d)
+{
+	const struct bt_thread_options options = {.name = "describe"};
+	struct bt_thread *thread = NULL;
+
+	return bt_thread_start(&options, describe_some, d, &thread, NULL) == BT_OK ? thread : NULL;
+}
+
+static void begin_describers(
+	struct describer *describers, uint32_t n, struct pods *pods, struct bt_ring *ring)
+{
+	struct bt_generate_options options = bt_generate_defaults();
+	struct bt_cache *cache = bt_cache_create();
+
+	options.pod_n = POD_N;
+	options.signature_n = POD_N;
+	options.node_n = 1;
+	bt_generate(&options, keep_pod, pods);
+	for (uint32_t i = 0; i < n; i++) {
+		describers[i] = (struct describer){.cache = cache,
+			.worker = bt_ingest_worker_create(cache->dictionary, cache->signatures),
+			.pods = pods,
+			.ring = ring,
+			.alive = bt_mem_zalloc(ALIVE_N, sizeof(*describers[i].alive)),
+			.ix = i};
+	}
+}
+
+static void end_describers(struct describer *describers, uint32_t n, struct pods *pods)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t j = 0; j < ALIVE_N; j++) {
+			bt_delta_drop(&describers[i].alive[j]);
+		}
+		bt_mem_free(describers[i].alive);
+		bt_ingest_worker_destroy(describers[i].worker);
+	}
+	bt_cache_destroy(describers[0].cache);
+	bt_arena_fini(&pods->arena);
+	bt_mem_free(pods);
+}
+
+static void describe(struct bt_bench *bench)
+{
+	uint32_t n = (uint32_t)bt_bench_arg(bench);
+	struct describer describers[THREADS_MAX];
+	struct pods *pods = bt_mem_zalloc(1, sizeof(*pods));
+
+	begin_describers(describers, n, pods, NULL);
+	while (bt_bench_keep_running(bench)) {
+		struct bt_thread *threads[THREADS_MAX] = {NULL};
+
+		for (uint32_t i = 1; i < n; i++) {
+			threads[i] = start(&describers[i]);
+		}
+		describe_some(&describers[0]);
+		for (uint32_t i = 1; i < n; i++) {
+			bt_thread_join(&threads[i]);
+		}
+	}
+	bt_bench_items(bench, bt_bench_iterations(bench) * POD_N * ROUNDS * n);
+	end_describers(describers, n, pods);
+}
+
+static void handover(struct bt_bench *bench)
+{
+	struct describer describer;
+	struct pods *pods = bt_mem_zalloc(1, sizeof(*pods));
+	struct bt_ring ring;
+
+	bt_ring_init(&ring, RING_N, sizeof(struct bt_delta), "describe");
+	begin_describers(&describer, 1, pods, &ring);
+	while (bt_bench_keep_running(bench)) {
+		struct bt_thread *thread = start(&describer);
+
+		publish_some(&describer);
+		bt_thread_join(&thread);
+	}
+	bt_bench_items(bench, bt_bench_iterations(bench) * POD_N * ROUNDS);
+	end_describers(&describer, 1, pods);
+	bt_ring_fini(&ring);
+}
+
 static const struct bt_bench_case cases[] = {
 	{.name = "json", .run = json, .args = {1000, 20000}, .arg_n = 2},
 	{.name = "yaml", .run = yaml, .args = {1000}, .arg_n = 1},
+	{.name = "describe", .run = describe, .args = {1, 2}, .arg_n = 2},
+	{.name = "handover", .run = handover},
 	{.name = "json_to_engine", .run = json_to_engine, .args = {1000, 20000}, .arg_n = 2},
 };
 
