@@ -91,9 +91,12 @@ struct shard {
 struct bt_intern {
 	struct shard shards[SHARD_N];
 	struct fixed_record fixed[BT_NAME_FIXED_N];
+	uint32_t salt;				  /* init: of tags */
 	_Atomic uint32_t end;			  /* the next place that no shard has had */
 	_Atomic(struct record *) chunks[CHUNK_N]; /* of places */
 };
+
+static _Atomic uint32_t salt; /* of the next dictionary */
 
 static const char *const fixed_names[BT_NAME_FIXED_N] = {
 	[BT_NAME_EMPTY] = "",
@@ -128,9 +131,9 @@ static struct shard *shard_of(const struct bt_intern *intern, uint32_t tag)
 	return (struct shard *)(uintptr_t)&intern->shards[tag >> (32 - SHARD_BITS)];
 }
 
-static uint32_t tag_of(struct bt_str s)
+static uint32_t tag_of(const struct bt_intern *intern, struct bt_str s)
 {
-	return (uint32_t)bt_hash_bytes(s.ptr, s.len);
+	return (uint32_t)bt_hash_bytes(s.ptr, s.len) ^ intern->salt;
 }
 
 /* Chunks double; the first one has the places below 1 << FIRST_CHUNK_LOG. */
@@ -326,7 +329,7 @@ static uint32_t look_up(const struct bt_intern *intern, const struct shard *shar
 
 uint32_t bt_intern_find(const struct bt_intern *intern, struct bt_str s)
 {
-	uint32_t tag = tag_of(s);
+	uint32_t tag = tag_of(intern, s);
 	struct shard *shard = shard_of(intern, tag);
 	/* EDGE intern.moves acquire: a slot that is moved later is seen only with a count that says so. */
 	uint64_t state, moves = bt_load_acquire(&shard->moves);
@@ -453,7 +456,7 @@ static uint32_t take_name(struct bt_intern *intern, struct shard *shard, size_t 
 
 static uint32_t obtain(struct bt_intern *intern, struct bt_str s, bool pin)
 {
-	uint32_t tag = tag_of(s);
+	uint32_t tag = tag_of(intern, s);
 	struct shard *shard = shard_of(intern, tag);
 	uint64_t state = 0;
 	uint32_t name = look_up(intern, shard, tag, s, &state);
@@ -589,7 +592,7 @@ void bt_intern_release(struct bt_intern *intern, uint32_t name)
 static void add_fixed(struct bt_intern *intern, uint32_t name)
 {
 	struct bt_str s = bt_str(fixed_names[name]);
-	uint32_t tag = tag_of(s);
+	uint32_t tag = tag_of(intern, s);
 
 	BT_REQUIRE(words_of(s.len) * sizeof(text_word) + PLACE_BYTES <= sizeof(intern->fixed[name].bytes));
 	fill(shard_of(intern, tag), name, record_of(intern, name), tag, s, PINNED);
@@ -598,6 +601,8 @@ static void add_fixed(struct bt_intern *intern, uint32_t name)
 struct bt_intern *bt_intern_create(void)
 {
 	struct bt_intern *intern = bt_mem_column(1, sizeof(*intern));
+
+	intern->salt = bt_load_relaxed(&salt);
 
 	for (uint32_t i = 0; i < SHARD_N; i++) {
 		bt_lock_init(&intern->shards[i].lock);
@@ -609,6 +614,13 @@ struct bt_intern *bt_intern_create(void)
 		add_fixed(intern, name);
 	}
 	return intern;
+}
+
+void bt_intern_shuffle(uint32_t seed)
+{
+	/* Strings that share a shard come in their usual order; most do not, and shards take turns as they
+	 * come. */
+	bt_store_relaxed(&salt, seed ? (uint32_t)bt_hash_u64(seed) : 0);
 }
 
 void bt_intern_destroy(struct bt_intern *intern)

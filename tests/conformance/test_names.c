@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which numbers names have never matters: scenarios and histories are answered with the same bytes whatever
+ * numbers the dictionary gives. Usage: test_names FOLDER PROFILE [PROFILE]...
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "answers.h"
+#include "engine/model/intern.h"
+#include "tools/verdict/history.h"
+#include "tools/verdict/verdict.h"
+
+enum { EVERY = 8, SEEDS = 4 };
+
+static void answer_scenario(struct bt_str line, struct bt_buf *out)
+{
+	struct bt_json *json = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_buf error = {0};
+	struct bt_scenario scenario;
+	struct bt_scenario_cluster cluster;
+
+	bt_json_begin(json, line, &arena);
+	if (!bt_scenario_read(json, &arena, &scenario, &error)) {
+		printf("a scenario does not read: %s\n", error.ptr);
+	} else if (bt_scenario_open(&scenario, 1, &cluster, &error) == BT_OK) {
+		bt_verdict_write(&scenario, &cluster, out);
+		bt_scenario_close(&cluster);
+	} else {
+		bt_verdict_write_error(&scenario, bt_buf_view(&error), out);
+	}
+	bt_buf_fini(&error);
+	bt_arena_fini(&arena);
+	bt_json_destroy(json);
+}
+
+static void answer_history(struct bt_str line, struct bt_buf *out)
+{
+	struct bt_json *json = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_buf error = {0};
+	struct bt_history history;
+	const char *remedy;
+
+	bt_json_begin(json, line, &arena);
+	if (!bt_history_read(json, &arena, &history, &error) ||
+		!bt_history_play(&history, out, &error, &remedy)) {
+		printf("a history has no answer: %s\n", error.ptr);
+	}
+	bt_buf_fini(&error);
+	bt_arena_fini(&arena);
+	bt_json_destroy(json);
+}
+
+/* Where two answers part. */
+static void show(const char *profile, unsigned number, uint32_t seed, struct bt_str a, struct bt_str b)
+{
+	size_t at = 0;
+
+	while (at < a.len && at < b.len && a.ptr[at] == b.ptr[at]) {
+		at++;
+	}
+	size_t from = at < 60 ? 0 : at - 60;
+	printf("%s, line %u, seed %u:\n  %.*s\n  %.*s\n", profile, number, seed,
+		BT_STR_ARG(bt_str_sub(a, from, at + 60 < a.len ? at + 60 : a.len)),
+		BT_STR_ARG(bt_str_sub(b, from, at + 60 < b.len ? at + 60 : b.len)));
+}
+
+/* Returns how many of the sampled lines have other answers with other numbers. */
+static unsigned check_profile(const char *folder, const char *profile, unsigned *line_n)
+{
+	void (*answer)(struct bt_str, struct bt_buf *) =
+		strstr(profile, "histor") ? answer_history : answer_scenario;
+	struct bt_input_file file;
+	struct bt_input *input = answers_open(folder, profile, "scenarios", &file);
+	struct bt_buf usual = {0}, other = {0};
+	struct bt_str rest = file.text;
+	unsigned bad_n = 0;
+
+	for (unsigned number = 1; rest.len; number++) {
+		struct bt_str line = answers_next_line(&rest);
+
+		if (number % EVERY != 1) {
+			continue;
+		}
+		bt_intern_shuffle(0);
+		bt_buf_clear(&usual);
+		answer(line, &usual);
+		for (uint32_t seed = 1; seed <= SEEDS; seed++) {
+			bt_intern_shuffle(seed);
+			bt_buf_clear(&other);
+			answer(line, &other);
+			if (!bt_str_eq(bt_buf_view(&usual), bt_buf_view(&other))) {
+				show(profile, number, seed, bt_buf_view(&usual), bt_buf_view(&other));
+				bad_n++;
+				break;
+			}
+		}
+		++*line_n;
+	}
+	bt_buf_fini(&usual);
+	bt_buf_fini(&other);
+	bt_input_destroy(input);
+	return bad_n;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned bad_n = 0, line_n = 0;
+
+	for (int i = 2; i < argc; i++) {
+		unsigned before = line_n;
+
+		bad_n += check_profile(argv[1], argv[i], &line_n);
+		if (line_n == before) {
+			printf("%s: nothing to answer\n", argv[i]);
+			bad_n++;
+		}
+	}
+	printf("%u lines with %d orders of numbers, %u differ\n", line_n, SEEDS, bad_n);
+	return argc > 2 && bad_n == 0 ? 0 : 1;
+}
