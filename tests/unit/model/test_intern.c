@@ -216,6 +216,28 @@ static void any_history_leaves_what_is_held(void **state)
 	bt_intern_destroy(intern);
 }
 
+/* What tests rely on that let numbers vary. */
+static void shuffled_dictionaries_number_in_other_orders(void **state)
+{
+	uint32_t swapped_n = 0, pairs = 100, seeds = 8;
+	char a[16], b[16];
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= seeds; seed++) {
+		bt_intern_shuffle(seed);
+		struct bt_intern *intern = bt_intern_create();
+		for (uint32_t i = 0; i < pairs; i++) {
+			snprintf(a, sizeof(a), "a%" PRIu32, i);
+			snprintf(b, sizeof(b), "b%" PRIu32, i);
+			swapped_n += bt_intern_add(intern, bt_str(a)) > bt_intern_add(intern, bt_str(b));
+		}
+		assert_int_equal(bt_intern_find(intern, bt_str("TCP")), BT_NAME_TCP);
+		bt_intern_destroy(intern);
+	}
+	bt_intern_shuffle(0);
+	assert_in_range(swapped_n, pairs * seeds / 4, pairs * seeds * 3 / 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -228,6 +250,7 @@ int main(void)
 		cmocka_unit_test(pinned_names_stay),
 		cmocka_unit_test(memory_follows_the_names_that_are_held),
 		cmocka_unit_test(any_history_leaves_what_is_held),
+		cmocka_unit_test(shuffled_dictionaries_number_in_other_orders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
