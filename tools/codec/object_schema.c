@@ -186,7 +186,8 @@ static const struct bt_field container_fields[] = {
 	{.name = BT_STR("restartPolicyRules"),
 		.type = BT_FIELD_CUSTOM,
 		.offset = offsetof(struct bt_container_object, restarts_all),
-		.read = read_restart_rules},
+		.read = read_restart_rules,
+		.word = "[{\"action\":\"RestartAllContainers\"}]"},
 };
 SCHEMA(container, container_fields, bt_container_object);
 
@@ -587,7 +588,8 @@ static const struct bt_field job_status_fields[] = {
 	{.name = BT_STR("conditions"),
 		.type = BT_FIELD_CUSTOM,
 		.offset = offsetof(struct bt_workload_object, finished),
-		.read = read_job_conditions},
+		.read = read_job_conditions,
+		.word = "[{\"type\":\"Complete\",\"status\":\"True\"}]"},
 	FIELD("succeeded", I32, bt_workload_object, succeeded),
 };
 SCHEMA(job_status, job_status_fields, bt_workload_object);
@@ -660,6 +662,16 @@ const struct bt_kind_schema *bt_kind_of_word(struct bt_str word)
 {
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (bt_str_eq(kinds[i].kind, word)) {
+			return &kinds[i];
+		}
+	}
+	return &other_kind;
+}
+
+const struct bt_kind_schema *bt_kind_schema_of(enum bt_kind id)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (kinds[i].id == id) {
 			return &kinds[i];
 		}
 	}

@@ -63,7 +63,7 @@ struct bt_field {
 	uint32_t tag;	/* BT_MEMBER: uint32_t or enum, set to tag_value likewise */
 	uint32_t tag_value;
 	const struct bt_schema *schema;
-	const char *word;
+	const char *word; /* of BT_FIELD_IS; of BT_FIELD_CUSTOM the JSON text that a set bool is written as */
 	bt_field_read *read;
 };
 
