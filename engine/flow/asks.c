@@ -141,6 +141,9 @@ void bt_asks_fini(struct bt_pipeline *p)
 	for (int k = 0; k < BT_ASK_CHUNKS; k++) {
 		bt_mem_free(asks->chunks[k]);
 	}
+	for (int k = 0; k < BT_ASK_KINDS; k++) {
+		bt_map_fini(&asks->by_number[k]);
+	}
 	bt_mem_free(asks->vacant);
 	bt_mem_free(asks->slot_of_pod);
 }
@@ -174,6 +177,9 @@ static struct bt_ask_slot *make(
 	slot->sent = slot->overdue = slot->checking = false;
 	slot->reason[0] = 0;
 	slot->target = 0;
+	if (BT_UNLIKELY(p->replay)) {
+		bt_map_put(&asks->by_number[kind], slot->number, slot->ix);
+	}
 	uint32_t generation = (own_tag(slot) >> KIND_BITS) + 1;
 	/* EDGE ask.word release: texts are written afterwards, and the ring hands those over. */
 	bt_store_release(&slot->word, word_of(generation << KIND_BITS | (uint32_t)kind, BT_ASK_READY));
@@ -208,6 +214,11 @@ void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_pipeline *p = context;
+
+	if (p->replay && bt_replay_evicts_at_once(p->replay)) {
+		bt_engine_evict(engine, pod_ix);
+		return;
+	}
 	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
 	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
 	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, pod_ix, node_ix);
@@ -252,6 +263,10 @@ static void end_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, bool ye
 	uint32_t pod_ix = slot->pod_ix;
 
 	p->asks.slot_of_pod[pod_ix] = 0;
+	if (p->options.journal) {
+		bt_journal_answer(
+			p->options.journal, yes ? BT_JOURNAL_BOUND : BT_JOURNAL_FAILED, slot->number);
+	}
 	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
 	release(p, slot);
 	if (yes) {
@@ -314,9 +329,13 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 
 	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
 	release(p, slot);
-	if (same && state == BT_ASK_YES && !pod->terminating) {
-		bt_engine_evict(p->engine, slot->pod_ix);
+	if (!same || state != BT_ASK_YES || pod->terminating) {
+		return;
 	}
+	if (p->options.journal) {
+		bt_journal_answer(p->options.journal, BT_JOURNAL_EVICTED, slot->number);
+	}
+	bt_engine_evict(p->engine, slot->pod_ix);
 }
 
 static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
@@ -334,6 +353,23 @@ static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
 		take_eviction(p, slot, state);
 		break;
 	}
+}
+
+bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number, bool yes)
+{
+	uint32_t ix;
+
+	if (number == 0 || !bt_map_get(&p->asks.by_number[kind], number, &ix)) {
+		return false;
+	}
+	struct bt_ask_slot *slot = slot_at(&p->asks, ix);
+	bt_map_remove(&p->asks.by_number[kind], number);
+	if (kind == BT_ASK_BIND) {
+		end_binding(p, slot, yes);
+	} else {
+		take_eviction(p, slot, BT_ASK_YES);
+	}
+	return true;
 }
 
 bool bt_asks_take_answers(struct bt_pipeline *p)

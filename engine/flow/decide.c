@@ -132,6 +132,12 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 
 	(void)nominated;
 	BT_COUNT(p, decided_n, 1);
+	if (p->options.journal) {
+		bt_journal_decision(p->options.journal, p->engine, decision);
+	}
+	if (p->replay) {
+		bt_replay_hear(p->replay, decision);
+	}
 	if (!anybody_listens(p)) {
 		return;
 	}

@@ -27,10 +27,11 @@ void bt_parcel_destroy(struct bt_parcel *parcel)
 		bt_delta_drop(&parcel->delta);
 	}
 	bt_arena_fini(&parcel->arena);
+	bt_buf_fini(&parcel->encoded);
 	bt_mem_free(parcel);
 }
 
-void bt_pipeline_describe(struct bt_ingest_worker *worker, struct bt_parcel *parcel)
+void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel)
 {
 	const struct bt_object *object = &parcel->object;
 
@@ -40,6 +41,9 @@ void bt_pipeline_describe(struct bt_ingest_worker *worker, struct bt_parcel *par
 			worker, object->kind, object->meta.namespace_, object->meta.name, &parcel->delta);
 	} else {
 		bt_ingest_describe(worker, object, NULL, &parcel->delta);
+	}
+	if (p->options.journal) {
+		bt_journal_encode(p->options.journal, object, &parcel->encoded);
 	}
 	parcel->delta.sequence = parcel->sequence;
 	parcel->described = true;
@@ -115,8 +119,28 @@ static bool make_engine(
 	return p->engine;
 }
 
-struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
-	const struct bt_pipeline_options *options, struct bt_config_errors *errors)
+static void begin_journal(struct bt_pipeline *p)
+{
+	const struct bt_engine_options *engine = &p->options.engine;
+	const struct bt_journal_header header = {
+		.seed = engine->seed,
+		.begin_ns = p->now_ns,
+		.has_clock = engine->clock.now_ns,
+		.binds = p->options.binder.bind,
+		.evicts = p->options.binder.evict,
+		.strict_order = engine->strict_order,
+		.no_backoff = engine->no_backoff,
+		.groups_by_events = engine->groups_by_events,
+		.evaluate_always = engine->evaluate_always,
+		.sampling = engine->sampling,
+		.tombstones = p->limits.tombstones,
+	};
+
+	bt_journal_begin(p->options.journal, &header);
+}
+
+struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
+	const struct bt_pipeline_options *options, struct bt_replay *replay, struct bt_config_errors *errors)
 {
 	struct bt_limits limits = options->limits;
 	const char *limit;
@@ -128,6 +152,7 @@ struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
 	struct bt_pipeline *p = bt_mem_column(1, sizeof(*p));
 	p->options = *options;
 	p->limits = limits;
+	p->replay = replay;
 	p->freshness.tombstone_max = limits.tombstones;
 	p->now_ns = options->engine.clock.now_ns ? bt_clock_now_ns(&options->engine.clock) : 0;
 	bt_lock_init(&p->visit_lock);
@@ -138,7 +163,16 @@ struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
 		bt_pipeline_destroy(p);
 		return NULL;
 	}
+	if (options->journal) {
+		begin_journal(p);
+	}
 	return p;
+}
+
+struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
+	const struct bt_pipeline_options *options, struct bt_config_errors *errors)
+{
+	return bt_pipeline_make(config, options, NULL, errors);
 }
 
 /* Frees the parcels that are in a ring, and the ring. */
@@ -354,6 +388,9 @@ static bool tick(struct bt_pipeline *p)
 	int64_t now_ns = bt_clock_now_ns(clock);
 	if (now_ns > p->now_ns) {
 		p->now_ns = now_ns;
+		if (p->options.journal) {
+			bt_journal_time(p->options.journal, now_ns, BT_TIME_TICK);
+		}
 		bt_engine_tick(p->engine);
 	}
 	return bt_asks_watch(p);

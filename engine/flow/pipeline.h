@@ -30,11 +30,11 @@
 #include "engine/base/topo.h"
 #include "engine/flow/engine.h"
 #include "engine/flow/freshness.h"
+#include "engine/flow/journal.h"
 #include "engine/flow/limits.h"
 #include "engine/model/object.h"
 
 struct bt_pipeline;
-struct bt_journal;
 
 #define BT_FOREVER INT64_MAX
 
@@ -58,6 +58,7 @@ struct bt_parcel {
 	bool described; /* delta is what it means */
 	struct bt_sighting sighting;
 	struct bt_delta delta;
+	struct bt_buf encoded; /* for the journal */
 };
 
 /* An empty parcel. Context: any thread; allocates. Owns: bt_pipeline_feed or bt_parcel_destroy. */
@@ -137,7 +138,9 @@ struct bt_pipeline_options {
 	struct bt_pipeline_sink sink; /* decided == NULL: nobody listens */
 	bool messages;		      /* decisions say why, which costs an evaluation of every node */
 	bool wait_for_sync;	      /* no pod is popped until every source is synced */
-	struct bt_journal *journal;   /* what is taken in, and what is decided, is recorded there; or NULL */
+	/* What is taken in, and what is decided, is recorded there; or NULL. Its owner finishes it, once no
+	 * thread runs any more. */
+	struct bt_journal *journal;
 };
 
 /*

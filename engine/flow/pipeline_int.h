@@ -7,6 +7,8 @@
 #include "engine/base/park.h"
 #include "engine/base/ring.h"
 #include "engine/base/thread.h"
+#include "engine/base/wrap.h"
+#include "engine/flow/journal.h"
 #include "engine/flow/pipeline.h"
 #include "engine/flow/turn.h"
 
@@ -72,8 +74,9 @@ struct bt_asks {
 	uint32_t *slot_of_pod; /* by pod: the slot of its binding, plus one, or 0 */
 	size_t pod_n;
 	uint64_t numbers[BT_ASK_KINDS];
-	_Atomic uint32_t open_n; /* bindings; atomic: anyone reads, relaxed */
-	uint32_t turn;		 /* the binder thread that gets the next one */
+	struct bt_map by_number[BT_ASK_KINDS]; /* slots, while a journal is replayed */
+	_Atomic uint32_t open_n;	       /* bindings; atomic: anyone reads, relaxed */
+	uint32_t turn;			       /* the binder thread that gets the next one */
 };
 
 /* ---- the whole ---- */
@@ -152,6 +155,7 @@ struct bt_pipeline {
 	struct bt_freshness freshness;
 	struct bt_asks asks;
 	struct bt_turn turn;
+	struct bt_replay *replay;   /* init: hears decisions instead of a journal; or NULL */
 	struct bt_pod_ref *victims; /* of the decision under way */
 	size_t victim_cap;
 	/* Those that wait to be polled, and those for which there was no room: from a group's cycle. */
@@ -168,8 +172,8 @@ struct bt_pipeline {
 /* Takes an event in, described or not. Owns: the parcel stays the caller's. */
 void bt_pipeline_take_parcel(struct bt_pipeline *p, struct bt_parcel *parcel);
 
-/* Says what a parcel means. Context: the worker's thread. */
-void bt_pipeline_describe(struct bt_ingest_worker *worker, struct bt_parcel *parcel);
+/* Says what a parcel means, and writes it as the journal wants it. Context: the worker's thread. */
+void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel);
 
 /* ---- asks.c ---- */
 
@@ -207,6 +211,15 @@ void bt_asks_cancel(struct bt_ask_slot *slot);
 /* A node has gone, or another one has its name. */
 void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix);
 
+/* The answer to the ask of a kind and number. Returns: false when there is none such. Context: a replay. */
+bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number, bool yes);
+
+/* ---- replay.c ---- */
+
+struct bt_replay;
+void bt_replay_hear(struct bt_replay *replay, const struct bt_decision *decision);
+bool bt_replay_evicts_at_once(const struct bt_replay *replay);
+
 /* ---- decide.c ---- */
 
 void bt_pipeline_turns_init(struct bt_pipeline *p);
@@ -222,6 +235,10 @@ struct bt_pod_ref bt_pipeline_pod_ref(const struct bt_pipeline *p, uint32_t pod_
 struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix);
 
 /* ---- pipeline.c ---- */
+
+/* As bt_pipeline_create, for a replay (or NULL). */
+struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
+	const struct bt_pipeline_options *options, struct bt_replay *replay, struct bt_config_errors *errors);
 
 /* When the scheduling thread has something to do by itself, or INT64_MAX; by the engine's clock. */
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);

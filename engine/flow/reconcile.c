@@ -133,7 +133,12 @@ void bt_pipeline_take_parcel(struct bt_pipeline *p, struct bt_parcel *parcel)
 		return;
 	}
 	if (!parcel->described) {
-		bt_pipeline_describe(bt_engine_cache(p->engine)->worker, parcel);
+		bt_pipeline_describe(p, bt_engine_cache(p->engine)->worker, parcel);
+	}
+	if (p->options.journal) {
+		bt_journal_object(p->options.journal,
+			parcel->kind == BT_PARCEL_APPLY ? BT_JOURNAL_APPLY : BT_JOURNAL_DELETE,
+			bt_buf_view(&parcel->encoded));
 	}
 	if (parcel->kind == BT_PARCEL_APPLY) {
 		news = bt_freshness_apply(&p->freshness, &parcel->sighting);

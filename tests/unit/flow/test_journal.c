@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A journal replays to the same decisions; a damaged one says where, after what came before was played.
+ */
+#include "lab.h"
+
+#include "tools/kube/parcel.h"
+
+/* A lab with a journal in memory. */
+struct studio {
+	struct lab lab;
+	struct bt_journal *journal;
+	struct bt_buf bytes;
+};
+
+static bool write_bytes(void *context, const char *bytes, size_t n)
+{
+	bt_buf_add(context, bytes, n);
+	return true;
+}
+
+static bool refuse_bytes(void *context, const char *bytes, size_t n)
+{
+	(void)context;
+	(void)bytes;
+	(void)n;
+	return false;
+}
+
+static void begin(struct studio *s)
+{
+	const struct bt_journal_options journal = {.write = write_bytes,
+		.context = &s->bytes,
+		.codec = bt_journal_json(NULL),
+		.config = BT_STR("the configuration"),
+		.buffer_bytes = 100};
+	struct bt_pipeline_options options = lab_options(&s->lab);
+
+	s->lab.now_ns = 5 * LAB_SECOND;
+	s->journal = bt_journal_create(&journal);
+	options.journal = s->journal;
+	lab_begin(&s->lab, &options);
+}
+
+static void end(struct studio *s)
+{
+	assert_int_equal(bt_journal_finish(s->journal), BT_OK);
+	bt_journal_destroy(s->journal);
+	lab_end(&s->lab);
+}
+
+static enum bt_status replay(const struct studio *s, struct bt_str bytes, struct bt_replay_result *out_result,
+	struct bt_buf *out_text)
+{
+	struct bt_parcel_maker maker;
+	struct bt_config config;
+
+	(void)s;
+	bt_config_init_default(&config, NULL);
+	bt_parcel_maker_init(&maker);
+	const struct bt_replay_options options = {.config = &config, .codec = bt_journal_json(&maker)};
+	enum bt_status status = bt_journal_replay(bytes, &options, out_result, out_text);
+	bt_parcel_maker_fini(&maker);
+	bt_config_fini(&config);
+	return status;
+}
+
+/* A story with everything in it: failures, lost answers, evictions, conflicts. */
+static void play(struct lab *lab)
+{
+	lab_node(lab, "n1");
+	lab_node(lab, "n2");
+	for (int i = 0; i < 5; i++) {
+		char name[16], meta[64];
+
+		snprintf(name, sizeof(name), "p%d", i);
+		snprintf(meta, sizeof(meta), ", 'uid': 'u%d', 'resourceVersion': '%d'", i, i + 1);
+		lab_pod(lab, name, meta);
+	}
+	lab_settle(lab);
+	assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[0].handle), BT_OK);
+	assert_int_equal(bt_pipeline_bind_failed(lab->pipeline, lab->asks[1].handle, bt_str("no")), BT_OK);
+	lab_wait(lab, LAB_SECOND / 3);
+	lab_pod_event(lab, BT_PARCEL_DELETE, "p2", ", 'uid': 'u2'", "");
+	lab_pod(lab, "p3", ", 'uid': 'new', 'resourceVersion': '77'");
+	lab_pod(lab, "p3", ", 'uid': 'u3', 'resourceVersion': '50'");
+	lab_wait(lab, 3 * LAB_SECOND);
+	for (uint32_t i = 2; i < lab->ask_n; i++) {
+		bt_pipeline_bound(lab->pipeline, lab->asks[i].handle);
+	}
+	lab->answers = true;
+	lab_wait(lab, 3 * LAB_SECOND);
+	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'h'", ", 'priority': 7");
+	lab_wait(lab, 3 * LAB_SECOND);
+	for (uint32_t i = 2; i < lab->ask_n; i++) {
+		if (lab->asks[i].verb == 'e') {
+			bt_pipeline_evicted(lab->pipeline, lab->asks[i].handle);
+			lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[i].pod, "", "");
+		}
+	}
+	lab_wait(lab, 100 * LAB_SECOND);
+	lab_wait(lab, 100 * LAB_SECOND);
+}
+
+static void a_journal_replays_to_the_same_decisions(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	struct bt_replay_result result;
+	struct bt_buf text = {0};
+
+	(void)state;
+	begin(&s);
+	play(&s.lab);
+	uint32_t decision_n = s.lab.decision_n;
+	assert_true(decision_n > 7);
+	end(&s);
+	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
+		fail_msg("%s", text.ptr);
+	}
+	assert_true(result.ended);
+	assert_int_equal(result.decision_n, decision_n);
+	assert_true(result.apply_n >= 10);
+	assert_int_equal(result.delete_n, 2);
+	assert_true(result.answer_n >= 4);
+	bt_buf_fini(&text);
+	bt_buf_fini(&s.bytes);
+}
+
+static void a_journal_without_a_clock_and_a_binder_replays_too(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	const struct bt_journal_options journal = {
+		.write = write_bytes, .context = &s.bytes, .codec = bt_journal_json(NULL)};
+	struct bt_pipeline_options options = lab_options(&s.lab);
+	struct bt_replay_result result;
+	struct bt_buf text = {0};
+
+	(void)state;
+	options.journal = s.journal = bt_journal_create(&journal);
+	options.engine.clock = (struct bt_clock){0};
+	options.binder = (struct bt_pipeline_binder){0};
+	lab_begin(&s.lab, &options);
+	lab_node(&s.lab, "n1");
+	lab_pod(&s.lab, "p1", "");
+	lab_pod(&s.lab, "p2", "");
+	lab_pod(&s.lab, "p3", "");
+	lab_settle(&s.lab);
+	end(&s);
+	assert_int_equal(replay(&s, bt_buf_view(&s.bytes), &result, &text), BT_OK);
+	assert_int_equal(result.decision_n, 3);
+	assert_int_equal(result.placed_n, 2);
+	bt_buf_fini(&text);
+	bt_buf_fini(&s.bytes);
+}
+
+/* Where the decision records begin, by their kind byte; returns how many. */
+static uint32_t find_decisions(struct bt_str bytes, struct bt_journal_record *out, uint32_t cap)
+{
+	struct bt_journal_reader reader;
+	struct bt_journal_header header;
+	struct bt_journal_record record;
+	struct bt_buf error = {0};
+	uint32_t n = 0;
+
+	assert_int_equal(bt_journal_open(bytes, &reader, &header, &error), BT_OK);
+	assert_true(bt_str_is(header.config, "the configuration"));
+	while (bt_journal_next(&reader, &record, &error) == BT_OK) {
+		if (record.kind == BT_JOURNAL_DECISION && n < cap) {
+			out[n++] = record;
+		}
+	}
+	bt_buf_fini(&error);
+	return n;
+}
+
+static void a_decision_that_differs_is_shown_with_both(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	struct bt_journal_record decisions[4];
+	struct bt_replay_result result;
+	struct bt_buf text = {0}, other = {0};
+
+	(void)state;
+	begin(&s);
+	lab_node(&s.lab, "n1");
+	lab_pod(&s.lab, "p1", "");
+	lab_pod(&s.lab, "p2", "");
+	lab_settle(&s.lab);
+	end(&s);
+	assert_int_equal(find_decisions(bt_buf_view(&s.bytes), decisions, 4), 2);
+	/* The same with the second decision's record in place of the first one's. */
+	bt_buf_add(&other, s.bytes.ptr, decisions[0].offset);
+	bt_buf_add(&other, s.bytes.ptr + decisions[1].offset, s.bytes.len - decisions[1].offset);
+	assert_int_equal(replay(&s, bt_buf_view(&other), &result, &text), BT_CONFLICT);
+	assert_true(result.differs);
+	assert_int_equal(result.decision_n, 0);
+	assert_int_equal(result.offset, decisions[0].offset);
+	assert_non_null(strstr(text.ptr, "the journal has default/p2"));
+	assert_non_null(strstr(text.ptr, "replayed is default/p1"));
+	bt_buf_fini(&text);
+	bt_buf_fini(&other);
+	bt_buf_fini(&s.bytes);
+}
+
+static void a_journal_that_breaks_off_is_played_up_to_there(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	struct bt_journal_record decisions[4];
+	struct bt_replay_result result;
+	struct bt_buf text = {0};
+
+	(void)state;
+	begin(&s);
+	lab_node(&s.lab, "n1");
+	lab_pod(&s.lab, "p1", "");
+	lab_pod(&s.lab, "p2", "");
+	lab_settle(&s.lab);
+	end(&s);
+	find_decisions(bt_buf_view(&s.bytes), decisions, 4);
+	for (size_t n = 0; n < s.bytes.len; n++) {
+		bt_buf_clear(&text);
+		enum bt_status status = replay(&s, bt_str_sub(bt_buf_view(&s.bytes), 0, n), &result, &text);
+		assert_true(status == BT_TRUNCATED || (status == BT_INVALID && n < 12));
+		assert_non_null(strstr(text.ptr, "byte"));
+		assert_false(result.ended);
+		assert_int_equal(
+			result.decision_n, n >= decisions[1].offset ? 1 + (n >= s.bytes.len - 6) : 0);
+	}
+	bt_buf_fini(&text);
+	bt_buf_fini(&s.bytes);
+}
+
+static void a_damaged_record_is_named_by_its_place(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	struct bt_replay_result result;
+	struct bt_buf text = {0};
+
+	(void)state;
+	begin(&s);
+	lab_node(&s.lab, "n1");
+	lab_pod(&s.lab, "p1", "");
+	lab_settle(&s.lab);
+	end(&s);
+	for (size_t at = 0; at < s.bytes.len; at++) {
+		bt_buf_clear(&text);
+		s.bytes.ptr[at] ^= 0x10;
+		assert_int_not_equal(replay(&s, bt_buf_view(&s.bytes), &result, &text), BT_OK);
+		assert_true(result.offset <= at);
+		assert_true(text.len > 0);
+		s.bytes.ptr[at] ^= 0x10;
+	}
+	bt_buf_fini(&text);
+	bt_buf_fini(&s.bytes);
+}
+
+static void a_journal_that_cannot_be_written_says_so_at_the_end(void **state)
+{
+	const struct bt_journal_options options = {.write = refuse_bytes, .codec = bt_journal_json(NULL)};
+	struct bt_journal *journal = bt_journal_create(&options);
+
+	(void)state;
+	bt_journal_begin(journal, &(struct bt_journal_header){.seed = 1});
+	assert_int_equal(bt_journal_finish(journal), BT_IO);
+	bt_journal_destroy(journal);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_journal_replays_to_the_same_decisions),
+		cmocka_unit_test(a_journal_without_a_clock_and_a_binder_replays_too),
+		cmocka_unit_test(a_decision_that_differs_is_shown_with_both),
+		cmocka_unit_test(a_journal_that_breaks_off_is_played_up_to_there),
+		cmocka_unit_test(a_damaged_record_is_named_by_its_place),
+		cmocka_unit_test(a_journal_that_cannot_be_written_says_so_at_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
