@@ -1,0 +1,654 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A pipeline with threads against a world that changes under it: what was decided is what one engine decides
+ * that is shown the same in the same order (I9); no pod is bound twice (I2); at rest the ledger is what the
+ * world is (I4).
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/base/race.h"
+#include "engine/base/rng.h"
+#include "engine/base/thread.h"
+#include "engine/flow/pipeline.h"
+#include "engine/flow/source.h"
+#include "stress.h"
+#include "tools/generate/generate.h"
+#include "tools/kube/admission.h"
+#include "tools/kube/parcel.h"
+
+#define SECOND	  INT64_C(1000000000)
+#define FASTER	  300 /* the engine's seconds in one of ours */
+#define QUIET_N	  20
+#define LIMIT_NS  (20 * SECOND)
+#define CHURN_OF  3 /* of so many pods one goes, and one changes */
+#define FAILS_OF  9 /* of so many bindings one fails */
+#define DELAYS_OF 5 /* of so many one is answered later */
+
+/* ---- the world ---- */
+
+/* An object of the script, and what has become of it. */
+struct thing {
+	struct bt_parcel *base; /* init: the object as it was made */
+	/* lock(world): */
+	bool shown, gone;
+	char node[64];	 /* of a pod: where it is bound */
+	uint32_t life_n; /* how often it came back; each time it is another object */
+};
+
+struct event {
+	struct bt_parcel *parcel;
+	struct event *next;
+};
+
+struct world {
+	struct thing *things;
+	size_t thing_n, thing_cap;
+	struct bt_pipeline *pipeline;
+	struct bt_lock lock;
+	/* lock(world): */
+	uint64_t version, random_n, seed;
+	struct event *first, *last; /* what the source has to show */
+	uint64_t late[64];	    /* bindings to be answered later */
+	uint32_t late_n;
+	bool done; /* nothing is shown any more, and nothing is answered later */
+	bool churns;
+};
+
+static struct bt_parcel *parcel_of(enum bt_parcel_kind kind, const struct bt_object *object)
+{
+	struct bt_parcel_maker maker;
+
+	bt_parcel_maker_init(&maker);
+	struct bt_parcel *parcel = bt_parcel_of(&maker, kind, object);
+	bt_parcel_maker_fini(&maker);
+	return parcel;
+}
+
+static void keep_admitted(void *context, struct bt_object *object, bool made)
+{
+	struct world *w = context;
+
+	(void)made;
+	w->things = bt_mem_grow(w->things, w->thing_n, &w->thing_cap, sizeof(*w->things));
+	w->things[w->thing_n++] = (struct thing){.base = parcel_of(BT_PARCEL_APPLY, object)};
+}
+
+static bool admit(void *context, const struct bt_object *object)
+{
+	struct bt_object copy = *object;
+
+	bt_admission_object(context, &copy);
+	return true;
+}
+
+static void make_world(struct world *w, uint32_t profiles, uint64_t seed, bool churns)
+{
+	struct bt_generate_options options = bt_generate_defaults();
+	struct bt_admission admission = {.admitted = keep_admitted, .context = w};
+
+	options.node_n = 12;
+	options.pod_n = 110;
+	options.signature_n = 9;
+	options.zone_n = 3;
+	options.profiles = profiles;
+	options.seed = seed;
+	options.bound = 0.2;
+	*w = (struct world){.seed = seed, .churns = churns};
+	bt_lock_init(&w->lock);
+	bt_generate(&options, admit, &admission);
+	bt_admission_finish(&admission, NULL);
+	bt_admission_fini(&admission);
+}
+
+/* Another run of the same script. */
+static void reset_world(struct world *w)
+{
+	for (size_t i = 0; i < w->thing_n; i++) {
+		w->things[i] = (struct thing){.base = w->things[i].base};
+	}
+	while (w->first) {
+		struct event *next = w->first->next;
+
+		bt_parcel_destroy(w->first->parcel);
+		free(w->first);
+		w->first = next;
+	}
+	w->last = NULL;
+	w->version = w->random_n = w->late_n = 0;
+	w->done = false;
+}
+
+static void end_world(struct world *w)
+{
+	reset_world(w);
+	for (size_t i = 0; i < w->thing_n; i++) {
+		bt_parcel_destroy(w->things[i].base);
+	}
+	bt_lock_fini(&w->lock);
+	bt_mem_free(w->things);
+}
+
+/* Holds lock(world). One in n. */
+static bool happens(struct world *w, uint32_t n)
+{
+	return bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), n) == 0;
+}
+
+/* Holds lock(world). Has the source show an object as it is now. */
+static void show(struct world *w, struct thing *thing, enum bt_parcel_kind kind)
+{
+	struct bt_object object = thing->base->object;
+	struct event *event = calloc(1, sizeof(*event));
+	char version[24], uid[80];
+
+	thing->life_n += thing->gone && kind == BT_PARCEL_APPLY;
+	snprintf(version, sizeof(version), "%" PRIu64, ++w->version);
+	snprintf(uid, sizeof(uid), "%.*s-%u", BT_STR_ARG(object.meta.uid), thing->life_n);
+	object.meta.resource_version = bt_str(version);
+	object.meta.uid = bt_str(uid);
+	if (object.kind == BT_KIND_POD && thing->node[0]) {
+		object.pod.spec.node_name = bt_str(thing->node);
+	}
+	event->parcel = parcel_of(kind, &object);
+	thing->shown = true;
+	thing->gone = kind == BT_PARCEL_DELETE;
+	if (w->last) {
+		w->last->next = event;
+	} else {
+		w->first = event;
+	}
+	w->last = event;
+}
+
+static struct thing *find(struct world *w, const struct bt_pod_ref *pod)
+{
+	for (size_t i = 0; i < w->thing_n; i++) {
+		const struct bt_object *object = &w->things[i].base->object;
+
+		if (object->kind == BT_KIND_POD && bt_str_eq(object->meta.name, pod->name) &&
+			bt_str_eq(object->meta.namespace_, pod->namespace_)) {
+			return &w->things[i];
+		}
+	}
+	return NULL;
+}
+
+/* ---- the binder ---- */
+
+/* Holds lock(world). The API server's part. Returns whether the pod is bound now. */
+static bool bind_in_world(struct world *w, const struct bt_ask *ask)
+{
+	struct thing *thing = find(w, &ask->pod);
+
+	STRESS_CHECK(thing);
+	if (thing->gone || happens(w, FAILS_OF)) {
+		return false;
+	}
+	STRESS_CHECK(thing->node[0] == 0 && ask->node.len < sizeof(thing->node)); /* I2 */
+	snprintf(thing->node, sizeof(thing->node), "%.*s", BT_STR_ARG(ask->node));
+	if (!w->done && happens(w, 2)) {
+		show(w, thing, BT_PARCEL_APPLY);
+	}
+	return true;
+}
+
+/* Holds lock(world). */
+static void answer_late(struct world *w, uint32_t keep_n)
+{
+	while (w->late_n > keep_n) {
+		STRESS_CHECK(bt_pipeline_bound(w->pipeline, w->late[--w->late_n]) == BT_OK);
+	}
+}
+
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct world *w = context;
+
+	bt_lock_acquire(&w->lock);
+	bool bound = bind_in_world(w, ask), later = bound && !w->done && happens(w, DELAYS_OF);
+	if (later) {
+		w->late[w->late_n++] = ask->handle;
+	}
+	answer_late(w, 2);
+	bt_lock_release(&w->lock);
+	if (bound && !later) {
+		STRESS_CHECK(bt_pipeline_bound(pipeline, ask->handle) == BT_OK);
+		STRESS_CHECK(bt_pipeline_bound(pipeline, ask->handle) == BT_CONFLICT);
+	} else if (!bound) {
+		STRESS_CHECK(bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("no")) == BT_OK);
+	}
+}
+
+static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct world *w = context;
+
+	bt_lock_acquire(&w->lock);
+	struct thing *thing = find(w, &ask->pod);
+	STRESS_CHECK(thing);
+	bool fails = w->done || happens(w, FAILS_OF);
+	if (!fails && !thing->gone) {
+		show(w, thing, BT_PARCEL_DELETE);
+	}
+	bt_lock_release(&w->lock);
+	if (fails) {
+		bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("no"));
+	} else {
+		bt_pipeline_evicted(pipeline, ask->handle);
+	}
+}
+
+/* ---- the source ---- */
+
+/* Holds lock(world). Something happens to one of the first n things. */
+static void churn(struct world *w, size_t n)
+{
+	struct thing *thing = &w->things[bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), (uint32_t)n)];
+	enum bt_kind kind = thing->base->object.kind;
+
+	if (kind != BT_KIND_POD && kind != BT_KIND_NODE) {
+		return;
+	}
+	if (thing->gone && kind == BT_KIND_POD) {
+		return;
+	}
+	bool goes = !thing->gone && happens(w, 3);
+	show(w, thing, goes ? BT_PARCEL_DELETE : BT_PARCEL_APPLY);
+}
+
+static struct bt_parcel *next_event(struct world *w)
+{
+	struct bt_parcel *parcel = NULL;
+
+	bt_lock_acquire(&w->lock);
+	struct event *event = w->first;
+	if (event) {
+		w->first = event->next;
+		w->last = w->first ? w->last : NULL;
+		parcel = event->parcel;
+		free(event);
+	}
+	bt_lock_release(&w->lock);
+	return parcel;
+}
+
+/* Feeds what there is. Returns whether there was anything. */
+static bool feed(struct world *w)
+{
+	struct bt_parcel *parcel;
+	bool any = false;
+
+	while ((parcel = next_event(w))) {
+		STRESS_CHECK(bt_pipeline_feed(w->pipeline, 0, &parcel, BT_FOREVER) == BT_OK);
+		any = true;
+	}
+	return any;
+}
+
+/* Plays the script, then shows what the binder has done, until the pipeline rests. */
+static void run_source(void *context, uint32_t ix)
+{
+	struct world *w = context;
+	uint32_t turns = 0;
+
+	(void)ix;
+	for (size_t i = 0; i < w->thing_n; i++) {
+		bt_lock_acquire(&w->lock);
+		if (!w->things[i].shown) {
+			show(w, &w->things[i], BT_PARCEL_APPLY);
+		}
+		if (w->churns && happens(w, CHURN_OF)) {
+			churn(w, i + 1);
+		}
+		bt_lock_release(&w->lock);
+		feed(w);
+	}
+	for (uint32_t quiet_n = 0; quiet_n < QUIET_N; quiet_n++) {
+		bt_lock_acquire(&w->lock);
+		answer_late(w, 0);
+		bt_lock_release(&w->lock);
+		if (feed(w) || bt_pipeline_counts(w->pipeline).binding_n) {
+			quiet_n = 0;
+		}
+		stress_wait_turn(&turns);
+	}
+	bt_lock_acquire(&w->lock);
+	w->done = true;
+	answer_late(w, 0);
+	bt_lock_release(&w->lock);
+	feed(w);
+}
+
+/* ---- one engine, shown what the journal says ---- */
+
+struct serial {
+	struct bt_engine *engine;
+	int64_t now_ns;
+	uint32_t bindings[4096]; /* pods, by number from 1 */
+	uint32_t victims[4096];
+	uint32_t binding_n, victim_n;
+};
+
+static void note_binding(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct serial *s = context;
+
+	(void)engine;
+	(void)node_ix;
+	s->bindings[++s->binding_n] = pod_ix;
+}
+
+static void note_victim(void *context, struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct serial *s = context;
+
+	(void)engine;
+	s->victims[++s->victim_n] = pod_ix;
+}
+
+static uint32_t find_pod(const struct serial *s, const struct bt_object *object)
+{
+	return bt_engine_find_pod(s->engine, object->meta.namespace_, object->meta.name);
+}
+
+static void show_serial(struct serial *s, const struct bt_object *object)
+{
+	uint32_t ix = object->kind == BT_KIND_POD ? find_pod(s, object) : BT_NO_POD;
+	enum bt_entry entry;
+
+	if (ix != BT_NO_POD) {
+		bt_engine_update_pod(s->engine, ix, &object->pod);
+	} else {
+		bt_engine_apply(s->engine, object, &entry, &ix);
+	}
+}
+
+static void remove_serial(struct serial *s, const struct bt_object *object)
+{
+	uint32_t pod_ix;
+
+	if (object->kind == BT_KIND_NODE) {
+		bt_engine_remove_node(s->engine, object->meta.name);
+	} else if (object->kind == BT_KIND_POD && (pod_ix = find_pod(s, object)) != BT_NO_POD) {
+		bt_engine_remove_pod(s->engine, pod_ix);
+	}
+}
+
+static void decide_serial(struct serial *s, struct bt_str wanted)
+{
+	uint32_t pod_ix = bt_engine_pop(s->engine);
+	struct bt_decision decision;
+	struct bt_buf body = {0}, ours = {0}, theirs = {0};
+
+	assert_int_not_equal(pod_ix, BT_NO_POD);
+	bt_engine_decide(s->engine, pod_ix, &decision);
+	bt_journal_write_decision(s->engine, &decision, &body);
+	if (!bt_str_eq(bt_buf_view(&body), wanted)) {
+		bt_journal_decision_text(bt_buf_view(&body), &ours);
+		bt_journal_decision_text(wanted, &theirs);
+		fail_msg("the pipeline decided %s, one engine %s", theirs.ptr, ours.ptr);
+	}
+	bt_buf_fini(&body);
+}
+
+static void play_serial(
+	struct serial *s, const struct bt_journal_record *record, const struct bt_journal_codec *codec)
+{
+	struct bt_str body = record->body;
+	struct bt_arena arena = {0};
+	struct bt_object object = {0};
+	struct bt_buf error = {0};
+	uint64_t number = 0;
+	int64_t more_ns;
+
+	switch (record->kind) {
+	case BT_JOURNAL_APPLY:
+	case BT_JOURNAL_DELETE:
+		assert_true(codec->decode(codec->context, body, &arena, &object, &error));
+		(record->kind == BT_JOURNAL_APPLY ? show_serial : remove_serial)(s, &object);
+		break;
+	case BT_JOURNAL_TIME:
+		assert_true(bt_journal_number(&body, &number) && bt_journal_signed(&body, &more_ns));
+		s->now_ns += more_ns;
+		bt_engine_tick(s->engine);
+		break;
+	case BT_JOURNAL_BOUND:
+		bt_journal_number(&body, &number);
+		bt_engine_bound(s->engine, s->bindings[number]);
+		break;
+	case BT_JOURNAL_FAILED:
+		bt_journal_number(&body, &number);
+		bt_engine_bind_failed(s->engine, s->bindings[number]);
+		break;
+	case BT_JOURNAL_EVICTED:
+		bt_journal_number(&body, &number);
+		bt_engine_evict(s->engine, s->victims[number]);
+		break;
+	case BT_JOURNAL_DECISION:
+		decide_serial(s, body);
+		break;
+	default:
+		assert_int_equal(record->kind, BT_JOURNAL_END);
+		break;
+	}
+	bt_arena_fini(&arena);
+	bt_buf_fini(&error);
+}
+
+static void check_serially(struct bt_str bytes, const struct bt_config *config)
+{
+	struct serial *s = calloc(1, sizeof(*s));
+	struct bt_config_errors errors = {0};
+	struct bt_buf error = {0};
+	struct bt_journal_reader reader;
+	struct bt_journal_header header;
+	struct bt_journal_record record;
+	struct bt_parcel_maker maker;
+
+	bt_parcel_maker_init(&maker);
+	const struct bt_journal_codec codec = bt_journal_json(&maker);
+	assert_int_equal(bt_journal_open(bytes, &reader, &header, &error), BT_OK);
+	s->now_ns = header.begin_ns;
+	const struct bt_engine_options options = {.seed = header.seed,
+		.clock = bt_clock_virtual(&s->now_ns),
+		.binder = {note_binding, s},
+		.evictor = {note_victim, s}};
+	s->engine = bt_engine_create(config, &options, &errors);
+	while (bt_journal_next(&reader, &record, &error) == BT_OK) {
+		play_serial(s, &record, &codec);
+	}
+	assert_int_equal(error.len, 0);
+	bt_engine_destroy(s->engine);
+	bt_parcel_maker_fini(&maker);
+	bt_config_errors_fini(&errors);
+	free(s);
+}
+
+static void check_replay(struct bt_str bytes, const struct bt_config *config, uint64_t decided_n)
+{
+	struct bt_replay_result result;
+	struct bt_parcel_maker maker;
+	struct bt_buf text = {0};
+
+	bt_parcel_maker_init(&maker);
+	const struct bt_replay_options options = {.config = config, .codec = bt_journal_json(&maker)};
+	if (bt_journal_replay(bytes, &options, &result, &text) != BT_OK) {
+		fail_msg("%s", text.ptr);
+	}
+	assert_int_equal(result.decision_n, decided_n);
+	bt_buf_fini(&text);
+	bt_parcel_maker_fini(&maker);
+}
+
+/* ---- at rest ---- */
+
+/* The ledger is what the world is; but of what was not fed any more nothing is known (I4). */
+static void check_rest(struct world *w)
+{
+	struct bt_engine *engine = bt_pipeline_engine(w->pipeline);
+	const struct bt_cache *cache = bt_engine_cache(engine);
+
+	assert_int_equal(bt_engine_counts(engine).sets.assumed, 0);
+	assert_null(w->first);
+	for (size_t i = 0; i < w->thing_n; i++) {
+		const struct thing *thing = &w->things[i];
+		const struct bt_object *object = &thing->base->object;
+
+		if (object->kind != BT_KIND_POD) {
+			continue;
+		}
+		uint32_t pod_ix = bt_engine_find_pod(engine, object->meta.namespace_, object->meta.name);
+		bool bound = thing->node[0] || object->pod.spec.node_name.len;
+		assert_int_equal(
+			pod_ix != BT_NO_POD, !thing->gone && !bt_ingest_pod_has_ended(&object->pod) &&
+						     (bound || !bt_engine_is_foreign(engine, &object->pod)));
+		if (pod_ix == BT_NO_POD) {
+			continue;
+		}
+		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+		assert_int_equal(pod->state, bound ? BT_POD_SCHEDULED : BT_POD_QUEUED);
+		if (thing->node[0]) {
+			struct bt_str node = bt_intern_str(
+				cache->dictionary->intern, cache->view.snapshot->nodes[pod->node_ix].name);
+			assert_true(bt_str_is(node, thing->node));
+		}
+	}
+}
+
+/* ---- runs ---- */
+
+struct shape {
+	uint32_t ingest_threads, bind_threads, batch, capacity;
+	uint64_t delays;
+};
+
+static int64_t fast_now(void *context)
+{
+	(void)context;
+	return bt_clock_monotonic_ns() * FASTER;
+}
+
+static bool write_bytes(void *context, const char *bytes, size_t n)
+{
+	bt_buf_add(context, bytes, n);
+	return true;
+}
+
+static void run(struct world *w, const struct shape *shape)
+{
+	struct bt_buf bytes = {0}, why = {0};
+	const struct bt_journal_options recording = {
+		.write = write_bytes, .context = &bytes, .codec = bt_journal_json(NULL)};
+	struct bt_journal *journal = bt_journal_create(&recording);
+	struct bt_pipeline_options options = {.limits = bt_limits_default(),
+		.engine = {.seed = w->seed, .clock = {fast_now, NULL}},
+		.binder = {.bind = bind, .evict = evict, .context = w},
+		.journal = journal};
+	struct bt_config_errors errors = {0};
+	struct bt_config config;
+	struct stress_team team = {0};
+
+	options.limits.ingest_threads = shape->ingest_threads;
+	options.limits.bind_threads = shape->bind_threads;
+	options.limits.batch = shape->batch;
+	options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.asks =
+		options.limits.bindings = shape->capacity;
+	bt_config_init_default(&config, NULL);
+	reset_world(w);
+	w->pipeline = bt_pipeline_create(&config, &options, &errors);
+	assert_non_null(w->pipeline);
+	bt_race_delay(shape->delays);
+	assert_int_equal(bt_pipeline_start(w->pipeline, NULL, &why), BT_OK);
+	stress_add(&team, run_source, w);
+	stress_run(&team);
+	assert_true(bt_pipeline_stop(w->pipeline, BT_END_DRAIN, LIMIT_NS));
+	bt_race_off();
+	assert_int_equal(bt_journal_finish(journal), BT_OK);
+	check_rest(w);
+	check_serially(bt_buf_view(&bytes), &config);
+	check_replay(bt_buf_view(&bytes), &config, bt_pipeline_counts(w->pipeline).decided_n);
+	bt_pipeline_destroy(w->pipeline);
+	bt_journal_destroy(journal);
+	bt_config_errors_fini(&errors);
+	bt_config_fini(&config);
+	bt_buf_fini(&bytes);
+	bt_buf_fini(&why);
+}
+
+static uint64_t seed_of_run(void)
+{
+	const char *text = getenv("BT_SEED");
+
+	return text ? strtoull(text, NULL, 10) : 1;
+}
+
+/* Every number of threads, size of batch and timing. */
+static void run_all(uint32_t profiles, bool churns)
+{
+	static const uint32_t ingest[] = {1, 2, 4}, binders[] = {1, 2}, batches[] = {1, 7, 64, 1024};
+	uint64_t seed = seed_of_run();
+	struct world w;
+
+	printf("seed %" PRIu64 "\n", seed);
+	make_world(&w, profiles, seed, churns);
+	for (uint32_t i = 0; i < 3 * 2 * 4 * 3; i++) {
+		const struct shape shape = {.ingest_threads = ingest[i % 3],
+			.bind_threads = binders[i / 3 % 2],
+			.batch = batches[i / 6 % 4],
+			.capacity = i % 2 ? 4 : 1024,
+			.delays = seed + i};
+
+		run(&w, &shape);
+	}
+	end_world(&w);
+}
+
+static void spreading_is_decided_as_one_engine_would(void **state)
+{
+	(void)state;
+	run_all(BT_PROFILE_BASIC | BT_PROFILE_SPREAD, false);
+}
+
+static void affinity_is_decided_as_one_engine_would(void **state)
+{
+	(void)state;
+	run_all(BT_PROFILE_BASIC | BT_PROFILE_AFFINITY | BT_PROFILE_INTERPOD, false);
+}
+
+static void preemption_is_decided_as_one_engine_would(void **state)
+{
+	(void)state;
+	run_all(BT_PROFILE_BASIC | BT_PROFILE_PRIORITY | BT_PROFILE_PREEMPTION, false);
+}
+
+static void a_mixture_is_decided_as_one_engine_would(void **state)
+{
+	(void)state;
+	run_all(BT_PROFILE_MIXED, false);
+}
+
+static void churn_is_decided_as_one_engine_would(void **state)
+{
+	(void)state;
+	run_all(BT_PROFILE_EVERYDAY | BT_PROFILE_CHURN, true);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spreading_is_decided_as_one_engine_would),
+		cmocka_unit_test(affinity_is_decided_as_one_engine_would),
+		cmocka_unit_test(preemption_is_decided_as_one_engine_would),
+		cmocka_unit_test(a_mixture_is_decided_as_one_engine_would),
+		cmocka_unit_test(churn_is_decided_as_one_engine_would),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
