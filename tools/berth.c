@@ -86,6 +86,7 @@ static const struct {
 } entries[] = {
 #if BT_HAS_SIMULATE
 	{"simulate", bt_cmd_simulate},
+	{"replay", bt_cmd_replay},
 #endif
 #if BT_HAS_VERDICT
 	{"verdict", bt_cmd_verdict},

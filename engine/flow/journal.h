@@ -137,7 +137,8 @@ bool bt_journal_signed(struct bt_str *body, int64_t *out_number);
 struct bt_replay_options {
 	const struct bt_config *config; /* of the header */
 	struct bt_journal_codec codec;
-	size_t plan_memory_bytes;
+	size_t plan_memory_bytes; /* 0: the usual */
+	struct bt_team *team;	  /* workers; NULL: none */
 };
 
 struct bt_replay_result {

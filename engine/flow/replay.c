@@ -56,7 +56,8 @@ static struct bt_pipeline_options options_of(struct bt_replay *r)
 			.groups_by_events = h->groups_by_events,
 			.evaluate_always = h->evaluate_always,
 			.sampling = h->sampling,
-			.plan_memory_bytes = r->options->plan_memory_bytes},
+			.plan_memory_bytes = r->options->plan_memory_bytes,
+			.team = r->options->team},
 		.binder = {.bind = h->binds ? ask_nobody : NULL, .evict = h->evicts ? ask_nobody : NULL},
 	};
 }

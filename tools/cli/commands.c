@@ -137,6 +137,10 @@ static const struct bt_option simulate_options[] = {
 			"is -, one JSON document a line, in virtual time: events.k8s.io/v1 Events, patches "
 			"of "
 			"pods' status, Bindings and deletions, with kube-scheduler's texts and order."},
+	{.name = "journal",
+		.type = BT_OPTION_TEXT,
+		.argument = "FILE",
+		.help = "Record what the engine is shown and what it decides in FILE, for berth replay."},
 	{.name = "explain",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMESPACE/POD",
@@ -221,6 +225,49 @@ static const struct bt_exit_text verdict_exits[] = {
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; complete answers were written."},
 	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_option replay_options[] = {
+	{.name = "workers",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "1",
+		.min = 1,
+		.max = 64,
+		.help = "Decide with N worker threads. Decisions do not depend on it."},
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "table|json|yaml|csv",
+		.default_value = "table",
+		.help = "Format of the report."},
+	{0},
+};
+
+static const struct bt_example replay_examples[] = {
+	{"berth simulate tools/samples --journal run.journal", "Records a simulation."},
+	{"berth replay run.journal", "Plays it again and compares every decision."},
+	{0},
+};
+
+static const struct bt_exit_text replay_exits[] = {
+	{BT_EXIT_OK, "Every decision is the journal's."},
+	{BT_EXIT_NO, "A decision differs; the first one is said, with the journal's."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "The journal cannot be read, breaks off or is damaged; what came before was played."},
+	{BT_EXIT_IO, "Writing failed, or no worker could be started."},
+	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_note replay_notes[] = {
+	{"JOURNALS",
+		"A journal holds the configuration, every object that the engine was shown, every reading "
+		"of the clock, every answer of the binder, and every decision, in the order of the "
+		"scheduling thread. Nothing else has a say in decisions: not the number of threads, nor "
+		"how fast they were. FILE may be compressed with gzip or zstd."},
 	{0},
 };
 
@@ -492,6 +539,18 @@ const struct bt_command bt_commands[] = {
 		.options = verdict_options,
 		.examples = verdict_examples,
 		.exits = verdict_exits},
+	{.name = "replay",
+		.summary = "play a journal again and compare every decision",
+		.operands = "FILE|-",
+		.operand_min = 1,
+		.operand_max = 1,
+		.description =
+			"Plays a journal (berth simulate --journal) in one thread and compares what is "
+			"decided with what was decided then, up to the first difference.",
+		.options = replay_options,
+		.examples = replay_examples,
+		.exits = replay_exits,
+		.notes = replay_notes},
 	{.name = "history",
 		.summary = "play histories: what the scheduling queue holds after every step",
 		.operands = "FILE|-",

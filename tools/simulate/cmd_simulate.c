@@ -17,6 +17,7 @@
 #include "tools/kube/config_encode.h"
 #include "tools/report/explain.h"
 #include "tools/report/simulation.h"
+#include "engine/flow/limits.h"
 #include "tools/simulate/load.h"
 #include "tools/simulate/run.h"
 #include "tools/simulate/workers.h"
@@ -32,6 +33,7 @@ struct simulation {
 	struct bt_load load;
 	struct bt_trace trace;
 	struct bt_run run;
+	struct bt_recording recording;
 	struct bt_output decisions, events;
 	struct bt_api_log api;
 	struct bt_progress progress;
@@ -287,6 +289,7 @@ static int load_input(struct simulation *s)
 	s->load = (struct bt_load){
 		.engine = s->engine,
 		.complaints = &s->complaints,
+		.recording = &s->recording,
 		.expand = !bt_invocation_has(s->invocation, "no-expand"),
 		.deleting = log_deleting,
 		.entered = log_entered,
@@ -427,6 +430,7 @@ static void decide(struct simulation *s)
 	int64_t start_ns = bt_clock_monotonic_ns();
 
 	s->run.engine = s->engine;
+	s->run.recording = &s->recording;
 	s->run.decisions.output = s->has_decisions ? &s->decisions : NULL;
 	if (s->has_events) {
 		s->run.api = &s->api;
@@ -526,6 +530,27 @@ static int report(struct simulation *s)
 	return bt_output_close(&output);
 }
 
+static int open_journal(struct simulation *s)
+{
+	const struct bt_journal_header header = {
+		.seed = bt_invocation_number(s->invocation, "seed"),
+		.begin_ns = s->run.now_ns,
+		.has_clock = true,
+		.evicts = true,
+		.evicts_at_once = true,
+		.groups_by_events = true,
+		.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
+		.tombstones = bt_limits_default().tombstones,
+	};
+
+	if (!option(s, "journal")) {
+		return BT_EXIT_OK;
+	}
+	return bt_recording_open(&s->recording, option(s, "journal"), &s->config, &header) == BT_OK
+		       ? BT_EXIT_OK
+		       : BT_EXIT_IO;
+}
+
 /* Opens the logs that were asked for. */
 static int open_logs(struct simulation *s)
 {
@@ -555,6 +580,8 @@ static int close_logs(struct simulation *s, int status)
 
 		closed = closed == BT_EXIT_OK ? events : closed;
 	}
+	int journal = bt_recording_close(&s->recording);
+	closed = closed == BT_EXIT_OK ? journal : closed;
 	return status == BT_EXIT_OK ? closed : status;
 }
 
@@ -583,6 +610,9 @@ static int simulate(struct simulation *s)
 	}
 	if (status == BT_EXIT_OK) {
 		status = open_logs(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = open_journal(s);
 	}
 	if (status == BT_EXIT_OK) {
 		status = load_input(s);

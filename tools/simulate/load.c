@@ -68,8 +68,9 @@ static void pod_name(const struct bt_pod_object *pod, char out[NAME_MAX_BYTES])
 		BT_STR_ARG(pod->meta.name));
 }
 
-static void load_node(struct bt_load *load, const struct bt_node_object *node)
+static void load_node(struct bt_load *load, const struct bt_object *object)
 {
+	const struct bt_node_object *node = &object->node;
 	const struct bt_cache *cache = bt_engine_cache(load->engine);
 	char name[NAME_MAX_BYTES];
 	uint32_t ix;
@@ -87,6 +88,7 @@ static void load_node(struct bt_load *load, const struct bt_node_object *node)
 			"this resource was left out; use fewer names");
 	}
 	load->counts.nodes++;
+	bt_recording_object(load->recording, object);
 }
 
 static void note_entry(struct bt_load *load, enum bt_entry entry)
@@ -147,6 +149,7 @@ static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
 	}
 	switch (bt_engine_add_pod(load->engine, pod, &entry, &ix)) {
 	case BT_OK:
+		bt_recording_pod(load->recording, pod);
 		note_entry(load, entry);
 		if (load->entered && ix != BT_NO_POD) {
 			load->entered(load->context, ix, pod);
@@ -179,12 +182,13 @@ static void admitted(void *context, struct bt_object *object, bool made)
 	uint32_t ix;
 
 	if (object->kind == BT_KIND_NODE) {
-		load_node(load, &object->node);
+		load_node(load, object);
 	} else if (object->kind == BT_KIND_POD) {
 		load->counts.expanded += made;
 		enter_pod(load, &object->pod);
 	} else {
 		bt_engine_apply(load->engine, object, &entry, &ix);
+		bt_recording_object(load->recording, object);
 	}
 }
 

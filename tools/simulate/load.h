@@ -8,6 +8,7 @@
 #include "engine/flow/source.h"
 #include "tools/kube/admission.h"
 #include "tools/simulate/complaints.h"
+#include "tools/simulate/recording.h"
 
 /* How many objects of a kind there were. */
 struct bt_kind_count {
@@ -34,7 +35,8 @@ struct bt_load_leaver {
 struct bt_load {
 	struct bt_engine *engine;
 	struct bt_complaints *complaints;
-	bool expand; /* make pods for workloads */
+	struct bt_recording *recording; /* what is entered is recorded there */
+	bool expand;			/* make pods for workloads */
 	void (*deleting)(
 		void *context, const struct bt_pod_object *pod); /* such a pod was left out; or NULL */
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */

@@ -52,6 +52,7 @@ static void leave(struct bt_run *run, uint32_t pod_ix)
 	bt_decision_log_delete(&run->decisions, pod_ix);
 	bt_ends_drop(&run->ends, pod_ix);
 	bt_replay_left(&run->replay, pod_ix);
+	bt_recording_remove(run->recording, run->engine, pod_ix);
 	bt_engine_remove_pod(run->engine, pod_ix);
 }
 
@@ -77,6 +78,7 @@ static void pass_time(struct bt_run *run, int64_t now_ns)
 		u->second_sum += u->now * lasted_s;
 	}
 	run->now_ns = now_ns;
+	bt_recording_time(run->recording, now_ns, BT_TIME_SET);
 }
 
 /* ---- decisions ---- */
@@ -97,6 +99,7 @@ static void see_through(struct bt_run *run, uint32_t pod_ix)
 		pass_time(run, bt_ends_next(&run->ends));
 		end_pods(run);
 		if (bt_ends_count(&run->ends) == 0 && bt_engine_take(run->engine, pod_ix) == BT_OK) {
+			bt_recording_taken(run->recording, pod_ix);
 			bt_turn_take(&run->turn, pod_ix);
 		}
 	}
@@ -175,6 +178,7 @@ static void arrive(struct bt_run *run)
 	uint32_t pod_ix;
 
 	while ((object = bt_replay_arrival(&run->replay, run->now_ns))) {
+		bt_recording_pod(run->recording, object);
 		if (bt_engine_add_pod(run->engine, object, &entry, &pod_ix) == BT_OK && pod_ix != BT_NO_POD) {
 			bt_replay_entered(&run->replay, pod_ix);
 		}
@@ -186,6 +190,7 @@ static void happen(struct bt_run *run)
 {
 	uint32_t pod_ix;
 
+	bt_recording_time(run->recording, run->now_ns, BT_TIME_TICK);
 	bt_engine_tick(run->engine);
 	while ((pod_ix = bt_replay_departure(&run->replay, run->now_ns)) != BT_NO_POD) {
 		run->deleted_n++;
@@ -219,6 +224,7 @@ static void begin(struct bt_run *run)
 		}
 	}
 	run->begin_ns = run->changed_ns = run->refused_ns = run->now_ns;
+	bt_recording_time(run->recording, run->now_ns, BT_TIME_START);
 	bt_engine_start(run->engine);
 	bt_pace_begin(&run->pace, run->speed, run->begin_ns);
 }

@@ -14,6 +14,7 @@
 #include "tools/simulate/decision_log.h"
 #include "tools/simulate/ends.h"
 #include "tools/simulate/moment.h"
+#include "tools/simulate/recording.h"
 #include "tools/simulate/replay.h"
 #include "tools/simulate/tally.h"
 
@@ -40,6 +41,7 @@ struct bt_run {
 	bool one_by_one;	      /* nobody is decided between a preemption and its pod's next turn */
 	struct bt_decision_log decisions;
 	struct bt_api_log *api; /* what an API server would see, or NULL */
+	struct bt_recording *recording;
 	struct bt_progress *progress;
 	struct bt_run_watch *watches;
 	size_t watch_n;

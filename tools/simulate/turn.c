@@ -45,6 +45,7 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 	}
 	bt_tally_decision(&run->tally, decision, info,
 		info->entered_ns > run->begin_ns ? info->entered_ns : run->begin_ns, run->now_ns);
+	bt_recording_decision(run->recording, run->engine, decision);
 	bt_decision_log_decision(&run->decisions, decision, message);
 	if (run->api) {
 		bt_api_log_decision(run->api, decision, nominated, message);

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Journals of simulations.
+ */
+#include "tools/simulate/recording.h"
+
+#include "tools/cli/command.h"
+
+#include "tools/kube/config_decode.h"
+#include "tools/kube/config_encode.h"
+#include "tools/kube/parcel.h"
+
+/* ---- the configuration ---- */
+
+/* A line with the gates that are not at their defaults, then the configuration as JSON. */
+static void write_config(const struct bt_config *config, struct bt_buf *out)
+{
+	const char *between = "";
+
+	for (int i = 0; i < BT_GATE_N; i++) {
+		const struct bt_gate_info *info = bt_gate_info((enum bt_gate)i);
+
+		if (config->gates.on[i] != info->on) {
+			bt_buf_printf(out, "%s%s=%s", between, info->name, info->on ? "false" : "true");
+			between = ",";
+		}
+	}
+	bt_buf_char(out, '\n');
+	bt_config_encode(config, out);
+}
+
+enum bt_status bt_recording_config(struct bt_str text, struct bt_config *out_config, struct bt_buf *out_error)
+{
+	size_t end = bt_str_find(text, '\n', 0);
+	struct bt_gates gates;
+
+	bt_gates_init(&gates);
+	if (end == text.len ||
+		(end && bt_gates_parse(&gates, bt_str_sub(text, 0, end), out_error) != BT_OK)) {
+		bt_buf_text(out_error, " (feature gates of the journal's configuration)");
+		return BT_INVALID;
+	}
+	bt_config_init(out_config, &gates);
+	return bt_config_load(
+		out_config, "the journal's configuration", bt_str_sub(text, end + 1, text.len), out_error);
+}
+
+/* ---- recording ---- */
+
+static bool write_bytes(void *context, const char *bytes, size_t n)
+{
+	bt_output_add(context, bytes, n);
+	return !bt_output_failed(context);
+}
+
+enum bt_status bt_recording_open(struct bt_recording *recording, const char *path,
+	const struct bt_config *config, const struct bt_journal_header *header)
+{
+	struct bt_buf text = {0};
+
+	if (bt_output_open(path, &recording->output) != BT_OK) {
+		return BT_IO;
+	}
+	write_config(config, &text);
+	const struct bt_journal_options options = {.write = write_bytes,
+		.context = &recording->output,
+		.codec = bt_journal_json(NULL),
+		.config = bt_buf_view(&text)};
+	recording->journal = bt_journal_create(&options);
+	bt_journal_begin(recording->journal, header);
+	bt_buf_fini(&text);
+	return BT_OK;
+}
+
+int bt_recording_close(struct bt_recording *recording)
+{
+	if (!recording->journal) {
+		return BT_EXIT_OK;
+	}
+	/* The output remembers its failures. */
+	(void)bt_journal_finish(recording->journal);
+	bt_journal_destroy(recording->journal);
+	bt_buf_fini(&recording->text);
+	recording->journal = NULL;
+	return bt_output_close(&recording->output);
+}
+
+static void record(struct bt_recording *recording, enum bt_journal_kind kind, const struct bt_object *object)
+{
+	bt_buf_clear(&recording->text);
+	bt_journal_encode(recording->journal, object, &recording->text);
+	bt_journal_object(recording->journal, kind, bt_buf_view(&recording->text));
+}
+
+void bt_recording_object(struct bt_recording *recording, const struct bt_object *object)
+{
+	if (recording->journal) {
+		record(recording, BT_JOURNAL_APPLY, object);
+	}
+}
+
+void bt_recording_pod(struct bt_recording *recording, const struct bt_pod_object *pod)
+{
+	if (recording->journal) {
+		const struct bt_object object = {.kind = BT_KIND_POD, .pod = *pod};
+
+		record(recording, BT_JOURNAL_APPLY, &object);
+	}
+}
+
+void bt_recording_remove(struct bt_recording *recording, struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (!recording->journal) {
+		return;
+	}
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_object object = {.kind = BT_KIND_POD,
+		.meta = {.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
+			.name = bt_intern_str(intern, pod->name)}};
+
+	record(recording, BT_JOURNAL_DELETE, &object);
+}
+
+void bt_recording_time(struct bt_recording *recording, int64_t now_ns, enum bt_journal_time what)
+{
+	if (recording->journal) {
+		bt_journal_time(recording->journal, now_ns, what);
+	}
+}
+
+void bt_recording_taken(struct bt_recording *recording, uint32_t pod_ix)
+{
+	if (recording->journal) {
+		bt_journal_taken(recording->journal, pod_ix);
+	}
+}
+
+void bt_recording_decision(
+	struct bt_recording *recording, struct bt_engine *engine, const struct bt_decision *decision)
+{
+	if (recording->journal) {
+		bt_journal_decision(recording->journal, engine, decision);
+	}
+}
