@@ -37,6 +37,7 @@ void bt_recording_taken(struct bt_recording *recording, uint32_t pod_ix);
 void bt_recording_decision(
 	struct bt_recording *recording, struct bt_engine *engine, const struct bt_decision *decision);
 
-/* The configuration of a journal's header. Returns: BT_OK; else why not in out_error. Owns: bt_config_fini. */
+/* The configuration of a journal's header. Returns: BT_OK; else why not in out_error. Owns: bt_config_fini.
+ */
 enum bt_status bt_recording_config(
 	struct bt_str text, struct bt_config *out_config, struct bt_buf *out_error);
