@@ -477,6 +477,7 @@ static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
 	struct bt_ask_slot *ask = make(p, BT_ASK_CHECK, slot->pod_ix, slot->node_ix);
 
 	ask->target = handle_of(slot);
+	ask->number = slot->number;
 	bt_buf_clear(&ask->text);
 	bt_buf_str(&ask->text, bt_buf_view(&slot->text));
 	memcpy(ask->ends, slot->ends, sizeof(ask->ends));
@@ -654,6 +655,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	struct bt_str all = bt_buf_view(&lane->text);
 	const struct bt_ask ask = {
 		.handle = handle,
+		.number = slot->number,
 		.pod = {bt_str_sub(all, 0, slot->ends[0]), bt_str_sub(all, slot->ends[0], slot->ends[1]),
 			bt_str_sub(all, slot->ends[1], slot->ends[2])},
 		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),

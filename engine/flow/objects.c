@@ -381,6 +381,12 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 			wake_for_change(engine, old, &new);
 		}
 	} else if (pod->state == BT_POD_SCHEDULED) {
+		if (before->state == BT_POD_ASSUMED && before->node_ix != pod->node_ix) {
+			/* Somebody else was first: what was found for it on its node is free again. */
+			bt_volumes_revert(engine->cache->volumes, pod_ix);
+			bt_devices_revert(engine->cache->devices, pod_ix);
+			bt_engine_wake_for_pod(engine, BT_DELETE, old);
+		}
 		wake_for_arrival(engine, pod_ix);
 		leave_queue(engine, pod_ix);
 	} else if (before->state == BT_POD_QUEUED) {

@@ -8,6 +8,8 @@
 #include "engine/base/race.h"
 #include "engine/flow/pipeline_int.h"
 
+#define PUBLISH_MAX 64u /* parcels that are published together */
+
 /* ---- parcels ---- */
 
 struct bt_parcel *bt_parcel_create(enum bt_parcel_kind kind)
@@ -23,30 +25,12 @@ void bt_parcel_destroy(struct bt_parcel *parcel)
 	if (!parcel) {
 		return;
 	}
-	if (parcel->described) {
+	if (parcel->stage != BT_PARCEL_FED) {
 		bt_delta_drop(&parcel->delta);
 	}
 	bt_arena_fini(&parcel->arena);
 	bt_buf_fini(&parcel->encoded);
 	bt_mem_free(parcel);
-}
-
-void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel)
-{
-	const struct bt_object *object = &parcel->object;
-
-	parcel->sighting = bt_sighting_of(object);
-	if (parcel->kind == BT_PARCEL_DELETE) {
-		bt_ingest_describe_removal(
-			worker, object->kind, object->meta.namespace_, object->meta.name, &parcel->delta);
-	} else {
-		bt_ingest_describe(worker, object, NULL, &parcel->delta);
-	}
-	if (p->options.journal) {
-		bt_journal_encode(p->options.journal, object, &parcel->encoded);
-	}
-	parcel->delta.sequence = parcel->sequence;
-	parcel->described = true;
 }
 
 /* ---- making ---- */
@@ -115,8 +99,15 @@ static bool make_engine(
 	options.evictor =
 		p->options.binder.evict ? (struct bt_evictor){bt_asks_evict, p} : (struct bt_evictor){0};
 	p->engine = bt_engine_create(config, &options, errors);
+	if (!p->engine) {
+		return false;
+	}
+	struct bt_cache *cache = bt_engine_cache(p->engine);
+	for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
+		p->ingests[j].worker = bt_ingest_worker_create(cache->dictionary, cache->signatures);
+	}
 	bt_pipeline_turns_init(p);
-	return p->engine;
+	return true;
 }
 
 static void begin_journal(struct bt_pipeline *p)
@@ -176,12 +167,12 @@ struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
 }
 
 /* Frees the parcels that are in a ring, and the ring. */
-static void empty_ring(struct bt_ring *ring)
+static void empty_ring(struct bt_pipeline *p, struct bt_ring *ring)
 {
 	struct bt_parcel *parcel;
 
 	while (bt_ring_try_pop(ring, &parcel)) {
-		bt_parcel_destroy(parcel);
+		bt_pipeline_drop(p, parcel);
 	}
 	bt_ring_fini(ring);
 }
@@ -192,13 +183,13 @@ static void free_rings(struct bt_pipeline *p)
 
 	for (uint32_t i = 0; i < p->limits.sources; i++) {
 		for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
-			empty_ring(&p->sources[i].feeds[j]);
-			empty_ring(&p->sources[i].deltas[j]);
+			empty_ring(p, &p->sources[i].feeds[j]);
+			empty_ring(p, &p->sources[i].deltas[j]);
 		}
 		bt_mem_free(p->sources[i].feeds);
 		bt_mem_free(p->sources[i].deltas);
 	}
-	empty_ring(&p->inbox);
+	empty_ring(p, &p->inbox);
 	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
 		bt_ring_fini(&p->binders[j].asks);
 		bt_buf_fini(&p->binders[j].text);
@@ -211,6 +202,9 @@ static void free_rings(struct bt_pipeline *p)
 	}
 	bt_ring_fini(&p->decisions);
 	bt_mem_free(p->unpolled);
+	for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
+		bt_ingest_worker_destroy(p->ingests[j].worker);
+	}
 	bt_mem_free(p->sources);
 	bt_mem_free(p->ingests);
 	bt_mem_free(p->binders);
@@ -281,6 +275,7 @@ static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *lane, ui
 	while (n < p->limits.events && bt_ring_count(delta) < bt_ring_capacity(delta) &&
 		bt_ring_try_pop(feed, &parcel)) {
 		BT_RACE_POINT("pipeline.ingest");
+		bt_pipeline_describe(p, p->ingests[thread].worker, parcel);
 		BT_REQUIRE(bt_ring_try_push(delta, &parcel));
 		n++;
 	}
@@ -313,25 +308,38 @@ static bool next_of(struct bt_pipeline *p, struct bt_source_lane *lane, struct b
 	return true;
 }
 
-bool bt_pipeline_publish_step(struct bt_pipeline *p)
+/* The next parcel of all, or NULL. Sources take turns, so that a busy one does not keep the others waiting (I3).
+ */
+static struct bt_parcel *next_parcel(struct bt_pipeline *p)
 {
-	struct bt_parcel *parcel;
-	uint32_t n = 0, idle = 0;
+	struct bt_parcel *parcel = NULL;
 
-	while (n < p->limits.events && idle < p->limits.sources &&
-		bt_ring_count(&p->inbox) < bt_ring_capacity(&p->inbox)) {
-		/* Sources take turns, so that a busy one does not keep the others waiting (I3). */
-		if (next_of(p, &p->sources[p->publish_turn], &parcel)) {
-			BT_RACE_POINT("pipeline.publish");
-			BT_REQUIRE(bt_ring_try_push(&p->inbox, &parcel));
-			idle = 0;
-			n++;
-		} else {
-			idle++;
-		}
+	for (uint32_t i = 0; i < p->limits.sources && !parcel; i++) {
+		next_of(p, &p->sources[p->publish_turn], &parcel);
 		p->publish_turn = (p->publish_turn + 1) % p->limits.sources;
 	}
-	return n > 0;
+	return parcel;
+}
+
+bool bt_pipeline_publish_step(struct bt_pipeline *p)
+{
+	struct bt_parcel *batch[PUBLISH_MAX], *parcel;
+	uint32_t room = bt_ring_capacity(&p->inbox) - bt_ring_count(&p->inbox), n = 0, taken_n = 0;
+
+	room = room < PUBLISH_MAX ? room : PUBLISH_MAX;
+	while (n < room && taken_n < p->limits.events && (parcel = next_parcel(p))) {
+		taken_n++;
+		if (bt_pipeline_number(p, parcel)) {
+			batch[n++] = parcel;
+		} else {
+			bt_parcel_destroy(parcel);
+		}
+	}
+	/* What goes on has been published: who takes it may have old descriptions reclaimed. */
+	bt_publisher_publish(bt_engine_cache(p->engine)->publisher);
+	BT_RACE_POINT("pipeline.publish");
+	BT_REQUIRE(bt_ring_try_push_n(&p->inbox, batch, n) == n);
+	return taken_n > 0;
 }
 
 /* ---- the scheduling thread ---- */
@@ -349,7 +357,7 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 	uint32_t n = 0;
 
 	while (n < p->limits.events && bt_ring_try_pop(&p->inbox, &parcel)) {
-		bt_pipeline_take_parcel(p, parcel);
+		bt_pipeline_take(p, parcel);
 		bt_parcel_destroy(parcel);
 		n++;
 	}

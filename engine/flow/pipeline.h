@@ -46,6 +46,9 @@ enum bt_parcel_kind {
 	BT_PARCEL_SYNCED  /* the source has shown all that there was when it began */
 };
 
+/* Private: how far a parcel has come. */
+enum bt_parcel_stage { BT_PARCEL_FED = 0, BT_PARCEL_DESCRIBED, BT_PARCEL_PUBLISHED };
+
 /* An event on its way, with the memory of its object. The source fills it, then it belongs to the pipeline.
  */
 struct bt_parcel {
@@ -55,7 +58,8 @@ struct bt_parcel {
 	/* Private: */
 	uint64_t sequence; /* of its source, from 0 */
 	uint32_t source;
-	bool described; /* delta is what it means */
+	enum bt_parcel_stage stage; /* whether delta is what it means, and the publisher has it */
+	enum bt_news news;
 	struct bt_sighting sighting;
 	struct bt_delta delta;
 	struct bt_buf encoded; /* for the journal */
@@ -101,6 +105,7 @@ struct bt_pipeline_sink {
 /* A request to the binder. Owns: nothing; valid during the call. */
 struct bt_ask {
 	uint64_t handle; /* for the answer */
+	uint64_t number; /* of the binding, or eviction; a check has that of the binding that it is about */
 	struct bt_pod_ref pod;
 	struct bt_str node;
 };

@@ -42,7 +42,7 @@ struct bt_ask_slot {
 	uint32_t ix;
 	enum bt_ask_kind kind;
 	uint32_t pod_ix, node_ix;
-	uint64_t number; /* of its kind, from 1 */
+	uint64_t number; /* of its kind, from 1; of a check: that of the binding */
 	uint64_t target; /* of a check: the handle of the binding */
 	int64_t due_ns;	 /* when it is overdue, or is looked at again */
 	bool sent, overdue, checking;
@@ -141,9 +141,10 @@ struct bt_pipeline {
 	struct bt_binder_lane *binders;
 	struct bt_ring inbox;
 	struct bt_park publish_park, schedule_park;
-	struct bt_park end_park; /* where bt_pipeline_stop waits */
-	uint32_t publish_turn;	 /* owner: the publisher */
-	struct bt_crew *crews;	 /* ingestion threads, the publisher, the scheduling thread, binder threads */
+	struct bt_park end_park;       /* where bt_pipeline_stop waits */
+	uint32_t publish_turn;	       /* owner: the publisher */
+	struct bt_freshness freshness; /* owner: the publisher */
+	struct bt_crew *crews; /* ingestion threads, the publisher, the scheduling thread, binder threads */
 	uint32_t crew_n;
 	_Atomic uint32_t started, ending, end_requested;
 	struct bt_pipeline_counters counts;
@@ -152,7 +153,6 @@ struct bt_pipeline {
 	/* owner of all below: the scheduling thread. */
 	struct bt_engine *engine;
 	int64_t now_ns; /* the engine's clock */
-	struct bt_freshness freshness;
 	struct bt_asks asks;
 	struct bt_turn turn;
 	struct bt_replay *replay;   /* init: hears decisions instead of a journal; or NULL */
@@ -169,11 +169,22 @@ struct bt_pipeline {
 
 /* ---- reconcile.c: what the source shows ---- */
 
-/* Takes an event in, described or not. Owns: the parcel stays the caller's. */
-void bt_pipeline_take_parcel(struct bt_pipeline *p, struct bt_parcel *parcel);
-
-/* Says what a parcel means, and writes it as the journal wants it. Context: the worker's thread. */
+/*
+ * The way of a parcel, each part by the thread that it belongs to.
+ * bt_pipeline_describe: says what it means, and writes it as the journal wants it. Context: the worker's
+ * thread. bt_pipeline_number  : the publisher's part but for publishing. Returns false when it is old news;
+ * then it is to be dropped. bt_pipeline_take    : the scheduling thread's part. The parcel stays the
+ * caller's.
+ */
 void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel);
+bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel);
+void bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel);
+
+/* All of it, for who has no threads. */
+void bt_pipeline_show(struct bt_pipeline *p, struct bt_parcel *parcel);
+
+/* Gives up a parcel that nobody takes any more. Context: no thread runs. */
+void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel);
 
 /* ---- asks.c ---- */
 

@@ -56,7 +56,6 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta)
 		slot = bt_asks_of_pod(p, pod_ix);
 		assumed = pod_of(p, pod_ix)->state == BT_POD_ASSUMED;
 	}
-	bt_ingest_publish(cache, delta);
 	enum bt_status status = bt_engine_take_delta(p->engine, delta, &taken);
 	if (slot && assumed) {
 		review(p, pod_ix, slot);
@@ -84,7 +83,6 @@ static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum b
 	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_NEWS_REPLACED)) {
 		lose_node(p, delta->name);
 	}
-	bt_ingest_publish(bt_engine_cache(p->engine), delta);
 	return bt_engine_take_delta(p->engine, delta, &taken);
 }
 
@@ -112,43 +110,93 @@ static void sync_source(struct bt_pipeline *p, uint32_t source)
 	}
 }
 
-static void take_fresh(struct bt_pipeline *p, struct bt_parcel *parcel, enum bt_news news)
+/* ---- the way of a parcel ---- */
+
+void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel)
+{
+	const struct bt_object *object = &parcel->object;
+
+	if (parcel->kind == BT_PARCEL_SYNCED) {
+		return;
+	}
+	parcel->sighting = bt_sighting_of(object);
+	if (parcel->kind == BT_PARCEL_DELETE) {
+		bt_ingest_describe_removal(
+			worker, object->kind, object->meta.namespace_, object->meta.name, &parcel->delta);
+	} else {
+		bt_ingest_describe(worker, object, NULL, &parcel->delta);
+	}
+	if (p->options.journal) {
+		bt_journal_encode(p->options.journal, object, &parcel->encoded);
+	}
+	parcel->delta.sequence = parcel->sequence;
+	parcel->stage = BT_PARCEL_DESCRIBED;
+}
+
+bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel)
+{
+	if (parcel->kind == BT_PARCEL_SYNCED) {
+		return true;
+	}
+	parcel->news = parcel->kind == BT_PARCEL_APPLY
+			       ? bt_freshness_apply(&p->freshness, &parcel->sighting)
+			       : bt_freshness_delete(&p->freshness, &parcel->sighting);
+	if (parcel->news == BT_NEWS_STALE) {
+		bt_add_relaxed(&p->counts.stale_n, 1u);
+		return false;
+	}
+	bt_publisher_take(bt_engine_cache(p->engine)->publisher, &parcel->delta);
+	parcel->stage = BT_PARCEL_PUBLISHED;
+	return true;
+}
+
+static void take_fresh(struct bt_pipeline *p, struct bt_parcel *parcel)
 {
 	bool removed = parcel->kind == BT_PARCEL_DELETE;
-	enum bt_status status = take(p, &parcel->delta, news);
+	enum bt_status status = take(p, &parcel->delta, parcel->news);
 
-	parcel->described = false;
 	BT_COUNT(p, applied_n, !removed);
 	BT_COUNT(p, deleted_n, removed);
 	BT_COUNT(p, unknown_n, status == BT_NOT_FOUND);
 	BT_COUNT(p, refused_n, status != BT_OK && status != BT_NOT_FOUND);
 }
 
-void bt_pipeline_take_parcel(struct bt_pipeline *p, struct bt_parcel *parcel)
+void bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel)
 {
-	enum bt_news news;
-
 	if (parcel->kind == BT_PARCEL_SYNCED) {
 		sync_source(p, parcel->source);
 		return;
-	}
-	if (!parcel->described) {
-		bt_pipeline_describe(p, bt_engine_cache(p->engine)->worker, parcel);
 	}
 	if (p->options.journal) {
 		bt_journal_object(p->options.journal,
 			parcel->kind == BT_PARCEL_APPLY ? BT_JOURNAL_APPLY : BT_JOURNAL_DELETE,
 			bt_buf_view(&parcel->encoded));
 	}
-	if (parcel->kind == BT_PARCEL_APPLY) {
-		news = bt_freshness_apply(&p->freshness, &parcel->sighting);
+	parcel->stage = BT_PARCEL_FED; /* taken: the delta is given up */
+	if (parcel->kind == BT_PARCEL_DELETE && is_of_another(p, parcel)) {
+		bt_delta_drop(&parcel->delta);
+		bt_add_relaxed(&p->counts.stale_n, 1u);
 	} else {
-		news = is_of_another(p, parcel) ? BT_NEWS_STALE
-						: bt_freshness_delete(&p->freshness, &parcel->sighting);
+		take_fresh(p, parcel);
 	}
-	if (news == BT_NEWS_STALE) {
-		BT_COUNT(p, stale_n, 1);
-	} else {
-		take_fresh(p, parcel, news);
+}
+
+void bt_pipeline_show(struct bt_pipeline *p, struct bt_parcel *parcel)
+{
+	struct bt_cache *cache = bt_engine_cache(p->engine);
+
+	bt_pipeline_describe(p, cache->worker, parcel);
+	if (bt_pipeline_number(p, parcel)) {
+		bt_publisher_publish(cache->publisher);
+		bt_pipeline_take(p, parcel);
 	}
+}
+
+void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel)
+{
+	if (parcel->stage == BT_PARCEL_PUBLISHED) {
+		/* Nobody may read what was replaced: the columns turn to what was published. */
+		bt_ingest_adopt(bt_engine_cache(p->engine), &parcel->delta);
+	}
+	bt_parcel_destroy(parcel);
 }

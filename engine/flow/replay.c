@@ -131,7 +131,7 @@ static enum bt_status show_object(
 		return BT_INVALID;
 	}
 	r->error.len = before;
-	bt_pipeline_take_parcel(r->pipeline, parcel);
+	bt_pipeline_show(r->pipeline, parcel);
 	bt_parcel_destroy(parcel);
 	r->result->apply_n += kind == BT_PARCEL_APPLY;
 	r->result->delete_n += kind == BT_PARCEL_DELETE;

@@ -27,9 +27,11 @@
 #define FASTER	  300 /* the engine's seconds in one of ours */
 #define QUIET_N	  20
 #define LIMIT_NS  (20 * SECOND)
-#define CHURN_OF  3 /* of so many pods one goes, and one changes */
-#define FAILS_OF  9 /* of so many bindings one fails */
-#define DELAYS_OF 5 /* of so many one is answered later */
+#define CHURN_OF  3  /* of so many pods one goes, and one changes */
+#define FAILS_OF  9  /* of so many bindings one fails */
+#define DELAYS_OF 5  /* of so many one is answered later */
+#define LOSES_OF  11 /* of so many the answer of one is lost */
+#define TWICE_OF  9  /* of so many events one comes twice, and one comes late */
 
 /* ---- the world ---- */
 
@@ -39,6 +41,8 @@ struct thing {
 	/* lock(world): */
 	bool shown, gone;
 	char node[64];	 /* of a pod: where it is bound */
+	bool ours;	 /* the pipeline has bound it */
+	uint64_t barred; /* a check has said that the binding of that number has failed, and earlier ones */
 	uint32_t life_n; /* how often it came back; each time it is another object */
 };
 
@@ -55,6 +59,7 @@ struct world {
 	/* lock(world): */
 	uint64_t version, random_n, seed;
 	struct event *first, *last; /* what the source has to show */
+	struct bt_parcel *held;	    /* an event that will come late */
 	uint64_t late[64];	    /* bindings to be answered later */
 	uint32_t late_n;
 	bool done; /* nothing is shown any more, and nothing is answered later */
@@ -113,6 +118,8 @@ static void reset_world(struct world *w)
 	for (size_t i = 0; i < w->thing_n; i++) {
 		w->things[i] = (struct thing){.base = w->things[i].base};
 	}
+	bt_parcel_destroy(w->held);
+	w->held = NULL;
 	while (w->first) {
 		struct event *next = w->first->next;
 
@@ -141,30 +148,66 @@ static bool happens(struct world *w, uint32_t n)
 	return bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), n) == 0;
 }
 
-/* Holds lock(world). Has the source show an object as it is now. */
-static void show(struct world *w, struct thing *thing, enum bt_parcel_kind kind)
+static void queue_event(struct world *w, struct bt_parcel *parcel)
 {
-	struct bt_object object = thing->base->object;
 	struct event *event = calloc(1, sizeof(*event));
-	char version[24], uid[80];
 
-	thing->life_n += thing->gone && kind == BT_PARCEL_APPLY;
-	snprintf(version, sizeof(version), "%" PRIu64, ++w->version);
-	snprintf(uid, sizeof(uid), "%.*s-%u", BT_STR_ARG(object.meta.uid), thing->life_n);
-	object.meta.resource_version = bt_str(version);
-	object.meta.uid = bt_str(uid);
-	if (object.kind == BT_KIND_POD && thing->node[0]) {
-		object.pod.spec.node_name = bt_str(thing->node);
-	}
-	event->parcel = parcel_of(kind, &object);
-	thing->shown = true;
-	thing->gone = kind == BT_PARCEL_DELETE;
+	event->parcel = parcel;
 	if (w->last) {
 		w->last->next = event;
 	} else {
 		w->first = event;
 	}
 	w->last = event;
+}
+
+/* Holds lock(world). What was held back comes now. */
+static void queue_held(struct world *w)
+{
+	if (w->held) {
+		queue_event(w, w->held);
+		w->held = NULL;
+	}
+}
+
+static void write_uid(const struct thing *thing, char out[80])
+{
+	snprintf(out, 80, "%.*s-%u", BT_STR_ARG(thing->base->object.meta.uid), thing->life_n);
+}
+
+/* Holds lock(world). Has the source show an object as it is now; sometimes twice, sometimes late. */
+static void show(struct world *w, struct thing *thing, enum bt_parcel_kind kind)
+{
+	struct bt_object object = thing->base->object;
+	char version[24], uid[80];
+
+	snprintf(version, sizeof(version), "%" PRIu64, ++w->version);
+	write_uid(thing, uid);
+	object.meta.resource_version = bt_str(version);
+	object.meta.uid = bt_str(uid);
+	if (object.kind == BT_KIND_POD && thing->node[0]) {
+		object.pod.spec.node_name = bt_str(thing->node);
+	}
+	thing->shown = true;
+	thing->gone = kind == BT_PARCEL_DELETE;
+	if (w->churns && !w->held && happens(w, TWICE_OF)) {
+		w->held = parcel_of(kind, &object);
+		return;
+	}
+	queue_event(w, parcel_of(kind, &object));
+	if (w->churns && happens(w, TWICE_OF)) {
+		queue_event(w, parcel_of(kind, &object));
+	}
+	queue_held(w);
+}
+
+/* Holds lock(world). What had gone is made anew. */
+static void make_anew(struct world *w, struct thing *thing)
+{
+	thing->life_n++;
+	thing->node[0] = 0;
+	thing->ours = false;
+	show(w, thing, BT_PARCEL_APPLY);
 }
 
 static struct thing *find(struct world *w, const struct bt_pod_ref *pod)
@@ -182,28 +225,40 @@ static struct thing *find(struct world *w, const struct bt_pod_ref *pod)
 
 /* ---- the binder ---- */
 
+static bool is_current(const struct thing *thing, const struct bt_ask *ask)
+{
+	char uid[80];
+
+	write_uid(thing, uid);
+	return !thing->gone && bt_str_is(ask->pod.uid, uid);
+}
+
 /* Holds lock(world). The API server's part. Returns whether the pod is bound now. */
 static bool bind_in_world(struct world *w, const struct bt_ask *ask)
 {
 	struct thing *thing = find(w, &ask->pod);
 
-	STRESS_CHECK(thing);
-	if (thing->gone || happens(w, FAILS_OF)) {
+	STRESS_CHECK(thing && ask->node.len < sizeof(thing->node));
+	if (!is_current(thing, ask) || ask->number <= thing->barred || happens(w, FAILS_OF)) {
 		return false;
 	}
-	STRESS_CHECK(thing->node[0] == 0 && ask->node.len < sizeof(thing->node)); /* I2 */
+	STRESS_CHECK(!thing->ours); /* I2 */
+	if (thing->node[0]) {
+		return false;
+	}
 	snprintf(thing->node, sizeof(thing->node), "%.*s", BT_STR_ARG(ask->node));
+	thing->ours = true;
 	if (!w->done && happens(w, 2)) {
 		show(w, thing, BT_PARCEL_APPLY);
 	}
 	return true;
 }
 
-/* Holds lock(world). */
+/* Holds lock(world). Late answers may be too late, because a check was faster. */
 static void answer_late(struct world *w, uint32_t keep_n)
 {
 	while (w->late_n > keep_n) {
-		STRESS_CHECK(bt_pipeline_bound(w->pipeline, w->late[--w->late_n]) == BT_OK);
+		bt_pipeline_bound(w->pipeline, w->late[--w->late_n]);
 	}
 }
 
@@ -213,16 +268,41 @@ static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_as
 
 	bt_lock_acquire(&w->lock);
 	bool bound = bind_in_world(w, ask), later = bound && !w->done && happens(w, DELAYS_OF);
-	if (later) {
+	bool lost = w->churns && happens(w, LOSES_OF);
+	if (later && !lost) {
 		w->late[w->late_n++] = ask->handle;
 	}
 	answer_late(w, 2);
 	bt_lock_release(&w->lock);
-	if (bound && !later) {
-		STRESS_CHECK(bt_pipeline_bound(pipeline, ask->handle) == BT_OK);
-		STRESS_CHECK(bt_pipeline_bound(pipeline, ask->handle) == BT_CONFLICT);
-	} else if (!bound) {
-		STRESS_CHECK(bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("no")) == BT_OK);
+	if (lost || later) {
+		return;
+	}
+	if (bound) {
+		bt_pipeline_bound(pipeline, ask->handle);
+	} else {
+		bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("no"));
+	}
+	STRESS_CHECK(bt_pipeline_bound(pipeline, ask->handle) == BT_CONFLICT);
+}
+
+static void check(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct world *w = context;
+
+	bt_lock_acquire(&w->lock);
+	struct thing *thing = find(w, &ask->pod);
+	bool bound = is_current(thing, ask) && bt_str_is(ask->node, thing->node);
+	bool unknown = happens(w, 3);
+	if (!bound && !unknown && thing->barred < ask->number) {
+		thing->barred = ask->number;
+	}
+	bt_lock_release(&w->lock);
+	if (unknown) {
+		bt_pipeline_unknown(pipeline, ask->handle);
+	} else if (bound) {
+		bt_pipeline_bound(pipeline, ask->handle);
+	} else {
+		bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("no"));
 	}
 }
 
@@ -233,8 +313,8 @@ static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_a
 	bt_lock_acquire(&w->lock);
 	struct thing *thing = find(w, &ask->pod);
 	STRESS_CHECK(thing);
-	bool fails = w->done || happens(w, FAILS_OF);
-	if (!fails && !thing->gone) {
+	bool fails = w->done || !is_current(thing, ask) || happens(w, FAILS_OF);
+	if (!fails) {
 		show(w, thing, BT_PARCEL_DELETE);
 	}
 	bt_lock_release(&w->lock);
@@ -247,20 +327,45 @@ static void evict(void *context, struct bt_pipeline *pipeline, const struct bt_a
 
 /* ---- the source ---- */
 
+/* Holds lock(world). One of the first n things. */
+static struct thing *any_of(struct world *w, size_t n)
+{
+	return &w->things[bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), (uint32_t)n)];
+}
+
+/* Holds lock(world). Somebody else binds a pod, to a node that may be full. */
+static void bind_elsewhere(struct world *w, struct thing *pod, size_t n)
+{
+	const struct thing *node = any_of(w, n);
+
+	if (node->base->object.kind == BT_KIND_NODE && pod->node[0] == 0 &&
+		pod->base->object.pod.spec.node_name.len == 0) {
+		snprintf(pod->node, sizeof(pod->node), "%.*s", BT_STR_ARG(node->base->object.meta.name));
+		show(w, pod, BT_PARCEL_APPLY);
+	}
+}
+
 /* Holds lock(world). Something happens to one of the first n things. */
 static void churn(struct world *w, size_t n)
 {
-	struct thing *thing = &w->things[bt_rng_scale(bt_rng_at(w->seed, ++w->random_n), (uint32_t)n)];
+	struct thing *thing = any_of(w, n);
 	enum bt_kind kind = thing->base->object.kind;
 
 	if (kind != BT_KIND_POD && kind != BT_KIND_NODE) {
 		return;
 	}
-	if (thing->gone && kind == BT_KIND_POD) {
-		return;
+	if (thing->gone) {
+		make_anew(w, thing);
+	} else if (happens(w, 3)) {
+		show(w, thing, BT_PARCEL_DELETE);
+		if (happens(w, 2)) {
+			make_anew(w, thing);
+		}
+	} else if (kind == BT_KIND_POD && happens(w, 2)) {
+		bind_elsewhere(w, thing, n);
+	} else {
+		show(w, thing, BT_PARCEL_APPLY);
 	}
-	bool goes = !thing->gone && happens(w, 3);
-	show(w, thing, goes ? BT_PARCEL_DELETE : BT_PARCEL_APPLY);
 }
 
 static struct bt_parcel *next_event(struct world *w)
@@ -322,6 +427,7 @@ static void run_source(void *context, uint32_t ix)
 	bt_lock_acquire(&w->lock);
 	w->done = true;
 	answer_late(w, 0);
+	queue_held(w);
 	bt_lock_release(&w->lock);
 	feed(w);
 }
@@ -549,7 +655,7 @@ static void run(struct world *w, const struct shape *shape)
 	struct bt_journal *journal = bt_journal_create(&recording);
 	struct bt_pipeline_options options = {.limits = bt_limits_default(),
 		.engine = {.seed = w->seed, .clock = {fast_now, NULL}},
-		.binder = {.bind = bind, .evict = evict, .context = w},
+		.binder = {.bind = bind, .evict = evict, .check = check, .context = w},
 		.journal = journal};
 	struct bt_config_errors errors = {0};
 	struct bt_config config;
@@ -560,6 +666,8 @@ static void run(struct world *w, const struct shape *shape)
 	options.limits.batch = shape->batch;
 	options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.asks =
 		options.limits.bindings = shape->capacity;
+	options.limits.bind_timeout_ns = SECOND;
+	options.limits.assume_ttl_ns = 2 * SECOND;
 	bt_config_init_default(&config, NULL);
 	reset_world(w);
 	w->pipeline = bt_pipeline_create(&config, &options, &errors);

@@ -308,6 +308,32 @@ static void a_pod_that_somebody_else_bound_in_time_is_not_bound_again(void **sta
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
+static void the_place_of_a_pod_that_somebody_else_bound_is_free_for_others(void **state)
+{
+	struct lab *lab = *state;
+
+	lab_node(lab, "n1");
+	lab_pod(lab, "p", ", 'uid': 'u1', 'resourceVersion': '10'");
+	lab_pod(lab, "q", "");
+	lab_pod(lab, "waits", "");
+	lab_settle(lab);
+	lab_assert_sets(lab, 1, 2, 0);
+	lab_feed(lab,
+		lab_parcel(lab, BT_PARCEL_APPLY,
+			"{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n2'}, 'spec': "
+			"{'unschedulable': true}, 'status': {'allocatable': {'cpu': '2', 'memory': '8Gi', "
+			"'pods': '10'}}}"));
+	lab_wait(lab, 20 * LAB_SECOND);
+	assert_int_equal(lab->ask_n, 2);
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'", ", 'nodeName': 'n2'");
+	lab_settle(lab);
+	lab_wait(lab, 5 * LAB_SECOND);
+	assert_int_equal(lab->ask_n, 3);
+	assert_string_equal(lab->asks[2].pod, "waits");
+	lab_assert_sets(lab, 0, 2, 1);
+}
+
 static void a_pod_is_not_sent_to_a_node_that_has_gone(void **state)
 {
 	struct lab *lab = *state;
@@ -441,6 +467,7 @@ int main(void)
 		LAB_TEST(a_binding_that_failed_had_come_about_after_all),
 		LAB_TEST(a_pod_that_somebody_else_bound_is_where_they_put_it),
 		LAB_TEST(a_pod_that_somebody_else_bound_in_time_is_not_bound_again),
+		LAB_TEST(the_place_of_a_pod_that_somebody_else_bound_is_free_for_others),
 		LAB_TEST(a_pod_is_not_sent_to_a_node_that_has_gone),
 		LAB_TEST(a_node_that_is_made_anew_is_another_node),
 		LAB_TEST(a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer),
