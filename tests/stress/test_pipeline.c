@@ -464,11 +464,24 @@ static uint32_t find_pod(const struct serial *s, const struct bt_object *object)
 	return bt_engine_find_pod(s->engine, object->meta.namespace_, object->meta.name);
 }
 
+/* Is the pod of that name the one of that UID? */
+static bool is_same(const struct serial *s, uint32_t pod_ix, struct bt_str uid)
+{
+	const struct bt_cache *cache = bt_engine_cache(s->engine);
+
+	return bt_str_eq(
+		bt_intern_str(cache->dictionary->intern, bt_ledger_pod(cache->ledger, pod_ix)->uid), uid);
+}
+
 static void show_serial(struct serial *s, const struct bt_object *object)
 {
 	uint32_t ix = object->kind == BT_KIND_POD ? find_pod(s, object) : BT_NO_POD;
 	enum bt_entry entry;
 
+	if (ix != BT_NO_POD && !is_same(s, ix, object->meta.uid)) {
+		bt_engine_remove_pod(s->engine, ix);
+		ix = BT_NO_POD;
+	}
 	if (ix != BT_NO_POD) {
 		bt_engine_update_pod(s->engine, ix, &object->pod);
 	} else {
@@ -482,7 +495,8 @@ static void remove_serial(struct serial *s, const struct bt_object *object)
 
 	if (object->kind == BT_KIND_NODE) {
 		bt_engine_remove_node(s->engine, object->meta.name);
-	} else if (object->kind == BT_KIND_POD && (pod_ix = find_pod(s, object)) != BT_NO_POD) {
+	} else if (object->kind == BT_KIND_POD && (pod_ix = find_pod(s, object)) != BT_NO_POD &&
+		   is_same(s, pod_ix, object->meta.uid)) {
 		bt_engine_remove_pod(s->engine, pod_ix);
 	}
 }
