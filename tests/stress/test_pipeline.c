@@ -33,6 +33,13 @@
 #define LOSES_OF  11 /* of so many the answer of one is lost */
 #define TWICE_OF  9  /* of so many events one comes twice, and one comes late */
 
+/* Race detectors take their time: they see a few of the shapes. */
+#if defined(BT_TSAN)
+#define STRIDE 7
+#else
+#define STRIDE 1
+#endif
+
 /* ---- the world ---- */
 
 /* An object of the script, and what has become of it. */
@@ -397,6 +404,12 @@ static bool feed(struct world *w)
 	return any;
 }
 
+static void nudge(void *context, struct bt_engine *engine)
+{
+	(void)context;
+	(void)engine;
+}
+
 /* Plays the script, then shows what the binder has done, until the pipeline rests. */
 static void run_source(void *context, uint32_t ix)
 {
@@ -422,6 +435,8 @@ static void run_source(void *context, uint32_t ix)
 		if (feed(w) || bt_pipeline_counts(w->pipeline).binding_n) {
 			quiet_n = 0;
 		}
+		/* The clock is faster than the thread that sleeps by it. */
+		bt_pipeline_call(w->pipeline, nudge, NULL);
 		stress_wait_turn(&turns);
 	}
 	bt_lock_acquire(&w->lock);
@@ -720,7 +735,7 @@ static void run_all(uint32_t profiles, bool churns)
 
 	printf("seed %" PRIu64 "\n", seed);
 	make_world(&w, profiles, seed, churns);
-	for (uint32_t i = 0; i < 3 * 2 * 4 * 3; i++) {
+	for (uint32_t i = 0; i < 3 * 2 * 4 * 3; i += STRIDE) {
 		const struct shape shape = {.ingest_threads = ingest[i % 3],
 			.bind_threads = binders[i / 3 % 2],
 			.batch = batches[i / 6 % 4],
@@ -728,6 +743,85 @@ static void run_all(uint32_t profiles, bool churns)
 			.delays = seed + i};
 
 		run(&w, &shape);
+	}
+	end_world(&w);
+}
+
+/* ---- ends ---- */
+
+struct stopper {
+	struct world *w;
+	uint32_t turns;
+};
+
+/* Feeds until it is told that there is no room any more. */
+static void feed_until_end(void *context, uint32_t ix)
+{
+	struct stopper *s = context;
+	enum bt_status status = BT_OK;
+
+	(void)ix;
+	for (size_t i = 0; status == BT_OK; i = (i + 1) % s->w->thing_n) {
+		struct bt_parcel *parcel = parcel_of(BT_PARCEL_APPLY, &s->w->things[i].base->object);
+
+		status = bt_pipeline_feed(s->w->pipeline, 0, &parcel, BT_FOREVER);
+		STRESS_CHECK((status == BT_OK) == (parcel == NULL));
+		bt_parcel_destroy(parcel);
+	}
+	STRESS_CHECK(status == BT_CONFLICT);
+}
+
+static void stop_at_some_time(void *context, uint32_t ix)
+{
+	struct stopper *s = context;
+	uint32_t turns = 0;
+
+	(void)ix;
+	for (uint32_t i = 0; i < s->turns; i++) {
+		stress_wait_turn(&turns);
+	}
+	STRESS_CHECK(
+		bt_pipeline_stop(s->w->pipeline, s->turns % 2 ? BT_END_ABANDON : BT_END_DRAIN, LIMIT_NS));
+}
+
+static void refuse_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	(void)context;
+	bt_pipeline_bound(pipeline, ask->handle);
+}
+
+static void a_pipeline_can_be_stopped_at_any_moment(void **state)
+{
+	uint64_t seed = seed_of_run();
+	struct world w;
+
+	(void)state;
+	make_world(&w, BT_PROFILE_MIXED, seed, false);
+	for (uint32_t i = 0; i < 60; i += STRIDE) {
+		struct bt_pipeline_options options = {
+			.limits = bt_limits_default(), .binder = {.bind = refuse_nobody}};
+		struct stopper stopper = {&w, i * 7};
+		struct bt_config_errors errors = {0};
+		struct stress_team team = {0};
+		struct bt_buf why = {0};
+		struct bt_config config;
+
+		options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.asks =
+			options.limits.bindings = 4;
+		options.limits.ingest_threads = 1 + i % 3;
+		options.limits.bind_threads = 1 + i % 2;
+		bt_config_init_default(&config, NULL);
+		w.pipeline = bt_pipeline_create(&config, &options, &errors);
+		bt_race_delay(seed + i);
+		assert_int_equal(bt_pipeline_start(w.pipeline, NULL, &why), BT_OK);
+		stress_add(&team, feed_until_end, &stopper);
+		stress_add(&team, stop_at_some_time, &stopper);
+		stress_run(&team);
+		bt_race_off();
+		bt_pipeline_destroy(w.pipeline);
+		bt_config_errors_fini(&errors);
+		bt_config_fini(&config);
+		bt_buf_fini(&why);
 	}
 	end_world(&w);
 }
@@ -770,6 +864,7 @@ int main(void)
 		cmocka_unit_test(preemption_is_decided_as_one_engine_would),
 		cmocka_unit_test(a_mixture_is_decided_as_one_engine_would),
 		cmocka_unit_test(churn_is_decided_as_one_engine_would),
+		cmocka_unit_test(a_pipeline_can_be_stopped_at_any_moment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
