@@ -364,6 +364,25 @@ static void a_node_that_is_made_anew_is_another_node(void **state)
 	lab_assert_sets(lab, 0, 0, 1);
 }
 
+static void a_node_of_another_uid_is_another_node(void **state)
+{
+	struct lab *lab = *state;
+
+	lab_node_event(lab, BT_PARCEL_APPLY, "n1", ", 'uid': 'a', 'resourceVersion': '1'");
+	lab_pod(lab, "p", "");
+	lab_take_in(lab);
+	bt_pipeline_decide_step(lab->pipeline, 1);
+	lab_node_event(lab, BT_PARCEL_APPLY, "n1", ", 'uid': 'a', 'resourceVersion': '2'");
+	lab_take_in(lab);
+	assert_int_equal(lab_counts(lab).node_gone_n, 0);
+	lab_node_event(lab, BT_PARCEL_APPLY, "n1", ", 'uid': 'b', 'resourceVersion': '3'");
+	lab_take_in(lab);
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).node_gone_n, 1);
+	assert_int_equal(lab_counts(lab).cancelled_n, 1);
+	assert_int_equal(lab->ask_n, 0);
+}
+
 static void a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer(void **state)
 {
 	struct lab *lab = *state;
@@ -470,6 +489,7 @@ int main(void)
 		LAB_TEST(the_place_of_a_pod_that_somebody_else_bound_is_free_for_others),
 		LAB_TEST(a_pod_is_not_sent_to_a_node_that_has_gone),
 		LAB_TEST(a_node_that_is_made_anew_is_another_node),
+		LAB_TEST(a_node_of_another_uid_is_another_node),
 		LAB_TEST(a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer),
 		LAB_TEST(a_late_event_does_not_undo_a_later_one),
 		LAB_TEST(a_late_delete_does_not_take_the_new_pod_away),
