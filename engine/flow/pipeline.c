@@ -310,8 +310,8 @@ static bool next_of(struct bt_pipeline *p, struct bt_source_lane *lane, struct b
 	return true;
 }
 
-/* The next parcel of all, or NULL. Sources take turns, so that a busy one does not keep the others waiting (I3).
- */
+/* The next parcel of all, or NULL. Sources take turns, so that a busy one does not keep the others waiting
+ * (I3). */
 static struct bt_parcel *next_parcel(struct bt_pipeline *p)
 {
 	struct bt_parcel *parcel = NULL;
