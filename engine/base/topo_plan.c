@@ -31,7 +31,7 @@ struct counts {
 
 const char *bt_topo_role_name(enum bt_topo_role role)
 {
-	static const char *const names[] = {"scheduling", "worker", "publisher", "ingestion", "binder"};
+	static const char *const names[] = {"schedule", "worker", "publish", "ingest", "bind"};
 
 	BT_REQUIRE((size_t)role < sizeof(names) / sizeof(names[0]));
 	return names[role];
@@ -252,7 +252,7 @@ static struct counts choose_counts(const struct bt_topo_request *request, uint32
 	if (counts.worker_n == 0) {
 		uint32_t around_n = clamp(core_n / 4, 1, 1 + counts.ingestion_n + counts.binder_n);
 
-		counts.worker_n = core_n > around_n ? core_n - around_n : 1;
+		counts.worker_n = core_n > around_n ? clamp(core_n - around_n, 1, BT_TOPO_WORKERS_MAX) : 1;
 	}
 	return counts;
 }
@@ -272,7 +272,8 @@ static void sit(
 		place->kind = seat->cpu->kind;
 	}
 	bt_buf_text(&name, bt_topo_role_name(role));
-	if (role != BT_ROLE_SCHEDULING && role != BT_ROLE_PUBLISHER) {
+	if (role == BT_ROLE_WORKER || (role == BT_ROLE_INGESTION && plan->ingestion_n > 1) ||
+		(role == BT_ROLE_BINDER && plan->binder_n > 1)) {
 		bt_buf_printf(&name, "-%u", ix);
 	}
 	BT_INVARIANT(name.len < sizeof(place->name));
@@ -335,14 +336,20 @@ static void warn(struct bt_topo_plan *plan, const struct seats *seats, const str
 
 static enum bt_status check_wishes(const struct bt_topo_request *request, struct bt_buf *out_why)
 {
-	const uint32_t wishes[] = {request->worker_n, request->ingestion_n, request->binder_n};
-	static const char *const names[] = {"workers", "ingestion threads", "binder threads"};
+	const struct {
+		const char *what;
+		uint32_t wish, max;
+	} wishes[] = {
+		{"workers", request->worker_n, BT_TOPO_WORKERS_MAX},
+		{"ingestion threads", request->ingestion_n, BT_TOPO_THREADS_MAX},
+		{"binder threads", request->binder_n, BT_TOPO_THREADS_MAX},
+	};
 
-	for (int i = 0; i < 3; i++) {
-		if (wishes[i] > BT_TOPO_THREADS_MAX) {
+	for (size_t i = 0; i < sizeof(wishes) / sizeof(wishes[0]); i++) {
+		if (wishes[i].wish > wishes[i].max) {
 			if (out_why) {
 				bt_buf_printf(out_why, "%u %s: at most %u; 0 leaves it to the machine",
-					wishes[i], names[i], BT_TOPO_THREADS_MAX);
+					wishes[i].wish, wishes[i].what, wishes[i].max);
 			}
 			return BT_RANGE;
 		}

@@ -22,29 +22,30 @@ line " packages 2"
 line " memory nodes 2"
 line " cores 4"
 line " hardware threads 8"
-line " scheduling 0 0 0 0 false"
+line " schedule 0 0 0 0 false"
 line " worker-1 2 1 0 0 false"
 line " worker-2 4 2 1 0 false"
-line " publisher 6 3 1 0 false"
-line " ingestion-0 3 1 0 0 false"
-line " binder-0 5 2 1 0 false"
+line " publish 6 3 1 0 false"
+line " ingest 3 1 0 0 false"
+line " bind 5 2 1 0 false"
 grep -qF "the machine is simulated: nothing is pinned" out || fail "does not say that it is simulated: $(cat out)"
 
 says '"schema":"berth.topology/v1"' --cpus 4-7
-says '{"thread":"scheduling","cpu":4,"core":2,"numa_node":1,"core_kind":0,"pinned":false}' --cpus 4-7
+says '{"thread":"schedule","cpu":4,"core":2,"numa_node":1,"core_kind":0,"pinned":false}' --cpus 4-7
 expect 0 'numa_node: 1' "$berth" topology --cpus 4-7 -o yaml
-expect 0 'scheduling,4,2,1,0,false' "$berth" topology --cpus 4-7 -o csv
+expect 0 'schedule,4,2,1,0,false' "$berth" topology --cpus 4-7 -o csv
 
 # One core, one worker: everything inline.
 says '"inline":true,"workers":1,"ingestion":0,"binders":0' --workers 1
 says '"inline":true,"workers":1,"ingestion":0,"binders":0' --cpus 6-7
-says '[{"thread":"scheduling","cpu":null,"core":null,"numa_node":null,"core_kind":null,"pinned":false}]' --cpus 6-7
+says '[{"thread":"schedule","cpu":null,"core":null,"numa_node":null,"core_kind":null,"pinned":false}]' --cpus 6-7
 says '"inline":false,"workers":1,"ingestion":2' --workers 1 --ingestion 2
 
 # What is wrong is said with the reason and the remedy.
 expect 2 'CPU list "0-9": CPU 8 is not on this machine, which has 0-7; leave it out' "$berth" topology --cpus 0-9
 expect 2 'CPU list "x": not understood from "x" on; write numbers and ranges such as 0-3,8' "$berth" topology --cpus x
-expect 2 "1024" "$berth" topology --workers 1025
+expect 2 "64" "$berth" topology --workers 65
+expect 2 "1024" "$berth" topology --ingestion 1025
 HWLOC_SYNTHETIC=nonsense expect 3 "HWLOC_SYNTHETIC is no description that hwloc can read: nonsense; write it like" "$berth" topology
 HWLOC_XMLFILE=nowhere.xml expect 3 "HWLOC_XMLFILE is no topology that hwloc can read: nowhere.xml" "$berth" topology
 

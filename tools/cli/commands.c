@@ -430,7 +430,7 @@ static const struct bt_option topology_options[] = {
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
 		.default_value = "0",
-		.max = 1024,
+		.max = 64,
 		.help = "Workers that share the nodes; the scheduling thread is the first. 0: from the "
 			"machine."},
 	{.name = "ingestion",

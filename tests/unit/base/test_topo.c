@@ -156,6 +156,7 @@ static void without_wishes_the_cores_decide(void **state)
 		{"pack:1 [numa] core:4 pu:2", 3, 1, 1},
 		{TWO_SOCKETS, 6, 1, 1},
 		{"pack:8 [numa] core:8 pu:2", 55, 4, 4},
+		{"pack:8 [numa] core:16 pu:2", 64, 4, 4},
 	};
 
 	(void)state;
@@ -238,7 +239,7 @@ static void wishes_are_kept_on_one_core(void **state)
 	assert_false(plan.is_inline);
 	assert_int_equal(plan.worker_n, 4);
 	assert_int_equal(plan.place_n, 4 + 1 + 2 + 3);
-	assert_string_equal(plan.places[9].name, "binder-2");
+	assert_string_equal(plan.places[9].name, "bind-2");
 	bt_topo_plan_fini(&plan);
 	plan = plan_of(topo, (struct bt_topo_request){.worker_n = 1, .ingestion_n = 1});
 	assert_false(plan.is_inline);
@@ -397,8 +398,14 @@ static void a_bad_cpu_list_says_what_and_why(void **state)
 
 static void too_many_threads_are_refused(void **state)
 {
-	const struct bt_topo_request requests[] = {
-		{.worker_n = BT_TOPO_THREADS_MAX + 1}, {.ingestion_n = UINT32_MAX}, {.binder_n = UINT32_MAX}};
+	static const struct {
+		struct bt_topo_request request;
+		const char *says;
+	} cases[] = {
+		{{.worker_n = BT_TOPO_WORKERS_MAX + 1}, "65 workers: at most 64; 0 leaves it to the machine"},
+		{{.ingestion_n = UINT32_MAX}, "4294967295 ingestion threads: at most 1024"},
+		{{.binder_n = BT_TOPO_THREADS_MAX + 1}, "1025 binder threads: at most 1024"},
+	};
 	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
 
 	(void)state;
@@ -406,14 +413,15 @@ static void too_many_threads_are_refused(void **state)
 		struct bt_topo_plan plan = {0};
 		struct bt_buf why = {0};
 
-		assert_int_equal(bt_topo_plan(topo, &requests[i], &plan, &why), BT_RANGE);
-		assert_non_null(strstr(why.ptr, "at most 1024; 0 leaves it to the machine"));
+		assert_int_equal(bt_topo_plan(topo, &cases[i].request, &plan, &why), BT_RANGE);
+		assert_non_null(strstr(why.ptr, cases[i].says));
 		bt_buf_fini(&why);
+		assert_int_equal(bt_topo_plan(topo, &cases[i].request, &plan, NULL), BT_RANGE);
 	}
-	struct bt_topo_plan most = plan_of(topo, (struct bt_topo_request){.worker_n = BT_TOPO_THREADS_MAX,
+	struct bt_topo_plan most = plan_of(topo, (struct bt_topo_request){.worker_n = BT_TOPO_WORKERS_MAX,
 							 .ingestion_n = BT_TOPO_THREADS_MAX,
 							 .binder_n = BT_TOPO_THREADS_MAX});
-	assert_int_equal(most.place_n, 3 * BT_TOPO_THREADS_MAX + 1);
+	assert_int_equal(most.place_n, BT_TOPO_WORKERS_MAX + 2 * BT_TOPO_THREADS_MAX + 1);
 	bt_topo_plan_fini(&most);
 	bt_topo_destroy(topo);
 }
@@ -475,7 +483,7 @@ static void a_process_bound_to_one_cpu_runs_inline(void **state)
 	bool is_inline = false;
 
 	(void)state;
-	assert_string_equal(options.name, "scheduling");
+	assert_string_equal(options.name, "schedule");
 	assert_true(options.pinned);
 	assert_int_equal(bt_thread_start(&options, plan_here, &is_inline, &thread, NULL), BT_OK);
 	bt_thread_join(&thread);
@@ -587,13 +595,13 @@ static void a_plan_is_shown_as_a_table(void **state)
 	(void)state;
 	bt_topo_plan_table(&plan, &text);
 	assert_string_equal(text.ptr, "THREAD             CPU   CORE   NUMA\n"
-				      "scheduling           0      0      0\n"
+				      "schedule             0      0      0\n"
 				      "worker-1             1      1      0\n"
 				      "worker-2             2      2      1\n"
 				      "worker-3             3      3      1\n"
-				      "publisher          any      -      -\n"
-				      "ingestion-0        any      -      -\n"
-				      "binder-0           any      -      -\n"
+				      "publish            any      -      -\n"
+				      "ingest             any      -      -\n"
+				      "bind               any      -      -\n"
 				      "the machine is simulated: nothing is pinned\n"
 				      "no CPU is left for publisher, ingestion and binders: they float\n");
 	bt_buf_fini(&text);
