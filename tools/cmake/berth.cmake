@@ -137,6 +137,13 @@ function(bt_library name)
 	endif()
 endfunction()
 
+# The tests that start threads: whole tiers, and others by name. They have the label threads as well and are what the
+# target tests_with_threads builds; tools/test runs them under ThreadSanitizer.
+set(BT_THREADED "^(stress|sim)/"
+	"^unit/base_(atomic|histogram|mem|park|race|rcu|ring|stats|thread)$"
+	"^unit/(cache_publish|flow_pipeline|lib_lib|lib_misuse|model_intern)$")
+add_custom_target(tests_with_threads)
+
 # bt_test(<tier> <name> SOURCES ... LIBS bt libraries [INTERNAL folder of _int.h headers] [ARGS ...] [DATA])
 # A cmocka program. Tests of a module may include its folder's _int.h headers.
 function(bt_test tier name)
@@ -162,7 +169,15 @@ function(bt_test tier name)
 	if(NOT A_TIMEOUT)
 		set(A_TIMEOUT 300)
 	endif()
-	set_tests_properties(${tier}/${name} PROPERTIES LABELS ${tier} TIMEOUT ${A_TIMEOUT})
+	set(labels ${tier})
+	foreach(pattern ${BT_THREADED})
+		if("${tier}/${name}" MATCHES "${pattern}")
+			list(APPEND labels threads)
+			add_dependencies(tests_with_threads ${target})
+			break()
+		endif()
+	endforeach()
+	set_tests_properties(${tier}/${name} PROPERTIES LABELS "${labels}" TIMEOUT ${A_TIMEOUT})
 endfunction()
 
 # bt_fuzz(<name> SOURCES ... LIBS ... CORPUS folder): a libFuzzer driver with -DBT_FUZZ=ON (clang);
