@@ -47,10 +47,6 @@ void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 #define BT_SYNC_RELEASE(address) __tsan_release((void *)(uintptr_t)(address))
 #define BT_SYNC_ACQUIRE(address) __tsan_acquire((void *)(uintptr_t)(address))
-#elif BT_VALGRIND
-#include <valgrind/helgrind.h>
-#define BT_SYNC_RELEASE(address) ANNOTATE_HAPPENS_BEFORE(address)
-#define BT_SYNC_ACQUIRE(address) ANNOTATE_HAPPENS_AFTER(address)
 #else
 #define BT_SYNC_RELEASE(address) ((void)(address))
 #define BT_SYNC_ACQUIRE(address) ((void)(address))

@@ -16,7 +16,6 @@ if(CMAKE_BUILD_TYPE STREQUAL Release)
 	set(BT_RACE_DEFAULT OFF)
 endif()
 option(BT_RACE "Tests may delay and hold threads at race points (engine/base/race.h)" ${BT_RACE_DEFAULT})
-option(BT_VALGRIND "Tell helgrind and drd what the lock-free seams order (engine/base/atomic.h)" OFF)
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
@@ -31,7 +30,7 @@ find_package(Threads REQUIRED)
 
 add_library(bt_flags INTERFACE)
 target_compile_definitions(bt_flags INTERFACE _GNU_SOURCE BT_INVARIANTS=$<BOOL:${BT_INVARIANTS}>
-	BT_RACE=$<BOOL:${BT_RACE}> BT_VALGRIND=$<BOOL:${BT_VALGRIND}>)
+	BT_RACE=$<BOOL:${BT_RACE}>)
 target_compile_options(bt_flags INTERFACE
 	-Wall -Wextra -Wshadow -Wconversion -Wimplicit-fallthrough -Wvla -ffp-contract=off -fno-omit-frame-pointer
 	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
