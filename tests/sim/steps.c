@@ -514,10 +514,6 @@ static void do_stream(struct sim *sim, struct sim_step step)
 	if (is_paused(sim, SIM_INGEST)) {
 		return;
 	}
-	/* The second half of a cycle assumes what the first has found out about claims. */
-	if (stream == SIM_CLAIM_STREAM || stream == SIM_VOLUME_STREAM) {
-		sim_finish(sim);
-	}
 	switch (step.op) {
 	case SIM_OP_deliver:
 		for (uint32_t i = 0; i <= step.b && deliver(sim, stream); i++) {

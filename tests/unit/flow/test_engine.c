@@ -378,6 +378,69 @@ static void every_equal_node_gets_its_chance_by_the_seed(void **state)
 	}
 }
 
+static void apply(struct trial *t, const char *yaml)
+{
+	bt_engine_apply_object(t->engine, fixture_read(t->f, yaml));
+}
+
+/* A claim, and the volume of the same number that serves for it. */
+static void add_claim(struct trial *t, int number)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: PersistentVolume, metadata: {name: v%d}, spec: {storageClassName: "
+		"slow, "
+		"accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}}}",
+		number);
+	apply(t, text);
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: default, name: c%d}, "
+		"spec: "
+		"{storageClassName: slow, accessModes: [ReadWriteOnce], resources: {requests: {storage: "
+		"1Gi}}}}",
+		number);
+	apply(t, text);
+}
+
+/* A pod's cycle, in which its claim goes, or so many others come. */
+static void decide_while_claims_change(void **state, bool goes, int come)
+{
+	struct trial t;
+	struct bt_decision decision;
+
+	begin_open(&t, state);
+	uint32_t node = add_node(&t, "n1", "4");
+	apply(&t, "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: slow}, provisioner: "
+		  "example.com/disk, volumeBindingMode: WaitForFirstConsumer}");
+	add_claim(&t, 0);
+	uint32_t pod = add_pod(&t, "volumes: [{name: d, persistentVolumeClaim: {claimName: c0}}], " CONTAINER,
+		BT_ENTERED_QUEUE);
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_begin(t.engine, pod, &decision);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	for (int i = 1; i <= come; i++) {
+		add_claim(&t, i);
+	}
+	if (goes) {
+		assert_int_equal(bt_engine_delete_object(t.engine, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+					 bt_str("default"), bt_str("c0")),
+			BT_OK);
+	}
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(pods_on(&t, node), 1);
+	bt_engine_bind_failed(t.engine, pod);
+	assert_int_equal(pods_on(&t, node), 0);
+	end(&t);
+}
+
+static void claims_may_come_and_go_between_the_halves_of_a_cycle(void **state)
+{
+	decide_while_claims_change(state, true, 0);
+	decide_while_claims_change(state, false, 200);
+	decide_while_claims_change(state, true, 200);
+}
+
 static void what_was_never_known_cannot_go(void **state)
 {
 	struct trial t;
@@ -453,6 +516,7 @@ int main(void)
 		FIXTURE_TEST(a_pod_that_somebody_else_binds_during_its_cycle_is_theirs),
 		FIXTURE_TEST(a_failed_binding_waits_for_its_backoff),
 		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
+		FIXTURE_TEST(claims_may_come_and_go_between_the_halves_of_a_cycle),
 		FIXTURE_TEST(what_was_never_known_cannot_go),
 		FIXTURE_TEST(a_plan_follows_the_images_of_its_pods),
 	};
