@@ -7,12 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim.h"
 
 #define PATIENCE_S 20
+
+void sim_limit_cpu(uint32_t seconds)
+{
+	const struct rlimit limit = {seconds, seconds + 1};
+
+	setrlimit(RLIMIT_CPU, &limit);
+}
 
 static void write_all(int fd, const char *bytes, size_t n)
 {
@@ -30,7 +38,7 @@ static void write_all(int fd, const char *bytes, size_t n)
 /* In the child: its first line is the invariant, the rest the message. */
 BT_NORETURN static void play_and_tell(const struct sim_history *history, bool trace, int fd)
 {
-	alarm(PATIENCE_S);
+	sim_limit_cpu(PATIENCE_S);
 	if (!trace) {
 		/* While steps are tried out, what assertions print is of no use. */
 		(void)!freopen("/dev/null", "w", stderr);
@@ -77,7 +85,7 @@ struct sim_verdict sim_try(const struct sim_history *history, bool trace, struct
 	struct bt_str text = bt_buf_view(&told);
 	size_t line = bt_str_find(text, '\n', 0);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+		bool hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU;
 
 		snprintf(verdict.text, sizeof(verdict.text), "%s", hung ? "hang" : "crash");
 	} else if (text.len) {

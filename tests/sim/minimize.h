@@ -14,6 +14,9 @@ struct sim_verdict {
 	char text[16];
 };
 
+/* Ends this process after so much processor time. */
+void sim_limit_cpu(uint32_t seconds);
+
 struct sim_verdict sim_try(const struct sim_history *history, bool trace, struct bt_buf *out_message);
 
 /* Takes steps out of a history for as long as its verdict stays the same (delta debugging). */

@@ -33,6 +33,8 @@ struct tally {
 	uint64_t failed_seed, histories, steps, placed, refused;
 	uint64_t faults[SIM_FAULT_N];
 	size_t grown_bytes;
+	int status;	   /* of a process that did not come to its end */
+	char message[256]; /* of the seed that failed */
 };
 
 static void play_seed(uint64_t seed, struct tally *tally)
@@ -50,6 +52,9 @@ static void play_seed(uint64_t seed, struct tally *tally)
 		tally->faults[i] += sim->faults[i];
 	}
 	tally->failed_seed = sim->failed ? seed : 0;
+	if (sim->failed) {
+		snprintf(tally->message, sizeof(tally->message), "%s", sim->message.ptr);
+	}
 	sim_end(sim);
 	sim_history_fini(&history);
 }
@@ -62,7 +67,7 @@ static void play_chunk(uint64_t first, uint64_t n, struct tally *tally)
 	fflush(stdout);
 	pid_t child = fork();
 	if (child == 0) {
-		alarm(120);
+		sim_limit_cpu(CHUNK_S);
 		play_seed(first, tally);
 		bt_rcu_drain();
 		size_t before = bt_mem_in_use_bytes();
@@ -77,16 +82,18 @@ static void play_chunk(uint64_t first, uint64_t n, struct tally *tally)
 	waitpid(child, &status, 0);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
 		tally->failed_seed = tally->seed;
+		tally->status = status;
 	}
 }
 
-static void show_failure(struct sim_history *history)
+static void show_failure(struct sim_history *history, const struct tally *tally)
 {
 	struct bt_buf text = {0}, message = {0};
 	struct sim_verdict verdict = sim_try(history, false, NULL);
 
 	if (!verdict.text[0]) {
-		fail_msg("BT_SEED=%" PRIu64 " failed, but not alone", history->seed);
+		fail_msg("BT_SEED=%" PRIu64 " failed, but not alone: status %x, %s", history->seed,
+			(unsigned int)tally->status, tally->message);
 	}
 	sim_minimize(history, verdict);
 	sim_try(history, true, &message);
@@ -121,7 +128,7 @@ static void invariants_hold_under_faults(void **state)
 		play_chunk(first + done, n - done < CHUNK ? n - done : CHUNK, tally);
 		if (tally->failed_seed) {
 			sim_history_of_seed(tally->failed_seed, &history);
-			show_failure(&history);
+			show_failure(&history, tally);
 		}
 		assert_true(tally->grown_bytes < CACHED_BYTES);
 	}
