@@ -162,8 +162,8 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	struct bt_config_errors *errors);
 void bt_engine_destroy(struct bt_engine *engine);
 
-/* Has a team's workers score nodes from now on, as options.team does; NULL: this thread alone. Context: between
- * cycles. */
+/* Has a team's workers score nodes from now on, as options.team does; NULL: this thread alone. Context:
+ * between cycles. */
 void bt_engine_set_team(struct bt_engine *engine, struct bt_team *team);
 
 /* What the engine knows; for reading, and for bt_ingest_node. */

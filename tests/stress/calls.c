@@ -4,7 +4,6 @@
 #include "calls.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -36,7 +35,6 @@ WRAP(lock_n, int, pthread_cond_signal, (pthread_cond_t * c), (c))
 WRAP(lock_n, int, pthread_cond_broadcast, (pthread_cond_t * c), (c))
 WRAP(lock_n, int, pthread_rwlock_rdlock, (pthread_rwlock_t * l), (l))
 WRAP(lock_n, int, pthread_rwlock_wrlock, (pthread_rwlock_t * l), (l))
-WRAP(lock_n, int, sem_wait, (sem_t * s), (s))
 WRAP(log_n, int, vfprintf, (FILE * file, const char *format, va_list args), (file, format, args))
 WRAP(log_n, int, fputs, (const char *text, FILE *file), (text, file))
 WRAP(log_n, size_t, fwrite, (const void *bytes, size_t size, size_t n, FILE *file), (bytes, size, n, file))

@@ -8,7 +8,7 @@
 
 struct calls {
 	uint32_t allocation_n; /* and frees */
-	uint32_t lock_n;       /* mutexes, conditions, read-write locks, semaphores */
+	uint32_t lock_n;       /* mutexes, conditions, read-write locks */
 	uint32_t log_n;	       /* stdio and write */
 };
 

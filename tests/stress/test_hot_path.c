@@ -18,6 +18,7 @@
 #include <cmocka.h>
 
 #include "calls.h"
+#include "engine/base/atomic.h"
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
 #include "engine/flow/source.h"
@@ -37,14 +38,14 @@
 #define DISPATCH_ON  1
 #define DISPATCH_OFF 0
 
-static volatile unsigned char selector; /* the kernel reads it at each system call; 1: tell us */
+static _Atomic unsigned char selector; /* the kernel reads it at each system call; 1: tell us */
 static volatile sig_atomic_t system_call_n, last_system_call;
 
 static void count_system_call(int signal, siginfo_t *info, void *context)
 {
 	(void)signal;
 	(void)context;
-	selector = 0; /* returning from here is a system call, too */
+	bt_store_relaxed(&selector, 0); /* returning from here is a system call, too */
 	system_call_n++;
 	last_system_call = info->si_syscall;
 }
@@ -148,9 +149,9 @@ static void measure(struct scene *scene)
 	warm_up(scene);
 	system_call_n = 0;
 	calls_begin();
-	selector = dispatched;
+	bt_store_relaxed(&selector, dispatched);
 	uint32_t placed_n = place(scene, MEASURED_N);
-	selector = 0;
+	bt_store_relaxed(&selector, 0);
 	struct calls calls = calls_end();
 	if (dispatched) {
 		prctl(PR_SET_SYSCALL_USER_DISPATCH, DISPATCH_OFF, 0UL, 0UL, 0UL);
@@ -202,9 +203,9 @@ static void calls_are_counted(void **state)
 	bt_lock_init(&lock);
 	bt_lock_acquire(&lock);
 	bt_lock_release(&lock);
-	selector = dispatched;
+	bt_store_relaxed(&selector, dispatched);
 	(void)getppid();
-	selector = 0;
+	bt_store_relaxed(&selector, 0);
 	struct calls calls = calls_end();
 	bt_lock_fini(&lock);
 	if (dispatched) {
