@@ -86,22 +86,6 @@ static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum b
 	return bt_engine_take_delta(p->engine, delta, &taken);
 }
 
-/* A delete that names a UID is about that pod alone. */
-static bool is_of_another(const struct bt_pipeline *p, const struct bt_parcel *parcel)
-{
-	struct bt_str uid = parcel->object.meta.uid;
-	const struct bt_delta *delta = &parcel->delta;
-
-	if (delta->kind != BT_KIND_POD || uid.len == 0) {
-		return false;
-	}
-	uint32_t pod_ix = bt_ledger_find(bt_engine_cache(p->engine)->ledger, delta->namespace_, delta->name);
-	if (pod_ix == BT_NO_POD || pod_of(p, pod_ix)->uid == BT_NAME_NONE) {
-		return false;
-	}
-	return !bt_str_eq(bt_pipeline_pod_ref(p, pod_ix).uid, uid);
-}
-
 static void sync_source(struct bt_pipeline *p, uint32_t source)
 {
 	if (!p->sources[source].synced) {
@@ -144,7 +128,7 @@ bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel)
 			       ? bt_freshness_apply(&p->freshness, &parcel->sighting)
 			       : bt_freshness_delete(&p->freshness, &parcel->sighting);
 	if (parcel->news == BT_NEWS_STALE) {
-		bt_add_relaxed(&p->counts.stale_n, 1u);
+		BT_COUNT(p, stale_n, 1); /* the publisher's alone */
 		return false;
 	}
 	bt_publisher_take(bt_engine_cache(p->engine)->publisher, &parcel->delta);
@@ -175,12 +159,7 @@ void bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel)
 			bt_buf_view(&parcel->encoded));
 	}
 	parcel->stage = BT_PARCEL_FED; /* taken: the delta is given up */
-	if (parcel->kind == BT_PARCEL_DELETE && is_of_another(p, parcel)) {
-		bt_delta_drop(&parcel->delta);
-		bt_add_relaxed(&p->counts.stale_n, 1u);
-	} else {
-		take_fresh(p, parcel);
-	}
+	take_fresh(p, parcel);
 }
 
 void bt_pipeline_show(struct bt_pipeline *p, struct bt_parcel *parcel)

@@ -69,15 +69,28 @@ bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 	return push(sim, SIM_POD_STREAM, parcel, (struct sim_parcel){.malformed = true, .object = object});
 }
 
-/* The parcel that the scheduling thread takes next, or NULL. */
-static const struct bt_parcel *next_parcel(const struct sim *sim)
+/* The parcel that comes out of a ring next, or NULL. */
+static const struct bt_parcel *head_of(const struct bt_ring *ring)
 {
-	const struct bt_ring *inbox = &sim->pipeline->inbox;
 	const struct bt_parcel *parcel = NULL;
 
-	if (bt_ring_count(inbox) > 0) {
-		memcpy(&parcel, inbox->slots + (inbox->ck.c_head & (inbox->capacity - 1)) * sizeof(parcel),
+	if (bt_ring_count(ring) > 0) {
+		memcpy(&parcel, ring->slots + (ring->ck.c_head & (ring->capacity - 1)) * sizeof(parcel),
 			sizeof(parcel));
+	}
+	return parcel;
+}
+
+/* The parcel that the publisher takes next, or NULL: streams take turns, and so do a stream's threads. */
+static const struct bt_parcel *next_to_publish(const struct sim *sim)
+{
+	const struct bt_pipeline *p = sim->pipeline;
+	const struct bt_parcel *parcel = NULL;
+
+	for (uint32_t i = 0; i < SIM_STREAM_N && !parcel; i++) {
+		const struct bt_source_lane *lane = &p->sources[(p->publish_turn + i) % SIM_STREAM_N];
+
+		parcel = head_of(&lane->deltas[lane->published_n % STREAM_THREADS]);
 	}
 	return parcel;
 }
@@ -85,18 +98,14 @@ static const struct bt_parcel *next_parcel(const struct sim *sim)
 /* Is it news? An object has one history: of the same UID by version, and what is gone does not come back. */
 static bool is_news(const struct sim *sim, const struct sim_parcel *parcel)
 {
-	const struct sim_object *told = &sim->told[parcel->stream][parcel->ix], *seen = &parcel->object;
+	const struct sim_object *last = &sim->published[parcel->stream][parcel->ix], *seen = &parcel->object;
 
 	if (seen->there) {
-		return seen->version > told->version && (told->there || seen->uid != told->uid);
+		return seen->version > last->version && (last->there || seen->uid != last->uid);
 	}
-	if (told->version == 0) {
-		return true;
-	}
-	return told->there &&
-	       (seen->uid == told->uid ||
-		       (seen->version > told->version &&
-			       (parcel->stream != SIM_POD_STREAM || sim->known[parcel->ix].ix == BT_NO_POD)));
+	/* One that is younger has taken the name of the one that is known, so both are gone. */
+	return last->version == 0 ||
+	       (last->there && (seen->uid == last->uid || seen->version > last->version));
 }
 
 static struct sim_parcel take_note(struct sim *sim, const struct bt_parcel *parcel)
@@ -210,32 +219,52 @@ static uint64_t left_alone_n(const struct bt_pipeline_counts *counts)
 	return counts->refused_n + counts->unknown_n + counts->stale_n;
 }
 
+/* The publisher drops what is old, and lets everything else through. */
+static bool publish(struct sim *sim)
+{
+	const struct bt_parcel *parcel = next_to_publish(sim);
+	uint64_t stale_n = bt_pipeline_counts(sim->pipeline).stale_n;
+
+	if (!bt_pipeline_publish_step(sim->pipeline)) {
+		return false;
+	}
+	bool stale = bt_pipeline_counts(sim->pipeline).stale_n != stale_n;
+	struct sim_parcel note = take_note(sim, parcel);
+	if (!note.malformed && is_news(sim, &note) == stale) {
+		sim_fail(sim, "I4", "%d/%" PRIu32 " version %" PRIu64 " is %s", (int)note.stream, note.ix,
+			note.object.version, stale ? "taken for old" : "old, but taken");
+	}
+	if (stale) {
+		return true;
+	}
+	if (!note.malformed) {
+		sim->published[note.stream][note.ix] = note.object;
+	}
+	sim->parcels[sim->parcel_n++] = note;
+	return true;
+}
+
 static bool apply(struct sim *sim)
 {
-	const struct bt_parcel *parcel = next_parcel(sim);
+	const struct bt_parcel *parcel = head_of(&sim->pipeline->inbox);
 	struct bt_pipeline_counts before = bt_pipeline_counts(sim->pipeline);
 
 	if (!parcel) {
 		return false;
 	}
 	struct sim_parcel note = take_note(sim, parcel);
-	bool news = note.malformed || is_news(sim, &note);
-	if (news && !note.malformed) {
+	if (!note.malformed) {
 		sim_account(sim, note.stream, note.ix, &note.object);
 	}
 	bt_pipeline_apply_step(sim->pipeline);
-	if (news && !note.malformed && twin(sim)) {
+	if (!note.malformed && twin(sim)) {
 		sim_take(twin(sim), sim_shown(&sim->arena, note.stream, note.ix, &note.object),
 			note.object.there, &(uint32_t){0});
 	}
-	if (news && !note.malformed && note.stream == SIM_POD_STREAM) {
+	if (!note.malformed && note.stream == SIM_POD_STREAM) {
 		sim_find_pod(sim, note.ix);
 	}
 	struct bt_pipeline_counts after = bt_pipeline_counts(sim->pipeline);
-	if (!note.malformed && (after.stale_n == before.stale_n) != news) {
-		sim_fail(sim, "I4", "%d/%" PRIu32 " version %" PRIu64 " is %s", (int)note.stream, note.ix,
-			note.object.version, news ? "taken for old" : "old, but taken");
-	}
 	if (note.malformed && left_alone_n(&after) != left_alone_n(&before) + 1) {
 		sim_fail(sim, "I6", "a malformed object is taken");
 	}
@@ -431,7 +460,7 @@ bool sim_pipe_stage(struct sim *sim, uint32_t which)
 		return bt_pipeline_ingest_step(sim->pipeline, which);
 	case 2:
 	case 3:
-		return bt_pipeline_publish_step(sim->pipeline);
+		return publish(sim);
 	case 4:
 	case 5:
 		return apply(sim);
@@ -497,7 +526,7 @@ bool sim_pipe_move_on(struct sim *sim)
 		moved |= bt_pipeline_ingest_step(sim->pipeline, thread);
 	}
 	for (uint32_t i = 0; i < APPLIED; i++) {
-		moved |= bt_pipeline_publish_step(sim->pipeline);
+		moved |= publish(sim);
 		moved |= apply(sim);
 	}
 	for (uint32_t thread = 0; thread < BIND_THREADS; thread++) {

@@ -78,6 +78,8 @@ struct sim {
 	struct sim_api api;
 	struct sim_feed feeds[SIM_STREAM_N];
 	struct sim_object told[SIM_STREAM_N][SIM_OBJECTS];
+	/* Of a pipeline: what its publisher has let through. */
+	struct sim_object published[SIM_STREAM_N][SIM_OBJECTS];
 	struct sim_known known[SIM_PODS];
 	bool port_twice[SIM_NODES];
 	struct sim_binding bindings[SIM_BINDINGS];

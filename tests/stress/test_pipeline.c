@@ -510,8 +510,7 @@ static void remove_serial(struct serial *s, const struct bt_object *object)
 
 	if (object->kind == BT_KIND_NODE) {
 		bt_engine_remove_node(s->engine, object->meta.name);
-	} else if (object->kind == BT_KIND_POD && (pod_ix = find_pod(s, object)) != BT_NO_POD &&
-		   is_same(s, pod_ix, object->meta.uid)) {
+	} else if (object->kind == BT_KIND_POD && (pod_ix = find_pod(s, object)) != BT_NO_POD) {
 		bt_engine_remove_pod(s->engine, pod_ix);
 	}
 }
