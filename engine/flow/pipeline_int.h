@@ -165,7 +165,7 @@ struct bt_pipeline {
 	size_t unpolled_first, unpolled_n, unpolled_cap;
 };
 
-/* Counts what only the scheduling thread counts. */
+/* Counts what only one thread counts: the scheduling thread, or the publisher. */
 #define BT_COUNT(p, name, n) bt_add_owned(&(p)->counts.name, (uint64_t)(n))
 
 /* ---- reconcile.c: what the source shows ---- */
