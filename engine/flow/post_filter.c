@@ -122,13 +122,22 @@ static struct bt_state_of_things state_now(const struct bt_engine *engine)
 		engine->group_cycle.on ? engine->group_cycle.number : 0};
 }
 
-/* The record of pods of that signature and priority that have no promise of their own. */
+/* So many kinds of pods are remembered; then all are forgotten, which costs each of them another look. */
+#define HOPELESS_MAX 65536
+
+/* The record of pods of that signature and priority that have no promise of their own. Valid until the next
+ * call.
+ */
 static struct bt_hopeless *hopeless_of(struct bt_engine *engine, const struct bt_pod *pod)
 {
 	uint64_t key = ((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority) + 1;
 	uint32_t ix;
 
 	if (!bt_map_get(&engine->hopeless_ixs, key, &ix)) {
+		if (engine->hopeless_n == HOPELESS_MAX) {
+			bt_map_fini(&engine->hopeless_ixs);
+			engine->hopeless_n = 0;
+		}
 		engine->hopeless = bt_mem_grow(engine->hopeless, engine->hopeless_n, &engine->hopeless_cap,
 			sizeof(*engine->hopeless));
 		ix = (uint32_t)engine->hopeless_n++;
