@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "engine/base/buf.h"
 #include "tools/codec/object.h"
+#include "tools/codec/yaml.h"
 
 static struct bt_object_reader *reader;
 static struct bt_buf problems; /* one a line */
@@ -342,24 +342,25 @@ static void what_holds_no_objects_is_named(void **state)
 		"or leave it out\n");
 }
 
-/* Reads one object, makes it its own, and spoils all that it came from. */
-static struct bt_object read_and_own(const char *text, struct bt_arena *arena)
+/* Reads one object out of JSON, where strings are views of the text, makes it its own, and spoils the text.
+ */
+static struct bt_object read_and_own(const char *yaml, struct bt_arena *texts, struct bt_arena *arena)
 {
-	size_t n = strlen(text);
-	char *copy = malloc(n + 1);
+	struct bt_yaml *converter = bt_yaml_create();
+	struct bt_str json;
 
-	memcpy(copy, text, n + 1);
-	struct bt_object_reader *other = bt_object_reader_create(note, NULL);
-	bt_object_reader_begin_any(other, "f", (struct bt_str){copy, n});
-	const struct bt_object *object = bt_object_reader_next(other);
+	bt_yaml_begin(converter, bt_str(yaml));
+	assert_int_equal(bt_yaml_next(converter, &json), BT_OK);
+	char *text = bt_arena_copy(texts, json.ptr, json.len);
+	bt_object_reader_begin_any(reader, "f", (struct bt_str){text, json.len});
+	const struct bt_object *object = bt_object_reader_next(reader);
 	if (!object) {
 		fail_msg("%s", problems.ptr);
 	}
 	struct bt_object owned = *object;
 	bt_object_own(&owned, arena);
-	bt_object_reader_destroy(other);
-	memset(copy, '#', n);
-	free(copy);
+	memset(text, '#', json.len);
+	bt_yaml_destroy(converter);
 	return owned;
 }
 
@@ -372,7 +373,7 @@ static void assert_is(struct bt_str got, const char *want)
 
 static void an_owned_object_needs_nothing_else(void **state)
 {
-	struct bt_arena arena = {0};
+	struct bt_arena arena = {0}, texts = {0};
 
 	(void)state;
 	struct bt_object pod = read_and_own(
@@ -387,7 +388,7 @@ static void an_owned_object_needs_nothing_else(void **state)
 		"1, protocol: TCP}], resources: {requests: {cpu: 2}}}], volumes: [{name: v, "
 		"persistentVolumeClaim: {claimName: claim}}, {name: w, rbd: {image: im, pool: po, monitors: "
 		"[m1]}}], schedulingGates: [{name: gate}]}}",
-		&arena);
+		&texts, &arena);
 	assert_is(pod.api_version, "v1");
 	assert_is(pod.kind_name, "Pod");
 	assert_is(pod.meta.namespace_, "s");
@@ -411,7 +412,7 @@ static void an_owned_object_needs_nothing_else(void **state)
 			     "{name: po, generation: 1, resourceSliceCount: 1}, nodeName: node-1, devices: "
 			     "[{name: dev, attributes: "
 			     "{model: {string: x1}, size: {int: 3}}, capacity: {memory: {value: 4Gi}}}]}}",
-			&arena);
+			&texts, &arena);
 	const struct bt_device_object *device = &slice.resource_slice.devices[0];
 	assert_is(slice.resource_slice.pool, "po");
 	assert_is(device->name, "dev");
@@ -419,6 +420,7 @@ static void an_owned_object_needs_nothing_else(void **state)
 	assert_is(device->attributes[0].text, "x1");
 	assert_int_equal(device->attributes[1].number, 3);
 	assert_is(device->capacities[0].name, "memory");
+	bt_arena_fini(&texts);
 	bt_arena_fini(&arena);
 }
 

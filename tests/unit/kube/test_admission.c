@@ -19,8 +19,8 @@ static void note_admitted(void *context, struct bt_object *object, bool made)
 	bt_object_name(object, name, sizeof(name));
 	bt_buf_printf(&outcome->admitted, "%s%s", name, made ? " made" : "");
 	if (object->kind == BT_KIND_POD) {
-		bt_buf_printf(&outcome->admitted, " %d %.*s", object->pod.spec.priority,
-			BT_STR_ARG(object->pod.spec.preemption_policy));
+		bt_buf_printf(&outcome->admitted, " %s%d %.*s", object->pod.spec.has_priority ? "" : "?",
+			object->pod.spec.priority, BT_STR_ARG(object->pod.spec.preemption_policy));
 	}
 	bt_buf_char(&outcome->admitted, '\n');
 }
@@ -74,10 +74,10 @@ static void pods_without_a_priority_wait_for_their_class(void **state)
 	take(*state, &admission, POD("gold", "\"priorityClassName\":\"gold\""));
 	take(*state, &admission, POD("own", "\"priority\":3"));
 	take(*state, &admission, POD("there", "\"nodeName\":\"n\""));
-	assert_string_equal(outcome.admitted.ptr, "Pod default/own 3 \nPod default/there 0 \n");
+	assert_string_equal(outcome.admitted.ptr, "Pod default/own 3 \nPod default/there ?0 \n");
 	take(*state, &admission, CLASS("gold", ",\"preemptionPolicy\":\"Never\""));
 	bt_admission_finish(&admission, NULL);
-	assert_string_equal(outcome.admitted.ptr, "Pod default/own 3 \nPod default/there 0 \n"
+	assert_string_equal(outcome.admitted.ptr, "Pod default/own 3 \nPod default/there ?0 \n"
 						  "PriorityClass gold\n"
 						  "Pod default/plain 0 PreemptLowerPriority\n"
 						  "Pod default/gold 7 Never\n");

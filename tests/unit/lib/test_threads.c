@@ -97,6 +97,8 @@ static void binder_threads_ask_and_believe(void **state)
 	assert_int_equal(berth_apply_pod(berth, &pod), BERTH_OK);
 	settle(berth);
 	assert_int_equal(bt_load_acquire(&calls.user), 99);
+	/* It has its answer: the callback's. */
+	assert_int_equal(berth_bound(berth, bt_load_acquire(&calls.ticket)), BERTH_NOT_FOUND);
 	assert_int_equal(bt_load_acquire(&calls.decided_n), 3);
 	expect_pod(berth, "c", BERTH_POD_ON_NODE, "n1");
 	const struct berth_counts counts = counts_of(berth);
