@@ -316,20 +316,29 @@ static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt
 	}
 }
 
-/* A victim is being deleted, if it is still the one that was meant. */
-static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+/* Is the victim still the pod that was meant? */
+static bool is_victim(const struct bt_pipeline *p, const struct bt_ask_slot *slot)
 {
-	const struct bt_pod_ref now = bt_pipeline_pod_ref(p, slot->pod_ix);
 	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
 	struct bt_str all = bt_buf_view(&slot->text);
-	bool same = pod->state != BT_POD_VACANT && !pod->detached &&
-		    bt_str_eq(now.namespace_, bt_str_sub(all, 0, slot->ends[0])) &&
-		    bt_str_eq(now.name, bt_str_sub(all, slot->ends[0], slot->ends[1])) &&
-		    bt_str_eq(now.uid, bt_str_sub(all, slot->ends[1], slot->ends[2]));
+
+	/* Of what has gone not even the names are left. */
+	if (pod->state == BT_POD_VACANT || pod->detached) {
+		return false;
+	}
+	const struct bt_pod_ref now = bt_pipeline_pod_ref(p, slot->pod_ix);
+	return bt_str_eq(now.namespace_, bt_str_sub(all, 0, slot->ends[0])) &&
+	       bt_str_eq(now.name, bt_str_sub(all, slot->ends[0], slot->ends[1])) &&
+	       bt_str_eq(now.uid, bt_str_sub(all, slot->ends[1], slot->ends[2]));
+}
+
+static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	bool leaves = state == BT_ASK_YES && is_victim(p, slot) && !pod_of(p, slot->pod_ix)->terminating;
 
 	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
 	release(p, slot);
-	if (!same || state != BT_ASK_YES || pod->terminating) {
+	if (!leaves) {
 		return;
 	}
 	if (p->options.journal) {

@@ -147,7 +147,6 @@ struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	p->freshness.tombstone_max = limits.tombstones;
 	p->now_ns = options->engine.clock.now_ns ? bt_clock_now_ns(&options->engine.clock) : 0;
 	bt_lock_init(&p->visit_lock);
-	bt_lock_init(&p->signatures_lock);
 	bt_asks_init(p);
 	make_rings(p);
 	bt_crews_init(p);
@@ -225,7 +224,6 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 	bt_mem_free(p->victims);
 	bt_engine_destroy(p->engine);
 	bt_lock_fini(&p->visit_lock);
-	bt_lock_fini(&p->signatures_lock);
 	bt_arena_fini(&p->arena);
 	bt_mem_free(p);
 }

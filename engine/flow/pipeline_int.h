@@ -150,7 +150,6 @@ struct bt_pipeline {
 	struct bt_pipeline_counters counts;
 	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
 	struct bt_lock visit_lock;		   /* one visitor at a time */
-	struct bt_lock signatures_lock;		   /* one thread at a time makes signatures */
 	/* owner of all below: the scheduling thread. */
 	struct bt_engine *engine;
 	int64_t now_ns; /* the engine's clock */

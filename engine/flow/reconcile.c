@@ -104,14 +104,12 @@ void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker
 		return;
 	}
 	parcel->sighting = bt_sighting_of(object);
-	bt_lock_acquire(&p->signatures_lock);
 	if (parcel->kind == BT_PARCEL_DELETE) {
 		bt_ingest_describe_removal(
 			worker, object->kind, object->meta.namespace_, object->meta.name, &parcel->delta);
 	} else {
 		bt_ingest_describe(worker, object, NULL, &parcel->delta);
 	}
-	bt_lock_release(&p->signatures_lock);
 	if (p->options.journal) {
 		bt_journal_encode(p->options.journal, object, &parcel->encoded);
 	}
