@@ -217,10 +217,10 @@ void sim_finish(struct sim *sim)
 	}
 	sim->begun = false;
 	if (decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED) {
-		sim_patch(sim, decision->pod_ix);
+		sim_patch(sim, decision->pod_ix, decision->nominated_ix != BT_NO_NODE);
 	}
 	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
-		sim_patch(sim, decision->unpromised[i]);
+		sim_patch(sim, decision->unpromised[i], false);
 	}
 	sim_note_ports(sim);
 }

@@ -422,7 +422,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
 		/* Also of those who were promised the node before. */
 		if (sim->known[i].ix != BT_NO_POD && (i == slot || decision->victim_n)) {
-			sim_patch(sim, sim->known[i].ix);
+			sim_patch(sim, sim->known[i].ix, i == slot && decision->nominated.len);
 		}
 	}
 }

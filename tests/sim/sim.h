@@ -169,8 +169,8 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle);
 struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding);
 void sim_end_binding(struct sim *sim, uint32_t ix);
 void sim_note_victim(struct sim *sim, struct sim_eviction victim);
-/* The status of a pod that waits says which node it was promised, as the engine would patch it. */
-void sim_patch(struct sim *sim, uint32_t pod_ix);
+/* The status of a pod that waits is patched when its cycle has promised it a node, or has taken that back. */
+void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated);
 
 /* ---- direct.c ---- */
 /* An engine is told of an object, or of its end. */

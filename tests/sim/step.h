@@ -14,6 +14,7 @@
 	X(flap_node, 4, SIM_NODES, 2, 1)       /* a: node; b: its taint, or unschedulable, is turned */      \
 	X(create_pod, 30, SIM_PODS, 100000, 1) /* a: pod, b: shape */                                        \
 	X(delete_pod, 6, SIM_PODS, 12, 1)      /* a: pod, b: seconds of grace */                             \
+	X(replace_pod, 5, SIM_PODS, 100000, 1) /* the pod is deleted at once, and created anew as another */ \
 	X(end_pod, 4, SIM_PODS, 1, 1)	       /* a: pod; it has succeeded */                                \
 	X(change_pod, 6, SIM_PODS, 4, 3)       /* a: pod, b: what; c: to what */                             \
 	X(bind_elsewhere, 3, SIM_PODS, SIM_NODES, 1) /* a: pod, b: node; by somebody else */                 \

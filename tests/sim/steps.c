@@ -485,6 +485,10 @@ static void do_pods(struct sim *sim, struct sim_step step)
 	case SIM_OP_delete_pod:
 		delete_pod(sim, step.a, step.b);
 		break;
+	case SIM_OP_replace_pod:
+		delete_pod(sim, step.a, 0);
+		create_pod(sim, step.a, step.b);
+		break;
 	case SIM_OP_end_pod:
 		end_pod(sim, step.a);
 		break;

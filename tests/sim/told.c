@@ -276,7 +276,7 @@ void sim_note_victim(struct sim *sim, struct sim_eviction victim)
 	}
 }
 
-void sim_patch(struct sim *sim, uint32_t pod_ix)
+void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated)
 {
 	struct bt_engine *engine = sim->engines[0];
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
@@ -284,6 +284,9 @@ void sim_patch(struct sim *sim, uint32_t pod_ix)
 	struct sim_object object = sim->api.objects[SIM_POD_STREAM][slot];
 	uint32_t promised = pod->status_node ? sim_number(engine, pod->status_node) : SIM_NONE;
 
+	if (!nominated && promised != SIM_NONE) {
+		return; /* the cycle has left it alone */
+	}
 	if (pod->state == BT_POD_QUEUED && object.there && object.uid == sim_number(engine, pod->uid) &&
 		object.pod.node == SIM_NONE && object.pod.nominated != promised) {
 		object.pod.nominated = promised;
