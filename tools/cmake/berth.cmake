@@ -139,8 +139,8 @@ endfunction()
 # The tests that start threads: whole tiers, and others by name. They have the label threads as well and are what the
 # target tests_with_threads builds; tools/test runs them under ThreadSanitizer.
 set(BT_THREADED "^(stress|sim)/"
-	"^unit/base_(atomic|histogram|mem|park|race|rcu|ring|stats|thread)$"
-	"^unit/(cache_publish|flow_pipeline|lib_lib|lib_misuse|model_intern)$")
+	"^unit/base_(atomic|histogram|mem|park|race|rcu|ring|stats|team|thread)$"
+	"^unit/(cache_publish|flow_pipeline|flow_places|lib_lib|lib_misuse|lib_threads|model_intern)$")
 add_custom_target(tests_with_threads)
 
 # bt_test(<tier> <name> SOURCES ... LIBS bt libraries [INTERNAL folder of _int.h headers] [ARGS ...] [DATA])
