@@ -14,7 +14,7 @@
 
 #include "engine/base/topo.h"
 
-#define BT_TEAM_MAX 64
+#define BT_TEAM_MAX BT_TOPO_WORKERS_MAX
 
 struct bt_team;
 
