@@ -75,7 +75,7 @@ enum bt_topo_role {
 const char *bt_topo_role_name(enum bt_topo_role role);
 
 /* Threads of one kind, at most: workers, and the others. */
-#define BT_TOPO_WORKERS_MAX BT_TEAM_MAX
+#define BT_TOPO_WORKERS_MAX 64
 #define BT_TOPO_THREADS_MAX 1024
 
 /* What is wished for; all zeroes: as the machine suggests. */
