@@ -59,6 +59,7 @@ enum sim_op {
 	X(STALE, "older notification again")                                                                 \
 	X(CUT, "stream cut, list of the present")                                                            \
 	X(STALE_LIST, "stream cut, list of the past")                                                        \
+	X(LOST_REQUEST, "request to bind lost")                                                              \
 	X(LOST_ANSWER, "bound, but the binder hears an error")                                               \
 	X(LOST_SILENTLY, "bound, but the binder hears nothing in time")                                      \
 	X(REFUSED_409, "binding refused: conflict")                                                          \

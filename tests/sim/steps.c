@@ -315,12 +315,18 @@ void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how)
 	if (refuses(sim, how)) {
 		return;
 	}
+	if (how < 3) {
+		/* Who calls the engine itself gives up some time; the pipeline asks what is true. */
+		sim->faults[SIM_LOST_REQUEST]++;
+		binding->due_ns = sim->now_ns + SILENCE_S * SIM_SECOND;
+		binding->silent = true;
+		return;
+	}
 	binding->good = sim_api_bind(&sim->api, binding->slot, binding->uid, binding->node) == SIM_CREATED;
-	if (binding->good && how < 6) {
+	if (binding->good && how < 7) {
 		sim->faults[SIM_LOST_ANSWER]++;
 		binding->good = false;
 	} else if (binding->good && how < 12) {
-		/* Who calls the engine itself gives up some time; the pipeline asks what is true. */
 		sim->faults[SIM_LOST_SILENTLY]++;
 		binding->good = false;
 		binding->due_ns = sim->now_ns + SILENCE_S * SIM_SECOND;
