@@ -38,7 +38,7 @@ uint32_t bt_team_size(const struct bt_team *team);
 /*
  * Runs job(context, worker) once for each worker and returns when all have ended. Jobs must not wait for each
  * other.
- * Context: the thread that created the team, one run at a time. Allocates nothing; wakes parked workers by a
+ * Context: one thread at a time, a reader of RCU if shares read. Allocates nothing; wakes parked workers by a
  * system call.
  */
 void bt_team_run(struct bt_team *team, void (*job)(void *context, uint32_t worker), void *context);
