@@ -174,6 +174,7 @@ static struct bt_ask_slot *make(
 	slot->pod_ix = pod_ix;
 	slot->node_ix = node_ix;
 	slot->number = ++asks->numbers[kind];
+	slot->made_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
 	slot->sent = slot->overdue = slot->checking = false;
 	slot->reason[0] = 0;
 	slot->target = 0;
@@ -290,6 +291,10 @@ static void take_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, enum b
 	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
 	bool yes = state == BT_ASK_YES;
 
+	if (state != BT_ASK_CANCELLED) {
+		bt_stages_note(
+			bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
+	}
 	BT_COUNT(p, late_n, slot->overdue && state != BT_ASK_CANCELLED);
 	BT_COUNT(p, bound_n, yes);
 	BT_COUNT(p, failed_n, state == BT_ASK_NO);
@@ -615,6 +620,7 @@ static enum bt_status answer(
 	size_t n = reason.len < BT_REASON_MAX - 1 ? reason.len : BT_REASON_MAX - 1;
 	memcpy(slot->reason, n ? reason.ptr : "", n);
 	slot->reason[n] = 0;
+	slot->answered_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
 	push_answer(p, slot);
 	return BT_OK;
 }
@@ -669,9 +675,12 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 			bt_str_sub(all, slot->ends[1], slot->ends[2])},
 		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
 	};
+	slot->called_ns = bt_stages_now(bt_pipeline_bind_stages(p, thread));
+	int64_t waited_ns = slot->called_ns - slot->made_ns;
 	if (!step(slot, (uint32_t)(handle >> 32), BT_ASK_READY, BT_ASK_CALLED)) {
 		push_answer(p, slot);
 	} else if (kind == BT_ASK_BIND) {
+		bt_stages_note(bt_pipeline_bind_stages(p, thread), BT_STAGE_HAND_OVER, waited_ns);
 		binder->bind(binder->context, p, &ask);
 	} else if (kind == BT_ASK_CHECK) {
 		binder->check(binder->context, p, &ask);

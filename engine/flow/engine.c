@@ -5,6 +5,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/probe.h"
 #include "engine/base/rng.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/selectors.h"
@@ -437,6 +438,15 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 	return choose_by_evaluation(engine, plan, lane->samples, limit, pod_ix, out_outcome);
 }
 
+/* Waits from before the start are counted from there. */
+static void note_wait(struct bt_engine *engine, uint32_t pod_ix)
+{
+	int64_t since_ns = bt_queue_info(engine->queue, pod_ix).timestamp_ns;
+
+	bt_stages_note(engine->options.stages, BT_STAGE_WAIT,
+		bt_engine_now(engine) - (since_ns > engine->start_ns ? since_ns : engine->start_ns));
+}
+
 uint32_t bt_engine_pop(struct bt_engine *engine)
 {
 	if (engine->warm) {
@@ -444,7 +454,14 @@ uint32_t bt_engine_pop(struct bt_engine *engine)
 	}
 	uint32_t pod_ix = bt_queue_pop(engine->queue);
 
-	return pod_ix == BT_QUEUE_EMPTY ? BT_NO_POD : pod_ix;
+	if (pod_ix == BT_QUEUE_EMPTY) {
+		return BT_NO_POD;
+	}
+	BT_PROBE1(pop, pod_ix);
+	if (BT_UNLIKELY(engine->options.stages)) {
+		note_wait(engine, pod_ix);
+	}
+	return pod_ix;
 }
 
 enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
@@ -569,7 +586,10 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 		return;
 	}
 	engine->cycle_n++;
+	int64_t begin_ns = bt_stages_now(engine->options.stages);
 	decide(engine, lane, out_decision);
+	bt_stages_end(engine->options.stages, BT_STAGE_DECIDE, begin_ns);
+	BT_PROBE4(decided, engine->cycle_n, pod_ix, out_decision->outcome, out_decision->node_ix);
 }
 
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision)
@@ -618,6 +638,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_decision failed = {
 		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE};
 
+	BT_PROBE2(forgot, pod_ix, bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_devices_revert(engine->cache->devices, pod_ix);
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED) {
@@ -629,6 +650,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 
 void bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
+	BT_PROBE2(bind, pod_ix, node_ix);
 	if (engine->options.binder.bind) {
 		engine->options.binder.bind(engine->options.binder.context, engine, pod_ix, node_ix);
 	} else {
@@ -692,6 +714,7 @@ void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
+	BT_PROBE2(bound, pod_ix, pod->node_ix);
 	bt_queue_remove(engine->queue, pod_ix);
 	if (pod->detached) {
 		bt_volumes_revert(engine->cache->volumes, pod_ix);

@@ -13,6 +13,7 @@
 #include "engine/flow/extend.h"
 #include "engine/flow/preempt.h"
 #include "engine/flow/sample.h"
+#include "engine/flow/stages.h"
 #include "engine/score/evaluate.h"
 #include "engine/score/warm.h"
 #include "queue/queue.h"
@@ -58,6 +59,8 @@ struct bt_engine_options {
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
 	bool evaluate_always;	  /* never decide by columns: for comparing the two ways */
 	enum bt_node_sampling sampling;
+	/* Where the engine notes how long pods wait and decisions take; NULL: no clock is read for that. */
+	struct bt_stages *stages;
 	/* Workers that score nodes side by side, this thread included; it outlives the engine. NULL: this
 	 * thread alone. Decisions are the same for any team and batch. */
 	struct bt_team *team;

@@ -5,6 +5,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/probe.h"
 #include "engine/base/race.h"
 #include "engine/flow/pipeline_int.h"
 
@@ -94,6 +95,7 @@ static bool make_engine(
 {
 	struct bt_engine_options options = p->options.engine;
 
+	options.stages = bt_pipeline_schedule_stages(p);
 	options.clock = options.clock.now_ns ? bt_clock_virtual(&p->now_ns) : (struct bt_clock){0};
 	options.binder = p->options.binder.bind ? (struct bt_binder){bt_asks_bind, p} : (struct bt_binder){0};
 	options.evictor =
@@ -252,6 +254,7 @@ enum bt_status bt_pipeline_feed(
 	}
 	(*parcel)->source = source;
 	(*parcel)->sequence = lane->fed_n;
+	(*parcel)->border_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
 	BT_RACE_POINT("pipeline.feed");
 	bool pushed = bt_load_acquire(&p->started) ? bt_ring_push(ring, parcel, timeout_ns)
 						   : push_inline(p, ring, parcel, timeout_ns > 0);
@@ -261,6 +264,14 @@ enum bt_status bt_pipeline_feed(
 	lane->fed_n++;
 	*parcel = NULL;
 	return BT_OK;
+}
+
+/* A parcel has come to the end of a stage. */
+static void cross(struct bt_stages *stages, enum bt_stage stage, struct bt_parcel *parcel)
+{
+	if (BT_UNLIKELY(stages)) {
+		parcel->border_ns = bt_stages_end(stages, stage, parcel->border_ns);
+	}
 }
 
 /* ---- ingestion ---- */
@@ -276,6 +287,8 @@ static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *lane, ui
 		bt_ring_try_pop(feed, &parcel)) {
 		BT_RACE_POINT("pipeline.ingest");
 		bt_pipeline_describe(p, p->ingests[thread].worker, parcel);
+		cross(bt_pipeline_ingest_stages(p, thread), BT_STAGE_INGEST, parcel);
+		BT_PROBE3(ingest, parcel->source, parcel->sequence, parcel->object.kind);
 		BT_REQUIRE(bt_ring_try_push(delta, &parcel));
 		n++;
 	}
@@ -330,6 +343,8 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 	while (n < room && taken_n < p->limits.events && (parcel = next_parcel(p))) {
 		taken_n++;
 		if (bt_pipeline_number(p, parcel)) {
+			cross(bt_pipeline_publish_stages(p), BT_STAGE_PUBLISH, parcel);
+			BT_PROBE3(publish, parcel->source, parcel->sequence, parcel->object.kind);
 			batch[n++] = parcel;
 		} else {
 			bt_parcel_destroy(parcel);
@@ -358,6 +373,7 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 
 	while (n < p->limits.events && bt_ring_try_pop(&p->inbox, &parcel)) {
 		bt_pipeline_take(p, parcel);
+		cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, parcel);
 		bt_parcel_destroy(parcel);
 		n++;
 	}
@@ -471,6 +487,38 @@ struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *p)
 #undef X
 		.binding_n = bt_load_relaxed(&p->asks.open_n),
 	};
+}
+
+/* Notes a ring, if there is room. Returns: how many there are with it. */
+static uint32_t look_at(const struct bt_ring *ring, struct bt_pipeline_ring *out, uint32_t cap, uint32_t n)
+{
+	if (n < cap) {
+		const struct bt_ring_stats stats = bt_ring_stats_read(ring);
+
+		out[n] = (struct bt_pipeline_ring){.name = bt_ring_name(ring),
+			.count = bt_ring_count(ring),
+			.capacity = bt_ring_capacity(ring),
+			.high_water = stats.high_water,
+			.full_n = stats.full_n};
+	}
+	return n + 1;
+}
+
+uint32_t bt_pipeline_rings(const struct bt_pipeline *p, struct bt_pipeline_ring *out, uint32_t cap)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->limits.sources; i++) {
+		for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
+			n = look_at(&p->sources[i].feeds[j], out, cap, n);
+			n = look_at(&p->sources[i].deltas[j], out, cap, n);
+		}
+	}
+	n = look_at(&p->inbox, out, cap, n);
+	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
+		n = look_at(&p->binders[j].asks, out, cap, n);
+	}
+	return p->limits.decisions ? look_at(&p->decisions, out, cap, n) : n;
 }
 
 struct bt_engine *bt_pipeline_engine(struct bt_pipeline *p)

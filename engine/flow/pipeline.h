@@ -58,6 +58,7 @@ struct bt_parcel {
 	/* Private: */
 	uint64_t sequence; /* of its source, from 0 */
 	uint32_t source;
+	int64_t border_ns; /* when it came to where it is; 0: nobody wants to know */
 	enum bt_parcel_stage stage; /* whether delta is what it means, and the publisher has it */
 	enum bt_news news;
 	struct bt_sighting sighting;
@@ -136,11 +137,12 @@ struct bt_pipeline_binder {
 struct bt_pipeline_options {
 	struct bt_limits limits;
 	/* Seed, clock, order, sampling and memory as of any engine. The clock is read once a step of the
-	 * scheduling thread, and never goes back. Binder and evictor are the pipeline's own and are not
-	 * looked at. */
+	 * scheduling thread, and never goes back. Binder, evictor and stages are the pipeline's own and are
+	 * not looked at. */
 	struct bt_engine_options engine;
 	struct bt_pipeline_binder binder;
 	struct bt_pipeline_sink sink; /* decided == NULL: nobody listens */
+	bool stages;		      /* measure how long stages take: bt_pipeline_stages */
 	bool messages;		      /* decisions say why, which costs an evaluation of every node */
 	bool wait_for_sync;	      /* no pod is popped until every source is synced */
 	/* What is taken in, and what is decided, is recorded there; or NULL. Its owner finishes it, once no
@@ -213,6 +215,19 @@ struct bt_pipeline_counts {
 
 /* Context: any thread; each number was true a moment ago. */
 struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *pipeline);
+
+/* A ring as it was a moment ago. */
+struct bt_pipeline_ring {
+	const char *name;
+	uint32_t count, capacity, high_water;
+	uint64_t full_n; /* how often its producer found no room */
+};
+
+/* Writes what the rings hold, at most cap of them. Context: any thread. Returns: how many there are. */
+uint32_t bt_pipeline_rings(const struct bt_pipeline *pipeline, struct bt_pipeline_ring *out, uint32_t cap);
+
+/* Adds up what all threads have measured; nothing unless the option says so. Context: any thread. */
+void bt_pipeline_stages(const struct bt_pipeline *pipeline, struct bt_stages *out);
 
 /* The engine, for looking. Context: the scheduling thread, or inline; others use bt_pipeline_call. */
 struct bt_engine *bt_pipeline_engine(struct bt_pipeline *pipeline);

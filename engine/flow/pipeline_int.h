@@ -45,6 +45,9 @@ struct bt_ask_slot {
 	uint64_t number; /* of its kind, from 1; of a check: that of the binding */
 	uint64_t target; /* of a check: the handle of the binding */
 	int64_t due_ns;	 /* when it is overdue, or is looked at again */
+	int64_t made_ns;     /* owner: the scheduling thread; by the monotonic clock, as the next two */
+	int64_t called_ns;   /* owner: the binder thread */
+	int64_t answered_ns; /* owner: who answers, then who takes answers */
 	bool sent, overdue, checking;
 	uint32_t previous, next; /* in its list; BT_NO_ASK: none */
 	struct bt_buf text;	 /* namespace, name, uid, node */
@@ -91,6 +94,7 @@ struct bt_crew {
 	uint32_t ix;
 	struct bt_park *park; /* where it waits */
 	struct bt_thread *thread;
+	struct bt_stages *stages; /* init: what it measures, or NULL */
 	_Atomic uint32_t state;	  /* enum bt_pipeline_thread_state; owner: the thread; EDGE crew.ended */
 	_Atomic uint64_t step_n;  /* owner: the thread; anyone reads, relaxed */
 	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
@@ -259,6 +263,12 @@ int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);
 void bt_crews_init(struct bt_pipeline *p);
 void bt_crews_fini(struct bt_pipeline *p);
 bool bt_pipeline_runs(const struct bt_pipeline *p);
+
+/* The thread's measurements, or NULL. */
+struct bt_stages *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread);
+struct bt_stages *bt_pipeline_publish_stages(const struct bt_pipeline *p);
+struct bt_stages *bt_pipeline_schedule_stages(const struct bt_pipeline *p);
+struct bt_stages *bt_pipeline_bind_stages(const struct bt_pipeline *p, uint32_t thread);
 
 /* Calls what somebody wants to be called. Context: the scheduling thread. */
 bool bt_pipeline_receive(struct bt_pipeline *p);

@@ -3,6 +3,7 @@
  * is chosen and entered when the pod is assumed, because claims may have come and gone in between.
  */
 #include "engine/base/mem.h"
+#include "engine/base/probe.h"
 #include "engine/flow/engine_int.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/volume_binding/volume_binding.h"
@@ -147,4 +148,5 @@ void bt_engine_reserve(struct bt_engine *engine, struct bt_plan *plan, uint32_t 
 	assume_devices(engine, pod_ix);
 	reserved->pod_ix = BT_NO_POD;
 	bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
+	BT_PROBE2(assumed, pod_ix, node_ix);
 }

@@ -120,11 +120,15 @@ void bt_crews_init(struct bt_pipeline *p)
 	}
 	for (uint32_t i = 0; i < p->crew_n; i++) {
 		p->crews[i].pipeline = p;
+		p->crews[i].stages = p->options.stages ? bt_stages_create() : NULL;
 	}
 }
 
 void bt_crews_fini(struct bt_pipeline *p)
 {
+	for (uint32_t i = 0; p->crews && i < p->crew_n; i++) {
+		bt_mem_free(p->crews[i].stages);
+	}
 	bt_mem_free(p->crews);
 }
 
@@ -342,6 +346,35 @@ bool bt_pipeline_end_requested(const struct bt_pipeline *p)
 }
 
 /* ---- looking at threads ---- */
+
+struct bt_stages *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread)
+{
+	return p->crews[thread].stages;
+}
+
+struct bt_stages *bt_pipeline_publish_stages(const struct bt_pipeline *p)
+{
+	return publisher(p)->stages;
+}
+
+struct bt_stages *bt_pipeline_schedule_stages(const struct bt_pipeline *p)
+{
+	return scheduler(p)->stages;
+}
+
+struct bt_stages *bt_pipeline_bind_stages(const struct bt_pipeline *p, uint32_t thread)
+{
+	return scheduler(p)[1 + thread].stages;
+}
+
+void bt_pipeline_stages(const struct bt_pipeline *p, struct bt_stages *out)
+{
+	for (uint32_t i = 0; i < p->crew_n; i++) {
+		if (p->crews[i].stages) {
+			bt_stages_merge(out, p->crews[i].stages);
+		}
+	}
+}
 
 uint32_t bt_pipeline_threads(const struct bt_pipeline *p, struct bt_pipeline_thread *out, uint32_t cap)
 {

@@ -149,10 +149,19 @@ static const struct bt_option simulate_options[] = {
 			"and why, or "
 			"the score of each plugin, as it was just before the pod was decided. May be "
 			"repeated."},
+	{.name = "stats",
+		.help = "Measure how long each stage takes, and add it to the report: percentiles of taking "
+			"an "
+			"object in, of waiting in the queue (in virtual time), and of deciding. See LIVE."},
+	{.name = "live",
+		.help = "Show what is going on while it goes on, on the whole terminal; where standard error "
+			"is none, a line a second. Implies --stats. See LIVE."},
 	{.name = "strict",
 		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
 	{.name = "fail-on-unplaced", .help = "End with status 1 when a pod was not placed."},
-	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{.name = "quiet",
+		.letter = 'q',
+		.help = "No progress bar, no warnings, and no lines of --live without a terminal."},
 	{0},
 };
 
@@ -165,6 +174,8 @@ static const struct bt_example simulate_examples[] = {
 		"Why the pod went where it did, or why it cannot run."},
 	{"berth simulate --trace openb --nodes nodes.csv --pods pods.csv -o json",
 		"Replay a trace in virtual time."},
+	{"berth simulate --live --trace openb --nodes nodes.csv --pods pods.csv --speed 100000",
+		"Watch it, a day in a second."},
 	{0},
 };
 
@@ -199,6 +210,14 @@ static const struct bt_note simulate_notes[] = {
 		 "than five minutes are tried again at the next full 30 s, when something else is still to "
 		 "come and the cluster has changed since they were refused, or with --until. When nothing "
 		 "more can happen, or at --until, it ends."},
+	{"LIVE",
+		"--live shows how far it is and how long the rest will take; how many pods a second are "
+		"decided and refused; who waits where in the queue; who is assumed and scheduled; "
+		"percentiles of each stage; what went wrong, by kind; memory that waits for readers; and "
+		"what each thread does, with its share of a CPU. Rates are over the last one or two seconds. "
+		"The terminal is as before when it ends, when it is interrupted, and while it is stopped "
+		"(Ctrl-Z). Measuring reads the clock a few times for each pod; without --live and --stats "
+		"nothing is measured."},
 	{0},
 };
 

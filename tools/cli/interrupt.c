@@ -5,19 +5,37 @@
 
 #include <stddef.h>
 
+#include "engine/base/atomic.h"
+
 /* volatile is what C asks of an object that a signal handler writes; threads do not synchronise through it.
  */
 volatile sig_atomic_t bt_interrupt = 0;
 
+static void (*_Atomic before_death)(void) = NULL; /* atomic: read by the signal handler */
+
 static void note_signal(int signal_number)
 {
-	(void)signal_number;
-	bt_interrupt = 1;
+	if (!bt_interrupt) {
+		bt_interrupt = 1;
+		return;
+	}
+	void (*restore)(void) = bt_load_relaxed(&before_death);
+
+	if (restore) {
+		restore();
+	}
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+void bt_interrupt_before_death(void (*restore)(void))
+{
+	bt_store_relaxed(&before_death, restore);
 }
 
 void bt_interrupt_install(void)
 {
-	struct sigaction stop = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction stop = {.sa_handler = note_signal};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 
 	sigaction(SIGINT, &stop, NULL);

@@ -13,6 +13,10 @@ extern volatile sig_atomic_t bt_interrupt;
 /* Installs the handlers and ignores SIGPIPE, whose errors then come from write. Context: once, at start. */
 void bt_interrupt_install(void);
 
+/* What a second signal does before it ends the program; NULL: nothing more. Context: one thread; restore runs
+ * in the signal handler. */
+void bt_interrupt_before_death(void (*restore)(void));
+
 /* Whether the user wants the program to end. Context: any thread; a plain load. */
 static inline bool bt_interrupt_pending(void)
 {

@@ -30,6 +30,14 @@ void bt_progress_begin(struct bt_progress *progress, const char *label, uint64_t
 	};
 }
 
+void bt_progress_show_by(struct bt_progress *progress, void (*show)(void *context), void *context)
+{
+	progress->show = show;
+	progress->context = context;
+	progress->enabled = true;
+	progress->next_look = progress->done + 1;
+}
+
 static void draw(struct bt_progress *progress, int64_t now_ns)
 {
 	double seconds = (double)(now_ns - progress->start_ns) / 1e9;
@@ -66,7 +74,9 @@ void bt_progress_look(struct bt_progress *progress)
 	}
 	progress->last_look_ns = now_ns;
 	progress->next_look = progress->done + progress->stride;
-	if (now_ns >= progress->next_draw_ns) {
+	if (progress->show) {
+		progress->show(progress->context);
+	} else if (now_ns >= progress->next_draw_ns) {
 		draw(progress, now_ns);
 		progress->next_draw_ns = now_ns + DRAW_NS;
 	}

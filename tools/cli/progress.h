@@ -13,16 +13,22 @@ struct bt_progress {
 	uint64_t total;	   /* 0 when not known */
 	uint64_t done, next_look, stride;
 	int64_t start_ns, last_look_ns, next_draw_ns;
+	void (*show)(void *context); /* instead of the bar, or NULL */
+	void *context;
 	bool enabled, drawn;
 };
 
 /* Starts a bar. With quiet, or when standard error is not a terminal, it never draws. */
 void bt_progress_begin(struct bt_progress *progress, const char *label, uint64_t total, bool quiet);
 
+/* From now on somebody else shows how far it is, on a terminal or not: show is called about a hundred times a
+ * second. */
+void bt_progress_show_by(struct bt_progress *progress, void (*show)(void *context), void *context);
+
 /* Removes the bar from the terminal. */
 void bt_progress_end(struct bt_progress *progress);
 
-/* Private: looks at the clock and draws when it is time. */
+/* Looks at the clock and draws when it is time; for whoever waits and has nothing to tell. */
 void bt_progress_look(struct bt_progress *progress);
 
 /* Tells how much is done in all. */

@@ -168,6 +168,42 @@ static void report_kinds(struct bt_emit *emit, const struct bt_simulation_facts 
 	}
 }
 
+static void add_micros(struct bt_emit *emit, const char *key, double ns, const char *label)
+{
+	bt_emit_real(emit, key, ns / 1000, 3);
+	bt_emit_label(emit, label);
+}
+
+static void report_stages(struct bt_emit *emit, const struct bt_stages *stages)
+{
+	if (!stages) {
+		return;
+	}
+	bt_emit_begin_array(emit, "stages");
+	bt_emit_label(emit, "how long stages took, in microseconds");
+	for (int i = 0; i < BT_STAGE_N; i++) {
+		const struct bt_histogram *histogram = &stages->histograms[i];
+		uint64_t n = bt_histogram_count(histogram);
+
+		if (n == 0) {
+			continue;
+		}
+		bt_emit_begin_object(emit, NULL);
+		bt_emit_text(emit, "stage", bt_stage_name((enum bt_stage)i));
+		bt_emit_text(emit, "measured", bt_stage_text((enum bt_stage)i));
+		bt_emit_hide(emit);
+		add_int(emit, "count", n, "count");
+		add_micros(emit, "mean_us", bt_histogram_mean(histogram), "mean");
+		add_micros(emit, "p50_us", (double)bt_histogram_quantile(histogram, 500000), "p50");
+		add_micros(emit, "p90_us", (double)bt_histogram_quantile(histogram, 900000), "p90");
+		add_micros(emit, "p99_us", (double)bt_histogram_quantile(histogram, 990000), "p99");
+		add_micros(emit, "p999_us", (double)bt_histogram_quantile(histogram, 999000), "p999");
+		add_micros(emit, "max_us", (double)bt_histogram_max(histogram), "max");
+		bt_emit_end(emit);
+	}
+	bt_emit_end(emit);
+}
+
 static void add_seconds(struct bt_emit *emit, const char *key, double seconds, int digits, const char *label)
 {
 	bt_emit_real(emit, key, seconds, digits);
@@ -234,6 +270,7 @@ void bt_report_simulation(
 	report_resources(emit, &utilization);
 	report_zones(emit, &utilization);
 	report_kinds(emit, facts);
+	report_stages(emit, facts->stages);
 	report_time(emit, engine, facts, (double)(bt_clock_monotonic_ns() - start_ns) / 1e9);
 	bt_unplaced_fini(&unplaced);
 	bt_utilization_fini(&utilization);

@@ -32,6 +32,7 @@ struct bt_simulation_facts {
 	struct bt_queueing_facts queueing;
 	const struct bt_report_kind *kinds;
 	size_t kind_n;
+	const struct bt_stages *stages; /* NULL: not measured */
 	bool interrupted;
 };
 

@@ -15,6 +15,8 @@
 #include "tools/generate/generate.h"
 #include "tools/kube/config_decode.h"
 #include "tools/kube/config_encode.h"
+#include "tools/live/live.h"
+#include "tools/live/look.h"
 #include "tools/report/explain.h"
 #include "tools/report/simulation.h"
 #include "engine/flow/limits.h"
@@ -37,6 +39,8 @@ struct simulation {
 	struct bt_output decisions, events;
 	struct bt_api_log api;
 	struct bt_progress progress;
+	struct bt_live *live;
+	struct bt_stages *stages; /* NULL: nobody wants to know */
 	struct bt_emit *emit;
 	struct bt_buf source;
 	bool has_decisions, has_events, timed, quiet, has_until;
@@ -162,6 +166,7 @@ static int make_engine(struct simulation *s)
 		.evictor = bt_run_evictor(&s->run),
 		.team = s->workers.team,
 		.batch = (uint32_t)bt_invocation_number(s->invocation, "batch"),
+		.stages = s->stages,
 	};
 	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0};
@@ -294,6 +299,7 @@ static int load_input(struct simulation *s)
 		.deleting = log_deleting,
 		.entered = log_entered,
 		.context = s,
+		.stages = s->stages,
 	};
 	bt_load_init(&s->load);
 	if (option(s, "trace")) {
@@ -423,6 +429,52 @@ static int set_clock(struct simulation *s)
 	return BT_EXIT_OK;
 }
 
+/* ---- showing ---- */
+
+static void fill(void *context, struct bt_live_numbers *out)
+{
+	struct simulation *s = context;
+
+	out->label = s->progress.label;
+	out->done = s->progress.done;
+	out->total = s->progress.total;
+	out->virtual_ns = s->run.now_ns - s->run.begin_ns;
+	bt_live_of_process(out);
+	bt_live_of_engine(out, s->engine);
+	bt_live_of_stages(out, s->stages);
+}
+
+static void show(void *context)
+{
+	struct simulation *s = context;
+
+	bt_live_look(s->live);
+}
+
+static void begin_progress(struct simulation *s)
+{
+	const struct bt_live_options options = {
+		.quiet = s->quiet,
+		.color = bt_terminal_color(option(s, "color"), STDERR_FILENO),
+		.fill = fill,
+		.context = s,
+	};
+
+	bt_progress_begin(
+		&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->load.counts.pending, s->quiet);
+	if (bt_invocation_has(s->invocation, "live")) {
+		s->live = bt_live_begin(&options);
+		bt_progress_show_by(&s->progress, show, s);
+	}
+}
+
+static void end_progress(struct simulation *s)
+{
+	bt_live_end(s->live);
+	s->live = NULL;
+	bt_progress_end(&s->progress);
+}
+
 /* ---- deciding ---- */
 
 static void decide(struct simulation *s)
@@ -444,10 +496,9 @@ static void decide(struct simulation *s)
 		bt_emit_begin_array(s->emit, "explain");
 		bt_emit_label(s->emit, "every node for the pod, just before it was decided");
 	}
-	bt_progress_begin(
-		&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->load.counts.pending, s->quiet);
+	begin_progress(s);
 	bt_run(&s->run);
-	bt_progress_end(&s->progress);
+	end_progress(s);
 	s->decide_s = seconds_since(start_ns);
 	if (s->run.watch_n) {
 		explain_rest(s);
@@ -519,6 +570,7 @@ static int report(struct simulation *s)
 		.uses = uses,
 		.kinds = kinds,
 		.kind_n = s->load.kind_n,
+		.stages = s->stages,
 		.interrupted = bt_interrupt_pending(),
 	};
 	bt_report_simulation(s->emit, s->engine, &facts);
@@ -637,6 +689,9 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	s.complaints =
 		(struct bt_complaints){.quiet = s.quiet, .strict = bt_invocation_has(invocation, "strict")};
 	s.emit = bt_emit_create();
+	if (bt_invocation_has(invocation, "live") || bt_invocation_has(invocation, "stats")) {
+		s.stages = bt_stages_create();
+	}
 	int status = close_logs(&s, simulate(&s));
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
 		status = BT_EXIT_INTERRUPTED;
@@ -654,6 +709,7 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	bt_config_fini(&s.config);
 	bt_trace_fini(&s.trace);
 	bt_emit_destroy(s.emit);
+	bt_mem_free(s.stages);
 	bt_buf_fini(&s.source);
 	return status;
 }

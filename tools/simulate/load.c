@@ -178,6 +178,7 @@ static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
 static void admitted(void *context, struct bt_object *object, bool made)
 {
 	struct bt_load *load = context;
+	int64_t begin_ns = bt_stages_now(load->stages);
 	enum bt_entry entry;
 	uint32_t ix;
 
@@ -190,6 +191,7 @@ static void admitted(void *context, struct bt_object *object, bool made)
 		bt_engine_apply(load->engine, object, &entry, &ix);
 		bt_recording_object(load->recording, object);
 	}
+	bt_stages_end(load->stages, BT_STAGE_INGEST, begin_ns);
 }
 
 void bt_load_init(struct bt_load *load)

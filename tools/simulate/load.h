@@ -41,6 +41,7 @@ struct bt_load {
 		void *context, const struct bt_pod_object *pod); /* such a pod was left out; or NULL */
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
 	void *context;
+	struct bt_stages *stages; /* where is noted how long taking an object in takes, or NULL */
 	struct bt_load_counts counts;
 	int64_t latest_ns;		/* the latest creation time; 0 when there is none */
 	struct bt_map graces;		/* by pod_ix plus one: grace periods other than 30 s, in seconds */

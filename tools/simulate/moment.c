@@ -80,7 +80,8 @@ bool bt_speed_parse(const char *text, double *out_speed)
 
 void bt_pace_begin(struct bt_pace *pace, double speed, int64_t virtual_ns)
 {
-	*pace = (struct bt_pace){speed, virtual_ns, bt_clock_monotonic_ns()};
+	*pace = (struct bt_pace){
+		.speed = speed, .virtual_ns = virtual_ns, .real_ns = bt_clock_monotonic_ns()};
 }
 
 bool bt_pace_wait(const struct bt_pace *pace, int64_t virtual_ns)
@@ -95,6 +96,9 @@ bool bt_pace_wait(const struct bt_pace *pace, int64_t virtual_ns)
 
 		if (left < 1) {
 			return true;
+		}
+		if (pace->idle) {
+			pace->idle(pace->context);
 		}
 		nanosleep(&slice, NULL);
 	}

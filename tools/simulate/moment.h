@@ -33,6 +33,9 @@ static inline int64_t bt_later(int64_t a, int64_t b)
 struct bt_pace {
 	double speed; /* 0: it does not take any time */
 	int64_t virtual_ns, real_ns;
+	/* Called now and then while waiting; or NULL. */
+	void (*idle)(void *context);
+	void *context;
 };
 
 /* Time passes from virtual_ns on. */

@@ -213,6 +213,13 @@ static bool wait_until(struct bt_run *run, int64_t moment_ns)
 	return bt_pace_wait(&run->pace, moment_ns);
 }
 
+static void idle(void *context)
+{
+	const struct bt_run *run = context;
+
+	bt_progress_look(run->progress);
+}
+
 static void begin(struct bt_run *run)
 {
 	run->tally.engine = run->decisions.engine = run->engine;
@@ -227,6 +234,8 @@ static void begin(struct bt_run *run)
 	bt_recording_time(run->recording, run->now_ns, BT_TIME_START);
 	bt_engine_start(run->engine);
 	bt_pace_begin(&run->pace, run->speed, run->begin_ns);
+	run->pace.idle = idle;
+	run->pace.context = run;
 }
 
 void bt_run(struct bt_run *run)
