@@ -208,10 +208,10 @@ static void draw_progress(struct picture *p, const struct bt_live_numbers *now)
 		snprintf(text, sizeof(text), " %3.0f %%",
 			100 * (double)(now->done < now->total ? now->done : now->total) / (double)now->total);
 		put(p, NULL, text);
-		snprintf(
-			text, sizeof(text), "%s of %s", grouped(now->done, done), grouped(now->total, total));
+		snprintf(text, sizeof(text), "%s of %s %s", grouped(now->done, done),
+			grouped(now->total, total), now->unit);
 	} else {
-		snprintf(text, sizeof(text), "%s", grouped(now->done, done));
+		snprintf(text, sizeof(text), "%s %s", grouped(now->done, done), now->unit);
 	}
 	put_item(p, NULL, text);
 	if (left_ns >= 0) {
@@ -425,7 +425,7 @@ void bt_live_line(const struct bt_live_numbers *now, const struct bt_live_number
 	if (now->total) {
 		bt_buf_printf(out, " of %s", grouped(now->total, done));
 	}
-	bt_buf_printf(out, ", %s pods/s, %s wait",
+	bt_buf_printf(out, " %s, %s pods/s, %s wait", now->unit,
 		grouped((uint64_t)(RATE(now, before, decided_n) + 0.5), pods), grouped(waits, waiting));
 	if (left_ns >= 0) {
 		bt_buf_printf(out, ", ETA %s", span(left_ns, time));

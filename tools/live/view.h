@@ -45,6 +45,7 @@ struct bt_live_numbers {
 	int64_t elapsed_ns;   /* since the beginning */
 	int64_t virtual_ns;   /* virtual time since the beginning; below 0: time is real */
 	uint64_t done, total; /* total 0: nobody knows */
+	const char *unit;     /* of these two, such as "pods" */
 	uint64_t places[BT_WAIT_N];
 	uint64_t node_n, assumed, scheduled;
 	uint64_t decided_n, placed_n, refused_n, event_n; /* event_n: objects that came, changed or went */

@@ -436,9 +436,17 @@ static void fill(void *context, struct bt_live_numbers *out)
 	struct simulation *s = context;
 
 	out->label = s->progress.label;
-	out->done = s->progress.done;
-	out->total = s->progress.total;
 	out->virtual_ns = s->run.now_ns - s->run.begin_ns;
+	if (s->has_until) {
+		/* Pods may all have been decided long before. */
+		out->unit = "virtual s";
+		out->done = (uint64_t)(out->virtual_ns / NS_PER_S);
+		out->total = (uint64_t)((s->run.until_ns - s->run.begin_ns) / NS_PER_S);
+	} else {
+		out->unit = "pods";
+		out->done = s->progress.done;
+		out->total = s->progress.total;
+	}
 	bt_live_of_process(out);
 	bt_live_of_engine(out, s->engine);
 	bt_live_of_stages(out, s->stages);

@@ -17,6 +17,7 @@ static struct bt_live_numbers some_numbers(void)
 {
 	struct bt_live_numbers numbers = {
 		.label = "placing pods",
+		.unit = "pods",
 		.elapsed_ns = 72 * S,
 		.virtual_ns = 3 * 3600 * S,
 		.done = 25000,
@@ -92,7 +93,7 @@ static void a_usual_terminal_shows_everything(void **state)
 {
 	static const char want[] =
 		"berth  placing pods   01:12   virtual 3:00:00\r\n"
-		"progress   [#####...............]  25 %   25,000 of 100,000   ETA 03:36\r\n"
+		"progress   [#####...............]  25 %   25,000 of 100,000 pods   ETA 03:36\r\n"
 		"rates      347 pods/s   0 refused/s   0 events/s\r\n"
 		"queue      active 75,000   backoff 2   unschedulable 0   gated 1   in flight 0\r\n"
 		"pods       assumed 4   scheduled 24,990   placed 24,990   nodes 5,000\r\n"
@@ -213,7 +214,7 @@ static void without_a_known_total_there_is_no_bar(void **state)
 
 	(void)state;
 	now.total = 0;
-	assert_says(&now, NULL, "progress   25,000\r\n");
+	assert_says(&now, NULL, "progress   25,000 pods\r\n");
 }
 
 static void what_will_take_longer_than_life_has_no_eta(void **state)
@@ -223,7 +224,7 @@ static void what_will_take_longer_than_life_has_no_eta(void **state)
 	(void)state;
 	now.done = 1;
 	now.total = UINT64_MAX;
-	assert_says(&now, NULL, "1 of 18,446,744,073,709,551,615\r\nrates");
+	assert_says(&now, NULL, "1 of 18,446,744,073,709,551,615 pods\r\nrates");
 }
 
 static void more_than_all_is_all(void **state)
@@ -232,7 +233,7 @@ static void more_than_all_is_all(void **state)
 
 	(void)state;
 	now.done = 3 * now.total;
-	assert_says(&now, NULL, "] 100 %   300,000 of 100,000   ETA 00:00\r\n");
+	assert_says(&now, NULL, "] 100 %   300,000 of 100,000 pods   ETA 00:00\r\n");
 }
 
 static void numbers_as_large_as_they_come_are_drawn(void **state)
@@ -265,10 +266,10 @@ static void stages_without_a_measurement_are_left_out(void **state)
 
 static void nothing_at_all_is_drawn_too(void **state)
 {
-	const struct bt_live_numbers now = {.label = "", .virtual_ns = -1};
+	const struct bt_live_numbers now = {.label = "", .unit = "pods", .virtual_ns = -1};
 
 	(void)state;
-	assert_says(&now, NULL, "berth     00:00\r\nprogress   0\r\n");
+	assert_says(&now, NULL, "berth     00:00\r\nprogress   0 pods\r\n");
 	assert_says(&now, NULL, "conflicts  none\r\n");
 }
 
@@ -282,7 +283,7 @@ static void the_line_says_how_far_it_is(void **state)
 	now.decided_n += 500;
 	bt_live_line(&now, &before, &text);
 	assert_string_equal(
-		text.ptr, "01:13 placing pods: 25,000 of 100,000, 500 pods/s, 75,003 wait, ETA 03:39");
+		text.ptr, "01:13 placing pods: 25,000 of 100,000 pods, 500 pods/s, 75,003 wait, ETA 03:39");
 	bt_buf_fini(&text);
 }
 
