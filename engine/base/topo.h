@@ -9,7 +9,6 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/status.h"
-#include "engine/base/team.h"
 #include "engine/base/thread.h"
 
 struct bt_topo;
