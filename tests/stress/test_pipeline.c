@@ -540,7 +540,7 @@ static void play_serial(
 	struct bt_object object = {0};
 	struct bt_buf error = {0};
 	uint64_t number = 0;
-	int64_t more_ns;
+	int64_t more_ns = 0;
 
 	switch (record->kind) {
 	case BT_JOURNAL_APPLY:

@@ -11,7 +11,7 @@
  */
 volatile sig_atomic_t bt_interrupt = 0;
 
-static void (*_Atomic before_death)(void) = NULL; /* atomic: read by the signal handler */
+static void (*_Atomic before_death)(void); /* atomic: read by the signal handler */
 
 static void note_signal(int signal_number)
 {
