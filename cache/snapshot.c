@@ -430,7 +430,7 @@ void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
 	w->descs[slot] = new;
 	change_images(w, old, new);
-	if (old && new && bt_node_desc_alike_but_images(old, new)) {
+	if (old && new &&bt_node_desc_alike_but_images(old, new)) {
 		w->nodes[slot].labels = new->labels;
 		w->nodes[slot].images = new->images;
 		w->nodes[slot].image_n = new->image_n;

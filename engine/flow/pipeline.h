@@ -58,7 +58,7 @@ struct bt_parcel {
 	/* Private: */
 	uint64_t sequence; /* of its source, from 0 */
 	uint32_t source;
-	int64_t border_ns; /* when it came to where it is; 0: nobody wants to know */
+	int64_t border_ns;	    /* when it came to where it is; 0: nobody wants to know */
 	enum bt_parcel_stage stage; /* whether delta is what it means, and the publisher has it */
 	enum bt_news news;
 	struct bt_sighting sighting;

@@ -42,9 +42,9 @@ struct bt_ask_slot {
 	uint32_t ix;
 	enum bt_ask_kind kind;
 	uint32_t pod_ix, node_ix;
-	uint64_t number; /* of its kind, from 1; of a check: that of the binding */
-	uint64_t target; /* of a check: the handle of the binding */
-	int64_t due_ns;	 /* when it is overdue, or is looked at again */
+	uint64_t number;     /* of its kind, from 1; of a check: that of the binding */
+	uint64_t target;     /* of a check: the handle of the binding */
+	int64_t due_ns;	     /* when it is overdue, or is looked at again */
 	int64_t made_ns;     /* owner: the scheduling thread; by the monotonic clock, as the next two */
 	int64_t called_ns;   /* owner: the binder thread */
 	int64_t answered_ns; /* owner: who answers, then who takes answers */
