@@ -133,8 +133,9 @@ static void feed_pods(const struct feed *feed, struct bt_pipeline *pipeline, uin
 {
 	for (uint32_t i = 0; i < pod_n; i++) {
 		struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_APPLY);
-		char *name = bt_arena_alloc(&parcel->arena, 32, 1);
 
+		bt_arena_start(&parcel->arena, 64);
+		char *name = bt_arena_alloc(&parcel->arena, 32, 1);
 		parcel->object.kind = BT_KIND_POD;
 		parcel->object.pod = pod_of(feed, i, name);
 		feed_one(pipeline, parcel);

@@ -25,8 +25,8 @@
 #define CHUNK	      512  /* seeds a process */
 #define CHUNK_S	      120  /* of processor time, a hundred times what they take */
 #define SEEDS_FOR_ALL 2000 /* in which every fault is met */
-/* What the allocator may keep for itself; less than a byte a step of a chunk. */
-#define CACHED_BYTES 262144
+/* What allocators and the dictionary may keep at hand: some ten bytes for each step of a chunk. */
+#define CACHED_BYTES (2u << 20)
 
 /* What a process leaves behind, also when it crashes. */
 struct tally {
