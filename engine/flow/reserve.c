@@ -136,13 +136,13 @@ static bool is_current(struct bt_engine *engine, struct bt_plan *plan)
 void bt_engine_reserve(struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_reserved *reserved = &engine->reserved;
-	bool noted = reserved->pod_ix == pod_ix;
 
 	/* The caller of the second half may have another node. */
-	if (!noted || (reserved->node_ix != node_ix && is_current(engine, plan))) {
-		bt_engine_choose_reserved(engine, plan, pod_ix, node_ix);
-	} else if (reserved->node_ix != node_ix) {
+	if (reserved->pod_ix != pod_ix || reserved->node_ix != node_ix) {
 		reserved->binding_n = reserved->choice_n = 0;
+		if (is_current(engine, plan)) {
+			bt_engine_choose_reserved(engine, plan, pod_ix, node_ix);
+		}
 	}
 	assume_volumes(engine, pod_ix, node_ix);
 	assume_devices(engine, pod_ix);

@@ -44,8 +44,7 @@ struct share {
 struct term {
 	const struct bt_signature *signature;
 	const struct bt_volume_binding_settings *settings;
-	/* Of this cycle, in the store's scratch; true of the storage as it was at that version. */
-	uint64_t version;
+	/* Of this cycle, in the store's scratch. */
 	const struct bt_claim **bound;
 	uint32_t bound_n;
 	struct unbound *selected,
@@ -242,7 +241,6 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	bool immediate = false;
 
 	begin(term, view->storage->scratch);
-	term->version = view->storage->version;
 	for (uint32_t i = 0; i < signature->volume_n; i++) {
 		const char *why = bt_volume_claims(signature->volumes[i].type)
 					  ? illegal(term, view, &signature->volumes[i])
@@ -496,21 +494,10 @@ static const char *const reasons[] = {
 uint32_t bt_volume_binding_choose(const struct bt_compiled *compiled, const struct bt_view *view,
 	uint32_t node_ix, const struct bt_volume_binding **out_bindings)
 {
-	struct term *term = compiled->state;
-	struct bt_compiled again = *compiled;
-
-	if (!term) {
+	if (!compiled->state) {
 		return 0;
 	}
-	if (term->version != view->storage->version) {
-		/* Claims have come, changed or gone since the cycle began. Of those that cannot be had any
-		 * more none is promised; binding the pod is then for the API server to refuse. */
-		pre_filter(term, view, &again);
-		if (again.refused != compiled->refused || again.pre_filter_error) {
-			return 0;
-		}
-	}
-	const struct found *found = find(term, view, node_ix);
+	const struct found *found = find(compiled->term, view, node_ix);
 	*out_bindings = found->bindings;
 	return found->binding_n;
 }
