@@ -12,24 +12,19 @@
 
 #define SCHEMA "berth.topology/v1"
 
-static void add_count(struct bt_emit *emit, const char *key, const char *label, uint32_t n)
-{
-	bt_emit_int(emit, key, n);
-	bt_emit_label(emit, label);
-}
-
 static void add_machine(struct bt_emit *emit, const struct bt_topo_machine *machine)
 {
 	bt_emit_begin_object(emit, "machine");
-	add_count(emit, "packages", "packages", machine->package_n);
-	add_count(emit, "numa_nodes", "memory nodes", machine->numa_n);
-	add_count(emit, "core_kinds", "kinds of cores", machine->kind_n);
-	add_count(emit, "cores", "cores", machine->core_n);
-	add_count(emit, "usable_cores", "  usable by this process", machine->usable_core_n);
-	add_count(emit, "cpus", "hardware threads", machine->cpu_n);
-	add_count(emit, "usable_cpus", "  usable by this process", machine->usable_cpu_n);
+	bt_emit_count(emit, "packages", "packages", machine->package_n);
+	bt_emit_count(emit, "numa_nodes", "memory nodes", machine->numa_n);
+	bt_emit_count(emit, "core_kinds", "kinds of cores", machine->kind_n);
+	bt_emit_count(emit, "cores", "cores", machine->core_n);
+	bt_emit_count(emit, "usable_cores", "  usable by this process", machine->usable_core_n);
+	bt_emit_count(emit, "cpus", "hardware threads", machine->cpu_n);
+	bt_emit_count(emit, "usable_cpus", "  usable by this process", machine->usable_cpu_n);
 	if (machine->quota_n) {
-		add_count(emit, "cpu_quota", "  granted at a time by its control group", machine->quota_n);
+		bt_emit_count(
+			emit, "cpu_quota", "  granted at a time by its control group", machine->quota_n);
 	}
 	bt_emit_bool(emit, "simulated", machine->is_simulated);
 	bt_emit_end(emit);

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "engine/base/mem.h"
+#include "tools/verdict/history.h"
+#include "tools/verdict/verdict.h"
 
 struct bt_str answers_keep(struct answers_reader *r, struct bt_buf *buf)
 {
@@ -123,4 +125,46 @@ struct bt_input *answers_open(
 	}
 	bt_buf_fini(&path);
 	return input;
+}
+
+void answers_of_scenario(struct bt_str line, struct bt_buf *out)
+{
+	struct bt_json *json = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_buf error = {0};
+	struct bt_scenario scenario;
+	struct bt_scenario_cluster cluster;
+
+	bt_buf_clear(out);
+	bt_json_begin(json, line, &arena);
+	if (!bt_scenario_read(json, &arena, &scenario, &error)) {
+		printf("a scenario does not read: %s\n", error.ptr);
+	} else if (bt_scenario_open(&scenario, 1, &cluster, &error) == BT_OK) {
+		bt_verdict_write(&scenario, &cluster, out);
+		bt_scenario_close(&cluster);
+	} else {
+		bt_verdict_write_error(&scenario, bt_buf_view(&error), out);
+	}
+	bt_buf_fini(&error);
+	bt_arena_fini(&arena);
+	bt_json_destroy(json);
+}
+
+void answers_of_history(struct bt_str line, struct bt_buf *out)
+{
+	struct bt_json *json = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_buf error = {0};
+	struct bt_history history;
+	const char *remedy;
+
+	bt_buf_clear(out);
+	bt_json_begin(json, line, &arena);
+	if (!bt_history_read(json, &arena, &history, &error) ||
+		!bt_history_play(&history, out, &error, &remedy)) {
+		printf("a history has no answer: %s\n", error.ptr);
+	}
+	bt_buf_fini(&error);
+	bt_arena_fini(&arena);
+	bt_json_destroy(json);
 }

@@ -269,29 +269,6 @@ static void compare(struct run *run)
 	}
 }
 
-static void answer(struct bt_str line, struct bt_buf *out)
-{
-	struct bt_json *json = bt_json_create();
-	struct bt_arena arena = {0};
-	struct bt_buf error = {0};
-	struct bt_scenario scenario;
-	struct bt_scenario_cluster cluster;
-
-	bt_buf_clear(out);
-	bt_json_begin(json, line, &arena);
-	if (!bt_scenario_read(json, &arena, &scenario, &error)) {
-		printf("a scenario does not read: %s\n", error.ptr);
-	} else if (bt_scenario_open(&scenario, 1, &cluster, &error) == BT_OK) {
-		bt_verdict_write(&scenario, &cluster, out);
-		bt_scenario_close(&cluster);
-	} else {
-		bt_verdict_write_error(&scenario, bt_buf_view(&error), out);
-	}
-	bt_buf_fini(&error);
-	bt_arena_fini(&arena);
-	bt_json_destroy(json);
-}
-
 /* Returns false when the files do not hold the same scenarios. */
 static bool compare_all(struct run *run, struct bt_str scenarios, struct bt_str verdicts)
 {
@@ -299,7 +276,7 @@ static bool compare_all(struct run *run, struct bt_str scenarios, struct bt_str 
 	bool good = true;
 
 	while (good && scenarios.len && verdicts.len) {
-		answer(answers_next_line(&scenarios), &line);
+		answers_of_scenario(answers_next_line(&scenarios), &line);
 		good = read_verdict(&run->want_reader, answers_next_line(&verdicts), &run->want) &&
 		       read_verdict(&run->got_reader, bt_buf_view(&line), &run->got) &&
 		       bt_str_eq(run->want.id, run->got.id);

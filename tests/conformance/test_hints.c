@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cache/ingest.h"
 #include "engine/base/mem.h"
 #include "engine/flow/hints.h"
 #include "plugins/dynamic_resources/selectors.h"
+#include "cache_fixture.h"
 #include "tools/codec/input.h"
 #include "tools/codec/json.h"
 #include "tools/codec/object.h"
@@ -133,7 +133,7 @@ static void apply(struct trial *t, const struct bt_object *object)
 	uint32_t ix;
 
 	if (object->kind == BT_KIND_NODE) {
-		bt_ingest_node(t->cache, &object->node, &ix);
+		cache_show_node(t->cache, &object->node, &ix);
 	} else if (object->kind == BT_KIND_SERVICE) {
 		bt_ingest_service(t->cache, &object->service);
 	} else if (object->kind == BT_KIND_NAMESPACE) {
@@ -266,12 +266,12 @@ static void ask_of_node(struct trial *t, const struct bt_object *waiting, const 
 	uint32_t actions[BT_EVENT_ACTIONS] = {old ? BT_DELETE : BT_ADD}, n = 1, ix;
 
 	if (old) {
-		bt_ingest_node(t->cache, &old->node, &ix);
+		cache_show_node(t->cache, &old->node, &ix);
 		bt_node_facts_of(bt_snapshot_desc(t->cache->snapshot, ix), &t->arena, &before);
 		event.node.old = &before;
 	}
 	if (new) {
-		bt_ingest_node(t->cache, &new->node, &ix);
+		cache_show_node(t->cache, &new->node, &ix);
 		bt_node_facts_of(bt_snapshot_desc(t->cache->snapshot, ix), &t->arena, &after);
 		event.node.new = &after;
 	}

@@ -284,25 +284,6 @@ static void compare(struct run *run)
 	}
 }
 
-static void answer(struct bt_str line, struct bt_buf *out)
-{
-	struct bt_json *json = bt_json_create();
-	struct bt_arena arena = {0};
-	struct bt_buf error = {0};
-	struct bt_history history;
-	const char *remedy;
-
-	bt_buf_clear(out);
-	bt_json_begin(json, line, &arena);
-	if (!bt_history_read(json, &arena, &history, &error) ||
-		!bt_history_play(&history, out, &error, &remedy)) {
-		printf("a history has no answer: %s\n", error.ptr);
-	}
-	bt_buf_fini(&error);
-	bt_arena_fini(&arena);
-	bt_json_destroy(json);
-}
-
 /* Returns false when the files do not hold the same histories. */
 static bool compare_all(struct run *run, struct bt_str histories, struct bt_str verdicts)
 {
@@ -310,7 +291,7 @@ static bool compare_all(struct run *run, struct bt_str histories, struct bt_str 
 	bool good = true;
 
 	while (good && histories.len && verdicts.len) {
-		answer(answers_next_line(&histories), &line);
+		answers_of_history(answers_next_line(&histories), &line);
 		good = read_verdict(&run->want_reader, answers_next_line(&verdicts), &run->want) &&
 		       read_verdict(&run->got_reader, bt_buf_view(&line), &run->got) &&
 		       bt_str_eq(run->want.id, run->got.id) && run->want.step_n == run->got.step_n;

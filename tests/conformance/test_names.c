@@ -7,50 +7,8 @@
 
 #include "answers.h"
 #include "engine/model/intern.h"
-#include "tools/verdict/history.h"
-#include "tools/verdict/verdict.h"
 
 enum { EVERY = 8, SEEDS = 4 };
-
-static void answer_scenario(struct bt_str line, struct bt_buf *out)
-{
-	struct bt_json *json = bt_json_create();
-	struct bt_arena arena = {0};
-	struct bt_buf error = {0};
-	struct bt_scenario scenario;
-	struct bt_scenario_cluster cluster;
-
-	bt_json_begin(json, line, &arena);
-	if (!bt_scenario_read(json, &arena, &scenario, &error)) {
-		printf("a scenario does not read: %s\n", error.ptr);
-	} else if (bt_scenario_open(&scenario, 1, &cluster, &error) == BT_OK) {
-		bt_verdict_write(&scenario, &cluster, out);
-		bt_scenario_close(&cluster);
-	} else {
-		bt_verdict_write_error(&scenario, bt_buf_view(&error), out);
-	}
-	bt_buf_fini(&error);
-	bt_arena_fini(&arena);
-	bt_json_destroy(json);
-}
-
-static void answer_history(struct bt_str line, struct bt_buf *out)
-{
-	struct bt_json *json = bt_json_create();
-	struct bt_arena arena = {0};
-	struct bt_buf error = {0};
-	struct bt_history history;
-	const char *remedy;
-
-	bt_json_begin(json, line, &arena);
-	if (!bt_history_read(json, &arena, &history, &error) ||
-		!bt_history_play(&history, out, &error, &remedy)) {
-		printf("a history has no answer: %s\n", error.ptr);
-	}
-	bt_buf_fini(&error);
-	bt_arena_fini(&arena);
-	bt_json_destroy(json);
-}
 
 /* Where two answers part. */
 static void show(const char *profile, unsigned number, uint32_t seed, struct bt_str a, struct bt_str b)
@@ -70,7 +28,7 @@ static void show(const char *profile, unsigned number, uint32_t seed, struct bt_
 static unsigned check_profile(const char *folder, const char *profile, unsigned *line_n)
 {
 	void (*answer)(struct bt_str, struct bt_buf *) =
-		strstr(profile, "histor") ? answer_history : answer_scenario;
+		strstr(profile, "histor") ? answers_of_history : answers_of_scenario;
 	struct bt_input_file file;
 	struct bt_input *input = answers_open(folder, profile, "scenarios", &file);
 	struct bt_buf usual = {0}, other = {0};
@@ -84,11 +42,9 @@ static unsigned check_profile(const char *folder, const char *profile, unsigned 
 			continue;
 		}
 		bt_intern_shuffle(0);
-		bt_buf_clear(&usual);
 		answer(line, &usual);
 		for (uint32_t seed = 1; seed <= SEEDS; seed++) {
 			bt_intern_shuffle(seed);
-			bt_buf_clear(&other);
 			answer(line, &other);
 			if (!bt_str_eq(bt_buf_view(&usual), bt_buf_view(&other))) {
 				show(profile, number, seed, bt_buf_view(&usual), bt_buf_view(&other));

@@ -120,6 +120,12 @@ void bt_emit_unit(struct bt_emit *emit, const char *unit)
 	emit->last->unit = copy(emit, unit);
 }
 
+void bt_emit_count(struct bt_emit *emit, const char *key, const char *label, uint64_t n)
+{
+	bt_emit_int(emit, key, (int64_t)n);
+	bt_emit_label(emit, label);
+}
+
 void bt_emit_hide(struct bt_emit *emit)
 {
 	emit->last->hidden = true;

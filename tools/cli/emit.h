@@ -44,6 +44,9 @@ void bt_emit_null(struct bt_emit *emit, const char *key);
 void bt_emit_label(struct bt_emit *emit, const char *label);
 void bt_emit_unit(struct bt_emit *emit, const char *unit);
 
+/* A number with its label. */
+void bt_emit_count(struct bt_emit *emit, const char *key, const char *label, uint64_t n);
+
 /* Leaves the member begun or added last out of the table; the other formats have it. */
 void bt_emit_hide(struct bt_emit *emit);
 

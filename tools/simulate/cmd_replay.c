@@ -102,12 +102,6 @@ static const char *verdict_of(const struct replay *r)
 	return r->result.differs ? "a decision differs" : "the journal could not be played to its end";
 }
 
-static void emit_count(struct bt_emit *emit, const char *key, const char *label, uint64_t n)
-{
-	bt_emit_int(emit, key, (int64_t)n);
-	bt_emit_label(emit, label);
-}
-
 static int report(const struct replay *r)
 {
 	const struct bt_replay_result *result = &r->result;
@@ -119,14 +113,14 @@ static int report(const struct replay *r)
 	bt_emit_text(emit, "verdict", verdict_of(r));
 	if (r->status != BT_OK) {
 		bt_emit_text(emit, "reason", r->text.ptr);
-		emit_count(emit, "offset", "at byte", result->offset);
+		bt_emit_count(emit, "offset", "at byte", result->offset);
 	}
-	emit_count(emit, "decisions", "decisions compared", result->decision_n);
-	emit_count(emit, "placed", "  of pods that were placed", result->placed_n);
-	emit_count(emit, "applied", "objects shown", result->apply_n);
-	emit_count(emit, "deleted", "objects gone", result->delete_n);
-	emit_count(emit, "answers", "answers of the binder", result->answer_n);
-	emit_count(emit, "clock_readings", "clock readings", result->time_n);
+	bt_emit_count(emit, "decisions", "decisions compared", result->decision_n);
+	bt_emit_count(emit, "placed", "  of pods that were placed", result->placed_n);
+	bt_emit_count(emit, "applied", "objects shown", result->apply_n);
+	bt_emit_count(emit, "deleted", "objects gone", result->delete_n);
+	bt_emit_count(emit, "answers", "answers of the binder", result->answer_n);
+	bt_emit_count(emit, "clock_readings", "clock readings", result->time_n);
 	bt_emit_real(emit, "seconds", r->took_s, 3);
 	int status = BT_EXIT_IO;
 	if (bt_output_open("-", &output) == BT_OK) {
