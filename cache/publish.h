@@ -9,7 +9,9 @@
  * it; bt_publisher_publish makes it visible; bt_snapshot_adopt has the scheduling thread's columns point into
  * it. The delta that replaces it brings it to the scheduling thread as "old". That thread is the last to know
  * it, and so it is who defers its end (bt_node_desc_defer), after it has adopted what replaces it. Therefore
- * a batch's deltas go on only after it was published.
+ * a batch's deltas go on only after it was published. For the same reason a delta that was taken may be
+ * dropped (bt_delta_drop) only then, and after the columns have turned to what replaces the old description
+ * (bt_ingest_adopt); one that was not taken may be dropped at any time.
  *
  * Context: one thread is the publisher, and calls everything but what begins with bt_published.
  */

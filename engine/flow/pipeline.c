@@ -343,8 +343,6 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 	while (n < room && taken_n < p->limits.events && (parcel = next_parcel(p))) {
 		taken_n++;
 		if (bt_pipeline_number(p, parcel)) {
-			cross(bt_pipeline_publish_stages(p), BT_STAGE_PUBLISH, parcel);
-			BT_PROBE3(publish, parcel->source, parcel->sequence, parcel->object.kind);
 			batch[n++] = parcel;
 		} else {
 			bt_parcel_destroy(parcel);
@@ -352,6 +350,10 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 	}
 	/* What goes on has been published: who takes it may have old descriptions reclaimed. */
 	bt_publisher_publish(bt_engine_cache(p->engine)->publisher);
+	for (uint32_t i = 0; i < n; i++) {
+		cross(bt_pipeline_publish_stages(p), BT_STAGE_PUBLISH, batch[i]);
+		BT_PROBE3(publish, batch[i]->source, batch[i]->sequence, batch[i]->object.kind);
+	}
 	BT_RACE_POINT("pipeline.publish");
 	BT_REQUIRE(bt_ring_try_push_n(&p->inbox, batch, n) == n);
 	return taken_n > 0;
