@@ -11,7 +11,6 @@
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
-#include "engine/base/stats.h"
 
 #define BATCH 1024
 
@@ -91,30 +90,11 @@ static void histogram_record(struct bt_bench *bench)
 	bt_mem_free(histogram);
 }
 
-/* Four counters of one thread in turn. */
-static void stats_count(struct bt_bench *bench)
-{
-	static const struct bt_counter counters[4] = {
-		{"a", "1", "A."}, {"b", "1", "B."}, {"c", "1", "C."}, {"d", "1", "D."}};
-	struct bt_stats_set *set = bt_stats_create(counters, 4);
-	struct bt_stats *stats = bt_stats_join(set, "bench");
-
-	while (bt_bench_keep_running_batch(bench, BATCH)) {
-		for (uint32_t i = 0; i < BATCH; i++) {
-			bt_count(stats, i % 4, 1);
-		}
-	}
-	bt_bench_items(bench, bt_bench_iterations(bench));
-	bt_stats_leave(&stats);
-	bt_stats_destroy(set);
-}
-
 static const struct bt_bench_case cases[] = {
 	{.name = "arena_alloc", .run = arena_alloc, .args = {16, 256}, .arg_n = 2},
 	{.name = "hash_bytes", .run = hash_bytes, .args = {8, 32, 256, 4096}, .arg_n = 4},
 	{.name = "map_get", .run = map_get, .args = {1000, 100000, 1000000}, .arg_n = 3},
 	{.name = "histogram_record", .run = histogram_record},
-	{.name = "stats_count", .run = stats_count},
 };
 
 const struct bt_bench_suite bt_bench_micro_base = {

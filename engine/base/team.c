@@ -229,8 +229,3 @@ uint64_t bt_team_taken_over_n(const struct bt_team *team)
 {
 	return team->taken_over_n;
 }
-
-uint64_t bt_team_wake_n(const struct bt_team *team)
-{
-	return bt_load_relaxed(&team->park.wakes);
-}

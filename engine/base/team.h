@@ -52,6 +52,3 @@ void bt_team_bind_memory(const struct bt_team *team, uint32_t worker, void *ptr,
 
 /* How many shares the caller has taken over. Context: the thread that runs the team. */
 uint64_t bt_team_taken_over_n(const struct bt_team *team);
-
-/* How often workers were found parked. */
-uint64_t bt_team_wake_n(const struct bt_team *team);

@@ -226,16 +226,3 @@ void bt_topo_use_memory(const struct bt_topo *topo, uint32_t numa_ix)
 		bt_mem_use_arena(bt_mem_node_arena(numa_ix));
 	}
 }
-
-void *bt_topo_column(const struct bt_topo *topo, uint32_t numa_ix, size_t n, size_t size)
-{
-	BT_REQUIRE(numa_ix < topo->machine.numa_n);
-	if (topo->machine.numa_n == 1) {
-		return bt_mem_column(n, size);
-	}
-	void *column = bt_mem_raw_column(bt_mem_node_arena(numa_ix), n, size);
-	/* A refusal costs speed only. */
-	(void)bt_topo_bind_range(topo, column, n * size, numa_ix);
-	memset(column, 0, n * size);
-	return column;
-}

@@ -58,10 +58,6 @@ enum bt_status bt_topo_bind_range(const struct bt_topo *topo, void *ptr, size_t 
  * Nothing happens where the machine has one node. */
 void bt_topo_use_memory(const struct bt_topo *topo, uint32_t numa_ix);
 
-/* bt_mem_column on memory node numa_ix, whoever calls; an ordinary one where there is nothing to choose.
- * Owns: bt_mem_free. */
-void *bt_topo_column(const struct bt_topo *topo, uint32_t numa_ix, size_t n, size_t size);
-
 enum bt_topo_role {
 	BT_ROLE_SCHEDULING,
 	BT_ROLE_WORKER,
@@ -126,9 +122,6 @@ void bt_topo_plan_fini(struct bt_topo_plan *plan);
 /* The place of a thread; NULL when the plan has none. */
 const struct bt_topo_place *bt_topo_plan_find(
 	const struct bt_topo_plan *plan, enum bt_topo_role role, uint32_t ix);
-
-/* The plan as a text table, a thread a line, and its warnings behind. */
-void bt_topo_plan_table(const struct bt_topo_plan *plan, struct bt_buf *out_text);
 
 /* How to start the thread of a place; the place must outlive the start. */
 static inline struct bt_thread_options bt_topo_thread_options(const struct bt_topo_place *place)

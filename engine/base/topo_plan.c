@@ -412,24 +412,3 @@ const struct bt_topo_place *bt_topo_plan_find(
 	}
 	return NULL;
 }
-
-void bt_topo_plan_table(const struct bt_topo_plan *plan, struct bt_buf *out_text)
-{
-	bt_buf_printf(out_text, "%-15s %6s %6s %6s\n", "THREAD", "CPU", "CORE", "NUMA");
-	for (uint32_t i = 0; i < plan->place_n; i++) {
-		const struct bt_topo_place *place = &plan->places[i];
-
-		if (place->has_cpu) {
-			bt_buf_printf(out_text, "%-15s %6u %6u %6u\n", place->name, place->cpu,
-				place->core_ix, place->numa_ix);
-		} else {
-			bt_buf_printf(out_text, "%-15s %6s %6s %6s\n", place->name, "any", "-", "-");
-		}
-	}
-	if (plan->is_inline) {
-		bt_buf_text(out_text, "one thread runs everything\n");
-	}
-	if (plan->warnings.len) {
-		bt_buf_str(out_text, bt_buf_view(&plan->warnings));
-	}
-}

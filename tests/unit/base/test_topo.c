@@ -586,29 +586,6 @@ static void any_cpu_list_is_read_or_refused(void **state)
 	bt_topo_destroy(topo);
 }
 
-static void a_plan_is_shown_as_a_table(void **state)
-{
-	struct bt_topo *topo = discover("HWLOC_SYNTHETIC", "pack:2 [numa] core:2 pu:1");
-	struct bt_topo_plan plan = plan_of(topo, (struct bt_topo_request){.worker_n = 4});
-	struct bt_buf text = {0};
-
-	(void)state;
-	bt_topo_plan_table(&plan, &text);
-	assert_string_equal(text.ptr, "THREAD             CPU   CORE   NUMA\n"
-				      "schedule             0      0      0\n"
-				      "worker-1             1      1      0\n"
-				      "worker-2             2      2      1\n"
-				      "worker-3             3      3      1\n"
-				      "publish            any      -      -\n"
-				      "ingest             any      -      -\n"
-				      "bind               any      -      -\n"
-				      "the machine is simulated: nothing is pinned\n"
-				      "no CPU is left for publisher, ingestion and binders: they float\n");
-	bt_buf_fini(&text);
-	bt_topo_plan_fini(&plan);
-	bt_topo_destroy(topo);
-}
-
 static void memory_is_bound_only_where_there_is_a_choice(void **state)
 {
 	struct bt_topo *two = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
@@ -625,34 +602,6 @@ static void memory_is_bound_only_where_there_is_a_choice(void **state)
 	bt_mem_free(memory);
 	bt_topo_destroy(two);
 	bt_topo_destroy(this);
-}
-
-static void columns_lie_on_the_node_that_is_asked_for(void **state)
-{
-	struct bt_topo *two = discover("HWLOC_SYNTHETIC", TWO_SOCKETS);
-	struct bt_topo *one = discover("HWLOC_SYNTHETIC", "pack:1 [numa] core:2 pu:1");
-	static const char zeroes[100000];
-
-	(void)state;
-	for (uint32_t numa_ix = 0; numa_ix < 2; numa_ix++) {
-		bt_mem_arena_ix arena = bt_mem_node_arena(numa_ix);
-		size_t before = bt_mem_arena_in_use_bytes(arena);
-		char *column = bt_topo_column(two, numa_ix, sizeof(zeroes), 1);
-
-		assert_memory_equal(column, zeroes, sizeof(zeroes));
-		if (arena) {
-			assert_true(bt_mem_arena_in_use_bytes(arena) >= before + sizeof(zeroes));
-		}
-		bt_mem_free(column);
-		assert_int_equal(bt_mem_arena_in_use_bytes(arena), before);
-	}
-	size_t before = bt_mem_arena_in_use_bytes(bt_mem_node_arena(0));
-	char *column = bt_topo_column(one, 0, sizeof(zeroes), 1);
-	assert_memory_equal(column, zeroes, sizeof(zeroes));
-	assert_int_equal(bt_mem_arena_in_use_bytes(bt_mem_node_arena(0)), before);
-	bt_mem_free(column);
-	bt_topo_destroy(two);
-	bt_topo_destroy(one);
 }
 
 struct holder {
@@ -711,9 +660,7 @@ int main(void)
 		cmocka_unit_test(a_process_bound_to_one_cpu_runs_inline),
 		cmocka_unit_test(plans_of_any_machine_keep_the_rules),
 		cmocka_unit_test(any_cpu_list_is_read_or_refused),
-		cmocka_unit_test(a_plan_is_shown_as_a_table),
 		cmocka_unit_test(memory_is_bound_only_where_there_is_a_choice),
-		cmocka_unit_test(columns_lie_on_the_node_that_is_asked_for),
 		cmocka_unit_test(a_worker_allocates_on_its_node),
 	};
 
