@@ -71,33 +71,6 @@ void bt_cache_destroy(struct bt_cache *cache)
 	bt_mem_free(cache);
 }
 
-/* A node's delta from its description to its end, on one thread. */
-static void run(struct bt_cache *cache, struct bt_delta *delta)
-{
-	bt_ingest_publish(cache, delta);
-	bt_ingest_adopt(cache, delta);
-	bt_delta_drop(delta);
-}
-
-enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_object *object, uint32_t *out_ix)
-{
-	struct bt_delta delta;
-
-	bt_ingest_describe_node(cache->worker, object, &delta);
-	run(cache, &delta);
-	*out_ix = delta.node.slot;
-	return delta.node.desc->too_many_names ? BT_FULL : BT_OK;
-}
-
-enum bt_status bt_ingest_node_delete(struct bt_cache *cache, struct bt_str name)
-{
-	struct bt_delta delta;
-
-	bt_ingest_describe_removal(cache->worker, BT_KIND_NODE, bt_str(""), name, &delta);
-	run(cache, &delta);
-	return delta.node.slot == BT_NO_NODE ? BT_NOT_FOUND : BT_OK;
-}
-
 void bt_ingest_namespace(struct bt_cache *cache, const struct bt_namespace_object *object)
 {
 	if (bt_namespaces_apply(bt_counters_namespaces(cache->counters), cache->dictionary->intern, object)) {
@@ -152,15 +125,6 @@ void bt_ingest_controller(struct bt_cache *cache, enum bt_kind kind, const struc
 void bt_ingest_budget(struct bt_cache *cache, const struct bt_pdb_object *object)
 {
 	bt_budgets_apply(&cache->budgets, cache->dictionary->intern, object);
-}
-
-enum bt_status bt_ingest_delete(
-	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
-{
-	const struct bt_intern *intern = cache->dictionary->intern;
-
-	return bt_ingest_delete_named(
-		cache, kind, bt_intern_find(intern, namespace_), bt_intern_find(intern, name));
 }
 
 enum bt_status bt_ingest_delete_named(
@@ -368,27 +332,4 @@ void bt_ingest_adopt(struct bt_cache *cache, const struct bt_delta *delta)
 		make_room(cache, delta->pod.pod.node_ix, delta->pod.node);
 		make_room(cache, delta->pod.pod.status_ix, delta->pod.pod.status_node);
 	}
-}
-
-enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix)
-{
-	struct bt_delta delta;
-
-	*out_ix = BT_NO_POD;
-	bt_ingest_describe_pod(cache->worker, object, &delta);
-	bt_ingest_publish(cache, &delta);
-	bt_ingest_adopt(cache, &delta);
-	if (delta.pod.ended || delta.status != BT_OK) {
-		return delta.status;
-	}
-	return bt_ledger_add(cache->ledger, &delta.pod.pod, out_ix);
-}
-
-void bt_ingest_nomination(struct bt_cache *cache, uint32_t pod_ix, struct bt_str node)
-{
-	uint32_t name = name_of(cache->worker, node);
-	uint32_t slot = name ? bt_publisher_slot(cache->publisher, name) : BT_NO_NODE;
-
-	make_room(cache, slot, name);
-	bt_ledger_nominate(cache->ledger, pod_ix, slot);
 }

@@ -71,16 +71,6 @@ void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta);
 void bt_ingest_adopt(struct bt_cache *cache, const struct bt_delta *delta);
 
 /*
- * Adds a node or replaces what was known of it.
- * Returns : BT_OK with the node's slot; BT_FULL when one of its resources has a name beyond
- *           BT_RESOURCE_MAX (the node is there without it).
- */
-enum bt_status bt_ingest_node(struct bt_cache *cache, const struct bt_node_object *object, uint32_t *out_ix);
-
-/* Takes a node away; its pods keep their place in the ledger. Returns: BT_OK, BT_NOT_FOUND. */
-enum bt_status bt_ingest_node_delete(struct bt_cache *cache, struct bt_str name);
-
-/*
  * What selectors of pods refer to: namespaces; services and the controllers that own pods
  * (BT_KIND_REPLICATION_CONTROLLER, BT_KIND_REPLICA_SET, BT_KIND_STATEFUL_SET; of other kinds nothing is
  * needed). In any order, before or after the pods.
@@ -100,25 +90,9 @@ void bt_ingest_storage(struct bt_cache *cache, const struct bt_object *object);
  * pods. */
 void bt_ingest_devices(struct bt_cache *cache, const struct bt_object *object);
 
-/* Takes one of those away, budgets included. Returns: BT_OK, BT_NOT_FOUND. */
-enum bt_status bt_ingest_delete(
-	struct bt_cache *cache, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
-
-/* The same by names of the dictionary. */
+/* Takes one of those away, budgets included, by names of the dictionary. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_ingest_delete_named(
 	struct bt_cache *cache, enum bt_kind kind, uint32_t namespace_, uint32_t name);
 
 /* Has the pod succeeded or failed? */
 bool bt_ingest_pod_has_ended(const struct bt_pod_object *object);
-
-/*
- * Adds a pod: scheduled when spec.nodeName is set, otherwise queued. A pod that has ended (Succeeded, Failed)
- * is not entered. Returns : BT_OK with the pod's index (BT_NO_POD when it has ended); BT_EXISTS when the
- * namespace has such a pod already; BT_FULL when it asks for a resource beyond BT_RESOURCE_MAX names (it is
- * not entered).
- */
-enum bt_status bt_ingest_pod(struct bt_cache *cache, const struct bt_pod_object *object, uint32_t *out_ix);
-
-/* A queued pod was promised a node, whether there is one of that name or not; an empty name takes the promise
- * back. */
-void bt_ingest_nomination(struct bt_cache *cache, uint32_t pod_ix, struct bt_str node);

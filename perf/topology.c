@@ -68,7 +68,7 @@ static void add_service(struct workload *w, uint32_t app)
 		"{app: app-%u}}}",
 		app, app);
 
-	bt_engine_apply_service(w->engine, &object->service);
+	bt_engine_apply_object(w->engine, object);
 }
 
 static void measure(struct bt_bench *bench, const char *const *specs, uint32_t spec_n)

@@ -184,34 +184,20 @@ struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 enum bt_status bt_engine_take_delta(
 	struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken);
 
-/* Hands in a node, new or changed. Returns: as bt_ingest_node. */
+/* Hands in a node, new or changed. Returns: BT_OK with the node's slot; BT_FULL when one of its resources has a
+ * name beyond BT_RESOURCE_MAX (the node is there without it). */
 enum bt_status bt_engine_apply_node(
 	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
-
-/*
- * Hands in what pods' selectors refer to, new or changed: namespaces, services, and the controllers of kind
- * BT_KIND_REPLICATION_CONTROLLER, BT_KIND_REPLICA_SET and BT_KIND_STATEFUL_SET (others are left alone). The
- * order among them and relative to nodes and pods does not matter. As in upstream, none of them makes a
- * refused pod be looked at again.
- */
-void bt_engine_apply_namespace(struct bt_engine *engine, const struct bt_namespace_object *object);
-void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_object *object);
-void bt_engine_apply_controller(
-	struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object);
-
-/* Hands in a pod disruption budget, new or changed. Only preemption asks for it. */
-void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object *object);
 
 /*
  * Hands in an object that is neither node nor pod, new or changed; it stays the caller's. Storage
  * (PersistentVolume, PersistentVolumeClaim, StorageClass, CSINode, CSIDriver, CSIStorageCapacity,
  * VolumeAttachment) and devices (ResourceClaim, ResourceSlice, DeviceClass) make that refused pods are looked
- * at again. In any order relative to nodes and pods. Kinds that decisions do not depend on are left alone.
+ * at again; so do PodGroups, with the gate GenericWorkload. What pods' selectors refer to (Namespace,
+ * Service, ReplicationController, ReplicaSet, StatefulSet) and PodDisruptionBudgets do not, as in upstream.
+ * In any order relative to nodes and pods. Kinds that decisions do not depend on are left alone.
  */
 void bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object);
-
-/* A PodGroup, new or changed. Without the gate GenericWorkload nobody asks for it. */
-void bt_engine_apply_pod_group(struct bt_engine *engine, const struct bt_pod_group_object *object);
 
 /* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_engine_delete_object(
@@ -221,7 +207,8 @@ enum bt_status bt_engine_delete_object(
 bool bt_engine_is_foreign(const struct bt_engine *engine, const struct bt_pod_object *object);
 
 /*
- * Hands in a pod. Returns: as bt_ingest_pod; out_pod_ix is BT_NO_POD when it was not entered.
+ * Hands in a pod. Returns: BT_OK; BT_EXISTS when the namespace has such a pod already; BT_FULL when it asks
+ * for a resource beyond BT_RESOURCE_MAX names. out_pod_ix is BT_NO_POD when it was not entered.
  */
 enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
 	enum bt_entry *out_entry, uint32_t *out_pod_ix);

@@ -584,39 +584,3 @@ void bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *ob
 	bt_ingest_publish(engine->cache, &delta);
 	(void)bt_engine_take_delta(engine, &delta, &taken);
 }
-
-void bt_engine_apply_namespace(struct bt_engine *engine, const struct bt_namespace_object *object)
-{
-	const struct bt_object whole = {.kind = BT_KIND_NAMESPACE, .namespace_ = *object};
-
-	bt_engine_apply_object(engine, &whole);
-}
-
-void bt_engine_apply_service(struct bt_engine *engine, const struct bt_service_object *object)
-{
-	const struct bt_object whole = {.kind = BT_KIND_SERVICE, .service = *object};
-
-	bt_engine_apply_object(engine, &whole);
-}
-
-void bt_engine_apply_controller(
-	struct bt_engine *engine, enum bt_kind kind, const struct bt_workload_object *object)
-{
-	const struct bt_object whole = {.kind = kind, .workload = *object};
-
-	bt_engine_apply_object(engine, &whole);
-}
-
-void bt_engine_apply_budget(struct bt_engine *engine, const struct bt_pdb_object *object)
-{
-	const struct bt_object whole = {.kind = BT_KIND_POD_DISRUPTION_BUDGET, .pdb = *object};
-
-	bt_engine_apply_object(engine, &whole);
-}
-
-void bt_engine_apply_pod_group(struct bt_engine *engine, const struct bt_pod_group_object *object)
-{
-	const struct bt_object whole = {.kind = BT_KIND_POD_GROUP, .pod_group = *object};
-
-	bt_engine_apply_object(engine, &whole);
-}

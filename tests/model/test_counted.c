@@ -75,16 +75,17 @@ static void change_node(struct history *h)
 
 static void change_surroundings(struct history *h)
 {
-	struct bt_namespace_object space = {.meta = {.name = topology_pick(&h->source)}};
-	struct bt_service_object service = {
-		.meta = {.name = topology_pick(&h->source), .namespace_ = topology_pick(&h->source)}};
+	struct bt_object space = {
+		.kind = BT_KIND_NAMESPACE, .namespace_.meta = {.name = topology_pick(&h->source)}};
+	struct bt_object service = {.kind = BT_KIND_SERVICE,
+		.service.meta = {.name = topology_pick(&h->source), .namespace_ = topology_pick(&h->source)}};
 	bool drop = below(h, 4) == 0;
 
-	space.meta.labels = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 50);
-	service.selector = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 40);
+	space.namespace_.meta.labels = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 50);
+	service.service.selector = topology_labels(&h->source, topology_names, TOPOLOGY_NAMES, 40);
 	for (uint32_t e = 0; e < ENGINES; e++) {
-		bt_engine_apply_namespace(h->engines[e], &space);
-		bt_engine_apply_service(h->engines[e], &service);
+		bt_engine_apply_object(h->engines[e], &space);
+		bt_engine_apply_object(h->engines[e], &service);
 		if (drop) {
 			(void)!bt_engine_delete_object(
 				h->engines[e], BT_KIND_SERVICE, service.meta.namespace_, service.meta.name);

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "cache/ingest.h"
 #include "random_topology.h"
+#include "cache_fixture.h"
 
 #define STEPS	4000
 #define CHECKS	40 /* steps between two looks at everything */
@@ -52,7 +52,7 @@ static void add_pod(struct history *h)
 		topology_affinity(&h->source, &pod.spec.affinity.pod_anti_affinity);
 		h->source.rng.state = keep + 1;
 	}
-	bt_ingest_pod(h->cache, &pod, &pod_ix);
+	cache_enter_pod(h->cache, &pod, &pod_ix);
 }
 
 static void move_pod(struct history *h)
@@ -90,11 +90,11 @@ static void change_node(struct history *h)
 	uint32_t node_ix;
 
 	if (topology_below(&h->source, 4) == 0) {
-		(void)!bt_ingest_node_delete(h->cache, node.meta.name);
+		(void)!cache_remove_node(h->cache, node.meta.name);
 		return;
 	}
 	node.meta.labels = topology_labels(&h->source, topology_keys, TOPOLOGY_KEYS, 80);
-	assert_int_equal(bt_ingest_node(h->cache, &node, &node_ix), BT_OK);
+	assert_int_equal(cache_show_node(h->cache, &node, &node_ix), BT_OK);
 }
 
 static void change_namespace(struct history *h)
@@ -102,7 +102,7 @@ static void change_namespace(struct history *h)
 	struct bt_namespace_object object = {.meta = {.name = topology_pick(&h->source)}};
 
 	if (topology_below(&h->source, 3) == 0) {
-		(void)!bt_ingest_delete(h->cache, BT_KIND_NAMESPACE, (struct bt_str){0}, object.meta.name);
+		(void)!cache_remove(h->cache, BT_KIND_NAMESPACE, (struct bt_str){0}, object.meta.name);
 		return;
 	}
 	object.meta.labels = topology_labels(&h->source, topology_names, 3, 50);

@@ -87,6 +87,13 @@ static void apply_node(struct history *h, uint32_t n)
 	}
 }
 
+static void show_group(struct bt_engine *engine, const struct bt_pod_group_object *group)
+{
+	const struct bt_object object = {.kind = BT_KIND_POD_GROUP, .pod_group = *group};
+
+	bt_engine_apply_object(engine, &object);
+}
+
 static void apply_group(struct history *h, uint32_t g)
 {
 	struct group *group = &h->groups[g];
@@ -105,7 +112,7 @@ static void apply_group(struct history *h, uint32_t g)
 						 bt_str(SPACE), group->object.meta.name),
 				BT_OK);
 		} else {
-			bt_engine_apply_pod_group(h->engines[e], &group->object);
+			show_group(h->engines[e], &group->object);
 		}
 	}
 }
@@ -344,7 +351,7 @@ static struct bt_engine *rebuild(struct history *h, uint32_t pod_ixs[STEPS])
 	}
 	for (uint32_t g = 0; g < GROUPS; g++) {
 		if (h->groups[g].known) {
-			bt_engine_apply_pod_group(engine, &h->groups[g].object);
+			show_group(engine, &h->groups[g].object);
 		}
 	}
 	for (uint32_t i = 0; i < h->record_n; i++) {
@@ -364,7 +371,10 @@ static struct bt_engine *rebuild(struct history *h, uint32_t pod_ixs[STEPS])
 		}
 		assert_int_equal(bt_engine_add_pod(engine, &object, &entry, &pod_ixs[i]), BT_OK);
 		if (object.spec.node_name.len == 0) {
-			bt_ingest_nomination(bt_engine_cache(engine), pod_ixs[i], object.nominated_node_name);
+			bt_ledger_nominate(bt_engine_cache(engine)->ledger, pod_ixs[i],
+				bt_snapshot_find(bt_engine_cache(engine)->snapshot,
+					bt_intern_find(bt_engine_cache(engine)->dictionary->intern,
+						object.nominated_node_name)));
 		}
 	}
 	return engine;

@@ -61,13 +61,14 @@ static void apply_node(struct history *h, uint32_t n)
 
 static void apply_budget(struct history *h)
 {
-	struct bt_pdb_object budget = {.meta = {.name = topology_numbered(&h->source, "b", below(h, 3)),
-					       .namespace_ = topology_pick(&h->source)}};
+	struct bt_object budget = {.kind = BT_KIND_POD_DISRUPTION_BUDGET,
+		.pdb.meta = {.name = topology_numbered(&h->source, "b", below(h, 3)),
+			.namespace_ = topology_pick(&h->source)}};
 
-	budget.selector = topology_selector(&h->source);
-	budget.disruptions_allowed = (int32_t)below(h, 3);
+	budget.pdb.selector = topology_selector(&h->source);
+	budget.pdb.disruptions_allowed = (int32_t)below(h, 3);
 	for (uint32_t e = 0; e < ENGINES; e++) {
-		bt_engine_apply_budget(h->engines[e], &budget);
+		bt_engine_apply_object(h->engines[e], &budget);
 	}
 }
 

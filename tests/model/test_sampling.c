@@ -237,7 +237,7 @@ static void remove_node(struct history *h)
 		return;
 	}
 	snprintf(name, sizeof(name), "n%u", (unsigned)(node - h->nodes));
-	assert_int_equal(bt_ingest_node_delete(bt_engine_cache(h->engine), bt_str(name)), BT_OK);
+	assert_int_equal(bt_engine_delete_object(h->engine, BT_KIND_NODE, bt_str(""), bt_str(name)), BT_OK);
 	node->entered = 0;
 	h->stale = true;
 }

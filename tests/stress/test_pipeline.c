@@ -19,6 +19,7 @@
 #include "engine/flow/pipeline.h"
 #include "engine/flow/source.h"
 #include "stress.h"
+#include "tools/codec/object.h"
 #include "tools/generate/generate.h"
 #include "tools/kube/admission.h"
 #include "tools/kube/parcel.h"
@@ -75,11 +76,10 @@ struct world {
 
 static struct bt_parcel *parcel_of(enum bt_parcel_kind kind, const struct bt_object *object)
 {
-	struct bt_parcel_maker maker;
+	struct bt_parcel *parcel = bt_parcel_create(kind);
 
-	bt_parcel_maker_init(&maker);
-	struct bt_parcel *parcel = bt_parcel_of(&maker, kind, object);
-	bt_parcel_maker_fini(&maker);
+	parcel->object = *object;
+	bt_object_own(&parcel->object, &parcel->arena);
 	return parcel;
 }
 

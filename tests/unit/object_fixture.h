@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "cache/ingest.h"
+#include "cache_fixture.h"
 #include "tools/codec/object.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -73,7 +73,7 @@ static inline uint32_t fixture_node(
 	bt_buf_clear(&f->text);
 	bt_buf_printf(&f->text, "{apiVersion: v1, kind: Node, metadata: {%s}, spec: {%s}, status: {%s}}",
 		metadata, spec, status);
-	assert_int_equal(bt_ingest_node(f->cache, &fixture_read(f, f->text.ptr)->node, &slot), BT_OK);
+	assert_int_equal(cache_show_node(f->cache, &fixture_read(f, f->text.ptr)->node, &slot), BT_OK);
 	return slot;
 }
 
@@ -93,7 +93,7 @@ static inline uint32_t fixture_pod(struct fixture *f, const char *spec)
 {
 	uint32_t ix = BT_NO_POD;
 
-	assert_int_equal(bt_ingest_pod(f->cache, fixture_read_pod(f, spec), &ix), BT_OK);
+	assert_int_equal(cache_enter_pod(f->cache, fixture_read_pod(f, spec), &ix), BT_OK);
 	return ix;
 }
 

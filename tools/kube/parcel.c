@@ -15,7 +15,6 @@ void bt_parcel_maker_init(struct bt_parcel_maker *maker)
 void bt_parcel_maker_fini(struct bt_parcel_maker *maker)
 {
 	bt_json_destroy(maker->json);
-	bt_buf_fini(&maker->text);
 }
 
 /* Decodes an object that lives in arena and in text. */
@@ -47,19 +46,6 @@ struct bt_parcel *bt_parcel_read(
 		bt_parcel_destroy(parcel);
 		return NULL;
 	}
-	return parcel;
-}
-
-struct bt_parcel *bt_parcel_of(
-	struct bt_parcel_maker *maker, enum bt_parcel_kind kind, const struct bt_object *object)
-{
-	struct bt_buf error = {0};
-
-	bt_buf_clear(&maker->text);
-	bt_object_encode(object, &maker->text);
-	struct bt_parcel *parcel = bt_parcel_read(maker, kind, bt_buf_view(&maker->text), &error);
-	BT_REQUIRE(parcel);
-	bt_buf_fini(&error);
 	return parcel;
 }
 

@@ -7,19 +7,13 @@
 #include "engine/flow/pipeline.h"
 #include "tools/codec/json.h"
 
-/* What one source needs to make parcels. owner: its thread. All zeroes but json is an empty one. */
+/* What one source needs to make parcels. owner: its thread. */
 struct bt_parcel_maker {
 	struct bt_json *json;
-	struct bt_buf text;
 };
 
 void bt_parcel_maker_init(struct bt_parcel_maker *maker);
 void bt_parcel_maker_fini(struct bt_parcel_maker *maker);
-
-/* A parcel with a copy of an object, of which a delete needs the kind and the names only. Owns: as
- * bt_parcel_create. */
-struct bt_parcel *bt_parcel_of(
-	struct bt_parcel_maker *maker, enum bt_parcel_kind kind, const struct bt_object *object);
 
 /*
  * A parcel of an object's JSON text, which is copied.

@@ -64,11 +64,11 @@ static void a_device_is_allocated_as_long_as_a_claim_has_it(void **state)
 	device_claim(f, "c", "requests: [{name: r}]", ALLOCATED("device: a"));
 	assert_true(use_of(f, "p", "a").allocated);
 	assert_int_equal(
-		bt_ingest_delete(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c")), BT_OK);
+		cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c")), BT_OK);
 	assert_false(use_of(f, "p", "a").allocated);
 	assert_null(claim_of(f, "c"));
-	assert_int_equal(bt_ingest_delete(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c")),
-		BT_NOT_FOUND);
+	assert_int_equal(
+		cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c")), BT_NOT_FOUND);
 }
 
 static void admin_access_takes_no_device(void **state)
@@ -205,7 +205,7 @@ static void a_claim_that_goes_while_it_is_pending_leaves_nothing(void **state)
 	const struct bt_device_result result = result_for(f, "a");
 	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
 	bt_devices_assume(f->cache->devices, 3, &choice, 1);
-	bt_ingest_delete(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
+	cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
 	device_claim(f, "other", "", "");
 	assert_int_not_equal(ix_of(f, "other"), choice.claim_ix);
 	bt_devices_keep(f->cache->devices, 3, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
@@ -258,7 +258,7 @@ static void a_pool_needs_all_slices_of_its_newest_generation(void **state)
 	device_slice(f, "s3", "name: p, generation: 2, resourceSliceCount: 2",
 		"nodeName: n2, devices: [{name: c}]");
 	assert_int_equal(pools_of(f, n1)->items[0].slice_n, 2);
-	bt_ingest_delete(f->cache, BT_KIND_RESOURCE_SLICE, bt_str(""), bt_str("s1"));
+	cache_remove(f->cache, BT_KIND_RESOURCE_SLICE, bt_str(""), bt_str("s1"));
 	assert_int_equal(pools_of(f, n1)->n, 0);
 	assert_true(pools_of(f, n2)->items[0].incomplete);
 	device_slice(f, "s4", "name: p, generation: 2, resourceSliceCount: 2", "allNodes: true");
@@ -377,7 +377,7 @@ static void of_classes_for_one_resource_the_youngest_serves(void **state)
 	assert_string_equal(class_for(f, "e.com/x"), "c");
 	device_class(f, "a2, creationTimestamp: '2027-01-01T00:00:00Z'", "extendedResourceName: e.com/x");
 	assert_string_equal(class_for(f, "e.com/x"), "a2");
-	bt_ingest_delete(f->cache, BT_KIND_DEVICE_CLASS, bt_str(""), bt_str("a2"));
+	cache_remove(f->cache, BT_KIND_DEVICE_CLASS, bt_str(""), bt_str("a2"));
 	assert_string_equal(class_for(f, "e.com/x"), "");
 	assert_string_equal(class_for(f, "deviceclass.resource.kubernetes.io/a2"), "");
 }

@@ -97,7 +97,7 @@ static void a_taken_name_is_refused_with_its_owner(void **state)
 	uint32_t pod = fixture_pod(f, ASKS), again = BT_NO_POD;
 
 	f->made_n--;
-	assert_int_equal(bt_ingest_pod(f->cache, fixture_read_pod(f, "containers: []"), &again), BT_EXISTS);
+	assert_int_equal(cache_enter_pod(f->cache, fixture_read_pod(f, "containers: []"), &again), BT_EXISTS);
 	assert_int_equal(again, pod);
 	assert_int_equal(bt_ledger_counts(f->cache->ledger).queued, 1);
 	assert_int_equal(
@@ -107,7 +107,7 @@ static void a_taken_name_is_refused_with_its_owner(void **state)
 		bt_ledger_find(f->cache->ledger, fixture_name(f, "default"), fixture_name(f, "pod-0")),
 		BT_NO_POD);
 	f->made_n--;
-	assert_int_equal(bt_ingest_pod(f->cache, fixture_read_pod(f, ASKS), &again), BT_OK);
+	assert_int_equal(cache_enter_pod(f->cache, fixture_read_pod(f, ASKS), &again), BT_OK);
 }
 
 static void ended_pods_are_not_entered(void **state)
@@ -115,7 +115,7 @@ static void ended_pods_are_not_entered(void **state)
 	struct fixture *f = *state;
 	uint32_t ix;
 
-	assert_int_equal(bt_ingest_pod(f->cache,
+	assert_int_equal(cache_enter_pod(f->cache,
 				 &fixture_read(f, "{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: "
 						  "{nodeName: n1}, status: "
 						  "{phase: Succeeded}}")
@@ -182,8 +182,8 @@ static void usage_survives_a_node_that_goes_and_comes_back(void **state)
 	uint32_t node = two_nodes(f);
 
 	fixture_pod(f, "nodeName: n1, " ASKS);
-	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("n1")), BT_OK);
-	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("n1")), BT_NOT_FOUND);
+	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_OK);
+	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_NOT_FOUND);
 	assert_int_equal(fixture_node(f, "name: n1", "", "allocatable: {cpu: '4'}"), node);
 	assert_int_equal(bt_ledger_usage(f->cache->ledger)->used[BT_CPU][node], 500);
 }

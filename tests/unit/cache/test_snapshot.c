@@ -59,15 +59,15 @@ static void a_removed_node_reads_as_zero_and_keeps_its_slot(void **state)
 	uint32_t other = fixture_node(f, "name: n2", "", "");
 	const struct bt_snapshot *s = snapshot_of(f);
 
-	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("n1")), BT_OK);
+	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_OK);
 	assert_false(bt_bitmap_test(s->live, node));
 	assert_int_equal(s->node_n, 1);
 	assert_int_equal(s->alloc[BT_CPU][node], 0);
 	assert_int_equal(s->alloc_pods[node], 0);
 	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "n1")), BT_NO_NODE);
 	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "n2")), other);
-	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("n1")), BT_NOT_FOUND);
-	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("never")), BT_NOT_FOUND);
+	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_NOT_FOUND);
+	assert_int_equal(cache_remove_node(f->cache, bt_str("never")), BT_NOT_FOUND);
 	assert_int_equal(fixture_node(f, "name: n1", "", ""), node);
 }
 
@@ -129,7 +129,7 @@ static void label_columns_follow_the_nodes(void **state)
 	fixture_node(f, "name: b, labels: {zone: z}", "", "");
 	column = bt_snapshot_label_column(f->cache->snapshot, key);
 	assert_int_equal(column[b], fixture_name(f, "z"));
-	bt_ingest_node_delete(f->cache, bt_str("a"));
+	cache_remove_node(f->cache, bt_str("a"));
 	assert_int_equal(bt_snapshot_label_column(f->cache->snapshot, key)[a], BT_NAME_NONE);
 }
 
@@ -171,7 +171,7 @@ static void images_are_counted_by_node(void **state)
 	const struct bt_image *image = image_named(f, "img");
 	assert_int_equal(image->node_n, 2);
 	assert_int_equal(image->size_bytes, 5); /* as the first node said */
-	bt_ingest_node_delete(f->cache, bt_str("a"));
+	cache_remove_node(f->cache, bt_str("a"));
 	assert_int_equal(image_named(f, "img")->node_n, 1);
 }
 
@@ -193,7 +193,7 @@ static void a_heartbeat_leaves_the_version(void **state)
 	assert_ptr_equal(snapshot_of(f)->nodes[node].labels.items, new->labels.items);
 	assert_ptr_equal(snapshot_of(f)->nodes[node].images, new->images);
 	assert_int_equal(snapshot_of(f)->images[0].node_n, 1);
-	bt_ingest_node_delete(f->cache, bt_str("n1"));
+	cache_remove_node(f->cache, bt_str("n1"));
 	assert_true(snapshot_of(f)->version > version);
 	assert_null(bt_snapshot_desc(f->cache->snapshot, node));
 	fixture_node(f, "name: n1, labels: {a: b}", spec, "");
@@ -208,7 +208,7 @@ static void an_image_keeps_the_size_of_the_first_node_while_one_has_it(void **st
 	fixture_node(f, "name: b", "", "images: [{names: [img], sizeBytes: 9}]");
 	fixture_node(f, "name: a", "", "images: [{names: [img], sizeBytes: 7}]");
 	assert_int_equal(snapshot_of(f)->images[0].size_bytes, 5);
-	bt_ingest_node_delete(f->cache, bt_str("b"));
+	cache_remove_node(f->cache, bt_str("b"));
 	assert_int_equal(snapshot_of(f)->images[0].size_bytes, 5);
 	fixture_node(f, "name: a", "", "images: [{names: [img], sizeBytes: 8}]");
 	assert_int_equal(snapshot_of(f)->images[0].size_bytes, 8);
@@ -306,7 +306,7 @@ static void flap(struct fixture *f, uint32_t i)
 	}
 	snprintf(image_name, sizeof(image_name), "image-%u", (i + 2 * of) % VALUES);
 	if (i % 17 == 5) {
-		bt_ingest_node_delete(f->cache, bt_str(name));
+		cache_remove_node(f->cache, bt_str(name));
 		return;
 	}
 	struct bt_str names[] = {bt_str(image_name)};
@@ -327,7 +327,7 @@ static void flap(struct fixture *f, uint32_t i)
 		.image_n = of % 3 != 0,
 	};
 	uint32_t slot;
-	assert_int_equal(bt_ingest_node(f->cache, &node, &slot), BT_OK);
+	assert_int_equal(cache_show_node(f->cache, &node, &slot), BT_OK);
 	bt_snapshot_label_column(f->cache->snapshot, fixture_name(f, "turn"));
 	bt_snapshot_order(f->cache->snapshot);
 }
@@ -376,7 +376,7 @@ static void zones_take_turns(void **state)
 	fixture_node(f, "name: a3, labels: {failure-domain.beta.kubernetes.io/zone: A}", "", "");
 	assert_order(f, "a1 b1 x a2 a3");
 	/* A zone that has become empty comes last when it is there again. */
-	bt_ingest_node_delete(f->cache, bt_str("b1"));
+	cache_remove_node(f->cache, bt_str("b1"));
 	assert_order(f, "a1 x a2 a3");
 	fixture_node(f, "name: b1, labels: {topology.kubernetes.io/zone: B}", "", "");
 	assert_order(f, "a1 x b1 a2 a3");
@@ -415,7 +415,7 @@ static void too_many_resource_names_are_said_and_the_node_is_there(void **state)
 		bt_buf_printf(&status, ", example.com/r%d: '1'", i);
 	}
 	bt_buf_text(&status, "}}}");
-	assert_int_equal(bt_ingest_node(f->cache, &fixture_read(f, status.ptr)->node, &node), BT_FULL);
+	assert_int_equal(cache_show_node(f->cache, &fixture_read(f, status.ptr)->node, &node), BT_FULL);
 	assert_true(bt_bitmap_test(snapshot_of(f)->live, node));
 	assert_int_equal(snapshot_of(f)->alloc[BT_CPU][node], 1000);
 	bt_buf_fini(&status);

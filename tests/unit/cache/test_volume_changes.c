@@ -82,7 +82,7 @@ static void an_update_says_what_it_changes(void **state)
 		bt_ingest_storage(f->cache, new);
 		assert_true(bt_volumes_describe_removal(
 			f->cache->volumes, new->kind, described.namespace_, described.name, &described));
-		bt_ingest_delete(f->cache, new->kind, new->meta.namespace_, new->meta.name);
+		cache_remove(f->cache, new->kind, new->meta.namespace_, new->meta.name);
 		assert_false(bt_volumes_describe_removal(
 			f->cache->volumes, new->kind, described.namespace_, described.name, &described));
 	}

@@ -563,7 +563,7 @@ static void each_preemptor_says_who_lost_the_promise_of_its_node(void **state)
 	uint32_t waiting[2];
 	for (uint32_t i = 0; i < 2; i++) {
 		waiting[i] = add_pod(&t, "priority: 1, " SIZE("1"), BT_ENTERED_QUEUE);
-		bt_ingest_nomination(bt_engine_cache(t.engine), waiting[i], bt_str(i ? "n2" : "n1"));
+		bt_ledger_nominate(bt_engine_cache(t.engine)->ledger, waiting[i], i);
 	}
 	add_ring(&t, 2);
 	uint32_t a = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_GATED);

@@ -54,13 +54,12 @@ static void budgets_are_spared(void **state)
 		"startTime: '2026-01-02T00:00:00Z'");
 	uint32_t victim = add_pod(&t, "name: b, labels: {app: b}", "nodeName: n2, priority: 3, " CPU("1"),
 		"startTime: '2026-01-01T00:00:00Z'");
-	bt_engine_apply_budget(t.engine,
-		&read(&t,
+	bt_engine_apply_object(t.engine,
+		read(&t,
 			"{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {namespace: default, "
 			"name: "
 			"%s}, spec: {selector: {matchLabels: {app: a}}}, status: {disruptionsAllowed: %s}}",
-			"budget", "0")
-			 ->pdb);
+			"budget", "0"));
 	struct bt_decision decision = decide(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), ""));
 	assert_int_equal(decision.nominated_ix, other);
 	assert_int_equal(decision.victims[0].pod_ix, victim);

@@ -154,7 +154,8 @@ static void a_cluster_that_has_shrunk_is_sampled_on(void **state)
 		char name[16];
 
 		snprintf(name, sizeof(name), "n%u", i);
-		assert_int_equal(bt_ingest_node_delete(bt_engine_cache(t.engine), bt_str(name)), BT_OK);
+		assert_int_equal(
+			bt_engine_delete_object(t.engine, BT_KIND_NODE, bt_str(""), bt_str(name)), BT_OK);
 	}
 	/* The 240th of 150 is the 90th. */
 	assert_false(place(&t, "") >= 150);

@@ -497,7 +497,7 @@ static void a_claim_whose_device_does_not_get_ready_is_not_available(void **stat
 		device_claim(f, "c", WANTS(1), text);
 		struct asked asked = begin(f, CLAIM);
 		assert_int_equal(passes(&asked, n1), cases[i].available);
-		bt_ingest_delete(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
+		cache_remove(f->cache, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c"));
 	}
 }
 

@@ -124,7 +124,7 @@ static void a_claim_for_one_pod_is_not_shared(void **state)
 	asked = begin(f, &bt_plugin_volume_restrictions, NULL, USES("x"));
 	assert_string_equal(asked.compiled.refusal, "persistentvolumeclaim \"x\" not found");
 	/* A pod on a node that is gone counts nowhere. */
-	assert_int_equal(bt_ingest_node_delete(f->cache, bt_str("n1")), BT_OK);
+	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_OK);
 	assert_true(begin(f, &bt_plugin_volume_restrictions, NULL, USES("c")).compiled.filter_skip);
 }
 
@@ -157,8 +157,7 @@ static void volumes_beyond_a_nodes_limit_are_refused(void **state)
 		   "{persistentVolumeName: pa}}}");
 	assert_false(passes(&asked, node));
 	assert_int_equal(
-		bt_ingest_delete(f->cache, BT_KIND_VOLUME_ATTACHMENT, (struct bt_str){0}, bt_str("va")),
-		BT_OK);
+		cache_remove(f->cache, BT_KIND_VOLUME_ATTACHMENT, (struct bt_str){0}, bt_str("va")), BT_OK);
 	assert_true(passes(&asked, node));
 	asked = begin(f, &bt_plugin_node_volume_limits, &off, USES("x"));
 	assert_refused(&asked, node, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
