@@ -184,8 +184,8 @@ struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 enum bt_status bt_engine_take_delta(
 	struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken);
 
-/* Hands in a node, new or changed. Returns: BT_OK with the node's slot; BT_FULL when one of its resources has a
- * name beyond BT_RESOURCE_MAX (the node is there without it). */
+/* Hands in a node, new or changed. Returns: BT_OK with the node's slot; BT_FULL when one of its resources has
+ * a name beyond BT_RESOURCE_MAX (the node is there without it). */
 enum bt_status bt_engine_apply_node(
 	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix);
 
