@@ -21,7 +21,7 @@ struct bt_bench;
  * run sets up what it needs, loops while bt_bench_keep_running, and frees what it holds.
  */
 struct bt_bench_case {
-	const char *name;
+	const char *name; /* NULL: that of the suite alone */
 	void (*run)(struct bt_bench *bench);
 	int64_t args[BT_BENCH_ARG_MAX]; /* the smallest first: with BT_BENCH_BRIEF set, as in ctest, it is the
 					   only one */

@@ -97,7 +97,7 @@ void bt_bench_skip(struct bt_bench *bench, const char *why)
 
 static void register_case(const struct bt_bench_suite *suite, const struct bt_bench_case *one)
 {
-	const std::string name = std::string(suite->name) + "/" + one->name;
+	const std::string name = one->name ? std::string(suite->name) + "/" + one->name : suite->name;
 	auto *registered = benchmark::RegisterBenchmark(name.c_str(), [one](benchmark::State &state) {
 		current = one;
 		one->run(reinterpret_cast<struct bt_bench *>(&state));

@@ -8,7 +8,6 @@
 #include "engine/base/histogram.h"
 #include "engine/base/mem.h"
 #include "suites.h"
-#include "tools/generate/build.h"
 #include "workload.h"
 
 #define NODE_N	    5000
@@ -19,16 +18,7 @@
 static void make_pods(struct bt_arena *arena, struct bt_pod_object *pods)
 {
 	for (uint32_t i = 0; i < SIGNATURE_N; i++) {
-		struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
-
-		container->name = container->image = bt_str("main");
-		bt_build_quantity(arena, &container->resources.requests, "cpu", bt_build_milli(100 + 50 * i));
-		bt_build_quantity(
-			arena, &container->resources.requests, "memory", bt_build_mib(128 << i % 4));
-		pods[i] = (struct bt_pod_object){.meta.namespace_ = bt_str("default"),
-			.spec.scheduler_name = bt_str("default-scheduler"),
-			.spec.containers = container,
-			.spec.container_n = 1};
+		pods[i] = bt_workload_plain_pod(arena, 100 + 50 * i, 128 << i % 4);
 	}
 }
 

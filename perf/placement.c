@@ -12,6 +12,7 @@
 #include "workload.h"
 
 #define PODS_PER_NODE 20
+#define PODS_MAX      2000000 /* fewer a node where there are very many nodes */
 #define SEED	      1
 
 enum shapes {
@@ -120,7 +121,7 @@ static void begin(struct signatures *s, uint32_t pod_n)
 {
 	s->w.tainted = !s->plain;
 	bt_workload_begin(&s->w);
-	add_pods(s, pod_n);
+	add_pods(s, pod_n < PODS_MAX ? pod_n : PODS_MAX);
 }
 
 static void end(struct signatures *s)
@@ -197,11 +198,20 @@ void bt_bench_place(struct bt_bench *bench, const struct bt_bench_placing *placi
 }
 
 static const struct bt_bench_case cases[] = {
-	{.name = "one_signature", .run = one_signature, .args = {1000, 5000, 20000, 100000}, .arg_n = 4},
-	{.name = "ten_signatures", .run = ten_signatures, .args = {1000, 5000, 20000, 100000}, .arg_n = 4},
-	{.name = "mixed_1000", .run = mixed, .args = {1000, 5000, 20000}, .arg_n = 3},
+	{.name = "one_signature",
+		.run = one_signature,
+		.args = {1000, 5000, 20000, 100000, 1000000},
+		.arg_n = 5},
+	{.name = "ten_signatures",
+		.run = ten_signatures,
+		.args = {1000, 5000, 20000, 100000, 1000000},
+		.arg_n = 5},
+	{.name = "mixed_1000", .run = mixed, .args = {1000, 5000, 20000, 100000}, .arg_n = 4},
 	{.name = "mixed_1000_shapes", .run = mixed_shapes, .args = {1000, 5000, 20000}, .arg_n = 3},
-	{.name = "affinity_spread", .run = bt_bench_affinity_spread, .args = {1000, 5000, 20000}, .arg_n = 3},
+	{.name = "affinity_spread",
+		.run = bt_bench_affinity_spread,
+		.args = {1000, 5000, 20000, 100000},
+		.arg_n = 4},
 	{.name = "anti_affinity", .run = bt_bench_anti_affinity, .args = {1000, 5000, 20000}, .arg_n = 3},
 	{.name = "preferred_affinity",
 		.run = bt_bench_preferred_affinity,
@@ -210,7 +220,7 @@ static const struct bt_bench_case cases[] = {
 	{.name = "hard_spread", .run = bt_bench_hard_spread, .args = {1000, 5000, 20000}, .arg_n = 3},
 	{.name = "soft_spread", .run = bt_bench_soft_spread, .args = {1000, 5000, 20000}, .arg_n = 3},
 	{.name = "default_spread", .run = bt_bench_default_spread, .args = {1000, 5000, 20000}, .arg_n = 3},
-	{.name = "preemption", .run = bt_bench_preemption, .args = {1000, 5000}, .arg_n = 2},
+	{.name = "preemption", .run = bt_bench_preemption, .args = {1000, 5000, 20000, 100000}, .arg_n = 4},
 	{.name = "first_touch", .run = first_touch, .args = {1000, 5000}, .arg_n = 2},
 	{.name = "behind_infeasible",
 		.run = bt_bench_behind_infeasible,

@@ -49,7 +49,8 @@ static void add_image(struct bt_arena *arena, struct bt_node_object *node, const
 	bt_build_item(arena, &node->images[0].names, bt_str(name));
 }
 
-static void add_node(struct workload *w, uint32_t ix, struct bt_arena *arena)
+/* label: the value of a label that nodes have only then; NULL: none. */
+static void apply_node(struct workload *w, uint32_t ix, struct bt_arena *arena, const char *label)
 {
 	static const int64_t cores[WORKLOAD_MACHINES] = {16, 32, 64, 96},
 			     gib[WORKLOAD_MACHINES] = {64, 256, 256, 768};
@@ -68,6 +69,9 @@ static void add_node(struct workload *w, uint32_t ix, struct bt_arena *arena)
 		arena, &node.allocatable, "cpu", bt_build_count(w->cores ? w->cores : cores[machine]));
 	bt_build_quantity(arena, &node.allocatable, "memory", bt_build_mib(gib[machine] * 1024));
 	bt_build_quantity(arena, &node.allocatable, "pods", bt_build_count(110));
+	if (label) {
+		bt_build_pair(arena, &node.meta.labels, bt_str("example.com/label"), bt_str(label));
+	}
 	if (w->tainted && bt_rng_below(&rng, 10) == 0) {
 		add_taint(arena, &node, "dedicated", "NoSchedule");
 	}
@@ -103,7 +107,7 @@ void bt_workload_begin(struct workload *w)
 	w->engine = bt_engine_create(&w->config, &options, &errors);
 	w->reader = bt_object_reader_create(give_up, NULL);
 	for (uint32_t i = 0; i < w->node_n; i++) {
-		add_node(w, i, &scratch);
+		apply_node(w, i, &scratch, NULL);
 		bt_arena_reset(&scratch);
 	}
 	bt_arena_fini(&scratch);
@@ -129,6 +133,27 @@ const struct bt_object *bt_workload_read(struct workload *w, const char *format,
 	va_end(args);
 	bt_object_reader_begin_text(w->reader, "benchmark", bt_buf_view(&w->text), BT_FORMAT_YAML);
 	return bt_object_reader_next(w->reader);
+}
+
+void bt_workload_relabel(struct workload *w, uint32_t node_ix, const char *value)
+{
+	struct bt_arena scratch = {0};
+
+	apply_node(w, node_ix, &scratch, value);
+	bt_arena_fini(&scratch);
+}
+
+struct bt_pod_object bt_workload_plain_pod(struct bt_arena *arena, int64_t milli, int64_t mib)
+{
+	struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
+
+	container->name = container->image = bt_str("main");
+	bt_build_quantity(arena, &container->resources.requests, "cpu", bt_build_milli(milli));
+	bt_build_quantity(arena, &container->resources.requests, "memory", bt_build_mib(mib));
+	return (struct bt_pod_object){.meta.namespace_ = bt_str("default"),
+		.spec.scheduler_name = bt_str("default-scheduler"),
+		.spec.containers = container,
+		.spec.container_n = 1};
 }
 
 uint32_t bt_workload_add(struct workload *w, struct bt_pod_object *pod, uint32_t number)

@@ -39,9 +39,15 @@ void bt_workload_end(struct workload *w);
 /* Reads one object that is written as YAML; valid until the next one is read. */
 const struct bt_object *bt_workload_read(struct workload *w, const char *format, ...) BT_PRINTF(2, 3);
 
+/* A pod of one container that asks for cpu (thousandths) and memory and nothing else; without a name. */
+struct bt_pod_object bt_workload_plain_pod(struct bt_arena *arena, int64_t milli, int64_t mib);
+
 /* Enters the number-th pod, which gets a name and its place in the queue by that number. Returns its index.
  */
 uint32_t bt_workload_add(struct workload *w, struct bt_pod_object *pod, uint32_t number);
+
+/* Gives a node a label more, or another value of it. */
+void bt_workload_relabel(struct workload *w, uint32_t node_ix, const char *value);
 
 /* Decides for the next n pods of the queue. */
 void bt_workload_place(struct workload *w, uint32_t n);
