@@ -149,7 +149,9 @@ struct berth_options {
 	 * are given is valid during the call.
 	 */
 	enum berth_answer (*bind)(void *context, const struct berth_decision *decision); /* of a placed pod */
-	void (*evict)(void *context, const struct berth_pod_ref *pod); /* preemption wants the pod deleted */
+	/* Preemption wants the pod deleted. Returns false when that is not possible: then the pod that it was
+	 * to make room for is tried again after its backoff. */
+	bool (*evict)(void *context, const struct berth_pod_ref *pod);
 	void (*decided)(void *context, const struct berth_decision *decision); /* every decision */
 	void (*log)(void *context, enum berth_level level, const char *text);  /* a line without line end */
 	void *context;							       /* given to all of them */
@@ -223,7 +225,7 @@ struct berth_counts {
 	/* Since berth_create. */
 	uint64_t decisions, placed, refused, failed, preemptions;
 	uint64_t by_columns, by_evaluation; /* how decisions were made: incrementally, or node by node */
-	uint64_t bound, bind_failed;
+	uint64_t bound, bind_failed, evict_failed;
 	/* Now. */
 	uint64_t nodes, pods;				    /* that the scheduler knows */
 	uint64_t pods_waiting, pods_assumed, pods_on_nodes; /* they sum to pods; gated ones wait */

@@ -15,7 +15,7 @@ void bt_in_flight_begin(struct bt_queue *queue, uint32_t slot_ix)
 	slot->where = BT_WAIT_IN_FLIGHT;
 	slot->attempts++;
 	slot->log_begin = queue->log_begin + queue->log_n;
-	slot->missed = false;
+	slot->missed = slot->patient = false;
 	queue->flying =
 		bt_mem_grow(queue->flying, queue->flying_n, &queue->flying_cap, sizeof(*queue->flying));
 	queue->flying[queue->flying_n++] = slot_ix;

@@ -103,9 +103,15 @@ static uint64_t *count_of(struct bt_queue *queue, enum bt_wait where)
 	}
 }
 
+/* In backoff, is it popped only when that is over? */
+static bool is_patient(const struct bt_slot *slot)
+{
+	return slot->patient || !(slot->rejectors | slot->pending);
+}
+
 static struct bt_backoff *heap_of(struct bt_queue *queue, const struct bt_slot *slot)
 {
-	return slot->rejectors | slot->pending ? &queue->backoff : &queue->error_backoff;
+	return is_patient(slot) ? &queue->error_backoff : &queue->backoff;
 }
 
 /* Takes a slot out of where it is. */
@@ -548,6 +554,23 @@ void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 	}
 }
 
+void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
+{
+	uint32_t ix = find(queue, pod_ix);
+
+	if (ix == BT_NO_SLOT) {
+		return;
+	}
+	struct bt_slot *slot = &queue->slots[ix];
+	if (slot->where == BT_WAIT_IN_FLIGHT) {
+		slot->missed = slot->patient = true;
+	} else if (slot->where == BT_WAIT_UNSCHEDULABLE || slot->where == BT_WAIT_GATED) {
+		leave(queue, ix);
+		slot->patient = true;
+		requeue(queue, ix, AFTER_BACKOFF, now_ns);
+	}
+}
+
 /* ---- time ---- */
 
 static void flush_heap(struct bt_queue *queue, struct bt_backoff *heap, int64_t now_ns)
@@ -570,6 +593,14 @@ void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns)
 	flush_heap(queue, &queue->error_backoff, now_ns);
 }
 
+static bool is_stuck(const struct bt_queue *queue, const struct bt_slot *slot)
+{
+	const struct bt_queue_hooks *hooks = &queue->options.hooks;
+
+	return slot->where == BT_WAIT_GATED && hooks->stuck &&
+	       hooks->stuck(hooks->context, slot->pod_ix, slot->gate);
+}
+
 void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 {
 	bool any = false;
@@ -582,9 +613,9 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 			slot->timestamp_ns >= now_ns - queue->options.max_unschedulable_ns) {
 			continue;
 		}
-		/* A gated pod is let back by its plugin only, but is an event for those in flight. */
+		/* Also one that stays gated is an event for those in flight. */
 		any = true;
-		if (slot->where == BT_WAIT_UNSCHEDULABLE) {
+		if (slot->where == BT_WAIT_UNSCHEDULABLE || is_stuck(queue, slot)) {
 			note(queue, &n, i);
 		}
 	}
@@ -620,11 +651,11 @@ int64_t bt_queue_oldest(const struct bt_queue *queue, int64_t refused_by_ns)
 {
 	int64_t oldest = INT64_MAX;
 
-	for (size_t i = 0; i < queue->slot_n && queue->counts.unschedulable; i++) {
+	for (size_t i = 0; i < queue->slot_n && (queue->counts.unschedulable || queue->counts.gated); i++) {
 		const struct bt_slot *slot = &queue->slots[i];
 
-		if (slot->where == BT_WAIT_UNSCHEDULABLE && slot->timestamp_ns <= refused_by_ns &&
-			slot->timestamp_ns < oldest) {
+		if (slot->timestamp_ns <= refused_by_ns && slot->timestamp_ns < oldest &&
+			(slot->where == BT_WAIT_UNSCHEDULABLE || is_stuck(queue, slot))) {
 			oldest = slot->timestamp_ns;
 		}
 	}
@@ -655,6 +686,7 @@ struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix
 		.entered_ns = slot->entered_ns,
 		.timestamp_ns = slot->timestamp_ns,
 		.expiry_ns = slot->expiry_ns,
+		.patient = slot->where == BT_WAIT_BACKOFF && is_patient(slot),
 		.flushed = slot->flushed,
 		.first_ns = slot->first_ns,
 		.order = slot->order,
@@ -668,12 +700,12 @@ static int compare(const void *a, const void *b, void *context)
 			     *y = &queue->slots[*(const uint32_t *)b];
 
 	if (x->where == BT_WAIT_BACKOFF) {
-		bool failed = !(x->rejectors | x->pending), other = !(y->rejectors | y->pending);
+		bool patient = is_patient(x), other = is_patient(y);
 
-		if (failed != other) {
-			return failed ? 1 : -1;
+		if (patient != other) {
+			return patient ? 1 : -1;
 		}
-		return bt_backoff_before(queue, x, y, failed) ? -1 : 1;
+		return bt_backoff_before(queue, x, y, patient) ? -1 : 1;
 	}
 	int32_t first = queue->active.kinds[x->kind].kind.priority,
 		second = queue->active.kinds[y->kind].kind.priority;

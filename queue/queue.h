@@ -48,12 +48,16 @@ struct bt_queue_hooks {
 	uint32_t (*matters)(void *context, const struct bt_event *event);
 	/* Does the hint of any of these plugins say Queue? */
 	bool (*hint)(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins);
+	/* A pod that this plugin keeps out has waited for too long: has what it waits for come about, so that
+	 * no event will let it go on? NULL: never. */
+	bool (*stuck)(void *context, uint32_t pod_ix, int gate);
 	void *context;
 };
 
 struct bt_queue_options {
 	int64_t initial_backoff_ns, max_backoff_ns; /* max 0: there is no backoff */
-	int64_t max_unschedulable_ns; /* a pod that has waited longer for an event is let back */
+	int64_t max_unschedulable_ns; /* a pod that has waited longer for an event is let back; a gated one if
+					 it is stuck */
 	/* Backoff ends at whole seconds, and a pod is taken out of it when none is active. Gate
 	 * SchedulerPopFromBackoffQ. */
 	bool pop_from_backoff;
@@ -81,6 +85,7 @@ struct bt_queue_info {
 	uint32_t attempts;		  /* how often it was popped */
 	int64_t entered_ns, timestamp_ns; /* since when it is known; since when it waits this time */
 	int64_t expiry_ns;		  /* of a pod in backoff: when that ends; INT64_MIN: it has ended */
+	bool patient;			  /* of a pod in backoff: it is not popped before that ends */
 	bool flushed;			  /* it was let back because it had waited too long */
 	int64_t first_ns;		  /* when it was active first; INT64_MAX: never */
 	uint64_t order;			  /* of arrival */
@@ -163,6 +168,10 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t
 /* Lets a pod into active whatever it waits for, PreEnqueue excepted; in flight, after its cycle. */
 void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns);
 
+/* Lets a pod be tried again, whatever it waits for, PreEnqueue excepted, when its backoff is over and not
+ * before. One that is in backoff, or whose turn will come, is left alone. */
+void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns);
+
 /* What time does: the end of backoffs, and of waits that lasted too long. */
 void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns);
 void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns);
@@ -181,7 +190,7 @@ bool bt_queue_keeps_events(const struct bt_queue *queue);
 struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix);
 
 /* The pods in a place: active and backoff in the order in which they will be popped (in backoff those that
- * failed with an error last), others in no order. Writes at most cap of them; returns how many there are. */
+ * only time lets out last), others in no order. Writes at most cap of them; returns how many there are. */
 uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pods, uint32_t cap);
 
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue);

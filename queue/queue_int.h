@@ -18,7 +18,8 @@ struct bt_slot {
 	uint8_t where; /* enum bt_wait */
 	int8_t gate;
 	bool flushed;
-	bool missed; /* in flight: the log overflowed meanwhile */
+	bool missed;  /* in flight: the log overflowed meanwhile */
+	bool patient; /* in backoff: only time lets it out */
 	int64_t entered_ns, timestamp_ns, expiry_ns;
 	uint64_t order;	  /* of arrival */
 	int64_t first_ns; /* when it was active first, or INT64_MAX */

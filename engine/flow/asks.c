@@ -187,12 +187,14 @@ static struct bt_ask_slot *make(
 	return slot;
 }
 
-static void write_text(struct bt_ask_slot *slot, const struct bt_pod_ref *pod, struct bt_str node)
+static void write_text(struct bt_ask_slot *slot, const struct bt_pod_ref *pod, struct bt_str node,
+	const struct bt_pod_ref *other)
 {
-	const struct bt_str parts[] = {pod->namespace_, pod->name, pod->uid, node};
+	const struct bt_str parts[] = {
+		pod->namespace_, pod->name, pod->uid, node, other->namespace_, other->name, other->uid};
 
 	bt_buf_clear(&slot->text);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 7; i++) {
 		bt_buf_str(&slot->text, parts[i]);
 		slot->ends[i] = slot->text.len;
 	}
@@ -205,14 +207,14 @@ void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	struct bt_ask_slot *slot = make(p, BT_ASK_BIND, pod_ix, node_ix);
 
 	(void)engine;
-	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix));
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0});
 	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
 	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
 	bt_add_owned(&p->asks.open_n, 1u);
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
-void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
+void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_pipeline *p = context;
 
@@ -220,11 +222,12 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
 		bt_engine_evict(engine, pod_ix);
 		return;
 	}
-	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix), other = bt_pipeline_pod_ref(p, for_ix);
 	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
 	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, pod_ix, node_ix);
 
-	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix));
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
+	slot->for_ix = for_ix;
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
@@ -321,35 +324,46 @@ static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt
 	}
 }
 
-/* Is the victim still the pod that was meant? */
-static bool is_victim(const struct bt_pipeline *p, const struct bt_ask_slot *slot)
+/* Is a pod still the one whose names are in the slot, from that part on? */
+static bool is_still(
+	const struct bt_pipeline *p, uint32_t pod_ix, const struct bt_ask_slot *slot, uint32_t part)
 {
-	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
+	const struct bt_pod *pod = pod_of(p, pod_ix);
 	struct bt_str all = bt_buf_view(&slot->text);
+	const size_t *ends = slot->ends + part;
 
 	/* Of what has gone not even the names are left. */
 	if (pod->state == BT_POD_VACANT || pod->detached) {
 		return false;
 	}
-	const struct bt_pod_ref now = bt_pipeline_pod_ref(p, slot->pod_ix);
-	return bt_str_eq(now.namespace_, bt_str_sub(all, 0, slot->ends[0])) &&
-	       bt_str_eq(now.name, bt_str_sub(all, slot->ends[0], slot->ends[1])) &&
-	       bt_str_eq(now.uid, bt_str_sub(all, slot->ends[1], slot->ends[2]));
+	const struct bt_pod_ref now = bt_pipeline_pod_ref(p, pod_ix);
+	return bt_str_eq(now.namespace_, bt_str_sub(all, part ? ends[-1] : 0, ends[0])) &&
+	       bt_str_eq(now.name, bt_str_sub(all, ends[0], ends[1])) &&
+	       bt_str_eq(now.uid, bt_str_sub(all, ends[1], ends[2]));
 }
 
+/* What is answered about a pod that has gone, or is going, changes nothing: the source shows more. */
 static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
 {
-	bool leaves = state == BT_ASK_YES && is_victim(p, slot) && !pod_of(p, slot->pod_ix)->terminating;
+	bool stays = is_still(p, slot->pod_ix, slot, 0) && !pod_of(p, slot->pod_ix)->terminating;
+	bool evicted = state == BT_ASK_YES;
 
 	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
+	BT_COUNT(p, evict_lost_n, state == BT_ASK_UNKNOWN);
 	release(p, slot);
-	if (!leaves) {
+	if (!stays || (!evicted && !is_still(p, slot->for_ix, slot, 4))) {
 		return;
 	}
 	if (p->options.journal) {
-		bt_journal_answer(p->options.journal, BT_JOURNAL_EVICTED, slot->number);
+		bt_journal_answer(p->options.journal, evicted ? BT_JOURNAL_EVICTED : BT_JOURNAL_EVICT_FAILED,
+			slot->number);
 	}
-	bt_engine_evict(p->engine, slot->pod_ix);
+	if (evicted) {
+		bt_engine_evict(p->engine, slot->pod_ix);
+	} else {
+		BT_COUNT(p, evict_again_n, 1);
+		bt_engine_evict_failed(p->engine, slot->for_ix);
+	}
 }
 
 static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
@@ -381,7 +395,7 @@ bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t numbe
 	if (kind == BT_ASK_BIND) {
 		end_binding(p, slot, yes);
 	} else {
-		take_eviction(p, slot, BT_ASK_YES);
+		take_eviction(p, slot, yes ? BT_ASK_YES : BT_ASK_NO);
 	}
 	return true;
 }
@@ -499,8 +513,7 @@ static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
 	list_add(&p->asks, &p->asks.outgoing, ask);
 }
 
-/* What is no binding is not waited for any longer: a check can be asked again, and a victim is evicted again.
- */
+/* What is no binding is not waited for any longer: a check can be asked again, and an eviction has failed. */
 static void give_up(struct bt_pipeline *p, struct bt_ask_slot *slot)
 {
 	if (step(slot, own_tag(slot), BT_ASK_CALLED, BT_ASK_UNKNOWN)) {

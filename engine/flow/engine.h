@@ -34,10 +34,11 @@ struct bt_binder {
 /* Takes preemption's victims away. */
 struct bt_evictor {
 	/*
-	 * Has a pod deleted. What the source shows of that, the engine is told by bt_engine_evict,
-	 * bt_engine_update_pod or bt_engine_remove_pod, now or later. Context: the scheduling thread.
+	 * Has a pod deleted, to make room for another one. What the source shows of that, the engine is told
+	 * by bt_engine_evict, bt_engine_update_pod or bt_engine_remove_pod; or that it has failed, by
+	 * bt_engine_evict_failed; now or later. Context: the scheduling thread.
 	 */
-	void (*evict)(void *context, struct bt_engine *engine, uint32_t pod_ix);
+	void (*evict)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
 	void *context;
 };
 
@@ -149,8 +150,9 @@ struct bt_engine_counts {
 	uint64_t cycle_n, placed_n, refused_n, failed_n;
 	uint64_t by_columns_n, by_evaluation_n; /* how decisions were made */
 	uint64_t plan_drop_n;
-	uint64_t preemption_n; /* how often preemption found a node */
-	uint64_t dry_run_n;    /* nodes on which it was tried out */
+	uint64_t preemption_n;	 /* how often preemption found a node */
+	uint64_t dry_run_n;	 /* nodes on which it was tried out */
+	uint64_t evict_failed_n; /* victims that could not be deleted */
 	struct bt_ledger_counts sets;
 	struct bt_queue_counts queue;
 	struct bt_warm_counts warm; /* what workers did */
@@ -230,6 +232,14 @@ enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str nam
 
 /* A pod is being deleted because it was preempted: it still uses its node until bt_engine_remove_pod. */
 void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix);
+
+/*
+ * A victim of the preemption for this pod could not be deleted. Nothing may ever happen that lets the pod
+ * back, so it is tried again after its backoff, and may choose other victims. While its victims are being
+ * evicted, no
+ * further ones are. Requires: the pod is known.
+ */
+void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix);
 
 /* The pod of a namespace and name, or BT_NO_POD. */
 uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namespace_, struct bt_str name);

@@ -29,6 +29,7 @@ struct bt_preempting {
 	bool on;
 	uint32_t pod_ix;
 	uint32_t last_ix, last_uid; /* the last victim, once its turn has come; else BT_NO_POD */
+	bool failed;		    /* a victim cannot be deleted */
 };
 
 /* A victim that has to be deleted. */

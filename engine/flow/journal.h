@@ -48,7 +48,8 @@ enum bt_journal_kind {
 	BT_JOURNAL_EVICTED,  /* the victim of that number is being deleted */
 	BT_JOURNAL_TAKEN,    /* a pod was taken out of the queue before its turn */
 	BT_JOURNAL_DECISION, /* a cycle ended */
-	BT_JOURNAL_END
+	BT_JOURNAL_END,
+	BT_JOURNAL_EVICT_FAILED /* the victim of that number could not be deleted */
 };
 
 /* What happens besides when the clock is read. */
@@ -85,7 +86,8 @@ void bt_journal_object(struct bt_journal *journal, enum bt_journal_kind kind, st
 
 void bt_journal_time(struct bt_journal *journal, int64_t now_ns, enum bt_journal_time what);
 
-/* BT_JOURNAL_BOUND, BT_JOURNAL_FAILED and BT_JOURNAL_EVICTED: number counts bindings or evictions from 1. */
+/* BT_JOURNAL_BOUND, BT_JOURNAL_FAILED, BT_JOURNAL_EVICTED and BT_JOURNAL_EVICT_FAILED: number counts bindings
+ * or evictions from 1. */
 void bt_journal_answer(struct bt_journal *journal, enum bt_journal_kind kind, uint64_t number);
 
 void bt_journal_taken(struct bt_journal *journal, uint32_t pod_ix);

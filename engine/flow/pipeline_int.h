@@ -50,8 +50,9 @@ struct bt_ask_slot {
 	int64_t answered_ns; /* owner: who answers, then who takes answers */
 	bool sent, overdue, checking;
 	uint32_t previous, next; /* in its list; BT_NO_ASK: none */
-	struct bt_buf text;	 /* namespace, name, uid, node */
-	size_t ends[4];
+	struct bt_buf text;	 /* namespace, name, uid, node; of an eviction, also those of for_ix */
+	size_t ends[7];
+	uint32_t for_ix; /* of an eviction: the pod that is to get room */
 };
 
 /* A list of slots through previous and next. */
@@ -197,7 +198,7 @@ void bt_asks_fini(struct bt_pipeline *p);
 
 /* The engine's binder and evictor. */
 void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
-void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix);
+void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
 
 /* May another pod be popped, as far as bindings go? */
 bool bt_asks_have_room(const struct bt_pipeline *p);

@@ -372,8 +372,9 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 	if (engine->leaving_n == 0) {
 		return false;
 	}
-	engine->preempting = (struct bt_preempting){
-		engine->options.evictor.evict != NULL, decision->pod_ix, BT_NO_POD, BT_NAME_NONE};
+	engine->preempting = (struct bt_preempting){.on = engine->options.evictor.evict != NULL,
+		.pod_ix = decision->pod_ix,
+		.last_ix = BT_NO_POD};
 	if (engine->leaving_n == 1 && !promised_lower(engine, decision->nominated_ix, priority)) {
 		/* The turn of the last victim has come at once. */
 		engine->preempting.last_ix = engine->leaving[0].pod_ix;
@@ -387,7 +388,8 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 	const struct bt_ledger *ledger = engine->cache->ledger;
 
 	take_promises_back(engine, decision);
-	for (size_t i = 0; engine->preempting.on && i < engine->leaving_n; i++) {
+	for (size_t i = 0; engine->preempting.on && !engine->preempting.failed && i < engine->leaving_n;
+		i++) {
 		const struct bt_leaving victim = engine->leaving[i];
 		const struct bt_pod *pod = bt_ledger_pod(ledger, victim.pod_ix);
 
@@ -396,8 +398,25 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 			engine->preempting.last_uid = victim.uid;
 		}
 		if (pod->state != BT_POD_VACANT && pod->uid == victim.uid) {
-			engine->options.evictor.evict(engine->options.evictor.context, engine, victim.pod_ix);
+			engine->options.evictor.evict(
+				engine->options.evictor.context, engine, victim.pod_ix, decision->pod_ix);
 		}
 	}
 	engine->preempting.on = false;
+	if (engine->preempting.failed) {
+		bt_queue_try_again(engine->queue, decision->pod_ix, bt_engine_now(engine));
+	}
+}
+
+/* Source: prepareCandidateAsync, v1.36.3, which activates the pod at once, so that an API server that refuses
+ * is asked as fast as it can. */
+void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
+{
+	engine->counts.evict_failed_n++;
+	if (engine->preempting.on && engine->preempting.pod_ix == for_ix) {
+		/* Until that is over PreEnqueue keeps it out. */
+		engine->preempting.failed = true;
+	} else {
+		bt_queue_try_again(engine->queue, for_ix, bt_engine_now(engine));
+	}
 }

@@ -67,23 +67,28 @@ static enum bt_code code_of(const struct bt_preempt_request *r, uint32_t node_ix
 	return BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
 }
 
-/* Does a pod that was preempted still linger on the promised node? */
-static bool waits_for_victims(const struct search *s)
+bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod)
 {
-	uint32_t node_ix = s->pod->nominated_ix;
-
-	if (node_ix == BT_NO_NODE || code_of(s->request, node_ix) == BT_UNSCHEDULABLE_AND_UNRESOLVABLE) {
+	if (pod->nominated_ix == BT_NO_NODE) {
 		return false;
 	}
-	for (uint32_t i = bt_ledger_first_on(s->ledger, node_ix); i != BT_NO_POD;
-		i = bt_ledger_next(s->ledger, i)) {
-		const struct bt_pod *other = bt_ledger_pod(s->ledger, i);
+	for (uint32_t i = bt_ledger_first_on(ledger, pod->nominated_ix); i != BT_NO_POD;
+		i = bt_ledger_next(ledger, i)) {
+		const struct bt_pod *other = bt_ledger_pod(ledger, i);
 
-		if (other->priority < s->pod->priority && other->preempted) {
+		if (other->priority < pod->priority && other->preempted) {
 			return true;
 		}
 	}
 	return false;
+}
+
+static bool waits_for_victims(const struct search *s)
+{
+	uint32_t node_ix = s->pod->nominated_ix;
+
+	return node_ix != BT_NO_NODE && code_of(s->request, node_ix) != BT_UNSCHEDULABLE_AND_UNRESOLVABLE &&
+	       bt_preempt_lingers(s->ledger, s->pod);
 }
 
 static bool eligible(struct search *s)

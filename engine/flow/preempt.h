@@ -84,6 +84,9 @@ struct bt_preemption {
 
 void bt_preemption_fini(struct bt_preemption *preemption);
 
+/* Is a pod of lower priority that was preempted still on the node that the pod is promised? */
+bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod);
+
 void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *out);
 
 /*

@@ -162,12 +162,13 @@ static enum bt_status pass_time(struct bt_replay *r, const struct bt_journal_rec
 
 static enum bt_status give_answer(struct bt_replay *r, const struct bt_journal_record *record)
 {
-	enum bt_ask_kind kind = record->kind == BT_JOURNAL_EVICTED ? BT_ASK_EVICT : BT_ASK_BIND;
+	bool eviction = record->kind == BT_JOURNAL_EVICTED || record->kind == BT_JOURNAL_EVICT_FAILED;
+	bool yes = record->kind == BT_JOURNAL_BOUND || record->kind == BT_JOURNAL_EVICTED;
 	struct bt_str body = record->body;
 	uint64_t number;
 
 	if (!bt_journal_number(&body, &number) ||
-		!bt_asks_answer(r->pipeline, kind, number, record->kind != BT_JOURNAL_FAILED)) {
+		!bt_asks_answer(r->pipeline, eviction ? BT_ASK_EVICT : BT_ASK_BIND, number, yes)) {
 		return bad_record(r, record, "an answer to what was not asked");
 	}
 	r->result->answer_n++;
@@ -202,6 +203,7 @@ static enum bt_status play(struct bt_replay *r, const struct bt_journal_record *
 	case BT_JOURNAL_BOUND:
 	case BT_JOURNAL_FAILED:
 	case BT_JOURNAL_EVICTED:
+	case BT_JOURNAL_EVICT_FAILED:
 		return give_answer(r, record);
 	case BT_JOURNAL_TAKEN:
 		return take_pod(r, record);

@@ -73,9 +73,21 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, u
 		&lane->hints, &engine->cache->view, pod->signature, is_about(pod, event), event, plugins);
 }
 
+/* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again
+ * unless a pod goes that one of its refusers cares for. */
+static bool stuck(void *context, uint32_t pod_ix, int number)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_ledger *ledger = engine->cache->ledger;
+
+	return number == bt_engine_lane_of_pod(engine, pod_ix)->preemption_number &&
+	       !bt_engine_is_preempting(engine, pod_ix) &&
+	       !bt_preempt_lingers(ledger, bt_ledger_pod(ledger, pod_ix));
+}
+
 struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine)
 {
-	return (struct bt_queue_hooks){gate, interested, matters, hint, engine};
+	return (struct bt_queue_hooks){gate, interested, matters, hint, stuck, engine};
 }
 
 /* ---- events ---- */

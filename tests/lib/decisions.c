@@ -67,7 +67,7 @@ static void decide_all(struct berth *berth)
 	}
 }
 
-static void note_end(void *context, const struct berth_pod_ref *pod)
+static bool note_end(void *context, const struct berth_pod_ref *pod)
 {
 	int64_t *now_ns = context;
 	struct end *end = &ends[end_n++];
@@ -78,6 +78,7 @@ static void note_end(void *context, const struct berth_pod_ref *pod)
 	end->at_ns = *now_ns + 30 * NS_PER_S;
 	snprintf(end->pod_namespace, sizeof(end->pod_namespace), "%s", pod->pod_namespace);
 	snprintf(end->name, sizeof(end->name), "%s", pod->name);
+	return true;
 }
 
 static void end_pods(struct berth *berth, int64_t now_ns)

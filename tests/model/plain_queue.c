@@ -13,6 +13,12 @@ static bool refused(const struct plain_pod *pod)
 	return pod->rejectors || pod->pending;
 }
 
+/* Is it left in backoff until that is over? */
+static bool is_patient(const struct plain_pod *pod)
+{
+	return pod->patient || !refused(pod);
+}
+
 /* ---- time ---- */
 
 static int64_t window(const struct plain_queue *q, int64_t time_ns)
@@ -182,13 +188,13 @@ bool plain_before(const struct plain_queue *q, uint32_t a, uint32_t b)
 	const struct plain_pod *x = &q->pods[a], *y = &q->pods[b];
 
 	if (x->where == BT_WAIT_BACKOFF) {
-		if (refused(x) != refused(y)) {
-			return refused(x);
+		if (is_patient(x) != is_patient(y)) {
+			return is_patient(y);
 		}
 		if (x->expiry_ns != y->expiry_ns) {
 			return x->expiry_ns < y->expiry_ns;
 		}
-		if (refused(x) && !q->options.pop_from_backoff) {
+		if (!is_patient(x) && !q->options.pop_from_backoff) {
 			return x->order < y->order;
 		}
 	}
@@ -217,7 +223,7 @@ void plain_begin(struct plain_queue *q, uint32_t pod_ix)
 	pod->where = BT_WAIT_IN_FLIGHT;
 	pod->attempts++;
 	pod->log_n = 0;
-	pod->missed = false;
+	pod->missed = pod->patient = false;
 }
 
 uint32_t plain_pop(struct plain_queue *q)
@@ -226,7 +232,7 @@ uint32_t plain_pop(struct plain_queue *q)
 
 	if (first == BT_QUEUE_EMPTY && q->options.pop_from_backoff) {
 		first = first_in(q, BT_WAIT_BACKOFF);
-		if (first != BT_QUEUE_EMPTY && !refused(&q->pods[first])) {
+		if (first != BT_QUEUE_EMPTY && is_patient(&q->pods[first])) {
 			return BT_QUEUE_EMPTY;
 		}
 	}
@@ -343,6 +349,18 @@ void plain_activate(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns)
 	}
 }
 
+void plain_try_again(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns)
+{
+	struct plain_pod *pod = &q->pods[pod_ix];
+
+	if (pod->where == BT_WAIT_IN_FLIGHT) {
+		pod->missed = pod->patient = true;
+	} else if (pod->where == BT_WAIT_UNSCHEDULABLE || pod->where == BT_WAIT_GATED) {
+		pod->patient = true;
+		let(q, pod_ix, AFTER_BACKOFF, now_ns);
+	}
+}
+
 void plain_flush_backoff(struct plain_queue *q, int64_t now_ns)
 {
 	for (uint32_t i = 0; i < PLAIN_PODS; i++) {
@@ -359,6 +377,14 @@ void plain_flush_backoff(struct plain_queue *q, int64_t now_ns)
 	}
 }
 
+bool plain_is_stuck(const struct plain_queue *q, uint32_t pod_ix)
+{
+	const struct plain_pod *pod = &q->pods[pod_ix];
+
+	return pod->where == BT_WAIT_GATED &&
+	       q->options.hooks.stuck(q->options.hooks.context, pod_ix, pod->gate);
+}
+
 void plain_flush_unschedulable(struct plain_queue *q, int64_t now_ns)
 {
 	const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
@@ -372,7 +398,7 @@ void plain_flush_unschedulable(struct plain_queue *q, int64_t now_ns)
 			continue;
 		}
 		any = true;
-		if (pod->where == BT_WAIT_UNSCHEDULABLE) {
+		if (pod->where == BT_WAIT_UNSCHEDULABLE || plain_is_stuck(q, i)) {
 			pod->flushed = true;
 			q->flushed_n++;
 			let(q, i, AFTER_BACKOFF, now_ns);

@@ -22,7 +22,7 @@ struct plain_pod {
 	int64_t entered_ns, timestamp_ns, expiry_ns; /* INT64_MIN: there is no backoff */
 	int64_t first_ns;			     /* INT64_MAX: it was never active */
 	uint64_t order;
-	bool flushed;
+	bool flushed, patient;
 	/* In flight: what happened meanwhile. */
 	struct plain_logged log[PLAIN_LOG];
 	uint32_t log_n;
@@ -50,12 +50,16 @@ enum bt_wait plain_update(struct plain_queue *q, uint32_t pod_ix, struct bt_queu
 void plain_move(struct plain_queue *q, const struct bt_event *event, int32_t max_priority, int64_t now_ns);
 void plain_back_off(struct plain_queue *q, uint32_t pod_ix);
 void plain_activate(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns);
+void plain_try_again(struct plain_queue *q, uint32_t pod_ix, int64_t now_ns);
 void plain_flush_backoff(struct plain_queue *q, int64_t now_ns);
 void plain_flush_unschedulable(struct plain_queue *q, int64_t now_ns);
 uint32_t plain_list(const struct plain_queue *q, enum bt_wait where, uint32_t *pods);
 
 /* The pod that was popped out of order: it is in flight now. */
 void plain_begin(struct plain_queue *q, uint32_t pod_ix);
+
+/* Is it gated, and will no event let it go on? */
+bool plain_is_stuck(const struct plain_queue *q, uint32_t pod_ix);
 
 /* Does pod a go before pod b? Both are active, or in backoff. */
 bool plain_before(const struct plain_queue *q, uint32_t a, uint32_t b);

@@ -81,6 +81,12 @@ static uint32_t matters(void *context, const struct bt_event *event)
 	return interested_profile(context, 0, event) | interested_profile(context, 1, event);
 }
 
+/* Its plugin has opened, of every second pod. */
+static bool stuck(void *context, uint32_t pod_ix, int first)
+{
+	return pod_ix % 2 && !(((const struct world *)context)->gates[pod_ix] >> first & 1);
+}
+
 static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins)
 {
 	struct world *world = context;
@@ -115,6 +121,8 @@ static void compare_pod(const struct history *h, uint32_t pod_ix)
 	assert_int_equal(got.timestamp_ns, want->timestamp_ns);
 	assert_int_equal(got.expiry_ns, want->expiry_ns);
 	assert_int_equal(got.flushed, want->flushed);
+	assert_int_equal(got.patient,
+		want->where == BT_WAIT_BACKOFF && (want->patient || !(want->rejectors | want->pending)));
 	assert_int_equal(got.first_ns, want->first_ns);
 	assert_int_equal(got.order, want->order);
 }
@@ -144,8 +152,8 @@ static void compare(const struct history *h)
 		if (pod->where == BT_WAIT_BACKOFF && pod->expiry_ns < expiry_ns) {
 			expiry_ns = pod->expiry_ns;
 		}
-		if (pod->where == BT_WAIT_UNSCHEDULABLE && pod->timestamp_ns <= by_ns &&
-			pod->timestamp_ns < oldest_ns) {
+		bool may_be_let = pod->where == BT_WAIT_UNSCHEDULABLE || plain_is_stuck(&h->plain, i);
+		if (may_be_let && pod->timestamp_ns <= by_ns && pod->timestamp_ns < oldest_ns) {
 			oldest_ns = pod->timestamp_ns;
 		}
 		kept |= pod->where == BT_WAIT_IN_FLIGHT && pod->log_n > 0;
@@ -348,6 +356,9 @@ static void step_pod(struct history *h, uint32_t what)
 	} else if (what == 2) {
 		bt_queue_activate(h->queue, pod, h->now_ns);
 		plain_activate(&h->plain, pod, h->now_ns);
+	} else if (what == 3) {
+		bt_queue_try_again(h->queue, pod, h->now_ns);
+		plain_try_again(&h->plain, pod, h->now_ns);
 	} else {
 		h->world.gates[pod] = chance(h, 20) ? 1 + below(h, 3) : 0;
 	}
@@ -385,7 +396,7 @@ static void step(struct history *h)
 	} else if (dice < 80) {
 		step_move(h);
 	} else if (dice < 92) {
-		step_pod(h, below(h, 4));
+		step_pod(h, below(h, 5));
 	} else {
 		step_time(h);
 	}
@@ -435,7 +446,7 @@ static struct bt_queue_options any_options(struct history *h)
 		.max_unschedulable_ns = 60 * SECOND,
 		.pop_from_backoff = chance(h, 70),
 		.log_limit = limits[below(h, 4)],
-		.hooks = {gate, interested, matters, hint, &h->world},
+		.hooks = {gate, interested, matters, hint, stuck, &h->world},
 	};
 }
 

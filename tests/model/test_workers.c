@@ -103,9 +103,10 @@ static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, u
 }
 
 /* A victim is gone at once. */
-static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
+static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	(void)context;
+	(void)for_ix;
 	bt_engine_remove_pod(engine, pod_ix);
 }
 

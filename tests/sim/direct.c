@@ -27,12 +27,13 @@ static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, u
 	}
 }
 
-static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix)
+static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct sim *sim = context;
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
 	const struct sim_eviction victim = {sim_number(engine, pod->name), sim_number(engine, pod->uid)};
 
+	(void)for_ix;
 	if (engine != sim->engines[0] || sim->pipeline) {
 		return;
 	}

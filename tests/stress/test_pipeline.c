@@ -453,7 +453,7 @@ struct serial {
 	struct bt_engine *engine;
 	int64_t now_ns;
 	uint32_t bindings[4096]; /* pods, by number from 1 */
-	uint32_t victims[4096];
+	uint32_t victims[4096], preemptors[4096];
 	uint32_t binding_n, victim_n;
 };
 
@@ -466,12 +466,13 @@ static void note_binding(void *context, struct bt_engine *engine, uint32_t pod_i
 	s->bindings[++s->binding_n] = pod_ix;
 }
 
-static void note_victim(void *context, struct bt_engine *engine, uint32_t pod_ix)
+static void note_victim(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct serial *s = context;
 
 	(void)engine;
 	s->victims[++s->victim_n] = pod_ix;
+	s->preemptors[s->victim_n] = for_ix;
 }
 
 static uint32_t find_pod(const struct serial *s, const struct bt_object *object)
@@ -564,6 +565,10 @@ static void play_serial(
 	case BT_JOURNAL_EVICTED:
 		bt_journal_number(&body, &number);
 		bt_engine_evict(s->engine, s->victims[number]);
+		break;
+	case BT_JOURNAL_EVICT_FAILED:
+		bt_journal_number(&body, &number);
+		bt_engine_evict_failed(s->engine, s->preemptors[number]);
 		break;
 	case BT_JOURNAL_DECISION:
 		decide_serial(s, body);

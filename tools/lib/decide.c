@@ -68,16 +68,34 @@ void bt_lib_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint3
 	lib->fresh[lib->fresh_n++] = (struct bt_lib_ticket){ticket, pod_ix};
 }
 
-void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
+/* Has the caller anything against it? */
+static bool may_evict(struct bt_lib *lib, const struct berth_pod_ref *pod)
+{
+	struct bt_lib_frame frame;
+
+	if (!lib->options.evict) {
+		return true;
+	}
+	bt_lib_callback_begin(lib, &frame);
+	bool may = lib->options.evict(lib->options.context, pod);
+	bt_lib_callback_end(&frame);
+	return may;
+}
+
+void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_lib *lib = context;
 	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
-	struct bt_lib_frame frame;
+	const struct berth_pod_ref pod = refer(lib, pod_ix, node_ix);
 
+	if (!may_evict(lib, &pod)) {
+		bt_engine_evict_failed(engine, for_ix);
+		return;
+	}
 	lib->evicted = bt_mem_grow(lib->evicted, lib->evicted_n, &lib->evicted_cap, sizeof(*lib->evicted));
 	struct bt_lib_evicted *evicted = &lib->evicted[lib->evicted_n++];
 
-	*evicted = (struct bt_lib_evicted){refer(lib, pod_ix, node_ix), pod_ix, false};
+	*evicted = (struct bt_lib_evicted){pod, pod_ix, false};
 	if (lib->options.eviction == BERTH_EVICT_AT_ONCE) {
 		const struct bt_object gone = {.kind = BT_KIND_POD,
 			.meta = {.namespace_ = bt_str(evicted->pod.pod_namespace),
@@ -87,11 +105,6 @@ void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
 		bt_engine_remove_pod(engine, pod_ix);
 	} else {
 		bt_engine_evict(engine, pod_ix);
-	}
-	if (lib->options.evict) {
-		bt_lib_callback_begin(lib, &frame);
-		lib->options.evict(lib->options.context, &evicted->pod);
-		bt_lib_callback_end(&frame);
 	}
 }
 

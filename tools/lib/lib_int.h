@@ -161,7 +161,7 @@ void bt_lib_read_events(struct bt_lib *lib, struct bt_str text);
 /* ---- decide.c ---- */
 
 void bt_lib_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
-void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix);
+void bt_lib_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
 void bt_lib_told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 	uint32_t nominated, struct bt_str message);
 

@@ -196,6 +196,7 @@ static void count(void *context, struct bt_engine *engine)
 	out->refused = counts.refused_n;
 	out->failed = counts.failed_n;
 	out->preemptions = counts.preemption_n;
+	out->evict_failed = counts.evict_failed_n;
 	out->by_columns = counts.by_columns_n;
 	out->by_evaluation = counts.by_evaluation_n;
 	out->nodes = bt_engine_cache(engine)->view.snapshot->node_n;

@@ -269,14 +269,19 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	struct bt_lib *lib = context;
 	struct bt_arena arena = {0};
 	struct bt_lib_frame frame;
+	bool may = true;
 
 	if (lib->options.evict) {
 		const struct berth_pod_ref pod = refer(lib, &arena, &ask->pod, ask->node);
 
 		bt_lib_callback_begin(lib, &frame);
-		lib->options.evict(lib->options.context, &pod);
+		may = lib->options.evict(lib->options.context, &pod);
 		bt_lib_callback_end(&frame);
 		bt_arena_fini(&arena);
+	}
+	if (!may) {
+		(void)bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("refused"));
+		return;
 	}
 	(void)bt_pipeline_evicted(pipeline, ask->handle);
 	if (lib->options.eviction == BERTH_EVICT_AT_ONCE) {

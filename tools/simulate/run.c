@@ -20,10 +20,11 @@ int64_t bt_run_grace_ns(const struct bt_run *run, uint32_t pod_ix)
 	return grace_s * NS_PER_S;
 }
 
-static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
+static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_run *run = context;
 
+	(void)for_ix;
 	bt_engine_evict(engine, pod_ix);
 	bt_ends_add(&run->ends, pod_ix, bt_later(run->now_ns, bt_run_grace_ns(run, pod_ix)));
 	run->tally.evicted_n++;

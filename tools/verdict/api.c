@@ -376,13 +376,14 @@ struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix)
 }
 
 /* A pod with finalizers stays, marked as being deleted; any other is gone at once. */
-static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix)
+static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_api *api = context;
 	struct bt_api_object *stored = bt_api_pod(api, pod_ix);
 	struct bt_object object;
 
 	(void)engine;
+	(void)for_ix;
 	if (!stored) {
 		return;
 	}

@@ -464,6 +464,86 @@ static void a_victim_is_evicted_and_counts_as_leaving(void **state)
 	assert_string_equal(lab->decisions[3].pod, "high");
 }
 
+/* Two pods fill the only node; a third one has to evict one of them. */
+static void begin_eviction(struct lab *lab)
+{
+	lab->answers = true;
+	lab_node(lab, "n1");
+	lab_pod(lab, "low1", ", 'uid': 'u1'");
+	lab_pod(lab, "low2", ", 'uid': 'u2'");
+	lab_settle(lab);
+	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10");
+	lab_settle(lab);
+	assert_int_equal(lab->decision_n, 3);
+	assert_int_equal(lab->ask_n, 3);
+	assert_int_equal(lab->asks[2].verb, 'e');
+}
+
+/* The next attempt succeeds. */
+static void evict_after_all(struct lab *lab)
+{
+	assert_int_equal(lab->decision_n, 4);
+	assert_int_equal(lab->asks[3].verb, 'e');
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[3].handle), BT_OK);
+	lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[3].pod, "", "");
+	lab_wait(lab, 6 * LAB_SECOND);
+	assert_int_equal(lab->decisions[4].outcome, BT_PLACED);
+	assert_string_equal(lab->decisions[4].pod, "high");
+}
+
+static void a_pod_whose_victim_could_not_be_evicted_is_tried_again_after_its_backoff(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_eviction(lab);
+	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[2].handle, bt_str("no")), BT_OK);
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).evict_failed_n, 1);
+	assert_int_equal(lab_counts(lab).evict_again_n, 1);
+	assert_int_equal(lab->decision_n, 3);
+	lab_wait(lab, 2 * LAB_SECOND);
+	evict_after_all(lab);
+}
+
+static void an_eviction_without_an_answer_is_given_up_and_tried_again(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_eviction(lab);
+	lab_wait(lab, 200 * LAB_SECOND);
+	assert_int_equal(lab_counts(lab).evict_lost_n, 1);
+	assert_int_equal(lab_counts(lab).evict_again_n, 1);
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[2].handle), BT_CONFLICT);
+	evict_after_all(lab);
+}
+
+static void a_failed_eviction_of_who_is_gone_changes_nothing(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_eviction(lab);
+	lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[2].pod, "", "");
+	lab_settle(lab);
+	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[2].handle, bt_str("gone")), BT_OK);
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).evict_failed_n, 1);
+	assert_int_equal(lab_counts(lab).evict_again_n, 0);
+}
+
+static void a_failed_eviction_is_nothing_to_the_next_pod_of_that_name(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_eviction(lab);
+	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u4'", "");
+	lab_settle(lab);
+	assert_int_equal(lab->decision_n, 4);
+	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[2].handle, bt_str("no")), BT_OK);
+	lab_wait(lab, 2 * LAB_SECOND);
+	assert_int_equal(lab_counts(lab).evict_again_n, 0);
+	assert_int_equal(lab->decision_n, 4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,6 +575,10 @@ int main(void)
 		LAB_TEST(a_late_delete_does_not_take_the_new_pod_away),
 		LAB_TEST(what_is_deleted_does_not_come_back),
 		LAB_TEST(a_victim_is_evicted_and_counts_as_leaving),
+		LAB_TEST(a_pod_whose_victim_could_not_be_evicted_is_tried_again_after_its_backoff),
+		LAB_TEST(an_eviction_without_an_answer_is_given_up_and_tried_again),
+		LAB_TEST(a_failed_eviction_of_who_is_gone_changes_nothing),
+		LAB_TEST(a_failed_eviction_is_nothing_to_the_next_pod_of_that_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,13 @@ static void play(struct lab *lab)
 	lab_wait(lab, 3 * LAB_SECOND);
 	for (uint32_t i = 2; i < lab->ask_n; i++) {
 		if (lab->asks[i].verb == 'e') {
+			bt_pipeline_evict_failed(lab->pipeline, lab->asks[i].handle, bt_str("no"));
+		}
+	}
+	lab_wait(lab, 3 * LAB_SECOND);
+	assert_int_equal(lab_counts(lab).evict_again_n, 1);
+	for (uint32_t i = 2; i < lab->ask_n; i++) {
+		if (lab->asks[i].verb == 'e') {
 			bt_pipeline_evicted(lab->pipeline, lab->asks[i].handle);
 			lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[i].pod, "", "");
 		}

@@ -102,6 +102,93 @@ static void a_preemptor_waits_for_victims_that_linger(void **state)
 	end(&t);
 }
 
+/* Deletes, or cannot. */
+struct deleter {
+	uint32_t asked_n, refuses_n; /* the first so many fail */
+	uint32_t for_ix;
+};
+
+static void delete_or_fail(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+{
+	struct deleter *d = context;
+
+	d->for_ix = for_ix;
+	if (d->asked_n++ < d->refuses_n) {
+		bt_engine_evict_failed(engine, for_ix);
+	} else {
+		bt_engine_remove_pod(engine, pod_ix);
+	}
+}
+
+static void a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its_backoff(void **state)
+{
+	struct trial t = {.f = *state};
+	struct deleter deleter = {.refuses_n = 1};
+	int64_t now_ns = 0;
+	struct bt_decision decision;
+	const struct bt_engine_options options = {
+		.clock = bt_clock_virtual(&now_ns), .evictor = {delete_or_fail, &deleter}};
+
+	bt_config_init_default(&t.config, NULL);
+	start(&t, &options);
+	add_node(&t, "n1", "2");
+	add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), "");
+	add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "");
+	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("2"), "");
+	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
+	assert_int_equal(decision.victim_n, 2);
+	/* The first has failed, so the second is spared. */
+	assert_int_equal(deleter.asked_n, 1);
+	assert_int_equal(deleter.for_ix, pod);
+	assert_int_equal(bt_engine_counts(t.engine).evict_failed_n, 1);
+	assert_int_equal(bt_queue_info(bt_engine_queue(t.engine), pod).where, BT_WAIT_BACKOFF);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	now_ns += 2 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
+	assert_int_equal(deleter.asked_n, 3);
+	now_ns += 3 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_decide(t.engine, pod, &decision);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	end(&t);
+}
+
+/* Its victims went while it was in its cycle, which let it back while it was kept out: nobody says it again.
+ */
+static void five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle(void **state)
+{
+	struct trial t = {.f = *state};
+	struct deleter deleter = {.refuses_n = 0};
+	int64_t now_ns = 0;
+	struct bt_decision decision;
+	const struct bt_engine_options options = {
+		.clock = bt_clock_virtual(&now_ns), .evictor = {delete_or_fail, &deleter}};
+
+	bt_config_init_default(&t.config, NULL);
+	start(&t, &options);
+	add_node(&t, "n1", "2");
+	const uint32_t victims[] = {add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), ""),
+		add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "")};
+	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("2"), "");
+	bt_engine_begin(t.engine, bt_engine_pop(t.engine), &decision);
+	bt_engine_remove_pod(t.engine, victims[0]);
+	bt_engine_remove_pod(t.engine, victims[1]);
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(bt_queue_info(bt_engine_queue(t.engine), pod).where, BT_WAIT_GATED);
+	for (int half_minutes = 1; half_minutes <= 10; half_minutes++) {
+		now_ns += 30 * BT_QUEUE_SECOND;
+		bt_engine_tick(t.engine);
+		assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	}
+	now_ns += 30 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	end(&t);
+}
+
 static void refusals_say_why_preemption_does_not_help(void **state)
 {
 	struct trial t = begin(state);
@@ -234,6 +321,8 @@ int main(void)
 		FIXTURE_TEST(budgets_are_spared),
 		FIXTURE_TEST(a_promised_node_is_kept_from_equals_and_given_to_higher_ones),
 		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
+		FIXTURE_TEST(a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its_backoff),
+		FIXTURE_TEST(five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle),
 		FIXTURE_TEST(refusals_say_why_preemption_does_not_help),
 		FIXTURE_TEST(pods_of_one_kind_share_the_verdict_that_nothing_helps),
 		FIXTURE_TEST(whoever_holds_a_claim_for_one_pod_may_have_to_go),

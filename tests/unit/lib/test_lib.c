@@ -147,6 +147,7 @@ struct calls {
 	enum berth_answer answer;
 	uint64_t ticket;
 	int bind_n, decided_n, evict_n, log_n;
+	int refuse_n; /* so many evictions are refused at first */
 	char text[512];
 	enum berth_status inside;
 };
@@ -169,12 +170,13 @@ static void on_decided(void *context, const struct berth_decision *decision)
 	calls->decided_n++;
 }
 
-static void on_evict(void *context, const struct berth_pod_ref *pod)
+static bool on_evict(void *context, const struct berth_pod_ref *pod)
 {
 	struct calls *calls = context;
 
 	calls->evict_n++;
 	snprintf(calls->text, sizeof(calls->text), "%s/%s from %s", pod->pod_namespace, pod->name, pod->node);
+	return calls->evict_n > calls->refuse_n;
 }
 
 static void on_log(void *context, enum berth_level level, const char *text)
@@ -312,6 +314,39 @@ static void preemption_tells_whom_it_evicts(void **state)
 	expect_pod(berth, "low", BERTH_POD_ON_NODE, "n1");
 	assert_int_equal(berth_delete(berth, "Pod", "default", "low"), BERTH_OK);
 	assert_string_equal(decide(berth, "high")->pod.node, "n1");
+	berth_destroy(berth);
+}
+
+static void a_preemptor_whose_victim_stays_is_tried_again_after_its_backoff(void **state)
+{
+	struct calls calls = {.answer = BERTH_BOUND, .refuse_n = 2};
+	struct berth_options options;
+	struct berth_counts counts;
+
+	(void)state;
+	BERTH_INIT(&options);
+	options.clock = BERTH_CLOCK_VIRTUAL;
+	options.eviction = BERTH_EVICT_AT_ONCE;
+	struct berth *berth = make_calling(&calls, &options);
+	feed(berth, NODE("n1", "1") POD("low", "1"));
+	assert_int_equal(berth_run(berth, 0, NULL), BERTH_OK);
+	feed(berth, POD_WITH("high", "1", "priority: 5, "));
+	for (int attempt = 1; attempt <= 2; attempt++) {
+		/* As often as it is run, there is one attempt. */
+		assert_int_equal(berth_run(berth, 0, NULL), BERTH_OK);
+		assert_int_equal(berth_run(berth, 0, NULL), BERTH_OK);
+		assert_int_equal(calls.evict_n, attempt);
+		expect_pod(berth, "low", BERTH_POD_ON_NODE, "n1");
+		assert_int_equal(berth_set_time(berth, attempt * INT64_C(3000000000)), BERTH_OK);
+	}
+	assert_int_equal(berth_run(berth, 0, NULL), BERTH_OK);
+	assert_int_equal(calls.evict_n, 3);
+	assert_int_equal(berth_set_time(berth, INT64_C(15000000000)), BERTH_OK);
+	assert_int_equal(berth_run(berth, 0, NULL), BERTH_OK);
+	expect_pod(berth, "high", BERTH_POD_ON_NODE, "n1");
+	BERTH_INIT(&counts);
+	assert_int_equal(berth_get_counts(berth, &counts), BERTH_OK);
+	assert_int_equal(counts.evict_failed, 2);
 	berth_destroy(berth);
 }
 
@@ -640,6 +675,7 @@ int main(void)
 		cmocka_unit_test(tickets_come_with_polled_decisions),
 		cmocka_unit_test(pod_that_goes_while_it_is_bound_frees_its_node),
 		cmocka_unit_test(preemption_tells_whom_it_evicts),
+		cmocka_unit_test(a_preemptor_whose_victim_stays_is_tried_again_after_its_backoff),
 		cmocka_unit_test(evicted_pods_may_be_gone_at_once),
 		cmocka_unit_test(deleting_gives_room_back),
 		cmocka_unit_test(texts_of_every_shape_are_taken),

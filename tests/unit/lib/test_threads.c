@@ -43,6 +43,7 @@ static const struct berth_decision *next(struct berth *berth, const char *name)
 
 struct calls {
 	_Atomic uint32_t bind_n, decided_n, evict_n;
+	uint32_t refuse_n; /* so many evictions are refused at first */
 	_Atomic uint32_t answer;
 	_Atomic uint64_t ticket, user;
 };
@@ -65,12 +66,12 @@ static void on_decided(void *context, const struct berth_decision *decision)
 	bt_add(&calls->decided_n, 1u);
 }
 
-static void on_evict(void *context, const struct berth_pod_ref *pod)
+static bool on_evict(void *context, const struct berth_pod_ref *pod)
 {
 	struct calls *calls = context;
 
 	assert_string_equal(pod->name, "low");
-	bt_add(&calls->evict_n, 1u);
+	return bt_add(&calls->evict_n, 1u) >= calls->refuse_n;
 }
 
 static struct berth *make_calling(struct calls *calls, struct berth_options options)
@@ -156,6 +157,34 @@ static void virtual_time_ends_backoffs(void **state)
 	expect_pod(berth, "a", BERTH_POD_ON_NODE, "n1");
 	assert_int_equal(counts_of(berth).bind_failed, 1);
 	assert_int_equal(berth_set_time(berth, now), BERTH_INVALID);
+	berth_destroy(berth);
+}
+
+static void a_preemptor_whose_victim_stays_is_tried_again(void **state)
+{
+	struct calls calls = {.answer = BERTH_BOUND, .refuse_n = 1};
+	struct berth_options options = threaded();
+	enum berth_pod_state now = BERTH_POD_UNKNOWN;
+	struct berth_counts counts;
+	int64_t now_ns = 0;
+
+	(void)state;
+	options.clock = BERTH_CLOCK_VIRTUAL;
+	options.eviction = BERTH_EVICT_AT_ONCE;
+	struct berth *berth = make_calling(&calls, options);
+	feed(berth, NODE("n1", "1") POD("low", "1"));
+	settle(berth);
+	feed(berth, POD_WITH("high", "1", "priority: 5, "));
+	while (now != BERTH_POD_ON_NODE) {
+		now_ns += 1000000000;
+		assert_int_equal(berth_set_time(berth, now_ns), BERTH_OK);
+		settle(berth);
+		assert_int_equal(berth_find_pod(berth, NULL, "high", &now, NULL), BERTH_OK);
+	}
+	BERTH_INIT(&counts);
+	assert_int_equal(berth_get_counts(berth, &counts), BERTH_OK);
+	assert_int_equal(counts.evict_failed, 1);
+	assert_int_equal(bt_load_acquire(&calls.evict_n), 2);
 	berth_destroy(berth);
 }
 
@@ -551,6 +580,7 @@ int main(void)
 		cmocka_unit_test(binder_threads_ask_and_believe),
 		cmocka_unit_test(binding_may_be_answered_later_and_only_once),
 		cmocka_unit_test(virtual_time_ends_backoffs),
+		cmocka_unit_test(a_preemptor_whose_victim_stays_is_tried_again),
 		cmocka_unit_test(evicted_pods_are_gone_at_once_or_when_the_caller_says),
 		cmocka_unit_test(decisions_are_polled_and_their_tickets_answered),
 		cmocka_unit_test(deciding_stops_while_nobody_polls),

@@ -246,12 +246,18 @@ static bool hooked_hint(void *context, uint32_t pod_ix, const struct bt_event *e
 	return (h->likes & plugins) != 0;
 }
 
+/* Plugin 0 knows when what it waits for has come about. */
+static bool hooked_stuck(void *context, uint32_t pod_ix, int gate)
+{
+	return gate == 0 && !(((const struct hooked *)context)->gates[pod_ix] & 1);
+}
+
 static struct bt_queue *make_hooked(struct hooked *h)
 {
 	struct bt_queue_options options = usual;
 
-	options.hooks =
-		(struct bt_queue_hooks){hooked_gate, hooked_interested, hooked_matters, hooked_hint, h};
+	options.hooks = (struct bt_queue_hooks){
+		hooked_gate, hooked_interested, hooked_matters, hooked_hint, hooked_stuck, h};
 	return bt_queue_create(&options);
 }
 
@@ -446,6 +452,61 @@ static void five_minutes_let_an_unschedulable_pod_back_but_not_a_gated_one(void 
 	bt_queue_destroy(queue);
 }
 
+static void five_minutes_let_a_pod_back_whose_gate_has_opened_unnoticed(void **state)
+{
+	struct hooked h = {.gates = {1, 1, 2}};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		bt_queue_add(queue, i, kind(0, 0), SECOND);
+	}
+	h.gates[0] = h.gates[2] = 0;
+	assert_int_equal(bt_queue_oldest(queue, 2 * SECOND), SECOND);
+	bt_queue_flush_unschedulable(queue, 301 * SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_GATED);
+	bt_queue_flush_unschedulable(queue, 301 * SECOND + 1);
+	assert_int_equal(where(queue, 0), BT_WAIT_ACTIVE);
+	assert_int_equal(where(queue, 1), BT_WAIT_GATED);
+	assert_int_equal(where(queue, 2), BT_WAIT_GATED);
+	assert_int_equal(bt_queue_counts(queue).flushed_n, 1);
+	assert_int_equal(bt_queue_oldest(queue, 400 * SECOND), INT64_MAX);
+	bt_queue_destroy(queue);
+}
+
+static void who_is_to_try_again_is_not_popped_before_its_backoff_is_over(void **state)
+{
+	struct hooked h = {.interested = UINT32_MAX};
+	struct bt_queue *queue = make_hooked(&h);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	bt_queue_add(queue, 1, kind(1, 0), 1);
+	refuse(queue, 0, MASK, SECOND);
+	bt_queue_try_again(queue, 0, SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_BACKOFF);
+	assert_true(bt_queue_info(queue, 0).patient);
+	assert_int_equal(bt_queue_pop(queue), 1);
+	/* In flight it is the same, after the refusal. */
+	bt_queue_try_again(queue, 1, SECOND);
+	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, SECOND), BT_WAIT_BACKOFF);
+	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	bt_queue_flush_backoff(queue, 3 * SECOND);
+	assert_int_equal(bt_queue_pop(queue), 0);
+	assert_int_equal(bt_queue_pop(queue), 1);
+	/* The next time it is a pod like any other. */
+	assert_int_equal(bt_queue_refuse(queue, 0, MASK, 0, 3 * SECOND), BT_WAIT_UNSCHEDULABLE);
+	/* Whose backoff is over has its turn at once, and a gate is asked. */
+	bt_queue_try_again(queue, 0, 9 * SECOND);
+	assert_int_equal(where(queue, 0), BT_WAIT_ACTIVE);
+	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, 9 * SECOND), BT_WAIT_UNSCHEDULABLE);
+	h.gates[1] = 1;
+	bt_queue_try_again(queue, 1, 99 * SECOND);
+	assert_int_equal(where(queue, 1), BT_WAIT_GATED);
+	bt_queue_try_again(queue, 7, 99 * SECOND);
+	bt_queue_destroy(queue);
+}
+
 static void activation_in_flight_concerns_that_pod_alone(void **state)
 {
 	struct hooked h = {.interested = UINT32_MAX};
@@ -601,7 +662,8 @@ static void a_hundred_thousand_pods_of_a_kind_cost_one_hint(void **state)
 	const uint32_t n = 100000;
 
 	(void)state;
-	options.hooks = (struct bt_queue_hooks){NULL, hooked_interested, hooked_matters, hooked_hint, &h};
+	options.hooks =
+		(struct bt_queue_hooks){NULL, hooked_interested, hooked_matters, hooked_hint, NULL, &h};
 	struct bt_queue *queue = bt_queue_create(&options);
 	for (uint32_t i = 0; i < n; i++) {
 		bt_queue_add(queue, i, kind(0, 0), i);
@@ -848,6 +910,8 @@ int main(void)
 		cmocka_unit_test(the_plugin_that_gates_a_pod_is_asked_first),
 		cmocka_unit_test(a_pod_that_its_gate_closes_for_on_the_way_to_backoff_is_gated),
 		cmocka_unit_test(five_minutes_let_an_unschedulable_pod_back_but_not_a_gated_one),
+		cmocka_unit_test(five_minutes_let_a_pod_back_whose_gate_has_opened_unnoticed),
+		cmocka_unit_test(who_is_to_try_again_is_not_popped_before_its_backoff_is_over),
 		cmocka_unit_test(activation_in_flight_concerns_that_pod_alone),
 		cmocka_unit_test(a_pod_can_be_removed_from_every_place_and_come_again),
 		cmocka_unit_test(an_update_keeps_a_pod_in_its_place_unless_a_hint_likes_it),
