@@ -236,6 +236,13 @@ bool bt_asks_have_room(const struct bt_pipeline *p)
 	return p->asks.outgoing.first == BT_NO_ASK && bt_load_relaxed(&p->asks.open_n) < p->limits.bindings;
 }
 
+struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle)
+{
+	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
+
+	return handle_of(slot) == handle && now_at(slot) != BT_ASK_FREE ? slot : NULL;
+}
+
 struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
 {
 	uint32_t at = pod_ix < p->asks.pod_n ? p->asks.slot_of_pod[pod_ix] : 0;

@@ -215,6 +215,9 @@ bool bt_asks_watch(struct bt_pipeline *p);
 /* When bt_asks_watch has something to do next, or INT64_MAX. */
 int64_t bt_asks_next_ns(const struct bt_pipeline *p);
 
+/* What was asked by a handle that a binder was given; NULL when that is over. */
+struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle);
+
 /* The binding of a pod that is under way, or NULL. */
 struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 

@@ -212,16 +212,25 @@ void sim_check(struct sim *sim)
 /*
  * Would upstream let the pod wait as well? Its hints miss: a pod that is on
  * another node than it was promised, or assumed on, or that changes while it is assumed; other pods'
- * anti-affinity when a node comes, changes or goes; a claim in use when the node of its user goes. Source:
- * QueueingHints of InterPodAffinity and VolumeRestrictions, v1.36.3.
+ * anti-affinity when a node comes, changes or goes; a claim in use when the node of its user goes. And what
+ * lets a pod back while PreEnqueue keeps it out, because its victims are being evicted, is lost; upstream
+ * lets it wait for ever then. Source: QueueingHints of InterPodAffinity and VolumeRestrictions, PreEnqueue of
+ * DefaultPreemption, v1.36.3.
  */
+static bool is_kept_out(const struct sim *sim, uint32_t slot)
+{
+	return sim->known[slot].ix != BT_NO_POD &&
+	       bt_queue_info(bt_engine_queue(sim->engines[0]), sim->known[slot].ix).where == BT_WAIT_GATED;
+}
+
 static bool is_excused(const struct sim *sim, uint32_t slot)
 {
 	const struct sim_known *known = &sim->known[slot];
 
 	bool together = sim->api.objects[SIM_POD_STREAM][slot].pod.spec.together;
 
-	return sim->untold || (known->by_other_pods && sim->node_told_at > known->refused_at) ||
+	return sim->untold || is_kept_out(sim, slot) ||
+	       (known->by_other_pods && sim->node_told_at > known->refused_at) ||
 	       (known->by_other_pods && together && sim->pod_told_at > known->refused_at) ||
 	       (known->by_claims && sim->node_gone_at > known->refused_at);
 }
@@ -267,7 +276,7 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 			continue;
 		}
 		any = true;
-		if (!sim->known[slot].stranded && (flushed || !is_excused(sim, slot))) {
+		if (flushed || !is_excused(sim, slot)) {
 			sim_fail(sim, "I3", "pod-%" PRIu32 " waits, but node-%" PRIu32 " fits%s", slot, node,
 				flushed ? ", even after the flush" : "");
 		}

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "engine/base/hash.h"
 #include "tools/codec/object.h"
 #include "tools/generate/build.h"
 
@@ -31,18 +32,24 @@ static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, 
 {
 	struct sim *sim = context;
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
-	const struct sim_eviction victim = {sim_number(engine, pod->name), sim_number(engine, pod->uid)};
+	const struct sim_eviction victim = {.slot = sim_number(engine, pod->name),
+		.uid = sim_number(engine, pod->uid),
+		.for_ix = for_ix,
+		.for_uid = sim_number(engine, sim_pod_at(engine, for_ix)->uid)};
 
-	(void)for_ix;
-	if (engine != sim->engines[0] || sim->pipeline) {
+	if (sim->pipeline) {
+		return;
+	}
+	/* All engines are told the same, within the cycle. */
+	if (!sim->settling && bt_hash_u64(sim->seed ^ (uint64_t)sim->step_no << 32 ^ victim.uid) % 8 == 0) {
+		sim->faults[SIM_EVICTION_FAILED_AT_ONCE]++;
+		bt_engine_evict_failed(engine, for_ix);
+		return;
+	}
+	if (engine != sim->engines[0]) {
 		return;
 	}
 	sim_note_victim(sim, victim);
-	if (pod->state == BT_POD_QUEUED) {
-		uint32_t slot = sim_number(engine, sim_pod_at(engine, sim->decisions[0].pod_ix)->name);
-
-		sim->known[slot].stranded = true;
-	}
 	if (sim->eviction_n < sizeof(sim->evictions) / sizeof(sim->evictions[0])) {
 		sim->evictions[sim->eviction_n++] = victim;
 	}
@@ -217,6 +224,9 @@ void sim_finish(struct sim *sim)
 		bt_engine_end(sim->engines[e], &sim->decisions[e]);
 	}
 	sim->begun = false;
+	sim->faults[SIM_KEPT_OUT] +=
+		decision->victim_n &&
+		bt_queue_info(bt_engine_queue(sim->engines[0]), decision->pod_ix).where == BT_WAIT_GATED;
 	if (decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED) {
 		sim_patch(sim, decision->pod_ix, decision->nominated_ix != BT_NO_NODE);
 	}
@@ -250,6 +260,21 @@ void sim_tick(struct sim *sim)
 {
 	for (uint32_t e = 0; e < sim->engine_n; e++) {
 		bt_engine_tick(sim->engines[e]);
+	}
+}
+
+void sim_evict_failed(struct sim *sim, const struct sim_eviction *eviction)
+{
+	struct bt_engine *engine = sim->engines[0];
+	const struct bt_pod *pod = sim_pod_at(engine, eviction->for_ix);
+
+	if (pod->state == BT_POD_VACANT || pod->detached ||
+		sim_number(engine, pod->uid) != eviction->for_uid) {
+		return;
+	}
+	sim_note(sim, "  pod-%" PRIu32 " stays where it is", eviction->slot);
+	for (uint32_t e = 0; e < sim->engine_n; e++) {
+		bt_engine_evict_failed(sim->engines[e], eviction->for_ix);
 	}
 }
 

@@ -134,6 +134,13 @@ static struct bt_engine *twin(struct sim *sim)
 	return sim->engine_n > 1 ? sim->engines[1] : NULL;
 }
 
+static bool is_still(struct sim *sim, uint32_t pod_ix, uint32_t uid)
+{
+	const struct bt_pod *pod = sim_pod_at(sim->engines[0], pod_ix);
+
+	return pod->state != BT_POD_VACANT && !pod->detached && sim_number(sim->engines[0], pod->uid) == uid;
+}
+
 static void twin_tick(struct sim *sim)
 {
 	if (twin(sim) && sim->twin_ns != sim->pipeline->now_ns) {
@@ -152,6 +159,27 @@ static void twin_end_binding(struct sim *sim, const struct sim_binding *binding)
 		(binding->replied ? binding->good : shown)
 			? bt_engine_bound(twin(sim), binding->pod_ix)
 			: bt_engine_bind_failed(twin(sim), binding->pod_ix);
+	}
+}
+
+/* Evictions that are over. Those that have failed and matter let the preemptor be tried again. */
+static void end_evictions(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->eviction_n;) {
+		const struct sim_eviction eviction = sim->evictions[i];
+		const struct sim_known *known = &sim->known[eviction.slot];
+
+		if (bt_asks_of_handle(sim->pipeline, eviction.handle)) {
+			i++;
+			continue;
+		}
+		sim->evictions[i] = sim->evictions[--sim->eviction_n];
+		bool stays = known->ix != BT_NO_POD && !sim_pod_at(sim->engines[0], known->ix)->terminating &&
+			     sim_number(sim->engines[0], sim_pod_at(sim->engines[0], known->ix)->uid) ==
+				     eviction.uid;
+		if (stays && twin(sim) && is_still(sim, eviction.for_ix, eviction.for_uid)) {
+			bt_engine_evict_failed(twin(sim), eviction.for_ix);
+		}
 	}
 }
 
@@ -210,6 +238,7 @@ static void sync(struct sim *sim)
 		}
 	}
 	twin_evict(sim);
+	end_evictions(sim);
 	sim_note_ports(sim);
 }
 
@@ -343,19 +372,27 @@ static void check_pod(void *context, struct bt_pipeline *pipeline, const struct 
 static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
 	struct sim *sim = context;
-	const struct sim_eviction victim = {sim_number_of(ask->pod.name), sim_number_of(ask->pod.uid)};
+	uint32_t for_ix = bt_asks_of_handle(pipeline, ask->handle)->for_ix;
+	const struct sim_eviction victim = {.slot = sim_number_of(ask->pod.name),
+		.uid = sim_number_of(ask->pod.uid),
+		.for_ix = for_ix,
+		.for_uid = sim_number(sim->engines[0], sim_pod_at(sim->engines[0], for_ix)->uid),
+		.handle = ask->handle};
 	const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][victim.slot];
 
 	sim_note_victim(sim, victim);
+	if (sim->eviction_n < SIM_PODS * 2) {
+		sim->evictions[sim->eviction_n++] = victim;
+	} else {
+		sim_fail(sim, "I7", "more evictions than there is room for");
+	}
 	if (sim->bind_how < 15) {
 		sim->faults[SIM_EVICTION_FAILED]++;
-		sim->untold = true;
 		(void)bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("refused"));
 		return;
 	}
 	if (sim->bind_how < 30) {
 		sim->faults[SIM_EVICTION_LOST]++;
-		sim->untold = true;
 		return;
 	}
 	if (pod->uid == victim.uid) {
@@ -444,9 +481,15 @@ static bool schedule(struct sim *sim)
 	sync(sim);
 	while (apply(sim)) {
 	}
+	uint32_t batch = sim->pipeline->limits.batch;
+	/* First the clock, then the decisions: the twin has to know what time has done. */
+	sim->pipeline->limits.batch = 0;
 	bool any = bt_pipeline_schedule_step(sim->pipeline);
-	sync(sim);
+	sim->pipeline->limits.batch = batch;
 	twin_tick(sim);
+	sync(sim);
+	any |= bt_pipeline_decide_step(sim->pipeline, batch);
+	sync(sim);
 	return any;
 }
 

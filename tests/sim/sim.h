@@ -28,9 +28,6 @@ struct sim_known {
 	/* Of its last refusal: how many events had been told, and whether these plugins refused a node. */
 	uint64_t refused_at;
 	bool by_other_pods, by_claims;
-	/* A victim of it was on no node any more when it was evicted, between the halves of the cycle. As in
-	 * upstream nobody hears of its end then, and PreEnqueue keeps the pod out, even from the flush. */
-	bool stranded;
 	bool evicted; /* the engine was answered that its deletion has begun */
 	bool twin_evicted;
 };
@@ -66,8 +63,10 @@ struct sim_parcel {
 	bool malformed;
 };
 
+/* A victim that is to be deleted, and for whom. */
 struct sim_eviction {
-	uint32_t slot, uid;
+	uint32_t slot, uid, for_ix, for_uid;
+	uint64_t handle; /* of a pipeline's; 0: the binder has not been called */
 };
 
 #define SIM_PARCELS 256
@@ -183,6 +182,8 @@ bool sim_begin(struct sim *sim);
 void sim_finish(struct sim *sim);
 void sim_answer(struct sim *sim, uint32_t binding_ix);
 void sim_tick(struct sim *sim);
+/* A victim could not be deleted. */
+void sim_evict_failed(struct sim *sim, const struct sim_eviction *eviction);
 void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what);
 
 /* ---- piped.c ---- */

@@ -36,7 +36,7 @@
 	X(end, 8, 1, 1, 1)		/* the second */                                                     \
 	X(bind, 100, 4, 100, 1)		/* a: which; b: how it goes */                                       \
 	X(answer, 100, 4, 1, 1)		/* a: which; the binder's answer comes */                            \
-	X(evict, 12, 4, 1, 1)		/* a: which; a victim is deleted */                                  \
+	X(evict, 12, 4, 100, 1)		/* a: which; a victim is deleted; b: how it goes */                  \
 	X(clock, 12, 1, 4000, 1)	/* b: milliseconds */                                                \
 	X(jump, 1, 1, 6, 1)		/* b: the clock is set forward by hours, or back */                  \
 	X(leader, 1, 1, 1, 1)		/* leadership is lost, or won */                                     \
@@ -84,7 +84,9 @@ enum sim_op {
 	X(PREEMPTED, "pod preempted")                                                                        \
 	X(VICTIM_IN_FLIGHT, "victim whose binding is on its way")                                            \
 	X(EVICTION_FAILED, "eviction refused")                                                               \
+	X(EVICTION_FAILED_AT_ONCE, "eviction refused while others are asked for")                            \
 	X(EVICTION_LOST, "eviction without an answer")                                                       \
+	X(KEPT_OUT, "preemptor kept out when its cycle ends")                                                \
 	X(ASKED_AGAIN, "binding without an answer asked about")                                              \
 	X(PORT_TWICE, "host port taken twice")
 

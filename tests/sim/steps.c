@@ -7,8 +7,9 @@
 
 #include "engine/base/hash.h"
 
-#define SILENCE_S 30 /* until the binder gives up waiting for an answer */
-#define NEWS	  4  /* events that are read for each cycle when there are no faults */
+#define SILENCE_S   30 /* until the binder gives up waiting for an answer */
+#define EVICTS_FROM 25 /* of 100 evictions these and those above succeed */
+#define NEWS	    4  /* events that are read for each cycle when there are no faults */
 
 static struct sim_object *object_of(struct sim *sim, enum sim_stream stream, uint32_t ix)
 {
@@ -366,16 +367,19 @@ static bool answer(struct sim *sim, uint32_t which)
 	return true;
 }
 
-static bool evict(struct sim *sim, uint32_t which)
+static bool evict(struct sim *sim, uint32_t which, uint32_t how)
 {
-	if (sim->eviction_n == 0) {
+	if (sim->eviction_n == 0 || sim->pipeline) {
 		return false;
 	}
 	uint32_t i = which % sim->eviction_n;
 	const struct sim_eviction victim = sim->evictions[i];
 
 	sim->evictions[i] = sim->evictions[--sim->eviction_n];
-	if (object_of(sim, SIM_POD_STREAM, victim.slot)->uid == victim.uid) {
+	if (how < EVICTS_FROM) {
+		sim->faults[SIM_EVICTION_FAILED]++;
+		sim_evict_failed(sim, &victim);
+	} else if (object_of(sim, SIM_POD_STREAM, victim.slot)->uid == victim.uid) {
 		sim_api_delete_pod(&sim->api, victim.slot, sim->now_ns, 2, true);
 	}
 	return true;
@@ -508,7 +512,7 @@ static void do_pods(struct sim *sim, struct sim_step step)
 		sim_api_finish_pods(&sim->api, sim->now_ns);
 		break;
 	case SIM_OP_evict:
-		evict(sim, step.a);
+		evict(sim, step.a, step.b);
 		break;
 	default:
 		break;
@@ -669,7 +673,7 @@ bool sim_move_on(struct sim *sim)
 	}
 	moved |= bind(sim, 0, SIM_FAULTLESS);
 	moved |= answer(sim, 0);
-	moved |= evict(sim, 0);
+	moved |= evict(sim, 0, SIM_FAULTLESS);
 	moved |= sim_decide(sim);
 	return moved;
 }

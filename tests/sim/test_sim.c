@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The engine in simulations: thousands of seeds, and every history that once failed. BT_SEED=n plays one
- * seed, BT_SIM_SEEDS=n so many, BT_SIM_HISTORY=file one history, with everything that happens in it.
+ * seed, BT_SIM_SEEDS=n so many (from BT_SEED on), BT_SIM_JOBS=n in so many processes side by side,
+ * BT_SIM_HISTORY=file one history, with everything that happens in it.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -30,11 +31,13 @@
 
 /* What a process leaves behind, also when it crashes. */
 struct tally {
-	uint64_t seed; /* being played */
-	uint64_t failed_seed, histories, steps, placed, refused;
+	pid_t process; /* 0: none */
+	uint64_t seed; /* being played, or the one that failed */
+	bool failed;
+	uint64_t histories, steps, placed, refused;
 	uint64_t faults[SIM_FAULT_N];
 	size_t grown_bytes;
-	int status;	   /* of a process that did not come to its end */
+	int status;	   /* of the process */
 	char message[256]; /* of the seed that failed */
 };
 
@@ -52,7 +55,7 @@ static void play_seed(uint64_t seed, struct tally *tally)
 	for (int i = 0; i < SIM_FAULT_N; i++) {
 		tally->faults[i] += sim->faults[i];
 	}
-	tally->failed_seed = sim->failed ? seed : 0;
+	tally->failed = sim->failed;
 	if (sim->failed) {
 		snprintf(tally->message, sizeof(tally->message), "%s", sim->message.ptr);
 	}
@@ -60,31 +63,76 @@ static void play_seed(uint64_t seed, struct tally *tally)
 	sim_history_fini(&history);
 }
 
-/* Plays seeds in a process of its own until one fails. */
-static void play_chunk(uint64_t first, uint64_t n, struct tally *tally)
+/* In a process of its own: plays seeds until one fails. */
+BT_NORETURN static void play_chunk(uint64_t first, uint64_t n, struct tally *tally)
 {
-	int status = 0;
+	sim_limit_cpu(CHUNK_S);
+	play_seed(first, tally);
+	bt_rcu_drain();
+	size_t before = bt_mem_in_use_bytes();
+	for (uint64_t seed = first + 1; seed < first + n && !tally->failed; seed++) {
+		play_seed(seed, tally);
+	}
+	bt_rcu_drain();
+	size_t after = bt_mem_in_use_bytes();
+	tally->grown_bytes = after > before ? after - before : 0;
+	exit(0); /* a leak sanitizer looks now */
+}
 
+static void begin_chunk(uint64_t first, uint64_t n, struct tally *tally)
+{
+	*tally = (struct tally){.seed = first};
 	fflush(stdout);
-	pid_t child = fork();
-	if (child == 0) {
-		sim_limit_cpu(CHUNK_S);
-		play_seed(first, tally);
-		bt_rcu_drain();
-		size_t before = bt_mem_in_use_bytes();
-		for (uint64_t seed = first + 1; seed < first + n && !tally->failed_seed; seed++) {
-			play_seed(seed, tally);
+	pid_t process = fork();
+	if (process == 0) {
+		play_chunk(first, n, tally);
+	}
+	tally->process = process; /* the child has it in common with us */
+}
+
+static void end_chunk(struct tally *tally, struct tally *sum)
+{
+	waitpid(tally->process, &tally->status, 0);
+	if (!WIFEXITED(tally->status) || WEXITSTATUS(tally->status) != 0) {
+		tally->failed = true;
+	}
+	sum->histories += tally->histories;
+	sum->steps += tally->steps;
+	sum->placed += tally->placed;
+	sum->refused += tally->refused;
+	for (int i = 0; i < SIM_FAULT_N; i++) {
+		sum->faults[i] += tally->faults[i];
+	}
+	sum->grown_bytes = tally->grown_bytes > sum->grown_bytes ? tally->grown_bytes : sum->grown_bytes;
+	/* Of several that failed the first one is shown. */
+	if (tally->failed && !sum->failed) {
+		sum->failed = true;
+		sum->seed = tally->seed;
+		sum->status = tally->status;
+		memcpy(sum->message, tally->message, sizeof(sum->message));
+	}
+	tally->process = 0;
+}
+
+/* Plays n seeds, several chunks of them side by side; stops when one has failed. */
+static void play_seeds(uint64_t first, uint64_t n, uint32_t jobs, struct tally *sum)
+{
+	struct tally *tallies = mmap(
+		NULL, jobs * sizeof(*tallies), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t chunk_n = (n + CHUNK - 1) / CHUNK;
+
+	for (uint64_t chunk = 0; chunk < chunk_n + jobs; chunk++) {
+		struct tally *tally = &tallies[chunk % jobs];
+		uint64_t done = chunk * CHUNK;
+
+		if (tally->process) {
+			end_chunk(tally, sum);
 		}
-		bt_rcu_drain();
-		size_t after = bt_mem_in_use_bytes();
-		tally->grown_bytes = after > before ? after - before : 0;
-		exit(0); /* a leak sanitizer looks now */
+		if (done < n && !sum->failed) {
+			begin_chunk(first + done, n - done < CHUNK ? n - done : CHUNK, tally);
+		}
 	}
-	waitpid(child, &status, 0);
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-		tally->failed_seed = tally->seed;
-		tally->status = status;
-	}
+	munmap(tallies, jobs * sizeof(*tallies));
 }
 
 static void show_failure(struct sim_history *history, const struct tally *tally)
@@ -114,37 +162,38 @@ static uint64_t number_from(const char *variable, uint64_t otherwise)
 	return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static void invariants_hold_under_faults(void **state)
+static void print_tally(uint64_t first, const struct tally *tally)
 {
-	bool one = getenv("BT_SEED") != NULL;
-	uint64_t first = number_from("BT_SEED", FIRST_SEED),
-		 n = one ? 1 : number_from("BT_SIM_SEEDS", BT_SIM_SEEDS);
-	struct tally *tally =
-		mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct sim_history history;
-
-	(void)state;
-	sim_config();
-	for (uint64_t done = 0; done < n; done += CHUNK) {
-		play_chunk(first + done, n - done < CHUNK ? n - done : CHUNK, tally);
-		if (tally->failed_seed) {
-			sim_history_of_seed(tally->failed_seed, &history);
-			show_failure(&history, tally);
-		}
-		assert_true(tally->grown_bytes < CACHED_BYTES);
-	}
 	print_message("BT_SEED=%" PRIu64 "...: %" PRIu64 " histories, %" PRIu64 " steps, %" PRIu64
 		      " placed, %" PRIu64 " refused\n",
 		first, tally->histories, tally->steps, tally->placed, tally->refused);
 	for (int i = 0; i < SIM_FAULT_N; i++) {
 		print_message("%10" PRIu64 " %s\n", tally->faults[i], sim_fault_text((enum sim_fault)i));
 	}
+}
+
+static void invariants_hold_under_faults(void **state)
+{
+	uint64_t first = number_from("BT_SEED", FIRST_SEED),
+		 n = number_from("BT_SIM_SEEDS", getenv("BT_SEED") ? 1 : BT_SIM_SEEDS);
+	uint32_t jobs = (uint32_t)number_from("BT_SIM_JOBS", 1);
+	struct sim_history history;
+	struct tally tally = {0};
+
+	(void)state;
+	sim_config();
+	play_seeds(first, n, jobs ? jobs : 1, &tally);
+	if (tally.failed) {
+		sim_history_of_seed(tally.seed, &history);
+		show_failure(&history, &tally);
+	}
+	assert_true(tally.grown_bytes < CACHED_BYTES);
+	print_tally(first, &tally);
 	for (int i = 0; i < SIM_FAULT_N && n >= SEEDS_FOR_ALL; i++) {
-		if (tally->faults[i] == 0) {
+		if (tally.faults[i] == 0) {
 			fail_msg("never met: %s", sim_fault_text((enum sim_fault)i));
 		}
 	}
-	munmap(tally, sizeof(*tally));
 }
 
 static void read_file(const char *path, struct bt_buf *out)

@@ -193,7 +193,7 @@ static void note_rejectors(struct sim *sim, const struct sim_cycle *cycle)
 	struct sim_known *known = &sim->known[cycle->slot];
 
 	known->refused_at = sim->told_n;
-	known->by_other_pods = known->by_claims = known->stranded = false;
+	known->by_other_pods = known->by_claims = false;
 	for (uint32_t i = 0; i < 32; i++) {
 		if (cycle->rejectors >> i & 1) {
 			const char *name = bt_engine_plugin_name(sim->engines[0], cycle->pod_ix, i);
