@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Read-copy-update by two flavours of liburcu. One thread takes all that was deferred, waits for a grace
- * period of each flavour and calls the reclaim functions; another watches for readers that a grace period
- * waits for too long.
+ * Read-copy-update by two flavours of liburcu. What is deferred waits for visitors in call_rcu of the memb
+ * flavour; its thread then waits for registered readers, once for all that has come together, and reclaims.
+ * Ours are the bound on what is pending, and a thread that watches for readers that hold it up.
  */
 #include "engine/base/rcu.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdalign.h>
 #include <string.h>
 #include <urcu/urcu-memb.h>
@@ -22,10 +23,10 @@ enum {
 	DEFAULT_BACKLOG_N = 65536,
 	DEFAULT_BACKLOG_BYTES = 256 << 20,
 	DEFAULT_STALL_NS = 1000000000,
-	DEFAULT_GATHER_NS = 1000000,
-	LOOKS_PER_STALL = 4,
-	ACCOUNT_N = 64 /* reclaimed between two updates of what is pending */
+	LOOKS_PER_STALL = 4
 };
+
+static_assert(sizeof(struct rcu_head) <= sizeof(((struct bt_rcu_head *)NULL)->link), "liburcu's head fits");
 
 /* What the watcher knows of a reader. lock(readers_lock): but for passed */
 struct reader {
@@ -49,28 +50,23 @@ static _Thread_local bool reclaims;		/* init: this is the thread that reclaims *
 
 /* atomic: set by bt_rcu_configure */
 static _Atomic uint64_t limit_n = DEFAULT_BACKLOG_N, limit_bytes = DEFAULT_BACKLOG_BYTES;
-static _Atomic int64_t stall_limit_ns = DEFAULT_STALL_NS, gather_limit_ns = DEFAULT_GATHER_NS;
+static _Atomic int64_t stall_limit_ns = DEFAULT_STALL_NS;
 static struct bt_rcu_options callback; /* lock(readers_lock): stalled and its context */
 
 static struct {
-	alignas(BT_CACHELINE) struct bt_rcu_head
-		*_Atomic deferred;			    /* atomic: EDGE rcu.deferred; newest first */
-	_Atomic uint64_t pending_n, pending_bytes;	    /* atomic: */
-	_Atomic uint64_t high_n, high_bytes;		    /* atomic: */
-	alignas(BT_CACHELINE) _Atomic uint64_t reclaimed_n; /* atomic: */
-	_Atomic uint64_t grace_n;			    /* owner: the thread that reclaims */
-	_Atomic uint64_t throttle_n, stall_n;		    /* atomic: */
-	_Atomic uint32_t urgent_n; /* atomic: threads that wait for less to be pending */
-	_Atomic uint32_t in_grace; /* atomic: a grace period is being waited for */
+	alignas(BT_CACHELINE) _Atomic uint64_t pending_n, pending_bytes; /* atomic: */
+	_Atomic uint64_t high_n, high_bytes;				 /* atomic: */
+	alignas(BT_CACHELINE) _Atomic uint64_t reclaimed_n;		 /* atomic: */
+	_Atomic uint64_t grace_n; /* owner: liburcu's thread; EDGE rcu.graces; QSBR's grace periods begun */
+	_Atomic uint64_t throttle_n, stall_n; /* atomic: */
 	_Atomic uint32_t running, stopping;
-	struct bt_park work;  /* the thread that reclaims, when nothing is pending */
-	struct bt_park hurry; /* the same, while it gathers */
 	struct bt_park watch; /* the watcher */
 	struct bt_park room;  /* those who wait for less to be pending */
 } rcu;
 
 static struct bt_lock life_lock = BT_LOCK_INIT;
-static struct bt_thread *reclaimer, *watcher; /* lock(life_lock): */
+static struct call_rcu_data *caller; /* liburcu's thread. lock(life_lock): written; EDGE rcu.running */
+static struct bt_thread *watcher;    /* lock(life_lock): */
 
 /* EDGE rcu.grace: what readers did before they were quiescent comes before reclaiming. liburcu orders it by
  * its own counters, which race detectors do not see. */
@@ -82,7 +78,6 @@ void bt_rcu_configure(const struct bt_rcu_options *options)
 	bt_store_relaxed(
 		&limit_bytes, options->backlog_bytes ? options->backlog_bytes : DEFAULT_BACKLOG_BYTES);
 	bt_store_relaxed(&stall_limit_ns, options->stall_ns ? options->stall_ns : DEFAULT_STALL_NS);
-	bt_store_relaxed(&gather_limit_ns, options->gather_ns ? options->gather_ns : DEFAULT_GATHER_NS);
 	bt_lock_acquire(&readers_lock);
 	callback = *options;
 	bt_lock_release(&readers_lock);
@@ -257,107 +252,50 @@ static void raise_to(_Atomic uint64_t *high, uint64_t value)
 	}
 }
 
-static bool is_over(uint64_t part)
+static bool is_empty(void)
 {
-	return bt_load_relaxed(&rcu.pending_n) > bt_load_relaxed(&limit_n) / part ||
-	       bt_load_relaxed(&rcu.pending_bytes) > bt_load_relaxed(&limit_bytes) / part;
+	return bt_load_acquire(&rcu.pending_n) == 0; /* EDGE rcu.pending acquire */
 }
 
-/* What was deferred, oldest first. */
-static struct bt_rcu_head *take_deferred(void)
+static bool is_within_limits(void)
 {
-	/* EDGE rcu.deferred acquire: the heads are filled, and no pointer leads to their objects. */
-	struct bt_rcu_head *newest = bt_exchange(&rcu.deferred, NULL);
-	struct bt_rcu_head *oldest = NULL;
-
-	while (newest) {
-		struct bt_rcu_head *next = newest->next;
-
-		newest->next = oldest;
-		oldest = newest;
-		newest = next;
-	}
-	return oldest;
+	return bt_load_relaxed(&rcu.pending_n) <= bt_load_relaxed(&limit_n) &&
+	       bt_load_relaxed(&rcu.pending_bytes) <= bt_load_relaxed(&limit_bytes);
 }
 
-static void account(uint64_t n, uint64_t bytes)
+/* Waits until every registered reader that was there when head was deferred has let go. One grace period
+ * serves all that was deferred before it. */
+static void wait_for_registered(const struct bt_rcu_head *head)
 {
-	bt_add_relaxed(&rcu.reclaimed_n, n);
-	bt_sub_relaxed(&rcu.pending_bytes, bytes);
-	bt_sub(&rcu.pending_n, n); /* EDGE rcu.pending release: reclaimed before it does not count any more */
-	bt_park_wake(&rcu.room);
-}
+	uint64_t grace_n = bt_load_relaxed(&rcu.grace_n);
 
-static void reclaim_all(struct bt_rcu_head *head)
-{
-	uint64_t n = 0, bytes = 0;
-
-	while (head) {
-		struct bt_rcu_head *next = head->next;
-
-		n++;
-		bytes += head->bytes;
-		head->reclaim(head);
-		head = next;
-		if (n == ACCOUNT_N || !head) {
-			account(n, bytes);
-			n = bytes = 0;
-		}
+	if (grace_n == head->grace_n) {
+		BT_RACE_POINT("rcu.reclaim.before_grace");
+		bt_store_relaxed(&rcu.grace_n, grace_n + 1);
+		/* WHY: EDGE rcu.graces: who defers has seen this grace period, or it sees what they
+		 * unpublished. */
+		bt_fence_full();
+		urcu_qsbr_synchronize_rcu();
 	}
 }
 
-static void wait_for_grace(void)
+/* Visitors have let go. Context: liburcu's thread. */
+static void reclaim_one(struct rcu_head *link)
 {
-	bt_store_release(&rcu.in_grace, 1);
-	bt_park_wake(&rcu.watch);
-	BT_RACE_POINT("rcu.reclaim.before_grace");
-	urcu_qsbr_synchronize_rcu();
-	urcu_memb_synchronize_rcu();
+	struct bt_rcu_head *head = (struct bt_rcu_head *)(void *)link;
+
+	/* EDGE rcu.deferred acquire: the head is filled, and no pointer leads to its object. */
+	BT_SYNC_ACQUIRE(head);
+	size_t bytes = head->bytes;
+	wait_for_registered(head);
 	BT_SYNC_ACQUIRE(&grace_edge);
 	BT_RACE_POINT("rcu.reclaim.after_grace");
-	bt_store_release(&rcu.in_grace, 0);
-	bt_add_owned(&rcu.grace_n, 1);
-}
-
-static bool is_urgent(void)
-{
-	return bt_load_acquire(&rcu.urgent_n) || bt_load_acquire(&rcu.stopping) || is_over(2);
-}
-
-/* Lets more come, so that one grace period serves many. */
-static void gather(void)
-{
-	uint32_t key = bt_park_prepare(&rcu.hurry);
-
-	if (!is_urgent()) {
-		bt_park_wait(&rcu.hurry, key, bt_load_relaxed(&gather_limit_ns));
-	}
-}
-
-static bool has_work(void)
-{
-	return bt_load_acquire(&rcu.deferred) || bt_load_acquire(&rcu.stopping);
-}
-
-static void reclaim_thread(void *context)
-{
-	(void)context;
 	reclaims = true;
-	for (;;) {
-		uint32_t key = bt_park_prepare(&rcu.work);
-
-		if (!has_work()) {
-			bt_park_wait(&rcu.work, key, BT_PARK_FOREVER);
-			continue;
-		}
-		if (!bt_load_acquire(&rcu.deferred)) {
-			return; /* stopping */
-		}
-		gather();
-		struct bt_rcu_head *batch = take_deferred();
-		wait_for_grace();
-		reclaim_all(batch);
-	}
+	head->reclaim(head);
+	bt_add_relaxed(&rcu.reclaimed_n, 1);
+	bt_sub_relaxed(&rcu.pending_bytes, bytes);
+	bt_sub(&rcu.pending_n, 1); /* EDGE rcu.pending release: reclaimed before it does not count any more */
+	bt_park_wake(&rcu.room);
 }
 
 /* ---- stalls ---- */
@@ -403,97 +341,112 @@ static bool report_stall(int64_t now_ns)
 	return true;
 }
 
-/* Looks a few times while a grace period may become too long, and sleeps when there is none. */
+/* Looks a few times while a grace period may become too long, and sleeps when nothing is pending. */
 static void watch_thread(void *context)
 {
 	(void)context;
 	while (!bt_load_acquire(&rcu.stopping)) {
 		uint32_t key = bt_park_prepare(&rcu.watch);
-		bool in_grace = bt_load_acquire(&rcu.in_grace);
+		bool is_waited = bt_load_acquire(&rcu.pending_n);
 
 		if (bt_load_acquire(&rcu.stopping)) {
 			break;
 		}
-		if (in_grace) {
+		if (is_waited) {
 			int64_t now_ns = bt_clock_monotonic_ns();
 
 			while (report_stall(now_ns)) {
 			}
 		}
 		bt_park_wait(&rcu.watch, key,
-			in_grace ? bt_load_relaxed(&stall_limit_ns) / LOOKS_PER_STALL + 1 : BT_PARK_FOREVER);
+			is_waited ? bt_load_relaxed(&stall_limit_ns) / LOOKS_PER_STALL + 1 : BT_PARK_FOREVER);
 	}
 }
 
 /* ---- life ---- */
 
-static void start_thread(struct bt_thread **out_thread, const char *name, void (*run)(void *context))
+/* liburcu's thread takes no signals, as ours do not. */
+static struct call_rcu_data *start_caller(void)
 {
-	const struct bt_thread_options options = {.name = name};
+	sigset_t all, before;
 
-	BT_REQUIRE(bt_thread_start(&options, run, NULL, out_thread, NULL) == BT_OK);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	struct call_rcu_data *started = urcu_memb_create_call_rcu_data(0, -1);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_setname_np(urcu_memb_get_call_rcu_thread(started), "bt-rcu-reclaim");
+	return started;
+}
+
+static void end_caller(void)
+{
+	pthread_t thread = urcu_memb_get_call_rcu_thread(caller);
+
+	urcu_memb_call_rcu_data_free(caller);
+	/* Up to 0.13 liburcu ends the thread, but leaves it to be joined. */
+	BT_REQUIRE(BT_URCU_JOINS || pthread_join(thread, NULL) == 0);
 }
 
 static void start(void)
 {
+	const struct bt_thread_options options = {.name = "bt-rcu-watch"};
+
 	bt_lock_acquire(&life_lock);
 	if (!bt_load_relaxed(&rcu.running)) {
 		bt_store_relaxed(&rcu.stopping, 0);
-		bt_park_init(&rcu.work);
-		bt_park_init(&rcu.hurry);
 		bt_park_init(&rcu.watch);
 		bt_park_init(&rcu.room);
-		start_thread(&reclaimer, "bt-rcu-reclaim", reclaim_thread);
-		start_thread(&watcher, "bt-rcu-watch", watch_thread);
-		bt_store_release(&rcu.running, 1); /* EDGE rcu.running release: the parks are initialised */
+		caller = start_caller();
+		BT_REQUIRE(bt_thread_start(&options, watch_thread, NULL, &watcher, NULL) == BT_OK);
+		/* EDGE rcu.running release: the parks are initialised, liburcu's thread is there. */
+		bt_store_release(&rcu.running, 1);
 	}
 	bt_lock_release(&life_lock);
 }
 
-/* Nobody reads, and nothing older waits. EDGE rcu.alone acquire. */
-static bool is_alone(void)
+bool bt_rcu_has_readers(void)
 {
 	/* WHY: as in enlist. */
 	bt_fence_full();
-	return !bt_load_acquire(&reader_n) && !bt_load_acquire(&rcu.pending_n);
+	return bt_load_acquire(&reader_n) > 0; /* EDGE rcu.alone acquire */
 }
 
 void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *head), size_t bytes)
 {
-	if (is_alone()) {
+	/* What is deferred already comes first. */
+	if (!bt_rcu_has_readers() && is_empty()) {
 		reclaim(head);
 		bt_add_relaxed(&rcu.reclaimed_n, 1);
 		return;
 	}
+	/* EDGE rcu.running acquire */
 	if (BT_UNLIKELY(!bt_load_acquire(&rcu.running))) {
 		start();
 	}
-	*head = (struct bt_rcu_head){
-		.next = bt_load_relaxed(&rcu.deferred), .reclaim = reclaim, .bytes = bytes};
-	raise_to(&rcu.high_n, bt_add_relaxed(&rcu.pending_n, 1) + 1);
+	/* EDGE rcu.graces: after the fence in bt_rcu_has_readers. */
+	head->grace_n = bt_load_relaxed(&rcu.grace_n);
+	head->reclaim = reclaim;
+	head->bytes = bytes;
+	uint64_t before_n = bt_add_relaxed(&rcu.pending_n, 1);
+	raise_to(&rcu.high_n, before_n + 1);
 	raise_to(&rcu.high_bytes, bt_add_relaxed(&rcu.pending_bytes, bytes) + bytes);
-	BT_RACE_POINT("rcu.defer.before_push");
-	/* EDGE rcu.deferred release. Lock-free: a failure is another thread's success. */
-	while (!bt_cas(&rcu.deferred, &head->next, head)) {
-		bt_cpu_relax();
-	}
-	BT_RACE_POINT("rcu.defer.before_wake");
-	bt_park_wake(&rcu.work);
-	if (BT_UNLIKELY(is_over(2))) {
-		bt_park_wake(&rcu.hurry);
+	BT_RACE_POINT("rcu.defer.before_call");
+	BT_SYNC_RELEASE(head); /* EDGE rcu.deferred release; liburcu's queue orders it. Wait-free. */
+	urcu_memb_set_thread_call_rcu_data(caller);
+	urcu_memb_call_rcu((struct rcu_head *)(void *)head->link, reclaim_one);
+	if (!before_n) {
+		bt_park_wake(&rcu.watch);
 	}
 }
 
-/* Makes reclaim hurry, and waits until less than before is pending: within the limits, or nothing. */
-static bool wait_for_less(bool (*is_enough)(void), int64_t timeout_ns)
+/* Waits until little enough is pending: within the limits, or nothing. */
+static bool wait_for(bool (*is_enough)(void), int64_t timeout_ns)
 {
 	int64_t now_ns = timeout_ns == BT_PARK_FOREVER ? 0 : bt_clock_monotonic_ns();
 	int64_t deadline_ns = timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : BT_PARK_FOREVER;
-	bool enough = is_enough();
+	bool enough = false;
 
 	BT_REQUIRE(!reclaims && !visit_depth);
-	bt_add(&rcu.urgent_n, 1);
-	bt_park_wake(&rcu.hurry);
 	for (bool in_time = true; !enough && in_time;) {
 		uint32_t key = bt_park_prepare(&rcu.room);
 
@@ -506,18 +459,7 @@ static bool wait_for_less(bool (*is_enough)(void), int64_t timeout_ns)
 			enough = is_enough();
 		}
 	}
-	bt_sub(&rcu.urgent_n, 1);
 	return enough;
-}
-
-static bool is_within_limits(void)
-{
-	return !is_over(1);
-}
-
-static bool is_empty(void)
-{
-	return bt_load_acquire(&rcu.pending_n) == 0; /* EDGE rcu.pending acquire */
 }
 
 bool bt_rcu_throttle(int64_t timeout_ns)
@@ -526,13 +468,13 @@ bool bt_rcu_throttle(int64_t timeout_ns)
 		return true;
 	}
 	bt_add_relaxed(&rcu.throttle_n, 1);
-	return wait_for_less(is_within_limits, timeout_ns);
+	return wait_for(is_within_limits, timeout_ns);
 }
 
 void bt_rcu_drain(void)
 {
 	if (!is_empty()) {
-		wait_for_less(is_empty, BT_PARK_FOREVER);
+		wait_for(is_empty, BT_PARK_FOREVER);
 	}
 }
 
@@ -542,10 +484,9 @@ void bt_rcu_shutdown(void)
 	bt_lock_acquire(&life_lock);
 	if (bt_load_relaxed(&rcu.running)) {
 		bt_store_release(&rcu.stopping, 1);
-		bt_park_wake(&rcu.work);
 		bt_park_wake(&rcu.watch);
-		bt_thread_join(&reclaimer);
 		bt_thread_join(&watcher);
+		end_caller();
 		bt_store_release(&rcu.running, 0);
 	}
 	bt_lock_release(&life_lock);

@@ -19,7 +19,8 @@
 
 /* Embedded in what is reclaimed. private to rcu.c while it is pending */
 struct bt_rcu_head {
-	struct bt_rcu_head *next;
+	void *link[2];	  /* liburcu's */
+	uint64_t grace_n; /* begun before it was deferred */
 	void (*reclaim)(struct bt_rcu_head *head);
 	size_t bytes;
 };
@@ -33,8 +34,6 @@ struct bt_rcu_options {
 	uint64_t backlog_n;	/* bt_rcu_throttle waits while more than this is pending (65,536) */
 	uint64_t backlog_bytes; /* or more than this (256 MiB) */
 	int64_t stall_ns;	/* a reader that reclaim has waited for this long is stalled (1 s) */
-	int64_t gather_ns; /* how long a grace period waits for more to be deferred (1 ms); urgent ones do not
-			    */
 	/* Called once for each stall, from a thread of rcu.c, with a copy of the reader's name; must not
 	 * defer. */
 	void (*stalled)(void *context, const char *reader, int64_t held_ns);
@@ -79,6 +78,10 @@ void bt_rcu_visit_end(void);
 /* Whether this thread may follow published pointers now: it is online or visits. */
 bool bt_rcu_is_reading(void);
 
+/* Whether any thread is a reader of either kind. If not, who becomes one finds what was published before the
+ * call. Context: any thread; a full fence. */
+bool bt_rcu_has_readers(void);
+
 /* Publishes a pointer: *target is a T *_Atomic. EDGE rcu.pointer release: the object is whole before the
  * pointer. */
 #define bt_rcu_publish(target, pointer) bt_store_release((target), (pointer))
@@ -88,16 +91,18 @@ bool bt_rcu_is_reading(void);
 #define bt_rcu_get(target) bt_load_acquire(target)
 
 /*
- * Calls reclaim(head) in a thread of rcu.c after every reader of both kinds has given up what it may hold
- * now; at once and here while no thread is a reader of either kind, as in a process with one thread. No
- * published pointer leads to the object any more. The first call that has to wait starts the threads.
- * Context: any thread, also a reader or a reclaim function; lock-free but for waking.
+ * Calls reclaim(head) in a thread of liburcu's after every reader of both kinds has given up what it may hold
+ * now, in the order of the calls; at once and here while no thread is a reader of either kind, as in a
+ * process with one thread. No published pointer leads to the object any more. The first call that has to wait
+ * starts the threads. liburcu's lets 10 ms pass between its turns, so that a grace period serves many.
+ * Context: any thread, also a reader or a reclaim function; wait-free but for waking. A reclaim function
+ *	    does not visit.
  * Owns   : head until reclaim is called; bytes is what reclaiming it will free.
  */
 void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *head), size_t bytes);
 
 /*
- * Back-pressure for writers: waits while more is pending than the limits allow.
+ * Back-pressure for writers: waits while more is pending than the limits allow, at least 10 ms.
  * Context: a writer that holds nothing from a read section, before it makes something new; neither visiting
  *	    nor in a reclaim function. Two loads when there is no need to wait.
  * Returns: false when timeout_ns (BT_PARK_FOREVER: none) passed and it is still more.
@@ -107,7 +112,7 @@ bool bt_rcu_throttle(int64_t timeout_ns);
 /* Waits until nothing is pending. Context: as for bt_rcu_throttle; writers have stopped. */
 void bt_rcu_drain(void);
 
-/* bt_rcu_drain, and ends the threads of rcu.c, which the next bt_rcu_defer starts again.
+/* bt_rcu_drain, and ends the threads that reclaim, which the next bt_rcu_defer starts again.
  * Context: nobody else uses rcu.h meanwhile but to unregister. */
 void bt_rcu_shutdown(void);
 

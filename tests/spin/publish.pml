@@ -2,15 +2,15 @@
  * Publish, adopt, reclaim (cache/publish.c, bt_snapshot_adopt, engine/base/rcu.c) on one node that changes without
  * end. The publisher makes a version visible, defers the end of the old one, and sends the delta on; the scheduling
  * thread adopts it and defers the end of the description that its columns pointed into before. Readers: a worker
- * (QSBR) that reads through the columns, and a visitor (memb) that reads through the version. One thread reclaims after
- * a grace period of both. Readers may take as long as they like, stall for ever, come and go.
+ * (QSBR) that reads through the columns, and a visitor (memb) that reads through the version. liburcu's thread reclaims
+ * after a grace period of both. Readers may take as long as they like, stall for ever, come and go.
  *
  * A version and the description that it was published with have the same number.
  *
  * The flavours meet in the thread that reclaims only, so readers can be looked at one by one: NO_WORKER, NO_VISITOR.
  *
- * Broken on purpose: DELTA_FIRST, FREED_BY_PUBLISHER, NO_QSBR_GRACE, NO_MEMB_GRACE, QUIESCENT_INSIDE, NO_THROTTLE,
- * THROTTLE_ONLINE.
+ * Broken on purpose: DELTA_FIRST, FREED_BY_PUBLISHER, NO_QSBR_GRACE, NO_MEMB_GRACE, GRACE_SERVES_LATER, QUIESCENT_INSIDE,
+ * NO_THROTTLE, THROTTLE_ONLINE.
  */
 #ifndef LIMIT
 #define LIMIT 0 /* pending reclaims beyond which the publisher waits */
@@ -189,10 +189,39 @@ active proctype visitor()
 }
 #endif
 
-/* Takes all that is deferred, waits for both flavours, one after the other, and ends it. */
+/* Calls the reclaim functions of what is in hand and was served by a grace period of QSBR. */
+inline reclaim()
+{
+	d_step {
+		versions = versions & ~(old_versions & served_versions);
+		descs = descs & ~(old_descs & served_descs);
+		ended = old_versions & served_versions;
+		do
+		:: ended -> pending_n = pending_n - (ended & 1); ended = ended >> 1
+		:: else -> break
+		od;
+		ended = old_descs & served_descs;
+		do
+		:: ended -> pending_n = pending_n - (ended & 1); ended = ended >> 1
+		:: else -> break
+		od;
+		ended = old_versions & served_versions;
+		old_versions = old_versions & ~ended;
+		served_versions = served_versions & ~ended;
+		ended = old_descs & served_descs;
+		old_descs = old_descs & ~ended;
+		served_descs = served_descs & ~ended;
+		ended = 0
+	}
+}
+
+/* call_rcu of memb takes all that is deferred and waits for visitors; then its callbacks wait for registered readers,
+ * unless a grace period has done so that began after the call of bt_rcu_defer (wait_for_registered). */
 active proctype reclaimer()
 {
-	byte old_versions, old_descs;
+	byte old_versions, old_descs;	    /* in hand */
+	byte served_versions, served_descs; /* deferred before the last grace period of QSBR began */
+	byte ended;
 
 	do
 	:: d_step {
@@ -202,26 +231,28 @@ active proctype reclaimer()
 			deferred_versions = 0;
 			deferred_descs = 0
 		};
-#ifndef NO_QSBR_GRACE
-		need_quiet = online;
-		need_quiet == 0;
-#endif
 #ifndef NO_MEMB_GRACE
 		need_visit = visits;
 		!need_visit;
 #endif
-		d_step {
-			versions = versions & ~old_versions;
-			descs = descs & ~old_descs;
-			do
-			:: old_versions -> pending_n = pending_n - (old_versions & 1); old_versions = old_versions >> 1
-			:: else -> break
-			od;
-			do
-			:: old_descs -> pending_n = pending_n - (old_descs & 1); old_descs = old_descs >> 1
-			:: else -> break
-			od
-		}
+		reclaim();
+		if
+		:: !old_versions && !old_descs
+		:: else ->
+			d_step {
+				served_versions = old_versions | deferred_versions;
+				served_descs = old_descs | deferred_descs;
+#ifndef NO_QSBR_GRACE
+				need_quiet = online
+#endif
+			};
+			need_quiet == 0;
+#ifdef GRACE_SERVES_LATER
+			served_versions = old_versions | deferred_versions;
+			served_descs = old_descs | deferred_descs;
+#endif
+			reclaim()
+		fi
 	od
 }
 

@@ -15,7 +15,7 @@
 
 enum {
 	USUAL_NS = 120000000,
-	HELD_NS = 1000000,
+	HELD_NS = 15000000,   /* longer than reclaiming takes when no reader holds it up */
 	COMING_NS = 50000000, /* how long a hold waits for a thread to come */
 	TURNS_BEFORE_YIELD = 500,
 	POINTS_MAX = 64,

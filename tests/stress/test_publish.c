@@ -25,7 +25,7 @@ enum {
 	BATCH_MAX = 12,
 	VERSIONS_MAX = 1 << 20, /* the publisher stops then */
 	RING_ENTRIES = 64,
-	BACKLOG_N = 500
+	BACKLOG_N = 5000
 };
 
 static struct {
@@ -206,7 +206,7 @@ static void visit(void *context, uint32_t ix)
 
 static void run_world(void *context)
 {
-	const struct bt_rcu_options options = {.backlog_n = BACKLOG_N, .gather_ns = 20000};
+	const struct bt_rcu_options options = {.backlog_n = BACKLOG_N};
 	struct stress_team team = {.member_n = 0};
 	char name[16];
 

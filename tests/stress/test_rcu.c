@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <time.h>
 
 #include "engine/base/mem.h"
 #include "engine/base/park.h"
@@ -20,7 +21,7 @@
 #define POISON	UINT64_C(0xdeadbeefdeadbeef)
 #define LOST_NS 20000000000 /* a wait that lasts so long will not end */
 
-enum { WORDS = 6, LIMIT_N = 64 };
+enum { WORDS = 6, LIMIT_N = 4096 };
 
 /* All words are the object's number while it lives. */
 struct object {
@@ -66,6 +67,12 @@ static void linger(struct bt_rng *rng)
 	}
 }
 
+/* Longer than reclaiming takes when no reader holds it up. */
+static void dawdle(void)
+{
+	nanosleep(&(struct timespec){.tv_nsec = 15000000}, NULL);
+}
+
 /* What is published now stays what it is while this reads it, however slowly. */
 static void read_published(struct bt_rng *rng)
 {
@@ -78,6 +85,9 @@ static void read_published(struct bt_rng *rng)
 			STRESS_CHECK(bt_load_relaxed(&object->words[i]) == number);
 		}
 		BT_RACE_POINT("rcu.test.reading");
+		if (bt_rng_below(rng, 2000) == 0) {
+			dawdle();
+		}
 		linger(rng);
 	}
 	bt_add_relaxed(&world.read_n, 1);
@@ -163,7 +173,7 @@ static void write_published(void *context, uint32_t ix)
 
 static void begin(uint64_t seed, uint64_t writes_max)
 {
-	const struct bt_rcu_options options = {.backlog_n = LIMIT_N, .gather_ns = 20000};
+	const struct bt_rcu_options options = {.backlog_n = LIMIT_N};
 
 	/* With this thread a reader for good, nothing is reclaimed on the spot. */
 	bt_rcu_visit_begin();
@@ -325,7 +335,7 @@ static void a_stalled_reader_stops_the_writer_at_the_limit_and_is_named(void **s
 	struct stress_team team = {.member_n = 0};
 
 	(void)state;
-	begin(seed_of_test(), 5000);
+	begin(seed_of_test(), 3 * LIMIT_N);
 	bt_rcu_configure(&options);
 	bt_store_relaxed(&world.stall_n, 0);
 	bt_store_relaxed(&world.stalled_is_known, 0);

@@ -9,13 +9,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <dirent.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "engine/base/mem.h"
 #include "engine/base/park.h"
 #include "engine/base/rcu.h"
 
-enum { MILLISECOND_NS = 1000000 };
+enum {
+	MILLISECOND_NS = 1000000,
+	A_MOMENT_NS = 80 * MILLISECOND_NS /* far more than reclaiming takes when no reader holds it up */
+};
 
 struct object {
 	struct bt_rcu_head head;
@@ -97,7 +104,7 @@ static void *defer_and_wait_a_moment(void *out_reclaimed)
 
 	bt_rcu_configure(&nothing);
 	defer_one(0, 100);
-	*(bool *)out_reclaimed = bt_rcu_throttle(5 * MILLISECOND_NS);
+	*(bool *)out_reclaimed = bt_rcu_throttle(A_MOMENT_NS);
 	return NULL;
 }
 
@@ -115,7 +122,7 @@ static void what_a_registered_reader_may_hold_is_not_reclaimed(void **state)
 	(void)state;
 	assert_false(bt_rcu_is_registered());
 	bt_rcu_register("reader");
-	assert_true(bt_rcu_is_registered() && bt_rcu_is_reading());
+	assert_true(bt_rcu_is_registered() && bt_rcu_is_reading() && bt_rcu_has_readers());
 	assert_false(is_reclaimed_meanwhile());
 	bt_rcu_quiescent();
 	bt_rcu_drain();
@@ -218,7 +225,7 @@ static void *write_with_throttle(void *context)
 {
 	(void)context;
 	visit_once();
-	for (uint64_t i = 0; i < 2000; i++) {
+	for (uint64_t i = 0; i < 200; i++) {
 		assert_true(bt_rcu_throttle(BT_PARK_FOREVER));
 		defer_one(i, 50);
 	}
@@ -259,6 +266,7 @@ static void without_any_reader_it_is_reclaimed_at_once(void **state)
 {
 	/* This thread has not visited yet. */
 	(void)state;
+	assert_false(bt_rcu_has_readers());
 	run_elsewhere(defer_alone, NULL);
 	assert_true(bt_load_relaxed(&seen.reclaimed_n) == 1);
 }
@@ -391,6 +399,54 @@ static void after_a_shutdown_it_starts_again(void **state)
 	bt_rcu_shutdown();
 }
 
+static uint32_t count_threads(void)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	uint32_t n = 0;
+
+	assert_non_null(tasks);
+	while (readdir(tasks)) {
+		n++;
+	}
+	closedir(tasks);
+	return n;
+}
+
+static void a_shutdown_leaves_no_thread_behind(void **state)
+{
+	uint32_t before_n = count_threads();
+
+	(void)state;
+	visit_once();
+	defer_one(0, 1);
+	assert_int_equal(count_threads(), before_n + 2);
+	bt_rcu_shutdown();
+	/* The kernel forgets a thread after it was joined. */
+	while (count_threads() != before_n) {
+		bt_cpu_relax();
+	}
+}
+
+static void a_child_of_fork_reclaims_by_itself(void **state)
+{
+	int status;
+
+	(void)state;
+	visit_once();
+	defer_one(0, 1);
+	bt_rcu_shutdown();
+	fflush(NULL);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		defer_one(1, 1);
+		bt_rcu_shutdown();
+		_exit(bt_load_relaxed(&seen.reclaimed_n) == 2 && !bt_rcu_stats_read().pending_n ? 0 : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 static void a_published_pointer_is_got(void **state)
 {
 	struct object object, *_Atomic published = NULL;
@@ -418,6 +474,8 @@ int main(void)
 		RCU_TEST(a_stalled_visitor_is_reported_by_the_name_of_its_thread),
 		RCU_TEST(a_reader_that_is_parked_holds_up_nothing),
 		RCU_TEST(after_a_shutdown_it_starts_again),
+		RCU_TEST(a_shutdown_leaves_no_thread_behind),
+		RCU_TEST(a_child_of_fork_reclaims_by_itself),
 		RCU_TEST(a_published_pointer_is_got),
 	};
 
