@@ -31,7 +31,7 @@ enum {
 
 /* A zero means the default. */
 struct bt_rcu_options {
-	uint64_t backlog_n;	/* bt_rcu_throttle waits while more than this is pending (65,536) */
+	uint64_t backlog_n;	/* bt_rcu_throttle waits while more than this is pending (262,144) */
 	uint64_t backlog_bytes; /* or more than this (256 MiB) */
 	int64_t stall_ns;	/* a reader that reclaim has waited for this long is stalled (1 s) */
 	/* Called once for each stall, from a thread of rcu.c, with a copy of the reader's name; must not
