@@ -69,6 +69,10 @@ static void apply_node(struct workload *w, uint32_t ix, struct bt_arena *arena, 
 		arena, &node.allocatable, "cpu", bt_build_count(w->cores ? w->cores : cores[machine]));
 	bt_build_quantity(arena, &node.allocatable, "memory", bt_build_mib(gib[machine] * 1024));
 	bt_build_quantity(arena, &node.allocatable, "pods", bt_build_count(110));
+	for (uint32_t bit = 0; bit < w->bits; bit++) {
+		bt_build_pair(arena, &node.meta.labels, bt_build_text(arena, "bit-%u", bit),
+			bt_str(ix >> bit & 1 ? "1" : "0"));
+	}
 	if (label) {
 		bt_build_pair(arena, &node.meta.labels, bt_str("example.com/label"), bt_str(label));
 	}

@@ -16,6 +16,7 @@
 struct workload {
 	uint32_t node_n;
 	uint32_t cores;	      /* of each node; 0: there are four types of machines */
+	uint32_t bits;	      /* nodes have so many labels bit-0 ..., the digits of their numbers */
 	bool tainted;	      /* some nodes have taints */
 	struct bt_team *team; /* scores nodes with workers; NULL: one thread */
 	const char *image;    /* every second node has it; NULL: nodes have no images */
