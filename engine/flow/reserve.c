@@ -144,7 +144,10 @@ void bt_engine_reserve(struct bt_engine *engine, struct bt_plan *plan, uint32_t 
 			bt_engine_choose_reserved(engine, plan, pod_ix, node_ix);
 		}
 	}
-	assume_volumes(engine, pod_ix, node_ix);
+	/* Looking up the node's name for nothing is a miss of all caches where there are many nodes. */
+	if (reserved->binding_n) {
+		assume_volumes(engine, pod_ix, node_ix);
+	}
 	assume_devices(engine, pod_ix);
 	reserved->pod_ix = BT_NO_POD;
 	bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
