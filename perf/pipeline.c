@@ -162,7 +162,7 @@ static struct bt_pipeline *start(const struct feed *feed, bool threads)
 	struct bt_buf why = {0};
 
 	BT_REQUIRE(pipeline);
-	BT_REQUIRE(!threads || bt_pipeline_start(pipeline, NULL, &why) == BT_OK);
+	BT_REQUIRE(!threads || bt_pipeline_start(pipeline, &why) == BT_OK);
 	bt_buf_fini(&why);
 	bt_config_errors_fini(&errors);
 	return pipeline;

@@ -214,6 +214,16 @@ void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
+void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
+	struct bt_ask_slot *slot = make(p, BT_ASK_TELL, pod_ix, node_ix);
+
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix));
+	bt_add_owned(&p->asks.open_n, 1u);
+	list_add(&p->asks, &p->asks.outgoing, slot);
+}
+
 void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_pipeline *p = context;
@@ -373,6 +383,16 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 	}
 }
 
+/* The binder has heard of a fact. */
+static void take_told(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	bt_stages_note(bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
+	BT_COUNT(p, bound_n, state == BT_ASK_YES);
+	BT_COUNT(p, failed_n, state == BT_ASK_NO);
+	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
+	release(p, slot);
+}
+
 static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
 {
 	enum bt_ask_state state = now_at(slot);
@@ -386,6 +406,9 @@ static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
 		break;
 	case BT_ASK_EVICT:
 		take_eviction(p, slot, state);
+		break;
+	case BT_ASK_TELL:
+		take_told(p, slot, state);
 		break;
 	}
 }
@@ -497,7 +520,7 @@ bool bt_asks_send(struct bt_pipeline *p)
 		slot->sent = true;
 		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
 		list_add(asks, &asks->waiting, slot);
-		BT_COUNT(p, ask_n, slot->kind == BT_ASK_BIND);
+		BT_COUNT(p, ask_n, slot->kind == BT_ASK_BIND || slot->kind == BT_ASK_TELL);
 		BT_COUNT(p, evict_n, slot->kind == BT_ASK_EVICT);
 		BT_COUNT(p, check_n, slot->kind == BT_ASK_CHECK);
 		any = true;
@@ -699,7 +722,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	int64_t waited_ns = slot->called_ns - slot->made_ns;
 	if (!step(slot, (uint32_t)(handle >> 32), BT_ASK_READY, BT_ASK_CALLED)) {
 		push_answer(p, slot);
-	} else if (kind == BT_ASK_BIND) {
+	} else if (kind == BT_ASK_BIND || kind == BT_ASK_TELL) {
 		bt_stages_note(bt_pipeline_bind_stages(p, thread), BT_STAGE_HAND_OVER, waited_ns);
 		binder->bind(binder->context, p, &ask);
 	} else if (kind == BT_ASK_CHECK) {

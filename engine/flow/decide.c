@@ -22,6 +22,11 @@ static bool anybody_listens(const struct bt_pipeline *p)
 	return p->options.sink.decided || p->limits.decisions;
 }
 
+static bool anybody_reads(const struct bt_pipeline *p)
+{
+	return anybody_listens(p) || p->options.sink.told;
+}
+
 struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(p->engine);
@@ -130,13 +135,18 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 {
 	struct bt_pipeline *p = context;
 
-	(void)nominated;
 	BT_COUNT(p, decided_n, 1);
 	if (p->options.journal) {
 		bt_journal_decision(p->options.journal, p->engine, decision);
 	}
 	if (p->replay) {
 		bt_replay_hear(p->replay, decision);
+	}
+	if (p->options.sink.told) {
+		p->options.sink.told(p->options.sink.context, decision, info, nominated, message);
+	}
+	if (p->options.conductor.step && p->options.binder.bind && decision->outcome == BT_PLACED) {
+		bt_asks_tell(p, decision->pod_ix, decision->node_ix);
 	}
 	if (!anybody_listens(p)) {
 		return;
@@ -168,10 +178,18 @@ static void tell(void *context, const struct bt_decision *decision, const struct
 	}
 }
 
+static void look(void *context, uint32_t pod_ix)
+{
+	const struct bt_pipeline_sink *sink = &((struct bt_pipeline *)context)->options.sink;
+
+	sink->look(sink->context, pod_ix);
+}
+
 void bt_pipeline_turns_init(struct bt_pipeline *p)
 {
 	p->turn = (struct bt_turn){.engine = p->engine,
-		.texts = p->options.messages && anybody_listens(p),
+		.texts = p->options.messages && anybody_reads(p),
+		.look = p->options.sink.look ? look : NULL,
 		.told = tell,
 		.context = p};
 }

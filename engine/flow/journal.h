@@ -140,7 +140,7 @@ struct bt_replay_options {
 	const struct bt_config *config; /* of the header */
 	struct bt_journal_codec codec;
 	size_t plan_memory_bytes; /* 0: the usual */
-	struct bt_team *team;	  /* workers; NULL: none */
+	uint32_t workers;	  /* that score nodes; 0: one */
 };
 
 struct bt_replay_result {

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "engine/base/team.h"
+
 #define SECOND_NS    INT64_C(1000000000)
 #define CAPACITY_MIN 4u
 #define CAPACITY_MAX (1u << 24)
@@ -26,6 +28,7 @@ struct bt_limits bt_limits_default(void)
 		.events = 1024,
 		.ingest_threads = 1,
 		.bind_threads = 1,
+		.workers = 1,
 		.bind_timeout_ns = 30 * SECOND_NS,
 		.assume_ttl_ns = 60 * SECOND_NS,
 		.stall_ns = 10 * SECOND_NS,
@@ -60,6 +63,7 @@ enum bt_status bt_limits_settle(struct bt_limits *limits, const char **out_name)
 		{"events", &limits->events, CAPACITY_MAX, false},
 		{"ingest_threads", &limits->ingest_threads, THREADS_MAX, false},
 		{"bind_threads", &limits->bind_threads, THREADS_MAX, false},
+		{"workers", &limits->workers, BT_TEAM_MAX, false},
 	};
 
 	if (limits->decisions > CAPACITY_MAX) {

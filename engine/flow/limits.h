@@ -26,6 +26,7 @@ struct bt_limits {
 	uint32_t events; /* parcels */
 	/* Threads. */
 	uint32_t ingest_threads, bind_threads;
+	uint32_t workers; /* that score nodes, the scheduling thread included */
 	/* Times. */
 	int64_t bind_timeout_ns; /* a binding that takes longer is overdue: it is counted, the assumption
 				    stays */

@@ -98,8 +98,13 @@ static bool make_engine(
 	options.stages = bt_pipeline_schedule_stages(p);
 	options.clock = options.clock.now_ns ? bt_clock_virtual(&p->now_ns) : (struct bt_clock){0};
 	options.binder = p->options.binder.bind ? (struct bt_binder){bt_asks_bind, p} : (struct bt_binder){0};
-	options.evictor =
-		p->options.binder.evict ? (struct bt_evictor){bt_asks_evict, p} : (struct bt_evictor){0};
+	options.team = p->team;
+	if (p->options.conductor.step) {
+		options.binder = (struct bt_binder){0};
+	} else {
+		options.evictor = p->options.binder.evict ? (struct bt_evictor){bt_asks_evict, p}
+							  : (struct bt_evictor){0};
+	}
 	p->engine = bt_engine_create(config, &options, errors);
 	if (!p->engine) {
 		return false;
@@ -115,12 +120,14 @@ static bool make_engine(
 static void begin_journal(struct bt_pipeline *p)
 {
 	const struct bt_engine_options *engine = &p->options.engine;
+	bool conducted = p->options.conductor.step;
 	const struct bt_journal_header header = {
 		.seed = engine->seed,
 		.begin_ns = p->now_ns,
 		.has_clock = engine->clock.now_ns,
-		.binds = p->options.binder.bind,
-		.evicts = p->options.binder.evict,
+		.binds = p->options.binder.bind && !conducted,
+		.evicts = conducted ? engine->evictor.evict != NULL : p->options.binder.evict != NULL,
+		.evicts_at_once = conducted,
 		.strict_order = engine->strict_order,
 		.no_backoff = engine->no_backoff,
 		.groups_by_events = engine->groups_by_events,
@@ -130,6 +137,23 @@ static void begin_journal(struct bt_pipeline *p)
 	};
 
 	bt_journal_begin(p->options.journal, &header);
+}
+
+static bool make_team(struct bt_pipeline *p, struct bt_config_errors *errors)
+{
+	const struct bt_team_options options = {
+		.worker_n = p->limits.workers, .topo = p->options.topo, .plan = p->options.plan};
+	enum bt_status status;
+
+	if (options.worker_n > 1) {
+		p->team = bt_team_create(&options, &status);
+		if (!p->team) {
+			bt_config_errors_add(
+				errors, "the system gives no thread for a worker; ask for fewer");
+			return false;
+		}
+	}
+	return true;
 }
 
 struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
@@ -152,7 +176,7 @@ struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	bt_asks_init(p);
 	make_rings(p);
 	bt_crews_init(p);
-	if (!make_engine(p, config, errors)) {
+	if (!make_team(p, errors) || !make_engine(p, config, errors)) {
 		bt_pipeline_destroy(p);
 		return NULL;
 	}
@@ -191,6 +215,9 @@ static void free_rings(struct bt_pipeline *p)
 		bt_mem_free(p->sources[i].feeds);
 		bt_mem_free(p->sources[i].deltas);
 	}
+	if (p->ahead) {
+		bt_pipeline_drop(p, p->ahead);
+	}
 	empty_ring(p, &p->inbox);
 	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
 		bt_ring_fini(&p->binders[j].asks);
@@ -225,6 +252,8 @@ void bt_pipeline_destroy(struct bt_pipeline *p)
 	bt_turn_fini(&p->turn);
 	bt_mem_free(p->victims);
 	bt_engine_destroy(p->engine);
+	bt_team_destroy(p->team);
+	bt_buf_fini(&p->encoded);
 	bt_lock_fini(&p->visit_lock);
 	bt_arena_fini(&p->arena);
 	bt_mem_free(p);
@@ -266,14 +295,6 @@ enum bt_status bt_pipeline_feed(
 	return BT_OK;
 }
 
-/* A parcel has come to the end of a stage. */
-static void cross(struct bt_stages *stages, enum bt_stage stage, struct bt_parcel *parcel)
-{
-	if (BT_UNLIKELY(stages)) {
-		parcel->border_ns = bt_stages_end(stages, stage, parcel->border_ns);
-	}
-}
-
 /* ---- ingestion ---- */
 
 /* Prepares parcels of a source for as long as there is room behind. */
@@ -287,7 +308,7 @@ static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *lane, ui
 		bt_ring_try_pop(feed, &parcel)) {
 		BT_RACE_POINT("pipeline.ingest");
 		bt_pipeline_describe(p, p->ingests[thread].worker, parcel);
-		cross(bt_pipeline_ingest_stages(p, thread), BT_STAGE_INGEST, parcel);
+		bt_pipeline_cross(bt_pipeline_ingest_stages(p, thread), BT_STAGE_INGEST, parcel);
 		BT_PROBE3(ingest, parcel->source, parcel->sequence, parcel->object.kind);
 		BT_REQUIRE(bt_ring_try_push(delta, &parcel));
 		n++;
@@ -351,7 +372,7 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 	/* What goes on has been published: who takes it may have old descriptions reclaimed. */
 	bt_publisher_publish(bt_engine_cache(p->engine)->publisher);
 	for (uint32_t i = 0; i < n; i++) {
-		cross(bt_pipeline_publish_stages(p), BT_STAGE_PUBLISH, batch[i]);
+		bt_pipeline_cross(bt_pipeline_publish_stages(p), BT_STAGE_PUBLISH, batch[i]);
 		BT_PROBE3(publish, batch[i]->source, batch[i]->sequence, batch[i]->object.kind);
 	}
 	BT_RACE_POINT("pipeline.publish");
@@ -374,8 +395,10 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 	uint32_t n = 0;
 
 	while (n < p->limits.events && bt_ring_try_pop(&p->inbox, &parcel)) {
-		bt_pipeline_take(p, parcel);
-		cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, parcel);
+		struct bt_taken taken;
+
+		(void)bt_pipeline_take(p, parcel, &taken); /* counted */
+		bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, parcel);
 		bt_parcel_destroy(parcel);
 		n++;
 	}
@@ -434,6 +457,10 @@ bool bt_pipeline_schedule_step(struct bt_pipeline *p)
 	bool any = bt_pipeline_receive(p);
 
 	any |= bt_pipeline_answer_step(p);
+	if (p->options.conductor.step) {
+		any |= p->options.conductor.step(p->options.conductor.context, p);
+		return bt_asks_send(p) || any;
+	}
 	any |= bt_pipeline_apply_step(p);
 	any |= tick(p);
 	any |= bt_pipeline_decide_step(p, p->limits.batch);

@@ -55,6 +55,8 @@ struct bt_parcel {
 	enum bt_parcel_kind kind;
 	struct bt_object object;
 	struct bt_arena arena; /* what object points to */
+	int64_t at_ns;	       /* when it happens, and what the source knows it by: for a conductor */
+	uint64_t tag;
 	/* Private: */
 	uint64_t sequence; /* of its source, from 0 */
 	uint32_t source;
@@ -96,10 +98,14 @@ struct bt_pipeline_decision {
 	int64_t entered_ns; /* since when the pod is known to the queue */
 };
 
-/* Hears of every decision. Context: the scheduling thread, which waits meanwhile; may not call the pipeline
- * but for answers of its binder. */
+/* Hears of every decision. Each may be NULL. Context: the scheduling thread, which waits meanwhile; may not
+ * call the pipeline but for answers of its binder. */
 struct bt_pipeline_sink {
 	void (*decided)(void *context, const struct bt_pipeline_decision *decision);
+	/* The same, for who knows the engine: as struct bt_turn has them. */
+	void (*look)(void *context, uint32_t pod_ix);
+	void (*told)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+		uint32_t nominated, struct bt_str message);
 	void *context;
 };
 
@@ -132,27 +138,51 @@ struct bt_pipeline_binder {
 	void *context;
 };
 
+/*
+ * Says when events are taken in, when time passes and when pods are decided; then the pipeline does nothing
+ * of that by itself. What is decided depends on the order of these calls only, so a conductor that waits for
+ * the next event before it lets time pass decides the same with any threads. A binding is a fact as soon as
+ * it is decided; the binder is told, and its answer ends nothing but the ask. Victims go to the engine's
+ * evictor.
+ */
+struct bt_pipeline_conductor {
+	/* Does a bounded amount of work, by the calls below. Returns whether it did anything. Context: the
+	 * scheduling thread; inline, the caller of the step. */
+	bool (*step)(void *context, struct bt_pipeline *pipeline);
+	/* How long there is nothing to do unless something comes. Context: as step. */
+	int64_t (*nap_ns)(void *context);
+	/* Has it come to its end? Draining waits for that. Context: as step. */
+	bool (*is_over)(void *context);
+	void *context;
+};
+
 /* ---- making one ---- */
 
 struct bt_pipeline_options {
 	struct bt_limits limits;
 	/* Seed, clock, order, sampling and memory as of any engine. The clock is read once a step of the
-	 * scheduling thread, and never goes back. Binder, evictor and stages are the pipeline's own and are
-	 * not looked at. */
+	 * scheduling thread, and never goes back; with a conductor only whether there is one counts. Binder,
+	 * stages, team, and without a conductor the evictor, are the pipeline's own and are not looked at. */
 	struct bt_engine_options engine;
+	/* Where threads and workers go, and whose memory is near workers; both outlive the pipeline. NULL:
+	 * anywhere. */
+	const struct bt_topo *topo;
+	const struct bt_topo_plan *plan;
+	struct bt_pipeline_conductor conductor; /* step == NULL: there is none */
 	struct bt_pipeline_binder binder;
-	struct bt_pipeline_sink sink; /* decided == NULL: nobody listens */
-	bool stages;		      /* measure how long stages take: bt_pipeline_stages */
-	bool messages;		      /* decisions say why, which costs an evaluation of every node */
-	bool wait_for_sync;	      /* no pod is popped until every source is synced */
+	struct bt_pipeline_sink sink;
+	bool stages;	    /* measure how long stages take: bt_pipeline_stages */
+	bool messages;	    /* decisions say why, which costs an evaluation of every node */
+	bool wait_for_sync; /* no pod is popped until every source is synced */
 	/* What is taken in, and what is decided, is recorded there; or NULL. Its owner finishes it, once no
 	 * thread runs any more. */
 	struct bt_journal *journal;
 };
 
 /*
- * Makes a pipeline; no thread runs yet.
- * Returns: the pipeline; NULL when a limit or a profile does not do, with the reason in errors.
+ * Makes a pipeline; no thread runs yet but workers.
+ * Returns: the pipeline; NULL when a limit or a profile does not do, or the system gives no thread for a
+ *          worker, with the reason in errors.
  * Owns   : bt_pipeline_destroy. config must outlive it.
  */
 struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
@@ -196,6 +226,41 @@ bool bt_pipeline_bind_step(struct bt_pipeline *pipeline, uint32_t thread);
 bool bt_pipeline_answer_step(struct bt_pipeline *pipeline);
 bool bt_pipeline_apply_step(struct bt_pipeline *pipeline);
 bool bt_pipeline_decide_step(struct bt_pipeline *pipeline, uint32_t cycles);
+
+/* ---- a conductor's calls ---- */
+
+/* What comes next of all that was fed, or NULL: nothing has come yet. It stays where it is. */
+const struct bt_parcel *bt_pipeline_next_parcel(struct bt_pipeline *pipeline);
+
+/* Takes that in, or gives it up, which is for pods only. Returns: as bt_engine_take_delta; BT_OK for
+ * BT_PARCEL_SYNCED. */
+enum bt_status bt_pipeline_take_parcel(struct bt_pipeline *pipeline, struct bt_taken *out_taken);
+void bt_pipeline_give_up_parcel(struct bt_pipeline *pipeline);
+
+enum bt_pipeline_turn {
+	BT_TURN_TAKEN = 0, /* a pod, or its group, has been decided */
+	BT_TURN_NONE,	   /* no pod's turn has come */
+	BT_TURN_LATER	   /* those that bindings or decisions go to have no room */
+};
+
+/* The next pod's turn, or its group's. */
+enum bt_pipeline_turn bt_pipeline_take_turn(struct bt_pipeline *pipeline, uint32_t *out_pod_ix);
+
+/* The turn of a pod that waits, before it has come. Returns: false when it does not wait. */
+bool bt_pipeline_take_turn_of(struct bt_pipeline *pipeline, uint32_t pod_ix);
+
+/* It is now_ns: nothing happens by that, or what time brings by itself, or time begins. */
+void bt_pipeline_set_time(struct bt_pipeline *pipeline, int64_t now_ns, enum bt_journal_time what);
+
+/* A pod is gone, though no source says so. */
+void bt_pipeline_remove_pod(struct bt_pipeline *pipeline, uint32_t pod_ix);
+
+/*
+ * Takes an object in that is not fed: all of its way at once. It stays the caller's.
+ * Context: no thread runs. Returns: as bt_engine_take_delta.
+ */
+enum bt_status bt_pipeline_show(struct bt_pipeline *pipeline, enum bt_parcel_kind kind,
+	const struct bt_object *object, struct bt_taken *out_taken);
 
 /* Every step once. */
 bool bt_pipeline_step(struct bt_pipeline *pipeline);
@@ -252,11 +317,9 @@ void bt_pipeline_decision_free(struct bt_pipeline_decision *decision);
 
 /*
  * Starts the threads: ingestion, publisher, scheduling, binders; from now on steps are theirs.
- * plan: where they go, or NULL: anywhere.
  * Returns: BT_OK; BT_IO when the system gives no more threads (out_why says so); none runs then.
  */
-BT_MUST_CHECK enum bt_status bt_pipeline_start(
-	struct bt_pipeline *pipeline, const struct bt_topo_plan *plan, struct bt_buf *out_why);
+BT_MUST_CHECK enum bt_status bt_pipeline_start(struct bt_pipeline *pipeline, struct bt_buf *out_why);
 
 enum bt_pipeline_end {
 	BT_END_DRAIN,  /* take in what was fed, decide who can be decided, wait for the binder's answers */

@@ -14,9 +14,10 @@
 
 /* ---- asks.c: what is asked of the binder ---- */
 
-enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT };
+/* BT_ASK_TELL: a binding that is a fact already. */
+enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT, BT_ASK_TELL };
 
-#define BT_ASK_KINDS 3
+#define BT_ASK_KINDS 4
 
 /* Where an ask is. */
 enum bt_ask_state {
@@ -157,7 +158,10 @@ struct bt_pipeline {
 	struct bt_lock visit_lock;		   /* one visitor at a time */
 	/* owner of all below: the scheduling thread. */
 	struct bt_engine *engine;
-	int64_t now_ns; /* the engine's clock */
+	struct bt_team *team;	 /* workers; NULL: none */
+	struct bt_parcel *ahead; /* what a conductor looks at; or NULL */
+	struct bt_buf encoded;	 /* scratch, for the journal */
+	int64_t now_ns;		 /* the engine's clock */
 	struct bt_asks asks;
 	struct bt_turn turn;
 	struct bt_replay *replay;   /* init: hears decisions instead of a journal; or NULL */
@@ -179,16 +183,13 @@ struct bt_pipeline {
  * bt_pipeline_describe: says what it means, and writes it as the journal wants it. Context: the worker's
  * thread. bt_pipeline_number  : the publisher's part but for publishing. Returns false when it is old news;
  * then it is to be dropped. bt_pipeline_take    : the scheduling thread's part. The parcel stays the
- * caller's.
+ * caller's. Returns: as bt_engine_take_delta.
  */
 void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel);
 bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel);
-void bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel);
+enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken);
 
-/* All of it, for who has no threads. */
-void bt_pipeline_show(struct bt_pipeline *p, struct bt_parcel *parcel);
-
-/* Gives up a parcel that nobody takes any more. Context: no thread runs. */
+/* Gives up a parcel that nobody takes any more. Context: the scheduling thread, or no thread runs. */
 void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel);
 
 /* ---- asks.c ---- */
@@ -199,6 +200,9 @@ void bt_asks_fini(struct bt_pipeline *p);
 /* The engine's binder and evictor. */
 void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
+
+/* The binder is told of a binding that is a fact. */
+void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
 
 /* May another pod be popped, as far as bindings go? */
 bool bt_asks_have_room(const struct bt_pipeline *p);
@@ -258,6 +262,14 @@ struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_i
 /* As bt_pipeline_create, for a replay (or NULL). */
 struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	const struct bt_pipeline_options *options, struct bt_replay *replay, struct bt_config_errors *errors);
+
+/* A parcel has come to the end of a stage. */
+static inline void bt_pipeline_cross(struct bt_stages *stages, enum bt_stage stage, struct bt_parcel *parcel)
+{
+	if (BT_UNLIKELY(stages)) {
+		parcel->border_ns = bt_stages_end(stages, stage, parcel->border_ns);
+	}
+}
 
 /* When the scheduling thread has something to do by itself, or INT64_MAX; by the engine's clock. */
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);

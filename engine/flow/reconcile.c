@@ -42,13 +42,12 @@ static bool is_other(uint32_t uid, uint32_t other)
 }
 
 /* Takes what is said of a pod. Returns: as bt_engine_take_delta. */
-static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta)
+static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, struct bt_taken *out_taken)
 {
 	struct bt_cache *cache = bt_engine_cache(p->engine);
 	uint32_t pod_ix = bt_ledger_find(cache->ledger, delta->namespace_, delta->name);
 	struct bt_ask_slot *slot = NULL;
 	bool assumed = false;
-	struct bt_taken taken;
 
 	if (pod_ix != BT_NO_POD) {
 		BT_COUNT(p, replaced_n,
@@ -56,7 +55,7 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta)
 		slot = bt_asks_of_pod(p, pod_ix);
 		assumed = pod_of(p, pod_ix)->state == BT_POD_ASSUMED;
 	}
-	enum bt_status status = bt_engine_take_delta(p->engine, delta, &taken);
+	enum bt_status status = bt_engine_take_delta(p->engine, delta, out_taken);
 	if (slot && assumed) {
 		review(p, pod_ix, slot);
 	}
@@ -73,17 +72,16 @@ static void lose_node(struct bt_pipeline *p, uint32_t name)
 	}
 }
 
-static enum bt_status take(struct bt_pipeline *p, struct bt_delta *delta, enum bt_news news)
+static enum bt_status take(
+	struct bt_pipeline *p, struct bt_delta *delta, enum bt_news news, struct bt_taken *out_taken)
 {
-	struct bt_taken taken;
-
 	if (delta->kind == BT_KIND_POD) {
-		return take_pod(p, delta);
+		return take_pod(p, delta, out_taken);
 	}
 	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_NEWS_REPLACED)) {
 		lose_node(p, delta->name);
 	}
-	return bt_engine_take_delta(p->engine, delta, &taken);
+	return bt_engine_take_delta(p->engine, delta, out_taken);
 }
 
 static void sync_source(struct bt_pipeline *p, uint32_t source)
@@ -134,22 +132,24 @@ bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel)
 	return true;
 }
 
-static void take_fresh(struct bt_pipeline *p, struct bt_parcel *parcel)
+static enum bt_status take_fresh(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken)
 {
 	bool removed = parcel->kind == BT_PARCEL_DELETE;
-	enum bt_status status = take(p, &parcel->delta, parcel->news);
+	enum bt_status status = take(p, &parcel->delta, parcel->news, out_taken);
 
 	BT_COUNT(p, applied_n, !removed);
 	BT_COUNT(p, deleted_n, removed);
 	BT_COUNT(p, unknown_n, status == BT_NOT_FOUND);
 	BT_COUNT(p, refused_n, status != BT_OK && status != BT_NOT_FOUND);
+	return status;
 }
 
-void bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel)
+enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken)
 {
 	if (parcel->kind == BT_PARCEL_SYNCED) {
 		sync_source(p, parcel->source);
-		return;
+		*out_taken = (struct bt_taken){.ix = BT_NO_POD};
+		return BT_OK;
 	}
 	if (p->options.journal) {
 		bt_journal_object(p->options.journal,
@@ -157,18 +157,7 @@ void bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel)
 			bt_buf_view(&parcel->encoded));
 	}
 	parcel->stage = BT_PARCEL_FED; /* taken: the delta is given up */
-	take_fresh(p, parcel);
-}
-
-void bt_pipeline_show(struct bt_pipeline *p, struct bt_parcel *parcel)
-{
-	struct bt_cache *cache = bt_engine_cache(p->engine);
-
-	bt_pipeline_describe(p, cache->worker, parcel);
-	if (bt_pipeline_number(p, parcel)) {
-		bt_publisher_publish(cache->publisher);
-		bt_pipeline_take(p, parcel);
-	}
+	return take_fresh(p, parcel, out_taken);
 }
 
 void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel)

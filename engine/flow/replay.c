@@ -47,6 +47,7 @@ static struct bt_pipeline_options options_of(struct bt_replay *r)
 	struct bt_limits limits = bt_limits_default();
 
 	limits.tombstones = h->tombstones;
+	limits.workers = r->options->workers ? r->options->workers : 1;
 	return (struct bt_pipeline_options){
 		.limits = limits,
 		.engine = {.seed = h->seed,
@@ -56,8 +57,7 @@ static struct bt_pipeline_options options_of(struct bt_replay *r)
 			.groups_by_events = h->groups_by_events,
 			.evaluate_always = h->evaluate_always,
 			.sampling = h->sampling,
-			.plan_memory_bytes = r->options->plan_memory_bytes,
-			.team = r->options->team},
+			.plan_memory_bytes = r->options->plan_memory_bytes},
 		.binder = {.bind = h->binds ? ask_nobody : NULL, .evict = h->evicts ? ask_nobody : NULL},
 	};
 }
@@ -122,17 +122,21 @@ static enum bt_status show_object(
 	struct bt_replay *r, const struct bt_journal_record *record, enum bt_parcel_kind kind)
 {
 	const struct bt_journal_codec *codec = &r->options->codec;
-	struct bt_parcel *parcel = bt_parcel_create(kind);
+	struct bt_arena arena = {0};
+	struct bt_object object = {0};
+	struct bt_taken taken;
 	size_t before = r->error.len;
 
 	bt_buf_printf(&r->error, "at byte %zu: ", record->offset);
-	if (!codec->decode(codec->context, record->body, &parcel->arena, &parcel->object, &r->error)) {
-		bt_parcel_destroy(parcel);
+	bool decoded = codec->decode(codec->context, record->body, &arena, &object, &r->error);
+	if (decoded) {
+		r->error.len = before;
+		(void)bt_pipeline_show(r->pipeline, kind, &object, &taken); /* as it was then */
+	}
+	bt_arena_fini(&arena);
+	if (!decoded) {
 		return BT_INVALID;
 	}
-	r->error.len = before;
-	bt_pipeline_show(r->pipeline, parcel);
-	bt_parcel_destroy(parcel);
 	r->result->apply_n += kind == BT_PARCEL_APPLY;
 	r->result->delete_n += kind == BT_PARCEL_DELETE;
 	return BT_OK;
@@ -140,7 +144,6 @@ static enum bt_status show_object(
 
 static enum bt_status pass_time(struct bt_replay *r, const struct bt_journal_record *record)
 {
-	struct bt_engine *engine = bt_pipeline_engine(r->pipeline);
 	struct bt_str body = record->body;
 	uint64_t what;
 	int64_t more_ns;
@@ -149,14 +152,10 @@ static enum bt_status pass_time(struct bt_replay *r, const struct bt_journal_rec
 		!bt_journal_signed(&body, &more_ns)) {
 		return bad_record(r, record, "this is no time");
 	}
-	r->pipeline->now_ns = bt_wrap_add(r->pipeline->now_ns, more_ns);
+	bt_pipeline_set_time(
+		r->pipeline, bt_wrap_add(r->pipeline->now_ns, more_ns), (enum bt_journal_time)what);
 	r->result->now_ns = r->pipeline->now_ns;
 	r->result->time_n++;
-	if (what == BT_TIME_TICK) {
-		bt_engine_tick(engine);
-	} else if (what == BT_TIME_START) {
-		bt_engine_start(engine);
-	}
 	return BT_OK;
 }
 
@@ -181,10 +180,9 @@ static enum bt_status take_pod(struct bt_replay *r, const struct bt_journal_reco
 	uint64_t pod_ix;
 
 	if (!bt_journal_number(&body, &pod_ix) || pod_ix >= BT_NO_POD ||
-		bt_engine_take(bt_pipeline_engine(r->pipeline), (uint32_t)pod_ix) != BT_OK) {
+		!bt_pipeline_take_turn_of(r->pipeline, (uint32_t)pod_ix)) {
 		return bad_record(r, record, "a pod is taken that does not wait");
 	}
-	bt_turn_take(&r->pipeline->turn, (uint32_t)pod_ix);
 	return BT_OK;
 }
 

@@ -77,10 +77,13 @@ static bool publish_over(struct bt_pipeline *p, uint32_t ix)
 
 static bool schedule_over(struct bt_pipeline *p, uint32_t ix)
 {
+	const struct bt_pipeline_conductor *conductor = &p->options.conductor;
+
 	(void)ix;
 	return state_of(publisher(p)) == BT_THREAD_ENDED && bt_ring_count(&p->inbox) == 0 &&
 	       p->asks.outgoing.first == BT_NO_ASK && bt_load_relaxed(&p->asks.open_n) == 0 &&
-	       bt_pipeline_is_heard(p);
+	       bt_pipeline_is_heard(p) &&
+	       (!conductor->step || (!p->ahead && conductor->is_over(conductor->context)));
 }
 
 static bool bind_over(struct bt_pipeline *p, uint32_t ix)
@@ -165,6 +168,11 @@ static int64_t nap_of(const struct bt_crew *crew)
 	if (crew != scheduler(p)) {
 		return NAP_NS;
 	}
+	if (p->options.conductor.step) {
+		int64_t nap_ns = p->options.conductor.nap_ns(p->options.conductor.context);
+
+		return nap_ns < NAP_NS ? nap_ns : NAP_NS;
+	}
 	int64_t next_ns = bt_pipeline_next_ns(p);
 	if (next_ns > p->now_ns + NAP_NS) {
 		return NAP_NS;
@@ -238,9 +246,10 @@ static void run(void *context)
 
 /* ---- beginning and end ---- */
 
-static struct bt_thread_options options_of(const struct bt_crew *crew, const struct bt_topo_plan *plan)
+static struct bt_thread_options options_of(const struct bt_crew *crew)
 {
 	const struct bt_pipeline *p = crew->pipeline;
+	const struct bt_topo_plan *plan = p->options.plan;
 	enum bt_topo_role role = crew < publisher(p)	? BT_ROLE_INGESTION
 				 : crew == publisher(p) ? BT_ROLE_PUBLISHER
 				 : crew == scheduler(p) ? BT_ROLE_SCHEDULING
@@ -250,14 +259,13 @@ static struct bt_thread_options options_of(const struct bt_crew *crew, const str
 	return place ? bt_topo_thread_options(place) : (struct bt_thread_options){.name = crew->name};
 }
 
-enum bt_status bt_pipeline_start(
-	struct bt_pipeline *p, const struct bt_topo_plan *plan, struct bt_buf *out_why)
+enum bt_status bt_pipeline_start(struct bt_pipeline *p, struct bt_buf *out_why)
 {
 	BT_REQUIRE(!bt_load_relaxed(&p->started));
 	bt_store_release(&p->started, 1u);
 	for (uint32_t i = 0; i < p->crew_n; i++) {
 		struct bt_crew *crew = &p->crews[i];
-		const struct bt_thread_options options = options_of(crew, plan);
+		const struct bt_thread_options options = options_of(crew);
 
 		bt_store_relaxed(&crew->state, BT_THREAD_WORKS);
 		enum bt_status status = bt_thread_start(&options, run, crew, &crew->thread, out_why);

@@ -595,7 +595,7 @@ void sim_pipe_create(struct sim *sim)
 			.clock = bt_clock_virtual(&sim->now_ns),
 			.strict_order = sim->seed & 1},
 		.binder = {bind_pod, evict_pod, check_pod, sim},
-		.sink = {decided, sim},
+		.sink = {.decided = decided, .context = sim},
 		.messages = sim->seed & 2,
 	};
 	struct bt_limits *limits = &options.limits;

@@ -706,7 +706,7 @@ static void run(struct world *w, const struct shape *shape)
 	w->pipeline = bt_pipeline_create(&config, &options, &errors);
 	assert_non_null(w->pipeline);
 	bt_race_delay(shape->delays);
-	assert_int_equal(bt_pipeline_start(w->pipeline, NULL, &why), BT_OK);
+	assert_int_equal(bt_pipeline_start(w->pipeline, &why), BT_OK);
 	stress_add(&team, run_source, w);
 	stress_run(&team);
 	assert_true(bt_pipeline_stop(w->pipeline, BT_END_DRAIN, LIMIT_NS));
@@ -817,7 +817,7 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 		bt_config_init_default(&config, NULL);
 		w.pipeline = bt_pipeline_create(&config, &options, &errors);
 		bt_race_delay(seed + i);
-		assert_int_equal(bt_pipeline_start(w.pipeline, NULL, &why), BT_OK);
+		assert_int_equal(bt_pipeline_start(w.pipeline, &why), BT_OK);
 		stress_add(&team, feed_until_end, &stopper);
 		stress_add(&team, stop_at_some_time, &stopper);
 		stress_run(&team);

@@ -320,7 +320,7 @@ enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engin
 		.binder = {.bind = o->bind || o->binding == BERTH_BIND_ANSWERED ? bind_pod : NULL,
 			.evict = evict_pod,
 			.context = lib},
-		.sink = {told, lib},
+		.sink = {.decided = told, .context = lib},
 		.messages = !o->no_messages,
 	};
 	enum berth_status status = BERTH_OK;
@@ -342,7 +342,7 @@ enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engin
 	} else {
 		lib->engine = bt_pipeline_engine(t->pipeline);
 		bt_engine_start(lib->engine);
-		if (bt_pipeline_start(t->pipeline, NULL, &text) != BT_OK) {
+		if (bt_pipeline_start(t->pipeline, &text) != BT_OK) {
 			status = bt_lib_fail(NULL, BERTH_LIMIT, "%s", text.len ? text.ptr : "no threads");
 		}
 	}

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "engine/base/clock.h"
-#include "engine/base/team.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/terminal.h"
@@ -21,7 +20,6 @@ struct replay {
 	const char *path;
 	struct bt_config config;
 	struct bt_parcel_maker maker;
-	struct bt_team *team;
 	struct bt_replay_result result;
 	struct bt_buf text; /* what is wrong */
 	enum bt_status status;
@@ -44,27 +42,12 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 	bt_buf_fini(&text);
 }
 
-static int make_team(struct replay *r)
-{
-	const struct bt_team_options options = {
-		.worker_n = (uint32_t)bt_invocation_number(r->invocation, "workers")};
-	enum bt_status status;
-
-	if (options.worker_n < 2) {
-		return BT_EXIT_OK;
-	}
-	r->team = bt_team_create(&options, &status);
-	if (!r->team) {
-		say(r, "the system gives no more threads; use fewer --workers");
-	}
-	return r->team ? BT_EXIT_OK : BT_EXIT_IO;
-}
-
 /* Plays a journal whose header can be read. */
 static void play(struct replay *r, struct bt_str bytes)
 {
-	const struct bt_replay_options options = {
-		.config = &r->config, .codec = bt_journal_json(&r->maker), .team = r->team};
+	const struct bt_replay_options options = {.config = &r->config,
+		.codec = bt_journal_json(&r->maker),
+		.workers = (uint32_t)bt_invocation_number(r->invocation, "workers")};
 	int64_t begin_ns = bt_clock_monotonic_ns();
 
 	r->status = bt_journal_replay(bytes, &options, &r->result, &r->text);
@@ -81,10 +64,6 @@ static int open_and_play(struct replay *r, struct bt_str bytes)
 		bt_recording_config(header.config, &r->config, &r->text) != BT_OK) {
 		say(r, r->text.ptr);
 		return BT_EXIT_INPUT;
-	}
-	int status = make_team(r);
-	if (status != BT_EXIT_OK) {
-		return status;
 	}
 	play(r, bytes);
 	if (r->status == BT_OK) {
@@ -147,7 +126,6 @@ int bt_cmd_replay(struct bt_invocation *invocation)
 	if (r.played) {
 		written = report(&r);
 	}
-	bt_team_destroy(r.team);
 	bt_parcel_maker_fini(&r.maker);
 	bt_config_fini(&r.config);
 	bt_buf_fini(&r.text);

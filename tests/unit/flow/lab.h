@@ -113,7 +113,7 @@ static inline struct bt_pipeline_options lab_options(struct lab *lab)
 		.limits = lab_small_limits(),
 		.engine = {.seed = 1, .clock = bt_clock_virtual(&lab->now_ns)},
 		.binder = {lab_bind, lab_evict, lab_check, lab},
-		.sink = {lab_decided, lab},
+		.sink = {.decided = lab_decided, .context = lab},
 		.messages = true,
 	};
 }

@@ -272,7 +272,7 @@ static void start(struct lab *lab)
 {
 	struct bt_buf why = {0};
 
-	assert_int_equal(bt_pipeline_start(lab->pipeline, NULL, &why), BT_OK);
+	assert_int_equal(bt_pipeline_start(lab->pipeline, &why), BT_OK);
 	bt_buf_fini(&why);
 }
 

@@ -77,22 +77,8 @@ static void feed_pods(struct lab *lab, struct bt_rng *rng)
 	lab_feed(lab, bt_parcel_create(BT_PARCEL_SYNCED));
 }
 
-/* The plan's workers; NULL when there is only one. */
-static struct bt_team *team_of(const struct bt_topo_plan *plan)
-{
-	const struct bt_team_options options = {.worker_n = plan->worker_n, .plan = plan, .spin_n = 1};
-	enum bt_status status;
-
-	if (plan->worker_n == 1) {
-		return NULL;
-	}
-	struct bt_team *team = bt_team_create(&options, &status);
-	assert_int_equal(status, BT_OK);
-	return team;
-}
-
 static struct bt_pipeline_options options_for(
-	struct lab *lab, struct log *log, const struct bt_topo_plan *plan, struct bt_team *team)
+	struct lab *lab, struct log *log, const struct bt_topo_plan *plan)
 {
 	struct bt_pipeline_options options = lab_options(lab);
 
@@ -104,10 +90,11 @@ static struct bt_pipeline_options options_for(
 	}
 	options.binder.bind = NULL;
 	options.binder.evict = NULL;
-	options.engine.team = team;
+	options.limits.workers = plan->worker_n;
+	options.plan = plan;
 	options.engine.batch = 7;
 	options.engine.always_share = true;
-	options.sink = (struct bt_pipeline_sink){write_down, log};
+	options.sink = (struct bt_pipeline_sink){.decided = write_down, .context = log};
 	options.wait_for_sync = true;
 	return options;
 }
@@ -119,14 +106,13 @@ static struct log decide(
 {
 	struct lab lab = {.now_ns = 1};
 	struct log log = {.n = 0};
-	struct bt_team *team = team_of(plan);
-	struct bt_pipeline_options options = options_for(&lab, &log, plan, team);
+	struct bt_pipeline_options options = options_for(&lab, &log, plan);
 	struct bt_rng rng = {.state = seed};
 	struct bt_buf why = {0};
 
 	lab_begin(&lab, &options);
 	if (!plan->is_inline) {
-		assert_int_equal(bt_pipeline_start(lab.pipeline, plan, &why), BT_OK);
+		assert_int_equal(bt_pipeline_start(lab.pipeline, &why), BT_OK);
 		assert_int_equal(why.len, 0);
 		look(plan);
 	}
@@ -134,11 +120,10 @@ static struct log decide(
 	feed_pods(&lab, &rng);
 	assert_true(bt_pipeline_stop(lab.pipeline, BT_END_DRAIN, BT_FOREVER));
 	assert_true(log.n >= PODS);
-	if (team) {
+	if (plan->worker_n > 1) {
 		assert_true(bt_engine_counts(bt_pipeline_engine(lab.pipeline)).warm.shared_n > 0);
 	}
 	lab_end(&lab);
-	bt_team_destroy(team);
 	return log;
 }
 

@@ -205,7 +205,7 @@ static void threads_of_a_pipeline_are_told_apart(void **state)
 
 	(void)state;
 	lab_begin(&lab, &options);
-	assert_int_equal(bt_pipeline_start(lab.pipeline, NULL, NULL), BT_OK);
+	assert_int_equal(bt_pipeline_start(lab.pipeline, NULL), BT_OK);
 	/* A thread that has been started may not have its name yet. */
 	do {
 		numbers = (struct bt_live_numbers){.label = ""};
