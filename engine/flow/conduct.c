@@ -22,13 +22,13 @@ static struct bt_parcel *next(struct bt_pipeline *p)
 	return parcel;
 }
 
-enum bt_status bt_pipeline_take_parcel(struct bt_pipeline *p, struct bt_taken *out_taken)
+enum bt_status bt_pipeline_take_parcel(
+	struct bt_pipeline *p, struct bt_parcel **out_parcel, struct bt_taken *out_taken)
 {
-	struct bt_parcel *parcel = next(p);
-	enum bt_status status = bt_pipeline_take(p, parcel, out_taken);
+	*out_parcel = next(p);
+	enum bt_status status = bt_pipeline_take(p, *out_parcel, out_taken);
 
-	bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, parcel);
-	bt_parcel_destroy(parcel);
+	bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, *out_parcel);
 	return status;
 }
 

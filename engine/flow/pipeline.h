@@ -233,8 +233,9 @@ bool bt_pipeline_decide_step(struct bt_pipeline *pipeline, uint32_t cycles);
 const struct bt_parcel *bt_pipeline_next_parcel(struct bt_pipeline *pipeline);
 
 /* Takes that in, or gives it up, which is for pods only. Returns: as bt_engine_take_delta; BT_OK for
- * BT_PARCEL_SYNCED. */
-enum bt_status bt_pipeline_take_parcel(struct bt_pipeline *pipeline, struct bt_taken *out_taken);
+ * BT_PARCEL_SYNCED. Owns: bt_parcel_destroy. */
+enum bt_status bt_pipeline_take_parcel(
+	struct bt_pipeline *pipeline, struct bt_parcel **out_parcel, struct bt_taken *out_taken);
 void bt_pipeline_give_up_parcel(struct bt_pipeline *pipeline);
 
 enum bt_pipeline_turn {

@@ -89,6 +89,15 @@ static const struct bt_option simulate_options[] = {
 		.help = "Threads that score nodes side by side; 0: from the machine. Decisions are the same "
 			"for any number. It pays where every node is scored anew for most pods: many "
 			"signatures, large clusters."},
+	{.name = "threads",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "0",
+		.max = 64,
+		.help = "Run the stages in threads: N that prepare objects, N that carry bindings out, one "
+			"that "
+			"puts events in order, one that decides. 0: one after the other, in one thread. "
+			"Decisions are the same for any number."},
 	{.name = "batch",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
@@ -99,7 +108,7 @@ static const struct bt_option simulate_options[] = {
 	{.name = "cpus",
 		.type = BT_OPTION_TEXT,
 		.argument = "LIST",
-		.help = "Workers run on these CPUs only, such as 0-3,8. See berth topology."},
+		.help = "Threads and workers run on these CPUs only, such as 0-3,8. See berth topology."},
 	{.name = "feature-gates",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",

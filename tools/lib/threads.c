@@ -13,11 +13,12 @@
 
 #include "engine/base/mem.h"
 #include "engine/flow/pipeline.h"
+#include "tools/kube/feeder.h"
 #include "tools/lib/lib_int.h"
 
-#define FEEDERS	 0u
-#define EVICTORS 1u
-#define NAP_NS	 INT64_C(1000000)
+#define NAP_NS INT64_C(1000000)
+
+enum source { FEEDERS = 0, EVICTORS, SOURCE_N };
 
 enum ask_state { ASK_NONE = 0, ASK_GIVEN, ASK_CALLED, ASK_EARLY_BOUND, ASK_EARLY_FAILED, ASK_OVER };
 
@@ -34,11 +35,7 @@ struct bt_lib_threads {
 	_Atomic int64_t now_ns; /* atomic: of a virtual clock */
 	/* One feeder at a time, also while it waits for room: the order of what one call feeds is kept. */
 	struct bt_lock feed_lock, evict_lock;
-	_Atomic uint64_t fed_n; /* atomic: parcels, of both sources */
-	/* lock(feed_lock): pods that were made on the scheduling thread, which cannot feed itself. */
-	struct bt_parcel **held;
-	size_t held_n, held_cap;
-	bool holds;
+	struct bt_feeder feeders[SOURCE_N];
 	/* lock(poll_lock): the decision that was given out last. */
 	struct bt_lock poll_lock;
 	struct berth_decision shown;
@@ -233,33 +230,17 @@ static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct b
 	}
 }
 
-static enum bt_status feed(struct bt_lib_threads *t, uint32_t source, struct bt_parcel *parcel)
-{
-	/* Counted before, so that nobody believes too early that all has been taken in. */
-	bt_add_relaxed(&t->fed_n, 1u);
-	enum bt_status status = bt_pipeline_feed(t->pipeline, source, &parcel, BT_FOREVER);
-
-	if (status != BT_OK) {
-		bt_sub_relaxed(&t->fed_n, 1u);
-		bt_parcel_destroy(parcel);
-	}
-	return status;
-}
-
 /* The evicted pod is gone. Context: a binder thread. */
 static void remove_evicted(struct bt_lib *lib, const struct bt_pod_ref *pod)
 {
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_DELETE);
+	const struct bt_object object = {.kind = BT_KIND_POD,
+		.api_version = bt_str("v1"),
+		.kind_name = bt_str("Pod"),
+		.meta = {.namespace_ = pod->namespace_, .name = pod->name, .uid = pod->uid}};
 
-	parcel->object.kind = BT_KIND_POD;
-	parcel->object.api_version = bt_str("v1");
-	parcel->object.kind_name = bt_str("Pod");
-	parcel->object.meta =
-		(struct bt_meta_object){.namespace_ = pod->namespace_, .name = pod->name, .uid = pod->uid};
-	bt_object_own(&parcel->object, &parcel->arena);
-	bt_lib_set_user(lib, &parcel->object, 0);
+	bt_lib_set_user(lib, &object, 0);
 	bt_lock_acquire(&lib->threads->evict_lock);
-	(void)feed(lib->threads, EVICTORS, parcel);
+	(void)bt_feeder_hand_over(&lib->threads->feeders[EVICTORS], BT_PARCEL_DELETE, &object);
 	bt_lock_release(&lib->threads->evict_lock);
 }
 
@@ -302,7 +283,7 @@ static struct bt_limits limits_of(const struct berth_options *o)
 {
 	struct bt_limits limits = bt_limits_default();
 
-	limits.sources = 2;
+	limits.sources = SOURCE_N;
 	limits.ingest_threads = o->threads;
 	limits.bind_threads = o->bind_threads ? o->bind_threads : limits.bind_threads;
 	limits.bindings = o->binding_max ? o->binding_max : limits.bindings;
@@ -336,6 +317,9 @@ enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engin
 		o->clock == BERTH_CLOCK_VIRTUAL ? (struct bt_clock){read_clock, t} : bt_clock_real();
 	lib->threads = t;
 	t->pipeline = bt_pipeline_create(&lib->config, &asked, &errors);
+	for (uint32_t i = 0; i < SOURCE_N; i++) {
+		t->feeders[i] = (struct bt_feeder){.pipeline = t->pipeline, .source = i};
+	}
 	if (!t->pipeline) {
 		bt_config_errors_text(&errors, &text);
 		status = bt_lib_fail(NULL, BERTH_BAD_INPUT, "%s", text.ptr);
@@ -368,7 +352,8 @@ void bt_lib_threads_fini(struct bt_lib *lib)
 	bt_lock_fini(&t->poll_lock);
 	bt_lock_fini(&t->ask_lock);
 	bt_arena_fini(&t->poll_arena);
-	bt_mem_free(t->held);
+	bt_feeder_fini(&t->feeders[FEEDERS]);
+	bt_feeder_fini(&t->feeders[EVICTORS]);
 	bt_mem_free(t->asks);
 	bt_mem_free(t);
 }
@@ -387,32 +372,13 @@ void bt_lib_threads_feed_end(struct bt_lib *lib)
 
 enum bt_status bt_lib_threads_hand_over(struct bt_lib *lib, const struct bt_object *object, bool gone)
 {
-	struct bt_lib_threads *t = lib->threads;
-	struct bt_parcel *parcel = bt_parcel_create(gone ? BT_PARCEL_DELETE : BT_PARCEL_APPLY);
-
-	parcel->object = *object;
-	bt_object_own(&parcel->object, &parcel->arena);
-	if (t->holds) {
-		t->held = bt_mem_grow(t->held, t->held_n, &t->held_cap, sizeof(*t->held));
-		t->held[t->held_n++] = parcel;
-		return BT_OK;
-	}
-	return feed(t, FEEDERS, parcel);
+	return bt_feeder_hand_over(
+		&lib->threads->feeders[FEEDERS], gone ? BT_PARCEL_DELETE : BT_PARCEL_APPLY, object);
 }
 
-static bool all_is_taken(struct bt_lib_threads *t)
+static bool all_is_taken(const struct bt_lib_threads *t)
 {
-	uint64_t fed_n = bt_load_acquire(&t->fed_n);
-	const struct bt_pipeline_counts counts = bt_pipeline_counts(t->pipeline);
-
-	return counts.applied_n + counts.deleted_n + counts.stale_n >= fed_n;
-}
-
-static void finish_admission(void *context, struct bt_engine *engine)
-{
-	struct bt_lib *lib = context;
-
-	bt_admission_finish(&lib->admission, engine);
+	return bt_feeders_are_taken(t->feeders, SOURCE_N);
 }
 
 void bt_lib_threads_finish_admission(struct bt_lib *lib)
@@ -427,13 +393,7 @@ void bt_lib_threads_finish_admission(struct bt_lib *lib)
 	while (!all_is_taken(t) && !bt_load_acquire(&lib->stopped)) {
 		bt_park_wait(&lib->park, bt_park_prepare(&lib->park), NAP_NS);
 	}
-	t->holds = true;
-	bt_lib_visit(lib, finish_admission, lib);
-	t->holds = false;
-	for (size_t i = 0; i < t->held_n; i++) {
-		lib->job->late |= feed(t, FEEDERS, t->held[i]) != BT_OK;
-	}
-	t->held_n = 0;
+	lib->job->late |= bt_feeder_finish_admission(&t->feeders[FEEDERS], &lib->admission) != BT_OK;
 }
 
 /* ---- looking ---- */

@@ -19,21 +19,25 @@
 #include "tools/live/look.h"
 #include "tools/report/explain.h"
 #include "tools/report/simulation.h"
-#include "engine/flow/limits.h"
+#include "tools/simulate/drive.h"
 #include "tools/simulate/load.h"
-#include "tools/simulate/run.h"
-#include "tools/simulate/workers.h"
+#include "tools/simulate/places.h"
+#include "tools/simulate/recording.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
 struct simulation {
 	struct bt_invocation *invocation;
 	struct bt_config config;
-	struct bt_workers workers;
-	struct bt_engine *engine;
+	struct bt_places places;
+	struct bt_pipeline *pipeline;
+	struct bt_engine *engine; /* the pipeline's; owner: the scheduling thread, while that runs */
 	struct bt_complaints complaints;
+	struct bt_complaints late; /* of the scheduling thread */
+	struct bt_intake intake;
 	struct bt_load load;
 	struct bt_trace trace;
+	struct bt_replay replay;
 	struct bt_run run;
 	struct bt_recording recording;
 	struct bt_output decisions, events;
@@ -43,7 +47,7 @@ struct simulation {
 	struct bt_stages *stages; /* NULL: nobody wants to know */
 	struct bt_emit *emit;
 	struct bt_buf source;
-	bool has_decisions, has_events, timed, quiet, has_until;
+	bool has_decisions, has_events, timed, quiet, has_until, threads;
 	struct bt_moment until;
 	double read_s, decide_s;
 };
@@ -156,30 +160,70 @@ static enum bt_node_sampling sampling_of(struct bt_str name)
 	return bt_str_is(name, "all") ? BT_SAMPLING_NONE : BT_SAMPLING_AS_CONFIGURED;
 }
 
-static int make_engine(struct simulation *s)
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
-	const struct bt_engine_options options = {
-		.seed = bt_invocation_number(s->invocation, "seed"),
-		.clock = bt_clock_virtual(&s->run.now_ns),
-		.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
-		.groups_by_events = true,
-		.evictor = bt_run_evictor(&s->run),
-		.team = s->workers.team,
-		.batch = (uint32_t)bt_invocation_number(s->invocation, "batch"),
+	(void)context;
+	(void)bt_pipeline_bound(pipeline, ask->handle); /* every binding succeeds */
+}
+
+static struct bt_pipeline_options options_of(struct simulation *s)
+{
+	struct bt_pipeline_options options = {
+		.limits = bt_limits_default(),
+		.engine = {.seed = bt_invocation_number(s->invocation, "seed"),
+			.clock = bt_clock_virtual(&s->run.now_ns),
+			.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
+			.groups_by_events = true,
+			.evictor = bt_run_evictor(&s->run),
+			.batch = (uint32_t)bt_invocation_number(s->invocation, "batch")},
+		.topo = s->places.topo,
+		.plan = s->places.topo ? &s->places.plan : NULL,
+		.conductor = bt_run_conductor(&s->run),
+		.binder.bind = s->threads ? bind : NULL,
+		.sink = bt_run_sink(&s->run),
 		.stages = s->stages,
+		.messages = option(s, "decisions") || option(s, "events"),
+		.journal = s->recording.journal,
 	};
+
+	options.limits.workers = s->places.worker_n ? s->places.worker_n : 1;
+	options.limits.ingest_threads = options.limits.bind_threads = s->threads ? s->places.thread_n : 1;
+	return options;
+}
+
+static int start_threads(struct simulation *s)
+{
+	struct bt_buf why = {0};
+	bool started = !s->threads || bt_pipeline_start(s->pipeline, &why) == BT_OK;
+
+	if (!started) {
+		fprintf(stderr, "berth simulate: %s\n",
+			why.len ? why.ptr : "the system gives no more threads");
+	}
+	bt_buf_fini(&why);
+	return started ? BT_EXIT_OK : BT_EXIT_IO;
+}
+
+static int make_pipeline(struct simulation *s)
+{
+	const struct bt_pipeline_options options = options_of(s);
 	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0};
 
-	s->engine = bt_engine_create(&s->config, &options, &errors);
-	if (!s->engine) {
+	s->pipeline = bt_pipeline_create(&s->config, &options, &errors);
+	if (!s->pipeline) {
 		bt_config_errors_text(&errors, &text);
 		fprintf(stderr, "berth simulate: %s: %s\n",
 			option(s, "config") ? option(s, "config") : "--feature-gates", text.ptr);
 	}
 	bt_buf_fini(&text);
 	bt_config_errors_fini(&errors);
-	return s->engine ? BT_EXIT_OK : BT_EXIT_INPUT;
+	if (!s->pipeline) {
+		return BT_EXIT_INPUT;
+	}
+	s->engine = s->run.engine = bt_pipeline_engine(s->pipeline);
+	s->run.pipeline = s->pipeline;
+	return BT_EXIT_OK;
 }
 
 /* ---- input ---- */
@@ -201,7 +245,6 @@ static void load_default(struct simulation *s)
 	bt_buf_printf(&s->source, "made by berth: %u nodes, %llu pods, %u signatures; give it files with -f",
 		options.node_n, (unsigned long long)options.pod_n, options.signature_n);
 	bt_generate(&options, take_generated, s);
-	bt_load_finish(&s->load);
 }
 
 static int load_paths(struct simulation *s)
@@ -224,14 +267,12 @@ static int load_paths(struct simulation *s)
 	}
 	bool usable = bt_load_paths(&s->load, paths, n);
 	bt_mem_free(paths);
-	if (usable) {
-		bt_load_finish(&s->load);
-	} else if (!s->complaints.stop && !bt_interrupt_pending()) {
+	if (!usable && !s->complaints.stop && !bt_interrupt_pending()) {
 		fprintf(stderr, "berth simulate: the input holds no Kubernetes objects; give it files of "
 				"JSON or YAML as "
 				"kubectl writes them\n");
 	}
-	return usable && !s->complaints.stop ? BT_EXIT_OK : BT_EXIT_INPUT;
+	return usable ? BT_EXIT_OK : BT_EXIT_INPUT;
 }
 
 static void complain_about_trace(void *context, const char *message)
@@ -264,7 +305,6 @@ static int load_trace(struct simulation *s)
 	for (size_t i = 0; i < s->trace.pod_n && s->timed; i++) {
 		bt_defaults_scheme(&s->trace.pods[i].object, &s->trace.arena);
 	}
-	bt_load_finish(&s->load);
 	return BT_EXIT_OK;
 }
 
@@ -286,20 +326,42 @@ static void log_entered(void *context, uint32_t pod_ix, const struct bt_pod_obje
 	}
 }
 
+static void end_intake(void *context, struct bt_engine *engine)
+{
+	struct simulation *s = context;
+
+	if (!s->complaints.stop) {
+		bt_intake_end(&s->intake, engine);
+	}
+}
+
+/* Everything has been taken in: says what was wrong with it. */
+static int finish_load(struct simulation *s)
+{
+	bt_load_finish(&s->load);
+	bt_complaints_pass(&s->complaints, &s->late);
+	bt_pipeline_call(s->pipeline, end_intake, s);
+	bt_complaints_pass(&s->complaints, &s->late);
+	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
+}
+
 static int load_input(struct simulation *s)
 {
 	int64_t start_ns = bt_clock_monotonic_ns();
 	int status = BT_EXIT_OK;
 
+	s->late = (struct bt_complaints){.keeps = true};
+	s->intake = (struct bt_intake){
+		.complaints = s->threads ? &s->late : &s->complaints, .entered = log_entered, .context = s};
+	s->run.intake = &s->intake;
 	s->load = (struct bt_load){
-		.engine = s->engine,
+		.pipeline = s->pipeline,
+		.threads = s->threads,
+		.intake = &s->intake,
 		.complaints = &s->complaints,
-		.recording = &s->recording,
 		.expand = !bt_invocation_has(s->invocation, "no-expand"),
 		.deleting = log_deleting,
-		.entered = log_entered,
 		.context = s,
-		.stages = s->stages,
 	};
 	bt_load_init(&s->load);
 	if (option(s, "trace")) {
@@ -311,6 +373,9 @@ static int load_input(struct simulation *s)
 		status = load_paths(s);
 	} else {
 		load_default(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = finish_load(s);
 	}
 	s->read_s = seconds_since(start_ns);
 	return status;
@@ -396,8 +461,8 @@ static int read_times(struct simulation *s)
  * another grace period. */
 static void begin_ends(struct simulation *s)
 {
-	for (size_t i = 0; i < s->load.leaver_n; i++) {
-		const struct bt_load_leaver *leaver = &s->load.leavers[i];
+	for (size_t i = 0; i < s->intake.leaver_n; i++) {
+		const struct bt_leaver *leaver = &s->intake.leavers[i];
 		int64_t end_ns = bt_later(s->run.now_ns, bt_run_grace_ns(&s->run, leaver->pod_ix));
 
 		bt_ends_add(&s->run.ends, leaver->pod_ix,
@@ -413,8 +478,7 @@ static int set_clock(struct simulation *s)
 
 	run->now_ns = zero_ns < BT_MOMENT_MAX ? zero_ns : BT_MOMENT_MAX;
 	run->until_ns = INT64_MAX;
-	run->graces = &s->load.graces;
-	run->trace = s->timed ? &s->trace : NULL;
+	run->graces = &s->intake.graces;
 	if (s->has_until) {
 		run->until_ns = s->until.is_date ? s->until.ns : bt_later(run->now_ns, s->until.ns);
 	}
@@ -425,18 +489,34 @@ static int set_clock(struct simulation *s)
 			"the input",
 			option(s, "until"));
 	}
+	if (s->timed) {
+		bt_replay_init(&s->replay, &s->trace);
+		run->comes_and_goes = true;
+		int64_t first_ns = bt_replay_next_ns(&s->replay);
+		run->now_ns = first_ns == INT64_MAX	 ? run->now_ns
+			      : first_ns < run->until_ns ? first_ns
+							 : run->until_ns;
+	}
 	begin_ends(s);
 	return BT_EXIT_OK;
 }
 
 /* ---- showing ---- */
 
+/* What the pipeline's threads have measured so far. */
+static const struct bt_stages *measured(struct simulation *s)
+{
+	memset(s->stages, 0, sizeof(*s->stages));
+	bt_pipeline_stages(s->pipeline, s->stages);
+	return s->stages;
+}
+
 static void fill(void *context, struct bt_live_numbers *out)
 {
 	struct simulation *s = context;
 
 	out->label = s->progress.label;
-	out->virtual_ns = s->run.now_ns - s->run.begin_ns;
+	out->virtual_ns = bt_load_relaxed(&s->run.seen_ns);
 	if (s->has_until) {
 		/* Pods may all have been decided long before. */
 		out->unit = "virtual s";
@@ -448,8 +528,12 @@ static void fill(void *context, struct bt_live_numbers *out)
 		out->total = s->progress.total;
 	}
 	bt_live_of_process(out);
-	bt_live_of_engine(out, s->engine);
-	bt_live_of_stages(out, s->stages);
+	if (s->threads) {
+		bt_live_of_pipeline(out, s->pipeline);
+	} else {
+		bt_live_of_engine(out, s->engine);
+		bt_live_of_stages(out, measured(s));
+	}
 }
 
 static void show(void *context)
@@ -469,7 +553,7 @@ static void begin_progress(struct simulation *s)
 	};
 
 	bt_progress_begin(
-		&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->load.counts.pending, s->quiet);
+		&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->intake.counts.pending, s->quiet);
 	if (bt_invocation_has(s->invocation, "live")) {
 		s->live = bt_live_begin(&options);
 		bt_progress_show_by(&s->progress, show, s);
@@ -485,18 +569,23 @@ static void end_progress(struct simulation *s)
 
 /* ---- deciding ---- */
 
+static void begin_events(void *context, struct bt_engine *engine)
+{
+	struct simulation *s = context;
+
+	(void)engine;
+	bt_api_log_begin(&s->api);
+}
+
 static void decide(struct simulation *s)
 {
 	int64_t start_ns = bt_clock_monotonic_ns();
 
-	s->run.engine = s->engine;
-	s->run.recording = &s->recording;
 	s->run.decisions.output = s->has_decisions ? &s->decisions : NULL;
 	if (s->has_events) {
 		s->run.api = &s->api;
-		bt_api_log_begin(&s->api);
+		bt_pipeline_call(s->pipeline, begin_events, s);
 	}
-	s->run.progress = &s->progress;
 	s->run.explain = explain;
 	s->run.context = s;
 	find_watches(s);
@@ -505,7 +594,8 @@ static void decide(struct simulation *s)
 		bt_emit_label(s->emit, "every node for the pod, just before it was decided");
 	}
 	begin_progress(s);
-	bt_run(&s->run);
+	bt_drive(&(struct bt_drive){
+		&s->run, s->timed ? &s->replay : NULL, &s->progress, .threads = s->threads});
 	end_progress(s);
 	s->decide_s = seconds_since(start_ns);
 	if (s->run.watch_n) {
@@ -548,6 +638,7 @@ static struct bt_queueing_facts queueing_of(const struct bt_run *run)
 static int report(struct simulation *s)
 {
 	const struct bt_load_counts *counts = &s->load.counts;
+	const struct bt_intake_counts *taken = &s->intake.counts;
 	struct bt_report_kind *kinds = bt_mem_zalloc(s->load.kind_n, sizeof(*kinds));
 	enum bt_emit_format format = bt_emit_format_of(option(s, "output"));
 	struct bt_report_use uses[BT_RESOURCE_MAX + 1];
@@ -559,12 +650,12 @@ static int report(struct simulation *s)
 			s->load.kinds[i].name, s->load.kinds[i].n, s->load.kinds[i].used};
 	}
 	const struct bt_simulation_facts facts = {
-		.pods_scheduled_before = counts->scheduled,
+		.pods_scheduled_before = taken->scheduled,
 		.pods_expanded = counts->expanded,
-		.pods_ended = counts->ended,
-		.pods_foreign = counts->foreign,
+		.pods_ended = taken->ended,
+		.pods_foreign = taken->foreign,
 		.pods_deleting = counts->deleting,
-		.pods_on_unknown_nodes = counts->on_unknown_nodes,
+		.pods_on_unknown_nodes = taken->on_unknown_nodes,
 		.pods_deleted = s->run.deleted_n,
 		.pods_deleted_waiting = s->run.deleted_waiting_n,
 		.pods_leaving = bt_ends_count(&s->run.ends),
@@ -578,7 +669,7 @@ static int report(struct simulation *s)
 		.uses = uses,
 		.kinds = kinds,
 		.kind_n = s->load.kind_n,
-		.stages = s->stages,
+		.stages = s->stages ? measured(s) : NULL,
 		.interrupted = bt_interrupt_pending(),
 	};
 	bt_report_simulation(s->emit, s->engine, &facts);
@@ -592,23 +683,11 @@ static int report(struct simulation *s)
 
 static int open_journal(struct simulation *s)
 {
-	const struct bt_journal_header header = {
-		.seed = bt_invocation_number(s->invocation, "seed"),
-		.begin_ns = s->run.now_ns,
-		.has_clock = true,
-		.evicts = true,
-		.evicts_at_once = true,
-		.groups_by_events = true,
-		.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
-		.tombstones = bt_limits_default().tombstones,
-	};
-
 	if (!option(s, "journal")) {
 		return BT_EXIT_OK;
 	}
-	return bt_recording_open(&s->recording, option(s, "journal"), &s->config, &header) == BT_OK
-		       ? BT_EXIT_OK
-		       : BT_EXIT_IO;
+	return bt_recording_open(&s->recording, option(s, "journal"), &s->config) == BT_OK ? BT_EXIT_OK
+											   : BT_EXIT_IO;
 }
 
 /* Opens the logs that were asked for. */
@@ -663,16 +742,20 @@ static int simulate(struct simulation *s)
 		status = warn_of_extenders(s);
 	}
 	if (status == BT_EXIT_OK) {
-		status = bt_workers_start(&s->workers, s->invocation);
+		status = bt_places_find(&s->places, s->invocation);
+		s->threads = s->places.thread_n > 0;
 	}
 	if (status == BT_EXIT_OK) {
-		status = make_engine(s);
+		status = open_journal(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = make_pipeline(s);
 	}
 	if (status == BT_EXIT_OK) {
 		status = open_logs(s);
 	}
 	if (status == BT_EXIT_OK) {
-		status = open_journal(s);
+		status = start_threads(s);
 	}
 	if (status == BT_EXIT_OK) {
 		status = load_input(s);
@@ -700,7 +783,12 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	if (bt_invocation_has(invocation, "live") || bt_invocation_has(invocation, "stats")) {
 		s.stages = bt_stages_create();
 	}
-	int status = close_logs(&s, simulate(&s));
+	bt_run_init(&s.run);
+	int status = simulate(&s);
+	if (s.pipeline) {
+		bt_pipeline_stop(s.pipeline, BT_END_ABANDON, BT_FOREVER);
+	}
+	status = close_logs(&s, status);
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
 		status = BT_EXIT_INTERRUPTED;
 	}
@@ -712,8 +800,10 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	bt_api_log_fini(&s.api);
 	bt_mem_free(s.run.watches);
 	bt_load_fini(&s.load);
-	bt_engine_destroy(s.engine);
-	bt_workers_fini(&s.workers);
+	bt_intake_fini(&s.intake);
+	bt_replay_fini(&s.replay);
+	bt_pipeline_destroy(s.pipeline);
+	bt_places_fini(&s.places);
 	bt_config_fini(&s.config);
 	bt_trace_fini(&s.trace);
 	bt_emit_destroy(s.emit);

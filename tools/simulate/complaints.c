@@ -4,21 +4,56 @@
 #include "tools/simulate/complaints.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define PRINTED_MAX 20
+
+/* Says one more, if it is one of those that are said. */
+static void say(struct bt_complaints *complaints, struct bt_str text)
+{
+	complaints->n++;
+	complaints->stop |= complaints->strict;
+	if (complaints->strict || (!complaints->quiet && complaints->n <= PRINTED_MAX)) {
+		fprintf(stderr, "berth simulate: %.*s\n", BT_STR_ARG(text));
+	}
+}
+
+static void keep(struct bt_complaints *complaints, struct bt_str text)
+{
+	if (complaints->n++ < PRINTED_MAX) {
+		bt_buf_add(&complaints->kept, (const char *)&text.len, sizeof(text.len));
+		bt_buf_str(&complaints->kept, text);
+	}
+}
 
 void bt_complaints_hear(void *context, const struct bt_diagnosis *diagnosis)
 {
 	struct bt_complaints *complaints = context;
 	struct bt_buf text = {0};
 
-	complaints->n++;
-	complaints->stop |= complaints->strict;
-	if (complaints->strict || (!complaints->quiet && complaints->n <= PRINTED_MAX)) {
-		bt_diagnosis_text(diagnosis, &text);
-		fprintf(stderr, "berth simulate: %s\n", text.ptr);
-		bt_buf_fini(&text);
+	bt_diagnosis_text(diagnosis, &text);
+	if (complaints->keeps) {
+		keep(complaints, bt_buf_view(&text));
+	} else {
+		say(complaints, bt_buf_view(&text));
 	}
+	bt_buf_fini(&text);
+}
+
+void bt_complaints_pass(struct bt_complaints *complaints, struct bt_complaints *kept)
+{
+	struct bt_str rest = bt_buf_view(&kept->kept);
+	size_t len;
+
+	while (rest.len && !complaints->stop) {
+		memcpy(&len, rest.ptr, sizeof(len));
+		say(complaints, bt_str_sub(rest, sizeof(len), sizeof(len) + len));
+		rest = bt_str_sub(rest, sizeof(len) + len, rest.len);
+		kept->n--;
+	}
+	complaints->n += kept->n;
+	bt_buf_fini(&kept->kept);
+	*kept = (struct bt_complaints){.keeps = true};
 }
 
 void bt_complaints_say(struct bt_complaints *complaints, const char *object, const char *path,

@@ -6,13 +6,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/base/buf.h"
 #include "engine/base/compiler.h"
 #include "tools/codec/diagnosis.h"
 
 struct bt_complaints {
 	bool quiet, strict;
+	bool keeps; /* they are kept until bt_complaints_pass says them */
 	uint64_t n; /* how many there were */
 	bool stop;  /* strict, and there was one */
+	/* private: */
+	struct bt_buf kept; /* the first ones, each behind its length */
 };
 
 /* A bt_diagnosis_fn whose context is a struct bt_complaints. */
@@ -21,6 +25,9 @@ void bt_complaints_hear(void *context, const struct bt_diagnosis *diagnosis);
 /* A complaint about an object, without a place in a file. */
 void bt_complaints_say(struct bt_complaints *complaints, const char *object, const char *path,
 	const char *message, const char *remedy);
+
+/* Says what was kept as complaints' own, and frees it. Context: who has both. */
+void bt_complaints_pass(struct bt_complaints *complaints, struct bt_complaints *kept);
 
 /* Says how many complaints were not printed. */
 void bt_complaints_end(const struct bt_complaints *complaints);

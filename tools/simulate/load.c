@@ -3,15 +3,14 @@
  */
 #include "tools/simulate/load.h"
 
-#include <stdio.h>
-
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
+#include "engine/base/park.h"
 #include "tools/cli/interrupt.h"
 #include "tools/codec/object.h"
-#include "tools/simulate/ends.h"
 
 #define NAME_MAX_BYTES 600
+#define NAP_NS	       INT64_C(200000)
 
 /* Do objects of the kind change what is decided? */
 static bool is_used(enum bt_kind kind)
@@ -62,136 +61,74 @@ static void count_kind(struct bt_load *load, const struct bt_object *object)
 		(struct bt_kind_count){bt_mem_copy(load->text.ptr, load->text.len), 1, used};
 }
 
-static void pod_name(const struct bt_pod_object *pod, char out[NAME_MAX_BYTES])
+/* Has the input had a node or pod of that kind and name? From now on it has. */
+static bool is_repeated(struct bt_load *load, const struct bt_object *object)
 {
-	snprintf(out, NAME_MAX_BYTES, "Pod %.*s/%.*s", BT_STR_ARG(pod->meta.namespace_),
-		BT_STR_ARG(pod->meta.name));
+	const struct bt_sighting sighting = bt_sighting_of(object);
+	uint32_t check;
+
+	if (bt_map_get(&load->seen, sighting.key, &check)) {
+		return check == sighting.check;
+	}
+	bt_map_put(&load->seen, sighting.key, sighting.check);
+	return false;
 }
 
-static void load_node(struct bt_load *load, const struct bt_object *object)
+/* Does the pod take up its name? */
+static bool counts(const struct bt_load *load, const struct bt_pod_object *pod)
 {
-	const struct bt_node_object *node = &object->node;
-	const struct bt_cache *cache = bt_engine_cache(load->engine);
+	return !bt_ingest_pod_has_ended(pod) &&
+	       !bt_engine_is_foreign(bt_pipeline_engine(load->pipeline), pod);
+}
+
+static bool is_known(struct bt_load *load, const struct bt_object *object)
+{
+	bool node = object->kind == BT_KIND_NODE;
 	char name[NAME_MAX_BYTES];
-	uint32_t ix;
 
-	snprintf(name, sizeof(name), "Node %.*s", BT_STR_ARG(node->meta.name));
-	if (bt_snapshot_find(cache->snapshot, bt_intern_find(cache->dictionary->intern, node->meta.name)) !=
-		BT_NO_NODE) {
-		bt_complaints_say(load->complaints, name, "metadata.name", "the input has this node already",
-			"the first one counts; remove the other");
-		return;
+	if ((!node && (object->kind != BT_KIND_POD || !counts(load, &object->pod))) ||
+		!is_repeated(load, object)) {
+		return false;
 	}
-	if (bt_engine_apply_node(load->engine, node, &ix) == BT_FULL) {
-		bt_complaints_say(load->complaints, name, "status.allocatable",
-			"there are more different resource names than berth can tell apart",
-			"this resource was left out; use fewer names");
-	}
-	load->counts.nodes++;
-	bt_recording_object(load->recording, object);
+	bt_object_name(object, name, sizeof(name));
+	bt_complaints_say(load->complaints, name, "metadata.name",
+		node ? "the input has this node already" : "the input has this pod already",
+		"the first one counts; remove the other");
+	return true;
 }
 
-static void note_entry(struct bt_load *load, enum bt_entry entry)
+/* A pod that was being deleted while it waited is not scheduled any more. */
+static bool is_leaving(struct bt_load *load, const struct bt_pod_object *pod)
 {
-	switch (entry) {
-	case BT_ENTERED_QUEUE:
-		load->counts.pending++;
-		break;
-	case BT_ENTERED_GATED:
-		load->counts.gated++;
-		break;
-	case BT_ENTERED_SCHEDULED:
-		load->counts.scheduled++;
-		break;
-	case BT_ENTERED_ENDED:
-		load->counts.ended++;
-		return;
-	case BT_ENTERED_FOREIGN:
-		load->counts.foreign++;
-		return;
+	if (pod->spec.node_name.len || !pod->meta.deletion_ns || bt_ingest_pod_has_ended(pod)) {
+		return false;
 	}
-	load->counts.pods++;
-}
-
-/* Notes how long it takes the pod to end, and whether that has begun. Source: CheckGracefulDelete, v1.36.3.
- */
-static void note_end(struct bt_load *load, const struct bt_pod_object *pod, uint32_t pod_ix)
-{
-	int64_t grace_s = pod->spec.termination_grace_s;
-
-	if (pod_ix == BT_NO_POD) {
-		return;
+	load->counts.deleting++;
+	if (load->deleting) {
+		load->deleting(load->context, pod);
 	}
-	if (pod->spec.has_termination_grace && grace_s != BT_GRACE_S) {
-		grace_s = grace_s < 0 ? 1 : grace_s;
-		bt_map_put(&load->graces, (uint64_t)pod_ix + 1,
-			grace_s < UINT32_MAX ? (uint32_t)grace_s : UINT32_MAX);
-	}
-	if (pod->meta.deletion_ns) {
-		load->leavers =
-			bt_mem_grow(load->leavers, load->leaver_n, &load->leaver_cap, sizeof(*load->leavers));
-		load->leavers[load->leaver_n++] = (struct bt_load_leaver){pod_ix, pod->meta.deletion_ns};
-	}
-}
-
-static void enter_pod(struct bt_load *load, const struct bt_pod_object *pod)
-{
-	char name[NAME_MAX_BYTES];
-	enum bt_entry entry;
-	uint32_t ix;
-
-	if (pod->spec.node_name.len == 0 && pod->meta.deletion_ns && !bt_ingest_pod_has_ended(pod)) {
-		load->counts.deleting++;
-		if (load->deleting) {
-			load->deleting(load->context, pod);
-		}
-		return;
-	}
-	switch (bt_engine_add_pod(load->engine, pod, &entry, &ix)) {
-	case BT_OK:
-		bt_recording_pod(load->recording, pod);
-		note_entry(load, entry);
-		if (load->entered && ix != BT_NO_POD) {
-			load->entered(load->context, ix, pod);
-		}
-		note_end(load, pod, ix);
-		return;
-	case BT_EXISTS:
-		pod_name(pod, name);
-		bt_complaints_say(load->complaints, name, "metadata.name", "the input has this pod already",
-			"the first one counts; remove the other");
-		return;
-	case BT_FULL:
-		pod_name(pod, name);
-		bt_complaints_say(load->complaints, name, "spec.containers",
-			"there are more different resource names than berth can tell apart",
-			"the pod was left out; use fewer names");
-		return;
-	default:
-		pod_name(pod, name);
-		bt_complaints_say(load->complaints, name, NULL, "the pod could not be entered", NULL);
-		return;
-	}
+	return true;
 }
 
 /* What admission has let through. */
 static void admitted(void *context, struct bt_object *object, bool made)
 {
 	struct bt_load *load = context;
-	int64_t begin_ns = bt_stages_now(load->stages);
-	enum bt_entry entry;
-	uint32_t ix;
+	struct bt_taken taken;
 
-	if (object->kind == BT_KIND_NODE) {
-		load_node(load, object);
-	} else if (object->kind == BT_KIND_POD) {
-		load->counts.expanded += made;
-		enter_pod(load, &object->pod);
-	} else {
-		bt_engine_apply(load->engine, object, &entry, &ix);
-		bt_recording_object(load->recording, object);
+	load->counts.expanded += made && object->kind == BT_KIND_POD;
+	if ((object->kind == BT_KIND_POD && is_leaving(load, &object->pod)) || is_known(load, object)) {
+		return;
 	}
-	bt_stages_end(load->stages, BT_STAGE_INGEST, begin_ns);
+	/* Of what comes twice the last one counts, whatever its version. */
+	object->meta.resource_version = (struct bt_str){0};
+	if (load->threads) {
+		/* It is too late only when the user interrupts. */
+		(void)bt_feeder_hand_over(&load->feeder, BT_PARCEL_APPLY, object);
+		return;
+	}
+	enum bt_status status = bt_pipeline_show(load->pipeline, BT_PARCEL_APPLY, object, &taken);
+	bt_intake_note(load->intake, object, status, &taken);
 }
 
 void bt_load_init(struct bt_load *load)
@@ -204,6 +141,7 @@ void bt_load_init(struct bt_load *load)
 		.stop = &load->complaints->stop,
 		.expand = load->expand,
 	};
+	load->feeder = (struct bt_feeder){.pipeline = load->pipeline};
 }
 
 void bt_load_object(struct bt_load *load, struct bt_object *object)
@@ -263,36 +201,26 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 
 /* ---- after the last object ---- */
 
-static void find_unknown_nodes(struct bt_load *load)
+static void wait_until_taken(struct bt_load *load)
 {
-	const struct bt_cache *cache = bt_engine_cache(load->engine);
-	const struct bt_intern *intern = cache->dictionary->intern;
-	char name[NAME_MAX_BYTES], message[NAME_MAX_BYTES];
+	struct bt_park park;
 
-	for (uint32_t i = 0; i < bt_ledger_pod_end(cache->ledger); i++) {
-		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
-
-		if (pod->state != BT_POD_SCHEDULED ||
-			bt_bitmap_test(cache->view.snapshot->live, pod->node_ix)) {
-			continue;
-		}
-		load->counts.on_unknown_nodes++;
-		snprintf(name, sizeof(name), "Pod %.*s/%.*s",
-			BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
-			BT_STR_ARG(bt_intern_str(intern, pod->name)));
-		snprintf(message, sizeof(message), "there is no node \"%.*s\"",
-			BT_STR_ARG(bt_intern_str(intern, cache->view.snapshot->nodes[pod->node_ix].name)));
-		bt_complaints_say(load->complaints, name, "spec.nodeName", message,
-			"the pod counts on no node; add the node to the input");
+	bt_park_init(&park);
+	while (!bt_feeders_are_taken(&load->feeder, 1) && !bt_interrupt_pending()) {
+		bt_park_wait(&park, bt_park_prepare(&park), NAP_NS);
 	}
 }
 
 void bt_load_finish(struct bt_load *load)
 {
-	bt_admission_finish(&load->admission, load->engine);
-	if (!load->complaints->stop) {
-		find_unknown_nodes(load);
+	if (!load->threads) {
+		bt_admission_finish(&load->admission, bt_pipeline_engine(load->pipeline));
+		return;
 	}
+	/* Which nodes there are for the pods of DaemonSets is known when they have been taken in. */
+	wait_until_taken(load);
+	(void)bt_feeder_finish_admission(&load->feeder, &load->admission);
+	wait_until_taken(load);
 }
 
 void bt_load_fini(struct bt_load *load)
@@ -301,9 +229,9 @@ void bt_load_fini(struct bt_load *load)
 		bt_mem_free(load->kinds[i].name);
 	}
 	bt_mem_free(load->kinds);
-	bt_mem_free(load->leavers);
-	bt_map_fini(&load->graces);
 	bt_admission_fini(&load->admission);
+	bt_feeder_fini(&load->feeder);
+	bt_map_fini(&load->seen);
 	bt_map_fini(&load->kind_ixs);
 	bt_buf_fini(&load->text);
 }

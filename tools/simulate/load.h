@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 1 of a simulation: objects from files or from the generator become nodes and pods of the engine, with
- * the API server's defaults, priorities from their classes, and the pods that workloads still lack.
+ * the API server's defaults, priorities from their classes, and the pods that workloads still lack. Context:
+ * one thread, which is a source of the pipeline when that has threads.
  */
 #pragma once
 
-#include "engine/base/map.h"
 #include "engine/flow/source.h"
 #include "tools/kube/admission.h"
+#include "tools/kube/feeder.h"
 #include "tools/simulate/complaints.h"
-#include "tools/simulate/recording.h"
+#include "tools/simulate/intake.h"
 
 /* How many objects of a kind there were. */
 struct bt_kind_count {
@@ -19,38 +20,27 @@ struct bt_kind_count {
 
 struct bt_load_counts {
 	uint64_t objects, bytes, files;
-	uint64_t nodes, pods;		    /* entered */
-	uint64_t expanded;		    /* pods made for workloads, among pods */
-	uint64_t scheduled, pending, gated; /* pods by how they came */
-	uint64_t ended, foreign, deleting;  /* pods that were left out */
-	uint64_t on_unknown_nodes;	    /* scheduled pods whose node is not there */
-};
-
-/* A pod on a node that was being deleted, and when it should be gone. */
-struct bt_load_leaver {
-	uint32_t pod_ix;
-	int64_t deletion_ns;
+	uint64_t expanded; /* pods made for workloads */
+	uint64_t deleting; /* pods that were left out because they were being deleted while they waited */
 };
 
 struct bt_load {
-	struct bt_engine *engine;
+	struct bt_pipeline *pipeline;
+	bool threads;		  /* the pipeline has them: objects are fed; else they are shown */
+	struct bt_intake *intake; /* hears what becomes of them, unless the pipeline's conductor tells it */
 	struct bt_complaints *complaints;
-	struct bt_recording *recording; /* what is entered is recorded there */
-	bool expand;			/* make pods for workloads */
+	bool expand; /* make pods for workloads */
 	void (*deleting)(
 		void *context, const struct bt_pod_object *pod); /* such a pod was left out; or NULL */
-	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
 	void *context;
-	struct bt_stages *stages; /* where is noted how long taking an object in takes, or NULL */
 	struct bt_load_counts counts;
-	int64_t latest_ns;		/* the latest creation time; 0 when there is none */
-	struct bt_map graces;		/* by pod_ix plus one: grace periods other than 30 s, in seconds */
-	struct bt_load_leaver *leavers; /* pods on nodes that are being deleted */
-	size_t leaver_n, leaver_cap;
+	int64_t latest_ns;	     /* the latest creation time; 0 when there is none */
 	struct bt_kind_count *kinds; /* in order of appearance */
 	size_t kind_n, kind_cap;
 	/* private: */
 	struct bt_admission admission;
+	struct bt_feeder feeder;
+	struct bt_map seen; /* nodes and pods by a hash of their names; another one */
 	struct bt_map kind_ixs;
 	struct bt_buf text;
 };
@@ -67,8 +57,8 @@ void bt_load_source(struct bt_load *load, const struct bt_source *source);
 /* Reads every path. Returns: false when nothing usable was found or a strict run has to stop. */
 bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n);
 
-/* Call once, after the last object: resolves priorities, expands workloads, looks for pods on nodes that do
- * not exist. */
+/* Call once, after the last object: resolves priorities and expands workloads. Everything has been taken in
+ * when it returns, unless the user interrupts. */
 void bt_load_finish(struct bt_load *load);
 
 void bt_load_fini(struct bt_load *load);

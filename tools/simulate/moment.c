@@ -5,14 +5,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "engine/base/clock.h"
-#include "tools/cli/interrupt.h"
 #include "tools/codec/schema.h"
 
 #define NS_PER_S INT64_C(1000000000)
-#define SLICE	 (NS_PER_S / 20) /* a signal that comes just before a sleep is noticed after it */
 
 /* Nanoseconds of a unit, or 0. */
 static double unit_ns(const char *unit, size_t n)
@@ -84,23 +81,12 @@ void bt_pace_begin(struct bt_pace *pace, double speed, int64_t virtual_ns)
 		.speed = speed, .virtual_ns = virtual_ns, .real_ns = bt_clock_monotonic_ns()};
 }
 
-bool bt_pace_wait(const struct bt_pace *pace, int64_t virtual_ns)
+int64_t bt_pace_left(const struct bt_pace *pace, int64_t virtual_ns)
 {
 	if (!(pace->speed > 0)) {
-		return !bt_interrupt_pending();
+		return 0;
 	}
 	double wait = (double)(virtual_ns - pace->virtual_ns) / pace->speed;
-	while (!bt_interrupt_pending()) {
-		double left = wait - (double)(bt_clock_monotonic_ns() - pace->real_ns);
-		const struct timespec slice = {.tv_nsec = left < (double)SLICE ? (long)left : SLICE};
-
-		if (left < 1) {
-			return true;
-		}
-		if (pace->idle) {
-			pace->idle(pace->context);
-		}
-		nanosleep(&slice, NULL);
-	}
-	return false;
+	double left = wait - (double)(bt_clock_monotonic_ns() - pace->real_ns);
+	return left < 1 ? 0 : left < (double)BT_MOMENT_MAX ? (int64_t)left : BT_MOMENT_MAX;
 }

@@ -33,13 +33,10 @@ static inline int64_t bt_later(int64_t a, int64_t b)
 struct bt_pace {
 	double speed; /* 0: it does not take any time */
 	int64_t virtual_ns, real_ns;
-	/* Called now and then while waiting; or NULL. */
-	void (*idle)(void *context);
-	void *context;
 };
 
 /* Time passes from virtual_ns on. */
 void bt_pace_begin(struct bt_pace *pace, double speed, int64_t virtual_ns);
 
-/* Waits until it is virtual_ns. Returns: false when the user interrupts. Context: sleeps. */
-bool bt_pace_wait(const struct bt_pace *pace, int64_t virtual_ns);
+/* How long it is until virtual_ns, in real nanoseconds; 0: it has come. */
+int64_t bt_pace_left(const struct bt_pace *pace, int64_t virtual_ns);

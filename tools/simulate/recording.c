@@ -52,22 +52,18 @@ static bool write_bytes(void *context, const char *bytes, size_t n)
 	return !bt_output_failed(context);
 }
 
-enum bt_status bt_recording_open(struct bt_recording *recording, const char *path,
-	const struct bt_config *config, const struct bt_journal_header *header)
+enum bt_status bt_recording_open(
+	struct bt_recording *recording, const char *path, const struct bt_config *config)
 {
-	struct bt_buf text = {0};
-
 	if (bt_output_open(path, &recording->output) != BT_OK) {
 		return BT_IO;
 	}
-	write_config(config, &text);
+	write_config(config, &recording->config);
 	const struct bt_journal_options options = {.write = write_bytes,
 		.context = &recording->output,
 		.codec = bt_journal_json(NULL),
-		.config = bt_buf_view(&text)};
+		.config = bt_buf_view(&recording->config)};
 	recording->journal = bt_journal_create(&options);
-	bt_journal_begin(recording->journal, header);
-	bt_buf_fini(&text);
 	return BT_OK;
 }
 
@@ -79,67 +75,7 @@ int bt_recording_close(struct bt_recording *recording)
 	/* The output remembers its failures. */
 	(void)bt_journal_finish(recording->journal);
 	bt_journal_destroy(recording->journal);
-	bt_buf_fini(&recording->text);
+	bt_buf_fini(&recording->config);
 	recording->journal = NULL;
 	return bt_output_close(&recording->output);
-}
-
-static void record(struct bt_recording *recording, enum bt_journal_kind kind, const struct bt_object *object)
-{
-	bt_buf_clear(&recording->text);
-	bt_journal_encode(recording->journal, object, &recording->text);
-	bt_journal_object(recording->journal, kind, bt_buf_view(&recording->text));
-}
-
-void bt_recording_object(struct bt_recording *recording, const struct bt_object *object)
-{
-	if (recording->journal) {
-		record(recording, BT_JOURNAL_APPLY, object);
-	}
-}
-
-void bt_recording_pod(struct bt_recording *recording, const struct bt_pod_object *pod)
-{
-	if (recording->journal) {
-		const struct bt_object object = {.kind = BT_KIND_POD, .pod = *pod};
-
-		record(recording, BT_JOURNAL_APPLY, &object);
-	}
-}
-
-void bt_recording_remove(struct bt_recording *recording, struct bt_engine *engine, uint32_t pod_ix)
-{
-	if (!recording->journal) {
-		return;
-	}
-	const struct bt_cache *cache = bt_engine_cache(engine);
-	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
-	const struct bt_intern *intern = cache->dictionary->intern;
-	const struct bt_object object = {.kind = BT_KIND_POD,
-		.meta = {.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
-			.name = bt_intern_str(intern, pod->name)}};
-
-	record(recording, BT_JOURNAL_DELETE, &object);
-}
-
-void bt_recording_time(struct bt_recording *recording, int64_t now_ns, enum bt_journal_time what)
-{
-	if (recording->journal) {
-		bt_journal_time(recording->journal, now_ns, what);
-	}
-}
-
-void bt_recording_taken(struct bt_recording *recording, uint32_t pod_ix)
-{
-	if (recording->journal) {
-		bt_journal_taken(recording->journal, pod_ix);
-	}
-}
-
-void bt_recording_decision(
-	struct bt_recording *recording, struct bt_engine *engine, const struct bt_decision *decision)
-{
-	if (recording->journal) {
-		bt_journal_decision(recording->journal, engine, decision);
-	}
 }

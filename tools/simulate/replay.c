@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A trace as moments.
+ * A trace as events.
  */
 #include "tools/simulate/replay.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "cache/ledger.h"
 #include "engine/base/mem.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -31,14 +29,12 @@ void bt_replay_init(struct bt_replay *replay, const struct bt_trace *trace)
 {
 	*replay = (struct bt_replay){.trace = trace};
 	replay->departures = bt_mem_zalloc(trace->pod_n, sizeof(*replay->departures));
-	replay->pod_ixs = bt_mem_zalloc(trace->pod_n, sizeof(*replay->pod_ixs));
 	for (size_t i = 0; i < trace->pod_n; i++) {
 		int64_t gone_s = trace->pods[i].delete_s, come_s = trace->pods[i].create_s;
 
 		/* A pod lives for a second at least, so that it has come before it goes. */
 		replay->departures[i] =
 			(struct bt_departure){gone_s > come_s ? gone_s : come_s + 1, (uint32_t)i};
-		replay->pod_ixs[i] = BT_NO_POD;
 	}
 	if (trace->pod_n) {
 		qsort(replay->departures, trace->pod_n, sizeof(*replay->departures), by_time);
@@ -48,8 +44,6 @@ void bt_replay_init(struct bt_replay *replay, const struct bt_trace *trace)
 void bt_replay_fini(struct bt_replay *replay)
 {
 	bt_mem_free(replay->departures);
-	bt_mem_free(replay->pod_ixs);
-	bt_mem_free(replay->trace_pods);
 }
 
 static int64_t moment_of(int64_t second)
@@ -72,51 +66,44 @@ static int64_t next_departure(const struct bt_replay *replay)
 	return replay->gone < pod_n(replay) ? replay->departures[replay->gone].at_s : INT64_MAX;
 }
 
-int64_t bt_replay_next(const struct bt_replay *replay)
+int64_t bt_replay_next_ns(const struct bt_replay *replay)
 {
 	int64_t come = next_arrival(replay), gone = next_departure(replay);
 
 	return moment_of(come < gone ? come : gone);
 }
 
-uint32_t bt_replay_departure(struct bt_replay *replay, int64_t now_ns)
+/* Nothing of the object is copied: the trace stays. */
+static struct bt_parcel *parcel_of(
+	const struct bt_replay *replay, enum bt_parcel_kind kind, size_t pod, int64_t second)
 {
-	while (moment_of(next_departure(replay)) <= now_ns && replay->gone < pod_n(replay)) {
-		uint32_t pod_ix = replay->pod_ixs[replay->departures[replay->gone++].pod];
+	struct bt_parcel *parcel = bt_parcel_create(kind);
+	const struct bt_object *object = &replay->trace->pods[pod].object;
 
-		if (pod_ix != BT_NO_POD) {
-			return pod_ix;
-		}
+	if (kind == BT_PARCEL_APPLY) {
+		parcel->object = *object;
+	} else {
+		parcel->object = (struct bt_object){.kind = BT_KIND_POD,
+			.meta = {.namespace_ = object->meta.namespace_, .name = object->meta.name}};
 	}
-	return BT_NO_POD;
+	parcel->at_ns = moment_of(second);
+	parcel->tag = pod + 1;
+	return parcel;
 }
 
-const struct bt_pod_object *bt_replay_arrival(struct bt_replay *replay, int64_t now_ns)
+struct bt_parcel *bt_replay_next(struct bt_replay *replay)
 {
-	if (moment_of(next_arrival(replay)) > now_ns || replay->come == pod_n(replay)) {
+	int64_t come = next_arrival(replay), gone = next_departure(replay);
+
+	if (replay->ended) {
 		return NULL;
 	}
-	return &replay->trace->pods[replay->come++].object.pod;
-}
-
-void bt_replay_entered(struct bt_replay *replay, uint32_t pod_ix)
-{
-	while (pod_ix >= replay->trace_pod_n) {
-		size_t old = replay->trace_pod_n;
-
-		replay->trace_pods = bt_mem_grow(
-			replay->trace_pods, old, &replay->trace_pod_n, sizeof(*replay->trace_pods));
-		memset(replay->trace_pods + old, 0,
-			(replay->trace_pod_n - old) * sizeof(*replay->trace_pods));
+	if (come == INT64_MAX && gone == INT64_MAX) {
+		replay->ended = true;
+		return bt_parcel_create(BT_PARCEL_SYNCED);
 	}
-	replay->pod_ixs[replay->come - 1] = pod_ix;
-	replay->trace_pods[pod_ix] = (uint32_t)replay->come;
-}
-
-void bt_replay_left(struct bt_replay *replay, uint32_t pod_ix)
-{
-	if (pod_ix < replay->trace_pod_n && replay->trace_pods[pod_ix]) {
-		replay->pod_ixs[replay->trace_pods[pod_ix] - 1] = BT_NO_POD;
-		replay->trace_pods[pod_ix] = 0;
+	if (gone <= come) {
+		return parcel_of(replay, BT_PARCEL_DELETE, replay->departures[replay->gone++].pod, gone);
 	}
+	return parcel_of(replay, BT_PARCEL_APPLY, replay->come++, come);
 }

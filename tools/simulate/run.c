@@ -5,10 +5,13 @@
 
 #include <string.h>
 
+#include "engine/base/mem.h"
 #include "tools/cli/interrupt.h"
 #include "tools/simulate/run_int.h"
 
 #define NS_PER_S INT64_C(1000000000)
+#define TURNS	 64   /* in a step */
+#define EVENTS	 1024 /* the same */
 
 /* ---- pods that go ---- */
 
@@ -39,8 +42,33 @@ struct bt_evictor bt_run_evictor(struct bt_run *run)
 	return (struct bt_evictor){evict, run};
 }
 
-/* A pod is gone. */
-static void leave(struct bt_run *run, uint32_t pod_ix)
+static void grow(uint32_t **table, size_t *n, size_t ix)
+{
+	while (ix >= *n) {
+		size_t old = *n;
+
+		*table = bt_mem_grow(*table, old, n, sizeof(**table));
+		memset(*table + old, 0, (*n - old) * sizeof(**table));
+	}
+}
+
+/* A pod of the trace is there. */
+static void arrive(struct bt_run *run, uint64_t number, uint32_t pod_ix)
+{
+	grow(&run->visitors, &run->visitor_n, number);
+	grow(&run->numbers, &run->number_n, pod_ix);
+	run->visitors[number] = pod_ix + 1;
+	run->numbers[pod_ix] = (uint32_t)number + 1;
+}
+
+/* The pod that has that number in the trace, if it is there. */
+static uint32_t visitor(const struct bt_run *run, uint64_t number)
+{
+	return number < run->visitor_n && run->visitors[number] ? run->visitors[number] - 1 : BT_NO_POD;
+}
+
+/* A pod is about to be gone. */
+static void part_with(struct bt_run *run, uint32_t pod_ix)
 {
 	if (bt_run_pod(run, pod_ix)->state == BT_POD_QUEUED) {
 		bt_tally_leave(&run->tally, pod_ix);
@@ -52,9 +80,10 @@ static void leave(struct bt_run *run, uint32_t pod_ix)
 	}
 	bt_decision_log_delete(&run->decisions, pod_ix);
 	bt_ends_drop(&run->ends, pod_ix);
-	bt_replay_left(&run->replay, pod_ix);
-	bt_recording_remove(run->recording, run->engine, pod_ix);
-	bt_engine_remove_pod(run->engine, pod_ix);
+	if (pod_ix < run->number_n && run->numbers[pod_ix]) {
+		run->visitors[run->numbers[pod_ix] - 1] = 0;
+		run->numbers[pod_ix] = 0;
+	}
 }
 
 /* Those whose end has come. */
@@ -63,7 +92,8 @@ static void end_pods(struct bt_run *run)
 	uint32_t pod_ix;
 
 	while ((pod_ix = bt_ends_take(&run->ends, run->now_ns)) != BT_NO_POD) {
-		leave(run, pod_ix);
+		part_with(run, pod_ix);
+		bt_pipeline_remove_pod(run->pipeline, pod_ix);
 	}
 }
 
@@ -79,7 +109,8 @@ static void pass_time(struct bt_run *run, int64_t now_ns)
 		u->second_sum += u->now * lasted_s;
 	}
 	run->now_ns = now_ns;
-	bt_recording_time(run->recording, now_ns, BT_TIME_SET);
+	bt_store_relaxed(&run->seen_ns, now_ns - run->begin_ns);
+	bt_pipeline_set_time(run->pipeline, now_ns, BT_TIME_SET);
 }
 
 /* ---- decisions ---- */
@@ -99,28 +130,9 @@ static void see_through(struct bt_run *run, uint32_t pod_ix)
 		bt_ends_next(&run->ends) <= run->until_ns) {
 		pass_time(run, bt_ends_next(&run->ends));
 		end_pods(run);
-		if (bt_ends_count(&run->ends) == 0 && bt_engine_take(run->engine, pod_ix) == BT_OK) {
-			bt_recording_taken(run->recording, pod_ix);
-			bt_turn_take(&run->turn, pod_ix);
+		if (bt_ends_count(&run->ends) == 0) {
+			bt_pipeline_take_turn_of(run->pipeline, pod_ix);
 		}
-	}
-}
-
-/* Decides as long as there is a pod that can be decided now. */
-static void decide_all(struct bt_run *run)
-{
-	uint32_t pod_ix;
-
-	for (;;) {
-		end_pods(run);
-		if (stops(run) || (pod_ix = bt_engine_pop(run->engine)) == BT_NO_POD) {
-			break;
-		}
-		bt_turn_take(&run->turn, pod_ix);
-		if (run->one_by_one && bt_ends_count(&run->ends)) {
-			see_through(run, pod_ix);
-		}
-		bt_progress_update(run->progress, run->progress->done + 1);
 	}
 }
 
@@ -139,8 +151,8 @@ static void note_change(struct bt_run *run)
 		bt_ledger_change_n(cache->ledger), cache->view.storage->version,
 		cache->view.devices->version};
 
-	if (memcmp(&now, &run->state, sizeof(now)) != 0) {
-		run->state = now;
+	if (memcmp(&now, &run->rest, sizeof(now)) != 0) {
+		run->rest = now;
 		run->changed_ns = run->now_ns;
 	}
 }
@@ -162,108 +174,288 @@ static int64_t next_flush(struct bt_run *run, int64_t limit_ns)
 	return flush <= limit_ns ? flush : INT64_MAX;
 }
 
-/* The next moment, or INT64_MAX. */
-static int64_t next_moment(struct bt_run *run)
+/* ---- events ---- */
+
+/* The next event. Returns: NULL when it is not known, or there is none any more: run->ended says which. */
+static const struct bt_parcel *next_event(struct bt_run *run)
 {
-	int64_t next = earlier(bt_ends_next(&run->ends), bt_replay_next(&run->replay));
+	const struct bt_parcel *next = run->ended ? NULL : bt_pipeline_next_parcel(run->pipeline);
+	struct bt_parcel *parcel;
+	struct bt_taken taken;
+
+	if (next && next->kind == BT_PARCEL_SYNCED) {
+		(void)bt_pipeline_take_parcel(run->pipeline, &parcel, &taken); /* there is nothing in it */
+		bt_parcel_destroy(parcel);
+		run->ended = true;
+		return NULL;
+	}
+	return next;
+}
+
+/* A pod leaves, if it is still there. */
+static void let_go(struct bt_run *run, uint64_t number)
+{
+	uint32_t pod_ix = visitor(run, number);
+	struct bt_parcel *parcel;
+	struct bt_taken taken;
+
+	if (pod_ix == BT_NO_POD) {
+		bt_pipeline_give_up_parcel(run->pipeline);
+		return;
+	}
+	run->deleted_n++;
+	run->deleted_waiting_n += bt_run_pod(run, pod_ix)->state == BT_POD_QUEUED;
+	part_with(run, pod_ix);
+	(void)bt_pipeline_take_parcel(run->pipeline, &parcel, &taken); /* it was there */
+	bt_parcel_destroy(parcel);
+}
+
+/* A pod comes, unless there is one of its name. */
+static void let_in(struct bt_run *run, const struct bt_parcel *next)
+{
+	const struct bt_meta_object *meta = &next->object.meta;
+	uint64_t number = next->tag - 1;
+	struct bt_parcel *parcel;
+	struct bt_taken taken;
+
+	if (bt_engine_find_pod(run->engine, meta->namespace_, meta->name) != BT_NO_POD) {
+		bt_pipeline_give_up_parcel(run->pipeline);
+		return;
+	}
+	if (bt_pipeline_take_parcel(run->pipeline, &parcel, &taken) == BT_OK && taken.ix != BT_NO_POD) {
+		arrive(run, number, taken.ix);
+	}
+	bt_parcel_destroy(parcel);
+}
+
+/* ---- steps ---- */
+
+/* Takes in what is there before the beginning. */
+static bool load(struct bt_run *run)
+{
+	struct bt_parcel *parcel;
+	struct bt_taken taken;
+	int n = 0;
+
+	for (; n < EVENTS && bt_pipeline_next_parcel(run->pipeline); n++) {
+		enum bt_status status = bt_pipeline_take_parcel(run->pipeline, &parcel, &taken);
+
+		bt_intake_note(run->intake, &parcel->object, status, &taken);
+		bt_parcel_destroy(parcel);
+	}
+	return n > 0;
+}
+
+static bool finish(struct bt_run *run)
+{
+	pass_time(run, run->now_ns);
+	bt_tally_end(&run->tally);
+	run->state = BT_RUN_OVER;
+	bt_store_release(&run->over, 1u); /* EDGE run.over release: what was counted is seen by who waited */
+	bt_park_wake(&run->park);
+	return true;
+}
+
+/* Decides as long as there is a pod that can be decided now. */
+static bool decide(struct bt_run *run)
+{
+	uint32_t pod_ix;
+
+	for (int n = 0; n < TURNS; n++) {
+		end_pods(run);
+		if (stops(run)) {
+			return finish(run);
+		}
+		enum bt_pipeline_turn turn = bt_pipeline_take_turn(run->pipeline, &pod_ix);
+		if (turn == BT_TURN_LATER) {
+			return n > 0;
+		}
+		if (turn == BT_TURN_NONE) {
+			note_change(run);
+			run->state = BT_RUN_RESTS;
+			run->next_ns = 0;
+			return true;
+		}
+		if (run->one_by_one && bt_ends_count(&run->ends)) {
+			see_through(run, pod_ix);
+		}
+		bt_add_owned(&run->turn_n, 1u);
+	}
+	return true;
+}
+
+/* The next moment, or INT64_MAX. */
+static int64_t next_moment(struct bt_run *run, const struct bt_parcel *event)
+{
+	int64_t next = earlier(bt_ends_next(&run->ends), event ? event->at_ns : INT64_MAX);
 
 	next = earlier(next, bt_engine_next_backoff_ns(run->engine));
 	next = earlier(next, next_flush(run, earlier(next, run->until_ns)));
 	return next <= run->until_ns ? next : INT64_MAX;
 }
 
-static void arrive(struct bt_run *run)
-{
-	const struct bt_pod_object *object;
-	enum bt_entry entry;
-	uint32_t pod_ix;
-
-	while ((object = bt_replay_arrival(&run->replay, run->now_ns))) {
-		bt_recording_pod(run->recording, object);
-		if (bt_engine_add_pod(run->engine, object, &entry, &pod_ix) == BT_OK && pod_ix != BT_NO_POD) {
-			bt_replay_entered(&run->replay, pod_ix);
-		}
-	}
-}
-
-/* What time brings by itself, then who leaves, then who comes. */
-static void happen(struct bt_run *run)
-{
-	uint32_t pod_ix;
-
-	bt_recording_time(run->recording, run->now_ns, BT_TIME_TICK);
-	bt_engine_tick(run->engine);
-	while ((pod_ix = bt_replay_departure(&run->replay, run->now_ns)) != BT_NO_POD) {
-		run->deleted_n++;
-		run->deleted_waiting_n += bt_run_pod(run, pod_ix)->state == BT_POD_QUEUED;
-		leave(run, pod_ix);
-	}
-	end_pods(run);
-	arrive(run);
-}
-
 /* Nobody has to wait longer for what has been written than for what comes next. */
-static bool wait_until(struct bt_run *run, int64_t moment_ns)
+static void show_logs(struct bt_run *run)
 {
-	if (run->speed > 0 && run->decisions.output) {
+	if (run->decisions.output) {
 		bt_output_flush(run->decisions.output);
 	}
-	if (run->speed > 0 && run->api) {
+	if (run->api) {
 		bt_output_flush(run->api->output);
 	}
-	return bt_pace_wait(&run->pace, moment_ns);
 }
 
-static void idle(void *context)
+/* Nothing can be decided until the next moment, which comes when it is known that nothing comes before it. */
+static bool rest(struct bt_run *run)
+{
+	const struct bt_parcel *event = next_event(run);
+
+	if (stops(run)) {
+		return finish(run);
+	}
+	if (!event && !run->ended) {
+		return false;
+	}
+	if (run->next_ns == 0) {
+		run->next_ns = next_moment(run, event);
+		run->is_last = run->next_ns == INT64_MAX;
+		run->next_ns = run->is_last ? run->until_ns : run->next_ns;
+	}
+	if (run->next_ns == INT64_MAX) {
+		return finish(run);
+	}
+	if (bt_run_nap_ns(run) > 0) {
+		show_logs(run);
+		return false;
+	}
+	pass_time(run, run->next_ns);
+	if (run->is_last) {
+		return finish(run);
+	}
+	/* What time brings by itself, then who leaves, then who comes. */
+	bt_pipeline_set_time(run->pipeline, run->now_ns, BT_TIME_TICK);
+	run->state = BT_RUN_PARTS;
+	return true;
+}
+
+/* Takes the events of one kind that have come by now. Returns: false when it is not known whether there are
+ * more. */
+static bool take_events(struct bt_run *run, enum bt_parcel_kind kind)
+{
+	const struct bt_parcel *event;
+
+	while ((event = next_event(run)) && event->kind == kind && event->at_ns <= run->now_ns) {
+		if (kind == BT_PARCEL_DELETE) {
+			let_go(run, event->tag - 1);
+		} else {
+			let_in(run, event);
+		}
+	}
+	return event || run->ended;
+}
+
+static bool part(struct bt_run *run)
+{
+	if (!take_events(run, BT_PARCEL_DELETE)) {
+		return false;
+	}
+	end_pods(run);
+	run->state = BT_RUN_COMES;
+	return true;
+}
+
+static bool come(struct bt_run *run)
+{
+	if (!take_events(run, BT_PARCEL_APPLY)) {
+		return false;
+	}
+	run->state = BT_RUN_DECIDES;
+	return true;
+}
+
+/* Events that come too late. */
+static bool empty(struct bt_run *run)
+{
+	bool any = false;
+
+	while (next_event(run)) {
+		bt_pipeline_give_up_parcel(run->pipeline);
+		any = true;
+	}
+	return any;
+}
+
+static bool step(void *context, struct bt_pipeline *pipeline)
+{
+	struct bt_run *run = context;
+
+	(void)pipeline;
+	switch (run->state) {
+	case BT_RUN_LOADS:
+		return load(run);
+	case BT_RUN_DECIDES:
+		return decide(run);
+	case BT_RUN_RESTS:
+		return rest(run);
+	case BT_RUN_PARTS:
+		return part(run);
+	case BT_RUN_COMES:
+		return come(run);
+	case BT_RUN_OVER:
+		break;
+	}
+	return empty(run);
+}
+
+/* ---- from outside ---- */
+
+static int64_t nap_ns(void *context)
 {
 	const struct bt_run *run = context;
 
-	bt_progress_look(run->progress);
+	return run->state == BT_RUN_RESTS && run->next_ns > 0 ? bt_run_nap_ns(run) : INT64_MAX;
 }
 
-static void begin(struct bt_run *run)
+static bool is_over(void *context)
+{
+	return bt_run_is_over(context);
+}
+
+struct bt_pipeline_conductor bt_run_conductor(struct bt_run *run)
+{
+	return (struct bt_pipeline_conductor){step, nap_ns, is_over, run};
+}
+
+void bt_run_begin(struct bt_run *run)
 {
 	run->tally.engine = run->decisions.engine = run->engine;
-	run->turn = bt_run_turns(run);
-	if (run->trace) {
-		bt_replay_init(&run->replay, run->trace);
-		if (bt_replay_next(&run->replay) != INT64_MAX) {
-			run->now_ns = earlier(bt_replay_next(&run->replay), run->until_ns);
-		}
-	}
+	run->ended = !run->comes_and_goes;
 	run->begin_ns = run->changed_ns = run->refused_ns = run->now_ns;
-	bt_recording_time(run->recording, run->now_ns, BT_TIME_START);
-	bt_engine_start(run->engine);
+	bt_pipeline_set_time(run->pipeline, run->now_ns, BT_TIME_START);
 	bt_pace_begin(&run->pace, run->speed, run->begin_ns);
-	run->pace.idle = idle;
-	run->pace.context = run;
+	run->state = BT_RUN_DECIDES;
 }
 
-void bt_run(struct bt_run *run)
+bool bt_run_is_over(const struct bt_run *run)
 {
-	int64_t moment;
+	return bt_load_acquire(&run->over); /* EDGE run.over acquire */
+}
 
-	begin(run);
-	decide_all(run);
-	note_change(run);
-	while (!stops(run) && (moment = next_moment(run)) != INT64_MAX && wait_until(run, moment)) {
-		pass_time(run, moment);
-		happen(run);
-		decide_all(run);
-		note_change(run);
-	}
-	if (run->until_ns != INT64_MAX && !stops(run) && wait_until(run, run->until_ns)) {
-		pass_time(run, run->until_ns);
-	}
-	pass_time(run, run->now_ns);
-	bt_tally_end(&run->tally);
+int64_t bt_run_nap_ns(const struct bt_run *run)
+{
+	return run->next_ns > 0 && run->next_ns < INT64_MAX ? bt_pace_left(&run->pace, run->next_ns) : 0;
+}
+
+void bt_run_init(struct bt_run *run)
+{
+	bt_park_init(&run->park);
 }
 
 void bt_run_fini(struct bt_run *run)
 {
 	bt_decision_log_fini(&run->decisions);
-	bt_turn_fini(&run->turn);
 	bt_tally_fini(&run->tally);
-	bt_replay_fini(&run->replay);
+	bt_mem_free(run->visitors);
+	bt_mem_free(run->numbers);
 	bt_ends_fini(&run->ends);
 }

@@ -5,17 +5,25 @@
  * alone keeps no simulation running: it counts when another moment is still to come and something has changed
  * since those pods were refused, or when the time to stop at was given. Without such a time it ends when
  * there is no moment left.
+ *
+ * A run conducts a pipeline. Its steps belong to the scheduling thread, and are the same whether there are
+ * threads or not: time moves only when it is known which event comes next, or that none does.
+ *
+ *   LOADS --bt_run_begin--> DECIDES --no pod is left--> RESTS --the next moment--> PARTS --who leaves has
+ * left ^                          |                                     |
+ *                              +--who comes has come-- COMES <----------------------------------+
+ *                                                         |  RESTS --no moment is left--> OVER
  */
 #pragma once
 
-#include "tools/cli/progress.h"
-#include "engine/flow/turn.h"
+#include "engine/base/atomic.h"
+#include "engine/base/park.h"
+#include "engine/flow/pipeline.h"
 #include "tools/simulate/api_log.h"
 #include "tools/simulate/decision_log.h"
 #include "tools/simulate/ends.h"
+#include "tools/simulate/intake.h"
 #include "tools/simulate/moment.h"
-#include "tools/simulate/recording.h"
-#include "tools/simulate/replay.h"
 #include "tools/simulate/tally.h"
 
 /* A pod that is to be explained just before it is decided. */
@@ -29,20 +37,22 @@ struct bt_run_use {
 	double now, peak, second_sum; /* second_sum: use times the seconds that it lasted */
 };
 
-/* What a run is made of, and what it has counted. The engine's clock is bt_clock_virtual(&now_ns), its
- * evictor bt_run_evictor. Owns: bt_run_fini. */
+enum bt_run_state { BT_RUN_LOADS = 0, BT_RUN_DECIDES, BT_RUN_RESTS, BT_RUN_PARTS, BT_RUN_COMES, BT_RUN_OVER };
+
+/* What a run is made of, and what it has counted. The pipeline's conductor is bt_run_conductor, its evictor
+ * bt_run_evictor, its sink bt_run_sink. owner: the scheduling thread, once it runs. Owns: bt_run_fini. */
 struct bt_run {
-	struct bt_engine *engine;
-	int64_t now_ns;		      /* virtual time */
-	const struct bt_trace *trace; /* pods that come and go, or NULL */
-	const struct bt_map *graces;  /* by pod_ix plus one: grace periods other than BT_GRACE_S */
-	int64_t until_ns;	      /* where to stop; INT64_MAX: when nothing happens any more */
-	double speed;		      /* virtual seconds in one; 0: as fast as can be */
-	bool one_by_one;	      /* nobody is decided between a preemption and its pod's next turn */
+	struct bt_pipeline *pipeline;
+	struct bt_engine *engine;    /* the pipeline's */
+	int64_t now_ns;		     /* virtual time */
+	const struct bt_map *graces; /* by pod_ix plus one: grace periods other than BT_GRACE_S */
+	struct bt_intake *intake;    /* hears of what is fed before the beginning */
+	bool comes_and_goes;	     /* events may follow; the last one is BT_PARCEL_SYNCED */
+	int64_t until_ns;	     /* where to stop; INT64_MAX: when nothing happens any more */
+	double speed;		     /* virtual seconds in one; 0: as fast as can be */
+	bool one_by_one;	     /* nobody is decided between a preemption and its pod's next turn */
 	struct bt_decision_log decisions;
 	struct bt_api_log *api; /* what an API server would see, or NULL */
-	struct bt_recording *recording;
-	struct bt_progress *progress;
 	struct bt_run_watch *watches;
 	size_t watch_n;
 	void (*explain)(void *context, uint32_t pod_ix); /* called for watched pods */
@@ -53,16 +63,32 @@ struct bt_run {
 	struct bt_ends ends;			     /* pods that are being deleted */
 	struct bt_run_use uses[BT_RESOURCE_MAX + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
+	/* atomic: anyone reads, relaxed */
+	_Atomic uint64_t turn_n; /* pods whose turn has come, and is over */
+	_Atomic int64_t seen_ns; /* virtual time since the beginning */
+	_Atomic uint32_t over;	 /* atomic: EDGE run.over */
+	struct bt_park park;	 /* where somebody waits for that */
 	/* private: */
-	struct bt_turn turn;
-	struct bt_replay replay;
+	enum bt_run_state state;
+	bool ended;	    /* no event comes any more */
+	bool is_last;	    /* nothing happens at next_ns but that the run ends */
+	int64_t next_ns;    /* while it rests: until when; 0: not known yet */
+	uint32_t *visitors; /* by number in the trace: the pod's index plus one */
+	uint32_t *numbers;  /* by pod_ix: that number, plus one; or 0 */
+	size_t visitor_n, number_n;
 	struct bt_pace pace;
 	struct bt_state {
 		uint64_t journal_end, version, change_n, storage, devices;
-	} state;
+	} rest;
 	int64_t changed_ns; /* when the cluster has changed the last time */
 	int64_t refused_ns; /* no pod waits for an event since before that */
 };
+
+void bt_run_init(struct bt_run *run);
+void bt_run_fini(struct bt_run *run);
+
+struct bt_pipeline_conductor bt_run_conductor(struct bt_run *run);
+struct bt_pipeline_sink bt_run_sink(struct bt_run *run);
 
 /* Carries preemption out: a victim is being deleted for its grace period, and then gone. */
 struct bt_evictor bt_run_evictor(struct bt_run *run);
@@ -70,7 +96,12 @@ struct bt_evictor bt_run_evictor(struct bt_run *run);
 /* How long a pod takes to end. */
 int64_t bt_run_grace_ns(const struct bt_run *run, uint32_t pod_ix);
 
-/* Runs from now_ns on, to the end, until the user interrupts, or until a log cannot be written. */
-void bt_run(struct bt_run *run);
+/* Begins at now_ns, after everything that was there before has been taken in. Context: the scheduling thread,
+ * or another one while it does nothing. */
+void bt_run_begin(struct bt_run *run);
 
-void bt_run_fini(struct bt_run *run);
+/* Has it come to its end, because of the user, or because a log cannot be written? Context: any thread. */
+bool bt_run_is_over(const struct bt_run *run);
+
+/* How long the next moment is off in real time; 0: it has come, or nobody knows it. Context: a step's. */
+int64_t bt_run_nap_ns(const struct bt_run *run);

@@ -12,6 +12,3 @@ static inline const struct bt_pod *bt_run_pod(const struct bt_run *run, uint32_t
 
 /* A pod comes to a node, or with -1 leaves it: what it uses counts. */
 void bt_run_use(struct bt_run *run, uint32_t pod_ix, double sign);
-
-/* The turns of a run that is about to begin. */
-struct bt_turn bt_run_turns(struct bt_run *run);

@@ -45,20 +45,13 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 	}
 	bt_tally_decision(&run->tally, decision, info,
 		info->entered_ns > run->begin_ns ? info->entered_ns : run->begin_ns, run->now_ns);
-	bt_recording_decision(run->recording, run->engine, decision);
 	bt_decision_log_decision(&run->decisions, decision, message);
 	if (run->api) {
 		bt_api_log_decision(run->api, decision, nominated, message);
 	}
 }
 
-struct bt_turn bt_run_turns(struct bt_run *run)
+struct bt_pipeline_sink bt_run_sink(struct bt_run *run)
 {
-	return (struct bt_turn){
-		.engine = run->engine,
-		.texts = run->decisions.output || run->api,
-		.look = look,
-		.told = note_decision,
-		.context = run,
-	};
+	return (struct bt_pipeline_sink){.look = look, .told = note_decision, .context = run};
 }

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A conductor says when events, time and turns come: nothing happens that it does not call.
+ */
+#include "lab.h"
+
+/* What a conductor does, one thing a step, until it has nothing to do. */
+struct score {
+	struct lab *lab;
+	const char *moves; /* t: take a parcel, g: give one up, d: a turn, s: time goes on by a second */
+	enum bt_pipeline_turn turn;
+	enum bt_status status;
+	struct bt_taken taken;
+	uint32_t told_n;
+};
+
+static bool move(void *context, struct bt_pipeline *pipeline)
+{
+	struct score *score = context;
+	struct bt_parcel *parcel;
+	uint32_t pod_ix;
+
+	switch (*score->moves) {
+	case 't':
+		assert_non_null(bt_pipeline_next_parcel(pipeline));
+		score->status = bt_pipeline_take_parcel(pipeline, &parcel, &score->taken);
+		bt_parcel_destroy(parcel);
+		break;
+	case 'g':
+		assert_non_null(bt_pipeline_next_parcel(pipeline));
+		bt_pipeline_give_up_parcel(pipeline);
+		break;
+	case 'd':
+		score->turn = bt_pipeline_take_turn(pipeline, &pod_ix);
+		break;
+	case 's':
+		score->lab->now_ns += LAB_SECOND;
+		bt_pipeline_set_time(pipeline, score->lab->now_ns, BT_TIME_TICK);
+		break;
+	default:
+		return false;
+	}
+	score->moves++;
+	return true;
+}
+
+static int64_t nap(void *context)
+{
+	(void)context;
+	return INT64_MAX;
+}
+
+static bool is_over(void *context)
+{
+	return *((struct score *)context)->moves == 0;
+}
+
+static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	(void)decision;
+	(void)info;
+	(void)nominated;
+	(void)message;
+	((struct score *)context)->told_n++;
+}
+
+static void begin(struct lab *lab, struct score *score)
+{
+	struct bt_pipeline_options options = lab_options(lab);
+
+	*score = (struct score){.lab = lab, .moves = ""};
+	options.conductor = (struct bt_pipeline_conductor){move, nap, is_over, score};
+	options.sink = (struct bt_pipeline_sink){.told = told, .context = score};
+	lab_begin(lab, &options);
+}
+
+static void play(struct score *score, const char *moves)
+{
+	score->moves = moves;
+	lab_settle(score->lab);
+	assert_string_equal(score->moves, "");
+}
+
+static void nothing_is_taken_in_or_decided_unasked(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct score score;
+
+	(void)state;
+	begin(&lab, &score);
+	lab_node(&lab, "n1");
+	lab_pod(&lab, "p", "");
+	lab_settle(&lab);
+	lab_assert_sets(&lab, 0, 0, 0);
+	play(&score, "tt");
+	lab_assert_sets(&lab, 1, 0, 0);
+	assert_int_equal(score.taken.entry, BT_ENTERED_QUEUE);
+	assert_int_equal(score.told_n, 0);
+	play(&score, "d");
+	assert_int_equal(score.turn, BT_TURN_TAKEN);
+	assert_int_equal(score.told_n, 1);
+	play(&score, "d");
+	assert_int_equal(score.turn, BT_TURN_NONE);
+	lab_end(&lab);
+}
+
+static void a_binding_is_a_fact_before_the_binder_hears_of_it(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct score score;
+
+	(void)state;
+	begin(&lab, &score);
+	lab_node(&lab, "n1");
+	lab_pod(&lab, "p", ", 'uid': 'u1'");
+	play(&score, "ttd");
+	lab_assert_sets(&lab, 0, 0, 1);
+	assert_int_equal(lab.ask_n, 1);
+	assert_string_equal(lab.asks[0].uid, "u1");
+	assert_string_equal(lab.asks[0].node, "n1");
+	assert_int_equal(lab_counts(&lab).binding_n, 1);
+	/* Not even a failure changes that. */
+	assert_int_equal(
+		bt_pipeline_bind_failed(lab.pipeline, lab.asks[0].handle, (struct bt_str){0}), BT_OK);
+	lab_settle(&lab);
+	lab_assert_sets(&lab, 0, 0, 1);
+	assert_int_equal(lab_counts(&lab).failed_n, 1);
+	assert_int_equal(lab_counts(&lab).binding_n, 0);
+	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.asks[0].handle), BT_CONFLICT);
+	lab_end(&lab);
+}
+
+static void a_turn_waits_for_room_among_bindings(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct score score;
+	char name[8];
+
+	(void)state;
+	begin(&lab, &score);
+	for (int i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		lab_node(&lab, name);
+	}
+	play(&score, "ttt");
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		lab_pod(&lab, name, "");
+		play(&score, "t");
+	}
+	play(&score, "ddddd");
+	assert_int_equal(score.told_n, 4); /* limits.bindings */
+	assert_int_equal(score.turn, BT_TURN_LATER);
+	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.asks[2].handle), BT_OK);
+	play(&score, "d");
+	assert_int_equal(score.turn, BT_TURN_TAKEN);
+	lab_end(&lab);
+}
+
+static void a_pod_that_is_given_up_was_never_there(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct score score;
+
+	(void)state;
+	begin(&lab, &score);
+	lab_node(&lab, "n1");
+	lab_pod(&lab, "p", "");
+	lab_pod(&lab, "q", "");
+	play(&score, "tgtdd");
+	lab_assert_sets(&lab, 0, 0, 1);
+	assert_null(lab_find(&lab, "p"));
+	assert_non_null(lab_find(&lab, "q"));
+	assert_null(bt_pipeline_next_parcel(lab.pipeline));
+	/* What is looked at when all ends is freed. */
+	lab_pod(&lab, "r", "");
+	lab_settle(&lab);
+	assert_non_null(bt_pipeline_next_parcel(lab.pipeline));
+	lab_end(&lab);
+}
+
+static void time_is_what_the_conductor_says(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct score score;
+
+	(void)state;
+	begin(&lab, &score);
+	lab_pod(&lab, "p", "");
+	play(&score, "td");
+	lab.now_ns += 1000 * LAB_SECOND;
+	lab_node(&lab, "n1");
+	play(&score, "td");
+	assert_int_equal(score.turn, BT_TURN_NONE); /* its backoff has not passed */
+	lab.now_ns -= 1000 * LAB_SECOND;
+	play(&score, "ssd");
+	assert_int_equal(score.turn, BT_TURN_TAKEN);
+	lab_assert_sets(&lab, 0, 0, 1);
+	lab_end(&lab);
+}
+
+static void draining_waits_for_the_conductor_and_the_binder(void **state)
+{
+	struct lab lab = {.now_ns = 1, .answers = true};
+	struct score score;
+
+	(void)state;
+	begin(&lab, &score);
+	lab_node(&lab, "n1");
+	lab_pod(&lab, "p", "");
+	lab_pod(&lab, "q", "");
+	bt_pipeline_settle(lab.pipeline);
+	score.moves = "tttdd";
+	assert_int_equal(bt_pipeline_start(lab.pipeline, NULL), BT_OK);
+	assert_true(bt_pipeline_stop(lab.pipeline, BT_END_DRAIN, BT_FOREVER));
+	assert_string_equal(score.moves, "");
+	assert_int_equal(lab_counts(&lab).bound_n, 2);
+	lab_end(&lab);
+}
+
+static void what_is_shown_is_taken_in_at_once(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct score score;
+	struct bt_taken taken;
+
+	(void)state;
+	begin(&lab, &score);
+	lab_node(&lab, "n1");
+	play(&score, "t");
+	struct bt_parcel *parcel = lab_parcel(&lab, BT_PARCEL_APPLY,
+		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': 'p'}, "
+		"'spec': {'schedulerName': 'default-scheduler', 'containers': [{'name': 'a'}]}}");
+	assert_int_equal(bt_pipeline_show(lab.pipeline, BT_PARCEL_APPLY, &parcel->object, &taken), BT_OK);
+	assert_int_equal(taken.entry, BT_ENTERED_QUEUE);
+	assert_int_equal(bt_pipeline_show(lab.pipeline, BT_PARCEL_DELETE, &parcel->object, &taken), BT_OK);
+	assert_int_equal(
+		bt_pipeline_show(lab.pipeline, BT_PARCEL_DELETE, &parcel->object, &taken), BT_NOT_FOUND);
+	lab_assert_sets(&lab, 0, 0, 0);
+	bt_parcel_destroy(parcel);
+	lab_end(&lab);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_taken_in_or_decided_unasked),
+		cmocka_unit_test(a_binding_is_a_fact_before_the_binder_hears_of_it),
+		cmocka_unit_test(a_turn_waits_for_room_among_bindings),
+		cmocka_unit_test(a_pod_that_is_given_up_was_never_there),
+		cmocka_unit_test(time_is_what_the_conductor_says),
+		cmocka_unit_test(draining_waits_for_the_conductor_and_the_binder),
+		cmocka_unit_test(what_is_shown_is_taken_in_at_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
