@@ -200,28 +200,32 @@ static void write_text(struct bt_ask_slot *slot, const struct bt_pod_ref *pod, s
 	}
 }
 
+/* Asks for a binding. Returns: its slot. */
+static struct bt_ask_slot *ask_to_bind(
+	struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
+	struct bt_ask_slot *slot = make(p, kind, pod_ix, node_ix);
+
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0});
+	bt_add_owned(&p->asks.open_n, 1u);
+	list_add(&p->asks, &p->asks.outgoing, slot);
+	return slot;
+}
+
 void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_pipeline *p = context;
-	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
-	struct bt_ask_slot *slot = make(p, BT_ASK_BIND, pod_ix, node_ix);
+	struct bt_ask_slot *slot = ask_to_bind(p, BT_ASK_BIND, pod_ix, node_ix);
 
 	(void)engine;
-	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0});
 	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
 	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
-	bt_add_owned(&p->asks.open_n, 1u);
-	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
 void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
 {
-	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
-	struct bt_ask_slot *slot = make(p, BT_ASK_TELL, pod_ix, node_ix);
-
-	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix));
-	bt_add_owned(&p->asks.open_n, 1u);
-	list_add(&p->asks, &p->asks.outgoing, slot);
+	ask_to_bind(p, BT_ASK_TELL, pod_ix, node_ix);
 }
 
 void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
