@@ -37,9 +37,10 @@ enum bt_status bt_budgets_remove(struct bt_budgets *budgets, uint32_t namespace_
 static struct bt_selector compile(
 	struct bt_intern *intern, struct bt_arena *arena, const struct bt_label_selector_object *object)
 {
+	struct bt_held held = bt_held_for_ever(intern);
 	struct bt_selector selector;
 
-	if (bt_selector_compile(intern, arena, object, &selector, NULL) != BT_OK || selector.n == 0) {
+	if (bt_selector_compile(&held, arena, object, &selector, NULL) != BT_OK || selector.n == 0) {
 		return (struct bt_selector){.nothing = true};
 	}
 	return selector;

@@ -7,9 +7,10 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 
-#define NO_POD	     UINT32_MAX
-#define NO_COUNTER   UINT32_MAX
-#define SMALL_DOMAIN 32 /* nodes, on average */
+#define NO_POD	      UINT32_MAX
+#define NO_COUNTER    UINT32_MAX
+#define SMALL_DOMAIN  32  /* nodes, on average */
+#define CARRIED_BYTES 256 /* what most terms take */
 
 /* What a counter counts: pods that satisfy a query, or pods that carry a term. */
 struct counter {
@@ -24,9 +25,11 @@ struct counter {
 
 struct carried {
 	struct bt_carried view; /* first: readers get its address */
+	struct bt_arena arena;	/* words, and what the term has */
 	struct bt_str words;
-	const struct bt_pod_term *term;
+	struct bt_pod_term term;
 	uint32_t counter; /* NO_COUNTER until somebody asks for the tally */
+	uint32_t lister_n;
 	uint64_t tally_version;
 };
 
@@ -102,7 +105,7 @@ struct bt_counters {
 	struct tally **tallies;
 	size_t tally_n, tally_cap;
 	struct bt_map tally_ixs;
-	struct bt_arena arena;	 /* queries and words */
+	struct bt_arena arena;	 /* queries of counters and their words */
 	struct bt_arena scratch; /* resolved terms */
 	struct bt_buf words;
 };
@@ -167,24 +170,44 @@ static void drop_version(struct bt_counters *c)
 	c->version = c->snapshot->version;
 }
 
+static void drop_counters(struct bt_counters *c)
+{
+	drop_version(c);
+	for (size_t i = 0; i < c->counter_n; i++) {
+		bt_mem_free(c->counters[i].column);
+		bt_mem_free(c->counters[i].tallies);
+	}
+	c->counter_n = 0;
+	bt_map_fini(&c->counter_ixs);
+	bt_arena_fini(&c->arena);
+}
+
+static void drop_record(struct record *record)
+{
+	bt_mem_free(record->counters);
+	bt_mem_free(record->terms);
+	bt_mem_free(record->concerning);
+	bt_mem_free(record->concerning_ixs);
+	*record = (struct record){0};
+}
+
+static void drop_carried(struct carried *carried)
+{
+	bt_arena_fini(&carried->arena);
+	bt_mem_free(carried);
+}
+
 void bt_counters_destroy(struct bt_counters *c)
 {
 	if (!c) {
 		return;
 	}
-	drop_version(c);
+	drop_counters(c);
 	for (size_t i = 0; i < c->record_n; i++) {
-		bt_mem_free(c->records[i].counters);
-		bt_mem_free(c->records[i].terms);
-		bt_mem_free(c->records[i].concerning);
-		bt_mem_free(c->records[i].concerning_ixs);
-	}
-	for (size_t i = 0; i < c->counter_n; i++) {
-		bt_mem_free(c->counters[i].column);
-		bt_mem_free(c->counters[i].tallies);
+		drop_record(&c->records[i]);
 	}
 	for (size_t i = 0; i < c->carried_n; i++) {
-		bt_mem_free(c->carried[i]);
+		drop_carried(c->carried[i]);
 	}
 	bt_mem_free(c->records);
 	bt_mem_free(c->placed);
@@ -193,11 +216,9 @@ void bt_counters_destroy(struct bt_counters *c)
 	bt_mem_free(c->domains);
 	bt_mem_free(c->sets);
 	bt_mem_free(c->tallies);
-	bt_map_fini(&c->counter_ixs);
 	bt_map_fini(&c->carried_ixs);
 	bt_namespaces_fini(&c->namespaces);
 	bt_spread_sources_fini(&c->sources);
-	bt_arena_fini(&c->arena);
 	bt_arena_fini(&c->scratch);
 	bt_buf_fini(&c->words);
 	bt_mem_free(c);
@@ -228,6 +249,11 @@ void bt_counters_touch_spread_sources(struct bt_counters *c)
 {
 	c->view.workload_version++;
 	c->view.version++;
+}
+
+size_t bt_counters_count(const struct bt_counters *c)
+{
+	return c->counter_n + c->carried_n;
 }
 
 int32_t bt_counters_on_node(const struct bt_counters *c, uint32_t counter, uint32_t node_ix)
@@ -267,17 +293,17 @@ static void put_match(struct bt_counters *c, const struct bt_pod_match *match)
 	put_selector(c, &match->labels);
 }
 
-static struct bt_str keep_words(struct bt_counters *c)
+static struct bt_str keep_words(const struct bt_counters *c, struct bt_arena *arena)
 {
-	char *copy = bt_arena_alloc(&c->arena, c->words.len, 8);
+	char *copy = bt_arena_alloc(arena, c->words.len, 8);
 
 	memcpy(copy, c->words.ptr, c->words.len);
 	return (struct bt_str){copy, c->words.len};
 }
 
-static const uint32_t *keep_names(struct bt_counters *c, const uint32_t *names, uint32_t n)
+static const uint32_t *keep_names(struct bt_arena *arena, const uint32_t *names, uint32_t n)
 {
-	uint32_t *copy = bt_arena_alloc(&c->arena, (size_t)n * sizeof(*copy), 8);
+	uint32_t *copy = bt_arena_alloc(arena, (size_t)n * sizeof(*copy), 8);
 
 	if (n) {
 		memcpy(copy, names, (size_t)n * sizeof(*copy));
@@ -285,32 +311,45 @@ static const uint32_t *keep_names(struct bt_counters *c, const uint32_t *names, 
 	return copy;
 }
 
-static struct bt_selector keep_selector(struct bt_counters *c, const struct bt_selector *selector)
+static struct bt_selector keep_selector(struct bt_arena *arena, const struct bt_selector *selector)
 {
-	struct bt_requirement *items = bt_arena_zalloc(&c->arena, selector->n * sizeof(*items));
+	struct bt_requirement *items = bt_arena_zalloc(arena, selector->n * sizeof(*items));
 
 	for (uint32_t i = 0; i < selector->n; i++) {
 		items[i] = selector->items[i];
-		items[i].values = keep_names(c, items[i].values, items[i].value_n);
+		items[i].values = keep_names(arena, items[i].values, items[i].value_n);
 	}
 	return (struct bt_selector){items, selector->n, selector->nothing};
 }
 
-static struct bt_pod_query keep_query(struct bt_counters *c, const struct bt_pod_query *query)
+static struct bt_pod_match keep_match(struct bt_arena *arena, const struct bt_pod_match *match)
 {
-	struct bt_pod_match *items = bt_arena_zalloc(&c->arena, query->n * sizeof(*items));
+	return (struct bt_pod_match){
+		.namespaces = keep_names(arena, match->namespaces, match->namespace_n),
+		.namespace_n = match->namespace_n,
+		.any_namespace = match->any_namespace,
+		.labels = keep_selector(arena, &match->labels),
+	};
+}
+
+static struct bt_pod_query keep_query(struct bt_arena *arena, const struct bt_pod_query *query)
+{
+	struct bt_pod_match *items = bt_arena_zalloc(arena, query->n * sizeof(*items));
 
 	for (uint32_t i = 0; i < query->n; i++) {
-		const struct bt_pod_match *match = &query->items[i];
-
-		items[i] = (struct bt_pod_match){
-			.namespaces = keep_names(c, match->namespaces, match->namespace_n),
-			.namespace_n = match->namespace_n,
-			.any_namespace = match->any_namespace,
-			.labels = keep_selector(c, &match->labels),
-		};
+		items[i] = keep_match(arena, &query->items[i]);
 	}
 	return (struct bt_pod_query){items, query->n, query->skip_terminating, query->trials_only};
+}
+
+/* The term of whoever has it first may go before others'. */
+static struct bt_pod_term keep_term(struct bt_arena *arena, const struct bt_pod_term *term)
+{
+	struct bt_pod_term kept = *term;
+
+	kept.match = keep_match(arena, &term->match);
+	kept.namespace_selector = keep_selector(arena, &term->namespace_selector);
+	return kept;
 }
 
 /* ---- counting ---- */
@@ -438,6 +477,19 @@ static struct record *record_of(struct bt_counters *c, const struct bt_signature
 	return record;
 }
 
+/* Lets a term be found by its words. */
+static void enter_carried(struct bt_counters *c, uint32_t ix)
+{
+	const struct bt_str words = c->carried[ix]->words;
+	uint64_t hash = bt_hash_bytes(words.ptr, words.len) | 1;
+	uint32_t other;
+
+	while (bt_map_get(&c->carried_ixs, hash, &other)) {
+		hash += 2;
+	}
+	bt_map_put(&c->carried_ixs, hash, ix);
+}
+
 static uint32_t carried_ix(
 	struct bt_counters *c, enum bt_carried_kind kind, int32_t weight, const struct bt_pod_term *term)
 {
@@ -455,16 +507,15 @@ static uint32_t carried_ix(
 		}
 	}
 	struct carried *carried = bt_mem_zalloc(1, sizeof(*carried));
-	*carried = (struct carried){
-		.view = {.kind = kind, .weight = weight},
-		.words = keep_words(c),
-		.term = term,
-		.counter = NO_COUNTER,
-	};
+	bt_arena_start(&carried->arena, CARRIED_BYTES);
+	carried->view = (struct bt_carried){.kind = kind, .weight = weight};
+	carried->words = keep_words(c, &carried->arena);
+	carried->term = keep_term(&carried->arena, term);
+	carried->counter = NO_COUNTER;
 	c->carried = bt_mem_grow(c->carried, c->carried_n, &c->carried_cap, sizeof(struct carried *));
 	ix = (uint32_t)c->carried_n++;
 	c->carried[ix] = carried;
-	bt_map_put(&c->carried_ixs, hash, ix);
+	enter_carried(c, ix);
 	c->view.version++;
 	return ix;
 }
@@ -495,6 +546,9 @@ static void list_terms(struct bt_counters *c, struct record *record)
 
 		terms[at++] =
 			carried_ix(c, BT_CARRIED_PREFERENCE, (int32_t)(0 - (uint32_t)term->weight), term);
+	}
+	for (uint32_t i = 0; i < at; i++) {
+		c->carried[terms[i]]->lister_n++;
 	}
 	record->terms = terms;
 	record->term_n = at;
@@ -660,12 +714,66 @@ static uint32_t find_counter(void *context, const struct bt_pod_query *query)
 			return ix;
 		}
 	}
-	const struct counter fresh = {
-		.words = keep_words(c), .query = keep_query(c, query), .carried = NO_COUNTER};
+	const struct counter fresh = {.words = keep_words(c, &c->arena),
+		.query = keep_query(&c->arena, query),
+		.carried = NO_COUNTER};
 	ix = add_counter(c, &fresh);
 	bt_map_put(&c->counter_ixs, hash, ix);
 	bt_arena_reset(&c->scratch);
 	return ix;
+}
+
+/* ---- forgetting ---- */
+
+/* Drops the terms that nobody lists. Returns: for each that there was where it is now, or NO_COUNTER. */
+static uint32_t *compact_carried(struct bt_counters *c)
+{
+	uint32_t *moved = bt_mem_zalloc(c->carried_n + 1, sizeof(*moved)), kept = 0;
+
+	bt_map_fini(&c->carried_ixs);
+	for (size_t i = 0; i < c->carried_n; i++) {
+		struct carried *carried = c->carried[i];
+
+		moved[i] = carried->lister_n ? kept : NO_COUNTER;
+		if (!carried->lister_n) {
+			BT_INVARIANT(carried->view.pod_n == 0);
+			drop_carried(carried);
+			continue;
+		}
+		carried->counter = NO_COUNTER;
+		carried->view.tally = NULL;
+		c->carried[kept] = carried;
+		enter_carried(c, kept++);
+	}
+	c->carried_n = kept;
+	return moved;
+}
+
+void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		struct record *record = signature_ixs[i] < c->record_n ? &c->records[signature_ixs[i]] : NULL;
+
+		if (!record || !record->signature) {
+			continue;
+		}
+		BT_REQUIRE(record->first == NO_POD);
+		for (uint32_t t = 0; t < record->term_n; t++) {
+			c->carried[record->terms[t]]->lister_n--;
+		}
+		drop_record(record);
+	}
+	drop_counters(c);
+	uint32_t *moved = compact_carried(c);
+	for (size_t i = 0; i < c->record_n; i++) {
+		struct record *record = &c->records[i];
+
+		record->counter_n = record->concerning_n = record->seen_n = 0;
+		for (uint32_t t = 0; t < record->term_n; t++) {
+			record->terms[t] = moved[record->terms[t]];
+		}
+	}
+	bt_mem_free(moved);
 }
 
 /* ---- domains and tallies ---- */
@@ -917,7 +1025,7 @@ static void count_carriers(struct bt_counters *c, uint32_t ix)
 		carried->counter = add_counter(c, &fresh);
 	}
 	if (!carried->view.tally || carried->tally_version != c->snapshot->version) {
-		carried->view.tally = find_tally(c, carried->counter, carried->term->topology_key, 0, false);
+		carried->view.tally = find_tally(c, carried->counter, carried->term.topology_key, 0, false);
 		carried->tally_version = c->snapshot->version;
 	}
 }
@@ -933,7 +1041,7 @@ static const struct bt_carried *const *find_concerning(
 		record->concerning_n = record->seen_n = 0;
 	}
 	for (; record->seen_n < c->carried_n; record->seen_n++) {
-		if (!concerns(c, c->carried[record->seen_n]->term, signature)) {
+		if (!concerns(c, &c->carried[record->seen_n]->term, signature)) {
 			continue;
 		}
 		record->concerning_ixs = bt_mem_grow(record->concerning_ixs, record->concerning_n,

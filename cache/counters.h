@@ -49,5 +49,15 @@ struct bt_spread_sources *bt_counters_spread_sources(struct bt_counters *counter
 void bt_counters_touch_namespaces(struct bt_counters *counters);
 void bt_counters_touch_spread_sources(struct bt_counters *counters);
 
+/*
+ * Forgets signatures that have no pods on nodes, and all that only they had been asked for: every counter,
+ * which whoever still needs it asks for again.
+ * Requires: nobody has counters, tallies, sets of nodes or terms that he has asked for.
+ */
+void bt_counters_forget(struct bt_counters *counters, const uint32_t *signature_ixs, uint32_t n);
+
+/* How many counters, and terms that pods carry, are known. */
+size_t bt_counters_count(const struct bt_counters *counters);
+
 /* How many pods of a counter are on a node. */
 int32_t bt_counters_on_node(const struct bt_counters *counters, uint32_t counter, uint32_t node_ix);

@@ -14,8 +14,8 @@
 /* A pod. */
 struct bt_pod_delta {
 	/* As the ledger is to keep it, but that the slots of its nodes are the publisher's to say: node_ix
-	 * and status_ix are BT_NO_NODE before. Name and UID are held by the delta. signature is NULL of a pod
-	 * that has ended. */
+	 * and status_ix are BT_NO_NODE before. Name, UID and signature are held by the delta. signature is
+	 * NULL of a pod that has ended. */
 	struct bt_pod pod;
 	uint32_t node; /* spec.nodeName, a name; BT_NAME_NONE: it waits */
 	bool ended;    /* it has succeeded or failed */
@@ -41,7 +41,8 @@ struct bt_delta {
 	/* BT_FULL: a pod asks for a resource beyond BT_RESOURCE_MAX names; nothing is to be changed then. */
 	enum bt_status status;
 	uint32_t namespace_, name; /* of any object; held, but of pods and what has gone for ever */
-	struct bt_intern *holder;  /* where the delta holds its name, and a pod's UID; NULL: no more */
+	struct bt_intern *holder;  /* where the delta holds its name, and a pod's UID; NULL: it holds nothing
+				      any more */
 	union {
 		struct bt_pod_delta pod;       /* BT_KIND_POD */
 		struct bt_node_delta node;     /* BT_KIND_NODE */

@@ -73,7 +73,7 @@ static bool compare_claim(const struct bt_devices *devices, struct bt_arena *are
 	struct bt_resource_claim new;
 
 	if (old) {
-		bt_resource_claim_compile(devices->dictionary->intern, arena, object, &new);
+		bt_resource_claim_compile(&devices->dictionary->for_ever, arena, object, &new);
 		out->changes |= old->allocated && !new.allocated ? BT_CHANGED_ALLOCATION_LOST : 0;
 		out->changes |= same_status(old, &new) ? 0 : BT_CHANGED_CLAIM_STATUS;
 	}

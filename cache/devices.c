@@ -180,7 +180,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	struct bt_arena arena = {0};
 
 	bt_arena_start(&arena, OBJECT_BYTES);
-	bt_resource_claim_compile(intern, &arena, object, &fresh);
+	bt_resource_claim_compile(&d->dictionary->for_ever, &arena, object, &fresh);
 	if (claim->allocated && !fresh.allocated) {
 		enter(d, &claim->allocation, false, false);
 	} else if (!claim->allocated && fresh.allocated) {
@@ -278,7 +278,7 @@ static void apply_slice(struct bt_devices *d, const struct bt_resource_slice_obj
 	}
 	struct bt_resource_slice *slice = &d->slices[ix];
 	bt_arena_start(&d->slice_arenas[ix], OBJECT_BYTES);
-	bt_resource_slice_compile(d->dictionary->intern, &d->slice_arenas[ix], object, slice);
+	bt_resource_slice_compile(&d->dictionary->for_ever, &d->slice_arenas[ix], object, slice);
 	slice->live = true;
 	for (uint32_t i = 0; i < slice->device_n; i++) {
 		slice->devices[i].slice_ix = ix;
@@ -377,7 +377,7 @@ static bool apply_class(struct bt_devices *d, const struct bt_device_class_objec
 	const struct bt_device_class was = d->classes[ix];
 	bt_arena_fini(&d->class_arenas[ix]);
 	bt_arena_start(&d->class_arenas[ix], OBJECT_BYTES);
-	bt_device_class_compile(d->dictionary->intern, &d->class_arenas[ix], object, &d->classes[ix]);
+	bt_device_class_compile(&d->dictionary->for_ever, &d->class_arenas[ix], object, &d->classes[ix]);
 	d->classes[ix].live = true;
 	d->view.version++;
 	return map_resources(d, &was, ix);

@@ -49,6 +49,11 @@ struct bt_ledger {
 	struct bt_intern *intern; /* where names are held; NULL: they are not */
 	uint32_t *gone;		  /* names that are still held for pods that have gone */
 	size_t gone_n, gone_cap;
+	/* Signatures that are not held any more once names go, each as often as a pod has left it. */
+	const struct bt_signature **left;
+	size_t left_n, left_cap;
+	uint32_t *signature_pod_n; /* by signature: pods that have it, and left entries; held while above 0 */
+	size_t signature_cap;
 	struct bt_counters *counters; /* NULL: nobody asks by topology */
 	struct bt_volumes *volumes;   /* NULL: nobody asks for volumes */
 };
@@ -91,6 +96,8 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l->pods);
 	bt_mem_free(l->vacant);
 	bt_mem_free(l->gone);
+	bt_mem_free(l->left);
+	bt_mem_free(l->signature_pod_n);
 	bt_map_fini(&l->keys);
 	bt_map_fini(&l->level_ixs);
 	bt_mem_free(l);
@@ -107,10 +114,35 @@ void bt_ledger_hold_in(struct bt_ledger *l, struct bt_intern *intern)
 	l->intern = intern;
 }
 
-void bt_ledger_let_names_go(struct bt_ledger *l)
+void bt_ledger_let_go(struct bt_ledger *l)
 {
 	while (l->gone_n) {
 		bt_intern_release(l->intern, l->gone[--l->gone_n]);
+	}
+	while (l->left_n) {
+		const struct bt_signature *signature = l->left[--l->left_n];
+
+		if (--l->signature_pod_n[signature->ix] == 0) {
+			bt_signature_release(signature);
+		}
+	}
+}
+
+/* All pods of a signature hold it once. */
+static void hold_signature(struct bt_ledger *l, const struct bt_signature *signature)
+{
+	if (signature->ix >= l->signature_cap) {
+		size_t old = l->signature_cap, cap = old ? old : FIRST_SLOTS;
+
+		while (cap <= signature->ix) {
+			cap *= 2;
+		}
+		l->signature_pod_n = bt_mem_realloc(l->signature_pod_n, cap, sizeof(*l->signature_pod_n));
+		memset(l->signature_pod_n + old, 0, (cap - old) * sizeof(*l->signature_pod_n));
+		l->signature_cap = cap;
+	}
+	if (l->signature_pod_n[signature->ix]++ == 0) {
+		bt_signature_hold(signature);
 	}
 }
 
@@ -119,6 +151,7 @@ static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 	if (l->intern) {
 		bt_intern_hold_again(l->intern, pod->name);
 		bt_intern_hold_again(l->intern, pod->uid);
+		hold_signature(l, pod->signature);
 	}
 }
 
@@ -127,10 +160,15 @@ static void give_names_up(struct bt_ledger *l, const struct bt_pod *pod)
 {
 	const uint32_t names[] = {pod->name, pod->uid};
 
-	for (int i = 0; l->intern && i < 2; i++) {
+	if (!l->intern) {
+		return;
+	}
+	for (int i = 0; i < 2; i++) {
 		l->gone = bt_mem_grow(l->gone, l->gone_n, &l->gone_cap, sizeof(*l->gone));
 		l->gone[l->gone_n++] = names[i];
 	}
+	l->left = bt_mem_grow(l->left, l->left_n, &l->left_cap, sizeof(const struct bt_signature *));
+	l->left[l->left_n++] = pod->signature;
 }
 
 void bt_ledger_count_in(struct bt_ledger *l, struct bt_counters *counters)

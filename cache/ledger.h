@@ -27,7 +27,8 @@ enum bt_pod_state {
 
 struct bt_pod {
 	const struct bt_signature *signature;
-	uint32_t name, uid; /* names, held as long as the pod is there; uid is BT_NAME_NONE when unknown */
+	uint32_t name, uid; /* names; uid is BT_NAME_NONE when unknown. Held, as the signature is, as long as
+			       the pod is there */
 	uint32_t node_ix;   /* of an assumed or scheduled pod, else BT_NO_NODE */
 	int32_t priority;
 	enum bt_pod_state state;
@@ -59,14 +60,14 @@ void bt_ledger_destroy(struct bt_ledger *ledger);
 const struct bt_usage *bt_ledger_usage(const struct bt_ledger *ledger);
 
 /*
- * From now on the ledger holds the names and UIDs of its pods there. Requires: it has no pods yet; names of
- * those that come are held by the caller meanwhile.
+ * From now on the ledger holds the names and UIDs of its pods there, and their signatures. Requires: it has
+ * no pods yet; what those that come have is held by the caller meanwhile.
  */
 void bt_ledger_hold_in(struct bt_ledger *ledger, struct bt_intern *intern);
 
-/* Nobody has names of pods any more that have gone: the ledger lets them go. Until then they mean what they
- * meant. */
-void bt_ledger_let_names_go(struct bt_ledger *ledger);
+/* Nobody has in hand any more what pods that have gone were: the ledger lets their names and signatures go.
+ * Until then they mean what they meant. */
+void bt_ledger_let_go(struct bt_ledger *ledger);
 
 /*
  * From now on pods that come and go are counted there as well.

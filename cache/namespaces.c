@@ -28,8 +28,9 @@ bool bt_namespaces_apply(
 	const struct bt_str_map *map = &object->meta.labels;
 	uint32_t name = bt_intern_add(intern, object->meta.name), ix;
 	struct bt_label *labels = bt_mem_zalloc(map->n + 1, sizeof(*labels));
+	struct bt_held held = bt_held_for_ever(intern);
 
-	bt_labels_fill(labels, intern, map);
+	bt_labels_fill(labels, &held, map);
 	if (!bt_map_get(&namespaces->ixs, name, &ix)) {
 		namespaces->items = bt_mem_grow(
 			namespaces->items, namespaces->n, &namespaces->cap, sizeof(*namespaces->items));

@@ -238,9 +238,9 @@ struct bt_node_desc *bt_node_desc_create(
 		room.image_bytes[i] = images[i].bytes;
 	}
 	bt_mem_free(images);
-	bt_labels_fill(room.labels, intern, &object->meta.labels);
+	bt_labels_fill(room.labels, &dictionary->for_ever, &object->meta.labels);
 	for (uint32_t i = 0; i < head.taint_n; i++) {
-		room.taints[i] = bt_taint_intern(intern, &object->taints[i]);
+		room.taints[i] = bt_taint_intern(&dictionary->for_ever, &object->taints[i]);
 	}
 	room.desc->zone_key = zone_of(room.desc->labels);
 	room.desc->hash = bt_hash_bytes(room.amounts, compared_bytes(room.desc));

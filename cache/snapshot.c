@@ -93,11 +93,8 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_mem_free(w->images);
 	bt_vacancies_fini(&w->vacant_images);
 	bt_node_order_fini(&w->order);
-	for (size_t i = 0; i < w->column_n; i++) {
-		bt_mem_free(w->columns[i].values);
-	}
+	bt_snapshot_forget_columns(w);
 	bt_mem_free(w->columns);
-	bt_map_fini(&w->column_ixs);
 	bt_mem_free(w);
 }
 
@@ -190,6 +187,20 @@ const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *w, uint32_t 
 		column->values[i] = bt_labels_get(w->nodes[i].labels, key);
 	}
 	return column->values;
+}
+
+void bt_snapshot_forget_columns(struct bt_snapshot_writer *w)
+{
+	for (size_t i = 0; i < w->column_n; i++) {
+		bt_mem_free(w->columns[i].values);
+	}
+	w->column_n = 0;
+	bt_map_fini(&w->column_ixs);
+}
+
+size_t bt_snapshot_column_count(const struct bt_snapshot_writer *w)
+{
+	return w->column_n;
 }
 
 const struct bt_node_desc *bt_snapshot_desc(const struct bt_snapshot_writer *w, uint32_t node_ix)

@@ -37,6 +37,12 @@ const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *writer);
  */
 const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *writer, uint32_t key);
 
+/* Forgets the columns of all label keys. Requires: nobody has one. */
+void bt_snapshot_forget_columns(struct bt_snapshot_writer *writer);
+
+/* How many there are. */
+size_t bt_snapshot_column_count(const struct bt_snapshot_writer *writer);
+
 /* What is known of a node; NULL when it is not live. */
 const struct bt_node_desc *bt_snapshot_desc(const struct bt_snapshot_writer *writer, uint32_t node_ix);
 

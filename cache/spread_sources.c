@@ -91,12 +91,13 @@ void bt_spread_sources_apply_controller(struct bt_spread_sources *w, struct bt_i
 	uint64_t key = key_of(
 		bt_intern_add(intern, object->meta.namespace_), bt_intern_add(intern, object->meta.name));
 	struct bt_selector selector = {0};
+	struct bt_held held = bt_held_for_ever(intern);
 	uint32_t ix;
 
 	bt_arena_reset(&w->scratch);
 	if (kind == BT_OWNER_REPLICATION_CONTROLLER) {
-		selector = bt_selector_from_map(intern, &w->scratch, &object->selector.match_labels);
-	} else if (bt_selector_compile(intern, &w->scratch, &object->selector, &selector, NULL) != BT_OK) {
+		selector = bt_selector_from_map(&held, &w->scratch, &object->selector.match_labels);
+	} else if (bt_selector_compile(&held, &w->scratch, &object->selector, &selector, NULL) != BT_OK) {
 		selector = (struct bt_selector){0};
 	}
 	if (!bt_map_get(&w->controller_ixs[kind], key, &ix)) {

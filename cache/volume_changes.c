@@ -72,7 +72,7 @@ static bool compare_pv(const struct bt_volumes *volumes, struct bt_arena *arena,
 	struct bt_pv new;
 
 	if (old) {
-		bt_pv_compile(bt_volumes_intern(volumes), arena, object, &new);
+		bt_pv_compile(bt_volumes_for_ever(volumes), arena, object, &new);
 		out->changes |= same_zones(old, &new) ? 0 : BT_CHANGED_ZONE_LABELS;
 	}
 	return old;
@@ -84,7 +84,7 @@ static bool compare_class(const struct bt_volumes *volumes, struct bt_arena *are
 	const struct bt_storage_class *old = bt_storage_class(bt_volumes_view(volumes), out->name);
 	struct bt_storage_class new;
 
-	bt_storage_class_compile(bt_volumes_intern(volumes), arena, object, &new);
+	bt_storage_class_compile(bt_volumes_for_ever(volumes), arena, object, &new);
 	out->changes |= new.waits ? BT_CHANGED_WAITS : 0;
 	out->changes |= old && old->topology_hash != new.topology_hash ? BT_CHANGED_TOPOLOGIES : 0;
 	return old;
@@ -97,7 +97,7 @@ static bool compare_csi_node(const struct bt_volumes *volumes, struct bt_arena *
 	struct bt_csi_node new;
 
 	if (old) {
-		bt_csi_node_compile(bt_volumes_intern(volumes), arena, object, &new);
+		bt_csi_node_compile(bt_volumes_for_ever(volumes), arena, object, &new);
 		out->changes |= old->migrated_list != new.migrated_list ? BT_CHANGED_MIGRATION : 0;
 		out->changes |= a_limit_grew(old, &new) ? BT_CHANGED_LIMIT_GREW : 0;
 	}
@@ -122,7 +122,7 @@ static bool compare_capacity(const struct bt_volumes *volumes, struct bt_arena *
 	struct bt_csi_capacity new;
 
 	if (old) {
-		bt_csi_capacity_compile(bt_volumes_intern(volumes), arena, object, &new);
+		bt_csi_capacity_compile(bt_volumes_for_ever(volumes), arena, object, &new);
 		if (new.has_limit && (!old->has_limit || new.limit > old->limit)) {
 			out->changes |= BT_CHANGED_CAPACITY_GREW;
 		}
@@ -147,7 +147,7 @@ static bool compare(const struct bt_volumes *volumes, struct bt_arena *arena, co
 	case BT_KIND_CSI_STORAGE_CAPACITY:
 		return compare_capacity(volumes, arena, &object->storage_capacity, out);
 	case BT_KIND_VOLUME_ATTACHMENT:
-		out->other = bt_intern_add(bt_volumes_intern(volumes), object->attachment.attacher);
+		out->other = bt_intern_add(bt_volumes_for_ever(volumes)->intern, object->attachment.attacher);
 		return bt_volumes_attachment(volumes, out->name);
 	default:
 		return false;
@@ -157,7 +157,7 @@ static bool compare(const struct bt_volumes *volumes, struct bt_arena *arena, co
 bool bt_volumes_describe(
 	const struct bt_volumes *volumes, const struct bt_object *object, struct bt_event_object *out)
 {
-	struct bt_intern *intern = bt_volumes_intern(volumes);
+	struct bt_intern *intern = bt_volumes_for_ever(volumes)->intern;
 	const struct bt_meta_object *meta = &object->meta;
 	struct bt_arena arena = {0};
 

@@ -202,11 +202,12 @@ static struct claim_uses *uses_of(struct bt_volumes *v, uint32_t claim_ix)
 	return &v->uses[claim_ix];
 }
 
-/* The index of a claim, also of one that is not known yet. */
+/* The index of a claim, also of one that is not known yet. Its name stays. */
 static uint32_t claim_ix_of(struct bt_volumes *v, uint32_t namespace_, uint32_t name)
 {
 	uint32_t ix = table_ix(&v->claims, &v->view.claim_ixs, bt_pair_key(namespace_, name));
 
+	bt_intern_pin(v->dictionary->intern, name);
 	v->view.claims = v->claims.items;
 	return ix;
 }
@@ -600,7 +601,7 @@ static void apply_pv(struct bt_volumes *v, const struct bt_persistent_volume_obj
 {
 	struct bt_pv pv;
 
-	bt_pv_compile(v->dictionary->intern, &v->arena, object, &pv);
+	bt_pv_compile(&v->dictionary->for_ever, &v->arena, object, &pv);
 	pv.live = true;
 	put_pv(v, table_ix(&v->pvs, &v->view.pv_ixs, pv.name), &pv);
 }
@@ -609,7 +610,7 @@ static void apply_claim(struct bt_volumes *v, const struct bt_claim_object *obje
 {
 	struct bt_claim claim;
 
-	bt_claim_compile(v->dictionary->intern, &v->arena, object, &claim);
+	bt_claim_compile(&v->dictionary->for_ever, &v->arena, object, &claim);
 	claim.live = true;
 	put_claim(v, claim_ix_of(v, claim.namespace_, claim.name), &claim);
 }
@@ -618,7 +619,7 @@ static void apply_class(struct bt_volumes *v, const struct bt_storage_class_obje
 {
 	struct bt_storage_class class_;
 
-	bt_storage_class_compile(v->dictionary->intern, &v->arena, object, &class_);
+	bt_storage_class_compile(&v->dictionary->for_ever, &v->arena, object, &class_);
 	class_.live = true;
 	put_class(v, table_ix(&v->classes, &v->view.class_ixs, class_.name), &class_);
 }
@@ -627,7 +628,7 @@ static void apply_csi_node(struct bt_volumes *v, const struct bt_csi_node_object
 {
 	struct bt_csi_node node;
 
-	bt_csi_node_compile(v->dictionary->intern, &v->arena, object, &node);
+	bt_csi_node_compile(&v->dictionary->for_ever, &v->arena, object, &node);
 	node.live = true;
 	uint32_t ix = table_ix(&v->csi_nodes, &v->view.csi_node_ixs, node.name);
 	*(struct bt_csi_node *)table_at(&v->csi_nodes, ix) = node;
@@ -648,7 +649,7 @@ static void apply_capacity(struct bt_volumes *v, const struct bt_storage_capacit
 {
 	struct bt_csi_capacity capacity;
 
-	bt_csi_capacity_compile(v->dictionary->intern, &v->arena, object, &capacity);
+	bt_csi_capacity_compile(&v->dictionary->for_ever, &v->arena, object, &capacity);
 	capacity.live = true;
 	uint32_t ix =
 		table_ix(&v->capacities, &v->capacity_ixs, bt_pair_key(capacity.namespace_, capacity.name));
@@ -939,9 +940,9 @@ const struct bt_storage *bt_volumes_view(const struct bt_volumes *v)
 	return &v->view;
 }
 
-struct bt_intern *bt_volumes_intern(const struct bt_volumes *v)
+struct bt_held *bt_volumes_for_ever(const struct bt_volumes *v)
 {
-	return v->dictionary->intern;
+	return &v->dictionary->for_ever;
 }
 
 const struct bt_csi_capacity *bt_volumes_capacity(

@@ -5,7 +5,7 @@
 
 #include "cache/volumes.h"
 
-struct bt_intern *bt_volumes_intern(const struct bt_volumes *volumes);
+struct bt_held *bt_volumes_for_ever(const struct bt_volumes *volumes);
 
 /* What has that name now, or NULL. */
 const struct bt_csi_capacity *bt_volumes_capacity(

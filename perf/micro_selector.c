@@ -11,7 +11,7 @@
 
 /* Labels as signatures and nodes keep them. */
 static struct bt_labels make_labels(
-	struct bt_arena *arena, struct bt_intern *intern, uint32_t label_n, uint32_t object)
+	struct bt_arena *arena, struct bt_held *held, uint32_t label_n, uint32_t object)
 {
 	struct bt_str_map map = {.set = true};
 
@@ -19,10 +19,10 @@ static struct bt_labels make_labels(
 		bt_build_pair(arena, &map, bt_build_text(arena, "key-%02u", i),
 			bt_build_text(arena, "value-%u", object % 7 + i));
 	}
-	return bt_labels_intern(intern, arena, &map);
+	return bt_labels_intern(held, arena, &map);
 }
 
-static struct bt_selector make_selector(struct bt_arena *arena, struct bt_intern *intern)
+static struct bt_selector make_selector(struct bt_arena *arena, struct bt_held *held)
 {
 	struct bt_label_selector_object object = {.set = true};
 	struct bt_requirement_object *among =
@@ -32,9 +32,8 @@ static struct bt_selector make_selector(struct bt_arena *arena, struct bt_intern
 	bt_build_pair(arena, &object.match_labels, bt_str("key-00"), bt_str("value-3"));
 	bt_build_item(arena, &among->values, bt_str("value-4"));
 	bt_build_item(arena, &among->values, bt_str("value-5"));
-	return bt_selector_compile(intern, arena, &object, &selector, NULL) == BT_OK
-		       ? selector
-		       : (struct bt_selector){0};
+	return bt_selector_compile(held, arena, &object, &selector, NULL) == BT_OK ? selector
+										   : (struct bt_selector){0};
 }
 
 static void match(struct bt_bench *bench)
@@ -45,9 +44,9 @@ static void match(struct bt_bench *bench)
 	uint64_t match_n = 0;
 
 	for (uint32_t i = 0; i < OBJECT_N; i++) {
-		labels[i] = make_labels(&arena, dictionary->intern, (uint32_t)bt_bench_arg(bench), i);
+		labels[i] = make_labels(&arena, &dictionary->for_ever, (uint32_t)bt_bench_arg(bench), i);
 	}
-	struct bt_selector selector = make_selector(&arena, dictionary->intern);
+	struct bt_selector selector = make_selector(&arena, &dictionary->for_ever);
 	while (bt_bench_keep_running_batch(bench, OBJECT_N)) {
 		for (uint32_t i = 0; i < OBJECT_N; i++) {
 			match_n += bt_selector_matches(dictionary->intern, &selector, labels[i]);

@@ -15,20 +15,66 @@
 
 #define STALE_MIN 64 /* fewer stale entries than this are never swept */
 
-uint32_t bt_active_kind(struct bt_queue *queue, struct bt_queue_kind kind)
+static uint64_t key_of(struct bt_queue_kind kind)
 {
-	struct bt_active *active = &queue->active;
-	uint64_t key = ((uint64_t)kind.signature_ix << 32 | (uint32_t)kind.priority) + 1;
+	return ((uint64_t)kind.signature_ix << 32 | (uint32_t)kind.priority) + 1;
+}
+
+/* Before the table grows, kinds without pods make room. */
+static void vacate_kinds(struct bt_active *active)
+{
+	for (size_t i = 0; i < active->kind_n; i++) {
+		if (active->kinds[i].pod_n == 0) {
+			bt_map_remove(&active->kind_ixs, key_of(active->kinds[i].kind));
+			active->vacant_kinds = bt_mem_grow(active->vacant_kinds, active->vacant_n,
+				&active->vacant_cap, sizeof(*active->vacant_kinds));
+			active->vacant_kinds[active->vacant_n++] = (uint32_t)i;
+		}
+	}
+}
+
+static uint32_t make_kind(struct bt_active *active, struct bt_queue_kind kind)
+{
 	uint32_t ix;
 
-	if (bt_map_get(&active->kind_ixs, key, &ix)) {
-		return ix;
+	if (active->vacant_n == 0 && active->kind_n == active->kind_cap) {
+		vacate_kinds(active);
+		/* With room for few it would be full again soon. */
+		if (active->vacant_n <= active->kind_cap / 4) {
+			active->kinds = bt_mem_grow(
+				active->kinds, active->kind_n, &active->kind_cap, sizeof(*active->kinds));
+		}
 	}
-	active->kinds = bt_mem_grow(active->kinds, active->kind_n, &active->kind_cap, sizeof(*active->kinds));
-	ix = (uint32_t)active->kind_n++;
+	if (active->vacant_n) {
+		ix = active->vacant_kinds[--active->vacant_n];
+	} else {
+		ix = (uint32_t)active->kind_n++;
+	}
 	active->kinds[ix] = (struct bt_kind_line){.kind = kind};
-	bt_map_put(&active->kind_ixs, key, ix);
+	bt_map_put(&active->kind_ixs, key_of(kind), ix);
 	return ix;
+}
+
+uint32_t bt_active_join_kind(struct bt_queue *queue, struct bt_queue_kind kind)
+{
+	struct bt_active *active = &queue->active;
+	uint32_t ix;
+
+	if (!bt_map_get(&active->kind_ixs, key_of(kind), &ix)) {
+		ix = make_kind(active, kind);
+	}
+	active->kinds[ix].pod_n++;
+	return ix;
+}
+
+void bt_active_leave_kind(struct bt_queue *queue, uint32_t kind_ix)
+{
+	struct bt_kind_line *kind = &queue->active.kinds[kind_ix];
+
+	BT_INVARIANT(kind->pod_n);
+	if (--kind->pod_n == 0 && kind->is_parked) {
+		bt_active_unpark(queue, kind_ix);
+	}
 }
 
 void bt_active_fini(struct bt_active *active)
@@ -41,6 +87,7 @@ void bt_active_fini(struct bt_active *active)
 	}
 	bt_mem_free(active->heap.items);
 	bt_mem_free(active->kinds);
+	bt_mem_free(active->vacant_kinds);
 	bt_mem_free(active->parked);
 	bt_mem_free(active->stocked);
 	bt_map_fini(&active->kind_ixs);

@@ -233,7 +233,7 @@ enum bt_wait bt_queue_add(
 	BT_REQUIRE(find(queue, pod_ix) == BT_NO_SLOT);
 	uint32_t ix = make_slot(queue, pod_ix);
 
-	queue->slots[ix].kind = bt_active_kind(queue, kind);
+	queue->slots[ix].kind = bt_active_join_kind(queue, kind);
 	queue->slots[ix].timestamp_ns = queue->slots[ix].entered_ns = timestamp_ns;
 	return to_active(queue, ix, false, timestamp_ns);
 }
@@ -362,6 +362,7 @@ enum bt_status bt_queue_remove(struct bt_queue *queue, uint32_t pod_ix)
 		return BT_NOT_FOUND;
 	}
 	leave(queue, ix);
+	bt_active_leave_kind(queue, queue->slots[ix].kind);
 	queue->slot_ixs[pod_ix] = 0;
 	queue->slots[ix].next = queue->free_slot;
 	queue->free_slot = ix;
@@ -383,29 +384,39 @@ static enum bt_wait update_held(
 	return where;
 }
 
+static void change_kind(struct bt_queue *queue, uint32_t ix, uint32_t new_kind)
+{
+	uint32_t old_kind = queue->slots[ix].kind;
+
+	queue->slots[ix].kind = new_kind;
+	bt_active_leave_kind(queue, old_kind);
+}
+
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
 	const struct bt_event *events, uint32_t n, int64_t now_ns)
 {
-	uint32_t ix = find(queue, pod_ix), new_kind = bt_active_kind(queue, kind);
+	uint32_t ix = find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
 		return bt_queue_add(queue, pod_ix, kind, now_ns);
 	}
-	struct bt_slot *slot = &queue->slots[ix];
-	enum bt_wait where = slot->where;
+	enum bt_wait where = queue->slots[ix].where;
+	uint32_t new_kind = bt_active_join_kind(queue, kind);
 	if (where == BT_WAIT_IN_FLIGHT) {
 		for (uint32_t i = 0; i < n; i++) {
 			bt_in_flight_log(queue, &events[i], BT_QUEUE_EMPTY);
 		}
 	}
 	if (where == BT_WAIT_IN_FLIGHT || where == BT_WAIT_BINDING) {
-		slot->kind = new_kind;
+		change_kind(queue, ix, new_kind);
 		return where;
 	}
-	if (slot->kind != new_kind) {
+	if (queue->slots[ix].kind != new_kind) {
 		leave(queue, ix);
-		slot->kind = new_kind;
+		change_kind(queue, ix, new_kind);
 		enter(queue, ix, where);
+	} else {
+		bt_active_leave_kind(queue, new_kind);
 	}
 	return update_held(queue, ix, events, n, now_ns);
 }

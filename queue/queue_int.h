@@ -48,9 +48,10 @@ struct bt_active_line {
 	size_t head, n, cap;
 };
 
-/* A kind of pods. */
+/* A kind of pods. One without pods is not parked, and makes room for others when room is short. */
 struct bt_kind_line {
 	struct bt_queue_kind kind;
+	uint32_t pod_n; /* that are known to the queue */
 	bool is_parked;
 	uint32_t parked_ix;	      /* in bt_active.parked */
 	uint32_t parked_for;	      /* the plugins that refused the kind */
@@ -69,6 +70,8 @@ struct bt_active {
 	struct bt_kind_line *kinds;
 	size_t kind_n, kind_cap;
 	struct bt_map kind_ixs;
+	uint32_t *vacant_kinds; /* indices to be used again */
+	size_t vacant_n, vacant_cap;
 	uint32_t *parked; /* kinds that are parked, in no order */
 	size_t parked_n, parked_cap;
 	uint32_t *stocked; /* of these, those with entries of their own: a heap by their first ones */
@@ -126,8 +129,11 @@ struct bt_queue {
 
 void bt_active_fini(struct bt_active *active);
 
-/* The index of a kind, given now if it has none. */
-uint32_t bt_active_kind(struct bt_queue *queue, struct bt_queue_kind kind);
+/* The index of a kind, given now if it has none, for one more pod of it. */
+uint32_t bt_active_join_kind(struct bt_queue *queue, struct bt_queue_kind kind);
+
+/* A pod of the kind has gone. With the last one what was known of the kind is forgotten. */
+void bt_active_leave_kind(struct bt_queue *queue, uint32_t kind);
 
 /* Enters a slot, and takes one out. Requires: counts.active is right already. */
 void bt_active_push(struct bt_queue *queue, uint32_t slot);

@@ -58,7 +58,11 @@ struct bt_engine_options {
 	 * stands still would never come to an end then. */
 	bool groups_by_events;
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
-	bool evaluate_always;	  /* never decide by columns: for comparing the two ways */
+	/* So many signatures that no pod has any more are kept in case one comes that has; 0:
+	 * BT_ENGINE_SIGNATURES_KEPT. Changes no decision. */
+	uint32_t signatures_kept;
+	bool keeps_none;      /* they go at once; for tests */
+	bool evaluate_always; /* never decide by columns: for comparing the two ways */
 	enum bt_node_sampling sampling;
 	/* Where the engine notes how long pods wait and decisions take; NULL: no clock is read for that. */
 	struct bt_stages *stages;
@@ -72,6 +76,8 @@ struct bt_engine_options {
 #define BT_ENGINE_BATCH 64
 
 #define BT_ENGINE_PLAN_MEMORY ((size_t)2 << 30)
+
+#define BT_ENGINE_SIGNATURES_KEPT 1024
 
 /* What became of a pod that was handed in. */
 enum bt_entry {
@@ -150,9 +156,10 @@ struct bt_engine_counts {
 	uint64_t cycle_n, placed_n, refused_n, failed_n;
 	uint64_t by_columns_n, by_evaluation_n; /* how decisions were made */
 	uint64_t plan_drop_n;
-	uint64_t preemption_n;	 /* how often preemption found a node */
-	uint64_t dry_run_n;	 /* nodes on which it was tried out */
-	uint64_t evict_failed_n; /* victims that could not be deleted */
+	uint64_t signature_end_n; /* signatures that were given up, because no pod had had them for long */
+	uint64_t preemption_n;	  /* how often preemption found a node */
+	uint64_t dry_run_n;	  /* nodes on which it was tried out */
+	uint64_t evict_failed_n;  /* victims that could not be deleted */
 	struct bt_ledger_counts sets;
 	struct bt_queue_counts queue;
 	struct bt_warm_counts warm; /* what workers did */

@@ -46,6 +46,7 @@ struct bt_state_of_things {
 /* What refused pods of a kind in that state, and preemption helped none of them. */
 struct bt_hopeless {
 	struct bt_state_of_things when;
+	uint64_t signature; /* its serial number */
 	uint32_t rejectors;
 	enum bt_preempt_outcome preempt;
 };
@@ -192,6 +193,12 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
  * victims evicted, the last one last. Source: prepareCandidateAsync, v1.36.3.
  */
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
+
+/* ---- reclaim.c ---- */
+
+/* Lets go of what was held for pods that have gone, unless a cycle or a kept event has some of it in hand.
+ * Invalidates plans. Context: between cycles. */
+void bt_engine_reclaim(struct bt_engine *engine);
 
 /* ---- batch.c ---- */
 

@@ -10,6 +10,7 @@
 /* The text of a signature's last refusal, and the cluster's state that it is about. */
 struct bt_message {
 	struct bt_buf text;
+	uint64_t signature; /* its serial number */
 	uint64_t journal_end, version, change_n, storage, devices;
 	int32_t priority;
 	bool never_preempts;
@@ -17,7 +18,8 @@ struct bt_message {
 
 static bool holds(const struct bt_message *message, const struct bt_cache *cache, const struct bt_pod *pod)
 {
-	return message->text.len && pod->nominated_ix == BT_NO_NODE && message->priority == pod->priority &&
+	return message->text.len && message->signature == pod->signature->serial &&
+	       pod->nominated_ix == BT_NO_NODE && message->priority == pod->priority &&
 	       message->never_preempts == pod->never_preempts &&
 	       message->journal_end == cache->view.usage->journal_end &&
 	       message->version == cache->view.snapshot->version &&
@@ -48,6 +50,7 @@ struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
 	if (!holds(message, cache, pod)) {
 		bt_buf_clear(&message->text);
 		bt_messages_add(messages, pod_ix, &message->text);
+		message->signature = pod->signature->serial;
 		message->journal_end = cache->view.usage->journal_end;
 		message->version = cache->view.snapshot->version;
 		message->storage = cache->view.storage->version;

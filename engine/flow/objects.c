@@ -259,16 +259,6 @@ static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
-/* Names of pods that have gone may be given to others as soon as nobody has them in hand: no pod's cycle, no
- * event that is kept for one. */
-static void let_names_go(struct bt_engine *engine)
-{
-	if (!bt_queue_keeps_events(engine->queue) && !engine->preempting.on && !engine->group_cycle.on &&
-		bt_queue_counts(engine->queue).in_flight == 0) {
-		bt_ledger_let_names_go(engine->cache->ledger);
-	}
-}
-
 /* A pod that may not be known yet. */
 static enum bt_status enter(
 	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
@@ -276,7 +266,7 @@ static enum bt_status enter(
 	bool waits = delta->pod.node == BT_NAME_NONE;
 
 	*out_taken = (struct bt_taken){.entry = BT_ENTERED_ENDED, .ix = BT_NO_POD};
-	let_names_go(engine);
+	bt_engine_reclaim(engine);
 	if (delta->pod.ended) {
 		return BT_OK;
 	}
@@ -407,7 +397,7 @@ static enum bt_status update(
 	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
 
 	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
-	let_names_go(engine);
+	bt_engine_reclaim(engine);
 	if (delta->pod.ended || (before.state == BT_POD_QUEUED && is_foreign(engine, &delta->pod))) {
 		out_taken->entry = delta->pod.ended ? BT_ENTERED_ENDED : BT_ENTERED_FOREIGN;
 		bt_engine_remove_pod(engine, pod_ix);

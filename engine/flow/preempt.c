@@ -575,7 +575,7 @@ static void forget_notes(const struct search *s, struct bt_preempt_notes *notes)
 	const struct bt_snapshot *snapshot = s->view->snapshot;
 
 	notes->profile = s->request->plan->profile;
-	notes->signature_ix = s->pod->signature->ix;
+	notes->signature = s->pod->signature->serial;
 	notes->priority = s->pod->priority;
 	notes->snapshot_version = snapshot->version;
 	notes->budget_version = s->request->cache->budgets.version;
@@ -596,7 +596,7 @@ static bool notes_hold(const struct search *s, const struct bt_preempt_notes *no
 {
 	const struct bt_usage *usage = s->view->usage;
 
-	return notes->profile == s->request->plan->profile && notes->signature_ix == s->pod->signature->ix &&
+	return notes->profile == s->request->plan->profile && notes->signature == s->pod->signature->serial &&
 	       notes->priority == s->pod->priority && notes->snapshot_version == s->view->snapshot->version &&
 	       notes->slot_n == s->view->snapshot->slot_n &&
 	       notes->budget_version == s->request->cache->budgets.version &&

@@ -39,7 +39,7 @@ struct bt_preempt_request {
  */
 struct bt_preempt_notes {
 	const struct bt_profile *profile;
-	uint32_t signature_ix;
+	uint64_t signature; /* its serial number */
 	int32_t priority;
 	uint64_t snapshot_version, budget_version, journal_end;
 	uint8_t *states;		/* by node slot */

@@ -63,13 +63,13 @@ static const void *node_affinity_settings(struct builder *b)
 		bt_arena_zalloc(b->arena, added->preferred_n * sizeof(*preferred));
 
 	settings->has_required = added->required.set;
-	settings->required = bt_node_selector_compile(b->dictionary->intern, b->arena, &added->required);
+	settings->required = bt_node_selector_compile(&b->dictionary->for_ever, b->arena, &added->required);
 	for (uint32_t i = 0; i < added->preferred_n; i++) {
 		struct bt_preferred_term *term = &preferred[settings->preferred_n];
 
 		term->weight = added->preferred[i].weight;
 		settings->preferred_n +=
-			term->weight != 0 && bt_node_term_compile(b->dictionary->intern, b->arena,
+			term->weight != 0 && bt_node_term_compile(&b->dictionary->for_ever, b->arena,
 						     &added->preferred[i].preference, &term->term, NULL);
 	}
 	settings->preferred = preferred;
@@ -143,7 +143,7 @@ static const void *spread_settings(struct builder *b)
 	struct bt_buf text = {0};
 
 	for (uint32_t i = 0; i < args->constraint_n; i++) {
-		bt_spread_constraint_compile(b->dictionary->intern, b->arena, &args->constraints[i],
+		bt_spread_constraint_compile(&b->dictionary->for_ever, b->arena, &args->constraints[i],
 			(struct bt_labels){0}, &defaults[i], &text);
 	}
 	bt_buf_fini(&text);

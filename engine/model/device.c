@@ -3,37 +3,37 @@
  */
 #include "engine/model/device.h"
 
-static uint32_t name_or_none(struct bt_intern *intern, struct bt_str text)
+static uint32_t name_or_none(struct bt_held *held, struct bt_str text)
 {
-	return text.len ? bt_intern_add(intern, text) : BT_NAME_NONE;
+	return text.len ? bt_held_add(held, text) : BT_NAME_NONE;
 }
 
 static const uint32_t *keep_names(
-	struct bt_intern *intern, struct bt_arena *arena, const struct bt_str_list *list)
+	struct bt_held *held, struct bt_arena *arena, const struct bt_str_list *list)
 {
 	uint32_t *names = bt_arena_alloc(arena, list->n * sizeof(*names), 8);
 
 	for (uint32_t i = 0; i < list->n; i++) {
-		names[i] = bt_intern_add(intern, list->items[i]);
+		names[i] = bt_held_add(held, list->items[i]);
 	}
 	return names;
 }
 
-static struct bt_device_selectors keep_selectors(struct bt_intern *intern, struct bt_arena *arena,
+static struct bt_device_selectors keep_selectors(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_device_selector_object *selectors, uint32_t n)
 {
 	uint32_t *expressions = bt_arena_alloc(arena, n * sizeof(*expressions), 8);
 
 	for (uint32_t i = 0; i < n; i++) {
 		expressions[i] =
-			selectors[i].has_cel ? bt_intern_add(intern, selectors[i].expression) : BT_NAME_NONE;
+			selectors[i].has_cel ? bt_held_add(held, selectors[i].expression) : BT_NAME_NONE;
 	}
 	return (struct bt_device_selectors){expressions, n};
 }
 
 /* ---- slices ---- */
 
-static void keep_attributes(struct bt_intern *intern, struct bt_arena *arena,
+static void keep_attributes(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *device)
 {
 	struct bt_attribute *items = bt_arena_zalloc(arena, object->attribute_n * sizeof(*items));
@@ -42,10 +42,10 @@ static void keep_attributes(struct bt_intern *intern, struct bt_arena *arena,
 		const struct bt_attribute_object *from = &object->attributes[i];
 
 		items[i] = (struct bt_attribute){
-			.name = bt_intern_add(intern, from->name),
+			.name = bt_held_add(held, from->name),
 			.type = from->type,
 			.number = from->type == BT_ATTRIBUTE_BOOL ? from->truth : from->number,
-			.text = bt_intern_add(intern, from->text),
+			.text = bt_held_add(held, from->text),
 		};
 	}
 	device->attributes = items;
@@ -75,14 +75,14 @@ static struct bt_request_policy keep_policy(
 		.value_n = from->value_n};
 }
 
-static void keep_capacities(struct bt_intern *intern, struct bt_arena *arena,
+static void keep_capacities(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *device)
 {
 	struct bt_capacity *items = bt_arena_zalloc(arena, object->capacity_n * sizeof(*items));
 
 	for (uint32_t i = 0; i < object->capacity_n; i++) {
 		items[i] = (struct bt_capacity){
-			.name = bt_intern_add(intern, object->capacities[i].name),
+			.name = bt_held_add(held, object->capacities[i].name),
 			.value = object->capacities[i].value,
 			.policy = keep_policy(arena, &object->capacities[i].policy),
 		};
@@ -92,7 +92,7 @@ static void keep_capacities(struct bt_intern *intern, struct bt_arena *arena,
 }
 
 /* The counters of several sets, one after the other. */
-static const struct bt_counter *keep_counters(struct bt_intern *intern, struct bt_arena *arena,
+static const struct bt_counter *keep_counters(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_counter_set_object *sets, uint32_t set_n, uint32_t *out_n)
 {
 	uint32_t n = 0;
@@ -104,8 +104,8 @@ static const struct bt_counter *keep_counters(struct bt_intern *intern, struct b
 	n = 0;
 	for (uint32_t i = 0; i < set_n; i++) {
 		for (uint32_t j = 0; j < sets[i].counter_n; j++) {
-			counters[n++] = (struct bt_counter){.set = bt_intern_add(intern, sets[i].name),
-				.name = bt_intern_add(intern, sets[i].counters[j].name),
+			counters[n++] = (struct bt_counter){.set = bt_held_add(held, sets[i].name),
+				.name = bt_held_add(held, sets[i].counters[j].name),
 				.value = sets[i].counters[j].quantity.nano};
 		}
 	}
@@ -113,23 +113,23 @@ static const struct bt_counter *keep_counters(struct bt_intern *intern, struct b
 	return counters;
 }
 
-static void keep_taints(struct bt_intern *intern, struct bt_arena *arena,
-	const struct bt_device_object *object, struct bt_device *device)
+static void keep_taints(struct bt_held *held, struct bt_arena *arena, const struct bt_device_object *object,
+	struct bt_device *device)
 {
 	struct bt_taint *taints = bt_arena_zalloc(arena, object->taint_n * sizeof(*taints));
 
 	for (uint32_t i = 0; i < object->taint_n; i++) {
-		taints[i] = bt_taint_intern(intern, &object->taints[i]);
+		taints[i] = bt_taint_intern(held, &object->taints[i]);
 	}
 	device->taints = taints;
 	device->taint_n = object->taint_n;
 }
 
-static void compile_device(struct bt_intern *intern, struct bt_arena *arena,
+static void compile_device(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *out)
 {
 	*out = (struct bt_device){
-		.name = bt_intern_add(intern, object->name),
+		.name = bt_held_add(held, object->name),
 		.consumes = object->consume_n > 0,
 		.has_node_name = object->has_node_name,
 		.all_nodes = object->all_nodes,
@@ -137,62 +137,62 @@ static void compile_device(struct bt_intern *intern, struct bt_arena *arena,
 		.binds_to_node = object->binds_to_node,
 		.allow_multiple = object->allow_multiple,
 		.has_binding_conditions = object->binding_conditions.set,
-		.node_name = name_or_none(intern, object->node_name),
-		.selector = bt_node_selector_compile(intern, arena, &object->node_selector),
-		.binding_conditions = keep_names(intern, arena, &object->binding_conditions),
-		.failure_conditions = keep_names(intern, arena, &object->binding_failure_conditions),
+		.node_name = name_or_none(held, object->node_name),
+		.selector = bt_node_selector_compile(held, arena, &object->node_selector),
+		.binding_conditions = keep_names(held, arena, &object->binding_conditions),
+		.failure_conditions = keep_names(held, arena, &object->binding_failure_conditions),
 		.binding_condition_n = object->binding_conditions.n,
 		.failure_condition_n = object->binding_failure_conditions.n,
 	};
-	keep_attributes(intern, arena, object, out);
-	keep_capacities(intern, arena, object, out);
-	keep_taints(intern, arena, object, out);
-	out->counters = keep_counters(intern, arena, object->consumes, object->consume_n, &out->counter_n);
+	keep_attributes(held, arena, object, out);
+	keep_capacities(held, arena, object, out);
+	keep_taints(held, arena, object, out);
+	out->counters = keep_counters(held, arena, object->consumes, object->consume_n, &out->counter_n);
 }
 
-void bt_resource_slice_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_resource_slice_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_slice_object *object, struct bt_resource_slice *out)
 {
 	uint32_t *sets = bt_arena_alloc(arena, object->counter_set_n * sizeof(*sets), 8);
 
 	*out = (struct bt_resource_slice){
-		.name = bt_intern_add(intern, object->meta.name),
-		.driver = bt_intern_add(intern, object->driver),
-		.pool = bt_intern_add(intern, object->pool),
+		.name = bt_held_add(held, object->meta.name),
+		.driver = bt_held_add(held, object->driver),
+		.pool = bt_held_add(held, object->pool),
 		.generation = object->generation,
 		.slice_count = object->slice_count,
-		.node_name = name_or_none(intern, object->node_name),
+		.node_name = name_or_none(held, object->node_name),
 		.has_node_name = object->has_node_name,
 		.all_nodes = object->all_nodes,
 		.has_selector = object->node_selector.set,
 		.per_device = object->per_device,
 		.has_per_device = object->has_per_device,
-		.selector = bt_node_selector_compile(intern, arena, &object->node_selector),
+		.selector = bt_node_selector_compile(held, arena, &object->node_selector),
 		.devices = bt_arena_zalloc(arena, object->device_n * sizeof(*out->devices)),
 		.device_n = object->device_n,
 		.counter_sets = sets,
 		.counter_set_n = object->counter_set_n,
 	};
 	for (uint32_t i = 0; i < object->device_n; i++) {
-		compile_device(intern, arena, &object->devices[i], &out->devices[i]);
+		compile_device(held, arena, &object->devices[i], &out->devices[i]);
 		out->devices[i].ix = i;
 	}
 	for (uint32_t i = 0; i < object->counter_set_n; i++) {
-		sets[i] = bt_intern_add(intern, object->counter_sets[i].name);
+		sets[i] = bt_held_add(held, object->counter_sets[i].name);
 	}
 	out->counters =
-		keep_counters(intern, arena, object->counter_sets, object->counter_set_n, &out->counter_n);
+		keep_counters(held, arena, object->counter_sets, object->counter_set_n, &out->counter_n);
 }
 
-void bt_device_class_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_device_class_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_device_class_object *object, struct bt_device_class *out)
 {
 	*out = (struct bt_device_class){
-		.name = bt_intern_add(intern, object->meta.name),
+		.name = bt_held_add(held, object->meta.name),
 		.creation_ns = object->meta.creation_ns,
-		.selectors = keep_selectors(intern, arena, object->selectors, object->selector_n),
+		.selectors = keep_selectors(held, arena, object->selectors, object->selector_n),
 		.extended_resource = object->has_extended_resource
-					     ? bt_intern_add(intern, object->extended_resource)
+					     ? bt_held_add(held, object->extended_resource)
 					     : BT_NAME_NONE,
 	};
 }
@@ -206,7 +206,7 @@ static enum bt_allocation_mode mode_of(struct bt_str text)
 					     : BT_ALLOCATE_OTHER;
 }
 
-static void compile_ask(struct bt_intern *intern, struct bt_arena *arena,
+static void compile_ask(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_device_ask_object *object, struct bt_device_ask *out)
 {
 	struct bt_toleration *tolerations =
@@ -215,20 +215,19 @@ static void compile_ask(struct bt_intern *intern, struct bt_arena *arena,
 		bt_arena_zalloc(arena, object->capacity.n * sizeof(*capacities));
 
 	for (uint32_t i = 0; i < object->toleration_n; i++) {
-		tolerations[i] = bt_toleration_intern(intern, &object->tolerations[i]);
+		tolerations[i] = bt_toleration_intern(held, &object->tolerations[i]);
 	}
 	for (uint32_t i = 0; i < object->capacity.n; i++) {
-		capacities[i] =
-			(struct bt_asked_capacity){bt_intern_add(intern, object->capacity.items[i].name),
-				object->capacity.items[i].quantity};
+		capacities[i] = (struct bt_asked_capacity){bt_held_add(held, object->capacity.items[i].name),
+			object->capacity.items[i].quantity};
 	}
 	*out = (struct bt_device_ask){
-		.name = bt_intern_add(intern, object->name),
-		.class_ = bt_intern_add(intern, object->class_name),
+		.name = bt_held_add(held, object->name),
+		.class_ = bt_held_add(held, object->class_name),
 		.mode = mode_of(object->allocation_mode),
-		.mode_text = bt_intern_add(intern, object->allocation_mode),
+		.mode_text = bt_held_add(held, object->allocation_mode),
 		.count = object->count,
-		.selectors = keep_selectors(intern, arena, object->selectors, object->selector_n),
+		.selectors = keep_selectors(held, arena, object->selectors, object->selector_n),
 		.admin = object->admin_access,
 		.has_admin = object->has_admin_access,
 		.has_capacity = object->has_capacity,
@@ -239,7 +238,7 @@ static void compile_ask(struct bt_intern *intern, struct bt_arena *arena,
 	};
 }
 
-static void keep_requests(struct bt_intern *intern, struct bt_arena *arena,
+static void keep_requests(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	struct bt_device_request *requests = bt_arena_zalloc(arena, object->request_n * sizeof(*requests));
@@ -250,14 +249,14 @@ static void keep_requests(struct bt_intern *intern, struct bt_arena *arena,
 			bt_arena_zalloc(arena, from->first_available_n * sizeof(*alternatives));
 
 		for (uint32_t j = 0; j < from->first_available_n; j++) {
-			compile_ask(intern, arena, &from->first_available[j], &alternatives[j]);
+			compile_ask(held, arena, &from->first_available[j], &alternatives[j]);
 		}
-		requests[i] = (struct bt_device_request){.name = bt_intern_add(intern, from->name),
+		requests[i] = (struct bt_device_request){.name = bt_held_add(held, from->name),
 			.has_exactly = from->has_exactly,
 			.alternatives = alternatives,
 			.alternative_n = from->first_available_n};
 		if (from->has_exactly) {
-			compile_ask(intern, arena, &from->exactly, &requests[i].exactly);
+			compile_ask(held, arena, &from->exactly, &requests[i].exactly);
 		}
 	}
 	out->requests = requests;
@@ -265,7 +264,7 @@ static void keep_requests(struct bt_intern *intern, struct bt_arena *arena,
 	out->has_requests = object->has_requests;
 }
 
-static void keep_constraints(struct bt_intern *intern, struct bt_arena *arena,
+static void keep_constraints(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	struct bt_device_constraint *constraints =
@@ -280,13 +279,13 @@ static void keep_constraints(struct bt_intern *intern, struct bt_arena *arena,
 			.kind = from->has_match	     ? BT_CONSTRAINT_MATCH
 				: from->has_distinct ? BT_CONSTRAINT_DISTINCT
 						     : BT_CONSTRAINT_NONE,
-			.attribute = bt_intern_add(intern, name),
-			.requests = keep_names(intern, arena, &from->requests),
+			.attribute = bt_held_add(held, name),
+			.requests = keep_names(held, arena, &from->requests),
 			.request_n = from->requests.n,
 		};
 		if (slash < name.len) {
-			constraints[i].domain = bt_intern_add(intern, bt_str_sub(name, 0, slash));
-			constraints[i].local = bt_intern_add(intern, bt_str_sub(name, slash + 1, name.len));
+			constraints[i].domain = bt_held_add(held, bt_str_sub(name, 0, slash));
+			constraints[i].local = bt_held_add(held, bt_str_sub(name, slash + 1, name.len));
 		}
 	}
 	out->constraints = constraints;
@@ -294,36 +293,36 @@ static void keep_constraints(struct bt_intern *intern, struct bt_arena *arena,
 }
 
 static const struct bt_consumed *keep_consumed(
-	struct bt_intern *intern, struct bt_arena *arena, const struct bt_resource_list *list)
+	struct bt_held *held, struct bt_arena *arena, const struct bt_resource_list *list)
 {
 	struct bt_consumed *items = bt_arena_zalloc(arena, list->n * sizeof(*items));
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		items[i] = (struct bt_consumed){
-			bt_intern_add(intern, list->items[i].name), list->items[i].quantity.nano};
+			bt_held_add(held, list->items[i].name), list->items[i].quantity.nano};
 	}
 	return items;
 }
 
 /* A selector that cannot be parsed fails the pods that ask for the claim. */
-static void keep_allocation_selector(struct bt_intern *intern, struct bt_arena *arena,
+static void keep_allocation_selector(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_node_selector_object *object, struct bt_allocation *out)
 {
 	struct bt_node_term unused;
 	struct bt_buf why = {0};
 
 	out->has_selector = object->set;
-	out->selector = bt_node_selector_compile(intern, arena, object);
+	out->selector = bt_node_selector_compile(held, arena, object);
 	for (uint32_t i = 0; i < object->term_n; i++) {
-		bt_node_term_compile(intern, arena, &object->terms[i], &unused, &why);
+		bt_node_term_compile(held, arena, &object->terms[i], &unused, &why);
 	}
 	if (why.len) {
-		out->selector_error = bt_intern_add(intern, bt_buf_view(&why));
+		out->selector_error = bt_held_add(held, bt_buf_view(&why));
 	}
 	bt_buf_fini(&why);
 }
 
-static void keep_allocation(struct bt_intern *intern, struct bt_arena *arena,
+static void keep_allocation(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	struct bt_device_result *results = bt_arena_zalloc(arena, object->result_n * sizeof(*results));
@@ -332,16 +331,16 @@ static void keep_allocation(struct bt_intern *intern, struct bt_arena *arena,
 		const struct bt_device_result_object *from = &object->results[i];
 
 		results[i] = (struct bt_device_result){
-			.request = bt_intern_add(intern, from->request),
-			.driver = bt_intern_add(intern, from->driver),
-			.pool = bt_intern_add(intern, from->pool),
-			.device = bt_intern_add(intern, from->device),
-			.share = from->has_share_id ? bt_intern_add(intern, from->share_id) : BT_NAME_NONE,
+			.request = bt_held_add(held, from->request),
+			.driver = bt_held_add(held, from->driver),
+			.pool = bt_held_add(held, from->pool),
+			.device = bt_held_add(held, from->device),
+			.share = from->has_share_id ? bt_held_add(held, from->share_id) : BT_NAME_NONE,
 			.admin = from->admin_access,
-			.consumed = keep_consumed(intern, arena, &from->consumed),
+			.consumed = keep_consumed(held, arena, &from->consumed),
 			.consumed_n = from->consumed.n,
-			.binding_conditions = keep_names(intern, arena, &from->binding_conditions),
-			.failure_conditions = keep_names(intern, arena, &from->binding_failure_conditions),
+			.binding_conditions = keep_names(held, arena, &from->binding_conditions),
+			.failure_conditions = keep_names(held, arena, &from->binding_failure_conditions),
 			.binding_condition_n = from->binding_conditions.n,
 			.failure_condition_n = from->binding_failure_conditions.n,
 		};
@@ -349,7 +348,7 @@ static void keep_allocation(struct bt_intern *intern, struct bt_arena *arena,
 	out->allocated = object->allocated;
 	out->allocation = (struct bt_allocation){
 		.results = results, .result_n = object->result_n, .since_ns = object->allocation_ns};
-	keep_allocation_selector(intern, arena, &object->node_selector, &out->allocation);
+	keep_allocation_selector(held, arena, &object->node_selector, &out->allocation);
 }
 
 /* Upstream looks at the first status of a device alone. */
@@ -365,7 +364,7 @@ static bool has_status(
 	return false;
 }
 
-static void keep_conditions(struct bt_intern *intern, struct bt_arena *arena,
+static void keep_conditions(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	uint32_t n = 0;
@@ -379,16 +378,16 @@ static void keep_conditions(struct bt_intern *intern, struct bt_arena *arena,
 	n = 0;
 	for (uint32_t i = 0; i < object->device_n; i++) {
 		const struct bt_device_result_object *from = &object->devices[i];
-		struct bt_device_condition one = {.driver = bt_intern_add(intern, from->driver),
-			.pool = bt_intern_add(intern, from->pool),
-			.device = bt_intern_add(intern, from->device)};
+		struct bt_device_condition one = {.driver = bt_held_add(held, from->driver),
+			.pool = bt_held_add(held, from->pool),
+			.device = bt_held_add(held, from->device)};
 
 		if (has_status(conditions, n, &one)) {
 			continue;
 		}
 		conditions[n++] = one;
 		for (uint32_t j = 0; j < from->condition_n; j++) {
-			one.type = bt_intern_add(intern, from->conditions[j].type);
+			one.type = bt_held_add(held, from->conditions[j].type);
 			one.is_true = bt_str_is(from->conditions[j].status, "True");
 			conditions[n++] = one;
 		}
@@ -397,14 +396,14 @@ static void keep_conditions(struct bt_intern *intern, struct bt_arena *arena,
 	out->condition_n = n;
 }
 
-static void keep_owners(struct bt_intern *intern, struct bt_arena *arena, const struct bt_meta_object *meta,
+static void keep_owners(struct bt_held *held, struct bt_arena *arena, const struct bt_meta_object *meta,
 	struct bt_resource_claim *out)
 {
 	struct bt_claim_owner *owners = bt_arena_zalloc(arena, meta->owner_n * sizeof(*owners));
 
 	for (uint32_t i = 0; i < meta->owner_n; i++) {
-		owners[i] = (struct bt_claim_owner){bt_intern_add(intern, meta->owners[i].name),
-			bt_intern_add(intern, meta->owners[i].uid), meta->owners[i].controller};
+		owners[i] = (struct bt_claim_owner){bt_held_add(held, meta->owners[i].name),
+			bt_held_add(held, meta->owners[i].uid), meta->owners[i].controller};
 		if (owners[i].controller && !out->owner_uid) {
 			out->owner_uid = owners[i].uid;
 		}
@@ -418,27 +417,27 @@ static void keep_owners(struct bt_intern *intern, struct bt_arena *arena, const 
 	}
 }
 
-void bt_resource_claim_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_resource_claim_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
 	uint32_t *reserved = bt_arena_alloc(arena, object->reserved_for.n * sizeof(*reserved), 8);
 
 	*out = (struct bt_resource_claim){
-		.namespace_ = bt_intern_add(intern, object->meta.namespace_),
-		.name = bt_intern_add(intern, object->meta.name),
-		.uid = bt_intern_add(intern, object->meta.uid),
+		.namespace_ = bt_held_add(held, object->meta.namespace_),
+		.name = bt_held_add(held, object->meta.name),
+		.uid = bt_held_add(held, object->meta.uid),
 		.deleting = object->meta.deletion_ns != 0,
 		.reserved_for = reserved,
 		.reserved_n = object->reserved_for.n,
 	};
 	for (uint32_t i = 0; i < object->reserved_for.n; i++) {
-		reserved[i] = bt_intern_add(intern, object->reserved_for.items[i]);
+		reserved[i] = bt_held_add(held, object->reserved_for.items[i]);
 	}
-	keep_owners(intern, arena, &object->meta, out);
-	keep_requests(intern, arena, object, out);
-	keep_constraints(intern, arena, object, out);
-	keep_allocation(intern, arena, object, out);
-	keep_conditions(intern, arena, object, out);
+	keep_owners(held, arena, &object->meta, out);
+	keep_requests(held, arena, object, out);
+	keep_constraints(held, arena, object, out);
+	keep_allocation(held, arena, object, out);
+	keep_conditions(held, arena, object, out);
 }
 
 /* Source: lookupAttribute, v1.36.3. */

@@ -28,7 +28,7 @@ uint32_t bt_names_sort(uint32_t *names, uint32_t n)
 }
 
 /* The namespaces that a term names, or the owner's when it says nothing about namespaces. */
-static void compile_namespaces(struct bt_intern *intern, struct bt_arena *arena,
+static void compile_namespaces(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_pod_term_object *object, uint32_t namespace_, struct bt_pod_match *match)
 {
 	uint32_t *names = bt_arena_alloc(arena, (object->namespaces.n + 1) * sizeof(*names), 8);
@@ -38,28 +38,28 @@ static void compile_namespaces(struct bt_intern *intern, struct bt_arena *arena,
 		names[n++] = namespace_;
 	}
 	for (uint32_t i = 0; i < object->namespaces.n; i++) {
-		names[n++] = bt_intern_add(intern, object->namespaces.items[i]);
+		names[n++] = bt_held_add(held, object->namespaces.items[i]);
 	}
 	match->namespaces = names;
 	match->namespace_n = bt_names_sort(names, n);
 }
 
-static bool compile_term(struct bt_intern *intern, struct bt_arena *arena,
+static bool compile_term(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_pod_term_object *object, uint32_t namespace_, struct bt_pod_term *out,
 	struct bt_buf *why)
 {
-	if (bt_selector_compile(intern, arena, &object->label_selector, &out->match.labels, why) != BT_OK ||
+	if (bt_selector_compile(held, arena, &object->label_selector, &out->match.labels, why) != BT_OK ||
 		bt_selector_compile(
-			intern, arena, &object->namespace_selector, &out->namespace_selector, why) != BT_OK) {
+			held, arena, &object->namespace_selector, &out->namespace_selector, why) != BT_OK) {
 		return false;
 	}
-	compile_namespaces(intern, arena, object, namespace_, &out->match);
-	out->topology_key = bt_intern_add(intern, object->topology_key);
+	compile_namespaces(held, arena, object, namespace_, &out->match);
+	out->topology_key = bt_held_add(held, object->topology_key);
 	return true;
 }
 
 struct term_compiler {
-	struct bt_intern *intern;
+	struct bt_held *held;
 	struct bt_arena *arena;
 	uint32_t namespace_;
 	struct bt_buf *text; /* all errors so far */
@@ -80,7 +80,7 @@ static struct bt_pod_term_list compile_required(
 	struct bt_buf why = {0};
 
 	for (uint32_t i = 0; i < n; i++) {
-		if (!compile_term(c->intern, c->arena, &objects[i], c->namespace_, &items[i], &why)) {
+		if (!compile_term(c->held, c->arena, &objects[i], c->namespace_, &items[i], &why)) {
 			give_up(c, name, bt_buf_view(&why));
 			n = 0;
 		}
@@ -97,7 +97,7 @@ static struct bt_pod_term_list compile_preferred(struct term_compiler *c,
 
 	for (uint32_t i = 0; i < n; i++) {
 		items[i].weight = objects[i].weight;
-		if (!compile_term(c->intern, c->arena, &objects[i].term, c->namespace_, &items[i], &why)) {
+		if (!compile_term(c->held, c->arena, &objects[i].term, c->namespace_, &items[i], &why)) {
 			give_up(c, name, bt_buf_view(&why));
 			n = 0;
 		}
@@ -106,7 +106,7 @@ static struct bt_pod_term_list compile_preferred(struct term_compiler *c,
 	return (struct bt_pod_term_list){items, n};
 }
 
-const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_intern *intern, struct bt_arena *arena,
+const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_affinity_object *object, uint32_t namespace_, struct bt_buf *text)
 {
 	const struct bt_pod_affinity_object *with = &object->pod_affinity,
@@ -116,7 +116,7 @@ const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_intern *intern, 
 		return NULL;
 	}
 	struct bt_pod_affinity *affinity = bt_arena_zalloc(arena, sizeof(*affinity));
-	struct term_compiler c = {intern, arena, namespace_, text, 0};
+	struct term_compiler c = {held, arena, namespace_, text, 0};
 	bt_buf_clear(text);
 	affinity->affinity = compile_required(&c, with->required, with->required_n, "requiredAffinityTerms");
 	affinity->anti_affinity =
@@ -140,7 +140,7 @@ const struct bt_pod_affinity *bt_pod_affinity_compile(struct bt_intern *intern, 
 }
 
 /* The requirements of matchLabelKeys first, then the selector's own: one array serves both selectors. */
-static void merge_keys(struct bt_intern *intern, struct bt_arena *arena, const struct bt_str_list *keys,
+static void merge_keys(struct bt_held *held, struct bt_arena *arena, const struct bt_str_list *keys,
 	struct bt_labels labels, struct bt_spread_constraint *out)
 {
 	const struct bt_selector *bare = &out->bare_selector;
@@ -148,7 +148,7 @@ static void merge_keys(struct bt_intern *intern, struct bt_arena *arena, const s
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < keys->n; i++) {
-		uint32_t key = bt_intern_add(intern, keys->items[i]);
+		uint32_t key = bt_held_add(held, keys->items[i]);
 		uint32_t *value = bt_arena_alloc(arena, sizeof(*value), 8);
 
 		*value = bt_labels_get(labels, key);
@@ -163,7 +163,7 @@ static void merge_keys(struct bt_intern *intern, struct bt_arena *arena, const s
 	out->selector = (struct bt_selector){.items = items, .n = n};
 }
 
-void bt_spread_constraint_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_spread_constraint_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_spread_constraint_object *object, struct bt_labels labels,
 	struct bt_spread_constraint *out, struct bt_buf *text)
 {
@@ -175,19 +175,19 @@ void bt_spread_constraint_compile(struct bt_intern *intern, struct bt_arena *are
 										  : BT_SPREAD_UNKNOWN,
 		.max_skew = object->max_skew,
 		.min_domains = object->has_min_domains ? object->min_domains : 1,
-		.topology_key = bt_intern_add(intern, object->topology_key),
+		.topology_key = bt_held_add(held, object->topology_key),
 		.honor_affinity = affinity.len == 0 || bt_str_is(affinity, "Honor"),
 		.honor_taints = bt_str_is(taints, "Honor"),
 	};
 	bt_buf_clear(text);
-	if (bt_selector_compile(intern, arena, &object->label_selector, &out->bare_selector, text) != BT_OK) {
+	if (bt_selector_compile(held, arena, &object->label_selector, &out->bare_selector, text) != BT_OK) {
 		out->error = bt_arena_copy(arena, text->ptr, text->len);
 		out->bare_selector = out->selector = (struct bt_selector){.nothing = true};
 		return;
 	}
 	out->selector = out->bare_selector;
 	if (object->match_label_keys.n && !out->bare_selector.nothing) {
-		merge_keys(intern, arena, &object->match_label_keys, labels, out);
+		merge_keys(held, arena, &object->match_label_keys, labels, out);
 	}
 }
 

@@ -42,6 +42,7 @@ struct bt_dictionary *bt_dictionary_create(void)
 	struct bt_dictionary *dictionary = bt_mem_zalloc(1, sizeof(*dictionary));
 
 	dictionary->intern = bt_intern_create();
+	dictionary->for_ever = bt_held_for_ever(dictionary->intern);
 	for (int i = 0; i < BT_FIRST_SCALAR; i++) {
 		dictionary->resources.names[i] = bt_intern_add(dictionary->intern, bt_str(first[i]));
 	}

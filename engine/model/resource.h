@@ -9,7 +9,7 @@
 
 #include "engine/base/atomic.h"
 #include "engine/base/thread.h"
-#include "engine/model/intern.h"
+#include "engine/model/held.h"
 #include "engine/model/object.h"
 
 enum bt_resource {
@@ -39,6 +39,7 @@ struct bt_resource_table {
 /* The names that all parts share. */
 struct bt_dictionary {
 	struct bt_intern *intern;
+	struct bt_held for_ever; /* init: what is added to it stays */
 	struct bt_resource_table resources;
 };
 

@@ -9,20 +9,39 @@
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
+#include "engine/base/race.h"
 #include "engine/base/thread.h"
+
+/*
+ * Why this is safe. Entries are never given back before the end, but used again, so that anybody may ask an
+ * entry's state. Who finds one by its slot holds it first, and looks then whose it is: nobody can come to
+ * hold what has gone, and what somebody holds does not change. An entry that nobody holds is listed; the
+ * scheduling thread takes it out by a compare and swap of its whole state, which fails if somebody came.
+ */
 
 #define FIRST_SLOTS	256
 #define FIRST_CHUNK_LOG 6
 #define CHUNK_N		(32 - FIRST_CHUNK_LOG)
 #define SIGNATURE_BYTES 1536 /* what most signatures take, besides their run */
+#define NO_ENTRY	UINT32_MAX
 
-/* A signature with its run. Immutable once its slot is seen, and never moved. */
+/* A state: whether there is a signature, whether it is listed, whether it was held again since; holders. */
+#define KNOWN	(UINT64_C(1) << 34)
+#define LISTED	(UINT64_C(1) << 33)
+#define AGAIN	(UINT64_C(1) << 32)
+#define HOLDERS ((UINT64_C(1) << 32) - 1)
+
+/* A signature with its run. But for its state it does not change while it is held or its slot is there. */
 struct entry {
+	_Atomic uint64_t state;
 	struct bt_signature *signature;
 	uint64_t hash;
 	const char *words;
 	size_t words_bytes;
-	struct bt_arena arena; /* all of the signature, the run included */
+	uint32_t *names; /* that it holds */
+	uint32_t name_n;
+	uint32_t next;	       /* of the list, or of those that are free */
+	struct bt_arena arena; /* all of the signature, the run and the names included */
 };
 
 /* Slots: the upper half of the hash, and ix + 1; or 0. */
@@ -36,9 +55,13 @@ struct bt_signatures {
 	struct bt_dictionary *dictionary;	 /* init: */
 	_Atomic(struct table *) table;		 /* changed under the lock, like all below */
 	_Atomic(struct entry *) chunks[CHUNK_N]; /* by ix */
-	_Atomic uint32_t count;
+	_Atomic uint32_t count, end, listed_n;
+	uint64_t serial;
+	uint32_t free, first, last; /* entries that are free, and the list of those that nobody holds */
 	struct bt_lock lock;
 	struct bt_signature_maker *maker; /* of whoever has none */
+	uint32_t *retired;		  /* owner: the scheduling thread */
+	size_t retired_n, retired_cap;
 };
 
 struct bt_signature_maker {
@@ -48,6 +71,7 @@ struct bt_signature_maker {
 	struct bt_arena scratch; /* one pod */
 	struct bt_buf words;
 	struct bt_buf text;
+	struct bt_held held; /* by the signature that is being made */
 };
 
 struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signatures)
@@ -56,6 +80,7 @@ struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signa
 
 	maker->signatures = signatures;
 	maker->dictionary = signatures->dictionary;
+	maker->held.intern = signatures->dictionary->intern;
 	return maker;
 }
 
@@ -66,6 +91,7 @@ void bt_signature_maker_destroy(struct bt_signature_maker *maker)
 		bt_arena_fini(&maker->scratch);
 		bt_buf_fini(&maker->words);
 		bt_buf_fini(&maker->text);
+		bt_held_release(&maker->held);
 		bt_mem_free(maker);
 	}
 }
@@ -555,7 +581,7 @@ static bool term_names(
 			in_all &= !demands_names(field) || listed(&field->values, first->values.items[v]);
 		}
 		if (in_all) {
-			names[(*n)++] = bt_intern_add(s->dictionary->intern, first->values.items[v]);
+			names[(*n)++] = bt_held_add(&s->held, first->values.items[v]);
 		}
 	}
 	return first != NULL;
@@ -601,8 +627,8 @@ static void keep_preferred(struct bt_signature_maker *s, const struct bt_node_af
 	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
 		items[n].weight = affinity->preferred[i].weight;
 		n += items[n].weight != 0 &&
-		     bt_node_term_compile(s->dictionary->intern, &s->arena,
-			     &affinity->preferred[i].preference, &items[n].term, &s->text);
+		     bt_node_term_compile(&s->held, &s->arena, &affinity->preferred[i].preference,
+			     &items[n].term, &s->text);
 	}
 	signature->has_preferred = affinity->preferred_set;
 	signature->preferred = items;
@@ -613,17 +639,16 @@ static void keep_preferred(struct bt_signature_maker *s, const struct bt_node_af
 static void keep_ports(struct bt_signature_maker *s, const struct bt_container_object *container,
 	struct bt_host_port *ports, uint32_t *n)
 {
-	struct bt_intern *intern = s->dictionary->intern;
+	struct bt_held *held = &s->held;
 
 	for (uint32_t i = 0; i < container->port_n; i++) {
 		const struct bt_port_object *port = &container->ports[i];
 
 		if (port->host_port > 0) {
 			ports[(*n)++] = (struct bt_host_port){
-				.ip = port->host_ip.len ? bt_intern_add(intern, port->host_ip)
-							: BT_NAME_ANY_IP,
-				.protocol = port->protocol.len ? bt_intern_add(intern, port->protocol)
-							       : BT_NAME_TCP,
+				.ip = port->host_ip.len ? bt_held_add(held, port->host_ip) : BT_NAME_ANY_IP,
+				.protocol =
+					port->protocol.len ? bt_held_add(held, port->protocol) : BT_NAME_TCP,
 				.port = port->host_port,
 			};
 		}
@@ -663,12 +688,12 @@ static uint32_t image_name(struct bt_signature_maker *s, struct bt_str image)
 		slash = image.ptr[i] == '/' ? i : slash;
 	}
 	if (colon != image.len && (slash == image.len || colon > slash)) {
-		return bt_intern_add(s->dictionary->intern, image);
+		return bt_held_add(&s->held, image);
 	}
 	bt_buf_clear(&s->text);
 	bt_buf_str(&s->text, image);
 	bt_buf_text(&s->text, ":latest");
-	return bt_intern_add(s->dictionary->intern, bt_buf_view(&s->text));
+	return bt_held_add(&s->held, bt_buf_view(&s->text));
 }
 
 static void keep_images(
@@ -701,8 +726,8 @@ static void keep_spread(
 	struct bt_spread_constraint *items = bt_arena_zalloc(&s->arena, spec->spread_n * sizeof(*items));
 
 	for (uint32_t i = 0; i < spec->spread_n; i++) {
-		bt_spread_constraint_compile(s->dictionary->intern, &s->arena, &spec->spread[i],
-			signature->labels, &items[i], &s->text);
+		bt_spread_constraint_compile(
+			&s->held, &s->arena, &spec->spread[i], signature->labels, &items[i], &s->text);
 	}
 	signature->spread = items;
 	signature->spread_n = spec->spread_n;
@@ -710,9 +735,8 @@ static void keep_spread(
 		struct bt_str name;
 
 		signature->owner_kind = bt_pod_owner(&pod->meta, &name);
-		signature->owner_name = signature->owner_kind == BT_OWNER_NONE
-						? BT_NAME_NONE
-						: bt_intern_add(s->dictionary->intern, name);
+		signature->owner_name =
+			signature->owner_kind == BT_OWNER_NONE ? BT_NAME_NONE : bt_held_add(&s->held, name);
 	}
 }
 
@@ -720,25 +744,25 @@ static void keep_spread(
 static void keep_pod(
 	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
-	struct bt_intern *intern = s->dictionary->intern;
+	struct bt_held *held = &s->held;
 
-	signature->pod_name = bt_intern_add(intern, pod->meta.name);
-	signature->pod_uid = pod->meta.uid.len ? bt_intern_add(intern, pod->meta.uid) : BT_NAME_NONE;
+	signature->pod_name = bt_held_add(held, pod->meta.name);
+	signature->pod_uid = pod->meta.uid.len ? bt_held_add(held, pod->meta.uid) : BT_NAME_NONE;
 }
 
 static void keep_volumes(
 	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
-	struct bt_intern *intern = s->dictionary->intern;
+	struct bt_held *held = &s->held;
 	struct bt_pod_volume *volumes = bt_arena_zalloc(&s->arena, spec->volume_n * sizeof(*volumes));
 
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
 		if (!bt_volume_matters(spec->volumes[i].type)) {
 			continue;
 		}
-		bt_pod_volume_compile(intern, &s->arena, &spec->volumes[i], pod->meta.name,
-			&volumes[signature->volume_n++]);
+		bt_pod_volume_compile(
+			held, &s->arena, &spec->volumes[i], pod->meta.name, &volumes[signature->volume_n++]);
 		if (spec->volumes[i].type == BT_VOLUME_EPHEMERAL) {
 			keep_pod(s, pod, signature);
 		}
@@ -746,7 +770,7 @@ static void keep_volumes(
 	signature->noted_n = signature->volume_n;
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
 		if (bt_volume_noted(spec->volumes[i].type)) {
-			bt_pod_volume_compile(intern, &s->arena, &spec->volumes[i], pod->meta.name,
+			bt_pod_volume_compile(held, &s->arena, &spec->volumes[i], pod->meta.name,
 				&volumes[signature->noted_n++]);
 		}
 	}
@@ -764,8 +788,8 @@ static void keep_claims(
 		struct bt_str name;
 
 		claims[i].kind = claim_kind(pod, &pod->spec.claims[i], &name);
-		claims[i].name = bt_intern_add(s->dictionary->intern, pod->spec.claims[i].name);
-		claims[i].claim = name.len ? bt_intern_add(s->dictionary->intern, name) : BT_NAME_NONE;
+		claims[i].name = bt_held_add(&s->held, pod->spec.claims[i].name);
+		claims[i].claim = name.len ? bt_held_add(&s->held, name) : BT_NAME_NONE;
 		if (claims[i].kind == BT_POD_CLAIM_GENERATED) {
 			keep_pod(s, pod, signature);
 		}
@@ -781,27 +805,28 @@ static struct bt_signature *build(
 {
 	const struct bt_pod_spec_object *spec = &pod->spec;
 	const struct bt_node_affinity_object *affinity = &spec->affinity.node_affinity;
-	struct bt_intern *intern = s->dictionary->intern;
+	struct bt_held *held = &s->held;
 	struct bt_signature *signature = bt_arena_zalloc(&s->arena, sizeof(*signature));
 	struct bt_toleration *tolerations =
 		bt_arena_zalloc(&s->arena, spec->toleration_n * sizeof(*tolerations));
 
 	for (uint32_t i = 0; i < spec->toleration_n; i++) {
-		tolerations[i] = bt_toleration_intern(intern, &spec->tolerations[i]);
+		tolerations[i] = bt_toleration_intern(held, &spec->tolerations[i]);
 	}
 	*signature = (struct bt_signature){
-		.namespace_ = bt_intern_add(intern, pod->meta.namespace_),
-		.scheduler_name = bt_intern_add(intern, spec->scheduler_name),
-		.labels = bt_labels_intern(s->dictionary->intern, &s->arena, &pod->meta.labels),
+		.table = s->signatures,
+		.namespace_ = bt_intern_add(s->dictionary->intern, pod->meta.namespace_),
+		.scheduler_name = bt_held_add(held, spec->scheduler_name),
+		.labels = bt_labels_intern(&s->held, &s->arena, &pod->meta.labels),
 		.requests = *requests,
 		.has_node_selector = spec->node_selector.set,
-		.node_selector = bt_selector_from_map(intern, &s->arena, &spec->node_selector),
+		.node_selector = bt_selector_from_map(held, &s->arena, &spec->node_selector),
 		.has_required = affinity->required.set,
-		.required = bt_node_selector_compile(intern, &s->arena, &affinity->required),
+		.required = bt_node_selector_compile(held, &s->arena, &affinity->required),
 		.tolerations = tolerations,
 		.toleration_n = spec->toleration_n,
 		.features = features_of(spec),
-		.pod_group = spec->pod_group.len ? bt_intern_add(intern, spec->pod_group) : BT_NAME_NONE,
+		.pod_group = spec->pod_group.len ? bt_held_add(held, spec->pod_group) : BT_NAME_NONE,
 	};
 	signature->requests.fit = keep_amounts(s, requests->fit);
 	signature->requests.used = keep_amounts(s, requests->used);
@@ -812,7 +837,7 @@ static struct bt_signature *build(
 	keep_all_ports(s, spec, signature);
 	keep_images(s, spec, signature);
 	signature->pod_affinity =
-		bt_pod_affinity_compile(intern, &s->arena, &spec->affinity, signature->namespace_, &s->text);
+		bt_pod_affinity_compile(held, &s->arena, &spec->affinity, signature->namespace_, &s->text);
 	keep_spread(s, pod, signature);
 	keep_volumes(s, pod, signature);
 	keep_claims(s, pod, signature);
@@ -844,10 +869,49 @@ struct bt_signatures *bt_signatures_create(struct bt_dictionary *dictionary)
 	struct bt_signatures *signatures = bt_mem_zalloc(1, sizeof(*signatures));
 
 	signatures->dictionary = dictionary;
+	signatures->free = signatures->first = signatures->last = NO_ENTRY;
 	bt_store_relaxed(&signatures->table, make_table(FIRST_SLOTS, NULL));
 	bt_lock_init(&signatures->lock);
 	signatures->maker = bt_signature_maker_create(signatures);
 	return signatures;
+}
+
+/* ---- the list of those that nobody holds, as they came ---- */
+
+/* Context: the lock is held, as in all of these. */
+static void append(struct bt_signatures *s, uint32_t ix)
+{
+	entry_of(s, ix)->next = NO_ENTRY;
+	if (s->last == NO_ENTRY) {
+		s->first = ix;
+	} else {
+		entry_of(s, s->last)->next = ix;
+	}
+	s->last = ix;
+	bt_store_relaxed(&s->listed_n, bt_load_relaxed(&s->listed_n) + 1);
+}
+
+static uint32_t take_first(struct bt_signatures *s)
+{
+	uint32_t ix = s->first;
+
+	s->first = entry_of(s, ix)->next;
+	if (s->first == NO_ENTRY) {
+		s->last = NO_ENTRY;
+	}
+	bt_store_relaxed(&s->listed_n, bt_load_relaxed(&s->listed_n) - 1);
+	return ix;
+}
+
+/* Gives up what an entry has. */
+static void empty(struct bt_signatures *s, struct entry *entry)
+{
+	for (uint32_t i = 0; i < entry->name_n; i++) {
+		bt_intern_release(s->dictionary->intern, entry->names[i]);
+	}
+	bt_arena_fini(&entry->arena);
+	entry->signature = NULL;
+	entry->name_n = 0;
 }
 
 void bt_signatures_destroy(struct bt_signatures *signatures)
@@ -855,8 +919,8 @@ void bt_signatures_destroy(struct bt_signatures *signatures)
 	if (!signatures) {
 		return;
 	}
-	for (uint32_t ix = 0; ix < bt_signatures_count(signatures); ix++) {
-		bt_arena_fini(&entry_of(signatures, ix)->arena);
+	for (uint32_t ix = 0; ix < bt_signatures_end(signatures); ix++) {
+		empty(signatures, entry_of(signatures, ix));
 	}
 	for (uint32_t i = 0; i < CHUNK_N; i++) {
 		bt_mem_free(bt_load_relaxed(&signatures->chunks[i]));
@@ -867,84 +931,201 @@ void bt_signatures_destroy(struct bt_signatures *signatures)
 	}
 	bt_lock_fini(&signatures->lock);
 	bt_signature_maker_destroy(signatures->maker);
+	bt_mem_free(signatures->retired);
 	bt_mem_free(signatures);
 }
 
-/* The entry of a run, or NULL. */
-static const struct entry *find(const struct bt_signatures *s, uint64_t hash, struct bt_str words)
+/* ---- holding and letting go ---- */
+
+/* One more holder, if there still is a signature. */
+static bool hold(struct entry *entry)
+{
+	uint64_t state = bt_load_relaxed(&entry->state);
+
+	/* Lock-free: who fails has seen somebody else come or go. */
+	while (state & KNOWN) {
+		uint64_t more = (state + 1) | (state & LISTED ? AGAIN : 0);
+
+		BT_REQUIRE((state & HOLDERS) < HOLDERS);
+		/* EDGE signatures.state acquire: the entry is filled. */
+		if (bt_cas(&entry->state, &state, more)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The last holder may go: an entry that nobody holds is in the list. Context: the lock is held. */
+static void leave_last(struct bt_signatures *s, uint32_t ix)
+{
+	struct entry *entry = entry_of(s, ix);
+	uint64_t state = bt_load_relaxed(&entry->state), less;
+
+	do {
+		BT_REQUIRE(state & HOLDERS);
+		less = (state - 1) | ((state & HOLDERS) == 1 ? LISTED : 0);
+		/* EDGE signatures.state release: what was read of the signature was read before it goes. */
+	} while (!bt_cas(&entry->state, &state, less));
+	if ((less & LISTED) && !(state & LISTED)) {
+		append(s, ix);
+	}
+}
+
+void bt_signature_hold(const struct bt_signature *signature)
+{
+	if (signature->table) {
+		bool held = hold(entry_of(signature->table, signature->ix));
+
+		BT_REQUIRE(held);
+	}
+}
+
+void bt_signature_release(const struct bt_signature *signature)
+{
+	if (!signature || !signature->table) {
+		return;
+	}
+	struct entry *entry = entry_of(signature->table, signature->ix);
+	uint64_t state = bt_load_relaxed(&entry->state);
+	while ((state & HOLDERS) > 1 || (state & LISTED)) {
+		BT_REQUIRE(state & HOLDERS);
+		/* EDGE signatures.state release. */
+		if (bt_cas(&entry->state, &state, state - 1)) {
+			return;
+		}
+	}
+	BT_RACE_POINT("signatures.release.last");
+	bt_lock_acquire(&signature->table->lock);
+	leave_last(signature->table, signature->ix);
+	bt_lock_release(&signature->table->lock);
+}
+
+/* The entry of a run, which is held from now on, or NULL. May miss one that is being moved, unless the lock
+ * is held. */
+static struct entry *find(struct bt_signatures *s, uint64_t hash, struct bt_str words, bool locked)
 {
 	/* EDGE signatures.table acquire: the table is filled. */
 	const struct table *table = bt_load_acquire(&s->table);
 
-	for (uint32_t at = (uint32_t)hash & table->mask;; at = (at + 1) & table->mask) {
-		/* EDGE signatures.slot acquire: the entry is filled. */
-		uint64_t slot = bt_load_acquire(&table->slots[at]);
+	for (uint32_t n = 0; n <= table->mask; n++) {
+		/* EDGE signatures.slot acquire: the chunk of the entry is there. */
+		uint64_t slot = bt_load_acquire(&table->slots[((uint32_t)hash + n) & table->mask]);
 
 		if (!slot) {
 			return NULL;
 		}
-		if (slot >> 32 == hash >> 32) {
-			const struct entry *entry = entry_of(s, (uint32_t)slot - 1);
-
-			if (entry->hash == hash && entry->words_bytes == words.len &&
-				memcmp(entry->words, words.ptr, words.len) == 0) {
-				return entry;
-			}
+		BT_RACE_POINT("signatures.find.slot");
+		/* Whose it is can be read by who holds it. */
+		if (slot >> 32 != hash >> 32 || !hold(entry_of(s, (uint32_t)slot - 1))) {
+			continue;
+		}
+		struct entry *entry = entry_of(s, (uint32_t)slot - 1);
+		if (entry->hash == hash && entry->words_bytes == words.len &&
+			memcmp(entry->words, words.ptr, words.len) == 0) {
+			return entry;
+		}
+		if (locked) {
+			leave_last(s, entry->signature->ix);
+		} else {
+			bt_signature_release(entry->signature);
 		}
 	}
+	return NULL;
 }
 
-static void put_slot(struct table *table, uint64_t hash, uint32_t ix)
+/* ---- coming ---- */
+
+static void put_slot(struct table *table, uint64_t slot, uint32_t home)
 {
-	uint32_t at = (uint32_t)hash & table->mask;
+	uint32_t at = home & table->mask;
 
 	while (bt_load_relaxed(&table->slots[at])) {
 		at = (at + 1) & table->mask;
 	}
 	/* EDGE signatures.slot release. */
-	bt_store_release(&table->slots[at], hash >> 32 << 32 | (ix + 1));
+	bt_store_release(&table->slots[at], slot);
 }
 
 /* Context: the lock is held. */
 static void grow(struct bt_signatures *s)
 {
 	struct table *old = bt_load_relaxed(&s->table), *new = make_table((old->mask + 1) * 2, old);
-	uint32_t n = bt_load_relaxed(&s->count);
 
-	for (uint32_t ix = 0; ix < n; ix++) {
-		put_slot(new, entry_of(s, ix)->hash, ix);
+	for (uint32_t i = 0; i <= old->mask; i++) {
+		uint64_t slot = bt_load_relaxed(&old->slots[i]);
+
+		if (slot) {
+			put_slot(new, slot, (uint32_t)entry_of(s, (uint32_t)slot - 1)->hash);
+		}
 	}
 	/* EDGE signatures.table release. */
 	bt_store_release(&s->table, new);
 }
 
-/* Enters a signature that nobody else has entered meanwhile. Returns: the one that is there. */
+/* An index for one more entry. Context: the lock is held. */
+static uint32_t take_ix(struct bt_signatures *s)
+{
+	uint32_t ix = s->free, end = bt_load_relaxed(&s->end);
+
+	if (ix != NO_ENTRY) {
+		s->free = entry_of(s, ix)->next;
+		return ix;
+	}
+	uint32_t log = 63 - (uint32_t)__builtin_clzll((uint64_t)end + (1u << FIRST_CHUNK_LOG));
+
+	BT_REQUIRE(end < UINT32_MAX - 1);
+	if (!bt_load_relaxed(&s->chunks[log - FIRST_CHUNK_LOG])) {
+		/* EDGE signatures.slot release: a chunk is there before a slot of its entries. */
+		bt_store_release(&s->chunks[log - FIRST_CHUNK_LOG],
+			bt_mem_zalloc((size_t)1 << log, sizeof(struct entry)));
+	}
+	bt_store_release(&s->end, end + 1);
+	return end;
+}
+
+/* Enters a signature that nobody else has entered meanwhile. Returns: the one that is there, held. */
 static const struct bt_signature *enter(struct bt_signatures *s, struct entry *made)
 {
 	bt_lock_acquire(&s->lock);
-	const struct entry *known = find(s, made->hash, (struct bt_str){made->words, made->words_bytes});
-	uint32_t ix = bt_load_relaxed(&s->count);
+	const struct entry *known =
+		find(s, made->hash, (struct bt_str){made->words, made->words_bytes}, true);
 	if (!known) {
-		uint32_t log = 63 - (uint32_t)__builtin_clzll((uint64_t)ix + (1u << FIRST_CHUNK_LOG));
+		uint32_t ix = take_ix(s), count = bt_load_relaxed(&s->count) + 1;
+		struct entry *entry = entry_of(s, ix);
 
-		BT_REQUIRE(ix < UINT32_MAX - 1);
-		if (!bt_load_relaxed(&s->chunks[log - FIRST_CHUNK_LOG])) {
-			/* EDGE signatures.slot release: a chunk is there before a slot of its entries. */
-			bt_store_release(&s->chunks[log - FIRST_CHUNK_LOG],
-				bt_mem_zalloc((size_t)1 << log, sizeof(*made)));
-		}
 		made->signature->ix = ix;
-		*entry_of(s, ix) = *made;
+		made->signature->serial = ++s->serial;
+		entry->signature = made->signature;
+		entry->hash = made->hash;
+		entry->words = made->words;
+		entry->words_bytes = made->words_bytes;
+		entry->names = made->names;
+		entry->name_n = made->name_n;
+		entry->arena = made->arena;
 		made->arena = (struct bt_arena){0};
-		if ((ix + 1) * 2 > bt_load_relaxed(&s->table)->mask) {
+		made->name_n = 0;
+		/* EDGE signatures.state release. */
+		bt_store_release(&entry->state, KNOWN | 1);
+		if (count * 2 > bt_load_relaxed(&s->table)->mask) {
 			grow(s);
 		}
-		put_slot(bt_load_relaxed(&s->table), made->hash, ix);
-		bt_store_release(&s->count, ix + 1);
-		known = entry_of(s, ix);
+		put_slot(bt_load_relaxed(&s->table), made->hash >> 32 << 32 | (ix + 1), (uint32_t)made->hash);
+		bt_store_relaxed(&s->count, count);
+		known = entry;
 	}
 	bt_lock_release(&s->lock);
 	return known->signature;
+}
+
+/* Moves the names that the maker has come to hold to the new signature. */
+static void keep_held(struct bt_signature_maker *maker, struct entry *made)
+{
+	made->name_n = (uint32_t)maker->held.n;
+	made->names = bt_arena_alloc(&maker->arena, maker->held.n * sizeof(*made->names), 8);
+	if (maker->held.n) {
+		memcpy(made->names, maker->held.items, maker->held.n * sizeof(*made->names));
+	}
+	maker->held.n = 0;
 }
 
 const struct bt_signature *bt_signature_make(
@@ -958,7 +1139,7 @@ const struct bt_signature *bt_signature_make(
 	put_pod(maker, pod, &requests);
 	struct bt_str words = bt_buf_view(&maker->words);
 	uint64_t hash = bt_hash_bytes(words.ptr, words.len);
-	const struct entry *known = find(maker->signatures, hash, words);
+	const struct entry *known = find(maker->signatures, hash, words, false);
 	if (known) {
 		return known->signature;
 	}
@@ -966,10 +1147,12 @@ const struct bt_signature *bt_signature_make(
 	char *kept = bt_arena_alloc(&maker->arena, words.len, 8);
 	memcpy(kept, words.ptr, words.len);
 	struct bt_signature *signature = build(maker, pod, &requests);
-	struct entry made = {signature, hash, kept, words.len, maker->arena};
+	struct entry made = {.signature = signature, .hash = hash, .words = kept, .words_bytes = words.len};
+	keep_held(maker, &made);
+	made.arena = maker->arena;
 	maker->arena = (struct bt_arena){0};
 	const struct bt_signature *entered = enter(maker->signatures, &made);
-	bt_arena_fini(&made.arena); /* another thread was first */
+	empty(maker->signatures, &made); /* if another thread was first */
 	return entered;
 }
 
@@ -981,11 +1164,107 @@ const struct bt_signature *bt_signatures_intern(
 
 const struct bt_signature *bt_signatures_get(const struct bt_signatures *signatures, uint32_t ix)
 {
-	BT_INVARIANT(ix < bt_signatures_count(signatures));
+	BT_INVARIANT(ix < bt_signatures_end(signatures));
 	return entry_of(signatures, ix)->signature;
+}
+
+uint32_t bt_signatures_end(const struct bt_signatures *signatures)
+{
+	return bt_load_acquire(&signatures->end);
 }
 
 uint32_t bt_signatures_count(const struct bt_signatures *signatures)
 {
-	return bt_load_acquire(&signatures->count);
+	return bt_load_relaxed(&signatures->count);
+}
+
+uint32_t bt_signatures_listed(const struct bt_signatures *signatures)
+{
+	return bt_load_relaxed(&signatures->listed_n);
+}
+
+/* ---- going ---- */
+
+/* Empties a slot and moves what stands behind it up. Who searches meanwhile may miss a signature, and asks
+ * again under the lock. Context: the lock is held. */
+static void take_out(struct bt_signatures *s, uint32_t ix)
+{
+	struct table *table = bt_load_relaxed(&s->table);
+	uint32_t mask = table->mask, hole = (uint32_t)entry_of(s, ix)->hash & mask;
+	uint64_t slot;
+
+	while ((uint32_t)bt_load_relaxed(&table->slots[hole]) != ix + 1) {
+		hole = (hole + 1) & mask;
+	}
+	for (uint32_t at = (hole + 1) & mask; (slot = bt_load_relaxed(&table->slots[at]));
+		at = (at + 1) & mask) {
+		uint32_t home = (uint32_t)entry_of(s, (uint32_t)slot - 1)->hash;
+
+		if (((at - home) & mask) >= ((at - hole) & mask)) {
+			bt_store_release(&table->slots[hole], slot);
+			BT_RACE_POINT("signatures.take_out.moved");
+			hole = at;
+		}
+	}
+	bt_store_release(&table->slots[hole], 0);
+	bt_store_relaxed(&s->count, bt_load_relaxed(&s->count) - 1);
+}
+
+/* What becomes of the first of the list: held ones leave it, those that were used since they came stay once
+ * more, others go. Returns whether it went. Context: the lock is held. */
+static bool weigh_first(struct bt_signatures *s)
+{
+	uint32_t ix = take_first(s);
+	struct entry *entry = entry_of(s, ix);
+	uint64_t state = bt_load_relaxed(&entry->state), next;
+
+	do {
+		if (state & HOLDERS) {
+			next = state & ~(LISTED | AGAIN);
+		} else {
+			next = state & AGAIN ? state & ~AGAIN : 0;
+		}
+		/* EDGE signatures.state acquire: what holders read they read before the end. */
+	} while (!bt_cas(&entry->state, &state, next));
+	if (next & LISTED) {
+		append(s, ix);
+	}
+	return next == 0;
+}
+
+uint32_t bt_signatures_retire(struct bt_signatures *s, uint32_t keep_n, const uint32_t **out_ixs)
+{
+	s->retired_n = 0;
+	bt_lock_acquire(&s->lock);
+	/* Twice: what was used since it came may go the second time. */
+	for (uint64_t n = 2 * (uint64_t)bt_load_relaxed(&s->listed_n); n; n--) {
+		uint32_t ix = s->first;
+
+		if (bt_load_relaxed(&s->listed_n) <= keep_n) {
+			break;
+		}
+		if (weigh_first(s)) {
+			take_out(s, ix);
+			s->retired =
+				bt_mem_grow(s->retired, s->retired_n, &s->retired_cap, sizeof(*s->retired));
+			s->retired[s->retired_n++] = ix;
+		}
+	}
+	bt_lock_release(&s->lock);
+	*out_ixs = s->retired;
+	return (uint32_t)s->retired_n;
+}
+
+void bt_signatures_bury(struct bt_signatures *s)
+{
+	for (size_t i = 0; i < s->retired_n; i++) {
+		empty(s, entry_of(s, s->retired[i]));
+	}
+	bt_lock_acquire(&s->lock);
+	for (size_t i = 0; i < s->retired_n; i++) {
+		entry_of(s, s->retired[i])->next = s->free;
+		s->free = s->retired[i];
+	}
+	bt_lock_release(&s->lock);
+	s->retired_n = 0;
 }

@@ -53,8 +53,12 @@ enum bt_feature {
 /* The bits of the features that a node declares. */
 uint32_t bt_features_declared(const struct bt_str_list *names);
 
+struct bt_signatures;
+
 struct bt_signature {
-	uint32_t ix;
+	uint32_t ix;		     /* others may have had it, and may get it */
+	uint64_t serial;	     /* nobody else ever has it; from 1 on */
+	struct bt_signatures *table; /* private; NULL: it is made by hand, and stays */
 	uint32_t namespace_, scheduler_name;
 	struct bt_labels labels;
 	struct bt_requests requests;
@@ -110,9 +114,6 @@ static inline bool bt_signature_uses_claim(
 	return false;
 }
 
-/* All signatures. */
-struct bt_signatures;
-
 /* What one thread needs to make signatures. */
 struct bt_signature_maker;
 
@@ -124,9 +125,9 @@ struct bt_signature_maker *bt_signature_maker_create(struct bt_signatures *signa
 void bt_signature_maker_destroy(struct bt_signature_maker *maker);
 
 /*
- * The signature of a pod, which is made now if no pod had it before.
+ * The signature of a pod, which is made now if it is not known. It does not change any more.
  * Context: the maker's thread; lock-free when the signature is known.
- * Owns   : the table, for its whole life. It does not change any more.
+ * Owns   : the caller holds it, until bt_signature_release.
  */
 const struct bt_signature *bt_signature_make(
 	struct bt_signature_maker *maker, const struct bt_pod_object *pod);
@@ -135,7 +136,32 @@ const struct bt_signature *bt_signature_make(
 const struct bt_signature *bt_signatures_intern(
 	struct bt_signatures *signatures, const struct bt_pod_object *pod);
 
-/* A signature by its index: they count from 0, in whatever order they were made. Context: any thread. */
+/*
+ * One more holder of a signature that the caller holds, and one fewer. NULL is let pass by release.
+ * Context: any thread; lock-free unless the last one goes.
+ */
+void bt_signature_hold(const struct bt_signature *signature);
+void bt_signature_release(const struct bt_signature *signature);
+
+/* A signature by its index, which somebody holds; NULL: there is none. Context: any thread. */
 const struct bt_signature *bt_signatures_get(const struct bt_signatures *signatures, uint32_t ix);
 
+/* How many there are, and one more than the highest index that there ever was. Context: any thread. */
 uint32_t bt_signatures_count(const struct bt_signatures *signatures);
+uint32_t bt_signatures_end(const struct bt_signatures *signatures);
+
+/* How many there are that nobody held at some time since they were weighed last. Context: any thread. */
+uint32_t bt_signatures_listed(const struct bt_signatures *signatures);
+
+/*
+ * Retires signatures that nobody holds, but for the keep_n that were in use last: nobody finds them any more.
+ * Context : the scheduling thread; others may make signatures meanwhile.
+ * Requires: what was retired before is buried.
+ * Returns : how many, and in out_ixs their indices, in order of their last use. Until they are buried
+ *           bt_signatures_get gives them.
+ */
+uint32_t bt_signatures_retire(struct bt_signatures *signatures, uint32_t keep_n, const uint32_t **out_ixs);
+
+/* Frees what was retired; its indices and names may be others' from now on. Context: the scheduling thread.
+ * Requires: nobody has kept anything of it. */
+void bt_signatures_bury(struct bt_signatures *signatures);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/model/intern.h"
+#include "engine/model/held.h"
 #include "engine/model/object.h"
 
 struct bt_taint {
@@ -26,9 +26,8 @@ struct bt_toleration {
 	enum bt_toleration_operator op;
 };
 
-struct bt_toleration bt_toleration_intern(
-	struct bt_intern *intern, const struct bt_toleration_object *object);
-struct bt_taint bt_taint_intern(struct bt_intern *intern, const struct bt_taint_object *object);
+struct bt_toleration bt_toleration_intern(struct bt_held *held, const struct bt_toleration_object *object);
+struct bt_taint bt_taint_intern(struct bt_held *held, const struct bt_taint_object *object);
 
 /*
  * Does the toleration tolerate the taint? Pure.

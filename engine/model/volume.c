@@ -126,11 +126,11 @@ static bool storage_of(const struct bt_resource_list *list, struct bt_quantity *
 	return false;
 }
 
-static uint32_t class_of(struct bt_intern *intern, const struct bt_meta_object *meta, struct bt_str class_)
+static uint32_t class_of(struct bt_held *held, const struct bt_meta_object *meta, struct bt_str class_)
 {
 	const struct bt_str *beta = map_get(&meta->annotations, BETA_CLASS);
 
-	return bt_intern_add(intern, beta ? *beta : class_);
+	return bt_held_add(held, beta ? *beta : class_);
 }
 
 /* The next part of a text between delimiters; false when there is none. */
@@ -278,7 +278,7 @@ static bool is_managed(struct bt_str kind)
 }
 
 /* The disk behind an in-tree source; zones is the zone label of a PersistentVolume. */
-static struct bt_csi_disk translate(struct bt_intern *intern, struct bt_arena *arena,
+static struct bt_csi_disk translate(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_volume_object *source, struct bt_str zones)
 {
 	struct bt_csi_disk disk = {
@@ -302,10 +302,10 @@ static struct bt_csi_disk translate(struct bt_intern *intern, struct bt_arena *a
 			&text, "kind(%.*s) is not supported in csi migration", BT_STR_ARG(source->kind));
 	}
 	if (good) {
-		disk.driver = bt_intern_add(intern, plugins[disk.in_tree].driver);
-		disk.handle = bt_intern_add(intern, handle);
+		disk.driver = bt_held_add(held, plugins[disk.in_tree].driver);
+		disk.handle = bt_held_add(held, handle);
 	} else {
-		disk.error = bt_intern_add(intern, bt_buf_view(&text));
+		disk.error = bt_held_add(held, bt_buf_view(&text));
 	}
 	bt_buf_fini(&text);
 	return disk;
@@ -442,9 +442,9 @@ static struct bt_node_selector_object translate_affinity(
 
 /* Upstream asks with a node that has labels alone; then fields are not looked at. */
 static struct bt_node_selector compile_affinity(
-	struct bt_intern *intern, struct bt_arena *arena, const struct bt_node_selector_object *object)
+	struct bt_held *held, struct bt_arena *arena, const struct bt_node_selector_object *object)
 {
-	struct bt_node_selector selector = bt_node_selector_compile(intern, arena, object);
+	struct bt_node_selector selector = bt_node_selector_compile(held, arena, object);
 	struct bt_node_term *terms = bt_arena_zalloc(arena, selector.term_n * sizeof(*terms));
 
 	for (uint32_t i = 0; i < selector.term_n; i++) {
@@ -454,11 +454,11 @@ static struct bt_node_selector compile_affinity(
 	return (struct bt_node_selector){terms, selector.term_n};
 }
 
-static void compile_zones(struct bt_intern *intern, struct bt_arena *arena, struct bt_pv *pv)
+static void compile_zones(struct bt_held *held, struct bt_arena *arena, struct bt_pv *pv)
 {
 	for (uint32_t k = 0; k < BT_VOLUME_ZONES; k++) {
 		uint32_t value = bt_labels_get(pv->labels, zone_keys[k]), n = 0;
-		struct bt_str rest = label_text(bt_intern_str(intern, value)), zone;
+		struct bt_str rest = label_text(bt_intern_str(held->intern, value)), zone;
 		bool good = value != BT_NAME_NONE;
 		uint32_t *values = bt_arena_zalloc(arena, (rest.len / 2 + 1) * sizeof(*values));
 
@@ -466,7 +466,7 @@ static void compile_zones(struct bt_intern *intern, struct bt_arena *arena, stru
 			zone = trim(zone);
 			good = zone.len > 0;
 			if (good) {
-				values[n++] = bt_intern_add(intern, zone);
+				values[n++] = bt_held_add(held, zone);
 			}
 		}
 		if (good) {
@@ -475,15 +475,15 @@ static void compile_zones(struct bt_intern *intern, struct bt_arena *arena, stru
 	}
 }
 
-static void compile_source(struct bt_intern *intern, struct bt_arena *arena,
+static void compile_source(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_persistent_volume_object *object, struct bt_pv *pv)
 {
 	enum bt_in_tree in_tree = in_tree_of(object->source.type);
 
 	pv->disk = (struct bt_csi_disk){.driver = BT_NAME_EMPTY, .handle = BT_NAME_EMPTY};
 	if (object->source.type == BT_VOLUME_CSI_INLINE) {
-		pv->disk.driver = bt_intern_add(intern, object->source.source);
-		pv->disk.handle = bt_intern_add(intern, object->source.handle);
+		pv->disk.driver = bt_held_add(held, object->source.source);
+		pv->disk.handle = bt_held_add(held, object->source.handle);
 	}
 	if (in_tree == BT_IN_TREE_NONE) {
 		return;
@@ -492,7 +492,7 @@ static void compile_source(struct bt_intern *intern, struct bt_arena *arena,
 	if (!zones || zones->len == 0) {
 		zones = map_get(&object->meta.labels, "topology.kubernetes.io/zone");
 	}
-	pv->disk = translate(intern, arena, &object->source, zones ? *zones : (struct bt_str){0});
+	pv->disk = translate(held, arena, &object->source, zones ? *zones : (struct bt_str){0});
 	pv->has_csi_affinity = pv->has_affinity;
 	pv->csi_affinity = pv->affinity;
 	if (plugins[in_tree].topology_key.len) {
@@ -500,70 +500,70 @@ static void compile_source(struct bt_intern *intern, struct bt_arena *arena,
 			translate_affinity(arena, object, plugins[in_tree].topology_key);
 
 		pv->has_csi_affinity = affinity.set;
-		pv->csi_affinity = compile_affinity(intern, arena, &affinity);
+		pv->csi_affinity = compile_affinity(held, arena, &affinity);
 	}
 }
 
-void bt_pv_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_pv_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_persistent_volume_object *object, struct bt_pv *out)
 {
 	*out = (struct bt_pv){
-		.name = bt_intern_add(intern, object->meta.name),
+		.name = bt_held_add(held, object->meta.name),
 		.deleting = object->meta.deletion_ns != 0,
 		.available = bt_str_is(object->phase, "Available"),
 		.has_claim = object->has_claim,
 		.has_affinity = object->affinity.set,
-		.class_ = class_of(intern, &object->meta, object->storage_class),
-		.mode = bt_intern_add(intern, object->volume_mode),
-		.attributes_class = bt_intern_add(intern, object->attributes_class),
+		.class_ = class_of(held, &object->meta, object->storage_class),
+		.mode = bt_held_add(held, object->volume_mode),
+		.attributes_class = bt_held_add(held, object->attributes_class),
 		.access_modes = access_modes(&object->access_modes),
-		.labels = bt_labels_intern(intern, arena, &object->meta.labels),
-		.affinity = compile_affinity(intern, arena, &object->affinity),
-		.claim = {bt_intern_add(intern, object->claim_namespace),
-			bt_intern_add(intern, object->claim_name), bt_intern_add(intern, object->claim_uid)},
+		.labels = bt_labels_intern(held, arena, &object->meta.labels),
+		.affinity = compile_affinity(held, arena, &object->affinity),
+		.claim = {bt_held_add(held, object->claim_namespace), bt_held_add(held, object->claim_name),
+			bt_held_add(held, object->claim_uid)},
 	};
 	storage_of(&object->capacity, &out->capacity);
-	compile_zones(intern, arena, out);
-	compile_source(intern, arena, object, out);
+	compile_zones(held, arena, out);
+	compile_source(held, arena, object, out);
 }
 
-static uint32_t controller_uid(struct bt_intern *intern, const struct bt_meta_object *meta)
+static uint32_t controller_uid(struct bt_held *held, const struct bt_meta_object *meta)
 {
 	for (uint32_t i = 0; i < meta->owner_n; i++) {
 		if (meta->owners[i].controller && meta->owners[i].uid.len) {
-			return bt_intern_add(intern, meta->owners[i].uid);
+			return bt_held_add(held, meta->owners[i].uid);
 		}
 	}
 	return BT_NAME_NONE;
 }
 
-void bt_claim_compile(struct bt_intern *intern, struct bt_arena *arena, const struct bt_claim_object *object,
+void bt_claim_compile(struct bt_held *held, struct bt_arena *arena, const struct bt_claim_object *object,
 	struct bt_claim *out)
 {
 	const struct bt_str *node = map_get(&object->meta.annotations, SELECTED_NODE);
 	struct bt_buf why = {0};
 
 	*out = (struct bt_claim){
-		.namespace_ = bt_intern_add(intern, object->meta.namespace_),
-		.name = bt_intern_add(intern, object->meta.name),
-		.uid = bt_intern_add(intern, object->meta.uid),
-		.owner_uid = controller_uid(intern, &object->meta),
+		.namespace_ = bt_held_add(held, object->meta.namespace_),
+		.name = bt_held_add(held, object->meta.name),
+		.uid = bt_held_add(held, object->meta.uid),
+		.owner_uid = controller_uid(held, &object->meta),
 		.deleting = object->meta.deletion_ns != 0,
 		.lost = bt_str_is(object->phase, "Lost"),
 		.bind_completed = map_get(&object->meta.annotations, BIND_COMPLETED) != NULL,
-		.volume = bt_intern_add(intern, object->volume_name),
-		.class_ = class_of(intern, &object->meta, object->storage_class),
-		.mode = bt_intern_add(intern, object->volume_mode),
-		.attributes_class = bt_intern_add(intern, object->attributes_class),
+		.volume = bt_held_add(held, object->volume_name),
+		.class_ = class_of(held, &object->meta, object->storage_class),
+		.mode = bt_held_add(held, object->volume_mode),
+		.attributes_class = bt_held_add(held, object->attributes_class),
 		.access_modes = access_modes(&object->access_modes),
 		.has_selector = object->selector.set,
 		.has_node = node != NULL,
-		.node = node ? bt_intern_add(intern, *node) : BT_NAME_NONE,
+		.node = node ? bt_held_add(held, *node) : BT_NAME_NONE,
 	};
 	out->has_request = storage_of(&object->requests, &out->request);
 	if (object->selector.set &&
-		bt_selector_compile(intern, arena, &object->selector, &out->selector, &why) != BT_OK) {
-		out->selector_error = bt_intern_add(intern, bt_buf_view(&why));
+		bt_selector_compile(held, arena, &object->selector, &out->selector, &why) != BT_OK) {
+		out->selector_error = bt_held_add(held, bt_buf_view(&why));
 	}
 	bt_buf_fini(&why);
 }
@@ -592,14 +592,14 @@ static uint64_t hash_topologies(const struct bt_storage_class_object *object)
 	return hash;
 }
 
-void bt_storage_class_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_storage_class_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_storage_class_object *object, struct bt_storage_class *out)
 {
 	struct bt_selector *topologies = bt_arena_zalloc(arena, object->topology_n * sizeof(*topologies));
 
 	*out = (struct bt_storage_class){
-		.name = bt_intern_add(intern, object->meta.name),
-		.provisioner = bt_intern_add(intern, object->provisioner),
+		.name = bt_held_add(held, object->meta.name),
+		.provisioner = bt_held_add(held, object->provisioner),
 		.has_mode = object->binding_mode.len > 0,
 		.waits = bt_str_is(object->binding_mode, "WaitForFirstConsumer"),
 		.topologies = topologies,
@@ -618,7 +618,7 @@ void bt_storage_class_compile(struct bt_intern *intern, struct bt_arena *arena,
 					.values = list->items[j].values};
 		}
 		/* An empty term, and one that cannot be parsed, matches nothing. */
-		out->topology_n += list->n && bt_selector_compile(intern, arena, &term,
+		out->topology_n += list->n && bt_selector_compile(held, arena, &term,
 						      &topologies[out->topology_n], NULL) == BT_OK;
 	}
 }
@@ -637,55 +637,55 @@ static uint32_t migrated_plugins(const struct bt_csi_node_object *object)
 	return bits;
 }
 
-void bt_csi_node_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_csi_node_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_csi_node_object *object, struct bt_csi_node *out)
 {
 	struct bt_csi_limit *drivers = bt_arena_zalloc(arena, object->driver_n * sizeof(*drivers));
 	const struct bt_str *migrated = map_get(&object->meta.annotations, MIGRATED_PLUGINS);
 
 	for (uint32_t i = 0; i < object->driver_n; i++) {
-		drivers[i] = (struct bt_csi_limit){bt_intern_add(intern, object->drivers[i].name),
+		drivers[i] = (struct bt_csi_limit){bt_held_add(held, object->drivers[i].name),
 			object->drivers[i].has_count, object->drivers[i].count};
 	}
 	*out = (struct bt_csi_node){
-		.name = bt_intern_add(intern, object->meta.name),
+		.name = bt_held_add(held, object->meta.name),
 		.drivers = drivers,
 		.driver_n = object->driver_n,
 		.migrated = migrated_plugins(object),
-		.migrated_list = migrated ? bt_intern_add(intern, *migrated) : BT_NAME_EMPTY,
+		.migrated_list = migrated ? bt_held_add(held, *migrated) : BT_NAME_EMPTY,
 	};
 }
 
-void bt_csi_capacity_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_csi_capacity_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_storage_capacity_object *object, struct bt_csi_capacity *out)
 {
 	*out = (struct bt_csi_capacity){
-		.namespace_ = bt_intern_add(intern, object->meta.namespace_),
-		.name = bt_intern_add(intern, object->meta.name),
-		.class_ = bt_intern_add(intern, object->storage_class),
+		.namespace_ = bt_held_add(held, object->meta.namespace_),
+		.name = bt_held_add(held, object->meta.name),
+		.class_ = bt_held_add(held, object->storage_class),
 		.has_limit = object->has_maximum_size || object->has_capacity,
 		.limit =
 			bt_quantity_value(object->has_maximum_size ? object->maximum_size : object->capacity),
 		.capacity = bt_quantity_value(object->capacity),
 	};
-	out->has_topology = object->topology.set && bt_selector_compile(intern, arena, &object->topology,
+	out->has_topology = object->topology.set && bt_selector_compile(held, arena, &object->topology,
 							    &out->topology, NULL) == BT_OK;
 }
 
-void bt_pod_volume_compile(struct bt_intern *intern, struct bt_arena *arena,
+void bt_pod_volume_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_volume_object *object, struct bt_str pod_name, struct bt_pod_volume *out)
 {
 	uint32_t *monitors = bt_arena_zalloc(arena, object->monitors.n * sizeof(*monitors));
 	struct bt_buf claim = {0};
 
 	for (uint32_t i = 0; i < object->monitors.n; i++) {
-		monitors[i] = bt_intern_add(intern, object->monitors.items[i]);
+		monitors[i] = bt_held_add(held, object->monitors.items[i]);
 	}
 	*out = (struct bt_pod_volume){
 		.type = object->type,
-		.name = bt_intern_add(intern, object->name),
-		.source = bt_intern_add(intern, object->source),
-		.pool = bt_intern_add(intern, object->pool),
+		.name = bt_held_add(held, object->name),
+		.source = bt_held_add(held, object->source),
+		.pool = bt_held_add(held, object->pool),
 		.monitors = monitors,
 		.monitor_n = object->monitors.n,
 		.read_only = object->read_only,
@@ -693,12 +693,12 @@ void bt_pod_volume_compile(struct bt_intern *intern, struct bt_arena *arena,
 	};
 	if (object->type == BT_VOLUME_EPHEMERAL) {
 		bt_buf_printf(&claim, "%.*s-%.*s", BT_STR_ARG(pod_name), BT_STR_ARG(object->name));
-		out->source = bt_intern_add(intern, bt_buf_view(&claim));
+		out->source = bt_held_add(held, bt_buf_view(&claim));
 		bt_buf_fini(&claim);
 	}
 	if (in_tree_of(object->type) >= BT_IN_TREE_COUNTED_N) {
-		out->disk.driver = bt_intern_add(intern, plugins[in_tree_of(object->type)].driver);
+		out->disk.driver = bt_held_add(held, plugins[in_tree_of(object->type)].driver);
 	} else if (bt_volume_migrates(object->type)) {
-		out->disk = translate(intern, arena, object, (struct bt_str){0});
+		out->disk = translate(held, arena, object, (struct bt_str){0});
 	}
 }

@@ -179,6 +179,11 @@ static void drop_outdated(struct bt_planner *planner, const struct bt_signature 
 	}
 }
 
+void bt_planner_forget(struct bt_planner *planner)
+{
+	drop_plans(planner);
+}
+
 uint64_t bt_planner_drop_n(const struct bt_planner *planner)
 {
 	return planner->drop_n;

@@ -123,6 +123,9 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 /* The plan of a signature, if it was made under the present snapshot; else NULL. */
 struct bt_plan *bt_planner_find(const struct bt_planner *planner, const struct bt_signature *signature);
 
+/* Drops all plans. Those that are needed again are made anew. */
+void bt_planner_forget(struct bt_planner *planner);
+
 /* How often all plans were dropped because they had reached the memory limit. */
 uint64_t bt_planner_drop_n(const struct bt_planner *planner);
 

@@ -27,6 +27,7 @@ struct history {
 	uint32_t keys[TOPOLOGY_KEYS];
 	struct bt_pod_query queries[QUERIES];
 	uint32_t query_n;
+	uint64_t forgotten_n;
 };
 
 /* ---- steps ---- */
@@ -81,6 +82,20 @@ static void move_pod(struct history *h)
 			bt_ledger_forget(ledger, pod_ix);
 		}
 	}
+}
+
+/* What pods that have gone were goes, and with it all counters and terms that somebody might have asked for.
+ */
+static void forget(struct history *h)
+{
+	const uint32_t *ixs;
+
+	bt_ledger_let_go(h->cache->ledger);
+	uint32_t n = bt_signatures_retire(h->cache->signatures, topology_below(&h->source, 3), &ixs);
+	bt_counters_forget(h->cache->counters, ixs, n);
+	bt_snapshot_forget_columns(h->cache->snapshot);
+	bt_signatures_bury(h->cache->signatures);
+	h->forgotten_n += n;
 }
 
 static void change_node(struct history *h)
@@ -283,10 +298,13 @@ static void check(struct history *h)
 	for (uint32_t q = 0; q < h->query_n; q++) {
 		check_query(h, &h->queries[q]);
 	}
-	for (uint32_t s = 0; s < 6 && bt_signatures_count(h->cache->signatures); s++) {
-		uint32_t ix = topology_below(&h->source, bt_signatures_count(h->cache->signatures));
+	for (uint32_t s = 0; s < 6 && bt_signatures_end(h->cache->signatures); s++) {
+		uint32_t ix = topology_below(&h->source, bt_signatures_end(h->cache->signatures));
+		const struct bt_signature *signature = bt_signatures_get(h->cache->signatures, ix);
 
-		check_concerning(h, bt_signatures_get(h->cache->signatures, ix));
+		if (signature) {
+			check_concerning(h, signature);
+		}
 	}
 }
 
@@ -304,8 +322,8 @@ static void ask_more(struct history *h)
 		const struct bt_label_selector_object selector = topology_selector(&h->source);
 		uint32_t *spaces = bt_arena_zalloc(&h->source.arena, 2 * sizeof(*spaces));
 
-		assert_int_equal(
-			bt_selector_compile(intern, &h->source.arena, &selector, &items[i].labels, NULL),
+		assert_int_equal(bt_selector_compile(&h->cache->dictionary->for_ever, &h->source.arena,
+					 &selector, &items[i].labels, NULL),
 			BT_OK);
 		spaces[0] = bt_intern_add(intern, topology_pick(&h->source));
 		spaces[1] = bt_intern_add(intern, topology_pick(&h->source));
@@ -339,6 +357,8 @@ static void counters_equal_a_fold_after_any_history(void **state)
 			change_node(&h);
 		} else if (what < 98) {
 			change_namespace(&h);
+		} else if (what < 99) {
+			forget(&h);
 		} else {
 			ask_more(&h);
 		}
@@ -347,6 +367,8 @@ static void counters_equal_a_fold_after_any_history(void **state)
 		}
 	}
 	check(&h);
+	printf("%" PRIu64 " signatures were forgotten\n", h.forgotten_n);
+	assert_true(h.forgotten_n > 0);
 	bt_cache_destroy(h.cache);
 	bt_arena_fini(&h.source.arena);
 }

@@ -189,6 +189,7 @@ static struct history *begin(uint64_t seed, struct shape_of_history shape)
 			.no_backoff = true,
 			.evaluate_always = e == BY_EVALUATION,
 			.plan_memory_bytes = e == FORGETFUL ? 1 : 0,
+			.keeps_none = e == FORGETFUL,
 		};
 
 		h->engines[e] = bt_engine_create(&h->config, &options, &errors);

@@ -331,8 +331,10 @@ static void run(struct history *h)
 
 	bt_config_init_default(&h->config, NULL);
 	for (uint32_t e = 0; e < ENGINES; e++) {
-		const struct bt_engine_options options = {
-			.seed = 7, .no_backoff = true, .evaluate_always = e == 1};
+		const struct bt_engine_options options = {.seed = 7,
+			.no_backoff = true,
+			.evaluate_always = e == 1,
+			.keeps_none = e == 0 && (h->source.rng.state & 1)};
 
 		h->engines[e] = bt_engine_create(&h->config, &options, &errors);
 		assert_non_null(h->engines[e]);

@@ -66,6 +66,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.strict_order = sim->seed & 1,
 		.evaluate_always = by_evaluation,
 		.plan_memory_bytes = by_evaluation ? 1 : 0,
+		.keeps_none = sim->seed >> 1 & 1,
 	};
 	struct bt_engine *engine = bt_engine_create(sim_config(), &options, &errors);
 

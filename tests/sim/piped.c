@@ -592,6 +592,7 @@ void sim_pipe_create(struct sim *sim)
 	struct bt_pipeline_options options = {
 		.limits = bt_limits_default(),
 		.engine = {.seed = sim->seed,
+			.keeps_none = sim->seed >> 1 & 1,
 			.clock = bt_clock_virtual(&sim->now_ns),
 			.strict_order = sim->seed & 1},
 		.binder = {bind_pod, evict_pod, check_pod, sim},

@@ -30,8 +30,8 @@ static void read_requirement(struct bt_str line, struct bt_requirement_object *r
 	}
 }
 
-static void check_term(struct bt_intern *intern, struct bt_arena *arena,
-	const struct bt_node_term_object *object, struct bt_labels labels)
+static void check_term(struct bt_held *held, struct bt_arena *arena, const struct bt_node_term_object *object,
+	struct bt_labels labels)
 {
 	struct bt_node_selector_object selector_object = {.set = true, .term_n = 1};
 	struct bt_node_term_object copy = *object;
@@ -39,13 +39,13 @@ static void check_term(struct bt_intern *intern, struct bt_arena *arena,
 	struct bt_buf why = {0};
 
 	selector_object.terms = &copy;
-	struct bt_node_selector selector = bt_node_selector_compile(intern, arena, &selector_object);
-	bool matches = bt_node_selector_matches(intern, &selector, labels, BT_NAME_EMPTY);
-	if (!bt_node_term_compile(intern, arena, object, &term, &why)) {
+	struct bt_node_selector selector = bt_node_selector_compile(held, arena, &selector_object);
+	bool matches = bt_node_selector_matches(held->intern, &selector, labels, BT_NAME_EMPTY);
+	if (!bt_node_term_compile(held, arena, object, &term, &why)) {
 		BT_REQUIRE(selector.term_n == 0 && !matches);
 	} else {
 		BT_REQUIRE(term.invalid == (why.len > 0));
-		BT_REQUIRE(matches == bt_node_term_matches(intern, &term, labels, BT_NAME_EMPTY));
+		BT_REQUIRE(matches == bt_node_term_matches(held->intern, &term, labels, BT_NAME_EMPTY));
 		BT_REQUIRE(!matches || !term.invalid);
 	}
 	bt_buf_fini(&why);
@@ -57,6 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bt_requirement_object items[REQUIREMENTS_MAX];
 	struct bt_requirement_object_list list = {items, 0};
 	struct bt_intern *intern = bt_intern_create();
+	struct bt_held held = bt_held_for_ever(intern);
 	struct bt_arena arena = {0};
 
 	for (size_t at = 0; at < size && list.n < REQUIREMENTS_MAX; list.n++) {
@@ -71,15 +72,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bt_label_selector_object object = {.set = true, .match_expressions = list};
 	struct bt_selector selector;
 	struct bt_buf why = {0};
-	if (bt_selector_compile(intern, &arena, &object, &selector, &why) == BT_OK) {
+	if (bt_selector_compile(&held, &arena, &object, &selector, &why) == BT_OK) {
 		BT_REQUIRE(selector.n == list.n && why.len == 0);
 		bool matches = bt_selector_matches(intern, &selector, labels);
 		BT_REQUIRE(list.n > 0 || matches);
 	} else {
 		BT_REQUIRE(why.len > 0);
 	}
-	check_term(intern, &arena, &(struct bt_node_term_object){.match_expressions = list}, labels);
-	check_term(intern, &arena, &(struct bt_node_term_object){.match_fields = list}, labels);
+	check_term(&held, &arena, &(struct bt_node_term_object){.match_expressions = list}, labels);
+	check_term(&held, &arena, &(struct bt_node_term_object){.match_fields = list}, labels);
 	bt_buf_fini(&why);
 	bt_arena_fini(&arena);
 	bt_intern_destroy(intern);

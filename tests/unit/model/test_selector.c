@@ -112,7 +112,7 @@ static void check_expression(struct fixture *f, const struct expression *row)
 	struct bt_node_term term;
 	struct bt_buf why = {0};
 
-	assert_true(bt_node_term_compile(f->cache->dictionary->intern, &f->arena, &object, &term, &why));
+	assert_true(bt_node_term_compile(&f->cache->dictionary->for_ever, &f->arena, &object, &term, &why));
 	assert_int_equal(!term.invalid, row->allowed);
 	assert_int_equal(why.len == 0, row->allowed);
 	for (int i = 0; i < 2; i++) {
@@ -139,8 +139,8 @@ static bool selects(struct fixture *f, const char *terms, const char *node)
 		"affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
 		"{nodeSelectorTerms: [%s]}}}",
 		terms);
-	struct bt_node_selector selector = bt_node_selector_compile(f->cache->dictionary->intern, &f->arena,
-		&fixture_read_pod(f, spec)->spec.affinity.node_affinity.required);
+	struct bt_node_selector selector = bt_node_selector_compile(&f->cache->dictionary->for_ever,
+		&f->arena, &fixture_read_pod(f, spec)->spec.affinity.node_affinity.required);
 	struct bt_label label = {fixture_name(f, "a"), fixture_name(f, "1")};
 
 	return bt_node_selector_matches(f->cache->dictionary->intern, &selector,
@@ -201,10 +201,14 @@ static void label_selectors_differ_when_absent_and_when_empty(void **state)
 	struct bt_label label = {fixture_name(f, "a"), fixture_name(f, "1")};
 	struct bt_selector selector;
 
-	assert_int_equal(bt_selector_compile(intern, &f->arena, &object, &selector, NULL), BT_OK);
+	assert_int_equal(
+		bt_selector_compile(&f->cache->dictionary->for_ever, &f->arena, &object, &selector, NULL),
+		BT_OK);
 	assert_false(bt_selector_matches(intern, &selector, (struct bt_labels){&label, 1}));
 	object.set = true;
-	assert_int_equal(bt_selector_compile(intern, &f->arena, &object, &selector, NULL), BT_OK);
+	assert_int_equal(
+		bt_selector_compile(&f->cache->dictionary->for_ever, &f->arena, &object, &selector, NULL),
+		BT_OK);
 	assert_true(bt_selector_matches(intern, &selector, (struct bt_labels){&label, 1}));
 	assert_true(bt_selector_matches(intern, &selector, (struct bt_labels){NULL, 0}));
 }
@@ -219,7 +223,7 @@ static void label_selectors_know_no_comparison(void **state)
 	struct bt_buf why = {0};
 
 	assert_int_equal(
-		bt_selector_compile(f->cache->dictionary->intern, &f->arena, &object, &selector, &why),
+		bt_selector_compile(&f->cache->dictionary->for_ever, &f->arena, &object, &selector, &why),
 		BT_INVALID);
 	assert_string_equal(why.ptr, "\"Gt\" is not a valid label selector operator");
 	bt_buf_fini(&why);

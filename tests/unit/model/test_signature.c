@@ -176,6 +176,120 @@ static void volumes_that_only_hints_ask_about_come_last_and_do_not_count(void **
 		fixture_signature(f, COMMON ", volumes: [{name: b, csi: {driver: d}}]"));
 }
 
+/* ---- coming and going ---- */
+
+#define APP(n) "schedulerName: default-scheduler, containers: [{name: a, image: \"image-" #n "\"}]"
+
+/* Retires all that nobody holds but so many. Returns how many. */
+static uint32_t retire(struct fixture *f, uint32_t keep_n)
+{
+	const uint32_t *ixs;
+	uint32_t n = bt_signatures_retire(f->cache->signatures, keep_n, &ixs);
+
+	bt_signatures_bury(f->cache->signatures);
+	return n;
+}
+
+static void a_signature_stays_while_somebody_holds_it(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *s = fixture_signature(f, APP(1));
+
+	bt_signature_hold(s);
+	bt_signature_release(s);
+	assert_int_equal(bt_signatures_listed(f->cache->signatures), 0);
+	assert_int_equal(retire(f, 0), 0);
+	assert_ptr_equal(fixture_signature(f, APP(1)), s);
+	bt_signature_release(s);
+	bt_signature_release(s);
+	assert_int_equal(bt_signatures_listed(f->cache->signatures), 1);
+	assert_int_equal(retire(f, 1), 0);
+	/* Held again, it is not there to be retired. */
+	assert_ptr_equal(fixture_signature(f, APP(1)), s);
+	assert_int_equal(retire(f, 0), 0);
+	assert_int_equal(bt_signatures_listed(f->cache->signatures), 0);
+	bt_signature_release(s);
+	assert_int_equal(retire(f, 0), 1);
+	assert_int_equal(bt_signatures_count(f->cache->signatures), 0);
+}
+
+static void an_index_is_used_again_and_a_serial_number_is_not(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *s = fixture_signature(f, APP(1));
+	uint32_t ix = s->ix;
+	uint64_t serial = s->serial;
+
+	bt_signature_release(s);
+	assert_int_equal(retire(f, 0), 1);
+	s = fixture_signature(f, APP(1));
+	assert_int_equal(s->ix, ix);
+	assert_true(s->serial > serial);
+	assert_int_equal(bt_signatures_end(f->cache->signatures), 1);
+}
+
+static void names_go_with_the_last_that_has_them(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_intern *intern = f->cache->dictionary->intern;
+	const struct bt_signature *one = fixture_signature(f,
+		COMMON ", nodeSelector: {only-one: yes-one}, tolerations: [{key: both, operator: Exists}]");
+	const struct bt_signature *two = fixture_signature(f, COMMON
+		", tolerations: [{key: both, operator: Exists}], affinity: {podAntiAffinity: "
+		"{requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: only-two, labelSelector: "
+		"{matchLabels: {two-key: two-value}}}]}}");
+
+	bt_signature_release(one);
+	assert_int_equal(retire(f, 0), 1);
+	assert_int_equal(bt_intern_find(intern, bt_str("only-one")), BT_NAME_NONE);
+	assert_int_equal(bt_intern_find(intern, bt_str("yes-one")), BT_NAME_NONE);
+	assert_int_equal(two->tolerations[0].key, bt_intern_find(intern, bt_str("both")));
+	bt_signature_release(two);
+	assert_int_equal(retire(f, 0), 1);
+	assert_int_equal(bt_intern_find(intern, bt_str("both")), BT_NAME_NONE);
+	assert_int_equal(bt_intern_find(intern, bt_str("only-two")), BT_NAME_NONE);
+	assert_int_equal(bt_intern_find(intern, bt_str("two-value")), BT_NAME_NONE);
+}
+
+static void those_that_were_in_use_last_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *s[4] = {fixture_signature(f, APP(0)), fixture_signature(f, APP(1)),
+		fixture_signature(f, APP(2)), fixture_signature(f, APP(3))};
+
+	for (uint32_t i = 0; i < 4; i++) {
+		bt_signature_release(s[i]);
+	}
+	/* The first one is used once more. */
+	bt_signature_release(fixture_signature(f, APP(0)));
+	assert_int_equal(retire(f, 2), 2);
+	assert_ptr_equal(fixture_signature(f, APP(0)), s[0]);
+	assert_ptr_equal(fixture_signature(f, APP(3)), s[3]);
+	assert_int_equal(bt_signatures_count(f->cache->signatures), 2);
+}
+
+static void many_come_and_go_and_the_table_stays_as_small(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *alive[50] = {0};
+	char spec[128];
+
+	for (uint32_t i = 0; i < 5000; i++) {
+		snprintf(spec, sizeof(spec), "containers: [{name: a, image: \"image-%u\"}]", i * 7919 % 3001);
+		bt_signature_release(alive[i % 50]);
+		alive[i % 50] = fixture_signature(f, spec);
+		if (bt_signatures_listed(f->cache->signatures) > 100) {
+			retire(f, 20);
+		}
+	}
+	assert_true(bt_signatures_count(f->cache->signatures) <= 151);
+	assert_true(bt_signatures_end(f->cache->signatures) <= 151);
+	for (uint32_t i = 4950; i < 5000; i++) {
+		snprintf(spec, sizeof(spec), "containers: [{name: a, image: \"image-%u\"}]", i * 7919 % 3001);
+		assert_ptr_equal(fixture_signature(f, spec), alive[i % 50]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +301,11 @@ int main(void)
 		FIXTURE_TEST(a_preference_that_cannot_be_parsed_is_kept_as_an_error),
 		FIXTURE_TEST(only_running_containers_take_host_ports),
 		FIXTURE_TEST(volumes_that_only_hints_ask_about_come_last_and_do_not_count),
+		FIXTURE_TEST(a_signature_stays_while_somebody_holds_it),
+		FIXTURE_TEST(an_index_is_used_again_and_a_serial_number_is_not),
+		FIXTURE_TEST(names_go_with_the_last_that_has_them),
+		FIXTURE_TEST(those_that_were_in_use_last_are_kept),
+		FIXTURE_TEST(many_come_and_go_and_the_table_stays_as_small),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,19 +42,20 @@ static const struct row rows[] = {
 static void tolerations_tolerate_as_upstream_does(void **state)
 {
 	struct bt_intern *intern = bt_intern_create();
+	struct bt_held held = bt_held_for_ever(intern);
 
 	(void)state;
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		const struct row *row = &rows[i];
 		struct bt_toleration toleration =
-			bt_toleration_intern(intern, &(struct bt_toleration_object){.key = bt_str(row->key),
-							     .operator_ = bt_str(row->operator_),
-							     .value = bt_str(row->value),
-							     .effect = bt_str(row->effect)});
+			bt_toleration_intern(&held, &(struct bt_toleration_object){.key = bt_str(row->key),
+							    .operator_ = bt_str(row->operator_),
+							    .value = bt_str(row->value),
+							    .effect = bt_str(row->effect)});
 		struct bt_taint taint =
-			bt_taint_intern(intern, &(struct bt_taint_object){.key = bt_str(row->taint_key),
-							.value = bt_str(row->taint_value),
-							.effect = bt_str(row->taint_effect)});
+			bt_taint_intern(&held, &(struct bt_taint_object){.key = bt_str(row->taint_key),
+						       .value = bt_str(row->taint_value),
+						       .effect = bt_str(row->taint_effect)});
 
 		if (bt_tolerates(intern, &toleration, &taint, false) != row->tolerates ||
 			bt_tolerates(intern, &toleration, &taint, true) != row->with_gate) {

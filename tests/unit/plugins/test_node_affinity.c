@@ -108,7 +108,7 @@ static void the_profiles_affinity_comes_first(void **state)
 		fixture_read_pod(f, REQUIRED "[{matchExpressions: [{key: pool, operator: Exists}]}]}}}");
 	struct bt_node_affinity_settings added = {
 		.has_required = true,
-		.required = bt_node_selector_compile(f->cache->dictionary->intern, &f->arena,
+		.required = bt_node_selector_compile(&f->cache->dictionary->for_ever, &f->arena,
 			&model->spec.affinity.node_affinity.required),
 	};
 	struct asked asked = ask(f, PLUGIN, &added, "nodeSelector: {disk: ssd}");

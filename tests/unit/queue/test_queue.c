@@ -730,6 +730,44 @@ static void a_parked_kind_whose_example_has_gone_comes_forward(void **state)
 	bt_queue_destroy(queue);
 }
 
+/* What comes later as a kind of the same numbers may be another one. */
+static void a_kind_without_pods_is_forgotten(void **state)
+{
+	struct hooked h = {0};
+	struct bt_queue *queue = make_parked(&h);
+
+	(void)state;
+	for (uint32_t pod = 0; pod < 4; pod++) {
+		assert_int_equal(bt_queue_counts(queue).parked, 1);
+		assert_int_equal(bt_queue_remove(queue, pod), BT_OK);
+	}
+	assert_int_equal(bt_queue_counts(queue).parked, 0);
+	/* It has a higher priority, and nobody remembers that it was refused. */
+	bt_queue_add(queue, 6, kind(0, 100), 10);
+	assert_int_equal(bt_queue_pop(queue), 6);
+	assert_int_equal(bt_queue_pop(queue), 5);
+	bt_queue_destroy(queue);
+}
+
+static void kinds_that_have_gone_make_room_for_others(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+	size_t before = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < 20000; i++) {
+		if (i == 2000) {
+			before = bt_mem_in_use_bytes();
+		}
+		bt_queue_add(queue, i % 100, kind(i, (int32_t)(i % 7)), i);
+		if (i >= 99) {
+			assert_int_equal(bt_queue_remove(queue, (i + 1) % 100), BT_OK);
+		}
+	}
+	assert_true(bt_mem_in_use_bytes() <= before);
+	bt_queue_destroy(queue);
+}
+
 static void a_parked_kind_comes_forward_with_the_next_flush(void **state)
 {
 	struct hooked h = {.interested = UINT32_MAX};
@@ -923,6 +961,8 @@ int main(void)
 		cmocka_unit_test(a_parked_kind_comes_forward_when_a_hint_likes_an_event),
 		cmocka_unit_test(a_parked_kind_whose_example_has_gone_comes_forward),
 		cmocka_unit_test(a_parked_kind_comes_forward_with_the_next_flush),
+		cmocka_unit_test(a_kind_without_pods_is_forgotten),
+		cmocka_unit_test(kinds_that_have_gone_make_room_for_others),
 		cmocka_unit_test(when_only_parked_kinds_are_left_they_come_in_order_and_stay_parked),
 		cmocka_unit_test(slots_of_pods_that_have_gone_are_used_again),
 		cmocka_unit_test(times_and_waits_at_the_ends_of_what_can_be_told_do_no_harm),

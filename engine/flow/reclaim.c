@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What nobody has any more is let go (I7): names of pods, and signatures with all that was worked out for
+ * them.
+ */
+#include "engine/flow/engine_int.h"
+
+/* Are there as many signatures that nobody holds, beyond those that are kept, as there are others? What is
+ * forgotten with them has to be worked out again for the others: so it is paid for by the making of those. */
+static bool is_due(const struct bt_engine *engine, uint32_t keep_n)
+{
+	const struct bt_signatures *signatures = engine->cache->signatures;
+	uint32_t listed_n = bt_signatures_listed(signatures), count = bt_signatures_count(signatures);
+	uint32_t others_n = count > listed_n && !engine->options.keeps_none ? count - listed_n : 0;
+
+	return listed_n > keep_n && listed_n - keep_n > (keep_n > others_n ? keep_n : others_n);
+}
+
+/* Plans, counters, columns of labels: whoever needs them makes them again. All that is kept by a signature's
+ * index besides knows the signature by its serial number, or is empty without pods. */
+static void retire_signatures(struct bt_engine *engine, uint32_t keep_n)
+{
+	struct bt_cache *cache = engine->cache;
+	const uint32_t *ixs;
+	uint32_t n = bt_signatures_retire(cache->signatures, keep_n, &ixs);
+
+	if (n == 0) {
+		return;
+	}
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		bt_planner_forget(engine->lanes[i].planner);
+	}
+	bt_counters_forget(cache->counters, ixs, n);
+	bt_snapshot_forget_columns(cache->snapshot);
+	bt_signatures_bury(cache->signatures);
+	engine->counts.signature_end_n += n;
+}
+
+void bt_engine_reclaim(struct bt_engine *engine)
+{
+	const struct bt_engine_options *options = &engine->options;
+	uint32_t keep_n = options->keeps_none	     ? 0
+			  : options->signatures_kept ? options->signatures_kept
+						     : BT_ENGINE_SIGNATURES_KEPT;
+
+	if (bt_queue_keeps_events(engine->queue) || engine->preempting.on || engine->group_cycle.on ||
+		bt_queue_counts(engine->queue).in_flight) {
+		return;
+	}
+	bt_ledger_let_go(engine->cache->ledger);
+	if (is_due(engine, keep_n)) {
+		retire_signatures(engine, keep_n);
+	}
+}
