@@ -155,6 +155,10 @@ struct berth_options {
 	void (*decided)(void *context, const struct berth_decision *decision); /* every decision */
 	void (*log)(void *context, enum berth_level level, const char *text);  /* a line without line end */
 	void *context;							       /* given to all of them */
+	/* What the process may hold, in bytes; what would take more is refused with BERTH_LIMIT; 0: what it
+	 * could before. Of all handles the last one that says so counts. A little more may be held by what
+	 * was taken before. */
+	uint64_t memory_bytes_max;
 };
 
 /* What became of the objects of a text. */

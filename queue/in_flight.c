@@ -75,6 +75,11 @@ void bt_in_flight_log(struct bt_queue *queue, const struct bt_event *event, uint
 	if (queue->log_n >= limit) {
 		overflow(queue);
 	}
+	if (queue->log_n == queue->log_cap &&
+		!bt_mem_may_use(BT_MEM_EVENT, (queue->log_cap + 1) * sizeof(*queue->log))) {
+		overflow(queue);
+		return; /* it is among those that were missed */
+	}
 	queue->log = bt_mem_grow(queue->log, queue->log_n, &queue->log_cap, sizeof(*queue->log));
 	queue->log[queue->log_n++] = (struct bt_logged){*event, only};
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/atomic.h"
 #include "engine/base/check.h"
 #include "engine/base/compiler.h"
 #include "engine/base/thread.h"
@@ -24,53 +25,53 @@
 #include <jemalloc/jemalloc.h>
 #endif
 
-static BT_NORETURN void exhausted(size_t n, size_t size)
+static BT_NORETURN void exhausted(const char *who, size_t n, size_t size)
 {
 	fprintf(stderr,
-		"berth: out of memory: %zu x %zu bytes are not to be had; give it more memory or less "
+		"berth: out of memory: %zu x %zu bytes for %s are not to be had; give it more memory or less "
 		"input\n",
-		n, size);
+		n, size, who);
 	_Exit(70);
 }
 
-static size_t product(size_t n, size_t size)
+static size_t product(const char *who, size_t n, size_t size)
 {
 	size_t bytes;
 
 	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2) {
-		exhausted(n, size);
+		exhausted(who, n, size);
 	}
 	return bytes ? bytes : 1;
 }
 
-void *bt_mem_zalloc(size_t n, size_t size)
+void *bt_mem_zalloc_for(const char *who, size_t n, size_t size)
 {
-	void *ptr = calloc(1, product(n, size));
+	void *ptr = calloc(1, product(who, n, size));
 
 	if (BT_UNLIKELY(!ptr)) {
-		exhausted(n, size);
+		exhausted(who, n, size);
 	}
 	return ptr;
 }
 
-void *bt_mem_realloc(void *ptr, size_t n, size_t size)
+void *bt_mem_realloc_for(const char *who, void *ptr, size_t n, size_t size)
 {
-	void *moved = realloc(ptr, product(n, size));
+	void *moved = realloc(ptr, product(who, n, size));
 
 	if (BT_UNLIKELY(!moved)) {
-		exhausted(n, size);
+		exhausted(who, n, size);
 	}
 	return moved;
 }
 
-static size_t column_bytes(size_t n, size_t size)
+static size_t column_bytes(const char *who, size_t n, size_t size)
 {
-	return (product(n, size) + BT_CACHELINE - 1) & ~(size_t)(BT_CACHELINE - 1);
+	return (product(who, n, size) + BT_CACHELINE - 1) & ~(size_t)(BT_CACHELINE - 1);
 }
 
-void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size)
+static void *raw_column(const char *who, bt_mem_arena_ix arena, size_t n, size_t size)
 {
-	size_t bytes = column_bytes(n, size);
+	size_t bytes = column_bytes(who, n, size);
 	void *ptr = NULL;
 
 #ifndef BT_MEM_LIBC
@@ -83,22 +84,27 @@ void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size)
 		ptr = aligned_alloc(BT_CACHELINE, bytes);
 	}
 	if (BT_UNLIKELY(!ptr)) {
-		exhausted(n, size);
+		exhausted(who, n, size);
 	}
 	return ptr;
 }
 
-void *bt_mem_column(size_t n, size_t size)
+void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size)
 {
-	void *ptr = bt_mem_raw_column(0, n, size);
+	return raw_column(__func__, arena, n, size);
+}
 
-	memset(ptr, 0, column_bytes(n, size));
+void *bt_mem_column_for(const char *who, size_t n, size_t size)
+{
+	void *ptr = raw_column(who, 0, n, size);
+
+	memset(ptr, 0, column_bytes(who, n, size));
 	return ptr;
 }
 
-int64_t *bt_mem_widen(int64_t *column, size_t old_n, size_t new_n)
+int64_t *bt_mem_widen_for(const char *who, int64_t *column, size_t old_n, size_t new_n)
 {
-	int64_t *wide = bt_mem_column(new_n, sizeof(*wide));
+	int64_t *wide = bt_mem_column_for(who, new_n, sizeof(*wide));
 
 	if (column) {
 		memcpy(wide, column, old_n * sizeof(*wide));
@@ -107,9 +113,9 @@ int64_t *bt_mem_widen(int64_t *column, size_t old_n, size_t new_n)
 	return wide;
 }
 
-char *bt_mem_copy(const char *bytes, size_t n)
+char *bt_mem_copy_for(const char *who, const char *bytes, size_t n)
 {
-	char *copy = bt_mem_zalloc(n + 1, 1);
+	char *copy = bt_mem_zalloc_for(who, n + 1, 1);
 
 	if (n) {
 		memcpy(copy, bytes, n);
@@ -212,12 +218,81 @@ size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena)
 }
 #endif
 
-void *bt_mem_grow(void *array, size_t count_n, size_t *cap_n, size_t size)
+void *bt_mem_grow_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size)
 {
 	if (count_n < *cap_n) {
 		return array;
 	}
 	BT_INVARIANT(count_n == *cap_n);
 	*cap_n = *cap_n ? *cap_n * 2 : 8;
-	return bt_mem_realloc(array, *cap_n, size);
+	return bt_mem_realloc_for(who, array, *cap_n, size);
+}
+
+/* ---- what asks first ---- */
+
+/* So much of what is left is granted before the allocator is asked again. */
+#define GRANTED_PART 8
+
+static struct {
+	_Atomic size_t limit;	 /* atomic: relaxed; 0: none */
+	_Atomic int64_t granted; /* atomic: relaxed; what may still be granted without asking */
+	_Atomic uint64_t refused_n[BT_MEM_USE_N];
+	bool (*refuses)(void *context, enum bt_mem_use use, size_t bytes); /* init: */
+	void *context;
+} budget;
+
+static const char *const use_words[BT_MEM_USE_N] = {
+#define X(name, words) words,
+	BT_MEM_USES(X)
+#undef X
+};
+
+const char *bt_mem_use_words(enum bt_mem_use use)
+{
+	return use_words[use];
+}
+
+void bt_mem_set_limit(size_t bytes)
+{
+	bt_store_relaxed(&budget.granted, INT64_C(0));
+	bt_store_relaxed(&budget.limit, bytes);
+}
+
+void bt_mem_set_refuser(bool (*refuses)(void *context, enum bt_mem_use use, size_t bytes), void *context)
+{
+	budget.refuses = refuses;
+	budget.context = context;
+}
+
+uint64_t bt_mem_refused_n(enum bt_mem_use use)
+{
+	return bt_load_relaxed(&budget.refused_n[use]);
+}
+
+static bool refuse(enum bt_mem_use use)
+{
+	bt_add_relaxed(&budget.refused_n[use], 1u);
+	return false;
+}
+
+bool bt_mem_may_use(enum bt_mem_use use, size_t bytes)
+{
+	size_t limit = bt_load_relaxed(&budget.limit);
+
+	if (BT_UNLIKELY(budget.refuses) && budget.refuses(budget.context, use, bytes)) {
+		return refuse(use);
+	}
+	if (limit == 0) {
+		return true;
+	}
+	if (bytes <= INT64_MAX && bt_sub_relaxed(&budget.granted, (int64_t)bytes) >= (int64_t)bytes) {
+		return true;
+	}
+	size_t held = bt_mem_in_use_bytes();
+	if (held >= limit || bytes > limit - held) {
+		bt_store_relaxed(&budget.granted, INT64_C(0));
+		return refuse(use);
+	}
+	bt_store_relaxed(&budget.granted, (int64_t)((limit - held) / GRANTED_PART));
+	return true;
 }

@@ -1,28 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The seam to jemalloc: the only way our code gets heap memory. Running out of memory ends the program with a
- * clear message, so callers never see NULL; what may fail is bounded by limits before it allocates.
+ * message that says who wanted how much, so callers never see NULL; what may fail asks before it allocates
+ * (bt_mem_may_use).
  * Context: any thread, never between queue and assume.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Zeroed memory for n objects of size bytes. Owns: free with bt_mem_free. */
-void *bt_mem_zalloc(size_t n, size_t size);
+#define bt_mem_zalloc(n, size) bt_mem_zalloc_for(__func__, n, size)
 
 /* Grows or shrinks an allocation to n objects of size bytes; new bytes are not set. ptr may be NULL. */
-void *bt_mem_realloc(void *ptr, size_t n, size_t size);
+#define bt_mem_realloc(ptr, n, size) bt_mem_realloc_for(__func__, ptr, n, size)
 
 /* Zeroed memory whose start and size are multiples of a cache line; for columns. Owns: bt_mem_free. */
-void *bt_mem_column(size_t n, size_t size);
+#define bt_mem_column(n, size) bt_mem_column_for(__func__, n, size)
 
 /* A column of new_n int64_t that begins with the old_n of column (NULL: none), the rest zero; frees column.
  * Owns: bt_mem_free. */
-int64_t *bt_mem_widen(int64_t *column, size_t old_n, size_t new_n);
+#define bt_mem_widen(column, old_n, new_n) bt_mem_widen_for(__func__, column, old_n, new_n)
 
 /* A copy of n bytes with a NUL behind them. Owns: bt_mem_free. */
-char *bt_mem_copy(const char *bytes, size_t n);
+#define bt_mem_copy(bytes, n) bt_mem_copy_for(__func__, bytes, n)
+
+/* Makes room for one more element in a growing array: doubles *cap_n when count_n has reached it. */
+#define bt_mem_grow(array, count_n, cap_n, size) bt_mem_grow_for(__func__, array, count_n, cap_n, size)
+
+/* The same; who: the function that wants it, a constant. */
+void *bt_mem_zalloc_for(const char *who, size_t n, size_t size);
+void *bt_mem_realloc_for(const char *who, void *ptr, size_t n, size_t size);
+void *bt_mem_column_for(const char *who, size_t n, size_t size);
+int64_t *bt_mem_widen_for(const char *who, int64_t *column, size_t old_n, size_t new_n);
+char *bt_mem_copy_for(const char *who, const char *bytes, size_t n);
+void *bt_mem_grow_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size);
 
 /* Frees what came from this header; NULL is fine. */
 void bt_mem_free(void *ptr);
@@ -53,5 +66,46 @@ void *bt_mem_raw_column(bt_mem_arena_ix arena, size_t n, size_t size);
 /* Bytes of an arena that are held now; 0 for arena 0. */
 size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena);
 
-/* Makes room for one more element in a growing array: doubles *cap_n when count_n has reached it. */
-void *bt_mem_grow(void *array, size_t count_n, size_t *cap_n, size_t size);
+/* ---- what asks first ---- */
+
+/*
+ * What can do with less memory, or later: it asks before it allocates, and what becomes of it when it may not
+ * is said here. X(name, words)
+ */
+#define BT_MEM_USES(X)                                                                                       \
+	/* BT_NO_MEMORY; nothing has changed, and who hands it in keeps it. */                               \
+	X(OBJECT, "an object that is handed in")                                                             \
+	/* No pod is popped until a binding is answered. */                                                  \
+	X(BINDING, "room for more bindings at a time")                                                       \
+	/* They are dropped, and the pods in flight are tried again whatever happened. */                    \
+	X(EVENT, "events that are kept for pods in flight")                                                  \
+	/* Every node is evaluated, with the same outcome. */                                                \
+	X(PLAN, "columns by which pods of a kind are decided")                                               \
+	/* Every node is tried, with the same outcome. */                                                    \
+	X(NOTES, "notes of where preemption helps")
+
+enum bt_mem_use {
+#define X(name, words) BT_MEM_##name,
+	BT_MEM_USES(X)
+#undef X
+		BT_MEM_USE_N
+};
+
+/*
+ * May some bytes more be used for that? Yes while the process holds less than its limit; the allocator is
+ * asked for what it holds each time a part of what was left has been granted, so the limit may be exceeded by
+ * what objects become.
+ * Context: any thread; allocates nothing.
+ */
+bool bt_mem_may_use(enum bt_mem_use use, size_t bytes);
+
+/* Sets the limit of the process; 0: there is none, as at first. Context: any thread. */
+void bt_mem_set_limit(size_t bytes);
+
+/* How often the answer was no. Context: any thread. */
+uint64_t bt_mem_refused_n(enum bt_mem_use use);
+
+const char *bt_mem_use_words(enum bt_mem_use use);
+
+/* For tests: says no for others. NULL: nobody does. Context: while no other thread asks. */
+void bt_mem_set_refuser(bool (*refuses)(void *context, enum bt_mem_use use, size_t bytes), void *context);

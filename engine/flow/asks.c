@@ -72,10 +72,20 @@ static bool step(struct bt_ask_slot *slot, uint32_t tag, enum bt_ask_state from,
 	return bt_cas(&slot->word, &expected, word_of(tag, to));
 }
 
+/* The chunk that slots would come from next. */
+static uint32_t next_chunk(const struct bt_asks *asks)
+{
+	return 31 - (uint32_t)__builtin_clz(bt_load_relaxed(&asks->slot_n) / BT_ASK_FIRST_CHUNK + 1);
+}
+
+static size_t chunk_bytes(const struct bt_asks *asks)
+{
+	return ((size_t)BT_ASK_FIRST_CHUNK << next_chunk(asks)) * sizeof(struct bt_ask_slot);
+}
+
 static void add_chunk(struct bt_asks *asks)
 {
-	uint32_t slot_n = bt_load_relaxed(&asks->slot_n);
-	uint32_t chunk = 31 - (uint32_t)__builtin_clz(slot_n / BT_ASK_FIRST_CHUNK + 1);
+	uint32_t slot_n = bt_load_relaxed(&asks->slot_n), chunk = next_chunk(asks);
 	uint32_t n = BT_ASK_FIRST_CHUNK << chunk;
 
 	BT_REQUIRE(chunk < BT_ASK_CHUNKS);
@@ -247,7 +257,11 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 
 bool bt_asks_have_room(const struct bt_pipeline *p)
 {
-	return p->asks.outgoing.first == BT_NO_ASK && bt_load_relaxed(&p->asks.open_n) < p->limits.bindings;
+	const struct bt_asks *asks = &p->asks;
+
+	return asks->outgoing.first == BT_NO_ASK && bt_load_relaxed(&asks->open_n) < p->limits.bindings &&
+	       (asks->vacant_n > 0 || bt_load_relaxed(&asks->open_n) == 0 ||
+		       bt_mem_may_use(BT_MEM_BINDING, chunk_bytes(asks)));
 }
 
 struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle)

@@ -193,6 +193,14 @@ struct bt_cache *bt_engine_cache(struct bt_engine *engine);
 enum bt_status bt_engine_take_delta(
 	struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken);
 
+/*
+ * Hands in an object, new or changed; it stays the caller's. Returns: as bt_engine_take_delta; BT_NO_MEMORY
+ * when memory is short (bt_mem_may_use), and nothing has changed; that may be said by all functions below,
+ * too.
+ */
+enum bt_status bt_engine_show(
+	struct bt_engine *engine, const struct bt_object *object, struct bt_taken *out_taken);
+
 /* Hands in a node, new or changed. Returns: BT_OK with the node's slot; BT_FULL when one of its resources has
  * a name beyond BT_RESOURCE_MAX (the node is there without it). */
 enum bt_status bt_engine_apply_node(
@@ -204,9 +212,10 @@ enum bt_status bt_engine_apply_node(
  * VolumeAttachment) and devices (ResourceClaim, ResourceSlice, DeviceClass) make that refused pods are looked
  * at again; so do PodGroups, with the gate GenericWorkload. What pods' selectors refer to (Namespace,
  * Service, ReplicationController, ReplicaSet, StatefulSet) and PodDisruptionBudgets do not, as in upstream.
- * In any order relative to nodes and pods. Kinds that decisions do not depend on are left alone.
+ * In any order relative to nodes and pods. Kinds that decisions do not depend on are left alone. Returns:
+ * BT_OK.
  */
-void bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object);
+enum bt_status bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object);
 
 /* One of those has gone. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_engine_delete_object(

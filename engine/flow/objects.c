@@ -2,6 +2,7 @@
  * The objects that come and go: what becomes of them in the cache, and which waiting pods they wake.
  */
 #include "engine/base/check.h"
+#include "engine/base/mem.h"
 #include "engine/flow/engine_int.h"
 
 /* Tells of a node's change, aspect by aspect. NULL: it was not there, or is not any more. */
@@ -504,12 +505,19 @@ enum bt_status bt_engine_take_delta(
 
 /* ---- in one go ---- */
 
+/* About what an object becomes in cache, ledger and queue. */
+#define OBJECT_BYTES 2048
+
 enum bt_status bt_engine_apply_node(
 	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix)
 {
 	struct bt_delta delta;
 	struct bt_taken taken;
 
+	*out_node_ix = BT_NO_NODE;
+	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
+		return BT_NO_MEMORY;
+	}
 	bt_ingest_describe_node(engine->cache->worker, object, &delta);
 	bt_ingest_publish(engine->cache, &delta);
 	enum bt_status status = bt_engine_take_delta(engine, &delta, &taken);
@@ -528,6 +536,10 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	struct bt_delta delta;
 	struct bt_taken taken;
 
+	*out_pod_ix = BT_NO_POD;
+	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
+		return BT_NO_MEMORY;
+	}
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
 	bt_ingest_publish(engine->cache, &delta);
 	bt_ingest_adopt(engine->cache, &delta);
@@ -546,6 +558,9 @@ enum bt_status bt_engine_update_pod(
 	struct bt_delta delta;
 	struct bt_taken taken;
 
+	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
+		return BT_NO_MEMORY;
+	}
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
 	bt_ingest_publish(engine->cache, &delta);
 	bt_ingest_adopt(engine->cache, &delta);
@@ -565,12 +580,23 @@ enum bt_status bt_engine_delete_object(
 	return bt_engine_take_delta(engine, &delta, &taken);
 }
 
-void bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object)
+enum bt_status bt_engine_show(
+	struct bt_engine *engine, const struct bt_object *object, struct bt_taken *out_taken)
 {
 	struct bt_delta delta;
-	struct bt_taken taken;
 
+	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
+	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
+		return BT_NO_MEMORY;
+	}
 	bt_ingest_describe(engine->cache->worker, object, NULL, &delta);
 	bt_ingest_publish(engine->cache, &delta);
-	(void)bt_engine_take_delta(engine, &delta, &taken);
+	return bt_engine_take_delta(engine, &delta, out_taken);
+}
+
+enum bt_status bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object)
+{
+	struct bt_taken taken;
+
+	return bt_engine_show(engine, object, &taken);
 }

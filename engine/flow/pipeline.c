@@ -271,6 +271,9 @@ static bool push_inline(struct bt_pipeline *p, struct bt_ring *ring, struct bt_p
 	return true;
 }
 
+/* About what a parcel with its object takes, and what becomes of it. */
+#define PARCEL_BYTES 8192
+
 enum bt_status bt_pipeline_feed(
 	struct bt_pipeline *p, uint32_t source, struct bt_parcel **parcel, int64_t timeout_ns)
 {
@@ -280,6 +283,9 @@ enum bt_status bt_pipeline_feed(
 
 	if (bt_load_acquire(&p->ending)) {
 		return BT_CONFLICT;
+	}
+	if ((*parcel)->kind == BT_PARCEL_APPLY && !bt_mem_may_use(BT_MEM_OBJECT, PARCEL_BYTES)) {
+		return BT_NO_MEMORY;
 	}
 	(*parcel)->source = source;
 	(*parcel)->sequence = lane->fed_n;

@@ -197,7 +197,8 @@ void bt_pipeline_destroy(struct bt_pipeline *pipeline);
  * Hands in a parcel. Context: one thread a source; waits up to timeout_ns for room (0: not at all;
  * BT_FOREVER). Inline, the steps are called instead of waiting.
  * Returns: BT_OK, and *parcel is the pipeline's and NULL here; BT_FULL when there was no room in time;
- *          BT_CONFLICT when nothing is taken in any more, because the pipeline stops; then the parcel stays
+ *          BT_NO_MEMORY when memory is short (bt_mem_may_use) and it is no end of an object, whatever the
+ * timeout; BT_CONFLICT when nothing is taken in any more, because the pipeline stops; then the parcel stays
  *          the caller's.
  */
 enum bt_status bt_pipeline_feed(

@@ -62,7 +62,7 @@ struct bt_ask_list {
 };
 
 #define BT_ASK_CHUNKS	   24
-#define BT_ASK_FIRST_CHUNK 64u
+#define BT_ASK_FIRST_CHUNK 4u
 
 /* Slots stay where they are; chunk k has BT_ASK_FIRST_CHUNK << k of them. owner: the scheduling thread, but
  * for the atomics. */

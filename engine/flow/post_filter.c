@@ -222,7 +222,8 @@ static struct bt_preempt_notes *notes_for(
 		return NULL;
 	}
 	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
-	return &engine->notes[hash % BT_NOTES_N];
+	struct bt_preempt_notes *notes = &engine->notes[hash % BT_NOTES_N];
+	return bt_preempt_notes_fit(notes, engine->cache->view.snapshot->slot_n) ? notes : NULL;
 }
 
 /* Notes who has to be deleted, which is those that are not being deleted yet. */

@@ -592,6 +592,13 @@ static void forget_notes(const struct search *s, struct bt_preempt_notes *notes)
 	memset(notes->by_n, 0, sizeof(notes->by_n));
 }
 
+bool bt_preempt_notes_fit(const struct bt_preempt_notes *notes, uint32_t slot_n)
+{
+	size_t each = sizeof(*notes->states) + sizeof(*notes->costs) + sizeof(*notes->by);
+
+	return notes->slot_cap >= slot_n || bt_mem_may_use(BT_MEM_NOTES, each * slot_n);
+}
+
 static bool notes_hold(const struct search *s, const struct bt_preempt_notes *notes)
 {
 	const struct bt_usage *usage = s->view->usage;

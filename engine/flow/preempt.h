@@ -51,6 +51,9 @@ struct bt_preempt_notes {
 
 void bt_preempt_notes_fini(struct bt_preempt_notes *notes);
 
+/* Have notes of so many slots the memory that they need, or may they take it? */
+bool bt_preempt_notes_fit(const struct bt_preempt_notes *notes, uint32_t slot_n);
+
 /* May the search rely on notes? Requires: the plan is prepared, and its pod has no promise of its own. */
 bool bt_preempt_notable(const struct bt_plan *plan);
 

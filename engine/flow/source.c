@@ -12,7 +12,6 @@ enum bt_status bt_engine_apply(
 	case BT_KIND_POD:
 		return bt_engine_add_pod(engine, &object->pod, out_entry, out_ix);
 	default:
-		bt_engine_apply_object(engine, object);
-		return BT_OK;
+		return bt_engine_apply_object(engine, object);
 	}
 }

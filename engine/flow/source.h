@@ -18,7 +18,7 @@ struct bt_source {
  * Hands one object to the engine, by its kind; kinds that the engine does not know are left alone.
  * Context : the scheduling thread.
  * Returns : as bt_engine_apply_node and bt_engine_add_pod for nodes and pods, whose index is set then, and of
- *           a pod what became of it; BT_OK for other kinds.
+ *           a pod what became of it; as bt_engine_apply_object for other kinds.
  */
 enum bt_status bt_engine_apply(
 	struct bt_engine *engine, const struct bt_object *object, enum bt_entry *out_entry, uint32_t *out_ix);

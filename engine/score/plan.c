@@ -683,6 +683,9 @@ static void keep_plan(struct bt_planner *planner, struct bt_plan *plan)
 	planner->made[planner->made_n++] = plan;
 }
 
+/* About what the columns of a plan take for each slot. */
+#define PLAN_BYTES 16
+
 static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_signature *signature)
 {
 	struct bt_plan *plan = bt_arena_zalloc(&planner->arena, sizeof(*plan));
@@ -699,7 +702,8 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	}
 	errors |= plan->score_error || plan->pre_filter_error;
 	plan->asks = asks(planner->env.view, plan);
-	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed && !plan->asks) {
+	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed && !plan->asks &&
+		bt_mem_may_use(BT_MEM_PLAN, PLAN_BYTES * planner->env.view->snapshot->slot_n)) {
 		plan->columns = make_groups(planner, plan);
 		plan->plain = planner->plain;
 		plan->usage = usage_column(planner, plan, NULL);

@@ -82,18 +82,11 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 enum bt_status sim_take(
 	struct bt_engine *engine, const struct bt_object *object, bool there, uint32_t *out_ix)
 {
-	struct bt_cache *cache = bt_engine_cache(engine);
-	struct bt_delta delta;
-	struct bt_taken taken;
+	struct bt_taken taken = {.ix = BT_NO_POD};
+	enum bt_status status = there ? bt_engine_show(engine, object, &taken)
+				      : bt_engine_delete_object(engine, object->kind, object->meta.namespace_,
+						object->meta.name);
 
-	if (there) {
-		bt_ingest_describe(cache->worker, object, NULL, &delta);
-	} else {
-		bt_ingest_describe_removal(
-			cache->worker, object->kind, object->meta.namespace_, object->meta.name, &delta);
-	}
-	bt_ingest_publish(cache, &delta);
-	enum bt_status status = bt_engine_take_delta(engine, &delta, &taken);
 	*out_ix = taken.ix;
 	return status;
 }
@@ -117,10 +110,27 @@ static void take(struct sim *sim, const struct bt_object *object, bool there, bo
 	}
 }
 
-void sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
+/* No engine takes it. */
+static void refuse(struct sim *sim, const struct bt_object *object)
+{
+	for (uint32_t e = 0; e < sim->engine_n; e++) {
+		uint32_t ix;
+
+		if (sim_take(sim->engines[e], object, true, &ix) != BT_NO_MEMORY) {
+			sim_fail(sim, "I7", "an object is taken while memory is short");
+		}
+	}
+}
+
+bool sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
 {
 	bool pod = stream == SIM_POD_STREAM;
 	bool known = pod ? sim->known[ix].ix != BT_NO_POD : sim->told[stream][ix].there;
+
+	if (object->there && sim_is_starved(sim, BT_MEM_OBJECT)) {
+		refuse(sim, sim_shown(&sim->arena, stream, ix, object));
+		return false;
+	}
 
 	sim_account(sim, stream, ix, object);
 	take(sim, sim_shown(&sim->arena, stream, ix, object), object->there, known);
@@ -128,6 +138,7 @@ void sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct
 		sim_find_pod(sim, ix);
 	}
 	sim_note_ports(sim);
+	return true;
 }
 
 /* ---- cycles ---- */
@@ -365,7 +376,8 @@ void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 				engine, sim_pod_object(&sim->arena, slot, &sim->told[SIM_POD_STREAM][slot]));
 			break;
 		}
-		if (status != wanted[what]) {
+		bool starved = sim_is_starved(sim, BT_MEM_OBJECT) && status == BT_NO_MEMORY;
+		if (status != wanted[what] && !starved) {
 			sim_fail(sim, "I6", "malformed object %" PRIu32 ": %s", what, bt_status_name(status));
 		}
 	}

@@ -20,9 +20,11 @@ static bool push(struct sim *sim, enum sim_stream stream, struct bt_parcel *parc
 {
 	note.parcel = parcel;
 	note.stream = stream;
-	if (sim->parcel_n == SIM_PARCELS ||
-		bt_pipeline_feed(sim->pipeline, (uint32_t)stream, &parcel, 0) != BT_OK) {
-		sim->faults[SIM_RING_FULL]++;
+	enum bt_status status = sim->parcel_n == SIM_PARCELS
+					? BT_FULL
+					: bt_pipeline_feed(sim->pipeline, (uint32_t)stream, &parcel, 0);
+	if (status != BT_OK) {
+		sim->faults[SIM_RING_FULL] += status == BT_FULL;
 		bt_parcel_destroy(parcel);
 		return false;
 	}
@@ -139,6 +141,17 @@ static bool is_still(struct sim *sim, uint32_t pod_ix, uint32_t uid)
 	const struct bt_pod *pod = sim_pod_at(sim->engines[0], pod_ix);
 
 	return pod->state != BT_POD_VACANT && !pod->detached && sim_number(sim->engines[0], pod->uid) == uid;
+}
+
+/* The twin takes what the pipeline has taken, memory or not. */
+static void tell_twin(struct sim *sim, const struct sim_parcel *note)
+{
+	uint32_t until = sim->starved_until[BT_MEM_OBJECT], ix;
+
+	sim->starved_until[BT_MEM_OBJECT] = 0;
+	sim_take(twin(sim), sim_shown(&sim->arena, note->stream, note->ix, &note->object), note->object.there,
+		&ix);
+	sim->starved_until[BT_MEM_OBJECT] = until;
 }
 
 static void twin_tick(struct sim *sim)
@@ -287,8 +300,7 @@ static bool apply(struct sim *sim)
 	}
 	bt_pipeline_apply_step(sim->pipeline);
 	if (!note.malformed && twin(sim)) {
-		sim_take(twin(sim), sim_shown(&sim->arena, note.stream, note.ix, &note.object),
-			note.object.there, &(uint32_t){0});
+		tell_twin(sim, &note);
 	}
 	if (!note.malformed && note.stream == SIM_POD_STREAM) {
 		sim_find_pod(sim, note.ix);

@@ -64,6 +64,16 @@ void sim_note(struct sim *sim, const char *format, ...)
 	bt_buf_char(&sim->notes, '\n');
 }
 
+static bool refuses(void *context, enum bt_mem_use use, size_t bytes)
+{
+	struct sim *sim = context;
+	bool starved = sim_is_starved(sim, use);
+
+	(void)bytes;
+	sim->faults[SIM_NO_MEMORY_OBJECT + (int)use] += starved;
+	return starved;
+}
+
 static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
 {
 	uint64_t seed = history->seed;
@@ -73,6 +83,7 @@ static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
 	sim->trace = trace;
 	sim->now_ns = sim->latest_ns = BEGIN_NS;
 	sim->leader = true;
+	bt_mem_set_refuser(refuses, sim);
 	sim->engine_n = seed % 4 == 0 ? SIM_ENGINES : 1;
 	for (uint32_t e = 0; e < sim->engine_n && !history->piped; e++) {
 		sim->engines[e] = sim_engine_create(sim, e == 1, true);
@@ -88,6 +99,7 @@ static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
 
 void sim_end(struct sim *sim)
 {
+	bt_mem_set_refuser(NULL, NULL);
 	sim_leave(sim);
 	for (uint32_t e = sim->pipeline ? 1 : 0; e < sim->engine_n; e++) {
 		bt_engine_destroy(sim->engines[e]);

@@ -116,7 +116,7 @@ struct sim {
 	/* A pod is on another node than it was promised, or assumed on. */
 	bool untold;
 	uint64_t excused_n;
-	uint32_t step_no, paused_until[SIM_STAGE_N];
+	uint32_t step_no, paused_until[SIM_STAGE_N], starved_until[BT_MEM_USE_N];
 	uint64_t faults[SIM_FAULT_N];
 	uint64_t placed_n, refused_n;
 	struct bt_arena arena; /* of one step */
@@ -143,6 +143,9 @@ void sim_do(struct sim *sim, struct sim_step step);
 void sim_leave(struct sim *sim);
 /* Everything that waits for somebody to move it moves once; returns whether anything did. */
 bool sim_move_on(struct sim *sim);
+
+/* Is memory short for that now? */
+bool sim_is_starved(const struct sim *sim, enum bt_mem_use use);
 
 /* How a binding goes when nothing goes wrong. */
 #define SIM_FAULTLESS 99
@@ -176,7 +179,8 @@ void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated);
 enum bt_status sim_take(
 	struct bt_engine *engine, const struct bt_object *object, bool there, uint32_t *out_ix);
 struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool binds);
-void sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
+/* Returns: false when memory is short, so that nothing has changed. */
+bool sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object);
 bool sim_decide(struct sim *sim);
 bool sim_begin(struct sim *sim);
 void sim_finish(struct sim *sim);

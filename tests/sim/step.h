@@ -6,6 +6,7 @@
 #pragma once
 
 #include "engine/base/buf.h"
+#include "engine/base/mem.h"
 
 /* X(name, weight, numbers below which a, b and c are) */
 #define SIM_OPS(X)                                                                                           \
@@ -30,18 +31,19 @@
 	X(cut, 3, SIM_STREAM_N, 1, 1) /* the stream ends; another begins with a list of the present */       \
 	X(stale_list, 2, SIM_STREAM_N, 20, 1) /* the same with a list of b events ago */                     \
 	X(malformed, 3, SIM_PODS, 7, 1)	      /* something that must be refused; b: what */                  \
-	X(stage, 0, 12, 6, 1)		/* a: a stage of the pipeline, b + 1 times; weighs only there */     \
-	X(decide, 90, 1, 3, 1)		/* b + 1 cycles */                                                   \
-	X(begin, 4, 1, 1, 1)		/* the first half of a cycle */                                      \
-	X(end, 8, 1, 1, 1)		/* the second */                                                     \
-	X(bind, 100, 4, 100, 1)		/* a: which; b: how it goes */                                       \
-	X(answer, 100, 4, 1, 1)		/* a: which; the binder's answer comes */                            \
-	X(evict, 12, 4, 100, 1)		/* a: which; a victim is deleted; b: how it goes */                  \
-	X(clock, 12, 1, 4000, 1)	/* b: milliseconds */                                                \
-	X(jump, 1, 1, 6, 1)		/* b: the clock is set forward by hours, or back */                  \
-	X(leader, 1, 1, 1, 1)		/* leadership is lost, or won */                                     \
-	X(visit, 3, 1, 100, 1)		/* a visitor looks at the nodes for b steps */                       \
-	X(pause, 2, SIM_STAGE_N, 40, 1) /* a: stage; it does nothing for b steps */
+	X(stage, 0, 12, 6, 1)		  /* a: a stage of the pipeline, b + 1 times; weighs only there */   \
+	X(decide, 90, 1, 3, 1)		  /* b + 1 cycles */                                                 \
+	X(begin, 4, 1, 1, 1)		  /* the first half of a cycle */                                    \
+	X(end, 8, 1, 1, 1)		  /* the second */                                                   \
+	X(bind, 100, 4, 100, 1)		  /* a: which; b: how it goes */                                     \
+	X(answer, 100, 4, 1, 1)		  /* a: which; the binder's answer comes */                          \
+	X(evict, 12, 4, 100, 1)		  /* a: which; a victim is deleted; b: how it goes */                \
+	X(clock, 12, 1, 4000, 1)	  /* b: milliseconds */                                              \
+	X(jump, 1, 1, 6, 1)		  /* b: the clock is set forward by hours, or back */                \
+	X(leader, 1, 1, 1, 1)		  /* leadership is lost, or won */                                   \
+	X(visit, 3, 1, 100, 1)		  /* a visitor looks at the nodes for b steps */                     \
+	X(pause, 2, SIM_STAGE_N, 40, 1)	  /* a: stage; it does nothing for b steps */                        \
+	X(starve, 3, BT_MEM_USE_N, 40, 1) /* a: for what memory is short, for b steps */
 
 enum sim_op {
 #define X(name, weight, a, b, c) SIM_OP_##name,
@@ -87,6 +89,11 @@ enum sim_op {
 	X(EVICTION_FAILED_AT_ONCE, "eviction refused while others are asked for")                            \
 	X(EVICTION_LOST, "eviction without an answer")                                                       \
 	X(KEPT_OUT, "preemptor kept out when its cycle ends")                                                \
+	X(NO_MEMORY_OBJECT, "no memory for an object")                                                       \
+	X(NO_MEMORY_BINDING, "no memory for more bindings")                                                  \
+	X(NO_MEMORY_EVENT, "no memory for the events of pods in flight")                                     \
+	X(NO_MEMORY_PLAN, "no memory for the columns of a plan")                                             \
+	X(NO_MEMORY_NOTES, "no memory for notes of preemption")                                              \
 	X(ASKED_AGAIN, "binding without an answer asked about")                                              \
 	X(PORT_TWICE, "host port taken twice")
 

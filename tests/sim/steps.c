@@ -147,10 +147,13 @@ static bool hand_over(struct sim *sim, enum sim_stream stream, const struct sim_
 	if (sim->pipeline) {
 		return sim_pipe_feed(sim, stream, event->ix, &event->object);
 	}
-	if (event->object.version > sim->feeds[stream].seen) {
-		sim->feeds[stream].seen = event->object.version;
-		sim_tell(sim, stream, event->ix, &event->object);
+	if (event->object.version <= sim->feeds[stream].seen) {
+		return true;
 	}
+	if (!sim_tell(sim, stream, event->ix, &event->object)) {
+		return false;
+	}
+	sim->feeds[stream].seen = event->object.version;
 	return true;
 }
 
@@ -241,6 +244,10 @@ void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position)
 	uint64_t version = position ? log->events[position - 1].object.version : 0;
 
 	if (position < feed->next || version < feed->seen) {
+		return;
+	}
+	if (sim_is_starved(sim, BT_MEM_OBJECT)) {
+		feed->gap = true; /* it is listed later */
 		return;
 	}
 	for (uint32_t i = 0; i < position; i++) {
@@ -423,6 +430,13 @@ static void visit(struct sim *sim, uint32_t steps)
 		sim->visit_until = sim->step_no + steps;
 		sim->visiting = true;
 	}
+}
+
+/* ---- memory ---- */
+
+bool sim_is_starved(const struct sim *sim, enum bt_mem_use use)
+{
+	return !sim->settling && sim->starved_until[use] > sim->step_no;
 }
 
 /* ---- time ---- */
@@ -625,6 +639,9 @@ static void do_stages(struct sim *sim, struct sim_step step)
 		break;
 	case SIM_OP_visit:
 		visit(sim, step.b);
+		break;
+	case SIM_OP_starve:
+		sim->starved_until[step.a] = sim->step_no + step.b;
 		break;
 	case SIM_OP_pause:
 		sim->paused_until[step.a % SIM_STAGE_N] = sim->step_no + step.b;

@@ -127,6 +127,9 @@ static enum berth_status take(struct bt_lib *lib, struct bt_object *object, uint
 		return BERTH_OK;
 	case BT_CONFLICT:
 		return bt_lib_fail(lib->handle, BERTH_STOPPED, "berth_stop was called meanwhile");
+	case BT_NO_MEMORY:
+		return bt_lib_fail(lib->handle, BERTH_LIMIT,
+			"the process holds as much memory as the options allow (memory_bytes_max)");
 	default:
 		return bt_lib_fail(lib->handle, BERTH_LIMIT,
 			"there are more different resource names than berth can tell apart");

@@ -45,16 +45,11 @@ static void complain(struct bt_lib *lib, const struct bt_object *object, const c
 
 enum bt_status bt_lib_take(struct bt_lib *lib, const struct bt_object *object, struct bt_taken *out)
 {
-	struct bt_cache *cache = bt_engine_cache(lib->engine);
-	struct bt_delta delta;
-
 	if (lib->threads) {
 		*out = (struct bt_taken){.known = true};
 		return bt_lib_threads_hand_over(lib, object, false);
 	}
-	bt_ingest_describe(cache->worker, object, NULL, &delta);
-	bt_ingest_publish(cache, &delta);
-	return bt_engine_take_delta(lib->engine, &delta, out);
+	return bt_engine_show(lib->engine, object, out);
 }
 
 static uint64_t pod_n(const struct bt_lib *lib)
@@ -116,6 +111,12 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 	enum bt_status status = bt_lib_take(lib, object, &taken);
 	if (status == BT_CONFLICT) {
 		job->stop = job->late = true;
+		return;
+	}
+	if (status == BT_NO_MEMORY) {
+		job->limited = true;
+		complain(lib, object, NULL, "the process holds as much memory as the options allow",
+			"raise memory_bytes_max");
 		return;
 	}
 	if (status == BT_FULL) {

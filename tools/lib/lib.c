@@ -210,6 +210,9 @@ enum berth_status berth_create(const struct berth_options *options, struct berth
 	if (status != BERTH_OK) {
 		return status;
 	}
+	if (given.memory_bytes_max) {
+		bt_mem_set_limit((size_t)given.memory_bytes_max);
+	}
 	struct bt_lib *lib = bt_mem_zalloc(1, sizeof(*lib));
 	lib->options = given;
 	lib->options.config = lib->options.feature_gates = NULL;

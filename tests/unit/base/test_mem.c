@@ -3,6 +3,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -192,9 +193,59 @@ static void a_size_that_overflows_ends_with_a_message(void **state)
 
 	(void)state;
 	assert_int_equal(ask_for_too_much(SIZE_MAX / 2 + 1, 2, text, sizeof(text)), 70);
-	assert_non_null(strstr(text, "berth: out of memory"));
+	assert_non_null(strstr(text, "berth: out of memory: "));
+	assert_non_null(strstr(text, "x 2 bytes for ask_for_too_much are not to be had"));
 	assert_int_equal(ask_for_too_much(1, SIZE_MAX - 8, text, sizeof(text)), 70);
 	assert_non_null(strstr(text, "less input"));
+}
+
+static bool refuse_notes(void *context, enum bt_mem_use use, size_t bytes)
+{
+	assert_int_equal(bytes, 12);
+	++*(int *)context;
+	return use == BT_MEM_NOTES;
+}
+
+static void who_asks_is_refused_by_tests(void **state)
+{
+	int asked_n = 0;
+	uint64_t before = bt_mem_refused_n(BT_MEM_NOTES);
+
+	(void)state;
+	bt_mem_set_refuser(refuse_notes, &asked_n);
+	assert_false(bt_mem_may_use(BT_MEM_NOTES, 12));
+	assert_true(bt_mem_may_use(BT_MEM_PLAN, 12));
+	bt_mem_set_refuser(NULL, NULL);
+	assert_true(bt_mem_may_use(BT_MEM_NOTES, 12));
+	assert_int_equal(asked_n, 2);
+	assert_int_equal(bt_mem_refused_n(BT_MEM_NOTES), before + 1);
+	assert_int_equal(bt_mem_refused_n(BT_MEM_PLAN), 0);
+	assert_string_equal(bt_mem_use_words(BT_MEM_NOTES), "notes of where preemption helps");
+}
+
+static void who_asks_is_refused_beyond_the_limit(void **state)
+{
+	size_t held = bt_mem_in_use_bytes(), room = (size_t)1 << 20, n = 0;
+	void *kept[64];
+
+	(void)state;
+	if (held == 0) {
+		skip(); /* under a sanitizer, whose allocator does not count for us */
+	}
+	bt_mem_set_limit(held + room);
+	assert_false(bt_mem_may_use(BT_MEM_OBJECT, SIZE_MAX));
+	assert_false(bt_mem_may_use(BT_MEM_OBJECT, 2 * room));
+	while (n < 64 && bt_mem_may_use(BT_MEM_OBJECT, room / 16)) {
+		kept[n++] = bt_mem_zalloc(room / 16, 1);
+	}
+	assert_in_range(n, 12, 18);
+	assert_false(bt_mem_may_use(BT_MEM_OBJECT, room / 16));
+	while (n > 0) {
+		bt_mem_free(kept[--n]);
+	}
+	assert_true(bt_mem_may_use(BT_MEM_OBJECT, room / 16));
+	bt_mem_set_limit(0);
+	assert_true(bt_mem_may_use(BT_MEM_OBJECT, SIZE_MAX));
 }
 
 int main(void)
@@ -209,6 +260,8 @@ int main(void)
 		cmocka_unit_test(blocks_of_a_memory_node_come_from_its_arena),
 		cmocka_unit_test(a_thread_allocates_from_the_arena_that_it_uses),
 		cmocka_unit_test(a_size_that_overflows_ends_with_a_message),
+		cmocka_unit_test(who_asks_is_refused_by_tests),
+		cmocka_unit_test(who_asks_is_refused_beyond_the_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

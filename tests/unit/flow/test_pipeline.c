@@ -3,6 +3,8 @@
  */
 #include "lab.h"
 
+#include "engine/base/mem.h"
+
 #include "engine/base/park.h"
 
 static void a_pod_goes_from_the_source_to_the_binder(void **state)
@@ -161,6 +163,58 @@ static void a_full_ring_refuses_and_waits_and_loses_nothing(void **state)
 	assert_int_equal(fed_n, 3);
 	lab_settle(lab);
 	assert_int_equal(lab_counts(lab).applied_n, 5);
+}
+
+static bool refuse_use(void *context, enum bt_mem_use use, size_t bytes)
+{
+	(void)bytes;
+	return use == *(const enum bt_mem_use *)context;
+}
+
+static void what_memory_is_short_for_stays_with_its_source(void **state)
+{
+	struct lab *lab = *state;
+	enum bt_mem_use use = BT_MEM_OBJECT;
+
+	lab_node(lab, "n1");
+	struct bt_parcel *parcel = lab_parcel(
+		lab, BT_PARCEL_APPLY, "{'apiVersion': 'v1', 'kind': 'Namespace', 'metadata': {'name': 'a'}}");
+	bt_mem_set_refuser(refuse_use, &use);
+	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &parcel, BT_FOREVER), BT_NO_MEMORY);
+	assert_non_null(parcel);
+	/* The end of an object makes room. */
+	struct bt_parcel *gone = lab_parcel(
+		lab, BT_PARCEL_DELETE, "{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n1'}}");
+	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &gone, 0), BT_OK);
+	bt_mem_set_refuser(NULL, NULL);
+	assert_int_equal(bt_pipeline_feed(lab->pipeline, 0, &parcel, 0), BT_OK);
+	lab_settle(lab);
+	assert_int_equal(lab_counts(lab).applied_n, 2);
+	assert_int_equal(lab_counts(lab).deleted_n, 1);
+}
+
+/* There are four slots at first. */
+static void no_pod_is_popped_while_memory_is_short_for_its_binding(void **state)
+{
+	struct lab *lab = *state;
+	enum bt_mem_use use = BT_MEM_BINDING;
+	char name[16];
+
+	bt_mem_set_refuser(refuse_use, &use);
+	for (int i = 0; i < 6; i++) {
+		snprintf(name, sizeof(name), "n%d", i / 2);
+		lab_node(lab, name);
+		snprintf(name, sizeof(name), "p%d", i);
+		lab_pod(lab, name, "");
+		lab_settle(lab);
+	}
+	assert_int_equal(lab->ask_n, 4);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(bt_pipeline_bound(lab->pipeline, lab->asks[i].handle), BT_OK);
+	}
+	lab_settle(lab);
+	assert_int_equal(lab->ask_n, 6);
+	bt_mem_set_refuser(NULL, NULL);
 }
 
 static void no_more_bindings_are_under_way_than_the_limit_says(void **state)
@@ -417,6 +471,8 @@ int main(void)
 		cmocka_unit_test(parcels_of_a_source_keep_their_order_whoever_ingests_them),
 		cmocka_unit_test(a_busy_source_does_not_keep_another_waiting),
 		LAB_TEST(a_full_ring_refuses_and_waits_and_loses_nothing),
+		LAB_TEST(what_memory_is_short_for_stays_with_its_source),
+		LAB_TEST(no_pod_is_popped_while_memory_is_short_for_its_binding),
 		LAB_TEST(no_more_bindings_are_under_way_than_the_limit_says),
 		cmocka_unit_test(a_limit_that_is_zero_is_refused_by_its_name),
 		LAB_TEST(what_is_on_its_way_is_freed_at_the_end),

@@ -3,6 +3,8 @@
  */
 #include "lib_fixture.h"
 
+#include "engine/base/mem.h"
+
 static struct berth *make(void)
 {
 	return make_with(NULL);
@@ -367,6 +369,69 @@ static void evicted_pods_may_be_gone_at_once(void **state)
 	berth_destroy(berth);
 }
 
+/* ---- memory ---- */
+
+static bool refuse_objects(void *context, enum bt_mem_use use, size_t bytes)
+{
+	(void)bytes;
+	return *(const bool *)context && use == BT_MEM_OBJECT;
+}
+
+static void what_memory_is_short_for_is_refused_and_may_come_again(void **state)
+{
+	bool refuses = true;
+
+	(void)state;
+	for (uint32_t threads = 0; threads < 2; threads++) {
+		struct berth_options options;
+		struct berth_node node;
+		struct berth_applied applied;
+
+		BERTH_INIT(&options);
+		options.threads = threads;
+		struct berth *berth = make_with(&options);
+		bt_mem_set_refuser(refuse_objects, &refuses);
+		BERTH_INIT(&applied);
+		refuses = true;
+		static const char text[] = NODE("n1", "1") POD("a", "1");
+		assert_int_equal(berth_apply(berth, text, strlen(text), 0, &applied), BERTH_LIMIT);
+		expect_error(berth, "raise memory_bytes_max");
+		assert_int_equal(applied.objects, 2);
+		assert_int_equal(applied.applied, 0);
+		BERTH_INIT(&node);
+		node.name = "n2";
+		assert_int_equal(berth_apply_node(berth, &node), BERTH_LIMIT);
+		refuses = false;
+		feed(berth, text);
+		if (!threads) {
+			assert_string_equal(decide(berth, "a")->pod.node, "n1");
+			/* What takes nothing is never refused. */
+			refuses = true;
+			assert_int_equal(berth_delete(berth, "Pod", NULL, "a"), BERTH_OK);
+		}
+		bt_mem_set_refuser(NULL, NULL);
+		berth_destroy(berth);
+	}
+}
+
+static void memory_has_a_limit(void **state)
+{
+	struct berth_options options;
+
+	(void)state;
+	if (bt_mem_in_use_bytes() == 0) {
+		skip(); /* under a sanitizer, whose allocator does not count for us */
+	}
+	BERTH_INIT(&options);
+	options.memory_bytes_max = 1;
+	struct berth *berth = make_with(&options);
+	static const char text[] = NODE("n1", "1");
+	assert_int_equal(berth_apply(berth, text, strlen(text), 0, NULL), BERTH_LIMIT);
+	bt_mem_set_limit(0);
+	assert_int_equal(berth_apply(berth, text, strlen(text), 0, NULL), BERTH_OK);
+	berth_destroy(berth);
+}
+
 /* ---- coming and going ---- */
 
 static void deleting_gives_room_back(void **state)
@@ -676,6 +741,8 @@ int main(void)
 		cmocka_unit_test(pod_that_goes_while_it_is_bound_frees_its_node),
 		cmocka_unit_test(preemption_tells_whom_it_evicts),
 		cmocka_unit_test(a_preemptor_whose_victim_stays_is_tried_again_after_its_backoff),
+		cmocka_unit_test(what_memory_is_short_for_is_refused_and_may_come_again),
+		cmocka_unit_test(memory_has_a_limit),
 		cmocka_unit_test(evicted_pods_may_be_gone_at_once),
 		cmocka_unit_test(deleting_gives_room_back),
 		cmocka_unit_test(texts_of_every_shape_are_taken),

@@ -135,6 +135,34 @@ static void when_too_many_events_come_pods_in_flight_are_tried_again(void **stat
 	bt_queue_destroy(queue);
 }
 
+static bool refuse_events(void *context, enum bt_mem_use use, size_t bytes)
+{
+	(void)context;
+	(void)bytes;
+	return use == BT_MEM_EVENT;
+}
+
+static void when_memory_is_short_for_events_pods_in_flight_are_tried_again(void **state)
+{
+	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_DELETE};
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 0);
+	bt_queue_add(queue, 1, kind(0, 0), 1);
+	assert_int_equal(bt_queue_pop(queue), 0);
+	bt_mem_set_refuser(refuse_events, NULL);
+	bt_queue_move(queue, &event, INT32_MAX, BT_QUEUE_EMPTY, SECOND);
+	bt_mem_set_refuser(NULL, NULL);
+	assert_int_equal(bt_queue_counts(queue).overflow_n, 1);
+	assert_false(bt_queue_keeps_events(queue));
+	/* Who comes later has missed nothing. */
+	assert_int_equal(bt_queue_pop(queue), 1);
+	assert_int_equal(bt_queue_refuse(queue, 1, MASK, 0, SECOND), BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(bt_queue_refuse(queue, 0, MASK, 0, SECOND), BT_WAIT_BACKOFF);
+	bt_queue_destroy(queue);
+}
+
 static void a_parked_kind_comes_after_all_others(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
@@ -940,6 +968,7 @@ int main(void)
 		cmocka_unit_test(a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed),
 		cmocka_unit_test(an_event_that_comes_while_a_pod_is_in_flight_is_not_lost),
 		cmocka_unit_test(when_too_many_events_come_pods_in_flight_are_tried_again),
+		cmocka_unit_test(when_memory_is_short_for_events_pods_in_flight_are_tried_again),
 		cmocka_unit_test(a_parked_kind_comes_after_all_others),
 		cmocka_unit_test(backoff_doubles_up_to_the_most_and_ends_at_whole_seconds),
 		cmocka_unit_test(errors_in_a_row_count_for_themselves_and_a_refusal_ends_the_row),
