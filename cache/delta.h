@@ -14,8 +14,8 @@
 /* A pod. */
 struct bt_pod_delta {
 	/* As the ledger is to keep it, but that the slots of its nodes are the publisher's to say: node_ix
-	 * and status_ix are BT_NO_NODE before. Name, UID and signature are held by the delta. signature is
-	 * NULL of a pod that has ended. */
+	 * and status_ix are BT_NO_NODE before. Name, UID, gates and signature are held by the delta.
+	 * signature is NULL of a pod that has ended. */
 	struct bt_pod pod;
 	uint32_t node; /* spec.nodeName, a name; BT_NAME_NONE: it waits */
 	bool ended;    /* it has succeeded or failed */

@@ -173,7 +173,7 @@ static uint32_t join_gates(struct bt_ingest_worker *worker, const struct bt_str_
 		}
 		bt_buf_str(&worker->text, gates->items[i]);
 	}
-	return bt_intern_add(worker->dictionary->intern, bt_buf_view(&worker->text));
+	return bt_intern_hold(worker->dictionary->intern, bt_buf_view(&worker->text));
 }
 
 /* Source: podTerminatingByPreemption, v1.36.3: only the first condition of the type counts. */
@@ -213,7 +213,7 @@ static struct bt_delta begin_delta(struct bt_ingest_worker *worker, enum bt_kind
 	return delta;
 }
 
-/* A pod's name, UID and signature are held: they may be the only ones of their kind. */
+/* A pod's name, UID, gates and signature are held: they may be the only ones of their kind. */
 static void describe_living_pod(
 	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *delta)
 {
@@ -303,6 +303,7 @@ void bt_delta_drop(struct bt_delta *delta)
 		bt_intern_release(delta->holder, delta->name);
 		if (delta->kind == BT_KIND_POD) {
 			bt_intern_release(delta->holder, delta->pod.pod.uid);
+			bt_intern_release(delta->holder, delta->pod.pod.gates);
 			bt_signature_release(delta->pod.pod.signature);
 		}
 		delta->holder = NULL;

@@ -3,6 +3,7 @@
  */
 #include "cache/ledger.h"
 
+#include "cache/vacancies_int.h"
 #include "engine/base/check.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
@@ -17,10 +18,11 @@ struct link {
 	uint32_t next, previous;
 };
 
-/* How many pods on nodes have a priority. */
+/* Pods of one priority. */
 struct level {
 	int32_t priority;
-	uint64_t pod_n;
+	uint64_t pod_n;	  /* on nodes */
+	uint64_t known_n; /* all; 0: the place is vacant */
 };
 
 struct bt_ledger {
@@ -36,6 +38,7 @@ struct bt_ledger {
 	uint32_t *on_node, *nominated; /* by node slot: the first pod of its list and one, or 0 */
 	struct level *levels;
 	size_t level_n, level_cap;
+	struct bt_vacancies vacant_levels;
 	struct bt_map level_ixs; /* by priority */
 	int32_t lowest;		 /* priority of a pod on a node */
 	uint64_t nominated_n, change_n;
@@ -92,6 +95,7 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_mem_free(l->nominated);
 	bt_mem_free(l->links);
 	bt_mem_free(l->levels);
+	bt_vacancies_fini(&l->vacant_levels);
 	bt_mem_free(l->journal);
 	bt_mem_free(l->pods);
 	bt_mem_free(l->vacant);
@@ -151,6 +155,7 @@ static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 	if (l->intern) {
 		bt_intern_hold_again(l->intern, pod->name);
 		bt_intern_hold_again(l->intern, pod->uid);
+		bt_intern_hold_again(l->intern, pod->gates);
 		hold_signature(l, pod->signature);
 	}
 }
@@ -158,12 +163,12 @@ static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 /* They stay for those who still have them in hand. */
 static void give_names_up(struct bt_ledger *l, const struct bt_pod *pod)
 {
-	const uint32_t names[] = {pod->name, pod->uid};
+	const uint32_t names[] = {pod->name, pod->uid, pod->gates};
 
 	if (!l->intern) {
 		return;
 	}
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 2 + (pod->gates != BT_NAME_NONE); i++) {
 		l->gone = bt_mem_grow(l->gone, l->gone_n, &l->gone_cap, sizeof(*l->gone));
 		l->gone[l->gone_n++] = names[i];
 	}
@@ -549,18 +554,35 @@ void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 	}
 }
 
-static uint32_t level_of(struct bt_ledger *l, int32_t priority)
+static uint64_t level_key(int32_t priority)
 {
-	uint64_t key = (uint64_t)(uint32_t)priority + 1;
+	return (uint64_t)(uint32_t)priority + 1;
+}
+
+/* The level of one more pod. */
+static uint32_t join_level(struct bt_ledger *l, int32_t priority)
+{
 	uint32_t ix;
 
-	if (!bt_map_get(&l->level_ixs, key, &ix)) {
-		l->levels = bt_mem_grow(l->levels, l->level_n, &l->level_cap, sizeof(*l->levels));
-		ix = (uint32_t)l->level_n++;
+	if (!bt_map_get(&l->level_ixs, level_key(priority), &ix)) {
+		if (!bt_vacancies_take(&l->vacant_levels, &ix)) {
+			l->levels = bt_mem_grow(l->levels, l->level_n, &l->level_cap, sizeof(*l->levels));
+			ix = (uint32_t)l->level_n++;
+		}
 		l->levels[ix] = (struct level){.priority = priority};
-		bt_map_put(&l->level_ixs, key, ix);
+		bt_map_put(&l->level_ixs, level_key(priority), ix);
 	}
+	l->levels[ix].known_n++;
 	return ix;
+}
+
+/* A pod of the level has gone, or has another. */
+static void quit_level(struct bt_ledger *l, uint32_t ix)
+{
+	if (--l->levels[ix].known_n == 0) {
+		bt_map_remove(&l->level_ixs, level_key(l->levels[ix].priority));
+		bt_vacancies_give(&l->vacant_levels, ix);
+	}
 }
 
 static uint64_t key_of(uint32_t namespace_, uint32_t name)
@@ -588,7 +610,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 	l->pods[ix] = *pod;
 	l->pods[ix].nominated_ix = BT_NO_NODE;
 	l->pods[ix].detached = false;
-	l->pods[ix].level = level_of(l, pod->priority);
+	l->pods[ix].level = join_level(l, pod->priority);
 	bt_map_put(&l->keys, key, ix);
 	if (pod->node_ix == BT_NO_NODE) {
 		l->pods[ix].state = BT_POD_QUEUED;
@@ -632,6 +654,8 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 		l->counts.confirm_n += state == BT_POD_ASSUMED;
 		state = node_ix == BT_NO_NODE ? BT_POD_QUEUED : BT_POD_SCHEDULED;
 	}
+	uint32_t level = join_level(l, pod->priority);
+	quit_level(l, old->level);
 	hold_names(l, pod);
 	give_names_up(l, old);
 	*old = *pod;
@@ -639,7 +663,7 @@ void bt_ledger_replace(struct bt_ledger *l, uint32_t pod_ix, const struct bt_pod
 	old->node_ix = node_ix;
 	old->nominated_ix = BT_NO_NODE;
 	old->detached = false;
-	old->level = level_of(l, pod->priority);
+	old->level = level;
 	count_state(l, state, true);
 	l->change_n++;
 	if (state != BT_POD_QUEUED) {
@@ -707,6 +731,7 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 		bt_map_remove(&l->keys, key_of(pod->signature->namespace_, pod->name));
 	}
 	give_names_up(l, pod);
+	quit_level(l, pod->level);
 	pod->state = BT_POD_VACANT;
 	l->vacant = bt_mem_grow(l->vacant, l->vacant_n, &l->vacant_cap, sizeof(*l->vacant));
 	l->vacant[l->vacant_n++] = pod_ix;

@@ -27,8 +27,8 @@ enum bt_pod_state {
 
 struct bt_pod {
 	const struct bt_signature *signature;
-	uint32_t name, uid; /* names; uid is BT_NAME_NONE when unknown. Held, as the signature is, as long as
-			       the pod is there */
+	uint32_t name, uid; /* names; uid is BT_NAME_NONE when unknown. Held, as signature and gates are, as
+			       long as the pod is there */
 	uint32_t node_ix;   /* of an assumed or scheduled pod, else BT_NO_NODE */
 	int32_t priority;
 	enum bt_pod_state state;

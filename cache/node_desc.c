@@ -82,15 +82,30 @@ struct image {
 	int64_t bytes;
 };
 
+/* Gives all names slots, or those without one none. */
+static bool give_slots(struct bt_dictionary *dictionary, const struct bt_resource_list *list)
+{
+	struct bt_new_resources unknown;
+
+	unknown.n = 0;
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (bt_resource_look_up(dictionary, list->items[i].name) == BT_SLOT_NEW) {
+			bt_new_resources_add(&unknown, list->items[i].name);
+		}
+	}
+	return unknown.n == 0 || bt_resource_add_all(dictionary, unknown.names, unknown.n);
+}
+
 static void read_amounts(struct bt_dictionary *dictionary, const struct bt_resource_list *list,
 	struct bt_node_desc *desc, struct amounts *out)
 {
 	int64_t by_slot[BT_RESOURCE_MAX];
 	uint64_t named = 0;
 
+	desc->too_many_names = !give_slots(dictionary, list);
 	static_assert(BT_RESOURCE_MAX <= 64, "a word has a bit for each slot");
 	for (uint32_t i = 0; i < list->n; i++) {
-		int r = bt_resource_slot(dictionary, list->items[i].name);
+		int r = bt_resource_look_up(dictionary, list->items[i].name);
 
 		if (r == BT_SLOT_PODS) {
 			desc->alloc_pods = bt_quantity_value(list->items[i].quantity);
@@ -98,7 +113,6 @@ static void read_amounts(struct bt_dictionary *dictionary, const struct bt_resou
 			by_slot[r] = bt_resource_amount((uint32_t)r, list->items[i].quantity);
 			named |= UINT64_C(1) << r;
 		}
-		desc->too_many_names |= r == BT_SLOT_FULL;
 	}
 	/* The bytes between the members count in comparisons. */
 	memset(out->items, 0, (size_t)__builtin_popcountll(named) * sizeof(out->items[0]));
@@ -135,7 +149,7 @@ static struct image *read_images(
 		const struct bt_image_object *from = &object->images[i];
 
 		for (uint32_t j = 0; j < from->names.n; j++) {
-			uint32_t name = bt_intern_add(intern, from->names.items[j]);
+			uint32_t name = bt_intern_hold(intern, from->names.items[j]);
 
 			images[n] = (struct image){name, n, from->size_bytes};
 			n++;
@@ -147,6 +161,8 @@ static struct image *read_images(
 	for (uint32_t i = 0; i < n; i++) {
 		if (kept == 0 || images[kept - 1].name != images[i].name) {
 			images[kept++] = images[i];
+		} else {
+			bt_intern_release(intern, images[i].name);
 		}
 	}
 	*out_n = kept;
@@ -220,7 +236,9 @@ struct bt_node_desc *bt_node_desc_create(
 	struct bt_dictionary *dictionary, const struct bt_node_object *object)
 {
 	struct bt_intern *intern = dictionary->intern;
+	struct bt_held held = {.intern = intern, .unlisted = true};
 	struct bt_node_desc head = {
+		.dictionary = dictionary,
 		.name = bt_intern_add(intern, object->meta.name),
 		.features = bt_features_declared(&object->declared_features),
 		.unschedulable = object->unschedulable,
@@ -238,9 +256,9 @@ struct bt_node_desc *bt_node_desc_create(
 		room.image_bytes[i] = images[i].bytes;
 	}
 	bt_mem_free(images);
-	bt_labels_fill(room.labels, &dictionary->for_ever, &object->meta.labels);
+	bt_labels_fill(room.labels, &held, &object->meta.labels);
 	for (uint32_t i = 0; i < head.taint_n; i++) {
-		room.taints[i] = bt_taint_intern(&dictionary->for_ever, &object->taints[i]);
+		room.taints[i] = bt_taint_intern(&held, &object->taints[i]);
 	}
 	room.desc->zone_key = zone_of(room.desc->labels);
 	room.desc->hash = bt_hash_bytes(room.amounts, compared_bytes(room.desc));
@@ -249,18 +267,40 @@ struct bt_node_desc *bt_node_desc_create(
 
 void bt_node_desc_destroy(const struct bt_node_desc *desc)
 {
+	if (!desc) {
+		return;
+	}
+	struct bt_intern *intern = desc->dictionary->intern;
+	for (uint32_t i = 0; i < desc->labels.n; i++) {
+		bt_intern_release(intern, desc->labels.items[i].key);
+		bt_intern_release(intern, desc->labels.items[i].value);
+	}
+	for (uint32_t i = 0; i < desc->taint_n; i++) {
+		bt_intern_release(intern, desc->taints[i].key);
+		bt_intern_release(intern, desc->taints[i].value);
+		bt_intern_release(intern, desc->taints[i].effect);
+	}
+	for (uint32_t i = 0; i < desc->image_n; i++) {
+		bt_intern_release(intern, desc->images[i]);
+	}
 	bt_mem_free((void *)(uintptr_t)desc);
 }
 
+/* The dictionary may have lost its maker meanwhile. */
 static void end(struct bt_rcu_head *head)
 {
-	bt_mem_free(head);
+	struct bt_node_desc *desc = (struct bt_node_desc *)head;
+	struct bt_dictionary *dictionary = desc->dictionary;
+
+	bt_node_desc_destroy(desc);
+	bt_dictionary_destroy(dictionary);
 }
 
 void bt_node_desc_defer(const struct bt_node_desc *desc)
 {
 	static_assert(offsetof(struct bt_node_desc, head) == 0, "end frees the whole");
 	if (desc) {
+		bt_dictionary_share(desc->dictionary);
 		bt_rcu_defer((struct bt_rcu_head *)(uintptr_t)&desc->head, end, sizeof(*desc) + desc->bytes);
 	}
 }

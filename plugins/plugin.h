@@ -292,21 +292,22 @@ static inline void bt_plugin_reason(const struct bt_plugin *plugin, const struct
 	}
 }
 
-/* A text that is kept for ever, so that the same text is kept once. Context: the scheduling thread. */
+/* A text that is kept, the same one once, as long as plans are that may point to it. Context: the scheduling
+ * thread. */
 static inline const char *bt_keep_text(const struct bt_view *view, const char *format, ...) BT_PRINTF(2, 3);
 
 static inline const char *bt_keep_text(const struct bt_view *view, const char *format, ...)
 {
-	struct bt_intern *intern = view->snapshot->dictionary->intern;
+	const struct bt_dictionary *dictionary = view->snapshot->dictionary;
 	struct bt_buf text = {0};
 	va_list args;
 
 	va_start(args, format);
 	bt_buf_vprintf(&text, format, args);
 	va_end(args);
-	uint32_t name = bt_intern_add(intern, bt_buf_view(&text));
+	uint32_t name = bt_texts_keep(dictionary->texts, bt_buf_view(&text));
 	bt_buf_fini(&text);
-	return bt_intern_str(intern, name).ptr;
+	return bt_intern_str(dictionary->intern, name).ptr;
 }
 
 /* PreFilter refuses the pod in this cycle. */

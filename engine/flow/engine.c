@@ -246,6 +246,10 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_pod_groups_fini(&engine->groups);
 	bt_group_cycle_fini(&engine->group_cycle);
 	bt_queue_destroy(engine->queue);
+	for (size_t i = 0; i < engine->replaced_n; i++) {
+		bt_node_desc_defer(engine->replaced[i]);
+	}
+	bt_mem_free(engine->replaced);
 	bt_cache_destroy(engine->cache);
 	bt_mem_free(engine->lanes);
 	bt_mem_free(engine->live);

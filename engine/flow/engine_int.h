@@ -102,6 +102,9 @@ struct bt_engine {
 	size_t unpromised_cap;
 	struct bt_map hopeless_ixs;
 	struct bt_arena events; /* what events point to, while the queue keeps any */
+	/* Descriptions that were replaced meanwhile: what these have named has a meaning as long. */
+	const struct bt_node_desc **replaced;
+	size_t replaced_n, replaced_cap;
 	struct bt_preempting preempting;
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
@@ -195,6 +198,9 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
 
 /* ---- reclaim.c ---- */
+
+/* The description of a node that was replaced, or NULL, is given up once no event shows it. */
+void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc);
 
 /* Lets go of what was held for pods that have gone, unless a cycle or a kept event has some of it in hand.
  * Invalidates plans. Context: between cycles. */

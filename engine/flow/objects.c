@@ -33,10 +33,9 @@ static const struct bt_node_facts *facts_of(struct bt_engine *engine, const stru
 	return facts;
 }
 
-static enum bt_status take_node(
-	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
+static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken)
 {
-	const struct bt_node_delta *node = &delta->node;
+	struct bt_node_delta *node = &delta->node;
 	const struct bt_node_facts *old = NULL, *new = NULL;
 	bool listens = bt_engine_listens(engine);
 
@@ -55,6 +54,8 @@ static enum bt_status take_node(
 	if (listens && new) {
 		wake_for_node(engine, old, new);
 	}
+	bt_engine_give_up_desc(engine, node->old);
+	node->old = NULL;
 	if (!node->desc) {
 		return BT_OK;
 	}

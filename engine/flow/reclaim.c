@@ -2,7 +2,11 @@
  * What nobody has any more is let go (I7): names of pods, and signatures with all that was worked out for
  * them.
  */
+#include "engine/base/mem.h"
 #include "engine/flow/engine_int.h"
+
+/* Texts that plans point to. One more, and all plans are made again. */
+#define TEXTS_MAX 16384
 
 /* Are there as many signatures that nobody holds, beyond those that are kept, as there are others? What is
  * forgotten with them has to be worked out again for the others: so it is paid for by the making of those. */
@@ -17,13 +21,13 @@ static bool is_due(const struct bt_engine *engine, uint32_t keep_n)
 
 /* Plans, counters, columns of labels: whoever needs them makes them again. All that is kept by a signature's
  * index besides knows the signature by its serial number, or is empty without pods. */
-static void retire_signatures(struct bt_engine *engine, uint32_t keep_n)
+static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool full)
 {
 	struct bt_cache *cache = engine->cache;
 	const uint32_t *ixs;
 	uint32_t n = bt_signatures_retire(cache->signatures, keep_n, &ixs);
 
-	if (n == 0) {
+	if (n == 0 && !full) {
 		return;
 	}
 	for (uint32_t i = 0; i < engine->lane_n; i++) {
@@ -31,8 +35,27 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n)
 	}
 	bt_counters_forget(cache->counters, ixs, n);
 	bt_snapshot_forget_columns(cache->snapshot);
+	bt_texts_release(cache->dictionary->texts);
 	bt_signatures_bury(cache->signatures);
 	engine->counts.signature_end_n += n;
+}
+
+void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc)
+{
+	if (!desc || !bt_queue_keeps_events(engine->queue)) {
+		bt_node_desc_defer(desc);
+		return;
+	}
+	engine->replaced = bt_mem_grow(engine->replaced, engine->replaced_n, &engine->replaced_cap,
+		sizeof(const struct bt_node_desc *));
+	engine->replaced[engine->replaced_n++] = desc;
+}
+
+static void end_replaced(struct bt_engine *engine)
+{
+	while (engine->replaced_n) {
+		bt_node_desc_defer(engine->replaced[--engine->replaced_n]);
+	}
 }
 
 void bt_engine_reclaim(struct bt_engine *engine)
@@ -47,7 +70,9 @@ void bt_engine_reclaim(struct bt_engine *engine)
 		return;
 	}
 	bt_ledger_let_go(engine->cache->ledger);
-	if (is_due(engine, keep_n)) {
-		retire_signatures(engine, keep_n);
+	end_replaced(engine);
+	bool full = bt_texts_count(engine->cache->dictionary->texts) > TEXTS_MAX;
+	if (full || is_due(engine, keep_n)) {
+		retire_signatures(engine, keep_n, full);
 	}
 }

@@ -7,6 +7,9 @@
 
 static void list(struct bt_held *held, uint32_t name)
 {
+	if (held->unlisted) {
+		return;
+	}
 	held->items = bt_mem_grow(held->items, held->n, &held->cap, sizeof(*held->items));
 	held->items[held->n++] = name;
 }

@@ -11,7 +11,8 @@
 /* Zeroes but for the dictionary. Context: one thread at a time. */
 struct bt_held {
 	struct bt_intern *intern;
-	bool pins; /* the names stay for ever, and are not listed */
+	bool pins;     /* the names stay for ever, and are not listed */
+	bool unlisted; /* they are not listed: whoever adds them releases them himself */
 	/* private: */
 	uint32_t *items;
 	size_t n, cap;

@@ -24,7 +24,8 @@ struct adder {
 	struct bt_dictionary *dictionary;
 	const struct bt_pod_object *pod;
 	struct way way;
-	bool resize_infeasible, too_many_names;
+	bool resize_infeasible;
+	struct bt_new_resources *unknown; /* names without a slot */
 };
 
 /* Amounts are set when a slot becomes present; until then they are garbage. */
@@ -47,9 +48,11 @@ static void read_list(struct adder *adder, struct sum *sum, const struct bt_reso
 {
 	clear(sum);
 	for (uint32_t i = 0; i < list->n; i++) {
-		int slot = bt_resource_slot(adder->dictionary, list->items[i].name);
+		int slot = bt_resource_look_up(adder->dictionary, list->items[i].name);
 
-		adder->too_many_names |= slot == BT_SLOT_FULL;
+		if (BT_UNLIKELY(slot == BT_SLOT_NEW)) {
+			bt_new_resources_add(adder->unknown, list->items[i].name);
+		}
 		if (slot >= 0) {
 			note(sum, slot);
 			sum->quantities[slot] = list->items[i].quantity;
@@ -281,11 +284,14 @@ static bool resize_infeasible(const struct bt_pod_object *pod)
 	return false;
 }
 
-void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,
-	const struct bt_pod_object *pod, struct bt_requests *out_requests)
+/* The requests, without those whose names have no slot, which are listed. */
+static void compute(struct bt_dictionary *dictionary, struct bt_arena *arena, const struct bt_pod_object *pod,
+	struct bt_new_resources *unknown, struct bt_requests *out_requests)
 {
-	struct adder adder = {
-		.dictionary = dictionary, .pod = pod, .resize_infeasible = resize_infeasible(pod)};
+	struct adder adder = {.dictionary = dictionary,
+		.pod = pod,
+		.resize_infeasible = resize_infeasible(pod),
+		.unknown = unknown};
 	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n;
 	bool level = pod_level_set(pod);
 	struct sum fit, with_status, nonzero, containers;
@@ -316,6 +322,22 @@ void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *aren
 		.score = round_up(arena, score),
 		.nonzero_milli_cpu = bt_quantity_milli(amount_of(&nonzero, BT_CPU)),
 		.nonzero_memory = bt_quantity_value(amount_of(&nonzero, BT_MEMORY)),
-		.too_many_names = adder.too_many_names,
 	};
+}
+
+void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,
+	const struct bt_pod_object *pod, struct bt_requests *out_requests)
+{
+	struct bt_new_resources unknown;
+
+	unknown.n = 0;
+	compute(dictionary, arena, pod, &unknown, out_requests);
+	if (BT_LIKELY(unknown.n == 0)) {
+		return;
+	}
+	/* A pod that asks for more than there is room for leaves none of its names behind. */
+	bool fit = bt_resource_add_all(dictionary, unknown.names, unknown.n);
+	unknown.n = 0;
+	compute(dictionary, arena, pod, &unknown, out_requests);
+	out_requests->too_many_names = !fit;
 }

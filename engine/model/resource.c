@@ -43,6 +43,9 @@ struct bt_dictionary *bt_dictionary_create(void)
 
 	dictionary->intern = bt_intern_create();
 	dictionary->for_ever = bt_held_for_ever(dictionary->intern);
+	dictionary->texts = bt_mem_zalloc(1, sizeof(*dictionary->texts));
+	dictionary->texts->held.intern = dictionary->intern;
+	bt_store_relaxed(&dictionary->user_n, 1);
 	for (int i = 0; i < BT_FIRST_SCALAR; i++) {
 		dictionary->resources.names[i] = bt_intern_add(dictionary->intern, bt_str(first[i]));
 	}
@@ -51,9 +54,38 @@ struct bt_dictionary *bt_dictionary_create(void)
 	return dictionary;
 }
 
+/* ---- texts ---- */
+
+uint32_t bt_texts_keep(struct bt_texts *texts, struct bt_str text)
+{
+	uint32_t name = bt_intern_find(texts->held.intern, text), unused;
+
+	if (name != BT_NAME_NONE && bt_map_get(&texts->names, name, &unused)) {
+		return name;
+	}
+	name = bt_held_add(&texts->held, text);
+	bt_map_put(&texts->names, name, 0);
+	return name;
+}
+
+void bt_texts_release(struct bt_texts *texts)
+{
+	bt_held_release(&texts->held);
+	bt_map_fini(&texts->names);
+}
+
+/* ---- names of resources ---- */
+
+void bt_dictionary_share(struct bt_dictionary *dictionary)
+{
+	bt_add(&dictionary->user_n, 1);
+}
+
 void bt_dictionary_destroy(struct bt_dictionary *dictionary)
 {
-	if (dictionary) {
+	if (dictionary && bt_sub(&dictionary->user_n, 1) == 1) {
+		bt_texts_release(dictionary->texts);
+		bt_mem_free(dictionary->texts);
 		bt_lock_fini(&dictionary->resources.lock);
 		bt_intern_destroy(dictionary->intern);
 		bt_mem_free(dictionary);
@@ -72,27 +104,43 @@ static int slot_of(const struct bt_dictionary *dictionary, uint32_t name)
 	return -1;
 }
 
-/* Gives a scalar a slot. */
-static int add(struct bt_dictionary *dictionary, struct bt_str name, uint32_t id)
+bool bt_resource_add_all(struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n)
 {
 	struct bt_resource_table *table = &dictionary->resources;
+	uint32_t new_n = 0;
 
 	bt_lock_acquire(&table->lock);
-	int slot = slot_of(dictionary, id), n = bt_load_relaxed(&table->n);
-	if (slot < 0 && n == BT_RESOURCE_MAX) {
-		slot = BT_SLOT_FULL;
-	} else if (slot < 0) {
-		slot = n;
-		table->names[slot] = id;
-		table->extended[slot] = bt_resource_is_extended(name);
-		/* EDGE resources.n release. */
-		bt_store_release(&table->n, n + 1);
+	int end = bt_load_relaxed(&table->n);
+	/* Somebody else may have added some of them. */
+	for (uint32_t i = 0; i < n; i++) {
+		new_n += bt_resource_find(dictionary, names[i]) < 0;
+	}
+	bool fit = new_n <= (uint32_t)(BT_RESOURCE_MAX - end);
+	for (uint32_t i = 0; fit && i < n; i++) {
+		if (bt_resource_find(dictionary, names[i]) < 0) {
+			table->names[end] = bt_intern_add(dictionary->intern, names[i]);
+			table->extended[end] = bt_resource_is_extended(names[i]);
+			/* EDGE resources.n release. */
+			bt_store_release(&table->n, ++end);
+		}
 	}
 	bt_lock_release(&table->lock);
-	return slot;
+	return fit;
 }
 
-int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name)
+void bt_new_resources_add(struct bt_new_resources *list, struct bt_str name)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (bt_str_eq(list->names[i], name)) {
+			return;
+		}
+	}
+	if (list->n <= BT_RESOURCE_MAX) {
+		list->names[list->n++] = name;
+	}
+}
+
+int bt_resource_look_up(const struct bt_dictionary *dictionary, struct bt_str name)
 {
 	/* What nearly every pod asks for. */
 	if (bt_str_is(name, "cpu")) {
@@ -109,8 +157,17 @@ int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name)
 	if (slot >= 0) {
 		return slot;
 	}
-	return bt_resource_is_scalar(name) ? add(dictionary, name, bt_intern_add(dictionary->intern, name))
-					   : BT_SLOT_IGNORED;
+	return bt_resource_is_scalar(name) ? BT_SLOT_NEW : BT_SLOT_IGNORED;
+}
+
+int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name)
+{
+	int slot = bt_resource_look_up(dictionary, name);
+
+	if (slot != BT_SLOT_NEW) {
+		return slot;
+	}
+	return bt_resource_add_all(dictionary, &name, 1) ? bt_resource_find(dictionary, name) : BT_SLOT_FULL;
 }
 
 int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "engine/base/atomic.h"
+#include "engine/base/map.h"
 #include "engine/base/thread.h"
 #include "engine/model/held.h"
 #include "engine/model/object.h"
@@ -25,7 +26,8 @@ enum bt_resource {
 enum bt_no_slot {
 	BT_SLOT_PODS = -1,    /* the pod count, which is no scalar */
 	BT_SLOT_IGNORED = -2, /* a name that the scheduler drops, such as storage */
-	BT_SLOT_FULL = -3     /* more different resource names than BT_RESOURCE_MAX */
+	BT_SLOT_FULL = -3,    /* more different resource names than BT_RESOURCE_MAX */
+	BT_SLOT_NEW = -4      /* it has none yet */
 };
 
 /* Slots stay once they are given. Whoever has a slot, or has read n, may read what stands there. */
@@ -36,15 +38,38 @@ struct bt_resource_table {
 	struct bt_lock lock; /* of those that add */
 };
 
+/* Texts that decisions point to. */
+struct bt_texts {
+	struct bt_held held;
+	struct bt_map names; /* those in held */
+};
+
+/* A text that is kept, the same one once, until all are released. Returns: its name. Context: the scheduling
+ * thread. */
+uint32_t bt_texts_keep(struct bt_texts *texts, struct bt_str text);
+void bt_texts_release(struct bt_texts *texts);
+
+static inline size_t bt_texts_count(const struct bt_texts *texts)
+{
+	return texts->names.count;
+}
+
 /* The names that all parts share. */
 struct bt_dictionary {
 	struct bt_intern *intern;
 	struct bt_held for_ever; /* init: what is added to it stays */
 	struct bt_resource_table resources;
+	struct bt_texts *texts;	 /* owner: the scheduling thread */
+	_Atomic uint64_t user_n; /* atomic: it ends with the last one */
 };
 
 struct bt_dictionary *bt_dictionary_create(void);
+
+/* Its maker needs it no longer. It ends when nobody else uses it either. */
 void bt_dictionary_destroy(struct bt_dictionary *dictionary);
+
+/* One more who may need it after its maker, until he calls bt_dictionary_destroy. Context: any thread. */
+void bt_dictionary_share(struct bt_dictionary *dictionary);
 
 struct bt_amount {
 	uint32_t slot;
@@ -60,6 +85,21 @@ struct bt_amounts {
 /* The slot of a resource name, given now if it has none; or an enum bt_no_slot. Context: any thread;
  * lock-free when the name has a slot. */
 int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name);
+
+/* The slot of a resource name, or BT_SLOT_NEW, BT_SLOT_PODS, BT_SLOT_IGNORED. Context: any thread;
+ * lock-free. */
+int bt_resource_look_up(const struct bt_dictionary *dictionary, struct bt_str name);
+
+/* Gives each of the names a slot, or none of them a new one. Returns: whether they have slots. Context: any
+ * thread. Requires: bt_resource_look_up has said BT_SLOT_NEW of each. */
+bool bt_resource_add_all(struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n);
+
+/* Names that are new, each once; at most BT_RESOURCE_MAX and one, which do not fit. */
+struct bt_new_resources {
+	struct bt_str names[BT_RESOURCE_MAX + 1];
+	uint32_t n;
+};
+void bt_new_resources_add(struct bt_new_resources *list, struct bt_str name);
 
 /* The slot of a known name, or -1. */
 int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name);

@@ -358,7 +358,8 @@ static void list_extended(struct bt_signature_maker *s, const struct bt_containe
 			!whole(requests->items[i].quantity, &count)) {
 			continue;
 		}
-		int slot = bt_resource_slot(s->dictionary, name);
+		/* Those that fit have slots. */
+		int slot = bt_resource_find(s->dictionary, name);
 		if (slot < 0) {
 			continue;
 		}
@@ -498,6 +499,7 @@ static void put_pod(
 	put_amounts(s, requests->score);
 	put(s, (uint64_t)requests->nonzero_milli_cpu);
 	put(s, (uint64_t)requests->nonzero_memory);
+	put(s, requests->too_many_names);
 	put(s, spec->init_container_n);
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		put_container(s, &spec->init_containers[i], is_sidecar(&spec->init_containers[i]));

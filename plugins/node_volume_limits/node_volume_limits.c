@@ -213,10 +213,10 @@ static struct answer judge(const struct term *term, const struct bt_view *view, 
 	uint32_t wanted_n = 0;
 
 	if (trouble->text) {
-		struct bt_intern *intern = view->snapshot->dictionary->intern;
+		struct bt_texts *texts = view->snapshot->dictionary->texts;
 
 		return (struct answer){.refused = trouble->missing,
-			.reason = {.kind = NO_CLAIM, .arg = bt_intern_add(intern, bt_str(trouble->text))},
+			.reason = {.kind = NO_CLAIM, .arg = bt_texts_keep(texts, bt_str(trouble->text))},
 			.error = trouble->missing ? NULL : trouble->text};
 	}
 	for (uint32_t i = 0; i < term->wanted_n; i++) {

@@ -144,7 +144,7 @@ static void reject(
 	bt_reject_with(out_rejection, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, term->refusal ? TEXT : ZONE);
 	if (term->refusal) {
 		out_rejection->reasons[0].arg =
-			bt_intern_add(view->snapshot->dictionary->intern, bt_str(term->refusal));
+			bt_texts_keep(view->snapshot->dictionary->texts, bt_str(term->refusal));
 	}
 }
 

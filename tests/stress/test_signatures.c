@@ -186,7 +186,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 	if (!bt_race_is_built()) {
 		skip();
 	}
-	stress_hold_at_each("signatures.", 4, run, &work, work.seed);
+	stress_hold_at_each("signatures.", 3, run, &work, work.seed);
 }
 
 int main(void)

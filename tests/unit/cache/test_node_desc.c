@@ -169,17 +169,42 @@ static void facts_outlive_the_description(void **state)
 	struct bt_node_desc *d =
 		describe(f, (struct words){"labels: {a: b}", "taints: [{key: k, effect: NoExecute}]",
 				    "allocatable: {cpu: '2', example.com/x: '0', pods: '3'}"});
+	/* Names mean as much as long as somebody holds them. */
+	uint32_t a = fixture_name(f, "a"), b = fixture_name(f, "b"), k = fixture_name(f, "k");
 	struct bt_node_facts facts;
 
 	bt_node_facts_of(d, &f->arena, &facts);
 	bt_node_desc_destroy(d);
 	assert_int_equal(facts.name, fixture_name(f, "n1"));
-	assert_int_equal(bt_labels_get(facts.labels, fixture_name(f, "a")), fixture_name(f, "b"));
+	assert_int_equal(bt_labels_get(facts.labels, a), b);
 	assert_int_equal(facts.taint_n, 1);
-	assert_int_equal(facts.taints[0].key, fixture_name(f, "k"));
+	assert_int_equal(facts.taints[0].key, k);
 	assert_int_equal(facts.alloc.n, 1); /* zeroes are left out */
 	assert_int_equal(bt_amounts_get(facts.alloc, BT_CPU), 2000);
 	assert_int_equal(facts.alloc_pods, 3);
+}
+
+static void names_go_with_the_last_description_that_has_them(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_intern *intern = f->cache->dictionary->intern;
+	const struct words words = {"labels: {a-key: a-value, b-key: shared}",
+		"taints: [{key: t-key, value: shared, effect: NoExecute}]",
+		"images: [{names: ['i:1', 'i:2', 'i:1'], sizeBytes: 5}]"};
+	static const char *const names[] = {"a-key", "a-value", "b-key", "shared", "t-key", "i:1", "i:2"};
+	struct bt_node_desc *one = describe(f, words), *two = describe(f, words);
+
+	bt_node_desc_destroy(one);
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		assert_int_not_equal(bt_intern_find(intern, bt_str(names[i])), BT_NAME_NONE);
+	}
+	bt_node_desc_defer(two);
+	bt_rcu_drain();
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		assert_int_equal(bt_intern_find(intern, bt_str(names[i])), BT_NAME_NONE);
+	}
+	/* A slot is its name's for ever. */
+	assert_int_not_equal(bt_intern_find(intern, bt_str("n1")), BT_NAME_NONE);
 }
 
 int main(void)
@@ -191,6 +216,7 @@ int main(void)
 		FIXTURE_TEST(a_heartbeat_is_alike_for_decisions_and_events_are_told),
 		FIXTURE_TEST(whatever_else_decisions_read_makes_a_difference),
 		FIXTURE_TEST(facts_outlive_the_description),
+		FIXTURE_TEST(names_go_with_the_last_description_that_has_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

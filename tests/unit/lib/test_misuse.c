@@ -440,6 +440,38 @@ static void resource_names_run_out(void **state)
 	berth_destroy(berth);
 }
 
+/* Names of resources that are too many for one pod, or node, are nobody else's loss. */
+static void who_is_refused_leaves_no_resource_names_behind(void **state)
+{
+	struct berth *berth = make_with(NULL);
+	struct berth_amount amounts[64];
+	char names[64][32];
+	struct berth_pod pod;
+
+	(void)state;
+	BERTH_INIT(&pod);
+	pod.requests = amounts;
+	for (int round = 0; round < 3; round++) {
+		pod.name = "monster";
+		pod.request_n = 64;
+		for (int i = 0; i < 64; i++) {
+			snprintf(names[i], sizeof(names[i]), "example.com/r%d-%d", round, i);
+			amounts[i] = (struct berth_amount){names[i], 1};
+		}
+		assert_int_equal(berth_apply_pod(berth, &pod), BERTH_LIMIT);
+		expect_error(berth, "resource names");
+	}
+	assert_int_equal(counts_of(berth).pods, 0);
+	pod.name = "modest";
+	pod.request_n = 61;
+	assert_int_equal(berth_apply_pod(berth, &pod), BERTH_OK);
+	pod.name = "other";
+	pod.request_n = 62;
+	assert_int_equal(berth_apply_pod(berth, &pod), BERTH_LIMIT);
+	assert_int_equal(counts_of(berth).pods, 1);
+	berth_destroy(berth);
+}
+
 /* ---- threads ---- */
 
 struct hand {
@@ -535,6 +567,7 @@ int main(void)
 		cmocka_unit_test(wrong_structures_are_refused),
 		cmocka_unit_test(limits_are_kept),
 		cmocka_unit_test(resource_names_run_out),
+		cmocka_unit_test(who_is_refused_leaves_no_resource_names_behind),
 		cmocka_unit_test(threads_take_turns_and_have_errors_of_their_own),
 		cmocka_unit_test(waiting_ends_when_another_thread_feeds),
 	};
