@@ -88,6 +88,9 @@ static const struct {
 	{"simulate", bt_cmd_simulate},
 	{"replay", bt_cmd_replay},
 #endif
+#if BT_HAS_BENCH
+	{"bench", bt_cmd_bench},
+#endif
 #if BT_HAS_VERDICT
 	{"verdict", bt_cmd_verdict},
 	{"history", bt_cmd_history},

@@ -57,6 +57,15 @@ void bt_histogram_merge(struct bt_histogram *histogram, const struct bt_histogra
 	}
 }
 
+void bt_histogram_subtract(struct bt_histogram *histogram, const struct bt_histogram *earlier)
+{
+	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
+		uint64_t now = bt_load_relaxed(&histogram->counts[i]);
+
+		bt_store_relaxed(&histogram->counts[i], now - bt_load_relaxed(&earlier->counts[i]));
+	}
+}
+
 void bt_histogram_reset(struct bt_histogram *histogram)
 {
 	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {

@@ -60,6 +60,11 @@ void bt_histogram_record_corrected(struct bt_histogram *histogram, int64_t value
 /* Adds what other has counted. Context: the thread that records into histogram; other may be anybody's. */
 void bt_histogram_merge(struct bt_histogram *histogram, const struct bt_histogram *other);
 
+/* Takes away what earlier, a copy of the same histogram as it was before, had counted. The maximum stays:
+ * nobody knows
+ * when it came. Context: the thread that records into histogram. */
+void bt_histogram_subtract(struct bt_histogram *histogram, const struct bt_histogram *earlier);
+
 /* Forgets everything. Context: the recording thread. */
 void bt_histogram_reset(struct bt_histogram *histogram);
 

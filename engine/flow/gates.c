@@ -94,6 +94,16 @@ enum bt_gate bt_gate_find(struct bt_str name)
 	return BT_GATE_N;
 }
 
+bool bt_gate_needs(enum bt_gate gate, enum bt_gate other)
+{
+	for (size_t i = 0; i < sizeof(dependencies) / sizeof(dependencies[0]); i++) {
+		if (dependencies[i].gate == gate && dependencies[i].needs == other) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void bt_gates_init(struct bt_gates *gates)
 {
 	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {

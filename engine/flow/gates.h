@@ -36,6 +36,9 @@ const struct bt_gate_info *bt_gate_info(enum bt_gate gate);
 /* The gate with that name, or BT_GATE_N. Context: any thread. */
 enum bt_gate bt_gate_find(struct bt_str name);
 
+/* Can the gate not be on while the other is off? Context: any thread. */
+bool bt_gate_needs(enum bt_gate gate, enum bt_gate other);
+
 /* Every gate at its default. */
 void bt_gates_init(struct bt_gates *gates);
 

@@ -25,6 +25,13 @@ void bt_stages_merge(struct bt_stages *stages, const struct bt_stages *other)
 	}
 }
 
+void bt_stages_subtract(struct bt_stages *stages, const struct bt_stages *earlier)
+{
+	for (int i = 0; i < BT_STAGE_N; i++) {
+		bt_histogram_subtract(&stages->histograms[i], &earlier->histograms[i]);
+	}
+}
+
 const char *bt_stage_name(enum bt_stage stage)
 {
 	return stages_known[stage].name;

@@ -25,6 +25,9 @@ struct bt_stages *bt_stages_create(void);
 /* Adds what other has. Context: the thread that owns stages. */
 void bt_stages_merge(struct bt_stages *stages, const struct bt_stages *other);
 
+/* Takes away what had been measured earlier (bt_histogram_subtract). Context: the thread that owns stages. */
+void bt_stages_subtract(struct bt_stages *stages, const struct bt_stages *earlier);
+
 /* A stage's word, and what is measured there. */
 const char *bt_stage_name(enum bt_stage stage);
 const char *bt_stage_text(enum bt_stage stage);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The one source of berth's command line: every subcommand, option, example, exit status and note, as data.
  */
+#include "tools/cli/bench_text.h"
 #include "tools/cli/command.h"
 
 #define SEED_HELP "Seed of every random choice. The same input and the same seed give the same output."
@@ -227,6 +228,102 @@ static const struct bt_note simulate_notes[] = {
 		"The terminal is as before when it ends, when it is interrupted, and while it is stopped "
 		"(Ctrl-Z). Measuring reads the clock a few times for each pod; without --live and --stats "
 		"nothing is measured."},
+	{0},
+};
+
+static const struct bt_option bench_options[] = {
+	{.name = "label-filter",
+		.type = BT_OPTION_TEXT,
+		.argument = "LABELS",
+		.help = "Run the workloads with these labels: names separated by commas, each with + or "
+			"nothing "
+			"before it (must be there) or - (must not). Default: performance; without PATH "
+			"performance,short; with --run all. all: whatever the labels."},
+	{.name = "run",
+		.type = BT_OPTION_TEXT,
+		.argument = "REGEX",
+		.help = "Run the workloads whose TESTCASE/WORKLOAD the extended regular expression matches "
+			"somewhere."},
+	{.name = "list",
+		.alias = "check",
+		.help = "Run nothing: read every file that the workloads need, and list them with labels, "
+			"parameters and thresholds, and why berth cannot run one."},
+	{.name = "runs",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "0",
+		.max = 100000,
+		.help = "Run each workload N times. 0: until one second has been measured, or ten have "
+			"passed."},
+	{.name = "speed",
+		.type = BT_OPTION_TEXT,
+		.argument = "FACTOR",
+		.default_value = "1000",
+		.help = "Let what goes by the clock in a workload go FACTOR times as fast as its file says. "
+			"1: as "
+			"upstream."},
+	{.name = "timeout",
+		.type = BT_OPTION_TEXT,
+		.argument = "SECONDS",
+		.default_value = "600",
+		.help = "How long an operation may wait for its pods."},
+	{.name = "seed",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "1",
+		.max = UINT64_MAX,
+		.help = "Seed of the engine: nodes with the same highest score are chosen between by it."},
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "table|json|yaml|csv",
+		.default_value = "table",
+		.help = "Format of the report. json has upstream's dataItems."},
+	{.name = "quiet", .letter = 'q', .help = "No progress bar."},
+	{0},
+};
+
+static const struct bt_example bench_examples[] = {
+	{"berth bench", "A short set of berth's own workloads."},
+	{"berth bench perf/workloads/affinity", "All of one family."},
+	{"berth bench --list --label-filter all ~/kubernetes/test/integration/scheduler_perf",
+		"What upstream's workloads are, and whether berth can run them."},
+	{"berth bench ~/kubernetes/test/integration/scheduler_perf -o json", "Upstream's suite."},
+	{"berth bench --run 'SchedulingBasic/5000Nodes_10000Pods$' misc/performance-config.yaml",
+		"One workload."},
+	{0},
+};
+
+static const struct bt_exit_text bench_exits[] = {
+	{BT_EXIT_OK, "Every workload ran, all its pods were bound, and no threshold was missed."},
+	{BT_EXIT_NO, "A workload failed, is not supported, or missed its threshold; the report says which."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "A file is missing or wrong, or no workload was chosen."},
+	{BT_EXIT_IO, "Writing failed."},
+	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
+	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_note bench_notes[] = {
+	{"FILES",
+		"PATH is a file as kube-scheduler's scheduler_perf has them, or a folder: every "
+		"performance-config.yaml below it. All of v1.36's opcodes are known: allocResourceClaims, "
+		"churn, "
+		"createAny, createNamespaces, createNodes, createPodSets, createPods, createResourceClaims, "
+		"createResourceDriver, deletePods, updateAny, barrier, sleep, startCollectingMetrics and "
+		"stopCollectingMetrics. Paths in a file are relative to it. Templates know {{.Index}}, "
+		"{{.Count}} "
+		"and upstream's functions. Unknown fields and opcodes, parameters that are missing or not "
+		"used, "
+		"and malformed files are errors, as upstream. schedulerConfigPath and feature gates count; "
+		"metricsCollectorConfig is left alone. Thresholds by topic go by the name of the file's "
+		"folder."},
+	{"WHAT IS CHECKED", "Each operation that waits has to get all its pods bound. After each run the "
+			    "ledger has to hold "
+			    "exactly the pods that were bound and not deleted, and nothing assumed."},
+	{"DIFFERENCES FROM UPSTREAM", BT_BENCH_DIFFERENCES},
 	{0},
 };
 
@@ -554,6 +651,19 @@ const struct bt_command bt_commands[] = {
 		.examples = simulate_examples,
 		.exits = simulate_exits,
 		.notes = simulate_notes},
+	{.name = "bench",
+		.summary = "run workloads of scheduler_perf and measure pods a second",
+		.operands = "[PATH...]",
+		.operand_max = SIZE_MAX,
+		.description =
+			"Runs workload files of kube-scheduler's benchmark, scheduler_perf, in the engine: "
+			"nodes and pods are created, pods are decided and bound by the real clock, and the "
+			"throughput is reported beside upstream's threshold. Without PATH it runs a short "
+			"set of workloads of its own.",
+		.options = bench_options,
+		.examples = bench_examples,
+		.exits = bench_exits,
+		.notes = bench_notes},
 	{.name = "verdict",
 		.summary = "answer scenarios: what every plugin says about every node",
 		.operands = "FILE|-",

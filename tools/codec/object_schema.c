@@ -645,6 +645,13 @@ static const struct bt_kind_schema kinds[] = {
 		bt_resource_slice_object),
 	KIND("resource.k8s.io/v1", "DeviceClass", DEVICE_CLASS, bt_device_class_fields,
 		bt_device_class_object),
+	/* The same fields, under the name that they had before. */
+	KIND("resource.k8s.io/v1beta2", "ResourceClaim", RESOURCE_CLAIM, bt_resource_claim_fields,
+		bt_resource_claim_object),
+	KIND("resource.k8s.io/v1beta2", "ResourceSlice", RESOURCE_SLICE, bt_resource_slice_fields,
+		bt_resource_slice_object),
+	KIND("resource.k8s.io/v1beta2", "DeviceClass", DEVICE_CLASS, bt_device_class_fields,
+		bt_device_class_object),
 };
 static const struct bt_kind_schema other_kind = KIND("", "", OTHER, other_fields, bt_other_object);
 

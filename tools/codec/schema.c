@@ -5,6 +5,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "engine/base/check.h"
 #include "engine/base/compiler.h"
@@ -740,6 +741,19 @@ BT_INLINE const struct bt_field *find_field(const struct bt_schema *schema, stru
 	return NULL;
 }
 
+/* The field whose name differs from key in the case of letters only. */
+static const struct bt_field *find_folded(const struct bt_schema *schema, struct bt_str key)
+{
+	for (uint32_t i = 0; i < schema->field_n; i++) {
+		const struct bt_field *field = &schema->fields[i];
+
+		if (field->name.len == key.len && strncasecmp(field->name.ptr, key.ptr, key.len) == 0) {
+			return field;
+		}
+	}
+	return NULL;
+}
+
 /* Reads members up to the end of the object; seen has a bit for each field that was there before. */
 static bool decode_members(struct bt_decode *decode, const struct bt_schema *schema,
 	const struct bt_str *first, uint64_t seen, char *out)
@@ -754,6 +768,9 @@ static bool decode_members(struct bt_decode *decode, const struct bt_schema *sch
 		const struct bt_field *field = find_field(schema, step.key, &hint);
 
 		first = NULL;
+		if (!field && decode->fold) {
+			field = find_folded(schema, step.key);
+		}
 		if (!field) {
 			if (decode->strict) {
 				return bt_decode_fail(decode, BT_INVALID, bt_json_offset(decode->json),

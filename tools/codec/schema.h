@@ -104,6 +104,7 @@ struct bt_decode {
 	struct bt_json *json;
 	struct bt_arena *arena;
 	bool strict;		    /* unknown members are errors */
+	bool fold;		    /* as Go's encoding/json: the case of letters in names does not matter */
 	const struct bt_path *path; /* where the object is in its document; NULL at the top */
 	struct bt_decode_error error;
 };

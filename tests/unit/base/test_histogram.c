@@ -144,6 +144,23 @@ static void quantiles_are_those_of_the_sorted_values(void **state)
 	}
 }
 
+static void what_was_counted_before_can_be_taken_away(void **state)
+{
+	struct bt_histogram *histogram = bt_histogram_create(), *earlier = bt_histogram_create();
+
+	(void)state;
+	bt_histogram_record(histogram, 1000000);
+	bt_histogram_merge(earlier, histogram);
+	bt_histogram_record(histogram, 7);
+	bt_histogram_record(histogram, 7);
+	bt_histogram_subtract(histogram, earlier);
+	assert_int_equal(bt_histogram_count(histogram), 2);
+	assert_int_equal(bt_histogram_quantile(histogram, 990000), 7);
+	assert_int_equal(bt_histogram_max(histogram), 1000000);
+	bt_mem_free(histogram);
+	bt_mem_free(earlier);
+}
+
 static void merged_histograms_are_those_of_all_values(void **state)
 {
 	struct bt_rng rng = {.state = seed_of_test()};
@@ -294,6 +311,7 @@ int main(void)
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(buckets_leave_no_gap),
 		cmocka_unit_test(quantiles_are_those_of_the_sorted_values),
+		cmocka_unit_test(what_was_counted_before_can_be_taken_away),
 		cmocka_unit_test(merged_histograms_are_those_of_all_values),
 		cmocka_unit_test(what_is_out_of_range_counts_at_the_end),
 		cmocka_unit_test(a_stall_counts_what_it_left_out),

@@ -140,6 +140,21 @@ static void strict_refuses_what_no_table_names(void **state)
 	assert_true(bt_str_is(out.text, "t"));
 }
 
+static void the_case_of_names_counts_unless_it_is_folded(void **state)
+{
+	struct outer out = {0};
+
+	(void)state;
+	refuses("{\"Text\":\"t\"}", BT_INVALID, "Text", "unknown field");
+	bt_json_begin(decode.json, bt_str("{\"Text\":\"t\",\"ITEMS\":[{\"Weight\":5}]}"), &arena);
+	decode = (struct bt_decode){.json = decode.json, .arena = &arena, .strict = true, .fold = true};
+	assert_true(bt_schema_decode(&decode, &outer, &out));
+	assert_true(bt_str_is(out.text, "t") && out.item_n == 1 && out.items[0].weight == 5);
+	bt_json_begin(decode.json, bt_str("{\"Text\":\"t\",\"text\":\"u\"}"), &arena);
+	assert_false(bt_schema_decode(&decode, &outer, &out));
+	assert_int_equal(decode.error.status, BT_EXISTS);
+}
+
 static void errors_carry_the_path(void **state)
 {
 	(void)state;
@@ -198,6 +213,7 @@ int main(void)
 		cmocka_unit_test(every_type_of_field_is_read),
 		cmocka_unit_test(absent_and_null_leave_what_was_there),
 		cmocka_unit_test(strict_refuses_what_no_table_names),
+		cmocka_unit_test(the_case_of_names_counts_unless_it_is_folded),
 		cmocka_unit_test(errors_carry_the_path),
 		cmocka_unit_test(duplicates_are_found_in_large_maps),
 	};

@@ -102,6 +102,9 @@ static void a_gate_needs_what_it_depends_on(void **state)
 		"[DRAResourceClaimDeviceStatus], DRAResourceClaimGranularStatusAuthorization is enabled, but "
 		"depends on features that are disabled: [DRAResourceClaimDeviceStatus]]");
 	expect_taken(&gates, "GangScheduling=true,GenericWorkload=true");
+	assert_true(bt_gate_needs(BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD));
+	assert_false(bt_gate_needs(BT_GATE_GENERIC_WORKLOAD, BT_GATE_GANG_SCHEDULING));
+	assert_false(bt_gate_needs(BT_GATE_WORKLOAD_AWARE_PREEMPTION, BT_GATE_GENERIC_WORKLOAD));
 }
 
 int main(void)
