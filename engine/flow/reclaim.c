@@ -19,7 +19,7 @@ static bool is_due(const struct bt_engine *engine, uint32_t keep_n)
 	return listed_n > keep_n && listed_n - keep_n > (keep_n > others_n ? keep_n : others_n);
 }
 
-/* Plans, counters, columns of labels: whoever needs them makes them again. All that is kept by a signature's
+/* Plans, counters, columns of labels, verdicts: whoever needs them makes them again. All that is kept by a signature's
  * index besides knows the signature by its serial number, or is empty without pods. */
 static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool full)
 {
@@ -36,6 +36,8 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 	bt_counters_forget(cache->counters, ixs, n);
 	bt_snapshot_forget_columns(cache->snapshot);
 	bt_texts_release(cache->dictionary->texts);
+	engine->hopeless_n = 0;
+	bt_map_fini(&engine->hopeless_ixs);
 	bt_signatures_bury(cache->signatures);
 	engine->counts.signature_end_n += n;
 }
