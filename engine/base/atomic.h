@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * C11 atomics with the order in the name; objects are declared _Atomic. Where a foreign library or the kernel
- * makes the order that the compiler's race detectors cannot see, BT_SYNC_RELEASE and BT_SYNC_ACQUIRE tell
- * them.
+ * makes the order that race detectors cannot see, BT_SYNC_RELEASE and BT_SYNC_ACQUIRE tell them, and
+ * BT_SYNC_ATOMIC of words that a foreign library accesses atomically.
  */
 #pragma once
 
@@ -11,28 +11,32 @@
 
 #include "engine/base/compiler.h"
 
+#if BT_VALGRIND
+#include "engine/base/valgrind.h"
+#else
 #define bt_load_relaxed(object)		atomic_load_explicit((object), memory_order_relaxed)
 #define bt_load_acquire(object)		atomic_load_explicit((object), memory_order_acquire)
 #define bt_store_relaxed(object, value) atomic_store_explicit((object), (value), memory_order_relaxed)
 #define bt_store_release(object, value) atomic_store_explicit((object), (value), memory_order_release)
 
 /* Both give the value before. The plain one acquires and releases: for reference counts. */
-#define bt_add(object, value)	      atomic_fetch_add_explicit((object), (value), memory_order_acq_rel)
-#define bt_add_relaxed(object, value) atomic_fetch_add_explicit((object), (value), memory_order_relaxed)
-#define bt_sub(object, value)	      atomic_fetch_sub_explicit((object), (value), memory_order_acq_rel)
-#define bt_sub_relaxed(object, value) atomic_fetch_sub_explicit((object), (value), memory_order_relaxed)
-
-/* Adds to an object that only this thread writes: a load and a store, no locked instruction. */
-#define bt_add_owned(object, value) bt_store_relaxed((object), bt_load_relaxed(object) + (value))
+#define bt_add(object, value)		atomic_fetch_add_explicit((object), (value), memory_order_acq_rel)
+#define bt_add_relaxed(object, value)	atomic_fetch_add_explicit((object), (value), memory_order_relaxed)
+#define bt_sub(object, value)		atomic_fetch_sub_explicit((object), (value), memory_order_acq_rel)
+#define bt_sub_relaxed(object, value)	atomic_fetch_sub_explicit((object), (value), memory_order_relaxed)
 
 /* Gives the value before; acquires and releases. */
-#define bt_exchange(object, value) atomic_exchange_explicit((object), (value), memory_order_acq_rel)
+#define bt_exchange(object, value)	atomic_exchange_explicit((object), (value), memory_order_acq_rel)
 
 /* Whether *object was *expected and is now desired (acquires and releases); else *expected is what it is
  * (acquired). */
 #define bt_cas(object, expected, desired)                                                                    \
 	atomic_compare_exchange_strong_explicit(                                                             \
 		(object), (expected), (desired), memory_order_acq_rel, memory_order_acquire)
+#endif
+
+/* Adds to an object that only this thread writes: a load and a store, no locked instruction. */
+#define bt_add_owned(object, value) bt_store_relaxed((object), bt_load_relaxed(object) + (value))
 
 #if defined(__SANITIZE_THREAD__)
 #define BT_TSAN 1
@@ -42,24 +46,30 @@
 #endif
 #endif
 
-#if defined(BT_TSAN)
+#if BT_VALGRIND
+/* valgrind.h has them. */
+#elif defined(BT_TSAN)
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
-#define BT_SYNC_RELEASE(address) __tsan_release((void *)(uintptr_t)(address))
-#define BT_SYNC_ACQUIRE(address) __tsan_acquire((void *)(uintptr_t)(address))
+#define BT_SYNC_RELEASE(address)       __tsan_release((void *)(uintptr_t)(address))
+#define BT_SYNC_ACQUIRE(address)       __tsan_acquire((void *)(uintptr_t)(address))
+#define BT_SYNC_ATOMIC(address, bytes) ((void)(address))
 #else
-#define BT_SYNC_RELEASE(address) ((void)(address))
-#define BT_SYNC_ACQUIRE(address) ((void)(address))
+#define BT_SYNC_RELEASE(address)       ((void)(address))
+#define BT_SYNC_ACQUIRE(address)       ((void)(address))
+#define BT_SYNC_ATOMIC(address, bytes) ((void)(address))
 #endif
 
 /* No access moves across it, neither in the compiler nor in the processor; every use says WHY. */
 BT_INLINE void bt_fence_full(void)
 {
-#if defined(BT_TSAN)
-	/* ThreadSanitizer knows no fences; a read-modify-write orders as much. */
+#if BT_VALGRIND || defined(BT_TSAN)
+	/* Race detectors know no fences; a read-modify-write orders as much. */
 	static _Atomic uint32_t word;
 
+	BT_SYNC_RELEASE(&word);
 	atomic_fetch_add_explicit(&word, 0, memory_order_seq_cst);
+	BT_SYNC_ACQUIRE(&word);
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Heap memory by jemalloc. The sanitizers bring an allocator of their own, which must see every block.
+ * Heap memory by jemalloc. The sanitizers and valgrind bring an allocator of their own, which must see every
+ * block.
  */
 #include "engine/base/mem.h"
 
@@ -13,7 +14,7 @@
 #include "engine/base/compiler.h"
 #include "engine/base/thread.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || BT_VALGRIND
 #define BT_MEM_LIBC 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

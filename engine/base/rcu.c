@@ -199,6 +199,7 @@ static void leave(void *reader)
 static void make_visitor_key(void)
 {
 	BT_REQUIRE(pthread_key_create(&visitor_key, leave) == 0);
+	BT_SYNC_RELEASE(&visitor_key);
 }
 
 static void enter(void)
@@ -207,6 +208,7 @@ static void enter(void)
 	char name[BT_RCU_NAME_BYTES] = "";
 
 	pthread_once(&once, make_visitor_key);
+	BT_SYNC_ACQUIRE(&visitor_key);
 	pthread_getname_np(pthread_self(), name, sizeof(name));
 	visitor = enlist(name);
 	urcu_memb_register_thread();

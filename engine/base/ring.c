@@ -32,6 +32,8 @@ void bt_ring_init(struct bt_ring *ring, uint32_t capacity, size_t entry_bytes, c
 		.entry_bytes = entry_bytes,
 		.capacity = capacity};
 	ck_ring_init(&ring->ck, 2 * capacity);
+	BT_SYNC_ATOMIC(&ring->ck.c_head, sizeof(ring->ck.c_head));
+	BT_SYNC_ATOMIC(&ring->ck.p_tail, sizeof(ring->ck.p_tail));
 	bt_park_init(&ring->space);
 	bt_park_init(&ring->own_items);
 	ring->items = &ring->own_items;

@@ -6,6 +6,7 @@ option(BT_WERROR "Warnings are errors" ON)
 option(BT_BENCH "Build perf/" ON)
 option(BT_FUZZ "Build libFuzzer drivers (clang)" OFF)
 set(BT_SANITIZE none CACHE STRING "none, address,undefined or thread")
+option(BT_VALGRIND "helgrind and drd are told what atomics order (engine/base/valgrind.h)" OFF)
 set(BT_INVARIANTS ON CACHE BOOL "Check BT_INVARIANT (benchmark builds turn it off)")
 
 if(NOT CMAKE_BUILD_TYPE)
@@ -30,11 +31,12 @@ find_package(Threads REQUIRED)
 
 add_library(bt_flags INTERFACE)
 target_compile_definitions(bt_flags INTERFACE _GNU_SOURCE BT_INVARIANTS=$<BOOL:${BT_INVARIANTS}>
-	BT_RACE=$<BOOL:${BT_RACE}>)
+	BT_RACE=$<BOOL:${BT_RACE}> BT_VALGRIND=$<BOOL:${BT_VALGRIND}>)
 target_compile_options(bt_flags INTERFACE
 	-Wall -Wextra -Wshadow -Wconversion -Wimplicit-fallthrough -Wvla -ffp-contract=off -fno-omit-frame-pointer
 	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
-	$<$<BOOL:${BT_WERROR}>:-Werror>)
+	$<$<BOOL:${BT_WERROR}>:-Werror>
+	$<$<BOOL:${BT_VALGRIND}>:-Wno-shadow>)
 if(NOT BT_SANITIZE STREQUAL "none")
 	target_compile_options(bt_flags INTERFACE -fsanitize=${BT_SANITIZE} -fno-sanitize-recover=all)
 	target_link_options(bt_flags INTERFACE -fsanitize=${BT_SANITIZE})

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The client requests of helgrind and drd. Each tool passes over those of the other, and outside of valgrind
+ * they are a few instructions without effect.
+ */
+#include "engine/base/valgrind.h"
+
+#include <stdint.h>
+#include <valgrind/helgrind.h>
+#include <valgrind/drd.h> /* after helgrind.h, whose names it leaves alone then */
+
+void bt_valgrind_atomic(const volatile void *address, size_t bytes)
+{
+	VALGRIND_HG_DISABLE_CHECKING(address, bytes);
+	VALGRIND_DO_CLIENT_REQUEST_STMT(VG_USERREQ__DRD_START_SUPPRESSION, address, bytes, 0, 0, 0);
+}
+
+void bt_valgrind_release(const volatile void *address)
+{
+	DO_CREQ_v_W(_VG_USERREQ__HG_USERSO_SEND_PRE, const volatile void *, address);
+	VALGRIND_DO_CLIENT_REQUEST_STMT(VG_USERREQ__DRD_ANNOTATE_HAPPENS_BEFORE, address, 0, 0, 0, 0);
+}
+
+void bt_valgrind_acquire(const volatile void *address)
+{
+	DO_CREQ_v_W(_VG_USERREQ__HG_USERSO_RECV_POST, const volatile void *, address);
+	VALGRIND_DO_CLIENT_REQUEST_STMT(VG_USERREQ__DRD_ANNOTATE_HAPPENS_AFTER, address, 0, 0, 0, 0);
+}
