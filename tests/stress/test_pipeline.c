@@ -35,7 +35,9 @@
 #define TWICE_OF  9  /* of so many events one comes twice, and one comes late */
 
 /* Race detectors take their time: they see a few of the shapes. */
-#if defined(BT_TSAN)
+#if BT_VALGRIND
+#define STRIDE 31
+#elif defined(BT_TSAN)
 #define STRIDE 7
 #else
 #define STRIDE 1
