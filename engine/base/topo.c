@@ -204,7 +204,7 @@ enum bt_status bt_topo_bind_range(const struct bt_topo *topo, void *ptr, size_t 
 	if (numa_ix >= topo->machine.numa_n) {
 		return BT_RANGE;
 	}
-	if (topo->machine.numa_n == 1 || topo->machine.is_simulated) {
+	if (topo->machine.is_simulated) {
 		return BT_OK;
 	}
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);

@@ -49,7 +49,7 @@ const struct bt_topo_cpu *bt_topo_cpus(const struct bt_topo *topo, uint32_t *out
 /*
  * Puts the pages that lie wholly in bytes from ptr on on memory node numa_ix, moving what is there already.
  * Context : any thread; a system call.
- * Returns : BT_OK, also where there is nothing to choose (one node, a simulated machine); BT_RANGE for no
+ * Returns : BT_OK, also where nothing can be done (a simulated machine, no whole page); BT_RANGE for no
  *           such node; BT_IO when the system refuses, in which case the pages stay where they are.
  */
 enum bt_status bt_topo_bind_range(const struct bt_topo *topo, void *ptr, size_t bytes, uint32_t numa_ix);

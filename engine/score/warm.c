@@ -15,6 +15,14 @@
 #define SCAN_PS	     200   /* a node's total */
 #define HAND_OVER_NS 3000  /* a job to spinning workers and back, and what follows from cold caches */
 
+/* Arrays by node slot that a view has: some of which there is one, and two of which there is one by resource.
+ */
+#define NODE_ARRAYS_ONE 5
+#define NODE_ARRAYS	(NODE_ARRAYS_ONE + 2 * BT_RESOURCE_MAX)
+
+/* They are placed again when a part of so many has come. */
+#define GROWN_PART 8
+
 /* A column that plans of the batch need. */
 struct need {
 	struct bt_column *column;
@@ -37,16 +45,9 @@ struct bt_warm {
 	struct bt_column_found *found; /* by need, then by worker */
 	size_t found_cap;
 	struct bt_warm_counts counts;
+	const void *placed[NODE_ARRAYS]; /* the arrays of nodes as they were placed, for so many slots */
+	uint32_t placed_slot_n;
 };
-
-struct bt_shard bt_shard_of(uint32_t slot_n, uint32_t step, uint32_t worker, uint32_t worker_n)
-{
-	uint64_t steps = ((uint64_t)slot_n + step - 1) / step;
-	uint64_t first = steps * worker / worker_n * step, end = steps * (worker + 1) / worker_n * step;
-
-	return (struct bt_shard){
-		(uint32_t)(first < slot_n ? first : slot_n), (uint32_t)(end < slot_n ? end : slot_n)};
-}
 
 int64_t bt_warm_gain_ns(int64_t work_ns, uint32_t worker_n)
 {
@@ -150,14 +151,61 @@ static void work(void *context, uint32_t worker)
 	}
 }
 
-/* Each worker's shard of a new column goes beside it. */
-static void place(const struct bt_warm *warm, struct bt_column *column)
+/* The usage and the allocatable amounts, when they have moved or many nodes have come. */
+static void place_nodes(struct bt_warm *warm, const struct bt_shards *shards)
 {
-	for (uint32_t i = 0; i < warm->worker_n; i++) {
-		struct bt_shard shard = bt_shard_of(column->slot_n, warm->step, i, warm->worker_n);
+	const struct bt_snapshot *snapshot = warm->view->snapshot;
+	const struct bt_usage *usage = warm->view->usage;
+	const void *arrays[NODE_ARRAYS] = {usage->ports, usage->nonzero_milli_cpu, usage->nonzero_memory,
+		usage->pod_n, snapshot->alloc_pods};
+	bool grown = shards->slot_n - warm->placed_slot_n > warm->placed_slot_n / GROWN_PART;
 
-		bt_team_bind_memory(warm->team, i, column->value + shard.first,
-			(shard.end - shard.first) * sizeof(*column->value));
+	memcpy(arrays + NODE_ARRAYS_ONE, usage->used, sizeof(usage->used));
+	memcpy(arrays + NODE_ARRAYS_ONE + BT_RESOURCE_MAX, snapshot->alloc, sizeof(snapshot->alloc));
+	for (uint32_t i = 0; i < NODE_ARRAYS; i++) {
+		if (arrays[i] != warm->placed[i] || grown) {
+			bt_shards_place(shards, arrays[i], i ? sizeof(int64_t) : sizeof(*usage->ports), 1);
+			warm->placed[i] = arrays[i];
+		}
+	}
+	warm->placed_slot_n = grown ? shards->slot_n : warm->placed_slot_n;
+}
+
+static void place_column(const struct bt_shards *shards, struct bt_column *column)
+{
+	bt_shards_place(shards, column->value, sizeof(*column->value), 1);
+	bt_shards_place(shards, column->stale, sizeof(*column->stale), 64);
+	column->placed = true;
+}
+
+static void place_plan(const struct bt_shards *shards, struct bt_plan *plan)
+{
+	uint32_t word_n = (shards->slot_n + 63) / 64;
+
+	bt_shards_place(shards, plan->base, sizeof(*plan->base), 1);
+	bt_shards_place(shards, plan->block_best, sizeof(*plan->block_best), BT_SCAN_STEP);
+	/* The masks of groups, of all groups, and of the top ones, one behind the other. */
+	for (uint32_t i = 0; plan->masks && i < plan->group_n + 1; i++) {
+		bt_shards_place(shards, plan->masks + (size_t)i * word_n, sizeof(*plan->masks), 64);
+	}
+	plan->placed = true;
+}
+
+/* Each worker's shard goes beside it. */
+static void place(struct bt_warm *warm)
+{
+	const struct bt_shards shards = {warm->team, warm->view->snapshot->slot_n, warm->step};
+
+	place_nodes(warm, &shards);
+	for (size_t i = 0; i < warm->need_n; i++) {
+		if (!warm->needs[i].column->placed) {
+			place_column(&shards, warm->needs[i].column);
+		}
+	}
+	for (size_t i = 0; i < warm->plan_n; i++) {
+		if (!warm->plans[i]->placed) {
+			place_plan(&shards, warm->plans[i]);
+		}
 	}
 }
 
@@ -171,10 +219,6 @@ static void prepare(struct bt_warm *warm)
 		need->ready = bt_column_round_begin(&need->round, need->column, warm->view, need->mask);
 		need->fresh = need->ready || bt_column_is_current(need->column, warm->view, need->mask);
 		warm->counts.column_n += need->ready;
-		if (need->ready && !need->column->placed && bt_team_spans_nodes(warm->team)) {
-			place(warm, need->column);
-			need->column->placed = true;
-		}
 	}
 	for (size_t i = 0; i < warm->plan_n; i++) {
 		struct bt_plan *plan = warm->plans[i];
@@ -215,6 +259,9 @@ bool bt_warm_run(struct bt_warm *warm)
 		return false;
 	}
 	prepare(warm);
+	if (bt_team_spans_nodes(warm->team)) {
+		place(warm);
+	}
 	bt_team_run(warm->team, work, warm);
 	finish(warm);
 	warm->counts.shared_n++;

@@ -8,20 +8,8 @@
  */
 #pragma once
 
-#include "engine/base/team.h"
 #include "engine/score/plan.h"
-
-/* The nodes of one worker. */
-struct bt_shard {
-	uint32_t first, end; /* slots; multiples of BT_SHARD_STEP, the last end excepted */
-};
-
-#define BT_SHARD_STEP	    64
-#define BT_SHARD_STEP_PAGES 2048 /* a page of a column: where workers sit beside different memory nodes */
-
-/* The shard of one of worker_n workers; all shards together are the slots, each once. step: a multiple of
- * BT_SHARD_STEP. */
-struct bt_shard bt_shard_of(uint32_t slot_n, uint32_t step, uint32_t worker, uint32_t worker_n);
+#include "engine/score/shard.h"
 
 /* What a warm-up would save, in ns, by constants that were measured: the work of one thread that others take
  * over, less what handing it over costs. Below zero: it does not pay. The choice never changes a decision. */
