@@ -23,8 +23,11 @@
 
 /* All zeroes: empty. The fields are private. */
 struct bt_histogram {
-	alignas(BT_CACHELINE) _Atomic uint64_t counts[BT_HISTOGRAM_BUCKETS]; /* owner: who records */
-	_Atomic int64_t max;						     /* owner: who records */
+	/* owner: who records; EDGE histogram.counts relaxed: a reader may miss the newest, and sees none go
+	 */
+	alignas(BT_CACHELINE) _Atomic uint64_t counts[BT_HISTOGRAM_BUCKETS];
+	/* owner: who records; EDGE histogram.max relaxed: it may be seen before its count or after */
+	_Atomic int64_t max;
 };
 
 /* An empty one on cache lines of its own. Owns: bt_mem_free. */

@@ -164,9 +164,7 @@ void bt_race_release(void)
 {
 	pthread_mutex_lock(&hold_lock);
 	hold.is_wanted = false;
-	if (hold.is_held) {
-		pthread_cond_broadcast(&hold_changed);
-	}
+	pthread_cond_broadcast(&hold_changed);
 	while (hold.is_held) {
 		pthread_cond_wait(&hold_changed, &hold_lock);
 	}

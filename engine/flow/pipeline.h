@@ -347,7 +347,8 @@ struct bt_pipeline_thread {
 	const char *name;
 	enum bt_pipeline_thread_state state;
 	uint64_t step_n;  /* steps that did something */
-	int64_t since_ns; /* how long it has been at the step that it is at; of one that works */
+	int64_t since_ns; /* how long it has been at the step that it is at, or asleep for longer than any
+			     sleeps */
 	bool stalled;	  /* longer than stall_ns, or it has ended before its time */
 };
 

@@ -396,8 +396,10 @@ uint32_t bt_pipeline_threads(const struct bt_pipeline *p, struct bt_pipeline_thr
 		out[i] = (struct bt_pipeline_thread){.name = crew->name,
 			.state = state_of(crew),
 			.step_n = bt_load_relaxed(&crew->step_n)};
-		if (out[i].state == BT_THREAD_WORKS && began_ns) {
-			out[i].since_ns = now_ns > began_ns ? now_ns - began_ns : 0;
+		/* Who waits comes back from its nap; one that does not is stopped. */
+		int64_t awake_ns = began_ns + (out[i].state == BT_THREAD_WAITS ? NAP_NS : 0);
+		if (out[i].state != BT_THREAD_ENDED && began_ns) {
+			out[i].since_ns = now_ns > awake_ns ? now_ns - awake_ns : 0;
 		}
 		out[i].stalled =
 			out[i].since_ns > p->limits.stall_ns || (out[i].state == BT_THREAD_ENDED && !ending);

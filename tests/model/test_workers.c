@@ -245,6 +245,7 @@ static void check(const struct kind *kind, struct way way, uint64_t seed, const 
 /* Two teams on the last kind only, for builds that are slow. */
 static bool quick;
 
+/* EDGE team.job, EDGE team.claimed, EDGE team.done. */
 static void workers_batches_and_timing_change_no_decision(void **state)
 {
 	static const uint32_t workers[] = {1, 2, 4, 8}, batches[] = {1, 7, 64, 1024}, spins[] = {1, 2000, 50};

@@ -43,7 +43,8 @@ void stress_wait_turn(uint32_t *turns);
 
 /*
  * Runs the scenario until it has hit at least point_n race points with this prefix. Then, for each of them,
- * runs it again and holds a thread there for a moment, the first that comes and one that comes later.
+ * runs it again and holds a thread there for a moment, the first that comes and one that comes later. Fails
+ * when nobody came.
  */
 void stress_hold_at_each(
 	const char *prefix, size_t point_n, void (*scenario)(void *context), void *context, uint64_t seed);

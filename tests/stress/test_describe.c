@@ -131,6 +131,7 @@ static void run(struct work *work)
 	bt_dictionary_destroy(work->dictionary);
 }
 
+/* EDGE resources.n, EDGE signatures.slot, EDGE signatures.table. */
 static void equal_pods_have_one_signature_whoever_describes_them(void **state)
 {
 	struct work work = {.seed = seed_of_test()};

@@ -130,6 +130,8 @@ static void run(void *context)
 	bt_intern_destroy(work->intern);
 }
 
+/* EDGE intern.chunk, EDGE intern.text, EDGE intern.state, EDGE intern.table, EDGE intern.slot,
+ * EDGE intern.moves. */
 static void held_numbers_mean_their_strings(void **state)
 {
 	struct work work = {.seed = seed_of_test(), .steps_max = UINT64_MAX};

@@ -177,6 +177,7 @@ static void the_asymmetric_fence_forbids_that_neither_sees_the_other(void **stat
 		count_forbidden(left_stores_light, right_stores_heavy, neither_saw, "light, heavy"), 0);
 }
 
+/* EDGE rcu.graces: the number of grace periods and what was unpublished are the words. */
 static void two_full_fences_forbid_that_neither_sees_the_other(void **state)
 {
 	(void)state;
@@ -210,6 +211,7 @@ static bool would_sleep_for_ever(const struct words *words)
 	return !words->right_saw && bt_load_relaxed(&words->park.epoch) == words->plain;
 }
 
+/* EDGE park.armed. */
 static void a_waiter_that_missed_the_change_has_been_woken(void **state)
 {
 	(void)state;
@@ -231,6 +233,7 @@ static void right_comes_and_follows(struct words *words)
 	words->right_saw = bt_rcu_get(&words->pointer) != NULL;
 }
 
+/* EDGE rcu.alone. */
 static void a_reader_that_just_came_is_not_overlooked(void **state)
 {
 	(void)state;
@@ -280,6 +283,7 @@ static void left_passes_by_cas(struct words *words)
 	}
 }
 
+/* EDGE run.over, and every flag behind which there is more to read. */
 static void every_release_carries_what_was_written_before(void **state)
 {
 	(void)state;
@@ -334,6 +338,7 @@ static void right_pops(struct words *words)
 	words->right_saw = words->left_saw ? words->plain : 0;
 }
 
+/* EDGE ring.tail. */
 static void a_ring_carries_what_was_written_before_the_push(void **state)
 {
 	(void)state;
@@ -354,6 +359,7 @@ static void right_follows(struct words *words)
 	words->right_saw = pointer ? *pointer : 0;
 }
 
+/* EDGE rcu.pointer. */
 static void a_published_pointer_leads_to_a_whole_object(void **state)
 {
 	(void)state;

@@ -64,6 +64,7 @@ static void play_turns(struct meeting *meeting)
 	STRESS_CHECK(bt_load_relaxed(&meeting->number) > 1);
 }
 
+/* EDGE park.armed, EDGE park.epoch. */
 static void two_threads_that_wake_each_other_never_both_sleep(void **state)
 {
 	struct meeting meeting;

@@ -667,7 +667,7 @@ static void check_rest(struct world *w)
 
 struct shape {
 	uint32_t ingest_threads, bind_threads, batch, capacity;
-	uint64_t delays;
+	uint64_t delays; /* seed of delays at race points; 0: none */
 };
 
 static int64_t fast_now(void *context)
@@ -707,12 +707,16 @@ static void run(struct world *w, const struct shape *shape)
 	reset_world(w);
 	w->pipeline = bt_pipeline_create(&config, &options, &errors);
 	assert_non_null(w->pipeline);
-	bt_race_delay(shape->delays);
+	if (shape->delays) {
+		bt_race_delay(shape->delays);
+	}
 	assert_int_equal(bt_pipeline_start(w->pipeline, &why), BT_OK);
 	stress_add(&team, run_source, w);
 	stress_run(&team);
 	assert_true(bt_pipeline_stop(w->pipeline, BT_END_DRAIN, LIMIT_NS));
-	bt_race_off();
+	if (shape->delays) {
+		bt_race_off();
+	}
 	assert_int_equal(bt_journal_finish(journal), BT_OK);
 	check_rest(w);
 	check_serially(bt_buf_view(&bytes), &config);
@@ -749,6 +753,31 @@ static void run_all(uint32_t profiles, bool churns)
 			.delays = seed + i};
 
 		run(&w, &shape);
+	}
+	end_world(&w);
+}
+
+static void run_once(void *context)
+{
+	const struct shape shape = {.ingest_threads = 2, .bind_threads = 2, .batch = 7, .capacity = 4};
+
+	run(context, &shape);
+}
+
+static void a_thread_held_at_any_point_changes_no_decision(void **state)
+{
+	static const char *const prefixes[] = {"pipeline.", "asks.", "threads.", "publish."};
+	static const size_t point_ns[] = {4, 2, 2, 1};
+	uint64_t seed = seed_of_run();
+	struct world w;
+
+	(void)state;
+	if (!bt_race_is_built()) {
+		skip();
+	}
+	make_world(&w, BT_PROFILE_MIXED, seed, true);
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		stress_hold_at_each(prefixes[i], point_ns[i], run_once, &w, seed);
 	}
 	end_world(&w);
 }
@@ -832,6 +861,7 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 	end_world(&w);
 }
 
+/* EDGE ask.word, EDGE ask.slots, EDGE ask.answers, EDGE crew.ended, EDGE visit.ask, EDGE visit.done. */
 static void spreading_is_decided_as_one_engine_would(void **state)
 {
 	(void)state;
@@ -870,6 +900,7 @@ int main(void)
 		cmocka_unit_test(preemption_is_decided_as_one_engine_would),
 		cmocka_unit_test(a_mixture_is_decided_as_one_engine_would),
 		cmocka_unit_test(churn_is_decided_as_one_engine_would),
+		cmocka_unit_test(a_thread_held_at_any_point_changes_no_decision),
 		cmocka_unit_test(a_pipeline_can_be_stopped_at_any_moment),
 	};
 

@@ -240,6 +240,7 @@ static void run_world(void *context)
 	bt_rcu_shutdown();
 }
 
+/* EDGE snap.live. */
 static void every_version_is_whole_as_long_as_somebody_looks(void **state)
 {
 	uint64_t seed = seed_of_test();

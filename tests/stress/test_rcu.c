@@ -214,6 +214,7 @@ static void run_world(void *context)
 		bt_load_relaxed(&world.read_n));
 }
 
+/* EDGE rcu.pointer, EDGE rcu.grace, EDGE rcu.graces. */
 static void no_reader_sees_a_reclaimed_object(void **state)
 {
 	struct bt_rng rng = {seed_of_test()};
@@ -264,6 +265,7 @@ static void defer_many(void *context, uint32_t ix)
 	}
 }
 
+/* EDGE rcu.deferred, EDGE rcu.running, EDGE rcu.pending. */
 static void everything_that_several_threads_defer_is_reclaimed_once(void **state)
 {
 	struct stress_team team = {.member_n = 0};

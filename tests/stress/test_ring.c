@@ -211,6 +211,7 @@ static void check_flows(bool delayed)
 	}
 }
 
+/* EDGE ring.tail, EDGE ring.head. */
 static void every_entry_comes_out_once_whole_and_in_order(void **state)
 {
 	(void)state;
@@ -235,6 +236,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 	stress_hold_at_each("park.", 7, run_flow, &flow, flow.seed);
 }
 
+/* EDGE ring.closed. */
 static void nothing_is_left_behind_when_a_ring_closes(void **state)
 {
 	struct flow flow = {.capacity = 4, .producer_n = 1, .seed = seed_of_test()};

@@ -157,6 +157,7 @@ static void run(void *context)
 	bt_dictionary_destroy(work->dictionary);
 }
 
+/* EDGE signatures.slot, EDGE signatures.state, EDGE signatures.table. */
 static void what_is_held_is_what_it_was_made_of(void **state)
 {
 	struct work work = {.seed = seed_of_test(), .steps_max = UINT64_MAX};

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A thread of a pipeline that does not go on, because a debugger has stopped it or the system does not let it
+ * run: it is named, the others are not, and nothing is lost when it goes on.
+ */
+#include <dirent.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/race.h"
+#include "engine/base/thread.h"
+#include "lab.h"
+
+enum { NODES = 20, PODS = 30, THREADS = 4, STALL_NS = 30000000 };
+
+/* The threads, and where each can be held while it works. */
+static const struct {
+	const char *name, *point;
+} threads[THREADS] = {{"ingest", "pipeline.ingest"}, {"publish", "pipeline.publish"},
+	{"schedule", "pipeline.decide"}, {"bind", "stopped.test.bind"}};
+
+static void feed_all(struct lab *lab)
+{
+	char name[16];
+
+	for (int i = 0; i < NODES; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		lab_node(lab, name);
+	}
+	for (int i = 0; i < PODS; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		lab_pod(lab, name, "");
+	}
+}
+
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	(void)context;
+	BT_RACE_POINT("stopped.test.bind");
+	bt_pipeline_bound(pipeline, ask->handle);
+}
+
+static bool is_stalled(const struct lab *lab, const char *name)
+{
+	struct bt_pipeline_thread seen[THREADS];
+
+	assert_int_equal(bt_pipeline_threads(lab->pipeline, seen, THREADS), THREADS);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		if (strcmp(seen[i].name, name) == 0) {
+			return seen[i].stalled;
+		}
+	}
+	fail();
+	return false;
+}
+
+/* Only that thread, once it is. On a busy machine another may look so for a while. */
+static void await_stall_of(const struct lab *lab, const char *name)
+{
+	for (uint32_t alone = 0; !alone;) {
+		alone = is_stalled(lab, name);
+		for (uint32_t i = 0; i < THREADS; i++) {
+			alone &= strcmp(threads[i].name, name) == 0 || !is_stalled(lab, threads[i].name);
+		}
+		bt_thread_yield();
+	}
+}
+
+static bool all_wait(const struct lab *lab)
+{
+	struct bt_pipeline_thread seen[THREADS];
+
+	bt_pipeline_threads(lab->pipeline, seen, THREADS);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		if (seen[i].state != BT_THREAD_WAITS) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* A pipeline of four threads, for which there is nothing to do yet. */
+static void begin(struct lab *lab)
+{
+	struct bt_pipeline_options options = lab_options(lab);
+	struct bt_buf why = {0};
+
+	options.limits = bt_limits_default();
+	options.limits.stall_ns = STALL_NS;
+	options.limits.decisions = 64;
+	options.sink.decided = NULL;
+	options.binder.bind = bind;
+	lab_begin(lab, &options);
+	assert_int_equal(bt_pipeline_start(lab->pipeline, &why), BT_OK);
+	while (!all_wait(lab)) {
+		bt_thread_yield();
+	}
+}
+
+/* Everything that was fed has been decided and bound. */
+static void end(struct lab *lab)
+{
+	struct bt_pipeline_decision *decision;
+
+	assert_true(bt_pipeline_stop(lab->pipeline, BT_END_DRAIN, 20 * LAB_SECOND));
+	for (int i = 0; i < PODS; i++) {
+		decision = bt_pipeline_poll(lab->pipeline, 0);
+		assert_non_null(decision);
+		assert_int_equal(decision->outcome, BT_PLACED);
+		bt_pipeline_decision_free(decision);
+	}
+	assert_null(bt_pipeline_poll(lab->pipeline, BT_FOREVER));
+	lab_assert_sets(lab, 0, 0, PODS);
+	lab_end(lab);
+}
+
+/* ---- a debugger ---- */
+
+/* The kernel's number of the thread of that name. */
+static pid_t find_thread(const char *name)
+{
+	DIR *tasks = opendir("/proc/self/task");
+	pid_t found = 0;
+
+	assert_non_null(tasks);
+	for (struct dirent *entry; !found && (entry = readdir(tasks));) {
+		char path[300], comm[64] = "";
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "r");
+
+		if (file && fgets(comm, sizeof(comm), file)) {
+			comm[strcspn(comm, "\n")] = 0;
+			found = strcmp(comm, name) == 0 ? (pid_t)atoi(entry->d_name) : 0;
+		}
+		if (file) {
+			fclose(file);
+		}
+	}
+	closedir(tasks);
+	return found;
+}
+
+struct debugger {
+	pid_t id;
+	int says[2], hears[2]; /* pipes */
+};
+
+/* The debugger's life: stops the thread, says so, lets it go on when told to. */
+static void debug(const struct debugger *d, pid_t thread)
+{
+	int status;
+	char byte = 0;
+
+	if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) || ptrace(PTRACE_INTERRUPT, thread, NULL, NULL) ||
+		waitpid(thread, &status, __WALL) != thread || write(d->says[1], &byte, 1) != 1 ||
+		read(d->hears[0], &byte, 1) != 1) {
+		_exit(1);
+	}
+	ptrace(PTRACE_DETACH, thread, NULL, NULL);
+	_exit(0);
+}
+
+/* Returns: false when the system does not let one process debug another. */
+static bool stop_thread(struct debugger *d, pid_t thread)
+{
+	char byte;
+
+	assert_true(pipe(d->says) == 0 && pipe(d->hears) == 0);
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+	d->id = fork();
+	assert_true(d->id >= 0);
+	if (d->id == 0) {
+		debug(d, thread);
+	}
+	close(d->says[1]);
+	return read(d->says[0], &byte, 1) == 1;
+}
+
+static void let_go(struct debugger *d)
+{
+	int status;
+	char byte = 0;
+
+	(void)!write(d->hears[1], &byte, 1);
+	assert_int_equal(waitpid(d->id, &status, 0), d->id);
+	close(d->says[0]);
+	close(d->hears[0]);
+	close(d->hears[1]);
+}
+
+/* While it sleeps, so that it holds no lock of the C library's. */
+static void a_thread_that_a_debugger_has_stopped_is_named_and_loses_nothing(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct lab lab = {.now_ns = 1};
+		struct debugger debugger;
+
+		begin(&lab);
+		bool stopped = stop_thread(&debugger, find_thread(threads[i].name));
+		feed_all(&lab);
+		if (stopped) {
+			await_stall_of(&lab, threads[i].name);
+		}
+		let_go(&debugger);
+		end(&lab);
+		if (!stopped) {
+			skip();
+		}
+	}
+}
+
+/* ---- held while it works ---- */
+
+static void a_thread_that_is_held_at_work_is_named_and_loses_nothing(void **state)
+{
+	(void)state;
+	if (!bt_race_is_built()) {
+		skip();
+	}
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct lab lab = {.now_ns = 1};
+
+		begin(&lab);
+		bt_race_hold(threads[i].point, 2);
+		feed_all(&lab);
+		assert_true(bt_race_await_held(20 * LAB_SECOND));
+		await_stall_of(&lab, threads[i].name);
+		bt_race_off();
+		end(&lab);
+	}
+}
+
+static void nobody_is_named_who_has_nothing_to_do(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	int64_t end_ns = bt_clock_monotonic_ns() + 4 * STALL_NS;
+
+	(void)state;
+	begin(&lab);
+	while (bt_clock_monotonic_ns() < end_ns) {
+		bt_thread_yield();
+	}
+	for (uint32_t i = 0; i < THREADS; i++) {
+		while (is_stalled(&lab, threads[i].name)) {
+			bt_thread_yield(); /* for a moment only: the machine is busy */
+		}
+	}
+	feed_all(&lab);
+	end(&lab);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_thread_that_a_debugger_has_stopped_is_named_and_loses_nothing),
+		cmocka_unit_test(a_thread_that_is_held_at_work_is_named_and_loses_nothing),
+		cmocka_unit_test(nobody_is_named_who_has_nothing_to_do),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
