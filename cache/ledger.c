@@ -298,7 +298,7 @@ static void return_ports(struct bt_port_list *list, const struct bt_signature *s
  * Returns : whether taking may have made room: the amount is below zero, or what is used is so large that
  *           what is free may wrap around.
  */
-static bool shift(int64_t *cell, int64_t amount, bool take)
+BT_INLINE bool shift(int64_t *cell, int64_t amount, bool take)
 {
 	*cell = take ? bt_wrap_add(*cell, amount) : bt_wrap_sub(*cell, amount);
 	return amount < 0 || *cell < 0 || *cell >= WRAP_NEAR;
@@ -319,7 +319,7 @@ static void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool t
 }
 
 /* What a pod uses that can be summed up. Returns whether taking may have made room. */
-static bool use(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
+BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
 {
 	const struct bt_requests *requests = &signature->requests;
 	bool released = false;
@@ -426,7 +426,8 @@ static void mount(struct bt_ledger *l, const struct bt_signature *signature, uin
 	}
 }
 
-static void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
+/* take is a constant where this is put in, as in what it calls. */
+BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
 

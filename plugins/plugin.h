@@ -14,6 +14,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/model/event.h"
+#include "plugins/resource_ranges.h"
 
 #define BT_MAX_NODE_SCORE    100
 #define BT_PLUGIN_REASON_MAX (BT_RESOURCE_MAX + 1)
@@ -91,6 +92,13 @@ typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
 
 /* The resource slots, as bits, of which Filter and Score read what is allocatable and what is used. */
 typedef uint64_t bt_plugin_reads_fn(const void *term);
+
+/*
+ * Adds what Filter (if asked) and Score (if asked, with this weight) come to, when that is arithmetic on
+ * resources; answers are those of filter and score. Returns false when it is not.
+ */
+typedef bool bt_plugin_describe_fn(
+	const void *term, bool filter, bool score, int64_t weight, struct bt_resource_sum *sum);
 
 /* Sets pass[i] to 1 or 0 for node first + i, i < n. */
 typedef void bt_plugin_filter_fn(
@@ -199,9 +207,10 @@ struct bt_plugin {
 	const char *const *reasons;  /* upstream's texts of its reasons, by kind */
 	bt_plugin_reason_fn *reason; /* instead, when texts have more in them */
 	bt_plugin_score_fn *score;
-	bt_plugin_key_fn *key;	       /* of plugins that depend on usage */
-	bt_plugin_reads_fn *reads;     /* of these; NULL: all slots */
-	bt_plugin_prepare_fn *prepare; /* of plugins that depend on counters */
+	bt_plugin_key_fn *key;		 /* of plugins that depend on usage */
+	bt_plugin_reads_fn *reads;	 /* of these; NULL: all slots */
+	bt_plugin_describe_fn *describe; /* of these; NULL: never */
+	bt_plugin_prepare_fn *prepare;	 /* of plugins that depend on counters */
 	bt_plugin_axes_fn *axes;
 	bt_plugin_pre_filter_fn *pre_filter; /* instead of prepare */
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */

@@ -5,9 +5,14 @@
 
 #ifdef BT_HAVE_AVX2
 
+bool bt_range_vectors(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
+
 static bool vectors(uint32_t n)
 {
-	return n >= BT_RANGE_STEP && __builtin_cpu_supports("avx2");
+	return n >= BT_RANGE_STEP && bt_range_vectors();
 }
 
 uint32_t bt_range_fits(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
@@ -27,7 +32,18 @@ uint32_t bt_range_balance(const struct bt_resource_pair *pair, uint32_t n, int64
 	return vectors(n) ? bt_range_balance_avx2(pair, n, raw) : 0;
 }
 
+uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *view, const uint32_t *nodes,
+	uint32_t first, uint32_t n, uint16_t *value)
+{
+	return vectors(n) ? bt_range_sums_avx2(sum, view, nodes, first, n, value) : 0;
+}
+
 #else
+
+bool bt_range_vectors(void)
+{
+	return false;
+}
 
 uint32_t bt_range_fits(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
 	uint32_t first, uint32_t n, uint8_t *pass)
@@ -46,6 +62,13 @@ uint32_t bt_range_fullness(
 uint32_t bt_range_balance(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw)
 {
 	(void)pair, (void)n, (void)raw;
+	return 0;
+}
+
+uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *view, const uint32_t *nodes,
+	uint32_t first, uint32_t n, uint16_t *value)
+{
+	(void)sum, (void)view, (void)nodes, (void)first, (void)n, (void)value;
 	return 0;
 }
 

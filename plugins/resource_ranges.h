@@ -15,6 +15,34 @@ struct bt_resource_pair {
 	int64_t request[2];
 };
 
+/* What plugins that ask of nodes nothing but two resources, or whether there is enough, come to together. All
+ * zeroes: every node passes, and is worth 1. */
+struct bt_resource_sum {
+	bool fits; /* NodeResourcesFit filters: a pod more, and these */
+	const struct bt_amount *wanted;
+	uint32_t wanted_n;
+	bool scores;	   /* one of the others does, by these two resources */
+	uint32_t slots[2]; /* in the order of the sums */
+	bool fills;	   /* NodeResourcesFit scores, LeastAllocated or MostAllocated */
+	bool most;
+	int64_t fill_requests[2], fill_weights[2];
+	bool balances; /* NodeResourcesBalancedAllocation scores */
+	int64_t balance_requests[2];
+	int32_t fill_weight, balance_weight; /* of the plugins */
+};
+
+/* Scores are by these resources. Returns false when others are already scored by others. */
+static inline bool bt_resource_sum_score(struct bt_resource_sum *sum, uint32_t first, uint32_t second)
+{
+	if (sum->scores) {
+		return sum->slots[0] == first && sum->slots[1] == second;
+	}
+	sum->scores = true;
+	sum->slots[0] = first;
+	sum->slots[1] = second;
+	return true;
+}
+
 /*
  * All of these answer for nodes from the front of the range and return for how many: they stop before four
  * of which one has a number that they do not handle (negative, 2^45 or more, nothing allocatable), and before
@@ -30,9 +58,31 @@ uint32_t bt_range_fullness(
 /* NodeResourcesBalancedAllocation. */
 uint32_t bt_range_balance(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw);
 
+/*
+ * For nodes[0] to nodes[n - 1], or from first on if nodes is NULL: 0 where the node is refused, else one and
+ * the weighted scores. Requires: weights as above; sums fit into 16 bits.
+ */
+uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *view, const uint32_t *nodes,
+	uint32_t first, uint32_t n, uint16_t *value);
+
+/* Are there vectors? */
+bool bt_range_vectors(void);
+
+/* What is used for scores: requests with defaults for cpu and memory, real sums for the rest; NULL: nothing.
+ */
+static inline const int64_t *bt_used_for_score(const struct bt_usage *usage, uint32_t slot)
+{
+	if (slot == BT_CPU) {
+		return usage->nonzero_milli_cpu;
+	}
+	return slot == BT_MEMORY ? usage->nonzero_memory : usage->used[slot];
+}
+
 /* The same. Requires: a processor with AVX2. */
 uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
 	uint32_t first, uint32_t n, uint8_t *pass);
 uint32_t bt_range_fullness_avx2(
 	const struct bt_resource_pair *pair, const int64_t *weight, bool most, uint32_t n, int64_t *raw);
 uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw);
+uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_view *view,
+	const uint32_t *nodes, uint32_t first, uint32_t n, uint16_t *value);

@@ -93,14 +93,21 @@ static inline __m256d percent(const struct four *four, bool most)
 	return _mm256_floor_pd(_mm256_div_pd(_mm256_mul_pd(part, _mm256_set1_pd(100)), alloc));
 }
 
+/* Weighted percentages of four nodes over the weights, without the fraction: half a one more does not make it
+ * another whole number, and is more than rounding takes. */
+static inline __m128i fullness_of(
+	const struct four *a, const struct four *b, __m256d w0, __m256d w1, bool most)
+{
+	const __m256d half = _mm256_set1_pd(0.5);
+	__m256d sum = _mm256_add_pd(_mm256_mul_pd(percent(a, most), w0), _mm256_mul_pd(percent(b, most), w1));
+
+	return _mm256_cvttpd_epi32(_mm256_div_pd(_mm256_add_pd(sum, half), _mm256_add_pd(w0, w1)));
+}
+
 static inline uint32_t fullness(
 	const struct bt_resource_pair *pair, const int64_t *weight, bool most, uint32_t n, int64_t *raw)
 {
 	const __m256d w0 = _mm256_set1_pd((double)weight[0]), w1 = _mm256_set1_pd((double)weight[1]);
-	/* A whole number and a half over the weights is further from a whole number than rounding reaches: a
-	 * product with the inverse has the same whole part as the quotient. */
-	const __m256d half = _mm256_set1_pd(0.5);
-	const __m256d inverse = _mm256_set1_pd(1 / (double)(weight[0] + weight[1]));
 	uint32_t i = 0;
 
 	for (; i + LANES <= n; i += LANES) {
@@ -109,9 +116,7 @@ static inline uint32_t fullness(
 		if (!handled(&a, &b, false)) {
 			break;
 		}
-		__m256d sum = _mm256_add_pd(
-			_mm256_mul_pd(percent(&a, most), w0), _mm256_mul_pd(percent(&b, most), w1));
-		store(raw + i, _mm256_cvttpd_epi32(_mm256_mul_pd(_mm256_add_pd(sum, half), inverse)));
+		store(raw + i, fullness_of(&a, &b, w0, w1, most));
 	}
 	return i;
 }
@@ -134,9 +139,21 @@ static inline __m128i balance(__m256i used0, __m256d alloc0, __m256i used1, __m2
 	return _mm256_cvttpd_epi32(_mm256_mul_pd(_mm256_sub_pd(one, std), _mm256_set1_pd(100)));
 }
 
-uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw)
+/* The scores of four nodes. */
+static inline __m128i gain(const struct four *a, const struct four *b)
 {
 	const __m128i fifty = _mm_set1_epi32(50);
+	__m256d alloc0 = to_double(a->alloc), alloc1 = to_double(b->alloc);
+	__m128i before = balance(a->before, alloc0, b->before, alloc1);
+	__m128i after = balance(a->after, alloc0, b->after, alloc1);
+	/* Both are 50 to 100: the sum that is halved is not negative. */
+	__m128i half = _mm_srli_epi32(_mm_add_epi32(fifty, _mm_sub_epi32(after, before)), 1);
+
+	return _mm_add_epi32(fifty, half);
+}
+
+uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw)
+{
 	uint32_t i = 0;
 
 	for (; i + LANES <= n; i += LANES) {
@@ -145,12 +162,150 @@ uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, 
 		if (!handled(&a, &b, true)) {
 			break;
 		}
-		__m256d alloc0 = to_double(a.alloc), alloc1 = to_double(b.alloc);
-		__m128i before = balance(a.before, alloc0, b.before, alloc1);
-		__m128i after = balance(a.after, alloc0, b.after, alloc1);
-		/* Both are 50 to 100: the sum that is halved is not negative. */
-		__m128i gain = _mm_srli_epi32(_mm_add_epi32(fifty, _mm_sub_epi32(after, before)), 1);
-		store(raw + i, _mm_add_epi32(fifty, gain));
+		store(raw + i, gain(&a, &b));
+	}
+	return i;
+}
+
+/* ---- filter and scores in one ---- */
+
+/* Four nodes, here and there or side by side, and what they have of the two resources of the scores. */
+struct nodes {
+	bool listed;
+	size_t at[LANES]; /* side by side: at[0] alone */
+	__m256i alloc[2], used[2];
+};
+
+static inline __m256i fetch(const int64_t *column, const struct nodes *nodes)
+{
+	const size_t *at = nodes->at;
+
+	if (!nodes->listed || !column) {
+		return load(column, at[0]);
+	}
+	return _mm256_set_epi64x(column[at[3]], column[at[2]], column[at[1]], column[at[0]]);
+}
+
+/* What is free of a resource. */
+static inline __m256i free_of(const struct bt_resource_sum *sum, const struct bt_view *view,
+	const struct nodes *nodes, uint32_t slot)
+{
+	for (int k = 0; k < 2; k++) {
+		if (sum->scores && slot == sum->slots[k]) {
+			return _mm256_sub_epi64(nodes->alloc[k], nodes->used[k]);
+		}
+	}
+	return _mm256_sub_epi64(
+		fetch(view->snapshot->alloc[slot], nodes), fetch(view->usage->used[slot], nodes));
+}
+
+/* All bits of the nodes that are refused. */
+static inline __m256i refused(
+	const struct bt_resource_sum *sum, const struct bt_view *view, const struct nodes *nodes)
+{
+	__m256i pods = _mm256_add_epi64(fetch(view->usage->pod_n, nodes), _mm256_set1_epi64x(1));
+	__m256i out = _mm256_cmpgt_epi64(pods, fetch(view->snapshot->alloc_pods, nodes));
+
+	for (uint32_t k = 0; k < sum->wanted_n; k++) {
+		const struct bt_amount *wanted = &sum->wanted[k];
+
+		out = _mm256_or_si256(out, _mm256_cmpgt_epi64(_mm256_set1_epi64x(wanted->amount),
+						   free_of(sum, view, nodes, wanted->slot)));
+	}
+	return out;
+}
+
+/* Adds a plugin's scores. */
+static inline __m128i add_scores(__m128i value, __m128i scores, int32_t weight)
+{
+	return _mm_add_epi32(value, _mm_mullo_epi32(scores, _mm_set1_epi32(weight)));
+}
+
+static inline struct four with_request(__m256i alloc, __m256i used, int64_t request)
+{
+	return (struct four){alloc, used, _mm256_add_epi64(used, _mm256_set1_epi64x(request))};
+}
+
+/* These return false when they do not handle a number. */
+static inline bool add_fullness(const struct bt_resource_sum *sum, const struct bt_view *view,
+	const struct nodes *nodes, __m128i *value)
+{
+	const __m256d w0 = _mm256_set1_pd((double)sum->fill_weights[0]),
+		      w1 = _mm256_set1_pd((double)sum->fill_weights[1]);
+	struct four four[2];
+
+	for (int k = 0; k < 2; k++) {
+		four[k] = with_request(nodes->alloc[k],
+			fetch(bt_used_for_score(view->usage, sum->slots[k]), nodes), sum->fill_requests[k]);
+	}
+	if (!handled(&four[0], &four[1], false)) {
+		return false;
+	}
+	*value = add_scores(*value,
+		sum->most ? fullness_of(&four[0], &four[1], w0, w1, true)
+			  : fullness_of(&four[0], &four[1], w0, w1, false),
+		sum->fill_weight);
+	return true;
+}
+
+static inline bool add_balance(const struct bt_resource_sum *sum, const struct nodes *nodes, __m128i *value)
+{
+	struct four four[2];
+
+	for (int k = 0; k < 2; k++) {
+		four[k] = with_request(nodes->alloc[k], nodes->used[k], sum->balance_requests[k]);
+	}
+	if (!handled(&four[0], &four[1], true)) {
+		return false;
+	}
+	*value = add_scores(*value, gain(&four[0], &four[1]), sum->balance_weight);
+	return true;
+}
+
+/* Returns false when it does not handle a number. */
+static inline bool sum_up(
+	const struct bt_resource_sum *sum, const struct bt_view *view, struct nodes *nodes, uint16_t *value)
+{
+	__m128i four = _mm_set1_epi32(1);
+
+	for (int k = 0; sum->scores && k < 2; k++) {
+		nodes->alloc[k] = fetch(view->snapshot->alloc[sum->slots[k]], nodes);
+		nodes->used[k] = fetch(view->usage->used[sum->slots[k]], nodes);
+	}
+	if ((sum->fills && !add_fullness(sum, view, nodes, &four)) ||
+		(sum->balances && !add_balance(sum, nodes, &four))) {
+		return false;
+	}
+	if (sum->fits) {
+		__m256i out = refused(sum, view, nodes);
+		/* The even halves of the four masks. */
+		__m128 narrow = _mm_shuffle_ps(_mm_castsi128_ps(_mm256_castsi256_si128(out)),
+			_mm_castsi128_ps(_mm256_extracti128_si256(out, 1)), 0x88);
+
+		four = _mm_andnot_si128(_mm_castps_si128(narrow), four);
+	}
+	_mm_storel_epi64((__m128i *)(void *)value, _mm_packus_epi32(four, four));
+	return true;
+}
+
+uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_view *view,
+	const uint32_t *list, uint32_t first, uint32_t n, uint16_t *value)
+{
+	uint32_t i = 0;
+
+	for (; list && i + LANES <= n; i += LANES) {
+		struct nodes nodes = {.listed = true, .at = {list[i], list[i + 1], list[i + 2], list[i + 3]}};
+
+		if (!sum_up(sum, view, &nodes, value + i)) {
+			return i;
+		}
+	}
+	for (; !list && i + LANES <= n; i += LANES) {
+		struct nodes nodes = {.listed = false, .at = {first + i}};
+
+		if (!sum_up(sum, view, &nodes, value + i)) {
+			return i;
+		}
 	}
 	return i;
 }

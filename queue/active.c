@@ -341,8 +341,14 @@ void bt_active_drop(struct bt_queue *queue, uint32_t slot_ix)
 static struct bt_active_line *first_line(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
-	struct bt_active_line *best = NULL;
+	struct bt_active_line *best = active->lines;
 
+	/* As a rule one line has them all. */
+	if (active->line_n == 1 && active->heap.n == 0 && best->head < best->n &&
+		!stale(queue, &best->items[best->head])) {
+		return best;
+	}
+	best = NULL;
 	while (active->line_n &&
 		active->lines[active->line_n - 1].head == active->lines[active->line_n - 1].n) {
 		active->line_n--;

@@ -242,13 +242,16 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 {
 	uint32_t ix = bt_active_pop(queue);
 
-	if (ix == BT_QUEUE_EMPTY) {
-		if (!queue->options.pop_from_backoff || queue->backoff.n == 0) {
-			return BT_QUEUE_EMPTY;
-		}
+	if (BT_LIKELY(ix != BT_QUEUE_EMPTY)) {
+		/* Its entry is out already. */
+		queue->counts.active--;
+		bt_active_drop(queue, ix);
+	} else if (queue->options.pop_from_backoff && queue->backoff.n) {
 		ix = queue->backoff.slots[0];
+		leave(queue, ix);
+	} else {
+		return BT_QUEUE_EMPTY;
 	}
-	leave(queue, ix);
 	bt_in_flight_begin(queue, ix);
 	return queue->slots[ix].pod_ix;
 }
@@ -285,7 +288,7 @@ void bt_queue_done(struct bt_queue *queue, uint32_t pod_ix)
 		/* It fits: what was known of its kind does not hold any more. */
 		bt_active_unpark(queue, queue->slots[ix].kind);
 	}
-	leave(queue, ix);
+	bt_in_flight_end(queue, ix);
 	queue->slots[ix].where = BT_WAIT_BINDING;
 	queue->counts.binding++;
 }

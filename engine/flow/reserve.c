@@ -72,8 +72,10 @@ void bt_engine_choose_reserved(
 	reserved->storage = engine->cache->view.storage->version;
 	reserved->devices = engine->cache->view.devices->version;
 	reserved->binding_n = reserved->choice_n = 0;
-	choose_volumes(engine, plan, node_ix);
-	choose_devices(engine, plan, node_ix);
+	if (plan->asks || plan->signature->volume_n) {
+		choose_volumes(engine, plan, node_ix);
+		choose_devices(engine, plan, node_ix);
+	}
 }
 
 static bool still_there(const struct bt_engine *engine, const struct bt_reserved_choice *noted)
@@ -148,7 +150,9 @@ void bt_engine_reserve(struct bt_engine *engine, struct bt_plan *plan, uint32_t 
 	if (reserved->binding_n) {
 		assume_volumes(engine, pod_ix, node_ix);
 	}
-	assume_devices(engine, pod_ix);
+	if (reserved->choice_n) {
+		assume_devices(engine, pod_ix);
+	}
 	reserved->pod_ix = BT_NO_POD;
 	bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
 	BT_PROBE2(assumed, pod_ix, node_ix);

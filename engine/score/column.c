@@ -19,6 +19,7 @@
 #define FOLLOW_SHARE 4	/* a journal that names at most one node of so many is followed entry by entry */
 #define ALL_SLOTS    (~(uint64_t)0 >> (64 - BT_RESOURCE_MAX))
 #define GATHER	     4 /* nodes from which on gathering them is cheaper than asking one by one */
+#define STEP	     BT_RANGE_STEP
 
 /* The values of up to BLOCK nodes, side by side in a view. */
 static void evaluate_block(const struct bt_column *column, const struct bt_view *view, uint32_t first,
@@ -80,6 +81,19 @@ static uint16_t evaluate_one(
 		}
 	}
 	return (uint16_t)sum;
+}
+
+/* The values of these nodes, or of those from first on, by vectors as far as these know how. */
+static void evaluate_sums(const struct bt_column *column, const struct bt_view *view, const uint32_t *nodes,
+	uint32_t first, uint32_t n, uint16_t *out_value, bool *odd)
+{
+	for (uint32_t i = 0; i < n;) {
+		i += bt_range_sums(
+			&column->sum, view, nodes ? nodes + i : NULL, first + i, n - i, out_value + i);
+		for (uint32_t stop = i + STEP; i < n && i < stop; i++) {
+			out_value[i] = evaluate_one(column, view, nodes ? nodes[i] : first + i, odd);
+		}
+	}
 }
 
 static bool passes(const struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
@@ -161,7 +175,11 @@ static void put_block(struct batch *batch, uint32_t first, bool anew)
 	uint8_t flipped[BLOCK];
 
 	memcpy(before, value, n * sizeof(*before));
-	evaluate_block(column, batch->view, first, n, value, &batch->odd);
+	if (column->summed) {
+		evaluate_sums(column, batch->view, NULL, first, n, value, &batch->odd);
+	} else {
+		evaluate_block(column, batch->view, first, n, value, &batch->odd);
+	}
 	for (uint32_t i = 0; column->promises && i < n; i++) {
 		value[i] = yield(column, batch->view, first + i, value[i]);
 	}
@@ -189,12 +207,20 @@ static bool gathering(struct batch *batch)
 	return batch->gathering == POSSIBLE;
 }
 
-static void evaluate_batch(struct batch *batch)
+/* The values of the batch's nodes. */
+static void evaluate_nodes(struct batch *batch, uint16_t *value)
 {
-	struct bt_column *column = batch->column;
-	uint16_t value[BLOCK];
+	const struct bt_column *column = batch->column;
 
-	if (batch->n >= GATHER && gathering(batch)) {
+	if (column->summed) {
+		uint32_t n = (batch->n + STEP - 1) / STEP * STEP;
+
+		/* Whole vectors. */
+		for (uint32_t i = batch->n; i < n; i++) {
+			batch->nodes[i] = batch->nodes[0];
+		}
+		evaluate_sums(column, batch->view, batch->nodes, 0, n, value, &batch->odd);
+	} else if (batch->n >= GATHER && gathering(batch)) {
 		bt_gather_nodes(&batch->gather, batch->nodes, batch->n);
 		evaluate_block(column, &batch->gather.view, 0, batch->n, value, &batch->odd);
 	} else {
@@ -202,6 +228,17 @@ static void evaluate_batch(struct batch *batch)
 			value[i] = evaluate_one(column, batch->view, batch->nodes[i], &batch->odd);
 		}
 	}
+}
+
+static void evaluate_batch(struct batch *batch)
+{
+	struct bt_column *column = batch->column;
+	uint16_t value[BLOCK];
+
+	if (batch->n == 0) {
+		return;
+	}
+	evaluate_nodes(batch, value);
 	if (batch->odd && column->indexed) {
 		column->indexed = false;
 	}
@@ -467,9 +504,13 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 {
 	column->slot_n = slot_n;
 	column->value_n = 2;
+	column->summed = bt_range_vectors();
 	for (uint32_t p = 0; p < column->part_n; p++) {
 		const struct bt_column_part *part = &column->parts[p];
 
+		column->summed = column->summed && part->plugin->describe &&
+				 part->plugin->describe(
+					 part->term, part->filter, part->score, part->weight, &column->sum);
 		column->reads |= part->plugin->reads ? part->plugin->reads(part->term) : ALL_SLOTS;
 		column->value_n +=
 			column->parts[p].score ? (uint32_t)(column->parts[p].weight * BT_MAX_NODE_SCORE) : 0;

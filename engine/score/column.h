@@ -38,7 +38,9 @@ struct bt_column_flips {
 struct bt_column {
 	struct bt_column_part parts[BT_PROFILE_USES];
 	uint32_t part_n;
-	uint64_t reads;			    /* the resource slots that the parts read, as bits */
+	uint64_t reads; /* the resource slots that the parts read, as bits */
+	bool summed;	/* the parts are arithmetic on resources: this */
+	struct bt_resource_sum sum;
 	const struct bt_promises *promises; /* a node passes with these, too; NULL: they do not matter */
 	uint16_t *value;		    /* by node slot: 0 refused, else 1 + the weighted sum */
 	uint64_t *stale;       /* bitmap of the nodes that have changed since they were evaluated */

@@ -166,6 +166,22 @@ static void key(const void *opaque, struct bt_buf *out_key)
 	}
 }
 
+static bool describe(
+	const void *opaque, bool filters, bool scores, int64_t weight, struct bt_resource_sum *sum)
+{
+	const struct term *term = opaque;
+
+	if (filters || !scores || term->n != 2) {
+		return false;
+	}
+	for (uint32_t k = 0; k < 2; k++) {
+		sum->balance_requests[k] = term->items[k].request;
+	}
+	sum->balances = true;
+	sum->balance_weight = (int32_t)weight;
+	return bt_resource_sum_score(sum, term->items[0].slot, term->items[1].slot);
+}
+
 static uint64_t reads(const void *opaque)
 {
 	const struct term *term = opaque;
@@ -184,4 +200,5 @@ const struct bt_plugin bt_plugin_node_resources_balanced_allocation = {
 	.score = score,
 	.key = key,
 	.reads = reads,
+	.describe = describe,
 };

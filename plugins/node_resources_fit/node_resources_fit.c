@@ -244,15 +244,6 @@ static int64_t ratio(const struct bt_fit_settings *settings, int64_t request, in
 	return shape_at(settings, request > alloc ? BT_MAX_NODE_SCORE : percent(request, alloc));
 }
 
-/* What is used for scores: requests with defaults for cpu and memory, real sums for the rest. */
-static const int64_t *used_for_score(const struct bt_usage *usage, uint32_t slot)
-{
-	if (slot == BT_CPU) {
-		return usage->nonzero_milli_cpu;
-	}
-	return slot == BT_MEMORY ? usage->nonzero_memory : usage->used[slot];
-}
-
 static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	enum bt_fit_strategy strategy = term->settings->strategy;
@@ -261,7 +252,7 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 	for (uint32_t i = 0; i < term->scored_n; i++) {
 		const struct scored *resource = &term->scored[i];
 		int64_t alloc = bt_column_get(view->snapshot->alloc[resource->slot], node_ix);
-		int64_t used = bt_column_get(used_for_score(view->usage, resource->slot), node_ix);
+		int64_t used = bt_column_get(bt_used_for_score(view->usage, resource->slot), node_ix);
 
 		if (alloc == 0 && resource->slot >= BT_FIRST_SCALAR) {
 			bt_device_totals(view, resource->slot, node_ix, &alloc, &used);
@@ -303,7 +294,7 @@ static uint32_t score_front(
 	for (uint32_t k = 0; k < 2; k++) {
 		const struct scored *resource = &term->scored[k];
 		const int64_t *alloc = view->snapshot->alloc[resource->slot];
-		const int64_t *used = used_for_score(view->usage, resource->slot);
+		const int64_t *used = bt_used_for_score(view->usage, resource->slot);
 
 		if (!alloc || resource->weight < 1 || resource->weight > BT_RANGE_WEIGHT_MAX) {
 			return 0;
@@ -344,6 +335,35 @@ static void key(const void *opaque, struct bt_buf *out_key)
 		bt_buf_add(out_key, &term->scored[i].slot, sizeof(term->scored[i].slot));
 		bt_buf_add(out_key, &term->scored[i].request, sizeof(term->scored[i].request));
 	}
+}
+
+static bool describe(
+	const void *opaque, bool filters, bool scores, int64_t weight, struct bt_resource_sum *sum)
+{
+	const struct term *term = opaque;
+
+	if ((filters && term->delegated_n) || (scores && term->scored_n != 2) ||
+		(scores && term->settings->strategy == BT_REQUESTED_TO_CAPACITY_RATIO)) {
+		return false;
+	}
+	sum->fits |= filters;
+	sum->wanted = filters ? term->wanted : sum->wanted;
+	sum->wanted_n = filters ? term->wanted_n : sum->wanted_n;
+	for (uint32_t k = 0; scores && k < 2; k++) {
+		const struct scored *resource = &term->scored[k];
+
+		if (resource->weight < 1 || resource->weight > BT_RANGE_WEIGHT_MAX) {
+			return false;
+		}
+		sum->fill_requests[k] = resource->request;
+		sum->fill_weights[k] = resource->weight;
+	}
+	if (scores) {
+		sum->fills = true;
+		sum->most = term->settings->strategy == BT_MOST_ALLOCATED;
+		sum->fill_weight = (int32_t)weight;
+	}
+	return !scores || bt_resource_sum_score(sum, term->scored[0].slot, term->scored[1].slot);
 }
 
 static uint64_t reads(const void *opaque)
@@ -501,6 +521,7 @@ const struct bt_plugin bt_plugin_node_resources_fit = {
 	.score = score,
 	.key = key,
 	.reads = reads,
+	.describe = describe,
 	.reason = reason_text,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

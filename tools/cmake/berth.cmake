@@ -8,6 +8,7 @@ option(BT_FUZZ "Build libFuzzer drivers (clang)" OFF)
 set(BT_SANITIZE none CACHE STRING "none, address,undefined or thread")
 option(BT_VALGRIND "helgrind and drd are told what atomics order (engine/base/valgrind.h)" OFF)
 set(BT_INVARIANTS ON CACHE BOOL "Check BT_INVARIANT (benchmark builds turn it off)")
+option(BT_LTO "Optimise berth, berth_perf and libberth as a whole (gcc); the tests link the same objects without it" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)
 	set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
@@ -34,9 +35,28 @@ target_compile_definitions(bt_flags INTERFACE _GNU_SOURCE BT_INVARIANTS=$<BOOL:$
 	BT_RACE=$<BOOL:${BT_RACE}> BT_VALGRIND=$<BOOL:${BT_VALGRIND}>)
 target_compile_options(bt_flags INTERFACE
 	-Wall -Wextra -Wshadow -Wconversion -Wimplicit-fallthrough -Wvla -ffp-contract=off -fno-omit-frame-pointer
+	-fno-semantic-interposition
 	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
 	$<$<BOOL:${BT_WERROR}>:-Werror>
 	$<$<BOOL:${BT_VALGRIND}>:-Wno-shadow>)
+	$<$<BOOL:${BT_WERROR}>:-Werror>)
+if(BT_LTO AND NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
+	message(FATAL_ERROR "BT_LTO needs gcc: only its objects can be linked with and without")
+endif()
+if(BT_LTO)
+	target_compile_options(bt_flags INTERFACE -flto=auto -ffat-lto-objects)
+	target_link_options(bt_flags INTERFACE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:BT_WHOLE>>>:-fno-lto>)
+endif()
+# Across files gcc takes each size that a ring could have for the one it has, and warns.
+set(BT_WHOLE_FLAGS -O3 -flto=auto -Wno-stringop-overflow)
+
+# A program, or library, that users run: optimised as a whole where the build does so.
+function(bt_whole target)
+	if(BT_LTO)
+		set_target_properties(${target} PROPERTIES BT_WHOLE ON)
+		target_link_options(${target} PRIVATE ${BT_WHOLE_FLAGS})
+	endif()
+endfunction()
 if(NOT BT_SANITIZE STREQUAL "none")
 	target_compile_options(bt_flags INTERFACE -fsanitize=${BT_SANITIZE} -fno-sanitize-recover=all)
 	target_link_options(bt_flags INTERFACE -fsanitize=${BT_SANITIZE})

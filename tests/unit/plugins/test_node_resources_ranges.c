@@ -164,6 +164,91 @@ static void balance_by_vectors_is_balance(void **state)
 	compare(*state, &bt_plugin_node_resources_balanced_allocation, &settings);
 }
 
+/* What two plugins come to on a node, asked one after the other. */
+static uint16_t worth_alone(const struct asked *fit, const struct asked *balanced,
+	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix)
+{
+	int64_t full, even;
+	uint8_t pass;
+
+	fit->plugin->filter(fit->compiled.term, view, node_ix, 1, &pass);
+	fit->plugin->score(fit->compiled.term, view, node_ix, 1, &full);
+	balanced->plugin->score(balanced->compiled.term, view, node_ix, 1, &even);
+	return pass ? (uint16_t)(1 + full * sum->fill_weight + even * sum->balance_weight) : 0;
+}
+
+/* Nodes of a range, then nodes from here and there. Returns for how many vectors had an answer. */
+static uint32_t compare_sums(const struct asked *fit, const struct asked *balanced,
+	const struct bt_resource_sum *sum, struct world *w)
+{
+	uint32_t nodes[NODE_N], first = bt_rng_below(&w->rng, 5), n = NODE_N - first, done[2];
+	uint16_t value[NODE_N];
+
+	done[0] = bt_range_sums(sum, &w->view, NULL, first, n, value);
+	for (uint32_t i = 0; i < done[0]; i++) {
+		assert_int_equal(value[i], worth_alone(fit, balanced, sum, &w->view, first + i));
+	}
+	for (uint32_t i = 0; i < NODE_N; i++) {
+		nodes[i] = bt_rng_below(&w->rng, NODE_N);
+	}
+	done[1] = bt_range_sums(sum, &w->view, nodes, 0, NODE_N, value);
+	for (uint32_t i = 0; i < done[1]; i++) {
+		assert_int_equal(value[i], worth_alone(fit, balanced, sum, &w->view, nodes[i]));
+	}
+	return done[0] + done[1];
+}
+
+static void filter_and_scores_in_one_are_filter_and_scores(void **state)
+{
+	static const struct bt_fit_resource resources[] = {{BT_CPU, 3}, {BT_MEMORY, 1}};
+	static const int slots[] = {BT_CPU, BT_MEMORY};
+	static const struct bt_balanced_settings even = {slots, 2};
+	struct bt_fit_settings full = {.resources = resources, .resource_n = 2};
+	const char *given = getenv("BT_SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 10) : 12, done_n = 0;
+	struct world w;
+
+	print_message("BT_SEED=%" PRIu64 "\n", seed);
+	world_init(&w, seed);
+	for (size_t s = 0; s < 2 * sizeof(specs) / sizeof(*specs); s++) {
+		full.strategy = s % 2 ? BT_MOST_ALLOCATED : BT_LEAST_ALLOCATED;
+		struct asked fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[s / 2]);
+		struct asked balanced =
+			ask(*state, &bt_plugin_node_resources_balanced_allocation, &even, specs[s / 2]);
+		struct bt_resource_sum sum = {0};
+
+		assert_true(fit.plugin->describe(fit.compiled.term, true, false, 0, &sum));
+		assert_true(fit.plugin->describe(fit.compiled.term, false, true, 7, &sum));
+		assert_true(balanced.plugin->describe(balanced.compiled.term, false, true, 2, &sum));
+		for (int round = 0; round < ROUNDS / 10; round++) {
+			fill(&w);
+			done_n += compare_sums(&fit, &balanced, &sum, &w);
+		}
+	}
+	assert_true(!bt_range_vectors() || done_n > 0);
+}
+
+/* Two of three resources, or others than the balance is about, are not a sum. */
+static void what_is_no_sum_of_two_resources_is_not_described(void **state)
+{
+	static const struct bt_fit_resource three[] = {{BT_CPU, 1}, {BT_MEMORY, 1},
+		{BT_EPHEMERAL_STORAGE, 1}},
+					    other[] = {{BT_MEMORY, 1}, {BT_CPU, 1}};
+	static const int slots[] = {BT_CPU, BT_MEMORY};
+	static const struct bt_balanced_settings even = {slots, 2};
+	struct bt_fit_settings full = {.resources = three, .resource_n = 3};
+	struct asked fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[0]);
+	struct asked balanced = ask(*state, &bt_plugin_node_resources_balanced_allocation, &even, specs[0]);
+	struct bt_resource_sum sum = {0};
+
+	assert_false(fit.plugin->describe(fit.compiled.term, true, true, 1, &sum));
+	sum = (struct bt_resource_sum){0};
+	full = (struct bt_fit_settings){.resources = other, .resource_n = 2};
+	fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[0]);
+	assert_true(fit.plugin->describe(fit.compiled.term, true, true, 1, &sum));
+	assert_false(balanced.plugin->describe(balanced.compiled.term, false, true, 1, &sum));
+}
+
 /* Otherwise the tests above compare nothing. */
 static void ordinary_nodes_are_answered_by_vectors(void **state)
 {
@@ -192,6 +277,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(fullness_by_vectors_is_fullness),
 		FIXTURE_TEST(balance_by_vectors_is_balance),
+		FIXTURE_TEST(filter_and_scores_in_one_are_filter_and_scores),
+		FIXTURE_TEST(what_is_no_sum_of_two_resources_is_not_described),
 		cmocka_unit_test(ordinary_nodes_are_answered_by_vectors),
 	};
 
