@@ -39,7 +39,6 @@ target_compile_options(bt_flags INTERFACE
 	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
 	$<$<BOOL:${BT_WERROR}>:-Werror>
 	$<$<BOOL:${BT_VALGRIND}>:-Wno-shadow>)
-	$<$<BOOL:${BT_WERROR}>:-Werror>)
 if(BT_LTO AND NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
 	message(FATAL_ERROR "BT_LTO needs gcc: only its objects can be linked with and without")
 endif()
