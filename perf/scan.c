@@ -51,17 +51,23 @@ static void end(struct columns *c)
 }
 
 /* Each scan starts somewhere else, as those of cycles do. */
-typedef size_t scan_fn(struct columns *c, size_t start);
+typedef size_t scan_fn(const struct bt_scan_version *version, struct columns *c, size_t start);
 
-static void measure(struct bt_bench *bench, scan_fn *scan)
+/* version: a name; NULL is the one that runs. */
+static void measure(struct bt_bench *bench, scan_fn *scan, const char *name)
 {
+	const struct bt_scan_version *version = name ? bt_scan_version(name) : bt_scan_chosen();
 	size_t sum = 0;
 	struct columns c;
 
+	if (!version) {
+		bt_bench_skip(bench, "this processor does not run it");
+		return;
+	}
 	begin(&c, bench);
 	while (bt_bench_keep_running_batch(bench, BATCH)) {
 		for (int i = 0; i < BATCH; i++) {
-			sum += scan(&c, bt_rng_below(&c.rng, (uint32_t)bt_bench_arg(bench)));
+			sum += scan(version, &c, bt_rng_below(&c.rng, (uint32_t)bt_bench_arg(bench)));
 		}
 	}
 	bt_bench_keep(&sum);
@@ -69,69 +75,68 @@ static void measure(struct bt_bench *bench, scan_fn *scan)
 	end(&c);
 }
 
-static size_t best_of(struct columns *c, size_t start)
+static size_t best_of(const struct bt_scan_version *version, struct columns *c, size_t start)
 {
-	return bt_scan_best(c->a, c->b, c->padded_n, start);
+	return version->best(c->a, c->b, c->padded_n, start);
 }
 
-static size_t best_portable_of(struct columns *c, size_t start)
+static size_t best_of_classes(const struct bt_scan_version *version, struct columns *c, size_t start)
 {
-	return bt_scan_best_portable(c->a, c->b, c->padded_n, start);
-}
-
-static size_t bare_portable_of(struct columns *c, size_t start)
-{
-	(void)start;
-	return bt_bare_portable(c->a, c->b, c->padded_n);
-}
-
-static struct bt_scan_classes classes_of(struct columns *c)
-{
-	return (struct bt_scan_classes){.value = c->a,
+	const struct bt_scan_classes classes = {.value = c->a,
 		.of = c->of,
 		.worth = c->worth,
 		.class_n = CLASSES,
 		.padded_n = c->padded_n,
 		.totals = c->totals};
+
+	return version->best_of_classes(&classes, start);
 }
 
-static size_t best_of_classes(struct columns *c, size_t start)
+static size_t bare_portable_of(const struct bt_scan_version *version, struct columns *c, size_t start)
 {
-	const struct bt_scan_classes classes = classes_of(c);
-
-	return bt_scan_best_of_classes(&classes, start);
+	(void)version;
+	(void)start;
+	return bt_bare_portable(c->a, c->b, c->padded_n);
 }
 
-static size_t best_of_classes_portable(struct columns *c, size_t start)
+static void chosen(struct bt_bench *bench)
 {
-	const struct bt_scan_classes classes = classes_of(c);
-
-	return bt_scan_best_of_classes_portable(&classes, start);
+	measure(bench, best_of, NULL);
 }
 
-static void best(struct bt_bench *bench)
+static void portable(struct bt_bench *bench)
 {
-	measure(bench, best_of);
+	measure(bench, best_of, "portable");
 }
 
-static void best_portable(struct bt_bench *bench)
+static void avx2(struct bt_bench *bench)
 {
-	measure(bench, best_portable_of);
+	measure(bench, best_of, "avx2");
+}
+
+static void avx512(struct bt_bench *bench)
+{
+	measure(bench, best_of, "avx512");
 }
 
 static void bare_portable(struct bt_bench *bench)
 {
-	measure(bench, bare_portable_of);
+	measure(bench, bare_portable_of, "portable");
 }
 
-static void classes_best(struct bt_bench *bench)
+static void classes(struct bt_bench *bench)
 {
-	measure(bench, best_of_classes);
+	measure(bench, best_of_classes, NULL);
 }
 
 static void classes_portable(struct bt_bench *bench)
 {
-	measure(bench, best_of_classes_portable);
+	measure(bench, best_of_classes, "portable");
+}
+
+static void classes_avx2(struct bt_bench *bench)
+{
+	measure(bench, best_of_classes, "avx2");
 }
 
 uint16_t bt_bare_portable(const uint16_t *a, const uint16_t *b, size_t n)
@@ -148,47 +153,31 @@ uint16_t bt_bare_portable(const uint16_t *a, const uint16_t *b, size_t n)
 
 #ifdef BT_HAVE_AVX2
 
-static size_t best_avx2_of(struct columns *c, size_t start)
+static size_t bare_avx2_of(const struct bt_scan_version *version, struct columns *c, size_t start)
 {
-	return bt_scan_best_avx2(c->a, c->b, c->padded_n, start);
-}
-
-static size_t bare_avx2_of(struct columns *c, size_t start)
-{
+	(void)version;
 	(void)start;
 	return bt_bare_avx2(c->a, c->b, c->padded_n);
 }
 
-static void with_avx2(struct bt_bench *bench, scan_fn *scan)
-{
-	if (__builtin_cpu_supports("avx2")) {
-		measure(bench, scan);
-	} else {
-		bt_bench_skip(bench, "this processor has no AVX2");
-	}
-}
-
-static void best_avx2(struct bt_bench *bench)
-{
-	with_avx2(bench, best_avx2_of);
-}
-
 static void bare_avx2(struct bt_bench *bench)
 {
-	with_avx2(bench, bare_avx2_of);
+	measure(bench, bare_avx2_of, "avx2");
 }
 
 #endif
 
 static const struct bt_bench_case cases[] = {
-	{.name = NULL, .run = best, NODE_ARGS},
+	{.name = NULL, .run = chosen, NODE_ARGS},
+	{.name = "avx512", .run = avx512, NODE_ARGS},
+	{.name = "avx2", .run = avx2, NODE_ARGS},
 #ifdef BT_HAVE_AVX2
-	{.name = "avx2", .run = best_avx2, NODE_ARGS},
 	{.name = "bare_avx2", .run = bare_avx2, NODE_ARGS},
 #endif
-	{.name = "portable", .run = best_portable, NODE_ARGS},
+	{.name = "portable", .run = portable, NODE_ARGS},
 	{.name = "bare_portable", .run = bare_portable, NODE_ARGS},
-	{.name = "classes", .run = classes_best, NODE_ARGS},
+	{.name = "classes", .run = classes, NODE_ARGS},
+	{.name = "classes_avx2", .run = classes_avx2, NODE_ARGS},
 	{.name = "classes_portable", .run = classes_portable, NODE_ARGS},
 };
 

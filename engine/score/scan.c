@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The scan for any processor, in plain loops of which the compiler makes vectors; and the choice.
  */
-#include "engine/score/scan.h"
+#include "engine/score/scan_int.h"
+
+#include <string.h>
 
 static uint16_t total(uint16_t a, uint16_t b)
 {
@@ -49,7 +51,7 @@ static size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size
 	return i;
 }
 
-size_t bt_scan_best_portable(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start)
+static size_t best_by_loops(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start)
 {
 	uint16_t best = highest_total(a, b, padded_n);
 
@@ -88,7 +90,7 @@ static size_t first_equal(const uint16_t *column, size_t from, size_t to, uint16
 	return i;
 }
 
-size_t bt_scan_find_portable(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted)
+static size_t find_by_loops(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted)
 {
 	size_t at = first_equal(column, start, padded_n, wanted);
 
@@ -99,7 +101,7 @@ size_t bt_scan_find_portable(const uint16_t *column, size_t padded_n, size_t sta
 	return at < start ? at : BT_SCAN_NONE;
 }
 
-size_t bt_scan_best_of_classes_portable(const struct bt_scan_classes *nodes, size_t start)
+static size_t best_of_classes_by_loops(const struct bt_scan_classes *nodes, size_t start)
 {
 	uint16_t best = 0;
 
@@ -109,10 +111,10 @@ size_t bt_scan_best_of_classes_portable(const struct bt_scan_classes *nodes, siz
 	for (size_t i = 0; i < nodes->padded_n; i++) {
 		best = nodes->totals[i] > best ? nodes->totals[i] : best;
 	}
-	return best ? bt_scan_find_portable(nodes->totals, nodes->padded_n, start, best) : BT_SCAN_NONE;
+	return best ? find_by_loops(nodes->totals, nodes->padded_n, start, best) : BT_SCAN_NONE;
 }
 
-void bt_scan_blocks_portable(
+static void blocks_by_loops(
 	const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best)
 {
 	for (size_t block = first; block < end; block++) {
@@ -121,16 +123,58 @@ void bt_scan_blocks_portable(
 	}
 }
 
-void bt_scan_blocks(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best)
+/* ---- the choice ---- */
+
+static const struct bt_scan_version portable = {
+	"portable", best_by_loops, blocks_by_loops, best_of_classes_by_loops, find_by_loops};
+
+const struct bt_scan_version *bt_scan_chosen(void)
 {
 #ifdef BT_HAVE_AVX2
+	if (__builtin_cpu_supports("avx512bw")) {
+		return &bt_scan_avx512;
+	}
 	if (__builtin_cpu_supports("avx2")) {
-		bt_scan_blocks_avx2(a, b, first, end, out_best);
-		return;
+		return &bt_scan_avx2;
 	}
 #endif
-	bt_scan_blocks_portable(a, b, first, end, out_best);
+	return &portable;
 }
+
+const struct bt_scan_version *bt_scan_version(const char *name)
+{
+#ifdef BT_HAVE_AVX2
+	if (strcmp(name, "avx512") == 0) {
+		return __builtin_cpu_supports("avx512bw") ? &bt_scan_avx512 : NULL;
+	}
+	if (strcmp(name, "avx2") == 0) {
+		return __builtin_cpu_supports("avx2") ? &bt_scan_avx2 : NULL;
+	}
+#endif
+	return strcmp(name, "portable") == 0 ? &portable : NULL;
+}
+
+size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start)
+{
+	return bt_scan_chosen()->best(a, b, padded_n, start);
+}
+
+void bt_scan_blocks(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best)
+{
+	bt_scan_chosen()->blocks(a, b, first, end, out_best);
+}
+
+size_t bt_scan_best_of_classes(const struct bt_scan_classes *nodes, size_t start)
+{
+	return bt_scan_chosen()->best_of_classes(nodes, start);
+}
+
+size_t bt_scan_find(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted)
+{
+	return bt_scan_chosen()->find(column, padded_n, start, wanted);
+}
+
+/* ---- by blocks ---- */
 
 /* The first slot of [from, to) in blocks with the best total, or to. */
 static size_t first_in_blocks(const uint16_t *a, const uint16_t *b, const uint16_t *block_best, size_t from,
@@ -164,34 +208,4 @@ size_t bt_scan_best_by_blocks(
 	}
 	size_t at = first_in_blocks(a, b, block_best, start, block_n * BT_SCAN_STEP, best);
 	return at < block_n * BT_SCAN_STEP ? at : first_in_blocks(a, b, block_best, 0, start, best);
-}
-
-size_t bt_scan_best(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start)
-{
-#ifdef BT_HAVE_AVX2
-	if (__builtin_cpu_supports("avx2")) {
-		return bt_scan_best_avx2(a, b, padded_n, start);
-	}
-#endif
-	return bt_scan_best_portable(a, b, padded_n, start);
-}
-
-size_t bt_scan_best_of_classes(const struct bt_scan_classes *nodes, size_t start)
-{
-#ifdef BT_HAVE_AVX2
-	if (__builtin_cpu_supports("avx2")) {
-		return bt_scan_best_of_classes_avx2(nodes, start);
-	}
-#endif
-	return bt_scan_best_of_classes_portable(nodes, start);
-}
-
-size_t bt_scan_find(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted)
-{
-#ifdef BT_HAVE_AVX2
-	if (__builtin_cpu_supports("avx2")) {
-		return bt_scan_find_avx2(column, padded_n, start, wanted);
-	}
-#endif
-	return bt_scan_find_portable(column, padded_n, start, wanted);
 }

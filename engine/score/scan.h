@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 5: the best node of two columns. A node's total is the sum of its two numbers; one that has 0 in
- * either is out. The portable version and the one for AVX2 give equal results; which one runs is chosen once,
- * by the processor.
+ * either is out. There are versions for AVX-512, AVX2 and any processor; they give equal results, and the
+ * processor chooses which one runs.
  */
 #pragma once
 
@@ -48,16 +48,18 @@ size_t bt_scan_best_of_classes(const struct bt_scan_classes *nodes, size_t start
 /* The first slot at or after start, cyclically, that has a number; BT_SCAN_NONE when there is none. */
 size_t bt_scan_find(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);
 
-/* The same, by the version that any processor runs; for tests and comparisons. */
-size_t bt_scan_best_portable(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
+/* One way to do all that. */
+struct bt_scan_version {
+	const char *name;
+	size_t (*best)(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
+	void (*blocks)(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
+	size_t (*best_of_classes)(const struct bt_scan_classes *nodes, size_t start);
+	size_t (*find)(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);
+};
 
-void bt_scan_blocks_portable(
-	const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
-size_t bt_scan_best_of_classes_portable(const struct bt_scan_classes *nodes, size_t start);
-size_t bt_scan_find_portable(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);
+/* The version with that name, "portable", "avx2" or "avx512", for tests and comparisons; NULL: this processor
+ * does not run it, or there is none. */
+const struct bt_scan_version *bt_scan_version(const char *name);
 
-/* The same for AVX2. Requires: the processor has it. */
-size_t bt_scan_best_avx2(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
-void bt_scan_blocks_avx2(const uint16_t *a, const uint16_t *b, size_t first, size_t end, uint16_t *out_best);
-size_t bt_scan_best_of_classes_avx2(const struct bt_scan_classes *nodes, size_t start);
-size_t bt_scan_find_avx2(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted);
+/* The one that runs. */
+const struct bt_scan_version *bt_scan_chosen(void);

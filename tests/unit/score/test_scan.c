@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The scan: both versions against a plain loop, and every tied slot's chance.
+ * The scan: every version against a plain loop, and every tied slot's chance.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -20,14 +20,7 @@
 
 typedef size_t scan_fn(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start);
 
-static bool have_avx2(void)
-{
-#if defined(__x86_64__)
-	return __builtin_cpu_supports("avx2");
-#else
-	return false;
-#endif
-}
+static const char *const names[] = {"portable", "avx2", "avx512"};
 
 static size_t plainly(const uint16_t *a, const uint16_t *b, size_t n, size_t start)
 {
@@ -80,27 +73,35 @@ static void check_version(scan_fn *scan)
 	bt_mem_free(c.b);
 }
 
-static void the_chosen_version_finds_the_best(void **state)
+static void every_version_finds_the_best(void **state)
 {
 	(void)state;
 	check_version(bt_scan_best);
-}
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct bt_scan_version *version = bt_scan_version(names[i]);
 
-static void the_portable_version_finds_the_best(void **state)
-{
-	(void)state;
-	check_version(bt_scan_best_portable);
-}
-
-static void the_avx2_version_finds_the_best(void **state)
-{
-	(void)state;
-	if (!have_avx2()) {
-		skip();
+		if (version) {
+			check_version(version->best);
+		} else {
+			print_message("this processor does not run the version for %s\n", names[i]);
+		}
 	}
-#if defined(__x86_64__)
-	check_version(bt_scan_best_avx2);
-#endif
+}
+
+static void the_chosen_version_is_the_last_that_runs(void **state)
+{
+	const struct bt_scan_version *last = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct bt_scan_version *version = bt_scan_version(names[i]);
+
+		assert_true(i || version);
+		assert_true(!version || strcmp(version->name, names[i]) == 0);
+		last = version ? version : last;
+	}
+	assert_ptr_equal(bt_scan_chosen(), last);
+	assert_null(bt_scan_version("avx1024"));
 }
 
 /* ---- classes ---- */
@@ -150,16 +151,17 @@ static void check_classes(scan_classes_fn *scan, find_fn *find)
 	bt_mem_free(totals);
 }
 
-static void the_chosen_version_looks_up_classes(void **state)
+static void every_version_looks_up_classes(void **state)
 {
 	(void)state;
 	check_classes(bt_scan_best_of_classes, bt_scan_find);
-}
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct bt_scan_version *version = bt_scan_version(names[i]);
 
-static void the_portable_version_looks_up_classes(void **state)
-{
-	(void)state;
-	check_classes(bt_scan_best_of_classes_portable, bt_scan_find_portable);
+		if (version) {
+			check_classes(version->best_of_classes, version->find);
+		}
+	}
 }
 
 static void nothing_is_found_when_all_are_out(void **state)
@@ -236,33 +238,26 @@ static void check_blocks(blocks_fn *find)
 	bt_mem_free(c.b);
 }
 
-static void portable_blocks_have_the_best_totals_and_lead_to_the_same_node(void **state)
+static void every_versions_blocks_have_the_best_totals_and_lead_to_the_same_node(void **state)
 {
 	(void)state;
-	check_blocks(bt_scan_blocks_portable);
-}
+	check_blocks(bt_scan_blocks);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct bt_scan_version *version = bt_scan_version(names[i]);
 
-static void avx2_blocks_have_the_best_totals_and_lead_to_the_same_node(void **state)
-{
-	(void)state;
-	if (!have_avx2()) {
-		skip();
+		if (version) {
+			check_blocks(version->blocks);
+		}
 	}
-#if defined(__x86_64__)
-	check_blocks(bt_scan_blocks_avx2);
-#endif
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(portable_blocks_have_the_best_totals_and_lead_to_the_same_node),
-		cmocka_unit_test(avx2_blocks_have_the_best_totals_and_lead_to_the_same_node),
-		cmocka_unit_test(the_chosen_version_finds_the_best),
-		cmocka_unit_test(the_portable_version_finds_the_best),
-		cmocka_unit_test(the_avx2_version_finds_the_best),
-		cmocka_unit_test(the_chosen_version_looks_up_classes),
-		cmocka_unit_test(the_portable_version_looks_up_classes),
+		cmocka_unit_test(every_versions_blocks_have_the_best_totals_and_lead_to_the_same_node),
+		cmocka_unit_test(every_version_finds_the_best),
+		cmocka_unit_test(every_version_looks_up_classes),
+		cmocka_unit_test(the_chosen_version_is_the_last_that_runs),
 		cmocka_unit_test(nothing_is_found_when_all_are_out),
 		cmocka_unit_test(every_tied_slot_wins_from_some_start),
 	};
