@@ -3,6 +3,7 @@
  * (open loop): from the moment at which it was due until it is assumed. Who is late is late because of those
  * before it, and that counts: nothing is left out while the engine is busy. The argument is the rate, in pods
  * a second; 5,000 nodes, ten signatures in turn. Reading the clock, about 25 ns, is part of it.
+ * bare: the same loop with nothing to decide, which shows what the machine itself adds.
  */
 #include "engine/base/clock.h"
 #include "engine/base/histogram.h"
@@ -41,6 +42,23 @@ static void leave(struct workload *w, uint32_t number)
 	}
 }
 
+static void report(struct bt_bench *bench, struct bt_histogram *histogram)
+{
+	bt_bench_items(bench, bt_bench_iterations(bench));
+	bt_bench_counter(bench, "p50", (double)bt_histogram_quantile(histogram, 500000));
+	bt_bench_counter(bench, "p99", (double)bt_histogram_quantile(histogram, 990000));
+	bt_bench_counter(bench, "p999", (double)bt_histogram_quantile(histogram, 999000));
+	bt_bench_counter(bench, "max", (double)bt_histogram_max(histogram));
+	bt_mem_free(histogram);
+}
+
+/* Waits until then, and no longer than it takes to read the clock. */
+static void await(int64_t due_ns)
+{
+	while (bt_clock_monotonic_ns() < due_ns) {
+	}
+}
+
 static void open_loop(struct bt_bench *bench)
 {
 	struct bt_pod_object pods[SIGNATURE_N];
@@ -57,28 +75,34 @@ static void open_loop(struct bt_bench *bench)
 	}
 	int64_t due_ns = bt_clock_monotonic_ns();
 	while (bt_bench_keep_running(bench)) {
-		int64_t now_ns;
-
 		leave(&w, number);
 		due_ns += interval_ns;
-		while ((now_ns = bt_clock_monotonic_ns()) < due_ns) {
-		}
+		await(due_ns);
 		one_pod(&w, pods, number++);
 		bt_histogram_record(histogram, bt_clock_monotonic_ns() - due_ns);
 	}
-	bt_bench_items(bench, bt_bench_iterations(bench));
-	bt_bench_counter(bench, "p50", (double)bt_histogram_quantile(histogram, 500000));
-	bt_bench_counter(bench, "p99", (double)bt_histogram_quantile(histogram, 990000));
-	bt_bench_counter(bench, "p999", (double)bt_histogram_quantile(histogram, 999000));
-	bt_bench_counter(bench, "max", (double)bt_histogram_max(histogram));
+	report(bench, histogram);
 	bt_bench_counter(bench, "refused", (double)w.refused_n);
-	bt_mem_free(histogram);
 	bt_arena_fini(&arena);
 	bt_workload_end(&w);
 }
 
+static void bare(struct bt_bench *bench)
+{
+	struct bt_histogram *histogram = bt_histogram_create();
+	int64_t interval_ns = NS_PER_S / bt_bench_arg(bench), due_ns = bt_clock_monotonic_ns();
+
+	while (bt_bench_keep_running(bench)) {
+		due_ns += interval_ns;
+		await(due_ns);
+		bt_histogram_record(histogram, bt_clock_monotonic_ns() - due_ns);
+	}
+	report(bench, histogram);
+}
+
 static const struct bt_bench_case cases[] = {
 	{.name = "open_loop/5000", .run = open_loop, .args = {100000, 500000}, .arg_n = 2, .wall = true},
+	{.name = "bare", .run = bare, .args = {100000, 500000}, .arg_n = 2, .wall = true},
 };
 
 const struct bt_bench_suite bt_bench_latency = {
