@@ -33,7 +33,9 @@ static inline vector max(vector x, vector y)
 static inline vector total(vector x, vector y)
 {
 	/* Where the lower one is not 0 both are not. */
-	return _mm512_maskz_add_epi16(_mm512_test_epi16_mask(_mm512_min_epu16(x, y), splat(UINT16_MAX)), x, y);
+	vector lower = _mm512_min_epu16(x, y);
+
+	return _mm512_maskz_add_epi16(_mm512_test_epi16_mask(lower, lower), x, y);
 }
 
 static inline uint32_t equal(vector x, vector y)
