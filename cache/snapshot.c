@@ -43,7 +43,8 @@ struct bt_snapshot_writer {
 	struct bt_vacancies vacant_sets;
 	struct bt_map image_ixs; /* image name -> index */
 	struct bt_image *images;
-	size_t image_n, image_cap;
+	uint64_t **image_nodes; /* by image: bitmap of the slots that have it; NULL: nobody has asked */
+	size_t image_n, image_cap, image_nodes_cap;
 	struct bt_vacancies vacant_images;
 	uint64_t image_stamps[BT_IMAGE_STAMPS];
 	struct bt_node_order order;
@@ -91,6 +92,7 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_mem_free(w->taint_uses);
 	bt_vacancies_fini(&w->vacant_sets);
 	bt_mem_free(w->images);
+	bt_mem_free(w->image_nodes);
 	bt_vacancies_fini(&w->vacant_images);
 	bt_node_order_fini(&w->order);
 	bt_snapshot_forget_columns(w);
@@ -101,6 +103,12 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 const struct bt_snapshot *bt_snapshot_view(const struct bt_snapshot_writer *w)
 {
 	return &w->view;
+}
+
+static void forget_image_nodes(struct bt_snapshot_writer *w, size_t image_ix)
+{
+	bt_mem_free(w->image_nodes[image_ix]);
+	w->image_nodes[image_ix] = NULL;
 }
 
 static void grow_slots(struct bt_snapshot_writer *w)
@@ -121,6 +129,9 @@ static void grow_slots(struct bt_snapshot_writer *w)
 			w->alloc[r] = bt_mem_widen(w->alloc[r], old, cap);
 			w->view.alloc[r] = w->alloc[r];
 		}
+	}
+	for (size_t i = 0; i < w->image_n; i++) {
+		forget_image_nodes(w, i);
 	}
 	w->slot_cap = cap;
 	w->view.nodes = w->nodes;
@@ -196,6 +207,9 @@ void bt_snapshot_forget_columns(struct bt_snapshot_writer *w)
 	}
 	w->column_n = 0;
 	bt_map_fini(&w->column_ixs);
+	for (size_t i = 0; i < w->image_n; i++) {
+		forget_image_nodes(w, i);
+	}
 }
 
 size_t bt_snapshot_column_count(const struct bt_snapshot_writer *w)
@@ -295,6 +309,9 @@ static uint32_t vacant_image(struct bt_snapshot_writer *w)
 		return ix;
 	}
 	w->images = bt_mem_grow(w->images, w->image_n, &w->image_cap, sizeof(*w->images));
+	w->image_nodes =
+		bt_mem_grow(w->image_nodes, w->image_n, &w->image_nodes_cap, sizeof(*w->image_nodes));
+	w->image_nodes[w->image_n] = NULL;
 	w->view.images = w->images;
 	w->view.image_n = (uint32_t)w->image_n + 1;
 	return (uint32_t)w->image_n++;
@@ -306,7 +323,7 @@ static void stamp(struct bt_snapshot_writer *w, uint32_t name)
 }
 
 /* One more node has an image. */
-static void enter_image(struct bt_snapshot_writer *w, uint32_t name, int64_t bytes)
+static void enter_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t name, int64_t bytes)
 {
 	uint32_t ix;
 
@@ -316,16 +333,23 @@ static void enter_image(struct bt_snapshot_writer *w, uint32_t name, int64_t byt
 		bt_map_put(&w->image_ixs, name, ix);
 	}
 	w->images[ix].node_n++;
+	if (w->image_nodes[ix]) {
+		bt_bitmap_set(w->image_nodes[ix], slot);
+	}
 	stamp(w, name);
 }
 
 /* One node less has it. */
-static void leave_image(struct bt_snapshot_writer *w, uint32_t name)
+static void leave_image(struct bt_snapshot_writer *w, uint32_t slot, uint32_t name)
 {
 	uint32_t ix = UINT32_MAX;
 
 	bt_map_get(&w->image_ixs, name, &ix);
+	if (w->image_nodes[ix]) {
+		bt_bitmap_clear(w->image_nodes[ix], slot);
+	}
 	if (--w->images[ix].node_n == 0) {
+		forget_image_nodes(w, ix);
 		bt_map_remove(&w->image_ixs, name);
 		w->images[ix] = (struct bt_image){0};
 		bt_vacancies_give(&w->vacant_images, ix);
@@ -345,17 +369,51 @@ static void resize_image(struct bt_snapshot_writer *w, uint32_t name, int64_t by
 	}
 }
 
+static bool has_image(const struct bt_node *node, uint32_t name)
+{
+	uint32_t low = 0, high = node->image_n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (node->images[middle] < name) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < node->image_n && node->images[low] == name;
+}
+
+const uint64_t *bt_snapshot_image_nodes(struct bt_snapshot_writer *w, uint32_t name)
+{
+	uint32_t ix;
+
+	if (!bt_map_get(&w->image_ixs, name, &ix)) {
+		return NULL;
+	}
+	if (!w->image_nodes[ix]) {
+		w->image_nodes[ix] = bt_mem_zalloc(bt_bitmap_words(w->slot_cap), sizeof(**w->image_nodes));
+		for (uint32_t i = 0; i < w->view.slot_n; i++) {
+			if (bt_bitmap_test(w->live, i) && has_image(&w->nodes[i], name)) {
+				bt_bitmap_set(w->image_nodes[ix], i);
+			}
+		}
+	}
+	return w->image_nodes[ix];
+}
+
 /* Goes through both lists of names at once. NULL: no images. */
-static void change_images(
-	struct bt_snapshot_writer *w, const struct bt_node_desc *old, const struct bt_node_desc *new)
+static void change_images(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,
+	const struct bt_node_desc *new)
 {
 	uint32_t old_n = old ? old->image_n : 0, new_n = new ? new->image_n : 0, i = 0, j = 0;
 
 	while (i < old_n || j < new_n) {
 		if (j == new_n || (i < old_n && old->images[i] < new->images[j])) {
-			leave_image(w, old->images[i++]);
+			leave_image(w, slot, old->images[i++]);
 		} else if (i == old_n || new->images[j] < old->images[i]) {
-			enter_image(w, new->images[j], new->image_bytes[j]);
+			enter_image(w, slot, new->images[j], new->image_bytes[j]);
 			j++;
 		} else {
 			resize_image(w, new->images[j], new->image_bytes[j]);
@@ -440,7 +498,7 @@ void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 	BT_REQUIRE(slot < w->view.slot_n && w->descs[slot] == old && (old || new));
 	BT_REQUIRE(!new || new->name == w->nodes[slot].name);
 	w->descs[slot] = new;
-	change_images(w, old, new);
+	change_images(w, slot, old, new);
 	if (old && new &&bt_node_desc_alike_but_images(old, new)) {
 		w->nodes[slot].labels = new->labels;
 		w->nodes[slot].images = new->images;

@@ -37,7 +37,14 @@ const uint32_t *bt_snapshot_order(struct bt_snapshot_writer *writer);
  */
 const uint32_t *bt_snapshot_label_column(struct bt_snapshot_writer *writer, uint32_t key);
 
-/* Forgets the columns of all label keys. Requires: nobody has one. */
+/*
+ * Which slots have an image, as a bitmap; NULL: no live node has it. Made when it is first asked for, then
+ * kept up to date.
+ * Owns: the writer; valid until the image's stamp or the snapshot's version changes.
+ */
+const uint64_t *bt_snapshot_image_nodes(struct bt_snapshot_writer *writer, uint32_t name);
+
+/* Forgets the columns of all label keys and images. Requires: nobody has one. */
 void bt_snapshot_forget_columns(struct bt_snapshot_writer *writer);
 
 /* How many there are. */

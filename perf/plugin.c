@@ -49,6 +49,13 @@ static const uint32_t *label_column(void *context, uint32_t key)
 	return bt_snapshot_label_column(cache->snapshot, key);
 }
 
+static const uint64_t *image_nodes(void *context, uint32_t name)
+{
+	const struct bt_cache *cache = context;
+
+	return bt_snapshot_image_nodes(cache->snapshot, name);
+}
+
 static const struct bt_view *view_of(const struct asked *a)
 {
 	return &bt_engine_cache(a->w.engine)->view;
@@ -81,6 +88,7 @@ static void compile(struct asked *a)
 		.view = &cache->view,
 		.arena = &a->terms,
 		.label_column = label_column,
+		.image_nodes = image_nodes,
 		.context = cache,
 	};
 

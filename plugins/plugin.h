@@ -67,6 +67,9 @@ struct bt_compile_env {
 	/* For each node slot the value of a label key, or BT_NAME_NONE; valid until the snapshot's version
 	 * changes. */
 	const uint32_t *(*label_column)(void *context, uint32_t key);
+	/* The node slots that have an image, as a bitmap; NULL: none has it. Valid until its stamp changes.
+	 */
+	const uint64_t *(*image_nodes)(void *context, uint32_t name);
 	void *context;
 };
 

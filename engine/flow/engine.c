@@ -17,6 +17,13 @@ static const uint32_t *label_column(void *context, uint32_t key)
 	return bt_snapshot_label_column(engine->cache->snapshot, key);
 }
 
+static const uint64_t *image_nodes(void *context, uint32_t name)
+{
+	const struct bt_engine *engine = context;
+
+	return bt_snapshot_image_nodes(engine->cache->snapshot, name);
+}
+
 static uint32_t find_node(void *context, uint32_t name)
 {
 	const struct bt_engine *engine = context;
@@ -132,6 +139,7 @@ static enum bt_status make_lanes(
 		.dictionary = engine->cache->dictionary,
 		.view = &engine->cache->view,
 		.label_column = label_column,
+		.image_nodes = image_nodes,
 		.find_node = find_node,
 		.context = engine,
 		.memory_bytes = engine->options.plan_memory_bytes ? engine->options.plan_memory_bytes

@@ -293,6 +293,7 @@ static void compile(struct bt_planner *planner, struct bt_plan *plan)
 		.view = planner->env.view,
 		.arena = &planner->arena,
 		.label_column = planner->env.label_column,
+		.image_nodes = planner->env.image_nodes,
 		.context = planner->env.context,
 	};
 

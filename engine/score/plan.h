@@ -100,7 +100,9 @@ struct bt_planner;
 struct bt_planner_env {
 	struct bt_dictionary *dictionary;
 	const struct bt_view *view;
-	const uint32_t *(*label_column)(void *context, uint32_t key); /* as in struct bt_compile_env */
+	/* As in struct bt_compile_env. */
+	const uint32_t *(*label_column)(void *context, uint32_t key);
+	const uint64_t *(*image_nodes)(void *context, uint32_t name);
 	uint32_t (*find_node)(void *context, uint32_t name); /* the slot of a live node, or BT_NO_NODE */
 	void *context;
 	size_t memory_bytes; /* what plans and columns may take before all are dropped and made again on

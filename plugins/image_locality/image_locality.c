@@ -4,17 +4,16 @@
  */
 #include "plugins/image_locality/image_locality.h"
 
+#include "engine/base/bitmap.h"
 #include "engine/base/wrap.h"
 
 #define MIB		      (1024ll * 1024)
 #define MIN_SUM		      (23 * MIB)
-#define IMAGES_OF_LINE	      16
-#define AHEAD		      8 /* nodes */
 #define MAX_SUM_PER_CONTAINER (1000 * MIB)
 
 /* An image of the pod that some node has, and what it adds to the sum; an image named twice counts twice. */
 struct wanted {
-	uint32_t name;
+	const uint64_t *nodes; /* bitmap of those that have it */
 	int64_t worth;
 };
 
@@ -48,8 +47,8 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 		if (image) {
 			double spread = (double)image->node_n / (double)snapshot->node_n;
 
-			items[term->n++] =
-				(struct wanted){image->name, bt_truncate((double)image->size_bytes * spread)};
+			items[term->n++] = (struct wanted){env->image_nodes(env->context, image->name),
+				bt_truncate((double)image->size_bytes * spread)};
 		}
 	}
 	term->items = items;
@@ -59,32 +58,12 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->score_skip = term->n == 0;
 }
 
-/* Images are all over the list: a search that jumps would jump wrongly in half of its steps. */
-static bool has_image(const struct bt_node *node, uint32_t name)
-{
-	const uint32_t *at = node->images;
-
-	for (uint32_t n = node->image_n, half; n > 1; n -= half) {
-		half = n / 2;
-		at += (at[half - 1] < name) * half;
-	}
-	return node->image_n && *at == name;
-}
-
-/* The lists of images are all over memory. */
-static void prefetch_images(const struct bt_node *node)
-{
-	for (uint32_t i = 0; i < node->image_n; i += IMAGES_OF_LINE) {
-		__builtin_prefetch(node->images + i);
-	}
-}
-
-static int64_t score_node(const struct term *term, const struct bt_node *node)
+static int64_t score_node(const struct term *term, uint32_t node_ix)
 {
 	int64_t sum = 0;
 
 	for (uint32_t i = 0; i < term->n; i++) {
-		bool has = has_image(node, term->items[i].name);
+		bool has = bt_bitmap_test(term->items[i].nodes, node_ix);
 
 		sum = bt_wrap_add(sum, term->items[i].worth & -(int64_t)has);
 	}
@@ -99,13 +78,9 @@ static int64_t score_node(const struct term *term, const struct bt_node *node)
 
 static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	const struct bt_node *nodes = view->snapshot->nodes + first;
-
+	(void)view;
 	for (uint32_t i = 0; i < n; i++) {
-		if (i + AHEAD < n) {
-			prefetch_images(nodes + i + AHEAD);
-		}
-		raw[i] = score_node(term, nodes + i);
+		raw[i] = score_node(term, first + i);
 	}
 }
 

@@ -200,6 +200,43 @@ static void a_heartbeat_leaves_the_version(void **state)
 	assert_int_equal(snapshot_of(f)->node_n, 1);
 }
 
+/* Which of the first three nodes are said to have the image. */
+static uint32_t having(struct fixture *f, const char *name)
+{
+	const uint64_t *nodes = bt_snapshot_image_nodes(f->cache->snapshot, fixture_name(f, name));
+
+	return nodes ? (uint32_t)*nodes & 7 : 0;
+}
+
+static void the_nodes_of_an_image_are_told_and_kept_up_to_date(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_null(bt_snapshot_image_nodes(f->cache->snapshot, fixture_name(f, "img")));
+	fixture_node(f, "name: a", "", "images: [{names: [img, alias], sizeBytes: 5}]");
+	fixture_node(f, "name: b", "", "images: [{names: [other], sizeBytes: 9}]");
+	fixture_node(f, "name: c", "", "images: [{names: [a1, img, z1], sizeBytes: 9}]");
+	assert_int_equal(having(f, "img"), 5);
+	assert_int_equal(having(f, "other"), 2);
+	assert_int_equal(having(f, "none"), 0);
+	fixture_node(f, "name: b", "", "images: [{names: [img], sizeBytes: 9}]");
+	fixture_node(f, "name: a", "", "images: []");
+	assert_int_equal(having(f, "img"), 6);
+	assert_null(bt_snapshot_image_nodes(f->cache->snapshot, fixture_name(f, "other")));
+	bt_snapshot_forget_columns(f->cache->snapshot);
+	assert_int_equal(having(f, "img"), 6);
+	for (int i = 0; i < 200; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "name: more-%d", i);
+		fixture_node(f, name, "", "images: [{names: [img], sizeBytes: 9}]");
+	}
+	assert_int_equal(having(f, "img"), 6);
+	assert_int_equal(bt_bitmap_count(bt_snapshot_image_nodes(f->cache->snapshot, fixture_name(f, "img")),
+				 snapshot_of(f)->slot_n),
+		202);
+}
+
 static void an_image_keeps_the_size_of_the_first_node_while_one_has_it(void **state)
 {
 	struct fixture *f = *state;
@@ -432,6 +469,7 @@ int main(void)
 		FIXTURE_TEST(nodes_with_equal_taints_share_a_set),
 		FIXTURE_TEST(label_columns_follow_the_nodes),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
+		FIXTURE_TEST(the_nodes_of_an_image_are_told_and_kept_up_to_date),
 		FIXTURE_TEST(images_are_counted_by_node),
 		FIXTURE_TEST(a_heartbeat_leaves_the_version),
 		FIXTURE_TEST(an_image_keeps_the_size_of_the_first_node_while_one_has_it),

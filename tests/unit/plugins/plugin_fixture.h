@@ -13,6 +13,13 @@ static inline const uint32_t *fixture_label_column(void *context, uint32_t key)
 	return bt_snapshot_label_column(f->cache->snapshot, key);
 }
 
+static inline const uint64_t *fixture_image_nodes(void *context, uint32_t name)
+{
+	const struct fixture *f = context;
+
+	return bt_snapshot_image_nodes(f->cache->snapshot, name);
+}
+
 /* A plugin with a pod's term. */
 struct asked {
 	struct fixture *f;
@@ -29,6 +36,7 @@ static inline struct asked ask(
 		.view = &f->cache->view,
 		.arena = &f->arena,
 		.label_column = fixture_label_column,
+		.image_nodes = fixture_image_nodes,
 		.context = f,
 	};
 	struct asked asked = {.f = f, .plugin = plugin};
