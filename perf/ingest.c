@@ -5,13 +5,19 @@
  * Describing pods: replicas of 1,000 signatures with names and UIDs of their own, half of them on nodes, come
  * and go. The argument is the number of threads that describe; with handover, one more thread numbers the
  * nodes of what comes out of a ring. Items are pods.
+ *
+ * through: such pods on their way through a pipeline, from a source by that many ingestion threads and the
+ * publisher to the scheduling thread, which lets go of them. Items are pods.
+ *
+ * Rates of what has threads are by the wall's clock.
  */
 #include <string.h>
 
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/ring.h"
 #include "engine/base/thread.h"
-#include "engine/flow/engine.h"
+#include "engine/flow/pipeline.h"
 #include "suites.h"
 #include "tools/codec/object.h"
 #include "tools/generate/generate.h"
@@ -225,16 +231,29 @@ static struct bt_thread *start(struct describer *d)
 	return bt_thread_start(&options, describe_some, d, &thread, NULL) == BT_OK ? thread : NULL;
 }
 
-static void begin_describers(
-	struct describer *describers, uint32_t n, struct pods *pods, struct bt_ring *ring)
+static struct pods *make_pods(void)
 {
 	struct bt_generate_options options = bt_generate_defaults();
-	struct bt_cache *cache = bt_cache_create();
+	struct pods *pods = bt_mem_zalloc(1, sizeof(*pods));
 
 	options.pod_n = POD_N;
 	options.signature_n = POD_N;
 	options.node_n = 1;
 	bt_generate(&options, keep_pod, pods);
+	return pods;
+}
+
+static void free_pods(struct pods *pods)
+{
+	bt_arena_fini(&pods->arena);
+	bt_mem_free(pods);
+}
+
+static void begin_describers(
+	struct describer *describers, uint32_t n, const struct pods *pods, struct bt_ring *ring)
+{
+	struct bt_cache *cache = bt_cache_create();
+
 	for (uint32_t i = 0; i < n; i++) {
 		describers[i] = (struct describer){.cache = cache,
 			.worker = bt_ingest_worker_create(cache->dictionary, cache->signatures),
@@ -245,7 +264,7 @@ static void begin_describers(
 	}
 }
 
-static void end_describers(struct describer *describers, uint32_t n, struct pods *pods)
+static void end_describers(struct describer *describers, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t j = 0; j < ALIVE_N; j++) {
@@ -255,15 +274,13 @@ static void end_describers(struct describer *describers, uint32_t n, struct pods
 		bt_ingest_worker_destroy(describers[i].worker);
 	}
 	bt_cache_destroy(describers[0].cache);
-	bt_arena_fini(&pods->arena);
-	bt_mem_free(pods);
 }
 
 static void describe(struct bt_bench *bench)
 {
 	uint32_t n = (uint32_t)bt_bench_arg(bench);
 	struct describer describers[THREADS_MAX];
-	struct pods *pods = bt_mem_zalloc(1, sizeof(*pods));
+	struct pods *pods = make_pods();
 
 	begin_describers(describers, n, pods, NULL);
 	while (bt_bench_keep_running(bench)) {
@@ -278,13 +295,14 @@ static void describe(struct bt_bench *bench)
 		}
 	}
 	bt_bench_items(bench, bt_bench_iterations(bench) * POD_N * ROUNDS * n);
-	end_describers(describers, n, pods);
+	end_describers(describers, n);
+	free_pods(pods);
 }
 
 static void handover(struct bt_bench *bench)
 {
 	struct describer describer;
-	struct pods *pods = bt_mem_zalloc(1, sizeof(*pods));
+	struct pods *pods = make_pods();
 	struct bt_ring ring;
 
 	bt_ring_init(&ring, RING_N, sizeof(struct bt_delta), "describe");
@@ -296,15 +314,101 @@ static void handover(struct bt_bench *bench)
 		bt_thread_join(&thread);
 	}
 	bt_bench_items(bench, bt_bench_iterations(bench) * POD_N * ROUNDS);
-	end_describers(&describer, 1, pods);
+	end_describers(&describer, 1);
+	free_pods(pods);
 	bt_ring_fini(&ring);
+}
+
+/* ---- through a pipeline ---- */
+
+#define THROUGH_N 400000u /* pods in an iteration */
+
+struct through {
+	const struct pods *pods;
+	struct bt_pipeline *pipeline;
+	_Atomic uint64_t done_n; /* atomic: owner: the scheduling thread */
+};
+
+static bool let_go(void *context, struct bt_pipeline *pipeline)
+{
+	struct through *through = context;
+	uint64_t n = 0;
+
+	for (; n < 1024 && bt_pipeline_next_parcel(pipeline); n++) {
+		bt_pipeline_give_up_parcel(pipeline);
+	}
+	bt_add_owned(&through->done_n, n);
+	return n > 0;
+}
+
+static int64_t nap(void *context)
+{
+	(void)context;
+	return INT64_MAX;
+}
+
+static bool is_over(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void begin_through(struct through *through, uint32_t thread_n)
+{
+	struct bt_pipeline_options options = {.limits = bt_limits_default(), .engine.seed = 1};
+	struct bt_config_errors errors = {0};
+	struct bt_config config;
+
+	bt_config_init_default(&config, NULL);
+	options.limits.ingest_threads = thread_n;
+	options.conductor = (struct bt_pipeline_conductor){let_go, nap, is_over, through};
+	through->pipeline = bt_pipeline_create(&config, &options, &errors);
+	BT_REQUIRE(through->pipeline && bt_pipeline_start(through->pipeline, NULL) == BT_OK);
+	bt_config_errors_fini(&errors);
+	bt_config_fini(&config);
+}
+
+static void feed_pod(struct through *through, uint64_t number)
+{
+	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_APPLY);
+
+	bt_arena_start(&parcel->arena, 128);
+	parcel->object.kind = BT_KIND_POD;
+	parcel->object.pod = through->pods->items[number % POD_N];
+	parcel->object.pod.meta.name =
+		number_text(bt_arena_alloc(&parcel->arena, 64, 1), "application-7d9f8c6b5d-", number);
+	parcel->object.pod.meta.uid =
+		number_text(bt_arena_alloc(&parcel->arena, 64, 1), "00000000-0000-4000-", number);
+	BT_REQUIRE(bt_pipeline_feed(through->pipeline, 0, &parcel, BT_FOREVER) == BT_OK);
+}
+
+static void through(struct bt_bench *bench)
+{
+	struct pods *pods = make_pods();
+	struct through through = {.pods = pods};
+	uint64_t fed_n = 0;
+
+	begin_through(&through, (uint32_t)bt_bench_arg(bench));
+	while (bt_bench_keep_running(bench)) {
+		for (uint32_t i = 0; i < THROUGH_N; i++) {
+			feed_pod(&through, fed_n++);
+		}
+		while (bt_load_acquire(&through.done_n) < fed_n) {
+			bt_thread_yield();
+		}
+	}
+	bt_bench_items(bench, (int64_t)fed_n);
+	bt_pipeline_stop(through.pipeline, BT_END_DRAIN, BT_FOREVER);
+	bt_pipeline_destroy(through.pipeline);
+	free_pods(pods);
 }
 
 static const struct bt_bench_case cases[] = {
 	{.name = "json", .run = json, .args = {1000, 20000}, .arg_n = 2},
 	{.name = "yaml", .run = yaml, .args = {1000}, .arg_n = 1},
-	{.name = "describe", .run = describe, .args = {1, 2}, .arg_n = 2},
-	{.name = "handover", .run = handover},
+	{.name = "describe", .run = describe, .args = {1, 2}, .arg_n = 2, .wall = true},
+	{.name = "handover", .run = handover, .wall = true},
+	{.name = "through", .run = through, .args = {1, 2}, .arg_n = 2, .wall = true},
 	{.name = "json_to_engine", .run = json_to_engine, .args = {1000, 20000}, .arg_n = 2},
 };
 
