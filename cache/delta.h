@@ -56,6 +56,15 @@ static inline bool bt_delta_places_pod(const struct bt_delta *delta)
 	return delta->kind == BT_KIND_POD && !delta->removed && delta->status == BT_OK && !delta->pod.ended;
 }
 
+/* Has fetched what taking the delta in will change soon. */
+static inline void bt_delta_prefetch(const struct bt_delta *delta)
+{
+	if (delta->kind == BT_KIND_POD && delta->holder) {
+		bt_intern_prefetch_name(delta->holder, delta->name);
+		bt_intern_prefetch_name(delta->holder, delta->pod.pod.uid);
+	}
+}
+
 /* Gives a delta up, taken or not: what it owns is free, and the description of a node that it replaces once
  * nobody can read it any more. Context: any thread. */
 void bt_delta_drop(struct bt_delta *delta);

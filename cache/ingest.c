@@ -261,6 +261,14 @@ void bt_ingest_describe_node(
 	out_delta->node.desc = bt_node_desc_create(worker->dictionary, object);
 }
 
+void bt_ingest_prefetch(const struct bt_ingest_worker *worker, const struct bt_meta_object *meta)
+{
+	bt_intern_prefetch(worker->dictionary->intern, meta->name);
+	if (meta->uid.len) {
+		bt_intern_prefetch(worker->dictionary->intern, meta->uid);
+	}
+}
+
 void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object *object,
 	struct bt_arena *arena, struct bt_delta *out_delta)
 {

@@ -49,6 +49,9 @@ void bt_ingest_worker_destroy(struct bt_ingest_worker *worker);
 void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object *object,
 	struct bt_arena *arena, struct bt_delta *out_delta);
 
+/* Has fetched what describing the object will change soon. Context: the worker's thread. */
+void bt_ingest_prefetch(const struct bt_ingest_worker *worker, const struct bt_meta_object *meta);
+
 /* The same of a pod, and of a node. */
 void bt_ingest_describe_pod(
 	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *out_delta);

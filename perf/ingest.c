@@ -6,8 +6,9 @@
  * and go. The argument is the number of threads that describe; with handover, one more thread numbers the
  * nodes of what comes out of a ring. Items are pods.
  *
- * through: such pods on their way through a pipeline, from a source by that many ingestion threads and the
- * publisher to the scheduling thread, which lets go of them. Items are pods.
+ * through: events of such pods on their way through a pipeline, from a source by that many ingestion threads
+ * and the publisher to the scheduling thread, which lets go of them: of 100,000 that live at a time as many
+ * go as come. Items are events.
  *
  * Rates of what has threads are by the wall's clock.
  */
@@ -321,11 +322,13 @@ static void handover(struct bt_bench *bench)
 
 /* ---- through a pipeline ---- */
 
-#define THROUGH_N 400000u /* pods in an iteration */
+#define THROUGH_N 200000u /* pods that come in an iteration */
+#define LIVING_N  100000u
 
 struct through {
 	const struct pods *pods;
 	struct bt_pipeline *pipeline;
+	uint64_t fed_n, pod_n;
 	_Atomic uint64_t done_n; /* atomic: owner: the scheduling thread */
 };
 
@@ -368,36 +371,52 @@ static void begin_through(struct through *through, uint32_t thread_n)
 	bt_config_fini(&config);
 }
 
-static void feed_pod(struct through *through, uint64_t number)
+/* The pod of that number comes, or goes again. */
+static void feed_event(struct through *through, enum bt_parcel_kind kind, uint64_t number)
 {
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_APPLY);
+	struct bt_parcel *parcel = bt_pipeline_parcel(through->pipeline, 0, kind);
+	struct bt_object *object = &parcel->object;
+	char *name = bt_arena_alloc(&parcel->arena, 64, 1), *uid = bt_arena_alloc(&parcel->arena, 64, 1);
 
-	bt_arena_start(&parcel->arena, 128);
-	parcel->object.kind = BT_KIND_POD;
-	parcel->object.pod = through->pods->items[number % POD_N];
-	parcel->object.pod.meta.name =
-		number_text(bt_arena_alloc(&parcel->arena, 64, 1), "application-7d9f8c6b5d-", number);
-	parcel->object.pod.meta.uid =
-		number_text(bt_arena_alloc(&parcel->arena, 64, 1), "00000000-0000-4000-", number);
+	object->kind = BT_KIND_POD;
+	object->api_version = object->kind_name = (struct bt_str){0};
+	if (kind == BT_PARCEL_APPLY) {
+		object->pod = through->pods->items[number % POD_N];
+	} else {
+		object->meta = (struct bt_meta_object){
+			.namespace_ = through->pods->items[number % POD_N].meta.namespace_};
+	}
+	object->meta.name = number_text(name, "application-7d9f8c6b5d-", number);
+	object->meta.uid = number_text(uid, "00000000-0000-4000-", number);
 	BT_REQUIRE(bt_pipeline_feed(through->pipeline, 0, &parcel, BT_FOREVER) == BT_OK);
+	through->fed_n++;
+}
+
+static void feed_some(struct through *through)
+{
+	for (uint32_t i = 0; i < THROUGH_N; i++, through->pod_n++) {
+		feed_event(through, BT_PARCEL_APPLY, through->pod_n);
+		if (through->pod_n >= LIVING_N) {
+			feed_event(through, BT_PARCEL_DELETE, through->pod_n - LIVING_N);
+		}
+	}
+	while (bt_load_acquire(&through->done_n) < through->fed_n) {
+		bt_thread_yield();
+	}
 }
 
 static void through(struct bt_bench *bench)
 {
 	struct pods *pods = make_pods();
 	struct through through = {.pods = pods};
-	uint64_t fed_n = 0;
 
 	begin_through(&through, (uint32_t)bt_bench_arg(bench));
+	feed_some(&through); /* until as many go as come */
+	uint64_t before_n = through.fed_n;
 	while (bt_bench_keep_running(bench)) {
-		for (uint32_t i = 0; i < THROUGH_N; i++) {
-			feed_pod(&through, fed_n++);
-		}
-		while (bt_load_acquire(&through.done_n) < fed_n) {
-			bt_thread_yield();
-		}
+		feed_some(&through);
 	}
-	bt_bench_items(bench, (int64_t)fed_n);
+	bt_bench_items(bench, (int64_t)(through.fed_n - before_n));
 	bt_pipeline_stop(through.pipeline, BT_END_DRAIN, BT_FOREVER);
 	bt_pipeline_destroy(through.pipeline);
 	free_pods(pods);

@@ -132,12 +132,9 @@ static void feed_nodes(struct bt_pipeline *pipeline)
 static void feed_pods(const struct feed *feed, struct bt_pipeline *pipeline, uint32_t pod_n)
 {
 	for (uint32_t i = 0; i < pod_n; i++) {
-		struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_APPLY);
-
-		bt_arena_start(&parcel->arena, 64);
+		struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, BT_PARCEL_APPLY);
 		char *name = bt_arena_alloc(&parcel->arena, 32, 1);
-		parcel->object.kind = BT_KIND_POD;
-		parcel->object.pod = pod_of(feed, i, name);
+		parcel->object = (struct bt_object){.kind = BT_KIND_POD, .pod = pod_of(feed, i, name)};
 		feed_one(pipeline, parcel);
 	}
 }

@@ -83,6 +83,16 @@ void bt_arena_reset(struct bt_arena *arena)
 	}
 }
 
+size_t bt_arena_bytes(const struct bt_arena *arena)
+{
+	size_t bytes = 0;
+
+	for (const struct bt_arena_block *block = arena->first; block; block = block->next) {
+		bytes += block->size_bytes;
+	}
+	return bytes;
+}
+
 void *bt_arena_alloc(struct bt_arena *arena, size_t size, size_t align)
 {
 	BT_INVARIANT(align && align <= 16 && (align & (align - 1)) == 0);

@@ -25,6 +25,9 @@ void bt_arena_fini(struct bt_arena *arena);
 /* Forgets every object and keeps the blocks. */
 void bt_arena_reset(struct bt_arena *arena);
 
+/* How much memory it has, used or not. */
+size_t bt_arena_bytes(const struct bt_arena *arena);
+
 /* size zeroed bytes, aligned for any type. Never NULL. Owns: the arena. */
 void *bt_arena_zalloc(struct bt_arena *arena, size_t size);
 

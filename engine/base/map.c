@@ -43,6 +43,13 @@ bool bt_map_get(const struct bt_map *map, uint64_t key, uint32_t *out_value)
 	return true;
 }
 
+void bt_map_prefetch(const struct bt_map *map, uint64_t key)
+{
+	if (map->slot_n) {
+		__builtin_prefetch(&map->entries[home_of(map, key)]);
+	}
+}
+
 static void grow(struct bt_map *map)
 {
 	struct bt_map old = *map;

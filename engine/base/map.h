@@ -24,6 +24,9 @@ void bt_map_fini(struct bt_map *map);
 /* Finds a key. Returns false and leaves out_value alone when it is not there. */
 bool bt_map_get(const struct bt_map *map, uint64_t key, uint32_t *out_value);
 
+/* Has fetched what a key will be looked for in. */
+void bt_map_prefetch(const struct bt_map *map, uint64_t key);
+
 /* Sets the value of a key, new or not. May allocate. */
 void bt_map_put(struct bt_map *map, uint64_t key, uint32_t value);
 

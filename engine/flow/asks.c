@@ -722,7 +722,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	if (!bt_ring_try_pop(&lane->asks, &handle)) {
 		return false;
 	}
-	bt_park_wake(&p->schedule_park); /* there is room */
+	bt_pipeline_wake_producer(&lane->asks, 1, &p->schedule_park);
 	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
 	enum bt_ask_kind kind = kind_of((uint32_t)(handle >> 32));
 	/* As soon as the binder may answer, the slot may have another user: the texts are copied. */

@@ -6,20 +6,18 @@
 
 const struct bt_parcel *bt_pipeline_next_parcel(struct bt_pipeline *p)
 {
-	if (!p->ahead && bt_ring_try_pop(&p->inbox, &p->ahead)) {
-		bt_park_wake(&p->publish_park); /* there is room */
+	if (p->ahead_first == p->ahead_n) {
+		p->ahead_first = 0;
+		p->ahead_n = bt_pipeline_receive_parcels(p, p->ahead, BT_RUN);
 	}
-	return p->ahead;
+	return p->ahead_first < p->ahead_n ? p->ahead[p->ahead_first] : NULL;
 }
 
 /* Whom the conductor has looked at. */
 static struct bt_parcel *next(struct bt_pipeline *p)
 {
-	struct bt_parcel *parcel = p->ahead;
-
-	BT_REQUIRE(parcel);
-	p->ahead = NULL;
-	return parcel;
+	BT_REQUIRE(p->ahead_first < p->ahead_n);
+	return p->ahead[p->ahead_first++];
 }
 
 enum bt_status bt_pipeline_take_parcel(
@@ -37,7 +35,8 @@ void bt_pipeline_give_up_parcel(struct bt_pipeline *p)
 	struct bt_parcel *parcel = next(p);
 
 	BT_REQUIRE(parcel->object.kind == BT_KIND_POD);
-	bt_pipeline_drop(p, parcel);
+	bt_pipeline_adopt(p, parcel);
+	bt_pipeline_end_parcel(p, parcel);
 }
 
 enum bt_pipeline_turn bt_pipeline_take_turn(struct bt_pipeline *p, uint32_t *out_pod_ix)

@@ -45,6 +45,12 @@ enum bt_news {
 
 void bt_freshness_fini(struct bt_freshness *freshness);
 
+/* Has fetched what is known under that name, which will be asked for soon. */
+static inline void bt_freshness_prefetch(const struct bt_freshness *freshness, const struct bt_sighting *seen)
+{
+	bt_map_prefetch(&freshness->ixs, seen->key);
+}
+
 /* An object is shown. May allocate. */
 enum bt_news bt_freshness_apply(struct bt_freshness *freshness, const struct bt_sighting *seen);
 

@@ -17,9 +17,10 @@ struct bt_limits bt_limits_default(void)
 {
 	return (struct bt_limits){
 		.sources = 1,
-		.feed = 4096,
-		.delta = 4096,
-		.inbox = 16384,
+		.feed = 2048,
+		.delta = 2048,
+		.inbox = 4096,
+		.spent = 8192,
 		.asks = 4096,
 		.decisions = 0,
 		.bindings = 65536,
@@ -56,6 +57,7 @@ enum bt_status bt_limits_settle(struct bt_limits *limits, const char **out_name)
 		{"feed", &limits->feed, CAPACITY_MAX, true},
 		{"delta", &limits->delta, CAPACITY_MAX, true},
 		{"inbox", &limits->inbox, CAPACITY_MAX, true},
+		{"spent", &limits->spent, CAPACITY_MAX, true},
 		{"asks", &limits->asks, CAPACITY_MAX, true},
 		{"bindings", &limits->bindings, CAPACITY_MAX, false},
 		{"tombstones", &limits->tombstones, CAPACITY_MAX, false},

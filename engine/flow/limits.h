@@ -16,6 +16,7 @@ struct bt_limits {
 	uint32_t delta;	    /* parcels between an ingestion thread and the publisher, a source */
 	uint32_t inbox;	    /* parcels between publisher and scheduling thread */
 	uint32_t asks;	    /* requests between scheduling thread and each binder thread */
+	uint32_t spent;	    /* parcels that a source may use again; full: they are freed */
 	uint32_t decisions; /* that wait to be polled; 0: nobody polls. Full: no pod is popped */
 	/* Tables. */
 	uint32_t bindings;   /* asked of the binder and not answered. Reached: no pod is popped */

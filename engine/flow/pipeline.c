@@ -9,30 +9,7 @@
 #include "engine/base/race.h"
 #include "engine/flow/pipeline_int.h"
 
-#define PUBLISH_MAX 64u /* parcels that are published together */
-
-/* ---- parcels ---- */
-
-struct bt_parcel *bt_parcel_create(enum bt_parcel_kind kind)
-{
-	struct bt_parcel *parcel = bt_mem_zalloc(1, sizeof(*parcel));
-
-	parcel->kind = kind;
-	return parcel;
-}
-
-void bt_parcel_destroy(struct bt_parcel *parcel)
-{
-	if (!parcel) {
-		return;
-	}
-	if (parcel->stage != BT_PARCEL_FED) {
-		bt_delta_drop(&parcel->delta);
-	}
-	bt_arena_fini(&parcel->arena);
-	bt_buf_fini(&parcel->encoded);
-	bt_mem_free(parcel);
-}
+#define PUBLISH_MAX 256u /* parcels that are published together */
 
 /* ---- making ---- */
 
@@ -51,6 +28,7 @@ static void make_source(struct bt_pipeline *p, uint32_t ix)
 	struct bt_source_lane *lane = &p->sources[ix];
 	uint32_t thread_n = p->limits.ingest_threads;
 
+	bt_ring_init(&lane->spent, p->limits.spent, sizeof(struct bt_parcel *), name_of(p, "spent", ix, 0));
 	lane->feeds = bt_mem_column(thread_n, sizeof(*lane->feeds));
 	lane->deltas = bt_mem_column(thread_n, sizeof(*lane->deltas));
 	for (uint32_t j = 0; j < thread_n; j++) {
@@ -74,7 +52,7 @@ static void make_rings(struct bt_pipeline *p)
 	for (uint32_t j = 0; j < limits->ingest_threads; j++) {
 		bt_park_init(&p->ingests[j].park);
 	}
-	p->sources = bt_mem_zalloc(limits->sources, sizeof(*p->sources));
+	p->sources = bt_mem_column(limits->sources, sizeof(*p->sources));
 	for (uint32_t i = 0; i < limits->sources; i++) {
 		make_source(p, i);
 	}
@@ -212,11 +190,15 @@ static void free_rings(struct bt_pipeline *p)
 			empty_ring(p, &p->sources[i].feeds[j]);
 			empty_ring(p, &p->sources[i].deltas[j]);
 		}
+		empty_ring(p, &p->sources[i].spent);
+		while (p->sources[i].spare_first < p->sources[i].spare_n) {
+			bt_parcel_destroy(p->sources[i].spares[p->sources[i].spare_first++]);
+		}
 		bt_mem_free(p->sources[i].feeds);
 		bt_mem_free(p->sources[i].deltas);
 	}
-	if (p->ahead) {
-		bt_pipeline_drop(p, p->ahead);
+	for (uint32_t i = p->ahead_first; i < p->ahead_n; i++) {
+		bt_pipeline_drop(p, p->ahead[i]);
 	}
 	empty_ring(p, &p->inbox);
 	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
@@ -279,7 +261,7 @@ enum bt_status bt_pipeline_feed(
 {
 	BT_REQUIRE(source < p->limits.sources);
 	struct bt_source_lane *lane = &p->sources[source];
-	struct bt_ring *ring = &lane->feeds[lane->fed_n % p->limits.ingest_threads];
+	struct bt_ring *ring = &lane->feeds[bt_pipeline_ingest_of(p, lane->fed_n)];
 
 	if (bt_load_acquire(&p->ending)) {
 		return BT_CONFLICT;
@@ -303,23 +285,54 @@ enum bt_status bt_pipeline_feed(
 
 /* ---- ingestion ---- */
 
+/* Has the lines of a parcel fetched that is to be described. */
+static void prefetch_object(const struct bt_parcel *parcel)
+{
+	bt_pipeline_prefetch(parcel);
+	for (size_t at = 0; at < sizeof(parcel->object); at += BT_CACHELINE) {
+		__builtin_prefetch((const char *)&parcel->object + at);
+	}
+}
+
+static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_parcel **run, uint32_t n)
+{
+	struct bt_ingest_worker *worker = p->ingests[thread].worker;
+
+	prefetch_object(run[0]);
+	for (uint32_t i = 0; i < n; i++) {
+		BT_RACE_POINT("pipeline.ingest");
+		if (i + 2 < n) {
+			prefetch_object(run[i + 2]);
+		}
+		if (i + 1 < n) {
+			bt_ingest_prefetch(worker, &run[i + 1]->object.meta);
+		}
+		bt_pipeline_describe(p, worker, run[i]);
+		bt_pipeline_cross(bt_pipeline_ingest_stages(p, thread), BT_STAGE_INGEST, run[i]);
+		BT_PROBE3(ingest, run[i]->source, run[i]->sequence, run[i]->object.kind);
+	}
+}
+
 /* Prepares parcels of a source for as long as there is room behind. */
 static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *lane, uint32_t thread)
 {
 	struct bt_ring *feed = &lane->feeds[thread], *delta = &lane->deltas[thread];
-	struct bt_parcel *parcel;
-	uint32_t n = 0;
+	struct bt_parcel *run[BT_RUN];
+	uint32_t done_n = 0, n;
 
-	while (n < p->limits.events && bt_ring_count(delta) < bt_ring_capacity(delta) &&
-		bt_ring_try_pop(feed, &parcel)) {
-		BT_RACE_POINT("pipeline.ingest");
-		bt_pipeline_describe(p, p->ingests[thread].worker, parcel);
-		bt_pipeline_cross(bt_pipeline_ingest_stages(p, thread), BT_STAGE_INGEST, parcel);
-		BT_PROBE3(ingest, parcel->source, parcel->sequence, parcel->object.kind);
-		BT_REQUIRE(bt_ring_try_push(delta, &parcel));
-		n++;
-	}
-	return n > 0;
+	do {
+		uint32_t room = bt_ring_capacity(delta) - bt_ring_count(delta);
+
+		room = room < BT_RUN ? room : BT_RUN;
+		room = room < p->limits.events - done_n ? room : p->limits.events - done_n;
+		n = bt_ring_try_pop_n(feed, run, room);
+		if (n) {
+			ingest_run(p, thread, run, n);
+			BT_REQUIRE(bt_ring_try_push_n(delta, run, n) == n);
+		}
+		done_n += n;
+	} while (n == BT_RUN && done_n < p->limits.events);
+	return done_n > 0;
 }
 
 bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
@@ -334,46 +347,67 @@ bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
 
 /* ---- the publisher ---- */
 
-/* The next parcel of a source, in the order in which it was fed: ingestion threads take turns. */
-static bool next_of(struct bt_pipeline *p, struct bt_source_lane *lane, struct bt_parcel **out_parcel)
+/* The next parcels of a source, in the order in which they were fed: a run's at most. Returns: how many. */
+static uint32_t next_of(
+	struct bt_pipeline *p, struct bt_source_lane *lane, struct bt_parcel **out, uint32_t n)
 {
-	uint32_t thread = (uint32_t)(lane->published_n % p->limits.ingest_threads);
+	uint32_t thread = bt_pipeline_ingest_of(p, lane->published_n);
+	uint32_t left = BT_RUN - (uint32_t)(lane->published_n % BT_RUN);
 
-	if (!bt_ring_try_pop(&lane->deltas[thread], out_parcel)) {
-		return false;
+	n = bt_ring_try_pop_n(&lane->deltas[thread], out, n < left ? n : left);
+	if (n) {
+		BT_INVARIANT(out[0]->sequence == lane->published_n);
+		lane->published_n += n;
+		bt_pipeline_wake_producer(&lane->deltas[thread], n, &p->ingests[thread].park);
 	}
-	BT_INVARIANT((*out_parcel)->sequence == lane->published_n);
-	lane->published_n++;
-	bt_park_wake(&p->ingests[thread].park); /* there is room */
-	return true;
+	return n;
 }
 
-/* The next parcel of all, or NULL. Sources take turns, so that a busy one does not keep the others waiting
+/* The next parcels of all, n at most. Sources take turns, so that a busy one does not keep the others waiting
  * (I3). */
-static struct bt_parcel *next_parcel(struct bt_pipeline *p)
+static uint32_t next_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n)
 {
-	struct bt_parcel *parcel = NULL;
+	uint32_t taken_n = 0;
 
-	for (uint32_t i = 0; i < p->limits.sources && !parcel; i++) {
-		next_of(p, &p->sources[p->publish_turn], &parcel);
+	for (uint32_t i = 0; i < p->limits.sources && taken_n == 0; i++) {
+		taken_n = next_of(p, &p->sources[p->publish_turn], out, n);
 		p->publish_turn = (p->publish_turn + 1) % p->limits.sources;
 	}
-	return parcel;
+	return taken_n;
+}
+
+/* Numbers n parcels. Returns: how many go on; they are the first ones then. */
+static uint32_t number(struct bt_pipeline *p, struct bt_parcel **parcels, uint32_t n)
+{
+	uint32_t fresh_n = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bt_pipeline_prefetch(parcels[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (parcels[i]->kind != BT_PARCEL_SYNCED) {
+			bt_freshness_prefetch(&p->freshness, &parcels[i]->sighting);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (bt_pipeline_number(p, parcels[i])) {
+			parcels[fresh_n++] = parcels[i];
+		} else {
+			bt_parcel_destroy(parcels[i]);
+		}
+	}
+	return fresh_n;
 }
 
 bool bt_pipeline_publish_step(struct bt_pipeline *p)
 {
-	struct bt_parcel *batch[PUBLISH_MAX], *parcel;
-	uint32_t room = bt_ring_capacity(&p->inbox) - bt_ring_count(&p->inbox), n = 0, taken_n = 0;
+	struct bt_parcel *batch[PUBLISH_MAX];
+	uint32_t room = bt_ring_capacity(&p->inbox) - bt_ring_count(&p->inbox), n = 0, taken_n = 0, run_n;
 
 	room = room < PUBLISH_MAX ? room : PUBLISH_MAX;
-	while (n < room && taken_n < p->limits.events && (parcel = next_parcel(p))) {
-		taken_n++;
-		if (bt_pipeline_number(p, parcel)) {
-			batch[n++] = parcel;
-		} else {
-			bt_parcel_destroy(parcel);
-		}
+	while (n < room && taken_n < p->limits.events && (run_n = next_parcels(p, &batch[n], room - n))) {
+		taken_n += run_n;
+		n += number(p, &batch[n], run_n);
 	}
 	/* What goes on has been published: who takes it may have old descriptions reclaimed. */
 	bt_publisher_publish(bt_engine_cache(p->engine)->publisher);
@@ -395,23 +429,43 @@ bool bt_pipeline_answer_step(struct bt_pipeline *p)
 	return bt_asks_send(p) || any;
 }
 
-bool bt_pipeline_apply_step(struct bt_pipeline *p)
+/* Takes parcels out of the inbox, n at most, and has them fetched. Returns: how many. */
+uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n)
 {
-	struct bt_parcel *parcel;
-	uint32_t n = 0;
-
-	while (n < p->limits.events && bt_ring_try_pop(&p->inbox, &parcel)) {
-		struct bt_taken taken;
-
-		(void)bt_pipeline_take(p, parcel, &taken); /* counted */
-		bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, parcel);
-		bt_parcel_destroy(parcel);
-		n++;
+	n = bt_ring_try_pop_n(&p->inbox, out, n);
+	for (uint32_t i = 0; i < n; i++) {
+		bt_pipeline_prefetch(out[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (out[i]->stage == BT_PARCEL_PUBLISHED) {
+			bt_delta_prefetch(&out[i]->delta);
+		}
 	}
 	if (n) {
-		bt_park_wake(&p->publish_park); /* there is room */
+		bt_pipeline_wake_producer(&p->inbox, n, &p->publish_park);
 	}
-	return n > 0;
+	return n;
+}
+
+bool bt_pipeline_apply_step(struct bt_pipeline *p)
+{
+	struct bt_parcel *run[BT_RUN];
+	uint32_t done_n = 0, n;
+
+	do {
+		uint32_t left = p->limits.events - done_n;
+
+		n = bt_pipeline_receive_parcels(p, run, left < BT_RUN ? left : BT_RUN);
+		for (uint32_t i = 0; i < n; i++) {
+			struct bt_taken taken;
+
+			(void)bt_pipeline_take(p, run[i], &taken); /* counted */
+			bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, run[i]);
+			bt_pipeline_end_parcel(p, run[i]);
+		}
+		done_n += n;
+	} while (n == BT_RUN && done_n < p->limits.events);
+	return done_n > 0;
 }
 
 static bool is_synced(const struct bt_pipeline *p)

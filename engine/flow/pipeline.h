@@ -49,28 +49,36 @@ enum bt_parcel_kind {
 /* Private: how far a parcel has come. */
 enum bt_parcel_stage { BT_PARCEL_FED = 0, BT_PARCEL_DESCRIBED, BT_PARCEL_PUBLISHED };
 
-/* An event on its way, with the memory of its object. The source fills it, then it belongs to the pipeline.
+/*
+ * An event on its way, with the memory of its object. The source fills it, then it belongs to the pipeline.
+ * What later stages look at comes first, so that the object's cache lines stay with who describes it.
  */
 struct bt_parcel {
 	enum bt_parcel_kind kind;
-	struct bt_object object;
-	struct bt_arena arena; /* what object points to */
-	int64_t at_ns;	       /* when it happens, and what the source knows it by: for a conductor */
-	uint64_t tag;
 	/* Private: */
-	uint64_t sequence; /* of its source, from 0 */
-	uint32_t source;
-	int64_t border_ns;	    /* when it came to where it is; 0: nobody wants to know */
 	enum bt_parcel_stage stage; /* whether delta is what it means, and the publisher has it */
+	uint32_t source;
 	enum bt_news news;
+	uint64_t sequence; /* of its source, from 0 */
 	struct bt_sighting sighting;
 	struct bt_delta delta;
+	int64_t border_ns;     /* when it came to where it is; 0: nobody wants to know */
 	struct bt_buf encoded; /* for the journal */
+	/* The source's: */
+	int64_t at_ns; /* when it happens, and what the source knows it by: for a conductor */
+	uint64_t tag;
+	struct bt_arena arena; /* what object points to */
+	struct bt_object object;
 };
 
 /* An empty parcel. Context: any thread; allocates. Owns: bt_pipeline_feed or bt_parcel_destroy. */
 struct bt_parcel *bt_parcel_create(enum bt_parcel_kind kind);
 void bt_parcel_destroy(struct bt_parcel *parcel);
+
+/* The same for a source: one that has come to the end of its way, with its memory, if there is one. Its
+ * object is
+ * the caller's to set, wholly. Context: the source's thread. */
+struct bt_parcel *bt_pipeline_parcel(struct bt_pipeline *pipeline, uint32_t source, enum bt_parcel_kind kind);
 
 /* ---- what comes out ---- */
 
@@ -234,10 +242,13 @@ bool bt_pipeline_decide_step(struct bt_pipeline *pipeline, uint32_t cycles);
 const struct bt_parcel *bt_pipeline_next_parcel(struct bt_pipeline *pipeline);
 
 /* Takes that in, or gives it up, which is for pods only. Returns: as bt_engine_take_delta; BT_OK for
- * BT_PARCEL_SYNCED. Owns: bt_parcel_destroy. */
+ * BT_PARCEL_SYNCED. Owns: bt_pipeline_end_parcel. */
 enum bt_status bt_pipeline_take_parcel(
 	struct bt_pipeline *pipeline, struct bt_parcel **out_parcel, struct bt_taken *out_taken);
 void bt_pipeline_give_up_parcel(struct bt_pipeline *pipeline);
+
+/* A parcel has come to the end of its way: its source may have it again. */
+void bt_pipeline_end_parcel(struct bt_pipeline *pipeline, struct bt_parcel *parcel);
 
 enum bt_pipeline_turn {
 	BT_TURN_TAKEN = 0, /* a pod, or its group, has been decided */

@@ -3,7 +3,11 @@
  */
 #pragma once
 
+#include <stdalign.h>
+#include <stddef.h>
+
 #include "engine/base/atomic.h"
+#include "engine/base/compiler.h"
 #include "engine/base/park.h"
 #include "engine/base/ring.h"
 #include "engine/base/thread.h"
@@ -102,13 +106,22 @@ struct bt_crew {
 	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
 };
 
+/* So many parcels in a row take the same way, so that they are handed over together. */
+#define BT_RUN 128u
+
 /* What a source and the stages behind it share. */
 struct bt_source_lane {
-	uint64_t fed_n;		/* owner: the source */
-	struct bt_ring *feeds;	/* by ingestion thread */
+	struct bt_ring *feeds;	/* by ingestion thread, which take turns of BT_RUN parcels */
 	struct bt_ring *deltas; /* the same */
-	uint64_t published_n;	/* owner: the publisher */
-	bool synced;		/* owner: the scheduling thread */
+	struct bt_ring spent;	/* parcels to be used again */
+	/* owner: the source */
+	alignas(BT_CACHELINE) uint64_t fed_n;
+	struct bt_parcel *spares[BT_RUN]; /* from spent */
+	uint32_t spare_first, spare_n;
+	/* owner: the publisher */
+	alignas(BT_CACHELINE) uint64_t published_n;
+	/* owner: the scheduling thread */
+	alignas(BT_CACHELINE) bool synced;
 };
 
 struct bt_ingest_lane {
@@ -145,23 +158,26 @@ struct bt_pipeline {
 	struct bt_source_lane *sources;
 	struct bt_ingest_lane *ingests;
 	struct bt_binder_lane *binders;
-	struct bt_ring inbox;
-	struct bt_park publish_park, schedule_park;
-	struct bt_park end_park;       /* where bt_pipeline_stop waits */
-	uint32_t publish_turn;	       /* owner: the publisher */
-	struct bt_freshness freshness; /* owner: the publisher */
 	struct bt_crew *crews; /* ingestion threads, the publisher, the scheduling thread, binder threads */
 	uint32_t crew_n;
-	_Atomic uint32_t started, ending, end_requested;
+	struct bt_ring inbox;
+	struct bt_park publish_park, schedule_park;
+	struct bt_park end_park; /* where bt_pipeline_stop waits */
+	/* owner: the publisher */
+	alignas(BT_CACHELINE) uint32_t publish_turn;
+	struct bt_freshness freshness;
+	alignas(BT_CACHELINE) _Atomic uint32_t started, ending, end_requested;
 	struct bt_pipeline_counters counts;
 	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
 	struct bt_lock visit_lock;		   /* one visitor at a time */
 	/* owner of all below: the scheduling thread. */
-	struct bt_engine *engine;
-	struct bt_team *team;	 /* workers; NULL: none */
-	struct bt_parcel *ahead; /* what a conductor looks at; or NULL */
-	struct bt_buf encoded;	 /* scratch, for the journal */
-	int64_t now_ns;		 /* the engine's clock */
+	alignas(BT_CACHELINE) struct bt_engine *engine;
+	struct bt_team *team; /* workers; NULL: none */
+	/* What a conductor looks at, and what comes behind it. */
+	struct bt_parcel *ahead[BT_RUN];
+	uint32_t ahead_first, ahead_n;
+	struct bt_buf encoded; /* scratch, for the journal */
+	int64_t now_ns;	       /* the engine's clock */
 	struct bt_asks asks;
 	struct bt_turn turn;
 	struct bt_replay *replay;   /* init: hears decisions instead of a journal; or NULL */
@@ -189,7 +205,11 @@ void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker
 bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel);
 enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken);
 
-/* Gives up a parcel that nobody takes any more. Context: the scheduling thread, or no thread runs. */
+/* A parcel is not taken: nobody may read what it replaces, so the columns turn to what was published. Context:
+ * the scheduling thread, or no thread runs. */
+void bt_pipeline_adopt(struct bt_pipeline *p, const struct bt_parcel *parcel);
+
+/* Gives up a parcel that nobody takes any more. Context: no thread runs. */
 void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel);
 
 /* ---- asks.c ---- */
@@ -263,6 +283,31 @@ struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_i
 struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	const struct bt_pipeline_options *options, struct bt_replay *replay, struct bt_config_errors *errors);
 
+/* The ingestion thread of a source's parcel. */
+static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64_t sequence)
+{
+	return (uint32_t)(sequence / BT_RUN % p->limits.ingest_threads);
+}
+
+/* Who waits because the ring was full has room when half of it is free; it is told once, as the consumer has
+ * just taken n out. */
+static inline void bt_pipeline_wake_producer(const struct bt_ring *ring, uint32_t n, struct bt_park *park)
+{
+	uint32_t left = bt_ring_count(ring), half = bt_ring_capacity(ring) / 2;
+
+	if (left <= half && left + n > half) {
+		bt_park_wake(park);
+	}
+}
+
+/* Has the lines of a parcel fetched that all stages look at. */
+static inline void bt_pipeline_prefetch(const struct bt_parcel *parcel)
+{
+	for (size_t at = 0; at < offsetof(struct bt_parcel, object); at += BT_CACHELINE) {
+		__builtin_prefetch((const char *)parcel + at);
+	}
+}
+
 /* A parcel has come to the end of a stage. */
 static inline void bt_pipeline_cross(struct bt_stages *stages, enum bt_stage stage, struct bt_parcel *parcel)
 {
@@ -270,6 +315,9 @@ static inline void bt_pipeline_cross(struct bt_stages *stages, enum bt_stage sta
 		parcel->border_ns = bt_stages_end(stages, stage, parcel->border_ns);
 	}
 }
+
+/* Takes parcels out of the inbox, n at most. Returns: how many. */
+uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n);
 
 /* When the scheduling thread has something to do by itself, or INT64_MAX; by the engine's clock. */
 int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);

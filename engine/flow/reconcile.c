@@ -160,11 +160,15 @@ enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel,
 	return take_fresh(p, parcel, out_taken);
 }
 
-void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel)
+void bt_pipeline_adopt(struct bt_pipeline *p, const struct bt_parcel *parcel)
 {
 	if (parcel->stage == BT_PARCEL_PUBLISHED) {
-		/* Nobody may read what was replaced: the columns turn to what was published. */
 		bt_ingest_adopt(bt_engine_cache(p->engine), &parcel->delta);
 	}
+}
+
+void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel)
+{
+	bt_pipeline_adopt(p, parcel);
 	bt_parcel_destroy(parcel);
 }

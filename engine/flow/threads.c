@@ -68,7 +68,7 @@ static bool publish_over(struct bt_pipeline *p, uint32_t ix)
 	for (uint32_t i = 0; i < p->limits.sources; i++) {
 		struct bt_source_lane *lane = &p->sources[i];
 
-		if (bt_ring_count(&lane->deltas[lane->published_n % p->limits.ingest_threads])) {
+		if (bt_ring_count(&lane->deltas[bt_pipeline_ingest_of(p, lane->published_n)])) {
 			return false;
 		}
 	}
@@ -83,7 +83,7 @@ static bool schedule_over(struct bt_pipeline *p, uint32_t ix)
 	return state_of(publisher(p)) == BT_THREAD_ENDED && bt_ring_count(&p->inbox) == 0 &&
 	       p->asks.outgoing.first == BT_NO_ASK && bt_load_relaxed(&p->asks.open_n) == 0 &&
 	       bt_pipeline_is_heard(p) &&
-	       (!conductor->step || (!p->ahead && conductor->is_over(conductor->context)));
+	       (!conductor->step || (p->ahead_first == p->ahead_n && conductor->is_over(conductor->context)));
 }
 
 static bool bind_over(struct bt_pipeline *p, uint32_t ix)

@@ -481,6 +481,22 @@ static uint32_t obtain(struct bt_intern *intern, struct bt_str s, bool pin)
 	return name;
 }
 
+void bt_intern_prefetch(const struct bt_intern *intern, struct bt_str s)
+{
+	uint32_t tag = tag_of(intern, s);
+	struct shard *shard = shard_of(intern, tag);
+	const struct table *table = bt_load_acquire(&shard->table);
+
+	__builtin_prefetch((const void *)&table->slots[tag & table->mask], 1);
+	__builtin_prefetch((const void *)&shard->moves, 1);
+	__builtin_prefetch(shard->free_names, 1);
+}
+
+void bt_intern_prefetch_name(const struct bt_intern *intern, uint32_t name)
+{
+	__builtin_prefetch(record_of(intern, name), 1);
+}
+
 uint32_t bt_intern_add(struct bt_intern *intern, struct bt_str s)
 {
 	return obtain(intern, s, true);

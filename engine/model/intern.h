@@ -56,6 +56,11 @@ void bt_intern_release(struct bt_intern *intern, uint32_t name);
 /* A name that the caller holds stays for ever; it is still to be released. */
 void bt_intern_pin(struct bt_intern *intern, uint32_t name);
 
+/* Have fetched what bt_intern_hold of a string, or another holder or one fewer of a name, will change soon:
+ * lines that other threads have changed last. */
+void bt_intern_prefetch(const struct bt_intern *intern, struct bt_str s);
+void bt_intern_prefetch_name(const struct bt_intern *intern, uint32_t name);
+
 /* The number of the string, or BT_NAME_NONE when nobody knows it. It means the string as long as somebody
  * holds that. */
 uint32_t bt_intern_find(const struct bt_intern *intern, struct bt_str s);

@@ -22,7 +22,7 @@ static enum bt_status feed(struct bt_feeder *feeder, struct bt_parcel *parcel)
 enum bt_status bt_feeder_hand_over(
 	struct bt_feeder *feeder, enum bt_parcel_kind kind, const struct bt_object *object)
 {
-	struct bt_parcel *parcel = bt_parcel_create(kind);
+	struct bt_parcel *parcel = bt_pipeline_parcel(feeder->pipeline, feeder->source, kind);
 
 	parcel->object = *object;
 	bt_object_own(&parcel->object, &parcel->arena);

@@ -36,7 +36,7 @@ static bool feed_some(const struct bt_drive *drive, struct bt_parcel **next)
 	int n = 0;
 
 	for (; drive->replay && n < FED; n++) {
-		*next = *next ? *next : bt_replay_next(drive->replay);
+		*next = *next ? *next : bt_replay_next(drive->replay, drive->run->pipeline);
 		if (!*next || bt_pipeline_feed(drive->run->pipeline, 0, next, 0) != BT_OK) {
 			break;
 		}
@@ -73,7 +73,7 @@ static void feed_all(void *context)
 	const struct bt_drive *drive = context;
 	struct bt_parcel *parcel;
 
-	while ((parcel = bt_replay_next(drive->replay)) &&
+	while ((parcel = bt_replay_next(drive->replay, drive->run->pipeline)) &&
 		bt_pipeline_feed(drive->run->pipeline, 0, &parcel, BT_FOREVER) == BT_OK) {
 	}
 	bt_parcel_destroy(parcel);

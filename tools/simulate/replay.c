@@ -74,10 +74,10 @@ int64_t bt_replay_next_ns(const struct bt_replay *replay)
 }
 
 /* Nothing of the object is copied: the trace stays. */
-static struct bt_parcel *parcel_of(
-	const struct bt_replay *replay, enum bt_parcel_kind kind, size_t pod, int64_t second)
+static struct bt_parcel *parcel_of(const struct bt_replay *replay, struct bt_pipeline *pipeline,
+	enum bt_parcel_kind kind, size_t pod, int64_t second)
 {
-	struct bt_parcel *parcel = bt_parcel_create(kind);
+	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
 	const struct bt_object *object = &replay->trace->pods[pod].object;
 
 	if (kind == BT_PARCEL_APPLY) {
@@ -91,7 +91,7 @@ static struct bt_parcel *parcel_of(
 	return parcel;
 }
 
-struct bt_parcel *bt_replay_next(struct bt_replay *replay)
+struct bt_parcel *bt_replay_next(struct bt_replay *replay, struct bt_pipeline *pipeline)
 {
 	int64_t come = next_arrival(replay), gone = next_departure(replay);
 
@@ -103,7 +103,8 @@ struct bt_parcel *bt_replay_next(struct bt_replay *replay)
 		return bt_parcel_create(BT_PARCEL_SYNCED);
 	}
 	if (gone <= come) {
-		return parcel_of(replay, BT_PARCEL_DELETE, replay->departures[replay->gone++].pod, gone);
+		return parcel_of(
+			replay, pipeline, BT_PARCEL_DELETE, replay->departures[replay->gone++].pod, gone);
 	}
-	return parcel_of(replay, BT_PARCEL_APPLY, replay->come++, come);
+	return parcel_of(replay, pipeline, BT_PARCEL_APPLY, replay->come++, come);
 }

@@ -28,6 +28,6 @@ int64_t bt_replay_next_ns(const struct bt_replay *replay);
 /*
  * The next event: a pod comes or goes, at at_ns; tag is its number in the trace, plus one. At the end of
  * them,
- * once, that there are no more (BT_PARCEL_SYNCED); then NULL. Owns: as bt_parcel_create.
+ * once, that there are no more (BT_PARCEL_SYNCED); then NULL. Owns: as bt_pipeline_parcel.
  */
-struct bt_parcel *bt_replay_next(struct bt_replay *replay);
+struct bt_parcel *bt_replay_next(struct bt_replay *replay, struct bt_pipeline *pipeline);

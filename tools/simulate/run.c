@@ -185,7 +185,7 @@ static const struct bt_parcel *next_event(struct bt_run *run)
 
 	if (next && next->kind == BT_PARCEL_SYNCED) {
 		(void)bt_pipeline_take_parcel(run->pipeline, &parcel, &taken); /* there is nothing in it */
-		bt_parcel_destroy(parcel);
+		bt_pipeline_end_parcel(run->pipeline, parcel);
 		run->ended = true;
 		return NULL;
 	}
@@ -207,7 +207,7 @@ static void let_go(struct bt_run *run, uint64_t number)
 	run->deleted_waiting_n += bt_run_pod(run, pod_ix)->state == BT_POD_QUEUED;
 	part_with(run, pod_ix);
 	(void)bt_pipeline_take_parcel(run->pipeline, &parcel, &taken); /* it was there */
-	bt_parcel_destroy(parcel);
+	bt_pipeline_end_parcel(run->pipeline, parcel);
 }
 
 /* A pod comes, unless there is one of its name. */
@@ -225,7 +225,7 @@ static void let_in(struct bt_run *run, const struct bt_parcel *next)
 	if (bt_pipeline_take_parcel(run->pipeline, &parcel, &taken) == BT_OK && taken.ix != BT_NO_POD) {
 		arrive(run, number, taken.ix);
 	}
-	bt_parcel_destroy(parcel);
+	bt_pipeline_end_parcel(run->pipeline, parcel);
 }
 
 /* ---- steps ---- */
@@ -241,7 +241,7 @@ static bool load(struct bt_run *run)
 		enum bt_status status = bt_pipeline_take_parcel(run->pipeline, &parcel, &taken);
 
 		bt_intake_note(run->intake, &parcel->object, status, &taken);
-		bt_parcel_destroy(parcel);
+		bt_pipeline_end_parcel(run->pipeline, parcel);
 	}
 	return n > 0;
 }

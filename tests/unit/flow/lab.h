@@ -103,7 +103,7 @@ static inline struct bt_limits lab_small_limits(void)
 	struct bt_limits limits = bt_limits_default();
 
 	limits.feed = limits.delta = limits.inbox = limits.asks = limits.bindings = limits.tombstones = 4;
-	limits.batch = limits.events = 4;
+	limits.batch = limits.events = limits.spent = 4;
 	return limits;
 }
 

@@ -23,7 +23,7 @@ static bool move(void *context, struct bt_pipeline *pipeline)
 	case 't':
 		assert_non_null(bt_pipeline_next_parcel(pipeline));
 		score->status = bt_pipeline_take_parcel(pipeline, &parcel, &score->taken);
-		bt_parcel_destroy(parcel);
+		bt_pipeline_end_parcel(pipeline, parcel);
 		break;
 	case 'g':
 		assert_non_null(bt_pipeline_next_parcel(pipeline));

@@ -79,6 +79,64 @@ static void nobody_is_decided_before_every_source_is_synced(void **state)
 	lab_end(&lab);
 }
 
+/* A pod's parcel as a source makes it, with so many bytes besides. */
+static struct bt_parcel *own_parcel(struct lab *lab, const char *name, size_t bytes)
+{
+	struct bt_parcel *parcel = bt_pipeline_parcel(lab->pipeline, 0, BT_PARCEL_APPLY);
+	char *own = bt_arena_copy(&parcel->arena, name, strlen(name));
+
+	bt_arena_alloc(&parcel->arena, bytes, 1);
+	parcel->object = (struct bt_object){.kind = BT_KIND_POD,
+		.pod = {.meta = {.namespace_ = bt_str("default"), .name = bt_str(own)},
+			.spec.scheduler_name = bt_str("default-scheduler")}};
+	return parcel;
+}
+
+static void parcels_are_used_again_without_what_they_held(void **state)
+{
+	struct lab *lab = *state;
+	struct bt_parcel *first = own_parcel(lab, "p", 8);
+
+	lab_feed(lab, first);
+	lab_take_in(lab);
+	struct bt_parcel *again = bt_pipeline_parcel(lab->pipeline, 0, BT_PARCEL_DELETE);
+	assert_ptr_equal(again, first);
+	assert_int_equal(again->kind, BT_PARCEL_DELETE);
+	assert_int_equal(again->delta.name, BT_NAME_NONE);
+	assert_int_equal(again->tag, 0);
+	bt_parcel_destroy(again);
+	/* What held much is not kept. */
+	lab_feed(lab, own_parcel(lab, "q", 1 << 20));
+	lab_take_in(lab);
+	assert_non_null(lab_find(lab, "q"));
+	again = bt_pipeline_parcel(lab->pipeline, 0, BT_PARCEL_APPLY);
+	assert_true(bt_arena_bytes(&again->arena) < 1 << 20);
+	bt_parcel_destroy(again);
+}
+
+static void no_more_parcels_are_kept_than_the_limit_says(void **state)
+{
+	struct lab *lab = *state;
+	struct bt_parcel *parcels[8];
+	char name[8];
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		parcels[i] = own_parcel(lab, name, 8);
+	}
+	for (int i = 0; i < 8; i++) {
+		lab_feed(lab, parcels[i]);
+		lab_take_in(lab);
+	}
+	/* The last four of them found no room: nothing leaks, and what comes next is as good as new. */
+	for (int i = 0; i < 8; i++) {
+		struct bt_parcel *again = bt_pipeline_parcel(lab->pipeline, 0, BT_PARCEL_APPLY);
+
+		assert_int_equal(again->kind, BT_PARCEL_APPLY);
+		bt_parcel_destroy(again);
+	}
+}
+
 static void parcels_of_a_source_keep_their_order_whoever_ingests_them(void **state)
 {
 	char name[16];
@@ -468,6 +526,8 @@ int main(void)
 		LAB_TEST(a_refused_pod_comes_with_its_message),
 		cmocka_unit_test(without_a_binder_every_binding_succeeds),
 		cmocka_unit_test(nobody_is_decided_before_every_source_is_synced),
+		LAB_TEST(parcels_are_used_again_without_what_they_held),
+		LAB_TEST(no_more_parcels_are_kept_than_the_limit_says),
 		cmocka_unit_test(parcels_of_a_source_keep_their_order_whoever_ingests_them),
 		cmocka_unit_test(a_busy_source_does_not_keep_another_waiting),
 		LAB_TEST(a_full_ring_refuses_and_waits_and_loses_nothing),
