@@ -101,7 +101,11 @@ static void bare(struct bt_bench *bench)
 }
 
 static const struct bt_bench_case cases[] = {
-	{.name = "open_loop/5000", .run = open_loop, .args = {100000, 500000}, .arg_n = 2, .wall = true},
+	{.name = "open_loop/5000",
+		.run = open_loop,
+		.args = {100000, 200000, 300000, 400000, 500000, 750000},
+		.arg_n = 6,
+		.wall = true},
 	{.name = "bare", .run = bare, .args = {100000, 500000}, .arg_n = 2, .wall = true},
 };
 

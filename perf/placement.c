@@ -12,7 +12,7 @@
 #include "workload.h"
 
 #define PODS_PER_NODE 20
-#define PODS_MAX      2000000 /* fewer a node where there are very many nodes */
+#define PODS_MAX      1000000 /* fewer a node where there are very many nodes */
 #define SEED	      1
 
 enum shapes {

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# perf/compare tells a faster build from noise, perf/measure keeps what was measured. $1: perf/, $2: a folder to work in.
+. "$(dirname "$0")/../cli/common.sh" "$@"
+perf=$1
+
+# program NAME RATE NOISE: benchmarks suite/one and suite/two, of which each run has the rate, more or less by up to NOISE
+# per cent: the same runs every time.
+program() {
+	mkdir -p "$1/bin"
+	cat >"$1/bin/berth_perf" <<-END
+		#!/usr/bin/env python3
+		import json, os, random, re, sys
+		pattern, repeat = "", 1
+		for option in sys.argv[1:]:
+		    key, _, value = option.partition("=")
+		    pattern = value if key == "--benchmark_filter" else pattern
+		    repeat = int(value) if key == "--benchmark_repetitions" else repeat
+		found = [name for name in ("suite/one/10", "suite/two/10") if re.search(pattern, name)]
+		if "--benchmark_list_tests" in sys.argv:
+		    print("\n".join(found))
+		    sys.exit()
+		count = os.path.join(os.path.dirname(__file__), "count")
+		turn = int(open(count).read()) if os.path.exists(count) else 0
+		open(count, "w").write(str(turn + 1))
+		dice = random.Random("$1%d" % turn)
+		print(json.dumps({"benchmarks": [
+		    {"name": name, "run_type": "iteration", "cpu_time": 1.0,
+		     "items_per_second": $2 * (1 + dice.uniform(-$3, $3) / 100)} for name in found for _ in range(repeat)]}))
+	END
+	chmod +x "$1/bin/berth_perf"
+}
+
+program plain 1000 3
+program same 1000 3
+program fast 1200 3
+program slow 950 1
+program wild 1050 60
+program silent 1000 0
+printf '#!/bin/sh\nexit 1\n' >silent/bin/berth_perf
+
+# verdict TEXT A B: both benchmarks get this verdict.
+verdict() {
+	local text=$1
+	shift
+	expect 0 "$text" "$perf/compare" -f suite/ -n 6 -o result.json "$@"
+	[ "$(grep -cF -- "$text" out)" = 2 ] || fail "not twice '$text': $(cat out)"
+}
+
+verdict "faster by" plain fast
+grep -q '"verdict": "faster"' result.json || fail "result.json does not say faster"
+[ "$(python3 -c 'import json; print(len(json.load(open("result.json"))["runs"]["suite/one/10"]["b"]))')" = 6 ] ||
+	fail "result.json does not hold 6 rounds"
+verdict "slower by" fast plain
+verdict "slower by" plain slow
+verdict "no difference that this machine can show" plain same
+verdict "no difference that this machine can show" plain wild
+# Below what is asked for, a difference is none.
+verdict "no difference that this machine can show" -l 10 plain slow
+
+expect 1 "no benchmark matches nothing" "$perf/compare" -f nothing plain fast
+expect 1 "is no program" "$perf/compare" plain nowhere
+expect 1 "silent/bin/berth_perf" "$perf/compare" -f suite/ plain silent
+expect 2 "fewer than 6 rounds" "$perf/compare" -n 5 plain fast
+
+# The interval holds the median with the confidence that it claims; the binomial distribution is the judge.
+python3 - "$perf" <<'END' || fail "median_interval"
+import sys
+sys.path.insert(0, sys.argv[1])
+import timing
+for n, cut in ((6, 0), (8, 0), (9, 1), (10, 1), (20, 5)):
+    low, high, confidence = timing.median_interval([n - i for i in range(n)])
+    assert (low, high) == (1 + cut, n - cut), (n, low, high)
+    assert confidence >= 0.95, (n, confidence)
+assert timing.spread([1.0, 2.0, 3.0, 4.0, 5.0]) == 2 / 3
+END
+finish
