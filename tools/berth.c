@@ -91,6 +91,9 @@ static const struct {
 #if BT_HAS_BENCH
 	{"bench", bt_cmd_bench},
 #endif
+#if BT_HAS_QUALITY
+	{"quality", bt_cmd_quality},
+#endif
 #if BT_HAS_VERDICT
 	{"verdict", bt_cmd_verdict},
 	{"history", bt_cmd_history},

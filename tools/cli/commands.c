@@ -327,6 +327,97 @@ static const struct bt_note bench_notes[] = {
 	{0},
 };
 
+static const struct bt_option quality_options[] = {
+	{.name = "filename",
+		.letter = 'f',
+		.type = BT_OPTION_TEXT,
+		.argument = "PATH",
+		.repeated = true,
+		.help = "File or directory with Kubernetes objects, or - for standard input, as for berth "
+			"simulate. May be repeated; the same as giving PATH as an argument."},
+	{.name = "config",
+		.type = BT_OPTION_TEXT,
+		.argument = "FILE",
+		.help = "KubeSchedulerConfiguration to begin with. NodeResourcesFit's scoring strategy and "
+			"percentageOfNodesToScore are replaced in every profile."},
+	{.name = "feature-gates",
+		.type = BT_OPTION_TEXT,
+		.argument = "NAME=BOOL,...",
+		.repeated = true,
+		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of v1.36."},
+	{.name = "percentage",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "10",
+		.max = 100,
+		.help = "The sample: kube-scheduler's percentageOfNodesToScore. 0: as it adapts it to the "
+			"number of nodes, from 50 % of 100 to 5 % of 5,625 and more. Never fewer than 100 "
+			"nodes."},
+	{.name = "no-expand",
+		.help = "Do not make the pods that Deployments, ReplicaSets and the like still lack."},
+	{.name = "seed",
+		.type = BT_OPTION_NUMBER,
+		.argument = "N",
+		.default_value = "1",
+		.max = UINT64_MAX,
+		.help = SEED_HELP " Nodes with the same highest score are chosen between by it."},
+	{.name = "output",
+		.letter = 'o',
+		.type = BT_OPTION_CHOICE,
+		.argument = "FORMAT",
+		.choices = "table|json|yaml|csv",
+		.default_value = "table",
+		.help = "Format of the report."},
+	{.name = "strict",
+		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
+	{.name = "quiet", .letter = 'q', .help = "No progress bar and no warnings."},
+	{0},
+};
+
+static const struct bt_example quality_examples[] = {
+	{"kubectl get nodes,pods,priorityclasses -A -o json | berth quality -",
+		"The cluster that kubectl talks to, with the pods that wait there."},
+	{"berth generate --nodes 1000 --pods 22000 --profile basic,spread | berth quality -",
+		"A synthetic cluster that cannot hold all of its pods."},
+	{"berth quality tools/samples --percentage 0 -o json",
+		"With the sample that kube-scheduler takes unless it is told."},
+	{0},
+};
+
+static const struct bt_exit_text quality_exits[] = {
+	{BT_EXIT_OK, "The report was written."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "The input or the configuration is missing or holds nothing usable; with --strict, "
+			"anything is wrong in it."},
+	{BT_EXIT_IO, "Writing failed."},
+	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
+	{BT_EXIT_PIPE, "The reader of the output went away."},
+	{0},
+};
+
+static const struct bt_note quality_notes[] = {
+	{"ROWS", "LeastAllocated, kube-scheduler's default, and MostAllocated, which packs; each by looking "
+		 "at every "
+		 "node, and by looking at a sample as kube-scheduler does. The same objects go to all four, "
+		 "and "
+		 "each runs in virtual time as berth simulate would run it: preempted pods take their grace "
+		 "period, "
+		 "and pods that wait are tried again."},
+	{"COLUMNS", "unplaced: pods that wait at the end, and their share of all pods. nodes used: by a pod "
+		    "at least. "
+		    "stranded: free, and no use: what is left on a node when it has been filled up with "
+		    "average pods until "
+		    "cpu, memory or the number of pods gives out; room: how many average pods that would be, "
+		    "in all. "
+		    "The average is over all pods of the input. spread violated: topology spread "
+		    "constraints, hard and "
+		    "soft, counted once for all pods with the same specification, whose fullest domain has "
+		    "more than "
+		    "maxSkew pods above the emptiest one; skew too high by: how much, on average over all "
+		    "constraints."},
+	{0},
+};
+
 static const struct bt_option verdict_options[] = {
 	{.name = "seed",
 		.type = BT_OPTION_NUMBER,
@@ -677,6 +768,21 @@ const struct bt_command bt_commands[] = {
 		.options = verdict_options,
 		.examples = verdict_examples,
 		.exits = verdict_exits},
+	{.name = "quality",
+		.summary = "place the pods in four ways, and compare what comes of it",
+		.operands = "[PATH...]",
+		.operand_max = SIZE_MAX,
+		.description =
+			"Places the same pods by looking at every node and at a sample of them, with each "
+			"of kube-scheduler's two scoring strategies, and reports how well: nodes used, cpu "
+			"and "
+			"memory that nobody can use any more, pods without a place, spread constraints that "
+			"do "
+			"not hold.",
+		.options = quality_options,
+		.examples = quality_examples,
+		.exits = quality_exits,
+		.notes = quality_notes},
 	{.name = "replay",
 		.summary = "play a journal again and compare every decision",
 		.operands = "FILE|-",

@@ -4,21 +4,19 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/base/mem.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/terminal.h"
-#include "tools/codec/input.h"
 #include "tools/generate/generate.h"
-#include "tools/kube/config_decode.h"
 #include "tools/kube/config_encode.h"
 #include "tools/live/live.h"
 #include "tools/live/look.h"
 #include "tools/report/explain.h"
 #include "tools/report/simulation.h"
+#include "tools/simulate/configuration.h"
 #include "tools/simulate/drive.h"
 #include "tools/simulate/load.h"
 #include "tools/simulate/places.h"
@@ -63,66 +61,6 @@ static double seconds_since(int64_t start_ns)
 }
 
 /* ---- configuration ---- */
-
-static int read_gates(struct simulation *s, struct bt_gates *gates)
-{
-	struct bt_buf error = {0};
-	int status = BT_EXIT_OK;
-	const char *text;
-
-	bt_gates_init(gates);
-	for (size_t i = 0; (text = bt_invocation_item(s->invocation, "feature-gates", i)) && !status; i++) {
-		if (bt_gates_parse(gates, bt_str(text), &error) != BT_OK) {
-			status =
-				bt_invocation_wrong(s->invocation->command, "--feature-gates: %s", error.ptr);
-		}
-	}
-	bt_buf_fini(&error);
-	return status;
-}
-
-static void complain_about_config(void *context, const struct bt_diagnosis *diagnosis)
-{
-	struct bt_buf text = {0};
-
-	(void)context;
-	bt_diagnosis_text(diagnosis, &text);
-	fprintf(stderr, "berth simulate: %s\n", text.ptr);
-	bt_buf_fini(&text);
-}
-
-static int read_config(struct simulation *s, const struct bt_gates *gates)
-{
-	const char *path = option(s, "config");
-	struct bt_buf error = {0};
-	struct bt_input_file file;
-	struct stat about;
-	int status = BT_EXIT_INPUT;
-
-	if (!path) {
-		bt_config_init_default(&s->config, gates);
-		return BT_EXIT_OK;
-	}
-	bt_config_init(&s->config, gates);
-	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-		fprintf(stderr, "berth simulate: %s: this is a directory; --config takes one file\n", path);
-		return BT_EXIT_INPUT;
-	}
-	struct bt_input *input = bt_input_create(complain_about_config, NULL);
-	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
-		if (bt_config_load(&s->config, path, file.text, &error) == BT_OK) {
-			status = BT_EXIT_OK;
-		} else {
-			fprintf(stderr,
-				"berth simulate: %s\n"
-				"Correct the file, or leave out --config for kube-scheduler's defaults.\n",
-				error.ptr);
-		}
-	}
-	bt_input_destroy(input);
-	bt_buf_fini(&error);
-	return status;
-}
 
 static int write_config(struct simulation *s)
 {
@@ -727,13 +665,13 @@ static int close_logs(struct simulation *s, int status)
 static int simulate(struct simulation *s)
 {
 	struct bt_gates gates;
-	int status = read_gates(s, &gates);
+	int status = bt_configuration_gates(s->invocation, &gates);
 
 	if (status == BT_EXIT_OK) {
 		status = read_times(s);
 	}
 	if (status == BT_EXIT_OK) {
-		status = read_config(s, &gates);
+		status = bt_configuration_read(s->invocation, &gates, &s->config);
 	}
 	if (status == BT_EXIT_OK && option(s, "write-config-to")) {
 		return write_config(s);

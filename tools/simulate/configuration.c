@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading the scheduler's configuration.
+ */
+#include "tools/simulate/configuration.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "tools/codec/input.h"
+#include "tools/kube/config_decode.h"
+
+int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates)
+{
+	struct bt_buf error = {0};
+	int status = BT_EXIT_OK;
+	const char *text;
+
+	bt_gates_init(out_gates);
+	for (size_t i = 0; (text = bt_invocation_item(invocation, "feature-gates", i)) && !status; i++) {
+		if (bt_gates_parse(out_gates, bt_str(text), &error) != BT_OK) {
+			status = bt_invocation_wrong(invocation->command, "--feature-gates: %s", error.ptr);
+		}
+	}
+	bt_buf_fini(&error);
+	return status;
+}
+
+static void complain(void *context, const struct bt_diagnosis *diagnosis)
+{
+	const struct bt_invocation *invocation = context;
+	struct bt_buf text = {0};
+
+	bt_diagnosis_text(diagnosis, &text);
+	fprintf(stderr, "berth %s: %s\n", invocation->command->name, text.ptr);
+	bt_buf_fini(&text);
+}
+
+int bt_configuration_read(
+	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config)
+{
+	const char *path = bt_invocation_text(invocation, "config"), *command = invocation->command->name;
+	struct bt_buf error = {0};
+	struct bt_input_file file;
+	struct stat about;
+	int status = BT_EXIT_INPUT;
+
+	if (!path) {
+		bt_config_init_default(out_config, gates);
+		return BT_EXIT_OK;
+	}
+	bt_config_init(out_config, gates);
+	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+		fprintf(stderr, "berth %s: %s: this is a directory; --config takes one file\n", command,
+			path);
+		return BT_EXIT_INPUT;
+	}
+	struct bt_input *input = bt_input_create(complain, (void *)invocation);
+	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
+		if (bt_config_load(out_config, path, file.text, &error) == BT_OK) {
+			status = BT_EXIT_OK;
+		} else {
+			fprintf(stderr,
+				"berth %s: %s\n"
+				"Correct the file, or leave out --config for kube-scheduler's defaults.\n",
+				command, error.ptr);
+		}
+	}
+	bt_input_destroy(input);
+	bt_buf_fini(&error);
+	return status;
+}
