@@ -377,8 +377,8 @@ static const struct bt_option quality_options[] = {
 static const struct bt_example quality_examples[] = {
 	{"kubectl get nodes,pods,priorityclasses -A -o json | berth quality -",
 		"The cluster that kubectl talks to, with the pods that wait there."},
-	{"berth generate --nodes 1000 --pods 22000 --profile basic,spread | berth quality -",
-		"A synthetic cluster that cannot hold all of its pods."},
+	{"berth generate --nodes 1000 --pods 20000 --profile basic,spread | berth quality -",
+		"A synthetic cluster, filled to nine tenths."},
 	{"berth quality tools/samples --percentage 0 -o json",
 		"With the sample that kube-scheduler takes unless it is told."},
 	{0},

@@ -16,8 +16,8 @@
 #include "tools/generate/generate.h"
 #include "tools/quality/measure.h"
 #include "tools/simulate/configuration.h"
+#include "tools/simulate/drive.h"
 #include "tools/simulate/load.h"
-#include "tools/simulate/run.h"
 
 #define SCHEMA	 "berth.quality/v1"
 #define POLICIES 4
@@ -38,9 +38,9 @@ static const struct policy policies[POLICIES] = {
 /* What becomes of the pods under a policy. */
 struct trial {
 	struct bt_config config;
-	struct bt_engine *engine;
+	struct bt_pipeline *pipeline;
 	struct bt_complaints complaints;
-	struct bt_recording recording; /* of nothing */
+	struct bt_intake intake;
 	struct bt_load load;
 	struct bt_run run;
 	struct bt_quality quality;
@@ -61,7 +61,7 @@ static const char *option(const struct comparison *c, const char *name)
 	return bt_invocation_text(c->invocation, name);
 }
 
-/* ---- the engines ---- */
+/* ---- what decides ---- */
 
 /* Has every profile score by the policy, and sample as asked. */
 static void apply_policy(struct bt_config *config, const struct policy *policy, int32_t percentage)
@@ -80,14 +80,17 @@ static void apply_policy(struct bt_config *config, const struct policy *policy, 
 	}
 }
 
-static int make_engine(struct comparison *c, struct trial *trial, const struct policy *policy)
+static int make_pipeline(struct comparison *c, struct trial *trial, const struct policy *policy)
 {
-	struct bt_engine_options options = {
-		.seed = bt_invocation_number(c->invocation, "seed"),
-		.clock = bt_clock_virtual(&trial->run.now_ns),
-		.sampling = policy->samples ? BT_SAMPLING_UPSTREAM : BT_SAMPLING_NONE,
-		.groups_by_events = true,
-		.evictor = bt_run_evictor(&trial->run),
+	const struct bt_pipeline_options options = {
+		.limits = bt_limits_default(),
+		.engine = {.seed = bt_invocation_number(c->invocation, "seed"),
+			.clock = bt_clock_virtual(&trial->run.now_ns),
+			.sampling = policy->samples ? BT_SAMPLING_UPSTREAM : BT_SAMPLING_NONE,
+			.groups_by_events = true,
+			.evictor = bt_run_evictor(&trial->run)},
+		.conductor = bt_run_conductor(&trial->run),
+		.sink = bt_run_sink(&trial->run),
 	};
 	struct bt_config_errors errors = {0};
 	struct bt_buf text = {0};
@@ -101,33 +104,45 @@ static int make_engine(struct comparison *c, struct trial *trial, const struct p
 		return status;
 	}
 	apply_policy(&trial->config, policy, (int32_t)bt_invocation_number(c->invocation, "percentage"));
-	trial->engine = bt_engine_create(&trial->config, &options, &errors);
-	if (!trial->engine) {
+	trial->pipeline = bt_pipeline_create(&trial->config, &options, &errors);
+	if (!trial->pipeline) {
 		bt_config_errors_text(&errors, &text);
 		fprintf(stderr, "berth quality: %s: %s\n",
 			option(c, "config") ? option(c, "config") : "--feature-gates", text.ptr);
 	}
 	bt_buf_fini(&text);
 	bt_config_errors_fini(&errors);
-	return trial->engine ? BT_EXIT_OK : BT_EXIT_INPUT;
+	return trial->pipeline ? BT_EXIT_OK : BT_EXIT_INPUT;
 }
 
-static int make_engines(struct comparison *c)
+static int make_trial(struct comparison *c, struct trial *trial, const struct policy *policy)
+{
+	int status = make_pipeline(c, trial, policy);
+
+	if (status != BT_EXIT_OK) {
+		return status;
+	}
+	trial->run.pipeline = trial->pipeline;
+	trial->run.engine = bt_pipeline_engine(trial->pipeline);
+	trial->run.intake = &trial->intake;
+	trial->intake = (struct bt_intake){.complaints = &trial->complaints};
+	trial->load = (struct bt_load){.pipeline = trial->pipeline,
+		.intake = &trial->intake,
+		.complaints = &trial->complaints,
+		.expand = !bt_invocation_has(c->invocation, "no-expand")};
+	bt_load_init(&trial->load);
+	return BT_EXIT_OK;
+}
+
+static int make_trials(struct comparison *c)
 {
 	int status = BT_EXIT_OK;
 
 	for (int i = 0; i < POLICIES && status == BT_EXIT_OK; i++) {
-		struct trial *trial = &c->trials[i];
-
 		/* What is wrong with the input is said once. */
-		trial->complaints = (struct bt_complaints){
+		c->trials[i].complaints = (struct bt_complaints){
 			.quiet = c->quiet || i > 0, .strict = bt_invocation_has(c->invocation, "strict")};
-		status = make_engine(c, trial, &policies[i]);
-		trial->load = (struct bt_load){.engine = trial->engine,
-			.complaints = &trial->complaints,
-			.recording = &trial->recording,
-			.expand = !bt_invocation_has(c->invocation, "no-expand")};
-		bt_load_init(&trial->load);
+		status = make_trial(c, &c->trials[i], &policies[i]);
 	}
 	return status;
 }
@@ -206,6 +221,7 @@ static int load(struct comparison *c)
 	}
 	for (int i = 0; i < POLICIES && usable; i++) {
 		bt_load_finish(&c->trials[i].load);
+		bt_intake_end(&c->trials[i].intake, c->trials[i].run.engine);
 	}
 	bt_complaints_end(&c->trials[0].complaints);
 	if (bt_interrupt_pending()) {
@@ -214,7 +230,7 @@ static int load(struct comparison *c)
 	if (!usable || c->trials[0].complaints.stop) {
 		return BT_EXIT_INPUT;
 	}
-	if (c->trials[0].load.counts.nodes == 0) {
+	if (c->trials[0].intake.counts.nodes == 0) {
 		fprintf(stderr,
 			"berth quality: the input holds no nodes; give it the cluster's nodes as well\n");
 		return BT_EXIT_INPUT;
@@ -224,46 +240,29 @@ static int load(struct comparison *c)
 
 /* ---- deciding ---- */
 
-static void begin_ends(struct trial *trial)
-{
-	struct bt_run *run = &trial->run;
-
-	for (size_t i = 0; i < trial->load.leaver_n; i++) {
-		const struct bt_load_leaver *leaver = &trial->load.leavers[i];
-		int64_t end_ns = bt_later(run->now_ns, bt_run_grace_ns(run, leaver->pod_ix));
-
-		bt_ends_add(&run->ends, leaver->pod_ix,
-			leaver->deletion_ns > run->now_ns ? leaver->deletion_ns : end_ns);
-	}
-}
-
 /* Runs until nothing happens any more, and measures. */
 static void decide(struct comparison *c, struct trial *trial)
 {
 	struct bt_run *run = &trial->run;
 	int64_t begin_ns = bt_clock_monotonic_ns();
 
-	run->engine = trial->engine;
 	run->now_ns = trial->load.latest_ns < BT_MOMENT_MAX ? trial->load.latest_ns : BT_MOMENT_MAX;
 	run->until_ns = INT64_MAX;
-	run->graces = &trial->load.graces;
-	run->recording = &trial->recording;
-	run->progress = &c->progress;
-	begin_ends(trial);
-	bt_run(run);
+	run->graces = &trial->intake.graces;
+	bt_run_expect_ends(run, &trial->intake);
+	bt_drive(&(struct bt_drive){.run = run, .progress = &c->progress});
 	trial->decide_s = (double)(bt_clock_monotonic_ns() - begin_ns) / 1e9;
-	bt_quality_measure(trial->engine, &c->mean, &trial->quality);
+	bt_quality_measure(run->engine, &c->mean, &trial->quality);
 }
 
 static void decide_all(struct comparison *c)
 {
-	c->mean = bt_quality_mean_pod(c->trials[0].engine);
-	bt_progress_begin(
-		&c->progress, "placing pods", POLICIES * c->trials[0].load.counts.pending, c->quiet);
+	c->mean = bt_quality_mean_pod(c->trials[0].run.engine);
 	for (int i = 0; i < POLICIES && !bt_interrupt_pending(); i++) {
+		bt_progress_begin(&c->progress, "placing pods", c->trials[i].intake.counts.pending, c->quiet);
 		decide(c, &c->trials[i]);
+		bt_progress_end(&c->progress);
 	}
-	bt_progress_end(&c->progress);
 }
 
 /* ---- report ---- */
@@ -318,8 +317,8 @@ static int report(const struct comparison *c)
 	bt_emit_int(emit, "percentage", (int64_t)bt_invocation_number(c->invocation, "percentage"));
 	bt_emit_label(emit, "sample: percentage of nodes, 0 as kube-scheduler adapts it");
 	bt_emit_count(emit, "nodes", "nodes", first->quality.node_n);
-	bt_emit_count(emit, "pods_scheduled_before", "pods on nodes before", first->load.counts.scheduled);
-	bt_emit_count(emit, "pods_pending", "pods to place", first->load.counts.pending);
+	bt_emit_count(emit, "pods_scheduled_before", "pods on nodes before", first->intake.counts.scheduled);
+	bt_emit_count(emit, "pods_pending", "pods to place", first->intake.counts.pending);
 	bt_emit_count(emit, "spread_constraints", "spread constraints", first->quality.spread_n);
 	add_real(emit, "mean_cpu", c->mean.milli_cpu / 1000, "average pod: cores");
 	add_real(emit, "mean_memory_gib", c->mean.memory_bytes / (double)(1 << 30), "average pod: GiB");
@@ -345,7 +344,8 @@ static void end(struct comparison *c)
 
 		bt_run_fini(&trial->run);
 		bt_load_fini(&trial->load);
-		bt_engine_destroy(trial->engine);
+		bt_intake_fini(&trial->intake);
+		bt_pipeline_destroy(trial->pipeline);
 		bt_config_fini(&trial->config);
 	}
 	bt_buf_fini(&c->source);
@@ -354,7 +354,7 @@ static void end(struct comparison *c)
 int bt_cmd_quality(struct bt_invocation *invocation)
 {
 	struct comparison c = {.invocation = invocation, .quiet = bt_invocation_has(invocation, "quiet")};
-	int status = make_engines(&c);
+	int status = make_trials(&c);
 
 	if (status == BT_EXIT_OK) {
 		status = load(&c);

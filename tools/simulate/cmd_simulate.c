@@ -395,19 +395,6 @@ static int read_times(struct simulation *s)
 	return BT_EXIT_OK;
 }
 
-/* A pod that was being deleted is gone when its deletionTimestamp says so, or, if that has passed, after
- * another grace period. */
-static void begin_ends(struct simulation *s)
-{
-	for (size_t i = 0; i < s->intake.leaver_n; i++) {
-		const struct bt_leaver *leaver = &s->intake.leavers[i];
-		int64_t end_ns = bt_later(s->run.now_ns, bt_run_grace_ns(&s->run, leaver->pod_ix));
-
-		bt_ends_add(&s->run.ends, leaver->pod_ix,
-			leaver->deletion_ns > s->run.now_ns ? leaver->deletion_ns : end_ns);
-	}
-}
-
 /* Sets the clock to the latest creation time, or to where a trace begins. */
 static int set_clock(struct simulation *s)
 {
@@ -435,7 +422,7 @@ static int set_clock(struct simulation *s)
 			      : first_ns < run->until_ns ? first_ns
 							 : run->until_ns;
 	}
-	begin_ends(s);
+	bt_run_expect_ends(run, &s->intake);
 	return BT_EXIT_OK;
 }
 

@@ -23,6 +23,17 @@ int64_t bt_run_grace_ns(const struct bt_run *run, uint32_t pod_ix)
 	return grace_s * NS_PER_S;
 }
 
+void bt_run_expect_ends(struct bt_run *run, const struct bt_intake *intake)
+{
+	for (size_t i = 0; i < intake->leaver_n; i++) {
+		const struct bt_leaver *leaver = &intake->leavers[i];
+		int64_t end_ns = bt_later(run->now_ns, bt_run_grace_ns(run, leaver->pod_ix));
+
+		bt_ends_add(&run->ends, leaver->pod_ix,
+			leaver->deletion_ns > run->now_ns ? leaver->deletion_ns : end_ns);
+	}
+}
+
 static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_run *run = context;

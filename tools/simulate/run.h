@@ -93,6 +93,11 @@ struct bt_pipeline_sink bt_run_sink(struct bt_run *run);
 /* Carries preemption out: a victim is being deleted for its grace period, and then gone. */
 struct bt_evictor bt_run_evictor(struct bt_run *run);
 
+/* Pods that were being deleted before the beginning are gone when their deletionTimestamp says so, or, if
+ * that has
+ * passed, after another grace period. Requires: now_ns and graces are set. */
+void bt_run_expect_ends(struct bt_run *run, const struct bt_intake *intake);
+
 /* How long a pod takes to end. */
 int64_t bt_run_grace_ns(const struct bt_run *run, uint32_t pod_ix);
 
