@@ -113,6 +113,24 @@ expect 1 "berth does nothing with batch/v1 Job" "$berth" bench --label-filter al
 expect 1 "there is no feature gate NoSuchGate" "$berth" bench --label-filter all unsupported.yaml --list
 expect 0 "Nothing/one" "$berth" bench --run Nothing unsupported.yaml --runs 1
 
+# More names of resources than the engine tells apart are said to be that.
+cat >kinds.yaml <<'E'
+apiVersion: v1
+kind: Node
+metadata: {name: "n-{{.Index}}"}
+status:
+  capacity: {cpu: "4", memory: 8Gi, pods: "110", "example.com/thing-{{.Index}}": 1}
+E
+cat >kinds-config.yaml <<'E'
+- name: Kinds
+  workloadTemplate:
+  - {opcode: createNodes, count: 70, nodeTemplatePath: kinds.yaml}
+  - {opcode: createPods, count: 1, collectMetrics: true}
+  workloads: [{name: one}]
+E
+expect 1 "no more than 64 names of resources" "$berth" bench --label-filter all kinds-config.yaml --runs 1
+expect 1 "not supported" "$berth" bench --label-filter all kinds-config.yaml --runs 1
+
 # Interrupted, it reports what it has.
 "$berth" bench --run '^Plain/5000Nodes_200000Pods$' --runs 10000 "$own" >out 2>err &
 pid=$!

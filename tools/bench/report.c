@@ -190,14 +190,18 @@ static void add_rates(struct bt_emit *emit, const struct bt_bench_item *item)
 		bt_emit_real(emit, "times", item->value / item->threshold, 0);
 		bt_emit_label(emit, "times");
 	}
-	bt_emit_real(emit, "run_ms", 1e3 * item->seconds / item->run_n, 1);
-	bt_emit_label(emit, "ms a run");
-	bt_emit_real(emit, "cpu_percent", 100 * item->cpu_s / item->seconds, 0);
-	bt_emit_label(emit, "cpu %");
 	bt_emit_int(emit, "samples", (int64_t)item->rate_n);
 	bt_emit_label(emit, "samples");
 	bt_emit_text(emit, "sampled_by", item->by_second ? "second" : "run");
 	bt_emit_label(emit, "each a");
+}
+
+static void add_time(struct bt_emit *emit, const struct bt_bench_item *item)
+{
+	bt_emit_real(emit, "run_ms", 1e3 * item->seconds / item->run_n, 1);
+	bt_emit_label(emit, "ms a run");
+	bt_emit_real(emit, "cpu_percent", 100 * item->cpu_s / item->seconds, 0);
+	bt_emit_label(emit, "cpu %");
 }
 
 static void add_counts(struct bt_emit *emit, const struct bt_bench_result *result, double speed)
@@ -225,6 +229,9 @@ static void add_row(struct bt_emit *emit, const struct bt_bench_result *result,
 	add_int(emit, "pods", item ? item->pod_n : 0, "pods");
 	if (item && item->rate_n) {
 		add_rates(emit, item);
+	}
+	if (item && item->run_n) {
+		add_time(emit, item);
 	}
 	add_counts(emit, result, speed);
 	bt_emit_text(emit, "why", result->why.len ? result->why.ptr : "");

@@ -380,6 +380,23 @@ static bool check_end(struct bt_run *run)
 	return !run->collecting || bt_run_fail(run, BT_RUN_FAILED, "metrics are still being collected");
 }
 
+/* Objects that the engine did not take mean that the cluster was another one than the file describes. */
+static bool check_limits(struct bt_run *run)
+{
+	uint64_t refused_n = bt_pipeline_counts(run->world.pipeline).refused_n;
+
+	if (refused_n == 0) {
+		return true;
+	}
+	bt_buf_clear(&run->result->why);
+	run->result->end = BT_RUN_DONE;
+	return bt_run_fail(run, BT_RUN_UNSUPPORTED,
+		"the engine did not take %llu objects, or not wholly: it tells no more than %d names of "
+		"resources "
+		"apart",
+		(unsigned long long)refused_n, BT_RESOURCE_MAX);
+}
+
 static void fini(struct bt_run *run)
 {
 	for (size_t i = 0; i < run->timer_n; i++) {
@@ -414,6 +431,9 @@ void bt_run_workload(const struct bt_run_plan *plan, const struct bt_run_options
 		bt_run_fail(&run, BT_RUN_FAILED, "a file could not be used");
 	} else if (!ok && out_result->end == BT_RUN_FAILED && run.world.pipeline) {
 		say_first_pending(&run);
+	}
+	if (run.world.pipeline && out_result->end <= BT_RUN_FAILED) {
+		check_limits(&run);
 	}
 	out_result->node_n = run.world.node_n;
 	out_result->pod_n = run.world.pod_n;

@@ -433,20 +433,35 @@ struct bt_pipeline_sink bt_world_sink(struct bt_world *world)
 	return (struct bt_pipeline_sink){.decided = decided, .context = world};
 }
 
-bool bt_world_step(struct bt_world *world)
+/* What was fed and answered takes effect, and what was asked is done, once. */
+static bool settle(struct bt_world *world)
 {
+	struct bt_pipeline *pipeline = world->pipeline;
 	bool did = world->evicted_n > 0;
 
 	for (size_t i = 0; i < world->evicted_n; i++) {
 		bt_world_delete_pod(world, world->evicted[i], false);
 	}
 	world->evicted_n = 0;
-	did |= bt_pipeline_step(world->pipeline);
-	/* A step of the binder is one binding; there are as many as there were decisions. */
-	while (bt_pipeline_bind_step(world->pipeline, 0)) {
+	did |= bt_pipeline_ingest_step(pipeline, 0);
+	did |= bt_pipeline_publish_step(pipeline);
+	did |= bt_pipeline_answer_step(pipeline);
+	did |= bt_pipeline_apply_step(pipeline);
+	while (bt_pipeline_bind_step(pipeline, 0)) {
 		did = true;
 	}
 	return did;
+}
+
+bool bt_world_step(struct bt_world *world)
+{
+	bool did = false;
+
+	/* Nobody waits for the API server here: pods are decided when what the last ones led to is over. */
+	while (settle(world)) {
+		did = true;
+	}
+	return bt_pipeline_schedule_step(world->pipeline) || did;
 }
 
 void bt_world_fini(struct bt_world *world)
