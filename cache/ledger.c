@@ -772,6 +772,13 @@ void bt_ledger_forget(struct bt_ledger *l, uint32_t pod_ix)
 	l->counts.forget_n++;
 }
 
+void bt_ledger_hold_ports(struct bt_ledger *l, uint32_t node_ix)
+{
+	for (uint32_t i = bt_ledger_first_on(l, node_ix); i != BT_NO_POD; i = bt_ledger_next(l, i)) {
+		take_ports(&l->ports[node_ix], l->pods[i].signature);
+	}
+}
+
 uint32_t bt_ledger_find(const struct bt_ledger *l, uint32_t namespace_, uint32_t name)
 {
 	uint32_t ix;

@@ -156,6 +156,11 @@ void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);
 void bt_ledger_try(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix, bool add);
 void bt_ledger_try_end(struct bt_ledger *ledger, uint32_t node_ix);
 
+/* A pod was taken back that was assumed beside one with the same port: what is held by pods of the node is
+ * taken again.
+ */
+void bt_ledger_hold_ports(struct bt_ledger *ledger, uint32_t node_ix);
+
 /* The pod of a namespace and name, or BT_NO_POD. */
 uint32_t bt_ledger_find(const struct bt_ledger *ledger, uint32_t namespace_, uint32_t name);
 

@@ -220,10 +220,16 @@ static void keep_victims(struct bt_engine *engine, struct bt_group_member *membe
 static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
 {
 	uint32_t pod_ix = member->decision.pod_ix;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	uint32_t node_ix = pod->node_ix;
 
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_devices_revert(engine->cache->devices, pod_ix);
 	bt_ledger_forget(engine->cache->ledger, pod_ix);
+	if (member->preempts && pod->signature->port_n) {
+		/* Whom it was to preempt is still there. Upstream forgets that the port is in use. */
+		bt_ledger_hold_ports(engine->cache->ledger, node_ix);
+	}
 	member->assumed = false;
 }
 

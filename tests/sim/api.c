@@ -17,6 +17,10 @@ const struct bt_object *sim_shown(
 		return sim_claim_object(arena, ix, object);
 	case SIM_VOLUME_STREAM:
 		return sim_volume_object(arena, ix, object);
+	case SIM_BUDGET_STREAM:
+		return sim_budget_object(arena, ix, object);
+	case SIM_GROUP_STREAM:
+		return sim_group_object(arena, ix, object);
 	default:
 		pod = bt_arena_zalloc(arena, sizeof(*pod));
 		pod->kind = BT_KIND_POD;
@@ -41,7 +45,7 @@ static void log_event(struct sim_api *api, enum sim_stream stream, uint32_t ix)
 		log->events = realloc(log->events, log->cap * sizeof(*log->events));
 	}
 	api->objects[stream][ix].version = ++api->version;
-	log->events[log->n++] = (struct sim_event){ix, api->objects[stream][ix]};
+	log->events[log->n++] = (struct sim_event){.ix = ix, .object = api->objects[stream][ix]};
 }
 
 void sim_api_put(struct sim_api *api, enum sim_stream stream, uint32_t ix, const struct sim_object *what)

@@ -6,10 +6,19 @@
 
 #include "plain.h"
 
-enum sim_stream { SIM_NODE_STREAM = 0, SIM_POD_STREAM, SIM_CLAIM_STREAM, SIM_VOLUME_STREAM, SIM_STREAM_N };
+enum sim_stream {
+	SIM_NODE_STREAM = 0,
+	SIM_POD_STREAM,
+	SIM_CLAIM_STREAM,
+	SIM_VOLUME_STREAM,
+	SIM_BUDGET_STREAM,
+	SIM_GROUP_STREAM,
+	SIM_STREAM_N
+};
 
 struct sim_event {
 	uint32_t ix;
+	bool shown; /* by a watch, not only by a list that came after it */
 	struct sim_object
 		object; /* of one that has gone: not there, its last state and a version of its own */
 };

@@ -31,6 +31,8 @@ void sim_collect(const struct sim *sim, struct sim_state *out)
 				node, told->pod.deletion_ns != 0 || is_being_evicted(sim, slot)};
 		}
 	}
+	memcpy(out->placed + out->placed_n, sim->in_group, sim->in_group_n * sizeof(sim->in_group[0]));
+	out->placed_n += sim->in_group_n;
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
 		const struct sim_binding *binding = &sim->bindings[i];
 		const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding->slot];
@@ -271,7 +273,8 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 	for (uint32_t i = 0; i < SIM_PODS * SIM_NODES; i++) {
 		uint32_t slot = i / SIM_NODES, node = i % SIM_NODES;
 
-		if (!waits(&sim->api.objects[SIM_POD_STREAM][slot]) ||
+		/* Members of a group wait for each other. */
+		if (!waits(&sim->api.objects[SIM_POD_STREAM][slot]) || sim_is_grouped(sim, slot) ||
 			!fits_beside_promised(sim, &state, slot, node)) {
 			continue;
 		}
@@ -288,6 +291,7 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 /* What the engine says of a pod and each node: refused by whom, or the total. */
 struct opinion {
 	int64_t of[SIM_NODES];
+	bool preempts; /* victims would have to go */
 };
 
 static void ask(struct bt_engine *engine, uint32_t pod_ix, struct opinion *out)
@@ -311,6 +315,7 @@ static void ask(struct bt_engine *engine, uint32_t pod_ix, struct opinion *out)
 			}
 		}
 	}
+	out->preempts = x.post_filtered && x.preempts;
 	bt_explanation_fini(&x);
 }
 
@@ -324,7 +329,7 @@ static void probe(struct sim *sim, struct bt_engine *engine, uint32_t shape, str
 	enum bt_entry entry;
 	uint32_t ix;
 
-	object.pod.spec.foreign = object.pod.spec.gated = false;
+	object.pod.spec.foreign = object.pod.spec.gated = object.pod.spec.grouped = false;
 	if (bt_engine_add_pod(engine, sim_pod_object(&sim->arena, slot, &object), &entry, &ix) != BT_OK) {
 		sim_fail(sim, "I6", "a pod is not taken");
 		return;
@@ -356,6 +361,18 @@ static struct bt_engine *fold(struct sim *sim)
 				engine, sim_volume_object(arena, i, &sim->api.objects[SIM_VOLUME_STREAM][i]));
 		}
 	}
+	for (uint32_t i = 0; i < SIM_GROUPS; i++) {
+		if (sim->api.objects[SIM_GROUP_STREAM][i].there) {
+			bt_engine_apply_object(
+				engine, sim_group_object(arena, i, &sim->api.objects[SIM_GROUP_STREAM][i]));
+		}
+	}
+	for (uint32_t i = 0; i < SIM_BUDGETS; i++) {
+		if (sim->api.objects[SIM_BUDGET_STREAM][i].there) {
+			bt_engine_apply_object(
+				engine, sim_budget_object(arena, i, &sim->api.objects[SIM_BUDGET_STREAM][i]));
+		}
+	}
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
 		if (sim->api.objects[SIM_POD_STREAM][i].there) {
 			bt_engine_add_pod(engine,
@@ -381,16 +398,21 @@ void sim_check_rest(struct sim *sim)
 {
 	struct bt_engine *folded = fold(sim);
 	struct opinion want, got;
-	bool any_twice = false;
+	bool unclear = false;
 
 	check_told(sim);
 	for (uint32_t node = 0; node < SIM_NODES; node++) {
-		any_twice |= sim->port_twice[node];
+		unclear |= sim->port_twice[node];
 	}
-	for (uint32_t shape = 0; shape < 16 && !sim->failed && !any_twice; shape++) {
+	/* Who waits alone of its gang still has what it was promised, but would not get it now. */
+	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
+		unclear |= sim_is_grouped(sim, slot) && sim_promised(sim, slot) != SIM_NONE;
+	}
+	for (uint32_t shape = 0; shape < 16 && !sim->failed && !unclear; shape++) {
 		probe(sim, folded, shape, &want);
 		for (uint32_t e = 0; e < sim->engine_n; e++) {
 			probe(sim, sim->engines[e], shape, &got);
+			expect(sim, "I4", 0, "whether a new pod preempts", got.preempts, want.preempts);
 			for (uint32_t node = 0; node < SIM_NODES; node++) {
 				expect(sim, "I4", node, "what is said of a new pod there", got.of[node],
 					want.of[node]);

@@ -21,6 +21,10 @@ static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, u
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
 
 	if (engine == sim->engines[0] && !sim->pipeline) {
+		if (!sim->begun) {
+			/* In a group's cycle nothing else has happened. */
+			sim->deciding = sim->told[SIM_POD_STREAM][sim_number(engine, pod->name)].pod.spec;
+		}
 		sim_add_binding(sim, (struct sim_binding){.slot = sim_number(engine, pod->name),
 					     .uid = sim_number(engine, pod->uid),
 					     .node = sim_node_number(engine, node_ix),
@@ -66,9 +70,13 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.strict_order = sim->seed & 1,
 		.evaluate_always = by_evaluation,
 		.plan_memory_bytes = by_evaluation ? 1 : 0,
+		.groups_by_events = true,
+		.team = sim->works && binds && !by_evaluation ? sim_team() : NULL,
+		.batch = 1 + (uint32_t)(sim->seed % 7),
+		.always_share = true,
 		.keeps_none = sim->seed >> 1 & 1,
 	};
-	struct bt_engine *engine = bt_engine_create(sim_config(), &options, &errors);
+	struct bt_engine *engine = bt_engine_create(sim_config(sim->gangs), &options, &errors);
 
 	bt_config_errors_fini(&errors);
 	if (engine) {
@@ -159,15 +167,27 @@ static bool agree(const struct bt_decision *a, const struct bt_decision *b)
 
 static void check_decision(struct sim *sim, uint32_t slot)
 {
-	struct bt_engine *engine = sim->engines[0];
 	const struct bt_decision *decision = &sim->decisions[0];
-	uint32_t promised_ix = sim_pod_at(engine, decision->pod_ix)->nominated_ix;
 
 	for (uint32_t e = 1; e < sim->engine_n; e++) {
 		if (!agree(decision, &sim->decisions[e])) {
 			sim_fail(sim, "I9", "pod-%" PRIu32 " is decided otherwise without columns", slot);
 		}
 	}
+	sim_judge_decision(sim, sim->engines[0], decision);
+}
+
+void sim_judge_decision(struct sim *sim, struct bt_engine *engine, const struct bt_decision *decision)
+{
+	uint32_t slot = sim_number(engine, sim_pod_at(engine, decision->pod_ix)->name);
+	uint32_t promised_ix = sim_pod_at(engine, decision->pod_ix)->nominated_ix;
+	struct sim_victims victims = {.n = 0};
+
+	for (uint32_t i = 0; i < decision->victim_n && i < SIM_PODS; i++) {
+		victims.slots[victims.n++] =
+			sim_number(engine, sim_pod_at(engine, decision->victims[i].pod_ix)->name);
+	}
+	sim_check_victims(sim, slot, &victims);
 	sim_check_cycle(sim,
 		&(struct sim_cycle){
 			.slot = slot,
@@ -214,6 +234,10 @@ bool sim_begin(struct sim *sim)
 	if (pod_ix == BT_NO_POD) {
 		return false;
 	}
+	if (bt_engine_in_group(engine, pod_ix)) {
+		sim_decide_group(sim, pod_ix);
+		return true;
+	}
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
 	uint32_t slot = sim_number(engine, pod->name);
 	sim_begin_cycle(sim, slot, sim_number(engine, pod->uid));
@@ -239,13 +263,18 @@ void sim_finish(struct sim *sim)
 	sim->faults[SIM_KEPT_OUT] +=
 		decision->victim_n &&
 		bt_queue_info(bt_engine_queue(sim->engines[0]), decision->pod_ix).where == BT_WAIT_GATED;
+	sim_patch_after(sim, decision);
+	sim_note_ports(sim);
+}
+
+void sim_patch_after(struct sim *sim, const struct bt_decision *decision)
+{
 	if (decision->outcome == BT_REFUSED || decision->outcome == BT_FAILED) {
 		sim_patch(sim, decision->pod_ix, decision->nominated_ix != BT_NO_NODE);
 	}
 	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
 		sim_patch(sim, decision->unpromised[i], false);
 	}
-	sim_note_ports(sim);
 }
 
 bool sim_decide(struct sim *sim)

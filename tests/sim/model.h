@@ -5,7 +5,7 @@
 
 #include "plain.h"
 
-#define SIM_BINDINGS 16
+#define SIM_BINDINGS 40
 #define SIM_PLACED   (2 * SIM_PODS + SIM_BINDINGS)
 
 /* A pod that counts on a node: bound, or assumed. */

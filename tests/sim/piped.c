@@ -11,6 +11,7 @@
 
 #define STREAM_THREADS 2
 #define BIND_THREADS   2
+#define BINDINGS       8  /* under way at a time; a group may have more */
 #define APPLIED	       8  /* events that are applied in a round without faults */
 #define CHECK_UNSURE   30 /* of 100 questions about a binding that nobody can answer */
 
@@ -211,6 +212,31 @@ static void twin_evict(struct sim *sim)
 	}
 }
 
+/* What the twin comes to next, and for whom. */
+static uint32_t twin_next(struct sim *sim, struct bt_decision *out)
+{
+	struct bt_group_decision group;
+
+	if (sim->twin_group_at == sim->twin_group_n) {
+		uint32_t pod_ix = bt_engine_pop(twin(sim));
+
+		sim->twin_group_at = sim->twin_group_n = 0;
+		if (pod_ix == BT_NO_POD) {
+			return BT_NO_POD;
+		}
+		if (!bt_engine_in_group(twin(sim), pod_ix)) {
+			bt_engine_decide(twin(sim), pod_ix, out);
+			return pod_ix;
+		}
+		bt_engine_decide_group(twin(sim), pod_ix, &(struct bt_group_watch){0}, &group);
+		for (uint32_t i = 0; i < group.member_n && i < SIM_PODS; i++) {
+			sim->twin_group[sim->twin_group_n++] = group.members[i].decision;
+		}
+	}
+	*out = sim->twin_group[sim->twin_group_at++];
+	return out->pod_ix;
+}
+
 static void twin_decide(struct sim *sim, const struct bt_pipeline_decision *decision, uint32_t slot)
 {
 	struct bt_decision own;
@@ -219,12 +245,10 @@ static void twin_decide(struct sim *sim, const struct bt_pipeline_decision *deci
 		return;
 	}
 	twin_tick(sim);
-	uint32_t pod_ix = bt_engine_pop(twin(sim));
-	if (pod_ix != decision->pod_ix) {
+	if (twin_next(sim, &own) != decision->pod_ix) {
 		sim_fail(sim, "I9", "pod-%" PRIu32 "'s turn has not come, one by one", slot);
 		return;
 	}
-	bt_engine_decide(twin(sim), pod_ix, &own);
 	uint32_t node = own.outcome == BT_PLACED ? sim_node_number(twin(sim), own.node_ix) : SIM_NONE;
 	uint32_t promised =
 		own.nominated_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(twin(sim), own.nominated_ix);
@@ -435,6 +459,29 @@ static bool yields(struct sim *sim, uint32_t slot)
 	return false;
 }
 
+static void check_victims(struct sim *sim, const struct bt_pipeline_decision *decision, uint32_t slot)
+{
+	struct sim_victims victims = {.n = 0};
+
+	for (uint32_t i = 0; i < decision->victim_n && i < SIM_PODS; i++) {
+		victims.slots[victims.n++] = sim_number_of(decision->victims[i].name);
+	}
+	if (!sim_is_grouped(sim, slot)) {
+		sim_check_victims(sim, slot, &victims);
+	}
+}
+
+/* Of a gang none was placed, or enough. */
+static void check_groups(struct sim *sim)
+{
+	for (uint32_t i = 0; i < SIM_GROUPS; i++) {
+		if (sim->group_touched[i]) {
+			sim_check_group(sim, i, 0, 0, sim_group_placed_n(sim, i));
+			sim->group_touched[i] = false;
+		}
+	}
+}
+
 static void decided(void *context, const struct bt_pipeline_decision *decision)
 {
 	struct sim *sim = context;
@@ -455,8 +502,11 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 				     .promised = promised,
 				     .victim_n = decision->victim_n,
 				     .rejectors = decision->rejectors,
+				     .grouped = sim_is_grouped(sim, slot),
 				     .yields = yields(sim, slot)});
+	check_victims(sim, decision, slot);
 	if (decision->outcome == BT_PLACED) {
+		sim->group_touched[sim_namespace_of(slot)] |= sim_is_grouped(sim, slot);
 		sim->untold |= sim->api.objects[SIM_POD_STREAM][slot].pod.nominated != SIM_NONE &&
 			       sim->api.objects[SIM_POD_STREAM][slot].pod.nominated !=
 				       number_or_none(decision->node);
@@ -480,6 +530,7 @@ bool sim_pipe_decide(struct sim *sim, uint32_t cycles)
 {
 	bool any = bt_pipeline_decide_step(sim->pipeline, cycles);
 
+	check_groups(sim);
 	sync(sim);
 	return any;
 }
@@ -501,6 +552,7 @@ static bool schedule(struct sim *sim)
 	twin_tick(sim);
 	sync(sim);
 	any |= bt_pipeline_decide_step(sim->pipeline, batch);
+	check_groups(sim);
 	sync(sim);
 	return any;
 }
@@ -606,7 +658,8 @@ void sim_pipe_create(struct sim *sim)
 		.engine = {.seed = sim->seed,
 			.keeps_none = sim->seed >> 1 & 1,
 			.clock = bt_clock_virtual(&sim->now_ns),
-			.strict_order = sim->seed & 1},
+			.strict_order = sim->seed & 1,
+			.groups_by_events = true},
 		.binder = {bind_pod, evict_pod, check_pod, sim},
 		.sink = {.decided = decided, .context = sim},
 		.messages = sim->seed & 2,
@@ -617,10 +670,10 @@ void sim_pipe_create(struct sim *sim)
 	limits->ingest_threads = STREAM_THREADS;
 	limits->bind_threads = BIND_THREADS;
 	limits->feed = limits->delta = limits->inbox = limits->asks = SIM_RING;
-	limits->bindings = SIM_BINDINGS / 2;
+	limits->bindings = BINDINGS;
 	limits->events = 1;
 	limits->batch = 1 + (uint32_t)(sim->seed / 4 % 4);
-	sim->pipeline = bt_pipeline_create(sim_config(), &options, &errors);
+	sim->pipeline = bt_pipeline_create(sim_config(sim->gangs), &options, &errors);
 	bt_config_errors_fini(&errors);
 	sim->engines[0] = bt_pipeline_engine(sim->pipeline);
 	bt_engine_apply_object(sim->engines[0], sim_class_object(&sim->arena));

@@ -84,7 +84,7 @@ struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot)
 {
 	static const int64_t cpus[] = {0, 100, 250, 250, 900}, memories[] = {0, 64, 256, 256, 900};
 	static const int32_t priorities[] = {0, 0, 0, 0, -5, 100, 1000};
-	struct bt_rng rng = {shape};
+	struct bt_rng rng = {shape % SIM_PLAIN_SHAPES};
 	struct sim_pod_spec spec = {
 		.milli_cpu = PICK(&rng, cpus),
 		.mem_mib = PICK(&rng, memories),
@@ -98,6 +98,9 @@ struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot)
 
 	spec.label = spec.app;
 	add_rule(&spec, &rng);
+	if (shape >= SIM_PLAIN_SHAPES) {
+		spec.grouped = chance(&rng, 2);
+	}
 	if (spec.claim != SIM_NONE) {
 		spec.claim = spec.claim * 2 + sim_namespace_of(slot);
 	}
@@ -347,6 +350,9 @@ struct bt_pod_object *sim_pod_object(struct bt_arena *arena, uint32_t slot, cons
 	if (spec->claim != SIM_NONE) {
 		add_claim(arena, pod, spec->claim);
 	}
+	if (spec->grouped) {
+		pod->spec.pod_group = bt_build_text(arena, "group-%" PRIu32, sim_namespace_of(slot));
+	}
 	add_state(arena, pod, &object->pod);
 	return pod;
 }
@@ -388,6 +394,29 @@ const struct bt_object *sim_volume_object(
 		bt_build_item(arena, &in->values, zone_name(arena, object->volume.zone));
 		volume->affinity = affinity.required;
 	}
+	return out;
+}
+
+const struct bt_object *sim_budget_object(
+	struct bt_arena *arena, uint32_t ix, const struct sim_object *object)
+{
+	struct bt_object *out = new_object(arena, BT_KIND_POD_DISRUPTION_BUDGET, "budget", ix, object);
+	struct bt_pdb_object *budget = &out->pdb;
+
+	budget->meta.namespace_ = sim_namespace(arena, ix);
+	budget->selector = like(arena, object->budget.app);
+	budget->disruptions_allowed = object->budget.allowed;
+	return out;
+}
+
+const struct bt_object *sim_group_object(struct bt_arena *arena, uint32_t ix, const struct sim_object *object)
+{
+	struct bt_object *out = new_object(arena, BT_KIND_POD_GROUP, "group", ix, object);
+	struct bt_pod_group_object *group = &out->pod_group;
+
+	group->meta.namespace_ = sim_namespace(arena, ix);
+	group->gang = object->group.min_count > 0;
+	group->min_count = (int32_t)object->group.min_count;
 	return out;
 }
 

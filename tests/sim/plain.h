@@ -10,6 +10,8 @@
 #define SIM_NODES   6
 #define SIM_PODS    24
 #define SIM_CLAIMS  4 /* each with a volume of the same number */
+#define SIM_BUDGETS 4
+#define SIM_GROUPS  2 /* one a namespace */
 #define SIM_OBJECTS SIM_PODS
 #define SIM_NONE    UINT32_MAX
 
@@ -33,6 +35,7 @@ struct sim_pod_spec {
 	enum sim_scope apart, together, spread; /* hard rules */
 	enum sim_scope likes;			/* soft ones */
 	bool tolerates, gated, foreign, never_preempts, finalized;
+	bool grouped; /* it belongs to the PodGroup of its namespace */
 };
 
 struct sim_claim_spec {
@@ -41,6 +44,16 @@ struct sim_claim_spec {
 
 struct sim_volume_spec {
 	uint32_t zone; /* 0: reachable from everywhere */
+};
+
+/* A PodDisruptionBudget of an application, in the namespace of its number. */
+struct sim_budget_spec {
+	uint32_t app;
+	int32_t allowed; /* disruptions */
+};
+
+struct sim_group_spec {
+	uint32_t min_count; /* of its gang; 0: it is none */
 };
 
 struct sim_pod {
@@ -60,11 +73,16 @@ struct sim_object {
 		struct sim_pod pod;
 		struct sim_claim_spec claim;
 		struct sim_volume_spec volume;
+		struct sim_budget_spec budget;
+		struct sim_group_spec group;
 	};
 };
 
 struct sim_node_spec sim_node_spec_of(uint32_t shape);
-/* slot: the pod's number, which tells its namespace, in which its claim must be. */
+/* slot: the pod's number, which tells its namespace, in which its claim must be. From SIM_PLAIN_SHAPES on
+ * there is more to a pod than before. */
+#define SIM_PLAIN_SHAPES 100000
+#define SIM_POD_SHAPES	 (2 * SIM_PLAIN_SHAPES)
 struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot);
 
 static inline uint32_t sim_namespace_of(uint32_t slot)
@@ -85,6 +103,10 @@ struct bt_pod_object *sim_pod_object(struct bt_arena *arena, uint32_t slot, cons
 const struct bt_object *sim_claim_object(
 	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
 const struct bt_object *sim_volume_object(
+	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
+const struct bt_object *sim_budget_object(
+	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
+const struct bt_object *sim_group_object(
 	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
 /* The class that all claims and volumes are of. */
 const struct bt_object *sim_class_object(struct bt_arena *arena);

@@ -14,26 +14,31 @@
 #define FLUSH_SECONDS 331   /* until everything that waits is tried again in any case */
 #define MOVES_MAX     20000 /* within one of them */
 
-const struct bt_config *sim_config(void)
+const struct bt_config *sim_config(bool gangs)
 {
 	static const char text[] = "apiVersion: kubescheduler.config.k8s.io/v1\n"
 				   "kind: KubeSchedulerConfiguration\n"
 				   "profiles: [{schedulerName: default-scheduler}]\n";
-	static struct bt_config config;
-	static bool made;
+	static struct bt_config configs[2];
+	static bool made[2];
+	struct bt_config *config = &configs[gangs];
 	struct bt_gates gates;
 	struct bt_buf error = {0};
 
-	if (!made) {
+	if (!made[gangs]) {
 		bt_gates_init(&gates);
-		bt_config_init(&config, &gates);
-		if (bt_config_load(&config, "sim", bt_str(text), &error) != BT_OK) {
+		if (gangs && bt_gates_parse(&gates, bt_str("GenericWorkload=true,GangScheduling=true"),
+				     &error) != BT_OK) {
+			abort();
+		}
+		bt_config_init(config, &gates);
+		if (bt_config_load(config, "sim", bt_str(text), &error) != BT_OK) {
 			abort();
 		}
 		bt_buf_fini(&error);
-		made = true;
+		made[gangs] = true;
 	}
-	return &config;
+	return config;
 }
 
 void sim_fail(struct sim *sim, const char *invariant, const char *format, ...)
@@ -85,6 +90,8 @@ static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
 	sim->leader = true;
 	bt_mem_set_refuser(refuses, sim);
 	sim->engine_n = seed % 4 == 0 ? SIM_ENGINES : 1;
+	sim->gangs = seed / 4 % 4 == 1;
+	sim->works = !history->piped && seed / 16 % 4 == 3;
 	for (uint32_t e = 0; e < sim->engine_n && !history->piped; e++) {
 		sim->engines[e] = sim_engine_create(sim, e == 1, true);
 	}
@@ -100,6 +107,7 @@ static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
 void sim_end(struct sim *sim)
 {
 	bt_mem_set_refuser(NULL, NULL);
+	sim_let_go(sim);
 	sim_leave(sim);
 	for (uint32_t e = sim->pipeline ? 1 : 0; e < sim->engine_n; e++) {
 		bt_engine_destroy(sim->engines[e]);
@@ -144,6 +152,7 @@ static bool is_at_rest(const struct sim *sim)
 static void settle(struct sim *sim)
 {
 	sim_leave(sim);
+	sim_let_go(sim);
 	sim->settling = true;
 	sim->leader = true;
 	sim->now_ns = sim->latest_ns;

@@ -5,9 +5,11 @@
 
 #include "api.h"
 #include "engine/base/compiler.h"
+#include "engine/flow/group_cycle.h"
 #include "engine/flow/pipeline.h"
 #include "model.h"
 #include "step.h"
+#include "workers.h"
 
 #define SIM_SECOND  INT64_C(1000000000)
 #define SIM_ENGINES 2
@@ -51,7 +53,8 @@ struct sim_cycle {
 	uint32_t node;	   /* SIM_NONE: none */
 	uint32_t promised; /* before the cycle; the same */
 	uint32_t victim_n, rejectors;
-	bool yields; /* a node may be promised to a pod that it has to yield to */
+	bool grouped; /* with its PodGroup: what it comes to depends on the others */
+	bool yields;  /* a node may be promised to a pod that it has to yield to */
 };
 
 /* An event on its way through a pipeline. */
@@ -93,6 +96,9 @@ struct sim {
 	bool begun; /* between the halves of a cycle */
 	struct sim_pod_spec deciding;
 	enum sim_answer verdicts[SIM_NODES]; /* of that cycle's pod */
+	/* In the cycle of a PodGroup: its members that have a node, while the others are decided. */
+	struct sim_placed in_group[SIM_PODS];
+	uint32_t in_group_n;
 
 	/* Or as a pipeline; engines[0] is its engine then. */
 	struct bt_pipeline *pipeline;
@@ -100,6 +106,10 @@ struct sim {
 	struct sim_parcel parcels[SIM_PARCELS];
 	uint32_t parcel_n;
 	uint32_t bind_how; /* how the binder's next call goes */
+	/* What the twin has come to for the members of a group that the pipeline has not told of yet. */
+	struct bt_decision twin_group[SIM_PODS];
+	uint32_t twin_group_n, twin_group_at;
+	bool group_touched[SIM_GROUPS]; /* a member was placed */
 	/* engines[1] is told and decides the same one by one, without columns, stages and batches. */
 	int64_t twin_ns; /* its clock */
 
@@ -111,6 +121,10 @@ struct sim {
 
 	int64_t now_ns, latest_ns;
 	bool leader, settling;
+	bool gangs;	     /* PodGroups count */
+	bool works;	     /* workers score nodes with the first engine */
+	uint32_t held_until; /* 0: no worker is held */
+	uint64_t taken_over_n;
 	uint64_t told_n, node_told_at, node_gone_at,
 		pod_told_at; /* events, and when the last of a kind was */
 	/* A pod is on another node than it was promised, or assumed on. */
@@ -126,8 +140,8 @@ struct sim {
 	struct bt_buf message, notes;
 };
 
-/* The configuration that all simulations share. */
-const struct bt_config *sim_config(void);
+/* The configuration that simulations share: with PodGroups, or without. */
+const struct bt_config *sim_config(bool gangs);
 
 /* Plays a history and lets it come to rest. Returns false when an invariant did not hold; message says which.
  * Owns: sim_end, in any case. */
@@ -141,6 +155,8 @@ void sim_note(struct sim *sim, const char *format, ...) BT_PRINTF(2, 3);
 void sim_do(struct sim *sim, struct sim_step step);
 /* The visitor leaves, if there is one. */
 void sim_leave(struct sim *sim);
+/* Workers that were held come again. */
+void sim_let_go(struct sim *sim);
 /* Everything that waits for somebody to move it moves once; returns whether anything did. */
 bool sim_move_on(struct sim *sim);
 
@@ -174,6 +190,25 @@ void sim_note_victim(struct sim *sim, struct sim_eviction victim);
 /* The status of a pod that waits is patched when its cycle has promised it a node, or has taken that back. */
 void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated);
 
+/* Pods that are to leave a node for another one. */
+struct sim_victims {
+	uint32_t slots[SIM_PODS], n;
+};
+
+/* Nobody whom a budget protects is chosen while elsewhere there is enough of others. */
+void sim_check_victims(struct sim *sim, uint32_t slot, const struct sim_victims *victims);
+
+/* ---- groups.c ---- */
+/* Has the pod that was popped to be decided with its PodGroup? */
+bool sim_is_grouped(const struct sim *sim, uint32_t slot);
+/* Decides it and its companions, in every engine. */
+void sim_decide_group(struct sim *sim, uint32_t pod_ix);
+/* So many members of a slot's group are on nodes. */
+uint32_t sim_group_placed_n(const struct sim *sim, uint32_t slot);
+/* What must hold of a group's cycle: all or nothing. fits_n: members that had a node when they were decided;
+ * before_n were on nodes before. */
+void sim_check_group(struct sim *sim, uint32_t slot, uint32_t before_n, uint32_t fits_n, uint32_t placed_n);
+
 /* ---- direct.c ---- */
 /* An engine is told of an object, or of its end. */
 enum bt_status sim_take(
@@ -184,6 +219,9 @@ bool sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct
 bool sim_decide(struct sim *sim);
 bool sim_begin(struct sim *sim);
 void sim_finish(struct sim *sim);
+/* What has come of a cycle, against the rules; and the status that it leaves. */
+void sim_judge_decision(struct sim *sim, struct bt_engine *engine, const struct bt_decision *decision);
+void sim_patch_after(struct sim *sim, const struct bt_decision *decision);
 void sim_answer(struct sim *sim, uint32_t binding_ix);
 void sim_tick(struct sim *sim);
 /* A victim could not be deleted. */

@@ -5,45 +5,57 @@
  */
 #pragma once
 
+#include "api.h"
 #include "engine/base/buf.h"
 #include "engine/base/mem.h"
+#include "workers.h"
+
+/* A stream, or of four numbers from FEW_STREAMS on mostly pods. */
+#define SIM_FEW_STREAMS 4
+#define SIM_DELIVERIES	(SIM_FEW_STREAMS + SIM_STREAM_N)
 
 /* X(name, weight, numbers below which a, b and c are) */
 #define SIM_OPS(X)                                                                                           \
-	X(put_node, 6, SIM_NODES, 1000, 1)     /* a: node, b: shape; new or changed */                       \
-	X(delete_node, 2, SIM_NODES, 1, 1)     /* a: node */                                                 \
-	X(flap_node, 4, SIM_NODES, 2, 1)       /* a: node; b: its taint, or unschedulable, is turned */      \
-	X(create_pod, 30, SIM_PODS, 100000, 1) /* a: pod, b: shape */                                        \
-	X(delete_pod, 6, SIM_PODS, 12, 1)      /* a: pod, b: seconds of grace */                             \
-	X(replace_pod, 5, SIM_PODS, 100000, 1) /* the pod is deleted at once, and created anew as another */ \
-	X(end_pod, 4, SIM_PODS, 1, 1)	       /* a: pod; it has succeeded */                                \
-	X(change_pod, 6, SIM_PODS, 4, 3)       /* a: pod, b: what; c: to what */                             \
+	X(put_node, 6, SIM_NODES, 1000, 1) /* a: node, b: shape; new or changed */                           \
+	X(delete_node, 2, SIM_NODES, 1, 1) /* a: node */                                                     \
+	X(flap_node, 4, SIM_NODES, 2, 1)   /* a: node; b: its taint, or unschedulable, is turned */          \
+	X(create_pod, 30, SIM_PODS, SIM_POD_SHAPES, 1) /* a: pod, b: shape */                                \
+	X(delete_pod, 6, SIM_PODS, 12, 1)	       /* a: pod, b: seconds of grace */                     \
+	X(replace_pod, 5, SIM_PODS, SIM_POD_SHAPES,                                                          \
+		1)			 /* the pod is deleted at once, and created anew as another */       \
+	X(end_pod, 4, SIM_PODS, 1, 1)	 /* a: pod; it has succeeded */                                      \
+	X(change_pod, 6, SIM_PODS, 4, 3) /* a: pod, b: what; c: to what */                                   \
 	X(bind_elsewhere, 3, SIM_PODS, SIM_NODES, 1) /* a: pod, b: node; by somebody else */                 \
 	X(kubelet, 10, 1, 1, 1)			     /* pods whose grace is over are gone */                 \
 	X(put_claim, 4, SIM_CLAIMS, 4, 1)	     /* a: claim; b: bit 0 bound, bit 1 once */              \
 	X(delete_claim, 1, SIM_CLAIMS, 1, 1)                                                                 \
 	X(put_volume, 4, SIM_CLAIMS, 4, 1) /* b: zone */                                                     \
 	X(delete_volume, 1, SIM_CLAIMS, 1, 1)                                                                \
-	X(deliver, 120, 2 * SIM_STREAM_N, 6, 1) /* a: stream; b + 1 events */                                \
-	X(duplicate, 2, SIM_STREAM_N, 1, 1)	/* the last event again */                                   \
-	X(stale, 2, SIM_STREAM_N, 20, 1)	/* an older one again; b: how much older */                  \
-	X(drop, 2, SIM_STREAM_N, 1, 1)		/* an event is lost */                                       \
+	X(put_budget, 5, SIM_BUDGETS, 9, 1) /* b: application, and disruptions that are allowed */           \
+	X(delete_budget, 1, SIM_BUDGETS, 1, 1)                                                               \
+	X(put_group, 5, SIM_GROUPS, 4, 1) /* b: minCount */                                                  \
+	X(delete_group, 1, SIM_GROUPS, 1, 1)                                                                 \
+	X(deliver, 120, SIM_DELIVERIES, 6, 1) /* a: stream; b + 1 events */                                  \
+	X(duplicate, 2, SIM_STREAM_N, 1, 1)   /* the last event again */                                     \
+	X(stale, 2, SIM_STREAM_N, 20, 1)      /* an older one again; b: how much older */                    \
+	X(drop, 2, SIM_STREAM_N, 1, 1)	      /* an event is lost */                                         \
 	X(cut, 3, SIM_STREAM_N, 1, 1) /* the stream ends; another begins with a list of the present */       \
 	X(stale_list, 2, SIM_STREAM_N, 20, 1) /* the same with a list of b events ago */                     \
 	X(malformed, 3, SIM_PODS, 7, 1)	      /* something that must be refused; b: what */                  \
-	X(stage, 0, 12, 6, 1)		  /* a: a stage of the pipeline, b + 1 times; weighs only there */   \
-	X(decide, 90, 1, 3, 1)		  /* b + 1 cycles */                                                 \
-	X(begin, 4, 1, 1, 1)		  /* the first half of a cycle */                                    \
-	X(end, 8, 1, 1, 1)		  /* the second */                                                   \
-	X(bind, 100, 4, 100, 1)		  /* a: which; b: how it goes */                                     \
-	X(answer, 100, 4, 1, 1)		  /* a: which; the binder's answer comes */                          \
-	X(evict, 12, 4, 100, 1)		  /* a: which; a victim is deleted; b: how it goes */                \
-	X(clock, 12, 1, 4000, 1)	  /* b: milliseconds */                                              \
-	X(jump, 1, 1, 6, 1)		  /* b: the clock is set forward by hours, or back */                \
-	X(leader, 1, 1, 1, 1)		  /* leadership is lost, or won */                                   \
-	X(visit, 3, 1, 100, 1)		  /* a visitor looks at the nodes for b steps */                     \
-	X(pause, 2, SIM_STAGE_N, 40, 1)	  /* a: stage; it does nothing for b steps */                        \
-	X(starve, 3, BT_MEM_USE_N, 40, 1) /* a: for what memory is short, for b steps */
+	X(stage, 0, 12, 6, 1)		   /* a: a stage of the pipeline, b + 1 times; weighs only there */  \
+	X(decide, 90, 1, 3, 1)		   /* b + 1 cycles */                                                \
+	X(begin, 4, 1, 1, 1)		   /* the first half of a cycle */                                   \
+	X(end, 8, 1, 1, 1)		   /* the second */                                                  \
+	X(bind, 100, 4, 100, 1)		   /* a: which; b: how it goes */                                    \
+	X(answer, 100, 4, 1, 1)		   /* a: which; the binder's answer comes */                         \
+	X(evict, 12, 4, 100, 1)		   /* a: which; a victim is deleted; b: how it goes */               \
+	X(clock, 12, 1, 4000, 1)	   /* b: milliseconds */                                             \
+	X(jump, 1, 1, 6, 1)		   /* b: the clock is set forward by hours, or back */               \
+	X(leader, 1, 1, 1, 1)		   /* leadership is lost, or won */                                  \
+	X(visit, 3, 1, 100, 1)		   /* a visitor looks at the nodes for b steps */                    \
+	X(pause, 2, SIM_STAGE_N, 40, 1)	   /* a: stage; it does nothing for b steps */                       \
+	X(starve, 3, BT_MEM_USE_N, 40, 1)  /* a: for what memory is short, for b steps */                    \
+	X(hold, 2, SIM_WORKERS - 1, 60, 1) /* a: worker; it does not come for b steps */
 
 enum sim_op {
 #define X(name, weight, a, b, c) SIM_OP_##name,
@@ -88,6 +100,11 @@ enum sim_op {
 	X(EVICTION_FAILED, "eviction refused")                                                               \
 	X(EVICTION_FAILED_AT_ONCE, "eviction refused while others are asked for")                            \
 	X(EVICTION_LOST, "eviction without an answer")                                                       \
+	X(BUDGET_SPARED, "victims chosen beside a budget")                                                   \
+	X(GANG_PLACED, "gang placed together")                                                               \
+	X(GANG_BACK, "gang taken back, because too few of it fit")                                           \
+	X(GANG_CHANGED, "gang that was told otherwise, or not at all, with members on nodes")                \
+	X(WORKER_PAUSED, "worker that does not come")                                                        \
 	X(KEPT_OUT, "preemptor kept out when its cycle ends")                                                \
 	X(NO_MEMORY_OBJECT, "no memory for an object")                                                       \
 	X(NO_MEMORY_BINDING, "no memory for more bindings")                                                  \

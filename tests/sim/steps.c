@@ -185,6 +185,7 @@ static bool deliver(struct sim *sim, enum sim_stream stream)
 	}
 	sim->faults[SIM_DELAY] += log->n - feed->next >= 10;
 	sim->faults[SIM_REORDER] += overtakes(sim, stream, event.object.version);
+	log->events[feed->next].shown = true;
 	feed->next++;
 	return true;
 }
@@ -198,7 +199,7 @@ static void repeat(struct sim *sim, enum sim_stream stream, uint32_t back, enum 
 	}
 	const struct sim_event *event = &sim->api.logs[stream].events[next - 1 - back];
 	/* What the source has never shown, because it listed later, it does not repeat. */
-	if (!sim->pipeline || sim->fed[stream][event->ix].version > 0) {
+	if (!sim->pipeline || event->shown) {
 		sim->faults[fault]++;
 		hand_over(sim, stream, event);
 	}
@@ -432,6 +433,17 @@ static void visit(struct sim *sim, uint32_t steps)
 	}
 }
 
+/* ---- workers ---- */
+
+void sim_let_go(struct sim *sim)
+{
+	if (sim->held_until) {
+		sim->faults[SIM_WORKER_PAUSED] += bt_team_taken_over_n(sim_team()) - sim->taken_over_n;
+		sim_let_workers_go();
+		sim->held_until = 0;
+	}
+}
+
 /* ---- memory ---- */
 
 bool sim_is_starved(const struct sim *sim, enum bt_mem_use use)
@@ -495,6 +507,20 @@ static void do_objects(struct sim *sim, struct sim_step step)
 	case SIM_OP_delete_volume:
 		sim_api_remove(&sim->api, SIM_VOLUME_STREAM, step.a);
 		break;
+	case SIM_OP_put_budget:
+		what.budget = (struct sim_budget_spec){step.b % 3, (int32_t)step.b / 3};
+		sim_api_put(&sim->api, SIM_BUDGET_STREAM, step.a, &what);
+		break;
+	case SIM_OP_delete_budget:
+		sim_api_remove(&sim->api, SIM_BUDGET_STREAM, step.a);
+		break;
+	case SIM_OP_put_group:
+		what.group = (struct sim_group_spec){step.b};
+		sim_api_put(&sim->api, SIM_GROUP_STREAM, step.a, &what);
+		break;
+	case SIM_OP_delete_group:
+		sim_api_remove(&sim->api, SIM_GROUP_STREAM, step.a);
+		break;
 	default:
 		break;
 	}
@@ -533,11 +559,21 @@ static void do_pods(struct sim *sim, struct sim_step step)
 	}
 }
 
+/* Most news are of pods. */
+static enum sim_stream stream_of(uint32_t a)
+{
+	if (a < SIM_FEW_STREAMS) {
+		return (enum sim_stream)a;
+	}
+	if (a < 2 * SIM_FEW_STREAMS) {
+		return a % SIM_FEW_STREAMS ? SIM_POD_STREAM : SIM_NODE_STREAM;
+	}
+	return (enum sim_stream)(a - SIM_FEW_STREAMS);
+}
+
 static void do_stream(struct sim *sim, struct sim_step step)
 {
-	/* Most news are of pods. */
-	enum sim_stream stream = step.a < SIM_STREAM_N ? (enum sim_stream)step.a
-						       : (step.a % 4 ? SIM_POD_STREAM : SIM_NODE_STREAM);
+	enum sim_stream stream = stream_of(step.a);
 
 	if (is_paused(sim, SIM_INGEST)) {
 		return;
@@ -643,6 +679,13 @@ static void do_stages(struct sim *sim, struct sim_step step)
 	case SIM_OP_starve:
 		sim->starved_until[step.a] = sim->step_no + step.b;
 		break;
+	case SIM_OP_hold:
+		if (sim->works) {
+			sim_hold_worker(step.a + 1);
+			sim->held_until = sim->step_no + step.b;
+			sim->taken_over_n = bt_team_taken_over_n(sim_team());
+		}
+		break;
 	case SIM_OP_pause:
 		sim->paused_until[step.a % SIM_STAGE_N] = sim->step_no + step.b;
 		break;
@@ -664,6 +707,9 @@ void sim_do(struct sim *sim, struct sim_step step)
 	sim->step_no++;
 	if (sim->step_no > sim->visit_until) {
 		sim_leave(sim);
+	}
+	if (sim->held_until && sim->step_no > sim->held_until) {
+		sim_let_go(sim);
 	}
 }
 

@@ -73,6 +73,7 @@ BT_NORETURN static void play_chunk(uint64_t first, uint64_t n, struct tally *tal
 	for (uint64_t seed = first + 1; seed < first + n && !tally->failed; seed++) {
 		play_seed(seed, tally);
 	}
+	sim_team_end();
 	bt_rcu_drain();
 	size_t after = bt_mem_in_use_bytes();
 	tally->grown_bytes = after > before ? after - before : 0;
@@ -181,7 +182,8 @@ static void invariants_hold_under_faults(void **state)
 	struct tally tally = {0};
 
 	(void)state;
-	sim_config();
+	sim_config(false);
+	sim_config(true);
 	play_seeds(first, n, jobs ? jobs : 1, &tally);
 	if (tally.failed) {
 		sim_history_of_seed(tally.seed, &history);

@@ -45,13 +45,14 @@ static void note_pod(struct sim *sim, const struct sim_pod *pod)
 		"    cpu %" PRId64 "m memory %" PRId64 "Mi widgets %" PRId64 " priority %" PRId32
 		" app %" PRIu32 " label %" PRIu32 " zone %" PRIu32 " port %" PRIu32
 		" claim %d apart %d together %d spread %d likes %d"
-		" node %d nominated %d%s%s%s%s%s%s",
+		" node %d nominated %d%s%s%s%s%s%s%s",
 		spec->milli_cpu, spec->mem_mib, spec->widgets, spec->priority, spec->app, spec->label,
 		spec->zone, spec->port, (int)spec->claim, (int)spec->apart, (int)spec->together,
 		(int)spec->spread, (int)spec->likes, (int)pod->node, (int)pod->nominated,
 		spec->tolerates ? " tolerates" : "", spec->gated ? " gated" : "",
 		spec->foreign ? " foreign" : "", spec->never_preempts ? " never-preempts" : "",
-		pod->deletion_ns ? " leaving" : "", pod->ended ? " ended" : "");
+		spec->grouped ? " grouped" : "", pod->deletion_ns ? " leaving" : "",
+		pod->ended ? " ended" : "");
 }
 
 /* What was assumed for a pod does not count any more; node is where it is instead. */
@@ -130,6 +131,14 @@ void sim_note_ports(struct sim *sim)
 	}
 }
 
+/* What the pod whose cycle it is asks for now is what it is assumed with, even if it has gone then. */
+static void follow(struct sim *sim, uint32_t slot, const struct sim_object *object)
+{
+	if (object->there && object->uid == sim->told[SIM_POD_STREAM][slot].uid) {
+		sim->deciding = object->pod.spec;
+	}
+}
+
 void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct sim_object *object)
 {
 	sim_note(sim, "  told of %d/%" PRIu32 " version %" PRIu64 "%s", (int)stream, ix, object->version,
@@ -140,9 +149,14 @@ void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const str
 		sim->faults[SIM_VISITED] += sim->visiting;
 		sim->node_gone_at = object->there ? sim->node_gone_at : sim->told_n;
 		note_node(sim, &object->node);
+	} else if (stream == SIM_GROUP_STREAM) {
+		sim->faults[SIM_GANG_CHANGED] += sim->gangs && sim_group_placed_n(sim, ix) > 0;
 	} else if (stream == SIM_POD_STREAM) {
 		sim->pod_told_at = sim->told_n;
-		sim->faults[SIM_TOLD_IN_CYCLE] += sim->begun && sim->decisions[0].pod_ix == sim->known[ix].ix;
+		if (sim->begun && sim->decisions[0].pod_ix == sim->known[ix].ix) {
+			sim->faults[SIM_TOLD_IN_CYCLE]++;
+			follow(sim, ix, object);
+		}
 		account_of_pod(sim, ix, object);
 	}
 	sim->told[stream][ix] = *object;
@@ -211,7 +225,7 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 	sim_note(sim, "  cycle of pod-%" PRIu32 ": outcome %d", slot, (int)cycle->outcome);
 	sim->refused_n += cycle->outcome == BT_REFUSED;
 	sim->faults[SIM_PREEMPTED] += cycle->victim_n > 0;
-	if (cycle->outcome == BT_FAILED) {
+	if (cycle->outcome == BT_FAILED && !cycle->grouped) {
 		sim_fail(sim, "I6", "the cycle of pod-%" PRIu32 " ends in an error", slot);
 	}
 	if (cycle->outcome == BT_PLACED && sim->verdicts[cycle->node] == SIM_NO) {
@@ -222,10 +236,102 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 	sim->untold |=
 		cycle->outcome == BT_PLACED && cycle->promised != SIM_NONE && cycle->promised != cycle->node;
 	note_rejectors(sim, cycle);
-	for (uint32_t node = 0; cycle->outcome == BT_REFUSED && !cycle->yields && node < SIM_NODES; node++) {
+	for (uint32_t node = 0;
+		cycle->outcome == BT_REFUSED && !cycle->grouped && !cycle->yields && node < SIM_NODES;
+		node++) {
 		if (sim->verdicts[node] == SIM_YES) {
 			sim_fail(sim, "I10", "pod-%" PRIu32 " is refused, but node-%" PRIu32 " fits", slot,
 				node);
+		}
+	}
+}
+
+/* Is it of an application that a budget protects? */
+static bool is_protected(const struct sim *sim, uint32_t slot, const struct sim_pod_spec *spec)
+{
+	for (uint32_t i = 0; i < SIM_BUDGETS; i++) {
+		const struct sim_object *budget = &sim->told[SIM_BUDGET_STREAM][i];
+
+		if (budget->there && sim_namespace_of(i) == sim_namespace_of(slot) &&
+			budget->budget.app == spec->label) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The cluster without the pods that are less important than this one and that no budget protects; with those
+ * that the node is promised to. */
+static struct sim_state without_unprotected(
+	struct sim *sim, const struct sim_state *state, uint32_t slot, uint32_t node, bool *out_any_protected)
+{
+	int32_t priority = sim->deciding.priority;
+	struct sim_state out = *state;
+
+	out.placed_n = 0;
+	for (uint32_t i = 0; i < state->placed_n; i++) {
+		const struct sim_placed *placed = &state->placed[i];
+		bool less = placed->spec.priority < priority,
+		     kept = is_protected(sim, placed->slot, &placed->spec);
+
+		*out_any_protected |= less && kept;
+		if (placed->node != node || !less || kept) {
+			out.placed[out.placed_n++] = *placed;
+		}
+	}
+	for (uint32_t i = 0; i < SIM_PODS; i++) {
+		const struct sim_object *told = &sim->told[SIM_POD_STREAM][i];
+
+		if (i != slot && sim_promised(sim, i) == node && told->pod.spec.priority >= priority) {
+			out.placed[out.placed_n++] =
+				(struct sim_placed){i, told->uid, told->pod.spec, node, false};
+		}
+	}
+	return out;
+}
+
+/* Does the choice break a budget, whatever the order in which it is looked at? */
+static bool breaks_budget(const struct sim *sim, const struct sim_victims *victims)
+{
+	for (uint32_t i = 0; i < SIM_BUDGETS; i++) {
+		const struct sim_object *budget = &sim->told[SIM_BUDGET_STREAM][i];
+		int32_t left = budget->budget.allowed;
+
+		for (uint32_t k = 0; budget->there && k < victims->n; k++) {
+			uint32_t victim = victims->slots[k];
+
+			left -= sim_namespace_of(victim) == sim_namespace_of(i) &&
+				sim->told[SIM_POD_STREAM][victim].pod.spec.label == budget->budget.app;
+		}
+		if (budget->there && left < 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void sim_check_victims(struct sim *sim, uint32_t slot, const struct sim_victims *victims)
+{
+	const struct sim_pod_spec *spec = &sim->deciding;
+	struct sim_state state;
+	bool any_protected = false;
+	const char *why;
+
+	/* Of rules that other pods help to keep nothing is known without trying. */
+	if (victims->n == 0 || spec->together || spec->spread || spec->claim != SIM_NONE) {
+		return;
+	}
+	sim_collect(sim, &state);
+	for (uint32_t node = 0; node < SIM_NODES; node++) {
+		const struct sim_state without = without_unprotected(sim, &state, slot, node, &any_protected);
+
+		if (sim_judge(&without, slot, spec, node, &why) != SIM_YES) {
+			continue;
+		}
+		sim->faults[SIM_BUDGET_SPARED] += any_protected;
+		if (breaks_budget(sim, victims)) {
+			sim_fail(sim, "I10", "pod-%" PRIu32 " breaks a budget, but not on node-%" PRIu32,
+				slot, node);
 		}
 	}
 }

@@ -551,6 +551,26 @@ static void victims_leave_even_when_the_group_is_not_placed(void **state)
 	end(&t);
 }
 
+#define PORT_8080(cpu)                                                                                       \
+	"containers: [{name: a, ports: [{hostPort: 8080, containerPort: 80}], resources: {requests: {cpu: "  \
+	"'" cpu "'}}}]"
+
+static void a_group_that_is_taken_back_leaves_the_ports_of_its_victims(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "2");
+	add_ring(&t, 2);
+	add_pod(&t, "nodeName: n1, priority: -5, " PORT_8080("1"), BT_ENTERED_SCHEDULED);
+	uint32_t first = add_pod(&t, RING "priority: 9, " PORT_8080("1"), BT_ENTERED_GATED);
+	add_pod(&t, RING "priority: 8, " SIZE("5"), BT_ENTERED_QUEUE);
+	decide(&t, first);
+	assert_int_equal(t.group.members[0].decision.victim_n, 1);
+	assert_int_equal(bt_engine_cache(t.engine)->view.usage->ports[0].n, 1);
+	end(&t);
+}
+
 static void each_preemptor_says_who_lost_the_promise_of_its_node(void **state)
 {
 	struct trial t;
@@ -618,6 +638,7 @@ int main(void)
 		FIXTURE_TEST(gates_that_berth_does_not_know_are_refused),
 		FIXTURE_TEST(when_one_preempts_the_whole_group_waits_for_the_victims),
 		FIXTURE_TEST(victims_leave_even_when_the_group_is_not_placed),
+		FIXTURE_TEST(a_group_that_is_taken_back_leaves_the_ports_of_its_victims),
 		FIXTURE_TEST(each_preemptor_says_who_lost_the_promise_of_its_node),
 		FIXTURE_TEST(a_popped_member_has_passed_the_gate_whatever_it_would_say_now),
 	};
