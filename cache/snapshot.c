@@ -75,6 +75,7 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	if (!w) {
 		return;
 	}
+	bt_snapshot_forget_columns(w);
 	bt_mem_free(w->nodes);
 	bt_mem_free(w->descs);
 	bt_mem_free(w->live);
@@ -95,7 +96,6 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_mem_free(w->image_nodes);
 	bt_vacancies_fini(&w->vacant_images);
 	bt_node_order_fini(&w->order);
-	bt_snapshot_forget_columns(w);
 	bt_mem_free(w->columns);
 	bt_mem_free(w);
 }

@@ -19,8 +19,8 @@ static bool is_due(const struct bt_engine *engine, uint32_t keep_n)
 	return listed_n > keep_n && listed_n - keep_n > (keep_n > others_n ? keep_n : others_n);
 }
 
-/* Plans, counters, columns of labels, verdicts: whoever needs them makes them again. All that is kept by a signature's
- * index besides knows the signature by its serial number, or is empty without pods. */
+/* Plans, counters, columns of labels, verdicts: whoever needs them makes them again. All that is kept by a
+ * signature's index besides knows the signature by its serial number, or is empty without pods. */
 static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool full)
 {
 	struct bt_cache *cache = engine->cache;
