@@ -10,6 +10,7 @@
 /* The gates of --feature-gates. Returns: enum bt_exit. */
 int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates);
 
-/* The configuration of --config, or the defaults. Returns: enum bt_exit. Owns: bt_config_fini, in any case. */
+/* The configuration of --config, or the defaults. Returns: enum bt_exit.
+ * Owns: bt_config_fini, in any case. */
 int bt_configuration_read(
 	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config);
