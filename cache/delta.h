@@ -40,7 +40,8 @@ struct bt_delta {
 	bool removed; /* the object has gone: of it there are the names only */
 	/* BT_FULL: a pod asks for a resource beyond BT_RESOURCE_MAX names; nothing is to be changed then. */
 	enum bt_status status;
-	uint32_t namespace_, name; /* of any object; held, but of pods and what has gone for ever */
+	uint32_t namespace_, name; /* of any object; held; of nodes, and of kinds that are neither pods,
+				      volumes nor claims, for ever */
 	struct bt_intern *holder;  /* where the delta holds its name, and a pod's UID; NULL: it holds nothing
 				      any more */
 	union {

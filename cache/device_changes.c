@@ -70,12 +70,14 @@ static bool compare_claim(const struct bt_devices *devices, struct bt_arena *are
 {
 	const struct bt_resource_claim *old =
 		bt_device_store_claim(&devices->view, out->namespace_, out->name);
+	struct bt_held held = {.intern = devices->dictionary->intern};
 	struct bt_resource_claim new;
 
 	if (old) {
-		bt_resource_claim_compile(&devices->dictionary->for_ever, arena, object, &new);
+		bt_resource_claim_compile(&held, arena, object, &new);
 		out->changes |= old->allocated && !new.allocated ? BT_CHANGED_ALLOCATION_LOST : 0;
 		out->changes |= same_status(old, &new) ? 0 : BT_CHANGED_CLAIM_STATUS;
+		bt_held_release(&held);
 	}
 	return old;
 }
@@ -105,18 +107,17 @@ static bool has_slice(const struct bt_devices *devices, uint32_t name)
 	return bt_map_get(&devices->view.slice_ixs, name, &ix) && devices->view.slices[ix].live;
 }
 
-bool bt_devices_describe(
-	const struct bt_devices *devices, const struct bt_object *object, struct bt_event_object *out)
+bool bt_devices_describe(const struct bt_devices *devices, const struct bt_object *object,
+	struct bt_held *held, struct bt_event_object *out)
 {
-	struct bt_intern *intern = devices->dictionary->intern;
 	const struct bt_meta_object *meta = &object->meta;
 	struct bt_arena arena = {0};
 	bool known = false;
 
 	*out = (struct bt_event_object){
-		.namespace_ = bt_intern_add(intern, meta->namespace_),
-		.name = bt_intern_add(intern, meta->name),
-		.uid = meta->uid.len ? bt_intern_add(intern, meta->uid) : BT_NAME_NONE,
+		.namespace_ = bt_held_add(held, meta->namespace_),
+		.name = bt_held_add(held, meta->name),
+		.uid = meta->uid.len ? bt_held_add(held, meta->uid) : BT_NAME_NONE,
 	};
 	if (object->kind == BT_KIND_RESOURCE_CLAIM) {
 		known = compare_claim(devices, &arena, &object->resource_claim, out);

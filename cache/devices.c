@@ -150,9 +150,11 @@ static uint32_t claim_slot(struct bt_devices *d)
 	d->claims = bt_mem_grow(d->claims, d->view.claim_n, &d->claim_cap, sizeof(*d->claims));
 	if (d->claim_cap != cap) {
 		d->claim_arenas = bt_mem_realloc(d->claim_arenas, d->claim_cap, sizeof(*d->claim_arenas));
+		d->claim_names = bt_mem_realloc(d->claim_names, d->claim_cap, sizeof(*d->claim_names));
 	}
 	d->claims[d->view.claim_n] = (struct bt_resource_claim){0};
 	d->claim_arenas[d->view.claim_n] = (struct bt_arena){0};
+	d->claim_names[d->view.claim_n] = (struct bt_held){.intern = d->dictionary->intern};
 	d->view.claims = d->claims;
 	return d->view.claim_n++;
 }
@@ -173,14 +175,14 @@ static uint32_t claim_ix_of(struct bt_devices *d, uint32_t namespace_, uint32_t 
 /* Source: allocatedDevices.onAdd, onUpdate, v1.36.3: what is allocated does not change. */
 static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_object *object)
 {
-	struct bt_intern *intern = d->dictionary->intern;
-	uint32_t ix = claim_ix_of(
-		d, bt_intern_add(intern, object->meta.namespace_), bt_intern_add(intern, object->meta.name));
-	struct bt_resource_claim *claim = &d->claims[ix], fresh;
+	struct bt_held names = {.intern = d->dictionary->intern};
 	struct bt_arena arena = {0};
+	struct bt_resource_claim fresh;
 
 	bt_arena_start(&arena, OBJECT_BYTES);
-	bt_resource_claim_compile(&d->dictionary->for_ever, &arena, object, &fresh);
+	bt_resource_claim_compile(&names, &arena, object, &fresh);
+	uint32_t ix = claim_ix_of(d, fresh.namespace_, fresh.name);
+	struct bt_resource_claim *claim = &d->claims[ix];
 	if (claim->allocated && !fresh.allocated) {
 		enter(d, &claim->allocation, false, false);
 	} else if (!claim->allocated && fresh.allocated) {
@@ -193,6 +195,8 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	*claim = fresh;
 	bt_arena_fini(&d->claim_arenas[ix]);
 	d->claim_arenas[ix] = arena;
+	bt_held_release(&d->claim_names[ix]);
+	d->claim_names[ix] = names;
 }
 
 /* The slot is used again when no pod waits for the claim. */
@@ -217,6 +221,7 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 	bt_map_remove(&d->view.claim_ixs, bt_pair_key(claim->namespace_, claim->name));
 	*claim = (struct bt_resource_claim){.pending = claim->pending};
 	bt_arena_fini(&d->claim_arenas[ix]);
+	bt_held_release(&d->claim_names[ix]);
 	free_claim(d, ix);
 }
 
@@ -509,7 +514,7 @@ static void name_shares(struct bt_devices *d, struct bt_pending *pending, struct
 		if (results[i].share) {
 			bt_buf_clear(&text);
 			bt_buf_printf(&text, "share-%llu", (unsigned long long)++d->share_serial);
-			results[i].share = bt_intern_add(d->dictionary->intern, bt_buf_view(&text));
+			results[i].share = bt_held_add(&pending->names, bt_buf_view(&text));
 		}
 	}
 	bt_buf_fini(&text);
@@ -527,7 +532,7 @@ void bt_devices_assume(
 	BT_REQUIRE(!bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &unused));
 	d->pending = bt_mem_grow(d->pending, d->pending_n, &d->pending_cap, sizeof(*d->pending));
 	struct bt_pending *pending = &d->pending[d->pending_n];
-	*pending = (struct bt_pending){.pod_ix = pod_ix, .n = n};
+	*pending = (struct bt_pending){.pod_ix = pod_ix, .n = n, .names.intern = d->dictionary->intern};
 	bt_arena_start(&pending->arena, OBJECT_BYTES);
 	pending->choices = copy(&pending->arena, choices, n * sizeof(*choices));
 	for (uint32_t i = 0; i < n; i++) {
@@ -558,13 +563,14 @@ static void forget_pending(struct bt_devices *d, uint32_t at)
 {
 	bt_map_remove(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1);
 	bt_arena_fini(&d->pending[at].arena);
+	bt_held_release(&d->pending[at].names);
 	d->pending[at] = d->pending[--d->pending_n];
 	if (at < d->pending_n) {
 		bt_map_put(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1, at);
 	}
 }
 
-/* The claim may outlive the pod, so the name stays. */
+/* The claim may outlive the pod, so it holds the name. */
 static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_uid)
 {
 	struct bt_resource_claim *claim = &d->claims[claim_ix];
@@ -585,14 +591,15 @@ static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_ui
 		}
 		claim->reserved_for = larger;
 	}
-	bt_intern_pin(d->dictionary->intern, pod_uid);
+	bt_held_add_name(&d->claim_names[claim_ix], pod_uid);
 	claim->reserved_for[claim->reserved_n++] = pod_uid;
 }
 
 /* The claim that stands for a bound pod's extended resources. */
 static uint32_t make_special(struct bt_devices *d, uint32_t namespace_, uint32_t pod_name, uint32_t pod_uid)
 {
-	struct bt_intern *intern = d->dictionary->intern;
+	const struct bt_intern *intern = d->dictionary->intern;
+	struct bt_held names = {.intern = d->dictionary->intern};
 	struct bt_buf text = {0};
 	uint32_t name, ix;
 
@@ -600,14 +607,15 @@ static uint32_t make_special(struct bt_devices *d, uint32_t namespace_, uint32_t
 		bt_buf_clear(&text);
 		bt_buf_printf(&text, "%.*s-extended-resources-%llu",
 			BT_STR_ARG(bt_intern_str(intern, pod_name)), (unsigned long long)++d->special_serial);
-		name = bt_intern_add(intern, bt_buf_view(&text));
+		name = bt_held_add(&names, bt_buf_view(&text));
 	} while (bt_map_get(&d->view.claim_ixs, bt_pair_key(namespace_, name), &ix));
 	bt_buf_fini(&text);
 	ix = claim_ix_of(d, namespace_, name);
 	bt_arena_start(&d->claim_arenas[ix], OBJECT_BYTES);
 	struct bt_claim_owner *owner = bt_arena_zalloc(&d->claim_arenas[ix], sizeof(*owner));
-	bt_intern_pin(intern, pod_name);
-	bt_intern_pin(intern, pod_uid);
+	bt_held_add_name(&names, pod_name);
+	bt_held_add_name(&names, pod_uid);
+	d->claim_names[ix] = names;
 	*owner = (struct bt_claim_owner){pod_name, pod_uid, true};
 	d->claims[ix] = (struct bt_resource_claim){
 		.namespace_ = namespace_,
@@ -640,6 +648,9 @@ static void allocate(struct bt_devices *d, const struct bt_device_choice *choice
 	}
 	d->claims[ix].allocated = true;
 	d->claims[ix].allocation = copy_allocation(&d->claim_arenas[ix], &choice->allocation);
+	for (uint32_t i = 0; i < choice->allocation.result_n; i++) {
+		bt_held_add_name(&d->claim_names[ix], choice->allocation.results[i].share);
+	}
 	enter(d, &d->claims[ix].allocation, true, false);
 	reserve_for(d, ix, pod_uid);
 }
@@ -780,6 +791,14 @@ static void free_arenas(struct bt_arena *arenas, size_t n)
 	bt_mem_free(arenas);
 }
 
+static void free_names(struct bt_held *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bt_held_release(&names[i]);
+	}
+	bt_mem_free(names);
+}
+
 void bt_devices_destroy(struct bt_devices *d)
 {
 	if (!d) {
@@ -789,6 +808,7 @@ void bt_devices_destroy(struct bt_devices *d)
 		d->judge->destroy(d->judging);
 	}
 	free_arenas(d->claim_arenas, d->view.claim_n);
+	free_names(d->claim_names, d->view.claim_n);
 	free_arenas(d->slice_arenas, d->view.slice_n);
 	free_arenas(d->class_arenas, d->class_n);
 	for (uint32_t i = 0; i < d->view.slice_n; i++) {
@@ -799,6 +819,7 @@ void bt_devices_destroy(struct bt_devices *d)
 	}
 	for (size_t i = 0; i < d->pending_n; i++) {
 		bt_arena_fini(&d->pending[i].arena);
+		bt_held_release(&d->pending[i].names);
 	}
 	void *arrays[] = {d->claims, d->slices, d->classes, d->uses, d->memos, d->free_claims, d->free_slices,
 		d->pending, d->view.marks};

@@ -282,7 +282,10 @@ void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object 
 	}
 	*out_delta = begin_delta(worker, object->kind, object->meta.name);
 	out_delta->namespace_ = bt_intern_add(worker->dictionary->intern, object->meta.namespace_);
-	bt_intern_pin(worker->dictionary->intern, out_delta->name);
+	/* Volumes and claims are held by who keeps them. */
+	if (!bt_volumes_has_kind(object->kind) && object->kind != BT_KIND_RESOURCE_CLAIM) {
+		bt_intern_pin(worker->dictionary->intern, out_delta->name);
+	}
 	out_delta->object.object = object;
 	if (arena) {
 		out_delta->object.arena = *arena;

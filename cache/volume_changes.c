@@ -65,39 +65,39 @@ static bool a_limit_grew(const struct bt_csi_node *old, const struct bt_csi_node
 
 /* The changes of each kind; arena is for this one comparison. Returns: is the object known? */
 
-static bool compare_pv(const struct bt_volumes *volumes, struct bt_arena *arena,
+static bool compare_pv(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
 	const struct bt_persistent_volume_object *object, struct bt_event_object *out)
 {
 	const struct bt_pv *old = bt_storage_pv(bt_volumes_view(volumes), out->name);
 	struct bt_pv new;
 
 	if (old) {
-		bt_pv_compile(bt_volumes_for_ever(volumes), arena, object, &new);
+		bt_pv_compile(held, arena, object, &new);
 		out->changes |= same_zones(old, &new) ? 0 : BT_CHANGED_ZONE_LABELS;
 	}
 	return old;
 }
 
-static bool compare_class(const struct bt_volumes *volumes, struct bt_arena *arena,
+static bool compare_class(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
 	const struct bt_storage_class_object *object, struct bt_event_object *out)
 {
 	const struct bt_storage_class *old = bt_storage_class(bt_volumes_view(volumes), out->name);
 	struct bt_storage_class new;
 
-	bt_storage_class_compile(bt_volumes_for_ever(volumes), arena, object, &new);
+	bt_storage_class_compile(held, arena, object, &new);
 	out->changes |= new.waits ? BT_CHANGED_WAITS : 0;
 	out->changes |= old && old->topology_hash != new.topology_hash ? BT_CHANGED_TOPOLOGIES : 0;
 	return old;
 }
 
-static bool compare_csi_node(const struct bt_volumes *volumes, struct bt_arena *arena,
+static bool compare_csi_node(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
 	const struct bt_csi_node_object *object, struct bt_event_object *out)
 {
 	const struct bt_csi_node *old = bt_storage_csi_node(bt_volumes_view(volumes), out->name);
 	struct bt_csi_node new;
 
 	if (old) {
-		bt_csi_node_compile(bt_volumes_for_ever(volumes), arena, object, &new);
+		bt_csi_node_compile(held, arena, object, &new);
 		out->changes |= old->migrated_list != new.migrated_list ? BT_CHANGED_MIGRATION : 0;
 		out->changes |= a_limit_grew(old, &new) ? BT_CHANGED_LIMIT_GREW : 0;
 	}
@@ -115,14 +115,14 @@ static bool compare_driver(const struct bt_volumes *volumes, const struct bt_csi
 	return old;
 }
 
-static bool compare_capacity(const struct bt_volumes *volumes, struct bt_arena *arena,
+static bool compare_capacity(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
 	const struct bt_storage_capacity_object *object, struct bt_event_object *out)
 {
 	const struct bt_csi_capacity *old = bt_volumes_capacity(volumes, out->namespace_, out->name);
 	struct bt_csi_capacity new;
 
 	if (old) {
-		bt_csi_capacity_compile(bt_volumes_for_ever(volumes), arena, object, &new);
+		bt_csi_capacity_compile(held, arena, object, &new);
 		if (new.has_limit && (!old->has_limit || new.limit > old->limit)) {
 			out->changes |= BT_CHANGED_CAPACITY_GREW;
 		}
@@ -130,43 +130,46 @@ static bool compare_capacity(const struct bt_volumes *volumes, struct bt_arena *
 	return old;
 }
 
-static bool compare(const struct bt_volumes *volumes, struct bt_arena *arena, const struct bt_object *object,
-	struct bt_event_object *out)
+static bool compare(const struct bt_volumes *volumes, struct bt_arena *arena, struct bt_held *held,
+	const struct bt_object *object, struct bt_event_object *out)
 {
 	switch (object->kind) {
 	case BT_KIND_PERSISTENT_VOLUME:
-		return compare_pv(volumes, arena, &object->persistent_volume, out);
+		return compare_pv(volumes, arena, held, &object->persistent_volume, out);
 	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
 		return bt_storage_claim(bt_volumes_view(volumes), out->namespace_, out->name);
 	case BT_KIND_STORAGE_CLASS:
-		return compare_class(volumes, arena, &object->storage_class, out);
+		return compare_class(volumes, arena, held, &object->storage_class, out);
 	case BT_KIND_CSI_NODE:
-		return compare_csi_node(volumes, arena, &object->csi_node, out);
+		return compare_csi_node(volumes, arena, held, &object->csi_node, out);
 	case BT_KIND_CSI_DRIVER:
 		return compare_driver(volumes, &object->csi_driver, out);
 	case BT_KIND_CSI_STORAGE_CAPACITY:
-		return compare_capacity(volumes, arena, &object->storage_capacity, out);
+		return compare_capacity(volumes, arena, held, &object->storage_capacity, out);
 	case BT_KIND_VOLUME_ATTACHMENT:
-		out->other = bt_intern_add(bt_volumes_for_ever(volumes)->intern, object->attachment.attacher);
 		return bt_volumes_attachment(volumes, out->name);
 	default:
 		return false;
 	}
 }
 
-bool bt_volumes_describe(
-	const struct bt_volumes *volumes, const struct bt_object *object, struct bt_event_object *out)
+bool bt_volumes_describe(const struct bt_volumes *volumes, const struct bt_object *object,
+	struct bt_held *held, struct bt_event_object *out)
 {
-	struct bt_intern *intern = bt_volumes_for_ever(volumes)->intern;
 	const struct bt_meta_object *meta = &object->meta;
 	struct bt_arena arena = {0};
 
 	*out = (struct bt_event_object){
-		.namespace_ = bt_intern_add(intern, meta->namespace_),
-		.name = bt_intern_add(intern, meta->name),
-		.uid = meta->uid.len ? bt_intern_add(intern, meta->uid) : BT_NAME_NONE,
+		.namespace_ = bt_held_add(held, meta->namespace_),
+		.name = bt_held_add(held, meta->name),
+		.uid = meta->uid.len ? bt_held_add(held, meta->uid) : BT_NAME_NONE,
 	};
-	bool known = compare(volumes, &arena, object, out);
+	if (object->kind == BT_KIND_VOLUME_ATTACHMENT) {
+		out->other = bt_held_add(held, object->attachment.attacher);
+	}
+	struct bt_held compared = {.intern = held->intern};
+	bool known = compare(volumes, &arena, &compared, object, out);
+	bt_held_release(&compared);
 	bt_arena_fini(&arena);
 	return known;
 }

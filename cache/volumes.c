@@ -5,16 +5,27 @@
 
 #include <stdlib.h>
 
+#include "cache/vacancies_int.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
 /* Handles of disks that are yet to be provisioned: this bit and the claim's index. */
 #define UNBOUND_HANDLE 0x80000000u
 
-/* Objects of one kind by their names. */
+/* What an object is made of. */
+struct owned {
+	uint32_t name; /* of the entry; held */
+	struct bt_arena arena;
+	struct bt_held names;	/* that it has */
+	struct bt_held assumed; /* that are in what a PersistentVolume is assumed for */
+};
+
+/* Objects of one kind by their names. An entry is vacant when nobody has it. */
 struct table {
 	void *items;
-	size_t n, cap, size;
+	struct owned *owned; /* by index */
+	size_t n, cap, owned_cap, size;
+	struct bt_vacancies vacant;
 };
 
 /* Lists of indices by a key, for finding what refers to it. */
@@ -41,7 +52,8 @@ struct node_state {
 	uint64_t *disks;
 	struct bt_driver_count *counts;
 	size_t disk_cap, count_cap;
-	uint64_t facts; /* as of; 0: never, or something changed on the node */
+	struct bt_held names; /* the error's */
+	uint64_t facts;	      /* as of; 0: never, or something changed on the node */
 };
 
 struct promise {
@@ -54,7 +66,6 @@ struct bt_volumes {
 	struct bt_storage view;
 	struct bt_dictionary *dictionary;
 	const struct bt_snapshot *snapshot;
-	struct bt_arena arena; /* of objects, for ever */
 	struct bt_arena scratch;
 	struct table pvs, claims, classes, csi_nodes, drivers, capacities, attachments;
 	struct bt_map capacity_ixs, attachment_ixs;
@@ -102,6 +113,10 @@ static void chain_remove(struct chains *chains, uint64_t key, uint32_t ix)
 	if (!key || !bt_map_get(&chains->first, key, &first)) {
 		return;
 	}
+	if (first == ix + 1 && !chains->next[ix]) {
+		bt_map_remove(&chains->first, key);
+		return;
+	}
 	if (first == ix + 1) {
 		bt_map_put(&chains->first, key, chains->next[ix]);
 		return;
@@ -137,19 +152,71 @@ static void *table_at(const struct table *table, uint32_t ix)
 	return (char *)table->items + (size_t)ix * table->size;
 }
 
-/* The index of a key, given now if it has none; then the object is all zeroes. */
-static uint32_t table_ix(struct table *table, struct bt_map *ixs, uint64_t key)
+/* The index of a key, given now if it has none; then the object is all zeroes. Of keys with two names the
+ * first one stays. */
+static uint32_t table_ix(
+	struct bt_volumes *v, struct table *table, struct bt_map *ixs, uint64_t key, uint32_t name)
 {
 	uint32_t ix;
 
 	if (bt_map_get(ixs, key, &ix)) {
 		return ix;
 	}
-	table->items = bt_mem_grow(table->items, table->n, &table->cap, table->size);
-	ix = (uint32_t)table->n++;
+	if (!bt_vacancies_take(&table->vacant, &ix)) {
+		table->items = bt_mem_grow(table->items, table->n, &table->cap, table->size);
+		table->owned = bt_mem_grow(table->owned, table->n, &table->owned_cap, sizeof(*table->owned));
+		ix = (uint32_t)table->n++;
+	}
 	memset(table_at(table, ix), 0, table->size);
+	const struct bt_held none = {.intern = v->dictionary->intern};
+	table->owned[ix] = (struct owned){.name = name, .names = none, .assumed = none};
+	bt_intern_hold_again(v->dictionary->intern, name);
 	bt_map_put(ixs, key, ix);
 	return ix;
+}
+
+static void release(struct owned *owned)
+{
+	bt_arena_fini(&owned->arena);
+	bt_held_release(&owned->names);
+	bt_held_release(&owned->assumed);
+}
+
+/* What an object was made of goes, after what it is made of now has come; NULL: it has gone. */
+static void own(struct table *table, uint32_t ix, const struct owned *made)
+{
+	struct owned *owned = &table->owned[ix];
+
+	release(owned);
+	if (made) {
+		owned->arena = made->arena;
+		owned->names = made->names;
+	}
+}
+
+/* Nobody has the entry any more. */
+static void vacate(struct bt_volumes *v, struct table *table, struct bt_map *ixs, uint64_t key, uint32_t ix)
+{
+	release(&table->owned[ix]);
+	memset(table_at(table, ix), 0, table->size);
+	bt_map_remove(ixs, key);
+	bt_intern_release(v->dictionary->intern, table->owned[ix].name);
+	bt_vacancies_give(&table->vacant, ix);
+}
+
+static struct owned begin_object(const struct bt_volumes *v)
+{
+	return (struct owned){.names.intern = v->dictionary->intern};
+}
+
+static void table_fini(struct table *table)
+{
+	for (size_t i = 0; i < table->n; i++) {
+		release(&table->owned[i]);
+	}
+	bt_mem_free(table->items);
+	bt_mem_free(table->owned);
+	bt_vacancies_fini(&table->vacant);
 }
 
 /* ---- nodes ---- */
@@ -202,12 +269,11 @@ static struct claim_uses *uses_of(struct bt_volumes *v, uint32_t claim_ix)
 	return &v->uses[claim_ix];
 }
 
-/* The index of a claim, also of one that is not known yet. Its name stays. */
+/* The index of a claim, also of one that is not known yet. */
 static uint32_t claim_ix_of(struct bt_volumes *v, uint32_t namespace_, uint32_t name)
 {
-	uint32_t ix = table_ix(&v->claims, &v->view.claim_ixs, bt_pair_key(namespace_, name));
+	uint32_t ix = table_ix(v, &v->claims, &v->view.claim_ixs, bt_pair_key(namespace_, name), name);
 
-	bt_intern_pin(v->dictionary->intern, name);
 	v->view.claims = v->claims.items;
 	return ix;
 }
@@ -236,10 +302,19 @@ static void use_claim(
 	uses->items[i].pod_n += volume->type == BT_VOLUME_CLAIM;
 }
 
+/* An entry of a claim stays while there is a claim, or pods on nodes name it. */
+static void vacate_claim(struct bt_volumes *v, uint32_t namespace_, uint32_t name, uint32_t ix)
+{
+	if (!v->view.claims[ix].live && uses_of(v, ix)->n == 0) {
+		vacate(v, &v->claims, &v->view.claim_ixs, bt_pair_key(namespace_, name), ix);
+	}
+}
+
 static void release_claim(
 	struct bt_volumes *v, uint32_t namespace_, const struct bt_pod_volume *volume, uint32_t node_ix)
 {
-	struct claim_uses *uses = uses_of(v, claim_ix_of(v, namespace_, volume->source));
+	uint32_t ix = claim_ix_of(v, namespace_, volume->source);
+	struct claim_uses *uses = uses_of(v, ix);
 	size_t i = find_use(uses, node_ix);
 
 	BT_INVARIANT(i < uses->n && uses->items[i].all_n > 0);
@@ -248,6 +323,7 @@ static void release_claim(
 	if (uses->items[i].all_n == 0) {
 		uses->items[i] = uses->items[--uses->n];
 	}
+	vacate_claim(v, namespace_, volume->source, ix);
 }
 
 void bt_volumes_enter(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix)
@@ -379,15 +455,16 @@ static void add_disk(struct node_state *node, const struct bt_csi_disk *disk)
 	node->disks[node->is.disk_n++] = bt_disk_id(disk);
 }
 
-static uint32_t fail(struct bt_volumes *v, const char *format, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
+static uint32_t fail(
+	struct node_state *node, const char *format, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
-	const struct bt_intern *intern = v->dictionary->intern;
+	const struct bt_intern *intern = node->names.intern;
 	struct bt_buf text = {0};
 
 	bt_buf_printf(&text, format, BT_STR_ARG(bt_intern_str(intern, a)),
 		BT_STR_ARG(bt_intern_str(intern, b)), BT_STR_ARG(bt_intern_str(intern, c)),
 		BT_STR_ARG(bt_intern_str(intern, d)));
-	uint32_t name = bt_intern_add(v->dictionary->intern, bt_buf_view(&text));
+	uint32_t name = bt_held_add(&node->names, bt_buf_view(&text));
 	bt_buf_fini(&text);
 	return name;
 }
@@ -400,14 +477,14 @@ static bool add_pod(struct bt_volumes *v, struct node_state *node, const struct 
 		struct bt_csi_disk disk = volume->disk;
 
 		if (disk.error) {
-			node->is.error = fail(v, "converting volume(%.*s) from inline to csi: %.*s",
+			node->is.error = fail(node, "converting volume(%.*s) from inline to csi: %.*s",
 				volume->name, disk.error, BT_NAME_NONE, BT_NAME_NONE);
 			return false;
 		}
 		if (bt_volume_claims(volume->type)) {
 			if (volume->source == BT_NAME_EMPTY) {
-				node->is.error = bt_intern_add(
-					v->dictionary->intern, bt_str("PersistentVolumeClaim had no name"));
+				node->is.error = bt_held_add(
+					&node->names, bt_str("PersistentVolumeClaim had no name"));
 				return false;
 			}
 			const struct bt_claim *claim =
@@ -417,7 +494,7 @@ static bool add_pod(struct bt_volumes *v, struct node_state *node, const struct 
 			}
 			if (volume->type == BT_VOLUME_EPHEMERAL &&
 				(!claim->owner_uid || claim->owner_uid != signature->pod_uid)) {
-				node->is.error = fail(v,
+				node->is.error = fail(node,
 					"PVC %.*s/%.*s was not created for pod %.*s/%.*s (pod is not owner)",
 					signature->namespace_, volume->source, signature->namespace_,
 					signature->pod_name);
@@ -511,6 +588,8 @@ static const struct bt_attached *attached(void *context, uint32_t node_ix)
 	}
 	bt_map_put(&v->node_slots, node_name, node_ix);
 	node->is = (struct bt_attached){0};
+	bt_held_release(&node->names);
+	node->names.intern = v->dictionary->intern;
 	node->facts = v->facts;
 	for (uint32_t i = 0; i < users->n && good; i++) {
 		good = add_pod(v, node, users->items[i]);
@@ -599,60 +678,75 @@ static void put_attachment(struct bt_volumes *v, uint32_t ix, const struct bt_at
 
 static void apply_pv(struct bt_volumes *v, const struct bt_persistent_volume_object *object)
 {
+	struct owned made = begin_object(v);
 	struct bt_pv pv;
 
-	bt_pv_compile(&v->dictionary->for_ever, &v->arena, object, &pv);
+	bt_pv_compile(&made.names, &made.arena, object, &pv);
 	pv.live = true;
-	put_pv(v, table_ix(&v->pvs, &v->view.pv_ixs, pv.name), &pv);
+	uint32_t ix = table_ix(v, &v->pvs, &v->view.pv_ixs, pv.name, pv.name);
+	put_pv(v, ix, &pv);
+	own(&v->pvs, ix, &made);
 }
 
 static void apply_claim(struct bt_volumes *v, const struct bt_claim_object *object)
 {
+	struct owned made = begin_object(v);
 	struct bt_claim claim;
 
-	bt_claim_compile(&v->dictionary->for_ever, &v->arena, object, &claim);
+	bt_claim_compile(&made.names, &made.arena, object, &claim);
 	claim.live = true;
-	put_claim(v, claim_ix_of(v, claim.namespace_, claim.name), &claim);
+	uint32_t ix = claim_ix_of(v, claim.namespace_, claim.name);
+	put_claim(v, ix, &claim);
+	own(&v->claims, ix, &made);
 }
 
 static void apply_class(struct bt_volumes *v, const struct bt_storage_class_object *object)
 {
+	struct owned made = begin_object(v);
 	struct bt_storage_class class_;
 
-	bt_storage_class_compile(&v->dictionary->for_ever, &v->arena, object, &class_);
+	bt_storage_class_compile(&made.names, &made.arena, object, &class_);
 	class_.live = true;
-	put_class(v, table_ix(&v->classes, &v->view.class_ixs, class_.name), &class_);
+	uint32_t ix = table_ix(v, &v->classes, &v->view.class_ixs, class_.name, class_.name);
+	put_class(v, ix, &class_);
+	own(&v->classes, ix, &made);
 }
 
 static void apply_csi_node(struct bt_volumes *v, const struct bt_csi_node_object *object)
 {
+	struct owned made = begin_object(v);
 	struct bt_csi_node node;
 
-	bt_csi_node_compile(&v->dictionary->for_ever, &v->arena, object, &node);
+	bt_csi_node_compile(&made.names, &made.arena, object, &node);
 	node.live = true;
-	uint32_t ix = table_ix(&v->csi_nodes, &v->view.csi_node_ixs, node.name);
+	uint32_t ix = table_ix(v, &v->csi_nodes, &v->view.csi_node_ixs, node.name, node.name);
 	*(struct bt_csi_node *)table_at(&v->csi_nodes, ix) = node;
+	own(&v->csi_nodes, ix, &made);
 	v->view.csi_nodes = v->csi_nodes.items;
 }
 
 static void apply_driver(struct bt_volumes *v, const struct bt_csi_driver_object *object)
 {
-	uint32_t name = bt_intern_add(v->dictionary->intern, object->meta.name);
-	uint32_t ix = table_ix(&v->drivers, &v->view.driver_ixs, name);
+	struct owned made = begin_object(v);
+	uint32_t name = bt_held_add(&made.names, object->meta.name);
+	uint32_t ix = table_ix(v, &v->drivers, &v->view.driver_ixs, name, name);
 
 	*(struct bt_csi_driver *)table_at(&v->drivers, ix) =
 		(struct bt_csi_driver){name, true, object->storage_capacity, object->prevent_if_missing};
 	v->view.drivers = v->drivers.items;
+	own(&v->drivers, ix, &made);
 }
 
 static void apply_capacity(struct bt_volumes *v, const struct bt_storage_capacity_object *object)
 {
+	struct owned made = begin_object(v);
 	struct bt_csi_capacity capacity;
 
-	bt_csi_capacity_compile(&v->dictionary->for_ever, &v->arena, object, &capacity);
+	bt_csi_capacity_compile(&made.names, &made.arena, object, &capacity);
 	capacity.live = true;
-	uint32_t ix =
-		table_ix(&v->capacities, &v->capacity_ixs, bt_pair_key(capacity.namespace_, capacity.name));
+	uint32_t ix = table_ix(v, &v->capacities, &v->capacity_ixs,
+		bt_pair_key(capacity.namespace_, capacity.name), capacity.name);
+	own(&v->capacities, ix, &made);
 	*(struct bt_csi_capacity *)table_at(&v->capacities, ix) = capacity;
 	v->view.capacities = v->capacities.items;
 	v->view.capacity_n = (uint32_t)v->capacities.n;
@@ -660,12 +754,14 @@ static void apply_capacity(struct bt_volumes *v, const struct bt_storage_capacit
 
 static void apply_attachment(struct bt_volumes *v, const struct bt_attachment_object *object)
 {
-	struct bt_intern *intern = v->dictionary->intern;
-	const struct bt_attachment attachment = {bt_intern_add(intern, object->meta.name),
-		bt_intern_add(intern, object->node_name), bt_intern_add(intern, object->attacher),
-		bt_intern_add(intern, object->volume_name), true};
+	struct owned made = begin_object(v);
+	const struct bt_attachment attachment = {bt_held_add(&made.names, object->meta.name),
+		bt_held_add(&made.names, object->node_name), bt_held_add(&made.names, object->attacher),
+		bt_held_add(&made.names, object->volume_name), true};
+	uint32_t ix = table_ix(v, &v->attachments, &v->attachment_ixs, attachment.name, attachment.name);
 
-	put_attachment(v, table_ix(&v->attachments, &v->attachment_ixs, attachment.name), &attachment);
+	put_attachment(v, ix, &attachment);
+	own(&v->attachments, ix, &made);
 }
 
 bool bt_volumes_has_kind(enum bt_kind kind)
@@ -705,72 +801,76 @@ void bt_volumes_apply(struct bt_volumes *v, const struct bt_object *object)
 	}
 }
 
-static bool remove_at(struct bt_volumes *v, enum bt_kind kind, uint32_t ix)
+/* Where objects of a kind are. */
+struct place {
+	struct table *table;
+	struct bt_map *ixs;
+	bool spaced; /* their keys have a namespace */
+};
+
+static struct place place_of(struct bt_volumes *v, enum bt_kind kind)
+{
+	switch (kind) {
+	case BT_KIND_PERSISTENT_VOLUME:
+		return (struct place){&v->pvs, &v->view.pv_ixs, false};
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
+		return (struct place){&v->claims, &v->view.claim_ixs, true};
+	case BT_KIND_STORAGE_CLASS:
+		return (struct place){&v->classes, &v->view.class_ixs, false};
+	case BT_KIND_CSI_NODE:
+		return (struct place){&v->csi_nodes, &v->view.csi_node_ixs, false};
+	case BT_KIND_CSI_DRIVER:
+		return (struct place){&v->drivers, &v->view.driver_ixs, false};
+	case BT_KIND_VOLUME_ATTACHMENT:
+		return (struct place){&v->attachments, &v->attachment_ixs, false};
+	default:
+		return (struct place){&v->capacities, &v->capacity_ixs, true};
+	}
+}
+
+/* Tells what depends on an object that it has gone. */
+static void tell_removal(struct bt_volumes *v, enum bt_kind kind, uint32_t ix)
 {
 	switch (kind) {
 	case BT_KIND_PERSISTENT_VOLUME: {
 		struct bt_pv gone = {.name = v->view.pvs[ix].name};
-		bool was = v->view.pvs[ix].live;
 
 		put_pv(v, ix, &gone);
-		return was;
+		break;
 	}
-	case BT_KIND_PERSISTENT_VOLUME_CLAIM: {
-		bool was = v->view.claims[ix].live;
-
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
 		put_claim(v, ix, &(struct bt_claim){0});
-		return was;
-	}
-	case BT_KIND_STORAGE_CLASS: {
-		bool was = v->view.classes[ix].live;
-
+		break;
+	case BT_KIND_STORAGE_CLASS:
 		put_class(v, ix, &(struct bt_storage_class){0});
-		return was;
-	}
-	case BT_KIND_VOLUME_ATTACHMENT: {
-		bool was = ((struct bt_attachment *)table_at(&v->attachments, ix))->live;
-
+		break;
+	case BT_KIND_VOLUME_ATTACHMENT:
 		put_attachment(v, ix, &(struct bt_attachment){0});
-		return was;
-	}
-	case BT_KIND_CSI_NODE: {
-		bool was = v->view.csi_nodes[ix].live;
-
-		*(struct bt_csi_node *)table_at(&v->csi_nodes, ix) = (struct bt_csi_node){0};
-		return was;
-	}
-	case BT_KIND_CSI_DRIVER: {
-		bool was = v->view.drivers[ix].live;
-
-		*(struct bt_csi_driver *)table_at(&v->drivers, ix) = (struct bt_csi_driver){0};
-		return was;
-	}
-	default: {
-		bool was = v->view.capacities[ix].live;
-
-		*(struct bt_csi_capacity *)table_at(&v->capacities, ix) = (struct bt_csi_capacity){0};
-		return was;
-	}
+		break;
+	default:
+		break;
 	}
 }
 
 enum bt_status bt_volumes_remove(struct bt_volumes *v, enum bt_kind kind, uint32_t namespace_, uint32_t name)
 {
-	bool spaced = kind == BT_KIND_PERSISTENT_VOLUME_CLAIM || kind == BT_KIND_CSI_STORAGE_CAPACITY;
-	const struct bt_map *ixs = kind == BT_KIND_PERSISTENT_VOLUME	     ? &v->view.pv_ixs
-				   : kind == BT_KIND_PERSISTENT_VOLUME_CLAIM ? &v->view.claim_ixs
-				   : kind == BT_KIND_STORAGE_CLASS	     ? &v->view.class_ixs
-				   : kind == BT_KIND_CSI_NODE		     ? &v->view.csi_node_ixs
-				   : kind == BT_KIND_CSI_DRIVER		     ? &v->view.driver_ixs
-				   : kind == BT_KIND_VOLUME_ATTACHMENT	     ? &v->attachment_ixs
-									     : &v->capacity_ixs;
+	const struct place place = place_of(v, kind);
+	uint64_t key = place.spaced ? bt_pair_key(namespace_, name) : name;
 	uint32_t ix;
 
-	if (!name || !bt_map_get(ixs, spaced ? bt_pair_key(namespace_, name) : name, &ix)) {
+	if (!name || !bt_map_get(place.ixs, key, &ix)) {
 		return BT_NOT_FOUND;
 	}
 	v->view.version++;
-	return remove_at(v, kind, ix) ? BT_OK : BT_NOT_FOUND;
+	bool is_claim = kind == BT_KIND_PERSISTENT_VOLUME_CLAIM, was = !is_claim || v->view.claims[ix].live;
+	tell_removal(v, kind, ix);
+	if (is_claim) {
+		own(&v->claims, ix, NULL);
+		vacate_claim(v, namespace_, name, ix);
+	} else {
+		vacate(v, place.table, place.ixs, key, ix);
+	}
+	return was ? BT_OK : BT_NOT_FOUND;
 }
 
 /* ---- promises ---- */
@@ -801,6 +901,12 @@ static void assume_pv(struct bt_volumes *v, uint32_t pod_ix, uint32_t pv_ix, con
 
 	if (!now || now->namespace_ != wanted.namespace_ || now->name != wanted.name ||
 		now->uid != wanted.uid) {
+		struct bt_held *names = &v->pvs.owned[pv_ix].assumed;
+
+		/* They may outlive the claim. */
+		bt_held_release(names);
+		bt_held_add_name(names, wanted.name);
+		bt_held_add_name(names, wanted.uid);
 		pv->assumed = true;
 		pv->assumed_claim = wanted;
 	}
@@ -908,7 +1014,7 @@ void bt_volumes_destroy(struct bt_volumes *v)
 		&v->node_slots, &v->promised};
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		bt_mem_free(tables[i]->items);
+		table_fini(tables[i]);
 	}
 	for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
 		bt_map_fini(maps[i]);
@@ -917,6 +1023,7 @@ void bt_volumes_destroy(struct bt_volumes *v)
 		bt_mem_free(v->users[i].items);
 		bt_mem_free(v->nodes[i].disks);
 		bt_mem_free(v->nodes[i].counts);
+		bt_held_release(&v->nodes[i].names);
 	}
 	for (size_t i = 0; i < v->uses_cap; i++) {
 		bt_mem_free(v->uses[i].items);
@@ -930,7 +1037,6 @@ void bt_volumes_destroy(struct bt_volumes *v)
 	bt_mem_free(v->nodes);
 	bt_mem_free(v->uses);
 	bt_mem_free(v->promises);
-	bt_arena_fini(&v->arena);
 	bt_arena_fini(&v->scratch);
 	bt_mem_free(v);
 }
@@ -938,11 +1044,6 @@ void bt_volumes_destroy(struct bt_volumes *v)
 const struct bt_storage *bt_volumes_view(const struct bt_volumes *v)
 {
 	return &v->view;
-}
-
-struct bt_held *bt_volumes_for_ever(const struct bt_volumes *v)
-{
-	return &v->dictionary->for_ever;
 }
 
 const struct bt_csi_capacity *bt_volumes_capacity(

@@ -31,12 +31,12 @@ void bt_volumes_apply(struct bt_volumes *volumes, const struct bt_object *object
 
 /*
  * What an event says of an object that is about to be applied, compared with what is kept of it. Returns: is
- * it known already, so that it is an update? False for kinds that are not kept here.
+ * it known already, so that it is an update? False for kinds that are not kept here. Owns: held, the names.
  */
-bool bt_volumes_describe(
-	const struct bt_volumes *volumes, const struct bt_object *object, struct bt_event_object *out);
+bool bt_volumes_describe(const struct bt_volumes *volumes, const struct bt_object *object,
+	struct bt_held *held, struct bt_event_object *out);
 
-/* The same for one that is about to be taken away. Returns: is it there? */
+/* The same for one that is about to be taken away, which holds the names until then. Returns: is it there? */
 bool bt_volumes_describe_removal(const struct bt_volumes *volumes, enum bt_kind kind, uint32_t namespace_,
 	uint32_t name, struct bt_event_object *out);
 

@@ -5,8 +5,6 @@
 
 #include "cache/volumes.h"
 
-struct bt_held *bt_volumes_for_ever(const struct bt_volumes *volumes);
-
 /* What has that name now, or NULL. */
 const struct bt_csi_capacity *bt_volumes_capacity(
 	const struct bt_volumes *volumes, uint32_t namespace_, uint32_t name);

@@ -216,6 +216,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 
 	engine->options = *options;
 	engine->cache = bt_cache_create();
+	engine->event_names.intern = engine->cache->dictionary->intern;
 	engine->queue = make_queue(engine, config);
 	engine->async_preemption = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
 	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
@@ -258,6 +259,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 		bt_node_desc_defer(engine->replaced[i]);
 	}
 	bt_mem_free(engine->replaced);
+	bt_held_release(&engine->event_names);
 	bt_cache_destroy(engine->cache);
 	bt_mem_free(engine->lanes);
 	bt_mem_free(engine->live);

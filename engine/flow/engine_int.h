@@ -105,6 +105,7 @@ struct bt_engine {
 	/* Descriptions that were replaced meanwhile: what these have named has a meaning as long. */
 	const struct bt_node_desc **replaced;
 	size_t replaced_n, replaced_cap;
+	struct bt_held event_names; /* of objects in them */
 	struct bt_preempting preempting;
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;
@@ -198,6 +199,12 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
 
 /* ---- reclaim.c ---- */
+
+/* Holds what an event names of an object as long as the event is kept. */
+void bt_engine_keep_names(struct bt_engine *engine, const struct bt_event_object *object);
+
+/* No event is kept any more. */
+void bt_engine_end_events(struct bt_engine *engine);
 
 /* The description of a node that was replaced, or NULL, is given up once no event shows it. */
 void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc);

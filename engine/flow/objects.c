@@ -102,12 +102,18 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	bool listens = told && delta->name != BT_NAME_NONE && event.resource != BT_EVENT_WILDCARD &&
 		       bt_engine_listens(engine);
 
+	if (listens) {
+		bt_engine_event_arena(engine);
+	}
 	if (listens && bt_devices_has_kind(delta->kind)) {
 		bt_devices_describe_removal(
 			engine->cache->devices, delta->kind, delta->namespace_, delta->name, &event.object);
 	} else if (listens) {
 		bt_volumes_describe_removal(
 			engine->cache->volumes, delta->kind, delta->namespace_, delta->name, &event.object);
+	}
+	if (listens) {
+		bt_engine_keep_names(engine, &event.object);
 	}
 	enum bt_status status =
 		delta->kind == BT_KIND_POD_GROUP
@@ -125,7 +131,9 @@ static void take_storage(struct bt_engine *engine, const struct bt_object *objec
 	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
 
 	if (listens) {
-		bool known = bt_volumes_describe(engine->cache->volumes, object, &event.object);
+		bt_engine_event_arena(engine);
+		bool known = bt_volumes_describe(
+			engine->cache->volumes, object, &engine->event_names, &event.object);
 
 		event.action = known ? BT_UPDATE : BT_ADD;
 	}
@@ -141,7 +149,9 @@ static void take_devices(struct bt_engine *engine, const struct bt_object *objec
 	bool listens = bt_engine_listens(engine);
 
 	if (listens) {
-		bool known = bt_devices_describe(engine->cache->devices, object, &event.object);
+		bt_engine_event_arena(engine);
+		bool known = bt_devices_describe(
+			engine->cache->devices, object, &engine->event_names, &event.object);
 
 		event.action = known ? BT_UPDATE : BT_ADD;
 	}

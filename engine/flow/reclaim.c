@@ -53,8 +53,19 @@ void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc 
 	engine->replaced[engine->replaced_n++] = desc;
 }
 
-static void end_replaced(struct bt_engine *engine)
+void bt_engine_keep_names(struct bt_engine *engine, const struct bt_event_object *object)
 {
+	const uint32_t names[] = {object->name, object->uid, object->other};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bt_held_add_name(&engine->event_names, names[i]);
+	}
+}
+
+void bt_engine_end_events(struct bt_engine *engine)
+{
+	bt_arena_reset(&engine->events);
+	bt_held_release(&engine->event_names);
 	while (engine->replaced_n) {
 		bt_node_desc_defer(engine->replaced[--engine->replaced_n]);
 	}
@@ -72,7 +83,7 @@ void bt_engine_reclaim(struct bt_engine *engine)
 		return;
 	}
 	bt_ledger_let_go(engine->cache->ledger);
-	end_replaced(engine);
+	bt_engine_end_events(engine);
 	bool full = bt_texts_count(engine->cache->dictionary->texts) > TEXTS_MAX;
 	if (full || is_due(engine, keep_n)) {
 		retire_signatures(engine, keep_n, full);

@@ -113,7 +113,7 @@ bool bt_engine_listens(const struct bt_engine *engine)
 struct bt_arena *bt_engine_event_arena(struct bt_engine *engine)
 {
 	if (!bt_queue_keeps_events(engine->queue)) {
-		bt_arena_reset(&engine->events);
+		bt_engine_end_events(engine);
 	}
 	return &engine->events;
 }
@@ -183,6 +183,8 @@ void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint3
 			.uid = claim->uid,
 			.changes = changes}};
 
+	bt_engine_event_arena(engine);
+	bt_engine_keep_names(engine, &event.object);
 	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 }
 

@@ -25,8 +25,8 @@ static struct bt_device_selectors keep_selectors(struct bt_held *held, struct bt
 	uint32_t *expressions = bt_arena_alloc(arena, n * sizeof(*expressions), 8);
 
 	for (uint32_t i = 0; i < n; i++) {
-		expressions[i] =
-			selectors[i].has_cel ? bt_held_add(held, selectors[i].expression) : BT_NAME_NONE;
+		expressions[i] = selectors[i].has_cel ? bt_intern_add(held->intern, selectors[i].expression)
+						      : BT_NAME_NONE;
 	}
 	return (struct bt_device_selectors){expressions, n};
 }
@@ -299,7 +299,7 @@ static const struct bt_consumed *keep_consumed(
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		items[i] = (struct bt_consumed){
-			bt_held_add(held, list->items[i].name), list->items[i].quantity.nano};
+			bt_intern_add(held->intern, list->items[i].name), list->items[i].quantity.nano};
 	}
 	return items;
 }
@@ -332,10 +332,11 @@ static void keep_allocation(struct bt_held *held, struct bt_arena *arena,
 
 		results[i] = (struct bt_device_result){
 			.request = bt_held_add(held, from->request),
-			.driver = bt_held_add(held, from->driver),
-			.pool = bt_held_add(held, from->pool),
-			.device = bt_held_add(held, from->device),
-			.share = from->has_share_id ? bt_held_add(held, from->share_id) : BT_NAME_NONE,
+			.driver = bt_intern_add(held->intern, from->driver),
+			.pool = bt_intern_add(held->intern, from->pool),
+			.device = bt_intern_add(held->intern, from->device),
+			.share = from->has_share_id ? bt_intern_add(held->intern, from->share_id)
+						    : BT_NAME_NONE,
 			.admin = from->admin_access,
 			.consumed = keep_consumed(held, arena, &from->consumed),
 			.consumed_n = from->consumed.n,

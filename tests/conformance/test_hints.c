@@ -286,8 +286,9 @@ static void ask_of_node(struct trial *t, const struct bt_object *waiting, const 
 
 static bool describe(struct trial *t, const struct bt_object *object, struct bt_event_object *out)
 {
-	return bt_volumes_has_kind(object->kind) ? bt_volumes_describe(t->cache->volumes, object, out)
-						 : bt_devices_describe(t->cache->devices, object, out);
+	return bt_volumes_has_kind(object->kind)
+		       ? bt_volumes_describe(t->cache->volumes, object, &t->cache->dictionary->for_ever, out)
+		       : bt_devices_describe(t->cache->devices, object, &t->cache->dictionary->for_ever, out);
 }
 
 static bool describe_removal(struct trial *t, const struct bt_object *object, struct bt_event_object *out)

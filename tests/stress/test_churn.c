@@ -93,6 +93,63 @@ static void add_spread(struct bt_arena *arena, struct bt_pod_spec_object *spec, 
 		.label_selector = only(arena, number + 1)};
 }
 
+/* A claim that is bound, one that is there but not used, and one that was made for the pod and is not there.
+ */
+static void add_claims(struct bt_arena *arena, struct bt_pod_object *pod, uint32_t number)
+{
+	struct bt_pod_spec_object *spec = &pod->spec;
+
+	spec->volumes = bt_arena_zalloc(arena, 2 * sizeof(*spec->volumes));
+	spec->volume_n = number % 2 ? 1 : 2;
+	spec->volumes[0] = (struct bt_volume_object){.name = bt_str("data"),
+		.type = BT_VOLUME_CLAIM,
+		.source = bt_build_text(arena, "data-%" PRIu32, number)};
+	spec->volumes[1] = (struct bt_volume_object){.name = bt_str("scratch"), .type = BT_VOLUME_EPHEMERAL};
+	if (number % 5 == 0) {
+		spec->claims = bt_arena_zalloc(arena, sizeof(*spec->claims));
+		spec->claims[0] = (struct bt_pod_claim_object){.name = bt_str("device"),
+			.claim_name = bt_build_text(arena, "device-%" PRIu32, number)};
+		spec->claim_n = 1;
+	}
+}
+
+/* The objects that a pod with claims needs. Returns how many there are, at most 3. */
+static uint32_t make_claims(struct bt_arena *arena, uint32_t number, struct bt_object *out)
+{
+	uint32_t n = 2;
+
+	if (number % 7) {
+		return 0;
+	}
+	out[0] = (struct bt_object){.kind = BT_KIND_PERSISTENT_VOLUME_CLAIM};
+	struct bt_claim_object *claim = &out[0].claim;
+	claim->meta.name = bt_build_text(arena, "data-%" PRIu32, number);
+	claim->meta.namespace_ = bt_str("default");
+	claim->meta.uid = bt_build_text(arena, "claim-uid-%" PRIu32, number);
+	claim->access_modes = bt_build_list(arena, bt_str("ReadWriteOnce"));
+	claim->phase = bt_str("Bound");
+	claim->volume_name = bt_build_text(arena, "volume-%" PRIu32, number);
+	bt_build_pair(
+		arena, &claim->meta.annotations, bt_str("pv.kubernetes.io/bind-completed"), bt_str("yes"));
+	out[1] = (struct bt_object){.kind = BT_KIND_PERSISTENT_VOLUME};
+	struct bt_persistent_volume_object *volume = &out[1].persistent_volume;
+	volume->meta.name = claim->volume_name;
+	bt_build_pair(
+		arena, &volume->meta.labels, bt_build_text(arena, "volume-key-%" PRIu32, number), bt_str(""));
+	volume->access_modes = claim->access_modes;
+	volume->claim_namespace = claim->meta.namespace_;
+	volume->claim_name = claim->meta.name;
+	volume->claim_uid = claim->meta.uid;
+	if (number % 5 == 0) {
+		out[n] = (struct bt_object){.kind = BT_KIND_RESOURCE_CLAIM};
+		struct bt_resource_claim_object *device = &out[n++].resource_claim;
+		device->meta.name = bt_build_text(arena, "device-%" PRIu32, number);
+		device->meta.namespace_ = bt_str("default");
+		device->meta.uid = bt_build_text(arena, "device-uid-%" PRIu32, number);
+	}
+	return n;
+}
+
 static void make_pod(struct bt_arena *arena, uint32_t number, struct bt_pod_object *out)
 {
 	struct bt_pod_spec_object *spec = &out->spec;
@@ -121,6 +178,9 @@ static void make_pod(struct bt_arena *arena, uint32_t number, struct bt_pod_obje
 		add_affinity(arena, &spec->affinity, number);
 	} else if (number % 3 == 1) {
 		add_spread(arena, spec, number);
+	}
+	if (number % 7 == 0) {
+		add_claims(arena, out, number);
 	}
 	if (number % 17 == 0) {
 		bt_build_item(arena, &spec->scheduling_gates, bt_build_text(arena, "gate-%" PRIu32, number));
@@ -235,14 +295,25 @@ static void in_the_engine_memory_follows_what_is_there(void **state)
 	for (uint32_t i = 0; i < pod_n; i++) {
 		struct bt_pod_object pod;
 		struct bt_node_object node;
+		struct bt_object claims[3];
 		enum bt_entry entry;
-		uint32_t ix;
+		uint32_t ix, n = 0;
 
 		bt_arena_reset(&arena);
 		if (i >= alive_n) {
 			snprintf(gone, sizeof(gone), "pod-%" PRIu32, i - alive_n);
 			bt_engine_remove_pod(
 				engine, bt_engine_find_pod(engine, bt_str("default"), bt_str(gone)));
+			n = make_claims(&arena, i - alive_n, claims);
+		}
+		for (uint32_t c = 0; c < n; c++) {
+			assert_int_equal(bt_engine_delete_object(engine, claims[c].kind,
+						 claims[c].meta.namespace_, claims[c].meta.name),
+				BT_OK);
+		}
+		n = make_claims(&arena, i, claims);
+		for (uint32_t c = 0; c < n; c++) {
+			bt_engine_apply_object(engine, &claims[c]);
 		}
 		if (i % NODE_EVERY == 0) {
 			make_node(&arena, i / NODE_EVERY, &node);
@@ -288,6 +359,23 @@ static void feed_node(struct bt_pipeline *pipeline, uint32_t number)
 	feed(pipeline, parcel);
 }
 
+/* The claims of a pod come, or go. */
+static void feed_claims(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number)
+{
+	struct bt_arena none = {0};
+	struct bt_object claims[3];
+	uint32_t n = make_claims(&none, number, claims);
+
+	bt_arena_fini(&none);
+	for (uint32_t c = 0; c < n; c++) {
+		struct bt_parcel *parcel = bt_parcel_create(kind);
+
+		make_claims(&parcel->arena, number, claims);
+		parcel->object = claims[c];
+		feed(pipeline, parcel);
+	}
+}
+
 static void feed_end(struct bt_pipeline *pipeline, uint32_t number)
 {
 	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_DELETE);
@@ -317,10 +405,12 @@ static void through_the_pipeline_as_well(void **state)
 	for (uint32_t i = 0; i < pod_n; i++) {
 		if (i >= alive_n) {
 			feed_end(pipeline, i - alive_n);
+			feed_claims(pipeline, BT_PARCEL_DELETE, i - alive_n);
 		}
 		if (i % NODE_EVERY == 0) {
 			feed_node(pipeline, i / NODE_EVERY);
 		}
+		feed_claims(pipeline, BT_PARCEL_APPLY, i);
 		feed_pod(pipeline, i);
 		bt_pipeline_settle(pipeline);
 		sample(&spans, bt_pipeline_engine(pipeline), i);

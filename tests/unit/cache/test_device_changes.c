@@ -54,7 +54,8 @@ static void an_update_says_what_it_changes(void **state)
 			bt_ingest_devices(f->cache, fixture_read(f, rows[i].old));
 		}
 		const struct bt_object *new = fixture_read(f, rows[i].new);
-		bool known = bt_devices_describe(f->cache->devices, new, &described);
+		bool known = bt_devices_describe(
+			f->cache->devices, new, &f->cache->dictionary->for_ever, &described);
 
 		if (known != (rows[i].old != NULL) || described.changes != rows[i].changes) {
 			fail_msg("row %zu: known %d, changes %x", i, known, described.changes);
@@ -74,13 +75,15 @@ static void what_is_needed_of_a_claim_and_a_class_is_told(void **state)
 	struct fixture *f = *state;
 	struct bt_event_object described;
 
-	bt_devices_describe(f->cache->devices, fixture_read(f, CLAIM("")), &described);
+	bt_devices_describe(
+		f->cache->devices, fixture_read(f, CLAIM("")), &f->cache->dictionary->for_ever, &described);
 	assert_int_equal(described.uid, fixture_name(f, "u"));
 	assert_int_equal(described.namespace_, fixture_name(f, "a"));
-	bt_devices_describe(
-		f->cache->devices, fixture_read(f, CLASS("extendedResourceName: example.com/a")), &described);
+	bt_devices_describe(f->cache->devices, fixture_read(f, CLASS("extendedResourceName: example.com/a")),
+		&f->cache->dictionary->for_ever, &described);
 	assert_int_equal(described.other, fixture_name(f, "example.com/a"));
-	bt_devices_describe(f->cache->devices, fixture_read(f, CLASS("")), &described);
+	bt_devices_describe(
+		f->cache->devices, fixture_read(f, CLASS("")), &f->cache->dictionary->for_ever, &described);
 	assert_int_equal(described.other, BT_NAME_NONE);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What an update of a storage object changes, as queueing hints ask.
+ * What an update of a storage object changes, as queueing hints ask; and what is left of those that have
+ * gone.
  */
+#include "engine/base/mem.h"
 #include "object_fixture.h"
 
 #define STORAGE "{apiVersion: storage.k8s.io/v1, "
@@ -73,7 +75,8 @@ static void an_update_says_what_it_changes(void **state)
 			bt_ingest_storage(f->cache, fixture_read(f, rows[i].old));
 		}
 		const struct bt_object *new = fixture_read(f, rows[i].new);
-		bool known = bt_volumes_describe(f->cache->volumes, new, &described);
+		bool known = bt_volumes_describe(
+			f->cache->volumes, new, &f->cache->dictionary->for_ever, &described);
 
 		if (known != (rows[i].old != NULL) || described.changes != rows[i].changes) {
 			fail_msg("row %zu: known %d, changes %x", i, known, described.changes);
@@ -106,9 +109,108 @@ static void kinds_that_are_not_kept_are_not_known(void **state)
 	const struct bt_object *node =
 		fixture_read(f, "{apiVersion: v1, kind: Node, metadata: {name: x}, spec: {}, status: {}}");
 
-	assert_false(bt_volumes_describe(f->cache->volumes, node, &described));
+	assert_false(
+		bt_volumes_describe(f->cache->volumes, node, &f->cache->dictionary->for_ever, &described));
 	assert_false(bt_volumes_describe_removal(
 		f->cache->volumes, BT_KIND_NODE, BT_NAME_EMPTY, fixture_name(f, "x"), &described));
+}
+
+/* ---- coming and going ---- */
+
+static const char *const numbered[] = {
+	"{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv-%u, labels: {key-%u: value}}, spec: "
+	"{storageClassName: class-%u, csi: {driver: driver-%u, volumeHandle: handle-%u}}}",
+	"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: a, name: claim-%u, uid: "
+	"uid-%u}, "
+	"spec: {volumeName: pv-%u, storageClassName: class-%u, selector: {matchLabels: {key-%u: value}}}}",
+	"{apiVersion: storage.k8s.io/v1, kind: VolumeAttachment, metadata: {name: attachment-%u}, spec: "
+	"{attacher: driver-%u, nodeName: node-%u, source: {persistentVolumeName: pv-%u}}, x: %u}",
+	"{apiVersion: storage.k8s.io/v1, kind: CSIStorageCapacity, metadata: {namespace: a, name: "
+	"capacity-%u}, storageClassName: class-%u, nodeTopology: {matchLabels: {key-%u: value-%u}}, x: %u}",
+};
+
+static const struct bt_object *read_numbered(struct fixture *f, size_t kind, uint32_t number)
+{
+	bt_buf_clear(&f->text);
+	bt_buf_printf(&f->text, numbered[kind], number, number, number, number, number);
+	return fixture_read(f, f->text.ptr);
+}
+
+static void come(struct fixture *f, uint32_t number)
+{
+	for (size_t k = 0; k < COUNT_OF(numbered); k++) {
+		bt_ingest_storage(f->cache, read_numbered(f, k, number));
+	}
+}
+
+static void go(struct fixture *f, uint32_t number)
+{
+	const struct bt_intern *intern = f->cache->dictionary->intern;
+
+	for (size_t k = 0; k < COUNT_OF(numbered); k++) {
+		const struct bt_object *object = read_numbered(f, k, number);
+
+		assert_int_equal(bt_volumes_remove(f->cache->volumes, object->kind,
+					 bt_intern_find(intern, object->meta.namespace_),
+					 bt_intern_find(intern, object->meta.name)),
+			BT_OK);
+	}
+}
+
+static void what_has_gone_leaves_neither_names_nor_room(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_intern *intern = f->cache->dictionary->intern;
+	const struct bt_storage *storage = bt_volumes_view(f->cache->volumes);
+	size_t bytes = 0;
+
+	come(f, 7);
+	uint32_t name_n = bt_intern_count(intern), a = bt_intern_find(intern, bt_str("a"));
+	for (uint32_t i = 1000; i < 4000; i++) {
+		if (i == 1100) {
+			bytes = bt_mem_in_use_bytes();
+		}
+		come(f, i);
+		go(f, i);
+	}
+	assert_int_equal(bt_intern_count(intern), name_n);
+	assert_in_range(bt_mem_in_use_bytes(), 0, bytes + 4096);
+	assert_int_equal(storage->capacity_n, 2);
+	/* What stayed is what it was. */
+	const struct bt_claim *claim =
+		bt_storage_claim(storage, a, bt_intern_find(intern, bt_str("claim-7")));
+	assert_non_null(claim);
+	assert_int_equal(claim->volume, bt_intern_find(intern, bt_str("pv-7")));
+	const struct bt_pv *pv = bt_storage_pv(storage, claim->volume);
+	assert_int_equal(pv->disk.handle, bt_intern_find(intern, bt_str("handle-7")));
+}
+
+/* A claim that has gone is known by name as long as a pod on a node uses it, and is found when it is back. */
+static void a_claim_in_use_comes_back_to_its_users(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *signature = fixture_signature(
+		f, "volumes: [{name: v, persistentVolumeClaim: {claimName: mine}}], containers: [{name: c}]");
+	const struct bt_storage *storage = bt_volumes_view(f->cache->volumes);
+	uint32_t slot = fixture_node(f, "name: n1", "", ""), name = signature->volumes[0].source;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		bt_volumes_enter(f->cache->volumes, signature, slot);
+		assert_null(bt_storage_claim(storage, signature->namespace_, name));
+		bt_ingest_storage(f->cache,
+			fixture_read(f, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: "
+					"default, name: mine}, spec: {volumeName: x}}"));
+		const struct bt_claim *claim = bt_storage_claim(storage, signature->namespace_, name);
+		assert_true(storage->in_use(storage->context, claim));
+		assert_int_equal(bt_volumes_remove(f->cache->volumes, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+					 signature->namespace_, name),
+			BT_OK);
+		assert_int_equal(bt_volumes_remove(f->cache->volumes, BT_KIND_PERSISTENT_VOLUME_CLAIM,
+					 signature->namespace_, name),
+			BT_NOT_FOUND);
+		bt_volumes_leave(f->cache->volumes, signature, slot);
+	}
+	assert_int_equal(storage->claim_ixs.count, 0);
 }
 
 int main(void)
@@ -117,6 +219,8 @@ int main(void)
 		FIXTURE_TEST(an_update_says_what_it_changes),
 		FIXTURE_TEST(an_attachment_that_goes_says_whose_it_was),
 		FIXTURE_TEST(kinds_that_are_not_kept_are_not_known),
+		FIXTURE_TEST(what_has_gone_leaves_neither_names_nor_room),
+		FIXTURE_TEST(a_claim_in_use_comes_back_to_its_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
