@@ -56,9 +56,7 @@ uint32_t bt_features_declared(const struct bt_str_list *names);
 struct bt_signatures;
 
 struct bt_signature {
-	uint32_t ix;		     /* others may have had it, and may get it */
-	uint64_t serial;	     /* nobody else ever has it; from 1 on */
-	struct bt_signatures *table; /* private; NULL: it is made by hand, and stays */
+	uint32_t ix; /* others may have had it, and may get it */
 	uint32_t namespace_, scheduler_name;
 	struct bt_labels labels;
 	struct bt_requests requests;
@@ -100,6 +98,8 @@ struct bt_signature {
 	/* The pod's own, when it has ephemeral volumes or ResourceClaims that were made for it, which belong
 	 * to one pod; else BT_NAME_NONE. */
 	uint32_t pod_name, pod_uid;
+	uint64_t serial;	     /* nobody else ever has it; from 1 on */
+	struct bt_signatures *table; /* private; NULL: it is made by hand, and stays */
 };
 
 /* Does a pod of the signature use the claim, maybe one that is made for an ephemeral volume? */

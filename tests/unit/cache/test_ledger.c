@@ -3,6 +3,7 @@
  */
 #include "object_fixture.h"
 
+#include "engine/base/mem.h"
 #include "engine/base/rng.h"
 
 #define ASKS                                                                                                 \
@@ -242,6 +243,48 @@ static void random_histories_return_to_zero(void **state)
 	assert_int_equal(counts.queued + counts.assumed + counts.scheduled, 0);
 }
 
+static void priorities_that_nobody_has_are_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), stays = fixture_pod(f, ASKS ", priority: 77");
+	char spec[128];
+	size_t bytes = 0;
+
+	bt_ledger_assume(ledger, stays, node);
+	for (int i = 0; i < 4000; i++) {
+		if (i == 500) {
+			bytes = bt_mem_in_use_bytes();
+		}
+		snprintf(spec, sizeof(spec), "containers: [{name: a}], priority: %d", 1000 - i);
+		uint32_t pod = fixture_pod(f, spec);
+		bt_ledger_assume(ledger, pod, node);
+		assert_int_equal(bt_ledger_lowest_priority(ledger), 1000 - i < 77 ? 1000 - i : 77);
+		bt_ledger_remove(ledger, pod);
+		bt_ledger_let_go(ledger);
+		assert_int_equal(bt_ledger_lowest_priority(ledger), 77);
+	}
+	assert_in_range(bt_mem_in_use_bytes(), 0, bytes + 4096);
+}
+
+static void gates_and_signatures_go_with_their_pods(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_intern *intern = f->cache->dictionary->intern;
+	uint32_t pod = fixture_pod(f, "containers: [{name: a}], schedulingGates: [{name: g1}, {name: g2}]");
+	const uint32_t *ixs;
+
+	assert_str(bt_intern_str(intern, bt_ledger_pod(f->cache->ledger, pod)->gates), "g1 g2");
+	bt_ledger_remove(f->cache->ledger, pod);
+	/* Until then a cycle or an event may have them in hand. */
+	assert_int_not_equal(bt_intern_find(intern, bt_str("g1 g2")), BT_NAME_NONE);
+	assert_int_equal(bt_signatures_retire(f->cache->signatures, 0, &ixs), 0);
+	bt_ledger_let_go(f->cache->ledger);
+	assert_int_equal(bt_intern_find(intern, bt_str("g1 g2")), BT_NAME_NONE);
+	assert_int_equal(bt_signatures_retire(f->cache->signatures, 0, &ixs), 1);
+	bt_signatures_bury(f->cache->signatures);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +300,8 @@ int main(void)
 		FIXTURE_TEST(usage_survives_a_node_that_goes_and_comes_back),
 		FIXTURE_TEST(each_change_is_in_the_journal),
 		FIXTURE_TEST(random_histories_return_to_zero),
+		FIXTURE_TEST(priorities_that_nobody_has_are_forgotten),
+		FIXTURE_TEST(gates_and_signatures_go_with_their_pods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,25 @@ static void a_description_says_what_the_object_says(void **state)
 	bt_node_desc_destroy(d);
 }
 
+static void new_resources_that_do_not_all_fit_are_left_out(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_buf list = {0};
+
+	bt_buf_text(&list, "allocatable: {cpu: '2'");
+	for (uint32_t i = 0; i < BT_RESOURCE_MAX; i++) {
+		bt_buf_printf(&list, ", example.com/r%" PRIu32 ": '1'", i);
+	}
+	bt_buf_text(&list, "}");
+	struct bt_node_desc *d = describe(f, (struct words){"", "", list.ptr});
+	assert_true(d->too_many_names);
+	assert_int_equal(d->alloc.n, 1);
+	assert_int_equal(bt_amounts_get(d->alloc, BT_CPU), 2000);
+	assert_int_equal(bt_resource_count(f->cache->dictionary), BT_FIRST_SCALAR);
+	bt_node_desc_destroy(d);
+	bt_buf_fini(&list);
+}
+
 static void an_image_has_the_size_of_its_first_entry(void **state)
 {
 	struct fixture *f = *state;
@@ -217,6 +236,7 @@ int main(void)
 		FIXTURE_TEST(whatever_else_decisions_read_makes_a_difference),
 		FIXTURE_TEST(facts_outlive_the_description),
 		FIXTURE_TEST(names_go_with_the_last_description_that_has_them),
+		FIXTURE_TEST(new_resources_that_do_not_all_fit_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
