@@ -46,7 +46,6 @@ struct bt_state_of_things {
 /* What refused pods of a kind in that state, and preemption helped none of them. */
 struct bt_hopeless {
 	struct bt_state_of_things when;
-	uint64_t signature; /* its serial number */
 	uint32_t rejectors;
 	enum bt_preempt_outcome preempt;
 };
@@ -106,6 +105,7 @@ struct bt_engine {
 	const struct bt_node_desc **replaced;
 	size_t replaced_n, replaced_cap;
 	struct bt_held event_names; /* of objects in them */
+	uint64_t came_n;	    /* pods since signatures were retired */
 	struct bt_preempting preempting;
 	struct bt_leaving *leaving;
 	size_t leaving_n, leaving_cap;

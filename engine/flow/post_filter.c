@@ -288,8 +288,7 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, cons
 	/* Does its verdict hold for it alone? */
 	bool alone = pod->nominated_ix != BT_NO_NODE || extended(engine, decision->pod_ix);
 
-	if (!alone && hopeless->signature == pod->signature->serial &&
-		memcmp(&hopeless->when, &now, sizeof(now)) == 0) {
+	if (!alone && memcmp(&hopeless->when, &now, sizeof(now)) == 0) {
 		decision->rejectors = hopeless->rejectors;
 		decision->preempt = hopeless->preempt;
 		return;
@@ -307,8 +306,7 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, cons
 		preempt(engine, lane, &request, notes, decision);
 	}
 	if (decision->preempt != BT_PREEMPT_FOUND && !alone) {
-		*hopeless = (struct bt_hopeless){
-			now, pod->signature->serial, decision->rejectors, decision->preempt};
+		*hopeless = (struct bt_hopeless){now, decision->rejectors, decision->preempt};
 	}
 }
 

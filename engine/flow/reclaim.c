@@ -5,8 +5,11 @@
 #include "engine/base/mem.h"
 #include "engine/flow/engine_int.h"
 
-/* Texts that plans point to. One more, and all plans are made again. */
-#define TEXTS_MAX 16384
+/* So many texts that plans point to, and so many counters, be there as few signatures as there may. With one
+ * more all plans are made again. */
+#define TEXTS_MAX    16384
+#define COUNTERS_MAX 65536
+#define PER_LIVE     16 /* more of them for each signature */
 
 /* Are there as many signatures that nobody holds, beyond those that are kept, as there are others? What is
  * forgotten with them has to be worked out again for the others: so it is paid for by the making of those. */
@@ -17,6 +20,17 @@ static bool is_due(const struct bt_engine *engine, uint32_t keep_n)
 	uint32_t others_n = count > listed_n && !engine->options.keeps_none ? count - listed_n : 0;
 
 	return listed_n > keep_n && listed_n - keep_n > (keep_n > others_n ? keep_n : others_n);
+}
+
+/* Services that come and go leave counters behind, claims texts, though no signature goes. As many pods have
+ * come since the last time as there are signatures whose plans have to be made again. */
+static bool is_full(const struct bt_engine *engine)
+{
+	const struct bt_cache *cache = engine->cache;
+	size_t count = bt_signatures_count(cache->signatures), more_n = PER_LIVE * count;
+
+	return engine->came_n > count && (bt_texts_count(cache->dictionary->texts) > TEXTS_MAX + more_n ||
+						 bt_counters_count(cache->counters) > COUNTERS_MAX + more_n);
 }
 
 /* Plans, counters, columns of labels, verdicts: whoever needs them makes them again. All that is kept by a
@@ -40,6 +54,7 @@ static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool fu
 	bt_map_fini(&engine->hopeless_ixs);
 	bt_signatures_bury(cache->signatures);
 	engine->counts.signature_end_n += n;
+	engine->came_n = 0;
 }
 
 void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc)
@@ -84,7 +99,8 @@ void bt_engine_reclaim(struct bt_engine *engine)
 	}
 	bt_ledger_let_go(engine->cache->ledger);
 	bt_engine_end_events(engine);
-	bool full = bt_texts_count(engine->cache->dictionary->texts) > TEXTS_MAX;
+	engine->came_n++;
+	bool full = is_full(engine);
 	if (full || is_due(engine, keep_n)) {
 		retire_signatures(engine, keep_n, full);
 	}
