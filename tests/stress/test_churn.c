@@ -364,7 +364,7 @@ static void feed(struct bt_pipeline *pipeline, struct bt_parcel *parcel)
 
 static void feed_pod(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_APPLY);
+	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, BT_PARCEL_APPLY);
 
 	parcel->object.kind = BT_KIND_POD;
 	make_pod(&parcel->arena, number, &parcel->object.pod);
@@ -373,7 +373,7 @@ static void feed_pod(struct bt_pipeline *pipeline, uint32_t number)
 
 static void feed_node(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_APPLY);
+	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, BT_PARCEL_APPLY);
 
 	parcel->object.kind = BT_KIND_NODE;
 	make_node(&parcel->arena, number, &parcel->object.node);
@@ -389,7 +389,7 @@ static void feed_claims(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, 
 
 	bt_arena_fini(&none);
 	for (uint32_t c = 0; c < n; c++) {
-		struct bt_parcel *parcel = bt_parcel_create(kind);
+		struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
 
 		make_claims(&parcel->arena, number, claims);
 		parcel->object = claims[c];
@@ -399,9 +399,9 @@ static void feed_claims(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, 
 
 static void feed_end(struct bt_pipeline *pipeline, uint32_t number)
 {
-	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_DELETE);
+	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, BT_PARCEL_DELETE);
 
-	parcel->object.kind = BT_KIND_POD;
+	parcel->object = (struct bt_object){.kind = BT_KIND_POD};
 	parcel->object.meta.namespace_ = bt_str("default");
 	parcel->object.meta.name = bt_build_text(&parcel->arena, "pod-%" PRIu32, number);
 	parcel->object.meta.uid = bt_build_text(&parcel->arena, "uid-%" PRIu32, number);
@@ -420,7 +420,8 @@ static void through_the_pipeline_as_well(void **state)
 	bt_config_init_default(&config, NULL);
 	options.limits.sources = 1;
 	options.limits.ingest_threads = 2;
-	options.limits.tombstones = 16;
+	/* What is kept at hand is there early on. */
+	options.limits.spent = options.limits.tombstones = 16;
 	struct bt_pipeline *pipeline = bt_pipeline_create(&config, &options, &errors);
 	assert_non_null(pipeline);
 	for (uint32_t i = 0; i < pod_n; i++) {
