@@ -433,7 +433,7 @@ void bt_rcu_defer(struct bt_rcu_head *head, void (*reclaim)(struct bt_rcu_head *
 	raise_to(&rcu.high_n, before_n + 1);
 	raise_to(&rcu.high_bytes, bt_add_relaxed(&rcu.pending_bytes, bytes) + bytes);
 	BT_RACE_POINT("rcu.defer.before_call");
-	BT_SYNC_RELEASE(head); /* EDGE rcu.deferred release; liburcu's queue orders it. Wait-free. */
+	BT_SYNC_RELEASE(head); /* EDGE rcu.deferred release; liburcu's queue orders it */
 	urcu_memb_set_thread_call_rcu_data(caller);
 	urcu_memb_call_rcu((struct rcu_head *)(void *)head->link, reclaim_one);
 	if (!before_n) {

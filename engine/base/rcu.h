@@ -95,7 +95,7 @@ bool bt_rcu_has_readers(void);
  * now, in the order of the calls; at once and here while no thread is a reader of either kind, as in a
  * process with one thread. No published pointer leads to the object any more. The first call that has to wait
  * starts the threads. liburcu's lets 10 ms pass between its turns, so that a grace period serves many.
- * Context: any thread, also a reader or a reclaim function; wait-free but for waking. A reclaim function
+ * Context: any thread, also a reader or a reclaim function; lock-free but for waking. A reclaim function
  *	    does not visit.
  * Owns   : head until reclaim is called; bytes is what reclaiming it will free.
  */
