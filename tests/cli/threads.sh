@@ -68,7 +68,7 @@ tm() {
 tm new-session -d -x 110 -y 40 "$berth simulate --live --threads 2 --until 1h --speed 1 $samples >report"
 for _ in $(seq 300); do
 	tm capture-pane -p >screen 2>err || break
-	grep -q '^threads' screen && break
+	grep -q '^bind ' screen && grep -q '^threads' screen && break
 	sleep 0.1
 done
 for row in '^rates +[0-9,]+ pods/s' '^queue +active [0-9]+' '^stage +p50' '^bind +[0-9.]+ [num]?s' '^conflicts' '^reclaim' '^rings +feed-0-0 [0-9]+/[0-9]+ high' \
