@@ -9,6 +9,7 @@
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
+#include "engine/base/spool.h"
 
 #define MAGIC	     "BERTHJNL"
 #define MAGIC_BYTES  8u
@@ -19,6 +20,7 @@
 struct bt_journal {
 	struct bt_journal_options options;
 	struct bt_buf out, body;
+	struct bt_spool *spool; /* or NULL */
 	int64_t now_ns;
 	bool begun, failed;
 };
@@ -66,6 +68,15 @@ struct bt_journal *bt_journal_create(const struct bt_journal_options *options)
 	if (journal->options.buffer_bytes == 0) {
 		journal->options.buffer_bytes = BUFFER_BYTES;
 	}
+	if (options->ring_bytes) {
+		const struct bt_spool_options spool = {.take = options->write,
+			.context = options->context,
+			.name = "journal",
+			.capacity = options->ring_bytes};
+
+		journal->spool = bt_spool_create(&spool);
+		journal->options.buffer_bytes = 1; /* every record goes on at once */
+	}
 	bt_buf_text(&journal->out, MAGIC);
 	write_fixed(VERSION, &journal->out);
 	return journal;
@@ -75,7 +86,9 @@ static void flush(struct bt_journal *journal)
 {
 	const struct bt_journal_options *options = &journal->options;
 
-	if (!journal->failed && journal->out.len) {
+	if (journal->spool) {
+		bt_spool_put(journal->spool, journal->out.ptr, journal->out.len);
+	} else if (!journal->failed && journal->out.len) {
 		journal->failed = !options->write(options->context, journal->out.ptr, journal->out.len);
 	}
 	bt_buf_clear(&journal->out);
@@ -85,6 +98,7 @@ void bt_journal_destroy(struct bt_journal *journal)
 {
 	if (journal) {
 		flush(journal);
+		bt_spool_destroy(journal->spool);
 		bt_buf_fini(&journal->out);
 		bt_buf_fini(&journal->body);
 		bt_mem_free(journal);
@@ -109,6 +123,9 @@ enum bt_status bt_journal_finish(struct bt_journal *journal)
 {
 	write_record(journal, BT_JOURNAL_END, (struct bt_str){0});
 	flush(journal);
+	if (journal->spool) {
+		journal->failed = !bt_spool_flush(journal->spool);
+	}
 	return journal->failed ? BT_IO : BT_OK;
 }
 

@@ -58,12 +58,16 @@ enum bt_journal_time { BT_TIME_SET = 0, BT_TIME_TICK = 1, BT_TIME_START = 2 };
 /* ---- writing ---- */
 
 struct bt_journal_options {
-	/* Takes bytes. Returns: false when it cannot; then nothing more is written. */
+	/* Takes bytes. Returns: false when it cannot; then nothing more is written. Context: the scheduling
+	 * thread, when a buffer is full; with a ring a thread of the journal's own. */
 	bool (*write)(void *context, const char *bytes, size_t n);
 	void *context;
 	struct bt_journal_codec codec;
 	struct bt_str config; /* kept until the header is written */
 	size_t buffer_bytes;  /* 0: 256 KiB */
+	/* A ring of so many bytes, a power of two, by which another thread writes what is recorded a few
+	 * milliseconds later; full, the scheduling thread waits. 0: it writes itself. */
+	uint32_t ring_bytes;
 };
 
 struct bt_journal;

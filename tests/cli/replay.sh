@@ -52,6 +52,22 @@ cp mixed.journal damaged.journal
 printf '\377\377\377\377' | dd of=damaged.journal bs=1 seek=$((bytes / 3)) conv=notrunc 2>/dev/null
 expect 3 "at byte" "$berth" replay damaged.journal
 
+# A simulation that is killed leaves what it has recorded until then.
+for threads in 0 2; do
+	"$berth" simulate -q "$samples" --threads $threads --until 1h --speed 1 --journal killed.journal --decisions killed.d >out 2>err &
+	pid=$!
+	for _ in $(seq 300); do
+		[ -s killed.d ] && [ "$(wc -c <killed.journal)" -gt 1000 ] && break
+		sleep 0.1
+	done
+	sleep 0.3 # the journal is a few milliseconds behind
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	expect 3 "the journal breaks off" "$berth" replay killed.journal -o json
+	played=$(sed -n 's/.*"decisions": \([0-9]*\).*/\1/p' out)
+	[ "$played" -ge "$(grep -cv '"delete"' killed.d)" ] || fail "killed, --threads $threads: $played decisions are recorded: $(cat out)"
+done
+
 # Decisions of another seed are not these.
 "$berth" simulate -q mixed.json --seed 8 --journal eight.journal >out 2>err || fail "$(cat err)"
 cmp -s mixed.journal eight.journal && fail "the seed does not matter"

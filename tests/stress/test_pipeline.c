@@ -686,7 +686,7 @@ static void run(struct world *w, const struct shape *shape)
 {
 	struct bt_buf bytes = {0}, why = {0};
 	const struct bt_journal_options recording = {
-		.write = write_bytes, .context = &bytes, .codec = bt_journal_json(NULL)};
+		.write = write_bytes, .context = &bytes, .codec = bt_journal_json(NULL), .ring_bytes = 4096};
 	struct bt_journal *journal = bt_journal_create(&recording);
 	struct bt_pipeline_options options = {.limits = bt_limits_default(),
 		/* What is replayed keeps what nobody has, as engines do; decisions are the same. */

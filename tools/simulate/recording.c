@@ -46,9 +46,13 @@ enum bt_status bt_recording_config(struct bt_str text, struct bt_config *out_con
 
 /* ---- recording ---- */
 
+#define RING_BYTES (4u << 20)
+
+/* Context: the journal's thread. */
 static bool write_bytes(void *context, const char *bytes, size_t n)
 {
 	bt_output_add(context, bytes, n);
+	bt_output_flush(context); /* whatever becomes of the simulation */
 	return !bt_output_failed(context);
 }
 
@@ -62,7 +66,8 @@ enum bt_status bt_recording_open(
 	const struct bt_journal_options options = {.write = write_bytes,
 		.context = &recording->output,
 		.codec = bt_journal_json(NULL),
-		.config = bt_buf_view(&recording->config)};
+		.config = bt_buf_view(&recording->config),
+		.ring_bytes = RING_BYTES};
 	recording->journal = bt_journal_create(&options);
 	return BT_OK;
 }

@@ -3,6 +3,7 @@
  */
 #include "lab.h"
 
+#include "engine/base/thread.h"
 #include "tools/kube/parcel.h"
 
 /* A lab with a journal in memory. */
@@ -18,6 +19,12 @@ static bool write_bytes(void *context, const char *bytes, size_t n)
 	return true;
 }
 
+/* As long as they come from the journal's own thread. */
+static bool write_bytes_apart(void *context, const char *bytes, size_t n)
+{
+	return strcmp(bt_thread_name(), "journal") == 0 && write_bytes(context, bytes, n);
+}
+
 static bool refuse_bytes(void *context, const char *bytes, size_t n)
 {
 	(void)context;
@@ -26,19 +33,26 @@ static bool refuse_bytes(void *context, const char *bytes, size_t n)
 	return false;
 }
 
-static void begin(struct studio *s)
+/* ring_bytes: as of the journal's options. */
+static void begin_with(struct studio *s, uint32_t ring_bytes)
 {
-	const struct bt_journal_options journal = {.write = write_bytes,
+	const struct bt_journal_options journal = {.write = ring_bytes ? write_bytes_apart : write_bytes,
 		.context = &s->bytes,
 		.codec = bt_journal_json(NULL),
 		.config = BT_STR("the configuration"),
-		.buffer_bytes = 100};
+		.buffer_bytes = 100,
+		.ring_bytes = ring_bytes};
 	struct bt_pipeline_options options = lab_options(&s->lab);
 
 	s->lab.now_ns = 5 * LAB_SECOND;
 	s->journal = bt_journal_create(&journal);
 	options.journal = s->journal;
 	lab_begin(&s->lab, &options);
+}
+
+static void begin(struct studio *s)
+{
+	begin_with(s, 0);
 }
 
 static void end(struct studio *s)
@@ -130,6 +144,23 @@ static void a_journal_replays_to_the_same_decisions(void **state)
 	assert_true(result.answer_n >= 4);
 	bt_buf_fini(&text);
 	bt_buf_fini(&s.bytes);
+}
+
+static void another_thread_writes_the_same_bytes(void **state)
+{
+	struct studio one = {.lab = {.now_ns = 0}}, two = {.lab = {.now_ns = 0}};
+
+	(void)state;
+	begin(&one);
+	play(&one.lab);
+	end(&one);
+	begin_with(&two, 64);
+	play(&two.lab);
+	end(&two);
+	assert_int_equal(one.bytes.len, two.bytes.len);
+	assert_memory_equal(one.bytes.ptr, two.bytes.ptr, one.bytes.len);
+	bt_buf_fini(&one.bytes);
+	bt_buf_fini(&two.bytes);
 }
 
 static void a_journal_without_a_clock_and_a_binder_replays_too(void **state)
@@ -262,19 +293,23 @@ static void a_damaged_record_is_named_by_its_place(void **state)
 
 static void a_journal_that_cannot_be_written_says_so_at_the_end(void **state)
 {
-	const struct bt_journal_options options = {.write = refuse_bytes, .codec = bt_journal_json(NULL)};
-	struct bt_journal *journal = bt_journal_create(&options);
-
 	(void)state;
-	bt_journal_begin(journal, &(struct bt_journal_header){.seed = 1});
-	assert_int_equal(bt_journal_finish(journal), BT_IO);
-	bt_journal_destroy(journal);
+	for (uint32_t ring_bytes = 0; ring_bytes <= 64; ring_bytes += 64) {
+		const struct bt_journal_options options = {
+			.write = refuse_bytes, .codec = bt_journal_json(NULL), .ring_bytes = ring_bytes};
+		struct bt_journal *journal = bt_journal_create(&options);
+
+		bt_journal_begin(journal, &(struct bt_journal_header){.seed = 1});
+		assert_int_equal(bt_journal_finish(journal), BT_IO);
+		bt_journal_destroy(journal);
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_journal_replays_to_the_same_decisions),
+		cmocka_unit_test(another_thread_writes_the_same_bytes),
 		cmocka_unit_test(a_journal_without_a_clock_and_a_binder_replays_too),
 		cmocka_unit_test(a_decision_that_differs_is_shown_with_both),
 		cmocka_unit_test(a_journal_that_breaks_off_is_played_up_to_there),
