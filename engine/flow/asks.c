@@ -259,7 +259,7 @@ bool bt_asks_have_room(const struct bt_pipeline *p)
 {
 	const struct bt_asks *asks = &p->asks;
 
-	return asks->outgoing.first == BT_NO_ASK && bt_load_relaxed(&asks->open_n) < p->limits.bindings &&
+	return !asks->stuck && bt_load_relaxed(&asks->open_n) < p->limits.bindings &&
 	       (asks->vacant_n > 0 || bt_load_relaxed(&asks->open_n) == 0 ||
 		       bt_mem_may_use(BT_MEM_BINDING, chunk_bytes(asks)));
 }
@@ -523,6 +523,7 @@ bool bt_asks_send(struct bt_pipeline *p)
 	struct bt_asks *asks = &p->asks;
 	bool any = false;
 
+	asks->stuck = false;
 	while (asks->outgoing.first != BT_NO_ASK) {
 		struct bt_ask_slot *slot = slot_at(asks, asks->outgoing.first);
 
@@ -531,7 +532,8 @@ bool bt_asks_send(struct bt_pipeline *p)
 			any = true;
 			continue;
 		}
-		if (!send(p, slot)) {
+		asks->stuck = !send(p, slot);
+		if (asks->stuck) {
 			break;
 		}
 		list_remove(asks, &asks->outgoing, slot);

@@ -49,7 +49,7 @@ enum bt_pipeline_turn bt_pipeline_take_turn(struct bt_pipeline *p, uint32_t *out
 		return BT_TURN_NONE;
 	}
 	bt_turn_take(&p->turn, *out_pod_ix);
-	bt_asks_send(p);
+	bt_asks_send_some(p);
 	return BT_TURN_TAKEN;
 }
 

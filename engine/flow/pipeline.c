@@ -480,9 +480,10 @@ bool bt_pipeline_decide_step(struct bt_pipeline *p, uint32_t cycles)
 	while (n < cycles && bt_asks_have_room(p) && bt_pipeline_is_heard(p) && is_synced(p) &&
 		bt_pipeline_decide_one(p)) {
 		BT_RACE_POINT("pipeline.decide");
-		bt_asks_send(p);
+		bt_asks_send_some(p);
 		n++;
 	}
+	bt_asks_send(p);
 	return n > 0;
 }
 

@@ -34,6 +34,9 @@ enum bt_ask_state {
 	BT_ASK_UNKNOWN	  /* answered: nobody can tell */
 };
 
+/* Turns after which those that are asked for are sent, unless the step is over before. */
+#define BT_ASKS_TOGETHER 16u
+
 #define BT_REASON_MAX 128
 #define BT_NO_ASK     UINT32_MAX
 
@@ -77,7 +80,8 @@ struct bt_asks {
 	_Atomic uint32_t answers; /* atomic: EDGE ask.answers; the last answered slot, plus one */
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
-	struct bt_ask_list outgoing; /* decided, no room in a ring yet */
+	struct bt_ask_list outgoing; /* decided, not sent yet */
+	bool stuck;		     /* because there is no room in any ring */
 	struct bt_ask_list waiting;  /* sent, not overdue: the oldest first */
 	struct bt_ask_list overdue;
 	uint32_t *slot_of_pod; /* by pod: the slot of its binding, plus one, or 0 */
@@ -86,6 +90,7 @@ struct bt_asks {
 	struct bt_map by_number[BT_ASK_KINDS]; /* slots, while a journal is replayed */
 	_Atomic uint32_t open_n;	       /* bindings; atomic: anyone reads, relaxed */
 	uint32_t turn;			       /* the binder thread that gets the next one */
+	uint32_t turn_n;		       /* cycles */
 };
 
 /* ---- the whole ---- */
@@ -230,6 +235,15 @@ bool bt_asks_have_room(const struct bt_pipeline *p);
 
 /* Hands what is decided to the binder threads, as far as there is room. */
 bool bt_asks_send(struct bt_pipeline *p);
+
+/* A turn has been taken: the same, if some have been taken since the last time. Who wakes a binder thread for
+ * each loses more time than the binding takes. */
+static inline void bt_asks_send_some(struct bt_pipeline *p)
+{
+	if (++p->asks.turn_n % BT_ASKS_TOGETHER == 0) {
+		bt_asks_send(p);
+	}
+}
 
 /* Takes the binder's answers. */
 bool bt_asks_take_answers(struct bt_pipeline *p);
