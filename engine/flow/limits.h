@@ -8,6 +8,8 @@
 
 #include "engine/base/status.h"
 
+#define BT_LIMITS_RUN 128u
+
 struct bt_limits {
 	/* Rings. A capacity is rounded up to a power of two, at least 4. A full ring makes its producer wait.
 	 */
@@ -25,6 +27,7 @@ struct bt_limits {
 	/* What a step does at most. */
 	uint32_t batch;	 /* cycles */
 	uint32_t events; /* parcels */
+	uint32_t run;	 /* parcels in a row that go to the same ingestion thread; at most BT_LIMITS_RUN */
 	/* Threads. */
 	uint32_t ingest_threads, bind_threads;
 	uint32_t workers; /* that score nodes, the scheduling thread included */

@@ -352,7 +352,7 @@ static uint32_t next_of(
 	struct bt_pipeline *p, struct bt_source_lane *lane, struct bt_parcel **out, uint32_t n)
 {
 	uint32_t thread = bt_pipeline_ingest_of(p, lane->published_n);
-	uint32_t left = BT_RUN - (uint32_t)(lane->published_n % BT_RUN);
+	uint32_t left = p->limits.run - (uint32_t)(lane->published_n % p->limits.run);
 
 	n = bt_ring_try_pop_n(&lane->deltas[thread], out, n < left ? n : left);
 	if (n) {
@@ -405,7 +405,13 @@ bool bt_pipeline_publish_step(struct bt_pipeline *p)
 	uint32_t room = bt_ring_capacity(&p->inbox) - bt_ring_count(&p->inbox), n = 0, taken_n = 0, run_n;
 
 	room = room < PUBLISH_MAX ? room : PUBLISH_MAX;
-	while (n < room && taken_n < p->limits.events && (run_n = next_parcels(p, &batch[n], room - n))) {
+	while (n < room && taken_n < p->limits.events) {
+		uint32_t left = p->limits.events - taken_n;
+
+		run_n = next_parcels(p, &batch[n], room - n < left ? room - n : left);
+		if (run_n == 0) {
+			break;
+		}
 		taken_n += run_n;
 		n += number(p, &batch[n], run_n);
 	}

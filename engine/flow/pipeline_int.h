@@ -111,12 +111,12 @@ struct bt_crew {
 	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
 };
 
-/* So many parcels in a row take the same way, so that they are handed over together. */
-#define BT_RUN 128u
+/* So many parcels are handed over together at most. */
+#define BT_RUN BT_LIMITS_RUN
 
 /* What a source and the stages behind it share. */
 struct bt_source_lane {
-	struct bt_ring *feeds;	/* by ingestion thread, which take turns of BT_RUN parcels */
+	struct bt_ring *feeds;	/* by ingestion thread, which take turns of limits.run parcels */
 	struct bt_ring *deltas; /* the same */
 	struct bt_ring spent;	/* parcels to be used again */
 	/* owner: the source */
@@ -301,7 +301,7 @@ struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 /* The ingestion thread of a source's parcel. */
 static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64_t sequence)
 {
-	return (uint32_t)(sequence / BT_RUN % p->limits.ingest_threads);
+	return (uint32_t)(sequence / p->limits.run % p->limits.ingest_threads);
 }
 
 /* Who waits because the ring was full has room when half of it is free; it is told once, as the consumer has

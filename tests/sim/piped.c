@@ -93,7 +93,7 @@ static const struct bt_parcel *next_to_publish(const struct sim *sim)
 	for (uint32_t i = 0; i < SIM_STREAM_N && !parcel; i++) {
 		const struct bt_source_lane *lane = &p->sources[(p->publish_turn + i) % SIM_STREAM_N];
 
-		parcel = head_of(&lane->deltas[lane->published_n % STREAM_THREADS]);
+		parcel = head_of(&lane->deltas[bt_pipeline_ingest_of(sim->pipeline, lane->published_n)]);
 	}
 	return parcel;
 }
@@ -668,6 +668,7 @@ void sim_pipe_create(struct sim *sim)
 
 	limits->sources = SIM_STREAM_N;
 	limits->ingest_threads = STREAM_THREADS;
+	limits->run = 1;
 	limits->bind_threads = BIND_THREADS;
 	limits->feed = limits->delta = limits->inbox = limits->asks = SIM_RING;
 	limits->bindings = BINDINGS;

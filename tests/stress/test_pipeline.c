@@ -700,6 +700,7 @@ static void run(struct world *w, const struct shape *shape)
 	options.limits.ingest_threads = shape->ingest_threads;
 	options.limits.bind_threads = shape->bind_threads;
 	options.limits.batch = shape->batch;
+	options.limits.run = 1 + (uint32_t)(w->seed % 5);
 	options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.asks =
 		options.limits.bindings = shape->capacity;
 	options.limits.bind_timeout_ns = SECOND;
@@ -845,6 +846,7 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 		options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.asks =
 			options.limits.bindings = 4;
 		options.limits.ingest_threads = 1 + i % 3;
+		options.limits.run = 1 + i % 4;
 		options.limits.bind_threads = 1 + i % 2;
 		bt_config_init_default(&config, NULL);
 		w.pipeline = bt_pipeline_create(&config, &options, &errors);

@@ -104,6 +104,7 @@ static inline struct bt_limits lab_small_limits(void)
 
 	limits.feed = limits.delta = limits.inbox = limits.asks = limits.bindings = limits.tombstones = 4;
 	limits.batch = limits.events = limits.spent = 4;
+	limits.run = 1;
 	return limits;
 }
 
