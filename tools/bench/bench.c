@@ -106,6 +106,7 @@ static void add_collected(struct bt_bench_item *item, struct bt_collected *colle
 		return;
 	}
 	item->run_n++;
+	item->all_n += collected->pod_n;
 	item->seconds += (double)collected->took_ns / 1e9;
 	item->cpu_s += (double)collected->cpu_ns / 1e9;
 	for (size_t i = 0; i < collected->heap_n; i++) {

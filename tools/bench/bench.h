@@ -20,6 +20,7 @@ struct bt_bench_item {
 	double *heaps; /* bytes */
 	size_t heap_n, heap_cap;
 	uint64_t pod_n; /* bound in one run */
+	uint64_t all_n; /* bound in all of them */
 	double seconds; /* of all runs together */
 	double cpu_s;	/* of them, the thread had a CPU */
 	uint32_t run_n;

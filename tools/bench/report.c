@@ -202,6 +202,9 @@ static void add_time(struct bt_emit *emit, const struct bt_bench_item *item)
 	bt_emit_label(emit, "ms a run");
 	bt_emit_real(emit, "cpu_percent", 100 * item->cpu_s / item->seconds, 0);
 	bt_emit_label(emit, "cpu %");
+	if (item->all_n && item->cpu_s > 0) {
+		add_rate(emit, "per_cpu_s", (double)item->all_n / item->cpu_s, "pods/cpu s");
+	}
 }
 
 static void add_counts(struct bt_emit *emit, const struct bt_bench_result *result, double speed)
