@@ -122,6 +122,17 @@ static void add_collected(struct bt_bench_item *item, struct bt_collected *colle
 	}
 }
 
+/* Pods that a run makes, as far as the file says; for its progress. */
+static uint64_t pods_of(const struct bt_run_plan *plan)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < plan->ops.n; i++) {
+		n += plan->ops.ops[i].kind == BT_OP_CREATE_PODS ? (uint64_t)plan->ops.ops[i].count : 0;
+	}
+	return n;
+}
+
 /* Runs once. Returns: for how long metrics were collected, in seconds. */
 static double run_once(struct bt_bench_result *result, const struct bt_bench_options *options,
 	struct bt_specs *specs, bool first, bool last)
@@ -134,7 +145,7 @@ static double run_once(struct bt_bench_result *result, const struct bt_bench_opt
 
 	bt_buf_printf(&label, "%.*s/%.*s", BT_STR_ARG(result->plan->test_case->name),
 		BT_STR_ARG(result->plan->workload->name));
-	bt_progress_begin(&progress, label.ptr, 0, options->quiet);
+	bt_progress_begin(&progress, label.ptr, pods_of(result->plan), options->quiet);
 	run.stages = first;
 	run.progress = &progress;
 	bt_run_workload(result->plan, &run, specs, &got);

@@ -138,7 +138,7 @@ bool bt_run_enter(
 	out->name = object.meta.name;
 	if (from->claim_template) {
 		note_template(world, &object);
-	} else if (object.kind == BT_KIND_NODE) {
+	} else if (object.kind == BT_KIND_NODE && op->kind != BT_OP_CHURN) {
 		bt_world_add_node(world, &object);
 	} else if (object.kind != BT_KIND_OTHER) {
 		if (object.kind == BT_KIND_RESOURCE_CLAIM) {
@@ -228,26 +228,6 @@ static bool update(struct bt_run *run, const struct bt_op *op, int64_t index)
 	return true;
 }
 
-static bool is_past(struct bt_run *run, const void *context)
-{
-	const int64_t *until_ns = context;
-
-	(void)run;
-	return bt_clock_monotonic_ns() >= *until_ns;
-}
-
-/* Goes on until then; unlike other operations this waits for the clock alone. */
-static bool pass(struct bt_run *run, int64_t until_ns)
-{
-	while (!is_past(run, &until_ns)) {
-		bt_run_pump(run);
-		if (run->result->end != BT_RUN_DONE) {
-			return false;
-		}
-	}
-	return true;
-}
-
 bool bt_run_update_any(struct bt_run *run, const struct bt_op *op)
 {
 	int64_t next_ns = bt_clock_monotonic_ns();
@@ -255,7 +235,7 @@ bool bt_run_update_any(struct bt_run *run, const struct bt_op *op)
 
 	for (int64_t i = 0; i < op->count; i++) {
 		next_ns += interval_ns;
-		if ((interval_ns && !pass(run, next_ns)) || !update(run, op, i)) {
+		if ((interval_ns && !bt_run_pass(run, next_ns)) || !update(run, op, i)) {
 			return false;
 		}
 	}
@@ -510,6 +490,10 @@ enum bt_status bt_run_plan(struct bt_workload_file *file, const struct bt_test_c
 	struct settings settings = {.text = {0}};
 
 	*out_plan = (struct bt_run_plan){.file = file, .test_case = test_case, .workload = workload};
+	if (bt_workload_param(workload, bt_str("numNodeDeclaredFeatures"))) {
+		out_plan->notes = bt_str("upstream's own program lets pods need the features that its nodes "
+					 "declare; here nodes declare them, and pods need none");
+	}
 	bt_gates_init(&out_plan->gates);
 	enum bt_status status = add_settings(out_plan, &settings, workload->gates, workload->gate_n, out_why);
 	if (status == BT_OK) {

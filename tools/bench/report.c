@@ -298,8 +298,6 @@ static void report_stages(struct bt_emit *emit, const struct bt_bench_result *re
 
 static void report_problems(struct bt_emit *emit, const struct bt_bench_result *results, size_t n)
 {
-	struct bt_buf text = {0};
-
 	bt_emit_begin_array(emit, "problems");
 	for (size_t i = 0; i < n; i++) {
 		if (results[i].end == BT_RUN_DONE) {
@@ -312,7 +310,24 @@ static void report_problems(struct bt_emit *emit, const struct bt_bench_result *
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
-	bt_buf_fini(&text);
+}
+
+/* What is not as upstream has it in single workloads, each once. */
+static void report_notes(struct bt_emit *emit, const struct bt_bench_result *results, size_t n)
+{
+	bt_emit_begin_array(emit, "notes");
+	for (size_t i = 0; i < n; i++) {
+		struct bt_str note = results[i].plan->notes;
+		size_t k = 0;
+
+		while (k < i && !bt_str_eq(results[k].plan->notes, note)) {
+			k++;
+		}
+		if (note.len && k == i) {
+			bt_emit_str(emit, NULL, note);
+		}
+	}
+	bt_emit_end(emit);
 }
 
 void bt_bench_report_begin(struct bt_emit *emit)
@@ -329,6 +344,7 @@ void bt_bench_report(struct bt_emit *emit, const struct bt_bench_result *results
 	report_rows(emit, results, n, speed);
 	report_stages(emit, results, n);
 	report_problems(emit, results, n);
+	report_notes(emit, results, n);
 	bt_emit_text(emit, "differences", BT_BENCH_DIFFERENCES);
 	bt_emit_hide(emit);
 }

@@ -144,31 +144,22 @@ bool bt_run_until(struct bt_run *run, const struct bt_op *op,
 	return true;
 }
 
-/* ---- short operations ---- */
-
-static bool is_past(struct bt_run *run, const void *context)
+bool bt_run_pass(struct bt_run *run, int64_t until_ns)
 {
-	const int64_t *until_ns = context;
-
-	(void)run;
-	return bt_clock_monotonic_ns() >= *until_ns;
-}
-
-/* Sleeping is no waiting: nothing else has to happen. */
-static bool sleep_op(struct bt_run *run, const struct bt_op *op)
-{
-	int64_t until_ns = bt_clock_monotonic_ns() + bt_run_span(run, (double)op->duration_ns);
-
-	while (!is_past(run, &until_ns)) {
+	while (bt_clock_monotonic_ns() < until_ns) {
 		if (bt_interrupt_pending()) {
 			return bt_run_fail(run, BT_RUN_INTERRUPTED, "interrupted");
 		}
 		if (!bt_run_pump(run)) {
-			sleep_until(until_ns);
+			int64_t next = next_moment(run, bt_clock_monotonic_ns());
+
+			sleep_until(next < until_ns ? next : until_ns);
 		}
 	}
 	return run->result->end == BT_RUN_DONE;
 }
+
+/* ---- short operations ---- */
 
 static bool create_namespaces(struct bt_run *run, const struct bt_op *op)
 {
@@ -265,7 +256,7 @@ static bool do_op(struct bt_run *run, const struct bt_op *op, uint32_t op_ix)
 	case BT_OP_BARRIER:
 		return barrier(run, op);
 	case BT_OP_SLEEP:
-		return sleep_op(run, op);
+		return bt_run_pass(run, bt_clock_monotonic_ns() + bt_run_span(run, (double)op->duration_ns));
 	case BT_OP_START_METRICS:
 		return bt_run_collect_begin(run, op, op->name);
 	case BT_OP_STOP_METRICS:

@@ -57,6 +57,9 @@ bool bt_run_pump(struct bt_run *run);
 bool bt_run_until(struct bt_run *run, const struct bt_op *op,
 	bool (*done)(struct bt_run *run, const void *context), const void *context);
 
+/* Goes on until then, whatever happens. Returns: false when the run has ended. */
+bool bt_run_pass(struct bt_run *run, int64_t until_ns);
+
 struct bt_run_timer *bt_run_add_timer(struct bt_run *run, const struct bt_op *op, int64_t interval_ns);
 
 /* ---- collecting ---- */
