@@ -75,8 +75,10 @@ static bool compare_claim(const struct bt_devices *devices, struct bt_arena *are
 
 	if (old) {
 		bt_resource_claim_compile(&held, arena, object, &new);
-		out->changes |= old->allocated && !new.allocated ? BT_CHANGED_ALLOCATION_LOST : 0;
-		out->changes |= same_status(old, &new) ? 0 : BT_CHANGED_CLAIM_STATUS;
+		if (!bt_claim_is_kept(old, &new)) {
+			out->changes |= old->allocated && !new.allocated ? BT_CHANGED_ALLOCATION_LOST : 0;
+			out->changes |= same_status(old, &new) ? 0 : BT_CHANGED_CLAIM_STATUS;
+		}
 		bt_held_release(&held);
 	}
 	return old;

@@ -172,31 +172,50 @@ static uint32_t claim_ix_of(struct bt_devices *d, uint32_t namespace_, uint32_t 
 	return ix;
 }
 
-/* Source: allocatedDevices.onAdd, onUpdate, v1.36.3: what is allocated does not change. */
-static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_object *object)
+static void *copy(struct bt_arena *arena, const void *items, size_t bytes)
 {
-	struct bt_held names = {.intern = d->dictionary->intern};
-	struct bt_arena arena = {0};
-	struct bt_resource_claim fresh;
+	void *kept = bt_arena_alloc(arena, bytes, 16);
 
-	bt_arena_start(&arena, OBJECT_BYTES);
-	bt_resource_claim_compile(&names, &arena, object, &fresh);
-	uint32_t ix = claim_ix_of(d, fresh.namespace_, fresh.name);
-	struct bt_resource_claim *claim = &d->claims[ix];
-	if (claim->allocated && !fresh.allocated) {
-		enter(d, &claim->allocation, false, false);
-	} else if (!claim->allocated && fresh.allocated) {
-		enter(d, &fresh.allocation, true, false);
+	if (bytes) {
+		memcpy(kept, items, bytes);
 	}
-	d->view.special_n += fresh.special;
-	d->view.special_n -= claim->special;
-	fresh.pending = claim->pending;
-	fresh.live = true;
-	*claim = fresh;
-	bt_arena_fini(&d->claim_arenas[ix]);
-	d->claim_arenas[ix] = arena;
-	bt_held_release(&d->claim_names[ix]);
-	d->claim_names[ix] = names;
+	return kept;
+}
+
+static struct bt_selector copy_selector(struct bt_arena *arena, const struct bt_selector *from)
+{
+	struct bt_requirement *items = copy(arena, from->items, from->n * sizeof(*items));
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		items[i].values = copy(arena, items[i].values, items[i].value_n * sizeof(*items[i].values));
+	}
+	return (struct bt_selector){items, from->n, from->nothing};
+}
+
+static struct bt_allocation copy_allocation(struct bt_arena *arena, const struct bt_allocation *from)
+{
+	struct bt_device_result *results = copy(arena, from->results, from->result_n * sizeof(*results));
+	struct bt_node_term *terms =
+		copy(arena, from->selector.terms, from->selector.term_n * sizeof(*terms));
+	struct bt_allocation to = *from;
+
+	for (uint32_t i = 0; i < from->result_n; i++) {
+		struct bt_device_result *result = &results[i];
+
+		result->consumed =
+			copy(arena, result->consumed, result->consumed_n * sizeof(*result->consumed));
+		result->binding_conditions = copy(arena, result->binding_conditions,
+			result->binding_condition_n * sizeof(*result->binding_conditions));
+		result->failure_conditions = copy(arena, result->failure_conditions,
+			result->failure_condition_n * sizeof(*result->failure_conditions));
+	}
+	for (uint32_t i = 0; i < from->selector.term_n; i++) {
+		terms[i].labels = copy_selector(arena, &terms[i].labels);
+		terms[i].fields = copy(arena, terms[i].fields, terms[i].field_n * sizeof(*terms[i].fields));
+	}
+	to.results = results;
+	to.selector.terms = terms;
+	return to;
 }
 
 /* The slot is used again when no pod waits for the claim. */
@@ -225,6 +244,67 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 	free_claim(d, ix);
 }
 
+/* What was allocated for a pod that is bound counts until it is shown, or the pod has gone: as upstream,
+ * whose cache of claims does not take what is older than what was written. */
+static void keep_allocation(const struct bt_resource_claim *claim, struct bt_arena *arena,
+	struct bt_held *names, struct bt_resource_claim *fresh)
+{
+	uint32_t room = 1;
+
+	while (room < claim->reserved_n) {
+		room *= 2;
+	}
+	fresh->allocated = fresh->shown_free = true;
+	fresh->kept_for = claim->kept_for;
+	fresh->allocation = copy_allocation(arena, &claim->allocation);
+	fresh->reserved_for = bt_arena_alloc(arena, room * sizeof(*fresh->reserved_for), 8);
+	memcpy(fresh->reserved_for, claim->reserved_for, claim->reserved_n * sizeof(*fresh->reserved_for));
+	fresh->reserved_n = claim->reserved_n;
+	for (uint32_t i = 0; i < fresh->reserved_n; i++) {
+		bt_held_add_name(names, fresh->reserved_for[i]);
+	}
+	for (uint32_t i = 0; i < fresh->allocation.result_n; i++) {
+		bt_held_add_name(names, fresh->allocation.results[i].share);
+	}
+}
+
+/* Source: allocatedDevices.onAdd, onUpdate, v1.36.3: what is allocated does not change. */
+static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_object *object)
+{
+	struct bt_held names = {.intern = d->dictionary->intern};
+	struct bt_arena arena = {0};
+	struct bt_resource_claim fresh;
+	uint32_t ix;
+
+	bt_arena_start(&arena, OBJECT_BYTES);
+	bt_resource_claim_compile(&names, &arena, object, &fresh);
+	fresh.kept_for = 0;
+	fresh.shown_free = false;
+	if (bt_map_get(&d->view.claim_ixs, bt_pair_key(fresh.namespace_, fresh.name), &ix) &&
+		bt_claim_is_other(&d->claims[ix], &fresh)) {
+		remove_claim(d, ix); /* its end was not shown */
+	}
+	ix = claim_ix_of(d, fresh.namespace_, fresh.name);
+	struct bt_resource_claim *claim = &d->claims[ix];
+	if (bt_claim_is_kept(claim, &fresh)) {
+		keep_allocation(claim, &arena, &names, &fresh);
+	}
+	if (claim->allocated && !fresh.allocated) {
+		enter(d, &claim->allocation, false, false);
+	} else if (!claim->allocated && fresh.allocated) {
+		enter(d, &fresh.allocation, true, false);
+	}
+	d->view.special_n += fresh.special;
+	d->view.special_n -= claim->special;
+	fresh.pending = claim->pending;
+	fresh.live = true;
+	*claim = fresh;
+	bt_arena_fini(&d->claim_arenas[ix]);
+	d->claim_arenas[ix] = arena;
+	bt_held_release(&d->claim_names[ix]);
+	d->claim_names[ix] = names;
+}
+
 void bt_devices_deallocate(struct bt_devices *d, uint32_t claim_ix)
 {
 	struct bt_resource_claim *claim = &d->claims[claim_ix];
@@ -233,7 +313,8 @@ void bt_devices_deallocate(struct bt_devices *d, uint32_t claim_ix)
 	if (claim->allocated) {
 		enter(d, &claim->allocation, false, false);
 	}
-	claim->allocated = false;
+	claim->allocated = claim->shown_free = false;
+	claim->kept_for = 0;
 	claim->allocation = (struct bt_allocation){0};
 	claim->reserved_n = 0;
 	claim->condition_n = 0;
@@ -457,52 +538,6 @@ void bt_devices_begin(struct bt_devices *d, uint32_t pod_name, uint32_t pod_uid,
 	d->view.pod_uid = bt_consumer_uid(pod_name, pod_uid);
 }
 
-static void *copy(struct bt_arena *arena, const void *items, size_t bytes)
-{
-	void *kept = bt_arena_alloc(arena, bytes, 16);
-
-	if (bytes) {
-		memcpy(kept, items, bytes);
-	}
-	return kept;
-}
-
-static struct bt_selector copy_selector(struct bt_arena *arena, const struct bt_selector *from)
-{
-	struct bt_requirement *items = copy(arena, from->items, from->n * sizeof(*items));
-
-	for (uint32_t i = 0; i < from->n; i++) {
-		items[i].values = copy(arena, items[i].values, items[i].value_n * sizeof(*items[i].values));
-	}
-	return (struct bt_selector){items, from->n, from->nothing};
-}
-
-static struct bt_allocation copy_allocation(struct bt_arena *arena, const struct bt_allocation *from)
-{
-	struct bt_device_result *results = copy(arena, from->results, from->result_n * sizeof(*results));
-	struct bt_node_term *terms =
-		copy(arena, from->selector.terms, from->selector.term_n * sizeof(*terms));
-	struct bt_allocation to = *from;
-
-	for (uint32_t i = 0; i < from->result_n; i++) {
-		struct bt_device_result *result = &results[i];
-
-		result->consumed =
-			copy(arena, result->consumed, result->consumed_n * sizeof(*result->consumed));
-		result->binding_conditions = copy(arena, result->binding_conditions,
-			result->binding_condition_n * sizeof(*result->binding_conditions));
-		result->failure_conditions = copy(arena, result->failure_conditions,
-			result->failure_condition_n * sizeof(*result->failure_conditions));
-	}
-	for (uint32_t i = 0; i < from->selector.term_n; i++) {
-		terms[i].labels = copy_selector(arena, &terms[i].labels);
-		terms[i].fields = copy(arena, terms[i].fields, terms[i].field_n * sizeof(*terms[i].fields));
-	}
-	to.results = results;
-	to.selector.terms = terms;
-	return to;
-}
-
 /* A share that is new gets an ID that no other has. */
 static void name_shares(struct bt_devices *d, struct bt_pending *pending, struct bt_allocation *allocation)
 {
@@ -633,8 +668,8 @@ static uint32_t make_special(struct bt_devices *d, uint32_t namespace_, uint32_t
 }
 
 /* What was pending goes before what is allocated comes, for a share is the same in both. */
-static void allocate(struct bt_devices *d, const struct bt_device_choice *choice, uint32_t namespace_,
-	uint32_t pod_name, uint32_t pod_uid)
+static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_device_choice *choice,
+	uint32_t namespace_, uint32_t pod_name, uint32_t pod_uid)
 {
 	uint32_t ix = choice->claim_ix;
 	bool there = ix == BT_NO_CLAIM || (d->claims[ix].live && !d->claims[ix].allocated);
@@ -653,6 +688,10 @@ static void allocate(struct bt_devices *d, const struct bt_device_choice *choice
 	}
 	enter(d, &d->claims[ix].allocation, true, false);
 	reserve_for(d, ix, pod_uid);
+	if (!d->claims[ix].special) {
+		d->claims[ix].kept_for = pod_ix + 1;
+		d->claims[ix].shown_free = false;
+	}
 }
 
 void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_signature *signature,
@@ -663,7 +702,8 @@ void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_sign
 	pod_uid = bt_consumer_uid(pod_name, pod_uid);
 	if (bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
 		for (uint32_t i = 0; i < d->pending[at].n; i++) {
-			allocate(d, &d->pending[at].choices[i], signature->namespace_, pod_name, pod_uid);
+			allocate(d, pod_ix, &d->pending[at].choices[i], signature->namespace_, pod_name,
+				pod_uid);
 		}
 		forget_pending(d, at);
 	}
@@ -676,17 +716,32 @@ void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_sign
 	}
 }
 
-void bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
+bool bt_devices_let_go(
+	struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t name, uint32_t *out_claim_ix)
+{
+	uint32_t ix;
+
+	if (!bt_map_get(&d->view.claim_ixs, bt_pair_key(namespace_, name), &ix) ||
+		d->claims[ix].kept_for != pod_ix + 1) {
+		return false;
+	}
+	d->claims[ix].kept_for = 0;
+	*out_claim_ix = ix;
+	return d->claims[ix].shown_free;
+}
+
+bool bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
 {
 	uint32_t at;
 
 	if (!bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
-		return;
+		return false;
 	}
 	for (uint32_t i = 0; i < d->pending[at].n; i++) {
 		unsettle(d, &d->pending[at].choices[i]);
 	}
 	forget_pending(d, at);
+	return true;
 }
 
 /* ---- selectors ---- */

@@ -7,6 +7,8 @@
  *    ^                             |                             |
  *    +------bt_devices_revert------+                             |
  *    +------bt_devices_deallocate, bt_devices_apply, bt_devices_remove
+ *
+ * What is shown of a claim before it is shown as allocated does not take back what was kept.
  */
 #pragma once
 
@@ -70,8 +72,14 @@ void bt_devices_assume(
 void bt_devices_keep(struct bt_devices *devices, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t pod_name, uint32_t pod_uid);
 
-/* Its binding has failed, or it has gone before it was bound. Nothing pending: nothing happens. */
-void bt_devices_revert(struct bt_devices *devices, uint32_t pod_ix);
+/* A pod that was bound has gone: what a claim of its got from bt_devices_keep is what is shown of it from now
+ * on.
+ * Returns: true when it has been shown as free: then bt_devices_deallocate is due for out_claim_ix. */
+bool bt_devices_let_go(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_, uint32_t name,
+	uint32_t *out_claim_ix);
+
+/* Its binding has failed, or it has gone before it was bound. Returns whether anything was pending for it. */
+bool bt_devices_revert(struct bt_devices *devices, uint32_t pod_ix);
 
 /* Takes a claim's allocation and reservations back. Requires: it is live. */
 void bt_devices_deallocate(struct bt_devices *devices, uint32_t claim_ix);

@@ -75,6 +75,20 @@ struct bt_devices {
 	struct bt_pool_index pools;
 };
 
+/* Is what is shown of a claim another claim of its name, whose predecessor's end nobody saw? */
+static inline bool bt_claim_is_other(
+	const struct bt_resource_claim *claim, const struct bt_resource_claim *shown)
+{
+	return claim->uid != shown->uid && claim->uid > BT_NAME_EMPTY && shown->uid > BT_NAME_EMPTY;
+}
+
+/* Does a claim keep what it got for a pod that is bound, because what is shown of it may be older? */
+static inline bool bt_claim_is_kept(
+	const struct bt_resource_claim *claim, const struct bt_resource_claim *shown)
+{
+	return claim->kept_for && !shown->allocated && !bt_claim_is_other(claim, shown);
+}
+
 /* The pools that a live node can reach. */
 const struct bt_device_pools *bt_devices_pools(struct bt_devices *devices, uint32_t node_ix);
 

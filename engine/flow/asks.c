@@ -581,7 +581,8 @@ static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
 		return;
 	}
 	if (pod->detached || pod->state != BT_POD_ASSUMED) {
-		conclude(p, slot, pod->state == BT_POD_SCHEDULED && pod->node_ix == slot->node_ix);
+		/* Of one that is on a node the engine knows better: it was shown there, through whomever. */
+		conclude(p, slot, false);
 	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_ASK_CALLED) {
 		check(p, slot);
 	}

@@ -654,7 +654,7 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 
 	BT_PROBE2(forgot, pod_ix, bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
-	bt_devices_revert(engine->cache->devices, pod_ix);
+	bt_engine_revert_devices(engine, pod_ix);
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED) {
 		bt_ledger_forget(engine->cache->ledger, pod_ix);
 	}
@@ -732,7 +732,7 @@ void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 	bt_queue_remove(engine->queue, pod_ix);
 	if (pod->detached) {
 		bt_volumes_revert(engine->cache->volumes, pod_ix);
-		bt_devices_revert(engine->cache->devices, pod_ix);
+		bt_engine_revert_devices(engine, pod_ix);
 		bt_ledger_remove(engine->cache->ledger, pod_ix);
 		return;
 	}
@@ -753,7 +753,9 @@ void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix)
 {
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_SCHEDULED) {
-		/* It had come about after all. */
+		/* It had come about after all, through whomever: what its claims have got the source shows.
+		 */
+		bt_engine_revert_devices(engine, pod_ix);
 		bt_engine_bound(engine, pod_ix);
 		return;
 	}

@@ -303,6 +303,7 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 /*
  * The binder's answers, each pod's once. A binding that the source has shown already is confirmed, and one of
  * a pod that has gone meanwhile is over. A pod whose binding failed is tried again after a backoff.
+ * A binder that has written what ResourceClaims get shows them before it says that it has failed.
  */
 void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix);

@@ -248,6 +248,11 @@ void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const str
 /* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
 void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
 
+/* What was found for the pod's claims is free again: those that wait for it hear of it as of a claim that has
+ * lost its allocation. Source: Unreserve of DynamicResources, v1.36.3, which tells of what had been written
+ * only. */
+void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix);
+
 /* A waiting pod that was promised a node has lost it: to pods of the same or a lower priority it is as if it
  * had gone from there. */
 void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old);

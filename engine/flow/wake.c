@@ -188,6 +188,23 @@ void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint3
 	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 }
 
+void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	uint32_t claim_ix;
+
+	if (!bt_devices_revert(engine->cache->devices, pod_ix) || !bt_engine_listens(engine)) {
+		return;
+	}
+	for (uint32_t i = 0; i < signature->claim_n; i++) {
+		if (bt_map_get(&engine->cache->view.devices->claim_ixs,
+			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix)) {
+			bt_engine_wake_for_claim(
+				engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+		}
+	}
+}
+
 /* ---- preemption on its way ---- */
 
 bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix)

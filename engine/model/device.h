@@ -171,10 +171,16 @@ struct bt_resource_claim {
 	const struct bt_device_condition *conditions;
 	uint32_t condition_n;
 	bool pending; /* a pod that was decided gets it allocated */
+	/* It was allocated for this pod, which has been bound, and has not been shown so yet (the pod's index
+	 * plus one; 0: it has, or was not). What is shown meanwhile may be older; has it been shown as free?
+	 */
+	uint32_t kept_for;
+	bool shown_free;
 };
 
 /*
- * The functions below fill all but live, use_ix, slice_ix and pending, from an object with the API's
+ * The functions below fill all but live, use_ix, slice_ix, pending, kept_for and shown_free, from an object
+ * with the API's
  * defaults. Context: the owner of held. Owns: arrays live in arena.
  */
 void bt_resource_slice_compile(struct bt_held *held, struct bt_arena *arena,

@@ -21,6 +21,10 @@ const struct bt_object *sim_shown(
 		return sim_budget_object(arena, ix, object);
 	case SIM_GROUP_STREAM:
 		return sim_group_object(arena, ix, object);
+	case SIM_SLICE_STREAM:
+		return sim_slice_object(arena, ix, object);
+	case SIM_DEVICE_STREAM:
+		return sim_device_claim_object(arena, ix, object);
 	default:
 		pod = bt_arena_zalloc(arena, sizeof(*pod));
 		pod->kind = BT_KIND_POD;
@@ -57,6 +61,9 @@ void sim_api_put(struct sim_api *api, enum sim_stream stream, uint32_t ix, const
 	object->there = true;
 	object->uid = uid;
 	log_event(api, stream, ix);
+	if (stream == SIM_POD_STREAM && object->pod.ended) {
+		sim_api_release_devices(api, uid);
+	}
 }
 
 void sim_api_remove(struct sim_api *api, enum sim_stream stream, uint32_t ix)
@@ -64,6 +71,58 @@ void sim_api_remove(struct sim_api *api, enum sim_stream stream, uint32_t ix)
 	if (api->objects[stream][ix].there) {
 		api->objects[stream][ix].there = false;
 		log_event(api, stream, ix);
+		if (stream == SIM_POD_STREAM) {
+			sim_api_release_devices(api, api->objects[stream][ix].uid);
+		}
+	}
+}
+
+/* ---- ResourceClaims ---- */
+
+bool sim_api_reserve_device(
+	struct sim_api *api, uint32_t claim, uint32_t claim_uid, uint32_t uid, uint32_t node, uint32_t device)
+{
+	struct sim_object *object = &api->objects[SIM_DEVICE_STREAM][claim];
+	struct sim_device_claim_spec *spec = &object->device_claim;
+
+	if (!object->there || object->uid != claim_uid || spec->user_n == SIM_USERS ||
+		(spec->node != SIM_NONE && spec->node != node) ||
+		(spec->node == SIM_NONE && device == SIM_NONE) ||
+		(spec->node != SIM_NONE && device != SIM_NONE)) {
+		return false;
+	}
+	if (spec->node == SIM_NONE) {
+		spec->node = node;
+		spec->device = device;
+	}
+	spec->users[spec->user_n++] = uid;
+	log_event(api, SIM_DEVICE_STREAM, claim);
+	return true;
+}
+
+void sim_api_release_devices(struct sim_api *api, uint32_t uid)
+{
+	for (uint32_t claim = 0; claim < SIM_DEVICE_CLAIMS; claim++) {
+		struct sim_device_claim_spec *spec = &api->objects[SIM_DEVICE_STREAM][claim].device_claim;
+
+		for (uint32_t i = 0; i < spec->user_n; i++) {
+			if (spec->users[i] != uid) {
+				continue;
+			}
+			spec->users[i] = spec->users[--spec->user_n];
+			log_event(api, SIM_DEVICE_STREAM, claim);
+			break;
+		}
+	}
+}
+
+void sim_api_deallocate(struct sim_api *api, uint32_t claim)
+{
+	struct sim_object *object = &api->objects[SIM_DEVICE_STREAM][claim];
+
+	if (object->there && object->device_claim.user_n == 0 && object->device_claim.node != SIM_NONE) {
+		object->device_claim.node = SIM_NONE;
+		log_event(api, SIM_DEVICE_STREAM, claim);
 	}
 }
 
@@ -104,6 +163,9 @@ void sim_api_delete_pod(struct sim_api *api, uint32_t slot, int64_t now_ns, int6
 
 void sim_api_finish_pods(struct sim_api *api, int64_t now_ns)
 {
+	for (uint32_t claim = 0; claim < SIM_DEVICE_CLAIMS; claim++) {
+		sim_api_deallocate(api, claim);
+	}
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
 		const struct sim_object *object = &api->objects[SIM_POD_STREAM][slot];
 

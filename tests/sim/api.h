@@ -13,6 +13,8 @@ enum sim_stream {
 	SIM_VOLUME_STREAM,
 	SIM_BUDGET_STREAM,
 	SIM_GROUP_STREAM,
+	SIM_SLICE_STREAM,
+	SIM_DEVICE_STREAM,
 	SIM_STREAM_N
 };
 
@@ -56,7 +58,23 @@ enum sim_reply sim_api_bind(struct sim_api *api, uint32_t slot, uint32_t uid, ui
 /* Deletes a pod: at once when it is on no node and nothing keeps it, else it goes when its grace is over. */
 void sim_api_delete_pod(struct sim_api *api, uint32_t slot, int64_t now_ns, int64_t grace_s, bool preempted);
 
-/* The kubelet's part: pods whose grace is over are gone. */
+/*
+ * What a binder writes before it binds: the ResourceClaim has that device and is reserved for the pod.
+ * Returns: false when the claim has gone, or has another device, or no room. Source: bindClaim, v1.36.3.
+ */
+bool sim_api_reserve_device(struct sim_api *api, uint32_t claim, uint32_t claim_uid, uint32_t uid,
+	uint32_t node, uint32_t device);
+
+/* A pod does not use its claims any more: the binder's part when it fails, the claim controller's otherwise,
+ * which frees the device later. */
+void sim_api_release_devices(struct sim_api *api, uint32_t uid);
+
+/* An allocation that nobody uses is taken back. */
+void sim_api_deallocate(struct sim_api *api, uint32_t claim);
+
+/* The kubelet's part: pods whose grace is over are gone; and the claim controller's: devices that nobody uses
+ * are free.
+ */
 void sim_api_finish_pods(struct sim_api *api, int64_t now_ns);
 
 /* How many events of a log came after that version. */

@@ -16,11 +16,44 @@ static bool is_being_evicted(const struct sim *sim, uint32_t slot)
 	       sim_pod_at(sim->engines[0], sim->known[slot].ix)->terminating;
 }
 
+static void collect_devices(const struct sim *sim, struct sim_state *out)
+{
+	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
+		const struct sim_object *told = &sim->told[SIM_DEVICE_STREAM][i];
+		bool allocated = told->there && told->device_claim.node != SIM_NONE && !sim->taken_back[i];
+
+		out->devices[i] = allocated ? (struct sim_device){told->device_claim.node,
+						      told->device_claim.device, false}
+					    : sim->kept[i];
+	}
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		const struct sim_binding *binding = &sim->bindings[i];
+
+		const struct sim_device device = {binding->node, binding->wanted, true};
+		uint32_t claim = binding->spec.device_claim;
+
+		if (!binding->has_device) {
+			continue;
+		}
+		if (sim->told[SIM_DEVICE_STREAM][claim].there &&
+			sim->told[SIM_DEVICE_STREAM][claim].uid == binding->claim_uid) {
+			/* It may have been shown before the binder has answered. */
+			out->devices[claim] =
+				out->devices[claim].node == SIM_NONE ? device : out->devices[claim];
+		} else {
+			out->lost[out->lost_n++] = device;
+		}
+	}
+}
+
 void sim_collect(const struct sim *sim, struct sim_state *out)
 {
 	*out = (struct sim_state){.nodes = sim->told[SIM_NODE_STREAM],
 		.claims = sim->told[SIM_CLAIM_STREAM],
-		.volumes = sim->told[SIM_VOLUME_STREAM]};
+		.volumes = sim->told[SIM_VOLUME_STREAM],
+		.slices = sim->told[SIM_SLICE_STREAM],
+		.device_claims = sim->told[SIM_DEVICE_STREAM]};
+	collect_devices(sim, out);
 	memcpy(out->port_twice, sim->port_twice, sizeof(out->port_twice));
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
 		const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
@@ -322,7 +355,7 @@ static void ask(struct bt_engine *engine, uint32_t pod_ix, struct opinion *out)
 /* Adds a pod of a shape and asks about it. */
 static void probe(struct sim *sim, struct bt_engine *engine, uint32_t shape, struct opinion *out)
 {
-	const uint32_t slot = 1000 + shape;
+	const uint32_t slot = 1000 + shape % SIM_PLAIN_SHAPES;
 	struct sim_object object = {.there = true,
 		.uid = 1000000 + shape,
 		.pod = {.spec = sim_pod_spec_of(shape, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
@@ -359,6 +392,18 @@ static struct bt_engine *fold(struct sim *sim)
 		if (sim->api.objects[SIM_VOLUME_STREAM][i].there) {
 			bt_engine_apply_object(
 				engine, sim_volume_object(arena, i, &sim->api.objects[SIM_VOLUME_STREAM][i]));
+		}
+	}
+	for (uint32_t i = 0; i < SIM_NODES; i++) {
+		if (sim->api.objects[SIM_SLICE_STREAM][i].there) {
+			bt_engine_apply_object(
+				engine, sim_slice_object(arena, i, &sim->api.objects[SIM_SLICE_STREAM][i]));
+		}
+	}
+	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
+		if (sim->api.objects[SIM_DEVICE_STREAM][i].there) {
+			bt_engine_apply_object(engine,
+				sim_device_claim_object(arena, i, &sim->api.objects[SIM_DEVICE_STREAM][i]));
 		}
 	}
 	for (uint32_t i = 0; i < SIM_GROUPS; i++) {
@@ -408,7 +453,10 @@ void sim_check_rest(struct sim *sim)
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
 		unclear |= sim_is_grouped(sim, slot) && sim_promised(sim, slot) != SIM_NONE;
 	}
-	for (uint32_t shape = 0; shape < 16 && !sim->failed && !unclear; shape++) {
+	for (uint32_t i = 0; i < 24 && !sim->failed && !unclear; i++) {
+		/* Also some that have more to them. */
+		uint32_t shape = i < 16 ? i : SIM_PLAIN_SHAPES + i;
+
 		probe(sim, folded, shape, &want);
 		for (uint32_t e = 0; e < sim->engine_n; e++) {
 			probe(sim, sim->engines[e], shape, &got);

@@ -81,6 +81,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 	bt_config_errors_fini(&errors);
 	if (engine) {
 		bt_engine_apply_object(engine, sim_class_object(&sim->arena));
+		bt_engine_apply_object(engine, sim_device_class_object(&sim->arena));
 	}
 	return engine;
 }
@@ -263,6 +264,7 @@ void sim_finish(struct sim *sim)
 	sim->faults[SIM_KEPT_OUT] +=
 		decision->victim_n &&
 		bt_queue_info(bt_engine_queue(sim->engines[0]), decision->pod_ix).where == BT_WAIT_GATED;
+	sim_note_taken_back(sim);
 	sim_patch_after(sim, decision);
 	sim_note_ports(sim);
 }

@@ -158,6 +158,44 @@ static const char *claim_refusal(const struct sim_state *state, uint32_t claim, 
 	return NULL;
 }
 
+bool sim_device_is_free(const struct sim_state *state, uint32_t node, uint32_t ix)
+{
+	const struct sim_object *slice = &state->slices[node];
+
+	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
+		if (state->devices[i].node == node && state->devices[i].ix == ix) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < state->lost_n; i++) {
+		if (state->lost[i].node == node && state->lost[i].ix == ix) {
+			return false;
+		}
+	}
+	return slice->there && ix < slice->slice.device_n;
+}
+
+static const char *device_refusal(const struct sim_state *state, uint32_t claim, uint32_t node)
+{
+	const struct sim_device *device = &state->devices[claim];
+
+	if (!state->device_claims[claim].there) {
+		return "its device claim is not there";
+	}
+	if (device->pending) {
+		return "its device claim is being allocated";
+	}
+	if (device->node != SIM_NONE) {
+		return device->node == node ? NULL : "its device is elsewhere";
+	}
+	for (uint32_t ix = 0; ix < state->slices[node].slice.device_n; ix++) {
+		if (sim_device_is_free(state, node, ix)) {
+			return NULL;
+		}
+	}
+	return "there is no free device";
+}
+
 static const char *refusal(
 	const struct sim_state *state, uint32_t slot, const struct sim_pod_spec *spec, uint32_t node)
 {
@@ -187,6 +225,9 @@ static const char *refusal(
 	}
 	if (spec->spread && !stays_even(state, slot, spec, node)) {
 		return "its like would be uneven";
+	}
+	if (spec->device_claim != SIM_NONE && device_refusal(state, spec->device_claim, node)) {
+		return device_refusal(state, spec->device_claim, node);
 	}
 	return spec->claim == SIM_NONE ? NULL : claim_refusal(state, spec->claim, node);
 }

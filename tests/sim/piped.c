@@ -163,16 +163,12 @@ static void twin_tick(struct sim *sim)
 	}
 }
 
-/* What the binder has answered, or, where it has not, what was shown. */
+/* What the binder has answered; where it has not, what was shown counts, which the twin knows as well. */
 static void twin_end_binding(struct sim *sim, const struct sim_binding *binding)
 {
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding->slot];
-	bool shown = told->there && told->uid == binding->uid && told->pod.node == binding->node;
-
 	if (twin(sim)) {
-		(binding->replied ? binding->good : shown)
-			? bt_engine_bound(twin(sim), binding->pod_ix)
-			: bt_engine_bind_failed(twin(sim), binding->pod_ix);
+		binding->replied && binding->good ? bt_engine_bound(twin(sim), binding->pod_ix)
+						  : bt_engine_bind_failed(twin(sim), binding->pod_ix);
 	}
 }
 
@@ -505,6 +501,7 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 				     .grouped = sim_is_grouped(sim, slot),
 				     .yields = yields(sim, slot)});
 	check_victims(sim, decision, slot);
+	sim_note_taken_back(sim);
 	if (decision->outcome == BT_PLACED) {
 		sim->group_touched[sim_namespace_of(slot)] |= sim_is_grouped(sim, slot);
 		sim->untold |= sim->api.objects[SIM_POD_STREAM][slot].pod.nominated != SIM_NONE &&
@@ -555,6 +552,20 @@ static bool schedule(struct sim *sim)
 	check_groups(sim);
 	sync(sim);
 	return any;
+}
+
+void sim_pipe_take_in(struct sim *sim)
+{
+	bool any = true;
+
+	while (any) {
+		any = false;
+		for (uint32_t thread = 0; thread < STREAM_THREADS; thread++) {
+			any |= bt_pipeline_ingest_step(sim->pipeline, thread);
+		}
+		any |= publish(sim);
+		any |= apply(sim);
+	}
 }
 
 bool sim_pipe_stage(struct sim *sim, uint32_t which)
@@ -617,6 +628,12 @@ bool sim_pipe_reply(struct sim *sim, uint32_t which)
 		struct sim_binding *binding = &sim->bindings[i];
 
 		if (binding->done && !binding->replied && !binding->silent && k-- == 0) {
+			if (binding->wrote >
+				sim->told[SIM_DEVICE_STREAM][binding->spec.device_claim % SIM_OBJECTS]
+					.version) {
+				/* Bindings may have ended meanwhile: it is answered the next time. */
+				return sim_show_claim(sim, binding);
+			}
 			reply(sim, binding);
 			take_answer(sim);
 			return true;
@@ -678,6 +695,7 @@ void sim_pipe_create(struct sim *sim)
 	bt_config_errors_fini(&errors);
 	sim->engines[0] = bt_pipeline_engine(sim->pipeline);
 	bt_engine_apply_object(sim->engines[0], sim_class_object(&sim->arena));
+	bt_engine_apply_object(sim->engines[0], sim_device_class_object(&sim->arena));
 	sim->twin_ns = sim->pipeline->now_ns;
 	if (sim->engine_n > 1) {
 		sim->engines[1] = sim_engine_create(sim, true, true);

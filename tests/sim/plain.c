@@ -91,6 +91,7 @@ struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot)
 		.priority = PICK(&rng, priorities),
 		.app = bt_rng_below(&rng, 3),
 		.claim = SIM_NONE,
+		.device_claim = SIM_NONE,
 		.tolerates = chance(&rng, 4),
 		.never_preempts = chance(&rng, 12),
 		.finalized = chance(&rng, 10),
@@ -100,6 +101,10 @@ struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot)
 	add_rule(&spec, &rng);
 	if (shape >= SIM_PLAIN_SHAPES) {
 		spec.grouped = chance(&rng, 2);
+		if (!spec.grouped && chance(&rng, 2)) {
+			spec.device_claim =
+				2 * bt_rng_below(&rng, SIM_DEVICE_CLAIMS / 2) + sim_namespace_of(slot);
+		}
 	}
 	if (spec.claim != SIM_NONE) {
 		spec.claim = spec.claim * 2 + sim_namespace_of(slot);
@@ -350,6 +355,12 @@ struct bt_pod_object *sim_pod_object(struct bt_arena *arena, uint32_t slot, cons
 	if (spec->claim != SIM_NONE) {
 		add_claim(arena, pod, spec->claim);
 	}
+	if (spec->device_claim != SIM_NONE) {
+		pod->spec.claims = bt_arena_zalloc(arena, sizeof(*pod->spec.claims));
+		pod->spec.claims[0] = (struct bt_pod_claim_object){.name = bt_str("device"),
+			.claim_name = bt_build_text(arena, "device-%" PRIu32, spec->device_claim)};
+		pod->spec.claim_n = 1;
+	}
 	if (spec->grouped) {
 		pod->spec.pod_group = bt_build_text(arena, "group-%" PRIu32, sim_namespace_of(slot));
 	}
@@ -406,6 +417,80 @@ const struct bt_object *sim_budget_object(
 	budget->meta.namespace_ = sim_namespace(arena, ix);
 	budget->selector = like(arena, object->budget.app);
 	budget->disruptions_allowed = object->budget.allowed;
+	return out;
+}
+
+#define DRIVER "gpu.example.com"
+#define CLASS  "gpu"
+
+const struct bt_object *sim_slice_object(struct bt_arena *arena, uint32_t ix, const struct sim_object *object)
+{
+	struct bt_object *out = new_object(arena, BT_KIND_RESOURCE_SLICE, "slice", ix, object);
+	struct bt_resource_slice_object *slice = &out->resource_slice;
+
+	slice->driver = bt_str(DRIVER);
+	slice->pool = slice->node_name = sim_node_name(arena, ix);
+	slice->has_node_name = true;
+	slice->generation = (int64_t)object->version;
+	slice->slice_count = 1;
+	slice->device_n = object->slice.device_n;
+	slice->devices = bt_arena_zalloc(arena, (slice->device_n + 1) * sizeof(*slice->devices));
+	for (uint32_t i = 0; i < slice->device_n; i++) {
+		slice->devices[i].name = bt_build_text(arena, "dev-%" PRIu32, i);
+	}
+	return out;
+}
+
+static void add_allocation(struct bt_arena *arena, struct bt_resource_claim_object *claim,
+	const struct sim_device_claim_spec *spec)
+{
+	struct bt_node_affinity_object affinity = {.set = true};
+	struct bt_node_term_object *term = bt_build_required_term(arena, &affinity);
+	struct bt_requirement_object *in =
+		bt_build_requirement(arena, &term->match_fields, "metadata.name", "In");
+
+	bt_build_item(arena, &in->values, sim_node_name(arena, spec->node));
+	claim->allocated = true;
+	claim->results = bt_arena_zalloc(arena, sizeof(*claim->results));
+	claim->results[0] = (struct bt_device_result_object){.request = bt_str("main"),
+		.driver = bt_str(DRIVER),
+		.pool = sim_node_name(arena, spec->node),
+		.device = bt_build_text(arena, "dev-%" PRIu32, spec->device)};
+	claim->result_n = 1;
+	claim->node_selector = affinity.required;
+}
+
+const struct bt_object *sim_device_claim_object(
+	struct bt_arena *arena, uint32_t ix, const struct sim_object *object)
+{
+	const struct sim_device_claim_spec *spec = &object->device_claim;
+	struct bt_object *out = new_object(arena, BT_KIND_RESOURCE_CLAIM, "device", ix, object);
+	struct bt_resource_claim_object *claim = &out->resource_claim;
+
+	claim->meta.namespace_ = sim_namespace(arena, ix);
+	claim->requests = bt_arena_zalloc(arena, sizeof(*claim->requests));
+	claim->requests[0] = (struct bt_device_request_object){.name = bt_str("main"),
+		.has_exactly = true,
+		.exactly = {
+			.class_name = bt_str(CLASS), .allocation_mode = bt_str("ExactCount"), .count = 1}};
+	claim->request_n = 1;
+	claim->has_requests = true;
+	if (spec->node != SIM_NONE) {
+		add_allocation(arena, claim, spec);
+	}
+	for (uint32_t i = 0; i < spec->user_n; i++) {
+		bt_build_item(
+			arena, &claim->reserved_for, bt_build_text(arena, "uid-%" PRIu32, spec->users[i]));
+	}
+	return out;
+}
+
+const struct bt_object *sim_device_class_object(struct bt_arena *arena)
+{
+	struct bt_object *out = bt_arena_zalloc(arena, sizeof(*out));
+
+	out->kind = BT_KIND_DEVICE_CLASS;
+	out->device_class.meta.name = bt_str(CLASS);
 	return out;
 }
 

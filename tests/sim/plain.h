@@ -7,13 +7,15 @@
 #include "engine/base/arena.h"
 #include "engine/model/object.h"
 
-#define SIM_NODES   6
-#define SIM_PODS    24
-#define SIM_CLAIMS  4 /* each with a volume of the same number */
-#define SIM_BUDGETS 4
-#define SIM_GROUPS  2 /* one a namespace */
-#define SIM_OBJECTS SIM_PODS
-#define SIM_NONE    UINT32_MAX
+#define SIM_NODES	  6
+#define SIM_PODS	  24
+#define SIM_CLAIMS	  4 /* each with a volume of the same number */
+#define SIM_BUDGETS	  4
+#define SIM_DEVICE_CLAIMS 4 /* ResourceClaims, of one device each */
+#define SIM_USERS	  4 /* of a ResourceClaim at a time */
+#define SIM_GROUPS	  2 /* one a namespace */
+#define SIM_OBJECTS	  SIM_PODS
+#define SIM_NONE	  UINT32_MAX
 
 /* How far a rule about other pods of the same application reaches. */
 enum sim_scope { SIM_NOWHERE = 0, SIM_HOST, SIM_ZONE };
@@ -32,6 +34,7 @@ struct sim_pod_spec {
 	uint32_t zone;				/* it must be in; 0: any */
 	uint32_t port;				/* on the host; 0: none */
 	uint32_t claim;				/* SIM_NONE: none */
+	uint32_t device_claim;			/* the same */
 	enum sim_scope apart, together, spread; /* hard rules */
 	enum sim_scope likes;			/* soft ones */
 	bool tolerates, gated, foreign, never_preempts, finalized;
@@ -50,6 +53,16 @@ struct sim_volume_spec {
 struct sim_budget_spec {
 	uint32_t app;
 	int32_t allowed; /* disruptions */
+};
+
+struct sim_slice_spec {
+	uint32_t device_n; /* of the node of its number */
+};
+
+struct sim_device_claim_spec {
+	uint32_t node, device;		   /* what is allocated; SIM_NONE: nothing */
+	uint32_t users[SIM_USERS], user_n; /* UIDs of the pods that it is reserved for */
+	uint32_t touched;		   /* how often something else has been changed */
 };
 
 struct sim_group_spec {
@@ -75,6 +88,8 @@ struct sim_object {
 		struct sim_volume_spec volume;
 		struct sim_budget_spec budget;
 		struct sim_group_spec group;
+		struct sim_slice_spec slice;
+		struct sim_device_claim_spec device_claim;
 	};
 };
 
@@ -108,5 +123,10 @@ const struct bt_object *sim_budget_object(
 	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
 const struct bt_object *sim_group_object(
 	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
-/* The class that all claims and volumes are of. */
+const struct bt_object *sim_slice_object(
+	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
+const struct bt_object *sim_device_claim_object(
+	struct bt_arena *arena, uint32_t ix, const struct sim_object *object);
+/* The classes that all claims and volumes, and all devices, are of. */
 const struct bt_object *sim_class_object(struct bt_arena *arena);
+const struct bt_object *sim_device_class_object(struct bt_arena *arena);

@@ -98,6 +98,9 @@ static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
 	if (history->piped) {
 		sim_pipe_create(sim);
 	}
+	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
+		sim->kept[i].node = SIM_NONE;
+	}
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
 		sim->known[i] = (struct sim_known){.ix = BT_NO_POD, .confirmed = SIM_NONE};
 	}

@@ -39,6 +39,11 @@ struct sim_binding {
 	uint32_t slot, uid, node, pod_ix;
 	struct sim_pod_spec spec;
 	bool held; /* it counts on its node */
+	/* The device that is allocated with it; SIM_NONE: none, its claim has one already, or it has none. */
+	uint32_t wanted;
+	uint32_t claim_uid; /* of the claim that it is for */
+	uint64_t wrote;	    /* the version of that claim that its binder has written; 0: none */
+	bool has_device;    /* that one is not free, and its claim is not either */
 	bool done, good;
 	int64_t due_ns; /* the binder gives up waiting then */
 	/* Of a pipeline: */
@@ -96,6 +101,7 @@ struct sim {
 	bool begun; /* between the halves of a cycle */
 	struct sim_pod_spec deciding;
 	enum sim_answer verdicts[SIM_NODES]; /* of that cycle's pod */
+	const char *reasons[SIM_NODES];
 	/* In the cycle of a PodGroup: its members that have a node, while the others are decided. */
 	struct sim_placed in_group[SIM_PODS];
 	uint32_t in_group_n;
@@ -121,6 +127,11 @@ struct sim {
 
 	int64_t now_ns, latest_ns;
 	bool leader, settling;
+	/* What the engine knows of claims before it is told: what bindings have brought, and what it has
+	 * taken back. */
+	struct sim_device kept[SIM_DEVICE_CLAIMS];
+	uint32_t kept_for[SIM_DEVICE_CLAIMS]; /* UIDs; 0: that pod has gone */
+	bool taken_back[SIM_DEVICE_CLAIMS], shown_free[SIM_DEVICE_CLAIMS];
 	bool gangs;	     /* PodGroups count */
 	bool works;	     /* workers score nodes with the first engine */
 	uint32_t held_until; /* 0: no worker is held */
@@ -170,6 +181,10 @@ bool sim_is_starved(const struct sim *sim, enum bt_mem_use use);
 void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how);
 /* A stream ends; the next one begins with a list of the present. */
 void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position);
+/* Shows what the binder has written of claims, which it does before it answers that it has failed: as
+ * upstream, whose
+ * cache of claims has what the server has answered. Returns: false when that has to wait. */
+bool sim_show_claim(struct sim *sim, const struct sim_binding *binding);
 
 /* ---- told.c ---- */
 uint32_t sim_number(struct bt_engine *engine, uint32_t name);
@@ -197,6 +212,11 @@ struct sim_victims {
 
 /* Nobody whom a budget protects is chosen while elsewhere there is enough of others. */
 void sim_check_victims(struct sim *sim, uint32_t slot, const struct sim_victims *victims);
+
+/* The device that is pending for a pod in the engine; SIM_NONE: none. */
+uint32_t sim_pending_device(struct bt_engine *engine, uint32_t pod_ix);
+/* A cycle has ended: allocations that the engine has taken back. */
+void sim_note_taken_back(struct sim *sim);
 
 /* ---- groups.c ---- */
 /* Has the pod that was popped to be decided with its PodGroup? */
@@ -242,6 +262,8 @@ bool sim_pipe_reply(struct sim *sim, uint32_t which);
 /* Everything that may move does; for rest. */
 bool sim_pipe_move_on(struct sim *sim);
 bool sim_pipe_is_idle(const struct sim *sim);
+/* What was fed is taken in. */
+void sim_pipe_take_in(struct sim *sim);
 
 /* ---- check.c ---- */
 void sim_collect(const struct sim *sim, struct sim_state *out);

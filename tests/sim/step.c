@@ -69,6 +69,12 @@ static void begin_history(struct sim_history *history, struct bt_rng *rng)
 	for (uint32_t i = 0; i < pod_n; i++) {
 		sim_history_add(history, random_step(rng, SIM_OP_create_pod));
 	}
+	for (uint32_t i = 0; i < node_n; i++) {
+		sim_history_add(history, random_step(rng, SIM_OP_put_slice));
+	}
+	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
+		sim_history_add(history, random_step(rng, SIM_OP_put_device_claim));
+	}
 	for (uint32_t i = 0; i < SIM_CLAIMS; i++) {
 		sim_history_add(history, random_step(rng, SIM_OP_put_claim));
 		sim_history_add(history, random_step(rng, SIM_OP_put_volume));

@@ -35,6 +35,11 @@
 	X(delete_budget, 1, SIM_BUDGETS, 1, 1)                                                               \
 	X(put_group, 5, SIM_GROUPS, 4, 1) /* b: minCount */                                                  \
 	X(delete_group, 1, SIM_GROUPS, 1, 1)                                                                 \
+	X(put_slice, 6, SIM_NODES, 4, 1) /* b: devices */                                                    \
+	X(delete_slice, 1, SIM_NODES, 1, 1)                                                                  \
+	X(put_device_claim, 8, SIM_DEVICE_CLAIMS, 1,                                                         \
+		1) /* new, or something is changed that does not matter */                                   \
+	X(delete_device_claim, 1, SIM_DEVICE_CLAIMS, 1, 1)                                                   \
 	X(deliver, 120, SIM_DELIVERIES, 6, 1) /* a: stream; b + 1 events */                                  \
 	X(duplicate, 2, SIM_STREAM_N, 1, 1)   /* the last event again */                                     \
 	X(stale, 2, SIM_STREAM_N, 20, 1)      /* an older one again; b: how much older */                    \
@@ -104,6 +109,11 @@ enum sim_op {
 	X(GANG_PLACED, "gang placed together")                                                               \
 	X(GANG_BACK, "gang taken back, because too few of it fit")                                           \
 	X(GANG_CHANGED, "gang that was told otherwise, or not at all, with members on nodes")                \
+	X(DEVICE_ALLOCATED, "device allocated")                                                              \
+	X(DEVICE_SHARED, "claim shared by another pod")                                                      \
+	X(DEVICE_CONFLICT, "claim was not as it was when the pod is bound")                                  \
+	X(DEVICE_TAKEN_BACK, "allocation taken back for a pod that it keeps out")                            \
+	X(DEVICE_UNTOLD, "claim told as it was before it was allocated")                                     \
 	X(WORKER_PAUSED, "worker that does not come")                                                        \
 	X(KEPT_OUT, "preemptor kept out when its cycle ends")                                                \
 	X(NO_MEMORY_OBJECT, "no memory for an object")                                                       \

@@ -72,6 +72,18 @@ static void put_claim(struct sim *sim, uint32_t ix, uint32_t how)
 	sim_api_put(&sim->api, SIM_CLAIM_STREAM, ix, &what);
 }
 
+static void put_device_claim(struct sim *sim, uint32_t ix)
+{
+	struct sim_object what = *object_of(sim, SIM_DEVICE_STREAM, ix);
+
+	if (what.there) {
+		what.device_claim.touched++;
+	} else {
+		what.device_claim = (struct sim_device_claim_spec){.node = SIM_NONE};
+	}
+	sim_api_put(&sim->api, SIM_DEVICE_STREAM, ix, &what);
+}
+
 static void create_pod(struct sim *sim, uint32_t slot, uint32_t shape)
 {
 	struct sim_object what = {.pod = {.spec = sim_pod_spec_of(shape, slot),
@@ -314,6 +326,45 @@ static bool refuses(struct sim *sim, uint32_t how)
 	return true;
 }
 
+/* Of all claims none has the device of another. */
+static void check_devices(struct sim *sim)
+{
+	const struct sim_object *claims = sim->api.objects[SIM_DEVICE_STREAM];
+
+	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			if (claims[i].there && claims[k].there && claims[i].device_claim.node != SIM_NONE &&
+				claims[i].device_claim.node == claims[k].device_claim.node &&
+				claims[i].device_claim.device == claims[k].device_claim.device) {
+				sim_fail(sim, "I1",
+					"device-%" PRIu32 " and device-%" PRIu32 " have the same device", k,
+					i);
+			}
+		}
+	}
+}
+
+static bool bind_with_devices(struct sim *sim, struct sim_binding *binding)
+{
+	uint32_t claim = binding->spec.device_claim;
+
+	if (claim != SIM_NONE) {
+		if (!sim_api_reserve_device(&sim->api, claim, binding->claim_uid, binding->uid, binding->node,
+			    binding->wanted)) {
+			sim->faults[SIM_DEVICE_CONFLICT]++;
+			return false;
+		}
+		sim->faults[binding->wanted == SIM_NONE ? SIM_DEVICE_SHARED : SIM_DEVICE_ALLOCATED]++;
+		check_devices(sim);
+	}
+	bool good = sim_api_bind(&sim->api, binding->slot, binding->uid, binding->node) == SIM_CREATED;
+	if (!good && claim != SIM_NONE) {
+		sim_api_release_devices(&sim->api, binding->uid);
+		binding->wrote = object_of(sim, SIM_DEVICE_STREAM, claim)->version;
+	}
+	return good;
+}
+
 void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how)
 {
 	binding->done = true;
@@ -331,7 +382,10 @@ void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how)
 		binding->silent = true;
 		return;
 	}
-	binding->good = sim_api_bind(&sim->api, binding->slot, binding->uid, binding->node) == SIM_CREATED;
+	binding->good = bind_with_devices(sim, binding);
+	if (binding->spec.device_claim != SIM_NONE) {
+		return; /* who writes claims shows them before it answers: nothing is lost */
+	}
 	if (binding->good && how < 7) {
 		sim->faults[SIM_LOST_ANSWER]++;
 		binding->good = false;
@@ -361,6 +415,21 @@ static bool bind(struct sim *sim, uint32_t which, uint32_t how)
 	return true;
 }
 
+bool sim_show_claim(struct sim *sim, const struct sim_binding *binding)
+{
+	uint64_t wrote = binding->wrote;
+	uint32_t claim = binding->spec.device_claim;
+
+	if (wrote == 0 || sim->told[SIM_DEVICE_STREAM][claim].version >= wrote) {
+		return true;
+	}
+	sim_list(sim, SIM_DEVICE_STREAM, sim->api.logs[SIM_DEVICE_STREAM].n);
+	if (sim->pipeline) {
+		sim_pipe_take_in(sim);
+	}
+	return sim->told[SIM_DEVICE_STREAM][claim].version >= wrote;
+}
+
 static bool answer(struct sim *sim, uint32_t which)
 {
 	uint32_t i = find_binding(sim, which, true);
@@ -371,7 +440,10 @@ static bool answer(struct sim *sim, uint32_t which)
 	if (i == sim->binding_n) {
 		return false;
 	}
-	sim_answer(sim, i);
+	if (!sim_show_claim(sim, &sim->bindings[i])) {
+		return false;
+	}
+	sim_answer(sim, find_binding(sim, which, true));
 	return true;
 }
 
@@ -517,6 +589,22 @@ static void do_objects(struct sim *sim, struct sim_step step)
 	case SIM_OP_put_group:
 		what.group = (struct sim_group_spec){step.b};
 		sim_api_put(&sim->api, SIM_GROUP_STREAM, step.a, &what);
+		break;
+	case SIM_OP_put_slice:
+		what.slice = (struct sim_slice_spec){step.b};
+		sim_api_put(&sim->api, SIM_SLICE_STREAM, step.a, &what);
+		break;
+	case SIM_OP_delete_slice:
+		sim_api_remove(&sim->api, SIM_SLICE_STREAM, step.a);
+		break;
+	case SIM_OP_put_device_claim:
+		put_device_claim(sim, step.a);
+		break;
+	case SIM_OP_delete_device_claim:
+		/* While it is in use it only begins to be deleted. */
+		if (object_of(sim, SIM_DEVICE_STREAM, step.a)->device_claim.user_n == 0) {
+			sim_api_remove(&sim->api, SIM_DEVICE_STREAM, step.a);
+		}
 		break;
 	case SIM_OP_delete_group:
 		sim_api_remove(&sim->api, SIM_GROUP_STREAM, step.a);

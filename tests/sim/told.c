@@ -8,6 +8,10 @@
 
 #include "sim.h"
 
+#include "cache/devices_int.h"
+
+#define SIM_LEAVING (SIM_NONE - 1) /* on no node, and being deleted */
+
 /* ---- names and numbers ---- */
 
 uint32_t sim_number(struct bt_engine *engine, uint32_t name)
@@ -44,11 +48,11 @@ static void note_pod(struct sim *sim, const struct sim_pod *pod)
 	sim_note(sim,
 		"    cpu %" PRId64 "m memory %" PRId64 "Mi widgets %" PRId64 " priority %" PRId32
 		" app %" PRIu32 " label %" PRIu32 " zone %" PRIu32 " port %" PRIu32
-		" claim %d apart %d together %d spread %d likes %d"
+		" claim %d device %d apart %d together %d spread %d likes %d"
 		" node %d nominated %d%s%s%s%s%s%s%s",
 		spec->milli_cpu, spec->mem_mib, spec->widgets, spec->priority, spec->app, spec->label,
-		spec->zone, spec->port, (int)spec->claim, (int)spec->apart, (int)spec->together,
-		(int)spec->spread, (int)spec->likes, (int)pod->node, (int)pod->nominated,
+		spec->zone, spec->port, (int)spec->claim, (int)spec->device_claim, (int)spec->apart,
+		(int)spec->together, (int)spec->spread, (int)spec->likes, (int)pod->node, (int)pod->nominated,
 		spec->tolerates ? " tolerates" : "", spec->gated ? " gated" : "",
 		spec->foreign ? " foreign" : "", spec->never_preempts ? " never-preempts" : "",
 		spec->grouped ? " grouped" : "", pod->deletion_ns ? " leaving" : "",
@@ -60,7 +64,11 @@ static void let_go(struct sim *sim, uint32_t uid, uint32_t node)
 {
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
 		if (sim->bindings[i].uid == uid) {
-			sim->untold |= node != SIM_NONE && sim->bindings[i].node != node;
+			/* Of one that begins to be deleted the claims are kept until its binding has failed.
+			 */
+			sim->bindings[i].has_device &= node == SIM_LEAVING || node == sim->bindings[i].node;
+			sim->untold |=
+				node != SIM_NONE && node != SIM_LEAVING && sim->bindings[i].node != node;
 			sim->bindings[i].held = false;
 		}
 	}
@@ -86,16 +94,28 @@ uint32_t sim_promised(struct sim *sim, uint32_t slot)
 	return node_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(engine, node_ix);
 }
 
+/* The pod has gone for which claims got their devices: they are what is shown of them. */
+static void end_kept(struct sim *sim, uint32_t uid)
+{
+	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
+		if (sim->kept[i].node != SIM_NONE && sim->kept_for[i] == uid) {
+			sim->kept_for[i] = 0;
+			sim->kept[i].node = sim->shown_free[i] ? SIM_NONE : sim->kept[i].node;
+		}
+	}
+}
+
 static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_object *object)
 {
 	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
 	struct sim_known *known = &sim->known[slot];
 
 	note_pod(sim, &object->pod);
-	known->evicted = known->twin_evicted = false;
+	known->twin_evicted = false; /* what is shown may be older than the answer that it is being deleted */
 	if (told->there && (!object->there || object->uid != told->uid)) {
 		sim->faults[SIM_POD_AGAIN] += object->there;
 		let_go(sim, told->uid, SIM_NONE);
+		end_kept(sim, told->uid);
 		*known = (struct sim_known){.ix = BT_NO_POD, .confirmed = SIM_NONE};
 	}
 	/* Of what changes about an assumed pod nobody is told. Source: updatePodInSchedulingQueue, v1.36.3.
@@ -103,7 +123,15 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 	sim->untold |= is_held(sim, object->uid) &&
 		       memcmp(&object->pod.spec, &told->pod.spec, sizeof(told->pod.spec)) != 0;
 	if (object->pod.node != SIM_NONE || object->pod.deletion_ns || object->pod.ended) {
-		let_go(sim, object->uid, object->pod.node);
+		bool leaves = object->pod.deletion_ns && object->pod.node == SIM_NONE;
+
+		if (object->pod.ended) {
+			end_kept(sim, object->uid);
+		}
+		let_go(sim, object->uid,
+			object->pod.ended ? SIM_NONE
+			: leaves	  ? SIM_LEAVING
+					  : object->pod.node);
 	}
 	sim->untold |= told->there && object->pod.node != SIM_NONE &&
 		       ((told->pod.nominated != SIM_NONE && told->pod.nominated != object->pod.node) ||
@@ -131,6 +159,23 @@ void sim_note_ports(struct sim *sim)
 	}
 }
 
+/* What is shown of a claim is what counts. */
+static void account_of_device_claim(struct sim *sim, uint32_t ix, const struct sim_object *object)
+{
+	sim->faults[SIM_DEVICE_UNTOLD] +=
+		sim->kept[ix].node != SIM_NONE && object->there && object->device_claim.node == SIM_NONE;
+	sim_note(sim, "    device-%" PRIu32 " node %d device %d users %" PRIu32, ix,
+		(int)object->device_claim.node, (int)object->device_claim.device,
+		object->device_claim.user_n);
+	sim->taken_back[ix] = false;
+	/* What was kept counts until it is shown, whatever was before. */
+	if (!object->there || object->uid != sim->told[SIM_DEVICE_STREAM][ix].uid ||
+		object->device_claim.node != SIM_NONE || sim->kept_for[ix] == 0) {
+		sim->kept[ix].node = SIM_NONE;
+	}
+	sim->shown_free[ix] = true;
+}
+
 /* What the pod whose cycle it is asks for now is what it is assumed with, even if it has gone then. */
 static void follow(struct sim *sim, uint32_t slot, const struct sim_object *object)
 {
@@ -149,6 +194,8 @@ void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const str
 		sim->faults[SIM_VISITED] += sim->visiting;
 		sim->node_gone_at = object->there ? sim->node_gone_at : sim->told_n;
 		note_node(sim, &object->node);
+	} else if (stream == SIM_DEVICE_STREAM) {
+		account_of_device_claim(sim, ix, object);
 	} else if (stream == SIM_GROUP_STREAM) {
 		sim->faults[SIM_GANG_CHANGED] += sim->gangs && sim_group_placed_n(sim, ix) > 0;
 	} else if (stream == SIM_POD_STREAM) {
@@ -184,11 +231,9 @@ static bool may_wait(const struct sim *sim, uint32_t slot, uint32_t uid)
 static void judge(struct sim *sim, uint32_t slot)
 {
 	struct sim_state state;
-	const char *why;
-
 	sim_collect(sim, &state);
 	for (uint32_t node = 0; node < SIM_NODES; node++) {
-		sim->verdicts[node] = sim_judge(&state, slot, &sim->deciding, node, &why);
+		sim->verdicts[node] = sim_judge(&state, slot, &sim->deciding, node, &sim->reasons[node]);
 	}
 }
 
@@ -229,7 +274,8 @@ void sim_check_cycle(struct sim *sim, const struct sim_cycle *cycle)
 		sim_fail(sim, "I6", "the cycle of pod-%" PRIu32 " ends in an error", slot);
 	}
 	if (cycle->outcome == BT_PLACED && sim->verdicts[cycle->node] == SIM_NO) {
-		sim_fail(sim, "I5", "pod-%" PRIu32 " must not be on node-%" PRIu32, slot, cycle->node);
+		sim_fail(sim, "I5", "pod-%" PRIu32 " must not be on node-%" PRIu32 ": %s", slot, cycle->node,
+			sim->reasons[cycle->node]);
 	}
 	/* Who waits because a node is promised to a pod is not told when that one goes elsewhere. Source:
 	 * deletePodFromSchedulingQueue, v1.36.3, and kubernetes issue 134859. */
@@ -336,6 +382,62 @@ void sim_check_victims(struct sim *sim, uint32_t slot, const struct sim_victims 
 	}
 }
 
+static struct bt_devices *devices_of(struct bt_engine *engine)
+{
+	return bt_engine_cache(engine)->devices;
+}
+
+uint32_t sim_pending_device(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_devices *devices = devices_of(engine);
+	uint32_t at;
+
+	if (!bt_map_get(&devices->pending_ixs, pod_ix + (uint64_t)1, &at)) {
+		return SIM_NONE;
+	}
+	return sim_number(engine, devices->pending[at].choices[0].allocation.results[0].device);
+}
+
+/* What is allocated is free, and where the pod goes; unless that has changed between the halves of the cycle.
+ */
+static void check_device(struct sim *sim, const struct sim_binding *binding)
+{
+	uint32_t claim = binding->spec.device_claim;
+	struct sim_state state;
+
+	sim_collect(sim, &state);
+	if (binding->has_device && !sim->begun &&
+		(claim == SIM_NONE || state.devices[claim].node != SIM_NONE ||
+			!sim_device_is_free(&state, binding->node, binding->wanted))) {
+		sim_fail(sim, "I1",
+			"pod-%" PRIu32 " gets dev-%" PRIu32 " on node-%" PRIu32 ", which is not free",
+			binding->slot, binding->wanted, binding->node);
+	}
+}
+
+void sim_note_taken_back(struct sim *sim)
+{
+	const struct bt_devices *devices = devices_of(sim->engines[0]);
+	struct sim_state state;
+
+	sim_collect(sim, &state);
+	for (uint32_t i = 0; i < devices->view.claim_n; i++) {
+		const struct bt_resource_claim *claim = &devices->claims[i];
+
+		if (!claim->live || claim->allocated) {
+			continue;
+		}
+		uint32_t ix = sim_number(sim->engines[0], claim->name);
+		if (state.devices[ix].node != SIM_NONE && !state.devices[ix].pending) {
+			sim_note(sim, "  takes back what device-%" PRIu32 " has", ix);
+			sim->faults[SIM_DEVICE_TAKEN_BACK]++;
+			sim->kept[ix].node = SIM_NONE;
+			sim->taken_back[ix] = true;
+			sim_api_deallocate(&sim->api, ix);
+		}
+	}
+}
+
 struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 {
 	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding.slot];
@@ -355,10 +457,32 @@ struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 	}
 	sim_note(sim, "  pod-%" PRIu32 " to node-%" PRIu32, binding.slot, binding.node);
 	binding.spec = sim->deciding;
+	binding.wanted = sim_pending_device(sim->engines[0], binding.pod_ix);
+	binding.has_device = binding.wanted != SIM_NONE;
+	binding.claim_uid = binding.spec.device_claim == SIM_NONE
+				    ? 0
+				    : sim->told[SIM_DEVICE_STREAM][binding.spec.device_claim].uid;
+	check_device(sim, &binding);
 	binding.held = true;
 	sim->placed_n++;
 	sim->bindings[sim->binding_n] = binding;
 	return &sim->bindings[sim->binding_n++];
+}
+
+/* The claim of a pod that is bound has its device, whether that was shown or not. */
+static void keep_device(struct sim *sim, const struct sim_binding *binding)
+{
+	if (binding->has_device && binding->good) {
+		const struct sim_object *claim = &sim->told[SIM_DEVICE_STREAM][binding->spec.device_claim];
+
+		if (claim->there && claim->uid == binding->claim_uid &&
+			claim->device_claim.node == SIM_NONE) {
+			sim->kept[binding->spec.device_claim] =
+				(struct sim_device){binding->node, binding->wanted, false};
+			sim->kept_for[binding->spec.device_claim] = binding->uid;
+			sim->shown_free[binding->spec.device_claim] = false;
+		}
+	}
 }
 
 void sim_end_binding(struct sim *sim, uint32_t ix)
@@ -368,6 +492,7 @@ void sim_end_binding(struct sim *sim, uint32_t ix)
 
 	sim_note(sim, "  pod-%" PRIu32 " on node-%" PRIu32 ": %s", binding.slot, binding.node,
 		binding.good ? "bound" : "failed");
+	keep_device(sim, &binding);
 	memmove(&sim->bindings[ix], &sim->bindings[ix + 1], (--sim->binding_n - ix) * sizeof(binding));
 	if (binding.good && binding.held && told->there && told->uid == binding.uid) {
 		sim->known[binding.slot].confirmed = binding.node;

@@ -215,6 +215,91 @@ static void a_claim_that_goes_while_it_is_pending_leaves_nothing(void **state)
 	assert_int_equal(ix_of(f, "third"), choice.claim_ix);
 }
 
+/* Pod 7 is bound, and claim c has device a for it. */
+static void keep_for_pod(struct fixture *f)
+{
+	const struct bt_signature *signature =
+		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+
+	device_claim(f, "c", "", "");
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	bt_devices_assume(f->cache->devices, 7, &choice, 1);
+	bt_devices_keep(f->cache->devices, 7, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
+}
+
+static bool let_go(struct fixture *f, uint32_t pod_ix)
+{
+	uint32_t claim_ix;
+
+	return bt_devices_let_go(
+		f->cache->devices, pod_ix, fixture_name(f, "default"), fixture_name(f, "c"), &claim_ix);
+}
+
+static void what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_back(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	keep_for_pod(f);
+	device_claim(f, "c", "", "");
+	assert_true(claim_of(f, "c")->allocated);
+	assert_int_equal(claim_of(f, "c")->reserved_for[0], fixture_name(f, "uid"));
+	assert_int_equal(claim_of(f, "c")->allocation.results[0].device, fixture_name(f, "a"));
+	assert_true(use_of(f, "p", "a").allocated);
+	/* Once it has been shown, the source has the word. */
+	device_claim(f, "c", "", ALLOCATED("device: a"));
+	device_claim(f, "c", "", "");
+	assert_false(claim_of(f, "c")->allocated);
+	assert_false(use_of(f, "p", "a").allocated);
+	assert_false(let_go(f, 7));
+}
+
+static void what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	keep_for_pod(f);
+	assert_false(let_go(f, 8));
+	device_claim(f, "c", "", "");
+	assert_true(let_go(f, 7));
+	assert_false(let_go(f, 7));
+	/* Not shown at all it stays as it is; what is shown then counts. */
+	bt_devices_deallocate(f->cache->devices, ix_of(f, "c"));
+	keep_for_pod(f);
+	assert_false(let_go(f, 7));
+	assert_true(claim_of(f, "c")->allocated);
+	device_claim(f, "c", "", "");
+	assert_false(claim_of(f, "c")->allocated);
+}
+
+static void another_claim_of_the_name_begins_anew(void **state)
+{
+	struct fixture *f = *state;
+	static const char other[] =
+		"{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: c, uid: other}, "
+		"spec: {devices: {}}}";
+
+	configure(f, true);
+	keep_for_pod(f);
+	devices_apply(f, other);
+	assert_false(claim_of(f, "c")->allocated);
+	assert_false(use_of(f, "p", "a").allocated);
+	/* What is pending for the first one is nothing to the second. */
+	device_claim(f, "c", "", "");
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	bt_devices_assume(f->cache->devices, 9, &choice, 1);
+	devices_apply(f, other);
+	assert_false(claim_of(f, "c")->pending);
+	bt_devices_keep(f->cache->devices, 9,
+		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]"),
+		fixture_name(f, "pod"), fixture_name(f, "uid"));
+	assert_false(claim_of(f, "c")->allocated);
+	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
+}
+
 static void extended_resources_get_a_claim_of_their_own(void **state)
 {
 	struct fixture *f = *state;
@@ -464,6 +549,9 @@ int main(void)
 		FIXTURE_TEST(what_a_pod_assumes_is_its_claims_when_it_is_kept),
 		FIXTURE_TEST(what_is_reverted_was_never_there),
 		FIXTURE_TEST(a_claim_that_goes_while_it_is_pending_leaves_nothing),
+		FIXTURE_TEST(what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_back),
+		FIXTURE_TEST(what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free),
+		FIXTURE_TEST(another_claim_of_the_name_begins_anew),
 		FIXTURE_TEST(extended_resources_get_a_claim_of_their_own),
 		FIXTURE_TEST(a_pool_needs_all_slices_of_its_newest_generation),
 		FIXTURE_TEST(pools_come_by_driver_and_name_and_those_with_binding_conditions_last),

@@ -155,6 +155,40 @@ static void a_binding_that_fails_gives_the_device_back(void **state)
 	end(&t);
 }
 
+static enum bt_wait wait_of(struct trial *t, uint32_t pod)
+{
+	return bt_queue_info(bt_engine_queue(t->engine), pod).where;
+}
+
+static void who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, false);
+	uint32_t first = add_pod(&t, USES("c")), second = add_pod(&t, USES("c"));
+	assert_int_equal(decide(&t, first), BT_PLACED);
+	assert_int_equal(decide(&t, second), BT_REFUSED);
+	assert_int_equal(wait_of(&t, second), BT_WAIT_UNSCHEDULABLE);
+	bt_engine_remove_pod(t.engine, first);
+	assert_int_not_equal(wait_of(&t, second), BT_WAIT_UNSCHEDULABLE);
+	bt_engine_bind_failed(t.engine, first);
+	end(&t);
+}
+
+/* Somebody else has bound it: what its binder would have written of claims has not come about. */
+static void a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_bound(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, false);
+	uint32_t first = add_pod(&t, USES("c")), second = add_pod(&t, USES("e"));
+	assert_int_equal(decide(&t, first), BT_PLACED);
+	bt_engine_update_pod(t.engine, first, fixture_read_pod(t.f, USES("c") ", nodeName: n1"));
+	bt_engine_bind_failed(t.engine, first);
+	assert_int_equal(decide(&t, second), BT_PLACED);
+	end(&t);
+}
+
 static void a_pod_waits_until_its_claim_is_there(void **state)
 {
 	struct trial t;
@@ -228,6 +262,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_device_is_given_once),
 		FIXTURE_TEST(a_binding_that_fails_gives_the_device_back),
+		FIXTURE_TEST(who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more),
+		FIXTURE_TEST(a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_bound),
 		FIXTURE_TEST(a_pod_waits_until_its_claim_is_there),
 		FIXTURE_TEST(an_allocation_that_is_in_the_way_is_taken_back),
 		FIXTURE_TEST(claims_may_come_and_go_before_the_decision_is_carried_out),
