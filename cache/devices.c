@@ -279,7 +279,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	bt_arena_start(&arena, OBJECT_BYTES);
 	bt_resource_claim_compile(&names, &arena, object, &fresh);
 	fresh.kept_for = 0;
-	fresh.shown_free = false;
+	fresh.shown_free = fresh.shown = false;
 	if (bt_map_get(&d->view.claim_ixs, bt_pair_key(fresh.namespace_, fresh.name), &ix) &&
 		bt_claim_is_other(&d->claims[ix], &fresh)) {
 		remove_claim(d, ix); /* its end was not shown */
@@ -297,6 +297,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	d->view.special_n += fresh.special;
 	d->view.special_n -= claim->special;
 	fresh.pending = claim->pending;
+	fresh.shown = claim->pending && (claim->shown || fresh.allocated);
 	fresh.live = true;
 	*claim = fresh;
 	bt_arena_fini(&d->claim_arenas[ix]);
@@ -578,6 +579,7 @@ void bt_devices_assume(
 		enter(d, &choice->allocation, true, true);
 		if (choice->claim_ix != BT_NO_CLAIM) {
 			d->claims[choice->claim_ix].pending = true;
+			d->claims[choice->claim_ix].shown = false;
 		}
 	}
 	bt_map_put(&d->pending_ixs, pod_ix + (uint64_t)1, (uint32_t)d->pending_n++);
@@ -672,7 +674,8 @@ static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_devi
 	uint32_t namespace_, uint32_t pod_name, uint32_t pod_uid)
 {
 	uint32_t ix = choice->claim_ix;
-	bool there = ix == BT_NO_CLAIM || (d->claims[ix].live && !d->claims[ix].allocated);
+	bool there =
+		ix == BT_NO_CLAIM || (d->claims[ix].live && !d->claims[ix].allocated && !d->claims[ix].shown);
 
 	unsettle(d, choice);
 	if (!there) {

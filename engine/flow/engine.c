@@ -732,6 +732,11 @@ void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 	bt_queue_remove(engine->queue, pod_ix);
 	if (pod->detached) {
 		bt_volumes_revert(engine->cache->volumes, pod_ix);
+		if (pod->signature->claim_n && !pod->signature->extended_n) {
+			/* Its claims are allocated, until they are shown to be free. */
+			keep_devices(engine, pod_ix, pod);
+			bt_engine_let_claims_go(engine, pod_ix);
+		}
 		bt_engine_revert_devices(engine, pod_ix);
 		bt_ledger_remove(engine->cache->ledger, pod_ix);
 		return;

@@ -253,6 +253,9 @@ void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint3
  * only. */
 void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix);
 
+/* Claims that were allocated for a pod which has gone are what the source shows of them. */
+void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix);
+
 /* A waiting pod that was promised a node has lost it: to pods of the same or a lower priority it is as if it
  * had gone from there. */
 void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old);

@@ -384,9 +384,9 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 		}
 	} else if (pod->state == BT_POD_SCHEDULED) {
 		if (before->state == BT_POD_ASSUMED && before->node_ix != pod->node_ix) {
-			/* Somebody else was first: what was found for it on its node is free again. */
+			/* Somebody else was first: what was found for it on its node is free again, but for
+			 * devices, which its binder may be writing into claims until it answers. */
 			bt_volumes_revert(engine->cache->volumes, pod_ix);
-			bt_engine_revert_devices(engine, pod_ix);
 			bt_engine_wake_for_pod(engine, BT_DELETE, old);
 		}
 		wake_for_arrival(engine, pod_ix);
@@ -431,8 +431,7 @@ void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
 	bt_ledger_set_preempted(engine->cache->ledger, pod_ix);
 }
 
-/* Claims that were allocated for a pod which has gone are what the source has shown of them. */
-static void let_claims_go(struct bt_engine *engine, uint32_t pod_ix)
+void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 	uint32_t claim_ix;
@@ -456,8 +455,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 
 	bt_engine_leave_group(engine, pod_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
-	bt_engine_revert_devices(engine, pod_ix);
-	let_claims_go(engine, pod_ix);
+	bt_engine_let_claims_go(engine, pod_ix);
 	if (leave_queue(engine, pod_ix)) {
 		bt_ledger_remove(ledger, pod_ix);
 	} else {

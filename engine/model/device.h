@@ -176,10 +176,12 @@ struct bt_resource_claim {
 	 */
 	uint32_t kept_for;
 	bool shown_free;
+	bool shown; /* as allocated, since it is pending */
 };
 
 /*
- * The functions below fill all but live, use_ix, slice_ix, pending, kept_for and shown_free, from an object
+ * The functions below fill all but live, use_ix, slice_ix, pending, kept_for,
+ * shown_free and shown, from an object
  * with the API's
  * defaults. Context: the owner of held. Owns: arrays live in arena.
  */

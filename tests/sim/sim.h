@@ -43,6 +43,7 @@ struct sim_binding {
 	uint32_t wanted;
 	uint32_t claim_uid; /* of the claim that it is for */
 	uint64_t wrote;	    /* the version of that claim that its binder has written; 0: none */
+	bool claim_shown;   /* as allocated, since then */
 	bool has_device;    /* that one is not free, and its claim is not either */
 	bool done, good;
 	int64_t due_ns; /* the binder gives up waiting then */

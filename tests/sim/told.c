@@ -10,8 +10,6 @@
 
 #include "cache/devices_int.h"
 
-#define SIM_LEAVING (SIM_NONE - 1) /* on no node, and being deleted */
-
 /* ---- names and numbers ---- */
 
 uint32_t sim_number(struct bt_engine *engine, uint32_t name)
@@ -64,11 +62,7 @@ static void let_go(struct sim *sim, uint32_t uid, uint32_t node)
 {
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
 		if (sim->bindings[i].uid == uid) {
-			/* Of one that begins to be deleted the claims are kept until its binding has failed.
-			 */
-			sim->bindings[i].has_device &= node == SIM_LEAVING || node == sim->bindings[i].node;
-			sim->untold |=
-				node != SIM_NONE && node != SIM_LEAVING && sim->bindings[i].node != node;
+			sim->untold |= node != SIM_NONE && sim->bindings[i].node != node;
 			sim->bindings[i].held = false;
 		}
 	}
@@ -123,15 +117,10 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 	sim->untold |= is_held(sim, object->uid) &&
 		       memcmp(&object->pod.spec, &told->pod.spec, sizeof(told->pod.spec)) != 0;
 	if (object->pod.node != SIM_NONE || object->pod.deletion_ns || object->pod.ended) {
-		bool leaves = object->pod.deletion_ns && object->pod.node == SIM_NONE;
-
 		if (object->pod.ended) {
 			end_kept(sim, object->uid);
 		}
-		let_go(sim, object->uid,
-			object->pod.ended ? SIM_NONE
-			: leaves	  ? SIM_LEAVING
-					  : object->pod.node);
+		let_go(sim, object->uid, object->pod.node);
 	}
 	sim->untold |= told->there && object->pod.node != SIM_NONE &&
 		       ((told->pod.nominated != SIM_NONE && told->pod.nominated != object->pod.node) ||
@@ -168,6 +157,13 @@ static void account_of_device_claim(struct sim *sim, uint32_t ix, const struct s
 		(int)object->device_claim.node, (int)object->device_claim.device,
 		object->device_claim.user_n);
 	sim->taken_back[ix] = false;
+	for (uint32_t i = 0; i < sim->binding_n; i++) {
+		struct sim_binding *binding = &sim->bindings[i];
+
+		binding->claim_shown |= binding->has_device && binding->spec.device_claim == ix &&
+					object->there && binding->claim_uid == object->uid &&
+					object->device_claim.node != SIM_NONE;
+	}
 	/* What was kept counts until it is shown, whatever was before. */
 	if (!object->there || object->uid != sim->told[SIM_DEVICE_STREAM][ix].uid ||
 		object->device_claim.node != SIM_NONE || sim->kept_for[ix] == 0) {
@@ -472,16 +468,19 @@ struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 /* The claim of a pod that is bound has its device, whether that was shown or not. */
 static void keep_device(struct sim *sim, const struct sim_binding *binding)
 {
-	if (binding->has_device && binding->good) {
-		const struct sim_object *claim = &sim->told[SIM_DEVICE_STREAM][binding->spec.device_claim];
+	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding->slot];
+	uint32_t ix = binding->spec.device_claim;
 
-		if (claim->there && claim->uid == binding->claim_uid &&
-			claim->device_claim.node == SIM_NONE) {
-			sim->kept[binding->spec.device_claim] =
-				(struct sim_device){binding->node, binding->wanted, false};
-			sim->kept_for[binding->spec.device_claim] = binding->uid;
-			sim->shown_free[binding->spec.device_claim] = false;
-		}
+	if (!binding->has_device || !binding->good || binding->claim_shown) {
+		return;
+	}
+	const struct sim_object *claim = &sim->told[SIM_DEVICE_STREAM][ix];
+	if (claim->there && claim->uid == binding->claim_uid && claim->device_claim.node == SIM_NONE) {
+		bool there = told->there && told->uid == binding->uid && !told->pod.ended;
+
+		sim->kept[ix] = (struct sim_device){binding->node, binding->wanted, false};
+		sim->kept_for[ix] = there ? binding->uid : 0;
+		sim->shown_free[ix] = false;
 	}
 }
 

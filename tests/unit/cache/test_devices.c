@@ -274,6 +274,26 @@ static void what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free(void 
 	assert_false(claim_of(f, "c")->allocated);
 }
 
+/* It was allocated and free again before the binder's answer came. */
+static void what_was_shown_while_it_was_pending_is_not_allocated_again(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	device_claim(f, "c", "", "");
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	bt_devices_assume(f->cache->devices, 7, &choice, 1);
+	device_claim(f, "c", "", ALLOCATED("device: a"));
+	assert_true(claim_of(f, "c")->pending);
+	device_claim(f, "c", "", "");
+	bt_devices_keep(f->cache->devices, 7,
+		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]"),
+		fixture_name(f, "pod"), fixture_name(f, "uid"));
+	assert_false(claim_of(f, "c")->allocated || claim_of(f, "c")->pending);
+	assert_false(use_of(f, "p", "a").allocated);
+}
+
 static void another_claim_of_the_name_begins_anew(void **state)
 {
 	struct fixture *f = *state;
@@ -551,6 +571,7 @@ int main(void)
 		FIXTURE_TEST(a_claim_that_goes_while_it_is_pending_leaves_nothing),
 		FIXTURE_TEST(what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_back),
 		FIXTURE_TEST(what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free),
+		FIXTURE_TEST(what_was_shown_while_it_was_pending_is_not_allocated_again),
 		FIXTURE_TEST(another_claim_of_the_name_begins_anew),
 		FIXTURE_TEST(extended_resources_get_a_claim_of_their_own),
 		FIXTURE_TEST(a_pool_needs_all_slices_of_its_newest_generation),
