@@ -185,8 +185,8 @@ void sim_judge_decision(struct sim *sim, struct bt_engine *engine, const struct 
 	struct sim_victims victims = {.n = 0};
 
 	for (uint32_t i = 0; i < decision->victim_n && i < SIM_PODS; i++) {
-		victims.slots[victims.n++] =
-			sim_number(engine, sim_pod_at(engine, decision->victims[i].pod_ix)->name);
+		victims.uids[victims.n++] =
+			sim_number(engine, sim_pod_at(engine, decision->victims[i].pod_ix)->uid);
 	}
 	sim_check_victims(sim, slot, &victims);
 	sim_check_cycle(sim,

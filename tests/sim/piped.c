@@ -460,7 +460,7 @@ static void check_victims(struct sim *sim, const struct bt_pipeline_decision *de
 	struct sim_victims victims = {.n = 0};
 
 	for (uint32_t i = 0; i < decision->victim_n && i < SIM_PODS; i++) {
-		victims.slots[victims.n++] = sim_number_of(decision->victims[i].name);
+		victims.uids[victims.n++] = sim_number_of(decision->victims[i].uid);
 	}
 	if (!sim_is_grouped(sim, slot)) {
 		sim_check_victims(sim, slot, &victims);

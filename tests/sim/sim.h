@@ -208,7 +208,7 @@ void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated);
 
 /* Pods that are to leave a node for another one. */
 struct sim_victims {
-	uint32_t slots[SIM_PODS], n;
+	uint32_t uids[SIM_PODS], n;
 };
 
 /* Nobody whom a budget protects is chosen while elsewhere there is enough of others. */

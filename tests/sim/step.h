@@ -59,8 +59,8 @@
 	X(leader, 1, 1, 1, 1)		   /* leadership is lost, or won */                                  \
 	X(visit, 3, 1, 100, 1)		   /* a visitor looks at the nodes for b steps */                    \
 	X(pause, 2, SIM_STAGE_N, 40, 1)	   /* a: stage; it does nothing for b steps */                       \
-	X(starve, 3, BT_MEM_USE_N, 40, 1)  /* a: for what memory is short, for b steps */                    \
-	X(hold, 2, SIM_WORKERS - 1, 60, 1) /* a: worker; it does not come for b steps */
+	X(starve, 7, BT_MEM_USE_N, 90, 1)  /* a: for what memory is short, for b steps */                    \
+	X(hold, 8, SIM_WORKERS - 1, 60, 1) /* a: worker; it does not come for b steps */
 
 enum sim_op {
 #define X(name, weight, a, b, c) SIM_OP_##name,

@@ -25,7 +25,7 @@
 #define FIRST_SEED    1
 #define CHUNK	      512  /* seeds a process */
 #define CHUNK_S	      120  /* of processor time, a hundred times what they take */
-#define SEEDS_FOR_ALL 2000 /* in which every fault is met */
+#define SEEDS_FOR_ALL 4000 /* in which every fault is met */
 /* What allocators and the dictionary may keep at hand: some ten bytes for each step of a chunk. */
 #define CACHED_BYTES (2u << 20)
 

@@ -333,17 +333,19 @@ static struct sim_state without_unprotected(
 }
 
 /* Does the choice break a budget, whatever the order in which it is looked at? */
-static bool breaks_budget(const struct sim *sim, const struct sim_victims *victims)
+static bool breaks_budget(
+	const struct sim *sim, const struct sim_state *state, const struct sim_victims *victims)
 {
 	for (uint32_t i = 0; i < SIM_BUDGETS; i++) {
 		const struct sim_object *budget = &sim->told[SIM_BUDGET_STREAM][i];
 		int32_t left = budget->budget.allowed;
 
-		for (uint32_t k = 0; budget->there && k < victims->n; k++) {
-			uint32_t victim = victims->slots[k];
+		for (uint32_t k = 0; k < state->placed_n * victims->n; k++) {
+			const struct sim_placed *placed = &state->placed[k / victims->n];
 
-			left -= sim_namespace_of(victim) == sim_namespace_of(i) &&
-				sim->told[SIM_POD_STREAM][victim].pod.spec.label == budget->budget.app;
+			left -= placed->uid == victims->uids[k % victims->n] &&
+				sim_namespace_of(placed->slot) == sim_namespace_of(i) &&
+				placed->spec.label == budget->budget.app;
 		}
 		if (budget->there && left < 0) {
 			return true;
@@ -371,7 +373,7 @@ void sim_check_victims(struct sim *sim, uint32_t slot, const struct sim_victims 
 			continue;
 		}
 		sim->faults[SIM_BUDGET_SPARED] += any_protected;
-		if (breaks_budget(sim, victims)) {
+		if (breaks_budget(sim, &state, victims)) {
 			sim_fail(sim, "I10", "pod-%" PRIu32 " breaks a budget, but not on node-%" PRIu32,
 				slot, node);
 		}
