@@ -4,7 +4,6 @@
 #include "sim.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MIB (INT64_C(1) << 20)
@@ -84,11 +83,8 @@ static uint32_t slot_of(struct bt_engine *engine, uint32_t node)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_snapshot *snapshot = cache->view.snapshot;
-	char text[16];
-	uint32_t name, slot = 0;
+	uint32_t name = bt_intern_find(cache->dictionary->intern, sim_node_name(NULL, node)), slot = 0;
 
-	snprintf(text, sizeof(text), "node-%" PRIu32, node);
-	name = bt_intern_find(cache->dictionary->intern, bt_str(text));
 	while (name && slot < snapshot->slot_n && snapshot->nodes[slot].name != name) {
 		slot++;
 	}

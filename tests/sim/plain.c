@@ -4,6 +4,7 @@
 #include "plain.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "engine/base/rng.h"
 #include "tools/generate/build.h"
@@ -114,19 +115,41 @@ struct sim_pod_spec sim_pod_spec_of(uint32_t shape, uint32_t slot)
 
 /* ---- names ---- */
 
+/* Names that are asked for after every step are made once. */
+#define NAMES	   SIM_PODS
+#define NAME_BYTES 16
+
+static struct bt_str name_of(
+	struct bt_arena *arena, char names[NAMES][NAME_BYTES], const char *stem, uint32_t number)
+{
+	if (number >= NAMES) {
+		return bt_build_text(arena, "%s-%" PRIu32, stem, number);
+	}
+	if (!names[number][0]) {
+		snprintf(names[number], NAME_BYTES, "%s-%" PRIu32, stem, number);
+	}
+	return bt_str(names[number]);
+}
+
 struct bt_str sim_node_name(struct bt_arena *arena, uint32_t ix)
 {
-	return ix == SIM_NONE ? (struct bt_str){0} : bt_build_text(arena, "node-%" PRIu32, ix);
+	static char names[NAMES][NAME_BYTES];
+
+	return ix == SIM_NONE ? (struct bt_str){0} : name_of(arena, names, "node", ix);
 }
 
 struct bt_str sim_pod_name(struct bt_arena *arena, uint32_t slot)
 {
-	return bt_build_text(arena, "pod-%" PRIu32, slot);
+	static char names[NAMES][NAME_BYTES];
+
+	return name_of(arena, names, "pod", slot);
 }
 
 struct bt_str sim_namespace(struct bt_arena *arena, uint32_t slot)
 {
-	return bt_build_text(arena, "space-%" PRIu32, sim_namespace_of(slot));
+	static char names[NAMES][NAME_BYTES];
+
+	return name_of(arena, names, "space", sim_namespace_of(slot));
 }
 
 uint32_t sim_number_of(struct bt_str name)

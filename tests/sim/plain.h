@@ -105,7 +105,7 @@ static inline uint32_t sim_namespace_of(uint32_t slot)
 	return slot % 2;
 }
 
-/* Texts live in the arena. */
+/* Texts live in the arena, or for ever. */
 struct bt_str sim_node_name(struct bt_arena *arena, uint32_t ix);
 struct bt_str sim_pod_name(struct bt_arena *arena, uint32_t slot);
 struct bt_str sim_namespace(struct bt_arena *arena, uint32_t slot);
