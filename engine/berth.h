@@ -159,6 +159,10 @@ struct berth_options {
 	 * could before. Of all handles the last one that says so counts. A little more may be held by what
 	 * was taken before. */
 	uint64_t memory_bytes_max;
+	/* threads: so many score nodes side by side, the one that decides included; 0: one, 64 at most.
+	 * Decisions are the same for any number. It pays for large clusters with many different kinds of
+	 * pods. */
+	uint32_t workers;
 };
 
 /* What became of the objects of a text. */

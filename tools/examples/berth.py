@@ -29,7 +29,8 @@ class Options(Structure):
                 ("seed", c_uint64), ("clock", c_int), ("start_ns", c_int64), ("sampling", c_int), ("binding", c_int), ("eviction", c_int),
                 ("no_messages", c_bool), ("node_max", c_uint64), ("pod_max", c_uint64), ("text_bytes_max", c_uint64),
                 ("plan_bytes_max", c_uint64), ("decision_max", c_uint32), ("binding_max", c_uint32), ("bind", c_void_p),
-                ("evict", c_void_p), ("decided", c_void_p), ("log", c_void_p), ("context", c_void_p), ("memory_bytes_max", c_uint64)]
+                ("evict", c_void_p), ("decided", c_void_p), ("log", c_void_p), ("context", c_void_p), ("memory_bytes_max", c_uint64),
+                ("workers", c_uint32)]
 
 
 Decision = namedtuple("Decision", "pod node message nominated evicted ticket")

@@ -66,8 +66,11 @@ static enum berth_status check_options(const struct berth_options *o)
 	if (o->start_ns < 0) {
 		return bt_lib_fail(NULL, BERTH_INVALID, "start_ns is below zero");
 	}
-	if (o->threads > THREADS_MAX || o->bind_threads > THREADS_MAX) {
+	if (o->threads > THREADS_MAX || o->bind_threads > THREADS_MAX || o->workers > THREADS_MAX) {
 		return bt_lib_fail(NULL, BERTH_INVALID, "more than %d threads", THREADS_MAX);
+	}
+	if (!o->threads && o->workers > 1) {
+		return bt_lib_fail(NULL, BERTH_UNSUPPORTED, "workers are for handles with threads");
 	}
 	if (o->threads && (o->node_max || o->pod_max)) {
 		return bt_lib_fail(NULL, BERTH_UNSUPPORTED,

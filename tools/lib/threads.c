@@ -286,6 +286,7 @@ static struct bt_limits limits_of(const struct berth_options *o)
 	limits.sources = SOURCE_N;
 	limits.ingest_threads = o->threads;
 	limits.bind_threads = o->bind_threads ? o->bind_threads : limits.bind_threads;
+	limits.workers = o->workers ? o->workers : limits.workers;
 	limits.bindings = o->binding_max ? o->binding_max : limits.bindings;
 	limits.decisions = o->bind || o->decided ? 0 : o->decision_max ? o->decision_max : 4096;
 	return limits;

@@ -322,7 +322,7 @@ static void decide_samples(struct berth *berth, bool waits, char *log, size_t ca
 
 static void decides_as_without_threads(void **state)
 {
-	static char inline_log[64000], threaded_log[64000];
+	static char inline_log[64000], threaded_log[64000], worked_log[64000];
 	struct berth_options options = threaded();
 
 	(void)state;
@@ -331,7 +331,12 @@ static void decides_as_without_threads(void **state)
 	struct berth *berth = make_with(&options);
 	decide_samples(berth, true, threaded_log, sizeof(threaded_log));
 	berth_destroy(berth);
-	options.threads = options.bind_threads = 0;
+	options.workers = 3;
+	berth = make_with(&options);
+	decide_samples(berth, true, worked_log, sizeof(worked_log));
+	berth_destroy(berth);
+	assert_string_equal(threaded_log, worked_log);
+	options.threads = options.bind_threads = options.workers = 0;
 	berth = make_with(&options);
 	decide_samples(berth, false, inline_log, sizeof(inline_log));
 	berth_destroy(berth);
@@ -456,6 +461,12 @@ static void wrong_options_are_refused(void **state)
 	options = threaded();
 	options.threads = 1000;
 	assert_int_equal(berth_create(&options, &berth), BERTH_INVALID);
+	options = threaded();
+	options.workers = 65;
+	assert_int_equal(berth_create(&options, &berth), BERTH_INVALID);
+	options.threads = 0;
+	options.workers = 2;
+	assert_int_equal(berth_create(&options, &berth), BERTH_UNSUPPORTED);
 	options = threaded();
 	options.decision_max = 1u << 30;
 	assert_int_equal(berth_create(&options, &berth), BERTH_BAD_INPUT);
