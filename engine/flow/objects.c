@@ -125,37 +125,27 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	return status;
 }
 
-static void take_storage(struct bt_engine *engine, const struct bt_object *object)
+/* What volumes are made of, or devices: whoever waits for it is told. */
+static void take_provision(struct bt_engine *engine, const struct bt_object *object)
 {
+	bool devices = bt_devices_has_kind(object->kind);
 	struct bt_event event = {.resource = resource_of(object->kind)};
 	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
 
 	if (listens) {
 		bt_engine_event_arena(engine);
-		bool known = bt_volumes_describe(
-			engine->cache->volumes, object, &engine->event_names, &event.object);
+		bool known = devices ? bt_devices_describe(engine->cache->devices, object,
+					       &engine->event_names, &event.object)
+				     : bt_volumes_describe(engine->cache->volumes, object,
+					       &engine->event_names, &event.object);
 
 		event.action = known ? BT_UPDATE : BT_ADD;
 	}
-	bt_ingest_storage(engine->cache, object);
-	if (listens) {
-		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	if (devices) {
+		bt_ingest_devices(engine->cache, object);
+	} else {
+		bt_ingest_storage(engine->cache, object);
 	}
-}
-
-static void take_devices(struct bt_engine *engine, const struct bt_object *object)
-{
-	struct bt_event event = {.resource = resource_of(object->kind)};
-	bool listens = bt_engine_listens(engine);
-
-	if (listens) {
-		bt_engine_event_arena(engine);
-		bool known = bt_devices_describe(
-			engine->cache->devices, object, &engine->event_names, &event.object);
-
-		event.action = known ? BT_UPDATE : BT_ADD;
-	}
-	bt_ingest_devices(engine->cache, object);
 	if (listens) {
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
@@ -200,10 +190,8 @@ static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
 		take_pod_group(engine, delta);
 		break;
 	default:
-		if (bt_volumes_has_kind(delta->kind)) {
-			take_storage(engine, object);
-		} else if (bt_devices_has_kind(delta->kind)) {
-			take_devices(engine, object);
+		if (bt_volumes_has_kind(delta->kind) || bt_devices_has_kind(delta->kind)) {
+			take_provision(engine, object);
 		}
 		break;
 	}

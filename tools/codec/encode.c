@@ -19,10 +19,19 @@ void bt_encode_string(struct bt_str text, struct bt_buf *out)
 			continue;
 		}
 		bt_buf_add(out, text.ptr + from, i - from);
-		bt_buf_printf(out, "\\u%04x", c);
 		from = i + 1;
+		if (c == '"' || c == '\\') {
+			bt_buf_char(out, '\\');
+			bt_buf_char(out, (char)c);
+		} else if (c == '\n') {
+			bt_buf_text(out, "\\n");
+		} else {
+			bt_buf_printf(out, "\\u%04x", c);
+		}
 	}
-	bt_buf_add(out, from < text.len ? text.ptr + from : "", text.len - from);
+	if (text.len > from) {
+		bt_buf_add(out, text.ptr + from, text.len - from);
+	}
 	bt_buf_char(out, '"');
 }
 

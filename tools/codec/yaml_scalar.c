@@ -213,31 +213,3 @@ enum bt_scalar bt_scalar_resolve(struct bt_str text, bool as_key, struct bt_buf 
 	}
 	return resolve_number(text, as_key, out);
 }
-
-void bt_scalar_quote(struct bt_str text, struct bt_buf *out)
-{
-	size_t from = 0;
-
-	bt_buf_char(out, '"');
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.ptr[i];
-
-		if (c >= 0x20 && c != '"' && c != '\\') {
-			continue;
-		}
-		bt_buf_add(out, text.ptr + from, i - from);
-		from = i + 1;
-		if (c == '"' || c == '\\') {
-			bt_buf_char(out, '\\');
-			bt_buf_char(out, (char)c);
-		} else if (c == '\n') {
-			bt_buf_text(out, "\\n");
-		} else {
-			bt_buf_printf(out, "\\u%04x", c);
-		}
-	}
-	if (text.len > from) {
-		bt_buf_add(out, text.ptr + from, text.len - from);
-	}
-	bt_buf_char(out, '"');
-}

@@ -21,6 +21,3 @@ enum bt_scalar {
 /* What a plain scalar means. Anything but a string is appended to out as JSON; as_key: as the key it becomes.
  */
 enum bt_scalar bt_scalar_resolve(struct bt_str text, bool as_key, struct bt_buf *out);
-
-/* Appends text as a JSON string. */
-void bt_scalar_quote(struct bt_str text, struct bt_buf *out);
