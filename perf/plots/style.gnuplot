@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What the pictures share. figures: the CSV that perf/measure writes; picture: where to draw.
-set terminal svg size 760,440 dynamic background "white" font "sans-serif,13"
+set terminal svg size 680,460 dynamic background "white" font "sans-serif,13"
 set output picture
 set datafile separator ","
 set grid ytics lc rgb "#dddddd"
 set border 3 lc rgb "#666666"
 set tics nomirror
-set key outside right top
+set key below
 set style data yerrorlines
 set pointsize 0.6
 # Rows of a benchmark. Columns: 3 argument, 6 median, 7 and 8 quartiles, 9 to 11 p50, p99, p999.
