@@ -390,7 +390,7 @@ BERTH_API enum berth_status berth_next_decision(
 
 /*
  * Waits until everything that was handed over has been taken in, what can be decided is decided, and no
- * binding waits for an answer. Without threads that means berth_run.
+ * binding and no eviction waits for an answer. Without threads that means berth_run.
  * Context : any thread; not while decisions wait for another call of this thread.
  * Returns : BERTH_OK; BERTH_TIMEOUT when that is not so after timeout_ns; BERTH_STOPPED, BERTH_BUSY,
  *           BERTH_INVALID.

@@ -252,6 +252,7 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
 	slot->for_ix = for_ix;
+	bt_add_owned(&p->asks.evicting_n, 1u);
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
@@ -385,6 +386,7 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 
 	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
 	BT_COUNT(p, evict_lost_n, state == BT_ASK_UNKNOWN);
+	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
 	release(p, slot);
 	if (!stays || (!evicted && !is_still(p, slot->for_ix, slot, 4))) {
 		return;

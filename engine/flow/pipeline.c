@@ -582,6 +582,7 @@ struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *p)
 #include "engine/flow/pipeline_counts.def"
 #undef X
 		.binding_n = bt_load_relaxed(&p->asks.open_n),
+		.evicting_n = bt_load_relaxed(&p->asks.evicting_n),
 	};
 }
 

@@ -288,7 +288,8 @@ struct bt_pipeline_counts {
 #define X(name, text) uint64_t name;
 #include "engine/flow/pipeline_counts.def"
 #undef X
-	uint64_t binding_n; /* bindings that have no answer now */
+	uint64_t binding_n;  /* bindings that have no answer now */
+	uint64_t evicting_n; /* evictions that have none */
 };
 
 /* Context: any thread; each number was true a moment ago. */

@@ -89,6 +89,7 @@ struct bt_asks {
 	uint64_t numbers[BT_ASK_KINDS];
 	struct bt_map by_number[BT_ASK_KINDS]; /* slots, while a journal is replayed */
 	_Atomic uint32_t open_n;	       /* bindings; atomic: anyone reads, relaxed */
+	_Atomic uint32_t evicting_n;	       /* evictions; the same */
 	uint32_t turn;			       /* the binder thread that gets the next one */
 	uint32_t turn_n;		       /* cycles */
 };

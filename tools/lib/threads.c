@@ -453,8 +453,9 @@ static bool is_settled(struct bt_lib *lib)
 		return false;
 	}
 	bt_lib_visit(lib, look_at_queue, &waiting_n);
+	const struct bt_pipeline_counts counts = bt_pipeline_counts(lib->threads->pipeline);
 	/* What was evicted at once comes back as events. */
-	return waiting_n == 0 && bt_pipeline_counts(lib->threads->pipeline).binding_n == 0 &&
+	return waiting_n == 0 && counts.binding_n == 0 && counts.evicting_n == 0 &&
 	       all_is_taken(lib->threads);
 }
 
