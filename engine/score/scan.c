@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "engine/base/compiler.h"
+
 static uint16_t total(uint16_t a, uint16_t b)
 {
 	return a && b ? (uint16_t)(a + b) : 0;
@@ -22,14 +24,20 @@ static uint16_t highest_total(const uint16_t *a, const uint16_t *b, size_t n)
 	return best;
 }
 
-/* The first slot in [from, to) whose total is wanted, or to. Blocks first: whether a block has one is a
+/* A slot's total; b NULL: its number in a. */
+BT_INLINE uint16_t number_at(const uint16_t *a, const uint16_t *b, size_t at)
+{
+	return b ? total(a[at], b[at]) : a[at];
+}
+
+/* The first slot in [from, to) whose number is wanted, or to. Blocks first: whether a block has one is a
  * vector question. */
-static size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size_t to, uint16_t wanted)
+BT_INLINE size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size_t to, uint16_t wanted)
 {
 	size_t i = from;
 
 	while (i < to && i % BT_SCAN_STEP) {
-		if (total(a[i], b[i]) == wanted) {
+		if (number_at(a, b, i) == wanted) {
 			return i;
 		}
 		i++;
@@ -38,67 +46,42 @@ static size_t first_with(const uint16_t *a, const uint16_t *b, size_t from, size
 		uint16_t hit = 0;
 
 		for (size_t j = 0; j < BT_SCAN_STEP; j++) {
-			hit |= (uint16_t)(total(a[i + j], b[i + j]) == wanted);
+			hit |= (uint16_t)(number_at(a, b, i + j) == wanted);
 		}
 		if (hit) {
 			break;
 		}
 		i += BT_SCAN_STEP;
 	}
-	while (i < to && total(a[i], b[i]) != wanted) {
+	while (i < to && number_at(a, b, i) != wanted) {
 		i++;
 	}
 	return i;
+}
+
+/* The same at or after start, cyclically; BT_SCAN_NONE: there is none. */
+BT_INLINE size_t first_from(
+	const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start, uint16_t wanted)
+{
+	size_t at = first_with(a, b, start, padded_n, wanted);
+
+	if (at < padded_n) {
+		return at;
+	}
+	at = first_with(a, b, 0, start, wanted);
+	return at < start ? at : BT_SCAN_NONE;
 }
 
 static size_t best_by_loops(const uint16_t *a, const uint16_t *b, size_t padded_n, size_t start)
 {
 	uint16_t best = highest_total(a, b, padded_n);
 
-	if (best == 0) {
-		return BT_SCAN_NONE;
-	}
-	size_t at = first_with(a, b, start, padded_n, best);
-	return at < padded_n ? at : first_with(a, b, 0, start, best);
-}
-
-/* The first slot in [from, to) that has the number, or to. */
-static size_t first_equal(const uint16_t *column, size_t from, size_t to, uint16_t wanted)
-{
-	size_t i = from;
-
-	while (i < to && i % BT_SCAN_STEP) {
-		if (column[i] == wanted) {
-			return i;
-		}
-		i++;
-	}
-	while (i + BT_SCAN_STEP <= to) {
-		uint16_t hit = 0;
-
-		for (size_t j = 0; j < BT_SCAN_STEP; j++) {
-			hit |= (uint16_t)(column[i + j] == wanted);
-		}
-		if (hit) {
-			break;
-		}
-		i += BT_SCAN_STEP;
-	}
-	while (i < to && column[i] != wanted) {
-		i++;
-	}
-	return i;
+	return best ? first_from(a, b, padded_n, start, best) : BT_SCAN_NONE;
 }
 
 static size_t find_by_loops(const uint16_t *column, size_t padded_n, size_t start, uint16_t wanted)
 {
-	size_t at = first_equal(column, start, padded_n, wanted);
-
-	if (at < padded_n) {
-		return at;
-	}
-	at = first_equal(column, 0, start, wanted);
-	return at < start ? at : BT_SCAN_NONE;
+	return first_from(column, NULL, padded_n, start, wanted);
 }
 
 static size_t best_of_classes_by_loops(const struct bt_scan_classes *nodes, size_t start)
