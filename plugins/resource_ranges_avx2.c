@@ -24,31 +24,6 @@ static inline __m256d to_double(__m256i x)
 	return _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(x, _mm256_castpd_si256(big))), big);
 }
 
-uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
-	uint32_t first, uint32_t n, uint8_t *pass)
-{
-	uint32_t i = 0;
-
-	for (; i + LANES <= n; i += LANES) {
-		__m256i pods = _mm256_add_epi64(load(view->usage->pod_n, first + i), _mm256_set1_epi64x(1));
-		__m256i out = _mm256_cmpgt_epi64(pods, load(view->snapshot->alloc_pods, first + i));
-
-		for (uint32_t k = 0; k < wanted_n; k++) {
-			uint32_t slot = wanted[k].slot;
-			__m256i available = _mm256_sub_epi64(load(view->snapshot->alloc[slot], first + i),
-				load(view->usage->used[slot], first + i));
-
-			out = _mm256_or_si256(
-				out, _mm256_cmpgt_epi64(_mm256_set1_epi64x(wanted[k].amount), available));
-		}
-		/* Four bits, each into a byte. */
-		uint32_t bits = (uint32_t)~_mm256_movemask_pd(_mm256_castsi256_pd(out)) & 0xf;
-		uint32_t bytes = bits * 0x204081u & 0x01010101u;
-		memcpy(pass + i, &bytes, sizeof(bytes));
-	}
-	return i;
-}
-
 /* One resource of four nodes. */
 struct four {
 	__m256i alloc, before, after;
@@ -213,6 +188,23 @@ static inline __m256i refused(
 						   free_of(sum, view, nodes, wanted->slot)));
 	}
 	return out;
+}
+
+uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
+	uint32_t first, uint32_t n, uint8_t *pass)
+{
+	const struct bt_resource_sum sum = {.wanted = wanted, .wanted_n = wanted_n};
+	uint32_t i = 0;
+
+	for (; i + LANES <= n; i += LANES) {
+		const struct nodes nodes = {.at = {first + i}};
+		/* Four bits, each into a byte. */
+		uint32_t bits =
+			(uint32_t)~_mm256_movemask_pd(_mm256_castsi256_pd(refused(&sum, view, &nodes))) & 0xf;
+		uint32_t bytes = bits * 0x204081u & 0x01010101u;
+		memcpy(pass + i, &bytes, sizeof(bytes));
+	}
+	return i;
 }
 
 /* Adds a plugin's scores. */
