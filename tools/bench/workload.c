@@ -460,26 +460,38 @@ static bool read_op(struct bt_decode *decode, struct bt_op *out)
 	return bt_schema_decode(decode, &opcodes[out->kind].schema, out) && check_op(decode, out, offset);
 }
 
-static bool read_ops(struct bt_decode *decode, void *field)
+/* Reads the elements of the array that was entered, of each of which read_item has to say where it stands. */
+static bool read_items(struct bt_decode *decode, void *holder,
+	bool (*read_item)(struct bt_decode *decode, void *holder, uint32_t *out_index))
 {
-	struct bt_test_case *test_case = field;
 	struct bt_path step = {.up = decode->path};
 
-	if (!bt_json_enter_array(decode->json)) {
-		return passed(decode);
-	}
 	decode->path = &step;
 	while (bt_json_next_element(decode->json)) {
-		test_case->ops =
-			grow(decode->arena, test_case->ops, test_case->op_n, sizeof(*test_case->ops));
-		step.index = test_case->op_n;
-		if (!read_op(decode, &test_case->ops[test_case->op_n])) {
+		if (!read_item(decode, holder, &step.index)) {
 			return false;
 		}
-		test_case->op_n++;
 	}
 	decode->path = step.up;
 	return passed(decode);
+}
+
+static bool read_op_of(struct bt_decode *decode, void *holder, uint32_t *out_index)
+{
+	struct bt_test_case *test_case = holder;
+
+	test_case->ops = grow(decode->arena, test_case->ops, test_case->op_n, sizeof(*test_case->ops));
+	*out_index = test_case->op_n;
+	if (!read_op(decode, &test_case->ops[test_case->op_n])) {
+		return false;
+	}
+	test_case->op_n++;
+	return true;
+}
+
+static bool read_ops(struct bt_decode *decode, void *field)
+{
+	return bt_json_enter_array(decode->json) ? read_items(decode, field, read_op_of) : passed(decode);
 }
 
 /* ---- test cases ---- */
@@ -514,35 +526,32 @@ static const struct bt_field workload_fields[] = {
 };
 static const struct bt_schema workload_schema = BT_SCHEMA(workload_fields, struct bt_workload);
 
+static bool read_workload_of(struct bt_decode *decode, void *holder, uint32_t *out_index)
+{
+	struct bt_test_case *test_case = holder;
+	size_t offset = bt_json_offset(decode->json);
+
+	test_case->workloads = grow(
+		decode->arena, test_case->workloads, test_case->workload_n, sizeof(*test_case->workloads));
+	struct bt_workload *workload = &test_case->workloads[test_case->workload_n];
+	*workload = (struct bt_workload){.line = line_at(decode, offset)};
+	*out_index = test_case->workload_n++;
+	if (!bt_schema_decode(decode, &workload_schema, workload)) {
+		return false;
+	}
+	for (uint32_t i = 0; i + 1 < test_case->workload_n; i++) {
+		if (bt_str_eq(test_case->workloads[i].name, workload->name)) {
+			return bt_decode_fail(decode, BT_EXISTS, offset, "give it another name",
+				"there is a workload \"%.*s\" already", BT_STR_ARG(workload->name));
+		}
+	}
+	return true;
+}
+
 static bool read_workloads(struct bt_decode *decode, void *field)
 {
-	struct bt_test_case *test_case = field;
-	struct bt_path step = {.up = decode->path};
-
-	if (!bt_json_enter_array(decode->json)) {
-		return passed(decode);
-	}
-	decode->path = &step;
-	while (bt_json_next_element(decode->json)) {
-		size_t offset = bt_json_offset(decode->json);
-
-		test_case->workloads = grow(decode->arena, test_case->workloads, test_case->workload_n,
-			sizeof(*test_case->workloads));
-		struct bt_workload *workload = &test_case->workloads[test_case->workload_n];
-		*workload = (struct bt_workload){.line = line_at(decode, offset)};
-		step.index = test_case->workload_n++;
-		if (!bt_schema_decode(decode, &workload_schema, workload)) {
-			return false;
-		}
-		for (uint32_t i = 0; i + 1 < test_case->workload_n; i++) {
-			if (bt_str_eq(test_case->workloads[i].name, workload->name)) {
-				return bt_decode_fail(decode, BT_EXISTS, offset, "give it another name",
-					"there is a workload \"%.*s\" already", BT_STR_ARG(workload->name));
-			}
-		}
-	}
-	decode->path = step.up;
-	return passed(decode);
+	return bt_json_enter_array(decode->json) ? read_items(decode, field, read_workload_of)
+						 : passed(decode);
 }
 
 static const struct bt_field case_fields[] = {
@@ -600,27 +609,25 @@ static bool check_case(struct bt_decode *decode, const struct bt_workload_file *
 					 "no operation of the test case collects metrics");
 }
 
+static bool read_case_of(struct bt_decode *decode, void *holder, uint32_t *out_index)
+{
+	struct bt_workload_file *file = holder;
+	size_t offset = bt_json_offset(decode->json);
+
+	file->cases = grow(decode->arena, file->cases, file->case_n, sizeof(*file->cases));
+	file->cases[file->case_n] = (struct bt_test_case){.line = line_at(decode, offset)};
+	*out_index = file->case_n++;
+	return bt_schema_decode(decode, &case_schema, &file->cases[*out_index]) &&
+	       check_case(decode, file, offset);
+}
+
 static bool read_cases(struct bt_decode *decode, struct bt_workload_file *file)
 {
-	struct bt_path step = {.up = NULL};
-
 	if (!bt_json_enter_array(decode->json)) {
 		return bt_decode_fail(decode, BT_INVALID, 0, "begin with \"- name: ...\"",
 			"the file is no list of test cases");
 	}
-	decode->path = &step;
-	while (bt_json_next_element(decode->json)) {
-		size_t offset = bt_json_offset(decode->json);
-
-		file->cases = grow(decode->arena, file->cases, file->case_n, sizeof(*file->cases));
-		file->cases[file->case_n] = (struct bt_test_case){.line = line_at(decode, offset)};
-		step.index = file->case_n++;
-		if (!bt_schema_decode(decode, &case_schema, &file->cases[step.index]) ||
-			!check_case(decode, file, offset)) {
-			return false;
-		}
-	}
-	return passed(decode) &&
+	return read_items(decode, file, read_case_of) &&
 	       (file->case_n > 0 || bt_decode_fail(decode, BT_INVALID, 0, "begin with \"- name: ...\"",
 					    "the file has no test cases"));
 }
