@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Calls to one server over HTTP/2 (or 1.1), by a thread of its own that also keeps timers: everything that
+ * waits for the network is a state machine of callbacks on that thread. The seam to libcurl.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/str.h"
+#include "tools/net/access.h"
+
+struct bt_http;
+
+struct bt_http_options {
+	const struct bt_access *access; /* where, and as whom; outlives the client */
+	const char *name;		/* of its thread */
+	uint32_t connections;		/* at most so many at a time; 0: one */
+	int64_t connect_timeout_ns;	/* 0: 10 s */
+	int64_t dead_ns; /* a connection on which nothing is acknowledged for so long is given up; 0: 10 s */
+};
+
+enum bt_http_method { BT_HTTP_GET = 0, BT_HTTP_POST, BT_HTTP_PUT, BT_HTTP_PATCH, BT_HTTP_DELETE };
+
+/* How a call ended. */
+enum bt_http_end {
+	BT_HTTP_ANSWERED = 0, /* the whole answer came, whatever its status */
+	BT_HTTP_UNSENT,	      /* the server never had the whole request: it has had no effect */
+	BT_HTTP_LOST,	      /* sent, but the answer did not come, or not whole: it may have had an effect */
+	BT_HTTP_CANCELLED     /* by bt_http_cancel, a callback, or the client's end; may have had an effect */
+};
+
+/* The beginning of an answer. Valid during the call that shows it. */
+struct bt_http_head {
+	uint32_t status;
+	struct bt_str content_type;
+	int64_t retry_after_ns; /* -1: not said */
+};
+
+/* One call. Everything is copied by bt_http_send. */
+struct bt_http_call {
+	enum bt_http_method method;
+	struct bt_str path; /* with its query, from the server's root: "/api/v1/nodes?limit=500" */
+	struct bt_str accept, content_type;
+	struct bt_str body;
+	int64_t timeout_ns; /* for all of it; 0: none */
+	/* Callbacks; context: the client's thread, which must not wait in them. Each may be NULL. */
+	void (*head)(void *context, const struct bt_http_head *head);
+	/* A part of the body, as it comes. Returns false to cancel. NULL: done gets it whole. */
+	bool (*data)(void *context, const char *bytes, size_t n);
+	/* Exactly once, as the last one. body is empty when data took it; error says what went wrong. */
+	void (*done)(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
+		struct bt_str error);
+	void *context;
+};
+
+/* Returns: NULL with the reason in out_error. Owns: bt_http_destroy. */
+struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_buf *out_error);
+
+/* Ends every call (BT_HTTP_CANCELLED), runs no timer any more, joins the thread. Context: not the client's
+ * thread. */
+void bt_http_destroy(struct bt_http *http);
+
+/* Begins a call. Context: any thread. Returns: a number that is never 0. */
+uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *call);
+
+/* Ends a call early; its done still comes. Nothing happens when it is over. Context: any thread. */
+void bt_http_cancel(struct bt_http *http, uint64_t call);
+
+/* Takes no more of an answer, or goes on: the server has to wait. Context: the client's thread. */
+void bt_http_pause(struct bt_http *http, uint64_t call, bool paused);
+
+/* Calls a function on the client's thread, in delay_ns or as soon as possible. Context: any thread. */
+void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *context), void *context);
+
+/* A call and its whole answer, waited for. out_body is replaced. Context: any thread but a client's. */
+enum bt_http_end bt_http_fetch(struct bt_http *http, const struct bt_http_call *call,
+	struct bt_http_head *out_head, struct bt_buf *out_body, struct bt_buf *out_error);
+
+/* What the client has seen, for metrics. Context: any thread. */
+struct bt_http_counts {
+	uint64_t call_n, error_n, sent_bytes, received_bytes, connect_n;
+};
+struct bt_http_counts bt_http_counts(const struct bt_http *http);
