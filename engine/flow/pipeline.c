@@ -148,6 +148,7 @@ struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
 	p->options = *options;
 	p->limits = limits;
 	p->replay = replay;
+	bt_store_relaxed(&p->held, (uint32_t)options->held);
 	p->freshness.tombstone_max = limits.tombstones;
 	p->now_ns = options->engine.clock.now_ns ? bt_clock_now_ns(&options->engine.clock) : 0;
 	bt_lock_init(&p->visit_lock);
@@ -474,16 +475,26 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 	return done_n > 0;
 }
 
-static bool is_synced(const struct bt_pipeline *p)
+/* May pods be decided at all? */
+static bool may_decide(const struct bt_pipeline *p)
 {
+	if (bt_load_relaxed(&p->held)) {
+		return false;
+	}
 	return !p->options.wait_for_sync || bt_load_relaxed(&p->counts.synced_n) == p->limits.sources;
+}
+
+void bt_pipeline_hold(struct bt_pipeline *p, bool held)
+{
+	bt_store_relaxed(&p->held, (uint32_t)held);
+	bt_park_wake(&p->schedule_park);
 }
 
 bool bt_pipeline_decide_step(struct bt_pipeline *p, uint32_t cycles)
 {
 	uint32_t n = 0;
 
-	while (n < cycles && bt_asks_have_room(p) && bt_pipeline_is_heard(p) && is_synced(p) &&
+	while (n < cycles && bt_asks_have_room(p) && bt_pipeline_is_heard(p) && may_decide(p) &&
 		bt_pipeline_decide_one(p)) {
 		BT_RACE_POINT("pipeline.decide");
 		bt_asks_send_some(p);

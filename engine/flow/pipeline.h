@@ -182,6 +182,7 @@ struct bt_pipeline_options {
 	bool stages;	    /* measure how long stages take: bt_pipeline_stages */
 	bool messages;	    /* decisions say why, which costs an evaluation of every node */
 	bool wait_for_sync; /* no pod is popped until every source is synced */
+	bool held;	    /* as after bt_pipeline_hold */
 	/* What is taken in, and what is decided, is recorded there; or NULL. Its owner finishes it, once no
 	 * thread runs any more. */
 	struct bt_journal *journal;
@@ -222,6 +223,14 @@ enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *pipeline, uint64_t ha
 enum bt_status bt_pipeline_unknown(struct bt_pipeline *pipeline, uint64_t handle);
 enum bt_status bt_pipeline_evicted(struct bt_pipeline *pipeline, uint64_t handle);
 enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *pipeline, uint64_t handle, struct bt_str reason);
+
+/*
+ * Decides nobody, or goes on: who does not lead a cluster takes everything in, so that it knows all when its
+ * turn comes, and decides nothing (I8). A pod whose cycle has begun is decided; its binding is the binder's
+ * to refuse. Conductors decide when they like; replays know nothing of it.
+ * Context: any thread; does not wait.
+ */
+void bt_pipeline_hold(struct bt_pipeline *pipeline, bool held);
 
 /* ---- inline: steps ---- */
 

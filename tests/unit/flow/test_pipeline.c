@@ -79,6 +79,29 @@ static void nobody_is_decided_before_every_source_is_synced(void **state)
 	lab_end(&lab);
 }
 
+static void a_pipeline_on_hold_takes_everything_in_and_decides_nobody(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct bt_pipeline_options options = lab_options(&lab);
+
+	(void)state;
+	options.held = true;
+	lab_begin(&lab, &options);
+	lab_node(&lab, "n1");
+	lab_pod(&lab, "p", "");
+	lab_settle(&lab);
+	assert_non_null(lab_find(&lab, "p"));
+	assert_int_equal(lab.decision_n, 0);
+	bt_pipeline_hold(lab.pipeline, false);
+	lab_settle(&lab);
+	assert_int_equal(lab.decision_n, 1);
+	bt_pipeline_hold(lab.pipeline, true);
+	lab_pod(&lab, "q", "");
+	lab_settle(&lab);
+	assert_int_equal(lab.decision_n, 1);
+	lab_end(&lab);
+}
+
 /* A pod's parcel as a source makes it, with so many bytes besides. */
 static struct bt_parcel *own_parcel(struct lab *lab, const char *name, size_t bytes)
 {
@@ -526,6 +549,7 @@ int main(void)
 		LAB_TEST(a_refused_pod_comes_with_its_message),
 		cmocka_unit_test(without_a_binder_every_binding_succeeds),
 		cmocka_unit_test(nobody_is_decided_before_every_source_is_synced),
+		cmocka_unit_test(a_pipeline_on_hold_takes_everything_in_and_decides_nobody),
 		LAB_TEST(parcels_are_used_again_without_what_they_held),
 		LAB_TEST(no_more_parcels_are_kept_than_the_limit_says),
 		cmocka_unit_test(parcels_of_a_source_keep_their_order_whoever_ingests_them),
