@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Structured logs on standard error: klog's text or JSON, as kube-scheduler writes them. A line is one write.
- * Never a secret: callers do not pass any. Context: any thread; allocates nothing for usual lines.
+ * Structured logs on standard error: klog's text or JSON, as kube-scheduler writes them. A line is one write
+ * of at most BT_LOG_LINE_BYTES, so that a pipe never mixes two. Never a secret: callers do not pass any.
+ * Context: any thread; allocates nothing; a line that cannot be written is counted and dropped.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/base/atomic.h"
 #include "engine/base/str.h"
 
 enum bt_log_level { BT_LOG_INFO = 0, BT_LOG_WARNING, BT_LOG_ERROR };
 enum bt_log_format { BT_LOG_TEXT = 0, BT_LOG_JSON };
+
+/* The longest line, with its end: what a pipe takes at once (PIPE_BUF). */
+#define BT_LOG_LINE_BYTES 4096
+/* What is written of the longest message or value; "…" says that there was more. */
+#define BT_LOG_VALUE_BYTES 1024
 
 struct bt_log_field {
 	const char *key; /* NULL ends a list */
@@ -26,13 +33,34 @@ struct bt_log_field {
 #define bt_log_pod(namespace, name)                                                                          \
 	((struct bt_log_field){"pod", BT_LOG_FIELD_POD, .text = (name), .namespace_ = (namespace)})
 
-/* verbosity: lines above it are not written (-v). Before any other thread logs. */
+/* verbosity: lines above it are not written (-v). A closed standard error does not end the process from now
+ * on (SIGPIPE is ignored). Before any other thread logs. */
 void bt_log_setup(enum bt_log_format format, int verbosity);
 
 /* Is a line of that verbosity written? */
 bool bt_log_enabled(int verbosity);
 
-/* One line. verbosity counts for BT_LOG_INFO only. fields: ended by a NULL key; NULL: none. */
-void bt_log(enum bt_log_level level, int verbosity, const char *message, const struct bt_log_field *fields);
+/* One line. verbosity counts for BT_LOG_INFO only. fields: ended by a NULL key; NULL: none. An error's reason
+ * goes under the key "err". */
+#define bt_log(level, verbosity, message, fields)                                                            \
+	bt_log_at(__FILE_NAME__, __LINE__, (level), (verbosity), (message), (fields))
+void bt_log_at(const char *file, int line, enum bt_log_level level, int verbosity, const char *message,
+	const struct bt_log_field *fields);
 
 #define bt_log_fields(...) ((const struct bt_log_field[]){__VA_ARGS__, {.key = NULL}})
+
+/* How many lines could not be written. Context: any thread. */
+uint64_t bt_log_lost_n(void);
+
+/* Of a line that would come again and again, what was held back. All zeroes: nothing. One for each place. */
+struct bt_log_limit {
+	_Atomic int64_t next_ns; /* atomic: before then it is not said again; relaxed, who moves it says it */
+	_Atomic uint64_t held_n; /* atomic: relaxed */
+};
+
+/*
+ * Shall a repeated line be written now (bt_clock_monotonic_ns)? Once in interval_ns, whatever the number of
+ * threads. Context: any thread. Returns: true, and out_held_n says how many were held back since the last
+ * one.
+ */
+bool bt_log_due(struct bt_log_limit *limit, int64_t now_ns, int64_t interval_ns, uint64_t *out_held_n);
