@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define NAME_MAX_BYTES 32
+#define NAME_MAX_BYTES 48
 
 const struct bt_command *bt_command_find(const char *name)
 {

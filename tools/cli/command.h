@@ -22,7 +22,8 @@ enum bt_option_type {
 	BT_OPTION_TEXT,
 	BT_OPTION_NUMBER,   /* a whole number in [min, max] */
 	BT_OPTION_FRACTION, /* a decimal number in [0, 1] */
-	BT_OPTION_CHOICE    /* one of the words of choices, separated by | */
+	BT_OPTION_CHOICE,   /* one of the words of choices, separated by | */
+	BT_OPTION_SWITCH    /* --name or --name=BOOL, with Go's words for true and false */
 };
 
 struct bt_option {
@@ -34,6 +35,10 @@ struct bt_option {
 	const char *choices;
 	uint64_t min, max;
 	bool repeated, hidden;
+	bool may_be_empty;	 /* a text of no bytes will do */
+	const char *bare_value;	 /* what --name alone means, where =VALUE may be left out; NULL: it may not */
+	const char *ignored;	 /* taken for the sake of others' command lines; why it changes nothing */
+	const char *refused;	 /* known and refused: why, and what to do */
 	const char *help;
 };
 

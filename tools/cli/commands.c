@@ -3,6 +3,7 @@
  */
 #include "tools/cli/bench_text.h"
 #include "tools/cli/command.h"
+#include "tools/cli/run_options.h"
 
 #define SEED_HELP "Seed of every random choice. The same input and the same seed give the same output."
 
@@ -727,7 +728,48 @@ static const struct bt_exit_text plain_exits[] = {
 	{0},
 };
 
+static const struct bt_example run_examples[] = {
+	{"berth run --config=/etc/kubernetes/scheduler-config.yaml",
+		"In place of kube-scheduler, with its file."},
+	{"berth run --kubeconfig ~/.kube/config --shadow",
+		"Decide beside kube-scheduler, and write nothing."},
+	{"berth run --config=f.yaml --write-config-to=-", "The configuration as it counts."},
+	{0},
+};
+
+static const struct bt_exit_text run_exits[] = {
+	{BT_EXIT_OK, "Asked to end (SIGTERM, SIGINT), and ended in order."},
+	{BT_EXIT_NO, "The lease was lost, or something that it cannot do without: the message says what."},
+	{BT_EXIT_USAGE, "The command line is wrong."},
+	{BT_EXIT_INPUT, "The configuration, the kubeconfig or a certificate cannot be used."},
+	{BT_EXIT_IO, "No thread or no port was to be had."},
+	{0},
+};
+
+static const struct bt_note run_notes[] = {
+	{"FLAGS",
+		"Flags are kube-scheduler's, with its defaults but for --bind-address; true and false as Go "
+		"writes them. A flag that is taken and changes nothing is named in the log. Flags that a "
+		"configuration file overrides are overridden as kube-scheduler's are."},
+	{"SERVING",
+		"/healthz, /livez and /readyz (?verbose, ?exclude=NAME, /readyz/NAME), /metrics, /configz, "
+		"/version, and /debug/: queue, cache, compare, explain?pod=NAMESPACE/NAME. All but "
+		"--authorization-always-allow-paths asks the API server who comes (TokenReview, client "
+		"certificates) and whether that may be (SubjectAccessReview)."},
+	{0},
+};
+
 const struct bt_command bt_commands[] = {
+	{.name = "run",
+		.summary = "schedule the pods of a cluster, in place of kube-scheduler",
+		.operands = "",
+		.description =
+			"Watches a cluster by its API server, decides for each pod that waits, and binds it. "
+			"Takes kube-scheduler's flags and configuration file.",
+		.options = bt_run_options,
+		.examples = run_examples,
+		.exits = run_exits,
+		.notes = run_notes},
 	{.name = "simulate",
 		.summary = "place the pending pods of a cluster and report",
 		.operands = "[PATH...]",

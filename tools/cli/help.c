@@ -61,7 +61,9 @@ static void add_option_names(struct bt_buf *out, const struct bt_option *option)
 		bt_buf_printf(out, ", --%s", option->alias);
 	}
 	if (option->argument) {
-		bt_buf_printf(out, " %s", option->argument);
+		bool bare = option->type == BT_OPTION_SWITCH || option->bare_value;
+
+		bt_buf_printf(out, bare ? "[=%s]" : " %s", option->argument);
 	}
 }
 
@@ -82,6 +84,9 @@ static void add_option(struct bt_buf *out, const struct bt_option *option)
 	}
 	if (option->default_value) {
 		bt_buf_printf(&text, " [%s]", option->default_value);
+	}
+	if (option->ignored) {
+		bt_buf_printf(&text, " Without effect: %s.", option->ignored);
 	}
 	wrap(out, text.ptr, TEXT_INDENT);
 	bt_buf_fini(&text);

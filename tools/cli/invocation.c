@@ -79,11 +79,36 @@ static bool parse_fraction(const char *text, double *out_fraction)
 	return *end == 0 && *out_fraction >= 0 && *out_fraction <= 1;
 }
 
+/* Source: Go's strconv.ParseBool. */
+static bool parse_switch(const char *text, bool *out_on)
+{
+	static const char *const words[] = {
+		"1", "t", "T", "TRUE", "true", "True", "0", "f", "F", "FALSE", "false", "False"};
+	size_t n = sizeof(words) / sizeof(*words);
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*out_on = i < n / 2;
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool check_value(const struct bt_command *command, const struct bt_option *option, const char *text)
 {
 	uint64_t number;
 	double fraction;
+	bool on;
 
+	if (option->refused) {
+		bt_invocation_wrong(command, "--%s is not supported: %s", option->name, option->refused);
+		return false;
+	}
+	if (option->type == BT_OPTION_SWITCH && !parse_switch(text, &on)) {
+		bt_invocation_wrong(command, "--%s is true or false, not '%s'", option->name, text);
+		return false;
+	}
 	if (option->type == BT_OPTION_CHOICE && !is_choice(option->choices, text)) {
 		bt_invocation_wrong(
 			command, "--%s is one of %s, not '%s'", option->name, option->choices, text);
@@ -99,7 +124,7 @@ static bool check_value(const struct bt_command *command, const struct bt_option
 		bt_invocation_wrong(command, "--%s is a number from 0 to 1, not '%s'", option->name, text);
 		return false;
 	}
-	if (option->type == BT_OPTION_TEXT && *text == 0) {
+	if (option->type == BT_OPTION_TEXT && *text == 0 && !option->may_be_empty) {
 		bt_invocation_wrong(command, "--%s needs a value that is not empty", option->name);
 		return false;
 	}
@@ -113,6 +138,13 @@ static error_t take_option(struct parse *parse, const struct bt_option *option, 
 	if (strcmp(option->name, "help") == 0) {
 		parse->result = BT_PARSE_HELP;
 		return ECANCELED;
+	}
+	if (!text && option->type == BT_OPTION_SWITCH) {
+		text = "true";
+	} else if (!text) {
+		text = option->bare_value;
+	} else if (option->letter && option->type == BT_OPTION_NUMBER && *text == '=') {
+		text++; /* -v=2 */
 	}
 	if (option->type != BT_OPTION_FLAG && !check_value(invocation->command, option, text)) {
 		parse->reported = true;
@@ -265,8 +297,12 @@ static struct argp_option *make_argp_options(const struct bt_command *command)
 	struct argp_option *options = bt_mem_zalloc(2 * n + 1, sizeof(*options));
 
 	for (size_t ix = 0; (option = bt_command_option(command, ix)); ix++) {
-		options[out_n++] = (struct argp_option){
-			.name = option->name, .key = option_key(option, ix), .arg = option->argument};
+		bool bare = option->type == BT_OPTION_SWITCH || option->bare_value;
+
+		options[out_n++] = (struct argp_option){.name = option->name,
+			.key = option_key(option, ix),
+			.arg = option->argument,
+			.flags = bare ? OPTION_ARG_OPTIONAL : 0};
 		if (option->alias) {
 			options[out_n++] = (struct argp_option){.name = option->alias, .flags = OPTION_ALIAS};
 		}
@@ -368,4 +404,27 @@ double bt_invocation_fraction(const struct bt_invocation *invocation, const char
 		BT_REQUIRE(parse_fraction(text, &fraction));
 	}
 	return fraction;
+}
+
+bool bt_invocation_switch(const struct bt_invocation *invocation, const char *option)
+{
+	const char *text = bt_invocation_text(invocation, option);
+	bool on = false;
+
+	if (text) {
+		BT_REQUIRE(parse_switch(text, &on));
+	}
+	return on;
+}
+
+const struct bt_option *bt_invocation_ignored(const struct bt_invocation *invocation, size_t ix)
+{
+	const struct bt_option *option;
+
+	for (size_t i = 0; (option = bt_command_option(invocation->command, i)); i++) {
+		if (option->ignored && bt_invocation_has(invocation, option->name) && ix-- == 0) {
+			return option;
+		}
+	}
+	return NULL;
 }

@@ -49,6 +49,12 @@ const char *bt_invocation_item(const struct bt_invocation *invocation, const cha
 uint64_t bt_invocation_number(const struct bt_invocation *invocation, const char *option);
 double bt_invocation_fraction(const struct bt_invocation *invocation, const char *option);
 
+/* Whether an option of type switch is on: by its last value, else its default, else not. */
+bool bt_invocation_switch(const struct bt_invocation *invocation, const char *option);
+
+/* The ix-th option of the table, of those given, that is taken and changes nothing; NULL behind the last. */
+const struct bt_option *bt_invocation_ignored(const struct bt_invocation *invocation, size_t ix);
+
 /*
  * Prints "berth COMMAND: message" and a pointer to --help on standard error, for what only the command itself
  * can check. Returns : BT_EXIT_USAGE.

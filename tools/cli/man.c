@@ -61,9 +61,11 @@ static void add_option(struct bt_buf *out, const struct bt_option *option)
 	}
 	bt_buf_text(out, "\\fR");
 	if (option->argument) {
-		bt_buf_text(out, " \\fI");
+		bool bare = option->type == BT_OPTION_SWITCH || option->bare_value;
+
+		bt_buf_text(out, bare ? "[=\\fI" : " \\fI");
 		add_text(out, option->argument);
-		bt_buf_text(out, "\\fR");
+		bt_buf_text(out, bare ? "\\fR]" : "\\fR");
 	}
 	bt_buf_char(out, '\n');
 	add_line(out, option->help);
@@ -75,6 +77,11 @@ static void add_option(struct bt_buf *out, const struct bt_option *option)
 	if (option->default_value) {
 		bt_buf_text(out, "The default is ");
 		add_text(out, option->default_value);
+		bt_buf_text(out, ".\n");
+	}
+	if (option->ignored) {
+		bt_buf_text(out, "Without effect: ");
+		add_text(out, option->ignored);
 		bt_buf_text(out, ".\n");
 	}
 }

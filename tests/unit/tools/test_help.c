@@ -94,6 +94,8 @@ static void option_defaults_are_valid(void **state)
 
 		for (size_t ix = 0; (option = bt_command_option(command, ix)); ix++) {
 			assert_int_equal(option->argument == NULL, option->type == BT_OPTION_FLAG);
+			assert_true(option->hidden || *option->help);
+			assert_true(!option->refused || option->hidden);
 			assert_int_equal(option->choices != NULL, option->type == BT_OPTION_CHOICE);
 			assert_true(option->type != BT_OPTION_NUMBER || option->max > option->min);
 			if (option->default_value && option->choices) {

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kube-scheduler's command lines mean the same to berth run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tools/scheduler/flags.h"
+
+#define ARGS_MAX 24
+
+/* A parsed command line, with what it means. */
+struct line {
+	char text[1024];
+	struct bt_invocation invocation;
+	struct bt_run_flags flags;
+};
+
+static enum bt_parse parse(struct line *line, const char *words)
+{
+	char *argv[ARGS_MAX + 1] = {line->text};
+	int argc = 1;
+
+	*line = (struct line){0};
+	assert_true(strlen(words) < sizeof(line->text) - 8);
+	strcpy(line->text, "berth");
+	char *rest = strcpy(line->text + 6, words);
+
+	for (char *word = strtok(rest, " "); word && argc < ARGS_MAX; word = strtok(NULL, " ")) {
+		argv[argc++] = word;
+	}
+	return bt_invocation_parse(bt_command_find("run"), argc, argv, &line->invocation);
+}
+
+static const struct bt_run_flags *read_line(struct line *line, const char *words)
+{
+	assert_int_equal(parse(line, words), BT_PARSE_RUN);
+	assert_int_equal(bt_run_flags_read(&line->invocation, &line->flags), BT_EXIT_OK);
+	return &line->flags;
+}
+
+static void drop(struct line *line)
+{
+	bt_run_flags_fini(&line->flags);
+	bt_invocation_fini(&line->invocation);
+}
+
+/* What a wrong command line says on standard error; it must be wrong. */
+static const char *complaint(const char *words)
+{
+	static char text[4096];
+	struct line line;
+	int fds[2], saved = dup(STDERR_FILENO);
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	assert_true(dup2(fds[1], STDERR_FILENO) >= 0);
+	if (parse(&line, words) != BT_PARSE_WRONG) {
+		assert_int_equal(bt_run_flags_read(&line.invocation, &line.flags), BT_EXIT_USAGE);
+	}
+	drop(&line);
+	ssize_t n = read(fds[0], text, sizeof(text) - 1);
+
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fds[0]);
+	close(fds[1]);
+	assert_true(n > 0);
+	text[n] = 0;
+	return text;
+}
+
+#define assert_complains(words, part) assert_non_null(strstr(complaint(words), (part)))
+
+static void without_flags_the_defaults_are_upstreams_but_for_the_address(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line, "");
+
+	(void)state;
+	assert_null(flags->config);
+	assert_null(flags->master);
+	assert_string_equal(flags->serving.bind_address, "127.0.0.1");
+	assert_int_equal(flags->serving.port, 10259);
+	assert_false(flags->serving.tls13);
+	assert_true(flags->serving.tolerate_lookup_failure);
+	assert_false(flags->serving.skip_lookup);
+	assert_true(flags->serving.token_ttl_ns == INT64_C(10000000000));
+	assert_true(flags->serving.allowed_ttl_ns == INT64_C(10000000000));
+	assert_true(flags->serving.refused_ttl_ns == INT64_C(10000000000));
+	assert_int_equal(flags->serving.always_allow.n, 3);
+	assert_true(bt_str_is(flags->serving.always_allow.items[1], "/readyz"));
+	assert_int_equal(flags->log_format, BT_LOG_TEXT);
+	assert_int_equal(flags->verbosity, 0);
+	assert_int_equal(flags->version, BT_RUN_NO_VERSION);
+	assert_false(flags->shadow);
+	assert_null(bt_invocation_ignored(&line.invocation, 0));
+	drop(&line);
+}
+
+/* The static pod that kubeadm writes. */
+static void kubeadms_command_line_is_taken(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line,
+		"--authentication-kubeconfig=/etc/kubernetes/scheduler.conf "
+		"--authorization-kubeconfig=/etc/kubernetes/scheduler.conf --bind-address=127.0.0.1 "
+		"--kubeconfig=/etc/kubernetes/scheduler.conf --leader-elect=true -v=2");
+	struct bt_config config;
+
+	(void)state;
+	assert_string_equal(flags->authentication_kubeconfig, "/etc/kubernetes/scheduler.conf");
+	assert_string_equal(flags->authorization_kubeconfig, "/etc/kubernetes/scheduler.conf");
+	assert_int_equal(flags->verbosity, 2);
+	bt_config_init_default(&config, &flags->gates);
+	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_true(bt_str_is(config.client_connection.kubeconfig, "/etc/kubernetes/scheduler.conf"));
+	assert_true(config.leader_election.leader_elect.value);
+	bt_config_fini(&config);
+	drop(&line);
+}
+
+static void switches_take_gos_words(void **state)
+{
+	static const struct {
+		const char *words;
+		bool on;
+	} rows[] = {{"--shadow", true}, {"--shadow=true", true}, {"--shadow=T", true}, {"--shadow=1", true},
+		{"--shadow=false", false}, {"--shadow=0", false}, {"--shadow --shadow=False", false}};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(read_line(&line, rows[i].words)->shadow, rows[i].on);
+		drop(&line);
+	}
+	assert_complains("--shadow=yes", "--shadow is true or false, not 'yes'");
+	assert_complains("--shadow false", "one argument too many");
+}
+
+static void verbosity_is_written_in_four_ways(void **state)
+{
+	static const char *const rows[] = {"-v 4", "-v4", "-v=4", "--v=4"};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(read_line(&line, rows[i])->verbosity, 4);
+		drop(&line);
+	}
+	assert_complains("-v=high", "whole number");
+}
+
+static void version_may_be_raw(void **state)
+{
+	struct line line;
+
+	(void)state;
+	assert_int_equal(read_line(&line, "--version")->version, BT_RUN_VERSION);
+	drop(&line);
+	assert_int_equal(read_line(&line, "--version=raw")->version, BT_RUN_VERSION_RAW);
+	drop(&line);
+	assert_complains("--version=v1.2.3", "one of true|raw");
+}
+
+static void election_flags_overrule_a_file_and_client_flags_do_not(void **state)
+{
+	static const char words[] =
+		"--leader-elect=false --leader-elect-lease-duration=1m30s --leader-elect-renew-deadline 20s "
+		"--leader-elect-retry-period=500ms --leader-elect-resource-name=berth "
+		"--leader-elect-resource-namespace=ns --kube-api-qps=-1 --kube-api-burst=7 --kubeconfig=k";
+	struct bt_config config;
+	struct line line;
+	char with_file[512] = "--config=file ";
+
+	(void)state;
+	for (int file = 0; file < 2; file++) {
+		read_line(&line, file ? strcat(with_file, words) : words);
+		bt_config_init_default(&config, NULL);
+		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+		assert_true(config.leader_election.leader_elect.set);
+		assert_false(config.leader_election.leader_elect.value);
+		assert_true(config.leader_election.lease_duration_ns == INT64_C(90000000000));
+		assert_true(config.leader_election.renew_deadline_ns == INT64_C(20000000000));
+		assert_true(config.leader_election.retry_period_ns == INT64_C(500000000));
+		assert_true(bt_str_is(config.leader_election.resource_name, "berth"));
+		assert_true(bt_str_is(config.leader_election.resource_namespace, "ns"));
+		assert_true(bt_str_is(config.client_connection.kubeconfig, file ? "" : "k"));
+		assert_true(config.client_connection.qps == (file ? 50.0f : -1.0f));
+		assert_int_equal(config.client_connection.burst, file ? 100 : 7);
+		bt_config_fini(&config);
+		drop(&line);
+	}
+}
+
+static void flags_that_are_not_given_leave_a_file_as_it_is(void **state)
+{
+	struct bt_config config;
+	struct line line;
+
+	(void)state;
+	read_line(&line, "--config=f");
+	bt_config_init_default(&config, NULL);
+	config.leader_election.leader_elect.value = false;
+	config.leader_election.resource_name = bt_str("of the file");
+	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_false(config.leader_election.leader_elect.value);
+	assert_true(bt_str_is(config.leader_election.resource_name, "of the file"));
+	bt_config_fini(&config);
+	drop(&line);
+}
+
+static void gates_may_name_their_component(void **state)
+{
+	struct line line;
+	enum bt_gate hints = bt_gate_find(bt_str("SchedulerAsyncPreemption"));
+
+	(void)state;
+	assert_true(hints < BT_GATE_N);
+	assert_true(read_line(&line, "")->gates.on[hints]);
+	drop(&line);
+	assert_false(
+		read_line(&line, "--feature-gates=kube:SchedulerAsyncPreemption=false")->gates.on[hints]);
+	drop(&line);
+	assert_false(read_line(&line, "--feature-gates= --feature-gates SchedulerAsyncPreemption=false")
+			     ->gates.on[hints]);
+	drop(&line);
+	assert_complains("--feature-gates=NoSuchGate=true", "--feature-gates: ");
+}
+
+static void lists_are_split_at_commas_and_repeated(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line,
+		"--authorization-always-allow-paths=/a,/b/* --authorization-always-allow-paths=/c "
+		"--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,");
+
+	(void)state;
+	assert_int_equal(flags->serving.always_allow.n, 3);
+	assert_true(bt_str_is(flags->serving.always_allow.items[1], "/b/*"));
+	assert_true(bt_str_is(flags->serving.always_allow.items[2], "/c"));
+	assert_int_equal(flags->serving.cipher_suites.n, 1);
+	drop(&line);
+	assert_int_equal(read_line(&line, "--authorization-always-allow-paths=")->serving.always_allow.n, 0);
+	drop(&line);
+}
+
+static void what_is_empty_counts_as_not_given(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line, "--config= --bind-address= --master=");
+
+	(void)state;
+	assert_null(flags->config);
+	assert_null(flags->master);
+	assert_null(flags->serving.bind_address);
+	drop(&line);
+}
+
+static void flags_without_effect_are_taken_and_named(void **state)
+{
+	struct line line;
+
+	(void)state;
+	read_line(&line, "--profiling=false --contention-profiling --requestheader-allowed-names= "
+			 "--vmodule=x=1 --kube-api-content-type=application/json");
+	for (size_t i = 0; i < 5; i++) {
+		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
+
+		assert_non_null(option);
+		assert_true(strlen(option->ignored) > 0);
+	}
+	assert_null(bt_invocation_ignored(&line.invocation, 5));
+	drop(&line);
+}
+
+static void what_is_wrong_is_said_with_the_remedy(void **state)
+{
+	(void)state;
+	assert_complains("--nonsense", "there is no option '--nonsense'");
+	assert_complains("--secure-prt=1", "did you mean --secure-port?");
+	assert_complains("--secure-port=70000", "--secure-port is a whole number from 0 to 65535");
+	assert_complains("--tls-sni-cert-key=a,b", "--tls-sni-cert-key is not supported: ");
+	assert_complains("--emulated-version=1.35", "--emulated-version is not supported: ");
+	assert_complains("--tls-cert-file=a", "belong together");
+	assert_complains("--tls-min-version=VersionTLS10", "say VersionTLS12 or VersionTLS13");
+	assert_complains("--tls-min-version=3", "unknown tls version \"3\"");
+	assert_complains("--leader-elect-lease-duration=15", "--leader-elect-lease-duration: time: ");
+	assert_complains("--leader-elect-resource-lock=endpoints", "one of leases");
+	assert_complains("--kube-api-qps=fast", "--kube-api-qps is a number");
+	assert_complains("--kube-api-burst=1.5", "--kube-api-burst is a whole number");
+	assert_complains("--kube-api-burst=3000000000", "--kube-api-burst is a number");
+	assert_complains("pod.yaml", "one argument too many");
+}
+
+/* One flag of each line of kube-scheduler's own help is known here. Source: kube-scheduler --help, v1.36.3.
+ */
+static void every_flag_of_kube_scheduler_is_known(void **state)
+{
+	static const char *const names[] = {"config", "master", "write-config-to", "bind-address", "cert-dir",
+		"disable-http2-serving", "http2-max-streams-per-connection", "permit-address-sharing",
+		"permit-port-sharing", "secure-port", "tls-cert-file", "tls-cipher-suites",
+		"tls-curve-preferences", "tls-min-version", "tls-private-key-file", "tls-sni-cert-key",
+		"authentication-kubeconfig", "authentication-skip-lookup",
+		"authentication-token-webhook-cache-ttl", "authentication-tolerate-lookup-failure",
+		"client-ca-file", "requestheader-allowed-names", "requestheader-client-ca-file",
+		"requestheader-extra-headers-prefix", "requestheader-group-headers",
+		"requestheader-uid-headers", "requestheader-username-headers",
+		"authorization-always-allow-paths", "authorization-kubeconfig",
+		"authorization-webhook-cache-authorized-ttl", "authorization-webhook-cache-unauthorized-ttl",
+		"contention-profiling", "kube-api-burst", "kube-api-content-type", "kube-api-qps",
+		"kubeconfig", "pod-max-in-unschedulable-pods-duration", "profiling", "leader-elect",
+		"leader-elect-lease-duration", "leader-elect-renew-deadline", "leader-elect-resource-lock",
+		"leader-elect-resource-name", "leader-elect-resource-namespace", "leader-elect-retry-period",
+		"emulated-version", "feature-gates", "min-compatibility-version", "allow-metric-labels",
+		"allow-metric-labels-manifest", "disabled-metrics", "show-hidden-metrics-for-version",
+		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "logging-format",
+		"v", "vmodule", "help", "version"};
+	const struct bt_command *run = bt_command_find("run");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct bt_option *option;
+		size_t ix = 0;
+
+		while ((option = bt_command_option(run, ix)) && strcmp(option->name, names[i]) != 0) {
+			ix++;
+		}
+		if (!option) {
+			fail_msg("--%s is not known", names[i]);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_flags_the_defaults_are_upstreams_but_for_the_address),
+		cmocka_unit_test(kubeadms_command_line_is_taken),
+		cmocka_unit_test(switches_take_gos_words),
+		cmocka_unit_test(verbosity_is_written_in_four_ways),
+		cmocka_unit_test(version_may_be_raw),
+		cmocka_unit_test(election_flags_overrule_a_file_and_client_flags_do_not),
+		cmocka_unit_test(flags_that_are_not_given_leave_a_file_as_it_is),
+		cmocka_unit_test(gates_may_name_their_component),
+		cmocka_unit_test(lists_are_split_at_commas_and_repeated),
+		cmocka_unit_test(what_is_empty_counts_as_not_given),
+		cmocka_unit_test(flags_without_effect_are_taken_and_named),
+		cmocka_unit_test(what_is_wrong_is_said_with_the_remedy),
+		cmocka_unit_test(every_flag_of_kube_scheduler_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

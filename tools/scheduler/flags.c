@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Flags of berth run. Source: cmd/kube-scheduler/app/options, and k8s.io/apiserver/pkg/server/options,
+ * v1.36.3.
+ */
+#include "tools/scheduler/flags.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "tools/kube/strict.h"
+
+/* Go's default where the configuration has none. */
+#define DEFAULT_QPS   50
+#define DEFAULT_BURST 100
+
+static const char *text_of(const struct bt_invocation *invocation, const char *name)
+{
+	const char *text = bt_invocation_text(invocation, name);
+
+	return text && *text ? text : NULL;
+}
+
+static int read_duration(const struct bt_invocation *invocation, const char *name, int64_t *out_ns)
+{
+	struct bt_buf error = {0};
+	int status = BT_EXIT_OK;
+
+	if (!bt_strict_duration(bt_str(bt_invocation_text(invocation, name)), out_ns, &error)) {
+		status = bt_invocation_wrong(invocation->command, "--%s: %s", name, error.ptr);
+	}
+	bt_buf_fini(&error);
+	return status;
+}
+
+/* A decimal number within the bounds of its type upstream. */
+static int read_real(
+	const struct bt_invocation *invocation, const char *name, double bound, double *out_value)
+{
+	const char *text = bt_invocation_text(invocation, name);
+	char *end;
+
+	errno = 0;
+	*out_value = strtod(text, &end);
+	if (errno || end == text || *end || !isfinite(*out_value) || fabs(*out_value) > bound) {
+		return bt_invocation_wrong(invocation->command, "--%s is a number, not '%s'", name, text);
+	}
+	return BT_EXIT_OK;
+}
+
+static int read_int32(const struct bt_invocation *invocation, const char *name, int32_t *out_value)
+{
+	double value;
+	int status = read_real(invocation, name, INT32_MAX, &value);
+
+	if (!status && value != floor(value)) {
+		status = bt_invocation_wrong(invocation->command, "--%s is a whole number, not '%s'", name,
+			bt_invocation_text(invocation, name));
+	}
+	if (!status) {
+		*out_value = (int32_t)value;
+	}
+	return status;
+}
+
+static void add_items(struct bt_run_flags *flags, struct bt_str text, struct bt_str_list *list)
+{
+	for (size_t at = 0, end; at < text.len; at = end + 1) {
+		end = bt_str_find(text, ',', at);
+		if (end == at) {
+			continue;
+		}
+		struct bt_str *items = bt_arena_alloc(
+			&flags->arena, (list->n + 1) * sizeof(*items), _Alignof(struct bt_str));
+
+		for (uint32_t i = 0; i < list->n; i++) {
+			items[i] = list->items[i];
+		}
+		items[list->n] = bt_str_sub(text, at, end);
+		list->items = items;
+		list->n++;
+		list->set = true;
+	}
+}
+
+/* The words of all values of a repeated flag, else of its default. */
+static struct bt_str_list list_of(
+	struct bt_run_flags *flags, const struct bt_invocation *invocation, const char *name)
+{
+	struct bt_str_list list = {0};
+	const char *text = bt_invocation_has(invocation, name) ? NULL : bt_invocation_text(invocation, name);
+
+	if (text) {
+		add_items(flags, bt_str(text), &list);
+	}
+	for (size_t i = 0; (text = bt_invocation_item(invocation, name, i)); i++) {
+		add_items(flags, bt_str(text), &list);
+	}
+	return list;
+}
+
+static int read_tls(const struct bt_invocation *invocation, struct bt_serve_settings *serving)
+{
+	const char *version = text_of(invocation, "tls-min-version");
+
+	serving->cert_file = text_of(invocation, "tls-cert-file");
+	serving->key_file = text_of(invocation, "tls-private-key-file");
+	serving->cert_dir = text_of(invocation, "cert-dir");
+	if (!serving->cert_file != !serving->key_file) {
+		return bt_invocation_wrong(invocation->command,
+			"--tls-cert-file and --tls-private-key-file belong together; give both or none");
+	}
+	serving->tls13 = version && strcmp(version, "VersionTLS13") == 0;
+	if (version && !serving->tls13 && strcmp(version, "VersionTLS12") != 0) {
+		bool old = strcmp(version, "VersionTLS10") == 0 || strcmp(version, "VersionTLS11") == 0;
+
+		return bt_invocation_wrong(invocation->command,
+			old ? "--tls-min-version %s is not served any more: say VersionTLS12 or VersionTLS13"
+			    : "unknown tls version \"%s\" in --tls-min-version: say VersionTLS12 or "
+			      "VersionTLS13",
+			version);
+	}
+	return BT_EXIT_OK;
+}
+
+static int read_serving(
+	struct bt_run_flags *flags, const struct bt_invocation *invocation, struct bt_serve_settings *serving)
+{
+	int status = read_tls(invocation, serving);
+
+	serving->bind_address = text_of(invocation, "bind-address");
+	serving->port = (uint16_t)bt_invocation_number(invocation, "secure-port");
+	serving->share_port = bt_invocation_switch(invocation, "permit-port-sharing");
+	serving->cipher_suites = list_of(flags, invocation, "tls-cipher-suites");
+	serving->client_ca_file = text_of(invocation, "client-ca-file");
+	serving->skip_lookup = bt_invocation_switch(invocation, "authentication-skip-lookup");
+	serving->tolerate_lookup_failure =
+		bt_invocation_switch(invocation, "authentication-tolerate-lookup-failure");
+	serving->always_allow = list_of(flags, invocation, "authorization-always-allow-paths");
+	serving->disabled_metrics = list_of(flags, invocation, "disabled-metrics");
+	if (!status) {
+		status = read_duration(
+			invocation, "authentication-token-webhook-cache-ttl", &serving->token_ttl_ns);
+	}
+	if (!status) {
+		status = read_duration(
+			invocation, "authorization-webhook-cache-authorized-ttl", &serving->allowed_ttl_ns);
+	}
+	if (!status) {
+		status = read_duration(
+			invocation, "authorization-webhook-cache-unauthorized-ttl", &serving->refused_ttl_ns);
+	}
+	return status;
+}
+
+/* Source: colonSeparatedMultimapStringString: each gate may say whose it is, "kube:". */
+static void drop_component(const char *text, struct bt_buf *out)
+{
+	bt_buf_clear(out);
+	for (struct bt_str rest = bt_str(text); rest.len;) {
+		size_t end = bt_str_find(rest, ',', 0);
+		struct bt_str item = bt_str_sub(rest, 0, end);
+
+		bt_buf_text(out, out->len ? "," : "");
+		bt_buf_str(out, bt_str_starts(item, "kube:") ? bt_str_sub(item, 5, item.len) : item);
+		rest = bt_str_sub(rest, end < rest.len ? end + 1 : end, rest.len);
+	}
+}
+
+static int read_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates)
+{
+	struct bt_buf error = {0}, list = {0};
+	int status = BT_EXIT_OK;
+	const char *text;
+
+	bt_gates_init(out_gates);
+	for (size_t i = 0; (text = bt_invocation_item(invocation, "feature-gates", i)) && !status; i++) {
+		drop_component(text, &list);
+		if (list.len && bt_gates_parse(out_gates, bt_buf_view(&list), &error) != BT_OK) {
+			status = bt_invocation_wrong(invocation->command, "--feature-gates: %s", error.ptr);
+		}
+	}
+	bt_buf_fini(&list);
+	bt_buf_fini(&error);
+	return status;
+}
+
+static enum bt_run_version version_of(const struct bt_invocation *invocation)
+{
+	const char *text = bt_invocation_text(invocation, "version");
+
+	return !text ? BT_RUN_NO_VERSION : strcmp(text, "raw") == 0 ? BT_RUN_VERSION_RAW : BT_RUN_VERSION;
+}
+
+int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flags *out_flags)
+{
+	struct bt_config config;
+
+	*out_flags = (struct bt_run_flags){
+		.config = text_of(invocation, "config"),
+		.kubeconfig = text_of(invocation, "kubeconfig"),
+		.master = text_of(invocation, "master"),
+		.write_config_to = text_of(invocation, "write-config-to"),
+		.authentication_kubeconfig = text_of(invocation, "authentication-kubeconfig"),
+		.authorization_kubeconfig = text_of(invocation, "authorization-kubeconfig"),
+		.cpus = text_of(invocation, "cpus"),
+		.journal = text_of(invocation, "journal"),
+		.log_format = strcmp(bt_invocation_text(invocation, "logging-format"), "json") == 0
+				      ? BT_LOG_JSON
+				      : BT_LOG_TEXT,
+		.verbosity = (int)bt_invocation_number(invocation, "v"),
+		.version = version_of(invocation),
+		.shadow = bt_invocation_switch(invocation, "shadow"),
+		.workers = (uint32_t)bt_invocation_number(invocation, "workers"),
+		.threads = (uint32_t)bt_invocation_number(invocation, "threads"),
+		.seed = bt_invocation_number(invocation, "seed"),
+		.node_sampling = bt_invocation_text(invocation, "node-sampling"),
+		.bindings_in_flight = (uint32_t)bt_invocation_number(invocation, "bindings-in-flight"),
+		.connections = (uint32_t)bt_invocation_number(invocation, "connections"),
+		.page = (uint32_t)bt_invocation_number(invocation, "page"),
+	};
+	int status = read_serving(out_flags, invocation, &out_flags->serving);
+
+	if (!status) {
+		status = read_gates(invocation, &out_flags->gates);
+	}
+	if (!status) { /* what only a configuration shows is checked before anything is begun */
+		bt_config_init(&config, &out_flags->gates);
+		status = bt_run_flags_apply(invocation, &config);
+		bt_config_fini(&config);
+	}
+	return status;
+}
+
+void bt_run_flags_fini(struct bt_run_flags *flags)
+{
+	bt_arena_fini(&flags->arena);
+}
+
+static void set_text(const struct bt_invocation *invocation, const char *name, struct bt_str *out_text)
+{
+	if (bt_invocation_has(invocation, name)) {
+		*out_text = bt_str(bt_invocation_text(invocation, name));
+	}
+}
+
+static int set_duration(const struct bt_invocation *invocation, const char *name, int64_t *out_ns)
+{
+	return bt_invocation_has(invocation, name) ? read_duration(invocation, name, out_ns) : BT_EXIT_OK;
+}
+
+static int apply_election(const struct bt_invocation *invocation, struct bt_leader_election_config *election)
+{
+	if (bt_invocation_has(invocation, "leader-elect")) {
+		election->leader_elect =
+			(struct bt_config_bool){bt_invocation_switch(invocation, "leader-elect"), true};
+	}
+	set_text(invocation, "leader-elect-resource-lock", &election->resource_lock);
+	set_text(invocation, "leader-elect-resource-name", &election->resource_name);
+	set_text(invocation, "leader-elect-resource-namespace", &election->resource_namespace);
+	int status = set_duration(invocation, "leader-elect-lease-duration", &election->lease_duration_ns);
+
+	if (!status) {
+		status =
+			set_duration(invocation, "leader-elect-renew-deadline", &election->renew_deadline_ns);
+	}
+	if (!status) {
+		status = set_duration(invocation, "leader-elect-retry-period", &election->retry_period_ns);
+	}
+	return status;
+}
+
+static int apply_connection(
+	const struct bt_invocation *invocation, struct bt_client_connection_config *connection)
+{
+	double qps;
+	int32_t burst;
+	int status = read_real(invocation, "kube-api-qps", 3.4e38, &qps);
+
+	if (!status) {
+		status = read_int32(invocation, "kube-api-burst", &burst);
+	}
+	if (status) {
+		return status;
+	}
+	set_text(invocation, "kubeconfig", &connection->kubeconfig);
+	set_text(invocation, "kube-api-content-type", &connection->content_type);
+	if (bt_invocation_has(invocation, "kube-api-qps")) {
+		connection->qps = qps == 0 ? DEFAULT_QPS : (float)qps;
+	}
+	if (bt_invocation_has(invocation, "kube-api-burst")) {
+		connection->burst = burst == 0 ? DEFAULT_BURST : burst;
+	}
+	return BT_EXIT_OK;
+}
+
+int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config *config)
+{
+	int status = apply_election(invocation, &config->leader_election);
+
+	if (!status && !text_of(invocation, "config")) {
+		status = apply_connection(invocation, &config->client_connection);
+	}
+	return status;
+}
+
+void bt_run_flags_warn(const struct bt_invocation *invocation)
+{
+	const struct bt_option *option;
+
+	for (size_t i = 0; (option = bt_invocation_ignored(invocation, i)); i++) {
+		bt_log(BT_LOG_WARNING, 0, "Flag has no effect",
+			bt_log_fields(bt_log_str("flag", bt_str(option->name)),
+				bt_log_str("reason", bt_str(option->ignored))));
+	}
+}
