@@ -50,11 +50,23 @@ static void civil(int64_t days, int64_t *out_year, int *out_month, int *out_day)
 	*out_year = year + era * 400 + (*out_month <= 2);
 }
 
-static void write_time(int64_t ns, struct bt_buf *out)
+/* Writes the last n digits of a number. Returns what is behind them. */
+static char *write_digits(char *out, int64_t value, int n)
+{
+	for (int i = n - 1; i >= 0; i--) {
+		out[i] = (char)('0' + value % 10);
+		value /= 10;
+	}
+	return out + n;
+}
+
+/* Nanoseconds since the epoch are of the years 1677 to 2262: four digits. */
+size_t bt_time_text(int64_t ns, char out_text[BT_TIME_TEXT_MAX])
 {
 	const int64_t second = INT64_C(1000000000), day = 86400;
 	int64_t rest = ns % second, seconds = ns / second, year;
 	int month, day_of_month;
+	char *out = out_text;
 
 	if (rest < 0) {
 		rest += second;
@@ -66,12 +78,26 @@ static void write_time(int64_t ns, struct bt_buf *out)
 		days--;
 	}
 	civil(days, &year, &month, &day_of_month);
-	bt_buf_printf(out, "\"%04" PRId64 "-%02d-%02dT%02d:%02d:%02d", year, month, day_of_month,
-		(int)(of_day / 3600), (int)(of_day / 60 % 60), (int)(of_day % 60));
-	if (rest) {
-		bt_buf_printf(out, ".%09" PRId64, rest);
+	const struct {
+		int64_t value;
+		int n;
+		char behind;
+	} parts[] = {{year, 4, '-'}, {month, 2, '-'}, {day_of_month, 2, 'T'}, {of_day / 3600, 2, ':'},
+		{of_day / 60 % 60, 2, ':'}, {of_day % 60, 2, rest ? '.' : 'Z'}, {rest, rest ? 9 : 0, 'Z'}};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && parts[i].n; i++) {
+		out = write_digits(out, parts[i].value, parts[i].n);
+		*out++ = parts[i].behind;
 	}
-	bt_buf_text(out, "Z\"");
+	return (size_t)(out - out_text);
+}
+
+static void write_time(int64_t ns, struct bt_buf *out)
+{
+	char text[BT_TIME_TEXT_MAX];
+
+	bt_buf_char(out, '"');
+	bt_buf_add(out, text, bt_time_text(ns, text));
+	bt_buf_char(out, '"');
 }
 
 static void write_quantity(const struct bt_quantity *quantity, struct bt_buf *out)

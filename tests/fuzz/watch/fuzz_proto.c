@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Any bytes as protobuf: as a body in its envelope, as a bare pod, node, event, metadata or status. What is
+ * decoded can be written as JSON, and an error says something about a place in the bytes.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/check.h"
+#include "tools/codec/encode.h"
+#include "tools/watch/proto.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes)
+{
+	struct bt_arena arena = {0};
+	struct bt_buf text = {0};
+	struct bt_proto_error error = {0};
+	struct bt_object object;
+
+	if (bt_proto_decode(proto, kind, bytes, &arena, &object, &error)) {
+		bt_object_encode(&object, &text);
+	} else {
+		BT_REQUIRE(error.text && error.offset <= bytes.len);
+	}
+	bt_buf_fini(&text);
+	bt_arena_fini(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static struct bt_proto *proto;
+	const struct bt_str bytes = {(const char *)data, size};
+	struct bt_proto_error error = {0};
+	struct bt_proto_unknown unknown;
+	struct bt_proto_event event;
+	struct bt_proto_list_meta meta;
+	struct bt_proto_status status;
+
+	proto = proto ? proto : bt_proto_create();
+	if (bt_proto_open(bytes, &unknown, &error)) {
+		decode(proto, BT_KIND_POD, unknown.raw);
+		decode(proto, BT_KIND_NODE, unknown.raw);
+	}
+	decode(proto, BT_KIND_POD, bytes);
+	decode(proto, BT_KIND_NODE, bytes);
+	if (bt_proto_event(bytes, &event, &error) && bt_proto_open(event.raw, &unknown, &error)) {
+		decode(proto, BT_KIND_POD, unknown.raw);
+	}
+	(void)bt_proto_list_meta(bytes, &meta, &error);
+	(void)bt_proto_status(bytes, &status, &error);
+	return 0;
+}
