@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Schedulers as processes: berth, and the real kube-scheduler beside it, with the same configuration.
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+type process struct {
+	name, log, url string
+	cmd            *exec.Cmd
+	done           chan error
+	killed, frozen bool
+}
+
+// schedulerOptions: config is the rest of a KubeSchedulerConfiguration; server and kubeconfig stand for the plane's.
+type schedulerOptions struct {
+	config     string
+	kubeconfig string
+	leader     string // the leaderElection part; "" for none
+	args       []string
+}
+
+func (s *suite) writeConfig(name string, o schedulerOptions) (string, error) {
+	if o.kubeconfig == "" {
+		o.kubeconfig = s.file("berth.kubeconfig")
+	}
+	if o.leader == "" {
+		o.leader = "{leaderElect: false}"
+	}
+	text := "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n" +
+		"leaderElection: " + o.leader + "\n" +
+		fmt.Sprintf("clientConnection: {kubeconfig: %q, qps: 10000, burst: 10000}\n", o.kubeconfig) + o.config
+	path := s.logFile(name) + ".yaml"
+	return path, os.WriteFile(path, []byte(text), 0o644)
+}
+
+// startBerth starts the program under test and waits until it is ready: synced, and leading if it is asked to.
+func (s *suite) startBerth(ctx context.Context, name string, o schedulerOptions) (*process, error) {
+	b, err := s.launchBerth(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return b, b.waitReady(ctx)
+}
+
+func (s *suite) launchBerth(name string, o schedulerOptions) (*process, error) {
+	config, err := s.writeConfig(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return s.launch(name, s.berth, append([]string{"run", "--config=" + config}, o.args...))
+}
+
+// startReal starts kube-scheduler.
+func (s *suite) startReal(ctx context.Context, o schedulerOptions) (*process, error) {
+	config, err := s.writeConfig("kube-scheduler", o)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	real, err := s.launch("kube-scheduler", self,
+		append([]string{"scheduler", "--config=" + config, "--authentication-skip-lookup"}, o.args...))
+	if err != nil {
+		return nil, err
+	}
+	return real, real.waitReady(ctx)
+}
+
+func (s *suite) launch(name, program string, args []string) (*process, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	x := &process{name: name, log: s.logFile(name), url: fmt.Sprintf("https://127.0.0.1:%d", port), done: make(chan error, 1)}
+	log, err := os.Create(x.log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	x.cmd = exec.Command(program, append(args, fmt.Sprintf("--secure-port=%d", port), "--bind-address=127.0.0.1")...)
+	x.cmd.Stdout, x.cmd.Stderr = log, log
+	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	if err := x.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { x.done <- x.cmd.Wait() }()
+	s.started = append(s.started, x)
+	return x, nil
+}
+
+// get asks one of the scheduler's own endpoints.
+func (x *process) get(ctx context.Context, path string) (int, string, error) {
+	client := &http.Client{Timeout: 10 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, x.url+path, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(body), err
+}
+
+func (x *process) waitReady(ctx context.Context) error {
+	err := eventually(ctx, time.Minute, func() error {
+		select {
+		case err := <-x.done:
+			x.done <- err
+			return fmt.Errorf("%s ended: %v", x.name, err)
+		default:
+		}
+		status, body, err := x.get(ctx, "/readyz")
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("/readyz: %d %s", status, strings.TrimSpace(body))
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%s is not ready: %w\n%s", x.name, err, tail(x.log, 15))
+	}
+	return nil
+}
+
+// kill ends the process as a crash does.
+func (x *process) kill() {
+	x.killed = true
+	_ = x.cmd.Process.Kill()
+	<-x.done
+	x.done <- nil
+}
+
+// end stops the process in order, which has to take less than half a minute and end well.
+func (x *process) end() error {
+	if x.killed {
+		return nil
+	}
+	x.killed = true
+	_ = x.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case err := <-x.done:
+		x.done <- err
+		return x.verdict(err)
+	case <-time.After(30 * time.Second):
+		_ = x.cmd.Process.Kill()
+		<-x.done
+		return fmt.Errorf("%s did not stop within 30 s of SIGTERM\n%s", x.name, tail(x.log, 10))
+	}
+}
+
+// verdict: only a crash counts against who was told to stop; upstream ends with 1 then.
+func (x *process) verdict(err error) error {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() == 0 {
+		return nil
+	}
+	if exit.ExitCode() < 0 || x.name != "kube-scheduler" {
+		return fmt.Errorf("%s ended: %v\n%s", x.name, err, tail(x.log, 15))
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Subcommand test: cases that drive berth on a control plane, one after the other, each from a clean cluster.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// suite is what a case works with.
+type suite struct {
+	*plane
+	berth   string // the program under test
+	seed    int64
+	dynamic dynamic.Interface
+	mapper  *restmapper.DeferredDiscoveryRESTMapper
+	made    []madeObject
+	started []*process
+	logN    int
+}
+
+// testCase is one of the suite; it returns an error when berth did what it must not do.
+type testCase struct {
+	name, help string
+	run        func(ctx context.Context, s *suite) error
+}
+
+func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
+	var f planeFlags
+	f.register(fs)
+	berth := fs.String("berth", "berth", "the program under test")
+	only := fs.String("run", ".", "cases to run, a regular expression")
+	list := fs.Bool("list", false, "list the cases and end")
+	seed := fs.Int64("seed", time.Now().UnixNano(), "of faults")
+	limit := fs.Duration("limit", 10*time.Minute, "a case that takes longer has failed")
+	fs.Parse(args)
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
+	if *list {
+		for _, c := range testCases {
+			fmt.Printf("%-24s %s\n", c.name, c.help)
+		}
+		return nil
+	}
+	path, err := filepath.Abs(*berth)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("seed %d\n", *seed)
+	s, err := newSuite(ctx, f, path, *seed)
+	if s != nil {
+		defer s.stop()
+	}
+	if err != nil {
+		return err
+	}
+	var failed []string
+	for _, c := range testCases {
+		if wanted.MatchString(c.name) && !s.runCase(ctx, c, *limit) {
+			failed = append(failed, c.name)
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("failed: %s; logs are in %s", strings.Join(failed, ", "), f.dir)
+	}
+	return nil
+}
+
+func newSuite(ctx context.Context, f planeFlags, berth string, seed int64) (*suite, error) {
+	p, err := startPlane(ctx, f)
+	s := &suite{plane: p, berth: berth, seed: seed}
+	if err != nil {
+		return s, err
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", p.file("kubeconfig"))
+	if err != nil {
+		return s, err
+	}
+	config.QPS = -1
+	if s.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return s, err
+	}
+	s.mapper = newMapper(p.admin)
+	return s, nil
+}
+
+// runCase says whether the case passed.
+func (s *suite) runCase(ctx context.Context, c testCase, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	began := time.Now()
+	err := c.run(ctx, s)
+	for _, running := range s.started {
+		err = errors.Join(err, running.end())
+	}
+	s.started = nil
+	err = errors.Join(err, s.clean(context.WithoutCancel(ctx)))
+	verdict := "ok  "
+	if err != nil {
+		verdict = "FAIL"
+	}
+	fmt.Printf("%s %-24s %6.1f s\n", verdict, c.name, time.Since(began).Seconds())
+	if err != nil {
+		fmt.Printf("     %s\n", strings.ReplaceAll(err.Error(), "\n", "\n     "))
+	}
+	return err == nil
+}
+
+// eventually repeats a look until it returns nil, and gives its last error when the context ends.
+func eventually(ctx context.Context, limit time.Duration, look func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		err := look()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("after %s: %w", limit, err)
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// logFile names a log of its own for each process.
+func (s *suite) logFile(name string) string {
+	s.logN++
+	return s.file(fmt.Sprintf("%02d-%s.log", s.logN, name))
+}
+
+// tail is the end of a file, for messages.
+func tail(path string, lines int) string {
+	data, _ := os.ReadFile(path)
+	all := strings.Split(strings.TrimRight(string(data), "\n"), "\n")
+	return strings.Join(all[max(0, len(all)-lines):], "\n")
+}
+
+// now0 is a deletion without a grace period, for clusters without kubelets.
+func now0() metav1.DeleteOptions {
+	zero := int64(0)
+	return metav1.DeleteOptions{GracePeriodSeconds: &zero}
+}
