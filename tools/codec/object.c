@@ -7,20 +7,19 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "tools/codec/ahead_int.h"
 #include "tools/codec/limits.h"
+#include "tools/codec/object_int.h"
 #include "tools/codec/object_schema.h"
 #include "tools/codec/yaml.h"
-
-/* Longer words are no kinds; they are cut, which makes them unknown. */
-#define WORD_MAX 128
 
 #define NO_KIND_REMEDY "add apiVersion and kind"
 
 /* A list that is being read. Its words are copied: the arena is reset for each element. */
 struct list {
 	struct bt_json_mark start; /* of the list's object */
-	char api_version[WORD_MAX], kind[WORD_MAX];
-	bool resolved; /* the words are all that there is to know */
+	struct bt_list_words words;
+	size_t items_offset; /* behind the bracket */
 	uint32_t next_ix;
 };
 
@@ -28,12 +27,6 @@ struct list {
  */
 struct place {
 	size_t offset, line, line_start;
-};
-
-struct header {
-	struct bt_str api_version, kind;
-	bool is_list;  /* the cursor is in front of the items */
-	bool no_items; /* a list whose items are null */
 };
 
 struct bt_object_reader {
@@ -52,6 +45,13 @@ struct bt_object_reader {
 	struct place place;
 	struct list lists[BT_LIMIT_LIST_DEPTH];
 	uint32_t list_n;
+	/* Reading ahead. */
+	uint32_t helper_n;
+	size_t range_bytes;
+	struct bt_ahead *ahead;
+	uint32_t ahead_list_n;		    /* list_n of the list that is read ahead */
+	const struct bt_ahead_range *range; /* whose objects are handed out now */
+	uint32_t range_next;
 };
 
 static void on_input_error(void *context, const struct bt_diagnosis *diagnosis)
@@ -79,6 +79,7 @@ void bt_object_reader_destroy(struct bt_object_reader *reader)
 	if (!reader) {
 		return;
 	}
+	bt_ahead_end(reader->ahead);
 	bt_input_destroy(reader->input);
 	bt_yaml_destroy(reader->yaml);
 	bt_json_destroy(reader->json);
@@ -143,7 +144,7 @@ static void report(struct bt_object_reader *reader, size_t offset, const char *o
 	reader->report(reader->context, &diagnosis);
 }
 
-static bool is_header_key(struct bt_str key, struct header *header, struct bt_str **out)
+static bool is_header_key(struct bt_str key, struct bt_object_header *header, struct bt_str **out)
 {
 	if (bt_str_is(key, "apiVersion")) {
 		*out = &header->api_version;
@@ -187,17 +188,12 @@ static bool stopped(struct bt_decode *decode)
 	return false;
 }
 
-static bool is_list_kind(struct bt_str kind)
+bool bt_object_is_list_kind(struct bt_str kind)
 {
 	return bt_str_ends(kind, "List");
 }
 
-/*
- * Reads on from the start of the entered object until its kind is clear: up to the first key that says
- * nothing about it, *out_key, when both words came first, which is how kubectl writes; otherwise past
- * members, *out_key then being empty. In front of items it stops with is_list. Returns false on an error.
- */
-static bool read_header(struct bt_decode *decode, struct header *header, struct bt_str *out_key)
+bool bt_object_read_header(struct bt_decode *decode, struct bt_object_header *header, struct bt_str *out_key)
 {
 	struct bt_str key, *word;
 	bool sorted = true;
@@ -215,7 +211,8 @@ static bool read_header(struct bt_decode *decode, struct header *header, struct 
 		} else if (bt_str_is(key, "items") && bt_json_peek(decode->json) == BT_JSON_ARRAY) {
 			header->is_list = true;
 			return true;
-		} else if (header->api_version.ptr && header->kind.ptr && !is_list_kind(header->kind)) {
+		} else if (header->api_version.ptr && header->kind.ptr &&
+			   !bt_object_is_list_kind(header->kind)) {
 			*out_key = sorted ? key : *out_key;
 			return true;
 		} else {
@@ -230,8 +227,8 @@ static bool read_header(struct bt_decode *decode, struct header *header, struct 
 	return bt_json_error(decode->json)->status == BT_OK ? true : stopped(decode);
 }
 
-static bool decode_body(struct bt_decode *decode, const struct header *header, struct bt_json_mark start,
-	struct bt_str key, struct bt_object *out)
+static bool decode_body(struct bt_decode *decode, const struct bt_object_header *header,
+	struct bt_json_mark start, struct bt_str key, struct bt_object *out)
 {
 	const struct bt_kind_schema *kind = bt_kind_schema(header->api_version, header->kind);
 
@@ -325,7 +322,7 @@ static void give_up(
 {
 	const struct bt_decode_error *e = &decode->error;
 	struct bt_object *object = &reader->object;
-	char name[2 * WORD_MAX];
+	char name[2 * BT_WORD_MAX];
 
 	if (e->syntax && may_be_yaml(reader)) {
 		abandon(reader, SIZE_MAX);
@@ -345,9 +342,9 @@ static void give_up(
 	bt_json_skip(reader->json);
 }
 
-static void copy_word(char out[WORD_MAX], struct bt_str word)
+static void copy_word(char out[BT_WORD_MAX], struct bt_str word)
 {
-	size_t n = word.len < WORD_MAX - 1 ? word.len : WORD_MAX - 1;
+	size_t n = word.len < BT_WORD_MAX - 1 ? word.len : BT_WORD_MAX - 1;
 
 	if (n) {
 		memcpy(out, word.ptr, n);
@@ -355,8 +352,8 @@ static void copy_word(char out[WORD_MAX], struct bt_str word)
 	out[n] = '\0';
 }
 
-static bool push_list(struct bt_decode *decode, struct bt_object_reader *reader, const struct header *header,
-	struct bt_json_mark start)
+static bool push_list(struct bt_decode *decode, struct bt_object_reader *reader,
+	const struct bt_object_header *header, struct bt_json_mark start)
 {
 	if (reader->list_n == BT_LIMIT_LIST_DEPTH) {
 		return bt_decode_fail(decode, BT_DEPTH, bt_json_offset(decode->json),
@@ -364,10 +361,11 @@ static bool push_list(struct bt_decode *decode, struct bt_object_reader *reader,
 			BT_LIMIT_LIST_DEPTH);
 	}
 	struct list *list = &reader->lists[reader->list_n];
-	*list = (struct list){.start = start, .resolved = header->kind.ptr && header->api_version.ptr};
-	copy_word(list->api_version, header->api_version);
-	copy_word(list->kind, header->kind);
+	*list = (struct list){.start = start, .words.resolved = header->kind.ptr && header->api_version.ptr};
+	copy_word(list->words.api_version, header->api_version);
+	copy_word(list->words.kind, header->kind);
 	bt_json_enter_array(decode->json);
+	list->items_offset = bt_json_offset(decode->json);
 	reader->list_n++;
 	return true;
 }
@@ -375,10 +373,10 @@ static bool push_list(struct bt_decode *decode, struct bt_object_reader *reader,
 /* Finds the words of a list that stand behind its items. The cursor ends anywhere. */
 static void resolve_list(struct bt_object_reader *reader, struct list *list)
 {
-	struct header header = {0};
+	struct bt_object_header header = {0};
 	struct bt_str key, *word;
 
-	list->resolved = true;
+	list->words.resolved = true;
 	bt_json_seek(reader->json, list->start);
 	if (!bt_json_enter_object(reader->json)) {
 		return;
@@ -391,31 +389,36 @@ static void resolve_list(struct bt_object_reader *reader, struct list *list)
 			return;
 		}
 	}
-	copy_word(list->api_version, header.api_version);
-	copy_word(list->kind, header.kind);
+	copy_word(list->words.api_version, header.api_version);
+	copy_word(list->words.kind, header.kind);
 }
 
-/* An element of a PodList needs no kind of its own. */
-static void inherit(struct bt_object_reader *reader, struct header *header)
+void bt_object_inherit(const struct bt_list_words *words, struct bt_object_header *header)
+{
+	size_t n = strlen(words->kind);
+
+	if (n <= 4 || strcmp(words->kind + n - 4, "List") != 0) {
+		return;
+	}
+	if (!header->kind.ptr) {
+		header->kind = (struct bt_str){words->kind, n - 4};
+	}
+	if (!header->api_version.ptr && words->api_version[0]) {
+		header->api_version = bt_str(words->api_version);
+	}
+}
+
+static void inherit(struct bt_object_reader *reader, struct bt_object_header *header)
 {
 	struct list *list = reader->list_n ? &reader->lists[reader->list_n - 1] : NULL;
 
 	if (!list || (header->kind.ptr && header->api_version.ptr)) {
 		return;
 	}
-	if (!list->resolved) {
+	if (!list->words.resolved) {
 		resolve_list(reader, list);
 	}
-	size_t n = strlen(list->kind);
-	if (n <= 4 || strcmp(list->kind + n - 4, "List") != 0) {
-		return;
-	}
-	if (!header->kind.ptr) {
-		header->kind = (struct bt_str){list->kind, n - 4};
-	}
-	if (!header->api_version.ptr && list->api_version[0]) {
-		header->api_version = bt_str(list->api_version);
-	}
+	bt_object_inherit(&list->words, header);
 }
 
 /* Every object has a name once the API server has taken it; other kinds are counted only. */
@@ -439,36 +442,41 @@ static bool check_name(struct bt_decode *decode, struct bt_json_mark start, cons
 	return false;
 }
 
+bool bt_object_read_body(struct bt_decode *decode, const struct bt_object_header *header,
+	struct bt_json_mark start, struct bt_str key, struct bt_object *out)
+{
+	if (!header->kind.len || !header->api_version.len) {
+		return bt_decode_fail(decode, BT_INVALID, start.offset, NO_KIND_REMEDY,
+			"the object has no %s", header->kind.len ? "apiVersion" : "kind");
+	}
+	return decode_body(decode, header, start, key, out) && check_name(decode, start, out);
+}
+
 static bool read_object(struct bt_object_reader *reader, struct bt_decode *decode, struct bt_json_mark start,
 	bool *out_is_object)
 {
-	struct header header = {0};
+	struct bt_object_header header = {0};
 	struct bt_str key;
 
 	*out_is_object = false;
 	if (!bt_json_enter_object(decode->json)) {
 		return stopped(decode);
 	}
-	if (!read_header(decode, &header, &key)) {
+	if (!bt_object_read_header(decode, &header, &key)) {
 		return false;
 	}
 	if (header.is_list) {
 		return push_list(decode, reader, &header, start);
 	}
-	if (header.no_items && is_list_kind(header.kind)) {
+	if (header.no_items && bt_object_is_list_kind(header.kind)) {
 		return true;
 	}
 	inherit(reader, &header);
 	if (bt_json_error(decode->json)->status != BT_OK) {
 		return stopped(decode);
 	}
-	if (!header.kind.len || !header.api_version.len) {
-		return bt_decode_fail(decode, BT_INVALID, start.offset, NO_KIND_REMEDY,
-			"the object has no %s", header.kind.len ? "apiVersion" : "kind");
-	}
 	*out_is_object = true;
-	return decode_body(decode, &header, start, key, &reader->object) &&
-	       check_name(decode, start, &reader->object);
+	return bt_object_read_body(decode, &header, start, key, &reader->object);
 }
 
 /* Reads the value at the cursor. Returns true when it is an object of the API; lists are entered, errors
@@ -518,6 +526,9 @@ static void close_list(struct bt_object_reader *reader)
 
 static void begin_file(struct bt_object_reader *reader)
 {
+	bt_ahead_end(reader->ahead);
+	reader->ahead = NULL;
+	reader->range = NULL;
 	reader->file_open = true;
 	reader->file_objects = reader->file_documents = 0;
 	reader->list_n = 0;
@@ -613,15 +624,107 @@ static bool next_document(struct bt_object_reader *reader)
 	}
 }
 
+/* ---- reading ahead ---- */
+
+void bt_object_reader_read_ahead(struct bt_object_reader *reader, uint32_t helper_n, size_t range_bytes)
+{
+	reader->helper_n = helper_n;
+	reader->range_bytes = range_bytes ? range_bytes : BT_AHEAD_RANGE_BYTES;
+}
+
+static void stop_ahead(struct bt_object_reader *reader)
+{
+	bt_ahead_end(reader->ahead);
+	reader->ahead = NULL;
+}
+
+/* Has others read on in the list that has an element at offset, if it has shown itself to be long, and so is
+ * what follows. */
+static void start_ahead(struct bt_object_reader *reader, size_t offset)
+{
+	const struct list *list = &reader->lists[reader->list_n - 1];
+	const struct bt_ahead_list wanted = {.text = reader->json_text,
+		.words = list->words,
+		.element = bt_json_mark(reader->json),
+		.helper_n = reader->helper_n,
+		.range_bytes = reader->range_bytes};
+
+	if (offset - list->items_offset < reader->range_bytes ||
+		(reader->json_text.len - offset) / BT_AHEAD_LEAST_RANGES < reader->range_bytes) {
+		return;
+	}
+	reader->ahead = bt_ahead_begin(&wanted);
+	reader->ahead_list_n = reader->list_n;
+	reader->helper_n = reader->ahead ? reader->helper_n : 0;
+}
+
+/* The cursor is in front of an element: has somebody read it already? */
+static bool is_read_ahead(struct bt_object_reader *reader)
+{
+	if (reader->helper_n == 0 || reader->in_yaml) {
+		return false;
+	}
+	size_t offset = bt_json_offset(reader->json);
+	if (!reader->ahead) {
+		start_ahead(reader, offset);
+	} else if (bt_ahead_is_vain(reader->ahead)) {
+		stop_ahead(reader);
+		reader->helper_n = 0;
+	}
+	if (!reader->ahead || reader->ahead_list_n != reader->list_n) {
+		return false;
+	}
+	reader->range = bt_ahead_take(reader->ahead, offset);
+	reader->range_next = 0;
+	return reader->range != NULL;
+}
+
+/* The next object of the range that is being handed out; behind the last one the cursor goes on there. */
+static const struct bt_object *next_of_range(struct bt_object_reader *reader)
+{
+	const struct bt_ahead_range *range = reader->range;
+
+	if (reader->range_next < range->object_n) {
+		reader->counts.ahead++;
+		return &range->objects[reader->range_next++];
+	}
+	/* The first element is counted already. */
+	reader->lists[reader->list_n - 1].next_ix += range->element_n - 1;
+	bt_json_seek(reader->json, range->end);
+	bt_ahead_release(reader->ahead);
+	reader->range = NULL;
+	return NULL;
+}
+
+/* ---- one object after another ---- */
+
+static const struct bt_object *counted(struct bt_object_reader *reader, const struct bt_object *object)
+{
+	reader->counts.objects++;
+	reader->file_objects++;
+	return object;
+}
+
 const struct bt_object *bt_object_reader_next(struct bt_object_reader *reader)
 {
 	for (;;) {
+		const struct bt_object *object = reader->range ? next_of_range(reader) : NULL;
+
+		if (object) {
+			return counted(reader, object);
+		}
+		if (reader->ahead && reader->list_n < reader->ahead_list_n) {
+			stop_ahead(reader);
+		}
 		if (reader->list_n == 0) {
 			if (!next_document(reader)) {
 				return NULL;
 			}
 		} else if (bt_json_next_element(reader->json)) {
 			reader->lists[reader->list_n - 1].next_ix++;
+			if (is_read_ahead(reader)) {
+				continue;
+			}
 		} else {
 			if (bt_json_error(reader->json)->status == BT_OK) {
 				close_list(reader);
@@ -632,9 +735,7 @@ const struct bt_object *bt_object_reader_next(struct bt_object_reader *reader)
 			continue;
 		}
 		if (read_value(reader)) {
-			reader->counts.objects++;
-			reader->file_objects++;
-			return &reader->object;
+			return counted(reader, &reader->object);
 		}
 	}
 }
@@ -642,14 +743,14 @@ const struct bt_object *bt_object_reader_next(struct bt_object_reader *reader)
 bool bt_object_decode(struct bt_decode *decode, struct bt_object *out)
 {
 	struct bt_json_mark start = bt_json_mark(decode->json);
-	struct header header = {0};
+	struct bt_object_header header = {0};
 	struct bt_str key;
 
 	if (bt_json_peek(decode->json) != BT_JSON_OBJECT || !bt_json_enter_object(decode->json)) {
 		bt_json_enter_object(decode->json);
 		return stopped(decode);
 	}
-	if (!read_header(decode, &header, &key)) {
+	if (!bt_object_read_header(decode, &header, &key)) {
 		return false;
 	}
 	if (header.is_list) {

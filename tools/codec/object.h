@@ -22,6 +22,7 @@ struct bt_object_reader;
 struct bt_object_counts {
 	uint64_t files, ignored_files, documents, objects, errors;
 	uint64_t bytes; /* of text, after unpacking */
+	uint64_t ahead; /* of the objects: decoded before the reader got there */
 };
 
 /* report hears of each problem; strict callers stop calling next. Owns: destroy with
@@ -31,6 +32,13 @@ void bt_object_reader_destroy(struct bt_object_reader *reader);
 
 /* Adds a file, a directory or "-" to what is read; see bt_input_add. */
 enum bt_status bt_object_reader_add_path(struct bt_object_reader *reader, const char *path);
+
+/*
+ * Lets helper_n threads decode what follows in long lists of JSON, in ranges of so many bytes (0: a usual
+ * number), of which a few per thread are kept. Objects, their order and what is reported are the same as
+ * without. Context: before the first object.
+ */
+void bt_object_reader_read_ahead(struct bt_object_reader *reader, uint32_t helper_n, size_t range_bytes);
 
 /* Reads text next, before any path. name is for diagnoses. Both stay the caller's and must outlive the
  * reading. */

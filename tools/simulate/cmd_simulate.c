@@ -203,6 +203,7 @@ static int load_paths(struct simulation *s)
 		bt_buf_printf(&s->source, "%s%s", i ? ", " : "",
 			strcmp(paths[i], "-") ? paths[i] : "standard input");
 	}
+	s->load.helper_n = bt_places_helper_n(s->invocation);
 	bool usable = bt_load_paths(&s->load, paths, n);
 	bt_mem_free(paths);
 	if (!usable && !s->complaints.stop && !bt_interrupt_pending()) {

@@ -188,6 +188,7 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 	struct bt_object_reader *reader = bt_object_reader_create(bt_complaints_hear, load->complaints);
 	struct file_source files = {.reader = reader};
 
+	bt_object_reader_read_ahead(reader, load->helper_n, 0);
 	for (size_t i = 0; i < path_n; i++) {
 		bt_object_reader_add_path(reader, paths[i]);
 	}

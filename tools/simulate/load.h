@@ -29,7 +29,8 @@ struct bt_load {
 	bool threads;		  /* the pipeline has them: objects are fed; else they are shown */
 	struct bt_intake *intake; /* hears what becomes of them, unless the pipeline's conductor tells it */
 	struct bt_complaints *complaints;
-	bool expand; /* make pods for workloads */
+	bool expand;	   /* make pods for workloads */
+	uint32_t helper_n; /* threads that read ahead in large files */
 	void (*deleting)(
 		void *context, const struct bt_pod_object *pod); /* such a pod was left out; or NULL */
 	void *context;

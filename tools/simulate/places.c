@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+#include "engine/base/cpu_quota.h"
+#include "engine/base/thread.h"
 #include "tools/cli/command.h"
 
 static int plan(struct bt_places *places, const struct bt_topo_request *request, struct bt_buf *why)
@@ -37,6 +39,16 @@ int bt_places_find(struct bt_places *places, const struct bt_invocation *invocat
 	places->worker_n = places->plan.worker_n;
 	bt_buf_fini(&why);
 	return status;
+}
+
+uint32_t bt_places_helper_n(const struct bt_invocation *invocation)
+{
+	uint32_t cpu_n = bt_thread_usable_cpu_n(), quota_n = bt_cpu_quota_n("");
+
+	if (bt_invocation_text(invocation, "cpus")) {
+		return 0;
+	}
+	return (quota_n && quota_n < cpu_n ? quota_n : cpu_n) - 1;
 }
 
 void bt_places_fini(struct bt_places *places)

@@ -19,4 +19,8 @@ struct bt_places {
 /* Returns: enum bt_exit; what is wrong has been said. */
 int bt_places_find(struct bt_places *places, const struct bt_invocation *invocation);
 
+/* How many threads besides the one that reads may help it: the CPUs that are left over. None with --cpus,
+ * which is a list for threads that stay. */
+uint32_t bt_places_helper_n(const struct bt_invocation *invocation);
+
 void bt_places_fini(struct bt_places *places);

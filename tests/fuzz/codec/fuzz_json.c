@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Any bytes as JSON: skipping and walking find the same errors, and the object reader ends.
+ * Any bytes as JSON: skipping and walking find the same errors, and the object reader ends, with the same
+ * objects and problems when others read ahead of it.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -7,18 +8,15 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "tools/codec/encode.h"
 #include "tools/codec/json.h"
 #include "tools/codec/object.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void ignore(void *context, const struct bt_diagnosis *diagnosis)
+static void note(void *context, const struct bt_diagnosis *diagnosis)
 {
-	struct bt_buf text = {0};
-
-	(void)context;
-	bt_diagnosis_text(diagnosis, &text);
-	bt_buf_fini(&text);
+	bt_diagnosis_text(diagnosis, context);
 }
 
 static void read_scalar(struct bt_json *json, enum bt_json_type type)
@@ -80,21 +78,42 @@ static void compare(struct bt_str text)
 	bt_arena_fini(&arena);
 }
 
+/* What the objects and problems of a text are. */
+static struct bt_buf read_objects(struct bt_str text, uint32_t helper_n)
+{
+	struct bt_buf out = {0};
+	struct bt_object_reader *reader = bt_object_reader_create(note, &out);
+	const struct bt_object *object;
+
+	bt_object_reader_read_ahead(reader, helper_n, 48);
+	bt_object_reader_begin_text(reader, "fuzz", text, BT_FORMAT_JSON);
+	while ((object = bt_object_reader_next(reader))) {
+		bt_object_encode(object, &out);
+	}
+	bt_object_reader_destroy(reader);
+	return out;
+}
+
+static void compare_readers(struct bt_str text)
+{
+	struct bt_buf alone = read_objects(text, 0), ahead = read_objects(text, 1);
+
+	BT_REQUIRE(bt_str_eq(bt_buf_view(&alone), bt_buf_view(&ahead)));
+	bt_buf_fini(&alone);
+	bt_buf_fini(&ahead);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	/* A copy of its own size, so that a byte too far is noticed. */
 	char *bytes = bt_mem_realloc(NULL, 1, size + !size);
 	struct bt_str text = {bytes, size};
-	struct bt_object_reader *reader = bt_object_reader_create(ignore, NULL);
 
 	if (size) {
 		memcpy(bytes, data, size);
 	}
 	compare(text);
-	bt_object_reader_begin_text(reader, "fuzz", text, BT_FORMAT_JSON);
-	while (bt_object_reader_next(reader)) {
-	}
-	bt_object_reader_destroy(reader);
+	compare_readers(text);
 	bt_mem_free(bytes);
 	return 0;
 }
