@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 2 hands over to stages 3 and 4: what an event of a source means, in interned values. An ingestion
- * thread describes an object (bt_ingest_describe), the publisher numbers the nodes that it names and
- * publishes what it says of nodes (cache/publish.h), the scheduling thread takes it (bt_engine_take_delta). A
- * delta is copied from ring to ring as it is; whoever holds it last takes it, or drops it with bt_delta_drop.
+ * thread describes an object (bt_ingest_describe), the publisher publishes what it says of nodes
+ * (cache/publish.h), the scheduling thread takes it (bt_engine_take_delta) and numbers the nodes that it
+ * names. A delta is copied from ring to ring as it is; whoever holds it last takes it, or drops it with
+ * bt_delta_drop.
  */
 #pragma once
 
@@ -13,19 +14,20 @@
 
 /* A pod. */
 struct bt_pod_delta {
-	/* As the ledger is to keep it, but that the slots of its nodes are the publisher's to say: node_ix
-	 * and status_ix are BT_NO_NODE before. Name, UID, gates and signature are held by the delta.
+	/* As the ledger is to keep it, but that the slots of its nodes are bt_ingest_adopt's to say: node_ix
+	 * and status_ix are BT_NO_NODE before. Its names and its signature are held by the delta.
 	 * signature is NULL of a pod that has ended. */
 	struct bt_pod pod;
-	uint32_t node; /* spec.nodeName, a name; BT_NAME_NONE: it waits */
+	uint32_t node; /* spec.nodeName, a name, held; BT_NAME_NONE: it waits */
 	bool ended;    /* it has succeeded or failed */
 };
 
-/* A node. The publisher says slot and old, which are BT_NO_NODE and NULL before. */
+/* A node. The publisher says old and taken, which are NULL and false before, bt_ingest_adopt says slot. */
 struct bt_node_delta {
 	const struct bt_node_desc *desc; /* what the node is; NULL: it has gone */
 	const struct bt_node_desc *old;	 /* what desc replaces; NULL: the node was not there */
-	uint32_t slot;			 /* BT_NO_NODE: what has gone was not known */
+	bool taken;    /* the publisher has it; false: also if what has gone was not known */
+	uint32_t slot; /* BT_NO_NODE: it was not adopted */
 };
 
 /* An object of another kind. */

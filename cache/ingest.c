@@ -195,10 +195,10 @@ bool bt_ingest_pod_has_ended(const struct bt_pod_object *object)
 	return bt_str_is(object->phase, "Succeeded") || bt_str_is(object->phase, "Failed");
 }
 
-/* A name; none for an empty string. */
+/* A name, held; none for an empty string. */
 static uint32_t name_of(struct bt_ingest_worker *worker, struct bt_str text)
 {
-	return text.len ? bt_intern_add(worker->dictionary->intern, text) : BT_NAME_NONE;
+	return text.len ? bt_intern_hold(worker->dictionary->intern, text) : BT_NAME_NONE;
 }
 
 /* What every delta has. */
@@ -213,11 +213,10 @@ static struct bt_delta begin_delta(struct bt_ingest_worker *worker, enum bt_kind
 	return delta;
 }
 
-/* A pod's name, UID, gates and signature are held: they may be the only ones of their kind. */
+/* A pod's names and signature are held: they may be the only ones of their kind. */
 static void describe_living_pod(
 	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *delta)
 {
-	struct bt_intern *intern = worker->dictionary->intern;
 	const struct bt_signature *signature = bt_signature_make(worker->maker, object);
 
 	delta->namespace_ = signature->namespace_;
@@ -226,7 +225,7 @@ static void describe_living_pod(
 	delta->pod.pod = (struct bt_pod){
 		.signature = signature,
 		.name = delta->name,
-		.uid = object->meta.uid.len ? bt_intern_hold(intern, object->meta.uid) : BT_NAME_NONE,
+		.uid = name_of(worker, object->meta.uid),
 		.node_ix = BT_NO_NODE,
 		.priority = object->spec.has_priority ? object->spec.priority : 0,
 		.gates = join_gates(worker, &object->spec.scheduling_gates),
@@ -257,7 +256,6 @@ void bt_ingest_describe_node(
 {
 	*out_delta = begin_delta(worker, BT_KIND_NODE, object->meta.name);
 	out_delta->namespace_ = BT_NAME_EMPTY;
-	bt_intern_pin(worker->dictionary->intern, out_delta->name);
 	out_delta->node.desc = bt_node_desc_create(worker->dictionary, object);
 }
 
@@ -303,7 +301,7 @@ void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind ki
 
 void bt_delta_drop(struct bt_delta *delta)
 {
-	if (delta->kind == BT_KIND_NODE && delta->node.slot != BT_NO_NODE) {
+	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
 		bt_node_desc_defer(delta->node.old);
 	} else if (delta->kind == BT_KIND_NODE) {
 		bt_node_desc_destroy(delta->node.desc);
@@ -315,6 +313,8 @@ void bt_delta_drop(struct bt_delta *delta)
 		if (delta->kind == BT_KIND_POD) {
 			bt_intern_release(delta->holder, delta->pod.pod.uid);
 			bt_intern_release(delta->holder, delta->pod.pod.gates);
+			bt_intern_release(delta->holder, delta->pod.pod.status_node);
+			bt_intern_release(delta->holder, delta->pod.node);
 			bt_signature_release(delta->pod.pod.signature);
 		}
 		delta->holder = NULL;
@@ -327,22 +327,48 @@ void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta)
 	bt_publisher_publish(cache->publisher);
 }
 
-/* A node's slot is known from now on. */
-static void make_room(struct bt_cache *cache, uint32_t slot, uint32_t name)
+/* The slot of a node name. */
+static uint32_t slot_of(struct bt_cache *cache, uint32_t name)
 {
-	if (slot != BT_NO_NODE) {
-		bt_snapshot_enter(cache->snapshot, slot, name);
+	uint32_t slot = BT_NO_NODE;
+
+	if (name != BT_NAME_NONE) {
+		slot = bt_snapshot_enter(cache->snapshot, name);
 		bt_ledger_reserve(cache->ledger, cache->view.snapshot->slot_n);
+	}
+	return slot;
+}
+
+void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta)
+{
+	if (delta->kind == BT_KIND_NODE && delta->node.taken) {
+		delta->node.slot = slot_of(cache, delta->name);
+		bt_snapshot_adopt(cache->snapshot, delta->node.slot, delta->node.old, delta->node.desc);
+	} else if (bt_delta_places_pod(delta)) {
+		struct bt_pod *pod = &delta->pod.pod;
+
+		pod->node_ix = slot_of(cache, delta->pod.node);
+		/* What a pod on a node was promised before does not matter any more. */
+		pod->status_ix = pod->node_ix == BT_NO_NODE ? slot_of(cache, pod->status_node) : BT_NO_NODE;
 	}
 }
 
-void bt_ingest_adopt(struct bt_cache *cache, const struct bt_delta *delta)
+static bool keeps(void *context, uint32_t slot)
 {
-	if (delta->kind == BT_KIND_NODE && delta->node.slot != BT_NO_NODE) {
-		make_room(cache, delta->node.slot, delta->name);
-		bt_snapshot_adopt(cache->snapshot, delta->node.slot, delta->node.old, delta->node.desc);
-	} else if (bt_delta_places_pod(delta)) {
-		make_room(cache, delta->pod.pod.node_ix, delta->pod.node);
-		make_room(cache, delta->pod.pod.status_ix, delta->pod.pod.status_node);
+	return bt_ledger_keeps(((const struct bt_cache *)context)->ledger, slot);
+}
+
+static void leave(void *context, uint32_t slot)
+{
+	struct bt_cache *cache = context;
+
+	bt_ledger_vacate(cache->ledger, slot);
+	bt_volumes_vacate(cache->volumes, slot);
+}
+
+void bt_cache_vacate_slots(struct bt_cache *cache)
+{
+	if (bt_snapshot_is_crowded(cache->snapshot)) {
+		bt_snapshot_vacate(cache->snapshot, keeps, leave, cache);
 	}
 }

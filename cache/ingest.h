@@ -67,11 +67,20 @@ void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind ki
 void bt_ingest_publish(struct bt_cache *cache, struct bt_delta *delta);
 
 /*
- * Brings the scheduling thread's columns up to what a published delta says of nodes: there is room for the
- * slots that it names, and a node's description is adopted. Then the old one has to be given up, with the
- * delta (bt_delta_drop). Context: the scheduling thread, between cycles, delta by delta in order.
+ * Brings the scheduling thread's columns up to what a published delta says of nodes: those that it names have
+ * slots, which depend on the deltas before alone, and a node's description is adopted. Then the old one has
+ * to be given up, with the delta (bt_delta_drop). Context: the scheduling thread, between cycles, delta by
+ * delta in order.
+ * Returns: in the delta the slots.
  */
-void bt_ingest_adopt(struct bt_cache *cache, const struct bt_delta *delta);
+void bt_ingest_adopt(struct bt_cache *cache, struct bt_delta *delta);
+
+/*
+ * Once there are many of them, vacates the slots of nodes that have gone, and that no pod is on or was
+ * promised (I7). Call before bt_ingest_adopt. Context: the scheduling thread; nobody has a node's slot in
+ * hand, nor the name of one that has gone.
+ */
+void bt_cache_vacate_slots(struct bt_cache *cache);
 
 /*
  * What selectors of pods refer to: namespaces; services and the controllers that own pods

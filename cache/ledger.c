@@ -36,6 +36,7 @@ struct bt_ledger {
 	struct link *links; /* by pod */
 	size_t pod_end, pod_cap, link_cap;
 	uint32_t *on_node, *nominated; /* by node slot: the first pod of its list and one, or 0 */
+	uint32_t *status_n;	       /* by node slot: pods whose status_ix it is */
 	struct level *levels;
 	size_t level_n, level_cap;
 	struct bt_vacancies vacant_levels;
@@ -93,6 +94,7 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	}
 	bt_mem_free(l->on_node);
 	bt_mem_free(l->nominated);
+	bt_mem_free(l->status_n);
 	bt_mem_free(l->links);
 	bt_mem_free(l->levels);
 	bt_vacancies_fini(&l->vacant_levels);
@@ -156,22 +158,35 @@ static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 		bt_intern_hold_again(l->intern, pod->name);
 		bt_intern_hold_again(l->intern, pod->uid);
 		bt_intern_hold_again(l->intern, pod->gates);
+		bt_intern_hold_again(l->intern, pod->status_node);
 		hold_signature(l, pod->signature);
+	}
+	if (pod->status_ix != BT_NO_NODE) {
+		l->status_n[pod->status_ix]++;
 	}
 }
 
-/* They stay for those who still have them in hand. */
+/* It stays for those who still have it in hand. */
+static void give_up(struct bt_ledger *l, uint32_t name)
+{
+	if (l->intern && name != BT_NAME_NONE) {
+		l->gone = bt_mem_grow(l->gone, l->gone_n, &l->gone_cap, sizeof(*l->gone));
+		l->gone[l->gone_n++] = name;
+	}
+}
+
 static void give_names_up(struct bt_ledger *l, const struct bt_pod *pod)
 {
-	const uint32_t names[] = {pod->name, pod->uid, pod->gates};
-
+	if (pod->status_ix != BT_NO_NODE) {
+		l->status_n[pod->status_ix]--;
+	}
 	if (!l->intern) {
 		return;
 	}
-	for (int i = 0; i < 2 + (pod->gates != BT_NAME_NONE); i++) {
-		l->gone = bt_mem_grow(l->gone, l->gone_n, &l->gone_cap, sizeof(*l->gone));
-		l->gone[l->gone_n++] = names[i];
-	}
+	give_up(l, pod->name);
+	give_up(l, pod->uid);
+	give_up(l, pod->gates);
+	give_up(l, pod->status_node);
 	l->left = bt_mem_grow(l->left, l->left_n, &l->left_cap, sizeof(const struct bt_signature *));
 	l->left[l->left_n++] = pod->signature;
 }
@@ -244,11 +259,25 @@ void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
 	memset(l->ports + old, 0, (cap - old) * sizeof(*l->ports));
 	l->on_node = widen_heads(l->on_node, old, cap);
 	l->nominated = widen_heads(l->nominated, old, cap);
+	l->status_n = widen_heads(l->status_n, old, cap);
 	l->slot_cap = cap;
 	l->usage.nonzero_milli_cpu = l->nonzero_milli_cpu;
 	l->usage.nonzero_memory = l->nonzero_memory;
 	l->usage.pod_n = l->pod_n;
 	l->usage.ports = l->ports;
+}
+
+bool bt_ledger_keeps(const struct bt_ledger *l, uint32_t node_ix)
+{
+	return node_ix < l->slot_cap &&
+	       (l->on_node[node_ix] || l->nominated[node_ix] || l->status_n[node_ix]);
+}
+
+void bt_ledger_vacate(struct bt_ledger *l, uint32_t node_ix)
+{
+	BT_REQUIRE(!bt_ledger_keeps(l, node_ix) && l->pod_n[node_ix] == 0 && l->ports[node_ix].n == 0);
+	bt_mem_free(l->ports[node_ix].items);
+	l->ports[node_ix] = (struct bt_port_list){0};
 }
 
 static bool same_port(const struct bt_host_port *a, const struct bt_host_port *b)
@@ -703,8 +732,20 @@ void bt_ledger_detach(struct bt_ledger *l, uint32_t pod_ix)
 
 void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t name, uint32_t node_ix)
 {
-	l->pods[pod_ix].status_node = name;
-	l->pods[pod_ix].status_ix = node_ix;
+	struct bt_pod *pod = &l->pods[pod_ix];
+
+	if (l->intern) {
+		bt_intern_hold_again(l->intern, name);
+	}
+	give_up(l, pod->status_node);
+	if (pod->status_ix != BT_NO_NODE) {
+		l->status_n[pod->status_ix]--;
+	}
+	pod->status_node = name;
+	pod->status_ix = node_ix;
+	if (node_ix != BT_NO_NODE) {
+		l->status_n[node_ix]++;
+	}
 }
 
 void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)

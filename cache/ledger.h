@@ -27,8 +27,8 @@ enum bt_pod_state {
 
 struct bt_pod {
 	const struct bt_signature *signature;
-	uint32_t name, uid; /* names; uid is BT_NAME_NONE when unknown. Held, as signature and gates are, as
-			       long as the pod is there */
+	uint32_t name, uid; /* names; uid is BT_NAME_NONE when unknown. Held, as signature, gates and
+			       status_node are, as long as the pod is there */
 	uint32_t node_ix;   /* of an assumed or scheduled pod, else BT_NO_NODE */
 	int32_t priority;
 	enum bt_pod_state state;
@@ -87,6 +87,12 @@ void bt_ledger_set_preempted(struct bt_ledger *ledger, uint32_t pod_ix);
 /* Makes room for nodes up to slot_n - 1. Call before any of them is used. */
 void bt_ledger_reserve(struct bt_ledger *ledger, uint32_t slot_n);
 
+/* Is a pod on the node, or promised it, or is it some pod's status_ix? */
+bool bt_ledger_keeps(const struct bt_ledger *ledger, uint32_t node_ix);
+
+/* A slot is another node's from now on. Requires: the ledger does not keep it. */
+void bt_ledger_vacate(struct bt_ledger *ledger, uint32_t node_ix);
+
 /*
  * Enters a pod: queued, or scheduled when pod->node_ix is a node. pod->state is set here.
  * Returns: BT_OK with the pod's index; BT_EXISTS when a pod of that namespace and name is there (out_ix says
@@ -105,7 +111,8 @@ void bt_ledger_replace(struct bt_ledger *ledger, uint32_t pod_ix, const struct b
  * An assumed or scheduled pod counts on its node no longer. bt_ledger_remove ends it. */
 void bt_ledger_detach(struct bt_ledger *ledger, uint32_t pod_ix);
 
-/* Sets status.nominatedNodeName: the name of the node with that slot, or BT_NAME_NONE and BT_NO_NODE. */
+/* Sets status.nominatedNodeName: the name of the node with that slot, or BT_NAME_NONE and BT_NO_NODE. What it
+ * was is held until bt_ledger_let_go. */
 void bt_ledger_set_status_node(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t name, uint32_t node_ix);
 
 /* Takes a pod out, whatever set it is in. */

@@ -239,7 +239,7 @@ struct bt_node_desc *bt_node_desc_create(
 	struct bt_held held = {.intern = intern, .unlisted = true};
 	struct bt_node_desc head = {
 		.dictionary = dictionary,
-		.name = bt_intern_add(intern, object->meta.name),
+		.name = bt_intern_hold(intern, object->meta.name),
 		.features = bt_features_declared(&object->declared_features),
 		.unschedulable = object->unschedulable,
 		.taint_n = object->taint_n,
@@ -271,6 +271,7 @@ void bt_node_desc_destroy(const struct bt_node_desc *desc)
 		return;
 	}
 	struct bt_intern *intern = desc->dictionary->intern;
+	bt_intern_release(intern, desc->name);
 	for (uint32_t i = 0; i < desc->labels.n; i++) {
 		bt_intern_release(intern, desc->labels.items[i].key);
 		bt_intern_release(intern, desc->labels.items[i].value);

@@ -12,9 +12,9 @@
 /* rcu: it does not change once it is made. */
 struct bt_node_desc {
 	struct bt_rcu_head head;	  /* private */
-	struct bt_dictionary *dictionary; /* private: labels, taints and images are held there */
-	uint32_t name;			  /* for ever */
-	uint32_t features;		  /* enum bt_feature bits */
+	struct bt_dictionary *dictionary; /* private: name, labels, taints and images are held there */
+	uint32_t name;
+	uint32_t features; /* enum bt_feature bits */
 	bool unschedulable;
 	bool too_many_names; /* resources are left out, whose names are beyond BT_RESOURCE_MAX */
 	struct bt_labels labels;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 3: a persistent vector of descriptions, copied on write along one path a change, and the table of
  * names. rcu: chunks and versions do not change once they are published; replaced ones end when every reader
- * has had a quiet moment.
+ * has had a quiet moment. I7: the places of nodes that have gone are given to others.
  *
  * EDGE snap.live: bt_publisher_publish releases, bt_published_begin acquires: chunks, descriptions and names
  * are there before the version that leads to them can be read.
  */
 #include "cache/publish.h"
 
+#include "cache/vacancies_int.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
@@ -35,40 +36,54 @@ struct bt_version {
 	uint32_t slot_n, node_n;
 	uint32_t depth; /* levels of chunks */
 	struct chunk *root;
+	struct bt_name_table *names; /* shared by those that came next, until one has another */
 	/* owner: publisher; chunks that the version that came next does not have */
 	struct chunk *replaced;
 	size_t replaced_n;
+	bool ends_names; /* owner: publisher; nor the names */
 };
 
 /*
- * Names to slots. A slot is its name's for ever, so entries are only added, each with one store; when the
- * table gets full a wider copy takes its place.
+ * Names to slots. In one table a slot is its name's, be the node live or not, so entries are only added, each
+ * with one store, and every version that has the table finds its nodes. When it gets full, one of the live
+ * names alone takes its place, and the slots of the others are vacant. The names of nodes that have gone are
+ * not held: their numbers may be other names' by now, to which the slots are as good.
  */
 struct bt_name_table {
-	struct bt_rcu_head head;
-	size_t mask;
+	size_t mask, entry_n;	    /* entry_n: owner: publisher */
 	_Atomic uint64_t entries[]; /* atomic: a name above, its slot below; 0: free */
 };
 
 struct bt_publisher {
 	struct bt_version *_Atomic live;	  /* rcu: EDGE snap.live */
-	struct bt_name_table *_Atomic names;	  /* rcu: EDGE snap.live */
 	_Atomic uint64_t version_n, copied_bytes; /* atomic: the publisher counts */
 	/* owner: publisher */
 	uint64_t batch;
 	bool changed; /* since the last version */
 	uint32_t slot_n, node_n, depth;
 	struct chunk *root;
-	struct chunk *replaced; /* since the last version */
+	struct bt_name_table *names;
+	struct bt_vacancies vacant; /* slots without a name */
+	struct chunk *replaced;	    /* since the last version */
 	size_t replaced_n;
 };
 
-static struct bt_name_table *make_names(size_t entry_n)
+/* A table of which so many names take a quarter at most. */
+static struct bt_name_table *make_names(size_t name_n)
 {
-	struct bt_name_table *names = bt_mem_zalloc(1, sizeof(*names) + entry_n * sizeof(names->entries[0]));
+	size_t n = NAMES_MIN;
 
-	names->mask = entry_n - 1;
+	while (n < 4 * name_n) {
+		n *= 2;
+	}
+	struct bt_name_table *names = bt_mem_zalloc(1, sizeof(*names) + n * sizeof(names->entries[0]));
+	names->mask = n - 1;
 	return names;
+}
+
+static size_t bytes_of(const struct bt_name_table *names)
+{
+	return sizeof(*names) + (names->mask + 1) * sizeof(names->entries[0]);
 }
 
 struct bt_publisher *bt_publisher_create(void)
@@ -77,7 +92,7 @@ struct bt_publisher *bt_publisher_create(void)
 	struct bt_version *first = bt_mem_zalloc(1, sizeof(*first));
 
 	p->batch = p->depth = first->depth = 1;
-	bt_rcu_publish(&p->names, make_names(NAMES_MIN));
+	p->names = first->names = make_names(0);
 	bt_rcu_publish(&p->live, first);
 	return p;
 }
@@ -111,7 +126,11 @@ void bt_publisher_destroy(struct bt_publisher *p)
 	}
 	destroy_chunk(p->root, p->depth);
 	destroy_list(p->replaced);
-	bt_mem_free(bt_rcu_get(&p->names));
+	if (bt_rcu_get(&p->live)->names != p->names) {
+		bt_mem_free(bt_rcu_get(&p->live)->names);
+	}
+	bt_mem_free(p->names);
+	bt_vacancies_fini(&p->vacant);
 	bt_mem_free(bt_rcu_get(&p->live));
 	bt_mem_free(p);
 }
@@ -142,43 +161,7 @@ static uint32_t find_slot(const struct bt_name_table *names, uint32_t name)
 static void put_name(struct bt_name_table *names, uint32_t name, uint32_t slot)
 {
 	bt_store_relaxed(&names->entries[place_of(names, name)], (uint64_t)name << 32 | slot);
-}
-
-static void end_names(struct bt_rcu_head *head)
-{
-	bt_mem_free(head);
-}
-
-static void widen_names(struct bt_publisher *p)
-{
-	struct bt_name_table *old = bt_rcu_get(&p->names), *wide = make_names((old->mask + 1) * 2);
-
-	for (size_t i = 0; i <= old->mask; i++) {
-		uint64_t entry = bt_load_relaxed(&old->entries[i]);
-
-		if (entry) {
-			put_name(wide, (uint32_t)(entry >> 32), (uint32_t)entry);
-		}
-	}
-	bt_add_owned(&p->copied_bytes, (old->mask + 1) * sizeof(old->entries[0]));
-	/* COMMIT, EDGE snap.live release */
-	bt_rcu_publish(&p->names, wide);
-	bt_rcu_defer(&old->head, end_names, sizeof(*old) + (old->mask + 1) * sizeof(old->entries[0]));
-}
-
-uint32_t bt_publisher_slot(struct bt_publisher *p, uint32_t name)
-{
-	uint32_t slot = find_slot(bt_rcu_get(&p->names), name);
-
-	BT_REQUIRE(name != BT_NAME_NONE);
-	if (slot != BT_NO_NODE) {
-		return slot;
-	}
-	if ((size_t)p->slot_n * 2 > bt_rcu_get(&p->names)->mask) {
-		widen_names(p);
-	}
-	put_name(bt_rcu_get(&p->names), name, p->slot_n);
-	return p->slot_n++;
+	names->entry_n++;
 }
 
 /* ---- descriptions ---- */
@@ -239,34 +222,58 @@ static const struct bt_node_desc *get(const struct chunk *chunk, uint32_t depth,
 	return chunk ? chunk->descs[step(slot, 0)] : NULL;
 }
 
-static void take_node(struct bt_publisher *p, struct bt_delta *delta)
+/* A table of the live names alone takes the place of one that is full. */
+static void renew_names(struct bt_publisher *p)
 {
-	struct bt_node_delta *node = &delta->node;
-	uint32_t slot = delta->removed ? find_slot(bt_rcu_get(&p->names), delta->name)
-				       : bt_publisher_slot(p, delta->name);
+	struct bt_name_table *old = p->names, *new = make_names((size_t)p->node_n + 1);
 
-	BT_REQUIRE(node->slot == BT_NO_NODE && !node->desc == delta->removed);
-	if (slot != BT_NO_NODE && (node->desc || get(p->root, p->depth, slot))) {
-		node->slot = slot;
-		node->old = set(p, slot, node->desc);
+	for (size_t i = 0; i <= old->mask; i++) {
+		uint64_t entry = bt_load_relaxed(&old->entries[i]);
+
+		if (entry && get(p->root, p->depth, (uint32_t)entry)) {
+			put_name(new, (uint32_t)(entry >> 32), (uint32_t)entry);
+		} else if (entry) {
+			bt_vacancies_give(&p->vacant, (uint32_t)entry);
+		}
+	}
+	bt_add_owned(&p->copied_bytes, bytes_of(new));
+	p->names = new;
+	if (old != bt_rcu_get(&p->live)->names) {
+		bt_mem_free(old); /* nobody has seen it */
 	}
 }
 
-static uint32_t slot_of(struct bt_publisher *p, uint32_t name)
+/* The slot of a node name, given now if it has none. */
+static uint32_t give_slot(struct bt_publisher *p, uint32_t name)
 {
-	return name == BT_NAME_NONE ? BT_NO_NODE : bt_publisher_slot(p, name);
+	uint32_t slot = find_slot(p->names, name);
+
+	BT_REQUIRE(name != BT_NAME_NONE);
+	if (slot != BT_NO_NODE) {
+		return slot;
+	}
+	if (p->names->entry_n * 2 > p->names->mask) {
+		renew_names(p);
+	}
+	if (!bt_vacancies_take(&p->vacant, &slot)) {
+		slot = p->slot_n++;
+	}
+	put_name(p->names, name, slot);
+	return slot;
 }
 
 void bt_publisher_take(struct bt_publisher *p, struct bt_delta *delta)
 {
-	if (delta->kind == BT_KIND_NODE) {
-		take_node(p, delta);
-	} else if (bt_delta_places_pod(delta)) {
-		struct bt_pod *pod = &delta->pod.pod;
+	struct bt_node_delta *node = &delta->node;
 
-		pod->node_ix = slot_of(p, delta->pod.node);
-		/* What a pod on a node was promised before does not matter any more. */
-		pod->status_ix = delta->pod.node == BT_NAME_NONE ? slot_of(p, pod->status_node) : BT_NO_NODE;
+	if (delta->kind != BT_KIND_NODE) {
+		return;
+	}
+	BT_REQUIRE(!node->taken && !node->desc == delta->removed);
+	uint32_t slot = delta->removed ? find_slot(p->names, delta->name) : give_slot(p, delta->name);
+	if (slot != BT_NO_NODE && (node->desc || get(p->root, p->depth, slot))) {
+		node->taken = true;
+		node->old = set(p, slot, node->desc);
 	}
 }
 
@@ -275,6 +282,9 @@ static void end_version(struct bt_rcu_head *head)
 	struct bt_version *version = (struct bt_version *)head;
 
 	destroy_list(version->replaced);
+	if (version->ends_names) {
+		bt_mem_free(version->names);
+	}
 	bt_mem_free(version);
 }
 
@@ -293,9 +303,11 @@ void bt_publisher_publish(struct bt_publisher *p)
 		.node_n = p->node_n,
 		.depth = p->depth,
 		.root = p->root,
+		.names = p->names,
 	};
 	old->replaced = p->replaced;
 	old->replaced_n = p->replaced_n;
+	old->ends_names = old->names != p->names;
 	p->replaced = NULL;
 	p->replaced_n = 0;
 	p->changed = false;
@@ -304,7 +316,9 @@ void bt_publisher_publish(struct bt_publisher *p)
 	/* COMMIT, EDGE snap.live release: chunks and descriptions are filled before a version leads there. */
 	bt_rcu_publish(&p->live, new);
 	bt_add_owned(&p->version_n, 1);
-	bt_rcu_defer(&old->head, end_version, sizeof(*old) + old->replaced_n * sizeof(struct chunk));
+	bt_rcu_defer(&old->head, end_version,
+		sizeof(*old) + old->replaced_n * sizeof(struct chunk) +
+			(old->ends_names ? bytes_of(old->names) : 0));
 }
 
 struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *p)
@@ -319,12 +333,10 @@ void bt_published_begin(const struct bt_publisher *p, struct bt_published *out)
 {
 	/* ---- read section ---- */
 	bt_rcu_visit_begin();
-	/* EDGE snap.live acquire. The version first: whatever it has is in the names that are read later. */
+	/* EDGE snap.live acquire. */
 	const struct bt_version *version = bt_rcu_get(&p->live);
-	BT_RACE_POINT("publish.begin.between");
-	const struct bt_name_table *names = bt_rcu_get(&p->names);
 
-	*out = (struct bt_published){version->number, version->slot_n, version->node_n, version, names};
+	*out = (struct bt_published){version->number, version->slot_n, version->node_n, version};
 }
 
 void bt_published_end(struct bt_published *published)
@@ -352,7 +364,9 @@ const struct bt_node_desc *bt_published_next(const struct bt_published *publishe
 
 uint32_t bt_published_find(const struct bt_published *published, uint32_t name)
 {
-	uint32_t slot = name == BT_NAME_NONE ? BT_NO_NODE : find_slot(published->names, name);
+	uint32_t slot = name == BT_NAME_NONE ? BT_NO_NODE : find_slot(published->nodes->names, name);
+	const struct bt_node_desc *desc = slot == BT_NO_NODE ? NULL : bt_published_node(published, slot);
 
-	return slot != BT_NO_NODE && bt_published_node(published, slot) ? slot : BT_NO_NODE;
+	/* A slot that a later version took over from a node of this one is not the name's here. */
+	return desc && desc->name == name ? slot : BT_NO_NODE;
 }

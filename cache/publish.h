@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 3: the nodes as everybody may see them. The publisher numbers nodes, enters deltas and makes a batch
- * of them visible with one store; visitors see one version as long as they look.
+ * Stage 3: the nodes as everybody may see them. The publisher enters deltas and makes a batch of them visible
+ * with one store; visitors see one version as long as they look. Its slots are those of versions only: the
+ * scheduling thread gives its own (cache/snapshot.h).
  *
  * The versions share what they have in common: a vector of descriptions by slot is a tree of small chunks, of
  * which a change copies those on the way to the slot, once a batch.
@@ -28,15 +29,12 @@ struct bt_publisher *bt_publisher_create(void);
 void bt_publisher_destroy(struct bt_publisher *publisher);
 
 /*
- * Takes in what a delta says of nodes: names that it mentions get their slots, a node's description takes the
- * place of the old one. Nobody sees it before bt_publisher_publish.
- * Returns : in the delta the slots, and the old description.
+ * Takes in what a delta says of a node: its description takes the place of the old one. Nobody sees it before
+ * bt_publisher_publish. Of other kinds nothing is to be done.
+ * Returns : in the delta the old description, and whether anything changes.
  * Owns    : a node's description is the publisher's from now on.
  */
 void bt_publisher_take(struct bt_publisher *publisher, struct bt_delta *delta);
-
-/* The slot of a node name, given now if it has none; it is that name's for ever. */
-uint32_t bt_publisher_slot(struct bt_publisher *publisher, uint32_t name);
 
 /* Makes everything that was taken visible, and waits if too much waits for its end. Nothing happens when
  * nothing has changed. Afterwards the deltas may go on. */
@@ -53,15 +51,13 @@ struct bt_publisher_counts bt_publisher_counts(const struct bt_publisher *publis
 /* ---- visitors ---- */
 
 struct bt_version;
-struct bt_name_table;
 
 /* A look at one version; on the stack of who looks. The numbers may be read, the rest is private. */
 struct bt_published {
 	uint64_t version; /* grows with every batch */
-	uint32_t slot_n;  /* slots that nodes have had */
+	uint32_t slot_n;  /* slots, vacant ones included */
 	uint32_t node_n;  /* live nodes */
 	const struct bt_version *nodes;
-	const struct bt_name_table *names;
 };
 
 /*

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 3: descriptions of nodes become columns. A node's slot is its name's for ever.
+ * Stage 3: descriptions of nodes become columns. A slot is its name's until the node has gone and nobody
+ * keeps it (I7).
  */
 #include "cache/snapshot.h"
 
@@ -11,6 +12,8 @@
 #include "engine/base/mem.h"
 
 #define FIRST_SLOTS 64
+#define DEAD_PART                                                                                            \
+	8 /* of all slots, this part may be of nodes that are not live, beyond those that are kept */
 
 /* The values of one label key by node slot, as of a version. */
 struct label_column {
@@ -35,7 +38,9 @@ struct bt_snapshot_writer {
 	uint64_t *live;
 	int64_t *alloc[BT_RESOURCE_MAX];
 	int64_t *alloc_pods;
-	struct bt_map slots;	  /* node name -> slot */
+	struct bt_map slots; /* node name -> slot */
+	struct bt_vacancies vacant_slots;
+	uint32_t kept_n;	  /* slots of nodes that are not live and that were kept the last time */
 	struct bt_map taint_sets; /* hash of the set -> the first with that hash */
 	struct bt_taint_set *sets;
 	struct taint_use *taint_uses; /* by set */
@@ -83,6 +88,7 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
 		bt_mem_free(w->alloc[r]);
 	}
+	bt_vacancies_fini(&w->vacant_slots);
 	bt_map_fini(&w->slots);
 	bt_map_fini(&w->taint_sets);
 	bt_map_fini(&w->image_ixs);
@@ -139,27 +145,58 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	w->view.alloc_pods = w->alloc_pods;
 }
 
-void bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t slot, uint32_t name)
+uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 {
-	BT_REQUIRE(name != BT_NAME_NONE);
-	if (slot >= w->view.slot_n) {
-		w->view.version++; /* columns get longer */
-	}
-	while (slot >= w->view.slot_n) {
-		uint32_t next = w->view.slot_n;
+	uint32_t slot;
 
-		if (next == w->slot_cap) {
+	BT_REQUIRE(name != BT_NAME_NONE);
+	if (bt_map_get(&w->slots, name, &slot)) {
+		return slot;
+	}
+	if (!bt_vacancies_take(&w->vacant_slots, &slot)) {
+		if (w->view.slot_n == w->slot_cap) {
 			grow_slots(w);
 		}
-		w->nodes[next] = (struct bt_node){0};
-		w->descs[next] = NULL;
-		w->view.slot_n++;
+		slot = w->view.slot_n++;
+		w->descs[slot] = NULL;
 	}
-	if (w->nodes[slot].name == BT_NAME_NONE) {
-		w->nodes[slot].name = name;
-		bt_map_put(&w->slots, name, slot);
+	w->nodes[slot] = (struct bt_node){.name = name};
+	bt_intern_hold_again(w->dictionary->intern, name);
+	bt_map_put(&w->slots, name, slot);
+	w->view.version++; /* columns get longer, or are about another node */
+	return slot;
+}
+
+/* How many slots have a name whose node is not live. */
+static uint32_t dead_n(const struct bt_snapshot_writer *w)
+{
+	return w->view.slot_n - (uint32_t)w->vacant_slots.n - w->view.node_n;
+}
+
+bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *w)
+{
+	uint32_t dead = dead_n(w);
+
+	return dead > w->kept_n && dead - w->kept_n > w->view.slot_n / DEAD_PART;
+}
+
+void bt_snapshot_vacate(struct bt_snapshot_writer *w, bool (*keeps)(void *context, uint32_t slot),
+	void (*leave)(void *context, uint32_t slot), void *context)
+{
+	/* The lowest ones are given first. */
+	for (uint32_t slot = w->view.slot_n; slot-- > 0;) {
+		uint32_t name = w->nodes[slot].name;
+
+		if (name == BT_NAME_NONE || bt_bitmap_test(w->live, slot) || keeps(context, slot)) {
+			continue;
+		}
+		leave(context, slot);
+		bt_map_remove(&w->slots, name);
+		w->nodes[slot] = (struct bt_node){0};
+		bt_vacancies_give(&w->vacant_slots, slot);
+		bt_intern_release(w->dictionary->intern, name);
 	}
-	BT_INVARIANT(w->nodes[slot].name == name);
+	w->kept_n = dead_n(w);
 }
 
 uint32_t bt_snapshot_find(const struct bt_snapshot_writer *w, uint32_t name)
@@ -485,6 +522,7 @@ static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt
 	if (new && !old) {
 		bt_bitmap_set(w->live, slot);
 		w->view.node_n++;
+		w->kept_n = w->kept_n < dead_n(w) ? w->kept_n : dead_n(w);
 	} else if (!new) {
 		bt_bitmap_clear(w->live, slot);
 		w->view.node_n--;

@@ -16,9 +16,21 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *writer);
 /* The snapshot that readers get; the pointer stays the same. */
 const struct bt_snapshot *bt_snapshot_view(const struct bt_snapshot_writer *writer);
 
-/* Makes room for a slot, which the publisher has given to that name: a pod may name a node before the node is
- * known. */
-void bt_snapshot_enter(struct bt_snapshot_writer *writer, uint32_t slot, uint32_t name);
+/*
+ * The slot of a node name, given now if it has none: a pod may name a node before the node is known. The
+ * name is held as long as it has the slot. Which slot is given depends on the calls before alone.
+ */
+uint32_t bt_snapshot_enter(struct bt_snapshot_writer *writer, uint32_t name);
+
+/* Are there so many slots of nodes that are not live that it is time to look which of them may be vacated? */
+bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *writer);
+
+/*
+ * Vacates the slots of nodes that are not live, unless somebody keeps them: others may get them then. Who has
+ * something by a slot is told that it leaves its name.
+ */
+void bt_snapshot_vacate(struct bt_snapshot_writer *writer, bool (*keeps)(void *context, uint32_t slot),
+	void (*leave)(void *context, uint32_t slot), void *context);
 
 /* The slot of a live node, or BT_NO_NODE. */
 uint32_t bt_snapshot_find(const struct bt_snapshot_writer *writer, uint32_t name);

@@ -17,7 +17,7 @@ struct owned {
 	uint32_t name; /* of the entry; held */
 	struct bt_arena arena;
 	struct bt_held names;	/* that it has */
-	struct bt_held assumed; /* that are in what a PersistentVolume is assumed for */
+	struct bt_held assumed; /* that are in what a PersistentVolume or claim is assumed for */
 };
 
 /* Objects of one kind by their names. An entry is vacant when nobody has it. */
@@ -239,6 +239,13 @@ static void reserve(struct bt_volumes *v, uint32_t slot)
 	v->view.user_slot_n = (uint32_t)v->slot_cap;
 }
 
+static void end_node(struct node_state *node)
+{
+	bt_mem_free(node->disks);
+	bt_mem_free(node->counts);
+	bt_held_release(&node->names);
+}
+
 static void forget_node(struct bt_volumes *v, uint32_t node_name)
 {
 	uint32_t slot;
@@ -246,6 +253,23 @@ static void forget_node(struct bt_volumes *v, uint32_t node_name)
 	if (node_name && bt_map_get(&v->node_slots, node_name, &slot)) {
 		v->nodes[slot].facts = 0;
 	}
+}
+
+void bt_volumes_vacate(struct bt_volumes *v, uint32_t node_ix)
+{
+	uint32_t node_name = v->snapshot->nodes[node_ix].name, slot;
+
+	if (bt_map_get(&v->node_slots, node_name, &slot) && slot == node_ix) {
+		bt_map_remove(&v->node_slots, node_name);
+	}
+	if (node_ix >= v->slot_cap) {
+		return;
+	}
+	BT_REQUIRE(v->users[node_ix].n == 0);
+	bt_mem_free(v->users[node_ix].items);
+	v->users[node_ix] = (struct bt_volume_users){0};
+	end_node(&v->nodes[node_ix]);
+	v->nodes[node_ix] = (struct node_state){0};
 }
 
 static void forget_claim(struct bt_volumes *v, uint32_t claim_ix)
@@ -918,11 +942,15 @@ void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name
 {
 	for (uint32_t i = 0; i < n; i++) {
 		struct bt_claim *claim = table_at(&v->claims, bindings[i].claim_ix);
+		struct bt_held *names = &v->claims.owned[bindings[i].claim_ix].assumed;
 
 		if (bindings[i].pv_ix != BT_NO_VOLUME) {
 			assume_pv(v, pod_ix, bindings[i].pv_ix, claim);
 			continue;
 		}
+		/* It may outlive the node. */
+		bt_held_release(names);
+		bt_held_add_name(names, node_name);
 		claim->assumed = true;
 		claim->assumed_node = node_name;
 		promise(v, pod_ix,
@@ -1021,9 +1049,7 @@ void bt_volumes_destroy(struct bt_volumes *v)
 	}
 	for (size_t i = 0; i < v->slot_cap; i++) {
 		bt_mem_free(v->users[i].items);
-		bt_mem_free(v->nodes[i].disks);
-		bt_mem_free(v->nodes[i].counts);
-		bt_held_release(&v->nodes[i].names);
+		end_node(&v->nodes[i]);
 	}
 	for (size_t i = 0; i < v->uses_cap; i++) {
 		bt_mem_free(v->uses[i].items);

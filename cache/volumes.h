@@ -48,6 +48,9 @@ enum bt_status bt_volumes_remove(
 void bt_volumes_enter(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 void bt_volumes_leave(struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix);
 
+/* A slot is another node's from now on. Requires: no pod is on it. */
+void bt_volumes_vacate(struct bt_volumes *volumes, uint32_t node_ix);
+
 /* A pod is taken to be on a node, or not to be there, until the opposite is called. */
 void bt_volumes_try(
 	struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix, bool add);

@@ -35,7 +35,6 @@ void bt_pipeline_give_up_parcel(struct bt_pipeline *p)
 	struct bt_parcel *parcel = next(p);
 
 	BT_REQUIRE(parcel->object.kind == BT_KIND_POD);
-	bt_pipeline_adopt(p, parcel);
 	bt_pipeline_end_parcel(p, parcel);
 }
 

@@ -209,6 +209,9 @@ void bt_engine_end_events(struct bt_engine *engine);
 /* The description of a node that was replaced, or NULL, is given up once no event shows it. */
 void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc);
 
+/* Vacates slots of nodes that have gone, under the same condition. Call before a delta's nodes get theirs. */
+void bt_engine_vacate_slots(struct bt_engine *engine);
+
 /* Lets go of what was held for pods that have gone, unless a cycle or a kept event has some of it in hand.
  * Invalidates plans. Context: between cycles. */
 void bt_engine_reclaim(struct bt_engine *engine);

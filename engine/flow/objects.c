@@ -39,9 +39,10 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 	const struct bt_node_facts *old = NULL, *new = NULL;
 	bool listens = bt_engine_listens(engine);
 
-	if (node->slot == BT_NO_NODE) {
+	if (!node->taken) {
 		return BT_NOT_FOUND;
 	}
+	bt_engine_vacate_slots(engine);
 	if (listens) {
 		bt_engine_event_arena(engine);
 		old = facts_of(engine, node->old);
@@ -473,6 +474,13 @@ static bool is_successor(const struct bt_pod *known, const struct bt_pod_delta *
 	       known->uid != delta->pod.uid;
 }
 
+/* The nodes that a pod names get their slots. */
+static void adopt_pod(struct bt_engine *engine, struct bt_delta *delta)
+{
+	bt_engine_vacate_slots(engine);
+	bt_ingest_adopt(engine->cache, delta);
+}
+
 static enum bt_status take_pod(
 	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
 {
@@ -504,7 +512,7 @@ enum bt_status bt_engine_take_delta(
 
 	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
 	if (delta->kind == BT_KIND_POD) {
-		bt_ingest_adopt(engine->cache, delta);
+		adopt_pod(engine, delta);
 		status = take_pod(engine, delta, out_taken);
 	} else if (delta->kind == BT_KIND_NODE) {
 		status = take_node(engine, delta, out_taken);
@@ -555,8 +563,7 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 		return BT_NO_MEMORY;
 	}
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
-	bt_ingest_publish(engine->cache, &delta);
-	bt_ingest_adopt(engine->cache, &delta);
+	adopt_pod(engine, &delta);
 	enum bt_status status = enter(engine, &delta, &taken);
 	bt_delta_drop(&delta);
 	*out_pod_ix = taken.ix;
@@ -576,8 +583,7 @@ enum bt_status bt_engine_update_pod(
 		return BT_NO_MEMORY;
 	}
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
-	bt_ingest_publish(engine->cache, &delta);
-	bt_ingest_adopt(engine->cache, &delta);
+	adopt_pod(engine, &delta);
 	enum bt_status status = update(engine, pod_ix, &delta, &taken);
 	bt_delta_drop(&delta);
 	return status;

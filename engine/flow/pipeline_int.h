@@ -212,11 +212,6 @@ void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker
 bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel);
 enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken);
 
-/* A parcel is not taken: nobody may read what it replaces, so the columns turn to what was published.
- * Context:
- * the scheduling thread, or no thread runs. */
-void bt_pipeline_adopt(struct bt_pipeline *p, const struct bt_parcel *parcel);
-
 /* Gives up a parcel that nobody takes any more. Context: no thread runs. */
 void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel);
 

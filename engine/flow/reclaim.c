@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What nobody has any more is let go (I7): names of pods, and signatures with all that was worked out for
- * them.
+ * What nobody has any more is let go (I7): names of pods, slots of nodes, and signatures with all that was
+ * worked out for them.
  */
 #include "engine/base/mem.h"
 #include "engine/flow/engine_int.h"
@@ -86,6 +86,20 @@ void bt_engine_end_events(struct bt_engine *engine)
 	}
 }
 
+/* Has a cycle or a kept event something in hand of what has gone? */
+static bool has_in_hand(const struct bt_engine *engine)
+{
+	return bt_queue_keeps_events(engine->queue) || engine->preempting.on || engine->group_cycle.on ||
+	       bt_queue_counts(engine->queue).in_flight;
+}
+
+void bt_engine_vacate_slots(struct bt_engine *engine)
+{
+	if (!has_in_hand(engine)) {
+		bt_cache_vacate_slots(engine->cache);
+	}
+}
+
 void bt_engine_reclaim(struct bt_engine *engine)
 {
 	const struct bt_engine_options *options = &engine->options;
@@ -93,8 +107,7 @@ void bt_engine_reclaim(struct bt_engine *engine)
 			  : options->signatures_kept ? options->signatures_kept
 						     : BT_ENGINE_SIGNATURES_KEPT;
 
-	if (bt_queue_keeps_events(engine->queue) || engine->preempting.on || engine->group_cycle.on ||
-		bt_queue_counts(engine->queue).in_flight) {
+	if (has_in_hand(engine)) {
 		return;
 	}
 	bt_ledger_let_go(engine->cache->ledger);

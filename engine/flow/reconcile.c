@@ -160,15 +160,11 @@ enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel,
 	return take_fresh(p, parcel, out_taken);
 }
 
-void bt_pipeline_adopt(struct bt_pipeline *p, const struct bt_parcel *parcel)
-{
-	if (parcel->stage == BT_PARCEL_PUBLISHED) {
-		bt_ingest_adopt(bt_engine_cache(p->engine), &parcel->delta);
-	}
-}
-
 void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel)
 {
-	bt_pipeline_adopt(p, parcel);
+	/* Nobody may read what it replaces, so the columns turn to what was published. */
+	if (parcel->stage == BT_PARCEL_PUBLISHED && parcel->delta.kind == BT_KIND_NODE) {
+		bt_ingest_adopt(bt_engine_cache(p->engine), &parcel->delta);
+	}
 	bt_parcel_destroy(parcel);
 }

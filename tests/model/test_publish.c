@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The published nodes, and the scheduling thread's columns, after random histories of batches equal plain
- * arrays; a version that somebody looks at stays as it was, whatever is published meanwhile.
+ * arrays; a version that somebody looks at stays as it was, whatever is published meanwhile. Nodes' names
+ * end, and others get their slots.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -20,11 +21,12 @@
 #define BATCH_MAX 40
 #define NAMES	  700 /* of which chunks of two levels are made */
 #define LOOKS	  5   /* versions that are looked at together */
+#define PODS	  60
 
 /* What a node is: a number for each description, 0 when it is not live. */
 struct cluster {
 	uint64_t version;
-	uint32_t slot_n, node_n;
+	uint32_t node_n;
 	int64_t stamps[NAMES]; /* by number of the name */
 };
 
@@ -38,8 +40,10 @@ struct history {
 	struct bt_rng rng;
 	struct bt_cache *cache;
 	struct cluster now;
-	uint32_t names[NAMES], slots[NAMES]; /* by number; the slot is BT_NO_NODE until it is given */
-	uint32_t slot_n;
+	uint32_t names[NAMES]; /* by number */
+	uint32_t on[NAMES];    /* pods that name it */
+	uint32_t pods[PODS], pod_nodes[PODS], pod_n;
+	uint64_t named_n, vacated_n;
 	int64_t stamp;
 	struct look looks[LOOKS];
 };
@@ -47,15 +51,6 @@ struct history {
 static uint32_t below(struct history *h, uint32_t n)
 {
 	return bt_rng_below(&h->rng, n);
-}
-
-/* Slots are given in the order in which names are met. */
-static void expect_slot(struct history *h, uint32_t number, uint32_t slot)
-{
-	if (h->slots[number] == BT_NO_NODE) {
-		h->slots[number] = h->slot_n++;
-	}
-	assert_int_equal(slot, h->slots[number]);
 }
 
 static void describe(struct history *h, uint32_t number, struct bt_delta *out_delta)
@@ -97,14 +92,14 @@ static void change_node(struct history *h, struct bt_delta *delta)
 	if (below(h, 3)) {
 		describe(h, number, delta);
 		bt_publisher_take(h->cache->publisher, delta);
-		expect_slot(h, number, delta->node.slot);
+		assert_true(delta->node.taken);
 		h->now.stamps[number] = h->stamp;
 		h->now.node_n += !before;
 	} else {
 		snprintf(name, sizeof(name), "n%u", number);
 		bt_ingest_describe_removal(h->cache->worker, BT_KIND_NODE, bt_str(""), bt_str(name), delta);
 		bt_publisher_take(h->cache->publisher, delta);
-		assert_int_equal(delta->node.slot, before ? h->slots[number] : BT_NO_NODE);
+		assert_int_equal(delta->node.taken, before != 0);
 		h->now.stamps[number] = 0;
 		h->now.node_n -= before != 0;
 	}
@@ -113,17 +108,46 @@ static void change_node(struct history *h, struct bt_delta *delta)
 
 static void name_nodes(struct history *h, struct bt_delta *delta)
 {
-	char on[16] = "", promised[16] = "";
+	char on[16] = "", promised[16] = "", own[24];
 	uint32_t number = below(h, NAMES);
 	bool bound = below(h, 2);
 
 	snprintf(bound ? on : promised, sizeof(on), "n%u", number);
-	const struct bt_pod_object pod = {.meta.name = bt_str("p"),
+	snprintf(own, sizeof(own), "p%" PRIu64, h->named_n++);
+	const struct bt_pod_object pod = {.meta = {.name = bt_str(own), .namespace_ = bt_str("default")},
 		.spec.node_name = bt_str(on),
 		.nominated_node_name = bt_str(promised)};
 	bt_ingest_describe_pod(h->cache->worker, &pod, delta);
 	bt_publisher_take(h->cache->publisher, delta);
-	expect_slot(h, number, bound ? delta->pod.pod.node_ix : delta->pod.pod.status_ix);
+}
+
+/* A pod takes the place of the one that has been there the longest. */
+static void enter_pod(struct history *h, const struct bt_delta *delta)
+{
+	struct bt_ledger *ledger = h->cache->ledger;
+	const struct bt_pod *pod = &delta->pod.pod;
+	uint32_t at = h->pod_n % PODS, name = pod->node_ix == BT_NO_NODE ? pod->status_node : delta->pod.node;
+
+	if (h->pod_n++ >= PODS) {
+		bt_ledger_remove(ledger, h->pods[at]);
+		bt_ledger_let_go(ledger);
+		h->on[h->pod_nodes[at]]--;
+	}
+	assert_int_equal(bt_ledger_add(ledger, pod, &h->pods[at]), BT_OK);
+	for (h->pod_nodes[at] = 0; h->names[h->pod_nodes[at]] != name;) {
+		h->pod_nodes[at]++;
+	}
+	h->on[h->pod_nodes[at]]++;
+}
+
+/* Slots of which nobody speaks go, many at a time. */
+static void vacate(struct history *h)
+{
+	bool crowded = bt_snapshot_is_crowded(h->cache->snapshot);
+
+	bt_cache_vacate_slots(h->cache);
+	assert_false(bt_snapshot_is_crowded(h->cache->snapshot));
+	h->vacated_n += crowded;
 }
 
 static void run_batch(struct history *h)
@@ -135,16 +159,19 @@ static void run_batch(struct history *h)
 	for (uint32_t i = 0; i < n; i++) {
 		if (below(h, 6)) {
 			change_node(h, &deltas[i]);
-			changed |= deltas[i].node.slot != BT_NO_NODE;
+			changed |= deltas[i].node.taken;
 		} else {
 			name_nodes(h, &deltas[i]);
 		}
 	}
 	bt_publisher_publish(h->cache->publisher);
 	h->now.version += changed;
-	h->now.slot_n = changed ? h->slot_n : h->now.slot_n;
 	for (uint32_t i = 0; i < n; i++) {
+		vacate(h);
 		bt_ingest_adopt(h->cache, &deltas[i]);
+		if (deltas[i].kind == BT_KIND_POD) {
+			enter_pod(h, &deltas[i]);
+		}
 		bt_delta_drop(&deltas[i]);
 	}
 }
@@ -155,12 +182,11 @@ static void check_published(
 	struct history *h, const struct bt_published *published, const struct cluster *want)
 {
 	assert_int_equal(published->version, want->version);
-	assert_int_equal(published->slot_n, want->slot_n);
 	assert_int_equal(published->node_n, want->node_n);
 	for (uint32_t i = 0; i < NAMES; i++) {
 		uint32_t slot = bt_published_find(published, h->names[i]);
 
-		assert_int_equal(slot, want->stamps[i] ? h->slots[i] : BT_NO_NODE);
+		assert_int_equal(slot != BT_NO_NODE, want->stamps[i] != 0);
 		if (slot != BT_NO_NODE) {
 			const struct bt_node_desc *desc = bt_published_node(published, slot);
 
@@ -178,12 +204,29 @@ static void check_published(
 static void check_columns(struct history *h)
 {
 	const struct bt_snapshot *snapshot = h->cache->view.snapshot;
+	static uint32_t slots[NAMES];
 
-	assert_int_equal(snapshot->slot_n, h->slot_n);
 	assert_int_equal(snapshot->node_n, h->now.node_n);
-	for (uint32_t i = 0; i < NAMES; i++) {
-		uint32_t slot = h->slots[i];
+	/* A name has a slot at most, and a slot a name. */
+	memset(slots, 0xff, sizeof(slots));
+	for (uint32_t slot = 0; slot < snapshot->slot_n; slot++) {
+		for (uint32_t i = 0; i < NAMES; i++) {
+			if (snapshot->nodes[slot].name == h->names[i]) {
+				assert_int_equal(slots[i], BT_NO_NODE);
+				slots[i] = slot;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < PODS && i < h->pod_n; i++) {
+		const struct bt_pod *pod = bt_ledger_pod(h->cache->ledger, h->pods[i]);
 
+		assert_int_equal(
+			pod->node_ix == BT_NO_NODE ? pod->status_ix : pod->node_ix, slots[h->pod_nodes[i]]);
+	}
+	for (uint32_t i = 0; i < NAMES; i++) {
+		uint32_t slot = slots[i];
+
+		assert_true(slot != BT_NO_NODE || (!h->now.stamps[i] && !h->on[i]));
 		if (slot == BT_NO_NODE) {
 			continue;
 		}
@@ -230,7 +273,6 @@ static void versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks(void
 	for (uint32_t i = 0; i < NAMES; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
 		h->names[i] = bt_intern_add(h->cache->dictionary->intern, bt_str(name));
-		h->slots[i] = BT_NO_NODE;
 	}
 	for (uint32_t batch = 0; batch < BATCHES; batch++) {
 		struct look *look = &h->looks[below(h, LOOKS)];
@@ -251,6 +293,8 @@ static void versions_are_what_arrays_say_and_stay_as_long_as_somebody_looks(void
 		end_look(h, &h->looks[i]);
 	}
 	check_columns(h);
+	print_message("%" PRIu64 " times slots were vacated\n", h->vacated_n);
+	assert_true(h->vacated_n > 10);
 	bt_rcu_drain();
 	bt_cache_destroy(h->cache);
 	bt_mem_free(h);

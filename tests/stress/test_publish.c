@@ -105,7 +105,7 @@ static void publish(void *context, uint32_t ix)
 
 		for (uint32_t i = 0; i < n; i++) {
 			change(&rng, &deltas[i], &sum);
-			changed |= deltas[i].node.slot != BT_NO_NODE;
+			changed |= deltas[i].node.taken;
 		}
 		version += changed;
 		bt_store_relaxed(&world.sums[version], sum);

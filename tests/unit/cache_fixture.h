@@ -33,7 +33,7 @@ static inline enum bt_status cache_remove_node(struct bt_cache *cache, struct bt
 
 	bt_ingest_describe_removal(cache->worker, BT_KIND_NODE, (struct bt_str){0}, name, &delta);
 	cache_run(cache, &delta);
-	return delta.node.slot == BT_NO_NODE ? BT_NOT_FOUND : BT_OK;
+	return delta.node.taken ? BT_OK : BT_NOT_FOUND;
 }
 
 /* A pod that is not known. Returns: as bt_ledger_add, and BT_FULL when it asks for a resource beyond
@@ -45,7 +45,6 @@ static inline enum bt_status cache_enter_pod(
 
 	*out_ix = BT_NO_POD;
 	bt_ingest_describe_pod(cache->worker, object, &delta);
-	bt_ingest_publish(cache, &delta);
 	bt_ingest_adopt(cache, &delta);
 	enum bt_status status = delta.status;
 	if (!delta.pod.ended && status == BT_OK) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Versions of the nodes: what is visible when, slots, and what deltas bring back.
+ * Versions of the nodes: what is visible when, which slots are given anew, and what deltas bring back.
  */
 #include "object_fixture.h"
 
@@ -60,6 +60,7 @@ static void nothing_is_seen_before_it_is_published(void **state)
 	struct fixture *f = *state;
 	struct bt_delta delta = take(f, describe(f, "n1", 1));
 	struct bt_published before = look(f);
+	const uint32_t slot = 0;
 
 	assert_int_equal(before.version, 0);
 	assert_int_equal(before.node_n, 0);
@@ -67,13 +68,13 @@ static void nothing_is_seen_before_it_is_published(void **state)
 	publish(f);
 	/* Who looks sees one version to the end. */
 	assert_int_equal(pods_of(f, &before, "n1"), -1);
-	assert_null(bt_published_node(&before, delta.node.slot));
+	assert_null(bt_published_node(&before, slot));
 	bt_published_end(&before);
 	struct bt_published after = look(f);
 	assert_int_equal(after.version, 1);
 	assert_int_equal(after.node_n, 1);
 	assert_int_equal(pods_of(f, &after, "n1"), 1);
-	assert_ptr_equal(bt_published_node(&after, delta.node.slot), delta.node.desc);
+	assert_ptr_equal(bt_published_node(&after, slot), delta.node.desc);
 	bt_published_end(&after);
 }
 
@@ -92,9 +93,9 @@ static void a_delta_brings_back_what_it_replaces(void **state)
 	assert_ptr_equal(third.node.old, second.node.desc);
 	assert_ptr_equal(gone.node.old, third.node.desc);
 	assert_null(gone.node.desc);
-	assert_int_equal(again.node.slot, BT_NO_NODE);
+	assert_true(gone.node.taken);
+	assert_false(again.node.taken);
 	assert_null(back.node.old);
-	assert_int_equal(back.node.slot, first.node.slot);
 	struct bt_published published = look(f);
 	assert_int_equal(published.node_n, 1);
 	assert_int_equal(pods_of(f, &published, "n1"), 4);
@@ -108,8 +109,9 @@ static void a_delta_brings_back_what_it_replaces(void **state)
 static void a_node_that_is_gone_is_not_found_and_keeps_its_slot(void **state)
 {
 	struct fixture *f = *state;
-	uint32_t slot = take(f, describe(f, "n1", 1)).node.slot;
+	const uint32_t slot = 0;
 
+	take(f, describe(f, "n1", 1));
 	take(f, describe(f, "n2", 2));
 	publish(f);
 	struct bt_delta gone = take(f, removal(f, "n1"));
@@ -126,19 +128,94 @@ static void a_node_that_is_gone_is_not_found_and_keeps_its_slot(void **state)
 	at++;
 	assert_null(bt_published_next(&published, &at));
 	bt_published_end(&published);
-	assert_int_equal(take(f, describe(f, "n1", 3)).node.slot, slot);
+	take(f, describe(f, "n1", 3));
+	publish(f);
+	published = look(f);
+	assert_int_equal(published.slot_n, 2);
+	assert_int_equal(bt_published_find(&published, fixture_name(f, "n1")), slot);
+	bt_published_end(&published);
+}
+
+/* So many names fill the first table. */
+#define FULL 128
+
+/* Nodes of ever new names, first up to end, each there alone. */
+static void pass(struct fixture *f, int first, int end)
+{
+	char name[16];
+
+	for (int i = first; i < end; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		take(f, describe(f, name, i));
+		publish(f);
+		struct bt_delta gone = take(f, removal(f, name));
+		publish(f);
+		bt_delta_drop(&gone);
+	}
+}
+
+static void names_that_come_and_go_share_slots(void **state)
+{
+	struct fixture *f = *state;
+
+	take(f, describe(f, "stays", 7));
+	pass(f, 0, FULL);
+	struct bt_published published = look(f);
+	assert_in_range(published.slot_n, 2, FULL + 1);
+	bt_published_end(&published);
+	pass(f, FULL, 10000);
+	publish(f);
+	published = look(f);
+	assert_in_range(published.slot_n, 2, FULL + 2);
+	assert_int_equal(published.node_n, 1);
+	assert_int_equal(pods_of(f, &published, "stays"), 7);
+	assert_int_equal(pods_of(f, &published, "n5"), -1);
+	bt_published_end(&published);
+}
+
+static void who_looks_finds_a_node_whose_slot_is_another_ones_by_now(void **state)
+{
+	struct fixture *f = *state;
+	char name[16];
+
+	take(f, describe(f, "old", 42));
+	publish(f);
+	struct bt_published before = look(f);
+	uint32_t slot = bt_published_find(&before, fixture_name(f, "old"));
+	struct bt_delta gone = take(f, removal(f, "old"));
+	publish(f);
+	int i = 0;
+	bool found = false;
+	for (; i < 3 * FULL && !found; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		take(f, describe(f, name, i));
+		publish(f);
+		struct bt_published now = look(f);
+		found = bt_published_find(&now, fixture_name(f, name)) == slot;
+		bt_published_end(&now);
+	}
+	assert_true(found);
+	assert_int_equal(pods_of(f, &before, "old"), 42);
+	assert_int_equal(pods_of(f, &before, name), -1);
+	/* It is back, elsewhere. */
+	take(f, describe(f, "old", 43));
+	publish(f);
+	assert_int_equal(pods_of(f, &before, "old"), 42);
+	bt_published_end(&before);
+	struct bt_published after = look(f);
+	assert_int_equal(pods_of(f, &after, "old"), 43);
+	assert_int_equal(pods_of(f, &after, name), i - 1);
+	bt_published_end(&after);
+	bt_delta_drop(&gone);
 }
 
 static void what_nobody_knows_cannot_go(void **state)
 {
 	struct fixture *f = *state;
 	struct bt_delta delta = take(f, removal(f, "n1"));
-	uint32_t slot = bt_publisher_slot(f->cache->publisher, fixture_name(f, "n2"));
 
-	assert_int_equal(delta.node.slot, BT_NO_NODE);
-	/* A pod has named it, but it never was. */
-	assert_int_equal(slot, 0);
-	assert_int_equal(take(f, removal(f, "n2")).node.slot, BT_NO_NODE);
+	assert_false(delta.node.taken);
+	assert_null(delta.node.old);
 }
 
 static void publishing_nothing_makes_no_version(void **state)
@@ -147,43 +224,12 @@ static void publishing_nothing_makes_no_version(void **state)
 
 	publish(f);
 	take(f, removal(f, "n1"));
-	bt_publisher_slot(f->cache->publisher, fixture_name(f, "n1"));
 	publish(f);
 	assert_int_equal(bt_publisher_counts(f->cache->publisher).version_n, 0);
 	take(f, describe(f, "n1", 1));
 	publish(f);
 	publish(f);
 	assert_int_equal(bt_publisher_counts(f->cache->publisher).version_n, 1);
-}
-
-static struct bt_delta describe_pod(
-	struct fixture *f, const char *node, const char *nominated, const char *phase)
-{
-	const struct bt_pod_object pod = {.meta = {.name = bt_str("p"), .namespace_ = bt_str("d")},
-		.spec.node_name = bt_str(node),
-		.nominated_node_name = bt_str(nominated),
-		.phase = bt_str(phase)};
-	struct bt_delta delta;
-
-	bt_ingest_describe_pod(f->cache->worker, &pod, &delta);
-	return take(f, delta);
-}
-
-static void the_nodes_that_pods_name_get_slots(void **state)
-{
-	struct fixture *f = *state;
-	struct bt_delta on = describe_pod(f, "n1", "n2", ""), promised = describe_pod(f, "", "n3", ""),
-			waits = describe_pod(f, "", "", ""), ended = describe_pod(f, "n4", "", "Failed");
-
-	assert_int_equal(on.pod.pod.node_ix, 0);
-	assert_int_equal(on.pod.pod.status_ix, BT_NO_NODE); /* the promise does not matter any more */
-	assert_int_equal(promised.pod.pod.node_ix, BT_NO_NODE);
-	assert_int_equal(promised.pod.pod.status_ix, 1);
-	assert_int_equal(waits.pod.pod.node_ix, BT_NO_NODE);
-	assert_int_equal(waits.pod.pod.status_ix, BT_NO_NODE);
-	assert_false(bt_delta_places_pod(&ended));
-	assert_int_equal(bt_publisher_slot(f->cache->publisher, fixture_name(f, "n4")), 2);
-	assert_int_equal(take(f, describe(f, "n3", 1)).node.slot, 1);
 }
 
 /* More than two levels of chunks, and several tables of names, hold. */
@@ -196,7 +242,7 @@ static void many_nodes_are_found_by_slot_and_by_name(void **state)
 
 	for (int i = 0; i < MANY; i++) {
 		snprintf(name, sizeof(name), "n%d", i);
-		assert_int_equal(take(f, describe(f, name, i)).node.slot, i);
+		take(f, describe(f, name, i));
 		if (i % 7 == 0) {
 			publish(f);
 		}
@@ -265,9 +311,10 @@ int main(void)
 		FIXTURE_TEST(nothing_is_seen_before_it_is_published),
 		FIXTURE_TEST(a_delta_brings_back_what_it_replaces),
 		FIXTURE_TEST(a_node_that_is_gone_is_not_found_and_keeps_its_slot),
+		FIXTURE_TEST(names_that_come_and_go_share_slots),
+		FIXTURE_TEST(who_looks_finds_a_node_whose_slot_is_another_ones_by_now),
 		FIXTURE_TEST(what_nobody_knows_cannot_go),
 		FIXTURE_TEST(publishing_nothing_makes_no_version),
-		FIXTURE_TEST(the_nodes_that_pods_name_get_slots),
 		FIXTURE_TEST(many_nodes_are_found_by_slot_and_by_name),
 		FIXTURE_TEST(a_change_copies_one_path_and_a_batch_each_chunk_once),
 		FIXTURE_TEST(a_delta_that_nobody_publishes_is_given_up_whole),

@@ -4,6 +4,7 @@
 #include "object_fixture.h"
 
 #include "engine/base/mem.h"
+#include "engine/base/rcu.h"
 
 static const struct bt_snapshot *snapshot_of(struct fixture *f)
 {
@@ -81,26 +82,153 @@ static void a_name_has_its_slot_before_its_node(void **state)
 	assert_int_equal(fixture_node(f, "name: later", "", ""), slot);
 }
 
-static void slots_may_be_met_in_any_order(void **state)
+static uint32_t enter_pod(struct fixture *f, const char *metadata, const char *spec, const char *status)
 {
-	/* As when the pod whose delta named the first ones was not taken. */
-	struct fixture *f = *state;
-	uint32_t name = fixture_name(f, "n70"), first = fixture_name(f, "n0");
+	uint32_t ix = BT_NO_POD;
 
-	bt_snapshot_enter(f->cache->snapshot, 70, name);
-	assert_int_equal(snapshot_of(f)->slot_n, 71);
-	assert_int_equal(snapshot_of(f)->nodes[70].name, name);
-	assert_int_equal(snapshot_of(f)->nodes[0].name, BT_NAME_NONE);
-	assert_int_equal(snapshot_of(f)->node_n, 0);
-	assert_null(bt_snapshot_desc(f->cache->snapshot, 5));
-	uint64_t version = snapshot_of(f)->version;
-	bt_snapshot_enter(f->cache->snapshot, 0, first);
-	bt_snapshot_enter(f->cache->snapshot, 0, first);
-	assert_int_equal(snapshot_of(f)->nodes[0].name, first);
-	assert_int_equal(snapshot_of(f)->version, version);
-	assert_int_equal(fixture_node(f, "name: n0, labels: {a: b}", "", ""), 0);
-	assert_int_equal(bt_snapshot_find(f->cache->snapshot, first), 0);
-	assert_int_equal(bt_snapshot_find(f->cache->snapshot, name), BT_NO_NODE);
+	bt_buf_clear(&f->text);
+	bt_buf_printf(&f->text, "{apiVersion: v1, kind: Pod, metadata: {%s}, spec: {%s}, status: {%s}}",
+		metadata, spec, status);
+	assert_int_equal(cache_enter_pod(f->cache, &fixture_read(f, f->text.ptr)->pod, &ix), BT_OK);
+	return ix;
+}
+
+static void the_nodes_that_pods_name_get_slots(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_ledger *ledger = f->cache->ledger;
+	const struct bt_pod *on =
+		bt_ledger_pod(ledger, enter_pod(f, "name: a", "nodeName: n1", "nominatedNodeName: n2"));
+	assert_int_equal(on->node_ix, 0);
+	assert_int_equal(on->status_ix, BT_NO_NODE); /* the promise does not matter any more */
+	const struct bt_pod *promised =
+		bt_ledger_pod(ledger, enter_pod(f, "name: b", "", "nominatedNodeName: n3"));
+	assert_int_equal(promised->node_ix, BT_NO_NODE);
+	assert_int_equal(promised->status_ix, 1);
+	const struct bt_pod *waits = bt_ledger_pod(ledger, enter_pod(f, "name: c", "", ""));
+	assert_int_equal(waits->node_ix, BT_NO_NODE);
+	assert_int_equal(waits->status_ix, BT_NO_NODE);
+	assert_int_equal(fixture_node(f, "name: n4", "", ""), 2);
+	assert_int_equal(fixture_node(f, "name: n3", "", ""), 1);
+}
+
+#define CROWD 70
+
+static void come_and_go(struct fixture *f, const char *what, int n)
+{
+	char name[32], meta[64];
+
+	for (int i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%s-%d", what, i);
+		snprintf(meta, sizeof(meta), "name: %s, labels: {a: b}", name);
+		fixture_node(f, meta, "taints: [{key: k, effect: NoSchedule}]",
+			"allocatable: {cpu: '4', pods: '7'}, images: [{names: [i], sizeBytes: 9}]");
+		assert_int_equal(cache_remove_node(f->cache, bt_str(name)), BT_OK);
+	}
+}
+
+static void slots_of_nodes_that_have_gone_are_given_anew(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_snapshot *s = snapshot_of(f);
+
+	come_and_go(f, "old", 3);
+	come_and_go(f, "more", CROWD);
+	bt_cache_vacate_slots(f->cache);
+	assert_int_equal(s->slot_n, 3 + CROWD);
+	assert_int_equal(s->nodes[0].name, BT_NAME_NONE);
+	uint64_t version = s->version;
+	uint32_t slot = fixture_node(f, "name: fresh", "", "");
+	assert_int_equal(slot, 0);
+	assert_true(s->version > version);
+	assert_int_equal(s->nodes[slot].name, fixture_name(f, "fresh"));
+	assert_int_equal(s->nodes[slot].taint_set, 0);
+	assert_int_equal(s->nodes[slot].image_n, 0);
+	assert_int_equal(s->alloc[BT_CPU][slot], 0);
+	assert_int_equal(s->alloc_pods[slot], 0);
+	assert_int_equal(
+		bt_snapshot_label_column(f->cache->snapshot, fixture_name(f, "a"))[slot], BT_NAME_NONE);
+	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "old-0")), BT_NO_NODE);
+	assert_int_equal(bt_snapshot_order(f->cache->snapshot)[0], slot);
+	/* One of those that went is back. */
+	assert_int_equal(fixture_node(f, "name: old-2", "", ""), 1);
+	assert_int_equal(s->slot_n, 3 + CROWD);
+}
+
+static void few_slots_among_many_are_left_as_they_are(void **state)
+{
+	struct fixture *f = *state;
+	char name[32];
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "name: stays-%d", i);
+		fixture_node(f, name, "", "");
+	}
+	come_and_go(f, "gone", 12);
+	bt_cache_vacate_slots(f->cache);
+	assert_int_not_equal(snapshot_of(f)->nodes[100].name, BT_NAME_NONE);
+	come_and_go(f, "more", 3);
+	bt_cache_vacate_slots(f->cache);
+	assert_int_equal(snapshot_of(f)->nodes[100].name, BT_NAME_NONE);
+}
+
+static void names_end_with_their_slots(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_intern *intern = f->cache->dictionary->intern;
+
+	come_and_go(f, "gone", CROWD);
+	assert_int_not_equal(bt_intern_find(intern, bt_str("gone-5")), BT_NAME_NONE);
+	bt_cache_vacate_slots(f->cache);
+	bt_rcu_drain();
+	assert_int_equal(bt_intern_find(intern, bt_str("gone-5")), BT_NAME_NONE);
+}
+
+static void a_slot_stays_with_the_pods_that_name_it(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t on = enter_pod(f, "name: a", "nodeName: before", "");
+	uint32_t told = enter_pod(f, "name: b", "", "nominatedNodeName: told");
+	uint32_t promised = enter_pod(f, "name: c", "", "");
+	uint32_t left = fixture_node(f, "name: left", "", "");
+
+	bt_ledger_nominate(ledger, promised, left);
+	cache_remove_node(f->cache, bt_str("left"));
+	come_and_go(f, "gone", CROWD);
+	bt_cache_vacate_slots(f->cache);
+	const struct bt_snapshot *s = snapshot_of(f);
+	assert_int_equal(s->nodes[bt_ledger_pod(ledger, on)->node_ix].name, fixture_name(f, "before"));
+	assert_int_equal(s->nodes[bt_ledger_pod(ledger, told)->status_ix].name, fixture_name(f, "told"));
+	assert_int_equal(s->nodes[left].name, fixture_name(f, "left"));
+	/* Without them they go. */
+	bt_ledger_remove(ledger, on);
+	bt_ledger_set_status_node(ledger, told, BT_NAME_NONE, BT_NO_NODE);
+	bt_ledger_nominate(ledger, promised, BT_NO_NODE);
+	come_and_go(f, "also", CROWD);
+	bt_cache_vacate_slots(f->cache);
+	for (uint32_t slot = 0; slot < s->slot_n; slot++) {
+		assert_int_equal(s->nodes[slot].name, BT_NAME_NONE);
+	}
+}
+
+static void slots_are_bounded_by_what_is_there(void **state)
+{
+	struct fixture *f = *state;
+	char name[32];
+
+	/* Each is there for as long as a hundred others come. */
+	for (int i = 0; i < 5000; i++) {
+		bt_cache_vacate_slots(f->cache);
+		snprintf(name, sizeof(name), "name: n%d", i);
+		fixture_node(f, name, "", "");
+		if (i >= 100) {
+			snprintf(name, sizeof(name), "n%d", i - 100);
+			cache_remove_node(f->cache, bt_str(name));
+		}
+	}
+	assert_int_equal(snapshot_of(f)->node_n, 100);
+	assert_in_range(snapshot_of(f)->slot_n, 100, 120);
 }
 
 static void nodes_with_equal_taints_share_a_set(void **state)
@@ -465,7 +593,12 @@ int main(void)
 		FIXTURE_TEST(a_new_description_replaces_the_old_one),
 		FIXTURE_TEST(a_removed_node_reads_as_zero_and_keeps_its_slot),
 		FIXTURE_TEST(a_name_has_its_slot_before_its_node),
-		FIXTURE_TEST(slots_may_be_met_in_any_order),
+		FIXTURE_TEST(the_nodes_that_pods_name_get_slots),
+		FIXTURE_TEST(slots_of_nodes_that_have_gone_are_given_anew),
+		FIXTURE_TEST(few_slots_among_many_are_left_as_they_are),
+		FIXTURE_TEST(names_end_with_their_slots),
+		FIXTURE_TEST(a_slot_stays_with_the_pods_that_name_it),
+		FIXTURE_TEST(slots_are_bounded_by_what_is_there),
 		FIXTURE_TEST(nodes_with_equal_taints_share_a_set),
 		FIXTURE_TEST(label_columns_follow_the_nodes),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
