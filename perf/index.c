@@ -65,7 +65,7 @@ static void first(struct bt_bench *bench)
 	begin(&s, bench);
 	while (bt_bench_keep_running_batch(bench, BATCH)) {
 		for (int i = 0; i < BATCH; i++) {
-			uint32_t best = bt_index_highest(&s.index, VALUES);
+			uint32_t best = bt_index_highest(&s.index);
 
 			sum += bt_index_first(&s.index, best, NULL, bt_rng_below(&s.rng, s.slot_n));
 		}

@@ -38,6 +38,12 @@ uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *
 	return vectors(n) ? bt_range_sums_avx2(sum, view, nodes, first, n, value) : 0;
 }
 
+bool bt_range_sum(
+	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value)
+{
+	return bt_range_vectors() && bt_range_sum_avx2(sum, view, node_ix, out_value);
+}
+
 #else
 
 bool bt_range_vectors(void)
@@ -70,6 +76,13 @@ uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *
 {
 	(void)sum, (void)view, (void)nodes, (void)first, (void)n, (void)value;
 	return 0;
+}
+
+bool bt_range_sum(
+	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value)
+{
+	(void)sum, (void)view, (void)node_ix, (void)out_value;
+	return false;
 }
 
 #endif

@@ -65,6 +65,10 @@ uint32_t bt_range_balance(const struct bt_resource_pair *pair, uint32_t n, int64
 uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t first, uint32_t n, uint16_t *value);
 
+/* The same for one node. Returns false when a number is not handled, and without AVX2. */
+bool bt_range_sum(
+	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value);
+
 /* Are there vectors? */
 bool bt_range_vectors(void);
 
@@ -86,3 +90,5 @@ uint32_t bt_range_fullness_avx2(
 uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw);
 uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_view *view,
 	const uint32_t *nodes, uint32_t first, uint32_t n, uint16_t *value);
+bool bt_range_sum_avx2(
+	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value);

@@ -7,6 +7,8 @@
 #include <immintrin.h>
 #include <string.h>
 
+#include "engine/base/wrap.h"
+
 #define LANES	    BT_RANGE_STEP
 #define EXACT_BELOW ((int64_t)1 << 45)
 
@@ -300,4 +302,128 @@ uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_v
 		}
 	}
 	return i;
+}
+
+/* ---- the same for one node: its two resources, before and after, are the lanes ---- */
+
+/* Two resources of a node. */
+struct two {
+	int64_t alloc[2], used[2];
+};
+
+static inline int64_t get(const int64_t *column, uint32_t node_ix)
+{
+	return column ? column[node_ix] : 0;
+}
+
+static inline int64_t free_of_one(const struct bt_resource_sum *sum, const struct bt_view *view,
+	uint32_t node_ix, const struct two *two, uint32_t slot)
+{
+	for (int k = 0; k < 2; k++) {
+		if (sum->scores && slot == sum->slots[k]) {
+			return bt_wrap_sub(two->alloc[k], two->used[k]);
+		}
+	}
+	return bt_wrap_sub(get(view->snapshot->alloc[slot], node_ix), get(view->usage->used[slot], node_ix));
+}
+
+static inline bool fits(const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix,
+	const struct two *two)
+{
+	bool fit = view->usage->pod_n[node_ix] < view->snapshot->alloc_pods[node_ix];
+
+	for (uint32_t k = 0; k < sum->wanted_n; k++) {
+		fit &= sum->wanted[k].amount <= free_of_one(sum, view, node_ix, two, sum->wanted[k].slot);
+	}
+	return fit;
+}
+
+/* A number that is negative or too large sets bits above those of the others; one of nothing allocatable
+ * becomes negative. */
+static inline bool handles(uint64_t numbers, const int64_t *alloc)
+{
+	return (numbers | ((uint64_t)alloc[0] - 1) | ((uint64_t)alloc[1] - 1)) < (uint64_t)EXACT_BELOW;
+}
+
+static inline __m128d two_doubles(int64_t a, int64_t b)
+{
+	return _mm256_castpd256_pd128(to_double(_mm256_castsi128_si256(_mm_set_epi64x(b, a))));
+}
+
+/* The percentages, each without its fraction, weighted. Returns false when a number is not handled. */
+static inline bool fullness_of_one(const struct bt_resource_sum *sum, const struct bt_view *view,
+	uint32_t node_ix, const struct two *two, uint32_t *out_score)
+{
+	uint32_t w0 = (uint32_t)sum->fill_weights[0], w1 = (uint32_t)sum->fill_weights[1];
+	int64_t after[2];
+
+	for (int k = 0; k < 2; k++) {
+		after[k] = bt_wrap_add(
+			get(bt_used_for_score(view->usage, sum->slots[k]), node_ix), sum->fill_requests[k]);
+	}
+	if (!handles((uint64_t)(two->alloc[0] | two->alloc[1] | after[0] | after[1]), two->alloc)) {
+		return false;
+	}
+	__m128d alloc = two_doubles(two->alloc[0], two->alloc[1]), request = two_doubles(after[0], after[1]);
+	__m128d part = sum->most ? _mm_min_pd(request, alloc)
+				 : _mm_max_pd(_mm_sub_pd(alloc, request), _mm_setzero_pd());
+	__m128i percent = _mm_cvttpd_epi32(_mm_div_pd(_mm_mul_pd(part, _mm_set1_pd(100)), alloc));
+	uint32_t p0 = (uint32_t)_mm_cvtsi128_si32(percent), p1 = (uint32_t)_mm_extract_epi32(percent, 1);
+
+	*out_score = (p0 * w0 + p1 * w1) / (w0 + w1);
+	return true;
+}
+
+static inline bool balance_of_one(
+	const struct bt_resource_sum *sum, const struct two *two, uint32_t *out_score)
+{
+	const int64_t *alloc = two->alloc, *used = two->used;
+	const int64_t after[2] = {bt_wrap_add(used[0], sum->balance_requests[0]),
+		bt_wrap_add(used[1], sum->balance_requests[1])};
+
+	if (!handles((uint64_t)(alloc[0] | alloc[1] | used[0] | used[1] | after[0] | after[1]), alloc)) {
+		return false;
+	}
+	__m256i there = _mm256_set_epi64x(alloc[1], alloc[0], alloc[1], alloc[0]);
+	__m256d part = _mm256_div_pd(
+		to_double(_mm256_set_epi64x(after[1], after[0], used[1], used[0])), to_double(there));
+	part = _mm256_min_pd(part, _mm256_set1_pd(1));
+	/* The standard deviation, twice each: what is taken from what does not matter. */
+	__m256d half = _mm256_mul_pd(_mm256_sub_pd(part, _mm256_permute_pd(part, 0x5)), _mm256_set1_pd(0.5));
+	__m256d std = _mm256_andnot_pd(_mm256_set1_pd(-0.0), half);
+	__m128i score = _mm256_cvttpd_epi32(
+		_mm256_mul_pd(_mm256_sub_pd(_mm256_set1_pd(1), std), _mm256_set1_pd(100)));
+
+	*out_score = 50 + ((uint32_t)(50 + _mm_extract_epi32(score, 2) - _mm_cvtsi128_si32(score)) >> 1);
+	return true;
+}
+
+bool bt_range_sum_avx2(
+	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value)
+{
+	uint32_t total = 1, score;
+	struct two two;
+
+	for (int k = 0; sum->scores && k < 2; k++) {
+		two.alloc[k] = get(view->snapshot->alloc[sum->slots[k]], node_ix);
+		two.used[k] = get(view->usage->used[sum->slots[k]], node_ix);
+	}
+	if (sum->fits && !fits(sum, view, node_ix, &two)) {
+		*out_value = 0;
+		return true;
+	}
+	if (sum->fills) {
+		if (!fullness_of_one(sum, view, node_ix, &two, &score)) {
+			return false;
+		}
+		total += score * (uint32_t)sum->fill_weight;
+	}
+	if (sum->balances) {
+		if (!balance_of_one(sum, &two, &score)) {
+			return false;
+		}
+		total += score * (uint32_t)sum->balance_weight;
+	}
+	*out_value = (uint16_t)total;
+	return true;
 }

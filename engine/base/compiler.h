@@ -9,5 +9,7 @@
 #define BT_LIKELY(x)		       __builtin_expect(!!(x), 1)
 #define BT_UNLIKELY(x)		       __builtin_expect(!!(x), 0)
 #define BT_INLINE		       static inline __attribute__((always_inline))
+/* What is rarely needed: kept apart, so that what is always needed saves no registers for it. */
+#define BT_NOINLINE __attribute__((noinline))
 
 #define BT_CACHELINE 64

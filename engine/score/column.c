@@ -20,6 +20,7 @@
 #define ALL_SLOTS    (~(uint64_t)0 >> (64 - BT_RESOURCE_MAX))
 #define GATHER	     4 /* nodes from which on gathering them is cheaper than asking one by one */
 #define STEP	     BT_RANGE_STEP
+#define FEW	     3 /* changes that are asked about one by one for less than a vector costs */
 
 /* The values of up to BLOCK nodes, side by side in a view. */
 static void evaluate_block(const struct bt_column *column, const struct bt_view *view, uint32_t first,
@@ -81,6 +82,18 @@ static uint16_t evaluate_one(
 		}
 	}
 	return (uint16_t)sum;
+}
+
+/* The same, by what the parts come to together where that is known. */
+static uint16_t evaluate_alone(
+	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, bool *odd)
+{
+	uint16_t value;
+
+	if (column->summed && bt_range_sum(&column->sum, view, node_ix, &value)) {
+		return value;
+	}
+	return evaluate_one(column, view, node_ix, odd);
 }
 
 /* The values of these nodes, or of those from first on, by vectors as far as these know how. */
@@ -422,7 +435,27 @@ static void end_round(const struct bt_column_round *round)
 	column->journal_at = round->view->usage->journal_end;
 }
 
-void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+/* Brings an indexed column up to date that is behind by a few changes, and stays indexed. */
+static void step(struct bt_column *column, const struct bt_view *view)
+{
+	const struct bt_usage *usage = view->usage;
+	uint64_t at = column->journal_at, end = usage->journal_end;
+
+	column->journal_at = end;
+	for (; at != end; at++) {
+		uint32_t node_ix = usage->journal[at & usage->journal_mask];
+
+		if (node_ix < column->slot_n) {
+			uint16_t value = evaluate_alone(column, view, node_ix, &column->odd);
+
+			column->indexed &= !column->odd;
+			put(column, &column->flips, node_ix, value);
+		}
+	}
+}
+
+/* The whole way: a round. */
+static BT_NOINLINE void catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
 	enum bt_catch_up way = choose(column, view->usage);
 	struct bt_column_round round;
@@ -435,6 +468,15 @@ void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, co
 		column->indexed = true;
 	}
 	end_round(&round);
+}
+
+void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+{
+	if (column->indexed && view->usage->journal_end - column->journal_at <= column->near) {
+		step(column, view);
+	} else {
+		catch_up(column, view, mask);
+	}
 }
 
 bool bt_column_is_current(const struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
@@ -483,7 +525,7 @@ void bt_column_round_end(
 uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
 	if (bt_bitmap_test(column->stale, node_ix)) {
-		uint16_t value = evaluate_one(column, view, node_ix, &column->odd);
+		uint16_t value = evaluate_alone(column, view, node_ix, &column->odd);
 
 		put(column, &column->flips, node_ix, yield(column, view, node_ix, value));
 		bt_bitmap_clear(column->stale, node_ix);
@@ -515,6 +557,7 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 		column->value_n +=
 			column->parts[p].score ? (uint32_t)(column->parts[p].weight * BT_MAX_NODE_SCORE) : 0;
 	}
+	column->near = column->promises ? 0 : slot_n / CALM_SHARE < FEW ? slot_n / CALM_SHARE : FEW;
 	/* Whole steps of a scan, and whole words of a bitmap. */
 	column->value = bt_mem_column(((size_t)slot_n + 63) / 64 * 64, sizeof(*column->value));
 	column->stale = bt_mem_zalloc(bt_bitmap_words(slot_n), sizeof(*column->stale));

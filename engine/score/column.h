@@ -51,7 +51,8 @@ struct bt_column {
 	bool built;
 	bool odd; /* some score was outside 0..100 and does not fit: the column cannot be used */
 	bool indexed;
-	uint32_t calm_n;       /* how often in a row the journal was short */
+	uint32_t calm_n; /* how often in a row the journal was short */
+	uint32_t near;	 /* an indexed column that is behind by at most so much takes a step, not a round */
 	struct bt_index index; /* while indexed */
 	struct bt_column_flips flips;
 	uint64_t batch; /* of struct bt_warm: the last batch that needs it, and its number there */

@@ -33,14 +33,11 @@ static void reserve(struct bt_evaluation *e, uint32_t node_n)
 	e->totals = bt_mem_realloc(e->totals, node_n, sizeof(*e->totals));
 }
 
-bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
+/* Asks them. */
+static BT_NOINLINE bool prepare(struct bt_plan *plan, const struct bt_view *view)
 {
 	bool idle = true, asks = plan->asks;
 
-	if (!asks && (plan->refusal || plan->pre_filter_error ||
-			     (plan->idle_version && plan->idle_version == view->counting->version))) {
-		return true;
-	}
 	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
 		const struct bt_plugin_use *use = &plan->profile->uses[u];
 		struct bt_compiled *compiled = &plan->compiled[u];
@@ -63,6 +60,13 @@ bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
 	/* Preparing may itself have made terms known. A pod with claims or volumes is asked every time. */
 	plan->idle_version = idle && !asks ? view->counting->version : 0;
 	return idle;
+}
+
+bool bt_prepare(struct bt_plan *plan, const struct bt_view *view)
+{
+	bool idle = plan->idle_version && plan->idle_version == view->counting->version;
+
+	return idle || (!plan->asks && (plan->refusal || plan->pre_filter_error)) || prepare(plan, view);
 }
 
 /* The first use that refuses the node as it is, or BT_PASSED. An error is the profile's or the filter's own.

@@ -7,14 +7,9 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-static size_t row_words(const struct bt_index *index)
-{
-	return (size_t)index->above_n + index->word_n;
-}
-
 static uint64_t *row_of(const struct bt_index *index, uint32_t value)
 {
-	return index->rows + value * row_words(index);
+	return index->rows + (size_t)value * index->row_n;
 }
 
 size_t bt_index_bytes(uint32_t slot_n, uint32_t value_n)
@@ -56,10 +51,10 @@ void bt_index_build(struct bt_index *index, const uint16_t *values, uint32_t slo
 	BT_REQUIRE(value_n <= BT_INDEX_VALUES);
 	bt_index_fini(index);
 	index->slot_n = slot_n;
-	index->word_n = (uint32_t)word_n;
 	index->above_n = (uint32_t)bt_bitmap_words(word_n);
+	index->row_n = index->above_n + (uint32_t)word_n;
 	index->value_n = value_n;
-	index->rows = bt_mem_zalloc(value_n * row_words(index), sizeof(*index->rows));
+	index->rows = bt_mem_zalloc((size_t)value_n * index->row_n, sizeof(*index->rows));
 	index->counts = bt_mem_zalloc(value_n, sizeof(*index->counts));
 	for (uint32_t i = 0; i < slot_n; i++) {
 		if (values[i]) {
@@ -89,12 +84,20 @@ void bt_index_move(struct bt_index *index, uint32_t slot, uint16_t from, uint16_
 	}
 }
 
-uint32_t bt_index_highest(const struct bt_index *index, uint32_t limit)
+uint32_t bt_index_highest(const struct bt_index *index)
 {
-	uint32_t end = limit < index->value_n ? limit : index->value_n;
-	uint32_t word = end / 64;
-	/* Bit end itself and those above it do not count. */
-	uint64_t bits = end % 64 ? index->present[word] & (((uint64_t)1 << (end % 64)) - 1) : 0;
+	for (uint32_t word = (index->value_n + 63) / 64; word-- > 0;) {
+		if (index->present[word]) {
+			return word * 64 + 63 - (uint32_t)__builtin_clzll(index->present[word]);
+		}
+	}
+	return 0;
+}
+
+uint32_t bt_index_below(const struct bt_index *index, uint32_t value)
+{
+	uint32_t word = value / 64;
+	uint64_t bits = index->present[word] & (((uint64_t)1 << (value % 64)) - 1);
 
 	while (bits == 0) {
 		if (word == 0) {
@@ -105,42 +108,36 @@ uint32_t bt_index_highest(const struct bt_index *index, uint32_t limit)
 	return word * 64 + 63 - (uint32_t)__builtin_clzll(bits);
 }
 
-/* The first slot in [from, to) that is in the row and in the mask. */
-static uint32_t first_between(
-	const struct bt_index *index, const uint64_t *above, const uint64_t *mask, uint32_t from, uint32_t to)
+/* The first slot at or after from that is in the row and in the mask. A row has no slots behind the last one.
+ */
+static uint32_t first_from(
+	const struct bt_index *index, const uint64_t *above, const uint64_t *mask, uint32_t from)
 {
 	const uint64_t *row = above + index->above_n;
-	uint32_t word = from / 64, end = (uint32_t)bt_bitmap_words(to);
+	uint32_t word = from / 64, next = word + 1;
+	uint64_t bits = row[word] & ~(uint64_t)0 << (from % 64) & (mask ? mask[word] : ~(uint64_t)0);
 
-	if (from >= to) {
-		return BT_INDEX_NONE;
+	if (bits) {
+		return word * 64 + (uint32_t)__builtin_ctzll(bits);
 	}
-	uint64_t cut = ~(uint64_t)0 << (from % 64); /* for the first word alone */
-	uint64_t full = above[word / 64] & ~(uint64_t)0 << (word % 64);
-	for (uint32_t i = word / 64;; full = above[i]) {
-		for (; full; full &= full - 1) {
-			uint32_t at = i * 64 + (uint32_t)__builtin_ctzll(full);
-
-			if (at >= end) {
-				return BT_INDEX_NONE;
-			}
-			uint64_t bits = row[at] & (mask ? mask[at] : ~(uint64_t)0) &
-					(at == word ? cut : ~(uint64_t)0);
+	uint64_t cut = ~(uint64_t)0 << (next % 64); /* for the first word above alone */
+	for (uint32_t i = next / 64; i < index->above_n; i++, cut = ~(uint64_t)0) {
+		for (uint64_t full = above[i] & cut; full; full &= full - 1) {
+			word = i * 64 + (uint32_t)__builtin_ctzll(full);
+			bits = row[word] & (mask ? mask[word] : ~(uint64_t)0);
 			if (bits) {
-				uint32_t slot = at * 64 + (uint32_t)__builtin_ctzll(bits);
-				return slot < to ? slot : BT_INDEX_NONE;
+				return word * 64 + (uint32_t)__builtin_ctzll(bits);
 			}
 		}
-		if (++i * 64 >= end) {
-			return BT_INDEX_NONE;
-		}
 	}
+	return BT_INDEX_NONE;
 }
 
 uint32_t bt_index_first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start)
 {
 	const uint64_t *above = row_of(index, value);
-	uint32_t slot = first_between(index, above, mask, start, index->slot_n);
+	uint32_t slot = first_from(index, above, mask, start);
 
-	return slot != BT_INDEX_NONE ? slot : first_between(index, above, mask, 0, start);
+	/* There is none from start on: the first one at all is before it. */
+	return slot != BT_INDEX_NONE ? slot : first_from(index, above, mask, 0);
 }

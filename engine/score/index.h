@@ -16,9 +16,11 @@
 
 /* owner: private to index.c, but for reading in tests. All zeroes is an empty index. */
 struct bt_index {
-	uint32_t slot_n, word_n, above_n; /* above_n: words of the bitmap above */
-	uint32_t value_n;		  /* values are below this */
-	uint64_t *rows;	  /* by value: above_n words, then word_n words; value 0 has none that is kept */
+	uint32_t slot_n;
+	uint32_t above_n; /* words of the bitmap above */
+	uint32_t row_n;	  /* and with those of the bitmap itself */
+	uint32_t value_n; /* values are below this */
+	uint64_t *rows;	  /* by value: row_n words, those above first; value 0 has none that is kept */
 	uint32_t *counts; /* by value: slots that have it */
 	uint64_t present[BT_INDEX_VALUES / 64]; /* the values whose count is not 0 */
 };
@@ -36,8 +38,10 @@ void bt_index_fini(struct bt_index *index);
 /* A slot's value changed. 0 is no value: such a slot is nowhere. */
 void bt_index_move(struct bt_index *index, uint32_t slot, uint16_t from, uint16_t to);
 
-/* The highest value below limit that any slot has; 0 when there is none. */
-uint32_t bt_index_highest(const struct bt_index *index, uint32_t limit);
+/* The highest value that any slot has, and the highest one below a value; 0 when there is none. Requires:
+ * value < value_n. */
+uint32_t bt_index_highest(const struct bt_index *index);
+uint32_t bt_index_below(const struct bt_index *index, uint32_t value);
 
 /* The first slot at or after start, cyclically, that has the value and is in mask (NULL: any); or
  * BT_INDEX_NONE. */

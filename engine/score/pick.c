@@ -168,8 +168,8 @@ static bool maxima_hold(const struct bt_plan *plan, const struct bt_view *view)
 {
 	bool released = plan->release_n != bt_plan_releases(plan, view->usage);
 
-	if (!plan->maxima_known) {
-		return false;
+	if (!plan->maxima_known || plan->steady) {
+		return plan->maxima_known;
 	}
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
 		uint32_t witness = plan->witness[k];
@@ -189,36 +189,50 @@ static uint32_t distance(uint32_t from, uint32_t to, uint32_t slot_n)
 	return to >= from ? to - from : to + slot_n - from;
 }
 
+/* The best node that an index shows, and its total; BT_NO_NODE and 0: none. */
+struct find {
+	uint32_t slot, total;
+};
+
+/* The best node of a group whose total is at least this, by the column's index, whose highest value is
+ * known. */
+static struct find find_in_group(
+	const struct bt_plan *plan, uint32_t g, uint32_t highest, uint32_t least, uint32_t start)
+{
+	const struct bt_index *index = &plan->usage->index;
+	const struct bt_group *group = &plan->groups[g];
+	uint32_t slot_n = index->slot_n;
+	const uint64_t *mask = group->node_n == slot_n ? NULL : mask_of(plan, g, slot_n);
+
+	for (uint32_t v = highest; v && v + group->worth >= least; v = bt_index_below(index, v)) {
+		uint32_t slot = bt_index_first(index, v, mask, start);
+
+		if (slot != BT_INDEX_NONE) {
+			return (struct find){slot, v + group->worth};
+		}
+	}
+	return (struct find){BT_NO_NODE, 0};
+}
+
 /* The best node by the column's index: the best of each group that can still win, the most worthy group
  * first. */
 static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
 {
-	const struct bt_index *index = &plan->usage->index;
-	uint32_t highest = bt_index_highest(index, index->value_n), best = BT_NO_NODE, best_total = 0;
+	uint32_t highest = bt_index_highest(&plan->usage->index);
+	struct find best = find_in_group(plan, plan->order[0], highest, 0, start);
 
-	for (uint32_t i = 0; i + 1 < plan->group_n; i++) {
-		const struct bt_group *group = &plan->groups[plan->order[i]];
-		const uint64_t *mask = group->node_n == slot_n ? NULL : mask_of(plan, plan->order[i], slot_n);
-
-		if (highest + group->worth < best_total) {
+	for (uint32_t i = 1; i + 1 < plan->group_n; i++) {
+		if (highest + plan->groups[plan->order[i]].worth < best.total) {
 			break;
 		}
-		for (uint32_t v = highest; v && v + group->worth >= best_total;
-			v = bt_index_highest(index, v)) {
-			uint32_t slot = bt_index_first(index, v, mask, start);
-
-			if (slot == BT_INDEX_NONE) {
-				continue;
-			}
-			if (v + group->worth > best_total ||
-				distance(start, slot, slot_n) < distance(start, best, slot_n)) {
-				best = slot;
-				best_total = v + group->worth;
-			}
-			break;
+		struct find other = find_in_group(plan, plan->order[i], highest, best.total, start);
+		if (other.total > best.total ||
+			(other.total && other.total == best.total &&
+				distance(start, other.slot, slot_n) < distance(start, best.slot, slot_n))) {
+			best = other;
 		}
 	}
-	return best;
+	return best.slot;
 }
 
 static void fill_base(struct bt_plan *plan, uint32_t slot_n)

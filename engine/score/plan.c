@@ -529,11 +529,13 @@ static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slo
 
 static void find_uniform(struct bt_plan *plan)
 {
+	plan->steady = true;
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
 		plan->uniform[k] = true;
 		for (uint32_t i = 2; i < plan->group_n; i++) {
 			plan->uniform[k] &= plan->groups[i].raw[k] == plan->groups[1].raw[k];
 		}
+		plan->steady &= plan->uniform[k];
 	}
 }
 
@@ -762,7 +764,9 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 	return (uint64_t)bits < PLAIN_BELOW;
 }
 
-struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature)
+/* The plan is made, for the first time or anew, or is found to hold after all. */
+static BT_NOINLINE struct bt_plan *renew_plan(
+	struct bt_planner *planner, const struct bt_signature *signature)
 {
 	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
 
@@ -793,4 +797,13 @@ struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_sign
 	}
 	planner->plans[signature->ix] = make_plan(planner, signature);
 	return planner->plans[signature->ix];
+}
+
+struct bt_plan *bt_planner_plan(struct bt_planner *planner, const struct bt_signature *signature)
+{
+	const struct bt_snapshot *snapshot = planner->env.view->snapshot;
+	bool current = planner->version == snapshot->version && signature->ix < planner->plan_cap;
+	struct bt_plan *plan = current ? planner->plans[signature->ix] : NULL;
+
+	return plan && plan->images_at == snapshot->image_version ? plan : renew_plan(planner, signature);
 }

@@ -72,6 +72,7 @@ struct bt_plan {
 	int64_t highest[BT_PROFILE_USES];  /* by normalized: highest raw score of a feasible node */
 	uint32_t witness[BT_PROFILE_USES]; /* a feasible node that has it, or BT_NO_NODE */
 	bool uniform[BT_PROFILE_USES];	   /* by normalized: all groups agree */
+	bool steady;			   /* they agree in all: no maximum ever moves */
 	bool maxima_known;
 	struct bt_counted *counted; /* NULL until a plugin that depends on counters has a say */
 	size_t *memory_bytes;	    /* of the planner */

@@ -303,6 +303,57 @@ static void only_nodes_in_the_journal_are_asked_again(void **state)
 	bt_mem_free(w);
 }
 
+/* The best slot that an index shows, as a scan finds it. */
+static void assert_index_shows(const struct bt_column *column, uint32_t start)
+{
+	uint32_t best = start;
+
+	for (uint32_t i = 0; i < NODE_N; i++) {
+		best = column->value[(start + i) % NODE_N] > column->value[best] ? (start + i) % NODE_N
+										 : best;
+	}
+	assert_int_equal(bt_index_highest(&column->index), column->value[best]);
+	assert_int_equal(bt_index_first(&column->index, column->value[best], NULL, start), best);
+}
+
+static void a_calm_column_keeps_its_index_right_change_by_change(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 9};
+	struct world *w = world_create();
+	struct bt_column column = column_of();
+	uint32_t indexed_n = 0, dropped_n = 0;
+
+	(void)state;
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (int round = 0; round < 5000; round++) {
+		bool before = column.indexed;
+
+		/* Now and then more than an index is kept for. */
+		for (uint32_t n = bt_rng_below(&rng, 100) ? bt_rng_below(&rng, NODE_N / 64 + 1) : 10; n;
+			n--) {
+			change(w, bt_rng_below(&rng, NODE_N), bt_rng_below(&rng, 101));
+		}
+		bt_column_catch_up(&column, &w->view, NULL);
+		assert_right(w, &column);
+		dropped_n += before && !column.indexed;
+		if (column.indexed) {
+			indexed_n++;
+			assert_index_shows(&column, bt_rng_below(&rng, NODE_N));
+		}
+	}
+	assert_true(indexed_n > 1000 && dropped_n > 10);
+	/* A score that does not fit ends it, also when the column steps. */
+	while (!column.indexed) {
+		bt_column_catch_up(&column, &w->view, NULL);
+	}
+	change(w, 3, 101);
+	bt_column_catch_up(&column, &w->view, NULL);
+	assert_true(column.odd && !column.indexed);
+	bt_column_fini(&column);
+	bt_mem_free(w);
+}
+
 static void scores_out_of_range_make_the_column_odd(void **state)
 {
 	struct world *w = world_create();
@@ -329,6 +380,7 @@ int main(void)
 		cmocka_unit_test(nodes_outside_a_mask_wait_for_one_that_has_them),
 		cmocka_unit_test(flips_tell_who_began_or_ceased_to_be_refused),
 		cmocka_unit_test(only_nodes_in_the_journal_are_asked_again),
+		cmocka_unit_test(a_calm_column_keeps_its_index_right_change_by_change),
 		cmocka_unit_test(scores_out_of_range_make_the_column_odd),
 	};
 
