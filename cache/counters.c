@@ -604,12 +604,19 @@ static void list(struct bt_counters *c, struct record *record)
 	}
 }
 
-void bt_counters_know(struct bt_counters *c, const struct bt_signature *signature)
+static BT_NOINLINE void know(struct bt_counters *c, const struct bt_signature *signature)
 {
 	struct record *record = record_of(c, signature);
 
 	if (!record->listed) {
 		list(c, record);
+	}
+}
+
+void bt_counters_know(struct bt_counters *c, const struct bt_signature *signature)
+{
+	if (signature->ix >= c->record_n || !c->records[signature->ix].listed) {
+		know(c, signature);
 	}
 }
 
@@ -624,21 +631,25 @@ void bt_counters_try(
 	}
 }
 
+static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)
+{
+	size_t n = c->placed_n ? c->placed_n : 64;
+
+	while (n <= pod_ix) {
+		n *= 2;
+	}
+	c->placed = bt_mem_realloc(c->placed, n, sizeof(*c->placed));
+	c->placed_n = n;
+}
+
 void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix,
 	uint32_t node_ix, bool terminating)
 {
 	bt_counters_know(c, signature);
-
-	struct record *record = &c->records[signature->ix];
-	if (pod_ix >= c->placed_n) {
-		size_t n = c->placed_n ? c->placed_n : 64;
-
-		while (n <= pod_ix) {
-			n *= 2;
-		}
-		c->placed = bt_mem_realloc(c->placed, n, sizeof(*c->placed));
-		c->placed_n = n;
+	if (BT_UNLIKELY(pod_ix >= c->placed_n)) {
+		reserve_placed(c, pod_ix);
 	}
+	struct record *record = &c->records[signature->ix];
 	struct placed *pod = &c->placed[pod_ix];
 	*pod = (struct placed){record->first, NO_POD, node_ix, terminating};
 	if (record->first != NO_POD) {

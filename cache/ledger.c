@@ -11,7 +11,7 @@
 
 #define FIRST_SLOTS 64
 #define JOURNAL_N   (1u << 16)
-#define WRAP_NEAR   (INT64_C(1) << 61)
+#define WRAP_NEAR   (UINT64_C(1) << 61)
 
 /* A pod's neighbours in the list of its node: indices and one, so that zero is none. */
 struct link {
@@ -297,7 +297,7 @@ static uint32_t find_port(const struct bt_port_list *list, const struct bt_host_
 
 /* A node's ports are a set, as in upstream: a port is free as soon as one of the pods that hold it has gone.
  */
-static void take_ports(struct bt_port_list *list, const struct bt_signature *signature)
+static BT_NOINLINE void take_ports(struct bt_port_list *list, const struct bt_signature *signature)
 {
 	for (uint32_t i = 0; i < signature->port_n; i++) {
 		if (find_port(list, &signature->ports[i]) < list->n) {
@@ -330,10 +330,10 @@ static void return_ports(struct bt_port_list *list, const struct bt_signature *s
 BT_INLINE bool shift(int64_t *cell, int64_t amount, bool take)
 {
 	*cell = take ? bt_wrap_add(*cell, amount) : bt_wrap_sub(*cell, amount);
-	return amount < 0 || *cell < 0 || *cell >= WRAP_NEAR;
+	return amount < 0 || (uint64_t)*cell >= WRAP_NEAR;
 }
 
-static void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
+BT_INLINE void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
 
@@ -347,6 +347,13 @@ static void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool t
 	}
 }
 
+/* The first pod that uses a resource. */
+static BT_NOINLINE void make_column(struct bt_ledger *l, uint32_t slot)
+{
+	l->used[slot] = bt_mem_column(l->slot_cap, sizeof(*l->used[slot]));
+	l->usage.used[slot] = l->used[slot];
+}
+
 /* What a pod uses that can be summed up. Returns whether taking may have made room. */
 BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
 {
@@ -358,8 +365,7 @@ BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, ui
 		uint32_t r = requests->used.items[i].slot;
 
 		if (BT_UNLIKELY(!l->used[r])) {
-			l->used[r] = bt_mem_column(l->slot_cap, sizeof(*l->used[r]));
-			l->usage.used[r] = l->used[r];
+			make_column(l, r);
 		}
 		released |= shift(&l->used[r][node_ix], requests->used.items[i].amount, take);
 	}
@@ -463,7 +469,9 @@ BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bo
 	bool released = use(l, pod->signature, node_ix, take) || !take;
 
 	if (take) {
-		take_ports(&l->ports[node_ix], pod->signature);
+		if (pod->signature->port_n) {
+			take_ports(&l->ports[node_ix], pod->signature);
+		}
 		link_pod(l, &l->on_node[node_ix], pod_ix);
 		enter_level(l, &l->levels[pod->level]);
 	} else {
@@ -479,14 +487,10 @@ BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bo
 
 /* ---- promises and trials ---- */
 
-void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
+static BT_NOINLINE void promise(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_pod *pod = &l->pods[pod_ix];
 
-	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
-	if (pod->nominated_ix == node_ix) {
-		return;
-	}
 	if (pod->nominated_ix != BT_NO_NODE) {
 		unlink_pod(l, &l->nominated[pod->nominated_ix], pod_ix);
 		l->nominated_n--;
@@ -506,6 +510,16 @@ void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 	}
 	if (l->counters) {
 		bt_counters_know(l->counters, pod->signature);
+	}
+}
+
+void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_pod *pod = &l->pods[pod_ix];
+
+	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
+	if (pod->nominated_ix != node_ix) {
+		promise(l, pod_ix, node_ix);
 	}
 }
 

@@ -129,7 +129,7 @@ static void heap_push(struct bt_active_line *heap, const struct bt_active_entry 
 	heap->items[at] = *entry;
 }
 
-static void heap_pop(struct bt_active_line *heap)
+static BT_NOINLINE void heap_pop(struct bt_active_line *heap)
 {
 	const struct bt_active_entry last = heap->items[--heap->n];
 	size_t at = 0;
@@ -238,7 +238,7 @@ static void kind_down(struct bt_active *active, size_t at, uint32_t kind_ix)
 }
 
 /* Puts an entry to its parked kind. As a rule it belongs behind the others. */
-static void stock(struct bt_active *active, uint32_t kind_ix, const struct bt_active_entry *entry)
+static BT_NOINLINE void stock(struct bt_active *active, uint32_t kind_ix, const struct bt_active_entry *entry)
 {
 	struct bt_kind_line *kind = &active->kinds[kind_ix];
 	struct bt_active_line *line = &kind->parked;
@@ -308,7 +308,7 @@ static void sweep_stocked(struct bt_queue *queue)
 	}
 }
 
-static void sweep(struct bt_queue *queue)
+static BT_NOINLINE void sweep(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
 	struct bt_active_line heap = active->heap;
@@ -337,18 +337,12 @@ void bt_active_drop(struct bt_queue *queue, uint32_t slot_ix)
 	}
 }
 
-/* The line with the first entry, or NULL. */
-static struct bt_active_line *first_line(struct bt_queue *queue)
+/* The line with the first entry of several, or NULL. */
+static BT_NOINLINE struct bt_active_line *first_of_lines(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
-	struct bt_active_line *best = active->lines;
+	struct bt_active_line *best = NULL;
 
-	/* As a rule one line has them all. */
-	if (active->line_n == 1 && active->heap.n == 0 && best->head < best->n &&
-		!stale(queue, &best->items[best->head])) {
-		return best;
-	}
-	best = NULL;
 	while (active->line_n &&
 		active->lines[active->line_n - 1].head == active->lines[active->line_n - 1].n) {
 		active->line_n--;
@@ -375,16 +369,30 @@ static struct bt_active_line *first_line(struct bt_queue *queue)
 	return best;
 }
 
+/* The line with the first entry, or NULL. */
+static struct bt_active_line *first_line(struct bt_queue *queue)
+{
+	struct bt_active_line *line = queue->active.lines;
+
+	/* As a rule one line has them all. */
+	if (queue->active.line_n == 1 && queue->active.heap.n == 0 && line->head < line->n &&
+		!stale(queue, &line->items[line->head])) {
+		return line;
+	}
+	return first_of_lines(queue);
+}
+
 static void take_first(struct bt_active *active, struct bt_active_line *line)
 {
-	if (line == &active->heap) {
+	if (BT_UNLIKELY(line == &active->heap)) {
 		heap_pop(line);
 	} else {
 		line->head++;
 	}
 }
 
-uint32_t bt_active_pop(struct bt_queue *queue)
+/* The first entry that is not a parked kind's, or else the first one of these. */
+static BT_NOINLINE uint32_t pop_unparked(struct bt_queue *queue)
 {
 	struct bt_active *active = &queue->active;
 	struct bt_active_line *line;
@@ -405,6 +413,19 @@ uint32_t bt_active_pop(struct bt_queue *queue)
 		slot = take_stocked(queue);
 	}
 	return slot == BT_NO_SLOT ? BT_QUEUE_EMPTY : slot;
+}
+
+uint32_t bt_active_pop(struct bt_queue *queue)
+{
+	struct bt_active_line *line = first_line(queue);
+	uint32_t slot = line ? line->items[line->head].slot : BT_NO_SLOT;
+
+	if (!line || queue->active.kinds[queue->slots[slot].kind].is_parked) {
+		return pop_unparked(queue);
+	}
+	take_first(&queue->active, line);
+	queue->active.entry_n--;
+	return slot;
 }
 
 /* The line with the first entry at these places, or BT_ACTIVE_LINES. */

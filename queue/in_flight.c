@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "engine/base/compiler.h"
 #include "engine/base/mem.h"
 #include "queue/queue_int.h"
 
@@ -16,14 +17,16 @@ void bt_in_flight_begin(struct bt_queue *queue, uint32_t slot_ix)
 	slot->attempts++;
 	slot->log_begin = queue->log_begin + queue->log_n;
 	slot->missed = slot->patient = false;
-	queue->flying =
-		bt_mem_grow(queue->flying, queue->flying_n, &queue->flying_cap, sizeof(*queue->flying));
+	if (BT_UNLIKELY(queue->flying_n == queue->flying_cap)) {
+		queue->flying = bt_mem_grow(
+			queue->flying, queue->flying_n, &queue->flying_cap, sizeof(*queue->flying));
+	}
 	queue->flying[queue->flying_n++] = slot_ix;
 	queue->counts.in_flight++;
 }
 
 /* Drops the events that nobody will ask for. */
-static void prune(struct bt_queue *queue)
+static BT_NOINLINE void prune(struct bt_queue *queue)
 {
 	uint64_t begin = queue->log_begin + queue->log_n;
 

@@ -238,6 +238,18 @@ enum bt_wait bt_queue_add(
 	return to_active(queue, ix, false, timestamp_ns);
 }
 
+/* Nobody is active: who waits for the end of a backoff that events do not have to wait for. */
+static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
+{
+	uint32_t ix = BT_QUEUE_EMPTY;
+
+	if (queue->options.pop_from_backoff && queue->backoff.n) {
+		ix = queue->backoff.slots[0];
+		leave(queue, ix);
+	}
+	return ix;
+}
+
 uint32_t bt_queue_pop(struct bt_queue *queue)
 {
 	uint32_t ix = bt_active_pop(queue);
@@ -246,11 +258,11 @@ uint32_t bt_queue_pop(struct bt_queue *queue)
 		/* Its entry is out already. */
 		queue->counts.active--;
 		bt_active_drop(queue, ix);
-	} else if (queue->options.pop_from_backoff && queue->backoff.n) {
-		ix = queue->backoff.slots[0];
-		leave(queue, ix);
 	} else {
-		return BT_QUEUE_EMPTY;
+		ix = pop_backoff(queue);
+		if (ix == BT_QUEUE_EMPTY) {
+			return BT_QUEUE_EMPTY;
+		}
 	}
 	bt_in_flight_begin(queue, ix);
 	return queue->slots[ix].pod_ix;

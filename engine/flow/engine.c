@@ -77,6 +77,14 @@ static void take_promised(void *context, uint32_t node_ix)
 	bt_ledger_try_end(engine->cache->ledger, node_ix);
 }
 
+static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_pod *pod)
+{
+	const struct bt_clock *clock = &engine->options.clock;
+
+	bt_devices_begin(engine->cache->devices, pod->name, pod->uid,
+		clock->now_ns ? bt_clock_now_ns(clock) : INT64_MAX);
+}
+
 const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -84,10 +92,7 @@ const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32
 	engine->promises_for = pod_ix;
 	engine->reserved.pod_ix = BT_NO_POD;
 	if (pod->signature->claim_n || pod->signature->extended_n) {
-		const struct bt_clock *clock = &engine->options.clock;
-
-		bt_devices_begin(engine->cache->devices, pod->name, pod->uid,
-			clock->now_ns ? bt_clock_now_ns(clock) : INT64_MAX);
+		begin_devices(engine, pod);
 	}
 	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->promises : NULL;
 }
@@ -309,13 +314,10 @@ struct bt_lane *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t p
 
 /* ---- the cycle ---- */
 
-void bt_engine_list_live(struct bt_engine *engine)
+static BT_NOINLINE void list_live(struct bt_engine *engine)
 {
 	const struct bt_snapshot *snapshot = engine->cache->view.snapshot;
 
-	if (engine->live && engine->live_version == snapshot->version) {
-		return;
-	}
 	engine->live = bt_mem_realloc(engine->live, snapshot->node_n, sizeof(*engine->live));
 	engine->live_n = 0;
 	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
@@ -324,6 +326,13 @@ void bt_engine_list_live(struct bt_engine *engine)
 		}
 	}
 	engine->live_version = snapshot->version;
+}
+
+void bt_engine_list_live(struct bt_engine *engine)
+{
+	if (!engine->live || engine->live_version != engine->cache->view.snapshot->version) {
+		list_live(engine);
+	}
 }
 
 void bt_engine_evaluate_all(struct bt_engine *engine, const struct bt_plan *plan, struct bt_evaluation *out)
@@ -383,8 +392,10 @@ static bool pick(struct bt_engine *engine, const struct bt_lane *lane, struct bt
 	if (engine->evaluation.promises) {
 		return idle && pick_yielding(engine, lane, plan, pod_ix, out_node_ix);
 	}
-	return (idle ? bt_plan_pick : bt_counted_pick)(
-		plan, &engine->cache->view, tie_start(engine), out_node_ix);
+	uint32_t start = tie_start(engine);
+
+	return idle ? bt_plan_pick(plan, &engine->cache->view, start, out_node_ix)
+		    : bt_counted_pick(plan, &engine->cache->view, start, out_node_ix);
 }
 
 /* The live node that the pod was promised and that has just refused it, or BT_NO_NODE. */

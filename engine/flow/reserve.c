@@ -2,6 +2,7 @@
  * Reserve: the claims of a pod get what was found for them on its node. What they get is noted when the node
  * is chosen and entered when the pod is assumed, because claims may have come and gone in between.
  */
+#include "engine/base/compiler.h"
 #include "engine/base/mem.h"
 #include "engine/base/probe.h"
 #include "engine/flow/engine_int.h"
@@ -62,6 +63,12 @@ static void choose_devices(struct bt_engine *engine, const struct bt_plan *plan,
 	}
 }
 
+static BT_NOINLINE void choose_claims(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
+{
+	choose_volumes(engine, plan, node_ix);
+	choose_devices(engine, plan, node_ix);
+}
+
 void bt_engine_choose_reserved(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
@@ -73,8 +80,7 @@ void bt_engine_choose_reserved(
 	reserved->devices = engine->cache->view.devices->version;
 	reserved->binding_n = reserved->choice_n = 0;
 	if (plan->asks || plan->signature->volume_n) {
-		choose_volumes(engine, plan, node_ix);
-		choose_devices(engine, plan, node_ix);
+		choose_claims(engine, plan, node_ix);
 	}
 }
 
@@ -135,23 +141,36 @@ static bool is_current(struct bt_engine *engine, struct bt_plan *plan)
 	return !plan->refusal && !plan->pre_filter_error;
 }
 
+static BT_NOINLINE void choose_again(
+	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+{
+	engine->reserved.binding_n = engine->reserved.choice_n = 0;
+	if (is_current(engine, plan)) {
+		bt_engine_choose_reserved(engine, plan, pod_ix, node_ix);
+	}
+}
+
+/* Looking up the node's name for nothing is a miss of all caches where there are many nodes. */
+static BT_NOINLINE void assume_claims(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	if (engine->reserved.binding_n) {
+		assume_volumes(engine, pod_ix, node_ix);
+	}
+	if (engine->reserved.choice_n) {
+		assume_devices(engine, pod_ix);
+	}
+}
+
 void bt_engine_reserve(struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_reserved *reserved = &engine->reserved;
 
 	/* The caller of the second half may have another node. */
 	if (reserved->pod_ix != pod_ix || reserved->node_ix != node_ix) {
-		reserved->binding_n = reserved->choice_n = 0;
-		if (is_current(engine, plan)) {
-			bt_engine_choose_reserved(engine, plan, pod_ix, node_ix);
-		}
+		choose_again(engine, plan, pod_ix, node_ix);
 	}
-	/* Looking up the node's name for nothing is a miss of all caches where there are many nodes. */
-	if (reserved->binding_n) {
-		assume_volumes(engine, pod_ix, node_ix);
-	}
-	if (reserved->choice_n) {
-		assume_devices(engine, pod_ix);
+	if (reserved->binding_n | reserved->choice_n) {
+		assume_claims(engine, pod_ix, node_ix);
 	}
 	reserved->pod_ix = BT_NO_POD;
 	bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
