@@ -740,6 +740,9 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.pod = {bt_str_sub(all, 0, slot->ends[0]), bt_str_sub(all, slot->ends[0], slot->ends[1]),
 			bt_str_sub(all, slot->ends[1], slot->ends[2])},
 		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
+		.other = {bt_str_sub(all, slot->ends[3], slot->ends[4]),
+			bt_str_sub(all, slot->ends[4], slot->ends[5]),
+			bt_str_sub(all, slot->ends[5], slot->ends[6])},
 	};
 	slot->called_ns = bt_stages_now(bt_pipeline_bind_stages(p, thread));
 	int64_t waited_ns = slot->called_ns - slot->made_ns;

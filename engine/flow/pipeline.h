@@ -123,6 +123,7 @@ struct bt_ask {
 	uint64_t number; /* of the binding, or eviction; a check has that of the binding that it is about */
 	struct bt_pod_ref pod;
 	struct bt_str node;
+	struct bt_pod_ref other; /* of an eviction: the pod that it makes room for */
 };
 
 /*

@@ -80,7 +80,7 @@ set(BT_LAYER_codec base model)
 set(BT_LAYER_kube base model codec cache_view cache queue plugin_api plugins score flow)
 set(BT_LAYER_cli base)
 set(BT_LAYER_generate base model cli)
-set(BT_LAYER_report base model cli cache_view cache queue plugin_api score flow)
+set(BT_LAYER_report base model codec cli cache_view cache queue plugin_api score flow)
 set(BT_LAYER_trace base model codec generate)
 
 # The include directory through which the *_int.h headers of one folder are reached, by its own sources and tests alone.

@@ -176,8 +176,18 @@ static void write_reference(struct bt_json_writer *json, const char *key, const 
 	bt_json_write_end(json);
 }
 
-static void write_event(
-	struct bt_json_writer *json, const struct bt_api_call *call, struct bt_str name, int64_t now_ns)
+static void write_series(struct bt_json_writer *json, const struct bt_api_series *series)
+{
+	bt_json_write_key(json, "series");
+	bt_json_write_begin_object(json);
+	bt_json_write_key(json, "count");
+	bt_json_write_int(json, series->count);
+	write_time(json, "lastObservedTime", series->last_ns, true);
+	bt_json_write_end(json);
+}
+
+static void write_event(struct bt_json_writer *json, const struct bt_api_call *call, struct bt_str name,
+	int64_t now_ns, const struct bt_api_series *series)
 {
 	const struct bt_api_event *event = &call->event;
 
@@ -190,6 +200,9 @@ static void write_event(
 	member(json, "namespace", call->pod->namespace_);
 	bt_json_write_end(json);
 	write_time(json, "eventTime", now_ns, true);
+	if (series && series->count) {
+		write_series(json, series);
+	}
 	member(json, "reportingController", event->reporting_controller);
 	member(json, "reportingInstance", event->reporting_instance);
 	member(json, "action", bt_str(event->action));
@@ -233,16 +246,49 @@ static void begin_call(struct bt_json_writer *json, const struct bt_api_call *ca
 	member(json, "namespace", call->pod->namespace_);
 }
 
+void bt_api_event_name(struct bt_str pod, int64_t now_ns, struct bt_buf *out_name)
+{
+	struct bt_str stem =
+		bt_str_sub(pod, 0, pod.len < EVENT_STEM_BYTES ? pod.len : (size_t)EVENT_STEM_BYTES);
+
+	bt_buf_printf(out_name, "%.*s.%llx", BT_STR_ARG(stem), (unsigned long long)now_ns);
+}
+
+void bt_api_event_write(const struct bt_api_call *call, struct bt_str name, int64_t now_ns,
+	const struct bt_api_series *series, struct bt_buf *out_event)
+{
+	struct bt_json_writer json = {.out = out_event};
+
+	BT_REQUIRE(call->verb == BT_API_EVENT);
+	write_event(&json, call, name, now_ns, series);
+}
+
+void bt_api_series_write(const struct bt_api_series *series, struct bt_buf *out_patch)
+{
+	struct bt_json_writer json = {.out = out_patch};
+
+	bt_json_write_begin_object(&json);
+	write_series(&json, series);
+	bt_json_write_end(&json);
+}
+
+void bt_api_binding_write(const struct bt_api_call *call, struct bt_buf *out_binding)
+{
+	struct bt_json_writer json = {.out = out_binding};
+
+	BT_REQUIRE(call->verb == BT_API_BIND);
+	write_binding(&json, call);
+}
+
 static void write_event_call(struct bt_json_writer *json, const struct bt_api_call *call, int64_t now_ns)
 {
 	struct bt_buf name = {.len = 0};
-	struct bt_str stem = bt_str_sub(call->pod->name, 0, EVENT_STEM_BYTES);
 
-	bt_buf_printf(&name, "%.*s.%llx", BT_STR_ARG(stem), (unsigned long long)now_ns);
+	bt_api_event_name(call->pod->name, now_ns, &name);
 	begin_call(json, call, now_ns, "create", "events");
 	member(json, "name", bt_buf_view(&name));
 	bt_json_write_key(json, "object");
-	write_event(json, call, bt_buf_view(&name), now_ns);
+	write_event(json, call, bt_buf_view(&name), now_ns, NULL);
 	bt_buf_fini(&name);
 }
 

@@ -14,5 +14,22 @@
  */
 void bt_api_call_write(const struct bt_api_call *call, int64_t now_ns, struct bt_buf *out_line);
 
+/* What is repeated of an event: how often it has been seen, and when last. */
+struct bt_api_series {
+	int64_t count; /* 0: it is none */
+	int64_t last_ns;
+};
+
+/* Appends the name of an event about a pod of that name, and the event itself (BT_API_EVENT). */
+void bt_api_event_name(struct bt_str pod, int64_t now_ns, struct bt_buf *out_name);
+void bt_api_event_write(const struct bt_api_call *call, struct bt_str name, int64_t now_ns,
+	const struct bt_api_series *series, struct bt_buf *out_event);
+
+/* Appends the strategic merge patch by which an event becomes a series, or goes on being one. */
+void bt_api_series_write(const struct bt_api_series *series, struct bt_buf *out_patch);
+
+/* Appends the Binding of a BT_API_BIND. */
+void bt_api_binding_write(const struct bt_api_call *call, struct bt_buf *out_binding);
+
 /* Appends the strategic merge patch of a BT_API_PATCH_STATUS, as upstream's client sends it. */
 void bt_api_patch_write(const struct bt_api_call *call, struct bt_buf *out_patch);

@@ -4,16 +4,13 @@
 #include "tools/simulate/api_log.h"
 
 #include "engine/base/mem.h"
-#include "tools/codec/schema.h"
 #include "tools/report/api_call.h"
+#include "tools/report/pod_status.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
-/* What a pod's status says. The conditions stay where they are while others are looked up. */
 struct bt_api_log_pod {
-	struct bt_pod_condition *conditions;
-	char **texts; /* of each condition, one behind the other */
-	size_t n, cap, text_cap;
+	struct bt_pod_status status;
 	int64_t generation;
 };
 
@@ -42,14 +39,14 @@ static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, struct
 	const struct bt_cache *cache = bt_engine_cache(log->engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
-	const struct bt_api_log_pod *status = status_of(log, pod_ix);
+	const struct bt_api_log_pod *known = status_of(log, pod_ix);
 	struct bt_api_pod out = {
 		.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
 		.name = bt_intern_str(intern, pod->name),
 		.scheduler_name = bt_intern_str(intern, pod->signature->scheduler_name),
-		.conditions = status->conditions,
-		.condition_n = (uint32_t)status->n,
-		.generation = status->generation,
+		.conditions = known->status.conditions,
+		.condition_n = (uint32_t)known->status.n,
+		.generation = known->generation,
 		.nominated_node_name = nominated,
 	};
 
@@ -59,65 +56,12 @@ static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, struct
 	return out;
 }
 
-static struct bt_str move_text(char **at, struct bt_str text)
-{
-	struct bt_str moved = {*at, text.len};
-
-	memcpy(*at, text.ptr ? text.ptr : "", text.len);
-	*at += text.len;
-	return moved;
-}
-
-/* Remembers a condition as it is now, with texts of its own. */
-static void keep_condition(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_condition *condition)
-{
-	struct bt_api_log_pod *status = status_of(log, pod_ix);
-	size_t i = 0, bytes = condition->type.len + condition->status.len + condition->reason.len +
-			      condition->message.len;
-	char *texts = bt_mem_zalloc(bytes + 1, 1), *at = texts;
-
-	while (i < status->n && !bt_str_eq(status->conditions[i].type, condition->type)) {
-		i++;
-	}
-	if (i == status->n) {
-		status->conditions =
-			bt_mem_grow(status->conditions, i, &status->cap, sizeof(*status->conditions));
-		status->texts = bt_mem_grow(status->texts, i, &status->text_cap, sizeof(*status->texts));
-		status->texts[i] = NULL;
-		status->n++;
-	}
-	status->conditions[i] = (struct bt_pod_condition){
-		.type = move_text(&at, condition->type),
-		.status = move_text(&at, condition->status),
-		.reason = move_text(&at, condition->reason),
-		.message = move_text(&at, condition->message),
-		.transition_s = condition->transition_s,
-		.observed_generation = condition->observed_generation,
-	};
-	bt_mem_free(status->texts[i]);
-	status->texts[i] = texts;
-}
-
 void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_object *pod)
 {
-	bt_api_log_forget(log, pod_ix);
-	status_of(log, pod_ix)->generation = pod->meta.generation;
-	for (uint32_t i = 0; i < pod->condition_n; i++) {
-		const struct bt_condition_object *object = &pod->conditions[i];
-		struct bt_pod_condition condition = {
-			.type = object->type,
-			.status = object->status,
-			.reason = object->reason,
-			.message = object->message,
-			.observed_generation = object->observed_generation,
-		};
-		int64_t ns;
+	struct bt_api_log_pod *known = status_of(log, pod_ix);
 
-		if (bt_time_parse(object->transition, &ns) == BT_OK) {
-			condition.transition_s = ns / NS_PER_S;
-		}
-		keep_condition(log, pod_ix, &condition);
-	}
+	known->generation = pod->meta.generation;
+	bt_pod_status_take(&known->status, pod);
 }
 
 /* No two calls share a time, because events are named by it. */
@@ -155,7 +99,8 @@ static void keep_conditions(struct bt_api_log *log)
 		const struct bt_api_call *call = &log->calls.items[i];
 
 		if (call->verb == BT_API_PATCH_STATUS && call->status.has_condition) {
-			keep_condition(log, log->cast_ixs[call->pod - log->cast], &call->status.condition);
+			bt_pod_status_patch(
+				&status_of(log, log->cast_ixs[call->pod - log->cast])->status, &call->status);
 		}
 	}
 }
@@ -257,13 +202,8 @@ void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix)
 	if (pod_ix >= log->pod_n) {
 		return;
 	}
-	struct bt_api_log_pod *status = &log->pods[pod_ix];
-	for (size_t i = 0; i < status->n; i++) {
-		bt_mem_free(status->texts[i]);
-	}
-	bt_mem_free(status->texts);
-	bt_mem_free(status->conditions);
-	*status = (struct bt_api_log_pod){.n = 0};
+	bt_pod_status_fini(&log->pods[pod_ix].status);
+	log->pods[pod_ix].generation = 0;
 }
 
 void bt_api_log_fini(struct bt_api_log *log)

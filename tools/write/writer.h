@@ -3,47 +3,114 @@
  * and burst and a number in flight; what volumes and claims need is written before; victims are deleted;
  * conditions, nominations and events follow, events last and budgeted. Every binding is answered to the
  * pipeline exactly once; lost responses by asking, or by what the watch shows.
+ *
+ * All of it is a state machine on the thread of an HTTP client. Pipeline threads hand over requests and never
+ * wait: bindings and evictions that are not answered are bounded by the pipeline (limits.bindings), what is
+ * to be said about refused pods by the writer, which forgets the newest when there is too much.
+ *
+ * Source: kube-scheduler's schedule_one.go, plugins defaultbinder, volumebinding and dynamicresources,
+ * framework/preemption/executor.go, backend/api_dispatcher, v1.36.3; client-go's tools/events, v0.36.3.
  */
 #pragma once
 
+#include "engine/base/clock.h"
 #include "engine/flow/pipeline.h"
 #include "tools/net/http.h"
 #include "tools/watch/watch.h"
 
 struct bt_writer;
 
+/* Shadow mode: where a pod would have gone, and where another scheduler has put it. */
+struct bt_writer_judgement {
+	struct bt_pod_ref pod;
+	struct bt_str ours; /* empty: it was refused */
+	struct bt_str theirs;
+};
+
 struct bt_writer_options {
 	const struct bt_access *access;
-	float qps; /* of all writes but events; < 0: no limit. As clientConnection.qps */
+	/* Of all writes but events, and of events; as clientConnection has them. qps 0: 50, < 0: no limit;
+	 * burst 0: 100. */
+	float qps;
 	uint32_t burst;
-	uint32_t connections;  /* 0: 4 */
-	uint32_t in_flight;    /* bindings at a time; 0: 256 */
-	const char *host;      /* for reportingInstance */
-	bool preempts_in_turn; /* the gate SchedulerAsyncPreemption is off */
-	bool dry;	       /* writes nothing: every binding is answered as failed never, see --shadow */
-	/* May something be written now? Asked right before each write, for leadership (I8). Context: the
-	 * writer's thread. */
+	uint32_t connections;	 /* 0: 4 */
+	uint32_t in_flight;	 /* writes at a time; 0: 256 */
+	uint32_t reports;	 /* events that wait to be written; 0: 16384. Full: the new one is dropped */
+	bool json;		 /* clientConnection.contentType is JSON; else protobuf where it is smaller */
+	const char *host;	 /* for reportingInstance; NULL: this machine's name */
+	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
+	int64_t bind_timeout_ns; /* a binding is tried for so long; 0: 30 s. The pipeline's limit */
+	int64_t volume_timeout_ns; /* VolumeBinding's bindTimeoutSeconds; 0: 600 s */
+	/*
+	 * Shadow mode: nothing is written. A binding is answered when the watch shows where another scheduler
+	 * has put the pod: bound when that is the same node, failed a moment later else.
+	 */
+	bool dry;
+	/* Hears of each of those. Context: the writer's thread. NULL: nobody. */
+	void (*judged)(void *context, const struct bt_writer_judgement *judgement);
+	/* May something be written now? Asked right before each write, for leadership (I8). NULL: always.
+	 * Context: the writer's thread. */
 	bool (*may_write)(void *context);
 	void *context;
+	struct bt_clock wall, steady; /* for tests; now_ns == NULL: the machine's */
 };
 
 /* Returns: NULL with the reason in out_error. Owns: bt_writer_destroy. */
 struct bt_writer *bt_writer_create(const struct bt_writer_options *options, struct bt_buf *out_error);
+
+/*
+ * Ends it. Bindings that were not sent are answered as failed, those that may have had an effect as unknown.
+ * Requires: nobody calls binder, sink or listener any more; the pipeline is still there.
+ */
 void bt_writer_destroy(struct bt_writer *writer);
 
-/* What a pipeline's options need; the pipeline outlives the writer's last call, and is told once. */
+/* What a pipeline's options need. */
 struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer);
 struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer);
 struct bt_watch_listener bt_writer_listener(struct bt_writer *writer);
+
+/* The pipeline that decides; it outlives the writer. Before any of those is called. */
 void bt_writer_attach(struct bt_writer *writer, struct bt_pipeline *pipeline);
 
-/* Waits until nothing is on its way, at most limit_ns. Returns: whether that is so. */
+/* Waits until nothing is on its way, at most limit_ns. Returns: whether that is so. Context: not the writer's
+ * thread. */
 bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns);
 
+/* X(name, words) */
+#define BT_WRITER_COUNTS(X)                                                                                  \
+	X(bind_n, "bindings that were sent, again ones included")                                            \
+	X(bound_n, "bindings that have come about")                                                          \
+	X(failed_n, "bindings that have not")                                                                \
+	X(again_n, "writes that were sent again")                                                            \
+	X(conflict_n, "answers 409")                                                                         \
+	X(not_found_n, "answers 404")                                                                        \
+	X(throttled_n, "answers 429")                                                                        \
+	X(server_error_n, "answers 5xx")                                                                     \
+	X(unsent_n, "writes that did not reach the server")                                                  \
+	X(lost_n, "writes whose answer did not come")                                                        \
+	X(confirm_n, "questions about what a write came to")                                                 \
+	X(unsure_n, "bindings that were given up without knowing what they came to")                         \
+	X(evict_n, "victims that were to be deleted")                                                        \
+	X(evict_failed_n, "victims that could not be deleted")                                               \
+	X(patch_n, "status patches that were sent")                                                          \
+	X(patch_skipped_n, "status patches that a newer one replaced, or that would have changed nothing")   \
+	X(patch_failed_n, "status patches that were refused")                                                \
+	X(event_n, "events that were sent, series included")                                                 \
+	X(event_repeated_n, "events that were counted in a series")                                          \
+	X(event_dropped_n, "events that were not sent: too many, or refused")                                \
+	X(report_dropped_n, "cycles of which nothing was said: too many")                                    \
+	X(volume_n, "volumes and claims that were written for a binding")                                    \
+	X(claim_n, "resource claims that were written for a binding")                                        \
+	X(fenced_n, "writes that were not made, because who is not leader writes nothing (I8)")              \
+	X(agreed_n, "shadow mode: pods that went where they would have gone")                                \
+	X(differed_n, "shadow mode: pods that went elsewhere")
+
 struct bt_writer_counts {
-	uint64_t bind_n, bound_n, conflict_n, not_found_n, throttled_n, server_error_n, lost_n;
-	uint64_t evict_n, patch_n, patch_skipped_n, event_n, event_dropped_n, volume_n, claim_n;
-	uint64_t fenced_n; /* not written, because who is not leader writes nothing */
-	uint32_t in_flight, waiting;
+#define X(name, words) uint64_t name;
+	BT_WRITER_COUNTS(X)
+#undef X
+	uint32_t in_flight, waiting; /* calls that are out, and writes that are not */
 };
+
+/* Context: any thread; each number was true a moment ago. */
 struct bt_writer_counts bt_writer_counts(const struct bt_writer *writer);

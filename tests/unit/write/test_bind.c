@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Bindings: every answer of the server, answers that do not come, and what the pipeline hears of it.
+ */
+#include "fake.h"
+
+#include "tools/write/proto.h"
+
+#define BINDING	  "/api/v1/namespaces/ns/pods/p/binding"
+#define POD	  "/api/v1/namespaces/ns/pods/p"
+#define TAKEN(on) "Operation cannot be fulfilled on pods/binding \\\"p\\\": pod p is already assigned to node \\\"" on "\\\""
+#define ON(uid, node)                                                                                        \
+	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"uid\":\"" uid "\",\"labels\":{}},\"spec\":{"       \
+	"\"containers\":[{\"name\":\"c\"}],\"nodeName\":\"" node "\"},\"status\":{}}"
+#define WAITS "{\"kind\":\"Pod\",\"metadata\":{\"uid\":\"u\"},\"spec\":{\"containers\":[]}}"
+
+static int begin(void **state)
+{
+	(void)state;
+	fake_begin((struct bt_writer_options){.qps = -1});
+	show("p", "7", "");
+	return 0;
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	fake_finish();
+	return 0;
+}
+
+static void a_binding_is_what_client_go_sends(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	sent(0, "POST", BINDING);
+	assert_string_equal(fake.calls[0].type, "application/json");
+	assert_string_equal(fake.calls[0].body,
+		"{\"kind\":\"Binding\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"p\",\"namespace\":"
+		"\"ns\",\"uid\":\"u\"},\"target\":{\"kind\":\"Node\",\"name\":\"n1\"}}\n");
+	fake_answer(0, 201, "{}");
+	told("bound 1\n");
+}
+
+static void as_protobuf_it_is_the_same_without_empty_fields(void **state)
+{
+	static const char want[] = "k8s\0\n\r\n\2v1\22\7Binding\22\35\n\14\n\1p\32\2ns*\3u-1\22\r\n\4Node\32\5"
+				   "node1";
+	struct bt_writer_options options = {.qps = -1};
+	struct bt_buf body = {.len = 0};
+	struct bt_ask ask = fake_ask(1, "p", "u-1", "node1");
+
+	(void)state;
+	(void)options;
+	bt_proto_binding(&ask.pod, ask.node, &body);
+	assert_int_equal(body.len, sizeof(want) - 1);
+	assert_memory_equal(body.ptr, want, body.len);
+	bt_buf_fini(&body);
+}
+
+static void a_bound_pod_gets_its_event(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_answer(0, 201, "{}");
+	assert_int_equal(fake.call_n, 2);
+	sent(1, "POST", "/apis/events.k8s.io/v1/namespaces/ns/events");
+	assert_string_equal(fake.calls[1].body,
+		"{\"kind\":\"Event\",\"apiVersion\":\"events.k8s.io/v1\",\"metadata\":{\"name\":"
+		"\"p.188672519ce64000\",\"namespace\":\"ns\"},\"eventTime\":\"2026-01-01T00:00:00.000000Z\","
+		"\"reportingController\":\"s\",\"reportingInstance\":\"s-h\",\"action\":\"Binding\",\"reason\":"
+		"\"Scheduled\",\"regarding\":{\"kind\":\"Pod\",\"namespace\":\"ns\",\"name\":\"p\",\"uid\":"
+		"\"u\",\"apiVersion\":\"v1\",\"resourceVersion\":\"7\"},\"note\":\"Successfully assigned ns/p "
+		"to n1\",\"type\":\"Normal\"}\n");
+}
+
+static void a_conflict_that_names_the_node_means_that_it_is_bound(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_status(0, 409, TAKEN("n1"));
+	told("bound 1\n");
+}
+
+static void a_conflict_that_names_another_node_means_that_it_is_not(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_status(0, 409, TAKEN("n10"));
+	told("failed 1 Operation cannot be fulfilled on pods/binding \"p\": pod p is already assigned to "
+	     "node \"n10\"\n");
+}
+
+static void another_conflict_is_looked_into(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_status(0, 409, "something new");
+	sent(1, "GET", POD);
+	told("");
+	fake_answer(1, 200, ON("u", "n1"));
+	told("bound 1\n");
+}
+
+static void a_conflict_about_the_uid_or_an_end_is_final(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_status(0, 409, "Precondition failed: UID in precondition: u, UID in object meta: v");
+	told("failed 1 Precondition failed: UID in precondition: u, UID in object meta: v\n");
+	bind(2, "p", "n1");
+	fake_status(fake.call_n - 1, 409, "pod p is being deleted, cannot be assigned to a host");
+	told("failed 2 pod p is being deleted, cannot be assigned to a host\n");
+}
+
+static void what_is_gone_or_refused_has_failed(void **state)
+{
+	static const uint32_t statuses[] = {400, 401, 403, 404, 413, 422};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		bind(i + 1, "p", "n1");
+		uint32_t post = fake.call_n - 1;
+		char want[64];
+
+		while (fake.calls[post].over || strcmp(fake.calls[post].path, BINDING) != 0) {
+			post--;
+		}
+		fake_status(post, statuses[i], "no");
+		snprintf(want, sizeof(want), "failed %zu no\n", i + 1);
+		told(want);
+	}
+	assert_int_equal(bt_writer_counts(fake.writer).failed_n, 6);
+	assert_int_equal(bt_writer_counts(fake.writer).not_found_n, 1);
+}
+
+static void an_answer_without_a_message_is_told_by_its_number(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_answer(0, 403, "<html>no</html>");
+	told("failed 1 the server answered 403\n");
+}
+
+static void a_failed_binding_is_reported_as_upstream_does(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_status(0, 422, "no");
+	fake_pass(0);
+	assert_int_equal(fake.call_n, 3);
+	sent(1, "PATCH", POD "/status");
+	assert_string_equal(fake.calls[1].body,
+		"{\"status\":{\"conditions\":[{\"lastProbeTime\":null,\"lastTransitionTime\":\"2026-01-01T00:"
+		"00:00Z\",\"message\":\"running Bind plugin \\\"DefaultBinder\\\": no\","
+		"\"observedGeneration\":1,\"reason\":\"SchedulerError\",\"status\":\"False\",\"type\":"
+		"\"PodScheduled\"}]}}");
+	sent(2, "POST", "/apis/events.k8s.io/v1/namespaces/ns/events");
+	assert_non_null(strstr(fake.calls[2].body, "\"reason\":\"FailedScheduling\""));
+}
+
+static void a_lost_answer_is_asked_for_by_sending_again(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_end(0, BT_HTTP_LOST, 0, -1, "");
+	told("");
+	fake_pass(FAKE_S);
+	sent(1, "POST", BINDING);
+	fake_status(1, 409, TAKEN("n1"));
+	told("bound 1\n");
+	assert_int_equal(bt_writer_counts(fake.writer).lost_n, 1);
+	assert_int_equal(bt_writer_counts(fake.writer).again_n, 1);
+}
+
+static void a_lost_binding_that_did_not_arrive_is_made_by_the_second_one(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_end(0, BT_HTTP_LOST, 0, -1, "");
+	fake_pass(FAKE_S);
+	fake_answer(1, 201, "{}");
+	told("bound 1\n");
+}
+
+static void after_a_lost_answer_a_refusal_alone_does_not_unbind(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_end(0, BT_HTTP_LOST, 0, -1, "");
+	fake_pass(FAKE_S);
+	fake_status(1, 403, "no");
+	told("");
+	sent(2, "GET", POD);
+	fake_answer(2, 200, WAITS);
+	told("");
+	fake_pass(5 * FAKE_S); /* what was on its way had its time */
+	sent(3, "GET", POD);
+	fake_answer(3, 200, ON("u", "n1"));
+	told("bound 1\n");
+}
+
+static void a_pod_that_stays_without_a_node_was_not_bound(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_end(0, BT_HTTP_LOST, 0, -1, "");
+	fake_pass(FAKE_S);
+	fake_status(1, 403, "no");
+	fake_answer(2, 200, WAITS);
+	fake_pass(5 * FAKE_S);
+	fake_answer(3, 200, WAITS);
+	told("failed 1 no\n");
+}
+
+static void a_pod_of_another_uid_is_another_pod(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_status(0, 409, "something new");
+	fake_answer(1, 200, ON("v", "n1"));
+	told("failed 1 the pod has gone\n");
+}
+
+static void server_errors_are_tried_again_until_the_time_is_over(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	for (uint32_t i = 0; fake.told.len == 0; i++) {
+		assert_true(i < 40);
+		fake_status(i, 500, "etcd is slow");
+		fake_pass(6 * FAKE_S);
+	}
+	/* Any of them may have an effect yet: the pipeline will ask. */
+	told("unknown 1\n");
+	assert_true(fake.now_ns >= 20 * FAKE_S);
+	assert_int_equal(bt_writer_counts(fake.writer).unsure_n, 1);
+	assert_true(fake.call_n > 4);
+}
+
+static void what_never_left_has_failed_when_the_time_is_over(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	for (uint32_t i = 0; fake.told.len == 0; i++) {
+		assert_true(i < 40);
+		fake_end(i, BT_HTTP_UNSENT, 0, -1, "");
+		fake_pass(6 * FAKE_S);
+	}
+	told("failed 1 the connection is gone\n");
+}
+
+static void a_check_asks_and_sends_again_what_nobody_does(void **state)
+{
+	(void)state;
+	check(9, 1, "p", "n1");
+	sent(0, "GET", POD);
+	fake_answer(0, 200, WAITS);
+	sent(1, "POST", BINDING);
+	fake_answer(1, 201, "{}");
+	told("bound 9\n");
+}
+
+static void a_check_of_a_binding_that_is_out_cannot_tell(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	check(9, 1, "p", "n1");
+	fake_answer(1, 200, WAITS);
+	told("unknown 9\n");
+	fake_answer(0, 201, "{}");
+	told("bound 1\n");
+}
+
+static void a_check_believes_what_it_sees(void **state)
+{
+	(void)state;
+	check(1, 1, "p", "n1");
+	fake_answer(0, 200, ON("u", "n1"));
+	told("bound 1\n");
+	check(2, 2, "p", "n1");
+	fake_answer(2, 200, ON("u", "n2"));
+	told("failed 2 the pod is on another node\n");
+	check(3, 3, "p", "n1");
+	fake_status(fake.call_n - 1, 404, "gone");
+	told("failed 3 the pod has gone\n");
+	check(4, 4, "p", "n1");
+	fake_status(fake.call_n - 1, 403, "no");
+	told("unknown 4\n");
+	check(5, 5, "p", "n1");
+	fake_answer(fake.call_n - 1, 200, "{\"metadata\":");
+	told("unknown 5\n");
+}
+
+static void a_refusal_for_now_makes_all_writes_wait(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_end(0, BT_HTTP_ANSWERED, 429, 3 * FAKE_S, "");
+	bind(2, "q", "n1");
+	fake_pass(2 * FAKE_S);
+	assert_int_equal(fake.call_n, 1);
+	fake_pass(2 * FAKE_S);
+	assert_int_equal(fake.call_n, 3);
+	sent(1, "POST", BINDING); /* the first is first again */
+	sent(2, "POST", "/api/v1/namespaces/ns/pods/q/binding");
+	fake_answer(1, 201, "");
+	told("bound 1\n");
+	assert_int_equal(bt_writer_counts(fake.writer).throttled_n, 1);
+}
+
+static void who_may_not_write_sends_nothing(void **state)
+{
+	(void)state;
+	fake.may_write = false;
+	bind(1, "p", "n1");
+	assert_int_equal(fake.call_n, 0);
+	told("failed 1 another replica leads\n");
+	assert_int_equal(bt_writer_counts(fake.writer).fenced_n, 1);
+}
+
+static void who_loses_the_lead_still_looks_at_what_was_lost(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_end(0, BT_HTTP_LOST, 0, -1, "");
+	fake.may_write = false;
+	fake_pass(FAKE_S);
+	sent(1, "GET", POD);
+	told("");
+	fake_answer(1, 200, ON("u", "n1"));
+	told("bound 1\n");
+}
+
+static void at_the_end_each_binding_is_answered_once(void **state)
+{
+	(void)state;
+	fake_finish();
+	fake_begin((struct bt_writer_options){.qps = -1, .in_flight = 1});
+	bind(1, "p", "n1"); /* out */
+	bind(2, "q", "n1"); /* waits */
+	struct bt_ask ask = fake_ask(3, "r", "u", "n1");
+	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
+	binder.bind(binder.context, NULL, &ask); /* not even begun */
+	assert_false(bt_writer_drain(fake.writer, 0));
+	bt_writer_destroy(fake.writer);
+	told("unknown 1\nfailed 3 the scheduler ends\nfailed 2 the scheduler ends\n");
+	bt_buf_fini(&fake.told);
+	fake_begin((struct bt_writer_options){.qps = -1});
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
+static void no_more_than_so_many_are_out(void **state)
+{
+	(void)state;
+	fake_finish();
+	fake_begin((struct bt_writer_options){.qps = -1, .in_flight = 8});
+	for (uint64_t i = 1; i <= 20; i++) {
+		bind(i, "p", "n1");
+	}
+	assert_int_equal(fake.call_n, 8);
+	assert_int_equal(bt_writer_counts(fake.writer).waiting, 12);
+	fake_answer(3, 201, "");
+	assert_int_equal(fake.call_n, 9);
+	/* A server in trouble is asked less. */
+	fake_pass(FAKE_S);
+	fake_end(0, BT_HTTP_ANSWERED, 503, -1, "");
+	fake_answer(1, 201, "");
+	fake_answer(2, 201, "");
+	assert_int_equal(fake.call_n, 9);
+}
+
+static void qps_and_burst_hold_for_all_but_events(void **state)
+{
+	(void)state;
+	fake_finish();
+	fake_begin((struct bt_writer_options){.qps = 10, .burst = 4});
+	for (uint64_t i = 1; i <= 20; i++) {
+		bind(i, "p", "n1");
+	}
+	assert_int_equal(fake.call_n, 4);
+	fake_pass(FAKE_S);
+	assert_in_range(fake.call_n, 13, 14);
+}
+
+static void bindings_go_before_evictions_before_events(void **state)
+{
+	(void)state;
+	fake_finish();
+	fake_begin((struct bt_writer_options){.qps = -1, .in_flight = 1});
+	bind(1, "p", "n1");
+	evict(2, "v", "n1", "p");
+	bind(3, "q", "n1");
+	fake_answer(0, 201, ""); /* the event of it waits, too */
+	sent(1, "POST", "/api/v1/namespaces/ns/pods/q/binding");
+	fake_answer(1, 201, "");
+	sent(2, "PATCH", "/api/v1/namespaces/ns/pods/v/status");
+	fake_answer(2, 200, "");
+	sent(3, "DELETE", "/api/v1/namespaces/ns/pods/v");
+	fake_answer(3, 200, "");
+	assert_int_equal(fake.call_n, 5);
+	sent(4, "POST", "/apis/events.k8s.io/v1/namespaces/ns/events");
+}
+
+static void a_victim_is_marked_and_deleted_by_its_uid(void **state)
+{
+	(void)state;
+	show("v", "3", "n1");
+	evict(5, "v", "n1", "p");
+	sent(0, "PATCH", "/api/v1/namespaces/ns/pods/v/status");
+	assert_string_equal(fake.calls[0].type, "application/strategic-merge-patch+json");
+	assert_string_equal(fake.calls[0].body,
+		"{\"status\":{\"conditions\":[{\"lastProbeTime\":null,\"lastTransitionTime\":\"2026-01-01T00:"
+		"00:00Z\",\"message\":\"s: preempting to accommodate a higher priority pod\","
+		"\"observedGeneration\":1,\"reason\":\"PreemptionByScheduler\",\"status\":\"True\",\"type\":"
+		"\"DisruptionTarget\"}]}}");
+	fake_answer(0, 200, "{}");
+	sent(1, "DELETE", "/api/v1/namespaces/ns/pods/v");
+	assert_string_equal(fake.calls[1].body,
+		"{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"u\"}}\n");
+	told("");
+	fake_answer(1, 200, "{}");
+	told("evicted 5\n");
+	assert_non_null(strstr(fake.calls[2].body, "\"note\":\"Preempted by pod u on node n1\""));
+	assert_non_null(strstr(fake.calls[2].body, "\"related\":{\"kind\":\"Pod\",\"namespace\":\"ns\",\"name\":\"p\""));
+}
+
+static void a_victim_that_has_gone_is_evicted_and_nothing_is_said(void **state)
+{
+	(void)state;
+	evict(5, "v", "n1", "p");
+	fake_status(0, 404, "gone");
+	told("evicted 5\n");
+	evict(6, "v", "n1", "p");
+	fake_answer(1, 200, "");
+	fake_status(2, 409, "UID in precondition");
+	told("evicted 6\n");
+	assert_int_equal(fake.call_n, 3);
+}
+
+static void a_victim_that_stays_has_failed_to_go(void **state)
+{
+	(void)state;
+	evict(5, "v", "n1", "p");
+	fake_status(0, 403, "no");
+	told("evict failed 5 no\n");
+	evict(6, "v", "n1", "p");
+	for (uint32_t i = 1; fake.told.len == 0; i++) {
+		assert_true(i < 6);
+		fake_end(i, i % 2 ? BT_HTTP_LOST : BT_HTTP_UNSENT, 0, -1, "");
+		fake_pass(FAKE_S);
+	}
+	told("evict failed 6 the connection is gone\n");
+	assert_int_equal(fake.call_n, 5);
+	assert_int_equal(bt_writer_counts(fake.writer).evict_failed_n, 2);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+	const struct CMUnitTest tests[] = {
+		CASE(a_binding_is_what_client_go_sends),
+		CASE(as_protobuf_it_is_the_same_without_empty_fields),
+		CASE(a_bound_pod_gets_its_event),
+		CASE(a_conflict_that_names_the_node_means_that_it_is_bound),
+		CASE(a_conflict_that_names_another_node_means_that_it_is_not),
+		CASE(another_conflict_is_looked_into),
+		CASE(a_conflict_about_the_uid_or_an_end_is_final),
+		CASE(what_is_gone_or_refused_has_failed),
+		CASE(an_answer_without_a_message_is_told_by_its_number),
+		CASE(a_failed_binding_is_reported_as_upstream_does),
+		CASE(a_lost_answer_is_asked_for_by_sending_again),
+		CASE(a_lost_binding_that_did_not_arrive_is_made_by_the_second_one),
+		CASE(after_a_lost_answer_a_refusal_alone_does_not_unbind),
+		CASE(a_pod_that_stays_without_a_node_was_not_bound),
+		CASE(a_pod_of_another_uid_is_another_pod),
+		CASE(server_errors_are_tried_again_until_the_time_is_over),
+		CASE(what_never_left_has_failed_when_the_time_is_over),
+		CASE(a_check_asks_and_sends_again_what_nobody_does),
+		CASE(a_check_of_a_binding_that_is_out_cannot_tell),
+		CASE(a_check_believes_what_it_sees),
+		CASE(a_refusal_for_now_makes_all_writes_wait),
+		CASE(who_may_not_write_sends_nothing),
+		CASE(who_loses_the_lead_still_looks_at_what_was_lost),
+		CASE(at_the_end_each_binding_is_answered_once),
+		CASE(no_more_than_so_many_are_out),
+		CASE(qps_and_burst_hold_for_all_but_events),
+		CASE(bindings_go_before_evictions_before_events),
+		CASE(a_victim_is_marked_and_deleted_by_its_uid),
+		CASE(a_victim_that_has_gone_is_evicted_and_nothing_is_said),
+		CASE(a_victim_that_stays_has_failed_to_go),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

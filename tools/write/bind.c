@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A binding, until it is sure what became of it (I2). A call that was lost may have an effect yet, so a pod
+ * is not said to be unbound because nobody saw it bound: the same binding is sent again, which the server
+ * refuses when the pod is on a node and then names the node.
+ *
+ *                 +--later-- 5xx, unsent, lost ---+
+ *                 v                               |
+ *   begin ------> POST --201----------------------+----------------------------------> bound
+ *                 |  \--404, 409 with the node ------------------------------> bound, failed
+ *                 |   \-400, 403, 422: sure -------------------------------------> failed
+ *                 v     \ unsure, or 409 without --> GET --> its node ------> bound, failed
+ *               too late: unsure, left to check              +-- none, twice ---> failed
+ */
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "tools/report/api_call.h"
+#include "tools/write/proto.h"
+#include "tools/write/writer_int.h"
+
+/* How long an answer that did not come may still be on its way through the server, at each of two looks. */
+#define CONFIRM_NS (2 * BT_WRITE_S)
+#define CONFIRMS   2
+
+enum { POST = 0, CONFIRM };
+
+/* ---- ends ---- */
+
+static void end(struct bt_writer *writer, struct bt_op *op)
+{
+	if (op->verbs == &bt_bind_verbs) {
+		bt_map_remove(&writer->bindings, op->number);
+	}
+	bt_op_end(op);
+}
+
+static void say_scheduled(struct bt_writer *writer, struct bt_op *op)
+{
+	struct bt_api_cycle cycle = {.pod = &op->known.pod, .end = BT_CYCLE_PLACED, .node = op->node};
+
+	bt_write_report(writer, &cycle);
+}
+
+static void bound(struct bt_writer *writer, struct bt_op *op)
+{
+	BT_WRITE_COUNT(writer, bound_n);
+	bt_pipeline_bound(writer->pipeline, op->handle);
+	say_scheduled(writer, op);
+	end(writer, op);
+}
+
+/* Upstream's cycle ends in an error then; a pod that has gone, or is on a node, hears nothing of it. */
+static void say_failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+{
+	struct bt_known_pod known;
+
+	if (!bt_status_view(writer, &op->pod, &known) || !known.waits) {
+		return;
+	}
+	bt_buf_clear(&writer->body);
+	bt_buf_printf(&writer->body, "running Bind plugin \"DefaultBinder\": %.*s", BT_STR_ARG(why));
+	struct bt_api_cycle cycle = {.pod = &known.pod,
+		.end = BT_CYCLE_ERROR,
+		.message = bt_buf_view(&writer->body),
+		.nomination = BT_NOMINATION_CLEAR};
+	bt_write_report(writer, &cycle);
+}
+
+static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+{
+	BT_WRITE_COUNT(writer, failed_n);
+	bt_pipeline_bind_failed(writer->pipeline, op->handle, why);
+	say_failed(writer, op, why);
+	end(writer, op);
+}
+
+/* The pipeline keeps the assumption and asks again (check). */
+static void unsure(struct bt_writer *writer, struct bt_op *op)
+{
+	BT_WRITE_COUNT(writer, unsure_n);
+	bt_pipeline_unknown(writer->pipeline, op->handle);
+	end(writer, op);
+}
+
+/* ---- what the server has ---- */
+
+/* Which node the message of a conflict names. */
+static bool names_node(struct bt_str message, struct bt_str *out_node)
+{
+	static const char words[] = "is already assigned to node \"";
+	size_t n = sizeof(words) - 1;
+
+	for (size_t i = message.len; i-- > 0;) {
+		if (message.len - i > n && memcmp(message.ptr + i, words, n) == 0) {
+			*out_node = bt_str_sub(message, i + n, bt_str_find(message, '"', i + n));
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool contains(struct bt_str text, const char *words)
+{
+	size_t n = strlen(words);
+
+	for (size_t i = 0; i + n <= text.len; i++) {
+		if (memcmp(text.ptr + i, words, n) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void confirm(struct bt_op *op, struct bt_str why, int64_t delay_ns)
+{
+	op->stage = CONFIRM;
+	op->reads = true;
+	op->reason = bt_op_copy(op, why);
+	if (delay_ns) {
+		bt_op_later(op, delay_ns);
+	} else {
+		bt_op_queue_first(op);
+	}
+}
+
+static void take_conflict(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+{
+	struct bt_str node;
+
+	if (names_node(why, &node)) {
+		/* The UID is compared first: it is this very pod. */
+		if (bt_str_eq(node, op->node)) {
+			bound(writer, op);
+		} else {
+			failed(writer, op, why);
+		}
+	} else if (contains(why, "is being deleted") || contains(why, "UID in precondition")) {
+		/* What is still on its way will be refused for the same reason. */
+		failed(writer, op, why);
+	} else {
+		confirm(op, why, 0);
+	}
+}
+
+/* ---- POST ---- */
+
+static bool request_bind(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+{
+	const struct bt_api_call call = {.verb = BT_API_BIND, .pod = &op->known.pod, .node = op->node};
+
+	*out_call = (struct bt_http_call){.method = BT_HTTP_POST,
+		.path = bt_write_pod_path(writer, &op->pod, "/binding"),
+		.content_type = bt_str(writer->options.json ? "application/json" : BT_PROTO_TYPE)};
+	if (writer->options.json) {
+		bt_api_binding_write(&call, &writer->body);
+	} else {
+		bt_proto_binding(&op->pod, op->node, &writer->body);
+	}
+	out_call->body = bt_buf_view(&writer->body);
+	BT_WRITE_COUNT(writer, bind_n);
+	return true;
+}
+
+static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+{
+	if (op->stage == POST) {
+		return request_bind(writer, op, out_call);
+	}
+	*out_call =
+		(struct bt_http_call){.method = BT_HTTP_GET, .path = bt_write_pod_path(writer, &op->pod, "")};
+	BT_WRITE_COUNT(writer, confirm_n);
+	return true;
+}
+
+static void again(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+{
+	op->tries++;
+	if (bt_write_now(writer) + bt_op_backoff_ns(op) < op->until_ns) {
+		BT_WRITE_COUNT(writer, again_n);
+		bt_op_later(op, bt_op_backoff_ns(op));
+	} else if (op->unsure || op->verbs == &bt_check_verbs) {
+		unsure(writer, op);
+	} else {
+		failed(writer, op, why);
+	}
+}
+
+static void take_refusal(struct bt_writer *writer, struct bt_op *op, uint32_t status, struct bt_str why)
+{
+	if (status == 404) {
+		failed(writer, op, why);
+	} else if (status == 409) {
+		take_conflict(writer, op, why);
+	} else if (op->unsure) {
+		confirm(op, why, 0);
+	} else {
+		failed(writer, op, why);
+	}
+}
+
+static void post_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	struct bt_str why =
+		answer->fate == BT_FATE_DONE ? (struct bt_str){.len = 0} : bt_write_message(writer, answer);
+
+	switch (answer->fate) {
+	case BT_FATE_DONE:
+		bound(writer, op);
+		break;
+	case BT_FATE_REFUSED:
+		take_refusal(writer, op, answer->status, why);
+		break;
+	case BT_FATE_THROTTLED:
+		bt_op_queue_first(op);
+		break;
+	case BT_FATE_SERVER_ERROR:
+	case BT_FATE_LOST:
+		op->unsure = true;
+		again(writer, op, why);
+		break;
+	case BT_FATE_UNSENT:
+		again(writer, op, why);
+		break;
+	}
+}
+
+/* ---- GET ---- */
+
+struct seen {
+	struct bt_str uid, node;
+};
+
+static void read_member(struct bt_json *json, const char *name, struct bt_str *out)
+{
+	struct bt_str key;
+
+	for (bool in = bt_json_enter_object(json); in && bt_json_next_key(json, &key);) {
+		if (!bt_str_is(key, name)) {
+			bt_json_skip(json);
+		} else if (!bt_json_string(json, out)) {
+			return;
+		}
+	}
+}
+
+/* Returns: false when the text is no pod. */
+static bool read_pod(struct bt_writer *writer, struct bt_str body, struct seen *out)
+{
+	struct bt_str key;
+
+	*out = (struct seen){.uid = {.len = 0}};
+	bt_json_begin(writer->json, body, &writer->scratch);
+	for (bool in = bt_json_enter_object(writer->json); in && bt_json_next_key(writer->json, &key);) {
+		if (bt_str_is(key, "metadata")) {
+			read_member(writer->json, "uid", &out->uid);
+		} else if (bt_str_is(key, "spec")) {
+			read_member(writer->json, "nodeName", &out->node);
+		} else {
+			bt_json_skip(writer->json);
+		}
+	}
+	return bt_json_error(writer->json)->status == BT_OK && out->uid.len;
+}
+
+/* The pod has no node. */
+static void take_unbound(struct bt_writer *writer, struct bt_op *op)
+{
+	uint32_t ix;
+
+	if (op->verbs == &bt_check_verbs && !op->confirmed) {
+		op->confirmed = CONFIRMS;
+		if (bt_map_get(&writer->bindings, op->number, &ix)) {
+			unsure(writer, op); /* it is on its way */
+			return;
+		}
+		op->stage = POST;
+		op->reads = false;
+		op->unsure = true;
+		bt_op_queue(op);
+	} else if (op->unsure && ++op->confirmed < CONFIRMS) {
+		confirm(op, op->reason, CONFIRM_NS);
+	} else {
+		failed(writer, op, op->reason);
+	}
+}
+
+static void take_seen(struct bt_writer *writer, struct bt_op *op, const struct seen *seen)
+{
+	if (!bt_str_eq(seen->uid, op->pod.uid)) {
+		failed(writer, op, bt_str("the pod has gone"));
+	} else if (bt_str_eq(seen->node, op->node)) {
+		bound(writer, op);
+	} else if (seen->node.len) {
+		failed(writer, op, bt_str("the pod is on another node"));
+	} else {
+		take_unbound(writer, op);
+	}
+}
+
+static void confirm_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	struct seen seen;
+
+	if (answer->fate == BT_FATE_DONE && read_pod(writer, answer->body, &seen)) {
+		take_seen(writer, op, &seen);
+	} else if (answer->status == 404) {
+		failed(writer, op, bt_str("the pod has gone"));
+	} else if (answer->fate == BT_FATE_REFUSED || answer->fate == BT_FATE_DONE) {
+		unsure(writer, op);
+	} else {
+		op->unsure = true;
+		again(writer, op, op->reason);
+	}
+}
+
+/* ---- verbs ---- */
+
+static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	if (op->stage == POST) {
+		post_answered(writer, op, answer);
+	} else {
+		confirm_answered(writer, op, answer);
+	}
+}
+
+static void begin_bind(struct bt_writer *writer, struct bt_op *op)
+{
+	op->until_ns = bt_write_now(writer) + writer->options.bind_timeout_ns;
+	if (writer->options.dry) {
+		bt_shadow_keep(writer, op);
+		return;
+	}
+	if (op->number) {
+		bt_map_put(&writer->bindings, op->number, 1);
+	}
+	bt_op_queue(op);
+}
+
+static void begin_check(struct bt_writer *writer, struct bt_op *op)
+{
+	op->until_ns = bt_write_now(writer) + writer->options.bind_timeout_ns;
+	if (writer->options.dry) {
+		unsure(writer, op);
+		return;
+	}
+	op->stage = CONFIRM;
+	op->reads = true;
+	bt_op_queue(op);
+}
+
+static void fenced(struct bt_writer *writer, struct bt_op *op)
+{
+	static const char why[] = "another replica leads";
+
+	if (op->verbs == &bt_check_verbs) {
+		unsure(writer, op);
+	} else if (op->unsure) {
+		confirm(op, bt_str(why), 0);
+	} else {
+		BT_WRITE_COUNT(writer, failed_n);
+		bt_pipeline_bind_failed(writer->pipeline, op->handle, bt_str(why));
+		end(writer, op);
+	}
+}
+
+static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+{
+	if (sent || op->unsure || op->verbs == &bt_check_verbs) {
+		BT_WRITE_COUNT(writer, unsure_n);
+		bt_pipeline_unknown(writer->pipeline, op->handle);
+	} else {
+		BT_WRITE_COUNT(writer, failed_n);
+		bt_pipeline_bind_failed(writer->pipeline, op->handle, bt_str("the scheduler ends"));
+	}
+}
+
+const struct bt_op_verbs bt_bind_verbs = {BT_CLASS_BIND, begin_bind, request, answered, fenced, given_up};
+const struct bt_op_verbs bt_check_verbs = {BT_CLASS_BIND, begin_check, request, answered, fenced, given_up};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A victim of preemption: the condition DisruptionTarget, then its deletion by UID, then the event. Both
+ * calls may be made again without harm. Source: framework/preemption/executor.go, v1.36.3.
+ *
+ *   begin --> TARGET --2xx, nothing to change--> DELETE --2xx--> evicted
+ *                 \--404--------------------------------\--404, another UID--> evicted, nothing is said
+ */
+#include "tools/cli/json_write.h"
+#include "tools/report/api_call.h"
+#include "tools/write/writer_int.h"
+
+enum { TARGET = 0, DELETE };
+
+/* The part of a preemption's calls that is about this victim. Valid until the next calls are made. */
+static void make_calls(struct bt_writer *writer, struct bt_op *op, const struct bt_api_call **out_patch,
+	const struct bt_api_call **out_event)
+{
+	struct bt_known_pod *preemptor = bt_arena_zalloc(&writer->scratch, sizeof(*preemptor));
+	struct bt_known_pod *pod = bt_arena_zalloc(&writer->scratch, sizeof(*pod));
+
+	bt_known_get(writer->known, &op->pod, &writer->scratch, pod);
+	bt_known_get(writer->known, &op->other, &writer->scratch, preemptor);
+	const struct bt_api_victim victim = {.pod = &pod->pod};
+	const struct bt_api_cycle cycle = {.pod = &preemptor->pod,
+		.end = BT_CYCLE_UNSCHEDULABLE,
+		.node = op->node,
+		.victims = &victim,
+		.victim_n = 1,
+		.preempts_in_turn = true,
+		.host = bt_str(writer->host),
+		.now_s = bt_write_wall(writer) / BT_WRITE_S};
+	bt_api_calls_of(&cycle, &writer->calls);
+	*out_patch = *out_event = NULL;
+	for (size_t i = 0; i < writer->calls.n; i++) {
+		const struct bt_api_call *call = &writer->calls.items[i];
+
+		if (call->pod == victim.pod && call->verb == BT_API_PATCH_STATUS) {
+			*out_patch = call;
+		} else if (call->pod == victim.pod && call->verb == BT_API_EVENT) {
+			*out_event = call;
+		}
+	}
+}
+
+static void evicted(struct bt_writer *writer, struct bt_op *op, bool by_us)
+{
+	const struct bt_api_call *patch, *event;
+
+	bt_pipeline_evicted(writer->pipeline, op->handle);
+	if (by_us) {
+		make_calls(writer, op, &patch, &event);
+		bt_events_add(writer->events, event);
+	}
+	bt_op_end(op);
+}
+
+static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+{
+	BT_WRITE_COUNT(writer, evict_failed_n);
+	bt_pipeline_evict_failed(writer->pipeline, op->handle, why);
+	bt_op_end(op);
+}
+
+static void begin(struct bt_writer *writer, struct bt_op *op)
+{
+	BT_WRITE_COUNT(writer, evict_n);
+	if (writer->options.dry) {
+		failed(writer, op, bt_str("nothing is written in shadow mode"));
+		return;
+	}
+	bt_op_queue(op);
+}
+
+static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+{
+	const struct bt_api_call *patch, *event;
+
+	if (op->stage == TARGET) {
+		make_calls(writer, op, &patch, &event);
+		if (patch) {
+			bt_api_patch_write(patch, &writer->body);
+			*out_call = (struct bt_http_call){.method = BT_HTTP_PATCH,
+				.path = bt_write_pod_path(writer, &op->pod, "/status"),
+				.content_type = bt_str("application/strategic-merge-patch+json"),
+				.body = bt_buf_view(&writer->body)};
+			BT_WRITE_COUNT(writer, patch_n);
+			return true;
+		}
+		op->stage = DELETE;
+	}
+	bt_buf_text(&writer->body, "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":"
+				   "{\"uid\":");
+	bt_json_write_quote(op->pod.uid, &writer->body);
+	bt_buf_text(&writer->body, "}}\n");
+	*out_call = (struct bt_http_call){.method = BT_HTTP_DELETE,
+		.path = bt_write_pod_path(writer, &op->pod, ""),
+		.content_type = bt_str("application/json"),
+		.body = bt_buf_view(&writer->body)};
+	return true;
+}
+
+static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	if (answer->fate == BT_FATE_DONE) {
+		if (op->stage == DELETE) {
+			evicted(writer, op, true);
+			return;
+		}
+		op->stage = DELETE;
+		op->tries = 0;
+		bt_op_queue_first(op);
+	} else if (answer->status == 404 || (op->stage == DELETE && answer->status == 409)) {
+		/* A conflict: it is another pod of that name by now. */
+		evicted(writer, op, false);
+	} else if (!bt_op_again(op, answer)) {
+		failed(writer, op, bt_write_message(writer, answer));
+	}
+}
+
+static void fenced(struct bt_writer *writer, struct bt_op *op)
+{
+	failed(writer, op, bt_str("another replica leads"));
+}
+
+static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+{
+	(void)sent;
+	BT_WRITE_COUNT(writer, evict_failed_n);
+	bt_pipeline_evict_failed(writer->pipeline, op->handle, bt_str("the scheduler ends"));
+}
+
+const struct bt_op_verbs bt_evict_verbs = {BT_CLASS_EVICT, begin, request, answered, fenced, given_up};

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Shadow mode: what would have been written is kept until the watch shows where another scheduler has put the
+ * pod, or that it has gone.
+ */
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "tools/write/writer_int.h"
+
+/* When another node was chosen the pipeline sees it by itself, a moment after the watch has shown it; only
+ * then the binding may be said to have failed. */
+#define SETTLE_NS BT_WRITE_S
+
+struct kept {
+	uint64_t handle;  /* 0: the pod was refused */
+	struct bt_op *op; /* whose texts they are */
+};
+
+struct bt_shadow {
+	struct bt_map by_uid;
+	struct kept *kept;
+	size_t n, cap;
+	uint32_t *vacant;
+	size_t vacant_n, vacant_cap;
+};
+
+struct bt_shadow *bt_shadow_create(void)
+{
+	return bt_mem_zalloc(1, sizeof(struct bt_shadow));
+}
+
+void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow)
+{
+	for (size_t i = 0; i < shadow->n; i++) {
+		if (shadow->kept[i].op && shadow->kept[i].handle) {
+			bt_pipeline_unknown(writer->pipeline, shadow->kept[i].handle);
+		}
+		if (shadow->kept[i].op) {
+			bt_op_free(shadow->kept[i].op);
+		}
+	}
+	bt_map_fini(&shadow->by_uid);
+	bt_mem_free(shadow->kept);
+	bt_mem_free(shadow->vacant);
+	bt_mem_free(shadow);
+}
+
+static uint64_t key_of(const struct bt_pod_ref *pod)
+{
+	uint64_t key = bt_hash_bytes(pod->uid.len ? pod->uid.ptr : "", pod->uid.len);
+
+	return key ? key : 1;
+}
+
+/* Takes the pod's out. Returns: false when there is none. */
+static bool take(struct bt_shadow *shadow, const struct bt_pod_ref *pod, struct kept *out)
+{
+	uint64_t key = key_of(pod);
+	uint32_t ix;
+
+	if (!bt_map_get(&shadow->by_uid, key, &ix)) {
+		return false;
+	}
+	*out = shadow->kept[ix];
+	bt_map_remove(&shadow->by_uid, key);
+	shadow->kept[ix] = (struct kept){.handle = 0};
+	shadow->vacant =
+		bt_mem_grow(shadow->vacant, shadow->vacant_n, &shadow->vacant_cap, sizeof(*shadow->vacant));
+	shadow->vacant[shadow->vacant_n++] = ix;
+	return true;
+}
+
+/* What was kept of the pod before is over. */
+static void put(struct bt_writer *writer, struct bt_op *op)
+{
+	struct bt_shadow *shadow = writer->shadow;
+	struct kept old;
+	uint32_t ix;
+
+	if (take(shadow, &op->pod, &old)) {
+		bt_op_free(old.op);
+	}
+	if (shadow->vacant_n) {
+		ix = shadow->vacant[--shadow->vacant_n];
+	} else {
+		shadow->kept = bt_mem_grow(shadow->kept, shadow->n, &shadow->cap, sizeof(*shadow->kept));
+		ix = (uint32_t)shadow->n++;
+	}
+	bt_op_close(op); /* nothing is on its way */
+	shadow->kept[ix] = (struct kept){.handle = op->handle, .op = op};
+	bt_map_put(&shadow->by_uid, key_of(&op->pod), ix);
+}
+
+void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op)
+{
+	put(writer, op);
+}
+
+void bt_shadow_refused(struct bt_writer *writer, const struct bt_pod_ref *pod)
+{
+	struct bt_op *op = bt_op_create(writer, &bt_seen_verbs);
+
+	op->pod = bt_op_copy_ref(op, pod);
+	put(writer, op);
+}
+
+/* ---- what the watch shows ---- */
+
+static void judge(struct bt_writer *writer, struct bt_op *seen, const struct kept *kept)
+{
+	const struct bt_writer_judgement judgement = {
+		.pod = seen->pod, .ours = kept->op->node, .theirs = seen->node};
+
+	if (bt_str_eq(judgement.ours, judgement.theirs)) {
+		BT_WRITE_COUNT(writer, agreed_n);
+	} else {
+		BT_WRITE_COUNT(writer, differed_n);
+	}
+	if (writer->options.judged) {
+		writer->options.judged(writer->options.context, &judgement);
+	}
+}
+
+static void begin(struct bt_writer *writer, struct bt_op *seen)
+{
+	struct kept kept;
+
+	if (!take(writer->shadow, &seen->pod, &kept)) {
+		bt_op_end(seen);
+		return;
+	}
+	bool same = bt_str_eq(kept.op->node, seen->node);
+	if (seen->node.len) {
+		judge(writer, seen, &kept);
+	}
+	bt_op_free(kept.op);
+	if (!kept.handle) {
+		bt_op_end(seen);
+	} else if (same) {
+		bt_pipeline_bound(writer->pipeline, kept.handle);
+		bt_op_end(seen);
+	} else {
+		seen->handle = kept.handle;
+		seen->reads = true;
+		bt_op_later(seen, SETTLE_NS);
+	}
+}
+
+static bool request(struct bt_writer *writer, struct bt_op *seen, struct bt_http_call *out_call)
+{
+	(void)out_call;
+	bt_pipeline_bind_failed(
+		writer->pipeline, seen->handle, bt_str("another scheduler has bound the pod"));
+	bt_op_end(seen);
+	return false;
+}
+
+static void given_up(struct bt_writer *writer, struct bt_op *seen, bool sent)
+{
+	(void)sent;
+	if (seen->handle) {
+		bt_pipeline_bind_failed(writer->pipeline, seen->handle, bt_str("the scheduler ends"));
+	}
+}
+
+const struct bt_op_verbs bt_seen_verbs = {
+	.class = BT_CLASS_BIND, .begin = begin, .request = request, .given_up = given_up};

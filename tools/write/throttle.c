@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A token bucket.
+ */
+#include "tools/write/throttle.h"
+
+#include "engine/base/check.h"
+
+#define NS_PER_S 1e9
+
+void bt_throttle_init(struct bt_throttle *throttle, float qps, uint32_t burst, int64_t now_ns)
+{
+	BT_REQUIRE(burst > 0);
+	*throttle = (struct bt_throttle){
+		.per_ns = qps < 0 ? 0 : (double)qps / NS_PER_S,
+		.burst = burst,
+		.tokens = burst,
+		.filled_ns = now_ns,
+	};
+}
+
+static void fill(struct bt_throttle *throttle, int64_t now_ns)
+{
+	if (now_ns <= throttle->filled_ns) {
+		return;
+	}
+	throttle->tokens += (double)(now_ns - throttle->filled_ns) * throttle->per_ns;
+	throttle->filled_ns = now_ns;
+	if (throttle->tokens > throttle->burst) {
+		throttle->tokens = throttle->burst;
+	}
+}
+
+int64_t bt_throttle_take(struct bt_throttle *throttle, int64_t now_ns)
+{
+	if (throttle->per_ns <= 0) {
+		return 0;
+	}
+	fill(throttle, now_ns);
+	if (throttle->tokens >= 1) {
+		throttle->tokens -= 1;
+		return 0;
+	}
+	return (int64_t)((1 - throttle->tokens) / throttle->per_ns) + 1;
+}
+
+void bt_throttle_return(struct bt_throttle *throttle)
+{
+	if (throttle->tokens < throttle->burst) {
+		throttle->tokens += 1;
+	}
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A token bucket: so many calls a second on average, so many at once. Source: client-go's
+ * util/flowcontrol and golang.org/x/time/rate, v0.36.3. Context: one thread.
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct bt_throttle {
+	double per_ns; /* tokens; 0: no limit */
+	double burst, tokens;
+	int64_t filled_ns;
+};
+
+/* A full bucket. qps < 0: no limit. Requires: burst > 0. */
+void bt_throttle_init(struct bt_throttle *throttle, float qps, uint32_t burst, int64_t now_ns);
+
+/* Takes a token. Returns: 0, or in how many ns there will be one. */
+int64_t bt_throttle_take(struct bt_throttle *throttle, int64_t now_ns);
+
+/* Puts one back, for a call that was not made. */
+void bt_throttle_return(struct bt_throttle *throttle);

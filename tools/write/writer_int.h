@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The writer's parts. Everything here happens on the thread of its HTTP client unless said otherwise.
+ *
+ *   binder, sink, listener --inbox--> begin --> queue of its class --> sent --> answered --> (over)
+ *                                                ^                       |         |
+ *                                                +---- later: a time ----+---------+
+ */
+#pragma once
+
+#include "engine/base/arena.h"
+#include "engine/base/atomic.h"
+#include "engine/base/map.h"
+#include "engine/base/park.h"
+#include "engine/flow/api_result.h"
+#include "tools/codec/json.h"
+#include "tools/write/known.h"
+#include "tools/write/throttle.h"
+#include "tools/write/writer.h"
+
+#define BT_WRITE_S	    INT64_C(1000000000)
+#define BT_WRITE_TIMEOUT_NS (30 * BT_WRITE_S) /* of one call */
+#define BT_WRITE_TRIES	    4		      /* of what is no binding */
+
+/* What goes first. */
+enum bt_write_class { BT_CLASS_BIND = 0, BT_CLASS_EVICT, BT_CLASS_STATUS, BT_CLASS_EVENT, BT_CLASS_N };
+
+/* What an answer comes to. */
+enum bt_fate {
+	BT_FATE_DONE = 0,     /* 2xx */
+	BT_FATE_REFUSED,      /* 4xx */
+	BT_FATE_THROTTLED,    /* 429: it has had no effect */
+	BT_FATE_SERVER_ERROR, /* 5xx: it may have had one */
+	BT_FATE_UNSENT,
+	BT_FATE_LOST
+};
+
+struct bt_answer {
+	enum bt_fate fate;
+	uint32_t status;
+	struct bt_str body, error;
+};
+
+struct bt_op;
+
+/* What kinds of ops do. */
+struct bt_op_verbs {
+	enum bt_write_class class;
+	/* It has come out of the inbox, or was made here. */
+	void (*begin)(struct bt_writer *writer, struct bt_op *op);
+	/* Fills in a call, with path and body in the writer's buffers. Returns: false when there is nothing
+	 * to send, and the op has gone on or is over. */
+	bool (*request)(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call);
+	/* Goes on: queues, defers or ends the op. */
+	void (*answered)(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer);
+	/* It may not be written. Goes on or ends the op. */
+	void (*fenced)(struct bt_writer *writer, struct bt_op *op);
+	/* The writer ends; sent: it may have had an effect. Only says so; the op is freed by the caller. */
+	void (*given_up)(struct bt_writer *writer, struct bt_op *op, bool sent);
+};
+
+/* One thing to be written, in one or several calls. */
+struct bt_op {
+	struct bt_op *next; /* of the inbox, a queue or those that wait for a time */
+	const struct bt_op_verbs *verbs;
+	struct bt_writer *writer;
+	struct bt_arena arena; /* texts */
+	int stage;
+	bool reads; /* its next call changes nothing: neither throttled nor fenced */
+	uint64_t handle, number;
+	struct bt_pod_ref pod, other; /* EVICT: the victim, and whom it leaves for */
+	struct bt_str node;
+	struct bt_known_pod known; /* BIND: as it was when it was asked for */
+	int64_t due_ns, until_ns;
+	uint32_t tries;
+	/* BIND: */
+	bool unsure; /* an earlier call may have an effect yet */
+	uint32_t confirmed;
+	struct bt_str reason;
+	/* REPORT: */
+	struct bt_api_cycle cycle;
+	struct bt_pod_ref *unpromised;
+	uint32_t unpromised_n;
+	/* STATUS: */
+	struct bt_api_status status;
+	/* EVENT: */
+	struct bt_sent_event *event;
+};
+
+struct bt_op_list {
+	struct bt_op *first, *last;
+	uint32_t n;
+};
+
+struct bt_sent_event;
+struct bt_events;
+struct bt_shadow;
+struct bt_statuses;
+
+struct bt_writer {
+	struct bt_writer_options options; /* init: */
+	struct bt_http *http;		  /* init: */
+	struct bt_pipeline *pipeline;	  /* init: by bt_writer_attach */
+	struct bt_known *known;		  /* init: the pointer */
+	char *host;			  /* init: */
+
+	_Atomic(struct bt_op *) inbox; /* atomic: EDGE write.inbox */
+	_Atomic uint64_t open_n;       /* atomic: ops that are not over */
+	_Atomic uint64_t report_n;     /* atomic: of those, reports */
+	struct bt_park over;	       /* woken when open_n comes to nothing */
+	_Atomic bool ending;	       /* atomic: calls are given up, none is made any more */
+
+	/* owner: the client's thread */
+	struct bt_op_list queues[BT_CLASS_N];
+	struct bt_op *later;
+	uint32_t later_n;
+	int64_t later_ns; /* when the first of them is due, or before */
+	int64_t timer_ns; /* when this is called the next time */
+	int64_t hold_ns;  /* nothing is written before, by 429 */
+	int64_t slowed_ns;
+	uint32_t flying, flying_events;
+	double window; /* so many may be out; less after errors */
+	uint32_t since_event;
+	struct bt_throttle throttle, event_throttle;
+	struct bt_map bindings; /* number -> 1 of those that are here */
+	struct bt_events *events;
+	struct bt_statuses *statuses;
+	struct bt_shadow *shadow; /* dry */
+	struct bt_api_calls calls;
+	struct bt_arena scratch;
+	struct bt_json *json;
+	struct bt_buf path, body, text;
+
+	/* owner: the client's thread, anyone reads */
+	struct {
+#define X(name, words) _Atomic uint64_t name;
+		BT_WRITER_COUNTS(X)
+#undef X
+		_Atomic uint32_t in_flight, waiting;
+	} counts;
+};
+
+#define BT_WRITE_COUNT(writer, name) bt_add_owned(&(writer)->counts.name, UINT64_C(1))
+
+/* ---- writer.c ---- */
+
+int64_t bt_write_now(const struct bt_writer *writer);  /* monotonic */
+int64_t bt_write_wall(const struct bt_writer *writer); /* since 1970 */
+
+/* An op, counted as open. Context: any thread; allocates. Owns: bt_op_end. */
+struct bt_op *bt_op_create(struct bt_writer *writer, const struct bt_op_verbs *verbs);
+void bt_op_end(struct bt_op *op);
+
+/* The two halves of bt_op_end: it does not count as open any more; its memory goes. */
+void bt_op_close(struct bt_op *op);
+void bt_op_free(struct bt_op *op);
+
+struct bt_str bt_op_copy(struct bt_op *op, struct bt_str text);
+struct bt_pod_ref bt_op_copy_ref(struct bt_op *op, const struct bt_pod_ref *ref);
+
+/* Hands an op to the writer's thread. Context: any thread; lock-free. */
+void bt_op_post(struct bt_op *op);
+
+/* Puts an op behind the others of its class; in front of them; or there in some time. */
+void bt_op_queue(struct bt_op *op);
+void bt_op_queue_first(struct bt_op *op);
+void bt_op_later(struct bt_op *op, int64_t delay_ns);
+
+/* How long to wait before the next try. */
+int64_t bt_op_backoff_ns(const struct bt_op *op);
+
+/* Goes on after what is no binding was not done: again, at most BT_WRITE_TRIES times. Returns: false when it
+ * has been tried often enough, or was refused. */
+bool bt_op_again(struct bt_op *op, const struct bt_answer *answer);
+
+/* A path such as /api/v1/namespaces/NS/pods/NAME/binding, in the writer's buffer. namespace_: may be empty.
+ */
+struct bt_str bt_write_path(struct bt_writer *writer, const char *prefix, struct bt_str namespace_,
+	const char *resource, struct bt_str name, const char *part);
+
+/* The path of a pod, or of something of it, into the writer's buffer. */
+struct bt_str bt_write_pod_path(struct bt_writer *writer, const struct bt_pod_ref *pod, const char *part);
+
+/* The message of an answer: that of a Status, or what went wrong. Valid until the scratch arena is reset. */
+struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer *answer);
+
+/* ---- bind.c ---- */
+
+extern const struct bt_op_verbs bt_bind_verbs, bt_check_verbs;
+
+/* ---- evict.c ---- */
+
+extern const struct bt_op_verbs bt_evict_verbs;
+
+/* ---- report.c: what is said about cycles ---- */
+
+extern const struct bt_op_verbs bt_report_verbs;
+
+/* Has written what the API server gets to see of a cycle: events and patches. Its pods are bt_status_view's.
+ */
+void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle);
+
+/* ---- status.c: patches of pods' status, of each pod one that waits at most ---- */
+
+struct bt_statuses *bt_statuses_create(void);
+void bt_statuses_destroy(struct bt_statuses *statuses);
+
+/* Has a patch written (BT_API_PATCH_STATUS); one that waits is changed instead. */
+void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call);
+
+/* A pod as the API will have it when the patches that are on their way have been taken. Texts live in the
+ * scratch arena. Returns: whether it is known. */
+bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_known_pod *out_pod);
+
+/* ---- events.c ---- */
+
+struct bt_events *bt_events_create(struct bt_writer *writer);
+void bt_events_destroy(struct bt_events *events);
+
+/* Has an event written (BT_API_EVENT), or counted in a series. */
+void bt_events_add(struct bt_events *events, const struct bt_api_call *call);
+
+/* Ends what is old, writes series anew. Returns: when to call next. */
+int64_t bt_events_tick(struct bt_events *events, int64_t now_ns);
+
+/* ---- shadow.c ---- */
+
+struct bt_shadow *bt_shadow_create(void);
+void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow);
+
+/* Keeps a binding until it is judged; a pod was refused. */
+void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op);
+void bt_shadow_refused(struct bt_writer *writer, const struct bt_pod_ref *pod);
+
+extern const struct bt_op_verbs bt_seen_verbs;
