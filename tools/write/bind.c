@@ -152,6 +152,7 @@ static bool request_bind(struct bt_writer *writer, struct bt_op *op, struct bt_h
 		.content_type = bt_str(writer->options.json ? "application/json" : BT_PROTO_TYPE)};
 	if (writer->options.json) {
 		bt_api_binding_write(&call, &writer->body);
+		bt_buf_char(&writer->body, '\n');
 	} else {
 		bt_proto_binding(&op->pod, op->node, &writer->body);
 	}

@@ -410,13 +410,12 @@ static void on_timer(void *context)
 {
 	struct bt_writer *writer = context;
 
-	if (bt_write_now(writer) >= writer->timer_ns) {
-		writer->timer_ns = INT64_MAX;
-	}
+	/* Also when it rings early, or for something that is over: pump sets another one. */
+	writer->timer_ns = INT64_MAX;
 	pump(writer);
 }
 
-/* An earlier timer than the one that runs; those that are too early only look. */
+/* Each that rings sets one at most, so there are never more of them than there were. */
 static void set_timer(struct bt_writer *writer, int64_t now_ns, int64_t at_ns)
 {
 	if (at_ns >= writer->timer_ns || at_ns == INT64_MAX) {

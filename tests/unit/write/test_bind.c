@@ -5,9 +5,11 @@
 
 #include "tools/write/proto.h"
 
-#define BINDING	  "/api/v1/namespaces/ns/pods/p/binding"
-#define POD	  "/api/v1/namespaces/ns/pods/p"
-#define TAKEN(on) "Operation cannot be fulfilled on pods/binding \\\"p\\\": pod p is already assigned to node \\\"" on "\\\""
+#define BINDING "/api/v1/namespaces/ns/pods/p/binding"
+#define POD	"/api/v1/namespaces/ns/pods/p"
+#define TAKEN(on)                                                                                            \
+	"Operation cannot be fulfilled on pods/binding \\\"p\\\": pod p is already assigned to node \\\"" on \
+	"\\\""
 #define ON(uid, node)                                                                                        \
 	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"uid\":\"" uid "\",\"labels\":{}},\"spec\":{"       \
 	"\"containers\":[{\"name\":\"c\"}],\"nodeName\":\"" node "\"},\"status\":{}}"
@@ -43,14 +45,13 @@ static void a_binding_is_what_client_go_sends(void **state)
 
 static void as_protobuf_it_is_the_same_without_empty_fields(void **state)
 {
-	static const char want[] = "k8s\0\n\r\n\2v1\22\7Binding\22\35\n\14\n\1p\32\2ns*\3u-1\22\r\n\4Node\32\5"
-				   "node1";
-	struct bt_writer_options options = {.qps = -1};
+	static const char want[] =
+		"k8s\0\n\r\n\2v1\22\7Binding\22\35\n\14\n\1p\32\2ns*\3u-1\22\r\n\4Node\32\5"
+		"node1";
 	struct bt_buf body = {.len = 0};
 	struct bt_ask ask = fake_ask(1, "p", "u-1", "node1");
 
 	(void)state;
-	(void)options;
 	bt_proto_binding(&ask.pod, ask.node, &body);
 	assert_int_equal(body.len, sizeof(want) - 1);
 	assert_memory_equal(body.ptr, want, body.len);
@@ -66,10 +67,12 @@ static void a_bound_pod_gets_its_event(void **state)
 	sent(1, "POST", "/apis/events.k8s.io/v1/namespaces/ns/events");
 	assert_string_equal(fake.calls[1].body,
 		"{\"kind\":\"Event\",\"apiVersion\":\"events.k8s.io/v1\",\"metadata\":{\"name\":"
-		"\"p.188672519ce64000\",\"namespace\":\"ns\"},\"eventTime\":\"2026-01-01T00:00:00.000000Z\","
-		"\"reportingController\":\"s\",\"reportingInstance\":\"s-h\",\"action\":\"Binding\",\"reason\":"
+		"\"p.18867251edfa0000\",\"namespace\":\"ns\"},\"eventTime\":\"2026-01-01T00:00:00.000000Z\","
+		"\"reportingController\":\"s\",\"reportingInstance\":\"s-h\",\"action\":\"Binding\","
+		"\"reason\":"
 		"\"Scheduled\",\"regarding\":{\"kind\":\"Pod\",\"namespace\":\"ns\",\"name\":\"p\",\"uid\":"
-		"\"u\",\"apiVersion\":\"v1\",\"resourceVersion\":\"7\"},\"note\":\"Successfully assigned ns/p "
+		"\"u\",\"apiVersion\":\"v1\",\"resourceVersion\":\"7\"},\"note\":\"Successfully assigned "
+		"ns/p "
 		"to n1\",\"type\":\"Normal\"}\n");
 }
 
@@ -421,7 +424,8 @@ static void a_victim_is_marked_and_deleted_by_its_uid(void **state)
 	fake_answer(1, 200, "{}");
 	told("evicted 5\n");
 	assert_non_null(strstr(fake.calls[2].body, "\"note\":\"Preempted by pod u on node n1\""));
-	assert_non_null(strstr(fake.calls[2].body, "\"related\":{\"kind\":\"Pod\",\"namespace\":\"ns\",\"name\":\"p\""));
+	assert_non_null(strstr(
+		fake.calls[2].body, "\"related\":{\"kind\":\"Pod\",\"namespace\":\"ns\",\"name\":\"p\""));
 }
 
 static void a_victim_that_has_gone_is_evicted_and_nothing_is_said(void **state)
