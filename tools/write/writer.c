@@ -8,7 +8,6 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/base/race.h"
 #include "engine/base/rng.h"
 
 #define QPS	    50
@@ -204,7 +203,6 @@ void bt_op_post(struct bt_op *op)
 
 	do {
 		op->next = last;
-		BT_RACE_POINT("write.post");
 		/* EDGE write.inbox release: all of the op is written, and the link. */
 	} while (!bt_cas(&writer->inbox, &last, op));
 	if (!last) {
