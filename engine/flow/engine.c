@@ -45,10 +45,13 @@ static bool stands_in_queue(const struct bt_engine *engine, uint32_t pod_ix)
 static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
-	int32_t priority = bt_ledger_pod(ledger, engine->promises_for)->priority;
 	uint32_t i = bt_ledger_first_nominated(ledger, node_ix);
 	bool any = false;
 
+	if (i == BT_NO_POD) {
+		return false;
+	}
+	int32_t priority = bt_ledger_pod(ledger, engine->promises_for)->priority;
 	for (; i != BT_NO_POD; i = bt_ledger_next(ledger, i)) {
 		engine->fickle_promises |= bt_ledger_pod(ledger, i)->signature->claim_n > 0;
 		if (i == engine->promises_for || bt_ledger_pod(ledger, i)->priority < priority ||

@@ -215,25 +215,125 @@ const char *bt_filter_error_text(
 	return out_text->ptr;
 }
 
+/* Runs of node slots that are filtered at once. */
+#define RUN 64u
+
+/* Asks one plugin about the nodes of a run whose bits are set. Returns: those that pass. */
+static uint64_t filter_some(
+	const struct bt_plan *plan, const struct bt_view *view, uint32_t u, uint32_t first, uint64_t asked)
+{
+	const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+	uint64_t passed = 0;
+	uint8_t pass[RUN];
+
+	for (uint64_t left = asked; left;) {
+		uint32_t at = (uint32_t)__builtin_ctzll(left), n;
+		uint64_t gaps = ~(left >> at);
+
+		n = gaps ? (uint32_t)__builtin_ctzll(gaps) : RUN;
+		plugin->filter(plan->compiled[u].term, view, first + at, n, pass);
+		for (uint32_t i = 0; i < n; i++) {
+			passed |= (uint64_t)(pass[i] != 0) << (at + i);
+		}
+		left &= n == RUN ? 0 : ~((((uint64_t)1 << n) - 1) << at);
+	}
+	return passed;
+}
+
+/*
+ * bt_filter_node of n consecutive node slots without errors: each plugin is asked about the nodes that have
+ * passed those before it. Sets out_by[i] for the node first + i. Returns: false when some node may fail; then
+ * they have to be asked one by one, because the first failure counts.
+ */
+static bool filter_run(const struct bt_plan *plan, const struct bt_view *view,
+	const struct bt_promises *promises, uint32_t first, uint32_t n, uint32_t *out_by)
+{
+	uint64_t left = n == RUN ? UINT64_MAX : ((uint64_t)1 << n) - 1;
+	const char *error = NULL;
+
+	for (uint32_t i = 0; i < n; i++) {
+		out_by[i] = BT_PASSED;
+		if (promises && promises->put(promises->context, first + i)) {
+			promises->take(promises->context, first + i);
+			out_by[i] = bt_filter_node(plan, view, promises, first + i, &error);
+			left &= ~((uint64_t)1 << i);
+		}
+		if (error) {
+			return false;
+		}
+	}
+	for (uint32_t k = 0; k < plan->profile->filter_n && left; k++) {
+		uint32_t u = plan->profile->filter[k];
+		const struct bt_plugin *plugin = plan->profile->uses[u].plugin;
+
+		if (plan->filter_error[u]) {
+			return false;
+		}
+		if (!plugin->filter || plan->compiled[u].filter_skip) {
+			continue;
+		}
+		uint64_t passed = filter_some(plan, view, u, first, left);
+		for (uint64_t refused = left & ~passed; refused; refused &= refused - 1) {
+			uint32_t i = (uint32_t)__builtin_ctzll(refused);
+
+			out_by[i] = u;
+			if (plugin->failure && plugin->failure(plan->compiled[u].term, view, first + i)) {
+				return false;
+			}
+		}
+		left = passed;
+	}
+	return true;
+}
+
+/* Notes what came of a node. Returns: false when that is enough. */
+static bool note_filtered(struct bt_evaluation *e, uint32_t node_ix, uint32_t by, uint32_t limit)
+{
+	/* The feasible node that is one too many is not looked at again, and not counted as visited either.
+	 */
+	if (by == BT_PASSED && e->feasible_n == limit) {
+		return false;
+	}
+	e->visited[e->visited_n] = node_ix;
+	e->refused_by[e->visited_n++] = by;
+	if (by == BT_PASSED) {
+		e->feasible[e->feasible_n++] = node_ix;
+	}
+	return true;
+}
+
+/* How many of the nodes have consecutive slots, from the first on. */
+static uint32_t run_length(const uint32_t *nodes, uint32_t node_n)
+{
+	uint32_t n = 1;
+
+	while (n < node_n && n < RUN && nodes[n] == nodes[0] + n) {
+		n++;
+	}
+	return n;
+}
+
 static void filter_nodes(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t node_n, uint32_t limit, struct bt_evaluation *e)
 {
-	for (uint32_t i = 0; i < node_n; i++) {
-		uint32_t by = bt_filter_node(plan, view, e->promises, nodes[i], &e->error);
+	uint32_t by[RUN], n;
 
-		if (e->error) {
-			e->error = bt_filter_error_text(plan, by, e->error, &e->text);
-			return;
-		}
-		/* The feasible node that is one too many is not looked at again, and not counted as visited
-		 * either. */
-		if (by == BT_PASSED && e->feasible_n == limit) {
-			return;
-		}
-		e->visited[e->visited_n] = nodes[i];
-		e->refused_by[e->visited_n++] = by;
-		if (by == BT_PASSED) {
-			e->feasible[e->feasible_n++] = nodes[i];
+	for (uint32_t i = 0; i < node_n; i += n) {
+		/* A sample asks about no node that it may not need. */
+		n = limit == UINT32_MAX ? run_length(nodes + i, node_n - i) : 1;
+		bool done = n > 1 && filter_run(plan, view, e->promises, nodes[i], n, by);
+
+		for (uint32_t k = 0; k < n; k++) {
+			if (!done) {
+				by[k] = bt_filter_node(plan, view, e->promises, nodes[i + k], &e->error);
+			}
+			if (e->error) {
+				e->error = bt_filter_error_text(plan, by[k], e->error, &e->text);
+				return;
+			}
+			if (!note_filtered(e, nodes[i + k], by[k], limit)) {
+				return;
+			}
 		}
 	}
 }
