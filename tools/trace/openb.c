@@ -24,6 +24,8 @@
 #define SECONDS_MAX	(INT64_C(1) << 32)
 #define COLUMN_MAX	16
 #define NS		INT64_C(1000000000)
+#define READ_BYTES	((size_t)1 << 20)
+#define ROWS_AT_FIRST	((size_t)1 << 16) /* at most; more make room when they come */
 
 #define MODEL_LABEL "openb.berth.dev/gpu-model"
 #define QOS_LABEL   "openb.berth.dev/qos"
@@ -221,9 +223,12 @@ static void read_node(struct table *table)
 {
 	struct bt_trace *trace = table->trace;
 	struct bt_arena *arena = &trace->arena;
-	struct bt_object object = {
+
+	trace->nodes = bt_mem_grow(trace->nodes, trace->node_n, &trace->node_cap, sizeof(*trace->nodes));
+	struct bt_object *object = &trace->nodes[trace->node_n];
+	*object = (struct bt_object){
 		.kind = BT_KIND_NODE, .api_version = BT_STR("v1"), .kind_name = BT_STR("Node")};
-	struct bt_node_object *node = &object.node;
+	struct bt_node_object *node = &object->node;
 	int64_t cpu = number(table, NODE_CPU, CPU_MILLI_MAX, -1);
 	int64_t memory = number(table, NODE_MEMORY, MEMORY_MIB_MAX, -1);
 	int64_t gpus = number(table, NODE_GPU, GPU_MAX, 0);
@@ -244,8 +249,7 @@ static void read_node(struct table *table)
 		bt_build_quantity(arena, &node->allocatable, GPU_MILLI, bt_build_count(gpus * 1000));
 	}
 	node->capacity = node->allocatable;
-	trace->nodes = bt_mem_grow(trace->nodes, trace->node_n, &trace->node_cap, sizeof(*trace->nodes));
-	trace->nodes[trace->node_n++] = object;
+	trace->node_n++;
 }
 
 enum pod_column {
@@ -323,15 +327,18 @@ static void add_pod_labels(struct table *table, struct bt_pod_object *pod)
 static void read_pod(struct table *table)
 {
 	struct bt_trace *trace = table->trace;
-	struct bt_trace_pod row = {
-		.object = {.kind = BT_KIND_POD, .api_version = BT_STR("v1"), .kind_name = BT_STR("Pod")}};
-	struct bt_pod_object *pod = &row.object.pod;
 	struct bt_container_object *container = bt_arena_zalloc(&trace->arena, sizeof(*container));
 
-	row.create_s = number(table, POD_CREATED, SECONDS_MAX, -1);
-	row.delete_s =
+	trace->pods = bt_mem_grow(trace->pods, trace->pod_n, &trace->pod_cap, sizeof(*trace->pods));
+	struct bt_trace_pod *row = &trace->pods[trace->pod_n];
+	*row = (struct bt_trace_pod){
+		.object = {.kind = BT_KIND_POD, .api_version = BT_STR("v1"), .kind_name = BT_STR("Pod")},
+		.order = trace->pod_n};
+	struct bt_pod_object *pod = &row->object.pod;
+	row->create_s = number(table, POD_CREATED, SECONDS_MAX, -1);
+	row->delete_s =
 		field(table, POD_DELETED).len ? number(table, POD_DELETED, SECONDS_MAX, -1) : INT64_MAX;
-	if (!table->row_wrong && row.delete_s < row.create_s) {
+	if (!table->row_wrong && row->delete_s < row->create_s) {
 		complain(table, "column deletion_time is before creation_time; correct it or leave it empty");
 	}
 	container->name = bt_str("main");
@@ -343,7 +350,7 @@ static void read_pod(struct table *table)
 		return;
 	}
 	pod->meta.namespace_ = bt_str("default");
-	pod->meta.creation_ns = (BT_TRACE_EPOCH_S + row.create_s) * NS;
+	pod->meta.creation_ns = (BT_TRACE_EPOCH_S + row->create_s) * NS;
 	pod->phase = bt_str("Pending");
 	pod->spec.scheduler_name = bt_str("default-scheduler");
 	pod->spec.restart_policy = bt_str("Always");
@@ -351,9 +358,29 @@ static void read_pod(struct table *table)
 	pod->spec.has_priority = true;
 	pod->spec.containers = container;
 	pod->spec.container_n = 1;
-	trace->pods = bt_mem_grow(trace->pods, trace->pod_n, &trace->pod_cap, sizeof(*trace->pods));
-	row.order = trace->pod_n;
-	trace->pods[trace->pod_n++] = row;
+	trace->pod_n++;
+}
+
+/* How many rows to make room for: those that a text may have, within reason. */
+static size_t rows_of(struct bt_str text)
+{
+	size_t n = 1;
+
+	for (size_t at = bt_str_find(text, '\n', 0); at < text.len && n < ROWS_AT_FIRST;
+		at = bt_str_find(text, '\n', at + 1)) {
+		n++;
+	}
+	return n;
+}
+
+/* Room for n rows more at once, so that they are not moved as they come. */
+static void *make_room(void *rows, size_t row_n, size_t *cap, size_t n, size_t bytes)
+{
+	if (row_n + n <= *cap) {
+		return rows;
+	}
+	*cap = row_n + n;
+	return bt_mem_realloc(rows, *cap, bytes);
 }
 
 static enum bt_status parse(struct table *table, struct bt_str text, void (*read_row)(struct table *table))
@@ -390,6 +417,8 @@ enum bt_status bt_openb_parse_nodes(
 {
 	struct table table = {.reader = reader, .name = name, .trace = trace, .columns = node_columns};
 
+	trace->nodes = make_room(
+		trace->nodes, trace->node_n, &trace->node_cap, rows_of(text), sizeof(*trace->nodes));
 	return parse(&table, text, read_node);
 }
 
@@ -408,9 +437,16 @@ enum bt_status bt_openb_parse_pods(
 	const struct bt_openb_reader *reader, const char *name, struct bt_str text, struct bt_trace *trace)
 {
 	struct table table = {.reader = reader, .name = name, .trace = trace, .columns = pod_columns};
-	enum bt_status status = parse(&table, text, read_pod);
 
-	if (trace->pod_n > 0) {
+	trace->pods =
+		make_room(trace->pods, trace->pod_n, &trace->pod_cap, rows_of(text), sizeof(*trace->pods));
+	enum bt_status status = parse(&table, text, read_pod);
+	size_t sorted_n = 1;
+	while (sorted_n < trace->pod_n &&
+		compare_pods(&trace->pods[sorted_n - 1], &trace->pods[sorted_n]) < 0) {
+		sorted_n++;
+	}
+	if (sorted_n < trace->pod_n) {
 		qsort(trace->pods, trace->pod_n, sizeof(*trace->pods), compare_pods);
 	}
 	return status;
@@ -420,15 +456,15 @@ static enum bt_status read_file(struct table *table, struct bt_buf *out)
 {
 	FILE *file = fopen(table->name, "rb");
 	enum bt_status status = BT_OK;
-	size_t n = 1;
+	size_t n = READ_BYTES;
 
 	if (!file) {
 		complain(table, "cannot read: %s", strerror(errno));
 		return BT_IO;
 	}
-	while (n > 0 && status == BT_OK) {
-		bt_buf_reserve(out, (size_t)1 << 16);
-		n = fread(out->ptr + out->len, 1, (size_t)1 << 16, file);
+	while (n == READ_BYTES && status == BT_OK) {
+		bt_buf_reserve(out, READ_BYTES);
+		n = fread(out->ptr + out->len, 1, READ_BYTES, file);
 		out->len += n;
 		status = out->len > FILE_BYTES_MAX ? BT_RANGE : BT_OK;
 	}
