@@ -59,7 +59,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	return (struct bt_http *)&fake;
 }
 
-static void fake_copy(char *out, size_t size, struct bt_str text)
+static inline void fake_copy(char *out, size_t size, struct bt_str text)
 {
 	assert_true(text.len < size);
 	memcpy(out, text.len ? text.ptr : "", text.len);
@@ -89,7 +89,7 @@ void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *co
 }
 
 /* How the i-th call ended. */
-static void fake_end(
+static inline void fake_end(
 	uint32_t i, enum bt_http_end end, uint32_t status, int64_t retry_after_ns, const char *body)
 {
 	struct fake_call *noted = &fake.calls[i];
@@ -114,7 +114,7 @@ void bt_http_destroy(struct bt_http *http)
 
 /* ---- the pipeline ---- */
 
-static enum bt_status note(const char *what, uint64_t handle, struct bt_str reason)
+static inline enum bt_status note(const char *what, uint64_t handle, struct bt_str reason)
 {
 	bt_buf_printf(&fake.told, "%s %llu", what, (unsigned long long)handle);
 	if (reason.len) {
@@ -162,18 +162,18 @@ struct bt_engine *bt_pipeline_engine(struct bt_pipeline *pipeline)
 
 /* ---- the test's side ---- */
 
-static int64_t fake_now(void *context)
+static inline int64_t fake_now(void *context)
 {
 	return fake.now_ns + *(const int64_t *)context;
 }
 
-static bool fake_may_write(void *context)
+static inline bool fake_may_write(void *context)
 {
 	(void)context;
 	return fake.may_write;
 }
 
-static void fake_judged(void *context, const struct bt_writer_judgement *judgement)
+static inline void fake_judged(void *context, const struct bt_writer_judgement *judgement)
 {
 	(void)context;
 	bt_buf_printf(&fake.judged, "%.*s %.*s %.*s\n", BT_STR_ARG(judgement->pod.name),
@@ -181,7 +181,7 @@ static void fake_judged(void *context, const struct bt_writer_judgement *judgeme
 }
 
 /* A writer that nothing limits unless the options say so. */
-static struct bt_writer *fake_begin(struct bt_writer_options options)
+static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 {
 	static const int64_t wall = FAKE_WALL, steady = 0;
 
@@ -199,7 +199,7 @@ static struct bt_writer *fake_begin(struct bt_writer_options options)
 	return fake.writer;
 }
 
-static void fake_finish(void)
+static inline void fake_finish(void)
 {
 	bt_writer_destroy(fake.writer);
 	bt_buf_fini(&fake.told);
@@ -207,7 +207,7 @@ static void fake_finish(void)
 }
 
 /* Lets time pass, and timers ring in order. */
-static void fake_pass(int64_t ns)
+static inline void fake_pass(int64_t ns)
 {
 	int64_t end_ns = fake.now_ns + ns;
 
@@ -233,12 +233,12 @@ static void fake_pass(int64_t ns)
 	fake.now_ns = end_ns;
 }
 
-static void fake_answer(uint32_t i, uint32_t status, const char *body)
+static inline void fake_answer(uint32_t i, uint32_t status, const char *body)
 {
 	fake_end(i, BT_HTTP_ANSWERED, status, -1, body);
 }
 
-static void fake_status(uint32_t i, uint32_t status, const char *message)
+static inline void fake_status(uint32_t i, uint32_t status, const char *message)
 {
 	char body[512];
 
@@ -248,7 +248,7 @@ static void fake_status(uint32_t i, uint32_t status, const char *message)
 }
 
 /* What was called so far. */
-static void sent(uint32_t i, const char *method, const char *path)
+static inline void sent(uint32_t i, const char *method, const char *path)
 {
 	assert_true(i < fake.call_n);
 	assert_string_equal(fake.calls[i].method, method);
@@ -256,7 +256,7 @@ static void sent(uint32_t i, const char *method, const char *path)
 }
 
 /* What the pipeline was told since the last time. */
-static void told(const char *lines)
+static inline void told(const char *lines)
 {
 	assert_string_equal(fake.told.len ? fake.told.ptr : "", lines);
 	bt_buf_clear(&fake.told);
@@ -265,7 +265,13 @@ static void told(const char *lines)
 	}
 }
 
-static struct bt_ask fake_ask(uint64_t handle, const char *pod, const char *uid, const char *node)
+/* Of the pod that most tests are about it is "u"; other pods have other ones. */
+static inline const char *fake_uid(const char *pod)
+{
+	return strcmp(pod, "p") == 0 ? "u" : pod;
+}
+
+static inline struct bt_ask fake_ask(uint64_t handle, const char *pod, const char *uid, const char *node)
 {
 	return (struct bt_ask){.handle = handle,
 		.number = handle,
@@ -273,18 +279,18 @@ static struct bt_ask fake_ask(uint64_t handle, const char *pod, const char *uid,
 		.node = bt_str(node)};
 }
 
-static void bind(uint64_t handle, const char *pod, const char *node)
+static inline void bind(uint64_t handle, const char *pod, const char *node)
 {
-	const struct bt_ask ask = fake_ask(handle, pod, "u", node);
+	const struct bt_ask ask = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	binder.bind(binder.context, NULL, &ask);
 	fake_pass(0);
 }
 
-static void check(uint64_t handle, uint64_t number, const char *pod, const char *node)
+static inline void check(uint64_t handle, uint64_t number, const char *pod, const char *node)
 {
-	struct bt_ask ask = fake_ask(handle, pod, "u", node);
+	struct bt_ask ask = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
 	ask.number = number;
@@ -292,17 +298,18 @@ static void check(uint64_t handle, uint64_t number, const char *pod, const char 
 	fake_pass(0);
 }
 
-static void evict(uint64_t handle, const char *pod, const char *node, const char *other)
+static inline void evict(uint64_t handle, const char *pod, const char *node, const char *other)
 {
-	struct bt_ask ask = fake_ask(handle, pod, "u", node);
+	struct bt_ask ask = fake_ask(handle, pod, fake_uid(pod), node);
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 
-	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str(other), bt_str("u")};
+	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str(other), bt_str(fake_uid(other))};
 	binder.evict(binder.context, NULL, &ask);
 	fake_pass(0);
 }
 
-static struct bt_object fake_pod(const char *name, const char *uid, const char *version, const char *node)
+static inline struct bt_object fake_pod(
+	const char *name, const char *uid, const char *version, const char *node)
 {
 	return (struct bt_object){.kind = BT_KIND_POD,
 		.pod = {.meta = {.name = bt_str(name),
@@ -313,7 +320,7 @@ static struct bt_object fake_pod(const char *name, const char *uid, const char *
 			.spec = {.scheduler_name = bt_str("s"), .node_name = bt_str(node)}}};
 }
 
-static void hear(enum bt_parcel_kind what, const struct bt_object *object)
+static inline void hear(enum bt_parcel_kind what, const struct bt_object *object)
 {
 	const struct bt_watch_listener listener = bt_writer_listener(fake.writer);
 
@@ -321,10 +328,10 @@ static void hear(enum bt_parcel_kind what, const struct bt_object *object)
 	fake_pass(0);
 }
 
-/* The watch shows a pod of that name, with the UID "u"; waiting when node is empty. */
-static void show(const char *name, const char *version, const char *node)
+/* The watch shows a pod of that name; waiting when node is empty. */
+static inline void show(const char *name, const char *version, const char *node)
 {
-	const struct bt_object pod = fake_pod(name, "u", version, node);
+	const struct bt_object pod = fake_pod(name, fake_uid(name), version, node);
 
 	hear(BT_PARCEL_APPLY, &pod);
 }

@@ -419,7 +419,7 @@ static void a_victim_is_marked_and_deleted_by_its_uid(void **state)
 	fake_answer(0, 200, "{}");
 	sent(1, "DELETE", "/api/v1/namespaces/ns/pods/v");
 	assert_string_equal(fake.calls[1].body,
-		"{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"u\"}}\n");
+		"{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"v\"}}\n");
 	told("");
 	fake_answer(1, 200, "{}");
 	told("evicted 5\n");
