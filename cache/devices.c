@@ -244,21 +244,27 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 	free_claim(d, ix);
 }
 
-/* What was allocated for a pod that is bound counts until it is shown, or the pod has gone: as upstream,
- * whose cache of claims does not take what is older than what was written. */
-static void keep_allocation(const struct bt_resource_claim *claim, struct bt_arena *arena,
-	struct bt_held *names, struct bt_resource_claim *fresh)
+/* What a binder has written counts until it is shown: as upstream, whose cache of claims does not take what
+ * is older. Where he does not say what he has written, it counts until the claim is shown as allocated, or
+ * its pod has gone. */
+static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *arena, struct bt_held *names,
+	struct bt_resource_claim *fresh)
 {
 	uint32_t room = 1;
 
 	while (room < claim->reserved_n) {
 		room *= 2;
 	}
-	fresh->allocated = fresh->shown_free = true;
+	fresh->allocated = claim->allocated;
+	fresh->shown_free = true;
 	fresh->kept_for = claim->kept_for;
+	fresh->written = claim->written;
 	fresh->allocation = copy_allocation(arena, &claim->allocation);
 	fresh->reserved_for = bt_arena_alloc(arena, room * sizeof(*fresh->reserved_for), 8);
-	memcpy(fresh->reserved_for, claim->reserved_for, claim->reserved_n * sizeof(*fresh->reserved_for));
+	if (claim->reserved_n) {
+		memcpy(fresh->reserved_for, claim->reserved_for,
+			claim->reserved_n * sizeof(*fresh->reserved_for));
+	}
 	fresh->reserved_n = claim->reserved_n;
 	for (uint32_t i = 0; i < fresh->reserved_n; i++) {
 		bt_held_add_name(names, fresh->reserved_for[i]);
@@ -279,6 +285,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	bt_arena_start(&arena, OBJECT_BYTES);
 	bt_resource_claim_compile(&names, &arena, object, &fresh);
 	fresh.kept_for = 0;
+	fresh.written = 0;
 	fresh.shown_free = fresh.shown = false;
 	if (bt_map_get(&d->view.claim_ixs, bt_pair_key(fresh.namespace_, fresh.name), &ix) &&
 		bt_claim_is_other(&d->claims[ix], &fresh)) {
@@ -287,7 +294,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	ix = claim_ix_of(d, fresh.namespace_, fresh.name);
 	struct bt_resource_claim *claim = &d->claims[ix];
 	if (bt_claim_is_kept(claim, &fresh)) {
-		keep_allocation(claim, &arena, &names, &fresh);
+		keep_status(claim, &arena, &names, &fresh);
 	}
 	if (claim->allocated && !fresh.allocated) {
 		enter(d, &claim->allocation, false, false);
@@ -585,6 +592,13 @@ void bt_devices_assume(
 	bt_map_put(&d->pending_ixs, pod_ix + (uint64_t)1, (uint32_t)d->pending_n++);
 }
 
+bool bt_devices_is_pending(const struct bt_devices *d, uint32_t pod_ix)
+{
+	uint32_t unused;
+
+	return d->pending_n && bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &unused);
+}
+
 /* The claim of a choice is not pending any more. */
 static void unsettle(struct bt_devices *d, const struct bt_device_choice *choice)
 {
@@ -632,32 +646,40 @@ static void reserve_for(struct bt_devices *d, uint32_t claim_ix, uint32_t pod_ui
 	claim->reserved_for[claim->reserved_n++] = pod_uid;
 }
 
-/* The claim that stands for a bound pod's extended resources. */
-static uint32_t make_special(struct bt_devices *d, uint32_t namespace_, uint32_t pod_name, uint32_t pod_uid)
+/* A name for the claim that stands for a bound pod's extended resources. */
+static uint32_t special_name(
+	struct bt_devices *d, struct bt_held *names, uint32_t namespace_, uint32_t pod_name)
 {
-	const struct bt_intern *intern = d->dictionary->intern;
-	struct bt_held names = {.intern = d->dictionary->intern};
 	struct bt_buf text = {0};
 	uint32_t name, ix;
 
 	do {
 		bt_buf_clear(&text);
 		bt_buf_printf(&text, "%.*s-extended-resources-%llu",
-			BT_STR_ARG(bt_intern_str(intern, pod_name)), (unsigned long long)++d->special_serial);
-		name = bt_held_add(&names, bt_buf_view(&text));
+			BT_STR_ARG(bt_intern_str(d->dictionary->intern, pod_name)),
+			(unsigned long long)++d->special_serial);
+		name = bt_held_add(names, bt_buf_view(&text));
 	} while (bt_map_get(&d->view.claim_ixs, bt_pair_key(namespace_, name), &ix));
 	bt_buf_fini(&text);
-	ix = claim_ix_of(d, namespace_, name);
+	return name;
+}
+
+/* Makes that claim. Owns: names, which have its name and UID, are its. */
+static uint32_t make_special(struct bt_devices *d, struct bt_held *names,
+	const struct bt_resource_claim *known, uint32_t pod_name, uint32_t pod_uid)
+{
+	uint32_t ix = claim_ix_of(d, known->namespace_, known->name);
+
 	bt_arena_start(&d->claim_arenas[ix], OBJECT_BYTES);
 	struct bt_claim_owner *owner = bt_arena_zalloc(&d->claim_arenas[ix], sizeof(*owner));
-	bt_held_add_name(&names, pod_name);
-	bt_held_add_name(&names, pod_uid);
-	d->claim_names[ix] = names;
+	bt_held_add_name(names, pod_name);
+	bt_held_add_name(names, pod_uid);
+	d->claim_names[ix] = *names;
 	*owner = (struct bt_claim_owner){pod_name, pod_uid, true};
 	d->claims[ix] = (struct bt_resource_claim){
-		.namespace_ = namespace_,
-		.name = name,
-		.uid = BT_NAME_EMPTY,
+		.namespace_ = known->namespace_,
+		.name = known->name,
+		.uid = known->uid,
 		.live = true,
 		.special = true,
 		.owner_uid = pod_uid,
@@ -667,6 +689,22 @@ static uint32_t make_special(struct bt_devices *d, uint32_t namespace_, uint32_t
 	};
 	d->view.special_n++;
 	return ix;
+}
+
+/* A claim gets what was found for it. */
+static void grant(struct bt_devices *d, uint32_t ix, const struct bt_allocation *allocation)
+{
+	struct bt_resource_claim *claim = &d->claims[ix];
+
+	if (claim->allocated) {
+		enter(d, &claim->allocation, false, false);
+	}
+	claim->allocated = true;
+	claim->allocation = copy_allocation(&d->claim_arenas[ix], allocation);
+	for (uint32_t i = 0; i < allocation->result_n; i++) {
+		bt_held_add_name(&d->claim_names[ix], allocation->results[i].share);
+	}
+	enter(d, &claim->allocation, true, false);
 }
 
 /* What was pending goes before what is allocated comes, for a share is the same in both. */
@@ -682,14 +720,14 @@ static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_devi
 		return;
 	}
 	if (ix == BT_NO_CLAIM) {
-		ix = make_special(d, namespace_, pod_name, pod_uid);
+		struct bt_held names = {.intern = d->dictionary->intern};
+		const struct bt_resource_claim known = {.namespace_ = namespace_,
+			.name = special_name(d, &names, namespace_, pod_name),
+			.uid = BT_NAME_EMPTY};
+
+		ix = make_special(d, &names, &known, pod_name, pod_uid);
 	}
-	d->claims[ix].allocated = true;
-	d->claims[ix].allocation = copy_allocation(&d->claim_arenas[ix], &choice->allocation);
-	for (uint32_t i = 0; i < choice->allocation.result_n; i++) {
-		bt_held_add_name(&d->claim_names[ix], choice->allocation.results[i].share);
-	}
-	enter(d, &d->claims[ix].allocation, true, false);
+	grant(d, ix, &choice->allocation);
 	reserve_for(d, ix, pod_uid);
 	if (!d->claims[ix].special) {
 		d->claims[ix].kept_for = pod_ix + 1;
@@ -718,6 +756,117 @@ void bt_devices_keep(struct bt_devices *d, uint32_t pod_ix, const struct bt_sign
 		}
 	}
 }
+
+/* ---- what binders have written ---- */
+
+static void unreserve(struct bt_resource_claim *claim, uint32_t pod_uid)
+{
+	for (uint32_t i = 0; i < claim->reserved_n; i++) {
+		if (claim->reserved_for[i] == pod_uid) {
+			claim->reserved_for[i] = claim->reserved_for[--claim->reserved_n];
+			return;
+		}
+	}
+}
+
+/* What was pending of a pod for a claim that is known by its name, or for its extended resources; or NULL. */
+static struct bt_device_choice *choice_for(
+	const struct bt_devices *d, const struct bt_pending *pending, const struct bt_resource_claim *known)
+{
+	for (uint32_t i = 0; i < pending->n; i++) {
+		struct bt_device_choice *choice = &pending->choices[i];
+
+		if (choice->claim_ix == BT_NO_CLAIM) {
+			if (known->special) {
+				return choice;
+			}
+			continue;
+		}
+		const struct bt_resource_claim *claim = &d->claims[choice->claim_ix];
+		if (claim->live && claim->namespace_ == known->namespace_ && claim->name == known->name) {
+			return choice;
+		}
+	}
+	return NULL;
+}
+
+/* The claim of a binder's words, as it is now; BT_NO_CLAIM: it has gone, or is another one. */
+static uint32_t find_written(struct bt_devices *d, const struct bt_resource_claim *known)
+{
+	uint32_t ix;
+
+	return bt_map_get(&d->view.claim_ixs, bt_pair_key(known->namespace_, known->name), &ix) &&
+			       !bt_claim_is_other(&d->claims[ix], known)
+		       ? ix
+		       : BT_NO_CLAIM;
+}
+
+/* Source: AssumeClaimAfterAPICall, v1.36.3. */
+static void note_written(struct bt_devices *d, uint32_t ix, const struct bt_resource_claim *known,
+	uint32_t pod_uid, bool reserved)
+{
+	struct bt_resource_claim *claim = &d->claims[ix];
+
+	if (reserved) {
+		reserve_for(d, ix, pod_uid);
+	} else {
+		unreserve(claim, pod_uid);
+	}
+	claim->written = known->written;
+	claim->kept_for = 0;
+	d->view.version++;
+}
+
+/* What was pending goes before what is allocated comes, for a share is the same in both. Returns: the
+ * claim. */
+static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_choice *choice, uint32_t ix,
+	const struct bt_resource_claim *known, uint32_t pod_name, uint32_t pod_uid)
+{
+	struct bt_pending *pending = &d->pending[at];
+
+	unsettle(d, choice);
+	if (ix == BT_NO_CLAIM && known->special) {
+		struct bt_held names = {.intern = d->dictionary->intern};
+
+		bt_held_add_name(&names, known->name);
+		bt_held_add_name(&names, known->uid);
+		ix = make_special(d, &names, known, pod_name, pod_uid);
+	}
+	if (ix != BT_NO_CLAIM && d->claims[ix].version < known->written) {
+		grant(d, ix, &choice->allocation);
+	}
+	*choice = pending->choices[--pending->n];
+	if (pending->n == 0) {
+		forget_pending(d, at);
+	}
+	return ix;
+}
+
+uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t pod_name,
+	uint32_t pod_uid, const struct bt_written_claim *written)
+{
+	struct bt_held names = {.intern = d->dictionary->intern};
+	const struct bt_resource_claim known = {.namespace_ = namespace_,
+		.name = bt_held_add(&names, written->name),
+		.uid = bt_held_add(&names, written->uid),
+		.special = written->special,
+		.written = written->version};
+	uint32_t ix = find_written(d, &known), at;
+
+	pod_uid = bt_consumer_uid(pod_name, pod_uid);
+	if (bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
+		struct bt_device_choice *choice = choice_for(d, &d->pending[at], &known);
+
+		ix = choice ? take_choice(d, at, choice, ix, &known, pod_name, pod_uid) : ix;
+	}
+	bt_held_release(&names);
+	if (ix != BT_NO_CLAIM && d->claims[ix].allocated && d->claims[ix].version < written->version) {
+		note_written(d, ix, &known, pod_uid, written->reserved);
+	}
+	return ix;
+}
+
+/* ---- what nobody needs any more ---- */
 
 bool bt_devices_let_go(
 	struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t name, uint32_t *out_claim_ix)

@@ -3,12 +3,13 @@
  * were decided are getting.
  * Context: the scheduling thread is the only writer; readers see cache/view.h between writes.
  *
- *   free --bt_devices_assume--> pending --bt_devices_keep--> allocated, and reserved for the pod
+ *   free --bt_devices_assume--> pending --bt_devices_keep, written--> allocated, and reserved for the pod
  *    ^                             |                             |
  *    +------bt_devices_revert------+                             |
  *    +------bt_devices_deallocate, bt_devices_apply, bt_devices_remove
  *
- * What is shown of a claim before it is shown as allocated does not take back what was kept.
+ * What is shown of a claim before it is shown as allocated does not take back what was kept, nor what is
+ * shown of an older resource version what was written.
  */
 #pragma once
 
@@ -71,6 +72,25 @@ void bt_devices_assume(
 /* The pod is bound: its claims are allocated and reserved for it. */
 void bt_devices_keep(struct bt_devices *devices, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t pod_name, uint32_t pod_uid);
+
+/* Is anything pending for a pod? */
+bool bt_devices_is_pending(const struct bt_devices *devices, uint32_t pod_ix);
+
+/* A ResourceClaim as a pod's binder has written it. Owns: nothing. */
+struct bt_written_claim {
+	struct bt_str name, uid; /* in the pod's namespace */
+	uint64_t version;	 /* its resource version since then, which is never 0 */
+	bool reserved;		 /* for the pod: not, when the binding has failed and that was taken back */
+	bool special;		 /* it was made for the pod's extended resources */
+};
+
+/*
+ * The binder of a pod has written one of its claims: what was pending for it is allocated, whatever becomes
+ * of the pod, and older news of the claim do not change that.
+ * Returns: the claim; BT_NO_CLAIM: it has gone. When a younger one has been shown meanwhile, it is that.
+ */
+uint32_t bt_devices_written(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_,
+	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written);
 
 /* A pod that was bound has gone: what a claim of its got from bt_devices_keep is what is shown of it from now
  * on.

@@ -82,11 +82,13 @@ static inline bool bt_claim_is_other(
 	return claim->uid != shown->uid && claim->uid > BT_NAME_EMPTY && shown->uid > BT_NAME_EMPTY;
 }
 
-/* Does a claim keep what it got for a pod that is bound, because what is shown of it may be older? */
+/* Does a claim keep what it got for a pod, because what is shown of it is, or may be, older? */
 static inline bool bt_claim_is_kept(
 	const struct bt_resource_claim *claim, const struct bt_resource_claim *shown)
 {
-	return claim->kept_for && !shown->allocated && !bt_claim_is_other(claim, shown);
+	bool older = claim->written && shown->version && shown->version < claim->written;
+
+	return (older || (claim->kept_for && !shown->allocated)) && !bt_claim_is_other(claim, shown);
 }
 
 /* The pools that a live node can reach. */

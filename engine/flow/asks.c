@@ -21,7 +21,7 @@ static struct bt_ask_slot *slot_at(const struct bt_asks *asks, uint32_t ix)
 
 /* A word is a generation, a kind and a state; what is left of the state is the upper half of the handle. */
 #define STATE_BITS 3
-#define KIND_BITS  2
+#define KIND_BITS  3
 
 static enum bt_ask_state state_of(uint64_t word)
 {
@@ -147,6 +147,7 @@ void bt_asks_fini(struct bt_pipeline *p)
 
 	for (uint32_t i = 0; i < bt_load_relaxed(&asks->slot_n); i++) {
 		bt_buf_fini(&slot_at(asks, i)->text);
+		bt_mem_free(slot_at(asks, i)->claims);
 	}
 	for (int k = 0; k < BT_ASK_CHUNKS; k++) {
 		bt_mem_free(asks->chunks[k]);
@@ -185,7 +186,7 @@ static struct bt_ask_slot *make(
 	slot->node_ix = node_ix;
 	slot->number = ++asks->numbers[kind];
 	slot->made_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
-	slot->sent = slot->overdue = slot->checking = false;
+	slot->sent = slot->overdue = slot->checking = slot->writes = false;
 	slot->reason[0] = 0;
 	slot->target = 0;
 	if (BT_UNLIKELY(p->replay)) {
@@ -228,9 +229,9 @@ void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	struct bt_pipeline *p = context;
 	struct bt_ask_slot *slot = ask_to_bind(p, BT_ASK_BIND, pod_ix, node_ix);
 
-	(void)engine;
 	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
 	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
+	slot->writes = bt_devices_is_pending(bt_engine_cache(engine)->devices, pod_ix);
 }
 
 void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
@@ -253,6 +254,28 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
 	slot->for_ix = for_ix;
 	bt_add_owned(&p->asks.evicting_n, 1u);
+	list_add(&p->asks, &p->asks.outgoing, slot);
+}
+
+void bt_asks_release(
+	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
+{
+	struct bt_pipeline *p = context;
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_resource_claim *claim = &cache->view.devices->claims[claim_ix];
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, for_ix),
+				other = {bt_intern_str(intern, claim->namespace_),
+					bt_intern_str(intern, claim->name),
+					bt_intern_str(intern, claim->uid)};
+
+	if (p->replay) {
+		return;
+	}
+	struct bt_ask_slot *slot = make(p, BT_ASK_RELEASE, for_ix, BT_NO_NODE);
+
+	write_text(slot, &pod, (struct bt_str){0}, &other);
+	slot->deletes = deletes;
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
@@ -297,31 +320,35 @@ static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
 	return bt_ledger_pod(bt_engine_cache(p->engine)->ledger, pod_ix);
 }
 
+/* What was answered with a slot goes with it. */
+static void forget_claims(struct bt_ask_slot *slot)
+{
+	bt_mem_free(slot->claims);
+	slot->claims = NULL;
+	slot->claim_n = 0;
+}
+
 /* A binding is over: the engine hears of it. */
-static void end_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, bool yes)
+static void end_binding(
+	struct bt_pipeline *p, struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
 {
 	uint32_t pod_ix = slot->pod_ix;
 
 	p->asks.slot_of_pod[pod_ix] = 0;
 	if (p->options.journal) {
-		bt_journal_answer(
-			p->options.journal, yes ? BT_JOURNAL_BOUND : BT_JOURNAL_FAILED, slot->number);
+		bt_journal_binding(p->options.journal, slot->number, answer);
 	}
 	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
 	release(p, slot);
-	if (yes) {
-		bt_engine_bound(p->engine, pod_ix);
-	} else {
-		bt_engine_bind_failed(p->engine, pod_ix);
-	}
+	bt_engine_answer(p->engine, pod_ix, answer);
 }
 
 /* Ends a binding that the binder has, with what is true of it; unless its answer has come this moment. */
-static void conclude(struct bt_pipeline *p, struct bt_ask_slot *slot, bool yes)
+static void conclude(struct bt_pipeline *p, struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
 {
-	if (step(slot, own_tag(slot), BT_ASK_CALLED, yes ? BT_ASK_YES : BT_ASK_NO)) {
+	if (step(slot, own_tag(slot), BT_ASK_CALLED, answer->bound ? BT_ASK_YES : BT_ASK_NO)) {
 		BT_COUNT(p, recovered_n, 1);
-		end_binding(p, slot, yes);
+		end_binding(p, slot, answer);
 	}
 }
 
@@ -341,23 +368,26 @@ static void take_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, enum b
 	BT_COUNT(p, shown_failed_n,
 		state == BT_ASK_NO && !pod->detached && pod->state == BT_POD_SCHEDULED &&
 			pod->node_ix == slot->node_ix);
-	end_binding(p, slot, yes);
+	end_binding(p, slot,
+		&(struct bt_binding_answer){.bound = yes, .claims = slot->claims, .claim_n = slot->claim_n});
+	forget_claims(slot);
 }
 
 /* What was asked about a binding is answered; the binding may have been answered meanwhile. */
 static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt_ask_state state)
 {
 	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)check->target - 1);
-	bool still = handle_of(slot) == check->target;
+	const struct bt_binding_answer answer = {
+		.bound = state == BT_ASK_YES, .claims = check->claims, .claim_n = check->claim_n};
 
+	if (handle_of(slot) == check->target) {
+		slot->checking = false;
+		if (state == BT_ASK_YES || state == BT_ASK_NO) {
+			conclude(p, slot, &answer);
+		}
+	}
+	forget_claims(check);
 	release(p, check);
-	if (!still) {
-		return;
-	}
-	slot->checking = false;
-	if (state == BT_ASK_YES || state == BT_ASK_NO) {
-		conclude(p, slot, state == BT_ASK_YES);
-	}
 }
 
 /* Is a pod still the one whose names are in the slot, from that part on? */
@@ -410,6 +440,7 @@ static void take_told(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_a
 	BT_COUNT(p, bound_n, state == BT_ASK_YES);
 	BT_COUNT(p, failed_n, state == BT_ASK_NO);
 	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
+	forget_claims(slot);
 	release(p, slot);
 }
 
@@ -430,10 +461,14 @@ static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
 	case BT_ASK_TELL:
 		take_told(p, slot, state);
 		break;
+	case BT_ASK_RELEASE:
+		release(p, slot); /* what has come of it the source shows */
+		break;
 	}
 }
 
-bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number, bool yes)
+bool bt_asks_answer(
+	struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number, const struct bt_binding_answer *answer)
 {
 	uint32_t ix;
 
@@ -443,9 +478,9 @@ bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t numbe
 	struct bt_ask_slot *slot = slot_at(&p->asks, ix);
 	bt_map_remove(&p->asks.by_number[kind], number);
 	if (kind == BT_ASK_BIND) {
-		end_binding(p, slot, yes);
+		end_binding(p, slot, answer);
 	} else {
-		take_eviction(p, slot, yes ? BT_ASK_YES : BT_ASK_NO);
+		take_eviction(p, slot, answer->bound ? BT_ASK_YES : BT_ASK_NO);
 	}
 	return true;
 }
@@ -582,9 +617,9 @@ static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
 		give_up(p, slot);
 		return;
 	}
-	if (pod->detached || pod->state != BT_POD_ASSUMED) {
+	if (!slot->writes && (pod->detached || pod->state != BT_POD_ASSUMED)) {
 		/* Of one that is on a node the engine knows better: it was shown there, through whomever. */
-		conclude(p, slot, false);
+		conclude(p, slot, &(struct bt_binding_answer){.bound = false});
 	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_ASK_CALLED) {
 		check(p, slot);
 	}
@@ -662,13 +697,44 @@ static enum bt_status reject(struct bt_pipeline *p, bool repeated)
 	return BT_CONFLICT;
 }
 
-static enum bt_status answer(
-	struct bt_pipeline *p, uint64_t handle, bool eviction, enum bt_ask_state state, struct bt_str reason)
+static struct bt_str copy_str(char **at, struct bt_str text)
+{
+	struct bt_str copy = {*at, text.len};
+
+	memcpy(*at, text.len ? text.ptr : "", text.len);
+	*at += text.len;
+	return copy;
+}
+
+/* One piece of memory: the claims, their texts. */
+static void keep_claims(struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
+{
+	size_t bytes = answer->claim_n * sizeof(*answer->claims);
+
+	for (uint32_t i = 0; i < answer->claim_n; i++) {
+		bytes += answer->claims[i].name.len + answer->claims[i].uid.len;
+	}
+	if (bytes == 0) {
+		return;
+	}
+	slot->claims = bt_mem_zalloc(1, bytes);
+	slot->claim_n = answer->claim_n;
+	char *at = (char *)(slot->claims + slot->claim_n);
+	for (uint32_t i = 0; i < slot->claim_n; i++) {
+		slot->claims[i] = answer->claims[i];
+		slot->claims[i].name = copy_str(&at, answer->claims[i].name);
+		slot->claims[i].uid = copy_str(&at, answer->claims[i].uid);
+	}
+}
+
+static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool eviction, enum bt_ask_state state,
+	const struct bt_binding_answer *said)
 {
 	uint32_t at = (uint32_t)handle, tag = (uint32_t)(handle >> 32);
 
 	/* EDGE ask.slots acquire */
-	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) || eviction != (kind_of(tag) == BT_ASK_EVICT)) {
+	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) || kind_of(tag) == BT_ASK_RELEASE ||
+		eviction != (kind_of(tag) == BT_ASK_EVICT)) {
 		return reject(p, false);
 	}
 	struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
@@ -683,40 +749,56 @@ static enum bt_status answer(
 	if (!step(slot, tag, BT_ASK_CALLED, state)) {
 		return reject(p, true);
 	}
-	size_t n = reason.len < BT_REASON_MAX - 1 ? reason.len : BT_REASON_MAX - 1;
-	memcpy(slot->reason, n ? reason.ptr : "", n);
+	size_t n = said->reason.len < BT_REASON_MAX - 1 ? said->reason.len : BT_REASON_MAX - 1;
+	memcpy(slot->reason, n ? said->reason.ptr : "", n);
 	slot->reason[n] = 0;
+	keep_claims(slot, said);
 	slot->answered_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
 	push_answer(p, slot);
 	return BT_OK;
 }
 
+enum bt_status bt_pipeline_answer(
+	struct bt_pipeline *p, uint64_t handle, const struct bt_binding_answer *said)
+{
+	return answer(p, handle, false, said->bound ? BT_ASK_YES : BT_ASK_NO, said);
+}
+
 enum bt_status bt_pipeline_bound(struct bt_pipeline *p, uint64_t handle)
 {
-	return answer(p, handle, false, BT_ASK_YES, (struct bt_str){0});
+	return bt_pipeline_answer(p, handle, &(struct bt_binding_answer){.bound = true});
 }
 
 enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *p, uint64_t handle, struct bt_str reason)
 {
-	return answer(p, handle, false, BT_ASK_NO, reason);
+	return bt_pipeline_answer(p, handle, &(struct bt_binding_answer){.reason = reason});
 }
 
 enum bt_status bt_pipeline_unknown(struct bt_pipeline *p, uint64_t handle)
 {
-	return answer(p, handle, false, BT_ASK_UNKNOWN, (struct bt_str){0});
+	return answer(p, handle, false, BT_ASK_UNKNOWN, &(struct bt_binding_answer){0});
 }
 
 enum bt_status bt_pipeline_evicted(struct bt_pipeline *p, uint64_t handle)
 {
-	return answer(p, handle, true, BT_ASK_YES, (struct bt_str){0});
+	return answer(p, handle, true, BT_ASK_YES, &(struct bt_binding_answer){0});
 }
 
 enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *p, uint64_t handle, struct bt_str reason)
 {
-	return answer(p, handle, true, BT_ASK_NO, reason);
+	return answer(p, handle, true, BT_ASK_NO, &(struct bt_binding_answer){.reason = reason});
 }
 
 /* ---- binder threads ---- */
+
+/* Namespace, name and UID in a slot's text, from that part on. */
+static struct bt_pod_ref part_of(const struct bt_ask_slot *slot, struct bt_str all, uint32_t part)
+{
+	const size_t *ends = slot->ends + part;
+
+	return (struct bt_pod_ref){bt_str_sub(all, part ? ends[-1] : 0, ends[0]),
+		bt_str_sub(all, ends[0], ends[1]), bt_str_sub(all, ends[1], ends[2])};
+}
 
 bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 {
@@ -737,12 +819,10 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	const struct bt_ask ask = {
 		.handle = handle,
 		.number = slot->number,
-		.pod = {bt_str_sub(all, 0, slot->ends[0]), bt_str_sub(all, slot->ends[0], slot->ends[1]),
-			bt_str_sub(all, slot->ends[1], slot->ends[2])},
+		.pod = part_of(slot, all, 0),
 		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
-		.other = {bt_str_sub(all, slot->ends[3], slot->ends[4]),
-			bt_str_sub(all, slot->ends[4], slot->ends[5]),
-			bt_str_sub(all, slot->ends[5], slot->ends[6])},
+		.other = part_of(slot, all, 4),
+		.deletes = kind == BT_ASK_RELEASE && slot->deletes,
 	};
 	slot->called_ns = bt_stages_now(bt_pipeline_bind_stages(p, thread));
 	int64_t waited_ns = slot->called_ns - slot->made_ns;
@@ -753,6 +833,11 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		binder->bind(binder->context, p, &ask);
 	} else if (kind == BT_ASK_CHECK) {
 		binder->check(binder->context, p, &ask);
+	} else if (kind == BT_ASK_RELEASE) {
+		binder->release(binder->context, p, &ask);
+		if (step(slot, (uint32_t)(handle >> 32), BT_ASK_CALLED, BT_ASK_YES)) {
+			push_answer(p, slot);
+		}
 	} else {
 		binder->evict(binder->context, p, &ask);
 	}

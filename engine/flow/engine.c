@@ -648,7 +648,7 @@ static void refuse(struct bt_engine *engine, struct bt_decision *decision)
 	/* Who is bound by somebody else meanwhile may have another scheduler, too. */
 	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, decision->pod_ix);
 	if (decision->outcome == BT_REFUSED && decision->plan && lane) {
-		bt_engine_release_claims(engine, lane, decision->plan);
+		bt_engine_release_claims(engine, lane, decision->plan, decision->pod_ix);
 	}
 	if (found && !engine->async_preemption) {
 		bt_engine_carry_out(engine, decision);
@@ -738,25 +738,48 @@ static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct
 	}
 }
 
-void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
+/* What the binder has written of the pod's ResourceClaims counts, whatever has become of the binding. */
+static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
+	const struct bt_binding_answer *answer)
+{
+	for (uint32_t i = 0; i < answer->claim_n; i++) {
+		uint32_t claim_ix = bt_devices_written(engine->cache->devices, pod_ix,
+			pod->signature->namespace_, pod->name, pod->uid, &answer->claims[i]);
+
+		if (claim_ix != BT_NO_CLAIM && bt_engine_listens(engine)) {
+			bt_engine_wake_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
+		}
+	}
+}
+
+/* The binder's pod has gone. */
+static void end_detached(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
+	const struct bt_binding_answer *answer)
+{
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	if (answer->claim_n == 0 && pod->signature->claim_n && !pod->signature->extended_n) {
+		/* Its claims are allocated, until they are shown to be free. */
+		keep_devices(engine, pod_ix, pod);
+		bt_engine_let_claims_go(engine, pod_ix);
+	}
+	bt_engine_revert_devices(engine, pod_ix);
+	bt_ledger_remove(engine->cache->ledger, pod_ix);
+}
+
+static void end_bound(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	BT_PROBE2(bound, pod_ix, pod->node_ix);
 	bt_queue_remove(engine->queue, pod_ix);
 	if (pod->detached) {
-		bt_volumes_revert(engine->cache->volumes, pod_ix);
-		if (pod->signature->claim_n && !pod->signature->extended_n) {
-			/* Its claims are allocated, until they are shown to be free. */
-			keep_devices(engine, pod_ix, pod);
-			bt_engine_let_claims_go(engine, pod_ix);
-		}
-		bt_engine_revert_devices(engine, pod_ix);
-		bt_ledger_remove(engine->cache->ledger, pod_ix);
+		end_detached(engine, pod_ix, pod, answer);
 		return;
 	}
 	bt_volumes_keep(engine->cache->volumes, pod_ix);
-	if (pod->signature->claim_n || pod->signature->extended_n) {
+	if (answer->claim_n) {
+		bt_engine_revert_devices(engine, pod_ix); /* what has not been written */
+	} else if (pod->signature->claim_n || pod->signature->extended_n) {
 		keep_devices(engine, pod_ix, pod);
 	}
 	if (pod->state == BT_POD_ASSUMED) {
@@ -769,16 +792,31 @@ void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
-void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix)
+void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer)
 {
-	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_SCHEDULED) {
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	take_written(engine, pod_ix, pod, answer);
+	if (answer->bound) {
+		end_bound(engine, pod_ix, answer);
+	} else if (pod->state == BT_POD_SCHEDULED) {
 		/* It had come about after all, through whomever: what its claims have got the source shows.
 		 */
 		bt_engine_revert_devices(engine, pod_ix);
-		bt_engine_bound(engine, pod_ix);
-		return;
+		end_bound(engine, pod_ix, answer);
+	} else {
+		unassume(engine, pod_ix);
 	}
-	unassume(engine, pod_ix);
+}
+
+void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_engine_answer(engine, pod_ix, &(struct bt_binding_answer){.bound = true});
+}
+
+void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_engine_answer(engine, pod_ix, &(struct bt_binding_answer){.bound = false});
 }
 
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)

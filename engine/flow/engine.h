@@ -42,11 +42,25 @@ struct bt_evictor {
 	void *context;
 };
 
+/* Takes ResourceClaims away from where they keep pods out. */
+struct bt_releaser {
+	/*
+	 * Has a claim's allocation and reservations taken back, or a claim for extended resources deleted,
+	 * because for_ix fits nowhere with it. It stays as it is until the source shows that it has changed;
+	 * nobody has to
+	 * say that it has failed. Context: the scheduling thread.
+	 */
+	void (*release)(
+		void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
+	void *context;
+};
+
 struct bt_engine_options {
 	uint64_t seed;
-	struct bt_clock clock;	   /* tells when pods enter the queue; none: time stands still */
-	struct bt_binder binder;   /* bind == NULL: every binding succeeds at once */
-	struct bt_evictor evictor; /* evict == NULL: the caller of bt_engine_decide evicts */
+	struct bt_clock clock;	     /* tells when pods enter the queue; none: time stands still */
+	struct bt_binder binder;     /* bind == NULL: every binding succeeds at once */
+	struct bt_evictor evictor;   /* evict == NULL: the caller of bt_engine_decide evicts */
+	struct bt_releaser releaser; /* release == NULL: claims are free, or gone, at once */
 	/* Speaks to the configuration's extenders; all NULL: they are not asked. */
 	struct bt_extending extending;
 	/* Pods of a kind that is known to fit nowhere wait for their turn like all others. Else they go
@@ -300,11 +314,26 @@ void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision);
 /* Both halves. */
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
 
+/* A binder's answer. Owns: nothing. */
+struct bt_binding_answer {
+	bool bound;
+	struct bt_str reason; /* why it has failed, for people */
+	/* The pod's ResourceClaims that the binder has written, as they are now by what the server has
+	 * answered him last, bound or not; 0: none, or he does not know. */
+	const struct bt_written_claim *claims;
+	uint32_t claim_n;
+};
+
 /*
  * The binder's answers, each pod's once. A binding that the source has shown already is confirmed, and one of
  * a pod that has gone meanwhile is over. A pod whose binding failed is tried again after a backoff.
- * A binder that has written what ResourceClaims get shows them before it says that it has failed.
+ * What the binder has written of claims stands: older news do not take it back, be the pod there or not.
+ * A binder that does not say it (bt_engine_bound, bt_engine_bind_failed) has written all claims when the pod
+ * is bound, and has none to show that are not shown already when that has failed; what it has written is kept
+ * until it is shown, or the pod has gone and the claim has been shown as free, which may have been true
+ * before only.
  */
+void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer);
 void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix);
 void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix);
 

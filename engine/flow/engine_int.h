@@ -166,7 +166,7 @@ void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_r
 
 /* PostFilter of DynamicResources takes an allocation back that keeps the pod from being placed, if it may. */
 void bt_engine_release_claims(
-	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan);
+	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan, uint32_t for_ix);
 
 /* After a refusal: says who refused the pod, whether preemption helps, and by whose going. */
 void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,

@@ -11,23 +11,6 @@ static uint64_t hash_str(struct bt_str text)
 	return text.len ? bt_hash_bytes(text.ptr, text.len) : 0;
 }
 
-/* A resource version, which is a decimal number; 0 when it is none. */
-static uint64_t version_of(struct bt_str text)
-{
-	uint64_t value = 0;
-
-	if (text.len == 0 || text.len > 19) {
-		return 0;
-	}
-	for (size_t i = 0; i < text.len; i++) {
-		if (text.ptr[i] < '0' || text.ptr[i] > '9') {
-			return 0;
-		}
-		value = value * 10 + (uint64_t)(text.ptr[i] - '0');
-	}
-	return value;
-}
-
 struct bt_sighting bt_sighting_of(const struct bt_object *object)
 {
 	const struct bt_meta_object *meta = &object->meta;
@@ -37,7 +20,7 @@ struct bt_sighting bt_sighting_of(const struct bt_object *object)
 	return (struct bt_sighting){
 		.key = bt_hash_u64(mixed) | 1,
 		.check = (uint32_t)(bt_hash_u64(name + 0x9e3779b97f4a7c15u) ^ bt_hash_u64(space)),
-		.version = version_of(meta->resource_version),
+		.version = bt_resource_version(meta->resource_version),
 		.uid = meta->uid.len ? (uint32_t)(uid >> 32) | 1 : 0,
 	};
 }

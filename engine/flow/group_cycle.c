@@ -288,7 +288,7 @@ static void decide_member(struct work *w, uint32_t i, const struct bt_group_watc
 			keep_victims(engine, member);
 		}
 		if (decision->plan) {
-			bt_engine_release_claims(engine, w->lane, decision->plan);
+			bt_engine_release_claims(engine, w->lane, decision->plan, decision->pod_ix);
 		}
 		if (!member->preempts) {
 			return;

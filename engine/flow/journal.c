@@ -132,7 +132,8 @@ enum bt_status bt_journal_finish(struct bt_journal *journal)
 void bt_journal_begin(struct bt_journal *journal, const struct bt_journal_header *header)
 {
 	const bool flags[] = {header->has_clock, header->binds, header->evicts, header->evicts_at_once,
-		header->strict_order, header->no_backoff, header->groups_by_events, header->evaluate_always};
+		header->strict_order, header->no_backoff, header->groups_by_events, header->evaluate_always,
+		header->releases};
 	struct bt_buf *body = &journal->body;
 	uint64_t bits = 0;
 
@@ -176,6 +177,23 @@ void bt_journal_answer(struct bt_journal *journal, enum bt_journal_kind kind, ui
 	bt_buf_clear(&journal->body);
 	write_number(number, &journal->body);
 	write_record(journal, kind, bt_buf_view(&journal->body));
+}
+
+void bt_journal_binding(struct bt_journal *journal, uint64_t number, const struct bt_binding_answer *answer)
+{
+	struct bt_buf *body = &journal->body;
+
+	bt_buf_clear(body);
+	write_number(number, body);
+	for (uint32_t i = 0; i < answer->claim_n; i++) {
+		const struct bt_written_claim *claim = &answer->claims[i];
+
+		write_text(claim->name, body);
+		write_text(claim->uid, body);
+		write_number(claim->version, body);
+		write_number((uint64_t)claim->reserved | (uint64_t)claim->special << 1, body);
+	}
+	write_record(journal, answer->bound ? BT_JOURNAL_BOUND : BT_JOURNAL_FAILED, bt_buf_view(body));
 }
 
 void bt_journal_taken(struct bt_journal *journal, uint32_t pod_ix)
@@ -271,6 +289,19 @@ static bool read_text(struct bt_str *body, struct bt_str *out)
 	return true;
 }
 
+bool bt_journal_claim(struct bt_str *body, struct bt_written_claim *out_claim)
+{
+	uint64_t bits;
+
+	if (!read_text(body, &out_claim->name) || !read_text(body, &out_claim->uid) ||
+		!bt_journal_number(body, &out_claim->version) || !bt_journal_number(body, &bits)) {
+		return false;
+	}
+	out_claim->reserved = bits & 1;
+	out_claim->special = bits >> 1 & 1;
+	return true;
+}
+
 static uint32_t read_fixed(const char *bytes)
 {
 	uint32_t n = 0;
@@ -317,7 +348,8 @@ enum bt_status bt_journal_next(
 static bool read_header(struct bt_str body, struct bt_journal_header *out)
 {
 	bool *const flags[] = {&out->has_clock, &out->binds, &out->evicts, &out->evicts_at_once,
-		&out->strict_order, &out->no_backoff, &out->groups_by_events, &out->evaluate_always};
+		&out->strict_order, &out->no_backoff, &out->groups_by_events, &out->evaluate_always,
+		&out->releases};
 	uint64_t bits, sampling, tombstones;
 
 	if (!bt_journal_number(&body, &out->seed) || !bt_journal_signed(&body, &out->begin_ns) ||

@@ -32,6 +32,7 @@ struct bt_journal_header {
 	bool binds;	     /* a binder answers; else every binding succeeds at once */
 	bool evicts;	     /* an evictor is told; else nobody is */
 	bool evicts_at_once; /* and its victims are being deleted at once; else when a record says so */
+	bool releases;	     /* claims that keep pods out change when the source says so; else at once */
 	bool strict_order, no_backoff, groups_by_events, evaluate_always;
 	enum bt_node_sampling sampling;
 	uint32_t tombstones;  /* the limit of that name */
@@ -90,8 +91,11 @@ void bt_journal_object(struct bt_journal *journal, enum bt_journal_kind kind, st
 
 void bt_journal_time(struct bt_journal *journal, int64_t now_ns, enum bt_journal_time what);
 
-/* BT_JOURNAL_BOUND, BT_JOURNAL_FAILED, BT_JOURNAL_EVICTED and BT_JOURNAL_EVICT_FAILED: number counts bindings
- * or evictions from 1. */
+/* BT_JOURNAL_BOUND and BT_JOURNAL_FAILED: number counts bindings from 1. What was written of claims follows.
+ */
+void bt_journal_binding(struct bt_journal *journal, uint64_t number, const struct bt_binding_answer *answer);
+
+/* BT_JOURNAL_EVICTED and BT_JOURNAL_EVICT_FAILED: number counts evictions from 1. */
 void bt_journal_answer(struct bt_journal *journal, enum bt_journal_kind kind, uint64_t number);
 
 void bt_journal_taken(struct bt_journal *journal, uint32_t pod_ix);
@@ -137,6 +141,9 @@ void bt_journal_decision_text(struct bt_str body, struct bt_buf *out_text);
 /* Read a varint off the front. Return: false when there is none. */
 bool bt_journal_number(struct bt_str *body, uint64_t *out_number);
 bool bt_journal_signed(struct bt_str *body, int64_t *out_number);
+
+/* Reads a claim that was written off the front; its texts are views. Returns: false when there is none. */
+bool bt_journal_claim(struct bt_str *body, struct bt_written_claim *out_claim);
 
 /* ---- replaying ---- */
 

@@ -82,6 +82,8 @@ static bool make_engine(
 	} else {
 		options.evictor = p->options.binder.evict ? (struct bt_evictor){bt_asks_evict, p}
 							  : (struct bt_evictor){0};
+		options.releaser = p->options.binder.release ? (struct bt_releaser){bt_asks_release, p}
+							     : (struct bt_releaser){0};
 	}
 	p->engine = bt_engine_create(config, &options, errors);
 	if (!p->engine) {
@@ -106,6 +108,7 @@ static void begin_journal(struct bt_pipeline *p)
 		.binds = p->options.binder.bind && !conducted,
 		.evicts = conducted ? engine->evictor.evict != NULL : p->options.binder.evict != NULL,
 		.evicts_at_once = conducted,
+		.releases = conducted ? engine->releaser.release != NULL : p->options.binder.release != NULL,
 		.strict_order = engine->strict_order,
 		.no_backoff = engine->no_backoff,
 		.groups_by_events = engine->groups_by_events,

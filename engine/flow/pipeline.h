@@ -123,7 +123,10 @@ struct bt_ask {
 	uint64_t number; /* of the binding, or eviction; a check has that of the binding that it is about */
 	struct bt_pod_ref pod;
 	struct bt_str node;
-	struct bt_pod_ref other; /* of an eviction: the pod that it makes room for */
+	/* Of an eviction: the pod that it makes room for. Of a release: the ResourceClaim that keeps the pod
+	 * out. */
+	struct bt_pod_ref other;
+	bool deletes; /* of a release: the claim goes wholly */
 };
 
 /*
@@ -141,9 +144,17 @@ struct bt_pipeline_binder {
 	 * Asks about a binding without an answer: bt_pipeline_bound, the pod is on that node;
 	 * bt_pipeline_bind_failed, it is not, and the earlier call cannot have an effect any more;
 	 * bt_pipeline_unknown, nobody can tell. NULL: such an assumption stays until the source shows what is
-	 * true.
+	 * true; of a pod that gets devices until the binder answers, for what it writes of claims it alone
+	 * knows.
 	 */
 	void (*check)(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask);
+	/*
+	 * Has a ResourceClaim that keeps a pod out deallocated: status without allocation, reservedFor and
+	 * devices, if it is reserved for nobody but that pod; or deleted, when it was made for extended
+	 * resources. Not answered: it is as it was until the source shows that it has changed. NULL: that has
+	 * happened at once. Source: PostFilter of DynamicResources, v1.36.3.
+	 */
+	void (*release)(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask);
 	void *context;
 };
 
@@ -171,7 +182,8 @@ struct bt_pipeline_options {
 	struct bt_limits limits;
 	/* Seed, clock, order, sampling and memory as of any engine. The clock is read once a step of the
 	 * scheduling thread, and never goes back; with a conductor only whether there is one counts. Binder,
-	 * stages, team, and without a conductor the evictor, are the pipeline's own and are not looked at. */
+	 * stages, team, and without a conductor evictor and releaser, are the pipeline's own and are not
+	 * looked at. */
 	struct bt_engine_options engine;
 	/* Where threads and workers go, and whose memory is near workers; both outlive the pipeline. NULL:
 	 * anywhere. */
@@ -215,10 +227,14 @@ enum bt_status bt_pipeline_feed(
 	struct bt_pipeline *pipeline, uint32_t source, struct bt_parcel **parcel, int64_t timeout_ns);
 
 /*
- * The binder's answers. Context: any thread; does not wait.
+ * The binder's answers: of a binding with all that it knows (struct bt_binding_answer, which stays the
+ * caller's),
+ * or in short. Context: any thread; does not wait; allocates when claims were written.
  * Returns: BT_OK; BT_CONFLICT when nobody waits for it: the handle is none, or has been answered (both are
  * counted).
  */
+enum bt_status bt_pipeline_answer(
+	struct bt_pipeline *pipeline, uint64_t handle, const struct bt_binding_answer *answer);
 enum bt_status bt_pipeline_bound(struct bt_pipeline *pipeline, uint64_t handle);
 enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *pipeline, uint64_t handle, struct bt_str reason);
 enum bt_status bt_pipeline_unknown(struct bt_pipeline *pipeline, uint64_t handle);

@@ -19,9 +19,9 @@
 /* ---- asks.c: what is asked of the binder ---- */
 
 /* BT_ASK_TELL: a binding that is a fact already. */
-enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT, BT_ASK_TELL };
+enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT, BT_ASK_TELL, BT_ASK_RELEASE };
 
-#define BT_ASK_KINDS 4
+#define BT_ASK_KINDS 5
 
 /* Where an ask is. */
 enum bt_ask_state {
@@ -46,6 +46,9 @@ struct bt_ask_slot {
 	_Atomic uint64_t word;
 	uint32_t answer_next;	    /* owner: who answers, then who takes answers: the next one, plus one */
 	char reason[BT_REASON_MAX]; /* owner: the same */
+	/* owner: the same; what the binder has written of claims, with its texts, or NULL. */
+	struct bt_written_claim *claims;
+	uint32_t claim_n;
 	/* owner: the scheduling thread; binder threads read text and ends while the ask is ready. */
 	uint32_t ix;
 	enum bt_ask_kind kind;
@@ -57,10 +60,15 @@ struct bt_ask_slot {
 	int64_t called_ns;   /* owner: the binder thread */
 	int64_t answered_ns; /* owner: who answers, then who takes answers */
 	bool sent, overdue, checking;
+	bool writes; /* of a binding: the binder writes claims before, so that only it knows what has become
+			of it */
 	uint32_t previous, next; /* in its list; BT_NO_ASK: none */
-	struct bt_buf text;	 /* namespace, name, uid, node; of an eviction, also those of for_ix */
+	/* namespace, name, uid, node; of an eviction, also those of for_ix, and of a release those of the
+	 * claim. */
+	struct bt_buf text;
 	size_t ends[7];
 	uint32_t for_ix; /* of an eviction: the pod that is to get room */
+	bool deletes;	 /* of a release: the whole claim */
 };
 
 /* A list of slots through previous and next. */
@@ -224,6 +232,10 @@ void bt_asks_fini(struct bt_pipeline *p);
 void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
 
+/* The engine's releaser. */
+void bt_asks_release(
+	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
+
 /* The binder is told of a binding that is a fact. */
 void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
 
@@ -267,7 +279,8 @@ void bt_asks_cancel(struct bt_ask_slot *slot);
 void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix);
 
 /* The answer to the ask of a kind and number. Returns: false when there is none such. Context: a replay. */
-bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number, bool yes);
+bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number,
+	const struct bt_binding_answer *answer);
 
 /* ---- replay.c ---- */
 

@@ -33,10 +33,27 @@ static enum bt_claims_release release_of(
 	return BT_CLAIMS_NONE;
 }
 
-void bt_engine_release_claims(
-	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan)
+/* A claim keeps a pod out: its allocation goes, or the claim. */
+static void release(struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
 {
+	const struct bt_releaser *releaser = &engine->options.releaser;
 	struct bt_devices *devices = engine->cache->devices;
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
+
+	if (releaser->release) {
+		releaser->release(releaser->context, engine, claim_ix, deletes, for_ix);
+	} else if (deletes) {
+		bt_devices_remove(devices, BT_KIND_RESOURCE_CLAIM, claim->namespace_, claim->name);
+	} else {
+		bt_devices_deallocate(devices, claim_ix);
+		bt_engine_wake_for_claim(
+			engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+	}
+}
+
+void bt_engine_release_claims(
+	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan, uint32_t for_ix)
+{
 	bool there = false;
 	uint32_t claim_ix;
 
@@ -46,19 +63,9 @@ void bt_engine_release_claims(
 	if (!there || !plan->asks || claims_state_missing(lane, plan)) {
 		return;
 	}
-	switch (release_of(plan, &engine->cache->view, &claim_ix)) {
-	case BT_CLAIMS_DEALLOCATE:
-		bt_devices_deallocate(devices, claim_ix);
-		bt_engine_wake_for_claim(
-			engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
-		break;
-	case BT_CLAIMS_DELETE:
-		bt_devices_remove(devices, BT_KIND_RESOURCE_CLAIM,
-			engine->cache->view.devices->claims[claim_ix].namespace_,
-			engine->cache->view.devices->claims[claim_ix].name);
-		break;
-	default:
-		break;
+	enum bt_claims_release what = release_of(plan, &engine->cache->view, &claim_ix);
+	if (what == BT_CLAIMS_DEALLOCATE || what == BT_CLAIMS_DELETE) {
+		release(engine, claim_ix, what == BT_CLAIMS_DELETE, for_ix);
 	}
 }
 

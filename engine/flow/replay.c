@@ -18,6 +18,8 @@ struct bt_replay {
 	struct bt_buf bodies, error;
 	size_t *ends;
 	size_t end_n, end_cap, compared_n;
+	struct bt_written_claim *claims; /* of an answer */
+	size_t claim_cap;
 };
 
 void bt_replay_hear(struct bt_replay *r, const struct bt_decision *decision)
@@ -58,7 +60,9 @@ static struct bt_pipeline_options options_of(struct bt_replay *r)
 			.evaluate_always = h->evaluate_always,
 			.sampling = h->sampling,
 			.plan_memory_bytes = r->options->plan_memory_bytes},
-		.binder = {.bind = h->binds ? ask_nobody : NULL, .evict = h->evicts ? ask_nobody : NULL},
+		.binder = {.bind = h->binds ? ask_nobody : NULL,
+			.evict = h->evicts ? ask_nobody : NULL,
+			.release = h->releases ? ask_nobody : NULL},
 	};
 }
 
@@ -164,10 +168,16 @@ static enum bt_status give_answer(struct bt_replay *r, const struct bt_journal_r
 	bool eviction = record->kind == BT_JOURNAL_EVICTED || record->kind == BT_JOURNAL_EVICT_FAILED;
 	bool yes = record->kind == BT_JOURNAL_BOUND || record->kind == BT_JOURNAL_EVICTED;
 	struct bt_str body = record->body;
+	uint32_t claim_n = 0;
 	uint64_t number;
+	bool good = bt_journal_number(&body, &number);
 
-	if (!bt_journal_number(&body, &number) ||
-		!bt_asks_answer(r->pipeline, eviction ? BT_ASK_EVICT : BT_ASK_BIND, number, yes)) {
+	while (good && body.len) {
+		r->claims = bt_mem_grow(r->claims, claim_n, &r->claim_cap, sizeof(*r->claims));
+		good = bt_journal_claim(&body, &r->claims[claim_n++]);
+	}
+	const struct bt_binding_answer answer = {.bound = yes, .claims = r->claims, .claim_n = claim_n};
+	if (!good || !bt_asks_answer(r->pipeline, eviction ? BT_ASK_EVICT : BT_ASK_BIND, number, &answer)) {
 		return bad_record(r, record, "an answer to what was not asked");
 	}
 	r->result->answer_n++;
@@ -263,5 +273,6 @@ enum bt_status bt_journal_replay(struct bt_str bytes, const struct bt_replay_opt
 	bt_buf_fini(&r.bodies);
 	bt_buf_fini(&r.error);
 	bt_mem_free(r.ends);
+	bt_mem_free(r.claims);
 	return status;
 }

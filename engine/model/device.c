@@ -421,12 +421,18 @@ static void keep_owners(struct bt_held *held, struct bt_arena *arena, const stru
 void bt_resource_claim_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
-	uint32_t *reserved = bt_arena_alloc(arena, object->reserved_for.n * sizeof(*reserved), 8);
+	uint32_t room = 1;
+
+	while (room < object->reserved_for.n) {
+		room *= 2;
+	}
+	uint32_t *reserved = bt_arena_alloc(arena, room * sizeof(*reserved), 8);
 
 	*out = (struct bt_resource_claim){
 		.namespace_ = bt_held_add(held, object->meta.namespace_),
 		.name = bt_held_add(held, object->meta.name),
 		.uid = bt_held_add(held, object->meta.uid),
+		.version = bt_resource_version(object->meta.resource_version),
 		.deleting = object->meta.deletion_ns != 0,
 		.reserved_for = reserved,
 		.reserved_n = object->reserved_for.n,

@@ -166,24 +166,27 @@ struct bt_resource_claim {
 	bool has_requests; /* the list is there, maybe empty */
 	bool allocated;
 	struct bt_allocation allocation; /* when allocated */
-	uint32_t *reserved_for;		 /* UIDs of its consumers */
+	uint32_t *reserved_for;		 /* UIDs of its consumers, with room up to the next power of two */
 	uint32_t reserved_n;
 	const struct bt_device_condition *conditions;
 	uint32_t condition_n;
+	uint64_t version; /* its resource version, as it was shown last; 0: nobody says */
+	/* Its status is what a binder has written, by that resource version: older news do not change it; 0:
+	 * it is what was shown. */
+	uint64_t written;
 	bool pending; /* a pod that was decided gets it allocated */
-	/* It was allocated for this pod, which has been bound, and has not been shown so yet (the pod's index
-	 * plus one; 0: it has, or was not). What is shown meanwhile may be older; has it been shown as free?
-	 */
+	/* It was allocated for this pod, which has been bound by whom does not say what he has written, and
+	 * has not been shown so yet (the pod's index plus one; 0: it has, or was not). What is shown
+	 * meanwhile may be older; has it been shown as free? */
 	uint32_t kept_for;
 	bool shown_free;
 	bool shown; /* as allocated, since it is pending */
 };
 
 /*
- * The functions below fill all but live, use_ix, slice_ix, pending, kept_for,
- * shown_free and shown, from an object
- * with the API's
- * defaults. Context: the owner of held. Owns: arrays live in arena.
+ * The functions below fill all but live, use_ix, slice_ix, written, pending, kept_for, shown_free and shown,
+ * from an
+ * object with the API's defaults. Context: the owner of held. Owns: arrays live in arena.
  */
 void bt_resource_slice_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_slice_object *object, struct bt_resource_slice *out);

@@ -43,6 +43,23 @@ enum bt_kind {
 	BT_KIND_N
 };
 
+/* A resource version, which is a decimal number in etcd; 0 when it is none. */
+static inline uint64_t bt_resource_version(struct bt_str text)
+{
+	uint64_t value = 0;
+
+	if (text.len > 19) {
+		return 0;
+	}
+	for (size_t i = 0; i < text.len; i++) {
+		if (text.ptr[i] < '0' || text.ptr[i] > '9') {
+			return 0;
+		}
+		value = value * 10 + (uint64_t)(text.ptr[i] - '0');
+	}
+	return value;
+}
+
 struct bt_str_list {
 	struct bt_str *items;
 	uint32_t n;

@@ -19,11 +19,15 @@ static void collect_devices(const struct sim *sim, struct sim_state *out)
 {
 	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
 		const struct sim_object *told = &sim->told[SIM_DEVICE_STREAM][i];
-		bool allocated = told->there && told->device_claim.node != SIM_NONE && !sim->taken_back[i];
+		bool allocated = told->there && told->device_claim.node != SIM_NONE;
 
-		out->devices[i] = allocated ? (struct sim_device){told->device_claim.node,
-						      told->device_claim.device, false}
-					    : sim->kept[i];
+		out->devices[i] = (struct sim_device){.node = SIM_NONE};
+		if (sim->kept_version[i] && told->there) {
+			out->devices[i] = sim->kept[i];
+		} else if (allocated) {
+			out->devices[i] = (struct sim_device){
+				told->device_claim.node, told->device_claim.device, false};
+		}
 	}
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
 		const struct sim_binding *binding = &sim->bindings[i];

@@ -59,6 +59,19 @@ static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, 
 	}
 }
 
+static void release_claim(
+	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
+{
+	struct sim *sim = context;
+	const struct bt_resource_claim *claim = &bt_engine_cache(engine)->view.devices->claims[claim_ix];
+
+	(void)deletes;
+	(void)for_ix;
+	if (engine == sim->engines[0] && !sim->pipeline) {
+		sim_release_claim(sim, sim_number(engine, claim->name), sim_number(engine, claim->uid));
+	}
+}
+
 struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool binds)
 {
 	struct bt_config_errors errors = {0};
@@ -67,6 +80,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.clock = bt_clock_virtual(sim->pipeline ? &sim->twin_ns : &sim->now_ns),
 		.binder = {binds ? bind_pod : NULL, sim},
 		.evictor = {evict_pod, sim},
+		.releaser = {release_claim, sim},
 		.strict_order = sim->seed & 1,
 		.evaluate_always = by_evaluation,
 		.plan_memory_bytes = by_evaluation ? 1 : 0,
@@ -264,7 +278,6 @@ void sim_finish(struct sim *sim)
 	sim->faults[SIM_KEPT_OUT] +=
 		decision->victim_n &&
 		bt_queue_info(bt_engine_queue(sim->engines[0]), decision->pod_ix).where == BT_WAIT_GATED;
-	sim_note_taken_back(sim);
 	sim_patch_after(sim, decision);
 	sim_note_ports(sim);
 }
@@ -292,8 +305,11 @@ void sim_answer(struct sim *sim, uint32_t binding_ix)
 {
 	const struct sim_binding binding = sim->bindings[binding_ix];
 
+	struct bt_written_claim claim;
+	const struct bt_binding_answer answer = sim_answer_of(sim, &binding, &claim);
+
 	for (uint32_t e = 0; e < sim->engine_n; e++) {
-		(binding.good ? bt_engine_bound : bt_engine_bind_failed)(sim->engines[e], binding.pod_ix);
+		bt_engine_answer(sim->engines[e], binding.pod_ix, &answer);
 	}
 	sim_end_binding(sim, binding_ix);
 	sim_note_ports(sim);

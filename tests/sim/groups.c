@@ -120,7 +120,6 @@ void sim_decide_group(struct sim *sim, uint32_t pod_ix)
 		placed_n += group.members[i].decision.outcome == BT_PLACED;
 		sim_patch_after(sim, &group.members[i].decision);
 	}
-	sim_note_taken_back(sim);
 	/* Who makes room for some of it lets the others wait. */
 	sim_check_group(sim, slot, before_n, cycle.preempts ? 0 : cycle.fits_n, placed_n);
 	sim_note_ports(sim);

@@ -166,9 +166,14 @@ static void twin_tick(struct sim *sim)
 /* What the binder has answered; where it has not, what was shown counts, which the twin knows as well. */
 static void twin_end_binding(struct sim *sim, const struct sim_binding *binding)
 {
+	struct bt_binding_answer answer = {.bound = false};
+	struct bt_written_claim claim;
+
 	if (twin(sim)) {
-		binding->replied && binding->good ? bt_engine_bound(twin(sim), binding->pod_ix)
-						  : bt_engine_bind_failed(twin(sim), binding->pod_ix);
+		if (binding->replied) {
+			answer = sim_answer_of(sim, binding, &claim);
+		}
+		bt_engine_answer(twin(sim), binding->pod_ix, &answer);
 	}
 }
 
@@ -363,12 +368,11 @@ static void bind_pod(void *context, struct bt_pipeline *pipeline, const struct b
 
 static void reply(struct sim *sim, struct sim_binding *binding)
 {
+	struct bt_written_claim claim;
+	const struct bt_binding_answer answer = sim_answer_of(sim, binding, &claim);
+
 	binding->replied = true;
-	if (binding->good) {
-		(void)bt_pipeline_bound(sim->pipeline, binding->handle);
-	} else {
-		(void)bt_pipeline_bind_failed(sim->pipeline, binding->handle, bt_str("refused"));
-	}
+	(void)bt_pipeline_answer(sim->pipeline, binding->handle, &answer);
 	/* What is answered twice counts once. */
 	if (binding->uid % 8 == 0 && bt_pipeline_bound(sim->pipeline, binding->handle) != BT_CONFLICT) {
 		sim_fail(sim, "I2", "a second answer is taken");
@@ -382,7 +386,8 @@ static void check_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	struct sim_binding *binding = binding_of(sim, ask);
 
 	sim->faults[SIM_ASKED_AGAIN]++;
-	if (sim->bind_how < CHECK_UNSURE) {
+	/* What it has written of claims its answer says, which is on its way. */
+	if (sim->bind_how < CHECK_UNSURE || (binding && binding->wrote && !binding->replied)) {
 		(void)bt_pipeline_unknown(pipeline, ask->handle);
 		return;
 	}
@@ -399,6 +404,12 @@ static void check_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	} else {
 		(void)bt_pipeline_bind_failed(pipeline, ask->handle, bt_str("not there"));
 	}
+}
+
+static void release_claim(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	(void)pipeline;
+	sim_release_claim(context, sim_number_of(ask->other.name), sim_number_of(ask->other.uid));
 }
 
 static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
@@ -501,7 +512,6 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 				     .grouped = sim_is_grouped(sim, slot),
 				     .yields = yields(sim, slot)});
 	check_victims(sim, decision, slot);
-	sim_note_taken_back(sim);
 	if (decision->outcome == BT_PLACED) {
 		sim->group_touched[sim_namespace_of(slot)] |= sim_is_grouped(sim, slot);
 		sim->untold |= sim->api.objects[SIM_POD_STREAM][slot].pod.nominated != SIM_NONE &&
@@ -552,20 +562,6 @@ static bool schedule(struct sim *sim)
 	check_groups(sim);
 	sync(sim);
 	return any;
-}
-
-void sim_pipe_take_in(struct sim *sim)
-{
-	bool any = true;
-
-	while (any) {
-		any = false;
-		for (uint32_t thread = 0; thread < STREAM_THREADS; thread++) {
-			any |= bt_pipeline_ingest_step(sim->pipeline, thread);
-		}
-		any |= publish(sim);
-		any |= apply(sim);
-	}
 }
 
 bool sim_pipe_stage(struct sim *sim, uint32_t which)
@@ -628,12 +624,6 @@ bool sim_pipe_reply(struct sim *sim, uint32_t which)
 		struct sim_binding *binding = &sim->bindings[i];
 
 		if (binding->done && !binding->replied && !binding->silent && k-- == 0) {
-			if (binding->wrote >
-				sim->told[SIM_DEVICE_STREAM][binding->spec.device_claim % SIM_OBJECTS]
-					.version) {
-				/* Bindings may have ended meanwhile: it is answered the next time. */
-				return sim_show_claim(sim, binding);
-			}
 			reply(sim, binding);
 			take_answer(sim);
 			return true;
@@ -677,7 +667,7 @@ void sim_pipe_create(struct sim *sim)
 			.clock = bt_clock_virtual(&sim->now_ns),
 			.strict_order = sim->seed & 1,
 			.groups_by_events = true},
-		.binder = {bind_pod, evict_pod, check_pod, sim},
+		.binder = {bind_pod, evict_pod, check_pod, release_claim, sim},
 		.sink = {.decided = decided, .context = sim},
 		.messages = sim->seed & 2,
 	};

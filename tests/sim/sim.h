@@ -43,7 +43,6 @@ struct sim_binding {
 	uint32_t wanted;
 	uint32_t claim_uid; /* of the claim that it is for */
 	uint64_t wrote;	    /* the version of that claim that its binder has written; 0: none */
-	bool claim_shown;   /* as allocated, since then */
 	bool has_device;    /* that one is not free, and its claim is not either */
 	bool done, good;
 	int64_t due_ns; /* the binder gives up waiting then */
@@ -128,11 +127,10 @@ struct sim {
 
 	int64_t now_ns, latest_ns;
 	bool leader, settling;
-	/* What the engine knows of claims before it is told: what bindings have brought, and what it has
-	 * taken back. */
+	/* What the engine knows of claims before it is told: what binders have written, until that version or
+	 * a younger one is told (0: nothing). */
 	struct sim_device kept[SIM_DEVICE_CLAIMS];
-	uint32_t kept_for[SIM_DEVICE_CLAIMS]; /* UIDs; 0: that pod has gone */
-	bool taken_back[SIM_DEVICE_CLAIMS], shown_free[SIM_DEVICE_CLAIMS];
+	uint64_t kept_version[SIM_DEVICE_CLAIMS];
 	bool gangs;	     /* PodGroups count */
 	bool works;	     /* workers score nodes with the first engine */
 	uint32_t held_until; /* 0: no worker is held */
@@ -182,10 +180,9 @@ bool sim_is_starved(const struct sim *sim, enum bt_mem_use use);
 void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how);
 /* A stream ends; the next one begins with a list of the present. */
 void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position);
-/* Shows what the binder has written of claims, which it does before it answers that it has failed: as
- * upstream, whose
- * cache of claims has what the server has answered. Returns: false when that has to wait. */
-bool sim_show_claim(struct sim *sim, const struct sim_binding *binding);
+/* What the binder answers: with what it has written of claims. claim: room for one. */
+struct bt_binding_answer sim_answer_of(
+	struct sim *sim, const struct sim_binding *binding, struct bt_written_claim *claim);
 
 /* ---- told.c ---- */
 uint32_t sim_number(struct bt_engine *engine, uint32_t name);
@@ -216,8 +213,8 @@ void sim_check_victims(struct sim *sim, uint32_t slot, const struct sim_victims 
 
 /* The device that is pending for a pod in the engine; SIM_NONE: none. */
 uint32_t sim_pending_device(struct bt_engine *engine, uint32_t pod_ix);
-/* A cycle has ended: allocations that the engine has taken back. */
-void sim_note_taken_back(struct sim *sim);
+/* A claim keeps a pod out: its allocation is taken back. */
+void sim_release_claim(struct sim *sim, uint32_t ix, uint32_t uid);
 
 /* ---- groups.c ---- */
 /* Has the pod that was popped to be decided with its PodGroup? */
@@ -263,8 +260,6 @@ bool sim_pipe_reply(struct sim *sim, uint32_t which);
 /* Everything that may move does; for rest. */
 bool sim_pipe_move_on(struct sim *sim);
 bool sim_pipe_is_idle(const struct sim *sim);
-/* What was fed is taken in. */
-void sim_pipe_take_in(struct sim *sim);
 
 /* ---- check.c ---- */
 void sim_collect(const struct sim *sim, struct sim_state *out);

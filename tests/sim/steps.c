@@ -360,6 +360,8 @@ static bool bind_with_devices(struct sim *sim, struct sim_binding *binding)
 	bool good = sim_api_bind(&sim->api, binding->slot, binding->uid, binding->node) == SIM_CREATED;
 	if (!good && claim != SIM_NONE) {
 		sim_api_release_devices(&sim->api, binding->uid);
+	}
+	if (claim != SIM_NONE) {
 		binding->wrote = object_of(sim, SIM_DEVICE_STREAM, claim)->version;
 	}
 	return good;
@@ -384,7 +386,8 @@ void sim_call_bind(struct sim *sim, struct sim_binding *binding, uint32_t how)
 	}
 	binding->good = bind_with_devices(sim, binding);
 	if (binding->spec.device_claim != SIM_NONE) {
-		return; /* who writes claims shows them before it answers: nothing is lost */
+		return; /* who writes claims finds out what has become of it before he answers: nothing is
+			   lost */
 	}
 	if (binding->good && how < 7) {
 		sim->faults[SIM_LOST_ANSWER]++;
@@ -415,19 +418,20 @@ static bool bind(struct sim *sim, uint32_t which, uint32_t how)
 	return true;
 }
 
-bool sim_show_claim(struct sim *sim, const struct sim_binding *binding)
+struct bt_binding_answer sim_answer_of(
+	struct sim *sim, const struct sim_binding *binding, struct bt_written_claim *claim)
 {
-	uint64_t wrote = binding->wrote;
-	uint32_t claim = binding->spec.device_claim;
+	const struct sim_object object = {
+		.there = true, .uid = binding->claim_uid, .version = binding->wrote};
 
-	if (wrote == 0 || sim->told[SIM_DEVICE_STREAM][claim].version >= wrote) {
-		return true;
+	if (binding->wrote == 0) {
+		return (struct bt_binding_answer){.bound = binding->good};
 	}
-	sim_list(sim, SIM_DEVICE_STREAM, sim->api.logs[SIM_DEVICE_STREAM].n);
-	if (sim->pipeline) {
-		sim_pipe_take_in(sim);
-	}
-	return sim->told[SIM_DEVICE_STREAM][claim].version >= wrote;
+	const struct bt_meta_object *meta =
+		&sim_device_claim_object(&sim->arena, binding->spec.device_claim, &object)->meta;
+	*claim = (struct bt_written_claim){
+		.name = meta->name, .uid = meta->uid, .version = binding->wrote, .reserved = binding->good};
+	return (struct bt_binding_answer){.bound = binding->good, .claims = claim, .claim_n = 1};
 }
 
 static bool answer(struct sim *sim, uint32_t which)
@@ -440,10 +444,7 @@ static bool answer(struct sim *sim, uint32_t which)
 	if (i == sim->binding_n) {
 		return false;
 	}
-	if (!sim_show_claim(sim, &sim->bindings[i])) {
-		return false;
-	}
-	sim_answer(sim, find_binding(sim, which, true));
+	sim_answer(sim, i);
 	return true;
 }
 

@@ -88,17 +88,6 @@ uint32_t sim_promised(struct sim *sim, uint32_t slot)
 	return node_ix == BT_NO_NODE ? SIM_NONE : sim_node_number(engine, node_ix);
 }
 
-/* The pod has gone for which claims got their devices: they are what is shown of them. */
-static void end_kept(struct sim *sim, uint32_t uid)
-{
-	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
-		if (sim->kept[i].node != SIM_NONE && sim->kept_for[i] == uid) {
-			sim->kept_for[i] = 0;
-			sim->kept[i].node = sim->shown_free[i] ? SIM_NONE : sim->kept[i].node;
-		}
-	}
-}
-
 static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_object *object)
 {
 	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
@@ -109,7 +98,6 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 	if (told->there && (!object->there || object->uid != told->uid)) {
 		sim->faults[SIM_POD_AGAIN] += object->there;
 		let_go(sim, told->uid, SIM_NONE);
-		end_kept(sim, told->uid);
 		*known = (struct sim_known){.ix = BT_NO_POD, .confirmed = SIM_NONE};
 	}
 	/* Of what changes about an assumed pod nobody is told. Source: updatePodInSchedulingQueue, v1.36.3.
@@ -117,9 +105,6 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 	sim->untold |= is_held(sim, object->uid) &&
 		       memcmp(&object->pod.spec, &told->pod.spec, sizeof(told->pod.spec)) != 0;
 	if (object->pod.node != SIM_NONE || object->pod.deletion_ns || object->pod.ended) {
-		if (object->pod.ended) {
-			end_kept(sim, object->uid);
-		}
 		let_go(sim, object->uid, object->pod.node);
 	}
 	sim->untold |= told->there && object->pod.node != SIM_NONE &&
@@ -148,28 +133,20 @@ void sim_note_ports(struct sim *sim)
 	}
 }
 
-/* What is shown of a claim is what counts. */
+/* What is shown of a claim is what counts, unless it is older than what a binder has written. */
 static void account_of_device_claim(struct sim *sim, uint32_t ix, const struct sim_object *object)
 {
-	sim->faults[SIM_DEVICE_UNTOLD] +=
-		sim->kept[ix].node != SIM_NONE && object->there && object->device_claim.node == SIM_NONE;
+	const struct sim_object *told = &sim->told[SIM_DEVICE_STREAM][ix];
+
 	sim_note(sim, "    device-%" PRIu32 " node %d device %d users %" PRIu32, ix,
 		(int)object->device_claim.node, (int)object->device_claim.device,
 		object->device_claim.user_n);
-	sim->taken_back[ix] = false;
-	for (uint32_t i = 0; i < sim->binding_n; i++) {
-		struct sim_binding *binding = &sim->bindings[i];
-
-		binding->claim_shown |= binding->has_device && binding->spec.device_claim == ix &&
-					object->there && binding->claim_uid == object->uid &&
-					object->device_claim.node != SIM_NONE;
+	if (object->there && told->there && object->uid == told->uid &&
+		object->version < sim->kept_version[ix]) {
+		sim->faults[SIM_DEVICE_UNTOLD]++;
+		return;
 	}
-	/* What was kept counts until it is shown, whatever was before. */
-	if (!object->there || object->uid != sim->told[SIM_DEVICE_STREAM][ix].uid ||
-		object->device_claim.node != SIM_NONE || sim->kept_for[ix] == 0) {
-		sim->kept[ix].node = SIM_NONE;
-	}
-	sim->shown_free[ix] = true;
+	sim->kept_version[ix] = 0;
 }
 
 /* What the pod whose cycle it is asks for now is what it is assumed with, even if it has gone then. */
@@ -413,26 +390,16 @@ static void check_device(struct sim *sim, const struct sim_binding *binding)
 	}
 }
 
-void sim_note_taken_back(struct sim *sim)
+void sim_release_claim(struct sim *sim, uint32_t ix, uint32_t uid)
 {
-	const struct bt_devices *devices = devices_of(sim->engines[0]);
-	struct sim_state state;
+	const struct sim_object *claim = &sim->api.objects[SIM_DEVICE_STREAM][ix];
+	uint64_t told = sim->told[SIM_DEVICE_STREAM][ix].version, kept = sim->kept_version[ix];
 
-	sim_collect(sim, &state);
-	for (uint32_t i = 0; i < devices->view.claim_n; i++) {
-		const struct bt_resource_claim *claim = &devices->claims[i];
-
-		if (!claim->live || claim->allocated) {
-			continue;
-		}
-		uint32_t ix = sim_number(sim->engines[0], claim->name);
-		if (state.devices[ix].node != SIM_NONE && !state.devices[ix].pending) {
-			sim_note(sim, "  takes back what device-%" PRIu32 " has", ix);
-			sim->faults[SIM_DEVICE_TAKEN_BACK]++;
-			sim->kept[ix].node = SIM_NONE;
-			sim->taken_back[ix] = true;
-			sim_api_deallocate(&sim->api, ix);
-		}
+	sim_note(sim, "  takes back what device-%" PRIu32 " has", ix);
+	/* Of a claim that has changed meanwhile the server takes no update. */
+	if (claim->there && claim->uid == uid && claim->version == (kept > told ? kept : told)) {
+		sim->faults[SIM_DEVICE_TAKEN_BACK]++;
+		sim_api_deallocate(&sim->api, ix);
 	}
 }
 
@@ -467,23 +434,29 @@ struct sim_binding *sim_add_binding(struct sim *sim, struct sim_binding binding)
 	return &sim->bindings[sim->binding_n++];
 }
 
-/* The claim of a pod that is bound has its device, whether that was shown or not. */
+/* What the binder has written of a claim counts, whether that was shown or not, and whatever becomes of the
+ * pod; if not something younger was shown. */
 static void keep_device(struct sim *sim, const struct sim_binding *binding)
 {
-	const struct sim_object *told = &sim->told[SIM_POD_STREAM][binding->slot];
 	uint32_t ix = binding->spec.device_claim;
+	struct sim_state state;
 
-	if (!binding->has_device || !binding->good || binding->claim_shown) {
+	if (binding->wrote == 0) {
 		return;
 	}
 	const struct sim_object *claim = &sim->told[SIM_DEVICE_STREAM][ix];
-	if (claim->there && claim->uid == binding->claim_uid && claim->device_claim.node == SIM_NONE) {
-		bool there = told->there && told->uid == binding->uid && !told->pod.ended;
-
-		sim->kept[ix] = (struct sim_device){binding->node, binding->wanted, false};
-		sim->kept_for[ix] = there ? binding->uid : 0;
-		sim->shown_free[ix] = false;
+	sim_collect(sim, &state);
+	if (!claim->there || claim->uid != binding->claim_uid || claim->version >= binding->wrote) {
+		return;
 	}
+	if (binding->has_device) {
+		sim->kept[ix] = (struct sim_device){binding->node, binding->wanted, false};
+	} else if (state.devices[ix].node != SIM_NONE && !state.devices[ix].pending) {
+		sim->kept[ix] = state.devices[ix];
+	} else {
+		return;
+	}
+	sim->kept_version[ix] = binding->wrote;
 }
 
 void sim_end_binding(struct sim *sim, uint32_t ix)

@@ -320,6 +320,166 @@ static void another_claim_of_the_name_begins_anew(void **state)
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 }
 
+/* ---- what binders have written ---- */
+
+static void claim_at(struct fixture *f, const char *version, const char *status)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: c, uid: u-c, "
+		"resourceVersion: '%s'}, spec: {devices: {}}, status: {%s}}",
+		version, status);
+	devices_apply(f, text);
+}
+
+static const char of_a[] = "allocation: {devices: {results: [{request: r, driver: d, pool: p, device: a}]}}";
+
+/* Claim c is shown as of version 10, pod 7 gets device a for it, and its binder has written that as of that
+ * version. Returns the claim that it says. */
+static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved)
+{
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	const struct bt_written_claim written = {
+		.name = bt_str("c"), .uid = bt_str("u-c"), .version = version, .reserved = reserved};
+
+	bt_devices_assume(f->cache->devices, 7, &choice, 1);
+	assert_true(bt_devices_is_pending(f->cache->devices, 7));
+	uint32_t ix = bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"),
+		fixture_name(f, "pod"), fixture_name(f, "uid"), &written);
+	assert_false(bt_devices_is_pending(f->cache->devices, 7));
+	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
+	return ix;
+}
+
+static void what_a_binder_has_written_counts_until_as_young_a_claim_is_shown(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	claim_at(f, "10", "");
+	assert_int_equal(write_for_pod(f, 20, true), ix_of(f, "c"));
+	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
+	assert_int_equal(claim_of(f, "c")->reserved_for[0], fixture_name(f, "uid"));
+	/* Older news do not take it back, whatever they say, and though its pod has gone. */
+	claim_at(f, "19", "reservedFor: [{resource: pods, name: x, uid: x}]");
+	assert_false(let_go(f, 7));
+	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
+	assert_int_equal(claim_of(f, "c")->reserved_n, 1);
+	assert_int_equal(claim_of(f, "c")->reserved_for[0], fixture_name(f, "uid"));
+	/* Shown as it was written, and as it was after that. */
+	claim_at(f, "20", of_a);
+	assert_true(claim_of(f, "c")->allocated);
+	claim_at(f, "21", "");
+	assert_false(claim_of(f, "c")->allocated || use_of(f, "p", "a").allocated);
+}
+
+static void a_claim_that_has_changed_since_it_was_written_is_as_it_was_shown(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	claim_at(f, "10", "");
+	claim_at(f, "21", "");
+	assert_int_equal(write_for_pod(f, 20, true), ix_of(f, "c"));
+	assert_false(claim_of(f, "c")->allocated || use_of(f, "p", "a").allocated);
+	assert_int_equal(claim_of(f, "c")->reserved_n, 0);
+}
+
+static void a_claim_of_a_binding_that_failed_stays_allocated_but_is_nobodys(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	claim_at(f, "10", "");
+	write_for_pod(f, 20, false);
+	assert_true(claim_of(f, "c")->allocated);
+	assert_int_equal(claim_of(f, "c")->reserved_n, 0);
+	bt_devices_deallocate(f->cache->devices, ix_of(f, "c"));
+	/* What is shown from before it was written does not allocate it. */
+	claim_at(f, "19", of_a);
+	assert_false(claim_of(f, "c")->allocated || use_of(f, "p", "a").allocated);
+}
+
+static void what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successor(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_written_claim written = {
+		.name = bt_str("c"), .uid = bt_str("u-c"), .version = 20, .reserved = true};
+
+	configure(f, true);
+	claim_at(f, "10", "");
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	bt_devices_assume(f->cache->devices, 7, &choice, 1);
+	devices_apply(f,
+		"{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: c, uid: other, "
+		"resourceVersion: '12'}, spec: {devices: {}}}");
+	assert_int_equal(bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"),
+				 fixture_name(f, "pod"), fixture_name(f, "uid"), &written),
+		BT_NO_CLAIM);
+	assert_false(claim_of(f, "c")->allocated);
+	/* What is pending for the one that has gone ends with the binding. */
+	bt_devices_revert(f->cache->devices, 7);
+	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
+}
+
+static void the_claim_for_extended_resources_has_the_name_that_it_was_given(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_device_result result = result_for(f, "a");
+	const struct bt_device_choice choice = {BT_NO_CLAIM, {.results = &result, .result_n = 1}};
+	const struct bt_written_claim written = {.name = bt_str("pod-extended-resources-x7"),
+		.uid = bt_str("u-x"),
+		.version = 20,
+		.reserved = true,
+		.special = true};
+
+	configure(f, true);
+	for (int shown = 0; shown < 2; shown++) {
+		uint32_t before = f->cache->view.devices->special_n;
+
+		bt_devices_assume(f->cache->devices, 7, &choice, 1);
+		bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"), fixture_name(f, "pod"),
+			fixture_name(f, "uid"), &written);
+		const struct bt_resource_claim *claim = claim_of(f, "pod-extended-resources-x7");
+		assert_true(claim->special && claim->allocated);
+		assert_int_equal(claim->uid, fixture_name(f, "u-x"));
+		assert_int_equal(claim->reserved_for[0], fixture_name(f, "uid"));
+		assert_int_equal(f->cache->view.devices->special_n, shown ? before : 1);
+		assert_int_equal(use_of(f, "p", "a").pending_n, 0);
+	}
+}
+
+static void as_many_pods_as_come_reserve_a_claim(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *signature =
+		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+	char text[512] = "", name[8];
+
+	configure(f, true);
+	for (uint32_t shown = 0; shown < 9; shown++) {
+		snprintf(text, sizeof(text), "%s, reservedFor: [", of_a);
+		for (uint32_t i = 0; i < shown; i++) {
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "{uid: u%u}, ", i);
+		}
+		strcat(text, "]");
+		claim_at(f, "", text);
+		for (uint32_t i = shown; i < 20; i++) {
+			snprintf(name, sizeof(name), "u%u", i);
+			bt_devices_keep(f->cache->devices, i, signature, fixture_name(f, "pod"),
+				fixture_name(f, name));
+		}
+		assert_int_equal(claim_of(f, "c")->reserved_n, 20);
+		for (uint32_t i = 0; i < 20; i++) {
+			snprintf(name, sizeof(name), "u%u", i);
+			assert_int_equal(claim_of(f, "c")->reserved_for[i], fixture_name(f, name));
+		}
+	}
+}
+
 static void extended_resources_get_a_claim_of_their_own(void **state)
 {
 	struct fixture *f = *state;
@@ -573,6 +733,12 @@ int main(void)
 		FIXTURE_TEST(what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free),
 		FIXTURE_TEST(what_was_shown_while_it_was_pending_is_not_allocated_again),
 		FIXTURE_TEST(another_claim_of_the_name_begins_anew),
+		FIXTURE_TEST(what_a_binder_has_written_counts_until_as_young_a_claim_is_shown),
+		FIXTURE_TEST(a_claim_that_has_changed_since_it_was_written_is_as_it_was_shown),
+		FIXTURE_TEST(a_claim_of_a_binding_that_failed_stays_allocated_but_is_nobodys),
+		FIXTURE_TEST(what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successor),
+		FIXTURE_TEST(the_claim_for_extended_resources_has_the_name_that_it_was_given),
+		FIXTURE_TEST(as_many_pods_as_come_reserve_a_claim),
 		FIXTURE_TEST(extended_resources_get_a_claim_of_their_own),
 		FIXTURE_TEST(a_pool_needs_all_slices_of_its_newest_generation),
 		FIXTURE_TEST(pools_come_by_driver_and_name_and_those_with_binding_conditions_last),

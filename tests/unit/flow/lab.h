@@ -113,7 +113,7 @@ static inline struct bt_pipeline_options lab_options(struct lab *lab)
 	return (struct bt_pipeline_options){
 		.limits = lab_small_limits(),
 		.engine = {.seed = 1, .clock = bt_clock_virtual(&lab->now_ns)},
-		.binder = {lab_bind, lab_evict, lab_check, lab},
+		.binder = {.bind = lab_bind, .evict = lab_evict, .check = lab_check, .context = lab},
 		.sink = {.decided = lab_decided, .context = lab},
 		.messages = true,
 	};

@@ -207,6 +207,65 @@ static void a_claim_stays_allocated_for_a_pod_that_went_while_it_was_bound(void 
 	end(&t);
 }
 
+/* Claim c as of a resource version, free. */
+static void show_free(struct trial *t, const char *version)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{" API
+		"kind: ResourceClaim, metadata: {namespace: default, name: c, uid: u-c, resourceVersion: "
+		"'%s'}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: k, allocationMode: "
+		"ExactCount, count: 1}}]}}}",
+		version);
+	apply(t, text);
+}
+
+/* What its binder has written stands until the source has shown as much, be the pod bound, gone, or neither.
+ */
+static void a_device_is_not_given_away_because_of_old_news(void **state)
+{
+	for (int how = 0; how < 4; how++) {
+		const struct bt_written_claim claim = {
+			.name = bt_str("c"), .uid = bt_str("u-c"), .version = 20, .reserved = how < 2};
+		const struct bt_binding_answer answer = {.bound = how < 2, .claims = &claim, .claim_n = 1};
+		struct trial t;
+
+		begin(&t, state, false);
+		show_free(&t, "10");
+		uint32_t first = add_pod(&t, USES("c")), second = add_pod(&t, USES("e"));
+		assert_int_equal(decide(&t, first), BT_PLACED);
+		if (how == 0 || how == 2) {
+			bt_engine_remove_pod(t.engine, first);
+		}
+		bt_engine_answer(t.engine, first, &answer);
+		show_free(&t, "19");
+		if (how == 1) {
+			bt_engine_remove_pod(t.engine, first);
+		}
+		assert_int_equal(decide(&t, second), BT_REFUSED);
+		/* The claim controller takes the allocation back. */
+		show_free(&t, "21");
+		assert_string_equal(message(&t, second), "fits");
+		end(&t);
+	}
+}
+
+/* Only what it has written. */
+static void a_binding_that_failed_before_it_wrote_a_claim_gives_the_device_back(void **state)
+{
+	const struct bt_binding_answer answer = {.bound = false};
+	struct trial t;
+
+	begin(&t, state, false);
+	uint32_t first = add_pod(&t, USES("c")), second = add_pod(&t, USES("e"));
+	assert_int_equal(decide(&t, first), BT_PLACED);
+	assert_string_not_equal(message(&t, second), "fits");
+	bt_engine_answer(t.engine, first, &answer);
+	assert_string_equal(message(&t, second), "fits");
+	end(&t);
+}
+
 static void a_pod_waits_until_its_claim_is_there(void **state)
 {
 	struct trial t;
@@ -283,6 +342,8 @@ int main(void)
 		FIXTURE_TEST(who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more),
 		FIXTURE_TEST(a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_bound),
 		FIXTURE_TEST(a_claim_stays_allocated_for_a_pod_that_went_while_it_was_bound),
+		FIXTURE_TEST(a_device_is_not_given_away_because_of_old_news),
+		FIXTURE_TEST(a_binding_that_failed_before_it_wrote_a_claim_gives_the_device_back),
 		FIXTURE_TEST(a_pod_waits_until_its_claim_is_there),
 		FIXTURE_TEST(an_allocation_that_is_in_the_way_is_taken_back),
 		FIXTURE_TEST(claims_may_come_and_go_before_the_decision_is_carried_out),
