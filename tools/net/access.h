@@ -27,3 +27,6 @@ void bt_access_destroy(struct bt_access *access);
 
 /* "https://10.0.0.1:6443", for messages. */
 const char *bt_access_server(const struct bt_access *access);
+
+/* The namespace of the context, or of the pod; "" where none is said. */
+const char *bt_access_namespace(const struct bt_access *access);

@@ -14,10 +14,12 @@
 struct bt_http;
 
 struct bt_http_options {
-	const struct bt_access *access; /* where, and as whom; outlives the client */
-	const char *name;		/* of its thread */
-	uint32_t connections;		/* at most so many at a time; 0: one */
-	int64_t connect_timeout_ns;	/* 0: 10 s */
+	struct bt_access *access; /* where, and as whom; outlives the client; several may share it */
+	const char *name;	  /* of its thread */
+	/* Calls are spread over so many connections; 0: one. There are more only while their streams are all
+	 * taken, or where the server speaks HTTP/1.1, which has a connection a call. */
+	uint32_t connections;
+	int64_t connect_timeout_ns; /* 0: 10 s */
 	int64_t dead_ns; /* a connection on which nothing is acknowledged for so long is given up; 0: 10 s */
 };
 
@@ -26,10 +28,13 @@ enum bt_http_method { BT_HTTP_GET = 0, BT_HTTP_POST, BT_HTTP_PUT, BT_HTTP_PATCH,
 /* How a call ended. */
 enum bt_http_end {
 	BT_HTTP_ANSWERED = 0, /* the whole answer came, whatever its status */
-	BT_HTTP_UNSENT,	      /* the server never had the whole request: it has had no effect */
-	BT_HTTP_LOST,	      /* sent, but the answer did not come, or not whole: it may have had an effect */
+	BT_HTTP_UNSENT,	      /* no byte of the request went out: it has had no effect */
+	BT_HTTP_LOST,	      /* the answer did not come, or not whole: it may have had an effect */
 	BT_HTTP_CANCELLED     /* by bt_http_cancel, a callback, or the client's end; may have had an effect */
 };
+
+/* What done takes whole, at most; a longer answer ends as BT_HTTP_LOST with an error that says so. */
+#define BT_HTTP_BODY_MAX (256u << 20)
 
 /* The beginning of an answer. Valid during the call that shows it. */
 struct bt_http_head {
@@ -38,7 +43,11 @@ struct bt_http_head {
 	int64_t retry_after_ns; /* -1: not said */
 };
 
-/* One call. Everything is copied by bt_http_send. */
+/*
+ * One call. Everything is copied by bt_http_send. It goes out once: a GET alone is repeated, on a new
+ * connection when the old one has died before a byte of its answer, and any call that was answered by 401
+ * when the credentials have changed since (a token that was rotated, an exec plugin). Redirects are answers.
+ */
 struct bt_http_call {
 	enum bt_http_method method;
 	struct bt_str path; /* with its query, from the server's root: "/api/v1/nodes?limit=500" */
@@ -58,8 +67,8 @@ struct bt_http_call {
 /* Returns: NULL with the reason in out_error. Owns: bt_http_destroy. */
 struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_buf *out_error);
 
-/* Ends every call (BT_HTTP_CANCELLED), runs no timer any more, joins the thread. Context: not the client's
- * thread. */
+/* Ends every call (BT_HTTP_CANCELLED), also those that their callbacks still begin: who tries again asks for
+ * the end first. Runs no timer any more, joins the thread. Context: not the client's thread. */
 void bt_http_destroy(struct bt_http *http);
 
 /* Begins a call. Context: any thread. Returns: a number that is never 0. */
@@ -71,7 +80,8 @@ void bt_http_cancel(struct bt_http *http, uint64_t call);
 /* Takes no more of an answer, or goes on: the server has to wait. Context: the client's thread. */
 void bt_http_pause(struct bt_http *http, uint64_t call, bool paused);
 
-/* Calls a function on the client's thread, in delay_ns or as soon as possible. Context: any thread. */
+/* Calls a function on the client's thread, in delay_ns or as soon as possible (0 or less); those that are due
+ * at the same time in the order in which they were asked for. Context: any thread. */
 void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *context), void *context);
 
 /* A call and its whole answer, waited for. out_body is replaced. Context: any thread but a client's. */

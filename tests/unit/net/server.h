@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A small HTTP/1.1 server for tests, over TLS or not: a thread listens on a free port of 127.0.0.1, and each
+ * connection has a thread that reads requests and has a handler answer them.
+ */
+#pragma once
+
+#include <openssl/ssl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/str.h"
+
+struct server;
+struct peer; /* a connection */
+
+struct request {
+	struct bt_str method, path, headers, body; /* headers: their lines */
+	uint32_t nth;				   /* on this connection, from 0 */
+};
+
+/* Returns: whether the connection goes on. Context: the connection's thread. */
+typedef bool handler(void *context, struct peer *peer, const struct request *request);
+
+/* tls: NULL: none; stays the caller's until the server has stopped. */
+struct server *server_start(SSL_CTX *tls, handler *handle, void *context);
+uint16_t server_port(const struct server *server);
+uint32_t server_connection_n(struct server *server);
+uint32_t server_request_n(struct server *server); /* whole ones, also those that are not answered */
+
+/* Connections are cut, threads joined. */
+void server_stop(struct server *server);
+
+/* Writes. Returns: false: the peer is gone. */
+bool peer_send(struct peer *peer, const char *text);
+bool peer_answer(struct peer *peer, int status, const char *headers, const char *body);
+
+/* Whether the peer shows a client certificate of that common name; over TLS only. */
+bool peer_is(struct peer *peer, const char *common_name);
+
+/* Waits until the server stops, or the peer goes. */
+void peer_hang(struct peer *peer);
+
+/* The value of a header of a request; empty: it has none. */
+struct bt_str request_header(const struct request *request, const char *name);

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Calls: answers whole and in parts, what has happened when none comes, ends, timers.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "server.h"
+#include "tools/net/http.h"
+
+#define SECOND ((int64_t)1000000000)
+#define LONG   (60 * SECOND) /* nothing waits so long unless it hangs */
+
+/* How one call went. Written by the client's thread, read when it is over. */
+struct outcome {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	uint32_t done_n, head_n, part_n; /* lock: */
+	enum bt_http_end end;
+	struct bt_http_head head;
+	struct bt_buf type, body, error;
+	struct bt_http *http; /* what the callbacks below need */
+	uint64_t id;
+	uint32_t parts_wanted; /* data refuses the one after so many; 0: never */
+};
+
+static void outcome_init(struct outcome *outcome)
+{
+	*outcome = (struct outcome){0};
+	pthread_mutex_init(&outcome->lock, NULL);
+	pthread_cond_init(&outcome->changed, NULL);
+}
+
+static void outcome_fini(struct outcome *outcome)
+{
+	bt_buf_fini(&outcome->type);
+	bt_buf_fini(&outcome->body);
+	bt_buf_fini(&outcome->error);
+	pthread_mutex_destroy(&outcome->lock);
+	pthread_cond_destroy(&outcome->changed);
+}
+
+static void count(struct outcome *outcome, uint32_t *n)
+{
+	pthread_mutex_lock(&outcome->lock);
+	++*n;
+	pthread_cond_broadcast(&outcome->changed);
+	pthread_mutex_unlock(&outcome->lock);
+}
+
+static void wait_for(struct outcome *outcome, const uint32_t *n, uint32_t wanted)
+{
+	struct timespec limit;
+	int rc = 0;
+
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += 60;
+	pthread_mutex_lock(&outcome->lock);
+	while (*n < wanted && rc != ETIMEDOUT) {
+		rc = pthread_cond_timedwait(&outcome->changed, &outcome->lock, &limit);
+	}
+	assert_true(*n >= wanted);
+	pthread_mutex_unlock(&outcome->lock);
+}
+
+static void take_head(void *context, const struct bt_http_head *head)
+{
+	struct outcome *outcome = context;
+
+	outcome->head = *head;
+	count(outcome, &outcome->head_n);
+}
+
+static bool take_part(void *context, const char *bytes, size_t n)
+{
+	struct outcome *outcome = context;
+
+	if (outcome->parts_wanted && outcome->part_n >= outcome->parts_wanted) {
+		return false;
+	}
+	bt_buf_add(&outcome->body, bytes, n);
+	count(outcome, &outcome->part_n);
+	return true;
+}
+
+static void take_end(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
+	struct bt_str error)
+{
+	struct outcome *outcome = context;
+
+	outcome->end = end;
+	outcome->head = *head;
+	bt_buf_str(&outcome->type, head->content_type);
+	bt_buf_str(&outcome->body, body);
+	bt_buf_str(&outcome->error, error);
+	count(outcome, &outcome->done_n);
+}
+
+/* ---- the way to a server ---- */
+
+struct way {
+	struct server *server;
+	struct bt_access *access;
+	struct bt_http *http;
+};
+
+static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
+{
+	struct bt_buf error = {0};
+	char master[64];
+
+	snprintf(master, sizeof(master), "http://127.0.0.1:%u", port);
+	way->access = bt_access_create(
+		&(struct bt_access_options){.kubeconfig = "/dev/null", .master = master}, &error);
+	if (!way->access) {
+		fail_msg("%s", error.ptr);
+	}
+	way->http = bt_http_create(
+		&(struct bt_http_options){.access = way->access, .name = "test", .dead_ns = dead_ns}, &error);
+	assert_non_null(way->http);
+	bt_buf_fini(&error);
+}
+
+static void start_way(struct way *way, handler *handle)
+{
+	*way = (struct way){0};
+	way->server = server_start(NULL, handle, NULL);
+	open_way(way, server_port(way->server), 0);
+}
+
+static void close_way(struct way *way)
+{
+	bt_http_destroy(way->http);
+	if (way->server) {
+		server_stop(way->server);
+	}
+	bt_access_destroy(way->access);
+}
+
+static uint64_t send_call(struct way *way, enum bt_http_method method, const char *path, const char *body,
+	struct outcome *outcome)
+{
+	outcome->http = way->http;
+	outcome->id =
+		bt_http_send(way->http, &(struct bt_http_call){.method = method,
+						.path = bt_str(path),
+						.accept = bt_str("application/json"),
+						.content_type = bt_str(body ? "application/json" : NULL),
+						.body = bt_str(body),
+						.timeout_ns = LONG,
+						.head = take_head,
+						.done = take_end,
+						.context = outcome});
+	return outcome->id;
+}
+
+static uint64_t send_stream(struct way *way, const char *path, struct outcome *outcome)
+{
+	outcome->http = way->http;
+	outcome->id = bt_http_send(way->http, &(struct bt_http_call){.path = bt_str(path),
+						      .head = take_head,
+						      .data = take_part,
+						      .done = take_end,
+						      .context = outcome});
+	return outcome->id;
+}
+
+static void finish_call(struct outcome *outcome)
+{
+	wait_for(outcome, &outcome->done_n, 1);
+}
+
+/* ---- answers ---- */
+
+static bool echo(void *context, struct peer *peer, const struct request *request)
+{
+	struct bt_buf body = {0};
+
+	(void)context;
+	bt_buf_printf(&body, "%.*s %.*s %.*s [%.*s] [%.*s]", BT_STR_ARG(request->method),
+		BT_STR_ARG(request->path), BT_STR_ARG(request->body),
+		BT_STR_ARG(request_header(request, "Accept")),
+		BT_STR_ARG(request_header(request, "Content-Type")));
+	bool good = peer_answer(peer, 201, "Content-Type: text/plain\r\nRetry-After: 7\r\n", body.ptr);
+
+	bt_buf_fini(&body);
+	return good;
+}
+
+static void an_answer_has_status_type_and_body(void **state)
+{
+	static const struct {
+		enum bt_http_method method;
+		const char *body, *expect;
+	} cases[] = {
+		{BT_HTTP_GET, NULL, "GET /a?b=c%20d  [application/json] []"},
+		{BT_HTTP_POST, "{}", "POST /a?b=c%20d {} [application/json] [application/json]"},
+		{BT_HTTP_POST, NULL, "POST /a?b=c%20d  [application/json] []"},
+		{BT_HTTP_PUT, "{1}", "PUT /a?b=c%20d {1} [application/json] [application/json]"},
+		{BT_HTTP_PATCH, "{2}", "PATCH /a?b=c%20d {2} [application/json] [application/json]"},
+		{BT_HTTP_DELETE, NULL, "DELETE /a?b=c%20d  [application/json] []"},
+		{BT_HTTP_DELETE, "{3}", "DELETE /a?b=c%20d {3} [application/json] [application/json]"},
+		{BT_HTTP_GET, NULL, "GET /a?b=c%20d  [application/json] []"},
+	};
+	struct way way;
+
+	(void)state;
+	start_way(&way, echo);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct outcome outcome;
+
+		outcome_init(&outcome);
+		send_call(&way, cases[i].method, "/a?b=c%20d", cases[i].body, &outcome);
+		finish_call(&outcome);
+		assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
+		assert_int_equal(outcome.head.status, 201);
+		assert_true(outcome.head.retry_after_ns == 7 * SECOND);
+		assert_string_equal(outcome.type.ptr, "text/plain");
+		assert_string_equal(outcome.body.ptr, cases[i].expect);
+		assert_int_equal(outcome.head_n, 1);
+		assert_int_equal(outcome.error.len, 0);
+		outcome_fini(&outcome);
+	}
+	assert_int_equal(server_connection_n(way.server), 1);
+	struct bt_http_counts counts = bt_http_counts(way.http);
+
+	assert_int_equal(counts.call_n, sizeof(cases) / sizeof(cases[0]));
+	assert_int_equal(counts.error_n, 0);
+	assert_int_equal(counts.connect_n, 1);
+	assert_true(counts.sent_bytes > 0 && counts.received_bytes > 0);
+	close_way(&way);
+}
+
+static void a_call_can_be_waited_for(void **state)
+{
+	struct bt_http_head head;
+	struct bt_buf body = {0}, error = {0};
+	struct way way;
+
+	(void)state;
+	start_way(&way, echo);
+	bt_buf_text(&body, "old");
+	struct bt_http_call call = {.method = BT_HTTP_PUT, .path = bt_str("/x"), .body = bt_str("yes")};
+
+	assert_int_equal(bt_http_fetch(way.http, &call, &head, &body, &error), BT_HTTP_ANSWERED);
+	assert_int_equal(head.status, 201);
+	assert_string_equal(body.ptr, "PUT /x yes [*/*] []");
+	bt_buf_fini(&body);
+	bt_buf_fini(&error);
+	close_way(&way);
+}
+
+static bool stream(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context;
+	peer_send(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+	if (bt_str_is(request->path, "/cut")) {
+		return false;
+	}
+	if (bt_str_is(request->path, "/end")) {
+		return peer_send(peer, "6\r\nsecond\r\n0\r\n\r\n");
+	}
+	peer_hang(peer);
+	return false;
+}
+
+static void a_stream_comes_in_parts_and_ends(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, stream);
+	outcome_init(&outcome);
+	send_stream(&way, "/end", &outcome);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
+	assert_string_equal(outcome.body.ptr, "firstsecond");
+	assert_int_equal(outcome.head_n, 1);
+	outcome_fini(&outcome);
+	close_way(&way);
+}
+
+static void a_stream_that_is_cut_is_lost(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, stream);
+	outcome_init(&outcome);
+	send_stream(&way, "/cut", &outcome);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_LOST);
+	assert_string_equal(outcome.body.ptr, "first");
+	assert_int_equal(outcome.head.status, 200);
+	assert_non_null(strstr(outcome.error.ptr, "GET http://127.0.0.1:"));
+	outcome_fini(&outcome);
+	close_way(&way);
+}
+
+/* ---- no answer ---- */
+
+static void a_refused_connection_leaves_a_call_unsent(void **state)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	int fd = socket(AF_INET, SOCK_STREAM, 0); /* bound, but nobody listens */
+	struct outcome outcome;
+	struct way way = {0};
+
+	(void)state;
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	open_way(&way, ntohs(address.sin_port), 0);
+	outcome_init(&outcome);
+	send_call(&way, BT_HTTP_POST, "/bind?secret=1", "{}", &outcome);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_UNSENT);
+	assert_int_equal(outcome.head.status, 0);
+	assert_int_equal(outcome.head_n, 0);
+	assert_non_null(strstr(outcome.error.ptr, "/bind: "));
+	assert_non_null(strstr(outcome.error.ptr, "does the API server run"));
+	assert_null(strstr(outcome.error.ptr, "secret"));
+	assert_int_equal(bt_http_counts(way.http).error_n, 1);
+	outcome_fini(&outcome);
+	close_way(&way);
+	close(fd);
+}
+
+/* Answers the first request of a connection, and leaves when the second one has come. */
+static bool answer_once(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context;
+	return request->nth == 0 && peer_answer(peer, 200, "", "ok");
+}
+
+static void a_post_is_not_repeated_when_its_connection_dies(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, answer_once);
+	for (int i = 0; i < 2; i++) {
+		outcome_init(&outcome);
+		send_call(&way, BT_HTTP_POST, "/bind", "{}", &outcome);
+		finish_call(&outcome);
+		assert_int_equal(outcome.end, i ? BT_HTTP_LOST : BT_HTTP_ANSWERED);
+		if (i) {
+			assert_non_null(
+				strstr(outcome.error.ptr, "the connection ended before an answer came"));
+		}
+		outcome_fini(&outcome);
+	}
+	assert_int_equal(server_request_n(way.server), 2);
+	close_way(&way);
+}
+
+static void a_get_is_repeated_when_its_connection_dies(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, answer_once);
+	for (int i = 0; i < 2; i++) {
+		outcome_init(&outcome);
+		send_call(&way, BT_HTTP_GET, "/pods", NULL, &outcome);
+		finish_call(&outcome);
+		assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
+		assert_string_equal(outcome.body.ptr, "ok");
+		outcome_fini(&outcome);
+	}
+	assert_int_equal(server_request_n(way.server), 3);
+	close_way(&way);
+}
+
+static bool hang(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context, (void)request;
+	peer_hang(peer);
+	return false;
+}
+
+static void a_call_that_takes_too_long_is_lost(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, hang);
+	outcome_init(&outcome);
+	bt_http_send(way.http, &(struct bt_http_call){.method = BT_HTTP_POST,
+				       .path = bt_str("/bind"),
+				       .timeout_ns = SECOND / 20,
+				       .done = take_end,
+				       .context = &outcome});
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_LOST);
+	assert_non_null(strstr(outcome.error.ptr, "timed out"));
+	outcome_fini(&outcome);
+	close_way(&way);
+}
+
+/* ---- ends that are asked for ---- */
+
+static void a_cancelled_call_ends_once(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, stream);
+	outcome_init(&outcome);
+	send_stream(&way, "/forever", &outcome);
+	wait_for(&outcome, &outcome.part_n, 1);
+	bt_http_cancel(way.http, outcome.id);
+	bt_http_cancel(way.http, outcome.id);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_CANCELLED);
+	bt_http_cancel(way.http, outcome.id);
+	bt_http_cancel(way.http, 0);
+	close_way(&way);
+	assert_int_equal(outcome.done_n, 1);
+	outcome_fini(&outcome);
+}
+
+static void a_callback_may_end_its_call(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, stream);
+	outcome_init(&outcome);
+	outcome.parts_wanted = UINT32_MAX;
+	outcome.part_n = UINT32_MAX; /* the first part is one too many */
+	send_stream(&way, "/forever", &outcome);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_CANCELLED);
+	outcome_fini(&outcome);
+	close_way(&way);
+}
+
+static void cancel_at_head(void *context, const struct bt_http_head *head)
+{
+	struct outcome *outcome = context;
+
+	(void)head;
+	bt_http_cancel(outcome->http, outcome->id);
+}
+
+static void a_call_cancelled_at_its_head_shows_no_data(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, stream);
+	outcome_init(&outcome);
+	outcome.http = way.http;
+	pthread_mutex_lock(&outcome.lock);
+	outcome.id = 1; /* the client's first */
+	pthread_mutex_unlock(&outcome.lock);
+	assert_int_equal(bt_http_send(way.http, &(struct bt_http_call){.path = bt_str("/forever"),
+							.head = cancel_at_head,
+							.data = take_part,
+							.done = take_end,
+							.context = &outcome}),
+		1);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_CANCELLED);
+	assert_int_equal(outcome.part_n, 0);
+	outcome_fini(&outcome);
+	close_way(&way);
+}
+
+static void the_end_of_a_client_ends_its_calls(void **state)
+{
+	struct outcome outcomes[20];
+	struct way way;
+
+	(void)state;
+	start_way(&way, stream);
+	for (int i = 0; i < 20; i++) {
+		outcome_init(&outcomes[i]);
+		send_stream(&way, "/forever", &outcomes[i]);
+	}
+	wait_for(&outcomes[19], &outcomes[19].part_n, 1);
+	close_way(&way);
+	for (int i = 0; i < 20; i++) {
+		assert_int_equal(outcomes[i].done_n, 1);
+		assert_int_equal(outcomes[i].end, BT_HTTP_CANCELLED);
+		outcome_fini(&outcomes[i]);
+	}
+}
+
+/* ---- timers ---- */
+
+struct note {
+	struct outcome *outcome;
+	char name;
+};
+
+static void take_note(void *context)
+{
+	struct note *note = context;
+
+	bt_buf_char(&note->outcome->body, note->name);
+	count(note->outcome, &note->outcome->done_n);
+}
+
+static void timers_run_in_order(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+	struct note notes[4];
+
+	(void)state;
+	start_way(&way, echo);
+	outcome_init(&outcome);
+	for (int i = 0; i < 4; i++) {
+		notes[i] = (struct note){&outcome, (char)('a' + i)};
+	}
+	bt_http_after(way.http, SECOND / 10, take_note, &notes[3]);
+	bt_http_after(way.http, SECOND / 100, take_note, &notes[2]);
+	bt_http_after(way.http, 0, take_note, &notes[0]);
+	bt_http_after(way.http, -5, take_note, &notes[1]);
+	bt_http_after(way.http, INT64_MAX, take_note, &notes[0]); /* never */
+	wait_for(&outcome, &outcome.done_n, 4);
+	close_way(&way);
+	assert_string_equal(outcome.body.ptr, "abcd");
+	outcome_fini(&outcome);
+}
+
+/* ---- many ---- */
+
+struct sender {
+	struct way *way;
+	pthread_t thread;
+	uint32_t good_n;
+};
+
+static void *send_many(void *context)
+{
+	struct sender *sender = context;
+	struct bt_buf body = {0}, error = {0};
+	struct bt_http_head head;
+
+	for (int i = 0; i < 50; i++) {
+		struct bt_http_call call = {.method = BT_HTTP_POST,
+			.path = bt_str("/x"),
+			.body = bt_str("{}"),
+			.timeout_ns = LONG};
+
+		sender->good_n +=
+			bt_http_fetch(sender->way->http, &call, &head, &body, &error) == BT_HTTP_ANSWERED &&
+			head.status == 200;
+	}
+	bt_buf_fini(&body);
+	bt_buf_fini(&error);
+	return NULL;
+}
+
+static bool answer(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context, (void)request;
+	return peer_answer(peer, 200, "", "ok");
+}
+
+static void calls_of_many_threads_are_all_answered(void **state)
+{
+	struct sender senders[4];
+	struct way way;
+
+	(void)state;
+	start_way(&way, answer);
+	for (int i = 0; i < 4; i++) {
+		senders[i] = (struct sender){.way = &way};
+		assert_int_equal(pthread_create(&senders[i].thread, NULL, send_many, &senders[i]), 0);
+	}
+	for (int i = 0; i < 4; i++) {
+		pthread_join(senders[i].thread, NULL);
+		assert_int_equal(senders[i].good_n, 50);
+	}
+	assert_int_equal(bt_http_counts(way.http).call_n, 200);
+	close_way(&way);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_answer_has_status_type_and_body),
+		cmocka_unit_test(a_call_can_be_waited_for),
+		cmocka_unit_test(a_stream_comes_in_parts_and_ends),
+		cmocka_unit_test(a_stream_that_is_cut_is_lost),
+		cmocka_unit_test(a_refused_connection_leaves_a_call_unsent),
+		cmocka_unit_test(a_post_is_not_repeated_when_its_connection_dies),
+		cmocka_unit_test(a_get_is_repeated_when_its_connection_dies),
+		cmocka_unit_test(a_call_that_takes_too_long_is_lost),
+		cmocka_unit_test(a_cancelled_call_ends_once),
+		cmocka_unit_test(a_callback_may_end_its_call),
+		cmocka_unit_test(a_call_cancelled_at_its_head_shows_no_data),
+		cmocka_unit_test(the_end_of_a_client_ends_its_calls),
+		cmocka_unit_test(timers_run_in_order),
+		cmocka_unit_test(calls_of_many_threads_are_all_answered),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The server and the identity that is shown to it. Files that an identity comes from are looked at every ten
+ * seconds, and at once when the server has refused it; when one has changed, an identity with another number
+ * takes the old one's place. Thread: any; a lock guards what changes.
+ */
+#include "tools/net/access.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/base/check.h"
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/base/thread.h"
+#include "tools/net/access_int.h"
+#include "tools/net/plan_int.h"
+
+#define LOOK_NS	  ((int64_t)10 * 1000000000)
+#define FILE_SIZE (4u << 20)
+
+#ifndef BERTH_VERSION
+#define BERTH_VERSION "dev"
+#endif
+
+/* A file that may be replaced while we run. */
+struct watched {
+	const char *path; /* NULL: there is none */
+	struct timespec changed;
+	off_t size;
+	ino_t inode;
+	struct bt_secret bytes;
+};
+
+enum { FILE_AUTHORITY = 0, FILE_CERTIFICATE, FILE_KEY, FILE_TOKEN, FILE_N };
+
+struct bt_access {
+	struct bt_access_plan plan;				/* init: */
+	struct bt_endpoint endpoint;				/* init: */
+	struct bt_buf url, proxy, connect_to, host, user_agent; /* init: of endpoint */
+	struct bt_lock lock;
+	struct watched files[FILE_N]; /* lock(lock): */
+	int64_t looked_ns;	      /* lock(lock): when */
+	struct bt_identity *identity; /* lock(lock): held; never NULL */
+};
+
+/* ---- identities ---- */
+
+void bt_identity_release(struct bt_identity *identity)
+{
+	if (!identity || bt_sub(&identity->holder_n, 1) != 1) {
+		return;
+	}
+	struct bt_str *parts[] = {&identity->authority, &identity->certificate, &identity->key};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		struct bt_secret secret = {.len = parts[i]->len};
+
+		memcpy(&secret.ptr, &parts[i]->ptr, sizeof(secret.ptr));
+		bt_secret_fini(&secret);
+	}
+	for (uint32_t i = 0; i < identity->header_n; i++) {
+		explicit_bzero(identity->headers[i], strlen(identity->headers[i]));
+		bt_mem_free(identity->headers[i]);
+	}
+	bt_mem_free(identity->headers);
+	bt_mem_free(identity);
+}
+
+static void add_header(
+	struct bt_identity *identity, const char *name, const char *scheme, struct bt_str value)
+{
+	struct bt_buf line = {0};
+
+	bt_buf_text(&line, name);
+	bt_buf_text(&line, scheme);
+	bt_buf_str(&line, value);
+	identity->headers =
+		bt_mem_realloc(identity->headers, identity->header_n + 1, sizeof(*identity->headers));
+	identity->headers[identity->header_n++] = bt_mem_copy(line.ptr, line.len);
+	bt_secret_buf_fini(&line);
+}
+
+static struct bt_str copy_of(const struct bt_secret *data, const struct watched *file)
+{
+	const struct bt_secret *from = data->len ? data : &file->bytes;
+
+	return from->len ? (struct bt_str){bt_mem_copy(from->ptr, from->len), from->len} : (struct bt_str){0};
+}
+
+static void add_basic(struct bt_identity *identity, const struct bt_access_plan *plan)
+{
+	struct bt_buf pair = {0}, text = {0};
+
+	bt_buf_str(&pair, (struct bt_str){plan->username.ptr, plan->username.len});
+	bt_buf_char(&pair, ':');
+	bt_buf_str(&pair, (struct bt_str){plan->password.ptr, plan->password.len});
+	bt_base64_encode(bt_buf_view(&pair), &text);
+	add_header(identity, "Authorization: ", "Basic ", bt_buf_view(&text));
+	bt_secret_buf_fini(&pair);
+	bt_secret_buf_fini(&text);
+}
+
+/* Source: client-go's transport/round_trippers.go, v0.36.3. */
+static void add_impersonation(struct bt_identity *identity, const struct bt_access_plan *plan)
+{
+	if (!plan->as.len) {
+		return;
+	}
+	add_header(identity, "Impersonate-User: ", "", plan->as);
+	if (plan->as_uid.len) {
+		add_header(identity, "Impersonate-Uid: ", "", plan->as_uid);
+	}
+	for (uint32_t i = 0; i < plan->as_groups.n; i++) {
+		add_header(identity, "Impersonate-Group: ", "", plan->as_groups.items[i]);
+	}
+	for (uint32_t i = 0; i < plan->as_extra_keys.n; i++) {
+		struct bt_buf name = {0};
+		struct bt_str key = plan->as_extra_keys.items[i];
+
+		bt_buf_text(&name, "Impersonate-Extra-");
+		for (size_t k = 0; k < key.len; k++) {
+			char c = key.ptr[k];
+			bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+				     (c >= 'A' && c <= 'Z') || (c && strchr("!#$&'*+-.^_`|~", c));
+
+			bt_buf_printf(&name, plain ? "%c" : "%%%02X", (unsigned char)c);
+		}
+		bt_buf_text(&name, ": ");
+		for (uint32_t v = 0; v < plan->as_extra_values[i].n; v++) {
+			add_header(identity, name.ptr, "", plan->as_extra_values[i].items[v]);
+		}
+		bt_buf_fini(&name);
+	}
+}
+
+/* The token of a file counts more than one in the kubeconfig, once it could be read. */
+static struct bt_identity *make_identity(const struct bt_access *access, uint64_t number)
+{
+	const struct bt_access_plan *plan = &access->plan;
+	struct bt_identity *identity = bt_mem_zalloc(1, sizeof(*identity));
+	const struct bt_secret *token =
+		access->files[FILE_TOKEN].bytes.len ? &access->files[FILE_TOKEN].bytes : &plan->token;
+
+	*identity = (struct bt_identity){.holder_n = 1, .number = number};
+	if (!access->endpoint.tls) {
+		return identity; /* nothing secret goes out in the clear */
+	}
+	identity->authority = copy_of(&plan->authority, &access->files[FILE_AUTHORITY]);
+	identity->certificate = copy_of(&plan->certificate, &access->files[FILE_CERTIFICATE]);
+	identity->key = copy_of(&plan->key, &access->files[FILE_KEY]);
+	if (token->len) {
+		add_header(identity, "Authorization: ", "Bearer ", (struct bt_str){token->ptr, token->len});
+	} else if (plan->username.len || plan->password.len) {
+		add_basic(identity, plan);
+	}
+	add_impersonation(identity, plan);
+	return identity;
+}
+
+/* ---- files ---- */
+
+static bool read_whole(int fd, struct bt_buf *out)
+{
+	ssize_t n = 1;
+
+	while (n > 0 && out->len <= FILE_SIZE) {
+		bt_buf_reserve(out, 16u << 10);
+		n = read(fd, out->ptr + out->len, 16u << 10);
+		out->len += n > 0 ? (size_t)n : 0;
+	}
+	return n == 0;
+}
+
+/* Spaces around a token, and its line end, are none of it; a header cannot have line ends. */
+static void trim(struct bt_buf *text)
+{
+	size_t from = 0;
+
+	while (text->len && strchr(" \t\r\n", text->ptr[text->len - 1])) {
+		text->len--;
+	}
+	while (from < text->len && strchr(" \t\r\n", text->ptr[from])) {
+		from++;
+	}
+	memmove(text->ptr, text->ptr + from, text->len - from);
+	text->len -= from;
+}
+
+/* Returns: whether the file could be read; its old bytes stay if it could not. out_changed: other bytes. */
+static bool look_at_file(struct watched *file, bool is_token, bool *out_changed)
+{
+	struct bt_buf bytes = {0};
+	struct stat now;
+	int fd;
+
+	if (stat(file->path, &now) == 0 && file->bytes.ptr && now.st_ino == file->inode &&
+		now.st_size == file->size && now.st_mtim.tv_sec == file->changed.tv_sec &&
+		now.st_mtim.tv_nsec == file->changed.tv_nsec) {
+		return true;
+	}
+	fd = open(file->path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return false;
+	}
+	bool good = fstat(fd, &now) == 0 && read_whole(fd, &bytes);
+
+	close(fd);
+	if (good && is_token && bytes.len) {
+		trim(&bytes);
+	}
+	if (good && bytes.len) {
+		*out_changed |= bytes.len != file->bytes.len || !file->bytes.ptr ||
+				memcmp(bytes.ptr, file->bytes.ptr, bytes.len) != 0;
+		bt_secret_set(&file->bytes, bytes.ptr, bytes.len);
+		file->inode = now.st_ino;
+		file->size = now.st_size;
+		file->changed = now.st_mtim;
+	}
+	good = good && bytes.len;
+	bt_secret_buf_fini(&bytes);
+	errno = good ? 0 : errno;
+	return good;
+}
+
+/* Under the lock. */
+static void look_at_files(struct bt_access *access)
+{
+	bool changed = false;
+
+	for (int i = 0; i < FILE_N; i++) {
+		if (access->files[i].path) {
+			look_at_file(&access->files[i], i == FILE_TOKEN, &changed);
+		}
+	}
+	if (changed) {
+		uint64_t number = access->identity->number + 1;
+
+		bt_identity_release(access->identity);
+		access->identity = make_identity(access, number);
+	}
+}
+
+enum bt_access_answer bt_access_identity(struct bt_access *access, uint64_t refused,
+	void (*ready)(void *context), void *context, struct bt_identity **out_identity,
+	struct bt_buf *out_error)
+{
+	int64_t now_ns = bt_clock_monotonic_ns();
+
+	(void)ready, (void)context, (void)out_error;
+	bt_lock_acquire(&access->lock);
+	if (now_ns - access->looked_ns >= LOOK_NS || refused == access->identity->number) {
+		access->looked_ns = now_ns;
+		look_at_files(access);
+	}
+	*out_identity = access->identity;
+	bt_add(&access->identity->holder_n, 1);
+	bt_lock_release(&access->lock);
+	return BT_ACCESS_READY;
+}
+
+void bt_access_forget(struct bt_access *access, void *context)
+{
+	(void)access, (void)context;
+}
+
+/* ---- the server ---- */
+
+/* A URL, or host:port as client-go takes it too: over TLS if something says so. */
+static bool set_url(struct bt_access *access, struct bt_str server, struct bt_buf *out_error)
+{
+	const struct bt_access_plan *plan = &access->plan;
+	bool has_scheme = bt_str_starts(server, "https://") || bt_str_starts(server, "http://");
+	bool tls = plan->insecure || plan->authority.len || plan->authority_file || plan->certificate.len ||
+		   plan->certificate_file;
+
+	if (!has_scheme && strstr(server.ptr, "://")) {
+		bt_buf_printf(out_error,
+			"server %.*s: not a URL of an API server; it must begin with https://",
+			BT_STR_ARG(server));
+		return false;
+	}
+	if (!has_scheme) {
+		bt_buf_text(&access->url, tls ? "https://" : "http://");
+	}
+	bt_buf_str(&access->url, server);
+	while (access->url.len && access->url.ptr[access->url.len - 1] == '/') {
+		access->url.ptr[--access->url.len] = 0;
+	}
+	access->endpoint.tls = bt_str_starts(bt_buf_view(&access->url), "https://");
+	return true;
+}
+
+/* libcurl asks TLS for the host of the URL, so another name to ask for becomes that host, and the address is
+ * where to connect instead. */
+static void set_tls_name(struct bt_access *access, struct bt_str name)
+{
+	struct bt_str url = bt_buf_view(&access->url);
+	size_t from = strlen("https://"), end = bt_str_find(url, '/', from), colon = end;
+	struct bt_buf other = {0};
+
+	while (colon > from && url.ptr[colon - 1] != ':' && url.ptr[colon - 1] != ']') {
+		colon--;
+	}
+	bool has_port = colon > from && url.ptr[colon - 1] == ':';
+	struct bt_str host = bt_str_sub(url, from, has_port ? colon - 1 : end);
+	struct bt_str port = has_port ? bt_str_sub(url, colon, end) : bt_str("443");
+
+	bt_buf_printf(&access->connect_to, "%.*s:%.*s:%.*s:%.*s", BT_STR_ARG(name), BT_STR_ARG(port),
+		BT_STR_ARG(host), BT_STR_ARG(port));
+	bt_buf_printf(&access->host, "Host: %.*s", BT_STR_ARG(bt_str_sub(url, from, end)));
+	bt_buf_printf(&other, "https://%.*s:%.*s%.*s", BT_STR_ARG(name), BT_STR_ARG(port),
+		BT_STR_ARG(bt_str_sub(url, end, url.len)));
+	bt_buf_fini(&access->url);
+	access->url = other;
+	access->endpoint.connect_to = access->connect_to.ptr;
+	access->endpoint.host = access->host.ptr;
+}
+
+static bool set_endpoint(
+	struct bt_access *access, const struct bt_access_options *options, struct bt_buf *out_error)
+{
+	const struct bt_access_plan *plan = &access->plan;
+	struct bt_endpoint *endpoint = &access->endpoint;
+	struct bt_str server = options->master ? bt_str(options->master) : plan->server;
+
+	if (!set_url(access, server, out_error)) {
+		return false;
+	}
+	if (plan->proxy_from_environment) {
+		if (!bt_proxy_from_environment(bt_buf_view(&access->url), &access->proxy, out_error)) {
+			return false;
+		}
+	} else {
+		bt_proxy_url(plan->proxy_url, &access->proxy);
+	}
+	if (plan->tls_server_name.len && !options->master && endpoint->tls) {
+		set_tls_name(access, plan->tls_server_name);
+	}
+	bt_buf_text(&access->user_agent, options->user_agent ? options->user_agent : "berth/" BERTH_VERSION);
+	endpoint->url = access->url.ptr;
+	endpoint->proxy = access->proxy.ptr;
+	endpoint->user_agent = access->user_agent.ptr;
+	endpoint->insecure = plan->insecure;
+	endpoint->compressed = !plan->disable_compression;
+	return true;
+}
+
+/* ---- where everything comes from ---- */
+
+static bool read_home(const struct bt_access_options *options, const struct bt_buf *why_not_in_cluster,
+	struct bt_access_plan *out_plan, struct bt_buf *out_error)
+{
+	const char *home = getenv("HOME");
+	struct bt_buf path = {0};
+	bool good = false;
+
+	bt_buf_printf(&path, "%s/.kube/config", home ? home : "");
+	if (access(path.ptr, F_OK) == 0 || options->master) {
+		good = bt_kubeconfig_read(path.ptr, options, out_plan, out_error);
+	} else {
+		bt_buf_printf(out_error,
+			"no API server is named: neither --kubeconfig nor --master nor $KUBECONFIG is set, "
+			"%s, and "
+			"there is no %s; give one of them",
+			why_not_in_cluster->ptr, path.ptr);
+	}
+	bt_buf_fini(&path);
+	return good;
+}
+
+static bool make_plan(
+	const struct bt_access_options *options, struct bt_access_plan *out_plan, struct bt_buf *out_error)
+{
+	const char *list = options->kubeconfig ? options->kubeconfig : getenv("KUBECONFIG");
+	struct bt_buf why = {0};
+	bool good;
+
+	if (list && *list) {
+		return bt_kubeconfig_read(list, options, out_plan, out_error);
+	}
+	if (!options->master && getenv("KUBERNETES_SERVICE_HOST") && getenv("KUBERNETES_SERVICE_PORT")) {
+		return bt_in_cluster_plan(BT_SERVICE_ACCOUNT, out_plan, out_error);
+	}
+	bt_buf_text(
+		&why, "this is no pod ($KUBERNETES_SERVICE_HOST and $KUBERNETES_SERVICE_PORT are not set)");
+	good = read_home(options, &why, out_plan, out_error);
+	bt_buf_fini(&why);
+	return good;
+}
+
+static bool open_files(struct bt_access *access, struct bt_buf *out_error)
+{
+	const struct bt_access_plan *plan = &access->plan;
+	static const char *const names[FILE_N] = {
+		"certificate-authority", "client-certificate", "client-key", "tokenFile"};
+	bool changed = false;
+
+	access->files[FILE_AUTHORITY].path = plan->authority.len ? NULL : plan->authority_file;
+	access->files[FILE_CERTIFICATE].path = plan->certificate.len ? NULL : plan->certificate_file;
+	access->files[FILE_KEY].path = plan->key.len ? NULL : plan->key_file;
+	access->files[FILE_TOKEN].path = plan->token_file;
+	for (int i = 0; i < FILE_N; i++) {
+		struct watched *file = &access->files[i];
+
+		if (!file->path || look_at_file(file, i == FILE_TOKEN, &changed) ||
+			(i == FILE_TOKEN && plan->token.len)) {
+			continue;
+		}
+		bt_buf_printf(out_error, "%s: %s: %s; the file must be there and readable for berth",
+			names[i], file->path, errno ? strerror(errno) : "empty");
+		return false;
+	}
+	return true;
+}
+
+struct bt_access *bt_access_create(const struct bt_access_options *options, struct bt_buf *out_error)
+{
+	struct bt_access *access = bt_mem_zalloc(1, sizeof(*access));
+
+	bt_lock_init(&access->lock);
+	if (!make_plan(options, &access->plan, out_error) || !set_endpoint(access, options, out_error) ||
+		!open_files(access, out_error)) {
+		bt_access_destroy(access);
+		return NULL;
+	}
+	access->looked_ns = bt_clock_monotonic_ns();
+	access->identity = make_identity(access, 1);
+	return access;
+}
+
+void bt_access_destroy(struct bt_access *access)
+{
+	if (!access) {
+		return;
+	}
+	bt_identity_release(access->identity);
+	for (int i = 0; i < FILE_N; i++) {
+		bt_secret_fini(&access->files[i].bytes);
+	}
+	bt_buf_fini(&access->url);
+	bt_secret_buf_fini(&access->proxy); /* it may hold a password */
+	bt_buf_fini(&access->connect_to);
+	bt_buf_fini(&access->host);
+	bt_buf_fini(&access->user_agent);
+	bt_access_plan_fini(&access->plan);
+	bt_lock_fini(&access->lock);
+	bt_mem_free(access);
+}
+
+const struct bt_endpoint *bt_access_endpoint(const struct bt_access *access)
+{
+	return &access->endpoint;
+}
+
+const char *bt_access_server(const struct bt_access *access)
+{
+	return access->endpoint.url;
+}
+
+const char *bt_access_namespace(const struct bt_access *access)
+{
+	return access->plan.namespace_.len ? access->plan.namespace_.ptr : "";
+}
