@@ -244,10 +244,22 @@ static void look_at_files(struct bt_access *access)
 	}
 }
 
-enum bt_access_answer bt_access_identity(struct bt_access *access, uint64_t refused,
+/* To its users an access is constant: what changes in it is under its lock. */
+static struct bt_access *within(const struct bt_access *shared)
+{
+	union {
+		const struct bt_access *from;
+		struct bt_access *to;
+	} access = {.from = shared};
+
+	return access.to;
+}
+
+enum bt_access_answer bt_access_identity(const struct bt_access *shared, uint64_t refused,
 	void (*ready)(void *context), void *context, struct bt_identity **out_identity,
 	struct bt_buf *out_error)
 {
+	struct bt_access *access = within(shared);
 	int64_t now_ns = bt_clock_monotonic_ns();
 
 	(void)ready, (void)context, (void)out_error;
@@ -262,7 +274,7 @@ enum bt_access_answer bt_access_identity(struct bt_access *access, uint64_t refu
 	return BT_ACCESS_READY;
 }
 
-void bt_access_forget(struct bt_access *access, void *context)
+void bt_access_forget(const struct bt_access *access, void *context)
 {
 	(void)access, (void)context;
 }

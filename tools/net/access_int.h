@@ -44,11 +44,11 @@ const struct bt_endpoint *bt_access_endpoint(const struct bt_access *access);
  * and a plugin is run again whatever they said before; 0: none.
  * Context: any thread; reads files that may have changed, never waits.
  */
-enum bt_access_answer bt_access_identity(struct bt_access *access, uint64_t refused,
+enum bt_access_answer bt_access_identity(const struct bt_access *access, uint64_t refused,
 	void (*ready)(void *context), void *context, struct bt_identity **out_identity,
 	struct bt_buf *out_error);
 
 /* No ready with this context is called any more. Context: any thread. */
-void bt_access_forget(struct bt_access *access, void *context);
+void bt_access_forget(const struct bt_access *access, void *context);
 
 void bt_identity_release(struct bt_identity *identity);

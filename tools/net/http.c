@@ -92,7 +92,7 @@ struct lane {
 };
 
 struct bt_http {
-	struct bt_access *access;	     /* init: */
+	const struct bt_access *access;	     /* init: */
 	const struct bt_endpoint *endpoint;  /* init: */
 	int64_t connect_timeout_ns, dead_ns; /* init: */
 	struct bt_thread *thread;	     /* init: */
