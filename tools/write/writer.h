@@ -28,7 +28,7 @@ struct bt_writer_judgement {
 };
 
 struct bt_writer_options {
-	const struct bt_access *access;
+	struct bt_access *access;
 	/* Of all writes but events, and of events; as clientConnection has them. qps 0: 50, < 0: no limit;
 	 * burst 0: 100. */
 	float qps;
