@@ -592,11 +592,17 @@ void bt_devices_assume(
 	bt_map_put(&d->pending_ixs, pod_ix + (uint64_t)1, (uint32_t)d->pending_n++);
 }
 
-bool bt_devices_is_pending(const struct bt_devices *d, uint32_t pod_ix)
+const struct bt_device_choice *bt_devices_pending(
+	const struct bt_devices *d, uint32_t pod_ix, uint32_t *out_n)
 {
-	uint32_t unused;
+	uint32_t at;
 
-	return d->pending_n && bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &unused);
+	*out_n = 0;
+	if (d->pending_n == 0 || !bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
+		return NULL;
+	}
+	*out_n = d->pending[at].n;
+	return d->pending[at].choices;
 }
 
 /* The claim of a choice is not pending any more. */

@@ -73,8 +73,9 @@ void bt_devices_assume(
 void bt_devices_keep(struct bt_devices *devices, uint32_t pod_ix, const struct bt_signature *signature,
 	uint32_t pod_name, uint32_t pod_uid);
 
-/* Is anything pending for a pod? */
-bool bt_devices_is_pending(const struct bt_devices *devices, uint32_t pod_ix);
+/* What is pending for a pod, out_n of it; NULL: nothing. Valid until something is assumed, or ends. */
+const struct bt_device_choice *bt_devices_pending(
+	const struct bt_devices *devices, uint32_t pod_ix, uint32_t *out_n);
 
 /* A ResourceClaim as a pod's binder has written it. Owns: nothing. */
 struct bt_written_claim {

@@ -960,6 +960,43 @@ void bt_volumes_assume(struct bt_volumes *v, uint32_t pod_ix, uint32_t node_name
 	v->view.version += n > 0;
 }
 
+/* The claim that a promise is for, and its volume. Returns: false when it has gone. */
+static bool find_binding(
+	const struct bt_volumes *v, const struct promise *made, struct bt_volume_binding *out)
+{
+	*out = (struct bt_volume_binding){made->ix, BT_NO_VOLUME};
+	if (!made->of_claim) {
+		const struct bt_claim_ref *claim = bt_pv_claim(&v->view.pvs[made->ix]);
+
+		out->pv_ix = made->ix;
+		if (!v->view.pvs[made->ix].live || !claim ||
+			!bt_map_get(&v->view.claim_ixs, bt_pair_key(claim->namespace_, claim->name),
+				&out->claim_ix)) {
+			return false;
+		}
+	}
+	return v->view.claims[out->claim_ix].live;
+}
+
+uint32_t bt_volumes_assumed(
+	const struct bt_volumes *v, uint32_t pod_ix, struct bt_volume_binding *out, uint32_t cap)
+{
+	struct bt_volume_binding binding;
+	uint32_t first = 0, n = 0, i = 0;
+
+	bt_map_get(&v->promised, pod_ix + (uint64_t)1, &first);
+	for (uint32_t at = first; at; at = v->promises[at - 1].next) {
+		n += find_binding(v, &v->promises[at - 1], &binding);
+	}
+	/* The one that was made last comes first. */
+	for (uint32_t at = first; at; at = v->promises[at - 1].next) {
+		if (find_binding(v, &v->promises[at - 1], &binding) && n - ++i < cap) {
+			out[n - i] = binding;
+		}
+	}
+	return n;
+}
+
 static void undo(struct bt_volumes *v, const struct promise *made)
 {
 	if (made->of_claim) {

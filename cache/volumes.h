@@ -59,6 +59,14 @@ void bt_volumes_try(
 void bt_volumes_assume(struct bt_volumes *volumes, uint32_t pod_ix, uint32_t node_name,
 	const struct bt_volume_binding *bindings, uint32_t n);
 
+/*
+ * What has been assumed for a pod, in the order in which it was: writes cap of it at most. Of a claim that
+ * has gone
+ * there is nothing. Returns: how many there are.
+ */
+uint32_t bt_volumes_assumed(
+	const struct bt_volumes *volumes, uint32_t pod_ix, struct bt_volume_binding *out, uint32_t cap);
+
 /* The pod is bound, and its volumes are on their way; or its binding has failed. */
 void bt_volumes_keep(struct bt_volumes *volumes, uint32_t pod_ix);
 void bt_volumes_revert(struct bt_volumes *volumes, uint32_t pod_ix);

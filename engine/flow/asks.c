@@ -148,6 +148,7 @@ void bt_asks_fini(struct bt_pipeline *p)
 	for (uint32_t i = 0; i < bt_load_relaxed(&asks->slot_n); i++) {
 		bt_buf_fini(&slot_at(asks, i)->text);
 		bt_mem_free(slot_at(asks, i)->claims);
+		bt_writes_destroy(slot_at(asks, i)->writes);
 	}
 	for (int k = 0; k < BT_ASK_CHUNKS; k++) {
 		bt_mem_free(asks->chunks[k]);
@@ -186,7 +187,7 @@ static struct bt_ask_slot *make(
 	slot->node_ix = node_ix;
 	slot->number = ++asks->numbers[kind];
 	slot->made_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
-	slot->sent = slot->overdue = slot->checking = slot->writes = false;
+	slot->sent = slot->overdue = slot->checking = slot->writes_claims = false;
 	slot->reason[0] = 0;
 	slot->target = 0;
 	if (BT_UNLIKELY(p->replay)) {
@@ -231,7 +232,8 @@ void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 
 	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
 	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
-	slot->writes = bt_devices_is_pending(bt_engine_cache(engine)->devices, pod_ix);
+	slot->writes = p->replay ? NULL : bt_writes_of(engine, pod_ix);
+	slot->writes_claims = slot->writes && slot->writes->claim_n;
 }
 
 void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
@@ -310,6 +312,8 @@ static void release(struct bt_pipeline *p, struct bt_ask_slot *slot)
 	struct bt_asks *asks = &p->asks;
 
 	list_remove(asks, list_of(asks, slot), slot);
+	bt_writes_destroy(slot->writes); /* it was not sent */
+	slot->writes = NULL;
 	bt_store_release(&slot->word, word_of(own_tag(slot), BT_ASK_FREE));
 	asks->vacant = bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
 	asks->vacant[asks->vacant_n++] = slot->ix;
@@ -617,7 +621,7 @@ static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
 		give_up(p, slot);
 		return;
 	}
-	if (!slot->writes && (pod->detached || pod->state != BT_POD_ASSUMED)) {
+	if (!slot->writes_claims && (pod->detached || pod->state != BT_POD_ASSUMED)) {
 		/* Of one that is on a node the engine knows better: it was shown there, through whomever. */
 		conclude(p, slot, &(struct bt_binding_answer){.bound = false});
 	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_ASK_CALLED) {
@@ -816,6 +820,8 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	bt_buf_clear(&lane->text);
 	bt_buf_str(&lane->text, bt_buf_view(&slot->text));
 	struct bt_str all = bt_buf_view(&lane->text);
+	struct bt_writes *writes = slot->writes;
+	slot->writes = NULL;
 	const struct bt_ask ask = {
 		.handle = handle,
 		.number = slot->number,
@@ -823,6 +829,10 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
 		.other = part_of(slot, all, 4),
 		.deletes = kind == BT_ASK_RELEASE && slot->deletes,
+		.volumes = writes ? writes->volumes : NULL,
+		.volume_n = writes ? writes->volume_n : 0,
+		.claims = writes ? writes->claims : NULL,
+		.claim_n = writes ? writes->claim_n : 0,
 	};
 	slot->called_ns = bt_stages_now(bt_pipeline_bind_stages(p, thread));
 	int64_t waited_ns = slot->called_ns - slot->made_ns;
@@ -841,5 +851,6 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	} else {
 		binder->evict(binder->context, p, &ask);
 	}
+	bt_writes_destroy(writes);
 	return true;
 }

@@ -32,6 +32,7 @@
 #include "engine/flow/freshness.h"
 #include "engine/flow/journal.h"
 #include "engine/flow/limits.h"
+#include "engine/flow/writes.h"
 #include "engine/model/object.h"
 
 struct bt_pipeline;
@@ -127,6 +128,11 @@ struct bt_ask {
 	 * out. */
 	struct bt_pod_ref other;
 	bool deletes; /* of a release: the claim goes wholly */
+	/* Of a binding: what is to be written before (engine/flow/writes.h says how, and what becomes of it
+	 * when something fails). */
+	const struct bt_ask_volume *volumes;
+	const struct bt_ask_claim *claims;
+	uint32_t volume_n, claim_n;
 };
 
 /*

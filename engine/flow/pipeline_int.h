@@ -60,8 +60,10 @@ struct bt_ask_slot {
 	int64_t called_ns;   /* owner: the binder thread */
 	int64_t answered_ns; /* owner: who answers, then who takes answers */
 	bool sent, overdue, checking;
-	bool writes; /* of a binding: the binder writes claims before, so that only it knows what has become
-			of it */
+	bool writes_claims; /* of a binding: only the binder knows what becomes of it */
+	/* owner: the scheduling thread until it is sent, then the binder thread, which takes it out; or NULL.
+	 */
+	struct bt_writes *writes;
 	uint32_t previous, next; /* in its list; BT_NO_ASK: none */
 	/* namespace, name, uid, node; of an eviction, also those of for_ix, and of a release those of the
 	 * claim. */

@@ -345,10 +345,12 @@ static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved
 		.name = bt_str("c"), .uid = bt_str("u-c"), .version = version, .reserved = reserved};
 
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
-	assert_true(bt_devices_is_pending(f->cache->devices, 7));
+	uint32_t n;
+	assert_non_null(bt_devices_pending(f->cache->devices, 7, &n));
+	assert_int_equal(n, 1);
 	uint32_t ix = bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"),
 		fixture_name(f, "pod"), fixture_name(f, "uid"), &written);
-	assert_false(bt_devices_is_pending(f->cache->devices, 7));
+	assert_null(bt_devices_pending(f->cache->devices, 7, &n));
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 	return ix;
 }
