@@ -351,16 +351,14 @@ static void list_extended(struct bt_signature_maker *s, const struct bt_containe
 
 	for (uint32_t i = 0; i < requests->n; i++) {
 		struct bt_str name = requests->items[i].name;
-		int64_t count;
-
-		if ((!bt_resource_is_extended(name) &&
-			    !bt_str_starts(name, "deviceclass.resource.kubernetes.io/")) ||
-			!whole(requests->items[i].quantity, &count)) {
-			continue;
-		}
 		/* Those that fit have slots. */
 		int slot = bt_resource_find(s->dictionary, name);
-		if (slot < 0) {
+		int64_t count;
+
+		if (slot < 0 ||
+			(!s->dictionary->resources.extended[slot] &&
+				!bt_str_starts(name, "deviceclass.resource.kubernetes.io/")) ||
+			!whole(requests->items[i].quantity, &count)) {
 			continue;
 		}
 		if (items) {

@@ -50,9 +50,9 @@ static void run_inline(const struct bt_drive *drive)
 
 	bt_run_begin(drive->run);
 	while (!bt_run_is_over(drive->run)) {
-		bool fed = feed_some(drive, &next);
-
-		if (!bt_pipeline_step(drive->run->pipeline) && !fed) {
+		/* Events are made when they are wanted, so that few parcels go round, and stay in the cache.
+		 */
+		if (!bt_pipeline_step(drive->run->pipeline) && !feed_some(drive, &next)) {
 			nap(drive);
 		}
 		tell(drive);

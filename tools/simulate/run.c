@@ -108,17 +108,22 @@ static void end_pods(struct bt_run *run)
 	}
 }
 
+static void count_use(struct bt_run_use *use, double lasted_s)
+{
+	use->peak = use->now > use->peak ? use->now : use->peak;
+	use->second_sum += use->now * lasted_s;
+}
+
 /* Time goes on to now_ns: what was used until then is counted. */
 static void pass_time(struct bt_run *run, int64_t now_ns)
 {
 	double lasted_s = (double)(now_ns - run->now_ns) / NS_PER_S;
+	int resource_n = bt_resource_count(bt_engine_cache(run->engine)->dictionary);
 
-	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
-		struct bt_run_use *u = &run->uses[i];
-
-		u->peak = u->now > u->peak ? u->now : u->peak;
-		u->second_sum += u->now * lasted_s;
+	for (int i = 0; i < resource_n; i++) {
+		count_use(&run->uses[i], lasted_s);
 	}
+	count_use(&run->uses[BT_RESOURCE_MAX], lasted_s);
 	run->now_ns = now_ns;
 	bt_store_relaxed(&run->seen_ns, now_ns - run->begin_ns);
 	bt_pipeline_set_time(run->pipeline, now_ns, BT_TIME_SET);
