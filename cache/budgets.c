@@ -8,6 +8,7 @@
 static void forget(struct bt_budgets *budgets, size_t ix)
 {
 	bt_mem_free(budgets->items[ix].memory);
+	bt_held_release(&budgets->items[ix].names);
 	budgets->items[ix] = budgets->items[--budgets->n];
 	budgets->version++;
 }
@@ -35,12 +36,11 @@ enum bt_status bt_budgets_remove(struct bt_budgets *budgets, uint32_t namespace_
 
 /* A selector that cannot be parsed, a missing one and one that selects everything protect nothing. */
 static struct bt_selector compile(
-	struct bt_intern *intern, struct bt_arena *arena, const struct bt_label_selector_object *object)
+	struct bt_held *held, struct bt_arena *arena, const struct bt_label_selector_object *object)
 {
-	struct bt_held held = bt_held_for_ever(intern);
 	struct bt_selector selector;
 
-	if (bt_selector_compile(&held, arena, object, &selector, NULL) != BT_OK || selector.n == 0) {
+	if (bt_selector_compile(held, arena, object, &selector, NULL) != BT_OK || selector.n == 0) {
 		return (struct bt_selector){.nothing = true};
 	}
 	return selector;
@@ -77,20 +77,18 @@ void bt_budgets_apply(
 	struct bt_budgets *budgets, struct bt_intern *intern, const struct bt_pdb_object *object)
 {
 	const struct bt_str_list *names = &object->disrupted_pods;
-	struct bt_budget budget = {
-		.namespace_ = bt_intern_add(intern, object->meta.namespace_),
-		.name = bt_intern_add(intern, object->meta.name),
-		.allowed = object->disruptions_allowed,
-	};
+	struct bt_budget budget = {.names.intern = intern, .allowed = object->disruptions_allowed};
 
+	budget.namespace_ = bt_held_add(&budget.names, object->meta.namespace_);
+	budget.name = bt_held_add(&budget.names, object->meta.name);
 	bt_arena_reset(&budgets->scratch);
 	uint32_t *disrupted = bt_arena_zalloc(&budgets->scratch, names->n * sizeof(*disrupted));
 	for (uint32_t i = 0; i < names->n; i++) {
-		disrupted[i] = bt_intern_add(intern, names->items[i]);
+		disrupted[i] = bt_held_add(&budget.names, names->items[i]);
 	}
 	budget.disrupted = disrupted;
 	budget.disrupted_n = bt_names_sort(disrupted, names->n);
-	budget.selector = compile(intern, &budgets->scratch, &object->selector);
+	budget.selector = compile(&budget.names, &budgets->scratch, &object->selector);
 	keep(&budget);
 	bt_budgets_remove(budgets, budget.namespace_, budget.name);
 	budgets->items = bt_mem_grow(budgets->items, budgets->n, &budgets->cap, sizeof(*budgets->items));

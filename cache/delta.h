@@ -42,10 +42,8 @@ struct bt_delta {
 	bool removed; /* the object has gone: of it there are the names only */
 	/* BT_FULL: a pod asks for a resource beyond BT_RESOURCE_MAX names; nothing is to be changed then. */
 	enum bt_status status;
-	uint32_t namespace_, name; /* of any object; held; of nodes, and of kinds that are neither pods,
-				      volumes nor claims, for ever */
-	struct bt_intern *holder;  /* where the delta holds its name, and a pod's UID; NULL: it holds nothing
-				      any more */
+	uint32_t namespace_, name; /* of any object; held: who keeps the object holds them himself */
+	struct bt_intern *holder;  /* where the delta holds names; NULL: it holds nothing any more */
 	union {
 		struct bt_pod_delta pod;       /* BT_KIND_POD */
 		struct bt_node_delta node;     /* BT_KIND_NODE */

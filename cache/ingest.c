@@ -66,8 +66,8 @@ void bt_cache_destroy(struct bt_cache *cache)
 	bt_publisher_destroy(cache->publisher);
 	bt_ingest_worker_destroy(cache->worker);
 	bt_signatures_destroy(cache->signatures);
-	bt_dictionary_destroy(cache->dictionary);
 	bt_budgets_fini(&cache->budgets);
+	bt_dictionary_destroy(cache->dictionary);
 	bt_mem_free(cache);
 }
 
@@ -245,7 +245,7 @@ void bt_ingest_describe_pod(
 	*out_delta = begin_delta(worker, BT_KIND_POD, object->meta.name);
 	out_delta->pod.ended = bt_ingest_pod_has_ended(object);
 	if (out_delta->pod.ended) {
-		out_delta->namespace_ = bt_intern_add(worker->dictionary->intern, object->meta.namespace_);
+		out_delta->namespace_ = bt_intern_hold(worker->dictionary->intern, object->meta.namespace_);
 	} else {
 		describe_living_pod(worker, object, out_delta);
 	}
@@ -279,11 +279,7 @@ void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object 
 		return;
 	}
 	*out_delta = begin_delta(worker, object->kind, object->meta.name);
-	out_delta->namespace_ = bt_intern_add(worker->dictionary->intern, object->meta.namespace_);
-	/* Volumes and claims are held by who keeps them. */
-	if (!bt_volumes_has_kind(object->kind) && object->kind != BT_KIND_RESOURCE_CLAIM) {
-		bt_intern_pin(worker->dictionary->intern, out_delta->name);
-	}
+	out_delta->namespace_ = bt_intern_hold(worker->dictionary->intern, object->meta.namespace_);
 	out_delta->object.object = object;
 	if (arena) {
 		out_delta->object.arena = *arena;
@@ -295,8 +291,14 @@ void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind ki
 	struct bt_str name, struct bt_delta *out_delta)
 {
 	*out_delta = begin_delta(worker, kind, name);
-	out_delta->namespace_ = bt_intern_add(worker->dictionary->intern, namespace_);
+	out_delta->namespace_ = bt_intern_hold(worker->dictionary->intern, namespace_);
 	out_delta->removed = true;
+}
+
+/* A pod's signature holds its namespace. */
+static bool holds_signature(const struct bt_delta *delta)
+{
+	return delta->kind == BT_KIND_POD && delta->pod.pod.signature;
 }
 
 void bt_delta_drop(struct bt_delta *delta)
@@ -316,6 +318,9 @@ void bt_delta_drop(struct bt_delta *delta)
 			bt_intern_release(delta->holder, delta->pod.pod.status_node);
 			bt_intern_release(delta->holder, delta->pod.node);
 			bt_signature_release(delta->pod.pod.signature);
+		}
+		if (!holds_signature(delta)) {
+			bt_intern_release(delta->holder, delta->namespace_);
 		}
 		delta->holder = NULL;
 	}

@@ -3,7 +3,7 @@
  */
 #include "cache/ledger.h"
 
-#include "cache/vacancies_int.h"
+#include "cache/vacancies.h"
 #include "engine/base/check.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"

@@ -4,15 +4,19 @@
  */
 #pragma once
 
+#include "cache/vacancies.h"
 #include "cache/view.h"
 #include "engine/base/map.h"
 #include "engine/base/status.h"
+#include "engine/model/held.h"
 
 /* All zeroes is an empty one. Owns: bt_namespaces_fini. */
 struct bt_namespaces {
-	struct bt_namespace *items;
-	size_t n, cap;
-	struct bt_map ixs; /* name -> index */
+	struct bt_namespace *items; /* those that are not live are vacant */
+	struct bt_held *names;	    /* by index: what it has */
+	size_t n, cap, names_cap;
+	struct bt_map ixs; /* name -> index, of live ones */
+	struct bt_vacancies vacant;
 };
 
 void bt_namespaces_fini(struct bt_namespaces *namespaces);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/vacancies_int.h"
+#include "cache/vacancies.h"
 #include "engine/base/map.h"
 
 /* A zone keeps its place as long as it has a node. */

@@ -8,7 +8,7 @@
  */
 #include "cache/publish.h"
 
-#include "cache/vacancies_int.h"
+#include "cache/vacancies.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"

@@ -5,7 +5,7 @@
 #include "cache/snapshot.h"
 
 #include "cache/node_order_int.h"
-#include "cache/vacancies_int.h"
+#include "cache/vacancies.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/map.h"

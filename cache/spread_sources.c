@@ -16,10 +16,14 @@ void bt_spread_sources_fini(struct bt_spread_sources *w)
 {
 	for (size_t i = 0; i < w->service_n; i++) {
 		bt_mem_free(w->services[i].pairs);
+		bt_held_release(&w->services[i].names);
 	}
 	for (size_t i = 0; i < w->controller_n; i++) {
 		bt_mem_free(w->controllers[i].items);
+		bt_held_release(&w->controllers[i].names);
 	}
+	bt_vacancies_fini(&w->vacant_services);
+	bt_vacancies_fini(&w->vacant_controllers);
 	for (int kind = 0; kind <= BT_OWNER_STATEFUL_SET; kind++) {
 		bt_map_fini(&w->controller_ixs[kind]);
 	}
@@ -38,8 +42,10 @@ static uint32_t service_ix(struct bt_spread_sources *w, uint32_t namespace_, uin
 	if (bt_map_get(&w->service_ixs, key_of(namespace_, name), &ix)) {
 		return ix;
 	}
-	w->services = bt_mem_grow(w->services, w->service_n, &w->service_cap, sizeof(*w->services));
-	ix = (uint32_t)w->service_n++;
+	if (!bt_vacancies_take(&w->vacant_services, &ix)) {
+		w->services = bt_mem_grow(w->services, w->service_n, &w->service_cap, sizeof(*w->services));
+		ix = (uint32_t)w->service_n++;
+	}
 	bt_map_get(&w->first_of, namespace_, &first);
 	w->services[ix] = (struct bt_service){.namespace_ = namespace_, .name = name, .next = first};
 	bt_map_put(&w->first_of, namespace_, ix + 1);
@@ -50,8 +56,9 @@ static uint32_t service_ix(struct bt_spread_sources *w, uint32_t namespace_, uin
 void bt_spread_sources_apply_service(
 	struct bt_spread_sources *w, struct bt_intern *intern, const struct bt_service_object *object)
 {
-	uint32_t namespace_ = bt_intern_add(intern, object->meta.namespace_);
-	uint32_t ix = service_ix(w, namespace_, bt_intern_add(intern, object->meta.name));
+	struct bt_held held = {.intern = intern};
+	uint32_t namespace_ = bt_held_add(&held, object->meta.namespace_);
+	uint32_t ix = service_ix(w, namespace_, bt_held_add(&held, object->meta.name));
 	struct bt_service *service = &w->services[ix];
 
 	bt_mem_free(service->pairs);
@@ -59,9 +66,11 @@ void bt_spread_sources_apply_service(
 	service->pair_n = object->selector.n;
 	service->live = object->selector.set;
 	for (uint32_t i = 0; i < object->selector.n; i++) {
-		service->pairs[i].key = bt_intern_add(intern, object->selector.items[i].key);
-		service->pairs[i].value = bt_intern_add(intern, object->selector.items[i].value);
+		service->pairs[i].key = bt_held_add(&held, object->selector.items[i].key);
+		service->pairs[i].value = bt_held_add(&held, object->selector.items[i].value);
 	}
+	bt_held_release(&service->names);
+	service->names = held;
 }
 
 /* A copy of a selector's requirements in one block. */
@@ -88,10 +97,10 @@ static struct bt_requirement *copy_requirements(const struct bt_selector *select
 void bt_spread_sources_apply_controller(struct bt_spread_sources *w, struct bt_intern *intern,
 	enum bt_owner_kind kind, const struct bt_workload_object *object)
 {
-	uint64_t key = key_of(
-		bt_intern_add(intern, object->meta.namespace_), bt_intern_add(intern, object->meta.name));
+	struct bt_held held = {.intern = intern};
+	uint32_t namespace_ = bt_held_add(&held, object->meta.namespace_);
+	uint64_t key = key_of(namespace_, bt_held_add(&held, object->meta.name));
 	struct bt_selector selector = {0};
-	struct bt_held held = bt_held_for_ever(intern);
 	uint32_t ix;
 
 	bt_arena_reset(&w->scratch);
@@ -101,14 +110,36 @@ void bt_spread_sources_apply_controller(struct bt_spread_sources *w, struct bt_i
 		selector = (struct bt_selector){0};
 	}
 	if (!bt_map_get(&w->controller_ixs[kind], key, &ix)) {
-		w->controllers = bt_mem_grow(
-			w->controllers, w->controller_n, &w->controller_cap, sizeof(*w->controllers));
-		ix = (uint32_t)w->controller_n++;
+		if (!bt_vacancies_take(&w->vacant_controllers, &ix)) {
+			w->controllers = bt_mem_grow(
+				w->controllers, w->controller_n, &w->controller_cap, sizeof(*w->controllers));
+			ix = (uint32_t)w->controller_n++;
+		}
 		w->controllers[ix] = (struct bt_controller){0};
 		bt_map_put(&w->controller_ixs[kind], key, ix);
 	}
 	bt_mem_free(w->controllers[ix].items);
-	w->controllers[ix] = (struct bt_controller){copy_requirements(&selector), selector.n};
+	bt_held_release(&w->controllers[ix].names);
+	w->controllers[ix] = (struct bt_controller){copy_requirements(&selector), selector.n, held};
+}
+
+/* Takes a service out of the list of its namespace. */
+static void unlink_service(struct bt_spread_sources *w, uint32_t ix)
+{
+	const struct bt_service *service = &w->services[ix];
+	uint32_t at = 0;
+
+	bt_map_get(&w->first_of, service->namespace_, &at);
+	if (at != ix + 1) {
+		while (w->services[at - 1].next != ix + 1) {
+			at = w->services[at - 1].next;
+		}
+		w->services[at - 1].next = service->next;
+	} else if (service->next) {
+		bt_map_put(&w->first_of, service->namespace_, service->next);
+	} else {
+		bt_map_remove(&w->first_of, service->namespace_);
+	}
 }
 
 enum bt_status bt_spread_sources_remove_service(
@@ -119,7 +150,12 @@ enum bt_status bt_spread_sources_remove_service(
 	if (!name || !bt_map_get(&w->service_ixs, key_of(namespace_, name), &ix)) {
 		return BT_NOT_FOUND;
 	}
-	w->services[ix].live = false;
+	unlink_service(w, ix);
+	bt_map_remove(&w->service_ixs, key_of(namespace_, name));
+	bt_mem_free(w->services[ix].pairs);
+	bt_held_release(&w->services[ix].names);
+	w->services[ix] = (struct bt_service){0};
+	bt_vacancies_give(&w->vacant_services, ix);
 	return BT_OK;
 }
 
@@ -131,8 +167,11 @@ enum bt_status bt_spread_sources_remove_controller(
 	if (!name || !bt_map_get(&w->controller_ixs[kind], key_of(namespace_, name), &ix)) {
 		return BT_NOT_FOUND;
 	}
+	bt_map_remove(&w->controller_ixs[kind], key_of(namespace_, name));
 	bt_mem_free(w->controllers[ix].items);
+	bt_held_release(&w->controllers[ix].names);
 	w->controllers[ix] = (struct bt_controller){0};
+	bt_vacancies_give(&w->vacant_controllers, ix);
 	return BT_OK;
 }
 

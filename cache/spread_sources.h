@@ -4,21 +4,25 @@
  */
 #pragma once
 
+#include "cache/vacancies.h"
 #include "cache/view.h"
 #include "engine/base/map.h"
 #include "engine/base/status.h"
+#include "engine/model/held.h"
 
 struct bt_service {
 	uint32_t namespace_, name;
 	uint32_t next;		/* the next service of the namespace: its index plus one, or 0 */
 	struct bt_label *pairs; /* what its pods must have */
 	uint32_t pair_n;
-	bool live; /* false: gone, or without a selector */
+	bool live;	      /* false: without a selector, or vacant */
+	struct bt_held names; /* that it has */
 };
 
 struct bt_controller {
 	struct bt_requirement *items; /* one block with the values behind it; NULL: nothing to add */
 	uint32_t n;
+	struct bt_held names; /* that it has */
 };
 
 /* All zeroes is an empty one. Owns: bt_spread_sources_fini. */
@@ -27,8 +31,10 @@ struct bt_spread_sources {
 	size_t service_n, service_cap;
 	struct bt_map service_ixs; /* namespace and name -> index */
 	struct bt_map first_of;	   /* namespace -> index plus one of its first service */
+	struct bt_vacancies vacant_services;
 	struct bt_controller *controllers;
 	size_t controller_n, controller_cap;
+	struct bt_vacancies vacant_controllers;
 	struct bt_map controller_ixs[BT_OWNER_STATEFUL_SET + 1]; /* by kind: namespace and name -> index */
 	struct bt_arena scratch;
 };

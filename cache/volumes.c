@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "cache/vacancies_int.h"
+#include "cache/vacancies.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
@@ -171,6 +171,7 @@ static uint32_t table_ix(
 	const struct bt_held none = {.intern = v->dictionary->intern};
 	table->owned[ix] = (struct owned){.name = name, .names = none, .assumed = none};
 	bt_intern_hold_again(v->dictionary->intern, name);
+	bt_intern_hold_again(v->dictionary->intern, (uint32_t)(key >> 32)); /* the namespace, if it has one */
 	bt_map_put(ixs, key, ix);
 	return ix;
 }
@@ -201,6 +202,7 @@ static void vacate(struct bt_volumes *v, struct table *table, struct bt_map *ixs
 	memset(table_at(table, ix), 0, table->size);
 	bt_map_remove(ixs, key);
 	bt_intern_release(v->dictionary->intern, table->owned[ix].name);
+	bt_intern_release(v->dictionary->intern, (uint32_t)(key >> 32));
 	bt_vacancies_give(&table->vacant, ix);
 }
 

@@ -227,6 +227,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->event_names.intern = engine->cache->dictionary->intern;
 	engine->queue = make_queue(engine, config);
 	engine->async_preemption = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
+	engine->groups.intern = engine->cache->dictionary->intern;
 	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
 	engine->gangs = config->gates.on[BT_GATE_GANG_SCHEDULING];
 	engine->start_ns = engine->ticked_ns = options->clock.now_ns ? bt_clock_now_ns(&options->clock) : 0;

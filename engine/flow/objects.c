@@ -157,12 +157,16 @@ static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delt
 	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
 	struct bt_event event = {.resource = BT_EVENT_POD_GROUP};
 
+	bool listens = engine->groups.tracked && bt_engine_listens(engine);
+
 	event.object.namespace_ = delta->namespace_;
 	event.object.name = delta->name;
 	bool known = bt_pod_groups_apply(
 		&engine->groups, delta->namespace_, delta->name, object->gang, object->min_count);
 	event.action = known ? BT_UPDATE : BT_ADD;
-	if (engine->groups.tracked && bt_engine_listens(engine)) {
+	if (listens) {
+		bt_engine_event_arena(engine);
+		bt_engine_keep_names(engine, &event.object);
 		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 	}
 }

@@ -48,6 +48,10 @@ static struct bt_pod_group *find_or_make(struct bt_pod_groups *groups, uint32_t 
 		ix = (uint32_t)groups->group_n++;
 	}
 	groups->groups[ix] = (struct bt_pod_group){.namespace_ = namespace_, .name = name};
+	if (groups->intern) {
+		bt_intern_hold_again(groups->intern, namespace_);
+		bt_intern_hold_again(groups->intern, name);
+	}
 	bt_map_put(&groups->ixs, key_of(namespace_, name), ix);
 	return &groups->groups[ix];
 }
@@ -59,6 +63,10 @@ static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *gro
 		return;
 	}
 	bt_map_remove(&groups->ixs, key_of(group->namespace_, group->name));
+	if (groups->intern) {
+		bt_intern_release(groups->intern, group->namespace_);
+		bt_intern_release(groups->intern, group->name);
+	}
 	bt_mem_free(group->members);
 	group->members = NULL;
 	groups->free_ixs =

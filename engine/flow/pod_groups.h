@@ -29,8 +29,9 @@ struct bt_pod_groups {
 	size_t group_n, group_cap;
 	uint32_t *free_ixs;
 	size_t free_n, free_cap;
-	struct bt_map ixs; /* by namespace and name */
-	bool tracked;	   /* the members are counted (gate GenericWorkload) */
+	struct bt_map ixs;	  /* by namespace and name */
+	struct bt_intern *intern; /* init: where the names of groups are held; NULL: they are not */
+	bool tracked;		  /* the members are counted (gate GenericWorkload) */
 };
 
 /* Why PreEnqueue keeps a pod out. */

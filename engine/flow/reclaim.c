@@ -70,7 +70,7 @@ void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc 
 
 void bt_engine_keep_names(struct bt_engine *engine, const struct bt_event_object *object)
 {
-	const uint32_t names[] = {object->name, object->uid, object->other};
+	const uint32_t names[] = {object->namespace_, object->name, object->uid, object->other};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		bt_held_add_name(&engine->event_names, names[i]);

@@ -815,7 +815,7 @@ static struct bt_signature *build(
 	}
 	*signature = (struct bt_signature){
 		.table = s->signatures,
-		.namespace_ = bt_intern_add(s->dictionary->intern, pod->meta.namespace_),
+		.namespace_ = bt_held_add(held, pod->meta.namespace_),
 		.scheduler_name = bt_held_add(held, spec->scheduler_name),
 		.labels = bt_labels_intern(&s->held, &s->arena, &pod->meta.labels),
 		.requests = *requests,

@@ -222,9 +222,7 @@ static void report_preemption(struct bt_emit *emit, struct bt_engine *engine,
 	bt_emit_begin_object(emit, NULL);
 	add_name(engine, &preemption->pod, &text);
 	bt_emit_str(emit, "pod", bt_buf_view(&text));
-	bt_emit_str(emit, "node",
-		bt_intern_str(
-			cache->dictionary->intern, cache->view.snapshot->nodes[preemption->node_ix].name));
+	bt_emit_str(emit, "node", bt_intern_str(cache->dictionary->intern, preemption->node));
 	bt_buf_clear(&text);
 	for (uint32_t i = 0; i < shown; i++) {
 		bt_buf_text(&text, i ? ", " : "");

@@ -13,7 +13,7 @@ struct bt_report_attempts {
 	uint64_t buckets[4]; /* 1, 2, 3 to 5, more */
 };
 
-/* A pod as its interned namespace and name: it may have gone. */
+/* A pod as its interned namespace and name: it may have gone. All names are pinned. */
 struct bt_report_victim {
 	uint32_t namespace_, name;
 };
@@ -26,7 +26,7 @@ enum bt_preemption_end {
 
 struct bt_report_preemption {
 	struct bt_report_victim pod;
-	uint32_t node_ix;
+	uint32_t node; /* a name: the node may have gone as well */
 	size_t first_victim;
 	uint32_t victim_n;
 	int64_t at_ns, end_ns; /* end_ns: when it was placed */

@@ -31,13 +31,21 @@ static void count_wait(struct bt_run_tally *tally, int64_t wait_ns)
 	tally->waits[tally->wait_n++] = wait_ns;
 }
 
-/* The report comes when the pod has long gone, so its name stays. */
+/* The report comes when the pod has long gone, so its names stay. */
 static struct bt_report_victim name_of(const struct bt_run_tally *tally, uint32_t pod_ix)
 {
+	struct bt_intern *intern = bt_engine_cache(tally->engine)->dictionary->intern;
 	const struct bt_pod *pod = pod_at(tally, pod_ix);
 
-	bt_intern_pin(bt_engine_cache(tally->engine)->dictionary->intern, pod->name);
+	bt_intern_pin(intern, pod->signature->namespace_);
+	bt_intern_pin(intern, pod->name);
 	return (struct bt_report_victim){pod->signature->namespace_, pod->name};
+}
+
+static uint32_t node_name(const struct bt_run_tally *tally, uint32_t node_ix)
+{
+	return node_ix == BT_NO_NODE ? BT_NAME_NONE
+				     : bt_engine_cache(tally->engine)->view.snapshot->nodes[node_ix].name;
 }
 
 /* Ends what is known of the pod's last preemption. */
@@ -63,11 +71,13 @@ static void open_preemption(struct bt_run_tally *tally, const struct bt_decision
 	bt_map_put(&tally->open, (uint64_t)decision->pod_ix + 1, (uint32_t)tally->preemption_n);
 	tally->preemptions[tally->preemption_n++] = (struct bt_report_preemption){
 		.pod = name_of(tally, decision->pod_ix),
-		.node_ix = decision->nominated_ix,
+		.node = node_name(tally, decision->nominated_ix),
 		.first_victim = tally->victim_n,
 		.victim_n = decision->victim_n,
 		.at_ns = now_ns,
 	};
+	bt_intern_pin(
+		bt_engine_cache(tally->engine)->dictionary->intern, node_name(tally, decision->nominated_ix));
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
 		tally->victims = bt_mem_grow(
 			tally->victims, tally->victim_n, &tally->victim_cap, sizeof(*tally->victims));
@@ -86,7 +96,7 @@ void bt_tally_decision(struct bt_run_tally *tally, const struct bt_decision *dec
 	}
 	if (decision->outcome == BT_PLACED && tally->open.count &&
 		bt_map_get(&tally->open, (uint64_t)decision->pod_ix + 1, &ix)) {
-		bool there = tally->preemptions[ix].node_ix == decision->node_ix;
+		bool there = tally->preemptions[ix].node == node_name(tally, decision->node_ix);
 
 		settle(tally, decision->pod_ix, there ? BT_PREEMPTION_PLACED : BT_PREEMPTION_VAIN, now_ns);
 	}
@@ -124,7 +134,7 @@ void bt_tally_end(struct bt_run_tally *tally)
 		}
 		give_up(tally, i);
 		if (bt_map_get(&tally->open, (uint64_t)i + 1, &ix) &&
-			tally->preemptions[ix].node_ix != pod->nominated_ix) {
+			tally->preemptions[ix].node != node_name(tally, pod->nominated_ix)) {
 			settle(tally, i, BT_PREEMPTION_VAIN, 0);
 		}
 	}

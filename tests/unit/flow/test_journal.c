@@ -146,6 +146,64 @@ static void a_journal_replays_to_the_same_decisions(void **state)
 	bt_buf_fini(&s.bytes);
 }
 
+/* Nodes of ever new names; pods are on them, or on their way, when they go. */
+static void play_turnover(struct lab *lab)
+{
+	const struct bt_snapshot *snapshot =
+		bt_engine_cache(bt_pipeline_engine(lab->pipeline))->view.snapshot;
+	char name[16], meta[64], spec[64];
+
+	for (int i = 0; i < 120; i++) {
+		lab->answers = i % 3 != 0;
+		snprintf(name, sizeof(name), "n%d", i);
+		lab_node(lab, name);
+		for (int p = 0; p < 3; p++) {
+			snprintf(name, sizeof(name), "p%d-%d", i, p);
+			snprintf(meta, sizeof(meta), ", 'uid': 'u%d-%d'", i, p);
+			/* One of them is on a node that is not there yet. */
+			snprintf(spec, sizeof(spec), p == 2 ? ", 'nodeName': 'n%d'" : "", i + 2);
+			lab_pod_event(lab, BT_PARCEL_APPLY, name, meta, spec);
+		}
+		lab_settle(lab);
+		for (int p = 0; i >= 5 && p < 3; p++) {
+			snprintf(name, sizeof(name), "p%d-%d", i - 5, p);
+			lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+		}
+		snprintf(name, sizeof(name), "n%d", i - 4);
+		if (i >= 4) {
+			lab_node_event(lab, BT_PARCEL_DELETE, name, "");
+		}
+		lab_wait(lab, LAB_SECOND);
+		lab_wait(lab, 20 * LAB_SECOND);
+		/* Those that were not answered are now, if they are still open. */
+		for (uint32_t a = 0; a < lab->ask_n; a++) {
+			(void)bt_pipeline_bound(lab->pipeline, lab->asks[a].handle);
+		}
+		lab->ask_n = lab->decision_n = 0;
+	}
+	assert_in_range(snapshot->slot_n, 4, 40);
+}
+
+static void slots_that_nodes_have_after_others_are_the_same_again(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	struct bt_replay_result result;
+	struct bt_buf text = {0};
+
+	(void)state;
+	begin(&s);
+	play_turnover(&s.lab);
+	assert_true(lab_counts(&s.lab).decided_n > 200);
+	end(&s);
+	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
+		fail_msg("%s", text.ptr);
+	}
+	assert_true(result.ended);
+	assert_true(result.placed_n > 150);
+	bt_buf_fini(&text);
+	bt_buf_fini(&s.bytes);
+}
+
 static void another_thread_writes_the_same_bytes(void **state)
 {
 	struct studio one = {.lab = {.now_ns = 0}}, two = {.lab = {.now_ns = 0}};
@@ -309,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_journal_replays_to_the_same_decisions),
+		cmocka_unit_test(slots_that_nodes_have_after_others_are_the_same_again),
 		cmocka_unit_test(another_thread_writes_the_same_bytes),
 		cmocka_unit_test(a_journal_without_a_clock_and_a_binder_replays_too),
 		cmocka_unit_test(a_decision_that_differs_is_shown_with_both),

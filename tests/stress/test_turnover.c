@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names end with what had them (I7): nodes of ever new names come and go, as where a cluster scales itself,
+ * and with each of them a namespace with a Service, controllers, a budget, a PodGroup, and pods that these
+ * select, which are decided. What is in use, and the slots that nodes have, is at the end as much as early
+ * on; in one thread, and with all of the pipeline's. Arguments: how many nodes come in all, and how many are
+ * there at a time.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/rcu.h"
+#include "engine/base/thread.h"
+#include "engine/flow/pipeline.h"
+#include "tools/generate/build.h"
+
+enum { KEPT = 60, PODS = 3 };
+
+static uint32_t turn_n = 4000, alive_n = 60;
+
+/* ---- what comes and goes ---- */
+
+static void put(struct bt_arena *arena, struct bt_meta_object *meta, const char *what, uint32_t number)
+{
+	meta->name = bt_build_text(arena, "%s-%" PRIu32, what, number);
+	meta->namespace_ = bt_build_text(arena, "space-%" PRIu32, number);
+}
+
+static void put_label(struct bt_arena *arena, struct bt_str_map *map, const char *what, uint32_t number)
+{
+	bt_build_pair(arena, map, bt_build_text(arena, "%s-key-%" PRIu32, what, number),
+		bt_build_text(arena, "%s-value-%" PRIu32, what, number));
+}
+
+static void make_node(struct bt_arena *arena, uint32_t number, struct bt_node_object *out)
+{
+	out->meta.name = bt_build_text(arena, "node-%" PRIu32, number);
+	bt_build_pair(arena, &out->meta.labels, bt_str("topology.kubernetes.io/zone"),
+		bt_build_text(arena, "zone-%" PRIu32, number % 3));
+	bt_build_pair(arena, &out->meta.labels, bt_str("kubernetes.io/hostname"), out->meta.name);
+	bt_build_quantity(arena, &out->allocatable, "cpu", bt_build_milli(8000));
+	bt_build_quantity(arena, &out->allocatable, "pods", bt_build_count(110));
+}
+
+static void make_workload(struct bt_arena *arena, uint32_t number, struct bt_workload_object *out)
+{
+	put(arena, &out->meta, "workload", number);
+	out->selector.set = true;
+	put_label(arena, &out->selector.match_labels, "app", number);
+}
+
+/* One of the pods of a turn: it waits for any node, has been on its turn's one, or was promised it. */
+static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, struct bt_pod_object *out)
+{
+	struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
+	struct bt_owner_object *owner = bt_arena_zalloc(arena, sizeof(*owner));
+
+	put(arena, &out->meta, which == 0 ? "waits" : which == 1 ? "on" : "promised", number);
+	out->meta.uid = bt_build_text(arena, "uid-%" PRIu32 "-%" PRIu32, number, which);
+	put_label(arena, &out->meta.labels, "app", number);
+	*owner = (struct bt_owner_object){.api_version = bt_str("apps/v1"),
+		.kind = bt_str("ReplicaSet"),
+		.name = bt_build_text(arena, "workload-%" PRIu32, number),
+		.controller = true};
+	out->meta.owners = owner;
+	out->meta.owner_n = 1;
+	container->name = bt_str("main");
+	container->resources.set = true;
+	bt_build_quantity(arena, &container->resources.requests, "cpu", bt_build_milli(100));
+	out->spec.scheduler_name = bt_str("default-scheduler");
+	out->spec.containers = container;
+	out->spec.container_n = 1;
+	if (which == 0) {
+		out->spec.pod_group = bt_build_text(arena, "group-%" PRIu32, number);
+	} else if (which == 1) {
+		out->spec.node_name = bt_build_text(arena, "node-%" PRIu32, number);
+	} else {
+		out->nominated_node_name = bt_build_text(arena, "node-%" PRIu32, number);
+		bt_build_pair(arena, &out->spec.node_selector, bt_str("fits"),
+			bt_build_text(arena, "%" PRIu32, number));
+	}
+}
+
+/* Of what a turn consists, in some order. */
+static const enum bt_kind kinds[] = {BT_KIND_NAMESPACE, BT_KIND_POD_GROUP, BT_KIND_NODE, BT_KIND_SERVICE,
+	BT_KIND_POD, BT_KIND_REPLICA_SET, BT_KIND_POD, BT_KIND_REPLICATION_CONTROLLER, BT_KIND_POD,
+	BT_KIND_STATEFUL_SET, BT_KIND_POD_DISRUPTION_BUDGET};
+
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+/* The nth object of a turn: pods' nodes come before them or after, and go so. */
+static void make_object(struct bt_arena *arena, uint32_t number, uint32_t nth, struct bt_object *out)
+{
+	uint32_t at = number % 2 ? KINDS - 1 - nth : nth;
+
+	*out = (struct bt_object){.kind = kinds[at]};
+	switch (kinds[at]) {
+	case BT_KIND_NODE:
+		make_node(arena, number, &out->node);
+		break;
+	case BT_KIND_POD:
+		make_pod(arena, number, at / 2 - 2, &out->pod);
+		break;
+	case BT_KIND_NAMESPACE:
+		out->meta.name = bt_build_text(arena, "space-%" PRIu32, number);
+		put_label(arena, &out->meta.labels, "space", number);
+		break;
+	case BT_KIND_SERVICE:
+		put(arena, &out->meta, "service", number);
+		out->service.selector.set = true;
+		put_label(arena, &out->service.selector, "app", number);
+		break;
+	case BT_KIND_POD_DISRUPTION_BUDGET:
+		put(arena, &out->meta, "budget", number);
+		out->pdb.selector.set = true;
+		put_label(arena, &out->pdb.selector.match_labels, "app", number);
+		out->pdb.disrupted_pods = bt_build_list(arena, bt_build_text(arena, "hit-%" PRIu32, number));
+		break;
+	case BT_KIND_POD_GROUP:
+		put(arena, &out->meta, "group", number);
+		break;
+	default:
+		make_workload(arena, number, &out->workload);
+		break;
+	}
+}
+
+/* ---- what is in use ---- */
+
+struct peak {
+	size_t bytes, names, slots, published, pods, signatures;
+};
+
+static void raise(size_t *peak, size_t now)
+{
+	*peak = now > *peak ? now : *peak;
+}
+
+static void look(void *context, struct bt_engine *engine)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	struct bt_published published;
+	struct peak *peak = context;
+
+	bt_published_begin(cache->publisher, &published);
+	raise(&peak->published, published.slot_n);
+	bt_published_end(&published);
+	raise(&peak->names, bt_intern_count(cache->dictionary->intern));
+	raise(&peak->slots, cache->view.snapshot->slot_n);
+	raise(&peak->pods, bt_ledger_pod_end(cache->ledger));
+	raise(&peak->signatures, bt_signatures_count(cache->signatures));
+}
+
+static void show(const char *when, const struct peak *peak)
+{
+	print_message("%s: %zu KiB, %zu names, %zu slots, %zu published, %zu pods, %zu signatures\n", when,
+		peak->bytes / 1024, peak->names, peak->slots, peak->published, peak->pods, peak->signatures);
+}
+
+/* A few in a hundred, and where tables double. */
+static void check(const struct peak *early, const struct peak *late)
+{
+	show("early", early);
+	show("late ", late);
+	assert_in_range(late->bytes, 0, early->bytes + early->bytes / 20 + 65536);
+	assert_in_range(late->names, 0, early->names + early->names / 20 + 50);
+	assert_in_range(late->pods, 0, early->pods + 10);
+	/* An eighth may be of nodes that have gone, and those that pods keep. */
+	assert_in_range(late->slots, 1, 2 * (size_t)alive_n + 20);
+}
+
+/* ---- in one thread ---- */
+
+static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number)
+{
+	for (uint32_t i = 0; i < KINDS; i++) {
+		struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+
+		make_object(&parcel->arena, number, i, &parcel->object);
+		assert_int_equal(bt_pipeline_feed(pipeline, 0, &parcel, BT_FOREVER), BT_OK);
+	}
+}
+
+static struct bt_pipeline *make_pipeline(const struct bt_config *config)
+{
+	struct bt_pipeline_options options = {
+		.limits = bt_limits_default(), .engine = {.signatures_kept = KEPT}};
+	struct bt_config_errors errors = {0};
+
+	options.limits.sources = 1;
+	options.limits.ingest_threads = 2;
+	/* What is kept at hand is there early on. */
+	options.limits.spent = options.limits.tombstones = 16;
+	struct bt_pipeline *pipeline = bt_pipeline_create(config, &options, &errors);
+	assert_non_null(pipeline);
+	return pipeline;
+}
+
+static void what_is_in_use_follows_what_is_there(void **state)
+{
+	struct peak early = {0}, late = {0};
+	struct bt_config config;
+
+	(void)state;
+	bt_config_init_default(&config, NULL);
+	config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	struct bt_pipeline *pipeline = make_pipeline(&config);
+	for (uint32_t i = 0; i < turn_n; i++) {
+		uint32_t tenth = (uint32_t)((uint64_t)i * 10 / turn_n);
+
+		if (i >= alive_n) {
+			feed(pipeline, BT_PARCEL_DELETE, i - alive_n);
+		}
+		feed(pipeline, BT_PARCEL_APPLY, i);
+		bt_pipeline_settle(pipeline);
+		if (tenth == 2 || tenth == 9) {
+			struct peak *peak = tenth == 2 ? &early : &late;
+
+			bt_rcu_drain();
+			raise(&peak->bytes, bt_mem_in_use_bytes());
+			look(peak, bt_pipeline_engine(pipeline));
+		}
+	}
+	struct bt_engine_counts counts = bt_engine_counts(bt_pipeline_engine(pipeline));
+	print_message("%" PRIu64 " cycles, %" PRIu64 " placed\n", counts.cycle_n, counts.placed_n);
+	assert_true(counts.placed_n >= turn_n / 2);
+	check(&early, &late);
+	bt_pipeline_destroy(pipeline);
+	bt_config_fini(&config);
+}
+
+/* ---- with threads ---- */
+
+static void wait_for(struct bt_pipeline *pipeline, uint64_t event_n)
+{
+	for (;;) {
+		struct bt_pipeline_counts counts = bt_pipeline_counts(pipeline);
+
+		if (counts.applied_n + counts.deleted_n + counts.stale_n >= event_n) {
+			return;
+		}
+		bt_thread_yield();
+	}
+}
+
+static void nor_with_threads_do_slots_and_names_grow(void **state)
+{
+	struct peak early = {0}, late = {0};
+	struct bt_buf why = {0};
+	struct bt_config config;
+	uint64_t event_n = 0;
+
+	(void)state;
+	bt_config_init_default(&config, NULL);
+	config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	struct bt_pipeline *pipeline = make_pipeline(&config);
+	assert_int_equal(bt_pipeline_start(pipeline, &why), BT_OK);
+	for (uint32_t i = 0; i < turn_n; i++) {
+		uint32_t tenth = (uint32_t)((uint64_t)i * 10 / turn_n);
+
+		if (i >= alive_n) {
+			feed(pipeline, BT_PARCEL_DELETE, i - alive_n);
+			event_n += KINDS;
+		}
+		feed(pipeline, BT_PARCEL_APPLY, i);
+		event_n += KINDS;
+		/* Many are on their way at a time, in between none. */
+		if (i % 16 == 0 && (tenth == 2 || tenth == 9)) {
+			wait_for(pipeline, event_n);
+			bt_pipeline_call(pipeline, look, tenth == 2 ? &early : &late);
+		}
+	}
+	assert_true(bt_pipeline_stop(pipeline, BT_END_DRAIN, BT_FOREVER));
+	early.bytes = late.bytes = 0;
+	check(&early, &late);
+	bt_pipeline_destroy(pipeline);
+	bt_config_fini(&config);
+	bt_buf_fini(&why);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_in_use_follows_what_is_there),
+		cmocka_unit_test(nor_with_threads_do_slots_and_names_grow),
+	};
+
+	if (argc == 3) {
+		turn_n = (uint32_t)strtoul(argv[1], NULL, 10);
+		alive_n = (uint32_t)strtoul(argv[2], NULL, 10);
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
