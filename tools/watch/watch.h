@@ -8,6 +8,7 @@
 
 #include "engine/flow/pipeline.h"
 #include "tools/net/http.h"
+#include "tools/watch/kinds.h"
 
 struct bt_watch;
 
@@ -19,19 +20,21 @@ struct bt_watch_listener {
 };
 
 struct bt_watch_options {
-	const struct bt_access *access;
+	struct bt_access *access;
 	struct bt_pipeline *pipeline;		   /* its source i is bt_watch_kinds' i-th kind */
 	const struct bt_gates *gates;		   /* which kinds are needed */
 	const struct bt_watch_listener *listeners; /* told in order */
 	uint32_t listener_n;
 	uint32_t page; /* objects a page of a list; 0: 500 */
 	bool stream;   /* WatchList: streaming lists, where the server can */
+	bool json;     /* pods and nodes as JSON, too */
+	uint64_t seed; /* of delays; 0: any */
 };
 
-/* How many kinds, and so sources, a configuration needs. */
+/* How many kinds, and so sources, a configuration needs; which ones: bt_watch_kinds (kinds.h). */
 uint32_t bt_watch_source_n(const struct bt_gates *gates);
 
-/* Begins. Returns: NULL with the reason in out_error. Owns: bt_watch_destroy. */
+/* Begins. Returns: NULL with the reason in out_error. Owns: bt_watch_destroy, before the pipeline's end. */
 struct bt_watch *bt_watch_create(const struct bt_watch_options *options, struct bt_buf *out_error);
 void bt_watch_destroy(struct bt_watch *watch);
 
@@ -40,14 +43,20 @@ struct bt_watch_state {
 	const char *resource; /* "pods" */
 	bool synced;	      /* its first list is in */
 	uint64_t object_n, list_n, watch_n, event_n, error_n, byte_n;
-	int64_t last_event_ns; /* bookmarks included */
+	uint64_t skipped_n;    /* objects that could not be read */
+	uint64_t waiting_n;    /* parcels for which the pipeline has no room */
+	int64_t last_event_ns; /* bookmarks included; of the monotonic clock, 0: none yet */
 	char error[256];       /* what went wrong last, empty when it works again */
 };
 
 /* Writes the states, at most cap. Context: any thread. Returns: how many there are. */
 uint32_t bt_watch_states(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
 
-/* Lists that kind anew: its store may differ from the server's. Context: any thread. */
+/* What its client has seen, for metrics. Context: any thread. */
+struct bt_http_counts bt_watch_http_counts(const struct bt_watch *watch);
+
+/* Lists that kind anew: what it knows may differ from what the server has. What has not changed is not told
+ * again. Context: any thread. */
 void bt_watch_relist(struct bt_watch *watch, enum bt_kind kind);
 
 /* What the API has of a pod, as the reader knows it. */

@@ -10,6 +10,7 @@ bool bt_wire_long_varint(struct bt_wire_in *in, uint64_t *out)
 	for (uint32_t shift = 0; shift < 64; shift += 7) {
 		if (in->at == in->end) {
 			in->error = "a number is cut off";
+			in->cut = true;
 			return false;
 		}
 		uint8_t byte = *in->at++;
@@ -30,6 +31,7 @@ static bool skip_fixed(struct bt_wire_in *in, size_t n)
 {
 	if (n > (size_t)(in->end - in->at)) {
 		in->error = "a value goes beyond the end";
+		in->cut = true;
 		return false;
 	}
 	in->at += n;

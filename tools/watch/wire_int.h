@@ -15,6 +15,7 @@ enum bt_wire_type { BT_WIRE_VARINT = 0, BT_WIRE_FIXED64 = 1, BT_WIRE_BYTES = 2, 
 struct bt_wire_in {
 	const uint8_t *at, *end;
 	const char *error; /* static; NULL: none */
+	bool cut;	   /* the error is that bytes end too early */
 };
 
 bool bt_wire_long_varint(struct bt_wire_in *in, uint64_t *out);
@@ -39,6 +40,7 @@ BT_INLINE bool bt_wire_bytes(struct bt_wire_in *in, struct bt_wire_in *out)
 	}
 	if (n > (uint64_t)(in->end - in->at)) {
 		in->error = "a length goes beyond the end";
+		in->cut = true;
 		return false;
 	}
 	*out = (struct bt_wire_in){.at = in->at, .end = in->at + n};

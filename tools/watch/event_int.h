@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the parts of a stream mean: objects, events, metadata of lists, statuses; JSON and protobuf alike.
+ * Context: one thread at a time.
+ */
+#pragma once
+
+#include "tools/codec/json.h"
+#include "tools/codec/schema.h"
+#include "tools/watch/kinds.h"
+#include "tools/watch/proto.h"
+
+#define BT_EVENT_ERROR_BYTES (BT_PATH_MAX + BT_MESSAGE_MAX + 8)
+
+struct bt_event_reader {
+	struct bt_proto *proto;
+	struct bt_json *json;
+	struct bt_arena arena; /* for what is copied once more */
+	char error[BT_EVENT_ERROR_BYTES];
+};
+
+void bt_event_reader_init(struct bt_event_reader *reader);
+void bt_event_reader_fini(struct bt_event_reader *reader);
+
+/*
+ * Decodes an object of that kind into out and arena. is_proto: a bare message; otherwise JSON.
+ * Returns: false with reader->error set; then out holds the metadata as far as they could be read.
+ */
+bool bt_event_object(struct bt_event_reader *reader, bool is_proto, const struct bt_watch_kind *kind,
+	struct bt_str bytes, struct bt_arena *arena, struct bt_object *out);
+
+/* Has the object a name that an object can have? Returns: false with reader->error set. */
+bool bt_event_check_name(struct bt_event_reader *reader, struct bt_object *object);
+
+enum bt_event_type {
+	BT_EVENT_ADDED = 0,
+	BT_EVENT_MODIFIED,
+	BT_EVENT_DELETED,
+	BT_EVENT_BOOKMARK,
+	BT_EVENT_ERROR,
+	BT_EVENT_OTHER
+};
+
+/* Opens an event. out_object: its object, as bt_event_object or bt_event_status take it. Returns: false with
+ * reader->error set. */
+bool bt_event_open(struct bt_event_reader *reader, bool is_proto, const struct bt_watch_kind *kind,
+	struct bt_str bytes, enum bt_event_type *out_type, struct bt_str *out_object);
+
+/* Reads a Status; views are valid until the next call. */
+bool bt_event_status(
+	struct bt_event_reader *reader, bool is_proto, struct bt_str bytes, struct bt_proto_status *out);
+
+/* Reads what a list says about itself; views are valid until the next call. */
+bool bt_event_list_meta(
+	struct bt_event_reader *reader, bool is_proto, struct bt_str bytes, struct bt_proto_list_meta *out);

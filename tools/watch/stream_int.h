@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Bytes as they come from the network, cut into objects: bodies of lists and watches, JSON and protobuf.
+ * Nothing is kept but the object that is not whole yet, so a list of any length needs little memory.
+ *
+ *   begin --> add --> next --> ITEM, META (any number of) --> MORE --> add ...
+ *                      +-----> BAD: the rest means nothing
+ *
+ * Context: one thread at a time.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/str.h"
+
+enum bt_stream_form {
+	BT_STREAM_PROTO_WATCH = 0, /* items: WatchEvent */
+	BT_STREAM_PROTO_LIST,	   /* items: the objects; meta: ListMeta */
+	BT_STREAM_JSON_WATCH,	   /* items: {"type": ..., "object": ...} */
+	BT_STREAM_JSON_LIST	   /* items: the objects; meta, at the end: the list without its items */
+};
+
+enum bt_stream_step { BT_STREAM_MORE = 0, BT_STREAM_ITEM, BT_STREAM_META, BT_STREAM_BAD };
+
+/* Private to stream.c. An empty one is all zeroes. Owns: bt_stream_fini. */
+struct bt_stream {
+	enum bt_stream_form form;
+	struct bt_buf bytes; /* from at on: what has not been given out */
+	size_t at;
+	const char *error; /* static; of BAD */
+	/* protobuf lists */
+	bool opened, inside, whole;
+	size_t left; /* of the list, which is inside the envelope */
+	/* JSON */
+	struct bt_buf shell; /* a list without its items */
+	size_t scan;	     /* bytes before are looked at */
+	size_t start;	     /* of the object that is being looked at */
+	size_t word;	     /* of the last string at depth 1, in the shell */
+	uint32_t depth;
+	bool in_string, escaped, in_object, in_items, is_items_key;
+};
+
+/* Begins a body. Memory is kept. */
+void bt_stream_begin(struct bt_stream *stream, enum bt_stream_form form);
+void bt_stream_fini(struct bt_stream *stream);
+
+void bt_stream_add(struct bt_stream *stream, const char *bytes, size_t n);
+
+/* The next part that is whole; out is valid until the next call of any of these. */
+enum bt_stream_step bt_stream_next(struct bt_stream *stream, struct bt_str *out);
+
+/* Is all that came whole: nothing is cut off? */
+bool bt_stream_is_whole(const struct bt_stream *stream);
