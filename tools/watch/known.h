@@ -30,7 +30,8 @@ enum bt_known_news {
 /* The longest name of an object, or of its namespace. */
 #define BT_KNOWN_NAME_BYTES 1024u
 
-/* An object is shown; node: of a pod that is on one. It counts as listed. Requires: a name, and none too long. */
+/* An object is shown; node: of a pod that is on one. It counts as listed. Requires: a name, and none too
+ * long. */
 enum bt_known_news bt_known_show(
 	struct bt_known *known, const struct bt_meta_object *meta, struct bt_str node);
 
@@ -50,8 +51,8 @@ struct bt_known_object {
 	char uid_text[40], version_text[24];
 };
 
-/* The next object that the list has not shown, from *cursor on, which begins at 0. Returns: false when there is
- * none any more. */
+/* The next object that the list has not shown, from *cursor on, which begins at 0. Returns: false when there
+ * is none any more. */
 bool bt_known_next_gone(struct bt_known *known, uint32_t *cursor, struct bt_known_object *out);
 
 /* Removes what bt_known_next_gone has given. */
