@@ -546,17 +546,41 @@ void bt_devices_begin(struct bt_devices *d, uint32_t pod_name, uint32_t pod_uid,
 	d->view.pod_uid = bt_consumer_uid(pod_name, pod_uid);
 }
 
-/* A share that is new gets an ID that no other has. */
-static void name_shares(struct bt_devices *d, struct bt_pending *pending, struct bt_allocation *allocation)
+/* An ID of a share, as a UUID, which the API server wants: by the claim that gets it, and by who gets how
+ * many, so that the same history has the same IDs. */
+static void make_share_id(
+	struct bt_devices *d, uint32_t claim_ix, const struct bt_device_result *result, struct bt_buf *out)
 {
+	const struct bt_intern *intern = d->dictionary->intern;
+	const uint32_t parts[] = {claim_ix == BT_NO_CLAIM ? d->view.pod_uid : d->claims[claim_ix].uid,
+		d->view.pod_name, result->request, result->driver, result->pool, result->device};
+
+	bt_buf_clear(out);
+	bt_buf_printf(out, "%llu", (unsigned long long)++d->share_serial);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		bt_buf_char(out, '/');
+		bt_buf_str(out, bt_intern_str(intern, parts[i]));
+	}
+	uint64_t high = bt_hash_bytes(out->ptr, out->len);
+	bt_buf_char(out, '/');
+	uint64_t low = bt_hash_bytes(out->ptr, out->len);
+	bt_buf_clear(out);
+	bt_buf_printf(out, "%08x-%04x-4%03x-%04x-%012llx", (uint32_t)(high >> 32),
+		(uint32_t)(high >> 16) & 0xffff, (uint32_t)high & 0xfff,
+		0x8000 | ((uint32_t)(low >> 48) & 0x3fff), (unsigned long long)(low & 0xffffffffffff));
+}
+
+/* A share that is new gets an ID that no other has. */
+static void name_shares(struct bt_devices *d, struct bt_pending *pending, struct bt_device_choice *choice)
+{
+	struct bt_allocation *allocation = &choice->allocation;
 	struct bt_device_result *results =
 		copy(&pending->arena, allocation->results, allocation->result_n * sizeof(*results));
 	struct bt_buf text = {0};
 
 	for (uint32_t i = 0; i < allocation->result_n; i++) {
 		if (results[i].share) {
-			bt_buf_clear(&text);
-			bt_buf_printf(&text, "share-%llu", (unsigned long long)++d->share_serial);
+			make_share_id(d, choice->claim_ix, &results[i], &text);
 			results[i].share = bt_held_add(&pending->names, bt_buf_view(&text));
 		}
 	}
@@ -582,7 +606,7 @@ void bt_devices_assume(
 		struct bt_device_choice *choice = &pending->choices[i];
 
 		choice->allocation = copy_allocation(&pending->arena, &choices[i].allocation);
-		name_shares(d, pending, &choice->allocation);
+		name_shares(d, pending, choice);
 		enter(d, &choice->allocation, true, true);
 		if (choice->claim_ix != BT_NO_CLAIM) {
 			d->claims[choice->claim_ix].pending = true;

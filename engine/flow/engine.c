@@ -743,12 +743,24 @@ static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct
 static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
 	const struct bt_binding_answer *answer)
 {
+	const struct bt_resource_claim *claims;
+
 	for (uint32_t i = 0; i < answer->claim_n; i++) {
 		uint32_t claim_ix = bt_devices_written(engine->cache->devices, pod_ix,
 			pod->signature->namespace_, pod->name, pod->uid, &answer->claims[i]);
 
-		if (claim_ix != BT_NO_CLAIM && bt_engine_listens(engine)) {
-			bt_engine_wake_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
+		if (!bt_engine_listens(engine)) {
+			continue;
+		}
+		claims = engine->cache->view.devices->claims;
+		if (claim_ix == BT_NO_CLAIM) {
+			bt_engine_wake_for_devices(engine, pod->signature);
+		} else {
+			/* It may have been shown since as free, which its devices were not before the answer.
+			 */
+			bt_engine_wake_for_claim(engine, claim_ix,
+				BT_CHANGED_CLAIM_STATUS |
+					(claims[claim_ix].allocated ? 0 : BT_CHANGED_ALLOCATION_LOST));
 		}
 	}
 }

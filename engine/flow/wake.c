@@ -173,25 +173,35 @@ void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t n
 	}
 }
 
-void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes)
+static void wake_for_claim(
+	struct bt_engine *engine, uint32_t namespace_, uint32_t name, uint32_t uid, uint32_t changes)
 {
-	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
 	const struct bt_event event = {.resource = BT_EVENT_RESOURCE_CLAIM,
 		.action = BT_UPDATE,
-		.object = {.namespace_ = claim->namespace_,
-			.name = claim->name,
-			.uid = claim->uid,
-			.changes = changes}};
+		.object = {.namespace_ = namespace_, .name = name, .uid = uid, .changes = changes}};
 
 	bt_engine_event_arena(engine);
 	bt_engine_keep_names(engine, &event.object);
 	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
 }
 
+void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes)
+{
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
+
+	wake_for_claim(engine, claim->namespace_, claim->name, claim->uid, changes);
+}
+
+void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signature *signature)
+{
+	wake_for_claim(engine, signature->namespace_, BT_NAME_EMPTY, BT_NAME_EMPTY,
+		BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+}
+
 void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
-	uint32_t claim_ix;
+	uint32_t claim_ix, told_n = 0;
 
 	if (!bt_devices_revert(engine->cache->devices, pod_ix) || !bt_engine_listens(engine)) {
 		return;
@@ -201,7 +211,11 @@ void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix)
 			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix)) {
 			bt_engine_wake_for_claim(
 				engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+			told_n++;
 		}
+	}
+	if (told_n < signature->claim_n || signature->extended_n) {
+		bt_engine_wake_for_devices(engine, signature);
 	}
 }
 

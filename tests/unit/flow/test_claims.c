@@ -176,6 +176,29 @@ static void who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more(
 	end(&t);
 }
 
+/* Its claim, and with it the word of what was allocated, goes first. */
+static void who_waits_for_a_device_hears_that_it_is_free_although_its_claim_has_gone(void **state)
+{
+	const struct bt_written_claim claim = {.name = bt_str("c"), .uid = bt_str("u-c"), .version = 20};
+
+	for (uint32_t written_n = 0; written_n < 2; written_n++) {
+		const struct bt_binding_answer answer = {.claims = &claim, .claim_n = written_n};
+		struct trial t;
+
+		begin(&t, state, false);
+		uint32_t first = add_pod(&t, USES("c")), second = add_pod(&t, USES("e"));
+		assert_int_equal(decide(&t, first), BT_PLACED);
+		assert_int_equal(bt_engine_delete_object(
+					 t.engine, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c")),
+			BT_OK);
+		assert_int_equal(decide(&t, second), BT_REFUSED);
+		assert_int_equal(wait_of(&t, second), BT_WAIT_UNSCHEDULABLE);
+		bt_engine_answer(t.engine, first, &answer);
+		assert_int_not_equal(wait_of(&t, second), BT_WAIT_UNSCHEDULABLE);
+		end(&t);
+	}
+}
+
 /* Somebody else has bound it: what its binder would have written of claims has not come about. */
 static void a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_bound(void **state)
 {
@@ -340,6 +363,7 @@ int main(void)
 		FIXTURE_TEST(a_device_is_given_once),
 		FIXTURE_TEST(a_binding_that_fails_gives_the_device_back),
 		FIXTURE_TEST(who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more),
+		FIXTURE_TEST(who_waits_for_a_device_hears_that_it_is_free_although_its_claim_has_gone),
 		FIXTURE_TEST(a_binding_that_failed_brings_a_claim_nothing_even_if_the_pod_is_bound),
 		FIXTURE_TEST(a_claim_stays_allocated_for_a_pod_that_went_while_it_was_bound),
 		FIXTURE_TEST(a_device_is_not_given_away_because_of_old_news),

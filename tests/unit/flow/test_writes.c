@@ -240,7 +240,7 @@ static void add_devices(struct trial *t, const char *devices)
 		 "{'expression': 'false'}}]}}");
 	snprintf(text, sizeof(text),
 		"{" API "'kind': 'ResourceSlice', 'metadata': {'name': 's'}, 'spec': {'driver': 'd', "
-			"'nodeName': 'n1', "
+		"'nodeName': 'n1', "
 		"'pool': {'name': 'p', 'generation': 1, 'resourceSliceCount': 1}, 'devices': [%s]}}",
 		devices);
 	apply(t, text);
@@ -317,7 +317,36 @@ static void a_claim_that_is_allocated_is_only_reserved(void **state)
 	}
 }
 
-static void what_is_taken_of_a_shared_device_is_said(void **state)
+/* The ID of the share that a claim is getting. */
+static uint32_t pending_share(struct trial *t, const char *name)
+{
+	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(t->lab.pipeline));
+	uint32_t claim_ix = (uint32_t)(claim_of(t, name) - cache->view.devices->claims);
+
+	for (uint32_t pod_ix = 0; pod_ix < 8; pod_ix++) {
+		uint32_t n;
+		const struct bt_device_choice *choices = bt_devices_pending(cache->devices, pod_ix, &n);
+
+		if (n && choices[0].claim_ix == claim_ix) {
+			uint32_t share = choices[0].allocation.results[0].share;
+			struct bt_str id = bt_intern_str(cache->dictionary->intern, share);
+
+			assert_int_equal(id.len, 36);
+			for (size_t i = 0; i < id.len; i++) {
+				bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+				assert_true(dash ? id.ptr[i] == '-'
+						 : memchr("0123456789abcdef", id.ptr[i], 16) != NULL);
+			}
+			assert_int_equal(id.ptr[14], '4');
+			return share;
+		}
+	}
+	fail();
+	return 0;
+}
+
+static void what_is_taken_of_a_shared_device_is_said_with_an_id(void **state)
 {
 	struct trial t;
 
@@ -335,6 +364,17 @@ static void what_is_taken_of_a_shared_device_is_said(void **state)
 	lab_settle(&t.lab);
 	assert_told(&t, "claim c/u-c allocates timed\n  x: d/p/a share m=4294967296\n  request x of k\n"
 			"  on field metadata.name In n1\n");
+	/* Two shares have different IDs, and each is a UUID. */
+	uint32_t first = pending_share(&t, "c");
+	add_claim(&t, "e", "11",
+		"{'name': 'x', 'exactly': {'deviceClassName': 'k', 'allocationMode': 'ExactCount', 'count': "
+		"1, "
+		"'capacity': {'requests': {'m': '4Gi'}}}}",
+		"");
+	lab_pod_event(&t.lab, BT_PARCEL_APPLY, "q", ", 'uid': 'v'", ", 'resourceClaims': [" USES("e") "]");
+	lab_settle(&t.lab);
+	assert_int_equal(t.bind_n, 2);
+	assert_int_not_equal(pending_share(&t, "e"), first);
 	end(&t);
 }
 
@@ -520,7 +560,7 @@ int main(void)
 		cmocka_unit_test(of_a_pod_without_volumes_and_claims_nothing_is_written),
 		cmocka_unit_test(a_claim_is_allocated_as_the_engine_has_chosen),
 		cmocka_unit_test(a_claim_that_is_allocated_is_only_reserved),
-		cmocka_unit_test(what_is_taken_of_a_shared_device_is_said),
+		cmocka_unit_test(what_is_taken_of_a_shared_device_is_said_with_an_id),
 		cmocka_unit_test(extended_resources_have_a_claim_made_and_mappings),
 		cmocka_unit_test(what_the_answer_says_of_a_claim_counts_until_it_is_shown),
 		cmocka_unit_test(a_binding_that_failed_before_it_wrote_leaves_the_claim_as_it_was),
