@@ -88,6 +88,9 @@ static const struct {
 	{"simulate", bt_cmd_simulate},
 	{"replay", bt_cmd_replay},
 #endif
+#if BT_HAS_SCHEDULER
+	{"run", bt_cmd_run},
+#endif
 #if BT_HAS_BENCH
 	{"bench", bt_cmd_bench},
 #endif

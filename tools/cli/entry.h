@@ -7,6 +7,7 @@
 #include "tools/cli/invocation.h"
 
 int bt_cmd_simulate(struct bt_invocation *invocation);
+int bt_cmd_run(struct bt_invocation *invocation);
 int bt_cmd_bench(struct bt_invocation *invocation);
 int bt_cmd_quality(struct bt_invocation *invocation);
 int bt_cmd_replay(struct bt_invocation *invocation);

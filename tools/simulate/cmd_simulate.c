@@ -11,7 +11,6 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/terminal.h"
 #include "tools/generate/generate.h"
-#include "tools/kube/config_encode.h"
 #include "tools/live/live.h"
 #include "tools/live/look.h"
 #include "tools/report/explain.h"
@@ -61,22 +60,6 @@ static double seconds_since(int64_t start_ns)
 }
 
 /* ---- configuration ---- */
-
-static int write_config(struct simulation *s)
-{
-	struct bt_buf text = {0};
-	struct bt_output output;
-	int status = BT_EXIT_IO;
-
-	bt_config_encode(&s->config, &text);
-	bt_buf_char(&text, '\n');
-	if (bt_output_open(option(s, "write-config-to"), &output) == BT_OK) {
-		bt_output_str(&output, bt_buf_view(&text));
-		status = bt_output_close(&output);
-	}
-	bt_buf_fini(&text);
-	return status;
-}
 
 /* What extenders would say nobody knows here. */
 static int warn_of_extenders(struct simulation *s)
@@ -662,7 +645,7 @@ static int simulate(struct simulation *s)
 		status = bt_configuration_read(s->invocation, &gates, &s->config);
 	}
 	if (status == BT_EXIT_OK && option(s, "write-config-to")) {
-		return write_config(s);
+		return bt_configuration_write(&s->config, option(s, "write-config-to"));
 	}
 	if (status == BT_EXIT_OK) {
 		status = warn_of_extenders(s);

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "tools/cli/output.h"
 #include "tools/codec/input.h"
 #include "tools/kube/config_decode.h"
+#include "tools/kube/config_encode.h"
 
 int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates)
 {
@@ -67,5 +69,21 @@ int bt_configuration_read(
 	}
 	bt_input_destroy(input);
 	bt_buf_fini(&error);
+	return status;
+}
+
+int bt_configuration_write(const struct bt_config *config, const char *path)
+{
+	struct bt_buf text = {0};
+	struct bt_output output;
+	int status = BT_EXIT_IO;
+
+	bt_config_encode(config, &text);
+	bt_buf_char(&text, '\n');
+	if (bt_output_open(path, &output) == BT_OK) {
+		bt_output_str(&output, bt_buf_view(&text));
+		status = bt_output_close(&output);
+	}
+	bt_buf_fini(&text);
 	return status;
 }

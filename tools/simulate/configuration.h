@@ -14,3 +14,7 @@ int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gat
  * Owns: bt_config_fini, in any case. */
 int bt_configuration_read(
 	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config);
+
+/* Writes the configuration as it counts to a file, or to standard output when path is "-".
+ * Returns: enum bt_exit. */
+int bt_configuration_write(const struct bt_config *config, const char *path);

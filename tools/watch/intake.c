@@ -110,9 +110,9 @@ static bool is_news(struct bt_reflector *r, enum bt_parcel_kind what, const stru
 {
 	bt_lock_acquire(&r->lock);
 	bool news = what == BT_PARCEL_DELETE
-			    ? bt_known_remove(r->known, &object->meta)
-			    : bt_known_show(r->known, &object->meta, node_of(object)) == BT_KNOWN_CHANGED;
-	bt_store_relaxed(&r->object_n, (uint64_t)bt_known_n(r->known));
+			    ? bt_listed_remove(r->known, &object->meta)
+			    : bt_listed_show(r->known, &object->meta, node_of(object)) == BT_KNOWN_CHANGED;
+	bt_store_relaxed(&r->object_n, (uint64_t)bt_listed_n(r->known));
 	bt_lock_release(&r->lock);
 	return news;
 }
@@ -134,7 +134,7 @@ static void take_object(
 		name_bad_object(r, &p->object);
 		if (meta->name.len && what == BT_PARCEL_APPLY) {
 			bt_lock_acquire(&r->lock);
-			bt_known_keep(r->known, meta);
+			bt_listed_keep(r->known, meta);
 			bt_lock_release(&r->lock);
 		}
 		r->spare = p;
@@ -150,10 +150,10 @@ static void take_object(
 /* Says of one object that it has gone. Returns: false when the sweep is over. */
 static bool sweep_one(struct bt_reflector *r)
 {
-	struct bt_known_object gone;
+	struct bt_listed_object gone;
 
 	bt_lock_acquire(&r->lock);
-	bool any = bt_known_next_gone(r->known, &r->cursor, &gone);
+	bool any = bt_listed_next_gone(r->known, &r->cursor, &gone);
 	bt_lock_release(&r->lock);
 	if (!any) {
 		return false;
@@ -170,8 +170,8 @@ static bool sweep_one(struct bt_reflector *r)
 		.resource_version = gone.version};
 	bt_schema_own(&schema->schema, &p->arena, &p->object.meta);
 	bt_lock_acquire(&r->lock);
-	bt_known_forget(r->known, r->cursor);
-	bt_store_relaxed(&r->object_n, (uint64_t)bt_known_n(r->known));
+	bt_listed_forget(r->known, r->cursor);
+	bt_store_relaxed(&r->object_n, (uint64_t)bt_listed_n(r->known));
 	bt_lock_release(&r->lock);
 	tell(r, p);
 	return true;

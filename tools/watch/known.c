@@ -31,7 +31,7 @@ struct entry {
 
 static_assert(sizeof(struct entry) == 56, "an entry is small");
 
-struct bt_known {
+struct bt_listed {
 	struct bt_intern *names;
 	struct entry *entries;
 	uint32_t *slots;  /* 1 + index; 0: free */
@@ -40,9 +40,9 @@ struct bt_known {
 	uint32_t list;
 };
 
-struct bt_known *bt_known_create(struct bt_intern *names)
+struct bt_listed *bt_listed_create(struct bt_intern *names)
 {
-	struct bt_known *known = bt_mem_zalloc(1, sizeof(*known));
+	struct bt_listed *known = bt_mem_zalloc(1, sizeof(*known));
 
 	known->names = names;
 	known->slot_n = FIRST_SLOTS;
@@ -50,7 +50,7 @@ struct bt_known *bt_known_create(struct bt_intern *names)
 	return known;
 }
 
-void bt_known_destroy(struct bt_known *known)
+void bt_listed_destroy(struct bt_listed *known)
 {
 	if (!known) {
 		return;
@@ -68,7 +68,7 @@ void bt_known_destroy(struct bt_known *known)
 	bt_mem_free(known);
 }
 
-uint32_t bt_known_n(const struct bt_known *known)
+uint32_t bt_listed_n(const struct bt_listed *known)
 {
 	return (uint32_t)(known->entry_n - known->vacant_n);
 }
@@ -150,7 +150,7 @@ static struct bt_str name_of(const struct entry *entry)
 }
 
 /* The slot of the object, or the free one where it would be. */
-static size_t find_slot(const struct bt_known *known, uint64_t hash, const struct bt_meta_object *meta)
+static size_t find_slot(const struct bt_listed *known, uint64_t hash, const struct bt_meta_object *meta)
 {
 	size_t at = hash & (known->slot_n - 1);
 
@@ -165,14 +165,14 @@ static size_t find_slot(const struct bt_known *known, uint64_t hash, const struc
 	return at;
 }
 
-static struct entry *find(struct bt_known *known, const struct bt_meta_object *meta)
+static struct entry *find(struct bt_listed *known, const struct bt_meta_object *meta)
 {
 	uint32_t slot = known->slots[find_slot(known, hash_of(meta), meta)];
 
 	return slot ? &known->entries[slot - 1] : NULL;
 }
 
-static void put(struct bt_known *known, uint64_t hash, uint32_t ix)
+static void put(struct bt_listed *known, uint64_t hash, uint32_t ix)
 {
 	size_t at = hash & (known->slot_n - 1);
 
@@ -182,7 +182,7 @@ static void put(struct bt_known *known, uint64_t hash, uint32_t ix)
 	known->slots[at] = ix + 1;
 }
 
-static void grow_slots(struct bt_known *known)
+static void grow_slots(struct bt_listed *known)
 {
 	if ((known->entry_n + 1) * 4 <= known->slot_n * 3) {
 		return;
@@ -234,7 +234,7 @@ static bool has_uid(const struct entry *entry, const struct bt_meta_object *meta
 	return uid[0] == entry->uid[0] && uid[1] == entry->uid[1];
 }
 
-static struct entry *add(struct bt_known *known, const struct bt_meta_object *meta)
+static struct entry *add(struct bt_listed *known, const struct bt_meta_object *meta)
 {
 	uint32_t ix;
 
@@ -256,7 +256,7 @@ static struct entry *add(struct bt_known *known, const struct bt_meta_object *me
 }
 
 /* Empties a slot, and moves those behind it that would not be found any more. */
-static void free_slot(struct bt_known *known, size_t at)
+static void free_slot(struct bt_listed *known, size_t at)
 {
 	const size_t mask = known->slot_n - 1;
 
@@ -271,7 +271,7 @@ static void free_slot(struct bt_known *known, size_t at)
 	known->slots[at] = 0;
 }
 
-static void drop(struct bt_known *known, uint32_t ix)
+static void drop(struct bt_listed *known, uint32_t ix)
 {
 	struct entry *entry = &known->entries[ix];
 	size_t at = entry->hash & (known->slot_n - 1);
@@ -297,7 +297,7 @@ static bool is_earlier(uint64_t a, uint64_t b)
 	return a && b && ((a | b) & IS_HASH) == 0 && a < b;
 }
 
-static void set_node(struct bt_known *known, struct entry *entry, struct bt_str node)
+static void set_node(struct bt_listed *known, struct entry *entry, struct bt_str node)
 {
 	if (bt_str_eq(bt_intern_str(known->names, entry->node), node)) {
 		return;
@@ -307,8 +307,8 @@ static void set_node(struct bt_known *known, struct entry *entry, struct bt_str 
 	entry->node = name;
 }
 
-enum bt_known_news bt_known_show(
-	struct bt_known *known, const struct bt_meta_object *meta, struct bt_str node)
+enum bt_listed_news bt_listed_show(
+	struct bt_listed *known, const struct bt_meta_object *meta, struct bt_str node)
 {
 	struct entry *entry = find(known, meta);
 	uint64_t version = version_of(meta->resource_version);
@@ -335,7 +335,7 @@ enum bt_known_news bt_known_show(
 	return BT_KNOWN_CHANGED;
 }
 
-void bt_known_keep(struct bt_known *known, const struct bt_meta_object *meta)
+void bt_listed_keep(struct bt_listed *known, const struct bt_meta_object *meta)
 {
 	struct entry *entry = find(known, meta);
 
@@ -344,7 +344,7 @@ void bt_known_keep(struct bt_known *known, const struct bt_meta_object *meta)
 	}
 }
 
-bool bt_known_remove(struct bt_known *known, const struct bt_meta_object *meta)
+bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta)
 {
 	struct entry *entry = find(known, meta);
 
@@ -357,9 +357,9 @@ bool bt_known_remove(struct bt_known *known, const struct bt_meta_object *meta)
 
 /* ---- lists ---- */
 
-static void look(const struct bt_known *known, const struct entry *entry, struct bt_known_object *out)
+static void look(const struct bt_listed *known, const struct entry *entry, struct bt_listed_object *out)
 {
-	*out = (struct bt_known_object){.namespace_ = bt_intern_str(known->names, entry->namespace_),
+	*out = (struct bt_listed_object){.namespace_ = bt_intern_str(known->names, entry->namespace_),
 		.name = name_of(entry),
 		.node = bt_intern_str(known->names, entry->node)};
 	if (entry->uid_bytes) {
@@ -374,12 +374,12 @@ static void look(const struct bt_known *known, const struct entry *entry, struct
 	}
 }
 
-void bt_known_begin_list(struct bt_known *known)
+void bt_listed_begin_list(struct bt_listed *known)
 {
 	known->list++;
 }
 
-bool bt_known_next_gone(struct bt_known *known, uint32_t *cursor, struct bt_known_object *out)
+bool bt_listed_next_gone(struct bt_listed *known, uint32_t *cursor, struct bt_listed_object *out)
 {
 	for (; *cursor < known->entry_n; ++*cursor) {
 		const struct entry *entry = &known->entries[*cursor];
@@ -392,16 +392,16 @@ bool bt_known_next_gone(struct bt_known *known, uint32_t *cursor, struct bt_know
 	return false;
 }
 
-void bt_known_forget(struct bt_known *known, uint32_t cursor)
+void bt_listed_forget(struct bt_listed *known, uint32_t cursor)
 {
 	drop(known, cursor);
 }
 
-void bt_known_each(const struct bt_known *known,
-	void (*call)(void *context, const struct bt_known_object *object), void *context)
+void bt_listed_each(const struct bt_listed *known,
+	void (*call)(void *context, const struct bt_listed_object *object), void *context)
 {
 	for (size_t i = 0; i < known->entry_n; i++) {
-		struct bt_known_object object;
+		struct bt_listed_object object;
 
 		if (known->entries[i].text) {
 			look(known, &known->entries[i], &object);

@@ -13,15 +13,15 @@
 #include "engine/model/intern.h"
 #include "engine/model/object.h"
 
-struct bt_known;
+struct bt_listed;
 
-/* names: where namespaces and nodes are interned; outlives it. Owns: bt_known_destroy. */
-struct bt_known *bt_known_create(struct bt_intern *names);
-void bt_known_destroy(struct bt_known *known);
+/* names: where namespaces and nodes are interned; outlives it. Owns: bt_listed_destroy. */
+struct bt_listed *bt_listed_create(struct bt_intern *names);
+void bt_listed_destroy(struct bt_listed *known);
 
-uint32_t bt_known_n(const struct bt_known *known);
+uint32_t bt_listed_n(const struct bt_listed *known);
 
-enum bt_known_news {
+enum bt_listed_news {
 	BT_KNOWN_CHANGED = 0, /* new, or another one than before */
 	BT_KNOWN_SAME,	      /* the same version of the same object */
 	BT_KNOWN_OLD	      /* an earlier version than the one that is known */
@@ -32,20 +32,20 @@ enum bt_known_news {
 
 /* An object is shown; node: of a pod that is on one. It counts as listed. Requires: a name, and none too
  * long. */
-enum bt_known_news bt_known_show(
-	struct bt_known *known, const struct bt_meta_object *meta, struct bt_str node);
+enum bt_listed_news bt_listed_show(
+	struct bt_listed *known, const struct bt_meta_object *meta, struct bt_str node);
 
 /* An object that cannot be read is shown: if it is known, it stays so. */
-void bt_known_keep(struct bt_known *known, const struct bt_meta_object *meta);
+void bt_listed_keep(struct bt_listed *known, const struct bt_meta_object *meta);
 
 /* An object has gone. Returns: false when it is not known, or what is known is younger. */
-bool bt_known_remove(struct bt_known *known, const struct bt_meta_object *meta);
+bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta);
 
 /* A list begins: what it does not show until it is swept has gone. */
-void bt_known_begin_list(struct bt_known *known);
+void bt_listed_begin_list(struct bt_listed *known);
 
 /* An object that is known. Views, until the next call of any of these. */
-struct bt_known_object {
+struct bt_listed_object {
 	struct bt_str namespace_, name, node;
 	struct bt_str uid, version; /* version: empty when it is no number */
 	char uid_text[40], version_text[24];
@@ -53,11 +53,11 @@ struct bt_known_object {
 
 /* The next object that the list has not shown, from *cursor on, which begins at 0. Returns: false when there
  * is none any more. */
-bool bt_known_next_gone(struct bt_known *known, uint32_t *cursor, struct bt_known_object *out);
+bool bt_listed_next_gone(struct bt_listed *known, uint32_t *cursor, struct bt_listed_object *out);
 
-/* Removes what bt_known_next_gone has given. */
-void bt_known_forget(struct bt_known *known, uint32_t cursor);
+/* Removes what bt_listed_next_gone has given. */
+void bt_listed_forget(struct bt_listed *known, uint32_t cursor);
 
 /* Calls for every object. */
-void bt_known_each(const struct bt_known *known,
-	void (*call)(void *context, const struct bt_known_object *object), void *context);
+void bt_listed_each(const struct bt_listed *known,
+	void (*call)(void *context, const struct bt_listed_object *object), void *context);

@@ -267,7 +267,7 @@ static void begin(struct bt_reflector *r)
 		return;
 	}
 	bt_lock_acquire(&r->lock);
-	bt_known_begin_list(r->known);
+	bt_listed_begin_list(r->known);
 	bt_lock_release(&r->lock);
 	bt_buf_clear(&r->continue_);
 	if (r->shared->stream && !r->plain && !r->plain_once) {
@@ -533,7 +533,7 @@ void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, con
 		.kind = kind,
 		.head = {.retry_after_ns = -1},
 		.outbox = {.pipeline = shared->pipeline, .source = source},
-		.known = bt_known_create(names)};
+		.known = bt_listed_create(names)};
 	bt_lock_init(&r->lock);
 }
 
@@ -541,7 +541,7 @@ void bt_reflector_fini(struct bt_reflector *r)
 {
 	bt_outbox_fini(&r->outbox);
 	bt_parcel_destroy(r->spare);
-	bt_known_destroy(r->known);
+	bt_listed_destroy(r->known);
 	bt_stream_fini(&r->stream);
 	bt_buf_fini(&r->body);
 	bt_buf_fini(&r->version);

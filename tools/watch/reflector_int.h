@@ -99,9 +99,9 @@ struct bt_reflector {
 	uint64_t named[BT_REFLECTOR_NAMED];
 	uint32_t named_n;
 	/* Others look at this. */
-	struct bt_lock lock;	/* of the next two */
-	struct bt_known *known; /* lock(lock): also for the client's thread, when it changes it */
-	char error[256];	/* lock(lock): */
+	struct bt_lock lock;	 /* of the next two */
+	struct bt_listed *known; /* lock(lock): also for the client's thread, when it changes it */
+	char error[256];	 /* lock(lock): */
 	int64_t error_logged_ns;
 	_Atomic uint32_t synced; /* atomic: */
 	_Atomic uint64_t object_n, list_n, watch_n, event_n, error_n, byte_n, skipped_n,

@@ -137,7 +137,7 @@ struct each_pod {
 	void *context;
 };
 
-static void show_pod(void *context, const struct bt_known_object *object)
+static void show_pod(void *context, const struct bt_listed_object *object)
 {
 	const struct each_pod *each = context;
 
@@ -156,6 +156,6 @@ void bt_watch_each_pod(
 	struct each_pod each = {call, context};
 
 	bt_lock_acquire(&r->lock);
-	bt_known_each(r->known, show_pod, &each);
+	bt_listed_each(r->known, show_pod, &each);
 	bt_lock_release(&r->lock);
 }

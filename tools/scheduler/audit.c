@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The ledger against the API: a sum of hashes over the pods of each node on either side, so that no pod is
+ * copied unless something is wrong.
+ */
+#include "tools/scheduler/audit.h"
+
+#include "engine/base/atomic.h"
+#include "engine/base/hash.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "tools/codec/object.h"
+#include "tools/log/log.h"
+
+#define SECOND_NS      INT64_C(1000000000)
+#define AGAIN_NS       (2 * SECOND_NS)
+#define PODS_A_VISIT   4096u /* the scheduling thread waits for so many to be looked at */
+#define REPAIRS_A_NODE 64u
+
+/* The pods of a node as both sides have them. */
+struct side {
+	uint64_t sum, n;
+};
+
+struct node_sums {
+	uint64_t key; /* of its name */
+	struct side api, ledger;
+};
+
+struct sums {
+	struct node_sums *items;
+	size_t n, cap;
+	struct bt_map by_key;
+};
+
+/* A pod that one side has on a node, and what the other side has. */
+struct pod_view {
+	struct bt_str namespace_, name, uid;
+	bool in_api, in_ledger;
+};
+
+struct bt_audit {
+	struct bt_audit_options options;
+	struct sums now, before;
+	struct bt_object_reader *reader;
+	int64_t next_ns;
+	/* owner: the thread that looks; anyone reads, relaxed */
+	_Atomic uint64_t round_n, differ_n, repaired_n, failed_n;
+};
+
+struct bt_audit *bt_audit_create(const struct bt_audit_options *options)
+{
+	struct bt_audit *audit = bt_mem_zalloc(1, sizeof(*audit));
+
+	audit->options = *options;
+	if (!audit->options.interval_ns) {
+		audit->options.interval_ns = 30 * SECOND_NS;
+	}
+	audit->reader = bt_object_reader_create(NULL, NULL);
+	return audit;
+}
+
+static void sums_fini(struct sums *sums)
+{
+	bt_mem_free(sums->items);
+	bt_map_fini(&sums->by_key);
+	*sums = (struct sums){.n = 0};
+}
+
+void bt_audit_destroy(struct bt_audit *audit)
+{
+	if (audit) {
+		sums_fini(&audit->now);
+		sums_fini(&audit->before);
+		bt_object_reader_destroy(audit->reader);
+		bt_mem_free(audit);
+	}
+}
+
+struct bt_audit_counts bt_audit_counts(const struct bt_audit *audit)
+{
+	return (struct bt_audit_counts){
+		.round_n = bt_load_relaxed(&audit->round_n),
+		.differ_n = bt_load_relaxed(&audit->differ_n),
+		.repaired_n = bt_load_relaxed(&audit->repaired_n),
+		.failed_n = bt_load_relaxed(&audit->failed_n),
+	};
+}
+
+/* ---- sums ---- */
+
+static uint64_t key_of(struct bt_str text)
+{
+	uint64_t key = bt_hash_bytes(text.ptr, text.len);
+
+	return key ? key : 1;
+}
+
+static struct node_sums *sums_of(struct sums *sums, struct bt_str node)
+{
+	uint64_t key = key_of(node);
+	uint32_t ix;
+
+	if (!bt_map_get(&sums->by_key, key, &ix)) {
+		sums->items = bt_mem_grow(sums->items, sums->n, &sums->cap, sizeof(*sums->items));
+		ix = (uint32_t)sums->n++;
+		sums->items[ix] = (struct node_sums){.key = key};
+		bt_map_put(&sums->by_key, key, ix);
+	}
+	return &sums->items[ix];
+}
+
+static void add(struct side *side, struct bt_str namespace_, struct bt_str name, struct bt_str uid)
+{
+	side->sum += bt_hash_u64(key_of(namespace_) + 3 * key_of(name) + 5 * key_of(uid));
+	side->n++;
+}
+
+static void add_api(void *context, const struct bt_watch_pod *pod)
+{
+	add(&sums_of(context, pod->node)->api, pod->namespace_, pod->name, pod->uid);
+}
+
+/* A part of the ledger's pods. */
+struct visit {
+	uint32_t first, end;
+	void (*see)(void *context, const struct bt_watch_pod *pod);
+	void *context;
+};
+
+/* Context: the scheduling thread, between two cycles. */
+static void see_some(void *context, struct bt_engine *engine)
+{
+	struct visit *visit = context;
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	uint32_t stop = visit->first + PODS_A_VISIT;
+
+	visit->end = bt_ledger_pod_end(cache->ledger);
+	for (; visit->first < visit->end && visit->first < stop; visit->first++) {
+		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, visit->first);
+
+		if (pod->state != BT_POD_SCHEDULED || pod->detached) {
+			continue;
+		}
+		const struct bt_watch_pod seen = {
+			.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
+			.name = bt_intern_str(intern, pod->name),
+			.uid = pod->uid == BT_NAME_NONE ? (struct bt_str){.len = 0}
+							: bt_intern_str(intern, pod->uid),
+			.node = bt_intern_str(intern, cache->view.snapshot->nodes[pod->node_ix].name),
+		};
+		visit->see(visit->context, &seen);
+	}
+}
+
+static void each_in_ledger(
+	struct bt_audit *audit, void (*see)(void *context, const struct bt_watch_pod *pod), void *context)
+{
+	struct visit visit = {.end = 1, .see = see, .context = context};
+
+	while (visit.first < visit.end) {
+		bt_pipeline_call(audit->options.pipeline, see_some, &visit);
+	}
+}
+
+static void add_ledger(void *context, const struct bt_watch_pod *pod)
+{
+	add(&sums_of(context, pod->node)->ledger, pod->namespace_, pod->name, pod->uid);
+}
+
+static bool differs(const struct node_sums *node)
+{
+	return node->api.sum != node->ledger.sum || node->api.n != node->ledger.n;
+}
+
+static bool is_as_before(const struct bt_audit *audit, const struct node_sums *node)
+{
+	uint32_t ix;
+
+	if (!bt_map_get(&audit->before.by_key, node->key, &ix)) {
+		return false;
+	}
+	const struct node_sums *before = &audit->before.items[ix];
+	return before->api.sum == node->api.sum && before->ledger.sum == node->ledger.sum;
+}
+
+/* ---- what is wrong with a node ---- */
+
+struct views {
+	struct bt_arena arena;
+	uint64_t key;
+	struct bt_str node;
+	struct pod_view items[REPAIRS_A_NODE]; /* more stay for the next time */
+	size_t n;
+	bool api; /* which side is being read */
+};
+
+static struct bt_str keep(struct views *views, struct bt_str text)
+{
+	return (struct bt_str){bt_arena_copy(&views->arena, text.ptr, text.len), text.len};
+}
+
+static void view(void *context, const struct bt_watch_pod *pod)
+{
+	struct views *views = context;
+	size_t i = 0;
+
+	if (key_of(pod->node) != views->key) {
+		return;
+	}
+	if (!views->node.len) {
+		views->node = keep(views, pod->node);
+	}
+	while (i < views->n &&
+		!(bt_str_eq(views->items[i].name, pod->name) && bt_str_eq(views->items[i].uid, pod->uid) &&
+			bt_str_eq(views->items[i].namespace_, pod->namespace_))) {
+		i++;
+	}
+	if (i < views->n) { /* both have it: no longer of interest */
+		views->items[i] = views->items[--views->n];
+	} else if (views->n < REPAIRS_A_NODE) {
+		views->items[views->n++] = (struct pod_view){
+			.namespace_ = keep(views, pod->namespace_),
+			.name = keep(views, pod->name),
+			.uid = keep(views, pod->uid),
+			.in_api = views->api,
+			.in_ledger = !views->api,
+		};
+	}
+}
+
+/* What the engine is to be told of a pod. */
+struct repair {
+	const struct pod_view *pod;
+	const struct bt_object *object; /* NULL: it has gone */
+};
+
+/* Context: the scheduling thread, between two cycles. */
+static void mend(void *context, struct bt_engine *engine)
+{
+	const struct repair *repair = context;
+	struct bt_taken taken;
+
+	if (repair->object) {
+		(void)bt_engine_show(engine, repair->object, &taken);
+		return;
+	}
+	uint32_t pod_ix = bt_engine_find_pod(engine, repair->pod->namespace_, repair->pod->name);
+	if (pod_ix != BT_NO_POD) {
+		bt_engine_remove_pod(engine, pod_ix);
+	}
+}
+
+static void repair_pod(struct bt_audit *audit, const struct pod_view *pod)
+{
+	struct bt_buf text = {0};
+	struct repair repair = {.pod = pod};
+	uint32_t status = audit->options.fetch(audit->options.context, pod->namespace_, pod->name, &text);
+
+	if (status == 200) {
+		bt_object_reader_begin_text(audit->reader, "the server", bt_buf_view(&text), BT_FORMAT_JSON);
+		repair.object = bt_object_reader_next(audit->reader);
+	}
+	if (status == 404 || (repair.object && repair.object->kind == BT_KIND_POD)) {
+		bt_pipeline_call(audit->options.pipeline, mend, &repair);
+		bt_add_owned(&audit->repaired_n, 1u);
+	} else {
+		bt_add_owned(&audit->failed_n, 1u);
+	}
+	while (repair.object && bt_object_reader_next(audit->reader)) {
+	}
+	bt_buf_fini(&text);
+}
+
+static void repair_node(struct bt_audit *audit, uint64_t key)
+{
+	struct views views = {.key = key, .api = true};
+
+	audit->options.each_pod(audit->options.watch, view, &views);
+	views.api = false;
+	each_in_ledger(audit, view, &views);
+	if (views.n) {
+		bt_add_owned(&audit->differ_n, 1u);
+	}
+	for (size_t i = 0; i < views.n; i++) {
+		const struct pod_view *pod = &views.items[i];
+
+		bt_log(BT_LOG_ERROR, 0, "The ledger and the API differ; the server is asked and believed",
+			bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("node", views.node),
+				bt_log_str("uid", pod->uid),
+				bt_log_str("api", bt_str(pod->in_api ? "on the node" : "not on the node")),
+				bt_log_str("ledger",
+					bt_str(pod->in_ledger ? "on the node" : "not on the node"))));
+		repair_pod(audit, pod);
+	}
+	bt_arena_fini(&views.arena);
+}
+
+/* ---- a round ---- */
+
+static void compare(struct bt_audit *audit, int64_t now_ns)
+{
+	bool again = false;
+
+	audit->options.each_pod(audit->options.watch, add_api, &audit->now);
+	each_in_ledger(audit, add_ledger, &audit->now);
+	for (size_t i = 0; i < audit->now.n; i++) {
+		const struct node_sums *node = &audit->now.items[i];
+
+		if (differs(node)) {
+			again = true;
+			if (is_as_before(audit, node)) {
+				repair_node(audit, node->key);
+			}
+		}
+	}
+	sums_fini(&audit->before);
+	audit->before = audit->now;
+	audit->now = (struct sums){.n = 0};
+	audit->next_ns = now_ns + (again ? AGAIN_NS : audit->options.interval_ns);
+	bt_add_owned(&audit->round_n, 1u);
+}
+
+void bt_audit_look(struct bt_audit *audit, int64_t now_ns)
+{
+	if (now_ns >= audit->next_ns) {
+		compare(audit, now_ns);
+	}
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The parts of a scheduler, put together.
+ */
+#include "tools/scheduler/scheduler.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/atomic.h"
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/base/thread.h"
+#include "engine/base/topo.h"
+#include "engine/flow/pipeline.h"
+#include "tools/lease/lease.h"
+#include "tools/net/http.h"
+#include "tools/scheduler/audit.h"
+#include "tools/simulate/recording.h"
+#include "tools/watch/watch.h"
+#include "tools/write/writer.h"
+
+#define SECOND_NS  INT64_C(1000000000)
+#define FETCH_NS   (5 * SECOND_NS)
+#define HOST_BYTES 256
+
+/* owner: the main thread, but for what is atomic */
+struct bt_scheduler {
+	const struct bt_run_flags *flags;
+	const struct bt_config *config;
+	char host[HOST_BYTES], identity[HOST_BYTES + 40];
+	char *kubeconfig; /* or NULL */
+	struct bt_access *access;
+	struct bt_topo *topo;
+	struct bt_topo_plan plan;
+	struct bt_recording recording;
+	struct bt_writer *writer;
+	struct bt_pipeline *pipeline;
+	struct bt_watch *watch;
+	struct bt_http *lease_http, *audit_http;
+	struct bt_audit *audit;
+	struct bt_lease *lease;	   /* NULL: nobody is elected */
+	struct bt_lock lease_lock; /* for lease, which the writer's thread asks, too */
+	_Atomic uint32_t lost;	   /* atomic: a flag alone, relaxed */
+	bool started, elected, reported_synced;
+	int64_t looked_ns;
+};
+
+/* ---- what parts ask ---- */
+
+/* Context: the writer's thread. */
+static bool may_write(void *context)
+{
+	struct bt_scheduler *s = context;
+	bool may = !s->elected;
+
+	if (s->elected) {
+		bt_lock_acquire(&s->lease_lock);
+		may = s->lease && bt_lease_is_held(s->lease);
+		bt_lock_release(&s->lease_lock);
+	}
+	return may;
+}
+
+/* Context: the lease's thread, as the next two. */
+static void started_leading(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_log(BT_LOG_INFO, 0, "Successfully acquired lease",
+		bt_log_fields(bt_log_str("identity", bt_str(s->identity))));
+	bt_pipeline_hold(s->pipeline, false);
+}
+
+static void stopped_leading(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_pipeline_hold(s->pipeline, true);
+	bt_store_relaxed(&s->lost, 1u);
+}
+
+static void new_leader(void *context, struct bt_str identity)
+{
+	const struct bt_scheduler *s = context;
+
+	if (!bt_str_is(identity, s->identity)) {
+		bt_log(BT_LOG_INFO, 0, "New leader elected", bt_log_fields(bt_log_str("identity", identity)));
+	}
+}
+
+/* ---- making ---- */
+
+static char *copy_of(struct bt_str text)
+{
+	char *copy = bt_mem_zalloc(text.len + 1, 1);
+
+	memcpy(copy, text.len ? text.ptr : "", text.len);
+	return copy;
+}
+
+static void name_host(struct bt_scheduler *s)
+{
+	uint64_t salt = (uint64_t)bt_clock_monotonic_ns() ^ ((uint64_t)getpid() << 40);
+
+	if (gethostname(s->host, sizeof(s->host) - 1) != 0 || !s->host[0]) {
+		snprintf(s->host, sizeof(s->host), "localhost");
+	}
+	/* Source: leader election's identity is the host's name and something unique, v1.36.3. */
+	snprintf(s->identity, sizeof(s->identity), "%s_%d-%016llx", s->host, (int)getpid(),
+		(unsigned long long)salt);
+}
+
+static bool make_access(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_client_connection_config *connection = &s->config->client_connection;
+
+	s->kubeconfig = connection->kubeconfig.len ? copy_of(connection->kubeconfig) : NULL;
+	s->access = bt_access_create(
+		&(struct bt_access_options){.kubeconfig = s->kubeconfig, .master = s->flags->master},
+		out_error);
+	return s->access != NULL;
+}
+
+static bool make_places(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_topo_request request = {
+		.worker_n = s->flags->workers,
+		.ingestion_n = s->flags->threads,
+		.binder_n = 1,
+		.cpus = s->flags->cpus,
+	};
+
+	return bt_topo_discover(&s->topo, out_error) == BT_OK &&
+	       bt_topo_plan(s->topo, &request, &s->plan, out_error) == BT_OK;
+}
+
+static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_client_connection_config *connection = &s->config->client_connection;
+	const struct bt_writer_options options = {
+		.access = s->access,
+		.qps = connection->qps,
+		.burst = connection->burst > 0 ? (uint32_t)connection->burst : 0,
+		.connections = s->flags->connections,
+		.in_flight = s->flags->bindings_in_flight,
+		.host = s->host,
+		.dry = s->flags->shadow,
+		.may_write = may_write,
+		.context = s,
+	};
+
+	s->writer = bt_writer_create(&options, out_error);
+	return s->writer != NULL;
+}
+
+static enum bt_node_sampling sampling_of(const char *name)
+{
+	if (strcmp(name, "upstream") == 0) {
+		return BT_SAMPLING_UPSTREAM;
+	}
+	return strcmp(name, "all") == 0 ? BT_SAMPLING_NONE : BT_SAMPLING_AS_CONFIGURED;
+}
+
+static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	struct bt_pipeline_options options = {
+		.limits = bt_limits_default(),
+		.engine = {.seed = s->flags->seed,
+			.clock = bt_clock_real(),
+			.sampling = sampling_of(s->flags->node_sampling)},
+		.topo = s->topo,
+		.plan = &s->plan,
+		.binder = bt_writer_binder(s->writer),
+		.sink = bt_writer_sink(s->writer),
+		.stages = true,
+		.messages = true,
+		.wait_for_sync = true,
+		.held = s->elected,
+		.journal = s->recording.journal,
+	};
+	struct bt_config_errors errors = {0};
+
+	options.limits.sources = bt_watch_source_n(&s->config->gates);
+	options.limits.workers = s->plan.worker_n;
+	options.limits.ingest_threads = s->flags->threads ? s->flags->threads : 1;
+	s->pipeline = bt_pipeline_create(s->config, &options, &errors);
+	if (!s->pipeline) {
+		bt_config_errors_text(&errors, out_error);
+	}
+	bt_config_errors_fini(&errors);
+	return s->pipeline != NULL;
+}
+
+struct bt_scheduler *bt_scheduler_create(
+	const struct bt_run_flags *flags, const struct bt_config *config, struct bt_buf *out_error)
+{
+	struct bt_scheduler *s = bt_mem_zalloc(1, sizeof(*s));
+
+	s->flags = flags;
+	s->config = config;
+	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
+	name_host(s);
+	bt_lock_init(&s->lease_lock);
+	if (flags->journal && bt_recording_open(&s->recording, flags->journal, config) != BT_OK) {
+		bt_buf_printf(out_error, "the journal %s cannot be written", flags->journal);
+	} else if (make_access(s, out_error) && make_places(s, out_error) && make_writer(s, out_error) &&
+		   make_pipeline(s, out_error)) {
+		bt_writer_attach(s->writer, s->pipeline);
+		return s;
+	}
+	bt_scheduler_destroy(s);
+	return NULL;
+}
+
+/* ---- beginning ---- */
+
+static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_watch_listener listeners[] = {bt_writer_listener(s->writer)};
+	const struct bt_watch_options options = {
+		.access = s->access,
+		.pipeline = s->pipeline,
+		.gates = &s->config->gates,
+		.listeners = listeners,
+		.listener_n = sizeof(listeners) / sizeof(listeners[0]),
+		.page = s->flags->page,
+	};
+
+	s->watch = bt_watch_create(&options, out_error);
+	return s->watch != NULL;
+}
+
+static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_leader_election_config *election = &s->config->leader_election;
+
+	if (!s->elected) {
+		return true;
+	}
+	s->lease_http =
+		bt_http_create(&(struct bt_http_options){.access = s->access, .name = "lease"}, out_error);
+	if (!s->lease_http) {
+		return false;
+	}
+	char *namespace_ = copy_of(election->resource_namespace), *name = copy_of(election->resource_name);
+	struct bt_lease *lease = bt_lease_create(
+		&(struct bt_lease_options){
+			.http = s->lease_http,
+			.namespace_ = namespace_,
+			.name = name,
+			.identity = s->identity,
+			.lease_ns = election->lease_duration_ns,
+			.renew_deadline_ns = election->renew_deadline_ns,
+			.retry_ns = election->retry_period_ns,
+			.release_on_stop = true,
+			.started_leading = started_leading,
+			.stopped_leading = stopped_leading,
+			.new_leader = new_leader,
+			.context = s,
+		},
+		out_error);
+	bt_mem_free(namespace_);
+	bt_mem_free(name);
+	bt_lock_acquire(&s->lease_lock);
+	s->lease = lease;
+	bt_lock_release(&s->lease_lock);
+	return s->lease != NULL;
+}
+
+/* Context: the main thread. */
+static uint32_t fetch_pod(
+	void *context, struct bt_str namespace_, struct bt_str name, struct bt_buf *out_text)
+{
+	struct bt_scheduler *s = context;
+	struct bt_http_head head = {.status = 0};
+	struct bt_buf path = {0}, error = {0};
+
+	bt_buf_printf(&path, "/api/v1/namespaces/%.*s/pods/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
+	const struct bt_http_call call = {
+		.path = bt_buf_view(&path), .accept = BT_STR("application/json"), .timeout_ns = FETCH_NS};
+	enum bt_http_end end = bt_http_fetch(s->audit_http, &call, &head, out_text, &error);
+	bt_buf_fini(&path);
+	bt_buf_fini(&error);
+	return end == BT_HTTP_ANSWERED ? head.status : 0;
+}
+
+static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	s->audit_http =
+		bt_http_create(&(struct bt_http_options){.access = s->access, .name = "audit"}, out_error);
+	if (!s->audit_http) {
+		return false;
+	}
+	s->audit = bt_audit_create(&(struct bt_audit_options){
+		.pipeline = s->pipeline,
+		.watch = s->watch,
+		.each_pod = bt_watch_each_pod,
+		.fetch = fetch_pod,
+		.context = s,
+	});
+	return true;
+}
+
+enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	bt_log(BT_LOG_INFO, 0, "Starting berth",
+		bt_log_fields(bt_log_str("version", bt_str(BERTH_VERSION)),
+			bt_log_str("server", bt_str(bt_access_server(s->access)))));
+	s->started = true;
+	if (bt_pipeline_start(s->pipeline, out_error) != BT_OK || !start_watch(s, out_error) ||
+		!start_audit(s, out_error)) {
+		bt_scheduler_stop(s, 0);
+		return BT_IO;
+	}
+	return BT_OK;
+}
+
+/* ---- now and then ---- */
+
+/* Who knows everything may lead, and only who does, as upstream. */
+static void begin_to_lead(struct bt_scheduler *s)
+{
+	struct bt_buf why = {0};
+
+	if (!start_lease(s, &why)) {
+		bt_log(BT_LOG_ERROR, 0, "Leader election cannot begin",
+			bt_log_fields(bt_log_str("err", bt_buf_view(&why))));
+		bt_store_relaxed(&s->lost, 1u);
+	}
+	bt_buf_fini(&why);
+}
+
+static void look_for_sync(struct bt_scheduler *s)
+{
+	const struct bt_pipeline_counts counts = bt_pipeline_counts(s->pipeline);
+
+	if (!s->reported_synced && counts.synced_n == bt_watch_source_n(&s->config->gates)) {
+		s->reported_synced = true;
+		bt_log(BT_LOG_INFO, 0, "Everything that the API server has is known",
+			bt_log_fields(bt_log_int("objects", (int64_t)counts.applied_n)));
+		begin_to_lead(s);
+	}
+}
+
+#define THREADS_MAX 64
+
+static void report_stalls(const struct bt_scheduler *s)
+{
+	struct bt_pipeline_thread threads[THREADS_MAX];
+	uint32_t n = bt_pipeline_threads(s->pipeline, threads, THREADS_MAX);
+
+	for (uint32_t i = 0; i < n && i < THREADS_MAX; i++) {
+		if (threads[i].stalled) {
+			bt_log(BT_LOG_ERROR, 0, "A thread does not get on with its work",
+				bt_log_fields(bt_log_str("thread", bt_str(threads[i].name)),
+					bt_log_real("seconds", (double)threads[i].since_ns / 1e9)));
+		}
+	}
+}
+
+bool bt_scheduler_look(struct bt_scheduler *s)
+{
+	int64_t now_ns = bt_clock_monotonic_ns();
+
+	if (bt_load_relaxed(&s->lost)) {
+		return false;
+	}
+	look_for_sync(s);
+	if (s->reported_synced) {
+		bt_audit_look(s->audit, now_ns);
+	}
+	if (now_ns - s->looked_ns >= 10 * SECOND_NS) {
+		s->looked_ns = now_ns;
+		report_stalls(s);
+	}
+	return true;
+}
+
+/* ---- the end ---- */
+
+bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
+{
+	if (!s->started) {
+		return true;
+	}
+	s->started = false;
+	bt_pipeline_hold(s->pipeline, true);
+	bt_audit_destroy(s->audit);
+	s->audit = NULL;
+	bt_watch_destroy(s->watch);
+	s->watch = NULL;
+	bool drained = bt_writer_drain(s->writer, limit_ns);
+	bool stopped = bt_pipeline_stop(s->pipeline, BT_END_ABANDON, limit_ns);
+	if (!stopped) {
+		report_stalls(s);
+		return false;
+	}
+	bt_writer_destroy(s->writer);
+	s->writer = NULL;
+	/* A write may still be on its way: then nobody else may lead before the lease has run out. */
+	bt_lease_destroy(s->lease, drained ? limit_ns : 0);
+	s->lease = NULL;
+	return drained;
+}
+
+void bt_scheduler_destroy(struct bt_scheduler *s)
+{
+	bt_writer_destroy(s->writer);
+	bt_lease_destroy(s->lease, 0);
+	bt_http_destroy(s->lease_http);
+	bt_http_destroy(s->audit_http);
+	bt_pipeline_destroy(s->pipeline);
+	(void)bt_recording_close(&s->recording);
+	bt_topo_plan_fini(&s->plan);
+	bt_topo_destroy(s->topo);
+	bt_access_destroy(s->access);
+	bt_lock_fini(&s->lease_lock);
+	bt_mem_free(s->kubeconfig);
+	bt_mem_free(s);
+}
