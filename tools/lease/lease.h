@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Leader election by a Lease object: one replica leads, the others watch its lease. Source: client-go's
- * tools/leaderelection, v0.36.3. Time is measured by the monotonic clock from what was seen here, so jumps of
- * the wall clock do not matter.
+ * tools/leaderelection, v0.36.3. Time is measured from what was seen here, by a clock that neither jumps nor
+ * stops while the machine sleeps, so the wall clock does not matter.
  */
 #pragma once
 
+#include "engine/base/clock.h"
 #include "tools/net/http.h"
 
 struct bt_lease;
@@ -19,11 +20,21 @@ struct bt_lease_options {
 	void (*stopped_leading)(void *context); /* lost: the process should end, as upstream's does */
 	void (*new_leader)(void *context, struct bt_str identity);
 	void *context;
+	/* For tests; zeroes: CLOCK_BOOTTIME, and the machine's time for what is written. */
+	struct bt_clock steady, wall;
 };
 
+/*
+ * Begins to try for the lease at once: every retry_ns (and up to 1.2 times more), when a watch shows that it
+ * was released, and when the lease of another has ended.
+ * Returns: NULL with the reason in out_error. Owns: strings are copied; bt_lease_destroy, before the client's.
+ */
 struct bt_lease *bt_lease_create(const struct bt_lease_options *options, struct bt_buf *out_error);
 
-/* Releases the lease if it is held and that was asked for; waits for it at most limit_ns. */
+/* Releases the lease if it is held and that was asked for; waits for it at most limit_ns. Whoever writes
+ * under the lease has stopped before: another may lead as soon as it is released. Calls back no more, not
+ * even
+ * stopped_leading. Context: not the client's thread; the client must still run. */
 void bt_lease_destroy(struct bt_lease *lease, int64_t limit_ns);
 
 /*

@@ -32,9 +32,9 @@
 #include "engine/base/clock.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
-#include "engine/base/park.h"
 #include "engine/base/thread.h"
 #include "tools/net/access_int.h"
+#include "tools/net/latch.h"
 #include "tools/net/timers_int.h"
 
 #define LANE_MAX     64
@@ -46,7 +46,14 @@
 #define NS_PER_MS    1000000
 #define NS_PER_S     1000000000
 
-enum command_kind { COMMAND_SEND = 0, COMMAND_CANCEL, COMMAND_RESUME, COMMAND_AFTER, COMMAND_READY };
+enum command_kind {
+	COMMAND_SEND = 0,
+	COMMAND_CANCEL,
+	COMMAND_RESUME,
+	COMMAND_AFTER,
+	COMMAND_FORGET,
+	COMMAND_READY
+};
 
 struct command {
 	struct command *next;
@@ -54,7 +61,7 @@ struct command {
 	uint64_t id;	/* CANCEL, RESUME: of the call */
 	int64_t due_ns; /* AFTER */
 	void (*call)(void *context);
-	void *context;
+	void *context; /* AFTER, FORGET */
 };
 
 struct call {
@@ -310,6 +317,12 @@ void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *co
 
 	post_new(http,
 		(struct command){.kind = COMMAND_AFTER, .due_ns = due_ns, .call = call, .context = context});
+}
+
+void bt_http_forget(struct bt_http *http, void *context)
+{
+	BT_REQUIRE(current == http);
+	post_new(http, (struct command){.kind = COMMAND_FORGET, .context = context});
 }
 
 /* ---- how a call ends ---- */
@@ -937,6 +950,9 @@ static void obey(struct bt_http *http, struct command *command, bool ending)
 	case COMMAND_AFTER:
 		bt_timers_add(&http->timers, command->due_ns, command->call, command->context);
 		break;
+	case COMMAND_FORGET:
+		bt_timers_forget(&http->timers, command->context);
+		break;
 	case COMMAND_READY:
 		look_at_waiting(http, true);
 		break;
@@ -1012,14 +1028,18 @@ static void wait_for_events(struct bt_http *http)
 	}
 }
 
-static void serve_times(struct bt_http *http)
+/* Returns whether the client's end was asked for. */
+static bool serve_times(struct bt_http *http)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
+	bool ending = false;
 	struct bt_timer timer;
 	int running;
 
-	while (bt_timers_take(&http->timers, now_ns, &timer)) {
+	/* One may forget the next, so commands are obeyed in between. */
+	while (!ending && bt_timers_take(&http->timers, now_ns, &timer)) {
 		timer.call(timer.context);
+		obey_all(http, &ending);
 	}
 	for (uint32_t i = 0; i < http->lane_n; i++) {
 		struct lane *lane = &http->lanes[i];
@@ -1031,6 +1051,7 @@ static void serve_times(struct bt_http *http)
 		}
 	}
 	look_at_waiting(http, false);
+	return ending;
 }
 
 static void run(void *context)
@@ -1041,7 +1062,9 @@ static void run(void *context)
 
 	current = http;
 	for (obey_all(http, &ending); !ending; obey_all(http, &ending)) {
-		serve_times(http);
+		if (serve_times(http)) {
+			break;
+		}
 		wait_for_events(http);
 	}
 	do {
@@ -1172,29 +1195,11 @@ struct bt_http_counts bt_http_counts(const struct bt_http *http)
 /* ---- a call that is waited for ---- */
 
 struct fetch {
-	struct bt_park park;
-	struct bt_lock lock;
-	enum { FETCH_RUNS = 0, FETCH_ANSWERED, FETCH_LEFT } state; /* lock(lock): LEFT: by the client */
+	struct bt_latch over;
 	enum bt_http_end end;
 	struct bt_http_head *head;
 	struct bt_buf *body, *error;
 };
-
-static void set_fetch(struct fetch *fetch, int state)
-{
-	bt_lock_acquire(&fetch->lock);
-	fetch->state = state;
-	bt_lock_release(&fetch->lock);
-}
-
-static bool fetch_is_at(struct fetch *fetch, int state)
-{
-	bt_lock_acquire(&fetch->lock);
-	bool there = (int)fetch->state >= state;
-
-	bt_lock_release(&fetch->lock);
-	return there;
-}
 
 static void fetched(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
 	struct bt_str error)
@@ -1207,9 +1212,7 @@ static void fetched(void *context, enum bt_http_end end, const struct bt_http_he
 	bt_buf_clear(fetch->body);
 	bt_buf_str(fetch->body, body);
 	bt_buf_str(fetch->error, error);
-	set_fetch(fetch, FETCH_ANSWERED);
-	bt_park_wake(&fetch->park);
-	set_fetch(fetch, FETCH_LEFT);
+	bt_latch_open(&fetch->over);
 }
 
 enum bt_http_end bt_http_fetch(struct bt_http *http, const struct bt_http_call *call,
@@ -1219,23 +1222,13 @@ enum bt_http_end bt_http_fetch(struct bt_http *http, const struct bt_http_call *
 	struct fetch fetch = {.head = out_head, .body = out_body, .error = out_error};
 	struct bt_http_call whole = *call;
 
-	bt_park_init(&fetch.park);
-	bt_lock_init(&fetch.lock);
+	bt_latch_init(&fetch.over);
 	whole.head = NULL;
 	whole.data = NULL;
 	whole.done = fetched;
 	whole.context = &fetch;
 	bt_http_send(http, &whole);
-	while (!fetch_is_at(&fetch, FETCH_ANSWERED)) {
-		uint32_t key = bt_park_prepare(&fetch.park);
-
-		if (!fetch_is_at(&fetch, FETCH_ANSWERED)) {
-			bt_park_wait(&fetch.park, key, BT_PARK_FOREVER);
-		}
-	}
-	while (!fetch_is_at(&fetch, FETCH_LEFT)) {
-		bt_thread_yield();
-	}
-	bt_lock_fini(&fetch.lock);
+	bt_latch_wait(&fetch.over, BT_PARK_FOREVER);
+	bt_latch_fini(&fetch.over);
 	return fetch.end;
 }

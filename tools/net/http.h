@@ -84,6 +84,11 @@ void bt_http_pause(struct bt_http *http, uint64_t call, bool paused);
  * at the same time in the order in which they were asked for. Context: any thread. */
 void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *context), void *context);
 
+/* Functions that were to be called with this context are not called any more, as soon as the caller returns
+ * to the
+ * client; those that are asked for afterwards are. Context: the client's thread. */
+void bt_http_forget(struct bt_http *http, void *context);
+
 /* A call and its whole answer, waited for. out_body is replaced. Context: any thread but a client's. */
 enum bt_http_end bt_http_fetch(struct bt_http *http, const struct bt_http_call *call,
 	struct bt_http_head *out_head, struct bt_buf *out_body, struct bt_buf *out_error);

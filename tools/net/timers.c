@@ -16,17 +16,37 @@ static bool is_before(const struct bt_timer *a, const struct bt_timer *b)
 	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->number < b->number;
 }
 
-void bt_timers_add(struct bt_timers *timers, int64_t due_ns, void (*call)(void *context), void *context)
+static void insert(struct bt_timers *timers, struct bt_timer timer)
 {
-	struct bt_timer timer = {due_ns, timers->asked_n++, call, context};
-	size_t i = timers->n;
+	size_t i = timers->n++;
 
-	timers->items = bt_mem_grow(timers->items, timers->n, &timers->cap_n, sizeof(*timers->items));
-	timers->n++;
 	for (; i && is_before(&timer, &timers->items[(i - 1) / 2]); i = (i - 1) / 2) {
 		timers->items[i] = timers->items[(i - 1) / 2];
 	}
 	timers->items[i] = timer;
+}
+
+void bt_timers_add(struct bt_timers *timers, int64_t due_ns, void (*call)(void *context), void *context)
+{
+	struct bt_timer timer = {due_ns, timers->asked_n++, call, context};
+
+	timers->items = bt_mem_grow(timers->items, timers->n, &timers->cap_n, sizeof(*timers->items));
+	insert(timers, timer);
+}
+
+/* The array before a timer is a heap of those that stay. */
+void bt_timers_forget(struct bt_timers *timers, const void *context)
+{
+	size_t n = timers->n;
+
+	timers->n = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct bt_timer timer = timers->items[i];
+
+		if (timer.context != context) {
+			insert(timers, timer);
+		}
+	}
 }
 
 int64_t bt_timers_due_ns(const struct bt_timers *timers)

@@ -30,3 +30,6 @@ int64_t bt_timers_due_ns(const struct bt_timers *timers);
 
 /* Takes the first one. Returns false when it is not due yet, or there is none. */
 bool bt_timers_take(struct bt_timers *timers, int64_t now_ns, struct bt_timer *out_timer);
+
+/* Takes out those of a context. */
+void bt_timers_forget(struct bt_timers *timers, const void *context);
