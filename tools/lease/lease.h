@@ -27,14 +27,17 @@ struct bt_lease_options {
 /*
  * Begins to try for the lease at once: every retry_ns (and up to 1.2 times more), when a watch shows that it
  * was released, and when the lease of another has ended.
- * Returns: NULL with the reason in out_error. Owns: strings are copied; bt_lease_destroy, before the client's.
+ * Returns: NULL with the reason in out_error.
+ * Owns: strings are copied; ends by bt_lease_destroy, before the client does.
  */
 struct bt_lease *bt_lease_create(const struct bt_lease_options *options, struct bt_buf *out_error);
 
-/* Releases the lease if it is held and that was asked for; waits for it at most limit_ns. Whoever writes
- * under the lease has stopped before: another may lead as soon as it is released. Calls back no more, not
- * even
- * stopped_leading. Context: not the client's thread; the client must still run. */
+/*
+ * Releases the lease if it is held and that was asked for; waits for it at most limit_ns. Calls back no more,
+ * not even stopped_leading.
+ * Context : not the client's thread; the client must still run.
+ * Requires: whoever writes under the lease has stopped: another may lead as soon as it is released.
+ */
 void bt_lease_destroy(struct bt_lease *lease, int64_t limit_ns);
 
 /*
