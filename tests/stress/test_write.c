@@ -213,6 +213,13 @@ enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *pipeline, uint64_t ha
 	return count(handle, false);
 }
 
+enum bt_status bt_pipeline_answer(
+	struct bt_pipeline *pipeline, uint64_t handle, const struct bt_binding_answer *answer)
+{
+	(void)pipeline;
+	return count(handle, answer->bound);
+}
+
 enum bt_status bt_pipeline_unknown(struct bt_pipeline *pipeline, uint64_t handle)
 {
 	(void)pipeline;

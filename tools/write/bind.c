@@ -27,50 +27,77 @@ enum { POST = 0, CONFIRM };
 
 static void end(struct bt_writer *writer, struct bt_op *op)
 {
-	if (op->verbs == &bt_bind_verbs) {
+	if (op->verbs != &bt_check_verbs) {
 		bt_map_remove(&writer->bindings, op->number);
+	}
+	if (op->has_volumes) {
+		bt_sub_relaxed(&writer->volume_n, UINT64_C(1));
 	}
 	bt_op_end(op);
 }
 
-static void say_scheduled(struct bt_writer *writer, struct bt_op *op)
+void bt_bind_answer(struct bt_writer *writer, struct bt_op *op, bool bound, struct bt_str reason)
 {
-	struct bt_api_cycle cycle = {.pod = &op->known.pod, .end = BT_CYCLE_PLACED, .node = op->node};
+	struct bt_binding_answer answer = {.bound = bound, .reason = reason};
 
-	bt_write_report(writer, &cycle);
+	answer.claim_n = bt_prebind_written(writer, op, &answer.claims);
+	if (bound) {
+		BT_WRITE_COUNT(writer, bound_n);
+	} else {
+		BT_WRITE_COUNT(writer, failed_n);
+	}
+	bt_pipeline_answer(writer->pipeline, op->handle, &answer);
 }
 
 static void bound(struct bt_writer *writer, struct bt_op *op)
 {
-	BT_WRITE_COUNT(writer, bound_n);
-	bt_pipeline_bound(writer->pipeline, op->handle);
-	say_scheduled(writer, op);
+	struct bt_api_cycle cycle = {.pod = &op->known.pod, .end = BT_CYCLE_PLACED, .node = op->node};
+
+	bt_bind_answer(writer, op, true, (struct bt_str){.len = 0});
+	bt_write_report(writer, &cycle);
 	end(writer, op);
 }
 
 /* Upstream's cycle ends in an error then; a pod that has gone, or is on a node, hears nothing of it. */
-static void say_failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+static void say_failed(struct bt_writer *writer, const struct bt_op *op, struct bt_str message)
 {
 	struct bt_known_pod known;
 
-	if (!bt_status_view(writer, &op->pod, &known) || !known.waits) {
+	if (!message.len || !bt_status_view(writer, &op->pod, &known) || !known.waits) {
 		return;
 	}
-	bt_buf_clear(&writer->body);
-	bt_buf_printf(&writer->body, "running Bind plugin \"DefaultBinder\": %.*s", BT_STR_ARG(why));
 	struct bt_api_cycle cycle = {.pod = &known.pod,
 		.end = BT_CYCLE_ERROR,
-		.message = bt_buf_view(&writer->body),
+		.message = message,
 		.nomination = BT_NOMINATION_CLEAR};
 	bt_write_report(writer, &cycle);
 }
 
+void bt_bind_failed(struct bt_writer *writer, struct bt_op *op, struct bt_str reason, struct bt_str message)
+{
+	bt_bind_answer(writer, op, false, reason);
+	say_failed(writer, op, message);
+	end(writer, op);
+}
+
+/* A pod that is on another node, or has gone, is not spoken of: silent. */
+static void fail(struct bt_writer *writer, struct bt_op *op, struct bt_str why, bool silent)
+{
+	struct bt_str message = {.len = 0};
+
+	if (!silent) {
+		bt_buf_clear(&writer->body);
+		bt_buf_printf(&writer->body, "running Bind plugin \"DefaultBinder\": %.*s", BT_STR_ARG(why));
+		message = bt_buf_view(&writer->body);
+	}
+	if (!bt_prebind_undo(writer, op, why, message)) {
+		bt_bind_failed(writer, op, why, message);
+	}
+}
+
 static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
 {
-	BT_WRITE_COUNT(writer, failed_n);
-	bt_pipeline_bind_failed(writer->pipeline, op->handle, why);
-	say_failed(writer, op, why);
-	end(writer, op);
+	fail(writer, op, why, false);
 }
 
 /* The pipeline keeps the assumption and asks again (check). */
@@ -131,11 +158,11 @@ static void take_conflict(struct bt_writer *writer, struct bt_op *op, struct bt_
 		if (bt_str_eq(node, op->node)) {
 			bound(writer, op);
 		} else {
-			failed(writer, op, why);
+			fail(writer, op, why, true);
 		}
 	} else if (contains(why, "is being deleted") || contains(why, "UID in precondition")) {
 		/* What is still on its way will be refused for the same reason. */
-		failed(writer, op, why);
+		fail(writer, op, why, true);
 	} else {
 		confirm(op, why, 0);
 	}
@@ -188,7 +215,7 @@ static void again(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
 static void take_refusal(struct bt_writer *writer, struct bt_op *op, uint32_t status, struct bt_str why)
 {
 	if (status == 404) {
-		failed(writer, op, why);
+		fail(writer, op, why, true);
 	} else if (status == 409) {
 		take_conflict(writer, op, why);
 	} else if (op->unsure) {
@@ -287,11 +314,11 @@ static void take_unbound(struct bt_writer *writer, struct bt_op *op)
 static void take_seen(struct bt_writer *writer, struct bt_op *op, const struct seen *seen)
 {
 	if (!bt_str_eq(seen->uid, op->pod.uid)) {
-		failed(writer, op, bt_str("the pod has gone"));
+		fail(writer, op, bt_str("the pod has gone"), true);
 	} else if (bt_str_eq(seen->node, op->node)) {
 		bound(writer, op);
 	} else if (seen->node.len) {
-		failed(writer, op, bt_str("the pod is on another node"));
+		fail(writer, op, bt_str("the pod is on another node"), true);
 	} else {
 		take_unbound(writer, op);
 	}
@@ -304,7 +331,7 @@ static void confirm_answered(struct bt_writer *writer, struct bt_op *op, const s
 	if (answer->fate == BT_FATE_DONE && read_pod(writer, answer->body, &seen)) {
 		take_seen(writer, op, &seen);
 	} else if (answer->status == 404) {
-		failed(writer, op, bt_str("the pod has gone"));
+		fail(writer, op, bt_str("the pod has gone"), true);
 	} else if (answer->fate == BT_FATE_REFUSED || answer->fate == BT_FATE_DONE) {
 		unsure(writer, op);
 	} else {
@@ -334,7 +361,11 @@ static void begin_bind(struct bt_writer *writer, struct bt_op *op)
 	if (op->number) {
 		bt_map_put(&writer->bindings, op->number, 1);
 	}
-	bt_op_queue(op);
+	if (op->prebind) {
+		bt_prebind_begin(op);
+	} else {
+		bt_op_queue(op);
+	}
 }
 
 static void begin_check(struct bt_writer *writer, struct bt_op *op)
@@ -358,9 +389,7 @@ static void fenced(struct bt_writer *writer, struct bt_op *op)
 	} else if (op->unsure) {
 		confirm(op, bt_str(why), 0);
 	} else {
-		BT_WRITE_COUNT(writer, failed_n);
-		bt_pipeline_bind_failed(writer->pipeline, op->handle, bt_str(why));
-		end(writer, op);
+		bt_bind_failed(writer, op, bt_str(why), (struct bt_str){.len = 0});
 	}
 }
 
@@ -370,8 +399,7 @@ static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 		BT_WRITE_COUNT(writer, unsure_n);
 		bt_pipeline_unknown(writer->pipeline, op->handle);
 	} else {
-		BT_WRITE_COUNT(writer, failed_n);
-		bt_pipeline_bind_failed(writer->pipeline, op->handle, bt_str("the scheduler ends"));
+		bt_bind_answer(writer, op, false, bt_str("the scheduler ends"));
 	}
 }
 

@@ -20,6 +20,9 @@ static void make_calls(struct bt_writer *writer, struct bt_op *op, const struct 
 
 	bt_known_get(writer->known, &op->pod, &writer->scratch, pod);
 	bt_known_get(writer->known, &op->other, &writer->scratch, preemptor);
+	if (!preemptor->pod.scheduler_name.len) {
+		preemptor->pod.scheduler_name = bt_str("default-scheduler");
+	}
 	const struct bt_api_victim victim = {.pod = &pod->pod};
 	const struct bt_api_cycle cycle = {.pod = &preemptor->pod,
 		.end = BT_CYCLE_UNSCHEDULABLE,

@@ -530,13 +530,26 @@ static struct bt_op *op_of_ask(
 }
 
 /* What is known of the pod is asked for now: later the watch may have shown it on its node. */
+static void know_pod(struct bt_op *op)
+{
+	bt_known_get(op->writer->known, &op->pod, &op->arena, &op->known);
+	if (!op->known.pod.scheduler_name.len) {
+		op->known.pod.scheduler_name = bt_str("default-scheduler");
+	}
+}
+
 static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
 	struct bt_writer *writer = context;
 	struct bt_op *op = op_of_ask(writer, &bt_bind_verbs, ask);
 
 	(void)pipeline;
-	bt_known_get(writer->known, &op->pod, &op->arena, &op->known);
+	know_pod(op);
+	op->prebind = bt_prebind_of(op, ask);
+	op->has_volumes = ask->volume_n != 0;
+	if (op->has_volumes) {
+		bt_add_relaxed(&writer->volume_n, UINT64_C(1));
+	}
 	bt_op_post(op);
 }
 
@@ -546,7 +559,7 @@ static void ask_check(void *context, struct bt_pipeline *pipeline, const struct 
 	struct bt_op *op = op_of_ask(writer, &bt_check_verbs, ask);
 
 	(void)pipeline;
-	bt_known_get(writer->known, &op->pod, &op->arena, &op->known);
+	know_pod(op);
 	bt_op_post(op);
 }
 
@@ -556,16 +569,41 @@ static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct 
 	bt_op_post(op_of_ask(context, &bt_evict_verbs, ask));
 }
 
+static void ask_release(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct bt_op *op = op_of_ask(context, &bt_release_verbs, ask);
+
+	(void)pipeline;
+	op->deletes = ask->deletes;
+	bt_op_post(op);
+}
+
 struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
 {
-	return (struct bt_pipeline_binder){
-		.bind = ask_bind, .evict = ask_evict, .check = ask_check, .context = writer};
+	return (struct bt_pipeline_binder){.bind = ask_bind,
+		.evict = ask_evict,
+		.check = ask_check,
+		.release = ask_release,
+		.context = writer};
+}
+
+static void hear_of_claim(struct bt_writer *writer, const struct bt_meta_object *meta)
+{
+	if (bt_load_relaxed(&writer->volume_n)) {
+		struct bt_op *op = bt_op_create(writer, &bt_shown_verbs);
+
+		op->pod = bt_op_copy_ref(op, &(struct bt_pod_ref){meta->namespace_, meta->name, meta->uid});
+		bt_op_post(op);
+	}
 }
 
 static void hear(void *context, enum bt_parcel_kind what, const struct bt_object *object)
 {
 	struct bt_writer *writer = context;
 
+	if (what != BT_PARCEL_SYNCED && object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
+		hear_of_claim(writer, &object->meta);
+	}
 	if (what == BT_PARCEL_SYNCED || object->kind != BT_KIND_POD) {
 		return;
 	}

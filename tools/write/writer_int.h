@@ -76,6 +76,13 @@ struct bt_op {
 	bool unsure; /* an earlier call may have an effect yet */
 	uint32_t confirmed;
 	struct bt_str reason;
+	bool has_volumes;	    /* it counts in the writer's volume_n */
+	struct bt_prebind *prebind; /* what is written before; or NULL */
+	struct bt_str version;	    /* of the PersistentVolume at hand */
+	bool prebound;		    /* somebody has named the claim in it */
+	bool deletes;		    /* RELEASE: the claim goes wholly */
+	uint64_t shown_n;	    /* the writer's, when it looked last */
+	struct bt_str containers;   /* of the pod, as a JSON array of names */
 	/* REPORT: */
 	struct bt_api_cycle cycle;
 	struct bt_pod_ref *unpromised;
@@ -93,6 +100,7 @@ struct bt_op_list {
 
 struct bt_sent_event;
 struct bt_events;
+struct bt_prebind;
 struct bt_shadow;
 struct bt_statuses;
 
@@ -106,6 +114,7 @@ struct bt_writer {
 	_Atomic(struct bt_op *) inbox; /* atomic: EDGE write.inbox */
 	_Atomic uint64_t open_n;       /* atomic: ops that are not over */
 	_Atomic uint64_t report_n;     /* atomic: of those, reports */
+	_Atomic uint64_t volume_n;     /* atomic: and bindings that have volumes to wait for */
 	struct bt_park over;	       /* woken when open_n comes to nothing */
 	_Atomic bool ending;	       /* atomic: calls are given up, none is made any more */
 
@@ -117,6 +126,7 @@ struct bt_writer {
 	int64_t timer_ns; /* when this is called the next time */
 	int64_t hold_ns;  /* nothing is written before, by 429 */
 	int64_t slowed_ns;
+	uint64_t shown_n; /* PersistentVolumeClaims that the watch has shown to those who wait for some */
 	uint32_t flying, flying_events;
 	double window; /* so many may be out; less after errors */
 	uint32_t since_event;
@@ -186,6 +196,33 @@ struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer 
 /* ---- bind.c ---- */
 
 extern const struct bt_op_verbs bt_bind_verbs, bt_check_verbs;
+
+/* Answers a binding with what was written of claims. */
+void bt_bind_answer(struct bt_writer *writer, struct bt_op *op, bool bound, struct bt_str reason);
+
+/* The same when it has failed, and ends it. message: what is said to people; empty: nothing. */
+void bt_bind_failed(struct bt_writer *writer, struct bt_op *op, struct bt_str reason, struct bt_str message);
+
+/* ---- prebind.c, claims.c, claim_text.c: what is written of volumes and claims before ---- */
+
+extern const struct bt_op_verbs bt_prebind_verbs, bt_shown_verbs;
+
+/* What an ask wants written, in the op's arena; NULL: nothing. Context: any thread. */
+struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask);
+
+/* Begins with it; the binding's turn comes by itself. */
+void bt_prebind_begin(struct bt_op *op);
+
+/* Takes back what can be; bt_bind_failed follows. Returns: false when there is nothing. */
+bool bt_prebind_undo(struct bt_writer *writer, struct bt_op *op, struct bt_str why, struct bt_str message);
+
+/* What is known to the server of claims that were written. Returns: how many there are, in scratch. */
+uint32_t bt_prebind_written(
+	struct bt_writer *writer, const struct bt_op *op, const struct bt_written_claim **out_claims);
+
+/* ---- release.c ---- */
+
+extern const struct bt_op_verbs bt_release_verbs;
 
 /* ---- evict.c ---- */
 

@@ -136,6 +136,21 @@ enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *pipeline, uint64_t ha
 	return note("failed", handle, reason);
 }
 
+enum bt_status bt_pipeline_answer(
+	struct bt_pipeline *pipeline, uint64_t handle, const struct bt_binding_answer *answer)
+{
+	(void)pipeline;
+	note(answer->bound ? "bound" : "failed", handle, answer->reason);
+	for (uint32_t i = 0; i < answer->claim_n; i++) {
+		const struct bt_written_claim *claim = &answer->claims[i];
+
+		bt_buf_printf(&fake.told, "claim %.*s %.*s %llu%s%s\n", BT_STR_ARG(claim->name),
+			BT_STR_ARG(claim->uid), (unsigned long long)claim->version,
+			claim->reserved ? " reserved" : "", claim->special ? " special" : "");
+	}
+	return BT_OK;
+}
+
 enum bt_status bt_pipeline_unknown(struct bt_pipeline *pipeline, uint64_t handle)
 {
 	(void)pipeline;

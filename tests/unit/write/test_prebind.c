@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is written of volumes and claims before a binding, and taken back when it fails.
+ */
+#include "fake.h"
+
+#define PV	"/api/v1/persistentvolumes/v"
+#define PVC	"/api/v1/namespaces/ns/persistentvolumeclaims/"
+#define CLAIM	"/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c"
+#define CLASS	"/apis/resource.k8s.io/v1/deviceclasses/gpu"
+#define BINDING "/api/v1/namespaces/ns/pods/p/binding"
+#define BOUND                                                                                                \
+	"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\","     \
+	"\"pv.kubernetes.io/bind-completed\":\"yes\"}},\"spec\":{\"volumeName\":\"v\"}}"
+#define UNBOUND                                                                                              \
+	"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}},"   \
+	"\"spec\":{}}"
+
+static int begin(void **state)
+{
+	(void)state;
+	fake_begin((struct bt_writer_options){.qps = -1, .volume_timeout_ns = 60 * FAKE_S});
+	show("p", "7", "");
+	return 0;
+}
+
+static int finish(void **state)
+{
+	(void)state;
+	fake_finish();
+	return 0;
+}
+
+static void bind_with(const struct bt_ask_volume *volumes, uint32_t volume_n,
+	const struct bt_ask_claim *claims, uint32_t claim_n)
+{
+	struct bt_ask ask = fake_ask(1, "p", "u", "n1");
+	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
+
+	ask.volumes = volumes;
+	ask.volume_n = volume_n;
+	ask.claims = claims;
+	ask.claim_n = claim_n;
+	binder.bind(binder.context, NULL, &ask);
+	fake_pass(0);
+}
+
+static uint32_t last(void)
+{
+	return fake.call_n - 1;
+}
+
+static void says(const char *body)
+{
+	assert_string_equal(fake.calls[last()].body, body);
+}
+
+/* ---- volumes ---- */
+
+static const struct bt_ask_volume has_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("v")};
+static const struct bt_ask_volume wants_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("")};
+
+static void a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound(void **state)
+{
+	(void)state;
+	bind_with(&has_volume, 1, NULL, 0);
+	sent(last(), "GET", PV);
+	fake_answer(last(), 200, "{\"metadata\":{\"name\":\"v\",\"resourceVersion\":\"5\"},\"spec\":{}}");
+	sent(last(), "PATCH", PV);
+	assert_string_equal(fake.calls[last()].type, "application/merge-patch+json");
+	says("{\"metadata\":{\"resourceVersion\":\"5\",\"annotations\":{\"pv.kubernetes.io/"
+	     "bound-by-controller\":\"yes\"}},\"spec\":{\"claimRef\":{\"kind\":\"PersistentVolumeClaim\","
+	     "\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-a\",\"apiVersion\":\"v1\"}}}");
+	fake_answer(last(), 200, "{}");
+	sent(last(), "GET", PVC "a");
+	fake_answer(last(), 200, UNBOUND);
+	told("");
+	uint32_t before = fake.call_n;
+	fake_pass(FAKE_S);
+	assert_int_equal(fake.call_n, before);
+	fake_pass(10 * FAKE_S);
+	sent(last(), "GET", PVC "a");
+	fake_answer(last(), 200, BOUND);
+	sent(last(), "POST", BINDING);
+	fake_answer(last(), 201, "{}");
+	told("bound 1\n");
+	assert_int_equal(bt_writer_counts(fake.writer).volume_n, 1);
+}
+
+static void what_the_watch_shows_is_looked_at_at_once(void **state)
+{
+	const struct bt_object claim = {.kind = BT_KIND_PERSISTENT_VOLUME_CLAIM,
+		.claim = {.meta = {.namespace_ = BT_STR("ns"), .name = BT_STR("a")}}};
+	const struct bt_object other = {.kind = BT_KIND_PERSISTENT_VOLUME_CLAIM,
+		.claim = {.meta = {.namespace_ = BT_STR("ns"), .name = BT_STR("b")}}};
+
+	(void)state;
+	hear(BT_PARCEL_APPLY, &claim); /* nobody waits */
+	bind_with(&wants_volume, 1, NULL, 0);
+	sent(last(), "PATCH", PVC "a");
+	says("{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}}"
+	     "}");
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200, UNBOUND);
+	uint32_t before = fake.call_n;
+	hear(BT_PARCEL_APPLY, &other);
+	assert_int_equal(fake.call_n, before);
+	hear(BT_PARCEL_APPLY, &claim);
+	assert_int_equal(fake.call_n, before + 1);
+	/* It comes while the claim is being asked for: the answer may be older. */
+	hear(BT_PARCEL_APPLY, &claim);
+	fake_answer(last(), 200, UNBOUND);
+	assert_int_equal(fake.call_n, before + 2);
+	fake_answer(last(), 200, BOUND);
+	sent(last(), "POST", BINDING);
+}
+
+static void a_volume_that_is_its_claims_already_is_left_alone(void **state)
+{
+	(void)state;
+	bind_with(&has_volume, 1, NULL, 0);
+	fake_answer(last(), 200,
+		"{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"name\":\"a\",\"uid\":"
+		"\"u-"
+		"a\"}}}");
+	sent(last(), "GET", PVC "a");
+}
+
+static void a_volume_that_names_the_claim_is_not_bound_by_the_controller(void **state)
+{
+	(void)state;
+	bind_with(&has_volume, 1, NULL, 0);
+	fake_answer(last(), 200,
+		"{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"name\":\"a\"}}}");
+	says("{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"kind\":"
+	     "\"PersistentVolumeClaim\",\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-a\",\"apiVersion\":"
+	     "\"v1\"}}}");
+}
+
+static void a_volume_of_somebody_else_fails_the_binding(void **state)
+{
+	(void)state;
+	bind_with(&has_volume, 1, NULL, 0);
+	fake_answer(last(), 200,
+		"{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"name\":\"b\",\"uid\":"
+		"\"u-"
+		"b\"}}}");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": the volume v is another claim's by now\n");
+	finish(state);
+	begin(state);
+	bind_with(&has_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{}}");
+	fake_status(last(), 409, "the object has been modified");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": the object has been modified\n");
+}
+
+static void provisioning_that_fails_fails_the_binding(void **state)
+{
+	(void)state;
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(
+		last(), 200, "{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"x\":\"y\"}},\"spec\":{}}");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: provisioning failed for "
+	     "PVC "
+	     "\"a\"\n");
+	finish(state);
+	begin(state);
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200, "{\"metadata\":{\"uid\":\"u-a\"},\"spec\":{}}");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: selectedNode annotation "
+	     "reset for PVC \"a\"\n");
+}
+
+static void waiting_ends_with_its_time_and_with_the_pod(void **state)
+{
+	const struct bt_object pod = fake_pod("p", "u", "9", "");
+
+	(void)state;
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	for (int i = 0; fake.told.len == 0; i++) {
+		assert_true(i < 10);
+		fake_answer(last(), 200, UNBOUND);
+		fake_pass(10 * FAKE_S);
+	}
+	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: context deadline "
+	     "exceeded\n");
+	finish(state);
+	begin(state);
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	hear(BT_PARCEL_DELETE, &pod);
+	fake_answer(last(), 200, UNBOUND);
+	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: pod does not exist any "
+	     "more: pod \"p\" not found\n");
+}
+
+/* ---- claims ---- */
+
+static struct bt_device_result_object results[] = {
+	{.request = BT_STR("r"), .driver = BT_STR("d"), .pool = BT_STR("pool"), .device = BT_STR("dev-1")}};
+static const struct bt_ask_request requests[] = {{BT_STR("r"), BT_STR("gpu")}};
+static const struct bt_ask_claim allocates = {.name = BT_STR("c"),
+	.uid = BT_STR("u-c"),
+	.allocates = true,
+	.results = results,
+	.result_n = 1,
+	.requests = requests,
+	.request_n = 1};
+static const struct bt_ask_claim shares = {.name = BT_STR("c"), .uid = BT_STR("u-c")};
+
+#define FRESH                                                                                                \
+	"{\"kind\":\"ResourceClaim\",\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":"      \
+	"\"11\",\"finalizers\":[\"x/"                                                                        \
+	"y\"]},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\",\"exactly\":{"                           \
+	"\"deviceClassName\":\"gpu\",\"tolerations\":[{\"key\":\"t\"}]}}],\"config\":[{\"opaque\":{"         \
+	"\"driver\":\"d\",\"parameters\":{\"a\":1}}},{\"requests\":[\"other\"],\"opaque\":{\"driver\":"      \
+	"\"e\"}"                                                                                             \
+	"},{\"requests\":[\"r\"],\"opaque\":{\"driver\":\"f\"}}]}},\"status\":{}}"
+#define RESERVED                                                                                             \
+	"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"12\",\"finalizers\":["          \
+	"\"resource.kubernetes.io/"                                                                          \
+	"delete-protection\"]},\"spec\":{},\"status\":{\"allocation\":{\"devices\":"                         \
+	"{}},\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"q\",\"uid\":\"u-q\"}]}}"
+
+static void a_claim_is_protected_allocated_and_reserved(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &allocates, 1);
+	sent(last(), "GET", CLAIM);
+	fake_answer(last(), 200, FRESH);
+	sent(last(), "GET", CLASS);
+	fake_answer(last(), 200,
+		"{\"metadata\":{},\"spec\":{\"config\":[{\"opaque\":{\"driver\":\"d\",\"parameters\":{}}}]}"
+		"}");
+	sent(last(), "PATCH", CLAIM);
+	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"11\",\"finalizers\":[\"x/y\","
+	     "\"resource.kubernetes.io/delete-protection\"]}}");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
+	sent(last(), "PATCH", CLAIM "/status");
+	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"12\"},\"status\":{\"allocation\":{"
+	     "\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":\"d\",\"pool\":\"pool\",\"device\":"
+	     "\"dev-1\",\"tolerations\":[{\"key\":\"t\"}]}],\"config\":[{\"source\":\"FromClass\","
+	     "\"requests\":[\"r\"],\"opaque\":{\"driver\":\"d\",\"parameters\":{}}},{\"source\":"
+	     "\"FromClaim\","
+	     "\"opaque\":{\"driver\":\"d\",\"parameters\":{\"a\":1}}},{\"source\":\"FromClaim\",\"requests\":"
+	     "["
+	     "\"r\"],\"opaque\":{\"driver\":\"f\"}}]}},\"reservedFor\":[{\"resource\":\"pods\",\"name\":"
+	     "\"p\","
+	     "\"uid\":\"u\"}]}}");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	sent(last(), "POST", BINDING);
+	fake_answer(last(), 201, "{}");
+	told("bound 1\nclaim c u-c 13 reserved\n");
+}
+
+static void a_claim_that_others_have_is_shared(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	sent(last(), "PATCH", CLAIM "/status");
+	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"12\"},\"status\":{\"reservedFor\":[{"
+	     "\"resource\":\"pods\",\"name\":\"q\",\"uid\":\"u-q\"},{\"resource\":\"pods\",\"name\":\"p\","
+	     "\"uid\":\"u\"}]}}");
+}
+
+static void a_claim_that_has_changed_is_read_anew_a_few_times(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	for (int i = 0; i < 6; i++) {
+		fake_answer(last(), 200, RESERVED);
+		fake_status(last(), 409, "modified");
+		fake_pass(FAKE_S);
+	}
+	told("failed 1 running PreBind plugin \"DynamicResources\": add reservation to claim ns/c: "
+	     "modified\n");
+}
+
+static void a_lost_reservation_is_found_when_the_claim_is_read_anew(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_end(last(), BT_HTTP_LOST, 0, -1, "");
+	fake_pass(FAKE_S);
+	sent(last(), "GET", CLAIM);
+	fake_answer(last(), 200,
+		"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{"
+		"\"allocation\":{},\"reservedFor\":[{\"uid\":\"u\"}]}}");
+	sent(last(), "POST", BINDING);
+	fake_answer(last(), 201, "{}");
+	told("bound 1\nclaim c u-c 14 reserved\n");
+}
+
+static void what_happened_to_a_claim_meanwhile_fails_the_binding(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &allocates, 1);
+	fake_answer(last(), 200, RESERVED);
+	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got allocated elsewhere in "
+	     "the "
+	     "meantime\n");
+	finish(state);
+	begin(state);
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, FRESH);
+	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got deallocated elsewhere in "
+	     "the meantime\n");
+	finish(state);
+	begin(state);
+	bind_with(NULL, 0, &allocates, 1);
+	fake_answer(last(), 200,
+		"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"11\","
+		"\"deletionTimestamp\":\"2026-01-01T00:00:00Z\"}}");
+	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c got deleted in the "
+	     "meantime\n");
+	finish(state);
+	begin(state);
+	bind_with(NULL, 0, &allocates, 1);
+	fake_answer(
+		last(), 200, "{\"metadata\":{\"name\":\"c\",\"uid\":\"u-d\",\"resourceVersion\":\"11\"}}");
+	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c is another one by now\n");
+}
+
+static void a_binding_that_fails_takes_its_reservations_back(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	fake_status(last(), 422, "no");
+	told("");
+	i = last();
+	sent(i, "PATCH", CLAIM "/status");
+	assert_string_equal(fake.calls[i].type, "application/strategic-merge-patch+json");
+	says("{\"metadata\":{\"uid\":\"u-c\"},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":"
+	     "\"u\"}]}}");
+	fake_answer(i, 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
+	told("failed 1 no\nclaim c u-c 14\n");
+	fake_pass(0);
+	assert_non_null(strstr(fake.calls[i + 1].body, "running Bind plugin \\\"DefaultBinder\\\": no"));
+}
+
+static void what_cannot_be_taken_back_is_told_as_it_is(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	fake_status(last(), 422, "no");
+	fake_status(last(), 403, "no");
+	told("failed 1 no\nclaim c u-c 13 reserved\n");
+}
+
+static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state)
+{
+	static const struct bt_ask_mapping mappings[] = {{1, BT_STR("example.com/gpu"), BT_STR("r")}};
+	struct bt_ask_claim special = allocates;
+
+	(void)state;
+	special.name = special.uid = (struct bt_str){.len = 0};
+	special.special = true;
+	special.mappings = mappings;
+	special.mapping_n = 1;
+	bind_with(NULL, 0, &special, 1);
+	sent(last(), "POST", "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims");
+	says("{\"kind\":\"ResourceClaim\",\"apiVersion\":\"resource.k8s.io/v1\",\"metadata\":{"
+	     "\"generateName\":\"p-extended-resources-\",\"namespace\":\"ns\",\"annotations\":{"
+	     "\"resource.kubernetes.io/extended-resource-claim\":\"true\"},\"ownerReferences\":[{"
+	     "\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"p\",\"uid\":\"u\",\"controller\":true,"
+	     "\"blockOwnerDeletion\":true}]},\"spec\":{\"devices\":{\"requests\":[{\"name\":\"r\","
+	     "\"exactly\":"
+	     "{\"deviceClassName\":\"gpu\",\"allocationMode\":\"ExactCount\",\"count\":1}}]}}}");
+	fake_answer(last(), 201, FRESH);
+	fake_answer(last(), 200, "{\"spec\":{}}");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
+	sent(last(), "PATCH", CLAIM "/status");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	sent(last(), "GET", "/api/v1/namespaces/ns/pods/p");
+	fake_answer(last(), 200,
+		"{\"spec\":{\"initContainers\":[{\"name\":\"i\"}],\"containers\":[{\"name\":\"m\"}]}}");
+	sent(last(), "PATCH", "/api/v1/namespaces/ns/pods/p/status");
+	says("{\"status\":{\"extendedResourceClaimStatus\":{\"requestMappings\":[{\"containerName\":\"m\","
+	     "\"resourceName\":\"example.com/gpu\",\"requestName\":\"r\"}],\"resourceClaimName\":\"c\"}}}");
+	fake_answer(last(), 200, "{}");
+	/* And taken away when the binding fails. */
+	fake_status(last(), 422, "no");
+	sent(last(), "PATCH", CLAIM);
+	says("{\"metadata\":{\"uid\":\"u-c\",\"finalizers\":null}}");
+	fake_answer(last(), 200, "{}");
+	sent(last(), "DELETE", CLAIM);
+	fake_answer(last(), 200, "{}");
+	told("failed 1 no\n");
+}
+
+static void at_the_end_what_was_written_is_told(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	fake_end(last(), BT_HTTP_UNSENT, 0, -1, "");
+	bt_writer_destroy(fake.writer);
+	told("failed 1 the scheduler ends\nclaim c u-c 13 reserved\n");
+	bt_buf_fini(&fake.told);
+	begin(state);
+}
+
+/* ---- releases ---- */
+
+static void release(bool deletes)
+{
+	struct bt_ask ask = fake_ask(1, "p", "u", "");
+	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
+
+	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str("c"), bt_str("u-c")};
+	ask.deletes = deletes;
+	binder.release(binder.context, NULL, &ask);
+	fake_pass(0);
+}
+
+static void a_claim_that_keeps_a_pod_out_is_freed(void **state)
+{
+	(void)state;
+	release(false);
+	sent(last(), "GET", CLAIM);
+	fake_answer(last(), 200,
+		"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{"
+		"\"allocation\":{},\"reservedFor\":[{\"uid\":\"u\"}]}}");
+	sent(last(), "PATCH", CLAIM "/status");
+	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{\"allocation\":null,"
+	     "\"reservedFor\":null,\"devices\":null}}");
+	fake_answer(last(), 200, "{}");
+	assert_true(bt_writer_drain(fake.writer, 0));
+	release(true);
+	sent(last(), "PATCH", CLAIM);
+	fake_answer(last(), 200, "{}");
+	sent(last(), "DELETE", CLAIM);
+	fake_answer(last(), 200, "{}");
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
+static void a_claim_that_another_pod_uses_stays(void **state)
+{
+	(void)state;
+	release(false);
+	fake_answer(last(), 200, RESERVED);
+	assert_int_equal(fake.call_n, 1);
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
+	const struct CMUnitTest tests[] = {
+		CASE(a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound),
+		CASE(what_the_watch_shows_is_looked_at_at_once),
+		CASE(a_volume_that_is_its_claims_already_is_left_alone),
+		CASE(a_volume_that_names_the_claim_is_not_bound_by_the_controller),
+		CASE(a_volume_of_somebody_else_fails_the_binding),
+		CASE(provisioning_that_fails_fails_the_binding),
+		CASE(waiting_ends_with_its_time_and_with_the_pod),
+		CASE(a_claim_is_protected_allocated_and_reserved),
+		CASE(a_claim_that_others_have_is_shared),
+		CASE(a_claim_that_has_changed_is_read_anew_a_few_times),
+		CASE(a_lost_reservation_is_found_when_the_claim_is_read_anew),
+		CASE(what_happened_to_a_claim_meanwhile_fails_the_binding),
+		CASE(a_binding_that_fails_takes_its_reservations_back),
+		CASE(what_cannot_be_taken_back_is_told_as_it_is),
+		CASE(a_claim_for_extended_resources_is_made_and_the_pod_told),
+		CASE(at_the_end_what_was_written_is_told),
+		CASE(a_claim_that_keeps_a_pod_out_is_freed),
+		CASE(a_claim_that_another_pod_uses_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PreBind: volumes, then claims, then the binding's turn. Source: BindPodVolumes and PreBind of
+ * DynamicResources, v1.36.3.
+ *
+ *   PV_GET --> PV --> (the next) --> PVC --> (the next) --> WAIT --> (the next) --> claims --> bind.c
+ *                                                             |  ^
+ *                                                             +--+ the watch has shown the claim, or 10 s
+ * Each step is made again a few times; a conflict of a claim reads it anew. When it fails, or the binding
+ * does, what can be taken back is.
+ */
+#include "tools/cli/json_write.h"
+#include "tools/write/prebind_int.h"
+
+#define LOOK_NS (10 * BT_WRITE_S)
+#define VOLUMES "VolumeBinding"
+
+/* ---- copying ---- */
+
+struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask)
+{
+	struct bt_prebind *prebind;
+
+	if (!ask->volume_n && !ask->claim_n) {
+		return NULL;
+	}
+	prebind = bt_arena_zalloc(&op->arena, sizeof(*prebind));
+	prebind->volume_n = ask->volume_n;
+	prebind->claim_n = ask->claim_n;
+	prebind->volumes = bt_arena_zalloc(&op->arena, (ask->volume_n + 1) * sizeof(*prebind->volumes));
+	prebind->claims = bt_arena_zalloc(&op->arena, (ask->claim_n + 1) * sizeof(*prebind->claims));
+	for (uint32_t i = 0; i < ask->volume_n; i++) {
+		const struct bt_ask_volume *from = &ask->volumes[i];
+
+		prebind->volumes[i] = (struct bt_prebind_volume){bt_op_copy(op, from->claim),
+			bt_op_copy(op, from->claim_uid), bt_op_copy(op, from->volume)};
+	}
+	for (uint32_t i = 0; i < ask->claim_n; i++) {
+		bt_claim_copy(op, &ask->claims[i], &prebind->claims[i]);
+	}
+	return prebind;
+}
+
+/* ---- from step to step ---- */
+
+static bool reads(int stage)
+{
+	return stage == BT_PREBIND_PV_GET || stage == BT_PREBIND_WAIT || stage == BT_PREBIND_CLAIM_GET ||
+	       stage == BT_PREBIND_CLASS_GET || stage == BT_PREBIND_POD_GET;
+}
+
+static void enter(struct bt_op *op, int stage)
+{
+	op->stage = stage;
+	op->reads = reads(stage);
+	op->tries = 0;
+}
+
+void bt_prebind_go(struct bt_op *op, int stage)
+{
+	enter(op, stage);
+	bt_op_queue_first(op);
+}
+
+/* The next volume from one on that gets a PersistentVolume, or that is to be provisioned. */
+static bool find_volume(const struct bt_prebind *prebind, uint32_t from, bool provisioned, uint32_t *out)
+{
+	for (uint32_t i = from; i < prebind->volume_n; i++) {
+		if ((prebind->volumes[i].volume.len == 0) == provisioned) {
+			*out = i;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void bind_now(struct bt_op *op)
+{
+	op->verbs = &bt_bind_verbs;
+	op->stage = 0;
+	op->reads = false;
+	op->tries = 0;
+	op->until_ns = bt_write_now(op->writer) + op->writer->options.bind_timeout_ns;
+	bt_op_queue(op);
+}
+
+static void undo_from(struct bt_writer *writer, struct bt_op *op, uint32_t at)
+{
+	struct bt_prebind *prebind = op->prebind;
+
+	for (prebind->at = at; prebind->at < prebind->claim_n; prebind->at++) {
+		if (bt_claim_undo(op)) {
+			return;
+		}
+	}
+	bt_bind_failed(writer, op, prebind->why, prebind->message);
+}
+
+/* What comes behind a stage of the volume or claim at hand; at the end the binding. */
+static void claims_from(struct bt_op *op, uint32_t at)
+{
+	op->prebind->at = at;
+	if (at < op->prebind->claim_n) {
+		bt_claim_begin(op);
+	} else {
+		bind_now(op);
+	}
+}
+
+static void wait_from(struct bt_op *op, uint32_t at)
+{
+	op->prebind->at = at;
+	if (at >= op->prebind->volume_n) {
+		claims_from(op, 0);
+	} else if (at == 0) {
+		op->until_ns = bt_write_now(op->writer) + op->writer->options.volume_timeout_ns;
+		bt_prebind_go(op, BT_PREBIND_WAIT);
+	} else {
+		bt_prebind_go(op, BT_PREBIND_WAIT);
+	}
+}
+
+static void provision_from(struct bt_op *op, uint32_t from)
+{
+	if (find_volume(op->prebind, from, true, &op->prebind->at)) {
+		bt_prebind_go(op, BT_PREBIND_PVC);
+	} else {
+		wait_from(op, 0);
+	}
+}
+
+static void volumes_from(struct bt_op *op, uint32_t from)
+{
+	if (find_volume(op->prebind, from, false, &op->prebind->at)) {
+		bt_prebind_go(op, BT_PREBIND_PV_GET);
+	} else {
+		provision_from(op, 0);
+	}
+}
+
+void bt_prebind_next(struct bt_writer *writer, struct bt_op *op)
+{
+	uint32_t next = op->prebind->at + 1;
+
+	if (op->prebind->undoes) {
+		undo_from(writer, op, next);
+	} else if (op->stage == BT_PREBIND_PV_GET || op->stage == BT_PREBIND_PV) {
+		volumes_from(op, next);
+	} else if (op->stage == BT_PREBIND_PVC) {
+		provision_from(op, next);
+	} else if (op->stage == BT_PREBIND_WAIT) {
+		wait_from(op, next);
+	} else {
+		claims_from(op, next);
+	}
+}
+
+void bt_prebind_begin(struct bt_op *op)
+{
+	op->verbs = &bt_prebind_verbs;
+	volumes_from(op, 0);
+}
+
+/* ---- failing ---- */
+
+uint32_t bt_prebind_written(
+	struct bt_writer *writer, const struct bt_op *op, const struct bt_written_claim **out_claims)
+{
+	const struct bt_prebind *prebind = op->prebind;
+	struct bt_written_claim *written;
+	uint32_t n = 0;
+
+	*out_claims = NULL;
+	if (!prebind || !prebind->claim_n) {
+		return 0;
+	}
+	written = bt_arena_zalloc(&writer->scratch, prebind->claim_n * sizeof(*written));
+	for (uint32_t i = 0; i < prebind->claim_n; i++) {
+		const struct bt_prebind_claim *claim = &prebind->claims[i];
+
+		if (claim->written && !claim->deleted) {
+			written[n++] = (struct bt_written_claim){.name = claim->name,
+				.uid = claim->uid,
+				.version = claim->written,
+				.reserved = claim->reserves,
+				.special = claim->special};
+		}
+	}
+	*out_claims = written;
+	return n;
+}
+
+bool bt_prebind_undo(struct bt_writer *writer, struct bt_op *op, struct bt_str why, struct bt_str message)
+{
+	struct bt_prebind *prebind = op->prebind;
+
+	if (!prebind || prebind->undoes) {
+		return false;
+	}
+	prebind->undoes = true;
+	prebind->why = bt_op_copy(op, why);
+	prebind->message = bt_op_copy(op, message);
+	op->verbs = &bt_prebind_verbs;
+	undo_from(writer, op, 0);
+	return true;
+}
+
+void bt_prebind_fail(struct bt_writer *writer, struct bt_op *op, const char *plugin, struct bt_str why)
+{
+	struct bt_buf message = {.len = 0};
+
+	bt_buf_printf(&message, "running PreBind plugin \"%s\": %.*s", plugin, BT_STR_ARG(why));
+	struct bt_str text = bt_op_copy(op, bt_buf_view(&message));
+	bt_buf_fini(&message);
+	bt_prebind_undo(writer, op, text, text);
+}
+
+static void BT_PRINTF(3, 4) fail_volume(struct bt_writer *writer, struct bt_op *op, const char *format, ...)
+{
+	struct bt_buf why = {.len = 0};
+	va_list args;
+
+	va_start(args, format);
+	bt_buf_vprintf(&why, format, args);
+	va_end(args);
+	bt_prebind_fail(writer, op, VOLUMES, bt_buf_view(&why));
+	bt_buf_fini(&why);
+}
+
+/* ---- volumes ---- */
+
+static struct bt_prebind_volume *volume_of(const struct bt_op *op)
+{
+	return &op->prebind->volumes[op->prebind->at];
+}
+
+/* Somebody else has it: the decision was made of old news. */
+static void take_pv(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+{
+	const struct bt_prebind_volume *volume = volume_of(op);
+	struct bt_str spec = bt_json_member(writer, body, "spec");
+	struct bt_str meta = bt_json_member(writer, body, "metadata");
+	struct bt_str ref = bt_json_member(writer, spec, "claimRef");
+	struct bt_str uid = bt_json_name(bt_json_member(writer, ref, "uid"));
+	struct bt_str name = bt_json_name(bt_json_member(writer, ref, "name"));
+
+	if (bt_str_eq(uid, volume->uid)) {
+		bt_prebind_next(writer, op); /* it is so already */
+	} else if (uid.len || (ref.len && !bt_str_eq(name, volume->claim))) {
+		fail_volume(
+			writer, op, "the volume %.*s is another claim's by now", BT_STR_ARG(volume->volume));
+	} else {
+		op->version = bt_op_copy(op, bt_json_name(bt_json_member(writer, meta, "resourceVersion")));
+		op->prebound = ref.len != 0;
+		bt_prebind_go(op, BT_PREBIND_PV);
+	}
+}
+
+static void write_pv(const struct bt_op *op, struct bt_buf *out)
+{
+	const struct bt_prebind_volume *volume = volume_of(op);
+	struct bt_json_writer json = {.out = out};
+
+	bt_json_write_begin_object(&json);
+	bt_json_write_key(&json, "metadata");
+	bt_json_write_begin_object(&json);
+	bt_json_write_key(&json, "resourceVersion");
+	bt_json_write_str(&json, op->version);
+	if (!op->prebound) {
+		bt_json_write_key(&json, "annotations");
+		bt_json_write_begin_object(&json);
+		bt_json_write_key(&json, "pv.kubernetes.io/bound-by-controller");
+		bt_json_write_text(&json, "yes");
+		bt_json_write_end(&json);
+	}
+	bt_json_write_end(&json);
+	bt_json_write_key(&json, "spec");
+	bt_json_write_begin_object(&json);
+	bt_json_write_key(&json, "claimRef");
+	bt_json_write_begin_object(&json);
+	const struct {
+		const char *key;
+		struct bt_str value;
+	} parts[] = {{"kind", BT_STR("PersistentVolumeClaim")}, {"namespace", op->pod.namespace_},
+		{"name", volume->claim}, {"uid", volume->uid}, {"apiVersion", BT_STR("v1")}};
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		bt_json_write_key(&json, parts[i].key);
+		bt_json_write_str(&json, parts[i].value);
+	}
+	bt_json_write_end(&json);
+	bt_json_write_end(&json);
+	bt_json_write_end(&json);
+}
+
+static void write_pvc(const struct bt_op *op, struct bt_buf *out)
+{
+	struct bt_json_writer json = {.out = out};
+
+	bt_json_write_begin_object(&json);
+	bt_json_write_key(&json, "metadata");
+	bt_json_write_begin_object(&json);
+	bt_json_write_key(&json, "uid");
+	bt_json_write_str(&json, volume_of(op)->uid);
+	bt_json_write_key(&json, "annotations");
+	bt_json_write_begin_object(&json);
+	bt_json_write_key(&json, "volume.kubernetes.io/selected-node");
+	bt_json_write_str(&json, op->node);
+	bt_json_write_end(&json);
+	bt_json_write_end(&json);
+	bt_json_write_end(&json);
+}
+
+static void look_again(struct bt_writer *writer, struct bt_op *op)
+{
+	struct bt_known_pod known;
+
+	if (bt_write_now(writer) >= op->until_ns) {
+		fail_volume(writer, op, "binding volumes: context deadline exceeded");
+	} else if (!bt_known_get(writer->known, &op->pod, &writer->scratch, &known)) {
+		fail_volume(writer, op,
+			"binding volumes: pod does not exist any more: pod \"%.*s\" not found",
+			BT_STR_ARG(op->pod.name));
+	} else {
+		enter(op, BT_PREBIND_WAIT);
+		/* A claim may have been shown while it was asked for. */
+		bt_op_later(op, op->shown_n == writer->shown_n ? LOOK_NS : 0);
+	}
+}
+
+static void take_pvc(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+{
+	const struct bt_prebind_volume *volume = volume_of(op);
+	struct bt_str meta = bt_json_member(writer, body, "metadata");
+	struct bt_str notes = bt_json_member(writer, meta, "annotations");
+	struct bt_str node =
+		bt_json_name(bt_json_member(writer, notes, "volume.kubernetes.io/selected-node"));
+
+	if (!bt_str_eq(bt_json_name(bt_json_member(writer, meta, "uid")), volume->uid)) {
+		fail_volume(writer, op, "binding volumes: the claim \"%.*s\" is another one by now",
+			BT_STR_ARG(volume->claim));
+	} else if (!volume->volume.len && !notes.len) {
+		fail_volume(writer, op, "binding volumes: selectedNode annotation reset for PVC \"%.*s\"",
+			BT_STR_ARG(volume->claim));
+	} else if (!volume->volume.len && !bt_str_eq(node, op->node)) {
+		fail_volume(writer, op, "binding volumes: provisioning failed for PVC \"%.*s\"",
+			BT_STR_ARG(volume->claim));
+	} else if (bt_json_member(writer, bt_json_member(writer, body, "spec"), "volumeName").len > 2 &&
+		   bt_json_member(writer, notes, "pv.kubernetes.io/bind-completed").len) {
+		bt_prebind_next(writer, op);
+	} else {
+		look_again(writer, op);
+	}
+}
+
+static void volume_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	if (answer->fate != BT_FATE_DONE) {
+		if (!bt_op_again(op, answer)) {
+			struct bt_str why = bt_write_message(writer, answer);
+
+			fail_volume(writer, op, "%.*s", BT_STR_ARG(why));
+		}
+	} else if (op->stage == BT_PREBIND_PV_GET) {
+		take_pv(writer, op, answer->body);
+	} else if (op->stage == BT_PREBIND_WAIT) {
+		take_pvc(writer, op, answer->body);
+	} else {
+		BT_WRITE_COUNT(writer, volume_n);
+		bt_prebind_next(writer, op);
+	}
+}
+
+static bool volume_request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+{
+	const struct bt_prebind_volume *volume = volume_of(op);
+	bool of_pv = op->stage == BT_PREBIND_PV_GET || op->stage == BT_PREBIND_PV;
+
+	op->shown_n = writer->shown_n;
+	*out_call = (struct bt_http_call){.method = op->reads ? BT_HTTP_GET : BT_HTTP_PATCH,
+		.path = bt_write_path(writer, "/api/v1",
+			of_pv ? (struct bt_str){.len = 0} : op->pod.namespace_,
+			of_pv ? "/persistentvolumes/" : "/persistentvolumeclaims/",
+			of_pv ? volume->volume : volume->claim, "")};
+	if (!op->reads) {
+		(of_pv ? write_pv : write_pvc)(op, &writer->body);
+		out_call->content_type = bt_str("application/merge-patch+json");
+		out_call->body = bt_buf_view(&writer->body);
+	}
+	return true;
+}
+
+/* ---- verbs ---- */
+
+static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+{
+	return op->stage <= BT_PREBIND_WAIT ? volume_request(writer, op, out_call)
+					    : bt_claim_request(writer, op, out_call);
+}
+
+static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	if (op->stage <= BT_PREBIND_WAIT) {
+		volume_answered(writer, op, answer);
+	} else {
+		bt_claim_answered(writer, op, answer);
+	}
+}
+
+/* What has been written stays, and is said. */
+static void fenced(struct bt_writer *writer, struct bt_op *op)
+{
+	bt_bind_failed(writer, op, bt_str("another replica leads"), (struct bt_str){.len = 0});
+}
+
+static void begin(struct bt_writer *writer, struct bt_op *op)
+{
+	(void)writer;
+	bt_prebind_begin(op);
+}
+
+static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+{
+	(void)sent;
+	bt_bind_answer(writer, op, false, bt_str("the scheduler ends"));
+}
+
+const struct bt_op_verbs bt_prebind_verbs = {BT_CLASS_BIND, begin, request, answered, fenced, given_up};
+
+/* ---- claims that the watch shows ---- */
+
+static bool waits_for(const struct bt_op *op, const struct bt_op *shown)
+{
+	return op->verbs == &bt_prebind_verbs && op->stage == BT_PREBIND_WAIT &&
+	       bt_str_eq(op->pod.namespace_, shown->pod.namespace_) &&
+	       bt_str_eq(volume_of(op)->claim, shown->pod.name);
+}
+
+/* Who waits for it looks at once. */
+static void begin_shown(struct bt_writer *writer, struct bt_op *shown)
+{
+	writer->shown_n++;
+	for (struct bt_op *op = writer->later; op; op = op->next) {
+		if (waits_for(op, shown)) {
+			op->due_ns = writer->later_ns = bt_write_now(writer);
+		}
+	}
+	bt_op_end(shown);
+}
+
+static void give_up_shown(struct bt_writer *writer, struct bt_op *shown, bool sent)
+{
+	(void)writer;
+	(void)shown;
+	(void)sent;
+}
+
+const struct bt_op_verbs bt_shown_verbs = {
+	.class = BT_CLASS_BIND, .begin = begin_shown, .given_up = give_up_shown};
