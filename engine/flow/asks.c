@@ -21,7 +21,7 @@ static struct bt_ask_slot *slot_at(const struct bt_asks *asks, uint32_t ix)
 
 /* A word is a generation, a kind and a state; what is left of the state is the upper half of the handle. */
 #define STATE_BITS 3
-#define KIND_BITS  3
+#define KIND_BITS  2
 
 static enum bt_ask_state state_of(uint64_t word)
 {
@@ -187,7 +187,7 @@ static struct bt_ask_slot *make(
 	slot->node_ix = node_ix;
 	slot->number = ++asks->numbers[kind];
 	slot->made_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
-	slot->sent = slot->overdue = slot->checking = slot->writes_claims = false;
+	slot->sent = slot->overdue = slot->checking = slot->writes_claims = slot->releases = false;
 	slot->reason[0] = 0;
 	slot->target = 0;
 	if (BT_UNLIKELY(p->replay)) {
@@ -270,14 +270,13 @@ void bt_asks_release(
 				other = {bt_intern_str(intern, claim->namespace_),
 					bt_intern_str(intern, claim->name),
 					bt_intern_str(intern, claim->uid)};
-
-	if (p->replay) {
-		return;
-	}
-	struct bt_ask_slot *slot = make(p, BT_ASK_RELEASE, for_ix, BT_NO_NODE);
+	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, for_ix, BT_NO_NODE);
 
 	write_text(slot, &pod, (struct bt_str){0}, &other);
+	slot->for_ix = for_ix;
+	slot->releases = true;
 	slot->deletes = deletes;
+	bt_add_owned(&p->asks.evicting_n, 1u);
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
 
@@ -412,12 +411,35 @@ static bool is_still(
 	       bt_str_eq(now.uid, bt_str_sub(all, ends[1], ends[2]));
 }
 
+/* A claim is released, which the source shows, or it is not: then the pod that it keeps out is tried again.
+ */
+static void take_release(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	bool again = state != BT_ASK_YES && is_still(p, slot->for_ix, slot, 0);
+
+	BT_COUNT(p, release_n, state == BT_ASK_YES);
+	BT_COUNT(p, release_failed_n, state != BT_ASK_YES);
+	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
+	release(p, slot);
+	if (!again) {
+		return;
+	}
+	if (p->options.journal) {
+		bt_journal_answer(p->options.journal, BT_JOURNAL_EVICT_FAILED, slot->number);
+	}
+	bt_engine_evict_failed(p->engine, slot->for_ix);
+}
+
 /* What is answered about a pod that has gone, or is going, changes nothing: the source shows more. */
 static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
 {
 	bool stays = is_still(p, slot->pod_ix, slot, 0) && !pod_of(p, slot->pod_ix)->terminating;
 	bool evicted = state == BT_ASK_YES;
 
+	if (slot->releases) {
+		take_release(p, slot, state);
+		return;
+	}
 	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
 	BT_COUNT(p, evict_lost_n, state == BT_ASK_UNKNOWN);
 	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
@@ -464,9 +486,6 @@ static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
 		break;
 	case BT_ASK_TELL:
 		take_told(p, slot, state);
-		break;
-	case BT_ASK_RELEASE:
-		release(p, slot); /* what has come of it the source shows */
 		break;
 	}
 }
@@ -582,7 +601,7 @@ bool bt_asks_send(struct bt_pipeline *p)
 		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
 		list_add(asks, &asks->waiting, slot);
 		BT_COUNT(p, ask_n, slot->kind == BT_ASK_BIND || slot->kind == BT_ASK_TELL);
-		BT_COUNT(p, evict_n, slot->kind == BT_ASK_EVICT);
+		BT_COUNT(p, evict_n, slot->kind == BT_ASK_EVICT && !slot->releases);
 		BT_COUNT(p, check_n, slot->kind == BT_ASK_CHECK);
 		any = true;
 	}
@@ -737,8 +756,7 @@ static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool evicti
 	uint32_t at = (uint32_t)handle, tag = (uint32_t)(handle >> 32);
 
 	/* EDGE ask.slots acquire */
-	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) || kind_of(tag) == BT_ASK_RELEASE ||
-		eviction != (kind_of(tag) == BT_ASK_EVICT)) {
+	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) || eviction != (kind_of(tag) == BT_ASK_EVICT)) {
 		return reject(p, false);
 	}
 	struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
@@ -821,6 +839,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 	bt_buf_str(&lane->text, bt_buf_view(&slot->text));
 	struct bt_str all = bt_buf_view(&lane->text);
 	struct bt_writes *writes = slot->writes;
+	bool releases = slot->releases;
 	slot->writes = NULL;
 	const struct bt_ask ask = {
 		.handle = handle,
@@ -828,7 +847,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.pod = part_of(slot, all, 0),
 		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
 		.other = part_of(slot, all, 4),
-		.deletes = kind == BT_ASK_RELEASE && slot->deletes,
+		.deletes = slot->releases && slot->deletes,
 		.volumes = writes ? writes->volumes : NULL,
 		.volume_n = writes ? writes->volume_n : 0,
 		.claims = writes ? writes->claims : NULL,
@@ -843,11 +862,8 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		binder->bind(binder->context, p, &ask);
 	} else if (kind == BT_ASK_CHECK) {
 		binder->check(binder->context, p, &ask);
-	} else if (kind == BT_ASK_RELEASE) {
+	} else if (releases) {
 		binder->release(binder->context, p, &ask);
-		if (step(slot, (uint32_t)(handle >> 32), BT_ASK_CALLED, BT_ASK_YES)) {
-			push_answer(p, slot);
-		}
 	} else {
 		binder->evict(binder->context, p, &ask);
 	}

@@ -47,8 +47,8 @@ struct bt_releaser {
 	/*
 	 * Has a claim's allocation and reservations taken back, or a claim for extended resources deleted,
 	 * because for_ix fits nowhere with it. It stays as it is until the source shows that it has changed;
-	 * nobody has to
-	 * say that it has failed. Context: the scheduling thread.
+	 * or
+	 * bt_engine_evict_failed says that nothing has come of it. Context: the scheduling thread.
 	 */
 	void (*release)(
 		void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);

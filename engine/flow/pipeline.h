@@ -157,8 +157,10 @@ struct bt_pipeline_binder {
 	/*
 	 * Has a ResourceClaim that keeps a pod out deallocated: status without allocation, reservedFor and
 	 * devices, if it is reserved for nobody but that pod; or deleted, when it was made for extended
-	 * resources. Not answered: it is as it was until the source shows that it has changed. NULL: that has
-	 * happened at once. Source: PostFilter of DynamicResources, v1.36.3.
+	 * resources, without its finalizer. Answered as an eviction: when that has failed, or is not answered
+	 * in time, the pod is tried again after its backoff. The claim is as it was until the source shows
+	 * that it has changed. NULL: that has happened at once. Source: PostFilter of DynamicResources,
+	 * v1.36.3.
 	 */
 	void (*release)(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask);
 	void *context;

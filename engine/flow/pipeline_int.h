@@ -19,9 +19,9 @@
 /* ---- asks.c: what is asked of the binder ---- */
 
 /* BT_ASK_TELL: a binding that is a fact already. */
-enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT, BT_ASK_TELL, BT_ASK_RELEASE };
+enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT, BT_ASK_TELL };
 
-#define BT_ASK_KINDS 5
+#define BT_ASK_KINDS 4
 
 /* Where an ask is. */
 enum bt_ask_state {
@@ -70,7 +70,8 @@ struct bt_ask_slot {
 	struct bt_buf text;
 	size_t ends[7];
 	uint32_t for_ix; /* of an eviction: the pod that is to get room */
-	bool deletes;	 /* of a release: the whole claim */
+	bool releases;	 /* an eviction of a claim's allocation, because it keeps for_ix out */
+	bool deletes;	 /* and of the whole claim */
 };
 
 /* A list of slots through previous and next. */

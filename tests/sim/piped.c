@@ -177,6 +177,13 @@ static void twin_end_binding(struct sim *sim, const struct sim_binding *binding)
 	}
 }
 
+static void tell_of_failure(struct sim *sim, const struct sim_eviction *eviction)
+{
+	if (twin(sim) && is_still(sim, eviction->for_ix, eviction->for_uid)) {
+		bt_engine_evict_failed(twin(sim), eviction->for_ix);
+	}
+}
+
 /* Evictions that are over. Those that have failed and matter let the preemptor be tried again. */
 static void end_evictions(struct sim *sim)
 {
@@ -192,8 +199,8 @@ static void end_evictions(struct sim *sim)
 		bool stays = known->ix != BT_NO_POD && !sim_pod_at(sim->engines[0], known->ix)->terminating &&
 			     sim_number(sim->engines[0], sim_pod_at(sim->engines[0], known->ix)->uid) ==
 				     eviction.uid;
-		if (stays && twin(sim) && is_still(sim, eviction.for_ix, eviction.for_uid)) {
-			bt_engine_evict_failed(twin(sim), eviction.for_ix);
+		if (eviction.releases ? !eviction.released : stays) {
+			tell_of_failure(sim, &eviction);
 		}
 	}
 }
@@ -406,10 +413,35 @@ static void check_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	}
 }
 
+static struct sim_eviction *add_eviction(struct sim *sim, struct sim_eviction eviction)
+{
+	if (sim->eviction_n == SIM_PODS * 2) {
+		sim_fail(sim, "I7", "more evictions than there is room for");
+		return &sim->evictions[0];
+	}
+	sim->evictions[sim->eviction_n] = eviction;
+	return &sim->evictions[sim->eviction_n++];
+}
+
 static void release_claim(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
-	(void)pipeline;
-	sim_release_claim(context, sim_number_of(ask->other.name), sim_number_of(ask->other.uid));
+	struct sim *sim = context;
+	struct sim_eviction *release = add_eviction(
+		sim, (struct sim_eviction){.for_ix = bt_asks_of_handle(pipeline, ask->handle)->for_ix,
+			     .for_uid = sim_number_of(ask->pod.uid),
+			     .handle = ask->handle,
+			     .releases = true});
+
+	if (!sim->leader || sim->bind_how < 15) {
+		sim->faults[SIM_RELEASE_FAILED]++;
+		(void)bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("refused"));
+		return;
+	}
+	sim_release_claim(sim, sim_number_of(ask->other.name), sim_number_of(ask->other.uid));
+	if (sim->bind_how >= 30) {
+		release->released = true;
+		(void)bt_pipeline_evicted(pipeline, ask->handle);
+	}
 }
 
 static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
@@ -424,12 +456,8 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][victim.slot];
 
 	sim_note_victim(sim, victim);
-	if (sim->eviction_n < SIM_PODS * 2) {
-		sim->evictions[sim->eviction_n++] = victim;
-	} else {
-		sim_fail(sim, "I7", "more evictions than there is room for");
-	}
-	if (sim->bind_how < 15) {
+	add_eviction(sim, victim);
+	if (!sim->leader || sim->bind_how < 15) {
 		sim->faults[SIM_EVICTION_FAILED]++;
 		(void)bt_pipeline_evict_failed(pipeline, ask->handle, bt_str("refused"));
 		return;

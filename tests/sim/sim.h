@@ -71,9 +71,10 @@ struct sim_parcel {
 	bool malformed;
 };
 
-/* A victim that is to be deleted, and for whom. */
+/* A victim that is to be deleted, or a claim that is to be released, and for whom. */
 struct sim_eviction {
 	uint32_t slot, uid, for_ix, for_uid;
+	bool releases, released;
 	uint64_t handle; /* of a pipeline's; 0: the binder has not been called */
 };
 

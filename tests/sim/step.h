@@ -113,6 +113,7 @@ enum sim_op {
 	X(DEVICE_SHARED, "claim shared by another pod")                                                      \
 	X(DEVICE_CONFLICT, "claim was not as it was when the pod is bound")                                  \
 	X(DEVICE_TAKEN_BACK, "allocation taken back for a pod that it keeps out")                            \
+	X(RELEASE_FAILED, "claim that could not be released for a pod that it keeps out")                    \
 	X(DEVICE_UNTOLD, "claim told as it was before it was allocated")                                     \
 	X(WORKER_PAUSED, "worker that does not come")                                                        \
 	X(KEPT_OUT, "preemptor kept out when its cycle ends")                                                \

@@ -95,6 +95,7 @@ static void note_release(void *context, struct bt_pipeline *pipeline, const stru
 
 	(void)pipeline;
 	t->release_n++;
+	t->handle = ask->handle;
 	bt_buf_clear(&t->told);
 	bt_buf_printf(&t->told, "%s %.*s/%.*s/%.*s for %.*s", ask->deletes ? "delete" : "deallocate",
 		BT_STR_ARG(ask->other.namespace_), BT_STR_ARG(ask->other.name), BT_STR_ARG(ask->other.uid),
@@ -526,31 +527,63 @@ static void what_is_never_called_leaves_nothing(void **state)
 
 /* ---- claims that are in the way ---- */
 
-static void a_claim_that_keeps_a_pod_out_is_released_by_the_binder(void **state)
+/* A pod whose claim has a device on a node that has gone. */
+static void begin_kept_out(struct trial *t)
 {
 	static const char elsewhere[] = ", 'status': {'allocation': {'devices': {'results': [{'request': "
 					"'x', 'driver': 'd', 'pool': 'q', 'device': "
 					"'z'}]}, 'nodeSelector': {'nodeSelectorTerms': [{'matchFields': "
 					"[{'key': 'metadata.name', 'operator': "
 					"'In', 'values': ['gone']}]}]}}}";
+
+	begin(t);
+	lab_node(&t->lab, "n1");
+	add_devices(t, "{'name': 'a'}");
+	add_claim(t, "c", "10", EXACTLY("x", "1"), elsewhere);
+	lab_pod_event(&t->lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
+	lab_settle(&t->lab);
+}
+
+static void a_claim_that_keeps_a_pod_out_is_released_by_the_binder(void **state)
+{
 	struct trial t;
 
 	(void)state;
-	begin(&t);
-	lab_node(&t.lab, "n1");
-	add_devices(&t, "{'name': 'a'}");
-	add_claim(&t, "c", "10", EXACTLY("x", "1"), elsewhere);
-	lab_pod_event(&t.lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
-	lab_settle(&t.lab);
+	begin_kept_out(&t);
 	assert_int_equal(t.release_n, 1);
 	assert_told(&t, "deallocate default/c/u-c for p");
 	/* Until that is shown, it is allocated. */
 	assert_true(claim_of(&t, "c")->allocated);
 	assert_int_equal(t.bind_n, 0);
+	assert_int_equal(bt_pipeline_evicted(t.lab.pipeline, t.handle), BT_OK);
+	lab_settle(&t.lab);
+	assert_int_equal(lab_counts(&t.lab).release_n, 1);
+	assert_int_equal(lab_counts(&t.lab).evicting_n, 0);
 	add_claim(&t, "c", "11", EXACTLY("x", "1"), "");
 	lab_wait(&t.lab, 60 * LAB_SECOND);
 	assert_int_equal(t.bind_n, 1);
 	end(&t);
+}
+
+static void a_pod_is_tried_again_when_its_claim_could_not_be_released(void **state)
+{
+	(void)state;
+	for (int answers = 0; answers < 2; answers++) {
+		struct trial t;
+
+		begin_kept_out(&t);
+		assert_int_equal(t.release_n, 1);
+		if (answers) {
+			assert_int_equal(
+				bt_pipeline_evict_failed(t.lab.pipeline, t.handle, bt_str("no")), BT_OK);
+		} else {
+			lab_wait(&t.lab, 3600 * LAB_SECOND);
+		}
+		lab_wait(&t.lab, 60 * LAB_SECOND);
+		assert_true(t.release_n >= 2);
+		assert_true(lab_counts(&t.lab).release_failed_n >= 1);
+		end(&t);
+	}
 }
 
 int main(void)
@@ -567,6 +600,7 @@ int main(void)
 		cmocka_unit_test(a_pod_that_has_gone_keeps_its_devices_until_the_binder_answers),
 		cmocka_unit_test(what_is_never_called_leaves_nothing),
 		cmocka_unit_test(a_claim_that_keeps_a_pod_out_is_released_by_the_binder),
+		cmocka_unit_test(a_pod_is_tried_again_when_its_claim_could_not_be_released),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
