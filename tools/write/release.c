@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * A ResourceClaim that keeps a pod out is deallocated, if it is reserved for nobody but that pod; or deleted,
- * when it was made for extended resources. Nobody waits for it: the source shows what came of it. Source:
- * PostFilter of DynamicResources, v1.36.3.
+ * when it was made for extended resources. Source: PostFilter of DynamicResources, v1.36.3.
  */
 #include "tools/cli/json_write.h"
 #include "tools/write/prebind_int.h"
@@ -10,10 +9,22 @@
 
 enum { LOOK = 0, FREE, UNFINALIZE, DELETE };
 
+static void released(struct bt_writer *writer, struct bt_op *op)
+{
+	bt_pipeline_evicted(writer->pipeline, op->handle);
+	bt_op_end(op);
+}
+
+static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
+{
+	bt_pipeline_evict_failed(writer->pipeline, op->handle, why);
+	bt_op_end(op);
+}
+
 static void begin(struct bt_writer *writer, struct bt_op *op)
 {
 	if (writer->options.dry) {
-		bt_op_end(op);
+		failed(writer, op, bt_str("nothing is written in shadow mode"));
 		return;
 	}
 	op->prebind = bt_arena_zalloc(&op->arena, sizeof(*op->prebind));
@@ -55,13 +66,13 @@ static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str
 	size_t n = 0;
 
 	if (!bt_claim_read(writer, op, body) || !claim->allocated) {
-		bt_op_end(op);
+		released(writer, op); /* it is another one, or free, by now */
 		return;
 	}
 	while (bt_json_element(writer, claim->reserved, &n, &consumer)) {
 	}
 	if (n > 1 || (n == 1 && !claim->is_reserved)) {
-		bt_op_end(op);
+		failed(writer, op, bt_str("another pod uses the claim"));
 		return;
 	}
 	op->stage = FREE;
@@ -76,25 +87,25 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 	} else if (answer->fate == BT_FATE_DONE && op->stage == UNFINALIZE) {
 		op->stage = DELETE;
 		bt_op_queue_first(op);
-	} else if (answer->fate == BT_FATE_DONE || !bt_op_again(op, answer)) {
-		if (answer->fate == BT_FATE_DONE) {
-			BT_WRITE_COUNT(writer, claim_n);
-		}
-		bt_op_end(op);
+	} else if (answer->fate == BT_FATE_DONE) {
+		BT_WRITE_COUNT(writer, claim_n);
+		released(writer, op);
+	} else if (answer->status == 404) {
+		released(writer, op);
+	} else if (!bt_op_again(op, answer)) {
+		failed(writer, op, bt_write_message(writer, answer));
 	}
 }
 
 static void fenced(struct bt_writer *writer, struct bt_op *op)
 {
-	(void)writer;
-	bt_op_end(op);
+	failed(writer, op, bt_str("another replica leads"));
 }
 
 static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 {
-	(void)writer;
-	(void)op;
 	(void)sent;
+	bt_pipeline_evict_failed(writer->pipeline, op->handle, bt_str("the scheduler ends"));
 }
 
 const struct bt_op_verbs bt_release_verbs = {BT_CLASS_EVICT, begin, request, answered, fenced, given_up};

@@ -435,13 +435,15 @@ static void a_claim_that_keeps_a_pod_out_is_freed(void **state)
 	sent(last(), "PATCH", CLAIM "/status");
 	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"14\"},\"status\":{\"allocation\":null,"
 	     "\"reservedFor\":null,\"devices\":null}}");
+	told("");
 	fake_answer(last(), 200, "{}");
-	assert_true(bt_writer_drain(fake.writer, 0));
+	told("evicted 1\n");
 	release(true);
 	sent(last(), "PATCH", CLAIM);
 	fake_answer(last(), 200, "{}");
 	sent(last(), "DELETE", CLAIM);
-	fake_answer(last(), 200, "{}");
+	fake_status(last(), 404, "gone");
+	told("evicted 1\n");
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
 
@@ -451,7 +453,10 @@ static void a_claim_that_another_pod_uses_stays(void **state)
 	release(false);
 	fake_answer(last(), 200, RESERVED);
 	assert_int_equal(fake.call_n, 1);
-	assert_true(bt_writer_drain(fake.writer, 0));
+	told("evict failed 1 another pod uses the claim\n");
+	release(false);
+	fake_status(last(), 403, "no");
+	told("evict failed 1 no\n");
 }
 
 int main(void)
