@@ -107,6 +107,116 @@ bool bt_claim_read(struct bt_writer *writer, struct bt_op *op, struct bt_str bod
 	return uid.len && claim->version.len && bt_str_eq(uid, claim->uid);
 }
 
+/* ---- binding conditions ---- */
+
+static struct bt_str results_of(struct bt_writer *writer, struct bt_str claim)
+{
+	struct bt_str status = bt_json_member(writer, claim, "status");
+	struct bt_str allocation = bt_json_member(writer, status, "allocation");
+
+	return bt_json_member(writer, bt_json_member(writer, allocation, "devices"), "results");
+}
+
+bool bt_claim_is_conditional(struct bt_writer *writer, struct bt_str claim)
+{
+	struct bt_str results = results_of(writer, claim), result, condition;
+	size_t first = 0;
+
+	for (size_t at = 0; bt_json_element(writer, results, &at, &result);) {
+		struct bt_str conditions = bt_json_member(writer, result, "bindingConditions");
+
+		if (bt_json_element(writer, conditions, &first, &condition)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool same_member(struct bt_writer *writer, struct bt_str a, struct bt_str b, const char *name)
+{
+	return bt_str_eq(bt_json_member(writer, a, name), bt_json_member(writer, b, name));
+}
+
+/* The conditions of a result's device in the claim's status; empty: there is no such device. */
+static struct bt_str conditions_of(
+	struct bt_writer *writer, struct bt_str claim, struct bt_str result, bool *out_there)
+{
+	struct bt_str status = bt_json_member(writer, claim, "status"), device;
+	struct bt_str devices = bt_json_member(writer, status, "devices");
+
+	for (size_t at = 0; bt_json_element(writer, devices, &at, &device);) {
+		if (same_member(writer, device, result, "device") &&
+			same_member(writer, device, result, "driver") &&
+			same_member(writer, device, result, "pool")) {
+			*out_there = true;
+			return bt_json_member(writer, device, "conditions");
+		}
+	}
+	*out_there = false;
+	return (struct bt_str){.len = 0};
+}
+
+/* The condition of that type when it is true; else empty. */
+static struct bt_str true_condition(struct bt_writer *writer, struct bt_str conditions, struct bt_str type)
+{
+	struct bt_str condition;
+
+	for (size_t at = 0; bt_json_element(writer, conditions, &at, &condition);) {
+		if (bt_str_eq(bt_json_member(writer, condition, "type"), type)) {
+			return bt_str_is(bt_json_name(bt_json_member(writer, condition, "status")), "True")
+				       ? condition
+				       : (struct bt_str){.len = 0};
+		}
+	}
+	return (struct bt_str){.len = 0};
+}
+
+static enum bt_claim_state state_of_device(struct bt_writer *writer, struct bt_str claim,
+	struct bt_str result, struct bt_str name, struct bt_buf *out_why)
+{
+	struct bt_str wanted = bt_json_member(writer, result, "bindingConditions");
+	struct bt_str fatal = bt_json_member(writer, result, "bindingFailureConditions"), type;
+	bool there;
+	struct bt_str conditions = conditions_of(writer, claim, result, &there);
+
+	for (size_t at = 0; there && bt_json_element(writer, fatal, &at, &type);) {
+		struct bt_str failed = true_condition(writer, conditions, type);
+
+		if (failed.len) {
+			struct bt_str message = bt_json_member(writer, failed, "message");
+
+			bt_buf_printf(out_why, "device binding failed: claim=%.*s, reason=%.*s, message=%.*s",
+				BT_STR_ARG(name),
+				BT_STR_ARG(bt_json_name(bt_json_member(writer, failed, "reason"))),
+				BT_STR_ARG(message));
+			return BT_CLAIM_FAILED;
+		}
+	}
+	for (size_t at = 0; bt_json_element(writer, wanted, &at, &type);) {
+		if (!true_condition(writer, conditions, type).len) {
+			return BT_CLAIM_WAITS;
+		}
+	}
+	return BT_CLAIM_READY;
+}
+
+enum bt_claim_state bt_claim_state(
+	struct bt_writer *writer, struct bt_str claim, struct bt_str name, struct bt_buf *out_why)
+{
+	struct bt_str results = results_of(writer, claim), result, condition;
+	enum bt_claim_state state = BT_CLAIM_READY;
+
+	for (size_t at = 0; state == BT_CLAIM_READY && bt_json_element(writer, results, &at, &result);) {
+		struct bt_str wanted = bt_json_member(writer, result, "bindingConditions");
+		size_t first = 0;
+
+		if (bt_json_element(writer, wanted, &first, &condition)) {
+			state = state_of_device(writer, claim, result, name, out_why);
+		}
+	}
+	return results.len ? state : BT_CLAIM_WAITS;
+}
+
 /* ---- the ask's wishes ---- */
 
 static void write_strings(struct bt_json_writer *json, const char *key, const struct bt_str_list *list)

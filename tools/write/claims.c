@@ -5,13 +5,15 @@
  *  (CREATE) --> CLAIM_GET --> CLASS_GET --> (FINALIZER) --> CLAIM --> (POD_GET --> POD) --> the next one
  *                 ^                                |          |
  *                 +------------- 409 --------------+----------+
+ *  When all are written, of each that has devices with binding conditions: READY, until they are met.
  *  Undone: UNRESERVE; or, of one that was created, UNFINALIZE --> DELETE
  */
 #include "tools/cli/json_write.h"
 #include "tools/write/prebind_int.h"
 
 #define CLAIMS	  "/apis/resource.k8s.io/v1"
-#define RETRIES	  5 /* after conflicts */
+#define RETRIES	  5		   /* after conflicts */
+#define READY_NS  (5 * BT_WRITE_S) /* between two looks at devices that have to get ready */
 #define RETRY_NS  (BT_WRITE_S / 100)
 #define DEVICES	  "DynamicResources"
 #define MERGE	  "application/merge-patch+json"
@@ -219,6 +221,7 @@ static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str
 {
 	struct bt_prebind_claim *claim = claim_of(op);
 
+	claim->conditional = bt_claim_is_conditional(writer, body);
 	if (!bt_claim_read(writer, op, body)) {
 		fail_claim(writer, op, "claim ", " is another one by now");
 	} else if (claim->is_reserved) {
@@ -264,6 +267,7 @@ static void take_written(struct bt_writer *writer, struct bt_op *op, struct bt_s
 	struct bt_prebind_claim *claim = claim_of(op);
 
 	note_version(writer, op, body);
+	claim->conditional = bt_claim_is_conditional(writer, body);
 	claim->written = number_of(claim->version);
 	claim->reserves = true;
 	if (claim->special) {
@@ -301,6 +305,58 @@ static void take_created(struct bt_writer *writer, struct bt_op *op, struct bt_s
 	take_claim(writer, op, body);
 }
 
+/* ---- devices that have to get ready ---- */
+
+static void say_pending(struct bt_writer *writer, struct bt_op *op)
+{
+	const struct bt_str controller = op->known.pod.scheduler_name;
+	struct bt_buf note = {.len = 0}, instance = {.len = 0};
+	struct bt_api_call call = {.verb = BT_API_EVENT, .pod = &op->known.pod};
+
+	bt_buf_printf(&note, "waiting for binding conditions for device on node %.*s", BT_STR_ARG(op->node));
+	bt_buf_printf(&instance, "%.*s-%s", BT_STR_ARG(controller), writer->host);
+	call.event = (struct bt_api_event){.reason = "BindingConditionsPending",
+		.action = "Scheduling",
+		.note = bt_buf_view(&note),
+		.reporting_controller = controller,
+		.reporting_instance = bt_buf_view(&instance)};
+	bt_events_add(writer->events, &call);
+	bt_buf_fini(&note);
+	bt_buf_fini(&instance);
+}
+
+void bt_claim_wait(struct bt_writer *writer, struct bt_op *op)
+{
+	if (!op->waits_for_devices) {
+		op->waits_for_devices = true;
+		op->until_ns = bt_write_now(writer) + writer->options.device_timeout_ns;
+		say_pending(writer, op);
+	}
+	bt_prebind_go(op, BT_PREBIND_READY);
+}
+
+static void take_readiness(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+{
+	struct bt_prebind_claim *claim = claim_of(op);
+	struct bt_buf why = {.len = 0};
+	enum bt_claim_state state = bt_claim_state(writer, body, claim->name, &why);
+
+	note_version(writer, op, body);
+	claim->written = number_of(claim->version);
+	if (state == BT_CLAIM_FAILED) {
+		fail(writer, op, "%.*s", BT_STR_ARG(bt_buf_view(&why)));
+	} else if (state == BT_CLAIM_READY) {
+		bt_prebind_next(writer, op);
+	} else if (bt_write_now(writer) >= op->until_ns) {
+		fail(writer, op, "device binding timeout: claim=%.*s", BT_STR_ARG(claim->name));
+	} else {
+		bt_op_later(op, READY_NS);
+	}
+	bt_buf_fini(&why);
+}
+
+/* ---- answers, by step ---- */
+
 static void take_done(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
 {
 	switch (op->stage) {
@@ -329,6 +385,9 @@ static void take_done(struct bt_writer *writer, struct bt_op *op, struct bt_str 
 	case BT_PREBIND_POD:
 		bt_prebind_next(writer, op);
 		break;
+	case BT_PREBIND_READY:
+		take_readiness(writer, op, body);
+		break;
 	}
 }
 
@@ -349,6 +408,7 @@ static const char *what_failed(const struct bt_op *op)
 	case BT_PREBIND_CREATE:
 		return "create claim for extended resources";
 	case BT_PREBIND_CLAIM_GET:
+	case BT_PREBIND_READY:
 		return "get claim";
 	case BT_PREBIND_CLASS_GET:
 		return "get the device classes of claim";

@@ -45,7 +45,7 @@ struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask)
 static bool reads(int stage)
 {
 	return stage == BT_PREBIND_PV_GET || stage == BT_PREBIND_WAIT || stage == BT_PREBIND_CLAIM_GET ||
-	       stage == BT_PREBIND_CLASS_GET || stage == BT_PREBIND_POD_GET;
+	       stage == BT_PREBIND_CLASS_GET || stage == BT_PREBIND_POD_GET || stage == BT_PREBIND_READY;
 }
 
 static void enter(struct bt_op *op, int stage)
@@ -96,13 +96,26 @@ static void undo_from(struct bt_writer *writer, struct bt_op *op, uint32_t at)
 }
 
 /* What comes behind a stage of the volume or claim at hand; at the end the binding. */
+static void ready_from(struct bt_op *op, uint32_t at)
+{
+	struct bt_prebind *prebind = op->prebind;
+
+	for (prebind->at = at; prebind->at < prebind->claim_n; prebind->at++) {
+		if (prebind->claims[prebind->at].conditional) {
+			bt_claim_wait(op->writer, op);
+			return;
+		}
+	}
+	bind_now(op);
+}
+
 static void claims_from(struct bt_op *op, uint32_t at)
 {
 	op->prebind->at = at;
 	if (at < op->prebind->claim_n) {
 		bt_claim_begin(op);
 	} else {
-		bind_now(op);
+		ready_from(op, 0);
 	}
 }
 
@@ -149,6 +162,8 @@ void bt_prebind_next(struct bt_writer *writer, struct bt_op *op)
 		provision_from(op, next);
 	} else if (op->stage == BT_PREBIND_WAIT) {
 		wait_from(op, next);
+	} else if (op->stage == BT_PREBIND_READY) {
+		ready_from(op, next);
 	} else {
 		claims_from(op, next);
 	}

@@ -35,6 +35,7 @@ struct bt_prebind_claim {
 	struct bt_str selector; /* status.allocation.nodeSelector as JSON, or empty */
 	/* As the server has it: parts of its JSON. */
 	struct bt_str version, finalizers, reserved, config, asked;
+	bool conditional; /* some device of its has to get ready first */
 	bool deleting, allocated, dated, is_reserved, has_finalizer;
 	/* What was written. */
 	uint64_t written; /* the resource version since then; 0: nothing was */
@@ -60,7 +61,7 @@ void bt_prebind_next(struct bt_writer *writer, struct bt_op *op);
 /* It has failed; what was written is taken back. why is copied. */
 void bt_prebind_fail(struct bt_writer *writer, struct bt_op *op, const char *plugin, struct bt_str why);
 
-/* ---- claims.c ---- */
+/* ---- what is done, in order; what comes first is prebind.c's, from BT_PREBIND_CREATE on claims.c's ---- */
 
 enum {
 	BT_PREBIND_PV_GET = 0,
@@ -74,10 +75,16 @@ enum {
 	BT_PREBIND_CLAIM,
 	BT_PREBIND_POD_GET,
 	BT_PREBIND_POD,
+	BT_PREBIND_READY,
 	BT_PREBIND_UNRESERVE,
 	BT_PREBIND_UNFINALIZE,
 	BT_PREBIND_DELETE
 };
+
+/* ---- claims.c ---- */
+
+/* Has it looked at until its devices are ready. */
+void bt_claim_wait(struct bt_writer *writer, struct bt_op *op);
 
 /* The first step of a claim. */
 void bt_claim_begin(struct bt_op *op);
@@ -94,6 +101,16 @@ void bt_claim_copy(struct bt_op *op, const struct bt_ask_claim *from, struct bt_
 
 /* Reads what an answer has of a claim into the op's arena. Returns: false when it is no claim. */
 bool bt_claim_read(struct bt_writer *writer, struct bt_op *op, struct bt_str body);
+
+/* What a claim says of its devices. */
+enum bt_claim_state { BT_CLAIM_READY = 0, BT_CLAIM_WAITS, BT_CLAIM_FAILED };
+
+/* Are the binding conditions of all devices met? out_why: what failed. */
+enum bt_claim_state bt_claim_state(
+	struct bt_writer *writer, struct bt_str claim, struct bt_str name, struct bt_buf *out_why);
+
+/* Does any device have some? */
+bool bt_claim_is_conditional(struct bt_writer *writer, struct bt_str claim);
 
 void bt_claim_special(const struct bt_op *op, const struct bt_prebind_claim *claim, struct bt_buf *out);
 void bt_claim_finalize(const struct bt_prebind_claim *claim, bool adds, struct bt_buf *out);

@@ -641,6 +641,8 @@ static void settle(struct bt_writer_options *options)
 	options->bind_timeout_ns = options->bind_timeout_ns ? options->bind_timeout_ns : 30 * BT_WRITE_S;
 	options->volume_timeout_ns =
 		options->volume_timeout_ns ? options->volume_timeout_ns : 600 * BT_WRITE_S;
+	options->device_timeout_ns =
+		options->device_timeout_ns ? options->device_timeout_ns : 600 * BT_WRITE_S;
 	if (!options->wall.now_ns) {
 		options->wall = bt_clock_real();
 	}

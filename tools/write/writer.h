@@ -41,6 +41,7 @@ struct bt_writer_options {
 	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
 	int64_t bind_timeout_ns; /* a binding is tried for so long; 0: 30 s. The pipeline's limit */
 	int64_t volume_timeout_ns; /* VolumeBinding's bindTimeoutSeconds; 0: 600 s */
+	int64_t device_timeout_ns; /* DynamicResources' bindingTimeout; 0: 600 s */
 	/*
 	 * Shadow mode: nothing is written. A binding is answered when the watch shows where another scheduler
 	 * has put the pod: bound when that is the same node, failed a moment later else.

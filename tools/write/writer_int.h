@@ -80,6 +80,7 @@ struct bt_op {
 	struct bt_prebind *prebind; /* what is written before; or NULL */
 	struct bt_str version;	    /* of the PersistentVolume at hand */
 	bool prebound;		    /* somebody has named the claim in it */
+	bool waits_for_devices;	    /* that has been said */
 	bool deletes;		    /* RELEASE: the claim goes wholly */
 	uint64_t shown_n;	    /* the writer's, when it looked last */
 	struct bt_str containers;   /* of the pod, as a JSON array of names */

@@ -398,6 +398,66 @@ static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state
 	told("failed 1 no\n");
 }
 
+#define DEVICE(status)                                                                                       \
+	"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"15\"},\"status\":{"             \
+	"\"allocation\":{\"devices\":{\"results\":[{\"driver\":\"d\",\"pool\":\"p\",\"device\":\"x\","       \
+	"\"bindingConditions\":[\"Up\"],\"bindingFailureConditions\":[\"Bad\"]}]}}," status                  \
+	"\"reservedFor\":[]}}"
+#define SHOWS(type, status)                                                                                  \
+	"\"devices\":[{\"driver\":\"d\",\"pool\":\"p\",\"device\":\"x\",\"conditions\":[{\"type\":\"" type   \
+	"\",\"status\":\"" status "\",\"reason\":\"r\",\"message\":\"m\"}]}],"
+
+static void devices_that_have_to_get_ready_are_waited_for(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_answer(last(), 200, DEVICE(""));
+	uint32_t get = last() - 1;
+	sent(get, "GET", CLAIM);
+	assert_non_null(strstr(fake.calls[get + 1].body, "\"reason\":\"BindingConditionsPending\""));
+	fake_answer(get, 200, DEVICE(""));
+	fake_pass(5 * FAKE_S);
+	fake_answer(last(), 200, DEVICE(SHOWS("Up", "False")));
+	fake_pass(5 * FAKE_S);
+	fake_answer(last(), 200, DEVICE(SHOWS("Up", "True")));
+	sent(last(), "POST", BINDING);
+	fake_answer(last(), 201, "{}");
+	told("bound 1\nclaim c u-c 15 reserved\n");
+}
+
+static void devices_that_fail_to_get_ready_fail_the_binding(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_answer(last(), 200, DEVICE(""));
+	fake_answer(last() - 1, 200, DEVICE(SHOWS("Bad", "True")));
+	sent(last(), "PATCH", CLAIM "/status");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"16\"}}");
+	told("failed 1 running PreBind plugin \"DynamicResources\": device binding failed: claim=c, "
+	     "reason=r, "
+	     "message=\"m\"\nclaim c u-c 16\n");
+}
+
+static void devices_that_never_get_ready_are_given_up(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_answer(last(), 200, DEVICE(""));
+	fake_answer(last() - 1, 200, DEVICE(""));
+	for (int i = 0; strcmp(fake.calls[last()].path, CLAIM "/status") != 0; i++) {
+		assert_true(i < 200);
+		fake_pass(5 * FAKE_S);
+		fake_answer(last(), 200, DEVICE(""));
+	}
+	assert_in_range(fake.now_ns, 600 * FAKE_S, 606 * FAKE_S);
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"16\"}}");
+	told("failed 1 running PreBind plugin \"DynamicResources\": device binding timeout: claim=c\n"
+	     "claim c u-c 16\n");
+}
+
 static void at_the_end_what_was_written_is_told(void **state)
 {
 	(void)state;
@@ -478,6 +538,9 @@ int main(void)
 		CASE(a_binding_that_fails_takes_its_reservations_back),
 		CASE(what_cannot_be_taken_back_is_told_as_it_is),
 		CASE(a_claim_for_extended_resources_is_made_and_the_pod_told),
+		CASE(devices_that_have_to_get_ready_are_waited_for),
+		CASE(devices_that_fail_to_get_ready_fail_the_binding),
+		CASE(devices_that_never_get_ready_are_given_up),
 		CASE(at_the_end_what_was_written_is_told),
 		CASE(a_claim_that_keeps_a_pod_out_is_freed),
 		CASE(a_claim_that_another_pod_uses_stays),
