@@ -262,7 +262,7 @@ static bool is_excused(const struct sim *sim, uint32_t slot)
 {
 	const struct sim_known *known = &sim->known[slot];
 
-	bool together = sim->api.objects[SIM_POD_STREAM][slot].pod.spec.together;
+	bool together = sim->api->objects[SIM_POD_STREAM][slot].pod.spec.together;
 
 	return sim->untold || is_kept_out(sim, slot) ||
 	       (known->by_other_pods && sim->node_told_at > known->refused_at) ||
@@ -280,12 +280,12 @@ static bool waits(const struct sim_object *pod)
 static bool fits_beside_promised(
 	const struct sim *sim, const struct sim_state *state, uint32_t slot, uint32_t node)
 {
-	const struct sim_pod_spec *spec = &sim->api.objects[SIM_POD_STREAM][slot].pod.spec;
+	const struct sim_pod_spec *spec = &sim->api->objects[SIM_POD_STREAM][slot].pod.spec;
 	struct sim_state with = *state;
 	const char *why;
 
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
-		const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][i];
+		const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][i];
 
 		if (i != slot && waits(pod) && pod->pod.nominated == node &&
 			pod->pod.spec.priority >= spec->priority) {
@@ -307,7 +307,7 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 		uint32_t slot = i / SIM_NODES, node = i % SIM_NODES;
 
 		/* Members of a group wait for each other. */
-		if (!waits(&sim->api.objects[SIM_POD_STREAM][slot]) || sim_is_grouped(sim, slot) ||
+		if (!waits(&sim->api->objects[SIM_POD_STREAM][slot]) || sim_is_grouped(sim, slot) ||
 			!fits_beside_promised(sim, &state, slot, node)) {
 			continue;
 		}
@@ -379,49 +379,49 @@ static struct bt_engine *fold(struct sim *sim)
 	uint32_t ix;
 
 	for (uint32_t i = 0; i < SIM_NODES; i++) {
-		if (sim->api.objects[SIM_NODE_STREAM][i].there) {
+		if (sim->api->objects[SIM_NODE_STREAM][i].there) {
 			bt_engine_apply_object(
-				engine, sim_node_object(arena, i, &sim->api.objects[SIM_NODE_STREAM][i]));
+				engine, sim_node_object(arena, i, &sim->api->objects[SIM_NODE_STREAM][i]));
 		}
 	}
 	for (uint32_t i = 0; i < SIM_CLAIMS; i++) {
-		if (sim->api.objects[SIM_CLAIM_STREAM][i].there) {
+		if (sim->api->objects[SIM_CLAIM_STREAM][i].there) {
 			bt_engine_apply_object(
-				engine, sim_claim_object(arena, i, &sim->api.objects[SIM_CLAIM_STREAM][i]));
+				engine, sim_claim_object(arena, i, &sim->api->objects[SIM_CLAIM_STREAM][i]));
 		}
-		if (sim->api.objects[SIM_VOLUME_STREAM][i].there) {
-			bt_engine_apply_object(
-				engine, sim_volume_object(arena, i, &sim->api.objects[SIM_VOLUME_STREAM][i]));
+		if (sim->api->objects[SIM_VOLUME_STREAM][i].there) {
+			bt_engine_apply_object(engine,
+				sim_volume_object(arena, i, &sim->api->objects[SIM_VOLUME_STREAM][i]));
 		}
 	}
 	for (uint32_t i = 0; i < SIM_NODES; i++) {
-		if (sim->api.objects[SIM_SLICE_STREAM][i].there) {
+		if (sim->api->objects[SIM_SLICE_STREAM][i].there) {
 			bt_engine_apply_object(
-				engine, sim_slice_object(arena, i, &sim->api.objects[SIM_SLICE_STREAM][i]));
+				engine, sim_slice_object(arena, i, &sim->api->objects[SIM_SLICE_STREAM][i]));
 		}
 	}
 	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
-		if (sim->api.objects[SIM_DEVICE_STREAM][i].there) {
+		if (sim->api->objects[SIM_DEVICE_STREAM][i].there) {
 			bt_engine_apply_object(engine,
-				sim_device_claim_object(arena, i, &sim->api.objects[SIM_DEVICE_STREAM][i]));
+				sim_device_claim_object(arena, i, &sim->api->objects[SIM_DEVICE_STREAM][i]));
 		}
 	}
 	for (uint32_t i = 0; i < SIM_GROUPS; i++) {
-		if (sim->api.objects[SIM_GROUP_STREAM][i].there) {
+		if (sim->api->objects[SIM_GROUP_STREAM][i].there) {
 			bt_engine_apply_object(
-				engine, sim_group_object(arena, i, &sim->api.objects[SIM_GROUP_STREAM][i]));
+				engine, sim_group_object(arena, i, &sim->api->objects[SIM_GROUP_STREAM][i]));
 		}
 	}
 	for (uint32_t i = 0; i < SIM_BUDGETS; i++) {
-		if (sim->api.objects[SIM_BUDGET_STREAM][i].there) {
-			bt_engine_apply_object(
-				engine, sim_budget_object(arena, i, &sim->api.objects[SIM_BUDGET_STREAM][i]));
+		if (sim->api->objects[SIM_BUDGET_STREAM][i].there) {
+			bt_engine_apply_object(engine,
+				sim_budget_object(arena, i, &sim->api->objects[SIM_BUDGET_STREAM][i]));
 		}
 	}
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
-		if (sim->api.objects[SIM_POD_STREAM][i].there) {
+		if (sim->api->objects[SIM_POD_STREAM][i].there) {
 			bt_engine_add_pod(engine,
-				sim_pod_object(arena, i, &sim->api.objects[SIM_POD_STREAM][i]), &entry, &ix);
+				sim_pod_object(arena, i, &sim->api->objects[SIM_POD_STREAM][i]), &entry, &ix);
 		}
 	}
 	return engine;
@@ -431,7 +431,7 @@ static void check_told(struct sim *sim)
 {
 	for (uint32_t i = 0; i < SIM_STREAM_N * SIM_OBJECTS; i++) {
 		const struct sim_object *told = &sim->told[i / SIM_OBJECTS][i % SIM_OBJECTS],
-					*there = &sim->api.objects[i / SIM_OBJECTS][i % SIM_OBJECTS];
+					*there = &sim->api->objects[i / SIM_OBJECTS][i % SIM_OBJECTS];
 
 		if (told->there != there->there || (there->there && told->version != there->version)) {
 			sim_fail(sim, "I4", "stream %d has not told everything", (int)i / SIM_OBJECTS);

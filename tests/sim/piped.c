@@ -51,8 +51,8 @@ bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 {
 	bool monster = what % 2 == 0;
 	struct sim_object object = {.there = monster,
-		.uid = ++sim->api.uid_n,
-		.version = ++sim->api.version,
+		.uid = ++sim->api->uid_n,
+		.version = ++sim->api->version,
 		.pod = {.spec = sim_pod_spec_of(0, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
 	struct bt_parcel *parcel = bt_parcel_create(monster ? BT_PARCEL_APPLY : BT_PARCEL_DELETE);
 
@@ -399,7 +399,7 @@ static void check_pod(void *context, struct bt_pipeline *pipeline, const struct 
 		return;
 	}
 	const struct sim_object *pod =
-		&sim->api.objects[SIM_POD_STREAM][sim_number_of(ask->pod.name) % SIM_PODS];
+		&sim->api->objects[SIM_POD_STREAM][sim_number_of(ask->pod.name) % SIM_PODS];
 	bool good = pod->there && pod->uid == sim_number_of(ask->pod.uid) &&
 		    pod->pod.node == sim_number_of(ask->node);
 	if (binding && !binding->replied) {
@@ -453,7 +453,7 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 		.for_ix = for_ix,
 		.for_uid = sim_number(sim->engines[0], sim_pod_at(sim->engines[0], for_ix)->uid),
 		.handle = ask->handle};
-	const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][victim.slot];
+	const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][victim.slot];
 
 	sim_note_victim(sim, victim);
 	add_eviction(sim, victim);
@@ -467,7 +467,7 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 		return;
 	}
 	if (pod->uid == victim.uid) {
-		sim_api_delete_pod(&sim->api, victim.slot, sim->now_ns, 2, true);
+		sim_api_delete_pod(sim->api, victim.slot, sim->now_ns, 2, true);
 	}
 	if (sim->bind_how >= 40) {
 		sim->known[victim.slot].evicted = true;
@@ -523,6 +523,9 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 	uint32_t slot = sim_number_of(decision->pod.name), uid = sim_number_of(decision->pod.uid);
 	uint32_t promised = sim->told[SIM_POD_STREAM][slot].pod.nominated;
 
+	if (sim->held) {
+		sim_fail(sim, "I8", "pod-%" PRIu32 " is decided by who does not lead", slot);
+	}
 	/* Of this pod there is no older binding any more. */
 	sync(sim);
 	twin_decide(sim, decision, slot);
@@ -542,8 +545,8 @@ static void decided(void *context, const struct bt_pipeline_decision *decision)
 	check_victims(sim, decision, slot);
 	if (decision->outcome == BT_PLACED) {
 		sim->group_touched[sim_namespace_of(slot)] |= sim_is_grouped(sim, slot);
-		sim->untold |= sim->api.objects[SIM_POD_STREAM][slot].pod.nominated != SIM_NONE &&
-			       sim->api.objects[SIM_POD_STREAM][slot].pod.nominated !=
+		sim->untold |= sim->api->objects[SIM_POD_STREAM][slot].pod.nominated != SIM_NONE &&
+			       sim->api->objects[SIM_POD_STREAM][slot].pod.nominated !=
 				       number_or_none(decision->node);
 		sim_add_binding(
 			sim, (struct sim_binding){.slot = slot,

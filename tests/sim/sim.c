@@ -79,13 +79,15 @@ static bool refuses(void *context, enum bt_mem_use use, size_t bytes)
 	return starved;
 }
 
-static struct sim *sim_begin_with(const struct sim_history *history, bool trace)
+struct sim *sim_create(const struct sim_history *history, bool trace, struct sim_api *api)
 {
 	uint64_t seed = history->seed;
 	struct sim *sim = calloc(1, sizeof(*sim));
 
 	sim->seed = seed;
 	sim->trace = trace;
+	sim->shares_api = api;
+	sim->api = api ? api : calloc(1, sizeof(*sim->api));
 	sim->now_ns = sim->latest_ns = BEGIN_NS;
 	sim->leader = true;
 	bt_mem_set_refuser(refuses, sim);
@@ -116,7 +118,10 @@ void sim_end(struct sim *sim)
 		bt_engine_destroy(sim->engines[e]);
 	}
 	bt_pipeline_destroy(sim->pipeline);
-	sim_api_fini(&sim->api);
+	if (!sim->shares_api) {
+		sim_api_fini(sim->api);
+		free(sim->api);
+	}
 	bt_arena_fini(&sim->arena);
 	bt_buf_fini(&sim->message);
 	bt_buf_fini(&sim->notes);
@@ -129,14 +134,14 @@ static bool is_at_rest(const struct sim *sim)
 	bool any_node = false;
 
 	for (uint32_t i = 0; i < SIM_PODS; i++) {
-		const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][i];
+		const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][i];
 
 		if (pod->there && pod->pod.deletion_ns) {
 			return false;
 		}
 	}
 	for (int i = 0; i < SIM_STREAM_N; i++) {
-		if (sim->feeds[i].gap || sim->feeds[i].next < sim->api.logs[i].n) {
+		if (sim->feeds[i].gap || sim->feeds[i].next < sim->api->logs[i].n) {
 			return false;
 		}
 	}
@@ -147,8 +152,23 @@ static bool is_at_rest(const struct sim *sim)
 	if (sim->pipeline && !sim_pipe_is_idle(sim)) {
 		return false;
 	}
-	return counts.active == 0 && (counts.backoff == 0 || !any_node) && counts.in_flight == 0 &&
-	       sim->binding_n == 0 && sim->eviction_n == 0;
+	/* Who does not lead leaves pods where they are. */
+	bool idle = counts.active == 0 && (counts.backoff == 0 || !any_node) && counts.in_flight == 0;
+	return (idle || sim->held) && sim->binding_n == 0 && sim->eviction_n == 0;
+}
+
+bool sim_settle_for_now(struct sim *sim)
+{
+	uint32_t moves = 0;
+
+	while (!sim->failed && sim_move_on(sim)) {
+		sim_check(sim);
+		bt_arena_reset(&sim->arena);
+		if (++moves == MOVES_MAX) {
+			sim_fail(sim, "I3", "it does not come to rest");
+		}
+	}
+	return is_at_rest(sim);
 }
 
 /* No faults any more: everything that can move does, until nothing does. */
@@ -160,19 +180,10 @@ static void settle(struct sim *sim)
 	sim->leader = true;
 	sim->now_ns = sim->latest_ns;
 	for (uint32_t second = 0; second < REST_SECONDS && !sim->failed; second++) {
-		uint32_t moves = 0;
-
 		if (!sim->pipeline) {
 			sim_tick(sim);
 		}
-		while (!sim->failed && sim_move_on(sim)) {
-			sim_check(sim);
-			bt_arena_reset(&sim->arena);
-			if (++moves == MOVES_MAX) {
-				sim_fail(sim, "I3", "it does not come to rest");
-			}
-		}
-		if (is_at_rest(sim)) {
+		if (sim_settle_for_now(sim)) {
 			return;
 		}
 		sim->now_ns += SIM_SECOND;
@@ -182,8 +193,10 @@ static void settle(struct sim *sim)
 
 struct sim *sim_play(const struct sim_history *history, bool trace)
 {
-	struct sim *sim = sim_begin_with(history, trace);
-
+	if (history->leaders) {
+		return sim_play_leaders(history, trace);
+	}
+	struct sim *sim = sim_create(history, trace, NULL);
 	for (uint32_t i = 0; i < history->step_n && !sim->failed; i++) {
 		if (trace) {
 			sim_step_write(&history->steps[i], &sim->notes);

@@ -83,7 +83,7 @@ struct sim_eviction {
 struct sim {
 	uint64_t seed;
 	bool trace;
-	struct sim_api api;
+	struct sim_api *api;
 	struct sim_feed feeds[SIM_STREAM_N];
 	struct sim_object told[SIM_STREAM_N][SIM_OBJECTS];
 	/* Of a pipeline: what its publisher has let through. */
@@ -128,6 +128,8 @@ struct sim {
 
 	int64_t now_ns, latest_ns;
 	bool leader, settling;
+	/* Of two schedulers over one API server: this one decides nobody, because it does not lead. */
+	bool shares_api, held;
 	/* What the engine knows of claims before it is told: what binders have written, until that version or
 	 * a younger one is told (0: nothing). */
 	struct sim_device kept[SIM_DEVICE_CLAIMS];
@@ -161,6 +163,15 @@ void sim_end(struct sim *sim);
 
 void sim_fail(struct sim *sim, const char *invariant, const char *format, ...) BT_PRINTF(3, 4);
 void sim_note(struct sim *sim, const char *format, ...) BT_PRINTF(2, 3);
+
+/* One scheduler, over an API server of its own, or one that it shares (NULL: its own). */
+struct sim *sim_create(const struct sim_history *history, bool trace, struct sim_api *api);
+/* Everything that can move does, until nothing does. Returns: is it at rest? */
+bool sim_settle_for_now(struct sim *sim);
+
+/* ---- leaders.c ---- */
+/* As sim_play, with two schedulers of which one leads. */
+struct sim *sim_play_leaders(const struct sim_history *history, bool trace);
 
 /* ---- steps.c ---- */
 void sim_do(struct sim *sim, struct sim_step step);

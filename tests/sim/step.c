@@ -103,6 +103,7 @@ void sim_history_of_seed(uint64_t seed, struct sim_history *out)
 	uint32_t weights[SIM_OP_N], sum = 0, step_n = 60 + bt_rng_below(&rng, 240);
 
 	*out = (struct sim_history){.seed = seed, .piped = bt_rng_below(&rng, 2)};
+	out->leaders = out->piped && seed % 8 == 3;
 	for (int i = 0; i < SIM_OP_N; i++) {
 		bool needed = i == SIM_OP_create_pod || i == SIM_OP_deliver || i == SIM_OP_decide ||
 			      i == SIM_OP_bind || i == SIM_OP_answer;
@@ -133,7 +134,11 @@ void sim_step_write(const struct sim_step *step, struct bt_buf *out)
 
 void sim_history_write(const struct sim_history *history, struct bt_buf *out)
 {
-	bt_buf_printf(out, "%s seed %" PRIu64 "\n", history->piped ? "pipeline" : "calls", history->seed);
+	bt_buf_printf(out, "%s seed %" PRIu64 "\n",
+		history->leaders ? "leaders"
+		: history->piped ? "pipeline"
+				 : "calls",
+		history->seed);
 	for (uint32_t i = 0; i < history->step_n; i++) {
 		sim_step_write(&history->steps[i], out);
 	}
@@ -174,7 +179,8 @@ bool sim_history_read(struct bt_str text, struct sim_history *out)
 			continue;
 		}
 		memcpy(line, rest.ptr, rest.len < sizeof(line) ? rest.len : sizeof(line) - 1);
-		out->piped |= strncmp(line, "pipeline ", 9) == 0;
+		out->leaders |= strncmp(line, "leaders ", 8) == 0;
+		out->piped |= out->leaders || strncmp(line, "pipeline ", 9) == 0;
 		if (sscanf(line, "%*s seed %" SCNu64, &out->seed) != 1 && !read_step(line, out)) {
 			sim_history_fini(out);
 			return false;

@@ -99,6 +99,8 @@ enum sim_op {
 	X(PAUSED, "stage paused")                                                                            \
 	X(CLOCK_FORWARD, "clock set forward by hours")                                                       \
 	X(CLOCK_BACK, "clock set back")                                                                      \
+	X(LEADER_MOVED, "another scheduler leads")                                                           \
+	X(LEADER_STOPPED, "leader stopped, and late to see that another one leads")                          \
 	X(NOT_LEADER, "leadership lost with a binding on its way")                                           \
 	X(PREEMPTED, "pod preempted")                                                                        \
 	X(VICTIM_IN_FLIGHT, "victim whose binding is on its way")                                            \
@@ -139,7 +141,8 @@ struct sim_step {
 
 struct sim_history {
 	uint64_t seed;
-	bool piped; /* through the pipeline; else by the engine's own calls */
+	bool piped;   /* through the pipeline; else by the engine's own calls */
+	bool leaders; /* through two of them, of which one leads */
 	struct sim_step *steps;
 	uint32_t step_n;
 	size_t step_cap;

@@ -13,13 +13,13 @@
 
 static struct sim_object *object_of(struct sim *sim, enum sim_stream stream, uint32_t ix)
 {
-	return &sim->api.objects[stream][ix];
+	return &sim->api->objects[stream][ix];
 }
 
 /* The binding of a pod that the API server has not been asked for, or NULL. */
 static const struct sim_binding *undone(const struct sim *sim, uint32_t slot)
 {
-	const struct sim_object *pod = &sim->api.objects[SIM_POD_STREAM][slot];
+	const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][slot];
 
 	for (uint32_t i = 0; i < sim->binding_n; i++) {
 		if (pod->there && sim->bindings[i].uid == pod->uid && !sim->bindings[i].done) {
@@ -37,13 +37,13 @@ static void put_node(struct sim *sim, uint32_t ix, uint32_t shape)
 
 	sim->faults[SIM_NODE_AGAIN] += object_of(sim, SIM_NODE_STREAM, ix)->version > 0 &&
 				       !object_of(sim, SIM_NODE_STREAM, ix)->there;
-	sim_api_put(&sim->api, SIM_NODE_STREAM, ix, &what);
+	sim_api_put(sim->api, SIM_NODE_STREAM, ix, &what);
 }
 
 static void delete_node(struct sim *sim, uint32_t ix)
 {
 	sim->faults[SIM_NODE_DELETED] += object_of(sim, SIM_NODE_STREAM, ix)->there;
-	sim_api_remove(&sim->api, SIM_NODE_STREAM, ix);
+	sim_api_remove(sim->api, SIM_NODE_STREAM, ix);
 }
 
 static void flap_node(struct sim *sim, uint32_t ix, uint32_t how)
@@ -59,7 +59,7 @@ static void flap_node(struct sim *sim, uint32_t ix, uint32_t how)
 		what.node.unschedulable = !what.node.unschedulable;
 	}
 	sim->faults[SIM_NODE_FLAP]++;
-	sim_api_put(&sim->api, SIM_NODE_STREAM, ix, &what);
+	sim_api_put(sim->api, SIM_NODE_STREAM, ix, &what);
 }
 
 /* Access modes do not change. */
@@ -69,7 +69,7 @@ static void put_claim(struct sim *sim, uint32_t ix, uint32_t how)
 	struct sim_object what = {
 		.claim = {.bound = how & 1, .once = claim->there ? claim->claim.once : (how & 2) != 0}};
 
-	sim_api_put(&sim->api, SIM_CLAIM_STREAM, ix, &what);
+	sim_api_put(sim->api, SIM_CLAIM_STREAM, ix, &what);
 }
 
 static void put_device_claim(struct sim *sim, uint32_t ix)
@@ -81,7 +81,7 @@ static void put_device_claim(struct sim *sim, uint32_t ix)
 	} else {
 		what.device_claim = (struct sim_device_claim_spec){.node = SIM_NONE};
 	}
-	sim_api_put(&sim->api, SIM_DEVICE_STREAM, ix, &what);
+	sim_api_put(sim->api, SIM_DEVICE_STREAM, ix, &what);
 }
 
 static void create_pod(struct sim *sim, uint32_t slot, uint32_t shape)
@@ -92,14 +92,14 @@ static void create_pod(struct sim *sim, uint32_t slot, uint32_t shape)
 					  .creation_ns = sim->now_ns}};
 
 	if (!object_of(sim, SIM_POD_STREAM, slot)->there) {
-		sim_api_put(&sim->api, SIM_POD_STREAM, slot, &what);
+		sim_api_put(sim->api, SIM_POD_STREAM, slot, &what);
 	}
 }
 
 static void delete_pod(struct sim *sim, uint32_t slot, uint32_t grace_s)
 {
 	sim->faults[SIM_DELETED_MEANWHILE] += undone(sim, slot) != NULL;
-	sim_api_delete_pod(&sim->api, slot, sim->now_ns, grace_s, false);
+	sim_api_delete_pod(sim->api, slot, sim->now_ns, grace_s, false);
 }
 
 static void end_pod(struct sim *sim, uint32_t slot)
@@ -108,7 +108,7 @@ static void end_pod(struct sim *sim, uint32_t slot)
 
 	if (what.there && what.pod.node != SIM_NONE && !what.pod.ended) {
 		what.pod.ended = true;
-		sim_api_put(&sim->api, SIM_POD_STREAM, slot, &what);
+		sim_api_put(sim->api, SIM_POD_STREAM, slot, &what);
 	}
 }
 
@@ -135,7 +135,7 @@ static void change_pod(struct sim *sim, uint32_t slot, uint32_t what, uint32_t t
 		break;
 	}
 	sim->faults[SIM_CHANGED_MEANWHILE] += undone(sim, slot) != NULL;
-	sim_api_put(&sim->api, SIM_POD_STREAM, slot, &object);
+	sim_api_put(sim->api, SIM_POD_STREAM, slot, &object);
 }
 
 static void bind_elsewhere(struct sim *sim, uint32_t slot, uint32_t node)
@@ -145,7 +145,7 @@ static void bind_elsewhere(struct sim *sim, uint32_t slot, uint32_t node)
 	if (pod->there && !pod->pod.spec.gated) {
 		bool raced = undone(sim, slot) != NULL;
 
-		if (sim_api_bind(&sim->api, slot, pod->uid, node) == SIM_CREATED) {
+		if (sim_api_bind(sim->api, slot, pod->uid, node) == SIM_CREATED) {
 			sim->faults[SIM_BOUND_MEANWHILE] += raced;
 		}
 	}
@@ -173,7 +173,7 @@ static bool hand_over(struct sim *sim, enum sim_stream stream, const struct sim_
 static bool overtakes(const struct sim *sim, enum sim_stream stream, uint64_t version)
 {
 	for (int i = 0; i < SIM_STREAM_N; i++) {
-		const struct sim_log *log = &sim->api.logs[i];
+		const struct sim_log *log = &sim->api->logs[i];
 
 		if (i != (int)stream && sim->feeds[i].next < log->n &&
 			log->events[sim->feeds[i].next].object.version < version) {
@@ -186,7 +186,7 @@ static bool overtakes(const struct sim *sim, enum sim_stream stream, uint64_t ve
 static bool deliver(struct sim *sim, enum sim_stream stream)
 {
 	struct sim_feed *feed = &sim->feeds[stream];
-	const struct sim_log *log = &sim->api.logs[stream];
+	const struct sim_log *log = &sim->api->logs[stream];
 
 	if (feed->next == log->n) {
 		return false;
@@ -209,7 +209,7 @@ static void repeat(struct sim *sim, enum sim_stream stream, uint32_t back, enum 
 	if (next <= back) {
 		return;
 	}
-	const struct sim_event *event = &sim->api.logs[stream].events[next - 1 - back];
+	const struct sim_event *event = &sim->api->logs[stream].events[next - 1 - back];
 	/* What the source has never shown, because it listed later, it does not repeat. */
 	if (!sim->pipeline || event->shown) {
 		sim->faults[fault]++;
@@ -221,7 +221,7 @@ static void drop(struct sim *sim, enum sim_stream stream)
 {
 	struct sim_feed *feed = &sim->feeds[stream];
 
-	if (feed->next < sim->api.logs[stream].n) {
+	if (feed->next < sim->api->logs[stream].n) {
 		sim->faults[SIM_DROP]++;
 		feed->next++;
 		feed->gap = true;
@@ -251,7 +251,7 @@ static void hand_over_listed(
  * already is asked for again. */
 void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position)
 {
-	const struct sim_log *log = &sim->api.logs[stream];
+	const struct sim_log *log = &sim->api->logs[stream];
 	struct sim_feed *feed = &sim->feeds[stream];
 	struct sim_object there[SIM_OBJECTS] = {{0}};
 	uint64_t version = position ? log->events[position - 1].object.version : 0;
@@ -280,7 +280,7 @@ void sim_list(struct sim *sim, enum sim_stream stream, uint32_t position)
 
 static void list_old(struct sim *sim, enum sim_stream stream, uint32_t back)
 {
-	uint32_t n = sim->api.logs[stream].n;
+	uint32_t n = sim->api->logs[stream].n;
 
 	sim->faults[SIM_STALE_LIST]++;
 	sim_list(sim, stream, n > back ? n - back : 0);
@@ -329,7 +329,7 @@ static bool refuses(struct sim *sim, uint32_t how)
 /* Of all claims none has the device of another. */
 static void check_devices(struct sim *sim)
 {
-	const struct sim_object *claims = sim->api.objects[SIM_DEVICE_STREAM];
+	const struct sim_object *claims = sim->api->objects[SIM_DEVICE_STREAM];
 
 	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
 		for (uint32_t k = 0; k < i; k++) {
@@ -349,7 +349,7 @@ static bool bind_with_devices(struct sim *sim, struct sim_binding *binding)
 	uint32_t claim = binding->spec.device_claim;
 
 	if (claim != SIM_NONE) {
-		if (!sim_api_reserve_device(&sim->api, claim, binding->claim_uid, binding->uid, binding->node,
+		if (!sim_api_reserve_device(sim->api, claim, binding->claim_uid, binding->uid, binding->node,
 			    binding->wanted)) {
 			sim->faults[SIM_DEVICE_CONFLICT]++;
 			return false;
@@ -357,9 +357,9 @@ static bool bind_with_devices(struct sim *sim, struct sim_binding *binding)
 		sim->faults[binding->wanted == SIM_NONE ? SIM_DEVICE_SHARED : SIM_DEVICE_ALLOCATED]++;
 		check_devices(sim);
 	}
-	bool good = sim_api_bind(&sim->api, binding->slot, binding->uid, binding->node) == SIM_CREATED;
+	bool good = sim_api_bind(sim->api, binding->slot, binding->uid, binding->node) == SIM_CREATED;
 	if (!good && claim != SIM_NONE) {
-		sim_api_release_devices(&sim->api, binding->uid);
+		sim_api_release_devices(sim->api, binding->uid);
 	}
 	if (claim != SIM_NONE) {
 		binding->wrote = object_of(sim, SIM_DEVICE_STREAM, claim)->version;
@@ -461,7 +461,7 @@ static bool evict(struct sim *sim, uint32_t which, uint32_t how)
 		sim->faults[SIM_EVICTION_FAILED]++;
 		sim_evict_failed(sim, &victim);
 	} else if (object_of(sim, SIM_POD_STREAM, victim.slot)->uid == victim.uid) {
-		sim_api_delete_pod(&sim->api, victim.slot, sim->now_ns, 2, true);
+		sim_api_delete_pod(sim->api, victim.slot, sim->now_ns, 2, true);
 	}
 	return true;
 }
@@ -571,32 +571,32 @@ static void do_objects(struct sim *sim, struct sim_step step)
 		put_claim(sim, step.a, step.b);
 		break;
 	case SIM_OP_delete_claim:
-		sim_api_remove(&sim->api, SIM_CLAIM_STREAM, step.a);
+		sim_api_remove(sim->api, SIM_CLAIM_STREAM, step.a);
 		break;
 	case SIM_OP_put_volume:
 		what.volume = (struct sim_volume_spec){.zone = step.b};
-		sim_api_put(&sim->api, SIM_VOLUME_STREAM, step.a, &what);
+		sim_api_put(sim->api, SIM_VOLUME_STREAM, step.a, &what);
 		break;
 	case SIM_OP_delete_volume:
-		sim_api_remove(&sim->api, SIM_VOLUME_STREAM, step.a);
+		sim_api_remove(sim->api, SIM_VOLUME_STREAM, step.a);
 		break;
 	case SIM_OP_put_budget:
 		what.budget = (struct sim_budget_spec){step.b % 3, (int32_t)step.b / 3};
-		sim_api_put(&sim->api, SIM_BUDGET_STREAM, step.a, &what);
+		sim_api_put(sim->api, SIM_BUDGET_STREAM, step.a, &what);
 		break;
 	case SIM_OP_delete_budget:
-		sim_api_remove(&sim->api, SIM_BUDGET_STREAM, step.a);
+		sim_api_remove(sim->api, SIM_BUDGET_STREAM, step.a);
 		break;
 	case SIM_OP_put_group:
 		what.group = (struct sim_group_spec){step.b};
-		sim_api_put(&sim->api, SIM_GROUP_STREAM, step.a, &what);
+		sim_api_put(sim->api, SIM_GROUP_STREAM, step.a, &what);
 		break;
 	case SIM_OP_put_slice:
 		what.slice = (struct sim_slice_spec){step.b};
-		sim_api_put(&sim->api, SIM_SLICE_STREAM, step.a, &what);
+		sim_api_put(sim->api, SIM_SLICE_STREAM, step.a, &what);
 		break;
 	case SIM_OP_delete_slice:
-		sim_api_remove(&sim->api, SIM_SLICE_STREAM, step.a);
+		sim_api_remove(sim->api, SIM_SLICE_STREAM, step.a);
 		break;
 	case SIM_OP_put_device_claim:
 		put_device_claim(sim, step.a);
@@ -604,11 +604,11 @@ static void do_objects(struct sim *sim, struct sim_step step)
 	case SIM_OP_delete_device_claim:
 		/* While it is in use it only begins to be deleted. */
 		if (object_of(sim, SIM_DEVICE_STREAM, step.a)->device_claim.user_n == 0) {
-			sim_api_remove(&sim->api, SIM_DEVICE_STREAM, step.a);
+			sim_api_remove(sim->api, SIM_DEVICE_STREAM, step.a);
 		}
 		break;
 	case SIM_OP_delete_group:
-		sim_api_remove(&sim->api, SIM_GROUP_STREAM, step.a);
+		sim_api_remove(sim->api, SIM_GROUP_STREAM, step.a);
 		break;
 	default:
 		break;
@@ -638,7 +638,7 @@ static void do_pods(struct sim *sim, struct sim_step step)
 		bind_elsewhere(sim, step.a, step.b);
 		break;
 	case SIM_OP_kubelet:
-		sim_api_finish_pods(&sim->api, sim->now_ns);
+		sim_api_finish_pods(sim->api, sim->now_ns);
 		break;
 	case SIM_OP_evict:
 		evict(sim, step.a, step.b);
@@ -683,7 +683,7 @@ static void do_stream(struct sim *sim, struct sim_step step)
 		break;
 	case SIM_OP_cut:
 		sim->faults[SIM_CUT]++;
-		sim_list(sim, stream, sim->api.logs[stream].n);
+		sim_list(sim, stream, sim->api->logs[stream].n);
 		break;
 	case SIM_OP_stale_list:
 		list_old(sim, stream, step.b);
@@ -811,7 +811,7 @@ bool sim_move_on(struct sim *sim)
 		enum sim_stream stream = (enum sim_stream)i;
 
 		if (sim->feeds[stream].gap) {
-			sim_list(sim, stream, sim->api.logs[stream].n);
+			sim_list(sim, stream, sim->api->logs[stream].n);
 			moved = true;
 		}
 		/* News are read faster than cycles make them. */
@@ -819,7 +819,7 @@ bool sim_move_on(struct sim *sim)
 			moved = true;
 		}
 	}
-	sim_api_finish_pods(&sim->api, sim->now_ns);
+	sim_api_finish_pods(sim->api, sim->now_ns);
 	if (sim->pipeline) {
 		return sim_pipe_move_on(sim) || moved;
 	}

@@ -392,14 +392,14 @@ static void check_device(struct sim *sim, const struct sim_binding *binding)
 
 void sim_release_claim(struct sim *sim, uint32_t ix, uint32_t uid)
 {
-	const struct sim_object *claim = &sim->api.objects[SIM_DEVICE_STREAM][ix];
+	const struct sim_object *claim = &sim->api->objects[SIM_DEVICE_STREAM][ix];
 	uint64_t told = sim->told[SIM_DEVICE_STREAM][ix].version, kept = sim->kept_version[ix];
 
 	sim_note(sim, "  takes back what device-%" PRIu32 " has", ix);
 	/* Of a claim that has changed meanwhile the server takes no update. */
 	if (claim->there && claim->uid == uid && claim->version == (kept > told ? kept : told)) {
 		sim->faults[SIM_DEVICE_TAKEN_BACK]++;
-		sim_api_deallocate(&sim->api, ix);
+		sim_api_deallocate(sim->api, ix);
 	}
 }
 
@@ -486,15 +486,15 @@ void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated)
 	struct bt_engine *engine = sim->engines[0];
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
 	uint32_t slot = sim_number(engine, pod->name);
-	struct sim_object object = sim->api.objects[SIM_POD_STREAM][slot];
+	struct sim_object object = sim->api->objects[SIM_POD_STREAM][slot];
 	uint32_t promised = pod->status_node ? sim_number(engine, pod->status_node) : SIM_NONE;
 
-	if (!nominated && promised != SIM_NONE) {
-		return; /* the cycle has left it alone */
+	if ((!nominated && promised != SIM_NONE) || (sim->shares_api && !sim->leader)) {
+		return; /* the cycle has left it alone, or who does not lead writes nothing */
 	}
 	if (pod->state == BT_POD_QUEUED && object.there && object.uid == sim_number(engine, pod->uid) &&
 		object.pod.node == SIM_NONE && object.pod.nominated != promised) {
 		object.pod.nominated = promised;
-		sim_api_put(&sim->api, SIM_POD_STREAM, slot, &object);
+		sim_api_put(sim->api, SIM_POD_STREAM, slot, &object);
 	}
 }
