@@ -206,7 +206,8 @@ static bool settle(struct leaders *l)
 		gather(l);
 		l->now_ns += SIM_SECOND;
 		/* What the second has written, the first has to be told of. */
-		if (rest && !l->sims[l->holder]->held && has_seen(l->sims[0], UINT64_MAX) && has_seen(l->sims[1], UINT64_MAX)) {
+		if (rest && !l->sims[l->holder]->held && has_seen(l->sims[0], UINT64_MAX) &&
+			has_seen(l->sims[1], UINT64_MAX)) {
 			return true;
 		}
 	}
