@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,10 +18,13 @@
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
 #include "tools/net/access_int.h"
+#include "tools/net/exec_plugin_int.h"
 #include "tools/net/plan_int.h"
 
 #define LOOK_NS	  ((int64_t)10 * 1000000000)
 #define FILE_SIZE (4u << 20)
+#define PLUGIN_NS ((int64_t)60 * 1000000000) /* how long a plugin may take */
+#define AGAIN_NS  ((int64_t)1000000000)	     /* how soon one that failed is run again */
 
 #ifndef BERTH_VERSION
 #define BERTH_VERSION "dev"
@@ -37,6 +41,24 @@ struct watched {
 
 enum { FILE_AUTHORITY = 0, FILE_CERTIFICATE, FILE_KEY, FILE_TOKEN, FILE_N };
 
+/* Who waits for a plugin. */
+struct waiter {
+	void (*ready)(void *context);
+	void *context;
+};
+
+/* A plugin runs in a thread of its own, one at a time. */
+struct plugin {
+	struct bt_thread *thread;	      /* lock(lock): of the last run */
+	int stop;			      /* init: an eventfd; -1: there is no plugin */
+	bool runs, known;		      /* lock(lock): known: credential is good until it expires */
+	struct bt_exec_credential credential; /* lock(lock): */
+	struct bt_buf error;		      /* lock(lock): of the last run; empty: it was good */
+	int64_t ran_ns;			      /* lock(lock): */
+	struct waiter *waiters;		      /* lock(lock): */
+	size_t waiter_n, waiter_cap;
+};
+
 struct bt_access {
 	struct bt_access_plan plan;				/* init: */
 	struct bt_endpoint endpoint;				/* init: */
@@ -45,6 +67,7 @@ struct bt_access {
 	struct watched files[FILE_N]; /* lock(lock): */
 	int64_t looked_ns;	      /* lock(lock): when */
 	struct bt_identity *identity; /* lock(lock): held; never NULL */
+	struct plugin plugin;
 };
 
 /* ---- identities ---- */
@@ -142,16 +165,23 @@ static struct bt_identity *make_identity(const struct bt_access *access, uint64_
 {
 	const struct bt_access_plan *plan = &access->plan;
 	struct bt_identity *identity = bt_mem_zalloc(1, sizeof(*identity));
-	const struct bt_secret *token =
-		access->files[FILE_TOKEN].bytes.len ? &access->files[FILE_TOKEN].bytes : &plan->token;
+	const struct bt_exec_credential *exec = &access->plugin.credential;
+	const struct bt_secret *token = access->files[FILE_TOKEN].bytes.len ? &access->files[FILE_TOKEN].bytes
+					: plan->token.len		    ? &plan->token
+									    : &exec->token;
 
 	*identity = (struct bt_identity){.holder_n = 1, .number = number};
 	if (!access->endpoint.tls) {
 		return identity; /* nothing secret goes out in the clear */
 	}
 	identity->authority = copy_of(&plan->authority, &access->files[FILE_AUTHORITY]);
-	identity->certificate = copy_of(&plan->certificate, &access->files[FILE_CERTIFICATE]);
-	identity->key = copy_of(&plan->key, &access->files[FILE_KEY]);
+	if (exec->certificate.len) {
+		identity->certificate = copy_of(&exec->certificate, NULL);
+		identity->key = copy_of(&exec->key, NULL);
+	} else {
+		identity->certificate = copy_of(&plan->certificate, &access->files[FILE_CERTIFICATE]);
+		identity->key = copy_of(&plan->key, &access->files[FILE_KEY]);
+	}
 	if (token->len) {
 		add_header(identity, "Authorization: ", "Bearer ", (struct bt_str){token->ptr, token->len});
 	} else if (plan->username.len || plan->password.len) {
@@ -226,6 +256,15 @@ static bool look_at_file(struct watched *file, bool is_token, bool *out_changed)
 	return good;
 }
 
+/* Under the lock: what the identity is made of has changed. */
+static void renew_identity(struct bt_access *access)
+{
+	uint64_t number = access->identity->number + 1;
+
+	bt_identity_release(access->identity);
+	access->identity = make_identity(access, number);
+}
+
 /* Under the lock. */
 static void look_at_files(struct bt_access *access)
 {
@@ -237,11 +276,97 @@ static void look_at_files(struct bt_access *access)
 		}
 	}
 	if (changed) {
-		uint64_t number = access->identity->number + 1;
-
-		bt_identity_release(access->identity);
-		access->identity = make_identity(access, number);
+		renew_identity(access);
 	}
+}
+
+/* ---- the plugin ---- */
+
+static bool same_secret(const struct bt_secret *a, const struct bt_secret *b)
+{
+	return a->len == b->len && (!a->len || memcmp(a->ptr, b->ptr, a->len) == 0);
+}
+
+static bool same_credential(const struct bt_exec_credential *a, const struct bt_exec_credential *b)
+{
+	return same_secret(&a->token, &b->token) && same_secret(&a->certificate, &b->certificate) &&
+	       same_secret(&a->key, &b->key);
+}
+
+static void run_plugin(void *context)
+{
+	struct bt_access *access = context;
+	struct plugin *plugin = &access->plugin;
+	struct bt_exec_credential fresh = {0};
+	struct bt_buf error = {0};
+	bool good = bt_exec_run(&access->plan, access->endpoint.url, PLUGIN_NS, plugin->stop, &fresh, &error);
+
+	bt_lock_acquire(&access->lock);
+	plugin->runs = false;
+	plugin->known = good;
+	plugin->ran_ns = bt_clock_monotonic_ns();
+	bt_buf_fini(&plugin->error);
+	plugin->error = error;
+	if (good) {
+		bool changed = !same_credential(&fresh, &plugin->credential);
+
+		bt_exec_credential_fini(&plugin->credential);
+		plugin->credential = fresh;
+		if (changed) {
+			renew_identity(access);
+		}
+	}
+	for (size_t i = 0; i < plugin->waiter_n; i++) { /* under the lock: forgotten is forgotten */
+		plugin->waiters[i].ready(plugin->waiters[i].context);
+	}
+	plugin->waiter_n = 0;
+	bt_lock_release(&access->lock);
+}
+
+/* Under the lock. */
+static void add_waiter(struct plugin *plugin, void (*ready)(void *context), void *context)
+{
+	for (size_t i = 0; i < plugin->waiter_n; i++) {
+		if (plugin->waiters[i].context == context) {
+			return;
+		}
+	}
+	plugin->waiters =
+		bt_mem_grow(plugin->waiters, plugin->waiter_n, &plugin->waiter_cap, sizeof(*plugin->waiters));
+	plugin->waiters[plugin->waiter_n++] = (struct waiter){ready, context};
+}
+
+/* Under the lock. Returns whether what the plugin said is still good; if not, it runs, or has just failed. */
+static enum bt_access_answer ask_plugin(struct bt_access *access, uint64_t refused, struct bt_buf *out_error)
+{
+	struct plugin *plugin = &access->plugin;
+	struct bt_clock wall = bt_clock_real();
+	struct bt_thread_options options = {.name = "credentials"};
+
+	if (plugin->stop < 0) {
+		return BT_ACCESS_READY;
+	}
+	if (plugin->runs) {
+		return BT_ACCESS_LATER;
+	}
+	bool recent = bt_clock_monotonic_ns() - plugin->ran_ns < AGAIN_NS;
+	bool expired = bt_clock_now_ns(&wall) >= plugin->credential.expires_ns;
+
+	/* One that has expired when it comes is shown once, rather than asked for without end. */
+	if (plugin->known && (!expired || recent) && refused != access->identity->number) {
+		return BT_ACCESS_READY;
+	}
+	if (plugin->error.len && recent) {
+		bt_buf_str(out_error, bt_buf_view(&plugin->error));
+		return BT_ACCESS_FAILED;
+	}
+	bt_thread_join(&plugin->thread); /* it has ended, or ends now */
+	if (bt_thread_start(&options, run_plugin, access, &plugin->thread, out_error) != BT_OK) {
+		return BT_ACCESS_FAILED;
+	}
+	plugin->runs = true;
+	plugin->known = false;
+	return BT_ACCESS_LATER;
 }
 
 /* To its users an access is constant: what changes in it is under its lock. */
@@ -262,21 +387,38 @@ enum bt_access_answer bt_access_identity(const struct bt_access *shared, uint64_
 	struct bt_access *access = within(shared);
 	int64_t now_ns = bt_clock_monotonic_ns();
 
-	(void)ready, (void)context, (void)out_error;
 	bt_lock_acquire(&access->lock);
 	if (now_ns - access->looked_ns >= LOOK_NS || refused == access->identity->number) {
+		uint64_t number = access->identity->number;
+
 		access->looked_ns = now_ns;
 		look_at_files(access);
+		refused = access->identity->number == number ? refused : 0;
 	}
-	*out_identity = access->identity;
-	bt_add(&access->identity->holder_n, 1);
+	enum bt_access_answer answer = ask_plugin(access, refused, out_error);
+
+	if (answer == BT_ACCESS_READY) {
+		*out_identity = access->identity;
+		bt_add(&access->identity->holder_n, 1);
+	} else if (answer == BT_ACCESS_LATER) {
+		add_waiter(&access->plugin, ready, context);
+	}
 	bt_lock_release(&access->lock);
-	return BT_ACCESS_READY;
+	return answer;
 }
 
-void bt_access_forget(const struct bt_access *access, void *context)
+void bt_access_forget(const struct bt_access *shared, void *context)
 {
-	(void)access, (void)context;
+	struct bt_access *access = within(shared);
+	struct plugin *plugin = &access->plugin;
+
+	bt_lock_acquire(&access->lock);
+	for (size_t i = plugin->waiter_n; i-- > 0;) {
+		if (plugin->waiters[i].context == context) {
+			plugin->waiters[i] = plugin->waiters[--plugin->waiter_n];
+		}
+	}
+	bt_lock_release(&access->lock);
 }
 
 /* ---- the server ---- */
@@ -434,14 +576,36 @@ struct bt_access *bt_access_create(const struct bt_access_options *options, stru
 	struct bt_access *access = bt_mem_zalloc(1, sizeof(*access));
 
 	bt_lock_init(&access->lock);
+	access->plugin.stop = -1;
 	if (!make_plan(options, &access->plan, out_error) || !set_endpoint(access, options, out_error) ||
 		!open_files(access, out_error)) {
 		bt_access_destroy(access);
 		return NULL;
 	}
+	if (access->plan.has_exec && access->endpoint.tls) {
+		access->plugin.stop = eventfd(0, EFD_CLOEXEC);
+	}
 	access->looked_ns = bt_clock_monotonic_ns();
 	access->identity = make_identity(access, 1);
 	return access;
+}
+
+static void end_plugin(struct plugin *plugin)
+{
+	uint64_t one = 1;
+
+	if (plugin->thread) {
+		ssize_t n = write(plugin->stop, &one, sizeof(one));
+
+		BT_REQUIRE(n == (ssize_t)sizeof(one));
+		bt_thread_join(&plugin->thread);
+	}
+	if (plugin->stop >= 0) {
+		close(plugin->stop);
+	}
+	bt_exec_credential_fini(&plugin->credential);
+	bt_buf_fini(&plugin->error);
+	bt_mem_free(plugin->waiters);
 }
 
 void bt_access_destroy(struct bt_access *access)
@@ -449,6 +613,7 @@ void bt_access_destroy(struct bt_access *access)
 	if (!access) {
 		return;
 	}
+	end_plugin(&access->plugin);
 	bt_identity_release(access->identity);
 	for (int i = 0; i < FILE_N; i++) {
 		bt_secret_fini(&access->files[i].bytes);

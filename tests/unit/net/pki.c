@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Certificates by OpenSSL.
+ */
+#include "pki.h"
+
+#include <openssl/ec.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include "engine/base/check.h"
+
+static void add_extension(X509 *certificate, X509 *issuer, int kind, const char *value)
+{
+	X509V3_CTX context;
+
+	X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+	X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, kind, value);
+
+	BT_REQUIRE(extension && X509_add_ext(certificate, extension, -1) == 1);
+	X509_EXTENSION_free(extension);
+}
+
+static void take_pem(BIO *bio, struct bt_buf *out)
+{
+	char *bytes;
+	long n = BIO_get_mem_data(bio, &bytes);
+
+	bt_buf_add(out, bytes, (size_t)n);
+	BIO_free(bio);
+}
+
+void pki_make(
+	struct pki_pair *pair, const struct pki_pair *issuer, const char *common_name, const char *names)
+{
+	static long serial = 1;
+	X509 *certificate = X509_new();
+
+	*pair = (struct pki_pair){.certificate = certificate, .key = EVP_EC_gen("P-256")};
+	X509_set_version(certificate, X509_VERSION_3);
+	ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial++);
+	X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
+	X509_gmtime_adj(X509_getm_notAfter(certificate), 86400);
+	X509_set_pubkey(certificate, pair->key);
+	X509_NAME *name = X509_get_subject_name(certificate);
+
+	X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)common_name, -1, -1, 0);
+	X509_set_issuer_name(certificate, issuer ? X509_get_subject_name(issuer->certificate) : name);
+	if (!issuer) {
+		add_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE");
+		add_extension(certificate, certificate, NID_key_usage, "critical,keyCertSign,cRLSign");
+	}
+	if (names) {
+		add_extension(
+			certificate, issuer ? issuer->certificate : certificate, NID_subject_alt_name, names);
+	}
+	BT_REQUIRE(X509_sign(certificate, issuer ? issuer->key : pair->key, EVP_sha256()) > 0);
+	BIO *text = BIO_new(BIO_s_mem()), *key = BIO_new(BIO_s_mem());
+
+	PEM_write_bio_X509(text, certificate);
+	PEM_write_bio_PrivateKey(key, pair->key, NULL, NULL, 0, NULL, NULL);
+	take_pem(text, &pair->certificate_pem);
+	take_pem(key, &pair->key_pem);
+}
+
+void pki_fini(struct pki_pair *pair)
+{
+	X509_free(pair->certificate);
+	EVP_PKEY_free(pair->key);
+	bt_buf_fini(&pair->certificate_pem);
+	bt_buf_fini(&pair->key_pem);
+}
+
+SSL_CTX *pki_server(const struct pki_pair *pair, const struct pki_pair *clients)
+{
+	SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+
+	BT_REQUIRE(SSL_CTX_use_certificate(context, pair->certificate) == 1);
+	BT_REQUIRE(SSL_CTX_use_PrivateKey(context, pair->key) == 1);
+	if (clients) {
+		X509_STORE_add_cert(SSL_CTX_get_cert_store(context), clients->certificate);
+		SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+		SSL_CTX_set_session_id_context(context, (const unsigned char *)"t", 1);
+	}
+	return context;
+}

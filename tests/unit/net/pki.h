@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Certificates for tests, made when they are needed.
+ */
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include "engine/base/buf.h"
+
+struct pki_pair {
+	X509 *certificate;
+	EVP_PKEY *key;
+	struct bt_buf certificate_pem, key_pem;
+};
+
+/* issuer: NULL: signs itself and may sign others. names: "DNS:localhost,IP:127.0.0.1"; NULL: none. */
+void pki_make(
+	struct pki_pair *pair, const struct pki_pair *issuer, const char *common_name, const char *names);
+void pki_fini(struct pki_pair *pair);
+
+/* What a server shows, and from whom it takes client certificates (NULL: it asks for none). */
+SSL_CTX *pki_server(const struct pki_pair *pair, const struct pki_pair *clients);

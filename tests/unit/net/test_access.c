@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Calls over TLS: who is trusted, what is shown, and what becomes of it when files change, a plugin speaks,
+ * or the server refuses it.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "engine/base/atomic.h"
+#include "exec_plugin_int.h"
+#include "pki.h"
+#include "server.h"
+#include "tools/net/http.h"
+
+#define SECOND ((int64_t)1000000000)
+
+static char folder[] = "/tmp/berth-access-XXXXXX";
+
+/* Whom the test's certificates come from. */
+static struct pki_pair authority, other_authority, server_pair, client_pair, other_client;
+
+static int make_world(void **state)
+{
+	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* the test's server writes by OpenSSL */
+	pki_make(&authority, NULL, "test authority", NULL);
+	pki_make(&other_authority, NULL, "other authority", NULL);
+	pki_make(&server_pair, &authority, "server", "DNS:api.example,IP:127.0.0.1");
+	pki_make(&client_pair, &authority, "first client", NULL);
+	pki_make(&other_client, &authority, "second client", NULL);
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int end_world(void **state)
+{
+	(void)state;
+	pki_fini(&authority);
+	pki_fini(&other_authority);
+	pki_fini(&server_pair);
+	pki_fini(&client_pair);
+	pki_fini(&other_client);
+	return rmdir(folder);
+}
+
+static const char *path_of(const char *name)
+{
+	static char paths[8][256];
+	static unsigned n;
+	char *path = paths[n++ % 8];
+
+	snprintf(path, 256, "%s/%s", folder, name);
+	return path;
+}
+
+/* As the kubelet does: another file takes the name. */
+static void write_file(const char *name, const char *text, size_t n)
+{
+	const char *path = path_of(name), *fresh = path_of("fresh");
+	FILE *file = fopen(fresh, "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, n, file), n);
+	fclose(file);
+	chmod(fresh, 0755);
+	assert_int_equal(rename(fresh, path), 0);
+}
+
+static void write_text(const char *name, const char *text)
+{
+	write_file(name, text, strlen(text));
+}
+
+static void remove_file(const char *name)
+{
+	unlink(path_of(name));
+}
+
+/* atomic: set by a test: the first client's certificate is answered by 401 */
+static _Atomic bool first_is_refused;
+
+/* Answers with what is shown: the client's certificate and the headers of who calls. A token "old" is
+ * refused. */
+static bool mirror(void *context, struct peer *peer, const struct request *request)
+{
+	struct bt_str token = request_header(request, "Authorization");
+	struct bt_buf body = {0};
+	bool good;
+
+	(void)context;
+	bt_buf_printf(&body, "%s|%.*s|%.*s|%.*s|%.*s",
+		peer_is(peer, "first client")	 ? "first"
+		: peer_is(peer, "second client") ? "second"
+						 : "nobody",
+		BT_STR_ARG(token), BT_STR_ARG(request_header(request, "Impersonate-User")),
+		BT_STR_ARG(request_header(request, "Impersonate-Extra-a%2fb")),
+		BT_STR_ARG(request_header(request, "User-Agent")));
+	bool refused = bt_str_is(token, "Bearer old") ||
+		       (peer_is(peer, "first client") && bt_load_acquire(&first_is_refused));
+
+	good = peer_answer(peer, refused ? 401 : 200, "", body.ptr);
+	bt_buf_fini(&body);
+	return good;
+}
+
+/* A server, and a kubeconfig whose cluster and user are as given. */
+struct way {
+	SSL_CTX *tls;
+	struct server *server;
+	struct bt_access *access;
+	struct bt_http *http;
+	struct bt_buf answer, error;
+	struct bt_http_head head;
+};
+
+static void add_base64(struct bt_buf *text, const struct bt_buf *bytes)
+{
+	bt_base64_encode(bt_buf_view(bytes), text);
+}
+
+static void write_kubeconfig(const struct way *way, const char *scheme, const char *cluster, const char *user)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text,
+		"{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": {\"cluster\": "
+		"\"c\", "
+		"\"user\": \"u\"}}], \"clusters\": [{\"name\": \"c\", \"cluster\": {\"server\": "
+		"\"%s://127.0.0.1:%u\"%s}}], \"users\": [{\"name\": \"u\", \"user\": {%s}}]}",
+		scheme, server_port(way->server), cluster, user);
+	write_file("config", text.ptr, text.len);
+	bt_buf_fini(&text);
+}
+
+static void open_client(struct way *way)
+{
+	way->access = bt_access_create(
+		&(struct bt_access_options){.kubeconfig = path_of("config"), .user_agent = "tester/1"},
+		&way->error);
+	if (!way->access) {
+		fail_msg("%s", way->error.ptr);
+	}
+	way->http =
+		bt_http_create(&(struct bt_http_options){.access = way->access, .name = "test"}, &way->error);
+	assert_non_null(way->http);
+}
+
+static void start_server(struct way *way, bool tls)
+{
+	*way = (struct way){.tls = tls ? pki_server(&server_pair, &authority) : NULL};
+	way->server = server_start(way->tls, mirror, NULL);
+}
+
+static void start_way(struct way *way, const char *cluster, const char *user)
+{
+	start_server(way, true);
+	write_kubeconfig(way, "https", cluster, user);
+	open_client(way);
+}
+
+static void close_way(struct way *way)
+{
+	bt_http_destroy(way->http);
+	bt_access_destroy(way->access);
+	server_stop(way->server);
+	SSL_CTX_free(way->tls);
+	bt_buf_fini(&way->answer);
+	bt_buf_fini(&way->error);
+	remove_file("config");
+}
+
+static enum bt_http_end call(struct way *way)
+{
+	bt_buf_clear(&way->error);
+	return bt_http_fetch(way->http,
+		&(struct bt_http_call){
+			.method = BT_HTTP_POST, .path = bt_str("/x"), .timeout_ns = 60 * SECOND},
+		&way->head, &way->answer, &way->error);
+}
+
+static void expect_answer(struct way *way, uint32_t status, const char *text)
+{
+	enum bt_http_end end = call(way);
+
+	if (end != BT_HTTP_ANSWERED || way->head.status != status || !strstr(way->answer.ptr, text)) {
+		fail_msg("%d %u %s: not %u %s", end, way->head.status,
+			way->error.len ? way->error.ptr : way->answer.ptr, status, text);
+	}
+}
+
+/* ---- who is trusted ---- */
+
+static void trusted(struct bt_buf *cluster, const struct pki_pair *whom, const char *more)
+{
+	bt_buf_clear(cluster);
+	bt_buf_text(cluster, ", \"certificate-authority-data\": \"");
+	add_base64(cluster, &whom->certificate_pem);
+	bt_buf_printf(cluster, "\"%s", more);
+}
+
+static void only_the_named_authority_is_trusted(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	start_way(&way, cluster.ptr, "");
+	expect_answer(&way, 200, "nobody||||tester/1");
+	close_way(&way);
+	trusted(&cluster, &other_authority, "");
+	start_way(&way, cluster.ptr, "");
+	assert_int_equal(call(&way), BT_HTTP_UNSENT);
+	assert_non_null(strstr(way.error.ptr, "does certificate-authority of the kubeconfig name"));
+	assert_int_equal(server_request_n(way.server), 0);
+	close_way(&way);
+	start_way(&way, "", "");
+	assert_int_equal(call(&way), BT_HTTP_UNSENT); /* the system does not know it */
+	close_way(&way);
+	start_way(&way, ", \"insecure-skip-tls-verify\": true", "");
+	expect_answer(&way, 200, "nobody|");
+	close_way(&way);
+	bt_buf_fini(&cluster);
+}
+
+static void the_name_in_the_certificate_must_fit(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, ", \"tls-server-name\": \"api.example\"");
+	start_way(&way, cluster.ptr, "");
+	expect_answer(&way, 200, "nobody|");
+	close_way(&way);
+	trusted(&cluster, &authority, ", \"tls-server-name\": \"other.example\"");
+	start_way(&way, cluster.ptr, "");
+	assert_int_equal(call(&way), BT_HTTP_UNSENT);
+	assert_int_equal(server_request_n(way.server), 0);
+	close_way(&way);
+	bt_buf_fini(&cluster);
+}
+
+/* ---- what is shown ---- */
+
+static void credentials_are_shown(void **state)
+{
+	struct bt_buf cluster = {0}, user = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	bt_buf_text(&user, "\"client-certificate-data\": \"");
+	add_base64(&user, &client_pair.certificate_pem);
+	bt_buf_text(&user, "\", \"client-key-data\": \"");
+	add_base64(&user, &client_pair.key_pem);
+	bt_buf_text(&user, "\", \"token\": \"t\", \"as\": \"boss\", \"as-user-extra\": {\"a/b\": [\"v\"]}");
+	start_way(&way, cluster.ptr, user.ptr);
+	expect_answer(&way, 200, "first|Bearer t|boss|");
+	close_way(&way);
+	start_way(&way, cluster.ptr, "\"username\": \"me\", \"password\": \"pass\"");
+	expect_answer(&way, 200, "nobody|Basic bWU6cGFzcw==|");
+	close_way(&way);
+	bt_buf_fini(&cluster);
+	bt_buf_fini(&user);
+}
+
+static void nothing_secret_is_shown_without_tls(void **state)
+{
+	struct way way;
+
+	(void)state;
+	start_server(&way, false);
+	write_kubeconfig(&way, "http", "", "\"token\": \"t\", \"as\": \"boss\"");
+	open_client(&way);
+	expect_answer(&way, 200, "nobody||||");
+	close_way(&way);
+}
+
+/* ---- files that change ---- */
+
+static void a_token_that_was_refused_is_read_again(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_text("token", "old\n");
+	start_way(&way, cluster.ptr, "\"tokenFile\": \"token\"");
+	expect_answer(&way, 401, "Bearer old"); /* nothing has changed: the answer stands */
+	assert_int_equal(server_request_n(way.server), 1);
+	write_text("token", "new\n");
+	expect_answer(&way, 200, "Bearer new");
+	assert_int_equal(server_request_n(way.server), 3);
+	remove_file("token"); /* what was read stays */
+	expect_answer(&way, 200, "Bearer new");
+	close_way(&way);
+	bt_buf_fini(&cluster);
+}
+
+static void a_certificate_that_changes_is_shown_on_a_new_connection(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_file("crt", client_pair.certificate_pem.ptr, client_pair.certificate_pem.len);
+	write_file("key", client_pair.key_pem.ptr, client_pair.key_pem.len);
+	start_way(&way, cluster.ptr, "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
+	expect_answer(&way, 200, "first|");
+	write_file("crt", other_client.certificate_pem.ptr, other_client.certificate_pem.len);
+	write_file("key", other_client.key_pem.ptr, other_client.key_pem.len);
+	bt_store_release(&first_is_refused, true);
+	expect_answer(&way, 200, "second|");
+	assert_int_equal(server_connection_n(way.server), 2);
+	bt_store_release(&first_is_refused, false);
+	close_way(&way);
+	remove_file("crt");
+	remove_file("key");
+	bt_buf_fini(&cluster);
+}
+
+static void missing_files_are_named(void **state)
+{
+	static const char *const users[] = {
+		"\"tokenFile\": \"none\"", "\"client-certificate\": \"none\", \"client-key\": \"none\""};
+	struct way way;
+
+	(void)state;
+	start_server(&way, true);
+	for (size_t i = 0; i < 2; i++) {
+		write_kubeconfig(&way, "https", "", users[i]);
+		assert_null(bt_access_create(
+			&(struct bt_access_options){.kubeconfig = path_of("config")}, &way.error));
+		assert_non_null(strstr(way.error.ptr, "/none: No such file or directory; the file must be"));
+		bt_buf_clear(&way.error);
+	}
+	close_way(&way);
+}
+
+/* ---- plugins ---- */
+
+#define EXEC(args, env)                                                                                      \
+	"\"exec\": {\"apiVersion\": \"client.authentication.k8s.io/v1\", \"command\": \"./plugin\", "        \
+	"\"interactiveMode\": \"Never\", \"provideClusterInfo\": true, \"args\": [" args "], \"env\": [" env \
+	"]}"
+#define SAYS(status)                                                                                         \
+	"#!/bin/sh\necho '{\"kind\": \"ExecCredential\", \"apiVersion\": "                                   \
+	"\"client.authentication.k8s.io/v1\", \"status\": {" status "}}'\n"
+
+static void a_plugin_is_asked_once(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_text("plugin",
+		"#!/bin/sh\n"
+		"echo run >> \"$(dirname \"$0\")/runs\"\n"
+		"case \"$KUBERNETES_EXEC_INFO\" in *certificate-authority-data*) ca=ca;; esac\n"
+		"echo '{\"kind\": \"ExecCredential\", \"apiVersion\": \"client.authentication.k8s.io/v1\",'\n"
+		"echo '\"status\": {\"token\": \"'$1-$A-$ca'\", \"expirationTimestamp\": "
+		"\"2999-01-01T00:00:00Z\"}}'\n");
+	start_way(&way, cluster.ptr, EXEC("\"x\"", "{\"name\": \"A\", \"value\": \"b\"}"));
+	for (int i = 0; i < 3; i++) {
+		expect_answer(&way, 200, "nobody|Bearer x-b-ca|");
+	}
+	struct stat runs;
+
+	assert_int_equal(stat(path_of("runs"), &runs), 0);
+	assert_int_equal(runs.st_size, strlen("run\n"));
+	close_way(&way);
+	remove_file("plugin");
+	remove_file("runs");
+	bt_buf_fini(&cluster);
+}
+
+static void a_plugin_is_asked_again_when_its_token_is_refused(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_text("plugin", SAYS("\"token\": \"old\""));
+	start_way(&way, cluster.ptr, EXEC("", ""));
+	expect_answer(&way, 401, "Bearer old");
+	write_text("plugin", SAYS("\"token\": \"new\""));
+	expect_answer(&way, 200, "Bearer new");
+	close_way(&way);
+	remove_file("plugin");
+	bt_buf_fini(&cluster);
+}
+
+static void a_plugin_may_give_a_client_certificate(void **state)
+{
+	struct bt_buf cluster = {0}, script = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	bt_buf_text(&script,
+		"#!/bin/sh\ncat <<'END'\n{\"kind\": \"ExecCredential\", \"apiVersion\": "
+		"\"client.authentication.k8s.io/v1\", \"status\": {\"clientCertificateData\": \"");
+	for (size_t i = 0; i < client_pair.certificate_pem.len; i++) {
+		char c = client_pair.certificate_pem.ptr[i];
+
+		bt_buf_printf(&script, c == '\n' ? "\\n" : "%c", c);
+	}
+	bt_buf_text(&script, "\", \"clientKeyData\": \"");
+	for (size_t i = 0; i < client_pair.key_pem.len; i++) {
+		char c = client_pair.key_pem.ptr[i];
+
+		bt_buf_printf(&script, c == '\n' ? "\\n" : "%c", c);
+	}
+	bt_buf_text(&script, "\"}}\nEND\n");
+	write_file("plugin", script.ptr, script.len);
+	start_way(&way, cluster.ptr, EXEC("", ""));
+	expect_answer(&way, 200, "first||");
+	close_way(&way);
+	remove_file("plugin");
+	bt_buf_fini(&cluster);
+	bt_buf_fini(&script);
+}
+
+static void a_plugin_that_fails_leaves_calls_unsent(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_text("plugin", "#!/bin/sh\necho s3cret\nexit 3\n");
+	start_way(&way, cluster.ptr, EXEC("", ""));
+	assert_int_equal(call(&way), BT_HTTP_UNSENT);
+	assert_non_null(strstr(way.error.ptr, "/plugin: it failed with exit code 3"));
+	assert_null(strstr(way.error.ptr, "s3cret"));
+	assert_int_equal(server_connection_n(way.server), 0);
+	close_way(&way);
+	remove_file("plugin");
+	bt_buf_fini(&cluster);
+}
+
+static void a_client_ends_while_a_plugin_runs(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_text("plugin", "#!/bin/sh\nsleep 1000\n");
+	start_way(&way, cluster.ptr, EXEC("", ""));
+	bt_http_send(way.http, &(struct bt_http_call){.path = bt_str("/x")});
+	struct bt_http_call limited = {.path = bt_str("/y"), .timeout_ns = SECOND / 50};
+
+	assert_int_equal(
+		bt_http_fetch(way.http, &limited, &way.head, &way.answer, &way.error), BT_HTTP_UNSENT);
+	assert_non_null(strstr(way.error.ptr, "no credentials came in time"));
+	close_way(&way); /* the plugin is killed */
+	remove_file("plugin");
+	bt_buf_fini(&cluster);
+}
+
+static void what_a_plugin_says_is_checked(void **state)
+{
+	static const struct {
+		const char *script, *error;
+	} cases[] = {
+		{"#!/bin/sh\necho s3cret\n", "its output is no ExecCredential in JSON"},
+		{"#!/bin/sh\necho '{}'\n", "its output is no ExecCredential"},
+		{"#!/bin/sh\n", "its output is no ExecCredential in JSON"},
+		{"#!/bin/sh\necho '{\"kind\": \"ExecCredential\", \"apiVersion\": "
+		 "\"client.authentication.k8s.io/v1beta1\"}'\n",
+			"it must print the version that the kubeconfig names, "
+			"client.authentication.k8s.io/v1"},
+		{"#!/bin/sh\necho '{\"kind\": \"ExecCredential\", \"apiVersion\": "
+		 "\"client.authentication.k8s.io/v1\"}'\n",
+			"its ExecCredential has no status"},
+		{SAYS(""), "neither a token nor a client certificate"},
+		{SAYS("\"clientKeyData\": \"s3cret\""), "must come together"},
+		{SAYS("\"token\": \"s3cret\", \"expirationTimestamp\": \"soon\""),
+			"expirationTimestamp is no time"},
+		{"#!/bin/sh\nyes s3cret\n", "it prints more than 1 MiB"},
+		{"#!/bin/sh\nkill -9 $$\n", "it was killed by signal 9"},
+		{"#!/bin/sh\nsleep 1000\n", "it did not end in time"},
+		{"#!/bin/sh\nexec >&-\nsleep 1000\n", "it did not end in time"},
+	};
+	struct bt_exec_credential credential = {0};
+	struct bt_buf error = {0};
+	char command[256];
+	struct bt_access_plan plan = {.exec = {.command = {command, strlen(path_of("plugin"))},
+					      .api_version = bt_str("client.authentication.k8s.io/v1"),
+					      .interactive_mode = bt_str("Never")}};
+
+	(void)state;
+	snprintf(command, sizeof(command), "%s", path_of("plugin"));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool hangs = strstr(cases[i].error, "in time") != NULL;
+
+		write_text("plugin", cases[i].script);
+		bt_buf_clear(&error);
+		if (bt_exec_run(
+			    &plan, "https://x", hangs ? SECOND / 20 : 60 * SECOND, -1, &credential, &error) ||
+			!strstr(error.ptr, cases[i].error) || strstr(error.ptr, "s3cret")) {
+			fail_msg("case %zu: %s", i, error.len ? error.ptr : "no error");
+		}
+	}
+	remove_file("plugin");
+	bt_buf_clear(&error);
+	plan.exec.install_hint = bt_str("get it from a friend");
+	assert_false(bt_exec_run(&plan, "https://x", SECOND, -1, &credential, &error));
+	assert_non_null(strstr(error.ptr, "No such file or directory; get it from a friend"));
+	bt_buf_fini(&error);
+}
+
+/* ---- in a cluster ---- */
+
+static void a_service_account_is_a_folder(void **state)
+{
+	struct bt_access_plan plan;
+	struct bt_buf error = {0};
+
+	(void)state;
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	assert_false(bt_in_cluster_plan(folder, &plan, &error));
+	assert_non_null(strstr(error.ptr, "KUBERNETES_SERVICE_HOST"));
+	setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
+	setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+	assert_true(bt_in_cluster_plan(folder, &plan, &error));
+	assert_true(bt_str_is(plan.server, "https://[fd00::1]:443"));
+	assert_string_equal(plan.token_file, path_of("token"));
+	assert_string_equal(plan.authority_file, path_of("ca.crt"));
+	bt_access_plan_fini(&plan);
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	unsetenv("KUBERNETES_SERVICE_PORT");
+	bt_buf_fini(&error);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(only_the_named_authority_is_trusted),
+		cmocka_unit_test(the_name_in_the_certificate_must_fit),
+		cmocka_unit_test(credentials_are_shown),
+		cmocka_unit_test(nothing_secret_is_shown_without_tls),
+		cmocka_unit_test(a_token_that_was_refused_is_read_again),
+		cmocka_unit_test(a_certificate_that_changes_is_shown_on_a_new_connection),
+		cmocka_unit_test(missing_files_are_named),
+		cmocka_unit_test(a_plugin_is_asked_once),
+		cmocka_unit_test(a_plugin_is_asked_again_when_its_token_is_refused),
+		cmocka_unit_test(a_plugin_may_give_a_client_certificate),
+		cmocka_unit_test(a_plugin_that_fails_leaves_calls_unsent),
+		cmocka_unit_test(a_client_ends_while_a_plugin_runs),
+		cmocka_unit_test(what_a_plugin_says_is_checked),
+		cmocka_unit_test(a_service_account_is_a_folder),
+	};
+
+	return cmocka_run_group_tests(tests, make_world, end_world);
+}
