@@ -210,8 +210,10 @@ struct bt_plugin {
 	const char *const *reasons;  /* upstream's texts of its reasons, by kind */
 	bt_plugin_reason_fn *reason; /* instead, when texts have more in them */
 	bt_plugin_score_fn *score;
-	bt_plugin_key_fn *key;		 /* of plugins that depend on usage */
-	bt_plugin_reads_fn *reads;	 /* of these; NULL: all slots */
+	/* Of plugins that depend on usage; where others have it, plans of different signatures may share what
+	 * the plugin says of descriptions. */
+	bt_plugin_key_fn *key;
+	bt_plugin_reads_fn *reads;	 /* of plugins that depend on usage; NULL: all slots */
 	bt_plugin_describe_fn *describe; /* of these; NULL: never */
 	bt_plugin_prepare_fn *prepare;	 /* of plugins that depend on counters */
 	bt_plugin_axes_fn *axes;

@@ -29,6 +29,15 @@ struct column_entry {
 	size_t key_bytes;
 };
 
+/* Groups as they were found for a plan, for others whose plugins say the same of descriptions. */
+struct groups_entry {
+	const char *key;
+	size_t key_bytes;
+	const struct bt_group *groups;
+	const uint64_t *masks; /* with that of all groups behind them */
+	uint32_t group_n;
+};
+
 struct bt_planner {
 	const struct bt_profile *profile;
 	struct bt_planner_env env;
@@ -44,7 +53,10 @@ struct bt_planner {
 	struct column_entry *columns;
 	size_t column_n, column_cap;
 	struct bt_map column_ixs; /* hash of the key -> index; equal hashes are compared */
-	size_t column_bytes;	  /* of all node columns */
+	struct groups_entry *groups;
+	size_t groups_n, groups_cap;
+	struct bt_map groups_ixs;
+	size_t column_bytes; /* of all node columns */
 	uint64_t drop_n;
 	struct bt_buf key, text;
 	uint16_t *group; /* scratch: by node slot, while a plan is made */
@@ -107,9 +119,10 @@ static void drop_plans(struct bt_planner *planner)
 		bt_column_fini(planner->columns[i].column);
 	}
 	planner->made_n = planner->outdated_n = 0;
-	planner->column_n = 0;
+	planner->column_n = planner->groups_n = 0;
 	planner->column_bytes = 0;
 	bt_map_fini(&planner->column_ixs);
+	bt_map_fini(&planner->groups_ixs);
 	bt_arena_reset(&planner->arena);
 }
 
@@ -124,6 +137,7 @@ void bt_planner_destroy(struct bt_planner *planner)
 	bt_mem_free(planner->plans);
 	bt_mem_free(planner->made);
 	bt_mem_free(planner->columns);
+	bt_mem_free(planner->groups);
 	bt_buf_fini(&planner->key);
 	bt_buf_fini(&planner->text);
 	bt_mem_free(planner);
@@ -506,15 +520,21 @@ static uint64_t members_of(const uint16_t *group, uint32_t g)
 	return bits;
 }
 
+/* Room for the masks of the groups, of all of them, and of the top ones. */
+static void lay_out_masks(struct bt_plan *plan, size_t word_n)
+{
+	plan->masks = bt_mem_column((plan->group_n + 1) * word_n, sizeof(*plan->masks));
+	plan->any = plan->masks + (plan->group_n - 1) * word_n;
+	plan->top = plan->any + word_n;
+	plan->top_n = plan->group_n - 1;
+}
+
 /* The nodes of each group as a bitmap. */
 static void make_masks(struct bt_plan *plan, const uint16_t *group, uint32_t slot_n)
 {
 	size_t word_n = bt_bitmap_words(slot_n);
 
-	plan->masks = bt_mem_column((plan->group_n + 1) * word_n, sizeof(*plan->masks));
-	plan->any = plan->masks + (plan->group_n - 1) * word_n;
-	plan->top = plan->any + word_n;
-	plan->top_n = plan->group_n - 1;
+	lay_out_masks(plan, word_n);
 	for (uint32_t g = 1; g < plan->group_n; g++) {
 		uint64_t *mask = plan->masks + (g - 1) * word_n;
 
@@ -559,7 +579,6 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 	uint16_t *group = group_scratch(planner, slot_n);
 	struct grouping g = {.plan = plan, .view = view};
 
-	list_normalized(plan);
 	plan->groups = bt_mem_grow(NULL, 0, &g.group_cap, sizeof(*plan->groups));
 	plan->groups[0] = (struct bt_group){0};
 	plan->group_n = 1;
@@ -573,7 +592,6 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 		}
 	}
 	bt_map_fini(&g.ixs);
-	find_uniform(plan);
 	if (plan->group_n <= BT_MASKED_GROUPS + 1) {
 		make_masks(plan, group, slot_n);
 	} else {
@@ -583,7 +601,110 @@ static bool make_groups(struct bt_planner *planner, struct bt_plan *plan)
 	return !g.odd;
 }
 
-/* ---- usage columns ---- */
+/* ---- what plans share ---- */
+
+/* Adds what a use's answers depend on to the planner's key. The length keeps those of two uses from running
+ * into each other. */
+static void add_key(
+	struct bt_planner *planner, const struct bt_plan *plan, uint32_t u, bool filter, bool score)
+{
+	size_t at = planner->key.len;
+	uint32_t head[3] = {u, (uint32_t)(filter << 1 | score), 0};
+
+	bt_buf_add(&planner->key, head, sizeof(head));
+	plan->profile->uses[u].plugin->key(plan->compiled[u].term, &planner->key);
+	head[2] = (uint32_t)(planner->key.len - at);
+	memcpy(planner->key.ptr + at, head, sizeof(head));
+}
+
+/* Sets the key to all that the groups of a plan depend on. Returns false when some plugin does not say. */
+static bool key_groups(struct bt_planner *planner, const struct bt_plan *plan)
+{
+	bt_buf_clear(&planner->key);
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		bool filter = filters_by(plan, u, BT_DEPENDS_ON_DESCRIPTION),
+		     score = scores_by(plan, u, BT_DEPENDS_ON_DESCRIPTION);
+
+		if (!filter && !score) {
+			continue;
+		}
+		if (!plan->profile->uses[u].plugin->key) {
+			return false;
+		}
+		add_key(planner, plan, u, filter, score);
+	}
+	return true;
+}
+
+static bool has_key(const struct bt_planner *planner, const char *key, size_t bytes)
+{
+	return bt_str_eq((struct bt_str){key, bytes}, bt_buf_view(&planner->key));
+}
+
+static size_t mask_bytes(const struct bt_planner *planner, uint32_t group_n)
+{
+	return group_n * bt_bitmap_words(planner->env.view->snapshot->slot_n) * sizeof(uint64_t);
+}
+
+/* Remembers a plan's groups, as long as no pick has changed them. */
+static void keep_groups(struct bt_planner *planner, const struct bt_plan *plan, uint64_t hash)
+{
+	size_t group_bytes = plan->group_n * sizeof(*plan->groups),
+	       bytes = mask_bytes(planner, plan->group_n);
+	struct bt_group *groups = bt_arena_alloc(&planner->arena, group_bytes, 16);
+	uint64_t *masks = bt_arena_alloc(&planner->arena, bytes, 16);
+
+	memcpy(groups, plan->groups, group_bytes);
+	memcpy(masks, plan->masks, bytes);
+	planner->groups = bt_mem_grow(
+		planner->groups, planner->groups_n, &planner->groups_cap, sizeof(*planner->groups));
+	planner->groups[planner->groups_n] = (struct groups_entry){
+		.key = bt_arena_copy(&planner->arena, planner->key.ptr, planner->key.len),
+		.key_bytes = planner->key.len,
+		.groups = groups,
+		.masks = masks,
+		.group_n = plan->group_n,
+	};
+	bt_map_put(&planner->groups_ixs, hash, (uint32_t)planner->groups_n++);
+	planner->column_bytes += group_bytes + bytes;
+}
+
+static void copy_groups(
+	const struct bt_planner *planner, struct bt_plan *plan, const struct groups_entry *entry)
+{
+	size_t word_n = bt_bitmap_words(planner->env.view->snapshot->slot_n);
+
+	plan->group_n = entry->group_n;
+	plan->groups = bt_mem_realloc(NULL, plan->group_n, sizeof(*plan->groups));
+	memcpy(plan->groups, entry->groups, plan->group_n * sizeof(*plan->groups));
+	lay_out_masks(plan, word_n);
+	memcpy(plan->masks, entry->masks, mask_bytes(planner, plan->group_n));
+}
+
+/* Puts every node into its group, as for another plan if that can be. Returns as make_groups. */
+static bool find_groups(struct bt_planner *planner, struct bt_plan *plan)
+{
+	bool shared = key_groups(planner, plan);
+	uint64_t hash = shared ? bt_hash_bytes(planner->key.ptr, planner->key.len) | 1 : 0;
+	uint32_t ix;
+
+	list_normalized(plan);
+	for (; shared && bt_map_get(&planner->groups_ixs, hash, &ix); hash += 2) {
+		const struct groups_entry *entry = &planner->groups[ix];
+
+		if (has_key(planner, entry->key, entry->key_bytes)) {
+			copy_groups(planner, plan, entry);
+			find_uniform(plan);
+			return true;
+		}
+	}
+	bool fits = make_groups(planner, plan);
+	find_uniform(plan);
+	if (fits && shared && plan->masks) {
+		keep_groups(planner, plan, hash);
+	}
+	return fits;
+}
 
 static uint32_t collect_parts(
 	struct bt_planner *planner, const struct bt_plan *plan, struct bt_column_part *parts)
@@ -596,18 +717,11 @@ static uint32_t collect_parts(
 		bool filter = filters_by(plan, u, BT_DEPENDS_ON_USAGE),
 		     score = scores_by(plan, u, BT_DEPENDS_ON_USAGE);
 
-		if (!filter && !score) {
-			continue;
+		if (filter || score) {
+			parts[n++] = (struct bt_column_part){
+				use->plugin, plan->compiled[u].term, use->weight, filter, score};
+			add_key(planner, plan, u, filter, score);
 		}
-		parts[n++] = (struct bt_column_part){
-			use->plugin, plan->compiled[u].term, use->weight, filter, score};
-		/* The length keeps the keys of two plugins from running into each other. */
-		size_t at = planner->key.len;
-		uint32_t head[3] = {u, (uint32_t)(filter << 1 | score), 0};
-		bt_buf_add(&planner->key, head, sizeof(head));
-		use->plugin->key(plan->compiled[u].term, &planner->key);
-		head[2] = (uint32_t)(planner->key.len - at);
-		memcpy(planner->key.ptr + at, head, sizeof(head));
 	}
 	return n;
 }
@@ -627,7 +741,7 @@ static struct bt_column *usage_column(
 	for (; bt_map_get(&planner->column_ixs, hash, &ix); hash += 2) {
 		const struct column_entry *entry = &planner->columns[ix];
 
-		if (bt_str_eq((struct bt_str){entry->key, entry->key_bytes}, bt_buf_view(&planner->key))) {
+		if (has_key(planner, entry->key, entry->key_bytes)) {
 			return entry->column;
 		}
 	}
@@ -707,7 +821,7 @@ static struct bt_plan *make_plan(struct bt_planner *planner, const struct bt_sig
 	plan->asks = asks(planner->env.view, plan);
 	if (planner->columns_possible && !errors && !plan->refusal && !plan->narrowed && !plan->asks &&
 		bt_mem_may_use(BT_MEM_PLAN, PLAN_BYTES * planner->env.view->snapshot->slot_n)) {
-		plan->columns = make_groups(planner, plan);
+		plan->columns = find_groups(planner, plan);
 		plan->plain = planner->plain;
 		plan->usage = usage_column(planner, plan, NULL);
 		plan->bytes = 4 * (size_t)planner->env.view->snapshot->slot_n;

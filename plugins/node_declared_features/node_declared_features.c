@@ -26,6 +26,13 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	}
 }
 
+static void key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *term = opaque;
+
+	bt_buf_add(out_key, &term->features, sizeof(term->features));
+}
+
 static const char *const reasons[] = {"node(s) didn't match Pod's required features"};
 
 /* ---- queueing hints ---- */
@@ -53,6 +60,7 @@ const struct bt_plugin bt_plugin_node_declared_features = {
 	.compile = compile,
 	.filter = filter,
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	.key = key,
 	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

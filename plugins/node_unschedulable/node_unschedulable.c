@@ -33,6 +33,13 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 	}
 }
 
+/* Who does not skip Filter is like all others. */
+static void key(const void *term, struct bt_buf *out_key)
+{
+	(void)term;
+	(void)out_key;
+}
+
 static const char *const reasons[] = {"node(s) were unschedulable"};
 
 /* ---- queueing hints ---- */
@@ -62,6 +69,7 @@ const struct bt_plugin bt_plugin_node_unschedulable = {
 	.compile = compile,
 	.filter = filter,
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+	.key = key,
 	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

@@ -10,6 +10,7 @@ struct term {
 	uint32_t toleration_n;
 	bool compare_numbers;
 	/* By taint set. */
+	uint32_t set_n;
 	uint8_t *passes;
 	int32_t *intolerable; /* preferences against the pod */
 };
@@ -62,6 +63,7 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 		.tolerations = signature->tolerations,
 		.toleration_n = signature->toleration_n,
 		.compare_numbers = *(const bool *)settings,
+		.set_n = snapshot->taint_set_n,
 		.passes = bt_arena_zalloc(env->arena, snapshot->taint_set_n),
 		.intolerable =
 			bt_arena_zalloc(env->arena, snapshot->taint_set_n * sizeof(*term->intolerable)),
@@ -91,6 +93,14 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 	for (uint32_t i = 0; i < n; i++) {
 		raw[i] = term->intolerable[nodes[i].taint_set];
 	}
+}
+
+static void key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *term = opaque;
+
+	bt_buf_add(out_key, term->passes, term->set_n * sizeof(*term->passes));
+	bt_buf_add(out_key, term->intolerable, term->set_n * sizeof(*term->intolerable));
 }
 
 static const char *const reasons[] = {"node(s) had untolerated taint(s)"};
@@ -136,6 +146,7 @@ const struct bt_plugin bt_plugin_taint_toleration = {
 	.filter = filter,
 	.refusal = BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
 	.score = score,
+	.key = key,
 	.reasons = reasons,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

@@ -66,12 +66,15 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out->term = term;
 }
 
+static uint64_t asked_n; /* about how many nodes flat_score was asked */
+
 static void flat_score(
 	const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *t = opaque;
 
 	(void)view;
+	asked_n += n;
 	for (uint32_t i = 0; i < n; i++) {
 		raw[i] = t->w->flat[t->signature][t->w->kind[first + i]];
 	}
@@ -151,20 +154,46 @@ static void use_key(const void *opaque, struct bt_buf *out_key)
 	bt_buf_add(out_key, &t->signature, sizeof(t->signature));
 }
 
-static const struct bt_plugin flat = {
-	.name = "Flat", .score_depends = BT_DEPENDS_ON_DESCRIPTION, .compile = compile, .score = flat_score};
+static void flat_key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *t = opaque;
+
+	bt_buf_add(out_key, t->w->flat[t->signature], sizeof(t->w->flat[0]));
+}
+
+static void likes_key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *t = opaque;
+
+	bt_buf_add(out_key, t->w->likes[t->signature], sizeof(t->w->likes[0]));
+}
+
+static void dislikes_key(const void *opaque, struct bt_buf *out_key)
+{
+	const struct term *t = opaque;
+
+	bt_buf_add(out_key, t->w->dislikes[t->signature], sizeof(t->w->dislikes[0]));
+}
+
+static const struct bt_plugin flat = {.name = "Flat",
+	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
+	.compile = compile,
+	.score = flat_score,
+	.key = flat_key};
 static const struct bt_plugin likes = {.name = "Likes",
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.normalize = BT_NORMALIZE_DEFAULT,
 	.compile = compile,
 	.filter = likes_filter,
-	.score = likes_score};
+	.score = likes_score,
+	.key = likes_key};
 static const struct bt_plugin dislikes = {.name = "Dislikes",
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.normalize = BT_NORMALIZE_REVERSED,
 	.compile = compile,
-	.score = dislikes_score};
+	.score = dislikes_score,
+	.key = dislikes_key};
 static const struct bt_plugin use = {.name = "Use",
 	.filter_depends = BT_DEPENDS_ON_USAGE,
 	.score_depends = BT_DEPENDS_ON_USAGE,
@@ -200,6 +229,22 @@ static int64_t any_score(struct world *w, bool odd)
 	return below(w, 3) ? some[below(w, 4)] : (int64_t)below(w, 101);
 }
 
+/* Often a signature agrees with the one before it in some plugins' eyes, or in all. */
+static void be_like_another(struct world *w, uint32_t s)
+{
+	uint32_t in = s ? below(w, 8) : 0;
+
+	if (in & 1) {
+		memcpy(w->flat[s], w->flat[s - 1], sizeof(w->flat[s]));
+	}
+	if (in & 2) {
+		memcpy(w->likes[s], w->likes[s - 1], sizeof(w->likes[s]));
+	}
+	if (in & 4) {
+		memcpy(w->dislikes[s], w->dislikes[s - 1], sizeof(w->dislikes[s]));
+	}
+}
+
 static void fill(struct world *w, enum odd odd)
 {
 	static const int64_t some[] = {-1, 0, 1, 50, 70, 100};
@@ -213,6 +258,7 @@ static void fill(struct world *w, enum odd odd)
 			w->likes[s][k] = uniform ? 1 : some[below(w, 6)];
 			w->dislikes[s][k] = uniform || below(w, 3) ? 0 : below(w, 3);
 		}
+		be_like_another(w, s);
 		for (uint32_t i = 0; i < NODE_N; i++) {
 			for (uint32_t p = 0; p < ROOM; p++) {
 				w->uses[s][i][p] = any_score(w, odd == ODD_AMOUNTS && i == 7);
@@ -359,12 +405,59 @@ static void columns_decline_when_sums_take_a_score_out_of_range(void **state)
 	play_all(ODD_SUMS, 3);
 }
 
+static void descriptions_that_mean_the_same_are_looked_at_once(void **state)
+{
+	struct world *w = world_create(4, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+
+	(void)state;
+	for (uint32_t s = 1; s < SIGNATURE_N; s++) {
+		memcpy(w->flat[s], w->flat[0], sizeof(w->flat[s]));
+		memcpy(w->likes[s], w->likes[0], sizeof(w->likes[s]));
+		memcpy(w->dislikes[s], w->dislikes[0], sizeof(w->dislikes[s]));
+	}
+	w->flat[SIGNATURE_N - 1][0] = w->flat[0][0] ? 0 : 50;
+	asked_n = 0;
+	for (uint32_t s = 0; s < SIGNATURE_N; s++) {
+		bt_planner_plan(planner, &w->signatures[s]);
+		assert_int_equal(asked_n, s < SIGNATURE_N - 1 ? NODE_N : 2 * NODE_N);
+	}
+	/* What nodes are has changed. */
+	w->snapshot.version++;
+	bt_planner_plan(planner, &w->signatures[1]);
+	assert_int_equal(asked_n, 3 * NODE_N);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+}
+
+static void shared_groups_count_towards_the_limit_of_memory(void **state)
+{
+	struct world *w = world_create(5, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = 1};
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+
+	(void)state;
+	memcpy(w->flat[1], w->flat[0], sizeof(w->flat[1]));
+	memcpy(w->likes[1], w->likes[0], sizeof(w->likes[1]));
+	memcpy(w->dislikes[1], w->dislikes[0], sizeof(w->dislikes[1]));
+	asked_n = 0;
+	bt_planner_plan(planner, &w->signatures[0]);
+	bt_planner_plan(planner, &w->signatures[1]);
+	assert_int_equal(asked_n, 2 * NODE_N);
+	assert_int_equal(bt_planner_drop_n(planner), 1);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns_pick_what_evaluation_picks),
 		cmocka_unit_test(columns_decline_when_amounts_take_a_score_out_of_range),
 		cmocka_unit_test(columns_decline_when_sums_take_a_score_out_of_range),
+		cmocka_unit_test(descriptions_that_mean_the_same_are_looked_at_once),
+		cmocka_unit_test(shared_groups_count_towards_the_limit_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
