@@ -102,6 +102,7 @@ struct bt_http {
 	const struct bt_access *access;	     /* init: */
 	const struct bt_endpoint *endpoint;  /* init: */
 	int64_t connect_timeout_ns, dead_ns; /* init: */
+	uint64_t body_max_bytes;	     /* init: */
 	struct bt_thread *thread;	     /* init: */
 	int epoll, event;		     /* init: */
 	_Atomic uint64_t id;		     /* atomic: calls so far */
@@ -467,8 +468,8 @@ static void settle(struct bt_http *http, struct call *call, CURLcode code)
 		return;
 	}
 	if (call->too_long) {
-		bt_buf_printf(&why, "the answer is longer than %u bytes; ask for less at a time (limit=)",
-			BT_HTTP_BODY_MAX);
+		bt_buf_printf(&why, "the answer is longer than %llu bytes; ask for less at a time (limit=)",
+			(unsigned long long)http->body_max_bytes);
 	} else if (call->died) {
 		bt_buf_text(
 			&why, "the connection ended before an answer came, or the server refused the stream");
@@ -614,7 +615,7 @@ static size_t take_data(char *bytes, size_t one, size_t n, void *context)
 		call->cancelled = !call->request.data(call->request.context, bytes, size);
 		return call->cancelled ? CURL_WRITEFUNC_ERROR : size;
 	}
-	if (call->body.len + size > BT_HTTP_BODY_MAX) {
+	if (call->body.len + size > call->http->body_max_bytes) {
 		call->too_long = true;
 		return CURL_WRITEFUNC_ERROR;
 	}
@@ -1136,6 +1137,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	http->connect_timeout_ns =
 		options->connect_timeout_ns ? options->connect_timeout_ns : (int64_t)10 * NS_PER_S;
 	http->dead_ns = options->dead_ns ? options->dead_ns : (int64_t)10 * NS_PER_S;
+	http->body_max_bytes = options->body_max_bytes ? options->body_max_bytes : BT_HTTP_BODY_MAX;
 	http->connect_to = (struct curl_slist){.data = own_text(http->endpoint->connect_to)};
 	http->last = &http->first;
 	bt_lock_init(&http->lock);

@@ -20,6 +20,7 @@ struct bt_http_options {
 	 * taken, or where the server speaks HTTP/1.1, which has a connection a call. */
 	uint32_t connections;
 	int64_t connect_timeout_ns; /* 0: 10 s */
+	uint64_t body_max_bytes;    /* what done takes whole, at most; 0: BT_HTTP_BODY_MAX */
 	int64_t dead_ns; /* a connection on which nothing is acknowledged for so long is given up; 0: 10 s */
 };
 
@@ -33,7 +34,7 @@ enum bt_http_end {
 	BT_HTTP_CANCELLED     /* by bt_http_cancel, a callback, or the client's end; may have had an effect */
 };
 
-/* What done takes whole, at most; a longer answer ends as BT_HTTP_LOST with an error that says so. */
+/* Unless the options say otherwise; a longer answer ends as BT_HTTP_LOST with an error that says so. */
 #define BT_HTTP_BODY_MAX (256u << 20)
 
 /* The beginning of an answer. Valid during the call that shows it. */

@@ -58,7 +58,7 @@ static int receive(struct peer *peer, char *bytes, size_t n)
 	return peer->tls ? SSL_read(peer->tls, bytes, (int)n) : (int)recv(peer->fd, bytes, n, 0);
 }
 
-static bool send_bytes(struct peer *peer, const char *bytes, size_t n)
+bool peer_send_bytes(struct peer *peer, const char *bytes, size_t n)
 {
 	while (n) {
 		int sent = peer->tls ? SSL_write(peer->tls, bytes, (int)n)
@@ -75,7 +75,7 @@ static bool send_bytes(struct peer *peer, const char *bytes, size_t n)
 
 bool peer_send(struct peer *peer, const char *text)
 {
-	return send_bytes(peer, text, strlen(text));
+	return peer_send_bytes(peer, text, strlen(text));
 }
 
 bool peer_answer(struct peer *peer, int status, const char *headers, const char *body)
@@ -84,7 +84,7 @@ bool peer_answer(struct peer *peer, int status, const char *headers, const char 
 
 	bt_buf_printf(&text, "HTTP/1.1 %d Whatever\r\n%sContent-Length: %zu\r\n\r\n%s", status, headers,
 		strlen(body), body);
-	bool good = send_bytes(peer, text.ptr, text.len);
+	bool good = peer_send_bytes(peer, text.ptr, text.len);
 
 	bt_buf_fini(&text);
 	return good;

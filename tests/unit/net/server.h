@@ -34,6 +34,7 @@ void server_stop(struct server *server);
 
 /* Writes. Returns: false: the peer is gone. */
 bool peer_send(struct peer *peer, const char *text);
+bool peer_send_bytes(struct peer *peer, const char *bytes, size_t n);
 bool peer_answer(struct peer *peer, int status, const char *headers, const char *body);
 
 /* Whether the peer shows a client certificate of that common name; over TLS only. */

@@ -129,7 +129,9 @@ static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
 		fail_msg("%s", error.ptr);
 	}
 	way->http = bt_http_create(
-		&(struct bt_http_options){.access = way->access, .name = "test", .dead_ns = dead_ns}, &error);
+		&(struct bt_http_options){
+			.access = way->access, .name = "test", .dead_ns = dead_ns, .body_max_bytes = 1000},
+		&error);
 	assert_non_null(way->http);
 	bt_buf_fini(&error);
 }
@@ -308,6 +310,177 @@ static void a_stream_that_is_cut_is_lost(void **state)
 	assert_string_equal(outcome.body.ptr, "first");
 	assert_int_equal(outcome.head.status, 200);
 	assert_non_null(strstr(outcome.error.ptr, "GET http://127.0.0.1:"));
+	outcome_fini(&outcome);
+	close_way(&way);
+}
+
+static bool odd_answers(void *context, struct peer *peer, const struct request *request)
+{
+	/* "packed", by gzip */
+	static const char packed[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\x48\x4c\xce\x4e"
+				     "\x4d\x01\x00\x10\xb4\xf6\x21\x06\x00\x00\x00";
+
+	(void)context;
+	if (bt_str_is(request->path, "/packed")) {
+		assert_true(bt_str_is(request_header(request, "Accept-Encoding"), "gzip"));
+		return peer_send(peer,
+			       "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 26\r\n\r\n") &&
+		       peer_send_bytes(peer, packed, sizeof(packed) - 1);
+	}
+	if (bt_str_is(request->path, "/interim")) {
+		return peer_send(peer, "HTTP/1.1 103 Early\r\nContent-Type: no\r\nRetry-After: 9\r\n\r\n") &&
+		       peer_answer(peer, 200, "", "ok");
+	}
+	if (bt_str_is(request->path, "/trailers")) {
+		return peer_send(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+				       "2\r\nok\r\n0\r\nRetry-After: 5\r\n\r\n");
+	}
+	if (bt_str_is(request->path, "/moved")) {
+		return peer_answer(peer, 302, "Location: /elsewhere\r\n", "ok");
+	}
+	if (bt_str_is(request->path, "/refused")) {
+		return peer_answer(peer, 401, "", "ok");
+	}
+	return peer_answer(peer, 429, "Retry-After: soon\r\ncontent-TYPE:text/x \r\n", "ok");
+}
+
+static void odd_answers_are_understood(void **state)
+{
+	static const struct {
+		const char *path, *body;
+		uint32_t status;
+	} cases[] = {
+		{"/packed", "packed", 200},
+		{"/interim", "ok", 200},
+		{"/trailers", "ok", 200},
+		{"/moved", "ok", 302}, /* not followed */
+		{"/refused", "ok", 401},
+		{"/busy", "ok", 429},
+	};
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, odd_answers);
+	for (size_t i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) { /* whole, then in parts */
+		size_t which = i / 2;
+
+		outcome_init(&outcome);
+		if (i % 2) {
+			send_stream(&way, cases[which].path, &outcome);
+		} else {
+			send_call(&way, BT_HTTP_GET, cases[which].path, NULL, &outcome);
+		}
+		finish_call(&outcome);
+		assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
+		assert_int_equal(outcome.head.status, cases[which].status);
+		assert_string_equal(outcome.body.ptr, cases[which].body);
+		assert_int_equal(outcome.head_n, 1);
+		assert_int_equal(outcome.part_n, i % 2);
+		assert_true(outcome.head.retry_after_ns == -1);
+		outcome_fini(&outcome);
+	}
+	assert_int_equal(server_request_n(way.server), 2 * sizeof(cases) / sizeof(cases[0]));
+	close_way(&way);
+}
+
+static bool nonsense(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context;
+	return peer_send(peer, bt_str_is(request->path, "/short")
+				       ? "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"
+				       : "this is no HTTP\r\n\r\n") &&
+	       false;
+}
+
+static void nonsense_is_a_lost_answer(void **state)
+{
+	static const char *const paths[] = {"/short", "/words"};
+	struct way way;
+
+	(void)state;
+	start_way(&way, nonsense);
+	for (size_t i = 0; i < 2; i++) {
+		struct outcome outcome;
+
+		outcome_init(&outcome);
+		send_call(&way, BT_HTTP_POST, paths[i], "{}", &outcome);
+		finish_call(&outcome);
+		assert_int_equal(outcome.end, BT_HTTP_LOST);
+		assert_true(outcome.error.len > 0);
+		outcome_fini(&outcome);
+	}
+	close_way(&way);
+}
+
+static bool long_answer(void *context, struct peer *peer, const struct request *request)
+{
+	char body[2001];
+
+	(void)context, (void)request;
+	memset(body, 'x', 2000);
+	body[2000] = 0;
+	return peer_answer(peer, 200, "", body);
+}
+
+static void an_answer_has_a_limit_unless_it_is_taken_in_parts(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, long_answer);
+	outcome_init(&outcome);
+	send_call(&way, BT_HTTP_GET, "/x", NULL, &outcome);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_LOST);
+	assert_non_null(strstr(outcome.error.ptr, "longer than 1000 bytes; ask for less at a time"));
+	outcome_fini(&outcome);
+	outcome_init(&outcome);
+	send_stream(&way, "/x", &outcome);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
+	assert_int_equal(outcome.body.len, 2000);
+	outcome_fini(&outcome);
+	close_way(&way);
+}
+
+/* Pauses at its head; goes on by a timer. */
+static void go_on(void *context)
+{
+	struct outcome *outcome = context;
+
+	assert_int_equal(outcome->part_n, 0);
+	bt_http_pause(outcome->http, outcome->id, false);
+}
+
+static void pause_at_head(void *context, const struct bt_http_head *head)
+{
+	struct outcome *outcome = context;
+
+	(void)head;
+	outcome->id = 1; /* the client's first call */
+	bt_http_pause(outcome->http, outcome->id, true);
+	bt_http_after(outcome->http, SECOND / 20, go_on, outcome);
+}
+
+static void a_paused_answer_waits(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, stream);
+	outcome_init(&outcome);
+	outcome.http = way.http;
+	bt_http_send(way.http, &(struct bt_http_call){.path = bt_str("/end"),
+				       .head = pause_at_head,
+				       .data = take_part,
+				       .done = take_end,
+				       .context = &outcome});
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
+	assert_string_equal(outcome.body.ptr, "firstsecond");
 	outcome_fini(&outcome);
 	close_way(&way);
 }
@@ -547,6 +720,42 @@ static void timers_run_in_order(void **state)
 	outcome_fini(&outcome);
 }
 
+struct forgetful {
+	struct way *way;
+	struct outcome *outcome;
+	struct note *forgotten;
+};
+
+static void forget_others(void *context)
+{
+	struct forgetful *forgetful = context;
+
+	bt_http_forget(forgetful->way->http, forgetful->forgotten);
+}
+
+static void a_forgotten_timer_does_not_run(void **state)
+{
+	struct outcome outcome;
+	struct way way;
+	struct note gone, kept;
+	struct forgetful forgetful;
+
+	(void)state;
+	start_way(&way, echo);
+	outcome_init(&outcome);
+	gone = (struct note){&outcome, 'x'};
+	kept = (struct note){&outcome, 'y'};
+	forgetful = (struct forgetful){&way, &outcome, &gone};
+	bt_http_after(way.http, 0, forget_others, &forgetful);
+	bt_http_after(way.http, 0, take_note, &gone);
+	bt_http_after(way.http, SECOND / 100, take_note, &gone);
+	bt_http_after(way.http, SECOND / 50, take_note, &kept);
+	wait_for(&outcome, &outcome.done_n, 1);
+	close_way(&way);
+	assert_string_equal(outcome.body.ptr, "y");
+	outcome_fini(&outcome);
+}
+
 /* ---- many ---- */
 
 struct sender {
@@ -608,6 +817,10 @@ int main(void)
 		cmocka_unit_test(a_call_can_be_waited_for),
 		cmocka_unit_test(a_stream_comes_in_parts_and_ends),
 		cmocka_unit_test(a_stream_that_is_cut_is_lost),
+		cmocka_unit_test(odd_answers_are_understood),
+		cmocka_unit_test(nonsense_is_a_lost_answer),
+		cmocka_unit_test(an_answer_has_a_limit_unless_it_is_taken_in_parts),
+		cmocka_unit_test(a_paused_answer_waits),
 		cmocka_unit_test(a_refused_connection_leaves_a_call_unsent),
 		cmocka_unit_test(a_post_is_not_repeated_when_its_connection_dies),
 		cmocka_unit_test(a_get_is_repeated_when_its_connection_dies),
@@ -617,6 +830,7 @@ int main(void)
 		cmocka_unit_test(a_call_cancelled_at_its_head_shows_no_data),
 		cmocka_unit_test(the_end_of_a_client_ends_its_calls),
 		cmocka_unit_test(timers_run_in_order),
+		cmocka_unit_test(a_forgotten_timer_does_not_run),
 		cmocka_unit_test(calls_of_many_threads_are_all_answered),
 	};
 
