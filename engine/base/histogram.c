@@ -140,6 +140,28 @@ int64_t bt_histogram_quantile(const struct bt_histogram *histogram, uint32_t ppm
 	return 0;
 }
 
+double bt_histogram_cut(
+	const struct bt_histogram *histogram, const int64_t *bounds, uint32_t n, uint64_t *out_counts)
+{
+	double sum = 0;
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i <= n; i++) {
+		out_counts[i] = 0;
+	}
+	for (uint32_t i = 0; i < BT_HISTOGRAM_BUCKETS; i++) {
+		uint64_t width, least = least_of(i, &width);
+		uint64_t count = bt_load_relaxed(&histogram->counts[i]);
+
+		while (at < n && (int64_t)(least + width - 1) > bounds[at]) {
+			at++;
+		}
+		out_counts[at] += count;
+		sum += (double)count * ((double)least + (double)(width - 1) / 2);
+	}
+	return sum;
+}
+
 void bt_histogram_rows(const struct bt_histogram *histogram, struct bt_buf *out_text)
 {
 	uint64_t n = bt_histogram_count(histogram), seen = 0;

@@ -85,6 +85,14 @@ double bt_histogram_mean(const struct bt_histogram *histogram);
  */
 int64_t bt_histogram_quantile(const struct bt_histogram *histogram, uint32_t ppm);
 
+/*
+ * Counts into other buckets: out_counts[i] gets the values up to bounds[i] and beyond the bound before,
+ * out_counts[n] those beyond all. bounds ascend. A value that is below a bound by less than 1/64 of it may
+ * count as beyond. Returns: the sum of all values, to 1/128.
+ */
+double bt_histogram_cut(
+	const struct bt_histogram *histogram, const int64_t *bounds, uint32_t n, uint64_t *out_counts);
+
 /* Appends a line for each bucket that is not empty: its least value, its greatest, its count and the
  * percentage of values up to here, between tabs. */
 void bt_histogram_rows(const struct bt_histogram *histogram, struct bt_buf *out_text);

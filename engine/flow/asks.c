@@ -331,12 +331,25 @@ static void forget_claims(struct bt_ask_slot *slot)
 	slot->claim_n = 0;
 }
 
+/* Who listens hears of a binding's end, while the queue still knows its pod. */
+static void tell_end(struct bt_pipeline *p, const struct bt_ask_slot *slot, bool yes)
+{
+	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(p->engine), slot->pod_ix);
+	int64_t took_ns = slot->answered_ns - slot->made_ns;
+
+	/* The time of an answer that never came is an earlier one's. */
+	p->options.sink.bound(p->options.sink.context, slot->pod_ix, yes, &info, took_ns > 0 ? took_ns : 0);
+}
+
 /* A binding is over: the engine hears of it. */
 static void end_binding(
 	struct bt_pipeline *p, struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
 {
 	uint32_t pod_ix = slot->pod_ix;
 
+	if (p->options.sink.bound) {
+		tell_end(p, slot, answer->bound);
+	}
 	p->asks.slot_of_pod[pod_ix] = 0;
 	if (p->options.journal) {
 		bt_journal_binding(p->options.journal, slot->number, answer);

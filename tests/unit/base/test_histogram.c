@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -304,9 +305,39 @@ static void a_reader_sees_counts_that_only_grow(void **state)
 	bt_mem_free(stream.histogram);
 }
 
+/* Against the values themselves: only those within 1/64 below a bound may be counted beyond it. */
+static void cutting_into_other_buckets_keeps_every_value(void **state)
+{
+	static const int64_t bounds[] = {10, 1000, 1000000, 500000000};
+	struct bt_histogram *histogram = bt_histogram_create();
+	struct bt_rng rng = {.state = seed_of_test()};
+	uint64_t counts[5], least[5] = {0}, most[5] = {0}, total = 0;
+	double sum = 0;
+
+	(void)state;
+	for (int i = 0; i < VALUES; i++) {
+		int64_t value = (int64_t)(bt_rng_next(&rng) >> (bt_rng_below(&rng, 40) + 24));
+
+		bt_histogram_record(histogram, value);
+		sum += (double)value;
+		for (int k = 0; k < 4; k++) {
+			least[k] += value <= bounds[k] - bounds[k] / 64;
+			most[k] += value <= bounds[k];
+		}
+	}
+	assert_true(fabs(bt_histogram_cut(histogram, bounds, 4, counts) - sum) <= sum / 128);
+	for (int k = 0; k < 4; k++) {
+		total += counts[k];
+		assert_in_range(total, least[k], most[k]);
+	}
+	assert_int_equal(total + counts[4], VALUES);
+	bt_mem_free(histogram);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(cutting_into_other_buckets_keeps_every_value),
 		cmocka_unit_test(an_empty_histogram_has_nothing),
 		cmocka_unit_test(small_values_are_exact),
 		cmocka_unit_test(buckets_leave_no_gap),

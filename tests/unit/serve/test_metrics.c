@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * /metrics by a strict reader: what a pipeline did is in it, by kube-scheduler's names.
+ */
+#include "lab.h"
+
+#include "engine/base/mem.h"
+#include "prometheus.h"
+#include "tools/serve/metrics.h"
+
+/* A pipeline whose outcomes are counted. */
+struct desk {
+	struct lab lab;
+	struct bt_outcomes *outcomes;
+	struct bt_serve_sources sources;
+	struct bt_buf text;
+};
+
+static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	struct desk *desk = context;
+
+	(void)info;
+	(void)nominated;
+	(void)message;
+	bt_outcomes_told(desk->outcomes, bt_pipeline_engine(desk->lab.pipeline), decision);
+}
+
+static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
+{
+	struct desk *desk = context;
+
+	bt_outcomes_bound(desk->outcomes, bt_pipeline_engine(desk->lab.pipeline), pod_ix, yes, info, took_ns,
+		desk->lab.now_ns);
+}
+
+static int setup(void **state)
+{
+	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
+	struct bt_pipeline_options options = lab_options(&desk->lab);
+
+	desk->lab.now_ns = LAB_SECOND;
+	options.sink = (struct bt_pipeline_sink){.told = told, .bound = bound, .context = desk};
+	options.stages = true;
+	lab_begin(&desk->lab, &options);
+	desk->outcomes = bt_outcomes_create(&desk->lab.config);
+	desk->sources = (struct bt_serve_sources){.version = "1.2.3",
+		.config = &desk->lab.config,
+		.pipeline = desk->lab.pipeline,
+		.outcomes = desk->outcomes};
+	*state = desk;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_end(&desk->lab);
+	bt_outcomes_destroy(desk->outcomes);
+	bt_buf_fini(&desk->text);
+	bt_mem_free(desk);
+	return 0;
+}
+
+static struct prometheus *metrics_of(struct desk *desk)
+{
+	bt_buf_clear(&desk->text);
+	bt_metrics_write(&desk->sources, NULL, &desk->text);
+	return prometheus_parse(&desk->text);
+}
+
+#define PROFILE "profile=\"default-scheduler\""
+
+static void a_bound_pod_is_counted_when_its_binding_has_ended(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
+	lab_settle(&desk->lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(
+			    p, "scheduler_schedule_attempts_total{" PROFILE ",result=\"scheduled\"}") == 0);
+	assert_true(prometheus_value(p, "scheduler_cache_size{type=\"assumed_pods\"}") == 1);
+	assert_true(prometheus_value(p, "berth_bindings_in_flight") == 1);
+	free(p);
+	desk->lab.now_ns += LAB_SECOND / 4;
+	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.asks[0].handle), BT_OK);
+	lab_settle(&desk->lab);
+	p = metrics_of(desk);
+	assert_true(prometheus_value(
+			    p, "scheduler_schedule_attempts_total{" PROFILE ",result=\"scheduled\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_cache_size{type=\"assumed_pods\"}") == 0);
+	assert_true(prometheus_value(p, "scheduler_cache_size{type=\"pods\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_cache_size{type=\"nodes\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_pod_scheduling_attempts_sum") == 1);
+	assert_true(prometheus_value(p, "scheduler_pod_scheduling_attempts_bucket{le=\"1\"}") == 1);
+	assert_true(prometheus_value(
+			    p, "scheduler_pod_scheduling_sli_duration_seconds_sum{attempts=\"1\"}") == 0.25);
+	assert_true(
+		prometheus_value(p,
+			"scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts=\"1\",le=\"0.16\"}") ==
+		0);
+	assert_true(
+		prometheus_value(p,
+			"scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts=\"1\",le=\"0.32\"}") ==
+		1);
+	assert_true(prometheus_value(p, "scheduler_scheduling_attempt_duration_seconds_count{" PROFILE
+					",result=\"scheduled\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_scheduling_algorithm_duration_seconds_count") == 1);
+	assert_true(prometheus_value(p, "berth_pipeline_total{what=\"bound\"}") == 1);
+	free(p);
+}
+
+static void a_failed_binding_is_an_error(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
+	lab_settle(&desk->lab);
+	assert_int_equal(
+		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.asks[0].handle, bt_str("no")), BT_OK);
+	lab_settle(&desk->lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(
+		prometheus_value(p, "scheduler_schedule_attempts_total{" PROFILE ",result=\"error\"}") == 1);
+	assert_true(prometheus_value(
+			    p, "scheduler_schedule_attempts_total{" PROFILE ",result=\"scheduled\"}") == 0);
+	assert_true(prometheus_value(p, "scheduler_pending_pods{queue=\"backoff\"}") == 1);
+	free(p);
+}
+
+static void a_refused_pod_counts_for_the_plugins_that_refuse_it(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p,
+			    "scheduler_schedule_attempts_total{" PROFILE ",result=\"unschedulable\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_pending_pods{queue=\"unschedulable\"}") == 1);
+	assert_true(prometheus_value(
+			    p, "scheduler_unschedulable_pods{plugin=\"NodeAffinity\"," PROFILE "}") == 1);
+	assert_true(prometheus_value(p, "scheduler_preemption_attempts_total") == 1);
+	assert_true(prometheus_value(p, "scheduler_preemption_victims_count") == 0);
+	free(p);
+}
+
+static void a_gated_pod_is_pending_and_was_never_attempted(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_settle(&desk->lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "scheduler_pending_pods{queue=\"gated\"}") == 1);
+	assert_true(prometheus_value(
+			    p, "scheduler_unschedulable_pods{plugin=\"SchedulingGates\"," PROFILE "}") == 1);
+	assert_true(prometheus_value(p,
+			    "scheduler_schedule_attempts_total{" PROFILE ",result=\"unschedulable\"}") == 0);
+	free(p);
+}
+
+/* Names and types that dashboards ask for. Source: pkg/scheduler/metrics, v1.36.3. */
+static void types_are_upstreams(void **state)
+{
+	static const char *const names[][2] = {{"scheduler_schedule_attempts_total", "counter"},
+		{"scheduler_scheduling_attempt_duration_seconds", "histogram"},
+		{"scheduler_scheduling_algorithm_duration_seconds", "histogram"},
+		{"scheduler_pod_scheduling_sli_duration_seconds", "histogram"},
+		{"scheduler_pod_scheduling_attempts", "histogram"},
+		{"scheduler_preemption_victims", "histogram"},
+		{"scheduler_preemption_attempts_total", "counter"}, {"scheduler_pending_pods", "gauge"},
+		{"scheduler_cache_size", "gauge"}, {"scheduler_unschedulable_pods", "gauge"},
+		{"scheduler_pod_scheduled_after_flush_total", "counter"}, {"kubernetes_build_info", "gauge"},
+		{"kubernetes_feature_enabled", "gauge"}, {"process_cpu_seconds_total", "counter"},
+		{"process_resident_memory_bytes", "gauge"}, {"process_start_time_seconds", "gauge"}};
+	struct prometheus *p = metrics_of(*state);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		assert_string_equal(prometheus_type(p, names[i][0]), names[i][1]);
+	}
+	assert_true(prometheus_value(p, "process_resident_memory_bytes") > 1e6);
+	assert_true(prometheus_value(p, "process_start_time_seconds") > 1.7e9);
+	assert_true(prometheus_value(p, "process_open_fds") >= 3);
+	assert_true(prometheus_value(p,
+			    "kubernetes_feature_enabled{name=\"SchedulerQueueingHints\",stage=\"\"}") == 1);
+	assert_true(prometheus_value(p, "berth_build_info{version=\"1.2.3\"}") == 1);
+	free(p);
+}
+
+static void a_disabled_metric_is_left_out_whole(void **state)
+{
+	struct desk *desk = *state;
+	struct bt_str names[] = {BT_STR("scheduler_pending_pods"), BT_STR("berth_stage_duration_seconds")};
+	const struct bt_str_list disabled = {names, 2, true};
+
+	bt_metrics_write(&desk->sources, &disabled, &desk->text);
+	struct prometheus *p = prometheus_parse(&desk->text);
+
+	assert_null(strstr(desk->text.ptr, "scheduler_pending_pods"));
+	assert_null(strstr(desk->text.ptr, "berth_stage_duration_seconds"));
+	assert_string_equal(prometheus_type(p, "scheduler_cache_size"), "gauge");
+	free(p);
+}
+
+static uint32_t two_kinds(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap)
+{
+	(void)watch;
+	if (cap >= 2) {
+		out[0] = (struct bt_watch_state){
+			.resource = "pods", .synced = true, .object_n = 7, .event_n = 9};
+		out[1] = (struct bt_watch_state){.resource = "nodes", .error = "odd \"words\"\n"};
+	}
+	return 2;
+}
+
+static struct bt_writer_counts some_writes(const struct bt_writer *writer)
+{
+	(void)writer;
+	return (struct bt_writer_counts){.bind_n = 5, .bound_n = 4, .in_flight = 1};
+}
+
+static bool is_held(const struct bt_lease *lease)
+{
+	(void)lease;
+	return true;
+}
+
+static struct bt_http_counts some_calls(const struct bt_http *http)
+{
+	(void)http;
+	return (struct bt_http_counts){.call_n = 11};
+}
+
+static void more(void *context, struct bt_exposition *exposition)
+{
+	(void)context;
+	bt_expose(exposition, "berth_more", BT_METRIC_GAUGE, "back\\slash and\nline");
+	bt_expose_label(exposition, "odd", bt_str("a\"b\\c\nd"));
+	bt_expose_real(exposition, 0.5);
+}
+
+static void the_other_parts_are_asked(void **state)
+{
+	struct desk *desk = *state;
+	char part;
+
+	desk->sources.watch = (struct bt_watch *)&part;
+	desk->sources.watch_states = two_kinds;
+	desk->sources.writer = (struct bt_writer *)&part;
+	desk->sources.writer_counts = some_writes;
+	desk->sources.lease = (struct bt_lease *)&part;
+	desk->sources.lease_is_held = is_held;
+	desk->sources.clients[0].name = "watch";
+	desk->sources.http_counts = some_calls;
+	desk->sources.more_metrics = more;
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "berth_watch_objects{resource=\"pods\"}") == 7);
+	assert_true(prometheus_value(p, "berth_watch_synced{resource=\"nodes\"}") == 0);
+	assert_true(prometheus_value(p, "berth_writes_total{what=\"bound\"}") == 4);
+	assert_true(prometheus_value(p, "leader_election_master_status{name=\"kube-scheduler\"}") == 1);
+	assert_true(prometheus_value(p, "berth_http_calls_total{client=\"watch\"}") == 11);
+	assert_true(prometheus_value(p, "berth_more{odd=\"a\\\"b\\\\c\\nd\"}") == 0.5);
+	free(p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_bound_pod_is_counted_when_its_binding_has_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failed_binding_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_refused_pod_counts_for_the_plugins_that_refuse_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_gated_pod_is_pending_and_was_never_attempted, setup, teardown),
+		cmocka_unit_test_setup_teardown(types_are_upstreams, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_disabled_metric_is_left_out_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_other_parts_are_asked, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

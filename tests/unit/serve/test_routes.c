@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What stands at which path, and health in upstream's words.
+ */
+#include "lab.h"
+
+#include "engine/base/mem.h"
+#include "tools/serve/routes.h"
+
+struct desk {
+	struct lab lab;
+	struct bt_serve_sources sources;
+	struct bt_route_answer answer;
+	bool synced, ending;
+};
+
+static struct desk *of(const void *watch)
+{
+	return (struct desk *)(uintptr_t)watch;
+}
+
+static uint32_t kinds(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap)
+{
+	bool synced = of(watch)->synced;
+
+	for (uint32_t i = 0; i < 2 && i < cap; i++) {
+		out[i] =
+			(struct bt_watch_state){.resource = i ? "pods" : "nodes", .synced = synced || i == 0};
+	}
+	if (cap >= 2 && !synced) {
+		snprintf(out[1].error, sizeof(out[1].error), "403: forbidden");
+	}
+	return 2;
+}
+
+static void pods(
+	struct bt_watch *watch, void (*call)(void *context, const struct bt_watch_pod *pod), void *context)
+{
+	const struct bt_watch_pod known = {bt_str("default"), bt_str("p"), bt_str("u1"), bt_str("n1")};
+	const struct bt_watch_pod unknown = {bt_str("default"), bt_str("q"), bt_str("u2"), bt_str("n1")};
+
+	(void)watch;
+	call(context, &known);
+	call(context, &unknown);
+}
+
+static bool is_ending(void *context)
+{
+	return ((struct desk *)context)->ending;
+}
+
+static int setup(void **state)
+{
+	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
+	struct bt_pipeline_options options = lab_options(&desk->lab);
+
+	desk->lab.now_ns = LAB_SECOND;
+	desk->lab.answers = true;
+	options.limits.sources = 2;
+	lab_begin(&desk->lab, &options);
+	desk->synced = true;
+	desk->sources = (struct bt_serve_sources){.version = "1.2.3",
+		.config = &desk->lab.config,
+		.pipeline = desk->lab.pipeline,
+		.watch = (struct bt_watch *)desk,
+		.watch_states = kinds,
+		.watch_each_pod = pods,
+		.is_ending = is_ending,
+		.context = desk};
+	*state = desk;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_end(&desk->lab);
+	bt_buf_fini(&desk->answer.body);
+	bt_mem_free(desk);
+	return 0;
+}
+
+/* Both sources have shown everything. */
+static void sync_all(struct desk *desk)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_SYNCED);
+
+		assert_int_equal(bt_pipeline_feed(desk->lab.pipeline, i, &parcel, 0), BT_OK);
+	}
+	lab_settle(&desk->lab);
+}
+
+/* Asks for "/path?name=value&name". */
+static unsigned get(struct desk *desk, const char *url)
+{
+	static char text[256];
+	struct bt_route_request request = {0};
+	char *rest = strcpy(text, url);
+
+	assert_true(strlen(url) < sizeof(text));
+	request.path = bt_str(strsep(&rest, "?"));
+	for (char *one; rest && (one = strsep(&rest, "&"));) {
+		char *name = strsep(&one, "=");
+
+		request.arguments[request.argument_n++] =
+			(struct bt_route_argument){bt_str(name), bt_str(one)};
+	}
+	bt_buf_clear(&desk->answer.body);
+	bt_buf_text(&desk->answer.body, "");
+	bt_route(&desk->sources, NULL, &request, &desk->answer);
+	return desk->answer.status;
+}
+
+#define assert_answers(desk, url, code, text)                                                                \
+	do {                                                                                                 \
+		assert_int_equal(get((desk), (url)), (code));                                                \
+		assert_string_equal((desk)->answer.body.ptr, (text));                                        \
+	} while (0)
+
+#define assert_has(desk, part) assert_non_null(strstr((desk)->answer.body.ptr, (part)))
+
+static void health_reads_as_upstreams(void **state)
+{
+	struct desk *desk = *state;
+
+	sync_all(desk);
+	assert_answers(desk, "/healthz", 200, "ok");
+	assert_answers(desk, "/healthz?verbose", 200, "[+]ping ok\nhealthz check passed\n");
+	assert_answers(desk, "/livez?verbose", 200, "[+]ping ok\n[+]threads ok\nlivez check passed\n");
+	assert_answers(desk, "/readyz?verbose", 200,
+		"[+]shutdown ok\n[+]sched-handler-sync ok\n[+]informer-sync ok\nreadyz check passed\n");
+	assert_answers(desk, "/readyz/informer-sync", 200, "ok");
+	assert_int_equal(get(desk, "/readyz/nonsense"), 404);
+	assert_int_equal(get(desk, "/healthz/informer-sync"), 404);
+}
+
+static void with_an_election_it_is_named(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->sources.lease = (struct bt_lease *)desk;
+	assert_answers(desk, "/healthz?verbose", 200, "[+]leaderElection ok\nhealthz check passed\n");
+}
+
+static void who_is_not_ready_says_what_is_missing_but_not_why(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->synced = false;
+	assert_answers(desk, "/readyz", 500,
+		"[+]shutdown ok\n[-]sched-handler-sync failed: reason withheld\n"
+		"[-]informer-sync failed: reason withheld\nreadyz check failed\n");
+	assert_answers(desk, "/readyz/informer-sync", 500,
+		"internal server error: 1 informers not started yet: [pods (403: forbidden)]\n");
+	assert_answers(desk, "/readyz/sched-handler-sync", 500,
+		"internal server error: handlers are not fully synchronized\n");
+	desk->ending = true;
+	assert_answers(desk, "/readyz/shutdown", 500, "internal server error: process is shutting down\n");
+	assert_answers(desk, "/livez", 200, "ok");
+}
+
+static void checks_can_be_excluded(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->synced = false;
+	assert_answers(desk, "/readyz?verbose&exclude=informer-sync&exclude=sched-handler-sync", 200,
+		"[+]shutdown ok\n[+]sched-handler-sync excluded: ok\n[+]informer-sync excluded: ok\n"
+		"readyz check passed\n");
+	assert_answers(desk, "/livez?verbose&exclude=zz&exclude=aa&exclude=zz", 200,
+		"[+]ping ok\n[+]threads ok\n"
+		"warn: some health checks cannot be excluded: no matches for \"aa\",\"zz\"\n"
+		"livez check passed\n");
+}
+
+static void the_configuration_is_shown_as_it_counts(void **state)
+{
+	struct desk *desk = *state;
+
+	assert_int_equal(get(desk, "/configz"), 200);
+	assert_string_equal(desk->answer.type, "application/json");
+	assert_true(bt_str_starts(bt_buf_view(&desk->answer.body), "{\"componentconfig\":{"));
+	assert_has(desk, "\"kind\":\"KubeSchedulerConfiguration\"");
+	assert_int_equal(get(desk, "/version"), 200);
+	assert_has(desk, "\"gitVersion\": \"v1.36.3\"");
+	assert_has(desk, "\"berth\": \"1.2.3\"");
+}
+
+static void the_queue_can_be_looked_at(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/queue"), 200);
+	assert_has(desk, "\"unschedulable\": 1");
+	assert_has(desk, "\"pod\": \"default/p\"");
+	assert_has(desk, "\"NodeAffinity\"");
+}
+
+static void the_cache_can_be_looked_at_and_compared(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/cache"), 200);
+	assert_has(desk, "\"node\": \"n1\"");
+	assert_has(desk, "\"usedPods\": 1");
+	assert_int_equal(get(desk, "/debug/cache?node=n1"), 200);
+	assert_has(desk, "\"pod\": \"default/p\"");
+	assert_int_equal(get(desk, "/debug/cache?node=other"), 200);
+	assert_null(strstr(desk->answer.body.ptr, "usedPods"));
+	assert_int_equal(get(desk, "/debug/compare"), 200);
+	assert_has(desk, "\"differenceCount\": 1");
+	assert_has(desk, "\"name\": \"q\"");
+	assert_has(desk, "\"apiPods\": 2");
+}
+
+static void a_pod_can_be_explained(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/explain?pod=default/p"), 200);
+	assert_has(desk, "n1");
+	assert_has(desk, "NodeAffinity");
+	assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=json"), 200);
+	assert_string_equal(desk->answer.type, "application/json");
+	assert_int_equal(get(desk, "/debug/explain?pod=default/other"), 404);
+	assert_int_equal(get(desk, "/debug/explain?pod=p"), 400);
+	assert_int_equal(get(desk, "/debug/explain"), 400);
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+	struct desk *desk = *state;
+
+	assert_answers(desk, "/nonsense", 404, "404 page not found\n");
+	assert_int_equal(get(desk, "/debug/pprof/heap"), 404);
+	assert_has(desk, "perf record");
+	assert_int_equal(get(desk, "/healthzz"), 404);
+	desk->sources.pipeline = NULL;
+	assert_int_equal(get(desk, "/debug/queue"), 404);
+	assert_int_equal(get(desk, "/"), 200);
+	assert_has(desk, "/metrics");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(health_reads_as_upstreams, setup, teardown),
+		cmocka_unit_test_setup_teardown(with_an_election_it_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_is_not_ready_says_what_is_missing_but_not_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(checks_can_be_excluded, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_configuration_is_shown_as_it_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_queue_can_be_looked_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_cache_can_be_looked_at_and_compared, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pod_can_be_explained, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The server over TLS, asked by libcurl: certificates given, made and changed; clients known by theirs;
+ * requests that are too large or of another kind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <curl/curl.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/thread.h"
+#include "identity.h"
+#include "tools/serve/serve.h"
+
+/* A folder, a server, and what it answered last. */
+struct desk {
+	char folder[64], certificate[128], key[128], ca[128];
+	struct bt_serve_options options;
+	struct bt_str always[1];
+	struct bt_config config;
+	struct bt_serve *serve;
+	struct bt_buf error, body;
+	long status;
+	char served[256]; /* the subject of the certificate */
+};
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static int setup(void **state)
+{
+	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
+
+	strcpy(desk->folder, "/tmp/berth-serve-XXXXXX");
+	assert_non_null(mkdtemp(desk->folder));
+	snprintf(desk->certificate, sizeof(desk->certificate), "%s/tls.crt", desk->folder);
+	snprintf(desk->key, sizeof(desk->key), "%s/tls.key", desk->folder);
+	snprintf(desk->ca, sizeof(desk->ca), "%s/ca.crt", desk->folder);
+	bt_config_init_default(&desk->config, NULL);
+	desk->always[0] = bt_str("/*");
+	desk->options = (struct bt_serve_options){
+		.settings = {.bind_address = "127.0.0.1", .always_allow = {desk->always, 1, true}},
+		.sources = {.config = &desk->config, .version = "1"},
+		.any_port = true,
+		.look_ns = BT_FOREVER};
+	*state = desk;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct desk *desk = *state;
+	char path[160];
+
+	bt_serve_destroy(desk->serve);
+	unlink(desk->certificate);
+	unlink(desk->key);
+	unlink(desk->ca);
+	snprintf(path, sizeof(path), "%s/kube-scheduler.crt", desk->folder);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/kube-scheduler.key", desk->folder);
+	unlink(path);
+	rmdir(desk->folder);
+	bt_config_fini(&desk->config);
+	bt_buf_fini(&desk->error);
+	bt_buf_fini(&desk->body);
+	bt_mem_free(desk);
+	return 0;
+}
+
+static void begin(struct desk *desk)
+{
+	desk->serve = bt_serve_create(&desk->options, &desk->error);
+	if (!desk->serve) {
+		fail_msg("%s", desk->error.ptr);
+	}
+}
+
+static size_t take(char *bytes, size_t size, size_t n, void *context)
+{
+	bt_buf_add(context, bytes, size * n);
+	return size * n;
+}
+
+/* Of the certificates that were shown, the first one's subject. */
+static void note_subject(CURL *curl, struct desk *desk)
+{
+	struct curl_certinfo *info = NULL;
+
+	desk->served[0] = 0;
+	if (curl_easy_getinfo(curl, CURLINFO_CERTINFO, &info) == CURLE_OK && info && info->num_of_certs > 0) {
+		for (struct curl_slist *one = info->certinfo[0]; one; one = one->next) {
+			if (strncmp(one->data, "Subject:", 8) == 0) {
+				snprintf(desk->served, sizeof(desk->served), "%s", one->data);
+			}
+		}
+	}
+}
+
+static CURL *client(struct desk *desk, const char *path)
+{
+	CURL *curl = curl_easy_init();
+	char url[256];
+
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u%s", bt_serve_port(desk->serve), path);
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+	curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+	curl_easy_setopt(curl, CURLOPT_CERTINFO, 1L);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT, 20L);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, &desk->body);
+	return curl;
+}
+
+static CURLcode perform(struct desk *desk, CURL *curl)
+{
+	bt_buf_clear(&desk->body);
+	bt_buf_text(&desk->body, "");
+	CURLcode code = curl_easy_perform(curl);
+
+	desk->status = 0;
+	curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &desk->status);
+	note_subject(curl, desk);
+	return code;
+}
+
+static void get(struct desk *desk, const char *path)
+{
+	CURL *curl = client(desk, path);
+
+	assert_int_equal(perform(desk, curl), CURLE_OK);
+	curl_easy_cleanup(curl);
+}
+
+static void without_a_certificate_one_is_made(void **state)
+{
+	struct desk *desk = *state;
+
+	begin(desk);
+	get(desk, "/healthz");
+	assert_int_equal(desk->status, 200);
+	assert_string_equal(desk->body.ptr, "ok");
+	assert_non_null(strstr(desk->served, "CN = localhost"));
+	assert_false(bt_serve_reload(desk->serve));
+}
+
+static void a_made_certificate_is_kept_in_its_folder(void **state)
+{
+	struct desk *desk = *state;
+	struct stat about;
+	char path[160], first[sizeof(desk->served)];
+
+	desk->options.settings.cert_dir = desk->folder;
+	begin(desk);
+	get(desk, "/healthz");
+	strcpy(first, desk->served);
+	snprintf(path, sizeof(path), "%s/kube-scheduler.key", desk->folder);
+	assert_int_equal(stat(path, &about), 0);
+	assert_int_equal(about.st_mode & 0777, 0600);
+	ino_t inode = about.st_ino;
+
+	bt_serve_destroy(desk->serve);
+	begin(desk);
+	assert_int_equal(stat(path, &about), 0);
+	assert_true(about.st_ino == inode);
+}
+
+static void a_certificate_that_changes_is_served_from_then_on(void **state)
+{
+	struct desk *desk = *state;
+	struct identity ca, one, two;
+
+	identity_make(&ca, NULL, "ca", NULL, 3600);
+	identity_make(&one, &ca, "one", NULL, 3600);
+	identity_make(&two, &ca, "two", NULL, 3600);
+	write_file(desk->certificate, one.pem);
+	write_file(desk->key, one.key_pem);
+	desk->options.settings.cert_file = desk->certificate;
+	desk->options.settings.key_file = desk->key;
+	begin(desk);
+	uint16_t port = bt_serve_port(desk->serve);
+	CURL *lasting = client(desk, "/healthz");
+
+	assert_int_equal(perform(desk, lasting), CURLE_OK);
+	assert_non_null(strstr(desk->served, "CN = one"));
+	assert_false(bt_serve_reload(desk->serve));
+	write_file(desk->certificate, two.pem); /* half way: the key is the old one's */
+	assert_false(bt_serve_reload(desk->serve));
+	get(desk, "/healthz");
+	assert_non_null(strstr(desk->served, "CN = one"));
+	write_file(desk->key, two.key_pem);
+	assert_true(bt_serve_reload(desk->serve));
+	get(desk, "/healthz");
+	assert_int_equal(desk->status, 200);
+	assert_non_null(strstr(desk->served, "CN = two"));
+	assert_int_equal(bt_serve_port(desk->serve), port);
+	assert_int_equal(perform(desk, lasting), CURLE_OK); /* on its old connection */
+	assert_int_equal(desk->status, 200);
+	curl_easy_cleanup(lasting);
+	identity_drop(&ca);
+	identity_drop(&one);
+	identity_drop(&two);
+}
+
+static void a_client_is_known_by_its_certificate(void **state)
+{
+	struct desk *desk = *state;
+	struct identity ca, jane, root;
+
+	identity_make(&ca, NULL, "ca", NULL, 3600);
+	identity_make(&jane, &ca, "jane", "dev", 3600);
+	identity_make(&root, &ca, "root", "system:masters", 3600);
+	write_file(desk->ca, ca.pem);
+	desk->options.settings.client_ca_file = desk->ca;
+	desk->always[0] = bt_str("/healthz");
+	begin(desk);
+	get(desk, "/version");
+	assert_int_equal(desk->status, 403);
+	assert_non_null(strstr(desk->body.ptr, "\"message\": \"forbidden: User \\\"system:anonymous\\\" "
+					       "cannot get path \\\"/version\\\"\""));
+	assert_non_null(strstr(desk->body.ptr, "\"kind\": \"Status\""));
+	for (int i = 0; i < 2; i++) {
+		CURL *curl = client(desk, "/version");
+
+		write_file(desk->certificate, i ? root.pem : jane.pem);
+		write_file(desk->key, i ? root.key_pem : jane.key_pem);
+		curl_easy_setopt(curl, CURLOPT_SSLCERT, desk->certificate);
+		curl_easy_setopt(curl, CURLOPT_SSLKEY, desk->key);
+		assert_int_equal(perform(desk, curl), CURLE_OK);
+		assert_int_equal(desk->status, i ? 200 : 403);
+		assert_true(i || strstr(desk->body.ptr, "User \\\"jane\\\" cannot get path"));
+		curl_easy_cleanup(curl);
+	}
+	identity_drop(&ca);
+	identity_drop(&jane);
+	identity_drop(&root);
+}
+
+static void odd_requests_are_answered_and_no_more(void **state)
+{
+	struct desk *desk = *state;
+	char *large = bt_mem_zalloc(1, 100001);
+
+	begin(desk);
+	CURL *curl = client(desk, "/healthz");
+
+	curl_easy_setopt(curl, CURLOPT_POSTFIELDS, "body");
+	assert_int_equal(perform(desk, curl), CURLE_OK);
+	assert_int_equal(desk->status, 405);
+	curl_easy_cleanup(curl);
+	curl = client(desk, "/healthz");
+	curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
+	assert_int_equal(perform(desk, curl), CURLE_OK);
+	assert_int_equal(desk->status, 200);
+	assert_int_equal(desk->body.len, 0);
+	curl_easy_cleanup(curl);
+	memset(large, 'x', 100000);
+	memcpy(large, "X-Large: ", 9);
+	struct curl_slist *headers = curl_slist_append(NULL, large);
+
+	curl = client(desk, "/healthz");
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	perform(desk, curl);
+	assert_int_not_equal(desk->status, 200);
+	curl_easy_cleanup(curl);
+	curl_slist_free_all(headers);
+	bt_mem_free(large);
+	get(desk, "/nonsense");
+	assert_int_equal(desk->status, 404);
+	get(desk, "/metrics");
+	assert_int_equal(desk->status, 200);
+}
+
+static void only_tls_1_3_is_served_when_asked_for(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->options.settings.tls13 = true;
+	begin(desk);
+	CURL *curl = client(desk, "/healthz");
+
+	curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_MAX_TLSv1_2);
+	assert_int_not_equal(perform(desk, curl), CURLE_OK);
+	curl_easy_cleanup(curl);
+	get(desk, "/healthz");
+	assert_int_equal(desk->status, 200);
+}
+
+static void cipher_suites_are_chosen_by_name(void **state)
+{
+	struct bt_str names[] = {BT_STR("TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384")};
+	struct desk *desk = *state;
+
+	desk->options.settings.cipher_suites = (struct bt_str_list){names, 1, true};
+	begin(desk);
+	CURL *curl = client(desk, "/healthz");
+
+	curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_MAX_TLSv1_2);
+	curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, "ECDHE-ECDSA-AES128-GCM-SHA256");
+	assert_int_not_equal(perform(desk, curl), CURLE_OK);
+	curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, "ECDHE-ECDSA-AES256-GCM-SHA384");
+	assert_int_equal(perform(desk, curl), CURLE_OK);
+	curl_easy_cleanup(curl);
+}
+
+#define assert_refused(desk, part)                                                                           \
+	do {                                                                                                 \
+		bt_buf_clear(&(desk)->error);                                                                \
+		assert_null(bt_serve_create(&(desk)->options, &(desk)->error));                              \
+		assert_non_null(strstr((desk)->error.ptr, (part)));                                          \
+	} while (0)
+
+static void what_cannot_be_served_is_said(void **state)
+{
+	struct bt_str names[] = {BT_STR("TLS_RSA_WITH_RC4_128_SHA")};
+	struct desk *desk = *state;
+
+	desk->options.settings.bind_address = "nonsense";
+	assert_refused(desk, "'nonsense' is not an IP address");
+	desk->options.settings.bind_address = "127.0.0.1";
+	desk->options.settings.cipher_suites = (struct bt_str_list){names, 1, true};
+	assert_refused(desk, "TLS_RSA_WITH_RC4_128_SHA");
+	desk->options.settings.cipher_suites = (struct bt_str_list){0};
+	desk->options.settings.cert_file = desk->certificate;
+	desk->options.settings.key_file = desk->key;
+	assert_refused(desk, "No such file");
+	write_file(desk->certificate, "nonsense");
+	write_file(desk->key, "nonsense");
+	assert_refused(desk, "no certificate in PEM");
+	desk->options.settings.cert_file = desk->options.settings.key_file = NULL;
+	desk->options.settings.client_ca_file = "/nonsense";
+	assert_refused(desk, "/nonsense: No such file");
+	desk->options.settings.client_ca_file = NULL;
+	begin(desk);
+	struct bt_serve_options other = desk->options;
+
+	other.any_port = false;
+	other.settings.port = bt_serve_port(desk->serve);
+	bt_buf_clear(&desk->error);
+	assert_null(bt_serve_create(&other, &desk->error));
+	assert_non_null(strstr(desk->error.ptr, "Address already in use"));
+}
+
+static void ask_often(void *context)
+{
+	struct desk *desk = context;
+	struct bt_buf body = {0};
+
+	for (int i = 0; i < 20; i++) {
+		CURL *curl = client(desk, i % 2 ? "/metrics" : "/readyz?verbose");
+		long status = 0;
+
+		bt_buf_clear(&body);
+		curl_easy_setopt(curl, CURLOPT_WRITEDATA, &body);
+		assert_int_equal(curl_easy_perform(curl), CURLE_OK);
+		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+		assert_int_equal(status, 200);
+		curl_easy_cleanup(curl);
+	}
+	bt_buf_fini(&body);
+}
+
+static void several_clients_are_served_while_certificates_change(void **state)
+{
+	struct desk *desk = *state;
+	struct bt_thread *threads[3];
+	struct identity ca, one;
+
+	identity_make(&ca, NULL, "ca", NULL, 3600);
+	write_file(desk->certificate, ca.pem);
+	write_file(desk->key, ca.key_pem);
+	desk->options.settings.cert_file = desk->certificate;
+	desk->options.settings.key_file = desk->key;
+	begin(desk);
+	for (int i = 0; i < 3; i++) {
+		const struct bt_thread_options options = {.name = "client"};
+
+		assert_int_equal(bt_thread_start(&options, ask_often, desk, &threads[i], NULL), BT_OK);
+	}
+	identity_make(&one, &ca, "one", NULL, 3600);
+	write_file(desk->key, one.key_pem);
+	write_file(desk->certificate, one.pem);
+	assert_true(bt_serve_reload(desk->serve));
+	for (int i = 0; i < 3; i++) {
+		bt_thread_join(&threads[i]);
+	}
+	get(desk, "/healthz");
+	assert_non_null(strstr(desk->served, "CN = one"));
+	identity_drop(&ca);
+	identity_drop(&one);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(without_a_certificate_one_is_made, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_made_certificate_is_kept_in_its_folder, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_certificate_that_changes_is_served_from_then_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_client_is_known_by_its_certificate, setup, teardown),
+		cmocka_unit_test_setup_teardown(odd_requests_are_answered_and_no_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(only_tls_1_3_is_served_when_asked_for, setup, teardown),
+		cmocka_unit_test_setup_teardown(cipher_suites_are_chosen_by_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_served_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			several_clients_are_served_while_certificates_change, setup, teardown),
+	};
+
+	curl_global_init(CURL_GLOBAL_ALL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	curl_global_cleanup();
+	return failed;
+}

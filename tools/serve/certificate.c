@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Certificates by OpenSSL. Source: MaybeDefaultWithSelfSignedCerts in k8s.io/apiserver/pkg/server/options,
+ * v0.36.3.
+ */
+#include "tools/serve/certificate.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILE_BYTES     ((size_t)1 << 20)
+#define VALID_SECONDS  (365L * 24 * 3600)
+#define HOSTNAME_BYTES 256
+
+void bt_certificate_fini(struct bt_certificate *certificate)
+{
+	if (certificate->key.ptr) {
+		OPENSSL_cleanse(certificate->key.ptr, certificate->key.len);
+	}
+	bt_buf_fini(&certificate->certificate);
+	bt_buf_fini(&certificate->key);
+}
+
+enum bt_status bt_file_read(const char *path, struct bt_buf *out, struct bt_buf *out_error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = -1;
+
+	bt_buf_clear(out);
+	while (fd >= 0 && out->len < FILE_BYTES) {
+		bt_buf_reserve(out, 4096);
+		n = read(fd, out->ptr + out->len, 4096);
+		if (n <= 0) {
+			break;
+		}
+		out->len += (size_t)n;
+	}
+	if (n < 0) {
+		bt_buf_printf(out_error, "%s: %s", path, strerror(errno));
+	} else if (n > 0) {
+		bt_buf_printf(out_error, "%s: larger than 1 MiB", path);
+	} else {
+		out->ptr[out->len] = 0;
+	}
+	if (fd >= 0) {
+		close(fd);
+	}
+	return n == 0 ? BT_OK : BT_IO;
+}
+
+static enum bt_status fail(struct bt_buf *out_error, const char *what)
+{
+	char text[160];
+
+	ERR_error_string_n(ERR_get_error(), text, sizeof(text));
+	ERR_clear_error();
+	bt_buf_printf(out_error, "%s: %s", what, text);
+	return BT_INVALID;
+}
+
+static X509 *parse_certificate(const struct bt_buf *pem)
+{
+	BIO *bio = BIO_new_mem_buf(pem->ptr, (int)pem->len);
+	X509 *certificate = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+
+	BIO_free(bio);
+	return certificate;
+}
+
+/* Do certificate and key belong together, and can both be read? */
+static enum bt_status check_pair(const struct bt_certificate *pair, struct bt_buf *out_error)
+{
+	X509 *certificate = parse_certificate(&pair->certificate);
+	BIO *bio = BIO_new_mem_buf(pair->key.ptr, (int)pair->key.len);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, (void *)"");
+	enum bt_status status = BT_OK;
+
+	if (!certificate) {
+		status = fail(out_error, "no certificate in PEM");
+	} else if (!key) {
+		status = fail(out_error, "no private key in PEM, or it has a password");
+	} else if (X509_check_private_key(certificate, key) != 1) {
+		status = fail(out_error, "the private key is not the certificate's");
+	}
+	ERR_clear_error();
+	EVP_PKEY_free(key);
+	X509_free(certificate);
+	BIO_free(bio);
+	return status;
+}
+
+static enum bt_status read_pair(const char *certificate_path, const char *key_path,
+	struct bt_certificate *out, struct bt_buf *out_error)
+{
+	enum bt_status status = bt_file_read(certificate_path, &out->certificate, out_error);
+
+	if (status == BT_OK) {
+		status = bt_file_read(key_path, &out->key, out_error);
+	}
+	if (status == BT_OK) {
+		status = check_pair(out, out_error);
+		if (status != BT_OK) {
+			bt_buf_printf(out_error, " (%s, %s)", certificate_path, key_path);
+		}
+	}
+	return status;
+}
+
+static bool has_expired(const struct bt_certificate *pair)
+{
+	X509 *certificate = parse_certificate(&pair->certificate);
+	bool expired = !certificate || X509_cmp_current_time(X509_get0_notAfter(certificate)) <= 0;
+
+	X509_free(certificate);
+	return expired;
+}
+
+static bool add_extension(X509 *certificate, int nid, const char *value)
+{
+	X509V3_CTX context;
+
+	X509V3_set_ctx_nodb(&context);
+	X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
+	X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &context, nid, value);
+	bool added = extension && X509_add_ext(certificate, extension, -1) == 1;
+
+	X509_EXTENSION_free(extension);
+	return added;
+}
+
+/* The names that the certificate is for, as OpenSSL's configuration writes them. */
+static void list_names(const char *bind_address, struct bt_buf *out)
+{
+	char host[HOSTNAME_BYTES] = "";
+	unsigned char address[16];
+
+	bt_buf_text(out, "DNS:localhost,IP:127.0.0.1,IP:::1");
+	if (gethostname(host, sizeof(host) - 1) == 0 && host[0] &&
+		host[strspn(host, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.")] == 0) {
+		bt_buf_printf(out, ",DNS:%s", host);
+	}
+	ASN1_OCTET_STRING *ip = bind_address ? a2i_IPADDRESS(bind_address) : NULL;
+
+	memset(address, 0, sizeof(address));
+	if (ip && memcmp(ASN1_STRING_get0_data(ip), address, (size_t)ASN1_STRING_length(ip)) != 0) {
+		bt_buf_printf(out, ",IP:%s", bind_address);
+	}
+	ASN1_OCTET_STRING_free(ip);
+	ERR_clear_error();
+}
+
+static bool describe(X509 *certificate, EVP_PKEY *key, const char *names)
+{
+	X509_NAME *name = X509_get_subject_name(certificate);
+	unsigned char serial[8];
+
+	if (RAND_bytes(serial, sizeof(serial)) != 1) {
+		return false;
+	}
+	serial[0] &= 0x7f;
+	BIGNUM *number = BN_bin2bn(serial, sizeof(serial), NULL);
+	bool good = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) &&
+		    X509_set_version(certificate, X509_VERSION_3) == 1 &&
+		    X509_gmtime_adj(X509_getm_notBefore(certificate), -300) &&
+		    X509_gmtime_adj(X509_getm_notAfter(certificate), VALID_SECONDS) &&
+		    X509_NAME_add_entry_by_txt(
+			    name, "CN", MBSTRING_ASC, (const unsigned char *)"localhost", -1, -1, 0) == 1 &&
+		    X509_set_issuer_name(certificate, name) == 1 && X509_set_pubkey(certificate, key) == 1 &&
+		    add_extension(certificate, NID_basic_constraints, "critical,CA:TRUE") &&
+		    add_extension(certificate, NID_key_usage,
+			    "critical,digitalSignature,keyEncipherment,keyCertSign") &&
+		    add_extension(certificate, NID_ext_key_usage, "serverAuth") &&
+		    add_extension(certificate, NID_subject_alt_name, names) &&
+		    X509_sign(certificate, key, EVP_sha256()) > 0;
+
+	BN_free(number);
+	return good;
+}
+
+static void take_bio(BIO *bio, struct bt_buf *out)
+{
+	char *bytes;
+	long n = BIO_get_mem_data(bio, &bytes);
+
+	bt_buf_clear(out);
+	bt_buf_add(out, bytes, n > 0 ? (size_t)n : 0);
+	BIO_free(bio);
+}
+
+static enum bt_status make_pair(
+	const char *bind_address, struct bt_certificate *out, struct bt_buf *out_error)
+{
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *certificate = X509_new();
+	BIO *certificate_bio = BIO_new(BIO_s_mem()), *key_bio = BIO_new(BIO_s_secmem());
+	struct bt_buf names = {0};
+	enum bt_status status = BT_OK;
+
+	list_names(bind_address, &names);
+	if (!key || !certificate || !describe(certificate, key, names.ptr) ||
+		PEM_write_bio_X509(certificate_bio, certificate) != 1 ||
+		PEM_write_bio_PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL) != 1) {
+		status = fail(out_error, "no certificate can be made");
+	}
+	take_bio(certificate_bio, &out->certificate);
+	take_bio(key_bio, &out->key);
+	bt_buf_fini(&names);
+	X509_free(certificate);
+	EVP_PKEY_free(key);
+	return status;
+}
+
+/* Writes a file beside it first, so that nobody finds half of one. */
+static enum bt_status write_file(
+	const char *path, mode_t mode, const struct bt_buf *text, struct bt_buf *out_error)
+{
+	struct bt_buf beside = {0};
+
+	bt_buf_printf(&beside, "%s.new", path);
+	int fd = open(beside.ptr, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	bool good = fd >= 0 && fchmod(fd, mode) == 0 && write(fd, text->ptr, text->len) == (ssize_t)text->len;
+
+	if (fd >= 0) {
+		good = close(fd) == 0 && good;
+	}
+	good = good && rename(beside.ptr, path) == 0;
+	if (!good) {
+		bt_buf_printf(out_error, "%s: %s", path, strerror(errno));
+	}
+	bt_buf_fini(&beside);
+	return good ? BT_OK : BT_IO;
+}
+
+static enum bt_status load_from_directory(
+	const struct bt_serve_settings *settings, struct bt_certificate *out, struct bt_buf *out_error)
+{
+	struct bt_buf certificate = {0}, key = {0}, ignored = {0};
+	enum bt_status status;
+
+	bt_buf_printf(&certificate, "%s/kube-scheduler.crt", settings->cert_dir);
+	bt_buf_printf(&key, "%s/kube-scheduler.key", settings->cert_dir);
+	status = read_pair(certificate.ptr, key.ptr, out, &ignored);
+	if (status != BT_OK || has_expired(out)) {
+		mkdir(settings->cert_dir, 0755);
+		status = make_pair(settings->bind_address, out, out_error);
+		if (status == BT_OK) {
+			status = write_file(key.ptr, 0600, &out->key, out_error);
+		}
+		if (status == BT_OK) {
+			status = write_file(certificate.ptr, 0644, &out->certificate, out_error);
+		}
+	}
+	bt_buf_fini(&certificate);
+	bt_buf_fini(&key);
+	bt_buf_fini(&ignored);
+	return status;
+}
+
+enum bt_status bt_certificate_load(
+	const struct bt_serve_settings *settings, struct bt_certificate *out, struct bt_buf *out_error)
+{
+	if (settings->cert_file) {
+		return read_pair(settings->cert_file, settings->key_file, out, out_error);
+	}
+	if (settings->cert_dir) {
+		return load_from_directory(settings, out, out_error);
+	}
+	return make_pair(settings->bind_address, out, out_error);
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * /metrics: kube-scheduler's metrics by their names, types, labels and buckets, as far as berth has the
+ * numbers, and berth's own. README.md says which of kube-scheduler's are missing, and why.
+ */
+#pragma once
+
+#include "tools/serve/sources.h"
+
+/* Appends all metrics. Context: any thread but the pipeline's; waits for the end of a cycle. */
+void bt_metrics_write(
+	const struct bt_serve_sources *sources, const struct bt_str_list *disabled, struct bt_buf *out);

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The parts of /metrics.
+ */
+#pragma once
+
+#include "tools/serve/sources.h"
+
+/* kube-scheduler's, that the engine and the outcomes have. */
+void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x);
+
+/* berth's own: pipeline, watch, writer, clients. */
+void bt_metrics_of_berth(const struct bt_serve_sources *sources, struct bt_exposition *x);
+
+/* What every Kubernetes component and every process has. */
+void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exposition *x);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What every process tells, and every component of Kubernetes. Source: client_golang's process collector;
+ * k8s.io/component-base/metrics, v0.36.3.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "metrics_int.h"
+
+#define KUBERNETES_VERSION "v1.36.3"
+
+/* The fields of /proc/self/stat that are told. */
+struct process {
+	unsigned long long start_ticks, virtual_bytes;
+	long resident_pages;
+};
+
+static bool read_stat(struct process *out)
+{
+	char text[2048];
+	FILE *file = fopen("/proc/self/stat", "r");
+	size_t n = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+	if (file) {
+		fclose(file);
+	}
+	text[n] = 0;
+	const char *rest = strrchr(text, ')'); /* the name may have any characters */
+
+	/* From the third field, the state: the start is the 22nd, then sizes. */
+	return rest && sscanf(rest + 1,
+			       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
+			       "%llu %llu %ld",
+			       &out->start_ticks, &out->virtual_bytes, &out->resident_pages) == 3;
+}
+
+/* When the machine was started, in seconds since the epoch; 0: nobody knows. */
+static double boot_seconds(void)
+{
+	FILE *file = fopen("/proc/stat", "r");
+	unsigned long long seconds = 0;
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "btime %llu", &seconds) == 1) {
+			break;
+		}
+	}
+	if (file) {
+		fclose(file);
+	}
+	return (double)seconds;
+}
+
+static uint64_t open_files(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	uint64_t n = 0;
+
+	if (!directory) {
+		return 0;
+	}
+	for (const struct dirent *entry; (entry = readdir(directory));) {
+		n += entry->d_name[0] != '.';
+	}
+	closedir(directory);
+	return n ? n - 1 : 0; /* the directory itself */
+}
+
+static void add_process(struct bt_exposition *x)
+{
+	struct process process;
+	struct rusage usage;
+	struct rlimit files;
+
+	if (getrusage(RUSAGE_SELF, &usage) == 0) {
+		double micros = (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+
+		bt_expose(x, "process_cpu_seconds_total", BT_METRIC_COUNTER,
+			"Total user and system CPU time spent in seconds.");
+		bt_expose_real(x, (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + micros / 1e6);
+	}
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		bt_expose_gauge(x, "process_max_fds", "Maximum number of open file descriptors.",
+			(double)files.rlim_cur);
+	}
+	bt_expose_gauge(x, "process_open_fds", "Number of open file descriptors.", (double)open_files());
+	if (read_stat(&process)) {
+		bt_expose_gauge(x, "process_resident_memory_bytes", "Resident memory size in bytes.",
+			(double)process.resident_pages * (double)sysconf(_SC_PAGESIZE));
+		bt_expose_gauge(x, "process_start_time_seconds",
+			"Start time of the process since unix epoch in seconds.",
+			boot_seconds() + (double)process.start_ticks / (double)sysconf(_SC_CLK_TCK));
+		bt_expose_gauge(x, "process_virtual_memory_bytes", "Virtual memory size in bytes.",
+			(double)process.virtual_bytes);
+	}
+}
+
+static void add_gates(struct bt_exposition *x, const struct bt_gates *gates)
+{
+	static const char *const stages[] = {"ALPHA", "BETA", "", "DEPRECATED"};
+
+	bt_expose(x, "kubernetes_feature_enabled", BT_METRIC_GAUGE,
+		"[BETA] This metric records the data about the stage and enablement of a k8s feature.");
+	for (int i = 0; i < BT_GATE_N; i++) {
+		const struct bt_gate_info *info = bt_gate_info((enum bt_gate)i);
+
+		bt_expose_label(x, "name", bt_str(info->name));
+		bt_expose_label(x, "stage", bt_str(stages[info->stage]));
+		bt_expose_count(x, gates->on[i]);
+	}
+}
+
+void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exposition *x)
+{
+	add_process(x);
+	if (sources->config) {
+		add_gates(x, &sources->config->gates);
+	}
+	bt_expose(x, "kubernetes_build_info", BT_METRIC_GAUGE,
+		"[BETA] A metric with a constant '1' value labeled by major, minor, git version, git commit, "
+		"git tree state, build date, Go version, and compiler from which Kubernetes was built, and "
+		"platform on which it is running.");
+	const char *const labels[][2] = {{"build_date", ""}, {"compiler", ""}, {"git_commit", ""},
+		{"git_tree_state", ""}, {"git_version", KUBERNETES_VERSION}, {"go_version", ""},
+		{"major", "1"}, {"minor", "36"}, {"platform", "linux"}};
+
+	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
+		bt_expose_label(x, labels[i][0], bt_str(labels[i][1]));
+	}
+	bt_expose_count(x, 1);
+	bt_expose(x, "berth_build_info", BT_METRIC_GAUGE, "1, by berth's version.");
+	bt_expose_label(x, "version", bt_str(sources->version ? sources->version : ""));
+	bt_expose_count(x, 1);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TokenReviews and SubjectAccessReviews as JSON, both ways. Pure but for the memory of buffers.
+ */
+#pragma once
+
+#include "engine/base/buf.h"
+#include "engine/base/str.h"
+
+/* Who somebody is, as reviews say it. All zeroes: nobody. */
+struct bt_user {
+	struct bt_buf name, uid;
+	struct bt_buf groups; /* a JSON array of strings */
+	struct bt_buf extra;  /* a JSON object, or empty */
+	bool privileged;      /* in system:masters */
+};
+
+void bt_user_fini(struct bt_user *user);
+void bt_user_copy(const struct bt_user *from, struct bt_user *to);
+
+/* Begins the list of groups anew, adds one, and ends the list with system:authenticated if that is not there.
+ */
+void bt_user_begin_groups(struct bt_user *user);
+void bt_user_add_group(struct bt_user *user, struct bt_str group);
+void bt_user_end_groups(struct bt_user *user, bool authenticated);
+
+void bt_review_token(struct bt_str token, struct bt_buf *out_json);
+void bt_review_access(
+	const struct bt_user *user, struct bt_str path, const char *verb, struct bt_buf *out_json);
+
+/* What a review was answered with. Returns: false with the reason in out_error when it is no such answer. */
+bool bt_review_read_token(
+	struct bt_str json, bool *out_authenticated, struct bt_user *out_user, struct bt_buf *out_error);
+bool bt_review_read_access(
+	struct bt_str json, bool *out_allowed, struct bt_buf *out_reason, struct bt_buf *out_error);
+
+/* data["client-ca-file"] of a ConfigMap. Returns: false when there is none. */
+bool bt_review_read_authorities(struct bt_str json, struct bt_buf *out_pem);

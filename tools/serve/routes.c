@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Paths.
+ */
+#include "tools/serve/routes.h"
+
+#include "debug_int.h"
+#include "tools/cli/doc_write.h"
+#include "tools/kube/config_encode.h"
+#include "tools/serve/health.h"
+#include "tools/serve/metrics.h"
+
+#define TEXT		   "text/plain; charset=utf-8"
+#define JSON		   "application/json"
+#define METRICS		   "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+#define KUBERNETES_VERSION "v1.36.3"
+
+struct bt_str bt_route_argument(const struct bt_route_request *request, const char *name)
+{
+	for (size_t i = 0; i < request->argument_n; i++) {
+		if (bt_str_is(request->arguments[i].name, name)) {
+			return request->arguments[i].value.ptr ? request->arguments[i].value : bt_str("");
+		}
+	}
+	return (struct bt_str){0};
+}
+
+void bt_route_status(unsigned code, const char *reason, struct bt_str message, struct bt_route_answer *out)
+{
+	struct bt_doc doc;
+
+	*out = (struct bt_route_answer){.status = code, .type = JSON, .body = out->body};
+	bt_buf_clear(&out->body);
+	bt_doc_init(&doc, BT_DOC_JSON_PRETTY, &out->body);
+	bt_doc_begin_object(&doc);
+	bt_doc_key(&doc, "kind");
+	bt_doc_text(&doc, "Status");
+	bt_doc_key(&doc, "apiVersion");
+	bt_doc_text(&doc, "v1");
+	bt_doc_key(&doc, "metadata");
+	bt_doc_begin_object(&doc);
+	bt_doc_end(&doc);
+	bt_doc_key(&doc, "status");
+	bt_doc_text(&doc, "Failure");
+	bt_doc_key(&doc, "message");
+	bt_doc_str(&doc, message);
+	bt_doc_key(&doc, "reason");
+	bt_doc_text(&doc, reason);
+	bt_doc_key(&doc, "code");
+	bt_doc_int(&doc, code);
+	bt_doc_end(&doc);
+	bt_buf_char(&out->body, '\n');
+}
+
+static void answer_health(const struct bt_serve_sources *sources, enum bt_health_point point,
+	struct bt_str check, const struct bt_route_request *request, struct bt_route_answer *out)
+{
+	struct bt_str excluded[BT_ROUTE_ARGUMENTS];
+	struct bt_health_request health = {.point = point,
+		.verbose = bt_route_argument(request, "verbose").ptr != NULL,
+		.excluded = excluded};
+
+	for (size_t i = 0; i < request->argument_n; i++) {
+		if (bt_str_is(request->arguments[i].name, "exclude")) {
+			excluded[health.excluded_n++] = request->arguments[i].value;
+		}
+	}
+	out->status = check.len ? bt_health_answer_one(sources, point, check, &out->body)
+				: bt_health_answer(sources, &health, &out->body);
+}
+
+static void answer_healthz(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	answer_health(sources, BT_HEALTHZ, rest, request, out);
+}
+
+static void answer_livez(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	answer_health(sources, BT_LIVEZ, rest, request, out);
+}
+
+static void answer_readyz(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	answer_health(sources, BT_READYZ, rest, request, out);
+}
+
+/* As upstream prints the objects that components register: under its name, in JSON. */
+static void answer_configz(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	(void)request;
+	(void)rest;
+	out->type = JSON;
+	bt_buf_text(&out->body, "{\"componentconfig\":");
+	bt_config_encode(sources->config, &out->body);
+	bt_buf_text(&out->body, "}\n");
+}
+
+static void answer_version(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	struct bt_doc doc;
+
+	(void)request;
+	(void)rest;
+	out->type = JSON;
+	bt_doc_init(&doc, BT_DOC_JSON_PRETTY, &out->body);
+	bt_doc_begin_object(&doc);
+	bt_doc_key(&doc, "major");
+	bt_doc_text(&doc, "1");
+	bt_doc_key(&doc, "minor");
+	bt_doc_text(&doc, "36");
+	bt_doc_key(&doc, "gitVersion");
+	bt_doc_text(&doc, KUBERNETES_VERSION);
+	bt_doc_key(&doc, "berth");
+	bt_doc_text(&doc, sources->version ? sources->version : "");
+	bt_doc_end(&doc);
+	bt_buf_char(&out->body, '\n');
+}
+
+static void answer_no_profiles(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	(void)sources;
+	(void)request;
+	(void)rest;
+	out->status = 404;
+	bt_buf_text(&out->body,
+		"berth is not written in Go and has no such profiles; perf record -g -p PID and "
+		"perf report show where its time goes\n");
+}
+
+/* rest: what stands behind the path and a slash. */
+static const struct route {
+	const char *path;
+	bool below; /* and everything below it */
+	bool needs_config, needs_pipeline;
+	void (*answer)(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+		struct bt_str rest, struct bt_route_answer *out);
+	const char *text;
+} routes[] = {
+	{"/healthz", true, false, false, answer_healthz, "is the process well?"},
+	{"/livez", true, false, false, answer_livez, "should it be left running?"},
+	{"/readyz", true, false, false, answer_readyz, "does it know the cluster?"},
+	{"/configz", false, true, false, answer_configz, "the configuration as it counts"},
+	{"/version", false, false, false, answer_version, "berth's version, and the decisions'"},
+	{"/debug/queue", false, false, true, bt_debug_queue, "pods that wait, ?limit=N of each kind"},
+	{"/debug/cache", false, false, true, bt_debug_cache,
+		"nodes and what is used, ?node=NAME with its pods"},
+	{"/debug/compare", false, false, true, bt_debug_compare, "the ledger beside the API's pods"},
+	{"/debug/explain", false, false, true, bt_debug_explain,
+		"?pod=NAMESPACE/NAME, &output=json|yaml|csv"},
+	{"/debug/pprof", true, false, false, answer_no_profiles, NULL},
+};
+
+#define ROUTE_N (sizeof(routes) / sizeof(*routes))
+
+static void list_paths(struct bt_route_answer *out)
+{
+	bt_buf_text(&out->body, "/metrics  what is counted, for Prometheus\n");
+	for (size_t i = 0; i < ROUTE_N; i++) {
+		if (routes[i].text) {
+			bt_buf_printf(&out->body, "%s  %s\n", routes[i].path, routes[i].text);
+		}
+	}
+}
+
+static const struct route *find(struct bt_str path, struct bt_str *out_rest)
+{
+	for (size_t i = 0; i < ROUTE_N; i++) {
+		size_t n = strlen(routes[i].path);
+
+		*out_rest = (struct bt_str){0};
+		if (bt_str_is(path, routes[i].path)) {
+			return &routes[i];
+		}
+		if (routes[i].below && path.len > n + 1 && bt_str_starts(path, routes[i].path) &&
+			path.ptr[n] == '/') {
+			*out_rest = bt_str_sub(path, n + 1, path.len);
+			return &routes[i];
+		}
+	}
+	return NULL;
+}
+
+void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *disabled_metrics,
+	const struct bt_route_request *request, struct bt_route_answer *out_answer)
+{
+	struct bt_str rest;
+	const struct route *route = find(request->path, &rest);
+
+	out_answer->status = 200;
+	out_answer->type = TEXT;
+	if (bt_str_is(request->path, "/metrics")) {
+		out_answer->type = METRICS;
+		bt_metrics_write(sources, disabled_metrics, &out_answer->body);
+	} else if (bt_str_is(request->path, "/")) {
+		list_paths(out_answer);
+	} else if (route && !(route->needs_config && !sources->config) &&
+		   !(route->needs_pipeline && !sources->pipeline)) {
+		route->answer(sources, request, rest, out_answer);
+	} else {
+		out_answer->status = 404;
+	}
+	if (out_answer->status == 404 && out_answer->body.len == 0) {
+		bt_buf_text(&out_answer->body, "404 page not found\n");
+	}
+}

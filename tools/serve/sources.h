@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the server tells about: the parts of a scheduler, asked whenever somebody asks the server. What is
+ * NULL is not told about. The functions are the parts' own of the same names; a test puts others there.
+ */
+#pragma once
+
+#include "engine/flow/pipeline.h"
+#include "tools/lease/lease.h"
+#include "tools/serve/exposition.h"
+#include "tools/serve/outcomes.h"
+#include "tools/watch/watch.h"
+#include "tools/write/writer.h"
+
+#define BT_SERVE_CLIENTS 8
+
+/* init: all of it; what pointers lead to is asked by the functions beside them, from any thread. */
+struct bt_serve_sources {
+	const char *version; /* berth's */
+	const struct bt_config *config;
+	struct bt_pipeline *pipeline;
+	const struct bt_outcomes *outcomes;
+	struct bt_watch *watch;
+	uint32_t (*watch_states)(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
+	void (*watch_each_pod)(struct bt_watch *watch,
+		void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
+	const struct bt_writer *writer;
+	struct bt_writer_counts (*writer_counts)(const struct bt_writer *writer);
+	const struct bt_lease *lease; /* NULL: nobody is elected */
+	bool (*lease_is_held)(const struct bt_lease *lease);
+	struct {
+		const char *name;
+		const struct bt_http *http;
+	} clients[BT_SERVE_CLIENTS]; /* ends with a NULL name */
+	struct bt_http_counts (*http_counts)(const struct bt_http *http);
+	/* Is the process about to end? NULL: it is not. */
+	bool (*is_ending)(void *context);
+	/* Adds metrics of whoever has more to say. NULL: nobody. */
+	void (*more_metrics)(void *context, struct bt_exposition *exposition);
+	void *context;
+};
