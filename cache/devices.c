@@ -20,6 +20,23 @@ static uint64_t triple_key(uint32_t a, uint32_t b, uint32_t c)
 	return bt_hash_u64(bt_hash_u64(bt_pair_key(a, b)) ^ c) | 1;
 }
 
+static uint32_t vacant_use(struct bt_devices *d)
+{
+	size_t old = d->use_cap;
+	uint32_t ix;
+
+	if (bt_vacancies_take(&d->vacant_uses, &ix)) {
+		return ix;
+	}
+	d->uses = bt_mem_grow(d->uses, d->view.use_n, &d->use_cap, sizeof(*d->uses));
+	d->view.uses = d->uses;
+	if (d->use_cap != old) {
+		d->view.marks = bt_mem_realloc(d->view.marks, d->use_cap, sizeof(*d->view.marks));
+		memset(d->view.marks + old, 0, (d->use_cap - old) * sizeof(*d->view.marks));
+	}
+	return d->view.use_n++;
+}
+
 static uint32_t use_of(struct bt_devices *d, uint32_t driver, uint32_t pool, uint32_t device)
 {
 	uint64_t key = triple_key(driver, pool, device);
@@ -32,17 +49,45 @@ static uint32_t use_of(struct bt_devices *d, uint32_t driver, uint32_t pool, uin
 			return ix;
 		}
 	}
-	size_t old = d->use_cap;
-	d->uses = bt_mem_grow(d->uses, d->view.use_n, &d->use_cap, sizeof(*d->uses));
-	if (d->use_cap != old) {
-		d->view.marks = bt_mem_realloc(d->view.marks, d->use_cap, sizeof(*d->view.marks));
-		memset(d->view.marks + old, 0, (d->use_cap - old) * sizeof(*d->view.marks));
-	}
-	ix = d->view.use_n++;
+	ix = vacant_use(d);
 	d->uses[ix] = (struct bt_device_use){.driver = driver, .pool = pool, .device = device};
-	d->view.uses = d->uses;
+	bt_intern_hold_again(d->dictionary->intern, driver);
+	bt_intern_hold_again(d->dictionary->intern, pool);
+	bt_intern_hold_again(d->dictionary->intern, device);
 	bt_map_put(&d->use_ixs, key, ix);
 	return ix;
+}
+
+/* Forgets a device that no slice shows and of which nothing is allocated. Those whose keys it pushed on move
+ * up. */
+static void leave_use(struct bt_devices *d, uint32_t ix)
+{
+	struct bt_device_use *use = &d->uses[ix];
+	uint64_t hole = triple_key(use->driver, use->pool, use->device);
+	uint32_t at;
+
+	if (use->shown_n || use->allocated || use->pending_n || use->share_n || use->consumes) {
+		return;
+	}
+	while (bt_map_get(&d->use_ixs, hole, &at) && at != ix) {
+		hole += 2;
+	}
+	bt_map_remove(&d->use_ixs, hole);
+	for (uint64_t key = hole + 2; bt_map_get(&d->use_ixs, key, &at); key += 2) {
+		const struct bt_device_use *other = &d->uses[at];
+
+		if (key - triple_key(other->driver, other->pool, other->device) >= key - hole) {
+			bt_map_remove(&d->use_ixs, key);
+			bt_map_put(&d->use_ixs, hole, at);
+			hole = key;
+		}
+	}
+	bt_intern_release(d->dictionary->intern, use->driver);
+	bt_intern_release(d->dictionary->intern, use->pool);
+	bt_intern_release(d->dictionary->intern, use->device);
+	bt_mem_free(use->consumed);
+	*use = (struct bt_device_use){0};
+	bt_vacancies_give(&d->vacant_uses, ix);
 }
 
 static struct bt_consumed *consumed_of(struct bt_device_use *use, uint32_t name)
@@ -135,8 +180,54 @@ static void enter(struct bt_devices *d, const struct bt_allocation *allocation, 
 		} else {
 			d->uses[ix].allocated = add;
 		}
+		leave_use(d, ix);
 	}
 	d->view.version++;
+}
+
+/* ---- names ---- */
+
+/* They stay for those who still have them in hand. */
+static void give_up(struct bt_devices *d, struct bt_held *names)
+{
+	bt_held_move(&d->gone, names);
+}
+
+void bt_devices_release_names(struct bt_devices *d)
+{
+	bt_held_release(&d->gone);
+}
+
+static void hold_names(struct bt_held *held, const uint32_t *names, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		bt_held_add_name(held, names[i]);
+	}
+}
+
+/* Holds what an allocation names, which has come from requests, slices and nodes. */
+static void hold_allocation(struct bt_held *held, const struct bt_allocation *allocation)
+{
+	for (uint32_t i = 0; i < allocation->result_n; i++) {
+		const struct bt_device_result *result = &allocation->results[i];
+		const uint32_t names[] = {
+			result->request, result->driver, result->pool, result->device, result->share};
+
+		hold_names(held, names, sizeof(names) / sizeof(names[0]));
+		hold_names(held, result->binding_conditions, result->binding_condition_n);
+		hold_names(held, result->failure_conditions, result->failure_condition_n);
+	}
+	for (uint32_t i = 0; i < allocation->selector.term_n; i++) {
+		const struct bt_node_term *term = &allocation->selector.terms[i];
+
+		for (uint32_t j = 0; j < term->labels.n; j++) {
+			bt_held_add_name(held, term->labels.items[j].key);
+			hold_names(held, term->labels.items[j].values, term->labels.items[j].value_n);
+		}
+		for (uint32_t j = 0; j < term->field_n; j++) {
+			bt_held_add_name(held, term->fields[j].value);
+		}
+	}
 }
 
 /* ---- claims ---- */
@@ -240,7 +331,7 @@ static void remove_claim(struct bt_devices *d, uint32_t ix)
 	bt_map_remove(&d->view.claim_ixs, bt_pair_key(claim->namespace_, claim->name));
 	*claim = (struct bt_resource_claim){.pending = claim->pending};
 	bt_arena_fini(&d->claim_arenas[ix]);
-	bt_held_release(&d->claim_names[ix]);
+	give_up(d, &d->claim_names[ix]);
 	free_claim(d, ix);
 }
 
@@ -269,9 +360,7 @@ static void keep_status(const struct bt_resource_claim *claim, struct bt_arena *
 	for (uint32_t i = 0; i < fresh->reserved_n; i++) {
 		bt_held_add_name(names, fresh->reserved_for[i]);
 	}
-	for (uint32_t i = 0; i < fresh->allocation.result_n; i++) {
-		bt_held_add_name(names, fresh->allocation.results[i].share);
-	}
+	hold_allocation(names, &fresh->allocation);
 }
 
 /* Source: allocatedDevices.onAdd, onUpdate, v1.36.3: what is allocated does not change. */
@@ -309,7 +398,7 @@ static void apply_claim(struct bt_devices *d, const struct bt_resource_claim_obj
 	*claim = fresh;
 	bt_arena_fini(&d->claim_arenas[ix]);
 	d->claim_arenas[ix] = arena;
-	bt_held_release(&d->claim_names[ix]);
+	give_up(d, &d->claim_names[ix]);
 	d->claim_names[ix] = names;
 }
 
@@ -341,10 +430,12 @@ static uint32_t slice_slot(struct bt_devices *d)
 	d->slices = bt_mem_grow(d->slices, ix, &d->slice_cap, sizeof(*d->slices));
 	if (d->slice_cap != cap) {
 		d->slice_arenas = bt_mem_realloc(d->slice_arenas, d->slice_cap, sizeof(*d->slice_arenas));
+		d->slice_names = bt_mem_realloc(d->slice_names, d->slice_cap, sizeof(*d->slice_names));
 		d->memos = bt_mem_realloc(d->memos, d->slice_cap, sizeof(*d->memos));
 	}
 	d->slices[ix] = (struct bt_resource_slice){0};
 	d->slice_arenas[ix] = (struct bt_arena){0};
+	d->slice_names[ix] = (struct bt_held){.intern = d->dictionary->intern};
 	d->memos[ix] = (struct bt_slice_memo){0};
 	d->view.slices = d->slices;
 	return d->view.slice_n++;
@@ -352,6 +443,13 @@ static uint32_t slice_slot(struct bt_devices *d)
 
 static void clear_slice(struct bt_devices *d, uint32_t ix)
 {
+	const struct bt_resource_slice *slice = &d->slices[ix];
+
+	for (uint32_t i = 0; i < slice->device_n; i++) {
+		d->uses[slice->devices[i].use_ix].shown_n--;
+		leave_use(d, slice->devices[i].use_ix);
+	}
+	give_up(d, &d->slice_names[ix]);
 	d->slices[ix] = (struct bt_resource_slice){0};
 	bt_arena_fini(&d->slice_arenas[ix]);
 	bt_mem_free(d->memos[ix].answers);
@@ -362,7 +460,8 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 
 static void apply_slice(struct bt_devices *d, const struct bt_resource_slice_object *object)
 {
-	uint32_t name = bt_intern_add(d->dictionary->intern, object->meta.name), ix;
+	struct bt_held names = {.intern = d->dictionary->intern};
+	uint32_t name = bt_held_add(&names, object->meta.name), ix;
 
 	if (bt_map_get(&d->view.slice_ixs, name, &ix)) {
 		clear_slice(d, ix);
@@ -372,11 +471,13 @@ static void apply_slice(struct bt_devices *d, const struct bt_resource_slice_obj
 	}
 	struct bt_resource_slice *slice = &d->slices[ix];
 	bt_arena_start(&d->slice_arenas[ix], OBJECT_BYTES);
-	bt_resource_slice_compile(&d->dictionary->for_ever, &d->slice_arenas[ix], object, slice);
+	bt_resource_slice_compile(&names, &d->slice_arenas[ix], object, slice);
+	d->slice_names[ix] = names;
 	slice->live = true;
 	for (uint32_t i = 0; i < slice->device_n; i++) {
 		slice->devices[i].slice_ix = ix;
 		slice->devices[i].use_ix = use_of(d, slice->driver, slice->pool, slice->devices[i].name);
+		d->uses[slice->devices[i].use_ix].shown_n++;
 	}
 	d->slice_version++;
 	d->view.version++;
@@ -462,16 +563,20 @@ static bool apply_class(struct bt_devices *d, const struct bt_device_class_objec
 		if (d->class_cap != cap) {
 			d->class_arenas =
 				bt_mem_realloc(d->class_arenas, d->class_cap, sizeof(*d->class_arenas));
+			d->class_names =
+				bt_mem_realloc(d->class_names, d->class_cap, sizeof(*d->class_names));
 		}
 		d->classes[ix] = (struct bt_device_class){0};
 		d->class_arenas[ix] = (struct bt_arena){0};
+		d->class_names[ix] = (struct bt_held){.intern = d->dictionary->intern};
 		d->view.classes = d->classes;
 		bt_map_put(&d->view.class_ixs, name, ix);
 	}
 	const struct bt_device_class was = d->classes[ix];
 	bt_arena_fini(&d->class_arenas[ix]);
 	bt_arena_start(&d->class_arenas[ix], OBJECT_BYTES);
-	bt_device_class_compile(&d->dictionary->for_ever, &d->class_arenas[ix], object, &d->classes[ix]);
+	give_up(d, &d->class_names[ix]);
+	bt_device_class_compile(&d->class_names[ix], &d->class_arenas[ix], object, &d->classes[ix]);
 	d->classes[ix].live = true;
 	d->view.version++;
 	return map_resources(d, &was, ix);
@@ -486,6 +591,7 @@ static void remove_class(struct bt_devices *d, uint32_t ix)
 	}
 	*class_ = (struct bt_device_class){.name = class_->name};
 	bt_arena_fini(&d->class_arenas[ix]);
+	give_up(d, &d->class_names[ix]);
 	d->view.version++;
 }
 
@@ -606,6 +712,7 @@ void bt_devices_assume(
 		struct bt_device_choice *choice = &pending->choices[i];
 
 		choice->allocation = copy_allocation(&pending->arena, &choices[i].allocation);
+		hold_allocation(&pending->names, &choice->allocation);
 		name_shares(d, pending, choice);
 		enter(d, &choice->allocation, true, true);
 		if (choice->claim_ix != BT_NO_CLAIM) {
@@ -644,7 +751,7 @@ static void forget_pending(struct bt_devices *d, uint32_t at)
 {
 	bt_map_remove(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1);
 	bt_arena_fini(&d->pending[at].arena);
-	bt_held_release(&d->pending[at].names);
+	give_up(d, &d->pending[at].names);
 	d->pending[at] = d->pending[--d->pending_n];
 	if (at < d->pending_n) {
 		bt_map_put(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1, at);
@@ -702,6 +809,7 @@ static uint32_t make_special(struct bt_devices *d, struct bt_held *names,
 
 	bt_arena_start(&d->claim_arenas[ix], OBJECT_BYTES);
 	struct bt_claim_owner *owner = bt_arena_zalloc(&d->claim_arenas[ix], sizeof(*owner));
+	bt_held_add_name(names, known->namespace_);
 	bt_held_add_name(names, pod_name);
 	bt_held_add_name(names, pod_uid);
 	d->claim_names[ix] = *names;
@@ -731,9 +839,7 @@ static void grant(struct bt_devices *d, uint32_t ix, const struct bt_allocation 
 	}
 	claim->allocated = true;
 	claim->allocation = copy_allocation(&d->claim_arenas[ix], allocation);
-	for (uint32_t i = 0; i < allocation->result_n; i++) {
-		bt_held_add_name(&d->claim_names[ix], allocation->results[i].share);
-	}
+	hold_allocation(&d->claim_names[ix], allocation);
 	enter(d, &claim->allocation, true, false);
 }
 
@@ -939,9 +1045,11 @@ static uint32_t expression_ix(struct bt_devices *d, uint32_t expression, bool si
 	}
 	if (d->expression_n == EXPRESSION_MAX) {
 		bt_map_fini(&d->expressions);
+		bt_held_release(&d->expression_names);
 		d->expression_n = 0;
 		d->expression_epoch++;
 	}
+	bt_held_add_name(&d->expression_names, expression);
 	bt_map_put(&d->expressions, key, d->expression_n);
 	return d->expression_n++;
 }
@@ -1001,6 +1109,7 @@ struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const str
 
 	d->dictionary = dictionary;
 	d->snapshot = snapshot;
+	d->gone.intern = d->expression_names.intern = dictionary->intern;
 	d->expression_epoch = 1;
 	d->slice_version = 1;
 	d->view.version = 1;
@@ -1046,6 +1155,11 @@ void bt_devices_destroy(struct bt_devices *d)
 	}
 	free_arenas(d->claim_arenas, d->view.claim_n);
 	free_names(d->claim_names, d->view.claim_n);
+	free_names(d->slice_names, d->view.slice_n);
+	free_names(d->class_names, d->class_n);
+	bt_held_release(&d->gone);
+	bt_held_release(&d->expression_names);
+	bt_vacancies_fini(&d->vacant_uses);
 	free_arenas(d->slice_arenas, d->view.slice_n);
 	free_arenas(d->class_arenas, d->class_n);
 	for (uint32_t i = 0; i < d->view.slice_n; i++) {

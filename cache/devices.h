@@ -25,7 +25,7 @@ struct bt_device_judge {
 	void *(*create)(void);
 	void (*destroy)(void *judge);
 	/* Says of failures why in out_error. */
-	enum bt_device_answer (*ask)(void *judge, const struct bt_intern *intern, uint32_t expression,
+	enum bt_device_answer (*ask)(void *judge, struct bt_intern *intern, uint32_t expression,
 		uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
 };
 
@@ -61,6 +61,10 @@ bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind 
 /* Takes one away. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_devices_remove(
 	struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_, uint32_t name);
+
+/* Nobody has in hand any more what claims, slices and classes that have gone were made of: their names go.
+ * Until then they mean what they meant. */
+void bt_devices_release_names(struct bt_devices *devices);
 
 /* A cycle of this pod begins. now_ns: since the Unix epoch; INT64_MAX: nobody knows. */
 void bt_devices_begin(struct bt_devices *devices, uint32_t pod_name, uint32_t pod_uid, int64_t now_ns);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cache/devices.h"
+#include "cache/vacancies.h"
 
 /* Selectors' answers of a slice's devices. */
 struct bt_slice_memo {
@@ -40,7 +41,7 @@ struct bt_pool_index {
 struct bt_pending {
 	uint32_t pod_ix;
 	struct bt_arena arena;
-	struct bt_held names; /* of shares */
+	struct bt_held names; /* of choices */
 	struct bt_device_choice *choices;
 	uint32_t n;
 };
@@ -58,7 +59,10 @@ struct bt_devices {
 	struct bt_device_class *classes;
 	struct bt_device_use *uses;
 	struct bt_arena *claim_arenas, *slice_arenas, *class_arenas;
-	struct bt_held *claim_names; /* that claims have */
+	struct bt_held *claim_names, *slice_names, *class_names; /* that they have */
+	struct bt_held gone;		 /* names of what has gone, for who still has it in hand */
+	struct bt_held expression_names; /* of expressions below */
+	struct bt_vacancies vacant_uses;
 	struct bt_slice_memo *memos;
 	size_t claim_cap, slice_cap, class_cap, use_cap, class_n;
 	uint32_t *free_claims, *free_slices;

@@ -244,6 +244,7 @@ struct bt_device_features {
 /* What is allocated of a device, whichever slices show it. */
 struct bt_device_use {
 	uint32_t driver, pool, device;
+	uint32_t shown_n;	      /* devices of slices that it is */
 	bool allocated;		      /* a claim has it */
 	uint32_t pending_n;	      /* so many claims of decided pods get it */
 	uint32_t share_n;	      /* claims that have or get a share of it */
@@ -284,7 +285,7 @@ struct bt_device_store {
 	const struct bt_resource_slice *slices;
 	const struct bt_device_class *classes;
 	const struct bt_device_use *uses;
-	uint32_t claim_n, slice_n, use_n;
+	uint32_t claim_n, slice_n, use_n; /* vacant ones included */
 	/* Names to indices; resource_classes: of extended resources to classes. */
 	struct bt_map claim_ixs, slice_ixs, class_ixs, resource_classes;
 	uint32_t special_n;	    /* live claims that were made for extended resources */

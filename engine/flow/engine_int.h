@@ -212,6 +212,9 @@ void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc 
 /* Vacates slots of nodes that have gone, under the same condition. Call before a delta's nodes get theirs. */
 void bt_engine_vacate_slots(struct bt_engine *engine);
 
+/* Lets names of claims and devices go that have gone, under the same condition. */
+void bt_engine_release_names(struct bt_engine *engine);
+
 /* Lets go of what was held for pods that have gone, unless a cycle or a kept event has some of it in hand.
  * Invalidates plans. Context: between cycles. */
 void bt_engine_reclaim(struct bt_engine *engine);

@@ -521,8 +521,10 @@ enum bt_status bt_engine_take_delta(
 	} else if (delta->kind == BT_KIND_NODE) {
 		status = take_node(engine, delta, out_taken);
 	} else if (delta->removed) {
+		bt_engine_release_names(engine);
 		status = remove_object(engine, delta);
 	} else {
+		bt_engine_release_names(engine);
 		take_object(engine, delta);
 	}
 	bt_delta_drop(delta);

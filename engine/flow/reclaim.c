@@ -100,6 +100,13 @@ void bt_engine_vacate_slots(struct bt_engine *engine)
 	}
 }
 
+void bt_engine_release_names(struct bt_engine *engine)
+{
+	if (!has_in_hand(engine)) {
+		bt_devices_release_names(engine->cache->devices);
+	}
+}
+
 void bt_engine_reclaim(struct bt_engine *engine)
 {
 	const struct bt_engine_options *options = &engine->options;
@@ -111,6 +118,7 @@ void bt_engine_reclaim(struct bt_engine *engine)
 		return;
 	}
 	bt_ledger_let_go(engine->cache->ledger);
+	bt_devices_release_names(engine->cache->devices);
 	bt_engine_end_events(engine);
 	engine->came_n++;
 	bool full = is_full(engine);

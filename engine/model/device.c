@@ -25,8 +25,8 @@ static struct bt_device_selectors keep_selectors(struct bt_held *held, struct bt
 	uint32_t *expressions = bt_arena_alloc(arena, n * sizeof(*expressions), 8);
 
 	for (uint32_t i = 0; i < n; i++) {
-		expressions[i] = selectors[i].has_cel ? bt_intern_add(held->intern, selectors[i].expression)
-						      : BT_NAME_NONE;
+		expressions[i] =
+			selectors[i].has_cel ? bt_held_add(held, selectors[i].expression) : BT_NAME_NONE;
 	}
 	return (struct bt_device_selectors){expressions, n};
 }
@@ -75,6 +75,12 @@ static struct bt_request_policy keep_policy(
 		.value_n = from->value_n};
 }
 
+/* Capacities have few names. What is taken of them is added up by these, whoever has taken it: they stay. */
+static uint32_t capacity_name(struct bt_held *held, struct bt_str text)
+{
+	return bt_intern_add(held->intern, text);
+}
+
 static void keep_capacities(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *device)
 {
@@ -82,7 +88,7 @@ static void keep_capacities(struct bt_held *held, struct bt_arena *arena,
 
 	for (uint32_t i = 0; i < object->capacity_n; i++) {
 		items[i] = (struct bt_capacity){
-			.name = bt_held_add(held, object->capacities[i].name),
+			.name = capacity_name(held, object->capacities[i].name),
 			.value = object->capacities[i].value,
 			.policy = keep_policy(arena, &object->capacities[i].policy),
 		};
@@ -191,8 +197,9 @@ void bt_device_class_compile(struct bt_held *held, struct bt_arena *arena,
 		.name = bt_held_add(held, object->meta.name),
 		.creation_ns = object->meta.creation_ns,
 		.selectors = keep_selectors(held, arena, object->selectors, object->selector_n),
+		/* What once served for a resource is still asked for by its name: it stays. */
 		.extended_resource = object->has_extended_resource
-					     ? bt_held_add(held, object->extended_resource)
+					     ? bt_intern_add(held->intern, object->extended_resource)
 					     : BT_NAME_NONE,
 	};
 }
@@ -299,7 +306,7 @@ static const struct bt_consumed *keep_consumed(
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		items[i] = (struct bt_consumed){
-			bt_intern_add(held->intern, list->items[i].name), list->items[i].quantity.nano};
+			capacity_name(held, list->items[i].name), list->items[i].quantity.nano};
 	}
 	return items;
 }
@@ -332,11 +339,10 @@ static void keep_allocation(struct bt_held *held, struct bt_arena *arena,
 
 		results[i] = (struct bt_device_result){
 			.request = bt_held_add(held, from->request),
-			.driver = bt_intern_add(held->intern, from->driver),
-			.pool = bt_intern_add(held->intern, from->pool),
-			.device = bt_intern_add(held->intern, from->device),
-			.share = from->has_share_id ? bt_intern_add(held->intern, from->share_id)
-						    : BT_NAME_NONE,
+			.driver = bt_held_add(held, from->driver),
+			.pool = bt_held_add(held, from->pool),
+			.device = bt_held_add(held, from->device),
+			.share = from->has_share_id ? bt_held_add(held, from->share_id) : BT_NAME_NONE,
 			.admin = from->admin_access,
 			.consumed = keep_consumed(held, arena, &from->consumed),
 			.consumed_n = from->consumed.n,

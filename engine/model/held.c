@@ -38,6 +38,15 @@ void bt_held_add_name(struct bt_held *held, uint32_t name)
 	}
 }
 
+void bt_held_move(struct bt_held *held, struct bt_held *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		list(held, from->items[i]);
+	}
+	from->n = 0;
+	bt_held_release(from);
+}
+
 void bt_held_release(struct bt_held *held)
 {
 	while (held->n) {

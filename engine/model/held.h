@@ -30,5 +30,9 @@ uint32_t bt_held_add(struct bt_held *held, struct bt_str s);
 /* The same of a name that somebody holds already. */
 void bt_held_add_name(struct bt_held *held, uint32_t name);
 
+/* The names that another holds are held by this one from now on, and the other is as it began. Requires: both
+ * are of one dictionary, and listed. */
+void bt_held_move(struct bt_held *held, struct bt_held *from);
+
 /* Lets all names go. Afterwards held is as it began. */
 void bt_held_release(struct bt_held *held);

@@ -4,6 +4,7 @@
 #include "plugins/dynamic_resources/selectors.h"
 
 #include "engine/base/mem.h"
+#include "engine/model/held.h"
 #include "plugins/dynamic_resources/cel.h"
 
 /* So many expressions are kept compiled; one more, and all are dropped. */
@@ -19,6 +20,7 @@ struct selectors {
 	struct bt_arena arena; /* the device that is shown */
 	struct program programs[PROGRAM_MAX];
 	struct bt_map program_ixs; /* expression -> index */
+	struct bt_held names;	   /* the expressions */
 	uint32_t program_n;
 };
 
@@ -35,6 +37,7 @@ static void drop_programs(struct selectors *s)
 	}
 	s->program_n = 0;
 	bt_map_fini(&s->program_ixs);
+	bt_held_release(&s->names);
 }
 
 void bt_selectors_destroy(void *selectors)
@@ -47,8 +50,7 @@ void bt_selectors_destroy(void *selectors)
 	bt_mem_free(s);
 }
 
-static const struct program *program_of(
-	struct selectors *s, const struct bt_intern *intern, uint32_t expression)
+static const struct program *program_of(struct selectors *s, struct bt_intern *intern, uint32_t expression)
 {
 	uint32_t ix;
 
@@ -60,6 +62,8 @@ static const struct program *program_of(
 	}
 	struct program *program = &s->programs[s->program_n];
 	*program = (struct program){0};
+	s->names.intern = intern;
+	bt_held_add_name(&s->names, expression);
 	/* The scheduler compiles what is stored, to which all fields are open, whatever the gates. */
 	program->cel = bt_cel_compile(
 		bt_intern_str(intern, expression), BT_CEL_CONSUMABLE_CAPACITY, &program->error);
@@ -132,7 +136,7 @@ static struct bt_cel_device show(
 	return shown;
 }
 
-enum bt_device_answer bt_selectors_ask(void *selectors, const struct bt_intern *intern, uint32_t expression,
+enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
 	struct selectors *s = selectors;

@@ -9,5 +9,5 @@
 /* The parts of a struct bt_device_judge of cache/devices.h. */
 void *bt_selectors_create(void);
 void bt_selectors_destroy(void *selectors);
-enum bt_device_answer bt_selectors_ask(void *selectors, const struct bt_intern *intern, uint32_t expression,
+enum bt_device_answer bt_selectors_ask(void *selectors, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);

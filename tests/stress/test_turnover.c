@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Names end with what had them (I7): nodes of ever new names come and go, as where a cluster scales itself,
- * and with each of them a namespace with a Service, controllers, a budget, a PodGroup, and pods that these
- * select, which are decided. What is in use, and the slots that nodes have, is at the end as much as early
- * on; in one thread, and with all of the pipeline's. Arguments: how many nodes come in all, and how many are
- * there at a time.
+ * and with each of them devices, and a namespace with a Service, controllers, a budget, a PodGroup, a claim,
+ * and pods that these select, which are decided. What is in use, and the slots that nodes have, is at the end
+ * as much as early on; in one thread, and with all of the pipeline's. Arguments: how many nodes come in all,
+ * and how many are there at a time.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -87,10 +87,48 @@ static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, st
 	}
 }
 
+/* The node's devices: one. */
+static void make_slice(struct bt_arena *arena, uint32_t number, struct bt_resource_slice_object *out)
+{
+	out->meta.name = bt_build_text(arena, "slice-%" PRIu32, number);
+	out->driver = bt_str("gpu.example.com");
+	out->pool = out->node_name = bt_build_text(arena, "node-%" PRIu32, number);
+	out->has_node_name = true;
+	out->generation = out->slice_count = 1;
+	out->devices = bt_arena_zalloc(arena, sizeof(*out->devices));
+	out->devices[0].name = bt_build_text(arena, "device-%" PRIu32, number);
+	out->device_n = 1;
+}
+
+/* A claim that has it. */
+static void make_claim(struct bt_arena *arena, uint32_t number, struct bt_resource_claim_object *out)
+{
+	struct bt_device_selector_object *selector = bt_arena_zalloc(arena, sizeof(*selector));
+
+	put(arena, &out->meta, "claim", number);
+	out->meta.uid = bt_build_text(arena, "claim-uid-%" PRIu32, number);
+	*selector = (struct bt_device_selector_object){.has_cel = true,
+		.expression = bt_build_text(arena, "device.driver == 'driver-%" PRIu32 "'", number)};
+	out->requests = bt_arena_zalloc(arena, sizeof(*out->requests));
+	out->request_n = 1;
+	out->requests[0].name = bt_build_text(arena, "request-%" PRIu32, number);
+	out->requests[0].has_exactly = true;
+	out->requests[0].exactly.class_name = bt_build_text(arena, "class-%" PRIu32, number);
+	out->requests[0].exactly.selectors = selector;
+	out->requests[0].exactly.selector_n = 1;
+	out->results = bt_arena_zalloc(arena, sizeof(*out->results));
+	out->result_n = 1;
+	out->results[0].request = out->requests[0].name;
+	out->results[0].driver = bt_str("gpu.example.com");
+	out->results[0].pool = bt_build_text(arena, "node-%" PRIu32, number);
+	out->results[0].device = bt_build_text(arena, "device-%" PRIu32, number);
+	out->allocated = true;
+}
+
 /* Of what a turn consists, in some order. */
 static const enum bt_kind kinds[] = {BT_KIND_NAMESPACE, BT_KIND_POD_GROUP, BT_KIND_NODE, BT_KIND_SERVICE,
 	BT_KIND_POD, BT_KIND_REPLICA_SET, BT_KIND_POD, BT_KIND_REPLICATION_CONTROLLER, BT_KIND_POD,
-	BT_KIND_STATEFUL_SET, BT_KIND_POD_DISRUPTION_BUDGET};
+	BT_KIND_STATEFUL_SET, BT_KIND_POD_DISRUPTION_BUDGET, BT_KIND_RESOURCE_SLICE, BT_KIND_RESOURCE_CLAIM};
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -125,6 +163,12 @@ static void make_object(struct bt_arena *arena, uint32_t number, uint32_t nth, s
 	case BT_KIND_POD_GROUP:
 		put(arena, &out->meta, "group", number);
 		break;
+	case BT_KIND_RESOURCE_SLICE:
+		make_slice(arena, number, &out->resource_slice);
+		break;
+	case BT_KIND_RESOURCE_CLAIM:
+		make_claim(arena, number, &out->resource_claim);
+		break;
 	default:
 		make_workload(arena, number, &out->workload);
 		break;
@@ -134,7 +178,7 @@ static void make_object(struct bt_arena *arena, uint32_t number, uint32_t nth, s
 /* ---- what is in use ---- */
 
 struct peak {
-	size_t bytes, names, slots, published, pods, signatures;
+	size_t bytes, names, slots, published, pods, signatures, devices;
 };
 
 static void raise(size_t *peak, size_t now)
@@ -155,12 +199,15 @@ static void look(void *context, struct bt_engine *engine)
 	raise(&peak->slots, cache->view.snapshot->slot_n);
 	raise(&peak->pods, bt_ledger_pod_end(cache->ledger));
 	raise(&peak->signatures, bt_signatures_count(cache->signatures));
+	raise(&peak->devices, cache->view.devices->use_n);
 }
 
 static void show(const char *when, const struct peak *peak)
 {
-	print_message("%s: %zu KiB, %zu names, %zu slots, %zu published, %zu pods, %zu signatures\n", when,
-		peak->bytes / 1024, peak->names, peak->slots, peak->published, peak->pods, peak->signatures);
+	print_message(
+		"%s: %zu KiB, %zu names, %zu slots, %zu published, %zu pods, %zu signatures, %zu devices\n",
+		when, peak->bytes / 1024, peak->names, peak->slots, peak->published, peak->pods,
+		peak->signatures, peak->devices);
 }
 
 /* A few in a hundred, and where tables double. */
@@ -171,6 +218,7 @@ static void check(const struct peak *early, const struct peak *late)
 	assert_in_range(late->bytes, 0, early->bytes + early->bytes / 20 + 65536);
 	assert_in_range(late->names, 0, early->names + early->names / 20 + 50);
 	assert_in_range(late->pods, 0, early->pods + 10);
+	assert_in_range(late->devices, 0, (size_t)alive_n + 10);
 	/* An eighth may be of nodes that have gone, and those that pods keep. */
 	assert_in_range(late->slots, 1, 2 * (size_t)alive_n + 20);
 }

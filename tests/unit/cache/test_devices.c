@@ -20,7 +20,7 @@ static void judge_destroy(void *judge)
 }
 
 /* "yes" and numbers match, "no" does not, "shared" matches what may be shared, all else fails. */
-static enum bt_device_answer judge_ask(void *judge, const struct bt_intern *intern, uint32_t expression,
+static enum bt_device_answer judge_ask(void *judge, struct bt_intern *intern, uint32_t expression,
 	uint32_t driver, const struct bt_device *device, struct bt_buf *out_error)
 {
 	struct bt_str text = bt_intern_str(intern, expression);
@@ -721,9 +721,168 @@ static void a_shared_device_can_be_shown_as_a_single_one(void **state)
 	}
 }
 
+/* ---- what has gone ---- */
+
+#define MANY 600
+
+static bool is_known(struct fixture *f, const char *text)
+{
+	return bt_intern_find(f->cache->dictionary->intern, bt_str(text)) != BT_NAME_NONE;
+}
+
+static void remove_one(struct fixture *f, enum bt_kind kind, const char *name)
+{
+	struct bt_str space = kind == BT_KIND_RESOURCE_CLAIM ? bt_str("default") : bt_str("");
+
+	assert_int_equal(cache_remove(f->cache, kind, space, bt_str(name)), BT_OK);
+}
+
+static void show_slice(struct fixture *f, int i)
+{
+	char name[32], pool[96], spec[256];
+
+	snprintf(name, sizeof(name), "slice-%d", i);
+	snprintf(pool, sizeof(pool), "name: pool-%d, generation: 1, resourceSliceCount: 1", i);
+	snprintf(spec, sizeof(spec),
+		"nodeName: node-%d, devices: [{name: device-%d, attributes: {model: {string: model-%d}}}]", i,
+		i, i);
+	device_slice(f, name, pool, spec);
+}
+
+static void devices_and_pools_end_with_their_slices(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const names[] = {"slice-7", "pool-7", "node-7", "device-7", "model-7"};
+	char name[32];
+
+	configure(f, true);
+	for (int i = 0; i < MANY; i++) {
+		show_slice(f, i);
+		show_slice(f, i); /* as it was */
+		snprintf(name, sizeof(name), "slice-%d", i);
+		if (i == 7) {
+			assert_true(is_known(f, "device-7"));
+			remove_one(f, BT_KIND_RESOURCE_SLICE, name);
+			/* Somebody may have it in hand. */
+			assert_true(is_known(f, "device-7"));
+		} else {
+			remove_one(f, BT_KIND_RESOURCE_SLICE, name);
+		}
+	}
+	bt_devices_release_names(f->cache->devices);
+	assert_in_range(f->cache->view.devices->use_n, 1, 2);
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		assert_false(is_known(f, names[i]));
+	}
+}
+
+/* How many devices are known. */
+static uint32_t known_devices(const struct fixture *f)
+{
+	const struct bt_device_store *store = f->cache->view.devices;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < store->use_n; i++) {
+		n += store->uses[i].driver != BT_NAME_NONE;
+	}
+	return n;
+}
+
+static void a_device_is_known_as_long_as_a_claim_or_a_slice_has_it(void **state)
+{
+	struct fixture *f = *state;
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: own-device}]");
+	device_claim(f, "c", "", ALLOCATED("device: own-device"));
+	remove_one(f, BT_KIND_RESOURCE_SLICE, "s1");
+	bt_devices_release_names(f->cache->devices);
+	assert_int_equal(known_devices(f), 1);
+	assert_true(f->cache->view.devices->uses[0].allocated);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: own-device}]");
+	assert_int_equal(known_devices(f), 1);
+	remove_one(f, BT_KIND_RESOURCE_CLAIM, "c");
+	bt_devices_release_names(f->cache->devices);
+	assert_int_equal(known_devices(f), 1);
+	assert_false(f->cache->view.devices->uses[0].allocated);
+	remove_one(f, BT_KIND_RESOURCE_SLICE, "s1");
+	bt_devices_release_names(f->cache->devices);
+	assert_int_equal(known_devices(f), 0);
+	assert_false(is_known(f, "own-device"));
+}
+
+static void what_was_found_for_a_pod_outlives_slices_and_nodes(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *signature =
+		fixture_signature(f, "resourceClaims: [{name: x, resourceClaimName: c}]");
+	struct bt_intern *intern = f->cache->dictionary->intern;
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("own-pool"), "nodeName: own-node, devices: [{name: own-device}]");
+	device_claim(f, "c", "", "");
+	const struct bt_field_requirement field = {bt_intern_find(intern, bt_str("own-node")), true, false};
+	const struct bt_node_term term = {.fields = &field, .field_n = 1};
+	struct bt_device_result result = result_for(f, "other");
+	result.pool = bt_intern_find(intern, bt_str("own-pool"));
+	result.device = bt_intern_find(intern, bt_str("own-device"));
+	const struct bt_device_choice choice = {ix_of(f, "c"),
+		{.results = &result, .result_n = 1, .has_selector = true, .selector = {&term, 1}}};
+	bt_devices_assume(f->cache->devices, 7, &choice, 1);
+	remove_one(f, BT_KIND_RESOURCE_SLICE, "s1");
+	bt_devices_release_names(f->cache->devices);
+	assert_true(is_known(f, "own-node") && is_known(f, "own-pool") && is_known(f, "own-device"));
+	bt_devices_keep(f->cache->devices, 7, signature, fixture_name(f, "pod"), fixture_name(f, "uid"));
+	bt_devices_release_names(f->cache->devices);
+	assert_true(is_known(f, "own-node") && is_known(f, "own-pool") && is_known(f, "own-device"));
+	/* It is shown as it was before. */
+	device_claim(f, "c", "", "");
+	bt_devices_release_names(f->cache->devices);
+	assert_true(claim_of(f, "c")->allocated);
+	assert_true(is_known(f, "own-node") && is_known(f, "own-pool") && is_known(f, "own-device"));
+	remove_one(f, BT_KIND_RESOURCE_CLAIM, "c");
+	bt_devices_release_names(f->cache->devices);
+	assert_false(is_known(f, "own-node") || is_known(f, "own-pool") || is_known(f, "own-device"));
+	assert_int_equal(known_devices(f), 0);
+}
+
+/* Numbers that match are followed by questions that fail, under the same names. */
+static void expressions_end_with_their_claims_and_answers_stay_right(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_device_store *store = f->cache->view.devices;
+	char spec[256];
+
+	configure(f, true);
+	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
+	uint32_t before = bt_intern_count(f->cache->dictionary->intern);
+	for (int i = 0; i < 3 * MANY; i++) {
+		struct bt_buf why = {0};
+
+		snprintf(spec, sizeof(spec),
+			"requests: [{name: r, exactly: {deviceClassName: k, selectors: [{cel: {expression: "
+			"'%s%d'}}]}}]",
+			i % 2 ? "?" : "", i);
+		device_claim(f, "c", spec, "");
+		uint32_t expression = claim_of(f, "c")->requests[0].exactly.selectors.expressions[0];
+		assert_int_equal(
+			store->match(store->context, expression, &store->slices[0].devices[0], false, &why),
+			i % 2 ? BT_DEVICE_FAILED : BT_DEVICE_YES);
+		bt_buf_fini(&why);
+		remove_one(f, BT_KIND_RESOURCE_CLAIM, "c");
+		bt_devices_release_names(f->cache->devices);
+	}
+	/* As many as answers are kept for. */
+	assert_in_range(bt_intern_count(f->cache->dictionary->intern), before, before + 300);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(devices_and_pools_end_with_their_slices),
+		FIXTURE_TEST(a_device_is_known_as_long_as_a_claim_or_a_slice_has_it),
+		FIXTURE_TEST(what_was_found_for_a_pod_outlives_slices_and_nodes),
+		FIXTURE_TEST(expressions_end_with_their_claims_and_answers_stay_right),
 		FIXTURE_TEST(a_device_is_allocated_as_long_as_a_claim_has_it),
 		FIXTURE_TEST(admin_access_takes_no_device),
 		FIXTURE_TEST(shares_of_a_device_add_up),
