@@ -226,6 +226,7 @@ static void take_bookmark(struct bt_reflector *r, struct bt_str bytes)
 	}
 	if (version.len && r->state == BT_REFLECTOR_STREAM && is_initial_end(&p->object)) {
 		r->state = BT_REFLECTOR_WATCH;
+		bt_add_owned(&r->watch_n, 1u);
 		bt_intake_sweep(r, version);
 	} else if (version.len && r->state == BT_REFLECTOR_WATCH) {
 		bt_reflector_set(&r->version, version);

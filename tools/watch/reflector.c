@@ -41,8 +41,8 @@ void bt_reflector_note(struct bt_reflector *r, const char *what, struct bt_str w
 		bt_add_owned(&r->error_n, 1u);
 		snprintf(text, sizeof(text), "%s%s%.*s", what, why.len ? ": " : "", BT_STR_ARG(why));
 	}
-	bool same = strcmp(text, r->error) == 0;
-	if (!same) {
+	bool same = what ? strncmp(r->error, what, strlen(what)) == 0 : !r->error[0];
+	if (strcmp(text, r->error) != 0) {
 		bt_lock_acquire(&r->lock);
 		memcpy(r->error, text, sizeof(r->error));
 		bt_lock_release(&r->lock);
@@ -308,12 +308,25 @@ static enum bt_fate judge_status(struct bt_reflector *r, char *what, size_t cap)
 	return fate;
 }
 
+/* Has it brought something, or lasted? Then the next begins at once, whatever has ended it. */
+static bool was_good_watch(const struct bt_reflector *r)
+{
+	return r->state == BT_REFLECTOR_WATCH && r->answered &&
+	       (r->call_event_n || bt_clock_monotonic_ns() - r->began_ns >= NS_PER_S);
+}
+
 static enum bt_fate judge(struct bt_reflector *r)
 {
 	char what[160];
 
 	if (r->fate != BT_FATE_NONE) {
 		return r->fate;
+	}
+	if (r->end != BT_HTTP_ANSWERED && was_good_watch(r)) {
+		bt_log(BT_LOG_INFO, 2, "A watch was cut off",
+			bt_log_fields(bt_log_str("type", bt_str(r->kind->name)),
+				bt_log_str("err", bt_buf_view(&r->body))));
+		return BT_FATE_ENDED;
 	}
 	if (r->end != BT_HTTP_ANSWERED) {
 		snprintf(what, sizeof(what), "The server cannot be reached to list and watch %s",
@@ -351,12 +364,12 @@ static void on_whole(struct bt_reflector *r)
 /* A watch that ends at once, again and again, must not become a busy loop. */
 static void on_ended(struct bt_reflector *r)
 {
-	if (r->call_event_n == 0 && bt_clock_monotonic_ns() - r->began_ns < NS_PER_S) {
-		bt_reflector_note(r, "A watch has ended at once, without an event", (struct bt_str){0});
-		back_off(r);
-	} else {
+	if (was_good_watch(r)) {
 		r->expired_n = 0;
 		r->state = BT_REFLECTOR_REST;
+	} else {
+		bt_reflector_note(r, "A watch has ended at once, without an event", (struct bt_str){0});
+		back_off(r);
 	}
 }
 
@@ -420,7 +433,6 @@ static void conclude(struct bt_reflector *r)
 	enum bt_fate fate = judge(r);
 
 	r->call = 0;
-	r->answered = false;
 	switch (fate) {
 	case BT_FATE_WHOLE:
 		on_whole(r);
@@ -454,7 +466,11 @@ static void conclude(struct bt_reflector *r)
 		back_off(r);
 		break;
 	}
-	r->fate = BT_FATE_NONE;
+	/* What the call has left means nothing any more, unless the next one has begun. */
+	if (!r->call) {
+		r->answered = false;
+		r->fate = BT_FATE_NONE;
+	}
 }
 
 /* ---- turns ---- */
