@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "tools/codec/object_schema.h"
-#include "tools/watch/known.h"
+#include "tools/watch/listed.h"
 
 void bt_event_reader_init(struct bt_event_reader *reader)
 {
@@ -48,7 +48,7 @@ static bool decode_json(
 
 static bool is_name(struct bt_str name)
 {
-	return name.len <= BT_KNOWN_NAME_BYTES && bt_str_find(name, '\0', 0) == name.len;
+	return name.len <= BT_LISTED_NAME_BYTES && bt_str_find(name, '\0', 0) == name.len;
 }
 
 /* Every object has a name once the API server has taken it. */

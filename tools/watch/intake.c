@@ -111,7 +111,7 @@ static bool is_news(struct bt_reflector *r, enum bt_parcel_kind what, const stru
 	bt_lock_acquire(&r->lock);
 	bool news = what == BT_PARCEL_DELETE
 			    ? bt_listed_remove(r->known, &object->meta)
-			    : bt_listed_show(r->known, &object->meta, node_of(object)) == BT_KNOWN_CHANGED;
+			    : bt_listed_show(r->known, &object->meta, node_of(object)) == BT_LISTED_CHANGED;
 	bt_store_relaxed(&r->object_n, (uint64_t)bt_listed_n(r->known));
 	bt_lock_release(&r->lock);
 	return news;

@@ -19,7 +19,7 @@
 #include "tools/net/http.h"
 #include "tools/watch/backoff_int.h"
 #include "tools/watch/event_int.h"
-#include "tools/watch/known.h"
+#include "tools/watch/listed.h"
 #include "tools/watch/outbox_int.h"
 #include "tools/watch/stream_int.h"
 #include "tools/watch/watch.h"

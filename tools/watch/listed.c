@@ -2,7 +2,7 @@
  * What a reader has seen of one kind: entries, and a table of their indices by the hash of their names, with
  * linear probing.
  */
-#include "tools/watch/known.h"
+#include "tools/watch/listed.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -202,7 +202,7 @@ static void set_uid(struct entry *entry, const struct bt_meta_object *meta)
 	size_t uid_bytes = meta->uid.len < UINT16_MAX ? meta->uid.len : UINT16_MAX;
 	uint64_t uid[2] = {0, 0};
 
-	BT_REQUIRE(meta->name.len && meta->name.len <= BT_KNOWN_NAME_BYTES);
+	BT_REQUIRE(meta->name.len && meta->name.len <= BT_LISTED_NAME_BYTES);
 	if (read_uuid(meta->uid, uid)) {
 		uid_bytes = 0;
 	} else {
@@ -318,10 +318,10 @@ enum bt_listed_news bt_listed_show(
 
 		entry->list = known->list;
 		if (is_earlier(version, entry->version)) {
-			return BT_KNOWN_OLD;
+			return BT_LISTED_OLD;
 		}
 		if (same && version && version == entry->version) {
-			return BT_KNOWN_SAME;
+			return BT_LISTED_SAME;
 		}
 		if (!same) {
 			set_uid(entry, meta);
@@ -332,7 +332,7 @@ enum bt_listed_news bt_listed_show(
 	}
 	entry->version = version;
 	set_node(known, entry, node);
-	return BT_KNOWN_CHANGED;
+	return BT_LISTED_CHANGED;
 }
 
 void bt_listed_keep(struct bt_listed *known, const struct bt_meta_object *meta)

@@ -22,13 +22,13 @@ void bt_listed_destroy(struct bt_listed *known);
 uint32_t bt_listed_n(const struct bt_listed *known);
 
 enum bt_listed_news {
-	BT_KNOWN_CHANGED = 0, /* new, or another one than before */
-	BT_KNOWN_SAME,	      /* the same version of the same object */
-	BT_KNOWN_OLD	      /* an earlier version than the one that is known */
+	BT_LISTED_CHANGED = 0, /* new, or another one than before */
+	BT_LISTED_SAME,	       /* the same version of the same object */
+	BT_LISTED_OLD	       /* an earlier version than the one that is known */
 };
 
 /* The longest name of an object, or of its namespace. */
-#define BT_KNOWN_NAME_BYTES 1024u
+#define BT_LISTED_NAME_BYTES 1024u
 
 /* An object is shown; node: of a pod that is on one. It counts as listed. Requires: a name, and none too
  * long. */

@@ -13,7 +13,7 @@
 
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
-#include "tools/watch/known.h"
+#include "tools/watch/listed.h"
 
 #define NAMES 300
 
@@ -26,7 +26,7 @@ struct plain {
 
 static struct plain table[NAMES];
 static struct bt_intern *names;
-static struct bt_known *known;
+static struct bt_listed *known;
 
 struct texts {
 	char namespace_[16], name[32], uid[40], version[24], node[16];
@@ -62,14 +62,14 @@ static void show(struct bt_rng *rng)
 	struct plain *p = &table[ix];
 	struct texts t;
 	struct bt_meta_object meta = meta_of(ix, uid, version, &t);
-	enum bt_known_news want =
+	enum bt_listed_news want =
 		!p->there || version > p->version || (version == p->version && uid != p->uid)
-			? BT_KNOWN_CHANGED
-		: version < p->version ? BT_KNOWN_OLD
-				       : BT_KNOWN_SAME;
+			? BT_LISTED_CHANGED
+		: version < p->version ? BT_LISTED_OLD
+				       : BT_LISTED_SAME;
 
-	assert_int_equal(bt_known_show(known, &meta, node_of(node, &t)), want);
-	if (want == BT_KNOWN_CHANGED) {
+	assert_int_equal(bt_listed_show(known, &meta, node_of(node, &t)), want);
+	if (want == BT_LISTED_CHANGED) {
 		*p = (struct plain){true, true, uid, node, version};
 	}
 	p->listed = true;
@@ -84,11 +84,11 @@ static void take_away(struct bt_rng *rng)
 	struct bt_meta_object meta = meta_of(ix, 1, version, &t);
 	bool want = p->there && version >= p->version;
 
-	assert_int_equal(bt_known_remove(known, &meta), want);
+	assert_int_equal(bt_listed_remove(known, &meta), want);
 	p->there &= !want;
 }
 
-static uint32_t ix_of(const struct bt_known_object *object)
+static uint32_t ix_of(const struct bt_listed_object *object)
 {
 	char text[64];
 	uint32_t team, pod;
@@ -99,7 +99,7 @@ static uint32_t ix_of(const struct bt_known_object *object)
 }
 
 /* An object is shown as it was. */
-static uint32_t check_object(const struct bt_known_object *object)
+static uint32_t check_object(const struct bt_listed_object *object)
 {
 	uint32_t ix = ix_of(object);
 	const struct plain *p = &table[ix];
@@ -115,24 +115,24 @@ static uint32_t check_object(const struct bt_known_object *object)
 
 static void sweep(void)
 {
-	struct bt_known_object object;
+	struct bt_listed_object object;
 	uint32_t cursor = 0, n = 0, want = 0;
 
 	for (uint32_t i = 0; i < NAMES; i++) {
 		want += table[i].there && !table[i].listed;
 	}
-	while (bt_known_next_gone(known, &cursor, &object)) {
+	while (bt_listed_next_gone(known, &cursor, &object)) {
 		uint32_t ix = check_object(&object);
 
 		assert_false(table[ix].listed);
 		table[ix].there = false;
-		bt_known_forget(known, cursor);
+		bt_listed_forget(known, cursor);
 		n++;
 	}
 	assert_int_equal(n, want);
 }
 
-static void count(void *context, const struct bt_known_object *object)
+static void count(void *context, const struct bt_listed_object *object)
 {
 	check_object(object);
 	++*(uint32_t *)context;
@@ -145,9 +145,9 @@ static void check_all(void)
 	for (uint32_t i = 0; i < NAMES; i++) {
 		want += table[i].there;
 	}
-	bt_known_each(known, count, &n);
+	bt_listed_each(known, count, &n);
 	assert_int_equal(n, want);
-	assert_int_equal(bt_known_n(known), want);
+	assert_int_equal(bt_listed_n(known), want);
 }
 
 static void it_knows_what_a_plain_table_knows(void **state)
@@ -159,12 +159,12 @@ static void it_knows_what_a_plain_table_knows(void **state)
 	print_message("seed %llu\n", (unsigned long long)rng.state);
 	names = bt_intern_create();
 	uint32_t before = bt_intern_count(names);
-	known = bt_known_create(names);
+	known = bt_listed_create(names);
 	for (uint32_t round = 0; round < 300; round++) {
 		bool lists = round % 3 == 0;
 
 		if (lists) {
-			bt_known_begin_list(known);
+			bt_listed_begin_list(known);
 			for (uint32_t i = 0; i < NAMES; i++) {
 				table[i].listed = false;
 			}
@@ -181,7 +181,7 @@ static void it_knows_what_a_plain_table_knows(void **state)
 		}
 		check_all();
 	}
-	bt_known_destroy(known);
+	bt_listed_destroy(known);
 	assert_int_equal(bt_intern_count(names), before);
 	bt_intern_destroy(names);
 }
@@ -192,17 +192,17 @@ static void versions_that_are_no_numbers_are_only_the_same_or_not(void **state)
 
 	(void)state;
 	names = bt_intern_create();
-	known = bt_known_create(names);
-	assert_int_equal(bt_known_show(known, &meta, (struct bt_str){0}), BT_KNOWN_CHANGED);
-	assert_int_equal(bt_known_show(known, &meta, (struct bt_str){0}), BT_KNOWN_SAME);
+	known = bt_listed_create(names);
+	assert_int_equal(bt_listed_show(known, &meta, (struct bt_str){0}), BT_LISTED_CHANGED);
+	assert_int_equal(bt_listed_show(known, &meta, (struct bt_str){0}), BT_LISTED_SAME);
 	meta.resource_version = bt_str("0x11");
-	assert_int_equal(bt_known_show(known, &meta, (struct bt_str){0}), BT_KNOWN_CHANGED);
+	assert_int_equal(bt_listed_show(known, &meta, (struct bt_str){0}), BT_LISTED_CHANGED);
 	meta.resource_version = (struct bt_str){0};
-	assert_int_equal(bt_known_show(known, &meta, (struct bt_str){0}), BT_KNOWN_CHANGED);
-	assert_int_equal(bt_known_show(known, &meta, (struct bt_str){0}), BT_KNOWN_CHANGED);
-	assert_true(bt_known_remove(known, &meta));
-	assert_false(bt_known_remove(known, &meta));
-	bt_known_destroy(known);
+	assert_int_equal(bt_listed_show(known, &meta, (struct bt_str){0}), BT_LISTED_CHANGED);
+	assert_int_equal(bt_listed_show(known, &meta, (struct bt_str){0}), BT_LISTED_CHANGED);
+	assert_true(bt_listed_remove(known, &meta));
+	assert_false(bt_listed_remove(known, &meta));
+	bt_listed_destroy(known);
 	bt_intern_destroy(names);
 }
 
