@@ -808,6 +808,21 @@ void bt_ledger_assume(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 	l->counts.assume_n++;
 }
 
+void bt_ledger_fetch(const struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix)
+{
+	const struct bt_amounts *used = &signature->requests.used;
+
+	for (uint32_t i = 0; i < used->n; i++) {
+		if (l->used[used->items[i].slot]) {
+			__builtin_prefetch(&l->used[used->items[i].slot][node_ix], 1);
+		}
+	}
+	__builtin_prefetch(&l->nonzero_milli_cpu[node_ix], 1);
+	__builtin_prefetch(&l->nonzero_memory[node_ix], 1);
+	__builtin_prefetch(&l->pod_n[node_ix], 1);
+	__builtin_prefetch(&l->on_node[node_ix], 1);
+}
+
 void bt_ledger_confirm(struct bt_ledger *l, uint32_t pod_ix)
 {
 	struct bt_pod *pod = &l->pods[pod_ix];

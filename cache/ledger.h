@@ -121,6 +121,9 @@ void bt_ledger_remove(struct bt_ledger *ledger, uint32_t pod_ix);
 /* A queued pod has been decided for a node: it counts there from now on. */
 void bt_ledger_assume(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix);
 
+/* Fetches into the cache what assuming a pod of the signature on a node will change. */
+void bt_ledger_fetch(const struct bt_ledger *ledger, const struct bt_signature *signature, uint32_t node_ix);
+
 /* The source shows the binding of an assumed pod. */
 void bt_ledger_confirm(struct bt_ledger *ledger, uint32_t pod_ix);
 

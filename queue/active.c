@@ -464,6 +464,15 @@ uint32_t bt_active_look_ahead(const struct bt_queue *queue, uint32_t *out_slots,
 	return n;
 }
 
+uint32_t bt_active_guess(const struct bt_queue *queue, uint32_t places)
+{
+	const struct bt_active_line *line = queue->active.lines;
+	bool there = queue->active.line_n == 1 && line->n - line->head > places &&
+		     !stale(queue, &line->items[line->head + places]);
+
+	return there ? line->items[line->head + places].slot : BT_NO_SLOT;
+}
+
 void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins)
 {
 	struct bt_active *active = &queue->active;

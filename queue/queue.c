@@ -278,6 +278,13 @@ uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, u
 	return n;
 }
 
+uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places)
+{
+	uint32_t ix = bt_active_guess(queue, places);
+
+	return ix == BT_NO_SLOT ? BT_QUEUE_EMPTY : queue->slots[ix].pod_ix;
+}
+
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix)
 {
 	uint32_t ix = find(queue, pod_ix);

@@ -124,6 +124,10 @@ uint32_t bt_queue_pop(struct bt_queue *queue);
  */
 uint32_t bt_queue_look_ahead(const struct bt_queue *queue, uint32_t *out_pods, uint32_t cap);
 
+/* The pod that is so many places behind the first one, if all goes on as it usually does; BT_QUEUE_EMPTY when
+ * that cannot be told. A guess, for fetching ahead what its cycle will read. */
+uint32_t bt_queue_guess(const struct bt_queue *queue, uint32_t places);
+
 /* Takes a pod that is active, in backoff or unschedulable before its turn; it is in flight then.
  * BT_NOT_FOUND: it is none of these. */
 enum bt_status bt_queue_take(struct bt_queue *queue, uint32_t pod_ix);

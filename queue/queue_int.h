@@ -146,6 +146,9 @@ uint32_t bt_active_pop(struct bt_queue *queue);
 /* The slots whose turn comes next, as far as lines tell; at most cap of them. */
 uint32_t bt_active_look_ahead(const struct bt_queue *queue, uint32_t *out_slots, uint32_t cap);
 
+/* The slot so many places behind the first one where one line has them all; else BT_NO_SLOT. */
+uint32_t bt_active_guess(const struct bt_queue *queue, uint32_t places);
+
 /* Parks the kind of a slot that those plugins have refused. */
 void bt_active_park(struct bt_queue *queue, uint32_t slot, uint32_t plugins);
 void bt_active_unpark(struct bt_queue *queue, uint32_t kind);

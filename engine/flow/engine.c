@@ -6,9 +6,10 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/probe.h"
-#include "engine/base/rng.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/selectors.h"
+
+#define FORESEE_NODES 50000 /* with fewer the cache holds what cycles read */
 
 static const uint32_t *label_column(void *context, uint32_t key)
 {
@@ -223,6 +224,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	struct bt_engine *engine = bt_mem_zalloc(1, sizeof(*engine));
 
 	engine->options = *options;
+	engine->foresee_from = options->always_foresee ? 1 : FORESEE_NODES;
 	engine->cache = bt_cache_create();
 	engine->event_names.intern = engine->cache->dictionary->intern;
 	engine->queue = make_queue(engine, config);
@@ -350,8 +352,7 @@ void bt_engine_evaluate_all(struct bt_engine *engine, const struct bt_plan *plan
 /* Where the search for equals begins in this cycle. */
 static uint32_t tie_start(const struct bt_engine *engine)
 {
-	return bt_rng_scale(
-		bt_rng_at(engine->options.seed, engine->cycle_n), engine->cache->view.snapshot->slot_n);
+	return bt_engine_tie_start(engine, engine->cycle_n);
 }
 
 bool bt_engine_evaluate_promised(
@@ -480,6 +481,9 @@ uint32_t bt_engine_pop(struct bt_engine *engine)
 {
 	if (engine->warm) {
 		bt_engine_prepare_batch(engine);
+	}
+	if (engine->live_n >= engine->foresee_from) {
+		bt_engine_foresee(engine);
 	}
 	uint32_t pod_ix = bt_queue_pop(engine->queue);
 

@@ -83,8 +83,9 @@ struct bt_engine_options {
 	/* Workers that score nodes side by side, this thread included; it outlives the engine. NULL: this
 	 * thread alone. Decisions are the same for any team and batch. */
 	struct bt_team *team;
-	uint32_t batch;	   /* so many pods are prepared together; 0: BT_ENGINE_BATCH */
-	bool always_share; /* workers prepare also what would be done sooner without them; for tests */
+	uint32_t batch;	     /* so many pods are prepared together; 0: BT_ENGINE_BATCH */
+	bool always_share;   /* workers prepare also what would be done sooner without them; for tests */
+	bool always_foresee; /* what cycles read is fetched ahead however few nodes there are; for tests */
 };
 
 #define BT_ENGINE_BATCH 64

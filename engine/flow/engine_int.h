@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "engine/base/rng.h"
 #include "engine/flow/engine.h"
 #include "engine/flow/group_cycle.h"
 #include "engine/flow/hints.h"
@@ -76,6 +77,7 @@ struct bt_engine {
 	uint32_t lane_n;
 	uint32_t *live; /* live nodes, ascending, for live_version of the snapshot */
 	uint32_t live_n;
+	uint32_t foresee_from; /* so many: cycles are foreseen */
 	uint64_t live_version;
 	/* Sampling: the live nodes in upstream's order, twice, for order_version of the snapshot, and where
 	 * the next sample begins. */
@@ -223,6 +225,18 @@ void bt_engine_reclaim(struct bt_engine *engine);
 
 /* Has workers prepare what the next pods need, once a batch. Call before each pop. Requires: engine->warm. */
 void bt_engine_prepare_batch(struct bt_engine *engine);
+
+/* ---- foresee.c ---- */
+
+/* Fetches ahead what the cycle of a pod will read that is popped a little later, where nodes are so many that
+ * it is not in the cache. Call before each pop. */
+void bt_engine_foresee(const struct bt_engine *engine);
+
+/* Where the search for equals begins in a cycle. */
+static inline uint32_t bt_engine_tie_start(const struct bt_engine *engine, uint64_t cycle)
+{
+	return bt_rng_scale(bt_rng_at(engine->options.seed, cycle), engine->cache->view.snapshot->slot_n);
+}
 
 /* ---- wake.c ---- */
 

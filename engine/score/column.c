@@ -20,7 +20,8 @@
 #define ALL_SLOTS    (~(uint64_t)0 >> (64 - BT_RESOURCE_MAX))
 #define GATHER	     4 /* nodes from which on gathering them is cheaper than asking one by one */
 #define STEP	     BT_RANGE_STEP
-#define FEW	     3 /* changes that are asked about one by one for less than a vector costs */
+#define WIDE	     50000 /* slots from which on an index is not in the cache */
+#define FEW	     3	   /* changes that are asked about one by one for less than a vector costs */
 
 /* The values of up to BLOCK nodes, side by side in a view. */
 static void evaluate_block(const struct bt_column *column, const struct bt_view *view, uint32_t first,
@@ -257,6 +258,9 @@ static void evaluate_batch(struct batch *batch)
 	}
 	for (uint32_t i = 0; column->promises && i < batch->n; i++) {
 		value[i] = yield(column, batch->view, batch->nodes[i], value[i]);
+	}
+	for (uint32_t i = 0; column->indexed && column->slot_n >= WIDE && i < batch->n; i++) {
+		bt_index_fetch(&column->index, batch->nodes[i], column->value[batch->nodes[i]], value[i]);
 	}
 	for (uint32_t i = 0; i < batch->n; i++) {
 		bt_bitmap_clear(column->stale, batch->nodes[i]);

@@ -38,6 +38,15 @@ void bt_index_fini(struct bt_index *index);
 /* A slot's value changed. 0 is no value: such a slot is nowhere. */
 void bt_index_move(struct bt_index *index, uint32_t slot, uint16_t from, uint16_t to);
 
+/* Fetches into the cache what moving a slot will change. */
+static inline void bt_index_fetch(const struct bt_index *index, uint32_t slot, uint16_t from, uint16_t to)
+{
+	const uint64_t *words = index->rows + index->above_n + slot / 64;
+
+	__builtin_prefetch(words + (size_t)from * index->row_n, 1);
+	__builtin_prefetch(words + (size_t)to * index->row_n, 1);
+}
+
 /* The highest value that any slot has, and the highest one below a value; 0 when there is none. Requires:
  * value < value_n. */
 uint32_t bt_index_highest(const struct bt_index *index);

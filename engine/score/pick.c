@@ -326,6 +326,34 @@ static uint32_t pick_by_scan(struct bt_plan *plan, const struct bt_view *view, u
 	return scan_top(plan, view->usage, slot_n, start, &total);
 }
 
+uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view, uint32_t start)
+{
+	const struct bt_column *column = plan->usage;
+	const struct bt_snapshot *snapshot = view->snapshot;
+
+	/* Groups are in order once the maxima are known. */
+	if (!plan->maxima_known || !column->indexed || !plan->masks || start >= column->slot_n) {
+		return BT_NO_NODE;
+	}
+	uint32_t g = plan->order[0], value = bt_index_highest(&column->index);
+	const uint64_t *mask =
+		plan->groups[g].node_n == column->slot_n ? NULL : mask_of(plan, g, column->slot_n);
+	uint32_t slot = value ? bt_index_first(&column->index, value, mask, start) : BT_INDEX_NONE;
+	if (slot == BT_INDEX_NONE) {
+		return BT_NO_NODE;
+	}
+	for (uint64_t reads = column->reads; reads; reads &= reads - 1) {
+		uint32_t resource = (uint32_t)__builtin_ctzll(reads);
+
+		if (snapshot->alloc[resource]) {
+			__builtin_prefetch(&snapshot->alloc[resource][slot]);
+		}
+	}
+	__builtin_prefetch(&snapshot->alloc_pods[slot]);
+	__builtin_prefetch(&column->value[slot], 1);
+	return slot;
+}
+
 /*
  * The column has to be up to date for the nodes that will be looked at. Where something was released, others
  * may have become feasible, and move maxima. Scores outside of 0..100, with which upstream's cycle fails,

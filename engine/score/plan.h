@@ -139,6 +139,12 @@ uint64_t bt_planner_drop_n(const struct bt_planner *planner);
  */
 uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view);
 
+/*
+ * A guess at what bt_plan_pick will say with that start some cycles from now, or BT_NO_NODE, for fetching
+ * ahead; fetches what the column will ask of the node.
+ */
+uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view, uint32_t start);
+
 /* The nodes whose values the next pick asks for, NULL: all. */
 const uint64_t *bt_plan_mask(const struct bt_plan *plan, const struct bt_view *view);
 

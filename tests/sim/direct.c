@@ -88,6 +88,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.team = sim->works && binds && !by_evaluation ? sim_team() : NULL,
 		.batch = 1 + (uint32_t)(sim->seed % 7),
 		.always_share = true,
+		.always_foresee = true,
 		.keeps_none = sim->seed >> 1 & 1,
 	};
 	struct bt_engine *engine = bt_engine_create(sim_config(sim->gangs), &options, &errors);

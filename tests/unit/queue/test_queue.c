@@ -67,6 +67,42 @@ static void among_equals_the_longest_wait_goes_first_then_arrival(void **state)
 	bt_queue_destroy(queue);
 }
 
+static void a_guess_names_who_will_be_popped_where_one_line_has_them_all(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	assert_int_equal(bt_queue_guess(queue, 0), BT_QUEUE_EMPTY);
+	for (uint32_t pod = 0; pod < 9; pod++) {
+		bt_queue_add(queue, pod, kind(pod % 2, 0), pod);
+	}
+	for (uint32_t i = 0; i < 9; i++) {
+		uint32_t guessed = bt_queue_guess(queue, 8 - i);
+
+		assert_int_equal(guessed, 8);
+		assert_int_equal(bt_queue_guess(queue, 9 - i), BT_QUEUE_EMPTY);
+		assert_int_equal(bt_queue_pop(queue), i);
+	}
+	bt_queue_destroy(queue);
+}
+
+static void a_guess_names_nobody_who_has_gone(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	for (uint32_t pod = 0; pod < 3; pod++) {
+		bt_queue_add(queue, pod, kind(0, 0), pod);
+	}
+	assert_int_equal(bt_queue_remove(queue, 1), BT_OK);
+	assert_int_equal(bt_queue_guess(queue, 1), BT_QUEUE_EMPTY);
+	assert_int_equal(bt_queue_guess(queue, 2), 2);
+	/* Before all others: no line says who comes next. */
+	bt_queue_add(queue, 7, kind(1, 5), 9);
+	assert_int_equal(bt_queue_guess(queue, 0), BT_QUEUE_EMPTY);
+	bt_queue_destroy(queue);
+}
+
 static void a_refused_pod_waits_for_an_event_and_then_for_its_backoff(void **state)
 {
 	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD};
@@ -964,6 +1000,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(higher_priority_goes_first),
 		cmocka_unit_test(among_equals_the_longest_wait_goes_first_then_arrival),
+		cmocka_unit_test(a_guess_names_who_will_be_popped_where_one_line_has_them_all),
+		cmocka_unit_test(a_guess_names_nobody_who_has_gone),
 		cmocka_unit_test(a_refused_pod_waits_for_an_event_and_then_for_its_backoff),
 		cmocka_unit_test(a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed),
 		cmocka_unit_test(an_event_that_comes_while_a_pod_is_in_flight_is_not_lost),

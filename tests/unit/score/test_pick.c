@@ -450,9 +450,65 @@ static void shared_groups_count_towards_the_limit_of_memory(void **state)
 	bt_mem_free(w);
 }
 
+/* Pods of all signatures use nodes alike, and share a column. */
+static void shared_key(const void *opaque, struct bt_buf *out_key)
+{
+	(void)opaque;
+	bt_buf_add(out_key, "", 1);
+}
+
+/* All nodes are alike to the first signature, and none is fit for the second. */
+static struct world *plain_world_create(uint64_t seed, struct bt_plugin *shared_use)
+{
+	struct world *w = world_create(seed, ODD_NOTHING);
+
+	*shared_use = use;
+	shared_use->key = shared_key;
+	w->profile.uses[w->profile.use_n - 1].plugin = shared_use;
+	for (uint32_t k = 0; k < KIND_N; k++) {
+		w->flat[0][k] = w->likes[0][k] = w->dislikes[0][k] = 1;
+		w->likes[1][k] = -1;
+	}
+	memcpy(w->uses[1], w->uses[0], sizeof(w->uses[0]));
+	return w;
+}
+
+static void a_plan_foresees_what_it_picks_once_it_has_picked(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	uint64_t seed = given ? strtoull(given, NULL, 10) : 4;
+	struct bt_plugin shared_use;
+	struct world *w = plain_world_create(seed, &shared_use);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	struct bt_plan *plan = bt_planner_plan(planner, &w->signatures[0]);
+	uint32_t foreseen_n = 0, picked;
+
+	(void)state;
+	print_message("BT_SEED=%" PRIu64 "\n", seed);
+	assert_int_equal(bt_plan_foresee(plan, &w->view, 0), BT_NO_NODE);
+	for (int round = 0; round < 300; round++) {
+		uint32_t start = below(w, NODE_N);
+
+		change(w, ODD_NOTHING);
+		assert_true(bt_plan_pick(plan, &w->view, start, &picked));
+		uint32_t foreseen = bt_plan_foresee(plan, &w->view, start);
+		assert_true(foreseen == picked || foreseen == BT_NO_NODE);
+		foreseen_n += foreseen != BT_NO_NODE;
+	}
+	assert_true(foreseen_n > 200);
+	/* Its column is indexed by now, but it has never looked for the order of its groups. */
+	struct bt_plan *other = bt_planner_plan(planner, &w->signatures[1]);
+	assert_ptr_equal(other->usage, plan->usage);
+	assert_int_equal(bt_plan_foresee(other, &w->view, 0), BT_NO_NODE);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_plan_foresees_what_it_picks_once_it_has_picked),
 		cmocka_unit_test(columns_pick_what_evaluation_picks),
 		cmocka_unit_test(columns_decline_when_amounts_take_a_score_out_of_range),
 		cmocka_unit_test(columns_decline_when_sums_take_a_score_out_of_range),
