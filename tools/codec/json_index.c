@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Indexing of JSON text, 64 bytes a step: classify bytes into bit masks, then find strings and tokens by
- * arithmetic. Source: Langdale and Lemire, "Parsing Gigabytes of JSON per Second".
+ * arithmetic. With AVX-512 or AVX2 where the machine has them. Source: Langdale and Lemire, "Parsing
+ * Gigabytes of JSON per Second".
  */
 #include "tools/codec/json_index_int.h"
 
@@ -11,10 +12,11 @@
 
 #if defined(__x86_64__)
 #include <immintrin.h>
-#define HAVE_AVX2 1
-#define AVX2	  __attribute__((target("avx2,bmi")))
+#define HAVE_AVX 1
+#define AVX2	 __attribute__((target("avx2,bmi")))
+#define AVX512	 __attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,popcnt,pclmul")))
 #else
-#define HAVE_AVX2 0
+#define HAVE_AVX 0
 #endif
 
 #define BLOCK 64u
@@ -22,6 +24,16 @@
 /* One bit a byte of a block. */
 struct masks {
 	uint64_t quote, backslash, space, operator_, control, high;
+};
+
+/* What is done in one way or another, by the machine. */
+struct ways {
+	void (*classify)(const char *block, struct masks *out);
+	/* Bit i of the result is the parity of the bits 0 to i. */
+	uint64_t (*prefix_xor)(uint64_t bits);
+	/* Writes the places of the bits behind the n that are there, from at on; may write a few more that do
+	 * not count. Returns how many there are. */
+	uint32_t (*write)(uint32_t *index, uint32_t n, uint32_t at, uint64_t bits);
 };
 
 /* What one block hands to the next. */
@@ -169,8 +181,7 @@ static inline uint64_t find_escaped(uint64_t backslash, struct carry *carry)
 	return (even ^ (uint64_t)sum << 1) & follows;
 }
 
-/* Bit i of the result is the parity of the bits 0 to i. */
-static inline uint64_t prefix_xor(uint64_t bits)
+static inline uint64_t prefix_xor_portable(uint64_t bits)
 {
 	bits ^= bits << 1;
 	bits ^= bits << 2;
@@ -182,11 +193,11 @@ static inline uint64_t prefix_xor(uint64_t bits)
 
 /* The bits of the bytes where tokens begin; fault->offset is lowered to the first thing wrong in a string. */
 BT_INLINE uint64_t find_tokens(const char *text, size_t len, size_t offset, const struct masks *m,
-	struct carry *carry, struct fault *fault)
+	struct ways ways, struct carry *carry, struct fault *fault)
 {
 	uint64_t escaped = find_escaped(m->backslash, carry);
 	uint64_t quote = m->quote & ~escaped;
-	uint64_t in_string = prefix_xor(quote) ^ carry->in_string;
+	uint64_t in_string = ways.prefix_xor(quote) ^ carry->in_string;
 	uint64_t scalar = ~(m->operator_ | m->space);
 	uint64_t word = scalar & ~quote;
 	uint64_t starts = scalar & ~(word << 1 | carry->scalar);
@@ -210,7 +221,7 @@ BT_INLINE uint64_t find_tokens(const char *text, size_t len, size_t offset, cons
 	return (m->operator_ | starts) & ~(in_string ^ quote);
 }
 
-BT_INLINE uint32_t write_tokens(uint32_t *index, uint32_t n, uint32_t at, uint64_t tokens)
+static inline uint32_t write_portable(uint32_t *index, uint32_t n, uint32_t at, uint64_t tokens)
 {
 	uint32_t count = (uint32_t)__builtin_popcountll(tokens);
 
@@ -224,11 +235,9 @@ BT_INLINE uint32_t write_tokens(uint32_t *index, uint32_t n, uint32_t at, uint64
 	return n + count;
 }
 
-typedef void classify_block(const char *block, struct masks *out);
-
 /* The tokens of one block go into the window. Returns false when something in it is wrong. */
-BT_INLINE bool index_block(const char *text, size_t len, size_t begin, size_t offset,
-	classify_block *classify, struct carry *carry, struct bt_json_window *out)
+BT_INLINE bool index_block(const char *text, size_t len, size_t begin, size_t offset, struct ways ways,
+	struct carry *carry, struct bt_json_window *out)
 {
 	const char *block = text + offset;
 	char tail[BLOCK];
@@ -240,8 +249,8 @@ BT_INLINE bool index_block(const char *text, size_t len, size_t begin, size_t of
 		memcpy(tail, block, len - offset);
 		block = tail;
 	}
-	classify(block, &masks);
-	uint64_t tokens = find_tokens(text, len, offset, &masks, carry, &fault);
+	ways.classify(block, &masks);
+	uint64_t tokens = find_tokens(text, len, offset, &masks, ways, carry, &fault);
 	if (BT_UNLIKELY(fault.text != NULL)) {
 		if (fault.offset < offset + BLOCK) {
 			tokens &= ((uint64_t)1 << (fault.offset - offset)) - 1;
@@ -250,7 +259,7 @@ BT_INLINE bool index_block(const char *text, size_t len, size_t begin, size_t of
 		out->error_offset = fault.offset;
 		out->error_text = fault.text;
 	}
-	out->n = write_tokens(out->index, out->n, (uint32_t)(offset - begin), tokens);
+	out->n = ways.write(out->index, out->n, (uint32_t)(offset - begin), tokens);
 	return fault.text == NULL;
 }
 
@@ -261,8 +270,8 @@ static void fail(struct bt_json_window *out, enum bt_status status, size_t offse
 	out->error_text = text;
 }
 
-BT_INLINE bool index_window(const char *text, size_t len, size_t offset, bool in_word,
-	classify_block *classify, struct bt_json_window *out)
+BT_INLINE bool index_window(const char *text, size_t len, size_t offset, bool in_word, struct ways ways,
+	struct bt_json_window *out)
 {
 	struct carry carry = {.low_offset = SIZE_MAX, .scalar = in_word};
 	size_t at = offset;
@@ -277,7 +286,7 @@ BT_INLINE bool index_window(const char *text, size_t len, size_t offset, bool in
 			fail(out, BT_RANGE, offset, "a string or a gap is longer than allowed");
 			break;
 		}
-		if (!index_block(text, len, offset, at, classify, &carry, out)) {
+		if (!index_block(text, len, offset, at, ways, &carry, out)) {
 			break;
 		}
 		at += BLOCK;
@@ -313,13 +322,15 @@ static void classify_portable(const char *block, struct masks *out)
 	}
 }
 
-bool bt_json_index_portable(
+static bool index_portable(
 	const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out)
 {
-	return index_window(text, len, offset, in_word, classify_portable, out);
+	const struct ways ways = {classify_portable, prefix_xor_portable, write_portable};
+
+	return index_window(text, len, offset, in_word, ways, out);
 }
 
-#if HAVE_AVX2
+#if HAVE_AVX
 AVX2 static inline uint64_t bits2(__m256i low, __m256i high)
 {
 	return (uint32_t)_mm256_movemask_epi8(low) | (uint64_t)(uint32_t)_mm256_movemask_epi8(high) << 32;
@@ -343,9 +354,8 @@ AVX2 static inline uint64_t lookup(__m256i low, __m256i high, __m256i table, cha
 
 AVX2 static inline void classify_avx2(const char *block, struct masks *out)
 {
-	const __m256i space = _mm256_setr_epi8(' ', 100, 100, 100, 100, 100, 100, 100, 100, '\t', '\n', 100,
-		100, '\r', 100, 100, ' ', 100, 100, 100, 100, 100, 100, 100, 100, '\t', '\n', 100, 100, '\r',
-		100, 100);
+	const __m256i space = _mm256_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0, ' ',
+		0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0);
 	/* Or'ed with 0x20, [ and ] become { and }; a few control characters match too and are refused as
 	 * tokens. */
 	const __m256i operator_ = _mm256_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0, 0,
@@ -366,16 +376,84 @@ AVX2 static inline void classify_avx2(const char *block, struct masks *out)
 AVX2 static bool index_avx2(
 	const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out)
 {
-	return index_window(text, len, offset, in_word, classify_avx2, out);
+	const struct ways ways = {classify_avx2, prefix_xor_portable, write_portable};
+
+	return index_window(text, len, offset, in_word, ways, out);
 }
+
+AVX512 static inline void classify_avx512(const char *block, struct masks *out)
+{
+	/* As with AVX2, four times beside each other. */
+	const __m512i space = _mm512_broadcast_i32x4(
+		_mm_setr_epi8(' ', 0, 0, 0, 0, 0, 0, 0, 0, '\t', '\n', 0, 0, '\r', 0, 0));
+	const __m512i operator_ =
+		_mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ':', '{', ',', '}', 0, 0));
+	const __m512i bytes = _mm512_loadu_si512(block);
+
+	out->quote = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"'));
+	out->backslash = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\\'));
+	out->space = _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(space, bytes), bytes);
+	out->operator_ = _mm512_cmpeq_epi8_mask(
+		_mm512_shuffle_epi8(operator_, bytes), _mm512_or_si512(bytes, _mm512_set1_epi8(0x20)));
+	out->control = _mm512_cmplt_epu8_mask(bytes, _mm512_set1_epi8(0x20));
+	out->high = _mm512_movepi8_mask(bytes);
+}
+
+/* Multiplying without carries by all ones adds up the bits below each. */
+AVX512 static inline uint64_t prefix_xor_avx512(uint64_t bits)
+{
+	return (uint64_t)_mm_cvtsi128_si64(
+		_mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)bits), _mm_set1_epi8((char)0xff), 0));
+}
+
+AVX512 static inline uint32_t write_avx512(uint32_t *index, uint32_t n, uint32_t at, uint64_t tokens)
+{
+	static const uint8_t places[64] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18,
+		19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41,
+		42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63};
+	const uint32_t count = (uint32_t)__builtin_popcountll(tokens);
+	const __m512i base = _mm512_set1_epi32((int32_t)at);
+	__m512i found = _mm512_maskz_compress_epi8(tokens, _mm512_loadu_si512(places));
+
+	_mm512_storeu_si512(
+		index + n, _mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(found))));
+	for (uint32_t i = 16; BT_UNLIKELY(i < count); i += 16) {
+		found = _mm512_shuffle_i32x4(found, found, _MM_SHUFFLE(0, 3, 2, 1));
+		_mm512_storeu_si512(index + n + i,
+			_mm512_add_epi32(base, _mm512_cvtepu8_epi32(_mm512_castsi512_si128(found))));
+	}
+	return n + count;
+}
+
+AVX512 static bool index_avx512(
+	const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out)
+{
+	const struct ways ways = {classify_avx512, prefix_xor_avx512, write_avx512};
+
+	return index_window(text, len, offset, in_word, ways, out);
+}
+
 #endif
+
+bt_json_index_fn *bt_json_index_way(uint32_t ix)
+{
+	bt_json_index_fn *ways[4] = {NULL};
+	uint32_t n = 0;
+
+#if HAVE_AVX
+	if (__builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512bw") &&
+		__builtin_cpu_supports("pclmul") && __builtin_cpu_supports("bmi")) {
+		ways[n++] = index_avx512;
+	}
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")) {
+		ways[n++] = index_avx2;
+	}
+#endif
+	ways[n++] = index_portable;
+	return ix < n ? ways[ix] : NULL;
+}
 
 bool bt_json_index(const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out)
 {
-#if HAVE_AVX2
-	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")) {
-		return index_avx2(text, len, offset, in_word, out);
-	}
-#endif
-	return bt_json_index_portable(text, len, offset, in_word, out);
+	return bt_json_index_way(0)(text, len, offset, in_word, out);
 }

@@ -33,6 +33,9 @@ struct bt_json_window {
  */
 bool bt_json_index(const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out);
 
-/* The same without SIMD, for machines that have none and for comparing. */
-bool bt_json_index_portable(
+typedef bool bt_json_index_fn(
 	const char *text, size_t len, size_t offset, bool in_word, struct bt_json_window *out);
+
+/* The ways in which this machine can do that, the quickest first, which is bt_json_index's, and the last one
+ * without SIMD; NULL: there are no more. */
+bt_json_index_fn *bt_json_index_way(uint32_t ix);
