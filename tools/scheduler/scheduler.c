@@ -16,6 +16,7 @@
 #include "tools/lease/lease.h"
 #include "tools/net/http.h"
 #include "tools/scheduler/audit.h"
+#include "tools/serve/serve.h"
 #include "tools/simulate/recording.h"
 #include "tools/watch/watch.h"
 #include "tools/write/writer.h"
@@ -39,8 +40,14 @@ struct bt_scheduler {
 	struct bt_watch *watch;
 	struct bt_http *lease_http, *audit_http;
 	struct bt_audit *audit;
+	struct bt_outcomes *outcomes;
+	struct bt_pipeline_sink writes;			/* the writer's */
+	struct bt_http *authentication, *authorization; /* NULL: the access of everything else */
+	struct bt_access *authentication_access, *authorization_access;
+	struct bt_serve *serve;
 	struct bt_lease *lease;	   /* NULL: nobody is elected */
 	struct bt_lock lease_lock; /* for lease, which the writer's thread asks, too */
+	_Atomic uint32_t ending;   /* atomic: a flag alone, relaxed */
 	_Atomic uint32_t lost;	   /* atomic: a flag alone, relaxed */
 	bool started, elected, reported_synced;
 	int64_t looked_ns;
@@ -48,19 +55,68 @@ struct bt_scheduler {
 
 /* ---- what parts ask ---- */
 
+/* Context: any thread. */
+static bool leads(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_lock_acquire(&s->lease_lock);
+	bool held = s->lease && bt_lease_is_held(s->lease);
+	bt_lock_release(&s->lease_lock);
+	return held;
+}
+
 /* Context: the writer's thread. */
 static bool may_write(void *context)
 {
-	struct bt_scheduler *s = context;
-	bool may = !s->elected;
-
-	if (s->elected) {
-		bt_lock_acquire(&s->lease_lock);
-		may = s->lease && bt_lease_is_held(s->lease);
-		bt_lock_release(&s->lease_lock);
-	}
-	return may;
+	return !((struct bt_scheduler *)context)->elected || leads(context);
 }
+
+/* Context: the writer's thread. */
+static void judged(void *context, const struct bt_writer_judgement *judgement)
+{
+	(void)context;
+	if (!bt_str_eq(judgement->ours, judgement->theirs)) {
+		bt_log(BT_LOG_INFO, 2, "The other scheduler chose another node",
+			bt_log_fields(bt_log_pod(judgement->pod.namespace_, judgement->pod.name),
+				bt_log_str("ours", judgement->ours),
+				bt_log_str("theirs", judgement->theirs)));
+	}
+}
+
+static bool is_ending(void *context)
+{
+	return bt_load_relaxed(&((struct bt_scheduler *)context)->ending);
+}
+
+/* ---- what the pipeline tells: the writer, and the metrics ---- */
+
+static void look(void *context, uint32_t pod_ix)
+{
+	const struct bt_scheduler *s = context;
+
+	s->writes.look(s->writes.context, pod_ix);
+}
+
+static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	const struct bt_scheduler *s = context;
+
+	s->writes.told(s->writes.context, decision, info, nominated, message);
+	bt_outcomes_told(s->outcomes, bt_pipeline_engine(s->pipeline), decision);
+}
+
+static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
+{
+	const struct bt_scheduler *s = context;
+	const struct bt_clock clock = bt_clock_real();
+
+	bt_outcomes_bound(s->outcomes, bt_pipeline_engine(s->pipeline), pod_ix, yes, info, took_ns,
+		bt_clock_now_ns(&clock));
+}
+
+/* ---- what the lease says ---- */
 
 /* Context: the lease's thread, as the next two. */
 static void started_leading(void *context)
@@ -135,6 +191,24 @@ static bool make_places(struct bt_scheduler *s, struct bt_buf *out_error)
 	       bt_topo_plan(s->topo, &request, &s->plan, out_error) == BT_OK;
 }
 
+/* Source: VolumeBindingArgs' bindTimeoutSeconds. Of several profiles the longest counts. */
+static int64_t volume_timeout_ns(const struct bt_config *config)
+{
+	int64_t longest_s = 0;
+
+	for (uint32_t i = 0; i < config->profile_n; i++) {
+		struct bt_resolved_profile profile;
+		struct bt_config_errors errors = {0};
+
+		if (bt_config_resolve(config, i, &errors, &profile) == BT_OK &&
+			profile.volume_binding.bind_timeout_s.value > longest_s) {
+			longest_s = profile.volume_binding.bind_timeout_s.value;
+		}
+		bt_config_errors_fini(&errors);
+	}
+	return longest_s * SECOND_NS;
+}
+
 static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	const struct bt_client_connection_config *connection = &s->config->client_connection;
@@ -145,12 +219,19 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 		.connections = s->flags->connections,
 		.in_flight = s->flags->bindings_in_flight,
 		.host = s->host,
+		.preempts_in_turn = !s->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
+		.volume_timeout_ns = volume_timeout_ns(s->config),
+		.json = bt_str_is(connection->content_type, "application/json"),
 		.dry = s->flags->shadow,
+		.judged = judged,
 		.may_write = may_write,
 		.context = s,
 	};
 
 	s->writer = bt_writer_create(&options, out_error);
+	if (s->writer) {
+		s->writes = bt_writer_sink(s->writer);
+	}
 	return s->writer != NULL;
 }
 
@@ -172,7 +253,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.topo = s->topo,
 		.plan = &s->plan,
 		.binder = bt_writer_binder(s->writer),
-		.sink = bt_writer_sink(s->writer),
+		.sink = {.look = s->writes.look ? look : NULL, .told = told, .bound = bound, .context = s},
 		.stages = true,
 		.messages = true,
 		.wait_for_sync = true,
@@ -200,6 +281,7 @@ struct bt_scheduler *bt_scheduler_create(
 	s->flags = flags;
 	s->config = config;
 	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
+	s->outcomes = bt_outcomes_create(config);
 	name_host(s);
 	bt_lock_init(&s->lease_lock);
 	if (flags->journal && bt_recording_open(&s->recording, flags->journal, config) != BT_OK) {
@@ -302,6 +384,73 @@ static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 	return true;
 }
 
+/* Context: a thread of the server. */
+static void add_metrics(void *context, struct bt_exposition *x)
+{
+	const struct bt_scheduler *s = context;
+	const struct bt_audit_counts counts = bt_audit_counts(s->audit);
+
+	bt_expose_counter(x, "berth_audit_rounds_total", "Comparisons of the ledger with the API's objects.",
+		counts.round_n);
+	bt_expose_counter(x, "berth_audit_differences_total",
+		"Nodes whose pods differed between the ledger and the API for good.", counts.differ_n);
+	bt_expose_counter(x, "berth_audit_repaired_total",
+		"Pods that the engine was told about anew by the audit.", counts.repaired_n);
+	bt_expose_counter(x, "berth_audit_unanswered_total",
+		"Pods of which the API server would not tell the audit.", counts.failed_n);
+}
+
+/* A client for reviews; by a kubeconfig of its own where one is given. */
+static bool make_reviewer(struct bt_scheduler *s, const char *kubeconfig, struct bt_access **out_access,
+	struct bt_http **out_http, struct bt_buf *out_error)
+{
+	struct bt_access *access = s->access;
+
+	if (kubeconfig) {
+		access = *out_access =
+			bt_access_create(&(struct bt_access_options){.kubeconfig = kubeconfig}, out_error);
+	}
+	if (access) {
+		*out_http = bt_http_create(
+			&(struct bt_http_options){.access = access, .name = "review"}, out_error);
+	}
+	return *out_http != NULL;
+}
+
+static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	if (!s->flags->serving.port) {
+		return true;
+	}
+	if (!make_reviewer(s, s->flags->authentication_kubeconfig, &s->authentication_access,
+		    &s->authentication, out_error) ||
+		!make_reviewer(s, s->flags->authorization_kubeconfig, &s->authorization_access,
+			&s->authorization, out_error)) {
+		return false;
+	}
+	s->serve = bt_serve_create(&(struct bt_serve_options){.settings = s->flags->serving,
+					   .sources = {.version = BERTH_VERSION,
+						   .config = s->config,
+						   .pipeline = s->pipeline,
+						   .outcomes = s->outcomes,
+						   .watch = s->watch,
+						   .watch_states = bt_watch_states,
+						   .watch_each_pod = bt_watch_each_pod,
+						   .writer = s->writer,
+						   .writer_counts = bt_writer_counts,
+						   .leads = s->elected ? leads : NULL,
+						   .clients = {{"audit", s->audit_http}},
+						   .http_counts = bt_http_counts,
+						   .is_ending = is_ending,
+						   .more_metrics = add_metrics,
+						   .context = s},
+					   .authentication = s->authentication,
+					   .authorization = s->authorization,
+					   .fetch = bt_http_fetch},
+		out_error);
+	return s->serve != NULL;
+}
+
 enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	bt_log(BT_LOG_INFO, 0, "Starting berth",
@@ -309,7 +458,7 @@ enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_err
 			bt_log_str("server", bt_str(bt_access_server(s->access)))));
 	s->started = true;
 	if (bt_pipeline_start(s->pipeline, out_error) != BT_OK || !start_watch(s, out_error) ||
-		!start_audit(s, out_error)) {
+		!start_audit(s, out_error) || !start_serve(s, out_error)) {
 		bt_scheduler_stop(s, 0);
 		return BT_IO;
 	}
@@ -385,7 +534,10 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 		return true;
 	}
 	s->started = false;
+	bt_store_relaxed(&s->ending, 1u);
 	bt_pipeline_hold(s->pipeline, true);
+	bt_serve_destroy(s->serve);
+	s->serve = NULL;
 	bt_audit_destroy(s->audit);
 	s->audit = NULL;
 	bt_watch_destroy(s->watch);
@@ -410,10 +562,15 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 	bt_lease_destroy(s->lease, 0);
 	bt_http_destroy(s->lease_http);
 	bt_http_destroy(s->audit_http);
+	bt_http_destroy(s->authentication);
+	bt_http_destroy(s->authorization);
 	bt_pipeline_destroy(s->pipeline);
+	bt_outcomes_destroy(s->outcomes);
 	(void)bt_recording_close(&s->recording);
 	bt_topo_plan_fini(&s->plan);
 	bt_topo_destroy(s->topo);
+	bt_access_destroy(s->authentication_access);
+	bt_access_destroy(s->authorization_access);
 	bt_access_destroy(s->access);
 	bt_lock_fini(&s->lease_lock);
 	bt_mem_free(s->kubeconfig);

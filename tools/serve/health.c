@@ -23,12 +23,12 @@ struct check {
 
 static bool has_lease(const struct bt_serve_sources *sources)
 {
-	return sources->lease != NULL;
+	return sources->leads != NULL;
 }
 
 static bool has_no_lease(const struct bt_serve_sources *sources)
 {
-	return sources->lease == NULL;
+	return sources->leads == NULL;
 }
 
 static bool always(const struct bt_serve_sources *sources, struct bt_buf *out_reason)

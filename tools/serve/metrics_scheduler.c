@@ -247,12 +247,12 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 		bt_mem_free(look.reasons);
 		bt_mem_free(look.pods);
 	}
-	if (sources->lease) {
+	if (sources->leads) {
 		bt_expose(x, "leader_election_master_status", BT_METRIC_GAUGE,
 			"[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 "
 			"indicates backup, 1 indicates master. 'name' is the string used to identify the "
 			"lease. Please make sure to group by name.");
 		bt_expose_label(x, "name", sources->config->leader_election.resource_name);
-		bt_expose_count(x, sources->lease_is_held(sources->lease) ? 1 : 0);
+		bt_expose_count(x, sources->leads(sources->context) ? 1 : 0);
 	}
 }

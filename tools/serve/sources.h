@@ -5,7 +5,6 @@
 #pragma once
 
 #include "engine/flow/pipeline.h"
-#include "tools/lease/lease.h"
 #include "tools/serve/exposition.h"
 #include "tools/serve/outcomes.h"
 #include "tools/watch/watch.h"
@@ -25,8 +24,7 @@ struct bt_serve_sources {
 		void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
 	const struct bt_writer *writer;
 	struct bt_writer_counts (*writer_counts)(const struct bt_writer *writer);
-	const struct bt_lease *lease; /* NULL: nobody is elected */
-	bool (*lease_is_held)(const struct bt_lease *lease);
+	bool (*leads)(void *context); /* NULL: nobody is elected */
 	struct {
 		const char *name;
 		const struct bt_http *http;

@@ -229,9 +229,9 @@ static struct bt_writer_counts some_writes(const struct bt_writer *writer)
 	return (struct bt_writer_counts){.bind_n = 5, .bound_n = 4, .in_flight = 1};
 }
 
-static bool is_held(const struct bt_lease *lease)
+static bool leads(void *context)
 {
-	(void)lease;
+	(void)context;
 	return true;
 }
 
@@ -258,8 +258,7 @@ static void the_other_parts_are_asked(void **state)
 	desk->sources.watch_states = two_kinds;
 	desk->sources.writer = (struct bt_writer *)&part;
 	desk->sources.writer_counts = some_writes;
-	desk->sources.lease = (struct bt_lease *)&part;
-	desk->sources.lease_is_held = is_held;
+	desk->sources.leads = leads;
 	desk->sources.clients[0].name = "watch";
 	desk->sources.http_counts = some_calls;
 	desk->sources.more_metrics = more;
