@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -85,10 +86,20 @@ func (s *suite) settled(ctx context.Context, limit time.Duration, r *recorder, c
 	}
 	return eventually(ctx, 20*time.Second, func() error {
 		status, body, err := leader.get(ctx, "/debug/compare")
-		if err == nil && (status != 200 || !strings.Contains(body, "0 differences")) {
-			err = fmt.Errorf("/debug/compare: %d %s", status, body)
+		if err != nil {
+			return err
 		}
-		return err
+		var sides struct {
+			DifferenceCount, APIPods               *int
+			LedgerScheduledPods, LedgerAssumedPods *int
+		}
+		if err := json.Unmarshal([]byte(body), &sides); err != nil || status != 200 || sides.DifferenceCount == nil || sides.LedgerScheduledPods == nil || sides.LedgerAssumedPods == nil {
+			return fmt.Errorf("/debug/compare: %d %v %s", status, err, body)
+		}
+		if *sides.DifferenceCount != 0 || *sides.APIPods != *sides.LedgerScheduledPods || *sides.LedgerAssumedPods != 0 {
+			return fmt.Errorf("/debug/compare: %s", body)
+		}
+		return nil
 	})
 }
 

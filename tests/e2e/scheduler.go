@@ -121,10 +121,13 @@ func (x *process) get(ctx context.Context, path string) (int, string, error) {
 }
 
 func (x *process) waitReady(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	err := eventually(ctx, time.Minute, func() error {
 		select {
 		case err := <-x.done:
 			x.done <- err
+			cancel()
 			return fmt.Errorf("%s ended: %v", x.name, err)
 		default:
 		}

@@ -132,7 +132,7 @@ func eventually(ctx context.Context, limit time.Duration, look func() error) err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("after %s: %w", limit, err)
+			return fmt.Errorf("waited for up to %s: %w", limit, err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
