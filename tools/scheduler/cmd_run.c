@@ -71,6 +71,7 @@ static int fail(const struct bt_buf *why)
 	return BT_EXIT_INPUT;
 }
 
+/* Ends scheduler, unless a part of it does not come to its end: then the process ends with it. */
 static int serve(struct bt_scheduler *scheduler)
 {
 	struct bt_buf why = {0};
@@ -90,10 +91,13 @@ static int serve(struct bt_scheduler *scheduler)
 		if (bt_interrupt_pending()) {
 			bt_log(BT_LOG_INFO, 0, "Received a signal, ending in order", NULL);
 		}
-		if (!bt_scheduler_stop(scheduler, STOP_LIMIT_NS) && !status) {
-			status = BT_EXIT_NO;
+		if (!bt_scheduler_stop(scheduler, STOP_LIMIT_NS)) {
+			bt_log(BT_LOG_ERROR, 0, "Writes to the API server have not come to their end", NULL);
+			bt_buf_fini(&why);
+			return BT_EXIT_NO;
 		}
 	}
+	bt_scheduler_destroy(scheduler);
 	bt_buf_fini(&why);
 	return status;
 }
@@ -109,7 +113,6 @@ static int schedule(const struct bt_invocation *invocation, const struct bt_run_
 	struct bt_scheduler *scheduler = bt_scheduler_create(flags, config, &why);
 	if (scheduler) {
 		status = serve(scheduler);
-		bt_scheduler_destroy(scheduler);
 	} else {
 		status = fail(&why);
 	}

@@ -550,16 +550,20 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	}
 	bt_writer_destroy(s->writer);
 	s->writer = NULL;
-	/* A write may still be on its way: then nobody else may lead before the lease has run out. */
-	bt_lease_destroy(s->lease, drained ? limit_ns : 0);
+	if (!drained) { /* a write may still be on its way: nobody else may lead before the lease has run out
+			 */
+		return false;
+	}
+	bt_lease_destroy(s->lease, limit_ns);
 	s->lease = NULL;
-	return drained;
+	return true;
 }
 
 void bt_scheduler_destroy(struct bt_scheduler *s)
 {
-	bt_writer_destroy(s->writer);
-	bt_lease_destroy(s->lease, 0);
+	if (s->writer) { /* never started: nothing is on its way */
+		bt_writer_destroy(s->writer);
+	}
 	bt_http_destroy(s->lease_http);
 	bt_http_destroy(s->audit_http);
 	bt_http_destroy(s->authentication);
