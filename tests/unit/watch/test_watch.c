@@ -28,6 +28,7 @@ static uint32_t source; /* of pods */
 
 /* What the listener has heard: it has to be what is fed. */
 static uint32_t heard_n;
+static bool opens; /* there is room now and then, while others wait already */
 
 static void hear(void *context, enum bt_parcel_kind what, const struct bt_object *object)
 {
@@ -35,6 +36,7 @@ static void hear(void *context, enum bt_parcel_kind what, const struct bt_object
 	(void)what;
 	assert_true(object->meta.name.len > 0);
 	heard_n++;
+	fake_room += opens && heard_n % 7 == 0;
 }
 
 static void start_with(bool stream, uint32_t page)
@@ -603,6 +605,9 @@ static void lengths_that_nobody_has_end_the_call(void **state)
 
 static void an_object_that_cannot_be_read_is_left_as_it_was(void **state)
 {
+	const char list[] =
+		"{\"metadata\":{\"resourceVersion\":\"30\"},\"items\":[{\"metadata\":{\"name\":\"a\","
+		"\"namespace\":\"team\"},\"spec\":{\"priority\":\"high\"}}]}";
 	const char bad[] =
 		"{\"type\":\"MODIFIED\",\"object\":{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{"
 		"\"name\":\"a\",\"namespace\":\"team\",\"resourceVersion\":\"14\"},\"spec\":{\"priority\":"
@@ -619,6 +624,15 @@ static void an_object_that_cannot_be_read_is_left_as_it_was(void **state)
 	assert_string_equal(fed(), "+a +b +c ! +d");
 	assert_int_equal(state_of("pods").skipped_n, 2);
 	assert_int_equal(state_of("pods").object_n, 4);
+	/* In a list, too: it has not gone. */
+	bt_watch_relist(watch, BT_KIND_POD);
+	fake_pass(0);
+	fake_done(call, BT_HTTP_CANCELLED);
+	call = pods_call();
+	fake_head(call, 200, type_of_list(JSON), -1);
+	fake_data(call, bt_str(list), 0);
+	fake_done(call, BT_HTTP_ANSWERED);
+	assert_string_equal(fed(), "+a +b +c ! +d -b -c -d");
 	stop();
 }
 
@@ -642,6 +656,7 @@ static void without_room_nothing_is_lost_and_the_server_waits(void **state)
 		start_with(false, 0);
 		fake_full = way < 2 ? BT_FULL : BT_NO_MEMORY;
 		fake_room = 4;
+		opens = way > 0;
 		struct fake_call *call = pods_call();
 		bt_buf_clear(&body);
 		write_list(&body, form, 9000, "", pods, n);
@@ -649,7 +664,7 @@ static void without_room_nothing_is_lost_and_the_server_waits(void **state)
 		fake_data(call, bt_buf_view(&body), 4096);
 		bt_buf_clear(&body);
 		assert_true(call->paused);
-		assert_int_equal(fake_fed_n, 4);
+		assert_true(opens || fake_fed_n == 4);
 		assert_true(state_of("pods").waiting_n <= 512);
 		for (uint32_t round = 0; round < 2000 && fake_find(PODS) == call; round++) {
 			paused |= call->paused;
@@ -670,6 +685,7 @@ static void without_room_nothing_is_lost_and_the_server_waits(void **state)
 		}
 		assert_int_equal(fake_fed[n].kind, BT_PARCEL_SYNCED);
 		expect_watch("9000");
+		opens = false;
 		stop();
 	}
 	bt_mem_free(pods);
