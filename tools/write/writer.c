@@ -15,6 +15,9 @@
 #define CONNECTIONS 4
 #define IN_FLIGHT   256
 #define REPORTS	    16384
+/* So many writes at a time are never too many for a server that answers. */
+#define FEW    32
+#define WAY_NS (10 * BT_WRITE_S)
 /* After 429 without Retry-After. */
 #define HOLD_NS BT_WRITE_S
 /* Many calls that fail together slow the writer down once. */
@@ -248,11 +251,28 @@ static void slow_down(struct bt_writer *writer, int64_t now_ns)
 	writer->window = writer->window / 2 > 1 ? writer->window / 2 : 1;
 }
 
-static void speed_up(struct bt_writer *writer)
+/* The shortest time that an answer took lately; how long the way is, when nothing waits at its end. */
+static void note_way(struct bt_writer *writer, int64_t took_ns, int64_t now_ns)
 {
-	writer->window += 0.25;
-	if (writer->window > writer->options.in_flight) {
-		writer->window = writer->options.in_flight;
+	if (now_ns - writer->way_since_ns >= WAY_NS) {
+		writer->way_since_ns = now_ns;
+		writer->way_ns = writer->next_way_ns;
+		writer->next_way_ns = INT64_MAX;
+	}
+	writer->next_way_ns = took_ns < writer->next_way_ns ? took_ns : writer->next_way_ns;
+	writer->way_ns = took_ns < writer->way_ns ? took_ns : writer->way_ns;
+}
+
+/* More writes at a time make a server that is busy no faster, but a way that is long shorter. */
+static void speed_up(struct bt_writer *writer, int64_t took_ns, int64_t now_ns)
+{
+	double most = writer->options.in_flight, few = most < FEW ? most : FEW;
+
+	note_way(writer, took_ns, now_ns);
+	if (writer->window < few || took_ns <= 2 * writer->way_ns) {
+		writer->window = writer->window + 0.25 < most ? writer->window + 0.25 : most;
+	} else if (writer->window - 0.05 > few) {
+		writer->window -= 0.05;
 	}
 }
 
@@ -273,14 +293,14 @@ static enum bt_fate fate_of(enum bt_http_end end, uint32_t status)
 	return status < 500 ? BT_FATE_REFUSED : BT_FATE_SERVER_ERROR;
 }
 
-static void note_answer(
-	struct bt_writer *writer, const struct bt_answer *answer, const struct bt_http_head *head)
+static void note_answer(struct bt_writer *writer, const struct bt_op *op, const struct bt_answer *answer,
+	const struct bt_http_head *head)
 {
 	int64_t now_ns = bt_write_now(writer);
 
 	switch (answer->fate) {
 	case BT_FATE_DONE:
-		speed_up(writer);
+		speed_up(writer, now_ns - op->sent_ns, now_ns);
 		return;
 	case BT_FATE_REFUSED:
 		if (answer->status == 409) {
@@ -322,7 +342,7 @@ static void done(void *context, enum bt_http_end end, const struct bt_http_head 
 		bt_op_end(op);
 		return;
 	}
-	note_answer(writer, &answer, head);
+	note_answer(writer, op, &answer, head);
 	bt_arena_reset(&writer->scratch);
 	op->verbs->answered(writer, op, &answer);
 	if (!ending) {
@@ -342,7 +362,7 @@ static bool has_room(const struct bt_writer *writer, enum bt_write_class class)
 	if (class != BT_CLASS_EVENT) {
 		return writer->flying < (uint32_t)writer->window;
 	}
-	return writer->flying_events < 1 + (uint32_t)(writer->window / 8) &&
+	return writer->flying_events < 1 + (uint32_t)(writer->window / 2) &&
 	       (!is_busy(writer) || writer->since_event >= BINDINGS_PER_EVENT);
 }
 
@@ -358,6 +378,7 @@ static void launch(struct bt_writer *writer, struct bt_op *op, struct bt_http_ca
 	call->timeout_ns = BT_WRITE_TIMEOUT_NS;
 	call->done = done;
 	call->context = op;
+	op->sent_ns = bt_write_now(writer);
 	writer->flying++;
 	if (op->verbs->class == BT_CLASS_EVENT) {
 		writer->flying_events++;
@@ -667,8 +688,10 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	writer->options = *options;
 	settle(&writer->options);
 	writer->later_ns = writer->timer_ns = INT64_MAX;
-	writer->window = writer->options.in_flight;
+	writer->window = writer->options.in_flight < FEW ? writer->options.in_flight : FEW;
 	now_ns = bt_write_now(writer);
+	writer->way_since_ns = now_ns;
+	writer->way_ns = writer->next_way_ns = INT64_MAX / 2;
 	writer->hold_ns = now_ns;
 	writer->slowed_ns = now_ns - SLOW_DOWN_NS;
 	bt_throttle_init(&writer->throttle, writer->options.qps, writer->options.burst, now_ns);

@@ -70,7 +70,7 @@ struct bt_op {
 	struct bt_pod_ref pod, other; /* EVICT: the victim, and whom it leaves for */
 	struct bt_str node;
 	struct bt_known_pod known; /* BIND: as it was when it was asked for */
-	int64_t due_ns, until_ns;
+	int64_t due_ns, until_ns, sent_ns;
 	uint32_t tries;
 	/* BIND: */
 	bool unsure; /* an earlier call may have an effect yet */
@@ -127,9 +127,10 @@ struct bt_writer {
 	int64_t timer_ns; /* when this is called the next time */
 	int64_t hold_ns;  /* nothing is written before, by 429 */
 	int64_t slowed_ns;
+	int64_t way_ns, next_way_ns, way_since_ns; /* how long the way to the server is */
 	uint64_t shown_n; /* PersistentVolumeClaims that the watch has shown to those who wait for some */
 	uint32_t flying, flying_events;
-	double window; /* so many may be out; less after errors */
+	double window; /* so many may be out: less after errors, more where the way is long */
 	uint32_t since_event;
 	struct bt_throttle throttle, event_throttle;
 	struct bt_map bindings; /* number -> 1 of those that are here */

@@ -21,7 +21,7 @@
 
 #define FAKE_S	   INT64_C(1000000000)
 #define FAKE_WALL  (INT64_C(1767225600) * FAKE_S) /* 2026-01-01T00:00:00Z at the beginning */
-#define FAKE_CALLS 1024
+#define FAKE_CALLS 2048
 
 struct fake_call {
 	struct bt_http_call call;

@@ -372,6 +372,39 @@ static void no_more_than_so_many_are_out(void **state)
 	assert_int_equal(fake.call_n, 9);
 }
 
+/* Binds pods, each answered so long after it was sent. Returns: how many are out at most. */
+static uint32_t bind_over(int64_t way_ns, uint32_t busy_from)
+{
+	uint32_t most = 0, first = 1;
+
+	bind(1, "p", "n1"); /* nothing else is on its way */
+	fake_pass(way_ns);
+	fake_answer(0, 201, "");
+	for (uint64_t i = 2; i <= 700; i++) {
+		bind(i, "p", "n1");
+	}
+	for (int round = 0; round < 12; round++) {
+		uint32_t out = fake.call_n - first, end = fake.call_n;
+
+		most = out > most ? out : most;
+		/* A busy server needs the longer the more there is to do. */
+		fake_pass(out > busy_from ? way_ns * out / busy_from * 2 : way_ns);
+		for (; first < end; first++) {
+			fake_answer(first, 201, "");
+		}
+	}
+	return most;
+}
+
+static void more_are_out_over_a_long_way_than_to_a_busy_server(void **state)
+{
+	(void)state;
+	assert_true(bind_over(FAKE_S / 20, 100000) > 100);
+	finish(state);
+	begin(state);
+	assert_in_range(bind_over(FAKE_S / 20, 20), 32, 48);
+}
+
 static void qps_and_burst_hold_for_all_but_events(void **state)
 {
 	(void)state;
@@ -487,6 +520,7 @@ int main(void)
 		CASE(who_loses_the_lead_still_looks_at_what_was_lost),
 		CASE(at_the_end_each_binding_is_answered_once),
 		CASE(no_more_than_so_many_are_out),
+		CASE(more_are_out_over_a_long_way_than_to_a_busy_server),
 		CASE(qps_and_burst_hold_for_all_but_events),
 		CASE(bindings_go_before_evictions_before_events),
 		CASE(a_victim_is_marked_and_deleted_by_its_uid),
