@@ -321,6 +321,18 @@ static void who_may_not_write_sends_nothing(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).fenced_n, 1);
 }
 
+static void what_is_not_sent_costs_no_token(void **state)
+{
+	(void)state;
+	finish(state);
+	fake_begin((struct bt_writer_options){.qps = 1, .burst = 1});
+	fake.may_write = false;
+	bind(1, "p", "n1");
+	fake.may_write = true;
+	bind(2, "p", "n1");
+	assert_int_equal(fake.call_n, 1);
+}
+
 static void who_loses_the_lead_still_looks_at_what_was_lost(void **state)
 {
 	(void)state;
@@ -517,6 +529,7 @@ int main(void)
 		CASE(a_check_believes_what_it_sees),
 		CASE(a_refusal_for_now_makes_all_writes_wait),
 		CASE(who_may_not_write_sends_nothing),
+		CASE(what_is_not_sent_costs_no_token),
 		CASE(who_loses_the_lead_still_looks_at_what_was_lost),
 		CASE(at_the_end_each_binding_is_answered_once),
 		CASE(no_more_than_so_many_are_out),
