@@ -60,9 +60,9 @@ struct plugin {
 };
 
 struct bt_access {
-	struct bt_access_plan plan;				/* init: */
-	struct bt_endpoint endpoint;				/* init: */
-	struct bt_buf url, proxy, connect_to, host, user_agent; /* init: of endpoint */
+	struct bt_access_plan plan;					/* init: */
+	struct bt_endpoint endpoint;					/* init: */
+	struct bt_buf server, url, proxy, connect_to, host, user_agent; /* init: of endpoint */
 	struct bt_lock lock;
 	struct watched files[FILE_N]; /* lock(lock): */
 	int64_t looked_ns;	      /* lock(lock): when */
@@ -299,7 +299,8 @@ static void run_plugin(void *context)
 	struct plugin *plugin = &access->plugin;
 	struct bt_exec_credential fresh = {0};
 	struct bt_buf error = {0};
-	bool good = bt_exec_run(&access->plan, access->endpoint.url, PLUGIN_NS, plugin->stop, &fresh, &error);
+	bool good =
+		bt_exec_run(&access->plan, access->endpoint.server, PLUGIN_NS, plugin->stop, &fresh, &error);
 
 	bt_lock_acquire(&access->lock);
 	plugin->runs = false;
@@ -491,10 +492,12 @@ static bool set_endpoint(
 	} else {
 		bt_proxy_url(plan->proxy_url, &access->proxy);
 	}
+	bt_buf_str(&access->server, bt_buf_view(&access->url));
 	if (plan->tls_server_name.len && !options->master && endpoint->tls) {
 		set_tls_name(access, plan->tls_server_name);
 	}
 	bt_buf_text(&access->user_agent, options->user_agent ? options->user_agent : "berth/" BERTH_VERSION);
+	endpoint->server = access->server.ptr;
 	endpoint->url = access->url.ptr;
 	endpoint->proxy = access->proxy.ptr;
 	endpoint->user_agent = access->user_agent.ptr;
@@ -618,6 +621,7 @@ void bt_access_destroy(struct bt_access *access)
 	for (int i = 0; i < FILE_N; i++) {
 		bt_secret_fini(&access->files[i].bytes);
 	}
+	bt_buf_fini(&access->server);
 	bt_buf_fini(&access->url);
 	bt_secret_buf_fini(&access->proxy); /* it may hold a password */
 	bt_buf_fini(&access->connect_to);
@@ -635,7 +639,7 @@ const struct bt_endpoint *bt_access_endpoint(const struct bt_access *access)
 
 const char *bt_access_server(const struct bt_access *access)
 {
-	return access->endpoint.url;
+	return access->endpoint.server;
 }
 
 const char *bt_access_namespace(const struct bt_access *access)

@@ -12,6 +12,7 @@
 
 /* init: where the server is. Strings end in NUL; NULL: none. */
 struct bt_endpoint {
+	const char *server;	/* as it was named, for messages */
 	const char *url;	/* without a slash at its end; its host is the name that TLS asks for */
 	const char *connect_to; /* "name:port:host:port" where TLS asks for another name than the host's */
 	const char *host;	/* the header "Host: ...", likewise */

@@ -42,9 +42,14 @@
 #define IDLE_MAX     256u	  /* calls that are kept for reuse, with their handles */
 #define IDLE_BYTES   (64u << 10)  /* and the largest buffer of one that is kept */
 #define BUFFER_BYTES (128L << 10) /* what libcurl reads at once */
-#define WAKE	     UINT64_MAX	  /* the event of the eventfd */
-#define NS_PER_MS    1000000
-#define NS_PER_S     1000000000
+/* A shared connection on which nothing is heard for so long is tried with a small call; when nothing comes
+ * for so long again, it is given up. Source: client-go's HTTP/2 health check (ReadIdleTimeout, PingTimeout),
+ * v0.36.3. */
+#define QUIET_NS  ((int64_t)30 * NS_PER_S)
+#define PROBE_NS  ((int64_t)15 * NS_PER_S)
+#define WAKE	  UINT64_MAX /* the event of the eventfd */
+#define NS_PER_MS 1000000
+#define NS_PER_S  1000000000
 
 enum command_kind {
 	COMMAND_SEND = 0,
@@ -96,6 +101,10 @@ struct lane {
 	CURLM *multi;
 	int64_t due_ns; /* when libcurl wants to be called; INT64_MAX: it does not */
 	uint32_t call_n;
+	int64_t heard_ns; /* when anything came on its connections, or its first call began */
+	uint64_t probe;	  /* the call that tries the connection; 0: none */
+	bool shared;	  /* its calls share a connection (HTTP/2) */
+	bool broken;	  /* to be given up */
 };
 
 struct bt_http {
@@ -368,8 +377,8 @@ static void describe(const struct call *call, struct bt_str why, struct bt_buf *
 {
 	struct bt_str path = call->request.path;
 
-	bt_buf_printf(out_error, "%s %s%.*s: ", method_name(call->request.method), call->http->endpoint->url,
-		(int)bt_str_find(path, '?', 0), path.ptr);
+	bt_buf_printf(out_error, "%s %s%.*s: ", method_name(call->request.method),
+		call->http->endpoint->server, (int)bt_str_find(path, '?', 0), path.ptr);
 	bt_buf_str(out_error, why);
 }
 
@@ -591,6 +600,10 @@ static size_t take_header(char *bytes, size_t one, size_t n, void *context)
 	if (call->head.status < 200) {
 		return one * n;
 	}
+	long version = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
+	call->lane->shared = version == CURL_HTTP_VERSION_2_0;
 	call->head_over = true;
 	call->held = call->head.status == 401 && !call->refused;
 	if (!call->held) {
@@ -827,8 +840,10 @@ static void launch(struct bt_http *http, struct call *call, struct bt_identity *
 {
 	struct lane *lane = &http->lanes[0];
 
-	for (uint32_t i = 1; i < http->lane_n; i++) {
-		lane = http->lanes[i].call_n < lane->call_n ? &http->lanes[i] : lane;
+	for (uint32_t i = 1; i < http->lane_n && lane->probe != call->id; i++) {
+		bool better = http->lanes[i].call_n < lane->call_n || http->lanes[i].probe == call->id;
+
+		lane = better ? &http->lanes[i] : lane;
 	}
 	bt_buf_clear(&call->body);
 	bt_buf_clear(&call->content_type);
@@ -843,7 +858,9 @@ static void launch(struct bt_http *http, struct call *call, struct bt_identity *
 	}
 	call->identity = identity;
 	call->lane = lane;
-	lane->call_n++;
+	if (!lane->call_n++) {
+		lane->heard_ns = bt_clock_monotonic_ns();
+	}
 }
 
 /* Other credentials have come, or none will: in another thread. */
@@ -927,6 +944,72 @@ static void begin(struct bt_http *http, struct call *call, bool ending)
 	}
 }
 
+/* ---- connections that have gone silent ---- */
+
+static bool open_lane(struct bt_http *http, struct lane *lane)
+{
+	*lane = (struct lane){.http = http, .multi = curl_multi_init(), .due_ns = INT64_MAX};
+	if (!lane->multi) {
+		return false;
+	}
+	curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
+	curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane);
+	curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, watch_time);
+	curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane);
+	curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+	return true;
+}
+
+/* When to act on a lane that says nothing; INT64_MAX: there is nothing to wait for. */
+static int64_t probe_due_ns(const struct lane *lane)
+{
+	if (lane->broken) {
+		return 0;
+	}
+	return lane->shared && lane->call_n && !lane->probe ? lane->heard_ns + QUIET_NS : INT64_MAX;
+}
+
+static void probed(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
+	struct bt_str error)
+{
+	struct lane *lane = context;
+	bool silent = bt_clock_monotonic_ns() - lane->heard_ns >= PROBE_NS;
+
+	(void)head, (void)body, (void)error;
+	lane->probe = 0;
+	lane->broken = silent && (end == BT_HTTP_LOST || end == BT_HTTP_UNSENT);
+}
+
+/* Ends the calls of a lane, and its connections: another call on them would hang as well. */
+static void give_up(struct bt_http *http, struct lane *lane)
+{
+	for (size_t i = http->call_n; i-- > 0;) {
+		struct call *call = http->calls[i];
+
+		if (call->lane == lane) {
+			take_back(call);
+			finish(call, call->went_out ? BT_HTTP_LOST : BT_HTTP_UNSENT,
+				bt_str("the server has sent nothing for 45 s; its connection is given up"));
+		}
+	}
+	curl_multi_cleanup(lane->multi);
+	BT_REQUIRE(open_lane(http, lane));
+}
+
+static void look_after_lane(struct bt_http *http, struct lane *lane, int64_t now_ns)
+{
+	if (probe_due_ns(lane) > now_ns) {
+		return;
+	}
+	if (lane->broken) {
+		give_up(http, lane);
+		return;
+	}
+	lane->probe = bt_http_send(http,
+		&(struct bt_http_call){
+			.path = bt_str("/version"), .timeout_ns = PROBE_NS, .done = probed, .context = lane});
+}
+
 /* ---- the thread ---- */
 
 static void obey(struct bt_http *http, struct command *command, bool ending)
@@ -981,7 +1064,10 @@ static int64_t next_due_ns(struct bt_http *http)
 	int64_t due_ns = bt_timers_due_ns(&http->timers);
 
 	for (uint32_t i = 0; i < http->lane_n; i++) {
+		int64_t probe_ns = probe_due_ns(&http->lanes[i]);
+
 		due_ns = http->lanes[i].due_ns < due_ns ? http->lanes[i].due_ns : due_ns;
+		due_ns = probe_ns < due_ns ? probe_ns : due_ns;
 	}
 	for (size_t i = 0; http->waiting_n && i < http->call_n; i++) {
 		const struct call *call = http->calls[i];
@@ -1004,6 +1090,7 @@ static void take_event(struct bt_http *http, const struct epoll_event *event)
 	}
 	struct lane *lane = &http->lanes[event->data.u64 >> 32];
 
+	lane->heard_ns = event->events & EPOLLIN ? bt_clock_monotonic_ns() : lane->heard_ns;
 	bits |= event->events & (EPOLLIN | EPOLLHUP | EPOLLERR) ? CURL_CSELECT_IN : 0;
 	bits |= event->events & EPOLLOUT ? CURL_CSELECT_OUT : 0;
 	bits |= event->events & (EPOLLHUP | EPOLLERR) ? CURL_CSELECT_ERR : 0;
@@ -1050,6 +1137,7 @@ static bool serve_times(struct bt_http *http)
 			curl_multi_socket_action(lane->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 			collect(http, lane);
 		}
+		look_after_lane(http, lane, now_ns);
 	}
 	look_at_waiting(http, false);
 	return ending;
@@ -1077,21 +1165,6 @@ static void run(void *context)
 }
 
 /* ---- the client ---- */
-
-static bool open_lane(struct bt_http *http, struct lane *lane)
-{
-	*lane = (struct lane){.http = http, .multi = curl_multi_init(), .due_ns = INT64_MAX};
-	if (!lane->multi) {
-		return false;
-	}
-	http->lane_n++;
-	curl_multi_setopt(lane->multi, CURLMOPT_SOCKETFUNCTION, watch_socket);
-	curl_multi_setopt(lane->multi, CURLMOPT_SOCKETDATA, lane);
-	curl_multi_setopt(lane->multi, CURLMOPT_TIMERFUNCTION, watch_time);
-	curl_multi_setopt(lane->multi, CURLMOPT_TIMERDATA, lane);
-	curl_multi_setopt(lane->multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
-	return true;
-}
 
 static bool open_files(struct bt_http *http)
 {
@@ -1145,6 +1218,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 
 	for (uint32_t i = 0; good && i < lane_n && i < LANE_MAX; i++) {
 		good = open_lane(http, &http->lanes[i]);
+		http->lane_n += good;
 	}
 	if (!good) {
 		bt_buf_text(out_error, "no HTTP client can be set up: the system refuses files or memory");

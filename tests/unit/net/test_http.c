@@ -721,35 +721,31 @@ static void timers_run_in_order(void **state)
 }
 
 struct forgetful {
-	struct way *way;
-	struct outcome *outcome;
-	struct note *forgotten;
+	struct bt_http *http;
+	struct note gone, kept;
 };
 
-static void forget_others(void *context)
+static void forget_one(void *context)
 {
 	struct forgetful *forgetful = context;
 
-	bt_http_forget(forgetful->way->http, forgetful->forgotten);
+	bt_http_after(forgetful->http, 0, take_note, &forgetful->gone);
+	bt_http_after(forgetful->http, SECOND / 100, take_note, &forgetful->gone);
+	bt_http_forget(forgetful->http, &forgetful->gone);
+	bt_http_after(forgetful->http, SECOND / 50, take_note, &forgetful->kept);
 }
 
 static void a_forgotten_timer_does_not_run(void **state)
 {
 	struct outcome outcome;
 	struct way way;
-	struct note gone, kept;
-	struct forgetful forgetful;
 
 	(void)state;
 	start_way(&way, echo);
 	outcome_init(&outcome);
-	gone = (struct note){&outcome, 'x'};
-	kept = (struct note){&outcome, 'y'};
-	forgetful = (struct forgetful){&way, &outcome, &gone};
-	bt_http_after(way.http, 0, forget_others, &forgetful);
-	bt_http_after(way.http, 0, take_note, &gone);
-	bt_http_after(way.http, SECOND / 100, take_note, &gone);
-	bt_http_after(way.http, SECOND / 50, take_note, &kept);
+	struct forgetful forgetful = {way.http, {&outcome, 'x'}, {&outcome, 'y'}};
+
+	bt_http_after(way.http, 0, forget_one, &forgetful);
 	wait_for(&outcome, &outcome.done_n, 1);
 	close_way(&way);
 	assert_string_equal(outcome.body.ptr, "y");
