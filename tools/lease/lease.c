@@ -46,6 +46,7 @@ enum step { STEP_NONE = 0, STEP_READ, STEP_WRITE, STEP_RELEASE, STEP_CUT };
 
 struct bt_lease {
 	struct bt_lease_options options;	/* init: strings are owned */
+	struct bt_buf lock;			/* init: namespace/name, for logs */
 	struct bt_buf folder, path, watch_path; /* init: of URLs */
 	_Atomic int64_t held_until_ns;		/* atomic: by the steady clock; 0: not held */
 	/* owner: the client's thread */
@@ -93,7 +94,7 @@ bool bt_lease_is_held(const struct bt_lease *lease)
 static void say(const struct bt_lease *lease, enum bt_log_level level, int verbosity, const char *message,
 	struct bt_str why)
 {
-	struct bt_log_field fields[3] = {bt_log_str("lock", bt_buf_view(&lease->path))};
+	struct bt_log_field fields[3] = {bt_log_str("lock", bt_buf_view(&lease->lock))};
 
 	if (why.len) {
 		fields[1] = bt_log_str("err", why);
@@ -441,13 +442,31 @@ static void answer_release(struct bt_lease *lease, uint32_t status, struct bt_st
 	say_released(lease);
 }
 
-/* A status of the API as words: its message, or its number. */
+struct refusal {
+	struct bt_str message;
+};
+
+static const struct bt_field refusal_fields[] = {
+	{.name = BT_STR("message"), .type = BT_FIELD_STR, .offset = offsetof(struct refusal, message)},
+};
+static const struct bt_schema refusal_schema = BT_SCHEMA(refusal_fields, struct refusal);
+
+/* A Status of the API as words: its message, or the number alone. */
 static void describe(const struct bt_http_head *head, struct bt_str body, struct bt_buf *out)
 {
-	bt_buf_printf(out, "status %u", head->status);
-	if (body.len) {
-		bt_buf_printf(out, ": %.*s", (int)(body.len > 400 ? 400 : body.len), body.ptr);
+	struct bt_json *cursor = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_decode decode = {.json = cursor, .arena = &arena};
+	struct refusal refusal = {0};
+
+	bt_json_begin(cursor, body, &arena);
+	if (bt_schema_decode(&decode, &refusal_schema, &refusal) && refusal.message.len) {
+		bt_buf_str(out, refusal.message);
+	} else {
+		bt_buf_printf(out, "the server answers with status %u", head->status);
 	}
+	bt_arena_fini(&arena);
+	bt_json_destroy(cursor);
 }
 
 static void take_answer(void *context, enum bt_http_end how, const struct bt_http_head *head,
@@ -458,7 +477,7 @@ static void take_answer(void *context, enum bt_http_end how, const struct bt_htt
 	struct bt_buf why = {0};
 
 	lease->call = 0;
-	if (how == BT_HTTP_ANSWERED) {
+	if (how == BT_HTTP_ANSWERED && status >= 300) {
 		describe(head, body, &why);
 	} else {
 		bt_buf_str(&why, error);
@@ -614,6 +633,7 @@ static void free_lease(struct bt_lease *lease)
 {
 	bt_lease_record_fini(&lease->record);
 	bt_lease_record_fini(&lease->scratch);
+	bt_buf_fini(&lease->lock);
 	bt_buf_fini(&lease->folder);
 	bt_buf_fini(&lease->path);
 	bt_buf_fini(&lease->watch_path);
@@ -670,6 +690,7 @@ struct bt_lease *bt_lease_create(const struct bt_lease_options *options, struct 
 	lease->rng.state = (uint64_t)bt_clock_monotonic_ns() ^ (uint64_t)(uintptr_t)lease;
 	bt_latch_init(&lease->released);
 	bt_latch_init(&lease->gone);
+	bt_buf_printf(&lease->lock, "%s/%s", options->namespace_, options->name);
 	bt_buf_printf(&lease->folder, LEASE_PATH, options->namespace_);
 	bt_buf_printf(&lease->path, LEASE_PATH "/%s", options->namespace_, options->name);
 	bt_buf_printf(&lease->watch_path, LEASE_PATH "?watch=true&fieldSelector=metadata.name%%3D%s",

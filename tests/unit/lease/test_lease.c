@@ -23,7 +23,15 @@
 #define MINUTES (300 * SECOND) /* never, in a test */
 
 /* What the server does with writes, or with all, from now on. */
-enum mood { MOOD_GOOD = 0, MOOD_ERROR, MOOD_HANG, MOOD_FORGETFUL, MOOD_FORBIDDEN, MOOD_NONSENSE };
+enum mood {
+	MOOD_GOOD = 0,
+	MOOD_ERROR,
+	MOOD_HANG,
+	MOOD_HOLD, /* writes wait until the mood is another */
+	MOOD_FORGETFUL,
+	MOOD_FORBIDDEN,
+	MOOD_NONSENSE
+};
 
 struct world {
 	struct server *server;
@@ -138,6 +146,9 @@ static bool serve_lease(struct world *world, struct peer *peer, const struct req
 	world->read_n += get;
 	world->write_n += !get;
 	pthread_cond_broadcast(&world->changed);
+	while (world->mood == MOOD_HOLD && !get) {
+		pthread_cond_wait(&world->changed, &world->lock);
+	}
 	if (world->mood == MOOD_ERROR && !get) {
 		return peer_answer(peer, 500, "", "{\"kind\":\"Status\",\"message\":\"etcd is away\"}");
 	}
@@ -218,6 +229,7 @@ static void set_mood(struct world *world, enum mood mood)
 {
 	pthread_mutex_lock(&world->lock);
 	world->mood = mood;
+	pthread_cond_broadcast(&world->changed);
 	pthread_mutex_unlock(&world->lock);
 }
 
@@ -556,6 +568,48 @@ static void a_server_that_hangs_costs_the_lease(void **state)
 	end_world(&world);
 }
 
+static void the_time_that_an_answer_takes_counts(void **state)
+{
+	struct world world;
+	struct candidate one;
+
+	(void)state;
+	begin_world(&world);
+	world.mood = MOOD_HOLD;
+	stand(&one, &world, "one", 60 * SECOND);
+	wait_until(&world, &world.write_n, 1);
+	pass(&world, DEADLINE_NS / 2); /* the request is on its way, or its answer */
+	set_mood(&world, MOOD_GOOD);
+	wait_until(&world, &one.started_n, 1);
+	assert_true(bt_lease_is_held(one.lease));
+	pass(&world, DEADLINE_NS - DEADLINE_NS / 2 - 1);
+	assert_true(bt_lease_is_held(one.lease));
+	pass(&world, 1);
+	assert_false(bt_lease_is_held(one.lease));
+	withdraw(&one, 60 * SECOND);
+	end_world(&world);
+}
+
+static void an_answer_that_comes_too_late_gives_no_lease(void **state)
+{
+	struct world world;
+	struct candidate one;
+
+	(void)state;
+	begin_world(&world);
+	world.mood = MOOD_HOLD;
+	stand(&one, &world, "one", SOON_NS);
+	wait_until(&world, &world.write_n, 1);
+	pass(&world, DEADLINE_NS);
+	assert_int_equal(look(&world, &one.started_n), 0);
+	set_mood(&world, MOOD_GOOD);
+	wait_until(&world, &one.started_n, 1); /* by another write */
+	assert_true(look(&world, &world.write_n) >= 2);
+	assert_true(bt_lease_is_held(one.lease));
+	withdraw(&one, 60 * SECOND);
+	end_world(&world);
+}
+
 static void an_answer_that_is_lost_does_not_cost_the_lease(void **state)
 {
 	struct world world;
@@ -730,6 +784,8 @@ int main(void)
 		cmocka_unit_test(a_renewal_begins_the_wait_anew),
 		cmocka_unit_test(a_leader_that_cannot_renew_stops),
 		cmocka_unit_test(a_server_that_hangs_costs_the_lease),
+		cmocka_unit_test(the_time_that_an_answer_takes_counts),
+		cmocka_unit_test(an_answer_that_comes_too_late_gives_no_lease),
 		cmocka_unit_test(an_answer_that_is_lost_does_not_cost_the_lease),
 		cmocka_unit_test(a_release_whose_renewal_is_under_way_is_written_behind_it),
 		cmocka_unit_test(a_leader_that_sees_another_holder_stops_at_once),
