@@ -119,9 +119,9 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "FILE",
 		.may_be_empty = true,
-		.help = "How to reach the API server for TokenReviews and for the CA of client certificates. "
-			"Without it, who comes with a token is anonymous, as with kube-scheduler; within a "
-			"pod, the service account is used."},
+		.help = "How to reach the API server for TokenReviews and for the CA of client certificates, "
+			"if "
+			"not as for everything else."},
 	{.name = "authentication-skip-lookup",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",
@@ -190,9 +190,8 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "FILE",
 		.may_be_empty = true,
-		.help = "How to reach the API server for SubjectAccessReviews. Without it, what is not "
-			"always allowed is forbidden, as with kube-scheduler; within a pod, the service "
-			"account is used."},
+		.help = "How to reach the API server for SubjectAccessReviews, if not as for everything "
+			"else."},
 	{.name = "authorization-always-allow-paths",
 		.type = BT_OPTION_TEXT,
 		.argument = "PATHS",

@@ -45,6 +45,11 @@ void bt_route_status(unsigned code, const char *reason, struct bt_str message, s
 	bt_doc_str(&doc, message);
 	bt_doc_key(&doc, "reason");
 	bt_doc_text(&doc, reason);
+	if (code == 403) { /* of no resource */
+		bt_doc_key(&doc, "details");
+		bt_doc_begin_object(&doc);
+		bt_doc_end(&doc);
+	}
 	bt_doc_key(&doc, "code");
 	bt_doc_int(&doc, code);
 	bt_doc_end(&doc);

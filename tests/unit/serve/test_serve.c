@@ -235,6 +235,7 @@ static void a_client_is_known_by_its_certificate(void **state)
 	assert_non_null(strstr(desk->body.ptr, "\"message\": \"forbidden: User \\\"system:anonymous\\\" "
 					       "cannot get path \\\"/version\\\"\""));
 	assert_non_null(strstr(desk->body.ptr, "\"kind\": \"Status\""));
+	assert_non_null(strstr(desk->body.ptr, "\"details\": {}"));
 	for (int i = 0; i < 2; i++) {
 		CURL *curl = client(desk, "/version");
 
