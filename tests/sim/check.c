@@ -297,6 +297,16 @@ static bool fits_beside_promised(
 	       sim_judge(&with, slot, spec, node, &why) == SIM_YES;
 }
 
+/* Is it of a gang of which it cannot be the last that is lacking? What several of them come to depends on
+ * their order. */
+static bool needs_others(const struct sim *sim, uint32_t slot)
+{
+	const struct sim_object *group = &sim->told[SIM_GROUP_STREAM][sim_namespace_of(slot)];
+
+	return sim_is_grouped(sim, slot) &&
+	       (!group->there || sim_group_placed_n(sim, slot) + 1 < group->group.min_count);
+}
+
 bool sim_check_waiting(struct sim *sim, bool flushed)
 {
 	struct sim_state state;
@@ -306,8 +316,8 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 	for (uint32_t i = 0; i < SIM_PODS * SIM_NODES; i++) {
 		uint32_t slot = i / SIM_NODES, node = i % SIM_NODES;
 
-		/* Members of a group wait for each other. */
-		if (!waits(&sim->api->objects[SIM_POD_STREAM][slot]) || sim_is_grouped(sim, slot) ||
+		/* Members of a gang wait for each other. */
+		if (!waits(&sim->api->objects[SIM_POD_STREAM][slot]) || needs_others(sim, slot) ||
 			!fits_beside_promised(sim, &state, slot, node)) {
 			continue;
 		}

@@ -589,6 +589,8 @@ static void do_objects(struct sim *sim, struct sim_step step)
 		break;
 	case SIM_OP_put_group:
 		what.group = (struct sim_group_spec){step.b};
+		/* It cannot be changed, only made again. */
+		sim_api_remove(sim->api, SIM_GROUP_STREAM, step.a);
 		sim_api_put(sim->api, SIM_GROUP_STREAM, step.a, &what);
 		break;
 	case SIM_OP_put_slice:
