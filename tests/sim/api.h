@@ -20,7 +20,7 @@ enum sim_stream {
 
 struct sim_event {
 	uint32_t ix;
-	bool shown; /* by a watch, not only by a list that came after it */
+	uint32_t shown; /* to which schedulers, by a watch, not only by a list that came after it */
 	struct sim_object
 		object; /* of one that has gone: not there, its last state and a version of its own */
 };

@@ -221,6 +221,7 @@ struct sim *sim_play_leaders(const struct sim_history *history, bool trace)
 	struct sim *first = l.sims[0] = sim_create(history, trace, NULL);
 
 	l.sims[1] = sim_create(history, trace, first->api);
+	l.sims[1]->number = 1;
 	for (uint32_t i = 0; i < SCHEDULERS; i++) {
 		tend(&l, i);
 	}

@@ -144,15 +144,20 @@ static bool is_still(struct sim *sim, uint32_t pod_ix, uint32_t uid)
 	return pod->state != BT_POD_VACANT && !pod->detached && sim_number(sim->engines[0], pod->uid) == uid;
 }
 
-/* The twin takes what the pipeline has taken, memory or not. */
-static void tell_twin(struct sim *sim, const struct sim_parcel *note)
+static void tell_twin_object(struct sim *sim, const struct bt_object *object, bool there)
 {
 	uint32_t until = sim->starved_until[BT_MEM_OBJECT], ix;
 
 	sim->starved_until[BT_MEM_OBJECT] = 0;
-	sim_take(twin(sim), sim_shown(&sim->arena, note->stream, note->ix, &note->object), note->object.there,
-		&ix);
+	sim_take(twin(sim), object, there, &ix);
 	sim->starved_until[BT_MEM_OBJECT] = until;
+}
+
+/* The twin takes what the pipeline has taken, memory or not. */
+static void tell_twin(struct sim *sim, const struct sim_parcel *note)
+{
+	tell_twin_object(
+		sim, sim_shown(&sim->arena, note->stream, note->ix, &note->object), note->object.there);
 }
 
 static void twin_tick(struct sim *sim)
@@ -329,6 +334,10 @@ static bool apply(struct sim *sim)
 	struct sim_parcel note = take_note(sim, parcel);
 	if (!note.malformed) {
 		sim_account(sim, note.stream, note.ix, &note.object);
+	}
+	if (note.malformed && twin(sim)) {
+		/* What is refused is taken note of: where nodes get their slots depends on how often. */
+		tell_twin_object(sim, &parcel->object, parcel->kind == BT_PARCEL_APPLY);
 	}
 	bt_pipeline_apply_step(sim->pipeline);
 	if (!note.malformed && twin(sim)) {

@@ -197,7 +197,7 @@ static bool deliver(struct sim *sim, enum sim_stream stream)
 	}
 	sim->faults[SIM_DELAY] += log->n - feed->next >= 10;
 	sim->faults[SIM_REORDER] += overtakes(sim, stream, event.object.version);
-	log->events[feed->next].shown = true;
+	log->events[feed->next].shown |= 1u << sim->number;
 	feed->next++;
 	return true;
 }
@@ -211,7 +211,7 @@ static void repeat(struct sim *sim, enum sim_stream stream, uint32_t back, enum 
 	}
 	const struct sim_event *event = &sim->api->logs[stream].events[next - 1 - back];
 	/* What the source has never shown, because it listed later, it does not repeat. */
-	if (!sim->pipeline || event->shown) {
+	if (!sim->pipeline || event->shown >> sim->number & 1) {
 		sim->faults[fault]++;
 		hand_over(sim, stream, event);
 	}
