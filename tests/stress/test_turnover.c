@@ -247,6 +247,7 @@ static struct bt_pipeline *make_pipeline(const struct bt_config *config)
 	options.limits.spent = options.limits.tombstones = 16;
 	struct bt_pipeline *pipeline = bt_pipeline_create(config, &options, &errors);
 	assert_non_null(pipeline);
+	bt_config_errors_fini(&errors);
 	return pipeline;
 }
 
