@@ -365,8 +365,6 @@ const struct bt_node_desc *bt_published_next(const struct bt_published *publishe
 uint32_t bt_published_find(const struct bt_published *published, uint32_t name)
 {
 	uint32_t slot = name == BT_NAME_NONE ? BT_NO_NODE : find_slot(published->nodes->names, name);
-	const struct bt_node_desc *desc = slot == BT_NO_NODE ? NULL : bt_published_node(published, slot);
 
-	/* A slot that a later version took over from a node of this one is not the name's here. */
-	return desc && desc->name == name ? slot : BT_NO_NODE;
+	return slot != BT_NO_NODE && bt_published_node(published, slot) ? slot : BT_NO_NODE;
 }
