@@ -423,6 +423,9 @@ func takeover(ctx context.Context, s *suite, befall func(leader *process) error,
 	}
 	if leader.frozen {
 		_ = leader.cmd.Process.Signal(syscall.SIGCONT)
+		if err := leader.endsBy(1); err != nil { // It has lost its lease.
+			return err
+		}
 	}
 	return s.settled(ctx, time.Minute, r, 1500, other)
 }
@@ -497,7 +500,7 @@ func compactionCase(ctx context.Context, s *suite) error {
 		return err
 	}
 	proxy.block(false)
-	return s.settled(ctx, 2*time.Minute, r, 200, b)
+	return errors.Join(s.settled(ctx, 2*time.Minute, r, 200, b), b.end())
 }
 
 func faultsCase(ctx context.Context, s *suite) error {
@@ -528,7 +531,7 @@ func faultsCase(ctx context.Context, s *suite) error {
 		time.Sleep(2 * time.Second)
 	}
 	proxy.calm()
-	err = s.settled(ctx, 3*time.Minute, r, 2800, b)
+	err = errors.Join(s.settled(ctx, 3*time.Minute, r, 2800, b), b.end())
 	if never := proxy.stop(); len(never) > 0 && err == nil {
 		err = fmt.Errorf("these faults never happened: %s", strings.Join(never, ", "))
 	}

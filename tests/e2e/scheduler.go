@@ -151,6 +151,22 @@ func (x *process) kill() {
 	x.done <- nil
 }
 
+// endsBy waits for the process to end by itself with a status.
+func (x *process) endsBy(status int) error {
+	select {
+	case err := <-x.done:
+		x.killed = true
+		x.done <- err
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != status {
+			return fmt.Errorf("%s ended with %v, not with status %d\n%s", x.name, err, status, tail(x.log, 10))
+		}
+		return nil
+	case <-time.After(30 * time.Second):
+		return fmt.Errorf("%s does not end", x.name)
+	}
+}
+
 // end stops the process in order, which has to take less than half a minute and end well.
 func (x *process) end() error {
 	if x.killed {

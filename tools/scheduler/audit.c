@@ -251,47 +251,72 @@ static void mend(void *context, struct bt_engine *engine)
 	}
 }
 
-static void repair_pod(struct bt_audit *audit, const struct pod_view *pod)
+static void say(const struct pod_view *pod, struct bt_str node)
+{
+	bt_log(BT_LOG_ERROR, 0, "The ledger and the API differ; the server was asked and is believed",
+		bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("node", node),
+			bt_log_str("uid", pod->uid),
+			bt_log_str("api", bt_str(pod->in_ledger ? "not on the node" : "on the node")),
+			bt_log_str("ledger", bt_str(pod->in_ledger ? "on the node" : "not on the node"))));
+}
+
+/* What the server says of a pod. object: NULL: there is none. Returns: false when it did not tell. */
+static bool ask(struct bt_audit *audit, const struct pod_view *pod, struct bt_buf *out_text,
+	const struct bt_object **out_object)
+{
+	uint32_t status = audit->options.fetch(audit->options.context, pod->namespace_, pod->name, out_text);
+
+	*out_object = NULL;
+	if (status == 200) {
+		bt_object_reader_begin_text(
+			audit->reader, "the server", bt_buf_view(out_text), BT_FORMAT_JSON);
+		*out_object = bt_object_reader_next(audit->reader);
+		return *out_object && (*out_object)->kind == BT_KIND_POD;
+	}
+	return status == 404;
+}
+
+/* Asks the server who is right. The reader may be late, and the ledger know already: then nothing is wrong.
+ * Returns: whether the ledger was, or nobody knows. */
+static bool repair_pod(struct bt_audit *audit, const struct pod_view *pod, struct bt_str node)
 {
 	struct bt_buf text = {0};
 	struct repair repair = {.pod = pod};
-	uint32_t status = audit->options.fetch(audit->options.context, pod->namespace_, pod->name, &text);
+	bool told = ask(audit, pod, &text, &repair.object), wrong = true;
 
-	if (status == 200) {
-		bt_object_reader_begin_text(audit->reader, "the server", bt_buf_view(&text), BT_FORMAT_JSON);
-		repair.object = bt_object_reader_next(audit->reader);
-	}
-	if (status == 404 || (repair.object && repair.object->kind == BT_KIND_POD)) {
-		bt_pipeline_call(audit->options.pipeline, mend, &repair);
-		bt_add_owned(&audit->repaired_n, 1u);
-	} else {
+	if (!told) {
 		bt_add_owned(&audit->failed_n, 1u);
+	} else {
+		const struct bt_pod_object *object = repair.object ? &repair.object->pod : NULL;
+		bool there = object && bt_str_eq(object->meta.uid, pod->uid) &&
+			     bt_str_eq(object->spec.node_name, node);
+
+		wrong = there != pod->in_ledger;
+		if (wrong) {
+			say(pod, node);
+			bt_pipeline_call(audit->options.pipeline, mend, &repair);
+			bt_add_owned(&audit->repaired_n, 1u);
+		}
 	}
 	while (repair.object && bt_object_reader_next(audit->reader)) {
 	}
 	bt_buf_fini(&text);
+	return wrong;
 }
 
 static void repair_node(struct bt_audit *audit, uint64_t key)
 {
 	struct views views = {.key = key, .api = true};
+	bool wrong = false;
 
 	audit->options.each_pod(audit->options.watch, view, &views);
 	views.api = false;
 	each_in_ledger(audit, view, &views);
-	if (views.n) {
-		bt_add_owned(&audit->differ_n, 1u);
-	}
 	for (size_t i = 0; i < views.n; i++) {
-		const struct pod_view *pod = &views.items[i];
-
-		bt_log(BT_LOG_ERROR, 0, "The ledger and the API differ; the server is asked and believed",
-			bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("node", views.node),
-				bt_log_str("uid", pod->uid),
-				bt_log_str("api", bt_str(pod->in_api ? "on the node" : "not on the node")),
-				bt_log_str("ledger",
-					bt_str(pod->in_ledger ? "on the node" : "not on the node"))));
-		repair_pod(audit, pod);
+		wrong |= repair_pod(audit, &views.items[i], views.node);
+	}
+	if (wrong) {
+		bt_add_owned(&audit->differ_n, 1u);
 	}
 	bt_arena_fini(&views.arena);
 }

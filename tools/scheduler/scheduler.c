@@ -123,8 +123,6 @@ static void started_leading(void *context)
 {
 	struct bt_scheduler *s = context;
 
-	bt_log(BT_LOG_INFO, 0, "Successfully acquired lease",
-		bt_log_fields(bt_log_str("identity", bt_str(s->identity))));
 	bt_pipeline_hold(s->pipeline, false);
 }
 

@@ -14,6 +14,7 @@ struct server {
 		const char *name, *uid, *node;
 	} pods[POD_MAX];
 	int pod_n;
+	bool late;	 /* the reader has heard of no pod yet */
 	uint32_t status; /* of every answer; 0: what is true */
 	int fetch_n;
 };
@@ -39,7 +40,7 @@ static void each_pod(
 			.node = bt_str(server->pods[i].node),
 		};
 
-		if (pod.node.len) {
+		if (pod.node.len && !server->late) {
 			call(context, &pod);
 		}
 	}
@@ -177,6 +178,19 @@ static void a_pod_that_the_ledger_has_missed_is_told_to_the_engine(void **state)
 	expect(3, 1, 1, 0);
 }
 
+static void a_ledger_that_knows_more_than_a_late_reader_is_right(void **state)
+{
+	(void)state;
+	on_server("p", "u1", "n1");
+	bench->server.late = true;
+	shown("p", "u1", "n1");
+	bt_audit_look(bench->audit, 0);
+	bt_audit_look(bench->audit, 2 * SECOND);
+	expect(2, 0, 0, 0);
+	assert_int_equal(bench->server.fetch_n, 1);
+	assert_non_null(lab_find(&bench->lab, "p"));
+}
+
 static void a_pod_that_only_the_ledger_has_goes(void **state)
 {
 	(void)state;
@@ -228,6 +242,7 @@ int main(void)
 		TEST(an_event_on_its_way_is_no_mistake),
 		TEST(what_differs_in_another_way_each_time_is_no_mistake),
 		TEST(a_pod_that_the_ledger_has_missed_is_told_to_the_engine),
+		TEST(a_ledger_that_knows_more_than_a_late_reader_is_right),
 		TEST(a_pod_that_only_the_ledger_has_goes),
 		TEST(a_pod_of_another_uid_takes_the_place_of_one_that_has_gone),
 		TEST(when_the_server_does_not_tell_nothing_is_changed_and_it_is_asked_again),
