@@ -222,6 +222,7 @@ struct sim *sim_play_leaders(const struct sim_history *history, bool trace)
 
 	l.sims[1] = sim_create(history, trace, first->api);
 	l.sims[1]->number = 1;
+	l.sims[0]->fenced = l.sims[1]->fenced = true;
 	for (uint32_t i = 0; i < SCHEDULERS; i++) {
 		tend(&l, i);
 	}

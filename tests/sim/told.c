@@ -489,7 +489,7 @@ void sim_patch(struct sim *sim, uint32_t pod_ix, bool nominated)
 	struct sim_object object = sim->api->objects[SIM_POD_STREAM][slot];
 	uint32_t promised = pod->status_node ? sim_number(engine, pod->status_node) : SIM_NONE;
 
-	if ((!nominated && promised != SIM_NONE) || (sim->shares_api && !sim->leader)) {
+	if ((!nominated && promised != SIM_NONE) || (sim->fenced && !sim->leader)) {
 		return; /* the cycle has left it alone, or who does not lead writes nothing */
 	}
 	if (pod->state == BT_POD_QUEUED && object.there && object.uid == sim_number(engine, pod->uid) &&
