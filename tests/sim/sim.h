@@ -130,7 +130,7 @@ struct sim {
 	bool leader, settling;
 	/* Of two schedulers over one API server: this one decides nobody, because it does not lead. */
 	bool shares_api, held;
-	bool fenced; /* and writes no status either */
+	bool fenced;	 /* and writes no status either */
 	uint32_t number; /* of them, from 0 */
 	/* What the engine knows of claims before it is told: what binders have written, until that version or
 	 * a younger one is told (0: nothing). */
