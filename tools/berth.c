@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The berth program: finds the subcommand, parses its options and runs it.
  */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -80,6 +82,28 @@ static int run_help(struct bt_invocation *invocation)
 		command, bt_invocation_has(invocation, "man"), bt_invocation_text(invocation, "color"));
 }
 
+static char **arguments; /* of this process, from the command's name on */
+
+/* berth run is a program of its own, in the folder of this one (berth_run.c says why). */
+static int run_beside(struct bt_invocation *invocation)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - sizeof("-run"));
+
+	(void)invocation;
+	if (length > 0) {
+		memcpy(path + length, "-run", sizeof("-run"));
+		execv(path, arguments);
+	} else {
+		snprintf(path, sizeof(path), "berth-run");
+	}
+	fprintf(stderr,
+		"berth run: %s cannot be started: %s\n"
+		"That program belongs beside berth: build the target berth_run, or copy both.\n",
+		path, strerror(errno));
+	return BT_EXIT_IO;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(struct bt_invocation *invocation);
@@ -88,9 +112,7 @@ static const struct {
 	{"simulate", bt_cmd_simulate},
 	{"replay", bt_cmd_replay},
 #endif
-#if BT_HAS_SCHEDULER
-	{"run", bt_cmd_run},
-#endif
+	{"run", run_beside},
 #if BT_HAS_BENCH
 	{"bench", bt_cmd_bench},
 #endif
@@ -143,6 +165,7 @@ int main(int argc, char **argv)
 	if (!command) {
 		return unknown_command(name);
 	}
+	arguments = argv + 1;
 	switch (bt_invocation_parse(command, argc - 1, argv + 1, &invocation)) {
 	case BT_PARSE_RUN:
 		status = run(&invocation);

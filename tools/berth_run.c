@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The program behind berth run. It is one of its own because it brings forty shared libraries for the
+ * network, whose loading would treble the start of every other command.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "tools/cli/entry.h"
+#include "tools/cli/help.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cli/output.h"
+#include "tools/cli/terminal.h"
+
+static int print_help(const struct bt_invocation *invocation)
+{
+	struct bt_buf text = {0};
+	struct bt_output output;
+	int status = BT_EXIT_IO;
+
+	bt_help_command(invocation->command,
+		bt_terminal_color(bt_invocation_text(invocation, "color"), STDOUT_FILENO), &text);
+	if (bt_output_open("-", &output) == BT_OK) {
+		bt_output_str(&output, bt_buf_view(&text));
+		status = bt_output_close(&output);
+	}
+	bt_buf_fini(&text);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct bt_invocation invocation;
+	int status = BT_EXIT_USAGE;
+
+	bt_interrupt_install();
+	switch (bt_invocation_parse(bt_command_find("run"), argc, argv, &invocation)) {
+	case BT_PARSE_RUN:
+		status = bt_cmd_run(&invocation);
+		break;
+	case BT_PARSE_HELP:
+		status = print_help(&invocation);
+		break;
+	case BT_PARSE_WRONG:
+		break;
+	}
+	bt_invocation_fini(&invocation);
+	return status;
+}
