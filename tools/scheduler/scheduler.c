@@ -189,28 +189,33 @@ static bool make_places(struct bt_scheduler *s, struct bt_buf *out_error)
 	       bt_topo_plan(s->topo, &request, &s->plan, out_error) == BT_OK;
 }
 
-/* Source: VolumeBindingArgs' bindTimeoutSeconds. Of several profiles the longest counts. */
-static int64_t volume_timeout_ns(const struct bt_config *config)
+/* How long a binding may wait for volumes and devices: of several profiles the longest counts. Source:
+ * VolumeBindingArgs' bindTimeoutSeconds and DynamicResourcesArgs' bindingTimeout. */
+static void find_timeouts(const struct bt_config *config, struct bt_writer_options *options)
 {
-	int64_t longest_s = 0;
-
 	for (uint32_t i = 0; i < config->profile_n; i++) {
 		struct bt_resolved_profile profile;
 		struct bt_config_errors errors = {0};
 
-		if (bt_config_resolve(config, i, &errors, &profile) == BT_OK &&
-			profile.volume_binding.bind_timeout_s.value > longest_s) {
-			longest_s = profile.volume_binding.bind_timeout_s.value;
+		if (bt_config_resolve(config, i, &errors, &profile) == BT_OK) {
+			int64_t volume_ns = profile.volume_binding.bind_timeout_s.value * SECOND_NS;
+			int64_t device_ns = profile.dynamic_resources.binding_timeout.ns;
+
+			options->volume_timeout_ns = volume_ns > options->volume_timeout_ns
+							     ? volume_ns
+							     : options->volume_timeout_ns;
+			options->device_timeout_ns = device_ns > options->device_timeout_ns
+							     ? device_ns
+							     : options->device_timeout_ns;
 		}
 		bt_config_errors_fini(&errors);
 	}
-	return longest_s * SECOND_NS;
 }
 
 static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	const struct bt_client_connection_config *connection = &s->config->client_connection;
-	const struct bt_writer_options options = {
+	struct bt_writer_options options = {
 		.access = s->access,
 		.qps = connection->qps,
 		.burst = connection->burst > 0 ? (uint32_t)connection->burst : 0,
@@ -218,7 +223,6 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 		.in_flight = s->flags->bindings_in_flight,
 		.host = s->host,
 		.preempts_in_turn = !s->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
-		.volume_timeout_ns = volume_timeout_ns(s->config),
 		.json = bt_str_is(connection->content_type, "application/json"),
 		.dry = s->flags->shadow,
 		.judged = judged,
@@ -226,6 +230,7 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 		.context = s,
 	};
 
+	find_timeouts(s->config, &options);
 	s->writer = bt_writer_create(&options, out_error);
 	if (s->writer) {
 		s->writes = bt_writer_sink(s->writer);
