@@ -16,6 +16,7 @@
 #include "tools/lease/lease.h"
 #include "tools/net/http.h"
 #include "tools/scheduler/audit.h"
+#include "tools/scheduler/rival.h"
 #include "tools/serve/serve.h"
 #include "tools/simulate/recording.h"
 #include "tools/watch/watch.h"
@@ -41,6 +42,7 @@ struct bt_scheduler {
 	struct bt_http *lease_http, *audit_http;
 	struct bt_audit *audit;
 	struct bt_outcomes *outcomes;
+	struct bt_rival *shadow;			/* NULL: it is no shadow */
 	struct bt_pipeline_sink writes;			/* the writer's */
 	struct bt_http *authentication, *authorization; /* NULL: the access of everything else */
 	struct bt_access *authentication_access, *authorization_access;
@@ -75,13 +77,7 @@ static bool may_write(void *context)
 /* Context: the writer's thread. */
 static void judged(void *context, const struct bt_writer_judgement *judgement)
 {
-	(void)context;
-	if (!bt_str_eq(judgement->ours, judgement->theirs)) {
-		bt_log(BT_LOG_INFO, 2, "The other scheduler chose another node",
-			bt_log_fields(bt_log_pod(judgement->pod.namespace_, judgement->pod.name),
-				bt_log_str("ours", judgement->ours),
-				bt_log_str("theirs", judgement->theirs)));
-	}
+	(void)bt_rival_judge(((struct bt_scheduler *)context)->shadow, judgement); /* counted */
 }
 
 static bool is_ending(void *context)
@@ -95,7 +91,12 @@ static void look(void *context, uint32_t pod_ix)
 {
 	const struct bt_scheduler *s = context;
 
-	s->writes.look(s->writes.context, pod_ix);
+	if (s->shadow) {
+		bt_rival_look(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix);
+	}
+	if (s->writes.look) {
+		s->writes.look(s->writes.context, pod_ix);
+	}
 }
 
 static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
@@ -256,7 +257,10 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.topo = s->topo,
 		.plan = &s->plan,
 		.binder = bt_writer_binder(s->writer),
-		.sink = {.look = s->writes.look ? look : NULL, .told = told, .bound = bound, .context = s},
+		.sink = {.look = s->shadow || s->writes.look ? look : NULL,
+			.told = told,
+			.bound = bound,
+			.context = s},
 		.stages = true,
 		.messages = true,
 		.wait_for_sync = true,
@@ -285,6 +289,7 @@ struct bt_scheduler *bt_scheduler_create(
 	s->config = config;
 	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
 	s->outcomes = bt_outcomes_create(config);
+	s->shadow = flags->shadow ? bt_rival_create() : NULL;
 	name_host(s);
 	bt_lock_init(&s->lease_lock);
 	if (flags->journal && bt_recording_open(&s->recording, flags->journal, config) != BT_OK) {
@@ -401,6 +406,17 @@ static void add_metrics(void *context, struct bt_exposition *x)
 		"Pods that the engine was told about anew by the audit.", counts.repaired_n);
 	bt_expose_counter(x, "berth_audit_unanswered_total",
 		"Pods of which the API server would not tell the audit.", counts.failed_n);
+	if (s->shadow) {
+		bt_expose(x, "berth_shadow_pods_total", BT_METRIC_COUNTER,
+			"Pods that another scheduler has placed, by what its node is here: the same, tied "
+			"with it, of a lower score, refused, or unknown.");
+		for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
+			enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
+
+			bt_expose_label(x, "verdict", bt_str(bt_rival_verdict_text(verdict)));
+			bt_expose_count(x, bt_rival_count(s->shadow, verdict));
+		}
+	}
 }
 
 /* A client for reviews; by a kubeconfig of its own where one is given. */
@@ -573,6 +589,7 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 	bt_http_destroy(s->authorization);
 	bt_pipeline_destroy(s->pipeline);
 	bt_outcomes_destroy(s->outcomes);
+	bt_rival_destroy(s->shadow);
 	(void)bt_recording_close(&s->recording);
 	bt_topo_plan_fini(&s->plan);
 	bt_topo_destroy(s->topo);

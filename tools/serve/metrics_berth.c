@@ -147,20 +147,22 @@ static void add_writer(struct bt_exposition *x, const struct bt_serve_sources *s
 {
 	struct bt_writer_counts c = sources->writer_counts(sources->writer);
 	const struct {
-		const char *what;
+		const char *what; /* with _n behind it */
 		uint64_t n;
-	} rows[] = {{"bind", c.bind_n}, {"bound", c.bound_n}, {"bind_conflict", c.conflict_n},
-		{"bind_not_found", c.not_found_n}, {"throttled", c.throttled_n},
-		{"server_error", c.server_error_n}, {"lost", c.lost_n}, {"evict", c.evict_n},
-		{"patch", c.patch_n}, {"patch_skipped", c.patch_skipped_n}, {"event", c.event_n},
-		{"event_dropped", c.event_dropped_n}, {"volume", c.volume_n}, {"claim", c.claim_n},
-		{"fenced", c.fenced_n}};
+	} rows[] = {
+#define X(name, words) {#name, c.name},
+		BT_WRITER_COUNTS(X)
+#undef X
+	};
 
 	bt_expose(x, "berth_writes_total", BT_METRIC_COUNTER,
 		"Writes to the API server and what came of them, by what; fenced: not written, because who "
 		"is not leader writes nothing.");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		labelled(x, "what", rows[i].what, rows[i].n);
+		struct bt_str what = bt_str(rows[i].what);
+
+		bt_expose_label(x, "what", bt_str_sub(what, 0, what.len - 2));
+		bt_expose_count(x, rows[i].n);
 	}
 	bt_expose_gauge(x, "berth_writes_in_flight", "Writes without an answer.", c.in_flight);
 	bt_expose_gauge(x, "berth_writes_waiting", "Writes that have not been sent yet.", c.waiting);

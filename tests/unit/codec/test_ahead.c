@@ -142,8 +142,7 @@ static void put_odd(struct bt_buf *out, uint32_t number)
 		"null \x80",
 		"{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"last\"}} \x80",
 		"[]",
-		"{\"apiVersion\":\"x/"
-		"v1\",\"kind\":\"Thing\",\"metadata\":{\"name\":\"t\"},\"spec\":{\"x\":[[[]]]}}",
+		"{\"apiVersion\":\"x/v1\",\"kind\":\"T\",\"spec\":{\"x\":[[[]]]}}",
 	};
 
 	bt_buf_text(out, odd[number % (sizeof(odd) / sizeof(*odd))]);

@@ -161,7 +161,8 @@ static void play_turnover(struct lab *lab)
 			snprintf(name, sizeof(name), "p%d-%d", i, p);
 			snprintf(meta, sizeof(meta), ", 'uid': 'u%d-%d'", i, p);
 			/* One of them is on a node that is not there yet. */
-			snprintf(spec, sizeof(spec), p == 2 ? ", 'nodeName': 'n%d'" : "", i + 2);
+			snprintf(spec, sizeof(spec), ", 'nodeName': 'n%d'", i + 2);
+			spec[p == 2 ? strlen(spec) : 0] = 0;
 			lab_pod_event(lab, BT_PARCEL_APPLY, name, meta, spec);
 		}
 		lab_settle(lab);
