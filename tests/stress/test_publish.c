@@ -270,7 +270,7 @@ static void also_when_one_is_held_at_any_point(void **state)
 		skip();
 	}
 	world.batches_max = 100;
-	stress_hold_at_each("publish.", 3, run_world, &seed, seed);
+	stress_hold_at_each("publish.", 2, run_world, &seed, seed);
 }
 
 int main(void)
