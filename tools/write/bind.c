@@ -63,6 +63,9 @@ static void say_failed(struct bt_writer *writer, const struct bt_op *op, struct 
 {
 	struct bt_known_pod known;
 
+	if (message.len) {
+		bt_write_complain(&writer->bind_said, "A pod could not be bound", &op->pod, message);
+	}
 	if (!message.len || !bt_status_view(writer, &op->pod, &known) || !known.waits) {
 		return;
 	}

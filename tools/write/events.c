@@ -322,6 +322,11 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 	} else if (answer->fate != BT_FATE_REFUSED || (answer->status == 409 && event->series.count)) {
 		again(writer, op);
 	} else {
+		const struct bt_pod_ref pod = {
+			event->regarding.namespace_, event->regarding.name, event->regarding.uid};
+
+		bt_write_complain(&writer->event_said, "An event could not be written", &pod,
+			bt_write_message(writer, answer));
 		BT_WRITE_COUNT(writer, event_dropped_n);
 		end(writer, op);
 	}

@@ -60,6 +60,7 @@ static void evicted(struct bt_writer *writer, struct bt_op *op, bool by_us)
 static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
 {
 	BT_WRITE_COUNT(writer, evict_failed_n);
+	bt_write_complain(&writer->evict_said, "A victim could not be deleted", &op->pod, why);
 	bt_pipeline_evict_failed(writer->pipeline, op->handle, why);
 	bt_op_end(op);
 }

@@ -236,6 +236,10 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 		return;
 	} else {
 		BT_WRITE_COUNT(writer, patch_failed_n);
+		if (answer->status != 404) { /* that pod has gone */
+			bt_write_complain(&writer->patch_said, "A pod's status could not be patched",
+				&op->pod, bt_write_message(writer, answer));
+		}
 	}
 	end(writer, op);
 }

@@ -10,6 +10,8 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 
+#define SAY_NS INT64_C(1000000000)
+
 #define QPS	    50
 #define BURST	    100
 #define CONNECTIONS 4
@@ -775,4 +777,18 @@ struct bt_writer_counts bt_writer_counts(const struct bt_writer *writer)
 			.in_flight = bt_load_relaxed(&writer->counts.in_flight),
 		.waiting = bt_load_relaxed(&writer->counts.waiting),
 	};
+}
+
+/* ---- what goes wrong ---- */
+
+void bt_write_complain(
+	struct bt_log_limit *limit, const char *what, const struct bt_pod_ref *pod, struct bt_str why)
+{
+	uint64_t held_n;
+
+	if (bt_log_due(limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+		bt_log(BT_LOG_ERROR, 0, what,
+			bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("err", why),
+				bt_log_int("others", (int64_t)held_n)));
+	}
 }

@@ -15,6 +15,7 @@
 #include "tools/codec/json.h"
 #include "tools/write/known.h"
 #include "tools/write/throttle.h"
+#include "tools/log/log.h"
 #include "tools/write/writer.h"
 
 #define BT_WRITE_S	    INT64_C(1000000000)
@@ -116,8 +117,10 @@ struct bt_writer {
 	_Atomic uint64_t open_n;       /* atomic: ops that are not over */
 	_Atomic uint64_t report_n;     /* atomic: of those, reports */
 	_Atomic uint64_t volume_n;     /* atomic: and bindings that have volumes to wait for */
-	struct bt_park over;	       /* woken when open_n comes to nothing */
-	_Atomic bool ending;	       /* atomic: calls are given up, none is made any more */
+	struct bt_log_limit bind_said, evict_said, patch_said,
+		event_said;  /* what went wrong, once a second */
+	struct bt_park over; /* woken when open_n comes to nothing */
+	_Atomic bool ending; /* atomic: calls are given up, none is made any more */
 
 	/* owner: the client's thread */
 	struct bt_op_list queues[BT_CLASS_N];
@@ -271,3 +274,9 @@ void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op);
 void bt_shadow_refused(struct bt_writer *writer, const struct bt_pod_ref *pod);
 
 extern const struct bt_op_verbs bt_seen_verbs;
+
+/* Logs that something could not be written for a pod; of a kind that repeats (limit) once a second, with how
+ * many were
+ * held back. Context: the client's thread. */
+void bt_write_complain(
+	struct bt_log_limit *limit, const char *what, const struct bt_pod_ref *pod, struct bt_str why);
