@@ -117,8 +117,8 @@ struct bt_pipeline_sink {
 		uint32_t nominated, struct bt_str message);
 	/* A binding has ended, yes: the pod is bound. info: how it had waited; took_ns: from its assumption
 	 * to the answer, 0 where no stages are measured or no answer came. */
-	void (*bound)(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info,
-		int64_t took_ns);
+	void (*bound)(
+		void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns);
 	void *context;
 };
 

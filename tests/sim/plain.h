@@ -11,9 +11,9 @@
 #define SIM_PODS	  24
 #define SIM_CLAIMS	  4 /* each with a volume of the same number */
 #define SIM_BUDGETS	  4
-#define SIM_DEVICE_CLAIMS 4 /* ResourceClaims, of one device each */
+#define SIM_DEVICE_CLAIMS 4	   /* ResourceClaims, of one device each */
 #define SIM_USERS	  SIM_PODS /* of a ResourceClaim at a time: the API's 256 are more than there are */
-#define SIM_GROUPS	  2 /* one a namespace */
+#define SIM_GROUPS	  2	   /* one a namespace */
 #define SIM_OBJECTS	  SIM_PODS
 #define SIM_NONE	  UINT32_MAX
 

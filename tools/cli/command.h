@@ -35,10 +35,10 @@ struct bt_option {
 	const char *choices;
 	uint64_t min, max;
 	bool repeated, hidden;
-	bool may_be_empty;	 /* a text of no bytes will do */
-	const char *bare_value;	 /* what --name alone means, where =VALUE may be left out; NULL: it may not */
-	const char *ignored;	 /* taken for the sake of others' command lines; why it changes nothing */
-	const char *refused;	 /* known and refused: why, and what to do */
+	bool may_be_empty;	/* a text of no bytes will do */
+	const char *bare_value; /* what --name alone means, where =VALUE may be left out; NULL: it may not */
+	const char *ignored;	/* taken for the sake of others' command lines; why it changes nothing */
+	const char *refused;	/* known and refused: why, and what to do */
 	const char *help;
 };
 
