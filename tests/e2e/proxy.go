@@ -173,7 +173,7 @@ type spoiledBody struct {
 
 func (b *spoiledBody) Read(to []byte) (int, error) {
 	n, err := b.ReadCloser.Read(to)
-	if n > 1 && b.proxy.draw("watch-cut", .02) {
+	if n > 1 && b.proxy.draw("watch-cut", .1) {
 		return n / 2, errors.New("cut")
 	}
 	if n > 0 && b.proxy.draw("watch-delay", .2) {
