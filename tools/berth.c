@@ -17,24 +17,13 @@
 
 #define KUBERNETES_VERSION "v1.36.3"
 
-static int print(const struct bt_buf *text)
-{
-	struct bt_output output;
-
-	if (bt_output_open("-", &output) != BT_OK) {
-		return BT_EXIT_IO;
-	}
-	bt_output_add(&output, text->ptr, text->len);
-	return bt_output_close(&output);
-}
-
 static int print_version(struct bt_invocation *invocation)
 {
 	struct bt_buf text = {0};
 
 	(void)invocation;
 	bt_buf_text(&text, "berth " BERTH_VERSION " (decisions of kube-scheduler " KUBERNETES_VERSION ")\n");
-	int status = print(&text);
+	int status = bt_output_write("-", bt_buf_view(&text));
 
 	bt_buf_fini(&text);
 	return status;
@@ -53,7 +42,7 @@ static int print_help(const struct bt_command *command, bool man, const char *co
 	} else {
 		bt_help_overview(color, &text);
 	}
-	int status = print(&text);
+	int status = bt_output_write("-", bt_buf_view(&text));
 
 	bt_buf_fini(&text);
 	return status;

@@ -14,15 +14,11 @@
 static int print_help(const struct bt_invocation *invocation)
 {
 	struct bt_buf text = {0};
-	struct bt_output output;
-	int status = BT_EXIT_IO;
 
 	bt_help_command(invocation->command,
 		bt_terminal_color(bt_invocation_text(invocation, "color"), STDOUT_FILENO), &text);
-	if (bt_output_open("-", &output) == BT_OK) {
-		bt_output_str(&output, bt_buf_view(&text));
-		status = bt_output_close(&output);
-	}
+	int status = bt_output_write("-", bt_buf_view(&text));
+
 	bt_buf_fini(&text);
 	return status;
 }

@@ -96,3 +96,14 @@ int bt_output_close(struct bt_output *output)
 	}
 	return BT_EXIT_OK;
 }
+
+int bt_output_write(const char *path, struct bt_str text)
+{
+	struct bt_output output;
+
+	if (bt_output_open(path, &output) != BT_OK) {
+		return BT_EXIT_IO;
+	}
+	bt_output_str(&output, text);
+	return bt_output_close(&output);
+}

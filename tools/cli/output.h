@@ -48,3 +48,7 @@ static inline bool bt_output_failed(const struct bt_output *output)
  * went away. Returns : BT_EXIT_OK, BT_EXIT_IO or BT_EXIT_PIPE, for the command to end with.
  */
 int bt_output_close(struct bt_output *output) BT_MUST_CHECK;
+
+/* Writes a whole text to a file, or to standard output when path is "-".
+ * Returns: enum bt_exit, as bt_output_close. */
+int bt_output_write(const char *path, struct bt_str text) BT_MUST_CHECK;

@@ -16,16 +16,10 @@
 
 static int print_version(enum bt_run_version version)
 {
-	struct bt_output output;
-
-	if (bt_output_open("-", &output) != BT_OK) {
-		return BT_EXIT_IO;
-	}
-	bt_output_str(&output,
-		bt_str(version == BT_RUN_VERSION ? "Kubernetes " UPSTREAM " (berth " BERTH_VERSION ")\n"
-						 : "version.Info{GitVersion:\"" UPSTREAM
-						   "\", Berth:\"" BERTH_VERSION "\"}\n"));
-	return bt_output_close(&output);
+	return bt_output_write(
+		"-", bt_str(version == BT_RUN_VERSION ? "Kubernetes " UPSTREAM " (berth " BERTH_VERSION ")\n"
+						      : "version.Info{GitVersion:\"" UPSTREAM
+							"\", Berth:\"" BERTH_VERSION "\"}\n"));
 }
 
 static int check(struct bt_config *config)

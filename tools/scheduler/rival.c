@@ -31,21 +31,21 @@ struct bt_rival {
 
 struct bt_rival *bt_rival_create(void)
 {
-	struct bt_rival *shadow = bt_mem_zalloc(1, sizeof(*shadow));
+	struct bt_rival *rival = bt_mem_zalloc(1, sizeof(*rival));
 
-	bt_lock_init(&shadow->lock);
-	return shadow;
+	bt_lock_init(&rival->lock);
+	return rival;
 }
 
-void bt_rival_destroy(struct bt_rival *shadow)
+void bt_rival_destroy(struct bt_rival *rival)
 {
-	if (shadow) {
+	if (rival) {
 		for (uint32_t i = 0; i < BT_RIVAL_PODS; i++) {
-			bt_mem_free(shadow->records[i].items);
+			bt_mem_free(rival->records[i].items);
 		}
-		bt_explanation_fini(&shadow->explanation);
-		bt_lock_fini(&shadow->lock);
-		bt_mem_free(shadow);
+		bt_explanation_fini(&rival->explanation);
+		bt_lock_fini(&rival->lock);
+		bt_mem_free(rival);
 	}
 }
 
@@ -55,37 +55,37 @@ static uint64_t hash_of(struct bt_str text)
 }
 
 /* Requires: the lock. */
-static struct record *record_of(struct bt_rival *shadow, uint64_t uid)
+static struct record *record_of(struct bt_rival *rival, uint64_t uid)
 {
 	for (uint32_t i = 0; i < BT_RIVAL_PODS; i++) {
-		if (shadow->records[i].uid == uid) {
-			return &shadow->records[i];
+		if (rival->records[i].uid == uid) {
+			return &rival->records[i];
 		}
 	}
 	return NULL;
 }
 
-void bt_rival_look(struct bt_rival *shadow, struct bt_engine *engine, uint32_t pod_ix)
+void bt_rival_look(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_intern *intern = cache->dictionary->intern;
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
-	const struct bt_evaluation *evaluation = &shadow->explanation.evaluation;
+	const struct bt_evaluation *evaluation = &rival->explanation.evaluation;
 
 	if (pod->uid == BT_NAME_NONE) {
 		return;
 	}
-	bt_engine_explain(engine, pod_ix, &shadow->explanation);
+	bt_engine_explain(engine, pod_ix, &rival->explanation);
 	uint64_t uid = hash_of(bt_intern_str(intern, pod->uid));
-	bt_lock_acquire(&shadow->lock);
-	struct record *record = record_of(shadow, uid);
+	bt_lock_acquire(&rival->lock);
+	struct record *record = record_of(rival, uid);
 	if (!record) {
-		record = &shadow->records[shadow->next++ % BT_RIVAL_PODS];
+		record = &rival->records[rival->next++ % BT_RIVAL_PODS];
 	}
 	record->uid = uid;
 	record->n = 0;
 	record->best = INT64_MIN;
-	if (!shadow->explanation.gated && !shadow->explanation.refused) {
+	if (!rival->explanation.gated && !rival->explanation.refused) {
 		for (uint32_t i = 0; i < evaluation->feasible_n; i++) {
 			uint32_t name = cache->view.snapshot->nodes[evaluation->feasible[i]].name;
 
@@ -97,7 +97,7 @@ void bt_rival_look(struct bt_rival *shadow, struct bt_engine *engine, uint32_t p
 				record->items[i].total > record->best ? record->items[i].total : record->best;
 		}
 	}
-	bt_lock_release(&shadow->lock);
+	bt_lock_release(&rival->lock);
 }
 
 const char *bt_rival_verdict_text(enum bt_rival_verdict verdict)
@@ -109,12 +109,12 @@ const char *bt_rival_verdict_text(enum bt_rival_verdict verdict)
 
 /* The worth of a node, and of the best one. Returns: what they say of that node. */
 static enum bt_rival_verdict look_up(
-	struct bt_rival *shadow, uint64_t uid, uint64_t node, int64_t *out_theirs, int64_t *out_best)
+	struct bt_rival *rival, uint64_t uid, uint64_t node, int64_t *out_theirs, int64_t *out_best)
 {
 	enum bt_rival_verdict verdict = BT_RIVAL_UNKNOWN;
 
-	bt_lock_acquire(&shadow->lock);
-	struct record *record = record_of(shadow, uid);
+	bt_lock_acquire(&rival->lock);
+	struct record *record = record_of(rival, uid);
 	if (record) {
 		verdict = BT_RIVAL_REFUSED;
 		*out_best = record->n ? record->best : 0;
@@ -126,15 +126,15 @@ static enum bt_rival_verdict look_up(
 		}
 		record->uid = 0; /* the pod is where it is */
 	}
-	bt_lock_release(&shadow->lock);
+	bt_lock_release(&rival->lock);
 	return verdict;
 }
 
-enum bt_rival_verdict bt_rival_judge(struct bt_rival *shadow, const struct bt_writer_judgement *judgement)
+enum bt_rival_verdict bt_rival_judge(struct bt_rival *rival, const struct bt_writer_judgement *judgement)
 {
 	int64_t theirs = 0, best = 0;
 	enum bt_rival_verdict verdict =
-		look_up(shadow, hash_of(judgement->pod.uid), hash_of(judgement->theirs), &theirs, &best);
+		look_up(rival, hash_of(judgement->pod.uid), hash_of(judgement->theirs), &theirs, &best);
 
 	if (judgement->ours.len && bt_str_eq(judgement->ours, judgement->theirs)) {
 		verdict = BT_RIVAL_SAME;
@@ -146,11 +146,11 @@ enum bt_rival_verdict bt_rival_judge(struct bt_rival *shadow, const struct bt_wr
 				bt_log_str("theirsIs", bt_str(bt_rival_verdict_text(verdict))),
 				bt_log_int("scoreOfTheirs", theirs), bt_log_int("bestScore", best)));
 	}
-	bt_add_relaxed(&shadow->counts[verdict], 1u);
+	bt_add_relaxed(&rival->counts[verdict], 1u);
 	return verdict;
 }
 
-uint64_t bt_rival_count(const struct bt_rival *shadow, enum bt_rival_verdict verdict)
+uint64_t bt_rival_count(const struct bt_rival *rival, enum bt_rival_verdict verdict)
 {
-	return bt_load_relaxed(&shadow->counts[verdict]);
+	return bt_load_relaxed(&rival->counts[verdict]);
 }

@@ -14,10 +14,10 @@ struct bt_rival;
 
 /* Owns: bt_rival_destroy. */
 struct bt_rival *bt_rival_create(void);
-void bt_rival_destroy(struct bt_rival *shadow);
+void bt_rival_destroy(struct bt_rival *rival);
 
 /* A pod's turn comes. Context: the scheduling thread; scores every node. */
-void bt_rival_look(struct bt_rival *shadow, struct bt_engine *engine, uint32_t pod_ix);
+void bt_rival_look(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix);
 
 enum bt_rival_verdict {
 	BT_RIVAL_SAME = 0, /* the same node */
@@ -32,7 +32,7 @@ enum bt_rival_verdict {
 const char *bt_rival_verdict_text(enum bt_rival_verdict verdict);
 
 /* Compares, counts, and logs what differs. Context: the writer's thread. */
-enum bt_rival_verdict bt_rival_judge(struct bt_rival *shadow, const struct bt_writer_judgement *judgement);
+enum bt_rival_verdict bt_rival_judge(struct bt_rival *rival, const struct bt_writer_judgement *judgement);
 
 /* How many pods there were of a verdict. Context: any thread. */
-uint64_t bt_rival_count(const struct bt_rival *shadow, enum bt_rival_verdict verdict);
+uint64_t bt_rival_count(const struct bt_rival *rival, enum bt_rival_verdict verdict);

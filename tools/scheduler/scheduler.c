@@ -18,6 +18,7 @@
 #include "tools/scheduler/audit.h"
 #include "tools/scheduler/rival.h"
 #include "tools/serve/serve.h"
+#include "tools/simulate/configuration.h"
 #include "tools/simulate/recording.h"
 #include "tools/watch/watch.h"
 #include "tools/write/writer.h"
@@ -239,21 +240,13 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 	return s->writer != NULL;
 }
 
-static enum bt_node_sampling sampling_of(const char *name)
-{
-	if (strcmp(name, "upstream") == 0) {
-		return BT_SAMPLING_UPSTREAM;
-	}
-	return strcmp(name, "all") == 0 ? BT_SAMPLING_NONE : BT_SAMPLING_AS_CONFIGURED;
-}
-
 static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	struct bt_pipeline_options options = {
 		.limits = bt_limits_default(),
 		.engine = {.seed = s->flags->seed,
 			.clock = bt_clock_real(),
-			.sampling = sampling_of(s->flags->node_sampling)},
+			.sampling = bt_configuration_sampling(s->flags->node_sampling)},
 		.topo = s->topo,
 		.plan = &s->plan,
 		.binder = bt_writer_binder(s->writer),

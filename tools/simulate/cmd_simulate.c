@@ -73,14 +73,6 @@ static int warn_of_extenders(struct simulation *s)
 	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
 }
 
-static enum bt_node_sampling sampling_of(struct bt_str name)
-{
-	if (bt_str_is(name, "upstream")) {
-		return BT_SAMPLING_UPSTREAM;
-	}
-	return bt_str_is(name, "all") ? BT_SAMPLING_NONE : BT_SAMPLING_AS_CONFIGURED;
-}
-
 static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
 	(void)context;
@@ -93,7 +85,7 @@ static struct bt_pipeline_options options_of(struct simulation *s)
 		.limits = bt_limits_default(),
 		.engine = {.seed = bt_invocation_number(s->invocation, "seed"),
 			.clock = bt_clock_virtual(&s->run.now_ns),
-			.sampling = sampling_of(bt_str(option(s, "node-sampling"))),
+			.sampling = bt_configuration_sampling(option(s, "node-sampling")),
 			.groups_by_events = true,
 			.evictor = bt_run_evictor(&s->run),
 			.batch = (uint32_t)bt_invocation_number(s->invocation, "batch")},

@@ -75,15 +75,19 @@ int bt_configuration_read(
 int bt_configuration_write(const struct bt_config *config, const char *path)
 {
 	struct bt_buf text = {0};
-	struct bt_output output;
-	int status = BT_EXIT_IO;
 
 	bt_config_encode(config, &text);
 	bt_buf_char(&text, '\n');
-	if (bt_output_open(path, &output) == BT_OK) {
-		bt_output_str(&output, bt_buf_view(&text));
-		status = bt_output_close(&output);
-	}
+	int status = bt_output_write(path, bt_buf_view(&text));
+
 	bt_buf_fini(&text);
 	return status;
+}
+
+enum bt_node_sampling bt_configuration_sampling(const char *word)
+{
+	if (strcmp(word, "upstream") == 0) {
+		return BT_SAMPLING_UPSTREAM;
+	}
+	return strcmp(word, "all") == 0 ? BT_SAMPLING_NONE : BT_SAMPLING_AS_CONFIGURED;
 }

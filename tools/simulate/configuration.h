@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/flow/config.h"
+#include "engine/flow/sample.h"
 #include "tools/cli/invocation.h"
 
 /* The gates of --feature-gates. Returns: enum bt_exit. */
@@ -18,3 +19,6 @@ int bt_configuration_read(
 /* Writes the configuration as it counts to a file, or to standard output when path is "-".
  * Returns: enum bt_exit. */
 int bt_configuration_write(const struct bt_config *config, const char *path);
+
+/* What a word of --node-sampling means: all, upstream, or configured. */
+enum bt_node_sampling bt_configuration_sampling(const char *word);

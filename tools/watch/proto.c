@@ -187,32 +187,43 @@ static bool read_time_text(struct reader *r, struct bt_wire_in in, const char *f
 	return true;
 }
 
-/* resource.Quantity: a message whose first field is the text. */
-static bool read_quantity(struct reader *r, struct bt_wire_in in, const char *field, struct bt_quantity *out)
+/* The next text in field 1 of a message of which nothing else counts; out_any: there is one. */
+static bool next_text(
+	struct reader *r, struct bt_wire_in *in, const char *field, struct bt_str *out_text, bool *out_any)
 {
 	uint32_t number, type;
 
-	while (in.at < in.end) {
-		struct bt_wire_in text;
+	*out_any = false;
+	while (!*out_any && in->at < in->end) {
+		struct bt_wire_in text = {.at = in->at, .end = in->at};
 
-		if (!bt_wire_tag(&in, &number, &type)) {
-			return fail_in(r, &in, field);
+		if (!bt_wire_tag(in, &number, &type)) {
+			return fail_in(r, in, field);
 		}
-		if (number != 1 || type != BT_WIRE_BYTES) {
-			if (!bt_wire_skip(&in, type)) {
-				return fail_in(r, &in, field);
-			}
-			continue;
+		*out_any = number == 1 && type == BT_WIRE_BYTES;
+		if (!(*out_any ? bt_wire_bytes(in, &text) : bt_wire_skip(in, type))) {
+			return fail_in(r, in, field);
 		}
-		if (!bt_wire_bytes(&in, &text)) {
-			return fail_in(r, &in, field);
-		}
-		const struct bt_str view = {(const char *)text.at, (size_t)(text.end - text.at)};
-		if (bt_quantity_parse(view, out) != BT_OK) {
-			return fail(r, "what should be a quantity is none", field, text.at);
-		}
+		*out_text = (struct bt_str){(const char *)text.at, (size_t)(text.end - text.at)};
 	}
 	return true;
+}
+
+/* resource.Quantity: a message whose first field is the text. */
+static bool read_quantity(struct reader *r, struct bt_wire_in in, const char *field, struct bt_quantity *out)
+{
+	struct bt_str text;
+	bool any;
+
+	while (next_text(r, &in, field, &text, &any)) {
+		if (!any) {
+			return true;
+		}
+		if (bt_quantity_parse(text, out) != BT_OK) {
+			return fail(r, "what should be a quantity is none", field, (const uint8_t *)text.ptr);
+		}
+	}
+	return false;
 }
 
 /* An entry of a map: its key, and the bytes of its value. */
@@ -238,27 +249,16 @@ static bool read_entry(struct reader *r, struct bt_wire_in in, const char *field
 /* restartPolicyRules: whether the action of one restarts all containers. */
 static bool read_rule(struct reader *r, struct bt_wire_in in, const char *field, bool *out)
 {
-	uint32_t number, type;
+	struct bt_str action;
+	bool any;
 
-	while (in.at < in.end) {
-		struct bt_wire_in text;
-
-		if (!bt_wire_tag(&in, &number, &type)) {
-			return fail_in(r, &in, field);
+	while (next_text(r, &in, field, &action, &any)) {
+		if (!any) {
+			return true;
 		}
-		if (number != 1 || type != BT_WIRE_BYTES) {
-			if (!bt_wire_skip(&in, type)) {
-				return fail_in(r, &in, field);
-			}
-			continue;
-		}
-		if (!bt_wire_bytes(&in, &text)) {
-			return fail_in(r, &in, field);
-		}
-		const struct bt_str action = {(const char *)text.at, (size_t)(text.end - text.at)};
 		*out |= bt_str_is(action, "RestartAllContainers");
 	}
-	return true;
+	return false;
 }
 
 /* ---- arrays ---- */
