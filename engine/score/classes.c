@@ -216,6 +216,13 @@ void bt_classes_destroy(struct bt_classes *c)
 	bt_mem_free(c);
 }
 
+void bt_classes_place(struct bt_classes *c, const struct bt_shards *shards)
+{
+	bt_shards_place(shards, c->group, sizeof(*c->group), 1);
+	bt_shards_place(shards, c->of, sizeof(*c->of), 1);
+	bt_shards_place(shards, c->alive, sizeof(*c->alive), 64);
+}
+
 size_t bt_classes_bytes(const struct bt_classes *c)
 {
 	size_t each = (c->axis_n + 1) * sizeof(*c->keys) + sizeof(*c->classes) + sizeof(*c->vacant) +

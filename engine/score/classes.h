@@ -57,5 +57,8 @@ void bt_classes_catch_up(struct bt_classes *classes, const struct bt_column *col
 /* A node of a class. Requires: it has nodes. */
 uint32_t bt_classes_example(struct bt_classes *classes, uint32_t class);
 
+/* Puts the pages of what they have by node slot beside the workers of these. */
+void bt_classes_place(struct bt_classes *classes, const struct bt_shards *shards);
+
 /* What the classes take in memory now. */
 size_t bt_classes_bytes(const struct bt_classes *classes);

@@ -57,7 +57,8 @@ struct bt_column {
 	struct bt_column_flips flips;
 	uint64_t batch; /* of struct bt_warm: the last batch that needs it, and its number there */
 	uint32_t need_ix;
-	bool placed; /* its pages lie beside the workers of their shards */
+	bool placed;	 /* its pages lie beside the workers of their shards */
+	uint32_t ranges; /* of its index, as struct bt_warm counts them */
 };
 
 enum bt_catch_up {

@@ -16,6 +16,7 @@
 struct bt_counted {
 	struct bt_classes *classes;
 	size_t bytes;
+	bool placed; /* its pages lie beside the workers of their shards */
 	/* Of one cycle, by class or by node: */
 	uint32_t cap;
 	uint32_t *points; /* nodes that answer */
@@ -57,6 +58,15 @@ static uint16_t *copy_groups(const struct bt_plan *plan, uint32_t slot_n)
 		}
 	}
 	return group;
+}
+
+void bt_counted_place(struct bt_counted *c, const struct bt_shards *shards)
+{
+	if (!c->placed) {
+		bt_classes_place(c->classes, shards);
+		bt_shards_place(shards, c->base, sizeof(*c->base), 1);
+		c->placed = true;
+	}
 }
 
 void bt_counted_forget(struct bt_plan *plan)

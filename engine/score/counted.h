@@ -13,6 +13,9 @@
  */
 bool bt_counted_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix);
 
+/* Puts the pages of what a plan keeps for it by node slot beside the workers of these, unless they are. */
+void bt_counted_place(struct bt_counted *counted, const struct bt_shards *shards);
+
 /* Frees what a plan keeps for it; NULL: nothing. */
 void bt_counted_destroy(struct bt_counted *counted);
 

@@ -70,6 +70,22 @@ void bt_index_fini(struct bt_index *index)
 	*index = (struct bt_index){0};
 }
 
+uint32_t bt_index_ranges(const struct bt_index *index, const struct bt_shards *shards)
+{
+	size_t bytes = bt_bitmap_words(index->slot_n) * sizeof(*index->rows);
+
+	return bytes < BT_SHARD_LEAST_BYTES ? 0 : (index->value_n - 1) * bt_team_size(shards->team);
+}
+
+void bt_index_place(struct bt_index *index, const struct bt_shards *shards)
+{
+	BT_REQUIRE(index->slot_n == shards->slot_n);
+	index->placed = true;
+	for (uint32_t v = 1; bt_index_ranges(index, shards) && v < index->value_n; v++) {
+		bt_shards_place(shards, row_of(index, v) + index->above_n, sizeof(*index->rows), 64);
+	}
+}
+
 void bt_index_move(struct bt_index *index, uint32_t slot, uint16_t from, uint16_t to)
 {
 	BT_INVARIANT(slot < index->slot_n && from < index->value_n && to < index->value_n);

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/score/shard.h"
+
 #define BT_INDEX_NONE UINT32_MAX
 
 /* Values at or above this are not indexed: the bitmaps would be too many. */
@@ -23,6 +25,7 @@ struct bt_index {
 	uint64_t *rows;	  /* by value: row_n words, those above first; value 0 has none that is kept */
 	uint32_t *counts; /* by value: slots that have it */
 	uint64_t present[BT_INDEX_VALUES / 64]; /* the values whose count is not 0 */
+	bool placed;				/* bt_index_place has been asked to */
 };
 
 /* Bytes of an index over so many slots and values; it touches only those of values that occur. */
@@ -34,6 +37,13 @@ size_t bt_index_bytes(uint32_t slot_n, uint32_t value_n);
  */
 void bt_index_build(struct bt_index *index, const uint16_t *values, uint32_t slot_n, uint32_t value_n);
 void bt_index_fini(struct bt_index *index);
+
+/* How many ranges of pages bt_index_place would bind at most: 0 when bitmaps are so small that they stay. */
+uint32_t bt_index_ranges(const struct bt_index *index, const struct bt_shards *shards);
+
+/* Puts the pages of each value's bitmap beside the workers of their slots. The bitmaps above, of which a page
+ * stands for two million slots, stay where they are. Requires: shards->slot_n is the index's. */
+void bt_index_place(struct bt_index *index, const struct bt_shards *shards);
 
 /* A slot's value changed. 0 is no value: such a slot is nowhere. */
 void bt_index_move(struct bt_index *index, uint32_t slot, uint16_t from, uint16_t to);

@@ -853,7 +853,7 @@ struct bt_plan *bt_planner_yielding(struct bt_planner *planner, struct bt_plan *
 	y->top = plan->masks ? bt_mem_column(word_n, sizeof(*y->top)) : NULL;
 	y->top_n = plan->group_n - 1;
 	y->base = y->block_best = NULL;
-	y->blocks_known = false;
+	y->blocks_known = y->placed = y->groups_placed = false;
 	y->counted = NULL;
 	y->base_filled = y->maxima_known = y->refused = false;
 	y->usage = usage_column(planner, y, promises);

@@ -81,7 +81,8 @@ struct bt_plan {
 	bool refused;		    /* nothing was feasible then, and cannot be until something is released */
 	struct bt_plan *yielding;   /* the next one for pods that yield; they share what does not change */
 	uint64_t batch;		    /* of struct bt_warm: the last one that it is in */
-	bool placed;		    /* its pages lie beside the workers of their shards */
+	bool placed;		    /* the pages of base and blocks lie beside the workers of their shards, */
+	bool groups_placed;	    /* and those of groups and masks */
 	bool yields;		    /* this one is: for pods of this priority */
 	int32_t priority;
 };

@@ -26,6 +26,9 @@ struct bt_shards {
 	uint32_t slot_n, step;
 };
 
+/* Below so many bytes an array has no page of its own for more than one shard: it stays where it is. */
+#define BT_SHARD_LEAST_BYTES 8192
+
 /*
  * Puts the pages of an array beside the workers of their slots; a page that shards share goes to the first of
  * them, and pages that the array shares with others stay where they are. What they hold does not change.

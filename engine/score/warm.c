@@ -7,6 +7,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/score/counted.h"
 #include "engine/score/scan.h"
 
 /* Measured on a server core of 2022, in picoseconds; a wrong number costs time alone. */
@@ -23,6 +24,10 @@
 /* They are placed again when a part of so many has come. */
 #define GROWN_PART 8
 
+/* The bitmaps of indexes are bound value by value, which makes so many mappings of the process at most; a
+ * kernel allows 65,530. Indexes beyond it stay where they are. */
+#define INDEX_RANGES 16384
+
 /* A column that plans of the batch need. */
 struct need {
 	struct bt_column *column;
@@ -34,7 +39,7 @@ struct need {
 
 struct bt_warm {
 	struct bt_team *team;
-	bool always;
+	bool always, spans_nodes;
 	uint32_t worker_n, step;
 	const struct bt_view *view;
 	uint64_t batch; /* the number of the present one */
@@ -47,6 +52,8 @@ struct bt_warm {
 	struct bt_warm_counts counts;
 	const void *placed[NODE_ARRAYS]; /* the arrays of nodes as they were placed, for so many slots */
 	uint32_t placed_slot_n;
+	uint64_t ranges_version; /* of the snapshot whose plans' indexes have */
+	uint32_t ranges;	 /* so many ranges */
 };
 
 int64_t bt_warm_gain_ns(int64_t work_ns, uint32_t worker_n)
@@ -61,7 +68,8 @@ struct bt_warm *bt_warm_create(struct bt_team *team, bool always)
 	warm->team = team;
 	warm->worker_n = bt_team_size(team);
 	warm->always = always;
-	warm->step = bt_team_spans_nodes(team) ? BT_SHARD_STEP_PAGES : BT_SHARD_STEP;
+	warm->spans_nodes = bt_team_spans_nodes(team);
+	warm->step = warm->spans_nodes ? BT_SHARD_STEP_PAGES : BT_SHARD_STEP;
 	return warm;
 }
 
@@ -98,6 +106,73 @@ static void add_column(struct bt_warm *warm, struct bt_column *column, const uin
 	warm->needs[warm->need_n++] = (struct need){.column = column, .mask = mask};
 }
 
+static void place_column(const struct bt_shards *shards, struct bt_column *column)
+{
+	bt_shards_place(shards, column->value, sizeof(*column->value), 1);
+	bt_shards_place(shards, column->stale, sizeof(*column->stale), 64);
+	column->placed = true;
+}
+
+static void place_plan(const struct bt_shards *shards, struct bt_plan *plan)
+{
+	bt_shards_place(shards, plan->base, sizeof(*plan->base), 1);
+	bt_shards_place(shards, plan->block_best, sizeof(*plan->block_best), BT_SCAN_STEP);
+	plan->placed = true;
+}
+
+/* An index is made again from time to time, in the same places as far as that goes: it counts once. */
+static void place_index(struct bt_warm *warm, const struct bt_shards *shards, struct bt_column *column)
+{
+	uint64_t version = warm->view->snapshot->version;
+	uint32_t ranges = bt_index_ranges(&column->index, shards);
+
+	if (warm->ranges_version != version) {
+		warm->ranges_version = version;
+		warm->ranges = 0;
+	}
+	if (column->ranges || warm->ranges + ranges <= INDEX_RANGES) {
+		warm->ranges += column->ranges ? 0 : ranges;
+		column->ranges = ranges;
+		bt_index_place(&column->index, shards);
+	}
+}
+
+/* The masks of groups, of all groups, and of the top ones lie one behind the other. A plan that yields shares
+ * all but the last. */
+static void place_groups(const struct bt_shards *shards, struct bt_plan *plan)
+{
+	uint32_t word_n = (shards->slot_n + 63) / 64, shared_n = plan->yields ? 0 : plan->group_n;
+
+	for (uint32_t i = 0; plan->masks && i < shared_n; i++) {
+		bt_shards_place(shards, plan->masks + (size_t)i * word_n, sizeof(*plan->masks), 64);
+	}
+	bt_shards_place(shards, plan->top, sizeof(*plan->top), 64);
+	bt_shards_place(shards, plan->yields ? NULL : plan->group, sizeof(*plan->group), 1);
+	plan->groups_placed = true;
+}
+
+/* What the scheduling thread alone reads and writes lies by shard as the rest does. */
+static void place_kept(struct bt_warm *warm, struct bt_plan *plan)
+{
+	const struct bt_shards shards = {warm->team, warm->view->snapshot->slot_n, warm->step};
+
+	if (plan->usage->indexed && !plan->usage->index.placed) {
+		place_index(warm, &shards, plan->usage);
+	}
+	if (!plan->groups_placed) {
+		place_groups(&shards, plan);
+	}
+	if (plan->counted) {
+		bt_counted_place(plan->counted, &shards);
+	}
+	if (plan->usage->promises && !plan->usage->placed) {
+		place_column(&shards, plan->usage);
+	}
+	if (plan->usage->promises && plan->base && !plan->placed) {
+		place_plan(&shards, plan);
+	}
+}
+
 void bt_warm_add(struct bt_warm *warm, struct bt_plan *plan)
 {
 	if (plan->batch == warm->batch || !plan->columns || plan->usage->odd || plan->usage->promises ||
@@ -105,6 +180,9 @@ void bt_warm_add(struct bt_warm *warm, struct bt_plan *plan)
 		return;
 	}
 	plan->batch = warm->batch;
+	for (struct bt_plan *p = warm->spans_nodes ? plan : NULL; p; p = p->yielding) {
+		place_kept(warm, p);
+	}
 	add_column(warm, plan->usage, plan->counted ? plan->any : bt_plan_mask(plan, warm->view));
 	if (!plan->counted && plan->base_filled && !plan->usage->indexed) {
 		warm->plans =
@@ -169,26 +247,6 @@ static void place_nodes(struct bt_warm *warm, const struct bt_shards *shards)
 		}
 	}
 	warm->placed_slot_n = grown ? shards->slot_n : warm->placed_slot_n;
-}
-
-static void place_column(const struct bt_shards *shards, struct bt_column *column)
-{
-	bt_shards_place(shards, column->value, sizeof(*column->value), 1);
-	bt_shards_place(shards, column->stale, sizeof(*column->stale), 64);
-	column->placed = true;
-}
-
-static void place_plan(const struct bt_shards *shards, struct bt_plan *plan)
-{
-	uint32_t word_n = (shards->slot_n + 63) / 64;
-
-	bt_shards_place(shards, plan->base, sizeof(*plan->base), 1);
-	bt_shards_place(shards, plan->block_best, sizeof(*plan->block_best), BT_SCAN_STEP);
-	/* The masks of groups, of all groups, and of the top ones, one behind the other. */
-	for (uint32_t i = 0; plan->masks && i < plan->group_n + 1; i++) {
-		bt_shards_place(shards, plan->masks + (size_t)i * word_n, sizeof(*plan->masks), 64);
-	}
-	plan->placed = true;
 }
 
 /* Each worker's shard goes beside it. */
@@ -259,7 +317,7 @@ bool bt_warm_run(struct bt_warm *warm)
 		return false;
 	}
 	prepare(warm);
-	if (bt_team_spans_nodes(warm->team)) {
+	if (warm->spans_nodes) {
 		place(warm);
 	}
 	bt_team_run(warm->team, work, warm);

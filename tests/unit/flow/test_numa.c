@@ -20,6 +20,7 @@
 #define PAGE	4096u
 #define WORKERS 4u
 #define NODES	20000u
+#define MANY	140000u /* so many that a bitmap of them has pages for both halves */
 #define PODS	1000u
 #define CALLS	100000
 
@@ -102,8 +103,8 @@ static bool take(void *context, const struct bt_object *object)
 	return true;
 }
 
-/* Decides pods of several signatures. Returns the engine. */
-static struct bt_engine *decide(struct bt_team *team)
+/* Decides pods of so many signatures. Returns the engine. */
+static struct bt_engine *decide(struct bt_team *team, uint32_t node_n, uint32_t signature_n)
 {
 	struct bt_generate_options generate = bt_generate_defaults();
 	struct bt_config_errors errors = {0};
@@ -120,9 +121,9 @@ static struct bt_engine *decide(struct bt_team *team)
 		.always_share = true};
 	struct bt_engine *engine = bt_engine_create(&config, &options, &errors);
 	assert_non_null(engine);
-	generate.node_n = NODES;
+	generate.node_n = node_n;
 	generate.pod_n = PODS;
-	generate.signature_n = 100;
+	generate.signature_n = signature_n;
 	generate.profiles = BT_PROFILE_EVERYDAY;
 	generate.bound = 0.5;
 	bt_generate(&generate, take, engine);
@@ -135,23 +136,44 @@ static struct bt_engine *decide(struct bt_team *team)
 	return engine;
 }
 
-static void every_array_that_workers_read_lies_beside_them(void **state)
-{
+struct machine {
 	struct bt_topo *topo;
 	struct bt_topo_plan plan;
+	struct bt_team *team;
+};
+
+static void begin(struct machine *m)
+{
 	enum bt_status status;
 
-	(void)state;
 	calls = bt_mem_zalloc(CALLS, sizeof(*calls));
+	call_n = 0;
 	setenv("HWLOC_SYNTHETIC", "pack:2 [numa] core:2 pu:1", 1);
-	assert_int_equal(bt_topo_discover(&topo, NULL), BT_OK);
+	assert_int_equal(bt_topo_discover(&m->topo, NULL), BT_OK);
 	assert_int_equal(
-		bt_topo_plan(topo, &(struct bt_topo_request){.worker_n = WORKERS}, &plan, NULL), BT_OK);
+		bt_topo_plan(m->topo, &(struct bt_topo_request){.worker_n = WORKERS}, &m->plan, NULL), BT_OK);
 	const struct bt_team_options options = {
-		.worker_n = WORKERS, .topo = topo, .plan = &plan, .spin_n = 1};
-	struct bt_team *team = bt_team_create(&options, &status);
-	assert_non_null(team);
-	struct bt_engine *engine = decide(team);
+		.worker_n = WORKERS, .topo = m->topo, .plan = &m->plan, .spin_n = 1};
+	m->team = bt_team_create(&options, &status);
+	assert_non_null(m->team);
+}
+
+static void end(struct machine *m)
+{
+	bt_team_destroy(m->team);
+	bt_topo_plan_fini(&m->plan);
+	bt_topo_destroy(m->topo);
+	unsetenv("HWLOC_SYNTHETIC");
+	bt_mem_free(calls);
+}
+
+static void every_array_that_workers_read_lies_beside_them(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	begin(&m);
+	struct bt_engine *engine = decide(m.team, NODES, 100);
 	const struct bt_view *view = &bt_engine_cache(engine)->view;
 
 	assert_int_equal(view->snapshot->slot_n, NODES);
@@ -169,16 +191,28 @@ static void every_array_that_workers_read_lies_beside_them(void **state)
 		(unsigned long)counts.column_n, (unsigned long)counts.plan_n);
 	assert_true(counts.column_n > 5 && counts.plan_n > 5 && count_arrays() > 8 + 2 * 5 + 2 * 5);
 	bt_engine_destroy(engine);
-	bt_team_destroy(team);
-	bt_topo_plan_fini(&plan);
-	bt_topo_destroy(topo);
-	bt_mem_free(calls);
+	end(&m);
+}
+
+/* Pods of one kind are decided by a column that is indexed: a bitmap for each of some two hundred values. */
+static void the_bitmaps_of_an_index_lie_beside_the_workers_of_their_slots(void **state)
+{
+	struct machine m;
+
+	(void)state;
+	begin(&m);
+	struct bt_engine *engine = decide(m.team, MANY, 1);
+	printf("%zu calls for %u arrays\n", call_n, count_arrays());
+	assert_in_range(count_arrays(), 200, 1000);
+	bt_engine_destroy(engine);
+	end(&m);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_array_that_workers_read_lies_beside_them),
+		cmocka_unit_test(the_bitmaps_of_an_index_lie_beside_the_workers_of_their_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

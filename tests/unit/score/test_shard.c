@@ -12,19 +12,23 @@
 
 #include "engine/base/mem.h"
 #include "engine/base/topo.h"
+#include "engine/score/classes.h"
 #include "engine/score/shard.h"
 
 #define PAGE	4096u
-#define PAGES	600u
+#define PAGES	600u /* more than any array here has */
 #define WORKERS 8u
 #define NOWHERE 255
+
+#define INDEXED 500000u
+#define VALUES	4u
 
 /* What was asked for: the node of each page of the array. */
 static struct {
 	const char *array;
 	uint8_t node[PAGES];
 	uint32_t call_n, twice_n;
-} asked;
+} asked; /* of pages elsewhere nothing is written down */
 
 enum bt_status __wrap_bt_topo_bind_range(
 	const struct bt_topo *topo, void *ptr, size_t bytes, uint32_t numa_ix);
@@ -32,11 +36,11 @@ enum bt_status __wrap_bt_topo_bind_range(
 enum bt_status __wrap_bt_topo_bind_range(
 	const struct bt_topo *topo, void *ptr, size_t bytes, uint32_t numa_ix)
 {
-	size_t begin = (size_t)((const char *)ptr - asked.array), end = begin + bytes;
+	/* Of what lies before the array the numbers are huge. */
+	size_t begin = (size_t)((uintptr_t)ptr - (uintptr_t)asked.array), end = begin + bytes;
 
 	assert_non_null(topo);
-	assert_true(end <= PAGES * PAGE);
-	for (size_t page = (begin + PAGE - 1) / PAGE; page < end / PAGE; page++) {
+	for (size_t page = (begin + PAGE - 1) / PAGE; page < end / PAGE && end <= PAGES * PAGE; page++) {
 		asked.twice_n += asked.node[page] != NOWHERE;
 		asked.node[page] = (uint8_t)numa_ix;
 	}
@@ -140,6 +144,114 @@ static void every_page_of_an_array_lies_beside_the_worker_of_its_slots(void **st
 	free(memory);
 }
 
+/* Slots of every value, some with none. */
+static void build(struct bt_index *index, uint32_t slot_n)
+{
+	uint16_t *values = bt_mem_column(slot_n, sizeof(*values));
+
+	for (uint32_t i = 0; i < slot_n; i++) {
+		values[i] = (uint16_t)(i % VALUES);
+	}
+	bt_index_build(index, values, slot_n, VALUES);
+	bt_mem_free(values);
+}
+
+static void listen(const void *array)
+{
+	asked.array = (const char *)((uintptr_t)array & ~(uintptr_t)(PAGE - 1));
+	asked.call_n = asked.twice_n = 0;
+	memset(asked.node, NOWHERE, sizeof(asked.node));
+}
+
+/* Each page that holds nothing but this array lies beside the worker of its first slot. */
+static void check_array(const struct machine *m, const struct bt_shards *shards, const void *array,
+	size_t each_bytes, uint32_t each_slots)
+{
+	size_t offset = (size_t)((const char *)array - asked.array);
+	size_t end = offset + shards->slot_n / each_slots * each_bytes;
+	uint32_t seen[2] = {0};
+
+	for (size_t page = (offset + PAGE - 1) / PAGE; (page + 1) * PAGE <= end; page++) {
+		uint32_t first = (uint32_t)((page * PAGE - offset) / each_bytes * each_slots);
+
+		assert_int_equal(asked.node[page], node_of(m, shards, first));
+		seen[asked.node[page]]++;
+	}
+	assert_true(seen[0] >= 3 && seen[1] >= 3);
+}
+
+static void each_values_bitmap_of_an_index_lies_beside_the_workers_of_its_slots(void **state)
+{
+	struct bt_index index = {0};
+	struct machine m;
+
+	(void)state;
+	begin(&m);
+	const struct bt_shards shards = {m.team, INDEXED, BT_SHARD_STEP_PAGES};
+	build(&index, INDEXED);
+	listen(index.rows);
+	assert_false(index.placed);
+	bt_index_place(&index, &shards);
+	assert_true(index.placed);
+	assert_int_equal(asked.twice_n, 0);
+	assert_in_range(asked.call_n, VALUES - 1, bt_index_ranges(&index, &shards));
+	for (uint32_t v = 1; v < VALUES; v++) {
+		check_array(&m, &shards, index.rows + (size_t)v * index.row_n + index.above_n,
+			sizeof(*index.rows), 64);
+	}
+	assert_int_equal(bt_index_first(&index, 3, NULL, 100000), 100003);
+	bt_index_fini(&index);
+	end(&m);
+}
+
+static void an_index_of_few_nodes_stays_where_it_is(void **state)
+{
+	struct bt_index index = {0};
+	struct machine m;
+
+	(void)state;
+	begin(&m);
+	const struct bt_shards shards = {m.team, 5000, BT_SHARD_STEP_PAGES};
+	build(&index, 5000);
+	asked.call_n = 0;
+	bt_index_place(&index, &shards);
+	assert_true(index.placed);
+	assert_int_equal(asked.call_n, 0);
+	assert_int_equal(bt_index_ranges(&index, &shards), 0);
+	bt_index_fini(&index);
+	end(&m);
+}
+
+static void what_classes_have_by_slot_lies_beside_the_workers(void **state)
+{
+	struct bt_column column = {0};
+	struct machine m;
+
+	(void)state;
+	begin(&m);
+	const struct bt_shards shards = {m.team, INDEXED, BT_SHARD_STEP_PAGES};
+	uint16_t *group = bt_mem_column(INDEXED, sizeof(*group));
+	for (uint32_t i = 0; i < INDEXED; i++) {
+		group[i] = (uint16_t)(1 + i % 3);
+	}
+	bt_column_init(&column, INDEXED);
+	struct bt_classes *classes = bt_classes_create(group, INDEXED, NULL, 0, &column);
+	const struct {
+		const void *array;
+		size_t bytes;
+		uint32_t slots;
+	} arrays[] = {{classes->group, 2, 1}, {classes->of, 2, 1}, {classes->alive, 8, 64}};
+	for (size_t i = 0; i < sizeof(arrays) / sizeof(arrays[0]); i++) {
+		/* The others lie elsewhere, which the test does not write down. */
+		listen(arrays[i].array);
+		bt_classes_place(classes, &shards);
+		check_array(&m, &shards, arrays[i].array, arrays[i].bytes, arrays[i].slots);
+	}
+	bt_classes_destroy(classes);
+	bt_column_fini(&column);
+	end(&m);
+}
+
 static void no_array_is_fine(void **state)
 {
 	struct machine m;
@@ -156,6 +268,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_page_of_an_array_lies_beside_the_worker_of_its_slots),
+		cmocka_unit_test(each_values_bitmap_of_an_index_lies_beside_the_workers_of_its_slots),
+		cmocka_unit_test(an_index_of_few_nodes_stays_where_it_is),
+		cmocka_unit_test(what_classes_have_by_slot_lies_beside_the_workers),
 		cmocka_unit_test(no_array_is_fine),
 	};
 
