@@ -385,7 +385,7 @@ func (s *suite) replicas(ctx context.Context) (leader, other *process, err error
 func (s *suite) waitLeader(ctx context.Context, x *process) error {
 	return eventually(ctx, 20*time.Second, func() error {
 		_, body, err := x.get(ctx, "/metrics")
-		if err == nil && !strings.Contains(body, `leader_election_master_status{name="berth-e2e"} 1`) {
+		if err == nil && !strings.Contains(body, `leader_election_master_status{name="kube-scheduler"} 1`) {
 			err = fmt.Errorf("%s does not lead", x.name)
 		}
 		return err

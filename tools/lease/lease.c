@@ -44,18 +44,25 @@ enum state { STATE_FOLLOWING = 0, STATE_LEADING, STATE_RELEASING, STATE_OVER };
  * cancelled. */
 enum step { STEP_NONE = 0, STEP_READ, STEP_WRITE, STEP_RELEASE, STEP_CUT };
 
+/* What events tell, each at most once. */
+enum news { NEWS_LEADS = 0, NEWS_STOPPED, NEWS_N };
+
 struct bt_lease {
 	struct bt_lease_options options;	/* init: strings are owned */
 	struct bt_buf lock;			/* init: namespace/name, for logs */
 	struct bt_buf folder, path, watch_path; /* init: of URLs */
 	_Atomic int64_t held_until_ns;		/* atomic: by the steady clock; 0: not held */
+	_Atomic int64_t renewed_ns; /* atomic: when our lease was seen to change; 0: it is not ours */
+	_Atomic uint64_t slow_n;    /* atomic: */
 	/* owner: the client's thread */
 	enum state state;
 	enum step step;
 	bool optimistic;      /* the write under way was not preceded by a read */
 	bool detached;	      /* no callback any more: waits for calls to end */
 	uint64_t call, watch; /* under way; 0: none */
-	int64_t sent_ns;      /* when the call was */
+	uint64_t events[NEWS_N];
+	uint32_t event_n; /* of these, under way */
+	int64_t sent_ns;  /* when the call was */
 	struct bt_lease_record record, scratch;
 	int64_t observed_ns; /* when record was seen to change */
 	struct bt_buf body, event, reported;
@@ -64,7 +71,7 @@ struct bt_lease {
 	/* contexts of timers, each of its own so that it can be forgotten alone */
 	struct bt_lease *wake, *deadline, *watcher, *ender;
 	struct bt_latch released, gone;
-	bool released_said;
+	bool stopping, released_said;
 };
 
 /* ---- clocks ---- */
@@ -87,6 +94,18 @@ static int64_t steady_ns(const struct bt_lease *lease)
 bool bt_lease_is_held(const struct bt_lease *lease)
 {
 	return steady_ns(lease) < bt_load_relaxed(&lease->held_until_ns);
+}
+
+bool bt_lease_is_well(const struct bt_lease *lease, int64_t tolerance_ns)
+{
+	int64_t renewed_ns = bt_load_relaxed(&lease->renewed_ns);
+
+	return renewed_ns == 0 || steady_ns(lease) - renewed_ns <= lease->options.lease_ns + tolerance_ns;
+}
+
+uint64_t bt_lease_slow_n(const struct bt_lease *lease)
+{
+	return bt_load_relaxed(&lease->slow_n);
 }
 
 /* ---- logs ---- */
@@ -139,6 +158,7 @@ static void observe(struct bt_lease *lease)
 	}
 	lease->record = lease->scratch;
 	lease->scratch = old;
+	bt_store_relaxed(&lease->renewed_ns, is_ours(lease) ? lease->observed_ns : 0);
 }
 
 /* ---- timers ---- */
@@ -188,11 +208,100 @@ static void at_deadline(void *context)
 	bt_http_after(lease->options.http, left_ns, at_deadline, &lease->deadline);
 }
 
+/* ---- events ---- */
+
+static void leave(struct bt_lease *lease);
+static void say_released(struct bt_lease *lease);
+
+struct refusal {
+	struct bt_str message;
+};
+
+static const struct bt_field refusal_fields[] = {
+	{.name = BT_STR("message"), .type = BT_FIELD_STR, .offset = offsetof(struct refusal, message)},
+};
+static const struct bt_schema refusal_schema = BT_SCHEMA(refusal_fields, struct refusal);
+
+/* A Status of the API as words: its message, or the number alone. */
+static void describe(const struct bt_http_head *head, struct bt_str body, struct bt_buf *out)
+{
+	struct bt_json *cursor = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_decode decode = {.json = cursor, .arena = &arena};
+	struct refusal refusal = {0};
+
+	bt_json_begin(cursor, body, &arena);
+	if (bt_schema_decode(&decode, &refusal_schema, &refusal) && refusal.message.len) {
+		bt_buf_str(out, refusal.message);
+	} else {
+		bt_buf_printf(out, "the server answers with status %u", head->status);
+	}
+	bt_arena_fini(&arena);
+	bt_json_destroy(cursor);
+}
+
+static void end_event(void *context, enum bt_http_end how, const struct bt_http_head *head,
+	struct bt_str body, struct bt_str error)
+{
+	struct bt_lease *lease = context;
+	struct bt_buf why = {0};
+
+	lease->event_n--;
+	if (how == BT_HTTP_ANSWERED && head->status >= 300) {
+		describe(head, body, &why);
+	} else {
+		bt_buf_str(&why, error);
+	}
+	if (why.len && !lease->detached) {
+		say(lease, BT_LOG_ERROR, 0, "Unable to write event", bt_buf_view(&why));
+	}
+	bt_buf_fini(&why);
+	if (lease->detached) {
+		leave(lease);
+	} else if (lease->stopping && lease->state == STATE_OVER) {
+		say_released(lease);
+	}
+}
+
+/* Tells of the Lease object what has become of this candidate. Nobody tries again: it is for people. */
+static void record_event(struct bt_lease *lease, enum news news)
+{
+	static const char *const words[] = {"became leader", "stopped leading"};
+	struct bt_buf path = {0}, body = {0}, message = {0};
+
+	if (!lease->options.component) {
+		return;
+	}
+	bt_buf_printf(&path, "/api/v1/namespaces/%s/events", lease->options.namespace_);
+	bt_buf_printf(&message, "%s %s", lease->options.identity, words[news]);
+	bt_lease_event_write(&lease->record,
+		&(struct bt_lease_event){.namespace_ = bt_str(lease->options.namespace_),
+			.name = bt_str(lease->options.name),
+			.component = bt_str(lease->options.component),
+			.message = bt_buf_view(&message),
+			.now_ns = bt_clock_now_ns(&lease->options.wall)},
+		&body);
+	lease->event_n++;
+	lease->events[news] =
+		bt_http_send(lease->options.http, &(struct bt_http_call){.method = BT_HTTP_POST,
+							  .path = bt_buf_view(&path),
+							  .accept = bt_str("application/json"),
+							  .content_type = bt_str("application/json"),
+							  .body = bt_buf_view(&body),
+							  .timeout_ns = lease->options.renew_deadline_ns / 2,
+							  .done = end_event,
+							  .context = lease});
+	bt_buf_fini(&path);
+	bt_buf_fini(&body);
+	bt_buf_fini(&message);
+}
+
 /* ---- ends ---- */
 
+/* Nothing that has to be written is on its way any more. */
 static void say_released(struct bt_lease *lease)
 {
-	if (!lease->released_said) {
+	if (!lease->released_said && !lease->event_n) {
 		lease->released_said = true;
 		bt_latch_open(&lease->released);
 	}
@@ -214,6 +323,7 @@ static void lose(struct bt_lease *lease, const char *why)
 {
 	end(lease);
 	say(lease, BT_LOG_ERROR, 0, "Failed to renew lease", bt_str(why));
+	record_event(lease, NEWS_STOPPED);
 	report_leader(lease);
 	if (lease->options.stopped_leading) {
 		lease->options.stopped_leading(lease->options.context);
@@ -228,7 +338,7 @@ static void open_gone(void *context)
 /* No call refers to the lease any more, and no timer will. */
 static void leave(struct bt_lease *lease)
 {
-	if (lease->detached && !lease->call && !lease->watch) {
+	if (lease->detached && !lease->call && !lease->watch && !lease->event_n) {
 		bt_http_after(lease->options.http, 0, open_gone, &lease->gone);
 	}
 }
@@ -325,6 +435,7 @@ static void lead(struct bt_lease *lease)
 	bt_http_forget(lease->options.http, &lease->watcher);
 	bt_http_after(lease->options.http, lease->options.renew_deadline_ns, at_deadline, &lease->deadline);
 	say(lease, BT_LOG_INFO, 0, "Successfully acquired lease", (struct bt_str){0});
+	record_event(lease, NEWS_LEADS);
 	report_leader(lease);
 	if (lease->options.started_leading) {
 		lease->options.started_leading(lease->options.context);
@@ -408,6 +519,7 @@ static void answer_write(struct bt_lease *lease, uint32_t status, struct bt_str 
 		return;
 	}
 	if (lease->optimistic) {
+		bt_add_owned(&lease->slow_n, 1);
 		say(lease, BT_LOG_INFO, 2, "Failed to update lease optimistically, falling back to slow path",
 			why);
 		read_lease(lease);
@@ -440,33 +552,6 @@ static void answer_release(struct bt_lease *lease, uint32_t status, struct bt_st
 	bt_buf_fini(&unused);
 	lease->state = STATE_OVER;
 	say_released(lease);
-}
-
-struct refusal {
-	struct bt_str message;
-};
-
-static const struct bt_field refusal_fields[] = {
-	{.name = BT_STR("message"), .type = BT_FIELD_STR, .offset = offsetof(struct refusal, message)},
-};
-static const struct bt_schema refusal_schema = BT_SCHEMA(refusal_fields, struct refusal);
-
-/* A Status of the API as words: its message, or the number alone. */
-static void describe(const struct bt_http_head *head, struct bt_str body, struct bt_buf *out)
-{
-	struct bt_json *cursor = bt_json_create();
-	struct bt_arena arena = {0};
-	struct bt_decode decode = {.json = cursor, .arena = &arena};
-	struct refusal refusal = {0};
-
-	bt_json_begin(cursor, body, &arena);
-	if (bt_schema_decode(&decode, &refusal_schema, &refusal) && refusal.message.len) {
-		bt_buf_str(out, refusal.message);
-	} else {
-		bt_buf_printf(out, "the server answers with status %u", head->status);
-	}
-	bt_arena_fini(&arena);
-	bt_json_destroy(cursor);
 }
 
 static void take_answer(void *context, enum bt_http_end how, const struct bt_http_head *head,
@@ -604,10 +689,14 @@ static void begin(void *context)
 static void stop(void *context)
 {
 	struct bt_lease *lease = *(struct bt_lease **)context;
-	bool release = lease->state == STATE_LEADING && lease->options.release_on_stop && is_ours(lease);
-	bool writes = lease->call != 0;
+	bool leads = lease->state == STATE_LEADING, writes = lease->call != 0;
+	bool release = leads && lease->options.release_on_stop && is_ours(lease);
 
 	end(lease);
+	lease->stopping = true;
+	if (leads) {
+		record_event(lease, NEWS_STOPPED);
+	}
 	if (!release) {
 		say_released(lease);
 		return;
@@ -625,6 +714,9 @@ static void detach(void *context)
 	struct bt_lease *lease = *(struct bt_lease **)context;
 
 	end(lease);
+	for (int i = 0; i < NEWS_N; i++) {
+		bt_http_cancel(lease->options.http, lease->events[i]);
+	}
 	lease->detached = true;
 	leave(lease);
 }
@@ -645,6 +737,7 @@ static void free_lease(struct bt_lease *lease)
 	bt_mem_free((char *)lease->options.namespace_);
 	bt_mem_free((char *)lease->options.name);
 	bt_mem_free((char *)lease->options.identity);
+	bt_mem_free((char *)lease->options.component);
 	bt_mem_free(lease);
 }
 
@@ -680,6 +773,8 @@ struct bt_lease *bt_lease_create(const struct bt_lease_options *options, struct 
 	lease->options.namespace_ = bt_mem_copy(options->namespace_, strlen(options->namespace_));
 	lease->options.name = bt_mem_copy(options->name, strlen(options->name));
 	lease->options.identity = bt_mem_copy(options->identity, strlen(options->identity));
+	lease->options.component =
+		options->component ? bt_mem_copy(options->component, strlen(options->component)) : NULL;
 	if (!options->steady.now_ns) {
 		lease->options.steady = (struct bt_clock){.now_ns = boot_ns};
 	}

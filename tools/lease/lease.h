@@ -13,6 +13,7 @@ struct bt_lease;
 struct bt_lease_options {
 	struct bt_http *http; /* its thread drives the election; give it one of its own */
 	const char *namespace_, *name, *identity;
+	const char *component; /* who says so in events about the lease; NULL: there are none */
 	int64_t lease_ns, renew_deadline_ns, retry_ns;
 	bool release_on_stop;
 	/* Context: the client's thread. */
@@ -39,6 +40,16 @@ struct bt_lease *bt_lease_create(const struct bt_lease_options *options, struct 
  * Requires: whoever writes under the lease has stopped: another may lead as soon as it is released.
  */
 void bt_lease_destroy(struct bt_lease *lease, int64_t limit_ns);
+
+/*
+ * Has the election not gone wrong? False when this is the leader by all that it knows and has not renewed the
+ * lease for its duration and tolerance_ns more: a leader should have stopped long before. Source: client-go's
+ * LeaderElector.Check, v0.36.3. Context: any thread.
+ */
+bool bt_lease_is_well(const struct bt_lease *lease, int64_t tolerance_ns);
+
+/* How often a renewal that was written without reading first had to be done anew. Context: any thread. */
+uint64_t bt_lease_slow_n(const struct bt_lease *lease);
 
 /*
  * Is the lease surely held now? False as soon as the last renewal that was answered is renew_deadline_ns old,

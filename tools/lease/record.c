@@ -81,6 +81,80 @@ static void write_time(struct bt_buf *out, int64_t ns)
 	bt_buf_printf(out, ".%06dZ\"", (int)micro);
 }
 
+struct identity {
+	struct bt_str uid, version;
+};
+
+static const struct bt_field identity_fields[] = {
+	{.name = BT_STR("uid"), .type = BT_FIELD_STR, .offset = offsetof(struct identity, uid)},
+	{.name = BT_STR("resourceVersion"),
+		.type = BT_FIELD_STR,
+		.offset = offsetof(struct identity, version)},
+};
+static const struct bt_schema identity_schema = BT_SCHEMA(identity_fields, struct identity);
+
+static void write_member(struct bt_buf *out, const char *name, struct bt_str value)
+{
+	bt_buf_printf(out, ",\"%s\":", name);
+	bt_encode_string(value, out);
+}
+
+static void write_object(
+	const struct bt_lease_record *lease, const struct bt_lease_event *event, struct bt_buf *out)
+{
+	struct bt_json *cursor = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_decode decode = {.json = cursor, .arena = &arena};
+	struct identity identity = {0};
+
+	bt_json_begin(cursor, lease->metadata.len ? lease->metadata : bt_str("{}"), &arena);
+	if (!bt_schema_decode(&decode, &identity_schema, &identity)) {
+		identity = (struct identity){0};
+	}
+	bt_buf_text(out, ",\"involvedObject\":{\"kind\":\"Lease\"");
+	write_member(out, "namespace", event->namespace_);
+	write_member(out, "name", event->name);
+	if (identity.uid.len) {
+		write_member(out, "uid", identity.uid);
+	}
+	bt_buf_text(out, ",\"apiVersion\":\"coordination.k8s.io/v1\"");
+	if (identity.version.len) {
+		write_member(out, "resourceVersion", identity.version);
+	}
+	bt_buf_char(out, '}');
+	bt_arena_fini(&arena);
+	bt_json_destroy(cursor);
+}
+
+void bt_lease_event_write(
+	const struct bt_lease_record *lease, const struct bt_lease_event *event, struct bt_buf *out)
+{
+	char time[BT_TIME_TEXT_MAX];
+	struct bt_buf name = {0};
+	size_t time_n = bt_time_text(event->now_ns - event->now_ns % 1000000000, time);
+	const struct bt_str now = {time, time_n};
+
+	bt_buf_printf(&name, "%.*s.%llx", BT_STR_ARG(event->name), (unsigned long long)event->now_ns);
+	bt_buf_clear(out);
+	bt_buf_text(out, "{\"kind\":\"Event\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":");
+	bt_encode_string(bt_buf_view(&name), out);
+	write_member(out, "namespace", event->namespace_);
+	bt_buf_char(out, '}');
+	write_object(lease, event, out);
+	write_member(out, "reason", bt_str("LeaderElection"));
+	write_member(out, "message", event->message);
+	bt_buf_text(out, ",\"source\":{\"component\":");
+	bt_encode_string(event->component, out);
+	bt_buf_char(out, '}');
+	write_member(out, "firstTimestamp", now);
+	write_member(out, "lastTimestamp", now);
+	bt_buf_text(out, ",\"count\":1,\"type\":\"Normal\",\"eventTime\":null");
+	write_member(out, "reportingComponent", event->component);
+	write_member(out, "reportingInstance", (struct bt_str){0});
+	bt_buf_char(out, '}');
+	bt_buf_fini(&name);
+}
+
 static void write_raw(struct bt_buf *out, const char *name, struct bt_str json)
 {
 	if (json.len && !bt_str_is(json, "null")) {

@@ -38,6 +38,18 @@ struct bt_lease_write {
 	int64_t now_ns;		    /* wall clock */
 };
 
+/* An event about the Lease. */
+struct bt_lease_event {
+	struct bt_str namespace_, name; /* of the Lease */
+	struct bt_str component, message;
+	int64_t now_ns; /* wall clock */
+};
+
+/* Writes it as an Event of the core API. out is replaced. Source: resourcelock's LeaseLock.RecordEvent and
+ * the recorder of client-go's tools/record, v0.36.3. */
+void bt_lease_event_write(
+	const struct bt_lease_record *lease, const struct bt_lease_event *event, struct bt_buf *out);
+
 /* Writes the Lease: metadata and what else was there as in old. out is replaced. */
 void bt_lease_record_write(
 	const struct bt_lease_record *old, const struct bt_lease_write *write, struct bt_buf *out);

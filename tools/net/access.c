@@ -20,6 +20,7 @@
 #include "tools/net/access_int.h"
 #include "tools/net/exec_plugin_int.h"
 #include "tools/net/plan_int.h"
+#include "tools/net/traffic.h"
 
 #define LOOK_NS	  ((int64_t)10 * 1000000000)
 #define FILE_SIZE (4u << 20)
@@ -67,6 +68,8 @@ struct bt_access {
 	struct watched files[FILE_N]; /* lock(lock): */
 	int64_t looked_ns;	      /* lock(lock): when */
 	struct bt_identity *identity; /* lock(lock): held; never NULL */
+	struct bt_traffic *traffic;   /* init: */
+	struct bt_buf address;	      /* init: host and port of the server */
 	struct plugin plugin;
 };
 
@@ -574,12 +577,25 @@ static bool open_files(struct bt_access *access, struct bt_buf *out_error)
 	return true;
 }
 
+/* Of "https://HOST:PORT/path". */
+static struct bt_str host_of(struct bt_str server)
+{
+	size_t at = bt_str_find(server, '/', 0);
+	struct bt_str rest = server;
+
+	if (at + 1 < server.len && server.ptr[at + 1] == '/') {
+		rest = bt_str_sub(server, at + 2, server.len);
+	}
+	return bt_str_sub(rest, 0, bt_str_find(rest, '/', 0));
+}
+
 struct bt_access *bt_access_create(const struct bt_access_options *options, struct bt_buf *out_error)
 {
 	struct bt_access *access = bt_mem_zalloc(1, sizeof(*access));
 
 	bt_lock_init(&access->lock);
 	access->plugin.stop = -1;
+	access->traffic = bt_mem_zalloc(1, sizeof(*access->traffic));
 	if (!make_plan(options, &access->plan, out_error) || !set_endpoint(access, options, out_error) ||
 		!open_files(access, out_error)) {
 		bt_access_destroy(access);
@@ -589,6 +605,7 @@ struct bt_access *bt_access_create(const struct bt_access_options *options, stru
 		access->plugin.stop = eventfd(0, EFD_CLOEXEC);
 	}
 	access->looked_ns = bt_clock_monotonic_ns();
+	bt_buf_str(&access->address, host_of(bt_str(access->endpoint.server)));
 	access->identity = make_identity(access, 1);
 	return access;
 }
@@ -627,6 +644,8 @@ void bt_access_destroy(struct bt_access *access)
 	bt_buf_fini(&access->connect_to);
 	bt_buf_fini(&access->host);
 	bt_buf_fini(&access->user_agent);
+	bt_buf_fini(&access->address);
+	bt_mem_free(access->traffic);
 	bt_access_plan_fini(&access->plan);
 	bt_lock_fini(&access->lock);
 	bt_mem_free(access);
@@ -640,6 +659,16 @@ const struct bt_endpoint *bt_access_endpoint(const struct bt_access *access)
 const char *bt_access_server(const struct bt_access *access)
 {
 	return access->endpoint.server;
+}
+
+const char *bt_access_host(const struct bt_access *access)
+{
+	return access->address.ptr ? access->address.ptr : "";
+}
+
+struct bt_traffic *bt_access_traffic(const struct bt_access *access)
+{
+	return access->traffic;
 }
 
 const char *bt_access_namespace(const struct bt_access *access)

@@ -12,6 +12,7 @@
 #include "engine/base/str.h"
 
 struct bt_access;
+struct bt_traffic;
 
 struct bt_access_options {
 	const char *kubeconfig; /* a file; NULL: $KUBECONFIG, then in-cluster, then ~/.kube/config */
@@ -27,6 +28,12 @@ void bt_access_destroy(struct bt_access *access);
 
 /* "https://10.0.0.1:6443", for messages. */
 const char *bt_access_server(const struct bt_access *access);
+
+/* "10.0.0.1:6443". */
+const char *bt_access_host(const struct bt_access *access);
+
+/* What was asked of the server by all clients of this access; see traffic.h. */
+struct bt_traffic *bt_access_traffic(const struct bt_access *access);
 
 /* The namespace of the context, or of the pod; "" where none is said. */
 const char *bt_access_namespace(const struct bt_access *access);

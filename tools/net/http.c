@@ -36,6 +36,7 @@
 #include "tools/net/access_int.h"
 #include "tools/net/latch.h"
 #include "tools/net/timers_int.h"
+#include "tools/net/traffic.h"
 
 #define LANE_MAX     64
 #define EVENT_MAX    64
@@ -77,7 +78,9 @@ struct call {
 	struct bt_http_call request;
 	struct bt_buf text; /* what request points to, and the header lines */
 	size_t accept_at, content_type_at;
-	int64_t due_ns; /* INT64_MAX: no limit */
+	int64_t begun_ns;
+	uint64_t received_bytes; /* of the answer's body, as the caller sees it */
+	int64_t due_ns;		 /* INT64_MAX: no limit */
 	CURL *easy;
 	struct curl_slist *headers;
 	uint32_t header_cap;
@@ -285,6 +288,7 @@ uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *request)
 	call->id = id;
 	call->due_ns = request->timeout_ns > 0 ? bt_clock_monotonic_ns() + request->timeout_ns : INT64_MAX;
 	call->refused = 0;
+	call->received_bytes = 0;
 	call->waits = call->asked = call->went_out = call->cancelled = call->too_long = false;
 	call->paused = call->stalled = call->head_over = call->held = false;
 	call->head = (struct bt_http_head){.retry_after_ns = -1};
@@ -365,21 +369,37 @@ static void tell_held(struct call *call)
 	}
 }
 
-static const char *method_name(enum bt_http_method method)
-{
-	static const char *const names[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
-
-	return names[method];
-}
-
 /* What went wrong, with the call but without its query: "GET https://host/path: why". */
 static void describe(const struct call *call, struct bt_str why, struct bt_buf *out_error)
 {
 	struct bt_str path = call->request.path;
 
-	bt_buf_printf(out_error, "%s %s%.*s: ", method_name(call->request.method),
+	bt_buf_printf(out_error, "%s %s%.*s: ", bt_traffic_method(call->request.method),
 		call->http->endpoint->server, (int)bt_str_find(path, '?', 0), path.ptr);
 	bt_buf_str(out_error, why);
+}
+
+/* Is it one that a server answers for as long as it can? */
+static bool is_watch(const struct bt_http_call *request)
+{
+	return request->method == BT_HTTP_GET && strstr(request->path.ptr, "watch=true");
+}
+
+static void count_call(const struct call *call, enum bt_http_end end)
+{
+	struct bt_http *http = call->http;
+
+	bt_add_owned(&http->counts[COUNT_CALLS], 1);
+	if (end != BT_HTTP_ANSWERED) {
+		bt_add_owned(&http->counts[COUNT_ERRORS], 1);
+	}
+	bt_traffic_note(
+		bt_access_traffic(http->access), &(struct bt_traffic_call){.method = call->request.method,
+							 .status = call->head_over ? call->head.status : 0,
+							 .watch = is_watch(&call->request),
+							 .took_ns = bt_clock_monotonic_ns() - call->begun_ns,
+							 .sent_bytes = call->request.body.len,
+							 .received_bytes = call->received_bytes});
 }
 
 static void finish(struct call *call, enum bt_http_end end, struct bt_str why)
@@ -395,9 +415,8 @@ static void finish(struct call *call, enum bt_http_end end, struct bt_str why)
 		why = bt_str("cancelled");
 	}
 	forget_call(http, call);
-	bt_add_owned(&http->counts[COUNT_CALLS], 1);
+	count_call(call, end);
 	if (end != BT_HTTP_ANSWERED) {
-		bt_add_owned(&http->counts[COUNT_ERRORS], 1);
 		describe(call, why, &error);
 	}
 	call->head.content_type = bt_buf_view(&call->content_type);
@@ -624,6 +643,7 @@ static size_t take_data(char *bytes, size_t one, size_t n, void *context)
 		call->stalled = true;
 		return CURL_WRITEFUNC_PAUSE;
 	}
+	call->received_bytes += size;
 	if (call->request.data && !call->held) {
 		call->cancelled = !call->request.data(call->request.context, bytes, size);
 		return call->cancelled ? CURL_WRITEFUNC_ERROR : size;
@@ -814,7 +834,8 @@ static unsigned set_request(struct call *call, int64_t now_ns)
 	if (!body) {
 		bad |= curl_easy_setopt(easy, CURLOPT_HTTPGET, 1L);
 	}
-	bad |= curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, usual ? NULL : method_name(request->method));
+	bad |= curl_easy_setopt(
+		easy, CURLOPT_CUSTOMREQUEST, usual ? NULL : bt_traffic_method(request->method));
 	bad |= curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)(left_ms > INT_MAX ? INT_MAX : left_ms));
 	return bad;
 }
@@ -848,6 +869,7 @@ static void launch(struct bt_http *http, struct call *call, struct bt_identity *
 	bt_buf_clear(&call->body);
 	bt_buf_clear(&call->content_type);
 	call->head = (struct bt_http_head){.retry_after_ns = -1};
+	call->received_bytes = 0;
 	call->went_out = call->died = call->head_over = call->held = call->stalled = false;
 	if (set_call(http, call, identity) != 0 ||
 		curl_multi_add_handle(lane->multi, call->easy) != CURLM_OK) {
@@ -935,6 +957,7 @@ static void begin(struct bt_http *http, struct call *call, bool ending)
 {
 	http->calls = bt_mem_grow(http->calls, http->call_n, &http->call_cap, sizeof(struct call *));
 	call->slot = (uint32_t)http->call_n;
+	call->begun_ns = bt_clock_monotonic_ns();
 	http->calls[http->call_n++] = call;
 	bt_map_put(&http->slots, call->id, call->slot);
 	if (ending) {

@@ -23,9 +23,10 @@
 #include "tools/watch/watch.h"
 #include "tools/write/writer.h"
 
-#define SECOND_NS  INT64_C(1000000000)
-#define FETCH_NS   (5 * SECOND_NS)
-#define HOST_BYTES 256
+#define SECOND_NS	   INT64_C(1000000000)
+#define FETCH_NS	   (5 * SECOND_NS)
+#define HOST_BYTES	   256
+#define LEASE_TOLERANCE_NS (20 * SECOND_NS) /* Source: makeLeaderElectionConfig, v1.36.3 */
 
 /* owner: the main thread, but for what is atomic */
 struct bt_scheduler {
@@ -67,6 +68,27 @@ static bool leads(void *context)
 	bool held = s->lease && bt_lease_is_held(s->lease);
 	bt_lock_release(&s->lease_lock);
 	return held;
+}
+
+/* Context: any thread, as the next one. */
+static bool lease_is_well(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_lock_acquire(&s->lease_lock);
+	bool well = !s->lease || bt_lease_is_well(s->lease, LEASE_TOLERANCE_NS);
+	bt_lock_release(&s->lease_lock);
+	return well;
+}
+
+static uint64_t lease_slow_n(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_lock_acquire(&s->lease_lock);
+	uint64_t n = s->lease ? bt_lease_slow_n(s->lease) : 0;
+	bt_lock_release(&s->lease_lock);
+	return n;
 }
 
 /* Context: the writer's thread. */
@@ -327,12 +349,14 @@ static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
 		return false;
 	}
 	char *namespace_ = copy_of(election->resource_namespace), *name = copy_of(election->resource_name);
+	char *component = copy_of(s->config->profiles[0].scheduler_name);
 	struct bt_lease *lease = bt_lease_create(
 		&(struct bt_lease_options){
 			.http = s->lease_http,
 			.namespace_ = namespace_,
 			.name = name,
 			.identity = s->identity,
+			.component = component,
 			.lease_ns = election->lease_duration_ns,
 			.renew_deadline_ns = election->renew_deadline_ns,
 			.retry_ns = election->retry_period_ns,
@@ -345,6 +369,7 @@ static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
 		out_error);
 	bt_mem_free(namespace_);
 	bt_mem_free(name);
+	bt_mem_free(component);
 	bt_lock_acquire(&s->lease_lock);
 	s->lease = lease;
 	bt_lock_release(&s->lease_lock);
@@ -429,6 +454,20 @@ static bool make_reviewer(struct bt_scheduler *s, const char *kubeconfig, struct
 	return *out_http != NULL;
 }
 
+/* Whom its clients call. */
+static void name_servers(const struct bt_scheduler *s, struct bt_serve_sources *sources)
+{
+	const struct bt_access *all[] = {s->access, s->authentication_access, s->authorization_access};
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (all[i]) {
+			sources->servers[n].host = bt_access_host(all[i]);
+			sources->servers[n++].traffic = bt_access_traffic(all[i]);
+		}
+	}
+}
+
 static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	if (!s->flags->serving.port) {
@@ -440,26 +479,30 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 			&s->authorization, out_error)) {
 		return false;
 	}
-	s->serve = bt_serve_create(&(struct bt_serve_options){.settings = s->flags->serving,
-					   .sources = {.version = BERTH_VERSION,
-						   .config = s->config,
-						   .pipeline = s->pipeline,
-						   .outcomes = s->outcomes,
-						   .watch = s->watch,
-						   .watch_states = bt_watch_states,
-						   .watch_each_pod = bt_watch_each_pod,
-						   .writer = s->writer,
-						   .writer_counts = bt_writer_counts,
-						   .leads = s->elected ? leads : NULL,
-						   .clients = {{"audit", s->audit_http}},
-						   .http_counts = bt_http_counts,
-						   .is_ending = is_ending,
-						   .more_metrics = add_metrics,
-						   .context = s},
-					   .authentication = s->authentication,
-					   .authorization = s->authorization,
-					   .fetch = bt_http_fetch},
-		out_error);
+	struct bt_serve_options options = {.settings = s->flags->serving,
+		.sources = {.version = BERTH_VERSION,
+			.config = s->config,
+			.pipeline = s->pipeline,
+			.outcomes = s->outcomes,
+			.watch = s->watch,
+			.watch_states = bt_watch_states,
+			.watch_each_pod = bt_watch_each_pod,
+			.writer = s->writer,
+			.writer_counts = bt_writer_counts,
+			.leads = s->elected ? leads : NULL,
+			.lease_is_well = lease_is_well,
+			.lease_slow_n = lease_slow_n,
+			.clients = {{"audit", s->audit_http}},
+			.http_counts = bt_http_counts,
+			.is_ending = is_ending,
+			.more_metrics = add_metrics,
+			.context = s},
+		.authentication = s->authentication,
+		.authorization = s->authorization,
+		.fetch = bt_http_fetch};
+
+	name_servers(s, &options.sources);
+	s->serve = bt_serve_create(&options, out_error);
 	return s->serve != NULL;
 }
 

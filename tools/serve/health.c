@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "engine/base/atomic.h"
 #include "engine/base/mem.h"
 #include "tools/cli/json_write.h"
 #include "tools/log/log.h"
@@ -29,6 +30,17 @@ static bool has_lease(const struct bt_serve_sources *sources)
 static bool has_no_lease(const struct bt_serve_sources *sources)
 {
 	return sources->leads == NULL;
+}
+
+/* How long after the lease's end a leader that still takes itself for one is tolerated. Source:
+ * makeLeaderElectionConfig, v1.36.3, as the name of the lease in the reason. */
+static bool lease_is_well(const struct bt_serve_sources *sources, struct bt_buf *out_reason)
+{
+	if (sources->lease_is_well && !sources->lease_is_well(sources->context)) {
+		bt_buf_text(out_reason, "failed election to renew leadership on lease kube-scheduler");
+		return false;
+	}
+	return true;
 }
 
 static bool always(const struct bt_serve_sources *sources, struct bt_buf *out_reason)
@@ -98,9 +110,9 @@ static bool informers_synced(const struct bt_serve_sources *sources, struct bt_b
 	return waiting_n == 0;
 }
 
-/* Who loses the lease ends: as upstream, a standby is well, and so is a leader. */
+/* Who loses the lease ends: as upstream, a standby is well, and so is a leader that has renewed it. */
 static const struct check checks[] = {
-	{"leaderElection", BT_HEALTHZ | BT_READYZ, always, has_lease},
+	{"leaderElection", BT_HEALTHZ | BT_READYZ, lease_is_well, has_lease},
 	{"ping", BT_HEALTHZ, always, has_no_lease},
 	{"ping", BT_LIVEZ, always, NULL},
 	{"threads", BT_LIVEZ, threads_work, NULL},
@@ -111,9 +123,61 @@ static const struct check checks[] = {
 
 #define CHECK_N (sizeof(checks) / sizeof(*checks))
 
+/* ---- what was said ---- */
+
+#define POINT_N 3
+
+/* atomic: relaxed, all of it; every thread of the server adds */
+struct said {
+	_Atomic uint64_t n[2]; /* not good, good */
+	_Atomic uint32_t good; /* the last time */
+};
+
+struct bt_health_tally {
+	struct said said[CHECK_N][POINT_N];
+};
+
+struct bt_health_tally *bt_health_tally_create(void)
+{
+	return bt_mem_zalloc(1, sizeof(struct bt_health_tally));
+}
+
+void bt_health_tally_destroy(struct bt_health_tally *tally)
+{
+	bt_mem_free(tally);
+}
+
+static void tally(const struct bt_serve_sources *sources, const struct check *check,
+	enum bt_health_point point, bool good)
+{
+	if (sources->tally) {
+		struct said *said = &sources->tally->said[check - checks][__builtin_ctz(point)];
+
+		bt_add_relaxed(&said->n[good], 1);
+		bt_store_relaxed(&said->good, good);
+	}
+}
+
 static const char *point_name(enum bt_health_point point)
 {
 	return point == BT_HEALTHZ ? "healthz" : point == BT_LIVEZ ? "livez" : "readyz";
+}
+
+void bt_health_each(const struct bt_health_tally *tally,
+	void (*call)(void *context, const char *name, const char *point, const uint64_t n[2], bool good),
+	void *context)
+{
+	for (size_t i = 0; i < CHECK_N; i++) {
+		for (int k = 0; k < POINT_N; k++) {
+			const struct said *said = &tally->said[i][k];
+			const uint64_t n[2] = {bt_load_relaxed(&said->n[0]), bt_load_relaxed(&said->n[1])};
+
+			if (n[0] + n[1]) {
+				call(context, checks[i].name, point_name((enum bt_health_point)(1 << k)), n,
+					bt_load_relaxed(&said->good) != 0);
+			}
+		}
+	}
 }
 
 static bool is_at(
@@ -150,6 +214,7 @@ static bool run(const struct bt_serve_sources *sources, const struct bt_health_r
 		return true;
 	}
 	good = check->is_good(sources, &reason);
+	tally(sources, check, request->point, good);
 	if (good) {
 		bt_buf_printf(out, "[+]%s ok\n", check->name);
 	} else {

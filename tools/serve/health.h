@@ -6,6 +6,18 @@
 
 #include "tools/serve/sources.h"
 
+/* What checks have said: for each check and point how often it was good, how often not, and what last.
+ * Context: any thread. */
+struct bt_health_tally;
+
+struct bt_health_tally *bt_health_tally_create(void);
+void bt_health_tally_destroy(struct bt_health_tally *tally);
+
+/* Calls for each check and point that was asked for. */
+void bt_health_each(const struct bt_health_tally *tally,
+	void (*call)(void *context, const char *name, const char *point, const uint64_t n[2], bool good),
+	void *context);
+
 enum bt_health_point { BT_HEALTHZ = 1, BT_LIVEZ = 2, BT_READYZ = 4 };
 
 struct bt_health_request {

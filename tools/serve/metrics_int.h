@@ -11,5 +11,11 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 /* berth's own: pipeline, watch, writer, clients. */
 void bt_metrics_of_berth(const struct bt_serve_sources *sources, struct bt_exposition *x);
 
+/* What clients have asked of API servers, as client-go counts it. */
+void bt_metrics_of_clients(const struct bt_serve_sources *sources, struct bt_exposition *x);
+
+/* When the process was started. */
+void bt_metrics_start_time(struct bt_exposition *x, const char *help);
+
 /* What every Kubernetes component and every process has. */
 void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exposition *x);

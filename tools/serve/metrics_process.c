@@ -56,6 +56,36 @@ static double boot_seconds(void)
 	return (double)seconds;
 }
 
+/* Sums of the machine's network, in the process' network namespace. Source: procfs' Netstat. */
+static bool read_network(unsigned long long *out_received, unsigned long long *out_sent)
+{
+	FILE *file = fopen("/proc/self/net/netstat", "r");
+	char names[4096], values[4096];
+	int found = 0;
+
+	while (file && fgets(names, sizeof(names), file) && fgets(values, sizeof(values), file)) {
+		char *rest_of_names = NULL, *rest_of_values = NULL;
+		const char *name = strtok_r(names, " \n", &rest_of_names);
+		const char *value = strtok_r(values, " \n", &rest_of_values);
+
+		for (bool ours = name && strcmp(name, "IpExt:") == 0; ours && name && value;) {
+			if (strcmp(name, "InOctets") == 0) {
+				*out_received = strtoull(value, NULL, 10);
+				found++;
+			} else if (strcmp(name, "OutOctets") == 0) {
+				*out_sent = strtoull(value, NULL, 10);
+				found++;
+			}
+			name = strtok_r(NULL, " \n", &rest_of_names);
+			value = strtok_r(NULL, " \n", &rest_of_values);
+		}
+	}
+	if (file) {
+		fclose(file);
+	}
+	return found == 2;
+}
+
 static uint64_t open_files(void)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -71,11 +101,22 @@ static uint64_t open_files(void)
 	return n ? n - 1 : 0; /* the directory itself */
 }
 
+void bt_metrics_start_time(struct bt_exposition *x, const char *help)
+{
+	struct process process;
+
+	if (read_stat(&process)) {
+		bt_expose_gauge(x, "process_start_time_seconds", help,
+			boot_seconds() + (double)process.start_ticks / (double)sysconf(_SC_CLK_TCK));
+	}
+}
+
 static void add_process(struct bt_exposition *x)
 {
 	struct process process;
 	struct rusage usage;
-	struct rlimit files;
+	struct rlimit files, memory;
+	unsigned long long received = 0, sent = 0;
 
 	if (getrusage(RUSAGE_SELF, &usage) == 0) {
 		double micros = (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
@@ -92,11 +133,19 @@ static void add_process(struct bt_exposition *x)
 	if (read_stat(&process)) {
 		bt_expose_gauge(x, "process_resident_memory_bytes", "Resident memory size in bytes.",
 			(double)process.resident_pages * (double)sysconf(_SC_PAGESIZE));
-		bt_expose_gauge(x, "process_start_time_seconds",
-			"Start time of the process since unix epoch in seconds.",
-			boot_seconds() + (double)process.start_ticks / (double)sysconf(_SC_CLK_TCK));
 		bt_expose_gauge(x, "process_virtual_memory_bytes", "Virtual memory size in bytes.",
 			(double)process.virtual_bytes);
+	}
+	bt_metrics_start_time(x, "Start time of the process since unix epoch in seconds.");
+	if (getrlimit(RLIMIT_AS, &memory) == 0) {
+		bt_expose_gauge(x, "process_virtual_memory_max_bytes",
+			"Maximum amount of virtual memory available in bytes.", (double)memory.rlim_cur);
+	}
+	if (read_network(&received, &sent)) {
+		bt_expose_counter(x, "process_network_receive_bytes_total",
+			"Number of bytes received by the process over the network.", received);
+		bt_expose_counter(x, "process_network_transmit_bytes_total",
+			"Number of bytes sent by the process over the network.", sent);
 	}
 }
 

@@ -232,6 +232,19 @@ static void add_algorithm(struct bt_exposition *x, struct bt_pipeline *pipeline)
 	bt_mem_free(stages);
 }
 
+static void add_slow_path(struct bt_exposition *x, const struct bt_serve_sources *sources)
+{
+	uint64_t n = sources->lease_slow_n ? sources->lease_slow_n(sources->context) : 0;
+
+	bt_expose(x, "leader_election_slowpath_total", BT_METRIC_COUNTER,
+		"[ALPHA] Total number of slow path exercised in renewing leader leases. 'name' is the string "
+		"used to identify the lease. Please make sure to group by name.");
+	if (n) {
+		bt_expose_label(x, "name", bt_str("kube-scheduler"));
+		bt_expose_count(x, n);
+	}
+}
+
 void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x)
 {
 	struct look look = {.sources = sources};
@@ -252,7 +265,8 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 			"[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 "
 			"indicates backup, 1 indicates master. 'name' is the string used to identify the "
 			"lease. Please make sure to group by name.");
-		bt_expose_label(x, "name", sources->config->leader_election.resource_name);
+		bt_expose_label(x, "name", bt_str("kube-scheduler")); /* whatever the lease's name is */
 		bt_expose_count(x, sources->leads(sources->context) ? 1 : 0);
+		add_slow_path(x, sources);
 	}
 }

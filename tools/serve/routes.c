@@ -165,6 +165,7 @@ static const struct route {
 static void list_paths(struct bt_route_answer *out)
 {
 	bt_buf_text(&out->body, "/metrics  what is counted, for Prometheus\n");
+	bt_buf_text(&out->body, "/metrics/slis  what health checks have said\n");
 	for (size_t i = 0; i < ROUTE_N; i++) {
 		if (routes[i].text) {
 			bt_buf_printf(&out->body, "%s  %s\n", routes[i].path, routes[i].text);
@@ -201,6 +202,9 @@ void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *
 	if (bt_str_is(request->path, "/metrics")) {
 		out_answer->type = METRICS;
 		bt_metrics_write(sources, disabled_metrics, &out_answer->body);
+	} else if (bt_str_is(request->path, "/metrics/slis")) {
+		out_answer->type = METRICS;
+		bt_metrics_write_slis(sources, &out_answer->body);
 	} else if (bt_str_is(request->path, "/")) {
 		list_paths(out_answer);
 	} else if (route && !(route->needs_config && !sources->config) &&

@@ -21,6 +21,7 @@
 #include "tls_int.h"
 #include "tools/log/log.h"
 #include "tools/serve/certificate.h"
+#include "tools/serve/health.h"
 #include "tools/serve/routes.h"
 
 #define CONNECTIONS	 64u
@@ -385,6 +386,7 @@ struct bt_serve *bt_serve_create(const struct bt_serve_options *options, struct 
 	const struct bt_thread_options keeper = {.name = "serve"};
 
 	serve->options = *options;
+	serve->options.sources.tally = bt_health_tally_create();
 	serve->options.look_ns = options->look_ns ? options->look_ns : LOOK_NS;
 	serve->listen_fd = -1;
 	serve->end_fd = eventfd(0, EFD_CLOEXEC);
@@ -428,6 +430,7 @@ void bt_serve_destroy(struct bt_serve *serve)
 	}
 	close(serve->end_fd);
 	bt_auth_destroy(serve->auth);
+	bt_health_tally_destroy(serve->options.sources.tally);
 	bt_certificate_fini(&serve->served);
 	bt_buf_fini(&serve->authorities);
 	bt_buf_fini(&serve->priorities);

@@ -5,12 +5,16 @@
 #pragma once
 
 #include "engine/flow/pipeline.h"
+#include "tools/net/traffic.h"
 #include "tools/serve/exposition.h"
 #include "tools/serve/outcomes.h"
 #include "tools/watch/watch.h"
 #include "tools/write/writer.h"
 
 #define BT_SERVE_CLIENTS 8
+#define BT_SERVE_SERVERS 3
+
+struct bt_health_tally;
 
 /* init: all of it; what pointers lead to is asked by the functions beside them, from any thread. */
 struct bt_serve_sources {
@@ -24,7 +28,15 @@ struct bt_serve_sources {
 		void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
 	const struct bt_writer *writer;
 	struct bt_writer_counts (*writer_counts)(const struct bt_writer *writer);
-	bool (*leads)(void *context); /* NULL: nobody is elected */
+	bool (*leads)(void *context); /* NULL: nobody is elected, and the next two are not asked */
+	bool (*lease_is_well)(void *context);
+	uint64_t (*lease_slow_n)(void *context);
+	struct bt_health_tally *tally; /* who counts health checks; NULL: nobody */
+	/* Whom clients call, and what has come of it; ends with a NULL host. */
+	struct {
+		const char *host;
+		const struct bt_traffic *traffic;
+	} servers[BT_SERVE_SERVERS];
 	struct {
 		const char *name;
 		const struct bt_http *http;

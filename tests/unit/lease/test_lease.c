@@ -44,7 +44,10 @@ struct world {
 	struct bt_buf lease; /* empty: there is none */
 	uint64_t version;
 	uint32_t read_n, write_n, watch_n;
-	struct bt_buf written;		    /* bodies, a line each */
+	struct bt_buf written; /* bodies, a line each */
+	struct bt_buf events;  /* the same, of events */
+	uint32_t event_n;
+	bool events_hang;
 	_Atomic int64_t steady_ns, wall_ns; /* atomic: the test moves them */
 };
 
@@ -174,6 +177,19 @@ static bool serve(void *context, struct peer *peer, const struct request *reques
 	bool good = false;
 
 	pthread_mutex_lock(&world->lock);
+	if (bt_str_is(request->path, "/api/v1/namespaces/kube-system/events")) {
+		bool hangs = world->events_hang;
+
+		bt_buf_str(&world->events, request->body);
+		bt_buf_char(&world->events, '\n');
+		world->event_n++;
+		pthread_cond_broadcast(&world->changed);
+		pthread_mutex_unlock(&world->lock);
+		if (hangs) {
+			peer_hang(peer);
+		}
+		return !hangs && peer_answer(peer, 201, "", "{}");
+	}
 	if (world->mood == MOOD_HANG) {
 		world->write_n++;
 		pthread_cond_broadcast(&world->changed);
@@ -221,6 +237,7 @@ static void end_world(struct world *world)
 	server_stop(world->server);
 	bt_buf_fini(&world->lease);
 	bt_buf_fini(&world->written);
+	bt_buf_fini(&world->events);
 	pthread_mutex_destroy(&world->lock);
 	pthread_cond_destroy(&world->changed);
 }
@@ -364,6 +381,7 @@ static void stand(struct candidate *candidate, struct world *world, const char *
 						   .namespace_ = "kube-system",
 						   .name = "l",
 						   .identity = identity,
+						   .component = "default-scheduler",
 						   .lease_ns = MINUTES + 15 * SECOND,
 						   .renew_deadline_ns = MINUTES + 10 * SECOND,
 						   .retry_ns = retry_ns,
@@ -431,6 +449,104 @@ static void a_leader_renews_and_keeps_when_it_acquired(void **state)
 	expect_in_lease(&world, "\"labels\":{\"by\":\"hand\"}");
 	assert_int_equal(look(&world, &one.stopped_n), 0);
 	withdraw(&one, 60 * SECOND);
+	end_world(&world);
+}
+
+static void events_tell_who_leads_and_who_stops(void **state)
+{
+	struct world world;
+	struct candidate one;
+
+	(void)state;
+	begin_world(&world);
+	stand(&one, &world, "one", 60 * SECOND);
+	wait_until(&world, &one.started_n, 1);
+	wait_until(&world, &world.event_n, 1);
+	pthread_mutex_lock(&world.lock);
+	assert_string_equal(world.events.ptr,
+		"{\"kind\":\"Event\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"l.1886caf21c963200\","
+		"\"namespace\":\"kube-system\"},\"involvedObject\":{\"kind\":\"Lease\",\"namespace\":"
+		"\"kube-system\",\"name\":\"l\",\"apiVersion\":\"coordination.k8s.io/"
+		"v1\",\"resourceVersion\":"
+		"\"2\"},\"reason\":\"LeaderElection\",\"message\":\"one became leader\",\"source\":{"
+		"\"component\":\"default-scheduler\"},\"firstTimestamp\":\"2026-01-02T03:04:05Z\","
+		"\"lastTimestamp\":\"2026-01-02T03:04:05Z\",\"count\":1,\"type\":\"Normal\",\"eventTime\":"
+		"null,"
+		"\"reportingComponent\":\"default-scheduler\",\"reportingInstance\":\"\"}\n");
+	pthread_mutex_unlock(&world.lock);
+	withdraw(&one, 60 * SECOND);
+	assert_int_equal(look(&world, &world.event_n), 2); /* the end waits for it */
+	assert_non_null(strstr(world.events.ptr, "\"message\":\"one stopped leading\""));
+	end_world(&world);
+}
+
+static void who_loses_the_lease_says_so(void **state)
+{
+	struct world world;
+	struct candidate one;
+
+	(void)state;
+	begin_world(&world);
+	stand(&one, &world, "one", SOON_NS);
+	wait_until(&world, &one.started_n, 1);
+	put_lease(&world, "other");
+	wait_until(&world, &one.stopped_n, 1);
+	wait_until(&world, &world.event_n, 2);
+	withdraw(&one, 60 * SECOND);
+	assert_int_equal(look(&world, &world.event_n), 2);
+	assert_non_null(strstr(world.events.ptr, "\"message\":\"one stopped leading\""));
+	end_world(&world);
+}
+
+static void an_event_that_hangs_holds_up_nobody(void **state)
+{
+	struct world world;
+	struct candidate one;
+
+	(void)state;
+	begin_world(&world);
+	world.events_hang = true;
+	stand(&one, &world, "one", SOON_NS);
+	wait_until(&world, &one.started_n, 1);
+	wait_more(&world, &world.write_n, 3); /* it is renewed */
+	withdraw(&one, SOON_NS);
+	expect_in_lease(&world, "\"holderIdentity\":\"\"");
+	end_world(&world);
+}
+
+static void a_leader_that_does_not_renew_is_not_well(void **state)
+{
+	const int64_t tolerance_ns = 20 * SECOND;
+	struct world world;
+	struct candidate one;
+
+	(void)state;
+	begin_world(&world);
+	stand(&one, &world, "one", 60 * SECOND);
+	assert_true(bt_lease_is_well(one.lease, tolerance_ns));
+	wait_until(&world, &one.started_n, 1);
+	pass(&world, MINUTES + 35 * SECOND); /* no timer runs: nobody renews, and nobody notices */
+	assert_true(bt_lease_is_well(one.lease, tolerance_ns));
+	pass(&world, 1);
+	assert_false(bt_lease_is_well(one.lease, tolerance_ns));
+	assert_false(bt_lease_is_held(one.lease));
+	withdraw(&one, 60 * SECOND);
+	end_world(&world);
+}
+
+static void a_follower_is_well_whatever_the_lease_is(void **state)
+{
+	struct world world;
+	struct candidate two;
+
+	(void)state;
+	begin_world(&world);
+	put_lease(&world, "other");
+	stand(&two, &world, "two", 60 * SECOND);
+	wait_until(&world, &two.leader_n, 1);
+	pass(&world, 1000 * MINUTES);
+	assert_true(bt_lease_is_well(two.lease, 20 * SECOND));
+	withdraw(&two, 60 * SECOND);
 	end_world(&world);
 }
 
@@ -778,6 +894,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_first_candidate_creates_the_lease),
 		cmocka_unit_test(a_leader_renews_and_keeps_when_it_acquired),
+		cmocka_unit_test(events_tell_who_leads_and_who_stops),
+		cmocka_unit_test(who_loses_the_lease_says_so),
+		cmocka_unit_test(an_event_that_hangs_holds_up_nobody),
+		cmocka_unit_test(a_leader_that_does_not_renew_is_not_well),
+		cmocka_unit_test(a_follower_is_well_whatever_the_lease_is),
 		cmocka_unit_test(a_clean_stop_lets_the_next_one_lead_at_once),
 		cmocka_unit_test(without_a_watch_the_retries_find_the_release),
 		cmocka_unit_test(the_lease_of_a_dead_leader_is_taken_when_it_has_ended),

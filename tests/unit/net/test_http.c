@@ -20,6 +20,7 @@
 #include "engine/base/mem.h"
 #include "server.h"
 #include "tools/net/http.h"
+#include "tools/net/traffic.h"
 
 #define SECOND ((int64_t)1000000000)
 #define LONG   (60 * SECOND) /* nothing waits so long unless it hangs */
@@ -246,6 +247,74 @@ static void an_answer_has_status_type_and_body(void **state)
 	close_way(&way);
 }
 
+static uint64_t code_n(const struct way *way, enum bt_http_method method, uint32_t status)
+{
+	return bt_traffic_code_n(bt_access_traffic(way->access), method, status);
+}
+
+static void traffic_counts_calls_by_method_and_code(void **state)
+{
+	struct bt_http_head head;
+	struct bt_buf body = {0}, error = {0};
+	struct bt_traffic_view view;
+	struct way way;
+	char host[32];
+
+	(void)state;
+	start_way(&way, echo);
+	const struct bt_http_call put = {.method = BT_HTTP_PUT, .path = bt_str("/x"), .body = bt_str("yes")};
+
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(bt_http_fetch(way.http, &put, &head, &body, &error), BT_HTTP_ANSWERED);
+	}
+	assert_int_equal(code_n(&way, BT_HTTP_PUT, 201), 3);
+	assert_int_equal(code_n(&way, BT_HTTP_PUT, 0), 0);
+	assert_int_equal(code_n(&way, BT_HTTP_GET, 201), 0);
+	bt_traffic_read(bt_access_traffic(way.access), BT_TRAFFIC_SENT, BT_HTTP_PUT, &view);
+	assert_int_equal(view.n, 3);
+	assert_int_equal(view.counts[0], 3);
+	assert_true(view.sum == 9);
+	bt_traffic_read(bt_access_traffic(way.access), BT_TRAFFIC_RECEIVED, BT_HTTP_PUT, &view);
+	assert_true(view.sum == 3.0 * (double)body.len);
+	bt_traffic_read(bt_access_traffic(way.access), BT_TRAFFIC_DURATION, BT_HTTP_PUT, &view);
+	assert_int_equal(view.n, 3);
+	assert_int_equal(view.bound_n, 12);
+	assert_true(view.sum > 0);
+	snprintf(host, sizeof(host), "127.0.0.1:%u", server_port(way.server));
+	assert_string_equal(bt_access_host(way.access), host);
+	bt_buf_fini(&body);
+	bt_buf_fini(&error);
+	close_way(&way);
+}
+
+static void traffic_puts_values_into_buckets_whose_bound_they_do_not_exceed(void **state)
+{
+	struct bt_traffic *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+	struct bt_traffic_view view;
+
+	(void)state;
+	bt_traffic_note(traffic, &(struct bt_traffic_call){.method = BT_HTTP_POST,
+					 .status = 409,
+					 .took_ns = 5000000,
+					 .sent_bytes = 65,
+					 .received_bytes = 20000000});
+	bt_traffic_note(traffic, &(struct bt_traffic_call){.method = BT_HTTP_POST, .took_ns = 5000001});
+	bt_traffic_note(traffic, &(struct bt_traffic_call){.method = BT_HTTP_POST, .status = 1234});
+	bt_traffic_read(traffic, BT_TRAFFIC_DURATION, BT_HTTP_POST, &view);
+	assert_int_equal(view.counts[0], 2);
+	assert_int_equal(view.counts[1], 1);
+	bt_traffic_read(traffic, BT_TRAFFIC_SENT, BT_HTTP_POST, &view);
+	assert_int_equal(view.bound_n, 11);
+	assert_int_equal(view.counts[0], 2);
+	assert_int_equal(view.counts[1], 1);
+	bt_traffic_read(traffic, BT_TRAFFIC_RECEIVED, BT_HTTP_POST, &view);
+	assert_int_equal(view.n, 1); /* where an answer came */
+	assert_int_equal(view.counts[11], 1);
+	assert_int_equal(bt_traffic_code_n(traffic, BT_HTTP_POST, 409), 1);
+	assert_int_equal(bt_traffic_code_n(traffic, BT_HTTP_POST, 0), 2);
+	bt_mem_free(traffic);
+}
+
 static void a_call_can_be_waited_for(void **state)
 {
 	struct bt_http_head head;
@@ -292,6 +361,24 @@ static void a_stream_comes_in_parts_and_ends(void **state)
 	assert_int_equal(outcome.end, BT_HTTP_ANSWERED);
 	assert_string_equal(outcome.body.ptr, "firstsecond");
 	assert_int_equal(outcome.head_n, 1);
+	outcome_fini(&outcome);
+	close_way(&way);
+}
+
+static void traffic_knows_no_duration_of_a_watch(void **state)
+{
+	struct bt_traffic_view view;
+	struct outcome outcome;
+	struct way way;
+
+	(void)state;
+	start_way(&way, echo);
+	outcome_init(&outcome);
+	send_stream(&way, "/x?watch=true", &outcome);
+	finish_call(&outcome);
+	assert_int_equal(code_n(&way, BT_HTTP_GET, 201), 1);
+	bt_traffic_read(bt_access_traffic(way.access), BT_TRAFFIC_DURATION, BT_HTTP_GET, &view);
+	assert_int_equal(view.n, 0);
 	outcome_fini(&outcome);
 	close_way(&way);
 }
@@ -509,6 +596,7 @@ static void a_refused_connection_leaves_a_call_unsent(void **state)
 	assert_non_null(strstr(outcome.error.ptr, "does the API server run"));
 	assert_null(strstr(outcome.error.ptr, "secret"));
 	assert_int_equal(bt_http_counts(way.http).error_n, 1);
+	assert_int_equal(code_n(&way, BT_HTTP_POST, 0), 1);
 	outcome_fini(&outcome);
 	close_way(&way);
 	close(fd);
@@ -810,6 +898,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_has_status_type_and_body),
+		cmocka_unit_test(traffic_counts_calls_by_method_and_code),
+		cmocka_unit_test(traffic_puts_values_into_buckets_whose_bound_they_do_not_exceed),
+		cmocka_unit_test(traffic_knows_no_duration_of_a_watch),
 		cmocka_unit_test(a_call_can_be_waited_for),
 		cmocka_unit_test(a_stream_comes_in_parts_and_ends),
 		cmocka_unit_test(a_stream_that_is_cut_is_lost),

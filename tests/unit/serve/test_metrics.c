@@ -241,6 +241,12 @@ static struct bt_http_counts some_calls(const struct bt_http *http)
 	return (struct bt_http_counts){.call_n = 11};
 }
 
+static uint64_t slow_n(void *context)
+{
+	(void)context;
+	return 3;
+}
+
 static void more(void *context, struct bt_exposition *exposition)
 {
 	(void)context;
@@ -259,6 +265,7 @@ static void the_other_parts_are_asked(void **state)
 	desk->sources.writer = (struct bt_writer *)&part;
 	desk->sources.writer_counts = some_writes;
 	desk->sources.leads = leads;
+	desk->sources.lease_slow_n = slow_n;
 	desk->sources.clients[0].name = "watch";
 	desk->sources.http_counts = some_calls;
 	desk->sources.more_metrics = more;
@@ -268,9 +275,45 @@ static void the_other_parts_are_asked(void **state)
 	assert_true(prometheus_value(p, "berth_watch_synced{resource=\"nodes\"}") == 0);
 	assert_true(prometheus_value(p, "berth_writes_total{what=\"bound\"}") == 4);
 	assert_true(prometheus_value(p, "leader_election_master_status{name=\"kube-scheduler\"}") == 1);
+	assert_true(prometheus_value(p, "leader_election_slowpath_total{name=\"kube-scheduler\"}") == 3);
 	assert_true(prometheus_value(p, "berth_http_calls_total{client=\"watch\"}") == 11);
 	assert_true(prometheus_value(p, "berth_more{odd=\"a\\\"b\\\\c\\nd\"}") == 0.5);
 	free(p);
+}
+
+/* Of two accesses to one server there is one series. */
+static void calls_are_counted_as_client_go_counts_them(void **state)
+{
+	struct desk *desk = *state;
+	struct bt_traffic *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+
+	bt_traffic_note(&traffic[0], &(struct bt_traffic_call){.method = BT_HTTP_POST,
+					     .status = 201,
+					     .took_ns = LAB_SECOND / 10,
+					     .sent_bytes = 100,
+					     .received_bytes = 1000});
+	bt_traffic_note(
+		&traffic[1], &(struct bt_traffic_call){.method = BT_HTTP_POST, .took_ns = LAB_SECOND});
+	for (int i = 0; i < 2; i++) {
+		desk->sources.servers[i].host = "10.0.0.1:6443";
+		desk->sources.servers[i].traffic = &traffic[i];
+	}
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "rest_client_requests_total{code=\"201\",host=\"10.0.0.1:6443\","
+					"method=\"POST\"}") == 1);
+	assert_true(prometheus_value(p, "rest_client_requests_total{code=\"<error>\",host=\"10.0.0.1:6443\","
+					"method=\"POST\"}") == 1);
+	assert_true(prometheus_value(p, "rest_client_request_duration_seconds_bucket{host=\"10.0.0.1:6443\","
+					"verb=\"POST\",le=\"0.1\"}") == 1);
+	assert_true(prometheus_value(p, "rest_client_request_duration_seconds_sum{host=\"10.0.0.1:6443\","
+					"verb=\"POST\"}") == 1.1);
+	assert_true(prometheus_value(p, "rest_client_response_size_bytes_count{host=\"10.0.0.1:6443\","
+					"verb=\"POST\"}") == 1);
+	assert_true(prometheus_value(p, "rest_client_request_size_bytes_bucket{host=\"10.0.0.1:6443\","
+					"verb=\"POST\",le=\"256\"}") == 2);
+	free(p);
+	bt_mem_free(traffic);
 }
 
 int main(void)
@@ -286,6 +329,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(types_are_upstreams, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_disabled_metric_is_left_out_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_other_parts_are_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(calls_are_counted_as_client_go_counts_them, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

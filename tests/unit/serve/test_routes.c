@@ -4,13 +4,14 @@
 #include "lab.h"
 
 #include "engine/base/mem.h"
+#include "tools/serve/health.h"
 #include "tools/serve/routes.h"
 
 struct desk {
 	struct lab lab;
 	struct bt_serve_sources sources;
 	struct bt_route_answer answer;
-	bool synced, ending;
+	bool synced, ending, overdue;
 };
 
 static struct desk *of(const void *watch)
@@ -76,6 +77,7 @@ static int teardown(void **state)
 
 	lab_end(&desk->lab);
 	bt_buf_fini(&desk->answer.body);
+	bt_health_tally_destroy(desk->sources.tally);
 	bt_mem_free(desk);
 	return 0;
 }
@@ -147,6 +149,56 @@ static void with_an_election_it_is_named(void **state)
 
 	desk->sources.leads = leads;
 	assert_answers(desk, "/healthz?verbose", 200, "[+]leaderElection ok\nhealthz check passed\n");
+}
+
+static bool is_well(void *context)
+{
+	return !((struct desk *)context)->overdue;
+}
+
+static void a_leader_that_cannot_renew_is_not_healthy(void **state)
+{
+	struct desk *desk = *state;
+
+	sync_all(desk);
+	desk->sources.leads = leads;
+	desk->sources.lease_is_well = is_well;
+	assert_answers(desk, "/readyz", 200, "ok");
+	desk->overdue = true;
+	assert_answers(
+		desk, "/healthz", 500, "[-]leaderElection failed: reason withheld\nhealthz check failed\n");
+	assert_int_equal(get(desk, "/readyz"), 500);
+	assert_answers(desk, "/livez", 200, "ok");
+	assert_answers(desk, "/healthz/leaderElection", 500,
+		"internal server error: failed election to renew leadership on lease kube-scheduler\n");
+}
+
+static void what_checks_said_is_counted(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->sources.tally = bt_health_tally_create();
+	assert_int_equal(get(desk, "/metrics/slis"), 200);
+	assert_null(strstr(desk->answer.body.ptr, "name="));
+	desk->synced = false;
+	assert_int_equal(get(desk, "/readyz"), 500);
+	sync_all(desk);
+	desk->synced = true;
+	assert_int_equal(get(desk, "/readyz"), 200);
+	assert_int_equal(get(desk, "/readyz?exclude=shutdown"), 200);
+	assert_int_equal(get(desk, "/readyz/shutdown"), 200); /* one alone does not count */
+	assert_int_equal(get(desk, "/metrics/slis"), 200);
+	assert_has(desk, "# HELP kubernetes_healthcheck [STABLE] This metric records the result of a single "
+			 "healthcheck.\n# TYPE kubernetes_healthcheck gauge\n");
+	assert_has(desk, "\nkubernetes_healthcheck{name=\"sched-handler-sync\",type=\"readyz\"} 1\n");
+	assert_has(desk, "\nkubernetes_healthchecks_total{name=\"sched-handler-sync\",status=\"error\","
+			 "type=\"readyz\"} 1\n");
+	assert_has(desk, "\nkubernetes_healthchecks_total{name=\"sched-handler-sync\",status=\"success\","
+			 "type=\"readyz\"} 2\n");
+	assert_has(desk, "\nkubernetes_healthchecks_total{name=\"shutdown\",status=\"success\","
+			 "type=\"readyz\"} 2\n");
+	assert_has(desk, "\nprocess_start_time_seconds ");
+	assert_null(strstr(desk->answer.body.ptr, "livez"));
 }
 
 static void who_is_not_ready_says_what_is_missing_but_not_why(void **state)
@@ -262,6 +314,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(health_reads_as_upstreams, setup, teardown),
 		cmocka_unit_test_setup_teardown(with_an_election_it_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_leader_that_cannot_renew_is_not_healthy, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_checks_said_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			who_is_not_ready_says_what_is_missing_but_not_why, setup, teardown),
 		cmocka_unit_test_setup_teardown(checks_can_be_excluded, setup, teardown),
