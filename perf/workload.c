@@ -179,7 +179,7 @@ uint32_t bt_workload_add(struct workload *w, struct bt_pod_object *pod, uint32_t
 	return pod_ix;
 }
 
-void bt_workload_place(struct workload *w, uint32_t n)
+BT_NOINLINE void bt_workload_place(struct workload *w, uint32_t n)
 {
 	struct bt_decision decision;
 
