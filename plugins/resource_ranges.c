@@ -3,6 +3,10 @@
  */
 #include "plugins/resource_ranges.h"
 
+#include <math.h>
+
+#include "engine/base/wrap.h"
+
 #ifdef BT_HAVE_AVX2
 
 bool bt_range_vectors(void)
@@ -38,10 +42,10 @@ uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *
 	return vectors(n) ? bt_range_sums_avx2(sum, view, nodes, first, n, value) : 0;
 }
 
-bool bt_range_sum(
-	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value)
+bool bt_range_lanes(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
 {
-	return bt_range_vectors() && bt_range_sum_avx2(sum, view, node_ix, out_value);
+	return bt_range_lanes_avx2(like, lanes, n, view, node_ix, value);
 }
 
 #else
@@ -78,11 +82,104 @@ uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *
 	return 0;
 }
 
-bool bt_range_sum(
-	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value)
+bool bt_range_lanes(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
 {
-	(void)sum, (void)view, (void)node_ix, (void)out_value;
+	(void)like, (void)lanes, (void)n, (void)view, (void)node_ix, (void)value;
 	return false;
 }
 
 #endif
+
+/* ---- lanes ---- */
+
+static bool in_range(int64_t amount)
+{
+	return (uint64_t)amount < (uint64_t)BT_RANGE_EXACT_BELOW;
+}
+
+static bool is_like(const struct bt_resource_sum *like, const struct bt_resource_sum *sum)
+{
+	return sum->scores && sum->fills && like->most == sum->most && like->slots[0] == sum->slots[0] &&
+	       like->slots[1] == sum->slots[1] && in_range(sum->fill_requests[0] | sum->fill_requests[1]) &&
+	       in_range(sum->balance_requests[0] | sum->balance_requests[1]);
+}
+
+static bool is_rest(const struct bt_resource_sum *sum, const struct bt_amount *wanted)
+{
+	return wanted->slot != sum->slots[0] && wanted->slot != sum->slots[1];
+}
+
+bool bt_range_lane_put(const struct bt_resource_sum *like, const struct bt_resource_sum *sum,
+	struct bt_sum_lanes *lanes, uint32_t lane)
+{
+	double nothing = -HUGE_VAL, wanted[2] = {nothing, nothing};
+	uint32_t at = lane % BT_RANGE_STEP;
+
+	if (!bt_range_vectors() || !is_like(like, sum)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < sum->wanted_n; i++) {
+		if (!in_range(sum->wanted[i].amount)) {
+			return false;
+		}
+		if (!is_rest(sum, &sum->wanted[i])) {
+			wanted[sum->wanted[i].slot == sum->slots[1]] = (double)sum->wanted[i].amount;
+		}
+	}
+	lanes += lane / BT_RANGE_STEP;
+	for (int k = 0; k < 2; k++) {
+		lanes->wanted[k][at] = wanted[k];
+		lanes->fill[k][at] = (double)sum->fill_requests[k];
+		lanes->balance[k][at] = sum->balances ? (double)sum->balance_requests[k] : 0;
+		lanes->weight[k][at] = (double)sum->fill_weights[k];
+	}
+	lanes->place[at] = sum->fits ? 1 : nothing;
+	lanes->inverse[at] = 1 / (lanes->weight[0][at] + lanes->weight[1][at]);
+	lanes->fill_weight[at] = sum->fill_weight;
+	lanes->balance_weight[at] = sum->balances ? sum->balance_weight : 0;
+	return true;
+}
+
+void bt_range_lane_copy(struct bt_sum_lanes *lanes, uint32_t from, uint32_t to)
+{
+	const struct bt_sum_lanes *source = &lanes[from / BT_RANGE_STEP];
+	struct bt_sum_lanes *target = &lanes[to / BT_RANGE_STEP];
+	uint32_t f = from % BT_RANGE_STEP, t = to % BT_RANGE_STEP;
+
+	for (int k = 0; k < 2; k++) {
+		target->wanted[k][t] = source->wanted[k][f];
+		target->fill[k][t] = source->fill[k][f];
+		target->balance[k][t] = source->balance[k][f];
+		target->weight[k][t] = source->weight[k][f];
+	}
+	target->place[t] = source->place[f];
+	target->inverse[t] = source->inverse[f];
+	target->fill_weight[t] = source->fill_weight[f];
+	target->balance_weight[t] = source->balance_weight[f];
+}
+
+bool bt_resource_sum_wants_rest(const struct bt_resource_sum *sum)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < sum->wanted_n; i++) {
+		any |= is_rest(sum, &sum->wanted[i]);
+	}
+	return any;
+}
+
+bool bt_resource_sum_fits_rest(
+	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix)
+{
+	bool fit = true;
+
+	for (uint32_t i = 0; i < sum->wanted_n; i++) {
+		uint32_t slot = sum->wanted[i].slot;
+		int64_t room = bt_wrap_sub(bt_column_get(view->snapshot->alloc[slot], node_ix),
+			bt_column_get(view->usage->used[slot], node_ix));
+
+		fit &= !is_rest(sum, &sum->wanted[i]) || sum->wanted[i].amount <= room;
+	}
+	return fit;
+}

@@ -6,8 +6,9 @@
 
 #include "cache/view.h"
 
-#define BT_RANGE_STEP	    4
-#define BT_RANGE_WEIGHT_MAX 0xfffff
+#define BT_RANGE_STEP	     4
+#define BT_RANGE_WEIGHT_MAX  0xfffff
+#define BT_RANGE_EXACT_BELOW ((int64_t)1 << 45)
 
 /* Two resources of which a pod asks for something; columns begin at the range. */
 struct bt_resource_pair {
@@ -45,8 +46,8 @@ static inline bool bt_resource_sum_score(struct bt_resource_sum *sum, uint32_t f
 
 /*
  * All of these answer for nodes from the front of the range and return for how many: they stop before four
- * of which one has a number that they do not handle (negative, 2^45 or more, nothing allocatable), and before
- * a rest of less than four. Without AVX2 that is 0.
+ * of which one has a number that they do not handle (negative, BT_RANGE_EXACT_BELOW or more, nothing
+ * allocatable), and before a rest of less than four. Without AVX2 that is 0.
  */
 uint32_t bt_range_fits(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
 	uint32_t first, uint32_t n, uint8_t *pass);
@@ -65,9 +66,36 @@ uint32_t bt_range_balance(const struct bt_resource_pair *pair, uint32_t n, int64
 uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t first, uint32_t n, uint16_t *value);
 
-/* The same for one node. Returns false when a number is not handled, and without AVX2. */
-bool bt_range_sum(
-	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value);
+/* The sums of so many pods, side by side; a lane of nobody is all zeroes. Private but for the size. */
+struct bt_sum_lanes {
+	double wanted[2][BT_RANGE_STEP], place[BT_RANGE_STEP];	  /* -HUGE_VAL: none */
+	double fill[2][BT_RANGE_STEP], balance[2][BT_RANGE_STEP]; /* requests */
+	double weight[2][BT_RANGE_STEP], inverse[BT_RANGE_STEP];  /* of their sum */
+	int32_t fill_weight[BT_RANGE_STEP], balance_weight[BT_RANGE_STEP];
+};
+
+/*
+ * Writes a sum into a lane (lane / BT_RANGE_STEP of lanes). like: the sum whose resources all lanes
+ * share, for instance the first one. What is wanted of other resources lanes leave out.
+ * Returns: false when there are no vectors, or the sum is not like that one; lanes are as before.
+ */
+bool bt_range_lane_put(const struct bt_resource_sum *like, const struct bt_resource_sum *sum,
+	struct bt_sum_lanes *lanes, uint32_t lane);
+
+/* A lane takes over what is in another one. */
+void bt_range_lane_copy(struct bt_sum_lanes *lanes, uint32_t from, uint32_t to);
+
+/*
+ * One node for the pods of n times BT_RANGE_STEP lanes, as bt_range_sums answers for several nodes and one
+ * pod. Returns false when a number of the node is not handled. Requires: bt_range_lane_put was true.
+ */
+bool bt_range_lanes(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value);
+
+/* Is anything wanted of resources that lanes leave out, and does a node have it? */
+bool bt_resource_sum_wants_rest(const struct bt_resource_sum *sum);
+bool bt_resource_sum_fits_rest(
+	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix);
 
 /* Are there vectors? */
 bool bt_range_vectors(void);
@@ -90,5 +118,5 @@ uint32_t bt_range_fullness_avx2(
 uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw);
 uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_view *view,
 	const uint32_t *nodes, uint32_t first, uint32_t n, uint16_t *value);
-bool bt_range_sum_avx2(
-	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value);
+bool bt_range_lanes_avx2(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value);

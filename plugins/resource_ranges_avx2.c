@@ -10,7 +10,7 @@
 #include "engine/base/wrap.h"
 
 #define LANES	    BT_RANGE_STEP
-#define EXACT_BELOW ((int64_t)1 << 45)
+#define EXACT_BELOW BT_RANGE_EXACT_BELOW
 
 static inline __m256i load(const int64_t *column, size_t at)
 {
@@ -60,31 +60,51 @@ static inline void store(int64_t *raw, __m128i scores)
 	_mm256_storeu_si256((__m256i *)(void *)raw, _mm256_cvtepi32_epi64(scores));
 }
 
-/* The percentage that is used, or free, without its fraction; most is constant where this is called. */
-static inline __m256d percent(const struct four *four, bool most)
+/* Weights as every lane has them. */
+struct weights {
+	__m256d of[2], inverse; /* of their sum */
+};
+
+static inline struct weights spread(const int64_t *weight)
 {
-	__m256d alloc = to_double(four->alloc), request = to_double(four->after);
+	double w0 = (double)weight[0], w1 = (double)weight[1];
+
+	return (struct weights){{_mm256_set1_pd(w0), _mm256_set1_pd(w1)}, _mm256_set1_pd(1 / (w0 + w1))};
+}
+
+/* The percentage that is used, or free, without its fraction; most is constant where this is called. */
+static inline __m256d percent(__m256d alloc, __m256d request, bool most)
+{
 	__m256d part = most ? _mm256_min_pd(request, alloc)
 			    : _mm256_max_pd(_mm256_sub_pd(alloc, request), _mm256_setzero_pd());
 
 	return _mm256_floor_pd(_mm256_div_pd(_mm256_mul_pd(part, _mm256_set1_pd(100)), alloc));
 }
 
-/* Weighted percentages of four nodes over the weights, without the fraction: half a one more does not make it
- * another whole number, and is more than rounding takes. */
+/* Weighted percentages over the weights, without the fraction: half a one more does not make it another whole
+ * number, and is more than rounding takes. */
 static inline __m128i fullness_of(
-	const struct four *a, const struct four *b, __m256d w0, __m256d w1, bool most)
+	const __m256d *alloc, const __m256d *request, const struct weights *weights, bool most)
 {
-	const __m256d half = _mm256_set1_pd(0.5);
-	__m256d sum = _mm256_add_pd(_mm256_mul_pd(percent(a, most), w0), _mm256_mul_pd(percent(b, most), w1));
+	__m256d sum = _mm256_add_pd(_mm256_mul_pd(percent(alloc[0], request[0], most), weights->of[0]),
+		_mm256_mul_pd(percent(alloc[1], request[1], most), weights->of[1]));
 
-	return _mm256_cvttpd_epi32(_mm256_div_pd(_mm256_add_pd(sum, half), _mm256_add_pd(w0, w1)));
+	return _mm256_cvttpd_epi32(_mm256_mul_pd(_mm256_add_pd(sum, _mm256_set1_pd(0.5)), weights->inverse));
+}
+
+static inline __m128i fullness_of_four(
+	const struct four *a, const struct four *b, const struct weights *weights, bool most)
+{
+	const __m256d alloc[2] = {to_double(a->alloc), to_double(b->alloc)},
+		      request[2] = {to_double(a->after), to_double(b->after)};
+
+	return fullness_of(alloc, request, weights, most);
 }
 
 static inline uint32_t fullness(
 	const struct bt_resource_pair *pair, const int64_t *weight, bool most, uint32_t n, int64_t *raw)
 {
-	const __m256d w0 = _mm256_set1_pd((double)weight[0]), w1 = _mm256_set1_pd((double)weight[1]);
+	const struct weights weights = spread(weight);
 	uint32_t i = 0;
 
 	for (; i + LANES <= n; i += LANES) {
@@ -93,7 +113,7 @@ static inline uint32_t fullness(
 		if (!handled(&a, &b, false)) {
 			break;
 		}
-		store(raw + i, fullness_of(&a, &b, w0, w1, most));
+		store(raw + i, fullness_of_four(&a, &b, &weights, most));
 	}
 	return i;
 }
@@ -105,28 +125,32 @@ uint32_t bt_range_fullness_avx2(
 }
 
 /* 100 times one minus the standard deviation of two fractions that are at most 1. */
-static inline __m128i balance(__m256i used0, __m256d alloc0, __m256i used1, __m256d alloc1)
+static inline __m128i balance(const __m256d *alloc, __m256d used0, __m256d used1)
 {
 	const __m256d one = _mm256_set1_pd(1);
-	__m256d f0 = _mm256_min_pd(_mm256_div_pd(to_double(used0), alloc0), one);
-	__m256d f1 = _mm256_min_pd(_mm256_div_pd(to_double(used1), alloc1), one);
+	__m256d f0 = _mm256_min_pd(_mm256_div_pd(used0, alloc[0]), one);
+	__m256d f1 = _mm256_min_pd(_mm256_div_pd(used1, alloc[1]), one);
 	__m256d half = _mm256_mul_pd(_mm256_sub_pd(f0, f1), _mm256_set1_pd(0.5));
 	__m256d std = _mm256_andnot_pd(_mm256_set1_pd(-0.0), half);
 
 	return _mm256_cvttpd_epi32(_mm256_mul_pd(_mm256_sub_pd(one, std), _mm256_set1_pd(100)));
 }
 
+/* What the balance gains. Both are 50 to 100: the sum that is halved is not negative. */
+static inline __m128i gain_of(__m128i before, __m128i after)
+{
+	const __m128i fifty = _mm_set1_epi32(50);
+
+	return _mm_add_epi32(fifty, _mm_srli_epi32(_mm_add_epi32(fifty, _mm_sub_epi32(after, before)), 1));
+}
+
 /* The scores of four nodes. */
 static inline __m128i gain(const struct four *a, const struct four *b)
 {
-	const __m128i fifty = _mm_set1_epi32(50);
-	__m256d alloc0 = to_double(a->alloc), alloc1 = to_double(b->alloc);
-	__m128i before = balance(a->before, alloc0, b->before, alloc1);
-	__m128i after = balance(a->after, alloc0, b->after, alloc1);
-	/* Both are 50 to 100: the sum that is halved is not negative. */
-	__m128i half = _mm_srli_epi32(_mm_add_epi32(fifty, _mm_sub_epi32(after, before)), 1);
+	const __m256d alloc[2] = {to_double(a->alloc), to_double(b->alloc)};
 
-	return _mm_add_epi32(fifty, half);
+	return gain_of(balance(alloc, to_double(a->before), to_double(b->before)),
+		balance(alloc, to_double(a->after), to_double(b->after)));
 }
 
 uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw)
@@ -224,8 +248,7 @@ static inline struct four with_request(__m256i alloc, __m256i used, int64_t requ
 static inline bool add_fullness(const struct bt_resource_sum *sum, const struct bt_view *view,
 	const struct nodes *nodes, __m128i *value)
 {
-	const __m256d w0 = _mm256_set1_pd((double)sum->fill_weights[0]),
-		      w1 = _mm256_set1_pd((double)sum->fill_weights[1]);
+	const struct weights weights = spread(sum->fill_weights);
 	struct four four[2];
 
 	for (int k = 0; k < 2; k++) {
@@ -236,8 +259,8 @@ static inline bool add_fullness(const struct bt_resource_sum *sum, const struct 
 		return false;
 	}
 	*value = add_scores(*value,
-		sum->most ? fullness_of(&four[0], &four[1], w0, w1, true)
-			  : fullness_of(&four[0], &four[1], w0, w1, false),
+		sum->most ? fullness_of_four(&four[0], &four[1], &weights, true)
+			  : fullness_of_four(&four[0], &four[1], &weights, false),
 		sum->fill_weight);
 	return true;
 }
@@ -256,6 +279,18 @@ static inline bool add_balance(const struct bt_resource_sum *sum, const struct n
 	return true;
 }
 
+/* The even halves of four masks. */
+static inline __m128i narrow(__m256i masks)
+{
+	return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(_mm256_castsi256_si128(masks)),
+		_mm_castsi128_ps(_mm256_extracti128_si256(masks, 1)), 0x88));
+}
+
+static inline void store_values(uint16_t *value, __m128i four)
+{
+	_mm_storel_epi64((__m128i *)(void *)value, _mm_packus_epi32(four, four));
+}
+
 /* Returns false when it does not handle a number. */
 static inline bool sum_up(
 	const struct bt_resource_sum *sum, const struct bt_view *view, struct nodes *nodes, uint16_t *value)
@@ -271,14 +306,9 @@ static inline bool sum_up(
 		return false;
 	}
 	if (sum->fits) {
-		__m256i out = refused(sum, view, nodes);
-		/* The even halves of the four masks. */
-		__m128 narrow = _mm_shuffle_ps(_mm_castsi128_ps(_mm256_castsi256_si128(out)),
-			_mm_castsi128_ps(_mm256_extracti128_si256(out, 1)), 0x88);
-
-		four = _mm_andnot_si128(_mm_castps_si128(narrow), four);
+		four = _mm_andnot_si128(narrow(refused(sum, view, nodes)), four);
 	}
-	_mm_storel_epi64((__m128i *)(void *)value, _mm_packus_epi32(four, four));
+	store_values(value, four);
 	return true;
 }
 
@@ -304,11 +334,11 @@ uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_v
 	return i;
 }
 
-/* ---- the same for one node: its two resources, before and after, are the lanes ---- */
+/* ---- the same for one node and several pods: these are the lanes ---- */
 
-/* Two resources of a node. */
-struct two {
-	int64_t alloc[2], used[2];
+/* The numbers of a node, as every lane has them. */
+struct node {
+	__m256d alloc[2], used[2], filled[2], places;
 };
 
 static inline int64_t get(const int64_t *column, uint32_t node_ix)
@@ -316,114 +346,87 @@ static inline int64_t get(const int64_t *column, uint32_t node_ix)
 	return column ? column[node_ix] : 0;
 }
 
-static inline int64_t free_of_one(const struct bt_resource_sum *sum, const struct bt_view *view,
-	uint32_t node_ix, const struct two *two, uint32_t slot)
+static inline __m256d every_lane(int64_t x)
 {
-	for (int k = 0; k < 2; k++) {
-		if (sum->scores && slot == sum->slots[k]) {
-			return bt_wrap_sub(two->alloc[k], two->used[k]);
-		}
-	}
-	return bt_wrap_sub(get(view->snapshot->alloc[slot], node_ix), get(view->usage->used[slot], node_ix));
+	return _mm256_set1_pd((double)x);
 }
 
-static inline bool fits(const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix,
-	const struct two *two)
+/* Returns false when a number is not handled: it is negative or too large, or nothing is allocatable. */
+static inline bool read_node(const struct bt_resource_sum *like, const struct bt_view *view, uint32_t node_ix,
+	struct node *out_node)
 {
-	bool fit = view->usage->pod_n[node_ix] < view->snapshot->alloc_pods[node_ix];
-
-	for (uint32_t k = 0; k < sum->wanted_n; k++) {
-		fit &= sum->wanted[k].amount <= free_of_one(sum, view, node_ix, two, sum->wanted[k].slot);
-	}
-	return fit;
-}
-
-/* A number that is negative or too large sets bits above those of the others; one of nothing allocatable
- * becomes negative. */
-static inline bool handles(uint64_t numbers, const int64_t *alloc)
-{
-	return (numbers | ((uint64_t)alloc[0] - 1) | ((uint64_t)alloc[1] - 1)) < (uint64_t)EXACT_BELOW;
-}
-
-static inline __m128d two_doubles(int64_t a, int64_t b)
-{
-	return _mm256_castpd256_pd128(to_double(_mm256_castsi128_si256(_mm_set_epi64x(b, a))));
-}
-
-/* The percentages, each without its fraction, weighted. Returns false when a number is not handled. */
-static inline bool fullness_of_one(const struct bt_resource_sum *sum, const struct bt_view *view,
-	uint32_t node_ix, const struct two *two, uint32_t *out_score)
-{
-	uint32_t w0 = (uint32_t)sum->fill_weights[0], w1 = (uint32_t)sum->fill_weights[1];
-	int64_t after[2];
+	int64_t pod_n = view->usage->pod_n[node_ix], pods = view->snapshot->alloc_pods[node_ix],
+		bits = pod_n | pods;
 
 	for (int k = 0; k < 2; k++) {
-		after[k] = bt_wrap_add(
-			get(bt_used_for_score(view->usage, sum->slots[k]), node_ix), sum->fill_requests[k]);
-	}
-	if (!handles((uint64_t)(two->alloc[0] | two->alloc[1] | after[0] | after[1]), two->alloc)) {
-		return false;
-	}
-	__m128d alloc = two_doubles(two->alloc[0], two->alloc[1]), request = two_doubles(after[0], after[1]);
-	__m128d part = sum->most ? _mm_min_pd(request, alloc)
-				 : _mm_max_pd(_mm_sub_pd(alloc, request), _mm_setzero_pd());
-	__m128i percent = _mm_cvttpd_epi32(_mm_div_pd(_mm_mul_pd(part, _mm_set1_pd(100)), alloc));
-	uint32_t p0 = (uint32_t)_mm_cvtsi128_si32(percent), p1 = (uint32_t)_mm_extract_epi32(percent, 1);
+		uint32_t slot = like->slots[k];
+		int64_t alloc = get(view->snapshot->alloc[slot], node_ix),
+			used = get(view->usage->used[slot], node_ix),
+			filled = get(bt_used_for_score(view->usage, slot), node_ix);
 
-	*out_score = (p0 * w0 + p1 * w1) / (w0 + w1);
-	return true;
+		bits |= alloc | used | filled | bt_wrap_sub(alloc, 1);
+		out_node->alloc[k] = every_lane(alloc);
+		out_node->used[k] = every_lane(used);
+		out_node->filled[k] = every_lane(filled);
+	}
+	out_node->places = every_lane(bt_wrap_sub(pods, pod_n));
+	return (uint64_t)bits < (uint64_t)EXACT_BELOW;
 }
 
-static inline bool balance_of_one(
-	const struct bt_resource_sum *sum, const struct two *two, uint32_t *out_score)
+static inline __m128i lanes_refused(const struct bt_sum_lanes *lanes, const struct node *node)
 {
-	const int64_t *alloc = two->alloc, *used = two->used;
-	const int64_t after[2] = {bt_wrap_add(used[0], sum->balance_requests[0]),
-		bt_wrap_add(used[1], sum->balance_requests[1])};
+	__m256d out = _mm256_cmp_pd(_mm256_loadu_pd(lanes->place), node->places, _CMP_GT_OQ);
 
-	if (!handles((uint64_t)(alloc[0] | alloc[1] | used[0] | used[1] | after[0] | after[1]), alloc)) {
-		return false;
+	for (int k = 0; k < 2; k++) {
+		__m256d after = _mm256_add_pd(node->used[k], _mm256_loadu_pd(lanes->wanted[k]));
+
+		out = _mm256_or_pd(out, _mm256_cmp_pd(after, node->alloc[k], _CMP_GT_OQ));
 	}
-	__m256i there = _mm256_set_epi64x(alloc[1], alloc[0], alloc[1], alloc[0]);
-	__m256d part = _mm256_div_pd(
-		to_double(_mm256_set_epi64x(after[1], after[0], used[1], used[0])), to_double(there));
-	part = _mm256_min_pd(part, _mm256_set1_pd(1));
-	/* The standard deviation, twice each: what is taken from what does not matter. */
-	__m256d half = _mm256_mul_pd(_mm256_sub_pd(part, _mm256_permute_pd(part, 0x5)), _mm256_set1_pd(0.5));
-	__m256d std = _mm256_andnot_pd(_mm256_set1_pd(-0.0), half);
-	__m128i score = _mm256_cvttpd_epi32(
-		_mm256_mul_pd(_mm256_sub_pd(_mm256_set1_pd(1), std), _mm256_set1_pd(100)));
-
-	*out_score = 50 + ((uint32_t)(50 + _mm_extract_epi32(score, 2) - _mm_cvtsi128_si32(score)) >> 1);
-	return true;
+	return narrow(_mm256_castpd_si256(out));
 }
 
-bool bt_range_sum_avx2(
-	const struct bt_resource_sum *sum, const struct bt_view *view, uint32_t node_ix, uint16_t *out_value)
+static inline __m128i weigh(__m128i scores, const int32_t *weights)
 {
-	uint32_t total = 1, score;
-	struct two two;
+	return _mm_mullo_epi32(scores, _mm_loadu_si128((const __m128i *)(const void *)weights));
+}
 
-	for (int k = 0; sum->scores && k < 2; k++) {
-		two.alloc[k] = get(view->snapshot->alloc[sum->slots[k]], node_ix);
-		two.used[k] = get(view->usage->used[sum->slots[k]], node_ix);
+/* Sums of numbers below 2^45 are exact. */
+static inline void sum_lanes(
+	const struct bt_sum_lanes *lanes, const struct node *node, __m128i before, bool most, uint16_t *value)
+{
+	const struct weights weights = {
+		{_mm256_loadu_pd(lanes->weight[0]), _mm256_loadu_pd(lanes->weight[1])},
+		_mm256_loadu_pd(lanes->inverse)};
+	__m256d request[2], after[2];
+
+	for (int k = 0; k < 2; k++) {
+		request[k] = _mm256_add_pd(node->filled[k], _mm256_loadu_pd(lanes->fill[k]));
+		after[k] = _mm256_add_pd(node->used[k], _mm256_loadu_pd(lanes->balance[k]));
 	}
-	if (sum->fits && !fits(sum, view, node_ix, &two)) {
-		*out_value = 0;
-		return true;
+	__m128i fullness = fullness_of(node->alloc, request, &weights, most),
+		gained = gain_of(before, balance(node->alloc, after[0], after[1])),
+		sum = _mm_add_epi32(
+			weigh(fullness, lanes->fill_weight), weigh(gained, lanes->balance_weight));
+
+	store_values(
+		value, _mm_andnot_si128(lanes_refused(lanes, node), _mm_add_epi32(sum, _mm_set1_epi32(1))));
+}
+
+bool bt_range_lanes_avx2(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
+	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
+{
+	struct node node;
+
+	if (!read_node(like, view, node_ix, &node)) {
+		return false;
 	}
-	if (sum->fills) {
-		if (!fullness_of_one(sum, view, node_ix, &two, &score)) {
-			return false;
+	__m128i before = balance(node.alloc, node.used[0], node.used[1]);
+	for (uint32_t i = 0; i < n; i++) {
+		if (like->most) {
+			sum_lanes(&lanes[i], &node, before, true, value + i * LANES);
+		} else {
+			sum_lanes(&lanes[i], &node, before, false, value + i * LANES);
 		}
-		total += score * (uint32_t)sum->fill_weight;
 	}
-	if (sum->balances) {
-		if (!balance_of_one(sum, &two, &score)) {
-			return false;
-		}
-		total += score * (uint32_t)sum->balance_weight;
-	}
-	*out_value = (uint16_t)total;
 	return true;
 }

@@ -9,19 +9,19 @@
 #include "engine/base/bitmap.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/score/abreast.h"
+#include "engine/score/column_int.h"
 #include "engine/score/gather.h"
 
-#define BLOCK	    BT_GATHER_NODES /* a word of the bitmaps */
-#define CALM_ENOUGH 16		    /* catch-ups in a row */
-#define CALM_SHARE                                                                                           \
-	64 /* a short journal names at most one node of so many: there moving them costs less than a scan */
+#define BLOCK	     BT_GATHER_NODES /* a word of the bitmaps */
+#define CALM_ENOUGH  16		     /* catch-ups in a row */
+#define CALM_SHARE   BT_COLUMN_CALM_SHARE
 #define DENSE	     24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
 #define FOLLOW_SHARE 4	/* a journal that names at most one node of so many is followed entry by entry */
 #define ALL_SLOTS    (~(uint64_t)0 >> (64 - BT_RESOURCE_MAX))
 #define GATHER	     4 /* nodes from which on gathering them is cheaper than asking one by one */
 #define STEP	     BT_RANGE_STEP
-#define WIDE	     50000 /* slots from which on an index is not in the cache */
-#define FEW	     3	   /* changes that are asked about one by one for less than a vector costs */
+#define FEW	     3 /* changes that are asked about one by one for less than a vector costs */
 
 /* The values of up to BLOCK nodes, side by side in a view. */
 static void evaluate_block(const struct bt_column *column, const struct bt_view *view, uint32_t first,
@@ -85,18 +85,6 @@ static uint16_t evaluate_one(
 	return (uint16_t)sum;
 }
 
-/* The same, by what the parts come to together where that is known. */
-static uint16_t evaluate_alone(
-	const struct bt_column *column, const struct bt_view *view, uint32_t node_ix, bool *odd)
-{
-	uint16_t value;
-
-	if (column->summed && bt_range_sum(&column->sum, view, node_ix, &value)) {
-		return value;
-	}
-	return evaluate_one(column, view, node_ix, odd);
-}
-
 /* The values of these nodes, or of those from first on, by vectors as far as these know how. */
 static void evaluate_sums(const struct bt_column *column, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t first, uint32_t n, uint16_t *out_value, bool *odd)
@@ -146,27 +134,6 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 								      : BT_CATCH_UP_JOURNAL;
 }
 
-static void flip(struct bt_column_flips *flips, uint32_t node_ix)
-{
-	flips->items[flips->end++ % BT_COLUMN_FLIPS] = node_ix;
-}
-
-static void put(struct bt_column *column, struct bt_column_flips *flips, uint32_t node_ix, uint16_t after)
-{
-	uint16_t before = column->value[node_ix];
-
-	if (before == after) {
-		return;
-	}
-	column->value[node_ix] = after;
-	if (BT_UNLIKELY(!before || !after)) {
-		flip(flips, node_ix);
-	}
-	if (column->indexed) {
-		bt_index_move(&column->index, node_ix, before, after);
-	}
-}
-
 /* Nodes that wait to be evaluated together. */
 struct batch {
 	struct bt_column *column;
@@ -206,7 +173,7 @@ static void put_block(struct batch *batch, uint32_t first, bool anew)
 	}
 	for (uint32_t i = 0; flip_n && i < n; i++) {
 		if (flipped[i]) {
-			flip(batch->flips, first + i);
+			bt_column_flip(batch->flips, first + i);
 		}
 	}
 }
@@ -259,12 +226,12 @@ static void evaluate_batch(struct batch *batch)
 	for (uint32_t i = 0; column->promises && i < batch->n; i++) {
 		value[i] = yield(column, batch->view, batch->nodes[i], value[i]);
 	}
-	for (uint32_t i = 0; column->indexed && column->slot_n >= WIDE && i < batch->n; i++) {
+	for (uint32_t i = 0; column->indexed && column->slot_n >= BT_COLUMN_WIDE && i < batch->n; i++) {
 		bt_index_fetch(&column->index, batch->nodes[i], column->value[batch->nodes[i]], value[i]);
 	}
 	for (uint32_t i = 0; i < batch->n; i++) {
 		bt_bitmap_clear(column->stale, batch->nodes[i]);
-		put(column, batch->flips, batch->nodes[i], value[i]);
+		bt_column_put(column, batch->flips, batch->nodes[i], value[i]);
 	}
 	batch->n = 0;
 }
@@ -390,6 +357,7 @@ static void begin_round(struct bt_column_round *round, struct bt_column *column,
 	uint64_t behind = view->usage->journal_end - column->journal_at;
 
 	BT_INVARIANT(column->slot_n <= view->snapshot->slot_n);
+	bt_abreast_leave(column);
 	if (way == BT_CATCH_UP_AND_INDEX) {
 		mask = NULL;
 	}
@@ -439,6 +407,14 @@ static void end_round(const struct bt_column_round *round)
 	column->journal_at = round->view->usage->journal_end;
 }
 
+void bt_column_step(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
+{
+	uint16_t value = evaluate_one(column, view, node_ix, &column->odd);
+
+	column->indexed &= !column->odd;
+	bt_column_put(column, &column->flips, node_ix, value);
+}
+
 /* Brings an indexed column up to date that is behind by a few changes, and stays indexed. */
 static void step(struct bt_column *column, const struct bt_view *view)
 {
@@ -450,10 +426,7 @@ static void step(struct bt_column *column, const struct bt_view *view)
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
 
 		if (node_ix < column->slot_n) {
-			uint16_t value = evaluate_alone(column, view, node_ix, &column->odd);
-
-			column->indexed &= !column->odd;
-			put(column, &column->flips, node_ix, value);
+			bt_column_step(column, view, node_ix);
 		}
 	}
 }
@@ -476,10 +449,17 @@ static BT_NOINLINE void catch_up(struct bt_column *column, const struct bt_view 
 
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
+	column->asked_at = view->usage->journal_end;
+	if (column->is_abreast && bt_abreast_follow(column->abreast, view)) {
+		return;
+	}
 	if (column->indexed && view->usage->journal_end - column->journal_at <= column->near) {
 		step(column, view);
 	} else {
 		catch_up(column, view, mask);
+	}
+	if (column->indexed && column->abreast) {
+		bt_abreast_join(column, view);
 	}
 }
 
@@ -520,7 +500,7 @@ void bt_column_round_end(
 		column->odd |= found[i].odd;
 		column->flips.end += flips->end > BT_COLUMN_FLIPS ? BT_COLUMN_FLIPS + 1 : 0;
 		for (uint64_t k = 0; flips->end <= BT_COLUMN_FLIPS && k < flips->end; k++) {
-			flip(&column->flips, flips->items[k]);
+			bt_column_flip(&column->flips, flips->items[k]);
 		}
 	}
 	end_round(round);
@@ -529,9 +509,9 @@ void bt_column_round_end(
 uint16_t bt_column_value(struct bt_column *column, const struct bt_view *view, uint32_t node_ix)
 {
 	if (bt_bitmap_test(column->stale, node_ix)) {
-		uint16_t value = evaluate_alone(column, view, node_ix, &column->odd);
+		uint16_t value = evaluate_one(column, view, node_ix, &column->odd);
 
-		put(column, &column->flips, node_ix, yield(column, view, node_ix, value));
+		bt_column_put(column, &column->flips, node_ix, yield(column, view, node_ix, value));
 		bt_bitmap_clear(column->stale, node_ix);
 	}
 	return column->value[node_ix];
@@ -561,6 +541,8 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 		column->value_n +=
 			column->parts[p].score ? (uint32_t)(column->parts[p].weight * BT_MAX_NODE_SCORE) : 0;
 	}
+	column->wants_rest = column->summed && bt_resource_sum_wants_rest(&column->sum);
+	column->abreast = column->summed && !column->promises ? column->abreast : NULL;
 	column->near = column->promises ? 0 : slot_n / CALM_SHARE < FEW ? slot_n / CALM_SHARE : FEW;
 	/* Whole steps of a scan, and whole words of a bitmap. */
 	column->value = bt_mem_column(((size_t)slot_n + 63) / 64 * 64, sizeof(*column->value));
@@ -569,6 +551,7 @@ void bt_column_init(struct bt_column *column, uint32_t slot_n)
 
 void bt_column_fini(struct bt_column *column)
 {
+	bt_abreast_leave(column);
 	bt_mem_free(column->value);
 	bt_mem_free(column->stale);
 	bt_index_fini(&column->index);

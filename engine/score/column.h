@@ -26,6 +26,8 @@ struct bt_column_part {
 	bool filter, score;
 };
 
+struct bt_abreast;
+
 #define BT_COLUMN_FLIPS 64
 
 /* Nodes that began or ceased to be refused, newest last: entry i is items[i % BT_COLUMN_FLIPS], for the last
@@ -41,6 +43,7 @@ struct bt_column {
 	uint64_t reads; /* the resource slots that the parts read, as bits */
 	bool summed;	/* the parts are arithmetic on resources: this */
 	struct bt_resource_sum sum;
+	bool wants_rest;		    /* with it something of resources that lanes leave out */
 	const struct bt_promises *promises; /* a node passes with these, too; NULL: they do not matter */
 	uint16_t *value;		    /* by node slot: 0 refused, else 1 + the weighted sum */
 	uint64_t *stale;       /* bitmap of the nodes that have changed since they were evaluated */
@@ -53,7 +56,11 @@ struct bt_column {
 	bool indexed;
 	uint32_t calm_n; /* how often in a row the journal was short */
 	uint32_t near;	 /* an indexed column that is behind by at most so much takes a step, not a round */
-	struct bt_index index; /* while indexed */
+	struct bt_index index;	    /* while indexed */
+	struct bt_abreast *abreast; /* whom it may go abreast with, or NULL; set before bt_column_init */
+	bool is_abreast;
+	uint32_t lane;	   /* there */
+	uint64_t asked_at; /* the journal's end when somebody last asked for it */
 	struct bt_column_flips flips;
 	uint64_t batch; /* of struct bt_warm: the last batch that needs it, and its number there */
 	uint32_t need_ix;
@@ -119,7 +126,7 @@ void bt_column_change_mask(struct bt_column *column, const uint64_t *mask);
 
 /*
  * Makes room for slot_n nodes, none evaluated yet.
- * Requires: all zeroes but for the parts. Owns: bt_column_fini.
+ * Requires: all zeroes but for parts, promises and abreast. Owns: bt_column_fini.
  */
 void bt_column_init(struct bt_column *column, uint32_t slot_n);
 void bt_column_fini(struct bt_column *column);

@@ -5,6 +5,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/score/abreast.h"
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 
@@ -350,7 +351,11 @@ uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view,
 		}
 	}
 	__builtin_prefetch(&snapshot->alloc_pods[slot]);
-	__builtin_prefetch(&column->value[slot], 1);
+	if (column->is_abreast) {
+		bt_abreast_fetch(column->abreast, slot);
+	} else {
+		__builtin_prefetch(&column->value[slot], 1);
+	}
 	return slot;
 }
 

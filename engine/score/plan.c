@@ -10,6 +10,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "engine/score/abreast.h"
 #include "engine/score/counted.h"
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
@@ -50,6 +51,7 @@ struct bt_planner {
 	struct bt_plan **made; /* all that there are */
 	size_t made_n, made_cap;
 	size_t outdated_n; /* those that were made anew, and are still in the arena */
+	struct bt_abreast abreast;
 	struct column_entry *columns;
 	size_t column_n, column_cap;
 	struct bt_map column_ixs; /* hash of the key -> index; equal hashes are compared */
@@ -749,6 +751,7 @@ static struct bt_column *usage_column(
 	memcpy(column->parts, parts, sizeof(parts));
 	column->part_n = n;
 	column->promises = promises;
+	column->abreast = &planner->abreast;
 	bt_column_init(column, slot_n);
 	planner->columns = bt_mem_grow(
 		planner->columns, planner->column_n, &planner->column_cap, sizeof(*planner->columns));

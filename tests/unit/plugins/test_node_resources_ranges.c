@@ -18,14 +18,17 @@ static const char *const specs[] = {
 	"containers: [{name: a, resources: {requests: {cpu: 1m}}}]",
 	"containers: [{name: a, resources: {requests: {memory: 32Ti}}}]",
 	"containers: [{name: a}]",
+	"containers: [{name: a, resources: {requests: {cpu: '1', ephemeral-storage: 1Gi}}}]",
 };
 
-/* A cluster of two resources and pods. */
+#define SPEC_N (sizeof(specs) / sizeof(*specs))
+
+/* A cluster of two resources that are scored, one that is not, and pods. */
 struct world {
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
 	struct bt_view view;
-	int64_t alloc[2][NODE_N], used[2][NODE_N], nonzero[2][NODE_N], alloc_pods[NODE_N], pod_n[NODE_N];
+	int64_t alloc[3][NODE_N], used[3][NODE_N], nonzero[3][NODE_N], alloc_pods[NODE_N], pod_n[NODE_N];
 	struct bt_rng rng;
 };
 
@@ -39,6 +42,8 @@ static void world_init(struct world *w, uint64_t seed)
 		.pod_n = w->pod_n, .nonzero_milli_cpu = w->nonzero[0], .nonzero_memory = w->nonzero[1]};
 	w->usage.used[BT_CPU] = w->used[0];
 	w->usage.used[BT_MEMORY] = w->used[1];
+	w->snapshot.alloc[BT_EPHEMERAL_STORAGE] = w->alloc[2];
+	w->usage.used[BT_EPHEMERAL_STORAGE] = w->used[2];
 	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage};
 }
 
@@ -84,7 +89,7 @@ static void fill(struct world *w)
 	bool odd = bt_rng_below(&w->rng, 3) == 0;
 
 	for (uint32_t i = 0; i < NODE_N; i++) {
-		for (uint32_t k = 0; k < 2; k++) {
+		for (uint32_t k = 0; k < 3; k++) {
 			w->alloc[k][i] = any_alloc(&w->rng, odd);
 			w->used[k][i] = any_used(&w->rng, w->alloc[k][i], odd);
 			w->nonzero[k][i] = any_used(&w->rng, w->alloc[k][i], odd);
@@ -124,7 +129,7 @@ static void compare(struct fixture *f, const struct bt_plugin *plugin, const voi
 
 	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	world_init(&w, seed);
-	for (size_t s = 0; s < sizeof(specs) / sizeof(*specs); s++) {
+	for (size_t s = 0; s < SPEC_N; s++) {
 		struct asked asked = ask(f, plugin, settings, specs[s]);
 
 		for (int round = 0; round < ROUNDS; round++) {
@@ -198,21 +203,50 @@ static uint32_t compare_sums(const struct asked *fit, const struct asked *balanc
 	return done[0] + done[1];
 }
 
-/* The sum of one node has an answer wherever a vector has one, and the same. Returns for how many nodes. */
-static uint32_t compare_single_sums(const struct asked *fit, const struct asked *balanced,
-	const struct bt_resource_sum *sum, const struct world *w)
-{
-	uint32_t done_n = 0;
+/* Two plugins asked about a pod, and what they come to. */
+struct summed {
+	struct asked fit, balanced;
+	struct bt_resource_sum sum;
+};
 
+/*
+ * Lanes have an answer for a node wherever vectors of nodes have one (and no sum is below zero), and the same
+ * for every pod. Some are written into another lane first. Returns for how many nodes.
+ */
+static uint32_t compare_lanes(const struct summed *pods, const struct world *w)
+{
+	struct bt_sum_lanes lanes[3] = {{.fill = {{0}}}};
+	uint16_t value[3 * BT_RANGE_STEP], values[BT_RANGE_STEP];
+	uint32_t done_n = 0;
+	bool has_lane[SPEC_N];
+
+	for (uint32_t s = 0; s < SPEC_N; s++) {
+		has_lane[s] = bt_range_lane_put(&pods[0].sum, &pods[s].sum, lanes, s + s % 2);
+		assert_true(has_lane[s] ==
+			    (bt_range_vectors() && pods[s].sum.fill_requests[1] < BT_RANGE_EXACT_BELOW));
+		if (has_lane[s]) {
+			bt_range_lane_copy(lanes, s + s % 2, s);
+		}
+	}
 	for (uint32_t i = 0; i < NODE_N; i++) {
 		const uint32_t nodes[BT_RANGE_STEP] = {i, i, i, i};
-		uint16_t value, values[BT_RANGE_STEP];
-		bool done = bt_range_sum(sum, &w->view, i, &value);
+		bool done = has_lane[0] && bt_range_lanes(&pods[0].sum, lanes, 3, &w->view, i, value);
 
-		assert_true(done || !bt_range_sums(sum, &w->view, nodes, 0, BT_RANGE_STEP, values));
-		if (done) {
-			assert_int_equal(value, worth_alone(fit, balanced, sum, &w->view, i));
-			done_n++;
+		done_n += done;
+		for (uint32_t s = 0; s < SPEC_N; s++) {
+			if (!has_lane[s]) {
+				continue;
+			}
+			const struct bt_resource_sum *sum = &pods[s].sum;
+			bool fits = bt_resource_sum_fits_rest(sum, &w->view, i);
+
+			assert_true(done || (w->pod_n[i] | w->nonzero[0][i] | w->nonzero[1][i]) < 0 ||
+				    !bt_range_sums(sum, &w->view, nodes, 0, BT_RANGE_STEP, values));
+			assert_true(fits || bt_resource_sum_wants_rest(sum));
+			if (done) {
+				assert_int_equal(fits ? value[s] : 0,
+					worth_alone(&pods[s].fit, &pods[s].balanced, sum, &w->view, i));
+			}
 		}
 	}
 	return done_n;
@@ -225,28 +259,69 @@ static void filter_and_scores_in_one_are_filter_and_scores(void **state)
 	static const struct bt_balanced_settings even = {slots, 2};
 	struct bt_fit_settings full = {.resources = resources, .resource_n = 2};
 	const char *given = getenv("BT_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 10) : 12, done_n = 0, single_n = 0;
+	uint64_t seed = given ? strtoull(given, NULL, 10) : 12, done_n = 0, lanes_n = 0;
+	struct summed pods[SPEC_N];
 	struct world w;
 
 	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	world_init(&w, seed);
-	for (size_t s = 0; s < 2 * sizeof(specs) / sizeof(*specs); s++) {
-		full.strategy = s % 2 ? BT_MOST_ALLOCATED : BT_LEAST_ALLOCATED;
-		struct asked fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[s / 2]);
-		struct asked balanced =
-			ask(*state, &bt_plugin_node_resources_balanced_allocation, &even, specs[s / 2]);
-		struct bt_resource_sum sum = {0};
+	for (int most = 0; most < 2; most++) {
+		full.strategy = most ? BT_MOST_ALLOCATED : BT_LEAST_ALLOCATED;
+		for (size_t s = 0; s < SPEC_N; s++) {
+			struct summed *pod = &pods[s];
 
-		assert_true(fit.plugin->describe(fit.compiled.term, true, false, 0, &sum));
-		assert_true(fit.plugin->describe(fit.compiled.term, false, true, 7, &sum));
-		assert_true(balanced.plugin->describe(balanced.compiled.term, false, true, 2, &sum));
-		for (int round = 0; round < ROUNDS / 10; round++) {
+			*pod = (struct summed){
+				.fit = ask(*state, &bt_plugin_node_resources_fit, &full, specs[s]),
+				.balanced = ask(*state, &bt_plugin_node_resources_balanced_allocation, &even,
+					specs[s])};
+			assert_true(
+				pod->fit.plugin->describe(pod->fit.compiled.term, true, false, 0, &pod->sum));
+			assert_true(
+				pod->fit.plugin->describe(pod->fit.compiled.term, false, true, 7, &pod->sum));
+			assert_true(pod->balanced.plugin->describe(
+				pod->balanced.compiled.term, false, true, 2, &pod->sum));
+		}
+		for (int round = 0; round < ROUNDS / 2; round++) {
+			const struct summed *pod = &pods[round % (int)SPEC_N];
+
 			fill(&w);
-			done_n += compare_sums(&fit, &balanced, &sum, &w);
-			single_n += compare_single_sums(&fit, &balanced, &sum, &w);
+			done_n += compare_sums(&pod->fit, &pod->balanced, &pod->sum, &w);
+			lanes_n += compare_lanes(pods, &w);
 		}
 	}
-	assert_true(!bt_range_vectors() || (done_n > 0 && single_n > 0));
+	assert_true(!bt_range_vectors() || (done_n > 0 && lanes_n > 0));
+}
+
+/* A lane takes none that others score by other resources, no other strategy, and nothing too large. */
+static void what_is_not_like_the_others_gets_no_lane(void **state)
+{
+	const struct bt_resource_sum sum = {.fits = true,
+		.scores = true,
+		.slots = {BT_CPU, BT_MEMORY},
+		.fills = true,
+		.fill_requests = {100, 200},
+		.fill_weights = {1, 1},
+		.fill_weight = 1};
+	const struct bt_amount much = {BT_CPU, BT_RANGE_EXACT_BELOW};
+	struct bt_resource_sum other = sum;
+	struct bt_sum_lanes lanes = {.fill = {{0}}};
+
+	(void)state;
+	assert_true(bt_range_lane_put(&sum, &other, &lanes, 0) == bt_range_vectors());
+	other.slots[1] = BT_EPHEMERAL_STORAGE;
+	assert_false(bt_range_lane_put(&sum, &other, &lanes, 0));
+	other = sum;
+	other.most = true;
+	assert_false(bt_range_lane_put(&sum, &other, &lanes, 0));
+	other = sum;
+	other.balance_requests[1] = BT_RANGE_EXACT_BELOW;
+	assert_false(bt_range_lane_put(&sum, &other, &lanes, 0));
+	other = sum;
+	other.wanted = &much;
+	other.wanted_n = 1;
+	assert_false(bt_range_lane_put(&sum, &other, &lanes, 0));
+	other = (struct bt_resource_sum){.fits = true};
+	assert_false(bt_range_lane_put(&sum, &other, &lanes, 0));
 }
 
 /* Two of three resources, or others than the balance is about, are not a sum. */
@@ -299,6 +374,7 @@ int main(void)
 		FIXTURE_TEST(fullness_by_vectors_is_fullness),
 		FIXTURE_TEST(balance_by_vectors_is_balance),
 		FIXTURE_TEST(filter_and_scores_in_one_are_filter_and_scores),
+		cmocka_unit_test(what_is_not_like_the_others_gets_no_lane),
 		FIXTURE_TEST(what_is_no_sum_of_two_resources_is_not_described),
 		cmocka_unit_test(ordinary_nodes_are_answered_by_vectors),
 	};

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Columns abreast: a node that has changed is taken in by all of them.
+ */
+#include "engine/score/abreast.h"
+
+#include "engine/base/check.h"
+#include "engine/score/column_int.h"
+
+void bt_abreast_leave(struct bt_column *column)
+{
+	struct bt_abreast *abreast = column->abreast;
+
+	if (!column->is_abreast) {
+		return;
+	}
+	uint32_t last = --abreast->n;
+	struct bt_column *moved = abreast->columns[last];
+	bt_range_lane_copy(abreast->lanes, last, column->lane);
+	abreast->columns[column->lane] = moved;
+	moved->lane = column->lane;
+	column->is_abreast = false;
+}
+
+static void dissolve(struct bt_abreast *abreast)
+{
+	while (abreast->n) {
+		bt_abreast_leave(abreast->columns[abreast->n - 1]);
+	}
+}
+
+void bt_abreast_join(struct bt_column *column, const struct bt_view *view)
+{
+	struct bt_abreast *abreast = column->abreast;
+
+	BT_INVARIANT(
+		column->indexed && !column->is_abreast && column->journal_at == view->usage->journal_end);
+	if (abreast->n == BT_ABREAST_MAX) {
+		return;
+	}
+	if (abreast->n == 0 || !bt_abreast_follow(abreast, view)) {
+		abreast->like = column->sum;
+		abreast->at = abreast->swept_at = column->journal_at;
+	}
+	if (bt_range_lane_put(&abreast->like, &column->sum, abreast->lanes, abreast->n)) {
+		column->lane = abreast->n;
+		column->is_abreast = true;
+		abreast->columns[abreast->n++] = column;
+	}
+}
+
+/* Those that nobody has asked for leave. */
+static BT_NOINLINE void sweep(struct bt_abreast *abreast)
+{
+	for (uint32_t i = abreast->n; i-- > 0;) {
+		if (abreast->columns[i]->asked_at < abreast->swept_at) {
+			bt_abreast_leave(abreast->columns[i]);
+		}
+	}
+	abreast->swept_at = abreast->at;
+}
+
+/* A node with a number that vectors do not handle. A column that becomes odd nobody uses any more. */
+static BT_NOINLINE void take_alone(
+	const struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < abreast->n; i++) {
+		bt_column_step(abreast->columns[i], view, node_ix);
+	}
+}
+
+/* Of very many nodes nothing is in the cache. */
+static BT_NOINLINE void fetch_moves(const struct bt_abreast *abreast, uint32_t node_ix, const uint16_t *value)
+{
+	for (uint32_t i = 0; i < abreast->n; i++) {
+		const struct bt_column *column = abreast->columns[i];
+
+		bt_index_fetch(&column->index, node_ix, column->value[node_ix], value[i]);
+	}
+}
+
+static void take(struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, bool wide)
+{
+	uint16_t value[BT_ABREAST_MAX];
+
+	if (!bt_range_lanes(&abreast->like, abreast->lanes, (abreast->n + BT_RANGE_STEP - 1) / BT_RANGE_STEP,
+		    view, node_ix, value)) {
+		take_alone(abreast, view, node_ix);
+		return;
+	}
+	if (wide) {
+		fetch_moves(abreast, node_ix, value);
+	}
+	for (uint32_t i = 0; i < abreast->n; i++) {
+		struct bt_column *column = abreast->columns[i];
+
+		if (BT_UNLIKELY(column->wants_rest) &&
+			!bt_resource_sum_fits_rest(&column->sum, view, node_ix)) {
+			value[i] = 0;
+		}
+		bt_column_put(column, &column->flips, node_ix, value[i]);
+	}
+}
+
+bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view)
+{
+	const struct bt_usage *usage = view->usage;
+	const uint64_t end = usage->journal_end, behind = end - abreast->at;
+	const uint32_t slot_n = abreast->columns[0]->slot_n, calm = slot_n / BT_COLUMN_CALM_SHARE;
+
+	if (behind > calm || behind > usage->journal_mask) {
+		dissolve(abreast);
+		return false;
+	}
+	while (abreast->at != end) {
+		uint32_t node_ix = usage->journal[abreast->at++ & usage->journal_mask];
+
+		if (node_ix < slot_n) {
+			take(abreast, view, node_ix, slot_n >= BT_COLUMN_WIDE);
+		}
+	}
+	for (uint32_t i = 0; i < abreast->n; i++) {
+		abreast->columns[i]->journal_at = end;
+	}
+	if (end - abreast->swept_at > calm) {
+		sweep(abreast);
+	}
+	return true;
+}
+
+void bt_abreast_fetch(const struct bt_abreast *abreast, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < abreast->n; i++) {
+		__builtin_prefetch(&abreast->columns[i]->value[node_ix], 1);
+	}
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 5: columns that go abreast. The columns of signatures whose pods come in turn are all behind by the
+ * same nodes when their turn comes. So those that are indexed, and arithmetic on the same two resources, are
+ * brought up to date together: node by node, for all of them in vectors while what is on the node is in the
+ * cache. Each is up to date then as if it had been alone; who goes abreast changes no decision.
+ * Context: the scheduling thread.
+ */
+#pragma once
+
+#include "engine/score/column.h"
+
+#define BT_ABREAST_MAX 64
+
+/* All zeroes: nobody. */
+struct bt_abreast {
+	struct bt_sum_lanes lanes[BT_ABREAST_MAX / BT_RANGE_STEP]; /* by column */
+	struct bt_column *columns[BT_ABREAST_MAX];
+	uint32_t n;
+	struct bt_resource_sum like; /* the first one's */
+	uint64_t at;		     /* how far the journal has been taken in: the journal_at of all */
+	uint64_t swept_at;	     /* where those that nobody asks for had last to leave */
+};
+
+/*
+ * A column that is indexed and up to date goes abreast from now on, if there is room and it is like the
+ * others. It leaves when nobody has asked for it for a while, before a round, and with its end.
+ * Requires: column->abreast; it is not abreast.
+ */
+void bt_abreast_join(struct bt_column *column, const struct bt_view *view);
+void bt_abreast_leave(struct bt_column *column);
+
+/* Brings all of them up to date. Returns: false when they are so far behind that nobody goes abreast any
+ * more; they are behind as before. */
+bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view);
+
+/* Fetches into the cache what following will change when a node has changed. */
+void bt_abreast_fetch(const struct bt_abreast *abreast, uint32_t node_ix);

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How a value gets into a column.
+ */
+#pragma once
+
+#include "engine/score/column.h"
+
+#define BT_COLUMN_CALM_SHARE                                                                                 \
+	64 /* a short journal names at most one node of so many: there moving them costs less than a scan */
+
+/* Slots from which on an index is not in the cache. */
+#define BT_COLUMN_WIDE 50000
+
+static inline void bt_column_flip(struct bt_column_flips *flips, uint32_t node_ix)
+{
+	flips->items[flips->end++ % BT_COLUMN_FLIPS] = node_ix;
+}
+
+/* Sets a node's value; flips: where it is noted that it begins or ceases to be refused. */
+static inline void bt_column_put(
+	struct bt_column *column, struct bt_column_flips *flips, uint32_t node_ix, uint16_t after)
+{
+	uint16_t before = column->value[node_ix];
+
+	if (before == after) {
+		return;
+	}
+	column->value[node_ix] = after;
+	if (BT_UNLIKELY(!before || !after)) {
+		bt_column_flip(flips, node_ix);
+	}
+	if (column->indexed) {
+		bt_index_move(&column->index, node_ix, before, after);
+	}
+}
+
+/* Evaluates a node by itself. A score that does not fit ends the index. */
+void bt_column_step(struct bt_column *column, const struct bt_view *view, uint32_t node_ix);
