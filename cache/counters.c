@@ -6,6 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
+#include "engine/base/vacancies.h"
 
 #define NO_POD	      UINT32_MAX
 #define NO_COUNTER    UINT32_MAX
@@ -640,6 +641,16 @@ static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)
 	}
 	c->placed = bt_mem_realloc(c->placed, n, sizeof(*c->placed));
 	c->placed_n = n;
+}
+
+void bt_counters_trim_pods(struct bt_counters *c, uint32_t pod_end)
+{
+	size_t room = bt_vacancies_room(pod_end, c->placed_n);
+
+	if (room < c->placed_n) {
+		c->placed = bt_mem_realloc(c->placed, room, sizeof(*c->placed));
+		c->placed_n = room;
+	}
 }
 
 void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix,

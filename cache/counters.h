@@ -30,6 +30,9 @@ void bt_counters_enter(struct bt_counters *counters, const struct bt_signature *
 /* A pod does not count any more. Requires: it did. */
 void bt_counters_leave(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix);
 
+/* Gives up room for pods from pod_end on. Requires: none of them counts. */
+void bt_counters_trim_pods(struct bt_counters *counters, uint32_t pod_end);
+
 /*
  * For a trial, counts a pod of a signature on a node (by 1) or no longer (by -1); undone by the opposite
  * before anything else is written. As in upstream's trials, a pod that is being deleted counts like any

@@ -375,5 +375,7 @@ void bt_cache_vacate_slots(struct bt_cache *cache)
 {
 	if (bt_snapshot_is_crowded(cache->snapshot)) {
 		bt_snapshot_vacate(cache->snapshot, keeps, leave, cache);
+		bt_ledger_trim_nodes(cache->ledger, cache->view.snapshot->slot_n);
+		bt_volumes_trim_nodes(cache->volumes, cache->view.snapshot->slot_n);
 	}
 }

@@ -3,7 +3,7 @@
  */
 #include "cache/ledger.h"
 
-#include "cache/vacancies.h"
+#include "engine/base/vacancies.h"
 #include "engine/base/check.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
@@ -11,6 +11,7 @@
 
 #define FIRST_SLOTS 64
 #define JOURNAL_N   (1u << 16)
+#define LISTED_MAX  1024 /* room for so many names is kept */
 #define WRAP_NEAR   (UINT64_C(1) << 61)
 
 /* A pod's neighbours in the list of its node: indices and one, so that zero is none. */
@@ -45,10 +46,9 @@ struct bt_ledger {
 	uint64_t nominated_n, change_n;
 	struct bt_port_list saved_ports[BT_TRIAL_DEPTH];
 	uint32_t trial_depth;
-	int32_t nominated_highest; /* no nominated pod has a higher priority */
-	uint32_t *vacant;	   /* indices to be used again */
-	size_t vacant_n, vacant_cap;
-	struct bt_map keys; /* namespace and name -> index */
+	int32_t nominated_highest;  /* no nominated pod has a higher priority */
+	struct bt_vacancies vacant; /* indices to be used again */
+	struct bt_map keys;	    /* namespace and name -> index */
 	struct bt_ledger_counts counts;
 	struct bt_intern *intern; /* where names are held; NULL: they are not */
 	uint32_t *gone;		  /* names that are still held for pods that have gone */
@@ -100,7 +100,7 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	bt_vacancies_fini(&l->vacant_levels);
 	bt_mem_free(l->journal);
 	bt_mem_free(l->pods);
-	bt_mem_free(l->vacant);
+	bt_vacancies_fini(&l->vacant);
 	bt_mem_free(l->gone);
 	bt_mem_free(l->left);
 	bt_mem_free(l->signature_pod_n);
@@ -132,6 +132,28 @@ void bt_ledger_let_go(struct bt_ledger *l)
 			bt_signature_release(signature);
 		}
 	}
+	if (l->gone_cap > LISTED_MAX) {
+		bt_mem_free(l->gone);
+		l->gone = NULL;
+		l->gone_cap = 0;
+	}
+	if (l->left_cap > LISTED_MAX) {
+		bt_mem_free(l->left);
+		l->left = NULL;
+		l->left_cap = 0;
+	}
+}
+
+uint32_t bt_ledger_trim_pods(struct bt_ledger *l)
+{
+	l->pod_end = bt_vacancies_cut(&l->vacant, l->pod_end);
+	size_t room = bt_vacancies_room(l->pod_end, l->pod_cap);
+	if (room < l->pod_cap) {
+		l->pods = bt_mem_realloc(l->pods, room, sizeof(*l->pods));
+		l->links = bt_mem_realloc(l->links, room, sizeof(*l->links));
+		l->pod_cap = l->link_cap = room;
+	}
+	return (uint32_t)l->pod_end;
 }
 
 /* All pods of a signature hold it once. */
@@ -236,35 +258,49 @@ static uint32_t *widen_heads(uint32_t *heads, size_t old_n, size_t new_n)
 	return heads;
 }
 
-void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
+/* Room for new_n slots, of which the first old_n are what they were, and the others empty. */
+static void resize_nodes(struct bt_ledger *l, size_t old_n, size_t new_n)
 {
-	size_t old = l->slot_cap, cap = old ? old : FIRST_SLOTS;
-
-	while (cap < slot_n) {
-		cap *= 2;
-	}
-	if (cap == old) {
-		return;
-	}
 	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
 		if (l->used[r]) {
-			l->used[r] = bt_mem_widen(l->used[r], old, cap);
+			l->used[r] = bt_mem_widen(l->used[r], old_n, new_n);
 			l->usage.used[r] = l->used[r];
 		}
 	}
-	l->nonzero_milli_cpu = bt_mem_widen(l->nonzero_milli_cpu, old, cap);
-	l->nonzero_memory = bt_mem_widen(l->nonzero_memory, old, cap);
-	l->pod_n = bt_mem_widen(l->pod_n, old, cap);
-	l->ports = bt_mem_realloc(l->ports, cap, sizeof(*l->ports));
-	memset(l->ports + old, 0, (cap - old) * sizeof(*l->ports));
-	l->on_node = widen_heads(l->on_node, old, cap);
-	l->nominated = widen_heads(l->nominated, old, cap);
-	l->status_n = widen_heads(l->status_n, old, cap);
-	l->slot_cap = cap;
+	l->nonzero_milli_cpu = bt_mem_widen(l->nonzero_milli_cpu, old_n, new_n);
+	l->nonzero_memory = bt_mem_widen(l->nonzero_memory, old_n, new_n);
+	l->pod_n = bt_mem_widen(l->pod_n, old_n, new_n);
+	l->ports = bt_mem_realloc(l->ports, new_n, sizeof(*l->ports));
+	memset(l->ports + old_n, 0, (new_n - old_n) * sizeof(*l->ports));
+	l->on_node = widen_heads(l->on_node, old_n, new_n);
+	l->nominated = widen_heads(l->nominated, old_n, new_n);
+	l->status_n = widen_heads(l->status_n, old_n, new_n);
+	l->slot_cap = new_n;
 	l->usage.nonzero_milli_cpu = l->nonzero_milli_cpu;
 	l->usage.nonzero_memory = l->nonzero_memory;
 	l->usage.pod_n = l->pod_n;
 	l->usage.ports = l->ports;
+}
+
+void bt_ledger_reserve(struct bt_ledger *l, uint32_t slot_n)
+{
+	size_t cap = l->slot_cap ? l->slot_cap : FIRST_SLOTS;
+
+	while (cap < slot_n) {
+		cap *= 2;
+	}
+	if (cap > l->slot_cap) {
+		resize_nodes(l, l->slot_cap, cap);
+	}
+}
+
+void bt_ledger_trim_nodes(struct bt_ledger *l, uint32_t slot_n)
+{
+	size_t cap = bt_vacancies_room(slot_n, l->slot_cap);
+
+	if (cap < l->slot_cap) {
+		resize_nodes(l, cap, cap);
+	}
 }
 
 bool bt_ledger_keeps(const struct bt_ledger *l, uint32_t node_ix)
@@ -643,9 +679,7 @@ enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint
 		*out_ix = ix;
 		return BT_EXISTS;
 	}
-	if (l->vacant_n) {
-		ix = l->vacant[--l->vacant_n];
-	} else {
+	if (!bt_vacancies_take(&l->vacant, &ix)) {
 		l->pods = bt_mem_grow(l->pods, l->pod_end, &l->pod_cap, sizeof(*l->pods));
 		l->links = bt_mem_grow(l->links, l->pod_end, &l->link_cap, sizeof(*l->links));
 		ix = (uint32_t)l->pod_end++;
@@ -789,8 +823,7 @@ void bt_ledger_remove(struct bt_ledger *l, uint32_t pod_ix)
 	give_names_up(l, pod);
 	quit_level(l, pod->level);
 	pod->state = BT_POD_VACANT;
-	l->vacant = bt_mem_grow(l->vacant, l->vacant_n, &l->vacant_cap, sizeof(*l->vacant));
-	l->vacant[l->vacant_n++] = pod_ix;
+	bt_vacancies_give(&l->vacant, pod_ix);
 	l->counts.remove_n++;
 }
 
@@ -860,6 +893,11 @@ const struct bt_pod *bt_ledger_pod(const struct bt_ledger *l, uint32_t pod_ix)
 {
 	BT_INVARIANT(pod_ix < l->pod_end);
 	return &l->pods[pod_ix];
+}
+
+bool bt_ledger_has(const struct bt_ledger *l, uint32_t pod_ix)
+{
+	return pod_ix < l->pod_end && l->pods[pod_ix].state != BT_POD_VACANT;
 }
 
 uint32_t bt_ledger_pod_end(const struct bt_ledger *l)

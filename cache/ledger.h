@@ -176,6 +176,16 @@ uint32_t bt_ledger_find(const struct bt_ledger *ledger, uint32_t namespace_, uin
 
 const struct bt_pod *bt_ledger_pod(const struct bt_ledger *ledger, uint32_t pod_ix);
 
+/* Is there a pod with that index now? It may have been some pod's before. */
+bool bt_ledger_has(const struct bt_ledger *ledger, uint32_t pod_ix);
+
+/* Gives up room for pods behind the last one, and says how many indices are left. Which index a pod gets does
+ * not depend on it: the lowest that is free. */
+uint32_t bt_ledger_trim_pods(struct bt_ledger *ledger);
+
+/* Gives up room for nodes from slot_n on. Requires: they are vacated. */
+void bt_ledger_trim_nodes(struct bt_ledger *ledger, uint32_t slot_n);
+
 /* One more than the highest pod index in use. */
 uint32_t bt_ledger_pod_end(const struct bt_ledger *ledger);
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "cache/vacancies.h"
+#include "engine/base/vacancies.h"
 #include "cache/view.h"
 #include "engine/base/map.h"
 #include "engine/base/status.h"

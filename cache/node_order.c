@@ -24,6 +24,14 @@ void bt_node_order_fini(struct bt_node_order *order)
 	*order = (struct bt_node_order){0};
 }
 
+void bt_node_order_trim(struct bt_node_order *order, size_t slot_n)
+{
+	if (slot_n < order->member_n) {
+		order->members = bt_mem_realloc(order->members, slot_n, sizeof(*order->members));
+		order->member_n = slot_n;
+	}
+}
+
 /* The key of the nodes without a zone is 0, which the map does not take. */
 static uint64_t map_key(uint64_t zone_key)
 {

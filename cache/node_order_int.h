@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/vacancies.h"
+#include "engine/base/vacancies.h"
 #include "engine/base/map.h"
 
 /* A zone keeps its place as long as it has a node. */
@@ -38,6 +38,9 @@ void bt_node_order_fini(struct bt_node_order *order);
 
 /* Enters a node, or moves it when its zone has changed. */
 void bt_node_order_put(struct bt_node_order *order, uint32_t slot, uint64_t zone_key);
+
+/* Gives up room for slots from slot_n on, none of which is in. */
+void bt_node_order_trim(struct bt_node_order *order, size_t slot_n);
 
 void bt_node_order_remove(struct bt_node_order *order, uint32_t slot);
 

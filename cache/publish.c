@@ -8,7 +8,7 @@
  */
 #include "cache/publish.h"
 
-#include "cache/vacancies.h"
+#include "engine/base/vacancies.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
@@ -18,7 +18,9 @@
 /* A chunk leads to FAN chunks, or at the bottom to as many descriptions. */
 #define FAN_BITS  6
 #define FAN	  (1u << FAN_BITS)
+#define DEPTH_MAX 6 /* levels, for 32 bits */
 #define NAMES_MIN 256
+#define FEW_PART  8 /* a table is renewed of whose names so few are of live nodes */
 
 struct chunk {
 	uint64_t batch;	    /* that made it: it may be changed until that is published */
@@ -45,9 +47,10 @@ struct bt_version {
 
 /*
  * Names to slots. In one table a slot is its name's, be the node live or not, so entries are only added, each
- * with one store, and every version that has the table finds its nodes. When it gets full, one of the live
- * names alone takes its place, and the slots of the others are vacant. The names of nodes that have gone are
- * not held: their numbers may be other names' by now, to which the slots are as good.
+ * with one store, and every version that has the table finds its nodes. When it gets full, or few of its
+ * nodes are live, one of the live names alone takes its place, and the slots of the others are vacant. The
+ * names of nodes that have gone are not held: their numbers may be other names' by now, to which the slots
+ * are as good.
  */
 struct bt_name_table {
 	size_t mask, entry_n;	    /* entry_n: owner: publisher */
@@ -192,9 +195,31 @@ static uint32_t step(uint32_t slot, uint32_t level)
 	return (uint64_t)slot >> level * FAN_BITS & (FAN - 1);
 }
 
+static bool is_empty(const struct chunk *chunk)
+{
+	for (uint32_t i = 0; i < FAN; i++) {
+		if (chunk->chunks[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Ends the chunks on the way to a slot that lead nowhere any more. The batch has made them: nobody has seen
+ * them. */
+static void prune(struct chunk **const *path, uint32_t depth)
+{
+	for (uint32_t level = 0; level < depth && is_empty(*path[level]); level++) {
+		bt_mem_free(*path[level]);
+		*path[level] = NULL;
+	}
+}
+
 /* Puts a description at a slot. Returns the old one. */
 static const struct bt_node_desc *set(struct bt_publisher *p, uint32_t slot, const struct bt_node_desc *desc)
 {
+	struct chunk **path[DEPTH_MAX]; /* by level: where the chunk is led to */
+
 	while ((uint64_t)slot >> p->depth * FAN_BITS) {
 		struct chunk *below = p->root;
 
@@ -204,13 +229,18 @@ static const struct bt_node_desc *set(struct bt_publisher *p, uint32_t slot, con
 	}
 	struct chunk **at = &p->root;
 	for (uint32_t level = p->depth - 1; level > 0; level--) {
+		path[level] = at;
 		at = &own(p, at)->chunks[step(slot, level)];
 	}
+	path[0] = at;
 	const struct bt_node_desc **place = &own(p, at)->descs[step(slot, 0)], *old = *place;
 	*place = desc;
 	p->node_n += !old;
 	p->node_n -= !desc;
 	p->changed = true;
+	if (!desc) {
+		prune(path, p->depth);
+	}
 	return old;
 }
 
@@ -236,6 +266,7 @@ static void renew_names(struct bt_publisher *p)
 			bt_vacancies_give(&p->vacant, (uint32_t)entry);
 		}
 	}
+	p->slot_n = (uint32_t)bt_vacancies_cut(&p->vacant, p->slot_n);
 	bt_add_owned(&p->copied_bytes, bytes_of(new));
 	p->names = new;
 	if (old != bt_rcu_get(&p->live)->names) {
@@ -274,6 +305,9 @@ void bt_publisher_take(struct bt_publisher *p, struct bt_delta *delta)
 	if (slot != BT_NO_NODE && (node->desc || get(p->root, p->depth, slot))) {
 		node->taken = true;
 		node->old = set(p, slot, node->desc);
+	}
+	if (delta->removed && p->names->entry_n > NAMES_MIN && p->names->entry_n / FEW_PART > p->node_n) {
+		renew_names(p);
 	}
 }
 

@@ -5,15 +5,17 @@
 #include "cache/snapshot.h"
 
 #include "cache/node_order_int.h"
-#include "cache/vacancies.h"
+#include "engine/base/vacancies.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 
 #define FIRST_SLOTS 64
-#define DEAD_PART                                                                                            \
-	8 /* of all slots, this part may be of nodes that are not live, beyond those that are kept */
+/* Beyond those that are kept, of the slots that have a name this part may be of nodes that are not live, and
+ * this part of all, which are looked through then. */
+#define DEAD_PART 8
+#define LOOK_PART 512
 
 /* The values of one label key by node slot, as of a version. */
 struct label_column {
@@ -177,14 +179,57 @@ bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *w)
 {
 	uint32_t dead = dead_n(w);
 
-	return dead > w->kept_n && dead - w->kept_n > w->view.slot_n / DEAD_PART;
+	return dead > w->kept_n && dead - w->kept_n > (w->view.node_n + dead) / DEAD_PART &&
+	       dead - w->kept_n > w->view.slot_n / LOOK_PART;
+}
+
+/* Columns of so many slots. */
+static void shrink_slots(struct bt_snapshot_writer *w, size_t cap)
+{
+	w->nodes = bt_mem_realloc(w->nodes, cap, sizeof(*w->nodes));
+	w->descs = bt_mem_realloc(w->descs, cap, sizeof(*w->descs));
+	w->live = bt_mem_realloc(w->live, bt_bitmap_words(cap), sizeof(*w->live));
+	w->alloc_pods = bt_mem_widen(w->alloc_pods, cap, cap);
+	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+		if (w->alloc[r]) {
+			w->alloc[r] = bt_mem_widen(w->alloc[r], cap, cap);
+			w->view.alloc[r] = w->alloc[r];
+		}
+	}
+	for (size_t i = 0; i < w->image_n; i++) {
+		forget_image_nodes(w, i);
+	}
+	for (size_t i = 0; i < w->column_n; i++) {
+		bt_mem_free(w->columns[i].values);
+		w->columns[i] = (struct label_column){0};
+	}
+	bt_node_order_trim(&w->order, cap);
+	w->slot_cap = cap;
+	w->view.nodes = w->nodes;
+	w->view.live = w->live;
+	w->view.alloc_pods = w->alloc_pods;
+}
+
+/* The slots at the end that are vacant are there no more. */
+static void cut_slots(struct bt_snapshot_writer *w)
+{
+	uint32_t end = (uint32_t)bt_vacancies_cut(&w->vacant_slots, w->view.slot_n);
+	size_t room = bt_vacancies_room(end, w->slot_cap);
+
+	if (end == w->view.slot_n) {
+		return;
+	}
+	w->view.slot_n = end;
+	w->view.version++; /* columns get shorter */
+	if (room < w->slot_cap) {
+		shrink_slots(w, room);
+	}
 }
 
 void bt_snapshot_vacate(struct bt_snapshot_writer *w, bool (*keeps)(void *context, uint32_t slot),
 	void (*leave)(void *context, uint32_t slot), void *context)
 {
-	/* The lowest ones are given first. */
-	for (uint32_t slot = w->view.slot_n; slot-- > 0;) {
+	for (uint32_t slot = 0; slot < w->view.slot_n; slot++) {
 		uint32_t name = w->nodes[slot].name;
 
 		if (name == BT_NAME_NONE || bt_bitmap_test(w->live, slot) || keeps(context, slot)) {
@@ -197,6 +242,7 @@ void bt_snapshot_vacate(struct bt_snapshot_writer *w, bool (*keeps)(void *contex
 		bt_intern_release(w->dictionary->intern, name);
 	}
 	w->kept_n = dead_n(w);
+	cut_slots(w);
 }
 
 uint32_t bt_snapshot_find(const struct bt_snapshot_writer *w, uint32_t name)

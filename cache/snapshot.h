@@ -26,8 +26,9 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *writer, uint32_t name);
 bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *writer);
 
 /*
- * Vacates the slots of nodes that are not live, unless somebody keeps them: others may get them then. Who has
- * something by a slot is told that it leaves its name.
+ * Vacates the slots of nodes that are not live, unless somebody keeps them: others may get them then, the
+ * lowest first. Who has something by a slot is told that it leaves its name. Those at the end are slots no
+ * more.
  */
 void bt_snapshot_vacate(struct bt_snapshot_writer *writer, bool (*keeps)(void *context, uint32_t slot),
 	void (*leave)(void *context, uint32_t slot), void *context);

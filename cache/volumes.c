@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "cache/vacancies.h"
+#include "engine/base/vacancies.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
@@ -272,6 +272,19 @@ void bt_volumes_vacate(struct bt_volumes *v, uint32_t node_ix)
 	v->users[node_ix] = (struct bt_volume_users){0};
 	end_node(&v->nodes[node_ix]);
 	v->nodes[node_ix] = (struct node_state){0};
+}
+
+void bt_volumes_trim_nodes(struct bt_volumes *v, uint32_t slot_n)
+{
+	size_t room = bt_vacancies_room(slot_n, v->slot_cap);
+
+	if (room < v->slot_cap) {
+		v->users = bt_mem_realloc(v->users, room, sizeof(*v->users));
+		v->nodes = bt_mem_realloc(v->nodes, room, sizeof(*v->nodes));
+		v->slot_cap = room;
+		v->view.users = v->users;
+		v->view.user_slot_n = (uint32_t)room;
+	}
 }
 
 static void forget_claim(struct bt_volumes *v, uint32_t claim_ix)

@@ -51,6 +51,9 @@ void bt_volumes_leave(struct bt_volumes *volumes, const struct bt_signature *sig
 /* A slot is another node's from now on. Requires: no pod is on it. */
 void bt_volumes_vacate(struct bt_volumes *volumes, uint32_t node_ix);
 
+/* Gives up room for nodes from slot_n on. Requires: they are vacated. */
+void bt_volumes_trim_nodes(struct bt_volumes *volumes, uint32_t slot_n);
+
 /* A pod is taken to be on a node, or not to be there, until the opposite is called. */
 void bt_volumes_try(
 	struct bt_volumes *volumes, const struct bt_signature *signature, uint32_t node_ix, bool add);

@@ -9,6 +9,9 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/vacancies.h"
+
+#define TRIM_SLOTS 256 /* so many places stay */
 
 /* What to do with a pod because of an event. */
 enum strategy { SKIP = 0, AFTER_BACKOFF, IMMEDIATELY };
@@ -59,6 +62,54 @@ static void grow_pods(struct bt_queue *queue, uint32_t pod_ix)
 	queue->slot_ixs = bt_mem_realloc(queue->slot_ixs, cap, sizeof(*queue->slot_ixs));
 	memset(queue->slot_ixs + queue->pod_cap, 0, (cap - queue->pod_cap) * sizeof(*queue->slot_ixs));
 	queue->pod_cap = cap;
+}
+
+/* Is a place a pod's? */
+static bool is_used(const struct bt_queue *queue, uint32_t ix)
+{
+	uint32_t pod_ix = queue->slots[ix].pod_ix;
+
+	return pod_ix < queue->pod_cap && queue->slot_ixs[pod_ix] == ix + 1;
+}
+
+/* Gives up the places behind the last one that is used; of the others that are free the lowest come first
+ * from
+ * now on. Requires: no line has an entry, which may be of a place that is free. */
+static void trim_slots(struct bt_queue *queue)
+{
+	size_t room;
+
+	while (queue->slot_n > 0 && !is_used(queue, (uint32_t)queue->slot_n - 1)) {
+		queue->slot_n--;
+	}
+	queue->free_slot = BT_NO_SLOT;
+	for (uint32_t ix = (uint32_t)queue->slot_n; ix-- > 0;) {
+		if (!is_used(queue, ix)) {
+			queue->slots[ix].next = queue->free_slot;
+			queue->free_slot = ix;
+		}
+	}
+	room = bt_vacancies_room(queue->slot_n, queue->slot_cap);
+	if (room < queue->slot_cap) {
+		queue->slots = bt_mem_realloc(queue->slots, room, sizeof(*queue->slots));
+		queue->slot_cap = room;
+	}
+}
+
+void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end)
+{
+	size_t room = bt_vacancies_room(pod_end, queue->pod_cap);
+
+	if (room < queue->pod_cap) {
+		queue->slot_ixs = bt_mem_realloc(queue->slot_ixs, room, sizeof(*queue->slot_ixs));
+		queue->pod_cap = room;
+	}
+	/* As many pods have come since the last time as there are places to be looked at. */
+	if (queue->orders - queue->trimmed_at >= queue->slot_n && queue->slot_n > TRIM_SLOTS &&
+		queue->active.entry_n == 0 && queue->active.parked_n == 0) {
+		queue->trimmed_at = queue->orders;
+		trim_slots(queue);
+	}
 }
 
 static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)

@@ -187,6 +187,9 @@ int64_t bt_queue_next_expiry(const struct bt_queue *queue);
  * refused_by_ns or before; INT64_MAX: there is none. Looks at every pod. */
 int64_t bt_queue_oldest(const struct bt_queue *queue, int64_t refused_by_ns);
 
+/* Gives up room that pods had which have gone; none that is known has pod_end or a higher index. */
+void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end);
+
 /* Are events being kept? While not, nothing that earlier events point to is needed. */
 bool bt_queue_keeps_events(const struct bt_queue *queue);
 

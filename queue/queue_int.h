@@ -122,6 +122,7 @@ struct bt_queue {
 	uint32_t *scratch;
 	size_t scratch_cap;
 	uint64_t orders, stamp_n;
+	uint64_t trimmed_at; /* orders when free places were last looked for */
 	struct bt_queue_counts counts;
 };
 

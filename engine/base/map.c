@@ -50,11 +50,15 @@ void bt_map_prefetch(const struct bt_map *map, uint64_t key)
 	}
 }
 
-static void grow(struct bt_map *map)
+/* A map of more slots than this is made smaller when it has become so empty. */
+#define KEPT_SLOTS 4096
+#define EMPTY_PART 16
+
+static void resize(struct bt_map *map, size_t slot_n)
 {
 	struct bt_map old = *map;
 
-	map->slot_n = old.slot_n ? old.slot_n * 2 : 16;
+	map->slot_n = slot_n;
 	map->entries = bt_mem_zalloc(map->slot_n, sizeof(*map->entries));
 	for (size_t i = 0; i < old.slot_n; i++) {
 		if (old.entries[i].key) {
@@ -68,7 +72,7 @@ void bt_map_put(struct bt_map *map, uint64_t key, uint32_t value)
 {
 	BT_INVARIANT(key);
 	if ((map->count + 1) * 2 > map->slot_n) {
-		grow(map);
+		resize(map, map->slot_n ? map->slot_n * 2 : 16);
 	}
 	struct bt_map_entry *entry = &map->entries[find(map, key)];
 	map->count += !entry->key;
@@ -95,4 +99,7 @@ void bt_map_remove(struct bt_map *map, uint64_t key)
 		}
 	}
 	map->entries[hole].key = 0;
+	if (map->slot_n > KEPT_SLOTS && map->count * EMPTY_PART < map->slot_n) {
+		resize(map, map->slot_n / 4);
+	}
 }

@@ -30,5 +30,6 @@ void bt_map_prefetch(const struct bt_map *map, uint64_t key);
 /* Sets the value of a key, new or not. May allocate. */
 void bt_map_put(struct bt_map *map, uint64_t key, uint32_t value);
 
-/* Removes a key; nothing happens when it is not there. */
+/* Removes a key; nothing happens when it is not there. A large map of which little is left becomes smaller,
+ * so it may allocate. */
 void bt_map_remove(struct bt_map *map, uint64_t key);

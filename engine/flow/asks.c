@@ -410,12 +410,11 @@ static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt
 static bool is_still(
 	const struct bt_pipeline *p, uint32_t pod_ix, const struct bt_ask_slot *slot, uint32_t part)
 {
-	const struct bt_pod *pod = pod_of(p, pod_ix);
 	struct bt_str all = bt_buf_view(&slot->text);
 	const size_t *ends = slot->ends + part;
 
 	/* Of what has gone not even the names are left. */
-	if (pod->state == BT_POD_VACANT || pod->detached) {
+	if (!bt_ledger_has(bt_engine_cache(p->engine)->ledger, pod_ix) || pod_of(p, pod_ix)->detached) {
 		return false;
 	}
 	const struct bt_pod_ref now = bt_pipeline_pod_ref(p, pod_ix);

@@ -29,7 +29,7 @@ void bt_freshness_fini(struct bt_freshness *f)
 {
 	bt_map_fini(&f->ixs);
 	bt_mem_free(f->entries);
-	bt_mem_free(f->vacant);
+	bt_vacancies_fini(&f->vacant);
 	bt_mem_free(f->tombs);
 }
 
@@ -45,8 +45,13 @@ static void forget_oldest(struct bt_freshness *f)
 		bt_map_remove(&f->ixs, entry->key);
 	}
 	*entry = (struct bt_fresh_entry){.key = 0};
-	f->vacant = bt_mem_grow(f->vacant, f->vacant_n, &f->vacant_cap, sizeof(*f->vacant));
-	f->vacant[f->vacant_n++] = ix;
+	bt_vacancies_give(&f->vacant, ix);
+	f->entry_n = bt_vacancies_cut(&f->vacant, f->entry_n);
+	size_t room = bt_vacancies_room(f->entry_n, f->entry_cap);
+	if (room < f->entry_cap) {
+		f->entries = bt_mem_realloc(f->entries, room, sizeof(*f->entries));
+		f->entry_cap = room;
+	}
 }
 
 static void bury(struct bt_freshness *f, uint32_t ix)
@@ -76,9 +81,7 @@ static void enter(struct bt_freshness *f, const struct bt_sighting *seen, bool g
 	if ((seen->uid == 0 && seen->version == 0) || bt_map_get(&f->ixs, seen->key, &ix)) {
 		return;
 	}
-	if (f->vacant_n) {
-		ix = f->vacant[--f->vacant_n];
-	} else {
+	if (!bt_vacancies_take(&f->vacant, &ix)) {
 		f->entries = bt_mem_grow(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
 		ix = (uint32_t)f->entry_n++;
 	}

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "engine/base/map.h"
+#include "engine/base/vacancies.h"
 #include "engine/model/object.h"
 
 /* What an event shows of an object's identity. Hashes; 0: not known. */
@@ -31,8 +32,9 @@ struct bt_fresh_entry {
 struct bt_freshness {
 	struct bt_map ixs;
 	struct bt_fresh_entry *entries;
-	uint32_t *vacant, *tombs; /* indices; tombs: of what is gone, the oldest at tomb_first */
-	size_t entry_n, entry_cap, vacant_n, vacant_cap;
+	struct bt_vacancies vacant; /* entries */
+	uint32_t *tombs;	    /* entries of what is gone, the oldest at tomb_first */
+	size_t entry_n, entry_cap;
 	uint32_t tombstone_max, tomb_first, tomb_n;
 };
 

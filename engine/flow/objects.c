@@ -271,6 +271,7 @@ static enum bt_status enter(
 	bool waits = delta->pod.node == BT_NAME_NONE;
 
 	*out_taken = (struct bt_taken){.entry = BT_ENTERED_ENDED, .ix = BT_NO_POD};
+	engine->came_n++;
 	bt_engine_reclaim(engine);
 	if (delta->pod.ended) {
 		return BT_OK;
@@ -402,6 +403,7 @@ static enum bt_status update(
 	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
 
 	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
+	engine->came_n++;
 	bt_engine_reclaim(engine);
 	if (delta->pod.ended || (before.state == BT_POD_QUEUED && is_foreign(engine, &delta->pod))) {
 		out_taken->entry = delta->pod.ended ? BT_ENTERED_ENDED : BT_ENTERED_FOREIGN;
@@ -496,6 +498,7 @@ static enum bt_status take_pod(
 		if (pod_ix == BT_NO_POD) {
 			return BT_NOT_FOUND;
 		}
+		bt_engine_reclaim(engine);
 		bt_engine_remove_pod(engine, pod_ix);
 		return BT_OK;
 	}

@@ -399,13 +399,12 @@ void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 	for (size_t i = 0; engine->preempting.on && !engine->preempting.failed && i < engine->leaving_n;
 		i++) {
 		const struct bt_leaving victim = engine->leaving[i];
-		const struct bt_pod *pod = bt_ledger_pod(ledger, victim.pod_ix);
-
 		if (i + 1 == engine->leaving_n) {
 			engine->preempting.last_ix = victim.pod_ix;
 			engine->preempting.last_uid = victim.uid;
 		}
-		if (pod->state != BT_POD_VACANT && pod->uid == victim.uid) {
+		if (bt_ledger_has(ledger, victim.pod_ix) &&
+			bt_ledger_pod(ledger, victim.pod_ix)->uid == victim.uid) {
 			engine->options.evictor.evict(
 				engine->options.evictor.context, engine, victim.pod_ix, decision->pod_ix);
 		}

@@ -107,6 +107,15 @@ void bt_engine_release_names(struct bt_engine *engine)
 	}
 }
 
+/* Room that pods had, in the ledger and by their indices elsewhere. */
+static void trim_pods(struct bt_engine *engine)
+{
+	uint32_t pod_end = bt_ledger_trim_pods(engine->cache->ledger);
+
+	bt_counters_trim_pods(engine->cache->counters, pod_end);
+	bt_queue_trim(engine->queue, pod_end);
+}
+
 void bt_engine_reclaim(struct bt_engine *engine)
 {
 	const struct bt_engine_options *options = &engine->options;
@@ -120,7 +129,7 @@ void bt_engine_reclaim(struct bt_engine *engine)
 	bt_ledger_let_go(engine->cache->ledger);
 	bt_devices_release_names(engine->cache->devices);
 	bt_engine_end_events(engine);
-	engine->came_n++;
+	trim_pods(engine);
 	bool full = is_full(engine);
 	if (full || is_due(engine, keep_n)) {
 		retire_signatures(engine, keep_n, full);

@@ -231,6 +231,9 @@ bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix)
 	if (p->last_ix == BT_NO_POD) {
 		return true;
 	}
+	if (!bt_ledger_has(engine->cache->ledger, p->last_ix)) {
+		return false;
+	}
 	const struct bt_pod *last = bt_ledger_pod(engine->cache->ledger, p->last_ix);
-	return last->state != BT_POD_VACANT && last->uid == p->last_uid && !last->terminating;
+	return last->uid == p->last_uid && !last->terminating;
 }

@@ -248,7 +248,7 @@ static void carry_out(struct history *h, const struct bt_group_decision *decisio
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		bool there = pod_of(h->engines[0], victims[i])->state != BT_POD_VACANT;
+		bool there = bt_ledger_has(bt_engine_cache(h->engines[0])->ledger, victims[i]);
 
 		for (uint32_t e = 0; there && e < ENGINES; e++) {
 			bt_engine_remove_pod(h->engines[e], victims[i]);

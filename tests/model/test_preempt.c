@@ -253,7 +253,7 @@ static void remove_pod(struct history *h)
 	}
 	uint32_t pod_ix = below(h, bt_ledger_pod_end(ledger));
 	for (uint32_t e = 0; e < ENGINES; e++) {
-		if (bt_ledger_pod(bt_engine_cache(h->engines[e])->ledger, pod_ix)->state != BT_POD_VACANT) {
+		if (bt_ledger_has(bt_engine_cache(h->engines[e])->ledger, pod_ix)) {
 			bt_engine_remove_pod(h->engines[e], pod_ix);
 		}
 	}

@@ -326,10 +326,12 @@ void sim_tick(struct sim *sim)
 void sim_evict_failed(struct sim *sim, const struct sim_eviction *eviction)
 {
 	struct bt_engine *engine = sim->engines[0];
-	const struct bt_pod *pod = sim_pod_at(engine, eviction->for_ix);
 
-	if (pod->state == BT_POD_VACANT || pod->detached ||
-		sim_number(engine, pod->uid) != eviction->for_uid) {
+	if (!bt_ledger_has(bt_engine_cache(engine)->ledger, eviction->for_ix)) {
+		return;
+	}
+	const struct bt_pod *pod = sim_pod_at(engine, eviction->for_ix);
+	if (pod->detached || sim_number(engine, pod->uid) != eviction->for_uid) {
 		return;
 	}
 	sim_note(sim, "  pod-%" PRIu32 " stays where it is", eviction->slot);

@@ -139,9 +139,12 @@ static struct bt_engine *twin(struct sim *sim)
 
 static bool is_still(struct sim *sim, uint32_t pod_ix, uint32_t uid)
 {
+	if (!bt_ledger_has(bt_engine_cache(sim->engines[0])->ledger, pod_ix)) {
+		return false;
+	}
 	const struct bt_pod *pod = sim_pod_at(sim->engines[0], pod_ix);
 
-	return pod->state != BT_POD_VACANT && !pod->detached && sim_number(sim->engines[0], pod->uid) == uid;
+	return !pod->detached && sim_number(sim->engines[0], pod->uid) == uid;
 }
 
 static void tell_twin_object(struct sim *sim, const struct bt_object *object, bool there)

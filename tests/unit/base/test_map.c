@@ -97,6 +97,28 @@ static void many_keys_survive_growth(void **state)
 	bt_map_fini(&map);
 }
 
+static void a_map_that_has_become_empty_is_small_and_keeps_what_is_left(void **state)
+{
+	struct bt_map map = {0};
+	uint32_t value = 0;
+
+	(void)state;
+	for (uint32_t i = 1; i <= 100000; i++) {
+		bt_map_put(&map, i, i * 3);
+	}
+	for (uint32_t i = 1; i <= 100000; i++) {
+		if (i % 1000) {
+			bt_map_remove(&map, i);
+		}
+	}
+	assert_in_range(map.slot_n, 200, 4096);
+	for (uint32_t i = 1; i <= 100000; i++) {
+		assert_int_equal(bt_map_get(&map, i, &value), i % 1000 == 0);
+		assert_true(i % 1000 || value == i * 3);
+	}
+	bt_map_fini(&map);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +126,7 @@ int main(void)
 		cmocka_unit_test(put_replaces_and_counts_once),
 		cmocka_unit_test(random_histories_agree_with_an_array),
 		cmocka_unit_test(many_keys_survive_growth),
+		cmocka_unit_test(a_map_that_has_become_empty_is_small_and_keeps_what_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

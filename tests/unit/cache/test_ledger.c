@@ -285,6 +285,61 @@ static void gates_and_signatures_go_with_their_pods(void **state)
 	bt_signatures_bury(f->cache->signatures);
 }
 
+static void pods_are_what_they_were_when_room_is_given_up(void **state)
+{
+	enum { MANY = 2000 };
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), pods[MANY];
+
+	for (uint32_t i = 0; i < MANY; i++) {
+		pods[i] = fixture_pod(f, "containers: [{name: a, resources: {requests: {cpu: 1m}}}]");
+		assert_int_equal(pods[i], i);
+	}
+	bt_ledger_assume(ledger, 3, node);
+	bt_ledger_assume(ledger, 77, node);
+	for (uint32_t i = 0; i < MANY; i++) {
+		if (i != 3 && i != 77) {
+			bt_ledger_remove(ledger, i);
+		}
+	}
+	assert_int_equal(bt_ledger_trim_pods(ledger), 78);
+	assert_int_equal(bt_ledger_pod_end(ledger), 78);
+	assert_false(bt_ledger_has(ledger, 78));
+	assert_false(bt_ledger_has(ledger, 5));
+	assert_true(bt_ledger_has(ledger, 77));
+	assert_int_equal(bt_ledger_first_on(ledger, node), 77);
+	assert_int_equal(bt_ledger_next(ledger, 77), 3);
+	assert_int_equal(bt_ledger_usage(ledger)->used[BT_CPU][node], 2);
+	/* The lowest indices come first. */
+	for (uint32_t i = 0; i < MANY; i++) {
+		uint32_t wanted = i + (i >= 3) + (i >= 76);
+
+		assert_int_equal(fixture_pod(f, ASKS), wanted);
+	}
+	assert_int_equal(bt_ledger_pod(ledger, 77)->node_ix, node);
+}
+
+static void room_of_nodes_that_have_gone_is_given_up(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), pod = fixture_pod(f, ASKS);
+
+	bt_ledger_assume(ledger, pod, node);
+	bt_ledger_reserve(ledger, 5000);
+	bt_ledger_trim_nodes(ledger, 2);
+	assert_int_equal(bt_ledger_usage(ledger)->used[BT_CPU][node], 500);
+	assert_int_equal(bt_ledger_first_on(ledger, node), pod);
+	bt_ledger_reserve(ledger, 5000);
+	for (uint32_t i = 0; i < 5000; i++) {
+		if (i != node) {
+			assert_unused(bt_ledger_usage(ledger), i);
+			assert_false(bt_ledger_keeps(ledger, i));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +357,8 @@ int main(void)
 		FIXTURE_TEST(random_histories_return_to_zero),
 		FIXTURE_TEST(priorities_that_nobody_has_are_forgotten),
 		FIXTURE_TEST(gates_and_signatures_go_with_their_pods),
+		FIXTURE_TEST(pods_are_what_they_were_when_room_is_given_up),
+		FIXTURE_TEST(room_of_nodes_that_have_gone_is_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,7 @@ static void the_nodes_that_pods_name_get_slots(void **state)
 }
 
 #define CROWD 70
+#define MANY  600
 
 static void come_and_go(struct fixture *f, const char *what, int n)
 {
@@ -134,8 +135,9 @@ static void slots_of_nodes_that_have_gone_are_given_anew(void **state)
 
 	come_and_go(f, "old", 3);
 	come_and_go(f, "more", CROWD);
+	assert_int_equal(fixture_node(f, "name: last", "", ""), 3 + CROWD);
 	bt_cache_vacate_slots(f->cache);
-	assert_int_equal(s->slot_n, 3 + CROWD);
+	assert_int_equal(s->slot_n, 4 + CROWD);
 	assert_int_equal(s->nodes[0].name, BT_NAME_NONE);
 	uint64_t version = s->version;
 	uint32_t slot = fixture_node(f, "name: fresh", "", "");
@@ -149,10 +151,42 @@ static void slots_of_nodes_that_have_gone_are_given_anew(void **state)
 	assert_int_equal(
 		bt_snapshot_label_column(f->cache->snapshot, fixture_name(f, "a"))[slot], BT_NAME_NONE);
 	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "old-0")), BT_NO_NODE);
-	assert_int_equal(bt_snapshot_order(f->cache->snapshot)[0], slot);
+	assert_int_equal(bt_snapshot_order(f->cache->snapshot)[1], slot);
 	/* One of those that went is back. */
 	assert_int_equal(fixture_node(f, "name: old-2", "", ""), 1);
-	assert_int_equal(s->slot_n, 3 + CROWD);
+	assert_int_equal(s->slot_n, 4 + CROWD);
+}
+
+static void slots_behind_the_last_node_are_there_no_more(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_snapshot *s = snapshot_of(f);
+
+	fixture_node(f, "name: first", "", "allocatable: {cpu: '4', pods: '7'}");
+	come_and_go(f, "gone", MANY);
+	fixture_node(f, "name: last", "", "allocatable: {cpu: '5', pods: '8'}");
+	bt_cache_vacate_slots(f->cache);
+	assert_int_equal(s->slot_n, MANY + 2);
+	assert_int_equal(cache_remove_node(f->cache, bt_str("last")), BT_OK);
+	come_and_go(f, "more", MANY / 2);
+	uint64_t version = s->version;
+	bt_cache_vacate_slots(f->cache);
+	assert_int_equal(s->slot_n, 1);
+	assert_true(s->version > version);
+	assert_int_equal(s->alloc[BT_CPU][0], 4000);
+	assert_int_equal(s->alloc_pods[0], 7);
+	assert_int_equal(s->nodes[0].name, fixture_name(f, "first"));
+	/* They are made anew, and empty. */
+	for (uint32_t i = 1; i < MANY; i++) {
+		char meta[32];
+
+		snprintf(meta, sizeof(meta), "name: new-%" PRIu32, i);
+		assert_int_equal(fixture_node(f, meta, "", ""), i);
+		assert_int_equal(s->alloc[BT_CPU][i], 0);
+		assert_int_equal(s->alloc_pods[i], 0);
+		assert_int_equal(bt_ledger_usage(f->cache->ledger)->pod_n[i], 0);
+	}
+	assert_int_equal(bt_snapshot_order(f->cache->snapshot)[MANY - 1], MANY - 1);
 }
 
 static void few_slots_among_many_are_left_as_they_are(void **state)
@@ -595,6 +629,7 @@ int main(void)
 		FIXTURE_TEST(a_name_has_its_slot_before_its_node),
 		FIXTURE_TEST(the_nodes_that_pods_name_get_slots),
 		FIXTURE_TEST(slots_of_nodes_that_have_gone_are_given_anew),
+		FIXTURE_TEST(slots_behind_the_last_node_are_there_no_more),
 		FIXTURE_TEST(few_slots_among_many_are_left_as_they_are),
 		FIXTURE_TEST(names_end_with_their_slots),
 		FIXTURE_TEST(a_slot_stays_with_the_pods_that_name_it),

@@ -86,6 +86,45 @@ static void a_guess_names_who_will_be_popped_where_one_line_has_them_all(void **
 	bt_queue_destroy(queue);
 }
 
+static void pods_wait_as_before_when_room_is_given_up(void **state)
+{
+	enum { MANY = 2000, LEFT = 1300 };
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	/* One waits for an event, one for its backoff, and the others are decided. */
+	for (uint32_t pod = 0; pod < MANY; pod++) {
+		bt_queue_add(queue, pod, kind(pod % 7, 0), pod);
+	}
+	for (uint32_t pod = 0; pod < MANY; pod++) {
+		assert_int_equal(bt_queue_pop(queue), pod);
+		if (pod == 5) {
+			bt_queue_refuse(queue, pod, MASK, 0, MANY);
+		} else if (pod == LEFT) {
+			bt_queue_refuse(queue, pod, 0, 0, MANY);
+		} else {
+			assert_int_equal(bt_queue_remove(queue, pod), BT_OK);
+		}
+	}
+	bt_queue_trim(queue, LEFT + 1);
+	assert_int_equal(bt_queue_counts(queue).unschedulable, 1);
+	assert_int_equal(bt_queue_counts(queue).backoff, 1);
+	assert_int_equal(bt_queue_info(queue, 5).where, BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(bt_queue_info(queue, LEFT).where, BT_WAIT_BACKOFF);
+	assert_int_equal(bt_queue_remove(queue, LEFT), BT_OK);
+	bt_queue_trim(queue, 6);
+	assert_int_equal(bt_queue_info(queue, 5).where, BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(bt_queue_info(queue, LEFT).where, BT_WAIT_NOWHERE);
+	for (uint32_t pod = 6; pod < MANY; pod++) {
+		bt_queue_add(queue, pod, kind(pod % 5, 0), pod);
+	}
+	for (uint32_t pod = 6; pod < MANY; pod++) {
+		assert_int_equal(bt_queue_pop(queue), pod);
+	}
+	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	bt_queue_destroy(queue);
+}
+
 static void a_guess_names_nobody_who_has_gone(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
@@ -1001,6 +1040,7 @@ int main(void)
 		cmocka_unit_test(higher_priority_goes_first),
 		cmocka_unit_test(among_equals_the_longest_wait_goes_first_then_arrival),
 		cmocka_unit_test(a_guess_names_who_will_be_popped_where_one_line_has_them_all),
+		cmocka_unit_test(pods_wait_as_before_when_room_is_given_up),
 		cmocka_unit_test(a_guess_names_nobody_who_has_gone),
 		cmocka_unit_test(a_refused_pod_waits_for_an_event_and_then_for_its_backoff),
 		cmocka_unit_test(a_pod_in_backoff_is_popped_when_none_is_active_but_not_one_that_failed),

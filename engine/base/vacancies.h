@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Indices of an array that were given back, to be given anew, the lowest first: so the array is as long as
+ * what it held at most, however often that changes, and its end becomes empty when there is less to hold.
+ * A bitmap, with bitmaps above it of the words that are not zero, up to a single word.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BT_VACANCIES_LEVELS 6 /* 64 to the power of 6 is above 32 bits */
+
+/* All zeroes is none. Private to vacancies.c, but for n. */
+struct bt_vacancies {
+	uint64_t *levels[BT_VACANCIES_LEVELS]; /* the indices first */
+	size_t word_n[BT_VACANCIES_LEVELS];
+	uint32_t level_n;
+	size_t n; /* how many there are */
+};
+
+void bt_vacancies_fini(struct bt_vacancies *vacant);
+
+/* Requires: the index is not there. May allocate. */
+void bt_vacancies_give(struct bt_vacancies *vacant, uint32_t ix);
+
+/* Takes the lowest. Returns false when there is none. */
+bool bt_vacancies_take(struct bt_vacancies *vacant, uint32_t *out_ix);
+
+/* Takes the indices at the end of an array of so many elements. Returns: how many elements are left, the last
+ * of which is not vacant. */
+size_t bt_vacancies_cut(struct bt_vacancies *vacant, size_t end);
+
+/* The room that an array should have of which so many elements are left: what it has, or less when that is
+ * much too large. */
+static inline size_t bt_vacancies_room(size_t left_n, size_t cap)
+{
+	return cap > 256 && left_n <= cap / 4 ? (left_n < 64 ? 128 : 2 * left_n) : cap;
+}

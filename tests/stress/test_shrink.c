@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Memory follows what is there when a large cluster becomes small (I7): a pipeline is filled, nearly all
+ * nodes and pods go, those that stay are replaced one by one as nodes and pods are, and what is in use is
+ * near to what a pipeline needs that was told of no others. Arguments: how many nodes, and of how many one
+ * stays.
+ */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/rcu.h"
+#include "engine/flow/pipeline.h"
+#include "tools/generate/build.h"
+
+enum { PODS = 3, KINDS = 200, AT_ONCE = 1000 };
+
+static uint32_t node_n = 100000, each = 50;
+
+static void make_node(struct bt_arena *arena, uint32_t number, struct bt_node_object *out)
+{
+	out->meta.name = bt_build_text(arena, "node-%" PRIu32, number);
+	bt_build_pair(arena, &out->meta.labels, bt_str("topology.kubernetes.io/zone"),
+		bt_build_text(arena, "zone-%" PRIu32, number % 3));
+	bt_build_pair(arena, &out->meta.labels, bt_str("kubernetes.io/hostname"), out->meta.name);
+	bt_build_quantity(arena, &out->allocatable, "cpu", bt_build_milli(8000));
+	bt_build_quantity(arena, &out->allocatable, "pods", bt_build_count(110));
+}
+
+/* Two of a node's pods are on it when they come, one is decided. */
+static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, struct bt_pod_object *out)
+{
+	struct bt_container_object *container = bt_arena_zalloc(arena, sizeof(*container));
+
+	out->meta.name = bt_build_text(arena, "pod-%" PRIu32 "-%" PRIu32, number, which);
+	out->meta.namespace_ = bt_str("default");
+	out->meta.uid = bt_build_text(arena, "uid-%" PRIu32 "-%" PRIu32, number, which);
+	bt_build_pair(arena, &out->meta.labels, bt_str("app"),
+		bt_build_text(arena, "app-%" PRIu32, number % KINDS));
+	container->name = bt_str("main");
+	container->resources.set = true;
+	bt_build_quantity(arena, &container->resources.requests, "cpu", bt_build_milli(100));
+	out->spec.scheduler_name = bt_str("default-scheduler");
+	out->spec.containers = container;
+	out->spec.container_n = 1;
+	if (which) {
+		out->spec.node_name = bt_build_text(arena, "node-%" PRIu32, number);
+	}
+}
+
+static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number)
+{
+	for (uint32_t i = 0; i <= PODS; i++) {
+		struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+		uint32_t nth = kind == BT_PARCEL_APPLY ? i : PODS - i;
+
+		parcel->object = (struct bt_object){.kind = nth ? BT_KIND_POD : BT_KIND_NODE};
+		if (nth) {
+			make_pod(&parcel->arena, number, nth - 1, &parcel->object.pod);
+		} else {
+			make_node(&parcel->arena, number, &parcel->object.node);
+		}
+		while (bt_pipeline_feed(pipeline, 0, &parcel, 0) != BT_OK) {
+			bt_pipeline_settle(pipeline);
+		}
+	}
+	if (number % AT_ONCE == 0) {
+		bt_pipeline_settle(pipeline);
+	}
+}
+
+/* Those nodes that stay, with their pods, or all others. */
+static void feed_all(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, bool others)
+{
+	for (uint32_t i = 0; i < node_n; i++) {
+		if (others != (i % each == 0)) {
+			feed(pipeline, kind, i);
+		}
+	}
+	bt_pipeline_settle(pipeline);
+}
+
+/* New ones come for those that had stayed. */
+static void replace_all(struct bt_pipeline *pipeline)
+{
+	for (uint32_t i = 0; i < node_n; i += each) {
+		feed(pipeline, BT_PARCEL_DELETE, i);
+		feed(pipeline, BT_PARCEL_APPLY, node_n + i);
+	}
+	bt_pipeline_settle(pipeline);
+}
+
+static struct bt_pipeline *make_pipeline(void)
+{
+	struct bt_pipeline_options options = {.limits = bt_limits_default()};
+	struct bt_config_errors errors = {0};
+	struct bt_config config;
+
+	bt_config_init_default(&config, NULL);
+	options.limits.sources = 1;
+	options.limits.spent = options.limits.tombstones = 16;
+	struct bt_pipeline *pipeline = bt_pipeline_create(&config, &options, &errors);
+	assert_non_null(pipeline);
+	bt_config_errors_fini(&errors);
+	bt_config_fini(&config);
+	return pipeline;
+}
+
+static size_t measure(const char *when, struct bt_pipeline *pipeline)
+{
+	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(pipeline));
+
+	bt_rcu_drain();
+	size_t bytes = bt_mem_in_use_bytes();
+	print_message("%s: %zu KiB, %" PRIu32 " slots of nodes, %" PRIu32 " of pods, %" PRIu32 " names\n",
+		when, bytes / 1024, cache->view.snapshot->slot_n, bt_ledger_pod_end(cache->ledger),
+		bt_intern_count(cache->dictionary->intern));
+	return bytes;
+}
+
+static void a_cluster_that_has_become_small_takes_what_a_small_one_takes(void **state)
+{
+	struct bt_pipeline *pipeline = make_pipeline();
+	size_t base = measure("nothing", pipeline);
+
+	(void)state;
+	feed_all(pipeline, BT_PARCEL_APPLY, false);
+	size_t small = measure("a small one", pipeline) - base;
+	bt_pipeline_destroy(pipeline);
+
+	pipeline = make_pipeline();
+	feed_all(pipeline, BT_PARCEL_APPLY, false);
+	feed_all(pipeline, BT_PARCEL_APPLY, true);
+	size_t large = measure("a large one", pipeline) - base;
+	feed_all(pipeline, BT_PARCEL_DELETE, true);
+	measure("nearly all have gone", pipeline);
+	replace_all(pipeline);
+	size_t after = measure("the others are replaced", pipeline) - base;
+	print_message("%.2f of the large one, %.2f times the small one\n", (double)after / (double)large,
+		(double)after / (double)small);
+	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(pipeline));
+	uint32_t left_n = (node_n + each - 1) / each;
+	assert_int_equal(cache->view.snapshot->node_n, left_n);
+	assert_in_range(cache->view.snapshot->slot_n, left_n, left_n + left_n / 4 + 100);
+	assert_in_range(bt_ledger_pod_end(cache->ledger), PODS * left_n, PODS * left_n + 10);
+	assert_in_range(after, 0, large / 2);
+	bt_pipeline_destroy(pipeline);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_cluster_that_has_become_small_takes_what_a_small_one_takes),
+	};
+
+	if (argc == 3) {
+		node_n = (uint32_t)strtoul(argv[1], NULL, 10);
+		each = (uint32_t)strtoul(argv[2], NULL, 10);
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
