@@ -583,6 +583,9 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 
 /* ---- the end ---- */
 
+/* So much of the time to end is for what is still to be said of cycles. */
+#define SAID_SHARE 4
+
 bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 {
 	if (!s->started) {
@@ -597,6 +600,7 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	s->audit = NULL;
 	bt_watch_destroy(s->watch);
 	s->watch = NULL;
+	bt_writer_wind_up(s->writer, limit_ns / SAID_SHARE);
 	bool drained = bt_writer_drain(s->writer, limit_ns);
 	bool stopped = bt_pipeline_stop(s->pipeline, BT_END_ABANDON, limit_ns);
 	if (!stopped) {

@@ -385,14 +385,14 @@ static void begin_check(struct bt_writer *writer, struct bt_op *op)
 
 static void fenced(struct bt_writer *writer, struct bt_op *op)
 {
-	static const char why[] = "another replica leads";
+	struct bt_str why = bt_write_fence_reason(writer);
 
 	if (op->verbs == &bt_check_verbs) {
 		unsure(writer, op);
 	} else if (op->unsure) {
-		confirm(op, bt_str(why), 0);
+		confirm(op, why, 0);
 	} else {
-		bt_bind_failed(writer, op, bt_str(why), (struct bt_str){.len = 0});
+		bt_bind_failed(writer, op, why, (struct bt_str){.len = 0});
 	}
 }
 

@@ -312,7 +312,10 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 {
 	const struct bt_sent_event *event = op->event;
 
-	if (answer->fate == BT_FATE_DONE) {
+	/* Its name is no other event's: an earlier call has made it, whose answer was lost. */
+	bool made = answer->status == 409 && op->stage == CREATE && op->tries;
+
+	if (answer->fate == BT_FATE_DONE || made) {
 		written(writer, op);
 	} else if (answer->fate == BT_FATE_THROTTLED) {
 		bt_op_queue_first(op);

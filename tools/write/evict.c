@@ -123,7 +123,7 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 
 static void fenced(struct bt_writer *writer, struct bt_op *op)
 {
-	failed(writer, op, bt_str("another replica leads"));
+	failed(writer, op, bt_write_fence_reason(writer));
 }
 
 static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)

@@ -423,7 +423,7 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 /* What has been written stays, and is said. */
 static void fenced(struct bt_writer *writer, struct bt_op *op)
 {
-	bt_bind_failed(writer, op, bt_str("another replica leads"), (struct bt_str){.len = 0});
+	bt_bind_failed(writer, op, bt_write_fence_reason(writer), (struct bt_str){.len = 0});
 }
 
 static void begin(struct bt_writer *writer, struct bt_op *op)

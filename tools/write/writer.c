@@ -143,11 +143,22 @@ void bt_op_later(struct bt_op *op, int64_t delay_ns)
 	}
 }
 
+static bool winds_up(const struct bt_writer *writer)
+{
+	return bt_load_relaxed(&writer->said_until_ns) != INT64_MAX;
+}
+
+/* While the writer winds up, only looking at what a binding came to takes its time. */
+static bool is_due(const struct bt_writer *writer, const struct bt_op *op, int64_t now_ns)
+{
+	return op->due_ns <= now_ns || (winds_up(writer) && (!op->reads || op->verbs == &bt_prebind_verbs));
+}
+
 static void take_due(struct bt_writer *writer, int64_t now_ns)
 {
 	struct bt_op *op = writer->later;
 
-	if (now_ns < writer->later_ns) {
+	if (now_ns < writer->later_ns && !winds_up(writer)) {
 		return;
 	}
 	writer->later = NULL;
@@ -155,7 +166,7 @@ static void take_due(struct bt_writer *writer, int64_t now_ns)
 	writer->later_ns = INT64_MAX;
 	for (struct bt_op *next; op; op = next) {
 		next = op->next;
-		if (op->due_ns <= now_ns) {
+		if (is_due(writer, op, now_ns)) {
 			bt_op_queue(op);
 			continue;
 		}
@@ -391,6 +402,30 @@ static void launch(struct bt_writer *writer, struct bt_op *op, struct bt_http_ca
 	bt_http_send(writer->http, call);
 }
 
+/* Who winds up begins nothing any more; what is said of cycles may go for a while, but is not tried again. A
+ * call that may have an effect yet is followed (fenced). */
+static bool is_over(const struct bt_writer *writer, const struct bt_op *op, int64_t now_ns)
+{
+	if (!winds_up(writer)) {
+		return false;
+	}
+	if (op->verbs->class >= BT_CLASS_STATUS) {
+		return op->tries || now_ns >= bt_load_relaxed(&writer->said_until_ns);
+	}
+	return !op->reads || op->verbs == &bt_prebind_verbs;
+}
+
+struct bt_str bt_write_fence_reason(const struct bt_writer *writer)
+{
+	return bt_str(winds_up(writer) ? "the scheduler ends" : "another replica leads");
+}
+
+static void fence(struct bt_writer *writer, struct bt_op *op)
+{
+	BT_WRITE_COUNT(writer, fenced_n);
+	op->verbs->fenced(writer, op);
+}
+
 /* Sends the first of a class. Returns: 0, or in how many ns it may be sent; INT64_MAX: when others are back.
  */
 static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, int64_t now_ns)
@@ -399,6 +434,12 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 	struct bt_throttle *throttle = op->reads ? NULL : throttle_of(writer, class);
 	struct bt_http_call call = {.body = {.len = 0}};
 
+	if (is_over(writer, op, now_ns)) {
+		list_take(&writer->queues[class]);
+		bt_arena_reset(&writer->scratch);
+		fence(writer, op);
+		return 0;
+	}
 	if (throttle) {
 		if (now_ns < writer->hold_ns) {
 			return writer->hold_ns - now_ns;
@@ -416,9 +457,8 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 	bt_buf_clear(&writer->body);
 	bt_arena_reset(&writer->scratch);
 	if (throttle && writer->options.may_write && !writer->options.may_write(writer->options.context)) {
-		BT_WRITE_COUNT(writer, fenced_n);
 		bt_throttle_return(throttle);
-		op->verbs->fenced(writer, op);
+		fence(writer, op);
 	} else if (op->verbs->request(writer, op, &call)) {
 		launch(writer, op, &call);
 	} else if (throttle) {
@@ -475,6 +515,11 @@ static void pump(struct bt_writer *writer)
 		}
 	}
 	next_ns = writer->later_ns < next_ns ? writer->later_ns : next_ns;
+	if (winds_up(writer) && now_ns < bt_load_relaxed(&writer->said_until_ns)) {
+		int64_t until_ns = bt_load_relaxed(&writer->said_until_ns);
+
+		next_ns = until_ns < next_ns ? until_ns : next_ns;
+	}
 	set_timer(writer, now_ns, next_ns);
 	show_gauges(writer);
 }
@@ -690,6 +735,7 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	writer->options = *options;
 	settle(&writer->options);
 	writer->later_ns = writer->timer_ns = INT64_MAX;
+	writer->said_until_ns = INT64_MAX;
 	writer->window = writer->options.in_flight < FEW ? writer->options.in_flight : FEW;
 	now_ns = bt_write_now(writer);
 	writer->way_since_ns = now_ns;
@@ -748,6 +794,12 @@ void bt_writer_destroy(struct bt_writer *writer)
 	bt_buf_fini(&writer->text);
 	bt_mem_free(writer->host);
 	bt_mem_free(writer);
+}
+
+void bt_writer_wind_up(struct bt_writer *writer, int64_t said_ns)
+{
+	bt_store_relaxed(&writer->said_until_ns, bt_write_now(writer) + said_ns);
+	bt_http_after(writer->http, 0, wake, writer);
 }
 
 bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns)

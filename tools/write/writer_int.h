@@ -53,7 +53,7 @@ struct bt_op_verbs {
 	bool (*request)(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call);
 	/* Goes on: queues, defers or ends the op. */
 	void (*answered)(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer);
-	/* It may not be written. Goes on or ends the op. */
+	/* It may not be written: somebody else leads, or the writer winds up. Goes on or ends the op. */
 	void (*fenced)(struct bt_writer *writer, struct bt_op *op);
 	/* The writer ends; sent: it may have had an effect. Only says so; the op is freed by the caller. */
 	void (*given_up)(struct bt_writer *writer, struct bt_op *op, bool sent);
@@ -118,9 +118,11 @@ struct bt_writer {
 	_Atomic uint64_t report_n;     /* atomic: of those, reports */
 	_Atomic uint64_t volume_n;     /* atomic: and bindings that have volumes to wait for */
 	struct bt_log_limit bind_said, evict_said, patch_said,
-		event_said;  /* what went wrong, once a second */
-	struct bt_park over; /* woken when open_n comes to nothing */
-	_Atomic bool ending; /* atomic: calls are given up, none is made any more */
+		event_said;	       /* what went wrong, once a second */
+	struct bt_park over;	       /* woken when open_n comes to nothing */
+	_Atomic int64_t said_until_ns; /* atomic: since it winds up: until when events and patches may go;
+					  else INT64_MAX */
+	_Atomic bool ending;	       /* atomic: calls are given up, none is made any more */
 
 	/* owner: the client's thread */
 	struct bt_op_list queues[BT_CLASS_N];
@@ -194,6 +196,9 @@ struct bt_str bt_write_path(struct bt_writer *writer, const char *prefix, struct
 
 /* The path of a pod, or of something of it, into the writer's buffer. */
 struct bt_str bt_write_pod_path(struct bt_writer *writer, const struct bt_pod_ref *pod, const char *part);
+
+/* Why a write is not made (fenced). */
+struct bt_str bt_write_fence_reason(const struct bt_writer *writer);
 
 /* The message of an answer: that of a Status, or what went wrong. Valid until the scratch arena is reset. */
 struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer *answer);

@@ -364,6 +364,44 @@ static void at_the_end_each_binding_is_answered_once(void **state)
 	assert_true(bt_writer_drain(fake.writer, 0));
 }
 
+/* Binding 1 is lost, 2 is out, 3 waits: while the writer winds up the first is asked for, the last never
+ * begun. */
+static void who_winds_up_begins_no_binding_and_follows_those_that_were_sent(void **state)
+{
+	(void)state;
+	fake_finish();
+	fake_begin((struct bt_writer_options){.qps = -1, .in_flight = 2});
+	bind(1, "p", "n1");
+	bind(2, "q", "n1");
+	bind(3, "r", "n1");
+	fake_end(0, BT_HTTP_LOST, 0, -1, "");
+	bind(4, "s", "n1");
+	bt_writer_wind_up(fake.writer, FAKE_S);
+	fake_pass(0);
+	told("failed 3 the scheduler ends\nfailed 4 the scheduler ends\n");
+	sent(fake.call_n - 1, "GET", POD);
+	fake_answer(fake.call_n - 1, 200, ON("u", "n1"));
+	fake_answer(1, 201, "{}");
+	told("bound 1\nbound 2\n");
+	for (uint32_t i = 0; i < fake.call_n; i++) { /* events */
+		if (!fake.calls[i].over) {
+			fake_answer(i, 201, "{}");
+		}
+	}
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
+static void who_winds_up_does_not_wait_for_the_server_s_leave(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	fake_end(0, BT_HTTP_ANSWERED, 429, 3600 * FAKE_S, "{}");
+	bt_writer_wind_up(fake.writer, FAKE_S);
+	fake_pass(0);
+	told("failed 1 the scheduler ends\n");
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
 static void no_more_than_so_many_are_out(void **state)
 {
 	(void)state;
@@ -532,6 +570,8 @@ int main(void)
 		CASE(what_is_not_sent_costs_no_token),
 		CASE(who_loses_the_lead_still_looks_at_what_was_lost),
 		CASE(at_the_end_each_binding_is_answered_once),
+		CASE(who_winds_up_begins_no_binding_and_follows_those_that_were_sent),
+		CASE(who_winds_up_does_not_wait_for_the_server_s_leave),
 		CASE(no_more_than_so_many_are_out),
 		CASE(more_are_out_over_a_long_way_than_to_a_busy_server),
 		CASE(qps_and_burst_hold_for_all_but_events),

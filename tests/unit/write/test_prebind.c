@@ -196,6 +196,18 @@ static void waiting_ends_with_its_time_and_with_the_pod(void **state)
 	     "more: pod \"p\" not found\n");
 }
 
+static void who_winds_up_waits_for_no_claim(void **state)
+{
+	(void)state;
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200, UNBOUND);
+	bt_writer_wind_up(fake.writer, FAKE_S);
+	fake_pass(0);
+	told("failed 1 the scheduler ends\n");
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
 /* ---- claims ---- */
 
 static struct bt_device_result_object results[] = {
@@ -530,6 +542,7 @@ int main(void)
 		CASE(a_volume_of_somebody_else_fails_the_binding),
 		CASE(provisioning_that_fails_fails_the_binding),
 		CASE(waiting_ends_with_its_time_and_with_the_pod),
+		CASE(who_winds_up_waits_for_no_claim),
 		CASE(a_claim_is_protected_allocated_and_reserved),
 		CASE(a_claim_that_others_have_is_shared),
 		CASE(a_claim_that_has_changed_is_read_anew_a_few_times),

@@ -323,6 +323,42 @@ static void an_event_that_is_refused_is_dropped_and_one_that_is_lost_comes_again
 	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 1);
 }
 
+static void an_event_that_an_unanswered_call_has_made_is_there(void **state)
+{
+	(void)state;
+	refuse(add_pod("p"), "m");
+	fake_end(open_call(EVENTS), BT_HTTP_LOST, 0, -1, "");
+	fake_pass(13 * FAKE_S);
+	fake_status(open_call(EVENTS), 409, "exists");
+	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 0);
+	fake_pass(60 * FAKE_S);
+	assert_int_equal(calls_to(EVENTS), 2);
+}
+
+/* p's event and patch are lost, q's wait for their turn. */
+static void who_winds_up_says_what_waits_once_and_for_a_while(void **state)
+{
+	(void)state;
+	finish(state);
+	begin_with((struct bt_writer_options){.qps = 1, .burst = 1});
+	refuse(add_pod("p"), "m");
+	refuse(add_pod("q"), "m");
+	refuse(add_pod("r"), "m");
+	assert_int_equal(fake.call_n, 2);
+	fake_end(0, BT_HTTP_LOST, 0, -1, "");
+	fake_end(1, BT_HTTP_LOST, 0, -1, "");
+	bt_writer_wind_up(fake.writer, FAKE_S + FAKE_S / 2);
+	fake_pass(0);
+	assert_false(bt_writer_drain(fake.writer, 0));
+	fake_pass(FAKE_S);
+	assert_int_equal(fake.call_n, 4); /* q's, and none of p's again */
+	fake_answer(2, 200, "{}");
+	fake_answer(3, 201, "{}");
+	fake_pass(FAKE_S);
+	assert_int_equal(fake.call_n, 4);
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
 static void events_have_a_budget_of_their_own(void **state)
 {
 	uint32_t n = 0;
@@ -408,6 +444,8 @@ int main(void)
 		CASE(an_event_that_is_new_for_the_server_is_another_one),
 		CASE(a_series_whose_event_has_gone_is_created_whole),
 		CASE(an_event_that_is_refused_is_dropped_and_one_that_is_lost_comes_again),
+		CASE(an_event_that_an_unanswered_call_has_made_is_there),
+		CASE(who_winds_up_says_what_waits_once_and_for_a_while),
 		CASE(events_have_a_budget_of_their_own),
 		CASE(too_many_events_are_dropped_and_counted),
 		CASE(while_bindings_wait_few_events_go),
