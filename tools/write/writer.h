@@ -73,9 +73,9 @@ struct bt_watch_listener bt_writer_listener(struct bt_writer *writer);
 /* The pipeline that decides; it outlives the writer. Before any of those is called. */
 void bt_writer_attach(struct bt_writer *writer, struct bt_pipeline *pipeline);
 
-/* Begins nothing any more: bindings, evictions and claims that have not been sent are answered as failed,
- * lost
- * ones are followed; events and patches go for said_ns, and are tried once. Context: not the writer's thread. */
+/* Begins nothing any more: of what has not been sent, bindings, evictions and claims are answered as failed;
+ * what was lost is followed; events and patches go for said_ns, and are tried once.
+ * Context: not the writer's thread. */
 void bt_writer_wind_up(struct bt_writer *writer, int64_t said_ns);
 
 /* Waits until nothing is on its way, at most limit_ns. Returns: whether that is so. Context: not the writer's
