@@ -25,6 +25,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/base/atomic.h"
@@ -43,6 +44,7 @@
 #define IDLE_MAX     256u	  /* calls that are kept for reuse, with their handles */
 #define IDLE_BYTES   (64u << 10)  /* and the largest buffer of one that is kept */
 #define BUFFER_BYTES (128L << 10) /* what libcurl reads at once */
+#define REST_BYTES   (32u << 10)
 /* A shared connection on which nothing is heard for so long is tried with a small call; when nothing comes
  * for so long again, it is given up. Source: client-go's HTTP/2 health check (ReadIdleTimeout, PingTimeout),
  * v0.36.3. */
@@ -114,6 +116,7 @@ struct bt_http {
 	const struct bt_access *access;	     /* init: */
 	const struct bt_endpoint *endpoint;  /* init: */
 	int64_t connect_timeout_ns, dead_ns; /* init: */
+	int64_t rest_ns;		     /* init: */
 	uint64_t body_max_bytes;	     /* init: */
 	struct bt_thread *thread;	     /* init: */
 	int epoll, event;		     /* init: */
@@ -132,6 +135,7 @@ struct bt_http {
 	size_t call_n, call_cap;
 	struct bt_map slots; /* of calls, by id */
 	uint32_t waiting_n;
+	size_t taken; /* bytes of answers, since it waited last */
 	struct bt_timers timers;
 };
 
@@ -636,6 +640,7 @@ static size_t take_data(char *bytes, size_t one, size_t n, void *context)
 	struct call *call = context;
 	size_t size = one * n;
 
+	call->http->taken += size;
 	if (call->cancelled) {
 		return CURL_WRITEFUNC_ERROR;
 	}
@@ -1132,10 +1137,15 @@ static void wait_for_events(struct bt_http *http)
 		left_ns = due_ns - bt_clock_monotonic_ns();
 		wait_ms = left_ns <= 0 ? 0 : (left_ns - 1) / NS_PER_MS + 1;
 	}
+	http->taken = 0;
 	int n = epoll_wait(http->epoll, events, EVENT_MAX, (int)(wait_ms > INT_MAX ? INT_MAX : wait_ms));
 
 	for (int i = 0; i < n; i++) {
 		take_event(http, &events[i]);
+	}
+	/* Who reads something long goes on. */
+	if (n > 0 && http->rest_ns && http->taken < REST_BYTES) {
+		nanosleep(&(struct timespec){.tv_nsec = http->rest_ns}, NULL);
 	}
 }
 
@@ -1233,6 +1243,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	http->connect_timeout_ns =
 		options->connect_timeout_ns ? options->connect_timeout_ns : (int64_t)10 * NS_PER_S;
 	http->dead_ns = options->dead_ns ? options->dead_ns : (int64_t)10 * NS_PER_S;
+	http->rest_ns = options->rest_ns;
 	http->body_max_bytes = options->body_max_bytes ? options->body_max_bytes : BT_HTTP_BODY_MAX;
 	http->connect_to = (struct curl_slist){.data = own_text(http->endpoint->connect_to)};
 	http->last = &http->first;

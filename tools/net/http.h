@@ -22,6 +22,10 @@ struct bt_http_options {
 	int64_t connect_timeout_ns; /* 0: 10 s */
 	uint64_t body_max_bytes;    /* what done takes whole, at most; 0: BT_HTTP_BODY_MAX */
 	int64_t dead_ns; /* a connection on which nothing is acknowledged for so long is given up; 0: 10 s */
+	/* How long the thread rests after it has read something, so that under load it wakes, and wakes
+	 * others, for several answers and events at once. What comes to an idle client is not late. 0: it
+	 * does not. */
+	int64_t rest_ns;
 };
 
 enum bt_http_method { BT_HTTP_GET = 0, BT_HTTP_POST, BT_HTTP_PUT, BT_HTTP_PATCH, BT_HTTP_DELETE };

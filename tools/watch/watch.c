@@ -10,7 +10,8 @@
 #include "engine/base/mem.h"
 #include "tools/watch/reflector_int.h"
 
-#define PAGE 500u
+#define PAGE	500u
+#define REST_NS INT64_C(1000000) /* of many events in a row, a few at a time */
 
 struct bt_watch {
 	struct bt_reflectors shared;
@@ -43,7 +44,9 @@ struct bt_watch *bt_watch_create(const struct bt_watch_options *options, struct 
 {
 	const struct bt_watch_kind *kinds[BT_WATCH_KINDS_MAX];
 	struct bt_http *http = bt_http_create(
-		&(struct bt_http_options){.access = options->access, .name = "berth-watch"}, out_error);
+		&(struct bt_http_options){
+			.access = options->access, .name = "berth-watch", .rest_ns = REST_NS},
+		out_error);
 
 	if (!http) {
 		return NULL;

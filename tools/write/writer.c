@@ -26,8 +26,10 @@
 #define SLOW_DOWN_NS (BT_WRITE_S / 10)
 /* While bindings wait, one event goes with so many of them. */
 #define BINDINGS_PER_EVENT 64
-#define BACKOFF_NS	   (BT_WRITE_S / 10)
-#define BACKOFF_MAX_NS	   (5 * BT_WRITE_S)
+/* Short beside an answer's time. */
+#define REST_NS	       (BT_WRITE_S / 1000)
+#define BACKOFF_NS     (BT_WRITE_S / 10)
+#define BACKOFF_MAX_NS (5 * BT_WRITE_S)
 
 int64_t bt_write_now(const struct bt_writer *writer)
 {
@@ -747,6 +749,7 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	bt_park_init(&writer->over);
 	writer->http = bt_http_create(&(struct bt_http_options){.access = options->access,
 					      .name = "writer",
+					      .rest_ns = REST_NS,
 					      .connections = writer->options.connections},
 		out_error);
 	if (!writer->http) {
