@@ -589,15 +589,11 @@ static struct bt_str host_of(struct bt_str server)
 	return bt_str_sub(rest, 0, bt_str_find(rest, '/', 0));
 }
 
-struct bt_access *bt_access_create(const struct bt_access_options *options, struct bt_buf *out_error)
+/* Where everything comes from is known. Returns: NULL with the reason in out_error. */
+static struct bt_access *open_access(
+	struct bt_access *access, const struct bt_access_options *options, struct bt_buf *out_error)
 {
-	struct bt_access *access = bt_mem_zalloc(1, sizeof(*access));
-
-	bt_lock_init(&access->lock);
-	access->plugin.stop = -1;
-	access->traffic = bt_mem_zalloc(1, sizeof(*access->traffic));
-	if (!make_plan(options, &access->plan, out_error) || !set_endpoint(access, options, out_error) ||
-		!open_files(access, out_error)) {
+	if (!set_endpoint(access, options, out_error) || !open_files(access, out_error)) {
 		bt_access_destroy(access);
 		return NULL;
 	}
@@ -608,6 +604,62 @@ struct bt_access *bt_access_create(const struct bt_access_options *options, stru
 	bt_buf_str(&access->address, host_of(bt_str(access->endpoint.server)));
 	access->identity = make_identity(access, 1);
 	return access;
+}
+
+static struct bt_access *new_access(void)
+{
+	struct bt_access *access = bt_mem_zalloc(1, sizeof(*access));
+
+	bt_lock_init(&access->lock);
+	access->plugin.stop = -1;
+	access->traffic = bt_mem_zalloc(1, sizeof(*access->traffic));
+	return access;
+}
+
+struct bt_access *bt_access_create(const struct bt_access_options *options, struct bt_buf *out_error)
+{
+	struct bt_access *access = new_access();
+
+	if (!make_plan(options, &access->plan, out_error)) {
+		bt_access_destroy(access);
+		return NULL;
+	}
+	return open_access(access, options, out_error);
+}
+
+static struct bt_str keep(struct bt_arena *arena, struct bt_str text)
+{
+	return (struct bt_str){bt_arena_copy(arena, text.len ? text.ptr : "", text.len), text.len};
+}
+
+static const char *keep_file(struct bt_arena *arena, struct bt_str path)
+{
+	return path.len ? keep(arena, path).ptr : NULL;
+}
+
+static void keep_secret(struct bt_secret *secret, struct bt_str bytes)
+{
+	if (bytes.len) {
+		bt_secret_set(secret, bytes.ptr, bytes.len);
+	}
+}
+
+struct bt_access *bt_access_create_for(const struct bt_access_target *target, struct bt_buf *out_error)
+{
+	struct bt_access *access = new_access();
+	struct bt_access_plan *plan = &access->plan;
+
+	plan->server = keep(&plan->arena, target->url);
+	plan->tls_server_name = keep(&plan->arena, target->server_name);
+	plan->insecure = target->insecure;
+	plan->proxy_from_environment = true;
+	plan->authority_file = keep_file(&plan->arena, target->authority_file);
+	plan->certificate_file = keep_file(&plan->arena, target->certificate_file);
+	plan->key_file = keep_file(&plan->arena, target->key_file);
+	keep_secret(&plan->authority, target->authority);
+	keep_secret(&plan->certificate, target->certificate);
+	keep_secret(&plan->key, target->key);
+	return open_access(access, &(struct bt_access_options){.kubeconfig = NULL}, out_error);
 }
 
 static void end_plugin(struct plugin *plugin)

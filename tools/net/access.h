@@ -26,6 +26,18 @@ struct bt_access_options {
 struct bt_access *bt_access_create(const struct bt_access_options *options, struct bt_buf *out_error);
 void bt_access_destroy(struct bt_access *access);
 
+/* A server that no kubeconfig names, such as an extender. Texts are copied; empty: none. */
+struct bt_access_target {
+	struct bt_str url;			   /* http:// or https:// */
+	struct bt_str server_name;		   /* the name that TLS asks for, when it is not the URL's */
+	struct bt_str authority, certificate, key; /* PEM; they count more than the files */
+	struct bt_str authority_file, certificate_file, key_file;
+	bool insecure;
+};
+
+/* The same for such a server. */
+struct bt_access *bt_access_create_for(const struct bt_access_target *target, struct bt_buf *out_error);
+
 /* "https://10.0.0.1:6443", for messages. */
 const char *bt_access_server(const struct bt_access *access);
 

@@ -483,6 +483,28 @@ static const char *remedy_of(CURLcode code)
 	}
 }
 
+static enum bt_http_cause cause_of(const struct call *call, CURLcode code)
+{
+	long number = 0;
+
+	switch (code) {
+	case CURLE_OPERATION_TIMEDOUT:
+		return BT_HTTP_CAUSE_TIMEOUT;
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return BT_HTTP_CAUSE_NO_HOST;
+	case CURLE_COULDNT_CONNECT:
+		curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &number);
+		return number == ECONNREFUSED ? BT_HTTP_CAUSE_REFUSED : BT_HTTP_CAUSE_OTHER;
+	case CURLE_GOT_NOTHING:
+	case CURLE_PARTIAL_FILE:
+	case CURLE_RECV_ERROR:
+	case CURLE_SEND_ERROR:
+		return BT_HTTP_CAUSE_CLOSED;
+	default:
+		return call->died ? BT_HTTP_CAUSE_CLOSED : BT_HTTP_CAUSE_OTHER;
+	}
+}
+
 static void start(struct bt_http *http, struct call *call);
 
 /* libcurl is done with a call. */
@@ -509,6 +531,7 @@ static void settle(struct bt_http *http, struct call *call, CURLcode code)
 		bt_buf_text(&why, *call->error ? call->error : curl_easy_strerror(code));
 		bt_buf_text(&why, remedy_of(code));
 	}
+	call->head.cause = code == CURLE_OK ? BT_HTTP_CAUSE_OTHER : cause_of(call, code);
 	take_back(call);
 	finish(call, end, bt_buf_view(&why));
 	bt_buf_fini(&why);

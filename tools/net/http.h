@@ -38,6 +38,15 @@ enum bt_http_end {
 	BT_HTTP_CANCELLED     /* by bt_http_cancel, a callback, or the client's end; may have had an effect */
 };
 
+/* Why the whole answer did not come, as far as that has a name. */
+enum bt_http_cause {
+	BT_HTTP_CAUSE_OTHER = 0,
+	BT_HTTP_CAUSE_TIMEOUT, /* timeout_ns was over */
+	BT_HTTP_CAUSE_REFUSED, /* nobody listens there */
+	BT_HTTP_CAUSE_NO_HOST, /* the name has no address */
+	BT_HTTP_CAUSE_CLOSED   /* the connection ended */
+};
+
 /* Unless the options say otherwise; a longer answer ends as BT_HTTP_LOST with an error that says so. */
 #define BT_HTTP_BODY_MAX (256u << 20)
 
@@ -46,6 +55,8 @@ struct bt_http_head {
 	uint32_t status;
 	struct bt_str content_type;
 	int64_t retry_after_ns; /* -1: not said */
+	enum bt_http_cause
+		cause; /* of an end that is no answer; then status is 0 unless the beginning came */
 };
 
 /*
