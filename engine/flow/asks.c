@@ -190,6 +190,7 @@ static struct bt_ask_slot *make(
 	slot->sent = slot->overdue = slot->checking = slot->writes_claims = slot->releases = false;
 	slot->reason[0] = 0;
 	slot->target = 0;
+	slot->extender = NULL;
 	if (BT_UNLIKELY(p->replay)) {
 		bt_map_put(&asks->by_number[kind], slot->number, slot->ix);
 	}
@@ -234,6 +235,7 @@ void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
 	slot->writes = p->replay ? NULL : bt_writes_of(engine, pod_ix);
 	slot->writes_claims = slot->writes && slot->writes->claim_n;
+	slot->extender = bt_engine_extender_to_bind(engine, pod_ix);
 }
 
 void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
@@ -628,6 +630,7 @@ static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
 
 	ask->target = handle_of(slot);
 	ask->number = slot->number;
+	ask->extender = slot->extender;
 	bt_buf_clear(&ask->text);
 	bt_buf_str(&ask->text, bt_buf_view(&slot->text));
 	memcpy(ask->ends, slot->ends, sizeof(ask->ends));
@@ -864,6 +867,7 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.volume_n = writes ? writes->volume_n : 0,
 		.claims = writes ? writes->claims : NULL,
 		.claim_n = writes ? writes->claim_n : 0,
+		.extender = slot->extender,
 	};
 	slot->called_ns = bt_stages_now(bt_pipeline_bind_stages(p, thread));
 	int64_t waited_ns = slot->called_ns - slot->made_ns;

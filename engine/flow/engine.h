@@ -315,6 +315,9 @@ void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision);
 /* Both halves. */
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
 
+/* The extender that is to bind the pod instead of the binder's own way, or NULL. */
+const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engine *engine, uint32_t pod_ix);
+
 /* A binder's answer. Owns: nothing. */
 struct bt_binding_answer {
 	bool bound;

@@ -210,6 +210,16 @@ bool bt_extend_preempts(const struct bt_extend *x, uint32_t pod_ix)
 	return false;
 }
 
+const struct bt_extender_config *bt_extend_binder(const struct bt_extend *x, uint32_t pod_ix)
+{
+	for (uint32_t i = 0; i < x->extender_n; i++) {
+		if (x->extenders[i].config->bind_verb.len && interested(x, &x->extenders[i], pod_ix)) {
+			return x->extenders[i].config;
+		}
+	}
+	return NULL;
+}
+
 /* ---- filter ---- */
 
 static struct bt_extender_call call_of(const struct bt_extend *x, const struct extender *extender)

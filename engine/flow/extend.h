@@ -61,6 +61,13 @@ void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int6
 void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, int64_t violation_n);
 void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid);
 
+/* How a binding that an extender was asked for has ended. */
+enum bt_extender_end {
+	BT_EXTENDER_BOUND = 0,
+	BT_EXTENDER_FAILED, /* the extender says so, or was not reached */
+	BT_EXTENDER_LOST    /* no answer: it may have bound the pod */
+};
+
 struct bt_extend;
 
 /* The extenders of a configuration, those that may be ignored last. Requires: config and cache outlive it.
@@ -78,6 +85,10 @@ const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *extend, uint
 
 /* Is an extender interested in whom the pod preempts? */
 bool bt_extend_preempts(const struct bt_extend *extend, uint32_t pod_ix);
+
+/* The extender that binds the pod instead of the API server, or NULL. There is one with that verb at most.
+ * Source: extendersBinding, v1.36.3. */
+const struct bt_extender_config *bt_extend_binder(const struct bt_extend *extend, uint32_t pod_ix);
 
 /*
  * Lets extenders reduce preemption's candidates and their victims.

@@ -137,6 +137,9 @@ struct bt_ask {
 	const struct bt_ask_volume *volumes;
 	const struct bt_ask_claim *claims;
 	uint32_t volume_n, claim_n;
+	/* Of a binding, and of a check of one: the extender that binds the pod; NULL: none does. Of the
+	 * configuration, so it stays. */
+	const struct bt_extender_config *extender;
 };
 
 /*

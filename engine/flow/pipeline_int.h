@@ -64,7 +64,8 @@ struct bt_ask_slot {
 	/* owner: the scheduling thread until it is sent, then the binder thread, which takes it out; or NULL.
 	 */
 	struct bt_writes *writes;
-	uint32_t previous, next; /* in its list; BT_NO_ASK: none */
+	const struct bt_extender_config *extender; /* owner: as text; of a binding: who binds it, or NULL */
+	uint32_t previous, next;		   /* in its list; BT_NO_ASK: none */
 	/* namespace, name, uid, node; of an eviction, also those of for_ix, and of a release those of the
 	 * claim. */
 	struct bt_buf text;

@@ -112,6 +112,11 @@ struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t 
 	return bt_extend_preempts(engine->extend, pod_ix) ? engine->extend : NULL;
 }
 
+const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_extend_binder(engine->extend, pod_ix);
+}
+
 /* Do extenders have a say about the pod? What they said before may not hold. */
 static bool extended(const struct bt_engine *engine, uint32_t pod_ix)
 {
