@@ -103,6 +103,12 @@ static int make_pipeline(struct comparison *c, struct trial *trial, const struct
 	if (status != BT_EXIT_OK) {
 		return status;
 	}
+	if (trial->config.extender_n && policy == policies) { /* once */
+		fprintf(stderr,
+			"berth quality: %s: extenders are not asked, and pods are placed as if they had no "
+			"objections and no preferences\n",
+			option(c, "config"));
+	}
 	apply_policy(&trial->config, policy, (int32_t)bt_invocation_number(c->invocation, "percentage"));
 	trial->pipeline = bt_pipeline_create(&trial->config, &options, &errors);
 	if (!trial->pipeline) {

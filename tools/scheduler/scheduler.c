@@ -13,6 +13,7 @@
 #include "engine/base/thread.h"
 #include "engine/base/topo.h"
 #include "engine/flow/pipeline.h"
+#include "tools/extender/extender.h"
 #include "tools/lease/lease.h"
 #include "tools/net/http.h"
 #include "tools/scheduler/audit.h"
@@ -38,6 +39,7 @@ struct bt_scheduler {
 	struct bt_topo *topo;
 	struct bt_topo_plan plan;
 	struct bt_recording recording;
+	struct bt_extenders *extenders; /* NULL: the configuration names none */
 	struct bt_writer *writer;
 	struct bt_pipeline *pipeline;
 	struct bt_watch *watch;
@@ -236,6 +238,20 @@ static void find_timeouts(const struct bt_config *config, struct bt_writer_optio
 	}
 }
 
+/* Context: the writer's thread. */
+static void extender_bind(void *context, const struct bt_extender_config *extender,
+	const struct bt_pod_ref *pod, struct bt_str node,
+	void (*done)(void *context, enum bt_extender_end end, struct bt_str error), void *done_context)
+{
+	bt_extenders_bind(context, extender, pod, node, done, done_context);
+}
+
+static bool make_extenders(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	s->extenders = bt_extenders_create(s->config, s->access, out_error);
+	return s->extenders || !s->config->extender_n;
+}
+
 static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	const struct bt_client_connection_config *connection = &s->config->client_connection;
@@ -252,6 +268,8 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 		.judged = judged,
 		.may_write = may_write,
 		.context = s,
+		.extender_bind = s->extenders ? extender_bind : NULL,
+		.extender_context = s->extenders,
 	};
 
 	find_timeouts(s->config, &options);
@@ -284,6 +302,9 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 	};
 	struct bt_config_errors errors = {0};
 
+	if (s->extenders) {
+		options.engine.extending = bt_extenders_hooks(s->extenders);
+	}
 	options.limits.sources = bt_watch_source_n(&s->config->gates);
 	options.limits.workers = s->plan.worker_n;
 	options.limits.ingest_threads = s->flags->threads ? s->flags->threads : 1;
@@ -309,8 +330,8 @@ struct bt_scheduler *bt_scheduler_create(
 	bt_lock_init(&s->lease_lock);
 	if (flags->journal && bt_recording_open(&s->recording, flags->journal, config) != BT_OK) {
 		bt_buf_printf(out_error, "the journal %s cannot be written", flags->journal);
-	} else if (make_access(s, out_error) && make_places(s, out_error) && make_writer(s, out_error) &&
-		   make_pipeline(s, out_error)) {
+	} else if (make_access(s, out_error) && make_places(s, out_error) && make_extenders(s, out_error) &&
+		   make_writer(s, out_error) && make_pipeline(s, out_error)) {
 		bt_writer_attach(s->writer, s->pipeline);
 		return s;
 	}
@@ -322,13 +343,18 @@ struct bt_scheduler *bt_scheduler_create(
 
 static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	const struct bt_watch_listener listeners[] = {bt_writer_listener(s->writer)};
+	struct bt_watch_listener listeners[2] = {bt_writer_listener(s->writer)};
+	uint32_t listener_n = 1;
+
+	if (s->extenders) {
+		listeners[listener_n++] = bt_extenders_listener(s->extenders);
+	}
 	const struct bt_watch_options options = {
 		.access = s->access,
 		.pipeline = s->pipeline,
 		.gates = &s->config->gates,
 		.listeners = listeners,
-		.listener_n = sizeof(listeners) / sizeof(listeners[0]),
+		.listener_n = listener_n,
 		.page = s->flags->page,
 	};
 
@@ -410,6 +436,33 @@ static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 	return true;
 }
 
+#define EXTENDERS_MAX 64
+
+static void add_extender_metrics(const struct bt_scheduler *s, struct bt_exposition *x)
+{
+	struct bt_extender_counts counts[EXTENDERS_MAX];
+	uint32_t n = bt_extenders_counts(s->extenders, counts, EXTENDERS_MAX);
+
+	n = n < EXTENDERS_MAX ? n : EXTENDERS_MAX;
+	bt_expose(x, "berth_extender_calls_total", BT_METRIC_COUNTER, "Calls of extenders.");
+	for (uint32_t i = 0; i < n; i++) {
+		bt_expose_label(x, "extender", counts[i].url);
+		bt_expose_count(x, counts[i].call_n);
+	}
+	bt_expose(x, "berth_extender_errors_total", BT_METRIC_COUNTER,
+		"Calls of extenders that failed, whether that was ignored or not.");
+	for (uint32_t i = 0; i < n; i++) {
+		bt_expose_label(x, "extender", counts[i].url);
+		bt_expose_count(x, counts[i].error_n);
+	}
+	bt_expose(x, "berth_extender_wait_seconds_total", BT_METRIC_COUNTER,
+		"How long cycles have waited for extenders.");
+	for (uint32_t i = 0; i < n; i++) {
+		bt_expose_label(x, "extender", counts[i].url);
+		bt_expose_real(x, (double)counts[i].wait_ns / 1e9);
+	}
+}
+
 /* Context: a thread of the server. */
 static void add_metrics(void *context, struct bt_exposition *x)
 {
@@ -424,6 +477,9 @@ static void add_metrics(void *context, struct bt_exposition *x)
 		"Pods that the engine was told about anew by the audit.", counts.repaired_n);
 	bt_expose_counter(x, "berth_audit_unanswered_total",
 		"Pods of which the API server would not tell the audit.", counts.failed_n);
+	if (s->extenders) {
+		add_extender_metrics(s, x);
+	}
 	if (s->shadow) {
 		bt_expose(x, "berth_shadow_pods_total", BT_METRIC_COUNTER,
 			"Pods that another scheduler has placed, by what its node is here: the same, tied "
@@ -593,6 +649,9 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	}
 	s->started = false;
 	bt_store_relaxed(&s->ending, 1u);
+	if (s->extenders) {
+		bt_extenders_close(s->extenders); /* the scheduling thread may wait for one */
+	}
 	bt_pipeline_hold(s->pipeline, true);
 	bt_serve_destroy(s->serve);
 	s->serve = NULL;
@@ -607,6 +666,8 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 		report_stalls(s);
 		return false;
 	}
+	bt_extenders_destroy(s->extenders); /* whose bindings are the writer's */
+	s->extenders = NULL;
 	bt_writer_destroy(s->writer);
 	s->writer = NULL;
 	if (!drained) { /* a write may still be on its way: nobody else may lead before the lease has run out
@@ -620,6 +681,7 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 
 void bt_scheduler_destroy(struct bt_scheduler *s)
 {
+	bt_extenders_destroy(s->extenders);
 	if (s->writer) { /* never started: nothing is on its way */
 		bt_writer_destroy(s->writer);
 	}

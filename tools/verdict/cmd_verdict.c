@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0
  * berth verdict: answers scenarios, one line in, one line out.
  */
+#include <stdio.h>
+
 #include "tools/cli/entry.h"
 #include "tools/verdict/lines.h"
 #include "tools/verdict/verdict.h"
+
+/* What extenders would say nobody knows here. */
+static void warn_of_extenders(const struct bt_scenario *scenario, const struct bt_scenario_cluster *cluster)
+{
+	if (cluster->config.extender_n) {
+		fprintf(stderr,
+			"berth verdict: %.*s: config: extenders are not asked, and the verdict is as if they "
+			"had no "
+			"objections and no preferences\n",
+			BT_STR_ARG(scenario->id));
+	}
+}
 
 static bool answer(void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
 	struct bt_buf *out_error, const char **out_remedy)
@@ -17,6 +31,7 @@ static bool answer(void *context, struct bt_json *json, struct bt_arena *arena, 
 		return false;
 	}
 	if (bt_scenario_open(&scenario, *seed, &cluster, out_error) == BT_OK) {
+		warn_of_extenders(&scenario, &cluster);
 		bt_verdict_write(&scenario, &cluster, out_line);
 		bt_scenario_close(&cluster);
 	} else {

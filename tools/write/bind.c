@@ -10,6 +10,8 @@
  *                 |   \-400, 403, 422: sure -------------------------------------> failed
  *                 v     \ unsure, or 409 without --> GET --> its node ------> bound, failed
  *               too late: unsure, left to check              +-- none, twice ---> failed
+ *
+ * An extender that binds the pod is asked in place of POST; when it fails and may be ignored, POST follows.
  */
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
@@ -21,7 +23,7 @@
 #define CONFIRM_NS (2 * BT_WRITE_S)
 #define CONFIRMS   2
 
-enum { POST = 0, CONFIRM };
+enum { POST = 0, CONFIRM, EXTENDED };
 
 /* ---- ends ---- */
 
@@ -90,7 +92,8 @@ static void fail(struct bt_writer *writer, struct bt_op *op, struct bt_str why, 
 
 	if (!silent) {
 		bt_buf_clear(&writer->body);
-		bt_buf_printf(&writer->body, "running Bind plugin \"DefaultBinder\": %.*s", BT_STR_ARG(why));
+		bt_buf_printf(&writer->body, "%s%.*s",
+			op->extender ? "" : "running Bind plugin \"DefaultBinder\": ", BT_STR_ARG(why));
 		message = bt_buf_view(&writer->body);
 	}
 	if (!bt_prebind_undo(writer, op, why, message)) {
@@ -191,8 +194,32 @@ static bool request_bind(struct bt_writer *writer, struct bt_op *op, struct bt_h
 	return true;
 }
 
+/* Context: the thread of the extender's client. */
+static void extended(void *context, enum bt_extender_end end, struct bt_str error)
+{
+	struct bt_op *op = context;
+
+	op->extended = end;
+	op->reason = bt_op_copy(op, error);
+	bt_op_post(op);
+}
+
+/* Nothing goes to the server; the op comes back by the inbox. */
+static void ask_extender(struct bt_writer *writer, struct bt_op *op)
+{
+	op->stage = EXTENDED;
+	op->unsure = true;
+	BT_WRITE_COUNT(writer, extender_bind_n);
+	writer->options.extender_bind(
+		writer->options.extender_context, op->extender, &op->pod, op->node, extended, op);
+}
+
 static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
 {
+	if (op->stage == POST && op->extender) {
+		ask_extender(writer, op);
+		return false;
+	}
 	if (op->stage == POST) {
 		return request_bind(writer, op, out_call);
 	}
@@ -343,6 +370,26 @@ static void confirm_answered(struct bt_writer *writer, struct bt_op *op, const s
 	}
 }
 
+/* ---- what an extender has answered ---- */
+
+/* A lost answer is looked into, for the extender may have bound the pod. Source: extendersBinding, v1.36.3.
+ */
+static void take_extended(struct bt_writer *writer, struct bt_op *op)
+{
+	op->unsure = op->extended == BT_EXTENDER_LOST;
+	if (op->extended == BT_EXTENDER_BOUND) {
+		bound(writer, op);
+	} else if (op->extender->ignorable) {
+		op->extender = NULL;
+		op->stage = POST;
+		bt_op_queue_first(op);
+	} else if (op->unsure) {
+		confirm(op, op->reason, CONFIRM_NS);
+	} else {
+		failed(writer, op, op->reason);
+	}
+}
+
 /* ---- verbs ---- */
 
 static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
@@ -356,6 +403,10 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 
 static void begin_bind(struct bt_writer *writer, struct bt_op *op)
 {
+	if (op->stage == EXTENDED) {
+		take_extended(writer, op);
+		return;
+	}
 	op->until_ns = bt_write_now(writer) + writer->options.bind_timeout_ns;
 	if (writer->options.dry) {
 		bt_shadow_keep(writer, op);
@@ -373,6 +424,10 @@ static void begin_bind(struct bt_writer *writer, struct bt_op *op)
 
 static void begin_check(struct bt_writer *writer, struct bt_op *op)
 {
+	if (op->stage == EXTENDED) {
+		take_extended(writer, op);
+		return;
+	}
 	op->until_ns = bt_write_now(writer) + writer->options.bind_timeout_ns;
 	if (writer->options.dry) {
 		unsure(writer, op);

@@ -596,6 +596,7 @@ static struct bt_op *op_of_ask(
 	op->pod = bt_op_copy_ref(op, &ask->pod);
 	op->other = bt_op_copy_ref(op, &ask->other);
 	op->node = bt_op_copy(op, ask->node);
+	op->extender = writer->options.extender_bind ? ask->extender : NULL;
 	return op;
 }
 

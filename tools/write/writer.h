@@ -53,6 +53,12 @@ struct bt_writer_options {
 	 * Context: the writer's thread. */
 	bool (*may_write)(void *context);
 	void *context;
+	/* Has an extender bind a pod, and is answered once, by done, on any thread; error is empty when it is
+	 * bound. NULL: extenders bind nothing. */
+	void (*extender_bind)(void *extender_context, const struct bt_extender_config *extender,
+		const struct bt_pod_ref *pod, struct bt_str node,
+		void (*done)(void *context, enum bt_extender_end end, struct bt_str error), void *context);
+	void *extender_context;
 	struct bt_clock wall, steady; /* for tests; now_ns == NULL: the machine's */
 };
 
@@ -85,6 +91,7 @@ bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns);
 /* X(name, words) */
 #define BT_WRITER_COUNTS(X)                                                                                  \
 	X(bind_n, "bindings that were sent, again ones included")                                            \
+	X(extender_bind_n, "bindings that an extender was asked for")                                        \
 	X(bound_n, "bindings that have come about")                                                          \
 	X(failed_n, "bindings that have not")                                                                \
 	X(again_n, "writes that were sent again")                                                            \

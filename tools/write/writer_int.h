@@ -74,7 +74,9 @@ struct bt_op {
 	int64_t due_ns, until_ns, sent_ns;
 	uint32_t tries;
 	/* BIND: */
-	bool unsure; /* an earlier call may have an effect yet */
+	const struct bt_extender_config *extender; /* who binds the pod; NULL: the API server */
+	enum bt_extender_end extended;		   /* what it has answered */
+	bool unsure;				   /* an earlier call may have an effect yet */
 	uint32_t confirmed;
 	struct bt_str reason;
 	bool has_volumes;	    /* it counts in the writer's volume_n */
