@@ -339,38 +339,70 @@ uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_v
 /* The numbers of a node, as every lane has them. */
 struct node {
 	__m256d alloc[2], used[2], filled[2], places;
+	__m128i balance; /* without the pod */
 };
 
-static inline int64_t get(const int64_t *column, uint32_t node_ix)
+static inline const int64_t *cell(const int64_t *column, uint32_t node_ix)
 {
-	return column ? column[node_ix] : 0;
+	static const int64_t none;
+
+	return column ? column + node_ix : &none;
 }
 
-static inline __m256d every_lane(int64_t x)
+static inline __m128i load_two(const int64_t *first, const int64_t *second)
 {
-	return _mm256_set1_pd((double)x);
+	return _mm_castpd_si128(_mm_loadh_pd(
+		_mm_load_sd((const double *)(const void *)first), (const double *)(const void *)second));
+}
+
+/* Requires: as to_double. */
+static inline __m128d two_doubles(__m128i two)
+{
+	return _mm256_castpd256_pd128(to_double(_mm256_castsi128_si256(two)));
+}
+
+static inline void spread_two(__m128d two, __m256d *out_lanes)
+{
+	out_lanes[0] = _mm256_broadcastsd_pd(two);
+	out_lanes[1] = _mm256_broadcastsd_pd(_mm_unpackhi_pd(two, two));
+}
+
+/* As balance, of two fractions side by side. */
+static inline __m128i balance_of_two(__m128d alloc, __m128d used)
+{
+	const __m128d one = _mm_set1_pd(1);
+	__m128d part = _mm_min_pd(_mm_div_pd(used, alloc), one);
+	__m128d half = _mm_mul_pd(_mm_sub_pd(part, _mm_unpackhi_pd(part, part)), _mm_set1_pd(0.5));
+	__m128d std = _mm_andnot_pd(_mm_set1_pd(-0.0), half);
+
+	return _mm_broadcastd_epi32(_mm_cvttpd_epi32(_mm_mul_pd(_mm_sub_pd(one, std), _mm_set1_pd(100))));
 }
 
 /* Returns false when a number is not handled: it is negative or too large, or nothing is allocatable. */
 static inline bool read_node(const struct bt_resource_sum *like, const struct bt_view *view, uint32_t node_ix,
 	struct node *out_node)
 {
-	int64_t pod_n = view->usage->pod_n[node_ix], pods = view->snapshot->alloc_pods[node_ix],
-		bits = pod_n | pods;
+	const struct bt_snapshot *snapshot = view->snapshot;
+	const struct bt_usage *usage = view->usage;
+	uint32_t first = like->slots[0], second = like->slots[1];
+	int64_t pod_n = usage->pod_n[node_ix], pods = snapshot->alloc_pods[node_ix];
+	__m128i alloc = load_two(
+			cell(snapshot->alloc[first], node_ix), cell(snapshot->alloc[second], node_ix)),
+		used = load_two(cell(usage->used[first], node_ix), cell(usage->used[second], node_ix)),
+		filled = load_two(cell(bt_used_for_score(usage, first), node_ix),
+			cell(bt_used_for_score(usage, second), node_ix));
+	/* Of nothing one less has all bits. */
+	__m128i bits = _mm_or_si128(
+		_mm_or_si128(alloc, _mm_add_epi64(alloc, _mm_set1_epi64x(-1))), _mm_or_si128(used, filled));
 
-	for (int k = 0; k < 2; k++) {
-		uint32_t slot = like->slots[k];
-		int64_t alloc = get(view->snapshot->alloc[slot], node_ix),
-			used = get(view->usage->used[slot], node_ix),
-			filled = get(bt_used_for_score(view->usage, slot), node_ix);
-
-		bits |= alloc | used | filled | bt_wrap_sub(alloc, 1);
-		out_node->alloc[k] = every_lane(alloc);
-		out_node->used[k] = every_lane(used);
-		out_node->filled[k] = every_lane(filled);
-	}
-	out_node->places = every_lane(bt_wrap_sub(pods, pod_n));
-	return (uint64_t)bits < (uint64_t)EXACT_BELOW;
+	__m128d alloc_of = two_doubles(alloc), used_of = two_doubles(used);
+	spread_two(alloc_of, out_node->alloc);
+	spread_two(used_of, out_node->used);
+	spread_two(two_doubles(filled), out_node->filled);
+	out_node->balance = balance_of_two(alloc_of, used_of);
+	out_node->places = _mm256_set1_pd((double)bt_wrap_sub(pods, pod_n));
+	return (uint64_t)(pods | pod_n) < (uint64_t)EXACT_BELOW &&
+	       _mm_testz_si128(bits, _mm_set1_epi64x(~(EXACT_BELOW - 1)));
 }
 
 static inline __m128i lanes_refused(const struct bt_sum_lanes *lanes, const struct node *node)
@@ -392,7 +424,7 @@ static inline __m128i weigh(__m128i scores, const int32_t *weights)
 
 /* Sums of numbers below 2^45 are exact. */
 static inline void sum_lanes(
-	const struct bt_sum_lanes *lanes, const struct node *node, __m128i before, bool most, uint16_t *value)
+	const struct bt_sum_lanes *lanes, const struct node *node, bool most, uint16_t *value)
 {
 	const struct weights weights = {
 		{_mm256_loadu_pd(lanes->weight[0]), _mm256_loadu_pd(lanes->weight[1])},
@@ -404,7 +436,7 @@ static inline void sum_lanes(
 		after[k] = _mm256_add_pd(node->used[k], _mm256_loadu_pd(lanes->balance[k]));
 	}
 	__m128i fullness = fullness_of(node->alloc, request, &weights, most),
-		gained = gain_of(before, balance(node->alloc, after[0], after[1])),
+		gained = gain_of(node->balance, balance(node->alloc, after[0], after[1])),
 		sum = _mm_add_epi32(
 			weigh(fullness, lanes->fill_weight), weigh(gained, lanes->balance_weight));
 
@@ -420,12 +452,11 @@ bool bt_range_lanes_avx2(const struct bt_resource_sum *like, const struct bt_sum
 	if (!read_node(like, view, node_ix, &node)) {
 		return false;
 	}
-	__m128i before = balance(node.alloc, node.used[0], node.used[1]);
 	for (uint32_t i = 0; i < n; i++) {
 		if (like->most) {
-			sum_lanes(&lanes[i], &node, before, true, value + i * LANES);
+			sum_lanes(&lanes[i], &node, true, value + i * LANES);
 		} else {
-			sum_lanes(&lanes[i], &node, before, false, value + i * LANES);
+			sum_lanes(&lanes[i], &node, false, value + i * LANES);
 		}
 	}
 	return true;

@@ -80,17 +80,18 @@ static BT_NOINLINE void fetch_moves(const struct bt_abreast *abreast, uint32_t n
 
 static void take(struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, bool wide)
 {
+	const uint32_t n = abreast->n;
 	uint16_t value[BT_ABREAST_MAX];
 
-	if (!bt_range_lanes(&abreast->like, abreast->lanes, (abreast->n + BT_RANGE_STEP - 1) / BT_RANGE_STEP,
-		    view, node_ix, value)) {
+	if (!bt_range_lanes(&abreast->like, abreast->lanes, (n + BT_RANGE_STEP - 1) / BT_RANGE_STEP, view,
+		    node_ix, value)) {
 		take_alone(abreast, view, node_ix);
 		return;
 	}
-	if (wide) {
+	if (BT_UNLIKELY(wide)) {
 		fetch_moves(abreast, node_ix, value);
 	}
-	for (uint32_t i = 0; i < abreast->n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		struct bt_column *column = abreast->columns[i];
 
 		if (BT_UNLIKELY(column->wants_rest) &&
@@ -104,24 +105,25 @@ static void take(struct bt_abreast *abreast, const struct bt_view *view, uint32_
 bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view)
 {
 	const struct bt_usage *usage = view->usage;
-	const uint64_t end = usage->journal_end, behind = end - abreast->at;
+	const uint64_t end = usage->journal_end;
 	const uint32_t slot_n = abreast->columns[0]->slot_n, calm = slot_n / BT_COLUMN_CALM_SHARE;
 
-	if (behind > calm || behind > usage->journal_mask) {
+	if (end - abreast->at > calm || end - abreast->at > usage->journal_mask) {
 		dissolve(abreast);
 		return false;
 	}
-	while (abreast->at != end) {
-		uint32_t node_ix = usage->journal[abreast->at++ & usage->journal_mask];
+	for (uint64_t at = abreast->at; at != end; at++) {
+		uint32_t node_ix = usage->journal[at & usage->journal_mask];
 
 		if (node_ix < slot_n) {
 			take(abreast, view, node_ix, slot_n >= BT_COLUMN_WIDE);
 		}
 	}
+	abreast->at = end;
 	for (uint32_t i = 0; i < abreast->n; i++) {
 		abreast->columns[i]->journal_at = end;
 	}
-	if (end - abreast->swept_at > calm) {
+	if (BT_UNLIKELY(end - abreast->swept_at > calm)) {
 		sweep(abreast);
 	}
 	return true;

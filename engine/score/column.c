@@ -447,12 +447,9 @@ static BT_NOINLINE void catch_up(struct bt_column *column, const struct bt_view 
 	end_round(&round);
 }
 
-void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+/* The column by itself; afterwards it may go abreast with others. */
+static BT_NOINLINE void go_alone(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
 {
-	column->asked_at = view->usage->journal_end;
-	if (column->is_abreast && bt_abreast_follow(column->abreast, view)) {
-		return;
-	}
 	if (column->indexed && view->usage->journal_end - column->journal_at <= column->near) {
 		step(column, view);
 	} else {
@@ -460,6 +457,14 @@ void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, co
 	}
 	if (column->indexed && column->abreast) {
 		bt_abreast_join(column, view);
+	}
+}
+
+void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask)
+{
+	column->asked_at = view->usage->journal_end;
+	if (!column->is_abreast || !bt_abreast_follow(column->abreast, view)) {
+		go_alone(column, view, mask);
 	}
 }
 

@@ -19,18 +19,20 @@ size_t bt_index_bytes(uint32_t slot_n, uint32_t value_n)
 	return value_n * (sizeof(uint32_t) + (words + bt_bitmap_words(words)) * sizeof(uint64_t));
 }
 
-static void insert(struct bt_index *index, uint32_t slot, uint32_t value)
+BT_INLINE void insert(struct bt_index *index, uint32_t slot, uint32_t value)
 {
-	uint64_t *above = row_of(index, value);
+	uint64_t *above = row_of(index, value), *word = above + index->above_n + slot / 64;
 
-	bt_bitmap_set(above, slot / 64);
-	bt_bitmap_set(above + index->above_n, slot);
+	if (*word == 0) {
+		bt_bitmap_set(above, slot / 64);
+	}
+	*word |= (uint64_t)1 << (slot % 64);
 	if (index->counts[value]++ == 0) {
 		bt_bitmap_set(index->present, value);
 	}
 }
 
-static void take_out(struct bt_index *index, uint32_t slot, uint32_t value)
+BT_INLINE void take_out(struct bt_index *index, uint32_t slot, uint32_t value)
 {
 	uint64_t *above = row_of(index, value), *word = above + index->above_n + slot / 64;
 
@@ -126,7 +128,7 @@ uint32_t bt_index_below(const struct bt_index *index, uint32_t value)
 
 /* The first slot at or after from that is in the row and in the mask. A row has no slots behind the last one.
  */
-static uint32_t first_from(
+BT_INLINE uint32_t first_from(
 	const struct bt_index *index, const uint64_t *above, const uint64_t *mask, uint32_t from)
 {
 	const uint64_t *row = above + index->above_n;
@@ -149,11 +151,16 @@ static uint32_t first_from(
 	return BT_INDEX_NONE;
 }
 
-uint32_t bt_index_first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start)
+BT_INLINE uint32_t first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start)
 {
 	const uint64_t *above = row_of(index, value);
 	uint32_t slot = first_from(index, above, mask, start);
 
 	/* There is none from start on: the first one at all is before it. */
 	return slot != BT_INDEX_NONE ? slot : first_from(index, above, mask, 0);
+}
+
+uint32_t bt_index_first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start)
+{
+	return mask ? first(index, value, mask, start) : first(index, value, NULL, start);
 }

@@ -202,8 +202,7 @@ static struct find find_in_group(
 {
 	const struct bt_index *index = &plan->usage->index;
 	const struct bt_group *group = &plan->groups[g];
-	uint32_t slot_n = index->slot_n;
-	const uint64_t *mask = group->node_n == slot_n ? NULL : mask_of(plan, g, slot_n);
+	const uint64_t *mask = mask_of(plan, g, index->slot_n);
 
 	for (uint32_t v = highest; v && v + group->worth >= least; v = bt_index_below(index, v)) {
 		uint32_t slot = bt_index_first(index, v, mask, start);
@@ -215,9 +214,9 @@ static struct find find_in_group(
 	return (struct find){BT_NO_NODE, 0};
 }
 
-/* The best node by the column's index: the best of each group that can still win, the most worthy group
- * first. */
-static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
+/* The best of the nodes of several groups, by the column's index: the best of each group that can still win,
+ * the most worthy group first. */
+static BT_NOINLINE uint32_t pick_of_groups(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
 {
 	uint32_t highest = bt_index_highest(&plan->usage->index);
 	struct find best = find_in_group(plan, plan->order[0], highest, 0, start);
@@ -234,6 +233,18 @@ static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint3
 		}
 	}
 	return best.slot;
+}
+
+/* The same for any groups. */
+static uint32_t pick_by_index(const struct bt_plan *plan, uint32_t slot_n, uint32_t start)
+{
+	const struct bt_index *index = &plan->usage->index;
+
+	if (plan->groups[plan->order[0]].node_n != slot_n) {
+		return pick_of_groups(plan, slot_n, start);
+	}
+	uint32_t highest = bt_index_highest(index);
+	return highest ? bt_index_first(index, highest, NULL, start) : BT_NO_NODE;
 }
 
 static void fill_base(struct bt_plan *plan, uint32_t slot_n)
@@ -373,11 +384,11 @@ const uint64_t *bt_plan_mask(const struct bt_plan *plan, const struct bt_view *v
 	return narrow ? plan->top : plan->any;
 }
 
-bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
+static BT_NOINLINE bool pick(
+	struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
 {
 	uint32_t slot_n = view->snapshot->slot_n;
 
-	BT_REQUIRE(!plan->refusal && !plan->narrowed && start < slot_n);
 	if (!plan->columns) {
 		return false;
 	}
@@ -404,4 +415,23 @@ bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t sta
 	}
 	plan->refused = *out_node_ix == BT_NO_NODE;
 	return !plan->usage->odd;
+}
+
+bool bt_plan_pick(struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t *out_node_ix)
+{
+	struct bt_column *column = plan->usage;
+
+	BT_REQUIRE(!plan->refusal && !plan->narrowed && start < view->snapshot->slot_n);
+	/* As a rule no maximum can move, and some node is feasible. */
+	if (!plan->columns || !column->is_abreast || !plan->steady || !plan->maxima_known || plan->refused) {
+		return pick(plan, view, start, out_node_ix);
+	}
+	bt_column_catch_up(column, view, plan->any);
+	if (!column->indexed || !plan->masks) {
+		return pick(plan, view, start, out_node_ix);
+	}
+	plan->release_n = bt_plan_releases(plan, view->usage);
+	*out_node_ix = pick_by_index(plan, column->slot_n, start);
+	plan->refused = *out_node_ix == BT_NO_NODE;
+	return true;
 }
