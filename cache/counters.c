@@ -438,7 +438,7 @@ static bool concerned_nobody(const struct bt_counters *c, const struct carried *
 		       carried->view.tally->total == 0);
 }
 
-static void shift_all(
+static BT_NOINLINE void shift_all(
 	struct bt_counters *c, const struct record *record, const struct placed *pod, int32_t by)
 {
 	for (uint32_t i = 0; i < record->term_n; i++) {
@@ -653,18 +653,31 @@ void bt_counters_trim_pods(struct bt_counters *c, uint32_t pod_end)
 	}
 }
 
+/* The first pod of a signature, or one with a higher index than those before. */
+static BT_NOINLINE void enter_first(struct bt_counters *c, const struct bt_signature *signature,
+	uint32_t pod_ix, uint32_t node_ix, bool terminating)
+{
+	bt_counters_know(c, signature);
+	if (pod_ix >= c->placed_n) {
+		reserve_placed(c, pod_ix);
+	}
+	bt_counters_enter(c, signature, pod_ix, node_ix, terminating);
+}
+
 void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix,
 	uint32_t node_ix, bool terminating)
 {
-	bt_counters_know(c, signature);
-	if (BT_UNLIKELY(pod_ix >= c->placed_n)) {
-		reserve_placed(c, pod_ix);
+	if (BT_UNLIKELY(signature->ix >= c->record_n || !c->records[signature->ix].listed ||
+			pod_ix >= c->placed_n)) {
+		enter_first(c, signature, pod_ix, node_ix, terminating);
+		return;
 	}
 	struct record *record = &c->records[signature->ix];
 	struct placed *pod = &c->placed[pod_ix];
-	*pod = (struct placed){record->first, NO_POD, node_ix, terminating};
-	if (record->first != NO_POD) {
-		c->placed[record->first].previous = pod_ix;
+	uint32_t next = record->first;
+	*pod = (struct placed){next, NO_POD, node_ix, terminating};
+	if (next != NO_POD) {
+		c->placed[next].previous = pod_ix;
 	}
 	record->first = pod_ix;
 	if (record->counter_n | record->term_n) {

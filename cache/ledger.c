@@ -497,28 +497,36 @@ static void mount(struct bt_ledger *l, const struct bt_signature *signature, uin
 	}
 }
 
+/* What few pods have. */
+static BT_NOINLINE void take_rest(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix)
+{
+	take_ports(&l->ports[node_ix], signature);
+	mount(l, signature, node_ix, true);
+}
+
 /* take is a constant where this is put in, as in what it calls. */
 BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool take)
 {
 	const struct bt_pod *pod = &l->pods[pod_ix];
+	const struct bt_signature *signature = pod->signature;
 
-	bool released = use(l, pod->signature, node_ix, take) || !take;
+	bool released = use(l, signature, node_ix, take) || !take;
 
 	if (take) {
-		if (pod->signature->port_n) {
-			take_ports(&l->ports[node_ix], pod->signature);
+		if (BT_UNLIKELY(signature->port_n | signature->volume_n)) {
+			take_rest(l, signature, node_ix);
 		}
 		link_pod(l, &l->on_node[node_ix], pod_ix);
 		enter_level(l, &l->levels[pod->level]);
 	} else {
-		return_ports(&l->ports[node_ix], pod->signature);
+		return_ports(&l->ports[node_ix], signature);
+		mount(l, signature, node_ix, false);
 		take_off(l, &l->on_node[node_ix], pod_ix);
 		leave_level(l, &l->levels[pod->level]);
 	}
 	l->usage.release_n += released;
-	mount(l, pod->signature, node_ix, take);
-	count(l, pod_ix, node_ix, take);
 	write_journal(l, node_ix);
+	count(l, pod_ix, node_ix, take);
 }
 
 /* ---- promises and trials ---- */
@@ -833,12 +841,12 @@ void bt_ledger_assume(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 
 	BT_REQUIRE(pod_ix < l->pod_end && pod->state == BT_POD_QUEUED);
 	bt_ledger_nominate(l, pod_ix, BT_NO_NODE);
-	charge(l, pod_ix, node_ix, true);
 	pod->node_ix = node_ix;
 	pod->state = BT_POD_ASSUMED;
 	l->counts.queued--;
 	l->counts.assumed++;
 	l->counts.assume_n++;
+	charge(l, pod_ix, node_ix, true);
 }
 
 void bt_ledger_fetch(const struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix)

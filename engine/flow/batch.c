@@ -37,7 +37,7 @@ void bt_engine_set_team(struct bt_engine *engine, struct bt_team *team)
 	engine->batch_left = engine->pause = 0;
 }
 
-void bt_engine_prepare_batch(struct bt_engine *engine)
+BT_NOINLINE void bt_engine_prepare_batch(struct bt_engine *engine)
 {
 	uint32_t batch = batch_of(engine);
 

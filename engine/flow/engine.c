@@ -469,7 +469,7 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 }
 
 /* Waits from before the start are counted from there. */
-static void note_wait(struct bt_engine *engine, uint32_t pod_ix)
+static BT_NOINLINE void note_wait(struct bt_engine *engine, uint32_t pod_ix)
 {
 	int64_t since_ns = bt_queue_info(engine->queue, pod_ix).timestamp_ns;
 

@@ -10,7 +10,7 @@
 	4 /* so far ahead that memory has answered, and no further: what has moved meanwhile is guessed      \
 	     wrong */
 
-void bt_engine_foresee(const struct bt_engine *engine)
+BT_NOINLINE void bt_engine_foresee(const struct bt_engine *engine)
 {
 	const struct bt_ledger *ledger = engine->cache->ledger;
 	uint32_t pod_ix = bt_queue_guess(engine->queue, PLACES);
