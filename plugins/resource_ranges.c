@@ -42,10 +42,10 @@ uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *
 	return vectors(n) ? bt_range_sums_avx2(sum, view, nodes, first, n, value) : 0;
 }
 
-bool bt_range_lanes(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
-	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
+bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
+	uint32_t node_ix, uint16_t *value)
 {
-	return bt_range_lanes_avx2(like, lanes, n, view, node_ix, value);
+	return bt_range_lanes_avx2(lanes, n, most, view, node_ix, value);
 }
 
 #else
@@ -82,10 +82,10 @@ uint32_t bt_range_sums(const struct bt_resource_sum *sum, const struct bt_view *
 	return 0;
 }
 
-bool bt_range_lanes(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
-	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
+bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
+	uint32_t node_ix, uint16_t *value)
 {
-	(void)like, (void)lanes, (void)n, (void)view, (void)node_ix, (void)value;
+	(void)lanes, (void)n, (void)most, (void)view, (void)node_ix, (void)value;
 	return false;
 }
 
@@ -98,33 +98,32 @@ static bool in_range(int64_t amount)
 	return (uint64_t)amount < (uint64_t)BT_RANGE_EXACT_BELOW;
 }
 
-static bool is_like(const struct bt_resource_sum *like, const struct bt_resource_sum *sum)
+static bool is_handled(const struct bt_resource_sum *sum)
 {
-	return sum->scores && sum->fills && like->most == sum->most && like->slots[0] == sum->slots[0] &&
-	       like->slots[1] == sum->slots[1] && in_range(sum->fill_requests[0] | sum->fill_requests[1]) &&
+	return sum->scores && sum->fills && sum->slots[0] == BT_CPU && sum->slots[1] == BT_MEMORY &&
+	       in_range(sum->fill_requests[0] | sum->fill_requests[1]) &&
 	       in_range(sum->balance_requests[0] | sum->balance_requests[1]);
 }
 
-static bool is_rest(const struct bt_resource_sum *sum, const struct bt_amount *wanted)
+static bool is_rest(const struct bt_amount *wanted)
 {
-	return wanted->slot != sum->slots[0] && wanted->slot != sum->slots[1];
+	return wanted->slot != BT_CPU && wanted->slot != BT_MEMORY;
 }
 
-bool bt_range_lane_put(const struct bt_resource_sum *like, const struct bt_resource_sum *sum,
-	struct bt_sum_lanes *lanes, uint32_t lane)
+bool bt_range_lane_put(const struct bt_resource_sum *sum, struct bt_sum_lanes *lanes, uint32_t lane)
 {
 	double nothing = -HUGE_VAL, wanted[2] = {nothing, nothing};
 	uint32_t at = lane % BT_RANGE_STEP;
 
-	if (!bt_range_vectors() || !is_like(like, sum)) {
+	if (!bt_range_vectors() || !is_handled(sum)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < sum->wanted_n; i++) {
 		if (!in_range(sum->wanted[i].amount)) {
 			return false;
 		}
-		if (!is_rest(sum, &sum->wanted[i])) {
-			wanted[sum->wanted[i].slot == sum->slots[1]] = (double)sum->wanted[i].amount;
+		if (!is_rest(&sum->wanted[i])) {
+			wanted[sum->wanted[i].slot == BT_MEMORY] = (double)sum->wanted[i].amount;
 		}
 	}
 	lanes += lane / BT_RANGE_STEP;
@@ -164,7 +163,7 @@ bool bt_resource_sum_wants_rest(const struct bt_resource_sum *sum)
 	bool any = false;
 
 	for (uint32_t i = 0; i < sum->wanted_n; i++) {
-		any |= is_rest(sum, &sum->wanted[i]);
+		any |= is_rest(&sum->wanted[i]);
 	}
 	return any;
 }
@@ -179,7 +178,7 @@ bool bt_resource_sum_fits_rest(
 		int64_t room = bt_wrap_sub(bt_column_get(view->snapshot->alloc[slot], node_ix),
 			bt_column_get(view->usage->used[slot], node_ix));
 
-		fit &= !is_rest(sum, &sum->wanted[i]) || sum->wanted[i].amount <= room;
+		fit &= !is_rest(&sum->wanted[i]) || sum->wanted[i].amount <= room;
 	}
 	return fit;
 }

@@ -75,22 +75,23 @@ struct bt_sum_lanes {
 };
 
 /*
- * Writes a sum into a lane (lane / BT_RANGE_STEP of lanes). like: the sum whose resources all lanes
- * share, for instance the first one. What is wanted of other resources lanes leave out.
- * Returns: false when there are no vectors, or the sum is not like that one; lanes are as before.
+ * Writes a sum into a lane (lane / BT_RANGE_STEP of lanes). What is wanted of other resources than cpu and
+ * memory lanes leave out.
+ * Returns: false when there are no vectors, or the sum's scores are not by cpu and memory, or a number is
+ * not handled; lanes are as before.
  */
-bool bt_range_lane_put(const struct bt_resource_sum *like, const struct bt_resource_sum *sum,
-	struct bt_sum_lanes *lanes, uint32_t lane);
+bool bt_range_lane_put(const struct bt_resource_sum *sum, struct bt_sum_lanes *lanes, uint32_t lane);
 
 /* A lane takes over what is in another one. */
 void bt_range_lane_copy(struct bt_sum_lanes *lanes, uint32_t from, uint32_t to);
 
 /*
  * One node for the pods of n times BT_RANGE_STEP lanes, as bt_range_sums answers for several nodes and one
- * pod. Returns false when a number of the node is not handled. Requires: bt_range_lane_put was true.
+ * pod. most: as all of the sums. Returns false when a number of the node is not handled. Requires:
+ * bt_range_lane_put was true.
  */
-bool bt_range_lanes(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
-	const struct bt_view *view, uint32_t node_ix, uint16_t *value);
+bool bt_range_lanes(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
+	uint32_t node_ix, uint16_t *value);
 
 /* Is anything wanted of resources that lanes leave out, and does a node have it? */
 bool bt_resource_sum_wants_rest(const struct bt_resource_sum *sum);
@@ -118,5 +119,5 @@ uint32_t bt_range_fullness_avx2(
 uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, int64_t *raw);
 uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_view *view,
 	const uint32_t *nodes, uint32_t first, uint32_t n, uint16_t *value);
-bool bt_range_lanes_avx2(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
-	const struct bt_view *view, uint32_t node_ix, uint16_t *value);
+bool bt_range_lanes_avx2(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
+	uint32_t node_ix, uint16_t *value);

@@ -379,18 +379,15 @@ static inline __m128i balance_of_two(__m128d alloc, __m128d used)
 }
 
 /* Returns false when a number is not handled: it is negative or too large, or nothing is allocatable. */
-static inline bool read_node(const struct bt_resource_sum *like, const struct bt_view *view, uint32_t node_ix,
-	struct node *out_node)
+static inline bool read_node(const struct bt_view *view, uint32_t node_ix, struct node *out_node)
 {
 	const struct bt_snapshot *snapshot = view->snapshot;
 	const struct bt_usage *usage = view->usage;
-	uint32_t first = like->slots[0], second = like->slots[1];
 	int64_t pod_n = usage->pod_n[node_ix], pods = snapshot->alloc_pods[node_ix];
 	__m128i alloc = load_two(
-			cell(snapshot->alloc[first], node_ix), cell(snapshot->alloc[second], node_ix)),
-		used = load_two(cell(usage->used[first], node_ix), cell(usage->used[second], node_ix)),
-		filled = load_two(cell(bt_used_for_score(usage, first), node_ix),
-			cell(bt_used_for_score(usage, second), node_ix));
+			cell(snapshot->alloc[BT_CPU], node_ix), cell(snapshot->alloc[BT_MEMORY], node_ix)),
+		used = load_two(cell(usage->used[BT_CPU], node_ix), cell(usage->used[BT_MEMORY], node_ix)),
+		filled = load_two(&usage->nonzero_milli_cpu[node_ix], &usage->nonzero_memory[node_ix]);
 	/* Of nothing one less has all bits. */
 	__m128i bits = _mm_or_si128(
 		_mm_or_si128(alloc, _mm_add_epi64(alloc, _mm_set1_epi64x(-1))), _mm_or_si128(used, filled));
@@ -444,16 +441,16 @@ static inline void sum_lanes(
 		value, _mm_andnot_si128(lanes_refused(lanes, node), _mm_add_epi32(sum, _mm_set1_epi32(1))));
 }
 
-bool bt_range_lanes_avx2(const struct bt_resource_sum *like, const struct bt_sum_lanes *lanes, uint32_t n,
-	const struct bt_view *view, uint32_t node_ix, uint16_t *value)
+bool bt_range_lanes_avx2(const struct bt_sum_lanes *lanes, uint32_t n, bool most, const struct bt_view *view,
+	uint32_t node_ix, uint16_t *value)
 {
 	struct node node;
 
-	if (!read_node(like, view, node_ix, &node)) {
+	if (!read_node(view, node_ix, &node)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		if (like->most) {
+		if (most) {
 			sum_lanes(&lanes[i], &node, true, value + i * LANES);
 		} else {
 			sum_lanes(&lanes[i], &node, false, value + i * LANES);

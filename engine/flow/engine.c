@@ -355,17 +355,22 @@ static uint32_t tie_start(const struct bt_engine *engine)
 	return bt_engine_tie_start(engine, engine->cycle_n);
 }
 
-bool bt_engine_evaluate_promised(
-	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out)
+static BT_NOINLINE bool evaluate_node(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix, struct bt_evaluation *out)
 {
-	const struct bt_snapshot *snapshot = engine->cache->view.snapshot;
-	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->nominated_ix;
-
-	if (node_ix == BT_NO_NODE || !bt_bitmap_test(snapshot->live, node_ix)) {
+	if (!bt_bitmap_test(engine->cache->view.snapshot->live, node_ix)) {
 		return false;
 	}
 	bt_evaluate(plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, out);
 	return out->feasible_n == 1;
+}
+
+bool bt_engine_evaluate_promised(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out)
+{
+	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->nominated_ix;
+
+	return node_ix != BT_NO_NODE && evaluate_node(engine, plan, node_ix, out);
 }
 
 /* Columns know nothing of samples and of extenders. */
@@ -377,8 +382,8 @@ static bool columns_decide(const struct bt_engine *engine, const struct bt_plan 
 
 /* Picks for a pod that has to yield, unless counters or its own promise have a say, or promises do not count
  * because a group's pods are in flight, which columns are not told. */
-static bool pick_yielding(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
-	uint32_t pod_ix, uint32_t *out_node_ix)
+static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_lane *lane,
+	struct bt_plan *plan, uint32_t pod_ix, uint32_t *out_node_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
@@ -394,7 +399,7 @@ static bool pick_yielding(struct bt_engine *engine, const struct bt_lane *lane, 
 static bool pick(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan, bool idle,
 	uint32_t pod_ix, uint32_t *out_node_ix)
 {
-	if (engine->evaluation.promises) {
+	if (BT_UNLIKELY(engine->evaluation.promises)) {
 		return idle && pick_yielding(engine, lane, plan, pod_ix, out_node_ix);
 	}
 	uint32_t start = tie_start(engine);
@@ -414,8 +419,8 @@ static uint32_t refused_promise(const struct bt_engine *engine, uint32_t pod_ix)
 		       : BT_NO_NODE;
 }
 
-static uint32_t choose_by_evaluation(struct bt_engine *engine, const struct bt_plan *plan, bool samples,
-	uint32_t limit, uint32_t pod_ix, enum bt_outcome *out_outcome)
+static BT_NOINLINE uint32_t choose_by_evaluation(struct bt_engine *engine, const struct bt_plan *plan,
+	bool samples, uint32_t limit, uint32_t pod_ix, enum bt_outcome *out_outcome)
 {
 	engine->counts.by_evaluation_n++;
 	engine->evaluated = true;
@@ -604,6 +609,13 @@ static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
 	return false;
 }
 
+/* A pod that is being deleted leaves the queue. What it was promised is not kept free for it. */
+static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_ledger_nominate(engine->cache->ledger, pod_ix, BT_NO_NODE);
+	let_go(engine, pod_ix);
+}
+
 void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -612,10 +624,8 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	BT_REQUIRE(lane);
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
-	if (pod->terminating) {
-		/* What it was promised is not kept free for a pod that is in no queue. */
-		bt_ledger_nominate(engine->cache->ledger, pod_ix, BT_NO_NODE);
-		let_go(engine, pod_ix);
+	if (BT_UNLIKELY(pod->terminating)) {
+		skip(engine, pod_ix);
 		return;
 	}
 	engine->cycle_n++;

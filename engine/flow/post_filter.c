@@ -291,8 +291,8 @@ static void preempt(struct bt_engine *engine, const struct bt_lane *lane,
 	}
 }
 
-void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
-	struct bt_decision *decision)
+BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane,
+	const struct bt_plan *plan, struct bt_decision *decision)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
 	const struct bt_state_of_things now = state_now(engine);

@@ -38,10 +38,11 @@ void bt_abreast_join(struct bt_column *column, const struct bt_view *view)
 		return;
 	}
 	if (abreast->n == 0 || !bt_abreast_follow(abreast, view)) {
-		abreast->like = column->sum;
+		abreast->most = column->sum.most;
 		abreast->at = abreast->swept_at = column->journal_at;
 	}
-	if (bt_range_lane_put(&abreast->like, &column->sum, abreast->lanes, abreast->n)) {
+	if (column->sum.most == abreast->most &&
+		bt_range_lane_put(&column->sum, abreast->lanes, abreast->n)) {
 		column->lane = abreast->n;
 		column->is_abreast = true;
 		abreast->columns[abreast->n++] = column;
@@ -83,7 +84,7 @@ static void take(struct bt_abreast *abreast, const struct bt_view *view, uint32_
 	const uint32_t n = abreast->n;
 	uint16_t value[BT_ABREAST_MAX];
 
-	if (!bt_range_lanes(&abreast->like, abreast->lanes, (n + BT_RANGE_STEP - 1) / BT_RANGE_STEP, view,
+	if (!bt_range_lanes(abreast->lanes, (n + BT_RANGE_STEP - 1) / BT_RANGE_STEP, abreast->most, view,
 		    node_ix, value)) {
 		take_alone(abreast, view, node_ix);
 		return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 5: columns that go abreast. The columns of signatures whose pods come in turn are all behind by the
- * same nodes when their turn comes. So those that are indexed, and arithmetic on the same two resources, are
+ * same nodes when their turn comes. So those that are indexed, and arithmetic on cpu and memory, are
  * brought up to date together: node by node, for all of them in vectors while what is on the node is in the
  * cache. Each is up to date then as if it had been alone; who goes abreast changes no decision.
  * Context: the scheduling thread.
@@ -16,9 +16,9 @@ struct bt_abreast {
 	struct bt_sum_lanes lanes[BT_ABREAST_MAX / BT_RANGE_STEP]; /* by column */
 	struct bt_column *columns[BT_ABREAST_MAX];
 	uint32_t n;
-	struct bt_resource_sum like; /* the first one's */
-	uint64_t at;		     /* how far the journal has been taken in: the journal_at of all */
-	uint64_t swept_at;	     /* where those that nobody asks for had last to leave */
+	bool most;	   /* as the sums of all */
+	uint64_t at;	   /* how far the journal has been taken in: the journal_at of all */
+	uint64_t swept_at; /* where those that nobody asks for had last to leave */
 };
 
 /*
