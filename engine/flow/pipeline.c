@@ -34,10 +34,10 @@ static void make_source(struct bt_pipeline *p, uint32_t ix)
 	for (uint32_t j = 0; j < thread_n; j++) {
 		bt_ring_init(&lane->feeds[j], p->limits.feed, sizeof(struct bt_parcel *),
 			name_of(p, "feed", ix, j));
-		bt_ring_wake_by(&lane->feeds[j], &p->ingests[j].park);
+		bt_ring_wake_by(&lane->feeds[j], bt_pipeline_park(p, &p->ingests[j].park));
 		bt_ring_init(&lane->deltas[j], p->limits.delta, sizeof(struct bt_parcel *),
 			name_of(p, "delta", ix, j));
-		bt_ring_wake_by(&lane->deltas[j], &p->publish_park);
+		bt_ring_wake_by(&lane->deltas[j], bt_pipeline_park(p, &p->publish_park));
 	}
 }
 
@@ -62,7 +62,7 @@ static void make_rings(struct bt_pipeline *p)
 	for (uint32_t j = 0; j < limits->bind_threads; j++) {
 		bt_park_init(&p->binders[j].park);
 		bt_ring_init(&p->binders[j].asks, limits->asks, sizeof(uint64_t), name_of(p, "asks", j, 0));
-		bt_ring_wake_by(&p->binders[j].asks, &p->binders[j].park);
+		bt_ring_wake_by(&p->binders[j].asks, bt_pipeline_park(p, &p->binders[j].park));
 	}
 	bt_ring_init(&p->decisions, limits->decisions ? limits->decisions : BT_RING_MIN_CAPACITY,
 		sizeof(struct bt_pipeline_decision *), "decisions");

@@ -211,6 +211,10 @@ struct bt_pipeline_options {
 	bool messages;	    /* decisions say why, which costs an evaluation of every node */
 	bool wait_for_sync; /* no pod is popped until every source is synced */
 	bool held;	    /* as after bt_pipeline_hold */
+	/* bt_pipeline_start starts one thread, the scheduling one, which does what ingestion threads,
+	 * publisher and binder threads do, too: for machines of few cores whose sources and binders have
+	 * threads of their own. No decision depends on it. */
+	bool one_thread;
 	/* What is taken in, and what is decided, is recorded there; or NULL. Its owner finishes it, once no
 	 * thread runs any more. */
 	struct bt_journal *journal;

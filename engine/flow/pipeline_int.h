@@ -318,6 +318,12 @@ static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64
 	return (uint32_t)(sequence / p->limits.run % p->limits.ingest_threads);
 }
 
+/* Where a crew waits whose park is own, unless all crews are one thread. */
+static inline struct bt_park *bt_pipeline_park(struct bt_pipeline *p, struct bt_park *own)
+{
+	return p->options.one_thread ? &p->schedule_park : own;
+}
+
 /* Who waits because the ring was full has room when half of it is free; it is told once, as the consumer has
  * just taken n out. */
 static inline void bt_pipeline_wake_producer(const struct bt_ring *ring, uint32_t n, struct bt_park *park)

@@ -109,16 +109,17 @@ void bt_crews_init(struct bt_pipeline *p)
 	crew = p->crews = bt_mem_column(p->crew_n, sizeof(*p->crews));
 	for (uint32_t j = 0; j < limits->ingest_threads; j++, crew++) {
 		*crew = (struct bt_crew){.step = bt_pipeline_ingest_step, .over = ingest_over, .ix = j};
-		crew->park = &p->ingests[j].park;
+		crew->park = bt_pipeline_park(p, &p->ingests[j].park);
 		name(crew, "ingest", j, limits->ingest_threads);
 	}
-	*crew = (struct bt_crew){.step = publish_step, .over = publish_over, .park = &p->publish_park};
+	*crew = (struct bt_crew){
+		.step = publish_step, .over = publish_over, .park = bt_pipeline_park(p, &p->publish_park)};
 	name(crew++, "publish", 0, 1);
 	*crew = (struct bt_crew){.step = schedule_step, .over = schedule_over, .park = &p->schedule_park};
 	name(crew++, "schedule", 0, 1);
 	for (uint32_t j = 0; j < limits->bind_threads; j++, crew++) {
 		*crew = (struct bt_crew){.step = bt_pipeline_bind_step, .over = bind_over, .ix = j};
-		crew->park = &p->binders[j].park;
+		crew->park = bt_pipeline_park(p, &p->binders[j].park);
 		name(crew, "bind", j, limits->bind_threads);
 	}
 	for (uint32_t i = 0; i < p->crew_n; i++) {
@@ -244,6 +245,69 @@ static void run(void *context)
 	leave(crew);
 }
 
+/* ---- all crews on one thread ---- */
+
+static bool all_ended(const struct bt_pipeline *p)
+{
+	for (uint32_t i = 0; i < p->crew_n; i++) {
+		enum bt_pipeline_thread_state state = state_of(&p->crews[i]);
+
+		if (state != BT_THREAD_NONE && state != BT_THREAD_ENDED) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void say_all(struct bt_pipeline *p, enum bt_pipeline_thread_state state)
+{
+	for (uint32_t i = 0; i < p->crew_n; i++) {
+		if (state_of(&p->crews[i]) != BT_THREAD_ENDED) {
+			bt_store_relaxed(&p->crews[i].state, state);
+		}
+	}
+}
+
+/* A step of each. Returns whether anybody did anything, or has left. */
+static bool work_all(struct bt_pipeline *p)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->crew_n; i++) {
+		struct bt_crew *crew = &p->crews[i];
+
+		if (state_of(crew) == BT_THREAD_ENDED) {
+			continue;
+		}
+		if (!is_abandoned(p) && work(crew)) {
+			any = true;
+		} else if (is_over(crew)) {
+			leave(crew);
+			any = true;
+		}
+	}
+	return any;
+}
+
+static void run_all(void *context)
+{
+	struct bt_pipeline *p = context;
+
+	while (!all_ended(p)) {
+		BT_RACE_POINT("threads.run");
+		if (work_all(p)) {
+			continue;
+		}
+		say_all(p, BT_THREAD_WAITS);
+		uint32_t key = bt_park_prepare(&p->schedule_park);
+
+		if (!work_all(p)) {
+			bt_park_wait(&p->schedule_park, key, nap_of(scheduler(p)));
+		}
+		say_all(p, BT_THREAD_WORKS);
+	}
+}
+
 /* ---- beginning and end ---- */
 
 static struct bt_thread_options options_of(const struct bt_crew *crew)
@@ -259,23 +323,37 @@ static struct bt_thread_options options_of(const struct bt_crew *crew)
 	return place ? bt_topo_thread_options(place) : (struct bt_thread_options){.name = crew->name};
 }
 
+static enum bt_status start(
+	struct bt_crew *crew, void (*how)(void *context), void *context, struct bt_buf *out_why)
+{
+	const struct bt_thread_options options = options_of(crew);
+	enum bt_status status = bt_thread_start(&options, how, context, &crew->thread, out_why);
+
+	if (status != BT_OK) {
+		bt_store_relaxed(&crew->state, BT_THREAD_NONE);
+		if (crew->pipeline->options.one_thread) {
+			say_all(crew->pipeline, BT_THREAD_NONE);
+		}
+		bt_pipeline_stop(crew->pipeline, BT_END_ABANDON, BT_FOREVER);
+	}
+	return status;
+}
+
 enum bt_status bt_pipeline_start(struct bt_pipeline *p, struct bt_buf *out_why)
 {
+	enum bt_status status = BT_OK;
+
 	BT_REQUIRE(!bt_load_relaxed(&p->started));
 	bt_store_release(&p->started, 1u);
-	for (uint32_t i = 0; i < p->crew_n; i++) {
-		struct bt_crew *crew = &p->crews[i];
-		const struct bt_thread_options options = options_of(crew);
-
-		bt_store_relaxed(&crew->state, BT_THREAD_WORKS);
-		enum bt_status status = bt_thread_start(&options, run, crew, &crew->thread, out_why);
-		if (status != BT_OK) {
-			bt_store_relaxed(&crew->state, BT_THREAD_NONE);
-			bt_pipeline_stop(p, BT_END_ABANDON, BT_FOREVER);
-			return status;
-		}
+	for (uint32_t i = 0; !p->options.one_thread && i < p->crew_n && status == BT_OK; i++) {
+		bt_store_relaxed(&p->crews[i].state, BT_THREAD_WORKS);
+		status = start(&p->crews[i], run, &p->crews[i], out_why);
 	}
-	return BT_OK;
+	if (p->options.one_thread) {
+		say_all(p, BT_THREAD_WORKS);
+		status = start(scheduler(p), run_all, p, out_why);
+	}
+	return status;
 }
 
 bool bt_pipeline_runs(const struct bt_pipeline *p)
@@ -286,16 +364,6 @@ bool bt_pipeline_runs(const struct bt_pipeline *p)
 		}
 	}
 	return false;
-}
-
-static bool all_ended(const struct bt_pipeline *p)
-{
-	for (uint32_t i = 0; i < p->crew_n; i++) {
-		if (p->crews[i].thread && state_of(&p->crews[i]) != BT_THREAD_ENDED) {
-			return false;
-		}
-	}
-	return true;
 }
 
 /* Waits until every thread has ended. Returns whether that is so. */

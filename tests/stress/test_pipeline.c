@@ -699,6 +699,7 @@ static void run(struct world *w, const struct shape *shape)
 
 	options.limits.ingest_threads = shape->ingest_threads;
 	options.limits.bind_threads = shape->bind_threads;
+	options.one_thread = w->seed % 3 == 0;
 	options.limits.batch = shape->batch;
 	options.limits.run = 1 + (uint32_t)(w->seed % 5);
 	options.limits.feed = options.limits.delta = options.limits.inbox = options.limits.asks =
@@ -848,6 +849,7 @@ static void a_pipeline_can_be_stopped_at_any_moment(void **state)
 		options.limits.ingest_threads = 1 + i % 3;
 		options.limits.run = 1 + i % 4;
 		options.limits.bind_threads = 1 + i % 2;
+		options.one_thread = i % 5 == 0;
 		bt_config_init_default(&config, NULL);
 		w.pipeline = bt_pipeline_create(&config, &options, &errors);
 		bt_race_delay(seed + i);

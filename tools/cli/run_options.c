@@ -390,10 +390,11 @@ const struct bt_option bt_run_options[] = {
 	{.name = "threads",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",
-		.default_value = "1",
-		.min = 1,
+		.default_value = "0",
 		.max = 64,
-		.help = "Threads that prepare objects, and as many that carry bindings out."},
+		.help = "Threads that prepare objects, beside that of the scheduler; 0: from the machine, "
+			"none "
+			"of their own on up to four CPUs."},
 	{.name = "cpus",
 		.type = BT_OPTION_TEXT,
 		.argument = "LIST",

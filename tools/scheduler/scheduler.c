@@ -27,6 +27,7 @@
 #define SECOND_NS	   INT64_C(1000000000)
 #define FETCH_NS	   (5 * SECOND_NS)
 #define HOST_BYTES	   256
+#define FEW_CPUS	   4
 #define LEASE_TOLERANCE_NS (20 * SECOND_NS) /* Source: makeLeaderElectionConfig, v1.36.3 */
 
 /* owner: the main thread, but for what is atomic */
@@ -202,17 +203,23 @@ static bool make_access(struct bt_scheduler *s, struct bt_buf *out_error)
 	return s->access != NULL;
 }
 
+/* On a machine of few CPUs the server is what is slow, and threads of the pipeline would only wake each
+ * other. */
 static bool make_places(struct bt_scheduler *s, struct bt_buf *out_error)
 {
+	if (bt_topo_discover(&s->topo, out_error) != BT_OK) {
+		return false;
+	}
+	bool few = bt_topo_machine(s->topo).usable_cpu_n <= FEW_CPUS && s->flags->workers <= 1 &&
+		   !s->flags->threads;
 	const struct bt_topo_request request = {
-		.worker_n = s->flags->workers,
+		.worker_n = few ? 1 : s->flags->workers,
 		.ingestion_n = s->flags->threads,
-		.binder_n = 1,
+		.binder_n = few ? 0 : 1,
 		.cpus = s->flags->cpus,
 	};
 
-	return bt_topo_discover(&s->topo, out_error) == BT_OK &&
-	       bt_topo_plan(s->topo, &request, &s->plan, out_error) == BT_OK;
+	return bt_topo_plan(s->topo, &request, &s->plan, out_error) == BT_OK;
 }
 
 /* How long a binding may wait for volumes and devices: of several profiles the longest counts. Source:
@@ -298,6 +305,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.messages = true,
 		.wait_for_sync = true,
 		.held = s->elected,
+		.one_thread = s->plan.is_inline,
 		.journal = s->recording.journal,
 	};
 	struct bt_config_errors errors = {0};

@@ -414,14 +414,15 @@ static void start(struct lab *lab)
 static void threads_do_what_one_does_and_drain(void **state)
 {
 	(void)state;
-	for (uint32_t n = 1; n <= 3; n++) {
+	for (uint32_t n = 0; n <= 6; n++) {
 		struct lab lab = {.now_ns = 1, .answers = true};
 		struct bt_pipeline_options options = lab_options(&lab);
 		struct bt_pipeline_decision *decision;
 
 		options.sink.decided = NULL;
 		options.limits.decisions = 64;
-		options.limits.ingest_threads = options.limits.bind_threads = n;
+		options.limits.ingest_threads = options.limits.bind_threads = 1 + n / 2;
+		options.one_thread = n % 2;
 		options.binder.bind = NULL;
 		lab_begin(&lab, &options);
 		start(&lab);
