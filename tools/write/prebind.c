@@ -5,10 +5,12 @@
  *   PV_GET --> PV --> (the next) --> PVC --> (the next) --> WAIT --> (the next) --> claims --> bind.c
  *                                                             |  ^
  *                                                             +--+ the watch has shown the claim, or 10 s
- * Each step is made again a few times; a conflict of a claim reads it anew. When it fails, or the binding
- * does, what can be taken back is.
+ * A volume that was provisioned is looked at on the way (MADE), and the node (NODE) when it is not
+ * everywhere. Each step is made again a few times; a conflict of a claim reads it anew. When it fails, or the
+ * binding does, what can be taken back is.
  */
 #include "tools/cli/json_write.h"
+#include "tools/codec/object.h"
 #include "tools/write/prebind_int.h"
 
 #define LOOK_NS (10 * BT_WRITE_S)
@@ -44,8 +46,9 @@ struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask)
 
 static bool reads(int stage)
 {
-	return stage == BT_PREBIND_PV_GET || stage == BT_PREBIND_WAIT || stage == BT_PREBIND_CLAIM_GET ||
-	       stage == BT_PREBIND_CLASS_GET || stage == BT_PREBIND_POD_GET || stage == BT_PREBIND_READY;
+	return stage == BT_PREBIND_PV_GET || (stage >= BT_PREBIND_WAIT && stage <= BT_PREBIND_NODE) ||
+	       stage == BT_PREBIND_CLAIM_GET || stage == BT_PREBIND_CLASS_GET ||
+	       stage == BT_PREBIND_POD_GET || stage == BT_PREBIND_READY;
 }
 
 static void enter(struct bt_op *op, int stage)
@@ -160,7 +163,7 @@ void bt_prebind_next(struct bt_writer *writer, struct bt_op *op)
 		volumes_from(op, next);
 	} else if (op->stage == BT_PREBIND_PVC) {
 		provision_from(op, next);
-	} else if (op->stage == BT_PREBIND_WAIT) {
+	} else if (op->stage >= BT_PREBIND_WAIT && op->stage <= BT_PREBIND_NODE) {
 		wait_from(op, next);
 	} else if (op->stage == BT_PREBIND_READY) {
 		ready_from(op, next);
@@ -341,6 +344,8 @@ static void look_again(struct bt_writer *writer, struct bt_op *op)
 	}
 }
 
+static void take_made(struct bt_writer *writer, struct bt_op *op, struct bt_str name, bool completed);
+
 static void take_pvc(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);
@@ -358,17 +363,114 @@ static void take_pvc(struct bt_writer *writer, struct bt_op *op, struct bt_str b
 	} else if (!volume->volume.len && !bt_str_eq(node, op->node)) {
 		fail_volume(writer, op, "binding volumes: provisioning failed for PVC \"%.*s\"",
 			BT_STR_ARG(volume->claim));
-	} else if (bt_json_member(writer, bt_json_member(writer, body, "spec"), "volumeName").len > 2 &&
-		   bt_json_member(writer, notes, "pv.kubernetes.io/bind-completed").len) {
+	} else {
+		take_made(writer, op,
+			bt_json_name(
+				bt_json_member(writer, bt_json_member(writer, body, "spec"), "volumeName")),
+			bt_json_member(writer, notes, "pv.kubernetes.io/bind-completed").len != 0);
+	}
+}
+
+/* ---- a volume that was provisioned ---- */
+
+static void go_on(struct bt_writer *writer, struct bt_op *op)
+{
+	if (op->prebind->is_bound) {
 		bt_prebind_next(writer, op);
 	} else {
 		look_again(writer, op);
 	}
 }
 
+/* The claim has got a volume, or an empty name: none yet. That of a decision was looked at then. */
+static void take_made(struct bt_writer *writer, struct bt_op *op, struct bt_str name, bool completed)
+{
+	struct bt_prebind *prebind = op->prebind;
+
+	prebind->is_bound = name.len && completed;
+	if (name.len && !volume_of(op)->volume.len) {
+		prebind->made = bt_op_copy(op, name);
+		bt_prebind_go(op, BT_PREBIND_MADE);
+	} else {
+		go_on(writer, op);
+	}
+}
+
+/* Reads an object of the server's. Returns: false when it is none of that kind. */
+static bool read_object(
+	struct bt_writer *writer, struct bt_str text, enum bt_kind kind, struct bt_object *out)
+{
+	struct bt_decode decode = {.json = writer->json, .arena = &writer->scratch};
+
+	bt_json_begin(writer->json, text, &writer->scratch);
+	return bt_object_decode(&decode, out) && out->kind == kind;
+}
+
+/* Source: checkBindings, "Check if pvc is bound to a PV, check its node affinity", v1.36.3. A volume that is
+ * not there yet is on its way. */
+static void take_volume(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	struct bt_object *volume = bt_arena_zalloc(&writer->scratch, sizeof(*volume));
+
+	if (answer->status == 404) {
+		look_again(writer, op);
+	} else if (!read_object(writer, answer->body, BT_KIND_PERSISTENT_VOLUME, volume)) {
+		fail_volume(writer, op, "binding volumes: the volume %.*s cannot be read",
+			BT_STR_ARG(op->prebind->made));
+	} else if (volume->persistent_volume.affinity.set) {
+		op->prebind->made_text = bt_op_copy(op, answer->body);
+		bt_prebind_go(op, BT_PREBIND_NODE);
+	} else {
+		go_on(writer, op);
+	}
+}
+
+/* Does the node have the labels that the volume wants? Source: CheckNodeAffinity, v1.36.3. */
+static bool is_reached(const struct bt_object *volume, const struct bt_object *node)
+{
+	struct bt_intern *intern = bt_intern_create();
+	struct bt_held held = bt_held_for_ever(intern);
+	struct bt_arena arena = {.first = NULL};
+	const struct bt_node_selector selector =
+		bt_node_selector_compile(&held, &arena, &volume->persistent_volume.affinity);
+	const struct bt_labels labels = bt_labels_intern(&held, &arena, &node->meta.labels);
+	bool reached = bt_node_selector_matches(intern, &selector, labels, BT_NAME_EMPTY);
+
+	bt_arena_fini(&arena);
+	bt_intern_destroy(intern);
+	return reached;
+}
+
+static void take_node(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	struct bt_object *objects = bt_arena_zalloc(&writer->scratch, 2 * sizeof(*objects));
+	const struct bt_prebind *prebind = op->prebind;
+
+	if (answer->status == 404) {
+		fail_volume(writer, op,
+			"binding volumes: failed to get node \"%.*s\": node \"%.*s\" not found",
+			BT_STR_ARG(op->node), BT_STR_ARG(op->node));
+	} else if (!read_object(writer, answer->body, BT_KIND_NODE, &objects[0]) ||
+		   !read_object(writer, prebind->made_text, BT_KIND_PERSISTENT_VOLUME, &objects[1])) {
+		fail_volume(
+			writer, op, "binding volumes: the node %.*s cannot be read", BT_STR_ARG(op->node));
+	} else if (!is_reached(&objects[1], &objects[0])) {
+		fail_volume(writer, op,
+			"binding volumes: pv \"%.*s\" node affinity doesn't match node \"%.*s\": no matching "
+			"NodeSelectorTerms",
+			BT_STR_ARG(prebind->made), BT_STR_ARG(op->node));
+	} else {
+		go_on(writer, op);
+	}
+}
+
 static void volume_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
 {
-	if (answer->fate != BT_FATE_DONE) {
+	bool is_look = op->stage == BT_PREBIND_MADE || op->stage == BT_PREBIND_NODE;
+
+	if (is_look && (answer->fate == BT_FATE_DONE || answer->status == 404)) {
+		(op->stage == BT_PREBIND_MADE ? take_volume : take_node)(writer, op, answer);
+	} else if (answer->fate != BT_FATE_DONE) {
 		if (!bt_op_again(op, answer)) {
 			struct bt_str why = bt_write_message(writer, answer);
 
@@ -389,6 +491,15 @@ static bool volume_request(struct bt_writer *writer, struct bt_op *op, struct bt
 	const struct bt_prebind_volume *volume = volume_of(op);
 	bool of_pv = op->stage == BT_PREBIND_PV_GET || op->stage == BT_PREBIND_PV;
 
+	if (op->stage == BT_PREBIND_MADE || op->stage == BT_PREBIND_NODE) {
+		bool of_node = op->stage == BT_PREBIND_NODE;
+
+		*out_call = (struct bt_http_call){.method = BT_HTTP_GET,
+			.path = bt_write_path(writer, "/api/v1", (struct bt_str){.len = 0},
+				of_node ? "/nodes/" : "/persistentvolumes/",
+				of_node ? op->node : op->prebind->made, "")};
+		return true;
+	}
 	op->shown_n = writer->shown_n;
 	*out_call = (struct bt_http_call){.method = op->reads ? BT_HTTP_GET : BT_HTTP_PATCH,
 		.path = bt_write_path(writer, "/api/v1",
@@ -407,13 +518,13 @@ static bool volume_request(struct bt_writer *writer, struct bt_op *op, struct bt
 
 static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
 {
-	return op->stage <= BT_PREBIND_WAIT ? volume_request(writer, op, out_call)
+	return op->stage <= BT_PREBIND_NODE ? volume_request(writer, op, out_call)
 					    : bt_claim_request(writer, op, out_call);
 }
 
 static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
 {
-	if (op->stage <= BT_PREBIND_WAIT) {
+	if (op->stage <= BT_PREBIND_NODE) {
 		volume_answered(writer, op, answer);
 	} else {
 		bt_claim_answered(writer, op, answer);

@@ -47,7 +47,10 @@ struct bt_prebind {
 	struct bt_prebind_volume *volumes;
 	struct bt_prebind_claim *claims;
 	uint32_t volume_n, claim_n;
-	uint32_t at; /* which of them */
+	uint32_t at;		 /* which of them */
+	struct bt_str made;	 /* the name of the PersistentVolume that the claim at hand has got */
+	struct bt_str made_text; /* as the server has it */
+	bool is_bound;		 /* the claim is wholly bound to it */
 	bool undoes;
 	struct bt_str why, message; /* why it is undone */
 };
@@ -68,6 +71,8 @@ enum {
 	BT_PREBIND_PV,
 	BT_PREBIND_PVC,
 	BT_PREBIND_WAIT,
+	BT_PREBIND_MADE, /* the volume that was provisioned meanwhile, and whether the node can reach it */
+	BT_PREBIND_NODE,
 	BT_PREBIND_CREATE,
 	BT_PREBIND_CLAIM_GET,
 	BT_PREBIND_CLASS_GET,

@@ -11,6 +11,15 @@
 #define BOUND                                                                                                \
 	"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\","     \
 	"\"pv.kubernetes.io/bind-completed\":\"yes\"}},\"spec\":{\"volumeName\":\"v\"}}"
+#define EVERYWHERE                                                                                           \
+	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"v\"},\"spec\":{}}"
+#define IN_ZONE(zone)                                                                                        \
+	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"v\"},\"spec\":{"      \
+	"\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\","   \
+	"\"operator\":\"In\",\"values\":[\"" zone "\"]}]}]}}}}"
+#define NODE_IN(zone)                                                                                        \
+	"{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n1\",\"labels\":{\"zone\":"       \
+	"\"" zone "\"}}}"
 #define UNBOUND                                                                                              \
 	"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}},"   \
 	"\"spec\":{}}"
@@ -111,7 +120,84 @@ static void what_the_watch_shows_is_looked_at_at_once(void **state)
 	fake_answer(last(), 200, UNBOUND);
 	assert_int_equal(fake.call_n, before + 2);
 	fake_answer(last(), 200, BOUND);
+	sent(last(), "GET", PV);
+	fake_answer(last(), 200, EVERYWHERE);
 	sent(last(), "POST", BINDING);
+}
+
+/* A claim that was provisioned for: bound to the volume v. */
+static void provision(void)
+{
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200, BOUND);
+	sent(last(), "GET", PV);
+}
+
+static void a_volume_that_was_provisioned_must_be_reached_from_the_node(void **state)
+{
+	(void)state;
+	provision();
+	fake_answer(last(), 200, IN_ZONE("z1"));
+	sent(last(), "GET", "/api/v1/nodes/n1");
+	fake_answer(last(), 200, NODE_IN("z1"));
+	sent(last(), "POST", BINDING);
+	finish(state);
+	begin(state);
+	provision();
+	fake_answer(last(), 200, IN_ZONE("z1"));
+	fake_answer(last(), 200, NODE_IN("z2"));
+	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: pv \"v\" node affinity "
+	     "doesn't "
+	     "match node \"n1\": no matching NodeSelectorTerms\n");
+	finish(state);
+	begin(state);
+	provision();
+	fake_answer(last(), 200, IN_ZONE("z1"));
+	fake_status(last(), 404, "gone");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: failed to get node \"n1\": "
+	     "node "
+	     "\"n1\" not found\n");
+}
+
+static void a_volume_that_is_not_there_yet_is_waited_for(void **state)
+{
+	(void)state;
+	provision();
+	fake_status(last(), 404, "not found");
+	told("");
+	fake_pass(10 * FAKE_S);
+	sent(last(), "GET", PVC "a");
+	fake_answer(last(), 200, BOUND);
+	sent(last(), "GET", PV);
+	fake_answer(last(), 200, EVERYWHERE);
+	sent(last(), "POST", BINDING);
+}
+
+static void a_claim_with_a_volume_may_have_to_be_waited_for_yet(void **state)
+{
+	(void)state;
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200,
+		"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/"
+		"selected-node\":\"n1\"}},"
+		"\"spec\":{\"volumeName\":\"v\"}}");
+	sent(last(), "GET", PV);
+	fake_answer(last(), 200, IN_ZONE("z1"));
+	fake_answer(last(), 200, NODE_IN("z1"));
+	told("");
+	fake_pass(10 * FAKE_S);
+	sent(last(), "GET", PVC "a");
+}
+
+static void what_is_no_volume_fails_the_binding(void **state)
+{
+	(void)state;
+	provision();
+	fake_answer(last(), 200, "{\"kind\":\"Status\"}");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: the volume v cannot be "
+	     "read\n");
 }
 
 static void a_volume_that_is_its_claims_already_is_left_alone(void **state)
@@ -536,6 +622,10 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	const struct CMUnitTest tests[] = {
 		CASE(a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound),
+		CASE(a_volume_that_was_provisioned_must_be_reached_from_the_node),
+		CASE(a_volume_that_is_not_there_yet_is_waited_for),
+		CASE(a_claim_with_a_volume_may_have_to_be_waited_for_yet),
+		CASE(what_is_no_volume_fails_the_binding),
 		CASE(what_the_watch_shows_is_looked_at_at_once),
 		CASE(a_volume_that_is_its_claims_already_is_left_alone),
 		CASE(a_volume_that_names_the_claim_is_not_bound_by_the_controller),
