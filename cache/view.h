@@ -79,6 +79,7 @@ struct bt_usage {
 	uint64_t journal_mask, journal_end;
 	uint64_t release_n;   /* how often something happened that may have made room on a node */
 	uint64_t unpromise_n; /* how often a promise of a node ended */
+	bool is_empty; /* it is none of a ledger: scores are to see nodes with neither pods nor images */
 };
 
 #define BT_NO_DOMAIN UINT32_MAX

@@ -315,6 +315,9 @@ void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision);
 /* Both halves. */
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
 
+/* Is an extender asked about the pod? Then what is against it is not against others of its kind. */
+bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix);
+
 /* The extender that is to bind the pod instead of the binder's own way, or NULL. */
 const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engine *engine, uint32_t pod_ix);
 
@@ -349,6 +352,11 @@ const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t pod_i
 
 /* Decides nothing and says everything about a pod as the cluster is now. The pod need not be queued. */
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out_explanation);
+
+/* The same for the pod whose cycle was the last one: by what extenders have said in it, they are not asked
+ * again. */
+void bt_engine_explain_cycle(
+	struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out_explanation);
 void bt_explanation_fini(struct bt_explanation *explanation);
 
 /* Why the visited-th node of an evaluation was refused. Requires: it was. */

@@ -123,7 +123,8 @@ static void explain_post_filter(
 	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
 }
 
-void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
+static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation_hooks *hooks,
+	struct bt_explanation *out)
 {
 	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
 
@@ -135,11 +136,21 @@ void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_expl
 	out->error = NULL;
 	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
 	out->evaluation.promises = bt_engine_promises_of(engine, pod_ix);
-	out->evaluation.hooks = bt_extend_begin(engine->extend, pod_ix);
+	out->evaluation.hooks = hooks;
 	explain_cycle(engine, lane, out);
 	if (out->plan && !out->error && out->evaluation.feasible_n == 0) {
 		explain_post_filter(engine, lane, out);
 	}
+}
+
+void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
+{
+	explain(engine, pod_ix, bt_extend_begin(engine->extend, pod_ix), out);
+}
+
+void bt_engine_explain_cycle(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
+{
+	explain(engine, pod_ix, bt_extend_recall(engine->extend, pod_ix), out);
 }
 
 void bt_explanation_fini(struct bt_explanation *explanation)
@@ -203,6 +214,10 @@ static void count_reasons(
 			bt_refusal_reason(engine, &refusal, r, &text);
 			bt_fit_error_add(error, bt_buf_view(&text), 1);
 		}
+	}
+	for (size_t i = 0; i < evaluation->hook_stranger_n; i++) {
+		bt_fit_error_add(
+			error, bt_str(evaluation->hook_text.ptr + evaluation->hook_strangers[i].text), 1);
 	}
 	if (explanation->narrowed && absent_n) {
 		bt_buf_clear(&text);

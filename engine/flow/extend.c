@@ -17,6 +17,7 @@ struct line {
 	bool unresolvable;
 	int64_t number;	     /* points, or violated budgets */
 	size_t text, text_n; /* in the reply's text: the message of a refusal, otherwise the name */
+	size_t name_n;	     /* of a refused node that there is not: its name, behind the message */
 	size_t victim_n;     /* of a candidate: how many of the victims are its own */
 };
 
@@ -30,11 +31,23 @@ struct bt_extender_reply {
 	struct lines nodes, refused, victims;
 	struct bt_buf text, error;
 	bool failed;
+	bool objects; /* nodes that are kept came as objects */
+};
+
+/* What was asked in a cycle, and answered. */
+struct exchange {
+	bool known;
+	uint32_t *nodes;
+	size_t n, cap;
+	struct bt_extender_reply reply;
 };
 
 struct extender {
 	const struct bt_extender_config *config;
 	uint32_t *slots; /* of the resources that it manages */
+	/* Of the cycle that has begun last: about a single node, such as a promised one, about several, and
+	 * about candidates. */
+	struct exchange single, several, preempted;
 };
 
 struct bt_extend {
@@ -44,10 +57,12 @@ struct bt_extend {
 	uint32_t extender_n;
 	struct bt_evaluation_hooks hooks;
 	uint32_t pod_ix; /* whose cycle it is */
-	struct bt_extender_reply reply;
+	bool recalls;	 /* what was said in it counts */
+	struct bt_extender_reply scores;
 	uint32_t *nodes, *places; /* those that fit so far, and where they are in the evaluation */
 	size_t node_cap;
-	uint32_t *marks; /* by node slot; all zero between calls */
+	uint32_t *marks;  /* by node slot; all zero between calls */
+	uint32_t *visits; /* the same: the place in the evaluation's visited nodes, and one */
 	size_t mark_cap;
 };
 
@@ -93,6 +108,11 @@ static struct bt_str text_of(const struct bt_extender_reply *reply, const struct
 	return line->text_n ? (struct bt_str){reply->text.ptr + line->text, line->text_n} : bt_str("");
 }
 
+static struct bt_str text_of_name(const struct bt_extender_reply *reply, const struct line *line)
+{
+	return (struct bt_str){reply->text.ptr + line->text + line->text_n, line->name_n};
+}
+
 void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error)
 {
 	reply->failed = true;
@@ -112,6 +132,10 @@ void bt_extender_refuse(
 
 	line->unresolvable = unresolvable;
 	add_text(reply, line, message);
+	if (line->node_ix == BT_NO_NODE) {
+		line->name_n = node.len;
+		bt_buf_str(&reply->text, node);
+	}
 }
 
 void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int64_t score)
@@ -137,12 +161,26 @@ void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
 	reply->nodes.items[reply->nodes.n - 1].victim_n++;
 }
 
+void bt_extender_keep_objects(struct bt_extender_reply *reply)
+{
+	reply->objects = true;
+}
+
 static void clear(struct bt_extender_reply *reply)
 {
 	reply->nodes.n = reply->refused.n = reply->victims.n = 0;
-	reply->failed = false;
+	reply->failed = reply->objects = false;
 	bt_buf_clear(&reply->text);
 	bt_buf_clear(&reply->error);
+}
+
+static void reply_fini(struct bt_extender_reply *reply)
+{
+	bt_mem_free(reply->nodes.items);
+	bt_mem_free(reply->refused.items);
+	bt_mem_free(reply->victims.items);
+	bt_buf_fini(&reply->text);
+	bt_buf_fini(&reply->error);
 }
 
 /* ---- whom it concerns ---- */
@@ -187,7 +225,7 @@ bool bt_extend_chooses(const struct bt_extend *x)
 	return false;
 }
 
-const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *x, uint32_t pod_ix)
+static const struct bt_evaluation_hooks *hooks_for(struct bt_extend *x, uint32_t pod_ix)
 {
 	x->pod_ix = pod_ix;
 	for (uint32_t i = 0; i < x->extender_n; i++) {
@@ -198,6 +236,39 @@ const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *x, uint32_t 
 		}
 	}
 	return NULL;
+}
+
+const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *x, uint32_t pod_ix)
+{
+	x->recalls = false;
+	for (uint32_t i = 0; i < x->extender_n; i++) {
+		struct extender *extender = &x->extenders[i];
+
+		extender->single.known = extender->several.known = extender->preempted.known = false;
+	}
+	return hooks_for(x, pod_ix);
+}
+
+const struct bt_evaluation_hooks *bt_extend_recall(struct bt_extend *x, uint32_t pod_ix)
+{
+	if (pod_ix != x->pod_ix) {
+		return bt_extend_begin(x, pod_ix);
+	}
+	x->recalls = true;
+	return hooks_for(x, pod_ix);
+}
+
+bool bt_extend_asks(const struct bt_extend *x, uint32_t pod_ix)
+{
+	for (uint32_t i = 0; i < x->extender_n; i++) {
+		const struct extender *extender = &x->extenders[i];
+
+		if ((filters(x, extender) || prioritizes(x, extender) || preempts(x, extender)) &&
+			interested(x, extender, pod_ix)) {
+			return true;
+		}
+	}
+	return false;
 }
 
 bool bt_extend_preempts(const struct bt_extend *x, uint32_t pod_ix)
@@ -220,12 +291,62 @@ const struct bt_extender_config *bt_extend_binder(const struct bt_extend *x, uin
 	return NULL;
 }
 
+/* ---- questions ---- */
+
+/* Is the question the one that was asked in this cycle? Nodes are told apart by marks; of one set there may
+ * be several orders. */
+static bool is_known(struct bt_extend *x, const struct exchange *exchange, const uint32_t *nodes, uint32_t n)
+{
+	uint32_t same_n = 0;
+
+	if (!x->recalls || !exchange->known || exchange->n != n) {
+		return false;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		x->marks[exchange->nodes[i]] = 1;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		same_n += x->marks[nodes[i]];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		x->marks[exchange->nodes[i]] = 0;
+	}
+	return same_n == n;
+}
+
+/* A question is asked; its answer follows. */
+static struct bt_extender_reply *begin_exchange(struct exchange *exchange, const uint32_t *nodes, uint32_t n)
+{
+	if (n > exchange->cap) {
+		exchange->cap = n;
+		exchange->nodes = bt_mem_realloc(exchange->nodes, n, sizeof(*exchange->nodes));
+	}
+	memcpy(exchange->nodes, nodes, n * sizeof(*nodes));
+	exchange->n = n;
+	exchange->known = true;
+	clear(&exchange->reply);
+	return &exchange->reply;
+}
+
+static void exchange_fini(struct exchange *exchange)
+{
+	bt_mem_free(exchange->nodes);
+	reply_fini(&exchange->reply);
+}
+
 /* ---- filter ---- */
 
 static struct bt_extender_call call_of(const struct bt_extend *x, const struct extender *extender)
 {
 	return (struct bt_extender_call){
 		.extender = extender->config, .cache = x->cache, .pod_ix = x->pod_ix};
+}
+
+static uint32_t *grow_marks(uint32_t *marks, size_t from, size_t to)
+{
+	marks = bt_mem_realloc(marks, to, sizeof(*marks));
+	memset(marks + from, 0, (to - from) * sizeof(*marks));
+	return marks;
 }
 
 static void reserve(struct bt_extend *x, uint32_t node_n)
@@ -238,17 +359,15 @@ static void reserve(struct bt_extend *x, uint32_t node_n)
 		x->places = bt_mem_realloc(x->places, node_n, sizeof(*x->places));
 	}
 	if (slot_n > x->mark_cap) {
-		x->marks = bt_mem_realloc(x->marks, slot_n, sizeof(*x->marks));
-		memset(x->marks + x->mark_cap, 0, (slot_n - x->mark_cap) * sizeof(*x->marks));
+		x->marks = grow_marks(x->marks, x->mark_cap, slot_n);
+		x->visits = grow_marks(x->visits, x->mark_cap, slot_n);
 		x->mark_cap = slot_n;
 	}
 }
 
 /* A node that was not asked about cannot fit. */
-static void mark_kept(struct bt_extend *x, const struct extender *extender)
+static void mark_kept(struct bt_extend *x, const struct extender *extender, struct bt_extender_reply *reply)
 {
-	struct bt_extender_reply *reply = &x->reply;
-
 	for (size_t i = 0; i < reply->nodes.n; i++) {
 		const struct line *line = &reply->nodes.items[i];
 
@@ -266,26 +385,65 @@ static void mark_kept(struct bt_extend *x, const struct extender *extender)
 	}
 }
 
-/* A refusal that nothing resolves comes before others, and the last one of a kind before those before it. */
-static void mark_refused(struct bt_extend *x)
+/* Which node of the evaluation it is: the place among the visited ones, and one; 0: none. */
+static uint32_t visit_of(struct bt_extend *x, const struct bt_evaluation *e, uint32_t node_ix)
 {
-	const struct lines *refused = &x->reply.refused;
+	if (e->visited_n && !x->visits[e->visited[0]]) {
+		for (uint32_t i = 0; i < e->visited_n; i++) {
+			x->visits[e->visited[i]] = i + 1;
+		}
+	}
+	return x->visits[node_ix];
+}
+
+/* The place among those that were feasible. */
+static uint32_t place_of(const struct bt_evaluation *e, uint32_t visited)
+{
+	uint32_t place = 0;
+
+	for (uint32_t i = 0; i < visited; i++) {
+		place += e->refused_by[i] == BT_PASSED;
+	}
+	return place;
+}
+
+/* What is said of a node that was not asked about counts instead of what was said of it before. */
+static void refuse_other(struct bt_extend *x, struct bt_evaluation *e, const struct bt_extender_reply *reply,
+	const struct line *line)
+{
+	struct bt_str message = text_of(reply, line);
+	uint32_t visit = line->node_ix == BT_NO_NODE ? 0 : visit_of(x, e, line->node_ix);
+
+	if (line->node_ix == BT_NO_NODE) {
+		bt_evaluation_refuse_stranger(e, text_of_name(reply, line), message);
+	} else if (visit && e->refused_by[visit - 1] == BT_PASSED) {
+		bt_evaluation_refuse(e, place_of(e, visit - 1), line->unresolvable, &message);
+	} else if (visit) {
+		bt_evaluation_refuse_again(e, visit - 1, line->unresolvable, message);
+	}
+}
+
+/* A refusal that nothing resolves comes before others, and the last one of a kind before those before it. */
+static void mark_refused(struct bt_extend *x, struct bt_evaluation *e, const struct bt_extender_reply *reply)
+{
+	const struct lines *refused = &reply->refused;
 
 	for (size_t i = 0; i < refused->n; i++) {
 		const struct line *line = &refused->items[i];
 		uint32_t mark = line->node_ix == BT_NO_NODE ? NOT_ASKED : x->marks[line->node_ix];
 
-		if (mark == NOT_ASKED || mark == KEPT ||
-			(mark >= REFUSED && refused->items[mark - REFUSED].unresolvable &&
-				!line->unresolvable)) {
-			continue;
+		if (mark == NOT_ASKED) {
+			refuse_other(x, e, reply, line);
+		} else if (mark != KEPT && (mark < REFUSED || line->unresolvable ||
+						   !refused->items[mark - REFUSED].unresolvable)) {
+			x->marks[line->node_ix] = REFUSED + (uint32_t)i;
 		}
-		x->marks[line->node_ix] = REFUSED + (uint32_t)i;
 	}
 }
 
 /* Takes out the nodes that the reply does not keep. Returns how many are left. */
-static uint32_t take_out(struct bt_extend *x, struct bt_evaluation *e, uint32_t node_n)
+static uint32_t take_out(
+	struct bt_extend *x, struct bt_evaluation *e, const struct bt_extender_reply *reply, uint32_t node_n)
 {
 	uint32_t kept_n = 0;
 
@@ -298,8 +456,8 @@ static uint32_t take_out(struct bt_extend *x, struct bt_evaluation *e, uint32_t 
 		} else if (mark == ASKED) {
 			bt_evaluation_refuse(e, x->places[i], true, NULL);
 		} else {
-			const struct line *line = &x->reply.refused.items[mark - REFUSED];
-			struct bt_str message = text_of(&x->reply, line);
+			const struct line *line = &reply->refused.items[mark - REFUSED];
+			struct bt_str message = text_of(reply, line);
 
 			bt_evaluation_refuse(e, x->places[i], line->unresolvable, &message);
 		}
@@ -307,28 +465,46 @@ static uint32_t take_out(struct bt_extend *x, struct bt_evaluation *e, uint32_t 
 	return kept_n;
 }
 
-/* Asks one extender about the nodes. Returns how many are left; unchanged when the call failed. */
-static uint32_t filter_by(
-	struct bt_extend *x, const struct extender *extender, struct bt_evaluation *e, uint32_t node_n)
+/* Asks one extender about the nodes. Returns its answer. */
+static struct bt_extender_reply *ask_to_filter(
+	struct bt_extend *x, struct extender *extender, uint32_t node_n)
 {
 	struct bt_extender_call call = call_of(x, extender);
+	struct exchange *exchange = node_n == 1 ? &extender->single : &extender->several;
 
+	if (is_known(x, exchange, x->nodes, node_n)) {
+		return &exchange->reply;
+	}
 	call.nodes = x->nodes;
 	call.node_n = node_n;
-	clear(&x->reply);
-	x->calls.filter(x->calls.context, &call, &x->reply);
-	for (uint32_t i = 0; i < node_n; i++) {
+	struct bt_extender_reply *reply = begin_exchange(exchange, x->nodes, node_n);
+
+	x->calls.filter(x->calls.context, &call, reply);
+	return reply;
+}
+
+/* Lets one extender refuse nodes; node_n: how many there are, then how many are left. Returns: false with
+ * out_error when that has failed, and nothing has changed. */
+static bool filter_by(struct bt_extend *x, struct extender *extender, struct bt_evaluation *e,
+	uint32_t *node_n, struct bt_str *out_error)
+{
+	struct bt_extender_reply *reply = ask_to_filter(x, extender, *node_n);
+
+	for (uint32_t i = 0; i < *node_n; i++) {
 		x->marks[x->nodes[i]] = ASKED;
 	}
-	if (!x->reply.failed) {
-		mark_kept(x, extender);
+	if (!reply->failed) {
+		mark_kept(x, extender, reply);
 	}
-	if (!x->reply.failed) {
-		mark_refused(x);
-		node_n = take_out(x, e, node_n);
+	if (!reply->failed) {
+		mark_refused(x, e, reply);
+		*node_n = take_out(x, e, reply, *node_n);
+		e->looks_empty |= reply->objects;
 	}
 	memset(x->marks, 0, x->mark_cap * sizeof(*x->marks));
-	return node_n;
+	memset(x->visits, 0, x->mark_cap * sizeof(*x->visits));
+	*out_error = bt_buf_view(&reply->error);
+	return !reply->failed;
 }
 
 static void filtered(void *context, struct bt_evaluation *e)
@@ -342,14 +518,14 @@ static void filtered(void *context, struct bt_evaluation *e)
 		x->places[i] = i;
 	}
 	for (uint32_t i = 0; i < x->extender_n && node_n; i++) {
-		const struct extender *extender = &x->extenders[i];
+		struct extender *extender = &x->extenders[i];
+		struct bt_str error;
 
 		if (!filters(x, extender) || !interested(x, extender, x->pod_ix)) {
 			continue;
 		}
-		node_n = filter_by(x, extender, e, node_n);
-		if (x->reply.failed && !extender->config->ignorable) {
-			bt_evaluation_fail(e, bt_buf_view(&x->reply.error));
+		if (!filter_by(x, extender, e, &node_n, &error) && !extender->config->ignorable) {
+			bt_evaluation_fail(e, error);
 			return;
 		}
 	}
@@ -362,8 +538,8 @@ static void add_scores(struct bt_extend *x, const struct bt_extender_config *con
 	for (uint32_t i = 0; i < e->feasible_n; i++) {
 		x->marks[e->feasible[i]] = i + 1;
 	}
-	for (size_t k = 0; k < x->reply.nodes.n; k++) {
-		const struct line *line = &x->reply.nodes.items[k];
+	for (size_t k = 0; k < x->scores.nodes.n; k++) {
+		const struct line *line = &x->scores.nodes.items[k];
 		uint32_t mark = line->node_ix == BT_NO_NODE ? 0 : x->marks[line->node_ix];
 
 		if (mark) {
@@ -389,9 +565,9 @@ static void scored(void *context, struct bt_evaluation *e)
 		}
 		call.nodes = e->feasible;
 		call.node_n = e->feasible_n;
-		clear(&x->reply);
-		x->calls.prioritize(x->calls.context, &call, &x->reply);
-		if (!x->reply.failed) {
+		clear(&x->scores);
+		x->calls.prioritize(x->calls.context, &call, &x->scores);
+		if (!x->scores.failed) {
 			add_scores(x, extender->config, e);
 		}
 	}
@@ -400,8 +576,8 @@ static void scored(void *context, struct bt_evaluation *e)
 /* ---- preempt ---- */
 
 /* The pod of a victim, which must be on the node. */
-static uint32_t victim_of(struct bt_extend *x, const struct extender *extender, const struct line *line,
-	const struct line *node)
+static uint32_t victim_of(struct bt_extend *x, const struct extender *extender,
+	struct bt_extender_reply *reply, const struct line *line, const struct line *node)
 {
 	const struct bt_ledger *ledger = x->cache->ledger;
 	uint32_t i = bt_ledger_first_on(ledger, node->node_ix);
@@ -410,32 +586,32 @@ static uint32_t victim_of(struct bt_extend *x, const struct extender *extender, 
 		i = bt_ledger_next(ledger, i);
 	}
 	if (i == BT_NO_POD) {
-		x->reply.failed = true;
+		reply->failed = true;
 		/* Upstream prints the reference as it is in memory. */
-		bt_buf_printf(&x->reply.error,
+		bt_buf_printf(&reply->error,
 			"extender: %.*s claims to preempt pod (UID: &{%.*s}) on node: %.*s, but the pod is "
 			"not "
 			"found on that node",
-			BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(text_of(&x->reply, line)),
-			BT_STR_ARG(text_of(&x->reply, node)));
+			BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(text_of(reply, line)),
+			BT_STR_ARG(text_of(reply, node)));
 	}
 	return i;
 }
 
 /* Puts one candidate of the reply behind those of the preemption; its victims begin with line first. */
-static void add_candidate(struct bt_extend *x, const struct extender *extender, const struct line *node,
-	size_t first, struct bt_preemption *p)
+static void add_candidate(struct bt_extend *x, const struct extender *extender,
+	struct bt_extender_reply *reply, const struct line *node, size_t first, struct bt_preemption *p)
 {
 	uint32_t first_victim = (uint32_t)p->kept_n;
 
 	if (node->node_ix == BT_NO_NODE) {
-		x->reply.failed = true;
-		bt_buf_printf(&x->reply.error, "nodeinfo not found for node name \"%.*s\"",
-			BT_STR_ARG(text_of(&x->reply, node)));
+		reply->failed = true;
+		bt_buf_printf(&reply->error, "nodeinfo not found for node name \"%.*s\"",
+			BT_STR_ARG(text_of(reply, node)));
 		return;
 	}
 	for (size_t i = first; i < first + node->victim_n; i++) {
-		uint32_t pod_ix = victim_of(x, extender, &x->reply.victims.items[i], node);
+		uint32_t pod_ix = victim_of(x, extender, reply, &reply->victims.items[i], node);
 
 		if (pod_ix == BT_NO_POD) {
 			return;
@@ -448,9 +624,9 @@ static void add_candidate(struct bt_extend *x, const struct extender *extender, 
 		return;
 	}
 	if (node->victim_n == 0) {
-		x->reply.failed = true;
-		bt_buf_printf(&x->reply.error, "expected at least one victim pod on node \"%.*s\"",
-			BT_STR_ARG(text_of(&x->reply, node)));
+		reply->failed = true;
+		bt_buf_printf(&reply->error, "expected at least one victim pod on node \"%.*s\"",
+			BT_STR_ARG(text_of(reply, node)));
 		return;
 	}
 	p->candidates = bt_mem_grow(p->candidates, p->candidate_n, &p->candidate_cap, sizeof(*p->candidates));
@@ -460,17 +636,18 @@ static void add_candidate(struct bt_extend *x, const struct extender *extender, 
 }
 
 /* Takes what the reply names for the candidates. On an error they stay as they were. */
-static void take_candidates(struct bt_extend *x, const struct extender *extender, struct bt_preemption *p)
+static void take_candidates(struct bt_extend *x, const struct extender *extender,
+	struct bt_extender_reply *reply, struct bt_preemption *p)
 {
 	size_t before = p->candidate_n, kept_n = p->kept_n, victim = 0;
 
-	for (size_t i = 0; i < x->reply.nodes.n && !x->reply.failed; i++) {
-		const struct line *node = &x->reply.nodes.items[i];
+	for (size_t i = 0; i < reply->nodes.n && !reply->failed; i++) {
+		const struct line *node = &reply->nodes.items[i];
 
-		add_candidate(x, extender, node, victim, p);
+		add_candidate(x, extender, reply, node, victim, p);
 		victim += node->victim_n;
 	}
-	if (x->reply.failed) {
+	if (reply->failed) {
 		p->candidate_n = before;
 		p->kept_n = kept_n;
 		return;
@@ -479,27 +656,46 @@ static void take_candidates(struct bt_extend *x, const struct extender *extender
 	memmove(p->candidates, p->candidates + before, p->candidate_n * sizeof(*p->candidates));
 }
 
+/* Asks one extender about the candidates. Returns its answer. */
+static struct bt_extender_reply *ask_to_preempt(
+	struct bt_extend *x, struct extender *extender, const struct bt_preemption *p)
+{
+	struct bt_extender_call call = call_of(x, extender);
+	uint32_t n = (uint32_t)p->candidate_n;
+
+	reserve(x, n);
+	for (uint32_t i = 0; i < n; i++) {
+		x->nodes[i] = p->candidates[i].node_ix;
+	}
+	if (is_known(x, &extender->preempted, x->nodes, n)) {
+		return &extender->preempted.reply;
+	}
+	call.candidates = p->candidates;
+	call.candidate_n = n;
+	call.victims = p->kept;
+	struct bt_extender_reply *reply = begin_exchange(&extender->preempted, x->nodes, n);
+
+	x->calls.preempt(x->calls.context, &call, reply);
+	return reply;
+}
+
 bool bt_extend_candidates(
 	struct bt_extend *x, uint32_t pod_ix, struct bt_preemption *p, struct bt_buf *out_error)
 {
 	x->pod_ix = pod_ix;
 	for (uint32_t i = 0; i < x->extender_n && p->candidate_n; i++) {
-		const struct extender *extender = &x->extenders[i];
-		struct bt_extender_call call = call_of(x, extender);
+		struct extender *extender = &x->extenders[i];
 
 		if (!preempts(x, extender) || !interested(x, extender, pod_ix)) {
 			continue;
 		}
-		call.candidates = p->candidates;
-		call.candidate_n = (uint32_t)p->candidate_n;
-		call.victims = p->kept;
-		clear(&x->reply);
-		x->calls.preempt(x->calls.context, &call, &x->reply);
-		if (!x->reply.failed) {
-			take_candidates(x, extender, p);
+		struct bt_extender_reply *reply = ask_to_preempt(x, extender, p);
+
+		if (!reply->failed) {
+			take_candidates(x, extender, reply, p);
 		}
-		if (x->reply.failed && !extender->config->ignorable) {
-			bt_buf_str(out_error, bt_buf_view(&x->reply.error));
+		if (reply->failed && !extender->config->ignorable) {
+			bt_buf_str(out_error, bt_buf_view(&reply->error));
 			return false;
 		}
 	}
@@ -513,6 +709,8 @@ static void add_extender(struct bt_extend *x, const struct bt_extender_config *c
 	struct extender *extender = &x->extenders[x->extender_n++];
 
 	extender->config = config;
+	extender->single.reply.cache = extender->several.reply.cache = extender->preempted.reply.cache =
+		x->cache;
 	extender->slots = bt_mem_zalloc(config->resource_n, sizeof(*extender->slots));
 	for (uint32_t i = 0; i < config->resource_n; i++) {
 		int slot = bt_resource_slot(x->cache->dictionary, config->resources[i].name);
@@ -530,7 +728,8 @@ struct bt_extend *bt_extend_create(
 	x->calls = *calls;
 	x->cache = cache;
 	x->hooks = (struct bt_evaluation_hooks){filtered, scored, x};
-	x->reply.cache = cache;
+	x->scores.cache = cache;
+	x->pod_ix = BT_NO_POD;
 	x->extenders = bt_mem_zalloc(config->extender_n, sizeof(*x->extenders));
 	for (int ignorable = 0; ignorable < 2; ignorable++) {
 		for (uint32_t i = 0; i < config->extender_n; i++) {
@@ -549,15 +748,15 @@ void bt_extend_destroy(struct bt_extend *x)
 	}
 	for (uint32_t i = 0; i < x->extender_n; i++) {
 		bt_mem_free(x->extenders[i].slots);
+		exchange_fini(&x->extenders[i].single);
+		exchange_fini(&x->extenders[i].several);
+		exchange_fini(&x->extenders[i].preempted);
 	}
 	bt_mem_free(x->extenders);
 	bt_mem_free(x->nodes);
 	bt_mem_free(x->places);
 	bt_mem_free(x->marks);
-	bt_mem_free(x->reply.nodes.items);
-	bt_mem_free(x->reply.refused.items);
-	bt_mem_free(x->reply.victims.items);
-	bt_buf_fini(&x->reply.text);
-	bt_buf_fini(&x->reply.error);
+	bt_mem_free(x->visits);
+	reply_fini(&x->scores);
 	bt_mem_free(x);
 }

@@ -47,9 +47,14 @@ void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error);
 /* To filter: the node still fits. It must be one of those that were asked about. */
 void bt_extender_keep(struct bt_extender_reply *reply, struct bt_str node);
 
+/* To filter: the nodes that are kept came as objects rather than by name. Upstream scores what has come,
+ * which is nodes without pods and images. */
+void bt_extender_keep_objects(struct bt_extender_reply *reply);
+
 /*
- * To filter: why a node that is not kept does not fit, and whether preemption could help. Nodes that were not
- * asked about are not heard; a node that is neither kept nor refused does not fit for no reason.
+ * To filter: why a node that is not kept does not fit, and whether preemption could help. Of a node that
+ * was not asked about it counts instead of what a plugin has against it, and of one that there is not among
+ * the reasons; a node that is neither kept nor refused does not fit for no reason.
  */
 void bt_extender_refuse(
 	struct bt_extender_reply *reply, struct bt_str node, bool unresolvable, struct bt_str message);
@@ -82,6 +87,13 @@ bool bt_extend_chooses(const struct bt_extend *extend);
 /* Begins a pod's cycle. Returns the hooks for its evaluation, or NULL when no extender that filters or scores
  * is interested in the pod. */
 const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *extend, uint32_t pod_ix);
+
+/* The same for the pod whose cycle has begun last: what an extender has said in it counts, and it is not
+ * asked again when the question is the same. */
+const struct bt_evaluation_hooks *bt_extend_recall(struct bt_extend *extend, uint32_t pod_ix);
+
+/* Is an extender asked about the pod, for whatever? */
+bool bt_extend_asks(const struct bt_extend *extend, uint32_t pod_ix);
 
 /* Is an extender interested in whom the pod preempts? */
 bool bt_extend_preempts(const struct bt_extend *extend, uint32_t pod_ix);

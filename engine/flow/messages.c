@@ -30,7 +30,7 @@ static bool holds(const struct bt_message *message, const struct bt_cache *cache
 
 void bt_messages_add(struct bt_messages *messages, uint32_t pod_ix, struct bt_buf *out_text)
 {
-	bt_engine_explain(messages->engine, pod_ix, &messages->explanation);
+	bt_engine_explain_cycle(messages->engine, pod_ix, &messages->explanation);
 	bt_engine_message(messages->engine, &messages->explanation, out_text);
 }
 
@@ -47,7 +47,7 @@ struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
 		memset(messages->items + old, 0, (messages->n - old) * sizeof(*messages->items));
 	}
 	struct bt_message *message = &messages->items[signature_ix];
-	if (!holds(message, cache, pod)) {
+	if (bt_engine_asks_extenders(messages->engine, pod_ix) || !holds(message, cache, pod)) {
 		bt_buf_clear(&message->text);
 		bt_messages_add(messages, pod_ix, &message->text);
 		message->signature = pod->signature->serial;

@@ -117,6 +117,11 @@ const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engi
 	return bt_extend_binder(engine->extend, pod_ix);
 }
 
+bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_extend_asks(engine->extend, pod_ix);
+}
+
 /* Do extenders have a say about the pod? What they said before may not hold. */
 static bool extended(const struct bt_engine *engine, uint32_t pod_ix)
 {

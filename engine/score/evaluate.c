@@ -16,6 +16,7 @@ void bt_evaluation_fini(struct bt_evaluation *e)
 	bt_mem_free(e->totals);
 	bt_mem_free(e->hooked);
 	bt_mem_free(e->hook_refusals);
+	bt_mem_free(e->hook_strangers);
 	bt_buf_fini(&e->hook_text);
 	bt_buf_fini(&e->text);
 	*e = (struct bt_evaluation){0};
@@ -154,19 +155,58 @@ void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view
 	*out_text = refusal->says ? e->hook_text.ptr + refusal->text : NULL;
 }
 
-void bt_evaluation_refuse(
-	struct bt_evaluation *e, uint32_t place, bool unresolvable, const struct bt_str *reason)
+static size_t add_hook_text(struct bt_evaluation *e, struct bt_str text)
 {
-	BT_REQUIRE(place < e->feasible_n && !e->hooked[place]);
+	size_t at = e->hook_text.len;
+
+	bt_buf_str(&e->hook_text, text);
+	bt_buf_char(&e->hook_text, '\0');
+	return at;
+}
+
+/* Returns: the number of refusals. */
+static uint32_t add_hook_refusal(struct bt_evaluation *e, bool unresolvable, const struct bt_str *reason)
+{
 	e->hook_refusals = bt_mem_grow(
 		e->hook_refusals, e->hook_refusal_n, &e->hook_refusal_cap, sizeof(*e->hook_refusals));
 	e->hook_refusals[e->hook_refusal_n++] =
 		(struct bt_hook_refusal){unresolvable, reason != NULL, e->hook_text.len};
-	e->hooked[place] = (uint32_t)e->hook_refusal_n;
 	if (reason) {
-		bt_buf_str(&e->hook_text, *reason);
-		bt_buf_char(&e->hook_text, '\0');
+		add_hook_text(e, *reason);
 	}
+	return (uint32_t)e->hook_refusal_n;
+}
+
+void bt_evaluation_refuse(
+	struct bt_evaluation *e, uint32_t place, bool unresolvable, const struct bt_str *reason)
+{
+	BT_REQUIRE(place < e->feasible_n);
+	e->hooked[place] = add_hook_refusal(e, unresolvable, reason);
+}
+
+void bt_evaluation_refuse_again(
+	struct bt_evaluation *e, uint32_t visited, bool unresolvable, struct bt_str reason)
+{
+	BT_REQUIRE(visited < e->visited_n && e->refused_by[visited] != BT_PASSED);
+	e->refused_by[visited] = BT_HOOKED + add_hook_refusal(e, unresolvable, &reason) - 1;
+}
+
+void bt_evaluation_refuse_stranger(struct bt_evaluation *e, struct bt_str name, struct bt_str reason)
+{
+	struct bt_hook_stranger *stranger = NULL;
+
+	for (size_t i = 0; i < e->hook_stranger_n; i++) {
+		if (bt_str_is(name, e->hook_text.ptr + e->hook_strangers[i].name)) {
+			stranger = &e->hook_strangers[i];
+		}
+	}
+	if (!stranger) {
+		e->hook_strangers = bt_mem_grow(e->hook_strangers, e->hook_stranger_n, &e->hook_stranger_cap,
+			sizeof(*e->hook_strangers));
+		stranger = &e->hook_strangers[e->hook_stranger_n++];
+		stranger->name = add_hook_text(e, name);
+	}
+	stranger->text = add_hook_text(e, reason);
 }
 
 void bt_evaluation_fail(struct bt_evaluation *e, struct bt_str error)
@@ -181,7 +221,7 @@ static void ask_hooks(struct bt_evaluation *e)
 {
 	uint32_t place = 0, n = 0;
 
-	e->hook_refusal_n = 0;
+	e->hook_refusal_n = e->hook_stranger_n = 0;
 	bt_buf_clear(&e->hook_text);
 	if (e->visited_cap > e->hooked_cap) {
 		e->hooked_cap = e->visited_cap;
@@ -351,6 +391,17 @@ static void normalize(const struct bt_plugin *plugin, int64_t *scores, uint32_t 
 	}
 }
 
+/* The nodes with nothing on them. Source: HTTPExtender.Filter makes node infos of the nodes that an extender
+ * has sent, v1.36.3; PreScore and NormalizeScore look elsewhere. */
+static struct bt_view emptied(const struct bt_view *view)
+{
+	static const struct bt_usage nothing = {.is_empty = true};
+	struct bt_view empty = *view;
+
+	empty.usage = &nothing;
+	return empty;
+}
+
 /* What one plugin says about the feasible nodes. */
 static void score_all(const struct bt_plugin *plugin, const struct bt_compiled *compiled,
 	const struct bt_view *view, const struct bt_evaluation *e, int64_t *scores)
@@ -358,8 +409,10 @@ static void score_all(const struct bt_plugin *plugin, const struct bt_compiled *
 	if (plugin->pre_score) {
 		plugin->pre_score(compiled->state, view, e->feasible, NULL, e->feasible_n);
 	}
+	const struct bt_view seen = e->looks_empty ? emptied(view) : *view;
+
 	for (uint32_t i = 0; i < e->feasible_n; i++) {
-		plugin->score(compiled->term, view, e->feasible[i], 1, &scores[i]);
+		plugin->score(compiled->term, &seen, e->feasible[i], 1, &scores[i]);
 	}
 	if (plugin->normalize == BT_NORMALIZE_OWN) {
 		plugin->normalize_own(compiled->term, view, e->feasible, e->feasible_n, scores);
@@ -433,6 +486,8 @@ void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const u
 	reserve(out, node_n);
 	out->visited_n = 0;
 	out->feasible_n = 0;
+	out->hook_stranger_n = 0;
+	out->looks_empty = false;
 	out->error = NULL;
 	filter_nodes(plan, view, nodes, node_n, limit, out);
 	if (!out->error && out->hooks && out->feasible_n) {

@@ -18,6 +18,12 @@ struct bt_evaluation_hooks {
 	void *context;
 };
 
+/* Why a hook refused a node that nobody knows. */
+struct bt_hook_stranger {
+	size_t name; /* where it begins in hook_text, as refusal's text */
+	size_t text;
+};
+
 /* Why a hook refused a node. */
 struct bt_hook_refusal {
 	bool unresolvable;
@@ -48,6 +54,9 @@ struct bt_evaluation {
 	uint32_t *hooked;
 	struct bt_hook_refusal *hook_refusals;
 	size_t hook_refusal_n, hook_refusal_cap, hooked_cap;
+	struct bt_hook_stranger *hook_strangers;
+	size_t hook_stranger_n, hook_stranger_cap;
+	bool looks_empty; /* set by hooks: nodes are scored as if nothing were on them, and no image */
 	struct bt_buf hook_text;
 	size_t visited_cap, feasible_cap, score_cap;
 };
@@ -90,10 +99,18 @@ void bt_evaluation_reject(const struct bt_plan *plan, const struct bt_view *view
 	const struct bt_evaluation *evaluation, uint32_t visited, struct bt_rejection *out_rejection,
 	const char **out_text);
 
-/* For hooks: the node at that place in feasible does not fit after all; reason is NULL when there is none.
- * Requires: it was not refused yet. */
+/* For hooks: the node at that place in feasible does not fit after all; reason is NULL when there is none. Of
+ * several refusals the last one counts. */
 void bt_evaluation_refuse(
 	struct bt_evaluation *evaluation, uint32_t place, bool unresolvable, const struct bt_str *reason);
+
+/* For hooks: the same for the visited-th node, which a plugin has refused: instead of its reasons. */
+void bt_evaluation_refuse_again(
+	struct bt_evaluation *evaluation, uint32_t visited, bool unresolvable, struct bt_str reason);
+
+/* For hooks: the same for a node that there is not: its reason is counted, once a name. */
+void bt_evaluation_refuse_stranger(
+	struct bt_evaluation *evaluation, struct bt_str name, struct bt_str reason);
 
 /* For hooks: the cycle fails with this error. */
 void bt_evaluation_fail(struct bt_evaluation *evaluation, struct bt_str error);

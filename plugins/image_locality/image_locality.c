@@ -78,7 +78,10 @@ static int64_t score_node(const struct term *term, uint32_t node_ix)
 
 static void score(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
-	(void)view;
+	if (view->usage->is_empty) {
+		memset(raw, 0, n * sizeof(*raw));
+		return;
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		raw[i] = score_node(term, first + i);
 	}

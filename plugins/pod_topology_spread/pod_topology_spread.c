@@ -471,7 +471,8 @@ static int64_t round_half_away(double x)
 	return whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
-static double score_of(const struct term *term, uint32_t node_ix)
+/* empty: nodes look empty. */
+static double score_of(const struct term *term, bool empty, uint32_t node_ix)
 {
 	double sum = 0;
 
@@ -481,7 +482,8 @@ static double score_of(const struct term *term, uint32_t node_ix)
 		if (rule->values[node_ix] == BT_NAME_NONE) {
 			continue;
 		}
-		double count = (double)rule->tally->sums[rule->tally->domain[node_ix]];
+		double count =
+			empty && per_node(rule) ? 0 : (double)rule->tally->sums[rule->tally->domain[node_ix]];
 		/* Rounded after the product and after the sum; upstream fuses neither. */
 		sum += count * rule->weight + (double)(int32_t)((uint32_t)rule->constraint->max_skew - 1);
 	}
@@ -491,10 +493,10 @@ static double score_of(const struct term *term, uint32_t node_ix)
 static void score(const void *opaque, const struct bt_view *view, uint32_t first, uint32_t n, int64_t *raw)
 {
 	const struct term *term = opaque;
+	bool empty = view->usage->is_empty;
 
-	(void)view;
 	for (uint32_t i = 0; i < n; i++) {
-		raw[i] = ignored(term, first + i) ? 0 : round_half_away(score_of(term, first + i));
+		raw[i] = ignored(term, first + i) ? 0 : round_half_away(score_of(term, empty, first + i));
 	}
 }
 

@@ -252,6 +252,9 @@ bool bt_wire_filter_result(struct bt_wire *wire, struct bt_str body, bool by_nam
 			bt_extender_keep(reply, result.names.items[i]);
 		}
 	} else {
+		if (result.has_nodes) {
+			bt_extender_keep_objects(reply);
+		}
 		for (uint32_t i = 0; i < result.node_n; i++) {
 			bt_extender_keep(reply, result.nodes[i].name);
 		}

@@ -4,6 +4,8 @@
  */
 #include "trial.h"
 
+#include "engine/flow/messages.h"
+
 #define EXTENDERS 3
 
 /* An extender that says what it was told to, by node names and UIDs in a text. */
@@ -18,6 +20,8 @@ struct script {
 	const char *candidate, *victims[3]; /* preempt: the only node that is left, and UIDs */
 	const char *candidates_as_they_are; /* preempt: all stay that have this in their names */
 	int64_t violation_n;
+	bool objects;			  /* what it keeps comes as objects */
+	const char *strangers;		  /* names that it refuses, asked or not, with blanks around each */
 	uint32_t asked_n;		  /* how often it was asked */
 	uint32_t filtered_n, preempted_n; /* about how many nodes at last */
 };
@@ -70,6 +74,16 @@ static void filter(void *context, const struct bt_extender_call *call, struct bt
 		if (holds(script->refuses, name)) {
 			bt_extender_refuse(reply, name, false, bt_str("not today"));
 		}
+	}
+	if (script->objects) {
+		bt_extender_keep_objects(reply);
+	}
+	for (const char *at = script->strangers; at && at[1];) {
+		const char *end = strchr(at + 1, ' ');
+
+		bt_extender_refuse(
+			reply, (struct bt_str){at + 1, (size_t)(end - at - 1)}, false, bt_str("stranger"));
+		at = end;
 	}
 	if (script->names) {
 		bt_extender_keep(reply, bt_str(script->names));
@@ -206,6 +220,79 @@ static void what_extenders_say_is_counted_like_reasons(void **state)
 	assert_string_equal(refusal.plugin, "Extender");
 	assert_int_equal(refusal.rejection.code, BT_UNSCHEDULABLE);
 	end(&s.t);
+}
+
+static void what_it_says_of_nodes_it_was_not_asked_about_counts(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 2);
+	s.scripts[0].keeps = " n2 n3 ";
+	s.scripts[0].refuses = " n1 ";
+	s.scripts[0].strangers = " elsewhere n4 ";
+	s.scripts[1].keeps = "";
+	s.scripts[1].refuses = " n2 n3 ";
+	s.scripts[1].strangers = " elsewhere n1 ";
+	raise_curtain(&s, 5);
+	add_pod(&s.t, "name: full", "nodeName: n4, priority: 9, " CPU("2"), "");
+	add_pod(&s.t, "name: full-too", "nodeName: n5, priority: 9, " CPU("2"), "");
+	/* n4 instead of what the plugin says, n1 instead of what the first one said, and one that nobody
+	 * knows. */
+	assert_string_equal(message(&s.t, add_pod(&s.t, "name: p", CPU("1"), "")),
+		"0/5 nodes are available: 1 Insufficient cpu, 2 not today, 3 stranger." AFTER
+		"0/5 nodes are available: 5 No preemption victims found for incoming pod.");
+	end(&s.t);
+}
+
+static void the_message_of_a_cycle_does_not_ask_again(void **state)
+{
+	struct bt_messages messages = {.engine = NULL};
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].keeps = "";
+	s.scripts[0].refuses = " n1 n2 ";
+	raise_curtain(&s, 2);
+	uint32_t pod = add_pod(&s.t, "name: p", CPU("1"), ""), like = add_pod(&s.t, "name: q", CPU("1"), "");
+	struct bt_decision decision;
+
+	messages.engine = s.t.engine;
+	assert_int_equal(bt_engine_pop(s.t.engine), pod);
+	bt_engine_begin(s.t.engine, pod, &decision);
+	s.scripts[0].error = "it would say something else now";
+	assert_non_null(strstr(bt_messages_of(&messages, pod).ptr, "2 not today"));
+	assert_int_equal(s.scripts[0].asked_n, 1);
+	bt_engine_end(s.t.engine, &decision);
+	/* A pod of the same kind has a cycle, and a message, of its own. */
+	assert_int_equal(bt_engine_pop(s.t.engine), like);
+	bt_engine_begin(s.t.engine, like, &decision);
+	assert_int_equal(decision.outcome, BT_FAILED);
+	assert_string_equal(bt_messages_of(&messages, like).ptr, "it would say something else now");
+	assert_int_equal(s.scripts[0].asked_n, 2);
+	bt_engine_end(s.t.engine, &decision);
+	bt_messages_fini(&messages);
+	end(&s.t);
+}
+
+/* Of two free CPUs of four, and two of two, least allocated prefers the latter; empty, the former. */
+static void nodes_that_come_as_objects_are_scored_as_if_they_were_empty(void **state)
+{
+	for (int objects = 0; objects < 2; objects++) {
+		struct stage s;
+
+		open_stage(state, &s, 1);
+		s.extenders[0].prioritize_verb = bt_str("");
+		s.scripts[0].keeps = " large small ";
+		s.scripts[0].objects = objects;
+		raise_curtain(&s, 0);
+		add_node(&s.t, "large", "4");
+		add_node(&s.t, "small", "2");
+		add_pod(&s.t, "name: load", "nodeName: large, " CPU("2"), "");
+		struct bt_decision decision = decide(&s.t, add_pod(&s.t, "name: p", CPU("500m"), ""));
+
+		assert_int_equal(decision.node_ix, slot_of(&s, objects ? "large" : "small"));
+		end(&s.t);
+	}
 }
 
 static void nodes_dropped_without_a_word_have_no_reason(void **state)
@@ -525,6 +612,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_pod_goes_where_every_extender_lets_it),
 		FIXTURE_TEST(what_extenders_say_is_counted_like_reasons),
+		FIXTURE_TEST(what_it_says_of_nodes_it_was_not_asked_about_counts),
+		FIXTURE_TEST(the_message_of_a_cycle_does_not_ask_again),
+		FIXTURE_TEST(nodes_that_come_as_objects_are_scored_as_if_they_were_empty),
 		FIXTURE_TEST(nodes_dropped_without_a_word_have_no_reason),
 		FIXTURE_TEST(nodes_dropped_without_a_word_look_left_out),
 		FIXTURE_TEST(an_extender_that_fails_fails_the_cycle_unless_it_may_be_ignored),
