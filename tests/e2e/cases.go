@@ -25,7 +25,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-var testCases = append(familyCases(), []testCase{
+var testCases = append(append(familyCases(), extenderCases()...), []testCase{
 	{"events", "what kubectl describe shows of a pod is what it shows with kube-scheduler", eventsCase},
 	{"endpoints", "health, metrics for a real parser, configz", endpointsCase},
 	{"deployments", "controllers make, scale and delete pods meanwhile", deploymentsCase},

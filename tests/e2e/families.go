@@ -6,9 +6,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -16,6 +19,7 @@ type family struct {
 	name    string
 	objects string   // made first; nodes by "node NAME" shorthands in nodes
 	nodes   []string // NAME, or NAME followed by YAML of metadata/spec/status to merge, see nodeText
+	alone   bool     // who is refused goes, so that it is not tried again
 	pods    []string // NAME, then the pod's spec as flow YAML, then labels as flow YAML
 }
 
@@ -194,8 +198,25 @@ func (s *suite) play(ctx context.Context, f family) (map[string]string, error) {
 		if err := s.playPod(ctx, objects[0], became); err != nil {
 			return became, err
 		}
+		if name := objects[0].GetName(); f.alone && strings.Contains(became[name], ": ") {
+			if err := s.remove(ctx, objects[0].GetNamespace(), name); err != nil {
+				return became, err
+			}
+		}
 	}
 	return became, nil
+}
+
+// remove deletes a pod and waits until it is gone.
+func (s *suite) remove(ctx context.Context, namespace, name string) error {
+	pods := s.admin.CoreV1().Pods(namespace)
+	return eventually(ctx, time.Minute, func() error {
+		err := pods.Delete(ctx, name, now0())
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(err, fmt.Errorf("pod %s is still there", name))
+	})
 }
 
 func (s *suite) playPod(ctx context.Context, object *unstructured.Unstructured, became map[string]string) error {
