@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "engine/base/atomic.h"
 #include "engine/base/check.h"
@@ -133,6 +135,49 @@ void bt_mem_free(void *ptr)
 	free(ptr);
 }
 
+/* ---- pages ---- */
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static _Atomic uint64_t page_bytes; /* atomic: relaxed; of pages that are taken */
+
+void *bt_mem_reserve(size_t bytes)
+{
+	void *ptr =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (BT_UNLIKELY(ptr == MAP_FAILED)) {
+		exhausted(__func__, bytes, 1);
+	}
+	if (bytes >= HUGE_PAGE) {
+		(void)madvise(ptr, bytes, MADV_HUGEPAGE);
+	}
+	return ptr;
+}
+
+void bt_mem_unreserve(void *ptr, size_t bytes, size_t taken_bytes)
+{
+	if (ptr) {
+		BT_REQUIRE(munmap(ptr, bytes) == 0);
+		bt_add_relaxed(&page_bytes, -(uint64_t)taken_bytes);
+	}
+}
+
+void bt_mem_take_pages(size_t bytes)
+{
+	bt_add_relaxed(&page_bytes, (uint64_t)bytes);
+}
+
+bool bt_mem_give_pages(void *ptr, size_t bytes)
+{
+	BT_REQUIRE((uintptr_t)ptr % BT_MEM_PAGE == 0 && bytes % BT_MEM_PAGE == 0);
+	if (sysconf(_SC_PAGESIZE) != BT_MEM_PAGE || madvise(ptr, bytes, MADV_DONTNEED)) {
+		return false;
+	}
+	bt_add_relaxed(&page_bytes, -(uint64_t)bytes);
+	return true;
+}
+
 #ifdef BT_MEM_LIBC
 size_t bt_mem_in_use_bytes(void)
 {
@@ -176,7 +221,7 @@ static size_t read_bytes(const char *name)
 size_t bt_mem_in_use_bytes(void)
 {
 	refresh();
-	return read_bytes("stats.allocated");
+	return read_bytes("stats.allocated") + bt_load_relaxed(&page_bytes);
 }
 
 bt_mem_arena_ix bt_mem_node_arena(uint32_t numa_ix)

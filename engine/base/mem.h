@@ -40,8 +40,25 @@ void *bt_mem_grow_for(const char *who, void *array, size_t count_n, size_t *cap_
 /* Frees what came from this header; NULL is fine. */
 void bt_mem_free(void *ptr);
 
-/* Bytes that the program holds from the allocator now, in all arenas. */
+/* Bytes that the program holds from the allocator now, in all arenas, and the pages that were taken. */
 size_t bt_mem_in_use_bytes(void);
+
+/*
+ * Room of the address space, of so many bytes from the start of a page on, zeroed; the memory of its pages is
+ * there when it is used. What is used is said, as bytes of whole pages, so that it counts as in use.
+ * Owns    : bt_mem_unreserve, with what is taken still.
+ */
+#define BT_MEM_PAGE 4096
+void *bt_mem_reserve(size_t bytes);
+void bt_mem_unreserve(void *ptr, size_t bytes, size_t taken_bytes);
+void bt_mem_take_pages(size_t bytes);
+
+/*
+ * Gives pages' memory back: they are zeroes again, also for who reads them meanwhile.
+ * Requires: ptr is the start of a page, bytes a multiple of BT_MEM_PAGE.
+ * Returns : false, and nothing has changed, where the system's pages are larger, or it refuses.
+ */
+bool bt_mem_give_pages(void *ptr, size_t bytes);
 
 /* An arena of jemalloc; 0 leaves the choice to it. */
 typedef uint32_t bt_mem_arena_ix;

@@ -15,10 +15,11 @@
 #include "engine/base/thread.h"
 
 /*
- * Why this is safe. All that readers look at is atomic and never given back before the dictionary's end:
- * tables (outgrown ones are kept: together they are smaller than the present one), and places of records and
- * of long texts, which are used again for others of the same size. So a reader may read what is being
- * changed; it has to notice.
+ * Why this is safe. All that readers look at is atomic, and there until the dictionary's end: tables (one of
+ * each size is kept, and used again when the shard has that size again), and places of records and of long
+ * texts, which are used again for others of the same size. What becomes empty may be zeroes from one moment
+ * to the next (I7): its memory is given back, its address is not. So a reader may read what is being changed;
+ * it has to notice.
  *
  * A hit: a record's state holds a generation, which moves when its last holder goes, before anything else of
  * it changes. Whoever changes the length or a word of a text stores with release after that; a reader loads
@@ -28,8 +29,12 @@
  *
  * A miss: who wants to add asks again under the shard's lock. bt_intern_find believes a miss if no slot of
  * the shard was moved meanwhile, which `moves` tells (EDGE intern.moves); else it asks under the lock, too. A
- * table that is outgrown is not changed any more: what is missed there came after the table was read, or had
- * gone meanwhile, so that there was a moment during the call at which it was not there.
+ * table that is outgrown is not changed any more until it is used again, or becomes zeroes, which count as
+ * moves: what is missed there before came after the table was read, or had gone meanwhile, so that there was
+ * a moment during the call at which it was not there.
+ *
+ * A run of places is given back when nobody holds any of its records: generations that its places have later
+ * are above all that were there before, and none is 0, as in what reads as zeroes.
  *
  * bt_intern_str reads plainly: who holds a name has got it by way of the slot (EDGE intern.slot) or from
  * somebody who did, and the next string's writer comes after the last holder's release (EDGE intern.state).
@@ -40,7 +45,15 @@
 #define FIRST_SLOTS	64
 #define FIRST_CHUNK_LOG 10 /* in places */
 #define CHUNK_N		(32 - FIRST_CHUNK_LOG)
-#define RUN_N		256 /* places that a shard takes at once */
+#define RUN_N		256 /* places that a shard takes at once: a page */
+#define NO_RUN		UINT32_MAX
+#define SWEPT_RUNS	16 /* a shard of fewer runs keeps them */
+#define SWEPT_DROPS	32 /* names that have to go for each run before they are looked through */
+#define EMPTY_PART	4 /* it is done where at most this part of the places is used, or so many runs are empty \
+			   */
+#define PAGED_SLOTS 8192 /* tables of so many slots or more have pages of their own */
+#define KEPT_SLOTS  1024 /* tables of so many slots are not made smaller */
+#define SPARSE_PART 16	 /* others are when less than this part of the slots is used */
 
 /* A state: the generation above, then a bit for pinned, then the number of holders. */
 #define GENERATION (UINT64_C(1) << 32)
@@ -71,9 +84,18 @@ struct fixed_record {
 
 /* Slots: tag << 32 | number, or 0. */
 struct table {
-	struct table *outgrown; /* the one before */
-	uint32_t mask;
+	uint32_t mask; /* init: */
+	bool used;     /* slots may be others than 0; changed under the lock */
 	_Atomic uint64_t slots[];
+};
+
+/* Places that a shard has taken at once. Changed under its lock. */
+struct run {
+	uint32_t next;	  /* of the shard; the ones that were taken later come first */
+	uint32_t empty;	  /* the next one of the shard whose memory was given back, or NO_RUN */
+	uint16_t live_n;  /* records that somebody holds */
+	uint16_t place_n; /* places that have been records */
+	bool given_back;
 };
 
 struct shard {
@@ -81,11 +103,16 @@ struct shard {
 	/* Changed under the lock, like all below. */
 	alignas(BT_CACHELINE) _Atomic uint64_t moves; /* odd while slots are being moved */
 	_Atomic uint32_t count;
-	uint32_t run, run_end; /* places that are left */
+	uint32_t run, run_end;	   /* places that are left */
+	uint32_t runs, empty_runs; /* the first one, or NO_RUN */
+	uint32_t run_n, empty_n;   /* runs that have memory; of them, those of which nobody holds a record */
+	uint32_t live_places, drop_n; /* names that have gone since the runs were swept */
+	uint64_t generation;	      /* of records at places that are new, or new again */
 	struct bt_lock lock;
 	uint32_t free_names[SHORT_CLASSES];  /* records by class; long ones by 0 */
 	text_word *free_texts[LONG_CLASSES]; /* the first word leads to the next */
 	struct bt_arena arena;		     /* long texts */
+	struct table *tables[32];	     /* by the logarithm of their slots; NULL: none yet */
 };
 
 struct bt_intern {
@@ -94,6 +121,7 @@ struct bt_intern {
 	uint32_t salt;				  /* init: of tags */
 	_Atomic uint32_t end;			  /* the next place that no shard has had */
 	_Atomic(struct record *) chunks[CHUNK_N]; /* of places */
+	_Atomic(struct run *) runs[CHUNK_N];	  /* of the same places */
 };
 
 static _Atomic uint32_t salt; /* of the next dictionary */
@@ -116,13 +144,67 @@ static const char *const fixed_names[BT_NAME_FIXED_N] = {
 
 /* ---- tables and entries ---- */
 
-static struct table *make_table(uint32_t slot_n, struct table *outgrown)
+static size_t table_bytes(uint32_t slot_n)
 {
-	struct table *table = bt_mem_zalloc(1, sizeof(*table) + slot_n * sizeof(table->slots[0]));
+	size_t bytes = sizeof(struct table) + slot_n * sizeof(_Atomic uint64_t);
 
-	table->outgrown = outgrown;
+	return slot_n < PAGED_SLOTS ? bytes : (bytes + BT_MEM_PAGE - 1) / BT_MEM_PAGE * BT_MEM_PAGE;
+}
+
+static struct table *make_table(uint32_t slot_n)
+{
+	size_t bytes = table_bytes(slot_n);
+	struct table *table = slot_n < PAGED_SLOTS ? bt_mem_zalloc(1, bytes) : bt_mem_reserve(bytes);
+
+	bt_mem_take_pages(slot_n < PAGED_SLOTS ? 0 : bytes);
 	table->mask = slot_n - 1;
+	table->used = true;
 	return table;
+}
+
+static void end_table(struct table *table)
+{
+	uint32_t slot_n = table ? table->mask + 1 : 0;
+	size_t bytes = table_bytes(slot_n);
+
+	if (slot_n < PAGED_SLOTS) {
+		bt_mem_free(table);
+	} else {
+		bt_mem_unreserve(table, bytes, table->used ? bytes : BT_MEM_PAGE);
+	}
+}
+
+/* What a table has that is not the present one is of no use, nor, but for the first page, is its memory. */
+static void empty_table(struct table *table)
+{
+	uint32_t slot_n = table->mask + 1;
+
+	if (slot_n >= PAGED_SLOTS &&
+		bt_mem_give_pages((char *)table + BT_MEM_PAGE, table_bytes(slot_n) - BT_MEM_PAGE)) {
+		for (uint32_t i = 0; i < (BT_MEM_PAGE - sizeof(*table)) / sizeof(table->slots[0]); i++) {
+			bt_store_release(&table->slots[i], 0);
+		}
+		table->used = false;
+	}
+}
+
+/* A table of that size whose slots are all 0. */
+static struct table *ready_table(struct shard *shard, uint32_t slot_n)
+{
+	struct table **at = &shard->tables[31 - __builtin_clz(slot_n)];
+
+	if (!*at) {
+		*at = make_table(slot_n);
+		return *at;
+	}
+	for (uint32_t i = 0; (*at)->used && i < slot_n; i++) {
+		bt_store_release(&(*at)->slots[i], 0);
+	}
+	if (!(*at)->used) {
+		bt_mem_take_pages(table_bytes(slot_n) - BT_MEM_PAGE);
+	}
+	(*at)->used = true;
+	return *at;
 }
 
 /* The shard and the place in its table both come from the tag: first the uppermost bits, then the others. */
@@ -157,19 +239,40 @@ static struct record *record_of(const struct bt_intern *intern, uint32_t name)
 	return &bt_load_acquire(&intern->chunks[chunk])[ix];
 }
 
+static size_t chunk_places(uint32_t chunk)
+{
+	return (size_t)1 << (chunk + FIRST_CHUNK_LOG);
+}
+
+/* Others may be about to do the same. */
 static void provide_chunk(struct bt_intern *intern, uint32_t place)
 {
 	uint32_t ix, chunk = chunk_of(place, &ix);
+	size_t bytes = chunk_places(chunk) * PLACE_BYTES;
 	struct record *none = NULL;
+	struct run *no_runs = NULL;
 
 	if (bt_load_acquire(&intern->chunks[chunk])) {
 		return;
 	}
-	struct record *made = bt_mem_zalloc((size_t)1 << (chunk + FIRST_CHUNK_LOG), PLACE_BYTES);
+	struct run *runs = bt_mem_zalloc(chunk_places(chunk) / RUN_N, sizeof(*runs));
+	/* EDGE intern.runs release. */
+	if (!bt_cas(&intern->runs[chunk], &no_runs, runs)) {
+		bt_mem_free(runs); /* another shard was first */
+	}
+	struct record *made = bt_mem_reserve(bytes);
 	/* EDGE intern.chunk release. */
 	if (!bt_cas(&intern->chunks[chunk], &none, made)) {
-		bt_mem_free(made); /* another shard was first */
+		bt_mem_unreserve(made, bytes, 0);
 	}
+}
+
+/* The run of a place. EDGE intern.runs acquire. Context: the lock of its shard is held. */
+static struct run *run_of(const struct bt_intern *intern, uint32_t place)
+{
+	uint32_t ix, chunk = chunk_of(place, &ix);
+
+	return &bt_load_acquire(&intern->runs[chunk])[ix / RUN_N];
 }
 
 /* ---- texts ---- */
@@ -394,12 +497,18 @@ static void put(struct table *table, uint64_t slot)
 	bt_store_release(&table->slots[at], slot);
 }
 
-/* Context: the shard's lock is held. */
-static void grow(struct shard *shard)
+/*
+ * The shard has a table of another size from now on. One that was used before is filled where readers may
+ * look: what they miss meanwhile they have to ask for again. Context: the shard's lock is held.
+ */
+static void change_table(struct shard *shard, uint32_t slot_n)
 {
 	struct table *old = bt_load_relaxed(&shard->table);
-	struct table *new = make_table((old->mask + 1) * 2, old);
+	uint64_t moves = bt_load_relaxed(&shard->moves);
 
+	/* EDGE intern.moves release: who sees a slot of what follows sees that slots are being moved. */
+	bt_store_relaxed(&shard->moves, moves + 1);
+	struct table *new = ready_table(shard, slot_n);
 	for (uint32_t i = 0; i <= old->mask; i++) {
 		uint64_t slot = bt_load_relaxed(&old->slots[i]);
 
@@ -407,8 +516,11 @@ static void grow(struct shard *shard)
 			put(new, slot);
 		}
 	}
+	BT_RACE_POINT("intern.change_table.filled");
 	/* EDGE intern.table release. */
 	bt_store_release(&shard->table, new);
+	empty_table(old);
+	bt_store_release(&shard->moves, moves + 2);
 }
 
 /* Fills a record, and enters it in its shard. Context: the shard's lock is held. */
@@ -429,10 +541,29 @@ static void fill(struct shard *shard, uint32_t name, struct record *record, uint
 	/* EDGE intern.state release: the text is there before the generation has a holder. */
 	bt_store_release(&record->state, bt_load_relaxed(&record->state) + holders);
 	if (count * 2 > bt_load_relaxed(&shard->table)->mask) {
-		grow(shard);
+		change_table(shard, (bt_load_relaxed(&shard->table)->mask + 1) * 2);
 	}
 	put(bt_load_relaxed(&shard->table), (uint64_t)tag << 32 | name);
 	bt_store_relaxed(&shard->count, count);
+}
+
+/* Places for the shard: ones whose memory was given back, or new ones. Context: the shard's lock is held. */
+static void take_run(struct bt_intern *intern, struct shard *shard)
+{
+	if (shard->empty_runs != NO_RUN) {
+		shard->run = shard->empty_runs;
+		shard->empty_runs = run_of(intern, shard->run)->empty;
+		run_of(intern, shard->run)->given_back = false;
+	} else {
+		shard->run = bt_add_relaxed(&intern->end, RUN_N);
+		BT_REQUIRE(shard->run < UINT32_MAX - SHARD_N * RUN_N);
+		provide_chunk(intern, shard->run);
+		run_of(intern, shard->run)->next = shard->runs;
+		shard->runs = shard->run;
+	}
+	shard->run_end = shard->run + RUN_N;
+	shard->run_n++;
+	bt_mem_take_pages(RUN_N * PLACE_BYTES);
 }
 
 /* A number for a text of that length. Context: the shard's lock is held. */
@@ -442,16 +573,20 @@ static uint32_t take_name(struct bt_intern *intern, struct shard *shard, size_t 
 
 	if (name != BT_NAME_NONE) {
 		shard->free_names[class] = record_of(intern, name)->tag;
-		return name;
+	} else {
+		if (shard->run_end - shard->run < places) {
+			take_run(intern, shard);
+		}
+		name = shard->run;
+		shard->run += places;
+		bt_store_relaxed(&record_of(intern, name)->state, shard->generation);
 	}
-	if (shard->run_end - shard->run < places) {
-		shard->run = bt_add_relaxed(&intern->end, RUN_N);
-		BT_REQUIRE(shard->run < UINT32_MAX - SHARD_N * RUN_N);
-		shard->run_end = shard->run + RUN_N;
-		provide_chunk(intern, shard->run);
-	}
-	shard->run += places;
-	return shard->run - places;
+	struct run *run = run_of(intern, name);
+	uint16_t end = (uint16_t)(name % RUN_N + places);
+	shard->empty_n -= run->live_n++ == 0 && run->place_n > 0;
+	run->place_n = end > run->place_n ? end : run->place_n;
+	shard->live_places += places;
+	return name;
 }
 
 static uint32_t obtain(struct bt_intern *intern, struct bt_str s, bool pin)
@@ -554,8 +689,94 @@ static void take_out(struct shard *shard, uint32_t tag, uint32_t name)
 	bt_store_release(&shard->moves, moves + 2);
 }
 
+/* Puts a record where names of its size are taken from. */
+static void free_record(struct shard *shard, uint32_t name, struct record *record, uint32_t class)
+{
+	record->tag = shard->free_names[class];
+	shard->free_names[class] = name;
+}
+
+/* Goes through the records of a run, none of which is held, for the highest generation. */
+static uint64_t last_generation(const struct bt_intern *intern, uint32_t begin, uint32_t place_n)
+{
+	uint64_t last = 0;
+	uint32_t class;
+
+	for (uint32_t at = 0; at < place_n;) {
+		const struct record *record = record_of(intern, begin + at);
+		uint64_t generation = bt_load_relaxed(&record->state) & ~(GENERATION - 1);
+
+		last = generation > last ? generation : last;
+		at += places_of(bt_load_relaxed(&record->len), &class);
+	}
+	return last;
+}
+
+/* Gives the memory of a run back of which nobody holds anything. Returns whether it is given back now. */
+static bool give_back(struct bt_intern *intern, struct shard *shard, uint32_t begin, struct run *run)
+{
+	if (run->live_n || run->given_back) {
+		return run->given_back;
+	}
+	uint64_t generation = last_generation(intern, begin, run->place_n) + GENERATION;
+	if (!bt_mem_give_pages(record_of(intern, begin), RUN_N * PLACE_BYTES)) {
+		return false;
+	}
+	shard->generation = generation > shard->generation ? generation : shard->generation;
+	run->place_n = 0;
+	run->given_back = true;
+	run->empty = shard->empty_runs;
+	shard->empty_runs = begin;
+	shard->run_n--;
+	shard->empty_n--;
+	return true;
+}
+
+/*
+ * Gives back the runs that are empty, and has the free records of those that were taken first used first: so
+ * the last ones become empty. Context: the shard's lock is held.
+ */
+static void sweep(struct bt_intern *intern, struct shard *shard)
+{
+	uint32_t class, filling = shard->run ? (shard->run_end - RUN_N) : NO_RUN;
+
+	memset(shard->free_names, 0, sizeof(shard->free_names));
+	shard->drop_n = 0;
+	for (uint32_t begin = shard->runs; begin != NO_RUN; begin = run_of(intern, begin)->next) {
+		struct run *run = run_of(intern, begin);
+
+		if (begin != filling && give_back(intern, shard, begin, run)) {
+			continue;
+		}
+		for (uint32_t at = 0; at < run->place_n;) {
+			struct record *record = record_of(intern, begin + at);
+			uint32_t places = places_of(bt_load_relaxed(&record->len), &class);
+
+			if (!(uint32_t)bt_load_relaxed(&record->state)) {
+				free_record(shard, begin + at, record, class);
+			}
+			at += places;
+		}
+	}
+}
+
+/* Little is left of what the shard had. Context: the shard's lock is held. */
+static void shrink(struct bt_intern *intern, struct shard *shard)
+{
+	uint32_t slot_n = bt_load_relaxed(&shard->table)->mask + 1;
+
+	if (slot_n > KEPT_SLOTS && bt_load_relaxed(&shard->count) < slot_n / SPARSE_PART) {
+		change_table(shard, slot_n / 4);
+	}
+	bool sparse = shard->drop_n >= shard->run_n * SWEPT_DROPS &&
+		      shard->live_places < (uint64_t)shard->run_n * RUN_N / EMPTY_PART;
+	if (shard->run_n >= SWEPT_RUNS && (sparse || shard->empty_n > shard->run_n / EMPTY_PART)) {
+		sweep(intern, shard);
+	}
+}
+
 /* The last holder goes, if it still is the last one. Context: the shard's lock is held. */
-static bool drop(struct shard *shard, uint32_t name, struct record *record)
+static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, struct record *record)
 {
 	uint64_t last = bt_load_relaxed(&record->state);
 	size_t len = bt_load_relaxed(&record->len);
@@ -570,10 +791,12 @@ static bool drop(struct shard *shard, uint32_t name, struct record *record)
 	if (len > SHORT_MAX) {
 		return_long(shard, long_text(record), len);
 	}
-	places_of(len, &class);
-	record->tag = shard->free_names[class];
-	shard->free_names[class] = name;
+	shard->live_places -= places_of(len, &class);
+	free_record(shard, name, record, class);
+	shard->empty_n += --run_of(intern, name)->live_n == 0;
+	shard->drop_n++;
 	bt_store_relaxed(&shard->count, bt_load_relaxed(&shard->count) - 1);
+	shrink(intern, shard);
 	return true;
 }
 
@@ -594,7 +817,7 @@ void bt_intern_release(struct bt_intern *intern, uint32_t name)
 		}
 		struct shard *shard = shard_of(intern, record->tag);
 		bt_lock_acquire(&shard->lock);
-		bool dropped = drop(shard, name, record);
+		bool dropped = drop(intern, shard, name, record);
 		bt_lock_release(&shard->lock);
 		if (dropped) {
 			return;
@@ -622,7 +845,11 @@ struct bt_intern *bt_intern_create(void)
 
 	for (uint32_t i = 0; i < SHARD_N; i++) {
 		bt_lock_init(&intern->shards[i].lock);
-		bt_store_relaxed(&intern->shards[i].table, make_table(FIRST_SLOTS, NULL));
+		struct shard *shard = &intern->shards[i];
+
+		shard->runs = shard->empty_runs = NO_RUN;
+		shard->generation = GENERATION;
+		bt_store_relaxed(&shard->table, ready_table(shard, FIRST_SLOTS));
 	}
 	/* Runs keep to the chunks' borders. The numbers in the first one are taken. */
 	bt_store_relaxed(&intern->end, RUN_N);
@@ -641,21 +868,25 @@ void bt_intern_shuffle(uint32_t seed)
 
 void bt_intern_destroy(struct bt_intern *intern)
 {
+	size_t taken_n = 0;
+
 	if (!intern) {
 		return;
 	}
 	for (uint32_t i = 0; i < SHARD_N; i++) {
 		struct shard *shard = &intern->shards[i];
 
-		for (struct table *next, *table = bt_load_relaxed(&shard->table); table; table = next) {
-			next = table->outgrown;
-			bt_mem_free(table);
+		for (size_t k = 0; k < sizeof(shard->tables) / sizeof(shard->tables[0]); k++) {
+			end_table(shard->tables[k]);
 		}
+		taken_n += shard->run_n;
 		bt_arena_fini(&shard->arena);
 		bt_lock_fini(&shard->lock);
 	}
 	for (uint32_t i = 0; i < CHUNK_N; i++) {
-		bt_mem_free(bt_load_relaxed(&intern->chunks[i]));
+		bt_mem_unreserve(bt_load_relaxed(&intern->chunks[i]), chunk_places(i) * PLACE_BYTES,
+			i ? 0 : taken_n * RUN_N * PLACE_BYTES);
+		bt_mem_free(bt_load_relaxed(&intern->runs[i]));
 	}
 	bt_mem_free(intern);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The dictionary under stress: threads hold, release, add and look up the same few strings, of lengths that
  * take each other's places. A number that is held means its string, and a string that somebody holds is never
- * missed.
+ * missed, be tables made larger and smaller and memory given back meanwhile.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,15 +18,16 @@
 #include "seed.h"
 #include "stress.h"
 
-enum { COMING_N = 300, STAYING_N = 40, HELD_MAX = 16, TEXT_MAX = 700, HOLDERS = 3 };
+enum { COMING_N = 300, STAYING_N = 40, HELD_MAX = 16, TEXT_MAX = 700, HOLDERS = 3, FLOOD = 30000 };
 
 struct work {
 	struct bt_intern *intern;
 	uint32_t staying[STAYING_N]; /* the numbers of strings that are never released */
 	uint64_t seed, steps_max;
+	bool floods; /* many strings come and go */
 	int64_t end_ns;
 	_Atomic uint64_t step_n;
-	_Atomic uint32_t added_n;
+	_Atomic uint32_t added_n, flood_n;
 };
 
 /* Strings that share places: some are as long as others, and some do not fit into a record. */
@@ -105,6 +106,28 @@ static void find(void *context, uint32_t ix)
 	}
 }
 
+/* Holds very many strings, and none again: tables and the memory of places follow. */
+static void flood(void *context, uint32_t ix)
+{
+	static uint32_t names[FLOOD];
+	struct work *work = context;
+	char text[TEXT_MAX];
+
+	(void)ix;
+	while (goes_on(work)) {
+		uint32_t n = 0;
+
+		for (; n < FLOOD && goes_on(work); n++) {
+			names[n] = bt_intern_hold(work->intern, make_text(text, 'f', n));
+		}
+		for (uint32_t i = 0; i < n; i++) {
+			check_text(work, names[i], make_text(text, 'f', i));
+			bt_intern_release(work->intern, names[i]);
+		}
+		bt_add_relaxed(&work->flood_n, 1);
+	}
+}
+
 static void run(void *context)
 {
 	struct work *work = context;
@@ -123,6 +146,9 @@ static void run(void *context)
 		stress_add(&team, hold, work);
 	}
 	stress_add(&team, find, work);
+	if (work->floods) {
+		stress_add(&team, flood, work);
+	}
 	stress_run(&team);
 	uint32_t added_n = bt_load_relaxed(&work->added_n);
 	STRESS_CHECK(bt_intern_count(work->intern) ==
@@ -131,7 +157,7 @@ static void run(void *context)
 }
 
 /* EDGE intern.chunk, EDGE intern.text, EDGE intern.state, EDGE intern.table, EDGE intern.slot,
- * EDGE intern.moves. */
+ * EDGE intern.moves, EDGE intern.runs. */
 static void held_numbers_mean_their_strings(void **state)
 {
 	struct work work = {.seed = seed_of_test(), .steps_max = UINT64_MAX};
@@ -139,6 +165,16 @@ static void held_numbers_mean_their_strings(void **state)
 	(void)state;
 	run(&work);
 	print_message("%lu steps\n", (unsigned long)bt_load_relaxed(&work.step_n));
+}
+
+static void also_while_many_strings_come_and_go(void **state)
+{
+	struct work work = {.seed = seed_of_test(), .steps_max = UINT64_MAX, .floods = true};
+
+	(void)state;
+	run(&work);
+	print_message("%lu steps, %u floods\n", (unsigned long)bt_load_relaxed(&work.step_n),
+		bt_load_relaxed(&work.flood_n));
 }
 
 static void also_when_threads_are_delayed_anywhere(void **state)
@@ -166,6 +202,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(held_numbers_mean_their_strings),
+		cmocka_unit_test(also_while_many_strings_come_and_go),
 		cmocka_unit_test(also_when_threads_are_delayed_anywhere),
 		cmocka_unit_test(also_when_one_is_held_at_any_point),
 	};

@@ -148,7 +148,8 @@ static void a_cluster_that_has_become_small_takes_what_a_small_one_takes(void **
 	assert_int_equal(cache->view.snapshot->node_n, left_n);
 	assert_in_range(cache->view.snapshot->slot_n, left_n, left_n + left_n / 4 + 100);
 	assert_in_range(bt_ledger_pod_end(cache->ledger), PODS * left_n, PODS * left_n + 10);
-	assert_in_range(after, 0, large / 2);
+	assert_in_range(after, 0, 4 * small);
+	assert_in_range(after, 0, large / 10);
 	bt_pipeline_destroy(pipeline);
 }
 

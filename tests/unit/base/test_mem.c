@@ -248,6 +248,36 @@ static void who_asks_is_refused_beyond_the_limit(void **state)
 	assert_true(bt_mem_may_use(BT_MEM_OBJECT, SIZE_MAX));
 }
 
+static void pages_that_are_given_back_are_zeroes_and_count_no_more(void **state)
+{
+	enum { BYTES = 64 * BT_MEM_PAGE };
+	size_t before = bt_mem_in_use_bytes();
+	unsigned char *pages = bt_mem_reserve(BYTES);
+
+	(void)state;
+	assert_int_equal((uintptr_t)pages % BT_MEM_PAGE, 0);
+	bt_mem_take_pages(BYTES);
+	for (size_t i = 0; i < BYTES; i++) {
+		assert_int_equal(pages[i], 0);
+		pages[i] = 7;
+	}
+	assert_true(before == 0 || bt_mem_in_use_bytes() >= before + BYTES);
+	if (sysconf(_SC_PAGESIZE) == BT_MEM_PAGE) {
+		assert_true(bt_mem_give_pages(pages + BT_MEM_PAGE, 2 * BT_MEM_PAGE));
+		for (size_t i = 0; i < BYTES; i++) {
+			bool given = i >= BT_MEM_PAGE && i < 3 * BT_MEM_PAGE;
+
+			assert_int_equal(pages[i], given ? 0 : 7);
+		}
+		bt_mem_unreserve(pages, BYTES, BYTES - 2 * BT_MEM_PAGE);
+	} else {
+		assert_false(bt_mem_give_pages(pages, BYTES));
+		bt_mem_unreserve(pages, BYTES, BYTES);
+	}
+	assert_true(before == 0 || bt_mem_in_use_bytes() <= before + BT_MEM_PAGE);
+	bt_mem_unreserve(NULL, 0, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +285,7 @@ int main(void)
 		cmocka_unit_test(no_bytes_are_still_an_address),
 		cmocka_unit_test(columns_start_on_a_cache_line_and_are_zeroed),
 		cmocka_unit_test(realloc_keeps_what_was_there),
+		cmocka_unit_test(pages_that_are_given_back_are_zeroes_and_count_no_more),
 		cmocka_unit_test(grow_doubles_only_when_full),
 		cmocka_unit_test(what_is_held_is_counted),
 		cmocka_unit_test(blocks_of_a_memory_node_come_from_its_arena),

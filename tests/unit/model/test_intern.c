@@ -148,6 +148,58 @@ static void memory_follows_the_names_that_are_held(void **state)
 	bt_intern_destroy(intern);
 }
 
+/* Of very many names few are left, from among all, and others come for them: memory is near to what these
+ * take, and becomes no more when it is done again and again. */
+static void memory_of_names_that_have_gone_is_given_back(void **state)
+{
+	enum { MANY = 200000, EACH = 100 };
+	struct bt_intern *intern = bt_intern_create();
+	uint32_t *held = bt_mem_zalloc(MANY, sizeof(*held));
+	size_t before = bt_mem_in_use_bytes(), most = 0, left = 0;
+	char text[64];
+
+	(void)state;
+	for (uint32_t round = 0; round < 4; round++) {
+		for (uint32_t i = 0; i < MANY; i++) {
+			int n = snprintf(
+				text, sizeof(text), "round-%" PRIu32 "-%0*" PRIu32, round, (int)(i % 40), i);
+
+			bt_intern_release(intern, held[i]);
+			held[i] = bt_intern_hold(intern, (struct bt_str){text, (size_t)n});
+		}
+		size_t now = bt_mem_in_use_bytes() - before;
+		assert_true(!round || now < most + most / 8);
+		most = round ? most : now;
+		for (uint32_t i = 0; i < MANY; i++) {
+			if (i % EACH) {
+				bt_intern_release(intern, held[i]);
+				held[i] = BT_NAME_NONE;
+			}
+		}
+		for (uint32_t i = 0; i < MANY; i += EACH) {
+			int n = snprintf(text, sizeof(text), "left-%" PRIu32, i);
+
+			bt_intern_release(intern, held[i]);
+			held[i] = bt_intern_hold(intern, (struct bt_str){text, (size_t)n});
+		}
+		for (uint32_t i = 0; i < MANY; i += EACH) {
+			int n = snprintf(text, sizeof(text), "left-%" PRIu32, i);
+
+			assert_int_equal(bt_intern_find(intern, (struct bt_str){text, (size_t)n}), held[i]);
+			assert_string_equal(bt_intern_str(intern, held[i]).ptr, text);
+		}
+		left = bt_mem_in_use_bytes() - before;
+		print_message("%zu KiB, then %zu KiB\n", now / 1024, left / 1024);
+		assert_in_range(left, 0, most / 2);
+	}
+	for (uint32_t i = 0; i < MANY; i++) {
+		bt_intern_release(intern, held[i]);
+	}
+	assert_int_equal(bt_intern_count(intern), BT_NAME_FIXED_N - 1);
+	bt_intern_destroy(intern);
+	bt_mem_free(held);
+}
+
 /* What a name of the random history should be. */
 struct known {
 	uint32_t number, holders;
@@ -249,6 +301,7 @@ int main(void)
 		cmocka_unit_test(held_names_go_with_their_last_holder),
 		cmocka_unit_test(pinned_names_stay),
 		cmocka_unit_test(memory_follows_the_names_that_are_held),
+		cmocka_unit_test(memory_of_names_that_have_gone_is_given_back),
 		cmocka_unit_test(any_history_leaves_what_is_held),
 		cmocka_unit_test(shuffled_dictionaries_number_in_other_orders),
 	};
