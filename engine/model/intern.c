@@ -47,13 +47,12 @@
 #define CHUNK_N		(32 - FIRST_CHUNK_LOG)
 #define RUN_N		256 /* places that a shard takes at once: a page */
 #define NO_RUN		UINT32_MAX
-#define SWEPT_RUNS	16 /* a shard of fewer runs keeps them */
-#define SWEPT_DROPS	32 /* names that have to go for each run before they are looked through */
-#define EMPTY_PART	4 /* it is done where at most this part of the places is used, or so many runs are empty \
-			   */
-#define PAGED_SLOTS 8192 /* tables of so many slots or more have pages of their own */
-#define KEPT_SLOTS  1024 /* tables of so many slots are not made smaller */
-#define SPARSE_PART 16	 /* others are when less than this part of the slots is used */
+#define SWEPT_RUNS	16   /* a shard of fewer runs keeps them */
+#define SWEPT_DROPS	32   /* names that have to go for each run before they are looked through */
+#define EMPTY_PART	4    /* and they are when this part is empty, or places are used less than that */
+#define PAGED_SLOTS	8192 /* tables of so many slots or more have pages of their own */
+#define KEPT_SLOTS	1024 /* tables of so many slots are not made smaller */
+#define SPARSE_PART	16   /* others are when less than this part of the slots is used */
 
 /* A state: the generation above, then a bit for pinned, then the number of holders. */
 #define GENERATION (UINT64_C(1) << 32)

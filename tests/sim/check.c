@@ -297,14 +297,113 @@ static bool fits_beside_promised(
 	       sim_judge(&with, slot, spec, node, &why) == SIM_YES;
 }
 
-/* Is it of a gang of which it cannot be the last that is lacking? What several of them come to depends on
- * their order. */
-static bool needs_others(const struct sim *sim, uint32_t slot)
+/* How many more members a pod's gang lacks; 0: it is of none. UINT32_MAX: there is no such group. */
+static uint32_t lacks(const struct sim *sim, uint32_t slot)
 {
 	const struct sim_object *group = &sim->told[SIM_GROUP_STREAM][sim_namespace_of(slot)];
 
-	return sim_is_grouped(sim, slot) &&
-	       (!group->there || sim_group_placed_n(sim, slot) + 1 < group->group.min_count);
+	if (!sim_is_grouped(sim, slot)) {
+		return 0;
+	}
+	uint32_t placed_n = sim_group_placed_n(sim, slot);
+	if (!group->there) {
+		return UINT32_MAX;
+	}
+	return group->group.min_count > placed_n ? group->group.min_count - placed_n : 0;
+}
+
+#define MOST_TRIES 100000
+
+/* Members of a gang that wait, and how they might be decided. */
+struct gang {
+	const struct sim *sim;
+	struct sim_state state;
+	uint32_t slots[SIM_PODS], n;
+	uint32_t tries; /* that are left */
+	bool excused;	/* upstream would let some of them wait as well */
+};
+
+/*
+ * May it come to nothing when these members, as bits, are decided one after the other, and so many have to
+ * get nodes? Whoever comes next, and whichever node that fits it gets, is as bad as it can be: what is
+ * decided on the way is not known here. Where there are too many ways the answer is yes.
+ */
+static bool may_fail(struct gang *gang, uint32_t left, uint32_t lacking)
+{
+	const char *why;
+
+	if (lacking == 0 || (uint32_t)__builtin_popcount(left) < lacking) {
+		return lacking > 0;
+	}
+	for (uint32_t bits = left; bits; bits &= bits - 1) {
+		uint32_t slot = gang->slots[__builtin_ctz(bits)], others = left & ~(bits & -bits);
+		const struct sim_object *pod = &gang->sim->api->objects[SIM_POD_STREAM][slot];
+		bool fits = false;
+
+		for (uint32_t node = 0; node < SIM_NODES; node++) {
+			enum sim_answer answer = sim_judge(&gang->state, slot, &pod->pod.spec, node, &why);
+
+			if (answer == SIM_MAYBE || gang->tries-- == 0) {
+				return true;
+			}
+			if (answer == SIM_NO) {
+				continue;
+			}
+			fits |= fits_beside_promised(gang->sim, &gang->state, slot, node);
+			gang->state.placed[gang->state.placed_n++] =
+				(struct sim_placed){slot, pod->uid, pod->pod.spec, node, false};
+			bool fails = may_fail(gang, others, lacking - 1);
+			gang->state.placed_n--;
+			if (fails) {
+				return true;
+			}
+		}
+		if (!fits && may_fail(gang, others, lacking)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Lists those of the pod's gang that wait. Returns whether it can be told what becomes of them. */
+static bool list_gang(const struct sim *sim, uint32_t first, struct gang *gang)
+{
+	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
+		const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][slot];
+
+		if (!waits(pod) || !sim_is_grouped(sim, slot) ||
+			sim_namespace_of(slot) != sim_namespace_of(first)) {
+			continue;
+		}
+		/* Two may want the same device. */
+		if (pod->pod.spec.device_claim != SIM_NONE) {
+			return false;
+		}
+		gang->slots[gang->n++] = slot;
+		gang->excused |= is_excused(sim, slot);
+	}
+	return true;
+}
+
+/* A gang that lacks several pods waits, though they fit in whatever order they come. */
+static bool check_gang(struct sim *sim, const struct sim_state *state, uint32_t slot, bool flushed)
+{
+	struct gang gang = {.sim = sim, .state = *state, .tries = MOST_TRIES};
+	uint32_t lacking = lacks(sim, slot);
+
+	if (lacking == UINT32_MAX || !list_gang(sim, slot, &gang)) {
+		return false;
+	}
+	sim->faults[SIM_GANG_LACKS] += gang.n >= lacking;
+	if (may_fail(&gang, (1u << gang.n) - 1, lacking)) {
+		return false;
+	}
+	if (flushed || !gang.excused) {
+		sim_fail(sim, "I3",
+			"pod-%" PRIu32 " waits, but the %" PRIu32 " pods that its gang lacks fit%s", slot,
+			lacking, flushed ? ", even after the flush" : "");
+	}
+	return true;
 }
 
 bool sim_check_waiting(struct sim *sim, bool flushed)
@@ -316,9 +415,14 @@ bool sim_check_waiting(struct sim *sim, bool flushed)
 	for (uint32_t i = 0; i < SIM_PODS * SIM_NODES; i++) {
 		uint32_t slot = i / SIM_NODES, node = i % SIM_NODES;
 
-		/* Members of a gang wait for each other. */
-		if (!waits(&sim->api->objects[SIM_POD_STREAM][slot]) || needs_others(sim, slot) ||
-			!fits_beside_promised(sim, &state, slot, node)) {
+		if (!waits(&sim->api->objects[SIM_POD_STREAM][slot])) {
+			continue;
+		}
+		if (lacks(sim, slot) > 1) {
+			any |= node == 0 && check_gang(sim, &state, slot, flushed);
+			continue;
+		}
+		if (!fits_beside_promised(sim, &state, slot, node)) {
 			continue;
 		}
 		any = true;

@@ -110,6 +110,7 @@ enum sim_op {
 	X(BUDGET_SPARED, "victims chosen beside a budget")                                                   \
 	X(GANG_PLACED, "gang placed together")                                                               \
 	X(GANG_BACK, "gang taken back, because too few of it fit")                                           \
+	X(GANG_LACKS, "gang that lacks several pods, enough of which wait, at rest")                         \
 	X(GANG_CHANGED, "gang that was told otherwise, or not at all, with members on nodes")                \
 	X(DEVICE_ALLOCATED, "device allocated")                                                              \
 	X(DEVICE_SHARED, "claim shared by another pod")                                                      \
