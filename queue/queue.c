@@ -165,16 +165,17 @@ static struct bt_backoff *heap_of(struct bt_queue *queue, const struct bt_slot *
 	return is_patient(slot) ? &queue->error_backoff : &queue->backoff;
 }
 
-/* Takes a slot out of where it is. */
-static void leave(struct bt_queue *queue, uint32_t ix)
+/* Takes a slot out of where it is. Returns: where that was. */
+static enum bt_wait leave(struct bt_queue *queue, uint32_t ix)
 {
 	struct bt_slot *slot = &queue->slots[ix];
-	uint64_t *count = count_of(queue, slot->where);
+	enum bt_wait from = slot->where;
+	uint64_t *count = count_of(queue, from);
 
 	if (count) {
 		--*count;
 	}
-	switch (slot->where) {
+	switch (from) {
 	case BT_WAIT_ACTIVE:
 		bt_active_drop(queue, ix);
 		break;
@@ -192,6 +193,7 @@ static void leave(struct bt_queue *queue, uint32_t ix)
 		break;
 	}
 	slot->where = BT_WAIT_NOWHERE;
+	return from;
 }
 
 /* Puts a slot that is nowhere into one of the four places. */
@@ -249,7 +251,7 @@ static enum bt_wait to_backoff(struct bt_queue *queue, uint32_t ix)
 }
 
 /* Where an event lets a slot that is nowhere. */
-static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
+static enum bt_wait let_in(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
 {
 	struct bt_slot *slot = &queue->slots[ix];
 
@@ -261,6 +263,23 @@ static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum strategy s
 		return to_backoff(queue, ix);
 	}
 	return to_active(queue, ix, false, now_ns);
+}
+
+/* The same of a slot that was somewhere, because of queue->cause. */
+static enum bt_wait requeue(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
+{
+	enum bt_wait from = leave(queue, ix), to = let_in(queue, ix, strategy, now_ns);
+
+	bt_incoming_count(queue, from, to);
+	return to;
+}
+
+/* Lets a slot from where it is into active, because of queue->cause. */
+static void activate(struct bt_queue *queue, uint32_t ix, bool checked, int64_t now_ns)
+{
+	enum bt_wait from = leave(queue, ix);
+
+	bt_incoming_count(queue, from, to_active(queue, ix, checked, now_ns));
 }
 
 /* Is an event a reason to try a pod again? Source: isPodWorthRequeuing, v1.36.3. */
@@ -278,7 +297,7 @@ static enum strategy weigh(struct bt_queue *queue, const struct bt_slot *slot, c
 	return hooks->hint(hooks->context, slot->pod_ix, event, slot->rejectors) ? AFTER_BACKOFF : SKIP;
 }
 
-enum bt_wait bt_queue_add(
+static inline enum bt_wait add(
 	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns)
 {
 	BT_REQUIRE(find(queue, pod_ix) == BT_NO_SLOT);
@@ -289,6 +308,19 @@ enum bt_wait bt_queue_add(
 	return to_active(queue, ix, false, timestamp_ns);
 }
 
+enum bt_wait bt_queue_add(
+	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t timestamp_ns)
+{
+	enum bt_wait where = add(queue, pod_ix, kind, timestamp_ns);
+
+	if (BT_UNLIKELY(where == BT_WAIT_GATED)) {
+		queue->cause = bt_event_label(BT_EVENT_UNSCHEDULED_POD, BT_ADD);
+		queue->gated_n++;
+		bt_incoming_count(queue, BT_WAIT_NOWHERE, where);
+	}
+	return where;
+}
+
 /* Nobody is active: who waits for the end of a backoff that events do not have to wait for. */
 static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
 {
@@ -297,6 +329,7 @@ static BT_NOINLINE uint32_t pop_backoff(struct bt_queue *queue)
 	if (queue->options.pop_from_backoff && queue->backoff.n) {
 		ix = queue->backoff.slots[0];
 		leave(queue, ix);
+		queue->incoming[0][BT_CAUSE_POP_FROM_BACKOFF]++;
 	}
 	return ix;
 }
@@ -415,7 +448,7 @@ enum bt_wait bt_queue_refuse(
 	slot->flushed = false;
 
 	enum strategy strategy = weigh_log(queue, slot);
-	leave(queue, ix);
+	queue->cause = BT_CAUSE_ATTEMPT_FAILED;
 	return requeue(queue, ix, strategy, now_ns);
 }
 
@@ -451,7 +484,7 @@ static enum bt_wait update_held(
 	for (uint32_t i = 0; i < n && (where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED); i++) {
 		enum strategy strategy = weigh(queue, &queue->slots[ix], &events[i]);
 
-		leave(queue, ix);
+		queue->cause = bt_cause_of(&events[i], BT_QUEUE_EMPTY);
 		where = requeue(queue, ix, strategy, now_ns);
 	}
 	return where;
@@ -465,13 +498,25 @@ static void change_kind(struct bt_queue *queue, uint32_t ix, uint32_t new_kind)
 	bt_active_leave_kind(queue, old_kind);
 }
 
+/* A pod that was in no place has been changed so that it waits. */
+static enum bt_wait enter_late(
+	struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind, int64_t now_ns)
+{
+	enum bt_wait where = add(queue, pod_ix, kind, now_ns);
+
+	queue->cause = bt_event_label(BT_EVENT_UNSCHEDULED_POD, BT_UPDATE);
+	queue->late_n++;
+	bt_incoming_count(queue, BT_WAIT_NOWHERE, where);
+	return where;
+}
+
 enum bt_wait bt_queue_update(struct bt_queue *queue, uint32_t pod_ix, struct bt_queue_kind kind,
 	const struct bt_event *events, uint32_t n, int64_t now_ns)
 {
 	uint32_t ix = find(queue, pod_ix);
 
 	if (ix == BT_NO_SLOT) {
-		return bt_queue_add(queue, pod_ix, kind, now_ns);
+		return enter_late(queue, pod_ix, kind, now_ns);
 	}
 	enum bt_wait where = queue->slots[ix].where;
 	uint32_t new_kind = bt_active_join_kind(queue, kind);
@@ -516,7 +561,6 @@ static void note(struct bt_queue *queue, size_t *n, uint32_t slot)
 
 static void move_slot(struct bt_queue *queue, uint32_t ix, enum strategy strategy, int64_t now_ns)
 {
-	leave(queue, ix);
 	queue->counts.moved_n += requeue(queue, ix, strategy, now_ns) != BT_WAIT_GATED;
 }
 
@@ -603,6 +647,7 @@ void bt_queue_move(struct bt_queue *queue, const struct bt_event *event, int32_t
 	if (plugins == 0) {
 		return;
 	}
+	queue->cause = bt_cause_of(event, BT_QUEUE_EMPTY);
 	if (own != BT_NO_SLOT && queue->slots[own].group != BT_NO_GROUP &&
 		queue->active.kinds[queue->slots[own].kind].kind.priority <= max_priority) {
 		move_one(queue, own, event, now_ns);
@@ -633,8 +678,8 @@ void bt_queue_activate(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 
 		bt_in_flight_log(queue, &event, pod_ix);
 	} else if (where == BT_WAIT_BACKOFF || where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED) {
-		leave(queue, ix);
-		to_active(queue, ix, where == BT_WAIT_BACKOFF && queue->options.pop_from_backoff, now_ns);
+		queue->cause = BT_CAUSE_FORCE_ACTIVATE;
+		activate(queue, ix, where == BT_WAIT_BACKOFF && queue->options.pop_from_backoff, now_ns);
 	}
 }
 
@@ -649,8 +694,8 @@ void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 	if (slot->where == BT_WAIT_IN_FLIGHT) {
 		slot->missed = slot->patient = true;
 	} else if (slot->where == BT_WAIT_UNSCHEDULABLE || slot->where == BT_WAIT_GATED) {
-		leave(queue, ix);
 		slot->patient = true;
+		queue->cause = BT_CAUSE_FORCE_ACTIVATE;
 		requeue(queue, ix, AFTER_BACKOFF, now_ns);
 	}
 }
@@ -660,10 +705,7 @@ void bt_queue_try_again(struct bt_queue *queue, uint32_t pod_ix, int64_t now_ns)
 static void flush_heap(struct bt_queue *queue, struct bt_backoff *heap, int64_t now_ns)
 {
 	while (heap->n && !bt_backoff_lasts(queue, &queue->slots[heap->slots[0]], now_ns)) {
-		uint32_t ix = heap->slots[0];
-
-		leave(queue, ix);
-		to_active(queue, ix, queue->options.pop_from_backoff, now_ns);
+		activate(queue, heap->slots[0], queue->options.pop_from_backoff, now_ns);
 	}
 }
 
@@ -673,6 +715,7 @@ void bt_queue_flush_backoff(struct bt_queue *queue, int64_t now_ns)
 	while (queue->active.parked_n) {
 		bt_active_unpark(queue, queue->active.parked[queue->active.parked_n - 1]);
 	}
+	queue->cause = BT_CAUSE_BACKOFF_COMPLETE;
 	flush_heap(queue, &queue->backoff, now_ns);
 	flush_heap(queue, &queue->error_backoff, now_ns);
 }
@@ -703,12 +746,12 @@ void bt_queue_flush_unschedulable(struct bt_queue *queue, int64_t now_ns)
 			note(queue, &n, i);
 		}
 	}
+	queue->cause = BT_CAUSE_TIMEOUT;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t ix = queue->scratch[i];
 
 		queue->slots[ix].flushed = true;
 		queue->counts.flushed_n++;
-		leave(queue, ix);
 		requeue(queue, ix, AFTER_BACKOFF, now_ns);
 	}
 	if (any) {

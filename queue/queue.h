@@ -102,6 +102,16 @@ struct bt_queue_counts {
 	uint64_t overflow_n; /* how often the log of events was full */
 };
 
+/* What lets a pod into a place of the queue: an event (bt_event_label), or one of these. */
+enum bt_queue_cause {
+	BT_CAUSE_ATTEMPT_FAILED = BT_EVENT_LABELS,
+	BT_CAUSE_BACKOFF_COMPLETE,
+	BT_CAUSE_POP_FROM_BACKOFF,
+	BT_CAUSE_FORCE_ACTIVATE,
+	BT_CAUSE_TIMEOUT,
+	BT_CAUSE_N
+};
+
 struct bt_queue;
 
 /* options->…_ns as they come: nothing is defaulted. Owns: bt_queue_destroy. */
@@ -201,3 +211,16 @@ struct bt_queue_info bt_queue_info(const struct bt_queue *queue, uint32_t pod_ix
 uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pods, uint32_t cap);
 
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue);
+
+/*
+ * How many pods have entered a place because of that: BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, or
+ * BT_WAIT_UNSCHEDULABLE, which stands for gated pods as well. One that stays there because of an event does
+ * not count. Source: scheduler_queue_incoming_pods_total, v1.36.3.
+ */
+uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uint32_t cause);
+
+/* How many events of each cause are kept for pods in flight. out_n: BT_CAUSE_N of them, all written. */
+void bt_queue_logged(const struct bt_queue *queue, uint64_t out_n[BT_CAUSE_N]);
+
+/* A cause's text as upstream's metrics have it. */
+void bt_queue_cause_text(uint32_t cause, char out_text[BT_EVENT_LABEL_BYTES]);

@@ -124,6 +124,10 @@ struct bt_queue {
 	uint64_t orders, stamp_n;
 	uint64_t trimmed_at; /* orders when free places were last looked for */
 	struct bt_queue_counts counts;
+	uint32_t cause;			  /* enum bt_queue_cause: why pods go from place to place now */
+	uint64_t late_n;		  /* newcomers that an update brought, wherever they are */
+	uint64_t gated_n;		  /* other newcomers that are gated */
+	uint64_t incoming[3][BT_CAUSE_N]; /* but for newcomers that are active: they are counted by orders */
 };
 
 /* ---- active.c ---- */
@@ -173,6 +177,14 @@ bool bt_backoff_before(
 
 void bt_groups_enter(struct bt_queue *queue, uint32_t slot);
 void bt_groups_leave(struct bt_queue *queue, uint32_t slot);
+
+/* ---- incoming.c ---- */
+
+/* The event's cause. only: as with bt_in_flight_log. */
+uint32_t bt_cause_of(const struct bt_event *event, uint32_t only);
+
+/* A pod has gone from one place to another, because of queue->cause. */
+void bt_incoming_count(struct bt_queue *queue, enum bt_wait from, enum bt_wait to);
 
 /* ---- in_flight.c ---- */
 

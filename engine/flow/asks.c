@@ -187,6 +187,7 @@ static struct bt_ask_slot *make(
 	slot->node_ix = node_ix;
 	slot->number = ++asks->numbers[kind];
 	slot->made_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
+	slot->decided_ns = slot->made_ns && kind == BT_ASK_BIND ? bt_engine_took_ns(p->engine, pod_ix) : 0;
 	slot->sent = slot->overdue = slot->checking = slot->writes_claims = slot->releases = false;
 	slot->reason[0] = 0;
 	slot->target = 0;
@@ -340,7 +341,8 @@ static void tell_end(struct bt_pipeline *p, const struct bt_ask_slot *slot, bool
 	int64_t took_ns = slot->answered_ns - slot->made_ns;
 
 	/* The time of an answer that never came is an earlier one's. */
-	p->options.sink.bound(p->options.sink.context, slot->pod_ix, yes, &info, took_ns > 0 ? took_ns : 0);
+	took_ns = took_ns > 0 ? took_ns + slot->decided_ns : 0;
+	p->options.sink.bound(p->options.sink.context, slot->pod_ix, yes, &info, took_ns);
 }
 
 /* A binding is over: the engine hears of it. */
@@ -378,6 +380,10 @@ static void take_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, enum b
 	if (state != BT_ASK_CANCELLED) {
 		bt_stages_note(
 			bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
+		if (bt_pipeline_schedule_stages(p)) {
+			bt_engine_note_bind(
+				p->engine, slot->pod_ix, yes, slot->answered_ns - slot->called_ns);
+		}
 	}
 	BT_COUNT(p, late_n, slot->overdue && state != BT_ASK_CANCELLED);
 	BT_COUNT(p, bound_n, yes);

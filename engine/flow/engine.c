@@ -234,6 +234,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->gangs = config->gates.on[BT_GATE_GANG_SCHEDULING];
 	engine->start_ns = engine->ticked_ns = options->clock.now_ns ? bt_clock_now_ns(&options->clock) : 0;
 	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
+	engine->measures = options->stages ? bt_measures_create() : NULL;
 	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
 	configure_devices(engine, &config->gates);
 	bt_engine_set_team(engine, options->team);
@@ -255,6 +256,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 		bt_planner_destroy(engine->lanes[i].planner);
 	}
 	bt_extend_destroy(engine->extend);
+	bt_measures_destroy(engine->measures);
 	bt_evaluation_fini(&engine->evaluation);
 	bt_preemption_fini(&engine->preemption);
 	for (int i = 0; i < BT_NOTES_N; i++) {
@@ -300,6 +302,45 @@ struct bt_queue *bt_engine_queue(struct bt_engine *engine)
 const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t pod_ix, uint32_t number)
 {
 	return bt_hints_name(&bt_engine_lane_of_pod(engine, pod_ix)->hints, number);
+}
+
+const char *bt_engine_hinter_name(const struct bt_engine *engine, uint32_t profile, uint32_t number)
+{
+	return bt_hints_name(&engine->lanes[profile].hints, number);
+}
+
+const struct bt_measures *bt_engine_measures(const struct bt_engine *engine)
+{
+	return engine->measures;
+}
+
+int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_engine_in_group(engine, pod_ix) ? 0 : engine->took_ns;
+}
+
+void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns)
+{
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const uint16_t labels[4] = {BT_MEASURE_BIND, yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR,
+		lane ? (uint16_t)(lane - engine->lanes) : 0};
+	const uint16_t alone[4] = {labels[0], labels[1]};
+
+	if (lane) {
+		bt_measures_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
+		bt_measures_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
+	}
+}
+
+void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
+{
+	uint32_t told = engine->measures->event_label;
+	const uint16_t labels[4] = {(uint16_t)(label == UINT32_MAX ? told : label)};
+
+	engine->measures->event_label = UINT32_MAX;
+	if (label != UINT32_MAX || told != UINT32_MAX) {
+		bt_measures_note(engine->measures, BT_MEASURE_EVENT, labels, took_ns);
+	}
 }
 
 struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name)
@@ -616,6 +657,21 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 	let_go(engine, pod_ix);
 }
 
+/* Filtering and scoring are one step where columns answer, so both are Filter's. */
+static BT_NOINLINE void note_decided(struct bt_engine *engine, const struct bt_lane *lane,
+	const struct bt_decision *decision, int64_t begin_ns)
+{
+	const uint16_t labels[4] = {BT_MEASURE_FILTER,
+		decision->outcome == BT_FAILED ? BT_MEASURE_ERROR : BT_MEASURE_SUCCESS,
+		(uint16_t)(lane - engine->lanes)};
+
+	engine->took_ns = bt_clock_monotonic_ns() - begin_ns;
+	bt_stages_note(engine->options.stages, BT_STAGE_DECIDE, engine->took_ns);
+	bt_measures_note(
+		engine->measures, BT_MEASURE_POINT, labels, engine->took_ns - engine->post_filter_ns);
+	engine->post_filter_ns = 0;
+}
+
 void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
@@ -631,7 +687,9 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	engine->cycle_n++;
 	int64_t begin_ns = bt_stages_now(engine->options.stages);
 	decide(engine, lane, out_decision);
-	bt_stages_end(engine->options.stages, BT_STAGE_DECIDE, begin_ns);
+	if (BT_UNLIKELY(engine->options.stages)) {
+		note_decided(engine, lane, out_decision, begin_ns);
+	}
 	BT_PROBE4(decided, engine->cycle_n, pod_ix, out_decision->outcome, out_decision->node_ix);
 }
 

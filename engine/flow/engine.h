@@ -13,6 +13,7 @@
 #include "engine/flow/extend.h"
 #include "engine/flow/preempt.h"
 #include "engine/flow/sample.h"
+#include "engine/flow/measures.h"
 #include "engine/flow/stages.h"
 #include "engine/score/evaluate.h"
 #include "engine/score/warm.h"
@@ -377,3 +378,20 @@ void bt_engine_message(
 const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_ix);
 
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine);
+
+/* How long what takes, where options.stages is there; else NULL. Valid between two cycles. */
+const struct bt_measures *bt_engine_measures(const struct bt_engine *engine);
+
+/* How long the last decision took, which was this pod's; 0: nobody wants to know, or it is one of a group. */
+int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* A binding has been answered. Requires: bt_engine_measures. */
+void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns);
+
+/* What a source shows has been taken in. label: the event (bt_event_label), or UINT32_MAX: what waiting pods
+ * were
+ * told, if they were told anything. Requires: bt_engine_measures. */
+void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns);
+
+/* The name of the plugin with that number in a profile, by the profile's index; see bt_engine_plugin_name. */
+const char *bt_engine_hinter_name(const struct bt_engine *engine, uint32_t profile, uint32_t number);

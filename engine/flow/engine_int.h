@@ -118,6 +118,9 @@ struct bt_engine {
 	int64_t ticked_ns, start_ns;
 	bool async_preemption; /* gate SchedulerAsyncPreemption */
 	struct bt_engine_counts counts;
+	struct bt_measures *measures; /* NULL: nobody wants to know */
+	int64_t took_ns;	      /* what the last decision took, where that is measured */
+	int64_t post_filter_ns;	      /* what PostFilter took of it */
 	struct bt_reserved reserved;
 	struct bt_warm *warm; /* NULL: no workers */
 	uint32_t *ahead;      /* room for a batch */

@@ -7,16 +7,9 @@
 
 #include "engine/base/check.h"
 
-#define UPDATE_OF_ANOTHER_KIND (BT_HINT_ACTIONS - 1)
-
 static uint32_t action_at(uint32_t ix)
 {
-	return ix == UPDATE_OF_ANOTHER_KIND ? BT_UPDATE : 1u << ix;
-}
-
-static uint32_t index_of(uint32_t action)
-{
-	return action == BT_UPDATE ? UPDATE_OF_ANOTHER_KIND : (uint32_t)__builtin_ctz(action);
+	return ix == BT_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << ix;
 }
 
 /* Enters what concerns one resource. */
@@ -28,7 +21,7 @@ static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hinter,
 		hints->rows[resource][hints->row_n[resource]++] =
 			(struct bt_hint_row){registration->actions, hinter, registration->hint};
 	}
-	for (uint32_t action = 0; action < BT_HINT_ACTIONS; action++) {
+	for (uint32_t action = 0; action < BT_EVENT_ACTION_N; action++) {
 		if (bt_event_action_matches(registration->actions, action_at(action))) {
 			hints->interested[resource][action] |= 1u << hinter;
 			hints->always[resource][action] |= registration->hint ? 0 : 1u << hinter;
@@ -105,16 +98,29 @@ uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event
 	if (event->resource == BT_EVENT_WILDCARD) {
 		return (uint32_t)((UINT64_C(1) << hints->hinter_n) - 1);
 	}
-	return hints->interested[event->resource][index_of(event->action)];
+	return hints->interested[event->resource][bt_event_action_ix(event->action)];
+}
+
+static bool ask_timed(const struct bt_hint_timer *timer, const struct bt_hint_row *row,
+	const struct bt_hint_env *env, const struct bt_event *event)
+{
+	int64_t begin_ns = bt_clock_monotonic_ns();
+	bool queue = row->hint(env, event);
+	const uint16_t labels[4] = {(uint16_t)row->hinter,
+		(uint16_t)bt_event_label(event->resource, event->action), queue, timer->profile};
+
+	bt_measures_note(timer->measures, BT_MEASURE_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
+	return queue;
 }
 
 bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
-	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors)
+	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors,
+	const struct bt_hint_timer *timer)
 {
 	if (event->resource == BT_EVENT_WILDCARD) {
 		return true;
 	}
-	uint32_t action = index_of(event->action);
+	uint32_t action = bt_event_action_ix(event->action);
 	uint32_t asked = rejectors & hints->interested[event->resource][action];
 
 	if (rejectors & hints->always[event->resource][action]) {
@@ -127,7 +133,7 @@ bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 			continue;
 		}
 		const struct bt_hint_env env = {view, hints->hinters[row->hinter].settings, waiting, own};
-		if (row->hint(&env, event)) {
+		if (timer ? ask_timed(timer, row, &env, event) : row->hint(&env, event)) {
 			return true;
 		}
 	}

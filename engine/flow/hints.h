@@ -8,10 +8,10 @@
  */
 #pragma once
 
+#include "engine/flow/measures.h"
 #include "engine/flow/profile.h"
 
-#define BT_HINT_ROWS	32 /* of one resource */
-#define BT_HINT_ACTIONS 14 /* the bits of enum bt_event_action, and BT_UPDATE */
+#define BT_HINT_ROWS 32 /* of one resource */
 
 /* What a hinter with a hint has registered of a resource. */
 struct bt_hint_row {
@@ -27,8 +27,8 @@ struct bt_hints {
 	struct bt_hint_row rows[BT_EVENT_WILDCARD][BT_HINT_ROWS]; /* by resource */
 	uint32_t row_n[BT_EVENT_WILDCARD];
 	/* By resource and action: who has registered the event, and who has without a hint. */
-	uint32_t interested[BT_EVENT_WILDCARD][BT_HINT_ACTIONS];
-	uint32_t always[BT_EVENT_WILDCARD][BT_HINT_ACTIONS];
+	uint32_t interested[BT_EVENT_WILDCARD][BT_EVENT_ACTION_N];
+	uint32_t always[BT_EVENT_WILDCARD][BT_EVENT_ACTION_N];
 };
 
 /* The hints of a profile, which must outlive them. Context: any thread. */
@@ -48,9 +48,16 @@ const char *bt_hints_name(const struct bt_hints *hints, uint32_t number);
 /* The hinters that have registered the event; of BT_EVENT_WILDCARD all have. */
 uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event);
 
+/* Who notes how long hints take. */
+struct bt_hint_timer {
+	struct bt_measures *measures;
+	uint16_t profile;
+};
+
 /*
  * May the event make a waiting pod fit, as far as those hinters know that have rejected it? own: the event's
- * object is the waiting pod itself. BT_EVENT_WILDCARD always may.
+ * object is the waiting pod itself. BT_EVENT_WILDCARD always may. timer: NULL for nobody.
  */
 bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
-	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors);
+	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors,
+	const struct bt_hint_timer *timer);

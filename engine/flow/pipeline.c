@@ -459,6 +459,7 @@ uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_parcel **o
 
 bool bt_pipeline_apply_step(struct bt_pipeline *p)
 {
+	struct bt_stages *stages = bt_pipeline_schedule_stages(p);
 	struct bt_parcel *run[BT_RUN];
 	uint32_t done_n = 0, n;
 
@@ -466,11 +467,18 @@ bool bt_pipeline_apply_step(struct bt_pipeline *p)
 		uint32_t left = p->limits.events - done_n;
 
 		n = bt_pipeline_receive_parcels(p, run, left < BT_RUN ? left : BT_RUN);
+		int64_t begin_ns = n ? bt_stages_now(stages) : 0;
+
 		for (uint32_t i = 0; i < n; i++) {
 			struct bt_taken taken;
 
+			p->handled = UINT32_MAX;
 			(void)bt_pipeline_take(p, run[i], &taken); /* counted */
-			bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, run[i]);
+			bt_pipeline_cross(stages, BT_STAGE_APPLY, run[i]);
+			if (BT_UNLIKELY(stages)) {
+				bt_engine_note_event(p->engine, p->handled, run[i]->border_ns - begin_ns);
+				begin_ns = run[i]->border_ns;
+			}
 			bt_pipeline_end_parcel(p, run[i]);
 		}
 		done_n += n;

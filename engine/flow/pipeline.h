@@ -115,8 +115,8 @@ struct bt_pipeline_sink {
 	void (*look)(void *context, uint32_t pod_ix);
 	void (*told)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 		uint32_t nominated, struct bt_str message);
-	/* A binding has ended, yes: the pod is bound. info: how it had waited; took_ns: from its assumption
-	 * to the answer, 0 where no stages are measured or no answer came. */
+	/* A binding has ended, yes: the pod is bound. info: how it had waited; took_ns: from its decision's
+	 * beginning to the answer, 0 where no stages are measured or no answer came. */
 	void (*bound)(
 		void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns);
 	void *context;

@@ -53,11 +53,12 @@ struct bt_ask_slot {
 	uint32_t ix;
 	enum bt_ask_kind kind;
 	uint32_t pod_ix, node_ix;
-	uint64_t number;     /* of its kind, from 1; of a check: that of the binding */
-	uint64_t target;     /* of a check: the handle of the binding */
-	int64_t due_ns;	     /* when it is overdue, or is looked at again */
-	int64_t made_ns;     /* owner: the scheduling thread; by the monotonic clock, as the next two */
-	int64_t called_ns;   /* owner: the binder thread */
+	uint64_t number;    /* of its kind, from 1; of a check: that of the binding */
+	uint64_t target;    /* of a check: the handle of the binding */
+	int64_t due_ns;	    /* when it is overdue, or is looked at again */
+	int64_t decided_ns; /* owner: the scheduling thread; what its decision took, where that is measured */
+	int64_t made_ns;    /* owner: the scheduling thread; by the monotonic clock, as the next two */
+	int64_t called_ns;  /* owner: the binder thread */
 	int64_t answered_ns; /* owner: who answers, then who takes answers */
 	bool sent, overdue, checking;
 	bool writes_claims; /* of a binding: only the binder knows what becomes of it */
@@ -197,6 +198,7 @@ struct bt_pipeline {
 	uint32_t ahead_first, ahead_n;
 	struct bt_buf encoded; /* scratch, for the journal */
 	int64_t now_ns;	       /* the engine's clock */
+	uint32_t handled;      /* the event that is being taken in (bt_event_label), or UINT32_MAX */
 	struct bt_asks asks;
 	struct bt_turn turn;
 	struct bt_replay *replay;   /* init: hears decisions instead of a journal; or NULL */

@@ -275,6 +275,21 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, const stru
 	};
 }
 
+static void note_post_filter(struct bt_engine *engine, const struct bt_lane *lane, int64_t took_ns)
+{
+	const uint16_t labels[4] = {BT_MEASURE_POST_FILTER,
+		engine->preemption.outcome == BT_PREEMPT_FOUND ? BT_MEASURE_SUCCESS
+							       : BT_MEASURE_UNSCHEDULABLE,
+		(uint16_t)(lane - engine->lanes)};
+	const uint16_t alone[4] = {labels[0], labels[1]};
+
+	engine->post_filter_ns += took_ns;
+	bt_measures_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
+	if (lane->profile.post_filter_n == 1) { /* else it is not the plugin's alone */
+		bt_measures_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
+	}
+}
+
 /* Asks PostFilter. */
 static void preempt(struct bt_engine *engine, const struct bt_lane *lane,
 	const struct bt_preempt_request *request, struct bt_preempt_notes *notes,
@@ -283,8 +298,13 @@ static void preempt(struct bt_engine *engine, const struct bt_lane *lane,
 	struct bt_preemption *preemption = &engine->preemption;
 	struct bt_buf unused = {0};
 
+	int64_t begin_ns = bt_stages_now(engine->options.stages);
+
 	bt_engine_post_filter(lane, request, notes, preemption, &unused);
 	bt_buf_fini(&unused);
+	if (engine->measures) {
+		note_post_filter(engine, lane, bt_clock_monotonic_ns() - begin_ns);
+	}
 	engine->counts.dry_run_n += preemption->tried_n;
 	decision->preempt = preemption->outcome;
 	if (preemption->outcome == BT_PREEMPT_FOUND) {

@@ -41,6 +41,22 @@ static bool is_other(uint32_t uid, uint32_t other)
 	return uid != BT_NAME_NONE && other != BT_NAME_NONE && uid != other;
 }
 
+/* What upstream calls it. A pod that is shown on a node it was not on is an addition there. */
+static uint32_t label_of_pod(const struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
+{
+	bool known = pod_ix != BT_NO_POD;
+	bool placed = known && pod_of(p, pod_ix)->state != BT_POD_QUEUED;
+	bool shown = known && pod_of(p, pod_ix)->state == BT_POD_SCHEDULED;
+
+	if (delta->removed) {
+		return bt_event_label(placed ? BT_EVENT_ASSIGNED_POD : BT_EVENT_UNSCHEDULED_POD, BT_DELETE);
+	}
+	if (delta->pod.node != BT_NAME_NONE) {
+		return bt_event_label(BT_EVENT_ASSIGNED_POD, shown ? BT_UPDATE : BT_ADD);
+	}
+	return bt_event_label(BT_EVENT_UNSCHEDULED_POD, known ? BT_UPDATE : BT_ADD);
+}
+
 /* Takes what is said of a pod. Returns: as bt_engine_take_delta. */
 static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, struct bt_taken *out_taken)
 {
@@ -49,6 +65,7 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 	struct bt_ask_slot *slot = NULL;
 	bool assumed = false;
 
+	p->handled = label_of_pod(p, pod_ix, delta);
 	if (pod_ix != BT_NO_POD) {
 		BT_COUNT(p, replaced_n,
 			!delta->removed && is_other(pod_of(p, pod_ix)->uid, delta->pod.pod.uid));
@@ -77,6 +94,9 @@ static enum bt_status take(
 {
 	if (delta->kind == BT_KIND_POD) {
 		return take_pod(p, delta, out_taken);
+	}
+	if (delta->kind == BT_KIND_NODE && delta->node.taken && !(delta->node.old && delta->node.desc)) {
+		p->handled = bt_event_label(BT_EVENT_NODE, delta->node.desc ? BT_ADD : BT_DELETE);
 	}
 	if (delta->kind == BT_KIND_NODE && (delta->removed || news == BT_NEWS_REPLACED)) {
 		lose_node(p, delta->name);

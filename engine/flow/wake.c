@@ -68,9 +68,12 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, u
 	const struct bt_engine *engine = context;
 	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	struct bt_measures *measures = engine->measures;
+	struct bt_hint_timer timer = {measures, (uint16_t)(lane - engine->lanes)};
+	bool timed = measures && measures->hint_n++ % BT_MEASURE_HINTS == 0;
 
-	return bt_hints_queue(
-		&lane->hints, &engine->cache->view, pod->signature, is_about(pod, event), event, plugins);
+	return bt_hints_queue(&lane->hints, &engine->cache->view, pod->signature, is_about(pod, event), event,
+		plugins, timed ? &timer : NULL);
 }
 
 /* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again
@@ -137,6 +140,9 @@ struct bt_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t
 void bt_engine_wake(
 	struct bt_engine *engine, const struct bt_event *event, int32_t max_priority, uint32_t own_ix)
 {
+	if (engine->measures) {
+		engine->measures->event_label = bt_event_label(event->resource, event->action);
+	}
 	bt_queue_move(engine->queue, event, max_priority, own_ix, bt_engine_now(engine));
 }
 

@@ -3,6 +3,7 @@
  */
 #include "engine/model/event.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/base/wrap.h"
@@ -39,6 +40,15 @@ const char *bt_event_action_name(uint32_t action)
 		"UpdatePodSchedulingGatesEliminated", "UpdatePodGeneratedResourceClaim"};
 
 	return action == BT_UPDATE ? "Update" : names[__builtin_ctz(action)];
+}
+
+void bt_event_label_text(uint32_t label, char out_text[BT_EVENT_LABEL_BYTES])
+{
+	uint32_t action = label % BT_EVENT_ACTION_N;
+
+	snprintf(out_text, BT_EVENT_LABEL_BYTES, "%s%s",
+		bt_event_resource_name((enum bt_event_resource)(label / BT_EVENT_ACTION_N)),
+		bt_event_action_name(action == BT_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << action));
 }
 
 bool bt_labels_equal(struct bt_labels a, struct bt_labels b)

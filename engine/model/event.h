@@ -128,6 +128,26 @@ static inline bool bt_event_matches(
 const char *bt_event_resource_name(enum bt_event_resource resource);
 const char *bt_event_action_name(uint32_t action);
 
+/* Events by number: a resource and an action each. */
+#define BT_EVENT_ACTION_N 14 /* the bits of enum bt_event_action, and BT_UPDATE */
+#define BT_EVENT_LABELS	  (BT_EVENT_WILDCARD * BT_EVENT_ACTION_N)
+
+static inline uint32_t bt_event_action_ix(uint32_t action)
+{
+	return action == BT_UPDATE ? BT_EVENT_ACTION_N - 1 : (uint32_t)__builtin_ctz(action);
+}
+
+/* Requires: resource < BT_EVENT_WILDCARD. */
+static inline uint32_t bt_event_label(enum bt_event_resource resource, uint32_t action)
+{
+	return (uint32_t)resource * BT_EVENT_ACTION_N + bt_event_action_ix(action);
+}
+
+#define BT_EVENT_LABEL_BYTES 80
+
+/* A label's text as upstream's metrics have it, such as "AssignedPodDelete". */
+void bt_event_label_text(uint32_t label, char out_text[BT_EVENT_LABEL_BYTES]);
+
 /* The most actions that one update has. */
 #define BT_EVENT_ACTIONS 8
 

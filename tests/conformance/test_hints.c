@@ -204,7 +204,7 @@ static void ask(struct trial *t, const struct bt_signature *waiting, bool own, c
 		if (interested >> i & 1) {
 			add_name(&asked, name);
 		}
-		if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, 1u << i)) {
+		if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, 1u << i, NULL)) {
 			add_name(&queue, name);
 		}
 	}
@@ -215,7 +215,8 @@ static void ask(struct trial *t, const struct bt_signature *waiting, bool own, c
 	write_names(&queue, &t->got);
 	bt_buf_char(&t->got, '\n');
 	/* All together say what one of them says. */
-	if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, UINT32_MAX) != (queue.n > 0)) {
+	if (bt_hints_queue(&t->hints, &t->cache->view, waiting, own, event, UINT32_MAX, NULL) !=
+		(queue.n > 0)) {
 		stop(t, "hinters together and alone", bt_str("differ"));
 	}
 }

@@ -133,6 +133,14 @@ static int read_serving(
 	serving->share_port = bt_invocation_switch(invocation, "permit-port-sharing");
 	serving->cipher_suites = list_of(flags, invocation, "tls-cipher-suites");
 	serving->client_ca_file = text_of(invocation, "client-ca-file");
+	serving->proxy_ca_file = text_of(invocation, "requestheader-client-ca-file");
+	serving->proxy = (struct bt_front_proxy_settings){
+		.allowed_names = list_of(flags, invocation, "requestheader-allowed-names"),
+		.username_headers = list_of(flags, invocation, "requestheader-username-headers"),
+		.uid_headers = list_of(flags, invocation, "requestheader-uid-headers"),
+		.group_headers = list_of(flags, invocation, "requestheader-group-headers"),
+		.extra_prefixes = list_of(flags, invocation, "requestheader-extra-headers-prefix"),
+	};
 	serving->skip_lookup = bt_invocation_switch(invocation, "authentication-skip-lookup");
 	serving->tolerate_lookup_failure =
 		bt_invocation_switch(invocation, "authentication-tolerate-lookup-failure");
@@ -185,6 +193,30 @@ static int read_gates(const struct bt_invocation *invocation, struct bt_gates *o
 	return status;
 }
 
+/* Source: RequestHeaderAuthenticationOptions.Validate, v0.36.3. */
+static int check_proxy(const struct bt_invocation *invocation, const struct bt_gates *gates,
+	struct bt_serve_settings *serving)
+{
+	const struct bt_str_list *uids = &serving->proxy.uid_headers;
+	bool standard = uids->n == 0;
+
+	for (uint32_t i = 0; i < uids->n; i++) {
+		standard = standard || (uids->items[i].len == 12 &&
+					       strncasecmp(uids->items[i].ptr, "X-Remote-Uid", 12) == 0);
+	}
+	serving->no_proxy_uids = !gates->on[BT_GATE_REMOTE_REQUEST_HEADER_UID];
+	if (uids->n && serving->no_proxy_uids) {
+		return bt_invocation_wrong(
+			invocation->command, "--requestheader-uid-headers requires the "
+					     "\"RemoteRequestHeaderUID\" feature to be enabled");
+	}
+	return standard ? BT_EXIT_OK
+			: bt_invocation_wrong(invocation->command,
+				  "--requestheader-uid-headers is set without specifying the standard "
+				  "X-Remote-Uid "
+				  "header - API aggregation will not work");
+}
+
 static enum bt_run_version version_of(const struct bt_invocation *invocation)
 {
 	const char *text = bt_invocation_text(invocation, "version");
@@ -223,6 +255,9 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 
 	if (!status) {
 		status = read_gates(invocation, &out_flags->gates);
+	}
+	if (!status) {
+		status = check_proxy(invocation, &out_flags->gates, &out_flags->serving);
 	}
 	if (!status) { /* what only a configuration shows is checked before anything is begun */
 		bt_config_init(&config, &out_flags->gates);

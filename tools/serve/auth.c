@@ -13,6 +13,7 @@
 #include "tools/log/log.h"
 #include "tools/serve/certificate.h"
 #include "tools/serve/client_certificate.h"
+#include "tools/serve/front_proxy.h"
 #include "tools/serve/review.h"
 
 /* So many answers of each kind are remembered; a new one takes the place of the oldest. */
@@ -44,7 +45,8 @@ struct memory {
 
 /* Reading, that requests in hand go on with while there is a new one. */
 struct believed {
-	struct bt_authorities *authorities;
+	struct bt_authorities *authorities; /* NULL: client certificates are not looked at */
+	struct bt_front_proxy *proxy;	    /* NULL: there is none */
 	_Atomic uint32_t users;
 };
 
@@ -52,8 +54,10 @@ struct bt_auth {
 	struct bt_auth_options options; /* init: */
 	struct bt_lock lock;
 	struct memory tokens, accesses; /* lock(lock): */
-	struct believed *believed;	/* lock(lock): NULL: client certificates are not looked at */
-	struct bt_buf from_file, from_cluster, pem; /* lock(lock): */
+	struct believed *believed;	/* lock(lock): or NULL */
+	struct bt_buf pem;		/* lock(lock): */
+	/* owner: who reloads; what was read last, and could be */
+	struct bt_buf client_file, proxy_file, config_map;
 	struct bt_log_limit said;
 };
 
@@ -70,6 +74,7 @@ static void drop_believed(struct believed *believed)
 {
 	if (believed && bt_sub(&believed->users, 1) == 1) {
 		bt_authorities_destroy(believed->authorities);
+		bt_front_proxy_destroy(believed->proxy);
 		bt_mem_free(believed);
 	}
 }
@@ -90,8 +95,9 @@ void bt_auth_destroy(struct bt_auth *auth)
 	forget(&auth->tokens);
 	forget(&auth->accesses);
 	drop_believed(auth->believed);
-	bt_buf_fini(&auth->from_file);
-	bt_buf_fini(&auth->from_cluster);
+	bt_buf_fini(&auth->client_file);
+	bt_buf_fini(&auth->proxy_file);
+	bt_buf_fini(&auth->config_map);
 	bt_buf_fini(&auth->pem);
 	bt_lock_fini(&auth->lock);
 	bt_mem_free(auth);
@@ -207,11 +213,39 @@ static void add_group(void *context, struct bt_str name)
 	bt_user_add_group(context, name);
 }
 
-static enum who ask_certificate(
+static enum who ask_certificate(const struct believed *believed, const struct bt_auth_request *request,
+	struct bt_user *user, struct bt_buf *out_error)
+{
+	if (!believed->authorities) {
+		return WHO_NOBODY;
+	}
+	bt_user_begin_groups(user);
+	enum bt_status status = bt_authorities_verify(believed->authorities, request->certificates,
+		request->certificate_n, &user->name, add_group, user, out_error);
+
+	bt_user_end_groups(user, false);
+	return status == BT_OK ? WHO_KNOWN : WHO_WRONG;
+}
+
+/* A front proxy comes first: what it says counts, not who it is itself. A client that is none is no error. */
+static enum who ask_proxy(const struct believed *believed, const struct bt_auth_request *request,
+	struct bt_user *user, struct bt_buf *out_error)
+{
+	if (!believed->proxy) {
+		return WHO_NOBODY;
+	}
+	enum bt_status status = bt_front_proxy_identify(believed->proxy, request->certificates,
+		request->certificate_n, request->headers, request->header_n, user, out_error);
+
+	return status == BT_OK ? WHO_KNOWN : status == BT_NOT_FOUND ? WHO_NOBODY : WHO_WRONG;
+}
+
+/* Who shows a certificate, or whom a proxy speaks for; the reason of WHO_WRONG is said. */
+static enum who ask_certificates(
 	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_user *user)
 {
-	struct bt_buf error = {0};
-	enum who who = WHO_NOBODY;
+	struct bt_buf of_proxy = {0}, of_client = {0};
+	enum who who = WHO_NOBODY, client = WHO_NOBODY;
 
 	bt_lock_acquire(&auth->lock);
 	struct believed *believed = auth->believed;
@@ -221,18 +255,16 @@ static enum who ask_certificate(
 	}
 	bt_lock_release(&auth->lock);
 	if (believed && request->certificate_n) {
-		bt_user_begin_groups(user);
-		who = bt_authorities_verify(believed->authorities, request->certificates,
-			      request->certificate_n, &user->name, add_group, user, &error) == BT_OK
-			      ? WHO_KNOWN
-			      : WHO_WRONG;
-		bt_user_end_groups(user, false);
+		who = ask_proxy(believed, request, user, &of_proxy);
+		client = who == WHO_KNOWN ? WHO_NOBODY : ask_certificate(believed, request, user, &of_client);
+		who = client == WHO_NOBODY ? who : client;
 	}
 	if (who == WHO_WRONG) {
-		say(auth, "Unable to authenticate the request", &error);
+		say(auth, "Unable to authenticate the request", of_client.len ? &of_client : &of_proxy);
 	}
 	drop_believed(believed);
-	bt_buf_fini(&error);
+	bt_buf_fini(&of_proxy);
+	bt_buf_fini(&of_client);
 	return who;
 }
 
@@ -285,7 +317,7 @@ static enum who authenticate(
 	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_user *user)
 {
 	struct bt_str token = bearer(request->authorization);
-	enum who who = ask_certificate(auth, request, user);
+	enum who who = ask_certificates(auth, request, user);
 
 	if (who != WHO_KNOWN && token.len && auth->options.authentication) {
 		who = ask_token(auth, token, user);
@@ -426,27 +458,101 @@ unsigned bt_auth_decide(
 
 /* ---- authorities ---- */
 
-/* Believes what has been read, when it has changed and can be used. */
-static enum bt_status believe(struct bt_auth *auth, const struct bt_buf *file, const struct bt_buf *cluster,
-	struct bt_buf *out_error)
+/* The CA of client certificates: of a file, or of the cluster. */
+static void find_client_pem(struct bt_auth *auth, struct bt_buf *out_pem)
 {
-	struct bt_buf pem = {0};
-	struct believed *believed = NULL, *before = NULL;
-	enum bt_status status = BT_OK;
-
-	bt_buf_str(&pem, bt_buf_view(file));
-	bt_buf_text(&pem, file->len ? "\n" : "");
-	bt_buf_str(&pem, bt_buf_view(cluster));
-	if (pem.len) {
-		struct bt_authorities *authorities = bt_authorities_create(bt_buf_view(&pem), out_error);
-
-		status = authorities ? BT_OK : BT_INVALID;
-		if (authorities) {
-			believed = bt_mem_zalloc(1, sizeof(*believed));
-			*believed = (struct believed){.authorities = authorities, .users = 1};
-		}
+	if (auth->options.settings->client_ca_file) {
+		bt_buf_str(out_pem, bt_buf_view(&auth->client_file));
+	} else {
+		bt_review_read_data(bt_buf_view(&auth->config_map), "client-ca-file", out_pem);
 	}
-	if (status == BT_OK) {
+}
+
+/* A list of the cluster's about front proxies. Returns: false with the reason in out_error. */
+static bool find_list(struct bt_auth *auth, const char *key, struct bt_arena *arena,
+	struct bt_str_list *out_list, struct bt_buf *out_error)
+{
+	struct bt_buf text = {0};
+
+	bt_review_read_data(bt_buf_view(&auth->config_map), key, &text);
+	bool good = bt_review_read_list(bt_buf_view(&text), arena, out_list);
+
+	if (!good) {
+		bt_buf_printf(out_error,
+			"ConfigMap kube-system/extension-apiserver-authentication: %s: not a "
+			"JSON array of strings",
+			key);
+	}
+	bt_buf_fini(&text);
+	return good;
+}
+
+/* Returns: whether there is a front proxy, with its CA and what it may say; false with the reason in
+ * out_error when it is not right. */
+static bool find_proxy(struct bt_auth *auth, struct bt_arena *arena, struct bt_front_proxy_settings *out,
+	struct bt_buf *out_pem, struct bt_buf *out_error)
+{
+	const struct bt_serve_settings *settings = auth->options.settings;
+	struct bt_str map = bt_buf_view(&auth->config_map);
+
+	if (settings->proxy_ca_file) {
+		*out = settings->proxy;
+		bt_buf_str(out_pem, bt_buf_view(&auth->proxy_file));
+		return out_pem->len > 0;
+	}
+	bool good = bt_review_read_data(map, "requestheader-client-ca-file", out_pem);
+	struct {
+		const char *key;
+		struct bt_str_list *list;
+	} lists[] = {{"requestheader-allowed-names", &out->allowed_names},
+		{"requestheader-username-headers", &out->username_headers},
+		{"requestheader-group-headers", &out->group_headers},
+		{"requestheader-extra-headers-prefix", &out->extra_prefixes},
+		{"requestheader-uid-headers", &out->uid_headers}};
+	size_t n = sizeof(lists) / sizeof(*lists) - settings->no_proxy_uids;
+
+	for (size_t i = 0; i < n && good; i++) {
+		good = find_list(auth, lists[i].key, arena, lists[i].list, out_error);
+	}
+	return good;
+}
+
+/* Of what was read. Returns: NULL with the reason in out_error; out_pem: all CAs. */
+static struct believed *make_believed(struct bt_auth *auth, struct bt_buf *out_pem, struct bt_buf *out_error)
+{
+	struct believed *believed = bt_mem_zalloc(1, sizeof(*believed));
+	struct bt_front_proxy_settings proxy = {0};
+	struct bt_arena arena = {0};
+	struct bt_buf pem = {0};
+	size_t before = out_error->len;
+
+	*believed = (struct believed){.users = 1};
+	find_client_pem(auth, out_pem);
+	if (out_pem->len) {
+		believed->authorities = bt_authorities_create(bt_buf_view(out_pem), out_error);
+	}
+	if (out_error->len == before && find_proxy(auth, &arena, &proxy, &pem, out_error)) {
+		believed->proxy = bt_front_proxy_create(bt_buf_view(&pem), &proxy, out_error);
+		bt_buf_text(out_pem, out_pem->len ? "\n" : "");
+		bt_buf_str(out_pem, bt_buf_view(&pem));
+	}
+	bt_arena_fini(&arena);
+	bt_buf_fini(&pem);
+	if (out_error->len > before) {
+		drop_believed(believed);
+		return NULL;
+	}
+	return believed;
+}
+
+/* Believes what has been read, when it can be used. */
+static enum bt_status believe(struct bt_auth *auth, struct bt_buf *out_error)
+{
+	struct bt_buf pem = {0}, why = {0};
+	struct believed *believed = make_believed(auth, &pem, &why), *before = NULL;
+	enum bt_status status = believed ? BT_OK : BT_INVALID;
+
+	if (believed) {
 		bt_lock_acquire(&auth->lock);
 		before = auth->believed;
 		auth->believed = believed;
@@ -454,51 +560,72 @@ static enum bt_status believe(struct bt_auth *auth, const struct bt_buf *file, c
 		bt_buf_str(&auth->pem, bt_buf_view(&pem));
 		bt_lock_release(&auth->lock);
 		drop_believed(before);
+	} else {
+		bt_buf_str(out_error, bt_buf_view(&why));
 	}
 	bt_buf_fini(&pem);
+	bt_buf_fini(&why);
 	return status;
 }
 
-static enum bt_status read_cluster(struct bt_auth *auth, struct bt_buf *out_pem, struct bt_buf *out_error)
+/* Reads the cluster's ConfigMap, for what no file says. */
+static enum bt_status read_cluster(struct bt_auth *auth, struct bt_buf *out_map, struct bt_buf *out_error)
 {
-	struct bt_buf answer = {0};
+	const struct bt_serve_settings *settings = auth->options.settings;
+	struct bt_buf text = {0};
 	enum bt_status status = BT_OK;
+	const char *lacks = NULL;
 
-	if (!call(auth, auth->options.authentication, LOOKUP_PATH, (struct bt_str){0}, &answer, out_error)) {
-		status = BT_IO;
-	} else if (!bt_review_read_authorities(bt_buf_view(&answer), out_pem)) {
-		bt_buf_text(out_error, "ConfigMap kube-system/extension-apiserver-authentication has no "
-				       "client-ca-file");
+	if (!call(auth, auth->options.authentication, LOOKUP_PATH, (struct bt_str){0}, out_map, out_error)) {
+		return BT_IO;
+	}
+	if (!settings->client_ca_file &&
+		!bt_review_read_data(bt_buf_view(out_map), "client-ca-file", &text)) {
+		lacks = "client-ca-file";
+	} else if (!settings->proxy_ca_file && !settings->tolerate_lookup_failure &&
+		   !bt_review_read_data(bt_buf_view(out_map), "requestheader-client-ca-file", &text)) {
+		lacks = "requestheader-client-ca-file";
+	}
+	if (lacks) {
+		bt_buf_printf(out_error, "ConfigMap kube-system/extension-apiserver-authentication has no %s",
+			lacks);
 		status = BT_INVALID;
 	}
-	bt_buf_fini(&answer);
+	bt_buf_fini(&text);
 	return status;
 }
 
-/* Called by one thread at a time: from_file and from_cluster are its own. */
+static void keep(struct bt_buf *kept, struct bt_buf *read)
+{
+	bt_buf_clear(kept);
+	bt_buf_str(kept, bt_buf_view(read));
+}
+
+/* Called by one thread at a time: what was read is its own. */
 enum bt_status bt_auth_reload(struct bt_auth *auth, struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = auth->options.settings;
+	const char *const files[] = {settings->client_ca_file, settings->proxy_ca_file};
+	struct bt_buf *const kept[] = {&auth->client_file, &auth->proxy_file};
 	struct bt_buf read = {0};
-	enum bt_status status = BT_OK, other;
+	enum bt_status status = BT_OK, other = BT_OK;
 
-	if (settings->client_ca_file) {
-		status = bt_file_read(settings->client_ca_file, &read, out_error);
-		if (status == BT_OK) {
-			bt_buf_clear(&auth->from_file);
-			bt_buf_str(&auth->from_file, bt_buf_view(&read));
+	for (int i = 0; i < 2 && status == BT_OK; i++) {
+		status = files[i] ? bt_file_read(files[i], &read, out_error) : BT_OK;
+		if (files[i] && status == BT_OK) {
+			keep(kept[i], &read);
 		}
 	}
-	/* As upstream: with a file, the cluster's is not asked for. */
-	if (!settings->client_ca_file && !settings->skip_lookup && auth->options.authentication) {
-		status = read_cluster(auth, &read, out_error);
-		if (status == BT_OK) {
-			bt_buf_clear(&auth->from_cluster);
-			bt_buf_str(&auth->from_cluster, bt_buf_view(&read));
+	/* As upstream: what files say is not asked for. */
+	if ((!files[0] || !files[1]) && !settings->skip_lookup && auth->options.authentication) {
+		other = read_cluster(auth, &read, out_error);
+		if (other == BT_OK) {
+			keep(&auth->config_map, &read);
 		}
 	}
 	bt_buf_fini(&read);
-	other = believe(auth, &auth->from_file, &auth->from_cluster, out_error);
+	status = status == BT_OK ? other : status;
+	other = believe(auth, out_error);
 	return status == BT_OK ? other : status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Who asks, and may they? Client certificates and TokenReviews say who, SubjectAccessReviews whether.
- * Answers are remembered for a while; tokens themselves are not. Front proxies are not trusted. Source:
+ * Who asks, and may they? Front proxies, client certificates and TokenReviews say who, SubjectAccessReviews
+ * whether. Answers are remembered for a while; tokens themselves are not. Source:
  * k8s.io/apiserver/pkg/{authentication,authorization,server/options} (the delegating options), v0.36.3.
  * Context: any thread; waits for the API server.
  */
@@ -8,6 +8,7 @@
 
 #include "engine/base/clock.h"
 #include "tools/net/http.h"
+#include "tools/serve/front_proxy.h"
 #include "tools/serve/settings.h"
 
 struct bt_auth;
@@ -29,6 +30,8 @@ struct bt_auth_request {
 	struct bt_str authorization;	   /* the header; empty: none */
 	const struct bt_str *certificates; /* of the client, in DER, its own first */
 	uint32_t certificate_n;
+	const struct bt_header *headers; /* all of them: a front proxy's may be among them */
+	uint32_t header_n;
 	struct bt_str path;
 	const char *verb; /* the method in lower case */
 };
@@ -37,8 +40,8 @@ struct bt_auth *bt_auth_create(const struct bt_auth_options *options);
 void bt_auth_destroy(struct bt_auth *auth);
 
 /*
- * Reads the CA of client certificates anew: the file, and the cluster's ConfigMap unless that is not to be
- * looked up. Of what cannot be read the last that could is kept.
+ * Reads the CAs of client certificates and of front proxies anew: the files, and the cluster's ConfigMap
+ * unless that is not to be looked up. Of what cannot be read the last that could is kept.
  * Returns: BT_OK; BT_IO, BT_INVALID with the reason in out_error.
  */
 enum bt_status bt_auth_reload(struct bt_auth *auth, struct bt_buf *out_error);

@@ -11,6 +11,10 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 /* berth's own: pipeline, watch, writer, clients. */
 void bt_metrics_of_berth(const struct bt_serve_sources *sources, struct bt_exposition *x);
 
+/* What the queue keeps count of, and how long parts of cycles take. Context: between two cycles. */
+void bt_metrics_of_queueing(
+	const struct bt_config *config, struct bt_engine *engine, struct bt_exposition *x);
+
 /* What clients have asked of API servers, as client-go counts it. */
 void bt_metrics_of_clients(const struct bt_serve_sources *sources, struct bt_exposition *x);
 

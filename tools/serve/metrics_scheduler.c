@@ -20,8 +20,10 @@ struct reason {
 /* What is asked of the engine between two cycles. */
 struct look {
 	const struct bt_serve_sources *sources;
+	const struct bt_str_list *disabled;
 	struct bt_engine_counts counts;
 	uint32_t node_n;
+	struct bt_buf queueing; /* what the queue and the measures have, as text */
 	struct reason *reasons;
 	size_t reason_n, reason_cap;
 	uint32_t *pods;
@@ -77,7 +79,11 @@ static void look_at(void *context, struct bt_engine *engine)
 	static const enum bt_wait places[] = {
 		BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, BT_WAIT_UNSCHEDULABLE, BT_WAIT_GATED};
 	struct look *look = context;
+	struct bt_exposition x;
 
+	bt_exposition_begin(&x, look->disabled, &look->queueing);
+	bt_metrics_of_queueing(look->sources->config, engine, &x);
+	bt_exposition_end(&x);
 	look->counts = bt_engine_counts(engine);
 	look->node_n = bt_engine_cache(engine)->view.snapshot->node_n;
 	const uint64_t sizes[] = {look->counts.queue.active, look->counts.queue.backoff,
@@ -133,6 +139,13 @@ static void add_queue(struct bt_exposition *x, const struct look *look)
 	}
 }
 
+static void add_bindings(struct bt_exposition *x, struct bt_pipeline *pipeline)
+{
+	bt_expose(x, "scheduler_goroutines", BT_METRIC_GAUGE,
+		"[BETA] Number of running goroutines split by the work they do such as binding.");
+	one_label(x, "operation", "binding", bt_pipeline_counts(pipeline).binding_n);
+}
+
 static void add_view(struct bt_exposition *x, const struct bt_outcome_view *view)
 {
 	bt_expose_buckets(
@@ -168,11 +181,14 @@ static void add_attempts(struct bt_exposition *x, const struct bt_outcomes *outc
 	bt_expose(x, "scheduler_scheduling_attempt_duration_seconds", BT_METRIC_HISTOGRAM,
 		"[STABLE] Scheduling attempt latency in seconds (scheduling algorithm + binding)");
 	for (uint32_t i = 0; i < bt_outcomes_profile_n(outcomes); i++) {
-		bt_outcomes_read(outcomes, BT_OUTCOME_DURATION, i, &view);
-		if (has_any(&view)) {
-			bt_expose_label(x, "profile", bt_outcomes_profile(outcomes, i));
-			bt_expose_label(x, "result", bt_str("scheduled"));
-			add_view(x, &view);
+		for (int result = 0; result < BT_ATTEMPT_N; result++) {
+			bt_outcomes_read(outcomes, BT_OUTCOME_DURATION,
+				bt_outcome_attempt(i, (enum bt_attempt_result)result), &view);
+			if (has_any(&view)) {
+				bt_expose_label(x, "profile", bt_outcomes_profile(outcomes, i));
+				bt_expose_label(x, "result", bt_str(results[result]));
+				add_view(x, &view);
+			}
 		}
 	}
 }
@@ -247,7 +263,7 @@ static void add_slow_path(struct bt_exposition *x, const struct bt_serve_sources
 
 void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x)
 {
-	struct look look = {.sources = sources};
+	struct look look = {.sources = sources, .disabled = x->disabled};
 
 	if (sources->outcomes) {
 		add_attempts(x, sources->outcomes);
@@ -255,8 +271,11 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 	}
 	if (sources->pipeline) {
 		add_algorithm(x, sources->pipeline);
+		add_bindings(x, sources->pipeline);
 		bt_pipeline_call(sources->pipeline, look_at, &look);
 		add_queue(x, &look);
+		bt_buf_str(x->out, bt_buf_view(&look.queueing));
+		bt_buf_fini(&look.queueing);
 		bt_mem_free(look.reasons);
 		bt_mem_free(look.pods);
 	}

@@ -23,7 +23,7 @@ struct profile {
 	struct bt_str name;			 /* init: */
 	bool preempts;				 /* init: DefaultPreemption is at PostFilter */
 	_Atomic uint64_t attempts[BT_ATTEMPT_N]; /* atomic: relaxed; the scheduling thread writes */
-	struct bt_outcome_buckets duration;
+	struct bt_outcome_buckets durations[BT_ATTEMPT_N];
 };
 
 struct bt_outcomes {
@@ -123,7 +123,13 @@ void bt_outcomes_told(
 	struct profile *profile = profile_of(outcomes, engine, decision->pod_ix);
 	bool failed = decision->outcome == BT_FAILED;
 
-	bt_add_owned(&profile->attempts[failed ? BT_ATTEMPT_ERROR : BT_ATTEMPT_UNSCHEDULABLE], 1);
+	enum bt_attempt_result result = failed ? BT_ATTEMPT_ERROR : BT_ATTEMPT_UNSCHEDULABLE;
+	int64_t took_ns = bt_engine_took_ns(engine, decision->pod_ix);
+
+	bt_add_owned(&profile->attempts[result], 1);
+	if (took_ns > 0) {
+		note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
+	}
 	if (!failed && profile->preempts) {
 		bt_add_owned(&outcomes->preemption_n, 1);
 	}
@@ -139,14 +145,16 @@ void bt_outcomes_bound(struct bt_outcomes *outcomes, struct bt_engine *engine, u
 	uint32_t attempts = info->attempts ? info->attempts : 1;
 	uint32_t which = attempts < BT_OUTCOME_ATTEMPTS ? attempts - 1 : BT_OUTCOME_ATTEMPTS - 1;
 
-	bt_add_owned(&profile->attempts[yes ? BT_ATTEMPT_SCHEDULED : BT_ATTEMPT_ERROR], 1);
+	enum bt_attempt_result result = yes ? BT_ATTEMPT_SCHEDULED : BT_ATTEMPT_ERROR;
+
+	bt_add_owned(&profile->attempts[result], 1);
+	if (took_ns > 0) {
+		note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
+	}
 	if (!yes) {
 		return;
 	}
 	note(&outcomes->tries, BT_OUTCOME_TRIES, attempts);
-	if (took_ns > 0) {
-		note(&profile->duration, BT_OUTCOME_DURATION, took_ns);
-	}
 	/* Of a pod that has left the queue meanwhile nobody knows when it came. */
 	if (info->where != BT_WAIT_NOWHERE && info->first_ns <= now_ns) {
 		note(&outcomes->sli[which], BT_OUTCOME_SLI, now_ns - info->first_ns);
@@ -185,11 +193,12 @@ uint64_t bt_outcomes_after_flush(const struct bt_outcomes *outcomes)
 void bt_outcomes_read(const struct bt_outcomes *outcomes, enum bt_outcome_histogram histogram, uint32_t which,
 	struct bt_outcome_view *out_view)
 {
-	const struct bt_outcome_buckets *buckets = histogram == BT_OUTCOME_VICTIMS ? &outcomes->victims
-						   : histogram == BT_OUTCOME_TRIES ? &outcomes->tries
-						   : histogram == BT_OUTCOME_SLI
-							   ? &outcomes->sli[which]
-							   : &outcomes->profiles[which].duration;
+	const struct bt_outcome_buckets *buckets =
+		histogram == BT_OUTCOME_VICTIMS ? &outcomes->victims
+		: histogram == BT_OUTCOME_TRIES ? &outcomes->tries
+		: histogram == BT_OUTCOME_SLI
+			? &outcomes->sli[which]
+			: &outcomes->profiles[which / BT_ATTEMPT_N].durations[which % BT_ATTEMPT_N];
 	double unit = shapes[histogram].unit;
 
 	*out_view = (struct bt_outcome_view){.bound_n = shapes[histogram].n};

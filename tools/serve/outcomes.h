@@ -48,9 +48,15 @@ uint64_t bt_outcomes_after_flush(const struct bt_outcomes *outcomes);
 enum bt_outcome_histogram {
 	BT_OUTCOME_VICTIMS = 0,
 	BT_OUTCOME_TRIES,    /* attempts until a pod was bound */
-	BT_OUTCOME_DURATION, /* ns from assuming a pod to the answer that it is bound; which: the profile */
+	BT_OUTCOME_DURATION, /* ns of an attempt, its binding included; which: bt_outcome_attempt */
 	BT_OUTCOME_SLI	     /* ns from a pod's first attempt to that answer; which: its attempts - 1 */
 };
+
+/* Attempts of a profile by what came of them. */
+static inline uint32_t bt_outcome_attempt(uint32_t profile, enum bt_attempt_result result)
+{
+	return profile * BT_ATTEMPT_N + (uint32_t)result;
+}
 
 struct bt_outcome_view {
 	uint32_t bound_n;

@@ -246,21 +246,47 @@ bool bt_review_read_access(
 	return good && found;
 }
 
-bool bt_review_read_authorities(struct bt_str json, struct bt_buf *out_pem)
+bool bt_review_read_data(struct bt_str json, const char *wanted, struct bt_buf *out_text)
 {
 	struct reader reader;
 	struct bt_str key;
 
-	bt_buf_clear(out_pem);
+	bt_buf_clear(out_text);
 	begin(&reader, json);
 	bool found = enter(reader.json, "data");
 
 	while (found && bt_json_next_key(reader.json, &key)) {
-		if (bt_str_is(key, "client-ca-file")) {
-			read_text(reader.json, out_pem);
+		if (bt_str_is(key, wanted)) {
+			read_text(reader.json, out_text);
 		} else {
 			bt_json_skip(reader.json);
 		}
 	}
-	return end(&reader, NULL) && out_pem->len > 0;
+	return end(&reader, NULL) && out_text->len > 0;
+}
+
+bool bt_review_read_list(struct bt_str json, struct bt_arena *arena, struct bt_str_list *out_list)
+{
+	struct reader reader;
+	uint32_t n = 0;
+
+	*out_list = (struct bt_str_list){0};
+	if (!json.len) {
+		return true;
+	}
+	begin(&reader, json);
+	struct bt_str *items =
+		bt_arena_zalloc(arena, (json.len / 2 + 1) * sizeof(*items)); /* "" and a comma each */
+
+	if (bt_json_enter_array(reader.json)) {
+		while (bt_json_next_element(reader.json) && bt_json_string(reader.json, &items[n])) {
+			items[n].ptr = bt_arena_copy(arena, items[n].ptr, items[n].len);
+			n++;
+		}
+	}
+	bool good = end(&reader, NULL);
+
+	out_list->items = items;
+	out_list->n = good ? n : 0;
+	return good;
 }

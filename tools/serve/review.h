@@ -3,8 +3,10 @@
  */
 #pragma once
 
+#include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/base/str.h"
+#include "engine/model/object.h"
 
 /* Who somebody is, as reviews say it. All zeroes: nobody. */
 struct bt_user {
@@ -33,5 +35,9 @@ bool bt_review_read_token(
 bool bt_review_read_access(
 	struct bt_str json, bool *out_allowed, struct bt_buf *out_reason, struct bt_buf *out_error);
 
-/* data["client-ca-file"] of a ConfigMap. Returns: false when there is none. */
-bool bt_review_read_authorities(struct bt_str json, struct bt_buf *out_pem);
+/* A member of a ConfigMap's data. Returns: false when there is none, or an empty one. */
+bool bt_review_read_data(struct bt_str json, const char *key, struct bt_buf *out_text);
+
+/* A JSON array of strings; no text: none. Returns: false when it is something else. Owns: the arena has the
+ * texts. */
+bool bt_review_read_list(struct bt_str json, struct bt_arena *arena, struct bt_str_list *out_list);

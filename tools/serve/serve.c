@@ -32,6 +32,7 @@
 #define OLD_DAEMON_NS	 INT64_C(60000000000)
 #define SAY_NS		 INT64_C(60000000000)
 #define CERTIFICATES_MAX 16
+#define HEADERS_MAX	 128
 
 struct bt_serve {
 	struct bt_serve_options options; /* init: */
@@ -100,14 +101,37 @@ static uint32_t client_certificates(struct MHD_Connection *connection, struct bt
 	return n;
 }
 
+/* Headers of a request, as far as there is room. */
+struct heads {
+	struct bt_header items[HEADERS_MAX];
+	uint32_t n;
+};
+
+static enum MHD_Result take_header(
+	void *context, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	struct heads *heads = context;
+
+	(void)kind;
+	if (heads->n < HEADERS_MAX) {
+		heads->items[heads->n++] = (struct bt_header){bt_str(name), bt_str(value)};
+	}
+	return MHD_YES;
+}
+
 static unsigned decide(struct bt_serve *serve, struct MHD_Connection *connection, const char *path,
 	const char *verb, struct bt_buf *out_message)
 {
 	struct bt_str certificates[CERTIFICATES_MAX];
+	struct heads heads = {.n = 0};
+
+	MHD_get_connection_values(connection, MHD_HEADER_KIND, take_header, &heads);
 	const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
 	const struct bt_auth_request request = {.authorization = bt_str(header ? header : ""),
 		.certificates = certificates,
 		.certificate_n = client_certificates(connection, certificates),
+		.headers = heads.items,
+		.header_n = heads.n,
 		.path = bt_str(path),
 		.verb = verb};
 

@@ -49,7 +49,7 @@ static bool queue(
 	const struct profile *p, const char *spec, bool own, const struct bt_event *event, uint32_t rejectors)
 {
 	return bt_hints_queue(
-		&p->hints, &p->f->cache->view, fixture_signature(p->f, spec), own, event, rejectors);
+		&p->hints, &p->f->cache->view, fixture_signature(p->f, spec), own, event, rejectors, NULL);
 }
 
 static void plugins_that_can_refuse_pods_have_numbers_in_order(void **state)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -1034,6 +1035,112 @@ static void random_histories_pop_in_order(void **state)
 	bt_queue_destroy(queue);
 }
 
+static uint64_t incoming(const struct bt_queue *queue, enum bt_wait where, const char *wanted)
+{
+	uint64_t n = 0;
+
+	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
+		char text[BT_EVENT_LABEL_BYTES];
+
+		bt_queue_cause_text(cause, text);
+		n += strcmp(text, wanted) == 0 ? bt_queue_incoming(queue, where, cause) : 0;
+	}
+	return n;
+}
+
+static void pods_that_enter_a_place_are_counted_by_what_let_them_in(void **state)
+{
+	const struct bt_event node = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 1);
+	bt_queue_add(queue, 1, kind(0, 0), 2);
+	bt_queue_update(queue, 2, kind(0, 0), NULL, 0, 3);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "UnschedulablePodAdd"), 2);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "UnschedulablePodUpdate"), 1);
+	refuse(queue, 0, 1, SECOND);
+	refuse(queue, 1, 0, SECOND); /* failed: it backs off at once */
+	refuse(queue, 2, 1, SECOND);
+	assert_int_equal(incoming(queue, BT_WAIT_UNSCHEDULABLE, "ScheduleAttemptFailure"), 2);
+	assert_int_equal(incoming(queue, BT_WAIT_BACKOFF, "ScheduleAttemptFailure"), 1);
+	bt_queue_move(queue, &node, INT32_MAX, BT_QUEUE_EMPTY, SECOND + 1);
+	assert_int_equal(incoming(queue, BT_WAIT_BACKOFF, "NodeAdd"), 2);
+	assert_true(bt_queue_pop(queue) != BT_QUEUE_EMPTY);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "PopFromBackoffQ"), 1);
+	bt_queue_flush_backoff(queue, 100 * SECOND);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "BackoffComplete"), 2);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "UnschedulablePodAdd"), 2);
+	bt_queue_destroy(queue);
+}
+
+static int closed(void *context, uint32_t pod_ix, int first)
+{
+	(void)pod_ix, (void)first;
+	return *(const bool *)context ? PLUGIN : BT_QUEUE_NO_GATE;
+}
+
+static uint32_t everybody(void *context, uint32_t pod_ix, const struct bt_event *event)
+{
+	(void)context, (void)pod_ix, (void)event;
+	return MASK;
+}
+
+static void who_stays_gated_does_not_come_in_again(void **state)
+{
+	const struct bt_event node = {.resource = BT_EVENT_NODE, .action = BT_UPDATE_NODE_LABEL};
+	struct bt_queue_options options = usual;
+	bool is_closed = true;
+
+	(void)state;
+	options.hooks =
+		(struct bt_queue_hooks){.gate = closed, .interested = everybody, .context = &is_closed};
+	struct bt_queue *queue = bt_queue_create(&options);
+
+	bt_queue_add(queue, 0, kind(0, 0), 1);
+	assert_int_equal(incoming(queue, BT_WAIT_UNSCHEDULABLE, "UnschedulablePodAdd"), 1);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "UnschedulablePodAdd"), 0);
+	bt_queue_move(queue, &node, INT32_MAX, BT_QUEUE_EMPTY, 2);
+	assert_int_equal(incoming(queue, BT_WAIT_UNSCHEDULABLE, "NodeUpdateNodeLabel"), 0);
+	is_closed = false;
+	bt_queue_activate(queue, 0, 3);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "ForceActivate"), 1);
+	bt_queue_destroy(queue);
+}
+
+static void a_wait_that_was_too_long_is_a_cause(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 1);
+	refuse(queue, 0, MASK, SECOND);
+	bt_queue_flush_unschedulable(queue, 302 * SECOND);
+	assert_int_equal(incoming(queue, BT_WAIT_ACTIVE, "UnschedulableTimeout"), 1);
+	bt_queue_destroy(queue);
+}
+
+static void events_that_are_kept_are_counted_by_what_they_are(void **state)
+{
+	const struct bt_event node = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+	struct bt_queue *queue = bt_queue_create(&usual);
+	uint64_t n[BT_CAUSE_N];
+
+	(void)state;
+	bt_queue_add(queue, 0, kind(0, 0), 1);
+	assert_int_equal(bt_queue_pop(queue), 0);
+	bt_queue_move(queue, &node, INT32_MAX, BT_QUEUE_EMPTY, 2);
+	bt_queue_move(queue, &node, INT32_MAX, BT_QUEUE_EMPTY, 2);
+	bt_queue_activate(queue, 0, 3);
+	bt_queue_logged(queue, n);
+	assert_int_equal(n[bt_event_label(BT_EVENT_NODE, BT_ADD)], 2);
+	assert_int_equal(n[BT_CAUSE_FORCE_ACTIVATE], 1);
+	bt_queue_done(queue, 0);
+	bt_queue_logged(queue, n);
+	assert_int_equal(n[bt_event_label(BT_EVENT_NODE, BT_ADD)], 0);
+	bt_queue_destroy(queue);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1076,6 +1183,10 @@ int main(void)
 		cmocka_unit_test(a_kind_stays_parked_while_its_pods_have_their_turn),
 		cmocka_unit_test(pods_that_are_nowhere_cannot_be_removed),
 		cmocka_unit_test(random_histories_pop_in_order),
+		cmocka_unit_test(pods_that_enter_a_place_are_counted_by_what_let_them_in),
+		cmocka_unit_test(who_stays_gated_does_not_come_in_again),
+		cmocka_unit_test(a_wait_that_was_too_long_is_a_cause),
+		cmocka_unit_test(events_that_are_kept_are_counted_by_what_they_are),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

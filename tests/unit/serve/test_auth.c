@@ -95,6 +95,7 @@ static int setup(void **state)
 	desk->always[0] = bt_str("/healthz");
 	desk->always[1] = bt_str("/open/*");
 	desk->settings = (struct bt_serve_settings){.always_allow = {desk->always, 2, true},
+		.tolerate_lookup_failure = true,
 		.token_ttl_ns = 10,
 		.allowed_ttl_ns = 20,
 		.refused_ttl_ns = 5};
@@ -350,6 +351,125 @@ static void a_ca_that_cannot_be_read_leaves_the_last_one(void **state)
 	identity_drop(&client);
 }
 
+/* ---- front proxies ---- */
+
+/* Who asks as a proxy, for a user or not, is answered with that status. */
+static unsigned ask_through(struct desk *desk, const struct identity *proxy, const char *user)
+{
+	const struct bt_str certificate = {(const char *)proxy->der, (size_t)proxy->der_n};
+	const struct bt_header headers[] = {{bt_str("Accept"), bt_str("x")},
+		{bt_str("X-Remote-Group"), bt_str("ops")},
+		{bt_str("X-REMOTE-USER"), bt_str(user ? user : "")}};
+	const struct bt_auth_request request = {.certificates = &certificate,
+		.certificate_n = 1,
+		.headers = headers,
+		.header_n = 3,
+		.path = bt_str("/metrics"),
+		.verb = "get"};
+
+	bt_buf_clear(&desk->message);
+	bt_buf_text(&desk->message, "");
+	return bt_auth_decide(desk->auth, &request, &desk->message);
+}
+
+/* The ConfigMap with both CAs, and what a proxy may say. */
+static void publish_both(
+	struct desk *desk, const struct identity *ca, const struct identity *proxy_ca, const char *allowed)
+{
+	static char text[16384];
+
+	publish(desk, proxy_ca);
+	const char *pem = strchr(desk->reviewer.config_map, ':') + strlen(":{\"client-ca-file\":");
+	size_t n = (size_t)snprintf(text, sizeof(text),
+		"{\"data\":{\"requestheader-allowed-names\":\"%s\","
+		"\"requestheader-username-headers\":\"[\\\"x-remote-user\\\"]\","
+		"\"requestheader-group-headers\":\"[\\\"X-Remote-Group\\\"]\","
+		"\"requestheader-extra-headers-prefix\":\"[\\\"X-Remote-Extra-\\\"]\","
+		"\"requestheader-client-ca-file\":%.*s,",
+		allowed, (int)(strlen(pem) - 2), pem);
+
+	publish(desk, ca);
+	snprintf(text + n, sizeof(text) - n, "%s", desk->reviewer.config_map + strlen("{\"data\":{"));
+	desk->reviewer.config_map = text;
+}
+
+static void the_clusters_front_proxy_speaks_for_others(void **state)
+{
+	struct desk *desk = *state;
+	struct identity ca, client, proxy_ca, proxy, other;
+	struct bt_buf error = {0}, pem = {0};
+
+	identity_make(&ca, NULL, "ca", NULL, 3600);
+	identity_make(&client, &ca, "jane", "dev", 3600);
+	identity_make(&proxy_ca, NULL, "proxy-ca", NULL, 3600);
+	identity_make(&proxy, &proxy_ca, "front-proxy-client", NULL, 3600);
+	identity_make(&other, &proxy_ca, "somebody", NULL, 3600);
+	desk->reviewer.allowed = true;
+	publish_both(desk, &ca, &proxy_ca, "[\\\"front-proxy-client\\\"]");
+	if (bt_auth_reload(desk->auth, &error) != BT_OK) {
+		fail_msg("%s: %s", error.ptr, desk->reviewer.config_map);
+	}
+	assert_int_equal(ask_through(desk, &proxy, "alice"), 200);
+	assert_non_null(strstr(desk->reviewer.sent, "\"user\":\"alice\""));
+	assert_non_null(strstr(desk->reviewer.sent, "\"groups\":[\"ops\",\"system:authenticated\"]"));
+	assert_int_equal(ask_through(desk, &proxy, NULL), 401);	   /* it is nobody itself */
+	assert_int_equal(ask_through(desk, &other, "alice"), 401); /* its name is not allowed */
+	/* Who is no proxy is who he is, whatever he says. */
+	assert_int_equal(ask_through(desk, &client, "alice"), 200);
+	assert_non_null(strstr(desk->reviewer.sent, "\"user\":\"jane\""));
+	/* Both CAs are asked for when a connection begins. */
+	bt_auth_authorities(desk->auth, &pem);
+	assert_non_null(strstr(pem.ptr, ca.pem));
+	assert_non_null(strstr(pem.ptr, proxy_ca.pem));
+	bt_buf_fini(&error);
+	bt_buf_fini(&pem);
+	identity_drop(&ca);
+	identity_drop(&client);
+	identity_drop(&proxy_ca);
+	identity_drop(&proxy);
+	identity_drop(&other);
+}
+
+static void a_list_that_is_none_leaves_what_was_believed(void **state)
+{
+	struct desk *desk = *state;
+	struct identity ca, proxy_ca, proxy;
+	struct bt_buf error = {0};
+
+	identity_make(&ca, NULL, "ca", NULL, 3600);
+	identity_make(&proxy_ca, NULL, "proxy-ca", NULL, 3600);
+	identity_make(&proxy, &proxy_ca, "p", NULL, 3600);
+	desk->reviewer.allowed = true;
+	publish_both(desk, &ca, &proxy_ca, "");
+	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_OK);
+	assert_int_equal(ask_through(desk, &proxy, "alice"), 200); /* any name will do */
+	publish_both(desk, &ca, &proxy_ca, "[1]");
+	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_INVALID);
+	assert_non_null(strstr(error.ptr, "requestheader-allowed-names: not a JSON array of strings"));
+	assert_int_equal(ask_through(desk, &proxy, "alice"), 200);
+	bt_buf_fini(&error);
+	identity_drop(&ca);
+	identity_drop(&proxy_ca);
+	identity_drop(&proxy);
+}
+
+static void who_does_not_tolerate_it_wants_the_clusters_proxy(void **state)
+{
+	struct desk *desk = *state;
+	struct identity ca;
+	struct bt_buf error = {0};
+
+	identity_make(&ca, NULL, "ca", NULL, 3600);
+	publish(desk, &ca);
+	desk->settings.tolerate_lookup_failure = false;
+	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_INVALID);
+	assert_non_null(strstr(error.ptr, "has no requestheader-client-ca-file"));
+	desk->settings.tolerate_lookup_failure = true;
+	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_OK);
+	bt_buf_fini(&error);
+	identity_drop(&ca);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +491,11 @@ int main(void)
 			a_certificate_of_the_clusters_ca_says_who_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_ca_that_cannot_be_read_leaves_the_last_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_clusters_front_proxy_speaks_for_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_list_that_is_none_leaves_what_was_believed, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_does_not_tolerate_it_wants_the_clusters_proxy, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -169,6 +169,93 @@ static void a_gated_pod_is_pending_and_was_never_attempted(void **state)
 	free(p);
 }
 
+static void attempts_that_fail_have_durations_too(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	lab_pod(&desk->lab, "q", ", 'uid': 'u1'");
+	lab_settle(&desk->lab);
+	assert_int_equal(
+		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.asks[0].handle, bt_str("no")), BT_OK);
+	lab_settle(&desk->lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "scheduler_scheduling_attempt_duration_seconds_count{" PROFILE
+					",result=\"unschedulable\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_scheduling_attempt_duration_seconds_count{" PROFILE
+					",result=\"error\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_scheduling_attempt_duration_seconds_sum{" PROFILE
+					",result=\"unschedulable\"}") > 0);
+	free(p);
+}
+
+static void the_queues_ways_are_counted_with_upstreams_labels(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_settle(&desk->lab);
+	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n2", ", 'labels': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\","
+					"queue=\"active\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"UnschedulablePodAdd\","
+					"queue=\"unschedulable\"}") == 1);
+	assert_true(
+		prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"ScheduleAttemptFailure\","
+				    "queue=\"unschedulable\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_queue_incoming_pods_total{event=\"NodeAdd\","
+					"queue=\"backoff\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_inflight_events{event=\"PodPopped\"}") == 0);
+	assert_true(prometheus_value(p, "scheduler_goroutines{operation=\"binding\"}") == 1);
+	free(p);
+}
+
+/* The first hint is measured, and one in sixteen behind it. */
+static void durations_have_upstreams_labels(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n2", ", 'labels': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	lab_wait(&desk->lab, 2 * LAB_SECOND);
+	assert_int_equal(bt_pipeline_bound(desk->lab.pipeline, desk->lab.asks[0].handle), BT_OK);
+	lab_settle(&desk->lab);
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeName': 'n2', 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_PARCEL_DELETE, "p", "", "");
+	lab_settle(&desk->lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "scheduler_queueing_hint_execution_duration_seconds_count{event="
+					"\"NodeAdd\",hint=\"Queue\",plugin=\"NodeAffinity\"}") == 1);
+	assert_true(prometheus_value(
+			    p, "scheduler_event_handling_duration_seconds_count{event=\"NodeAdd\"}") == 2);
+	assert_true(prometheus_value(p, "scheduler_event_handling_duration_seconds_count{event="
+					"\"UnschedulablePodAdd\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_event_handling_duration_seconds_count{event="
+					"\"AssignedPodDelete\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_framework_extension_point_duration_seconds_count{"
+					"extension_point=\"Filter\"," PROFILE ",status=\"Success\"}") == 2);
+	assert_true(prometheus_value(p, "scheduler_framework_extension_point_duration_seconds_count{"
+					"extension_point=\"Bind\"," PROFILE ",status=\"Success\"}") == 1);
+	assert_true(prometheus_value(p,
+			    "scheduler_framework_extension_point_duration_seconds_bucket{"
+			    "extension_point=\"Bind\"," PROFILE ",status=\"Success\",le=\"+Inf\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_plugin_execution_duration_seconds_count{extension_point="
+					"\"Bind\",plugin=\"DefaultBinder\",status=\"Success\"}") == 1);
+	free(p);
+}
+
 /* Names and types that dashboards ask for. Source: pkg/scheduler/metrics, v1.36.3. */
 static void types_are_upstreams(void **state)
 {
@@ -326,6 +413,10 @@ int main(void)
 			a_refused_pod_counts_for_the_plugins_that_refuse_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_gated_pod_is_pending_and_was_never_attempted, setup, teardown),
+		cmocka_unit_test_setup_teardown(attempts_that_fail_have_durations_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			the_queues_ways_are_counted_with_upstreams_labels, setup, teardown),
+		cmocka_unit_test_setup_teardown(durations_have_upstreams_labels, setup, teardown),
 		cmocka_unit_test_setup_teardown(types_are_upstreams, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_disabled_metric_is_left_out_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_other_parts_are_asked, setup, teardown),

@@ -266,7 +266,7 @@ static void flags_without_effect_are_taken_and_named(void **state)
 	struct line line;
 
 	(void)state;
-	read_line(&line, "--profiling=false --contention-profiling --requestheader-allowed-names= "
+	read_line(&line, "--profiling=false --contention-profiling --log-flush-frequency=1s "
 			 "--vmodule=x=1 --kube-api-content-type=application/json");
 	for (size_t i = 0; i < 5; i++) {
 		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
@@ -295,6 +295,37 @@ static void what_is_wrong_is_said_with_the_remedy(void **state)
 	assert_complains("--kube-api-burst=1.5", "--kube-api-burst is a whole number");
 	assert_complains("--kube-api-burst=3000000000", "--kube-api-burst is a number");
 	assert_complains("pod.yaml", "one argument too many");
+}
+
+static void front_proxies_say_who_in_the_usual_headers(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line, "--feature-gates=RemoteRequestHeaderUID=false");
+
+	(void)state;
+	assert_null(flags->serving.proxy_ca_file);
+	assert_int_equal(flags->serving.proxy.allowed_names.n, 0);
+	assert_true(bt_str_is(flags->serving.proxy.username_headers.items[0], "x-remote-user"));
+	assert_true(bt_str_is(flags->serving.proxy.group_headers.items[0], "x-remote-group"));
+	assert_true(bt_str_is(flags->serving.proxy.extra_prefixes.items[0], "x-remote-extra-"));
+	assert_int_equal(flags->serving.proxy.uid_headers.n, 0);
+	assert_true(flags->serving.no_proxy_uids);
+	drop(&line);
+	flags = read_line(&line,
+		"--requestheader-client-ca-file=/ca --requestheader-allowed-names=a,b "
+		"--requestheader-username-headers=X-Who --requestheader-uid-headers=X-Remote-UID");
+	assert_string_equal(flags->serving.proxy_ca_file, "/ca");
+	assert_int_equal(flags->serving.proxy.allowed_names.n, 2);
+	assert_int_equal(flags->serving.proxy.username_headers.n, 1);
+	assert_true(bt_str_is(flags->serving.proxy.username_headers.items[0], "X-Who"));
+	assert_int_equal(flags->serving.proxy.uid_headers.n, 1);
+	assert_false(flags->serving.no_proxy_uids);
+	drop(&line);
+	assert_complains(
+		"--requestheader-uid-headers=X-Id", "without specifying the standard X-Remote-Uid header");
+	assert_complains(
+		"--requestheader-uid-headers=X-Remote-Uid --feature-gates=RemoteRequestHeaderUID=false",
+		"requires the \"RemoteRequestHeaderUID\" feature to be enabled");
 }
 
 /* One flag of each line of kube-scheduler's own help is known here. Source: kube-scheduler --help, v1.36.3.
@@ -350,6 +381,7 @@ int main(void)
 		cmocka_unit_test(lists_are_split_at_commas_and_repeated),
 		cmocka_unit_test(what_is_empty_counts_as_not_given),
 		cmocka_unit_test(flags_without_effect_are_taken_and_named),
+		cmocka_unit_test(front_proxies_say_who_in_the_usual_headers),
 		cmocka_unit_test(what_is_wrong_is_said_with_the_remedy),
 		cmocka_unit_test(every_flag_of_kube_scheduler_is_known),
 	};

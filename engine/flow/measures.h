@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * How long parts of the scheduling thread's work take, in kube-scheduler's buckets: a series for each set of
+ * labels. For people, never an input of a decision; where nobody wants to know there are none. Source:
+ * pkg/scheduler/metrics, v1.36.3.
+ * Context: the scheduling thread, for reading too (bt_pipeline_call). No memory is asked for when something
+ * is noted; series for which a table has no room are counted alone.
+ */
+#pragma once
+
+#include "engine/base/clock.h"
+#include "engine/model/event.h"
+
+#define BT_MEASURE_BOUNDS 20
+
+enum bt_measure {
+	BT_MEASURE_POINT = 0, /* an extension point: enum bt_measure_point, enum bt_measure_status, profile */
+	BT_MEASURE_PLUGIN,    /* DefaultBinder or DefaultPreemption: the same, but for the profile */
+	BT_MEASURE_HINT,      /* a queueing hint: the hinter's number, event (bt_event_label), whether it says
+				 Queue, profile */
+	BT_MEASURE_EVENT,     /* taking in what a source shows: event (bt_event_label) */
+	BT_MEASURE_N
+};
+
+enum bt_measure_point { BT_MEASURE_FILTER = 0, BT_MEASURE_POST_FILTER, BT_MEASURE_BIND };
+
+/* As upstream's status codes. */
+enum bt_measure_status { BT_MEASURE_SUCCESS = 0, BT_MEASURE_ERROR, BT_MEASURE_UNSCHEDULABLE };
+
+struct bt_series {
+	uint16_t labels[4];
+	uint64_t counts[BT_MEASURE_BOUNDS + 1]; /* of each bucket alone; the last one: beyond */
+	int64_t sum_ns;
+	uint64_t n; /* 0: a vacant place */
+};
+
+struct bt_measure_table {
+	struct bt_series *series; /* by hash, open addressing */
+	uint32_t cap, n;	  /* cap: a power of two */
+	uint64_t lost_n;	  /* values of series for which there was no room */
+};
+
+/* owner: the scheduling thread */
+struct bt_measures {
+	struct bt_measure_table tables[BT_MEASURE_N];
+	uint64_t hint_n;      /* asked so far: one in BT_MEASURE_HINTS is measured */
+	uint32_t event_label; /* the last event that was told; UINT32_MAX: none since it was set so */
+};
+
+#define BT_MEASURE_HINTS 16
+
+/* Owns: bt_measures_destroy. */
+struct bt_measures *bt_measures_create(void);
+void bt_measures_destroy(struct bt_measures *measures);
+
+/* Something with those labels took so long. */
+void bt_measures_note(
+	struct bt_measures *measures, enum bt_measure measure, const uint16_t labels[4], int64_t took_ns);
+
+/* The bounds of a measure's buckets, in seconds, ascending. Returns: how many there are. */
+uint32_t bt_measure_bounds(enum bt_measure measure, double out_seconds[BT_MEASURE_BOUNDS]);

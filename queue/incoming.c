@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Why pods came to where they are. Source: uses of SchedulerQueueIncomingPods and InFlightEvents, v1.36.3.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "queue/queue_int.h"
+
+#define NEWCOMER ((uint32_t)BT_EVENT_UNSCHEDULED_POD * BT_EVENT_ACTION_N) /* its action is the first */
+
+static bool is_held(enum bt_wait where)
+{
+	return where == BT_WAIT_UNSCHEDULABLE || where == BT_WAIT_GATED;
+}
+
+static uint32_t line_of(enum bt_wait where)
+{
+	return where == BT_WAIT_ACTIVE ? 0 : where == BT_WAIT_BACKOFF ? 1 : 2;
+}
+
+uint32_t bt_cause_of(const struct bt_event *event, uint32_t only)
+{
+	if (event->resource == BT_EVENT_WILDCARD) {
+		return only == BT_QUEUE_EMPTY ? BT_CAUSE_TIMEOUT : BT_CAUSE_FORCE_ACTIVATE;
+	}
+	return bt_event_label(event->resource, event->action);
+}
+
+void bt_incoming_count(struct bt_queue *queue, enum bt_wait from, enum bt_wait to)
+{
+	if (!is_held(from) || !is_held(to)) {
+		queue->incoming[line_of(to)][queue->cause]++;
+	}
+}
+
+/* Newcomers are counted by their numbers, so that entering one costs nothing. */
+uint64_t bt_queue_incoming(const struct bt_queue *queue, enum bt_wait where, uint32_t cause)
+{
+	uint64_t n = queue->incoming[line_of(where)][cause];
+
+	if (where == BT_WAIT_ACTIVE && cause == NEWCOMER) {
+		n += queue->orders - queue->gated_n - queue->late_n;
+	}
+	return n;
+}
+
+void bt_queue_logged(const struct bt_queue *queue, uint64_t out_n[BT_CAUSE_N])
+{
+	memset(out_n, 0, BT_CAUSE_N * sizeof(*out_n));
+	for (size_t i = 0; i < queue->log_n; i++) {
+		out_n[bt_cause_of(&queue->log[i].event, queue->log[i].only)]++;
+	}
+}
+
+void bt_queue_cause_text(uint32_t cause, char out_text[BT_EVENT_LABEL_BYTES])
+{
+	static const char *const words[] = {"ScheduleAttemptFailure", "BackoffComplete", "PopFromBackoffQ",
+		"ForceActivate", "UnschedulableTimeout"};
+
+	if (cause < BT_EVENT_LABELS) {
+		bt_event_label_text(cause, out_text);
+	} else {
+		snprintf(out_text, BT_EVENT_LABEL_BYTES, "%s", words[cause - BT_EVENT_LABELS]);
+	}
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is known between two cycles alone: why pods came to where they wait, and how long parts of the
+ * scheduling thread's work take. Source: names, labels, buckets and helps of pkg/scheduler/metrics, v1.36.3.
+ */
+#include "metrics_int.h"
+
+static const char *const status_texts[] = {"Success", "Error", "Unschedulable"};
+static const char *const point_texts[] = {"Filter", "PostFilter", "Bind"};
+static const char *const plugin_texts[] = {NULL, "DefaultPreemption", "DefaultBinder"};
+
+static void label(struct bt_exposition *x, const char *name, const char *value)
+{
+	bt_expose_label(x, name, bt_str(value));
+}
+
+static void add_incoming(const struct bt_queue *queue, struct bt_exposition *x)
+{
+	static const struct {
+		enum bt_wait where;
+		const char *name;
+	} places[] = {{BT_WAIT_ACTIVE, "active"}, {BT_WAIT_BACKOFF, "backoff"},
+		{BT_WAIT_UNSCHEDULABLE, "unschedulable"}};
+	char cause_text[BT_EVENT_LABEL_BYTES];
+
+	bt_expose(x, "scheduler_queue_incoming_pods_total", BT_METRIC_COUNTER,
+		"[STABLE] Number of pods added to scheduling queues by event and queue type.");
+	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
+		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+			uint64_t n = bt_queue_incoming(queue, places[i].where, cause);
+
+			if (n) {
+				bt_queue_cause_text(cause, cause_text);
+				label(x, "event", cause_text);
+				label(x, "queue", places[i].name);
+				bt_expose_count(x, n);
+			}
+		}
+	}
+}
+
+static void add_in_flight(const struct bt_queue *queue, struct bt_exposition *x)
+{
+	char cause_text[BT_EVENT_LABEL_BYTES];
+	uint64_t n[BT_CAUSE_N];
+
+	bt_queue_logged(queue, n);
+	bt_expose(x, "scheduler_inflight_events", BT_METRIC_GAUGE,
+		"[ALPHA] Number of events currently tracked in the scheduling queue.");
+	label(x, "event", "PodPopped");
+	bt_expose_count(x, bt_queue_counts(queue).in_flight);
+	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
+		if (n[cause]) {
+			bt_queue_cause_text(cause, cause_text);
+			label(x, "event", cause_text);
+			bt_expose_count(x, n[cause]);
+		}
+	}
+}
+
+/* ---- durations ---- */
+
+/* What is told about. */
+struct reading {
+	const struct bt_config *config;
+	const struct bt_engine *engine;
+	const struct bt_measure_table *tables;
+	struct bt_exposition *x;
+};
+
+static void add_profile(const struct reading *r, uint16_t profile)
+{
+	bt_expose_label(r->x, "profile", r->config->profiles[profile].scheduler_name);
+}
+
+static void label_point(const struct reading *r, const struct bt_series *series)
+{
+	label(r->x, "extension_point", point_texts[series->labels[0]]);
+	add_profile(r, series->labels[2]);
+	label(r->x, "status", status_texts[series->labels[1]]);
+}
+
+static void label_plugin(const struct reading *r, const struct bt_series *series)
+{
+	label(r->x, "extension_point", point_texts[series->labels[0]]);
+	label(r->x, "plugin", plugin_texts[series->labels[0]]);
+	label(r->x, "status", status_texts[series->labels[1]]);
+}
+
+static void label_event(const struct reading *r, const struct bt_series *series)
+{
+	char event[BT_EVENT_LABEL_BYTES];
+
+	bt_event_label_text(series->labels[0], event);
+	label(r->x, "event", event);
+}
+
+/* Hints of two profiles are one series. */
+static void label_hint(const struct reading *r, const struct bt_series *series)
+{
+	char event[BT_EVENT_LABEL_BYTES];
+
+	bt_event_label_text(series->labels[1], event);
+	label(r->x, "event", event);
+	label(r->x, "hint", series->labels[2] ? "Queue" : "QueueSkip");
+	label(r->x, "plugin", bt_engine_hinter_name(r->engine, series->labels[3], series->labels[0]));
+}
+
+static bool same_hint(const struct reading *r, const struct bt_series *a, const struct bt_series *b)
+{
+	return a->labels[1] == b->labels[1] && a->labels[2] == b->labels[2] &&
+	       bt_str_is(bt_str(bt_engine_hinter_name(r->engine, a->labels[3], a->labels[0])),
+		       bt_engine_hinter_name(r->engine, b->labels[3], b->labels[0]));
+}
+
+/* Is there one before it that is shown together with it? */
+static bool is_shown(const struct reading *r, const struct bt_measure_table *table, uint32_t i)
+{
+	for (uint32_t k = 0; k < i; k++) {
+		if (table->series[k].n && same_hint(r, &table->series[k], &table->series[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void gather_hints(
+	const struct reading *r, const struct bt_measure_table *table, uint32_t i, struct bt_series *sum)
+{
+	for (uint32_t k = i + 1; k < table->cap; k++) {
+		const struct bt_series *other = &table->series[k];
+
+		if (other->n && same_hint(r, other, &table->series[i])) {
+			for (uint32_t b = 0; b <= BT_MEASURE_BOUNDS; b++) {
+				sum->counts[b] += other->counts[b];
+			}
+			sum->sum_ns += other->sum_ns;
+		}
+	}
+}
+
+static void add_table(const struct reading *r, enum bt_measure measure,
+	void (*labels)(const struct reading *r, const struct bt_series *series))
+{
+	const struct bt_measure_table *table = &r->tables[measure];
+	double bounds[BT_MEASURE_BOUNDS];
+	uint32_t n = bt_measure_bounds(measure, bounds);
+
+	for (uint32_t i = 0; i < table->cap; i++) {
+		struct bt_series series = table->series[i];
+
+		if (!series.n || (measure == BT_MEASURE_HINT && is_shown(r, table, i))) {
+			continue;
+		}
+		if (measure == BT_MEASURE_HINT) {
+			gather_hints(r, table, i, &series);
+		}
+		labels(r, &series);
+		bt_expose_buckets(r->x,
+			&(struct bt_metric_buckets){bounds, series.counts, n, (double)series.sum_ns / 1e9});
+	}
+}
+
+static void add_durations(const struct reading *r)
+{
+	struct bt_exposition *x = r->x;
+
+	bt_expose(x, "scheduler_event_handling_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Event handling latency in seconds.");
+	add_table(r, BT_MEASURE_EVENT, label_event);
+	bt_expose(x, "scheduler_framework_extension_point_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[STABLE] Latency for running all plugins of a specific extension point.");
+	add_table(r, BT_MEASURE_POINT, label_point);
+	bt_expose(x, "scheduler_plugin_execution_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Duration for running a plugin at a specific extension point.");
+	add_table(r, BT_MEASURE_PLUGIN, label_plugin);
+	bt_expose(x, "scheduler_queueing_hint_execution_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Duration for running a queueing hint function of a plugin.");
+	add_table(r, BT_MEASURE_HINT, label_hint);
+}
+
+void bt_metrics_of_queueing(const struct bt_config *config, struct bt_engine *engine, struct bt_exposition *x)
+{
+	const struct bt_measures *measures = bt_engine_measures(engine);
+
+	add_incoming(bt_engine_queue(engine), x);
+	add_in_flight(bt_engine_queue(engine), x);
+	if (measures) {
+		add_durations(&(struct reading){config, engine, measures->tables, x});
+	}
+}
