@@ -365,14 +365,14 @@ static void ask_all(struct trial *t)
 static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 {
 	for (uint32_t resource = 0; resource < BT_EVENT_WILDCARD; resource++) {
-		for (uint32_t action = 0; action < BT_HINT_ACTIONS; action++) {
+		for (uint32_t action = 0; action < BT_EVENT_ACTION_N; action++) {
 			for (uint32_t i = 0; i < hints->hinter_n; i++) {
 				bool always = hints->always[resource][action] >> i & 1;
 
 				if (hints->interested[resource][action] >> i & 1) {
 					bt_buf_printf(out, "%s%s %s%s\n",
 						bt_event_resource_name((enum bt_event_resource)resource),
-						bt_event_action_name(action == BT_HINT_ACTIONS - 1
+						bt_event_action_name(action == BT_EVENT_ACTION_N - 1
 									     ? BT_UPDATE
 									     : 1u << action),
 						hints->hinters[i].name, always ? " always" : "");
@@ -430,9 +430,9 @@ static bool read_registration(struct bt_str line, struct bt_hints *hints)
 	bt_mem_free(text);
 	int hinter = bt_hints_find(hints, plugin);
 	for (uint32_t r = 0; hinter >= 0 && r < BT_EVENT_WILDCARD; r++) {
-		for (uint32_t a = 0; a < BT_HINT_ACTIONS; a++) {
+		for (uint32_t a = 0; a < BT_EVENT_ACTION_N; a++) {
 			struct bt_event event = {.resource = (enum bt_event_resource)r,
-				.action = a == BT_HINT_ACTIONS - 1 ? BT_UPDATE : 1u << a};
+				.action = a == BT_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << a};
 			enum bt_event_resource named =
 				strcmp(resource, "Pod") == 0 ? BT_EVENT_POD
 				: strcmp(resource, bt_event_resource_name(event.resource)) == 0
