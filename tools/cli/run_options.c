@@ -231,8 +231,8 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",
 		.default_value = "true",
-		.ignored = "there are none; use perf",
-		.help = "Go's profiles under /debug/pprof/."},
+		.help = "Serve /debug/flags/v, by which PUT sets -v; without --config (there: "
+			"enableProfiling). There are no profiles under /debug/pprof/: use perf."},
 	{.name = "contention-profiling",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",

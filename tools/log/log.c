@@ -14,25 +14,31 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "engine/base/atomic.h"
 #include "line_int.h"
 
 static struct {
 	enum bt_log_format format; /* init: */
-	int verbosity;		   /* init: */
+	_Atomic int verbosity;	   /* atomic: a number alone, relaxed */
 	_Atomic uint64_t lost_n;   /* atomic: relaxed */
 } log_state;
+
+void bt_log_set_verbosity(int verbosity)
+{
+	bt_store_relaxed(&log_state.verbosity, verbosity);
+}
 
 void bt_log_setup(enum bt_log_format format, int verbosity)
 {
 	log_state.format = format;
-	log_state.verbosity = verbosity;
+	bt_log_set_verbosity(verbosity);
 	signal(SIGPIPE, SIG_IGN);
 	tzset();
 }
 
 bool bt_log_enabled(int verbosity)
 {
-	return verbosity <= log_state.verbosity;
+	return verbosity <= bt_load_relaxed(&log_state.verbosity);
 }
 
 uint64_t bt_log_lost_n(void)

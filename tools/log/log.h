@@ -37,6 +37,9 @@ struct bt_log_field {
  * on (SIGPIPE is ignored). Before any other thread logs. */
 void bt_log_setup(enum bt_log_format format, int verbosity);
 
+/* Other lines are written from now on. Context: any thread. */
+void bt_log_set_verbosity(int verbosity);
+
 /* Is a line of that verbosity written? */
 bool bt_log_enabled(int verbosity);
 

@@ -7,7 +7,10 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 
+#include "engine/base/mem.h"
 #include "tools/kube/strict.h"
 
 /* Go's default where the configuration has none. */
@@ -229,6 +232,7 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 	struct bt_config config;
 
 	*out_flags = (struct bt_run_flags){
+		.invocation = invocation,
 		.config = text_of(invocation, "config"),
 		.kubeconfig = text_of(invocation, "kubeconfig"),
 		.master = text_of(invocation, "master"),
@@ -335,8 +339,61 @@ int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config 
 
 	if (!status && !text_of(invocation, "config")) {
 		status = apply_connection(invocation, &config->client_connection);
+		config->enable_profiling.value = bt_invocation_switch(invocation, "profiling");
 	}
 	return status;
+}
+
+/* As pflag prints it: lists in brackets, switches as words. */
+static void print_value(
+	const struct bt_invocation *invocation, const struct bt_option *option, struct bt_buf *out)
+{
+	bool given = bt_invocation_has(invocation, option->name);
+	const char *text =
+		option->repeated && given ? NULL : bt_invocation_text(invocation, option->name);
+
+	bt_buf_clear(out);
+	bt_buf_text(out, option->repeated ? "[" : "");
+	if (option->type == BT_OPTION_SWITCH) {
+		bt_buf_text(out, bt_invocation_switch(invocation, option->name) ? "true" : "false");
+	} else {
+		bt_buf_text(out, text ? text : "");
+	}
+	for (size_t i = 0; option->repeated && (text = bt_invocation_item(invocation, option->name, i));
+		i++) {
+		bt_buf_printf(out, "%s%s", i ? "," : "", text);
+	}
+	bt_buf_text(out, option->repeated ? "]" : "");
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct bt_option *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+void bt_run_flags_each(const struct bt_run_flags *flags,
+	void (*call)(void *context, const char *name, struct bt_str value), void *context)
+{
+	const struct bt_command *command = flags->invocation->command;
+	const struct bt_option *option, **options = NULL;
+	struct bt_buf value = {0};
+	size_t n = 0, cap = 0;
+
+	for (size_t i = 0; (option = bt_command_option(command, i)); i++) {
+		if (!option->hidden && !option->refused) {
+			options = bt_mem_grow(options, n, &cap, sizeof(*options));
+			options[n++] = option;
+		}
+	}
+	qsort(options, n, sizeof(*options), by_name);
+	for (size_t i = 0; i < n; i++) {
+		print_value(flags->invocation, options[i], &value);
+		call(context, options[i]->name, bt_buf_view(&value));
+	}
+	bt_buf_fini(&value);
+	bt_mem_free(options);
 }
 
 void bt_run_flags_warn(const struct bt_invocation *invocation)

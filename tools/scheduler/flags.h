@@ -14,6 +14,7 @@ enum bt_run_version { BT_RUN_NO_VERSION = 0, BT_RUN_VERSION, BT_RUN_VERSION_RAW 
 
 /* Texts are NULL where a flag was not given or is empty. */
 struct bt_run_flags {
+	const struct bt_invocation *invocation;
 	struct bt_arena arena;	/* private: what lists lie in */
 	const char *config;	/* a file */
 	const char *kubeconfig; /* counts without config only; bt_run_flags_apply puts it where it belongs */
@@ -47,6 +48,11 @@ void bt_run_flags_fini(struct bt_run_flags *flags);
  * Returns: enum bt_exit. Owns: config keeps views of the command line.
  */
 int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config *config);
+
+/* Calls for every flag of the command with its value as kube-scheduler's flags print theirs, in the order of
+ * names. Context: any thread. */
+void bt_run_flags_each(const struct bt_run_flags *flags,
+	void (*call)(void *context, const char *name, struct bt_str value), void *context);
 
 /* Says of each flag that was given and changes nothing, by a line of the log each, that this is so. */
 void bt_run_flags_warn(const struct bt_invocation *invocation);

@@ -5,6 +5,11 @@
 
 #include "tools/serve/sources.h"
 
+/* Whose decisions are made here. */
+#define BT_KUBERNETES_MINOR   "1.36"
+#define BT_KUBERNETES_RELEASE BT_KUBERNETES_MINOR ".3"
+#define BT_KUBERNETES_VERSION "v" BT_KUBERNETES_RELEASE
+
 /* kube-scheduler's, that the engine and the outcomes have. */
 void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x);
 
@@ -18,7 +23,10 @@ void bt_metrics_of_queueing(
 /* What clients have asked of API servers, as client-go counts it. */
 void bt_metrics_of_clients(const struct bt_serve_sources *sources, struct bt_exposition *x);
 
-/* When the process was started. */
+/* When the process was started, in seconds since the epoch; 0: nobody knows. */
+double bt_process_start_seconds(void);
+
+/* The same, as a metric. */
 void bt_metrics_start_time(struct bt_exposition *x, const char *help);
 
 /* What every Kubernetes component and every process has. */

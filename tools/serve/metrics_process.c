@@ -11,8 +11,6 @@
 
 #include "metrics_int.h"
 
-#define KUBERNETES_VERSION "v1.36.3"
-
 /* The fields of /proc/self/stat that are told. */
 struct process {
 	unsigned long long start_ticks, virtual_bytes;
@@ -101,13 +99,21 @@ static uint64_t open_files(void)
 	return n ? n - 1 : 0; /* the directory itself */
 }
 
-void bt_metrics_start_time(struct bt_exposition *x, const char *help)
+double bt_process_start_seconds(void)
 {
 	struct process process;
 
-	if (read_stat(&process)) {
-		bt_expose_gauge(x, "process_start_time_seconds", help,
-			boot_seconds() + (double)process.start_ticks / (double)sysconf(_SC_CLK_TCK));
+	return read_stat(&process)
+		       ? boot_seconds() + (double)process.start_ticks / (double)sysconf(_SC_CLK_TCK)
+		       : 0;
+}
+
+void bt_metrics_start_time(struct bt_exposition *x, const char *help)
+{
+	double start_s = bt_process_start_seconds();
+
+	if (start_s > 0) {
+		bt_expose_gauge(x, "process_start_time_seconds", help, start_s);
 	}
 }
 
@@ -175,7 +181,7 @@ void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exp
 		"git tree state, build date, Go version, and compiler from which Kubernetes was built, and "
 		"platform on which it is running.");
 	const char *const labels[][2] = {{"build_date", ""}, {"compiler", ""}, {"git_commit", ""},
-		{"git_tree_state", ""}, {"git_version", KUBERNETES_VERSION}, {"go_version", ""},
+		{"git_tree_state", ""}, {"git_version", BT_KUBERNETES_VERSION}, {"go_version", ""},
 		{"major", "1"}, {"minor", "36"}, {"platform", "linux"}};
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {

@@ -4,15 +4,17 @@
 #include "tools/serve/routes.h"
 
 #include "debug_int.h"
+#include "metrics_int.h"
 #include "tools/cli/doc_write.h"
 #include "tools/kube/config_encode.h"
 #include "tools/serve/health.h"
+#include "tools/log/log.h"
 #include "tools/serve/metrics.h"
+#include "zpages_int.h"
 
 #define TEXT		   "text/plain; charset=utf-8"
 #define JSON		   "application/json"
 #define METRICS		   "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
-#define KUBERNETES_VERSION "v1.36.3"
 
 struct bt_str bt_route_argument(const struct bt_route_request *request, const char *name)
 {
@@ -118,7 +120,7 @@ static void answer_version(const struct bt_serve_sources *sources, const struct 
 	bt_doc_key(&doc, "minor");
 	bt_doc_text(&doc, "36");
 	bt_doc_key(&doc, "gitVersion");
-	bt_doc_text(&doc, KUBERNETES_VERSION);
+	bt_doc_text(&doc, BT_KUBERNETES_VERSION);
 	bt_doc_key(&doc, "berth");
 	bt_doc_text(&doc, sources->version ? sources->version : "");
 	bt_doc_end(&doc);
@@ -137,6 +139,65 @@ static void answer_no_profiles(const struct bt_serve_sources *sources, const str
 		"perf report show where its time goes\n");
 }
 
+static bool has_profiling(const struct bt_serve_sources *sources)
+{
+	return sources->config && sources->config->enable_profiling.value;
+}
+
+/* The list of flags that can be set: this one. */
+static void answer_flags(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	(void)sources;
+	(void)request;
+	(void)rest;
+	out->type = "text/html; charset=utf-8";
+	bt_buf_text(&out->body,
+		"<html>\n<head>\n<title>/debug/flags/</title>\n</head>\n<body>\n/debug/flags/<br>\n<br>\n"
+		"flags:<br>\n<table>\n<tr>v<br>\n</table>\n<br>\nfull flags configurable<br>\n</body>\n"
+		"</html>\n");
+}
+
+/* PUT sets the verbosity of the log. Source: GlogSetter and StringFlagPutHandler, v1.36.3. */
+static void answer_verbosity(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	bool good = request->body.len > 0 && request->body.len <= 9;
+	uint32_t verbosity = 0;
+
+	(void)sources;
+	(void)rest;
+	out->type = "text/plain";
+	for (size_t i = 0; i < request->body.len && good; i++) {
+		char c = request->body.ptr[i];
+
+		good = c >= '0' && c <= '9';
+		verbosity = verbosity * 10 + (uint32_t)(c - '0');
+	}
+	if (!request->puts) {
+		out->status = 406;
+		bt_buf_text(&out->body, "unsupported http method\n");
+	} else if (!good) {
+		out->status = 400;
+		bt_buf_text(&out->body, "strconv.ParseUint: parsing ");
+		bt_json_write_quote(request->body, &out->body);
+		bt_buf_text(&out->body, ": invalid syntax\n");
+	} else {
+		bt_log_set_verbosity((int)verbosity);
+		bt_buf_printf(&out->body, "successfully set klog.logging.verbosity to %u\n", verbosity);
+	}
+}
+
+static bool has_flagz(const struct bt_serve_sources *sources)
+{
+	return sources->each_flag && sources->config && sources->config->gates.on[BT_GATE_COMPONENT_FLAGZ];
+}
+
+static bool has_statusz(const struct bt_serve_sources *sources)
+{
+	return sources->config && sources->config->gates.on[BT_GATE_COMPONENT_STATUSZ];
+}
+
 /* rest: what stands behind the path and a slash. */
 static const struct route {
 	const char *path;
@@ -145,19 +206,26 @@ static const struct route {
 	void (*answer)(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 		struct bt_str rest, struct bt_route_answer *out);
 	const char *text;
+	bool (*applies)(const struct bt_serve_sources *sources); /* NULL: always */
+	bool puts;						 /* PUT is answered as well */
 } routes[] = {
-	{"/healthz", true, false, false, answer_healthz, "is the process well?"},
-	{"/livez", true, false, false, answer_livez, "should it be left running?"},
-	{"/readyz", true, false, false, answer_readyz, "does it know the cluster?"},
-	{"/configz", false, true, false, answer_configz, "the configuration as it counts"},
-	{"/version", false, false, false, answer_version, "berth's version, and the decisions'"},
-	{"/debug/queue", false, false, true, bt_debug_queue, "pods that wait, ?limit=N of each kind"},
+	{"/healthz", true, false, false, answer_healthz, "is the process well?", NULL, false},
+	{"/livez", true, false, false, answer_livez, "should it be left running?", NULL, false},
+	{"/readyz", true, false, false, answer_readyz, "does it know the cluster?", NULL, false},
+	{"/configz", false, true, false, answer_configz, "the configuration as it counts", NULL, false},
+	{"/version", false, false, false, answer_version, "berth's version, and the decisions'", NULL, false},
+	{"/debug/queue", false, false, true, bt_debug_queue, "pods that wait, ?limit=N of each kind", NULL, false},
 	{"/debug/cache", false, false, true, bt_debug_cache,
-		"nodes and what is used, ?node=NAME with its pods"},
-	{"/debug/compare", false, false, true, bt_debug_compare, "the ledger beside the API's pods"},
+		"nodes and what is used, ?node=NAME with its pods", NULL, false},
+	{"/debug/compare", false, false, true, bt_debug_compare, "the ledger beside the API's pods", NULL, false},
 	{"/debug/explain", false, false, true, bt_debug_explain,
-		"?pod=NAMESPACE/NAME, &output=json|yaml|csv"},
-	{"/debug/pprof", true, false, false, answer_no_profiles, NULL},
+		"?pod=NAMESPACE/NAME, &output=json|yaml|csv", NULL, false},
+	{"/debug/pprof", true, false, false, answer_no_profiles, NULL, NULL, false},
+	{"/flagz", false, false, false, bt_zpages_flagz, "flags and their values", has_flagz, false},
+	{"/statusz", false, false, false, bt_zpages_statusz, "what runs here, and since when", has_statusz,
+		false},
+	{"/debug/flags/v", false, false, false, answer_verbosity, "PUT sets -v", has_profiling, true},
+	{"/debug/flags", true, false, false, answer_flags, NULL, has_profiling, false},
 };
 
 #define ROUTE_N (sizeof(routes) / sizeof(*routes))
@@ -191,6 +259,20 @@ static const struct route *find(struct bt_str path, struct bt_str *out_rest)
 	return NULL;
 }
 
+static bool is_there(const struct route *route, const struct bt_serve_sources *sources)
+{
+	return (sources->config || !route->needs_config) && (sources->pipeline || !route->needs_pipeline) &&
+	       (!route->applies || route->applies(sources));
+}
+
+bool bt_route_takes_put(const struct bt_serve_sources *sources, struct bt_str path)
+{
+	struct bt_str rest;
+	const struct route *route = find(path, &rest);
+
+	return route && route->puts && is_there(route, sources);
+}
+
 void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *disabled_metrics,
 	const struct bt_route_request *request, struct bt_route_answer *out_answer)
 {
@@ -199,6 +281,7 @@ void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *
 
 	out_answer->status = 200;
 	out_answer->type = TEXT;
+	out_answer->warning = NULL;
 	if (bt_str_is(request->path, "/metrics")) {
 		out_answer->type = METRICS;
 		bt_metrics_write(sources, disabled_metrics, &out_answer->body);
@@ -207,8 +290,7 @@ void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *
 		bt_metrics_write_slis(sources, &out_answer->body);
 	} else if (bt_str_is(request->path, "/")) {
 		list_paths(out_answer);
-	} else if (route && !(route->needs_config && !sources->config) &&
-		   !(route->needs_pipeline && !sources->pipeline)) {
+	} else if (route && is_there(route, sources)) {
 		route->answer(sources, request, rest, out_answer);
 	} else {
 		out_answer->status = 404;

@@ -16,11 +16,15 @@ struct bt_route_request {
 	struct bt_str path;
 	struct bt_route_argument arguments[BT_ROUTE_ARGUMENTS];
 	size_t argument_n;
+	bool puts;	      /* its method is PUT, else GET or HEAD */
+	struct bt_str accept; /* the header; empty: none */
+	struct bt_str body;
 };
 
 struct bt_route_answer {
 	unsigned status;
-	const char *type; /* a constant */
+	const char *type;    /* a constant */
+	const char *warning; /* a header, or NULL; a constant */
 	struct bt_buf body;
 };
 
@@ -28,6 +32,9 @@ struct bt_route_answer {
  * Owns: out_answer->body, which is empty before. */
 void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *disabled_metrics,
 	const struct bt_route_request *request, struct bt_route_answer *out_answer);
+
+/* Is PUT answered at that path? Else its method is not allowed. */
+bool bt_route_takes_put(const struct bt_serve_sources *sources, struct bt_str path);
 
 /* A metav1.Status, as the API server answers errors. */
 void bt_route_status(unsigned code, const char *reason, struct bt_str message, struct bt_route_answer *out);

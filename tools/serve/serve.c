@@ -33,6 +33,7 @@
 #define SAY_NS		 INT64_C(60000000000)
 #define CERTIFICATES_MAX 16
 #define HEADERS_MAX	 128
+#define UPLOAD_BYTES	 ((size_t)1024)
 
 struct bt_serve {
 	struct bt_serve_options options; /* init: */
@@ -53,8 +54,8 @@ struct bt_serve {
 
 /* ---- a request ---- */
 
-static enum MHD_Result respond(
-	struct MHD_Connection *connection, unsigned status, const char *type, const struct bt_buf *body)
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *type,
+	const char *warning, const struct bt_buf *body)
 {
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 		body->len, body->len ? body->ptr : (void *)"", MHD_RESPMEM_MUST_COPY);
@@ -63,6 +64,9 @@ static enum MHD_Result respond(
 		return MHD_NO;
 	}
 	MHD_add_response_header(response, "Content-Type", type);
+	if (warning) {
+		MHD_add_response_header(response, "Warning", warning);
+	}
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 	MHD_add_response_header(response, "Cache-Control", "no-cache, private");
 	enum MHD_Result result = MHD_queue_response(connection, status, response);
@@ -138,10 +142,14 @@ static unsigned decide(struct bt_serve *serve, struct MHD_Connection *connection
 	return bt_auth_decide(serve->auth, &request, out_message);
 }
 
-static enum MHD_Result answer(
-	struct bt_serve *serve, struct MHD_Connection *connection, const char *path, const char *verb)
+static enum MHD_Result answer(struct bt_serve *serve, struct MHD_Connection *connection, const char *path,
+	const char *verb, const struct bt_buf *upload)
 {
-	struct bt_route_request request = {.path = bt_str(path)};
+	const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
+	struct bt_route_request request = {.path = bt_str(path),
+		.accept = bt_str(accept ? accept : ""),
+		.puts = strcmp(verb, "put") == 0,
+		.body = bt_buf_view(upload)};
 	struct bt_route_answer answer = {.type = "text/plain; charset=utf-8"};
 	struct bt_buf message = {0};
 
@@ -159,37 +167,56 @@ static enum MHD_Result answer(
 	}
 	bt_log(BT_LOG_INFO, 4, "Request",
 		bt_log_fields(bt_log_str("path", bt_str(path)), bt_log_int("code", answer.status)));
-	enum MHD_Result result = respond(connection, answer.status, answer.type, &answer.body);
+	enum MHD_Result result = respond(connection, answer.status, answer.type, answer.warning, &answer.body);
 
 	bt_buf_fini(&answer.body);
 	bt_buf_fini(&message);
 	return result;
 }
 
-/* Called for the head, for each piece of a body, and at the end. Bodies are read and forgotten. */
+/* What a request has brought behind its head. */
+static void drop_upload(void *context, struct MHD_Connection *connection, void **seen,
+	enum MHD_RequestTerminationCode how)
+{
+	struct bt_buf *upload = *seen;
+
+	(void)context, (void)connection, (void)how;
+	if (upload) {
+		bt_buf_fini(upload);
+		bt_mem_free(upload);
+	}
+	*seen = NULL;
+}
+
+/* Called for the head, for each piece of a body, and at the end. Of a body a short one alone is kept. */
 static enum MHD_Result take_request(void *context, struct MHD_Connection *connection, const char *path,
 	const char *method, const char *version, const char *upload, size_t *upload_bytes, void **seen)
 {
-	static char mark;
-	struct bt_buf text = {0};
+	struct bt_serve *serve = context;
+	struct bt_buf text = {0}, *kept = *seen;
 
 	(void)version;
-	(void)upload;
-	if (!*seen) {
-		*seen = &mark;
+	if (!kept) {
+		*seen = bt_mem_zalloc(1, sizeof(*kept));
 		return MHD_YES;
 	}
 	if (*upload_bytes) {
+		bt_buf_add(kept, upload, kept->len + *upload_bytes <= UPLOAD_BYTES ? *upload_bytes : 0);
 		*upload_bytes = 0;
 		return MHD_YES;
 	}
-	bool head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
-
-	if (head || strcmp(method, MHD_HTTP_METHOD_GET) == 0) {
-		return answer(context, connection, path, head ? "head" : "get");
+	if (strcmp(method, MHD_HTTP_METHOD_HEAD) == 0) {
+		return answer(serve, connection, path, "head", kept);
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_GET) == 0) {
+		return answer(serve, connection, path, "get", kept);
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_PUT) == 0 &&
+		bt_route_takes_put(&serve->options.sources, bt_str(path))) {
+		return answer(serve, connection, path, "put", kept);
 	}
 	bt_buf_text(&text, "405 method not allowed\n");
-	enum MHD_Result result = respond(connection, 405, "text/plain; charset=utf-8", &text);
+	enum MHD_Result result = respond(connection, 405, "text/plain; charset=utf-8", NULL, &text);
 
 	bt_buf_fini(&text);
 	return result;
@@ -235,6 +262,7 @@ static struct MHD_Daemon *start_daemon(
 							     MHD_USE_ITC | MHD_USE_ERROR_LOG,
 		0, NULL, NULL, take_request, serve,		  /* */
 		MHD_OPTION_EXTERNAL_LOGGER, log_complaint, serve, /* first, so that it hears of the others */
+		MHD_OPTION_NOTIFY_COMPLETED, drop_upload, NULL,	  /* */
 		MHD_OPTION_LISTEN_SOCKET, serve->listen_fd,	  /* */
 		MHD_OPTION_HTTPS_MEM_CERT, certificate->certificate.ptr, /* */
 		MHD_OPTION_HTTPS_MEM_KEY, certificate->key.ptr,		 /* */

@@ -44,6 +44,9 @@ struct bt_serve_sources {
 	struct bt_http_counts (*http_counts)(const struct bt_http *http);
 	/* Is the process about to end? NULL: it is not. */
 	bool (*is_ending)(void *context);
+	/* Calls for every flag of the command line, in the order of names. NULL: none are told about. */
+	void (*each_flag)(
+		void *context, void (*call)(void *to, const char *name, struct bt_str value), void *to);
 	/* Adds metrics of whoever has more to say. NULL: nobody. */
 	void (*more_metrics)(void *context, struct bt_exposition *exposition);
 	void *context;

@@ -266,7 +266,7 @@ static void flags_without_effect_are_taken_and_named(void **state)
 	struct line line;
 
 	(void)state;
-	read_line(&line, "--profiling=false --contention-profiling --log-flush-frequency=1s "
+	read_line(&line, "--allow-metric-labels= --contention-profiling --log-flush-frequency=1s "
 			 "--vmodule=x=1 --kube-api-content-type=application/json");
 	for (size_t i = 0; i < 5; i++) {
 		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
