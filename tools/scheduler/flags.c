@@ -209,9 +209,9 @@ static int check_proxy(const struct bt_invocation *invocation, const struct bt_g
 	}
 	serving->no_proxy_uids = !gates->on[BT_GATE_REMOTE_REQUEST_HEADER_UID];
 	if (uids->n && serving->no_proxy_uids) {
-		return bt_invocation_wrong(
-			invocation->command, "--requestheader-uid-headers requires the "
-					     "\"RemoteRequestHeaderUID\" feature to be enabled");
+		return bt_invocation_wrong(invocation->command,
+			"--requestheader-uid-headers requires the "
+			"\"RemoteRequestHeaderUID\" feature to be enabled");
 	}
 	return standard ? BT_EXIT_OK
 			: bt_invocation_wrong(invocation->command,
@@ -349,8 +349,7 @@ static void print_value(
 	const struct bt_invocation *invocation, const struct bt_option *option, struct bt_buf *out)
 {
 	bool given = bt_invocation_has(invocation, option->name);
-	const char *text =
-		option->repeated && given ? NULL : bt_invocation_text(invocation, option->name);
+	const char *text = option->repeated && given ? NULL : bt_invocation_text(invocation, option->name);
 
 	bt_buf_clear(out);
 	bt_buf_text(out, option->repeated ? "[" : "");

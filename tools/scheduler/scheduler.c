@@ -518,8 +518,7 @@ static bool make_reviewer(struct bt_scheduler *s, const char *kubeconfig, struct
 	return *out_http != NULL;
 }
 
-static void each_flag(
-	void *context, void (*call)(void *to, const char *name, struct bt_str value), void *to)
+static void each_flag(void *context, void (*call)(void *to, const char *name, struct bt_str value), void *to)
 {
 	bt_run_flags_each(((struct bt_scheduler *)context)->flags, call, to);
 }
@@ -565,7 +564,7 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 			.clients = {{"audit", s->audit_http}},
 			.http_counts = bt_http_counts,
 			.is_ending = is_ending,
-						   .each_flag = each_flag,
+			.each_flag = each_flag,
 			.more_metrics = add_metrics,
 			.context = s},
 		.authentication = s->authentication,

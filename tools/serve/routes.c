@@ -12,9 +12,9 @@
 #include "tools/serve/metrics.h"
 #include "zpages_int.h"
 
-#define TEXT		   "text/plain; charset=utf-8"
-#define JSON		   "application/json"
-#define METRICS		   "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+#define TEXT	"text/plain; charset=utf-8"
+#define JSON	"application/json"
+#define METRICS "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
 struct bt_str bt_route_argument(const struct bt_route_request *request, const char *name)
 {
@@ -214,12 +214,14 @@ static const struct route {
 	{"/readyz", true, false, false, answer_readyz, "does it know the cluster?", NULL, false},
 	{"/configz", false, true, false, answer_configz, "the configuration as it counts", NULL, false},
 	{"/version", false, false, false, answer_version, "berth's version, and the decisions'", NULL, false},
-	{"/debug/queue", false, false, true, bt_debug_queue, "pods that wait, ?limit=N of each kind", NULL, false},
+	{"/debug/queue", false, false, true, bt_debug_queue, "pods that wait, ?limit=N of each kind", NULL,
+		false},
 	{"/debug/cache", false, false, true, bt_debug_cache,
 		"nodes and what is used, ?node=NAME with its pods", NULL, false},
-	{"/debug/compare", false, false, true, bt_debug_compare, "the ledger beside the API's pods", NULL, false},
-	{"/debug/explain", false, false, true, bt_debug_explain,
-		"?pod=NAMESPACE/NAME, &output=json|yaml|csv", NULL, false},
+	{"/debug/compare", false, false, true, bt_debug_compare, "the ledger beside the API's pods", NULL,
+		false},
+	{"/debug/explain", false, false, true, bt_debug_explain, "?pod=NAMESPACE/NAME, &output=json|yaml|csv",
+		NULL, false},
 	{"/debug/pprof", true, false, false, answer_no_profiles, NULL, NULL, false},
 	{"/flagz", false, false, false, bt_zpages_flagz, "flags and their values", has_flagz, false},
 	{"/statusz", false, false, false, bt_zpages_statusz, "what runs here, and since when", has_statusz,

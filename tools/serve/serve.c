@@ -167,7 +167,8 @@ static enum MHD_Result answer(struct bt_serve *serve, struct MHD_Connection *con
 	}
 	bt_log(BT_LOG_INFO, 4, "Request",
 		bt_log_fields(bt_log_str("path", bt_str(path)), bt_log_int("code", answer.status)));
-	enum MHD_Result result = respond(connection, answer.status, answer.type, answer.warning, &answer.body);
+	enum MHD_Result result =
+		respond(connection, answer.status, answer.type, answer.warning, &answer.body);
 
 	bt_buf_fini(&answer.body);
 	bt_buf_fini(&message);
@@ -175,8 +176,8 @@ static enum MHD_Result answer(struct bt_serve *serve, struct MHD_Connection *con
 }
 
 /* What a request has brought behind its head. */
-static void drop_upload(void *context, struct MHD_Connection *connection, void **seen,
-	enum MHD_RequestTerminationCode how)
+static void drop_upload(
+	void *context, struct MHD_Connection *connection, void **seen, enum MHD_RequestTerminationCode how)
 {
 	struct bt_buf *upload = *seen;
 

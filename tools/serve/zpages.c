@@ -13,7 +13,8 @@
 
 #define COMPONENT "kube-scheduler"
 #define HEADING                                                                                              \
-	"\n" COMPONENT " %s\nWarning: This endpoint is not meant to be machine parseable, has no formatting " \
+	"\n" COMPONENT                                                                                       \
+	" %s\nWarning: This endpoint is not meant to be machine parseable, has no formatting "               \
 	"compatibility guarantees and is for debugging purposes only.\n"
 
 /* ---- what is asked for ---- */
