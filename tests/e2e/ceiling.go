@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -24,6 +25,7 @@ func bindCeiling(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	connections := fs.Int("connections", 4, "TCP connections the workers share")
 	schedule := fs.String("schedule", "round-robin", "round-robin or random: which node each pod goes to")
 	runs := fs.Int("runs", 1, "rounds for each worker count")
+	watchers := fs.Int("watchers", 0, "clients that watch the pods meanwhile, as a scheduler and whoever measures it do")
 	fs.Parse(args)
 
 	conns, err := newClients(*kubeconfig, *connections)
@@ -53,6 +55,9 @@ func bindCeiling(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	}
 	t, err := parseTemplate("", podTemplate)
 	if err != nil {
+		return err
+	}
+	if err := watchPods(ctx, *kubeconfig, namespace, *watchers); err != nil {
 		return err
 	}
 	for word := range strings.SplitSeq(*workerList, ",") {
@@ -96,7 +101,7 @@ func bindCeiling(ctx context.Context, fs *flag.FlagSet, args []string) error {
 			}
 			seconds := time.Since(began).Seconds()
 			printJSON(map[string]any{
-				"bindings": *count, "nodes": len(list.Items), "workers": workers, "connections": *connections,
+				"bindings": *count, "nodes": len(list.Items), "workers": workers, "connections": *connections, "watchers": *watchers,
 				"run": run + 1, "seconds": round(seconds), "per_second": round(float64(*count) / seconds),
 				"latency_ms": percentiles(took), "create_per_second": round(float64(*count) / created),
 				"cpu_seconds": cpu.report(),
@@ -104,4 +109,22 @@ func bindCeiling(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		}
 	}
 	return wipePods(ctx, conns[0], namespace)
+}
+
+// watchPods has n clients read what a watch of pods sends, each over a connection of its own, until ctx ends.
+func watchPods(ctx context.Context, kubeconfig, namespace string, n int) error {
+	conns, err := newClients(kubeconfig, n)
+	if err != nil {
+		return err
+	}
+	for _, c := range conns {
+		body, err := c.CoreV1().RESTClient().Get().Resource("pods").Namespace(namespace).
+			SetHeader("Accept", "application/vnd.kubernetes.protobuf;stream=watch").
+			VersionedParams(&metav1.ListOptions{Watch: true}, metav1.ParameterCodec).Stream(ctx)
+		if err != nil {
+			return err
+		}
+		go func() { _, _ = io.Copy(io.Discard, body) }()
+	}
+	return nil
 }

@@ -132,6 +132,7 @@ func pods(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	scheduler := fs.String("scheduler-name", v1.DefaultSchedulerName, "who shall place them")
 	file := fs.String("template", "", "YAML template of a pod, instead of the built-in one")
 	workers := fs.Int("workers", 64, "concurrent requests")
+	rate := fs.Float64("rate", 0, "so many a second, each at its time whatever became of those before; 0: as fast as they are taken")
 	fs.Parse(args)
 
 	t, err := parseTemplate(*file, podTemplate)
@@ -147,6 +148,9 @@ func pods(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	}
 	began := time.Now()
 	err = inParallel(ctx, *workers, *count, func(ctx context.Context, worker, ix int) error {
+		if *rate > 0 {
+			time.Sleep(time.Until(began.Add(time.Duration(float64(ix) / *rate * float64(time.Second)))))
+		}
 		n := *first + ix
 		f := fields{Index: n, Name: fmt.Sprintf("%s%06d", *prefix, n), CPU: *cpu, Memory: *memory, Namespace: *namespace, Scheduler: *scheduler}
 		var pod v1.Pod
