@@ -192,6 +192,8 @@ static struct bt_ask_slot *make(
 	slot->reason[0] = 0;
 	slot->target = 0;
 	slot->extender = NULL;
+	slot->preemption = slot->others_n = 0;
+	slot->is_last = true;
 	if (BT_UNLIKELY(p->replay)) {
 		bt_map_put(&asks->by_number[kind], slot->number, slot->ix);
 	}
@@ -244,6 +246,20 @@ void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
 	ask_to_bind(p, BT_ASK_TELL, pod_ix, node_ix);
 }
 
+/* The evictions of a cycle are for one preemption. */
+static void join_preemption(struct bt_asks *asks, struct bt_ask_slot *slot)
+{
+	struct bt_ask_slot *before = asks->evicting;
+
+	slot->preemption = slot->number;
+	if (before && before->for_ix == slot->for_ix) {
+		before->is_last = false;
+		slot->preemption = before->preemption;
+		slot->others_n = before->others_n + 1;
+	}
+	asks->evicting = slot;
+}
+
 void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_pipeline *p = context;
@@ -258,6 +274,7 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
 	slot->for_ix = for_ix;
+	join_preemption(&p->asks, slot);
 	bt_add_owned(&p->asks.evicting_n, 1u);
 	list_add(&p->asks, &p->asks.outgoing, slot);
 }
@@ -604,6 +621,7 @@ bool bt_asks_send(struct bt_pipeline *p)
 	bool any = false;
 
 	asks->stuck = false;
+	asks->evicting = NULL;
 	while (asks->outgoing.first != BT_NO_ASK) {
 		struct bt_ask_slot *slot = slot_at(asks, asks->outgoing.first);
 
@@ -874,6 +892,9 @@ bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 		.claims = writes ? writes->claims : NULL,
 		.claim_n = writes ? writes->claim_n : 0,
 		.extender = slot->extender,
+		.preemption =
+			kind == BT_ASK_EVICT && (slot->others_n || !slot->is_last) ? slot->preemption : 0,
+		.after_n = kind == BT_ASK_EVICT && slot->is_last ? slot->others_n : 0,
 	};
 	slot->called_ns = bt_stages_now(bt_pipeline_bind_stages(p, thread));
 	int64_t waited_ns = slot->called_ns - slot->made_ns;

@@ -132,6 +132,11 @@ struct bt_ask {
 	 * out. */
 	struct bt_pod_ref other;
 	bool deletes; /* of a release: the claim goes wholly */
+	/* Of an eviction of several: the number of the first one for the same preemption, and after how many
+	 * others the last one is to be made, and only if they have succeeded; 0 for all but it. Source:
+	 * prepareCandidateAsync, v1.36.3. */
+	uint64_t preemption;
+	uint32_t after_n;
 	/* Of a binding: what is to be written before (engine/flow/writes.h says how, and what becomes of it
 	 * when something fails). */
 	const struct bt_ask_volume *volumes;

@@ -71,9 +71,12 @@ struct bt_ask_slot {
 	 * claim. */
 	struct bt_buf text;
 	size_t ends[7];
-	uint32_t for_ix; /* of an eviction: the pod that is to get room */
-	bool releases;	 /* an eviction of a claim's allocation, because it keeps for_ix out */
-	bool deletes;	 /* and of the whole claim */
+	uint32_t for_ix;     /* of an eviction: the pod that is to get room */
+	uint64_t preemption; /* and the number of the first one for it */
+	uint32_t others_n;   /* so many were asked for before it */
+	bool is_last;	     /* of those */
+	bool releases;	     /* an eviction of a claim's allocation, because it keeps for_ix out */
+	bool deletes;	     /* and of the whole claim */
 };
 
 /* A list of slots through previous and next. */
@@ -105,6 +108,7 @@ struct bt_asks {
 	_Atomic uint32_t evicting_n;	       /* evictions; the same */
 	uint32_t turn;			       /* the binder thread that gets the next one */
 	uint32_t turn_n;		       /* cycles */
+	struct bt_ask_slot *evicting; /* the last eviction that the present cycle has asked for, or NULL */
 };
 
 /* ---- the whole ---- */

@@ -4,12 +4,92 @@
  *
  *   begin --> TARGET --2xx, nothing to change--> DELETE --2xx--> evicted
  *                 \--404--------------------------------\--404, another UID--> evicted, nothing is said
+ *
+ * Of several victims of a preemption the last one waits for the others, and stays when one of them does: it
+ * would go for nothing. Where preemption is not asynchronous all go at once, as upstream's prepareCandidate
+ * has them.
  */
+#include "engine/base/mem.h"
 #include "tools/cli/json_write.h"
 #include "tools/report/api_call.h"
 #include "tools/write/writer_int.h"
 
 enum { TARGET = 0, DELETE };
+
+/* So many preemptions are remembered; one whose last victim never came is forgotten then. */
+#define PREEMPTIONS_MAX 1024
+
+/* ---- the victims of one preemption ---- */
+
+static struct bt_preemption_now *preemption_of(struct bt_writer *writer, uint64_t number)
+{
+	for (size_t i = 0; i < writer->preemption_n; i++) {
+		if (writer->preemptions[i].number == number) {
+			return &writer->preemptions[i];
+		}
+	}
+	return NULL;
+}
+
+static void forget(struct bt_writer *writer, struct bt_preemption_now *preemption)
+{
+	*preemption = writer->preemptions[--writer->preemption_n];
+}
+
+static struct bt_preemption_now *remember(struct bt_writer *writer, uint64_t number)
+{
+	struct bt_preemption_now *found = preemption_of(writer, number);
+
+	if (found) {
+		return found;
+	}
+	for (size_t i = 0; writer->preemption_n == PREEMPTIONS_MAX && i < PREEMPTIONS_MAX; i++) {
+		if (!writer->preemptions[i].last) {
+			forget(writer, &writer->preemptions[i]);
+			break;
+		}
+	}
+	writer->preemptions = bt_mem_grow(writer->preemptions, writer->preemption_n, &writer->preemption_cap,
+		sizeof(*writer->preemptions));
+	found = &writer->preemptions[writer->preemption_n++];
+	*found = (struct bt_preemption_now){.number = number};
+	return found;
+}
+
+static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why);
+
+/* The turn of the last victim has come, or never comes. */
+static void settle(struct bt_writer *writer, struct bt_preemption_now *preemption)
+{
+	struct bt_op *last = preemption->last;
+	bool spared = preemption->failed;
+
+	if (!last || preemption->over_n < last->after_n) {
+		return;
+	}
+	forget(writer, preemption);
+	last->after_n = 0;
+	last->preemption = 0;
+	if (spared) {
+		failed(writer, last, bt_str("another victim of the preemption could not be deleted"));
+	} else {
+		bt_op_queue(last);
+	}
+}
+
+static void note_over(struct bt_writer *writer, uint64_t number, bool gone)
+{
+	if (!number || writer->options.preempts_in_turn) {
+		return;
+	}
+	struct bt_preemption_now *preemption = remember(writer, number);
+
+	preemption->over_n++;
+	preemption->failed |= !gone;
+	settle(writer, preemption);
+}
+
+/* ---- one of them ---- */
 
 /* The part of a preemption's calls that is about this victim. Valid until the next calls are made. */
 static void make_calls(struct bt_writer *writer, struct bt_op *op, const struct bt_api_call **out_patch,
@@ -49,20 +129,26 @@ static void evicted(struct bt_writer *writer, struct bt_op *op, bool by_us)
 {
 	const struct bt_api_call *patch, *event;
 
+	uint64_t preemption = op->preemption;
+
 	bt_pipeline_evicted(writer->pipeline, op->handle);
 	if (by_us) {
 		make_calls(writer, op, &patch, &event);
 		bt_events_add(writer->events, event);
 	}
 	bt_op_end(op);
+	note_over(writer, preemption, true);
 }
 
 static void failed(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
 {
+	uint64_t preemption = op->preemption;
+
 	BT_WRITE_COUNT(writer, evict_failed_n);
 	bt_write_complain(&writer->evict_said, "A victim could not be deleted", &op->pod, why);
 	bt_pipeline_evict_failed(writer->pipeline, op->handle, why);
 	bt_op_end(op);
+	note_over(writer, preemption, false);
 }
 
 static void begin(struct bt_writer *writer, struct bt_op *op)
@@ -70,9 +156,14 @@ static void begin(struct bt_writer *writer, struct bt_op *op)
 	BT_WRITE_COUNT(writer, evict_n);
 	if (writer->options.dry) {
 		failed(writer, op, bt_str("nothing is written in shadow mode"));
-		return;
+	} else if (op->after_n && !writer->options.preempts_in_turn) {
+		struct bt_preemption_now *preemption = remember(writer, op->preemption);
+
+		preemption->last = op;
+		settle(writer, preemption);
+	} else {
+		bt_op_queue(op);
 	}
-	bt_op_queue(op);
 }
 
 static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
@@ -131,6 +222,19 @@ static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 	(void)sent;
 	BT_WRITE_COUNT(writer, evict_failed_n);
 	bt_pipeline_evict_failed(writer->pipeline, op->handle, bt_str("the scheduler ends"));
+}
+
+void bt_evict_end(struct bt_writer *writer)
+{
+	for (size_t i = 0; i < writer->preemption_n; i++) {
+		struct bt_op *last = writer->preemptions[i].last;
+
+		if (last) {
+			given_up(writer, last, false);
+			bt_op_end(last);
+		}
+	}
+	bt_mem_free(writer->preemptions);
 }
 
 const struct bt_op_verbs bt_evict_verbs = {BT_CLASS_EVICT, begin, request, answered, fenced, given_up};

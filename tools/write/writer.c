@@ -636,8 +636,12 @@ static void ask_check(void *context, struct bt_pipeline *pipeline, const struct 
 
 static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
+	struct bt_op *op = op_of_ask(context, &bt_evict_verbs, ask);
+
 	(void)pipeline;
-	bt_op_post(op_of_ask(context, &bt_evict_verbs, ask));
+	op->preemption = ask->preemption;
+	op->after_n = ask->after_n;
+	bt_op_post(op);
 }
 
 static void ask_release(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
@@ -784,6 +788,7 @@ void bt_writer_destroy(struct bt_writer *writer)
 		give_up(writer->queues[class].first);
 	}
 	give_up(writer->later);
+	bt_evict_end(writer);
 	bt_shadow_destroy(writer, writer->shadow);
 	bt_events_destroy(writer->events);
 	bt_statuses_destroy(writer->statuses);

@@ -73,6 +73,9 @@ struct bt_op {
 	struct bt_known_pod known; /* BIND: as it was when it was asked for */
 	int64_t due_ns, until_ns, sent_ns;
 	uint32_t tries;
+	/* EVICT: as struct bt_ask has them */
+	uint64_t preemption;
+	uint32_t after_n;
 	/* BIND: */
 	const struct bt_extender_config *extender; /* who binds the pod; NULL: the API server */
 	enum bt_extender_end extended;		   /* what it has answered */
@@ -100,6 +103,14 @@ struct bt_op {
 struct bt_op_list {
 	struct bt_op *first, *last;
 	uint32_t n;
+};
+
+/* A preemption with several victims: how many of them have gone, or will not. */
+struct bt_preemption_now {
+	uint64_t number;
+	uint32_t over_n;
+	bool failed;
+	struct bt_op *last; /* it waits for the others; NULL: it has not come yet */
 };
 
 struct bt_sent_event;
@@ -140,7 +151,9 @@ struct bt_writer {
 	double window; /* so many may be out: less after errors, more where the way is long */
 	uint32_t since_event;
 	struct bt_throttle throttle, event_throttle;
-	struct bt_map bindings; /* number -> 1 of those that are here */
+	struct bt_map bindings;		       /* number -> 1 of those that are here */
+	struct bt_preemption_now *preemptions; /* evict.c's */
+	size_t preemption_n, preemption_cap;
 	struct bt_events *events;
 	struct bt_statuses *statuses;
 	struct bt_shadow *shadow; /* dry */
@@ -239,6 +252,9 @@ extern const struct bt_op_verbs bt_release_verbs;
 /* ---- evict.c ---- */
 
 extern const struct bt_op_verbs bt_evict_verbs;
+
+/* The writer ends: victims that wait for others are given up. */
+void bt_evict_end(struct bt_writer *writer);
 
 /* ---- report.c: what is said about cycles ---- */
 

@@ -25,6 +25,8 @@ struct lab_ask {
 	uint64_t handle;
 	char verb; /* b: bind, c: check, e: evict */
 	char pod[64], uid[64], node[64];
+	uint64_t preemption;
+	uint32_t after_n;
 };
 
 struct lab_decision {
@@ -56,6 +58,8 @@ static inline void lab_note(struct lab *lab, char verb, const struct bt_ask *ask
 	struct lab_ask *note = &lab->asks[lab->ask_n++];
 	note->handle = ask->handle;
 	note->verb = verb;
+	note->preemption = ask->preemption;
+	note->after_n = ask->after_n;
 	lab_write(note->pod, sizeof(note->pod), ask->pod.name);
 	lab_write(note->uid, sizeof(note->uid), ask->pod.uid);
 	lab_write(note->node, sizeof(note->node), ask->node);

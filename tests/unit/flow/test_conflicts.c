@@ -455,6 +455,8 @@ static void a_victim_is_evicted_and_counts_as_leaving(void **state)
 	assert_string_equal(lab->decisions[2].nominated, "n1");
 	assert_int_equal(lab->ask_n, 3);
 	assert_int_equal(lab->asks[2].verb, 'e');
+	assert_int_equal(lab->asks[2].preemption, 0);
+	assert_int_equal(lab->asks[2].after_n, 0);
 	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[2].handle), BT_OK);
 	lab_settle(lab);
 	assert_true(lab_find(lab, lab->asks[2].pod)->terminating);
@@ -462,6 +464,26 @@ static void a_victim_is_evicted_and_counts_as_leaving(void **state)
 	lab_wait(lab, 2 * LAB_SECOND);
 	assert_int_equal(lab->decisions[3].outcome, BT_PLACED);
 	assert_string_equal(lab->decisions[3].pod, "high");
+}
+
+static void the_last_of_several_victims_is_to_wait_for_the_others(void **state)
+{
+	struct lab *lab = *state;
+
+	lab->answers = true;
+	lab_node(lab, "n1");
+	lab_pod(lab, "low1", ", 'uid': 'u1'");
+	lab_pod(lab, "low2", ", 'uid': 'u2'");
+	lab_settle(lab);
+	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u3'",
+		", 'priority': 10, 'overhead': {'cpu': '1'}");
+	lab_settle(lab);
+	assert_int_equal(lab->decisions[2].victim_n, 2);
+	assert_int_equal(lab->ask_n, 4);
+	assert_int_not_equal(lab->asks[2].preemption, 0);
+	assert_int_equal(lab->asks[2].preemption, lab->asks[3].preemption);
+	assert_int_equal(lab->asks[2].after_n, 0);
+	assert_int_equal(lab->asks[3].after_n, 1);
 }
 
 /* Two pods fill the only node; a third one has to evict one of them. */
@@ -575,6 +597,7 @@ int main(void)
 		LAB_TEST(a_late_delete_does_not_take_the_new_pod_away),
 		LAB_TEST(what_is_deleted_does_not_come_back),
 		LAB_TEST(a_victim_is_evicted_and_counts_as_leaving),
+		LAB_TEST(the_last_of_several_victims_is_to_wait_for_the_others),
 		LAB_TEST(a_pod_whose_victim_could_not_be_evicted_is_tried_again_after_its_backoff),
 		LAB_TEST(an_eviction_without_an_answer_is_given_up_and_tried_again),
 		LAB_TEST(a_failed_eviction_of_who_is_gone_changes_nothing),

@@ -541,6 +541,78 @@ static void a_victim_that_stays_has_failed_to_go(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).evict_failed_n, 2);
 }
 
+/* One of several victims of the preemption that began with eviction 5. */
+static void evict_one(uint64_t handle, const char *pod, uint32_t after_n)
+{
+	struct bt_ask ask = fake_ask(handle, pod, pod, "n1");
+	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
+
+	ask.other = (struct bt_pod_ref){bt_str("ns"), bt_str("p"), bt_str("u")};
+	ask.preemption = 5;
+	ask.after_n = after_n;
+	binder.evict(binder.context, NULL, &ask);
+	fake_pass(0);
+}
+
+static void the_last_victim_goes_after_the_others(void **state)
+{
+	(void)state;
+	evict_one(5, "v", 0);
+	evict_one(6, "w", 0);
+	evict_one(7, "x", 2);
+	assert_int_equal(fake.call_n, 2);
+	fake_answer(0, 404, "{}");
+	assert_int_equal(fake.call_n, 2);
+	fake_answer(1, 404, "{}");
+	told("evicted 5\nevicted 6\n");
+	sent(2, "PATCH", "/api/v1/namespaces/ns/pods/x/status");
+	fake_answer(2, 404, "{}");
+	told("evicted 7\n");
+}
+
+static void a_last_victim_that_comes_last_waits_for_nobody(void **state)
+{
+	(void)state;
+	evict_one(5, "v", 0);
+	fake_answer(0, 404, "{}");
+	evict_one(6, "x", 1);
+	sent(1, "PATCH", "/api/v1/namespaces/ns/pods/x/status");
+}
+
+static void the_last_victim_stays_when_another_one_does(void **state)
+{
+	(void)state;
+	evict_one(5, "v", 0);
+	evict_one(6, "w", 0);
+	evict_one(7, "x", 2);
+	fake_status(0, 403, "no");
+	told("evict failed 5 no\n");
+	fake_answer(1, 404, "{}");
+	told("evicted 6\nevict failed 7 another victim of the preemption could not be deleted\n");
+	assert_int_equal(fake.call_n, 2);
+}
+
+static void victims_go_at_once_where_preemption_waits_for_them(void **state)
+{
+	(void)state;
+	fake_finish();
+	fake_begin((struct bt_writer_options){.qps = -1, .preempts_in_turn = true});
+	evict_one(5, "v", 0);
+	evict_one(6, "x", 1);
+	assert_int_equal(fake.call_n, 2);
+}
+
+static void a_victim_that_waits_is_given_up_at_the_end(void **state)
+{
+	(void)state;
+	evict_one(5, "v", 0);
+	evict_one(7, "x", 1);
+	bt_writer_destroy(fake.writer);
+	told("evict failed 5 the scheduler ends\nevict failed 7 the scheduler ends\n");
+	bt_buf_fini(&fake.told);
+	fake_begin((struct bt_writer_options){.qps = -1});
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
@@ -579,6 +651,11 @@ int main(void)
 		CASE(a_victim_is_marked_and_deleted_by_its_uid),
 		CASE(a_victim_that_has_gone_is_evicted_and_nothing_is_said),
 		CASE(a_victim_that_stays_has_failed_to_go),
+		CASE(the_last_victim_goes_after_the_others),
+		CASE(a_last_victim_that_comes_last_waits_for_nobody),
+		CASE(the_last_victim_stays_when_another_one_does),
+		CASE(victims_go_at_once_where_preemption_waits_for_them),
+		CASE(a_victim_that_waits_is_given_up_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
