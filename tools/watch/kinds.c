@@ -17,10 +17,10 @@
 		.kind = BT_KIND_##id, .name = (word), .resource = (plural), .group = (of),                   \
 		.versions = {{of "/" version, "/apis/" of "/" version "/" plural}}, __VA_ARGS__              \
 	}
-#define DEVICE(id, word, plural)                                                                             \
+#define DEVICE(id, word, plural, words)                                                                      \
 	{                                                                                                    \
 		.kind = BT_KIND_##id, .name = (word), .resource = (plural), .group = "resource.k8s.io",      \
-		.optional = true, .versions = {                                                              \
+		.optional = true, .without = (words), .versions = {                                          \
 			{"resource.k8s.io/v1", "/apis/resource.k8s.io/v1/" plural},                          \
 			{"resource.k8s.io/v1beta2", "/apis/resource.k8s.io/v1beta2/" plural}                 \
 		}                                                                                            \
@@ -59,15 +59,21 @@ static const struct gated kinds[] = {
 	{GROUP(CSI_NODE, "CSINode", "csinodes", "storage.k8s.io", "v1", .optional = false), BT_GATE_N},
 	{GROUP(CSI_DRIVER, "CSIDriver", "csidrivers", "storage.k8s.io", "v1", .optional = false), BT_GATE_N},
 	{GROUP(CSI_STORAGE_CAPACITY, "CSIStorageCapacity", "csistoragecapacities", "storage.k8s.io", "v1",
-		 .optional = true),
+		 .optional = true,
+		 .without = "Volumes of drivers that publish capacities are provisioned nowhere"),
 		BT_GATE_N},
 	{GROUP(VOLUME_ATTACHMENT, "VolumeAttachment", "volumeattachments", "storage.k8s.io", "v1",
 		 .optional = false),
 		BT_GATE_N},
-	{DEVICE(RESOURCE_CLAIM, "ResourceClaim", "resourceclaims"), BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{DEVICE(RESOURCE_SLICE, "ResourceSlice", "resourceslices"), BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{DEVICE(DEVICE_CLASS, "DeviceClass", "deviceclasses"), BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{GROUP(POD_GROUP, "PodGroup", "podgroups", "scheduling.k8s.io", "v1alpha2", .optional = true),
+	{DEVICE(RESOURCE_CLAIM, "ResourceClaim", "resourceclaims", "Pods that name ResourceClaims wait"),
+		BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
+	{DEVICE(RESOURCE_SLICE, "ResourceSlice", "resourceslices", "No device can be allocated"),
+		BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
+	{DEVICE(DEVICE_CLASS, "DeviceClass", "deviceclasses",
+		 "No device of a class can be allocated, and no extended resource by devices"),
+		BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
+	{GROUP(POD_GROUP, "PodGroup", "podgroups", "scheduling.k8s.io", "v1alpha2", .optional = true,
+		 .without = "Pods that name a PodGroup wait"),
 		BT_GATE_GENERIC_WORKLOAD},
 };
 

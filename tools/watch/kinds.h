@@ -25,6 +25,7 @@ struct bt_watch_kind {
 	const char *group;    /* "storage.k8s.io"; "" for the core */
 	const char *selector; /* fieldSelector, as it stands in a query; NULL: none */
 	bool optional;	      /* a server may not have it */
+	const char *without;  /* of such a kind: what that switches off, as a sentence */
 	struct bt_watch_version versions[BT_WATCH_VERSIONS]; /* tried in order; path NULL: none */
 };
 

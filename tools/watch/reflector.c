@@ -395,11 +395,29 @@ static void on_expired(struct bt_reflector *r)
 	}
 }
 
+/* Said each time that it is looked for; it comes into the reader's state, and out of it when it is there. */
+static void say_absent(struct bt_reflector *r)
+{
+	char what[sizeof(r->error)];
+	size_t n = (size_t)snprintf(what, sizeof(what), "The server has no %s", r->kind->resource);
+
+	for (uint32_t i = 0; i < BT_WATCH_VERSIONS && r->kind->versions[i].path && n < sizeof(what); i++) {
+		n += (size_t)snprintf(what + n, sizeof(what) - n, "%s %s", i ? "," : " of",
+			r->kind->versions[i].api_version);
+	}
+	bt_log(BT_LOG_WARNING, 0, what,
+		bt_log_fields(bt_log_str("type", bt_str(r->kind->name)),
+			bt_log_str("without", bt_str(r->kind->without)),
+			bt_log_int("againInSeconds", ABSENT_NS / NS_PER_S)));
+	bt_lock_acquire(&r->lock);
+	memset(r->error, 0, sizeof(r->error));
+	snprintf(r->error, sizeof(r->error), "%s", what);
+	bt_lock_release(&r->lock);
+}
+
 /* A server may know the kind in another version of its group, or not at all. */
 static void on_absent(struct bt_reflector *r)
 {
-	char what[160];
-
 	if (!r->kind->optional || bt_load_relaxed(&r->object_n)) {
 		back_off(r);
 		return;
@@ -410,9 +428,7 @@ static void on_absent(struct bt_reflector *r)
 		return;
 	}
 	r->version_ix = 0;
-	snprintf(what, sizeof(what), "The server has no %s; scheduling goes on without them",
-		r->kind->resource);
-	bt_log(BT_LOG_WARNING, 0, what, bt_log_fields(bt_log_str("type", bt_str(r->kind->name))));
+	say_absent(r);
 	bt_intake_sync(r);
 	rest(r, ABSENT_NS);
 }

@@ -539,6 +539,19 @@ static void a_kind_that_the_server_does_not_have_is_done_without(void **state)
 		fake_done(call, BT_HTTP_ANSWERED);
 	}
 	assert_true(state_of("resourceslices").synced);
+	assert_string_equal(state_of("resourceslices").error,
+		"The server has no resourceslices of resource.k8s.io/v1, resource.k8s.io/v1beta2");
+	/* It is looked for now and then. */
+	fake_pass(290 * S);
+	assert_null(fake_find("/apis/resource.k8s.io/v1/resourceslices?"));
+	fake_pass(10 * S);
+	struct fake_call *again = fake_find("/apis/resource.k8s.io/v1/resourceslices?");
+
+	assert_non_null(again);
+	fake_head(again, 200, "application/json", -1);
+	fake_data(again, bt_str("{\"items\":[],\"metadata\":{\"resourceVersion\":\"7\"}}"), 0);
+	fake_done(again, BT_HTTP_ANSWERED);
+	assert_string_equal(state_of("resourceslices").error, "");
 	/* Pods are not done without. */
 	refuse(404, "NotFound", "the server could not find the requested resource", -1);
 	assert_false(state_of("pods").synced);
