@@ -133,7 +133,9 @@ bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 			continue;
 		}
 		const struct bt_hint_env env = {view, hints->hinters[row->hinter].settings, waiting, own};
-		if (timer ? ask_timed(timer, row, &env, event) : row->hint(&env, event)) {
+		bool timed = timer && timer->measures->hint_n++ % BT_MEASURE_HINTS == 0;
+
+		if (timed ? ask_timed(timer, row, &env, event) : row->hint(&env, event)) {
 			return true;
 		}
 	}

@@ -42,7 +42,7 @@ struct bt_measure_table {
 /* owner: the scheduling thread */
 struct bt_measures {
 	struct bt_measure_table tables[BT_MEASURE_N];
-	uint64_t hint_n;      /* asked so far: one in BT_MEASURE_HINTS is measured */
+	uint64_t hint_n;      /* run so far: one in BT_MEASURE_HINTS is measured */
 	uint32_t event_label; /* the last event that was told; UINT32_MAX: none since it was set so */
 };
 

@@ -69,11 +69,10 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, u
 	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	struct bt_measures *measures = engine->measures;
-	struct bt_hint_timer timer = {measures, (uint16_t)(lane - engine->lanes)};
-	bool timed = measures && measures->hint_n++ % BT_MEASURE_HINTS == 0;
+	const struct bt_hint_timer timer = {measures, (uint16_t)(lane - engine->lanes)};
 
 	return bt_hints_queue(&lane->hints, &engine->cache->view, pod->signature, is_about(pod, event), event,
-		plugins, timed ? &timer : NULL);
+		plugins, measures ? &timer : NULL);
 }
 
 /* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again

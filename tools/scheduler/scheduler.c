@@ -47,6 +47,7 @@ struct bt_scheduler {
 	struct bt_http *lease_http, *audit_http;
 	struct bt_audit *audit;
 	struct bt_outcomes *outcomes;
+	struct bt_pod_resources *pod_resources;
 	struct bt_rival *shadow;			/* NULL: it is no shadow */
 	struct bt_pipeline_sink writes;			/* the writer's */
 	struct bt_http *authentication, *authorization; /* NULL: the access of everything else */
@@ -333,6 +334,7 @@ struct bt_scheduler *bt_scheduler_create(
 	s->config = config;
 	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
 	s->outcomes = bt_outcomes_create(config);
+	s->pod_resources = bt_pod_resources_create();
 	s->shadow = flags->shadow ? bt_rival_create() : NULL;
 	name_host(s);
 	bt_lock_init(&s->lease_lock);
@@ -351,11 +353,14 @@ struct bt_scheduler *bt_scheduler_create(
 
 static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
 {
-	struct bt_watch_listener listeners[2] = {bt_writer_listener(s->writer)};
+	struct bt_watch_listener listeners[3] = {bt_writer_listener(s->writer)};
 	uint32_t listener_n = 1;
 
 	if (s->extenders) {
 		listeners[listener_n++] = bt_extenders_listener(s->extenders);
+	}
+	if (s->flags->serving.port) { /* else nobody can ask for them */
+		listeners[listener_n++] = bt_pod_resources_listener(s->pod_resources);
 	}
 	const struct bt_watch_options options = {
 		.access = s->access,
@@ -556,6 +561,7 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 			.watch = s->watch,
 			.watch_states = bt_watch_states,
 			.watch_each_pod = bt_watch_each_pod,
+			.pod_resources = s->pod_resources,
 			.writer = s->writer,
 			.writer_counts = bt_writer_counts,
 			.leads = s->elected ? leads : NULL,
@@ -705,6 +711,7 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 	bt_http_destroy(s->authorization);
 	bt_pipeline_destroy(s->pipeline);
 	bt_outcomes_destroy(s->outcomes);
+	bt_pod_resources_destroy(s->pod_resources);
 	bt_rival_destroy(s->shadow);
 	(void)bt_recording_close(&s->recording);
 	bt_topo_plan_fini(&s->plan);

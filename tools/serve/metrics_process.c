@@ -188,6 +188,15 @@ void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exp
 		bt_expose_label(x, labels[i][0], bt_str(labels[i][1]));
 	}
 	bt_expose_count(x, 1);
+	bt_expose(x, "version_info", BT_METRIC_GAUGE,
+		"[ALPHA] Provides the compatibility version info of the component. The component label is "
+		"the "
+		"name of the component, usually kube, but is relevant for aggregated-apiservers.");
+	bt_expose_label(x, "binary", bt_str(BT_KUBERNETES_RELEASE));
+	bt_expose_label(x, "component", bt_str("kube"));
+	bt_expose_label(x, "emulation", bt_str(BT_KUBERNETES_MINOR));
+	bt_expose_label(x, "min_compat", bt_str("1.35"));
+	bt_expose_count(x, 1);
 	bt_expose(x, "berth_build_info", BT_METRIC_GAUGE, "1, by berth's version.");
 	bt_expose_label(x, "version", bt_str(sources->version ? sources->version : ""));
 	bt_expose_count(x, 1);

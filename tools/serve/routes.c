@@ -236,6 +236,7 @@ static void list_paths(struct bt_route_answer *out)
 {
 	bt_buf_text(&out->body, "/metrics  what is counted, for Prometheus\n");
 	bt_buf_text(&out->body, "/metrics/slis  what health checks have said\n");
+	bt_buf_text(&out->body, "/metrics/resources  what pods ask for, pod by pod\n");
 	for (size_t i = 0; i < ROUTE_N; i++) {
 		if (routes[i].text) {
 			bt_buf_printf(&out->body, "%s  %s\n", routes[i].path, routes[i].text);
@@ -259,6 +260,15 @@ static const struct route *find(struct bt_str path, struct bt_str *out_rest)
 		}
 	}
 	return NULL;
+}
+
+/* Who does not lead tells nothing, so that of several replicas one does. Source: installMetricHandler,
+ * v1.36.3. */
+static void answer_resources(const struct bt_serve_sources *sources, struct bt_buf *out)
+{
+	if (!sources->leads || sources->leads(sources->context)) {
+		bt_pod_resources_write(sources->pod_resources, out);
+	}
 }
 
 static bool is_there(const struct route *route, const struct bt_serve_sources *sources)
@@ -290,6 +300,9 @@ void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *
 	} else if (bt_str_is(request->path, "/metrics/slis")) {
 		out_answer->type = METRICS;
 		bt_metrics_write_slis(sources, &out_answer->body);
+	} else if (bt_str_is(request->path, "/metrics/resources") && sources->pod_resources) {
+		out_answer->type = METRICS;
+		answer_resources(sources, &out_answer->body);
 	} else if (bt_str_is(request->path, "/")) {
 		list_paths(out_answer);
 	} else if (route && is_there(route, sources)) {

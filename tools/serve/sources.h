@@ -8,6 +8,7 @@
 #include "tools/net/traffic.h"
 #include "tools/serve/exposition.h"
 #include "tools/serve/outcomes.h"
+#include "tools/serve/pod_resources.h"
 #include "tools/watch/watch.h"
 #include "tools/write/writer.h"
 
@@ -26,6 +27,7 @@ struct bt_serve_sources {
 	uint32_t (*watch_states)(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
 	void (*watch_each_pod)(struct bt_watch *watch,
 		void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
+	struct bt_pod_resources *pod_resources;
 	const struct bt_writer *writer;
 	struct bt_writer_counts (*writer_counts)(const struct bt_writer *writer);
 	bool (*leads)(void *context); /* NULL: nobody is elected, and the next two are not asked */

@@ -281,6 +281,11 @@ static void types_are_upstreams(void **state)
 	assert_true(prometheus_value(p,
 			    "kubernetes_feature_enabled{name=\"SchedulerQueueingHints\",stage=\"\"}") == 1);
 	assert_true(prometheus_value(p, "berth_build_info{version=\"1.2.3\"}") == 1);
+	assert_true(
+		prometheus_value(p, "version_info{binary=\"1.36.3\",component=\"kube\",emulation=\"1.36\","
+				    "min_compat=\"1.35\"}") == 1);
+	assert_true(prometheus_value(p, "process_network_receive_bytes_total") >= 0);
+	assert_true(prometheus_value(p, "process_virtual_memory_max_bytes") > 0);
 	free(p);
 }
 

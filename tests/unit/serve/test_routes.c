@@ -4,6 +4,7 @@
 #include "lab.h"
 
 #include "engine/base/mem.h"
+#include "tools/log/log.h"
 #include "tools/serve/health.h"
 #include "tools/serve/routes.h"
 
@@ -93,11 +94,11 @@ static void sync_all(struct desk *desk)
 	lab_settle(&desk->lab);
 }
 
-/* Asks for "/path?name=value&name". */
-static unsigned get(struct desk *desk, const char *url)
+/* Asks for "/path?name=value&name" and for a type. */
+static unsigned get_as(struct desk *desk, const char *url, const char *accept)
 {
 	static char text[256];
-	struct bt_route_request request = {0};
+	struct bt_route_request request = {.accept = bt_str(accept)};
 	char *rest = strcpy(text, url);
 
 	assert_true(strlen(url) < sizeof(text));
@@ -110,6 +111,20 @@ static unsigned get(struct desk *desk, const char *url)
 	}
 	bt_buf_clear(&desk->answer.body);
 	bt_buf_text(&desk->answer.body, "");
+	bt_route(&desk->sources, NULL, &request, &desk->answer);
+	return desk->answer.status;
+}
+
+static unsigned get(struct desk *desk, const char *url)
+{
+	return get_as(desk, url, "");
+}
+
+static unsigned put(struct desk *desk, const char *path, const char *body)
+{
+	const struct bt_route_request request = {.path = bt_str(path), .puts = true, .body = bt_str(body)};
+
+	bt_buf_clear(&desk->answer.body);
 	bt_route(&desk->sources, NULL, &request, &desk->answer);
 	return desk->answer.status;
 }
@@ -309,6 +324,114 @@ static void what_is_not_there_is_said(void **state)
 	assert_has(desk, "/metrics");
 }
 
+static void each_flag(void *context, void (*call)(void *to, const char *name, struct bt_str value), void *to)
+{
+	(void)context;
+	call(to, "secure-port", bt_str("10259"));
+	call(to, "v", bt_str("2"));
+}
+
+#define AS_FLAGZ  ";v=v1beta1;g=config.k8s.io;as=Flagz"
+#define AS_STATUS ";v=v1beta1;g=config.k8s.io;as=Statusz"
+
+static void flags_are_told_about_as_text_and_as_an_object(void **state)
+{
+	struct desk *desk = *state;
+
+	assert_int_equal(get(desk, "/flagz"), 404); /* nobody has any */
+	desk->sources.each_flag = each_flag;
+	assert_answers(desk, "/flagz", 200,
+		"\nkube-scheduler flagz\nWarning: This endpoint is not meant to be machine parseable, has no "
+		"formatting compatibility guarantees and is for debugging purposes only.\n"
+		"secure-port=10259\nv=2\n");
+	assert_int_equal(get_as(desk, "/flagz", "application/json" AS_FLAGZ), 200);
+	assert_string_equal(desk->answer.type, "application/json;g=config.k8s.io;v=v1beta1;as=Flagz");
+	assert_null(desk->answer.warning);
+	assert_has(desk, "\"kind\": \"Flagz\",\n  \"apiVersion\": \"config.k8s.io/v1beta1\"");
+	assert_has(desk, "\"flags\": {\n    \"secure-port\": \"10259\",\n    \"v\": \"2\"\n  }");
+	assert_int_equal(get_as(desk, "/flagz", "application/yaml;v=v1alpha1;g=config.k8s.io;as=Flagz"), 200);
+	assert_string_equal(desk->answer.type, "application/yaml;g=config.k8s.io;v=v1alpha1;as=Flagz");
+	assert_string_equal(desk->answer.warning,
+		"299 - \"This version of the flagz endpoint is deprecated. Please use a newer version.\"");
+	assert_has(desk, "apiVersion: config.k8s.io/v1alpha1\n");
+	desk->lab.config.gates.on[BT_GATE_COMPONENT_FLAGZ] = false;
+	assert_int_equal(get(desk, "/flagz"), 404);
+}
+
+static void status_is_told_about_as_text_and_as_an_object(void **state)
+{
+	struct desk *desk = *state;
+
+	assert_int_equal(get(desk, "/statusz"), 200);
+	assert_has(desk, "\nkube-scheduler statusz\n");
+	assert_has(desk, "\nUp: 0 hr 00 min ");
+	assert_has(desk, "\nBinary version: 1.36.3\nEmulation version: 1.36\nPaths: /configz ");
+	assert_int_equal(get_as(desk, "/statusz", "application/json" AS_STATUS), 200);
+	assert_has(
+		desk, "\"binaryVersion\": \"1.36.3\",\n  \"emulationVersion\": \"1.36\",\n  \"paths\": [\n");
+	assert_has(desk, "\"startTime\": \"20");
+	desk->lab.config.gates.on[BT_GATE_COMPONENT_STATUSZ] = false;
+	assert_int_equal(get(desk, "/statusz"), 404);
+}
+
+/* As the API server's own negotiation answers. */
+static void the_best_type_that_can_be_answered_is(void **state)
+{
+	static const struct {
+		const char *accept, *type; /* NULL: none */
+	} rows[] = {{"*/*", "text/plain; charset=utf-8"}, {"text/plain", "text/plain; charset=utf-8"},
+		{" TEXT/* ", "text/plain; charset=utf-8"},
+		{"text/html, text/plain;q=0.5", "text/plain; charset=utf-8"}, {"application/json", NULL},
+		{"text/html", NULL}, {"application/json;as=Statusz", NULL},
+		{"application/json;v=v1;g=config.k8s.io;as=Statusz", NULL},
+		{"application/json;v=v1beta1;g=config.k8s.io;as=Flagz", NULL}, {"text/plain" AS_STATUS, NULL},
+		{"*/*" AS_STATUS, "application/json;g=config.k8s.io;v=v1beta1;as=Statusz"},
+		{"text/plain;q=0.3, application/yaml;q=0.9" AS_STATUS,
+			"application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz"},
+		{"application/json;q=0.1" AS_STATUS ",text/plain", "text/plain; charset=utf-8"},
+		{"text/plain;q=0", NULL}, {",;=", NULL}, {"   ", "text/plain; charset=utf-8"}};
+	struct desk *desk = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		unsigned status = get_as(desk, "/statusz", rows[i].accept);
+
+		print_message("%s\n", rows[i].accept);
+		assert_int_equal(status, rows[i].type ? 200 : 406);
+		assert_string_equal(desk->answer.type, rows[i].type ? rows[i].type : "application/json");
+		if (!rows[i].type) {
+			assert_has(desk, "\"message\": \"only the following media types are accepted: "
+					 "application/json, application/yaml, text/plain\",\n  \"reason\": "
+					 "\"NotAcceptable\",\n  \"code\": 406\n");
+		}
+	}
+}
+
+static void put_changes_what_is_logged(void **state)
+{
+	struct desk *desk = *state;
+
+	bt_log_set_verbosity(0);
+	assert_int_equal(put(desk, "/debug/flags/v", "4"), 200);
+	assert_string_equal(desk->answer.body.ptr, "successfully set klog.logging.verbosity to 4\n");
+	assert_true(bt_log_enabled(4));
+	assert_false(bt_log_enabled(5));
+	assert_int_equal(put(desk, "/debug/flags/v", "x"), 400);
+	assert_string_equal(desk->answer.body.ptr, "strconv.ParseUint: parsing \"x\": invalid syntax\n");
+	assert_int_equal(put(desk, "/debug/flags/v", ""), 400);
+	assert_int_equal(put(desk, "/debug/flags/v", "12345678901234567890"), 400);
+	assert_true(bt_log_enabled(4));
+	bt_log_set_verbosity(0);
+	assert_answers(desk, "/debug/flags/v", 406, "unsupported http method\n");
+	assert_int_equal(get(desk, "/debug/flags"), 200);
+	assert_has(desk, "<tr>v<br>\n");
+	assert_true(bt_route_takes_put(&desk->sources, bt_str("/debug/flags/v")));
+	assert_false(bt_route_takes_put(&desk->sources, bt_str("/debug/flags/x")));
+	assert_false(bt_route_takes_put(&desk->sources, bt_str("/metrics")));
+	desk->lab.config.enable_profiling.value = false;
+	assert_false(bt_route_takes_put(&desk->sources, bt_str("/debug/flags/v")));
+	assert_int_equal(get(desk, "/debug/flags"), 404);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -316,6 +439,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(with_an_election_it_is_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_leader_that_cannot_renew_is_not_healthy, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_checks_said_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			flags_are_told_about_as_text_and_as_an_object, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			status_is_told_about_as_text_and_as_an_object, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_best_type_that_can_be_answered_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(put_changes_what_is_logged, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			who_is_not_ready_says_what_is_missing_but_not_why, setup, teardown),
 		cmocka_unit_test_setup_teardown(checks_can_be_excluded, setup, teardown),

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -328,6 +329,41 @@ static void front_proxies_say_who_in_the_usual_headers(void **state)
 		"requires the \"RemoteRequestHeaderUID\" feature to be enabled");
 }
 
+struct shown {
+	const char *last;
+	char text[8192];
+};
+
+static void show(void *context, const char *name, struct bt_str value)
+{
+	struct shown *shown = context;
+	size_t n = strlen(shown->text);
+
+	assert_true(!shown->last || strcmp(shown->last, name) < 0);
+	shown->last = name;
+	snprintf(shown->text + n, sizeof(shown->text) - n, "%s=%.*s\n", name, BT_STR_ARG(value));
+}
+
+static void every_flag_is_shown_with_its_value_in_order(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags =
+		read_line(&line, "-v=3 --leader-elect=false --disabled-metrics=a,b "
+				 "--disabled-metrics=c --secure-port=1");
+	struct shown shown = {.last = NULL};
+
+	(void)state;
+	bt_run_flags_each(flags, show, &shown);
+	assert_non_null(strstr(shown.text, "\nv=3\n"));
+	assert_non_null(strstr(shown.text, "\nleader-elect=false\n"));
+	assert_non_null(strstr(shown.text, "\ndisabled-metrics=[a,b,c]\n"));
+	assert_non_null(strstr(shown.text, "\nsecure-port=1\n"));
+	assert_non_null(strstr(shown.text, "\nauthorization-always-allow-paths=[/healthz,/readyz,/livez]\n"));
+	assert_non_null(strstr(shown.text, "\nrequestheader-username-headers=[x-remote-user]\n"));
+	assert_non_null(strstr(shown.text, "\nclient-ca-file=\n"));
+	drop(&line);
+}
+
 /* One flag of each line of kube-scheduler's own help is known here. Source: kube-scheduler --help, v1.36.3.
  */
 static void every_flag_of_kube_scheduler_is_known(void **state)
@@ -382,6 +418,7 @@ int main(void)
 		cmocka_unit_test(what_is_empty_counts_as_not_given),
 		cmocka_unit_test(flags_without_effect_are_taken_and_named),
 		cmocka_unit_test(front_proxies_say_who_in_the_usual_headers),
+		cmocka_unit_test(every_flag_is_shown_with_its_value_in_order),
 		cmocka_unit_test(what_is_wrong_is_said_with_the_remedy),
 		cmocka_unit_test(every_flag_of_kube_scheduler_is_known),
 	};

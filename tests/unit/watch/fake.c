@@ -120,9 +120,8 @@ static struct bt_http_head head;
 
 void fake_head(struct fake_call *call, uint32_t status, const char *content_type, int64_t retry_after_ns)
 {
-	head = (struct bt_http_head){.status = status,
-		.content_type = bt_str(content_type),
-		.retry_after_ns = retry_after_ns};
+	head = (struct bt_http_head){
+		.status = status, .content_type = bt_str(content_type), .retry_after_ns = retry_after_ns};
 	call->head_sent = true;
 	call->call.head(call->call.context, &head);
 }

@@ -8,7 +8,7 @@
 #define EVENTS	"/apis/events.k8s.io/v1/namespaces/ns/events"
 #define ON(node)                                                                                             \
 	"{\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"uid\":\"u\"},\"spec\":{\"nodeName\":\"" node "\"}" \
-												       "}"
+	"}"
 
 /* What the extender was asked last. */
 static struct {
