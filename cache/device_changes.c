@@ -85,14 +85,13 @@ static bool compare_claim(const struct bt_devices *devices, struct bt_arena *are
 }
 
 static bool compare_class(const struct bt_devices *devices, const struct bt_device_class_object *object,
-	struct bt_event_object *out)
+	struct bt_held *held, struct bt_event_object *out)
 {
 	const struct bt_device_class *old = bt_device_store_class(&devices->view, out->name);
 
 	/* None and an empty name are the same. */
-	out->other = object->extended_resource.len
-			     ? bt_intern_add(devices->dictionary->intern, object->extended_resource)
-			     : BT_NAME_NONE;
+	out->other =
+		object->extended_resource.len ? bt_held_add(held, object->extended_resource) : BT_NAME_NONE;
 	if (old) {
 		uint32_t before =
 			old->extended_resource == BT_NAME_EMPTY ? BT_NAME_NONE : old->extended_resource;
@@ -124,7 +123,7 @@ bool bt_devices_describe(const struct bt_devices *devices, const struct bt_objec
 	if (object->kind == BT_KIND_RESOURCE_CLAIM) {
 		known = compare_claim(devices, &arena, &object->resource_claim, out);
 	} else if (object->kind == BT_KIND_DEVICE_CLASS) {
-		known = compare_class(devices, &object->device_class, out);
+		known = compare_class(devices, &object->device_class, held, out);
 	} else if (object->kind == BT_KIND_RESOURCE_SLICE) {
 		known = has_slice(devices, out->name);
 	}

@@ -100,8 +100,10 @@ static struct bt_consumed *consumed_of(struct bt_device_use *use, uint32_t name)
 	return NULL;
 }
 
-/* Source: ConsumedCapacityCollection.Insert, v1.36.3. */
-static void consume(struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)
+/* What is taken of capacities is added up by their names, whoever has taken it: the device holds them.
+ * Source: ConsumedCapacityCollection.Insert, v1.36.3. */
+static void consume(
+	struct bt_intern *intern, struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)
 {
 	use->consumes = true;
 	for (uint32_t i = 0; i < n; i++) {
@@ -116,12 +118,14 @@ static void consume(struct bt_device_use *use, const struct bt_consumed *items, 
 			use->consumed =
 				bt_mem_realloc(use->consumed, use->consumed_cap, sizeof(*use->consumed));
 		}
+		bt_intern_hold_again(intern, items[i].name);
 		use->consumed[use->consumed_n++] = items[i];
 	}
 }
 
 /* Source: ConsumedCapacityCollection.Remove, v1.36.3: nothing is left of what has become zero. */
-static void restore(struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)
+static void restore(
+	struct bt_intern *intern, struct bt_device_use *use, const struct bt_consumed *items, uint32_t n)
 {
 	bool any = false;
 
@@ -135,9 +139,12 @@ static void restore(struct bt_device_use *use, const struct bt_consumed *items, 
 	for (uint32_t i = 0; i < use->consumed_n; i++) {
 		any |= use->consumed[i].value != 0;
 	}
-	if (!any) {
-		use->consumes = false;
-		use->consumed_n = 0;
+	if (any) {
+		return;
+	}
+	use->consumes = false;
+	while (use->consumed_n) {
+		bt_intern_release(intern, use->consumed[--use->consumed_n].name);
 	}
 }
 
@@ -156,9 +163,9 @@ static void share(struct bt_devices *d, uint32_t use_ix, const struct bt_device_
 		use->share_n--;
 	}
 	if (result->consumed_n && add) {
-		consume(use, result->consumed, result->consumed_n);
+		consume(d->dictionary->intern, use, result->consumed, result->consumed_n);
 	} else if (result->consumed_n) {
-		restore(use, result->consumed, result->consumed_n);
+		restore(d->dictionary->intern, use, result->consumed, result->consumed_n);
 	}
 }
 
@@ -193,6 +200,13 @@ static void give_up(struct bt_devices *d, struct bt_held *names)
 	bt_held_move(&d->gone, names);
 }
 
+/* The same of one that is held once. */
+static void give_name_up(struct bt_devices *d, uint32_t name)
+{
+	bt_held_add_name(&d->gone, name);
+	bt_intern_release(d->dictionary->intern, name);
+}
+
 void bt_devices_release_names(struct bt_devices *d)
 {
 	bt_held_release(&d->gone);
@@ -214,6 +228,9 @@ static void hold_allocation(struct bt_held *held, const struct bt_allocation *al
 			result->request, result->driver, result->pool, result->device, result->share};
 
 		hold_names(held, names, sizeof(names) / sizeof(names[0]));
+		for (uint32_t j = 0; j < result->consumed_n; j++) {
+			bt_held_add_name(held, result->consumed[j].name);
+		}
 		hold_names(held, result->binding_conditions, result->binding_condition_n);
 		hold_names(held, result->failure_conditions, result->failure_condition_n);
 	}
@@ -494,7 +511,43 @@ static void remove_slice(struct bt_devices *d, uint32_t ix)
 
 /* ---- classes ---- */
 
-/* The extended resource that every class serves for. */
+/* A class that is not there and serves for nothing any more is forgotten, and another may have its place. */
+static void leave_class(struct bt_devices *d, uint32_t ix)
+{
+	uint32_t name = d->classes[ix].name;
+
+	if (d->classes[ix].live || d->class_serves[ix]) {
+		return;
+	}
+	bt_map_remove(&d->view.class_ixs, name);
+	give_name_up(d, name);
+	d->classes[ix] = (struct bt_device_class){0};
+	bt_vacancies_give(&d->vacant_classes, ix);
+}
+
+/* Nobody serves for the resource any more. */
+static void end_service(struct bt_devices *d, uint32_t resource)
+{
+	uint32_t ix;
+
+	if (bt_map_get(&d->view.resource_classes, resource, &ix)) {
+		bt_map_remove(&d->view.resource_classes, resource);
+		d->class_serves[ix]--;
+		give_name_up(d, resource);
+		leave_class(d, ix);
+	}
+}
+
+/* A class serves for the resource from now on, instead of whichever did. */
+static void serve(struct bt_devices *d, uint32_t resource, uint32_t ix)
+{
+	bt_intern_hold_again(d->dictionary->intern, resource);
+	d->class_serves[ix]++;
+	end_service(d, resource);
+	bt_map_put(&d->view.resource_classes, resource, ix);
+}
+
+/* The extended resource that every class serves for. Held once more. */
 static uint32_t implicit_resource(struct bt_devices *d, uint32_t class_)
 {
 	struct bt_intern *intern = d->dictionary->intern;
@@ -502,7 +555,7 @@ static uint32_t implicit_resource(struct bt_devices *d, uint32_t class_)
 
 	bt_buf_printf(
 		&text, "deviceclass.resource.kubernetes.io/%.*s", BT_STR_ARG(bt_intern_str(intern, class_)));
-	uint32_t name = bt_intern_add(intern, bt_buf_view(&text));
+	uint32_t name = bt_intern_hold(intern, bt_buf_view(&text));
 	bt_buf_fini(&text);
 	return name;
 }
@@ -526,9 +579,12 @@ static bool outranked(const struct bt_devices *d, const struct bt_device_class *
 
 static void forget_resources(struct bt_devices *d, const struct bt_device_class *class_)
 {
-	bt_map_remove(&d->view.resource_classes, implicit_resource(d, class_->name));
-	if (class_->extended_resource) {
-		bt_map_remove(&d->view.resource_classes, class_->extended_resource);
+	uint32_t implicit = implicit_resource(d, class_->name), own = class_->extended_resource;
+
+	end_service(d, implicit);
+	bt_intern_release(d->dictionary->intern, implicit);
+	if (own) {
+		end_service(d, own);
 	}
 }
 
@@ -544,18 +600,21 @@ static bool map_resources(struct bt_devices *d, const struct bt_device_class *wa
 	if (was->live) {
 		forget_resources(d, was);
 	}
+	uint32_t implicit = implicit_resource(d, class_->name);
 	if (class_->extended_resource) {
-		bt_map_put(&d->view.resource_classes, class_->extended_resource, ix);
+		serve(d, class_->extended_resource, ix);
 	}
-	bt_map_put(&d->view.resource_classes, implicit_resource(d, class_->name), ix);
+	serve(d, implicit, ix);
+	bt_intern_release(d->dictionary->intern, implicit);
 	return true;
 }
 
-static bool apply_class(struct bt_devices *d, const struct bt_device_class_object *object)
+/* A place for a class that is not known, which holds its name. */
+static uint32_t class_slot(struct bt_devices *d, uint32_t name)
 {
-	uint32_t name = bt_intern_add(d->dictionary->intern, object->meta.name), ix;
+	uint32_t ix;
 
-	if (!bt_map_get(&d->view.class_ixs, name, &ix)) {
+	if (!bt_vacancies_take(&d->vacant_classes, &ix)) {
 		size_t cap = d->class_cap;
 
 		ix = (uint32_t)d->class_n++;
@@ -565,13 +624,28 @@ static bool apply_class(struct bt_devices *d, const struct bt_device_class_objec
 				bt_mem_realloc(d->class_arenas, d->class_cap, sizeof(*d->class_arenas));
 			d->class_names =
 				bt_mem_realloc(d->class_names, d->class_cap, sizeof(*d->class_names));
+			d->class_serves =
+				bt_mem_realloc(d->class_serves, d->class_cap, sizeof(*d->class_serves));
 		}
-		d->classes[ix] = (struct bt_device_class){0};
 		d->class_arenas[ix] = (struct bt_arena){0};
 		d->class_names[ix] = (struct bt_held){.intern = d->dictionary->intern};
 		d->view.classes = d->classes;
-		bt_map_put(&d->view.class_ixs, name, ix);
 	}
+	d->classes[ix] = (struct bt_device_class){.name = name};
+	d->class_serves[ix] = 0;
+	bt_map_put(&d->view.class_ixs, name, ix);
+	bt_intern_hold_again(d->dictionary->intern, name);
+	return ix;
+}
+
+static bool apply_class(struct bt_devices *d, const struct bt_device_class_object *object)
+{
+	uint32_t name = bt_intern_hold(d->dictionary->intern, object->meta.name), ix;
+
+	if (!bt_map_get(&d->view.class_ixs, name, &ix)) {
+		ix = class_slot(d, name);
+	}
+	bt_intern_release(d->dictionary->intern, name);
 	const struct bt_device_class was = d->classes[ix];
 	bt_arena_fini(&d->class_arenas[ix]);
 	bt_arena_start(&d->class_arenas[ix], OBJECT_BYTES);
@@ -592,6 +666,7 @@ static void remove_class(struct bt_devices *d, uint32_t ix)
 	*class_ = (struct bt_device_class){.name = class_->name};
 	bt_arena_fini(&d->class_arenas[ix]);
 	give_up(d, &d->class_names[ix]);
+	leave_class(d, ix);
 	d->view.version++;
 }
 
@@ -1160,6 +1235,7 @@ void bt_devices_destroy(struct bt_devices *d)
 	bt_held_release(&d->gone);
 	bt_held_release(&d->expression_names);
 	bt_vacancies_fini(&d->vacant_uses);
+	bt_vacancies_fini(&d->vacant_classes);
 	free_arenas(d->slice_arenas, d->view.slice_n);
 	free_arenas(d->class_arenas, d->class_n);
 	for (uint32_t i = 0; i < d->view.slice_n; i++) {
@@ -1173,7 +1249,7 @@ void bt_devices_destroy(struct bt_devices *d)
 		bt_held_release(&d->pending[i].names);
 	}
 	void *arrays[] = {d->claims, d->slices, d->classes, d->uses, d->memos, d->free_claims, d->free_slices,
-		d->pending, d->view.marks};
+		d->pending, d->view.marks, d->class_serves};
 	struct bt_map *maps[] = {&d->view.claim_ixs, &d->view.slice_ixs, &d->view.class_ixs,
 		&d->view.resource_classes, &d->use_ixs, &d->shares, &d->expressions, &d->pending_ixs};
 

@@ -62,7 +62,8 @@ struct bt_devices {
 	struct bt_held *claim_names, *slice_names, *class_names; /* that they have */
 	struct bt_held gone;		 /* names of what has gone, for who still has it in hand */
 	struct bt_held expression_names; /* of expressions below */
-	struct bt_vacancies vacant_uses;
+	struct bt_vacancies vacant_uses, vacant_classes;
+	uint32_t *class_serves; /* by class: for how many extended resources it counts */
 	struct bt_slice_memo *memos;
 	size_t claim_cap, slice_cap, class_cap, use_cap, class_n;
 	uint32_t *free_claims, *free_slices;

@@ -75,12 +75,6 @@ static struct bt_request_policy keep_policy(
 		.value_n = from->value_n};
 }
 
-/* Capacities have few names. What is taken of them is added up by these, whoever has taken it: they stay. */
-static uint32_t capacity_name(struct bt_held *held, struct bt_str text)
-{
-	return bt_intern_add(held->intern, text);
-}
-
 static void keep_capacities(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_device_object *object, struct bt_device *device)
 {
@@ -88,7 +82,7 @@ static void keep_capacities(struct bt_held *held, struct bt_arena *arena,
 
 	for (uint32_t i = 0; i < object->capacity_n; i++) {
 		items[i] = (struct bt_capacity){
-			.name = capacity_name(held, object->capacities[i].name),
+			.name = bt_held_add(held, object->capacities[i].name),
 			.value = object->capacities[i].value,
 			.policy = keep_policy(arena, &object->capacities[i].policy),
 		};
@@ -197,9 +191,8 @@ void bt_device_class_compile(struct bt_held *held, struct bt_arena *arena,
 		.name = bt_held_add(held, object->meta.name),
 		.creation_ns = object->meta.creation_ns,
 		.selectors = keep_selectors(held, arena, object->selectors, object->selector_n),
-		/* What once served for a resource is still asked for by its name: it stays. */
 		.extended_resource = object->has_extended_resource
-					     ? bt_intern_add(held->intern, object->extended_resource)
+					     ? bt_held_add(held, object->extended_resource)
 					     : BT_NAME_NONE,
 	};
 }
@@ -245,6 +238,17 @@ static void compile_ask(struct bt_held *held, struct bt_arena *arena,
 	};
 }
 
+/* By what an allocation says for which alternative it is. */
+static uint32_t path_of(struct bt_held *held, struct bt_str request, struct bt_str alternative)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text, "%.*s/%.*s", BT_STR_ARG(request), BT_STR_ARG(alternative));
+	uint32_t path = bt_held_add(held, bt_buf_view(&text));
+	bt_buf_fini(&text);
+	return path;
+}
+
 static void keep_requests(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_resource_claim_object *object, struct bt_resource_claim *out)
 {
@@ -257,6 +261,7 @@ static void keep_requests(struct bt_held *held, struct bt_arena *arena,
 
 		for (uint32_t j = 0; j < from->first_available_n; j++) {
 			compile_ask(held, arena, &from->first_available[j], &alternatives[j]);
+			alternatives[j].path = path_of(held, from->name, from->first_available[j].name);
 		}
 		requests[i] = (struct bt_device_request){.name = bt_held_add(held, from->name),
 			.has_exactly = from->has_exactly,
@@ -306,7 +311,7 @@ static const struct bt_consumed *keep_consumed(
 
 	for (uint32_t i = 0; i < list->n; i++) {
 		items[i] = (struct bt_consumed){
-			capacity_name(held, list->items[i].name), list->items[i].quantity.nano};
+			bt_held_add(held, list->items[i].name), list->items[i].quantity.nano};
 	}
 	return items;
 }

@@ -92,6 +92,7 @@ struct bt_asked_capacity {
 /* What is asked of devices. */
 struct bt_device_ask {
 	uint32_t name; /* of an alternative */
+	uint32_t path; /* of an alternative: its request's name, a slash and its own */
 	uint32_t class_, mode_text;
 	enum bt_allocation_mode mode;
 	int64_t count;

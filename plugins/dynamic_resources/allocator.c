@@ -617,25 +617,11 @@ static bool reach(struct search *s, const struct picked *first, uint32_t n, stru
 	return true;
 }
 
-static uint32_t request_name(struct search *s, const struct asked *asked)
-{
-	struct bt_buf text = {0};
-
-	if (!asked->parent) {
-		return asked->name;
-	}
-	bt_buf_printf(&text, "%.*s/%.*s", BT_STR_ARG(text_of(s, asked->parent)),
-		BT_STR_ARG(text_of(s, asked->name)));
-	uint32_t name = bt_intern_add(s->view->snapshot->dictionary->intern, bt_buf_view(&text));
-	bt_buf_fini(&text);
-	return name;
-}
-
 static struct bt_device_result result_of(struct search *s, const struct picked *picked)
 {
 	const struct bt_device *device = picked->at.device;
 	struct bt_device_result result = {
-		.request = request_name(s, picked->asked),
+		.request = picked->asked->parent ? picked->asked->ask->path : picked->asked->name,
 		.driver = picked->at.slice->driver,
 		.pool = picked->at.slice->pool,
 		.device = device->name,

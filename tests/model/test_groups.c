@@ -166,9 +166,13 @@ static void add_pod(struct history *h)
 	}
 }
 
+/* What the engine knows of a pod; of an index that is no pod's any more, that it is vacant. */
 static const struct bt_pod *pod_of(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return bt_ledger_pod(bt_engine_cache((struct bt_engine *)(uintptr_t)engine)->ledger, pod_ix);
+	static const struct bt_pod vacant = {.state = BT_POD_VACANT};
+	const struct bt_ledger *ledger = bt_engine_cache((struct bt_engine *)(uintptr_t)engine)->ledger;
+
+	return bt_ledger_has(ledger, pod_ix) ? bt_ledger_pod(ledger, pod_ix) : &vacant;
 }
 
 static bool is_there(const struct history *h, const struct record *record)

@@ -97,10 +97,23 @@ static void make_slice(struct bt_arena *arena, uint32_t number, struct bt_resour
 	out->generation = out->slice_count = 1;
 	out->devices = bt_arena_zalloc(arena, sizeof(*out->devices));
 	out->devices[0].name = bt_build_text(arena, "device-%" PRIu32, number);
+	out->devices[0].allow_multiple = true;
+	out->devices[0].capacities = bt_arena_zalloc(arena, sizeof(*out->devices[0].capacities));
+	out->devices[0].capacities[0].name = bt_build_text(arena, "capacity-%" PRIu32, number);
+	out->devices[0].capacities[0].value = bt_build_count(4);
+	out->devices[0].capacity_n = 1;
 	out->device_n = 1;
 }
 
-/* A claim that has it. */
+/* A class that claims name, and that serves for a resource of its own. */
+static void make_class(struct bt_arena *arena, uint32_t number, struct bt_device_class_object *out)
+{
+	out->meta.name = bt_build_text(arena, "class-%" PRIu32, number);
+	out->has_extended_resource = true;
+	out->extended_resource = bt_build_text(arena, "example.com/serves-%" PRIu32, number);
+}
+
+/* A claim that has a share of it. */
 static void make_claim(struct bt_arena *arena, uint32_t number, struct bt_resource_claim_object *out)
 {
 	struct bt_device_selector_object *selector = bt_arena_zalloc(arena, sizeof(*selector));
@@ -109,8 +122,13 @@ static void make_claim(struct bt_arena *arena, uint32_t number, struct bt_resour
 	out->meta.uid = bt_build_text(arena, "claim-uid-%" PRIu32, number);
 	*selector = (struct bt_device_selector_object){.has_cel = true,
 		.expression = bt_build_text(arena, "device.driver == 'driver-%" PRIu32 "'", number)};
-	out->requests = bt_arena_zalloc(arena, sizeof(*out->requests));
-	out->request_n = 1;
+	out->requests = bt_arena_zalloc(arena, 2 * sizeof(*out->requests));
+	out->request_n = 2;
+	out->requests[1].name = bt_build_text(arena, "either-%" PRIu32, number);
+	out->requests[1].first_available = bt_arena_zalloc(arena, sizeof(struct bt_device_ask_object));
+	out->requests[1].first_available_n = 1;
+	out->requests[1].first_available[0].name = bt_build_text(arena, "or-%" PRIu32, number);
+	out->requests[1].first_available[0].class_name = bt_build_text(arena, "class-%" PRIu32, number);
 	out->requests[0].name = bt_build_text(arena, "request-%" PRIu32, number);
 	out->requests[0].has_exactly = true;
 	out->requests[0].exactly.class_name = bt_build_text(arena, "class-%" PRIu32, number);
@@ -122,13 +140,20 @@ static void make_claim(struct bt_arena *arena, uint32_t number, struct bt_resour
 	out->results[0].driver = bt_str("gpu.example.com");
 	out->results[0].pool = bt_build_text(arena, "node-%" PRIu32, number);
 	out->results[0].device = bt_build_text(arena, "device-%" PRIu32, number);
+	out->results[0].has_share_id = true;
+	out->results[0].share_id = bt_build_text(arena, "share-%" PRIu32, number);
+	out->results[0].consumed.items = bt_arena_zalloc(arena, sizeof(*out->results[0].consumed.items));
+	out->results[0].consumed.items[0].name = bt_build_text(arena, "capacity-%" PRIu32, number);
+	out->results[0].consumed.items[0].quantity = bt_build_count(1);
+	out->results[0].consumed.n = 1;
 	out->allocated = true;
 }
 
 /* Of what a turn consists, in some order. */
 static const enum bt_kind kinds[] = {BT_KIND_NAMESPACE, BT_KIND_POD_GROUP, BT_KIND_NODE, BT_KIND_SERVICE,
 	BT_KIND_POD, BT_KIND_REPLICA_SET, BT_KIND_POD, BT_KIND_REPLICATION_CONTROLLER, BT_KIND_POD,
-	BT_KIND_STATEFUL_SET, BT_KIND_POD_DISRUPTION_BUDGET, BT_KIND_RESOURCE_SLICE, BT_KIND_RESOURCE_CLAIM};
+	BT_KIND_STATEFUL_SET, BT_KIND_POD_DISRUPTION_BUDGET, BT_KIND_RESOURCE_SLICE, BT_KIND_RESOURCE_CLAIM,
+	BT_KIND_DEVICE_CLASS};
 
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -162,6 +187,9 @@ static void make_object(struct bt_arena *arena, uint32_t number, uint32_t nth, s
 		break;
 	case BT_KIND_POD_GROUP:
 		put(arena, &out->meta, "group", number);
+		break;
+	case BT_KIND_DEVICE_CLASS:
+		make_class(arena, number, &out->device_class);
 		break;
 	case BT_KIND_RESOURCE_SLICE:
 		make_slice(arena, number, &out->resource_slice);
@@ -259,6 +287,9 @@ static void what_is_in_use_follows_what_is_there(void **state)
 	(void)state;
 	bt_config_init_default(&config, NULL);
 	config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = true;
+	config.gates.on[BT_GATE_DRA_CONSUMABLE_CAPACITY] = true;
+	config.gates.on[BT_GATE_DRA_PRIORITIZED_LIST] = true;
 	struct bt_pipeline *pipeline = make_pipeline(&config);
 	for (uint32_t i = 0; i < turn_n; i++) {
 		uint32_t tenth = (uint32_t)((uint64_t)i * 10 / turn_n);
@@ -308,6 +339,9 @@ static void nor_with_threads_do_slots_and_names_grow(void **state)
 	(void)state;
 	bt_config_init_default(&config, NULL);
 	config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = true;
+	config.gates.on[BT_GATE_DRA_CONSUMABLE_CAPACITY] = true;
+	config.gates.on[BT_GATE_DRA_PRIORITIZED_LIST] = true;
 	struct bt_pipeline *pipeline = make_pipeline(&config);
 	assert_int_equal(bt_pipeline_start(pipeline, &why), BT_OK);
 	for (uint32_t i = 0; i < turn_n; i++) {
