@@ -235,6 +235,7 @@ struct bt_engine *bt_engine_create(const struct bt_config *config, const struct 
 	engine->start_ns = engine->ticked_ns = options->clock.now_ns ? bt_clock_now_ns(&options->clock) : 0;
 	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
 	engine->measures = options->stages ? bt_measures_create() : NULL;
+	engine->extended = config->extender_n > 0;
 	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
 	configure_devices(engine, &config->gates);
 	bt_engine_set_team(engine, options->team);
@@ -491,7 +492,7 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 
 	*out_outcome = BT_REFUSED;
 	engine->evaluation.promises = promises;
-	engine->evaluation.hooks = bt_extend_begin(engine->extend, pod_ix);
+	engine->evaluation.hooks = engine->extended ? bt_extend_begin(engine->extend, pod_ix) : NULL;
 	bool idle = bt_prepare(plan, &engine->cache->view);
 	if (plan->refusal) {
 		return BT_NO_NODE;

@@ -95,6 +95,7 @@ struct bt_engine {
 	 * nothing: from then on promises are not put into columns. */
 	bool fickle_promises;
 	struct bt_extend *extend;
+	bool extended; /* there are extenders */
 	struct bt_preemption preemption;
 	struct bt_preempt_notes notes[BT_NOTES_N]; /* the one for a kind of pods is found by a hash */
 	struct bt_hopeless *hopeless; /* pods that need not try to preempt, by signature and priority */
