@@ -26,21 +26,22 @@ import (
 )
 
 var testCases = append(append(familyCases(), extenderCases()...), []testCase{
-	{"events", "what kubectl describe shows of a pod is what it shows with kube-scheduler", eventsCase},
-	{"endpoints", "health, metrics for a real parser, configz", endpointsCase},
-	{"deployments", "controllers make, scale and delete pods meanwhile", deploymentsCase},
-	{"node-comes-later", "pods that fit nowhere are placed when a node comes, at once", nodeComesCase},
-	{"nodes-come-back", "nodes are deleted and made again under their names while pods come", nodesComeBackCase},
-	{"many", "1,000 nodes and 10,000 pods, watched by another client", manyCase},
-	{"leader-killed", "two replicas, the leader is killed", leaderKilledCase},
-	{"leader-stopped", "two replicas, the leader is frozen for longer than its lease", leaderStoppedCase},
-	{"leader-leaves", "two replicas, the leader ends in order: the other one takes over at once", leaderLeavesCase},
-	{"server-restarts", "kube-apiserver is killed and started again", serverRestartsCase},
-	{"compaction", "etcd forgets what the watches would resume from", compactionCase},
-	{"faults", "minutes behind a proxy that breaks everything", faultsCase},
-	{"rights", "rights are taken away one by one: said clearly, no crash, and all is well when they are back", rightsCase},
-	{"wrong-kubeconfig", "a kubeconfig that is none", wrongKubeconfigCase},
-	{"shadow", "beside kube-scheduler: decides, binds nothing, and tells how often both agree", shadowCase},
+	{name: "events", help: "what kubectl describe shows of a pod is what it shows with kube-scheduler", run: eventsCase},
+	{name: "endpoints", help: "health, metrics for a real parser, configz", run: endpointsCase},
+	{name: "deployments", help: "controllers make, scale and delete pods meanwhile", run: deploymentsCase},
+	{name: "node-comes-later", help: "pods that fit nowhere are placed when a node comes, at once", run: nodeComesCase},
+	{name: "nodes-come-back", help: "nodes are deleted and made again under their names while pods come", run: nodesComeBackCase},
+	{name: "many", help: "1,000 nodes and 10,000 pods, watched by another client", run: manyCase},
+	{name: "leader-killed", help: "two replicas, the leader is killed", run: leaderKilledCase},
+	{name: "leader-stopped", help: "two replicas, the leader is frozen for longer than its lease", run: leaderStoppedCase},
+	{name: "leader-leaves", help: "two replicas, the leader ends in order: the other one takes over at once", run: leaderLeavesCase},
+	{name: "server-restarts", help: "kube-apiserver is killed and started again", run: serverRestartsCase},
+	{name: "compaction", help: "etcd forgets what the watches would resume from", run: compactionCase},
+	{name: "faults", help: "minutes behind a proxy that breaks everything", run: faultsCase},
+	{name: "older-server", help: "a server without devices, capacities and pod groups: said once, and everything else goes on", run: olderServerCase},
+	{name: "rights", help: "rights are taken away one by one: said clearly, no crash, and all is well when they are back", run: rightsCase},
+	{name: "wrong-kubeconfig", help: "a kubeconfig that is none", run: wrongKubeconfigCase},
+	{name: "shadow", help: "beside kube-scheduler: decides, binds nothing, and tells how often both agree", run: shadowCase},
 }...)
 
 func numberedNode(i int) string {
@@ -711,4 +712,66 @@ func shadowCase(ctx context.Context, s *suite) error {
 		}
 		return nil
 	})
+}
+
+// olderServerCase: what a server of another version lacks is said clearly and not asked for in a loop.
+func olderServerCase(ctx context.Context, s *suite) error {
+	p, err := s.startProxy("older.kubeconfig", 0)
+	if err != nil {
+		return err
+	}
+	defer p.stop()
+	p.lack("/apis/resource.k8s.io/", "/apis/scheduling.k8s.io/v1alpha2/", "/apis/storage.k8s.io/v1/csistoragecapacities")
+	b, err := s.startOpen(ctx, "berth", schedulerOptions{kubeconfig: s.file("older.kubeconfig"), args: []string{"--feature-gates=GenericWorkload=true"}})
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.makeNodes(ctx, 3), s.makePods(ctx, "p", 30, "100m"), s.waitBound(ctx, time.Minute, 30)); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(b.log)
+	if err != nil {
+		return err
+	}
+	for _, words := range []string{
+		"The server has no resourceclaims of resource.k8s.io/v1, resource.k8s.io/v1beta2", "Pods that name ResourceClaims wait",
+		"The server has no resourceslices of resource.k8s.io/v1, resource.k8s.io/v1beta2", "No device can be allocated",
+		"The server has no deviceclasses of resource.k8s.io/v1, resource.k8s.io/v1beta2",
+		"The server has no podgroups of scheduling.k8s.io/v1alpha2", "Pods that name a PodGroup wait",
+		"The server has no csistoragecapacities of storage.k8s.io/v1"} {
+		if strings.Count(string(text), words) != 1 {
+			err = errors.Join(err, fmt.Errorf("%q is not said once", words))
+		}
+	}
+	asked := p.lacked()
+	if len(asked) != 8 {
+		err = errors.Join(err, fmt.Errorf("of what the server lacks %d paths were asked for, not 8: %v", len(asked), asked))
+	}
+	for path, n := range asked {
+		if n != 1 {
+			err = errors.Join(err, fmt.Errorf("%s was asked for %d times", path, n))
+		}
+	}
+	return errors.Join(err, s.metricIs(ctx, b, "scheduler_schedule_attempts_total", 30))
+}
+
+// metricIs compares the sum of a counter.
+func (s *suite) metricIs(ctx context.Context, b *process, name string, want float64) error {
+	_, body, err := b.get(ctx, "/metrics")
+	if err != nil {
+		return err
+	}
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	sum := 0.0
+	for _, m := range families[name].GetMetric() {
+		sum += m.GetCounter().GetValue()
+	}
+	if sum != want {
+		return fmt.Errorf("%s is %v, not %v", name, sum, want)
+	}
+	return nil
 }

@@ -457,7 +457,7 @@ func (s *suite) playExtended(ctx context.Context, f family, x *extender, config 
 }
 
 func extenderCase(f family) testCase {
-	return testCase{"family-" + f.name, "with extenders, as kube-scheduler has them", func(ctx context.Context, s *suite) error {
+	return testCase{name: "family-" + f.name, help: "with extenders, as kube-scheduler has them", why: "it takes the events of namespace default away", run: func(ctx context.Context, s *suite) error {
 		x, err := startExtender(s.admin)
 		if err != nil {
 			return err

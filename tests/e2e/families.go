@@ -233,7 +233,7 @@ func (s *suite) playPod(ctx context.Context, object *unstructured.Unstructured, 
 
 // familyCase plays a family with kube-scheduler, cleans up, plays it with berth, and compares.
 func familyCase(f family) testCase {
-	return testCase{"family-" + f.name, "placed, or refused with the same words, as by kube-scheduler", func(ctx context.Context, s *suite) error {
+	return testCase{name: "family-" + f.name, help: "placed, or refused with the same words, as by kube-scheduler", family: &f, run: func(ctx context.Context, s *suite) error {
 		real, err := s.startReal(ctx, schedulerOptions{})
 		if err != nil {
 			return err

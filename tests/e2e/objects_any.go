@@ -71,6 +71,11 @@ func (s *suite) client(object *unstructured.Unstructured) (dynamic.ResourceInter
 
 // create makes an object, its status included, and remembers it for clean.
 func (s *suite) create(ctx context.Context, object *unstructured.Unstructured) error {
+	if s.guest != nil {
+		if err := s.guest.adapt(object); err != nil {
+			return err
+		}
+	}
 	client, resource, err := s.client(object)
 	if err != nil {
 		return err
@@ -102,7 +107,7 @@ func (s *suite) apply(ctx context.Context, text string) error {
 	return nil
 }
 
-// clean takes away what the case has made, its pods first, and all other pods and nodes.
+// clean takes away what the case has made, its pods first, and, where the cluster is ours, all other pods and nodes.
 func (s *suite) clean(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -117,7 +122,9 @@ func (s *suite) clean(ctx context.Context) error {
 			failed = errors.Join(failed, err)
 		}
 	}
-	failed = errors.Join(failed, s.wipeAll(ctx))
+	if s.guest == nil {
+		failed = errors.Join(failed, s.wipeAll(ctx))
+	}
 	for _, o := range s.made {
 		failed = errors.Join(failed, eventually(ctx, time.Minute, func() error { return s.gone(ctx, o) }))
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -46,6 +47,9 @@ func (s *suite) waitDecided(ctx context.Context, namespace, name string) (string
 		got = text
 		return nil
 	})
+	if s.guest != nil {
+		got = strings.ReplaceAll(got, s.guest.prefix, "")
+	}
 	return got, err
 }
 

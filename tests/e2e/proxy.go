@@ -34,6 +34,8 @@ type faultProxy struct {
 	conns map[net.Conn]bool
 	hits  map[string]int
 	shut  bool
+
+	absent []string // beginnings of paths that the server does not know
 }
 
 // faults names everything that can happen, so that a test can ask whether all of it did.
@@ -124,6 +126,10 @@ func (p *faultProxy) handler(forward http.Handler) http.Handler {
 		if p.isShut() {
 			panic(http.ErrAbortHandler)
 		}
+		if p.isAbsent(r.URL.Path) {
+			http.Error(w, "404 page not found", http.StatusNotFound)
+			return
+		}
 		if p.draw("delay", 1) {
 			p.pause(500 * time.Millisecond)
 		}
@@ -196,6 +202,39 @@ func (p *faultProxy) isShut() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.shut
+}
+
+// isAbsent counts what is asked for of what the server is to lack.
+func (p *faultProxy) isAbsent(path string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, beginning := range p.absent {
+		if strings.HasPrefix(path, beginning) {
+			p.hits["absent "+path]++
+			return true
+		}
+	}
+	return false
+}
+
+// lack makes the server one that does not know paths that begin so.
+func (p *faultProxy) lack(beginnings ...string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.absent = beginnings
+}
+
+// lacked says how often each path was asked for in vain.
+func (p *faultProxy) lacked() map[string]int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := map[string]int{}
+	for what, n := range p.hits {
+		if path, ok := strings.CutPrefix(what, "absent "); ok {
+			all[path] = n
+		}
+	}
+	return all
 }
 
 // calm lets everything pass from now on.

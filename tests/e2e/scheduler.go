@@ -36,6 +36,10 @@ func (s *suite) writeConfig(name string, o schedulerOptions) (string, error) {
 	if o.kubeconfig == "" {
 		o.kubeconfig = s.file("berth.kubeconfig")
 	}
+	if s.guest != nil {
+		o.kubeconfig = s.guest.kubeconfig
+		o.config += s.guest.config()
+	}
 	if o.leader == "" {
 		o.leader = "{leaderElect: false}"
 	}

@@ -27,6 +27,7 @@ type suite struct {
 	seed    int64
 	dynamic dynamic.Interface
 	mapper  *restmapper.DeferredDiscoveryRESTMapper
+	guest   *guest // on a cluster that is not ours; else nil
 	made    []madeObject
 	started []*process
 	logN    int
@@ -36,6 +37,8 @@ type suite struct {
 type testCase struct {
 	name, help string
 	run        func(ctx context.Context, s *suite) error
+	family     *family // of those that compare with kube-scheduler and need nothing else
+	why        string  // it is for a cluster of its own only; "" for the usual reason
 }
 
 func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
@@ -53,7 +56,7 @@ func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	}
 	if *list {
 		for _, c := range testCases {
-			fmt.Printf("%-24s %s\n", c.name, c.help)
+			fmt.Printf("%-31s %s\n", c.name, c.help)
 		}
 		return nil
 	}
@@ -62,17 +65,36 @@ func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		return err
 	}
 	fmt.Printf("seed %d\n", *seed)
-	s, err := newSuite(ctx, f, path, *seed)
-	if s != nil {
+	foreign, err := foreignKubeconfig()
+	if err != nil {
+		return err
+	}
+	s, err := newSuite(ctx, f, path, *seed, foreign)
+	if s != nil && s.plane != nil {
 		defer s.stop()
 	}
 	if err != nil {
+		if s != nil && s.guest != nil && s.plane != nil {
+			err = errors.Join(err, s.leave(context.WithoutCancel(ctx)))
+		}
 		return err
 	}
 	var failed []string
 	for _, c := range testCases {
-		if wanted.MatchString(c.name) && !s.runCase(ctx, c, *limit) {
+		if !wanted.MatchString(c.name) {
+			continue
+		}
+		if why := cannotVisit(c); s.guest != nil && why != "" {
+			fmt.Printf("skip %-31s %s\n", c.name, why)
+			continue
+		}
+		if !s.runCase(ctx, c, *limit) {
 			failed = append(failed, c.name)
+		}
+	}
+	if s.guest != nil {
+		if err := s.leave(context.WithoutCancel(ctx)); err != nil {
+			return err
 		}
 	}
 	if len(failed) > 0 {
@@ -81,13 +103,23 @@ func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
-func newSuite(ctx context.Context, f planeFlags, berth string, seed int64) (*suite, error) {
-	p, err := startPlane(ctx, f)
-	s := &suite{plane: p, berth: berth, seed: seed}
+// newSuite starts a control plane, or goes to that of a kubeconfig.
+func newSuite(ctx context.Context, f planeFlags, berth string, seed int64, foreign string) (*suite, error) {
+	s := &suite{berth: berth, seed: seed}
+	kubeconfig := foreign
+	var err error
+	if foreign != "" {
+		s.guest = newGuest(foreign)
+		fmt.Printf("on the cluster of %s, in namespace %s\n", foreign, s.guest.id)
+		s.plane, err = visit(ctx, f, s.guest)
+	} else {
+		s.plane, err = startPlane(ctx, f)
+		kubeconfig = s.file("kubeconfig")
+	}
 	if err != nil {
 		return s, err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", p.file("kubeconfig"))
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return s, err
 	}
@@ -95,7 +127,7 @@ func newSuite(ctx context.Context, f planeFlags, berth string, seed int64) (*sui
 	if s.dynamic, err = dynamic.NewForConfig(config); err != nil {
 		return s, err
 	}
-	s.mapper = newMapper(p.admin)
+	s.mapper = newMapper(s.admin)
 	return s, nil
 }
 
@@ -114,7 +146,7 @@ func (s *suite) runCase(ctx context.Context, c testCase, limit time.Duration) bo
 	if err != nil {
 		verdict = "FAIL"
 	}
-	fmt.Printf("%s %-24s %6.1f s\n", verdict, c.name, time.Since(began).Seconds())
+	fmt.Printf("%s %-31s %6.1f s\n", verdict, c.name, time.Since(began).Seconds())
 	if err != nil {
 		fmt.Printf("     %s\n", strings.ReplaceAll(err.Error(), "\n", "\n     "))
 	}
