@@ -38,6 +38,7 @@ var testCases = append(append(familyCases(), extenderCases()...), []testCase{
 	{name: "server-restarts", help: "kube-apiserver is killed and started again", run: serverRestartsCase},
 	{name: "compaction", help: "etcd forgets what the watches would resume from", run: compactionCase},
 	{name: "faults", help: "minutes behind a proxy that breaks everything", run: faultsCase},
+	{name: "device-results", help: "what is written of ResourceClaims is what kube-scheduler writes", run: devicesCase},
 	{name: "older-server", help: "a server without devices, capacities and pod groups: said once, and everything else goes on", run: olderServerCase},
 	{name: "rights", help: "rights are taken away one by one: said clearly, no crash, and all is well when they are back", run: rightsCase},
 	{name: "wrong-kubeconfig", help: "a kubeconfig that is none", run: wrongKubeconfigCase},
