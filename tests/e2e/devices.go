@@ -72,7 +72,7 @@ spec:
     config:
     - {` + opaque("gpu.example.com", "{all: true}") + `}
     - {requests: [g], ` + opaque("gpu.example.com", `{only: "g"}`) + `}
-    - {requests: [nn, g], ` + opaque("nic.example.com", `{both: 0}`) + `}
+    - {requests: [nn, g], ` + opaque("nic.example.com", `{both: null}`) + `}
 ---
 apiVersion: resource.k8s.io/v1
 kind: ResourceClaim

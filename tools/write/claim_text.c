@@ -504,6 +504,12 @@ static void add_devices(struct bt_writer *writer, const struct bt_prebind_claim 
 	bt_buf_text(out, "]}");
 }
 
+/* One operation of a JSON patch, up to its value. */
+static void begin_change(const char *verb, const char *path, struct bt_buf *out)
+{
+	bt_buf_printf(out, "{\"op\":\"%s\",\"path\":\"%s\",\"value\":", verb, path);
+}
+
 static void add_timestamp(struct bt_writer *writer, struct bt_buf *out)
 {
 	time_t now = (time_t)(bt_write_wall(writer) / BT_WRITE_S);
@@ -511,29 +517,32 @@ static void add_timestamp(struct bt_writer *writer, struct bt_buf *out)
 	char text[32];
 
 	gmtime_r(&now, &tm);
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	bt_buf_printf(out, "\"allocationTimestamp\":\"%s\",", text);
+	strftime(text, sizeof(text), "\"%Y-%m-%dT%H:%M:%SZ\"", &tm);
+	bt_buf_text(out, text);
 }
 
 static void add_allocation(struct bt_writer *writer, const struct bt_prebind_claim *claim, struct bt_buf *out)
 {
 	bool dates = claim->timed && !(claim->allocated && claim->dated);
 
-	if (!claim->allocates && !dates) {
-		return;
-	}
-	bt_buf_text(out, "\"allocation\":{");
-	if (dates) {
-		add_timestamp(writer, out);
-	}
 	if (claim->allocates) {
+		begin_change("add", "/status/allocation", out);
+		bt_buf_char(out, '{');
+		if (dates) {
+			bt_buf_text(out, "\"allocationTimestamp\":");
+			add_timestamp(writer, out);
+			bt_buf_char(out, ',');
+		}
 		add_devices(writer, claim, out);
 		if (claim->selector.len) {
 			bt_buf_printf(out, ",\"nodeSelector\":%.*s", BT_STR_ARG(claim->selector));
 		}
+		bt_buf_text(out, "}},");
+	} else if (dates) {
+		begin_change("add", "/status/allocation/allocationTimestamp", out);
+		add_timestamp(writer, out);
+		bt_buf_text(out, "},");
 	}
-	trim_comma(out);
-	bt_buf_text(out, "},");
 }
 
 static void add_meta(const struct bt_prebind_claim *claim, struct bt_buf *out)
@@ -544,15 +553,23 @@ static void add_meta(const struct bt_prebind_claim *claim, struct bt_buf *out)
 	bt_json_write_quote(claim->version, out);
 }
 
+/* A JSON patch, for a merge patch would take null out of parameters, which are not ours. Another UID or
+ * version is a conflict. */
 void bt_claim_status(struct bt_writer *writer, const struct bt_op *op, const struct bt_prebind_claim *claim,
 	struct bt_buf *out)
 {
 	struct bt_str element;
 
-	add_meta(claim, out);
-	bt_buf_text(out, "},\"status\":{");
+	bt_buf_char(out, '[');
+	begin_change("replace", "/metadata/uid", out);
+	bt_json_write_quote(claim->uid, out);
+	bt_buf_text(out, "},");
+	begin_change("replace", "/metadata/resourceVersion", out);
+	bt_json_write_quote(claim->version, out);
+	bt_buf_text(out, "},");
 	add_allocation(writer, claim, out);
-	bt_buf_text(out, "\"reservedFor\":[");
+	begin_change("add", "/status/reservedFor", out);
+	bt_buf_char(out, '[');
 	for (size_t at = 0; bt_json_element(writer, claim->reserved, &at, &element);) {
 		bt_buf_str(out, element);
 		bt_buf_char(out, ',');
@@ -561,7 +578,7 @@ void bt_claim_status(struct bt_writer *writer, const struct bt_op *op, const str
 	bt_json_write_quote(op->pod.name, out);
 	bt_buf_text(out, ",\"uid\":");
 	bt_json_write_quote(op->pod.uid, out);
-	bt_buf_text(out, "}]}}");
+	bt_buf_text(out, "}]}]");
 }
 
 void bt_claim_free(const struct bt_prebind_claim *claim, struct bt_buf *out)

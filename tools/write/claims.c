@@ -18,6 +18,7 @@
 #define DEVICES	  "DynamicResources"
 #define MERGE	  "application/merge-patch+json"
 #define STRATEGIC "application/strategic-merge-patch+json"
+#define CHANGES	  "application/json-patch+json"
 
 static struct bt_prebind_claim *claim_of(const struct bt_op *op)
 {
@@ -131,7 +132,7 @@ static void choose_method(const struct bt_op *op, struct bt_http_call *call)
 	bool strategic = op->stage == BT_PREBIND_POD || op->stage == BT_PREBIND_UNRESERVE;
 
 	call->method = BT_HTTP_PATCH;
-	call->content_type = bt_str(strategic ? STRATEGIC : MERGE);
+	call->content_type = bt_str(strategic ? STRATEGIC : op->stage == BT_PREBIND_CLAIM ? CHANGES : MERGE);
 	if (op->reads) {
 		call->method = BT_HTTP_GET;
 		call->content_type.len = 0;

@@ -20,6 +20,9 @@
 #define NODE_IN(zone)                                                                                        \
 	"{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n1\",\"labels\":{\"zone\":"       \
 	"\"" zone "\"}}}"
+#define OF_VERSION(version)                                                                                  \
+	"[{\"op\":\"replace\",\"path\":\"/metadata/uid\",\"value\":\"u-c\"},{\"op\":\"replace\",\"path\":"   \
+	"\"/metadata/resourceVersion\",\"value\":\"" version "\"},"
 #define UNBOUND                                                                                              \
 	"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}},"   \
 	"\"spec\":{}}"
@@ -315,7 +318,8 @@ static const struct bt_ask_claim shares = {.name = BT_STR("c"), .uid = BT_STR("u
 	"\"deviceClassName\":\"gpu\",\"tolerations\":[{\"key\":\"t\"}]}}],\"config\":[{\"opaque\":{"         \
 	"\"driver\":\"d\",\"parameters\":{\"a\":1}}},{\"requests\":[\"other\"],\"opaque\":{\"driver\":"      \
 	"\"e\"}"                                                                                             \
-	"},{\"requests\":[\"r\"],\"opaque\":{\"driver\":\"f\"}}]}},\"status\":{}}"
+	"},{\"requests\":[\"r\"],\"opaque\":{\"driver\":\"f\",\"parameters\":{\"none\":null}}}]}},"          \
+	"\"status\":{}}"
 #define RESERVED                                                                                             \
 	"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"12\",\"finalizers\":["          \
 	"\"resource.kubernetes.io/"                                                                          \
@@ -337,16 +341,21 @@ static void a_claim_is_protected_allocated_and_reserved(void **state)
 	     "\"resource.kubernetes.io/delete-protection\"]}}");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
 	sent(last(), "PATCH", CLAIM "/status");
-	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"12\"},\"status\":{\"allocation\":{"
-	     "\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":\"d\",\"pool\":\"pool\",\"device\":"
-	     "\"dev-1\",\"tolerations\":[{\"key\":\"t\"}]}],\"config\":[{\"source\":\"FromClass\","
-	     "\"requests\":[\"r\"],\"opaque\":{\"driver\":\"d\",\"parameters\":{}}},{\"source\":"
-	     "\"FromClaim\","
-	     "\"opaque\":{\"driver\":\"d\",\"parameters\":{\"a\":1}}},{\"source\":\"FromClaim\",\"requests\":"
-	     "["
-	     "\"r\"],\"opaque\":{\"driver\":\"f\"}}]}},\"reservedFor\":[{\"resource\":\"pods\",\"name\":"
-	     "\"p\","
-	     "\"uid\":\"u\"}]}}");
+	assert_string_equal(fake.calls[last()].type, "application/json-patch+json");
+	says(OF_VERSION(
+		"12") "{\"op\":\"add\",\"path\":\"/status/allocation\",\"value\":{"
+		      "\"devices\":{\"results\":[{\"request\":\"r\",\"driver\":\"d\",\"pool\":\"pool\","
+		      "\"device\":"
+		      "\"dev-1\",\"tolerations\":[{\"key\":\"t\"}]}],\"config\":[{\"source\":\"FromClass\","
+		      "\"requests\":[\"r\"],\"opaque\":{\"driver\":\"d\",\"parameters\":{}}},{\"source\":"
+		      "\"FromClaim\","
+		      "\"opaque\":{\"driver\":\"d\",\"parameters\":{\"a\":1}}},{\"source\":\"FromClaim\","
+		      "\"requests\":"
+		      "["
+		      "\"r\"],\"opaque\":{\"driver\":\"f\",\"parameters\":{\"none\":null}}}]}}},{\"op\":"
+		      "\"add\",\"path\":"
+		      "\"/status/"
+		      "reservedFor\",\"value\":[{\"resource\":\"pods\",\"name\":\"p\",\"uid\":\"u\"}]}]");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
@@ -359,9 +368,10 @@ static void a_claim_that_others_have_is_shared(void **state)
 	bind_with(NULL, 0, &shares, 1);
 	fake_answer(last(), 200, RESERVED);
 	sent(last(), "PATCH", CLAIM "/status");
-	says("{\"metadata\":{\"uid\":\"u-c\",\"resourceVersion\":\"12\"},\"status\":{\"reservedFor\":[{"
-	     "\"resource\":\"pods\",\"name\":\"q\",\"uid\":\"u-q\"},{\"resource\":\"pods\",\"name\":\"p\","
-	     "\"uid\":\"u\"}]}}");
+	says(OF_VERSION("12") "{\"op\":\"add\",\"path\":\"/status/reservedFor\",\"value\":[{"
+			      "\"resource\":\"pods\",\"name\":\"q\",\"uid\":\"u-q\"},{\"resource\":\"pods\","
+			      "\"name\":\"p\","
+			      "\"uid\":\"u\"}]}]");
 }
 
 static void a_claim_that_has_changed_is_read_anew_a_few_times(void **state)
