@@ -75,6 +75,12 @@ struct bt_access {
 
 /* ---- identities ---- */
 
+struct bt_identity *bt_identity_hold(struct bt_identity *identity)
+{
+	bt_add(&identity->holder_n, 1);
+	return identity;
+}
+
 void bt_identity_release(struct bt_identity *identity)
 {
 	if (!identity || bt_sub(&identity->holder_n, 1) != 1) {

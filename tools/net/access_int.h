@@ -52,4 +52,6 @@ enum bt_access_answer bt_access_identity(const struct bt_access *access, uint64_
 /* No ready with this context is called any more. Context: any thread. */
 void bt_access_forget(const struct bt_access *access, void *context);
 
+/* One holder more; returns it. */
+struct bt_identity *bt_identity_hold(struct bt_identity *identity);
 void bt_identity_release(struct bt_identity *identity);

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TLS by OpenSSL over memory, so that one read and one write of the socket serve many records.
+ */
+#include "tools/net/tls_int.h"
+
+#include <arpa/inet.h>
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+
+#include "engine/base/check.h"
+
+/* What ALPN offers, best first. */
+static const unsigned char PROTOCOLS[] = "\x02h2\x08http/1.1";
+
+static BIO *open_pem(struct bt_str pem)
+{
+	return BIO_new_mem_buf(pem.ptr, pem.len < INT_MAX ? (int)pem.len : INT_MAX);
+}
+
+/* A key that is locked by a password is not asked about at the terminal. */
+static int no_password(char *out, int size, int writes, void *context)
+{
+	(void)out, (void)size, (void)writes, (void)context;
+	return 0;
+}
+
+static bool trust(SSL_CTX *context, struct bt_str pem)
+{
+	X509_STORE *store = SSL_CTX_get_cert_store(context);
+	BIO *bio = open_pem(pem);
+	uint32_t n = 0;
+	X509 *one;
+
+	while (bio && (one = PEM_read_bio_X509_AUX(bio, NULL, no_password, NULL))) {
+		n += X509_STORE_add_cert(store, one) == 1;
+		X509_free(one);
+	}
+	BIO_free(bio);
+	ERR_clear_error(); /* the end of the text is an error there */
+	return n != 0;
+}
+
+static bool show(SSL_CTX *context, struct bt_str certificate, struct bt_str key)
+{
+	BIO *bio = open_pem(certificate);
+	X509 *one = bio ? PEM_read_bio_X509_AUX(bio, NULL, no_password, NULL) : NULL;
+	bool good = one && SSL_CTX_use_certificate(context, one) == 1;
+
+	X509_free(one);
+	while (good && (one = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
+		good = SSL_CTX_add0_chain_cert(context, one) == 1;
+	}
+	BIO_free(bio);
+	bio = good ? open_pem(key) : NULL;
+	EVP_PKEY *secret = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
+
+	good = secret && SSL_CTX_use_PrivateKey(context, secret) == 1 && SSL_CTX_check_private_key(context) == 1;
+	EVP_PKEY_free(secret);
+	BIO_free(bio);
+	ERR_clear_error();
+	return good;
+}
+
+SSL_CTX *bt_tls_context(const struct bt_identity *identity, bool insecure, enum bt_http_fault *out_fault,
+	struct bt_buf *out_why)
+{
+	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+
+	BT_REQUIRE(context && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1);
+	SSL_CTX_set_verify(context, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+	/* Who is named as trusted is trusted, whoever signed it. */
+	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
+	BT_REQUIRE(SSL_CTX_set_alpn_protos(context, PROTOCOLS, sizeof(PROTOCOLS) - 1) == 0);
+	if (!identity->authority.len) {
+		SSL_CTX_set_default_verify_paths(context);
+	} else if (!trust(context, identity->authority)) {
+		bt_buf_text(out_why, "no certificate can be read from certificate-authority");
+		*out_fault = BT_HTTP_NO_AUTHORITY;
+		SSL_CTX_free(context);
+		return NULL;
+	}
+	if (identity->certificate.len && !show(context, identity->certificate, identity->key)) {
+		bt_buf_text(out_why, "the client certificate cannot be used with its key");
+		*out_fault = BT_HTTP_NO_IDENTITY;
+		SSL_CTX_free(context);
+		return NULL;
+	}
+	return context;
+}
+
+void bt_tls_context_free(SSL_CTX *context)
+{
+	SSL_CTX_free(context);
+}
+
+bool bt_tls_init(struct bt_tls *tls, SSL_CTX *context, const char *name)
+{
+	unsigned char address[16];
+	bool is_address = inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
+
+	*tls = (struct bt_tls){SSL_new(context), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem())};
+	BT_REQUIRE(tls->ssl && tls->in && tls->out);
+	BIO_set_mem_eof_return(tls->in, -1);
+	BIO_set_mem_eof_return(tls->out, -1);
+	SSL_set_bio(tls->ssl, tls->in, tls->out);
+	SSL_set_connect_state(tls->ssl);
+	SSL_set_hostflags(tls->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	if (is_address) {
+		return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls->ssl), name) == 1;
+	}
+	return SSL_set_tlsext_host_name(tls->ssl, name) == 1 && SSL_set1_host(tls->ssl, name) == 1;
+}
+
+void bt_tls_fini(struct bt_tls *tls)
+{
+	SSL_free(tls->ssl); /* with its buffers */
+	*tls = (struct bt_tls){0};
+}
+
+static void say_error(struct bt_buf *out_why)
+{
+	const char *reason = ERR_reason_error_string(ERR_peek_error());
+
+	bt_buf_printf(out_why, "TLS fails: %s", reason ? reason : "the server breaks its rules");
+	ERR_clear_error();
+}
+
+enum bt_tls_state bt_tls_shake(struct bt_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why)
+{
+	ERR_clear_error();
+	int rc = SSL_do_handshake(tls->ssl);
+
+	if (rc == 1) {
+		return BT_TLS_READY;
+	}
+	if (SSL_get_error(tls->ssl, rc) == SSL_ERROR_WANT_READ) {
+		return BT_TLS_LATER;
+	}
+	long verdict = SSL_get_verify_result(tls->ssl);
+
+	*out_fault = BT_HTTP_BROKEN;
+	if (verdict != X509_V_OK && SSL_get_verify_mode(tls->ssl) != SSL_VERIFY_NONE) {
+		*out_fault = BT_HTTP_NOT_TRUSTED;
+		bt_buf_printf(out_why, "the server's certificate is not accepted: %s",
+			X509_verify_cert_error_string(verdict));
+		ERR_clear_error();
+	} else {
+		say_error(out_why);
+	}
+	return BT_TLS_FAILED;
+}
+
+bool bt_tls_is_h2(const struct bt_tls *tls)
+{
+	const unsigned char *name = NULL;
+	unsigned n = 0;
+
+	SSL_get0_alpn_selected(tls->ssl, &name, &n);
+	return n == 2 && !memcmp(name, "h2", 2);
+}
+
+void bt_tls_feed(struct bt_tls *tls, const char *bytes, size_t n)
+{
+	BT_REQUIRE(n <= INT_MAX && BIO_write(tls->in, bytes, (int)n) == (int)n);
+}
+
+enum bt_tls_state bt_tls_read(
+	struct bt_tls *tls, char *bytes, size_t cap, size_t *out_n, struct bt_buf *out_why)
+{
+	ERR_clear_error();
+	int rc = SSL_read_ex(tls->ssl, bytes, cap, out_n);
+
+	if (rc == 1) {
+		return BT_TLS_READY;
+	}
+	switch (SSL_get_error(tls->ssl, rc)) {
+	case SSL_ERROR_WANT_READ:
+		return BT_TLS_LATER;
+	case SSL_ERROR_ZERO_RETURN:
+		bt_buf_text(out_why, "the server has closed it");
+		return BT_TLS_FAILED;
+	default:
+		say_error(out_why);
+		return BT_TLS_FAILED;
+	}
+}
+
+bool bt_tls_write(struct bt_tls *tls, struct bt_str bytes)
+{
+	size_t n;
+
+	ERR_clear_error();
+	return SSL_write_ex(tls->ssl, bytes.ptr, bytes.len, &n) == 1 && n == bytes.len;
+}
+
+struct bt_str bt_tls_out(const struct bt_tls *tls)
+{
+	char *bytes = NULL;
+	long n = tls->ssl ? BIO_get_mem_data(tls->out, &bytes) : 0;
+
+	return (struct bt_str){bytes, n > 0 ? (size_t)n : 0};
+}
+
+void bt_tls_sent(struct bt_tls *tls, size_t n)
+{
+	char waste[4096];
+
+	if (n == bt_tls_out(tls).len) {
+		(void)BIO_reset(tls->out);
+		return;
+	}
+	while (n) {
+		int step = BIO_read(tls->out, waste, (int)(n < sizeof(waste) ? n : sizeof(waste)));
+
+		BT_REQUIRE(step > 0);
+		n -= (size_t)step;
+	}
+}

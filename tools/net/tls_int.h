@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * TLS of a client between two buffers: what came from the socket goes in, what has to go there comes out, and
+ * nobody here makes a system call. Context: one thread.
+ */
+#pragma once
+
+#include <openssl/types.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/str.h"
+#include "tools/net/http_int.h"
+
+/* Whom to trust, and what to show. Returns: NULL: *out_fault and out_why say why. Owns: SSL_CTX_free. */
+SSL_CTX *bt_tls_context(const struct bt_identity *identity, bool insecure, enum bt_http_fault *out_fault,
+	struct bt_buf *out_why);
+void bt_tls_context_free(SSL_CTX *context);
+
+/* One connection's. All zeroes: none. */
+struct bt_tls {
+	SSL *ssl;
+	BIO *in, *out; /* of ssl */
+};
+
+/* Begins to shake hands with a server whose certificate must be for that name or address. */
+bool bt_tls_init(struct bt_tls *tls, SSL_CTX *context, const char *name);
+void bt_tls_fini(struct bt_tls *tls);
+
+enum bt_tls_state { BT_TLS_READY = 0, BT_TLS_LATER, BT_TLS_FAILED };
+
+enum bt_tls_state bt_tls_shake(struct bt_tls *tls, enum bt_http_fault *out_fault, struct bt_buf *out_why);
+
+/* Whether the server has chosen HTTP/2. */
+bool bt_tls_is_h2(const struct bt_tls *tls);
+
+/* What came from the socket. */
+void bt_tls_feed(struct bt_tls *tls, const char *bytes, size_t n);
+
+/* What was in it; BT_TLS_READY with out_n bytes, BT_TLS_LATER where there is no more, BT_TLS_FAILED with why. */
+enum bt_tls_state bt_tls_read(
+	struct bt_tls *tls, char *bytes, size_t cap, size_t *out_n, struct bt_buf *out_why);
+
+bool bt_tls_write(struct bt_tls *tls, struct bt_str bytes);
+
+/* What has to go to the socket, and that so much of it went. */
+struct bt_str bt_tls_out(const struct bt_tls *tls);
+void bt_tls_sent(struct bt_tls *tls, size_t n);
