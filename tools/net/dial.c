@@ -18,16 +18,16 @@
 #define KEEPALIVE_STEP_S 2
 
 struct bt_resolver {
-	const char *host, *port; /* init: */
-	void (*came)(void *context); /* init: */
-	void *context;		     /* init: */
-	struct bt_thread *thread;    /* owner: who asks; NULL: none runs */
+	const char *host, *port;	/* init: */
+	void (*came)(void *context);	/* init: */
+	void *context;			/* init: */
+	struct bt_thread *thread;	/* owner: who asks; NULL: none runs */
 	struct bt_dial_addresses found; /* owner: the thread, until it is joined */
 	struct bt_buf why;		/* likewise */
 };
 
-static bool look_up(const struct bt_resolver *resolver, int flags, struct bt_dial_addresses *out,
-	struct bt_buf *out_why)
+static bool look_up(
+	const struct bt_resolver *resolver, int flags, struct bt_dial_addresses *out, struct bt_buf *out_why)
 {
 	struct addrinfo hints = {
 		.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = flags | AI_NUMERICSERV};

@@ -27,9 +27,11 @@
 #include "tools/net/traffic.h"
 
 #define EVENT_MAX  64
-#define IDLE_MAX   256u		/* calls that are kept for reuse, with their handles */
+#define IDLE_MAX   256u	       /* calls that are kept for reuse, with their handles */
 #define IDLE_BYTES (64u << 10) /* and the largest buffer of one that is kept */
 #define REST_BYTES (32u << 10)
+/* Source: client-go's HTTP/2 health check (ReadIdleTimeout; PingTimeout is half of it), v0.36.3. */
+#define QUIET_NS ((int64_t)30 * NS_PER_S)
 
 enum command_kind {
 	COMMAND_SEND = 0,
@@ -204,7 +206,8 @@ uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *request)
 	call->due_ns = request->timeout_ns > 0 ? bt_clock_monotonic_ns() + request->timeout_ns : INT64_MAX;
 	call->refused = 0;
 	call->received_bytes = 0;
-	call->waits = call->asked = call->went_out = call->repeated = call->cancelled = call->too_long = false;
+	call->waits = call->asked = call->went_out = call->repeated = call->cancelled = call->too_long =
+		false;
 	call->paused = call->stalled = call->head_over = call->held = false;
 	call->head = (struct bt_http_head){.retry_after_ns = -1};
 	copy_request(call, http->endpoint->url, request);
@@ -244,8 +247,8 @@ void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *co
 	int64_t now_ns = bt_clock_monotonic_ns();
 	int64_t due_ns = delay_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + (delay_ns > 0 ? delay_ns : 0);
 
-	post_new(http,
-		(struct bt_command){.kind = COMMAND_AFTER, .due_ns = due_ns, .call = call, .context = context});
+	post_new(http, (struct bt_command){
+			       .kind = COMMAND_AFTER, .due_ns = due_ns, .call = call, .context = context});
 }
 
 void bt_http_forget(struct bt_http *http, void *context)
@@ -809,6 +812,7 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	http->connect_timeout_ns =
 		options->connect_timeout_ns ? options->connect_timeout_ns : (int64_t)10 * NS_PER_S;
 	http->dead_ns = options->dead_ns ? options->dead_ns : (int64_t)10 * NS_PER_S;
+	http->quiet_ns = options->quiet_ns ? options->quiet_ns : QUIET_NS;
 	http->rest_ns = options->rest_ns;
 	http->body_max_bytes = options->body_max_bytes ? options->body_max_bytes : BT_HTTP_BODY_MAX;
 	http->lane_n = lane_n < BT_HTTP_LANES ? lane_n : BT_HTTP_LANES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Calls to one server over HTTP/2 (or 1.1), by a thread of its own that also keeps timers: everything that
- * waits for the network is a state machine of callbacks on that thread. The seam to libcurl.
+ * waits for the network is a state machine of callbacks on that thread.
  */
 #pragma once
 
@@ -22,6 +22,9 @@ struct bt_http_options {
 	int64_t connect_timeout_ns; /* 0: 10 s */
 	uint64_t body_max_bytes;    /* what done takes whole, at most; 0: BT_HTTP_BODY_MAX */
 	int64_t dead_ns; /* a connection on which nothing is acknowledged for so long is given up; 0: 10 s */
+	/* A shared connection on which nothing is heard for so long while calls are out is tried, and given
+	 * up when nothing comes for half as long again; 0: 30 s. */
+	int64_t quiet_ns;
 	/* How long the thread rests after it has read something, so that under load it wakes, and wakes
 	 * others, for several answers and events at once. What comes to an idle client is not late. 0: it
 	 * does not. */

@@ -104,9 +104,11 @@ static void settle(struct bt_call *call, CURLcode code)
 	take_back(call->http, call);
 	if (part->died) {
 		bt_http_settle(call, BT_HTTP_BROKEN,
-			bt_str("the connection ended before an answer came, or the server refused the stream"));
+			bt_str("the connection ended before an answer came, or the server refused the "
+			       "stream"));
 	} else {
-		bt_http_settle(call, fault_of(code), bt_str(*part->error ? part->error : curl_easy_strerror(code)));
+		bt_http_settle(
+			call, fault_of(code), bt_str(*part->error ? part->error : curl_easy_strerror(code)));
 	}
 }
 
@@ -142,7 +144,6 @@ static int before_request(void *context, char *there, char *here, int port, int 
 	call->went_out = true;
 	return CURL_PREREQFUNC_OK;
 }
-
 
 static uint32_t status_of(struct bt_str line)
 {
@@ -247,7 +248,6 @@ static int watch_time(CURLM *multi, long timeout_ms, void *context)
 	lane->due_ns = timeout_ms < 0 ? INT64_MAX : bt_clock_monotonic_ns() + timeout_ms * NS_PER_MS;
 	return 0;
 }
-
 
 /* ---- how a call begins ---- */
 
@@ -467,14 +467,15 @@ static int64_t probe_due_ns(const struct lane *lane)
 	if (lane->broken) {
 		return 0;
 	}
-	return lane->shared && lane->call_n && !lane->probe ? lane->heard_ns + BT_HTTP_QUIET_NS : INT64_MAX;
+	return lane->shared && lane->call_n && !lane->probe ? lane->heard_ns + lane->http->quiet_ns
+							    : INT64_MAX;
 }
 
 static void probed(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
 	struct bt_str error)
 {
 	struct lane *lane = context;
-	bool silent = bt_clock_monotonic_ns() - lane->heard_ns >= BT_HTTP_PROBE_NS;
+	bool silent = bt_clock_monotonic_ns() - lane->heard_ns >= lane->http->quiet_ns / 2;
 
 	(void)head, (void)body, (void)error;
 	lane->probe = 0;
@@ -505,11 +506,11 @@ static void look_after_lane(struct bt_http *http, struct lane *lane, int64_t now
 		give_up(http, lane);
 		return;
 	}
-	lane->probe = bt_http_send(http,
-		&(struct bt_http_call){
-			.path = bt_str("/version"), .timeout_ns = BT_HTTP_PROBE_NS, .done = probed, .context = lane});
+	lane->probe = bt_http_send(http, &(struct bt_http_call){.path = bt_str("/version"),
+						 .timeout_ns = http->quiet_ns / 2,
+						 .done = probed,
+						 .context = lane});
 }
-
 
 /* ---- the client's thread ---- */
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls by HTTP/2 over TLS, to a server that no proxy stands before. nghttp2 knows the protocol, and only this
- * file knows nghttp2. A wake-up reads a socket once, whatever is in it; what has become due meanwhile on all of
- * a connection's streams goes out in one write, when the thread is about to wait (bt_h2_flush).
+ * Calls by HTTP/2 over TLS, to a server that no proxy stands before. nghttp2 knows the protocol, and only
+ *this file knows nghttp2. A wake-up reads a socket once, whatever is in it; what has become due meanwhile on
+ *all of a connection's streams goes out in one write, when the thread is about to wait (bt_h2_flush).
  *
- *	launch -> the lane's queue -> [a connection is opened] -> submit -> a stream's callbacks -> bt_http_settle
+ *	launch -> the lane's queue -> [a connection is opened] -> submit -> a stream's callbacks ->
+ *bt_http_settle
  *
- * A call has gone out from submit on, which comes right before the write. It has not after all where the server
- * says so: by GOAWAY, or REFUSED_STREAM. A server that does not choose HTTP/2 gets its calls by libcurl.
+ * A call has gone out from submit on, which comes right before the write. It has not after all where the
+ *server says so: by GOAWAY, or REFUSED_STREAM. A server that does not choose HTTP/2 gets its calls by
+ *libcurl.
  */
 #include <errno.h>
 #include <nghttp2/nghttp2.h>
@@ -24,16 +26,16 @@
 #include "tools/net/tls_int.h"
 #include "tools/net/traffic.h"
 
-#define READ_BYTES	 (256u << 10) /* of a socket at once */
-#define PLAIN_BYTES	 (64u << 10)
-#define WRITE_BYTES	 (256u << 10) /* frames that are packed into one write */
-#define STREAM_WINDOW	 (1 << 20)
+#define READ_BYTES	  (256u << 10) /* of a socket at once */
+#define PLAIN_BYTES	  (64u << 10)
+#define WRITE_BYTES	  (256u << 10) /* frames that are packed into one write */
+#define STREAM_WINDOW	  (1 << 20)
 #define CONNECTION_WINDOW (16 << 20)
-#define HEADER_MAX_BYTES (256u << 10)
-#define STREAMS_AT_FIRST 100u /* until the server has said how many */
-#define LANE_CONNECTIONS 8u
-#define CALM_NS		 ((int64_t)NS_PER_S) /* after a connection could not be opened beside others */
-#define FIELDS		 9u		   /* of a request, besides those of an identity */
+#define HEADER_MAX_BYTES  (256u << 10)
+#define STREAMS_AT_FIRST  100u /* that wait for a connection, until the server has said how many it takes */
+#define LANE_CONNECTIONS  8u
+#define CALM_NS		  ((int64_t)NS_PER_S) /* after a connection could not be opened beside others */
+#define FIELDS		  9u		      /* of a request, besides those of an identity */
 
 enum stage { RESOLVING = 0, CONNECTING, SHAKING, OPEN, DEAD };
 
@@ -77,9 +79,10 @@ struct connection {
 	uint32_t stream_n;
 	uint32_t promised_n; /* of the queue, to be sent here once it is open, or writable again */
 	int64_t heard_ns;    /* when anything came, or its first stream began */
-	bool pinged, agreed; /* agreed: the server's SETTINGS have come */
-	bool drained;	     /* it takes no more streams */
-	bool used;	     /* it has carried a stream */
+	bool pinged;
+	bool agreed;  /* the server has said in SETTINGS how many streams it takes */
+	bool drained; /* it takes no more streams */
+	bool used;    /* it has carried a stream */
 	bool silent;
 	enum bt_http_fault fault; /* why it is dead */
 	struct bt_buf why;
@@ -93,10 +96,11 @@ struct lane {
 };
 
 struct bt_h2 {
-	struct bt_buf host, port, name, authority; /* init: where to connect, whom to ask TLS for, :authority */
-	size_t path_at;				   /* init: in a call's URL */
-	nghttp2_session_callbacks *callbacks;	   /* init: */
-	nghttp2_option *option;			   /* init: */
+	struct bt_buf host, port, name,
+		authority;		      /* init: where to connect, whom to ask TLS for, :authority */
+	size_t path_at;			      /* init: in a call's URL */
+	nghttp2_session_callbacks *callbacks; /* init: */
+	nghttp2_option *option;		      /* init: */
 	struct bt_resolver *resolver;
 	uint64_t connection_id;
 	struct bt_identity *identity; /* that context shows; NULL: none */
@@ -230,7 +234,8 @@ static void abort_stream(struct bt_h2_call *part)
 	if (part->connection) {
 		cancel_stream(part);
 	}
-	settle(part, BT_HTTP_BROKEN, part->spoilt ? "the answer is said to be packed by gzip, and is not" : "");
+	settle(part, BT_HTTP_BROKEN,
+		part->spoilt ? "the answer is said to be packed by gzip, and is not" : "");
 }
 
 static void die(struct connection *connection, enum bt_http_fault fault)
@@ -323,8 +328,8 @@ static void begin_head(struct bt_h2_call *part, struct bt_str status)
 	bt_http_begin_head(part->call, number);
 }
 
-static int take_field(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t name_n,
-	const uint8_t *value, size_t value_n, uint8_t flags, void *context)
+static int take_field(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
+	size_t name_n, const uint8_t *value, size_t value_n, uint8_t flags, void *context)
 {
 	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
 	struct bt_str field = {(const char *)name, name_n}, text = {(const char *)value, value_n};
@@ -440,8 +445,8 @@ static void resume(struct bt_http *http, struct bt_call *call)
 
 /* ---- a request ---- */
 
-static ssize_t give_body(nghttp2_session *session, int32_t stream, uint8_t *bytes, size_t cap, uint32_t *flags,
-	nghttp2_data_source *source, void *context)
+static ssize_t give_body(nghttp2_session *session, int32_t stream, uint8_t *bytes, size_t cap,
+	uint32_t *flags, nghttp2_data_source *source, void *context)
 {
 	struct bt_h2_call *part = nghttp2_session_get_stream_user_data(session, stream);
 
@@ -611,7 +616,8 @@ static void fail_to_connect(struct connection *connection, const char *why)
 {
 	const struct bt_h2 *h2 = connection->http->h2;
 
-	bt_buf_printf(&connection->why, "Failed to connect to %s port %s: %s", h2->host.ptr, h2->port.ptr, why);
+	bt_buf_printf(
+		&connection->why, "Failed to connect to %s port %s: %s", h2->host.ptr, h2->port.ptr, why);
 	die(connection, BT_HTTP_UNREACHABLE);
 }
 
@@ -625,8 +631,8 @@ static void connect_next(struct connection *connection)
 	for (; connection->address_ix < connection->addresses.n; connection->address_ix++) {
 		uint32_t left_n = connection->addresses.n - connection->address_ix;
 
-		connection->fd = bt_dial(
-			&connection->addresses, connection->address_ix, connection->http->dead_ns);
+		connection->fd =
+			bt_dial(&connection->addresses, connection->address_ix, connection->http->dead_ns);
 		error = errno;
 		if (connection->fd >= 0) {
 			connection->stage = CONNECTING;
@@ -801,7 +807,8 @@ static bool begin_session(struct connection *connection)
 		{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HEADER_MAX_BYTES},
 	};
 
-	return nghttp2_session_client_new2(&connection->session, h2->callbacks, connection, h2->option) == 0 &&
+	return nghttp2_session_client_new2(&connection->session, h2->callbacks, connection, h2->option) ==
+		       0 &&
 	       nghttp2_submit_settings(connection->session, NGHTTP2_FLAG_NONE, settings,
 		       sizeof(settings) / sizeof(settings[0])) == 0 &&
 	       nghttp2_session_set_local_window_size(
@@ -935,8 +942,8 @@ static struct connection *connection_for(const struct lane *lane, const struct b
 	struct connection *best = NULL;
 
 	for (struct connection *one = lane->first; one; one = one->next) {
-		bool fits = one->stage != DEAD && !one->drained && room_of(one) &&
-			    shows(one->identity, identity);
+		bool fits =
+			one->stage != DEAD && !one->drained && room_of(one) && shows(one->identity, identity);
 
 		best = fits && (!best || one->stage == OPEN) ? one : best;
 	}
@@ -960,7 +967,7 @@ static void feed_lane(struct bt_http *http, struct lane *lane)
 		if (!connection) {
 			continue;
 		}
-		if (connection->stage != OPEN || bt_tls_out(&connection->tls).len ||
+		if (connection->stage != OPEN || !connection->agreed || bt_tls_out(&connection->tls).len ||
 			!submit(connection, part)) {
 			connection->promised_n++;
 		}
@@ -1102,6 +1109,8 @@ void bt_h2_take_event(struct bt_http *http, uint64_t data, uint32_t events)
 
 static int64_t due_of(const struct connection *connection)
 {
+	int64_t quiet_ns = connection->http->quiet_ns;
+
 	switch (connection->stage) {
 	case RESOLVING:
 	case SHAKING:
@@ -1109,10 +1118,13 @@ static int64_t due_of(const struct connection *connection)
 	case CONNECTING:
 		return connection->step_ns;
 	case OPEN:
+		if (!connection->agreed) {
+			return connection->due_ns;
+		}
 		if (!connection->stream_n) {
 			return INT64_MAX;
 		}
-		return connection->heard_ns + BT_HTTP_QUIET_NS + (connection->pinged ? BT_HTTP_PROBE_NS : 0);
+		return connection->heard_ns + quiet_ns + (connection->pinged ? quiet_ns / 2 : 0);
 	case DEAD:
 		break;
 	}
@@ -1126,7 +1138,8 @@ int64_t bt_h2_due_ns(const struct bt_http *http)
 	for (uint32_t i = 0; i < http->lane_n; i++) {
 		const struct lane *lane = &http->h2->lanes[i];
 
-		due_ns = lane->queue.first && lane->calm_ns && lane->calm_ns < due_ns ? lane->calm_ns : due_ns;
+		due_ns =
+			lane->queue.first && lane->calm_ns && lane->calm_ns < due_ns ? lane->calm_ns : due_ns;
 		for (const struct connection *one = lane->first; one; one = one->next) {
 			due_ns = due_of(one) < due_ns ? due_of(one) : due_ns;
 		}
@@ -1147,6 +1160,10 @@ static void time_out(struct connection *connection)
 		connect_after(connection, why);
 		break;
 	case OPEN:
+		if (!connection->agreed) {
+			fail_to_connect(connection, why);
+			break;
+		}
 		connection->silent = connection->pinged;
 		if (connection->pinged) {
 			die(connection, BT_HTTP_BROKEN);
@@ -1192,7 +1209,8 @@ static void split_address(struct bt_str address, struct bt_buf *out_host, struct
 	bt_buf_clear(out_host);
 	bt_buf_clear(out_port);
 	bt_buf_str(out_host, bt_str_sub(address, bracket ? 1 : 0, end));
-	bt_buf_str(out_port, colon + 1 < address.len ? bt_str_sub(address, colon + 1, address.len) : bt_str("443"));
+	bt_buf_str(out_port,
+		colon + 1 < address.len ? bt_str_sub(address, colon + 1, address.len) : bt_str("443"));
 }
 
 /* The URL's host is the name that TLS asks for; another one to connect to is the header's. */

@@ -20,12 +20,6 @@
 #define BT_HTTP_LANES 64
 #define NS_PER_MS     1000000
 #define NS_PER_S      1000000000
-/* A shared connection on which nothing is heard for so long is tried; when nothing comes for so long again, it
- * is given up. Source: client-go's HTTP/2 health check (ReadIdleTimeout, PingTimeout), v0.36.3. */
-#define BT_HTTP_QUIET_NS ((int64_t)30 * NS_PER_S)
-#define BT_HTTP_PROBE_NS ((int64_t)15 * NS_PER_S)
-#define BT_HTTP_SILENT	 "the server has sent nothing for 45 s; its connection is given up"
-
 struct bt_transport;
 
 struct bt_command {
@@ -58,8 +52,8 @@ struct bt_call {
 	bool went_out;			      /* a byte of the request may have reached the server */
 	bool repeated;			      /* a GET that has gone out a second time */
 	bool cancelled, too_long;
-	bool paused, stalled;  /* stalled: the transport holds data back */
-	bool head_over, held;  /* held: a 401 that nobody was told of yet */
+	bool paused, stalled; /* stalled: the transport holds data back */
+	bool head_over, held; /* held: a 401 that nobody was told of yet */
 	struct bt_http_head head;
 	struct bt_buf content_type, body;
 	struct bt_curl_call *curl; /* what transports keep with it, also for its next use; NULL: nothing */
@@ -70,7 +64,7 @@ struct bt_http {
 	const struct bt_access *access;	     /* init: */
 	const struct bt_endpoint *endpoint;  /* init: */
 	int64_t connect_timeout_ns, dead_ns; /* init: */
-	int64_t rest_ns;		     /* init: */
+	int64_t quiet_ns, rest_ns;	     /* init: */
 	uint64_t body_max_bytes;	     /* init: */
 	uint32_t lane_n;		     /* init: */
 	struct bt_thread *thread;	     /* init: */
@@ -99,8 +93,8 @@ struct bt_http {
 
 /* A transport. A call that it has is its own until bt_http_settle, or take_back. */
 struct bt_transport {
-	/* Begins a request; call->identity is held for as long as it has it. Returns: false: out_why says why it
-	 * cannot. May change call->lane. */
+	/* Begins a request; call->identity is held for as long as it has it. May change call->lane. Returns:
+	 * false: it cannot; out_why says why. */
 	bool (*launch)(struct bt_http *http, struct bt_call *call, struct bt_buf *out_why);
 	/* Gives a call up: its stream ends if it is not over. */
 	void (*take_back)(struct bt_http *http, struct bt_call *call);
@@ -153,11 +147,14 @@ bool bt_http_take_data(struct bt_call *call, const char *bytes, size_t n);
 enum bt_http_fault {
 	BT_HTTP_NO_FAULT = 0, /* the whole answer came */
 	BT_HTTP_BROKEN,
-	BT_HTTP_UNREACHABLE,   /* no address, or no connection */
-	BT_HTTP_NOT_TRUSTED,   /* the server's certificate */
-	BT_HTTP_NO_IDENTITY,   /* our certificate or key */
-	BT_HTTP_NO_AUTHORITY   /* whom to trust */
+	BT_HTTP_UNREACHABLE, /* no address, or no connection */
+	BT_HTTP_NOT_TRUSTED, /* the server's certificate */
+	BT_HTTP_NO_IDENTITY, /* our certificate or key */
+	BT_HTTP_NO_AUTHORITY /* whom to trust */
 };
+
+/* How a shared connection ended on which nothing came. */
+#define BT_HTTP_SILENT "the server has sent nothing for too long; its connection is given up"
 
 /* A call is over: the transport has it no more. */
 void bt_http_settle(struct bt_call *call, enum bt_http_fault fault, struct bt_str why);
@@ -166,6 +163,12 @@ void bt_http_settle(struct bt_call *call, enum bt_http_fault fault, struct bt_st
  * begin now. */
 void bt_http_relaunch(struct bt_call *call);
 
-enum bt_http_count { BT_COUNT_CALLS = 0, BT_COUNT_ERRORS, BT_COUNT_SENT, BT_COUNT_RECEIVED, BT_COUNT_CONNECTS };
+enum bt_http_count {
+	BT_COUNT_CALLS = 0,
+	BT_COUNT_ERRORS,
+	BT_COUNT_SENT,
+	BT_COUNT_RECEIVED,
+	BT_COUNT_CONNECTS
+};
 
 void bt_http_count(struct bt_http *http, enum bt_http_count what, uint64_t n);

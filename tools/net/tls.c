@@ -58,7 +58,8 @@ static bool show(SSL_CTX *context, struct bt_str certificate, struct bt_str key)
 	bio = good ? open_pem(key) : NULL;
 	EVP_PKEY *secret = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL) : NULL;
 
-	good = secret && SSL_CTX_use_PrivateKey(context, secret) == 1 && SSL_CTX_check_private_key(context) == 1;
+	good = secret && SSL_CTX_use_PrivateKey(context, secret) == 1 &&
+	       SSL_CTX_check_private_key(context) == 1;
 	EVP_PKEY_free(secret);
 	BIO_free(bio);
 	ERR_clear_error();

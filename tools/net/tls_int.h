@@ -37,7 +37,8 @@ bool bt_tls_is_h2(const struct bt_tls *tls);
 /* What came from the socket. */
 void bt_tls_feed(struct bt_tls *tls, const char *bytes, size_t n);
 
-/* What was in it; BT_TLS_READY with out_n bytes, BT_TLS_LATER where there is no more, BT_TLS_FAILED with why. */
+/* What was in it; BT_TLS_READY with out_n bytes, BT_TLS_LATER where there is no more, BT_TLS_FAILED with why.
+ */
 enum bt_tls_state bt_tls_read(
 	struct bt_tls *tls, char *bytes, size_t cap, size_t *out_n, struct bt_buf *out_why);
 

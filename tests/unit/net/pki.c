@@ -83,3 +83,22 @@ SSL_CTX *pki_server(const struct pki_pair *pair, const struct pki_pair *clients)
 	}
 	return context;
 }
+
+static int choose_h2(SSL *tls, const unsigned char **out, unsigned char *out_n, const unsigned char *in,
+	unsigned n, void *context)
+{
+	(void)tls, (void)context;
+	for (unsigned at = 0; at + 2 < n; at += in[at] + 1u) {
+		if (in[at] == 2 && in[at + 1] == 'h' && in[at + 2] == '2') {
+			*out = in + at + 1;
+			*out_n = 2;
+			return SSL_TLSEXT_ERR_OK;
+		}
+	}
+	return SSL_TLSEXT_ERR_NOACK;
+}
+
+void pki_choose_h2(SSL_CTX *context)
+{
+	SSL_CTX_set_alpn_select_cb(context, choose_h2, NULL);
+}

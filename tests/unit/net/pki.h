@@ -20,3 +20,6 @@ void pki_fini(struct pki_pair *pair);
 
 /* What a server shows, and from whom it takes client certificates (NULL: it asks for none). */
 SSL_CTX *pki_server(const struct pki_pair *pair, const struct pki_pair *clients);
+
+/* Has the server choose HTTP/2. */
+void pki_choose_h2(SSL_CTX *context);

@@ -2,6 +2,7 @@
  * The test server.
  */
 #include "server.h"
+#include "server_int.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -18,28 +19,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
-struct peer {
-	struct peer *next;
-	struct server *server;
-	pthread_t thread;
-	int fd;
-	SSL *tls;
-};
-
-struct server {
-	int listener, stop[2];
-	uint16_t port;
-	SSL_CTX *tls;
-	handler *handle;
-	void *context;
-	pthread_t thread;
-	pthread_mutex_t lock;
-	struct peer *peers;	    /* lock: all that ever were */
-	uint32_t peer_n, request_n; /* lock: */
-};
-
-/* Returns: false when the server stops or the peer has gone. */
-static bool wait_readable(struct peer *peer)
+bool peer_wait_readable(struct peer *peer)
 {
 	struct pollfd fds[2] = {
 		{.fd = peer->fd, .events = POLLIN}, {.fd = peer->server->stop[0], .events = POLLIN}};
@@ -52,7 +32,7 @@ static bool wait_readable(struct peer *peer)
 
 static int receive(struct peer *peer, char *bytes, size_t n)
 {
-	if (!wait_readable(peer)) {
+	if (!peer_wait_readable(peer)) {
 		return 0;
 	}
 	return peer->tls ? SSL_read(peer->tls, bytes, (int)n) : (int)recv(peer->fd, bytes, n, 0);
@@ -60,6 +40,9 @@ static int receive(struct peer *peer, char *bytes, size_t n)
 
 bool peer_send_bytes(struct peer *peer, const char *bytes, size_t n)
 {
+	if (peer->stream) {
+		return stream_send(peer->stream, bytes, n);
+	}
 	while (n) {
 		int sent = peer->tls ? SSL_write(peer->tls, bytes, (int)n)
 				     : (int)send(peer->fd, bytes, n, MSG_NOSIGNAL);
@@ -92,6 +75,9 @@ bool peer_answer(struct peer *peer, int status, const char *headers, const char 
 
 bool peer_is(struct peer *peer, const char *common_name)
 {
+	if (peer->stream) {
+		return stream_is(peer->stream, common_name);
+	}
 	X509 *certificate = peer->tls ? SSL_get_peer_certificate(peer->tls) : NULL;
 	char name[256] = "";
 
@@ -107,6 +93,10 @@ void peer_hang(struct peer *peer)
 {
 	char byte[256];
 
+	if (peer->stream) {
+		stream_hang(peer->stream);
+		return;
+	}
 	while (receive(peer, byte, sizeof(byte)) > 0) {
 	}
 }
@@ -179,6 +169,17 @@ static bool serve_one(struct peer *peer, struct bt_buf *in, uint32_t nth)
 	return more;
 }
 
+static bool is_h2(const SSL *tls)
+{
+	const unsigned char *name = NULL;
+	unsigned n = 0;
+
+	if (tls) {
+		SSL_get0_alpn_selected(tls, &name, &n);
+	}
+	return n == 2 && !memcmp(name, "h2", 2);
+}
+
 static void *serve(void *context)
 {
 	struct peer *peer = context;
@@ -188,7 +189,11 @@ static void *serve(void *context)
 	if (peer->server->tls) {
 		peer->tls = SSL_new(peer->server->tls);
 		SSL_set_fd(peer->tls, peer->fd);
-		good = wait_readable(peer) && SSL_accept(peer->tls) == 1;
+		good = peer_wait_readable(peer) && SSL_accept(peer->tls) == 1;
+	}
+	if (good && is_h2(peer->tls)) {
+		serve_h2(peer);
+		good = false;
 	}
 	for (uint32_t nth = 0; good && serve_one(peer, &in, nth); nth++) {
 	}

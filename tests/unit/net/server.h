@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A small HTTP/1.1 server for tests, over TLS or not: a thread listens on a free port of 127.0.0.1, and each
- * connection has a thread that reads requests and has a handler answer them.
+ * A small server for tests: a thread listens on a free port of 127.0.0.1, and each connection has a thread
+ * that reads requests and has a handler answer them. It speaks HTTP/1.1, over TLS or not; and HTTP/2 where
+ * its TLS has chosen that, with a thread a stream. Handlers write HTTP/1.1 either way, which is translated.
  */
 #pragma once
 
@@ -42,6 +43,26 @@ bool peer_is(struct peer *peer, const char *common_name);
 
 /* Waits until the server stops, or the peer goes. */
 void peer_hang(struct peer *peer);
+
+/* ---- of HTTP/2 alone ---- */
+
+/* How many streams clients may have open on a connection; before any connects. */
+void server_limit_streams(struct server *server, uint32_t n);
+
+/* Ends the stream of a request by RST_STREAM. */
+void peer_reset(struct peer *peer, uint32_t code);
+
+/* GOAWAY: streams up to the one of this request are served, or those before it alone. */
+void peer_goaway(struct peer *peer, bool with_this);
+
+/* Reads and writes nothing more on the connection of a request, until the server stops or the peer goes. */
+void peer_fall_silent(struct peer *peer);
+
+/* Waits until so many PINGs have come on the connection, or it ends. */
+void peer_await_pings(struct peer *peer, uint32_t n);
+
+/* Writes into the connection whatever it is. */
+void peer_write_raw(struct peer *peer, const char *bytes, size_t n);
 
 /* The value of a header of a request; empty: it has none. */
 struct bt_str request_header(const struct request *request, const char *name);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls: answers whole and in parts, what has happened when none comes, ends, timers.
+ * Calls: answers whole and in parts, what has happened when none comes, ends, timers. All of it by libcurl
+ * and HTTP/1.1, and by HTTP/2.
  */
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +20,7 @@
 #include <cmocka.h>
 
 #include "engine/base/mem.h"
+#include "pki.h"
 #include "server.h"
 #include "tools/net/http.h"
 #include "tools/net/traffic.h"
@@ -112,7 +115,12 @@ static void take_end(void *context, enum bt_http_end end, const struct bt_http_h
 
 /* ---- the way to a server ---- */
 
+static bool over_h2; /* the second time */
+static struct pki_pair authority, server_pair;
+static char config[] = "/tmp/berth-http-XXXXXX";
+
 struct way {
+	SSL_CTX *tls;
 	struct server *server;
 	struct bt_access *access;
 	struct bt_http *http;
@@ -122,10 +130,17 @@ static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
 {
 	struct bt_buf error = {0};
 	char master[64];
+	FILE *file = fopen(config, "w");
 
-	snprintf(master, sizeof(master), "http://127.0.0.1:%u", port);
-	way->access = bt_access_create(
-		&(struct bt_access_options){.kubeconfig = "/dev/null", .master = master}, &error);
+	snprintf(master, sizeof(master), "%s://127.0.0.1:%u", over_h2 ? "https" : "http", port);
+	fprintf(file,
+		"{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": {\"cluster\": "
+		"\"c\", \"user\": \"u\"}}], \"users\": [{\"name\": \"u\", \"user\": {}}], \"clusters\": "
+		"[{\"name\": \"c\", \"cluster\": {\"server\": \"%s\", "
+		"\"insecure-skip-tls-verify\": %s}}]}",
+		master, over_h2 ? "true" : "false");
+	fclose(file);
+	way->access = bt_access_create(&(struct bt_access_options){.kubeconfig = config}, &error);
 	if (!way->access) {
 		fail_msg("%s", error.ptr);
 	}
@@ -140,7 +155,11 @@ static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
 static void start_way(struct way *way, handler *handle)
 {
 	*way = (struct way){0};
-	way->server = server_start(NULL, handle, NULL);
+	if (over_h2) {
+		way->tls = pki_server(&server_pair, NULL);
+		pki_choose_h2(way->tls);
+	}
+	way->server = server_start(way->tls, handle, NULL);
 	open_way(way, server_port(way->server), 0);
 }
 
@@ -151,6 +170,7 @@ static void close_way(struct way *way)
 		server_stop(way->server);
 	}
 	bt_access_destroy(way->access);
+	SSL_CTX_free(way->tls);
 }
 
 static uint64_t send_call(struct way *way, enum bt_http_method method, const char *path, const char *body,
@@ -396,7 +416,8 @@ static void a_stream_that_is_cut_is_lost(void **state)
 	assert_int_equal(outcome.end, BT_HTTP_LOST);
 	assert_string_equal(outcome.body.ptr, "first");
 	assert_int_equal(outcome.head.status, 200);
-	assert_non_null(strstr(outcome.error.ptr, "GET http://127.0.0.1:"));
+	assert_non_null(
+		strstr(outcome.error.ptr, over_h2 ? "GET https://127.0.0.1:" : "GET http://127.0.0.1:"));
 	outcome_fini(&outcome);
 	close_way(&way);
 }
@@ -650,9 +671,13 @@ static void a_get_is_repeated_when_its_connection_dies(void **state)
 	close_way(&way);
 }
 
+/* Answers the first request of a connection, and no other. */
 static bool hang(void *context, struct peer *peer, const struct request *request)
 {
-	(void)context, (void)request;
+	(void)context;
+	if (request->nth == 0) {
+		return peer_answer(peer, 200, "", "ok");
+	}
 	peer_hang(peer);
 	return false;
 }
@@ -664,6 +689,10 @@ static void a_call_that_takes_too_long_is_lost(void **state)
 
 	(void)state;
 	start_way(&way, hang);
+	outcome_init(&outcome);
+	send_call(&way, BT_HTTP_POST, "/x", NULL, &outcome); /* there is a connection */
+	finish_call(&outcome);
+	outcome_fini(&outcome);
 	outcome_init(&outcome);
 	bt_http_send(way.http, &(struct bt_http_call){.method = BT_HTTP_POST,
 				       .path = bt_str("/bind"),
@@ -921,5 +950,18 @@ int main(void)
 		cmocka_unit_test(calls_of_many_threads_are_all_answered),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	signal(SIGPIPE, SIG_IGN); /* the test's server writes by OpenSSL */
+	int fd = mkstemp(config);
+	int failed = fd < 0;
+
+	pki_make(&authority, NULL, "test authority", NULL);
+	pki_make(&server_pair, &authority, "server", "IP:127.0.0.1");
+	failed += cmocka_run_group_tests_name("HTTP/1.1", tests, NULL, NULL);
+	over_h2 = true;
+	failed += cmocka_run_group_tests_name("HTTP/2", tests, NULL, NULL);
+	pki_fini(&authority);
+	pki_fini(&server_pair);
+	close(fd);
+	unlink(config);
+	return failed;
 }
