@@ -171,9 +171,17 @@ static bool shows(const struct bt_identity *a, const struct bt_identity *b)
 
 /* ---- how a call ends ---- */
 
+static void drop_rest(struct bt_h2_call *part)
+{
+	bt_gunzip_destroy(part->gunzip);
+	part->gunzip = NULL;
+	bt_buf_fini(&part->kept);
+}
+
 static void settle(struct bt_h2_call *part, enum bt_http_fault fault, const char *why)
 {
 	leave(part);
+	drop_rest(part);
 	bt_http_settle(part->call, fault, bt_str(why));
 }
 
@@ -262,7 +270,6 @@ static size_t unpack(struct bt_h2_call *part, struct bt_str bytes)
 			break;
 		}
 		if (n && !bt_http_take_data(part->call, plain, n)) {
-			part->call->cancelled |= !part->call->too_long;
 			break;
 		}
 	}
@@ -281,8 +288,8 @@ static bool hand_on(struct bt_h2_call *part, struct bt_str bytes)
 		n = 0;
 	} else if (part->gunzip) {
 		n = unpack(part, bytes);
-	} else if (!bt_http_take_data(call, bytes.ptr, n)) {
-		call->cancelled |= !call->too_long;
+	} else {
+		bt_http_take_data(call, bytes.ptr, n);
 	}
 	if (call->cancelled || call->too_long || part->spoilt) {
 		return false;
@@ -538,6 +545,7 @@ static bool submit(struct connection *connection, struct bt_h2_call *part)
 
 	if (stream < 0) {
 		connection->drained = true;
+		h2->any_launched = true; /* to be looked at again */
 		return false;
 	}
 	leave(part);
@@ -560,8 +568,7 @@ static bool launch(struct bt_http *http, struct bt_call *call, struct bt_buf *ou
 	if (!part) {
 		part = call->h2 = bt_mem_zalloc(1, sizeof(*part));
 	}
-	bt_gunzip_destroy(part->gunzip);
-	bt_buf_fini(&part->kept);
+	drop_rest(part);
 	*part = (struct bt_h2_call){.call = call, .queued = true};
 	link_call(&http->h2->lanes[call->lane].queue, part);
 	http->h2->any_launched = true;
@@ -576,13 +583,13 @@ static void take_back(struct bt_http *http, struct bt_call *call)
 	} else {
 		leave(call->h2);
 	}
+	drop_rest(call->h2);
 }
 
 static void forget(struct bt_call *call)
 {
 	if (call->h2) {
-		bt_gunzip_destroy(call->h2->gunzip);
-		bt_buf_fini(&call->h2->kept);
+		drop_rest(call->h2);
 		bt_mem_free(call->h2);
 	}
 }
@@ -965,7 +972,7 @@ static void feed_lane(struct bt_http *http, struct lane *lane)
 			connection = open_connection(http, lane, part->call->identity);
 		}
 		if (!connection) {
-			continue;
+			break; /* nor is there one for those behind it */
 		}
 		if (connection->stage != OPEN || !connection->agreed || bt_tls_out(&connection->tls).len ||
 			!submit(connection, part)) {
@@ -1208,9 +1215,10 @@ static void split_address(struct bt_str address, struct bt_buf *out_host, struct
 
 	bt_buf_clear(out_host);
 	bt_buf_clear(out_port);
-	bt_buf_str(out_host, bt_str_sub(address, bracket ? 1 : 0, end));
-	bt_buf_str(out_port,
-		colon + 1 < address.len ? bt_str_sub(address, colon + 1, address.len) : bt_str("443"));
+	bt_buf_printf(out_host, "%.*s", BT_STR_ARG(bt_str_sub(address, bracket ? 1 : 0, end)));
+	bt_buf_printf(out_port, "%.*s",
+		BT_STR_ARG(colon + 1 < address.len ? bt_str_sub(address, colon + 1, address.len)
+						   : bt_str("443")));
 }
 
 /* The URL's host is the name that TLS asks for; another one to connect to is the header's. */
