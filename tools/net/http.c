@@ -375,13 +375,33 @@ static const char *remedy_of(enum bt_http_fault fault)
 		return "; do client-certificate and client-key of the kubeconfig belong together?";
 	case BT_HTTP_NO_AUTHORITY:
 		return "; certificate-authority of the kubeconfig must be PEM";
+	case BT_HTTP_NO_HOST:
+	case BT_HTTP_NO_LISTENER:
 	case BT_HTTP_UNREACHABLE:
+	case BT_HTTP_LATE:
 		return "; does the API server run, and is the address in the kubeconfig right?";
 	case BT_HTTP_NO_FAULT:
 	case BT_HTTP_BROKEN:
+	case BT_HTTP_CLOSED:
 		break;
 	}
 	return "";
+}
+
+static enum bt_http_cause cause_of(enum bt_http_fault fault)
+{
+	switch (fault) {
+	case BT_HTTP_LATE:
+		return BT_HTTP_CAUSE_TIMEOUT;
+	case BT_HTTP_NO_HOST:
+		return BT_HTTP_CAUSE_NO_HOST;
+	case BT_HTTP_NO_LISTENER:
+		return BT_HTTP_CAUSE_REFUSED;
+	case BT_HTTP_CLOSED:
+		return BT_HTTP_CAUSE_CLOSED;
+	default:
+		return BT_HTTP_CAUSE_OTHER;
+	}
 }
 
 static void start(struct bt_http *http, struct bt_call *call);
@@ -407,6 +427,7 @@ void bt_http_settle(struct bt_call *call, enum bt_http_fault fault, struct bt_st
 		bt_buf_str(&text, why);
 		bt_buf_text(&text, remedy_of(fault));
 	}
+	call->head.cause = cause_of(fault);
 	detach(call);
 	finish(call, end, bt_buf_view(&text));
 	bt_buf_fini(&text);
@@ -575,6 +596,7 @@ static void time_out(struct bt_http *http, struct bt_call *call)
 
 	stop_waiting(http, call);
 	take_back(call);
+	call->head.cause = BT_HTTP_CAUSE_TIMEOUT;
 	finish(call, call->went_out ? BT_HTTP_LOST : BT_HTTP_UNSENT, bt_str(why));
 }
 

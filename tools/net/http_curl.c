@@ -77,8 +77,10 @@ static void take_back(struct bt_http *http, struct bt_call *call)
 	lane->call_n--;
 }
 
-static enum bt_http_fault fault_of(CURLcode code)
+static enum bt_http_fault fault_of(CURL *easy, CURLcode code)
 {
+	long number = 0;
+
 	switch (code) {
 	case CURLE_OK:
 		return BT_HTTP_NO_FAULT;
@@ -88,9 +90,18 @@ static enum bt_http_fault fault_of(CURLcode code)
 		return BT_HTTP_NO_IDENTITY;
 	case CURLE_SSL_CACERT_BADFILE:
 		return BT_HTTP_NO_AUTHORITY;
+	case CURLE_OPERATION_TIMEDOUT:
+		return BT_HTTP_LATE;
 	case CURLE_COULDNT_RESOLVE_HOST:
+		return BT_HTTP_NO_HOST;
 	case CURLE_COULDNT_CONNECT:
-		return BT_HTTP_UNREACHABLE;
+		curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &number);
+		return number == ECONNREFUSED ? BT_HTTP_NO_LISTENER : BT_HTTP_UNREACHABLE;
+	case CURLE_GOT_NOTHING:
+	case CURLE_PARTIAL_FILE:
+	case CURLE_RECV_ERROR:
+	case CURLE_SEND_ERROR:
+		return BT_HTTP_CLOSED;
 	default:
 		return BT_HTTP_BROKEN;
 	}
@@ -103,12 +114,12 @@ static void settle(struct bt_call *call, CURLcode code)
 
 	take_back(call->http, call);
 	if (part->died) {
-		bt_http_settle(call, BT_HTTP_BROKEN,
+		bt_http_settle(call, BT_HTTP_CLOSED,
 			bt_str("the connection ended before an answer came, or the server refused the "
 			       "stream"));
 	} else {
-		bt_http_settle(
-			call, fault_of(code), bt_str(*part->error ? part->error : curl_easy_strerror(code)));
+		bt_http_settle(call, fault_of(part->easy, code),
+			bt_str(*part->error ? part->error : curl_easy_strerror(code)));
 	}
 }
 

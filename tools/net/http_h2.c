@@ -619,13 +619,18 @@ static void close_socket(struct connection *connection)
 	connection->interest = 0;
 }
 
-static void fail_to_connect(struct connection *connection, const char *why)
+static void fail_to_connect(struct connection *connection, enum bt_http_fault fault, const char *why)
 {
 	const struct bt_h2 *h2 = connection->http->h2;
 
 	bt_buf_printf(
 		&connection->why, "Failed to connect to %s port %s: %s", h2->host.ptr, h2->port.ptr, why);
-	die(connection, BT_HTTP_UNREACHABLE);
+	die(connection, fault);
+}
+
+static enum bt_http_fault fault_of(int error)
+{
+	return error == ECONNREFUSED ? BT_HTTP_NO_LISTENER : BT_HTTP_UNREACHABLE;
 }
 
 /* Tries the addresses from address_ix on; each has its part of the time that is left. */
@@ -648,16 +653,16 @@ static void connect_next(struct connection *connection)
 			return;
 		}
 	}
-	fail_to_connect(connection, strerror(error));
+	fail_to_connect(connection, fault_of(error), strerror(error));
 }
 
 /* One address has failed: the next, if there is one. */
-static void connect_after(struct connection *connection, const char *why)
+static void connect_after(struct connection *connection, enum bt_http_fault fault, const char *why)
 {
 	if (++connection->address_ix < connection->addresses.n) {
 		connect_next(connection);
 	} else {
-		fail_to_connect(connection, why);
+		fail_to_connect(connection, fault, why);
 	}
 }
 
@@ -667,7 +672,7 @@ static void found(struct connection *connection, enum bt_resolved resolved)
 		connection->address_ix = 0;
 		connect_next(connection);
 	} else if (resolved == BT_RESOLVE_FAILED) {
-		die(connection, BT_HTTP_UNREACHABLE);
+		die(connection, BT_HTTP_NO_HOST);
 	}
 }
 
@@ -761,7 +766,7 @@ static bool send_out(struct connection *connection)
 
 	if (n < 0 && errno != EAGAIN && errno != EINTR) {
 		bt_buf_text(&connection->why, strerror(errno));
-		die(connection, BT_HTTP_BROKEN);
+		die(connection, BT_HTTP_CLOSED);
 		return false;
 	}
 	bt_tls_sent(&connection->tls, n > 0 ? (size_t)n : 0);
@@ -889,7 +894,7 @@ static void take_records(struct connection *connection)
 		}
 	}
 	if (state == BT_TLS_FAILED) {
-		die(connection, BT_HTTP_BROKEN);
+		die(connection, BT_HTTP_CLOSED);
 	}
 }
 
@@ -903,7 +908,7 @@ static void read_socket(struct connection *connection)
 	}
 	if (n <= 0) {
 		bt_buf_text(&connection->why, n ? strerror(errno) : "the server has closed it");
-		die(connection, BT_HTTP_BROKEN);
+		die(connection, BT_HTTP_CLOSED);
 		return;
 	}
 	connection->heard_ns = bt_clock_monotonic_ns();
@@ -926,7 +931,7 @@ static void end_connecting(struct connection *connection)
 		watch(connection, EPOLLIN);
 		shake(connection);
 	} else {
-		connect_after(connection, strerror(error));
+		connect_after(connection, fault_of(error), strerror(error));
 	}
 }
 
@@ -1161,14 +1166,14 @@ static void time_out(struct connection *connection)
 	switch (connection->stage) {
 	case RESOLVING:
 	case SHAKING:
-		fail_to_connect(connection, why);
+		fail_to_connect(connection, BT_HTTP_LATE, why);
 		break;
 	case CONNECTING:
-		connect_after(connection, why);
+		connect_after(connection, BT_HTTP_LATE, why);
 		break;
 	case OPEN:
 		if (!connection->agreed) {
-			fail_to_connect(connection, why);
+			fail_to_connect(connection, BT_HTTP_LATE, why);
 			break;
 		}
 		connection->silent = connection->pinged;

@@ -147,7 +147,11 @@ bool bt_http_take_data(struct bt_call *call, const char *bytes, size_t n);
 enum bt_http_fault {
 	BT_HTTP_NO_FAULT = 0, /* the whole answer came */
 	BT_HTTP_BROKEN,
-	BT_HTTP_UNREACHABLE, /* no address, or no connection */
+	BT_HTTP_CLOSED,	     /* the connection ended */
+	BT_HTTP_NO_HOST,     /* the name has no address */
+	BT_HTTP_NO_LISTENER, /* nobody listens there */
+	BT_HTTP_UNREACHABLE, /* no connection for another reason */
+	BT_HTTP_LATE,	     /* none in time */
 	BT_HTTP_NOT_TRUSTED, /* the server's certificate */
 	BT_HTTP_NO_IDENTITY, /* our certificate or key */
 	BT_HTTP_NO_AUTHORITY /* whom to trust */

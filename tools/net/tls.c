@@ -146,8 +146,7 @@ enum bt_tls_state bt_tls_shake(struct bt_tls *tls, enum bt_http_fault *out_fault
 	*out_fault = BT_HTTP_BROKEN;
 	if (verdict != X509_V_OK && SSL_get_verify_mode(tls->ssl) != SSL_VERIFY_NONE) {
 		*out_fault = BT_HTTP_NOT_TRUSTED;
-		bt_buf_printf(out_why, "the server's certificate is not accepted: %s",
-			X509_verify_cert_error_string(verdict));
+		bt_buf_printf(out_why, "SSL certificate problem: %s", X509_verify_cert_error_string(verdict));
 		ERR_clear_error();
 	} else {
 		say_error(out_why);

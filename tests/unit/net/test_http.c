@@ -613,6 +613,7 @@ static void a_refused_connection_leaves_a_call_unsent(void **state)
 	assert_int_equal(outcome.end, BT_HTTP_UNSENT);
 	assert_int_equal(outcome.head.status, 0);
 	assert_int_equal(outcome.head_n, 0);
+	assert_int_equal(outcome.head.cause, BT_HTTP_CAUSE_REFUSED);
 	assert_non_null(strstr(outcome.error.ptr, "/bind: "));
 	assert_non_null(strstr(outcome.error.ptr, "does the API server run"));
 	assert_null(strstr(outcome.error.ptr, "secret"));
@@ -643,6 +644,7 @@ static void a_post_is_not_repeated_when_its_connection_dies(void **state)
 		finish_call(&outcome);
 		assert_int_equal(outcome.end, i ? BT_HTTP_LOST : BT_HTTP_ANSWERED);
 		if (i) {
+			assert_int_equal(outcome.head.cause, BT_HTTP_CAUSE_CLOSED);
 			assert_non_null(
 				strstr(outcome.error.ptr, "the connection ended before an answer came"));
 		}
@@ -701,6 +703,7 @@ static void a_call_that_takes_too_long_is_lost(void **state)
 				       .context = &outcome});
 	finish_call(&outcome);
 	assert_int_equal(outcome.end, BT_HTTP_LOST);
+	assert_int_equal(outcome.head.cause, BT_HTTP_CAUSE_TIMEOUT);
 	assert_non_null(strstr(outcome.error.ptr, "timed out"));
 	outcome_fini(&outcome);
 	close_way(&way);
