@@ -18,6 +18,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
 #include "identity.h"
+#include "tools/log/log.h"
 #include "tools/serve/serve.h"
 
 /* A folder, a server, and what it answered last. */
@@ -253,6 +254,76 @@ static void a_client_is_known_by_its_certificate(void **state)
 	identity_drop(&root);
 }
 
+static void a_front_proxy_speaks_for_others(void **state)
+{
+	struct bt_str user = BT_STR("x-remote-user"), group = BT_STR("x-remote-group");
+	struct desk *desk = *state;
+	struct identity ca, proxy;
+
+	identity_make(&ca, NULL, "proxy-ca", NULL, 3600);
+	identity_make(&proxy, &ca, "proxy", NULL, 3600);
+	write_file(desk->ca, ca.pem);
+	write_file(desk->certificate, proxy.pem);
+	write_file(desk->key, proxy.key_pem);
+	desk->options.settings.proxy_ca_file = desk->ca;
+	desk->options.settings.proxy.username_headers = (struct bt_str_list){.items = &user, .n = 1};
+	desk->options.settings.proxy.group_headers = (struct bt_str_list){.items = &group, .n = 1};
+	desk->always[0] = bt_str("/healthz");
+	begin(desk);
+	struct curl_slist *headers = curl_slist_append(NULL, "X-Remote-User: alice");
+
+	for (int i = 0; i < 2; i++) {
+		CURL *curl = client(desk, "/version");
+
+		curl_easy_setopt(curl, CURLOPT_SSLCERT, desk->certificate);
+		curl_easy_setopt(curl, CURLOPT_SSLKEY, desk->key);
+		curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+		assert_int_equal(perform(desk, curl), CURLE_OK);
+		assert_int_equal(desk->status, i ? 200 : 403);
+		assert_true(i || strstr(desk->body.ptr, "User \\\"alice\\\" cannot get path"));
+		curl_easy_cleanup(curl);
+		headers = curl_slist_append(headers, "X-Remote-Group: system:masters");
+	}
+	/* Without the certificate the same words count nothing. */
+	CURL *curl = client(desk, "/version");
+
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	assert_int_equal(perform(desk, curl), CURLE_OK);
+	assert_int_equal(desk->status, 403);
+	assert_non_null(strstr(desk->body.ptr, "system:anonymous"));
+	curl_easy_cleanup(curl);
+	curl_slist_free_all(headers);
+	identity_drop(&ca);
+	identity_drop(&proxy);
+}
+
+static void put_is_taken_where_it_means_something(void **state)
+{
+	static const char *const paths[] = {"/debug/flags/v", "/healthz"};
+	struct desk *desk = *state;
+	struct curl_slist *headers = curl_slist_append(NULL, "Accept: text/html");
+
+	begin(desk);
+	for (int i = 0; i < 2; i++) {
+		CURL *curl = client(desk, paths[i]);
+
+		curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PUT");
+		curl_easy_setopt(curl, CURLOPT_POSTFIELDS, "3");
+		assert_int_equal(perform(desk, curl), CURLE_OK);
+		assert_int_equal(desk->status, i ? 405 : 200);
+		curl_easy_cleanup(curl);
+	}
+	assert_true(bt_log_enabled(3));
+	bt_log_set_verbosity(0);
+	CURL *curl = client(desk, "/statusz");
+
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	assert_int_equal(perform(desk, curl), CURLE_OK);
+	assert_int_equal(desk->status, 406);
+	curl_easy_cleanup(curl);
+	curl_slist_free_all(headers);
+}
+
 static void odd_requests_are_answered_and_no_more(void **state)
 {
 	struct desk *desk = *state;
@@ -415,6 +486,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			a_certificate_that_changes_is_served_from_then_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_is_known_by_its_certificate, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_front_proxy_speaks_for_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(put_is_taken_where_it_means_something, setup, teardown),
 		cmocka_unit_test_setup_teardown(odd_requests_are_answered_and_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_tls_1_3_is_served_when_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(cipher_suites_are_chosen_by_name, setup, teardown),
