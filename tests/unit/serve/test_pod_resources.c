@@ -97,7 +97,7 @@ static void requests_and_limits_are_sums_with_units(void **state)
 		"'spec': {" SPEC ", 'overhead': {'cpu': '10m', 'memory': '1Mi'}, 'containers': ["
 		"{'name': 'a', 'resources': {'requests': {'cpu': '100m', 'hugepages-2Mi': '2Mi', 'x.y/gpu': "
 		"'1'},"
-		"'limits': {'cpu': '1', 'ephemeral-storage': '1Gi'}}},"
+		"'limits': {'cpu': '1', 'memory': '0', 'ephemeral-storage': '1Gi'}}},"
 		"{'name': 'b', 'resources': {'requests': {'cpu': '250m', 'memory': '0'}}}]}");
 	struct prometheus *p = read_all(desk);
 
@@ -107,7 +107,7 @@ static void requests_and_limits_are_sums_with_units(void **state)
 	assert_true(prometheus_value(p, REQUEST("p", "n", "x.y/gpu", "")) == 1);
 	assert_true(prometheus_value(p, LIMIT("p", "n", "cpu", "cores")) == 1.01);
 	assert_true(prometheus_value(p, LIMIT("p", "n", "ephemeral-storage", "bytes")) == 1073741824);
-	/* Overhead alone makes no limit. */
+	/* Overhead makes no limit where there is none, or zero. */
 	assert_false(is_there(desk, LIMIT("p", "n", "memory", "bytes")));
 	free(p);
 }
