@@ -105,7 +105,7 @@ func (s *suite) settled(ctx context.Context, limit time.Duration, r *recorder, c
 	})
 }
 
-var openDebug = []string{"--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics,/configz,/debug/*", "-v=2"}
+var openDebug = []string{"--authorization-always-allow-paths=/healthz,/livez,/readyz,/metrics,/metrics/*,/configz,/flagz,/statusz,/debug/*", "-v=2"}
 
 func (s *suite) startOpen(ctx context.Context, name string, o schedulerOptions) (*process, error) {
 	o.args = append(o.args, openDebug...)
@@ -180,6 +180,7 @@ func endpointsCase(ctx context.Context, s *suite) error {
 		return err
 	}
 	for path, part := range map[string]string{"/healthz": "ok", "/livez": "ok", "/readyz?verbose": "[+]", "/configz": "kubescheduler.config.k8s.io/v1",
+		"/metrics/slis": "kubernetes_healthcheck", "/metrics/resources": "kube_pod_resource_request", "/flagz": "kube-scheduler flagz", "/statusz": "kube-scheduler statusz",
 		"/version": "gitVersion"} {
 		status, body, err := b.get(ctx, path)
 		if err != nil || status != 200 || !strings.Contains(body, part) {
