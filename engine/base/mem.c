@@ -143,16 +143,26 @@ static _Atomic uint64_t page_bytes; /* atomic: relaxed; of pages that are taken 
 
 void *bt_mem_reserve(size_t bytes)
 {
-	void *ptr =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	/* What is large begins where a huge page may. */
+	size_t more = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
+	char *room = mmap(NULL, bytes + more, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (BT_UNLIKELY(ptr == MAP_FAILED)) {
+	if (BT_UNLIKELY(room == MAP_FAILED)) {
 		exhausted(__func__, bytes, 1);
 	}
-	if (bytes >= HUGE_PAGE) {
-		(void)madvise(ptr, bytes, MADV_HUGEPAGE);
+	if (!more) {
+		return room;
 	}
-	return ptr;
+	size_t before = -(uintptr_t)room % HUGE_PAGE;
+	if (before) {
+		munmap(room, before);
+	}
+	if (before < more) {
+		munmap(room + before + bytes, more - before);
+	}
+	(void)madvise(room + before, bytes, MADV_HUGEPAGE);
+	return room + before;
 }
 
 void bt_mem_unreserve(void *ptr, size_t bytes, size_t taken_bytes)
