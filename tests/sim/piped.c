@@ -456,6 +456,16 @@ static void release_claim(void *context, struct bt_pipeline *pipeline, const str
 	}
 }
 
+/* Of a pod that may have gone. */
+static uint32_t uid_at(struct sim *sim, uint32_t pod_ix)
+{
+	struct bt_engine *engine = sim->engines[0];
+
+	return bt_ledger_has(bt_engine_cache(engine)->ledger, pod_ix)
+		       ? sim_number(engine, sim_pod_at(engine, pod_ix)->uid)
+		       : 0;
+}
+
 static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
 	struct sim *sim = context;
@@ -463,7 +473,7 @@ static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct 
 	const struct sim_eviction victim = {.slot = sim_number_of(ask->pod.name),
 		.uid = sim_number_of(ask->pod.uid),
 		.for_ix = for_ix,
-		.for_uid = sim_number(sim->engines[0], sim_pod_at(sim->engines[0], for_ix)->uid),
+		.for_uid = uid_at(sim, for_ix),
 		.handle = ask->handle};
 	const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][victim.slot];
 
