@@ -224,6 +224,7 @@ static void an_index_of_few_nodes_stays_where_it_is(void **state)
 
 static void what_classes_have_by_slot_lies_beside_the_workers(void **state)
 {
+	const struct bt_axis none = {.column = NULL};
 	struct bt_column column = {0};
 	struct machine m;
 
@@ -235,7 +236,7 @@ static void what_classes_have_by_slot_lies_beside_the_workers(void **state)
 		group[i] = (uint16_t)(1 + i % 3);
 	}
 	bt_column_init(&column, INDEXED);
-	struct bt_classes *classes = bt_classes_create(group, INDEXED, NULL, 0, &column);
+	struct bt_classes *classes = bt_classes_create(group, INDEXED, &none, 0, &column);
 	const struct {
 		const void *array;
 		size_t bytes;
