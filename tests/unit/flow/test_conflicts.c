@@ -475,8 +475,8 @@ static void the_last_of_several_victims_is_to_wait_for_the_others(void **state)
 	lab_pod(lab, "low1", ", 'uid': 'u1'");
 	lab_pod(lab, "low2", ", 'uid': 'u2'");
 	lab_settle(lab);
-	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u3'",
-		", 'priority': 10, 'overhead': {'cpu': '1'}");
+	lab_pod_event(
+		lab, BT_PARCEL_APPLY, "high", ", 'uid': 'u3'", ", 'priority': 10, 'overhead': {'cpu': '1'}");
 	lab_settle(lab);
 	assert_int_equal(lab->decisions[2].victim_n, 2);
 	assert_int_equal(lab->ask_n, 4);
