@@ -269,7 +269,9 @@ static void deciding_stops_while_nobody_polls(void **state)
 			name);
 		feed(berth, text);
 	}
-	assert_int_equal(berth_settle(berth, SECOND_NS / 20), BERTH_TIMEOUT);
+	do { /* it goes as far as there is room, and no farther */
+		assert_int_equal(berth_settle(berth, SECOND_NS / 20), BERTH_TIMEOUT);
+	} while (counts_of(berth).decisions < 4);
 	assert_in_range(counts_of(berth).decisions, 4, 8);
 	for (int i = 0; i < 50; i++) {
 		snprintf(name, sizeof(name), "p%d", i);
