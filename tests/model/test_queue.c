@@ -25,8 +25,9 @@
 #define SIGNATURES   5
 #define PLUGINS	     6
 #define EVENTS	     7
-#define LIKED_BY_ALL EVENTS /* an event that each plugin registered and whose hint always says Queue */
-#define PRIORITIES   3
+#define LIKED_BY_ALL (EVENTS + 1) /* an event that each plugin registered and whose hint always says Queue   \
+				   */
+#define PRIORITIES 3
 
 /* What the hooks know. */
 struct world {
@@ -215,7 +216,7 @@ static struct bt_queue_kind any_kind(struct history *h, uint32_t pod)
 static struct bt_event any_event(struct history *h)
 {
 	return (struct bt_event){
-		.resource = BT_EVENT_NODE, .action = chance(h, 5) ? LIKED_BY_ALL : below(h, EVENTS)};
+		.resource = BT_EVENT_NODE, .action = chance(h, 5) ? LIKED_BY_ALL : 1 + below(h, EVENTS)};
 }
 
 static void step_update(struct history *h)

@@ -374,23 +374,23 @@ static void evicted_pods_may_be_gone_at_once(void **state)
 static bool refuse_objects(void *context, enum bt_mem_use use, size_t bytes)
 {
 	(void)bytes;
-	return *(const bool *)context && use == BT_MEM_OBJECT;
+	/* Who asks for something else does not look at what the test changes meanwhile. */
+	return use == BT_MEM_OBJECT && *(const bool *)context;
 }
 
 static void what_memory_is_short_for_is_refused_and_may_come_again(void **state)
 {
-	bool refuses = true;
-
 	(void)state;
 	for (uint32_t threads = 0; threads < 2; threads++) {
+		bool refuses = false;
 		struct berth_options options;
 		struct berth_node node;
 		struct berth_applied applied;
 
 		BERTH_INIT(&options);
 		options.threads = threads;
+		bt_mem_set_refuser(refuse_objects, &refuses); /* before there are threads that ask it */
 		struct berth *berth = make_with(&options);
-		bt_mem_set_refuser(refuse_objects, &refuses);
 		BERTH_INIT(&applied);
 		refuses = true;
 		static const char text[] = NODE("n1", "1") POD("a", "1");
@@ -409,8 +409,8 @@ static void what_memory_is_short_for_is_refused_and_may_come_again(void **state)
 			refuses = true;
 			assert_int_equal(berth_delete(berth, "Pod", NULL, "a"), BERTH_OK);
 		}
-		bt_mem_set_refuser(NULL, NULL);
 		berth_destroy(berth);
+		bt_mem_set_refuser(NULL, NULL);
 	}
 }
 
