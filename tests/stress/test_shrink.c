@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "engine/base/atomic.h"
 #include "engine/base/mem.h"
 #include "engine/base/rcu.h"
 #include "engine/flow/pipeline.h"
@@ -20,7 +21,12 @@
 
 enum { PODS = 3, KINDS = 200, AT_ONCE = 1000 };
 
+/* Race detectors take their time, and count no bytes. */
+#if BT_VALGRIND || defined(BT_TSAN)
+static uint32_t node_n = 4000, each = 50;
+#else
 static uint32_t node_n = 100000, each = 50;
+#endif
 
 static void make_node(struct bt_arena *arena, uint32_t number, struct bt_node_object *out)
 {
