@@ -25,9 +25,8 @@
 #define SIGNATURES   5
 #define PLUGINS	     6
 #define EVENTS	     7
-#define LIKED_BY_ALL (EVENTS + 1) /* an event that each plugin registered and whose hint always says Queue   \
-				   */
-#define PRIORITIES 3
+#define LIKED_BY_ALL (EVENTS + 1) /* each plugin registered it, and its hint always says Queue */
+#define PRIORITIES   3
 
 /* What the hooks know. */
 struct world {
