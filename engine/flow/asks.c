@@ -673,12 +673,12 @@ static void give_up(struct bt_pipeline *p, struct bt_ask_slot *slot)
 /* The source has shown what became of it, or the binder is asked. */
 static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
 {
-	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
-
-	if (slot->kind != BT_ASK_BIND) {
+	if (slot->kind != BT_ASK_BIND) { /* its pod may have gone */
 		give_up(p, slot);
 		return;
 	}
+	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
+
 	if (!slot->writes_claims && (pod->detached || pod->state != BT_POD_ASSUMED)) {
 		/* Of one that is on a node the engine knows better: it was shown there, through whomever. */
 		conclude(p, slot, &(struct bt_binding_answer){.bound = false});
