@@ -12,6 +12,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
 #include "tools/codec/schema.h"
+#include "tools/net/escape.h"
 #include "tools/net/latch.h"
 
 #define FETCH_NS  (5 * INT64_C(1000000000))
@@ -318,20 +319,6 @@ static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n
 
 /* ---- asking ---- */
 
-/* Names in paths are those of objects that the server has shown; what is no such name is escaped. */
-static void add_segment(struct bt_buf *path, struct bt_str name)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:";
-
-	for (size_t i = 0; i < name.len; i++) {
-		if (name.ptr[i] && strchr(safe, name.ptr[i])) {
-			bt_buf_char(path, name.ptr[i]);
-		} else {
-			bt_buf_printf(path, "%%%02X", (unsigned char)name.ptr[i]);
-		}
-	}
-}
-
 /* Begins a call for n objects: of those that have to be fetched, wanted has the entries, and order which
  * they are. */
 struct asking {
@@ -398,9 +385,9 @@ static void write_pod_path(const void *context, uint32_t i, struct bt_buf *out)
 	const struct bt_pod_ref *pod = &path->pods[path->order[i]];
 
 	bt_buf_text(out, "/api/v1/namespaces/");
-	add_segment(out, pod->namespace_);
+	bt_escape(out, pod->namespace_);
 	bt_buf_text(out, "/pods/");
-	add_segment(out, pod->name);
+	bt_escape(out, pod->name);
 }
 
 bool bt_objects_pods(struct bt_objects *o, const struct bt_pod_ref *pods, uint32_t n,
@@ -443,7 +430,7 @@ static void write_node_path(const void *context, uint32_t i, struct bt_buf *out)
 	const struct nodes_path *path = context;
 
 	bt_buf_text(out, "/api/v1/nodes/");
-	add_segment(out, path->names[path->order[i]]);
+	bt_escape(out, path->names[path->order[i]]);
 }
 
 /* Takes the nodes of a page that are wanted. Returns: false when it is none; out_continue is empty behind the
@@ -497,7 +484,7 @@ static bool fetch_list(struct bt_objects *o, const struct asking *asking, struct
 		bt_buf_printf(&one.path, "/api/v1/nodes?limit=%u", PAGE);
 		if (next.len) {
 			bt_buf_text(&one.path, "&continue=");
-			add_segment(&one.path, bt_buf_view(&next));
+			bt_escape(&one.path, bt_buf_view(&next));
 		}
 		fetch_all(o, &one, 1);
 		bt_arena_reset(&o->arena);

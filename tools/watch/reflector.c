@@ -7,6 +7,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "tools/log/log.h"
+#include "tools/net/escape.h"
 #include "tools/watch/intake_int.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -148,27 +149,11 @@ static void on_done(void *context, enum bt_http_end end, const struct bt_http_he
 	run(r);
 }
 
-/* Adds text to a query, everything escaped that might mean something there. */
-static void add_escaped(struct bt_buf *out, struct bt_str text)
-{
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.ptr[i];
-		bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-			     c == '-' || c == '_' || c == '.' || c == '~';
-
-		if (plain) {
-			bt_buf_char(out, (char)c);
-		} else {
-			bt_buf_printf(out, "%%%02X", c);
-		}
-	}
-}
-
 static void add_version(struct bt_buf *out, struct bt_str version)
 {
 	if (version.len) {
 		bt_buf_text(out, "&resourceVersion=");
-		add_escaped(out, version);
+		bt_escape(out, version);
 	}
 }
 
@@ -220,7 +205,7 @@ static void send_page(struct bt_reflector *r)
 	bt_buf_printf(&path, "%s?", path_of(r));
 	if (r->continue_.len) {
 		bt_buf_printf(&path, "limit=%u&continue=", r->shared->page);
-		add_escaped(&path, bt_buf_view(&r->continue_));
+		bt_escape(&path, bt_buf_view(&r->continue_));
 	} else {
 		bt_buf_printf(&path, "limit=%u", paged ? r->shared->page : 0);
 		add_version(&path, version);

@@ -9,6 +9,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
+#include "tools/net/escape.h"
 
 #define SAY_NS INT64_C(1000000000)
 
@@ -150,10 +151,16 @@ static bool winds_up(const struct bt_writer *writer)
 	return bt_load_relaxed(&writer->said_until_ns) != INT64_MAX;
 }
 
+/* Does it look at what a call came to, which may have an effect yet? */
+static bool follows(const struct bt_op *op)
+{
+	return op->reads && op->verbs != &bt_prebind_verbs;
+}
+
 /* While the writer winds up, only looking at what a binding came to takes its time. */
 static bool is_due(const struct bt_writer *writer, const struct bt_op *op, int64_t now_ns)
 {
-	return op->due_ns <= now_ns || (winds_up(writer) && (!op->reads || op->verbs == &bt_prebind_verbs));
+	return op->due_ns <= now_ns || (winds_up(writer) && !follows(op));
 }
 
 static void take_due(struct bt_writer *writer, int64_t now_ns)
@@ -414,7 +421,7 @@ static bool is_over(const struct bt_writer *writer, const struct bt_op *op, int6
 	if (op->verbs->class >= BT_CLASS_STATUS) {
 		return op->tries || now_ns >= bt_load_relaxed(&writer->said_until_ns);
 	}
-	return !op->reads || op->verbs == &bt_prebind_verbs;
+	return !follows(op);
 }
 
 struct bt_str bt_write_fence_reason(const struct bt_writer *writer)
@@ -517,30 +524,13 @@ static void pump(struct bt_writer *writer)
 		}
 	}
 	next_ns = writer->later_ns < next_ns ? writer->later_ns : next_ns;
-	if (winds_up(writer) && now_ns < bt_load_relaxed(&writer->said_until_ns)) {
-		int64_t until_ns = bt_load_relaxed(&writer->said_until_ns);
-
-		next_ns = until_ns < next_ns ? until_ns : next_ns;
-	}
+	int64_t until_ns = bt_load_relaxed(&writer->said_until_ns);
+	next_ns = now_ns < until_ns && until_ns < next_ns ? until_ns : next_ns;
 	set_timer(writer, now_ns, next_ns);
 	show_gauges(writer);
 }
 
 /* ---- paths and answers ---- */
-
-/* Names are safe in a path, unless a hostile server says otherwise. */
-static void add_segment(struct bt_buf *path, struct bt_str name)
-{
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~:";
-
-	for (size_t i = 0; i < name.len; i++) {
-		if (name.ptr[i] && strchr(safe, name.ptr[i])) {
-			bt_buf_char(path, name.ptr[i]);
-		} else {
-			bt_buf_printf(path, "%%%02X", (unsigned char)name.ptr[i]);
-		}
-	}
-}
 
 struct bt_str bt_write_path(struct bt_writer *writer, const char *prefix, struct bt_str namespace_,
 	const char *resource, struct bt_str name, const char *part)
@@ -551,10 +541,10 @@ struct bt_str bt_write_path(struct bt_writer *writer, const char *prefix, struct
 	bt_buf_text(path, prefix);
 	if (namespace_.len) {
 		bt_buf_text(path, "/namespaces/");
-		add_segment(path, namespace_);
+		bt_escape(path, namespace_);
 	}
 	bt_buf_text(path, resource);
-	add_segment(path, name);
+	bt_escape(path, name);
 	bt_buf_text(path, part);
 	return bt_buf_view(path);
 }
