@@ -645,12 +645,7 @@ static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)
 
 void bt_counters_trim_pods(struct bt_counters *c, uint32_t pod_end)
 {
-	size_t room = bt_vacancies_room(pod_end, c->placed_n);
-
-	if (room < c->placed_n) {
-		c->placed = bt_mem_realloc(c->placed, room, sizeof(*c->placed));
-		c->placed_n = room;
-	}
+	c->placed = bt_vacancies_shrink(c->placed, pod_end, &c->placed_n, sizeof(*c->placed));
 }
 
 /* The first pod of a signature, or one with a higher index than those before. */

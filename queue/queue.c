@@ -77,8 +77,6 @@ static bool is_used(const struct bt_queue *queue, uint32_t ix)
  * now on. Requires: no line has an entry, which may be of a place that is free. */
 static void trim_slots(struct bt_queue *queue)
 {
-	size_t room;
-
 	while (queue->slot_n > 0 && !is_used(queue, (uint32_t)queue->slot_n - 1)) {
 		queue->slot_n--;
 	}
@@ -89,21 +87,14 @@ static void trim_slots(struct bt_queue *queue)
 			queue->free_slot = ix;
 		}
 	}
-	room = bt_vacancies_room(queue->slot_n, queue->slot_cap);
-	if (room < queue->slot_cap) {
-		queue->slots = bt_mem_realloc(queue->slots, room, sizeof(*queue->slots));
-		queue->slot_cap = room;
-	}
+	queue->slots =
+		bt_vacancies_shrink(queue->slots, queue->slot_n, &queue->slot_cap, sizeof(*queue->slots));
 }
 
 void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end)
 {
-	size_t room = bt_vacancies_room(pod_end, queue->pod_cap);
-
-	if (room < queue->pod_cap) {
-		queue->slot_ixs = bt_mem_realloc(queue->slot_ixs, room, sizeof(*queue->slot_ixs));
-		queue->pod_cap = room;
-	}
+	queue->slot_ixs =
+		bt_vacancies_shrink(queue->slot_ixs, pod_end, &queue->pod_cap, sizeof(*queue->slot_ixs));
 	/* As many pods have come since the last time as there are places to be looked at. */
 	if (queue->orders - queue->trimmed_at >= queue->slot_n && queue->slot_n > TRIM_SLOTS &&
 		queue->active.entry_n == 0 && queue->active.parked_n == 0) {

@@ -114,3 +114,14 @@ size_t bt_vacancies_cut(struct bt_vacancies *v, size_t end)
 	shrink(v, end);
 	return end;
 }
+
+void *bt_vacancies_shrink_for(const char *who, void *array, size_t left_n, size_t *cap_n, size_t size)
+{
+	size_t room = bt_vacancies_room(left_n, *cap_n);
+
+	if (room < *cap_n) {
+		array = bt_mem_realloc_for(who, array, room, size);
+		*cap_n = room;
+	}
+	return array;
+}

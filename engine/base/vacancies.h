@@ -37,3 +37,11 @@ static inline size_t bt_vacancies_room(size_t left_n, size_t cap)
 {
 	return cap > 256 && left_n <= cap / 4 ? (left_n < 64 ? 128 : 2 * left_n) : cap;
 }
+
+/* Gives back what is too much (bt_vacancies_room) of an array of *cap_n elements of that size. Returns: the
+ * array, which may have moved. */
+#define bt_vacancies_shrink(array, left_n, cap_n, size)                                                      \
+	bt_vacancies_shrink_for(__func__, array, left_n, cap_n, size)
+
+/* The same; who: the function that wants it, a constant. */
+void *bt_vacancies_shrink_for(const char *who, void *array, size_t left_n, size_t *cap_n, size_t size);

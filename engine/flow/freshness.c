@@ -47,11 +47,7 @@ static void forget_oldest(struct bt_freshness *f)
 	*entry = (struct bt_fresh_entry){.key = 0};
 	bt_vacancies_give(&f->vacant, ix);
 	f->entry_n = bt_vacancies_cut(&f->vacant, f->entry_n);
-	size_t room = bt_vacancies_room(f->entry_n, f->entry_cap);
-	if (room < f->entry_cap) {
-		f->entries = bt_mem_realloc(f->entries, room, sizeof(*f->entries));
-		f->entry_cap = room;
-	}
+	f->entries = bt_vacancies_shrink(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
 }
 
 static void bury(struct bt_freshness *f, uint32_t ix)

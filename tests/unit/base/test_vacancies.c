@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <cmocka.h>
 
+#include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "engine/base/vacancies.h"
 #include "seed.h"
@@ -128,6 +129,25 @@ static void the_room_of_what_has_become_short_is_less(void **state)
 	assert_int_equal(bt_vacancies_room(250, 1000), 500);
 }
 
+static void an_array_that_has_become_short_keeps_what_is_left(void **state)
+{
+	size_t cap = 1000;
+	uint32_t *array = bt_mem_zalloc(cap, sizeof(*array));
+
+	(void)state;
+	for (uint32_t i = 0; i < cap; i++) {
+		array[i] = i;
+	}
+	array = bt_vacancies_shrink(array, 251, &cap, sizeof(*array));
+	assert_int_equal(cap, 1000);
+	array = bt_vacancies_shrink(array, 250, &cap, sizeof(*array));
+	assert_int_equal(cap, 500);
+	for (uint32_t i = 0; i < 250; i++) {
+		assert_int_equal(array[i], i);
+	}
+	bt_mem_free(array);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +155,7 @@ int main(void)
 		cmocka_unit_test(the_highest_index_is_taken_last),
 		cmocka_unit_test(the_lowest_comes_first_while_the_array_grows_and_shrinks),
 		cmocka_unit_test(the_room_of_what_has_become_short_is_less),
+		cmocka_unit_test(an_array_that_has_become_short_keeps_what_is_left),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
