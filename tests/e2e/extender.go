@@ -373,12 +373,7 @@ var extenderFamilies = []family{
 			asks("usual", `e2e/names.filter: "keep=a"`, "", ""),
 		}},
 	{name: "extender-preempts", alone: true, nodes: []string{extended("a", "4"), extended("b", "4")},
-		objects: `
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: e2e-high}
-value: 1000
-`,
+		objects: highClass,
 		pods: []string{
 			pod("low-a", "", cpu("3900m"), ", nodeName: a"),
 			pod("low-b", "", cpu("3900m"), ", nodeName: b"),
@@ -389,12 +384,7 @@ value: 1000
 			high("chosen", `e2e/names.preempt: "keep=b"`, ""),
 		}},
 	{name: "extender-preempts-whole", nodes: []string{extended("a", "4"), extended("b", "4")},
-		objects: `
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: e2e-high}
-value: 1000
-`,
+		objects: highClass,
 		pods: []string{
 			pod("low-a", "", cpu("3900m"), ", nodeName: a"),
 			pod("low-b", "", cpu("3900m"), ", nodeName: b"),

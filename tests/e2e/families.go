@@ -60,6 +60,14 @@ func zoned(name, zone string) string {
 	return node(name, ", topology.kubernetes.io/zone: "+zone, "", "")
 }
 
+// highClass is a PriorityClass above that of all other pods.
+const highClass = `
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: e2e-high}
+value: 1000
+`
+
 var families = []family{
 	{name: "resources", nodes: []string{a, b},
 		pods: []string{
@@ -137,12 +145,7 @@ spec: {accessModes: [ReadWriteOnce], storageClassName: local, resources: {reques
 			pod("none-left", "", "", ", volumes: [{name: v, persistentVolumeClaim: {claimName: more}}]"),
 			pod("no-claim", "", "", ", volumes: [{name: v, persistentVolumeClaim: {claimName: nothing}}]")}},
 	{name: "preemption", nodes: []string{a, b},
-		objects: `
-apiVersion: scheduling.k8s.io/v1
-kind: PriorityClass
-metadata: {name: e2e-high}
-value: 1000
-`,
+		objects: highClass,
 		pods: []string{
 			pod("low-a", "", cpu("3"), ", nodeSelector: {kubernetes.io/hostname: a}"),
 			pod("low-b", "", cpu("2"), ", nodeSelector: {kubernetes.io/hostname: b}"),

@@ -17,6 +17,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rcu.h"
 #include "engine/flow/pipeline.h"
+#include "node.h"
 #include "tools/generate/build.h"
 
 enum { PODS = 3, KINDS = 200, AT_ONCE = 1000 };
@@ -27,16 +28,6 @@ static uint32_t node_n = 4000, each = 50;
 #else
 static uint32_t node_n = 100000, each = 50;
 #endif
-
-static void make_node(struct bt_arena *arena, uint32_t number, struct bt_node_object *out)
-{
-	out->meta.name = bt_build_text(arena, "node-%" PRIu32, number);
-	bt_build_pair(arena, &out->meta.labels, bt_str("topology.kubernetes.io/zone"),
-		bt_build_text(arena, "zone-%" PRIu32, number % 3));
-	bt_build_pair(arena, &out->meta.labels, bt_str("kubernetes.io/hostname"), out->meta.name);
-	bt_build_quantity(arena, &out->allocatable, "cpu", bt_build_milli(8000));
-	bt_build_quantity(arena, &out->allocatable, "pods", bt_build_count(110));
-}
 
 /* Two of a node's pods are on it when they come, one is decided. */
 static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, struct bt_pod_object *out)
@@ -69,7 +60,7 @@ static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_
 		if (nth) {
 			make_pod(&parcel->arena, number, nth - 1, &parcel->object.pod);
 		} else {
-			make_node(&parcel->arena, number, &parcel->object.node);
+			stress_make_node(&parcel->arena, number, &parcel->object.node);
 		}
 		while (bt_pipeline_feed(pipeline, 0, &parcel, 0) != BT_OK) {
 			bt_pipeline_settle(pipeline);

@@ -18,6 +18,7 @@
 #include "engine/base/rcu.h"
 #include "engine/base/thread.h"
 #include "engine/flow/pipeline.h"
+#include "node.h"
 #include "tools/generate/build.h"
 
 enum { KEPT = 60, PODS = 3 };
@@ -36,16 +37,6 @@ static void put_label(struct bt_arena *arena, struct bt_str_map *map, const char
 {
 	bt_build_pair(arena, map, bt_build_text(arena, "%s-key-%" PRIu32, what, number),
 		bt_build_text(arena, "%s-value-%" PRIu32, what, number));
-}
-
-static void make_node(struct bt_arena *arena, uint32_t number, struct bt_node_object *out)
-{
-	out->meta.name = bt_build_text(arena, "node-%" PRIu32, number);
-	bt_build_pair(arena, &out->meta.labels, bt_str("topology.kubernetes.io/zone"),
-		bt_build_text(arena, "zone-%" PRIu32, number % 3));
-	bt_build_pair(arena, &out->meta.labels, bt_str("kubernetes.io/hostname"), out->meta.name);
-	bt_build_quantity(arena, &out->allocatable, "cpu", bt_build_milli(8000));
-	bt_build_quantity(arena, &out->allocatable, "pods", bt_build_count(110));
 }
 
 static void make_workload(struct bt_arena *arena, uint32_t number, struct bt_workload_object *out)
@@ -165,7 +156,7 @@ static void make_object(struct bt_arena *arena, uint32_t number, uint32_t nth, s
 	*out = (struct bt_object){.kind = kinds[at]};
 	switch (kinds[at]) {
 	case BT_KIND_NODE:
-		make_node(arena, number, &out->node);
+		stress_make_node(arena, number, &out->node);
 		break;
 	case BT_KIND_POD:
 		make_pod(arena, number, at / 2 - 2, &out->pod);
