@@ -2,11 +2,13 @@
  * PreBind: volumes, then claims, then the binding's turn. Source: BindPodVolumes and PreBind of
  * DynamicResources, v1.36.3.
  *
- *   PV_GET --> PV --> (the next) --> PVC --> (the next) --> WAIT --> (the next) --> claims --> bind.c
- *                                                             |  ^
- *                                                             +--+ the watch has shown the claim, or 10 s
- * A volume that was provisioned is looked at on the way (MADE), and the node (NODE) when it is not
- * everywhere. Each step is made again a few times; a conflict of a claim reads it anew. When it fails, or the
+ *   PV_GET --> PV --> (the next) --> PVC --> (the next) --> NODE --> WAIT --> MADE --> claims --> bind.c
+ *                                                            ^         ^-------' |
+ *                                                            |         the next  |
+ *                                                            +-------------------+ not bound: the watch has
+ *                                                                                  shown something, or 10 s
+ * A look is one at the node and all claims with their volumes, from the first one on, until all are bound in
+ * one look. Each step is made again a few times; a conflict of a claim reads it anew. When it fails, or the
  * binding does, what can be taken back is.
  */
 #include "tools/cli/json_write.h"
@@ -17,6 +19,23 @@
 #define VOLUMES "VolumeBinding"
 
 /* ---- copying ---- */
+
+/* Copies the wishes that have a PersistentVolume, or those that have none. */
+static uint32_t copy_volumes(
+	struct bt_op *op, const struct bt_ask *ask, bool provisioned, struct bt_prebind_volume *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < ask->volume_n; i++) {
+		const struct bt_ask_volume *from = &ask->volumes[i];
+
+		if ((from->volume.len == 0) == provisioned) {
+			out[n++] = (struct bt_prebind_volume){bt_op_copy(op, from->claim),
+				bt_op_copy(op, from->claim_uid), bt_op_copy(op, from->volume)};
+		}
+	}
+	return n;
+}
 
 struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask)
 {
@@ -30,12 +49,9 @@ struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask)
 	prebind->claim_n = ask->claim_n;
 	prebind->volumes = bt_arena_zalloc(&op->arena, (ask->volume_n + 1) * sizeof(*prebind->volumes));
 	prebind->claims = bt_arena_zalloc(&op->arena, (ask->claim_n + 1) * sizeof(*prebind->claims));
-	for (uint32_t i = 0; i < ask->volume_n; i++) {
-		const struct bt_ask_volume *from = &ask->volumes[i];
+	const uint32_t static_n = copy_volumes(op, ask, false, prebind->volumes);
 
-		prebind->volumes[i] = (struct bt_prebind_volume){bt_op_copy(op, from->claim),
-			bt_op_copy(op, from->claim_uid), bt_op_copy(op, from->volume)};
-	}
+	copy_volumes(op, ask, true, prebind->volumes + static_n);
 	for (uint32_t i = 0; i < ask->claim_n; i++) {
 		bt_claim_copy(op, &ask->claims[i], &prebind->claims[i]);
 	}
@@ -46,7 +62,7 @@ struct bt_prebind *bt_prebind_of(struct bt_op *op, const struct bt_ask *ask)
 
 static bool reads(int stage)
 {
-	return stage == BT_PREBIND_PV_GET || (stage >= BT_PREBIND_WAIT && stage <= BT_PREBIND_NODE) ||
+	return stage == BT_PREBIND_PV_GET || (stage >= BT_PREBIND_NODE && stage <= BT_PREBIND_MADE) ||
 	       stage == BT_PREBIND_CLAIM_GET || stage == BT_PREBIND_CLASS_GET ||
 	       stage == BT_PREBIND_POD_GET || stage == BT_PREBIND_READY;
 }
@@ -127,11 +143,20 @@ static void wait_from(struct bt_op *op, uint32_t at)
 	op->prebind->at = at;
 	if (at >= op->prebind->volume_n) {
 		claims_from(op, 0);
-	} else if (at == 0) {
-		op->until_ns = bt_write_now(op->writer) + op->writer->options.volume_timeout_ns;
-		bt_prebind_go(op, BT_PREBIND_WAIT);
 	} else {
 		bt_prebind_go(op, BT_PREBIND_WAIT);
+	}
+}
+
+/* All that is to be written of volumes has been. */
+static void wait_for_volumes(struct bt_op *op)
+{
+	op->prebind->at = 0;
+	if (op->prebind->volume_n) {
+		op->until_ns = bt_write_now(op->writer) + op->writer->options.volume_timeout_ns;
+		bt_prebind_go(op, BT_PREBIND_NODE);
+	} else {
+		claims_from(op, 0);
 	}
 }
 
@@ -140,7 +165,7 @@ static void provision_from(struct bt_op *op, uint32_t from)
 	if (find_volume(op->prebind, from, true, &op->prebind->at)) {
 		bt_prebind_go(op, BT_PREBIND_PVC);
 	} else {
-		wait_from(op, 0);
+		wait_for_volumes(op);
 	}
 }
 
@@ -163,7 +188,7 @@ void bt_prebind_next(struct bt_writer *writer, struct bt_op *op)
 		volumes_from(op, next);
 	} else if (op->stage == BT_PREBIND_PVC) {
 		provision_from(op, next);
-	} else if (op->stage >= BT_PREBIND_WAIT && op->stage <= BT_PREBIND_NODE) {
+	} else if (op->stage == BT_PREBIND_WAIT || op->stage == BT_PREBIND_MADE) {
 		wait_from(op, next);
 	} else if (op->stage == BT_PREBIND_READY) {
 		ready_from(op, next);
@@ -251,7 +276,8 @@ static struct bt_prebind_volume *volume_of(const struct bt_op *op)
 	return &op->prebind->volumes[op->prebind->at];
 }
 
-/* Somebody else has it: the decision was made of old news. */
+/* Of a volume that is another claim's by now the decision was made of old news. Upstream writes the whole
+ * volume as it was known, and the server says this. */
 static void take_pv(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);
@@ -264,8 +290,10 @@ static void take_pv(struct bt_writer *writer, struct bt_op *op, struct bt_str bo
 	if (bt_str_eq(uid, volume->uid)) {
 		bt_prebind_next(writer, op); /* it is so already */
 	} else if (uid.len || (ref.len && !bt_str_eq(name, volume->claim))) {
-		fail_volume(
-			writer, op, "the volume %.*s is another claim's by now", BT_STR_ARG(volume->volume));
+		fail_volume(writer, op,
+			"Operation cannot be fulfilled on persistentvolumes \"%.*s\": the object has been "
+			"modified; please apply your changes to the latest version and try again",
+			BT_STR_ARG(volume->volume));
 	} else {
 		op->version = bt_op_copy(op, bt_json_name(bt_json_member(writer, meta, "resourceVersion")));
 		op->prebound = ref.len != 0;
@@ -327,6 +355,8 @@ static void write_pvc(const struct bt_op *op, struct bt_buf *out)
 	bt_json_write_end(&json);
 }
 
+/* ---- waiting until they are bound. Source: BindPodVolumes, checkBindings, v1.36.3 ---- */
+
 static void look_again(struct bt_writer *writer, struct bt_op *op)
 {
 	struct bt_known_pod known;
@@ -338,40 +368,33 @@ static void look_again(struct bt_writer *writer, struct bt_op *op)
 			"binding volumes: pod does not exist any more: pod \"%.*s\" not found",
 			BT_STR_ARG(op->pod.name));
 	} else {
-		enter(op, BT_PREBIND_WAIT);
-		/* A claim may have been shown while it was asked for. */
+		op->prebind->at = 0;
+		enter(op, BT_PREBIND_NODE);
+		/* Something may have been shown while it was asked for. */
 		bt_op_later(op, op->shown_n == writer->shown_n ? LOOK_NS : 0);
 	}
 }
 
-static void take_made(struct bt_writer *writer, struct bt_op *op, struct bt_str name, bool completed);
-
-static void take_pvc(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
+/* Of the node its labels are kept. */
+static void take_node(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
 {
-	const struct bt_prebind_volume *volume = volume_of(op);
-	struct bt_str meta = bt_json_member(writer, body, "metadata");
-	struct bt_str notes = bt_json_member(writer, meta, "annotations");
-	struct bt_str node =
-		bt_json_name(bt_json_member(writer, notes, "volume.kubernetes.io/selected-node"));
+	struct bt_str meta = bt_json_member(writer, answer->body, "metadata");
+	struct bt_str labels = bt_json_member(writer, meta, "labels");
 
-	if (!bt_str_eq(bt_json_name(bt_json_member(writer, meta, "uid")), volume->uid)) {
-		fail_volume(writer, op, "binding volumes: the claim \"%.*s\" is another one by now",
-			BT_STR_ARG(volume->claim));
-	} else if (!volume->volume.len && !notes.len) {
-		fail_volume(writer, op, "binding volumes: selectedNode annotation reset for PVC \"%.*s\"",
-			BT_STR_ARG(volume->claim));
-	} else if (!volume->volume.len && !bt_str_eq(node, op->node)) {
-		fail_volume(writer, op, "binding volumes: provisioning failed for PVC \"%.*s\"",
-			BT_STR_ARG(volume->claim));
+	if (answer->status == 404) {
+		fail_volume(writer, op,
+			"binding volumes: failed to get node \"%.*s\": node \"%.*s\" not found",
+			BT_STR_ARG(op->node), BT_STR_ARG(op->node));
+	} else if (!meta.len) {
+		fail_volume(
+			writer, op, "binding volumes: the node %.*s cannot be read", BT_STR_ARG(op->node));
 	} else {
-		take_made(writer, op,
-			bt_json_name(
-				bt_json_member(writer, bt_json_member(writer, body, "spec"), "volumeName")),
-			bt_json_member(writer, notes, "pv.kubernetes.io/bind-completed").len != 0);
+		if (!bt_str_eq(labels, op->prebind->labels)) {
+			op->prebind->labels = bt_op_copy(op, labels);
+		}
+		wait_from(op, 0);
 	}
 }
-
-/* ---- a volume that was provisioned ---- */
 
 static void go_on(struct bt_writer *writer, struct bt_op *op)
 {
@@ -382,17 +405,51 @@ static void go_on(struct bt_writer *writer, struct bt_op *op)
 	}
 }
 
-/* The claim has got a volume, or an empty name: none yet. That of a decision was looked at then. */
+/* The claim has got a volume, or an empty name: none yet. */
 static void take_made(struct bt_writer *writer, struct bt_op *op, struct bt_str name, bool completed)
 {
 	struct bt_prebind *prebind = op->prebind;
+	struct bt_str chosen = volume_of(op)->volume;
 
 	prebind->is_bound = name.len && completed;
-	if (name.len && !volume_of(op)->volume.len) {
-		prebind->made = bt_op_copy(op, name);
-		bt_prebind_go(op, BT_PREBIND_MADE);
-	} else {
+	name = chosen.len ? chosen : name;
+	if (!name.len) {
 		go_on(writer, op);
+		return;
+	}
+	if (!bt_str_eq(name, prebind->made)) {
+		prebind->made = bt_op_copy(op, name);
+	}
+	bt_prebind_go(op, BT_PREBIND_MADE);
+}
+
+static void take_pvc(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	const struct bt_prebind_volume *volume = volume_of(op);
+	struct bt_str meta = bt_json_member(writer, answer->body, "metadata");
+	struct bt_str notes = bt_json_member(writer, meta, "annotations");
+	struct bt_str node =
+		bt_json_name(bt_json_member(writer, notes, "volume.kubernetes.io/selected-node"));
+
+	if (answer->status == 404) {
+		fail_volume(writer, op,
+			"binding volumes: failed to check %s: persistentvolumeclaims \"%.*s/%.*s\" not found",
+			volume->volume.len ? "binding" : "provisioning pvc", BT_STR_ARG(op->pod.namespace_),
+			BT_STR_ARG(volume->claim));
+	} else if (!bt_str_eq(bt_json_name(bt_json_member(writer, meta, "uid")), volume->uid)) {
+		fail_volume(writer, op, "binding volumes: the claim \"%.*s\" is another one by now",
+			BT_STR_ARG(volume->claim));
+	} else if (!volume->volume.len && !notes.len) {
+		fail_volume(writer, op, "binding volumes: selectedNode annotation reset for PVC \"%.*s\"",
+			BT_STR_ARG(volume->claim));
+	} else if (!volume->volume.len && !bt_str_eq(node, op->node)) {
+		fail_volume(writer, op, "binding volumes: provisioning failed for PVC \"%.*s\"",
+			BT_STR_ARG(volume->claim));
+	} else {
+		struct bt_str spec = bt_json_member(writer, answer->body, "spec");
+
+		take_made(writer, op, bt_json_name(bt_json_member(writer, spec, "volumeName")),
+			bt_json_member(writer, notes, "pv.kubernetes.io/bind-completed").len != 0);
 	}
 }
 
@@ -406,70 +463,77 @@ static bool read_object(
 	return bt_object_decode(&decode, out) && out->kind == kind;
 }
 
-/* Source: checkBindings, "Check if pvc is bound to a PV, check its node affinity", v1.36.3. A volume that is
- * not there yet is on its way. */
-static void take_volume(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
-{
-	struct bt_object *volume = bt_arena_zalloc(&writer->scratch, sizeof(*volume));
-
-	if (answer->status == 404) {
-		look_again(writer, op);
-	} else if (!read_object(writer, answer->body, BT_KIND_PERSISTENT_VOLUME, volume)) {
-		fail_volume(writer, op, "binding volumes: the volume %.*s cannot be read",
-			BT_STR_ARG(op->prebind->made));
-	} else if (volume->persistent_volume.affinity.set) {
-		op->prebind->made_text = bt_op_copy(op, answer->body);
-		bt_prebind_go(op, BT_PREBIND_NODE);
-	} else {
-		go_on(writer, op);
-	}
-}
-
 /* Does the node have the labels that the volume wants? Source: CheckNodeAffinity, v1.36.3. */
-static bool is_reached(const struct bt_object *volume, const struct bt_object *node)
+static bool is_reached(struct bt_writer *writer, const struct bt_object *volume, struct bt_str labels_text)
 {
+	struct bt_object *node = bt_arena_zalloc(&writer->scratch, sizeof(*node));
+	struct bt_buf text = {.len = 0};
+
+	bt_buf_printf(&text, "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"labels\":%.*s}}",
+		BT_STR_ARG(labels_text.len ? labels_text : bt_str("{}")));
 	struct bt_intern *intern = bt_intern_create();
 	struct bt_held held = bt_held_for_ever(intern);
 	struct bt_arena arena = {.first = NULL};
 	const struct bt_node_selector selector =
 		bt_node_selector_compile(&held, &arena, &volume->persistent_volume.affinity);
+	bool reached = read_object(writer, bt_buf_view(&text), BT_KIND_NODE, node);
 	const struct bt_labels labels = bt_labels_intern(&held, &arena, &node->meta.labels);
-	bool reached = bt_node_selector_matches(intern, &selector, labels, BT_NAME_EMPTY);
 
+	reached = reached && bt_node_selector_matches(intern, &selector, labels, BT_NAME_EMPTY);
 	bt_arena_fini(&arena);
 	bt_intern_destroy(intern);
+	bt_buf_fini(&text);
 	return reached;
 }
 
-static void take_node(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+/* A volume that was provisioned and is not there yet is on its way. */
+static void take_volume(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
 {
-	struct bt_object *objects = bt_arena_zalloc(&writer->scratch, 2 * sizeof(*objects));
+	struct bt_object *volume = bt_arena_zalloc(&writer->scratch, sizeof(*volume));
 	const struct bt_prebind *prebind = op->prebind;
+	bool chosen = volume_of(op)->volume.len;
+	struct bt_str spec = bt_json_member(writer, answer->body, "spec");
+	struct bt_str ref = bt_json_member(writer, spec, "claimRef");
 
-	if (answer->status == 404) {
+	if (answer->status == 404 && !chosen) {
+		look_again(writer, op);
+	} else if (answer->status == 404) {
 		fail_volume(writer, op,
-			"binding volumes: failed to get node \"%.*s\": node \"%.*s\" not found",
-			BT_STR_ARG(op->node), BT_STR_ARG(op->node));
-	} else if (!read_object(writer, answer->body, BT_KIND_NODE, &objects[0]) ||
-		   !read_object(writer, prebind->made_text, BT_KIND_PERSISTENT_VOLUME, &objects[1])) {
-		fail_volume(
-			writer, op, "binding volumes: the node %.*s cannot be read", BT_STR_ARG(op->node));
-	} else if (!is_reached(&objects[1], &objects[0])) {
+			"binding volumes: failed to check binding: persistentvolumes \"%.*s\" not found",
+			BT_STR_ARG(prebind->made));
+	} else if (!read_object(writer, answer->body, BT_KIND_PERSISTENT_VOLUME, volume)) {
+		fail_volume(writer, op, "binding volumes: the volume %.*s cannot be read",
+			BT_STR_ARG(prebind->made));
+	} else if (volume->persistent_volume.affinity.set && !is_reached(writer, volume, prebind->labels)) {
 		fail_volume(writer, op,
 			"binding volumes: pv \"%.*s\" node affinity doesn't match node \"%.*s\": no matching "
 			"NodeSelectorTerms",
 			BT_STR_ARG(prebind->made), BT_STR_ARG(op->node));
+	} else if (chosen && !bt_json_name(bt_json_member(writer, ref, "uid")).len) {
+		fail_volume(writer, op, "binding volumes: ClaimRef got reset for pv \"%.*s\"",
+			BT_STR_ARG(prebind->made));
 	} else {
 		go_on(writer, op);
 	}
 }
 
+static void take_look(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	if (op->stage == BT_PREBIND_NODE) {
+		take_node(writer, op, answer);
+	} else if (op->stage == BT_PREBIND_WAIT) {
+		take_pvc(writer, op, answer);
+	} else {
+		take_volume(writer, op, answer);
+	}
+}
+
 static void volume_answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
 {
-	bool is_look = op->stage == BT_PREBIND_MADE || op->stage == BT_PREBIND_NODE;
+	bool is_look = op->stage >= BT_PREBIND_NODE;
 
 	if (is_look && (answer->fate == BT_FATE_DONE || answer->status == 404)) {
-		(op->stage == BT_PREBIND_MADE ? take_volume : take_node)(writer, op, answer);
+		take_look(writer, op, answer);
 	} else if (answer->fate != BT_FATE_DONE) {
 		if (!bt_op_again(op, answer)) {
 			struct bt_str why = bt_write_message(writer, answer);
@@ -478,8 +542,6 @@ static void volume_answered(struct bt_writer *writer, struct bt_op *op, const st
 		}
 	} else if (op->stage == BT_PREBIND_PV_GET) {
 		take_pv(writer, op, answer->body);
-	} else if (op->stage == BT_PREBIND_WAIT) {
-		take_pvc(writer, op, answer->body);
 	} else {
 		BT_WRITE_COUNT(writer, volume_n);
 		bt_prebind_next(writer, op);
@@ -494,13 +556,13 @@ static bool volume_request(struct bt_writer *writer, struct bt_op *op, struct bt
 	if (op->stage == BT_PREBIND_MADE || op->stage == BT_PREBIND_NODE) {
 		bool of_node = op->stage == BT_PREBIND_NODE;
 
+		op->shown_n = of_node ? writer->shown_n : op->shown_n; /* of the whole look */
 		*out_call = (struct bt_http_call){.method = BT_HTTP_GET,
 			.path = bt_write_path(writer, "/api/v1", (struct bt_str){.len = 0},
 				of_node ? "/nodes/" : "/persistentvolumes/",
 				of_node ? op->node : op->prebind->made, "")};
 		return true;
 	}
-	op->shown_n = writer->shown_n;
 	*out_call = (struct bt_http_call){.method = op->reads ? BT_HTTP_GET : BT_HTTP_PATCH,
 		.path = bt_write_path(writer, "/api/v1",
 			of_pv ? (struct bt_str){.len = 0} : op->pod.namespace_,
@@ -518,13 +580,13 @@ static bool volume_request(struct bt_writer *writer, struct bt_op *op, struct bt
 
 static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
 {
-	return op->stage <= BT_PREBIND_NODE ? volume_request(writer, op, out_call)
+	return op->stage <= BT_PREBIND_MADE ? volume_request(writer, op, out_call)
 					    : bt_claim_request(writer, op, out_call);
 }
 
 static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
 {
-	if (op->stage <= BT_PREBIND_NODE) {
+	if (op->stage <= BT_PREBIND_MADE) {
 		volume_answered(writer, op, answer);
 	} else {
 		bt_claim_answered(writer, op, answer);
@@ -551,13 +613,22 @@ static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 
 const struct bt_op_verbs bt_prebind_verbs = {BT_CLASS_BIND, begin, request, answered, fenced, given_up};
 
-/* ---- claims that the watch shows ---- */
+/* ---- claims and volumes that the watch shows ---- */
 
 static bool waits_for(const struct bt_op *op, const struct bt_op *shown)
 {
-	return op->verbs == &bt_prebind_verbs && op->stage == BT_PREBIND_WAIT &&
-	       bt_str_eq(op->pod.namespace_, shown->pod.namespace_) &&
-	       bt_str_eq(volume_of(op)->claim, shown->pod.name);
+	const struct bt_prebind *prebind = op->prebind;
+	bool waits = op->verbs == &bt_prebind_verbs && op->stage == BT_PREBIND_NODE;
+	bool is_claim = shown->pod.namespace_.len, found = false;
+
+	for (uint32_t i = 0; waits && !found && i < prebind->volume_n; i++) {
+		const struct bt_prebind_volume *volume = &prebind->volumes[i];
+
+		found = is_claim ? bt_str_eq(op->pod.namespace_, shown->pod.namespace_) &&
+					   bt_str_eq(volume->claim, shown->pod.name)
+				 : bt_str_eq(volume->volume, shown->pod.name);
+	}
+	return found;
 }
 
 /* Who waits for it looks at once. */

@@ -46,11 +46,11 @@ struct bt_prebind_claim {
 struct bt_prebind {
 	struct bt_prebind_volume *volumes;
 	struct bt_prebind_claim *claims;
-	uint32_t volume_n, claim_n;
-	uint32_t at;		 /* which of them */
-	struct bt_str made;	 /* the name of the PersistentVolume that the claim at hand has got */
-	struct bt_str made_text; /* as the server has it */
-	bool is_bound;		 /* the claim is wholly bound to it */
+	uint32_t volume_n, claim_n; /* volumes: those that have a PersistentVolume first */
+	uint32_t at;		    /* which of them */
+	struct bt_str labels;	    /* the node's as JSON, when it was looked at last; empty: none */
+	struct bt_str made;	    /* the name of the PersistentVolume of the claim at hand */
+	bool is_bound;		    /* the claim is wholly bound to it */
 	bool undoes;
 	struct bt_str why, message; /* why it is undone */
 };
@@ -70,9 +70,9 @@ enum {
 	BT_PREBIND_PV_GET = 0,
 	BT_PREBIND_PV,
 	BT_PREBIND_PVC,
-	BT_PREBIND_WAIT,
-	BT_PREBIND_MADE, /* the volume that was provisioned meanwhile, and whether the node can reach it */
-	BT_PREBIND_NODE,
+	BT_PREBIND_NODE, /* a look at all volumes begins */
+	BT_PREBIND_WAIT, /* a claim, and then */
+	BT_PREBIND_MADE, /* its volume, and whether the node can reach it */
 	BT_PREBIND_CREATE,
 	BT_PREBIND_CLAIM_GET,
 	BT_PREBIND_CLASS_GET,

@@ -652,7 +652,8 @@ struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
 		.context = writer};
 }
 
-static void hear_of_claim(struct bt_writer *writer, const struct bt_meta_object *meta)
+/* A PersistentVolumeClaim, or a PersistentVolume, which has no namespace. */
+static void hear_of_volume(struct bt_writer *writer, const struct bt_meta_object *meta)
 {
 	if (bt_load_relaxed(&writer->volume_n)) {
 		struct bt_op *op = bt_op_create(writer, &bt_shown_verbs);
@@ -666,8 +667,9 @@ static void hear(void *context, enum bt_parcel_kind what, const struct bt_object
 {
 	struct bt_writer *writer = context;
 
-	if (what != BT_PARCEL_SYNCED && object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
-		hear_of_claim(writer, &object->meta);
+	if (what != BT_PARCEL_SYNCED && (object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM ||
+						object->kind == BT_KIND_PERSISTENT_VOLUME)) {
+		hear_of_volume(writer, &object->meta);
 	}
 	if (what == BT_PARCEL_SYNCED || object->kind != BT_KIND_POD) {
 		return;

@@ -146,7 +146,7 @@ struct bt_writer {
 	int64_t hold_ns;  /* nothing is written before, by 429 */
 	int64_t slowed_ns;
 	int64_t way_ns, next_way_ns, way_since_ns; /* how long the way to the server is */
-	uint64_t shown_n; /* PersistentVolumeClaims that the watch has shown to those who wait for some */
+	uint64_t shown_n; /* volumes and their claims that the watch has shown to those who wait for some */
 	uint32_t flying, flying_events;
 	double window; /* so many may be out: less after errors, more where the way is long */
 	uint32_t since_event;

@@ -8,13 +8,16 @@
 #define CLAIM	"/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims/c"
 #define CLASS	"/apis/resource.k8s.io/v1/deviceclasses/gpu"
 #define BINDING "/api/v1/namespaces/ns/pods/p/binding"
-#define BOUND                                                                                                \
-	"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\","     \
-	"\"pv.kubernetes.io/bind-completed\":\"yes\"}},\"spec\":{\"volumeName\":\"v\"}}"
+#define BOUND_AS(uid, note, spec)                                                                            \
+	"{\"metadata\":{\"uid\":\"" uid                                                                      \
+	"\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"" note "}},\"spec\":{" spec "}}"
+#define BOUND	BOUND_AS("u-a", ",\"pv.kubernetes.io/bind-completed\":\"yes\"", "\"volumeName\":\"v\"")
+#define UNBOUND BOUND_AS("u-a", "", "")
 #define EVERYWHERE                                                                                           \
 	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"v\"},\"spec\":{}}"
-#define IN_ZONE(zone)                                                                                        \
+#define IN_ZONE_OF(zone, uid)                                                                                \
 	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"v\"},\"spec\":{"      \
+	"\"claimRef\":{\"name\":\"a\",\"uid\":\"" uid "\"},"                                                 \
 	"\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\","   \
 	"\"operator\":\"In\",\"values\":[\"" zone "\"]}]}]}}}}"
 #define NODE_IN(zone)                                                                                        \
@@ -23,9 +26,6 @@
 #define OF_VERSION(version)                                                                                  \
 	"[{\"op\":\"replace\",\"path\":\"/metadata/uid\",\"value\":\"u-c\"},{\"op\":\"replace\",\"path\":"   \
 	"\"/metadata/resourceVersion\",\"value\":\"" version "\"},"
-#define UNBOUND                                                                                              \
-	"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}},"   \
-	"\"spec\":{}}"
 
 static int begin(void **state)
 {
@@ -71,31 +71,105 @@ static void says(const char *body)
 static const struct bt_ask_volume has_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("v")};
 static const struct bt_ask_volume wants_volume = {BT_STR("a"), BT_STR("u-a"), BT_STR("")};
 
-static void a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound(void **state)
+/* A look at the volumes begins with the node, in zone z1, and with the claim. */
+static void see_node(void)
 {
-	(void)state;
+	sent(last(), "GET", "/api/v1/nodes/n1");
+	fake_answer(last(), 200, NODE_IN("z1"));
+	sent(last(), "GET", PVC "a");
+}
+
+/* The volume v is written to be the claim's. */
+static void bind_volume(void)
+{
 	bind_with(&has_volume, 1, NULL, 0);
 	sent(last(), "GET", PV);
 	fake_answer(last(), 200, "{\"metadata\":{\"name\":\"v\",\"resourceVersion\":\"5\"},\"spec\":{}}");
 	sent(last(), "PATCH", PV);
-	assert_string_equal(fake.calls[last()].type, "application/merge-patch+json");
 	says("{\"metadata\":{\"resourceVersion\":\"5\",\"annotations\":{\"pv.kubernetes.io/"
 	     "bound-by-controller\":\"yes\"}},\"spec\":{\"claimRef\":{\"kind\":\"PersistentVolumeClaim\","
 	     "\"namespace\":\"ns\",\"name\":\"a\",\"uid\":\"u-a\",\"apiVersion\":\"v1\"}}}");
 	fake_answer(last(), 200, "{}");
-	sent(last(), "GET", PVC "a");
+	see_node();
+}
+
+static void a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound(void **state)
+{
+	(void)state;
+	bind_volume();
 	fake_answer(last(), 200, UNBOUND);
+	sent(last(), "GET", PV);
+	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
 	told("");
 	uint32_t before = fake.call_n;
 	fake_pass(FAKE_S);
 	assert_int_equal(fake.call_n, before);
 	fake_pass(10 * FAKE_S);
-	sent(last(), "GET", PVC "a");
+	see_node();
 	fake_answer(last(), 200, BOUND);
+	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
 	told("bound 1\n");
 	assert_int_equal(bt_writer_counts(fake.writer).volume_n, 1);
+}
+
+#define FAILED "failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: "
+
+/* What becomes of a volume after it was written. status: of the answer that shows it. */
+static void expect_failure(
+	uint32_t claim_status, const char *claim, uint32_t status, const char *volume, const char *words)
+{
+	void *state = NULL;
+
+	finish(&state);
+	begin(&state);
+	bind_volume();
+	fake_answer(last(), claim_status, claim);
+	if (status) {
+		sent(last(), "GET", PV);
+		fake_answer(last(), status, volume);
+	}
+	told(words);
+}
+
+static void what_becomes_of_a_volume_that_was_bound_may_fail_the_binding(void **state)
+{
+	(void)state;
+	expect_failure(404, "{}", 0, "",
+		FAILED "failed to check binding: persistentvolumeclaims \"ns/a\" not found\n");
+	expect_failure(200, UNBOUND, 404, "{}",
+		FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
+	expect_failure(200, UNBOUND, 200, IN_ZONE_OF("z2", "u-a"),
+		FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+	expect_failure(200, UNBOUND, 200, EVERYWHERE, FAILED "ClaimRef got reset for pv \"v\"\n");
+	expect_failure(200, UNBOUND, 200, IN_ZONE_OF("z1", ""), FAILED "ClaimRef got reset for pv \"v\"\n");
+	/* The claim is bound, but not for long. */
+	expect_failure(200, BOUND, 200, EVERYWHERE, FAILED "ClaimRef got reset for pv \"v\"\n");
+}
+
+static void all_volumes_are_bound_in_one_look(void **state)
+{
+	static const struct bt_ask_volume two[] = {
+		{BT_STR("b"), BT_STR("u-b"), BT_STR("")}, {BT_STR("a"), BT_STR("u-a"), BT_STR("v")}};
+
+	(void)state;
+	bind_with(two, 2, NULL, 0);
+	sent(last(), "GET", PV); /* those that there are come first */
+	fake_answer(last(), 200, "{\"metadata\":{\"name\":\"v\",\"resourceVersion\":\"5\"},\"spec\":{}}");
+	fake_answer(last(), 200, "{}");
+	sent(last(), "PATCH", PVC "b");
+	fake_answer(last(), 200, "{}");
+	see_node();
+	fake_answer(last(), 200, BOUND);
+	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
+	sent(last(), "GET", PVC "b");
+	fake_answer(last(), 200, BOUND_AS("u-b", "", ""));
+	fake_pass(10 * FAKE_S);
+	see_node();
+	fake_answer(last(), 200, BOUND);
+	fake_answer(last(), 404, "{}");
+	told(FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
 }
 
 static void what_the_watch_shows_is_looked_at_at_once(void **state)
@@ -112,20 +186,43 @@ static void what_the_watch_shows_is_looked_at_at_once(void **state)
 	says("{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/selected-node\":\"n1\"}}"
 	     "}");
 	fake_answer(last(), 200, "{}");
+	see_node();
 	fake_answer(last(), 200, UNBOUND);
 	uint32_t before = fake.call_n;
 	hear(BT_PARCEL_APPLY, &other);
 	assert_int_equal(fake.call_n, before);
 	hear(BT_PARCEL_APPLY, &claim);
 	assert_int_equal(fake.call_n, before + 1);
+	see_node();
 	/* It comes while the claim is being asked for: the answer may be older. */
 	hear(BT_PARCEL_APPLY, &claim);
 	fake_answer(last(), 200, UNBOUND);
-	assert_int_equal(fake.call_n, before + 2);
+	see_node();
 	fake_answer(last(), 200, BOUND);
 	sent(last(), "GET", PV);
 	fake_answer(last(), 200, EVERYWHERE);
 	sent(last(), "POST", BINDING);
+}
+
+static void a_volume_that_the_watch_shows_is_looked_at_at_once(void **state)
+{
+	const struct bt_object volume = {
+		.kind = BT_KIND_PERSISTENT_VOLUME, .persistent_volume = {.meta = {.name = BT_STR("v")}}};
+	const struct bt_object other = {
+		.kind = BT_KIND_PERSISTENT_VOLUME, .persistent_volume = {.meta = {.name = BT_STR("a")}}};
+
+	(void)state;
+	bind_volume();
+	fake_answer(last(), 200, UNBOUND);
+	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
+	uint32_t before = fake.call_n;
+	hear(BT_PARCEL_APPLY, &other);
+	assert_int_equal(fake.call_n, before);
+	hear(BT_PARCEL_DELETE, &volume);
+	see_node();
+	fake_answer(last(), 200, UNBOUND);
+	fake_answer(last(), 404, "{}");
+	told(FAILED "failed to check binding: persistentvolumes \"v\" not found\n");
 }
 
 /* A claim that was provisioned for: bound to the volume v. */
@@ -133,6 +230,7 @@ static void provision(void)
 {
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
+	see_node();
 	fake_answer(last(), 200, BOUND);
 	sent(last(), "GET", PV);
 }
@@ -141,26 +239,48 @@ static void a_volume_that_was_provisioned_must_be_reached_from_the_node(void **s
 {
 	(void)state;
 	provision();
-	fake_answer(last(), 200, IN_ZONE("z1"));
-	sent(last(), "GET", "/api/v1/nodes/n1");
-	fake_answer(last(), 200, NODE_IN("z1"));
+	fake_answer(last(), 200, IN_ZONE_OF("z1", ""));
 	sent(last(), "POST", BINDING);
 	finish(state);
 	begin(state);
 	provision();
-	fake_answer(last(), 200, IN_ZONE("z1"));
-	fake_answer(last(), 200, NODE_IN("z2"));
-	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: pv \"v\" node affinity "
-	     "doesn't "
-	     "match node \"n1\": no matching NodeSelectorTerms\n");
+	fake_answer(last(), 200, IN_ZONE_OF("z2", ""));
+	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+}
+
+static void a_node_that_has_gone_fails_the_binding(void **state)
+{
+	(void)state;
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	sent(last(), "GET", "/api/v1/nodes/n1");
+	fake_status(last(), 404, "gone");
+	told(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
 	finish(state);
 	begin(state);
-	provision();
-	fake_answer(last(), 200, IN_ZONE("z1"));
-	fake_status(last(), 404, "gone");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: failed to get node \"n1\": "
-	     "node "
-	     "\"n1\" not found\n");
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200, "[]");
+	told(FAILED "the node n1 cannot be read\n");
+}
+
+static void a_node_without_labels_reaches_what_is_everywhere(void **state)
+{
+	(void)state;
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200, "{\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"}}");
+	fake_answer(last(), 200, BOUND);
+	fake_answer(last(), 200, IN_ZONE_OF("z1", ""));
+	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+	finish(state);
+	begin(state);
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200, "{\"kind\":\"Node\",\"metadata\":{\"name\":\"n1\"}}");
+	fake_answer(last(), 200, BOUND);
+	fake_answer(last(), 200, EVERYWHERE);
+	sent(last(), "POST", BINDING);
 }
 
 static void a_volume_that_is_not_there_yet_is_waited_for(void **state)
@@ -170,7 +290,7 @@ static void a_volume_that_is_not_there_yet_is_waited_for(void **state)
 	fake_status(last(), 404, "not found");
 	told("");
 	fake_pass(10 * FAKE_S);
-	sent(last(), "GET", PVC "a");
+	see_node();
 	fake_answer(last(), 200, BOUND);
 	sent(last(), "GET", PV);
 	fake_answer(last(), 200, EVERYWHERE);
@@ -182,16 +302,13 @@ static void a_claim_with_a_volume_may_have_to_be_waited_for_yet(void **state)
 	(void)state;
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
-	fake_answer(last(), 200,
-		"{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"volume.kubernetes.io/"
-		"selected-node\":\"n1\"}},"
-		"\"spec\":{\"volumeName\":\"v\"}}");
+	see_node();
+	fake_answer(last(), 200, BOUND_AS("u-a", "", "\"volumeName\":\"v\""));
 	sent(last(), "GET", PV);
-	fake_answer(last(), 200, IN_ZONE("z1"));
-	fake_answer(last(), 200, NODE_IN("z1"));
+	fake_answer(last(), 200, IN_ZONE_OF("z1", ""));
 	told("");
 	fake_pass(10 * FAKE_S);
-	sent(last(), "GET", PVC "a");
+	see_node();
 }
 
 static void what_is_no_volume_fails_the_binding(void **state)
@@ -199,8 +316,7 @@ static void what_is_no_volume_fails_the_binding(void **state)
 	(void)state;
 	provision();
 	fake_answer(last(), 200, "{\"kind\":\"Status\"}");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: the volume v cannot be "
-	     "read\n");
+	told(FAILED "the volume v cannot be read\n");
 }
 
 static void a_volume_that_is_its_claims_already_is_left_alone(void **state)
@@ -211,7 +327,7 @@ static void a_volume_that_is_its_claims_already_is_left_alone(void **state)
 		"{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"name\":\"a\",\"uid\":"
 		"\"u-"
 		"a\"}}}");
-	sent(last(), "GET", PVC "a");
+	see_node();
 }
 
 static void a_volume_that_names_the_claim_is_not_bound_by_the_controller(void **state)
@@ -233,7 +349,9 @@ static void a_volume_of_somebody_else_fails_the_binding(void **state)
 		"{\"metadata\":{\"resourceVersion\":\"5\"},\"spec\":{\"claimRef\":{\"name\":\"b\",\"uid\":"
 		"\"u-"
 		"b\"}}}");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": the volume v is another claim's by now\n");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": Operation cannot be fulfilled on "
+	     "persistentvolumes \"v\": the object has been modified; please apply your changes to the latest "
+	     "version and try again\n");
 	finish(state);
 	begin(state);
 	bind_with(&has_volume, 1, NULL, 0);
@@ -242,23 +360,28 @@ static void a_volume_of_somebody_else_fails_the_binding(void **state)
 	told("failed 1 running PreBind plugin \"VolumeBinding\": the object has been modified\n");
 }
 
+/* A claim that waits for its volume is shown like this. */
+static void show_provisioned(uint32_t status, const char *claim)
+{
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	see_node();
+	fake_answer(last(), status, claim);
+}
+
 static void provisioning_that_fails_fails_the_binding(void **state)
 {
 	(void)state;
-	bind_with(&wants_volume, 1, NULL, 0);
-	fake_answer(last(), 200, "{}");
-	fake_answer(
-		last(), 200, "{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"x\":\"y\"}},\"spec\":{}}");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: provisioning failed for "
-	     "PVC "
-	     "\"a\"\n");
+	show_provisioned(200, "{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"x\":\"y\"}},\"spec\":{}}");
+	told(FAILED "provisioning failed for PVC \"a\"\n");
 	finish(state);
 	begin(state);
-	bind_with(&wants_volume, 1, NULL, 0);
-	fake_answer(last(), 200, "{}");
-	fake_answer(last(), 200, "{\"metadata\":{\"uid\":\"u-a\"},\"spec\":{}}");
-	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: selectedNode annotation "
-	     "reset for PVC \"a\"\n");
+	show_provisioned(200, "{\"metadata\":{\"uid\":\"u-a\"},\"spec\":{}}");
+	told(FAILED "selectedNode annotation reset for PVC \"a\"\n");
+	finish(state);
+	begin(state);
+	show_provisioned(404, "{}");
+	told(FAILED "failed to check provisioning pvc: persistentvolumeclaims \"ns/a\" not found\n");
 }
 
 static void waiting_ends_with_its_time_and_with_the_pod(void **state)
@@ -270,27 +393,25 @@ static void waiting_ends_with_its_time_and_with_the_pod(void **state)
 	fake_answer(last(), 200, "{}");
 	for (int i = 0; fake.told.len == 0; i++) {
 		assert_true(i < 10);
+		see_node();
 		fake_answer(last(), 200, UNBOUND);
 		fake_pass(10 * FAKE_S);
 	}
-	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: context deadline "
-	     "exceeded\n");
+	told(FAILED "context deadline exceeded\n");
 	finish(state);
 	begin(state);
 	bind_with(&wants_volume, 1, NULL, 0);
 	fake_answer(last(), 200, "{}");
+	see_node();
 	hear(BT_PARCEL_DELETE, &pod);
 	fake_answer(last(), 200, UNBOUND);
-	told("failed 1 running PreBind plugin \"VolumeBinding\": binding volumes: pod does not exist any "
-	     "more: pod \"p\" not found\n");
+	told(FAILED "pod does not exist any more: pod \"p\" not found\n");
 }
 
 static void who_winds_up_waits_for_no_claim(void **state)
 {
 	(void)state;
-	bind_with(&wants_volume, 1, NULL, 0);
-	fake_answer(last(), 200, "{}");
-	fake_answer(last(), 200, UNBOUND);
+	show_provisioned(200, UNBOUND);
 	bt_writer_wind_up(fake.writer, FAKE_S);
 	fake_pass(0);
 	told("failed 1 the scheduler ends\n");
@@ -632,6 +753,11 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	const struct CMUnitTest tests[] = {
 		CASE(a_volume_gets_its_claim_and_the_pod_waits_until_it_is_bound),
+		CASE(what_becomes_of_a_volume_that_was_bound_may_fail_the_binding),
+		CASE(all_volumes_are_bound_in_one_look),
+		CASE(a_volume_that_the_watch_shows_is_looked_at_at_once),
+		CASE(a_node_that_has_gone_fails_the_binding),
+		CASE(a_node_without_labels_reaches_what_is_everywhere),
 		CASE(a_volume_that_was_provisioned_must_be_reached_from_the_node),
 		CASE(a_volume_that_is_not_there_yet_is_waited_for),
 		CASE(a_claim_with_a_volume_may_have_to_be_waited_for_yet),
