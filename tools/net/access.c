@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The server and the identity that is shown to it. Files that an identity comes from are looked at every ten
  * seconds, and at once when the server has refused it; when one has changed, an identity with another number
- * takes the old one's place. Thread: any; a lock guards what changes.
+ * takes the old one's place. A certificate without its key, of which the one was replaced before the
+ * other, waits for it. Thread: any; a lock guards what changes.
  */
 #include "tools/net/access.h"
 
@@ -20,9 +21,11 @@
 #include "tools/net/access_int.h"
 #include "tools/net/exec_plugin_int.h"
 #include "tools/net/plan_int.h"
+#include "tools/net/tls_int.h"
 #include "tools/net/traffic.h"
 
 #define LOOK_NS	  ((int64_t)10 * 1000000000)
+#define PAIR_NS	  ((int64_t)1000000000) /* the same while a certificate waits for its key */
 #define FILE_SIZE (4u << 20)
 #define PLUGIN_NS ((int64_t)60 * 1000000000) /* how long a plugin may take */
 #define AGAIN_NS  ((int64_t)1000000000)	     /* how soon one that failed is run again */
@@ -66,7 +69,8 @@ struct bt_access {
 	struct bt_buf server, url, proxy, connect_to, host, user_agent; /* init: of endpoint */
 	struct bt_lock lock;
 	struct watched files[FILE_N]; /* lock(lock): */
-	int64_t looked_ns;	      /* lock(lock): when */
+	int64_t look_ns;	      /* lock(lock): when they are looked at again */
+	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
 	struct bt_identity *identity; /* lock(lock): held; never NULL */
 	struct bt_traffic *traffic;   /* init: */
 	struct bt_buf address;	      /* init: host and port of the server */
@@ -274,17 +278,30 @@ static void renew_identity(struct bt_access *access)
 	access->identity = make_identity(access, number);
 }
 
-/* Under the lock. */
-static void look_at_files(struct bt_access *access)
+/* Who replaces both files does so one after the other. */
+static bool is_paired(const struct bt_access *access)
 {
-	bool changed = false;
+	const struct bt_secret *certificate = &access->files[FILE_CERTIFICATE].bytes;
+	const struct bt_secret *key = &access->files[FILE_KEY].bytes;
+
+	return !certificate->len || !key->len ||
+	       bt_tls_belong((struct bt_str){certificate->ptr, certificate->len},
+		       (struct bt_str){key->ptr, key->len});
+}
+
+/* Under the lock. */
+static void look_at_files(struct bt_access *access, int64_t now_ns)
+{
+	bool changed = access->owed;
 
 	for (int i = 0; i < FILE_N; i++) {
 		if (access->files[i].path) {
 			look_at_file(&access->files[i], i == FILE_TOKEN, &changed);
 		}
 	}
-	if (changed) {
+	access->owed = changed && !is_paired(access);
+	access->look_ns = now_ns + (access->owed ? PAIR_NS : LOOK_NS);
+	if (changed && !access->owed) {
 		renew_identity(access);
 	}
 }
@@ -398,11 +415,10 @@ enum bt_access_answer bt_access_identity(const struct bt_access *shared, uint64_
 	int64_t now_ns = bt_clock_monotonic_ns();
 
 	bt_lock_acquire(&access->lock);
-	if (now_ns - access->looked_ns >= LOOK_NS || refused == access->identity->number) {
+	if (access->look_ns <= now_ns || refused == access->identity->number) {
 		uint64_t number = access->identity->number;
 
-		access->looked_ns = now_ns;
-		look_at_files(access);
+		look_at_files(access, now_ns);
 		refused = access->identity->number == number ? refused : 0;
 	}
 	enum bt_access_answer answer = ask_plugin(access, refused, out_error);
@@ -606,7 +622,7 @@ static struct bt_access *open_access(
 	if (access->plan.has_exec && access->endpoint.tls) {
 		access->plugin.stop = eventfd(0, EFD_CLOEXEC);
 	}
-	access->looked_ns = bt_clock_monotonic_ns();
+	access->look_ns = bt_clock_monotonic_ns() + LOOK_NS;
 	bt_buf_str(&access->address, host_of(bt_str(access->endpoint.server)));
 	access->identity = make_identity(access, 1);
 	return access;

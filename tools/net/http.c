@@ -32,6 +32,7 @@
 #define REST_BYTES (32u << 10)
 /* Source: client-go's HTTP/2 health check (ReadIdleTimeout; PingTimeout is half of it), v0.36.3. */
 #define QUIET_NS ((int64_t)30 * NS_PER_S)
+#define AGAIN_NS ((int64_t)60 * NS_PER_S)
 
 enum command_kind {
 	COMMAND_SEND = 0,
@@ -538,6 +539,16 @@ void bt_http_relaunch(struct bt_call *call)
 	launch(call->http, call, identity);
 }
 
+/* A server that has not chosen HTTP/2 may have learnt it: it is asked once in a while, by calls that find it
+ * out on a connection of their own. */
+static void choose_transport(struct bt_http *http)
+{
+	if (http->h2_again_ns != INT64_MAX && http->h2_again_ns <= bt_clock_monotonic_ns()) {
+		http->transport = &bt_transport_h2;
+		http->h2_again_ns = INT64_MAX;
+	}
+}
+
 /* Other credentials have come, or none will: in another thread. */
 static void credentials_came(void *context)
 {
@@ -554,6 +565,7 @@ static void start(struct bt_http *http, struct bt_call *call)
 	switch (bt_access_identity(http->access, refused, credentials_came, http, &identity, &error)) {
 	case BT_ACCESS_READY:
 		if (identity->number != call->refused) {
+			choose_transport(http);
 			launch(http, call, identity);
 			break;
 		}
@@ -835,10 +847,11 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 		options->connect_timeout_ns ? options->connect_timeout_ns : (int64_t)10 * NS_PER_S;
 	http->dead_ns = options->dead_ns ? options->dead_ns : (int64_t)10 * NS_PER_S;
 	http->quiet_ns = options->quiet_ns ? options->quiet_ns : QUIET_NS;
+	http->again_ns = options->again_ns ? options->again_ns : AGAIN_NS;
 	http->rest_ns = options->rest_ns;
 	http->body_max_bytes = options->body_max_bytes ? options->body_max_bytes : BT_HTTP_BODY_MAX;
 	http->lane_n = lane_n < BT_HTTP_LANES ? lane_n : BT_HTTP_LANES;
-	http->limit_ns = INT64_MAX;
+	http->limit_ns = http->h2_again_ns = INT64_MAX;
 	http->last = &http->first;
 	bt_lock_init(&http->lock);
 	bool h2 = bt_h2_suits(http->endpoint);

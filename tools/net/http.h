@@ -25,6 +25,9 @@ struct bt_http_options {
 	/* A shared connection on which nothing is heard for so long while calls are out is tried, and given
 	 * up when nothing comes for half as long again; 0: 30 s. */
 	int64_t quiet_ns;
+	/* How long a server that has not chosen HTTP/2 is left with HTTP/1.1, until the next call asks it
+	 * again; 0: 60 s. */
+	int64_t again_ns;
 	/* How long the thread rests after it has read something, so that under load it wakes, and wakes
 	 * others, for several answers and events at once. What comes to an idle client is not late. 0: it
 	 * does not. */

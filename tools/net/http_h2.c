@@ -8,7 +8,7 @@
  *
  * A call has gone out from submit on, which comes right before the write. It has not after all where the
  *server says so: by GOAWAY, or REFUSED_STREAM. A server that does not choose HTTP/2 gets its calls by
- *libcurl.
+ *libcurl, and is asked again later.
  */
 #include <errno.h>
 #include <nghttp2/nghttp2.h>
@@ -104,7 +104,7 @@ struct bt_h2 {
 	struct bt_resolver *resolver;
 	uint64_t connection_id;
 	struct bt_identity *identity; /* that context shows; NULL: none */
-	SSL_CTX *context;
+	struct bt_tls_context *context;
 	struct lane lanes[BT_HTTP_LANES];
 	bool any_dead;
 	bool any_launched; /* since calls were given to connections */
@@ -712,7 +712,7 @@ static bool set_context(struct bt_http *http, struct connection *connection)
 	bt_tls_context_free(h2->context);
 	bt_identity_release(h2->identity);
 	h2->identity = NULL;
-	h2->context = bt_tls_context(
+	h2->context = bt_tls_context_create(
 		connection->identity, http->endpoint->insecure, &connection->fault, &connection->why);
 	if (h2->context) {
 		h2->identity = bt_identity_hold(connection->identity);
@@ -827,15 +827,16 @@ static bool begin_session(struct connection *connection)
 		       connection->session, NGHTTP2_FLAG_NONE, 0, CONNECTION_WINDOW) == 0;
 }
 
-/* The server speaks something else: libcurl has the calls from now on. */
+/* The server speaks something else: libcurl has the calls for a while. */
 static void fall_back(struct bt_http *http)
 {
 	struct bt_h2_call *part;
 
 	if (http->transport != &bt_transport_curl) {
-		BT_REQUIRE(bt_curl_open(http));
+		BT_REQUIRE(http->curl || bt_curl_open(http));
 		http->transport = &bt_transport_curl;
 	}
+	http->h2_again_ns = bt_clock_monotonic_ns() + http->again_ns;
 	for (uint32_t i = 0; i < http->lane_n; i++) {
 		while ((part = http->h2->lanes[i].queue.first)) {
 			leave(part);

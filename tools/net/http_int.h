@@ -64,7 +64,7 @@ struct bt_http {
 	const struct bt_access *access;	     /* init: */
 	const struct bt_endpoint *endpoint;  /* init: */
 	int64_t connect_timeout_ns, dead_ns; /* init: */
-	int64_t quiet_ns, rest_ns;	     /* init: */
+	int64_t quiet_ns, rest_ns, again_ns; /* init: */
 	uint64_t body_max_bytes;	     /* init: */
 	uint32_t lane_n;		     /* init: */
 	struct bt_thread *thread;	     /* init: */
@@ -79,6 +79,7 @@ struct bt_http {
 	bool sleeps;			  /* lock(lock): the thread waits, so who posts has to wake it */
 	/* owner: the client's thread, from here on */
 	const struct bt_transport *transport; /* of calls that begin */
+	int64_t h2_again_ns;		      /* when it is HTTP/2 again; INT64_MAX: it is, or never is */
 	struct bt_curl *curl;		      /* the transports; NULL: not in use */
 	struct bt_h2 *h2;
 	uint32_t lane_call_n[BT_HTTP_LANES]; /* calls that a transport has, by lane */

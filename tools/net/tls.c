@@ -10,11 +10,62 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <string.h>
+#include <time.h>
 
 #include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+#define SESSIONS 16u /* that are kept; a server offers one or two with each connection */
 
 /* What ALPN offers, best first. */
 static const unsigned char PROTOCOLS[] = "\x02h2\x08http/1.1";
+
+struct bt_tls_context {
+	SSL_CTX *ssl;
+	SSL_SESSION *sessions[SESSIONS]; /* the newest last */
+	uint32_t session_n;
+};
+
+/* ---- sessions ---- */
+
+/* A server offers one: the oldest goes when there is no room. Returns: 1: it is ours now. */
+static int keep_session(SSL *ssl, SSL_SESSION *session)
+{
+	struct bt_tls_context *context = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
+
+	if (context->session_n == SESSIONS) {
+		SSL_SESSION_free(context->sessions[0]);
+		memmove(&context->sessions[0], &context->sessions[1], (SESSIONS - 1) * sizeof(SSL_SESSION *));
+		context->session_n--;
+	}
+	context->sessions[context->session_n++] = session;
+	return 1;
+}
+
+/* Has the server's certificate run out, which is not looked at again? Then the session has as well. */
+static bool is_fresh(SSL_SESSION *session)
+{
+	X509 *server = SSL_SESSION_get0_peer(session);
+	int64_t age_s = (int64_t)time(NULL) - (int64_t)SSL_SESSION_get_time(session);
+
+	return SSL_SESSION_is_resumable(session) && age_s >= 0 &&
+	       age_s < (int64_t)SSL_SESSION_get_timeout(session) && server &&
+	       X509_cmp_current_time(X509_get0_notAfter(server)) > 0;
+}
+
+static void use_session(struct bt_tls_context *context, SSL *ssl)
+{
+	bool used = false;
+
+	while (context->session_n && !used) {
+		SSL_SESSION *session = context->sessions[--context->session_n];
+
+		used = is_fresh(session) && SSL_set_session(ssl, session) == 1;
+		SSL_SESSION_free(session);
+	}
+}
+
+/* ---- certificates ---- */
 
 static BIO *open_pem(struct bt_str pem)
 {
@@ -66,49 +117,82 @@ static bool show(SSL_CTX *context, struct bt_str certificate, struct bt_str key)
 	return good;
 }
 
-SSL_CTX *bt_tls_context(const struct bt_identity *identity, bool insecure, enum bt_http_fault *out_fault,
+bool bt_tls_belong(struct bt_str certificate, struct bt_str key)
+{
+	SSL_CTX *ssl = SSL_CTX_new(TLS_client_method());
+
+	BT_REQUIRE(ssl);
+	bool good = show(ssl, certificate, key);
+
+	SSL_CTX_free(ssl);
+	return good;
+}
+
+/* Returns: false: *out_fault and out_why say why. */
+static bool set_identity(SSL_CTX *ssl, const struct bt_identity *identity, enum bt_http_fault *out_fault,
 	struct bt_buf *out_why)
 {
-	SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-
-	BT_REQUIRE(context && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1);
-	SSL_CTX_set_verify(context, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-	/* Who is named as trusted is trusted, whoever signed it. */
-	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), X509_V_FLAG_PARTIAL_CHAIN);
-	BT_REQUIRE(SSL_CTX_set_alpn_protos(context, PROTOCOLS, sizeof(PROTOCOLS) - 1) == 0);
 	if (!identity->authority.len) {
-		SSL_CTX_set_default_verify_paths(context);
-	} else if (!trust(context, identity->authority)) {
+		SSL_CTX_set_default_verify_paths(ssl);
+	} else if (!trust(ssl, identity->authority)) {
 		bt_buf_text(out_why, "no certificate can be read from certificate-authority");
 		*out_fault = BT_HTTP_NO_AUTHORITY;
-		SSL_CTX_free(context);
-		return NULL;
+		return false;
 	}
-	if (identity->certificate.len && !show(context, identity->certificate, identity->key)) {
+	if (identity->certificate.len && !show(ssl, identity->certificate, identity->key)) {
 		bt_buf_text(out_why, "the client certificate cannot be used with its key");
 		*out_fault = BT_HTTP_NO_IDENTITY;
-		SSL_CTX_free(context);
+		return false;
+	}
+	return true;
+}
+
+struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, bool insecure,
+	enum bt_http_fault *out_fault, struct bt_buf *out_why)
+{
+	struct bt_tls_context *context = bt_mem_zalloc(1, sizeof(*context));
+	SSL_CTX *ssl = context->ssl = SSL_CTX_new(TLS_client_method());
+
+	BT_REQUIRE(ssl && SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION) == 1);
+	SSL_CTX_set_verify(ssl, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+	/* Who is named as trusted is trusted, whoever signed it. */
+	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ssl), X509_V_FLAG_PARTIAL_CHAIN);
+	BT_REQUIRE(SSL_CTX_set_alpn_protos(ssl, PROTOCOLS, sizeof(PROTOCOLS) - 1) == 0);
+	SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+	SSL_CTX_set_app_data(ssl, context);
+	SSL_CTX_sess_set_new_cb(ssl, keep_session);
+	if (!set_identity(ssl, identity, out_fault, out_why)) {
+		bt_tls_context_free(context);
 		return NULL;
 	}
 	return context;
 }
 
-void bt_tls_context_free(SSL_CTX *context)
+void bt_tls_context_free(struct bt_tls_context *context)
 {
-	SSL_CTX_free(context);
+	if (!context) {
+		return;
+	}
+	SSL_CTX_sess_set_new_cb(context->ssl, NULL); /* its connections may live on */
+	while (context->session_n) {
+		SSL_SESSION_free(context->sessions[--context->session_n]);
+	}
+	SSL_CTX_free(context->ssl);
+	bt_mem_free(context);
 }
 
-bool bt_tls_init(struct bt_tls *tls, SSL_CTX *context, const char *name)
+bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context, const char *name)
 {
 	unsigned char address[16];
 	bool is_address = inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
 
-	*tls = (struct bt_tls){SSL_new(context), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem())};
+	*tls = (struct bt_tls){SSL_new(context->ssl), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem())};
 	BT_REQUIRE(tls->ssl && tls->in && tls->out);
 	BIO_set_mem_eof_return(tls->in, -1);
 	BIO_set_mem_eof_return(tls->out, -1);
 	SSL_set_bio(tls->ssl, tls->in, tls->out);
 	SSL_set_connect_state(tls->ssl);
+	use_session(context, tls->ssl);
 	SSL_set_hostflags(tls->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
 	if (is_address) {
 		return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls->ssl), name) == 1;
@@ -118,6 +202,10 @@ bool bt_tls_init(struct bt_tls *tls, SSL_CTX *context, const char *name)
 
 void bt_tls_fini(struct bt_tls *tls)
 {
+	if (tls->ssl) {
+		/* That the server closes without a word is usual, and no reason not to go on with it. */
+		SSL_set_shutdown(tls->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	}
 	SSL_free(tls->ssl); /* with its buffers */
 	*tls = (struct bt_tls){0};
 }

@@ -12,10 +12,20 @@
 #include "engine/base/str.h"
 #include "tools/net/http_int.h"
 
-/* Whom to trust, and what to show. Returns: NULL: *out_fault and out_why say why. Owns: SSL_CTX_free. */
-SSL_CTX *bt_tls_context(const struct bt_identity *identity, bool insecure, enum bt_http_fault *out_fault,
-	struct bt_buf *out_why);
-void bt_tls_context_free(SSL_CTX *context);
+/*
+ * Whom to trust, and what to show; and the sessions that a server offers to go on with, so that a connection
+ * after the first costs neither side signatures. They are of this context alone: another certificate, another
+ * context, and so nobody is taken for whom he was. A session is used once (RFC 8446, C.4).
+ */
+struct bt_tls_context;
+
+/* Returns: NULL: *out_fault and out_why say why. Owns: bt_tls_context_free, also before its connections. */
+struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, bool insecure,
+	enum bt_http_fault *out_fault, struct bt_buf *out_why);
+void bt_tls_context_free(struct bt_tls_context *context);
+
+/* Whether a certificate can be shown with this key. Context: any thread. */
+bool bt_tls_belong(struct bt_str certificate, struct bt_str key);
 
 /* One connection's. All zeroes: none. */
 struct bt_tls {
@@ -23,8 +33,9 @@ struct bt_tls {
 	BIO *in, *out; /* of ssl */
 };
 
-/* Begins to shake hands with a server whose certificate must be for that name or address. */
-bool bt_tls_init(struct bt_tls *tls, SSL_CTX *context, const char *name);
+/* Begins to shake hands with a server whose certificate must be for that name or address, the same one for
+ * all connections of a context. */
+bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context, const char *name);
 void bt_tls_fini(struct bt_tls *tls);
 
 enum bt_tls_state { BT_TLS_READY = 0, BT_TLS_LATER, BT_TLS_FAILED };

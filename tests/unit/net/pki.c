@@ -7,6 +7,7 @@
 #include <openssl/pem.h>
 #include <openssl/x509v3.h>
 
+#include "engine/base/atomic.h"
 #include "engine/base/check.h"
 
 static void add_extension(X509 *certificate, X509 *issuer, int kind, const char *value)
@@ -87,7 +88,12 @@ SSL_CTX *pki_server(const struct pki_pair *pair, const struct pki_pair *clients)
 static int choose_h2(SSL *tls, const unsigned char **out, unsigned char *out_n, const unsigned char *in,
 	unsigned n, void *context)
 {
-	(void)tls, (void)context;
+	const _Atomic bool *whether = context;
+
+	(void)tls;
+	if (whether && !bt_load_acquire(whether)) {
+		return SSL_TLSEXT_ERR_NOACK;
+	}
 	for (unsigned at = 0; at + 2 < n; at += in[at] + 1u) {
 		if (in[at] == 2 && in[at + 1] == 'h' && in[at + 2] == '2') {
 			*out = in + at + 1;
@@ -101,4 +107,9 @@ static int choose_h2(SSL *tls, const unsigned char **out, unsigned char *out_n, 
 void pki_choose_h2(SSL_CTX *context)
 {
 	SSL_CTX_set_alpn_select_cb(context, choose_h2, NULL);
+}
+
+void pki_choose_h2_while(SSL_CTX *context, _Atomic bool *whether)
+{
+	SSL_CTX_set_alpn_select_cb(context, choose_h2, whether);
 }

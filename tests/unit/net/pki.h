@@ -21,5 +21,6 @@ void pki_fini(struct pki_pair *pair);
 /* What a server shows, and from whom it takes client certificates (NULL: it asks for none). */
 SSL_CTX *pki_server(const struct pki_pair *pair, const struct pki_pair *clients);
 
-/* Has the server choose HTTP/2. */
+/* Has the server choose HTTP/2; or only while *whether. */
 void pki_choose_h2(SSL_CTX *context);
+void pki_choose_h2_while(SSL_CTX *context, _Atomic bool *whether);

@@ -89,6 +89,16 @@ bool peer_is(struct peer *peer, const char *common_name)
 	return !strcmp(name, common_name);
 }
 
+bool peer_resumed(struct peer *peer)
+{
+	return peer->stream ? stream_resumed(peer->stream) : peer->tls && SSL_session_reused(peer->tls);
+}
+
+bool peer_speaks_h2(const struct peer *peer)
+{
+	return peer->stream;
+}
+
 void peer_hang(struct peer *peer)
 {
 	char byte[256];

@@ -41,6 +41,10 @@ bool peer_answer(struct peer *peer, int status, const char *headers, const char 
 /* Whether the peer shows a client certificate of that common name; over TLS only. */
 bool peer_is(struct peer *peer, const char *common_name);
 
+/* Whether the peer's TLS goes on with an earlier session, and whether it has chosen HTTP/2. */
+bool peer_resumed(struct peer *peer);
+bool peer_speaks_h2(const struct peer *peer);
+
 /* Waits until the server stops, or the peer goes. */
 void peer_hang(struct peer *peer);
 

@@ -196,6 +196,15 @@ bool stream_is(struct stream *stream, const char *common_name)
 	return good;
 }
 
+bool stream_resumed(struct stream *stream)
+{
+	pthread_mutex_lock(&stream->link->lock);
+	bool resumed = peer_resumed(stream->link->peer);
+
+	pthread_mutex_unlock(&stream->link->lock);
+	return resumed;
+}
+
 void stream_hang(struct stream *stream)
 {
 	pthread_mutex_lock(&stream->link->lock);

@@ -39,4 +39,5 @@ void serve_h2(struct peer *peer);
 
 bool stream_send(struct stream *stream, const char *bytes, size_t n);
 bool stream_is(struct stream *stream, const char *common_name);
+bool stream_resumed(struct stream *stream);
 void stream_hang(struct stream *stream);

@@ -92,8 +92,8 @@ static void remove_file(const char *name)
 /* atomic: set by a test: the first client's certificate is answered by 401 */
 static _Atomic bool first_is_refused;
 
-/* Answers with what is shown: the client's certificate and the headers of who calls. A token "old" is
- * refused. */
+/* Answers with what is shown: the client's certificate, the headers of who calls, whether a session goes on.
+ * A token "old" is refused, and what asks for "/cut" has its connection cut. */
 static bool mirror(void *context, struct peer *peer, const struct request *request)
 {
 	struct bt_str token = request_header(request, "Authorization");
@@ -101,19 +101,20 @@ static bool mirror(void *context, struct peer *peer, const struct request *reque
 	bool good;
 
 	(void)context;
-	bt_buf_printf(&body, "%s|%.*s|%.*s|%.*s|%.*s",
+	bt_buf_printf(&body, "%s|%.*s|%.*s|%.*s|%.*s|%s",
 		peer_is(peer, "first client")	 ? "first"
 		: peer_is(peer, "second client") ? "second"
 						 : "nobody",
 		BT_STR_ARG(token), BT_STR_ARG(request_header(request, "Impersonate-User")),
 		BT_STR_ARG(request_header(request, "Impersonate-Extra-a%2fb")),
-		BT_STR_ARG(request_header(request, "User-Agent")));
+		BT_STR_ARG(request_header(request, "User-Agent")),
+		peer_resumed(peer) ? "resumed" : "new session");
 	bool refused = bt_str_is(token, "Bearer old") ||
 		       (peer_is(peer, "first client") && bt_load_acquire(&first_is_refused));
 
 	good = peer_answer(peer, refused ? 401 : 200, "", body.ptr);
 	bt_buf_fini(&body);
-	return good;
+	return good && !bt_str_is(request->path, "/cut");
 }
 
 /* A server, and a kubeconfig whose cluster and user are as given. */
@@ -185,22 +186,42 @@ static void close_way(struct way *way)
 	remove_file("config");
 }
 
-static enum bt_http_end call(struct way *way)
+static enum bt_http_end call_for(struct way *way, enum bt_http_method method, const char *path)
 {
 	bt_buf_clear(&way->error);
 	return bt_http_fetch(way->http,
-		&(struct bt_http_call){
-			.method = BT_HTTP_POST, .path = bt_str("/x"), .timeout_ns = 60 * SECOND},
+		&(struct bt_http_call){.method = method, .path = bt_str(path), .timeout_ns = 60 * SECOND},
 		&way->head, &way->answer, &way->error);
+}
+
+static enum bt_http_end call(struct way *way)
+{
+	return call_for(way, BT_HTTP_POST, "/x");
+}
+
+static void expect_end(const struct way *way, enum bt_http_end end, uint32_t status, const char *text)
+{
+	if (end != BT_HTTP_ANSWERED || way->head.status != status || !strstr(way->answer.ptr, text)) {
+		fail_msg("%d %u %s: not %u %s", end, way->head.status,
+			way->error.len ? way->error.ptr : way->answer.ptr, status, text);
+	}
 }
 
 static void expect_answer(struct way *way, uint32_t status, const char *text)
 {
 	enum bt_http_end end = call(way);
 
-	if (end != BT_HTTP_ANSWERED || way->head.status != status || !strstr(way->answer.ptr, text)) {
-		fail_msg("%d %u %s: not %u %s", end, way->head.status,
-			way->error.len ? way->error.ptr : way->answer.ptr, status, text);
+	expect_end(way, end, status, text);
+}
+
+/* An answer on a connection that is cut after it; sessions of libcurl are its own affair. */
+static void expect_cut(struct way *way, const char *client, const char *session)
+{
+	enum bt_http_end end = call_for(way, BT_HTTP_GET, "/cut");
+
+	expect_end(way, end, 200, client);
+	if (over_h2 || !strcmp(session, "new session")) {
+		expect_end(way, end, 200, session);
 	}
 }
 
@@ -332,6 +353,54 @@ static void a_certificate_that_changes_is_shown_on_a_new_connection(void **state
 	expect_answer(&way, 200, "second|");
 	/* A server that speaks HTTP/1.1 alone has been asked on one more whether it does. */
 	assert_int_equal(server_connection_n(way.server), over_h2 ? 2 : 3);
+	bt_store_release(&first_is_refused, false);
+	close_way(&way);
+	remove_file("crt");
+	remove_file("key");
+	bt_buf_fini(&cluster);
+}
+
+static void a_certificate_waits_for_its_key(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_file("crt", client_pair.certificate_pem.ptr, client_pair.certificate_pem.len);
+	write_file("key", client_pair.key_pem.ptr, client_pair.key_pem.len);
+	start_way(&way, cluster.ptr, "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
+	expect_answer(&way, 200, "first|");
+	bt_store_release(&first_is_refused, true); /* so that files are looked at */
+	write_file("crt", other_client.certificate_pem.ptr, other_client.certificate_pem.len);
+	expect_answer(&way, 401, "first|");
+	expect_answer(&way, 401, "first|");
+	write_file("key", other_client.key_pem.ptr, other_client.key_pem.len);
+	expect_answer(&way, 200, "second|");
+	bt_store_release(&first_is_refused, false);
+	close_way(&way);
+	remove_file("crt");
+	remove_file("key");
+	bt_buf_fini(&cluster);
+}
+
+static void a_session_is_never_that_of_another_certificate(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_file("crt", client_pair.certificate_pem.ptr, client_pair.certificate_pem.len);
+	write_file("key", client_pair.key_pem.ptr, client_pair.key_pem.len);
+	start_way(&way, cluster.ptr, "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
+	expect_cut(&way, "first|", "new session");
+	expect_cut(&way, "first|", "resumed");
+	write_file("crt", other_client.certificate_pem.ptr, other_client.certificate_pem.len);
+	write_file("key", other_client.key_pem.ptr, other_client.key_pem.len);
+	bt_store_release(&first_is_refused, true);
+	expect_cut(&way, "second|", "new session");
+	expect_cut(&way, "second|", "resumed");
 	bt_store_release(&first_is_refused, false);
 	close_way(&way);
 	remove_file("crt");
@@ -565,6 +634,8 @@ int main(void)
 		cmocka_unit_test(nothing_secret_is_shown_without_tls),
 		cmocka_unit_test(a_token_that_was_refused_is_read_again),
 		cmocka_unit_test(a_certificate_that_changes_is_shown_on_a_new_connection),
+		cmocka_unit_test(a_certificate_waits_for_its_key),
+		cmocka_unit_test(a_session_is_never_that_of_another_certificate),
 		cmocka_unit_test(missing_files_are_named),
 		cmocka_unit_test(a_plugin_is_asked_once),
 		cmocka_unit_test(a_plugin_is_asked_again_when_its_token_is_refused),

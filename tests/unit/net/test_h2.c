@@ -127,8 +127,9 @@ struct plan {
 	handler *handle;
 	const char *host; /* NULL: 127.0.0.1 */
 	uint32_t stream_max, connections;
-	int64_t quiet_ns;
+	int64_t quiet_ns, again_ns;
 	bool http1;
+	_Atomic bool *sometimes; /* HTTP/2 is chosen while it says so */
 };
 
 static void write_config(const struct way *way, const struct plan *plan)
@@ -152,6 +153,9 @@ static void open_way(struct way *way, const struct plan *plan)
 	if (!plan->http1) {
 		pki_choose_h2(way->tls);
 	}
+	if (plan->sometimes) {
+		pki_choose_h2_while(way->tls, plan->sometimes);
+	}
 	ends_init(&way->ends);
 	way->server = server_start(way->tls, plan->handle, way);
 	server_limit_streams(way->server, plan->stream_max);
@@ -163,7 +167,8 @@ static void open_way(struct way *way, const struct plan *plan)
 	way->http = bt_http_create(&(struct bt_http_options){.access = way->access,
 					   .name = "test",
 					   .connections = plan->connections,
-					   .quiet_ns = plan->quiet_ns},
+					   .quiet_ns = plan->quiet_ns,
+					   .again_ns = plan->again_ns},
 		&error);
 	assert_non_null(way->http);
 	bt_buf_fini(&error);
@@ -576,6 +581,67 @@ static void a_server_without_http2_is_spoken_to_by_http1(void **state)
 	close_way(&way);
 }
 
+static bool say_protocol(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context, (void)request;
+	return peer_answer(peer, 200, "", peer_speaks_h2(peer) ? "HTTP/2" : "HTTP/1.1");
+}
+
+/* Which protocol the n-th call is answered by. */
+static void expect_protocol(struct way *way, uint32_t n, const char *protocol)
+{
+	send_call(way, BT_HTTP_POST, "/x", "{}");
+	wait_for(&way->ends, &way->ends.n, n);
+	expect_end(way, BT_HTTP_ANSWERED, NULL);
+	assert_string_equal(way->ends.body.ptr, protocol);
+}
+
+static void a_server_that_has_learnt_http2_is_asked_again(void **state)
+{
+	_Atomic bool knows = false;
+	struct way way;
+
+	(void)state;
+	open_way(&way, &(struct plan){.handle = say_protocol, .sometimes = &knows, .again_ns = 1});
+	for (uint32_t i = 1; i <= 3; i++) { /* asked each time, and answered each time */
+		expect_protocol(&way, i, "HTTP/1.1");
+	}
+	bt_store_release(&knows, true);
+	expect_protocol(&way, 4, "HTTP/2");
+	uint32_t connection_n = server_connection_n(way.server);
+	expect_protocol(&way, 5, "HTTP/2");
+	assert_int_equal(server_connection_n(way.server), connection_n);
+	close_way(&way);
+	bt_store_release(&knows, false);
+	open_way(&way, &(struct plan){.handle = say_protocol, .sometimes = &knows});
+	expect_protocol(&way, 1, "HTTP/1.1");
+	bt_store_release(&knows, true);
+	expect_protocol(&way, 2, "HTTP/1.1"); /* not so soon */
+	close_way(&way);
+}
+
+static bool say_session(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context, (void)request;
+	peer_answer(peer, 200, "", peer_resumed(peer) ? "resumed" : "new");
+	return false; /* the connection is cut */
+}
+
+static void a_connection_that_was_cut_goes_on_with_its_session(void **state)
+{
+	struct way way;
+
+	(void)state;
+	open_way(&way, &(struct plan){.handle = say_session});
+	for (uint32_t i = 1; i <= 40; i++) {
+		send_call(&way, BT_HTTP_GET, "/x", NULL);
+		wait_for(&way.ends, &way.ends.n, i);
+		expect_end(&way, BT_HTTP_ANSWERED, NULL);
+		assert_string_equal(way.ends.body.ptr, i == 1 ? "new" : "resumed");
+	}
+	close_way(&way);
+}
+
 static void a_name_is_looked_up_without_waiting(void **state)
 {
 	struct way way;
@@ -610,6 +676,8 @@ int main(void)
 		cmocka_unit_test(frames_that_are_nonsense_end_the_connection),
 		cmocka_unit_test(a_long_head_is_read),
 		cmocka_unit_test(a_server_without_http2_is_spoken_to_by_http1),
+		cmocka_unit_test(a_server_that_has_learnt_http2_is_asked_again),
+		cmocka_unit_test(a_connection_that_was_cut_goes_on_with_its_session),
 		cmocka_unit_test(a_name_is_looked_up_without_waiting),
 	};
 
