@@ -11,6 +11,11 @@
 #include "tools/cli/output.h"
 #include "tools/cli/terminal.h"
 
+/* jemalloc reads this when it starts, instead of that of engine/base/mem.c: no huge pages, and what is free
+ * goes back within a second. Beside an API server, which is what a binding waits for, memory is worth more
+ * than what they save. */
+const char *malloc_conf = "thp:default,dirty_decay_ms:1000";
+
 static int print_help(const struct bt_invocation *invocation)
 {
 	struct bt_buf text = {0};

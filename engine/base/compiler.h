@@ -6,6 +6,7 @@
 #define BT_PRINTF(format_ix, first_ix) __attribute__((format(printf, format_ix, first_ix)))
 #define BT_MUST_CHECK		       __attribute__((warn_unused_result))
 #define BT_NORETURN		       __attribute__((noreturn))
+#define BT_WEAK			       __attribute__((weak))
 #define BT_LIKELY(x)		       __builtin_expect(!!(x), 1)
 #define BT_UNLIKELY(x)		       __builtin_expect(!!(x), 0)
 #define BT_INLINE		       static inline __attribute__((always_inline))

@@ -28,8 +28,9 @@
 #include <jemalloc/jemalloc.h>
 
 /* jemalloc reads this when it starts: huge pages, where the kernel gives them to whoever asks. Columns of a
- * million nodes are walked all over, a page each step. */
-const char *malloc_conf = "thp:always";
+ * million nodes are walked all over, a page each step. Weak: a program that would rather be small has its
+ * own. */
+BT_WEAK const char *malloc_conf = "thp:always";
 #endif
 
 static BT_NORETURN void exhausted(const char *who, size_t n, size_t size)

@@ -174,7 +174,7 @@ static struct bt_sent_event *make(struct bt_events *events, const struct bt_api_
 	struct bt_sent_event *event = bt_mem_zalloc(1, sizeof(*event));
 	struct bt_buf *name = &events->key;
 
-	bt_arena_start(&event->arena, 512);
+	bt_arena_start(&event->arena, BT_OP_TEXT_BYTES);
 	event->call = *call;
 	event->regarding = copy_pod(event, call->pod);
 	event->call.pod = &event->regarding;

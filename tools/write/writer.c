@@ -51,7 +51,9 @@ struct bt_op *bt_op_create(struct bt_writer *writer, const struct bt_op_verbs *v
 
 	op->verbs = verbs;
 	op->writer = writer;
-	bt_arena_start(&op->arena, 512);
+	if (verbs->class != BT_CLASS_EVENT) { /* whose texts are its event's */
+		bt_arena_start(&op->arena, BT_OP_TEXT_BYTES);
+	}
 	bt_add(&writer->open_n, UINT64_C(1));
 	return op;
 }

@@ -59,7 +59,11 @@ struct bt_op_verbs {
 	void (*given_up)(struct bt_writer *writer, struct bt_op *op, bool sent);
 };
 
-/* One thing to be written, in one or several calls. */
+/* What the texts of an op or an event have at first: with the block's head, a size class of jemalloc. */
+#define BT_OP_TEXT_BYTES 496
+
+/* One thing to be written, in one or several calls. Thousands wait at times: what only one class has shares
+ * its place with what only another has. */
 struct bt_op {
 	struct bt_op *next; /* of the inbox, a queue or those that wait for a time */
 	const struct bt_op_verbs *verbs;
@@ -70,34 +74,37 @@ struct bt_op {
 	uint64_t handle, number;
 	struct bt_pod_ref pod, other; /* EVICT: the victim, and whom it leaves for */
 	struct bt_str node;
-	struct bt_known_pod known; /* BIND: as it was when it was asked for */
 	int64_t due_ns, until_ns, sent_ns;
 	uint32_t tries;
 	/* EVICT: as struct bt_ask has them */
 	uint64_t preemption;
 	uint32_t after_n;
-	/* BIND: */
-	const struct bt_extender_config *extender; /* who binds the pod; NULL: the API server */
-	enum bt_extender_end extended;		   /* what it has answered */
-	bool unsure;				   /* an earlier call may have an effect yet */
-	uint32_t confirmed;
-	struct bt_str reason;
-	bool has_volumes;	    /* it counts in the writer's volume_n */
-	struct bt_prebind *prebind; /* what is written before; or NULL */
-	struct bt_str version;	    /* of the PersistentVolume at hand */
-	bool prebound;		    /* somebody has named the claim in it */
-	bool waits_for_devices;	    /* that has been said */
-	bool deletes;		    /* RELEASE: the claim goes wholly */
-	uint64_t shown_n;	    /* the writer's, when it looked last */
-	struct bt_str containers;   /* of the pod, as a JSON array of names */
-	/* REPORT: */
-	struct bt_api_cycle cycle;
-	struct bt_pod_ref *unpromised;
-	uint32_t unpromised_n;
-	/* STATUS: */
-	struct bt_api_status status;
-	/* EVENT: */
-	struct bt_sent_event *event;
+	union {
+		struct { /* BIND, CHECK, RELEASE: */
+			const struct bt_extender_config
+				*extender;	       /* who binds the pod; NULL: the API server */
+			enum bt_extender_end extended; /* what it has answered */
+			bool unsure;		       /* an earlier call may have an effect yet */
+			bool has_volumes;	       /* it counts in the writer's volume_n */
+			bool prebound;		       /* somebody has named the claim in it */
+			bool waits_for_devices;	       /* that has been said */
+			bool deletes;		       /* RELEASE: the claim goes wholly */
+			uint32_t confirmed;
+			struct bt_known_pod known; /* BIND: as it was when it was asked for */
+			struct bt_str reason;
+			struct bt_prebind *prebind; /* what is written before; or NULL */
+			struct bt_str version;	    /* of the PersistentVolume at hand */
+			uint64_t shown_n;	    /* the writer's, when it looked last */
+			struct bt_str containers;   /* of the pod, as a JSON array of names */
+		};
+		struct { /* REPORT: */
+			struct bt_api_cycle cycle;
+			struct bt_pod_ref *unpromised;
+			uint32_t unpromised_n;
+		};
+		struct bt_api_status status; /* STATUS */
+		struct bt_sent_event *event; /* EVENT */
+	};
 };
 
 struct bt_op_list {
