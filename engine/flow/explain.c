@@ -145,7 +145,7 @@ static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_e
 
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
-	explain(engine, pod_ix, bt_extend_begin(engine->extend, pod_ix), out);
+	explain(engine, pod_ix, bt_extend_look(engine->extend, pod_ix), out);
 }
 
 void bt_engine_explain_cycle(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)

@@ -6,6 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/wrap.h"
+#include "engine/flow/journal.h"
 
 /* A point of an extender is worth that many of the scheduler's. */
 #define SCORE_SCALE 10
@@ -30,6 +31,8 @@ struct bt_extender_reply {
 	const struct bt_cache *cache;
 	struct lines nodes, refused, victims;
 	struct bt_buf text, error;
+	struct bt_buf said; /* what was said, for who keeps it */
+	bool kept;	    /* somebody does */
 	bool failed;
 	bool objects; /* nodes that are kept came as objects */
 };
@@ -48,17 +51,21 @@ struct extender {
 	/* Of the cycle that has begun last: about a single node, such as a promised one, about several, and
 	 * about candidates. */
 	struct exchange single, several, preempted;
+	struct bt_extender_reply scores;
 };
 
 struct bt_extend {
 	struct bt_extending calls;
+	const struct bt_config *config;
 	struct bt_cache *cache;
 	struct extender *extenders;
 	uint32_t extender_n;
 	struct bt_evaluation_hooks hooks;
-	uint32_t pod_ix; /* whose cycle it is */
-	bool recalls;	 /* what was said in it counts */
-	struct bt_extender_reply scores;
+	uint32_t pod_ix;		  /* whose cycle it is */
+	bool recalls;			  /* what was said in it counts */
+	bool looks;			  /* no decision depends on what is asked now */
+	struct bt_extender_call *scorers; /* those that are asked for points, and what they say */
+	struct bt_extender_reply **scores;
 	uint32_t *nodes, *places; /* those that fit so far, and where they are in the evaluation */
 	size_t node_cap;
 	uint32_t *marks;  /* by node slot; all zero between calls */
@@ -75,6 +82,20 @@ enum mark {
 };
 
 /* ---- replies ---- */
+
+/* What is kept of an answer: which question, then this for each thing that was said. */
+enum said { SAID_FAIL = 0, SAID_KEEP, SAID_OBJECTS, SAID_REFUSE, SAID_SCORE, SAID_CANDIDATE, SAID_VICTIM };
+
+static void note(struct bt_extender_reply *reply, enum said what, struct bt_str name, int64_t number,
+	struct bt_str message)
+{
+	if (reply->kept) {
+		bt_journal_put_number((uint64_t)what, &reply->said);
+		bt_journal_put_text(name, &reply->said);
+		bt_journal_put_number((uint64_t)number, &reply->said);
+		bt_journal_put_text(message, &reply->said);
+	}
+}
 
 static struct line *add_line(struct lines *lines)
 {
@@ -118,11 +139,13 @@ void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error)
 	reply->failed = true;
 	bt_buf_clear(&reply->error);
 	bt_buf_str(&reply->error, error);
+	note(reply, SAID_FAIL, error, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_keep(struct bt_extender_reply *reply, struct bt_str node)
 {
 	add_text(reply, add_node(reply, &reply->nodes, node), node);
+	note(reply, SAID_KEEP, node, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_refuse(
@@ -136,11 +159,13 @@ void bt_extender_refuse(
 		line->name_n = node.len;
 		bt_buf_str(&reply->text, node);
 	}
+	note(reply, SAID_REFUSE, node, unresolvable, message);
 }
 
 void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int64_t score)
 {
 	add_node(reply, &reply->nodes, node)->number = score;
+	note(reply, SAID_SCORE, node, score, (struct bt_str){.len = 0});
 }
 
 void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, int64_t violation_n)
@@ -149,6 +174,7 @@ void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, 
 
 	line->number = violation_n;
 	add_text(reply, line, node);
+	note(reply, SAID_CANDIDATE, node, violation_n, (struct bt_str){.len = 0});
 }
 
 void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
@@ -159,11 +185,85 @@ void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid)
 	line->uid = bt_intern_find(reply->cache->dictionary->intern, uid);
 	add_text(reply, line, uid);
 	reply->nodes.items[reply->nodes.n - 1].victim_n++;
+	note(reply, SAID_VICTIM, uid, 0, (struct bt_str){.len = 0});
 }
 
 void bt_extender_keep_objects(struct bt_extender_reply *reply)
 {
 	reply->objects = true;
+	note(reply, SAID_OBJECTS, (struct bt_str){.len = 0}, 0, (struct bt_str){.len = 0});
+}
+
+/* Returns: false: it is no thing that can be said. */
+static bool repeat_one(struct bt_extender_reply *reply, struct bt_str *answer)
+{
+	struct bt_str name, message;
+	uint64_t what, number;
+
+	if (!bt_journal_number(answer, &what) || !bt_journal_text(answer, &name) ||
+		!bt_journal_number(answer, &number) || !bt_journal_text(answer, &message)) {
+		return false;
+	}
+	switch ((enum said)what) {
+	case SAID_FAIL:
+		bt_extender_fail(reply, name);
+		return true;
+	case SAID_KEEP:
+		bt_extender_keep(reply, name);
+		return true;
+	case SAID_OBJECTS:
+		bt_extender_keep_objects(reply);
+		return true;
+	case SAID_REFUSE:
+		bt_extender_refuse(reply, name, number != 0, message);
+		return true;
+	case SAID_SCORE:
+		bt_extender_score(reply, name, (int64_t)number);
+		return true;
+	case SAID_CANDIDATE:
+		bt_extender_candidate(reply, name, (int64_t)number);
+		return true;
+	case SAID_VICTIM:
+		if (reply->nodes.n) {
+			bt_extender_victim(reply, name);
+		}
+		return reply->nodes.n;
+	}
+	return false;
+}
+
+bool bt_extender_repeat(struct bt_extender_reply *reply, enum bt_extender_verb verb, uint32_t extender_ix,
+	struct bt_str answer)
+{
+	uint64_t its_verb, its_extender;
+	bool good = bt_journal_number(&answer, &its_verb) && bt_journal_number(&answer, &its_extender) &&
+		    its_verb == (uint64_t)verb && its_extender == extender_ix;
+
+	while (good && answer.len) {
+		good = repeat_one(reply, &answer);
+	}
+	return good;
+}
+
+/* A question is about to be asked. */
+static void expect(struct bt_extend *x, const struct bt_extender_config *config, enum bt_extender_verb verb,
+	struct bt_extender_reply *reply)
+{
+	reply->kept = x->calls.keep && !x->looks;
+	bt_buf_clear(&reply->said);
+	if (reply->kept) {
+		bt_journal_put_number((uint64_t)verb, &reply->said);
+		bt_journal_put_number((uint64_t)(config - x->config->extenders), &reply->said);
+	}
+}
+
+/* It has been answered. */
+static void keep(struct bt_extend *x, struct bt_extender_reply *reply)
+{
+	if (reply->kept) {
+		x->calls.keep(x->calls.keeper, bt_buf_view(&reply->said));
+	}
+	reply->kept = false;
 }
 
 static void clear(struct bt_extender_reply *reply)
@@ -181,6 +281,7 @@ static void reply_fini(struct bt_extender_reply *reply)
 	bt_mem_free(reply->victims.items);
 	bt_buf_fini(&reply->text);
 	bt_buf_fini(&reply->error);
+	bt_buf_fini(&reply->said);
 }
 
 /* ---- whom it concerns ---- */
@@ -240,7 +341,7 @@ static const struct bt_evaluation_hooks *hooks_for(struct bt_extend *x, uint32_t
 
 const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *x, uint32_t pod_ix)
 {
-	x->recalls = false;
+	x->recalls = x->looks = false;
 	for (uint32_t i = 0; i < x->extender_n; i++) {
 		struct extender *extender = &x->extenders[i];
 
@@ -249,12 +350,20 @@ const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *x, uint32_t 
 	return hooks_for(x, pod_ix);
 }
 
+const struct bt_evaluation_hooks *bt_extend_look(struct bt_extend *x, uint32_t pod_ix)
+{
+	const struct bt_evaluation_hooks *hooks = bt_extend_begin(x, pod_ix);
+
+	x->looks = true;
+	return hooks;
+}
+
 const struct bt_evaluation_hooks *bt_extend_recall(struct bt_extend *x, uint32_t pod_ix)
 {
 	if (pod_ix != x->pod_ix) {
-		return bt_extend_begin(x, pod_ix);
+		return bt_extend_look(x, pod_ix);
 	}
-	x->recalls = true;
+	x->recalls = x->looks = true;
 	return hooks_for(x, pod_ix);
 }
 
@@ -479,7 +588,9 @@ static struct bt_extender_reply *ask_to_filter(
 	call.node_n = node_n;
 	struct bt_extender_reply *reply = begin_exchange(exchange, x->nodes, node_n);
 
+	expect(x, extender->config, BT_EXTENDER_FILTER, reply);
 	x->calls.filter(x->calls.context, &call, reply);
+	keep(x, reply);
 	return reply;
 }
 
@@ -533,13 +644,14 @@ static void filtered(void *context, struct bt_evaluation *e)
 
 /* ---- prioritize ---- */
 
-static void add_scores(struct bt_extend *x, const struct bt_extender_config *config, struct bt_evaluation *e)
+static void add_scores(struct bt_extend *x, const struct bt_extender_config *config,
+	const struct bt_extender_reply *reply, struct bt_evaluation *e)
 {
 	for (uint32_t i = 0; i < e->feasible_n; i++) {
 		x->marks[e->feasible[i]] = i + 1;
 	}
-	for (size_t k = 0; k < x->scores.nodes.n; k++) {
-		const struct line *line = &x->scores.nodes.items[k];
+	for (size_t k = 0; k < reply->nodes.n; k++) {
+		const struct line *line = &reply->nodes.items[k];
 		uint32_t mark = line->node_ix == BT_NO_NODE ? 0 : x->marks[line->node_ix];
 
 		if (mark) {
@@ -556,19 +668,28 @@ static void scored(void *context, struct bt_evaluation *e)
 {
 	struct bt_extend *x = context;
 
+	uint32_t n = 0;
+
 	for (uint32_t i = 0; i < x->extender_n; i++) {
-		const struct extender *extender = &x->extenders[i];
-		struct bt_extender_call call = call_of(x, extender);
+		struct extender *extender = &x->extenders[i];
 
 		if (!prioritizes(x, extender) || !interested(x, extender, x->pod_ix)) {
 			continue;
 		}
-		call.nodes = e->feasible;
-		call.node_n = e->feasible_n;
-		clear(&x->scores);
-		x->calls.prioritize(x->calls.context, &call, &x->scores);
-		if (!x->scores.failed) {
-			add_scores(x, extender->config, e);
+		x->scorers[n] = call_of(x, extender);
+		x->scorers[n].nodes = e->feasible;
+		x->scorers[n].node_n = e->feasible_n;
+		clear(&extender->scores);
+		expect(x, extender->config, BT_EXTENDER_PRIORITIZE, &extender->scores);
+		x->scores[n++] = &extender->scores;
+	}
+	if (n) {
+		x->calls.prioritize(x->calls.context, x->scorers, n, x->scores);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		keep(x, x->scores[i]);
+		if (!x->scores[i]->failed) {
+			add_scores(x, x->scorers[i].extender, x->scores[i], e);
 		}
 	}
 }
@@ -675,7 +796,9 @@ static struct bt_extender_reply *ask_to_preempt(
 	call.victims = p->kept;
 	struct bt_extender_reply *reply = begin_exchange(&extender->preempted, x->nodes, n);
 
+	expect(x, extender->config, BT_EXTENDER_PREEMPT, reply);
 	x->calls.preempt(x->calls.context, &call, reply);
+	keep(x, reply);
 	return reply;
 }
 
@@ -710,7 +833,7 @@ static void add_extender(struct bt_extend *x, const struct bt_extender_config *c
 
 	extender->config = config;
 	extender->single.reply.cache = extender->several.reply.cache = extender->preempted.reply.cache =
-		x->cache;
+		extender->scores.cache = x->cache;
 	extender->slots = bt_mem_zalloc(config->resource_n, sizeof(*extender->slots));
 	for (uint32_t i = 0; i < config->resource_n; i++) {
 		int slot = bt_resource_slot(x->cache->dictionary, config->resources[i].name);
@@ -726,11 +849,13 @@ struct bt_extend *bt_extend_create(
 	struct bt_extend *x = bt_mem_zalloc(1, sizeof(*x));
 
 	x->calls = *calls;
+	x->config = config;
 	x->cache = cache;
 	x->hooks = (struct bt_evaluation_hooks){filtered, scored, x};
-	x->scores.cache = cache;
 	x->pod_ix = BT_NO_POD;
 	x->extenders = bt_mem_zalloc(config->extender_n, sizeof(*x->extenders));
+	x->scorers = bt_mem_zalloc(config->extender_n, sizeof(*x->scorers));
+	x->scores = bt_mem_zalloc(config->extender_n, sizeof(struct bt_extender_reply *));
 	for (int ignorable = 0; ignorable < 2; ignorable++) {
 		for (uint32_t i = 0; i < config->extender_n; i++) {
 			if (config->extenders[i].ignorable == ignorable) {
@@ -751,12 +876,14 @@ void bt_extend_destroy(struct bt_extend *x)
 		exchange_fini(&x->extenders[i].single);
 		exchange_fini(&x->extenders[i].several);
 		exchange_fini(&x->extenders[i].preempted);
+		reply_fini(&x->extenders[i].scores);
 	}
+	bt_mem_free(x->scorers);
+	bt_mem_free(x->scores);
 	bt_mem_free(x->extenders);
 	bt_mem_free(x->nodes);
 	bt_mem_free(x->places);
 	bt_mem_free(x->marks);
 	bt_mem_free(x->visits);
-	reply_fini(&x->scores);
 	bt_mem_free(x);
 }

@@ -35,11 +35,18 @@ struct bt_extender_reply;
  */
 struct bt_extending {
 	void (*filter)(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply);
-	void (*prioritize)(
-		void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply);
+	/* All that score a pod, at the same time: the i-th call and its reply. */
+	void (*prioritize)(void *context, const struct bt_extender_call *calls, uint32_t n,
+		struct bt_extender_reply *const *replies);
 	void (*preempt)(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply);
 	void *context;
+	/* What was answered to a question on which a decision depends, for bt_extender_repeat; in the order
+	 * of the questions. NULL: nobody keeps it. */
+	void (*keep)(void *keeper, struct bt_str answer);
+	void *keeper;
 };
+
+enum bt_extender_verb { BT_EXTENDER_FILTER = 0, BT_EXTENDER_PRIORITIZE, BT_EXTENDER_PREEMPT };
 
 /* The call failed, with this error. What else the reply holds does not count. */
 void bt_extender_fail(struct bt_extender_reply *reply, struct bt_str error);
@@ -66,6 +73,11 @@ void bt_extender_score(struct bt_extender_reply *reply, struct bt_str node, int6
 void bt_extender_candidate(struct bt_extender_reply *reply, struct bt_str node, int64_t violation_n);
 void bt_extender_victim(struct bt_extender_reply *reply, struct bt_str uid);
 
+/* Says what was kept of an answer to this question, by the extender of that index in the configuration.
+ * Returns: false: it is the answer to another question, or none. */
+bool bt_extender_repeat(struct bt_extender_reply *reply, enum bt_extender_verb verb, uint32_t extender_ix,
+	struct bt_str answer);
+
 /* How a binding that an extender was asked for has ended. */
 enum bt_extender_end {
 	BT_EXTENDER_BOUND = 0,
@@ -87,6 +99,9 @@ bool bt_extend_chooses(const struct bt_extend *extend);
 /* Begins a pod's cycle. Returns the hooks for its evaluation, or NULL when no extender that filters or scores
  * is interested in the pod. */
 const struct bt_evaluation_hooks *bt_extend_begin(struct bt_extend *extend, uint32_t pod_ix);
+
+/* The same for somebody who only looks: no decision depends on the answers. */
+const struct bt_evaluation_hooks *bt_extend_look(struct bt_extend *extend, uint32_t pod_ix);
 
 /* The same for the pod whose cycle has begun last: what an extender has said in it counts, and it is not
  * asked again when the question is the same. */

@@ -27,7 +27,7 @@ struct bt_journal {
 
 /* ---- writing ---- */
 
-static void write_number(uint64_t n, struct bt_buf *out)
+void bt_journal_put_number(uint64_t n, struct bt_buf *out)
 {
 	while (n >= 0x80) {
 		bt_buf_char(out, (char)(n | 0x80));
@@ -39,12 +39,12 @@ static void write_number(uint64_t n, struct bt_buf *out)
 /* Small numbers of either sign become small varints. */
 static void write_signed(int64_t n, struct bt_buf *out)
 {
-	write_number((uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0), out);
+	bt_journal_put_number((uint64_t)n << 1 ^ (n < 0 ? UINT64_MAX : 0), out);
 }
 
-static void write_text(struct bt_str text, struct bt_buf *out)
+void bt_journal_put_text(struct bt_str text, struct bt_buf *out)
 {
-	write_number(text.len, out);
+	bt_journal_put_number(text.len, out);
 	bt_buf_str(out, text);
 }
 
@@ -109,7 +109,7 @@ static void write_record(struct bt_journal *journal, enum bt_journal_kind kind, 
 {
 	struct bt_buf *out = &journal->out;
 
-	write_number(body.len, out);
+	bt_journal_put_number(body.len, out);
 	size_t from = out->len;
 	bt_buf_char(out, (char)kind);
 	bt_buf_str(out, body);
@@ -133,7 +133,7 @@ void bt_journal_begin(struct bt_journal *journal, const struct bt_journal_header
 {
 	const bool flags[] = {header->has_clock, header->binds, header->evicts, header->evicts_at_once,
 		header->strict_order, header->no_backoff, header->groups_by_events, header->evaluate_always,
-		header->releases};
+		header->releases, header->extends};
 	struct bt_buf *body = &journal->body;
 	uint64_t bits = 0;
 
@@ -144,12 +144,12 @@ void bt_journal_begin(struct bt_journal *journal, const struct bt_journal_header
 		bits |= (uint64_t)flags[i] << i;
 	}
 	bt_buf_clear(body);
-	write_number(header->seed, body);
+	bt_journal_put_number(header->seed, body);
 	write_signed(header->begin_ns, body);
-	write_number(bits, body);
-	write_number((uint64_t)header->sampling, body);
-	write_number(header->tombstones, body);
-	write_text(journal->options.config, body);
+	bt_journal_put_number(bits, body);
+	bt_journal_put_number((uint64_t)header->sampling, body);
+	bt_journal_put_number(header->tombstones, body);
+	bt_journal_put_text(journal->options.config, body);
 	write_record(journal, BT_JOURNAL_HEADER, bt_buf_view(body));
 }
 
@@ -166,7 +166,7 @@ void bt_journal_object(struct bt_journal *journal, enum bt_journal_kind kind, st
 void bt_journal_time(struct bt_journal *journal, int64_t now_ns, enum bt_journal_time what)
 {
 	bt_buf_clear(&journal->body);
-	write_number((uint64_t)what, &journal->body);
+	bt_journal_put_number((uint64_t)what, &journal->body);
 	write_signed(now_ns - journal->now_ns, &journal->body);
 	journal->now_ns = now_ns;
 	write_record(journal, BT_JOURNAL_TIME, bt_buf_view(&journal->body));
@@ -175,7 +175,7 @@ void bt_journal_time(struct bt_journal *journal, int64_t now_ns, enum bt_journal
 void bt_journal_answer(struct bt_journal *journal, enum bt_journal_kind kind, uint64_t number)
 {
 	bt_buf_clear(&journal->body);
-	write_number(number, &journal->body);
+	bt_journal_put_number(number, &journal->body);
 	write_record(journal, kind, bt_buf_view(&journal->body));
 }
 
@@ -184,16 +184,21 @@ void bt_journal_binding(struct bt_journal *journal, uint64_t number, const struc
 	struct bt_buf *body = &journal->body;
 
 	bt_buf_clear(body);
-	write_number(number, body);
+	bt_journal_put_number(number, body);
 	for (uint32_t i = 0; i < answer->claim_n; i++) {
 		const struct bt_written_claim *claim = &answer->claims[i];
 
-		write_text(claim->name, body);
-		write_text(claim->uid, body);
-		write_number(claim->version, body);
-		write_number((uint64_t)claim->reserved | (uint64_t)claim->special << 1, body);
+		bt_journal_put_text(claim->name, body);
+		bt_journal_put_text(claim->uid, body);
+		bt_journal_put_number(claim->version, body);
+		bt_journal_put_number((uint64_t)claim->reserved | (uint64_t)claim->special << 1, body);
 	}
 	write_record(journal, answer->bound ? BT_JOURNAL_BOUND : BT_JOURNAL_FAILED, bt_buf_view(body));
+}
+
+void bt_journal_extender(struct bt_journal *journal, struct bt_str answer)
+{
+	write_record(journal, BT_JOURNAL_EXTENDER, answer);
 }
 
 void bt_journal_taken(struct bt_journal *journal, uint32_t pod_ix)
@@ -216,9 +221,9 @@ static void write_pod(struct bt_engine *engine, uint32_t pod_ix, struct bt_buf *
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 
-	write_number(pod_ix, out);
-	write_text(bt_intern_str(cache->dictionary->intern, pod->signature->namespace_), out);
-	write_text(bt_intern_str(cache->dictionary->intern, pod->name), out);
+	bt_journal_put_number(pod_ix, out);
+	bt_journal_put_text(bt_intern_str(cache->dictionary->intern, pod->signature->namespace_), out);
+	bt_journal_put_text(bt_intern_str(cache->dictionary->intern, pod->name), out);
 }
 
 static void write_node(struct bt_engine *engine, uint32_t node_ix, struct bt_buf *out)
@@ -229,19 +234,19 @@ static void write_node(struct bt_engine *engine, uint32_t node_ix, struct bt_buf
 	if (node_ix != BT_NO_NODE) {
 		name = bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
 	}
-	write_text(name, out);
+	bt_journal_put_text(name, out);
 }
 
 void bt_journal_write_decision(
 	struct bt_engine *engine, const struct bt_decision *decision, struct bt_buf *out_body)
 {
-	write_number((uint64_t)decision->outcome, out_body);
+	bt_journal_put_number((uint64_t)decision->outcome, out_body);
 	write_pod(engine, decision->pod_ix, out_body);
 	write_node(engine, decision->outcome == BT_PLACED ? decision->node_ix : BT_NO_NODE, out_body);
-	write_number(decision->rejectors, out_body);
-	write_number((uint64_t)decision->preempt, out_body);
+	bt_journal_put_number(decision->rejectors, out_body);
+	bt_journal_put_number((uint64_t)decision->preempt, out_body);
 	write_node(engine, decision->nominated_ix, out_body);
-	write_number(decision->victim_n, out_body);
+	bt_journal_put_number(decision->victim_n, out_body);
 	for (uint32_t i = 0; i < decision->victim_n; i++) {
 		write_pod(engine, decision->victims[i].pod_ix, out_body);
 	}
@@ -277,7 +282,7 @@ bool bt_journal_signed(struct bt_str *body, int64_t *out_number)
 	return true;
 }
 
-static bool read_text(struct bt_str *body, struct bt_str *out)
+bool bt_journal_text(struct bt_str *body, struct bt_str *out)
 {
 	uint64_t n;
 
@@ -293,7 +298,7 @@ bool bt_journal_claim(struct bt_str *body, struct bt_written_claim *out_claim)
 {
 	uint64_t bits;
 
-	if (!read_text(body, &out_claim->name) || !read_text(body, &out_claim->uid) ||
+	if (!bt_journal_text(body, &out_claim->name) || !bt_journal_text(body, &out_claim->uid) ||
 		!bt_journal_number(body, &out_claim->version) || !bt_journal_number(body, &bits)) {
 		return false;
 	}
@@ -349,13 +354,13 @@ static bool read_header(struct bt_str body, struct bt_journal_header *out)
 {
 	bool *const flags[] = {&out->has_clock, &out->binds, &out->evicts, &out->evicts_at_once,
 		&out->strict_order, &out->no_backoff, &out->groups_by_events, &out->evaluate_always,
-		&out->releases};
+		&out->releases, &out->extends};
 	uint64_t bits, sampling, tombstones;
 
 	if (!bt_journal_number(&body, &out->seed) || !bt_journal_signed(&body, &out->begin_ns) ||
 		!bt_journal_number(&body, &bits) || !bt_journal_number(&body, &sampling) ||
 		!bt_journal_number(&body, &tombstones) || tombstones == 0 || tombstones > UINT32_MAX ||
-		!read_text(&body, &out->config)) {
+		!bt_journal_text(&body, &out->config)) {
 		return false;
 	}
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
@@ -399,7 +404,8 @@ static bool read_pod_text(struct bt_str *body, struct bt_buf *out)
 	struct bt_str namespace_, name;
 	uint64_t pod_ix;
 
-	if (!bt_journal_number(body, &pod_ix) || !read_text(body, &namespace_) || !read_text(body, &name)) {
+	if (!bt_journal_number(body, &pod_ix) || !bt_journal_text(body, &namespace_) ||
+		!bt_journal_text(body, &name)) {
 		return false;
 	}
 	bt_buf_printf(out, "%.*s/%.*s (pod %" PRIu64 ")", BT_STR_ARG(namespace_), BT_STR_ARG(name), pod_ix);
@@ -429,8 +435,8 @@ static bool read_decision_text(struct bt_str body, struct bt_buf *out)
 	struct bt_str node, nominated;
 
 	if (!bt_journal_number(&body, &outcome) || outcome > BT_SKIPPED || !read_pod_text(&body, out) ||
-		!read_text(&body, &node) || !bt_journal_number(&body, &rejectors) ||
-		!bt_journal_number(&body, &preempt) || !read_text(&body, &nominated)) {
+		!bt_journal_text(&body, &node) || !bt_journal_number(&body, &rejectors) ||
+		!bt_journal_number(&body, &preempt) || !bt_journal_text(&body, &nominated)) {
 		return false;
 	}
 	bt_buf_text(out, words[outcome]);

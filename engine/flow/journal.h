@@ -33,6 +33,7 @@ struct bt_journal_header {
 	bool evicts;	     /* an evictor is told; else nobody is */
 	bool evicts_at_once; /* and its victims are being deleted at once; else when a record says so */
 	bool releases;	     /* claims that keep pods out change when the source says so; else at once */
+	bool extends;	     /* extenders are asked */
 	bool strict_order, no_backoff, groups_by_events, evaluate_always;
 	enum bt_node_sampling sampling;
 	uint32_t tombstones;  /* the limit of that name */
@@ -50,7 +51,8 @@ enum bt_journal_kind {
 	BT_JOURNAL_TAKEN,    /* a pod was taken out of the queue before its turn */
 	BT_JOURNAL_DECISION, /* a cycle ended */
 	BT_JOURNAL_END,
-	BT_JOURNAL_EVICT_FAILED /* the victim of that number could not be deleted */
+	BT_JOURNAL_EVICT_FAILED, /* the victim of that number could not be deleted */
+	BT_JOURNAL_EXTENDER	 /* what an extender has answered to a decision's question */
 };
 
 /* What happens besides when the clock is read. */
@@ -98,6 +100,9 @@ void bt_journal_binding(struct bt_journal *journal, uint64_t number, const struc
 /* BT_JOURNAL_EVICTED and BT_JOURNAL_EVICT_FAILED: number counts evictions from 1. */
 void bt_journal_answer(struct bt_journal *journal, enum bt_journal_kind kind, uint64_t number);
 
+/* BT_JOURNAL_EXTENDER: before the decision that depends on it; bytes of struct bt_extending's keep. */
+void bt_journal_extender(struct bt_journal *journal, struct bt_str answer);
+
 void bt_journal_taken(struct bt_journal *journal, uint32_t pod_ix);
 
 /* A decision that has just been carried out. */
@@ -138,9 +143,14 @@ void bt_journal_write_decision(
 /* A decision's body in words. */
 void bt_journal_decision_text(struct bt_str body, struct bt_buf *out_text);
 
-/* Read a varint off the front. Return: false when there is none. */
+/* Append a varint, and a text behind its length. */
+void bt_journal_put_number(uint64_t n, struct bt_buf *out);
+void bt_journal_put_text(struct bt_str text, struct bt_buf *out);
+
+/* Read a varint, or a text, off the front. Return: false when there is none. */
 bool bt_journal_number(struct bt_str *body, uint64_t *out_number);
 bool bt_journal_signed(struct bt_str *body, int64_t *out_number);
+bool bt_journal_text(struct bt_str *body, struct bt_str *out_text);
 
 /* Reads a claim that was written off the front; its texts are views. Returns: false when there is none. */
 bool bt_journal_claim(struct bt_str *body, struct bt_written_claim *out_claim);

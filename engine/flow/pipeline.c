@@ -68,6 +68,11 @@ static void make_rings(struct bt_pipeline *p)
 		sizeof(struct bt_pipeline_decision *), "decisions");
 }
 
+static void keep_answer(void *context, struct bt_str answer)
+{
+	bt_journal_extender(((struct bt_pipeline *)context)->options.journal, answer);
+}
+
 static bool make_engine(
 	struct bt_pipeline *p, const struct bt_config *config, struct bt_config_errors *errors)
 {
@@ -77,6 +82,10 @@ static bool make_engine(
 	options.clock = options.clock.now_ns ? bt_clock_virtual(&p->now_ns) : (struct bt_clock){0};
 	options.binder = p->options.binder.bind ? (struct bt_binder){bt_asks_bind, p} : (struct bt_binder){0};
 	options.team = p->team;
+	if (p->options.journal) {
+		options.extending.keep = keep_answer;
+		options.extending.keeper = p;
+	}
 	if (p->options.conductor.step) {
 		options.binder = (struct bt_binder){0};
 	} else {
@@ -109,6 +118,7 @@ static void begin_journal(struct bt_pipeline *p)
 		.evicts = conducted ? engine->evictor.evict != NULL : p->options.binder.evict != NULL,
 		.evicts_at_once = conducted,
 		.releases = conducted ? engine->releaser.release != NULL : p->options.binder.release != NULL,
+		.extends = engine->extending.filter != NULL,
 		.strict_order = engine->strict_order,
 		.no_backoff = engine->no_backoff,
 		.groups_by_events = engine->groups_by_events,

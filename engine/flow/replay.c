@@ -20,6 +20,8 @@ struct bt_replay {
 	size_t end_n, end_cap, compared_n;
 	struct bt_written_claim *claims; /* of an answer */
 	size_t claim_cap;
+	struct bt_journal_reader extenders; /* the next answer of an extender is there or behind */
+	bool lost;			    /* one was asked, and there is no such answer */
 };
 
 void bt_replay_hear(struct bt_replay *r, const struct bt_decision *decision)
@@ -42,10 +44,50 @@ static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct
 	(void)ask;
 }
 
+/* ---- extenders say what they said ---- */
+
+static void repeat(struct bt_replay *r, enum bt_extender_verb verb, const struct bt_extender_call *call,
+	struct bt_extender_reply *reply)
+{
+	uint32_t extender_ix = (uint32_t)(call->extender - r->options->config->extenders);
+	struct bt_journal_record record = {.kind = BT_JOURNAL_END};
+	struct bt_buf error = {0};
+
+	while (!r->lost && record.kind != BT_JOURNAL_EXTENDER) {
+		r->lost = bt_journal_next(&r->extenders, &record, &error) != BT_OK;
+	}
+	bt_buf_fini(&error);
+	r->lost = r->lost || !bt_extender_repeat(reply, verb, extender_ix, record.body);
+	if (r->lost) {
+		bt_extender_fail(reply, bt_str("the journal has no answer"));
+	}
+}
+
+static void filter(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+{
+	repeat(context, BT_EXTENDER_FILTER, call, reply);
+}
+
+static void prioritize(void *context, const struct bt_extender_call *calls, uint32_t n,
+	struct bt_extender_reply *const *replies)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		repeat(context, BT_EXTENDER_PRIORITIZE, &calls[i], replies[i]);
+	}
+}
+
+static void preempt(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+{
+	repeat(context, BT_EXTENDER_PREEMPT, call, reply);
+}
+
+/* ---- the pipeline ---- */
+
 static struct bt_pipeline_options options_of(struct bt_replay *r)
 {
 	const struct bt_journal_header *h = &r->header;
-
+	const struct bt_extending extending = {
+		.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = r};
 	struct bt_limits limits = bt_limits_default();
 
 	limits.tombstones = h->tombstones;
@@ -59,6 +101,7 @@ static struct bt_pipeline_options options_of(struct bt_replay *r)
 			.groups_by_events = h->groups_by_events,
 			.evaluate_always = h->evaluate_always,
 			.sampling = h->sampling,
+			.extending = h->extends ? extending : (struct bt_extending){.filter = NULL},
 			.plan_memory_bytes = r->options->plan_memory_bytes},
 		.binder = {.bind = h->binds ? ask_nobody : NULL,
 			.evict = h->evicts ? ask_nobody : NULL,
@@ -98,12 +141,24 @@ static enum bt_status differ(
 	return BT_CONFLICT;
 }
 
+static enum bt_status bad_record(
+	struct bt_replay *r, const struct bt_journal_record *record, const char *what)
+{
+	bt_buf_printf(&r->error, "at byte %zu: %s", record->offset, what);
+	return BT_INVALID;
+}
+
 static enum bt_status compare(struct bt_replay *r, const struct bt_journal_record *record)
 {
 	if (r->compared_n == r->end_n) {
 		bt_buf_clear(&r->bodies);
 		r->end_n = r->compared_n = 0;
 		bt_pipeline_decide_one(r->pipeline);
+		if (r->lost) {
+			return bad_record(r, record,
+				"an extender was asked for this decision, and the journal has no answer to "
+				"that");
+		}
 	}
 	struct bt_str ours = next_decision(r);
 	if (!bt_str_eq(ours, record->body)) {
@@ -113,13 +168,6 @@ static enum bt_status compare(struct bt_replay *r, const struct bt_journal_recor
 	r->result->decision_n++;
 	r->result->placed_n += record->body.ptr[0] == BT_PLACED;
 	return BT_OK;
-}
-
-static enum bt_status bad_record(
-	struct bt_replay *r, const struct bt_journal_record *record, const char *what)
-{
-	bt_buf_printf(&r->error, "at byte %zu: %s", record->offset, what);
-	return BT_INVALID;
 }
 
 static enum bt_status show_object(
@@ -198,7 +246,8 @@ static enum bt_status take_pod(struct bt_replay *r, const struct bt_journal_reco
 
 static enum bt_status play(struct bt_replay *r, const struct bt_journal_record *record)
 {
-	if (record->kind != BT_JOURNAL_DECISION && r->compared_n < r->end_n) {
+	if (record->kind != BT_JOURNAL_DECISION && record->kind != BT_JOURNAL_EXTENDER &&
+		r->compared_n < r->end_n) {
 		return differ(r, record, (struct bt_str){0}, next_decision(r));
 	}
 	switch (record->kind) {
@@ -217,6 +266,8 @@ static enum bt_status play(struct bt_replay *r, const struct bt_journal_record *
 		return take_pod(r, record);
 	case BT_JOURNAL_DECISION:
 		return compare(r, record);
+	case BT_JOURNAL_EXTENDER: /* taken when it is asked */
+		return BT_OK;
 	case BT_JOURNAL_END:
 		r->result->ended = true;
 		return BT_OK;
@@ -260,6 +311,7 @@ enum bt_status bt_journal_replay(struct bt_str bytes, const struct bt_replay_opt
 	if (status == BT_OK) {
 		const struct bt_pipeline_options made = options_of(&r);
 
+		r.extenders = reader;
 		r.now_ns = out_result->now_ns = r.header.begin_ns;
 		r.pipeline = bt_pipeline_make(options->config, &made, &r, &errors);
 		status = r.pipeline ? play_all(&r, &reader) : BT_INVALID;

@@ -22,6 +22,14 @@ struct extender {
 	struct bt_access *access;		   /* init: */
 	struct bt_http *http;			   /* init: */
 	_Atomic uint64_t call_n, error_n, wait_ns; /* atomic: relaxed */
+	/* The call that is waited for, one at a time; until over is open the client's thread writes the rest.
+	 */
+	struct bt_latch over;
+	uint64_t waits_for; /* x->lock: the call; 0: nobody waits */
+	int64_t began_ns;
+	enum bt_http_end end;
+	struct bt_http_head head;
+	struct bt_buf answer, error;
 };
 
 struct bt_extenders {
@@ -30,13 +38,11 @@ struct bt_extenders {
 	uint32_t n;
 	struct bt_http *api; /* init: */
 	struct bt_objects *objects;
-	struct bt_arena arena; /* names and answers of one call */
+	struct bt_arena arena; /* names and answers of the calls of one question */
 	struct bt_json *json;
-	struct bt_buf body, answer, error;
+	struct bt_buf body;
 	struct bt_lock lock;
-	struct bt_http *waits_at; /* lock(lock): whom somebody waits for; NULL: nobody */
-	uint64_t waits_for;	  /* lock(lock): the call */
-	bool closed;		  /* lock(lock): */
+	bool closed; /* lock(lock): */
 };
 
 /* ---- texts ---- */
@@ -158,27 +164,19 @@ static void note_ignored(
 
 /* ---- a call that is waited for ---- */
 
-struct waiting {
-	struct bt_extenders *x;
-	struct bt_latch over;
-	enum bt_http_end end;
-	struct bt_http_head head;
-	struct bt_buf *answer, *error;
-};
-
 /* Context: the client's thread. */
 static void answered(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
 	struct bt_str error)
 {
-	struct waiting *waiting = context;
+	struct extender *e = context;
 
-	waiting->end = end;
-	waiting->head = *head;
-	bt_buf_clear(waiting->answer);
-	bt_buf_str(waiting->answer, body);
-	bt_buf_clear(waiting->error);
-	bt_buf_str(waiting->error, error);
-	bt_latch_open(&waiting->over);
+	e->end = end;
+	e->head = *head;
+	bt_buf_clear(&e->answer);
+	bt_buf_str(&e->answer, body);
+	bt_buf_clear(&e->error);
+	bt_buf_str(&e->error, error);
+	bt_latch_open(&e->over);
 }
 
 static struct bt_http_call post(
@@ -191,57 +189,58 @@ static struct bt_http_call post(
 		.timeout_ns = config->http_timeout_ns};
 }
 
-/* Returns: false: no calls are made any more. */
-static bool begin_to_wait(struct bt_extenders *x, struct extender *e, const struct bt_http_call *call)
+/* Sends x->body; take_answer has to follow. */
+static void send(struct bt_extenders *x, struct extender *e, struct bt_str verb)
 {
-	bt_lock_acquire(&x->lock);
-	bool open = !x->closed;
+	struct bt_buf path = {.len = 0};
 
-	if (open) {
-		x->waits_at = e->http;
-		x->waits_for = bt_http_send(e->http, call);
-	}
-	bt_lock_release(&x->lock);
-	return open;
-}
-
-/* Sends x->body and waits. Returns: whether x->answer is an answer; else x->error says why not. */
-static bool ask(struct bt_extenders *x, struct extender *e, struct bt_str verb)
-{
-	struct waiting waiting = {.x = x, .answer = &x->answer, .error = &x->error};
-	int64_t began_ns = bt_clock_monotonic_ns();
-	struct bt_buf path = {.len = 0}, why = {.len = 0};
-	bool good = false;
-
+	e->began_ns = bt_clock_monotonic_ns();
 	bt_buf_char(&path, '/');
 	bt_buf_str(&path, verb);
 	struct bt_http_call call = post(e->config, bt_buf_view(&path), bt_buf_view(&x->body));
 
 	call.done = answered;
-	call.context = &waiting;
-	bt_latch_init(&waiting.over);
-	if (begin_to_wait(x, e, &call)) {
-		bt_latch_wait(&waiting.over, BT_PARK_FOREVER);
+	call.context = e;
+	bt_latch_init(&e->over);
+	bt_lock_acquire(&x->lock);
+	e->waits_for = x->closed ? 0 : bt_http_send(e->http, &call);
+	bt_lock_release(&x->lock);
+	bt_buf_fini(&path);
+}
+
+/* Waits for what was sent. Returns: whether e->answer is an answer; else e->error says why not. */
+static bool take_answer(struct bt_extenders *x, struct extender *e, struct bt_str verb)
+{
+	struct bt_buf why = {.len = 0};
+	bool good = false;
+
+	if (e->waits_for) {
+		bt_latch_wait(&e->over, BT_PARK_FOREVER);
 		bt_lock_acquire(&x->lock);
-		x->waits_at = NULL;
+		e->waits_for = 0;
 		bt_lock_release(&x->lock);
-		good = is_good(e->config, verb, waiting.end, &waiting.head, bt_buf_view(&x->error), &why);
+		good = is_good(e->config, verb, e->end, &e->head, bt_buf_view(&e->error), &why);
 	} else {
 		bt_buf_text(&why, "the scheduler ends");
 	}
-	bt_latch_fini(&waiting.over);
-	bt_buf_fini(&x->error);
-	x->error = why;
-	bt_buf_fini(&path);
+	bt_latch_fini(&e->over);
+	bt_buf_fini(&e->error);
+	e->error = why;
 	bt_add_relaxed(&e->call_n, UINT64_C(1));
-	bt_add_relaxed(&e->wait_ns, (uint64_t)(bt_clock_monotonic_ns() - began_ns));
+	bt_add_relaxed(&e->wait_ns, (uint64_t)(bt_clock_monotonic_ns() - e->began_ns));
 	return good;
 }
 
-static void failed(struct bt_extenders *x, struct extender *e, struct bt_extender_reply *reply)
+static bool ask(struct bt_extenders *x, struct extender *e, struct bt_str verb)
+{
+	send(x, e, verb);
+	return take_answer(x, e, verb);
+}
+
+static void failed(struct extender *e, struct bt_extender_reply *reply)
 {
 	bt_add_relaxed(&e->error_n, UINT64_C(1));
-	bt_extender_fail(reply, bt_buf_view(&x->error));
+	bt_extender_fail(reply, bt_buf_view(&e->error));
 }
 
 /* ---- what the engine asks ---- */
@@ -269,17 +268,18 @@ static struct bt_pod_ref pod_ref(const struct bt_extender_call *call, uint32_t p
 		name_of(call, pod->signature->namespace_), name_of(call, pod->name), name_of(call, pod->uid)};
 }
 
-/* Begins a call: what the last one left is over. */
+/* Begins a call: what the last one of this extender left is over. */
 static struct extender *begin(struct bt_extenders *x, const struct bt_extender_call *call)
 {
-	bt_arena_reset(&x->arena);
+	struct extender *e = extender_of(x, call->extender);
+
 	bt_buf_clear(&x->body);
-	bt_buf_clear(&x->error);
-	return extender_of(x, call->extender);
+	bt_buf_clear(&e->error);
+	return e;
 }
 
 /* ExtenderArgs into x->body. */
-static bool write_args(struct bt_extenders *x, const struct bt_extender_call *call)
+static bool write_args(struct bt_extenders *x, struct extender *e, const struct bt_extender_call *call)
 {
 	const struct bt_pod_ref pod = pod_ref(call, call->pod_ix);
 	struct bt_str *names = bt_arena_zalloc(&x->arena, (call->node_n + 1) * sizeof(*names));
@@ -288,13 +288,13 @@ static bool write_args(struct bt_extenders *x, const struct bt_extender_call *ca
 	for (uint32_t i = 0; i < call->node_n; i++) {
 		names[i] = node_name(call, call->nodes[i]);
 	}
-	if (!bt_objects_pods(x->objects, &pod, 1, &texts, &x->error)) {
+	if (!bt_objects_pods(x->objects, &pod, 1, &texts, &e->error)) {
 		return false;
 	}
 	const struct bt_str text = texts[0];
 
 	if (!call->extender->node_cache_capable &&
-		!bt_objects_nodes(x->objects, names, call->node_n, &nodes, &x->error)) {
+		!bt_objects_nodes(x->objects, names, call->node_n, &nodes, &e->error)) {
 		return false;
 	}
 	bt_wire_args(text, nodes, call->node_n, call->extender->node_cache_capable, &x->body);
@@ -307,35 +307,57 @@ static void filter(void *context, const struct bt_extender_call *call, struct bt
 	struct extender *e = begin(x, call);
 	struct bt_wire wire = {x->json, &x->arena};
 
-	if (!write_args(x, call) || !ask(x, e, call->extender->filter_verb) ||
-		!bt_wire_filter_result(&wire, bt_buf_view(&x->answer), call->extender->node_cache_capable,
-			reply, &x->error)) {
-		failed(x, e, reply);
+	bt_arena_reset(&x->arena);
+	if (!write_args(x, e, call) || !ask(x, e, call->extender->filter_verb) ||
+		!bt_wire_filter_result(&wire, bt_buf_view(&e->answer), call->extender->node_cache_capable,
+			reply, &e->error)) {
+		failed(e, reply);
 		note_ignored(call->extender,
 			"Skipping extender as it returned error and has ignorable flag set", 0,
-			bt_buf_view(&x->error));
+			bt_buf_view(&e->error));
 	}
 }
 
-static void prioritize(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+static void take_points(
+	struct bt_extenders *x, struct extender *e, bool asked, struct bt_extender_reply *reply)
 {
-	struct bt_extenders *x = context;
-	struct extender *e = begin(x, call);
 	struct bt_wire wire = {x->json, &x->arena};
 
-	if (!write_args(x, call) || !ask(x, e, call->extender->prioritize_verb) ||
-		!bt_wire_priorities(&wire, bt_buf_view(&x->answer), reply, &x->error)) {
-		failed(x, e, reply);
+	if (!asked || !take_answer(x, e, e->config->prioritize_verb) ||
+		!bt_wire_priorities(&wire, bt_buf_view(&e->answer), reply, &e->error)) {
+		failed(e, reply);
 		bt_log(BT_LOG_INFO, 5,
 			"Failed to run extender's priority function. No score given by this extender.",
-			bt_log_fields(bt_log_str("error", bt_buf_view(&x->error)),
-				bt_log_str("extender", call->extender->url_prefix)));
+			bt_log_fields(bt_log_str("error", bt_buf_view(&e->error)),
+				bt_log_str("extender", e->config->url_prefix)));
+	}
+}
+
+/* All are asked before the first answer is waited for. */
+static void prioritize(void *context, const struct bt_extender_call *calls, uint32_t n,
+	struct bt_extender_reply *const *replies)
+{
+	struct bt_extenders *x = context;
+
+	bt_arena_reset(&x->arena);
+	bool *asked = bt_arena_zalloc(&x->arena, n * sizeof(*asked));
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct extender *e = begin(x, &calls[i]);
+
+		asked[i] = write_args(x, e, &calls[i]);
+		if (asked[i]) {
+			send(x, e, e->config->prioritize_verb);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		take_points(x, extender_of(x, calls[i].extender), asked[i], replies[i]);
 	}
 }
 
 /* The victims of all candidates, one behind the other: UIDs, or pods as JSON. The pod itself comes first. */
-static const struct bt_str *victim_texts(struct bt_extenders *x, const struct bt_extender_call *call,
-	uint32_t victim_n, struct bt_str *out_pod)
+static const struct bt_str *victim_texts(struct bt_extenders *x, struct extender *e,
+	const struct bt_extender_call *call, uint32_t victim_n, struct bt_str *out_pod)
 {
 	bool by_uid = call->extender->node_cache_capable;
 	struct bt_pod_ref *pods = bt_arena_zalloc(&x->arena, (victim_n + 1) * sizeof(*pods));
@@ -351,7 +373,7 @@ static const struct bt_str *victim_texts(struct bt_extenders *x, const struct bt
 			pods[n++] = pod_ref(call, call->victims[candidate->first_victim + i].pod_ix);
 		}
 	}
-	if (!bt_objects_pods(x->objects, pods, by_uid ? 1 : n, &texts, &x->error)) {
+	if (!bt_objects_pods(x->objects, pods, by_uid ? 1 : n, &texts, &e->error)) {
 		return NULL;
 	}
 	*out_pod = texts[0];
@@ -369,7 +391,8 @@ static int by_node(const void *a, const void *b)
 }
 
 /* ExtenderPreemptionArgs into x->body; nodes by their names, as Go writes maps. */
-static bool write_preempt_args(struct bt_extenders *x, const struct bt_extender_call *call)
+static bool write_preempt_args(
+	struct bt_extenders *x, struct extender *e, const struct bt_extender_call *call)
 {
 	struct bt_wire_candidate *candidates =
 		bt_arena_zalloc(&x->arena, (call->candidate_n + 1) * sizeof(*candidates));
@@ -379,7 +402,7 @@ static bool write_preempt_args(struct bt_extenders *x, const struct bt_extender_
 	for (uint32_t c = 0; c < call->candidate_n; c++) {
 		victim_n += call->candidates[c].cost.victim_n;
 	}
-	const struct bt_str *victims = victim_texts(x, call, victim_n, &pod);
+	const struct bt_str *victims = victim_texts(x, e, call, victim_n, &pod);
 
 	if (!victims) {
 		return false;
@@ -403,18 +426,20 @@ static void preempt(void *context, const struct bt_extender_call *call, struct b
 	struct extender *e = begin(x, call);
 	struct bt_wire wire = {x->json, &x->arena};
 
-	if (!write_preempt_args(x, call) || !ask(x, e, call->extender->preempt_verb) ||
-		!bt_wire_preempt_result(&wire, bt_buf_view(&x->answer), reply, &x->error)) {
-		failed(x, e, reply);
+	bt_arena_reset(&x->arena);
+	if (!write_preempt_args(x, e, call) || !ask(x, e, call->extender->preempt_verb) ||
+		!bt_wire_preempt_result(&wire, bt_buf_view(&e->answer), reply, &e->error)) {
+		failed(e, reply);
 		note_ignored(call->extender,
 			"Skipped extender as it returned error and has ignorable flag set", 2,
-			bt_buf_view(&x->error));
+			bt_buf_view(&e->error));
 	}
 }
 
 struct bt_extending bt_extenders_hooks(struct bt_extenders *x)
 {
-	return (struct bt_extending){filter, prioritize, preempt, x};
+	return (struct bt_extending){
+		.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = x};
 }
 
 /* ---- bindings ---- */
@@ -559,8 +584,10 @@ void bt_extenders_close(struct bt_extenders *x)
 {
 	bt_lock_acquire(&x->lock);
 	x->closed = true;
-	if (x->waits_at) {
-		bt_http_cancel(x->waits_at, x->waits_for);
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (x->items[i].waits_for) {
+			bt_http_cancel(x->items[i].http, x->items[i].waits_for);
+		}
 	}
 	bt_lock_release(&x->lock);
 }
@@ -573,14 +600,14 @@ void bt_extenders_destroy(struct bt_extenders *x)
 	for (uint32_t i = 0; i < x->n; i++) {
 		bt_http_destroy(x->items[i].http);
 		bt_access_destroy(x->items[i].access);
+		bt_buf_fini(&x->items[i].answer);
+		bt_buf_fini(&x->items[i].error);
 	}
 	bt_http_destroy(x->api);
 	bt_objects_destroy(x->objects);
 	bt_json_destroy(x->json);
 	bt_arena_fini(&x->arena);
 	bt_buf_fini(&x->body);
-	bt_buf_fini(&x->answer);
-	bt_buf_fini(&x->error);
 	bt_lock_fini(&x->lock);
 	bt_mem_free(x->items);
 	bt_mem_free(x);

@@ -4,6 +4,8 @@
  */
 #include "trial.h"
 
+#include <pthread.h>
+
 #include "engine/base/thread.h"
 #include "pki.h"
 #include "server.h"
@@ -20,6 +22,7 @@ struct route {
 	int status;
 	const char *body;
 	bool hangs, closes, cuts; /* instead: no answer, the end of the connection, half of an answer */
+	bool meets;		  /* answers when two that meet have been asked */
 };
 
 struct asked {
@@ -38,6 +41,7 @@ struct stage {
 	uint32_t route_n;
 	struct asked asked[REQUESTS]; /* lock(lock): */
 	uint32_t asked_n;
+	pthread_barrier_t meeting; /* of two */
 	char url[2][64];
 };
 
@@ -64,6 +68,9 @@ static bool serve(void *context, struct peer *peer, const struct request *reques
 		}
 	}
 	bt_lock_release(&stage->lock);
+	if (found.meets) {
+		pthread_barrier_wait(&stage->meeting);
+	}
 	if (found.hangs) {
 		peer_hang(peer);
 		return false;
@@ -118,6 +125,7 @@ static struct stage *set(void **state, uint32_t n)
 
 	stage->t.f = *state;
 	bt_lock_init(&stage->lock);
+	pthread_barrier_init(&stage->meeting, NULL, 2);
 	stage->server = server_start(NULL, serve, stage);
 	for (uint32_t i = 0; i < n; i++) {
 		snprintf(stage->url[i], sizeof(stage->url[i]), "http://127.0.0.1:%u/x%u/",
@@ -170,6 +178,7 @@ static void drop_curtain(struct stage *stage)
 		free(stage->asked[i].body);
 	}
 	bt_lock_fini(&stage->lock);
+	pthread_barrier_destroy(&stage->meeting);
 	free(stage);
 }
 
@@ -458,6 +467,21 @@ static void points_decide_among_nodes_that_fit(void **state)
 	drop_curtain(stage);
 }
 
+static void extenders_that_score_are_asked_at_the_same_time(void **state)
+{
+	struct stage *stage = set(state, 2);
+
+	stage->extenders[0].filter_verb = stage->extenders[1].filter_verb = bt_str("");
+	stage->extenders[0].prioritize_verb = stage->extenders[1].prioritize_verb = bt_str("p");
+	answer(stage,
+		(struct route){.path = "/x0/p", .body = "[{\"Host\":\"n1\",\"Score\":3}]", .meets = true});
+	answer(stage,
+		(struct route){.path = "/x1/p", .body = "[{\"Host\":\"n2\",\"Score\":4}]", .meets = true});
+	raise_curtain(stage, 3);
+	assert_string_equal(outcome(stage), "n2");
+	drop_curtain(stage);
+}
+
 static void an_extender_that_cannot_score_has_no_say(void **state)
 {
 	static const char *const answers[] = {"null", "[{\"Host\":\"n2\",\"Score\":\"high\"}]", "{}",
@@ -735,6 +759,7 @@ int main(void)
 		FIXTURE_TEST(an_extender_has_its_time_limit),
 		FIXTURE_TEST(what_may_be_ignored_is),
 		FIXTURE_TEST(points_decide_among_nodes_that_fit),
+		FIXTURE_TEST(extenders_that_score_are_asked_at_the_same_time),
 		FIXTURE_TEST(an_extender_that_cannot_score_has_no_say),
 		FIXTURE_TEST(victims_are_said_by_uid_and_chosen_by_the_extender),
 		FIXTURE_TEST(victims_are_said_as_pods_to_others),

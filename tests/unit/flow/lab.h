@@ -123,15 +123,21 @@ static inline struct bt_pipeline_options lab_options(struct lab *lab)
 	};
 }
 
-static inline void lab_begin(struct lab *lab, const struct bt_pipeline_options *options)
+/* With a configuration that is there already. */
+static inline void lab_open(struct lab *lab, const struct bt_pipeline_options *options)
 {
 	struct bt_config_errors errors = {0};
 
-	bt_config_init_default(&lab->config, NULL);
 	lab->json = bt_json_create();
 	lab->pipeline = bt_pipeline_create(&lab->config, options, &errors);
 	assert_non_null(lab->pipeline);
 	bt_config_errors_fini(&errors);
+}
+
+static inline void lab_begin(struct lab *lab, const struct bt_pipeline_options *options)
+{
+	bt_config_init_default(&lab->config, NULL);
+	lab_open(lab, options);
 }
 
 static inline void lab_end(struct lab *lab)

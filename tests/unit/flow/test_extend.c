@@ -93,16 +93,19 @@ static void filter(void *context, const struct bt_extender_call *call, struct bt
 	}
 }
 
-static void prioritize(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+static void prioritize(void *context, const struct bt_extender_call *calls, uint32_t n,
+	struct bt_extender_reply *const *replies)
 {
-	const struct script *script = script_of(context, call);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct script *script = script_of(context, &calls[i]);
 
-	if (script->likes) {
-		bt_extender_score(reply, bt_str(script->likes), script->points);
-		bt_extender_score(reply, bt_str("no such node"), 10);
-	}
-	if (script->error) {
-		bt_extender_fail(reply, bt_str(script->error));
+		if (script->likes) {
+			bt_extender_score(replies[i], bt_str(script->likes), script->points);
+			bt_extender_score(replies[i], bt_str("no such node"), 10);
+		}
+		if (script->error) {
+			bt_extender_fail(replies[i], bt_str(script->error));
+		}
 	}
 }
 
@@ -160,7 +163,9 @@ static void open_stage(void **state, struct stage *stage, uint32_t n)
 
 static void raise_curtain(struct stage *stage, uint32_t node_n)
 {
-	const struct bt_engine_options options = {.extending = {filter, prioritize, preempt, stage}};
+	const struct bt_engine_options options = {
+		.extending = {
+			.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = stage}};
 	char name[16];
 
 	start(&stage->t, &options);

@@ -11,6 +11,8 @@ struct studio {
 	struct lab lab;
 	struct bt_journal *journal;
 	struct bt_buf bytes;
+	uint32_t asked_n; /* questions to extenders */
+	bool extended;	  /* there are some */
 };
 
 static bool write_bytes(void *context, const char *bytes, size_t n)
@@ -33,6 +35,84 @@ static bool refuse_bytes(void *context, const char *bytes, size_t n)
 	return false;
 }
 
+/* ---- extenders that say something else each time, so that nothing but their answers can be replayed ---- */
+
+static const struct bt_extender_config extenders[] = {
+	{.url_prefix = BT_STR("http://a"), .prioritize_verb = BT_STR("p"), .weight = 2},
+	{.url_prefix = BT_STR("http://b"),
+		.filter_verb = BT_STR("f"),
+		.prioritize_verb = BT_STR("p"),
+		.preempt_verb = BT_STR("e"),
+		.weight = 1,
+		.ignorable = true}};
+
+static struct bt_str node_name(const struct bt_extender_call *call, uint32_t node_ix)
+{
+	return bt_intern_str(
+		call->cache->dictionary->intern, call->cache->view.snapshot->nodes[node_ix].name);
+}
+
+static void filter(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+{
+	struct studio *s = context;
+	uint32_t nth = s->asked_n++;
+
+	for (uint32_t i = 0; i < call->node_n; i++) {
+		if ((i + nth) % 3) {
+			bt_extender_keep(reply, node_name(call, call->nodes[i]));
+		} else {
+			bt_extender_refuse(reply, node_name(call, call->nodes[i]), nth % 2, bt_str("no"));
+		}
+	}
+	if (nth % 4 == 1) {
+		bt_extender_keep_objects(reply);
+	}
+	if (nth % 7 == 6) {
+		bt_extender_fail(reply, bt_str("out of order"));
+	}
+}
+
+static void prioritize(void *context, const struct bt_extender_call *calls, uint32_t n,
+	struct bt_extender_reply *const *replies)
+{
+	struct studio *s = context;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t nth = s->asked_n++, node_ix = calls[i].nodes[nth % calls[i].node_n];
+
+		bt_extender_score(replies[i], node_name(&calls[i], node_ix), nth % 11);
+	}
+}
+
+static void preempt(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+{
+	struct studio *s = context;
+	uint32_t c = s->asked_n++ % call->candidate_n;
+	const struct bt_preempt_candidate *candidate = &call->candidates[c];
+	const struct bt_cache *cache = call->cache;
+
+	bt_extender_candidate(reply, node_name(call, candidate->node_ix), 0);
+	for (uint32_t i = 0; i < candidate->cost.victim_n; i++) {
+		uint32_t pod_ix = call->victims[candidate->first_victim + i].pod_ix;
+
+		bt_extender_victim(reply,
+			bt_intern_str(cache->dictionary->intern, bt_ledger_pod(cache->ledger, pod_ix)->uid));
+	}
+}
+
+static void extend(const struct studio *s, struct bt_config *config)
+{
+	union {
+		const struct bt_extender_config *from;
+		struct bt_extender_config *to;
+	} items = {.from = extenders};
+
+	if (s->extended) {
+		config->extenders = items.to;
+		config->extender_n = 2;
+	}
+}
+
 /* ring_bytes: as of the journal's options. */
 static void begin_with(struct studio *s, uint32_t ring_bytes)
 {
@@ -47,7 +127,13 @@ static void begin_with(struct studio *s, uint32_t ring_bytes)
 	s->lab.now_ns = 5 * LAB_SECOND;
 	s->journal = bt_journal_create(&journal);
 	options.journal = s->journal;
-	lab_begin(&s->lab, &options);
+	if (s->extended) {
+		options.engine.extending = (struct bt_extending){
+			.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = s};
+	}
+	bt_config_init_default(&s->lab.config, NULL);
+	extend(s, &s->lab.config);
+	lab_open(&s->lab, &options);
 }
 
 static void begin(struct studio *s)
@@ -68,8 +154,8 @@ static enum bt_status replay(const struct studio *s, struct bt_str bytes, struct
 	struct bt_parcel_maker maker;
 	struct bt_config config;
 
-	(void)s;
 	bt_config_init_default(&config, NULL);
+	extend(s, &config);
 	bt_parcel_maker_init(&maker);
 	const struct bt_replay_options options = {.config = &config, .codec = bt_journal_json(&maker)};
 	enum bt_status status = bt_journal_replay(bytes, &options, out_result, out_text);
@@ -222,6 +308,90 @@ static void another_thread_writes_the_same_bytes(void **state)
 	bt_buf_fini(&two.bytes);
 }
 
+/* What somebody asks about a pod who only looks is no part of it. */
+static void look_at(struct lab *lab, const char *name)
+{
+	struct bt_engine *engine = bt_pipeline_engine(lab->pipeline);
+	struct bt_explanation explanation = {.pod_ix = 0};
+
+	bt_engine_explain(engine, bt_engine_find_pod(engine, bt_str("default"), bt_str(name)), &explanation);
+	bt_explanation_fini(&explanation);
+}
+
+static void play_extended(struct lab *lab)
+{
+	char name[16], meta[64];
+
+	for (int i = 0; i < 4; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		lab_node(lab, name);
+	}
+	lab->answers = true;
+	for (int i = 0; i < 12; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		snprintf(meta, sizeof(meta), ", 'uid': 'u%d', 'resourceVersion': '%d'", i, i + 1);
+		lab_pod(lab, name, meta);
+		lab_wait(lab, LAB_SECOND);
+		look_at(lab, name);
+	}
+	lab_pod_event(lab, BT_PARCEL_APPLY, "high", ", 'uid': 'h'", ", 'priority': 7");
+	for (int i = 0; i < 10; i++) {
+		lab_wait(lab, 20 * LAB_SECOND);
+	}
+}
+
+/* The journal without the records of one kind. */
+static void leave_out(const struct studio *s, enum bt_journal_kind kind, struct bt_buf *out)
+{
+	struct bt_journal_reader reader;
+	struct bt_journal_header header;
+	struct bt_journal_record record;
+	struct bt_str all = bt_buf_view(&s->bytes);
+	struct bt_buf text = {0};
+
+	assert_int_equal(bt_journal_open(all, &reader, &header, &text), BT_OK);
+	assert_true(header.extends);
+	bt_buf_str(out, bt_str_sub(all, 0, reader.offset));
+	while (bt_journal_next(&reader, &record, &text) == BT_OK) {
+		if (record.kind != kind) {
+			bt_buf_str(out, bt_str_sub(all, record.offset, reader.offset));
+		}
+	}
+	bt_buf_fini(&text);
+}
+
+static void what_extenders_have_said_is_replayed_and_nobody_is_asked(void **state)
+{
+	struct studio s = {.extended = true};
+	struct bt_replay_result result;
+	struct bt_buf text = {0}, without = {0};
+
+	(void)state;
+	begin(&s);
+	play_extended(&s.lab);
+	uint32_t asked_n = s.asked_n, evictions = 0;
+	for (uint32_t i = 0; i < s.lab.ask_n; i++) {
+		evictions += s.lab.asks[i].verb == 'e';
+	}
+	assert_true(asked_n > 30 && evictions > 0); /* each verb was asked */
+	end(&s);
+	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
+		fail_msg("%s", text.ptr);
+	}
+	assert_true(result.ended);
+	assert_true(result.decision_n > 12);
+	assert_int_equal(s.asked_n, asked_n);
+	bt_buf_clear(&text);
+	leave_out(&s, BT_JOURNAL_EXTENDER, &without);
+	assert_int_equal(replay(&s, bt_buf_view(&without), &result, &text), BT_INVALID);
+	assert_non_null(
+		strstr(text.ptr, "an extender was asked for this decision, and the journal has no answer"));
+	assert_int_equal(result.decision_n, 0);
+	bt_buf_fini(&without);
+	bt_buf_fini(&s.bytes);
+	bt_buf_fini(&text);
+}
+
 static void a_journal_without_a_clock_and_a_binder_replays_too(void **state)
 {
 	struct studio s = {.lab = {.now_ns = 0}};
@@ -370,6 +540,7 @@ int main(void)
 		cmocka_unit_test(a_journal_replays_to_the_same_decisions),
 		cmocka_unit_test(slots_that_nodes_have_after_others_are_the_same_again),
 		cmocka_unit_test(another_thread_writes_the_same_bytes),
+		cmocka_unit_test(what_extenders_have_said_is_replayed_and_nobody_is_asked),
 		cmocka_unit_test(a_journal_without_a_clock_and_a_binder_replays_too),
 		cmocka_unit_test(a_decision_that_differs_is_shown_with_both),
 		cmocka_unit_test(a_journal_that_breaks_off_is_played_up_to_there),
