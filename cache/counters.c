@@ -699,6 +699,37 @@ void bt_counters_leave(struct bt_counters *c, const struct bt_signature *signatu
 	}
 }
 
+void bt_counters_move(
+	struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct record *record = &c->records[signature->ix];
+	struct placed *pod = &c->placed[pod_ix];
+
+	BT_REQUIRE(c->version != c->snapshot->version); /* of tallies that anybody looks at */
+	for (size_t i = 0; i < record->counter_n; i++) {
+		struct counter *counter = &c->counters[record->counters[i]];
+
+		if (!counter->query.trials_only && !(pod->terminating && counter->query.skip_terminating)) {
+			shift_column(counter, pod->node_ix, -1);
+			shift_column(counter, node_ix, 1);
+		}
+	}
+	pod->node_ix = node_ix;
+}
+
+void bt_counters_trim_nodes(struct bt_counters *c, uint32_t slot_n)
+{
+	if (c->version != c->snapshot->version) {
+		drop_version(c);
+	}
+	for (size_t i = 0; i < c->counter_n; i++) {
+		struct counter *counter = &c->counters[i];
+
+		counter->column = bt_vacancies_shrink(
+			counter->column, slot_n, &counter->column_n, sizeof(*counter->column));
+	}
+}
+
 /* ---- counters ---- */
 
 /* Enters a new counter: signatures that are on nodes learn of it, and their pods are counted. */

@@ -448,3 +448,11 @@ const struct bt_device_pools *bt_devices_pools(struct bt_devices *d, uint32_t no
 	}
 	return &index->nodes[node_ix].is;
 }
+
+void bt_devices_forget_nodes(struct bt_devices *d)
+{
+	bt_mem_free(d->pools.nodes);
+	d->pools.nodes = NULL;
+	d->pools.node_cap = 0;
+	bt_arena_reset(&d->pools.arena);
+}

@@ -6,6 +6,10 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 
+/* After an event so many nodes get lower slots at most, or this part of the slots. */
+#define MOVES_MIN  8
+#define MOVES_PART 1024
+
 struct bt_ingest_worker {
 	struct bt_dictionary *dictionary;
 	struct bt_signature_maker *maker;
@@ -371,10 +375,34 @@ static void leave(void *context, uint32_t slot)
 	bt_volumes_vacate(cache->volumes, slot);
 }
 
+/* As many as take about as long as what has to be made anew after them. */
+static void move_nodes(struct bt_cache *cache)
+{
+	uint32_t from = cache->view.snapshot->slot_n, left_n = from / MOVES_PART, to;
+
+	for (left_n = left_n < MOVES_MIN ? MOVES_MIN : left_n; left_n; left_n--) {
+		if (!bt_snapshot_move(cache->snapshot, &from, &to)) {
+			break;
+		}
+		bt_ledger_move_node(cache->ledger, from, to);
+	}
+	bt_snapshot_end_moves(cache->snapshot);
+}
+
 void bt_cache_vacate_slots(struct bt_cache *cache)
 {
-	if (bt_snapshot_is_crowded(cache->snapshot)) {
-		bt_snapshot_vacate(cache->snapshot, keeps, leave, cache);
+	const struct bt_usage *usage = cache->view.usage;
+	uint64_t left_n = usage->release_n + usage->unpromise_n;
+	bool crowded = bt_snapshot_is_crowded(cache->snapshot, left_n);
+
+	if (crowded) {
+		bt_snapshot_vacate(cache->snapshot, left_n, keeps, leave, cache);
+	}
+	bool sparse = bt_snapshot_is_sparse(cache->snapshot);
+	if (sparse) {
+		move_nodes(cache);
+	}
+	if (crowded || sparse) {
 		bt_ledger_trim_nodes(cache->ledger, cache->view.snapshot->slot_n);
 		bt_volumes_trim_nodes(cache->volumes, cache->view.snapshot->slot_n);
 	}

@@ -529,6 +529,73 @@ BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bo
 	count(l, pod_ix, node_ix, take);
 }
 
+/* ---- moves ---- */
+
+static void move_amount(int64_t *column, uint32_t from, uint32_t to)
+{
+	BT_INVARIANT(column[to] == 0);
+	column[to] = column[from];
+	column[from] = 0;
+}
+
+/* Of the pods that the node is promised to by their status only those in its list are found there. */
+static void move_status(struct bt_ledger *l, uint32_t from, uint32_t to)
+{
+	uint32_t left_n = l->status_n[from];
+
+	for (uint32_t i = l->nominated[to]; i && left_n; i = l->links[i - 1].next) {
+		if (l->pods[i - 1].status_ix == from) {
+			l->pods[i - 1].status_ix = to;
+			left_n--;
+		}
+	}
+	for (size_t i = 0; i < l->pod_end && left_n; i++) {
+		if (l->pods[i].state != BT_POD_VACANT && l->pods[i].status_ix == from) {
+			l->pods[i].status_ix = to;
+			left_n--;
+		}
+	}
+	l->status_n[to] = l->status_n[from];
+	l->status_n[from] = 0;
+}
+
+static void move_pods(struct bt_ledger *l, uint32_t from, uint32_t to)
+{
+	l->on_node[to] = l->on_node[from];
+	l->nominated[to] = l->nominated[from];
+	l->on_node[from] = l->nominated[from] = 0;
+	for (uint32_t i = l->on_node[to]; i; i = l->links[i - 1].next) {
+		l->pods[i - 1].node_ix = to;
+		if (l->counters) {
+			bt_counters_move(l->counters, l->pods[i - 1].signature, i - 1, to);
+		}
+	}
+	for (uint32_t i = l->nominated[to]; i; i = l->links[i - 1].next) {
+		l->pods[i - 1].nominated_ix = to;
+	}
+}
+
+void bt_ledger_move_node(struct bt_ledger *l, uint32_t from, uint32_t to)
+{
+	BT_REQUIRE(to < from && from < l->slot_cap && !bt_ledger_keeps(l, to) && !l->ports[to].items &&
+		   l->trial_depth == 0);
+	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+		if (l->used[r]) {
+			move_amount(l->used[r], from, to);
+		}
+	}
+	move_amount(l->nonzero_milli_cpu, from, to);
+	move_amount(l->nonzero_memory, from, to);
+	move_amount(l->pod_n, from, to);
+	l->ports[to] = l->ports[from];
+	l->ports[from] = (struct bt_port_list){0};
+	move_pods(l, from, to);
+	move_status(l, from, to);
+	if (l->volumes) {
+		bt_volumes_move_node(l->volumes, from, to);
+	}
+}
+
 /* ---- promises and trials ---- */
 
 static BT_NOINLINE void promise(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)

@@ -94,6 +94,13 @@ bool bt_ledger_keeps(const struct bt_ledger *ledger, uint32_t node_ix);
 void bt_ledger_vacate(struct bt_ledger *ledger, uint32_t node_ix);
 
 /*
+ * What was on a node, or promised, is so by another slot from now on; pods keep their order. Nothing was
+ * released,
+ * and columns are not told: they have to be made anew. Requires: to is vacant and lower; no trial is on.
+ */
+void bt_ledger_move_node(struct bt_ledger *ledger, uint32_t from, uint32_t to);
+
+/*
  * Enters a pod: queued, or scheduled when pod->node_ix is a node. pod->state is set here.
  * Returns: BT_OK with the pod's index; BT_EXISTS when a pod of that namespace and name is there (out_ix says
  * which one).

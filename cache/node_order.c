@@ -104,6 +104,26 @@ void bt_node_order_remove(struct bt_node_order *order, uint32_t slot)
 	order->stale = 1;
 }
 
+void bt_node_order_move(struct bt_node_order *order, uint32_t from, uint32_t to)
+{
+	if (from >= order->member_n || !order->members[from].place) {
+		return;
+	}
+	BT_REQUIRE(to < from && !order->members[to].place);
+	order->members[to] = order->members[from];
+	/* Where it has gone, for the list: to build it anew would show changes of zones too early. */
+	order->members[from] = (struct bt_zone_member){.zone_ix = to};
+}
+
+void bt_node_order_follow(struct bt_node_order *order)
+{
+	for (uint32_t i = 0; !order->stale && i < order->node_n; i++) {
+		const struct bt_zone_member *member = &order->members[order->list[i]];
+
+		order->list[i] = member->place ? order->list[i] : member->zone_ix;
+	}
+}
+
 static int by_place(const void *a, const void *b)
 {
 	const struct visit *x = a, *y = b;

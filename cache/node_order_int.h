@@ -44,5 +44,12 @@ void bt_node_order_trim(struct bt_node_order *order, size_t slot_n);
 
 void bt_node_order_remove(struct bt_node_order *order, uint32_t slot);
 
+/* A node has another slot, and keeps its place. After some moves, before the slots are others':
+ * bt_node_order_follow. */
+void bt_node_order_move(struct bt_node_order *order, uint32_t from, uint32_t to);
+
+/* The list names nodes by the slots to which they were moved. */
+void bt_node_order_follow(struct bt_node_order *order);
+
 /* All nodes that are in, in order; built when something has changed since. */
 const uint32_t *bt_node_order_list(struct bt_node_order *order);

@@ -16,6 +16,10 @@
  * this part of all, which are looked through then. */
 #define DEAD_PART 8
 #define LOOK_PART 512
+/* So many slots may be vacant however few have a name. They lie densely again when this part of those that
+ * have one is vacant. */
+#define VACANT_FEW 2
+#define DENSE_PART 8
 
 /* The values of one label key by node slot, as of a version. */
 struct label_column {
@@ -42,7 +46,10 @@ struct bt_snapshot_writer {
 	int64_t *alloc_pods;
 	struct bt_map slots; /* node name -> slot */
 	struct bt_vacancies vacant_slots;
-	uint32_t kept_n;	  /* slots of nodes that are not live and that were kept the last time */
+	uint32_t kept_n; /* slots of nodes that are not live and that were kept the last time */
+	uint64_t left_n; /* what had left nodes by then */
+	bool gathers;	 /* nodes are being moved to lower slots */
+	uint64_t move_n;
 	struct bt_map taint_sets; /* hash of the set -> the first with that hash */
 	struct bt_taint_set *sets;
 	struct taint_use *taint_uses; /* by set */
@@ -175,12 +182,13 @@ static uint32_t dead_n(const struct bt_snapshot_writer *w)
 	return w->view.slot_n - (uint32_t)w->vacant_slots.n - w->view.node_n;
 }
 
-bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *w)
+bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *w, uint64_t left_n)
 {
 	uint32_t dead = dead_n(w);
+	uint64_t since = left_n - w->left_n, may_go = dead > w->kept_n ? dead - w->kept_n : 0;
 
-	return dead > w->kept_n && dead - w->kept_n > (w->view.node_n + dead) / DEAD_PART &&
-	       dead - w->kept_n > w->view.slot_n / LOOK_PART;
+	may_go += since < w->kept_n ? since : w->kept_n;
+	return may_go > (w->view.node_n + dead) / DEAD_PART && may_go > w->view.slot_n / LOOK_PART;
 }
 
 /* Columns of so many slots. */
@@ -226,8 +234,9 @@ static void cut_slots(struct bt_snapshot_writer *w)
 	}
 }
 
-void bt_snapshot_vacate(struct bt_snapshot_writer *w, bool (*keeps)(void *context, uint32_t slot),
-	void (*leave)(void *context, uint32_t slot), void *context)
+void bt_snapshot_vacate(struct bt_snapshot_writer *w, uint64_t left_n,
+	bool (*keeps)(void *context, uint32_t slot), void (*leave)(void *context, uint32_t slot),
+	void *context)
 {
 	for (uint32_t slot = 0; slot < w->view.slot_n; slot++) {
 		uint32_t name = w->nodes[slot].name;
@@ -242,7 +251,83 @@ void bt_snapshot_vacate(struct bt_snapshot_writer *w, bool (*keeps)(void *contex
 		bt_intern_release(w->dictionary->intern, name);
 	}
 	w->kept_n = dead_n(w);
+	w->left_n = left_n;
 	cut_slots(w);
+}
+
+bool bt_snapshot_is_sparse(struct bt_snapshot_writer *w)
+{
+	size_t vacant_n = w->vacant_slots.n, named_n = w->view.slot_n - vacant_n;
+
+	w->gathers = vacant_n > VACANT_FEW && vacant_n > (w->gathers ? named_n / DENSE_PART : named_n);
+	return w->gathers;
+}
+
+/* What the images and columns have of a slot. */
+static void move_columns(struct bt_snapshot_writer *w, uint32_t from, uint32_t to)
+{
+	const struct bt_node *node = &w->nodes[from];
+	uint32_t ix = UINT32_MAX;
+
+	for (uint32_t i = 0; i < node->image_n; i++) {
+		bt_map_get(&w->image_ixs, node->images[i], &ix);
+		if (w->image_nodes[ix]) {
+			bt_bitmap_clear(w->image_nodes[ix], from);
+			bt_bitmap_set(w->image_nodes[ix], to);
+		}
+	}
+	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+		if (w->alloc[r]) {
+			w->alloc[r][to] = w->alloc[r][from];
+			w->alloc[r][from] = 0;
+		}
+	}
+	w->alloc_pods[to] = w->alloc_pods[from];
+	w->alloc_pods[from] = 0;
+}
+
+bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t *out_to)
+{
+	uint32_t from = *from_end, to;
+
+	while (from > 0 && w->nodes[from - 1].name == BT_NAME_NONE) {
+		from--;
+	}
+	if (from == 0 || !bt_vacancies_take(&w->vacant_slots, &to)) {
+		return false;
+	}
+	if (to > --from) {
+		bt_vacancies_give(&w->vacant_slots, to);
+		return false;
+	}
+	move_columns(w, from, to);
+	if (bt_bitmap_test(w->live, from)) {
+		bt_bitmap_clear(w->live, from);
+		bt_bitmap_set(w->live, to);
+	}
+	bt_node_order_move(&w->order, from, to);
+	w->nodes[to] = w->nodes[from];
+	w->descs[to] = w->descs[from];
+	w->nodes[from] = (struct bt_node){0};
+	w->descs[from] = NULL;
+	bt_map_put(&w->slots, w->nodes[to].name, to);
+	bt_vacancies_give(&w->vacant_slots, from);
+	w->view.version++;
+	w->move_n++;
+	*from_end = from;
+	*out_to = to;
+	return true;
+}
+
+void bt_snapshot_end_moves(struct bt_snapshot_writer *w)
+{
+	bt_node_order_follow(&w->order);
+	cut_slots(w);
+}
+
+uint64_t bt_snapshot_move_n(const struct bt_snapshot_writer *w)
+{
+	return w->move_n;
 }
 
 uint32_t bt_snapshot_find(const struct bt_snapshot_writer *w, uint32_t name)

@@ -22,16 +22,37 @@ const struct bt_snapshot *bt_snapshot_view(const struct bt_snapshot_writer *writ
  */
 uint32_t bt_snapshot_enter(struct bt_snapshot_writer *writer, uint32_t name);
 
-/* Are there so many slots of nodes that are not live that it is time to look which of them may be vacated? */
-bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *writer);
+/* Are there so many slots of nodes that are not live that it is time to look which of them may be vacated?
+ * left_n: how often something has left a node, ever, that may have kept its slot. */
+bool bt_snapshot_is_crowded(const struct bt_snapshot_writer *writer, uint64_t left_n);
 
 /*
  * Vacates the slots of nodes that are not live, unless somebody keeps them: others may get them then, the
  * lowest first. Who has something by a slot is told that it leaves its name. Those at the end are slots no
  * more.
  */
-void bt_snapshot_vacate(struct bt_snapshot_writer *writer, bool (*keeps)(void *context, uint32_t slot),
-	void (*leave)(void *context, uint32_t slot), void *context);
+void bt_snapshot_vacate(struct bt_snapshot_writer *writer, uint64_t left_n,
+	bool (*keeps)(void *context, uint32_t slot), void (*leave)(void *context, uint32_t slot),
+	void *context);
+
+/*
+ * Is it time to move nodes to lower slots? It becomes so when fewer than half of the slots have a name, and
+ * stays so until they lie densely.
+ */
+bool bt_snapshot_is_sparse(struct bt_snapshot_writer *writer);
+
+/*
+ * Gives what has the highest slot the lowest vacant one, be the node live or not. *from: an end behind which
+ * no slot has a name, slot_n at first; then the slot that it had. Who has something by that has to move it,
+ * too. After some moves: bt_snapshot_end_moves. Returns false when there is nothing to move.
+ */
+bool bt_snapshot_move(struct bt_snapshot_writer *writer, uint32_t *from, uint32_t *out_to);
+
+/* The slots that were left are slots no more. */
+void bt_snapshot_end_moves(struct bt_snapshot_writer *writer);
+
+/* How many nodes were moved, ever. */
+uint64_t bt_snapshot_move_n(const struct bt_snapshot_writer *writer);
 
 /* The slot of a live node, or BT_NO_NODE. */
 uint32_t bt_snapshot_find(const struct bt_snapshot_writer *writer, uint32_t name);

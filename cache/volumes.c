@@ -365,6 +365,43 @@ static void release_claim(
 	vacate_claim(v, namespace_, volume->source, ix);
 }
 
+/* The claims that a pod on the node names; those of others may be the same. */
+static void move_claims(
+	struct bt_volumes *v, const struct bt_signature *signature, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (!bt_volume_claims(signature->volumes[i].type)) {
+			continue;
+		}
+		struct claim_uses *uses =
+			uses_of(v, claim_ix_of(v, signature->namespace_, signature->volumes[i].source));
+		size_t at = find_use(uses, from);
+		if (at < uses->n) {
+			uses->items[at].node_ix = to;
+		}
+	}
+}
+
+void bt_volumes_move_node(struct bt_volumes *v, uint32_t from, uint32_t to)
+{
+	uint32_t node_name = v->snapshot->nodes[to].name, slot;
+
+	if (from >= v->slot_cap) {
+		return;
+	}
+	BT_REQUIRE(to < from && v->users[to].n == 0);
+	if (bt_map_get(&v->node_slots, node_name, &slot)) {
+		bt_map_put(&v->node_slots, node_name, to);
+	}
+	for (uint32_t i = 0; i < v->users[from].n; i++) {
+		move_claims(v, v->users[from].items[i], from, to);
+	}
+	v->users[to] = v->users[from];
+	v->nodes[to] = v->nodes[from];
+	v->users[from] = (struct bt_volume_users){0};
+	v->nodes[from] = (struct node_state){0};
+}
+
 void bt_volumes_enter(struct bt_volumes *v, const struct bt_signature *signature, uint32_t node_ix)
 {
 	reserve(v, node_ix);

@@ -51,6 +51,9 @@ void bt_volumes_leave(struct bt_volumes *volumes, const struct bt_signature *sig
 /* A slot is another node's from now on. Requires: no pod is on it. */
 void bt_volumes_vacate(struct bt_volumes *volumes, uint32_t node_ix);
 
+/* A node, with the pods on it, has another slot. Requires: to is vacated; the snapshot has the node there. */
+void bt_volumes_move_node(struct bt_volumes *volumes, uint32_t from, uint32_t to);
+
 /* Gives up room for nodes from slot_n on. Requires: they are vacated. */
 void bt_volumes_trim_nodes(struct bt_volumes *volumes, uint32_t slot_n);
 

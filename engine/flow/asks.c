@@ -173,8 +173,7 @@ static uint32_t *grow_table(uint32_t *table, size_t *cap, uint32_t ix)
 	return table;
 }
 
-static struct bt_ask_slot *make(
-	struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix, uint32_t node_ix)
+static struct bt_ask_slot *make(struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix)
 {
 	struct bt_asks *asks = &p->asks;
 
@@ -184,7 +183,6 @@ static struct bt_ask_slot *make(
 	struct bt_ask_slot *slot = slot_at(asks, asks->vacant[--asks->vacant_n]);
 	slot->kind = kind;
 	slot->pod_ix = pod_ix;
-	slot->node_ix = node_ix;
 	slot->number = ++asks->numbers[kind];
 	slot->made_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
 	slot->decided_ns = slot->made_ns && kind == BT_ASK_BIND ? bt_engine_took_ns(p->engine, pod_ix) : 0;
@@ -221,7 +219,7 @@ static struct bt_ask_slot *ask_to_bind(
 	struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix, uint32_t node_ix)
 {
 	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
-	struct bt_ask_slot *slot = make(p, kind, pod_ix, node_ix);
+	struct bt_ask_slot *slot = make(p, kind, pod_ix);
 
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0});
 	bt_add_owned(&p->asks.open_n, 1u);
@@ -270,7 +268,7 @@ void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uin
 	}
 	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix), other = bt_pipeline_pod_ref(p, for_ix);
 	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
-	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, pod_ix, node_ix);
+	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, pod_ix);
 
 	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
 	slot->for_ix = for_ix;
@@ -290,7 +288,7 @@ void bt_asks_release(
 				other = {bt_intern_str(intern, claim->namespace_),
 					bt_intern_str(intern, claim->name),
 					bt_intern_str(intern, claim->uid)};
-	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, for_ix, BT_NO_NODE);
+	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, for_ix);
 
 	write_text(slot, &pod, (struct bt_str){0}, &other);
 	slot->for_ix = for_ix;
@@ -408,7 +406,7 @@ static void take_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, enum b
 	BT_COUNT(p, cancelled_n, state == BT_ASK_CANCELLED);
 	BT_COUNT(p, shown_failed_n,
 		state == BT_ASK_NO && !pod->detached && pod->state == BT_POD_SCHEDULED &&
-			pod->node_ix == slot->node_ix);
+			bt_asks_is_about(slot, bt_pipeline_node_name(p, pod->node_ix)));
 	end_binding(p, slot,
 		&(struct bt_binding_answer){.bound = yes, .claims = slot->claims, .claim_n = slot->claim_n});
 	forget_claims(slot);
@@ -580,7 +578,12 @@ void bt_asks_cancel(struct bt_ask_slot *slot)
 	step(slot, own_tag(slot), BT_ASK_READY, BT_ASK_CANCELLED);
 }
 
-void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix)
+bool bt_asks_is_about(const struct bt_ask_slot *slot, struct bt_str node)
+{
+	return bt_str_eq(bt_str_sub(bt_buf_view(&slot->text), slot->ends[2], slot->ends[3]), node);
+}
+
+void bt_asks_node_gone(struct bt_pipeline *p, struct bt_str node)
 {
 	struct bt_asks *asks = &p->asks;
 	const uint32_t firsts[] = {asks->outgoing.first, asks->waiting.first, asks->overdue.first};
@@ -590,7 +593,7 @@ void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix)
 
 		for (uint32_t at = firsts[i]; at != BT_NO_ASK; at = slot->next) {
 			slot = slot_at(asks, at);
-			if (slot->kind == BT_ASK_BIND && slot->node_ix == node_ix) {
+			if (slot->kind == BT_ASK_BIND && bt_asks_is_about(slot, node)) {
 				BT_COUNT(p, node_gone_n, 1);
 				bt_asks_cancel(slot);
 			}
@@ -650,7 +653,7 @@ bool bt_asks_send(struct bt_pipeline *p)
 
 static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
 {
-	struct bt_ask_slot *ask = make(p, BT_ASK_CHECK, slot->pod_ix, slot->node_ix);
+	struct bt_ask_slot *ask = make(p, BT_ASK_CHECK, slot->pod_ix);
 
 	ask->target = handle_of(slot);
 	ask->number = slot->number;

@@ -913,6 +913,7 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
 	for (uint32_t i = 0; i < engine->lane_n; i++) {
 		counts.plan_drop_n += bt_planner_drop_n(engine->lanes[i].planner);
 	}
+	counts.node_move_n = bt_snapshot_move_n(engine->cache->snapshot);
 	counts.sets = bt_ledger_counts(engine->cache->ledger);
 	counts.queue = bt_queue_counts(engine->queue);
 	counts.warm = engine->warm ? bt_warm_counts(engine->warm) : (struct bt_warm_counts){0};

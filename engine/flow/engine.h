@@ -172,6 +172,7 @@ struct bt_engine_counts {
 	uint64_t cycle_n, placed_n, refused_n, failed_n;
 	uint64_t by_columns_n, by_evaluation_n; /* how decisions were made */
 	uint64_t plan_drop_n;
+	uint64_t node_move_n;	  /* nodes that got another slot, because there were too many vacant ones */
 	uint64_t signature_end_n; /* signatures that were given up, because no pod had had them for long */
 	uint64_t preemption_n;	  /* how often preemption found a node */
 	uint64_t dry_run_n;	  /* nodes on which it was tried out */

@@ -79,6 +79,7 @@ struct bt_engine {
 	uint32_t live_n;
 	uint32_t foresee_from; /* so many: cycles are foreseen */
 	uint64_t live_version;
+	uint32_t most_slots; /* there were since what is kept by them was forgotten */
 	/* Sampling: the live nodes in upstream's order, twice, for order_version of the snapshot, and where
 	 * the next sample begins. */
 	uint32_t *order;
@@ -215,7 +216,8 @@ void bt_engine_end_events(struct bt_engine *engine);
 /* The description of a node that was replaced, or NULL, is given up once no event shows it. */
 void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc);
 
-/* Vacates slots of nodes that have gone, under the same condition. Call before a delta's nodes get theirs. */
+/* Vacates slots of nodes that have gone, and moves nodes to lower ones, under the same condition. Call before
+ * a delta's nodes get theirs. */
 void bt_engine_vacate_slots(struct bt_engine *engine);
 
 /* Lets names of claims and devices go that have gone, under the same condition. */

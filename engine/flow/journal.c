@@ -13,7 +13,7 @@
 
 #define MAGIC	     "BERTHJNL"
 #define MAGIC_BYTES  8u
-#define VERSION	     2u /* 1: other slots of nodes were vacant, and other ones given first */
+#define VERSION	     3u /* 1 and 2: nodes had other slots */
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define SUM_BYTES    4u
 

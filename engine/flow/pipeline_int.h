@@ -52,7 +52,7 @@ struct bt_ask_slot {
 	/* owner: the scheduling thread; binder threads read text and ends while the ask is ready. */
 	uint32_t ix;
 	enum bt_ask_kind kind;
-	uint32_t pod_ix, node_ix;
+	uint32_t pod_ix;
 	uint64_t number;    /* of its kind, from 1; of a check: that of the binding */
 	uint64_t target;    /* of a check: the handle of the binding */
 	int64_t due_ns;	    /* when it is overdue, or is looked at again */
@@ -285,8 +285,11 @@ uint64_t bt_asks_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 /* The pod of a binding is not what it was: the binding is taken back if the binder has not been called. */
 void bt_asks_cancel(struct bt_ask_slot *slot);
 
+/* Is the node of that name the one that was asked for? Nodes may have got other slots meanwhile. */
+bool bt_asks_is_about(const struct bt_ask_slot *slot, struct bt_str node);
+
 /* A node has gone, or another one has its name. */
-void bt_asks_node_gone(struct bt_pipeline *p, uint32_t node_ix);
+void bt_asks_node_gone(struct bt_pipeline *p, struct bt_str node);
 
 /* The answer to the ask of a kind and number. Returns: false when there is none such. Context: a replay. */
 bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number,

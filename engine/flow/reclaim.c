@@ -93,10 +93,36 @@ static bool has_in_hand(const struct bt_engine *engine)
 	       bt_queue_counts(engine->queue).in_flight;
 }
 
+/* What is kept by slots of nodes and made anew when it is asked for: it is of an older version. */
+static void forget_slots(struct bt_engine *engine)
+{
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		bt_planner_forget(engine->lanes[i].planner);
+	}
+	for (uint32_t i = 0; i < BT_NOTES_N; i++) {
+		bt_preempt_notes_fini(&engine->notes[i]);
+	}
+	bt_evaluation_fini(&engine->evaluation);
+	engine->evaluated = false;
+	bt_mem_free(engine->live);
+	engine->live = NULL;
+	bt_counters_trim_nodes(engine->cache->counters, engine->cache->view.snapshot->slot_n);
+	bt_devices_forget_nodes(engine->cache->devices);
+}
+
 void bt_engine_vacate_slots(struct bt_engine *engine)
 {
-	if (!has_in_hand(engine)) {
-		bt_cache_vacate_slots(engine->cache);
+	const struct bt_snapshot *snapshot = engine->cache->view.snapshot;
+
+	if (has_in_hand(engine)) {
+		return;
+	}
+	bt_cache_vacate_slots(engine->cache);
+	if (snapshot->slot_n > engine->most_slots) {
+		engine->most_slots = snapshot->slot_n;
+	} else if (snapshot->slot_n < engine->most_slots / 2) {
+		forget_slots(engine);
+		engine->most_slots = snapshot->slot_n;
 	}
 }
 

@@ -28,7 +28,8 @@ static void review(struct bt_pipeline *p, uint32_t pod_ix, struct bt_ask_slot *s
 
 	if (pod->detached || pod->state == BT_POD_QUEUED) {
 		lose(p, pod_ix);
-	} else if (pod->state == BT_POD_SCHEDULED && pod->node_ix == slot->node_ix) {
+	} else if (pod->state == BT_POD_SCHEDULED &&
+		   bt_asks_is_about(slot, bt_pipeline_node_name(p, pod->node_ix))) {
 		BT_COUNT(p, shown_early_n, 1);
 	} else if (pod->state == BT_POD_SCHEDULED) {
 		BT_COUNT(p, elsewhere_n, 1);
@@ -82,10 +83,10 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 /* Another node has the name, or will have it. */
 static void lose_node(struct bt_pipeline *p, uint32_t name)
 {
-	uint32_t node_ix = bt_snapshot_find(bt_engine_cache(p->engine)->snapshot, name);
+	const struct bt_cache *cache = bt_engine_cache(p->engine);
 
-	if (node_ix != BT_NO_NODE) {
-		bt_asks_node_gone(p, node_ix);
+	if (bt_snapshot_find(cache->snapshot, name) != BT_NO_NODE) {
+		bt_asks_node_gone(p, bt_intern_str(cache->dictionary->intern, name));
 	}
 }
 

@@ -198,6 +198,9 @@ static void drop_outdated(struct bt_planner *planner, const struct bt_signature 
 void bt_planner_forget(struct bt_planner *planner)
 {
 	drop_plans(planner);
+	bt_mem_free(planner->group);
+	planner->group = NULL;
+	planner->group_cap = 0;
 }
 
 uint64_t bt_planner_drop_n(const struct bt_planner *planner)

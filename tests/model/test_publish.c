@@ -143,10 +143,12 @@ static void enter_pod(struct history *h, const struct bt_delta *delta)
 /* Slots of which nobody speaks go, many at a time. */
 static void vacate(struct history *h)
 {
-	bool crowded = bt_snapshot_is_crowded(h->cache->snapshot);
+	const struct bt_usage *usage = h->cache->view.usage;
+	uint64_t left_n = usage->release_n + usage->unpromise_n;
+	bool crowded = bt_snapshot_is_crowded(h->cache->snapshot, left_n);
 
 	bt_cache_vacate_slots(h->cache);
-	assert_false(bt_snapshot_is_crowded(h->cache->snapshot));
+	assert_false(bt_snapshot_is_crowded(h->cache->snapshot, left_n));
 	h->vacated_n += crowded;
 }
 

@@ -216,10 +216,22 @@ static void check_counts(struct sim *sim, struct bt_engine *engine, const struct
 	}
 }
 
+/* Nodes that have got other slots since the last time. */
+static void note_moves(struct sim *sim)
+{
+	const struct bt_engine_counts counts = bt_engine_counts(sim->engines[0]);
+	uint64_t moved_n = counts.node_move_n - sim->move_n;
+
+	sim->move_n = counts.node_move_n;
+	sim->faults[SIM_NODE_MOVED] += moved_n;
+	sim->faults[SIM_NODE_MOVED_ASSUMED] += counts.sets.assumed ? moved_n : 0;
+}
+
 void sim_check(struct sim *sim)
 {
 	struct sim_state state;
 
+	note_moves(sim);
 	sim_collect(sim, &state);
 	for (uint32_t e = 0; e < sim->engine_n && !sim->failed; e++) {
 		struct bt_engine *engine = sim->engines[e];

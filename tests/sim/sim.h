@@ -90,6 +90,7 @@ struct sim {
 	struct sim_object published[SIM_STREAM_N][SIM_OBJECTS];
 	struct sim_known known[SIM_PODS];
 	bool port_twice[SIM_NODES];
+	uint64_t move_n; /* nodes that engines[0] has given other slots */
 	struct sim_binding bindings[SIM_BINDINGS];
 	uint32_t binding_n;
 	struct sim_eviction evictions[SIM_PODS * 2];

@@ -46,6 +46,15 @@ static void delete_node(struct sim *sim, uint32_t ix)
 	sim_api_remove(sim->api, SIM_NODE_STREAM, ix);
 }
 
+static void keep_node(struct sim *sim, uint32_t ix)
+{
+	for (uint32_t i = 0; i < SIM_NODES; i++) {
+		if (i != ix) {
+			delete_node(sim, i);
+		}
+	}
+}
+
 static void flap_node(struct sim *sim, uint32_t ix, uint32_t how)
 {
 	struct sim_object what = *object_of(sim, SIM_NODE_STREAM, ix);
@@ -563,6 +572,9 @@ static void do_objects(struct sim *sim, struct sim_step step)
 		break;
 	case SIM_OP_delete_node:
 		delete_node(sim, step.a);
+		break;
+	case SIM_OP_keep_node:
+		keep_node(sim, step.a);
 		break;
 	case SIM_OP_flap_node:
 		flap_node(sim, step.a, step.b);

@@ -50,11 +50,13 @@ static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, st
 	}
 }
 
-static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number)
+/* A node and its pods, or some of them. */
+static void feed_some(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number, uint32_t first,
+	uint32_t last)
 {
-	for (uint32_t i = 0; i <= PODS; i++) {
+	for (uint32_t i = first; i <= last; i++) {
 		struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
-		uint32_t nth = kind == BT_PARCEL_APPLY ? i : PODS - i;
+		uint32_t nth = kind == BT_PARCEL_APPLY ? i : last - (i - first);
 
 		parcel->object = (struct bt_object){.kind = nth ? BT_KIND_POD : BT_KIND_NODE};
 		if (nth) {
@@ -69,6 +71,11 @@ static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_
 	if (number % AT_ONCE == 0) {
 		bt_pipeline_settle(pipeline);
 	}
+}
+
+static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number)
+{
+	feed_some(pipeline, kind, number, 0, PODS);
 }
 
 /* Those nodes that stay, with their pods, or all others. */
