@@ -18,7 +18,7 @@
 #define SIM_OPS(X)                                                                                           \
 	X(put_node, 6, SIM_NODES, 1000, 1) /* a: node, b: shape; new or changed */                           \
 	X(delete_node, 2, SIM_NODES, 1, 1) /* a: node */                                                     \
-	X(keep_node, 2, SIM_NODES, 1, 1)   /* a: node; all others are deleted */                             \
+	X(keep_node, 1, SIM_NODES, 4, 1)   /* a: node; b: 0: all others are deleted */                       \
 	X(flap_node, 4, SIM_NODES, 2, 1)   /* a: node; b: its taint, or unschedulable, is turned */          \
 	X(create_pod, 30, SIM_PODS, SIM_POD_SHAPES, 1) /* a: pod, b: shape */                                \
 	X(delete_pod, 6, SIM_PODS, 12, 1)	       /* a: pod, b: seconds of grace */                     \

@@ -574,7 +574,9 @@ static void do_objects(struct sim *sim, struct sim_step step)
 		delete_node(sim, step.a);
 		break;
 	case SIM_OP_keep_node:
-		keep_node(sim, step.a);
+		if (step.b == 0) {
+			keep_node(sim, step.a);
+		}
 		break;
 	case SIM_OP_flap_node:
 		flap_node(sim, step.a, step.b);

@@ -396,6 +396,81 @@ static void a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer(void
 	lab_assert_sets(lab, 1, 0, 0);
 }
 
+/* Nodes before the one of the pod, which go, so that it gets another slot. */
+static void move_node(struct lab *lab, enum bt_parcel_kind kind)
+{
+	char name[16];
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "before-%d", i);
+		lab_node_event(lab, kind, name, ", 'labels': {'small': 'yes'}");
+		lab_take_in(lab);
+	}
+	for (int i = 0; kind == BT_PARCEL_DELETE && i < 2; i++) {
+		lab_pod(lab, "event", "");
+		lab_pod_event(lab, BT_PARCEL_DELETE, "event", "", "");
+		lab_take_in(lab);
+	}
+}
+
+static uint64_t moved_n(const struct lab *lab)
+{
+	return bt_engine_counts(bt_pipeline_engine(lab->pipeline)).node_move_n;
+}
+
+#define ON_N1 ", 'nodeSelector': {'large': 'yes'}"
+
+/* A pod is decided for n1, which is the ninth node. sent: the binder has been asked. */
+static void begin_on_last(struct lab *lab, bool sent)
+{
+	move_node(lab, BT_PARCEL_APPLY);
+	lab_node_event(lab, BT_PARCEL_APPLY, "n1", ", 'labels': {'large': 'yes'}");
+	lab_pod_event(lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '10'", ON_N1);
+	lab_take_in(lab);
+	bt_pipeline_decide_step(lab->pipeline, 1);
+	if (sent) {
+		lab_settle(lab);
+	}
+	assert_int_equal(lab->ask_n, sent);
+	assert_int_equal(lab_find(lab, "p")->node_ix, 8);
+	move_node(lab, BT_PARCEL_DELETE);
+	assert_true(moved_n(lab) > 0);
+	assert_in_range(lab_find(lab, "p")->node_ix, 0, 3);
+}
+
+static void a_binding_on_its_way_is_its_nodes_whatever_slot_that_has(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_on_last(lab, true);
+	lab_pod_event(lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u1', 'resourceVersion': '11'",
+		ON_N1 ", 'nodeName': 'n1'");
+	lab_take_in(lab);
+	assert_int_equal(lab_counts(lab).shown_early_n, 1);
+	assert_int_equal(lab_counts(lab).elsewhere_n, 0);
+	say_bound(lab, lab->asks[0].handle);
+	lab_assert_sets(lab, 0, 0, 1);
+	assert_int_equal(lab_counts(lab).bound_n, 1);
+}
+
+static void a_node_that_has_another_slot_takes_back_what_was_not_sent_when_it_goes(void **state)
+{
+	struct lab *lab = *state;
+
+	begin_on_last(lab, false);
+	/* Others that have the slots which it had, and would have had, go first. */
+	move_node(lab, BT_PARCEL_APPLY);
+	move_node(lab, BT_PARCEL_DELETE);
+	assert_int_equal(lab_counts(lab).node_gone_n, 0);
+	lab_node_event(lab, BT_PARCEL_DELETE, "n1", "");
+	lab_take_in(lab);
+	assert_int_equal(lab_counts(lab).node_gone_n, 1);
+	lab_settle(lab);
+	assert_int_equal(lab->ask_n, 0);
+	assert_int_equal(lab_counts(lab).cancelled_n, 1);
+	lab_assert_sets(lab, 1, 0, 0);
+}
+
 static void a_late_event_does_not_undo_a_later_one(void **state)
 {
 	struct lab *lab = *state;
@@ -593,6 +668,8 @@ int main(void)
 		LAB_TEST(a_node_that_is_made_anew_is_another_node),
 		LAB_TEST(a_node_of_another_uid_is_another_node),
 		LAB_TEST(a_node_that_goes_while_its_pod_is_bound_leaves_it_to_the_answer),
+		LAB_TEST(a_binding_on_its_way_is_its_nodes_whatever_slot_that_has),
+		LAB_TEST(a_node_that_has_another_slot_takes_back_what_was_not_sent_when_it_goes),
 		LAB_TEST(a_late_event_does_not_undo_a_later_one),
 		LAB_TEST(a_late_delete_does_not_take_the_new_pod_away),
 		LAB_TEST(what_is_deleted_does_not_come_back),

@@ -291,6 +291,71 @@ static void slots_that_nodes_have_after_others_are_the_same_again(void **state)
 	bt_buf_fini(&s.bytes);
 }
 
+/* Most nodes go, and their pods before or after them; the binder answers some for nodes that have other slots
+ * by then. */
+static void play_exodus(struct lab *lab)
+{
+	struct bt_engine *engine = bt_pipeline_engine(lab->pipeline);
+	char name[16], spec[64];
+
+	for (int i = 0; i < 60; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		lab_node(lab, name);
+		snprintf(name, sizeof(name), "on-%d", i);
+		snprintf(spec, sizeof(spec), ", 'nodeName': 'n%d'", i);
+		lab_pod_event(lab, BT_PARCEL_APPLY, name, "", spec);
+	}
+	for (int i = 0; i < 60; i++) {
+		lab->answers = i % 2;
+		snprintf(name, sizeof(name), "p-%d", i);
+		lab_pod(lab, name, "");
+		lab_settle(lab);
+		snprintf(name, sizeof(name), "on-%d", i);
+		if (i % 7 && i % 3) {
+			lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+		}
+		snprintf(name, sizeof(name), "n%d", i);
+		if (i % 7) {
+			lab_node_event(lab, BT_PARCEL_DELETE, name, "");
+		}
+		snprintf(name, sizeof(name), "on-%d", i);
+		if (i % 7 && i % 3 == 0) {
+			lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+		}
+		snprintf(name, sizeof(name), "p-%d", i - 4);
+		if (i >= 4 && i % 8) {
+			lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+		}
+		lab_wait(lab, LAB_SECOND);
+		for (uint32_t a = 0; a < lab->ask_n && i % 5 == 4; a++) {
+			(void)bt_pipeline_bound(lab->pipeline, lab->asks[a].handle);
+		}
+		lab->ask_n = i % 5 == 4 ? 0 : lab->ask_n;
+		lab->decision_n = 0;
+	}
+	assert_true(bt_engine_counts(engine).node_move_n > 5);
+	assert_in_range(bt_engine_cache(engine)->view.snapshot->slot_n, 9, 40);
+}
+
+static void nodes_are_moved_to_the_same_slots_again(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	struct bt_replay_result result;
+	struct bt_buf text = {0};
+
+	(void)state;
+	begin(&s);
+	play_exodus(&s.lab);
+	end(&s);
+	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
+		fail_msg("%s", text.ptr);
+	}
+	assert_true(result.ended);
+	assert_true(result.placed_n >= 60);
+	bt_buf_fini(&text);
+	bt_buf_fini(&s.bytes);
+}
+
 static void another_thread_writes_the_same_bytes(void **state)
 {
 	struct studio one = {.lab = {.now_ns = 0}}, two = {.lab = {.now_ns = 0}};
@@ -539,6 +604,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_journal_replays_to_the_same_decisions),
 		cmocka_unit_test(slots_that_nodes_have_after_others_are_the_same_again),
+		cmocka_unit_test(nodes_are_moved_to_the_same_slots_again),
 		cmocka_unit_test(another_thread_writes_the_same_bytes),
 		cmocka_unit_test(what_extenders_have_said_is_replayed_and_nobody_is_asked),
 		cmocka_unit_test(a_journal_without_a_clock_and_a_binder_replays_too),
