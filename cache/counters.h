@@ -34,8 +34,8 @@ void bt_counters_leave(struct bt_counters *counters, const struct bt_signature *
 void bt_counters_move(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix,
 	uint32_t node_ix);
 
-/* Gives up what is kept by slots of nodes, and room from slot_n on. Requires: nobody has a tally, a set of nodes
- * or a term in hand; no pod counts there. */
+/* Gives up what is kept by slots of nodes, and room from slot_n on. Requires: nobody has a tally, a set of
+ * nodes or a term in hand; no pod counts there. */
 void bt_counters_trim_nodes(struct bt_counters *counters, uint32_t slot_n);
 
 /* Gives up room for pods from pod_end on. Requires: none of them counts. */

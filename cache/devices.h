@@ -97,7 +97,8 @@ struct bt_written_claim {
 uint32_t bt_devices_written(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_,
 	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written);
 
-/* Forgets which pools nodes can reach, which is found again when it is asked for. Requires: nobody has any. */
+/* Forgets which pools nodes can reach, which is found again when it is asked for. Requires: nobody has any in
+ * hand. */
 void bt_devices_forget_nodes(struct bt_devices *devices);
 
 /* A pod that was bound has gone: what a claim of its got from bt_devices_keep is what is shown of it from now

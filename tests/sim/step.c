@@ -107,7 +107,9 @@ void sim_history_of_seed(uint64_t seed, struct sim_history *out)
 	for (int i = 0; i < SIM_OP_N; i++) {
 		bool needed = i == SIM_OP_create_pod || i == SIM_OP_deliver || i == SIM_OP_decide ||
 			      i == SIM_OP_bind || i == SIM_OP_answer;
-		uint32_t factor = factors[bt_rng_below(&rng, sizeof(factors) / sizeof(factors[0]))];
+		uint32_t factor = i == SIM_OP_keep_node
+					  ? seed % 8 == 6
+					  : factors[bt_rng_below(&rng, sizeof(factors) / sizeof(factors[0]))];
 
 		weights[i] = ops[i].weight * (needed && factor == 0 ? 1 : factor);
 		if (out->piped) {

@@ -18,7 +18,6 @@
 #define SIM_OPS(X)                                                                                           \
 	X(put_node, 6, SIM_NODES, 1000, 1) /* a: node, b: shape; new or changed */                           \
 	X(delete_node, 2, SIM_NODES, 1, 1) /* a: node */                                                     \
-	X(keep_node, 1, SIM_NODES, 4, 1)   /* a: node; b: 0: all others are deleted */                       \
 	X(flap_node, 4, SIM_NODES, 2, 1)   /* a: node; b: its taint, or unschedulable, is turned */          \
 	X(create_pod, 30, SIM_PODS, SIM_POD_SHAPES, 1) /* a: pod, b: shape */                                \
 	X(delete_pod, 6, SIM_PODS, 12, 1)	       /* a: pod, b: seconds of grace */                     \
@@ -61,7 +60,9 @@
 	X(visit, 3, 1, 100, 1)		   /* a visitor looks at the nodes for b steps */                    \
 	X(pause, 2, SIM_STAGE_N, 40, 1)	   /* a: stage; it does nothing for b steps */                       \
 	X(starve, 7, BT_MEM_USE_N, 90, 1)  /* a: for what memory is short, for b steps */                    \
-	X(hold, 8, SIM_WORKERS - 1, 60, 1) /* a: worker; it does not come for b steps */
+	X(hold, 8, SIM_WORKERS - 1, 60, 1) /* a: worker; it does not come for b steps */                     \
+	X(keep_node, 4, SIM_NODES, 1,                                                                        \
+		1) /* a: node; all others are deleted; weighs in an eighth of the seeds only */
 
 enum sim_op {
 #define X(name, weight, a, b, c) SIM_OP_##name,

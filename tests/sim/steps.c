@@ -574,9 +574,7 @@ static void do_objects(struct sim *sim, struct sim_step step)
 		delete_node(sim, step.a);
 		break;
 	case SIM_OP_keep_node:
-		if (step.b == 0) {
-			keep_node(sim, step.a);
-		}
+		keep_node(sim, step.a);
 		break;
 	case SIM_OP_flap_node:
 		flap_node(sim, step.a, step.b);
@@ -803,7 +801,7 @@ void sim_do(struct sim *sim, struct sim_step step)
 {
 	if (step.op >= SIM_OP_deliver && step.op <= SIM_OP_malformed) {
 		do_stream(sim, step);
-	} else if (step.op >= SIM_OP_decide && step.op != SIM_OP_evict) {
+	} else if (step.op >= SIM_OP_decide && step.op != SIM_OP_evict && step.op != SIM_OP_keep_node) {
 		do_stages(sim, step);
 	} else {
 		do_objects(sim, step);
