@@ -24,6 +24,8 @@ enum { PODS = 3, KINDS = 200, AT_ONCE = 1000 };
 
 /* What a pod takes by its index, in ledger, queue and counters. */
 #define POD_BYTES (sizeof(struct bt_pod) + 40)
+/* What a node keeps that has no others beside it: a chunk of published nodes, pages of names. */
+#define SCATTERED_BYTES ((size_t)1536)
 
 /* Race detectors take their time, and count no bytes. */
 #if BT_VALGRIND || defined(BT_TSAN)
@@ -54,7 +56,7 @@ static void make_pod(struct bt_arena *arena, uint32_t number, uint32_t which, st
 }
 
 /* A node and its pods, or some of them. */
-static void feed_some(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number, uint32_t first,
+static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number, uint32_t first,
 	uint32_t last)
 {
 	for (uint32_t i = first; i <= last; i++) {
@@ -76,17 +78,13 @@ static void feed_some(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, ui
 	}
 }
 
-static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_t number)
-{
-	feed_some(pipeline, kind, number, 0, PODS);
-}
-
-/* Those nodes that stay, with their pods, or all others. */
-static void feed_all(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, bool others)
+/* Those nodes that stay, with these of their pods, or all others. */
+static void feed_all(
+	struct bt_pipeline *pipeline, enum bt_parcel_kind kind, bool others, uint32_t first, uint32_t last)
 {
 	for (uint32_t i = 0; i < node_n; i++) {
 		if (others != (i % each == 0)) {
-			feed(pipeline, kind, i);
+			feed(pipeline, kind, i, first, last);
 		}
 	}
 	bt_pipeline_settle(pipeline);
@@ -96,8 +94,8 @@ static void feed_all(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, boo
 static void replace_all(struct bt_pipeline *pipeline)
 {
 	for (uint32_t i = 0; i < node_n; i += each) {
-		feed(pipeline, BT_PARCEL_DELETE, i);
-		feed(pipeline, BT_PARCEL_APPLY, node_n + i);
+		feed(pipeline, BT_PARCEL_DELETE, i, 0, PODS);
+		feed(pipeline, BT_PARCEL_APPLY, node_n + i, 0, PODS);
 	}
 	bt_pipeline_settle(pipeline);
 }
@@ -136,15 +134,15 @@ static void a_cluster_that_has_become_small_takes_what_a_small_one_takes(void **
 	size_t base = measure("nothing", pipeline);
 
 	(void)state;
-	feed_all(pipeline, BT_PARCEL_APPLY, false);
+	feed_all(pipeline, BT_PARCEL_APPLY, false, 0, PODS);
 	size_t small = measure("a small one", pipeline) - base;
 	bt_pipeline_destroy(pipeline);
 
 	pipeline = make_pipeline();
-	feed_all(pipeline, BT_PARCEL_APPLY, false);
-	feed_all(pipeline, BT_PARCEL_APPLY, true);
+	feed_all(pipeline, BT_PARCEL_APPLY, false, 0, PODS);
+	feed_all(pipeline, BT_PARCEL_APPLY, true, 0, PODS);
 	size_t large = measure("a large one", pipeline) - base;
-	feed_all(pipeline, BT_PARCEL_DELETE, true);
+	feed_all(pipeline, BT_PARCEL_DELETE, true, 0, PODS);
 	size_t left = measure("nearly all have gone", pipeline) - base;
 	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(pipeline));
 	uint32_t left_n = (node_n + each - 1) / each;
@@ -164,10 +162,34 @@ static void a_cluster_that_has_become_small_takes_what_a_small_one_takes(void **
 	bt_pipeline_destroy(pipeline);
 }
 
+/* Without pods what is left is as large as the nodes that stay are many. */
+static void nodes_that_stay_take_little_more_than_so_many_nodes(void **state)
+{
+	struct bt_pipeline *pipeline = make_pipeline();
+	size_t base = measure("nothing", pipeline);
+
+	(void)state;
+	feed_all(pipeline, BT_PARCEL_APPLY, false, 0, 0);
+	size_t small = measure("few nodes", pipeline) - base;
+	bt_pipeline_destroy(pipeline);
+
+	pipeline = make_pipeline();
+	feed_all(pipeline, BT_PARCEL_APPLY, false, 0, 0);
+	feed_all(pipeline, BT_PARCEL_APPLY, true, 0, 0);
+	measure("many nodes", pipeline);
+	feed_all(pipeline, BT_PARCEL_DELETE, true, 0, 0);
+	size_t left = measure("those that stay", pipeline) - base;
+	print_message("%.2f times the few\n", (double)left / (double)small);
+	uint32_t left_n = (node_n + each - 1) / each;
+	assert_in_range(left, 0, 5 * small / 2 + left_n * SCATTERED_BYTES);
+	bt_pipeline_destroy(pipeline);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_cluster_that_has_become_small_takes_what_a_small_one_takes),
+		cmocka_unit_test(nodes_that_stay_take_little_more_than_so_many_nodes),
 	};
 
 	if (argc == 3) {
