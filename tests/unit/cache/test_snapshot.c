@@ -273,6 +273,55 @@ static void slots_are_bounded_by_what_is_there(void **state)
 	assert_in_range(snapshot_of(f)->slot_n, 100, 120);
 }
 
+static void add_in_zone(struct fixture *f, uint32_t number, uint32_t zone)
+{
+	char meta[96];
+
+	snprintf(meta, sizeof(meta),
+		"name: n%" PRIu32 ", labels: {topology.kubernetes.io/zone: z%" PRIu32 "}", number, zone);
+	fixture_node(f, meta, "", "images: [{names: [i], sizeBytes: 9}]");
+}
+
+/* The names of the live nodes in order. */
+static void list_order(struct fixture *f, uint32_t *out_names)
+{
+	const uint32_t *order = bt_snapshot_order(f->cache->snapshot);
+
+	for (uint32_t i = 0; i < snapshot_of(f)->node_n; i++) {
+		out_names[i] = snapshot_of(f)->nodes[order[i]].name;
+	}
+}
+
+static void nodes_that_are_moved_keep_their_place_in_the_order(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_snapshot_writer *w = f->cache->snapshot;
+	uint32_t before[20], after[20], images = fixture_name(f, "i");
+	char name[16];
+
+	for (uint32_t i = 0; i < 20; i++) {
+		add_in_zone(f, i, i % 3);
+	}
+	for (uint32_t i = 0; i < 13; i++) {
+		snprintf(name, sizeof(name), "n%" PRIu32, i);
+		assert_int_equal(cache_remove_node(f->cache, bt_str(name)), BT_OK);
+	}
+	list_order(f, before);
+	/* As in upstream, another zone is not seen before some node comes or goes. */
+	add_in_zone(f, 19, 2);
+	assert_non_null(bt_snapshot_image_nodes(w, images));
+	bt_cache_vacate_slots(f->cache);
+	assert_int_equal(bt_snapshot_move_n(w), 7);
+	assert_int_equal(snapshot_of(f)->slot_n, 7);
+	list_order(f, after);
+	assert_memory_equal(before, after, 7 * sizeof(*before));
+	/* Who has an image is the same nodes. */
+	assert_int_equal(bt_snapshot_image_nodes(w, images)[0], 0x7f);
+	add_in_zone(f, 20, 0);
+	list_order(f, after);
+	assert_memory_not_equal(before, after, 7 * sizeof(*before));
+}
+
 static void nodes_with_equal_taints_share_a_set(void **state)
 {
 	struct fixture *f = *state;
@@ -642,6 +691,7 @@ int main(void)
 		FIXTURE_TEST(names_end_with_their_slots),
 		FIXTURE_TEST(a_slot_stays_with_the_pods_that_name_it),
 		FIXTURE_TEST(slots_are_bounded_by_what_is_there),
+		FIXTURE_TEST(nodes_that_are_moved_keep_their_place_in_the_order),
 		FIXTURE_TEST(nodes_with_equal_taints_share_a_set),
 		FIXTURE_TEST(label_columns_follow_the_nodes),
 		FIXTURE_TEST(label_columns_grow_with_the_slots),
