@@ -25,7 +25,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-var testCases = append(append(familyCases(), extenderCases()...), []testCase{
+var testCases = append(append(append(familyCases(), extenderCases()...), rotationCases()...), []testCase{
 	{name: "events", help: "what kubectl describe shows of a pod is what it shows with kube-scheduler", run: eventsCase},
 	{name: "endpoints", help: "health, metrics for a real parser, configz", run: endpointsCase},
 	{name: "deployments", help: "controllers make, scale and delete pods meanwhile", run: deploymentsCase},
