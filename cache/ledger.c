@@ -29,7 +29,11 @@ struct level {
 struct bt_ledger {
 	struct bt_usage usage;
 	size_t slot_cap;
-	int64_t *used[BT_RESOURCE_MAX];
+	int64_t *used[BT_FIRST_RARE];
+	struct bt_map rare; /* bt_rare_key -> index in rare_used, of what is not 0 */
+	int64_t *rare_used;
+	size_t rare_n, rare_cap;
+	struct bt_vacancies vacant_rare;
 	int64_t *nonzero_milli_cpu, *nonzero_memory, *pod_n;
 	struct bt_port_list *ports;
 	uint32_t *journal;
@@ -69,6 +73,7 @@ struct bt_ledger *bt_ledger_create(void)
 	l->journal = bt_mem_zalloc(JOURNAL_N, sizeof(*l->journal));
 	l->usage.journal = l->journal;
 	l->usage.journal_mask = JOURNAL_N - 1;
+	l->usage.rare = &l->rare;
 	l->lowest = INT32_MAX;
 	bt_ledger_reserve(l, FIRST_SLOTS);
 	return l;
@@ -79,9 +84,12 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	if (!l) {
 		return;
 	}
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		bt_mem_free(l->used[r]);
 	}
+	bt_map_fini(&l->rare);
+	bt_mem_free(l->rare_used);
+	bt_vacancies_fini(&l->vacant_rare);
 	for (size_t i = 0; i < l->slot_cap; i++) {
 		bt_mem_free(l->ports[i].items);
 	}
@@ -261,7 +269,7 @@ static uint32_t *widen_heads(uint32_t *heads, size_t old_n, size_t new_n)
 /* Room for new_n slots, of which the first old_n are what they were, and the others empty. */
 static void resize_nodes(struct bt_ledger *l, size_t old_n, size_t new_n)
 {
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		if (l->used[r]) {
 			l->used[r] = bt_mem_widen(l->used[r], old_n, new_n);
 			l->usage.used[r] = l->used[r];
@@ -390,6 +398,38 @@ static BT_NOINLINE void make_column(struct bt_ledger *l, uint32_t slot)
 	l->usage.used[slot] = l->used[slot];
 }
 
+/* Of rare resources there is an entry where a node has some in use. */
+static BT_NOINLINE bool shift_rare(
+	struct bt_ledger *l, const struct bt_amount *amount, uint32_t node_ix, bool take)
+{
+	const uint64_t key = bt_rare_key(amount->slot, node_ix);
+	uint32_t ix;
+
+	if (!bt_map_get(&l->rare, key, &ix)) {
+		if (amount->amount == 0) {
+			return false;
+		}
+		if (!bt_vacancies_take(&l->vacant_rare, &ix)) {
+			l->rare_used = bt_mem_grow(
+				l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
+			l->usage.rare_used = l->rare_used;
+			ix = (uint32_t)l->rare_n++;
+		}
+		l->rare_used[ix] = 0;
+		bt_map_put(&l->rare, key, ix);
+	}
+	bool released = shift(&l->rare_used[ix], amount->amount, take);
+	if (l->rare_used[ix] == 0) {
+		bt_map_remove(&l->rare, key);
+		bt_vacancies_give(&l->vacant_rare, ix);
+		l->rare_n = bt_vacancies_cut(&l->vacant_rare, l->rare_n);
+		l->rare_used = bt_vacancies_shrink(
+			l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
+		l->usage.rare_used = l->rare_used;
+	}
+	return released;
+}
+
 /* What a pod uses that can be summed up. Returns whether taking may have made room. */
 BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
 {
@@ -400,6 +440,10 @@ BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, ui
 	for (uint32_t i = 0; i < requests->used.n; i++) {
 		uint32_t r = requests->used.items[i].slot;
 
+		if (BT_UNLIKELY(r >= BT_FIRST_RARE)) {
+			released |= shift_rare(l, &requests->used.items[i], node_ix, take);
+			continue;
+		}
 		if (BT_UNLIKELY(!l->used[r])) {
 			make_column(l, r);
 		}
@@ -921,8 +965,10 @@ void bt_ledger_fetch(const struct bt_ledger *l, const struct bt_signature *signa
 	const struct bt_amounts *used = &signature->requests.used;
 
 	for (uint32_t i = 0; i < used->n; i++) {
-		if (l->used[used->items[i].slot]) {
-			__builtin_prefetch(&l->used[used->items[i].slot][node_ix], 1);
+		uint32_t r = used->items[i].slot;
+
+		if (r < BT_FIRST_RARE && l->used[r]) {
+			__builtin_prefetch(&l->used[r][node_ix], 1);
 		}
 	}
 	__builtin_prefetch(&l->nonzero_milli_cpu[node_ix], 1);

@@ -73,7 +73,8 @@ static void hash_for_events(struct bt_node_desc *desc, const struct bt_node_obje
 
 /* Lists that may be shorter than what the object says, before they are moved into the description. */
 struct amounts {
-	struct bt_amount items[BT_RESOURCE_MAX];
+	struct bt_amount usual[64]; /* which are nearly always enough */
+	struct bt_amount *items;
 	uint32_t n;
 };
 
@@ -85,42 +86,61 @@ struct image {
 /* Gives all names slots, or those without one none. */
 static bool give_slots(struct bt_dictionary *dictionary, const struct bt_resource_list *list)
 {
-	struct bt_new_resources unknown;
+	struct bt_str *unknown = NULL;
+	uint32_t n = 0;
 
-	unknown.n = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
 		if (bt_resource_look_up(dictionary, list->items[i].name) == BT_SLOT_NEW) {
-			bt_new_resources_add(&unknown, list->items[i].name);
+			unknown = unknown ? unknown : bt_mem_realloc(NULL, list->n, sizeof(*unknown));
+			unknown[n++] = list->items[i].name;
 		}
 	}
-	return unknown.n == 0 || bt_resource_add_all(dictionary, unknown.names, unknown.n);
+	bool given = n == 0 || bt_resource_add_all(dictionary, unknown, n);
+	bt_mem_free(unknown);
+	return given;
+}
+
+/* Puts an amount where its slot wants it; of a name that is there twice the last one counts. */
+static void put_amount(struct amounts *out, uint32_t slot, int64_t amount)
+{
+	uint32_t at = out->n;
+
+	while (at > 0 && out->items[at - 1].slot > slot) {
+		at--;
+	}
+	if (at == 0 || out->items[at - 1].slot != slot) {
+		memmove(&out->items[at + 1], &out->items[at], (out->n++ - at) * sizeof(*out->items));
+		/* The bytes between the members count in comparisons. */
+		memset(&out->items[at++], 0, sizeof(*out->items));
+	}
+	out->items[at - 1].slot = slot;
+	out->items[at - 1].amount = amount;
 }
 
 static void read_amounts(struct bt_dictionary *dictionary, const struct bt_resource_list *list,
 	struct bt_node_desc *desc, struct amounts *out)
 {
-	int64_t by_slot[BT_RESOURCE_MAX];
-	uint64_t named = 0;
+	const uint32_t usual_n = sizeof(out->usual) / sizeof(out->usual[0]);
 
 	desc->too_many_names = !give_slots(dictionary, list);
-	static_assert(BT_RESOURCE_MAX <= 64, "a word has a bit for each slot");
+	out->items = list->n <= usual_n ? out->usual : bt_mem_realloc(NULL, list->n, sizeof(*out->items));
+	out->n = 0;
 	for (uint32_t i = 0; i < list->n; i++) {
 		int r = bt_resource_look_up(dictionary, list->items[i].name);
 
 		if (r == BT_SLOT_PODS) {
 			desc->alloc_pods = bt_quantity_value(list->items[i].quantity);
 		} else if (r >= 0) {
-			by_slot[r] = bt_resource_amount((uint32_t)r, list->items[i].quantity);
-			named |= UINT64_C(1) << r;
+			put_amount(
+				out, (uint32_t)r, bt_resource_amount((uint32_t)r, list->items[i].quantity));
 		}
 	}
-	/* The bytes between the members count in comparisons. */
-	memset(out->items, 0, (size_t)__builtin_popcountll(named) * sizeof(out->items[0]));
-	for (out->n = 0; named; named &= named - 1) {
-		uint32_t r = (uint32_t)__builtin_ctzll(named);
+}
 
-		out->items[out->n].slot = r;
-		out->items[out->n++].amount = by_slot[r];
+static void fini_amounts(struct amounts *amounts)
+{
+	if (amounts->items != amounts->usual) {
+		bt_mem_free(amounts->items);
 	}
 }
 
@@ -251,6 +271,7 @@ struct bt_node_desc *bt_node_desc_create(
 	hash_for_events(&head, object);
 	struct room room = make_room(&head, amounts.n, object->meta.labels.n);
 	memcpy(room.amounts, amounts.items, amounts.n * sizeof(*room.amounts));
+	fini_amounts(&amounts);
 	for (uint32_t i = 0; i < head.image_n; i++) {
 		room.images[i] = images[i].name;
 		room.image_bytes[i] = images[i].bytes;

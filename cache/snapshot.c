@@ -42,7 +42,8 @@ struct bt_snapshot_writer {
 	struct bt_node *nodes;
 	const struct bt_node_desc **descs; /* by slot; NULL: not live */
 	uint64_t *live;
-	int64_t *alloc[BT_RESOURCE_MAX];
+	int64_t *alloc[BT_FIRST_RARE];
+	struct bt_amounts *rare; /* by slot, as parts of descriptions; NULL: no node has had any */
 	int64_t *alloc_pods;
 	struct bt_map slots; /* node name -> slot */
 	struct bt_vacancies vacant_slots;
@@ -94,7 +95,8 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_mem_free(w->descs);
 	bt_mem_free(w->live);
 	bt_mem_free(w->alloc_pods);
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+	bt_mem_free(w->rare);
+	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		bt_mem_free(w->alloc[r]);
 	}
 	bt_vacancies_fini(&w->vacant_slots);
@@ -126,6 +128,29 @@ static void forget_image_nodes(struct bt_snapshot_writer *w, size_t image_ix)
 	w->image_nodes[image_ix] = NULL;
 }
 
+/* Room for new_n slots, of which the first old_n are what they were. */
+static void widen_rare(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
+{
+	w->rare = bt_mem_realloc(w->rare, new_n, sizeof(*w->rare));
+	memset(w->rare + old_n, 0, (new_n - old_n) * sizeof(*w->rare));
+	w->view.rare = w->rare;
+}
+
+/* The same of what is allocatable. */
+static void widen_allocatable(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
+{
+	w->alloc_pods = bt_mem_widen(w->alloc_pods, old_n, new_n);
+	for (int r = 0; r < BT_FIRST_RARE; r++) {
+		if (w->alloc[r]) {
+			w->alloc[r] = bt_mem_widen(w->alloc[r], old_n, new_n);
+			w->view.alloc[r] = w->alloc[r];
+		}
+	}
+	if (w->rare) {
+		widen_rare(w, old_n, new_n);
+	}
+}
+
 static void grow_slots(struct bt_snapshot_writer *w)
 {
 	size_t old = w->slot_cap, cap = old ? old * 2 : FIRST_SLOTS;
@@ -138,13 +163,7 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	}
 	bt_mem_free(w->live);
 	w->live = live;
-	w->alloc_pods = bt_mem_widen(w->alloc_pods, old, cap);
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
-		if (w->alloc[r]) {
-			w->alloc[r] = bt_mem_widen(w->alloc[r], old, cap);
-			w->view.alloc[r] = w->alloc[r];
-		}
-	}
+	widen_allocatable(w, old, cap);
 	for (size_t i = 0; i < w->image_n; i++) {
 		forget_image_nodes(w, i);
 	}
@@ -197,13 +216,7 @@ static void shrink_slots(struct bt_snapshot_writer *w, size_t cap)
 	w->nodes = bt_mem_realloc(w->nodes, cap, sizeof(*w->nodes));
 	w->descs = bt_mem_realloc(w->descs, cap, sizeof(*w->descs));
 	w->live = bt_mem_realloc(w->live, bt_bitmap_words(cap), sizeof(*w->live));
-	w->alloc_pods = bt_mem_widen(w->alloc_pods, cap, cap);
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
-		if (w->alloc[r]) {
-			w->alloc[r] = bt_mem_widen(w->alloc[r], cap, cap);
-			w->view.alloc[r] = w->alloc[r];
-		}
-	}
+	widen_allocatable(w, cap, cap);
 	for (size_t i = 0; i < w->image_n; i++) {
 		forget_image_nodes(w, i);
 	}
@@ -593,18 +606,34 @@ static void change_images(struct bt_snapshot_writer *w, uint32_t slot, const str
 
 /* ---- columns ---- */
 
+/* How many of the amounts, which are by slot, have columns. */
+static uint32_t usual_n(const struct bt_node_desc *desc)
+{
+	uint32_t n = desc->alloc.n;
+
+	while (n > 0 && desc->alloc.items[n - 1].slot >= BT_FIRST_RARE) {
+		n--;
+	}
+	return n;
+}
+
 static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old)
 {
 	w->alloc_pods[slot] = 0;
-	for (uint32_t i = 0; i < old->alloc.n; i++) {
+	for (uint32_t i = 0; i < usual_n(old); i++) {
 		w->alloc[old->alloc.items[i].slot][slot] = 0;
+	}
+	if (w->rare) {
+		w->rare[slot] = (struct bt_amounts){0};
 	}
 }
 
 static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *new)
 {
+	const uint32_t n = usual_n(new);
+
 	w->alloc_pods[slot] = new->alloc_pods;
-	for (uint32_t i = 0; i < new->alloc.n; i++) {
+	for (uint32_t i = 0; i < n; i++) {
 		uint32_t r = new->alloc.items[i].slot;
 
 		if (!w->alloc[r]) {
@@ -612,6 +641,12 @@ static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const s
 			w->view.alloc[r] = w->alloc[r];
 		}
 		w->alloc[r][slot] = new->alloc.items[i].amount;
+	}
+	if (n < new->alloc.n) {
+		if (!w->rare) {
+			widen_rare(w, 0, w->slot_cap);
+		}
+		w->rare[slot] = (struct bt_amounts){new->alloc.items + n, new->alloc.n - n};
 	}
 }
 

@@ -7,6 +7,7 @@
 
 #include "engine/base/bitmap.h"
 #include "engine/base/buf.h"
+#include "engine/base/compiler.h"
 #include "engine/base/map.h"
 #include "engine/model/device.h"
 #include "engine/model/resource.h"
@@ -49,7 +50,8 @@ struct bt_snapshot {
 	uint32_t node_n;  /* live nodes */
 	const uint64_t *live;
 	const struct bt_node *nodes;
-	const int64_t *alloc[BT_RESOURCE_MAX]; /* allocatable by resource slot; NULL: no node has any */
+	const int64_t *alloc[BT_FIRST_RARE]; /* allocatable by resource slot; NULL: no node has any */
+	const struct bt_amounts *rare;	     /* allocatable of rare resources; NULL: no node has any */
 	const int64_t *alloc_pods;
 	const struct bt_taint_set *taint_sets;
 	uint32_t taint_set_n;
@@ -69,7 +71,10 @@ struct bt_port_list {
 
 /* What is on the nodes: scheduled and assumed pods together. */
 struct bt_usage {
-	const int64_t *used[BT_RESOURCE_MAX]; /* by resource slot; NULL: nobody uses any */
+	const int64_t *used[BT_FIRST_RARE]; /* by resource slot; NULL: nobody uses any */
+	/* Of rare resources: bt_rare_key -> index in rare_used; NULL: nobody uses any. */
+	const struct bt_map *rare;
+	const int64_t *rare_used;
 	const int64_t *nonzero_milli_cpu, *nonzero_memory;
 	const int64_t *pod_n;
 	const struct bt_port_list *ports;
@@ -419,6 +424,31 @@ static inline bool bt_device_reaches(const struct bt_snapshot *snapshot, uint32_
 static inline int64_t bt_column_get(const int64_t *column, uint32_t node_ix)
 {
 	return column ? column[node_ix] : 0;
+}
+
+static inline uint64_t bt_rare_key(uint32_t slot, uint32_t node_ix)
+{
+	return bt_pair_key(slot, node_ix);
+}
+
+/* What is allocatable, and what is used, of any resource on a node. */
+static inline int64_t bt_node_alloc(const struct bt_snapshot *snapshot, uint32_t slot, uint32_t node_ix)
+{
+	if (BT_LIKELY(slot < BT_FIRST_RARE)) {
+		return bt_column_get(snapshot->alloc[slot], node_ix);
+	}
+	return snapshot->rare ? bt_amounts_search(snapshot->rare[node_ix], slot) : 0;
+}
+
+static inline int64_t bt_node_used(const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)
+{
+	uint32_t ix;
+
+	if (BT_LIKELY(slot < BT_FIRST_RARE)) {
+		return bt_column_get(usage->used[slot], node_ix);
+	}
+	return usage->rare && bt_map_get(usage->rare, bt_rare_key(slot, node_ix), &ix) ? usage->rare_used[ix]
+										       : 0;
 }
 
 /* Do two host ports exclude each other? Source: framework.HostPortInfo, v1.36.3. */

@@ -17,7 +17,7 @@
 #include "plugins/resource_ranges.h"
 
 #define BT_MAX_NODE_SCORE    100
-#define BT_PLUGIN_REASON_MAX (BT_RESOURCE_MAX + 1)
+#define BT_PLUGIN_REASON_MAX (BT_REQUEST_MAX + 1)
 
 /* Outcome of a filter, with upstream's names. */
 enum bt_code {
@@ -93,7 +93,7 @@ struct bt_compiled {
 /* Bytes that say all that a term's answers depend on, besides the view. Equal bytes, equal answers. */
 typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
 
-/* The resource slots, as bits, of which Filter and Score read what is allocatable and what is used. */
+/* The resource slots, as bits (bt_resource_bit), of which Filter and Score read what is allocatable and what is used. */
 typedef uint64_t bt_plugin_reads_fn(const void *term);
 
 /*

@@ -32,9 +32,13 @@ struct bt_resource_sum {
 	int32_t fill_weight, balance_weight; /* of the plugins */
 };
 
-/* Scores are by these resources. Returns false when others are already scored by others. */
+/* Scores are by these resources. Returns false when others are already scored by others, or they have no
+ * columns. */
 static inline bool bt_resource_sum_score(struct bt_resource_sum *sum, uint32_t first, uint32_t second)
 {
+	if (first >= BT_FIRST_RARE || second >= BT_FIRST_RARE) {
+		return false;
+	}
 	if (sum->scores) {
 		return sum->slots[0] == first && sum->slots[1] == second;
 	}
@@ -102,7 +106,7 @@ bool bt_resource_sum_fits_rest(
 bool bt_range_vectors(void);
 
 /* What is used for scores: requests with defaults for cpu and memory, real sums for the rest; NULL: nothing.
- */
+ * Requires: the resource is not rare. */
 static inline const int64_t *bt_used_for_score(const struct bt_usage *usage, uint32_t slot)
 {
 	if (slot == BT_CPU) {
@@ -111,7 +115,15 @@ static inline const int64_t *bt_used_for_score(const struct bt_usage *usage, uin
 	return slot == BT_MEMORY ? usage->nonzero_memory : usage->used[slot];
 }
 
-/* The same. Requires: a processor with AVX2. */
+/* The same of one node, and of any resource. */
+static inline int64_t bt_node_used_for_score(
+	const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)
+{
+	return slot < BT_FIRST_RARE ? bt_column_get(bt_used_for_score(usage, slot), node_ix)
+				    : bt_node_used(usage, slot, node_ix);
+}
+
+/* As those without _avx2. Requires: a processor with AVX2. */
 uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
 	uint32_t first, uint32_t n, uint8_t *pass);
 uint32_t bt_range_fullness_avx2(

@@ -6,14 +6,21 @@
 #include "engine/base/check.h"
 #include "engine/base/wrap.h"
 
-/* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. */
+/* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. Each
+ * resource that the pod names anywhere has a cell: the first ones that of their slot, others as they come. */
 struct sum {
-	struct bt_quantity quantities[BT_RESOURCE_MAX];
+	struct bt_quantity quantities[BT_REQUEST_MAX];
 	uint64_t present;
-	int slot_end; /* no slot at or above is present */
+	int end; /* no cell at or above is present */
 };
 
-_Static_assert(BT_RESOURCE_MAX <= 64, "presence is one word");
+_Static_assert(BT_REQUEST_MAX <= 64, "presence is one word");
+
+/* Names without a slot, each once. */
+struct unknown {
+	struct bt_str names[BT_REQUEST_MAX];
+	uint32_t n;
+};
 
 struct way {
 	bool use_status, skip_pod_level;
@@ -25,22 +32,60 @@ struct adder {
 	const struct bt_pod_object *pod;
 	struct way way;
 	bool resize_infeasible;
-	struct bt_new_resources *unknown; /* names without a slot */
+	uint32_t slots[BT_REQUEST_MAX]; /* by cell */
+	int cell_n;
+	struct unknown *unknown;
+	bool too_many; /* names, of which some are left out */
 };
 
-/* Amounts are set when a slot becomes present; until then they are garbage. */
+/* Amounts are set when a cell becomes present; until then they are garbage. */
 static void clear(struct sum *sum)
 {
 	sum->present = 0;
-	sum->slot_end = 0;
+	sum->end = 0;
 }
 
-static void note(struct sum *sum, int slot)
+static void note(struct sum *sum, int cell)
 {
-	if (!(sum->present >> slot & 1)) {
-		sum->present |= (uint64_t)1 << slot;
-		sum->quantities[slot] = (struct bt_quantity){0};
-		sum->slot_end = slot >= sum->slot_end ? slot + 1 : sum->slot_end;
+	if (!(sum->present >> cell & 1)) {
+		sum->present |= (uint64_t)1 << cell;
+		sum->quantities[cell] = (struct bt_quantity){0};
+		sum->end = cell >= sum->end ? cell + 1 : sum->end;
+	}
+}
+
+/* Returns: -1 when there are too many. */
+static int cell_of(struct adder *adder, int slot)
+{
+	if (slot < BT_FIRST_SCALAR) {
+		return slot;
+	}
+	for (int cell = BT_FIRST_SCALAR; cell < adder->cell_n; cell++) {
+		if (adder->slots[cell] == (uint32_t)slot) {
+			return cell;
+		}
+	}
+	if (adder->cell_n == BT_REQUEST_MAX) {
+		adder->too_many = true;
+		return -1;
+	}
+	adder->slots[adder->cell_n] = (uint32_t)slot;
+	return adder->cell_n++;
+}
+
+static BT_NOINLINE void list_unknown(struct adder *adder, struct bt_str name)
+{
+	struct unknown *unknown = adder->unknown;
+
+	for (uint32_t i = 0; i < unknown->n; i++) {
+		if (bt_str_eq(unknown->names[i], name)) {
+			return;
+		}
+	}
+	if (unknown->n == BT_REQUEST_MAX) {
+		adder->too_many = true;
+	} else {
+		unknown->names[unknown->n++] = name;
 	}
 }
 
@@ -51,36 +96,37 @@ static void read_list(struct adder *adder, struct sum *sum, const struct bt_reso
 		int slot = bt_resource_look_up(adder->dictionary, list->items[i].name);
 
 		if (BT_UNLIKELY(slot == BT_SLOT_NEW)) {
-			bt_new_resources_add(adder->unknown, list->items[i].name);
+			list_unknown(adder, list->items[i].name);
 		}
-		if (slot >= 0) {
-			note(sum, slot);
-			sum->quantities[slot] = list->items[i].quantity;
+		int cell = slot >= 0 ? cell_of(adder, slot) : -1;
+		if (cell >= 0) {
+			note(sum, cell);
+			sum->quantities[cell] = list->items[i].quantity;
 		}
 	}
 }
 
 static void add(struct sum *to, const struct sum *from)
 {
-	for (int slot = 0; slot < from->slot_end; slot++) {
-		if (from->present >> slot & 1) {
-			note(to, slot);
-			to->quantities[slot] = bt_quantity_add(to->quantities[slot], from->quantities[slot]);
+	for (int cell = 0; cell < from->end; cell++) {
+		if (from->present >> cell & 1) {
+			note(to, cell);
+			to->quantities[cell] = bt_quantity_add(to->quantities[cell], from->quantities[cell]);
 		}
 	}
 }
 
 static void raise_to(struct sum *to, const struct sum *from)
 {
-	for (int slot = 0; slot < from->slot_end; slot++) {
-		if (!(from->present >> slot & 1)) {
+	for (int cell = 0; cell < from->end; cell++) {
+		if (!(from->present >> cell & 1)) {
 			continue;
 		}
-		bool fresh = !(to->present >> slot & 1);
+		bool fresh = !(to->present >> cell & 1);
 
-		note(to, slot);
-		if (fresh || bt_quantity_cmp(from->quantities[slot], to->quantities[slot]) > 0) {
-			to->quantities[slot] = from->quantities[slot];
+		note(to, cell);
+		if (fresh || bt_quantity_cmp(from->quantities[cell], to->quantities[cell]) > 0) {
+			to->quantities[cell] = from->quantities[cell];
 		}
 	}
 }
@@ -119,11 +165,11 @@ static const struct bt_container_status_object *find_status(
 	return found;
 }
 
-static void fill_default(struct sum *sum, int slot, bool wanted, int64_t units, int64_t nano_per_unit)
+static void fill_default(struct sum *sum, int cell, bool wanted, int64_t units, int64_t nano_per_unit)
 {
-	if (wanted && !(sum->present >> slot & 1)) {
-		note(sum, slot);
-		sum->quantities[slot].nano = (__int128)units * nano_per_unit;
+	if (wanted && !(sum->present >> cell & 1)) {
+		note(sum, cell);
+		sum->quantities[cell].nano = (__int128)units * nano_per_unit;
 	}
 }
 
@@ -201,17 +247,17 @@ static void replace_by_pod_level(struct adder *adder, struct sum *total)
 		level.present &= spec.present;
 		/* A name that is in the spec alone and not in what counts is replaced by nothing, that is
 		 * zero. */
-		for (int slot = 0; slot < spec.slot_end; slot++) {
-			if (spec.present >> slot & 1) {
-				note(&level, slot);
+		for (int cell = 0; cell < spec.end; cell++) {
+			if (spec.present >> cell & 1) {
+				note(&level, cell);
 			}
 		}
 	}
-	for (int slot = 0; slot < level.slot_end; slot++) {
-		if (level.present >> slot & 1 &&
-			pod_level_name(bt_resource_name(adder->dictionary, (uint32_t)slot))) {
-			note(total, slot);
-			total->quantities[slot] = level.quantities[slot];
+	for (int cell = 0; cell < level.end; cell++) {
+		if (level.present >> cell & 1 &&
+			pod_level_name(bt_resource_name(adder->dictionary, adder->slots[cell]))) {
+			note(total, cell);
+			total->quantities[cell] = level.quantities[cell];
 		}
 	}
 }
@@ -230,48 +276,61 @@ static void pod_sum(struct adder *adder, struct way way, struct sum *total)
 	add(total, &overhead);
 }
 
-static struct bt_amounts round_up(struct bt_arena *arena, const struct sum *sum)
+/* Puts an amount where its slot wants it. Cells come in the order of slots as a rule. */
+static void put(struct bt_amount *items, uint32_t *n, struct bt_amount amount)
+{
+	uint32_t at = (*n)++;
+
+	for (; at > 0 && items[at - 1].slot > amount.slot; at--) {
+		items[at] = items[at - 1];
+	}
+	items[at] = amount;
+}
+
+static struct bt_amounts round_up(const struct adder *adder, struct bt_arena *arena, const struct sum *sum)
 {
 	uint32_t n = 0;
 	struct bt_amount *items =
 		bt_arena_alloc(arena, (size_t)__builtin_popcountll(sum->present) * sizeof(*items), 8);
 
-	for (int slot = 0; slot < sum->slot_end; slot++) {
-		if (sum->present >> slot & 1) {
+	for (int cell = 0; cell < sum->end; cell++) {
+		uint32_t slot = adder->slots[cell];
 
-			items[n++] = (struct bt_amount){
-				(uint32_t)slot, bt_resource_amount((uint32_t)slot, sum->quantities[slot])};
+		if (sum->present >> cell & 1) {
+			put(items, &n,
+				(struct bt_amount){slot, bt_resource_amount(slot, sum->quantities[cell])});
 		}
 	}
 	return (struct bt_amounts){items, n};
 }
 
 /* The thousandths that the rounded amounts do not tell. */
-static struct bt_amounts odd_milli(struct bt_arena *arena, const struct sum *sum)
+static struct bt_amounts odd_milli(const struct adder *adder, struct bt_arena *arena, const struct sum *sum)
 {
 	struct bt_amounts odd = {0};
 	struct bt_amount *items = NULL;
 
-	for (int slot = BT_CPU + 1; slot < sum->slot_end; slot++) {
-		if (!(sum->present >> slot & 1)) {
+	for (int cell = BT_CPU + 1; cell < sum->end; cell++) {
+		if (!(sum->present >> cell & 1)) {
 			continue;
 		}
-		int64_t amount = bt_resource_amount((uint32_t)slot, sum->quantities[slot]);
-		int64_t milli = bt_quantity_milli(sum->quantities[slot]);
+		uint32_t slot = adder->slots[cell];
+		int64_t amount = bt_resource_amount(slot, sum->quantities[cell]);
+		int64_t milli = bt_quantity_milli(sum->quantities[cell]);
 
 		if (milli != bt_wrap_mul(amount, 1000)) {
-			items = items ? items : bt_arena_alloc(arena, BT_RESOURCE_MAX * sizeof(*items), 8);
-			items[odd.n++] = (struct bt_amount){(uint32_t)slot, milli};
+			items = items ? items : bt_arena_alloc(arena, BT_REQUEST_MAX * sizeof(*items), 8);
+			put(items, &odd.n, (struct bt_amount){slot, milli});
 		}
 	}
 	odd.items = items;
 	return odd;
 }
 
-/* The amount of a slot; a pod without containers has none. */
-static struct bt_quantity amount_of(const struct sum *sum, int slot)
+/* The amount of a cell; a pod without containers has none. */
+static struct bt_quantity amount_of(const struct sum *sum, int cell)
 {
-	return sum->present >> slot & 1 ? sum->quantities[slot] : (struct bt_quantity){0};
+	return sum->present >> cell & 1 ? sum->quantities[cell] : (struct bt_quantity){0};
 }
 
 static bool resize_infeasible(const struct bt_pod_object *pod)
@@ -284,19 +343,31 @@ static bool resize_infeasible(const struct bt_pod_object *pod)
 	return false;
 }
 
+/* The cells of the resources with fixed slots are there from the beginning; others are set when they come. */
+static void begin(struct adder *adder, struct bt_dictionary *dictionary, const struct bt_pod_object *pod,
+	struct unknown *unknown)
+{
+	adder->dictionary = dictionary;
+	adder->pod = pod;
+	adder->resize_infeasible = resize_infeasible(pod);
+	adder->unknown = unknown;
+	adder->too_many = false;
+	for (adder->cell_n = 0; adder->cell_n < BT_FIRST_SCALAR; adder->cell_n++) {
+		adder->slots[adder->cell_n] = (uint32_t)adder->cell_n;
+	}
+}
+
 /* The requests, without those whose names have no slot, which are listed. */
 static void compute(struct bt_dictionary *dictionary, struct bt_arena *arena, const struct bt_pod_object *pod,
-	struct bt_new_resources *unknown, struct bt_requests *out_requests)
+	struct unknown *unknown, struct bt_requests *out_requests)
 {
-	struct adder adder = {.dictionary = dictionary,
-		.pod = pod,
-		.resize_infeasible = resize_infeasible(pod),
-		.unknown = unknown};
+	struct adder adder;
 	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n;
 	bool level = pod_level_set(pod);
 	struct sum fit, with_status, nonzero, containers;
 	const struct sum *used = &fit, *score = &nonzero;
 
+	begin(&adder, dictionary, pod, unknown);
 	pod_sum(&adder, (struct way){0}, &fit);
 	if (has_status) {
 		pod_sum(&adder, (struct way){.use_status = true}, &with_status);
@@ -316,19 +387,20 @@ static void compute(struct bt_dictionary *dictionary, struct bt_arena *arena, co
 		score = &containers;
 	}
 	*out_requests = (struct bt_requests){
-		.fit = round_up(arena, &fit),
-		.used = round_up(arena, used),
-		.used_milli = odd_milli(arena, used),
-		.score = round_up(arena, score),
+		.fit = round_up(&adder, arena, &fit),
+		.used = round_up(&adder, arena, used),
+		.used_milli = odd_milli(&adder, arena, used),
+		.score = round_up(&adder, arena, score),
 		.nonzero_milli_cpu = bt_quantity_milli(amount_of(&nonzero, BT_CPU)),
 		.nonzero_memory = bt_quantity_value(amount_of(&nonzero, BT_MEMORY)),
+		.too_many_names = adder.too_many || adder.cell_n + (int)unknown->n > BT_REQUEST_MAX,
 	};
 }
 
 void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,
 	const struct bt_pod_object *pod, struct bt_requests *out_requests)
 {
-	struct bt_new_resources unknown;
+	struct unknown unknown;
 
 	unknown.n = 0;
 	compute(dictionary, arena, pod, &unknown, out_requests);
@@ -336,8 +408,10 @@ void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *aren
 		return;
 	}
 	/* A pod that asks for more than there is room for leaves none of its names behind. */
-	bool fit = bt_resource_add_all(dictionary, unknown.names, unknown.n);
+	if (out_requests->too_many_names || !bt_resource_add_all(dictionary, unknown.names, unknown.n)) {
+		out_requests->too_many_names = true;
+		return;
+	}
 	unknown.n = 0;
 	compute(dictionary, arena, pod, &unknown, out_requests);
-	out_requests->too_many_names = !fit;
 }

@@ -22,7 +22,8 @@ struct bt_requests {
 				    and memory */
 	int64_t nonzero_milli_cpu,
 		nonzero_memory; /* what counts on a node for scores: as used, with the defaults */
-	bool too_many_names;	/* a resource was left out: there are more names than BT_RESOURCE_MAX */
+	bool too_many_names;	/* resources were left out: the pod asks for more than BT_REQUEST_MAX, or
+				   there are more names than BT_RESOURCE_MAX */
 };
 
 /* Adds up a pod. Context: the owner of dictionary. Owns: the amounts live in arena. */

@@ -3,9 +3,12 @@
  */
 #include "engine/model/resource.h"
 
+#include "engine/base/buf.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/model/selector.h"
+
+#define LOOK_STEP 32
 
 static bool contains(struct bt_str s, const char *part)
 {
@@ -36,6 +39,18 @@ bool bt_resource_is_scalar(struct bt_str name)
 	       contains(name, "kubernetes.io/") || bt_resource_is_extended(name);
 }
 
+/* atomic: relaxed */
+static _Atomic uint32_t crowd;
+
+static void add_nobodys(struct bt_dictionary *dictionary)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text, "nobodys.example/%d", bt_resource_count(dictionary));
+	bt_resource_slot(dictionary, bt_buf_view(&text));
+	bt_buf_fini(&text);
+}
+
 struct bt_dictionary *bt_dictionary_create(void)
 {
 	static const char *const first[BT_FIRST_SCALAR] = {"cpu", "memory", "ephemeral-storage"};
@@ -51,7 +66,15 @@ struct bt_dictionary *bt_dictionary_create(void)
 	}
 	bt_store_relaxed(&dictionary->resources.n, BT_FIRST_SCALAR);
 	bt_lock_init(&dictionary->resources.lock);
+	for (uint32_t n = bt_load_relaxed(&crowd); (uint32_t)bt_resource_count(dictionary) < n;) {
+		add_nobodys(dictionary);
+	}
 	return dictionary;
+}
+
+void bt_resource_crowd(uint32_t n)
+{
+	bt_store_relaxed(&crowd, n);
 }
 
 /* ---- texts ---- */
@@ -94,10 +117,18 @@ void bt_dictionary_destroy(struct bt_dictionary *dictionary)
 
 static int slot_of(const struct bt_dictionary *dictionary, uint32_t name)
 {
-	int n = bt_resource_count(dictionary);
+	const uint32_t *names = dictionary->resources.names;
+	int n = bt_resource_count(dictionary), slot = 0;
+	bool found = false;
 
-	for (int slot = 0; slot < n; slot++) {
-		if (dictionary->resources.names[slot] == name) {
+	/* Several at once, as there may be thousands. */
+	for (; !found && slot + LOOK_STEP <= n; slot += LOOK_STEP) {
+		for (int i = 0; i < LOOK_STEP; i++) {
+			found |= names[slot + i] == name;
+		}
+	}
+	for (slot -= found ? LOOK_STEP : 0; slot < n; slot++) {
+		if (names[slot] == name) {
 			return slot;
 		}
 	}
@@ -126,18 +157,6 @@ bool bt_resource_add_all(struct bt_dictionary *dictionary, const struct bt_str *
 	}
 	bt_lock_release(&table->lock);
 	return fit;
-}
-
-void bt_new_resources_add(struct bt_new_resources *list, struct bt_str name)
-{
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (bt_str_eq(list->names[i], name)) {
-			return;
-		}
-	}
-	if (list->n <= BT_RESOURCE_MAX) {
-		list->names[list->n++] = name;
-	}
 }
 
 int bt_resource_look_up(const struct bt_dictionary *dictionary, struct bt_str name)
@@ -191,6 +210,22 @@ int64_t bt_amounts_get(struct bt_amounts amounts, uint32_t slot)
 		}
 	}
 	return 0;
+}
+
+int64_t bt_amounts_search(struct bt_amounts amounts, uint32_t slot)
+{
+	uint32_t first = 0, end = amounts.n;
+
+	while (first < end) {
+		uint32_t middle = first + (end - first) / 2;
+
+		if (amounts.items[middle].slot < slot) {
+			first = middle + 1;
+		} else {
+			end = middle;
+		}
+	}
+	return first < amounts.n && amounts.items[first].slot == slot ? amounts.items[first].amount : 0;
 }
 
 int64_t bt_resource_amount(uint32_t slot, struct bt_quantity quantity)

@@ -19,8 +19,12 @@ enum bt_resource {
 	BT_EPHEMERAL_STORAGE,
 	BT_FIRST_SCALAR, /* extended resources, hugepages, attachable volumes, names with a kubernetes.io/
 			    domain */
-	BT_RESOURCE_MAX = 64
+	BT_FIRST_RARE = 63, /* from here on: rare ones, which have no columns by node */
+	BT_RESOURCE_MAX = 16384
 };
+
+/* So many resources one pod may ask for. */
+#define BT_REQUEST_MAX 64
 
 /* What bt_resource_slot says of a name that has no slot. */
 enum bt_no_slot {
@@ -90,16 +94,12 @@ int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name);
  * lock-free. */
 int bt_resource_look_up(const struct bt_dictionary *dictionary, struct bt_str name);
 
-/* Gives each of the names a slot, or none of them a new one. Returns: whether they have slots. Context: any
- * thread. Requires: bt_resource_look_up has said BT_SLOT_NEW of each. */
+/* Gives each of the names a slot, or none of them a new one; a name may be there twice. Returns: whether they
+ * have slots. Context: any thread. Requires: bt_resource_look_up has said BT_SLOT_NEW of each. */
 bool bt_resource_add_all(struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n);
 
-/* Names that are new, each once; at most BT_RESOURCE_MAX and one, which do not fit. */
-struct bt_new_resources {
-	struct bt_str names[BT_RESOURCE_MAX + 1];
-	uint32_t n;
-};
-void bt_new_resources_add(struct bt_new_resources *list, struct bt_str name);
+/* For tests: in dictionaries that are made from now on the first n slots are taken. */
+void bt_resource_crowd(uint32_t n);
 
 /* The slot of a known name, or -1. */
 int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name);
@@ -109,6 +109,12 @@ static inline int bt_resource_count(const struct bt_dictionary *dictionary)
 {
 	/* EDGE resources.n acquire: the slots below it are filled. */
 	return bt_load_acquire(&dictionary->resources.n);
+}
+
+/* The bit of a slot in a word of slots; all rare ones share the last one. */
+static inline uint64_t bt_resource_bit(uint32_t slot)
+{
+	return UINT64_C(1) << (slot < BT_FIRST_RARE ? slot : BT_FIRST_RARE);
 }
 
 struct bt_str bt_resource_name(const struct bt_dictionary *dictionary, uint32_t slot);
@@ -121,6 +127,9 @@ bool bt_resource_is_scalar(struct bt_str name);
 
 /* The amount of a slot; 0 when absent. */
 int64_t bt_amounts_get(struct bt_amounts amounts, uint32_t slot);
+
+/* The same of a list that may be long. */
+int64_t bt_amounts_search(struct bt_amounts amounts, uint32_t slot);
 
 /* A quantity in the unit of the slot, rounded up. */
 int64_t bt_resource_amount(uint32_t slot, struct bt_quantity quantity);

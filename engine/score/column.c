@@ -18,7 +18,7 @@
 #define CALM_SHARE   BT_COLUMN_CALM_SHARE
 #define DENSE	     24 /* stale nodes of a word that make it cheaper to evaluate all 64 */
 #define FOLLOW_SHARE 4	/* a journal that names at most one node of so many is followed entry by entry */
-#define ALL_SLOTS    (~(uint64_t)0 >> (64 - BT_RESOURCE_MAX))
+#define ALL_SLOTS    UINT64_MAX
 #define GATHER	     4 /* nodes from which on gathering them is cheaper than asking one by one */
 #define STEP	     BT_RANGE_STEP
 #define FEW	     3 /* changes that are asked about one by one for less than a vector costs */

@@ -3,6 +3,8 @@
  */
 #include "engine/score/gather.h"
 
+#define RARE bt_resource_bit(BT_FIRST_RARE)
+
 static void add(struct bt_gather *gather, const int64_t *from, const int64_t **out_column)
 {
 	if (!from) {
@@ -25,11 +27,14 @@ bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view, uint6
 		.dictionary = snapshot->dictionary, .version = snapshot->version, .slot_n = BT_GATHER_NODES};
 	gather->usage = (struct bt_usage){.ports = usage->ports ? gather->ports : NULL};
 	gather->ports_from = usage->ports;
+	if (slots & RARE && (snapshot->rare || (usage->rare && usage->rare->count))) {
+		return false;
+	}
 	add(gather, snapshot->alloc_pods, &gather->snapshot.alloc_pods);
 	add(gather, usage->pod_n, &gather->usage.pod_n);
 	add(gather, usage->nonzero_milli_cpu, &gather->usage.nonzero_milli_cpu);
 	add(gather, usage->nonzero_memory, &gather->usage.nonzero_memory);
-	for (; slots; slots &= slots - 1) {
+	for (slots &= ~RARE; slots; slots &= slots - 1) {
 		uint32_t slot = (uint32_t)__builtin_ctzll(slots);
 
 		add(gather, snapshot->alloc[slot], &gather->snapshot.alloc[slot]);

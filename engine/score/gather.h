@@ -20,7 +20,8 @@ struct bt_gather {
 	struct bt_port_list ports[BT_GATHER_NODES];
 };
 
-/* slots: the resource slots that are read, as bits. Returns false when that is more columns than fit. */
+/* slots: the resource slots that are read, as bits. Returns false when that is more columns than fit,
+ * or rare ones, which have none. */
 bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view, uint64_t slots);
 
 /* Fetches the nodes. Requires: n <= BT_GATHER_NODES. */

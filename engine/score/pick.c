@@ -354,7 +354,7 @@ uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view,
 	if (slot == BT_INDEX_NONE) {
 		return BT_NO_NODE;
 	}
-	for (uint64_t reads = column->reads; reads; reads &= reads - 1) {
+	for (uint64_t reads = column->reads & ~bt_resource_bit(BT_FIRST_RARE); reads; reads &= reads - 1) {
 		uint32_t resource = (uint32_t)__builtin_ctzll(reads);
 
 		if (snapshot->alloc[resource]) {

@@ -876,9 +876,14 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 {
 	int64_t bits = 0;
 
-	for (uint32_t r = 0; r < BT_RESOURCE_MAX; r++) {
+	for (uint32_t r = 0; r < BT_FIRST_RARE; r++) {
 		for (uint32_t i = 0; snapshot->alloc[r] && i < snapshot->slot_n; i++) {
 			bits |= snapshot->alloc[r][i];
+		}
+	}
+	for (uint32_t i = 0; snapshot->rare && i < snapshot->slot_n; i++) {
+		for (uint32_t k = 0; k < snapshot->rare[i].n; k++) {
+			bits |= snapshot->rare[i].items[k].amount;
 		}
 	}
 	return (uint64_t)bits < PLAIN_BELOW;

@@ -19,7 +19,7 @@
 /* Arrays by node slot that a view has: some of which there is one, and two of which there is one by resource.
  */
 #define NODE_ARRAYS_ONE 5
-#define NODE_ARRAYS	(NODE_ARRAYS_ONE + 2 * BT_RESOURCE_MAX)
+#define NODE_ARRAYS	(NODE_ARRAYS_ONE + 2 * BT_FIRST_RARE)
 
 /* They are placed again when a part of so many has come. */
 #define GROWN_PART 8
@@ -239,7 +239,7 @@ static void place_nodes(struct bt_warm *warm, const struct bt_shards *shards)
 	bool grown = shards->slot_n - warm->placed_slot_n > warm->placed_slot_n / GROWN_PART;
 
 	memcpy(arrays + NODE_ARRAYS_ONE, usage->used, sizeof(usage->used));
-	memcpy(arrays + NODE_ARRAYS_ONE + BT_RESOURCE_MAX, snapshot->alloc, sizeof(snapshot->alloc));
+	memcpy(arrays + NODE_ARRAYS_ONE + BT_FIRST_RARE, snapshot->alloc, sizeof(snapshot->alloc));
 	for (uint32_t i = 0; i < NODE_ARRAYS; i++) {
 		if (arrays[i] != warm->placed[i] || grown) {
 			bt_shards_place(shards, arrays[i], i ? sizeof(int64_t) : sizeof(*usage->ports), 1);

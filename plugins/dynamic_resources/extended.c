@@ -38,7 +38,7 @@ bool bt_extended_asked(const struct bt_view *view, const struct bt_signature *si
 
 static bool by_devices(const struct bt_view *view, const struct bt_amount *amount, uint32_t node_ix)
 {
-	return concerns(view, amount) && bt_column_get(view->snapshot->alloc[amount->slot], node_ix) == 0 &&
+	return concerns(view, amount) && bt_node_alloc(view->snapshot, amount->slot, node_ix) == 0 &&
 	       class_of(view, amount->slot);
 }
 
@@ -52,7 +52,7 @@ enum bt_extended_source bt_extended_source(
 		if (by_devices(view, &fit.items[i], node_ix)) {
 			source = BT_EXTENDED_BY_DEVICES;
 		} else if (concerns(view, &fit.items[i]) &&
-			   bt_column_get(view->snapshot->alloc[fit.items[i].slot], node_ix) == 0) {
+			   bt_node_alloc(view->snapshot, fit.items[i].slot, node_ix) == 0) {
 			return BT_EXTENDED_MISSING;
 		}
 	}

@@ -93,14 +93,13 @@ static int64_t score_pair(const struct balanced *items, const int64_t *alloc, co
 
 static int64_t score_node(const struct term *term, const struct bt_view *view, uint32_t node_ix)
 {
-	double before[BT_RESOURCE_MAX], after[BT_RESOURCE_MAX];
+	double before[BT_REQUEST_MAX], after[BT_REQUEST_MAX];
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < term->n; i++) {
 		uint32_t slot = term->items[i].slot;
-		int64_t alloc = bt_column_get(view->snapshot->alloc[slot], node_ix);
-
-		int64_t used = bt_column_get(view->usage->used[slot], node_ix);
+		int64_t alloc = bt_node_alloc(view->snapshot, slot, node_ix);
+		int64_t used = bt_node_used(view->usage, slot, node_ix);
 
 		if (alloc == 0 && slot >= BT_FIRST_SCALAR) {
 			bt_device_totals(view, slot, node_ix, &alloc, &used);
@@ -138,7 +137,7 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 	const struct term *term = opaque;
 	struct bt_resource_pair pair = {0};
 
-	for (uint32_t k = 0; k < 2 && term->n == 2; k++) {
+	for (uint32_t k = 0; k < 2 && term->n == 2 && term->items[k].slot < BT_FIRST_RARE; k++) {
 		pair.alloc[k] = view->snapshot->alloc[term->items[k].slot];
 		pair.used[k] = view->usage->used[term->items[k].slot];
 		pair.request[k] = term->items[k].request;
@@ -188,7 +187,7 @@ static uint64_t reads(const void *opaque)
 	uint64_t slots = 0;
 
 	for (uint32_t i = 0; i < term->n; i++) {
-		slots |= (uint64_t)1 << term->items[i].slot;
+		slots |= bt_resource_bit(term->items[i].slot);
 	}
 	return slots;
 }

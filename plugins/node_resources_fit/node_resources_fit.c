@@ -23,12 +23,17 @@ struct scored {
 	int64_t request, weight;
 };
 
+struct apart {
+	struct bt_amount wanted;
+	bool delegated; /* devices serve for it where the node itself has none; if not: it is rare */
+};
+
 struct term {
 	const struct bt_fit_settings *settings;
 	const struct bt_amount *wanted; /* positive requests that count */
 	uint32_t wanted_n;
-	const struct bt_amount *delegated; /* those that devices serve where the node itself has none */
-	uint32_t delegated_n;
+	const struct apart *apart; /* those of them that are asked about node by node */
+	uint32_t apart_n;
 	const struct scored *scored;
 	uint32_t scored_n;
 };
@@ -55,28 +60,40 @@ static bool ignored(
 	       contains(settings->ignored_groups, settings->ignored_group_n, group);
 }
 
+static bool counts(const struct term *term, const struct bt_dictionary *dictionary, struct bt_amount amount)
+{
+	bool positive = amount.slot < BT_FIRST_SCALAR ? amount.amount > 0 : amount.amount != 0;
+
+	return positive && !ignored(term->settings, dictionary, amount.slot);
+}
+
 static void compile_wanted(
 	const struct bt_compile_env *env, const struct bt_signature *signature, struct term *term)
 {
 	struct bt_amounts fit = signature->requests.fit;
 	struct bt_amount *wanted = bt_arena_zalloc(env->arena, fit.n * sizeof(*wanted));
-	struct bt_amount *delegated = bt_arena_zalloc(env->arena, fit.n * sizeof(*delegated));
+	struct apart *apart = bt_arena_zalloc(env->arena, fit.n * sizeof(*apart));
+	struct apart *delegated = bt_arena_zalloc(env->arena, fit.n * sizeof(*delegated));
+	uint32_t delegated_n = 0;
 
 	for (uint32_t i = 0; i < fit.n; i++) {
-		bool scalar = fit.items[i].slot >= BT_FIRST_SCALAR;
-		bool counts = scalar ? fit.items[i].amount != 0 : fit.items[i].amount > 0;
-
-		if (!counts || ignored(term->settings, env->dictionary, fit.items[i].slot)) {
+		if (!counts(term, env->dictionary, fit.items[i])) {
 			continue;
 		}
-		if (scalar && bt_devices_serve(env->view, fit.items[i].slot)) {
-			delegated[term->delegated_n++] = fit.items[i];
+		if (fit.items[i].slot >= BT_FIRST_SCALAR && bt_devices_serve(env->view, fit.items[i].slot)) {
+			delegated[delegated_n++] = (struct apart){fit.items[i], true};
+		} else if (fit.items[i].slot >= BT_FIRST_RARE) {
+			apart[term->apart_n++] = (struct apart){fit.items[i], false};
 		} else {
 			wanted[term->wanted_n++] = fit.items[i];
 		}
 	}
+	/* The order of reasons does not depend on which resources are rare. */
+	for (uint32_t i = 0; i < delegated_n; i++) {
+		apart[term->apart_n++] = delegated[i];
+	}
 	term->wanted = wanted;
-	term->delegated = delegated;
+	term->apart = apart;
 }
 
 static void compile_scored(
@@ -111,18 +128,25 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->term = term;
 }
 
-/* How much of a delegated resource is free. Source: shouldDelegateResourceToDRA, v1.36.3. */
-static int64_t left_to_node(const struct bt_view *view, uint32_t slot, uint32_t node_ix)
+/* Do devices serve on this node? Source: shouldDelegateResourceToDRA, v1.36.3. */
+static bool left_to_devices(const struct apart *apart, const struct bt_view *view, uint32_t node_ix)
 {
-	int64_t alloc = bt_column_get(view->snapshot->alloc[slot], node_ix);
-
-	return alloc > 0 ? bt_wrap_sub(alloc, bt_column_get(view->usage->used[slot], node_ix)) : INT64_MAX;
+	return apart->delegated && bt_node_alloc(view->snapshot, apart->wanted.slot, node_ix) <= 0;
 }
 
-static bool fits_delegated(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+static int64_t available_on(const struct bt_view *view, uint32_t slot, uint32_t node_ix)
 {
-	for (uint32_t i = 0; i < term->delegated_n; i++) {
-		if (term->delegated[i].amount > left_to_node(view, term->delegated[i].slot, node_ix)) {
+	return bt_wrap_sub(bt_node_alloc(view->snapshot, slot, node_ix),
+		bt_node_used(view->usage, slot, node_ix));
+}
+
+static bool fits_apart(const struct term *term, const struct bt_view *view, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < term->apart_n; i++) {
+		const struct apart *apart = &term->apart[i];
+
+		if (!left_to_devices(apart, view, node_ix) &&
+			apart->wanted.amount > available_on(view, apart->wanted.slot, node_ix)) {
 			return false;
 		}
 	}
@@ -153,8 +177,8 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 	for (uint32_t i = bt_range_fits(term->wanted, term->wanted_n, view, first, n, pass); i < n; i++) {
 		pass[i] = fits(term, view, first + i);
 	}
-	for (uint32_t i = 0; term->delegated_n && i < n; i++) {
-		pass[i] = pass[i] && fits_delegated(term, view, first + i);
+	for (uint32_t i = 0; term->apart_n && i < n; i++) {
+		pass[i] = pass[i] && fits_apart(term, view, first + i);
 	}
 }
 
@@ -162,8 +186,8 @@ static void filter(const void *opaque, const struct bt_view *view, uint32_t firs
 static void reject_amount(const struct bt_amount *wanted, const struct bt_view *view, uint32_t node_ix,
 	struct bt_rejection *out)
 {
-	int64_t alloc = bt_column_get(view->snapshot->alloc[wanted->slot], node_ix);
-	int64_t available = bt_wrap_sub(alloc, bt_column_get(view->usage->used[wanted->slot], node_ix));
+	int64_t alloc = bt_node_alloc(view->snapshot, wanted->slot, node_ix);
+	int64_t available = available_on(view, wanted->slot, node_ix);
 
 	if (wanted->amount > available) {
 		out->reasons[out->n++] = (struct bt_reason){.kind = INSUFFICIENT,
@@ -191,9 +215,9 @@ static void reject(const void *opaque, const struct bt_view *view, uint32_t node
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
 		reject_amount(&term->wanted[i], view, node_ix, out);
 	}
-	for (uint32_t i = 0; i < term->delegated_n; i++) {
-		if (bt_column_get(view->snapshot->alloc[term->delegated[i].slot], node_ix) > 0) {
-			reject_amount(&term->delegated[i], view, node_ix, out);
+	for (uint32_t i = 0; i < term->apart_n; i++) {
+		if (!left_to_devices(&term->apart[i], view, node_ix)) {
+			reject_amount(&term->apart[i].wanted, view, node_ix, out);
 		}
 	}
 }
@@ -251,8 +275,8 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 
 	for (uint32_t i = 0; i < term->scored_n; i++) {
 		const struct scored *resource = &term->scored[i];
-		int64_t alloc = bt_column_get(view->snapshot->alloc[resource->slot], node_ix);
-		int64_t used = bt_column_get(bt_used_for_score(view->usage, resource->slot), node_ix);
+		int64_t alloc = bt_node_alloc(view->snapshot, resource->slot, node_ix);
+		int64_t used = bt_node_used_for_score(view->usage, resource->slot, node_ix);
 
 		if (alloc == 0 && resource->slot >= BT_FIRST_SCALAR) {
 			bt_device_totals(view, resource->slot, node_ix, &alloc, &used);
@@ -293,9 +317,12 @@ static uint32_t score_front(
 	}
 	for (uint32_t k = 0; k < 2; k++) {
 		const struct scored *resource = &term->scored[k];
+
+		if (resource->slot >= BT_FIRST_RARE) {
+			return 0;
+		}
 		const int64_t *alloc = view->snapshot->alloc[resource->slot];
 		const int64_t *used = bt_used_for_score(view->usage, resource->slot);
-
 		if (!alloc || resource->weight < 1 || resource->weight > BT_RANGE_WEIGHT_MAX) {
 			return 0;
 		}
@@ -326,11 +353,12 @@ static void key(const void *opaque, struct bt_buf *out_key)
 		bt_buf_add(out_key, &term->wanted[i].slot, sizeof(term->wanted[i].slot));
 		bt_buf_add(out_key, &term->wanted[i].amount, sizeof(term->wanted[i].amount));
 	}
-	for (uint32_t i = 0; i < term->delegated_n; i++) {
-		bt_buf_add(out_key, &term->delegated[i].slot, sizeof(term->delegated[i].slot));
-		bt_buf_add(out_key, &term->delegated[i].amount, sizeof(term->delegated[i].amount));
+	for (uint32_t i = 0; i < term->apart_n; i++) {
+		bt_buf_add(out_key, &term->apart[i].wanted.slot, sizeof(term->apart[i].wanted.slot));
+		bt_buf_add(out_key, &term->apart[i].wanted.amount, sizeof(term->apart[i].wanted.amount));
+		bt_buf_add(out_key, &term->apart[i].delegated, sizeof(term->apart[i].delegated));
 	}
-	bt_buf_add(out_key, &term->delegated_n, sizeof(term->delegated_n));
+	bt_buf_add(out_key, &term->apart_n, sizeof(term->apart_n));
 	for (uint32_t i = 0; i < term->scored_n; i++) {
 		bt_buf_add(out_key, &term->scored[i].slot, sizeof(term->scored[i].slot));
 		bt_buf_add(out_key, &term->scored[i].request, sizeof(term->scored[i].request));
@@ -342,7 +370,7 @@ static bool describe(
 {
 	const struct term *term = opaque;
 
-	if ((filters && term->delegated_n) || (scores && term->scored_n != 2) ||
+	if ((filters && term->apart_n) || (scores && term->scored_n != 2) ||
 		(scores && term->settings->strategy == BT_REQUESTED_TO_CAPACITY_RATIO)) {
 		return false;
 	}
@@ -372,10 +400,13 @@ static uint64_t reads(const void *opaque)
 	uint64_t slots = 0;
 
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
-		slots |= (uint64_t)1 << term->wanted[i].slot;
+		slots |= bt_resource_bit(term->wanted[i].slot);
+	}
+	for (uint32_t i = 0; i < term->apart_n; i++) {
+		slots |= bt_resource_bit(term->apart[i].wanted.slot);
 	}
 	for (uint32_t i = 0; i < term->scored_n; i++) {
-		slots |= (uint64_t)1 << term->scored[i].slot;
+		slots |= bt_resource_bit(term->scored[i].slot);
 	}
 	return slots;
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Which numbers names have never matters: scenarios and histories are answered with the same bytes whatever
- * numbers the dictionary gives. Usage: test_names FOLDER PROFILE [PROFILE]...
+ * numbers the dictionary gives, and whether resources have columns or are rare ones. Usage: test_names FOLDER
+ * PROFILE [PROFILE]...
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "answers.h"
 #include "engine/model/intern.h"
+#include "engine/model/resource.h"
 
 enum { EVERY = 8, SEEDS = 4 };
 
@@ -42,9 +44,11 @@ static unsigned check_profile(const char *folder, const char *profile, unsigned 
 			continue;
 		}
 		bt_intern_shuffle(0);
+		bt_resource_crowd(0);
 		answer(line, &usual);
 		for (uint32_t seed = 1; seed <= SEEDS; seed++) {
 			bt_intern_shuffle(seed);
+			bt_resource_crowd(seed % 2 ? 0 : BT_FIRST_RARE - seed / 4);
 			answer(line, &other);
 			if (!bt_str_eq(bt_buf_view(&usual), bt_buf_view(&other))) {
 				show(profile, number, seed, bt_buf_view(&usual), bt_buf_view(&other));

@@ -104,13 +104,20 @@ static void expect(
 	}
 }
 
-static int64_t column(
-	const struct bt_engine *engine, const int64_t *const *columns, const char *name, uint32_t slot)
+static int64_t used(struct bt_engine *engine, const char *name, uint32_t slot)
 {
-	struct bt_engine *reading = (struct bt_engine *)(uintptr_t)engine;
-	int r = bt_resource_find(bt_engine_cache(reading)->dictionary, bt_str(name));
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	int r = bt_resource_find(cache->dictionary, bt_str(name));
 
-	return r < 0 ? 0 : bt_column_get(columns[r], slot);
+	return r < 0 ? 0 : bt_node_used(cache->view.usage, (uint32_t)r, slot);
+}
+
+static int64_t allocatable(struct bt_engine *engine, const char *name, uint32_t slot)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	int r = bt_resource_find(cache->dictionary, bt_str(name));
+
+	return r < 0 ? 0 : bt_node_alloc(cache->view.snapshot, (uint32_t)r, slot);
 }
 
 static void check_ports(
@@ -139,9 +146,9 @@ static void check_usage(struct sim *sim, struct bt_engine *engine, const struct 
 	const struct bt_usage *got = bt_engine_cache(engine)->view.usage;
 	struct sim_usage want = sim_usage_of(state, node);
 
-	expect(sim, "I4", node, "cpu used", column(engine, got->used, "cpu", slot), want.milli_cpu);
-	expect(sim, "I4", node, "memory used", column(engine, got->used, "memory", slot), want.memory);
-	expect(sim, "I4", node, "widgets used", column(engine, got->used, "example.com/widget", slot),
+	expect(sim, "I4", node, "cpu used", used(engine, "cpu", slot), want.milli_cpu);
+	expect(sim, "I4", node, "memory used", used(engine, "memory", slot), want.memory);
+	expect(sim, "I4", node, "widgets used", used(engine, "example.com/widget", slot),
 		want.widgets);
 	expect(sim, "I4", node, "the number of its pods", got->pod_n[slot], want.pods);
 	expect(sim, "I4", node, "cpu for scores", got->nonzero_milli_cpu[slot], want.nonzero_milli_cpu);
@@ -159,10 +166,10 @@ static void check_description(struct sim *sim, struct bt_engine *engine, uint32_
 	if (!live) {
 		return;
 	}
-	expect(sim, "I4", node, "cpu", column(engine, snapshot->alloc, "cpu", slot), told->node.milli_cpu);
-	expect(sim, "I4", node, "memory", column(engine, snapshot->alloc, "memory", slot),
+	expect(sim, "I4", node, "cpu", allocatable(engine, "cpu", slot), told->node.milli_cpu);
+	expect(sim, "I4", node, "memory", allocatable(engine, "memory", slot),
 		told->node.mem_mib * MIB);
-	expect(sim, "I4", node, "widgets", column(engine, snapshot->alloc, "example.com/widget", slot),
+	expect(sim, "I4", node, "widgets", allocatable(engine, "example.com/widget", slot),
 		told->node.widgets);
 	expect(sim, "I4", node, "pods", snapshot->alloc_pods[slot], told->node.pods);
 }

@@ -11,7 +11,7 @@
 #include "tools/codec/object.h"
 #include "tools/generate/build.h"
 
-#define TOO_MANY_NAMES (BT_RESOURCE_MAX + 8)
+#define TOO_MANY_NAMES (BT_REQUEST_MAX + 8)
 
 /* ---- binder and evictor ---- */
 
@@ -91,7 +91,10 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.always_foresee = true,
 		.keeps_none = sim->seed >> 1 & 1,
 	};
+	/* Resources are rare to one of the engines, which must decide as the others. */
+	bt_resource_crowd(by_evaluation && sim->seed >> 2 & 1 ? BT_FIRST_RARE : 0);
 	struct bt_engine *engine = bt_engine_create(sim_config(sim->gangs), &options, &errors);
+	bt_resource_crowd(0);
 
 	bt_config_errors_fini(&errors);
 	if (engine) {

@@ -61,7 +61,7 @@ bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 		struct bt_resource_list *requests = &parcel->object.pod.spec.containers[0].resources.requests;
 
 		bt_build_quantity(&parcel->arena, requests, "example.com/widget", bt_build_count(0));
-		for (uint32_t i = 0; i < BT_RESOURCE_MAX + 8; i++) {
+		for (uint32_t i = 0; i < BT_REQUEST_MAX + 8; i++) {
 			bt_build_quantity(&parcel->arena, requests,
 				bt_build_text(&parcel->arena, "example.com/monster-%" PRIu32, i).ptr,
 				bt_build_count(1));

@@ -63,6 +63,17 @@ static inline const struct bt_object *fixture_read(struct fixture *f, const char
 	return object;
 }
 
+/* Slots are taken up to a number of them. */
+static inline void fixture_crowd(struct fixture *f, int end)
+{
+	char name[32];
+
+	while (bt_resource_count(f->cache->dictionary) < end) {
+		snprintf(name, sizeof(name), "crowd.example/r%d", bt_resource_count(f->cache->dictionary));
+		assert_true(bt_resource_slot(f->cache->dictionary, bt_str(name)) >= 0);
+	}
+}
+
 /* Applies a node: "name: n1, labels: {a: b}" are its metadata, "unschedulable: true" its spec, and so on for
  * status. */
 static inline uint32_t fixture_node(

@@ -28,7 +28,7 @@ struct bt_simulation_facts {
 	double read_s, decide_s;
 	bool has_uses; /* a trace with times */
 	double virtual_s;
-	const struct bt_report_use *uses; /* by resource slot; the last one, BT_RESOURCE_MAX, counts pods */
+	const struct bt_report_use *uses; /* by resource slot; the last one, BT_FIRST_RARE, counts pods */
 	struct bt_queueing_facts queueing;
 	const struct bt_report_kind *kinds;
 	size_t kind_n;

@@ -54,7 +54,8 @@ static void measure_resources(const struct bt_cache *cache, struct bt_cluster_ut
 {
 	const struct bt_snapshot *snapshot = cache->view.snapshot;
 	const struct bt_usage *usage = cache->view.usage;
-	int resource_n = bt_resource_count(cache->dictionary);
+	int count = bt_resource_count(cache->dictionary);
+	int resource_n = count < BT_FIRST_RARE ? count : BT_FIRST_RARE;
 	double *shares = bt_mem_zalloc(snapshot->slot_n, sizeof(*shares));
 
 	out->resources = bt_mem_zalloc((size_t)resource_n + 1, sizeof(*out->resources));
@@ -72,7 +73,7 @@ static void measure_resources(const struct bt_cache *cache, struct bt_cluster_ut
 	if (snapshot->node_n) {
 		struct bt_utilization u = measure(snapshot, snapshot->alloc_pods, usage->pod_n, shares);
 		u.name = bt_str("pods");
-		u.slot = BT_RESOURCE_MAX;
+		u.slot = BT_FIRST_RARE;
 		out->resources[out->resource_n++] = u;
 	}
 	bt_mem_free(shares);
@@ -171,8 +172,8 @@ bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signa
 		double available = 0;
 
 		for (uint32_t i = 0; i < snapshot->slot_n; i++) {
-			double left = (double)bt_column_get(snapshot->alloc[slot], i) -
-				      (double)bt_column_get(cache->view.usage->used[slot], i);
+			double left = (double)bt_node_alloc(snapshot, slot, i) -
+				      (double)bt_node_used(cache->view.usage, slot, i);
 
 			available += bt_bitmap_test(snapshot->live, i) && left > 0 ? left : 0;
 		}

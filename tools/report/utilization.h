@@ -9,7 +9,7 @@
  * over-committed). */
 struct bt_utilization {
 	struct bt_str name;
-	uint32_t slot; /* BT_RESOURCE_MAX: the pod count */
+	uint32_t slot; /* BT_FIRST_RARE: the pod count; rare resources are left out */
 	uint64_t node_n;
 	double used, allocatable; /* sums, in the resource's unit (cpu: thousandths) */
 	double mean, p50, p99, highest;

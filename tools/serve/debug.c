@@ -161,9 +161,9 @@ static void add_resources(struct look *look, const struct bt_cache *cache, uint3
 
 	bt_doc_key(&look->doc, "resources");
 	bt_doc_begin_object(&look->doc);
-	for (uint32_t slot = 0; slot < BT_RESOURCE_MAX; slot++) {
-		int64_t alloc = snapshot->alloc[slot] ? snapshot->alloc[slot][node_ix] : 0;
-		int64_t used = usage->used[slot] ? usage->used[slot][node_ix] : 0;
+	for (uint32_t slot = 0; slot < (uint32_t)bt_resource_count(cache->dictionary); slot++) {
+		int64_t alloc = bt_node_alloc(snapshot, slot, node_ix);
+		int64_t used = bt_node_used(usage, slot, node_ix);
 		struct bt_buf name = {0};
 
 		if (alloc || used) {

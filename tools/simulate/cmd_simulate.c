@@ -508,11 +508,11 @@ static void decide(struct simulation *s)
 /* ---- report ---- */
 
 /* The means and peaks of a trace. */
-static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_RESOURCE_MAX + 1])
+static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_FIRST_RARE + 1])
 {
 	double lasted_s = (double)(run->now_ns - run->begin_ns) / NS_PER_S;
 
-	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
+	for (int i = 0; i <= BT_FIRST_RARE; i++) {
 		uses[i].mean = lasted_s > 0 ? run->uses[i].second_sum / lasted_s : run->uses[i].now;
 		uses[i].peak = run->uses[i].peak;
 	}
@@ -542,7 +542,7 @@ static int report(struct simulation *s)
 	const struct bt_intake_counts *taken = &s->intake.counts;
 	struct bt_report_kind *kinds = bt_mem_zalloc(s->load.kind_n, sizeof(*kinds));
 	enum bt_emit_format format = bt_emit_format_of(option(s, "output"));
-	struct bt_report_use uses[BT_RESOURCE_MAX + 1];
+	struct bt_report_use uses[BT_FIRST_RARE + 1];
 	struct bt_output output;
 
 	sum_uses(&s->run, uses);

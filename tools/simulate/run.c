@@ -120,10 +120,10 @@ static void pass_time(struct bt_run *run, int64_t now_ns)
 	double lasted_s = (double)(now_ns - run->now_ns) / NS_PER_S;
 	int resource_n = bt_resource_count(bt_engine_cache(run->engine)->dictionary);
 
-	for (int i = 0; i < resource_n; i++) {
+	for (int i = 0; i < resource_n && i < BT_FIRST_RARE; i++) {
 		count_use(&run->uses[i], lasted_s);
 	}
-	count_use(&run->uses[BT_RESOURCE_MAX], lasted_s);
+	count_use(&run->uses[BT_FIRST_RARE], lasted_s);
 	run->now_ns = now_ns;
 	bt_store_relaxed(&run->seen_ns, now_ns - run->begin_ns);
 	bt_pipeline_set_time(run->pipeline, now_ns, BT_TIME_SET);

@@ -61,7 +61,7 @@ struct bt_run {
 	int64_t begin_ns;
 	struct bt_run_tally tally;
 	struct bt_ends ends;			     /* pods that are being deleted */
-	struct bt_run_use uses[BT_RESOURCE_MAX + 1]; /* by slot; the last one counts pods */
+	struct bt_run_use uses[BT_FIRST_RARE + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* atomic: anyone reads, relaxed */
 	_Atomic uint64_t turn_n; /* pods whose turn has come, and is over */

@@ -7,8 +7,8 @@ void bt_run_use(struct bt_run *run, uint32_t pod_ix, double sign)
 {
 	struct bt_amounts used = bt_run_pod(run, pod_ix)->signature->requests.used;
 
-	run->uses[BT_RESOURCE_MAX].now += sign;
-	for (uint32_t i = 0; i < used.n; i++) {
+	run->uses[BT_FIRST_RARE].now += sign;
+	for (uint32_t i = 0; i < used.n && used.items[i].slot < BT_FIRST_RARE; i++) {
 		run->uses[used.items[i].slot].now += sign * (double)used.items[i].amount;
 	}
 }

@@ -20,13 +20,84 @@ static uint32_t two_nodes(struct fixture *f)
 
 static void assert_unused(const struct bt_usage *usage, uint32_t node)
 {
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		assert_int_equal(bt_column_get(usage->used[r], node), 0);
 	}
 	assert_int_equal(usage->nonzero_milli_cpu[node], 0);
 	assert_int_equal(usage->nonzero_memory[node], 0);
 	assert_int_equal(usage->pod_n[node], 0);
 	assert_int_equal(usage->ports[node].n, 0);
+}
+
+static int64_t used(struct fixture *f, const char *name, uint32_t node)
+{
+	int slot = bt_resource_find(f->cache->dictionary, bt_str(name));
+
+	assert_true(slot >= BT_FIRST_RARE);
+	return bt_node_used(bt_ledger_usage(f->cache->ledger), (uint32_t)slot, node);
+}
+
+static void rare_resources_count_like_others(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_crowd(f, BT_FIRST_RARE);
+	struct bt_ledger *ledger = f->cache->ledger;
+	const struct bt_usage *usage = bt_ledger_usage(ledger);
+	uint32_t first = two_nodes(f), pod = fixture_pod(f, ASKS), other = fixture_pod(f, ASKS);
+
+	assert_int_equal(used(f, "example.com/x", first), 0);
+	bt_ledger_assume(ledger, pod, first);
+	bt_ledger_assume(ledger, other, first + 1);
+	assert_int_equal(used(f, "example.com/x", first), 2);
+	assert_int_equal(used(f, "example.com/x", first + 1), 2);
+	bt_ledger_forget(ledger, other);
+	bt_ledger_assume(ledger, other, first);
+	assert_int_equal(used(f, "example.com/x", first), 4);
+	assert_int_equal(used(f, "example.com/x", first + 1), 0);
+	assert_int_equal(usage->rare->count, 1);
+	/* A pod that is tried out counts meanwhile. */
+	bt_ledger_try_begin(ledger, first + 1);
+	bt_ledger_try(ledger, pod, first + 1, true);
+	assert_int_equal(used(f, "example.com/x", first + 1), 2);
+	bt_ledger_try(ledger, pod, first + 1, false);
+	bt_ledger_try_end(ledger, first + 1);
+	assert_int_equal(used(f, "example.com/x", first + 1), 0);
+	bt_ledger_confirm(ledger, pod);
+	bt_ledger_remove(ledger, pod);
+	bt_ledger_forget(ledger, other);
+	assert_int_equal(used(f, "example.com/x", first), 0);
+	assert_int_equal(usage->rare->count, 0);
+	assert_unused(usage, first);
+}
+
+static void what_nobody_uses_of_many_rare_resources_takes_no_room(void **state)
+{
+	struct fixture *f = *state;
+	enum { N = 1500 };
+	static uint32_t pods[N];
+	char text[128];
+
+	fixture_crowd(f, BT_FIRST_RARE);
+	uint32_t first = two_nodes(f);
+	for (int round = 0; round < 2; round++) {
+		for (int i = 0; i < N; i++) {
+			snprintf(text, sizeof(text),
+				"nodeName: n%d, containers: [{name: a, resources: {requests: {e.com/r%d: %d}}}]",
+				1 + i % 2, i, i + 1);
+			pods[i] = fixture_pod(f, text);
+		}
+		assert_int_equal(bt_ledger_usage(f->cache->ledger)->rare->count, N);
+		for (int i = 0; i < N; i++) {
+			snprintf(text, sizeof(text), "e.com/r%d", i);
+			assert_int_equal(used(f, text, first + (uint32_t)i % 2), i + 1);
+			assert_int_equal(used(f, text, first + 1 - (uint32_t)i % 2), 0);
+		}
+		for (int i = 0; i < N; i++) {
+			bt_ledger_remove(f->cache->ledger, pods[(i * 7) % N]);
+		}
+		assert_int_equal(bt_ledger_usage(f->cache->ledger)->rare->count, 0);
+	}
 }
 
 static void an_assumed_pod_counts_until_it_is_forgotten(void **state)
@@ -344,6 +415,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(an_assumed_pod_counts_until_it_is_forgotten),
+		FIXTURE_TEST(rare_resources_count_like_others),
+		FIXTURE_TEST(what_nobody_uses_of_many_rare_resources_takes_no_room),
 		FIXTURE_TEST(a_confirmed_pod_counts_until_it_is_removed),
 		FIXTURE_TEST(a_removed_assumption_has_ended),
 		FIXTURE_TEST(a_pod_that_names_its_node_is_scheduled),

@@ -75,8 +75,9 @@ static void new_resources_that_do_not_all_fit_are_left_out(void **state)
 	struct fixture *f = *state;
 	struct bt_buf list = {0};
 
+	fixture_crowd(f, BT_RESOURCE_MAX - 9);
 	bt_buf_text(&list, "allocatable: {cpu: '2'");
-	for (uint32_t i = 0; i < BT_RESOURCE_MAX; i++) {
+	for (uint32_t i = 0; i < 10; i++) {
 		bt_buf_printf(&list, ", example.com/r%" PRIu32 ": '1'", i);
 	}
 	bt_buf_text(&list, "}");
@@ -84,7 +85,39 @@ static void new_resources_that_do_not_all_fit_are_left_out(void **state)
 	assert_true(d->too_many_names);
 	assert_int_equal(d->alloc.n, 1);
 	assert_int_equal(bt_amounts_get(d->alloc, BT_CPU), 2000);
-	assert_int_equal(bt_resource_count(f->cache->dictionary), BT_FIRST_SCALAR);
+	assert_int_equal(bt_resource_count(f->cache->dictionary), BT_RESOURCE_MAX - 9);
+	bt_node_desc_destroy(d);
+	bt_buf_fini(&list);
+}
+
+static void a_node_may_have_any_number_of_resources(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_buf list = {0};
+	enum { N = 200 };
+
+	/* Their slots are not in the order in which the node has them. */
+	for (int i = N; i > 0; i -= 3) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "example.com/r%d", i);
+		bt_resource_slot(f->cache->dictionary, bt_str(name));
+	}
+	bt_buf_text(&list, "allocatable: {cpu: '2'");
+	for (int i = 1; i <= N; i++) {
+		bt_buf_printf(&list, ", example.com/r%d: '%d'", i, i);
+	}
+	bt_buf_text(&list, ", pods: '7'}");
+	struct bt_node_desc *d = describe(f, (struct words){"", "", list.ptr});
+	assert_false(d->too_many_names);
+	assert_int_equal(d->alloc.n, N + 1);
+	assert_int_equal(d->alloc_pods, 7);
+	for (uint32_t i = 1; i <= N; i++) {
+		struct bt_str name = bt_resource_name(f->cache->dictionary, d->alloc.items[i].slot);
+
+		assert_true(d->alloc.items[i - 1].slot < d->alloc.items[i].slot);
+		assert_int_equal(d->alloc.items[i].amount, strtol(name.ptr + strlen("example.com/r"), NULL, 10));
+	}
 	bt_node_desc_destroy(d);
 	bt_buf_fini(&list);
 }
@@ -236,6 +269,7 @@ int main(void)
 		FIXTURE_TEST(facts_outlive_the_description),
 		FIXTURE_TEST(names_go_with_the_last_description_that_has_them),
 		FIXTURE_TEST(new_resources_that_do_not_all_fit_are_left_out),
+		FIXTURE_TEST(a_node_may_have_any_number_of_resources),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

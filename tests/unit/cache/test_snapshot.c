@@ -665,9 +665,10 @@ static void too_many_resource_names_are_said_and_the_node_is_there(void **state)
 	struct bt_buf status = {0};
 	uint32_t node;
 
+	fixture_crowd(f, BT_RESOURCE_MAX - 1);
 	bt_buf_text(&status,
 		"{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: '1'");
-	for (int i = 0; i < BT_RESOURCE_MAX; i++) {
+	for (int i = 0; i < 2; i++) {
 		bt_buf_printf(&status, ", example.com/r%d: '1'", i);
 	}
 	bt_buf_text(&status, "}}}");
@@ -677,10 +678,55 @@ static void too_many_resource_names_are_said_and_the_node_is_there(void **state)
 	bt_buf_fini(&status);
 }
 
+static int64_t allocatable(struct fixture *f, const char *name, uint32_t node)
+{
+	int slot = bt_resource_find(f->cache->dictionary, bt_str(name));
+
+	assert_true(slot >= 0);
+	return bt_node_alloc(snapshot_of(f), (uint32_t)slot, node);
+}
+
+static void rare_resources_follow_their_nodes(void **state)
+{
+	struct fixture *f = *state;
+	char metadata[32], status[128];
+
+	fixture_crowd(f, BT_FIRST_RARE - 1);
+	uint32_t plain = fixture_node(f, "name: plain", "", "allocatable: {cpu: '1', e.com/last: '3'}");
+	assert_null(snapshot_of(f)->rare);
+	/* Many, so that the columns grow. */
+	for (uint32_t i = 0; i < 200; i++) {
+		snprintf(metadata, sizeof(metadata), "name: n%" PRIu32, i);
+		snprintf(status, sizeof(status),
+			"allocatable: {e.com/own-%" PRIu32 ": '%" PRIu32 "', cpu: '2', e.com/all: '7'}", i, i + 1);
+		uint32_t node = fixture_node(f, metadata, "", status);
+		snprintf(status, sizeof(status), "e.com/own-%" PRIu32, i);
+		assert_int_equal(allocatable(f, status, node), i + 1);
+		assert_int_equal(allocatable(f, status, plain), 0);
+	}
+	uint32_t third = bt_snapshot_find(f->cache->snapshot, fixture_name(f, "n3"));
+	assert_int_equal(allocatable(f, "e.com/last", plain), 3);
+	assert_int_equal(allocatable(f, "e.com/own-3", third), 4);
+	assert_int_equal(allocatable(f, "e.com/own-4", third), 0);
+	assert_int_equal(allocatable(f, "e.com/all", third), 7);
+	assert_int_equal(allocatable(f, "cpu", third), 2000);
+	/* The node loses one of them, gets another one, and goes. */
+	fixture_node(f, "name: n3", "", "allocatable: {e.com/all: '8', e.com/own-4: '1'}");
+	assert_int_equal(allocatable(f, "e.com/own-3", third), 0);
+	assert_int_equal(allocatable(f, "e.com/own-4", third), 1);
+	assert_int_equal(allocatable(f, "e.com/all", third), 8);
+	fixture_node(f, "name: n3", "", "allocatable: {cpu: '1'}");
+	assert_int_equal(allocatable(f, "e.com/all", third), 0);
+	fixture_node(f, "name: n3", "", "allocatable: {e.com/all: '8'}");
+	assert_int_equal(cache_remove_node(f->cache, bt_str("n3")), BT_OK);
+	assert_int_equal(allocatable(f, "e.com/all", third), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_node_is_its_columns),
+		FIXTURE_TEST(rare_resources_follow_their_nodes),
 		FIXTURE_TEST(a_new_description_replaces_the_old_one),
 		FIXTURE_TEST(a_removed_node_reads_as_zero_and_keeps_its_slot),
 		FIXTURE_TEST(a_name_has_its_slot_before_its_node),

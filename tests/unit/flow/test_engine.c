@@ -441,6 +441,58 @@ static void claims_may_come_and_go_between_the_halves_of_a_cycle(void **state)
 	decide_while_claims_change(state, true, 200);
 }
 
+/* A resource that only pods name: it comes with a node, goes with it, and is a class's then. */
+static void a_name_beyond_the_columns_comes_and_goes_with_its_nodes(void **state)
+{
+	struct trial t;
+	static const char bare[] = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: "
+				   "{cpu: '4', memory: 8Gi, pods: '10'}}}";
+	static const char rich[] = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: "
+				   "{cpu: '4', memory: 8Gi, pods: '10', e.com/rare: '2'}}}";
+	static const char asks[] = "containers: [{name: a, resources: {requests: {e.com/rare: '2'}}}]";
+	struct bt_explanation explanation = {0};
+	struct bt_buf text = {0};
+	uint32_t slot;
+
+	bt_resource_crowd(BT_FIRST_RARE);
+	begin(&t, state, &(struct bt_engine_options){0});
+	bt_resource_crowd(0);
+	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, bare)->node, &slot), BT_OK);
+	uint32_t first = add_pod(&t, asks, BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, first).outcome, BT_REFUSED);
+	bt_engine_explain(t.engine, first, &explanation);
+	bt_engine_message(t.engine, &explanation, &text);
+	assert_non_null(strstr(text.ptr, "0/1 nodes are available: 1 Insufficient e.com/rare."));
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	/* The node has it now. */
+	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, rich)->node, &slot), BT_OK);
+	assert_int_equal(decide(&t, first).outcome, BT_PLACED);
+	uint32_t second = add_pod(&t, asks, BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, second).outcome, BT_REFUSED);
+	bt_engine_remove_pod(t.engine, first);
+	assert_int_equal(decide(&t, second).outcome, BT_PLACED);
+	/* Nobody has it any more. */
+	bt_engine_remove_pod(t.engine, second);
+	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, bare)->node, &slot), BT_OK);
+	uint32_t third = add_pod(&t, asks, BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, third).outcome, BT_REFUSED);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	/* A class that serves for it wakes the pod; there are no devices, though. */
+	apply(&t, "{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: rare}, spec: "
+		  "{extendedResourceName: e.com/rare}}");
+	assert_int_equal(decide(&t, third).outcome, BT_REFUSED);
+	bt_buf_clear(&text);
+	bt_engine_explain(t.engine, third, &explanation);
+	bt_engine_message(t.engine, &explanation, &text);
+	assert_null(strstr(text.ptr, "Insufficient"));
+	/* A node that has it itself. */
+	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, rich)->node, &slot), BT_OK);
+	assert_int_equal(decide(&t, third).outcome, BT_PLACED);
+	bt_explanation_fini(&explanation);
+	bt_buf_fini(&text);
+	end(&t);
+}
+
 static void what_was_never_known_cannot_go(void **state)
 {
 	struct trial t;
@@ -518,6 +570,7 @@ int main(void)
 		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
 		FIXTURE_TEST(claims_may_come_and_go_between_the_halves_of_a_cycle),
 		FIXTURE_TEST(what_was_never_known_cannot_go),
+		FIXTURE_TEST(a_name_beyond_the_columns_comes_and_goes_with_its_nodes),
 		FIXTURE_TEST(a_plan_follows_the_images_of_its_pods),
 	};
 

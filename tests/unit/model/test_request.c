@@ -157,12 +157,80 @@ static void too_many_names_are_noticed(void **state)
 	struct bt_buf spec = {0};
 
 	bt_buf_text(&spec, "containers: [{name: a, resources: {requests: {");
-	for (int i = 0; i <= BT_RESOURCE_MAX; i++) {
+	for (int i = 0; i <= BT_REQUEST_MAX; i++) {
 		bt_buf_printf(&spec, "%sexample.com/r%d: 1", i ? ", " : "", i);
 	}
 	bt_buf_text(&spec, "}}}]");
 	assert_true(requests_in(f, spec.ptr).too_many_names);
+	assert_int_equal(bt_resource_count(f->cache->dictionary), BT_FIRST_SCALAR);
 	bt_buf_fini(&spec);
+}
+
+/* A pod with so many scalars in its only container, from a number on. */
+static struct bt_requests requests_of_many(struct fixture *f, int first, int n)
+{
+	struct bt_buf spec = {0};
+
+	bt_buf_text(&spec, "containers: [{name: a, resources: {requests: {cpu: 1");
+	for (int i = first; i < first + n; i++) {
+		bt_buf_printf(&spec, ", example.com/r%d: %d", i, i + 1);
+	}
+	bt_buf_text(&spec, "}}}]");
+	struct bt_requests requests = requests_in(f, spec.ptr);
+	bt_buf_fini(&spec);
+	return requests;
+}
+
+static void as_many_names_as_a_pod_may_have_are_told_apart(void **state)
+{
+	struct fixture *f = *state;
+	const int scalar_n = BT_REQUEST_MAX - BT_FIRST_SCALAR;
+	struct bt_requests requests = requests_of_many(f, 0, scalar_n);
+
+	assert_false(requests.too_many_names);
+	assert_int_equal(requests.fit.n, scalar_n + 1);
+	for (uint32_t i = 1; i < requests.fit.n; i++) {
+		assert_true(requests.fit.items[i - 1].slot < requests.fit.items[i].slot);
+		assert_int_equal(requests.fit.items[i].amount, i);
+	}
+	assert_true(requests_of_many(f, 0, scalar_n + 1).too_many_names);
+	assert_true(requests_of_many(f, 1000, scalar_n + 1).too_many_names);
+}
+
+static void pods_may_ask_for_more_names_together(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int i = 0; i < 1000; i += 10) {
+		assert_false(requests_of_many(f, i, 10).too_many_names);
+	}
+	struct bt_requests requests = requests_of_many(f, 500, 3);
+	int slot = bt_resource_find(f->cache->dictionary, bt_str("example.com/r501"));
+	assert_true(slot >= BT_FIRST_RARE);
+	assert_int_equal(bt_amounts_get(requests.used, (uint32_t)slot), 502);
+}
+
+static void rare_names_are_added_up_by_slot(void **state)
+{
+	struct fixture *f = *state;
+
+	requests_of_many(f, 0, 61);
+	requests_of_many(f, 61, 10);
+	struct bt_requests requests = requests_in(f,
+		"containers: [{name: a, resources: {requests: {example.com/r70: 5, example.com/r2: 1, "
+		"example.com/r69: 500m, memory: 1Mi}}}, {name: b, resources: {requests: {example.com/r70: "
+		"2, hugepages-2Mi: 4Mi}}}], initContainers: [{name: i, resources: {requests: "
+		"{example.com/r2: 4, example.com/r65: 1}}}]");
+	static const char *const names[] = {"memory", "example.com/r2", "example.com/r65", "example.com/r69",
+		"example.com/r70", "hugepages-2Mi"};
+	const int64_t amounts[] = {MIB, 4, 1, 1, 7, 4 * MIB};
+	assert_int_equal(requests.fit.n, 6);
+	for (uint32_t i = 0; i < 6; i++) {
+		assert_str(bt_resource_name(f->cache->dictionary, requests.fit.items[i].slot), names[i]);
+		assert_int_equal(requests.fit.items[i].amount, amounts[i]);
+	}
+	assert_int_equal(requests.used_milli.n, 1);
+	assert_int_equal(requests.used_milli.items[0].amount, 500);
 }
 
 int main(void)
@@ -179,6 +247,9 @@ int main(void)
 		FIXTURE_TEST(an_infeasible_resize_does_not_count),
 		FIXTURE_TEST(names_that_are_no_resource_are_dropped),
 		FIXTURE_TEST(too_many_names_are_noticed),
+		FIXTURE_TEST(as_many_names_as_a_pod_may_have_are_told_apart),
+		FIXTURE_TEST(pods_may_ask_for_more_names_together),
+		FIXTURE_TEST(rare_names_are_added_up_by_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

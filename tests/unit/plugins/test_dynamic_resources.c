@@ -595,9 +595,8 @@ static void local_devices_tie_a_claim_to_the_node(void **state)
 
 #define GPUS(n) "resources: {requests: {e.com/gpu: " #n "}}"
 
-static void an_extended_resource_comes_from_devices_where_there_is_no_plugin(void **state)
+static void comes_from_devices_where_there_is_no_plugin(struct fixture *f)
 {
-	struct fixture *f = *state;
 	uint32_t n1 = fixture_node(f, "name: n1", "", "allocatable: {e.com/gpu: 4}"),
 		 n2 = fixture_node(f, "name: n2", "", ""), n3 = fixture_node(f, "name: n3", "", "");
 	const struct bt_device_choice *choices;
@@ -615,6 +614,17 @@ static void an_extended_resource_comes_from_devices_where_there_is_no_plugin(voi
 	/* A resource that neither the node nor a class has. */
 	asked = begin(f, "containers: [{name: a, resources: {requests: {e.com/gpu: 1, e.com/other: 1}}}]");
 	assert_refused(&asked, n2, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "cannot fit resource");
+}
+
+static void an_extended_resource_comes_from_devices_where_there_is_no_plugin(void **state)
+{
+	comes_from_devices_where_there_is_no_plugin(*state);
+}
+
+static void a_rare_one_comes_from_devices_too(void **state)
+{
+	fixture_crowd(*state, BT_FIRST_RARE);
+	comes_from_devices_where_there_is_no_plugin(*state);
 }
 
 static void a_stale_claim_for_extended_resources_is_deleted(void **state)
@@ -971,6 +981,7 @@ int main(void)
 		FIXTURE_TEST(what_is_named_first_is_liked_best),
 		FIXTURE_TEST(local_devices_tie_a_claim_to_the_node),
 		FIXTURE_TEST(an_extended_resource_comes_from_devices_where_there_is_no_plugin),
+		FIXTURE_TEST(a_rare_one_comes_from_devices_too),
 		FIXTURE_TEST(a_stale_claim_for_extended_resources_is_deleted),
 		FIXTURE_TEST(containers_share_devices_for_extended_resources),
 		FIXTURE_TEST(fit_leaves_to_devices_what_the_node_has_none_of),

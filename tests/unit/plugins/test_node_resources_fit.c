@@ -185,6 +185,80 @@ static void nodes_without_any_resource_score_nothing(void **state)
 	assert_int_equal(score(&asked, n), 0);
 }
 
+static void rare_resources_are_asked_about_like_others(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_crowd(f, BT_FIRST_RARE);
+	uint32_t has = node(f, "n1", "cpu: '4', memory: 8Gi, e.com/rare: '2', pods: '10'");
+	uint32_t none = node(f, "n2", "cpu: '4', memory: 8Gi, e.com/other: '9', pods: '10'");
+	uint32_t little = node(f, "n3", "cpu: '1', memory: 8Gi, e.com/rare: '1', pods: '10'");
+	const char *spec = REQUEST("cpu: '2', e.com/rare: '2'");
+
+	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, spec);
+	assert_true(passes(&asked, has));
+	assert_refused(&asked, none, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/rare");
+	assert_refused(&asked, little, BT_UNSCHEDULABLE_AND_UNRESOLVABLE,
+		"Insufficient cpu; Insufficient e.com/rare");
+	assert_true(asked.plugin->reads(asked.compiled.term) & bt_resource_bit(BT_FIRST_RARE));
+	fixture_pod(f, ON("n1", "e.com/rare: '1'"));
+	assert_refused(&asked, has, BT_UNSCHEDULABLE, "Insufficient e.com/rare");
+	/* Sums of resources are of those with columns. */
+	assert_false(asked.plugin->describe(
+		asked.compiled.term, true, false, 1, &(struct bt_resource_sum){.fits = false}));
+}
+
+static void a_name_that_no_node_has_fits_once_one_has_it(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_crowd(f, BT_FIRST_RARE + 100);
+	uint32_t n = node(f, "n1", "cpu: '4', pods: '10'");
+	struct asked asked = ask(f, &bt_plugin_node_resources_fit, &least, REQUEST("e.com/rare: '2'"));
+	assert_refused(&asked, n, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, "Insufficient e.com/rare");
+	node(f, "n1", "cpu: '4', e.com/rare: '2', pods: '10'");
+	assert_true(passes(&asked, n));
+	node(f, "n1", "cpu: '4', pods: '10'");
+	assert_false(passes(&asked, n));
+}
+
+static void pods_that_ask_for_other_rare_names_are_not_the_same(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_crowd(f, BT_FIRST_RARE);
+	const struct bt_signature *a = fixture_signature(f, REQUEST("e.com/a: '1'"));
+	assert_ptr_not_equal(a, fixture_signature(f, REQUEST("e.com/b: '1'")));
+	assert_ptr_not_equal(a, fixture_signature(f, REQUEST("e.com/a: '2'")));
+	assert_ptr_equal(a, fixture_signature(f, REQUEST("e.com/a: '1'")));
+}
+
+static void rare_resources_can_be_ignored_and_scored(void **state)
+{
+	struct fixture *f = *state;
+
+	fixture_crowd(f, BT_FIRST_RARE);
+	uint32_t n = node(f, "n1", "cpu: '4', memory: 8Gi, nvidia.com/gpu: '4', pods: '10'");
+	const struct bt_fit_resource resources[] = {
+		{BT_CPU, 1}, {bt_resource_find(f->cache->dictionary, bt_str("nvidia.com/gpu")), 5}};
+	const struct bt_str groups[] = {bt_str("nvidia.com")};
+	struct bt_fit_settings settings = {
+		.strategy = BT_MOST_ALLOCATED, .resources = resources, .resource_n = 2};
+	struct asked asked =
+		ask(f, &bt_plugin_node_resources_fit, &settings, REQUEST("cpu: '1', nvidia.com/gpu: '2'"));
+
+	assert_int_equal(score(&asked, n), 45);
+	fixture_pod(f, ON("n1", "nvidia.com/gpu: '1'"));
+	/* cpu: its default counts for scores; (27 + 5 * 75) / 6. */
+	assert_int_equal(score(&asked, n), 67);
+	assert_false(asked.plugin->describe(
+		asked.compiled.term, false, true, 1, &(struct bt_resource_sum){.fits = false}));
+	settings.ignored_groups = groups;
+	settings.ignored_group_n = 1;
+	asked = ask(f, &bt_plugin_node_resources_fit, &settings, REQUEST("nvidia.com/gpu: '9'"));
+	assert_true(passes(&asked, n));
+}
+
 static void what_is_asked_for_and_what_is_scored_is_read(void **state)
 {
 	const struct bt_plugin *plugin = &bt_plugin_node_resources_fit;
@@ -210,6 +284,10 @@ int main(void)
 		FIXTURE_TEST(the_pods_own_part_ignores_pod_level_requests),
 		FIXTURE_TEST(nodes_without_any_resource_score_nothing),
 		FIXTURE_TEST(what_is_asked_for_and_what_is_scored_is_read),
+		FIXTURE_TEST(rare_resources_are_asked_about_like_others),
+		FIXTURE_TEST(a_name_that_no_node_has_fits_once_one_has_it),
+		FIXTURE_TEST(pods_that_ask_for_other_rare_names_are_not_the_same),
+		FIXTURE_TEST(rare_resources_can_be_ignored_and_scored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
