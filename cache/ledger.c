@@ -410,8 +410,8 @@ static BT_NOINLINE bool shift_rare(
 			return false;
 		}
 		if (!bt_vacancies_take(&l->vacant_rare, &ix)) {
-			l->rare_used = bt_mem_grow(
-				l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
+			l->rare_used =
+				bt_mem_grow(l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
 			l->usage.rare_used = l->rare_used;
 			ix = (uint32_t)l->rare_n++;
 		}
@@ -423,8 +423,8 @@ static BT_NOINLINE bool shift_rare(
 		bt_map_remove(&l->rare, key);
 		bt_vacancies_give(&l->vacant_rare, ix);
 		l->rare_n = bt_vacancies_cut(&l->vacant_rare, l->rare_n);
-		l->rare_used = bt_vacancies_shrink(
-			l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
+		l->rare_used =
+			bt_vacancies_shrink(l->rare_used, l->rare_n, &l->rare_cap, sizeof(*l->rare_used));
 		l->usage.rare_used = l->rare_used;
 	}
 	return released;

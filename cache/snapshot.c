@@ -43,7 +43,7 @@ struct bt_snapshot_writer {
 	const struct bt_node_desc **descs; /* by slot; NULL: not live */
 	uint64_t *live;
 	int64_t *alloc[BT_FIRST_RARE];
-	struct bt_amounts *rare; /* by slot, as parts of descriptions; NULL: no node has had any */
+	struct bt_rare *rare; /* by slot, as parts of descriptions; NULL: no node has had any */
 	int64_t *alloc_pods;
 	struct bt_map slots; /* node name -> slot */
 	struct bt_vacancies vacant_slots;
@@ -624,7 +624,7 @@ static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const
 		w->alloc[old->alloc.items[i].slot][slot] = 0;
 	}
 	if (w->rare) {
-		w->rare[slot] = (struct bt_amounts){0};
+		w->rare[slot] = (struct bt_rare){.first = 0};
 	}
 }
 
@@ -646,7 +646,8 @@ static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const s
 		if (!w->rare) {
 			widen_rare(w, 0, w->slot_cap);
 		}
-		w->rare[slot] = (struct bt_amounts){new->alloc.items + n, new->alloc.n - n};
+		w->rare[slot] = (struct bt_rare){{new->alloc.items + n, new->alloc.n - n},
+			new->alloc.items[n].slot, new->alloc.items[new->alloc.n - 1].slot};
 	}
 }
 

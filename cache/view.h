@@ -42,6 +42,12 @@ struct bt_node {
 	uint32_t features; /* enum bt_feature bits */
 };
 
+/* What is allocatable of rare resources on a node: slots from first to last; all zeroes: nothing. */
+struct bt_rare {
+	struct bt_amounts amounts;
+	uint32_t first, last;
+};
+
 /* What all nodes are. Columns are indexed by node slot; a slot without a live node reads as zero. */
 struct bt_snapshot {
 	const struct bt_dictionary *dictionary;
@@ -51,7 +57,7 @@ struct bt_snapshot {
 	const uint64_t *live;
 	const struct bt_node *nodes;
 	const int64_t *alloc[BT_FIRST_RARE]; /* allocatable by resource slot; NULL: no node has any */
-	const struct bt_amounts *rare;	     /* allocatable of rare resources; NULL: no node has any */
+	const struct bt_rare *rare;	     /* allocatable of rare resources; NULL: no node has any */
 	const int64_t *alloc_pods;
 	const struct bt_taint_set *taint_sets;
 	uint32_t taint_set_n;
@@ -437,7 +443,11 @@ static inline int64_t bt_node_alloc(const struct bt_snapshot *snapshot, uint32_t
 	if (BT_LIKELY(slot < BT_FIRST_RARE)) {
 		return bt_column_get(snapshot->alloc[slot], node_ix);
 	}
-	return snapshot->rare ? bt_amounts_search(snapshot->rare[node_ix], slot) : 0;
+	if (!snapshot->rare) {
+		return 0;
+	}
+	const struct bt_rare *rare = &snapshot->rare[node_ix];
+	return slot < rare->first || slot > rare->last ? 0 : bt_amounts_search(rare->amounts, slot);
 }
 
 static inline int64_t bt_node_used(const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)

@@ -93,7 +93,8 @@ struct bt_compiled {
 /* Bytes that say all that a term's answers depend on, besides the view. Equal bytes, equal answers. */
 typedef void bt_plugin_key_fn(const void *term, struct bt_buf *out_key);
 
-/* The resource slots, as bits (bt_resource_bit), of which Filter and Score read what is allocatable and what is used. */
+/* The resource slots, as bits (bt_resource_bit), of which Filter and Score read what is allocatable and what
+ * is used. */
 typedef uint64_t bt_plugin_reads_fn(const void *term);
 
 /*

@@ -116,8 +116,7 @@ static inline const int64_t *bt_used_for_score(const struct bt_usage *usage, uin
 }
 
 /* The same of one node, and of any resource. */
-static inline int64_t bt_node_used_for_score(
-	const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)
+static inline int64_t bt_node_used_for_score(const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)
 {
 	return slot < BT_FIRST_RARE ? bt_column_get(bt_used_for_score(usage, slot), node_ix)
 				    : bt_node_used(usage, slot, node_ix);

@@ -17,8 +17,8 @@ enum bt_resource {
 	BT_CPU = 0, /* milli */
 	BT_MEMORY,  /* bytes */
 	BT_EPHEMERAL_STORAGE,
-	BT_FIRST_SCALAR, /* extended resources, hugepages, attachable volumes, names with a kubernetes.io/
-			    domain */
+	BT_FIRST_SCALAR,    /* extended resources, hugepages, attachable volumes, names with a kubernetes.io/
+			       domain */
 	BT_FIRST_RARE = 63, /* from here on: rare ones, which have no columns by node */
 	BT_RESOURCE_MAX = 16384
 };

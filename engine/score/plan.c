@@ -882,8 +882,8 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 		}
 	}
 	for (uint32_t i = 0; snapshot->rare && i < snapshot->slot_n; i++) {
-		for (uint32_t k = 0; k < snapshot->rare[i].n; k++) {
-			bits |= snapshot->rare[i].items[k].amount;
+		for (uint32_t k = 0; k < snapshot->rare[i].amounts.n; k++) {
+			bits |= snapshot->rare[i].amounts.items[k].amount;
 		}
 	}
 	return (uint64_t)bits < PLAIN_BELOW;

@@ -136,8 +136,8 @@ static bool left_to_devices(const struct apart *apart, const struct bt_view *vie
 
 static int64_t available_on(const struct bt_view *view, uint32_t slot, uint32_t node_ix)
 {
-	return bt_wrap_sub(bt_node_alloc(view->snapshot, slot, node_ix),
-		bt_node_used(view->usage, slot, node_ix));
+	return bt_wrap_sub(
+		bt_node_alloc(view->snapshot, slot, node_ix), bt_node_used(view->usage, slot, node_ix));
 }
 
 static bool fits_apart(const struct term *term, const struct bt_view *view, uint32_t node_ix)

@@ -148,8 +148,7 @@ static void check_usage(struct sim *sim, struct bt_engine *engine, const struct 
 
 	expect(sim, "I4", node, "cpu used", used(engine, "cpu", slot), want.milli_cpu);
 	expect(sim, "I4", node, "memory used", used(engine, "memory", slot), want.memory);
-	expect(sim, "I4", node, "widgets used", used(engine, "example.com/widget", slot),
-		want.widgets);
+	expect(sim, "I4", node, "widgets used", used(engine, "example.com/widget", slot), want.widgets);
 	expect(sim, "I4", node, "the number of its pods", got->pod_n[slot], want.pods);
 	expect(sim, "I4", node, "cpu for scores", got->nonzero_milli_cpu[slot], want.nonzero_milli_cpu);
 	expect(sim, "I4", node, "memory for scores", got->nonzero_memory[slot], want.nonzero_memory);
@@ -167,8 +166,7 @@ static void check_description(struct sim *sim, struct bt_engine *engine, uint32_
 		return;
 	}
 	expect(sim, "I4", node, "cpu", allocatable(engine, "cpu", slot), told->node.milli_cpu);
-	expect(sim, "I4", node, "memory", allocatable(engine, "memory", slot),
-		told->node.mem_mib * MIB);
+	expect(sim, "I4", node, "memory", allocatable(engine, "memory", slot), told->node.mem_mib * MIB);
 	expect(sim, "I4", node, "widgets", allocatable(engine, "example.com/widget", slot),
 		told->node.widgets);
 	expect(sim, "I4", node, "pods", snapshot->alloc_pods[slot], told->node.pods);

@@ -60,7 +60,7 @@ struct bt_run {
 	/* What has happened. */
 	int64_t begin_ns;
 	struct bt_run_tally tally;
-	struct bt_ends ends;			     /* pods that are being deleted */
+	struct bt_ends ends;			   /* pods that are being deleted */
 	struct bt_run_use uses[BT_FIRST_RARE + 1]; /* by slot; the last one counts pods */
 	uint64_t deleted_n, deleted_waiting_n; /* pods that left; of them, those that had never been placed */
 	/* atomic: anyone reads, relaxed */

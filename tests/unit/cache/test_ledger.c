@@ -83,7 +83,8 @@ static void what_nobody_uses_of_many_rare_resources_takes_no_room(void **state)
 	for (int round = 0; round < 2; round++) {
 		for (int i = 0; i < N; i++) {
 			snprintf(text, sizeof(text),
-				"nodeName: n%d, containers: [{name: a, resources: {requests: {e.com/r%d: %d}}}]",
+				"nodeName: n%d, containers: [{name: a, resources: {requests: {e.com/r%d: "
+				"%d}}}]",
 				1 + i % 2, i, i + 1);
 			pods[i] = fixture_pod(f, text);
 		}

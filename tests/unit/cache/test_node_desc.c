@@ -116,7 +116,8 @@ static void a_node_may_have_any_number_of_resources(void **state)
 		struct bt_str name = bt_resource_name(f->cache->dictionary, d->alloc.items[i].slot);
 
 		assert_true(d->alloc.items[i - 1].slot < d->alloc.items[i].slot);
-		assert_int_equal(d->alloc.items[i].amount, strtol(name.ptr + strlen("example.com/r"), NULL, 10));
+		assert_int_equal(
+			d->alloc.items[i].amount, strtol(name.ptr + strlen("example.com/r"), NULL, 10));
 	}
 	bt_node_desc_destroy(d);
 	bt_buf_fini(&list);

@@ -698,7 +698,8 @@ static void rare_resources_follow_their_nodes(void **state)
 	for (uint32_t i = 0; i < 200; i++) {
 		snprintf(metadata, sizeof(metadata), "name: n%" PRIu32, i);
 		snprintf(status, sizeof(status),
-			"allocatable: {e.com/own-%" PRIu32 ": '%" PRIu32 "', cpu: '2', e.com/all: '7'}", i, i + 1);
+			"allocatable: {e.com/own-%" PRIu32 ": '%" PRIu32 "', cpu: '2', e.com/all: '7'}", i,
+			i + 1);
 		uint32_t node = fixture_node(f, metadata, "", status);
 		snprintf(status, sizeof(status), "e.com/own-%" PRIu32, i);
 		assert_int_equal(allocatable(f, status, node), i + 1);
