@@ -429,7 +429,7 @@ static void resource_names_run_out(void **state)
 	pod.name = "a";
 	pod.requests = &amount;
 	pod.request_n = 1;
-	for (int i = 0; i < 10000 && status == BERTH_OK; i++) {
+	for (int i = 0; i < 20000 && status == BERTH_OK; i++) {
 		snprintf(name, sizeof(name), "example.com/r%d", i);
 		amount = (struct berth_amount){name, 1};
 		status = berth_apply_pod(berth, &pod);
