@@ -582,6 +582,23 @@ static void move_amount(int64_t *column, uint32_t from, uint32_t to)
 	column[from] = 0;
 }
 
+/* What the node's pods use of rare resources; several may use the same one. */
+static void move_rare(struct bt_ledger *l, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = l->on_node[from]; i && l->rare.count; i = l->links[i - 1].next) {
+		const struct bt_amounts *used = &l->pods[i - 1].signature->requests.used;
+
+		for (uint32_t k = 0; k < used->n; k++) {
+			uint32_t slot = used->items[k].slot, ix;
+
+			if (slot >= BT_FIRST_RARE && bt_map_get(&l->rare, bt_rare_key(slot, from), &ix)) {
+				bt_map_remove(&l->rare, bt_rare_key(slot, from));
+				bt_map_put(&l->rare, bt_rare_key(slot, to), ix);
+			}
+		}
+	}
+}
+
 /* Of the pods that the node is promised to by their status only those in its list are found there. */
 static void move_status(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
@@ -623,11 +640,12 @@ void bt_ledger_move_node(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
 	BT_REQUIRE(to < from && from < l->slot_cap && !bt_ledger_keeps(l, to) && !l->ports[to].items &&
 		   l->trial_depth == 0);
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		if (l->used[r]) {
 			move_amount(l->used[r], from, to);
 		}
 	}
+	move_rare(l, from, to);
 	move_amount(l->nonzero_milli_cpu, from, to);
 	move_amount(l->nonzero_memory, from, to);
 	move_amount(l->pod_n, from, to);

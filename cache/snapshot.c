@@ -289,11 +289,15 @@ static void move_columns(struct bt_snapshot_writer *w, uint32_t from, uint32_t t
 			bt_bitmap_set(w->image_nodes[ix], to);
 		}
 	}
-	for (int r = 0; r < BT_RESOURCE_MAX; r++) {
+	for (int r = 0; r < BT_FIRST_RARE; r++) {
 		if (w->alloc[r]) {
 			w->alloc[r][to] = w->alloc[r][from];
 			w->alloc[r][from] = 0;
 		}
+	}
+	if (w->rare) {
+		w->rare[to] = w->rare[from];
+		w->rare[from] = (struct bt_rare){.first = 0};
 	}
 	w->alloc_pods[to] = w->alloc_pods[from];
 	w->alloc_pods[from] = 0;

@@ -116,6 +116,53 @@ static void a_few_nodes_are_moved_at_a_time(void **state)
 	end(&t);
 }
 
+/* What of a rare resource a node has, and what is used of it there. */
+static void assert_rare(const struct trial *t, const char *name, uint32_t slot, int64_t alloc, int64_t used)
+{
+	const struct bt_view *view = &cache_of(t)->view;
+	int r = bt_resource_find(cache_of(t)->dictionary, bt_str(name));
+
+	assert_true(r >= BT_FIRST_RARE);
+	assert_int_equal(bt_node_alloc(view->snapshot, (uint32_t)r, slot), alloc);
+	assert_int_equal(bt_node_used(view->usage, (uint32_t)r, slot), used);
+}
+
+static void rare_resources_move_with_their_node(void **state)
+{
+	uint32_t slot;
+
+	bt_resource_crowd(BT_FIRST_RARE);
+	struct trial t = begin_with_nodes(state, MANY);
+	bt_resource_crowd(0);
+	const struct bt_object *rich =
+		read(&t, "{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {%s}}}",
+			"n11", "cpu: '4', memory: 8Gi, pods: '10', e.com/a: '7', e.com/b: '5'");
+	assert_int_equal(bt_engine_apply_node(t.engine, &rich->node, &slot), BT_OK);
+	for (int i = 0; i < 2; i++) {
+		add_pod(&t, i ? "name: q" : "name: p",
+			"nodeName: n11, containers: [{name: a, resources: {requests: {e.com/a: '2', e.com/b: "
+			"'1', "
+			"e.com/none: '9'}}}]",
+			"");
+	}
+	assert_rare(&t, "e.com/a", 11, 7, 4);
+	leave_last(&t, MANY, 1);
+	slot = slot_of(&t, "n11");
+	assert_int_equal(slot, 0);
+	assert_rare(&t, "e.com/a", 0, 7, 4);
+	assert_rare(&t, "e.com/b", 0, 5, 2);
+	assert_rare(&t, "e.com/none", 0, 0, 18);
+	assert_int_equal(cache_of(&t)->view.usage->rare->count, 3);
+	uint32_t fits = add_pod(
+		&t, "name: fits", "containers: [{name: a, resources: {requests: {e.com/a: '3'}}}]", "");
+	assert_int_equal(decide(&t, fits).outcome, BT_PLACED);
+	uint32_t late = add_pod(
+		&t, "name: late", "containers: [{name: a, resources: {requests: {e.com/a: '1'}}}]", "");
+	assert_int_equal(decide(&t, late).outcome, BT_REFUSED);
+	assert_rare(&t, "e.com/a", 0, 7, 7);
+	end(&t);
+}
+
 static void usage_and_ports_move_with_their_node(void **state)
 {
 	struct trial t = begin_with_nodes(state, MANY);
@@ -354,6 +401,7 @@ int main(void)
 		FIXTURE_TEST(nodes_stay_where_they_are_as_long_as_half_of_them_are_there),
 		FIXTURE_TEST(a_few_nodes_are_moved_at_a_time),
 		FIXTURE_TEST(usage_and_ports_move_with_their_node),
+		FIXTURE_TEST(rare_resources_move_with_their_node),
 		FIXTURE_TEST(promises_move_with_their_node),
 		FIXTURE_TEST(counters_move_with_their_node),
 		FIXTURE_TEST(volumes_move_with_their_node),
