@@ -995,6 +995,13 @@ void bt_ledger_fetch(const struct bt_ledger *l, const struct bt_signature *signa
 	__builtin_prefetch(&l->on_node[node_ix], 1);
 }
 
+void bt_ledger_fetch_links(const struct bt_ledger *l, uint32_t node_ix)
+{
+	if (node_ix < l->slot_cap && l->on_node[node_ix]) {
+		__builtin_prefetch(&l->links[l->on_node[node_ix] - 1], 1);
+	}
+}
+
 void bt_ledger_confirm(struct bt_ledger *l, uint32_t pod_ix)
 {
 	struct bt_pod *pod = &l->pods[pod_ix];

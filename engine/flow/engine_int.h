@@ -68,6 +68,10 @@ struct bt_reserved {
 	size_t binding_cap, choice_cap, given_cap;
 };
 
+/* Cycles: so far ahead that memory has answered, and no further: what has moved meanwhile is guessed wrong.
+ */
+#define BT_FORESEEN 4
+
 struct bt_engine {
 	struct bt_engine_options options;
 	struct bt_arena arena; /* profiles' settings */
@@ -77,7 +81,8 @@ struct bt_engine {
 	uint32_t lane_n;
 	uint32_t *live; /* live nodes, ascending, for live_version of the snapshot */
 	uint32_t live_n;
-	uint32_t foresee_from; /* so many: cycles are foreseen */
+	uint32_t foresee_from;		/* so many: cycles are foreseen */
+	uint32_t foreseen[BT_FORESEEN]; /* by cycle: the node that was guessed; for fetching only */
 	uint64_t live_version;
 	uint32_t most_slots; /* there were since what is kept by them was forgotten */
 	/* Sampling: the live nodes in upstream's order, twice, for order_version of the snapshot, and where
@@ -236,7 +241,7 @@ void bt_engine_prepare_batch(struct bt_engine *engine);
 
 /* Fetches ahead what the cycle of a pod will read that is popped a little later, where nodes are so many that
  * it is not in the cache. Call before each pop. */
-void bt_engine_foresee(const struct bt_engine *engine);
+void bt_engine_foresee(struct bt_engine *engine);
 
 /* Where the search for equals begins in a cycle. */
 static inline uint32_t bt_engine_tie_start(const struct bt_engine *engine, uint64_t cycle)

@@ -6,14 +6,14 @@
  */
 #include "engine/flow/engine_int.h"
 
-#define PLACES                                                                                               \
-	4 /* so far ahead that memory has answered, and no further: what has moved meanwhile is guessed      \
-	     wrong */
+#define PLACES BT_FORESEEN
+#define NEAR   2 /* places: so far ahead is fetched what depends on what was fetched before */
 
-BT_NOINLINE void bt_engine_foresee(const struct bt_engine *engine)
+BT_NOINLINE void bt_engine_foresee(struct bt_engine *engine)
 {
 	const struct bt_ledger *ledger = engine->cache->ledger;
 	uint32_t pod_ix = bt_queue_guess(engine->queue, PLACES);
+	uint64_t next = engine->cycle_n + 1;
 
 	if (pod_ix == BT_QUEUE_EMPTY) {
 		return;
@@ -21,11 +21,16 @@ BT_NOINLINE void bt_engine_foresee(const struct bt_engine *engine)
 	const struct bt_signature *signature = bt_ledger_pod(ledger, pod_ix)->signature;
 	const struct bt_lane *lane = bt_engine_lane_of(engine, signature->scheduler_name);
 	const struct bt_plan *plan = lane ? bt_planner_find(lane->planner, signature) : NULL;
-	/* Its cycle is the next one but so many. */
-	uint32_t start = bt_engine_tie_start(engine, engine->cycle_n + 1 + PLACES);
-	uint32_t node_ix = plan ? bt_plan_foresee(plan, &engine->cache->view, start) : BT_NO_NODE;
-
+	uint32_t node_ix = BT_NO_NODE, near_ix = engine->foreseen[(next + NEAR) % PLACES];
+	if (plan) {
+		bt_plan_fetch(plan, &engine->cache->view, near_ix);
+		/* Its cycle is the next one but so many. */
+		node_ix = bt_plan_foresee(
+			plan, &engine->cache->view, bt_engine_tie_start(engine, next + PLACES));
+	}
+	bt_ledger_fetch_links(ledger, near_ix);
 	if (node_ix != BT_NO_NODE) {
 		bt_ledger_fetch(ledger, signature, node_ix);
 	}
+	engine->foreseen[next % PLACES] = node_ix;
 }

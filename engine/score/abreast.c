@@ -19,6 +19,7 @@ void bt_abreast_leave(struct bt_column *column)
 	abreast->columns[column->lane] = moved;
 	moved->lane = column->lane;
 	column->is_abreast = false;
+	abreast->ready_at = 0;
 }
 
 static void dissolve(struct bt_abreast *abreast)
@@ -45,6 +46,7 @@ void bt_abreast_join(struct bt_column *column, const struct bt_view *view)
 		bt_range_lane_put(&column->sum, abreast->lanes, abreast->n)) {
 		column->lane = abreast->n;
 		column->is_abreast = true;
+		abreast->ready_at = 0;
 		abreast->columns[abreast->n++] = column;
 	}
 }
@@ -79,28 +81,48 @@ static BT_NOINLINE void fetch_moves(const struct bt_abreast *abreast, uint32_t n
 	}
 }
 
-static void take(struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, bool wide)
+/* The values of a node by column. Returns false when vectors do not handle a number. */
+BT_INLINE bool find_values(
+	const struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, uint16_t *value)
 {
 	const uint32_t n = abreast->n;
-	uint16_t value[BT_ABREAST_MAX];
 
 	if (!bt_range_lanes(abreast->lanes, (n + BT_RANGE_STEP - 1) / BT_RANGE_STEP, abreast->most, view,
 		    node_ix, value)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_column *column = abreast->columns[i];
+
+		if (BT_UNLIKELY(column->wants_rest) &&
+			!bt_resource_sum_fits_rest(&column->sum, view, node_ix)) {
+			value[i] = 0;
+		}
+	}
+	return true;
+}
+
+BT_INLINE void put_values(const struct bt_abreast *abreast, uint32_t node_ix, const uint16_t *value)
+{
+	for (uint32_t i = 0; i < abreast->n; i++) {
+		struct bt_column *column = abreast->columns[i];
+
+		bt_column_put(column, &column->flips, node_ix, value[i]);
+	}
+}
+
+static void take(struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, bool wide)
+{
+	uint16_t value[BT_ABREAST_MAX];
+
+	if (!find_values(abreast, view, node_ix, value)) {
 		take_alone(abreast, view, node_ix);
 		return;
 	}
 	if (BT_UNLIKELY(wide)) {
 		fetch_moves(abreast, node_ix, value);
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		struct bt_column *column = abreast->columns[i];
-
-		if (BT_UNLIKELY(column->wants_rest) &&
-			!bt_resource_sum_fits_rest(&column->sum, view, node_ix)) {
-			value[i] = 0;
-		}
-		bt_column_put(column, &column->flips, node_ix, value[i]);
-	}
+	put_values(abreast, node_ix, value);
 }
 
 bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view)
@@ -112,6 +134,10 @@ bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view)
 	if (end - abreast->at > calm || end - abreast->at > usage->journal_mask) {
 		dissolve(abreast);
 		return false;
+	}
+	if (abreast->ready_at == end && end != abreast->at) {
+		put_values(abreast, usage->journal[abreast->at & usage->journal_mask], abreast->values);
+		abreast->at = end;
 	}
 	for (uint64_t at = abreast->at; at != end; at++) {
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
@@ -130,9 +156,30 @@ bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view)
 	return true;
 }
 
+void bt_abreast_ready(struct bt_abreast *abreast, const struct bt_view *view)
+{
+	const struct bt_usage *usage = view->usage;
+	const uint32_t node_ix = usage->journal[abreast->at & usage->journal_mask];
+
+	if (abreast->n && usage->journal_end == abreast->at + 1 && node_ix < abreast->columns[0]->slot_n &&
+		find_values(abreast, view, node_ix, abreast->values)) {
+		abreast->ready_at = usage->journal_end;
+		fetch_moves(abreast, node_ix, abreast->values);
+	}
+}
+
 void bt_abreast_fetch(const struct bt_abreast *abreast, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < abreast->n; i++) {
 		__builtin_prefetch(&abreast->columns[i]->value[node_ix], 1);
+	}
+}
+
+void bt_abreast_fetch_rows(const struct bt_abreast *abreast, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < abreast->n; i++) {
+		const struct bt_column *column = abreast->columns[i];
+
+		bt_index_fetch(&column->index, node_ix, column->value[node_ix], column->value[node_ix]);
 	}
 }

@@ -19,6 +19,8 @@ struct bt_abreast {
 	bool most;	   /* as the sums of all */
 	uint64_t at;	   /* how far the journal has been taken in: the journal_at of all */
 	uint64_t swept_at; /* where those that nobody asks for had last to leave */
+	uint64_t ready_at; /* values are those of the node that the journal names last before this; 0: none */
+	uint16_t values[BT_ABREAST_MAX]; /* by column */
 };
 
 /*
@@ -33,5 +35,11 @@ void bt_abreast_leave(struct bt_column *column);
  * more; they are behind as before. */
 bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view);
 
-/* Fetches into the cache what following will change when a node has changed. */
+/* Where one node has changed, works out what following will put, and fetches where it will go. If another
+ * changes before, nothing of it is used. */
+void bt_abreast_ready(struct bt_abreast *abreast, const struct bt_view *view);
+
+/* Fetches into the cache what following will change when a node has changed: first this, and when it is there
+ * what depends on it. */
 void bt_abreast_fetch(const struct bt_abreast *abreast, uint32_t node_ix);
+void bt_abreast_fetch_rows(const struct bt_abreast *abreast, uint32_t node_ix);

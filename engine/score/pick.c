@@ -370,6 +370,19 @@ uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view,
 	return slot;
 }
 
+void bt_plan_fetch(const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix)
+{
+	const struct bt_column *column = plan->usage;
+
+	if (!plan->columns || !column->is_abreast) {
+		return;
+	}
+	bt_abreast_ready(column->abreast, view);
+	if (node_ix < column->slot_n) {
+		bt_abreast_fetch_rows(column->abreast, node_ix);
+	}
+}
+
 /*
  * The column has to be up to date for the nodes that will be looked at. Where something was released, others
  * may have become feasible, and move maxima. Scores outside of 0..100, with which upstream's cycle fails,

@@ -146,6 +146,10 @@ uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view);
  */
 uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view, uint32_t start);
 
+/* Fetches what depends on what was fetched for a node that was foreseen some cycles ago, and what the next
+ * pick will put for a node that has changed. node_ix may be any number. */
+void bt_plan_fetch(const struct bt_plan *plan, const struct bt_view *view, uint32_t node_ix);
+
 /* The nodes whose values the next pick asks for, NULL: all. */
 const uint64_t *bt_plan_mask(const struct bt_plan *plan, const struct bt_view *view);
 

@@ -182,11 +182,20 @@ static void ask_for(struct world *w, uint32_t c)
 	}
 }
 
-/* Takes a change, then asks for some of the first so many columns. */
+/* Takes a change, then asks for some of the first so many columns. Values may be got ready in between, and be
+ * those of a node that changes again. */
 static void take_turns(struct world *w, uint32_t column_n, uint32_t round_n)
 {
 	for (uint32_t round = 0; round < round_n; round++) {
-		change(w, bt_rng_below(&w->rng, NODE_N));
+		uint32_t node = bt_rng_below(&w->rng, NODE_N);
+
+		change(w, node);
+		for (uint32_t n = bt_rng_below(&w->rng, 3); n; n--) {
+			bt_abreast_ready(&w->abreast, &w->view);
+		}
+		if (bt_rng_below(&w->rng, 3) == 0) {
+			change(w, bt_rng_below(&w->rng, 2) ? node : bt_rng_below(&w->rng, NODE_N));
+		}
 		for (uint32_t n = 1 + bt_rng_below(&w->rng, column_n); n; n--) {
 			ask_for(w, bt_rng_below(&w->rng, column_n));
 		}
