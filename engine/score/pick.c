@@ -109,50 +109,82 @@ static uint32_t feasible_in(const uint64_t *mask, const uint16_t *value, uint32_
 	return BT_NO_NODE;
 }
 
-/* A feasible node of each group. */
-static void find_members(struct bt_plan *plan, uint32_t slot_n)
+/* A feasible node of each group, where there are masks. Returns whether there is any. */
+static bool find_members(struct bt_plan *plan, uint32_t slot_n)
 {
+	bool any = false;
+
 	for (uint32_t g = 1; g < plan->group_n; g++) {
-		plan->groups[g].member =
-			plan->masks ? feasible_in(mask_of(plan, g, slot_n), plan->usage->value, slot_n)
-				    : BT_NO_NODE;
+		uint32_t member = feasible_in(mask_of(plan, g, slot_n), plan->usage->value, slot_n);
+
+		plan->groups[g].member = member;
+		any |= member != BT_NO_NODE;
 	}
-	for (uint32_t i = 0; !plan->masks && i < slot_n; i++) {
-		if (plan->usage->value[i]) {
-			plan->groups[plan->group[i]].member = i;
+	return any;
+}
+
+/* A feasible node, and its raw score; BT_NO_NODE and -1: there is none. */
+struct top {
+	uint32_t node_ix;
+	int32_t raw;
+};
+
+/* The highest raw score, by groups. */
+static struct top top_of_groups(const struct bt_plan *plan, uint32_t k)
+{
+	struct top top = {BT_NO_NODE, -1};
+
+	for (uint32_t g = 1; g < plan->group_n; g++) {
+		const struct bt_group *group = &plan->groups[g];
+
+		if (group->member != BT_NO_NODE && group->raw[k] > top.raw) {
+			top = (struct top){group->member, group->raw[k]};
 		}
 	}
+	return top;
+}
+
+/* The first feasible node from one on. */
+static uint32_t feasible_from(const struct bt_plan *plan, uint32_t node_ix, uint32_t slot_n)
+{
+	while (node_ix < slot_n && !(plan->usage->value[node_ix] && plan->group[node_ix])) {
+		node_ix++;
+	}
+	return node_ix;
+}
+
+/* The highest raw score by nodes, where there may be as many groups; first: the first feasible one. Where all
+ * groups agree it will do. */
+static struct top top_of_nodes(const struct bt_plan *plan, uint32_t k, uint32_t first, uint32_t slot_n)
+{
+	const uint16_t *value = plan->usage->value, *group = plan->group;
+	struct top top = {first, plan->groups[group[first]].raw[k]};
+
+	for (uint32_t i = first + 1; !plan->uniform[k] && i < slot_n; i++) {
+		int32_t raw = value[i] && group[i] ? plan->groups[group[i]].raw[k] : -1;
+
+		top = raw > top.raw ? (struct top){i, raw} : top;
+	}
+	return top;
 }
 
 /* Looks at all groups with feasible nodes for the highest raw scores. Afterwards the groups' worths are
  * right. */
 static void choose_witnesses(struct bt_plan *plan, uint32_t slot_n)
 {
-	int64_t highest[BT_PROFILE_USES] = {0};
+	uint32_t first = plan->masks ? BT_NO_NODE : feasible_from(plan, 0, slot_n);
 	bool moved = !plan->maxima_known;
 
-	find_members(plan, slot_n);
-	plan->refused = true;
+	plan->refused = plan->masks ? !find_members(plan, slot_n) : first == slot_n;
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		plan->witness[k] = BT_NO_NODE;
-	}
-	for (uint32_t g = 1; g < plan->group_n; g++) {
-		const struct bt_group *group = &plan->groups[g];
+		struct top top = {BT_NO_NODE, 0};
 
-		if (group->member == BT_NO_NODE) {
-			continue;
+		if (!plan->refused) {
+			top = plan->masks ? top_of_groups(plan, k) : top_of_nodes(plan, k, first, slot_n);
 		}
-		plan->refused = false;
-		for (uint32_t k = 0; k < plan->normalized_n; k++) {
-			if (plan->witness[k] == BT_NO_NODE || group->raw[k] > highest[k]) {
-				highest[k] = group->raw[k];
-				plan->witness[k] = group->member;
-			}
-		}
-	}
-	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		moved |= plan->highest[k] != highest[k];
-		plan->highest[k] = highest[k];
+		plan->witness[k] = top.node_ix;
+		moved |= plan->highest[k] != top.raw;
+		plan->highest[k] = top.raw;
 	}
 	if (moved && !plan->refused) {
 		rank_groups(plan, slot_n);

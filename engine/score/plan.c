@@ -411,7 +411,7 @@ static uint32_t find_group(struct grouping *g, uint32_t i)
 	ix = plan->group_n++;
 	plan->groups[ix] = (struct bt_group){.fixed = g->fixed[i]};
 	for (uint32_t k = 0; k < plan->normalized_n; k++) {
-		plan->groups[ix].raw[k] = g->raw[k][i];
+		plan->groups[ix].raw[k] = (int32_t)g->raw[k][i];
 	}
 	bt_map_put(&g->ixs, hash, ix);
 	return ix;

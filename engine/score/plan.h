@@ -10,11 +10,11 @@
 
 /* Nodes that agree in everything that depends on their description alone. Group 0 is refused by it. */
 struct bt_group {
-	int64_t fixed;		      /* weighted scores that need no normalisation */
-	int64_t raw[BT_PROFILE_USES]; /* raw scores that need it, by plan->normalized */
+	int64_t fixed; /* weighted scores that need no normalisation */
 	uint32_t node_n;
-	uint32_t member; /* a feasible node, or BT_NO_NODE; while maxima are looked for */
+	uint32_t member; /* with masks, while maxima are looked for: a feasible node, or BT_NO_NODE */
 	uint16_t worth;	 /* 1 + what the description is worth under the present maxima */
+	int32_t raw[BT_PROFILE_USES]; /* raw scores that need it, by plan->normalized; not below 0 */
 };
 
 /* A plan with more groups than this has no masks, and is scanned for. */
