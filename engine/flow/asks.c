@@ -475,6 +475,10 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 		take_release(p, slot, state);
 		return;
 	}
+	/* The last one waits for the others, and stays when one of them does. */
+	if (bt_pipeline_schedule_stages(p) && slot->is_last && state != BT_ASK_CANCELLED) {
+		bt_engine_note_eviction(p->engine, evicted, slot->answered_ns - slot->made_ns);
+	}
 	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
 	BT_COUNT(p, evict_lost_n, state == BT_ASK_UNKNOWN);
 	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);

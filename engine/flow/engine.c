@@ -333,6 +333,13 @@ void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, in
 	}
 }
 
+void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns)
+{
+	const uint16_t labels[4] = {yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR};
+
+	bt_measures_note(engine->measures, BT_MEASURE_EVICTING, labels, took_ns);
+}
+
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
 {
 	uint32_t told = engine->measures->event_label;

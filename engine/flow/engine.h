@@ -389,6 +389,9 @@ int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix);
 /* A binding has been answered. Requires: bt_engine_measures. */
 void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns);
 
+/* All victims of a preemption are evicted, or one is not. Requires: bt_engine_measures. */
+void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns);
+
 /* What a source shows has been taken in. label: the event (bt_event_label), or UINT32_MAX: what waiting pods
  * were
  * told, if they were told anything. Requires: bt_engine_measures. */

@@ -503,6 +503,47 @@ static void refuse_mixed(struct work *w)
 	}
 }
 
+static int64_t now_if_measured(const struct bt_engine *engine)
+{
+	return engine->measures ? bt_clock_monotonic_ns() : 0;
+}
+
+/* Source: podGroupCycle, v1.36.3: a group whose members have all gone is not spoken of. */
+static void note_cycle(const struct work *w, int64_t begin_ns, int64_t decided_ns)
+{
+	static const uint16_t results[] = {
+		[SCHEDULABLE] = BT_MEASURE_GROUP_SCHEDULED,
+		[UNSCHEDULABLE] = BT_MEASURE_GROUP_UNSCHEDULABLE,
+		[WAITS_FOR_PREEMPTION] = BT_MEASURE_GROUP_WAITS,
+		[FAILED] = BT_MEASURE_GROUP_ERROR,
+	};
+	struct bt_engine *engine = w->engine;
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+	const uint16_t labels[4] = {results[w->verdict], (uint16_t)(w->lane - engine->lanes)};
+	const uint16_t none[4] = {0};
+	bool any = false;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		any = any || cycle->members[i].decision.outcome != BT_SKIPPED;
+	}
+	if (engine->measures && any) {
+		bt_measures_note(engine->measures, BT_MEASURE_GROUP_DECIDING, none, decided_ns - begin_ns);
+		bt_measures_note(
+			engine->measures, BT_MEASURE_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
+	}
+}
+
+/* Members of one scheduler are decided, and what came of it is said. */
+static void decide_uniform(struct work *w, const struct bt_group_watch *watch)
+{
+	skip_deleted(w);
+	int64_t begin_ns = now_if_measured(w->engine);
+	decide_all(w, watch);
+	int64_t decided_ns = now_if_measured(w->engine);
+	submit(w);
+	note_cycle(w, begin_ns, decided_ns);
+}
+
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out)
 {
@@ -516,9 +557,7 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 	BT_REQUIRE(bt_engine_in_group(engine, pod_ix));
 	pull_all(&w, pod_ix);
 	if (is_uniform(&w)) {
-		skip_deleted(&w);
-		decide_all(&w, watch);
-		submit(&w);
+		decide_uniform(&w, watch);
 	} else {
 		refuse_mixed(&w);
 	}

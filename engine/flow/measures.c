@@ -8,8 +8,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 
-/* Buckets that grow by a factor, and room for series. Source: ExponentialBuckets(0.0001, 2, 12) and
- * ExponentialBuckets(0.00001, 1.5, 20). */
+/* Buckets that grow by a factor, and room for series. Source: ExponentialBuckets of pkg/scheduler/metrics. */
 static const struct {
 	double start_s, factor;
 	uint32_t n, cap;
@@ -18,6 +17,9 @@ static const struct {
 	[BT_MEASURE_PLUGIN] = {1e-5, 1.5, 20, 64},
 	[BT_MEASURE_HINT] = {1e-5, 1.5, 20, 1024},
 	[BT_MEASURE_EVENT] = {1e-4, 2, 12, 256},
+	[BT_MEASURE_EVICTING] = {1e-2, 2, 20, 4},
+	[BT_MEASURE_GROUP] = {1e-3, 2, 15, 256},
+	[BT_MEASURE_GROUP_DECIDING] = {1e-3, 2, 15, 4},
 };
 
 struct bt_measures *bt_measures_create(void)

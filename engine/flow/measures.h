@@ -18,6 +18,10 @@ enum bt_measure {
 	BT_MEASURE_HINT,      /* a queueing hint: the hinter's number, event (bt_event_label), whether it says
 				 Queue, profile */
 	BT_MEASURE_EVENT,     /* taking in what a source shows: event (bt_event_label) */
+	BT_MEASURE_EVICTING,  /* from a preemption's decision until all of its victims are evicted, or one is
+				 not:  enum bt_measure_status */
+	BT_MEASURE_GROUP,     /* the cycle of a pod group: enum bt_measure_group, profile */
+	BT_MEASURE_GROUP_DECIDING, /* the part of it that finds nodes: no labels */
 	BT_MEASURE_N
 };
 
@@ -25,6 +29,14 @@ enum bt_measure_point { BT_MEASURE_FILTER = 0, BT_MEASURE_POST_FILTER, BT_MEASUR
 
 /* As upstream's status codes. */
 enum bt_measure_status { BT_MEASURE_SUCCESS = 0, BT_MEASURE_ERROR, BT_MEASURE_UNSCHEDULABLE };
+
+/* What came of a pod group's cycle. */
+enum bt_measure_group {
+	BT_MEASURE_GROUP_SCHEDULED = 0,
+	BT_MEASURE_GROUP_UNSCHEDULABLE,
+	BT_MEASURE_GROUP_WAITS, /* until those are gone whom it preempts */
+	BT_MEASURE_GROUP_ERROR
+};
 
 struct bt_series {
 	uint16_t labels[4];

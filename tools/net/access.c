@@ -68,12 +68,13 @@ struct bt_access {
 	struct bt_endpoint endpoint;					/* init: */
 	struct bt_buf server, url, proxy, connect_to, host, user_agent; /* init: of endpoint */
 	struct bt_lock lock;
-	struct watched files[FILE_N]; /* lock(lock): */
-	int64_t look_ns;	      /* lock(lock): when they are looked at again */
-	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
-	struct bt_identity *identity; /* lock(lock): held; never NULL */
-	struct bt_traffic *traffic;   /* init: */
-	struct bt_buf address;	      /* init: host and port of the server */
+	struct watched files[FILE_N];	/* lock(lock): */
+	int64_t look_ns;		/* lock(lock): when they are looked at again */
+	bool owed;			/* lock(lock): they have changed, but the identity has not yet */
+	struct bt_identity *identity;	/* lock(lock): held; never NULL */
+	struct bt_traffic *traffic;	/* init: */
+	struct bt_access_counts counts; /* lock(lock): but for what stands in the credential */
+	struct bt_buf address;		/* init: host and port of the server */
 	struct plugin plugin;
 };
 
@@ -278,6 +279,12 @@ static void renew_identity(struct bt_access *access)
 	access->identity = make_identity(access, number);
 }
 
+static enum bt_reload reload_of(bool read, bool changed)
+{
+	return read ? (changed ? BT_RELOAD_UPDATED : BT_RELOAD_UNCHANGED)
+		    : (errno ? BT_RELOAD_UNREAD : BT_RELOAD_EMPTY);
+}
+
 /* Who replaces both files does so one after the other. */
 static bool is_paired(const struct bt_access *access)
 {
@@ -295,9 +302,18 @@ static void look_at_files(struct bt_access *access, int64_t now_ns)
 	bool changed = access->owed;
 
 	for (int i = 0; i < FILE_N; i++) {
-		if (access->files[i].path) {
-			look_at_file(&access->files[i], i == FILE_TOKEN, &changed);
+		bool is_other = false;
+
+		if (!access->files[i].path) {
+			continue;
 		}
+		errno = 0;
+		bool read = look_at_file(&access->files[i], i == FILE_TOKEN, &is_other);
+
+		if (i == FILE_AUTHORITY) {
+			access->counts.reloads[reload_of(read, is_other)]++;
+		}
+		changed |= is_other;
 	}
 	access->owed = changed && !is_paired(access);
 	access->look_ns = now_ns + (access->owed ? PAIR_NS : LOOK_NS);
@@ -319,6 +335,38 @@ static bool same_credential(const struct bt_exec_credential *a, const struct bt_
 	       same_secret(&a->key, &b->key);
 }
 
+const double bt_access_age_bounds[BT_EXEC_AGES] = {
+	600, 1800, 3600, 14400, 86400, 604800, 2592000, 7776000, 15552000, 31104000, 124416000};
+
+/* Under the lock. A plugin has run. */
+static void count_run(struct bt_access_counts *counts, const struct bt_exec_credential *fresh)
+{
+	counts->killed_n += fresh->end == BT_EXEC_KILLED;
+	counts->missing_n += fresh->end == BT_EXEC_MISSING;
+	counts->failed_n += fresh->end == BT_EXEC_BROKEN;
+	if (fresh->end == BT_EXEC_EXITED) {
+		counts->exits[fresh->code & (BT_EXEC_CODES - 1)]++;
+	}
+}
+
+/* Under the lock. Another certificate takes the place of an old one, if there was one. */
+static void count_age(struct bt_access_counts *counts, const struct bt_exec_credential *old)
+{
+	struct bt_clock wall = bt_clock_real();
+	int i = 0;
+
+	if (!old->certificate.len || old->from_s == INT64_MAX) {
+		return;
+	}
+	double age_s = (double)bt_clock_now_ns(&wall) / 1e9 - (double)old->from_s;
+
+	while (i < BT_EXEC_AGES && age_s > bt_access_age_bounds[i]) {
+		i++;
+	}
+	counts->ages[i]++;
+	counts->age_sum_s += age_s;
+}
+
 static void run_plugin(void *context)
 {
 	struct bt_access *access = context;
@@ -331,12 +379,16 @@ static void run_plugin(void *context)
 	bt_lock_acquire(&access->lock);
 	plugin->runs = false;
 	plugin->known = good;
+	count_run(&access->counts, &fresh);
 	plugin->ran_ns = bt_clock_monotonic_ns();
 	bt_buf_fini(&plugin->error);
 	plugin->error = error;
 	if (good) {
 		bool changed = !same_credential(&fresh, &plugin->credential);
 
+		if (!same_secret(&fresh.certificate, &plugin->credential.certificate)) {
+			count_age(&access->counts, &plugin->credential);
+		}
 		bt_exec_credential_fini(&plugin->credential);
 		plugin->credential = fresh;
 		if (changed) {
@@ -738,6 +790,32 @@ const char *bt_access_server(const struct bt_access *access)
 const char *bt_access_host(const struct bt_access *access)
 {
 	return access->address.ptr ? access->address.ptr : "";
+}
+
+void bt_access_count(const struct bt_access *shared, struct bt_access_counts *counts)
+{
+	struct bt_access *access = within(shared);
+
+	bt_lock_acquire(&access->lock);
+	const struct bt_access_counts *own = &access->counts;
+	int64_t until_s =
+		access->plugin.credential.certificate.len ? access->plugin.credential.until_s : INT64_MAX;
+
+	for (int i = 0; i < BT_EXEC_CODES; i++) {
+		counts->exits[i] += own->exits[i];
+	}
+	for (int i = 0; i <= BT_EXEC_AGES; i++) {
+		counts->ages[i] += own->ages[i];
+	}
+	for (int i = 0; i < BT_RELOAD_N; i++) {
+		counts->reloads[i] += own->reloads[i];
+	}
+	counts->killed_n += own->killed_n;
+	counts->missing_n += own->missing_n;
+	counts->failed_n += own->failed_n;
+	counts->age_sum_s += own->age_sum_s;
+	counts->expires_s = until_s < counts->expires_s ? until_s : counts->expires_s;
+	bt_lock_release(&access->lock);
 }
 
 struct bt_traffic *bt_access_traffic(const struct bt_access *access)

@@ -47,5 +47,30 @@ const char *bt_access_host(const struct bt_access *access);
 /* What was asked of the server by all clients of this access; see traffic.h. */
 struct bt_traffic *bt_access_traffic(const struct bt_access *access);
 
+#define BT_EXEC_CODES 256
+#define BT_EXEC_AGES  11
+
+enum bt_reload { BT_RELOAD_UNREAD = 0, BT_RELOAD_EMPTY, BT_RELOAD_UNCHANGED, BT_RELOAD_UPDATED, BT_RELOAD_N };
+
+/* What has become of credential plugins, of the client certificates that they gave, and of the file of whom
+ * to trust. Source: client-go's plugin/pkg/client/auth/exec/metrics.go and transport/ca_rotation.go, v0.36.3.
+ */
+struct bt_access_counts {
+	uint64_t exits[BT_EXEC_CODES]; /* runs, by exit code */
+	uint64_t killed_n, missing_n,
+		failed_n;		 /* ended by a signal; not there; not begun for another reason */
+	uint64_t ages[BT_EXEC_AGES + 1]; /* how old certificates were when others came, by
+					    bt_access_age_bounds; the last: beyond */
+	double age_sum_s;
+	int64_t expires_s; /* when the certificate at hand ends, since the epoch; INT64_MAX: there is none */
+	uint64_t reloads[BT_RELOAD_N];
+};
+
+/* Adds them; of several accesses the certificate that ends first counts. Context: any thread. */
+void bt_access_count(const struct bt_access *access, struct bt_access_counts *counts);
+
+/* In seconds, ascending. */
+extern const double bt_access_age_bounds[BT_EXEC_AGES];
+
 /* The namespace of the context, or of the pod; "" where none is said. */
 const char *bt_access_namespace(const struct bt_access *access);

@@ -6,11 +6,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
@@ -257,14 +261,24 @@ static bool wait_for_end(pid_t pid, int stop, int64_t until_ns, int *out_status)
 	return true;
 }
 
+/* A run of the program, and what it has printed. */
+struct run {
+	int64_t until_ns;
+	int stop;
+	struct bt_buf output;
+	enum bt_exec_end end;
+	int code;
+};
+
 static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *info, bool interactive,
-	int64_t until_ns, int stop, struct bt_buf *out, struct bt_buf *out_error)
+	struct run *run, struct bt_buf *out_error)
 {
 	char **arguments = make_arguments(&plan->exec), **environment = make_environment(plan, info);
 	int pipes[2], status = 0;
 	pid_t pid;
 
 	if (pipe2(pipes, O_CLOEXEC) != 0) {
+		run->end = BT_EXEC_BROKEN;
 		free_list(arguments);
 		free_list(environment);
 		return fail(plan, out_error, strerror(errno));
@@ -276,23 +290,27 @@ static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *
 	free_list(environment);
 	if (rc != 0) {
 		close(pipes[0]);
+		run->end = BT_EXEC_MISSING;
 		fail(plan, out_error, strerror(rc));
 		bt_buf_printf(out_error, "; %.*s",
 			BT_STR_ARG(plan->exec.install_hint.len ? plan->exec.install_hint
 							       : bt_str("install it, or name its path")));
 		return false;
 	}
-	const char *wrong = read_output(pipes[0], stop, until_ns, out);
+	const char *wrong = read_output(pipes[0], run->stop, run->until_ns, &run->output);
 
 	close(pipes[0]);
-	if (!wrong && !wait_for_end(pid, stop, until_ns, &status)) {
+	if (!wrong && !wait_for_end(pid, run->stop, run->until_ns, &status)) {
 		wrong = "it did not end in time";
 	}
 	if (wrong) {
 		kill(interactive ? pid : -pid, SIGKILL);
 		waitpid(pid, &status, 0);
+		run->end = BT_EXEC_KILLED;
 		return fail(plan, out_error, wrong);
 	}
+	run->end = WIFEXITED(status) ? BT_EXEC_EXITED : BT_EXEC_KILLED;
+	run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
 		fail(plan, out_error,
 			WIFEXITED(status) ? "it failed with exit code " : "it was killed by signal ");
@@ -331,6 +349,28 @@ static bool check_answer(
 	return true;
 }
 
+static int64_t seconds_of(const ASN1_TIME *time)
+{
+	struct tm parts;
+
+	return ASN1_TIME_to_tm(time, &parts) == 1 ? (int64_t)timegm(&parts) : INT64_MAX;
+}
+
+/* Of the first certificate, which is the client's own. */
+static void read_validity(struct bt_str pem, struct bt_exec_credential *out)
+{
+	BIO *bio = pem.len ? BIO_new_mem_buf(pem.ptr, (int)pem.len) : NULL;
+	X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+
+	if (certificate) {
+		out->from_s = seconds_of(X509_get0_notBefore(certificate));
+		out->until_s = seconds_of(X509_get0_notAfter(certificate));
+	}
+	X509_free(certificate);
+	BIO_free(bio);
+	ERR_clear_error();
+}
+
 /* Clears what was decoded: in the output, or in the arena. */
 static void clear(struct bt_str text)
 {
@@ -352,7 +392,7 @@ static bool read_answer(const struct bt_access_plan *plan, struct bt_str output,
 	struct bt_decode decode = {.json = cursor, .arena = &arena};
 	struct answer answer = {0};
 	const struct status *status = &answer.status;
-	struct bt_exec_credential read = {.expires_ns = INT64_MAX};
+	struct bt_exec_credential read = {.expires_ns = INT64_MAX, .from_s = INT64_MAX, .until_s = INT64_MAX};
 
 	bt_json_begin(cursor, output, &arena);
 	bool good = bt_schema_decode(&decode, &answer_schema, &answer);
@@ -368,6 +408,7 @@ static bool read_answer(const struct bt_access_plan *plan, struct bt_str output,
 		bt_secret_set(&read.token, status->token.ptr, status->token.len);
 		bt_secret_set(&read.certificate, status->certificate.ptr, status->certificate.len);
 		bt_secret_set(&read.key, status->key.ptr, status->key.len);
+		read_validity(status->certificate, &read);
 		*out_credential = read;
 	}
 	clear(status->token);
@@ -381,18 +422,20 @@ bool bt_exec_run(const struct bt_access_plan *plan, const char *server, int64_t 
 	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
 {
 	bool interactive = !bt_str_is(plan->exec.interactive_mode, "Never") && isatty(STDIN_FILENO) == 1;
-	struct bt_buf info = {0}, output = {0};
+	struct run run = {.until_ns = bt_clock_monotonic_ns() + limit_ns, .stop = stop};
+	struct bt_buf info = {0};
 
 	if (bt_str_is(plan->exec.interactive_mode, "Always") && !interactive) {
 		return fail(plan, out_error,
 			"it needs a terminal (interactiveMode: Always), and standard input is none");
 	}
 	write_info(plan, server, interactive, &info);
-	bool good = run_program(plan, &info, interactive, bt_clock_monotonic_ns() + limit_ns, stop, &output,
-			    out_error) &&
-		    read_answer(plan, bt_buf_view(&output), out_credential, out_error);
+	bool good = run_program(plan, &info, interactive, &run, out_error) &&
+		    read_answer(plan, bt_buf_view(&run.output), out_credential, out_error);
 
+	out_credential->end = run.end;
+	out_credential->code = run.code;
 	bt_buf_fini(&info);
-	bt_secret_buf_fini(&output);
+	bt_secret_buf_fini(&run.output);
 	return good;
 }

@@ -316,6 +316,7 @@ static void count_call(const struct bt_call *call, enum bt_http_end end)
 		bt_access_traffic(http->access), &(struct bt_traffic_call){.method = call->request.method,
 							 .status = call->head_over ? call->head.status : 0,
 							 .watch = is_watch(&call->request),
+							 .again = call->request.again,
 							 .took_ns = bt_clock_monotonic_ns() - call->begun_ns,
 							 .sent_bytes = call->request.body.len,
 							 .received_bytes = call->received_bytes});

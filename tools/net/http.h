@@ -76,6 +76,7 @@ struct bt_http_call {
 	struct bt_str accept, content_type;
 	struct bt_str body;
 	int64_t timeout_ns; /* for all of it; 0: none */
+	bool again;	    /* the caller had sent it before: counted as such */
 	/* Callbacks; context: the client's thread, which must not wait in them. Each may be NULL. */
 	void (*head)(void *context, const struct bt_http_head *head);
 	/* A part of the body, as it comes. Returns false to cancel. NULL: done gets it whole. */

@@ -17,6 +17,7 @@ static const struct {
 	[BT_TRAFFIC_DURATION] = {second_bounds, sizeof(second_bounds) / sizeof(*second_bounds), 1e9},
 	[BT_TRAFFIC_SENT] = {byte_bounds, sizeof(byte_bounds) / sizeof(*byte_bounds), 1},
 	[BT_TRAFFIC_RECEIVED] = {byte_bounds, sizeof(byte_bounds) / sizeof(*byte_bounds), 1},
+	[BT_TRAFFIC_WAIT] = {second_bounds, sizeof(second_bounds) / sizeof(*second_bounds), 1e9},
 };
 
 static void note(struct bt_traffic_buckets *buckets, enum bt_traffic_measure measure, uint64_t value)
@@ -35,6 +36,9 @@ void bt_traffic_note(struct bt_traffic *traffic, const struct bt_traffic_call *c
 	uint32_t status = call->status < BT_TRAFFIC_CODES ? call->status : 0;
 
 	bt_add_relaxed(&traffic->codes[call->method][status], 1);
+	if (call->again) {
+		bt_add_relaxed(&traffic->again[call->method][status], 1);
+	}
 	if (call->watch) {
 		return;
 	}
@@ -44,6 +48,11 @@ void bt_traffic_note(struct bt_traffic *traffic, const struct bt_traffic_call *c
 	if (status) {
 		note(&traffic->received[call->method], BT_TRAFFIC_RECEIVED, call->received_bytes);
 	}
+}
+
+void bt_traffic_waited(struct bt_traffic *traffic, enum bt_http_method method, int64_t wait_ns)
+{
+	note(&traffic->waits[method], BT_TRAFFIC_WAIT, wait_ns > 0 ? (uint64_t)wait_ns : 0);
 }
 
 static void merge(struct bt_traffic_buckets *sum, const struct bt_traffic_buckets *other)
@@ -59,10 +68,12 @@ void bt_traffic_merge(struct bt_traffic *sum, const struct bt_traffic *other)
 	for (int method = 0; method < BT_TRAFFIC_METHODS; method++) {
 		for (uint32_t code = 0; code < BT_TRAFFIC_CODES; code++) {
 			bt_add_owned(&sum->codes[method][code], bt_load_relaxed(&other->codes[method][code]));
+			bt_add_owned(&sum->again[method][code], bt_load_relaxed(&other->again[method][code]));
 		}
 		merge(&sum->durations[method], &other->durations[method]);
 		merge(&sum->sent[method], &other->sent[method]);
 		merge(&sum->received[method], &other->received[method]);
+		merge(&sum->waits[method], &other->waits[method]);
 	}
 }
 
@@ -78,13 +89,28 @@ uint64_t bt_traffic_code_n(const struct bt_traffic *traffic, enum bt_http_method
 	return bt_load_relaxed(&traffic->codes[method][status]);
 }
 
+uint64_t bt_traffic_again_n(const struct bt_traffic *traffic, enum bt_http_method method, uint32_t status)
+{
+	return bt_load_relaxed(&traffic->again[method][status]);
+}
+
+static const struct bt_traffic_buckets *buckets_of(
+	const struct bt_traffic *traffic, enum bt_traffic_measure measure, enum bt_http_method method)
+{
+	const struct bt_traffic_buckets *const all[] = {
+		[BT_TRAFFIC_DURATION] = traffic->durations,
+		[BT_TRAFFIC_SENT] = traffic->sent,
+		[BT_TRAFFIC_RECEIVED] = traffic->received,
+		[BT_TRAFFIC_WAIT] = traffic->waits,
+	};
+
+	return &all[measure][method];
+}
+
 void bt_traffic_read(const struct bt_traffic *traffic, enum bt_traffic_measure measure,
 	enum bt_http_method method, struct bt_traffic_view *out_view)
 {
-	const struct bt_traffic_buckets *buckets = measure == BT_TRAFFIC_DURATION
-							   ? &traffic->durations[method]
-						   : measure == BT_TRAFFIC_SENT ? &traffic->sent[method]
-										: &traffic->received[method];
+	const struct bt_traffic_buckets *buckets = buckets_of(traffic, measure, method);
 
 	*out_view = (struct bt_traffic_view){.bound_n = shapes[measure].n, .bounds = shapes[measure].bounds};
 	for (uint32_t i = 0; i <= out_view->bound_n; i++) {

@@ -24,9 +24,11 @@ struct bt_traffic_buckets {
 
 /* All zeroes: nothing yet. Private. */
 struct bt_traffic {
-	_Atomic uint64_t codes[BT_TRAFFIC_METHODS][BT_TRAFFIC_CODES]; /* atomic: as the buckets */
+	/* atomic: as the buckets; again: those of calls that had been sent before */
+	_Atomic uint64_t codes[BT_TRAFFIC_METHODS][BT_TRAFFIC_CODES],
+		again[BT_TRAFFIC_METHODS][BT_TRAFFIC_CODES];
 	struct bt_traffic_buckets durations[BT_TRAFFIC_METHODS], sent[BT_TRAFFIC_METHODS],
-		received[BT_TRAFFIC_METHODS];
+		received[BT_TRAFFIC_METHODS], waits[BT_TRAFFIC_METHODS];
 };
 
 /* A call that is over. */
@@ -34,12 +36,16 @@ struct bt_traffic_call {
 	enum bt_http_method method;
 	uint32_t status; /* 0: no answer */
 	bool watch;	 /* lasts as long as it can: its duration and sizes say nothing */
+	bool again;	 /* it had been sent before, by whoever sends it */
 	int64_t took_ns;
 	uint64_t sent_bytes, received_bytes; /* of the bodies */
 };
 
 /* Context: any thread. */
 void bt_traffic_note(struct bt_traffic *traffic, const struct bt_traffic_call *call);
+
+/* A call has waited so long for its turn under the client's own limit of calls a second. Context: any thread. */
+void bt_traffic_waited(struct bt_traffic *traffic, enum bt_http_method method, int64_t wait_ns);
 
 /* Adds what other has. Context: the thread that alone has sum. */
 void bt_traffic_merge(struct bt_traffic *sum, const struct bt_traffic *other);
@@ -51,7 +57,10 @@ const char *bt_traffic_method(enum bt_http_method method);
 
 uint64_t bt_traffic_code_n(const struct bt_traffic *traffic, enum bt_http_method method, uint32_t status);
 
-enum bt_traffic_measure { BT_TRAFFIC_DURATION = 0, BT_TRAFFIC_SENT, BT_TRAFFIC_RECEIVED };
+/* The same of calls that had been sent before. */
+uint64_t bt_traffic_again_n(const struct bt_traffic *traffic, enum bt_http_method method, uint32_t status);
+
+enum bt_traffic_measure { BT_TRAFFIC_DURATION = 0, BT_TRAFFIC_SENT, BT_TRAFFIC_RECEIVED, BT_TRAFFIC_WAIT };
 
 /* Of one method; counts are of each bucket alone. */
 struct bt_traffic_view {

@@ -126,6 +126,36 @@ static int read_tls(const struct bt_invocation *invocation, struct bt_serve_sett
 	return BT_EXIT_OK;
 }
 
+/* Source: component-base's metrics/options.go and metrics/api/v1/config.go, v0.36.3. */
+static int read_metrics(struct bt_run_flags *flags, const struct bt_invocation *invocation,
+	struct bt_metric_settings *metrics)
+{
+	const char *manifest = text_of(invocation, "allow-metric-labels-manifest"), *text,
+		   *flag = "show-hidden-metrics-for-version";
+	bool allows = bt_invocation_has(invocation, "allow-metric-labels");
+	struct bt_buf error = {0};
+	bool good = bt_metric_settings_show_hidden(bt_str(text_of(invocation, flag)), &error);
+
+	for (size_t i = 0; good && (text = bt_invocation_item(invocation, "disabled-metrics", i)); i++) {
+		flag = "disabled-metrics";
+		good = bt_metric_settings_disable(metrics, &flags->arena, bt_str(text), &error);
+	}
+	for (size_t i = 0; good && (text = bt_invocation_item(invocation, "allow-metric-labels", i)); i++) {
+		flag = "allow-metric-labels";
+		good = bt_metric_settings_allow(metrics, &flags->arena, bt_str(text), &error);
+	}
+	if (good && manifest) {
+		flag = "allow-metric-labels-manifest";
+		good = !allows && bt_metric_settings_allow_file(metrics, &flags->arena, manifest, &error);
+		bt_buf_text(&error, allows ? "give either this or --allow-metric-labels" : "");
+	}
+	int status =
+		good ? BT_EXIT_OK : bt_invocation_wrong(invocation->command, "--%s: %s", flag, error.ptr);
+
+	bt_buf_fini(&error);
+	return status;
+}
+
 static int read_serving(
 	struct bt_run_flags *flags, const struct bt_invocation *invocation, struct bt_serve_settings *serving)
 {
@@ -148,7 +178,6 @@ static int read_serving(
 	serving->tolerate_lookup_failure =
 		bt_invocation_switch(invocation, "authentication-tolerate-lookup-failure");
 	serving->always_allow = list_of(flags, invocation, "authorization-always-allow-paths");
-	serving->disabled_metrics = list_of(flags, invocation, "disabled-metrics");
 	if (!status) {
 		status = read_duration(
 			invocation, "authentication-token-webhook-cache-ttl", &serving->token_ttl_ns);
@@ -257,6 +286,9 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 	};
 	int status = read_serving(out_flags, invocation, &out_flags->serving);
 
+	if (!status) {
+		status = read_metrics(out_flags, invocation, &out_flags->serving.metrics);
+	}
 	if (!status) {
 		status = read_gates(invocation, &out_flags->gates);
 	}

@@ -537,6 +537,7 @@ static void name_servers(const struct bt_scheduler *s, struct bt_serve_sources *
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (all[i]) {
 			sources->servers[n].host = bt_access_host(all[i]);
+			sources->servers[n].access = all[i];
 			sources->servers[n++].traffic = bt_access_traffic(all[i]);
 		}
 	}
@@ -569,6 +570,7 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 			.lease_slow_n = lease_slow_n,
 			.clients = {{"audit", s->audit_http}},
 			.http_counts = bt_http_counts,
+			.access_count = bt_access_count,
 			.is_ending = is_ending,
 			.each_flag = each_flag,
 			.more_metrics = add_metrics,

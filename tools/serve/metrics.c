@@ -50,12 +50,35 @@ void bt_metrics_write_slis(const struct bt_serve_sources *sources, struct bt_buf
 	bt_exposition_end(&x);
 }
 
+/* Source: component-base's metrics/registry.go and options.go, v0.36.3. Of these families the last one tells
+ * of itself. */
+static void add_registry(const struct bt_metric_settings *settings, struct bt_exposition *x)
+{
+	static const char *const words[] = {"ALPHA", "BETA", "STABLE"};
+	const struct bt_exposition_counts *counts = &x->counts;
+
+	bt_expose(x, "cardinality_enforcement_unexpected_categorizations_total", BT_METRIC_COUNTER,
+		"[ALPHA] The count of unexpected categorizations during cardinality enforcement.");
+	bt_expose_count(x, counts->unexpected_n);
+	bt_expose_counter(x, "disabled_metrics_total", "[BETA] The count of disabled metrics.",
+		settings ? settings->disabled.n : 0);
+	bt_expose(x, "hidden_metrics_total", BT_METRIC_COUNTER, "[BETA] The count of hidden metrics.");
+	bt_expose_count(x, counts->hidden_n);
+	bt_expose(x, "registered_metrics_total", BT_METRIC_COUNTER,
+		"[BETA] The count of registered metrics broken by stability level and deprecation version.");
+	for (int i = 0; i < BT_STABILITY_N; i++) {
+		bt_expose_label(x, "deprecated_version", bt_str(""));
+		bt_expose_label(x, "stability_level", bt_str(words[i]));
+		bt_expose_count(x, counts->shown[i]);
+	}
+}
+
 void bt_metrics_write(
-	const struct bt_serve_sources *sources, const struct bt_str_list *disabled, struct bt_buf *out)
+	const struct bt_serve_sources *sources, const struct bt_metric_settings *settings, struct bt_buf *out)
 {
 	struct bt_exposition x;
 
-	bt_exposition_begin(&x, disabled, out);
+	bt_exposition_begin(&x, settings, out);
 	bt_metrics_of_scheduler(sources, &x);
 	bt_metrics_of_clients(sources, &x);
 	bt_metrics_of_berth(sources, &x);
@@ -63,5 +86,6 @@ void bt_metrics_write(
 	if (sources->more_metrics) {
 		sources->more_metrics(sources->context, &x);
 	}
+	add_registry(settings, &x);
 	bt_exposition_end(&x);
 }

@@ -14,7 +14,7 @@
 /* The fields of /proc/self/stat that are told. */
 struct process {
 	unsigned long long start_ticks, virtual_bytes;
-	long resident_pages;
+	long thread_n, resident_pages;
 };
 
 static bool read_stat(struct process *out)
@@ -29,11 +29,12 @@ static bool read_stat(struct process *out)
 	text[n] = 0;
 	const char *rest = strrchr(text, ')'); /* the name may have any characters */
 
-	/* From the third field, the state: the start is the 22nd, then sizes. */
-	return rest && sscanf(rest + 1,
-			       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
-			       "%llu %llu %ld",
-			       &out->start_ticks, &out->virtual_bytes, &out->resident_pages) == 3;
+	/* From the third field, the state: threads are the 20th, the start the 22nd, then sizes. */
+	return rest &&
+	       sscanf(rest + 1,
+		       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld %*d "
+		       "%llu %llu %ld",
+		       &out->thread_n, &out->start_ticks, &out->virtual_bytes, &out->resident_pages) == 4;
 }
 
 /* When the machine was started, in seconds since the epoch; 0: nobody knows. */
@@ -141,6 +142,8 @@ static void add_process(struct bt_exposition *x)
 			(double)process.resident_pages * (double)sysconf(_SC_PAGESIZE));
 		bt_expose_gauge(x, "process_virtual_memory_bytes", "Virtual memory size in bytes.",
 			(double)process.virtual_bytes);
+		/* The one thing that Go says of its runtime and that means the same of any process. */
+		bt_expose_gauge(x, "go_threads", "Number of OS threads created.", (double)process.thread_n);
 	}
 	bt_metrics_start_time(x, "Start time of the process since unix epoch in seconds.");
 	if (getrlimit(RLIMIT_AS, &memory) == 0) {

@@ -20,10 +20,9 @@ struct reason {
 /* What is asked of the engine between two cycles. */
 struct look {
 	const struct bt_serve_sources *sources;
-	const struct bt_str_list *disabled;
+	struct bt_exposition *exposition; /* the asker waits meanwhile */
 	struct bt_engine_counts counts;
 	uint32_t node_n;
-	struct bt_buf queueing; /* what the queue and the measures have, as text */
 	struct reason *reasons;
 	size_t reason_n, reason_cap;
 	uint32_t *pods;
@@ -79,11 +78,8 @@ static void look_at(void *context, struct bt_engine *engine)
 	static const enum bt_wait places[] = {
 		BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, BT_WAIT_UNSCHEDULABLE, BT_WAIT_GATED};
 	struct look *look = context;
-	struct bt_exposition x;
 
-	bt_exposition_begin(&x, look->disabled, &look->queueing);
-	bt_metrics_of_queueing(look->sources->config, engine, &x);
-	bt_exposition_end(&x);
+	bt_metrics_of_queueing(look->sources->config, engine, look->exposition);
 	look->counts = bt_engine_counts(engine);
 	look->node_n = bt_engine_cache(engine)->view.snapshot->node_n;
 	const uint64_t sizes[] = {look->counts.queue.active, look->counts.queue.backoff,
@@ -248,6 +244,45 @@ static void add_algorithm(struct bt_exposition *x, struct bt_pipeline *pipeline)
 	bt_mem_free(stages);
 }
 
+static void if_any(struct bt_exposition *x, const char *label, const char *value, uint64_t count)
+{
+	if (count) {
+		one_label(x, label, value, count);
+	}
+}
+
+/* What is written before bindings. */
+static void add_prebinding(struct bt_exposition *x, const struct bt_serve_sources *sources)
+{
+	struct bt_writer_counts counts = sources->writer_counts(sources->writer);
+
+	bt_expose(x, "scheduler_volume_scheduling_stage_error_total", BT_METRIC_COUNTER,
+		"[ALPHA] Volume scheduling stage error count");
+	if_any(x, "operation", "bind", counts.volume_failed_n);
+	if (sources->config->gates.on[BT_GATE_DRA_EXTENDED_RESOURCE]) {
+		bt_expose(x, "scheduler_resourceclaim_creates_total", BT_METRIC_COUNTER,
+			"[ALPHA] Number of ResourceClaims creation requests within scheduler");
+		if_any(x, "status", "failure", counts.claim_uncreated_n);
+		if_any(x, "status", "success", counts.claim_created_n);
+	}
+}
+
+/* Metrics of kube-scheduler's that never have a sample here: pods wait for nobody at Permit, and what is
+ * known of a signature is brought up to date after each placement instead of being handed to the next pod. */
+static void add_vacant(struct bt_exposition *x)
+{
+	bt_expose(x, "scheduler_permit_wait_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[BETA] Duration of waiting on permit.");
+	bt_expose(x, "scheduler_batch_attempts_total", BT_METRIC_COUNTER,
+		"[ALPHA] Counts of results when we attempt to use batching.");
+	bt_expose(x, "scheduler_batch_cache_flushed_total", BT_METRIC_COUNTER,
+		"[ALPHA] Counts of cache flushes by reason.");
+	bt_expose(x, "scheduler_get_node_hint_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Latency for getting a node hint.");
+	bt_expose(x, "scheduler_store_schedule_results_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Latency for getting a no.");
+}
+
 static void add_slow_path(struct bt_exposition *x, const struct bt_serve_sources *sources)
 {
 	uint64_t n = sources->lease_slow_n ? sources->lease_slow_n(sources->context) : 0;
@@ -263,7 +298,7 @@ static void add_slow_path(struct bt_exposition *x, const struct bt_serve_sources
 
 void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x)
 {
-	struct look look = {.sources = sources, .disabled = x->disabled};
+	struct look look = {.sources = sources, .exposition = x};
 
 	if (sources->outcomes) {
 		add_attempts(x, sources->outcomes);
@@ -274,11 +309,13 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 		add_bindings(x, sources->pipeline);
 		bt_pipeline_call(sources->pipeline, look_at, &look);
 		add_queue(x, &look);
-		bt_buf_str(x->out, bt_buf_view(&look.queueing));
-		bt_buf_fini(&look.queueing);
 		bt_mem_free(look.reasons);
 		bt_mem_free(look.pods);
 	}
+	if (sources->writer && sources->config) {
+		add_prebinding(x, sources);
+	}
+	add_vacant(x);
 	if (sources->leads) {
 		bt_expose(x, "leader_election_master_status", BT_METRIC_GAUGE,
 			"[ALPHA] Gauge of if the reporting system is master of the relevant lease, 0 "

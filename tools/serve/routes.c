@@ -285,7 +285,7 @@ bool bt_route_takes_put(const struct bt_serve_sources *sources, struct bt_str pa
 	return route && route->puts && is_there(route, sources);
 }
 
-void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *disabled_metrics,
+void bt_route(const struct bt_serve_sources *sources, const struct bt_metric_settings *metrics,
 	const struct bt_route_request *request, struct bt_route_answer *out_answer)
 {
 	struct bt_str rest;
@@ -296,7 +296,7 @@ void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *
 	out_answer->warning = NULL;
 	if (bt_str_is(request->path, "/metrics")) {
 		out_answer->type = METRICS;
-		bt_metrics_write(sources, disabled_metrics, &out_answer->body);
+		bt_metrics_write(sources, metrics, &out_answer->body);
 	} else if (bt_str_is(request->path, "/metrics/slis")) {
 		out_answer->type = METRICS;
 		bt_metrics_write_slis(sources, &out_answer->body);

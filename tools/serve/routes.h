@@ -29,8 +29,8 @@ struct bt_route_answer {
 };
 
 /* Answers a request that is allowed. Context: any thread but the pipeline's; waits for the end of a cycle.
- * Owns: out_answer->body, which is empty before. */
-void bt_route(const struct bt_serve_sources *sources, const struct bt_str_list *disabled_metrics,
+ * metrics: NULL: all are shown. Owns: out_answer->body, which is empty before. */
+void bt_route(const struct bt_serve_sources *sources, const struct bt_metric_settings *metrics,
 	const struct bt_route_request *request, struct bt_route_answer *out_answer);
 
 /* Is PUT answered at that path? Else its method is not allowed. */

@@ -156,8 +156,7 @@ static enum MHD_Result answer(struct bt_serve *serve, struct MHD_Connection *con
 	answer.status = decide(serve, connection, path, verb, &message);
 	if (answer.status == 200) {
 		MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, take_argument, &request);
-		bt_route(&serve->options.sources, &serve->options.settings.disabled_metrics, &request,
-			&answer);
+		bt_route(&serve->options.sources, &serve->options.settings.metrics, &request, &answer);
 	} else if (answer.status == 500) {
 		bt_buf_str(&answer.body, bt_buf_view(&message));
 		bt_buf_char(&answer.body, '\n');

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "engine/model/object.h"
+#include "tools/serve/metric_settings.h"
 
 /* What front proxies may say in which headers. */
 struct bt_front_proxy_settings {
@@ -29,5 +30,5 @@ struct bt_serve_settings {
 	bool skip_lookup, tolerate_lookup_failure; /* of the cluster's CA of client certificates */
 	struct bt_str_list always_allow;	   /* paths, a * at the end stands for anything */
 	int64_t token_ttl_ns, allowed_ttl_ns, refused_ttl_ns;
-	struct bt_str_list disabled_metrics;
+	struct bt_metric_settings metrics;
 };

@@ -38,7 +38,9 @@ struct bt_serve_sources {
 	struct {
 		const char *host;
 		const struct bt_traffic *traffic;
+		const struct bt_access *access;
 	} servers[BT_SERVE_SERVERS];
+	void (*access_count)(const struct bt_access *access, struct bt_access_counts *counts);
 	struct {
 		const char *name;
 		const struct bt_http *http;

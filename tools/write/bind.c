@@ -233,7 +233,7 @@ static void again(struct bt_writer *writer, struct bt_op *op, struct bt_str why)
 {
 	op->tries++;
 	if (bt_write_now(writer) + bt_op_backoff_ns(op) < op->until_ns) {
-		BT_WRITE_COUNT(writer, again_n);
+		bt_op_repeat(op);
 		bt_op_later(op, bt_op_backoff_ns(op));
 	} else if (op->unsure || op->verbs == &bt_check_verbs) {
 		unsure(writer, op);

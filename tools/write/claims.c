@@ -363,6 +363,7 @@ static void take_done(struct bt_writer *writer, struct bt_op *op, struct bt_str 
 	switch (op->stage) {
 	case BT_PREBIND_CREATE:
 		BT_WRITE_COUNT(writer, claim_n);
+		BT_WRITE_COUNT(writer, claim_created_n);
 		take_created(writer, op, body);
 		break;
 	case BT_PREBIND_CLAIM_GET:
@@ -430,10 +431,11 @@ static void forward_answered(struct bt_writer *writer, struct bt_op *op, const s
 		take_done(writer, op, answer->body);
 	} else if (changes && (answer->status == 409 || answer->fate == BT_FATE_LOST)) {
 		read_anew(writer, op, answer);
-	} else if (op->stage == BT_PREBIND_CREATE && answer->fate == BT_FATE_LOST) {
-		/* A second one would have another name; the first goes with the pod, which owns it. */
-		fail_call(writer, op, what_failed(op), answer);
-	} else if (!bt_op_again(op, answer)) {
+	} else if ((op->stage == BT_PREBIND_CREATE && answer->fate == BT_FATE_LOST) ||
+		   !bt_op_again(op, answer)) {
+		/* A claim is not made twice: it would have another name; the first goes with the pod, which
+		 * owns it. */
+		bt_add_owned(&writer->counts.claim_uncreated_n, op->stage == BT_PREBIND_CREATE);
 		fail_call(writer, op, what_failed(op), answer);
 	}
 }

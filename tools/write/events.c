@@ -294,7 +294,7 @@ static void again(struct bt_writer *writer, struct bt_op *op)
 		end(writer, op);
 		return;
 	}
-	BT_WRITE_COUNT(writer, again_n);
+	bt_op_repeat(op);
 	bt_op_later(op, SLEEP_NS + (int64_t)bt_rng_scale(bt_rng_at(op->handle, op->tries), SLEEP_NS / 4));
 }
 

@@ -265,6 +265,7 @@ static void BT_PRINTF(3, 4) fail_volume(struct bt_writer *writer, struct bt_op *
 	va_start(args, format);
 	bt_buf_vprintf(&why, format, args);
 	va_end(args);
+	BT_WRITE_COUNT(writer, volume_failed_n);
 	bt_prebind_fail(writer, op, VOLUMES, bt_buf_view(&why));
 	bt_buf_fini(&why);
 }

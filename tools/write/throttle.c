@@ -38,9 +38,23 @@ int64_t bt_throttle_take(struct bt_throttle *throttle, int64_t now_ns)
 	fill(throttle, now_ns);
 	if (throttle->tokens >= 1) {
 		throttle->tokens -= 1;
+		throttle->holds = throttle->refused;
+		throttle->refused = false;
 		return 0;
 	}
+	if (!throttle->holds) {
+		throttle->holds = true;
+		throttle->held_ns = now_ns;
+	}
+	throttle->refused = true;
 	return (int64_t)((1 - throttle->tokens) / throttle->per_ns) + 1;
+}
+
+int64_t bt_throttle_waited(const struct bt_throttle *throttle, int64_t since_ns, int64_t now_ns)
+{
+	int64_t from_ns = since_ns > throttle->held_ns ? since_ns : throttle->held_ns;
+
+	return throttle->holds && now_ns > from_ns ? now_ns - from_ns : 0;
 }
 
 void bt_throttle_return(struct bt_throttle *throttle)

@@ -4,12 +4,15 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct bt_throttle {
 	double per_ns; /* tokens; 0: no limit */
 	double burst, tokens;
 	int64_t filled_ns;
+	int64_t held_ns; /* since when nobody has got a token without being refused one first */
+	bool holds, refused;
 };
 
 /* A full bucket. qps < 0: no limit. Requires: burst > 0. */
@@ -17,6 +20,9 @@ void bt_throttle_init(struct bt_throttle *throttle, float qps, uint32_t burst, i
 
 /* Takes a token. Returns: 0, or in how many ns there will be one. */
 int64_t bt_throttle_take(struct bt_throttle *throttle, int64_t now_ns);
+
+/* How long it has kept back who has just taken a token and wanted one since then. */
+int64_t bt_throttle_waited(const struct bt_throttle *throttle, int64_t since_ns, int64_t now_ns);
 
 /* Puts one back, for a call that was not made. */
 void bt_throttle_return(struct bt_throttle *throttle);

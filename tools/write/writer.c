@@ -10,6 +10,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "tools/net/escape.h"
+#include "tools/net/traffic.h"
 
 #define SAY_NS INT64_C(1000000000)
 
@@ -127,11 +128,13 @@ static struct bt_op_list *queue_of(const struct bt_op *op)
 
 void bt_op_queue(struct bt_op *op)
 {
+	op->due_ns = bt_write_now(op->writer);
 	list_append(queue_of(op), op);
 }
 
 void bt_op_queue_first(struct bt_op *op)
 {
+	op->due_ns = bt_write_now(op->writer);
 	list_prepend(queue_of(op), op);
 }
 
@@ -198,6 +201,12 @@ int64_t bt_op_backoff_ns(const struct bt_op *op)
 	return delay_ns + (int64_t)bt_rng_scale(bt_rng_at(op->handle, op->tries), (uint32_t)(delay_ns / 4));
 }
 
+void bt_op_repeat(struct bt_op *op)
+{
+	BT_WRITE_COUNT(op->writer, again_n);
+	op->again = true;
+}
+
 bool bt_op_again(struct bt_op *op, const struct bt_answer *answer)
 {
 	if (answer->fate == BT_FATE_THROTTLED) {
@@ -208,7 +217,7 @@ bool bt_op_again(struct bt_op *op, const struct bt_answer *answer)
 		++op->tries >= BT_WRITE_TRIES) {
 		return false;
 	}
-	BT_WRITE_COUNT(op->writer, again_n);
+	bt_op_repeat(op);
 	bt_op_later(op, bt_op_backoff_ns(op));
 	return true;
 }
@@ -367,6 +376,7 @@ static void done(void *context, enum bt_http_end end, const struct bt_http_head 
 		return;
 	}
 	note_answer(writer, op, &answer, head);
+	op->again = answer.fate == BT_FATE_THROTTLED; /* the only thing that becomes of those */
 	bt_arena_reset(&writer->scratch);
 	op->verbs->answered(writer, op, &answer);
 	if (!ending) {
@@ -402,6 +412,8 @@ static void launch(struct bt_writer *writer, struct bt_op *op, struct bt_http_ca
 	call->timeout_ns = BT_WRITE_TIMEOUT_NS;
 	call->done = done;
 	call->context = op;
+	call->again = op->again;
+	op->again = false;
 	op->sent_ns = bt_write_now(writer);
 	writer->flying++;
 	if (op->verbs->class == BT_CLASS_EVENT) {
@@ -435,6 +447,16 @@ static void fence(struct bt_writer *writer, struct bt_op *op)
 {
 	BT_WRITE_COUNT(writer, fenced_n);
 	op->verbs->fenced(writer, op);
+}
+
+/* How long clientConnection.qps has kept a call back; where that says no limit nobody waits, as upstream. */
+static void note_wait(struct bt_writer *writer, const struct bt_throttle *throttle, const struct bt_op *op,
+	enum bt_http_method method)
+{
+	if (writer->options.qps > 0) {
+		bt_traffic_waited(bt_access_traffic(writer->options.access), method,
+			bt_throttle_waited(throttle, op->due_ns, bt_write_now(writer)));
+	}
 }
 
 /* Sends the first of a class. Returns: 0, or in how many ns it may be sent; INT64_MAX: when others are back.
@@ -471,6 +493,9 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 		bt_throttle_return(throttle);
 		fence(writer, op);
 	} else if (op->verbs->request(writer, op, &call)) {
+		if (throttle) {
+			note_wait(writer, throttle, op, call.method);
+		}
 		launch(writer, op, &call);
 	} else if (throttle) {
 		bt_throttle_return(throttle);

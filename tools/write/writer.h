@@ -114,6 +114,9 @@ bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns);
 	X(report_dropped_n, "cycles of which nothing was said: too many")                                    \
 	X(volume_n, "volumes and claims that were written for a binding")                                    \
 	X(claim_n, "resource claims that were written for a binding")                                        \
+	X(volume_failed_n, "bindings that failed for their volumes")                                         \
+	X(claim_created_n, "resource claims that were made for extended resources")                          \
+	X(claim_uncreated_n, "those that could not be made")                                                 \
 	X(fenced_n, "writes that were not made, because who is not leader writes nothing (I8)")              \
 	X(agreed_n, "shadow mode: pods that went where they would have gone")                                \
 	X(differed_n, "shadow mode: pods that went elsewhere")

@@ -71,10 +71,12 @@ struct bt_op {
 	struct bt_arena arena; /* texts */
 	int stage;
 	bool reads; /* its next call changes nothing: neither throttled nor fenced */
+	bool again; /* its next call was sent before */
 	uint64_t handle, number;
 	struct bt_pod_ref pod, other; /* EVICT: the victim, and whom it leaves for */
 	struct bt_str node;
-	int64_t due_ns, until_ns, sent_ns;
+	int64_t due_ns; /* when it is queued; once it is, since when */
+	int64_t until_ns, sent_ns;
 	uint32_t tries;
 	/* EVICT: as struct bt_ask has them */
 	uint64_t preemption;
@@ -203,6 +205,9 @@ void bt_op_post(struct bt_op *op);
 void bt_op_queue(struct bt_op *op);
 void bt_op_queue_first(struct bt_op *op);
 void bt_op_later(struct bt_op *op, int64_t delay_ns);
+
+/* Its next call is one that was sent before. */
+void bt_op_repeat(struct bt_op *op);
 
 /* How long to wait before the next try. */
 int64_t bt_op_backoff_ns(const struct bt_op *op);

@@ -4,6 +4,7 @@
  */
 #include "object_fixture.h"
 
+#include "engine/base/mem.h"
 #include "engine/flow/group_cycle.h"
 #include "engine/flow/source.h"
 
@@ -619,6 +620,70 @@ static void a_popped_member_has_passed_the_gate_whatever_it_would_say_now(void *
 	end(&t);
 }
 
+/* How often the cycles of a profile's groups had a result. */
+static uint64_t result_n(const struct trial *t, enum bt_measure_group result, uint16_t profile)
+{
+	const struct bt_measure_table *table = &bt_engine_measures(t->engine)->tables[BT_MEASURE_GROUP];
+
+	for (uint32_t i = 0; i < table->cap; i++) {
+		const struct bt_series *series = &table->series[i];
+
+		if (series->n && series->labels[0] == result && series->labels[1] == profile) {
+			return series->n;
+		}
+	}
+	return 0;
+}
+
+static uint64_t deciding_n(const struct trial *t)
+{
+	const struct bt_measure_table *table =
+		&bt_engine_measures(t->engine)->tables[BT_MEASURE_GROUP_DECIDING];
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < table->cap; i++) {
+		n += table->series[i].n;
+	}
+	return n;
+}
+
+/* Source: podGroupCycle: what came of it once for all members, and nothing where members ask for different
+ * schedulers. */
+static void the_cycles_of_a_group_are_measured_by_what_came_of_them(void **state)
+{
+	struct bt_stages *stages = bt_stages_create();
+	struct trial t;
+
+	begin_with(&t, state, "GenericWorkload=true,GangScheduling=true",
+		(struct bt_engine_options){.stages = stages});
+	add_node(&t, "n1", "1");
+	uint32_t low = add_pod(&t, "nodeName: n1, priority: -5, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_GATED);
+	uint32_t b = add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_int_equal(result_n(&t, BT_MEASURE_GROUP_UNSCHEDULABLE, 1), 1);
+	add_ring(&t, 1);
+	bt_engine_remove_pod(t.engine, b);
+	t.now_ns += 20 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	decide(&t, a);
+	assert_int_equal(result_n(&t, BT_MEASURE_GROUP_WAITS, 1), 1);
+	bt_engine_remove_pod(t.engine, low);
+	t.now_ns += 20 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	decide(&t, a);
+	assert_int_equal(result_n(&t, BT_MEASURE_GROUP_SCHEDULED, 1), 1);
+	assert_int_equal(deciding_n(&t), 3);
+	uint32_t mixed = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, mixed);
+	assert_int_equal(deciding_n(&t), 3);
+	assert_int_equal(result_n(&t, BT_MEASURE_GROUP_ERROR, 0), 0);
+	end(&t);
+	bt_mem_free(stages);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -641,6 +706,7 @@ int main(void)
 		FIXTURE_TEST(a_group_that_is_taken_back_leaves_the_ports_of_its_victims),
 		FIXTURE_TEST(each_preemptor_says_who_lost_the_promise_of_its_node),
 		FIXTURE_TEST(a_popped_member_has_passed_the_gate_whatever_it_would_say_now),
+		FIXTURE_TEST(the_cycles_of_a_group_are_measured_by_what_came_of_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

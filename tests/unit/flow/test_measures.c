@@ -43,6 +43,11 @@ static void bounds_are_upstreams(void **state)
 	assert_int_equal(bt_measure_bounds(BT_MEASURE_HINT, bounds), 20);
 	assert_true(bounds[0] == 0.00001 && bounds[1] == 0.00001 * 1.5);
 	assert_true(bounds[19] > 0.0221 && bounds[19] < 0.0222);
+	assert_int_equal(bt_measure_bounds(BT_MEASURE_EVICTING, bounds), 20);
+	assert_true(bounds[0] == 0.01 && bounds[19] == 0.01 * (1 << 19));
+	assert_int_equal(bt_measure_bounds(BT_MEASURE_GROUP, bounds), 15);
+	assert_true(bounds[0] == 0.001 && bounds[14] == 0.001 * (1 << 14));
+	assert_int_equal(bt_measure_bounds(BT_MEASURE_GROUP_DECIDING, bounds), 15);
 }
 
 static void a_value_counts_in_the_bucket_whose_bound_it_does_not_exceed(void **state)

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "engine/base/atomic.h"
+#include "engine/base/clock.h"
 #include "exec_plugin_int.h"
 #include "pki.h"
 #include "server.h"
@@ -481,35 +482,142 @@ static void a_plugin_is_asked_again_when_its_token_is_refused(void **state)
 	bt_buf_fini(&cluster);
 }
 
-static void a_plugin_may_give_a_client_certificate(void **state)
+/* A plugin that shows a certificate. */
+static void write_certifier(const struct pki_pair *pair)
 {
-	struct bt_buf cluster = {0}, script = {0};
-	struct way way;
+	struct bt_buf script = {0};
 
-	(void)state;
-	trusted(&cluster, &authority, "");
 	bt_buf_text(&script,
 		"#!/bin/sh\ncat <<'END'\n{\"kind\": \"ExecCredential\", \"apiVersion\": "
 		"\"client.authentication.k8s.io/v1\", \"status\": {\"clientCertificateData\": \"");
-	for (size_t i = 0; i < client_pair.certificate_pem.len; i++) {
-		char c = client_pair.certificate_pem.ptr[i];
+	for (size_t i = 0; i < pair->certificate_pem.len; i++) {
+		char c = pair->certificate_pem.ptr[i];
 
 		bt_buf_printf(&script, c == '\n' ? "\\n" : "%c", c);
 	}
 	bt_buf_text(&script, "\", \"clientKeyData\": \"");
-	for (size_t i = 0; i < client_pair.key_pem.len; i++) {
-		char c = client_pair.key_pem.ptr[i];
+	for (size_t i = 0; i < pair->key_pem.len; i++) {
+		char c = pair->key_pem.ptr[i];
 
 		bt_buf_printf(&script, c == '\n' ? "\\n" : "%c", c);
 	}
 	bt_buf_text(&script, "\"}}\nEND\n");
 	write_file("plugin", script.ptr, script.len);
+	bt_buf_fini(&script);
+}
+
+static struct bt_access_counts counts_of(const struct way *way)
+{
+	struct bt_access_counts counts = {.expires_s = INT64_MAX};
+
+	bt_access_count(way->access, &counts);
+	return counts;
+}
+
+static void a_plugin_may_give_a_client_certificate(void **state)
+{
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_certifier(&client_pair);
 	start_way(&way, cluster.ptr, EXEC("", ""));
 	expect_answer(&way, 200, "first||");
 	close_way(&way);
 	remove_file("plugin");
 	bt_buf_fini(&cluster);
-	bt_buf_fini(&script);
+}
+
+/* The tests' certificates are an hour old, and end in a day. */
+static void runs_of_plugins_and_the_age_of_their_certificates_are_counted(void **state)
+{
+	struct bt_clock wall = bt_clock_real();
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	write_certifier(&client_pair);
+	start_way(&way, cluster.ptr, EXEC("", ""));
+	assert_true(counts_of(&way).expires_s == INT64_MAX);
+	expect_answer(&way, 200, "first||");
+	struct bt_access_counts counts = counts_of(&way);
+	int64_t left_s = counts.expires_s - bt_clock_now_ns(&wall) / SECOND;
+
+	assert_int_equal(counts.exits[0], 1);
+	assert_in_range(left_s, 86000, 86401);
+	assert_true(counts.age_sum_s == 0);
+	write_certifier(&other_client);
+	bt_store_release(&first_is_refused, true);
+	expect_answer(&way, 200, "second|");
+	bt_store_release(&first_is_refused, false);
+	counts = counts_of(&way);
+	assert_int_equal(counts.exits[0], 2);
+	assert_int_equal(counts.ages[3], 1); /* from one to four hours */
+	assert_true(counts.age_sum_s >= 3600 && counts.age_sum_s < 4000);
+	close_way(&way);
+	remove_file("plugin");
+	bt_buf_fini(&cluster);
+}
+
+static void plugins_that_fail_are_counted_by_how(void **state)
+{
+	static const char *const scripts[] = {
+		"#!/bin/sh\nexit 3\n", "#!/bin/sh\nkill -9 $$\n", "#!/bin/sh\necho nonsense\n", NULL};
+	struct bt_access_counts sum = {.expires_s = INT64_MAX};
+	struct bt_buf cluster = {0};
+	struct way way;
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+		if (scripts[i]) {
+			write_text("plugin", scripts[i]);
+		} else {
+			remove_file("plugin");
+		}
+		start_way(&way, cluster.ptr, EXEC("", ""));
+		assert_int_equal(call(&way), BT_HTTP_UNSENT);
+		bt_access_count(way.access, &sum);
+		close_way(&way);
+	}
+	assert_int_equal(sum.exits[3], 1);
+	assert_int_equal(sum.killed_n, 1);
+	assert_int_equal(sum.exits[0], 1); /* whatever it has said */
+	assert_int_equal(sum.missing_n, 1);
+	assert_int_equal(sum.failed_n, 0);
+	assert_true(sum.expires_s == INT64_MAX);
+	bt_buf_fini(&cluster);
+}
+
+static void looking_at_the_authority_s_file_is_counted(void **state)
+{
+	struct way way;
+
+	(void)state;
+	write_text("token", "old\n"); /* is refused, so that files are looked at at once */
+	write_file("ca", authority.certificate_pem.ptr, authority.certificate_pem.len);
+	start_way(&way, ", \"certificate-authority\": \"ca\"", "\"tokenFile\": \"token\"");
+	expect_answer(&way, 401, "Bearer old");
+	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_UNCHANGED], 1);
+	write_text("ca", "");
+	expect_answer(&way, 401, "Bearer old");
+	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_EMPTY], 1);
+	remove_file("ca");
+	expect_answer(&way, 401, "Bearer old");
+	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_UNREAD], 1);
+	struct bt_buf both = {0};
+
+	bt_buf_str(&both, bt_buf_view(&authority.certificate_pem));
+	bt_buf_str(&both, bt_buf_view(&other_authority.certificate_pem));
+	write_file("ca", both.ptr, both.len);
+	expect_answer(&way, 401, "Bearer old");
+	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_UPDATED], 1);
+	close_way(&way);
+	remove_file("ca");
+	remove_file("token");
+	bt_buf_fini(&both);
 }
 
 static void a_plugin_that_fails_leaves_calls_unsent(void **state)
@@ -640,6 +748,9 @@ int main(void)
 		cmocka_unit_test(a_plugin_is_asked_once),
 		cmocka_unit_test(a_plugin_is_asked_again_when_its_token_is_refused),
 		cmocka_unit_test(a_plugin_may_give_a_client_certificate),
+		cmocka_unit_test(runs_of_plugins_and_the_age_of_their_certificates_are_counted),
+		cmocka_unit_test(plugins_that_fail_are_counted_by_how),
+		cmocka_unit_test(looking_at_the_authority_s_file_is_counted),
 		cmocka_unit_test(a_plugin_that_fails_leaves_calls_unsent),
 		cmocka_unit_test(a_client_ends_while_a_plugin_runs),
 		cmocka_unit_test(what_a_plugin_says_is_checked),

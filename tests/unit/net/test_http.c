@@ -285,8 +285,12 @@ static void traffic_counts_calls_by_method_and_code(void **state)
 	const struct bt_http_call put = {.method = BT_HTTP_PUT, .path = bt_str("/x"), .body = bt_str("yes")};
 
 	for (int i = 0; i < 3; i++) {
-		assert_int_equal(bt_http_fetch(way.http, &put, &head, &body, &error), BT_HTTP_ANSWERED);
+		struct bt_http_call again = put;
+
+		again.again = i == 2;
+		assert_int_equal(bt_http_fetch(way.http, &again, &head, &body, &error), BT_HTTP_ANSWERED);
 	}
+	assert_int_equal(bt_traffic_again_n(bt_access_traffic(way.access), BT_HTTP_PUT, 201), 1);
 	assert_int_equal(code_n(&way, BT_HTTP_PUT, 201), 3);
 	assert_int_equal(code_n(&way, BT_HTTP_PUT, 0), 0);
 	assert_int_equal(code_n(&way, BT_HTTP_GET, 201), 0);
@@ -332,6 +336,31 @@ static void traffic_puts_values_into_buckets_whose_bound_they_do_not_exceed(void
 	assert_int_equal(view.counts[11], 1);
 	assert_int_equal(bt_traffic_code_n(traffic, BT_HTTP_POST, 409), 1);
 	assert_int_equal(bt_traffic_code_n(traffic, BT_HTTP_POST, 0), 2);
+	bt_mem_free(traffic);
+}
+
+static void traffic_knows_waits_and_what_was_sent_again(void **state)
+{
+	struct bt_traffic *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+	struct bt_traffic_view view;
+
+	(void)state;
+	bt_traffic_note(&traffic[0], &(struct bt_traffic_call){.method = BT_HTTP_PUT, .status = 503});
+	bt_traffic_note(
+		&traffic[0], &(struct bt_traffic_call){.method = BT_HTTP_PUT, .status = 200, .again = true});
+	bt_traffic_note(&traffic[1], &(struct bt_traffic_call){.method = BT_HTTP_PUT, .again = true});
+	bt_traffic_waited(&traffic[0], BT_HTTP_PUT, -1);
+	bt_traffic_waited(&traffic[1], BT_HTTP_PUT, 2 * SECOND);
+	bt_traffic_merge(&traffic[0], &traffic[1]);
+	assert_int_equal(bt_traffic_again_n(traffic, BT_HTTP_PUT, 503), 0);
+	assert_int_equal(bt_traffic_again_n(traffic, BT_HTTP_PUT, 200), 1);
+	assert_int_equal(bt_traffic_again_n(traffic, BT_HTTP_PUT, 0), 1);
+	assert_int_equal(bt_traffic_code_n(traffic, BT_HTTP_PUT, 200), 1);
+	bt_traffic_read(traffic, BT_TRAFFIC_WAIT, BT_HTTP_PUT, &view);
+	assert_int_equal(view.bound_n, 12);
+	assert_int_equal(view.counts[0], 1);
+	assert_int_equal(view.counts[6], 1);
+	assert_true(view.sum == 2);
 	bt_mem_free(traffic);
 }
 
@@ -932,6 +961,7 @@ int main(void)
 		cmocka_unit_test(an_answer_has_status_type_and_body),
 		cmocka_unit_test(traffic_counts_calls_by_method_and_code),
 		cmocka_unit_test(traffic_puts_values_into_buckets_whose_bound_they_do_not_exceed),
+		cmocka_unit_test(traffic_knows_waits_and_what_was_sent_again),
 		cmocka_unit_test(traffic_knows_no_duration_of_a_watch),
 		cmocka_unit_test(a_call_can_be_waited_for),
 		cmocka_unit_test(a_stream_comes_in_parts_and_ends),

@@ -293,9 +293,9 @@ static void a_disabled_metric_is_left_out_whole(void **state)
 {
 	struct desk *desk = *state;
 	struct bt_str names[] = {BT_STR("scheduler_pending_pods"), BT_STR("berth_stage_duration_seconds")};
-	const struct bt_str_list disabled = {names, 2, true};
+	const struct bt_metric_settings settings = {.disabled = {names, 2, true}};
 
-	bt_metrics_write(&desk->sources, &disabled, &desk->text);
+	bt_metrics_write(&desk->sources, &settings, &desk->text);
 	struct prometheus *p = prometheus_parse(&desk->text);
 
 	assert_null(strstr(desk->text.ptr, "scheduler_pending_pods"));
@@ -408,6 +408,281 @@ static void calls_are_counted_as_client_go_counts_them(void **state)
 	bt_mem_free(traffic);
 }
 
+/* Two accesses to one server: waits, and what was sent again. */
+static void waits_and_repetitions_of_calls_are_shown(void **state)
+{
+	struct desk *desk = *state;
+	struct bt_traffic *traffic = bt_mem_zalloc(2, sizeof(*traffic));
+
+	bt_traffic_waited(&traffic[0], BT_HTTP_POST, LAB_SECOND / 20);
+	bt_traffic_waited(&traffic[1], BT_HTTP_POST, 2 * LAB_SECOND);
+	bt_traffic_note(&traffic[1],
+		&(struct bt_traffic_call){.method = BT_HTTP_PATCH, .status = 200, .again = true});
+	bt_traffic_note(&traffic[1], &(struct bt_traffic_call){.method = BT_HTTP_GET, .status = 200});
+	for (int i = 0; i < 2; i++) {
+		desk->sources.servers[i].host = "h";
+		desk->sources.servers[i].traffic = &traffic[i];
+	}
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "rest_client_rate_limiter_duration_seconds_bucket{host=\"h\",verb="
+					"\"POST\",le=\"0.1\"}") == 1);
+	assert_true(prometheus_value(p, "rest_client_rate_limiter_duration_seconds_sum{host=\"h\",verb="
+					"\"POST\"}") == 2.05);
+	assert_true(prometheus_value(p, "rest_client_request_retries_total{code=\"200\",host=\"h\",verb="
+					"\"PATCH\"}") == 1);
+	assert_null(prometheus_find(
+		p, "rest_client_request_retries_total{code=\"200\",host=\"h\",verb=\"GET\"}"));
+	free(p);
+	bt_mem_free(traffic);
+}
+
+static void count_access(const struct bt_access *access, struct bt_access_counts *counts)
+{
+	(void)access;
+	counts->exits[0] += 2;
+	counts->exits[7] += 1;
+	counts->killed_n += 1;
+	counts->missing_n += 1;
+	counts->failed_n += 1;
+	counts->ages[4] += 1;
+	counts->age_sum_s += 20000;
+	counts->reloads[BT_RELOAD_UNREAD] += 1;
+	counts->reloads[BT_RELOAD_UPDATED] += 1;
+}
+
+static void what_credential_plugins_do_is_counted_as_client_go_counts_it(void **state)
+{
+	struct desk *desk = *state;
+	struct bt_traffic *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+
+	for (int i = 0; i < 2; i++) {
+		desk->sources.servers[i].host = "h";
+		desk->sources.servers[i].traffic = traffic;
+	}
+	desk->sources.access_count = count_access;
+	struct prometheus *p = metrics_of(desk);
+
+#define RUNS(status, code) "rest_client_exec_plugin_call_total{call_status=\"" status "\",code=\"" code "\"}"
+	assert_true(prometheus_value(p, RUNS("no_error", "0")) == 4);
+	assert_true(prometheus_value(p, RUNS("plugin_execution_error", "7")) == 2);
+	assert_true(prometheus_value(p, RUNS("plugin_execution_error", "-1")) == 2);
+	assert_true(prometheus_value(p, RUNS("plugin_not_found_error", "1")) == 2);
+	assert_true(prometheus_value(p, RUNS("client_internal_error", "1")) == 2);
+	assert_true(prometheus_value(
+			    p, "rest_client_exec_plugin_certificate_rotation_age_bucket{le=\"86400\"}") == 2);
+	assert_true(prometheus_value(
+			    p, "rest_client_exec_plugin_certificate_rotation_age_bucket{le=\"14400\"}") == 0);
+	assert_true(prometheus_value(p, "rest_client_exec_plugin_certificate_rotation_age_sum") == 40000);
+	assert_true(isinf(prometheus_value(p, "rest_client_exec_plugin_ttl_seconds")));
+	assert_true(prometheus_value(p, "rest_client_transport_ca_reload_total{reason=\"read_error\","
+					"result=\"failure\"}") == 2);
+	assert_true(prometheus_value(p, "rest_client_transport_ca_reload_total{reason=\"updated\","
+					"result=\"success\"}") == 2);
+	free(p);
+	bt_mem_free(traffic);
+}
+
+/* The eviction that was asked for last. */
+static uint64_t last_eviction(const struct lab *lab)
+{
+	for (uint32_t i = lab->ask_n; i-- > 0;) {
+		if (lab->asks[i].verb == 'e') {
+			return lab->asks[i].handle;
+		}
+	}
+	fail_msg("nobody is to be evicted");
+	return 0;
+}
+
+/* A preemption is over when its victim is evicted, or is not. */
+static void preemptions_are_counted_when_their_evictions_have_ended(void **state)
+{
+#define PREEMPTIONS(what, result) "scheduler_preemption_goroutines_" what "{result=\"" result "\"}"
+	struct desk *desk = *state;
+	struct lab *lab = &desk->lab;
+
+	lab_node(lab, "n1"); /* which two pods fill */
+	lab_pod_event(lab, BT_PARCEL_APPLY, "low1", ", 'uid': 'u1'", ", 'priority': 1, 'nodeName': 'n1'");
+	lab_pod_event(lab, BT_PARCEL_APPLY, "low2", ", 'uid': 'u2'", ", 'priority': 1, 'nodeName': 'n1'");
+	lab_pod_event(lab, BT_PARCEL_APPLY, "high1", ", 'uid': 'u3'", ", 'priority': 9");
+	lab_settle(lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_null(prometheus_find(p, PREEMPTIONS("execution_total", "success")));
+	free(p);
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, last_eviction(lab)), BT_OK);
+	lab_settle(lab);
+	lab_pod_event(lab, BT_PARCEL_APPLY, "high2", ", 'uid': 'u4'", ", 'priority': 9");
+	lab_wait(lab, 20 * LAB_SECOND);
+	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, last_eviction(lab), bt_str("no")), BT_OK);
+	lab_settle(lab);
+	p = metrics_of(desk);
+	assert_true(prometheus_value(p, PREEMPTIONS("execution_total", "success")) == 1);
+	assert_true(prometheus_value(p, PREEMPTIONS("execution_total", "error")) == 1);
+	assert_true(prometheus_value(p, PREEMPTIONS("duration_seconds_count", "success")) == 1);
+	assert_true(prometheus_value(p, PREEMPTIONS("duration_seconds_sum", "error")) > 0);
+	assert_true(prometheus_value(p, "scheduler_preemption_goroutines_duration_seconds_bucket{result="
+					"\"success\",le=\"5242.88\"}") == 1);
+	free(p);
+}
+
+/* Source: registerMetrics: what a gate brings is there with it alone. */
+static void metrics_of_gates_are_there_with_them_alone(void **state)
+{
+	struct desk *desk = *state;
+	char part;
+
+	desk->sources.writer = (struct bt_writer *)&part;
+	desk->sources.writer_counts = some_writes;
+	struct prometheus *p = metrics_of(desk);
+
+	assert_string_equal(prometheus_type(p, "scheduler_preemption_goroutines_execution_total"), "counter");
+	assert_string_equal(prometheus_type(p, "scheduler_resourceclaim_creates_total"), "counter");
+	assert_string_equal(prometheus_type(p, "scheduler_podgroup_schedule_attempts_total"), "");
+	free(p);
+	desk->lab.config.gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION] = false;
+	desk->lab.config.gates.on[BT_GATE_DRA_EXTENDED_RESOURCE] = false;
+	desk->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	p = metrics_of(desk);
+	assert_string_equal(prometheus_type(p, "scheduler_preemption_goroutines_execution_total"), "");
+	assert_string_equal(prometheus_type(p, "scheduler_resourceclaim_creates_total"), "");
+	assert_string_equal(prometheus_type(p, "scheduler_podgroup_schedule_attempts_total"), "counter");
+	assert_string_equal(
+		prometheus_type(p, "scheduler_podgroup_scheduling_attempt_duration_seconds"), "histogram");
+	assert_true(
+		prometheus_value(p, "scheduler_podgroup_scheduling_algorithm_duration_seconds_count") == 0);
+	free(p);
+}
+
+static void pod_groups_are_counted_by_result(void **state)
+{
+	struct desk *desk = *state;
+	/* What a cycle of a group notes (test_group_cycle). */
+	struct bt_measures *measures = NULL;
+	const struct bt_measures *shared = bt_engine_measures(bt_pipeline_engine(desk->lab.pipeline));
+	const uint16_t waits[4] = {BT_MEASURE_GROUP_WAITS, 0}, none[4] = {0};
+
+	memcpy(&measures, &shared, sizeof(measures));
+	bt_measures_note(measures, BT_MEASURE_GROUP, waits, 3000000);
+	bt_measures_note(measures, BT_MEASURE_GROUP, waits, 1000000);
+	bt_measures_note(measures, BT_MEASURE_GROUP_DECIDING, none, 500000);
+	desk->lab.config.gates.on[BT_GATE_GENERIC_WORKLOAD] = true;
+	struct prometheus *p = metrics_of(desk);
+
+#define WAITING "{" PROFILE ",result=\"waiting_on_preemption\""
+	assert_true(prometheus_value(p, "scheduler_podgroup_schedule_attempts_total" WAITING "}") == 2);
+	assert_true(
+		prometheus_value(p, "scheduler_podgroup_scheduling_attempt_duration_seconds_bucket" WAITING
+				    ",le=\"0.001\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_podgroup_scheduling_attempt_duration_seconds_sum" WAITING
+					"}") == 0.004);
+	assert_true(
+		prometheus_value(p, "scheduler_podgroup_scheduling_algorithm_duration_seconds_count") == 1);
+	free(p);
+}
+
+static struct bt_writer_counts written_before(const struct bt_writer *writer)
+{
+	(void)writer;
+	return (struct bt_writer_counts){.claim_created_n = 3, .volume_failed_n = 2};
+}
+
+static void what_is_written_before_bindings_is_counted_where_there_is_some(void **state)
+{
+	struct desk *desk = *state;
+	char part;
+
+	desk->sources.writer = (struct bt_writer *)&part;
+	desk->sources.writer_counts = written_before;
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "scheduler_resourceclaim_creates_total{status=\"success\"}") == 3);
+	assert_null(prometheus_find(p, "scheduler_resourceclaim_creates_total{status=\"failure\"}"));
+	assert_true(prometheus_value(
+			    p, "scheduler_volume_scheduling_stage_error_total{operation=\"bind\"}") == 2);
+	free(p);
+}
+
+/* Each family that says how stable it is counts once, those of the registry too. */
+static void the_registry_counts_families(void **state)
+{
+	struct desk *desk = *state;
+	struct bt_str names[] = {
+		BT_STR("scheduler_pending_pods"), BT_STR("process_open_fds"), BT_STR("unknown")};
+	const struct bt_metric_settings settings = {.disabled = {names, 3, true}};
+	uint64_t alpha = 0, beta = 0, stable = 0;
+	struct prometheus *p;
+
+	bt_metrics_write(&desk->sources, &settings, &desk->text);
+	for (const char *at = desk->text.ptr; (at = strstr(at, "# HELP ")); at++) {
+		const char *help = strchr(at + 7, ' ') + 1;
+
+		alpha += strncmp(help, "[ALPHA]", 7) == 0;
+		beta += strncmp(help, "[BETA]", 6) == 0;
+		stable += strncmp(help, "[STABLE]", 8) == 0;
+	}
+	p = prometheus_parse(&desk->text);
+#define REGISTERED(level) "registered_metrics_total{deprecated_version=\"\",stability_level=\"" level "\"}"
+	assert_true(alpha > 10 && beta > 3 && stable > 3);
+	assert_true(prometheus_value(p, REGISTERED("ALPHA")) == (double)alpha);
+	assert_true(prometheus_value(p, REGISTERED("BETA")) == (double)beta);
+	assert_true(prometheus_value(p, REGISTERED("STABLE")) == (double)stable);
+	assert_true(prometheus_value(p, "disabled_metrics_total") == 3);
+	assert_true(prometheus_value(p, "hidden_metrics_total") == 1);
+	assert_true(prometheus_value(p, "cardinality_enforcement_unexpected_categorizations_total") == 0);
+	assert_true(prometheus_value(p, "go_threads") >= 1);
+	free(p);
+}
+
+static void values_that_are_not_allowed_become_one_series(void **state)
+{
+	struct desk *desk = *state;
+	struct bt_metric_settings settings = {.allowance_n = 0};
+	struct bt_arena arena = {.first = NULL};
+	struct bt_buf error = {0};
+
+	assert_true(bt_metric_settings_allow(&settings, &arena,
+		bt_str("\"scheduler_pending_pods,queue=active,gated\","
+		       "\"scheduler_schedule_attempts_total,result=scheduled\","
+		       "\"rest_client_request_duration_seconds,verb=GET\""),
+		&error));
+	struct bt_traffic *traffic = bt_mem_zalloc(1, sizeof(*traffic));
+	const enum bt_http_method methods[] = {BT_HTTP_GET, BT_HTTP_PUT, BT_HTTP_POST};
+
+	for (int i = 0; i < 3; i++) {
+		bt_traffic_note(traffic,
+			&(struct bt_traffic_call){.method = methods[i], .status = 200, .took_ns = 1000000});
+	}
+	desk->sources.servers[0].host = "h";
+	desk->sources.servers[0].traffic = traffic;
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "g", "", ", 'schedulingGates': [{'name': 'g'}]");
+	lab_settle(&desk->lab);
+	bt_metrics_write(&desk->sources, &settings, &desk->text);
+	struct prometheus *p = prometheus_parse(&desk->text);
+
+	assert_true(prometheus_value(p, "scheduler_pending_pods{queue=\"gated\"}") == 1);
+	assert_true(prometheus_value(p, "scheduler_pending_pods{queue=\"unexpected\"}") == 1);
+	assert_null(prometheus_find(p, "scheduler_pending_pods{queue=\"unschedulable\"}"));
+	assert_true(prometheus_value(
+			    p, "scheduler_schedule_attempts_total{" PROFILE ",result=\"unexpected\"}") == 1);
+	assert_true(prometheus_value(p, "rest_client_request_duration_seconds_count{host=\"h\",verb="
+					"\"GET\"}") == 1);
+	assert_true(prometheus_value(p, "rest_client_request_duration_seconds_bucket{host=\"h\",verb="
+					"\"unexpected\",le=\"0.005\"}") == 2);
+	assert_true(prometheus_value(p, "rest_client_request_duration_seconds_sum{host=\"h\",verb="
+					"\"unexpected\"}") == 0.002);
+	/* One refused pod and two calls; gauges do not count. */
+	assert_true(prometheus_value(p, "cardinality_enforcement_unexpected_categorizations_total") == 3);
+	assert_true(prometheus_value(p, "scheduler_cache_size{type=\"nodes\"}") == 1);
+	free(p);
+	bt_mem_free(traffic);
+	bt_arena_fini(&arena);
+	bt_buf_fini(&error);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +701,18 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_disabled_metric_is_left_out_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_other_parts_are_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_are_counted_as_client_go_counts_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(waits_and_repetitions_of_calls_are_shown, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_credential_plugins_do_is_counted_as_client_go_counts_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			preemptions_are_counted_when_their_evictions_have_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(metrics_of_gates_are_there_with_them_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(pod_groups_are_counted_by_result, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			what_is_written_before_bindings_is_counted_where_there_is_some, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_registry_counts_families, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			values_that_are_not_allowed_become_one_series, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

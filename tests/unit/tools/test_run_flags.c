@@ -267,8 +267,9 @@ static void flags_without_effect_are_taken_and_named(void **state)
 	struct line line;
 
 	(void)state;
-	read_line(&line, "--allow-metric-labels= --contention-profiling --log-flush-frequency=1s "
-			 "--vmodule=x=1 --kube-api-content-type=application/json");
+	read_line(&line,
+		"--show-hidden-metrics-for-version=1.35 --contention-profiling --log-flush-frequency=1s "
+		"--vmodule=x=1 --kube-api-content-type=application/json");
 	for (size_t i = 0; i < 5; i++) {
 		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
 
@@ -277,6 +278,37 @@ static void flags_without_effect_are_taken_and_named(void **state)
 	}
 	assert_null(bt_invocation_ignored(&line.invocation, 5));
 	drop(&line);
+}
+
+static void metrics_and_values_of_their_labels_can_be_left_out(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags =
+		read_line(&line, "--disabled-metrics=a,b --disabled-metrics=a "
+				 "--allow-metric-labels=a,x=v1,v2 --allow-metric-labels=b,x=w");
+
+	(void)state;
+	assert_int_equal(flags->serving.metrics.disabled.n, 2);
+	assert_true(bt_metric_is_disabled(&flags->serving.metrics, "b"));
+	assert_true(bt_metric_allows(&flags->serving.metrics, "a", "x", bt_str("v2")));
+	assert_false(bt_metric_allows(&flags->serving.metrics, "b", "x", bt_str("v2")));
+	assert_null(bt_invocation_ignored(&line.invocation, 0));
+	drop(&line);
+}
+
+static void what_is_wrong_with_flags_of_metrics_is_said(void **state)
+{
+	(void)state;
+	assert_complains(
+		"--disabled-metrics=a.b", "--disabled-metrics: must be fully qualified metric names");
+	assert_complains(
+		"--allow-metric-labels=a", "--allow-metric-labels: a must be formatted as key=value");
+	assert_complains("--allow-metric-labels-manifest=/nonsense",
+		"--allow-metric-labels-manifest: failed to read allow list manifest: /nonsense");
+	assert_complains("--allow-metric-labels=a,x=v --allow-metric-labels-manifest=/nonsense",
+		"--allow-metric-labels-manifest: give either this or --allow-metric-labels");
+	assert_complains("--show-hidden-metrics-for-version=1.34",
+		"--show-hidden-metrics-for-version: must be omitted or have the value '1.35'");
 }
 
 static void what_is_wrong_is_said_with_the_remedy(void **state)
@@ -419,6 +451,8 @@ int main(void)
 		cmocka_unit_test(flags_without_effect_are_taken_and_named),
 		cmocka_unit_test(front_proxies_say_who_in_the_usual_headers),
 		cmocka_unit_test(every_flag_is_shown_with_its_value_in_order),
+		cmocka_unit_test(metrics_and_values_of_their_labels_can_be_left_out),
+		cmocka_unit_test(what_is_wrong_with_flags_of_metrics_is_said),
 		cmocka_unit_test(what_is_wrong_is_said_with_the_remedy),
 		cmocka_unit_test(every_flag_of_kube_scheduler_is_known),
 	};

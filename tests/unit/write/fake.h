@@ -17,6 +17,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/model/object.h"
+#include "tools/net/traffic.h"
 #include "tools/write/writer.h"
 
 #define FAKE_S	   INT64_C(1000000000)
@@ -48,6 +49,7 @@ static struct fake {
 	struct bt_engine *engine;
 	bool may_write;
 	struct bt_buf judged;
+	struct bt_traffic traffic;
 } fake;
 
 /* ---- the client ---- */
@@ -57,6 +59,12 @@ struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_
 	(void)options;
 	(void)out_error;
 	return (struct bt_http *)&fake;
+}
+
+struct bt_traffic *bt_access_traffic(const struct bt_access *access)
+{
+	(void)access;
+	return &fake.traffic;
 }
 
 static inline void fake_copy(char *out, size_t size, struct bt_str text)

@@ -468,6 +468,62 @@ static void qps_and_burst_hold_for_all_but_events(void **state)
 	assert_in_range(fake.call_n, 13, 14);
 }
 
+static struct bt_traffic_view waits_of(enum bt_http_method method)
+{
+	struct bt_traffic_view view;
+
+	bt_traffic_read(&fake.traffic, BT_TRAFFIC_WAIT, method, &view);
+	return view;
+}
+
+/* Each write that goes under the limit has a wait, which may be none. */
+static void how_long_qps_keeps_writes_back_is_counted(void **state)
+{
+	(void)state;
+	fake_finish();
+	fake_begin((struct bt_writer_options){.qps = 10, .burst = 2});
+	for (uint64_t i = 1; i <= 4; i++) {
+		bind(i, "p", "n1");
+	}
+	fake_pass(FAKE_S);
+	assert_int_equal(fake.call_n, 4);
+	struct bt_traffic_view view = waits_of(BT_HTTP_POST);
+
+	assert_int_equal(view.n, 4);
+	assert_int_equal(view.counts[0], 2); /* up to 5 ms */
+	assert_int_equal(
+		view.counts[3], 2); /* 0.1 to 0.25 s: the third after a tenth, the fourth after two */
+	assert_true(view.sum > 0.29 && view.sum < 0.32);
+	assert_int_equal(waits_of(BT_HTTP_PATCH).n, 0);
+}
+
+static void where_there_is_no_limit_no_wait_is_counted(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	assert_int_equal(fake.call_n, 1);
+	assert_int_equal(waits_of(BT_HTTP_POST).n, 0);
+}
+
+static void what_is_sent_again_is_marked_as_such(void **state)
+{
+	(void)state;
+	bind(1, "p", "n1");
+	assert_false(fake.calls[0].call.again);
+	fake_end(0, BT_HTTP_ANSWERED, 429, FAKE_S, "");
+	fake_pass(2 * FAKE_S);
+	assert_int_equal(fake.call_n, 2);
+	assert_true(fake.calls[1].call.again);
+	fake_answer(1, 503, "");
+	fake_pass(2 * FAKE_S);
+	assert_int_equal(fake.call_n, 3);
+	assert_true(fake.calls[2].call.again);
+	fake_answer(2, 201, "");
+	told("bound 1\n");
+	bind(2, "q", "n1");
+	assert_false(fake.calls[fake.call_n - 1].call.again);
+}
+
 static void bindings_go_before_evictions_before_events(void **state)
 {
 	(void)state;
@@ -647,6 +703,9 @@ int main(void)
 		CASE(no_more_than_so_many_are_out),
 		CASE(more_are_out_over_a_long_way_than_to_a_busy_server),
 		CASE(qps_and_burst_hold_for_all_but_events),
+		CASE(how_long_qps_keeps_writes_back_is_counted),
+		CASE(where_there_is_no_limit_no_wait_is_counted),
+		CASE(what_is_sent_again_is_marked_as_such),
 		CASE(bindings_go_before_evictions_before_events),
 		CASE(a_victim_is_marked_and_deleted_by_its_uid),
 		CASE(a_victim_that_has_gone_is_evicted_and_nothing_is_said),

@@ -374,6 +374,7 @@ static void provisioning_that_fails_fails_the_binding(void **state)
 	(void)state;
 	show_provisioned(200, "{\"metadata\":{\"uid\":\"u-a\",\"annotations\":{\"x\":\"y\"}},\"spec\":{}}");
 	told(FAILED "provisioning failed for PVC \"a\"\n");
+	assert_int_equal(bt_writer_counts(fake.writer).volume_failed_n, 1);
 	finish(state);
 	begin(state);
 	show_provisioned(200, "{\"metadata\":{\"uid\":\"u-a\"},\"spec\":{}}");
@@ -606,6 +607,7 @@ static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state
 	     "\"exactly\":"
 	     "{\"deviceClassName\":\"gpu\",\"allocationMode\":\"ExactCount\",\"count\":1}}]}}}");
 	fake_answer(last(), 201, FRESH);
+	assert_int_equal(bt_writer_counts(fake.writer).claim_created_n, 1);
 	fake_answer(last(), 200, "{\"spec\":{}}");
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
 	sent(last(), "PATCH", CLAIM "/status");
@@ -625,6 +627,26 @@ static void a_claim_for_extended_resources_is_made_and_the_pod_told(void **state
 	sent(last(), "DELETE", CLAIM);
 	fake_answer(last(), 200, "{}");
 	told("failed 1 no\n");
+}
+
+static void a_claim_that_cannot_be_made_is_counted(void **state)
+{
+	struct bt_ask_claim special = allocates;
+
+	(void)state;
+	special.name = special.uid = (struct bt_str){.len = 0};
+	special.special = true;
+	bind_with(NULL, 0, &special, 1);
+	fake_status(last(), 403, "exceeded quota");
+	told("failed 1 running PreBind plugin \"DynamicResources\": create claim for extended resources ns/: "
+	     "exceeded quota\n");
+	bind_with(NULL, 0, &special, 1);
+	fake_end(last(), BT_HTTP_LOST, 0, -1, "");
+	assert_int_equal(bt_writer_counts(fake.writer).claim_uncreated_n, 2);
+	assert_int_equal(bt_writer_counts(fake.writer).claim_created_n, 0);
+	bind_with(NULL, 0, &allocates, 1);
+	fake_status(last(), 403, "no"); /* which is there already */
+	assert_int_equal(bt_writer_counts(fake.writer).claim_uncreated_n, 2);
 }
 
 #define DEVICE(status)                                                                                       \
@@ -777,6 +799,7 @@ int main(void)
 		CASE(a_binding_that_fails_takes_its_reservations_back),
 		CASE(what_cannot_be_taken_back_is_told_as_it_is),
 		CASE(a_claim_for_extended_resources_is_made_and_the_pod_told),
+		CASE(a_claim_that_cannot_be_made_is_counted),
 		CASE(devices_that_have_to_get_ready_are_waited_for),
 		CASE(devices_that_fail_to_get_ready_fail_the_binding),
 		CASE(devices_that_never_get_ready_are_given_up),

@@ -45,6 +45,40 @@ static void idle_time_fills_it_up_to_the_burst_and_no_further(void **state)
 	assert_int_equal(n, 3);
 }
 
+static void who_is_kept_back_has_waited_since_then(void **state)
+{
+	struct bt_throttle throttle;
+
+	(void)state;
+	bt_throttle_init(&throttle, 10, 2, 0);
+	assert_int_equal(bt_throttle_take(&throttle, 0), 0);
+	assert_int_equal(bt_throttle_waited(&throttle, 0, 0), 0);
+	assert_int_equal(bt_throttle_take(&throttle, 0), 0);
+	assert_int_not_equal(bt_throttle_take(&throttle, 0), 0);
+	assert_int_equal(bt_throttle_take(&throttle, S / 10 + 1), 0);
+	assert_int_equal(bt_throttle_waited(&throttle, 0, S / 10 + 1), S / 10 + 1);
+	/* The next one had wanted to go all the while; one that came later has waited less. */
+	assert_int_not_equal(bt_throttle_take(&throttle, S / 10 + 1), 0);
+	assert_int_equal(bt_throttle_take(&throttle, S / 5 + 2), 0);
+	assert_int_equal(bt_throttle_waited(&throttle, 0, S / 5 + 2), S / 5 + 2);
+	assert_int_equal(bt_throttle_waited(&throttle, S / 5, S / 5 + 2), 2);
+	/* Nobody is kept back when there are tokens again, however long ago he came. */
+	assert_int_equal(bt_throttle_take(&throttle, 10 * S), 0);
+	assert_int_equal(bt_throttle_waited(&throttle, 0, 10 * S), 0);
+}
+
+static void without_a_limit_nobody_has_waited(void **state)
+{
+	struct bt_throttle throttle;
+
+	(void)state;
+	bt_throttle_init(&throttle, -1, 1, 0);
+	for (int i = 0; i < 10; i++) {
+		assert_int_equal(bt_throttle_take(&throttle, i), 0);
+		assert_int_equal(bt_throttle_waited(&throttle, 0, i), 0);
+	}
+}
+
 static void what_is_returned_can_be_taken_again(void **state)
 {
 	struct bt_throttle throttle;
@@ -87,6 +121,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_burst_goes_at_once_and_then_qps_a_second),
 		cmocka_unit_test(idle_time_fills_it_up_to_the_burst_and_no_further),
+		cmocka_unit_test(who_is_kept_back_has_waited_since_then),
+		cmocka_unit_test(without_a_limit_nobody_has_waited),
 		cmocka_unit_test(what_is_returned_can_be_taken_again),
 		cmocka_unit_test(a_clock_that_goes_back_gives_nothing),
 		cmocka_unit_test(below_zero_there_is_no_limit),
