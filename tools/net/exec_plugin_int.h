@@ -34,8 +34,8 @@ void bt_exec_credential_fini(struct bt_exec_credential *credential);
  * Runs the plan's plugin and reads what it prints. stop: a file that becomes readable when the program shall
  * be killed and the answer does not matter any more; -1: none.
  * Context : blocks, at most limit_ns.
- * Returns : false with the reason in out_error; nothing that the program has printed is in it. How the program
- * ended is in out_credential in any case, and nothing else then.
+ * Returns : false with the reason in out_error; nothing that the program has printed is in it. How the
+ * program ended is in out_credential in any case, and nothing else then.
  */
 bool bt_exec_run(const struct bt_access_plan *plan, const char *server, int64_t limit_ns, int stop,
 	struct bt_exec_credential *out_credential, struct bt_buf *out_error);

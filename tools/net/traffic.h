@@ -44,7 +44,8 @@ struct bt_traffic_call {
 /* Context: any thread. */
 void bt_traffic_note(struct bt_traffic *traffic, const struct bt_traffic_call *call);
 
-/* A call has waited so long for its turn under the client's own limit of calls a second. Context: any thread. */
+/* A call has waited so long for its turn under the client's own limit of calls a second. Context: any
+ * thread. */
 void bt_traffic_waited(struct bt_traffic *traffic, enum bt_http_method method, int64_t wait_ns);
 
 /* Adds what other has. Context: the thread that alone has sum. */

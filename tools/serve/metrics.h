@@ -9,6 +9,7 @@
 /* Appends /metrics/slis: what health checks have said. Context: any thread. */
 void bt_metrics_write_slis(const struct bt_serve_sources *sources, struct bt_buf *out);
 
-/* Appends all metrics. settings: NULL: everything is shown. Context: any thread but the pipeline's; waits for the end of a cycle. */
+/* Appends all metrics. settings: NULL: everything is shown. Context: any thread but the pipeline's; waits for
+ * the end of a cycle. */
 void bt_metrics_write(const struct bt_serve_sources *sources, const struct bt_metric_settings *settings,
 	struct bt_buf *out);
