@@ -72,6 +72,11 @@ static void release_claim(
 	}
 }
 
+void sim_crowd(const struct sim *sim, bool other)
+{
+	bt_resource_crowd(((sim->seed >> 3) + other) & 1 ? BT_FIRST_RARE : 0);
+}
+
 struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool binds)
 {
 	struct bt_config_errors errors = {0};
@@ -91,8 +96,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.always_foresee = true,
 		.keeps_none = sim->seed >> 1 & 1,
 	};
-	/* Resources are rare to one of the engines, which must decide as the others. */
-	bt_resource_crowd(by_evaluation && sim->seed >> 2 & 1 ? BT_FIRST_RARE : 0);
+	sim_crowd(sim, by_evaluation);
 	struct bt_engine *engine = bt_engine_create(sim_config(sim->gangs), &options, &errors);
 	bt_resource_crowd(0);
 

@@ -243,6 +243,10 @@ uint32_t sim_group_placed_n(const struct sim *sim, uint32_t slot);
 void sim_check_group(struct sim *sim, uint32_t slot, uint32_t before_n, uint32_t fits_n, uint32_t placed_n);
 
 /* ---- direct.c ---- */
+/* In the dictionary that is made next resources have columns or are rare, which depends on the seed. Of two
+ * engines, which must decide the same, one has it so and the other one has it otherwise. */
+void sim_crowd(const struct sim *sim, bool other);
+
 /* An engine is told of an object, or of its end. */
 enum bt_status sim_take(
 	struct bt_engine *engine, const struct bt_object *object, bool there, uint32_t *out_ix);
