@@ -81,32 +81,28 @@ static BT_NOINLINE void fetch_moves(const struct bt_abreast *abreast, uint32_t n
 	}
 }
 
-/* The values of a node by column. Returns false when vectors do not handle a number. */
+/* The values of a node by column, but for what lanes leave out. Returns false when vectors do not handle a
+ * number. */
 BT_INLINE bool find_values(
+	const struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, uint16_t *value)
+{
+	const uint32_t n = (abreast->n + BT_RANGE_STEP - 1) / BT_RANGE_STEP;
+
+	return bt_range_lanes(abreast->lanes, n, abreast->most, view, node_ix, value);
+}
+
+BT_INLINE void put_values(
 	const struct bt_abreast *abreast, const struct bt_view *view, uint32_t node_ix, uint16_t *value)
 {
 	const uint32_t n = abreast->n;
 
-	if (!bt_range_lanes(abreast->lanes, (n + BT_RANGE_STEP - 1) / BT_RANGE_STEP, abreast->most, view,
-		    node_ix, value)) {
-		return false;
-	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bt_column *column = abreast->columns[i];
+		struct bt_column *column = abreast->columns[i];
 
 		if (BT_UNLIKELY(column->wants_rest) &&
 			!bt_resource_sum_fits_rest(&column->sum, view, node_ix)) {
 			value[i] = 0;
 		}
-	}
-	return true;
-}
-
-BT_INLINE void put_values(const struct bt_abreast *abreast, uint32_t node_ix, const uint16_t *value)
-{
-	for (uint32_t i = 0; i < abreast->n; i++) {
-		struct bt_column *column = abreast->columns[i];
-
 		bt_column_put(column, &column->flips, node_ix, value[i]);
 	}
 }
@@ -122,7 +118,18 @@ static void take(struct bt_abreast *abreast, const struct bt_view *view, uint32_
 	if (BT_UNLIKELY(wide)) {
 		fetch_moves(abreast, node_ix, value);
 	}
-	put_values(abreast, node_ix, value);
+	put_values(abreast, view, node_ix, value);
+}
+
+/* Puts what is ready, in place of what the journal names. */
+static BT_NOINLINE void put_ready(struct bt_abreast *abreast, const struct bt_view *view)
+{
+	const struct bt_usage *usage = view->usage;
+
+	if (abreast->at != abreast->ready_at) {
+		put_values(abreast, view, usage->journal[abreast->at & usage->journal_mask], abreast->values);
+		abreast->at = abreast->ready_at;
+	}
 }
 
 bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view)
@@ -135,9 +142,8 @@ bool bt_abreast_follow(struct bt_abreast *abreast, const struct bt_view *view)
 		dissolve(abreast);
 		return false;
 	}
-	if (abreast->ready_at == end && end != abreast->at) {
-		put_values(abreast, usage->journal[abreast->at & usage->journal_mask], abreast->values);
-		abreast->at = end;
+	if (abreast->ready_at == end) {
+		put_ready(abreast, view);
 	}
 	for (uint64_t at = abreast->at; at != end; at++) {
 		uint32_t node_ix = usage->journal[at & usage->journal_mask];
