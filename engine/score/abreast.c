@@ -46,7 +46,6 @@ void bt_abreast_join(struct bt_column *column, const struct bt_view *view)
 		bt_range_lane_put(&column->sum, abreast->lanes, abreast->n)) {
 		column->lane = abreast->n;
 		column->is_abreast = true;
-		abreast->ready_at = 0;
 		abreast->columns[abreast->n++] = column;
 	}
 }

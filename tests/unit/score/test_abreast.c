@@ -294,8 +294,18 @@ static void a_column_may_end_while_it_is_abreast(void **state)
 	for (uint32_t round = 0; round < 20; round++) {
 		uint32_t c = bt_rng_below(&w->rng, 7);
 
+		/* Perhaps what the others follow next is ready. */
+		change(w, bt_rng_below(&w->rng, NODE_N));
+		if (round % 2) {
+			bt_abreast_ready(&w->abreast, &w->view);
+		}
 		bt_column_fini(&w->columns[c]);
 		assert_true(w->abreast.n <= 6);
+		for (uint32_t k = 0; k < 7; k++) {
+			if (k != c) {
+				ask_for(w, k);
+			}
+		}
 		column_init(w, c);
 		take_turns(w, 7, 5);
 		calm(w, 7);
