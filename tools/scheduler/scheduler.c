@@ -565,6 +565,7 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 			.pod_resources = s->pod_resources,
 			.writer = s->writer,
 			.writer_counts = bt_writer_counts,
+			.each_device_wait = bt_writer_each_device_wait,
 			.leads = s->elected ? leads : NULL,
 			.lease_is_well = lease_is_well,
 			.lease_slow_n = lease_slow_n,

@@ -267,6 +267,46 @@ static void add_prebinding(struct bt_exposition *x, const struct bt_serve_source
 	}
 }
 
+static void label_devices(struct bt_exposition *x, const struct bt_device_series *series)
+{
+	static const char *const ends[] = {"success", "failure", "timeout", "error"};
+
+	bt_expose_label(x, "driver", series->driver);
+	bt_expose_label(x, "profile", series->profile);
+	bt_expose_label(x, "status", bt_str(ends[series->end]));
+}
+
+static void add_allocations(void *context, const struct bt_device_series *series)
+{
+	if (series->conditional_n) {
+		label_devices(context, series);
+		bt_expose_count(context, series->conditional_n);
+	}
+}
+
+static void add_device_waits(void *context, const struct bt_device_series *series)
+{
+	double bounds[BT_DEVICE_BOUNDS];
+
+	bt_device_bounds(bounds);
+	label_devices(context, series);
+	bt_expose_buckets(context,
+		&(struct bt_metric_buckets){bounds, series->counts, BT_DEVICE_BOUNDS, series->sum_s});
+}
+
+/* Gate DRADeviceBindingConditions. */
+static void add_devices(struct bt_exposition *x, const struct bt_serve_sources *sources)
+{
+	bt_expose(x, "scheduler_dra_bindingconditions_allocations_total", BT_METRIC_COUNTER,
+		"[ALPHA] Number of allocations using devices with BindingConditions, counted per driver per "
+		"scheduling attempt");
+	sources->each_device_wait(sources->writer, add_allocations, x);
+	bt_expose(x, "scheduler_dra_bindingconditions_wait_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Time in seconds spent waiting for BindingConditions to be satisfied during "
+		"PreBind.");
+	sources->each_device_wait(sources->writer, add_device_waits, x);
+}
+
 /* Metrics of kube-scheduler's that never have a sample here: pods wait for nobody at Permit, and what is
  * known of a signature is brought up to date after each placement instead of being handed to the next pod. */
 static void add_vacant(struct bt_exposition *x)
@@ -314,6 +354,10 @@ void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_e
 	}
 	if (sources->writer && sources->config) {
 		add_prebinding(x, sources);
+		if (sources->each_device_wait &&
+			sources->config->gates.on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS]) {
+			add_devices(x, sources);
+		}
 	}
 	add_vacant(x);
 	if (sources->leads) {

@@ -30,6 +30,8 @@ struct bt_serve_sources {
 	struct bt_pod_resources *pod_resources;
 	const struct bt_writer *writer;
 	struct bt_writer_counts (*writer_counts)(const struct bt_writer *writer);
+	void (*each_device_wait)(const struct bt_writer *writer,
+		void (*call)(void *context, const struct bt_device_series *series), void *context);
 	bool (*leads)(void *context); /* NULL: nobody is elected, and the next two are not asked */
 	bool (*lease_is_well)(void *context);
 	uint64_t (*lease_slow_n)(void *context);

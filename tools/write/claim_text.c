@@ -117,19 +117,28 @@ static struct bt_str results_of(struct bt_writer *writer, struct bt_str claim)
 	return bt_json_member(writer, bt_json_member(writer, allocation, "devices"), "results");
 }
 
-bool bt_claim_is_conditional(struct bt_writer *writer, struct bt_str claim)
+void bt_claim_read_devices(
+	struct bt_writer *writer, struct bt_op *op, struct bt_str body, struct bt_prebind_claim *out)
 {
-	struct bt_str results = results_of(writer, claim), result, condition;
-	size_t first = 0;
+	struct bt_str results = results_of(writer, body), result, condition;
+	uint32_t n = 0;
 
 	for (size_t at = 0; bt_json_element(writer, results, &at, &result);) {
-		struct bt_str conditions = bt_json_member(writer, result, "bindingConditions");
-
-		if (bt_json_element(writer, conditions, &first, &condition)) {
-			return true;
-		}
+		n++;
 	}
-	return false;
+	out->devices = bt_arena_zalloc(&op->arena, (n + 1) * sizeof(*out->devices));
+	out->device_n = n;
+	out->conditional = false;
+	n = 0;
+	for (size_t at = 0; n < out->device_n && bt_json_element(writer, results, &at, &result); n++) {
+		struct bt_str conditions = bt_json_member(writer, result, "bindingConditions");
+		size_t first = 0;
+
+		out->devices[n] = (struct bt_prebind_device){
+			.driver = bt_op_copy(op, bt_json_name(bt_json_member(writer, result, "driver"))),
+			.conditional = bt_json_element(writer, conditions, &first, &condition)};
+		out->conditional |= out->devices[n].conditional;
+	}
 }
 
 static bool same_member(struct bt_writer *writer, struct bt_str a, struct bt_str b, const char *name)

@@ -222,7 +222,7 @@ static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str
 {
 	struct bt_prebind_claim *claim = claim_of(op);
 
-	claim->conditional = bt_claim_is_conditional(writer, body);
+	bt_claim_read_devices(writer, op, body, claim);
 	if (!bt_claim_read(writer, op, body)) {
 		fail_claim(writer, op, "claim ", " is another one by now");
 	} else if (claim->is_reserved) {
@@ -268,7 +268,7 @@ static void take_written(struct bt_writer *writer, struct bt_op *op, struct bt_s
 	struct bt_prebind_claim *claim = claim_of(op);
 
 	note_version(writer, op, body);
-	claim->conditional = bt_claim_is_conditional(writer, body);
+	bt_claim_read_devices(writer, op, body, claim);
 	claim->written = number_of(claim->version);
 	claim->reserves = true;
 	if (claim->special) {
@@ -336,6 +336,22 @@ void bt_claim_wait(struct bt_writer *writer, struct bt_op *op)
 	bt_prebind_go(op, BT_PREBIND_READY);
 }
 
+/* It was begun when its time was set. All devices of all claims count, as upstream. */
+void bt_claim_waited(struct bt_writer *writer, const struct bt_op *op, enum bt_devices_end end)
+{
+	const struct bt_prebind *prebind = op->prebind;
+	int64_t begin_ns = op->until_ns - writer->options.device_timeout_ns;
+
+	for (uint32_t i = 0; op->waits_for_devices && i < prebind->claim_n; i++) {
+		for (uint32_t k = 0; k < prebind->claims[i].device_n; k++) {
+			const struct bt_prebind_device *device = &prebind->claims[i].devices[k];
+
+			bt_device_waits_note(writer->device_waits, op->known.pod.scheduler_name,
+				device->driver, end, device->conditional, bt_write_now(writer) - begin_ns);
+		}
+	}
+}
+
 static void take_readiness(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
 {
 	struct bt_prebind_claim *claim = claim_of(op);
@@ -345,10 +361,12 @@ static void take_readiness(struct bt_writer *writer, struct bt_op *op, struct bt
 	note_version(writer, op, body);
 	claim->written = number_of(claim->version);
 	if (state == BT_CLAIM_FAILED) {
+		bt_claim_waited(writer, op, BT_DEVICES_FAILED);
 		fail(writer, op, "%.*s", BT_STR_ARG(bt_buf_view(&why)));
 	} else if (state == BT_CLAIM_READY) {
 		bt_prebind_next(writer, op);
 	} else if (bt_write_now(writer) >= op->until_ns) {
+		bt_claim_waited(writer, op, BT_DEVICES_TIMEOUT);
 		fail(writer, op, "device binding timeout: claim=%.*s", BT_STR_ARG(claim->name));
 	} else {
 		bt_op_later(op, READY_NS);
@@ -436,6 +454,9 @@ static void forward_answered(struct bt_writer *writer, struct bt_op *op, const s
 		/* A claim is not made twice: it would have another name; the first goes with the pod, which
 		 * owns it. */
 		bt_add_owned(&writer->counts.claim_uncreated_n, op->stage == BT_PREBIND_CREATE);
+		if (op->stage == BT_PREBIND_READY) {
+			bt_claim_waited(writer, op, BT_DEVICES_ERROR);
+		}
 		fail_call(writer, op, what_failed(op), answer);
 	}
 }

@@ -125,6 +125,7 @@ static void ready_from(struct bt_op *op, uint32_t at)
 			return;
 		}
 	}
+	bt_claim_waited(op->writer, op, BT_DEVICES_READY);
 	bind_now(op);
 }
 

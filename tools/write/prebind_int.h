@@ -25,6 +25,12 @@ struct bt_prebind_mapping {
 	struct bt_str resource, request;
 };
 
+/* A device that a claim has. */
+struct bt_prebind_device {
+	struct bt_str driver;
+	bool conditional; /* it has to get ready first */
+};
+
 struct bt_prebind_claim {
 	struct bt_str name, uid;
 	bool allocates, special, timed;
@@ -35,6 +41,8 @@ struct bt_prebind_claim {
 	struct bt_str selector; /* status.allocation.nodeSelector as JSON, or empty */
 	/* As the server has it: parts of its JSON. */
 	struct bt_str version, finalizers, reserved, config, asked;
+	struct bt_prebind_device *devices;
+	uint32_t device_n;
 	bool conditional; /* some device of its has to get ready first */
 	bool deleting, allocated, dated, is_reserved, has_finalizer;
 	/* What was written. */
@@ -91,6 +99,9 @@ enum {
 /* Has it looked at until its devices are ready. */
 void bt_claim_wait(struct bt_writer *writer, struct bt_op *op);
 
+/* That is over; nothing happens when nobody has waited. */
+void bt_claim_waited(struct bt_writer *writer, const struct bt_op *op, enum bt_devices_end end);
+
 /* The first step of a claim. */
 void bt_claim_begin(struct bt_op *op);
 bool bt_claim_request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call);
@@ -114,8 +125,9 @@ enum bt_claim_state { BT_CLAIM_READY = 0, BT_CLAIM_WAITS, BT_CLAIM_FAILED };
 enum bt_claim_state bt_claim_state(
 	struct bt_writer *writer, struct bt_str claim, struct bt_str name, struct bt_buf *out_why);
 
-/* Does any device have some? */
-bool bt_claim_is_conditional(struct bt_writer *writer, struct bt_str claim);
+/* Lists the devices that the server's claim has. */
+void bt_claim_read_devices(
+	struct bt_writer *writer, struct bt_op *op, struct bt_str body, struct bt_prebind_claim *out);
 
 void bt_claim_special(const struct bt_op *op, const struct bt_prebind_claim *claim, struct bt_buf *out);
 void bt_claim_finalize(const struct bt_prebind_claim *claim, bool adds, struct bt_buf *out);

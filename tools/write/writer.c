@@ -782,6 +782,7 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	}
 	writer->host = host_name(options->host);
 	writer->known = bt_known_create();
+	writer->device_waits = bt_device_waits_create();
 	writer->json = bt_json_create();
 	writer->events = bt_events_create(writer);
 	writer->statuses = bt_statuses_create();
@@ -813,6 +814,7 @@ void bt_writer_destroy(struct bt_writer *writer)
 	bt_statuses_destroy(writer->statuses);
 	BT_INVARIANT(bt_load_relaxed(&writer->open_n) == 0);
 	bt_known_destroy(writer->known);
+	bt_device_waits_destroy(writer->device_waits);
 	bt_json_destroy(writer->json);
 	bt_map_fini(&writer->bindings);
 	bt_api_calls_fini(&writer->calls);
@@ -846,6 +848,12 @@ bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns)
 		}
 	}
 	return true;
+}
+
+void bt_writer_each_device_wait(const struct bt_writer *writer,
+	void (*call)(void *context, const struct bt_device_series *series), void *context)
+{
+	bt_device_waits_each(writer->device_waits, call, context);
 }
 
 struct bt_writer_counts bt_writer_counts(const struct bt_writer *writer)

@@ -17,6 +17,7 @@
 #include "engine/flow/pipeline.h"
 #include "tools/net/http.h"
 #include "tools/watch/watch.h"
+#include "tools/write/device_waits.h"
 
 struct bt_writer;
 
@@ -87,6 +88,10 @@ void bt_writer_wind_up(struct bt_writer *writer, int64_t said_ns);
 /* Waits until nothing is on its way, at most limit_ns. Returns: whether that is so. Context: not the writer's
  * thread. */
 bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns);
+
+/* What came of waiting for devices. Context: any thread. */
+void bt_writer_each_device_wait(const struct bt_writer *writer,
+	void (*call)(void *context, const struct bt_device_series *series), void *context);
 
 /* X(name, words) */
 #define BT_WRITER_COUNTS(X)                                                                                  \

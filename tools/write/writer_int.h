@@ -129,11 +129,12 @@ struct bt_shadow;
 struct bt_statuses;
 
 struct bt_writer {
-	struct bt_writer_options options; /* init: */
-	struct bt_http *http;		  /* init: */
-	struct bt_pipeline *pipeline;	  /* init: by bt_writer_attach */
-	struct bt_known *known;		  /* init: the pointer */
-	char *host;			  /* init: */
+	struct bt_writer_options options;     /* init: */
+	struct bt_http *http;		      /* init: */
+	struct bt_pipeline *pipeline;	      /* init: by bt_writer_attach */
+	struct bt_known *known;		      /* init: the pointer */
+	char *host;			      /* init: */
+	struct bt_device_waits *device_waits; /* init: the pointer */
 
 	_Atomic(struct bt_op *) inbox; /* atomic: EDGE write.inbox */
 	_Atomic uint64_t open_n;       /* atomic: ops that are not over */

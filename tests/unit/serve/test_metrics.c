@@ -604,6 +604,49 @@ static void what_is_written_before_bindings_is_counted_where_there_is_some(void 
 	free(p);
 }
 
+static void two_waits(const struct bt_writer *writer,
+	void (*call)(void *context, const struct bt_device_series *series), void *context)
+{
+	struct bt_device_series series = {.profile = BT_STR("default-scheduler"),
+		.driver = BT_STR("gpu.example"),
+		.end = BT_DEVICES_TIMEOUT,
+		.conditional_n = 2,
+		.sum_s = 3,
+		.counts = {[4] = 2, [BT_DEVICE_BOUNDS] = 1}};
+
+	(void)writer;
+	call(context, &series);
+	series.driver = bt_str("nic.example"); /* beside one that has conditions */
+	series.conditional_n = 0;
+	call(context, &series);
+}
+
+static void waits_for_devices_are_shown_by_driver(void **state)
+{
+#define DEVICES(driver) "{driver=\"" driver "\"," PROFILE ",status=\"timeout\""
+#define DEVICE_WAITS	"scheduler_dra_bindingconditions_wait_duration_seconds"
+	struct desk *desk = *state;
+	char part;
+
+	desk->sources.writer = (struct bt_writer *)&part;
+	desk->sources.writer_counts = some_writes;
+	desk->sources.each_device_wait = two_waits;
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(prometheus_value(p, "scheduler_dra_bindingconditions_allocations_total" DEVICES(
+						"gpu.example") "}") == 2);
+	assert_null(prometheus_find(
+		p, "scheduler_dra_bindingconditions_allocations_total" DEVICES("nic.example") "}"));
+	assert_true(prometheus_value(p, DEVICE_WAITS "_bucket" DEVICES("nic.example") ",le=\"1.6\"}") == 2);
+	assert_true(prometheus_value(p, DEVICE_WAITS "_count" DEVICES("nic.example") "}") == 3);
+	assert_true(prometheus_value(p, DEVICE_WAITS "_sum" DEVICES("nic.example") "}") == 3);
+	free(p);
+	desk->lab.config.gates.on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] = false;
+	p = metrics_of(desk);
+	assert_string_equal(prometheus_type(p, DEVICE_WAITS), "");
+	free(p);
+}
+
 /* Each family that says how stable it is counts once, those of the registry too. */
 static void the_registry_counts_families(void **state)
 {
@@ -710,6 +753,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pod_groups_are_counted_by_result, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			what_is_written_before_bindings_is_counted_where_there_is_some, setup, teardown),
+		cmocka_unit_test_setup_teardown(waits_for_devices_are_shown_by_driver, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_registry_counts_families, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			values_that_are_not_allowed_become_one_series, setup, teardown),

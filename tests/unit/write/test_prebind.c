@@ -658,6 +658,29 @@ static void a_claim_that_cannot_be_made_is_counted(void **state)
 	"\"devices\":[{\"driver\":\"d\",\"pool\":\"p\",\"device\":\"x\",\"conditions\":[{\"type\":\"" type   \
 	"\",\"status\":\"" status "\",\"reason\":\"r\",\"message\":\"m\"}]}],"
 
+/* What is counted of waits, a line each. */
+static void add_wait(void *context, const struct bt_device_series *series)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i <= BT_DEVICE_BOUNDS; i++) {
+		n += series->counts[i];
+	}
+	bt_buf_printf(context, "%.*s %.*s %d: %llu of %llu, %.0f s\n", BT_STR_ARG(series->profile),
+		BT_STR_ARG(series->driver), (int)series->end, (unsigned long long)series->conditional_n,
+		(unsigned long long)n, series->sum_s);
+}
+
+static void waited(const char *lines)
+{
+	struct bt_buf text = {.len = 0};
+
+	bt_buf_text(&text, "");
+	bt_writer_each_device_wait(fake.writer, add_wait, &text);
+	assert_string_equal(text.ptr, lines);
+	bt_buf_fini(&text);
+}
+
 static void devices_that_have_to_get_ready_are_waited_for(void **state)
 {
 	(void)state;
@@ -671,7 +694,9 @@ static void devices_that_have_to_get_ready_are_waited_for(void **state)
 	fake_pass(5 * FAKE_S);
 	fake_answer(last(), 200, DEVICE(SHOWS("Up", "False")));
 	fake_pass(5 * FAKE_S);
+	waited("");
 	fake_answer(last(), 200, DEVICE(SHOWS("Up", "True")));
+	waited("s d 0: 1 of 1, 10 s\n");
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
 	told("bound 1\nclaim c u-c 15 reserved\n");
@@ -689,6 +714,7 @@ static void devices_that_fail_to_get_ready_fail_the_binding(void **state)
 	told("failed 1 running PreBind plugin \"DynamicResources\": device binding failed: claim=c, "
 	     "reason=r, "
 	     "message=\"m\"\nclaim c u-c 16\n");
+	waited("s d 1: 1 of 1, 0 s\n");
 }
 
 static void devices_that_never_get_ready_are_given_up(void **state)
@@ -707,6 +733,23 @@ static void devices_that_never_get_ready_are_given_up(void **state)
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"16\"}}");
 	told("failed 1 running PreBind plugin \"DynamicResources\": device binding timeout: claim=c\n"
 	     "claim c u-c 16\n");
+	waited("s d 2: 1 of 1, 600 s\n");
+}
+
+/* All devices of a binding that waits count as having been waited for, as upstream; those that have
+ * conditions as allocated. */
+static void of_devices_that_cannot_be_looked_at_the_error_is_counted(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_answer(last(), 200,
+		"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"15\"},\"status\":{"
+		"\"allocation\":{\"devices\":{\"results\":[{\"driver\":\"d\",\"pool\":\"p\",\"device\":\"x\","
+		"\"bindingConditions\":[\"Up\"]},{\"driver\":\"e\",\"pool\":\"p\",\"device\":\"y\"}]}},"
+		"\"reservedFor\":[]}}");
+	fake_status(last() - 1, 403, "no");
+	waited("s d 3: 1 of 1, 0 s\ns e 3: 0 of 1, 0 s\n");
 }
 
 static void at_the_end_what_was_written_is_told(void **state)
@@ -803,6 +846,7 @@ int main(void)
 		CASE(devices_that_have_to_get_ready_are_waited_for),
 		CASE(devices_that_fail_to_get_ready_fail_the_binding),
 		CASE(devices_that_never_get_ready_are_given_up),
+		CASE(of_devices_that_cannot_be_looked_at_the_error_is_counted),
 		CASE(at_the_end_what_was_written_is_told),
 		CASE(a_claim_that_keeps_a_pod_out_is_freed),
 		CASE(a_claim_that_another_pod_uses_stays),
