@@ -28,6 +28,7 @@ import (
 var testCases = append(append(append(familyCases(), extenderCases()...), rotationCases()...), []testCase{
 	{name: "events", help: "what kubectl describe shows of a pod is what it shows with kube-scheduler", run: eventsCase},
 	{name: "endpoints", help: "health, metrics for a real parser, configz", run: endpointsCase},
+	{name: "metrics", help: "the metrics of kube-scheduler, by their names, types, helps, labels and buckets", run: metricsCase},
 	{name: "deployments", help: "controllers make, scale and delete pods meanwhile", run: deploymentsCase},
 	{name: "node-comes-later", help: "pods that fit nowhere are placed when a node comes, at once", run: nodeComesCase},
 	{name: "nodes-come-back", help: "nodes are deleted and made again under their names while pods come", run: nodesComeBackCase},

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What kube-scheduler says in /metrics, and whether berth says it by the same names.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+)
+
+// notOurs are metrics of kube-scheduler that berth does not have: tools/serve/README.md says why. A name that ends in _
+// stands for all that begin so.
+var notOurs = []string{"aggregator_", "apiextensions_", "apiserver_", "authenticated_user_requests", "authentication_", "authorization_", "go_", "node_collector_", "workqueue_",
+	"rest_client_transport_cache_entries", "rest_client_transport_cert_rotation_gc_calls_total", "rest_client_transport_create_calls_total",
+	"scheduler_batch_", "scheduler_get_node_hint_", "scheduler_plugin_evaluation_total", "scheduler_store_schedule_results_"}
+
+func isOurs(name string) bool {
+	return name == "go_threads" || !slices.ContainsFunc(notOurs, func(other string) bool {
+		return name == other || (strings.HasSuffix(other, "_") && strings.HasPrefix(name, other))
+	})
+}
+
+// metricsOf places pods, one of them nowhere, and asks for metrics.
+func (s *suite) metricsOf(ctx context.Context, start func(context.Context, schedulerOptions) (*process, error)) (map[string]*dto.MetricFamily, error) {
+	x, err := start(ctx, schedulerOptions{args: openDebug})
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(s.makeNodes(ctx, 3), s.makePods(ctx, "p", 10, "100m"), s.makePods(ctx, "whale", 1, "1000"), s.waitBound(ctx, time.Minute, 10)); err != nil {
+		return nil, err
+	}
+	var families map[string]*dto.MetricFamily
+	err = eventually(ctx, time.Minute, func() error {
+		status, body, err := x.get(ctx, "/metrics")
+		if err != nil || status != 200 {
+			return fmt.Errorf("/metrics: %d %v", status, err)
+		}
+		parser := expfmt.NewTextParser(model.UTF8Validation)
+		if families, err = parser.TextToMetricFamilies(strings.NewReader(body)); err != nil {
+			return err
+		}
+		if families["scheduler_unschedulable_pods"].GetMetric() == nil || families["scheduler_pod_scheduling_sli_duration_seconds"].GetMetric() == nil {
+			return errors.New("nothing is said of the pods yet")
+		}
+		return nil
+	})
+	return families, errors.Join(err, x.end(), s.clean(ctx), s.wipeAll(ctx))
+}
+
+// shapesOf lists the sets of labels, and the bounds of buckets.
+func shapesOf(family *dto.MetricFamily) []string {
+	seen := map[string]bool{}
+	for _, m := range family.GetMetric() {
+		var names, bounds []string
+		for _, l := range m.GetLabel() {
+			names = append(names, l.GetName())
+		}
+		sort.Strings(names)
+		for _, b := range m.GetHistogram().GetBucket() {
+			bounds = append(bounds, fmt.Sprint(b.GetUpperBound()))
+		}
+		seen[fmt.Sprint(names, " ", bounds)] = true
+	}
+	var shapes []string
+	for shape := range seen {
+		shapes = append(shapes, shape)
+	}
+	sort.Strings(shapes)
+	return shapes
+}
+
+func metricsCase(ctx context.Context, s *suite) error {
+	want, err := s.metricsOf(ctx, s.startReal)
+	if err != nil {
+		return fmt.Errorf("kube-scheduler: %w", err)
+	}
+	got, err := s.metricsOf(ctx, func(ctx context.Context, o schedulerOptions) (*process, error) {
+		return s.startBerth(ctx, "berth", o)
+	})
+	if err != nil {
+		return fmt.Errorf("berth: %w", err)
+	}
+	var wrong []error
+	for name, family := range want {
+		ours, there := got[name]
+		switch {
+		case !isOurs(name):
+		case !there:
+			wrong = append(wrong, fmt.Errorf("%s is not there", name))
+		case ours.GetType() != family.GetType() || ours.GetHelp() != family.GetHelp():
+			wrong = append(wrong, fmt.Errorf("%s is %v, %q, not %v, %q", name, ours.GetType(), ours.GetHelp(), family.GetType(), family.GetHelp()))
+		case !slices.Equal(shapesOf(ours), shapesOf(family)):
+			wrong = append(wrong, fmt.Errorf("%s has %v, not %v", name, shapesOf(ours), shapesOf(family)))
+		}
+	}
+	return errors.Join(wrong...)
+}
