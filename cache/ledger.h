@@ -95,8 +95,8 @@ void bt_ledger_vacate(struct bt_ledger *ledger, uint32_t node_ix);
 
 /*
  * What was on a node, or promised, is so by another slot from now on; pods keep their order. Nothing was
- * released,
- * and columns are not told: they have to be made anew. Requires: to is vacant and lower; no trial is on.
+ * released, and columns are not told: they have to be made anew. Requires: to is vacant and lower; no trial
+ * is on.
  */
 void bt_ledger_move_node(struct bt_ledger *ledger, uint32_t from, uint32_t to);
 
