@@ -68,9 +68,9 @@ struct bt_engine_options {
 	 * behind the others, so that nobody has to wait for their refusals. */
 	bool strict_order;
 	bool no_backoff; /* a pod that an event may help is active at once */
-	/* Pods of a PodGroup that were refused wait for an event that may help one of them. Else they are
-	 * tried again after their backoff, whatever has happened, as upstream does; a caller whose clock
-	 * stands still would never come to an end then. */
+	/* Pods of a PodGroup that were refused wait for an event that may help one of them, or that changes
+	 * how many have to fit. Else they are tried again after their backoff, whatever has happened, as
+	 * upstream does; a caller whose clock stands still would never come to an end then. */
 	bool groups_by_events;
 	size_t plan_memory_bytes; /* 0: BT_ENGINE_PLAN_MEMORY */
 	/* So many signatures that no pod has any more are kept in case one comes that has; 0:

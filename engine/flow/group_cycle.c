@@ -25,6 +25,7 @@ struct work {
 	uint32_t scheduled_n; /* members that are on nodes, with those of this cycle */
 	uint32_t culprit;
 	bool preempts; /* somebody does */
+	bool reserves; /* somebody counts on a node, for those that are decided later */
 	enum verdict verdict;
 };
 
@@ -291,6 +292,7 @@ static void decide_member(struct work *w, uint32_t i, const struct bt_group_watc
 			bt_engine_release_claims(engine, w->lane, decision->plan, decision->pod_ix);
 		}
 		if (!member->preempts) {
+			member->beside_others = w->reserves;
 			return;
 		}
 		break;
@@ -302,6 +304,7 @@ static void decide_member(struct work *w, uint32_t i, const struct bt_group_watc
 		return;
 	}
 	reserve(engine, member);
+	w->reserves = true;
 	ask_permit(w, i);
 }
 
@@ -339,6 +342,20 @@ static void decide_all(struct work *w, const struct bt_group_watch *watch)
 
 /* ---- what comes of it ---- */
 
+/*
+ * GangScheduling, where it is to blame that a member waits. Time brings all of them back in upstream; where
+ * it brings back nobody, those wait for what GangScheduling has registered who fit, and who might have fitted
+ * without the companions that were taken back: one of these may be bound by somebody else, or the group be
+ * made anew so that it needs fewer. Source: determineSchedulingHintForInFlightPod and
+ * GangScheduling.EventsToRegister, v1.36.3.
+ */
+static uint32_t blame_gang(const struct work *w)
+{
+	bool blamed = w->engine->options.groups_by_events && w->lane->groups_number >= 0;
+
+	return blamed ? 1u << w->lane->groups_number : 0;
+}
+
 /* What the queue and the promise are told of a member that is not placed. */
 static struct bt_decision settled(const struct work *w, struct bt_group_member *member, bool culprit)
 {
@@ -360,12 +377,11 @@ static struct bt_decision settled(const struct work *w, struct bt_group_member *
 		out.preempt = BT_PREEMPT_FOUND;
 	} else if (w->verdict == UNSCHEDULABLE && (fits || member->preempts)) {
 		member->reason = BT_GROUP_WAITS;
-		/* Only where time brings nobody back it matters who is to blame. */
-		out.rejectors = w->engine->options.groups_by_events && w->lane->groups_number >= 0
-					? 1u << w->lane->groups_number
-					: 0;
+		out.rejectors = blame_gang(w);
 	} else {
-		out.rejectors = own->rejectors;
+		bool taken_back = w->verdict != SCHEDULABLE && member->beside_others;
+
+		out.rejectors = own->rejectors | (taken_back ? blame_gang(w) : 0);
 		out.nominated_ix = own->nominated_ix;
 		out.preempt = own->preempt;
 	}

@@ -30,6 +30,7 @@ struct bt_group_member {
 	/* Private. */
 	struct bt_decision out;
 	bool assumed, preempts, leaves;
+	bool beside_others; /* others counted on nodes when it was refused */
 	int64_t first_ns;
 	uint64_t order;
 	size_t victims_from, leaving_from, unpromised_from;

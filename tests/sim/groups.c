@@ -22,7 +22,8 @@ static bool is_held(const struct sim *sim, uint32_t uid)
 	return false;
 }
 
-uint32_t sim_group_placed_n(const struct sim *sim, uint32_t slot)
+/* Members of a slot's group that are on nodes, or that are not. */
+static uint32_t count(const struct sim *sim, uint32_t slot, bool on_nodes)
 {
 	uint32_t n = 0;
 
@@ -32,9 +33,19 @@ uint32_t sim_group_placed_n(const struct sim *sim, uint32_t slot)
 			      is_held(sim, told->uid);
 
 		n += sim_is_grouped(sim, i) && sim_namespace_of(i) == sim_namespace_of(slot) &&
-		     !told->pod.ended && placed;
+		     !told->pod.ended && placed == on_nodes;
 	}
 	return n;
+}
+
+uint32_t sim_group_placed_n(const struct sim *sim, uint32_t slot)
+{
+	return count(sim, slot, true);
+}
+
+uint32_t sim_group_waiting_n(const struct sim *sim, uint32_t slot)
+{
+	return count(sim, slot, false);
 }
 
 void sim_check_group(struct sim *sim, uint32_t slot, uint32_t before_n, uint32_t fits_n, uint32_t placed_n)

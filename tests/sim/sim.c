@@ -92,7 +92,7 @@ struct sim *sim_create(const struct sim_history *history, bool trace, struct sim
 	sim->leader = true;
 	bt_mem_set_refuser(refuses, sim);
 	sim->engine_n = seed % 4 == 0 ? SIM_ENGINES : 1;
-	sim->gangs = seed / 4 % 4 == 1;
+	sim->gangs = sim_has_gangs(seed);
 	sim->works = !history->piped && seed / 16 % 4 == 3;
 	for (uint32_t e = 0; e < sim->engine_n && !history->piped; e++) {
 		sim->engines[e] = sim_engine_create(sim, e == 1, true);

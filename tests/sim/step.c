@@ -49,10 +49,16 @@ void sim_history_fini(struct sim_history *history)
 	*history = (struct sim_history){0};
 }
 
-static struct sim_step random_step(struct bt_rng *rng, enum sim_op op)
+static struct sim_step random_step(uint64_t seed, struct bt_rng *rng, enum sim_op op)
 {
-	return (struct sim_step){
+	struct sim_step step = {
 		op, bt_rng_below(rng, ops[op].a), bt_rng_below(rng, ops[op].b), bt_rng_below(rng, ops[op].c)};
+
+	/* Where PodGroups count, twice as many pods are of one. */
+	if (sim_has_gangs(seed) && (op == SIM_OP_create_pod || op == SIM_OP_replace_pod)) {
+		step.b = SIM_PLAIN_SHAPES + step.b % SIM_PLAIN_SHAPES;
+	}
+	return step;
 }
 
 /* A cluster to begin with. */
@@ -61,23 +67,23 @@ static void begin_history(struct sim_history *history, struct bt_rng *rng)
 	uint32_t node_n = 1 + bt_rng_below(rng, SIM_NODES), pod_n = bt_rng_below(rng, SIM_PODS);
 
 	for (uint32_t i = 0; i < node_n; i++) {
-		struct sim_step step = random_step(rng, SIM_OP_put_node);
+		struct sim_step step = random_step(history->seed, rng, SIM_OP_put_node);
 
 		step.a = i;
 		sim_history_add(history, step);
 	}
 	for (uint32_t i = 0; i < pod_n; i++) {
-		sim_history_add(history, random_step(rng, SIM_OP_create_pod));
+		sim_history_add(history, random_step(history->seed, rng, SIM_OP_create_pod));
 	}
 	for (uint32_t i = 0; i < node_n; i++) {
-		sim_history_add(history, random_step(rng, SIM_OP_put_slice));
+		sim_history_add(history, random_step(history->seed, rng, SIM_OP_put_slice));
 	}
 	for (uint32_t i = 0; i < SIM_DEVICE_CLAIMS; i++) {
-		sim_history_add(history, random_step(rng, SIM_OP_put_device_claim));
+		sim_history_add(history, random_step(history->seed, rng, SIM_OP_put_device_claim));
 	}
 	for (uint32_t i = 0; i < SIM_CLAIMS; i++) {
-		sim_history_add(history, random_step(rng, SIM_OP_put_claim));
-		sim_history_add(history, random_step(rng, SIM_OP_put_volume));
+		sim_history_add(history, random_step(history->seed, rng, SIM_OP_put_claim));
+		sim_history_add(history, random_step(history->seed, rng, SIM_OP_put_volume));
 	}
 }
 
@@ -93,6 +99,14 @@ static uint32_t piped_weight(enum sim_op op, uint32_t weight)
 	default:
 		return weight;
 	}
+}
+
+/* Where PodGroups count, they are made anew and their members bound by somebody else more often. */
+static uint32_t weight_of(uint64_t seed, enum sim_op op)
+{
+	bool more = sim_has_gangs(seed) && (op == SIM_OP_put_group || op == SIM_OP_bind_elsewhere);
+
+	return more ? 4 * ops[op].weight : ops[op].weight;
 }
 
 /* Each seed has its own weights, and does without some steps, so that histories differ in kind. */
@@ -111,7 +125,7 @@ void sim_history_of_seed(uint64_t seed, struct sim_history *out)
 					  ? seed % 8 == 6
 					  : factors[bt_rng_below(&rng, sizeof(factors) / sizeof(factors[0]))];
 
-		weights[i] = ops[i].weight * (needed && factor == 0 ? 1 : factor);
+		weights[i] = weight_of(seed, (enum sim_op)i) * (needed && factor == 0 ? 1 : factor);
 		if (out->piped) {
 			weights[i] = piped_weight((enum sim_op)i, weights[i]);
 		}
@@ -124,7 +138,7 @@ void sim_history_of_seed(uint64_t seed, struct sim_history *out)
 		while (at >= weights[op]) {
 			at -= weights[op++];
 		}
-		sim_history_add(out, random_step(&rng, (enum sim_op)op));
+		sim_history_add(out, random_step(seed, &rng, (enum sim_op)op));
 	}
 }
 

@@ -114,6 +114,8 @@ enum sim_op {
 	X(GANG_BACK, "gang taken back, because too few of it fit")                                           \
 	X(GANG_LACKS, "gang that lacks several pods, enough of which wait, at rest")                         \
 	X(GANG_CHANGED, "gang that was told otherwise, or not at all, with members on nodes")                \
+	X(GANG_LATE, "gang that is told after its members")                                                  \
+	X(GANG_BOUND, "member of a gang bound by somebody else while others wait")                           \
 	X(DEVICE_ALLOCATED, "device allocated")                                                              \
 	X(DEVICE_SHARED, "claim shared by another pod")                                                      \
 	X(DEVICE_CONFLICT, "claim was not as it was when the pod is bound")                                  \
@@ -152,6 +154,12 @@ struct sim_history {
 	uint32_t step_n;
 	size_t step_cap;
 };
+
+/* Do PodGroups count with a seed? */
+static inline bool sim_has_gangs(uint64_t seed)
+{
+	return seed / 4 % 4 == 1;
+}
 
 /* Owns: sim_history_fini. */
 void sim_history_of_seed(uint64_t seed, struct sim_history *out);

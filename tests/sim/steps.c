@@ -156,6 +156,8 @@ static void bind_elsewhere(struct sim *sim, uint32_t slot, uint32_t node)
 
 		if (sim_api_bind(sim->api, slot, pod->uid, node) == SIM_CREATED) {
 			sim->faults[SIM_BOUND_MEANWHILE] += raced;
+			sim->faults[SIM_GANG_BOUND] +=
+				sim_is_grouped(sim, slot) && sim_group_waiting_n(sim, slot) > 1;
 		}
 	}
 }

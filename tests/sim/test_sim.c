@@ -224,7 +224,8 @@ static void replay(const char *path, bool trace)
 	}
 	struct sim_verdict verdict = sim_try(&history, trace, &message);
 	if (verdict.text[0]) {
-		fail_msg("%s: %s: %.*s", path, verdict.text, BT_STR_ARG(bt_buf_view(&message)));
+		printf("---- what happened ----\n%.*s\n", BT_STR_ARG(bt_buf_view(&message)));
+		fail_msg("%s: %s", path, verdict.text);
 	}
 	sim_history_fini(&history);
 	bt_buf_fini(&text);

@@ -171,6 +171,7 @@ void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const str
 		account_of_device_claim(sim, ix, object);
 	} else if (stream == SIM_GROUP_STREAM) {
 		sim->faults[SIM_GANG_CHANGED] += sim->gangs && sim_group_placed_n(sim, ix) > 0;
+		sim->faults[SIM_GANG_LATE] += sim->gangs && object->there && sim_group_waiting_n(sim, ix) > 0;
 	} else if (stream == SIM_POD_STREAM) {
 		sim->pod_told_at = sim->told_n;
 		if (sim->begun && sim->decisions[0].pod_ix == sim->known[ix].ix) {

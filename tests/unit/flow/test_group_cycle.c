@@ -65,6 +65,12 @@ static void begin(struct trial *t, void **state)
 	begin_with(t, state, "GenericWorkload=true,GangScheduling=true", (struct bt_engine_options){0});
 }
 
+static void begin_by_events(struct trial *t, void **state)
+{
+	begin_with(t, state, "GenericWorkload=true,GangScheduling=true",
+		(struct bt_engine_options){.groups_by_events = true});
+}
+
 static void end(struct trial *t)
 {
 	bt_engine_destroy(t->engine);
@@ -178,6 +184,32 @@ static void assert_member(const struct trial *t, uint32_t i, uint32_t pod_ix, en
 static struct bt_queue_info info(const struct trial *t, uint32_t pod_ix)
 {
 	return bt_queue_info(bt_engine_queue(t->engine), pod_ix);
+}
+
+static bool is_blamed(const struct trial *t, uint32_t pod_ix, const char *plugin)
+{
+	uint32_t rejectors = info(t, pod_ix).rejectors;
+
+	for (uint32_t rest = rejectors; rest; rest &= rest - 1) {
+		if (strcmp(bt_engine_plugin_name(t->engine, pod_ix, (uint32_t)__builtin_ctz(rest)), plugin) ==
+			0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Somebody else binds a pod that waits. Pods have the number of their name as index here. */
+static void bind_by_others(struct trial *t, uint32_t pod_ix, const char *spec, const char *node)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: pod-%" PRIu32
+		"}, spec: {schedulerName: default-scheduler, nodeName: %s, %s}}",
+		pod_ix, node, spec);
+	assert_int_equal(bt_engine_update_pod(t->engine, pod_ix, &fixture_read(t->f, text)->pod), BT_OK);
+	assert_int_equal(info(t, pod_ix).where, BT_WAIT_NOWHERE);
 }
 
 static uint64_t scheduled(const struct trial *t)
@@ -294,7 +326,8 @@ static void refused_members_come_back_by_backoff_only(void **state)
 	assert_int_equal(info(&t, a).where, BT_WAIT_BACKOFF);
 	assert_int_equal(info(&t, a).rejectors, 0);
 	assert_int_equal(info(&t, b).where, BT_WAIT_BACKOFF);
-	assert_true(info(&t, b).rejectors != 0);
+	assert_true(is_blamed(&t, b, "NodeResourcesFit"));
+	assert_false(is_blamed(&t, b, "GangScheduling"));
 	/* The one that a plugin refused is popped early, as nobody else is there, and brings the other along.
 	 */
 	add_node(&t, "n2", "1");
@@ -310,8 +343,7 @@ static void where_time_stands_still_they_wait_for_events(void **state)
 {
 	struct trial t;
 
-	begin_with(&t, state, "GenericWorkload=true,GangScheduling=true",
-		(struct bt_engine_options){.groups_by_events = true});
+	begin_by_events(&t, state);
 	add_node(&t, "n1", "1");
 	add_ring(&t, 2);
 	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
@@ -322,6 +354,91 @@ static void where_time_stands_still_they_wait_for_events(void **state)
 	decide(&t, b);
 	assert_member(&t, 0, a, BT_PLACED);
 	assert_member(&t, 1, b, BT_PLACED);
+	end(&t);
+}
+
+/* One of three is too large; where the first of the others fits, there is no room for the last. */
+struct crowded {
+	uint32_t large, first, last;
+};
+
+static struct crowded decide_crowded(struct trial *t, void **state)
+{
+	struct crowded c;
+
+	begin_by_events(t, state);
+	add_node(t, "n1", "1");
+	add_ring(t, 2);
+	c.large = add_pod(t, RING "priority: 9, " SIZE("3"), BT_ENTERED_GATED);
+	c.first = add_pod(t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	c.last = add_pod(t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(t, c.large);
+	assert_member(t, 0, c.large, BT_REFUSED);
+	assert_member(t, 1, c.first, BT_REFUSED);
+	assert_member(t, 2, c.last, BT_REFUSED);
+	assert_int_equal(bt_engine_pop(t->engine), BT_NO_POD);
+	return c;
+}
+
+static void who_is_refused_beside_others_waits_for_its_group_too(void **state)
+{
+	struct trial t;
+	struct crowded c = decide_crowded(&t, state);
+
+	assert_true(is_blamed(&t, c.large, "NodeResourcesFit"));
+	assert_false(is_blamed(&t, c.large, "GangScheduling"));
+	assert_false(is_blamed(&t, c.first, "NodeResourcesFit"));
+	assert_true(is_blamed(&t, c.first, "GangScheduling"));
+	assert_true(is_blamed(&t, c.last, "NodeResourcesFit"));
+	assert_true(is_blamed(&t, c.last, "GangScheduling"));
+	end(&t);
+}
+
+static void who_was_refused_beside_a_pod_is_tried_again_when_others_bind_that_one(void **state)
+{
+	struct trial t;
+	struct crowded c = decide_crowded(&t, state);
+
+	bind_by_others(&t, c.first, RING SIZE("1"), "n9");
+	decide(&t, c.last);
+	assert_member(&t, 0, c.large, BT_REFUSED);
+	assert_member(&t, 1, c.last, BT_PLACED);
+	end(&t);
+}
+
+static void who_was_refused_beside_a_pod_is_tried_again_when_the_group_needs_fewer(void **state)
+{
+	struct trial t;
+	struct crowded c = decide_crowded(&t, state);
+
+	bt_engine_remove_pod(t.engine, c.first);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_POD_GROUP, bt_str("default"), bt_str("ring")),
+		BT_OK);
+	add_ring(&t, 1);
+	decide(&t, c.last);
+	assert_member(&t, 0, c.large, BT_REFUSED);
+	assert_member(&t, 1, c.last, BT_PLACED);
+	assert_int_equal(scheduled(&t), 1);
+	end(&t);
+}
+
+/* What is on the node now is there to stay: only an event that its refuser cares for helps. */
+static void who_is_refused_beside_members_that_are_placed_does_not_wait_for_its_group(void **state)
+{
+	struct trial t;
+
+	begin_by_events(&t, state);
+	add_node(&t, "n1", "1");
+	add_ring(&t, 1);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_PLACED);
+	assert_member(&t, 1, b, BT_REFUSED);
+	assert_true(is_blamed(&t, b, "NodeResourcesFit"));
+	assert_false(is_blamed(&t, b, "GangScheduling"));
 	end(&t);
 }
 
@@ -693,6 +810,10 @@ int main(void)
 		FIXTURE_TEST(nobody_is_placed_unless_enough_are),
 		FIXTURE_TEST(refused_members_come_back_by_backoff_only),
 		FIXTURE_TEST(where_time_stands_still_they_wait_for_events),
+		FIXTURE_TEST(who_is_refused_beside_others_waits_for_its_group_too),
+		FIXTURE_TEST(who_was_refused_beside_a_pod_is_tried_again_when_others_bind_that_one),
+		FIXTURE_TEST(who_was_refused_beside_a_pod_is_tried_again_when_the_group_needs_fewer),
+		FIXTURE_TEST(who_is_refused_beside_members_that_are_placed_does_not_wait_for_its_group),
 		FIXTURE_TEST(more_than_enough_may_stay_behind),
 		FIXTURE_TEST(a_basic_group_is_placed_one_by_one),
 		FIXTURE_TEST(members_go_by_priority_then_by_first_attempt),
