@@ -632,6 +632,21 @@ static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const
 	}
 }
 
+/* What is allocatable of rare resources is read from the description. */
+static void point_to_rare(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *new)
+{
+	const uint32_t n = usual_n(new);
+
+	if (n == new->alloc.n) {
+		return;
+	}
+	if (!w->rare) {
+		widen_rare(w, 0, w->slot_cap);
+	}
+	w->rare[slot] = (struct bt_rare){{new->alloc.items + n, new->alloc.n - n}, new->alloc.items[n].slot,
+		new->alloc.items[new->alloc.n - 1].slot};
+}
+
 static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *new)
 {
 	const uint32_t n = usual_n(new);
@@ -646,13 +661,7 @@ static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const s
 		}
 		w->alloc[r][slot] = new->alloc.items[i].amount;
 	}
-	if (n < new->alloc.n) {
-		if (!w->rare) {
-			widen_rare(w, 0, w->slot_cap);
-		}
-		w->rare[slot] = (struct bt_rare){{new->alloc.items + n, new->alloc.n - n},
-			new->alloc.items[n].slot, new->alloc.items[new->alloc.n - 1].slot};
-	}
+	point_to_rare(w, slot, new);
 }
 
 /* What the columns say of a node is not so any more. */
@@ -712,6 +721,7 @@ void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct
 		w->nodes[slot].labels = new->labels;
 		w->nodes[slot].images = new->images;
 		w->nodes[slot].image_n = new->image_n;
+		point_to_rare(w, slot, new);
 	} else {
 		replace(w, slot, old, new);
 	}

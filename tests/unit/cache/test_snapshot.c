@@ -723,11 +723,29 @@ static void rare_resources_follow_their_nodes(void **state)
 	assert_int_equal(allocatable(f, "e.com/all", third), 0);
 }
 
+static void rare_resources_outlive_the_description_that_a_heartbeat_replaces(void **state)
+{
+	struct fixture *f = *state;
+	static const char status[] = "allocatable: {cpu: '1', e.com/a: '2', e.com/b: '3'}";
+
+	fixture_crowd(f, BT_FIRST_RARE);
+	uint32_t node = fixture_node(f, "name: n1, annotations: {beat: '1'}", "", status);
+	const struct bt_amount *before = snapshot_of(f)->rare[node].amounts.items;
+	uint64_t version = snapshot_of(f)->version;
+	fixture_node(f, "name: n1, annotations: {beat: '2'}", "", status);
+	bt_rcu_drain();
+	assert_int_equal(snapshot_of(f)->version, version);
+	assert_ptr_not_equal(snapshot_of(f)->rare[node].amounts.items, before);
+	assert_int_equal(allocatable(f, "e.com/a", node), 2);
+	assert_int_equal(allocatable(f, "e.com/b", node), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_node_is_its_columns),
 		FIXTURE_TEST(rare_resources_follow_their_nodes),
+		FIXTURE_TEST(rare_resources_outlive_the_description_that_a_heartbeat_replaces),
 		FIXTURE_TEST(a_new_description_replaces_the_old_one),
 		FIXTURE_TEST(a_removed_node_reads_as_zero_and_keeps_its_slot),
 		FIXTURE_TEST(a_name_has_its_slot_before_its_node),
