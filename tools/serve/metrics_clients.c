@@ -104,7 +104,7 @@ static void add_calls(struct bt_exposition *x, const struct servers *servers)
 
 static void add_run(struct bt_exposition *x, const char *end, int code, uint64_t n)
 {
-	char text[8];
+	char text[12];
 
 	if (n) {
 		snprintf(text, sizeof(text), "%d", code);
