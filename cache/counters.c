@@ -717,6 +717,24 @@ void bt_counters_move(
 	pod->node_ix = node_ix;
 }
 
+void bt_counters_move_pod(
+	struct bt_counters *c, const struct bt_signature *signature, uint32_t from, uint32_t to)
+{
+	struct record *record = &c->records[signature->ix];
+	const struct placed *pod = &c->placed[to];
+
+	c->placed[to] = c->placed[from];
+	if (pod->next != NO_POD) {
+		c->placed[pod->next].previous = to;
+	}
+	if (pod->previous != NO_POD) {
+		c->placed[pod->previous].next = to;
+	} else {
+		BT_INVARIANT(record->first == from);
+		record->first = to;
+	}
+}
+
 void bt_counters_trim_nodes(struct bt_counters *c, uint32_t slot_n)
 {
 	if (c->version != c->snapshot->version) {

@@ -34,6 +34,10 @@ void bt_counters_leave(struct bt_counters *counters, const struct bt_signature *
 void bt_counters_move(struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix,
 	uint32_t node_ix);
 
+/* A pod that counts has another index, which no pod has that counts. */
+void bt_counters_move_pod(
+	struct bt_counters *counters, const struct bt_signature *signature, uint32_t from, uint32_t to);
+
 /* Gives up what is kept by slots of nodes, and room from slot_n on. Requires: nobody has a tally, a set of
  * nodes or a term in hand; no pod counts there. */
 void bt_counters_trim_nodes(struct bt_counters *counters, uint32_t slot_n);

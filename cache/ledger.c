@@ -13,6 +13,9 @@
 #define JOURNAL_N   (1u << 16)
 #define LISTED_MAX  1024 /* room for so many names is kept */
 #define WRAP_NEAR   (UINT64_C(1) << 61)
+/* So many indices are vacant, or fewer than that part of those that are not: pods need not move. */
+#define VACANT_FEW 4
+#define DENSE_PART 8
 
 /* A pod's neighbours in the list of its node: indices and one, so that zero is none. */
 struct link {
@@ -52,6 +55,7 @@ struct bt_ledger {
 	uint32_t trial_depth;
 	int32_t nominated_highest;  /* no nominated pod has a higher priority */
 	struct bt_vacancies vacant; /* indices to be used again */
+	bool gathers;		    /* they were very many, and are not few yet */
 	struct bt_map keys;	    /* namespace and name -> index */
 	struct bt_ledger_counts counts;
 	struct bt_intern *intern; /* where names are held; NULL: they are not */
@@ -575,6 +579,11 @@ BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bo
 
 /* ---- moves ---- */
 
+static uint64_t key_of(uint32_t namespace_, uint32_t name)
+{
+	return (uint64_t)namespace_ << 32 | name;
+}
+
 static void move_amount(int64_t *column, uint32_t from, uint32_t to)
 {
 	BT_INVARIANT(column[to] == 0);
@@ -656,6 +665,60 @@ void bt_ledger_move_node(struct bt_ledger *l, uint32_t from, uint32_t to)
 	if (l->volumes) {
 		bt_volumes_move_node(l->volumes, from, to);
 	}
+}
+
+bool bt_ledger_is_sparse(struct bt_ledger *l)
+{
+	size_t vacant_n = l->vacant.n, pod_n = l->pod_end - vacant_n;
+
+	l->gathers = vacant_n > VACANT_FEW && vacant_n > (l->gathers ? pod_n / DENSE_PART : pod_n);
+	return l->gathers;
+}
+
+uint32_t bt_ledger_last_pod(const struct bt_ledger *l, uint32_t end)
+{
+	size_t last = bt_vacancies_end(&l->vacant, end < l->pod_end ? end : l->pod_end);
+
+	return l->vacant.n && last > bt_vacancies_first(&l->vacant) ? (uint32_t)last - 1 : BT_NO_POD;
+}
+
+/* Whoever is beside a pod in the list of its node finds it by its new index. */
+static void relink(struct bt_ledger *l, uint32_t node_ix, uint32_t from, uint32_t to)
+{
+	const struct link *link = &l->links[to];
+
+	l->links[to] = l->links[from];
+	if (link->next) {
+		l->links[link->next - 1].previous = to + 1;
+	}
+	if (link->previous) {
+		l->links[link->previous - 1].next = to + 1;
+	} else {
+		BT_INVARIANT(l->on_node[node_ix] == from + 1);
+		l->on_node[node_ix] = to + 1;
+	}
+}
+
+uint32_t bt_ledger_move_pod(struct bt_ledger *l, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = &l->pods[pod_ix];
+	uint32_t to = BT_NO_POD;
+
+	bool any = bt_vacancies_take(&l->vacant, &to);
+	BT_REQUIRE(any && to < pod_ix && pod_ix < l->pod_end && l->trial_depth == 0);
+	BT_REQUIRE((pod->state == BT_POD_QUEUED || pod->state == BT_POD_SCHEDULED) && !pod->detached &&
+		   pod->nominated_ix == BT_NO_NODE);
+	l->pods[to] = *pod;
+	if (pod->state == BT_POD_SCHEDULED) {
+		relink(l, pod->node_ix, pod_ix, to);
+	}
+	if (pod->state == BT_POD_SCHEDULED && l->counters) {
+		bt_counters_move_pod(l->counters, pod->signature, pod_ix, to);
+	}
+	bt_map_put(&l->keys, key_of(pod->signature->namespace_, pod->name), to);
+	l->pods[pod_ix].state = BT_POD_VACANT;
+	bt_vacancies_give(&l->vacant, pod_ix);
+	return to;
 }
 
 /* ---- promises and trials ---- */
@@ -800,11 +863,6 @@ static void quit_level(struct bt_ledger *l, uint32_t ix)
 		bt_map_remove(&l->level_ixs, level_key(l->levels[ix].priority));
 		bt_vacancies_give(&l->vacant_levels, ix);
 	}
-}
-
-static uint64_t key_of(uint32_t namespace_, uint32_t name)
-{
-	return (uint64_t)namespace_ << 32 | name;
 }
 
 enum bt_status bt_ledger_add(struct bt_ledger *l, const struct bt_pod *pod, uint32_t *out_ix)

@@ -189,6 +189,19 @@ const struct bt_pod *bt_ledger_pod(const struct bt_ledger *ledger, uint32_t pod_
 /* Is there a pod with that index now? It may have been some pod's before. */
 bool bt_ledger_has(const struct bt_ledger *ledger, uint32_t pod_ix);
 
+/* Are so many indices vacant that pods should get others, or were so many, and indices are not dense yet? */
+bool bt_ledger_is_sparse(struct bt_ledger *ledger);
+
+/* The pod with the highest index below end that has a lower one vacant, or BT_NO_POD. */
+uint32_t bt_ledger_last_pod(const struct bt_ledger *ledger, uint32_t end);
+
+/*
+ * Gives a pod the lowest vacant index. It keeps its place in the list of its node; nobody else is told.
+ * Requires: bt_ledger_last_pod has said it; it is not assumed, promised a node or detached; no trial is on.
+ * Returns: the index.
+ */
+uint32_t bt_ledger_move_pod(struct bt_ledger *ledger, uint32_t pod_ix);
+
 /* Gives up room for pods behind the last one, and says how many indices are left. Which index a pod gets does
  * not depend on it: the lowest that is free. */
 uint32_t bt_ledger_trim_pods(struct bt_ledger *ledger);

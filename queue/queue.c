@@ -127,6 +127,20 @@ static uint32_t make_slot(struct bt_queue *queue, uint32_t pod_ix)
 	return slot;
 }
 
+void bt_queue_move_pod(struct bt_queue *queue, uint32_t from, uint32_t to)
+{
+	uint32_t ix = find(queue, from);
+
+	if (ix == BT_NO_SLOT) {
+		return;
+	}
+	BT_REQUIRE(queue->slots[ix].where != BT_WAIT_IN_FLIGHT && !bt_queue_keeps_events(queue));
+	BT_REQUIRE(to < from && queue->slot_ixs[to] == 0);
+	queue->slots[ix].pod_ix = to;
+	queue->slot_ixs[to] = ix + 1;
+	queue->slot_ixs[from] = 0;
+}
+
 static uint64_t *count_of(struct bt_queue *queue, enum bt_wait where)
 {
 	switch (where) {

@@ -197,6 +197,10 @@ int64_t bt_queue_next_expiry(const struct bt_queue *queue);
  * refused_by_ns or before; INT64_MAX: there is none. Looks at every pod. */
 int64_t bt_queue_oldest(const struct bt_queue *queue, int64_t refused_by_ns);
 
+/* A pod has another index, which no pod has that is known. Requires: events are not kept, and it is not in
+ * flight. */
+void bt_queue_move_pod(struct bt_queue *queue, uint32_t from, uint32_t to);
+
 /* Gives up room that pods had which have gone; none that is known has pod_end or a higher index. */
 void bt_queue_trim(struct bt_queue *queue, uint32_t pod_end);
 

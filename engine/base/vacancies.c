@@ -77,19 +77,39 @@ static void remove_ix(struct bt_vacancies *v, size_t bit)
 	v->n--;
 }
 
-bool bt_vacancies_take(struct bt_vacancies *v, uint32_t *out_ix)
+uint32_t bt_vacancies_first(const struct bt_vacancies *v)
 {
 	size_t word = 0;
 
-	if (v->n == 0) {
-		return false;
-	}
+	BT_REQUIRE(v->n > 0);
 	for (uint32_t level = v->level_n; level-- > 0;) {
 		word = word * 64 + (size_t)__builtin_ctzll(v->levels[level][word]);
 	}
-	remove_ix(v, word);
-	*out_ix = (uint32_t)word;
+	return (uint32_t)word;
+}
+
+bool bt_vacancies_take(struct bt_vacancies *v, uint32_t *out_ix)
+{
+	if (v->n == 0) {
+		return false;
+	}
+	*out_ix = bt_vacancies_first(v);
+	remove_ix(v, *out_ix);
 	return true;
+}
+
+size_t bt_vacancies_end(const struct bt_vacancies *v, size_t end)
+{
+	while (end > 0 && (end - 1) / 64 < v->word_n[0]) {
+		size_t word = (end - 1) / 64;
+		uint64_t taken = ~v->levels[0][word] << (63 - (end - 1) % 64);
+
+		if (taken) {
+			return end - (size_t)__builtin_clzll(taken);
+		}
+		end = word * 64;
+	}
+	return end;
 }
 
 /* Gives up room for words that are empty. */

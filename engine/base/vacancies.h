@@ -27,6 +27,12 @@ void bt_vacancies_give(struct bt_vacancies *vacant, uint32_t ix);
 /* Takes the lowest. Returns false when there is none. */
 bool bt_vacancies_take(struct bt_vacancies *vacant, uint32_t *out_ix);
 
+/* The lowest. Requires: there is one. */
+uint32_t bt_vacancies_first(const struct bt_vacancies *vacant);
+
+/* How many of so many elements are left when those at the end are left out that are vacant. */
+size_t bt_vacancies_end(const struct bt_vacancies *vacant, size_t end);
+
 /* Takes the indices at the end of an array of so many elements. Returns: how many elements are left, the last
  * of which is not vacant. */
 size_t bt_vacancies_cut(struct bt_vacancies *vacant, size_t end);

@@ -8,6 +8,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/race.h"
+#include "engine/base/vacancies.h"
 #include "engine/flow/pipeline_int.h"
 
 /* ---- slots ---- */
@@ -314,6 +315,14 @@ struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle)
 	return handle_of(slot) == handle && now_at(slot) != BT_ASK_FREE ? slot : NULL;
 }
 
+void bt_asks_trim(struct bt_pipeline *p)
+{
+	uint32_t pod_end = bt_ledger_pod_end(bt_engine_cache(p->engine)->ledger);
+
+	p->asks.slot_of_pod = bt_vacancies_shrink(
+		p->asks.slot_of_pod, pod_end, &p->asks.pod_n, sizeof(*p->asks.slot_of_pod));
+}
+
 struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
 {
 	uint32_t at = pod_ix < p->asks.pod_n ? p->asks.slot_of_pod[pod_ix] : 0;
@@ -429,52 +438,55 @@ static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt
 	release(p, check);
 }
 
-/* Is a pod still the one whose names are in the slot, from that part on? */
-static bool is_still(
-	const struct bt_pipeline *p, uint32_t pod_ix, const struct bt_ask_slot *slot, uint32_t part)
+/* Namespace, name and UID in a slot's text, from that part on. */
+static struct bt_pod_ref part_of(const struct bt_ask_slot *slot, struct bt_str all, uint32_t part)
 {
-	struct bt_str all = bt_buf_view(&slot->text);
 	const size_t *ends = slot->ends + part;
 
-	/* Of what has gone not even the names are left. */
-	if (!bt_ledger_has(bt_engine_cache(p->engine)->ledger, pod_ix) || pod_of(p, pod_ix)->detached) {
-		return false;
-	}
-	const struct bt_pod_ref now = bt_pipeline_pod_ref(p, pod_ix);
-	return bt_str_eq(now.namespace_, bt_str_sub(all, part ? ends[-1] : 0, ends[0])) &&
-	       bt_str_eq(now.name, bt_str_sub(all, ends[0], ends[1])) &&
-	       bt_str_eq(now.uid, bt_str_sub(all, ends[1], ends[2]));
+	return (struct bt_pod_ref){bt_str_sub(all, part ? ends[-1] : 0, ends[0]),
+		bt_str_sub(all, ends[0], ends[1]), bt_str_sub(all, ends[1], ends[2])};
+}
+
+/* The pod whose names are in the slot from that part on, which may have another index by now; BT_NO_POD: it
+ * has gone. */
+static uint32_t find_pod(const struct bt_pipeline *p, const struct bt_ask_slot *slot, uint32_t part)
+{
+	const struct bt_pod_ref asked = part_of(slot, bt_buf_view(&slot->text), part);
+	uint32_t pod_ix = bt_engine_find_pod(p->engine, asked.namespace_, asked.name);
+
+	return pod_ix != BT_NO_POD && bt_str_eq(bt_pipeline_pod_ref(p, pod_ix).uid, asked.uid) ? pod_ix
+											       : BT_NO_POD;
 }
 
 /* A claim is released, which the source shows, or it is not: then the pod that it keeps out is tried again.
  */
 static void take_release(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
 {
-	bool again = state != BT_ASK_YES && is_still(p, slot->for_ix, slot, 0);
+	uint32_t for_ix = state == BT_ASK_YES ? BT_NO_POD : find_pod(p, slot, 0);
 
 	BT_COUNT(p, release_n, state == BT_ASK_YES);
 	BT_COUNT(p, release_failed_n, state != BT_ASK_YES);
 	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
 	release(p, slot);
-	if (!again) {
+	if (for_ix == BT_NO_POD) {
 		return;
 	}
 	if (p->options.journal) {
 		bt_journal_answer(p->options.journal, BT_JOURNAL_EVICT_FAILED, slot->number);
 	}
-	bt_engine_evict_failed(p->engine, slot->for_ix);
+	bt_engine_evict_failed(p->engine, for_ix);
 }
 
 /* What is answered about a pod that has gone, or is going, changes nothing: the source shows more. */
 static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
 {
-	bool stays = is_still(p, slot->pod_ix, slot, 0) && !pod_of(p, slot->pod_ix)->terminating;
 	bool evicted = state == BT_ASK_YES;
 
 	if (slot->releases) {
 		take_release(p, slot, state);
 		return;
 	}
+	uint32_t pod_ix = find_pod(p, slot, 0), for_ix = evicted ? BT_NO_POD : find_pod(p, slot, 4);
 	/* The last one waits for the others, and stays when one of them does. */
 	if (bt_pipeline_schedule_stages(p) && slot->is_last && state != BT_ASK_CANCELLED) {
 		bt_engine_note_eviction(p->engine, evicted, slot->answered_ns - slot->made_ns);
@@ -483,7 +495,8 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 	BT_COUNT(p, evict_lost_n, state == BT_ASK_UNKNOWN);
 	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
 	release(p, slot);
-	if (!stays || (!evicted && !is_still(p, slot->for_ix, slot, 4))) {
+	bool stays = pod_ix != BT_NO_POD && !pod_of(p, pod_ix)->terminating;
+	if (!stays || (!evicted && for_ix == BT_NO_POD)) {
 		return;
 	}
 	if (p->options.journal) {
@@ -491,10 +504,10 @@ static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum 
 			slot->number);
 	}
 	if (evicted) {
-		bt_engine_evict(p->engine, slot->pod_ix);
+		bt_engine_evict(p->engine, pod_ix);
 	} else {
 		BT_COUNT(p, evict_again_n, 1);
-		bt_engine_evict_failed(p->engine, slot->for_ix);
+		bt_engine_evict_failed(p->engine, for_ix);
 	}
 }
 
@@ -858,15 +871,6 @@ enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *p, uint64_t handle, 
 }
 
 /* ---- binder threads ---- */
-
-/* Namespace, name and UID in a slot's text, from that part on. */
-static struct bt_pod_ref part_of(const struct bt_ask_slot *slot, struct bt_str all, uint32_t part)
-{
-	const size_t *ends = slot->ends + part;
-
-	return (struct bt_pod_ref){bt_str_sub(all, part ? ends[-1] : 0, ends[0]),
-		bt_str_sub(all, ends[0], ends[1]), bt_str_sub(all, ends[1], ends[2])};
-}
 
 bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
 {

@@ -76,7 +76,11 @@ struct bt_engine_options {
 	/* So many signatures that no pod has any more are kept in case one comes that has; 0:
 	 * BT_ENGINE_SIGNATURES_KEPT. Changes no decision. */
 	uint32_t signatures_kept;
-	bool keeps_none;      /* they go at once; for tests */
+	bool keeps_none; /* they go at once; for tests */
+	/* Once most indices of pods are vacant, pods get other ones, before bt_engine_take_delta takes a pod
+	 * or node: for callers that keep no index from one event to the next, but for those of pods that they
+	 * are binding. Changes no decision. */
+	bool moves_pods;
 	bool evaluate_always; /* never decide by columns: for comparing the two ways */
 	enum bt_node_sampling sampling;
 	/* Where the engine notes how long pods wait and decisions take; NULL: no clock is read for that. */
@@ -173,6 +177,7 @@ struct bt_engine_counts {
 	uint64_t by_columns_n, by_evaluation_n; /* how decisions were made */
 	uint64_t plan_drop_n;
 	uint64_t node_move_n;	  /* nodes that got another slot, because there were too many vacant ones */
+	uint64_t pod_move_n;	  /* pods that got another index; options.moves_pods */
 	uint64_t signature_end_n; /* signatures that were given up, because no pod had had them for long */
 	uint64_t preemption_n;	  /* how often preemption found a node */
 	uint64_t dry_run_n;	  /* nodes on which it was tried out */

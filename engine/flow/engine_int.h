@@ -68,6 +68,13 @@ struct bt_reserved {
 	size_t binding_cap, choice_cap, given_cap;
 };
 
+/* How far pods have got other indices, from the highest ones down. */
+struct bt_moving {
+	uint32_t end;	  /* those from there on were looked at in this pass; 0: none */
+	uint32_t stay_n;  /* pods of these that cannot have another one now */
+	uint32_t pause_n; /* events until the next pass */
+};
+
 /* Cycles: so far ahead that memory has answered, and no further: what has moved meanwhile is guessed wrong.
  */
 #define BT_FORESEEN 4
@@ -84,6 +91,7 @@ struct bt_engine {
 	uint32_t foresee_from;		/* so many: cycles are foreseen */
 	uint32_t foreseen[BT_FORESEEN]; /* by cycle: the node that was guessed; for fetching only */
 	uint64_t live_version;
+	struct bt_moving moving;
 	uint32_t most_slots; /* there were since what is kept by them was forgotten */
 	/* Sampling: the live nodes in upstream's order, twice, for order_version of the snapshot, and where
 	 * the next sample begins. */
@@ -224,6 +232,10 @@ void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc 
 /* Vacates slots of nodes that have gone, and moves nodes to lower ones, under the same condition. Call before
  * a delta's nodes get theirs. */
 void bt_engine_vacate_slots(struct bt_engine *engine);
+
+/* Gives pods lower indices, under the same condition, if options.moves_pods says so. Call before a delta's
+ * pod is looked for. */
+void bt_engine_move_pods(struct bt_engine *engine);
 
 /* Lets names of claims and devices go that have gone, under the same condition. */
 void bt_engine_release_names(struct bt_engine *engine);

@@ -13,7 +13,7 @@
 
 #define MAGIC	     "BERTHJNL"
 #define MAGIC_BYTES  8u
-#define VERSION	     3u /* 1 and 2: nodes had other slots */
+#define VERSION	     4u /* 1 to 3: nodes had other slots, or pods other indices */
 #define BUFFER_BYTES ((size_t)256 << 10)
 #define SUM_BYTES    4u
 
@@ -133,7 +133,7 @@ void bt_journal_begin(struct bt_journal *journal, const struct bt_journal_header
 {
 	const bool flags[] = {header->has_clock, header->binds, header->evicts, header->evicts_at_once,
 		header->strict_order, header->no_backoff, header->groups_by_events, header->evaluate_always,
-		header->releases, header->extends};
+		header->releases, header->extends, header->moves_pods};
 	struct bt_buf *body = &journal->body;
 	uint64_t bits = 0;
 
@@ -354,7 +354,7 @@ static bool read_header(struct bt_str body, struct bt_journal_header *out)
 {
 	bool *const flags[] = {&out->has_clock, &out->binds, &out->evicts, &out->evicts_at_once,
 		&out->strict_order, &out->no_backoff, &out->groups_by_events, &out->evaluate_always,
-		&out->releases, &out->extends};
+		&out->releases, &out->extends, &out->moves_pods};
 	uint64_t bits, sampling, tombstones;
 
 	if (!bt_journal_number(&body, &out->seed) || !bt_journal_signed(&body, &out->begin_ns) ||

@@ -518,6 +518,9 @@ enum bt_status bt_engine_take_delta(
 	enum bt_status status = BT_OK;
 
 	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
+	if (delta->kind == BT_KIND_POD || delta->kind == BT_KIND_NODE) {
+		bt_engine_move_pods(engine);
+	}
 	if (delta->kind == BT_KIND_POD) {
 		adopt_pod(engine, delta);
 		status = take_pod(engine, delta, out_taken);

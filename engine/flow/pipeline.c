@@ -123,6 +123,7 @@ static void begin_journal(struct bt_pipeline *p)
 		.no_backoff = engine->no_backoff,
 		.groups_by_events = engine->groups_by_events,
 		.evaluate_always = engine->evaluate_always,
+		.moves_pods = engine->moves_pods,
 		.sampling = engine->sampling,
 		.tombstones = p->limits.tombstones,
 	};

@@ -279,6 +279,9 @@ struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle);
 /* The binding of a pod that is under way, or NULL. */
 struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 
+/* Gives up room for pods whose indices nobody has any more. */
+void bt_asks_trim(struct bt_pipeline *p);
+
 /* The handle by which that binding is answered; 0: there is none. */
 uint64_t bt_asks_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
 

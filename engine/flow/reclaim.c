@@ -2,6 +2,7 @@
  * What nobody has any more is let go (I7): names of pods, slots of nodes, and signatures with all that was
  * worked out for them.
  */
+#include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/engine_int.h"
 
@@ -10,6 +11,10 @@
 #define TEXTS_MAX    16384
 #define COUNTERS_MAX 65536
 #define PER_LIVE     16 /* more of them for each signature */
+
+/* Pods that get other indices at an event, and pods that are looked at for that. */
+#define MOVES 8
+#define LOOKS 32
 
 /* Are there as many signatures that nobody holds, beyond those that are kept, as there are others? What is
  * forgotten with them has to be worked out again for the others: so it is paid for by the making of those. */
@@ -140,6 +145,66 @@ static void trim_pods(struct bt_engine *engine)
 
 	bt_counters_trim_pods(engine->cache->counters, pod_end);
 	bt_queue_trim(engine->queue, pod_end);
+}
+
+/* Do only ledger, queue and counters know the pod by its index? Else a binder does, which has it in hand, a
+ * PodGroup, or the claims that it has got. */
+static bool may_move(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
+
+	return !pod->detached && pod->state != BT_POD_ASSUMED && where != BT_WAIT_BINDING &&
+	       pod->nominated_ix == BT_NO_NODE && !bt_engine_in_group(engine, pod_ix) &&
+	       pod->signature->claim_n == 0 && pod->signature->extended_n == 0;
+}
+
+static void move_pod(struct bt_engine *engine, uint32_t pod_ix)
+{
+	BT_INVARIANT(bt_volumes_assumed(engine->cache->volumes, pod_ix, NULL, 0) == 0);
+	bt_queue_move_pod(engine->queue, pod_ix, bt_ledger_move_pod(engine->cache->ledger, pod_ix));
+	engine->counts.pod_move_n++;
+}
+
+/* A few of those with the highest indices get the lowest. After a pass in which some had to stay as many
+ * events go by as these are. */
+static void move_some(struct bt_engine *engine)
+{
+	struct bt_moving *moving = &engine->moving;
+
+	for (uint32_t i = 0, moved_n = 0; i < LOOKS && moved_n < MOVES; i++) {
+		uint32_t pod_ix =
+			bt_ledger_last_pod(engine->cache->ledger, moving->end ? moving->end : BT_NO_POD);
+
+		if (pod_ix == BT_NO_POD) {
+			*moving = (struct bt_moving){.pause_n = moving->stay_n};
+			return;
+		}
+		moving->end = pod_ix;
+		if (may_move(engine, pod_ix)) {
+			move_pod(engine, pod_ix);
+			moved_n++;
+		} else {
+			moving->stay_n++;
+		}
+	}
+}
+
+void bt_engine_move_pods(struct bt_engine *engine)
+{
+	struct bt_moving *moving = &engine->moving;
+
+	if (!engine->options.moves_pods || has_in_hand(engine)) {
+		return;
+	}
+	if (!bt_ledger_is_sparse(engine->cache->ledger)) {
+		*moving = (struct bt_moving){0};
+	} else if (moving->pause_n) {
+		moving->pause_n--;
+	} else {
+		move_some(engine);
+		trim_pods(engine);
+	}
 }
 
 void bt_engine_reclaim(struct bt_engine *engine)

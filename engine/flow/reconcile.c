@@ -75,8 +75,9 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 	}
 	enum bt_status status = bt_engine_take_delta(p->engine, delta, out_taken);
 	if (slot && assumed) {
-		review(p, pod_ix, slot);
+		review(p, pod_ix, slot); /* while it is being bound its index stays */
 	}
+	bt_asks_trim(p);
 	return status;
 }
 

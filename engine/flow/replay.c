@@ -100,6 +100,7 @@ static struct bt_pipeline_options options_of(struct bt_replay *r)
 			.no_backoff = h->no_backoff,
 			.groups_by_events = h->groups_by_events,
 			.evaluate_always = h->evaluate_always,
+			.moves_pods = h->moves_pods,
 			.sampling = h->sampling,
 			.extending = h->extends ? extending : (struct bt_extending){.filter = NULL},
 			.plan_memory_bytes = r->options->plan_memory_bytes},

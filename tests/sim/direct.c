@@ -38,7 +38,6 @@ static void evict_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, 
 	const struct bt_pod *pod = sim_pod_at(engine, pod_ix);
 	const struct sim_eviction victim = {.slot = sim_number(engine, pod->name),
 		.uid = sim_number(engine, pod->uid),
-		.for_ix = for_ix,
 		.for_uid = sim_number(engine, sim_pod_at(engine, for_ix)->uid)};
 
 	if (sim->pipeline) {
@@ -95,6 +94,7 @@ struct bt_engine *sim_engine_create(struct sim *sim, bool by_evaluation, bool bi
 		.always_share = true,
 		.always_foresee = true,
 		.keeps_none = sim->seed >> 1 & 1,
+		.moves_pods = true,
 	};
 	sim_crowd(sim, by_evaluation);
 	struct bt_engine *engine = bt_engine_create(sim_config(sim->gangs), &options, &errors);
@@ -168,6 +168,7 @@ bool sim_tell(struct sim *sim, enum sim_stream stream, uint32_t ix, const struct
 	if (pod) {
 		sim_find_pod(sim, ix);
 	}
+	sim_follow_moves(sim);
 	sim_note_ports(sim);
 	return true;
 }
@@ -332,18 +333,14 @@ void sim_tick(struct sim *sim)
 
 void sim_evict_failed(struct sim *sim, const struct sim_eviction *eviction)
 {
-	struct bt_engine *engine = sim->engines[0];
+	uint32_t for_ix = sim_pod_of(sim, eviction->for_uid);
 
-	if (!bt_ledger_has(bt_engine_cache(engine)->ledger, eviction->for_ix)) {
-		return;
-	}
-	const struct bt_pod *pod = sim_pod_at(engine, eviction->for_ix);
-	if (pod->detached || sim_number(engine, pod->uid) != eviction->for_uid) {
+	if (for_ix == BT_NO_POD) {
 		return;
 	}
 	sim_note(sim, "  pod-%" PRIu32 " stays where it is", eviction->slot);
 	for (uint32_t e = 0; e < sim->engine_n; e++) {
-		bt_engine_evict_failed(sim->engines[e], eviction->for_ix);
+		bt_engine_evict_failed(sim->engines[e], for_ix);
 	}
 }
 

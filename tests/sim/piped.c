@@ -137,16 +137,6 @@ static struct bt_engine *twin(struct sim *sim)
 	return sim->engine_n > 1 ? sim->engines[1] : NULL;
 }
 
-static bool is_still(struct sim *sim, uint32_t pod_ix, uint32_t uid)
-{
-	if (!bt_ledger_has(bt_engine_cache(sim->engines[0])->ledger, pod_ix)) {
-		return false;
-	}
-	const struct bt_pod *pod = sim_pod_at(sim->engines[0], pod_ix);
-
-	return !pod->detached && sim_number(sim->engines[0], pod->uid) == uid;
-}
-
 static void tell_twin_object(struct sim *sim, const struct bt_object *object, bool there)
 {
 	uint32_t until = sim->starved_until[BT_MEM_OBJECT], ix;
@@ -187,8 +177,10 @@ static void twin_end_binding(struct sim *sim, const struct sim_binding *binding)
 
 static void tell_of_failure(struct sim *sim, const struct sim_eviction *eviction)
 {
-	if (twin(sim) && is_still(sim, eviction->for_ix, eviction->for_uid)) {
-		bt_engine_evict_failed(twin(sim), eviction->for_ix);
+	uint32_t for_ix = sim_pod_of(sim, eviction->for_uid);
+
+	if (twin(sim) && for_ix != BT_NO_POD) {
+		bt_engine_evict_failed(twin(sim), for_ix);
 	}
 }
 
@@ -343,6 +335,7 @@ static bool apply(struct sim *sim)
 		tell_twin_object(sim, &parcel->object, parcel->kind == BT_PARCEL_APPLY);
 	}
 	bt_pipeline_apply_step(sim->pipeline);
+	sim_follow_moves(sim);
 	if (!note.malformed && twin(sim)) {
 		tell_twin(sim, &note);
 	}
@@ -438,11 +431,9 @@ static struct sim_eviction *add_eviction(struct sim *sim, struct sim_eviction ev
 static void release_claim(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
 	struct sim *sim = context;
-	struct sim_eviction *release = add_eviction(
-		sim, (struct sim_eviction){.for_ix = bt_asks_of_handle(pipeline, ask->handle)->for_ix,
-			     .for_uid = sim_number_of(ask->pod.uid),
-			     .handle = ask->handle,
-			     .releases = true});
+	struct sim_eviction *release = add_eviction(sim,
+		(struct sim_eviction){
+			.for_uid = sim_number_of(ask->pod.uid), .handle = ask->handle, .releases = true});
 
 	if (!sim->leader || sim->bind_how < 15) {
 		sim->faults[SIM_RELEASE_FAILED]++;
@@ -456,24 +447,12 @@ static void release_claim(void *context, struct bt_pipeline *pipeline, const str
 	}
 }
 
-/* Of a pod that may have gone. */
-static uint32_t uid_at(struct sim *sim, uint32_t pod_ix)
-{
-	struct bt_engine *engine = sim->engines[0];
-
-	return bt_ledger_has(bt_engine_cache(engine)->ledger, pod_ix)
-		       ? sim_number(engine, sim_pod_at(engine, pod_ix)->uid)
-		       : 0;
-}
-
 static void evict_pod(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
 {
 	struct sim *sim = context;
-	uint32_t for_ix = bt_asks_of_handle(pipeline, ask->handle)->for_ix;
 	const struct sim_eviction victim = {.slot = sim_number_of(ask->pod.name),
 		.uid = sim_number_of(ask->pod.uid),
-		.for_ix = for_ix,
-		.for_uid = uid_at(sim, for_ix),
+		.for_uid = sim_number_of(ask->other.uid),
 		.handle = ask->handle};
 	const struct sim_object *pod = &sim->api->objects[SIM_POD_STREAM][victim.slot];
 
@@ -717,6 +696,7 @@ void sim_pipe_create(struct sim *sim)
 		.limits = bt_limits_default(),
 		.engine = {.seed = sim->seed,
 			.keeps_none = sim->seed >> 1 & 1,
+			.moves_pods = true,
 			.clock = bt_clock_virtual(&sim->now_ns),
 			.strict_order = sim->seed & 1,
 			.groups_by_events = true},

@@ -73,7 +73,7 @@ struct sim_parcel {
 
 /* A victim that is to be deleted, or a claim that is to be released, and for whom. */
 struct sim_eviction {
-	uint32_t slot, uid, for_ix, for_uid;
+	uint32_t slot, uid, for_uid;
 	bool releases, released;
 	uint64_t handle; /* of a pipeline's; 0: the binder has not been called */
 };
@@ -90,7 +90,8 @@ struct sim {
 	struct sim_object published[SIM_STREAM_N][SIM_OBJECTS];
 	struct sim_known known[SIM_PODS];
 	bool port_twice[SIM_NODES];
-	uint64_t move_n; /* nodes that engines[0] has given other slots */
+	uint64_t move_n;     /* nodes that engines[0] has given other slots */
+	uint64_t pod_move_n; /* and pods that it has given other indices */
 	struct sim_binding bindings[SIM_BINDINGS];
 	uint32_t binding_n;
 	struct sim_eviction evictions[SIM_PODS * 2];
@@ -208,6 +209,10 @@ void sim_account(struct sim *sim, enum sim_stream stream, uint32_t ix, const str
 /* The node that a pod is promised in the engine. */
 uint32_t sim_promised(struct sim *sim, uint32_t slot);
 void sim_find_pod(struct sim *sim, uint32_t slot);
+/* The index of the pod with that UID, or BT_NO_POD. */
+uint32_t sim_pod_of(struct sim *sim, uint32_t uid);
+/* Pods may have got other indices: when pods and nodes come and go. */
+void sim_follow_moves(struct sim *sim);
 void sim_note_ports(struct sim *sim);
 /* A pod's cycle begins: what the rules say; and what has come of it. */
 void sim_begin_cycle(struct sim *sim, uint32_t slot, uint32_t uid);

@@ -61,8 +61,8 @@
 	X(pause, 2, SIM_STAGE_N, 40, 1)	   /* a: stage; it does nothing for b steps */                       \
 	X(starve, 7, BT_MEM_USE_N, 90, 1)  /* a: for what memory is short, for b steps */                    \
 	X(hold, 8, SIM_WORKERS - 1, 60, 1) /* a: worker; it does not come for b steps */                     \
-	X(keep_node, 4, SIM_NODES, 1,                                                                        \
-		1) /* a: node; all others are deleted; weighs in an eighth of the seeds only */
+	X(keep_node, 4, SIM_NODES, 1, 1) /* a: node; all others are deleted, with pods if it is odd; weighs  \
+					    in an eighth of the seeds only */
 
 enum sim_op {
 #define X(name, weight, a, b, c) SIM_OP_##name,
@@ -132,6 +132,10 @@ enum sim_op {
 	X(ASKED_AGAIN, "binding without an answer asked about")                                              \
 	X(NODE_MOVED, "node moved to a lower slot")                                                          \
 	X(NODE_MOVED_ASSUMED, "node moved while bindings are on their way")                                  \
+	X(POD_MOVED, "pod moved to a lower index")                                                           \
+	X(POD_MOVED_WAITING, "waiting pod moved to a lower index")                                           \
+	X(POD_MOVED_ASSUMED, "pod moved while bindings are on their way")                                    \
+	X(POD_MOVED_EVICTED, "pod moved while its eviction, or that for it, is on its way")                  \
 	X(PORT_TWICE, "host port taken twice")
 
 enum sim_fault {

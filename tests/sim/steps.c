@@ -8,6 +8,7 @@
 #include "engine/base/hash.h"
 
 #define SILENCE_S   30 /* until the binder gives up waiting for an answer */
+#define KEPT_PODS   7  /* one of so many stays */
 #define EVICTS_FROM 25 /* of 100 evictions these and those above succeed */
 #define NEWS	    4  /* events that are read for each cycle when there are no faults */
 
@@ -44,15 +45,6 @@ static void delete_node(struct sim *sim, uint32_t ix)
 {
 	sim->faults[SIM_NODE_DELETED] += object_of(sim, SIM_NODE_STREAM, ix)->there;
 	sim_api_remove(sim->api, SIM_NODE_STREAM, ix);
-}
-
-static void keep_node(struct sim *sim, uint32_t ix)
-{
-	for (uint32_t i = 0; i < SIM_NODES; i++) {
-		if (i != ix) {
-			delete_node(sim, i);
-		}
-	}
 }
 
 static void flap_node(struct sim *sim, uint32_t ix, uint32_t how)
@@ -109,6 +101,21 @@ static void delete_pod(struct sim *sim, uint32_t slot, uint32_t grace_s)
 {
 	sim->faults[SIM_DELETED_MEANWHILE] += undone(sim, slot) != NULL;
 	sim_api_delete_pod(sim->api, slot, sim->now_ns, grace_s, false);
+}
+
+/* With every second node only a few pods stay. */
+static void keep_node(struct sim *sim, uint32_t ix)
+{
+	for (uint32_t i = 0; i < SIM_NODES; i++) {
+		if (i != ix) {
+			delete_node(sim, i);
+		}
+	}
+	for (uint32_t slot = 0; slot < SIM_PODS && ix % 2; slot++) {
+		if (slot % KEPT_PODS) {
+			delete_pod(sim, slot, 0);
+		}
+	}
 }
 
 static void end_pod(struct sim *sim, uint32_t slot)

@@ -192,6 +192,57 @@ void sim_find_pod(struct sim *sim, uint32_t slot)
 		sim->engines[0], sim_namespace(&sim->arena, slot), sim_pod_name(&sim->arena, slot));
 }
 
+uint32_t sim_pod_of(struct sim *sim, uint32_t uid)
+{
+	for (uint32_t i = 0; i < SIM_PODS; i++) {
+		uint32_t ix = sim->known[i].ix;
+
+		if (ix != BT_NO_POD &&
+			sim_number(sim->engines[0], sim_pod_at(sim->engines[0], ix)->uid) == uid) {
+			return ix;
+		}
+	}
+	return BT_NO_POD;
+}
+
+/* Is it to be evicted, or waits for somebody who is? */
+static bool is_in_eviction(const struct sim *sim, uint32_t uid)
+{
+	for (uint32_t i = 0; i < sim->eviction_n; i++) {
+		if (sim->evictions[i].uid == uid || sim->evictions[i].for_uid == uid) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void sim_follow_moves(struct sim *sim)
+{
+	uint64_t move_n = bt_engine_counts(sim->engines[0]).pod_move_n;
+
+	if (move_n == sim->pod_move_n) {
+		return;
+	}
+	sim->pod_move_n = move_n;
+	for (uint32_t i = 0; i < SIM_PODS; i++) {
+		uint32_t ix = sim->known[i].ix;
+
+		if (ix == BT_NO_POD) {
+			continue;
+		}
+		sim_find_pod(sim, i);
+		if (sim->known[i].ix != ix && sim->known[i].ix != BT_NO_POD) {
+			const struct bt_pod *pod = sim_pod_at(sim->engines[0], sim->known[i].ix);
+
+			sim->faults[SIM_POD_MOVED]++;
+			sim->faults[SIM_POD_MOVED_WAITING] += pod->state == BT_POD_QUEUED;
+			sim->faults[SIM_POD_MOVED_ASSUMED] += sim->binding_n > 0;
+			sim->faults[SIM_POD_MOVED_EVICTED] +=
+				is_in_eviction(sim, sim_number(sim->engines[0], pod->uid));
+		}
+	}
+}
+
 /* ---- decisions ---- */
 
 static bool may_wait(const struct sim *sim, uint32_t slot, uint32_t uid)

@@ -316,6 +316,7 @@ enum berth_status bt_lib_threads_start(struct bt_lib *lib, const struct bt_engin
 	bt_store_relaxed(&t->now_ns, lib->now_ns);
 	asked.engine.clock =
 		o->clock == BERTH_CLOCK_VIRTUAL ? (struct bt_clock){read_clock, t} : bt_clock_real();
+	asked.engine.moves_pods = true;
 	lib->threads = t;
 	t->pipeline = bt_pipeline_create(&lib->config, &asked, &errors);
 	for (uint32_t i = 0; i < SOURCE_N; i++) {

@@ -311,6 +311,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 	};
 	struct bt_config_errors errors = {0};
 
+	options.engine.moves_pods = true;
 	if (s->extenders) {
 		options.engine.extending = bt_extenders_hooks(s->extenders);
 	}

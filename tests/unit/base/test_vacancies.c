@@ -24,6 +24,7 @@ static void none_is_taken_where_none_was_given(void **state)
 	(void)state;
 	assert_false(bt_vacancies_take(&vacant, &ix));
 	assert_int_equal(bt_vacancies_cut(&vacant, 5), 5);
+	assert_int_equal(bt_vacancies_end(&vacant, 5), 5);
 	bt_vacancies_give(&vacant, 3);
 	assert_true(bt_vacancies_take(&vacant, &ix));
 	assert_int_equal(ix, 3);
@@ -61,6 +62,9 @@ static void add(struct array *a)
 		lowest++;
 	}
 	assert_int_equal(a->vacant.n, a->end - a->used_n);
+	if (a->vacant.n) {
+		assert_int_equal(bt_vacancies_first(&a->vacant), lowest);
+	}
 	if (!bt_vacancies_take(&a->vacant, &ix)) {
 		ix = a->end++;
 	}
@@ -78,13 +82,19 @@ static void drop(struct array *a, uint32_t ix)
 	}
 }
 
-static void cut(struct array *a)
+/* How much is left of so many elements without the vacant ones at the end. */
+static uint32_t end_of(const struct array *a, uint32_t end)
 {
-	uint32_t end = a->end;
-
 	while (end > 0 && !a->used[end - 1]) {
 		end--;
 	}
+	return end;
+}
+
+static void cut(struct array *a)
+{
+	uint32_t end = end_of(a, a->end);
+
 	a->end = (uint32_t)bt_vacancies_cut(&a->vacant, a->end);
 	assert_int_equal(a->end, end);
 	assert_int_equal(a->vacant.n, end - a->used_n);
@@ -110,6 +120,13 @@ static void the_lowest_comes_first_while_the_array_grows_and_shrinks(void **stat
 		for (uint32_t i = from; round % 3 == 0 && i < a.end; i++) {
 			drop(&a, i);
 		}
+		for (uint32_t i = 0; i < 20; i++) {
+			uint32_t end = bt_rng_below(&rng, a.end + 1);
+
+			assert_int_equal(bt_vacancies_end(&a.vacant, end), end_of(&a, end));
+			assert_int_equal(bt_vacancies_end(&a.vacant, end & ~63u), end_of(&a, end & ~63u));
+		}
+		assert_int_equal(bt_vacancies_end(&a.vacant, a.end), end_of(&a, a.end));
 		if (bt_rng_below(&rng, 2)) {
 			cut(&a);
 		}

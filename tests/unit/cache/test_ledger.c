@@ -412,6 +412,54 @@ static void room_of_nodes_that_have_gone_is_given_up(void **state)
 	}
 }
 
+/* A model of one node's list: the last one takes the place of one that goes. */
+static void a_pod_that_gets_another_index_keeps_its_place_on_its_node(void **state)
+{
+	struct fixture *f = *state;
+	enum { N = 60, LEFT = 9 };
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), names[N], list_n = 0;
+	struct bt_rng rng = {.state = 7};
+
+	for (uint32_t i = 0; i < N; i++) {
+		uint32_t pod = fixture_pod(
+			f, "nodeName: n1, containers: [{name: a, resources: {requests: {cpu: 1m}}}]");
+
+		assert_int_equal(pod, i);
+		names[list_n++] = bt_ledger_pod(ledger, pod)->name;
+	}
+	uint32_t namespace_ = bt_ledger_pod(ledger, 0)->signature->namespace_;
+	while (list_n > LEFT) {
+		uint32_t at = bt_rng_below(&rng, list_n);
+
+		bt_ledger_remove(ledger, bt_ledger_find(ledger, namespace_, names[at]));
+		names[at] = names[--list_n];
+		bool sparse = bt_ledger_is_sparse(ledger);
+		assert_true(sparse || list_n >= bt_ledger_pod_end(ledger) / 2);
+		uint32_t last = bt_ledger_last_pod(ledger, UINT32_MAX);
+		if (sparse && last != BT_NO_POD) {
+			uint32_t name = bt_ledger_pod(ledger, last)->name;
+			uint32_t to = bt_ledger_move_pod(ledger, last);
+
+			assert_true(to < last);
+			assert_false(bt_ledger_has(ledger, last));
+			assert_int_equal(bt_ledger_find(ledger, namespace_, name), to);
+			assert_true(bt_ledger_trim_pods(ledger) <= last);
+		}
+		uint32_t pod = bt_ledger_first_on(ledger, node);
+		for (uint32_t i = list_n; i-- > 0; pod = bt_ledger_next(ledger, pod)) {
+			assert_int_equal(bt_ledger_pod(ledger, pod)->name, names[i]);
+		}
+		assert_int_equal(pod, BT_NO_POD);
+		assert_int_equal(bt_ledger_usage(ledger)->pod_n[node], list_n);
+	}
+	assert_int_equal(bt_ledger_counts(ledger).scheduled, LEFT);
+	for (uint32_t i = 0; i < LEFT; i++) {
+		bt_ledger_remove(ledger, bt_ledger_find(ledger, namespace_, names[i]));
+	}
+	assert_unused(bt_ledger_usage(ledger), node);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +480,7 @@ int main(void)
 		FIXTURE_TEST(priorities_that_nobody_has_are_forgotten),
 		FIXTURE_TEST(gates_and_signatures_go_with_their_pods),
 		FIXTURE_TEST(pods_are_what_they_were_when_room_is_given_up),
+		FIXTURE_TEST(a_pod_that_gets_another_index_keeps_its_place_on_its_node),
 		FIXTURE_TEST(room_of_nodes_that_have_gone_is_given_up),
 	};
 

@@ -127,6 +127,7 @@ static void begin_with(struct studio *s, uint32_t ring_bytes)
 	s->lab.now_ns = 5 * LAB_SECOND;
 	s->journal = bt_journal_create(&journal);
 	options.journal = s->journal;
+	options.engine.moves_pods = true;
 	if (s->extended) {
 		options.engine.extending = (struct bt_extending){
 			.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = s};
@@ -352,6 +353,81 @@ static void nodes_are_moved_to_the_same_slots_again(void **state)
 	}
 	assert_true(result.ended);
 	assert_true(result.placed_n >= 60);
+	bt_buf_fini(&text);
+	bt_buf_fini(&s.bytes);
+}
+
+static uint32_t index_of(struct lab *lab, const char *pod)
+{
+	return bt_engine_find_pod(bt_pipeline_engine(lab->pipeline), bt_str("default"), bt_str(pod));
+}
+
+/* Most nodes go, then their pods, so that those get other indices whose eviction is on its way, and whose
+ * turn has not come. */
+static void play_decline(struct lab *lab)
+{
+	struct bt_engine *engine = bt_pipeline_engine(lab->pipeline);
+	char name[16], meta[32], spec[32];
+
+	for (int i = 0; i < 80; i++) {
+		snprintf(name, sizeof(name), "n%d", i / 2);
+		snprintf(spec, sizeof(spec), ", 'nodeName': '%s'", name);
+		lab_node(lab, name);
+		snprintf(name, sizeof(name), "on-%d", i);
+		snprintf(meta, sizeof(meta), ", 'uid': 'u%d'", i);
+		lab_pod_event(lab, BT_PARCEL_APPLY, name, meta, spec);
+		lab_settle(lab);
+	}
+	for (int i = 0; i < 32; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		lab_node_event(lab, BT_PARCEL_DELETE, name, "");
+		lab_settle(lab);
+	}
+	for (int i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "high-%d", i);
+		lab_pod_event(lab, BT_PARCEL_APPLY, name, "", ", 'priority': 7");
+	}
+	lab_pod_event(lab, BT_PARCEL_APPLY, "low", "", ", 'priority': -1");
+	lab_settle(lab);
+	assert_int_equal(lab->ask_n, 2);
+	assert_true(lab->asks[0].verb == 'e' && lab->asks[1].verb == 'e');
+	uint32_t low_ix = index_of(lab, "low");
+	for (int i = 0; i < 64; i++) {
+		snprintf(name, sizeof(name), "on-%d", i);
+		lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
+		lab_settle(lab);
+	}
+	assert_true(bt_engine_counts(engine).pod_move_n > 10);
+	assert_true(index_of(lab, lab->asks[0].pod) < 64 && index_of(lab, lab->asks[1].pod) < 64);
+	assert_true(index_of(lab, "low") < low_ix);
+	assert_int_equal(bt_pipeline_evicted(lab->pipeline, lab->asks[0].handle), BT_OK);
+	assert_int_equal(bt_pipeline_evict_failed(lab->pipeline, lab->asks[1].handle, bt_str("no")), BT_OK);
+	lab_settle(lab);
+	assert_true(lab_find(lab, lab->asks[0].pod)->terminating);
+	assert_int_equal(lab_counts(lab).evict_again_n, 1);
+	lab_pod_event(lab, BT_PARCEL_DELETE, lab->asks[0].pod, "", "");
+	lab->answers = true;
+	lab_wait(lab, 20 * LAB_SECOND);
+	lab_node(lab, "late");
+	lab_wait(lab, 20 * LAB_SECOND);
+	lab_assert_sets(lab, 0, 0, 15 + 3);
+}
+
+static void pods_are_moved_to_the_same_indices_again(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	struct bt_replay_result result;
+	struct bt_buf text = {0};
+
+	(void)state;
+	begin(&s);
+	play_decline(&s.lab);
+	end(&s);
+	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
+		fail_msg("%s", text.ptr);
+	}
+	assert_true(result.ended);
+	assert_int_equal(result.placed_n, 3);
 	bt_buf_fini(&text);
 	bt_buf_fini(&s.bytes);
 }
@@ -605,6 +681,7 @@ int main(void)
 		cmocka_unit_test(a_journal_replays_to_the_same_decisions),
 		cmocka_unit_test(slots_that_nodes_have_after_others_are_the_same_again),
 		cmocka_unit_test(nodes_are_moved_to_the_same_slots_again),
+		cmocka_unit_test(pods_are_moved_to_the_same_indices_again),
 		cmocka_unit_test(another_thread_writes_the_same_bytes),
 		cmocka_unit_test(what_extenders_have_said_is_replayed_and_nobody_is_asked),
 		cmocka_unit_test(a_journal_without_a_clock_and_a_binder_replays_too),

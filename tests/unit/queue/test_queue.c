@@ -87,6 +87,48 @@ static void a_guess_names_who_will_be_popped_where_one_line_has_them_all(void **
 	bt_queue_destroy(queue);
 }
 
+static void a_pod_with_another_index_waits_as_before(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+
+	(void)state;
+	/* In backoff, unschedulable, being bound, and three that are active. */
+	for (uint32_t pod = 10; pod < 16; pod++) {
+		bt_queue_add(queue, pod, kind(pod % 2, 0), pod);
+	}
+	assert_int_equal(refuse(queue, 10, 0, SECOND), BT_WAIT_BACKOFF);
+	assert_int_equal(refuse(queue, 11, MASK, SECOND), BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(bt_queue_pop(queue), 12);
+	bt_queue_done(queue, 12);
+	for (uint32_t pod = 10; pod < 16; pod++) {
+		const struct bt_queue_info before = bt_queue_info(queue, pod);
+
+		bt_queue_move_pod(queue, pod, 15 - pod);
+		const struct bt_queue_info after = bt_queue_info(queue, 15 - pod);
+		assert_int_equal(after.where, before.where);
+		assert_int_equal(after.rejectors, before.rejectors);
+		assert_int_equal(after.attempts, before.attempts);
+		assert_int_equal(after.timestamp_ns, before.timestamp_ns);
+		assert_int_equal(after.expiry_ns, before.expiry_ns);
+		assert_int_equal(after.order, before.order);
+		assert_int_equal(bt_queue_info(queue, pod).where, BT_WAIT_NOWHERE);
+	}
+	bt_queue_move_pod(queue, 77, 66); /* one that is not known to it */
+	assert_int_equal(bt_queue_pop(queue), 2);
+	assert_int_equal(bt_queue_pop(queue), 1);
+	assert_int_equal(bt_queue_pop(queue), 0);
+	assert_int_equal(bt_queue_pop(queue), BT_QUEUE_EMPTY);
+	bt_queue_flush_backoff(queue, 20 * SECOND);
+	assert_int_equal(bt_queue_pop(queue), 5);
+	bt_queue_activate(queue, 4, 20 * SECOND);
+	assert_int_equal(bt_queue_pop(queue), 4);
+	for (uint32_t pod = 0; pod < 6; pod++) {
+		assert_int_equal(bt_queue_remove(queue, pod), BT_OK);
+	}
+	bt_queue_trim(queue, 0);
+	bt_queue_destroy(queue);
+}
+
 static void pods_wait_as_before_when_room_is_given_up(void **state)
 {
 	enum { MANY = 2000, LEFT = 1300 };
@@ -1147,6 +1189,7 @@ int main(void)
 		cmocka_unit_test(higher_priority_goes_first),
 		cmocka_unit_test(among_equals_the_longest_wait_goes_first_then_arrival),
 		cmocka_unit_test(a_guess_names_who_will_be_popped_where_one_line_has_them_all),
+		cmocka_unit_test(a_pod_with_another_index_waits_as_before),
 		cmocka_unit_test(pods_wait_as_before_when_room_is_given_up),
 		cmocka_unit_test(a_guess_names_nobody_who_has_gone),
 		cmocka_unit_test(a_refused_pod_waits_for_an_event_and_then_for_its_backoff),
