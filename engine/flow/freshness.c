@@ -5,6 +5,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
+#include "engine/base/vacancies.h"
 
 static uint64_t hash_str(struct bt_str text)
 {
@@ -29,7 +30,6 @@ void bt_freshness_fini(struct bt_freshness *f)
 {
 	bt_map_fini(&f->ixs);
 	bt_mem_free(f->entries);
-	bt_vacancies_fini(&f->vacant);
 	bt_mem_free(f->tombs);
 }
 
@@ -44,21 +44,33 @@ static void forget_oldest(struct bt_freshness *f)
 	if (entry->key) {
 		bt_map_remove(&f->ixs, entry->key);
 	}
-	*entry = (struct bt_fresh_entry){.key = 0};
-	bt_vacancies_give(&f->vacant, ix);
-	f->entry_n = bt_vacancies_cut(&f->vacant, f->entry_n);
+	/* The last one takes its place. */
+	*entry = f->entries[--f->entry_n];
+	if (ix < f->entry_n && entry->key) {
+		bt_map_put(&f->ixs, entry->key, ix);
+	}
+	if (ix < f->entry_n && entry->gone) {
+		f->tombs[entry->tomb] = ix;
+	}
 	f->entries = bt_vacancies_shrink(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
 }
 
+/* Entries may have other places afterwards. */
 static void bury(struct bt_freshness *f, uint32_t ix)
 {
 	if (!f->tombs) {
 		f->tombs = bt_mem_zalloc(f->tombstone_max, sizeof(*f->tombs));
 	}
 	if (f->tomb_n == f->tombstone_max) {
+		uint32_t oldest = f->tombs[f->tomb_first];
+
 		forget_oldest(f);
+		ix = ix == f->entry_n ? oldest : ix; /* it was the last one */
 	}
-	f->tombs[(f->tomb_first + f->tomb_n++) % f->tombstone_max] = ix;
+	uint32_t tomb = (f->tomb_first + f->tomb_n++) % f->tombstone_max;
+	f->tombs[tomb] = ix;
+	f->entries[ix].gone = true;
+	f->entries[ix].tomb = tomb;
 }
 
 /* What is known under that name, or NULL; two names with one hash are not known at all. */
@@ -77,11 +89,10 @@ static void enter(struct bt_freshness *f, const struct bt_sighting *seen, bool g
 	if ((seen->uid == 0 && seen->version == 0) || bt_map_get(&f->ixs, seen->key, &ix)) {
 		return;
 	}
-	if (!bt_vacancies_take(&f->vacant, &ix)) {
-		f->entries = bt_mem_grow(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
-		ix = (uint32_t)f->entry_n++;
-	}
-	f->entries[ix] = (struct bt_fresh_entry){seen->key, seen->version, seen->check, seen->uid, gone};
+	f->entries = bt_mem_grow(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
+	ix = (uint32_t)f->entry_n++;
+	f->entries[ix] = (struct bt_fresh_entry){
+		.key = seen->key, .version = seen->version, .check = seen->check, .uid = seen->uid};
 	bt_map_put(&f->ixs, seen->key, ix);
 	if (gone) {
 		bury(f, ix);
@@ -141,7 +152,6 @@ enum bt_news bt_freshness_delete(struct bt_freshness *f, const struct bt_sightin
 	if (entry->gone) {
 		return BT_NEWS_STALE;
 	}
-	entry->gone = true;
 	bury(f, (uint32_t)(entry - f->entries));
 	return BT_NEWS_FRESH;
 }

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 
 #include "engine/base/map.h"
-#include "engine/base/vacancies.h"
 #include "engine/model/object.h"
 
 /* What an event shows of an object's identity. Hashes; 0: not known. */
@@ -25,6 +24,7 @@ struct bt_sighting bt_sighting_of(const struct bt_object *object);
 struct bt_fresh_entry {
 	uint64_t key, version;
 	uint32_t check, uid;
+	uint32_t tomb; /* of what is gone: its place there */
 	bool gone;
 };
 
@@ -32,8 +32,7 @@ struct bt_fresh_entry {
 struct bt_freshness {
 	struct bt_map ixs;
 	struct bt_fresh_entry *entries;
-	struct bt_vacancies vacant; /* entries */
-	uint32_t *tombs;	    /* entries of what is gone, the oldest at tomb_first */
+	uint32_t *tombs; /* entries of what is gone, the oldest at tomb_first */
 	size_t entry_n, entry_cap;
 	uint32_t tombstone_max, tomb_first, tomb_n;
 };

@@ -435,6 +435,7 @@ void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 			sim_fail(sim, "I6", "malformed object %" PRIu32 ": %s", what, bt_status_name(status));
 		}
 	}
+	sim_follow_moves(sim);
 	sim->faults[SIM_MALFORMED]++;
 	sim->faults[SIM_TABLE_FULL] += what < 2;
 }

@@ -127,6 +127,44 @@ static void only_so_many_of_the_dead_are_remembered(void **state)
 	bt_freshness_fini(&f);
 }
 
+/* What lives takes no more room for what has gone beside it, and is known as before. */
+static void those_that_stay_are_known_when_most_have_gone(void **state)
+{
+	enum { N = 3000, EACH = 37, TOMBS = 16 };
+	struct bt_freshness f = {.tombstone_max = TOMBS};
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		apply(&f, name, name, "10");
+	}
+	for (int i = 0; i < N; i++) {
+		snprintf(name, sizeof(name), "p%d", i);
+		if (i % EACH) {
+			assert_int_equal(delete (&f, name, name, "11"), BT_NEWS_FRESH);
+		} else if (i % 2) {
+			/* It goes and comes back as another. */
+			assert_int_equal(delete (&f, name, name, "11"), BT_NEWS_FRESH);
+			assert_int_equal(apply(&f, name, "new", "12"), BT_NEWS_FRESH);
+		}
+	}
+	assert_in_range(f.entry_n, N / EACH + TOMBS, N / EACH + 1 + TOMBS);
+	assert_true(f.entry_cap < 512);
+	for (int i = 0; i < N; i++) {
+		bool stays = i % EACH == 0, recent = i > N - TOMBS;
+
+		snprintf(name, sizeof(name), "p%d", i);
+		if (stays) {
+			assert_int_equal(apply(&f, name, i % 2 ? "new" : name, "9"), BT_NEWS_STALE);
+			assert_int_equal(apply(&f, name, i % 2 ? "new" : name, "13"), BT_NEWS_FRESH);
+		} else if (recent) {
+			assert_int_equal(apply(&f, name, name, "12"), BT_NEWS_STALE);
+		}
+	}
+	bt_freshness_fini(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +174,7 @@ int main(void)
 		cmocka_unit_test(a_delete_of_a_younger_object_takes_the_older_one_along),
 		cmocka_unit_test(the_dead_stay_dead_and_the_name_may_be_used_again),
 		cmocka_unit_test(only_so_many_of_the_dead_are_remembered),
+		cmocka_unit_test(those_that_stay_are_known_when_most_have_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

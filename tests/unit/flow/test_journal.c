@@ -395,7 +395,7 @@ static void play_decline(struct lab *lab)
 	for (int i = 0; i < 64; i++) {
 		snprintf(name, sizeof(name), "on-%d", i);
 		lab_pod_event(lab, BT_PARCEL_DELETE, name, "", "");
-		lab_settle(lab);
+		lab_take_in(lab);
 	}
 	assert_true(bt_engine_counts(engine).pod_move_n > 10);
 	assert_true(index_of(lab, lab->asks[0].pod) < 64 && index_of(lab, lab->asks[1].pod) < 64);
