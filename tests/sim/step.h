@@ -135,7 +135,6 @@ enum sim_op {
 	X(POD_MOVED, "pod moved to a lower index")                                                           \
 	X(POD_MOVED_WAITING, "waiting pod moved to a lower index")                                           \
 	X(POD_MOVED_ASSUMED, "pod moved while bindings are on their way")                                    \
-	X(POD_MOVED_EVICTED, "pod moved while its eviction, or that for it, is on its way")                  \
 	X(PORT_TWICE, "host port taken twice")
 
 enum sim_fault {

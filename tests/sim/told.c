@@ -205,17 +205,6 @@ uint32_t sim_pod_of(struct sim *sim, uint32_t uid)
 	return BT_NO_POD;
 }
 
-/* Is it to be evicted, or waits for somebody who is? */
-static bool is_in_eviction(const struct sim *sim, uint32_t uid)
-{
-	for (uint32_t i = 0; i < sim->eviction_n; i++) {
-		if (sim->evictions[i].uid == uid || sim->evictions[i].for_uid == uid) {
-			return true;
-		}
-	}
-	return false;
-}
-
 void sim_follow_moves(struct sim *sim)
 {
 	uint64_t move_n = bt_engine_counts(sim->engines[0]).pod_move_n;
@@ -237,8 +226,6 @@ void sim_follow_moves(struct sim *sim)
 			sim->faults[SIM_POD_MOVED]++;
 			sim->faults[SIM_POD_MOVED_WAITING] += pod->state == BT_POD_QUEUED;
 			sim->faults[SIM_POD_MOVED_ASSUMED] += sim->binding_n > 0;
-			sim->faults[SIM_POD_MOVED_EVICTED] +=
-				is_in_eviction(sim, sim_number(sim->engines[0], pod->uid));
 		}
 	}
 }
