@@ -690,7 +690,10 @@ static void run(struct world *w, const struct shape *shape)
 	struct bt_journal *journal = bt_journal_create(&recording);
 	struct bt_pipeline_options options = {.limits = bt_limits_default(),
 		/* What is replayed keeps what nobody has, as engines do; decisions are the same. */
-		.engine = {.seed = w->seed, .clock = {fast_now, NULL}, .keeps_none = shape->delays % 2},
+		.engine = {.seed = w->seed,
+			.clock = {fast_now, NULL},
+			.keeps_none = shape->delays % 2,
+			.moves_pods = true},
 		.binder = {.bind = bind, .evict = evict, .check = check, .context = w},
 		.journal = journal};
 	struct bt_config_errors errors = {0};

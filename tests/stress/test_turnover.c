@@ -257,7 +257,7 @@ static void feed(struct bt_pipeline *pipeline, enum bt_parcel_kind kind, uint32_
 static struct bt_pipeline *make_pipeline(const struct bt_config *config)
 {
 	struct bt_pipeline_options options = {
-		.limits = bt_limits_default(), .engine = {.signatures_kept = KEPT}};
+		.limits = bt_limits_default(), .engine = {.signatures_kept = KEPT, .moves_pods = true}};
 	struct bt_config_errors errors = {0};
 
 	options.limits.sources = 1;
