@@ -88,7 +88,7 @@ void bt_pipeline_remove_pod(struct bt_pipeline *p, uint32_t pod_ix)
 		bt_journal_encode(p->options.journal, &object, &p->encoded);
 		bt_journal_object(p->options.journal, BT_JOURNAL_DELETE, bt_buf_view(&p->encoded));
 	}
-	bt_engine_remove_pod(p->engine, pod_ix);
+	bt_engine_delete_pod(p->engine, pod_ix);
 }
 
 enum bt_status bt_pipeline_show(struct bt_pipeline *p, enum bt_parcel_kind kind,

@@ -265,6 +265,10 @@ enum bt_status bt_engine_update_pod(
  * bound: then when that has ended. */
 void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix);
 
+/* The same, and all that bt_engine_take_delta does about it: what was left by others goes first, and slots
+ * and indices change, as they do when a journal of this is replayed. */
+void bt_engine_delete_pod(struct bt_engine *engine, uint32_t pod_ix);
+
 /* A node has gone; its pods stay where they are. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str name);
 

@@ -537,6 +537,18 @@ enum bt_status bt_engine_take_delta(
 	return status;
 }
 
+void bt_engine_delete_pod(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	uint32_t namespace_ = pod->signature->namespace_, name = pod->name;
+
+	bt_engine_move_pods(engine);
+	bt_engine_vacate_slots(engine);
+	bt_engine_reclaim(engine);
+	bt_engine_remove_pod(engine, bt_ledger_find(ledger, namespace_, name));
+}
+
 /* ---- in one go ---- */
 
 /* About what an object becomes in cache, ledger and queue. */

@@ -432,6 +432,64 @@ static void pods_are_moved_to_the_same_indices_again(void **state)
 	bt_buf_fini(&s.bytes);
 }
 
+/* Most nodes go, then their pods, whom the caller takes away himself. */
+static void play_departure(struct lab *lab)
+{
+	struct bt_engine *engine = bt_pipeline_engine(lab->pipeline);
+	char name[16], spec[32];
+
+	lab->answers = true;
+	for (int i = 0; i < 60; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		snprintf(spec, sizeof(spec), ", 'nodeName': '%s'", name);
+		lab_node(lab, name);
+		snprintf(name, sizeof(name), "on-%d", i);
+		lab_pod_event(lab, BT_PARCEL_APPLY, name, "", spec);
+		lab_settle(lab);
+	}
+	for (int i = 0; i < 50; i++) {
+		snprintf(name, sizeof(name), "n%d", (i * 7) % 60);
+		lab_node_event(lab, BT_PARCEL_DELETE, name, "");
+		lab_settle(lab);
+	}
+	for (int i = 0; i < 60; i++) {
+		snprintf(name, sizeof(name), "on-%d", (i * 7) % 60);
+		bt_pipeline_remove_pod(lab->pipeline, index_of(lab, name));
+		if (i % 10 == 9) {
+			snprintf(name, sizeof(name), "new-%d", i);
+			lab_pod_event(lab, BT_PARCEL_APPLY, name, "", "");
+			lab_settle(lab);
+			lab->decision_n = 0;
+		}
+	}
+	assert_true(bt_engine_counts(engine).node_move_n > 0);
+	for (int i = 60; i < 90; i++) {
+		snprintf(name, sizeof(name), "new-%d", i);
+		lab_pod_event(lab, BT_PARCEL_APPLY, name, "", "");
+		lab_settle(lab);
+		lab->decision_n = 0;
+	}
+}
+
+static void pods_that_the_caller_takes_away_leave_the_same_slots(void **state)
+{
+	struct studio s = {.lab = {.now_ns = 0}};
+	struct bt_replay_result result;
+	struct bt_buf text = {0};
+
+	(void)state;
+	begin(&s);
+	play_departure(&s.lab);
+	end(&s);
+	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
+		fail_msg("%s", text.ptr);
+	}
+	assert_true(result.ended);
+	assert_true(result.placed_n >= 10);
+	bt_buf_fini(&text);
+	bt_buf_fini(&s.bytes);
+}
+
 static void another_thread_writes_the_same_bytes(void **state)
 {
 	struct studio one = {.lab = {.now_ns = 0}}, two = {.lab = {.now_ns = 0}};
@@ -682,6 +740,7 @@ int main(void)
 		cmocka_unit_test(slots_that_nodes_have_after_others_are_the_same_again),
 		cmocka_unit_test(nodes_are_moved_to_the_same_slots_again),
 		cmocka_unit_test(pods_are_moved_to_the_same_indices_again),
+		cmocka_unit_test(pods_that_the_caller_takes_away_leave_the_same_slots),
 		cmocka_unit_test(another_thread_writes_the_same_bytes),
 		cmocka_unit_test(what_extenders_have_said_is_replayed_and_nobody_is_asked),
 		cmocka_unit_test(a_journal_without_a_clock_and_a_binder_replays_too),
