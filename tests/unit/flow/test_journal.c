@@ -270,26 +270,32 @@ static void play_turnover(struct lab *lab)
 		lab->ask_n = lab->decision_n = 0;
 	}
 	assert_in_range(snapshot->slot_n, 4, 40);
+	assert_true(lab_counts(lab).decided_n > 200);
 }
 
-static void slots_that_nodes_have_after_others_are_the_same_again(void **state)
+/* What a replay of the journal says in which that was played; its decisions are the same. */
+static struct bt_replay_result replayed(void (*play_it)(struct lab *))
 {
 	struct studio s = {.lab = {.now_ns = 0}};
 	struct bt_replay_result result;
 	struct bt_buf text = {0};
 
-	(void)state;
 	begin(&s);
-	play_turnover(&s.lab);
-	assert_true(lab_counts(&s.lab).decided_n > 200);
+	play_it(&s.lab);
 	end(&s);
 	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
 		fail_msg("%s", text.ptr);
 	}
 	assert_true(result.ended);
-	assert_true(result.placed_n > 150);
 	bt_buf_fini(&text);
 	bt_buf_fini(&s.bytes);
+	return result;
+}
+
+static void slots_that_nodes_have_after_others_are_the_same_again(void **state)
+{
+	(void)state;
+	assert_true(replayed(play_turnover).placed_n > 150);
 }
 
 /* Most nodes go, and their pods before or after them; the binder answers some for nodes that have other slots
@@ -340,21 +346,8 @@ static void play_exodus(struct lab *lab)
 
 static void nodes_are_moved_to_the_same_slots_again(void **state)
 {
-	struct studio s = {.lab = {.now_ns = 0}};
-	struct bt_replay_result result;
-	struct bt_buf text = {0};
-
 	(void)state;
-	begin(&s);
-	play_exodus(&s.lab);
-	end(&s);
-	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
-		fail_msg("%s", text.ptr);
-	}
-	assert_true(result.ended);
-	assert_true(result.placed_n >= 60);
-	bt_buf_fini(&text);
-	bt_buf_fini(&s.bytes);
+	assert_true(replayed(play_exodus).placed_n >= 60);
 }
 
 static uint32_t index_of(struct lab *lab, const char *pod)
@@ -415,21 +408,8 @@ static void play_decline(struct lab *lab)
 
 static void pods_are_moved_to_the_same_indices_again(void **state)
 {
-	struct studio s = {.lab = {.now_ns = 0}};
-	struct bt_replay_result result;
-	struct bt_buf text = {0};
-
 	(void)state;
-	begin(&s);
-	play_decline(&s.lab);
-	end(&s);
-	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
-		fail_msg("%s", text.ptr);
-	}
-	assert_true(result.ended);
-	assert_int_equal(result.placed_n, 3);
-	bt_buf_fini(&text);
-	bt_buf_fini(&s.bytes);
+	assert_int_equal(replayed(play_decline).placed_n, 3);
 }
 
 /* Most nodes go, then their pods, whom the caller takes away himself. */
@@ -473,21 +453,8 @@ static void play_departure(struct lab *lab)
 
 static void pods_that_the_caller_takes_away_leave_the_same_slots(void **state)
 {
-	struct studio s = {.lab = {.now_ns = 0}};
-	struct bt_replay_result result;
-	struct bt_buf text = {0};
-
 	(void)state;
-	begin(&s);
-	play_departure(&s.lab);
-	end(&s);
-	if (replay(&s, bt_buf_view(&s.bytes), &result, &text) != BT_OK) {
-		fail_msg("%s", text.ptr);
-	}
-	assert_true(result.ended);
-	assert_true(result.placed_n >= 10);
-	bt_buf_fini(&text);
-	bt_buf_fini(&s.bytes);
+	assert_true(replayed(play_departure).placed_n >= 10);
 }
 
 static void another_thread_writes_the_same_bytes(void **state)

@@ -23,30 +23,17 @@ static uint64_t move_n(const struct trial *t)
 	return bt_engine_counts(t->engine).node_move_n;
 }
 
-static const char *name_of(char *out, size_t size, const char *what, uint32_t number)
-{
-	snprintf(out, size, "%s%" PRIu32, what, number);
-	return out;
-}
-
 static void remove_node(struct trial *t, const char *name)
 {
 	assert_int_equal(bt_engine_remove_node(t->engine, bt_str(name)), BT_OK);
 }
 
-/* Nodes n0 and so on, each labeled with its name and a zone, of which there are two. */
+/* The nodes of add_labeled_nodes. */
 static struct trial begin_with_nodes(void **state, uint32_t n)
 {
 	struct trial t = begin(state);
-	char name[16], labels[128];
 
-	for (uint32_t i = 0; i < n; i++) {
-		name_of(name, sizeof(name), "n", i);
-		snprintf(labels, sizeof(labels),
-			"%s, labels: {kubernetes.io/hostname: %s, topology.kubernetes.io/zone: z%" PRIu32 "}",
-			name, name, i % 2);
-		assert_int_equal(add_node(&t, labels, "4"), i);
-	}
+	add_labeled_nodes(&t, n);
 	return t;
 }
 
@@ -56,7 +43,7 @@ static void leave_last(struct trial *t, uint32_t n, uint32_t last_n)
 	char name[16];
 
 	for (uint32_t i = 0; i + last_n < n; i++) {
-		remove_node(t, name_of(name, sizeof(name), "n", i));
+		remove_node(t, numbered(name, sizeof(name), "n", i));
 	}
 	for (uint64_t before = move_n(t) + 1; before != move_n(t);) {
 		before = move_n(t);
@@ -76,7 +63,7 @@ static void the_nodes_that_stay_get_the_lowest_slots(void **state)
 	/* The last ones to go may have slots yet. */
 	assert_in_range(s->slot_n, 3, 3 + 3);
 	for (uint32_t i = 597; i < 600; i++) {
-		uint32_t slot = slot_of(&t, name_of(name, sizeof(name), "n", i));
+		uint32_t slot = slot_of(&t, numbered(name, sizeof(name), "n", i));
 
 		assert_in_range(slot, 0, s->slot_n - 1);
 		assert_int_equal(s->alloc[BT_CPU][slot], 4000);
@@ -107,7 +94,7 @@ static void a_few_nodes_are_moved_at_a_time(void **state)
 	uint64_t before = 0, most = 0;
 
 	for (uint32_t i = 0; i < 290; i++) {
-		remove_node(&t, name_of(name, sizeof(name), "n", i));
+		remove_node(&t, numbered(name, sizeof(name), "n", i));
 		most = move_n(&t) - before > most ? move_n(&t) - before : most;
 		before = move_n(&t);
 	}
@@ -378,17 +365,17 @@ static void slots_are_looked_at_again_when_the_pods_on_them_have_gone(void **sta
 		add_pod(&t, name, spec, "");
 	}
 	for (uint32_t i = 0; i < 396; i++) {
-		remove_node(&t, name_of(name, sizeof(name), "n", i));
+		remove_node(&t, numbered(name, sizeof(name), "n", i));
 	}
 	assert_int_equal(s->slot_n, 400);
 	for (uint32_t i = 0; i < 396; i++) {
 		assert_int_equal(bt_engine_delete_object(t.engine, BT_KIND_POD, bt_str("default"),
-					 bt_str(name_of(name, sizeof(name), "p", i))),
+					 bt_str(numbered(name, sizeof(name), "p", i))),
 			BT_OK);
 	}
 	assert_in_range(s->slot_n, 4, 20);
 	for (uint32_t i = 396; i < 400; i++) {
-		name_of(name, sizeof(name), "n", i);
+		numbered(name, sizeof(name), "n", i);
 		assert_int_equal(cache_of(&t)->view.usage->used[BT_CPU][slot_of(&t, name)], 1000);
 	}
 	end(&t);

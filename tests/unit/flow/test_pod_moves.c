@@ -24,12 +24,6 @@ static uint64_t move_n(const struct trial *t)
 	return bt_engine_counts(t->engine).pod_move_n;
 }
 
-static const char *name_of(char *out, size_t size, const char *what, uint32_t number)
-{
-	snprintf(out, size, "%s%" PRIu32, what, number);
-	return out;
-}
-
 static uint32_t find(const struct trial *t, const char *name)
 {
 	return bt_engine_find_pod(t->engine, bt_str("default"), bt_str(name));
@@ -74,26 +68,13 @@ static void pass(struct trial *t)
 	drop(t, name_at(t, show(t, "event", "", "schedulingGates: [{name: x}], " CPU("1"))));
 }
 
-static void add_nodes(struct trial *t)
-{
-	char name[16], labels[128];
-
-	for (uint32_t i = 0; i < NODES; i++) {
-		name_of(name, sizeof(name), "n", i);
-		snprintf(labels, sizeof(labels),
-			"%s, labels: {kubernetes.io/hostname: %s, topology.kubernetes.io/zone: z%" PRIu32 "}",
-			name, name, i % 2);
-		assert_int_equal(add_node(t, labels, "4"), i);
-	}
-}
-
 static struct trial begin_with(void **state, const struct bt_engine_options *options)
 {
 	struct trial t = {.f = *state};
 
 	bt_config_init_default(&t.config, NULL);
 	start(&t, options);
-	add_nodes(&t);
+	add_labeled_nodes(&t, NODES);
 	return t;
 }
 
@@ -108,7 +89,7 @@ static void fill(struct trial *t, uint32_t n)
 	char name[16], spec[128];
 
 	for (uint32_t i = 0; i < n; i++) {
-		name_of(name, sizeof(name), "p", i);
+		numbered(name, sizeof(name), "p", i);
 		snprintf(spec, sizeof(spec), "nodeName: n%" PRIu32 ", " CPU("100m"), i % NODES);
 		assert_int_equal(show(t, name, ", labels: {app: x}", spec), i);
 	}
@@ -120,7 +101,7 @@ static void thin_out(struct trial *t, uint32_t n)
 	char name[16];
 
 	for (uint32_t i = 0; i < n; i++) {
-		drop(t, name_of(name, sizeof(name), "p", i));
+		drop(t, numbered(name, sizeof(name), "p", i));
 	}
 	for (uint64_t before = move_n(t) + 1; before != move_n(t);) {
 		before = move_n(t);
@@ -144,10 +125,10 @@ static void the_pods_that_stay_get_the_lowest_indices(void **state)
 		/* Where the list has them depends on who has gone before. */
 		uint32_t first = bt_ledger_first_on(ledger_of(&t), i);
 		uint32_t second = bt_ledger_next(ledger_of(&t), first);
-		name_of(name, sizeof(name), "p", MANY - 4 + i);
+		numbered(name, sizeof(name), "p", MANY - 4 + i);
 		bool swapped = strcmp(name_at(&t, first), name) != 0;
 		assert_string_equal(name_at(&t, swapped ? second : first), name);
-		name_of(name, sizeof(name), "p", MANY - 8 + i);
+		numbered(name, sizeof(name), "p", MANY - 8 + i);
 		assert_string_equal(name_at(&t, swapped ? first : second), name);
 		assert_int_equal(bt_ledger_next(ledger_of(&t), second), BT_NO_POD);
 	}
@@ -158,7 +139,7 @@ static void the_pods_that_stay_get_the_lowest_indices(void **state)
 	assert_int_equal(usage->used[BT_CPU][3], 300);
 	assert_int_equal(pod_of(&t, "p35")->state, BT_POD_SCHEDULED);
 	for (uint32_t i = MANY - 8; i < MANY - 1; i++) {
-		drop(&t, name_of(name, sizeof(name), "p", i));
+		drop(&t, numbered(name, sizeof(name), "p", i));
 	}
 	for (uint32_t i = 0; i < NODES; i++) {
 		assert_int_equal(usage->used[BT_CPU][i], 0);
@@ -199,7 +180,7 @@ static void a_few_pods_are_moved_at_a_time(void **state)
 
 	fill(&t, 400);
 	for (uint32_t i = 0; i < 390; i++) {
-		drop(&t, name_of(name, sizeof(name), "p", i));
+		drop(&t, numbered(name, sizeof(name), "p", i));
 		most = move_n(&t) - before > most ? move_n(&t) - before : most;
 		before = move_n(&t);
 	}
@@ -240,7 +221,7 @@ static void pods_that_have_moved_count_where_they_counted(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		char name[16];
 
-		show(&t, name_of(name, sizeof(name), "even", i), ", labels: {app: x}", SPREAD CPU("100m"));
+		show(&t, numbered(name, sizeof(name), "even", i), ", labels: {app: x}", SPREAD CPU("100m"));
 		struct bt_decision decision = decide_next(&t);
 		assert_int_equal(decision.outcome, BT_PLACED);
 		if (i == 0) {
@@ -253,12 +234,12 @@ static void pods_that_have_moved_count_where_they_counted(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		char name[16];
 
-		drop(&t, name_of(name, sizeof(name), "even", i));
+		drop(&t, numbered(name, sizeof(name), "even", i));
 	}
 	for (uint32_t i = 0; i < 2; i++) {
 		char name[16];
 
-		show(&t, name_of(name, sizeof(name), "odd", i), ", labels: {app: x}", SPREAD CPU("100m"));
+		show(&t, numbered(name, sizeof(name), "odd", i), ", labels: {app: x}", SPREAD CPU("100m"));
 	}
 	assert_int_equal(decide_next(&t).node_ix % 2, 1);
 	assert_int_equal(decide_next(&t).outcome, BT_PLACED);
@@ -512,7 +493,7 @@ static void show_both(struct trial *t, struct bt_rng *rng, uint32_t number)
 		node, bt_rng_below(rng, 4) * 3, others[bt_rng_below(rng, 4)], 1 + bt_rng_below(rng, 15));
 	const char *meta = bt_rng_below(rng, 2) ? ", labels: {app: x}" : "";
 	for (int e = 0; e < 2; e++) {
-		show(&t[e], name_of(name, sizeof(name), "p", number), meta, spec);
+		show(&t[e], numbered(name, sizeof(name), "p", number), meta, spec);
 	}
 }
 
@@ -520,7 +501,7 @@ static void drop_both(struct trial *t, uint32_t number)
 {
 	char name[16];
 
-	name_of(name, sizeof(name), "p", number);
+	numbered(name, sizeof(name), "p", number);
 	assert_int_equal(find(&t[0], name) == BT_NO_POD, find(&t[1], name) == BT_NO_POD);
 	for (int e = 0; e < 2 && find(&t[e], name) != BT_NO_POD; e++) {
 		drop(&t[e], name);

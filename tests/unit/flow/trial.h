@@ -64,6 +64,26 @@ static inline uint32_t add_node(struct trial *t, const char *name, const char *c
 	return slot;
 }
 
+static inline const char *numbered(char *out, size_t size, const char *what, uint32_t number)
+{
+	snprintf(out, size, "%s%" PRIu32, what, number);
+	return out;
+}
+
+/* Nodes n0 and so on, each labeled with its name and a zone, of which there are two. */
+static inline void add_labeled_nodes(struct trial *t, uint32_t n)
+{
+	char name[16], labels[128];
+
+	for (uint32_t i = 0; i < n; i++) {
+		numbered(name, sizeof(name), "n", i);
+		snprintf(labels, sizeof(labels),
+			"%s, labels: {kubernetes.io/hostname: %s, topology.kubernetes.io/zone: z%" PRIu32 "}",
+			name, name, i % 2);
+		assert_int_equal(add_node(t, labels, "4"), i);
+	}
+}
+
 static inline uint32_t add_pod(struct trial *t, const char *metadata, const char *spec, const char *status)
 {
 	struct bt_buf body = {0};

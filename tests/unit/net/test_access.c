@@ -337,76 +337,82 @@ static void a_token_that_was_refused_is_read_again(void **state)
 	bt_buf_fini(&cluster);
 }
 
-static void a_certificate_that_changes_is_shown_on_a_new_connection(void **state)
+static void write_pem(const char *name, const struct bt_buf *pem)
+{
+	write_file(name, pem->ptr, pem->len);
+}
+
+static void write_pair(const struct pki_pair *pair)
+{
+	write_pem("crt", &pair->certificate_pem);
+	write_pem("key", &pair->key_pem);
+}
+
+/* Whose certificate and key are files, at first those of client_pair. */
+static void start_way_of_files(struct way *way)
 {
 	struct bt_buf cluster = {0};
+
+	trusted(&cluster, &authority, "");
+	write_pair(&client_pair);
+	start_way(way, cluster.ptr, "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
+	bt_buf_fini(&cluster);
+}
+
+static void close_way_of_files(struct way *way)
+{
+	close_way(way);
+	remove_file("crt");
+	remove_file("key");
+}
+
+static void a_certificate_that_changes_is_shown_on_a_new_connection(void **state)
+{
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
-	write_file("crt", client_pair.certificate_pem.ptr, client_pair.certificate_pem.len);
-	write_file("key", client_pair.key_pem.ptr, client_pair.key_pem.len);
-	start_way(&way, cluster.ptr, "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
+	start_way_of_files(&way);
 	expect_answer(&way, 200, "first|");
-	write_file("crt", other_client.certificate_pem.ptr, other_client.certificate_pem.len);
-	write_file("key", other_client.key_pem.ptr, other_client.key_pem.len);
+	write_pair(&other_client);
 	bt_store_release(&first_is_refused, true);
 	expect_answer(&way, 200, "second|");
 	/* A server that speaks HTTP/1.1 alone has been asked on one more whether it does. */
 	assert_int_equal(server_connection_n(way.server), over_h2 ? 2 : 3);
 	bt_store_release(&first_is_refused, false);
-	close_way(&way);
-	remove_file("crt");
-	remove_file("key");
-	bt_buf_fini(&cluster);
+	close_way_of_files(&way);
 }
 
 static void a_certificate_waits_for_its_key(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
-	write_file("crt", client_pair.certificate_pem.ptr, client_pair.certificate_pem.len);
-	write_file("key", client_pair.key_pem.ptr, client_pair.key_pem.len);
-	start_way(&way, cluster.ptr, "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
+	start_way_of_files(&way);
 	expect_answer(&way, 200, "first|");
 	bt_store_release(&first_is_refused, true); /* so that files are looked at */
-	write_file("crt", other_client.certificate_pem.ptr, other_client.certificate_pem.len);
+	write_pem("crt", &other_client.certificate_pem);
 	expect_answer(&way, 401, "first|");
 	expect_answer(&way, 401, "first|");
-	write_file("key", other_client.key_pem.ptr, other_client.key_pem.len);
+	write_pem("key", &other_client.key_pem);
 	expect_answer(&way, 200, "second|");
 	bt_store_release(&first_is_refused, false);
-	close_way(&way);
-	remove_file("crt");
-	remove_file("key");
-	bt_buf_fini(&cluster);
+	close_way_of_files(&way);
 }
 
 static void a_session_is_never_that_of_another_certificate(void **state)
 {
-	struct bt_buf cluster = {0};
 	struct way way;
 
 	(void)state;
-	trusted(&cluster, &authority, "");
-	write_file("crt", client_pair.certificate_pem.ptr, client_pair.certificate_pem.len);
-	write_file("key", client_pair.key_pem.ptr, client_pair.key_pem.len);
-	start_way(&way, cluster.ptr, "\"client-certificate\": \"crt\", \"client-key\": \"key\"");
+	start_way_of_files(&way);
 	expect_cut(&way, "first|", "new session");
 	expect_cut(&way, "first|", "resumed");
-	write_file("crt", other_client.certificate_pem.ptr, other_client.certificate_pem.len);
-	write_file("key", other_client.key_pem.ptr, other_client.key_pem.len);
+	write_pair(&other_client);
 	bt_store_release(&first_is_refused, true);
 	expect_cut(&way, "second|", "new session");
 	expect_cut(&way, "second|", "resumed");
 	bt_store_release(&first_is_refused, false);
-	close_way(&way);
-	remove_file("crt");
-	remove_file("key");
-	bt_buf_fini(&cluster);
+	close_way_of_files(&way);
 }
 
 static void missing_files_are_named(void **state)
