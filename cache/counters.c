@@ -680,6 +680,16 @@ void bt_counters_enter(struct bt_counters *c, const struct bt_signature *signatu
 	}
 }
 
+void bt_counters_fetch_pod(const struct bt_counters *c, uint32_t pod_ix)
+{
+	if (pod_ix >= c->placed_n) {
+		return;
+	}
+	const struct placed *pod = &c->placed[pod_ix];
+	__builtin_prefetch(&c->placed[pod->next < c->placed_n ? pod->next : pod_ix], 1);
+	__builtin_prefetch(&c->placed[pod->previous < c->placed_n ? pod->previous : pod_ix], 1);
+}
+
 void bt_counters_leave(struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix)
 {
 	struct record *record = &c->records[signature->ix];

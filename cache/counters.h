@@ -42,6 +42,9 @@ void bt_counters_move_pod(
  * nodes or a term in hand; no pod counts there. */
 void bt_counters_trim_nodes(struct bt_counters *counters, uint32_t slot_n);
 
+/* Fetches into the cache what bt_counters_leave of a pod will change. */
+void bt_counters_fetch_pod(const struct bt_counters *counters, uint32_t pod_ix);
+
 /* Gives up room for pods from pod_end on. Requires: none of them counts. */
 void bt_counters_trim_pods(struct bt_counters *counters, uint32_t pod_end);
 

@@ -206,23 +206,33 @@ static uint32_t name_of(struct bt_ingest_worker *worker, struct bt_str text)
 }
 
 /* What every delta has. */
-static struct bt_delta begin_delta(struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str name)
+static void begin_delta(
+	struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str name, struct bt_delta *out_delta)
 {
 	struct bt_intern *intern = worker->dictionary->intern;
-	struct bt_delta delta = {.kind = kind, .holder = intern, .name = bt_intern_hold(intern, name)};
 
+	*out_delta = (struct bt_delta){.kind = kind, .holder = intern, .name = bt_intern_hold(intern, name)};
 	if (kind == BT_KIND_NODE) {
-		delta.node.slot = BT_NO_NODE;
+		out_delta->node.slot = BT_NO_NODE;
 	}
-	return delta;
+}
+
+void bt_ingest_prefetch(const struct bt_ingest_worker *worker, const struct bt_meta_object *meta)
+{
+	bt_intern_prefetch(worker->dictionary->intern, meta->name);
+	if (meta->uid.len) {
+		bt_intern_prefetch(worker->dictionary->intern, meta->uid);
+	}
 }
 
 /* A pod's names and signature are held: they may be the only ones of their kind. */
 static void describe_living_pod(
 	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *delta)
 {
+	/* First: meanwhile what was prefetched for the names comes. */
 	const struct bt_signature *signature = bt_signature_make(worker->maker, object);
 
+	begin_delta(worker, BT_KIND_POD, object->meta.name, delta);
 	delta->namespace_ = signature->namespace_;
 	delta->status = signature->requests.too_many_names ? BT_FULL : BT_OK;
 	delta->pod.node = name_of(worker, object->spec.node_name);
@@ -246,10 +256,10 @@ static void describe_living_pod(
 void bt_ingest_describe_pod(
 	struct bt_ingest_worker *worker, const struct bt_pod_object *object, struct bt_delta *out_delta)
 {
-	*out_delta = begin_delta(worker, BT_KIND_POD, object->meta.name);
-	out_delta->pod.ended = bt_ingest_pod_has_ended(object);
-	if (out_delta->pod.ended) {
+	if (bt_ingest_pod_has_ended(object)) {
+		begin_delta(worker, BT_KIND_POD, object->meta.name, out_delta);
 		out_delta->namespace_ = bt_intern_hold(worker->dictionary->intern, object->meta.namespace_);
+		out_delta->pod.ended = true;
 	} else {
 		describe_living_pod(worker, object, out_delta);
 	}
@@ -258,17 +268,9 @@ void bt_ingest_describe_pod(
 void bt_ingest_describe_node(
 	struct bt_ingest_worker *worker, const struct bt_node_object *object, struct bt_delta *out_delta)
 {
-	*out_delta = begin_delta(worker, BT_KIND_NODE, object->meta.name);
+	begin_delta(worker, BT_KIND_NODE, object->meta.name, out_delta);
 	out_delta->namespace_ = BT_NAME_EMPTY;
 	out_delta->node.desc = bt_node_desc_create(worker->dictionary, object);
-}
-
-void bt_ingest_prefetch(const struct bt_ingest_worker *worker, const struct bt_meta_object *meta)
-{
-	bt_intern_prefetch(worker->dictionary->intern, meta->name);
-	if (meta->uid.len) {
-		bt_intern_prefetch(worker->dictionary->intern, meta->uid);
-	}
 }
 
 void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object *object,
@@ -282,7 +284,7 @@ void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object 
 		bt_ingest_describe_node(worker, &object->node, out_delta);
 		return;
 	}
-	*out_delta = begin_delta(worker, object->kind, object->meta.name);
+	begin_delta(worker, object->kind, object->meta.name, out_delta);
 	out_delta->namespace_ = bt_intern_hold(worker->dictionary->intern, object->meta.namespace_);
 	out_delta->object.object = object;
 	if (arena) {
@@ -294,7 +296,7 @@ void bt_ingest_describe(struct bt_ingest_worker *worker, const struct bt_object 
 void bt_ingest_describe_removal(struct bt_ingest_worker *worker, enum bt_kind kind, struct bt_str namespace_,
 	struct bt_str name, struct bt_delta *out_delta)
 {
-	*out_delta = begin_delta(worker, kind, name);
+	begin_delta(worker, kind, name, out_delta);
 	out_delta->namespace_ = bt_intern_hold(worker->dictionary->intern, namespace_);
 	out_delta->removed = true;
 }

@@ -32,23 +32,22 @@ struct level {
 struct bt_ledger {
 	struct bt_usage usage;
 	size_t slot_cap;
-	int64_t *used[BT_FIRST_RARE];
+	struct bt_node_use *nodes; /* by node slot */
+	int64_t *scalars[BT_FIRST_RARE];
 	struct bt_map rare; /* bt_rare_key -> index in rare_used, of what is not 0 */
 	int64_t *rare_used;
 	size_t rare_n, rare_cap;
 	struct bt_vacancies vacant_rare;
-	int64_t *nonzero_milli_cpu, *nonzero_memory, *pod_n;
 	struct bt_port_list *ports;
 	uint32_t *journal;
 	struct bt_pod *pods;
 	struct link *links; /* by pod */
 	size_t pod_end, pod_cap, link_cap;
-	uint32_t *on_node, *nominated; /* by node slot: the first pod of its list and one, or 0 */
-	uint32_t *status_n;	       /* by node slot: pods whose status_ix it is */
 	struct level *levels;
 	size_t level_n, level_cap;
 	struct bt_vacancies vacant_levels;
 	struct bt_map level_ixs; /* by priority */
+	uint32_t joined_level;	 /* by the last pod that came */
 	int32_t lowest;		 /* priority of a pod on a node */
 	uint64_t nominated_n, change_n;
 	struct bt_port_list saved_ports[BT_TRIAL_DEPTH];
@@ -89,7 +88,7 @@ void bt_ledger_destroy(struct bt_ledger *l)
 		return;
 	}
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
-		bt_mem_free(l->used[r]);
+		bt_mem_free(l->scalars[r]);
 	}
 	bt_map_fini(&l->rare);
 	bt_mem_free(l->rare_used);
@@ -97,16 +96,11 @@ void bt_ledger_destroy(struct bt_ledger *l)
 	for (size_t i = 0; i < l->slot_cap; i++) {
 		bt_mem_free(l->ports[i].items);
 	}
-	bt_mem_free(l->nonzero_milli_cpu);
-	bt_mem_free(l->nonzero_memory);
-	bt_mem_free(l->pod_n);
+	bt_mem_free(l->nodes);
 	bt_mem_free(l->ports);
 	for (int i = 0; i < BT_TRIAL_DEPTH; i++) {
 		bt_mem_free(l->saved_ports[i].items);
 	}
-	bt_mem_free(l->on_node);
-	bt_mem_free(l->nominated);
-	bt_mem_free(l->status_n);
 	bt_mem_free(l->links);
 	bt_mem_free(l->levels);
 	bt_vacancies_fini(&l->vacant_levels);
@@ -196,7 +190,7 @@ static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 		hold_signature(l, pod->signature);
 	}
 	if (pod->status_ix != BT_NO_NODE) {
-		l->status_n[pod->status_ix]++;
+		l->nodes[pod->status_ix].status_n++;
 	}
 }
 
@@ -204,6 +198,7 @@ static void hold_names(struct bt_ledger *l, const struct bt_pod *pod)
 static void give_up(struct bt_ledger *l, uint32_t name)
 {
 	if (l->intern && name != BT_NAME_NONE) {
+		bt_intern_prefetch_release(l->intern, name);
 		l->gone = bt_mem_grow(l->gone, l->gone_n, &l->gone_cap, sizeof(*l->gone));
 		l->gone[l->gone_n++] = name;
 	}
@@ -212,7 +207,7 @@ static void give_up(struct bt_ledger *l, uint32_t name)
 static void give_names_up(struct bt_ledger *l, const struct bt_pod *pod)
 {
 	if (pod->status_ix != BT_NO_NODE) {
-		l->status_n[pod->status_ix]--;
+		l->nodes[pod->status_ix].status_n--;
 	}
 	if (!l->intern) {
 		return;
@@ -263,34 +258,20 @@ void bt_ledger_set_preempted(struct bt_ledger *l, uint32_t pod_ix)
 	l->change_n++;
 }
 
-static uint32_t *widen_heads(uint32_t *heads, size_t old_n, size_t new_n)
-{
-	heads = bt_mem_realloc(heads, new_n, sizeof(*heads));
-	memset(heads + old_n, 0, (new_n - old_n) * sizeof(*heads));
-	return heads;
-}
-
 /* Room for new_n slots, of which the first old_n are what they were, and the others empty. */
 static void resize_nodes(struct bt_ledger *l, size_t old_n, size_t new_n)
 {
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
-		if (l->used[r]) {
-			l->used[r] = bt_mem_widen(l->used[r], old_n, new_n);
-			l->usage.used[r] = l->used[r];
+		if (l->scalars[r]) {
+			l->scalars[r] = bt_mem_widen(l->scalars[r], old_n, new_n, sizeof(*l->scalars[r]));
+			l->usage.scalars[r] = l->scalars[r];
 		}
 	}
-	l->nonzero_milli_cpu = bt_mem_widen(l->nonzero_milli_cpu, old_n, new_n);
-	l->nonzero_memory = bt_mem_widen(l->nonzero_memory, old_n, new_n);
-	l->pod_n = bt_mem_widen(l->pod_n, old_n, new_n);
+	l->nodes = bt_mem_widen(l->nodes, old_n, new_n, sizeof(*l->nodes));
 	l->ports = bt_mem_realloc(l->ports, new_n, sizeof(*l->ports));
 	memset(l->ports + old_n, 0, (new_n - old_n) * sizeof(*l->ports));
-	l->on_node = widen_heads(l->on_node, old_n, new_n);
-	l->nominated = widen_heads(l->nominated, old_n, new_n);
-	l->status_n = widen_heads(l->status_n, old_n, new_n);
 	l->slot_cap = new_n;
-	l->usage.nonzero_milli_cpu = l->nonzero_milli_cpu;
-	l->usage.nonzero_memory = l->nonzero_memory;
-	l->usage.pod_n = l->pod_n;
+	l->usage.nodes = l->nodes;
 	l->usage.ports = l->ports;
 }
 
@@ -317,13 +298,16 @@ void bt_ledger_trim_nodes(struct bt_ledger *l, uint32_t slot_n)
 
 bool bt_ledger_keeps(const struct bt_ledger *l, uint32_t node_ix)
 {
-	return node_ix < l->slot_cap &&
-	       (l->on_node[node_ix] || l->nominated[node_ix] || l->status_n[node_ix]);
+	if (node_ix >= l->slot_cap) {
+		return false;
+	}
+	const struct bt_node_use *node = &l->nodes[node_ix];
+	return node->first_on || node->first_nominated || node->status_n;
 }
 
 void bt_ledger_vacate(struct bt_ledger *l, uint32_t node_ix)
 {
-	BT_REQUIRE(!bt_ledger_keeps(l, node_ix) && l->pod_n[node_ix] == 0 && l->ports[node_ix].n == 0);
+	BT_REQUIRE(!bt_ledger_keeps(l, node_ix) && l->nodes[node_ix].pod_n == 0 && l->ports[node_ix].n == 0);
 	bt_mem_free(l->ports[node_ix].items);
 	l->ports[node_ix] = (struct bt_port_list){0};
 }
@@ -398,8 +382,8 @@ BT_INLINE void count(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, boo
 /* The first pod that uses a resource. */
 static BT_NOINLINE void make_column(struct bt_ledger *l, uint32_t slot)
 {
-	l->used[slot] = bt_mem_column(l->slot_cap, sizeof(*l->used[slot]));
-	l->usage.used[slot] = l->used[slot];
+	l->scalars[slot] = bt_mem_column(l->slot_cap, sizeof(*l->scalars[slot]));
+	l->usage.scalars[slot] = l->scalars[slot];
 }
 
 /* Of rare resources there is an entry where a node has some in use. */
@@ -434,28 +418,37 @@ static BT_NOINLINE bool shift_rare(
 	return released;
 }
 
+/* The same of what few nodes have. */
+static BT_NOINLINE bool shift_scalar(
+	struct bt_ledger *l, const struct bt_amount *amount, uint32_t node_ix, bool take)
+{
+	if (amount->slot >= BT_FIRST_RARE) {
+		return shift_rare(l, amount, node_ix, take);
+	}
+	if (!l->scalars[amount->slot]) {
+		make_column(l, amount->slot);
+	}
+	return shift(&l->scalars[amount->slot][node_ix], amount->amount, take);
+}
+
 /* What a pod uses that can be summed up. Returns whether taking may have made room. */
 BT_INLINE bool use(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool take)
 {
 	const struct bt_requests *requests = &signature->requests;
+	struct bt_node_use *node = &l->nodes[node_ix];
 	bool released = false;
 
 	BT_REQUIRE(node_ix < l->slot_cap);
 	for (uint32_t i = 0; i < requests->used.n; i++) {
-		uint32_t r = requests->used.items[i].slot;
+		const struct bt_amount *amount = &requests->used.items[i];
 
-		if (BT_UNLIKELY(r >= BT_FIRST_RARE)) {
-			released |= shift_rare(l, &requests->used.items[i], node_ix, take);
-			continue;
-		}
-		if (BT_UNLIKELY(!l->used[r])) {
-			make_column(l, r);
-		}
-		released |= shift(&l->used[r][node_ix], requests->used.items[i].amount, take);
+		released |= BT_LIKELY(amount->slot < BT_FIRST_SCALAR)
+				    ? shift(&node->used[amount->slot], amount->amount, take)
+				    : shift_scalar(l, amount, node_ix, take);
 	}
-	shift(&l->nonzero_milli_cpu[node_ix], requests->nonzero_milli_cpu, take);
-	shift(&l->nonzero_memory[node_ix], requests->nonzero_memory, take);
-	shift(&l->pod_n[node_ix], 1, take);
+	shift(&node->nonzero_milli_cpu, requests->nonzero_milli_cpu, take);
+	shift(&node->nonzero_memory, requests->nonzero_memory, take);
+	shift(&node->pod_n, 1, take);
 	return released;
 }
 
@@ -564,12 +557,12 @@ BT_INLINE void charge(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bo
 		if (BT_UNLIKELY(signature->port_n | signature->volume_n)) {
 			take_rest(l, signature, node_ix);
 		}
-		link_pod(l, &l->on_node[node_ix], pod_ix);
+		link_pod(l, &l->nodes[node_ix].first_on, pod_ix);
 		enter_level(l, &l->levels[pod->level]);
 	} else {
 		return_ports(&l->ports[node_ix], signature);
 		mount(l, signature, node_ix, false);
-		take_off(l, &l->on_node[node_ix], pod_ix);
+		take_off(l, &l->nodes[node_ix].first_on, pod_ix);
 		leave_level(l, &l->levels[pod->level]);
 	}
 	l->usage.release_n += released;
@@ -594,7 +587,7 @@ static void move_amount(int64_t *column, uint32_t from, uint32_t to)
 /* What the node's pods use of rare resources; several may use the same one. */
 static void move_rare(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = l->on_node[from]; i && l->rare.count; i = l->links[i - 1].next) {
+	for (uint32_t i = l->nodes[from].first_on; i && l->rare.count; i = l->links[i - 1].next) {
 		const struct bt_amounts *used = &l->pods[i - 1].signature->requests.used;
 
 		for (uint32_t k = 0; k < used->n; k++) {
@@ -611,9 +604,9 @@ static void move_rare(struct bt_ledger *l, uint32_t from, uint32_t to)
 /* Of the pods that the node is promised to by their status only those in its list are found there. */
 static void move_status(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
-	uint32_t left_n = l->status_n[from];
+	uint32_t left_n = l->nodes[from].status_n;
 
-	for (uint32_t i = l->nominated[to]; i && left_n; i = l->links[i - 1].next) {
+	for (uint32_t i = l->nodes[from].first_nominated; i && left_n; i = l->links[i - 1].next) {
 		if (l->pods[i - 1].status_ix == from) {
 			l->pods[i - 1].status_ix = to;
 			left_n--;
@@ -625,22 +618,17 @@ static void move_status(struct bt_ledger *l, uint32_t from, uint32_t to)
 			left_n--;
 		}
 	}
-	l->status_n[to] = l->status_n[from];
-	l->status_n[from] = 0;
 }
 
 static void move_pods(struct bt_ledger *l, uint32_t from, uint32_t to)
 {
-	l->on_node[to] = l->on_node[from];
-	l->nominated[to] = l->nominated[from];
-	l->on_node[from] = l->nominated[from] = 0;
-	for (uint32_t i = l->on_node[to]; i; i = l->links[i - 1].next) {
+	for (uint32_t i = l->nodes[from].first_on; i; i = l->links[i - 1].next) {
 		l->pods[i - 1].node_ix = to;
 		if (l->counters) {
 			bt_counters_move(l->counters, l->pods[i - 1].signature, i - 1, to);
 		}
 	}
-	for (uint32_t i = l->nominated[to]; i; i = l->links[i - 1].next) {
+	for (uint32_t i = l->nodes[from].first_nominated; i; i = l->links[i - 1].next) {
 		l->pods[i - 1].nominated_ix = to;
 	}
 }
@@ -650,18 +638,18 @@ void bt_ledger_move_node(struct bt_ledger *l, uint32_t from, uint32_t to)
 	BT_REQUIRE(to < from && from < l->slot_cap && !bt_ledger_keeps(l, to) && !l->ports[to].items &&
 		   l->trial_depth == 0);
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
-		if (l->used[r]) {
-			move_amount(l->used[r], from, to);
+		if (l->scalars[r]) {
+			move_amount(l->scalars[r], from, to);
 		}
 	}
 	move_rare(l, from, to);
-	move_amount(l->nonzero_milli_cpu, from, to);
-	move_amount(l->nonzero_memory, from, to);
-	move_amount(l->pod_n, from, to);
 	l->ports[to] = l->ports[from];
 	l->ports[from] = (struct bt_port_list){0};
 	move_pods(l, from, to);
 	move_status(l, from, to);
+	BT_INVARIANT(l->nodes[to].pod_n == 0);
+	l->nodes[to] = l->nodes[from];
+	l->nodes[from] = (struct bt_node_use){.pod_n = 0};
 	if (l->volumes) {
 		bt_volumes_move_node(l->volumes, from, to);
 	}
@@ -694,8 +682,8 @@ static void relink(struct bt_ledger *l, uint32_t node_ix, uint32_t from, uint32_
 	if (link->previous) {
 		l->links[link->previous - 1].next = to + 1;
 	} else {
-		BT_INVARIANT(l->on_node[node_ix] == from + 1);
-		l->on_node[node_ix] = to + 1;
+		BT_INVARIANT(l->nodes[node_ix].first_on == from + 1);
+		l->nodes[node_ix].first_on = to + 1;
 	}
 }
 
@@ -728,7 +716,7 @@ static BT_NOINLINE void promise(struct bt_ledger *l, uint32_t pod_ix, uint32_t n
 	struct bt_pod *pod = &l->pods[pod_ix];
 
 	if (pod->nominated_ix != BT_NO_NODE) {
-		unlink_pod(l, &l->nominated[pod->nominated_ix], pod_ix);
+		unlink_pod(l, &l->nodes[pod->nominated_ix].first_nominated, pod_ix);
 		l->nominated_n--;
 		l->usage.unpromise_n++;
 		write_journal(l, pod->nominated_ix);
@@ -739,7 +727,7 @@ static BT_NOINLINE void promise(struct bt_ledger *l, uint32_t pod_ix, uint32_t n
 		return;
 	}
 	BT_REQUIRE(node_ix < l->slot_cap);
-	link_pod(l, &l->nominated[node_ix], pod_ix);
+	link_pod(l, &l->nodes[node_ix].first_nominated, pod_ix);
 	write_journal(l, node_ix);
 	if (l->nominated_n++ == 0 || pod->priority > l->nominated_highest) {
 		l->nominated_highest = pod->priority;
@@ -761,12 +749,12 @@ void bt_ledger_nominate(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix)
 
 uint32_t bt_ledger_first_on(const struct bt_ledger *l, uint32_t node_ix)
 {
-	return l->on_node[node_ix] - 1;
+	return l->nodes[node_ix].first_on - 1;
 }
 
 uint32_t bt_ledger_first_nominated(const struct bt_ledger *l, uint32_t node_ix)
 {
-	return l->nominated[node_ix] - 1;
+	return l->nodes[node_ix].first_nominated - 1;
 }
 
 uint32_t bt_ledger_next(const struct bt_ledger *l, uint32_t pod_ix)
@@ -842,8 +830,13 @@ static uint64_t level_key(int32_t priority)
 /* The level of one more pod. */
 static uint32_t join_level(struct bt_ledger *l, int32_t priority)
 {
-	uint32_t ix;
+	uint32_t ix = l->joined_level;
 
+	/* As a rule it is that of the pod before. */
+	if (ix < l->level_n && l->levels[ix].known_n && l->levels[ix].priority == priority) {
+		l->levels[ix].known_n++;
+		return ix;
+	}
 	if (!bt_map_get(&l->level_ixs, level_key(priority), &ix)) {
 		if (!bt_vacancies_take(&l->vacant_levels, &ix)) {
 			l->levels = bt_mem_grow(l->levels, l->level_n, &l->level_cap, sizeof(*l->levels));
@@ -853,6 +846,7 @@ static uint32_t join_level(struct bt_ledger *l, int32_t priority)
 		bt_map_put(&l->level_ixs, level_key(priority), ix);
 	}
 	l->levels[ix].known_n++;
+	l->joined_level = ix;
 	return ix;
 }
 
@@ -982,12 +976,12 @@ void bt_ledger_set_status_node(struct bt_ledger *l, uint32_t pod_ix, uint32_t na
 	}
 	give_up(l, pod->status_node);
 	if (pod->status_ix != BT_NO_NODE) {
-		l->status_n[pod->status_ix]--;
+		l->nodes[pod->status_ix].status_n--;
 	}
 	pod->status_node = name;
 	pod->status_ix = node_ix;
 	if (node_ix != BT_NO_NODE) {
-		l->status_n[node_ix]++;
+		l->nodes[node_ix].status_n++;
 	}
 }
 
@@ -1043,20 +1037,35 @@ void bt_ledger_fetch(const struct bt_ledger *l, const struct bt_signature *signa
 	for (uint32_t i = 0; i < used->n; i++) {
 		uint32_t r = used->items[i].slot;
 
-		if (r < BT_FIRST_RARE && l->used[r]) {
-			__builtin_prefetch(&l->used[r][node_ix], 1);
+		if (r >= BT_FIRST_SCALAR && r < BT_FIRST_RARE && l->scalars[r]) {
+			__builtin_prefetch(&l->scalars[r][node_ix], 1);
 		}
 	}
-	__builtin_prefetch(&l->nonzero_milli_cpu[node_ix], 1);
-	__builtin_prefetch(&l->nonzero_memory[node_ix], 1);
-	__builtin_prefetch(&l->pod_n[node_ix], 1);
-	__builtin_prefetch(&l->on_node[node_ix], 1);
+	__builtin_prefetch(&l->nodes[node_ix], 1);
+}
+
+void bt_ledger_fetch_pod(const struct bt_ledger *l, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = &l->pods[pod_ix];
+	const struct link *link = &l->links[pod_ix];
+
+	BT_REQUIRE(pod_ix < l->pod_end);
+	__builtin_prefetch(&l->links[link->next ? link->next - 1 : pod_ix], 1);
+	__builtin_prefetch(&l->links[link->previous ? link->previous - 1 : pod_ix], 1);
+	if (l->counters) {
+		bt_counters_fetch_pod(l->counters, pod_ix);
+	}
+	bt_map_prefetch(&l->keys, key_of(pod->signature->namespace_, pod->name));
+	if (l->intern) {
+		bt_intern_prefetch_name(l->intern, pod->name);
+		bt_intern_prefetch_name(l->intern, pod->uid);
+	}
 }
 
 void bt_ledger_fetch_links(const struct bt_ledger *l, uint32_t node_ix)
 {
-	if (node_ix < l->slot_cap && l->on_node[node_ix]) {
-		__builtin_prefetch(&l->links[l->on_node[node_ix] - 1], 1);
+	if (node_ix < l->slot_cap && l->nodes[node_ix].first_on) {
+		__builtin_prefetch(&l->links[l->nodes[node_ix].first_on - 1], 1);
 	}
 }
 

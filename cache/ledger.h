@@ -131,6 +131,9 @@ void bt_ledger_assume(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_i
 /* Fetches into the cache what assuming a pod of the signature on a node will change. */
 void bt_ledger_fetch(const struct bt_ledger *ledger, const struct bt_signature *signature, uint32_t node_ix);
 
+/* The same of a pod that will be removed. */
+void bt_ledger_fetch_pod(const struct bt_ledger *ledger, uint32_t pod_ix);
+
 /* The same for what depends on what was fetched. node_ix may be any number. */
 void bt_ledger_fetch_links(const struct bt_ledger *ledger, uint32_t node_ix);
 

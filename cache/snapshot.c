@@ -42,10 +42,10 @@ struct bt_snapshot_writer {
 	struct bt_node *nodes;
 	const struct bt_node_desc **descs; /* by slot; NULL: not live */
 	uint64_t *live;
-	int64_t *alloc[BT_FIRST_RARE];
+	struct bt_node_room *rooms;
+	int64_t *scalars[BT_FIRST_RARE];
 	struct bt_rare *rare; /* by slot, as parts of descriptions; NULL: no node has had any */
-	int64_t *alloc_pods;
-	struct bt_map slots; /* node name -> slot */
+	struct bt_map slots;  /* node name -> slot */
 	struct bt_vacancies vacant_slots;
 	uint32_t kept_n; /* slots of nodes that are not live and that were kept the last time */
 	uint64_t left_n; /* what had left nodes by then */
@@ -94,10 +94,10 @@ void bt_snapshot_destroy(struct bt_snapshot_writer *w)
 	bt_mem_free(w->nodes);
 	bt_mem_free(w->descs);
 	bt_mem_free(w->live);
-	bt_mem_free(w->alloc_pods);
+	bt_mem_free(w->rooms);
 	bt_mem_free(w->rare);
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
-		bt_mem_free(w->alloc[r]);
+		bt_mem_free(w->scalars[r]);
 	}
 	bt_vacancies_fini(&w->vacant_slots);
 	bt_map_fini(&w->slots);
@@ -139,11 +139,12 @@ static void widen_rare(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
 /* The same of what is allocatable. */
 static void widen_allocatable(struct bt_snapshot_writer *w, size_t old_n, size_t new_n)
 {
-	w->alloc_pods = bt_mem_widen(w->alloc_pods, old_n, new_n);
+	w->rooms = bt_mem_widen(w->rooms, old_n, new_n, sizeof(*w->rooms));
+	w->view.rooms = w->rooms;
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
-		if (w->alloc[r]) {
-			w->alloc[r] = bt_mem_widen(w->alloc[r], old_n, new_n);
-			w->view.alloc[r] = w->alloc[r];
+		if (w->scalars[r]) {
+			w->scalars[r] = bt_mem_widen(w->scalars[r], old_n, new_n, sizeof(*w->scalars[r]));
+			w->view.scalars[r] = w->scalars[r];
 		}
 	}
 	if (w->rare) {
@@ -170,7 +171,6 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	w->slot_cap = cap;
 	w->view.nodes = w->nodes;
 	w->view.live = w->live;
-	w->view.alloc_pods = w->alloc_pods;
 }
 
 uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
@@ -228,7 +228,6 @@ static void shrink_slots(struct bt_snapshot_writer *w, size_t cap)
 	w->slot_cap = cap;
 	w->view.nodes = w->nodes;
 	w->view.live = w->live;
-	w->view.alloc_pods = w->alloc_pods;
 }
 
 /* The slots at the end that are vacant are there no more. */
@@ -290,17 +289,17 @@ static void move_columns(struct bt_snapshot_writer *w, uint32_t from, uint32_t t
 		}
 	}
 	for (int r = 0; r < BT_FIRST_RARE; r++) {
-		if (w->alloc[r]) {
-			w->alloc[r][to] = w->alloc[r][from];
-			w->alloc[r][from] = 0;
+		if (w->scalars[r]) {
+			w->scalars[r][to] = w->scalars[r][from];
+			w->scalars[r][from] = 0;
 		}
 	}
 	if (w->rare) {
 		w->rare[to] = w->rare[from];
 		w->rare[from] = (struct bt_rare){.first = 0};
 	}
-	w->alloc_pods[to] = w->alloc_pods[from];
-	w->alloc_pods[from] = 0;
+	w->rooms[to] = w->rooms[from];
+	w->rooms[from] = (struct bt_node_room){.pods = 0};
 }
 
 bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t *out_to)
@@ -623,9 +622,11 @@ static uint32_t usual_n(const struct bt_node_desc *desc)
 
 static void clear_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old)
 {
-	w->alloc_pods[slot] = 0;
+	w->rooms[slot] = (struct bt_node_room){.pods = 0};
 	for (uint32_t i = 0; i < usual_n(old); i++) {
-		w->alloc[old->alloc.items[i].slot][slot] = 0;
+		if (old->alloc.items[i].slot >= BT_FIRST_SCALAR) {
+			w->scalars[old->alloc.items[i].slot][slot] = 0;
+		}
 	}
 	if (w->rare) {
 		w->rare[slot] = (struct bt_rare){.first = 0};
@@ -651,15 +652,19 @@ static void set_allocatable(struct bt_snapshot_writer *w, uint32_t slot, const s
 {
 	const uint32_t n = usual_n(new);
 
-	w->alloc_pods[slot] = new->alloc_pods;
+	w->rooms[slot].pods = new->alloc_pods;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t r = new->alloc.items[i].slot;
 
-		if (!w->alloc[r]) {
-			w->alloc[r] = bt_mem_column(w->slot_cap, sizeof(*w->alloc[r]));
-			w->view.alloc[r] = w->alloc[r];
+		if (r < BT_FIRST_SCALAR) {
+			w->rooms[slot].alloc[r] = new->alloc.items[i].amount;
+			continue;
 		}
-		w->alloc[r][slot] = new->alloc.items[i].amount;
+		if (!w->scalars[r]) {
+			w->scalars[r] = bt_mem_column(w->slot_cap, sizeof(*w->scalars[r]));
+			w->view.scalars[r] = w->scalars[r];
+		}
+		w->scalars[r][slot] = new->alloc.items[i].amount;
 	}
 	point_to_rare(w, slot, new);
 }

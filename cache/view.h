@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <assert.h>
+#include <stddef.h>
+
 #include "engine/base/bitmap.h"
 #include "engine/base/buf.h"
 #include "engine/base/compiler.h"
@@ -48,6 +51,12 @@ struct bt_rare {
 	uint32_t first, last;
 };
 
+/* What is allocatable on a node of the resources that most pods ask for, by slot, and for how many pods. */
+struct bt_node_room {
+	int64_t alloc[BT_FIRST_SCALAR];
+	int64_t pods;
+};
+
 /* What all nodes are. Columns are indexed by node slot; a slot without a live node reads as zero. */
 struct bt_snapshot {
 	const struct bt_dictionary *dictionary;
@@ -56,9 +65,10 @@ struct bt_snapshot {
 	uint32_t node_n;  /* live nodes */
 	const uint64_t *live;
 	const struct bt_node *nodes;
-	const int64_t *alloc[BT_FIRST_RARE]; /* allocatable by resource slot; NULL: no node has any */
-	const struct bt_rare *rare;	     /* allocatable of rare resources; NULL: no node has any */
-	const int64_t *alloc_pods;
+	const struct bt_node_room *rooms;
+	const int64_t
+		*scalars[BT_FIRST_RARE]; /* allocatable, from BT_FIRST_SCALAR on; NULL: no node has any */
+	const struct bt_rare *rare;	 /* the same of rare resources; NULL: no node has any */
 	const struct bt_taint_set *taint_sets;
 	uint32_t taint_set_n;
 	const struct bt_image *images;
@@ -75,14 +85,26 @@ struct bt_port_list {
 	uint32_t n, cap;
 };
 
+/* What is on a node: what a placement changes lies in one line of the cache, because of very many nodes none
+ * is there. */
+struct bt_node_use {
+	int64_t used[BT_FIRST_SCALAR]; /* by resource slot */
+	int64_t nonzero_milli_cpu, nonzero_memory;
+	int64_t pod_n;
+	/* Private to the ledger: the first pod on it, and that it was promised to, and one, or 0; and pods
+	 * whose status_ix it is. */
+	uint32_t first_on, first_nominated, status_n;
+};
+
+static_assert(sizeof(struct bt_node_use) == BT_CACHELINE, "a line of the cache");
+
 /* What is on the nodes: scheduled and assumed pods together. */
 struct bt_usage {
-	const int64_t *used[BT_FIRST_RARE]; /* by resource slot; NULL: nobody uses any */
+	const struct bt_node_use *nodes;       /* by node slot; NULL: nothing is on any */
+	const int64_t *scalars[BT_FIRST_RARE]; /* used, from BT_FIRST_SCALAR on; NULL: nobody uses any */
 	/* Of rare resources: bt_rare_key -> index in rare_used; NULL: nobody uses any. */
 	const struct bt_map *rare;
 	const int64_t *rare_used;
-	const int64_t *nonzero_milli_cpu, *nonzero_memory;
-	const int64_t *pod_n;
 	const struct bt_port_list *ports;
 	/* The nodes whose usage, or the pods that they are promised to, changed, newest last: entry i is
 	 * journal[i & journal_mask] for the last journal_mask + 1. */
@@ -432,6 +454,77 @@ static inline int64_t bt_column_get(const int64_t *column, uint32_t node_ix)
 	return column ? column[node_ix] : 0;
 }
 
+/* The bits (bt_resource_bit) of the resources that have columns. */
+#define BT_SCALARS (bt_resource_bit(BT_FIRST_RARE) - bt_resource_bit(BT_FIRST_SCALAR))
+
+/* A number of each node: of node i first[i * step]; NULL: 0 of all. */
+struct bt_cells {
+	const int64_t *first;
+	size_t step;
+};
+
+static inline struct bt_cells bt_cells_from(struct bt_cells cells, uint32_t node_ix)
+{
+	return (struct bt_cells){cells.first ? cells.first + node_ix * cells.step : NULL, cells.step};
+}
+
+static inline int64_t bt_cell(struct bt_cells cells, uint32_t node_ix)
+{
+	return cells.first ? cells.first[node_ix * cells.step] : 0;
+}
+
+/* A number of the records of nodes. */
+static inline struct bt_cells bt_node_room_cells(const struct bt_snapshot *snapshot, size_t offset_bytes)
+{
+	const int64_t *rooms = (const int64_t *)(const void *)snapshot->rooms;
+
+	return (struct bt_cells){rooms ? rooms + offset_bytes / sizeof(int64_t) : NULL,
+		sizeof(struct bt_node_room) / sizeof(int64_t)};
+}
+
+static inline struct bt_cells bt_node_use_cells(const struct bt_usage *usage, size_t offset_bytes)
+{
+	const int64_t *nodes = (const int64_t *)(const void *)usage->nodes;
+
+	return (struct bt_cells){nodes ? nodes + offset_bytes / sizeof(int64_t) : NULL,
+		sizeof(struct bt_node_use) / sizeof(int64_t)};
+}
+
+/* What is allocatable of a resource, and what is used. Requires: it is not rare. */
+static inline struct bt_cells bt_alloc_cells(const struct bt_snapshot *snapshot, uint32_t slot)
+{
+	return slot < BT_FIRST_SCALAR ? bt_node_room_cells(snapshot, slot * sizeof(int64_t))
+				      : (struct bt_cells){snapshot->scalars[slot], 1};
+}
+
+static inline struct bt_cells bt_used_cells(const struct bt_usage *usage, uint32_t slot)
+{
+	return slot < BT_FIRST_SCALAR ? bt_node_use_cells(usage, slot * sizeof(int64_t))
+				      : (struct bt_cells){usage->scalars[slot], 1};
+}
+
+/* For how many pods there is room, and how many there are. */
+static inline struct bt_cells bt_room_cells(const struct bt_snapshot *snapshot)
+{
+	return bt_node_room_cells(snapshot, offsetof(struct bt_node_room, pods));
+}
+
+static inline struct bt_cells bt_pod_cells(const struct bt_usage *usage)
+{
+	return bt_node_use_cells(usage, offsetof(struct bt_node_use, pod_n));
+}
+
+/* What is used for scores: requests with defaults for cpu and memory, real sums for the rest. Requires: the
+ * resource is not rare. */
+static inline struct bt_cells bt_used_for_score(const struct bt_usage *usage, uint32_t slot)
+{
+	if (slot == BT_CPU) {
+		return bt_node_use_cells(usage, offsetof(struct bt_node_use, nonzero_milli_cpu));
+	}
+	return slot == BT_MEMORY ? bt_node_use_cells(usage, offsetof(struct bt_node_use, nonzero_memory))
+				 : bt_used_cells(usage, slot);
+}
+
 static inline uint64_t bt_rare_key(uint32_t slot, uint32_t node_ix)
 {
 	return bt_pair_key(slot, node_ix);
@@ -440,8 +533,11 @@ static inline uint64_t bt_rare_key(uint32_t slot, uint32_t node_ix)
 /* What is allocatable, and what is used, of any resource on a node. */
 static inline int64_t bt_node_alloc(const struct bt_snapshot *snapshot, uint32_t slot, uint32_t node_ix)
 {
-	if (BT_LIKELY(slot < BT_FIRST_RARE)) {
-		return bt_column_get(snapshot->alloc[slot], node_ix);
+	if (BT_LIKELY(slot < BT_FIRST_SCALAR)) {
+		return snapshot->rooms[node_ix].alloc[slot];
+	}
+	if (slot < BT_FIRST_RARE) {
+		return bt_column_get(snapshot->scalars[slot], node_ix);
 	}
 	if (!snapshot->rare) {
 		return 0;
@@ -454,8 +550,11 @@ static inline int64_t bt_node_used(const struct bt_usage *usage, uint32_t slot, 
 {
 	uint32_t ix;
 
-	if (BT_LIKELY(slot < BT_FIRST_RARE)) {
-		return bt_column_get(usage->used[slot], node_ix);
+	if (BT_LIKELY(slot < BT_FIRST_SCALAR)) {
+		return usage->nodes ? usage->nodes[node_ix].used[slot] : 0;
+	}
+	if (slot < BT_FIRST_RARE) {
+		return bt_column_get(usage->scalars[slot], node_ix);
 	}
 	return usage->rare && bt_map_get(usage->rare, bt_rare_key(slot, node_ix), &ix) ? usage->rare_used[ix]
 										       : 0;

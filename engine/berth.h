@@ -53,7 +53,8 @@ enum berth_status {
 };
 
 enum berth_clock {
-	/* Time stands still as long as pods can be decided; then the next call that decides ends backoffs. */
+	/* Time stands still as long as pods can be decided; then the next call that decides ends backoffs, if
+	 * there are nodes: a pod whose binding or cycle fails every time is tried again by every call. */
 	BERTH_CLOCK_NONE = 0,
 	BERTH_CLOCK_VIRTUAL, /* the caller moves it: berth_set_time */
 	BERTH_CLOCK_REAL     /* the machine's */

@@ -34,8 +34,8 @@ static void fill_node(struct workload *w, struct bt_arena *arena, uint32_t node_
 {
 	const struct bt_snapshot *snapshot = bt_engine_cache(w->engine)->view.snapshot;
 	struct bt_pod_object pod =
-		bt_workload_plain_pod(arena, bt_column_get(snapshot->alloc[BT_CPU], node_ix) * share / 1000,
-			bt_column_get(snapshot->alloc[BT_MEMORY], node_ix) / MIB * share / 1000);
+		bt_workload_plain_pod(arena, bt_node_alloc(snapshot, BT_CPU, node_ix) * share / 1000,
+			bt_node_alloc(snapshot, BT_MEMORY, node_ix) / MIB * share / 1000);
 
 	pod.spec.node_name =
 		bt_intern_str(bt_engine_cache(w->engine)->dictionary->intern, snapshot->nodes[node_ix].name);

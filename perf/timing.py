@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What compare and measure share: running benchmarks, and saying what they ran on."""
+import argparse
 import json
 import math
 import os
@@ -13,6 +14,33 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 def fail(text):
     sys.exit(f"{os.path.basename(sys.argv[0])}: {text}")
+
+
+def above_zero(kind):
+    """What argparse takes for an option that is a number above 0: int or float."""
+    def read(text):
+        value = kind(text)
+        if not 0 < value < math.inf:
+            raise argparse.ArgumentTypeError(f"{text} is not above 0")
+        return value
+    read.__name__ = kind.__name__
+    return read
+
+
+def cpu_number(text):
+    """The same for a CPU that this program may use."""
+    allowed = sorted(os.sched_getaffinity(0))
+    if int(text) not in allowed:
+        raise argparse.ArgumentTypeError(f"CPU {text} is none of {', '.join(map(str, allowed))}")
+    return int(text)
+
+
+def open_to_write(path):
+    """Before anything is measured, so that no figure is lost."""
+    try:
+        return open(path, "w", encoding="utf-8")
+    except OSError as error:
+        fail(f"{path}: {error.strerror}")
 
 
 def program_of(path):

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-#include "engine/base/wrap.h"
-
 #ifdef BT_HAVE_AVX2
 
 bool bt_range_vectors(void)
@@ -175,10 +173,9 @@ bool bt_resource_sum_fits_rest(
 
 	for (uint32_t i = 0; i < sum->wanted_n; i++) {
 		uint32_t slot = sum->wanted[i].slot;
-		int64_t room = bt_wrap_sub(bt_column_get(view->snapshot->alloc[slot], node_ix),
-			bt_column_get(view->usage->used[slot], node_ix));
 
-		fit &= !is_rest(&sum->wanted[i]) || sum->wanted[i].amount <= room;
+		fit &= !is_rest(&sum->wanted[i]) ||
+		       sum->wanted[i].amount <= bt_node_available(view, slot, node_ix);
 	}
 	return fit;
 }

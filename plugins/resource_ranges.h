@@ -5,14 +5,15 @@
 #pragma once
 
 #include "cache/view.h"
+#include "engine/base/wrap.h"
 
 #define BT_RANGE_STEP	     4
 #define BT_RANGE_WEIGHT_MAX  0xfffff
 #define BT_RANGE_EXACT_BELOW ((int64_t)1 << 45)
 
-/* Two resources of which a pod asks for something; columns begin at the range. */
+/* Two resources of which a pod asks for something; cells begin at the range. */
 struct bt_resource_pair {
-	const int64_t *alloc[2], *used[2];
+	struct bt_cells alloc[2], used[2];
 	int64_t request[2];
 };
 
@@ -105,21 +106,18 @@ bool bt_resource_sum_fits_rest(
 /* Are there vectors? */
 bool bt_range_vectors(void);
 
-/* What is used for scores: requests with defaults for cpu and memory, real sums for the rest; NULL: nothing.
- * Requires: the resource is not rare. */
-static inline const int64_t *bt_used_for_score(const struct bt_usage *usage, uint32_t slot)
-{
-	if (slot == BT_CPU) {
-		return usage->nonzero_milli_cpu;
-	}
-	return slot == BT_MEMORY ? usage->nonzero_memory : usage->used[slot];
-}
-
-/* The same of one node, and of any resource. */
+/* As bt_used_for_score, of one node, and of any resource. */
 static inline int64_t bt_node_used_for_score(const struct bt_usage *usage, uint32_t slot, uint32_t node_ix)
 {
-	return slot < BT_FIRST_RARE ? bt_column_get(bt_used_for_score(usage, slot), node_ix)
+	return slot < BT_FIRST_RARE ? bt_cell(bt_used_for_score(usage, slot), node_ix)
 				    : bt_node_used(usage, slot, node_ix);
+}
+
+/* What is left of a resource on a node; less than 0 when more is used than there is. */
+static inline int64_t bt_node_available(const struct bt_view *view, uint32_t slot, uint32_t node_ix)
+{
+	return bt_wrap_sub(
+		bt_node_alloc(view->snapshot, slot, node_ix), bt_node_used(view->usage, slot, node_ix));
 }
 
 /* As those without _avx2. Requires: a processor with AVX2. */

@@ -4,18 +4,25 @@
  */
 #include "plugins/resource_ranges.h"
 
+#include <assert.h>
 #include <immintrin.h>
 #include <string.h>
 
+#include "engine/base/compiler.h"
 #include "engine/base/wrap.h"
 
 #define LANES	    BT_RANGE_STEP
 #define EXACT_BELOW BT_RANGE_EXACT_BELOW
 
-static inline __m256i load(const int64_t *column, size_t at)
+static inline __m256i load(struct bt_cells cells, size_t at)
 {
-	return column ? _mm256_loadu_si256((const __m256i *)(const void *)(column + at))
-		      : _mm256_setzero_si256();
+	if (!cells.first) {
+		return _mm256_setzero_si256();
+	}
+	const size_t step = cells.step;
+	const int64_t *first = cells.first + at * step;
+	return step == 1 ? _mm256_loadu_si256((const __m256i *)(const void *)first)
+			 : _mm256_set_epi64x(first[3 * step], first[2 * step], first[step], first[0]);
 }
 
 /* Requires: 0 <= x < 2^52. The bits of x below the exponent of 2^52 are the number 2^52 + x. */
@@ -172,19 +179,106 @@ uint32_t bt_range_balance_avx2(const struct bt_resource_pair *pair, uint32_t n, 
 
 /* Four nodes, here and there or side by side, and what they have of the two resources of the scores. */
 struct nodes {
-	bool listed;
-	size_t at[LANES]; /* side by side: at[0] alone */
-	__m256i alloc[2], used[2];
+	const struct bt_node_room *room[LANES];
+	const struct bt_node_use *use[LANES];
+	size_t at[LANES];
+	__m256i alloc[2], used[2], filled[2];
 };
+
+BT_INLINE struct nodes find(const struct bt_view *view, size_t a, size_t b, size_t c, size_t d)
+{
+	const struct bt_node_room *rooms = view->snapshot->rooms;
+	const struct bt_node_use *uses = view->usage->nodes;
+
+	return (struct nodes){.room = {rooms + a, rooms + b, rooms + c, rooms + d},
+		.use = {uses + a, uses + b, uses + c, uses + d},
+		.at = {a, b, c, d}};
+}
 
 static inline __m256i fetch(const int64_t *column, const struct nodes *nodes)
 {
 	const size_t *at = nodes->at;
 
-	if (!nodes->listed || !column) {
-		return load(column, at[0]);
+	return column ? _mm256_set_epi64x(column[at[3]], column[at[2]], column[at[1]], column[at[0]])
+		      : _mm256_setzero_si256();
+}
+
+static inline __m256i fetch_alloc(const struct bt_view *view, const struct nodes *nodes, uint32_t slot)
+{
+	const struct bt_node_room *const *room = nodes->room;
+
+	return slot < BT_FIRST_SCALAR ? _mm256_set_epi64x(room[3]->alloc[slot], room[2]->alloc[slot],
+						room[1]->alloc[slot], room[0]->alloc[slot])
+				      : fetch(view->snapshot->scalars[slot], nodes);
+}
+
+static inline __m256i fetch_used(const struct bt_view *view, const struct nodes *nodes, uint32_t slot)
+{
+	const struct bt_node_use *const *use = nodes->use;
+
+	return slot < BT_FIRST_SCALAR ? _mm256_set_epi64x(use[3]->used[slot], use[2]->used[slot],
+						use[1]->used[slot], use[0]->used[slot])
+				      : fetch(view->usage->scalars[slot], nodes);
+}
+
+/* Two numbers that lie side by side. */
+static inline __m128i load_two(const int64_t *first)
+{
+	return _mm_loadu_si128((const __m128i *)(const void *)first);
+}
+
+static_assert(
+	BT_MEMORY == BT_CPU + 1 && offsetof(struct bt_node_use, nonzero_memory) ==
+					   offsetof(struct bt_node_use, nonzero_milli_cpu) + sizeof(int64_t),
+	"cpu and memory lie side by side");
+
+/* Pairs of numbers of four nodes: the first ones and the second ones. */
+static inline void fetch_two(
+	const int64_t *a, const int64_t *b, const int64_t *c, const int64_t *d, __m256i *out_two)
+{
+	__m256i even = _mm256_inserti128_si256(_mm256_castsi128_si256(load_two(a)), load_two(c), 1);
+	__m256i odd = _mm256_inserti128_si256(_mm256_castsi128_si256(load_two(b)), load_two(d), 1);
+
+	out_two[0] = _mm256_unpacklo_epi64(even, odd);
+	out_two[1] = _mm256_unpackhi_epi64(even, odd);
+}
+
+static inline void fetch_cpu_and_memory(struct nodes *nodes)
+{
+	const struct bt_node_room *const *room = nodes->room;
+	const struct bt_node_use *const *use = nodes->use;
+
+	fetch_two(room[0]->alloc, room[1]->alloc, room[2]->alloc, room[3]->alloc, nodes->alloc);
+	fetch_two(use[0]->used, use[1]->used, use[2]->used, use[3]->used, nodes->used);
+	fetch_two(&use[0]->nonzero_milli_cpu, &use[1]->nonzero_milli_cpu, &use[2]->nonzero_milli_cpu,
+		&use[3]->nonzero_milli_cpu, nodes->filled);
+}
+
+/* What is used for scores, as bt_used_for_score. */
+static inline __m256i fetch_filled(const struct bt_view *view, const struct nodes *nodes, uint32_t slot)
+{
+	const struct bt_cells cells = bt_used_for_score(view->usage, slot);
+	const int64_t *first = cells.first;
+	const size_t *at = nodes->at, step = cells.step;
+
+	return first ? _mm256_set_epi64x(first[at[3] * step], first[at[2] * step], first[at[1] * step],
+			       first[at[0] * step])
+		     : _mm256_setzero_si256();
+}
+
+/* What the nodes have of the two resources of the scores: as a rule, cpu and memory. */
+BT_INLINE void fetch_scored(
+	const struct bt_resource_sum *sum, const struct bt_view *view, struct nodes *nodes)
+{
+	if (BT_LIKELY(sum->slots[0] == BT_CPU && sum->slots[1] == BT_MEMORY)) {
+		fetch_cpu_and_memory(nodes);
+		return;
 	}
-	return _mm256_set_epi64x(column[at[3]], column[at[2]], column[at[1]], column[at[0]]);
+	for (int k = 0; k < 2; k++) {
+		nodes->alloc[k] = fetch_alloc(view, nodes, sum->slots[k]);
+		nodes->used[k] = fetch_used(view, nodes, sum->slots[k]);
+		nodes->filled[k] = fetch_filled(view, nodes, sum->slots[k]);
+	}
 }
 
 /* What is free of a resource. */
@@ -196,16 +290,18 @@ static inline __m256i free_of(const struct bt_resource_sum *sum, const struct bt
 			return _mm256_sub_epi64(nodes->alloc[k], nodes->used[k]);
 		}
 	}
-	return _mm256_sub_epi64(
-		fetch(view->snapshot->alloc[slot], nodes), fetch(view->usage->used[slot], nodes));
+	return _mm256_sub_epi64(fetch_alloc(view, nodes, slot), fetch_used(view, nodes, slot));
 }
 
 /* All bits of the nodes that are refused. */
-static inline __m256i refused(
+BT_INLINE __m256i refused(
 	const struct bt_resource_sum *sum, const struct bt_view *view, const struct nodes *nodes)
 {
-	__m256i pods = _mm256_add_epi64(fetch(view->usage->pod_n, nodes), _mm256_set1_epi64x(1));
-	__m256i out = _mm256_cmpgt_epi64(pods, fetch(view->snapshot->alloc_pods, nodes));
+	const struct bt_node_room *const *room = nodes->room;
+	const struct bt_node_use *const *use = nodes->use;
+	__m256i pods = _mm256_set_epi64x(use[3]->pod_n, use[2]->pod_n, use[1]->pod_n, use[0]->pod_n);
+	__m256i places = _mm256_set_epi64x(room[3]->pods, room[2]->pods, room[1]->pods, room[0]->pods);
+	__m256i out = _mm256_cmpgt_epi64(_mm256_add_epi64(pods, _mm256_set1_epi64x(1)), places);
 
 	for (uint32_t k = 0; k < sum->wanted_n; k++) {
 		const struct bt_amount *wanted = &sum->wanted[k];
@@ -216,6 +312,11 @@ static inline __m256i refused(
 	return out;
 }
 
+static inline struct nodes side_by_side(const struct bt_view *view, size_t first)
+{
+	return find(view, first, first + 1, first + 2, first + 3);
+}
+
 uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, const struct bt_view *view,
 	uint32_t first, uint32_t n, uint8_t *pass)
 {
@@ -223,7 +324,7 @@ uint32_t bt_range_fits_avx2(const struct bt_amount *wanted, uint32_t wanted_n, c
 	uint32_t i = 0;
 
 	for (; i + LANES <= n; i += LANES) {
-		const struct nodes nodes = {.at = {first + i}};
+		const struct nodes nodes = side_by_side(view, first + i);
 		/* Four bits, each into a byte. */
 		uint32_t bits =
 			(uint32_t)~_mm256_movemask_pd(_mm256_castsi256_pd(refused(&sum, view, &nodes))) & 0xf;
@@ -245,15 +346,13 @@ static inline struct four with_request(__m256i alloc, __m256i used, int64_t requ
 }
 
 /* These return false when they do not handle a number. */
-static inline bool add_fullness(const struct bt_resource_sum *sum, const struct bt_view *view,
-	const struct nodes *nodes, __m128i *value)
+BT_INLINE bool add_fullness(const struct bt_resource_sum *sum, const struct nodes *nodes, __m128i *value)
 {
 	const struct weights weights = spread(sum->fill_weights);
 	struct four four[2];
 
 	for (int k = 0; k < 2; k++) {
-		four[k] = with_request(nodes->alloc[k],
-			fetch(bt_used_for_score(view->usage, sum->slots[k]), nodes), sum->fill_requests[k]);
+		four[k] = with_request(nodes->alloc[k], nodes->filled[k], sum->fill_requests[k]);
 	}
 	if (!handled(&four[0], &four[1], false)) {
 		return false;
@@ -265,7 +364,7 @@ static inline bool add_fullness(const struct bt_resource_sum *sum, const struct 
 	return true;
 }
 
-static inline bool add_balance(const struct bt_resource_sum *sum, const struct nodes *nodes, __m128i *value)
+BT_INLINE bool add_balance(const struct bt_resource_sum *sum, const struct nodes *nodes, __m128i *value)
 {
 	struct four four[2];
 
@@ -292,16 +391,15 @@ static inline void store_values(uint16_t *value, __m128i four)
 }
 
 /* Returns false when it does not handle a number. */
-static inline bool sum_up(
+BT_INLINE bool sum_up(
 	const struct bt_resource_sum *sum, const struct bt_view *view, struct nodes *nodes, uint16_t *value)
 {
 	__m128i four = _mm_set1_epi32(1);
 
-	for (int k = 0; sum->scores && k < 2; k++) {
-		nodes->alloc[k] = fetch(view->snapshot->alloc[sum->slots[k]], nodes);
-		nodes->used[k] = fetch(view->usage->used[sum->slots[k]], nodes);
+	if (sum->scores) {
+		fetch_scored(sum, view, nodes);
 	}
-	if ((sum->fills && !add_fullness(sum, view, nodes, &four)) ||
+	if ((sum->fills && !add_fullness(sum, nodes, &four)) ||
 		(sum->balances && !add_balance(sum, nodes, &four))) {
 		return false;
 	}
@@ -318,14 +416,14 @@ uint32_t bt_range_sums_avx2(const struct bt_resource_sum *sum, const struct bt_v
 	uint32_t i = 0;
 
 	for (; list && i + LANES <= n; i += LANES) {
-		struct nodes nodes = {.listed = true, .at = {list[i], list[i + 1], list[i + 2], list[i + 3]}};
+		struct nodes nodes = find(view, list[i], list[i + 1], list[i + 2], list[i + 3]);
 
 		if (!sum_up(sum, view, &nodes, value + i)) {
 			return i;
 		}
 	}
 	for (; !list && i + LANES <= n; i += LANES) {
-		struct nodes nodes = {.listed = false, .at = {first + i}};
+		struct nodes nodes = side_by_side(view, first + i);
 
 		if (!sum_up(sum, view, &nodes, value + i)) {
 			return i;
@@ -341,19 +439,6 @@ struct node {
 	__m256d alloc[2], used[2], filled[2], places;
 	__m128i balance; /* without the pod */
 };
-
-static inline const int64_t *cell(const int64_t *column, uint32_t node_ix)
-{
-	static const int64_t none;
-
-	return column ? column + node_ix : &none;
-}
-
-static inline __m128i load_two(const int64_t *first, const int64_t *second)
-{
-	return _mm_castpd_si128(_mm_loadh_pd(
-		_mm_load_sd((const double *)(const void *)first), (const double *)(const void *)second));
-}
 
 /* Requires: as to_double. */
 static inline __m128d two_doubles(__m128i two)
@@ -381,13 +466,11 @@ static inline __m128i balance_of_two(__m128d alloc, __m128d used)
 /* Returns false when a number is not handled: it is negative or too large, or nothing is allocatable. */
 static inline bool read_node(const struct bt_view *view, uint32_t node_ix, struct node *out_node)
 {
-	const struct bt_snapshot *snapshot = view->snapshot;
-	const struct bt_usage *usage = view->usage;
-	int64_t pod_n = usage->pod_n[node_ix], pods = snapshot->alloc_pods[node_ix];
-	__m128i alloc = load_two(
-			cell(snapshot->alloc[BT_CPU], node_ix), cell(snapshot->alloc[BT_MEMORY], node_ix)),
-		used = load_two(cell(usage->used[BT_CPU], node_ix), cell(usage->used[BT_MEMORY], node_ix)),
-		filled = load_two(&usage->nonzero_milli_cpu[node_ix], &usage->nonzero_memory[node_ix]);
+	const struct bt_node_room *room = &view->snapshot->rooms[node_ix];
+	const struct bt_node_use *use = &view->usage->nodes[node_ix];
+	int64_t pod_n = use->pod_n, pods = room->pods;
+	__m128i alloc = load_two(&room->alloc[BT_CPU]), used = load_two(&use->used[BT_CPU]),
+		filled = load_two(&use->nonzero_milli_cpu);
 	/* Of nothing one less has all bits. */
 	__m128i bits = _mm_or_si128(
 		_mm_or_si128(alloc, _mm_add_epi64(alloc, _mm_set1_epi64x(-1))), _mm_or_si128(used, filled));

@@ -13,14 +13,15 @@
 #include "engine/base/mem.h"
 #include "queue/queue_int.h"
 
-#define STALE_MIN 64 /* fewer stale entries than this are never swept */
+#define STALE_MIN  64	/* fewer stale entries than this are never swept */
+#define KINDS_KEPT 1024 /* so many stay known without pods: most come back */
 
 static uint64_t key_of(struct bt_queue_kind kind)
 {
 	return ((uint64_t)kind.signature_ix << 32 | (uint32_t)kind.priority) + 1;
 }
 
-/* Before the table grows, kinds without pods make room. */
+/* Before the table grows above KINDS_KEPT, kinds without pods make room. */
 static void vacate_kinds(struct bt_active *active)
 {
 	for (size_t i = 0; i < active->kind_n; i++) {
@@ -38,7 +39,9 @@ static uint32_t make_kind(struct bt_active *active, struct bt_queue_kind kind)
 	uint32_t ix;
 
 	if (active->vacant_n == 0 && active->kind_n == active->kind_cap) {
-		vacate_kinds(active);
+		if (active->kind_n >= KINDS_KEPT) {
+			vacate_kinds(active);
+		}
 		/* With room for few it would be full again soon. */
 		if (active->vacant_n <= active->kind_cap / 4) {
 			active->kinds = bt_mem_grow(

@@ -875,3 +875,15 @@ struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue)
 	counts.parked = queue->active.parked_n;
 	return counts;
 }
+
+bool bt_queue_listens(const struct bt_queue *queue)
+{
+	const struct bt_queue_counts *counts = &queue->counts;
+
+	return (counts->unschedulable | counts->gated | counts->in_flight | queue->active.parked_n) != 0;
+}
+
+bool bt_queue_is_busy(const struct bt_queue *queue)
+{
+	return (queue->counts.in_flight | queue->log_n) != 0;
+}

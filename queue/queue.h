@@ -216,6 +216,12 @@ uint32_t bt_queue_list(struct bt_queue *queue, enum bt_wait where, uint32_t *pod
 
 struct bt_queue_counts bt_queue_counts(const struct bt_queue *queue);
 
+/* Might an event matter to any pod that the queue knows? */
+bool bt_queue_listens(const struct bt_queue *queue);
+
+/* Is a cycle on, or is an event kept for one? */
+bool bt_queue_is_busy(const struct bt_queue *queue);
+
 /*
  * How many pods have entered a place because of that: BT_WAIT_ACTIVE, BT_WAIT_BACKOFF, or
  * BT_WAIT_UNSCHEDULABLE, which stands for gated pods as well. One that stays there because of an event does

@@ -134,6 +134,7 @@ int main(int argc, char **argv)
 	struct bt_invocation invocation;
 	int status = BT_EXIT_USAGE;
 
+	bt_output_reserve_standard();
 	bt_interrupt_install();
 	if (argc < 2) {
 		struct bt_buf text = {0};

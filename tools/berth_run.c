@@ -33,6 +33,7 @@ int main(int argc, char **argv)
 	struct bt_invocation invocation;
 	int status = BT_EXIT_USAGE;
 
+	bt_output_reserve_standard();
 	bt_interrupt_install();
 	switch (bt_invocation_parse(bt_command_find("run"), argc, argv, &invocation)) {
 	case BT_PARSE_RUN:

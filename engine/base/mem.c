@@ -110,12 +110,12 @@ void *bt_mem_column_for(const char *who, size_t n, size_t size)
 	return ptr;
 }
 
-int64_t *bt_mem_widen_for(const char *who, int64_t *column, size_t old_n, size_t new_n)
+void *bt_mem_widen_for(const char *who, void *column, size_t old_n, size_t new_n, size_t size)
 {
-	int64_t *wide = bt_mem_column_for(who, new_n, sizeof(*wide));
+	void *wide = bt_mem_column_for(who, new_n, size);
 
 	if (column) {
-		memcpy(wide, column, old_n * sizeof(*wide));
+		memcpy(wide, column, old_n * size);
 		bt_mem_free(column);
 	}
 	return wide;
@@ -279,11 +279,8 @@ size_t bt_mem_arena_in_use_bytes(bt_mem_arena_ix arena)
 }
 #endif
 
-void *bt_mem_grow_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size)
+void *bt_mem_double_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size)
 {
-	if (count_n < *cap_n) {
-		return array;
-	}
 	BT_INVARIANT(count_n == *cap_n);
 	*cap_n = *cap_n ? *cap_n * 2 : 8;
 	return bt_mem_realloc_for(who, array, *cap_n, size);

@@ -19,9 +19,9 @@
 /* Zeroed memory whose start and size are multiples of a cache line; for columns. Owns: bt_mem_free. */
 #define bt_mem_column(n, size) bt_mem_column_for(__func__, n, size)
 
-/* A column of new_n int64_t that begins with the old_n of column (NULL: none), the rest zero; frees column.
+/* A column of new_n objects that begins with the old_n of column (NULL: none), the rest zero; frees column.
  * Owns: bt_mem_free. */
-#define bt_mem_widen(column, old_n, new_n) bt_mem_widen_for(__func__, column, old_n, new_n)
+#define bt_mem_widen(column, old_n, new_n, size) bt_mem_widen_for(__func__, column, old_n, new_n, size)
 
 /* A copy of n bytes with a NUL behind them. Owns: bt_mem_free. */
 #define bt_mem_copy(bytes, n) bt_mem_copy_for(__func__, bytes, n)
@@ -33,9 +33,13 @@
 void *bt_mem_zalloc_for(const char *who, size_t n, size_t size);
 void *bt_mem_realloc_for(const char *who, void *ptr, size_t n, size_t size);
 void *bt_mem_column_for(const char *who, size_t n, size_t size);
-int64_t *bt_mem_widen_for(const char *who, int64_t *column, size_t old_n, size_t new_n);
+void *bt_mem_widen_for(const char *who, void *column, size_t old_n, size_t new_n, size_t size);
 char *bt_mem_copy_for(const char *who, const char *bytes, size_t n);
-void *bt_mem_grow_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size);
+void *bt_mem_double_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size);
+static inline void *bt_mem_grow_for(const char *who, void *array, size_t count_n, size_t *cap_n, size_t size)
+{
+	return count_n < *cap_n ? array : bt_mem_double_for(who, array, count_n, cap_n, size);
+}
 
 /* Frees what came from this header; NULL is fine. */
 void bt_mem_free(void *ptr);

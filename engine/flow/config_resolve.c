@@ -7,6 +7,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/quote.h"
 #include "engine/flow/config_int.h"
 
 static_assert(BT_PLUGIN_N <= 32, "a set of plugins is a word");
@@ -48,7 +49,7 @@ static enum bt_status refuse_unknown(struct build *build, enum bt_point point, s
 {
 	struct bt_buf quoted = {.len = 0};
 
-	bt_config_quote(&quoted, name);
+	bt_quote(&quoted, name);
 	bt_config_errors_add(build->errors, "%.*s%s %.*s does not exist", BT_STR_ARG(build->prefix),
 		bt_point_interface(point), BT_STR_ARG(bt_buf_view(&quoted)));
 	bt_buf_fini(&quoted);
@@ -66,7 +67,7 @@ static enum bt_status refuse_profile(struct build *build, const char *what, cons
 {
 	struct bt_buf quoted = {.len = 0};
 
-	bt_config_quote(&quoted, build->profile->scheduler_name);
+	bt_quote(&quoted, build->profile->scheduler_name);
 	bt_config_errors_add(build->errors, "%.*s%s profile with scheduler name %.*s%s",
 		BT_STR_ARG(build->prefix), what, BT_STR_ARG(bt_buf_view(&quoted)), more);
 	bt_buf_fini(&quoted);
@@ -424,7 +425,7 @@ enum bt_status bt_config_check_profiles(const struct bt_config *config, struct b
 		sort = resolved->points[BT_POINT_QUEUE_SORT].plugins[0].id;
 		first_sort = i ? first_sort : sort;
 		bt_buf_clear(&name);
-		bt_config_quote(&name, profile->scheduler_name);
+		bt_quote(&name, profile->scheduler_name);
 		if (sort != first_sort) {
 			bt_config_errors_add(errors,
 				"initializing profiles: different queue sort plugins for profile %.*s: "

@@ -268,6 +268,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_mem_free(engine->unpromised);
 	bt_pod_groups_fini(&engine->groups);
 	bt_group_cycle_fini(&engine->group_cycle);
+	bt_held_release(&engine->reserved.names);
 	bt_queue_destroy(engine->queue);
 	for (size_t i = 0; i < engine->replaced_n; i++) {
 		bt_node_desc_defer(engine->replaced[i]);
@@ -283,6 +284,8 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_mem_free(engine->turned);
 	bt_mem_free(engine->ahead);
 	bt_mem_free(engine->reserved.bindings);
+	bt_mem_free(engine->reserved.volumes);
+	bt_buf_fini(&engine->reserved.why);
 	bt_mem_free(engine->reserved.choices);
 	bt_mem_free(engine->reserved.given);
 	bt_warm_destroy(engine->warm);
@@ -767,7 +770,21 @@ void bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 	}
 }
 
-static void place(struct bt_engine *engine, const struct bt_decision *decision)
+/* What was chosen is not to be had any more. */
+static BT_NOINLINE void fail_placed(
+	struct bt_engine *engine, struct bt_decision *decision, enum bt_reserve reserved)
+{
+	decision->outcome = BT_FAILED;
+	decision->node_ix = BT_NO_NODE;
+	if (reserved == BT_PRE_BIND_FAILS) {
+		bt_queue_done(engine->queue, decision->pod_ix);
+		unassume(engine, decision->pod_ix);
+	} else {
+		bt_engine_set_aside(engine, decision);
+	}
+}
+
+static void place(struct bt_engine *engine, struct bt_decision *decision)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	uint32_t pod_ix = decision->pod_ix;
@@ -777,7 +794,11 @@ static void place(struct bt_engine *engine, const struct bt_decision *decision)
 		bt_queue_remove(engine->queue, pod_ix);
 		return;
 	}
-	bt_engine_reserve(engine, decision->plan, pod_ix, decision->node_ix);
+	enum bt_reserve reserved = bt_engine_reserve(engine, decision->plan, pod_ix, decision->node_ix);
+	if (BT_UNLIKELY(reserved != BT_RESERVED)) {
+		fail_placed(engine, decision, reserved);
+		return;
+	}
 	engine->counts.placed_n++;
 	bt_queue_done(engine->queue, pod_ix);
 	bt_engine_bind(engine, pod_ix, decision->node_ix);
@@ -796,6 +817,11 @@ void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision)
 	default:
 		break;
 	}
+}
+
+struct bt_str bt_engine_end_error(const struct bt_engine *engine)
+{
+	return bt_buf_view(&engine->reserved.why);
 }
 
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)

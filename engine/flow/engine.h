@@ -317,11 +317,16 @@ int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_
  */
 void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
 
+/* Takes another feasible node for a pod that was placed. Context: right after bt_engine_begin. */
+void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision, uint32_t node_ix);
+
 /*
  * The second half: assumes the pod and hands it to the binder, or sets it aside. decision is
- * bt_engine_begin's; its node may have been changed to another feasible one.
+ * bt_engine_begin's. A pod that was placed fails all the same when volumes or claims that it was to get have
+ * changed since then; bt_engine_end_error says how, until the next cycle.
  */
 void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision);
+struct bt_str bt_engine_end_error(const struct bt_engine *engine);
 
 /* Both halves. */
 void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);

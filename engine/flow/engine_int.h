@@ -57,15 +57,31 @@ struct bt_reserved_choice {
 	uint32_t name, uid; /* the claim's */
 };
 
+/* What is to be assumed of a binding: the PersistentVolume, or the claim when there is none; as it was. */
+struct bt_reserved_volume {
+	uint32_t claim, volume; /* names, held */
+	uint64_t version;
+};
+
 /* What the claims of the cycle's pod get on its node. */
 struct bt_reserved {
 	uint32_t pod_ix, node_ix;  /* BT_NO_POD: nothing is noted */
 	uint64_t storage, devices; /* versions of the stores when it was chosen */
 	struct bt_volume_binding *bindings;
+	struct bt_reserved_volume *volumes; /* by binding */
+	struct bt_held names;
+	struct bt_buf why; /* what has failed in the second half */
 	struct bt_reserved_choice *choices;
 	struct bt_device_choice *given; /* room for as many */
 	uint32_t binding_n, choice_n;
-	size_t binding_cap, choice_cap, given_cap;
+	size_t binding_cap, volume_cap, choice_cap, given_cap;
+};
+
+/* What comes of reserving. */
+enum bt_reserve {
+	BT_RESERVED = 0,
+	BT_RESERVE_FAILS,  /* nothing is assumed */
+	BT_PRE_BIND_FAILS, /* the pod is assumed; what would be bound has gone */
 };
 
 /* How far pods have got other indices, from the highest ones down. */
@@ -197,8 +213,12 @@ void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, cons
 void bt_engine_choose_reserved(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
 
-/* Reserve and assume: the pod counts on the node, and its claims have got what was found for them. */
-void bt_engine_reserve(struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
+/*
+ * Reserve and assume: the pod counts on the node, and its claims have got what was found for them; unless
+ * something has become of them since then, which is said in reserved.why.
+ */
+enum bt_reserve bt_engine_reserve(
+	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
 
 /* The binder gets an assumed pod. */
 void bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);

@@ -26,7 +26,7 @@ BT_NOINLINE void bt_engine_foresee(struct bt_engine *engine)
 		bt_plan_fetch(plan, &engine->cache->view, near_ix);
 		/* Its cycle is the next one but so many. */
 		node_ix = bt_plan_foresee(
-			plan, &engine->cache->view, bt_engine_tie_start(engine, next + PLACES));
+			plan, &engine->cache->view, bt_engine_tie_start(engine, next + PLACES), PLACES);
 	}
 	bt_ledger_fetch_links(ledger, near_ix);
 	if (node_ix != BT_NO_NODE) {

@@ -8,7 +8,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/flow/config_text.h"
+#include "engine/base/quote.h"
 #include "engine/flow/engine_int.h"
 
 /* What Permit says. */
@@ -243,7 +243,9 @@ static void reserve(struct bt_engine *engine, struct bt_group_member *member)
 	if (member->preempts) {
 		bt_ledger_assume(engine->cache->ledger, decision->pod_ix, decision->nominated_ix);
 	} else {
-		bt_engine_reserve(engine, decision->plan, decision->pod_ix, decision->node_ix);
+		enum bt_reserve reserved =
+			bt_engine_reserve(engine, decision->plan, decision->pod_ix, decision->node_ix);
+		BT_REQUIRE(reserved == BT_RESERVED); /* nothing has happened since the node was chosen */
 	}
 	member->assumed = true;
 }
@@ -604,9 +606,9 @@ static void write_mixed(
 	}
 	bt_buf_text(out_text,
 		"all pods in a single pod group should have the same .spec.schedulerName set, got: ");
-	bt_config_quote(out_text, bt_engine_name(engine, other));
+	bt_quote(out_text, bt_engine_name(engine, other));
 	bt_buf_text(out_text, " and ");
-	bt_config_quote(out_text, bt_engine_name(engine, first));
+	bt_quote(out_text, bt_engine_name(engine, first));
 }
 
 static void write_gone(const struct bt_engine *engine, uint32_t pod_ix, struct bt_buf *out_text)

@@ -445,6 +445,8 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
 	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+
+	bt_ledger_fetch_pod(ledger, pod_ix);
 	const struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	bool waited = pod->state == BT_POD_QUEUED;
 
@@ -586,6 +588,7 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
 		return BT_NO_MEMORY;
 	}
+	bt_ingest_prefetch(engine->cache->worker, &object->meta);
 	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
 	adopt_pod(engine, &delta);
 	enum bt_status status = enter(engine, &delta, &taken);
@@ -633,6 +636,7 @@ enum bt_status bt_engine_show(
 	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
 		return BT_NO_MEMORY;
 	}
+	bt_ingest_prefetch(engine->cache->worker, &object->meta);
 	bt_ingest_describe(engine->cache->worker, object, NULL, &delta);
 	bt_ingest_publish(engine->cache, &delta);
 	return bt_engine_take_delta(engine, &delta, out_taken);

@@ -94,8 +94,7 @@ void bt_engine_end_events(struct bt_engine *engine)
 /* Has a cycle or a kept event something in hand of what has gone? */
 static bool has_in_hand(const struct bt_engine *engine)
 {
-	return bt_queue_keeps_events(engine->queue) || engine->preempting.on || engine->group_cycle.on ||
-	       bt_queue_counts(engine->queue).in_flight;
+	return bt_queue_is_busy(engine->queue) || engine->preempting.on || engine->group_cycle.on;
 }
 
 /* What is kept by slots of nodes and made anew when it is asked for: it is of an older version. */

@@ -5,13 +5,38 @@
 #include "engine/base/compiler.h"
 #include "engine/base/mem.h"
 #include "engine/base/probe.h"
+#include "engine/base/quote.h"
 #include "engine/flow/engine_int.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/volume_binding/volume_binding.h"
 
+/* Notes what a binding is of. */
+static void note_volume(struct bt_engine *engine, const struct bt_volume_binding *binding)
+{
+	const struct bt_storage *storage = engine->cache->view.storage;
+	struct bt_reserved *reserved = &engine->reserved;
+	const struct bt_claim *claim = &storage->claims[binding->claim_ix];
+	const struct bt_pv *pv = binding->pv_ix == BT_NO_VOLUME ? NULL : &storage->pvs[binding->pv_ix];
+	const uint32_t n = reserved->binding_n;
+
+	reserved->bindings =
+		bt_mem_grow(reserved->bindings, n, &reserved->binding_cap, sizeof(*reserved->bindings));
+	reserved->volumes =
+		bt_mem_grow(reserved->volumes, n, &reserved->volume_cap, sizeof(*reserved->volumes));
+	reserved->bindings[n] = *binding;
+	reserved->volumes[n] = (struct bt_reserved_volume){.claim = claim->name,
+		.volume = pv ? pv->name : BT_NAME_NONE,
+		.version = pv ? pv->version : claim->version};
+	reserved->names.intern = engine->cache->dictionary->intern;
+	bt_held_add_name(&reserved->names, claim->name);
+	if (pv) {
+		bt_held_add_name(&reserved->names, pv->name);
+	}
+	reserved->binding_n++;
+}
+
 static void choose_volumes(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
 {
-	struct bt_reserved *reserved = &engine->reserved;
 	const struct bt_volume_binding *bindings = NULL;
 
 	for (uint32_t u = 0; plan->signature->volume_n && u < plan->profile->use_n; u++) {
@@ -23,9 +48,7 @@ static void choose_volumes(struct bt_engine *engine, const struct bt_plan *plan,
 		uint32_t n = bt_volume_binding_choose(
 			&plan->compiled[u], &engine->cache->view, node_ix, &bindings);
 		for (uint32_t i = 0; i < n; i++) {
-			reserved->bindings = bt_mem_grow(reserved->bindings, reserved->binding_n,
-				&reserved->binding_cap, sizeof(*reserved->bindings));
-			reserved->bindings[reserved->binding_n++] = bindings[i];
+			note_volume(engine, &bindings[i]);
 		}
 	}
 }
@@ -78,6 +101,9 @@ void bt_engine_choose_reserved(
 	reserved->node_ix = node_ix;
 	reserved->storage = engine->cache->view.storage->version;
 	reserved->devices = engine->cache->view.devices->version;
+	if (reserved->binding_n) {
+		bt_held_release(&reserved->names);
+	}
 	reserved->binding_n = reserved->choice_n = 0;
 	if (plan->asks || plan->signature->volume_n) {
 		choose_claims(engine, plan, node_ix);
@@ -95,22 +121,103 @@ static bool still_there(const struct bt_engine *engine, const struct bt_reserved
 	return claim->live && claim->name == noted->name && claim->uid == noted->uid;
 }
 
-static void assume_volumes(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+static bool is_bound(
+	const struct bt_storage *storage, uint32_t namespace_, const struct bt_pod_volume *volume)
+{
+	const struct bt_claim *claim = bt_storage_claim(storage, namespace_, volume->source);
+
+	return claim && claim->volume != BT_NAME_EMPTY && claim->bind_completed;
+}
+
+/* Have all claims of the pod been bound meanwhile? */
+static bool all_bound(const struct bt_engine *engine, const struct bt_signature *signature)
+{
+	const struct bt_storage *storage = engine->cache->view.storage;
+
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (bt_volume_claims(signature->volumes[i].type) &&
+			!is_bound(storage, signature->namespace_, &signature->volumes[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Says that an object has gone, or has changed since the node was chosen. */
+static void say(struct bt_engine *engine, uint32_t namespace_, uint32_t name, bool gone)
+{
+	struct bt_buf *why = &engine->reserved.why;
+	struct bt_buf key = {0};
+
+	if (namespace_) {
+		bt_buf_str(&key, bt_engine_name(engine, namespace_));
+		bt_buf_char(&key, '/');
+	}
+	bt_buf_str(&key, bt_engine_name(engine, name));
+	if (gone) {
+		bt_buf_text(why, namespace_ ? "persistentvolumeclaims " : "persistentvolumes ");
+	}
+	bt_quote(why, bt_buf_view(&key));
+	bt_buf_text(why, gone ? " not found" : " is out of sync");
+	bt_buf_fini(&key);
+}
+
+#define VOLUME_BINDING "plugin \"VolumeBinding\": "
+
+/*
+ * Can the volumes be assumed, and will the binder find their claims? Source: AssumePodVolumes, Assume,
+ * checkBindings, v1.36.3.
+ */
+static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespace_)
 {
 	const struct bt_storage *storage = engine->cache->view.storage;
 	struct bt_reserved *reserved = &engine->reserved;
-	uint32_t kept = 0;
 
+	bt_buf_clear(&reserved->why);
 	for (uint32_t i = 0; i < reserved->binding_n; i++) {
-		const struct bt_volume_binding *binding = &reserved->bindings[i];
+		const struct bt_reserved_volume *noted = &reserved->volumes[i];
+		bool provisioned = !noted->volume;
+		const struct bt_claim *claim = bt_storage_claim(storage, namespace_, noted->claim);
+		const struct bt_pv *pv = provisioned ? NULL : bt_storage_pv(storage, noted->volume);
+		bool gone = provisioned ? !claim : !pv;
 
-		if (storage->claims[binding->claim_ix].live &&
-			(binding->pv_ix == BT_NO_VOLUME || storage->pvs[binding->pv_ix].live)) {
-			reserved->bindings[kept++] = *binding;
+		if (gone || noted->version != (provisioned ? claim->version : pv->version)) {
+			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
+			say(engine, provisioned ? namespace_ : BT_NAME_NONE,
+				provisioned ? noted->claim : noted->volume, gone);
+			return BT_RESERVE_FAILS;
 		}
 	}
-	bt_volumes_assume(engine->cache->volumes, pod_ix, engine->cache->view.snapshot->nodes[node_ix].name,
-		reserved->bindings, kept);
+	for (uint32_t i = 0; i < reserved->binding_n; i++) {
+		if (!bt_storage_claim(storage, namespace_, reserved->volumes[i].claim)) {
+			bt_buf_text(&reserved->why, "running PreBind " VOLUME_BINDING
+						    "binding volumes: failed to check binding: ");
+			say(engine, namespace_, reserved->volumes[i].claim, true);
+			return BT_PRE_BIND_FAILS;
+		}
+	}
+	return BT_RESERVED;
+}
+
+/* Volumes that have changed since the node was chosen may be such that nothing is to be assumed any more. */
+static enum bt_reserve assume_volumes(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	const struct bt_view *view = &engine->cache->view;
+	struct bt_reserved *reserved = &engine->reserved;
+	enum bt_reserve outcome = BT_RESERVED;
+
+	if (reserved->storage != view->storage->version) {
+		if (all_bound(engine, signature)) {
+			return BT_RESERVED;
+		}
+		outcome = check_volumes(engine, signature->namespace_);
+	}
+	if (outcome == BT_RESERVED) {
+		bt_volumes_assume(engine->cache->volumes, pod_ix, view->snapshot->nodes[node_ix].name,
+			reserved->bindings, reserved->binding_n);
+	}
+	return outcome;
 }
 
 static void assume_devices(struct bt_engine *engine, uint32_t pod_ix)
@@ -150,29 +257,46 @@ static BT_NOINLINE void choose_again(
 	}
 }
 
-/* Looking up the node's name for nothing is a miss of all caches where there are many nodes. */
-static BT_NOINLINE void assume_claims(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision, uint32_t node_ix)
 {
-	if (engine->reserved.binding_n) {
-		assume_volumes(engine, pod_ix, node_ix);
-	}
-	if (engine->reserved.choice_n) {
-		assume_devices(engine, pod_ix);
+	decision->node_ix = node_ix;
+	if (engine->reserved.pod_ix != decision->pod_ix || engine->reserved.node_ix != node_ix) {
+		bt_engine_choose_reserved(engine, decision->plan, decision->pod_ix, node_ix);
 	}
 }
 
-void bt_engine_reserve(struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+/* Looking up the node's name for nothing is a miss of all caches where there are many nodes. */
+static BT_NOINLINE enum bt_reserve assume_claims(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	enum bt_reserve reserved = BT_RESERVED;
+
+	if (engine->reserved.binding_n) {
+		reserved = assume_volumes(engine, pod_ix, node_ix);
+		bt_held_release(&engine->reserved.names);
+	}
+	if (reserved == BT_RESERVED && engine->reserved.choice_n) {
+		assume_devices(engine, pod_ix);
+	}
+	return reserved;
+}
+
+enum bt_reserve bt_engine_reserve(
+	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_reserved *reserved = &engine->reserved;
+	enum bt_reserve outcome = BT_RESERVED;
 
-	/* The caller of the second half may have another node. */
+	/* Somebody may have had the pod explained meanwhile. */
 	if (reserved->pod_ix != pod_ix || reserved->node_ix != node_ix) {
 		choose_again(engine, plan, pod_ix, node_ix);
 	}
 	if (reserved->binding_n | reserved->choice_n) {
-		assume_claims(engine, pod_ix, node_ix);
+		outcome = assume_claims(engine, pod_ix, node_ix);
 	}
 	reserved->pod_ix = BT_NO_POD;
-	bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
-	BT_PROBE2(assumed, pod_ix, node_ix);
+	if (outcome != BT_RESERVE_FAILS) {
+		bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
+		BT_PROBE2(assumed, pod_ix, node_ix);
+	}
+	return outcome;
 }

@@ -24,6 +24,13 @@ static bool gates(const struct bt_engine *engine, const struct bt_lane *lane, ui
 static int gate(void *context, uint32_t pod_ix, int first)
 {
 	const struct bt_engine *engine = context;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	/* As a rule there is nothing that any of them asks for. */
+	if (!(pod->gates | pod->signature->claim_n | pod->signature->pod_group) &&
+		!bt_engine_is_preempting(engine, pod_ix)) {
+		return BT_QUEUE_NO_GATE;
+	}
 	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
 	const int order[] = {
 		first, lane->gates_number, lane->claims_number, lane->preemption_number, lane->groups_number};
@@ -107,9 +114,7 @@ int64_t bt_engine_now(const struct bt_engine *engine)
 
 bool bt_engine_listens(const struct bt_engine *engine)
 {
-	const struct bt_queue_counts counts = bt_queue_counts(engine->queue);
-
-	return counts.unschedulable || counts.gated || counts.in_flight || counts.parked;
+	return bt_queue_listens(engine->queue);
 }
 
 struct bt_arena *bt_engine_event_arena(struct bt_engine *engine)
@@ -142,7 +147,9 @@ void bt_engine_wake(
 	if (engine->measures) {
 		engine->measures->event_label = bt_event_label(event->resource, event->action);
 	}
-	bt_queue_move(engine->queue, event, max_priority, own_ix, bt_engine_now(engine));
+	if (bt_engine_listens(engine)) {
+		bt_queue_move(engine->queue, event, max_priority, own_ix, bt_engine_now(engine));
+	}
 }
 
 void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_event_pod *pod)

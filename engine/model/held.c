@@ -49,6 +49,9 @@ void bt_held_move(struct bt_held *held, struct bt_held *from)
 
 void bt_held_release(struct bt_held *held)
 {
+	if (!held->items) {
+		return;
+	}
 	while (held->n) {
 		bt_intern_release(held->intern, held->items[--held->n]);
 	}

@@ -631,6 +631,14 @@ void bt_intern_prefetch_name(const struct bt_intern *intern, uint32_t name)
 	__builtin_prefetch(record_of(intern, name), 1);
 }
 
+void bt_intern_prefetch_release(const struct bt_intern *intern, uint32_t name)
+{
+	uint32_t tag = record_of(intern, name)->tag;
+	const struct table *table = bt_load_acquire(&shard_of(intern, tag)->table);
+
+	__builtin_prefetch((const void *)&table->slots[tag & table->mask], 1);
+}
+
 uint32_t bt_intern_add(struct bt_intern *intern, struct bt_str s)
 {
 	return obtain(intern, s, true);
@@ -643,22 +651,22 @@ uint32_t bt_intern_hold(struct bt_intern *intern, struct bt_str s)
 
 static void enter_known(struct bt_intern *intern, uint32_t name, bool pin)
 {
-	if (name != BT_NAME_NONE) {
-		struct record *record = record_of(intern, name);
-		bool entered = enter(record, bt_load_relaxed(&record->state), pin);
+	struct record *record = record_of(intern, name);
+	bool entered = enter(record, bt_load_relaxed(&record->state), pin);
 
-		BT_REQUIRE(entered);
-	}
+	BT_REQUIRE(entered);
 }
 
-void bt_intern_hold_again(struct bt_intern *intern, uint32_t name)
+void bt_intern_hold_known(struct bt_intern *intern, uint32_t name)
 {
 	enter_known(intern, name, false);
 }
 
 void bt_intern_pin(struct bt_intern *intern, uint32_t name)
 {
-	enter_known(intern, name, true);
+	if (name != BT_NAME_NONE) {
+		enter_known(intern, name, true);
+	}
 }
 
 /* ---- going ---- */
@@ -799,11 +807,8 @@ static bool drop(struct bt_intern *intern, struct shard *shard, uint32_t name, s
 	return true;
 }
 
-void bt_intern_release(struct bt_intern *intern, uint32_t name)
+void bt_intern_release_known(struct bt_intern *intern, uint32_t name)
 {
-	if (name == BT_NAME_NONE) {
-		return;
-	}
 	struct record *record = record_of(intern, name);
 	uint64_t state = bt_load_relaxed(&record->state);
 	while (!(state & PINNED)) {

@@ -47,11 +47,11 @@ uint32_t bt_intern_add(struct bt_intern *intern, struct bt_str s);
 uint32_t bt_intern_hold(struct bt_intern *intern, struct bt_str s);
 
 /* One more holder of a name that the caller holds. BT_NAME_NONE needs none. */
-void bt_intern_hold_again(struct bt_intern *intern, uint32_t name);
+static inline void bt_intern_hold_again(struct bt_intern *intern, uint32_t name);
 
 /* One holder fewer. When nobody holds the name and nobody has pinned it, its number and text may become
  * another string's. BT_NAME_NONE is let pass. */
-void bt_intern_release(struct bt_intern *intern, uint32_t name);
+static inline void bt_intern_release(struct bt_intern *intern, uint32_t name);
 
 /* A name that the caller holds stays for ever; it is still to be released. */
 void bt_intern_pin(struct bt_intern *intern, uint32_t name);
@@ -60,6 +60,9 @@ void bt_intern_pin(struct bt_intern *intern, uint32_t name);
  * lines that other threads have changed last. */
 void bt_intern_prefetch(const struct bt_intern *intern, struct bt_str s);
 void bt_intern_prefetch_name(const struct bt_intern *intern, uint32_t name);
+
+/* The same of a name whose last holder may go soon. Requires: it is held, and its record was fetched. */
+void bt_intern_prefetch_release(const struct bt_intern *intern, uint32_t name);
 
 /* The number of the string, or BT_NAME_NONE when nobody knows it. It means the string as long as somebody
  * holds that. */
@@ -75,3 +78,21 @@ uint32_t bt_intern_count(const struct bt_intern *intern);
 /* For tests: dictionaries that are made from now on give their numbers in another order, as another timing of
  * threads would; 0: in the usual one. */
 void bt_intern_shuffle(uint32_t seed);
+
+/* Private: the same of names that are not BT_NAME_NONE. */
+void bt_intern_hold_known(struct bt_intern *intern, uint32_t name);
+void bt_intern_release_known(struct bt_intern *intern, uint32_t name);
+
+static inline void bt_intern_hold_again(struct bt_intern *intern, uint32_t name)
+{
+	if (name != BT_NAME_NONE) {
+		bt_intern_hold_known(intern, name);
+	}
+}
+
+static inline void bt_intern_release(struct bt_intern *intern, uint32_t name)
+{
+	if (name != BT_NAME_NONE) {
+		bt_intern_release_known(intern, name);
+	}
+}

@@ -353,7 +353,9 @@ static int64_t amount_scaled(int64_t mantissa, uint32_t nano_exp, uint32_t unit_
 	int64_t result;
 
 	if (nano_exp < unit_exp) {
-		return (int64_t)divide_away(mantissa, pow10_table[unit_exp - nano_exp]);
+		int64_t by = pow10_table[unit_exp - nano_exp];
+
+		return mantissa / by + (mantissa % by > 0) - (mantissa % by < 0);
 	}
 	uint32_t up = nano_exp - unit_exp;
 	if (up >= POW10_N || __builtin_mul_overflow(mantissa, pow10_table[up], &result)) {
@@ -378,7 +380,7 @@ static int64_t big_scaled(wide nano, uint32_t nano_exp, uint32_t unit_exp)
 		unit_exp = 0;
 		nano_exp = nano_exp >= POW10_N ? POW10_N - 1 : nano_exp;
 	}
-	wide unscaled = nano / pow10_table[nano_exp];
+	wide unscaled = nano_exp ? nano / pow10_table[nano_exp] : nano;
 
 	if (unit_exp == nano_exp) {
 		return low_bits(unscaled);
@@ -397,25 +399,15 @@ static int64_t big_scaled(wide nano, uint32_t nano_exp, uint32_t unit_exp)
 	return low_bits(unscaled / divisor + (unscaled % divisor != 0));
 }
 
-static inline int64_t scaled(struct bt_quantity quantity, uint32_t unit_exp)
+int64_t bt_quantity_scaled(const struct bt_quantity *quantity, uint32_t unit_exp)
 {
-	if (quantity.nano == 0) {
+	if (quantity->nano == 0) {
 		return 0;
 	}
-	if (BT_LIKELY(quantity.mantissa != 0)) {
-		return amount_scaled(quantity.mantissa, quantity.nano_exp, unit_exp);
+	if (BT_LIKELY(quantity->mantissa != 0)) {
+		return amount_scaled(quantity->mantissa, quantity->nano_exp, unit_exp);
 	}
-	return big_scaled(quantity.nano, quantity.nano_exp, unit_exp);
-}
-
-int64_t bt_quantity_value(struct bt_quantity quantity)
-{
-	return scaled(quantity, UNIT_EXP);
-}
-
-int64_t bt_quantity_milli(struct bt_quantity quantity)
-{
-	return scaled(quantity, MILLI_EXP);
+	return big_scaled(quantity->nano, quantity->nano_exp, unit_exp);
 }
 
 struct bt_quantity bt_quantity_round_milli(struct bt_quantity quantity)
@@ -485,6 +477,11 @@ struct bt_quantity bt_quantity_sub(struct bt_quantity a, struct bt_quantity b)
 struct bt_quantity bt_quantity_of_int64(int64_t value, enum bt_quantity_format format)
 {
 	return amount(value, NANO_DIGITS, format);
+}
+
+struct bt_quantity bt_quantity_of_milli(int64_t milli, enum bt_quantity_format format)
+{
+	return amount(milli, MILLI_EXP, format);
 }
 
 bool bt_quantity_int64(struct bt_quantity quantity, int64_t *out_value)

@@ -47,11 +47,23 @@ struct bt_quantity {
  */
 enum bt_status bt_quantity_parse(struct bt_str text, struct bt_quantity *out_quantity);
 
+/* Private: the amount in units of 10^unit_exp nanos. */
+int64_t bt_quantity_scaled(const struct bt_quantity *quantity, uint32_t unit_exp);
+
 /* The amount in whole units, rounded up as resource.Quantity.Value does, beyond int64 too. */
-int64_t bt_quantity_value(struct bt_quantity quantity);
+static inline int64_t bt_quantity_value(struct bt_quantity quantity)
+{
+	/* As most are written: nothing has to be worked out. */
+	return quantity.mantissa && quantity.nano_exp == 9 ? quantity.mantissa
+							   : bt_quantity_scaled(&quantity, 9);
+}
 
 /* The amount in thousandths, rounded up as resource.Quantity.MilliValue does, beyond int64 too. */
-int64_t bt_quantity_milli(struct bt_quantity quantity);
+static inline int64_t bt_quantity_milli(struct bt_quantity quantity)
+{
+	return quantity.mantissa && quantity.nano_exp == 6 ? quantity.mantissa
+							   : bt_quantity_scaled(&quantity, 6);
+}
 
 /* The amount rounded away from zero to thousandths, as the API server's defaulting stores it. */
 struct bt_quantity bt_quantity_round_milli(struct bt_quantity quantity);
@@ -62,8 +74,9 @@ struct bt_quantity bt_quantity_add(struct bt_quantity a, struct bt_quantity b);
 /* The difference; a zero takes the other one's format. */
 struct bt_quantity bt_quantity_sub(struct bt_quantity a, struct bt_quantity b);
 
-/* So many whole units. */
+/* So many whole units, or thousandths. */
 struct bt_quantity bt_quantity_of_int64(int64_t value, enum bt_quantity_format format);
+struct bt_quantity bt_quantity_of_milli(int64_t milli, enum bt_quantity_format format);
 
 /*
  * The amount as resource.Quantity.AsInt64 has it: only what upstream holds as a 64-bit amount of whole units.

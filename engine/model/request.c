@@ -36,6 +36,7 @@ struct adder {
 	int cell_n;
 	struct unknown *unknown;
 	bool too_many; /* names, of which some are left out */
+	bool lacking;  /* a container asks for no cpu or no memory at all: defaults make a difference */
 };
 
 /* Amounts are set when a cell becomes present; until then they are garbage. */
@@ -185,6 +186,7 @@ static void container_sum(
 	} else {
 		read_list(adder, sum, &container->resources.requests);
 	}
+	adder->lacking |= (~sum->present & (1u << BT_CPU | 1u << BT_MEMORY)) != 0;
 	fill_default(sum, BT_CPU, adder->way.default_cpu, BT_DEFAULT_MILLI_CPU, 1000000);
 	fill_default(sum, BT_MEMORY, adder->way.default_memory, BT_DEFAULT_MEMORY_BYTES, 1000000000);
 }
@@ -197,8 +199,12 @@ static void add_containers(struct adder *adder, struct sum *total)
 	clear(&sidecars);
 	clear(&init_max);
 	for (uint32_t i = 0; i < spec->container_n; i++) {
-		container_sum(adder, &spec->containers[i], true, &one);
-		add(total, &one);
+		struct sum *sum = i ? &one : total; /* there is nothing to add the first one to */
+
+		container_sum(adder, &spec->containers[i], true, sum);
+		if (i) {
+			add(total, &one);
+		}
 	}
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		const struct bt_container_object *container = &spec->init_containers[i];
@@ -290,8 +296,7 @@ static void put(struct bt_amount *items, uint32_t *n, struct bt_amount amount)
 static struct bt_amounts round_up(const struct adder *adder, struct bt_arena *arena, const struct sum *sum)
 {
 	uint32_t n = 0;
-	struct bt_amount *items =
-		bt_arena_alloc(arena, (size_t)__builtin_popcountll(sum->present) * sizeof(*items), 8);
+	struct bt_amount *items = bt_arena_alloc(arena, (size_t)sum->end * sizeof(*items), 8);
 
 	for (int cell = 0; cell < sum->end; cell++) {
 		uint32_t slot = adder->slots[cell];
@@ -351,7 +356,7 @@ static void begin(struct adder *adder, struct bt_dictionary *dictionary, const s
 	adder->pod = pod;
 	adder->resize_infeasible = resize_infeasible(pod);
 	adder->unknown = unknown;
-	adder->too_many = false;
+	adder->too_many = adder->lacking = false;
 	for (adder->cell_n = 0; adder->cell_n < BT_FIRST_SCALAR; adder->cell_n++) {
 		adder->slots[adder->cell_n] = (uint32_t)adder->cell_n;
 	}
@@ -365,7 +370,7 @@ static void compute(struct bt_dictionary *dictionary, struct bt_arena *arena, co
 	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n;
 	bool level = pod_level_set(pod);
 	struct sum fit, with_status, nonzero, containers;
-	const struct sum *used = &fit, *score = &nonzero;
+	const struct sum *used = &fit, *counted, *score;
 
 	begin(&adder, dictionary, pod, unknown);
 	pod_sum(&adder, (struct way){0}, &fit);
@@ -373,26 +378,33 @@ static void compute(struct bt_dictionary *dictionary, struct bt_arena *arena, co
 		pod_sum(&adder, (struct way){.use_status = true}, &with_status);
 		used = &with_status;
 	}
-	pod_sum(&adder,
-		(struct way){
-			.use_status = has_status,
-			.default_cpu = !level || !(used->present >> BT_CPU & 1),
-			.default_memory = !level || !(used->present >> BT_MEMORY & 1),
-		},
-		&nonzero);
-	if (level || has_status) {
+	/* Without defaults the sums for scores are those from before. */
+	counted = used;
+	score = &fit;
+	if (adder.lacking) {
+		pod_sum(&adder,
+			(struct way){
+				.use_status = has_status,
+				.default_cpu = !level || !(used->present >> BT_CPU & 1),
+				.default_memory = !level || !(used->present >> BT_MEMORY & 1),
+			},
+			&nonzero);
+		counted = score = &nonzero;
+	}
+	if (level || (has_status && adder.lacking)) {
 		pod_sum(&adder,
 			(struct way){.skip_pod_level = true, .default_cpu = true, .default_memory = true},
 			&containers);
 		score = &containers;
 	}
+	const struct bt_amounts amounts = round_up(&adder, arena, &fit);
 	*out_requests = (struct bt_requests){
-		.fit = round_up(&adder, arena, &fit),
-		.used = round_up(&adder, arena, used),
+		.fit = amounts,
+		.used = used == &fit ? amounts : round_up(&adder, arena, used),
 		.used_milli = odd_milli(&adder, arena, used),
-		.score = round_up(&adder, arena, score),
-		.nonzero_milli_cpu = bt_quantity_milli(amount_of(&nonzero, BT_CPU)),
-		.nonzero_memory = bt_quantity_value(amount_of(&nonzero, BT_MEMORY)),
+		.score = score == &fit ? amounts : round_up(&adder, arena, score),
+		.nonzero_milli_cpu = bt_quantity_milli(amount_of(counted, BT_CPU)),
+		.nonzero_memory = bt_quantity_value(amount_of(counted, BT_MEMORY)),
 		.too_many_names = adder.too_many || adder.cell_n + (int)unknown->n > BT_REQUEST_MAX,
 	};
 }

@@ -227,8 +227,3 @@ int64_t bt_amounts_search(struct bt_amounts amounts, uint32_t slot)
 	}
 	return first < amounts.n && amounts.items[first].slot == slot ? amounts.items[first].amount : 0;
 }
-
-int64_t bt_resource_amount(uint32_t slot, struct bt_quantity quantity)
-{
-	return slot == BT_CPU ? bt_quantity_milli(quantity) : bt_quantity_value(quantity);
-}

@@ -132,4 +132,7 @@ int64_t bt_amounts_get(struct bt_amounts amounts, uint32_t slot);
 int64_t bt_amounts_search(struct bt_amounts amounts, uint32_t slot);
 
 /* A quantity in the unit of the slot, rounded up. */
-int64_t bt_resource_amount(uint32_t slot, struct bt_quantity quantity);
+static inline int64_t bt_resource_amount(uint32_t slot, struct bt_quantity quantity)
+{
+	return slot == BT_CPU ? bt_quantity_milli(quantity) : bt_quantity_value(quantity);
+}

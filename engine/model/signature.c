@@ -170,12 +170,12 @@ static void put_requirements(struct bt_signature_maker *s, const struct bt_requi
 
 static void put_node_affinity(struct bt_signature_maker *s, const struct bt_node_affinity_object *affinity)
 {
-	put(s, (uint64_t)affinity->required.term_n << 1 | affinity->required.set);
+	put(s, (uint64_t)affinity->required.term_n << 33 | (uint64_t)affinity->required.set << 32 |
+			(uint64_t)affinity->preferred_n << 1 | affinity->preferred_set);
 	for (uint32_t i = 0; i < affinity->required.term_n; i++) {
 		put_requirements(s, &affinity->required.terms[i].match_expressions);
 		put_requirements(s, &affinity->required.terms[i].match_fields);
 	}
-	put(s, (uint64_t)affinity->preferred_n << 1 | affinity->preferred_set);
 	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
 		put(s, (uint64_t)affinity->preferred[i].weight);
 		put_requirements(s, &affinity->preferred[i].preference.match_expressions);
@@ -202,6 +202,26 @@ static void put_amounts(struct bt_signature_maker *s, struct bt_amounts amounts)
 	for (uint32_t i = 0; i < amounts.n; i++) {
 		put(s, amounts.items[i].slot);
 		put(s, (uint64_t)amounts.items[i].amount);
+	}
+}
+
+static bool same_amounts(struct bt_amounts a, struct bt_amounts b)
+{
+	for (uint32_t i = 0; a.items != b.items && i < a.n && i < b.n; i++) {
+		if (a.items[i].slot != b.items[i].slot || a.items[i].amount != b.items[i].amount) {
+			return false;
+		}
+	}
+	return a.n == b.n;
+}
+
+/* Amounts that are the same as others for most pods. */
+static void put_like(struct bt_signature_maker *s, struct bt_amounts amounts, struct bt_amounts others)
+{
+	if (same_amounts(amounts, others)) {
+		put(s, UINT64_MAX);
+	} else {
+		put_amounts(s, amounts);
 	}
 }
 
@@ -247,11 +267,10 @@ static void put_pod_term(struct bt_signature_maker *s, int32_t weight, const str
 
 static void put_pod_affinity(struct bt_signature_maker *s, const struct bt_pod_affinity_object *affinity)
 {
-	put(s, affinity->required_n);
+	put(s, (uint64_t)affinity->required_n << 32 | affinity->preferred_n);
 	for (uint32_t i = 0; i < affinity->required_n; i++) {
 		put_pod_term(s, 0, &affinity->required[i]);
 	}
-	put(s, affinity->preferred_n);
 	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
 		put_pod_term(s, affinity->preferred[i].weight, &affinity->preferred[i].term);
 	}
@@ -280,7 +299,9 @@ static void put_owner(struct bt_signature_maker *s, const struct bt_pod_object *
 	enum bt_owner_kind kind = pod->spec.spread_n ? BT_OWNER_NONE : bt_pod_owner(&pod->meta, &name);
 
 	put(s, kind);
-	put_text(s, name);
+	if (kind != BT_OWNER_NONE) {
+		put_text(s, name);
+	}
 }
 
 /* How a pod names a claim, and the claim's name; empty when there is none. */
@@ -352,10 +373,10 @@ static void list_extended(struct bt_signature_maker *s, const struct bt_containe
 	for (uint32_t i = 0; i < requests->n; i++) {
 		struct bt_str name = requests->items[i].name;
 		/* Those that fit have slots. */
-		int slot = bt_resource_find(s->dictionary, name);
+		int slot = bt_resource_look_up(s->dictionary, name);
 		int64_t count;
 
-		if (slot < 0 ||
+		if (slot < BT_FIRST_SCALAR ||
 			(!s->dictionary->resources.extended[slot] &&
 				!bt_str_starts(name, "deviceclass.resource.kubernetes.io/")) ||
 			!whole(requests->items[i].quantity, &count)) {
@@ -387,10 +408,13 @@ static uint32_t list_all_extended(struct bt_signature_maker *s, const struct bt_
 static void put_extended(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
 {
 	uint32_t n = list_all_extended(s, spec, NULL);
-	struct bt_extended_request *items = bt_arena_zalloc(&s->scratch, n * sizeof(*items));
 
-	list_all_extended(s, spec, items);
 	put(s, n);
+	if (n == 0) {
+		return;
+	}
+	struct bt_extended_request *items = bt_arena_zalloc(&s->scratch, n * sizeof(*items));
+	list_all_extended(s, spec, items);
 	for (uint32_t i = 0; i < n; i++) {
 		put(s, (uint64_t)items[i].container << 33 | (uint64_t)items[i].short_lived << 32 |
 				items[i].key);
@@ -458,7 +482,7 @@ static void put_volumes(struct bt_signature_maker *s, const struct bt_pod_object
 	for (uint32_t i = 0; i < spec->volume_n; i++) {
 		const struct bt_volume_object *volume = &spec->volumes[i];
 
-		if (bt_volume_noted(volume->type)) {
+		if (bt_volume_noted(volume->type) || volume->type == BT_VOLUME_IMAGE) {
 			put(s, (uint64_t)volume->type << 1);
 			put_text(s, volume->source);
 		}
@@ -492,30 +516,23 @@ static void put_pod(
 	put_node_affinity(s, &spec->affinity.node_affinity);
 	put_tolerations(s, spec);
 	put_amounts(s, requests->fit);
-	put_amounts(s, requests->used);
+	put_like(s, requests->used, requests->fit);
 	put_amounts(s, requests->used_milli);
-	put_amounts(s, requests->score);
+	put_like(s, requests->score, requests->fit);
 	put(s, (uint64_t)requests->nonzero_milli_cpu);
 	put(s, (uint64_t)requests->nonzero_memory);
-	put(s, requests->too_many_names);
-	put(s, spec->init_container_n);
+	put(s, (uint64_t)features_of(spec) << 1 | requests->too_many_names);
+	put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		put_container(s, &spec->init_containers[i], is_sidecar(&spec->init_containers[i]));
 	}
 	for (uint32_t i = 0; i < spec->container_n; i++) {
 		put_container(s, &spec->containers[i], true);
 	}
-	for (uint32_t i = 0; i < spec->volume_n; i++) {
-		if (spec->volumes[i].type == BT_VOLUME_IMAGE) {
-			put_text(s, spec->volumes[i].source);
-		}
-	}
-	put(s, UINT64_MAX);
 	put_pod_affinity(s, &spec->affinity.pod_affinity);
 	put_pod_affinity(s, &spec->affinity.pod_anti_affinity);
 	put_spread(s, spec);
 	put_owner(s, pod);
-	put(s, features_of(spec));
 	put_volumes(s, pod);
 	put_claims(s, pod);
 	put_extended(s, spec);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/base/hash.h"
+#include "engine/model/ebs_id.h"
 
 #define BIND_COMPLETED	 "pv.kubernetes.io/bind-completed"
 #define SELECTED_NODE	 "volume.kubernetes.io/selected-node"
@@ -244,25 +245,16 @@ static bool gce_handle(struct bt_arena *arena, struct bt_buf *buf, struct bt_str
 	return n == 1 || (all_good && common);
 }
 
-/* aws://zone/vol-id and aws:///vol-id become vol-id; anything without the scheme stays. */
-static bool ebs_handle(struct bt_str id, struct bt_str *out)
+/* The disk of a volume's id; or false, and why it has none. */
+static bool ebs_handle(struct bt_buf *buf, struct bt_str id)
 {
-	*out = id;
-	if (!bt_str_starts(id, "aws://")) {
-		return true;
-	}
-	size_t from = bt_str_find(id, '/', sizeof("aws://") - 1);
-	size_t query = bt_str_find(id, '?', from), fragment = bt_str_find(id, '#', from);
-	struct bt_str path = bt_str_sub(id, from, query < fragment ? query : fragment);
+	struct bt_buf text = {0};
+	bool good = bt_ebs_volume(id, &text);
 
-	while (path.len && path.ptr[0] == '/') {
-		path = bt_str_sub(path, 1, path.len);
-	}
-	while (path.len && path.ptr[path.len - 1] == '/') {
-		path.len--;
-	}
-	*out = path;
-	return bt_str_starts(path, "vol-") && bt_str_find(path, '/', 0) == path.len;
+	bt_buf_text(buf, good ? "" : "failed to translate Kubernetes ID to EBS Volume ID ");
+	bt_buf_str(buf, bt_buf_view(&text));
+	bt_buf_fini(&text);
+	return good;
 }
 
 static bool is_managed(struct bt_str kind)
@@ -290,12 +282,9 @@ static struct bt_csi_disk translate(struct bt_held *held, struct bt_arena *arena
 	if (disk.in_tree == BT_IN_TREE_GCE_PD) {
 		good = gce_handle(arena, &text, zones, source->source);
 		handle = bt_buf_view(&text);
-	} else if (disk.in_tree == BT_IN_TREE_AWS_EBS && !ebs_handle(source->source, &handle)) {
-		good = false;
-		bt_buf_printf(&text,
-			"failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS volume "
-			"(%.*s)",
-			BT_STR_ARG(source->source));
+	} else if (disk.in_tree == BT_IN_TREE_AWS_EBS) {
+		good = ebs_handle(&text, source->source);
+		handle = bt_buf_view(&text);
 	} else if (disk.in_tree == BT_IN_TREE_AZURE_DISK && !is_managed(source->kind)) {
 		good = false;
 		bt_buf_printf(
@@ -527,6 +516,15 @@ void bt_pv_compile(struct bt_held *held, struct bt_arena *arena,
 	compile_source(held, arena, object, out);
 }
 
+bool bt_pv_reaches(
+	const struct bt_intern *intern, const struct bt_pv *pv, bool translated, struct bt_labels labels)
+{
+	const struct bt_node_selector *affinity = translated ? &pv->csi_affinity : &pv->affinity;
+
+	return !(translated ? pv->has_csi_affinity : pv->has_affinity) ||
+	       bt_node_selector_matches(intern, affinity, labels, BT_NAME_EMPTY);
+}
+
 static uint32_t controller_uid(struct bt_held *held, const struct bt_meta_object *meta)
 {
 	for (uint32_t i = 0; i < meta->owner_n; i++) {
@@ -623,7 +621,7 @@ void bt_storage_class_compile(struct bt_held *held, struct bt_arena *arena,
 	}
 }
 
-static uint32_t migrated_plugins(const struct bt_csi_node_object *object)
+uint32_t bt_migrated_plugins(const struct bt_csi_node_object *object)
 {
 	const struct bt_str *list = map_get(&object->meta.annotations, MIGRATED_PLUGINS);
 	uint32_t bits = 0;
@@ -651,7 +649,7 @@ void bt_csi_node_compile(struct bt_held *held, struct bt_arena *arena,
 		.name = bt_held_add(held, object->meta.name),
 		.drivers = drivers,
 		.driver_n = object->driver_n,
-		.migrated = migrated_plugins(object),
+		.migrated = bt_migrated_plugins(object),
 		.migrated_list = migrated ? bt_held_add(held, *migrated) : BT_NAME_EMPTY,
 	};
 }

@@ -109,6 +109,12 @@ static inline const struct bt_claim_ref *bt_pv_claim(const struct bt_pv *pv)
 	return pv->assumed ? &pv->assumed_claim : pv->has_claim ? &pv->claim : NULL;
 }
 
+/* Is it an in-tree volume of those, bits by enum bt_in_tree, that a node's kubelet has migrated? */
+static inline bool bt_pv_is_migrated(const struct bt_pv *pv, uint32_t migrated)
+{
+	return pv->disk.in_tree && (migrated >> pv->disk.in_tree & 1);
+}
+
 /* The node on which a claim is to be provisioned, or BT_NAME_NONE. */
 static inline uint32_t bt_claim_node(const struct bt_claim *claim)
 {
@@ -170,6 +176,13 @@ void bt_csi_node_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_csi_node_object *object, struct bt_csi_node *out);
 void bt_csi_capacity_compile(struct bt_held *held, struct bt_arena *arena,
 	const struct bt_storage_capacity_object *object, struct bt_csi_capacity *out);
+
+/* The in-tree plugins that a CSINode says its node's kubelet has migrated, as bits by enum bt_in_tree. */
+uint32_t bt_migrated_plugins(const struct bt_csi_node_object *object);
+
+/* May a volume be used from a node with these labels? translated: by its affinity as it is in CSI. */
+bool bt_pv_reaches(
+	const struct bt_intern *intern, const struct bt_pv *pv, bool translated, struct bt_labels labels);
 
 /* Is it an in-tree volume that has become a CSI driver's? */
 bool bt_volume_migrates(enum bt_volume_type type);

@@ -134,6 +134,13 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 								      : BT_CATCH_UP_JOURNAL;
 }
 
+static bt_column_chooser *chooser = bt_column_choose;
+
+void bt_column_choose_by(bt_column_chooser *other)
+{
+	chooser = other ? other : bt_column_choose;
+}
+
 /* Nodes that wait to be evaluated together. */
 struct batch {
 	struct bt_column *column;
@@ -348,7 +355,7 @@ static enum bt_catch_up choose(const struct bt_column *column, const struct bt_u
 	uint64_t behind = usage->journal_end - column->journal_at;
 	bool overrun = !column->built || behind > usage->journal_mask;
 
-	return overrun ? BT_CATCH_UP_ALL : bt_column_choose(behind, column->slot_n, column->calm_n);
+	return overrun ? BT_CATCH_UP_ALL : chooser(behind, column->slot_n, column->calm_n);
 }
 
 static void begin_round(struct bt_column_round *round, struct bt_column *column, const struct bt_view *view,

@@ -25,20 +25,20 @@ bool bt_gather_begin(struct bt_gather *gather, const struct bt_view *view, uint6
 	gather->column_n = 0;
 	gather->snapshot = (struct bt_snapshot){
 		.dictionary = snapshot->dictionary, .version = snapshot->version, .slot_n = BT_GATHER_NODES};
-	gather->usage = (struct bt_usage){.ports = usage->ports ? gather->ports : NULL};
+	gather->snapshot.rooms = snapshot->rooms ? gather->rooms : NULL;
+	gather->usage = (struct bt_usage){
+		.nodes = usage->nodes ? gather->uses : NULL, .ports = usage->ports ? gather->ports : NULL};
+	gather->rooms_from = snapshot->rooms;
+	gather->uses_from = usage->nodes;
 	gather->ports_from = usage->ports;
 	if (slots & RARE && (snapshot->rare || (usage->rare && usage->rare->count))) {
 		return false;
 	}
-	add(gather, snapshot->alloc_pods, &gather->snapshot.alloc_pods);
-	add(gather, usage->pod_n, &gather->usage.pod_n);
-	add(gather, usage->nonzero_milli_cpu, &gather->usage.nonzero_milli_cpu);
-	add(gather, usage->nonzero_memory, &gather->usage.nonzero_memory);
-	for (slots &= ~RARE; slots; slots &= slots - 1) {
+	for (slots &= BT_SCALARS; slots; slots &= slots - 1) {
 		uint32_t slot = (uint32_t)__builtin_ctzll(slots);
 
-		add(gather, snapshot->alloc[slot], &gather->snapshot.alloc[slot]);
-		add(gather, usage->used[slot], &gather->usage.used[slot]);
+		add(gather, snapshot->scalars[slot], &gather->snapshot.scalars[slot]);
+		add(gather, usage->scalars[slot], &gather->usage.scalars[slot]);
 	}
 	gather->view = (struct bt_view){
 		.snapshot = &gather->snapshot,
@@ -58,6 +58,12 @@ void bt_gather_nodes(struct bt_gather *gather, const uint32_t *nodes, uint32_t n
 		for (uint32_t i = 0; i < n; i++) {
 			to[i] = from[nodes[i]];
 		}
+	}
+	for (uint32_t i = 0; gather->rooms_from && i < n; i++) {
+		gather->rooms[i] = gather->rooms_from[nodes[i]];
+	}
+	for (uint32_t i = 0; gather->uses_from && i < n; i++) {
+		gather->uses[i] = gather->uses_from[nodes[i]];
 	}
 	for (uint32_t i = 0; gather->ports_from && i < n; i++) {
 		gather->ports[i] = gather->ports_from[nodes[i]];

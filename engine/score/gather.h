@@ -13,9 +13,13 @@ struct bt_gather {
 	struct bt_view view; /* of the nodes */
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
+	const struct bt_node_room *rooms_from;
+	const struct bt_node_use *uses_from;
 	const int64_t *from[BT_GATHER_COLUMNS];
 	const struct bt_port_list *ports_from;
 	uint32_t column_n;
+	struct bt_node_room rooms[BT_GATHER_NODES];
+	struct bt_node_use uses[BT_GATHER_NODES];
 	int64_t columns[BT_GATHER_COLUMNS][BT_GATHER_NODES];
 	struct bt_port_list ports[BT_GATHER_NODES];
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Slots by value, in bitmaps of two levels.
+ * Slots by value, in bitmaps of three levels.
  */
 #include "engine/score/index.h"
 
@@ -14,17 +14,39 @@ static uint64_t *row_of(const struct bt_index *index, uint32_t value)
 
 size_t bt_index_bytes(uint32_t slot_n, uint32_t value_n)
 {
-	size_t words = bt_bitmap_words(slot_n);
+	size_t words = bt_bitmap_words(slot_n), above = bt_bitmap_words(words);
 
-	return value_n * (sizeof(uint32_t) + (words + bt_bitmap_words(words)) * sizeof(uint64_t));
+	return value_n * (sizeof(uint32_t) + (words + above + bt_bitmap_words(above)) * sizeof(uint64_t));
+}
+
+/* A word of the bitmap itself has got its first bit. */
+BT_INLINE void begin_word(struct bt_index *index, uint64_t *top, uint32_t word)
+{
+	uint64_t *above = top + index->top_n;
+
+	if (above[word / 64] == 0) {
+		bt_bitmap_set(top, word / 64);
+	}
+	bt_bitmap_set(above, word);
+}
+
+/* It has lost its last one. */
+BT_INLINE void end_word(struct bt_index *index, uint64_t *top, uint32_t word)
+{
+	uint64_t *above = top + index->top_n;
+
+	bt_bitmap_clear(above, word);
+	if (above[word / 64] == 0) {
+		bt_bitmap_clear(top, word / 64);
+	}
 }
 
 BT_INLINE void insert(struct bt_index *index, uint32_t slot, uint32_t value)
 {
-	uint64_t *above = row_of(index, value), *word = above + index->above_n + slot / 64;
+	uint64_t *top = row_of(index, value), *word = top + index->above_n + slot / 64;
 
 	if (*word == 0) {
-		bt_bitmap_set(above, slot / 64);
+		begin_word(index, top, slot / 64);
 	}
 	*word |= (uint64_t)1 << (slot % 64);
 	if (index->counts[value]++ == 0) {
@@ -34,12 +56,12 @@ BT_INLINE void insert(struct bt_index *index, uint32_t slot, uint32_t value)
 
 BT_INLINE void take_out(struct bt_index *index, uint32_t slot, uint32_t value)
 {
-	uint64_t *above = row_of(index, value), *word = above + index->above_n + slot / 64;
+	uint64_t *top = row_of(index, value), *word = top + index->above_n + slot / 64;
 
 	BT_INVARIANT(*word >> (slot % 64) & 1);
 	*word &= ~((uint64_t)1 << (slot % 64));
 	if (*word == 0) {
-		bt_bitmap_clear(above, slot / 64);
+		end_word(index, top, slot / 64);
 	}
 	if (--index->counts[value] == 0) {
 		bt_bitmap_clear(index->present, value);
@@ -48,12 +70,13 @@ BT_INLINE void take_out(struct bt_index *index, uint32_t slot, uint32_t value)
 
 void bt_index_build(struct bt_index *index, const uint16_t *values, uint32_t slot_n, uint32_t value_n)
 {
-	size_t word_n = bt_bitmap_words(slot_n);
+	size_t word_n = bt_bitmap_words(slot_n), above_n = bt_bitmap_words(word_n);
 
 	BT_REQUIRE(value_n <= BT_INDEX_VALUES);
 	bt_index_fini(index);
 	index->slot_n = slot_n;
-	index->above_n = (uint32_t)bt_bitmap_words(word_n);
+	index->top_n = (uint32_t)bt_bitmap_words(above_n);
+	index->above_n = index->top_n + (uint32_t)above_n;
 	index->row_n = index->above_n + (uint32_t)word_n;
 	index->value_n = value_n;
 	index->rows = bt_mem_zalloc((size_t)value_n * index->row_n, sizeof(*index->rows));
@@ -126,38 +149,67 @@ uint32_t bt_index_below(const struct bt_index *index, uint32_t value)
 	return word * 64 + 63 - (uint32_t)__builtin_clzll(bits);
 }
 
-/* The first slot at or after from that is in the row and in the mask. A row has no slots behind the last one.
- */
-BT_INLINE uint32_t first_from(
-	const struct bt_index *index, const uint64_t *above, const uint64_t *mask, uint32_t from)
+uint32_t bt_index_behind(const struct bt_index *index, uint32_t slot_n)
 {
-	const uint64_t *row = above + index->above_n;
-	uint32_t word = from / 64, next = word + 1;
-	uint64_t bits = row[word] & ~(uint64_t)0 << (from % 64) & (mask ? mask[word] : ~(uint64_t)0);
+	uint32_t value = bt_index_highest(index);
 
-	if (bits) {
-		return word * 64 + (uint32_t)__builtin_ctzll(bits);
+	while (value && index->counts[value] <= slot_n) {
+		slot_n -= index->counts[value];
+		value = bt_index_below(index, value);
 	}
-	uint64_t cut = ~(uint64_t)0 << (next % 64); /* for the first word above alone */
-	for (uint32_t i = next / 64; i < index->above_n; i++, cut = ~(uint64_t)0) {
-		for (uint64_t full = above[i] & cut; full; full &= full - 1) {
-			word = i * 64 + (uint32_t)__builtin_ctzll(full);
-			bits = row[word] & (mask ? mask[word] : ~(uint64_t)0);
-			if (bits) {
-				return word * 64 + (uint32_t)__builtin_ctzll(bits);
-			}
+	return value;
+}
+
+/* The first slot in words that the bits of word i of the bitmap above stand for, and in the mask. */
+BT_INLINE uint32_t first_below(const uint64_t *row, const uint64_t *mask, uint32_t i, uint64_t full)
+{
+	for (; full; full &= full - 1) {
+		uint32_t word = i * 64 + (uint32_t)__builtin_ctzll(full);
+		uint64_t bits = row[word] & (mask ? mask[word] : ~(uint64_t)0);
+
+		if (bits) {
+			return word * 64 + (uint32_t)__builtin_ctzll(bits);
 		}
 	}
 	return BT_INDEX_NONE;
 }
 
+/* The bits of a word from one on, which may be the first behind it. */
+static inline uint64_t bits_from(uint32_t bit)
+{
+	return bit < 64 ? ~(uint64_t)0 << bit : 0;
+}
+
+/* The first slot at or after from that is in the row and in the mask. A row has no slots behind the last one.
+ */
+BT_INLINE uint32_t first_from(
+	const struct bt_index *index, const uint64_t *top, const uint64_t *mask, uint32_t from)
+{
+	const uint64_t *above = top + index->top_n, *row = top + index->above_n;
+	uint32_t word = from / 64, i = word / 64;
+	uint64_t bits = row[word] & ~(uint64_t)0 << (from % 64) & (mask ? mask[word] : ~(uint64_t)0);
+
+	if (bits) {
+		return word * 64 + (uint32_t)__builtin_ctzll(bits);
+	}
+	uint32_t slot = first_below(row, mask, i, above[i] & bits_from(word % 64 + 1));
+	uint64_t cut = bits_from(i % 64 + 1); /* for the first word on top alone */
+	for (uint32_t t = i / 64; slot == BT_INDEX_NONE && t < index->top_n; t++, cut = ~(uint64_t)0) {
+		for (uint64_t rest = top[t] & cut; rest && slot == BT_INDEX_NONE; rest &= rest - 1) {
+			i = t * 64 + (uint32_t)__builtin_ctzll(rest);
+			slot = first_below(row, mask, i, above[i]);
+		}
+	}
+	return slot;
+}
+
 BT_INLINE uint32_t first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start)
 {
-	const uint64_t *above = row_of(index, value);
-	uint32_t slot = first_from(index, above, mask, start);
+	const uint64_t *top = row_of(index, value);
+	uint32_t slot = first_from(index, top, mask, start);
 
 	/* There is none from start on: the first one at all is before it. */
-	return slot != BT_INDEX_NONE ? slot : first_from(index, above, mask, 0);
+	return slot != BT_INDEX_NONE ? slot : first_from(index, top, mask, 0);
 }
 
 uint32_t bt_index_first(const struct bt_index *index, uint32_t value, const uint64_t *mask, uint32_t start)

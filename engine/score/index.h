@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Stage 5: the slots of a column by value: for each value a bitmap of the slots that have it, with a bitmap
- * of its non-empty words above. The best slot of a group is then found without looking at the others.
+ * of its non-empty words above, and one of the non-empty words of that on top. The best slot of a group is
+ * then found without looking at the others, however few there are.
  * Context: the scheduling thread; only bt_index_build allocates.
  */
 #pragma once
@@ -19,10 +20,11 @@
 /* owner: private to index.c, but for reading in tests. All zeroes is an empty index. */
 struct bt_index {
 	uint32_t slot_n;
-	uint32_t above_n; /* words of the bitmap above */
+	uint32_t top_n;	  /* words of the bitmap on top */
+	uint32_t above_n; /* and with those of the bitmap above */
 	uint32_t row_n;	  /* and with those of the bitmap itself */
 	uint32_t value_n; /* values are below this */
-	uint64_t *rows;	  /* by value: row_n words, those above first; value 0 has none that is kept */
+	uint64_t *rows;	  /* by value: row_n words in that order; value 0 has none that is kept */
 	uint32_t *counts; /* by value: slots that have it */
 	uint64_t present[BT_INDEX_VALUES / 64]; /* the values whose count is not 0 */
 	bool placed;				/* bt_index_place has been asked to */
@@ -61,6 +63,10 @@ static inline void bt_index_fetch(const struct bt_index *index, uint32_t slot, u
  * value < value_n. */
 uint32_t bt_index_highest(const struct bt_index *index);
 uint32_t bt_index_below(const struct bt_index *index, uint32_t value);
+
+/* The highest value that a slot still has when so many slots have lost theirs, the highest first; 0 when
+ * there is none. */
+uint32_t bt_index_behind(const struct bt_index *index, uint32_t slot_n);
 
 /* The first slot at or after start, cyclically, that has the value and is in mask (NULL: any); or
  * BT_INDEX_NONE. */

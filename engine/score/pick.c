@@ -370,7 +370,8 @@ static uint32_t pick_by_scan(struct bt_plan *plan, const struct bt_view *view, u
 	return scan_top(plan, view->usage, slot_n, start, &total);
 }
 
-uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view, uint32_t start)
+uint32_t bt_plan_foresee(
+	const struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t cycle_n)
 {
 	const struct bt_column *column = plan->usage;
 	const struct bt_snapshot *snapshot = view->snapshot;
@@ -379,21 +380,21 @@ uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view,
 	if (!plan->maxima_known || !column->indexed || !plan->masks || start >= column->slot_n) {
 		return BT_NO_NODE;
 	}
-	uint32_t g = plan->order[0], value = bt_index_highest(&column->index);
+	uint32_t g = plan->order[0], value = bt_index_behind(&column->index, cycle_n);
 	const uint64_t *mask =
 		plan->groups[g].node_n == column->slot_n ? NULL : mask_of(plan, g, column->slot_n);
 	uint32_t slot = value ? bt_index_first(&column->index, value, mask, start) : BT_INDEX_NONE;
 	if (slot == BT_INDEX_NONE) {
 		return BT_NO_NODE;
 	}
-	for (uint64_t reads = column->reads & ~bt_resource_bit(BT_FIRST_RARE); reads; reads &= reads - 1) {
+	for (uint64_t reads = column->reads & BT_SCALARS; reads; reads &= reads - 1) {
 		uint32_t resource = (uint32_t)__builtin_ctzll(reads);
 
-		if (snapshot->alloc[resource]) {
-			__builtin_prefetch(&snapshot->alloc[resource][slot]);
+		if (snapshot->scalars[resource]) {
+			__builtin_prefetch(&snapshot->scalars[resource][slot]);
 		}
 	}
-	__builtin_prefetch(&snapshot->alloc_pods[slot]);
+	__builtin_prefetch(&snapshot->rooms[slot]);
 	if (column->is_abreast) {
 		bt_abreast_fetch(column->abreast, slot);
 	} else {

@@ -877,8 +877,10 @@ static bool amounts_are_plain(const struct bt_snapshot *snapshot)
 	int64_t bits = 0;
 
 	for (uint32_t r = 0; r < BT_FIRST_RARE; r++) {
-		for (uint32_t i = 0; snapshot->alloc[r] && i < snapshot->slot_n; i++) {
-			bits |= snapshot->alloc[r][i];
+		const struct bt_cells alloc = bt_alloc_cells(snapshot, r);
+
+		for (uint32_t i = 0; alloc.first && i < snapshot->slot_n; i++) {
+			bits |= bt_cell(alloc, i);
 		}
 	}
 	for (uint32_t i = 0; snapshot->rare && i < snapshot->slot_n; i++) {

@@ -141,10 +141,12 @@ uint64_t bt_planner_drop_n(const struct bt_planner *planner);
 uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view);
 
 /*
- * A guess at what bt_plan_pick will say with that start some cycles from now, or BT_NO_NODE, for fetching
- * ahead; fetches what the column will ask of the node.
+ * A guess at what bt_plan_pick will say with that start so many cycles from now, or BT_NO_NODE, for fetching
+ * ahead; fetches what the column will ask of the node. The best nodes, if they are no more than cycles, are
+ * taken until then, or were placed on just now and are in the cache.
  */
-uint32_t bt_plan_foresee(const struct bt_plan *plan, const struct bt_view *view, uint32_t start);
+uint32_t bt_plan_foresee(
+	const struct bt_plan *plan, const struct bt_view *view, uint32_t start, uint32_t cycle_n);
 
 /* Fetches what depends on what was fetched for a node that was foreseen some cycles ago, and what the next
  * pick will put for a node that has changed. node_ix may be any number. */

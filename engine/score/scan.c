@@ -111,8 +111,18 @@ static void blocks_by_loops(
 static const struct bt_scan_version portable = {
 	"portable", best_by_loops, blocks_by_loops, best_of_classes_by_loops, find_by_loops};
 
+static const struct bt_scan_version *used; /* what bt_scan_use said */
+
+void bt_scan_use(const struct bt_scan_version *version)
+{
+	used = version;
+}
+
 const struct bt_scan_version *bt_scan_chosen(void)
 {
+	if (BT_UNLIKELY(used)) {
+		return used;
+	}
 #ifdef BT_HAVE_AVX2
 	if (__builtin_cpu_supports("avx512bw")) {
 		return &bt_scan_avx512;

@@ -61,5 +61,8 @@ struct bt_scan_version {
  * does not run it, or there is none. */
 const struct bt_scan_version *bt_scan_version(const char *name);
 
+/* For tests: this version runs from now on; NULL: the processor's best again. Context: while nobody scans. */
+void bt_scan_use(const struct bt_scan_version *version);
+
 /* The one that runs. */
 const struct bt_scan_version *bt_scan_chosen(void);

@@ -18,7 +18,7 @@
 
 /* Arrays by node slot that a view has: some of which there is one, and two of which there is one by resource.
  */
-#define NODE_ARRAYS_ONE 5
+#define NODE_ARRAYS_ONE 3
 #define NODE_ARRAYS	(NODE_ARRAYS_ONE + 2 * BT_FIRST_RARE)
 
 /* They are placed again when a part of so many has come. */
@@ -234,15 +234,17 @@ static void place_nodes(struct bt_warm *warm, const struct bt_shards *shards)
 {
 	const struct bt_snapshot *snapshot = warm->view->snapshot;
 	const struct bt_usage *usage = warm->view->usage;
-	const void *arrays[NODE_ARRAYS] = {usage->ports, usage->nonzero_milli_cpu, usage->nonzero_memory,
-		usage->pod_n, snapshot->alloc_pods};
+	const void *arrays[NODE_ARRAYS] = {usage->ports, usage->nodes, snapshot->rooms};
+	static const size_t each_bytes[NODE_ARRAYS_ONE] = {
+		sizeof(*usage->ports), sizeof(*usage->nodes), sizeof(*snapshot->rooms)};
 	bool grown = shards->slot_n - warm->placed_slot_n > warm->placed_slot_n / GROWN_PART;
 
-	memcpy(arrays + NODE_ARRAYS_ONE, usage->used, sizeof(usage->used));
-	memcpy(arrays + NODE_ARRAYS_ONE + BT_FIRST_RARE, snapshot->alloc, sizeof(snapshot->alloc));
+	memcpy(arrays + NODE_ARRAYS_ONE, usage->scalars, sizeof(usage->scalars));
+	memcpy(arrays + NODE_ARRAYS_ONE + BT_FIRST_RARE, snapshot->scalars, sizeof(snapshot->scalars));
 	for (uint32_t i = 0; i < NODE_ARRAYS; i++) {
 		if (arrays[i] != warm->placed[i] || grown) {
-			bt_shards_place(shards, arrays[i], i ? sizeof(int64_t) : sizeof(*usage->ports), 1);
+			bt_shards_place(
+				shards, arrays[i], i < NODE_ARRAYS_ONE ? each_bytes[i] : sizeof(int64_t), 1);
 			warm->placed[i] = arrays[i];
 		}
 	}

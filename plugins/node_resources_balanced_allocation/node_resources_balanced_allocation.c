@@ -113,21 +113,23 @@ static int64_t score_node(const struct term *term, const struct bt_view *view, u
 	return score_gain(balance(after, n), balance(before, n));
 }
 
-/* Both resources have columns, which begin at first. */
+/* Both resources have cells, which begin at first. */
 static void score_pairs(const struct term *term, const struct bt_view *view,
 	const struct bt_resource_pair *pair, uint32_t first, uint32_t n, int64_t *raw)
 {
 	for (uint32_t i = 0; i < n;) {
-		const struct bt_resource_pair rest = {{pair->alloc[0] + i, pair->alloc[1] + i},
-			{pair->used[0] + i, pair->used[1] + i}, {pair->request[0], pair->request[1]}};
+		const struct bt_resource_pair rest = {
+			{bt_cells_from(pair->alloc[0], i), bt_cells_from(pair->alloc[1], i)},
+			{bt_cells_from(pair->used[0], i), bt_cells_from(pair->used[1], i)},
+			{pair->request[0], pair->request[1]}};
 
 		i += bt_range_balance(&rest, n - i, raw + i);
 		for (uint32_t stop = i + BT_RANGE_STEP; i < n && i < stop; i++) {
-			raw[i] = pair->alloc[0][i] && pair->alloc[1][i]
-					 ? score_pair(term->items,
-						   (int64_t[2]){pair->alloc[0][i], pair->alloc[1][i]},
-						   (int64_t[2]){pair->used[0][i], pair->used[1][i]})
-					 : score_node(term, view, first + i);
+			const int64_t alloc[2] = {bt_cell(pair->alloc[0], i), bt_cell(pair->alloc[1], i)},
+				      used[2] = {bt_cell(pair->used[0], i), bt_cell(pair->used[1], i)};
+
+			raw[i] = alloc[0] && alloc[1] ? score_pair(term->items, alloc, used)
+						      : score_node(term, view, first + i);
 		}
 	}
 }
@@ -138,19 +140,19 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 	struct bt_resource_pair pair = {0};
 
 	for (uint32_t k = 0; k < 2 && term->n == 2 && term->items[k].slot < BT_FIRST_RARE; k++) {
-		pair.alloc[k] = view->snapshot->alloc[term->items[k].slot];
-		pair.used[k] = view->usage->used[term->items[k].slot];
+		pair.alloc[k] = bt_alloc_cells(view->snapshot, term->items[k].slot);
+		pair.used[k] = bt_used_cells(view->usage, term->items[k].slot);
 		pair.request[k] = term->items[k].request;
 	}
-	if (!pair.alloc[0] || !pair.alloc[1] || !pair.used[0] || !pair.used[1]) {
+	if (!pair.alloc[0].first || !pair.alloc[1].first || !pair.used[0].first || !pair.used[1].first) {
 		for (uint32_t i = 0; i < n; i++) {
 			raw[i] = score_node(term, view, first + i);
 		}
 		return;
 	}
 	for (uint32_t k = 0; k < 2; k++) {
-		pair.alloc[k] += first;
-		pair.used[k] += first;
+		pair.alloc[k] = bt_cells_from(pair.alloc[k], first);
+		pair.used[k] = bt_cells_from(pair.used[k], first);
 	}
 	score_pairs(term, view, &pair, first, n, raw);
 }

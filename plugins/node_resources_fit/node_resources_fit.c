@@ -134,19 +134,13 @@ static bool left_to_devices(const struct apart *apart, const struct bt_view *vie
 	return apart->delegated && bt_node_alloc(view->snapshot, apart->wanted.slot, node_ix) <= 0;
 }
 
-static int64_t available_on(const struct bt_view *view, uint32_t slot, uint32_t node_ix)
-{
-	return bt_wrap_sub(
-		bt_node_alloc(view->snapshot, slot, node_ix), bt_node_used(view->usage, slot, node_ix));
-}
-
 static bool fits_apart(const struct term *term, const struct bt_view *view, uint32_t node_ix)
 {
 	for (uint32_t i = 0; i < term->apart_n; i++) {
 		const struct apart *apart = &term->apart[i];
 
 		if (!left_to_devices(apart, view, node_ix) &&
-			apart->wanted.amount > available_on(view, apart->wanted.slot, node_ix)) {
+			apart->wanted.amount > bt_node_available(view, apart->wanted.slot, node_ix)) {
 			return false;
 		}
 	}
@@ -155,15 +149,13 @@ static bool fits_apart(const struct term *term, const struct bt_view *view, uint
 
 static bool fits(const struct term *term, const struct bt_view *view, uint32_t node_ix)
 {
-	if (view->usage->pod_n[node_ix] + 1 > view->snapshot->alloc_pods[node_ix]) {
+	if (view->usage->nodes[node_ix].pod_n + 1 > view->snapshot->rooms[node_ix].pods) {
 		return false;
 	}
 	for (uint32_t i = 0; i < term->wanted_n; i++) {
 		uint32_t slot = term->wanted[i].slot;
-		int64_t available = bt_wrap_sub(bt_column_get(view->snapshot->alloc[slot], node_ix),
-			bt_column_get(view->usage->used[slot], node_ix));
 
-		if (term->wanted[i].amount > available) {
+		if (term->wanted[i].amount > bt_node_available(view, slot, node_ix)) {
 			return false;
 		}
 	}
@@ -187,7 +179,7 @@ static void reject_amount(const struct bt_amount *wanted, const struct bt_view *
 	struct bt_rejection *out)
 {
 	int64_t alloc = bt_node_alloc(view->snapshot, wanted->slot, node_ix);
-	int64_t available = available_on(view, wanted->slot, node_ix);
+	int64_t available = bt_node_available(view, wanted->slot, node_ix);
 
 	if (wanted->amount > available) {
 		out->reasons[out->n++] = (struct bt_reason){.kind = INSUFFICIENT,
@@ -202,7 +194,7 @@ static void reject_amount(const struct bt_amount *wanted, const struct bt_view *
 static void reject(const void *opaque, const struct bt_view *view, uint32_t node_ix, struct bt_rejection *out)
 {
 	const struct term *term = opaque;
-	int64_t pods = view->usage->pod_n[node_ix], pods_alloc = view->snapshot->alloc_pods[node_ix];
+	int64_t pods = view->usage->nodes[node_ix].pod_n, pods_alloc = view->snapshot->rooms[node_ix].pods;
 
 	out->code = BT_UNSCHEDULABLE;
 	out->n = 0;
@@ -321,13 +313,13 @@ static uint32_t score_front(
 		if (resource->slot >= BT_FIRST_RARE) {
 			return 0;
 		}
-		const int64_t *alloc = view->snapshot->alloc[resource->slot];
-		const int64_t *used = bt_used_for_score(view->usage, resource->slot);
-		if (!alloc || resource->weight < 1 || resource->weight > BT_RANGE_WEIGHT_MAX) {
+		struct bt_cells alloc = bt_alloc_cells(view->snapshot, resource->slot);
+		struct bt_cells used = bt_used_for_score(view->usage, resource->slot);
+		if (!alloc.first || resource->weight < 1 || resource->weight > BT_RANGE_WEIGHT_MAX) {
 			return 0;
 		}
-		pair.alloc[k] = alloc + first;
-		pair.used[k] = used ? used + first : NULL;
+		pair.alloc[k] = bt_cells_from(alloc, first);
+		pair.used[k] = bt_cells_from(used, first);
 		pair.request[k] = resource->request;
 		weight[k] = resource->weight;
 	}

@@ -283,12 +283,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 static bool reaches(
 	const struct bt_view *view, const struct bt_pv *pv, bool translated, struct bt_labels labels)
 {
-	const struct bt_node_selector *affinity = translated ? &pv->csi_affinity : &pv->affinity;
-
-	if (!(translated ? pv->has_csi_affinity : pv->has_affinity)) {
-		return true;
-	}
-	return bt_node_selector_matches(view->snapshot->dictionary->intern, affinity, labels, BT_NAME_EMPTY);
+	return bt_pv_reaches(view->snapshot->dictionary->intern, pv, translated, labels);
 }
 
 static void check_bound(
@@ -304,8 +299,7 @@ static void check_bound(
 			found->bound_exist = false;
 			return;
 		}
-		bool translated =
-			pv->disk.in_tree && csi_node && (csi_node->migrated >> pv->disk.in_tree & 1);
+		bool translated = csi_node && bt_pv_is_migrated(pv, csi_node->migrated);
 		if (translated && pv->disk.error) {
 			found->error = bt_keep_text(view, "could not translate pv: %.*s",
 				BT_STR_ARG(bt_view_str(view, pv->disk.error)));

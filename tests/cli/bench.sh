@@ -62,6 +62,10 @@ assert set(throughput["data"]) == {"Average", "Perc50", "Perc90", "Perc95", "Per
 assert throughput["data"]["Average"] > 1 and throughput["data"]["AverageThreshold"] == 1
 assert items["SchedulingDuration"]["unit"] == "s" and items["SchedulingDuration"]["data"]["Duration"] > 0
 assert items["heap_memory_usage"]["unit"] == "MB"
+growth = items["memory_growth_rate"]
+assert growth["unit"] == "MB/min" and set(growth["data"]) == {"GrowthRate"}
+# A build with a sanitizer does not know how much memory is in use.
+assert growth["data"]["GrowthRate"] > 0 or items["heap_memory_usage"]["data"]["Max"] == 0
 stages = {i["labels"]["stage"] for i in report["dataItems"]}
 assert {"ingest", "publish", "apply", "wait", "decide", "hand_over", "bind"} <= stages
 for item in report["dataItems"]:
@@ -86,6 +90,7 @@ sed -i 's/Plus/AddInt/; s/kind: Pod/kind: Secret/' pod.yaml
 expect 3 "a Pod is wanted here, not v1 Secret" "$berth" bench w.yaml --list
 rm pod.yaml
 expect 3 "pod.yaml" "$berth" bench w.yaml
+expect 3 "createPods (line 4): a file that it names could not be used" "$berth" bench w.yaml
 sed -i 's/collectMetrics/collectsMetrics/' w.yaml
 expect 3 "w.yaml:4: [0].workloadTemplate[1].collectsMetrics: unknown field" "$berth" bench w.yaml
 
@@ -133,11 +138,102 @@ sed -i 's/count: 70/count: 16500/' kinds-config.yaml
 expect 1 "no more than 16384 names of resources" "$berth" bench --label-filter all kinds-config.yaml --runs 1
 expect 1 "not supported" "$berth" bench --label-filter all kinds-config.yaml --runs 1
 
-# Interrupted, it reports what it has.
+# Names that several objects would have are said, not waited for; churn goes on without, as upstream.
+cat >fixed.yaml <<'E'
+apiVersion: v1
+kind: Pod
+metadata: {name: one-name}
+spec:
+  containers: [{name: main, image: x}]
+E
+cat >fixed-node.yaml <<'E'
+apiVersion: v1
+kind: Node
+metadata: {name: one-node}
+status:
+  capacity: {cpu: "4", memory: 8Gi, pods: "110"}
+E
+# fixed OPERATION: a workload of a node, an operation and some pods.
+fixed() {
+	cat >fixed-config.yaml <<E
+- name: Fixed
+  workloadTemplate:
+  - {opcode: createNodes, count: 1, nodeTemplatePath: fixed-node.yaml}
+  - {opcode: $1}
+  - {opcode: createPods, count: 3, collectMetrics: true}
+  workloads: [{name: one}]
+E
+}
+fixed "createPods, count: 2, podTemplatePath: fixed.yaml"
+expect 1 "createPods (line 4): namespace namespace-1 has a pod one-name already" "$berth" bench --label-filter all fixed-config.yaml --runs 1
+fixed "createNodes, count: 1, nodeTemplatePath: fixed-node.yaml"
+expect 1 "createNodes (line 4): there is a Node one-node already" "$berth" bench --label-filter all fixed-config.yaml --runs 1
+fixed "createAny, templatePath: fixed-node.yaml"
+expect 1 "createAny (line 4): there is a Node one-node already" "$berth" bench --label-filter all fixed-config.yaml --runs 1
+fixed "churn, mode: create, intervalMilliseconds: 1, templatePaths: [fixed.yaml, fixed-node.yaml]"
+expect 0 "workload: Fixed/one" "$berth" bench --label-filter all fixed-config.yaml --runs 3 -o yaml
+fixed "churn, mode: recreate, number: 2, intervalMilliseconds: 1, templatePaths: [fixed.yaml, fixed.yaml]"
+expect 0 "workload: Fixed/one" "$berth" bench --label-filter all fixed-config.yaml --runs 3 -o yaml
+
+# Labels that createAny gave a namespace stay when pods are made in it.
+cat >space.yaml <<'E'
+apiVersion: v1
+kind: Namespace
+metadata: {name: a-space, labels: {team: red}}
+E
+cat >shy.yaml <<'E'
+apiVersion: v1
+kind: Pod
+metadata: {generateName: p-, labels: {app: shy}}
+spec:
+  containers: [{name: main, image: x}]
+  affinity:
+    podAntiAffinity:
+      requiredDuringSchedulingIgnoredDuringExecution:
+      - {topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: shy}}, namespaceSelector: {matchLabels: {team: red}}}
+E
+cat >space-config.yaml <<'E'
+- name: Space
+  workloadTemplate:
+  - {opcode: createNodes, count: 1}
+  - {opcode: createAny, templatePath: space.yaml}
+  - {opcode: createPods, count: 2, namespace: a-space, podTemplatePath: shy.yaml, collectMetrics: true}
+  workloads: [{name: one}]
+E
+expect 1 "1 of 2 pods have been bound" "$berth" bench --label-filter all space-config.yaml --runs 1
+sed -i '/createAny/{h;d};/createPods/G' space-config.yaml
+sed -i 's/count: 2/count: 1/' space-config.yaml
+expect 1 "there is a Namespace a-space already" "$berth" bench --label-filter all space-config.yaml --runs 1
+
+# Without nodes nobody is waited for.
+cat >nobody.yaml <<'E'
+- name: Nobody
+  workloadTemplate: [{opcode: createPods, count: 1, collectMetrics: true}]
+  workloads: [{name: one}]
+E
+expect 1 "createPods (line 2) waits in vain: 0 of 1 pods have been bound" timeout 20 "$berth" bench --label-filter all nobody.yaml --runs 1
+
+# A threshold for a metric that is not measured here is said not to be compared.
+metric=scheduler_plugin_execution_duration_seconds
+sed "s/name: one}/name: one, threshold: 1, thresholdMetricSelector: {name: $metric, dataBucket: Perc99}}/" fixed-config.yaml >metric.yaml
+expect 0 "which names another metric is not compared" "$berth" bench --label-filter all metric.yaml --runs 1
+
+# Interrupted, it reports what it has, also while objects are being made.
 "$berth" bench --run '^Plain/5000Nodes_200000Pods$' --runs 10000 "$own" >out 2>err &
 pid=$!
 sleep 2
 kill -INT $pid
 wait $pid
 [ $? = 130 ] || fail "an interrupt does not end it with 130: $(head -3 err)"
+cat >many.yaml <<'E'
+- name: Many
+  workloadTemplate: [{opcode: createNodes, count: 100000000}, {opcode: createPods, count: 1, collectMetrics: true}]
+  workloads: [{name: one}]
+E
+"$berth" bench --label-filter all many.yaml >out 2>err &
+pid=$!
+sleep 1
+kill -INT $pid
+wait $pid
+[ $? = 130 ] || fail "an interrupt does not end the making of nodes with 130: $(head -3 err)"
 finish

@@ -55,7 +55,7 @@ expect 0 "LeastAllocated,a sample," "$berth" quality -q all.json -o csv
 expect 0 "Columns" "$berth" help quality
 
 expect 2 "100" "$berth" quality --percentage 101 all.json
-expect 3 "nowhere.json" "$berth" quality nowhere.json
+expect 3 "berth quality: nowhere.json: cannot open it" "$berth" quality nowhere.json
 echo '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a","namespace":"default"},"spec":{}}' >pod.json
 expect 3 "holds no nodes" "$berth" quality pod.json
 expect 3 "nothing" "$berth" quality all.json --config nothing.yaml

@@ -199,4 +199,51 @@ expect 2 "--node-sampling is one of configured|all|upstream, not 'some'" "$berth
 simulate want all.json
 simulate got all.json --node-sampling upstream
 same got "40 nodes are too few for samples"
+# Without nodes kube-scheduler tries again and again by backoff alone; a simulation ends, but with --until it goes on until then.
+cat >alone.yaml <<'END'
+apiVersion: v1
+kind: Pod
+metadata: {name: alone}
+spec: {containers: [{name: main, image: x}]}
+END
+expect 0 "no nodes available to schedule pods" timeout 20 "$berth" simulate alone.yaml --decisions log
+[ "$(wc -l <log)" -le 3 ] || fail "without nodes: $(wc -l <log) attempts"
+expect 0 "backoff" timeout 20 "$berth" simulate alone.yaml --until 1m --decisions log
+[ "$(wc -l <log)" -ge 7 ] || fail "without nodes, --until: only $(wc -l <log) attempts"
+
+# So it is with pods that meet an error in every cycle.
+cat >broken.yaml <<'END'
+apiVersion: v1
+kind: Node
+metadata: {name: n1}
+status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}
+---
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: odd}
+spec: {selectors: [{cel: {expression: 'device.attributes["a.example.com"].missing == "x"'}}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceSlice
+metadata: {name: s1}
+spec: {driver: a.example.com, nodeName: n1, pool: {name: n1, resourceSliceCount: 1}, devices: [{name: d1}]}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: c1, namespace: default}
+spec: {devices: {requests: [{name: r1, exactly: {deviceClassName: odd}}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: broken}
+spec: {containers: [{name: main, image: x}], resourceClaims: [{name: c, resourceClaimName: c1}]}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: fine}
+spec: {containers: [{name: main, image: x}]}
+END
+expect 0 "default/broken" timeout 20 "$berth" simulate broken.yaml --decisions log
+grep -qF '{"pod":"default/fine","node":"n1"}' log || fail "beside a pod that meets an error: $(cat log)"
+[ "$(wc -l <log)" -le 6 ] || fail "a pod that meets an error: $(wc -l <log) attempts"
 finish

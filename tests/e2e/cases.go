@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -25,7 +26,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-var testCases = append(append(append(familyCases(), extenderCases()...), rotationCases()...), []testCase{
+var testCases = slices.Concat(familyCases(), extenderCases(), rotationCases(), manifestCases(), []testCase{
 	{name: "events", help: "what kubectl describe shows of a pod is what it shows with kube-scheduler", run: eventsCase},
 	{name: "endpoints", help: "health, metrics for a real parser, configz", run: endpointsCase},
 	{name: "metrics", help: "the metrics of kube-scheduler, by their names, types, helps, labels and buckets", run: metricsCase},
@@ -44,7 +45,7 @@ var testCases = append(append(append(familyCases(), extenderCases()...), rotatio
 	{name: "rights", help: "rights are taken away one by one: said clearly, no crash, and all is well when they are back", run: rightsCase},
 	{name: "wrong-kubeconfig", help: "a kubeconfig that is none", run: wrongKubeconfigCase},
 	{name: "shadow", help: "beside kube-scheduler: decides, binds nothing, and tells how often both agree", run: shadowCase},
-}...)
+})
 
 func numberedNode(i int) string {
 	return node(fmt.Sprintf("n-%04d", i), fmt.Sprintf(", topology.kubernetes.io/zone: z%d", i%3), "", "")

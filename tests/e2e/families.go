@@ -192,6 +192,7 @@ func (s *suite) play(ctx context.Context, f family) (map[string]string, error) {
 			return nil, err
 		}
 	}
+	time.Sleep(time.Second) // Nodes and pods come by watches of their own, and the first pod is to find all nodes.
 	became := map[string]string{}
 	for _, text := range f.pods {
 		objects, err := documents(text)

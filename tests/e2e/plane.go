@@ -20,7 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-const defaultControllers = "namespace-controller,serviceaccount-controller,deployment-controller," +
+const defaultControllers = "namespace-controller,serviceaccount-controller,serviceaccount-token-controller,deployment-controller," +
 	"replicaset-controller,statefulset-controller,job-controller,disruption-controller," +
 	"pod-garbage-collector-controller,garbage-collector-controller,persistentvolume-binder-controller," +
 	"persistentvolumeclaim-protection-controller,persistentvolume-protection-controller," +

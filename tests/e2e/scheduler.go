@@ -109,11 +109,19 @@ func (s *suite) launch(name, program string, args []string) (*process, error) {
 
 // get asks one of the scheduler's own endpoints.
 func (x *process) get(ctx context.Context, path string) (int, string, error) {
+	return x.getAs(ctx, path, "")
+}
+
+// getAs does so as whom a token is of.
+func (x *process) getAs(ctx context.Context, path, token string) (int, string, error) {
 	client := &http.Client{Timeout: 10 * time.Second,
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, x.url+path, nil)
 	if err != nil {
 		return 0, "", err
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	answer, err := client.Do(request)
 	if err != nil {

@@ -24,6 +24,7 @@ import (
 type suite struct {
 	*plane
 	berth   string // the program under test
+	deploy  string // the folder of its manifests
 	seed    int64
 	dynamic dynamic.Interface
 	mapper  *restmapper.DeferredDiscoveryRESTMapper
@@ -45,6 +46,7 @@ func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	var f planeFlags
 	f.register(fs)
 	berth := fs.String("berth", "berth", "the program under test")
+	deploy := fs.String("deploy", "tools/deploy", "the folder of its manifests")
 	only := fs.String("run", ".", "cases to run, a regular expression")
 	list := fs.Bool("list", false, "list the cases and end")
 	seed := fs.Int64("seed", time.Now().UnixNano(), "of faults")
@@ -79,6 +81,7 @@ func test(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		}
 		return err
 	}
+	s.deploy = *deploy
 	var failed []string
 	for _, c := range testCases {
 		if !wanted.MatchString(c.name) {

@@ -210,8 +210,8 @@ static void check_room(const struct history *h, uint32_t node_ix)
 {
 	const struct bt_usage *usage = bt_engine_cache(h->engines[0])->view.usage;
 
-	assert_true(bt_column_get(usage->used[BT_CPU], node_ix) <= h->milli_cpu[node_ix]);
-	assert_true(usage->pod_n[node_ix] <= 6);
+	assert_true(bt_node_used(usage, BT_CPU, node_ix) <= h->milli_cpu[node_ix]);
+	assert_true(usage->nodes[node_ix].pod_n <= 6);
 }
 
 static void check_group(struct history *h, uint32_t g, const struct bt_group_decision *decision)
@@ -390,11 +390,12 @@ static void compare_usage(const struct bt_engine *x, const struct bt_engine *y, 
 			      *b = bt_engine_cache((struct bt_engine *)(uintptr_t)y)->view.usage;
 
 	for (uint32_t n = 0; n < node_n; n++) {
-		assert_int_equal(bt_column_get(a->used[BT_CPU], n), bt_column_get(b->used[BT_CPU], n));
-		assert_int_equal(
-			bt_column_get(a->nonzero_milli_cpu, n), bt_column_get(b->nonzero_milli_cpu, n));
-		assert_int_equal(bt_column_get(a->nonzero_memory, n), bt_column_get(b->nonzero_memory, n));
-		assert_int_equal(a->pod_n[n], b->pod_n[n]);
+		const struct bt_node_use *on = &a->nodes[n], *other = &b->nodes[n];
+
+		assert_int_equal(on->used[BT_CPU], other->used[BT_CPU]);
+		assert_int_equal(on->nonzero_milli_cpu, other->nonzero_milli_cpu);
+		assert_int_equal(on->nonzero_memory, other->nonzero_memory);
+		assert_int_equal(on->pod_n, other->pod_n);
 	}
 }
 

@@ -276,8 +276,8 @@ static void check_node(const struct bt_cache *cache, uint32_t node_ix)
 		mount_n += signature->volume_n > 0;
 		pod_n++;
 	}
-	assert_int_equal(bt_column_get(usage->used[BT_CPU], node_ix), cpu);
-	assert_int_equal(usage->pod_n[node_ix], pod_n);
+	assert_int_equal(bt_node_used(usage, BT_CPU, node_ix), cpu);
+	assert_int_equal(usage->nodes[node_ix].pod_n, pod_n);
 	/* A port that several pods hold is there once, and free as soon as one of them goes. */
 	assert_true(usage->ports[node_ix].n <= port_n);
 	assert_int_equal(node_ix < storage->user_slot_n ? storage->users[node_ix].n : 0, mount_n);

@@ -237,8 +237,8 @@ static void check_columns(struct history *h)
 		const struct bt_taint_set *set = &snapshot->taint_sets[node->taint_set];
 		assert_int_equal(node->name, h->names[i]);
 		assert_int_equal(bt_bitmap_test(snapshot->live, slot), h->now.stamps[i] != 0);
-		assert_int_equal(bt_column_get(snapshot->alloc[BT_CPU], slot), h->now.stamps[i] * 1000);
-		assert_int_equal(snapshot->alloc_pods[slot], desc ? desc->alloc_pods : 0);
+		assert_int_equal(bt_node_alloc(snapshot, BT_CPU, slot), h->now.stamps[i] * 1000);
+		assert_int_equal(snapshot->rooms[slot].pods, desc ? desc->alloc_pods : 0);
 		assert_int_equal(stamp_of(desc), h->now.stamps[i]);
 		assert_int_equal(set->n, desc ? desc->taint_n : 0);
 		assert_true(set->n == 0 || set->items[0].value == desc->taints[0].value);

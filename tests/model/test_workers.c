@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The same decisions for any number of workers, any batch, and any timing (I9): five kinds of clusters are
- * placed by one thread and by teams, and every decision must be equal. BT_SEED=n makes other clusters.
+ * The same decisions for any number of workers, any batch, and any timing (I9), with each version of the
+ * scan, and however columns are brought up to date: five kinds of clusters are placed in each way, and every
+ * decision must be equal. BT_SEED=n makes other clusters.
  */
 #include <inttypes.h>
 #include <setjmp.h>
@@ -19,6 +20,8 @@
 #include "engine/base/team.h"
 #include "engine/base/thread.h"
 #include "engine/flow/source.h"
+#include "engine/score/column.h"
+#include "engine/score/scan.h"
 #include "tools/generate/generate.h"
 
 #define FIRST_SEED   20261121
@@ -49,7 +52,10 @@ static const struct kind kinds[] = {
 /* How a run is carried out; nothing of it may show. */
 struct way {
 	uint32_t worker_n, batch, spin_n;
-	uint64_t delays; /* seed of delays at race points; 0: none */
+	uint64_t delays;		    /* seed of delays at race points; 0: none */
+	const struct bt_scan_version *scan; /* NULL: the processor's best */
+	bt_column_chooser *chooser;	    /* NULL: the cost model */
+	const char *name;		    /* of the last two */
 };
 
 struct outcome {
@@ -206,6 +212,8 @@ static struct outcome *run(
 	p.engine = bt_engine_create(&config, &options, &errors);
 	assert_non_null(p.engine);
 	load(&p, seed);
+	bt_scan_use(way.scan);
+	bt_column_choose_by(way.chooser);
 	if (way.delays) {
 		bt_race_delay(way.delays);
 	}
@@ -214,6 +222,8 @@ static struct outcome *run(
 		bt_race_off();
 	}
 	*out_counts = bt_engine_counts(p.engine);
+	bt_scan_use(NULL);
+	bt_column_choose_by(NULL);
 	bt_engine_destroy(p.engine);
 	bt_team_destroy(team);
 	bt_config_errors_fini(&errors);
@@ -228,12 +238,13 @@ static void check(const struct kind *kind, struct way way, uint64_t seed, const 
 
 	for (uint32_t i = 0; i < CYCLES_MAX; i++) {
 		if (memcmp(&wanted[i], &got[i], sizeof(*got)) != 0) {
-			fail_msg("BT_SEED=%" PRIu64
-				 " %s, %u workers, batch %u, %u spins: cycle %u is pod %u outcome %d node "
-				 "%u, alone it was pod %u outcome %d node %u",
-				seed, kind->name, way.worker_n, way.batch, way.spin_n, i, got[i].pod_ix,
-				(int)got[i].outcome, got[i].node_ix, wanted[i].pod_ix, (int)wanted[i].outcome,
-				wanted[i].node_ix);
+			fail_msg(
+				"BT_SEED=%" PRIu64
+				" %s, %s, %u workers, batch %u, %u spins: cycle %u is pod %u outcome %d node "
+				"%u, alone it was pod %u outcome %d node %u",
+				seed, kind->name, way.name ? way.name : "as ever", way.worker_n, way.batch,
+				way.spin_n, i, got[i].pod_ix, (int)got[i].outcome, got[i].node_ix,
+				wanted[i].pod_ix, (int)wanted[i].outcome, wanted[i].node_ix);
 		}
 	}
 	/* Of the full clusters a long batch has more than is placed: nobody has a plan yet when it begins. */
@@ -264,10 +275,86 @@ static void workers_batches_and_timing_change_no_decision(void **state)
 		/* Preemption takes its time: two teams, two batches. */
 		uint32_t step = quick ? 8 : kinds[k].full ? 4 : 1;
 		for (uint32_t i = kinds[k].full ? 5 : quick ? 6 : 0; i < 16; i += step, nth++) {
-			const struct way way = {workers[i / 4], batches[i % 4], spins[nth % 3],
-				nth % 3 == 2 ? seed + nth : 0};
+			const struct way way = {.worker_n = workers[i / 4],
+				.batch = batches[i % 4],
+				.spin_n = spins[nth % 3],
+				.delays = nth % 3 == 2 ? seed + nth : 0};
 
 			check(&kinds[k], way, seed + k, alone);
+		}
+		bt_mem_free(alone);
+	}
+}
+
+static uint32_t asked_n; /* how often a chooser of ours was asked */
+
+static enum bt_catch_up always_anew(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
+{
+	(void)behind;
+	(void)slot_n;
+	(void)calm_n;
+	asked_n++;
+	return BT_CATCH_UP_ALL;
+}
+
+static enum bt_catch_up never_indexed(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
+{
+	(void)behind;
+	(void)slot_n;
+	(void)calm_n;
+	asked_n++;
+	return BT_CATCH_UP_JOURNAL;
+}
+
+static enum bt_catch_up always_indexed(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
+{
+	(void)behind;
+	(void)slot_n;
+	(void)calm_n;
+	asked_n++;
+	return BT_CATCH_UP_AND_INDEX;
+}
+
+static enum bt_catch_up at_random(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
+{
+	static struct bt_rng rng = {1};
+
+	(void)behind;
+	(void)slot_n;
+	(void)calm_n;
+	asked_n++;
+	return (enum bt_catch_up)bt_rng_below(&rng, BT_CATCH_UP_AND_INDEX + 1);
+}
+
+/* One thread: choosers are asked by all that catch up. */
+static void no_version_of_the_scan_and_no_way_to_catch_up_changes_a_decision(void **state)
+{
+	static const struct way ways[] = {{.chooser = always_anew, .name = "always anew"},
+		{.chooser = never_indexed, .name = "never indexed"},
+		{.chooser = always_indexed, .name = "always indexed"},
+		{.chooser = at_random, .name = "at random"}};
+	static const char *const scans[] = {"portable", "avx2", "avx512"};
+	uint64_t seed = given_seed();
+
+	(void)state;
+	for (uint32_t k = quick ? KIND_N - 1 : 0; k < KIND_N; k++) {
+		struct bt_engine_counts counts;
+		struct outcome *alone = run(&kinds[k], (struct way){0}, seed + k, &counts);
+
+		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+			asked_n = 0;
+			check(&kinds[k], ways[i], seed + k, alone);
+			assert_true(asked_n > CYCLES_MAX / 15);
+		}
+		for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
+			/* Without an index everything is scanned for. */
+			const struct way way = {.scan = bt_scan_version(scans[i]),
+				.chooser = never_indexed,
+				.name = scans[i]};
+
+			if (way.scan) {
+				check(&kinds[k], way, seed + k, alone);
+			}
 		}
 		bt_mem_free(alone);
 	}
@@ -331,6 +418,7 @@ int main(int argc, char **argv)
 	quick = argc > 1 && strcmp(argv[1], "quick") == 0;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(workers_batches_and_timing_change_no_decision),
+		cmocka_unit_test(no_version_of_the_scan_and_no_way_to_catch_up_changes_a_decision),
 		cmocka_unit_test(a_worker_held_at_any_race_point_changes_no_decision),
 	};
 

@@ -15,7 +15,8 @@ program() {
 		    key, _, value = option.partition("=")
 		    pattern = value if key == "--benchmark_filter" else pattern
 		    repeat = int(value) if key == "--benchmark_repetitions" else repeat
-		found = [name for name in ("suite/one/10", "suite/two/10") if re.search(pattern, name)]
+		names = ("suite/one/10", "suite/two/10", "worst/plain_scan/4000", "worst/all_tie/4000")
+		found = [name for name in names if re.search(pattern, name)]
 		if "--benchmark_list_tests" in sys.argv:
 		    print("\n".join(found))
 		    sys.exit()
@@ -61,6 +62,32 @@ expect 1 "no benchmark matches nothing" "$perf/compare" -f nothing plain fast
 expect 1 "is no program" "$perf/compare" plain nowhere
 expect 1 "silent/bin/berth_perf" "$perf/compare" -f suite/ plain silent
 expect 2 "fewer than 6 rounds" "$perf/compare" -n 5 plain fast
+# What cannot be is refused before anything is measured.
+rm -f plain/bin/count
+expect 2 "0 is not above 0" "$perf/compare" -f suite/ -t 0 plain fast
+expect 2 "invalid float value: 'x'" "$perf/compare" -f suite/ -t x plain fast
+expect 2 "nan is not above 0" "$perf/compare" -f suite/ -t nan plain fast
+expect 2 "CPU 99999 is none of" "$perf/compare" -f suite/ -c 99999 plain fast
+expect 2 "is below 0" "$perf/compare" -f suite/ -l -5 plain fast
+expect 1 "compare: nowhere/result.json: No such file" "$perf/compare" -f suite/ -o nowhere/result.json plain fast
+expect 2 "0 is not above 0" "$perf/measure" -b plain -g worst -n 0 -r results
+expect 2 "CPU 99999 is none of" "$perf/measure" -b plain -g worst -c 99999 -r results
+expect 1 "/proc/nowhere: No such file" "$perf/measure" -b plain -g worst -r /proc/nowhere
+expect 1 "has no benchmark of group curves" "$perf/measure" -b plain -g curves -r results
+expect 1 "is no program" "$perf/measure" -b nowhere -g worst -r results
+[ ! -e plain/bin/count ] || fail "something was measured"
+
+# Figures of a group, beside what they are held against; another group's stay.
+echo "CMAKE_C_COMPILER:FILEPATH=$(command -v cc)" >plain/CMakeCache.txt
+cp plain/CMakeCache.txt fast/
+"$perf/measure" -b plain -g worst -n 3 -r kept/results >out 2>err
+grep -q '^worst,worst/all_tie,4000,3,' kept/results/figures.csv || fail "measure: $(cat err) $(cat kept/results/figures.csv)"
+grep -q '^| worst/all_tie/4000 | 3 |.*| worst/plain_scan | [01]\.' kept/results/figures.md || fail "figures.md: $(cat kept/results/figures.md)"
+printf 'nodes,placement/one_signature,5000,1,1,1,1,1\n' >>kept/results/figures.csv
+"$perf/measure" -b fast -g worst -n 3 -r kept/results >out 2>err
+grep -q '^nodes,placement/one_signature,5000' kept/results/figures.csv || fail "another group's figures are gone: $(cat kept/results/figures.csv)"
+[ "$(grep -c all_tie kept/results/figures.csv)" = 1 ] || fail "figures are there twice"
+expect 1 "nodes.svg was not drawn: its figures are missing" "$perf/measure" -d -r results
 
 # The interval holds the median with the confidence that it claims; the binomial distribution is the judge.
 python3 - "$perf" <<'END' || fail "median_interval"

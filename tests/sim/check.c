@@ -143,16 +143,17 @@ static void check_ports(
 static void check_usage(struct sim *sim, struct bt_engine *engine, const struct sim_state *state,
 	uint32_t node, uint32_t slot)
 {
-	const struct bt_usage *got = bt_engine_cache(engine)->view.usage;
+	const struct bt_usage *usage = bt_engine_cache(engine)->view.usage;
+	const struct bt_node_use *got = &usage->nodes[slot];
 	struct sim_usage want = sim_usage_of(state, node);
 
 	expect(sim, "I4", node, "cpu used", used(engine, "cpu", slot), want.milli_cpu);
 	expect(sim, "I4", node, "memory used", used(engine, "memory", slot), want.memory);
 	expect(sim, "I4", node, "widgets used", used(engine, "example.com/widget", slot), want.widgets);
-	expect(sim, "I4", node, "the number of its pods", got->pod_n[slot], want.pods);
-	expect(sim, "I4", node, "cpu for scores", got->nonzero_milli_cpu[slot], want.nonzero_milli_cpu);
-	expect(sim, "I4", node, "memory for scores", got->nonzero_memory[slot], want.nonzero_memory);
-	check_ports(sim, &got->ports[slot], &want, node);
+	expect(sim, "I4", node, "the number of its pods", got->pod_n, want.pods);
+	expect(sim, "I4", node, "cpu for scores", got->nonzero_milli_cpu, want.nonzero_milli_cpu);
+	expect(sim, "I4", node, "memory for scores", got->nonzero_memory, want.nonzero_memory);
+	check_ports(sim, &usage->ports[slot], &want, node);
 }
 
 static void check_description(struct sim *sim, struct bt_engine *engine, uint32_t node, uint32_t slot)
@@ -169,7 +170,7 @@ static void check_description(struct sim *sim, struct bt_engine *engine, uint32_
 	expect(sim, "I4", node, "memory", allocatable(engine, "memory", slot), told->node.mem_mib * MIB);
 	expect(sim, "I4", node, "widgets", allocatable(engine, "example.com/widget", slot),
 		told->node.widgets);
-	expect(sim, "I4", node, "pods", snapshot->alloc_pods[slot], told->node.pods);
+	expect(sim, "I4", node, "pods", snapshot->rooms[slot].pods, told->node.pods);
 }
 
 /* Is the pod where it must be? */

@@ -134,7 +134,7 @@ static void read_columns(void)
 		STRESS_CHECK(labels.n == (desc ? LABELS : 0));
 		STRESS_CHECK(!desc ||
 			     memcmp(labels.items, desc->labels.items, LABELS * sizeof(*labels.items)) == 0);
-		STRESS_CHECK(snapshot->alloc_pods[slot] == (desc ? desc->alloc_pods : 0));
+		STRESS_CHECK(snapshot->rooms[slot].pods == (desc ? desc->alloc_pods : 0));
 	}
 }
 

@@ -109,6 +109,10 @@ static void add_collected(struct bt_bench_item *item, struct bt_collected *colle
 	item->all_n += collected->pod_n;
 	item->seconds += (double)collected->took_ns / 1e9;
 	item->cpu_s += (double)collected->cpu_ns / 1e9;
+	if (collected->heap_n > 1 && collected->took_ns > 0) {
+		item->growth += (collected->heaps[collected->heap_n - 1] - collected->heaps[0]) * 1e9 /
+				(double)collected->took_ns;
+	}
 	for (size_t i = 0; i < collected->heap_n; i++) {
 		note(&item->heaps, &item->heap_n, &item->heap_cap, collected->heaps[i]);
 	}

@@ -19,6 +19,7 @@ struct bt_bench_item {
 	bool by_second;
 	double *heaps; /* bytes */
 	size_t heap_n, heap_cap;
+	double growth;	/* bytes a second from begin to end, added up over the runs */
 	uint64_t pod_n; /* bound in one run */
 	uint64_t all_n; /* bound in all of them */
 	double seconds; /* of all runs together */

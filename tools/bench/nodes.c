@@ -146,13 +146,15 @@ bool bt_run_create_nodes(struct bt_run *run, const struct bt_op *op, uint32_t op
 			.kind = BT_KIND_NODE,
 			.arena = &run->world.arena};
 
-		if ((i == 0 || varies) && !bt_run_object(run, &request, &made)) {
+		if (!bt_run_goes_on(run) || ((i == 0 || varies) && !bt_run_object(run, &request, &made))) {
 			return false;
 		}
 		struct bt_object node = made.object;
 		if (node.meta.name.len == 0) {
 			node.meta.name = bt_world_name(
 				&run->world, op->node_template.len ? node.meta.generate_name : prefix);
+		} else if (!bt_run_name_is_free(run, op, &node)) {
+			return false;
 		}
 		prepare(run, op, (uint64_t)i, &node.node);
 		if (features.set) {

@@ -107,15 +107,45 @@ static void note_template(struct bt_world *world, const struct bt_object *claim)
 static bool enter_pod(
 	struct bt_run *run, const struct bt_op *op, const struct bt_object *object, struct bt_churned *out)
 {
+	uint32_t space = bt_world_namespace(&run->world, object->meta.namespace_, NULL);
 	struct bt_pod_object *own = bt_arena_alloc(&run->world.arena, sizeof(*own), 16);
-	struct bt_str missing;
+	struct bt_str why;
 
+	if (op->kind == BT_OP_CHURN && object->meta.name.len &&
+		bt_world_find_pod(&run->world, space, object->meta.name) != BT_NO_POD) {
+		return true;
+	}
 	*own = object->pod;
-	out->pod = bt_world_add_pod(&run->world, own,
-		bt_world_namespace(&run->world, object->meta.namespace_, NULL), 0, &missing);
-	return out->pod != BT_NO_POD ||
-	       bt_run_fail(run, BT_RUN_FAILED, "%s (line %zu): there is no ResourceClaimTemplate %.*s",
-		       bt_op_word(op->kind), op->line, BT_STR_ARG(missing));
+	out->pod = bt_world_add_pod(&run->world, own, space, 0, &why);
+	return out->pod != BT_NO_POD || bt_run_fail(run, BT_RUN_FAILED, "%s (line %zu): %.*s",
+						bt_op_word(op->kind), op->line, BT_STR_ARG(why));
+}
+
+bool bt_run_name_is_free(struct bt_run *run, const struct bt_op *op, const struct bt_object *object)
+{
+	return bt_world_take_name(&run->world, object->kind, object->meta.namespace_, object->meta.name) ||
+	       bt_run_fail(run, BT_RUN_FAILED,
+		       "%s (line %zu): there is a %.*s %.*s already; objects that are several need "
+		       "generateName, or {{.Index}} in their names",
+		       bt_op_word(op->kind), op->line, BT_STR_ARG(object->kind_name),
+		       BT_STR_ARG(object->meta.name));
+}
+
+/* Returns: false when another object has the name: churn does not make it then, as upstream; else the run has
+ * ended. */
+static bool give_name(struct bt_run *run, const struct bt_op *op, const struct bt_spec_object *from,
+	struct bt_object *object)
+{
+	if (object->meta.name.len == 0) {
+		object->meta.name = bt_world_name(&run->world, object->meta.generate_name);
+		return true;
+	}
+	if (object->kind == BT_KIND_OTHER || from->claim_template) {
+		return true;
+	}
+	return op->kind == BT_OP_CHURN ? bt_world_take_name(&run->world, object->kind,
+						 object->meta.namespace_, object->meta.name)
+				       : bt_run_name_is_free(run, op, object);
 }
 
 bool bt_run_enter(
@@ -132,12 +162,14 @@ bool bt_run_enter(
 	if (object.kind == BT_KIND_POD) {
 		return enter_pod(run, op, &object, out);
 	}
-	if (object.meta.name.len == 0) {
-		object.meta.name = bt_world_name(world, object.meta.generate_name);
+	if (!give_name(run, op, from, &object)) {
+		return run->result->end == BT_RUN_DONE;
 	}
 	out->name = object.meta.name;
 	if (from->claim_template) {
 		note_template(world, &object);
+	} else if (object.kind == BT_KIND_NAMESPACE) {
+		bt_world_namespace(world, object.meta.name, &object.namespace_);
 	} else if (object.kind == BT_KIND_NODE && op->kind != BT_OP_CHURN) {
 		bt_world_add_node(world, &object);
 	} else if (object.kind != BT_KIND_OTHER) {
@@ -182,7 +214,8 @@ bool bt_run_create_any(struct bt_run *run, const struct bt_op *op)
 	struct bt_churned made;
 
 	for (int64_t i = 0; i < op->count; i++) {
-		if (!read_any(run, op, i, &object) || !bt_run_enter(run, op, &object, &made)) {
+		if (!bt_run_goes_on(run) || !read_any(run, op, i, &object) ||
+			!bt_run_enter(run, op, &object, &made)) {
 			return false;
 		}
 	}
@@ -235,7 +268,8 @@ bool bt_run_update_any(struct bt_run *run, const struct bt_op *op)
 
 	for (int64_t i = 0; i < op->count; i++) {
 		next_ns += interval_ns;
-		if ((interval_ns && !bt_run_pass(run, next_ns)) || !update(run, op, i)) {
+		if (!bt_run_goes_on(run) || (interval_ns && !bt_run_pass(run, next_ns)) ||
+			!update(run, op, i)) {
 			return false;
 		}
 	}
@@ -311,7 +345,7 @@ bool bt_run_churn(struct bt_run *run, const struct bt_op *op, uint32_t op_ix)
 {
 	double interval_ns = (op->interval_ms ? (double)op->interval_ms : 500) * 1e6;
 	struct bt_op *own = bt_arena_alloc(&run->world.arena, sizeof(*own), 16);
-	size_t slot_n = (size_t)op->count * op->templates.n;
+	size_t slot_n = bt_str_is(op->mode, "recreate") ? (size_t)op->count * op->templates.n : 0;
 
 	*own = *op;
 	if (own->namespace_.len == 0) {
@@ -483,6 +517,15 @@ static bool disable_dependents(struct settings *settings)
 	return false;
 }
 
+/* Is the threshold for a metric that is not measured here? */
+static bool compares_otherwise(const struct bt_test_case *test_case, const struct bt_workload *workload)
+{
+	const struct bt_threshold_metric *metric =
+		workload->metric.set ? &workload->metric : &test_case->metric;
+
+	return metric->set && !bt_str_is(metric->name, "SchedulingThroughput");
+}
+
 enum bt_status bt_run_plan(struct bt_workload_file *file, const struct bt_test_case *test_case,
 	struct bt_workload *workload, bt_diagnosis_fn *report, void *context, struct bt_run_plan *out_plan,
 	struct bt_buf *out_why)
@@ -493,6 +536,10 @@ enum bt_status bt_run_plan(struct bt_workload_file *file, const struct bt_test_c
 	if (bt_workload_param(workload, bt_str("numNodeDeclaredFeatures"))) {
 		out_plan->notes = bt_str("upstream's own program lets pods need the features that its nodes "
 					 "declare; here nodes declare them, and pods need none");
+	}
+	if (workload->threshold_n && compares_otherwise(test_case, workload)) {
+		out_plan->notes = bt_str("thresholds are compared with SchedulingThroughput alone: that of a "
+					 "workload which names another metric is not compared");
 	}
 	bt_gates_init(&out_plan->gates);
 	enum bt_status status = add_settings(out_plan, &settings, workload->gates, workload->gate_n, out_why);

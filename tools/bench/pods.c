@@ -35,7 +35,7 @@ static bool read_pods(struct bt_run *run, const struct bt_spec *spec, struct bat
 			.spec = spec, .index = i, .count = op->count, .kind = BT_KIND_POD, .arena = arena};
 		struct bt_spec_object made;
 
-		if (!bt_run_object(run, &request, &made)) {
+		if (!bt_run_goes_on(run) || !bt_run_object(run, &request, &made)) {
 			return false;
 		}
 		struct bt_pod_object *pod = bt_arena_alloc(arena, sizeof(*pod), 16);
@@ -122,16 +122,14 @@ static const struct bt_pod_object *with_volume(
 static bool make_pod(struct bt_run *run, const struct batch *batch, int64_t i)
 {
 	const struct bt_pod_object *object = batch->objects[batch->varies ? i : 0];
-	struct bt_str missing;
+	struct bt_str why;
 
 	if (batch->has_volumes) {
 		object = with_volume(run, object, make_volume(run, batch, i));
 	}
-	if (bt_world_add_pod(&run->world, object, batch->space, batch->group, &missing) == BT_NO_POD) {
-		return bt_run_fail(run, BT_RUN_FAILED,
-			"createPods (line %zu): namespace %.*s has no ResourceClaimTemplate %.*s",
-			batch->op->line, BT_STR_ARG(run->world.spaces[batch->space].name),
-			BT_STR_ARG(missing));
+	if (bt_world_add_pod(&run->world, object, batch->space, batch->group, &why) == BT_NO_POD) {
+		return bt_run_fail(
+			run, BT_RUN_FAILED, "createPods (line %zu): %.*s", batch->op->line, BT_STR_ARG(why));
 	}
 	return true;
 }
@@ -145,7 +143,7 @@ static bool make_pods(struct bt_run *run, struct batch *batch)
 		}
 		if (i % FEED_N == FEED_N - 1) {
 			bt_run_pump(run);
-			if (run->result->end != BT_RUN_DONE) {
+			if (!bt_run_goes_on(run) || run->result->end != BT_RUN_DONE) {
 				return false;
 			}
 		}
@@ -313,7 +311,7 @@ bool bt_run_alloc_claims(struct bt_run *run, const struct bt_op *op)
 	struct bt_world *world = &run->world;
 	uint32_t group = ++world->group_n;
 	uint64_t n = 0;
-	struct bt_str missing;
+	struct bt_str why;
 
 	for (size_t i = 0; i < world->claim_n; i++) {
 		const struct bt_world_claim *claim = &world->claims[i];
@@ -322,7 +320,7 @@ bool bt_run_alloc_claims(struct bt_run *run, const struct bt_op *op)
 			continue;
 		}
 		bt_world_add_pod(world, claimant(run, claim->name),
-			bt_world_namespace(world, claim->namespace_, NULL), group, &missing);
+			bt_world_namespace(world, claim->namespace_, NULL), group, &why);
 		n++;
 	}
 	if (!await_pods(run, op, group, n)) {

@@ -72,6 +72,18 @@ static void add_heap(struct bt_emit *emit, const struct bt_bench_item *item)
 	bt_emit_end(emit);
 }
 
+/* A mean over the runs. */
+static void add_growth(struct bt_emit *emit, const struct bt_bench_item *item)
+{
+	bt_emit_begin_object(emit, NULL);
+	bt_emit_begin_object(emit, "data");
+	bt_emit_real(emit, "GrowthRate", 60 * item->growth / item->run_n / MB, 6);
+	bt_emit_end(emit);
+	bt_emit_text(emit, "unit", "MB/min");
+	add_labels(emit, item->name, "memory_growth_rate", NONE);
+	bt_emit_end(emit);
+}
+
 static void add_duration(struct bt_emit *emit, const struct bt_bench_item *item)
 {
 	bt_emit_begin_object(emit, NULL);
@@ -126,6 +138,7 @@ static void report_items(struct bt_emit *emit, const struct bt_bench_result *res
 			}
 			if (item->heap_n) {
 				add_heap(emit, item);
+				add_growth(emit, item);
 			}
 			add_stages(emit, item);
 			if (item->run_n) {

@@ -29,6 +29,11 @@ bool bt_run_fail(struct bt_run *run, enum bt_run_end end, const char *format, ..
 	return false;
 }
 
+bool bt_run_goes_on(struct bt_run *run)
+{
+	return !bt_interrupt_pending() || bt_run_fail(run, BT_RUN_INTERRUPTED, "interrupted");
+}
+
 /* ---- time ---- */
 
 int64_t bt_run_span(const struct bt_run *run, double ns)
@@ -91,6 +96,10 @@ static int64_t next_moment(const struct bt_run *run, int64_t now_ns)
 	int64_t next = INT64_MAX;
 	int64_t backoff = bt_engine_next_backoff_ns(bt_pipeline_engine(run->world.pipeline));
 
+	/* Without nodes nobody finds a place, however often. */
+	if (run->world.node_n == 0 && run->timer_n == 0) {
+		return INT64_MAX;
+	}
 	for (size_t i = 0; i < run->timer_n; i++) {
 		next = run->timers[i].next_ns < next ? run->timers[i].next_ns : next;
 	}
@@ -124,8 +133,8 @@ bool bt_run_until(struct bt_run *run, const struct bt_op *op,
 		if (run->result->end != BT_RUN_DONE) {
 			return false;
 		}
-		if (bt_interrupt_pending()) {
-			return bt_run_fail(run, BT_RUN_INTERRUPTED, "interrupted");
+		if (!bt_run_goes_on(run)) {
+			return false;
 		}
 		if (now_ns - begin_ns > run->options->timeout_ns) {
 			return bt_run_fail(run, BT_RUN_FAILED, "%s (line %zu) took longer than the timeout",
@@ -147,8 +156,8 @@ bool bt_run_until(struct bt_run *run, const struct bt_op *op,
 bool bt_run_pass(struct bt_run *run, int64_t until_ns)
 {
 	while (bt_clock_monotonic_ns() < until_ns) {
-		if (bt_interrupt_pending()) {
-			return bt_run_fail(run, BT_RUN_INTERRUPTED, "interrupted");
+		if (!bt_run_goes_on(run)) {
+			return false;
 		}
 		if (!bt_run_pump(run)) {
 			int64_t next = next_moment(run, bt_clock_monotonic_ns());
@@ -180,6 +189,9 @@ static bool create_namespaces(struct bt_run *run, const struct bt_op *op)
 		labels = &made.object.namespace_;
 	}
 	for (int64_t i = 0; i < op->count; i++) {
+		if (!bt_run_goes_on(run)) {
+			return false;
+		}
 		bt_world_namespace(&run->world,
 			bt_world_text(&run->world, "%.*s-%lld", BT_STR_ARG(op->prefix), (long long)i),
 			labels);
@@ -415,6 +427,11 @@ void bt_run_workload(const struct bt_run_plan *plan, const struct bt_run_options
 	bool ok = read_config(&run) && make_pipeline(&run);
 	for (uint32_t i = 0; i < plan->ops.n && ok; i++) {
 		ok = do_op(&run, &plan->ops.ops[i], i);
+		if (!ok && out_result->end == BT_RUN_DONE) {
+			bt_run_fail(&run, BT_RUN_FAILED,
+				"%s (line %zu): a file that it names could not be used",
+				bt_op_word(plan->ops.ops[i].kind), plan->ops.ops[i].line);
+		}
 	}
 	ok = ok && check_end(&run);
 	if (!ok && out_result->end == BT_RUN_DONE) {

@@ -44,6 +44,9 @@ struct bt_run {
 /* Ends the run. Returns: false, for the caller to pass on. */
 bool bt_run_fail(struct bt_run *run, enum bt_run_end end, const char *format, ...) BT_PRINTF(3, 4);
 
+/* Whether the user has not interrupted it; otherwise the run has ended. For loops that may be long. */
+bool bt_run_goes_on(struct bt_run *run);
+
 /* ---- time ---- */
 
 /* So long by the clock, for what the file says. */
@@ -85,6 +88,9 @@ bool bt_run_update_any(struct bt_run *run, const struct bt_op *op);
 /* A timer's turn. */
 bool bt_run_churn_again(struct bt_run *run, struct bt_run_timer *timer);
 bool bt_run_delete_again(struct bt_run *run, struct bt_run_timer *timer);
+
+/* Takes the name of an object that is to be made. Returns: false when another has it; the run has ended. */
+bool bt_run_name_is_free(struct bt_run *run, const struct bt_op *op, const struct bt_object *object);
 
 /* Makes an object of createAny or churn in the world, under its name. */
 bool bt_run_enter(struct bt_run *run, const struct bt_op *op, const struct bt_spec_object *object,

@@ -69,10 +69,11 @@ static bool patch_count(struct unrolling *u, struct bt_op *op)
 	if (!param) {
 		return false;
 	}
-	if (!(param->number >= 0 && param->number <= 1e9)) {
-		return refuse(u, u->workload->line, "write a number from 0 to 1000000000",
-			"parameter %.*s of workload %.*s is out of range", BT_STR_ARG(op->count_param),
-			BT_STR_ARG(u->workload->name));
+	if (!(param->number >= 0 && param->number <= (double)bt_op_count_max(op->kind))) {
+		return refuse(u, u->workload->line, "write a number that is not below 0, and less",
+			"parameter %.*s of workload %.*s is out of range: the most for %s is %lld",
+			BT_STR_ARG(op->count_param), BT_STR_ARG(u->workload->name), bt_op_word(op->kind),
+			(long long)bt_op_count_max(op->kind));
 	}
 	op->count = (int64_t)param->number;
 	return true;

@@ -420,6 +420,11 @@ static bool check_op(struct bt_decode *decode, const struct bt_op *op, size_t of
 		return bt_decode_fail(decode, BT_RANGE, offset, "write 0 or more",
 			"%s: a number is below zero", bt_op_word(op->kind));
 	}
+	if (op->count > bt_op_count_max(op->kind)) {
+		return bt_decode_fail(decode, BT_RANGE, offset, "write less",
+			"%s: %lld are too many, the most is %lld", bt_op_word(op->kind), (long long)op->count,
+			(long long)bt_op_count_max(op->kind));
+	}
 	return check_param_name(decode, op->count_param, offset) &&
 	       check_param_name(decode, op->steady_param, offset) &&
 	       check_param_name(decode, op->duration_param, offset);
@@ -510,18 +515,44 @@ static const struct bt_field metric_fields[] = {
 };
 static const struct bt_schema metric = BT_SCHEMA(metric_fields, struct bt_threshold_metric);
 
-#define METRIC(word, holder)                                                                                 \
-	{                                                                                                    \
-		.name = BT_STR(word), .type = BT_FIELD_OBJECT, .offset = offsetof(struct holder, metric),    \
-		.flag = BT_MEMBER(struct holder, metric.set), .schema = &metric                              \
+/* Which bucket a threshold is for has to be said. Source: thresholdMetricSelector.isValid, v1.36.3. */
+static bool read_metric(struct bt_decode *decode, struct bt_threshold_metric *out)
+{
+	static const char *const buckets[] = {"Average", "Perc50", "Perc90", "Perc95", "Perc99"};
+	size_t offset = bt_json_offset(decode->json), i = 0, n = sizeof(buckets) / sizeof(buckets[0]);
+
+	if (bt_json_peek(decode->json) == BT_JSON_NULL) {
+		return bt_json_null(decode->json);
 	}
+	if (!bt_schema_decode(decode, &metric, out)) {
+		return false;
+	}
+	while (i < n && !bt_str_is(out->bucket, buckets[i])) {
+		i++;
+	}
+	out->set = true;
+	return i < n ||
+	       bt_decode_fail(decode, BT_INVALID, offset, "write Average, Perc50, Perc90, Perc95 or Perc99",
+		       out->bucket.len ? "there is no dataBucket \"%.*s\"" : "dataBucket is missing%.*s",
+		       BT_STR_ARG(out->bucket));
+}
+
+static bool read_case_metric(struct bt_decode *decode, void *field)
+{
+	return read_metric(decode, &((struct bt_test_case *)field)->metric);
+}
+
+static bool read_workload_metric(struct bt_decode *decode, void *field)
+{
+	return read_metric(decode, &((struct bt_workload *)field)->metric);
+}
 
 static const struct bt_field workload_fields[] = {
 	{.name = BT_STR("name"), .type = BT_FIELD_STR, .offset = offsetof(struct bt_workload, name)},
 	{.name = BT_STR("featureGates"), .type = BT_FIELD_CUSTOM, .read = read_workload_gates},
 	{.name = BT_STR("labels"), .type = BT_FIELD_STR_LIST, .offset = offsetof(struct bt_workload, labels)},
 	{.name = BT_STR("threshold"), .type = BT_FIELD_CUSTOM, .read = read_threshold},
-	METRIC("thresholdMetricSelector", bt_workload),
+	{.name = BT_STR("thresholdMetricSelector"), .type = BT_FIELD_CUSTOM, .read = read_workload_metric},
 	{.name = BT_STR("params"), .type = BT_FIELD_CUSTOM, .read = read_params},
 };
 static const struct bt_schema workload_schema = BT_SCHEMA(workload_fields, struct bt_workload);
@@ -569,7 +600,7 @@ static const struct bt_field case_fields[] = {
 	{.name = BT_STR("labels"),
 		.type = BT_FIELD_STR_LIST,
 		.offset = offsetof(struct bt_test_case, labels)},
-	METRIC("defaultThresholdMetricSelector", bt_test_case),
+	{.name = BT_STR("defaultThresholdMetricSelector"), .type = BT_FIELD_CUSTOM, .read = read_case_metric},
 };
 static const struct bt_schema case_schema = BT_SCHEMA(case_fields, struct bt_test_case);
 

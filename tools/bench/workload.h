@@ -139,6 +139,15 @@ struct bt_workload_file {
 	struct bt_arena arena;
 };
 
+/* The most that an operation makes; createPodSets makes an operation of each. */
+#define BT_OP_COUNT_MAX	   INT64_C(100000000)
+#define BT_OP_POD_SETS_MAX INT64_C(100000)
+
+static inline int64_t bt_op_count_max(enum bt_op_kind kind)
+{
+	return kind == BT_OP_CREATE_POD_SETS ? BT_OP_POD_SETS_MAX : BT_OP_COUNT_MAX;
+}
+
 /* The opcode as it is written. */
 const char *bt_op_word(enum bt_op_kind kind);
 

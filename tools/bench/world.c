@@ -64,10 +64,31 @@ void bt_world_apply(struct bt_world *world, const struct bt_object *object)
 	feed(world, parcel);
 }
 
+static uint64_t taken_key(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t space = bt_hash_bytes(namespace_.ptr, namespace_.len) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (bt_hash_bytes(name.ptr, name.len) ^ space ^ (uint64_t)kind << 48) | 1;
+}
+
+bool bt_world_take_name(
+	struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t key = taken_key(kind, namespace_, name);
+	uint32_t there;
+
+	if (bt_map_get(&world->taken, key, &there)) {
+		return false;
+	}
+	bt_map_put(&world->taken, key, 1);
+	return true;
+}
+
 void bt_world_delete(struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
 {
 	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_DELETE);
 
+	bt_map_remove(&world->taken, taken_key(kind, namespace_, name));
 	parcel->object.kind = kind;
 	parcel->object.meta.namespace_ = namespace_;
 	parcel->object.meta.name = name;
@@ -100,6 +121,7 @@ uint32_t bt_world_namespace(
 		object.namespace_ = *template_;
 	}
 	object.meta.name = space->name;
+	bt_world_take_name(world, BT_KIND_NAMESPACE, (struct bt_str){.len = 0}, space->name);
 	bt_defaults_scheme(&object, &world->arena);
 	bt_world_apply(world, &object);
 	return (uint32_t)world->space_n++;
@@ -180,7 +202,7 @@ static void make_claim(struct bt_world *world, const struct bt_world_pod *pod, c
 
 /* Makes the claims that a pod's templates call for, and notes them in its status. Returns: false when
  * there is no such template. */
-static bool make_claims(struct bt_world *world, struct bt_world_pod *pod, struct bt_str *out_missing)
+static bool make_claims(struct bt_world *world, struct bt_world_pod *pod, struct bt_str *out_why)
 {
 	const struct bt_pod_spec_object *spec = &pod->object->spec;
 	struct bt_pod_claim_object *statuses = NULL;
@@ -195,7 +217,8 @@ static bool make_claims(struct bt_world *world, struct bt_world_pod *pod, struct
 		const struct bt_object *from =
 			find_template(world, world->spaces[pod->space].name, claim->template_name);
 		if (!from) {
-			*out_missing = claim->template_name;
+			*out_why = bt_world_text(world, "namespace %.*s has no ResourceClaimTemplate %.*s",
+				BT_STR_ARG(world->spaces[pod->space].name), BT_STR_ARG(claim->template_name));
 			return false;
 		}
 		statuses = statuses ? statuses
@@ -224,28 +247,33 @@ static void delete_claims(struct bt_world *world, const struct bt_world_pod *pod
 }
 
 uint32_t bt_world_add_pod(struct bt_world *world, const struct bt_pod_object *object, uint32_t space,
-	uint32_t group, struct bt_str *out_missing)
+	uint32_t group, struct bt_str *out_why)
 {
 	uint32_t number = (uint32_t)world->pod_n;
-	char *uid = bt_arena_alloc(&world->arena, UID_DIGITS + 1, 1);
+	struct bt_str name = object->meta.name;
 
+	if (name.len && bt_world_find_pod(world, space, name) != BT_NO_POD) {
+		*out_why = bt_world_text(world, "namespace %.*s has a pod %.*s already",
+			BT_STR_ARG(world->spaces[space].name), BT_STR_ARG(name));
+		return BT_NO_POD;
+	}
+	char *uid = bt_arena_alloc(&world->arena, UID_DIGITS + 1, 1);
 	snprintf(uid, UID_DIGITS + 1, "%08x", number);
 	world->pods = bt_mem_grow(world->pods, world->pod_n, &world->pod_cap, sizeof(*world->pods));
 	struct bt_world_pod *pod = &world->pods[world->pod_n++];
 	*pod = (struct bt_world_pod){
 		.object = object,
-		.name = object->meta.name.len ? object->meta.name
-					      : bt_world_name(world, object->meta.generate_name),
+		.name = name.len ? name : bt_world_name(world, object->meta.generate_name),
 		.uid = {uid, UID_DIGITS},
 		.space = space,
 		.group = group,
 		.state = object->spec.scheduling_gates.n ? BT_WORLD_TRIED : BT_WORLD_WAITING,
 		.creation_ns = bt_clock_real().now_ns(NULL),
 	};
-	if (object->meta.name.len) {
-		bt_map_put(&world->named, name_key(space, pod->name), number + 1);
+	if (name.len) {
+		bt_map_put(&world->named, name_key(space, name), number + 1);
 	}
-	if (object->spec.claim_n && !make_claims(world, pod, out_missing)) {
+	if (object->spec.claim_n && !make_claims(world, pod, out_why)) {
 		pod->state = BT_WORLD_GONE;
 		return BT_NO_POD;
 	}
@@ -468,6 +496,7 @@ void bt_world_fini(struct bt_world *world)
 {
 	bt_mem_free(world->pods);
 	bt_map_fini(&world->named);
+	bt_map_fini(&world->taken);
 	bt_mem_free(world->spaces);
 	bt_mem_free(world->nodes);
 	bt_mem_free(world->templates);

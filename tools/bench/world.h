@@ -68,6 +68,7 @@ struct bt_world {
 	struct bt_world_pod *pods;
 	size_t pod_n, pod_cap;
 	struct bt_map named; /* pods that were given a name, by its hash: 1 + number */
+	struct bt_map taken; /* hashes of the names that other objects were given and have */
 	struct bt_world_space *spaces;
 	size_t space_n, space_cap;
 	struct bt_str *nodes; /* names, in the order in which they came */
@@ -102,16 +103,21 @@ uint32_t bt_world_namespace(
 void bt_world_apply(struct bt_world *world, const struct bt_object *object);
 void bt_world_delete(struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
 
+/* Notes the name that an object other than a pod is given. Returns: false when another of its kind has it. */
+bool bt_world_take_name(
+	struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
+
 /* A node has come. */
 void bt_world_add_node(struct bt_world *world, const struct bt_object *object);
 
 /*
  * Makes a pod of an object, whose name or generateName counts, with the ResourceClaims that its templates
  * call for.
- * Returns: its number; BT_NO_POD when a template is not there, whose name is in out_missing then.
+ * Returns: its number; BT_NO_POD when a template is not there or another pod has its name; out_why says it
+ * then (owns: the world's arena).
  */
 uint32_t bt_world_add_pod(struct bt_world *world, const struct bt_pod_object *object, uint32_t space,
-	uint32_t group, struct bt_str *out_missing);
+	uint32_t group, struct bt_str *out_why);
 
 /* The pod of a name that was given, not generated; BT_NO_POD: none. */
 uint32_t bt_world_find_pod(const struct bt_world *world, uint32_t space, struct bt_str name);

@@ -14,6 +14,16 @@
 
 #define BUFFER_BYTES ((size_t)1 << 17)
 
+void bt_output_reserve_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0) {
+			/* The lowest number that is free: this one. */
+			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+		}
+	}
+}
+
 enum bt_status bt_output_open(const char *path, struct bt_output *out_output)
 {
 	bool is_stdout = strcmp(path, "-") == 0;

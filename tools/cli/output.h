@@ -21,6 +21,11 @@ struct bt_output {
 	size_t used;
 };
 
+/* Of standard input, output and error, those that are closed are opened, in a way in which reading or writing
+ * fails as before: no file or connection gets their number, and so what is meant for people. Context: once,
+ * before anything is opened. */
+void bt_output_reserve_standard(void);
+
 /*
  * Opens path for writing, emptying it; "-" is standard output. The path's text must outlive the stream.
  * Returns : BT_OK; BT_IO with a message on standard error.

@@ -4,19 +4,23 @@
 #include "tools/cli/progress.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
+#include "tools/cli/terminal.h"
 
 #define FIRST_DRAW_NS 1000000000
 #define DRAW_NS	      100000000
 #define LOOK_NS	      10000000
-#define BAR_COLUMNS   30
+#define BAR_COLUMNS   30 /* at most, */
+#define BAR_LEAST     5	 /* and no bar with less */
+#define TEXT_BYTES    512
 
 void bt_progress_begin(struct bt_progress *progress, const char *label, uint64_t total, bool quiet)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
-	bool enabled = !quiet && isatty(STDERR_FILENO) == 1;
+	bool enabled = !quiet && isatty(STDERR_FILENO) == 1 && !bt_terminal_is_dumb();
 
 	*progress = (struct bt_progress){
 		.label = label,
@@ -38,25 +42,51 @@ void bt_progress_show_by(struct bt_progress *progress, void (*show)(void *contex
 	progress->next_look = progress->done + 1;
 }
 
-static void draw(struct bt_progress *progress, int64_t now_ns)
+/* " [###...]" in at most that many columns; "" when there are too few. */
+static void write_bar(char bar[static BAR_COLUMNS + 4], double share, int columns)
 {
-	double seconds = (double)(now_ns - progress->start_ns) / 1e9;
-	double rate = (double)progress->done / seconds;
-	char bar[BAR_COLUMNS + 1];
+	int n = columns - 3 < BAR_COLUMNS ? columns - 3 : BAR_COLUMNS;
 
-	progress->drawn = true;
-	if (progress->total == 0) {
-		fprintf(stderr, "\r\033[K%s  %llu  %.0f/s", progress->label,
-			(unsigned long long)progress->done, rate);
+	bar[0] = 0;
+	if (n < BAR_LEAST) {
 		return;
 	}
-	double share = (double)progress->done / (double)progress->total;
-
-	for (int i = 0; i < BAR_COLUMNS; i++) {
-		bar[i] = (i + 1) <= (int)(share * BAR_COLUMNS) ? '#' : '.';
+	memcpy(bar, " [", 2);
+	for (int i = 0; i < n; i++) {
+		bar[2 + i] = (i + 1) <= (int)(share * n) ? '#' : '.';
 	}
-	bar[BAR_COLUMNS] = 0;
-	fprintf(stderr, "\r\033[K%s [%s] %3.0f%%  %.0f/s", progress->label, bar, share * 100, rate);
+	memcpy(bar + 2 + n, "]", 2);
+}
+
+int bt_progress_text(
+	const struct bt_progress *progress, double seconds, unsigned columns, char *out_text, size_t cap)
+{
+	double rate = (double)progress->done / seconds;
+	double share = progress->total ? (double)progress->done / (double)progress->total : 0;
+	int width = columns < TEXT_BYTES ? (int)columns : TEXT_BYTES;
+	char bar[BAR_COLUMNS + 4] = "", rest[64];
+	int rest_n = progress->total ? snprintf(rest, sizeof(rest), " %3.0f%%  %.0f/s", share * 100, rate)
+				     : snprintf(rest, sizeof(rest), "  %llu  %.0f/s",
+					       (unsigned long long)progress->done, rate);
+	int room = width > rest_n ? width - rest_n : 0;
+	size_t label_n = strlen(progress->label);
+	int label = label_n < (size_t)room ? (int)label_n : room;
+
+	if (progress->total) {
+		write_bar(bar, share, room - label);
+	}
+	return snprintf(out_text, cap, "%.*s%s%.*s", label, progress->label, bar, width, rest);
+}
+
+static void draw(struct bt_progress *progress, int64_t now_ns)
+{
+	char text[TEXT_BYTES];
+
+	/* A character in the last column would begin a line of its own on some terminals. */
+	bt_progress_text(progress, (double)(now_ns - progress->start_ns) / 1e9,
+		bt_terminal_columns(STDERR_FILENO) - 1, text, sizeof(text));
+	progress->drawn = true;
+	fprintf(stderr, "\r\033[K%s", text);
 }
 
 void bt_progress_look(struct bt_progress *progress)

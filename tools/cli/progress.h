@@ -5,6 +5,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* owner: private, except for the inline functions below. */
@@ -18,7 +19,7 @@ struct bt_progress {
 	bool enabled, drawn;
 };
 
-/* Starts a bar. With quiet, or when standard error is not a terminal, it never draws. */
+/* Starts a bar. With quiet, or when standard error is not a terminal or a dumb one, it never draws. */
 void bt_progress_begin(struct bt_progress *progress, const char *label, uint64_t total, bool quiet);
 
 /* From now on somebody else shows how far it is, on a terminal or not: show is called about a hundred times a
@@ -30,6 +31,11 @@ void bt_progress_end(struct bt_progress *progress);
 
 /* Looks at the clock and draws when it is time; for whoever waits and has nothing to tell. */
 void bt_progress_look(struct bt_progress *progress);
+
+/* Writes what is shown when so many seconds have passed, in at most columns characters: a terminal that is
+ * narrow gets a shorter bar or none, and the label's beginning. Returns: as snprintf. */
+int bt_progress_text(
+	const struct bt_progress *progress, double seconds, unsigned columns, char *out_text, size_t cap);
 
 /* Tells how much is done in all. */
 static inline void bt_progress_update(struct bt_progress *progress, uint64_t done)

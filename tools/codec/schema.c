@@ -362,7 +362,8 @@ static bool take_null(struct bt_decode *decode)
 	return bt_json_peek(decode->json) == BT_JSON_NULL && bt_json_null(decode->json);
 }
 
-static bool read_str_list(struct bt_decode *decode, struct bt_str_list *out)
+/* An array of strings; with a schema, of objects that have a string each. */
+static bool read_str_list(struct bt_decode *decode, const struct bt_schema *schema, struct bt_str_list *out)
 {
 	struct bt_path step = {.up = decode->path};
 	struct bt_str_list list = {.set = true};
@@ -374,33 +375,11 @@ static bool read_str_list(struct bt_decode *decode, struct bt_str_list *out)
 	decode->path = &step;
 	while (bt_json_next_element(decode->json)) {
 		list.items = grow(decode->arena, list.items, list.n, &cap, sizeof(*list.items));
-		list.items[list.n] = (struct bt_str){0};
+		struct bt_str *item = &list.items[list.n];
+		*item = (struct bt_str){0};
 		step.index = list.n;
-		if (!take_null(decode) && !bt_decode_string(decode, &list.items[list.n])) {
-			return false;
-		}
-		list.n++;
-	}
-	decode->path = step.up;
-	*out = list;
-	return complete(decode);
-}
-
-static bool read_names(struct bt_decode *decode, const struct bt_schema *schema, struct bt_str_list *out)
-{
-	struct bt_path step = {.up = decode->path};
-	struct bt_str_list list = {.set = true};
-	uint32_t cap = 0;
-
-	if (!enter_array(decode)) {
-		return false;
-	}
-	decode->path = &step;
-	while (bt_json_next_element(decode->json)) {
-		list.items = grow(decode->arena, list.items, list.n, &cap, sizeof(*list.items));
-		list.items[list.n] = (struct bt_str){0};
-		step.index = list.n;
-		if (!take_null(decode) && !bt_schema_decode(decode, schema, &list.items[list.n])) {
+		if (!take_null(decode) &&
+			!(schema ? bt_schema_decode(decode, schema, item) : bt_decode_string(decode, item))) {
 			return false;
 		}
 		list.n++;
@@ -680,13 +659,13 @@ static bool read_value(struct bt_decode *decode, const struct bt_field *field, c
 	case BT_FIELD_RESOURCES:
 		return read_resources(decode, at);
 	case BT_FIELD_STR_LIST:
-		return read_str_list(decode, at);
+		return read_str_list(decode, NULL, at);
 	case BT_FIELD_STR_MAP:
 		return read_str_map(decode, at);
 	case BT_FIELD_KEYS:
 		return read_keys(decode, at);
 	case BT_FIELD_NAMES:
-		return read_names(decode, field->schema, at);
+		return read_str_list(decode, field->schema, at);
 	case BT_FIELD_OBJECT:
 		return bt_schema_decode(decode, field->schema, at);
 	case BT_FIELD_ARRAY:

@@ -31,20 +31,12 @@ struct bt_node_term_object *bt_build_required_term(
 /* Quantities of thousandths, such as CPU; of MiB; and of whole things. */
 static inline struct bt_quantity bt_build_milli(int64_t milli)
 {
-	struct bt_quantity quantity = {.format = BT_DECIMAL_SI};
-
-	quantity.nano = milli;
-	quantity.nano *= 1000000;
-	return quantity;
+	return bt_quantity_of_milli(milli, BT_DECIMAL_SI);
 }
 
 static inline struct bt_quantity bt_build_mib(int64_t mib)
 {
-	struct bt_quantity quantity = {.format = BT_BINARY_SI};
-
-	quantity.nano = mib;
-	quantity.nano *= INT64_C(1000000000) * 1048576;
-	return quantity;
+	return bt_quantity_of_int64(mib * 1048576, BT_BINARY_SI);
 }
 
 static inline struct bt_quantity bt_build_count(int64_t count)

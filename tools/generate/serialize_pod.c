@@ -62,6 +62,15 @@ static void write_node_term(struct bt_doc *doc, const struct bt_node_term_object
 	bt_doc_end(doc);
 }
 
+/* Begins an element of preferredDuringSchedulingIgnoredDuringExecution; what is preferred comes next. */
+static void begin_preferred(struct bt_doc *doc, int64_t weight, const char *key)
+{
+	bt_doc_begin_object(doc);
+	bt_doc_key(doc, "weight");
+	bt_doc_int(doc, weight);
+	bt_doc_key(doc, key);
+}
+
 static void write_node_affinity(struct bt_doc *doc, const struct bt_node_affinity_object *affinity)
 {
 	bt_doc_key(doc, "nodeAffinity");
@@ -81,10 +90,7 @@ static void write_node_affinity(struct bt_doc *doc, const struct bt_node_affinit
 		bt_doc_key(doc, "preferredDuringSchedulingIgnoredDuringExecution");
 		bt_doc_begin_array(doc);
 		for (uint32_t i = 0; i < affinity->preferred_n; i++) {
-			bt_doc_begin_object(doc);
-			bt_doc_key(doc, "weight");
-			bt_doc_int(doc, affinity->preferred[i].weight);
-			bt_doc_key(doc, "preference");
+			begin_preferred(doc, affinity->preferred[i].weight, "preference");
 			write_node_term(doc, &affinity->preferred[i].preference);
 			bt_doc_end(doc);
 		}
@@ -126,10 +132,7 @@ static void write_pod_affinity(
 		bt_doc_key(doc, "preferredDuringSchedulingIgnoredDuringExecution");
 		bt_doc_begin_array(doc);
 		for (uint32_t i = 0; i < affinity->preferred_n; i++) {
-			bt_doc_begin_object(doc);
-			bt_doc_key(doc, "weight");
-			bt_doc_int(doc, affinity->preferred[i].weight);
-			bt_doc_key(doc, "podAffinityTerm");
+			begin_preferred(doc, affinity->preferred[i].weight, "podAffinityTerm");
 			write_pod_term(doc, &affinity->preferred[i].term);
 			bt_doc_end(doc);
 		}

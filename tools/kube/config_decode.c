@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "engine/base/mem.h"
-#include "engine/flow/config_text.h"
+#include "engine/base/quote.h"
 #include "tools/codec/json.h"
 #include "tools/codec/yaml.h"
 #include "tools/kube/config_schema.h"
@@ -168,9 +168,9 @@ static void refuse_kind(struct decode *decode, const struct version *version, st
 	bt_buf_text(&name, version->group.len ? "/" : "");
 	bt_buf_str(&name, version->version);
 	bt_buf_text(decode->error, "no kind ");
-	bt_config_quote(decode->error, kind);
+	bt_quote(decode->error, kind);
 	bt_buf_text(decode->error, " is registered for version ");
-	bt_config_quote(decode->error, bt_buf_view(&name));
+	bt_quote(decode->error, bt_buf_view(&name));
 	bt_buf_text(decode->error, " in scheme \"pkg/runtime/scheme.go:111\"");
 	bt_buf_fini(&name);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/check.h"
+#include "engine/base/quote.h"
 #include "engine/flow/config_text.h"
 #include "engine/model/object.h"
 #include "tools/kube/config_schema.h"
@@ -104,7 +105,7 @@ static void write_strings(struct bt_buf *out, const struct bt_str_list *list)
 	bt_buf_char(out, '[');
 	for (uint32_t i = 0; i < list->n; i++) {
 		bt_buf_text(out, i ? "," : "");
-		bt_config_quote_json(out, list->items[i]);
+		bt_quote_json(out, list->items[i]);
 	}
 	bt_buf_char(out, ']');
 }
@@ -114,9 +115,9 @@ static void write_map(struct bt_buf *out, const struct bt_str_map *map)
 	bt_buf_char(out, '{');
 	for (uint32_t i = 0; i < map->n; i++) {
 		bt_buf_text(out, i ? "," : "");
-		bt_config_quote_json(out, map->items[i].key);
+		bt_quote_json(out, map->items[i].key);
 		bt_buf_char(out, ':');
-		bt_config_quote_json(out, map->items[i].value);
+		bt_quote_json(out, map->items[i].value);
 	}
 	bt_buf_char(out, '}');
 }
@@ -158,7 +159,7 @@ static void write_value(struct bt_buf *out, const struct bt_strict_struct *type,
 
 	switch (member->type) {
 	case BT_STRICT_STRING:
-		bt_config_quote_json(out, *(const struct bt_str *)value);
+		bt_quote_json(out, *(const struct bt_str *)value);
 		break;
 	case BT_STRICT_BYTES:
 		write_bytes(out, *(const struct bt_str *)value);
@@ -194,7 +195,7 @@ static void write_value(struct bt_buf *out, const struct bt_strict_struct *type,
 		write_args(out, (const struct bt_config_args *)(const void *)object);
 		break;
 	case BT_STRICT_META:
-		bt_config_quote_json(
+		bt_quote_json(
 			out, strcmp(member->name, "kind") ? bt_str(group_version) : bt_str(type->go_name));
 		break;
 	}

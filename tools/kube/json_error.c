@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "engine/base/mem.h"
-#include "engine/flow/config_text.h"
+#include "engine/base/quote.h"
 
 #define DEPTH_MAX 10000
 
@@ -230,7 +230,7 @@ static void blame(struct scan *scan, struct bt_buf *out)
 	char rune[2] = {(char)(c < 0x80 ? c : 0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
 	struct bt_buf quoted = {.len = 0};
 
-	bt_config_quote(&quoted, (struct bt_str){rune, c < 0x80 ? 1 : 2});
+	bt_quote(&quoted, (struct bt_str){rune, c < 0x80 ? 1 : 2});
 	bt_buf_text(out, "invalid character '");
 	if (c == '\'' || c == '"') {
 		bt_buf_text(out, c == '"' ? "\"" : "\\'");

@@ -11,7 +11,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/flow/config_text.h"
+#include "engine/base/quote.h"
 #include "engine/model/object.h"
 
 #define FAULT_MAX (sizeof((struct bt_strict *)NULL)->fault_texts / sizeof(struct bt_str))
@@ -55,7 +55,7 @@ static void add_fault(struct bt_strict *strict, const char *what, struct bt_str 
 	bt_buf_text(&strict->faults, strict->fault_n ? ", " : "");
 	start = strict->faults.len;
 	bt_buf_text(&strict->faults, what);
-	bt_config_quote(&strict->faults, bt_buf_view(&strict->path));
+	bt_quote(&strict->faults, bt_buf_view(&strict->path));
 	cut(&strict->path, len);
 	text = bt_str_sub(bt_buf_view(&strict->faults), start, strict->faults.len);
 	for (uint32_t i = 0; i < strict->fault_n; i++) {

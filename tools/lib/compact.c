@@ -81,13 +81,8 @@ static struct bt_str_map map_of(struct bt_lib *lib, const struct berth_pair *pai
 
 static struct bt_quantity quantity_of(const char *resource, int64_t amount)
 {
-	struct bt_quantity quantity = bt_quantity_of_int64(amount, BT_DECIMAL_SI);
-
-	if (strcmp(resource, "cpu") == 0) {
-		quantity.nano /= 1000;
-		quantity.nano_exp = 6;
-	}
-	return quantity;
+	return strcmp(resource, "cpu") == 0 ? bt_quantity_of_milli(amount, BT_DECIMAL_SI)
+					    : bt_quantity_of_int64(amount, BT_DECIMAL_SI);
 }
 
 static struct bt_resource_list list_of(struct bt_lib *lib, const struct berth_amount *amounts, uint32_t n)

@@ -255,12 +255,14 @@ static void tick(struct bt_lib *lib)
 	bt_engine_tick(lib->engine);
 }
 
-/* Without a clock, what waits for its backoff need not wait longer. Once a call, so that calls end. */
+/* Without a clock, what waits for its backoff need not wait longer. Once a call, so that calls end; and not
+ * without nodes, where nobody finds a place, so that loops over calls end. */
 static void jump(struct bt_lib *lib)
 {
 	int64_t next = bt_engine_next_backoff_ns(lib->engine);
 
-	if (lib->options.clock == BERTH_CLOCK_NONE && next != INT64_MAX) {
+	if (lib->options.clock == BERTH_CLOCK_NONE && next != INT64_MAX &&
+		bt_engine_cache(lib->engine)->view.snapshot->node_n) {
 		lib->now_ns = next > lib->now_ns ? next : lib->now_ns;
 		tick(lib);
 	}

@@ -367,7 +367,7 @@ static void take_back(struct bt_call *call)
 	}
 }
 
-static const char *remedy_of(enum bt_http_fault fault)
+static const char *remedy_of(const struct bt_endpoint *endpoint, enum bt_http_fault fault)
 {
 	switch (fault) {
 	case BT_HTTP_NOT_TRUSTED:
@@ -381,7 +381,10 @@ static const char *remedy_of(enum bt_http_fault fault)
 	case BT_HTTP_NO_LISTENER:
 	case BT_HTTP_UNREACHABLE:
 	case BT_HTTP_LATE:
-		return "; does the API server run, and is the address in the kubeconfig right?";
+		return *endpoint->proxy
+			       ? "; do the proxy and the API server run, and are proxy-url of the kubeconfig "
+				 "or $HTTPS_PROXY and the server's address right?"
+			       : "; does the API server run, and is the address in the kubeconfig right?";
 	case BT_HTTP_NO_FAULT:
 	case BT_HTTP_BROKEN:
 	case BT_HTTP_CLOSED:
@@ -427,7 +430,7 @@ void bt_http_settle(struct bt_call *call, enum bt_http_fault fault, struct bt_st
 			(unsigned long long)http->body_max_bytes);
 	} else {
 		bt_buf_str(&text, why);
-		bt_buf_text(&text, remedy_of(fault));
+		bt_buf_text(&text, remedy_of(http->endpoint, fault));
 	}
 	call->head.cause = cause_of(fault);
 	detach(call);

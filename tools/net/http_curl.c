@@ -20,6 +20,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "tools/net/http_int.h"
+#include "tools/net/tls_int.h"
 #include "tools/net/traffic.h"
 
 #define BUFFER_BYTES (128L << 10) /* what libcurl reads at once */
@@ -324,6 +325,13 @@ static struct curl_blob blob_of(struct bt_str pem)
 	return (struct curl_blob){own_text(pem.ptr), pem.len, CURL_BLOB_NOCOPY};
 }
 
+static CURLcode show_given(CURL *easy, void *ssl, void *context)
+{
+	(void)easy, (void)context;
+	bt_tls_show_given(ssl);
+	return CURLE_OK;
+}
+
 /* Certificates and keys. Connections are shared only by calls that show the same. */
 static unsigned set_identity(struct bt_call *call, const struct bt_identity *identity)
 {
@@ -344,6 +352,7 @@ static unsigned set_identity(struct bt_call *call, const struct bt_identity *ide
 		bad |= curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO, NULL);
 		bad |= curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO_BLOB, &authority);
 	}
+	bad |= curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, show_given);
 	bad |= curl_easy_setopt(easy, CURLOPT_SSLCERT_BLOB, certificate.len ? &certificate : NULL);
 	bad |= curl_easy_setopt(easy, CURLOPT_SSLKEY_BLOB, key.len ? &key : NULL);
 	return bad;

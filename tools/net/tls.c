@@ -128,6 +128,11 @@ bool bt_tls_belong(struct bt_str certificate, struct bt_str key)
 	return good;
 }
 
+void bt_tls_show_given(SSL_CTX *ssl)
+{
+	(void)SSL_CTX_set_mode(ssl, SSL_MODE_NO_AUTO_CHAIN);
+}
+
 /* Returns: false: *out_fault and out_why say why. */
 static bool set_identity(SSL_CTX *ssl, const struct bt_identity *identity, enum bt_http_fault *out_fault,
 	struct bt_buf *out_why)
@@ -159,6 +164,7 @@ struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity,
 	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ssl), X509_V_FLAG_PARTIAL_CHAIN);
 	BT_REQUIRE(SSL_CTX_set_alpn_protos(ssl, PROTOCOLS, sizeof(PROTOCOLS) - 1) == 0);
 	SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+	bt_tls_show_given(ssl);
 	SSL_CTX_set_app_data(ssl, context);
 	SSL_CTX_sess_set_new_cb(ssl, keep_session);
 	if (!set_identity(ssl, identity, out_fault, out_why)) {

@@ -27,6 +27,12 @@ void bt_tls_context_free(struct bt_tls_context *context);
 /* Whether a certificate can be shown with this key. Context: any thread. */
 bool bt_tls_belong(struct bt_str certificate, struct bt_str key);
 
+/*
+ * Has clients show the certificates that they were given, and no CA that they trust: OpenSSL would let it go
+ * along, and a kube-apiserver verifies all that is shown anew with each request.
+ */
+void bt_tls_show_given(SSL_CTX *ssl);
+
 /* One connection's. All zeroes: none. */
 struct bt_tls {
 	SSL *ssl;

@@ -93,7 +93,6 @@ static int make_pipeline(struct comparison *c, struct trial *trial, const struct
 		.sink = bt_run_sink(&trial->run),
 	};
 	struct bt_config_errors errors = {0};
-	struct bt_buf text = {0};
 	struct bt_gates gates;
 	int status = bt_configuration_gates(c->invocation, &gates);
 
@@ -112,13 +111,10 @@ static int make_pipeline(struct comparison *c, struct trial *trial, const struct
 	apply_policy(&trial->config, policy, (int32_t)bt_invocation_number(c->invocation, "percentage"));
 	trial->pipeline = bt_pipeline_create(&trial->config, &options, &errors);
 	if (!trial->pipeline) {
-		bt_config_errors_text(&errors, &text);
-		fprintf(stderr, "berth quality: %s: %s\n",
-			option(c, "config") ? option(c, "config") : "--feature-gates", text.ptr);
+		return bt_configuration_refused(c->invocation, &errors);
 	}
-	bt_buf_fini(&text);
 	bt_config_errors_fini(&errors);
-	return trial->pipeline ? BT_EXIT_OK : BT_EXIT_INPUT;
+	return BT_EXIT_OK;
 }
 
 static int make_trial(struct comparison *c, struct trial *trial, const struct policy *policy)
@@ -146,8 +142,9 @@ static int make_trials(struct comparison *c)
 
 	for (int i = 0; i < POLICIES && status == BT_EXIT_OK; i++) {
 		/* What is wrong with the input is said once. */
-		c->trials[i].complaints = (struct bt_complaints){
-			.quiet = c->quiet || i > 0, .strict = bt_invocation_has(c->invocation, "strict")};
+		c->trials[i].complaints = (struct bt_complaints){.command = c->invocation->command->name,
+			.quiet = c->quiet || i > 0,
+			.strict = bt_invocation_has(c->invocation, "strict")};
 		status = make_trial(c, &c->trials[i], &policies[i]);
 	}
 	return status;
@@ -258,7 +255,7 @@ static void decide(struct comparison *c, struct trial *trial)
 	bt_run_expect_ends(run, &trial->intake);
 	bt_drive(&(struct bt_drive){.run = run, .progress = &c->progress});
 	trial->decide_s = (double)(bt_clock_monotonic_ns() - begin_ns) / 1e9;
-	bt_quality_measure(run->engine, &c->mean, &trial->quality);
+	bt_quality_measure(run->engine, &c->mean, &trial->config.gates, &trial->quality);
 }
 
 static void decide_all(struct comparison *c)

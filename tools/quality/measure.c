@@ -54,16 +54,16 @@ static void measure_nodes(
 		if (!bt_bitmap_test(snapshot->live, i)) {
 			continue;
 		}
-		double node_cpu = (double)bt_column_get(snapshot->alloc[BT_CPU], i);
-		double node_memory = (double)bt_column_get(snapshot->alloc[BT_MEMORY], i);
-		double free_cpu = node_cpu - (double)bt_column_get(usage->used[BT_CPU], i);
-		double free_memory = node_memory - (double)bt_column_get(usage->used[BT_MEMORY], i);
-		double slots = fmax((double)(snapshot->alloc_pods[i] - usage->pod_n[i]), 0);
+		double node_cpu = (double)bt_node_alloc(snapshot, BT_CPU, i);
+		double node_memory = (double)bt_node_alloc(snapshot, BT_MEMORY, i);
+		double free_cpu = node_cpu - (double)bt_node_used(usage, BT_CPU, i);
+		double free_memory = node_memory - (double)bt_node_used(usage, BT_MEMORY, i);
+		double slots = fmax((double)(snapshot->rooms[i].pods - usage->nodes[i].pod_n), 0);
 		double more = fmin(slots,
 			fmin(fitting(free_cpu, mean->milli_cpu), fitting(free_memory, mean->memory_bytes)));
 
 		out->node_n++;
-		out->used_node_n += usage->pod_n[i] > 0;
+		out->used_node_n += usage->nodes[i].pod_n > 0;
 		out->room_n += (uint64_t)more;
 		cpu += node_cpu;
 		memory += node_memory;
@@ -84,11 +84,35 @@ static void measure_nodes(
 struct spread {
 	const struct bt_cache *cache;
 	const struct bt_intern *intern;
-	uint32_t *pod_n;  /* by signature: pods on nodes */
-	uint8_t *matches; /* by signature: its pods count for the constraint at hand */
-	uint32_t *domain; /* by node slot */
-	int64_t *counts;  /* by domain */
+	bool compare_numbers; /* tolerations do */
+	uint32_t *pod_n;      /* by signature: pods on nodes */
+	uint8_t *matches;     /* by signature: its pods count for the constraint at hand */
+	uint32_t *domain;     /* by node slot */
+	int64_t *counts;      /* by domain */
 };
+
+static bool tolerates(
+	const struct spread *s, const struct bt_signature *signature, const struct bt_taint *taint)
+{
+	bool hard = taint->effect == BT_NAME_NO_SCHEDULE || taint->effect == BT_NAME_NO_EXECUTE,
+	     found = !hard;
+
+	for (uint32_t i = 0; i < signature->toleration_n && !found; i++) {
+		found = bt_tolerates(s->intern, &signature->tolerations[i], taint, s->compare_numbers);
+	}
+	return found;
+}
+
+static bool tolerates_all(
+	const struct spread *s, const struct bt_signature *signature, const struct bt_taint_set *set)
+{
+	uint32_t i = 0;
+
+	while (i < set->n && tolerates(s, signature, &set->items[i])) {
+		i++;
+	}
+	return i == set->n;
+}
 
 /* Do pods of a signature on that node count for its constraint? */
 static bool counts_there(const struct spread *s, const struct bt_signature *signature,
@@ -97,7 +121,8 @@ static bool counts_there(const struct spread *s, const struct bt_signature *sign
 	const struct bt_snapshot *snapshot = s->cache->view.snapshot;
 	const struct bt_node *node = &snapshot->nodes[i];
 
-	if (!bt_bitmap_test(snapshot->live, i)) {
+	if (!bt_bitmap_test(snapshot->live, i) ||
+		(c->honor_taints && !tolerates_all(s, signature, &snapshot->taint_sets[node->taint_set]))) {
 		return false;
 	}
 	return !c->honor_affinity ||
@@ -199,12 +224,14 @@ static void measure_spread(const struct spread *s, struct bt_quality *out)
 	out->skew_excess /= out->spread_n ? (double)out->spread_n : 1;
 }
 
-void bt_quality_measure(struct bt_engine *engine, const struct bt_mean_pod *mean, struct bt_quality *out)
+void bt_quality_measure(struct bt_engine *engine, const struct bt_mean_pod *mean,
+	const struct bt_gates *gates, struct bt_quality *out)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
 	uint32_t signature_n = bt_signatures_count(cache->signatures), slot_n = cache->view.snapshot->slot_n;
 	struct spread s = {.cache = cache,
 		.intern = cache->dictionary->intern,
+		.compare_numbers = gates->on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS],
 		.pod_n = bt_mem_zalloc(signature_n, sizeof(*s.pod_n)),
 		.matches = bt_mem_zalloc(signature_n, sizeof(*s.matches)),
 		.domain = bt_mem_zalloc(slot_n, sizeof(*s.domain)),

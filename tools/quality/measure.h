@@ -29,5 +29,7 @@ struct bt_quality {
 /* The average over all pods that are there. */
 struct bt_mean_pod bt_quality_mean_pod(const struct bt_engine *engine);
 
-/* Measures the cluster as it is. mean: of the workload, so that several clusters can be compared. */
-void bt_quality_measure(struct bt_engine *engine, const struct bt_mean_pod *mean, struct bt_quality *out);
+/* Measures the cluster as it is. mean: of the workload, so that several clusters can be compared; gates: the
+ * engine's. */
+void bt_quality_measure(struct bt_engine *engine, const struct bt_mean_pod *mean,
+	const struct bt_gates *gates, struct bt_quality *out);

@@ -24,20 +24,22 @@ static uint64_t rank(uint64_t n, uint64_t percent)
 
 /* Measures one resource; shares is scratch for all slots. */
 static struct bt_utilization measure(
-	const struct bt_snapshot *snapshot, const int64_t *alloc, const int64_t *used, double *shares)
+	const struct bt_snapshot *snapshot, struct bt_cells alloc, struct bt_cells used, double *shares)
 {
 	struct bt_utilization u = {0};
 	double sum = 0;
 
 	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
-		if (!bt_bitmap_test(snapshot->live, i) || alloc[i] <= 0) {
+		int64_t all = bt_cell(alloc, i);
+
+		if (!bt_bitmap_test(snapshot->live, i) || all <= 0) {
 			continue;
 		}
-		double use = (double)bt_column_get(used, i);
+		double use = (double)bt_cell(used, i);
 
 		u.used += use;
-		u.allocatable += (double)alloc[i];
-		shares[u.node_n] = use / (double)alloc[i];
+		u.allocatable += (double)all;
+		shares[u.node_n] = use / (double)all;
 		sum += shares[u.node_n++];
 	}
 	if (u.node_n) {
@@ -60,10 +62,8 @@ static void measure_resources(const struct bt_cache *cache, struct bt_cluster_ut
 
 	out->resources = bt_mem_zalloc((size_t)resource_n + 1, sizeof(*out->resources));
 	for (int slot = 0; slot < resource_n; slot++) {
-		if (!snapshot->alloc[slot]) {
-			continue;
-		}
-		struct bt_utilization u = measure(snapshot, snapshot->alloc[slot], usage->used[slot], shares);
+		struct bt_utilization u = measure(snapshot, bt_alloc_cells(snapshot, (uint32_t)slot),
+			bt_used_cells(usage, (uint32_t)slot), shares);
 		u.name = bt_resource_name(cache->dictionary, (uint32_t)slot);
 		u.slot = (uint32_t)slot;
 		if (u.node_n) {
@@ -71,7 +71,8 @@ static void measure_resources(const struct bt_cache *cache, struct bt_cluster_ut
 		}
 	}
 	if (snapshot->node_n) {
-		struct bt_utilization u = measure(snapshot, snapshot->alloc_pods, usage->pod_n, shares);
+		struct bt_utilization u =
+			measure(snapshot, bt_room_cells(snapshot), bt_pod_cells(usage), shares);
 		u.name = bt_str("pods");
 		u.slot = BT_FIRST_RARE;
 		out->resources[out->resource_n++] = u;
@@ -114,22 +115,20 @@ static void measure_zones(const struct bt_cache *cache, struct bt_cluster_utiliz
 			zone_of(out, &cap, bt_intern_str(cache->dictionary->intern, name));
 
 		zone->node_n++;
-		zone->pod_n += (uint64_t)usage->pod_n[i];
-		zone->cpu_used += (double)bt_column_get(usage->used[BT_CPU], i);
-		zone->cpu += (double)bt_column_get(snapshot->alloc[BT_CPU], i);
-		zone->memory_used += (double)bt_column_get(usage->used[BT_MEMORY], i);
-		zone->memory += (double)bt_column_get(snapshot->alloc[BT_MEMORY], i);
+		zone->pod_n += (uint64_t)usage->nodes[i].pod_n;
+		zone->cpu_used += (double)bt_node_used(usage, BT_CPU, i);
+		zone->cpu += (double)bt_node_alloc(snapshot, BT_CPU, i);
+		zone->memory_used += (double)bt_node_used(usage, BT_MEMORY, i);
+		zone->memory += (double)bt_node_alloc(snapshot, BT_MEMORY, i);
 	}
 	if (out->zone_n) {
 		qsort(out->zones, out->zone_n, sizeof(*out->zones), by_name);
 	}
 }
 
-static bool used_up(const int64_t *alloc, const int64_t *used, uint32_t node_ix)
+static bool used_up(int64_t all, int64_t used)
 {
-	int64_t all = bt_column_get(alloc, node_ix);
-
-	return all > 0 && (double)bt_column_get(used, node_ix) > FULL_SHARE * (double)all;
+	return all > 0 && (double)used > FULL_SHARE * (double)all;
 }
 
 static void count_extremes(const struct bt_cache *cache, struct bt_cluster_utilization *out)
@@ -141,10 +140,11 @@ static void count_extremes(const struct bt_cache *cache, struct bt_cluster_utili
 		if (!bt_bitmap_test(snapshot->live, i)) {
 			continue;
 		}
-		out->empty_node_n += usage->pod_n[i] == 0;
-		out->full_node_n += used_up(snapshot->alloc_pods, usage->pod_n, i) ||
-				    used_up(snapshot->alloc[BT_CPU], usage->used[BT_CPU], i) ||
-				    used_up(snapshot->alloc[BT_MEMORY], usage->used[BT_MEMORY], i);
+		out->empty_node_n += usage->nodes[i].pod_n == 0;
+		out->full_node_n +=
+			used_up(snapshot->rooms[i].pods, usage->nodes[i].pod_n) ||
+			used_up(bt_node_alloc(snapshot, BT_CPU, i), bt_node_used(usage, BT_CPU, i)) ||
+			used_up(bt_node_alloc(snapshot, BT_MEMORY, i), bt_node_used(usage, BT_MEMORY, i));
 	}
 }
 

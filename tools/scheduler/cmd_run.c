@@ -85,13 +85,13 @@ static int serve(struct bt_scheduler *scheduler)
 		if (bt_interrupt_pending()) {
 			bt_log(BT_LOG_INFO, 0, "Received a signal, ending in order", NULL);
 		}
-		if (!bt_scheduler_stop(scheduler, STOP_LIMIT_NS)) {
-			bt_log(BT_LOG_ERROR, 0, "Writes to the API server have not come to their end", NULL);
-			bt_buf_fini(&why);
-			return BT_EXIT_NO;
-		}
 	}
-	bt_scheduler_destroy(scheduler);
+	if (bt_scheduler_stop(scheduler, STOP_LIMIT_NS)) {
+		bt_scheduler_destroy(scheduler);
+	} else {
+		bt_log(BT_LOG_ERROR, 0, "Writes to the API server have not come to their end", NULL);
+		status = status ? status : BT_EXIT_NO;
+	}
 	bt_buf_fini(&why);
 	return status;
 }
@@ -104,6 +104,7 @@ static int schedule(const struct bt_invocation *invocation, const struct bt_run_
 
 	bt_log_setup(flags->log_format, flags->verbosity);
 	bt_run_flags_warn(invocation);
+	bt_run_config_warn(config);
 	struct bt_scheduler *scheduler = bt_scheduler_create(flags, config, &why);
 	if (scheduler) {
 		status = serve(scheduler);

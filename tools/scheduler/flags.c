@@ -17,6 +17,9 @@
 #define DEFAULT_QPS   50
 #define DEFAULT_BURST 100
 
+/* Source: SetDefaults_KubeSchedulerConfiguration, v1.36.3. */
+#define DEFAULT_PARALLELISM 16
+
 static const char *text_of(const struct bt_invocation *invocation, const char *name)
 {
 	const char *text = bt_invocation_text(invocation, name);
@@ -320,11 +323,15 @@ static int set_duration(const struct bt_invocation *invocation, const char *name
 	return bt_invocation_has(invocation, name) ? read_duration(invocation, name, out_ns) : BT_EXIT_OK;
 }
 
+static struct bt_config_bool switch_of(const struct bt_invocation *invocation, const char *name)
+{
+	return (struct bt_config_bool){bt_invocation_switch(invocation, name), true};
+}
+
 static int apply_election(const struct bt_invocation *invocation, struct bt_leader_election_config *election)
 {
 	if (bt_invocation_has(invocation, "leader-elect")) {
-		election->leader_elect =
-			(struct bt_config_bool){bt_invocation_switch(invocation, "leader-elect"), true};
+		election->leader_elect = switch_of(invocation, "leader-elect");
 	}
 	set_text(invocation, "leader-elect-resource-lock", &election->resource_lock);
 	set_text(invocation, "leader-elect-resource-name", &election->resource_name);
@@ -371,7 +378,8 @@ int bt_run_flags_apply(const struct bt_invocation *invocation, struct bt_config 
 
 	if (!status && !text_of(invocation, "config")) {
 		status = apply_connection(invocation, &config->client_connection);
-		config->enable_profiling.value = bt_invocation_switch(invocation, "profiling");
+		config->enable_profiling = switch_of(invocation, "profiling");
+		config->enable_contention_profiling = switch_of(invocation, "contention-profiling");
 	}
 	return status;
 }
@@ -435,5 +443,27 @@ void bt_run_flags_warn(const struct bt_invocation *invocation)
 		bt_log(BT_LOG_WARNING, 0, "Flag has no effect",
 			bt_log_fields(bt_log_str("flag", bt_str(option->name)),
 				bt_log_str("reason", bt_str(option->ignored))));
+	}
+}
+
+static void warn_of(const char *field, const char *reason)
+{
+	bt_log(BT_LOG_WARNING, 0, "Configuration has no effect",
+		bt_log_fields(bt_log_str("field", bt_str(field)), bt_log_str("reason", bt_str(reason))));
+}
+
+void bt_run_config_warn(const struct bt_config *config)
+{
+	if (config->parallelism.value != DEFAULT_PARALLELISM) {
+		warn_of("parallelism", "how many threads score nodes, --workers says");
+	}
+	if (config->delay_cache_until_active) {
+		warn_of("delayCacheUntilActive",
+			"who stands by knows the cluster, and decides at once when it leads");
+	}
+	if (config->gates.on[BT_GATE_COORDINATED_LEADER_ELECTION] &&
+		config->leader_election.leader_elect.value) {
+		warn_of("featureGates.CoordinatedLeaderElection",
+			"the Lease goes to whoever takes it first; nobody is proposed by a LeaseCandidate");
 	}
 }

@@ -139,7 +139,9 @@ enum bt_rival_verdict bt_rival_judge(struct bt_rival *rival, const struct bt_wri
 	if (judgement->ours.len && bt_str_eq(judgement->ours, judgement->theirs)) {
 		verdict = BT_RIVAL_SAME;
 	}
-	if (verdict >= BT_RIVAL_LOWER) {
+	if (judgement->undecided) { /* what was known of it may be of another time */
+		verdict = BT_RIVAL_UNKNOWN;
+	} else if (verdict >= BT_RIVAL_LOWER) {
 		bt_log(BT_LOG_INFO, 0, "The other scheduler decided otherwise",
 			bt_log_fields(bt_log_pod(judgement->pod.namespace_, judgement->pod.name),
 				bt_log_str("ours", judgement->ours), bt_log_str("theirs", judgement->theirs),

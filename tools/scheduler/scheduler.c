@@ -57,7 +57,7 @@ struct bt_scheduler {
 	struct bt_lock lease_lock; /* for lease, which the writer's thread asks, too */
 	_Atomic uint32_t ending;   /* atomic: a flag alone, relaxed */
 	_Atomic uint32_t lost;	   /* atomic: a flag alone, relaxed */
-	bool started, elected, reported_synced;
+	bool started, elected, reported_synced, reported_journal;
 	int64_t looked_ns;
 };
 
@@ -315,6 +315,11 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 	if (s->extenders) {
 		options.engine.extending = bt_extenders_hooks(s->extenders);
 	}
+	if (s->shadow) {
+		/* Each decision is compared with the other scheduler's before the next one is made, so that
+		 * both decide about the same cluster. */
+		options.limits.bindings = 1;
+	}
 	options.limits.sources = bt_watch_source_n(&s->config->gates);
 	options.limits.workers = s->plan.worker_n;
 	options.limits.ingest_threads = s->flags->threads ? s->flags->threads : 1;
@@ -497,7 +502,8 @@ static void add_metrics(void *context, struct bt_exposition *x)
 	if (s->shadow) {
 		bt_expose(x, "berth_shadow_pods_total", BT_METRIC_COUNTER,
 			"Pods that another scheduler has placed, by what its node is here: the same, tied "
-			"with it, of a lower score, refused, or unknown.");
+			"with it, of a lower score, refused, or unknown, because the pod's turn had not "
+			"come here.");
 		for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
 			enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
 
@@ -594,7 +600,6 @@ enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_err
 	s->started = true;
 	if (bt_pipeline_start(s->pipeline, out_error) != BT_OK || !start_watch(s, out_error) ||
 		!start_audit(s, out_error) || !start_serve(s, out_error)) {
-		bt_scheduler_stop(s, 0);
 		return BT_IO;
 	}
 	return BT_OK;
@@ -643,6 +648,18 @@ static void report_stalls(const struct bt_scheduler *s)
 	}
 }
 
+static void look_at_journal(struct bt_scheduler *s)
+{
+	int error = bt_recording_error(&s->recording);
+
+	if (error && !s->reported_journal) {
+		s->reported_journal = true;
+		bt_log(BT_LOG_ERROR, 0, "The journal breaks off; pods are scheduled without it",
+			bt_log_fields(bt_log_str("file", bt_str(s->flags->journal)),
+				bt_log_str("err", bt_str(strerror(error)))));
+	}
+}
+
 bool bt_scheduler_look(struct bt_scheduler *s)
 {
 	int64_t now_ns = bt_clock_monotonic_ns();
@@ -651,6 +668,7 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 		return false;
 	}
 	look_for_sync(s);
+	look_at_journal(s);
 	if (s->reported_synced) {
 		bt_audit_look(s->audit, now_ns);
 	}

@@ -21,7 +21,8 @@ struct bt_scheduler;
 struct bt_scheduler *bt_scheduler_create(
 	const struct bt_run_flags *flags, const struct bt_config *config, struct bt_buf *out_error);
 
-/* Starts to list, to watch, to lead and to serve. Returns: BT_OK; BT_IO with the reason in out_error. */
+/* Starts to list, to watch, to lead and to serve. Returns: BT_OK; BT_IO with the reason in out_error, and
+ * some parts have begun. Owns: bt_scheduler_stop, in any case. */
 enum bt_status bt_scheduler_start(struct bt_scheduler *scheduler, struct bt_buf *out_error);
 
 /* Does what is due now and then: compares, reports what is stuck. Returns: whether it goes on; false when the

@@ -204,8 +204,8 @@ static void add_node(struct look *look, struct bt_engine *engine, uint32_t node_
 
 	bt_doc_begin_object(&look->doc);
 	add_text(&look->doc, "node", text_of(engine, cache->view.snapshot->nodes[node_ix].name));
-	add_int(&look->doc, "allocatablePods", cache->view.snapshot->alloc_pods[node_ix]);
-	add_int(&look->doc, "usedPods", bt_ledger_usage(cache->ledger)->pod_n[node_ix]);
+	add_int(&look->doc, "allocatablePods", cache->view.snapshot->rooms[node_ix].pods);
+	add_int(&look->doc, "usedPods", bt_ledger_usage(cache->ledger)->nodes[node_ix].pod_n);
 	bt_doc_key(&look->doc, "unschedulable");
 	bt_doc_bool(&look->doc, cache->view.snapshot->nodes[node_ix].unschedulable);
 	add_resources(look, cache, node_ix);

@@ -121,19 +121,12 @@ static int make_pipeline(struct simulation *s)
 {
 	const struct bt_pipeline_options options = options_of(s);
 	struct bt_config_errors errors = {0};
-	struct bt_buf text = {0};
 
 	s->pipeline = bt_pipeline_create(&s->config, &options, &errors);
 	if (!s->pipeline) {
-		bt_config_errors_text(&errors, &text);
-		fprintf(stderr, "berth simulate: %s: %s\n",
-			option(s, "config") ? option(s, "config") : "--feature-gates", text.ptr);
+		return bt_configuration_refused(s->invocation, &errors);
 	}
-	bt_buf_fini(&text);
 	bt_config_errors_fini(&errors);
-	if (!s->pipeline) {
-		return BT_EXIT_INPUT;
-	}
 	s->engine = s->run.engine = bt_pipeline_engine(s->pipeline);
 	s->run.pipeline = s->pipeline;
 	return BT_EXIT_OK;
@@ -678,8 +671,9 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	struct simulation s = {.invocation = invocation};
 
 	s.quiet = bt_invocation_has(invocation, "quiet");
-	s.complaints =
-		(struct bt_complaints){.quiet = s.quiet, .strict = bt_invocation_has(invocation, "strict")};
+	s.complaints = (struct bt_complaints){.command = invocation->command->name,
+		.quiet = s.quiet,
+		.strict = bt_invocation_has(invocation, "strict")};
 	s.emit = bt_emit_create();
 	if (bt_invocation_has(invocation, "live") || bt_invocation_has(invocation, "stats")) {
 		s.stages = bt_stages_create();

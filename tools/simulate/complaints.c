@@ -14,7 +14,7 @@ static void say(struct bt_complaints *complaints, struct bt_str text)
 	complaints->n++;
 	complaints->stop |= complaints->strict;
 	if (complaints->strict || (!complaints->quiet && complaints->n <= PRINTED_MAX)) {
-		fprintf(stderr, "berth simulate: %.*s\n", BT_STR_ARG(text));
+		fprintf(stderr, "berth %s: %.*s\n", complaints->command, BT_STR_ARG(text));
 	}
 }
 
@@ -66,7 +66,7 @@ void bt_complaints_say(struct bt_complaints *complaints, const char *object, con
 void bt_complaints_end(const struct bt_complaints *complaints)
 {
 	if (!complaints->quiet && !complaints->strict && complaints->n > PRINTED_MAX) {
-		fprintf(stderr, "berth simulate: %llu more problems like these were skipped over\n",
-			(unsigned long long)(complaints->n - PRINTED_MAX));
+		fprintf(stderr, "berth %s: %llu more problems like these were skipped over\n",
+			complaints->command, (unsigned long long)(complaints->n - PRINTED_MAX));
 	}
 }

@@ -11,6 +11,7 @@
 #include "tools/codec/diagnosis.h"
 
 struct bt_complaints {
+	const char *command; /* that says them, such as simulate */
 	bool quiet, strict;
 	bool keeps; /* they are kept until bt_complaints_pass says them */
 	uint64_t n; /* how many there were */

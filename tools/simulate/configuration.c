@@ -72,6 +72,19 @@ int bt_configuration_read(
 	return status;
 }
 
+int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_config_errors *errors)
+{
+	const char *path = bt_invocation_text(invocation, "config");
+	struct bt_buf text = {0};
+
+	bt_config_errors_text(errors, &text);
+	fprintf(stderr, "berth %s: %s: %s\n", invocation->command->name, path ? path : "--feature-gates",
+		text.ptr ? text.ptr : "");
+	bt_buf_fini(&text);
+	bt_config_errors_fini(errors);
+	return BT_EXIT_INPUT;
+}
+
 int bt_configuration_write(const struct bt_config *config, const char *path)
 {
 	struct bt_buf text = {0};

@@ -16,6 +16,9 @@ int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gat
 int bt_configuration_read(
 	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config);
 
+/* Says what is wrong with a configuration that no engine takes, and frees it. Returns: BT_EXIT_INPUT. */
+int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_config_errors *errors);
+
 /* Writes the configuration as it counts to a file, or to standard output when path is "-".
  * Returns: enum bt_exit. */
 int bt_configuration_write(const struct bt_config *config, const char *path);

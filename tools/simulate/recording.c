@@ -51,9 +51,13 @@ enum bt_status bt_recording_config(struct bt_str text, struct bt_config *out_con
 /* Context: the journal's thread. */
 static bool write_bytes(void *context, const char *bytes, size_t n)
 {
-	bt_output_add(context, bytes, n);
-	bt_output_flush(context); /* whatever becomes of the simulation */
-	return !bt_output_failed(context);
+	struct bt_recording *recording = context;
+	struct bt_output *output = &recording->output;
+
+	bt_output_add(output, bytes, n);
+	bt_output_flush(output); /* whatever becomes of the simulation */
+	bt_store_relaxed(&recording->error, output->error);
+	return !bt_output_failed(output);
 }
 
 enum bt_status bt_recording_open(
@@ -64,7 +68,7 @@ enum bt_status bt_recording_open(
 	}
 	write_config(config, &recording->config);
 	const struct bt_journal_options options = {.write = write_bytes,
-		.context = &recording->output,
+		.context = recording,
 		.codec = bt_journal_json(NULL),
 		.config = bt_buf_view(&recording->config),
 		.ring_bytes = RING_BYTES};

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "engine/base/atomic.h"
 #include "engine/flow/journal.h"
 #include "tools/cli/output.h"
 
@@ -12,11 +13,18 @@ struct bt_recording {
 	struct bt_journal *journal; /* for the pipeline */
 	struct bt_output output;
 	struct bt_buf config; /* for the header */
+	_Atomic int error;    /* atomic: a number alone, relaxed; errno of what could not be written */
 };
 
 /* Opens the file. Returns: BT_OK; BT_IO with a message on standard error. */
 enum bt_status bt_recording_open(
 	struct bt_recording *recording, const char *path, const struct bt_config *config);
+
+/* Why nothing is written any more, as an errno; 0: all is well. Context: any thread. */
+static inline int bt_recording_error(const struct bt_recording *recording)
+{
+	return bt_load_relaxed(&recording->error);
+}
 
 /* Ends the journal, if there is one. Returns: enum bt_exit. */
 int bt_recording_close(struct bt_recording *recording);

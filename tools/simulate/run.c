@@ -190,6 +190,37 @@ static int64_t next_flush(struct bt_run *run, int64_t limit_ns)
 	return flush <= limit_ns ? flush : INT64_MAX;
 }
 
+/* Waits a pod for the end of a backoff that was refused before something changed? Looks at every pod. */
+static bool backs_off_from_the_past(const struct bt_run *run)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(run->engine)->ledger;
+	const struct bt_queue *queue = bt_engine_queue(run->engine);
+
+	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
+		if (bt_ledger_pod(ledger, i)->state == BT_POD_QUEUED) {
+			const struct bt_queue_info info = bt_queue_info(queue, i);
+
+			if (info.where == BT_WAIT_BACKOFF && info.timestamp_ns <= run->changed_ns) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/*
+ * When the next backoff ends; INT64_MAX when that would lead to nothing: a pod that met an error, or no nodes
+ * at all, is tried again and again by backoff alone, and would never end. It is, while something is to come,
+ * or the user says how long to go on, or something has changed since.
+ */
+static int64_t next_backoff(const struct bt_run *run, bool something_comes)
+{
+	int64_t next = bt_engine_next_backoff_ns(run->engine);
+	bool counts = something_comes || run->until_ns != INT64_MAX || next == INT64_MAX;
+
+	return counts || backs_off_from_the_past(run) ? next : INT64_MAX;
+}
+
 /* ---- events ---- */
 
 /* The next event. Returns: NULL when it is not known, or there is none any more: run->ended says which. */
@@ -305,7 +336,7 @@ static int64_t next_moment(struct bt_run *run, const struct bt_parcel *event)
 {
 	int64_t next = earlier(bt_ends_next(&run->ends), event ? event->at_ns : INT64_MAX);
 
-	next = earlier(next, bt_engine_next_backoff_ns(run->engine));
+	next = earlier(next, next_backoff(run, next != INT64_MAX));
 	next = earlier(next, next_flush(run, earlier(next, run->until_ns)));
 	return next <= run->until_ns ? next : INT64_MAX;
 }

@@ -3,7 +3,8 @@
  * the next moment at which something happens: a backoff ends, a pod that is being deleted is gone, a trace's
  * pod comes or leaves, and pods that have waited for more than five minutes are let back. The last of these
  * alone keeps no simulation running: it counts when another moment is still to come and something has changed
- * since those pods were refused, or when the time to stop at was given. Without such a time it ends when
+ * since those pods were refused, or when the time to stop at was given. Nor does a backoff, unless something
+ * has changed since the pod was refused. Without such a time it ends when
  * there is no moment left.
  *
  * A run conducts a pipeline. Its steps belong to the scheduling thread, and are the same whether there are

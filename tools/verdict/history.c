@@ -187,7 +187,7 @@ static bool begin(struct player *p, const struct bt_history_cycle *how)
 	bt_engine_explain(engine, pod_ix, &p->explanation);
 	bt_engine_begin(engine, pod_ix, &cycle->decision);
 	if (cycle->decision.outcome == BT_PLACED) {
-		cycle->decision.node_ix = pick(p);
+		bt_engine_take_node(engine, &cycle->decision, pick(p));
 	} else if (cycle->decision.outcome != BT_SKIPPED) {
 		bt_engine_message(engine, &p->explanation, &cycle->message);
 		size_t post_len = p->explanation.post_filtered ? p->explanation.post_text.len : 0;
@@ -238,6 +238,9 @@ static void end_placed(struct player *p)
 			BT_STR_ARG(cycle->popped));
 	}
 	bt_engine_end(p->api.cluster.engine, &cycle->decision);
+	if (cycle->decision.outcome == BT_FAILED) {
+		bt_buf_str(&cycle->message, bt_engine_end_error(p->api.cluster.engine));
+	}
 	if (p->api.bind_error.len) {
 		bt_buf_printf(&cycle->message, "running Bind plugin \"DefaultBinder\": %.*s",
 			BT_STR_ARG(bt_buf_view(&p->api.bind_error)));
@@ -277,7 +280,7 @@ static void note_member(void *context, struct bt_engine *engine, struct bt_decis
 
 	bt_engine_explain(engine, decision->pod_ix, &p->explanation);
 	if (decision->outcome == BT_PLACED) {
-		decision->node_ix = pick(p);
+		bt_engine_take_node(engine, decision, pick(p));
 		return;
 	}
 	bt_buf_clear(&cycle->message);

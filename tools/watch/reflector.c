@@ -277,7 +277,13 @@ static enum bt_fate judge_status(struct bt_reflector *r, char *what, size_t cap)
 		status = (struct bt_proto_status){.message = body};
 	}
 	enum bt_fate fate = bt_intake_fate((int32_t)r->head.status, status.reason, status.message);
-	if (fate == BT_FATE_DENIED) {
+	if (r->head.status == 401) {
+		snprintf(what, cap,
+			"The server does not accept the credentials to list and watch %s: has the token or "
+			"the "
+			"client certificate expired, or is it another cluster's?",
+			r->kind->resource);
+	} else if (fate == BT_FATE_DENIED) {
 		snprintf(what, cap,
 			"Not allowed to list and watch %s: grant both verbs on them in API group \"%s\"",
 			r->kind->resource, r->kind->group);
@@ -302,7 +308,7 @@ static bool was_good_watch(const struct bt_reflector *r)
 
 static enum bt_fate judge(struct bt_reflector *r)
 {
-	char what[160];
+	char what[224];
 
 	if (r->fate != BT_FATE_NONE) {
 		return r->fate;

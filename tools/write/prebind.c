@@ -8,7 +8,8 @@
  *                                                            +-------------------+ not bound: the watch has
  *                                                                                  shown something, or 10 s
  * A look is one at the node and all claims with their volumes, from the first one on, until all are bound in
- * one look. Each step is made again a few times; a conflict of a claim reads it anew. When it fails, or the
+ * one look; for the first in-tree volume in it the node's CSINode is asked for (CSI_NODE), and the volume
+ * again. Each step is made again a few times; a conflict of a claim reads it anew. When it fails, or the
  * binding does, what can be taken back is.
  */
 #include "tools/cli/json_write.h"
@@ -394,6 +395,7 @@ static void take_node(struct bt_writer *writer, struct bt_op *op, const struct b
 		if (!bt_str_eq(labels, op->prebind->labels)) {
 			op->prebind->labels = bt_op_copy(op, labels);
 		}
+		op->prebind->knows_migrated = false;
 		wait_from(op, 0);
 	}
 }
@@ -465,27 +467,85 @@ static bool read_object(
 	return bt_object_decode(&decode, out) && out->kind == kind;
 }
 
-/* Does the node have the labels that the volume wants? Source: CheckNodeAffinity, v1.36.3. */
-static bool is_reached(struct bt_writer *writer, const struct bt_object *volume, struct bt_str labels_text)
+/* Which in-tree plugins the node's kubelet has migrated; none when the node has no CSINode. */
+static void take_csi_node(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	struct bt_object *object = bt_arena_zalloc(&writer->scratch, sizeof(*object));
+	bool is_there = answer->status != 404;
+
+	if (is_there && !read_object(writer, answer->body, BT_KIND_CSI_NODE, object)) {
+		fail_volume(
+			writer, op, "binding volumes: the CSINode %.*s cannot be read", BT_STR_ARG(op->node));
+		return;
+	}
+	op->prebind->migrated = is_there ? bt_migrated_plugins(&object->csi_node) : 0;
+	op->prebind->knows_migrated = true;
+	bt_prebind_go(op, BT_PREBIND_MADE);
+}
+
+/* What a volume is to a node. */
+struct reach {
+	bool reached;
+	struct bt_str error; /* why it cannot be told, in scratch; or empty */
+};
+
+/*
+ * Does the node have the labels that the volume wants, translated when the node's kubelet has migrated it?
+ * Source: tryTranslatePVToCSI, CheckNodeAffinity, v1.36.3.
+ */
+static struct reach reach_of(
+	struct bt_writer *writer, const struct bt_object *volume, const struct bt_prebind *prebind)
 {
 	struct bt_object *node = bt_arena_zalloc(&writer->scratch, sizeof(*node));
+	struct bt_str labels_text = prebind->labels.len ? prebind->labels : bt_str("{}");
 	struct bt_buf text = {.len = 0};
 
 	bt_buf_printf(&text, "{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"labels\":%.*s}}",
-		BT_STR_ARG(labels_text.len ? labels_text : bt_str("{}")));
+		BT_STR_ARG(labels_text));
 	struct bt_intern *intern = bt_intern_create();
 	struct bt_held held = bt_held_for_ever(intern);
 	struct bt_arena arena = {.first = NULL};
-	const struct bt_node_selector selector =
-		bt_node_selector_compile(&held, &arena, &volume->persistent_volume.affinity);
-	bool reached = read_object(writer, bt_buf_view(&text), BT_KIND_NODE, node);
-	const struct bt_labels labels = bt_labels_intern(&held, &arena, &node->meta.labels);
+	struct bt_pv pv;
+	struct reach reach = {.reached = read_object(writer, bt_buf_view(&text), BT_KIND_NODE, node)};
 
-	reached = reached && bt_node_selector_matches(intern, &selector, labels, BT_NAME_EMPTY);
+	bt_pv_compile(&held, &arena, &volume->persistent_volume, &pv);
+	const struct bt_labels labels = bt_labels_intern(&held, &arena, &node->meta.labels);
+	const bool translated = bt_pv_is_migrated(&pv, prebind->migrated);
+	if (translated && pv.disk.error) {
+		struct bt_str error = bt_intern_str(intern, pv.disk.error);
+
+		reach.error =
+			(struct bt_str){bt_arena_copy(&writer->scratch, error.ptr, error.len), error.len};
+	}
+	reach.reached = reach.reached && bt_pv_reaches(intern, &pv, translated, labels);
 	bt_arena_fini(&arena);
 	bt_intern_destroy(intern);
 	bt_buf_fini(&text);
-	return reached;
+	return reach;
+}
+
+/* A volume that is there. */
+static void judge_volume(
+	struct bt_writer *writer, struct bt_op *op, const struct bt_object *volume, bool claimed)
+{
+	const struct bt_prebind *prebind = op->prebind;
+	const struct reach reach = reach_of(writer, volume, prebind);
+	bool chosen = volume_of(op)->volume.len;
+
+	if (reach.error.len) {
+		fail_volume(writer, op, "binding volumes: %scould not translate pv: %.*s",
+			chosen ? "failed to translate pv to csi: " : "", BT_STR_ARG(reach.error));
+	} else if (!reach.reached) {
+		fail_volume(writer, op,
+			"binding volumes: pv \"%.*s\" node affinity doesn't match node \"%.*s\": no matching "
+			"NodeSelectorTerms",
+			BT_STR_ARG(prebind->made), BT_STR_ARG(op->node));
+	} else if (chosen && !claimed) {
+		fail_volume(writer, op, "binding volumes: ClaimRef got reset for pv \"%.*s\"",
+			BT_STR_ARG(prebind->made));
+	} else {
+		go_on(writer, op);
+	}
 }
 
 /* A volume that was provisioned and is not there yet is on its way. */
@@ -506,16 +566,10 @@ static void take_volume(struct bt_writer *writer, struct bt_op *op, const struct
 	} else if (!read_object(writer, answer->body, BT_KIND_PERSISTENT_VOLUME, volume)) {
 		fail_volume(writer, op, "binding volumes: the volume %.*s cannot be read",
 			BT_STR_ARG(prebind->made));
-	} else if (volume->persistent_volume.affinity.set && !is_reached(writer, volume, prebind->labels)) {
-		fail_volume(writer, op,
-			"binding volumes: pv \"%.*s\" node affinity doesn't match node \"%.*s\": no matching "
-			"NodeSelectorTerms",
-			BT_STR_ARG(prebind->made), BT_STR_ARG(op->node));
-	} else if (chosen && !bt_json_name(bt_json_member(writer, ref, "uid")).len) {
-		fail_volume(writer, op, "binding volumes: ClaimRef got reset for pv \"%.*s\"",
-			BT_STR_ARG(prebind->made));
+	} else if (!prebind->knows_migrated && bt_volume_migrates(volume->persistent_volume.source.type)) {
+		bt_prebind_go(op, BT_PREBIND_CSI_NODE);
 	} else {
-		go_on(writer, op);
+		judge_volume(writer, op, volume, bt_json_name(bt_json_member(writer, ref, "uid")).len != 0);
 	}
 }
 
@@ -525,6 +579,8 @@ static void take_look(struct bt_writer *writer, struct bt_op *op, const struct b
 		take_node(writer, op, answer);
 	} else if (op->stage == BT_PREBIND_WAIT) {
 		take_pvc(writer, op, answer);
+	} else if (op->stage == BT_PREBIND_CSI_NODE) {
+		take_csi_node(writer, op, answer);
 	} else {
 		take_volume(writer, op, answer);
 	}
@@ -550,19 +606,30 @@ static void volume_answered(struct bt_writer *writer, struct bt_op *op, const st
 	}
 }
 
+/* Asks for the node, its CSINode, or a volume. */
+static void ask_for(struct bt_writer *writer, const struct bt_op *op, struct bt_http_call *out_call)
+{
+	const struct bt_str nowhere = {.len = 0};
+	struct bt_str path = op->stage == BT_PREBIND_NODE
+				     ? bt_write_path(writer, "/api/v1", nowhere, "/nodes/", op->node, "")
+			     : op->stage == BT_PREBIND_CSI_NODE
+				     ? bt_write_path(writer, "/apis/storage.k8s.io/v1", nowhere, "/csinodes/",
+					       op->node, "")
+				     : bt_write_path(writer, "/api/v1", nowhere, "/persistentvolumes/",
+					       op->prebind->made, "");
+
+	*out_call = (struct bt_http_call){.method = BT_HTTP_GET, .path = path};
+}
+
 static bool volume_request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
 {
 	const struct bt_prebind_volume *volume = volume_of(op);
 	bool of_pv = op->stage == BT_PREBIND_PV_GET || op->stage == BT_PREBIND_PV;
 
-	if (op->stage == BT_PREBIND_MADE || op->stage == BT_PREBIND_NODE) {
-		bool of_node = op->stage == BT_PREBIND_NODE;
-
-		op->shown_n = of_node ? writer->shown_n : op->shown_n; /* of the whole look */
-		*out_call = (struct bt_http_call){.method = BT_HTTP_GET,
-			.path = bt_write_path(writer, "/api/v1", (struct bt_str){.len = 0},
-				of_node ? "/nodes/" : "/persistentvolumes/",
-				of_node ? op->node : op->prebind->made, "")};
+	if (op->stage >= BT_PREBIND_NODE && op->stage != BT_PREBIND_WAIT) {
+		/* Of the whole look. */
+		op->shown_n = op->stage == BT_PREBIND_NODE ? writer->shown_n : op->shown_n;
+		ask_for(writer, op, out_call);
 		return true;
 	}
 	*out_call = (struct bt_http_call){.method = op->reads ? BT_HTTP_GET : BT_HTTP_PATCH,
@@ -615,7 +682,7 @@ static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 
 const struct bt_op_verbs bt_prebind_verbs = {BT_CLASS_BIND, begin, request, answered, fenced, given_up};
 
-/* ---- claims and volumes that the watch shows ---- */
+/* ---- claims, volumes and nodes that the watch shows ---- */
 
 static bool waits_for(const struct bt_op *op, const struct bt_op *shown)
 {
@@ -623,6 +690,9 @@ static bool waits_for(const struct bt_op *op, const struct bt_op *shown)
 	bool waits = op->verbs == &bt_prebind_verbs && op->stage == BT_PREBIND_NODE;
 	bool is_claim = shown->pod.namespace_.len, found = false;
 
+	if (shown->node.len) {
+		return waits && bt_str_eq(op->node, shown->node);
+	}
 	for (uint32_t i = 0; waits && !found && i < prebind->volume_n; i++) {
 		const struct bt_prebind_volume *volume = &prebind->volumes[i];
 

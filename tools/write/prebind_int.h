@@ -57,6 +57,8 @@ struct bt_prebind {
 	uint32_t volume_n, claim_n; /* volumes: those that have a PersistentVolume first */
 	uint32_t at;		    /* which of them */
 	struct bt_str labels;	    /* the node's as JSON, when it was looked at last; empty: none */
+	uint32_t migrated;	    /* in this look: bits by enum bt_in_tree, what its kubelet has migrated */
+	bool knows_migrated;	    /* it has been asked for: a volume needs it */
 	struct bt_str made;	    /* the name of the PersistentVolume of the claim at hand */
 	bool is_bound;		    /* the claim is wholly bound to it */
 	bool undoes;
@@ -78,9 +80,10 @@ enum {
 	BT_PREBIND_PV_GET = 0,
 	BT_PREBIND_PV,
 	BT_PREBIND_PVC,
-	BT_PREBIND_NODE, /* a look at all volumes begins */
-	BT_PREBIND_WAIT, /* a claim, and then */
-	BT_PREBIND_MADE, /* its volume, and whether the node can reach it */
+	BT_PREBIND_NODE,     /* a look at all volumes begins */
+	BT_PREBIND_WAIT,     /* a claim, and then */
+	BT_PREBIND_CSI_NODE, /* what the node's kubelet has migrated, if the volume is in-tree, and */
+	BT_PREBIND_MADE,     /* its volume, and whether the node can reach it */
 	BT_PREBIND_CREATE,
 	BT_PREBIND_CLAIM_GET,
 	BT_PREBIND_CLASS_GET,

@@ -7,15 +7,23 @@
 #include "tools/write/writer_int.h"
 
 /* When another node was chosen the pipeline sees it by itself, a moment after the watch has shown it; only
- * then the binding may be said to have failed. */
-#define SETTLE_NS BT_WRITE_S
+ * then the binding may be said to have failed. Short, for the next decision waits for it. */
+#define SETTLE_NS (BT_WRITE_S / 500)
+/* For so long the other scheduler is waited for; then the pod's turn comes again. */
+#define WAIT_NS (5 * BT_WRITE_S)
+
+#define ELSEWHERE "another scheduler has bound the pod"
 
 struct kept {
 	uint64_t handle;  /* 0: the pod was refused */
 	struct bt_op *op; /* whose texts they are */
+	int64_t until_ns; /* then the binding has failed */
+	const char *why;
 };
 
 struct bt_shadow {
+	struct bt_writer *writer;
+	int64_t look_ns; /* when a timer rings; INT64_MAX: none */
 	struct bt_map by_uid;
 	struct kept *kept;
 	size_t n, cap;
@@ -23,9 +31,13 @@ struct bt_shadow {
 	size_t vacant_n, vacant_cap;
 };
 
-struct bt_shadow *bt_shadow_create(void)
+struct bt_shadow *bt_shadow_create(struct bt_writer *writer)
 {
-	return bt_mem_zalloc(1, sizeof(struct bt_shadow));
+	struct bt_shadow *shadow = bt_mem_zalloc(1, sizeof(*shadow));
+
+	shadow->writer = writer;
+	shadow->look_ns = INT64_MAX;
+	return shadow;
 }
 
 void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow)
@@ -69,8 +81,43 @@ static bool take(struct bt_shadow *shadow, const struct bt_pod_ref *pod, struct 
 	return true;
 }
 
-/* What was kept of the pod before is over. */
-static void put(struct bt_writer *writer, struct bt_op *op)
+static void set_timer(struct bt_shadow *shadow, int64_t at_ns);
+
+/* Whose time is over. */
+static void look(void *context)
+{
+	struct bt_shadow *shadow = context;
+	int64_t now_ns = bt_write_now(shadow->writer), next_ns = INT64_MAX;
+
+	shadow->look_ns = INT64_MAX;
+	for (size_t i = 0; i < shadow->n; i++) {
+		struct kept kept = shadow->kept[i];
+
+		if (!kept.op || !kept.handle) {
+			continue;
+		}
+		if (kept.until_ns > now_ns) {
+			next_ns = kept.until_ns < next_ns ? kept.until_ns : next_ns;
+		} else if (take(shadow, &kept.op->pod, &kept)) {
+			bt_pipeline_bind_failed(shadow->writer->pipeline, kept.handle, bt_str(kept.why));
+			bt_op_free(kept.op);
+		}
+	}
+	set_timer(shadow, next_ns);
+}
+
+static void set_timer(struct bt_shadow *shadow, int64_t at_ns)
+{
+	int64_t now_ns = bt_write_now(shadow->writer);
+
+	if (at_ns < shadow->look_ns) {
+		shadow->look_ns = at_ns;
+		bt_http_after(shadow->writer->http, at_ns > now_ns ? at_ns - now_ns : 0, look, shadow);
+	}
+}
+
+/* What was kept of the pod before is over. Returns: its place. */
+static struct kept *put(struct bt_writer *writer, struct bt_op *op)
 {
 	struct bt_shadow *shadow = writer->shadow;
 	struct kept old;
@@ -88,11 +135,20 @@ static void put(struct bt_writer *writer, struct bt_op *op)
 	bt_op_close(op); /* nothing is on its way */
 	shadow->kept[ix] = (struct kept){.handle = op->handle, .op = op};
 	bt_map_put(&shadow->by_uid, key_of(&op->pod), ix);
+	return &shadow->kept[ix];
 }
 
+/* What has been shown before is not shown again: of a pod that has a node by now, or has gone, the news are
+ * here already or were nobody's. */
 void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op)
 {
-	put(writer, op);
+	struct bt_known_pod known;
+	bool waits = bt_known_get(writer->known, &op->pod, &writer->scratch, &known) && known.waits;
+	struct kept *kept = put(writer, op);
+
+	kept->until_ns = bt_write_now(writer) + (waits ? WAIT_NS : SETTLE_NS);
+	kept->why = waits ? "the other scheduler has not bound the pod" : ELSEWHERE;
+	set_timer(writer->shadow, kept->until_ns);
 }
 
 void bt_shadow_refused(struct bt_writer *writer, const struct bt_pod_ref *pod)
@@ -105,6 +161,13 @@ void bt_shadow_refused(struct bt_writer *writer, const struct bt_pod_ref *pod)
 
 /* ---- what the watch shows ---- */
 
+static void tell(const struct bt_writer *writer, const struct bt_writer_judgement *judgement)
+{
+	if (writer->options.judged) {
+		writer->options.judged(writer->options.context, judgement);
+	}
+}
+
 static void judge(struct bt_writer *writer, struct bt_op *seen, const struct kept *kept)
 {
 	const struct bt_writer_judgement judgement = {
@@ -115,9 +178,7 @@ static void judge(struct bt_writer *writer, struct bt_op *seen, const struct kep
 	} else {
 		BT_WRITE_COUNT(writer, differed_n);
 	}
-	if (writer->options.judged) {
-		writer->options.judged(writer->options.context, &judgement);
-	}
+	tell(writer, &judgement);
 }
 
 static void begin(struct bt_writer *writer, struct bt_op *seen)
@@ -125,6 +186,10 @@ static void begin(struct bt_writer *writer, struct bt_op *seen)
 	struct kept kept;
 
 	if (!take(writer->shadow, &seen->pod, &kept)) {
+		if (seen->node.len) {
+			tell(writer, &(struct bt_writer_judgement){
+					     .pod = seen->pod, .theirs = seen->node, .undecided = true});
+		}
 		bt_op_end(seen);
 		return;
 	}
@@ -148,8 +213,7 @@ static void begin(struct bt_writer *writer, struct bt_op *seen)
 static bool request(struct bt_writer *writer, struct bt_op *seen, struct bt_http_call *out_call)
 {
 	(void)out_call;
-	bt_pipeline_bind_failed(
-		writer->pipeline, seen->handle, bt_str("another scheduler has bound the pod"));
+	bt_pipeline_bind_failed(writer->pipeline, seen->handle, bt_str(ELSEWHERE));
 	bt_op_end(seen);
 	return false;
 }

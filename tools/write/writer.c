@@ -11,6 +11,7 @@
 #include "engine/base/rng.h"
 #include "tools/net/escape.h"
 #include "tools/net/traffic.h"
+#include "tools/watch/proto.h"
 
 #define SAY_NS INT64_C(1000000000)
 
@@ -408,7 +409,9 @@ static struct bt_throttle *throttle_of(struct bt_writer *writer, enum bt_write_c
 /* The call goes out; done follows. */
 static void launch(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *call)
 {
-	call->accept = bt_str("application/json");
+	if (!call->accept.len) {
+		call->accept = bt_str("application/json");
+	}
 	call->timeout_ns = BT_WRITE_TIMEOUT_NS;
 	call->done = done;
 	call->context = op;
@@ -581,11 +584,26 @@ struct bt_str bt_write_pod_path(struct bt_writer *writer, const struct bt_pod_re
 	return bt_write_path(writer, "/api/v1", pod->namespace_, "/pods/", pod->name, part);
 }
 
+/* That of a Status in protobuf. */
+static bool proto_message(struct bt_str body, struct bt_str *out)
+{
+	struct bt_proto_unknown envelope;
+	struct bt_proto_status status;
+	struct bt_proto_error error;
+
+	if (!bt_proto_open(body, &envelope, &error) || !bt_str_is(envelope.kind, "Status") ||
+		!bt_proto_status(envelope.raw, &status, &error)) {
+		return false;
+	}
+	*out = status.message;
+	return status.message.len;
+}
+
 struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer *answer)
 {
 	struct bt_str key, message = answer->error;
 
-	if (!answer->status) {
+	if (!answer->status || proto_message(answer->body, &message)) {
 		return message;
 	}
 	bt_json_begin(writer->json, answer->body, &writer->scratch);
@@ -679,13 +697,27 @@ struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
 		.context = writer};
 }
 
-/* A PersistentVolumeClaim, or a PersistentVolume, which has no namespace. */
-static void hear_of_volume(struct bt_writer *writer, const struct bt_meta_object *meta)
+/* May bindings be waiting for such news: of claims, volumes and CSINodes, and that a node has gone? */
+static bool is_awaited(enum bt_parcel_kind what, enum bt_kind kind)
 {
+	return kind == BT_KIND_PERSISTENT_VOLUME_CLAIM || kind == BT_KIND_PERSISTENT_VOLUME ||
+	       kind == BT_KIND_CSI_NODE || (kind == BT_KIND_NODE && what == BT_PARCEL_DELETE);
+}
+
+/* A PersistentVolume has no namespace, and of a node and its CSINode there is the node's name alone. */
+static void hear_of_volume(struct bt_writer *writer, const struct bt_object *object)
+{
+	const struct bt_meta_object *meta = &object->meta;
+
 	if (bt_load_relaxed(&writer->volume_n)) {
 		struct bt_op *op = bt_op_create(writer, &bt_shown_verbs);
 
-		op->pod = bt_op_copy_ref(op, &(struct bt_pod_ref){meta->namespace_, meta->name, meta->uid});
+		if (object->kind == BT_KIND_NODE || object->kind == BT_KIND_CSI_NODE) {
+			op->node = bt_op_copy(op, meta->name);
+		} else {
+			op->pod = bt_op_copy_ref(
+				op, &(struct bt_pod_ref){meta->namespace_, meta->name, meta->uid});
+		}
 		bt_op_post(op);
 	}
 }
@@ -694,9 +726,8 @@ static void hear(void *context, enum bt_parcel_kind what, const struct bt_object
 {
 	struct bt_writer *writer = context;
 
-	if (what != BT_PARCEL_SYNCED && (object->kind == BT_KIND_PERSISTENT_VOLUME_CLAIM ||
-						object->kind == BT_KIND_PERSISTENT_VOLUME)) {
-		hear_of_volume(writer, &object->meta);
+	if (what != BT_PARCEL_SYNCED && is_awaited(what, object->kind)) {
+		hear_of_volume(writer, object);
 	}
 	if (what == BT_PARCEL_SYNCED || object->kind != BT_KIND_POD) {
 		return;
@@ -786,7 +817,7 @@ struct bt_writer *bt_writer_create(const struct bt_writer_options *options, stru
 	writer->json = bt_json_create();
 	writer->events = bt_events_create(writer);
 	writer->statuses = bt_statuses_create();
-	writer->shadow = bt_shadow_create();
+	writer->shadow = bt_shadow_create(writer);
 	return writer;
 }
 

@@ -24,8 +24,9 @@ struct bt_writer;
 /* Shadow mode: where a pod would have gone, and where another scheduler has put it. */
 struct bt_writer_judgement {
 	struct bt_pod_ref pod;
-	struct bt_str ours; /* empty: it was refused */
+	struct bt_str ours; /* empty: it was refused, or nobody has decided it */
 	struct bt_str theirs;
+	bool undecided; /* its turn had not come when the other one bound it */
 };
 
 struct bt_writer_options {

@@ -156,7 +156,7 @@ struct bt_writer {
 	int64_t hold_ns;  /* nothing is written before, by 429 */
 	int64_t slowed_ns;
 	int64_t way_ns, next_way_ns, way_since_ns; /* how long the way to the server is */
-	uint64_t shown_n; /* volumes and their claims that the watch has shown to those who wait for some */
+	uint64_t shown_n; /* volumes, claims, nodes that the watch has shown to those who wait for some */
 	uint32_t flying, flying_events;
 	double window; /* so many may be out: less after errors, more where the way is long */
 	uint32_t since_event;
@@ -302,7 +302,7 @@ int64_t bt_events_tick(struct bt_events *events, int64_t now_ns);
 
 /* ---- shadow.c ---- */
 
-struct bt_shadow *bt_shadow_create(void);
+struct bt_shadow *bt_shadow_create(struct bt_writer *writer);
 void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow);
 
 /* Keeps a binding until it is judged; a pod was refused. */

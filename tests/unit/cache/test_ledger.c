@@ -20,12 +20,12 @@ static uint32_t two_nodes(struct fixture *f)
 
 static void assert_unused(const struct bt_usage *usage, uint32_t node)
 {
-	for (int r = 0; r < BT_FIRST_RARE; r++) {
-		assert_int_equal(bt_column_get(usage->used[r], node), 0);
+	for (uint32_t r = 0; r < BT_FIRST_RARE; r++) {
+		assert_int_equal(bt_node_used(usage, r, node), 0);
 	}
-	assert_int_equal(usage->nonzero_milli_cpu[node], 0);
-	assert_int_equal(usage->nonzero_memory[node], 0);
-	assert_int_equal(usage->pod_n[node], 0);
+	assert_int_equal(usage->nodes[node].nonzero_milli_cpu, 0);
+	assert_int_equal(usage->nodes[node].nonzero_memory, 0);
+	assert_int_equal(usage->nodes[node].pod_n, 0);
 	assert_int_equal(usage->ports[node].n, 0);
 }
 
@@ -112,8 +112,8 @@ static void an_assumed_pod_counts_until_it_is_forgotten(void **state)
 	assert_unused(usage, node);
 	bt_ledger_assume(f->cache->ledger, pod, node);
 	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->state, BT_POD_ASSUMED);
-	assert_int_equal(usage->used[BT_CPU][node], 500);
-	assert_int_equal(usage->pod_n[node], 1);
+	assert_int_equal(usage->nodes[node].used[BT_CPU], 500);
+	assert_int_equal(usage->nodes[node].pod_n, 1);
 	assert_int_equal(usage->ports[node].n, 1);
 	assert_int_equal(usage->release_n, released);
 	bt_ledger_forget(f->cache->ledger, pod);
@@ -132,7 +132,7 @@ static void a_confirmed_pod_counts_until_it_is_removed(void **state)
 	bt_ledger_assume(f->cache->ledger, pod, node);
 	bt_ledger_confirm(f->cache->ledger, pod);
 	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->state, BT_POD_SCHEDULED);
-	assert_int_equal(usage->used[BT_CPU][node], 500);
+	assert_int_equal(usage->nodes[node].used[BT_CPU], 500);
 	bt_ledger_remove(f->cache->ledger, pod);
 	assert_unused(usage, node);
 	struct bt_ledger_counts counts = bt_ledger_counts(f->cache->ledger);
@@ -161,7 +161,7 @@ static void a_pod_that_names_its_node_is_scheduled(void **state)
 
 	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->state, BT_POD_SCHEDULED);
 	assert_int_equal(bt_ledger_pod(f->cache->ledger, pod)->node_ix, node);
-	assert_int_equal(bt_ledger_usage(f->cache->ledger)->used[BT_MEMORY][node], INT64_C(1) << 30);
+	assert_int_equal(bt_ledger_usage(f->cache->ledger)->nodes[node].used[BT_MEMORY], INT64_C(1) << 30);
 }
 
 static void a_taken_name_is_refused_with_its_owner(void **state)
@@ -220,7 +220,7 @@ static void pods_wait_for_nodes_that_are_not_known_yet(void **state)
 
 	fixture_pod(f, "nodeName: later, " ASKS);
 	uint32_t node = fixture_node(f, "name: later", "", "allocatable: {cpu: '4'}");
-	assert_int_equal(bt_ledger_usage(f->cache->ledger)->used[BT_CPU][node], 500);
+	assert_int_equal(bt_ledger_usage(f->cache->ledger)->nodes[node].used[BT_CPU], 500);
 }
 
 /* The order of pods on a node is that of upstream's lists: it tells who of equals is preempted. */
@@ -258,7 +258,7 @@ static void usage_survives_a_node_that_goes_and_comes_back(void **state)
 	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_OK);
 	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_NOT_FOUND);
 	assert_int_equal(fixture_node(f, "name: n1", "", "allocatable: {cpu: '4'}"), node);
-	assert_int_equal(bt_ledger_usage(f->cache->ledger)->used[BT_CPU][node], 500);
+	assert_int_equal(bt_ledger_usage(f->cache->ledger)->nodes[node].used[BT_CPU], 500);
 }
 
 static void each_change_is_in_the_journal(void **state)
@@ -339,6 +339,31 @@ static void priorities_that_nobody_has_are_forgotten(void **state)
 	assert_in_range(bt_mem_in_use_bytes(), 0, bytes + 4096);
 }
 
+static void a_priority_whose_pods_have_gone_comes_back_as_its_own(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_ledger *ledger = f->cache->ledger;
+	uint32_t node = two_nodes(f), five = fixture_pod(f, "containers: [{name: a}], priority: 5");
+
+	/* Another priority gets what was known of the first. */
+	bt_ledger_remove(ledger, five);
+	uint32_t seven = fixture_pod(f, "containers: [{name: a}], priority: 7");
+	five = fixture_pod(f, "containers: [{name: a}], priority: 5");
+	bt_ledger_assume(ledger, seven, node);
+	assert_int_equal(bt_ledger_lowest_priority(ledger), 7);
+	bt_ledger_assume(ledger, five, node);
+	assert_int_equal(bt_ledger_lowest_priority(ledger), 5);
+	/* Several in a row, the first of which goes. */
+	uint32_t other = fixture_pod(f, "containers: [{name: a}], priority: 5");
+	bt_ledger_remove(ledger, five);
+	assert_int_equal(bt_ledger_lowest_priority(ledger), 7);
+	bt_ledger_assume(ledger, other, node);
+	assert_int_equal(bt_ledger_lowest_priority(ledger), 5);
+	bt_ledger_remove(ledger, other);
+	bt_ledger_remove(ledger, seven);
+	assert_int_equal(bt_ledger_lowest_priority(ledger), INT32_MAX);
+}
+
 static void gates_and_signatures_go_with_their_pods(void **state)
 {
 	struct fixture *f = *state;
@@ -382,7 +407,7 @@ static void pods_are_what_they_were_when_room_is_given_up(void **state)
 	assert_true(bt_ledger_has(ledger, 77));
 	assert_int_equal(bt_ledger_first_on(ledger, node), 77);
 	assert_int_equal(bt_ledger_next(ledger, 77), 3);
-	assert_int_equal(bt_ledger_usage(ledger)->used[BT_CPU][node], 2);
+	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].used[BT_CPU], 2);
 	/* The lowest indices come first. */
 	for (uint32_t i = 0; i < MANY; i++) {
 		uint32_t wanted = i + (i >= 3) + (i >= 76);
@@ -401,7 +426,7 @@ static void room_of_nodes_that_have_gone_is_given_up(void **state)
 	bt_ledger_assume(ledger, pod, node);
 	bt_ledger_reserve(ledger, 5000);
 	bt_ledger_trim_nodes(ledger, 2);
-	assert_int_equal(bt_ledger_usage(ledger)->used[BT_CPU][node], 500);
+	assert_int_equal(bt_ledger_usage(ledger)->nodes[node].used[BT_CPU], 500);
 	assert_int_equal(bt_ledger_first_on(ledger, node), pod);
 	bt_ledger_reserve(ledger, 5000);
 	for (uint32_t i = 0; i < 5000; i++) {
@@ -451,7 +476,7 @@ static void a_pod_that_gets_another_index_keeps_its_place_on_its_node(void **sta
 			assert_int_equal(bt_ledger_pod(ledger, pod)->name, names[i]);
 		}
 		assert_int_equal(pod, BT_NO_POD);
-		assert_int_equal(bt_ledger_usage(ledger)->pod_n[node], list_n);
+		assert_int_equal(bt_ledger_usage(ledger)->nodes[node].pod_n, list_n);
 	}
 	assert_int_equal(bt_ledger_counts(ledger).scheduled, LEFT);
 	for (uint32_t i = 0; i < LEFT; i++) {
@@ -478,6 +503,7 @@ int main(void)
 		FIXTURE_TEST(each_change_is_in_the_journal),
 		FIXTURE_TEST(random_histories_return_to_zero),
 		FIXTURE_TEST(priorities_that_nobody_has_are_forgotten),
+		FIXTURE_TEST(a_priority_whose_pods_have_gone_comes_back_as_its_own),
 		FIXTURE_TEST(gates_and_signatures_go_with_their_pods),
 		FIXTURE_TEST(pods_are_what_they_were_when_room_is_given_up),
 		FIXTURE_TEST(a_pod_that_gets_another_index_keeps_its_place_on_its_node),

@@ -22,10 +22,10 @@ static void a_node_is_its_columns(void **state)
 
 	assert_true(bt_bitmap_test(s->live, node));
 	assert_int_equal(s->node_n, 1);
-	assert_int_equal(s->alloc[BT_CPU][node], 3500);
-	assert_int_equal(s->alloc[BT_MEMORY][node], INT64_C(1) << 30);
-	assert_int_equal(s->alloc[gpu][node], 2);
-	assert_int_equal(s->alloc_pods[node], 7);
+	assert_int_equal(s->rooms[node].alloc[BT_CPU], 3500);
+	assert_int_equal(s->rooms[node].alloc[BT_MEMORY], INT64_C(1) << 30);
+	assert_int_equal(s->scalars[gpu][node], 2);
+	assert_int_equal(s->rooms[node].pods, 7);
 	assert_true(s->nodes[node].unschedulable);
 	assert_int_equal(s->taint_sets[s->nodes[node].taint_set].n, 1);
 	assert_int_equal(
@@ -44,9 +44,10 @@ static void a_new_description_replaces_the_old_one(void **state)
 	const struct bt_snapshot *s = snapshot_of(f);
 	assert_true(s->version > version);
 	assert_int_equal(s->node_n, 1);
-	assert_int_equal(s->alloc[BT_CPU][node], 2000);
-	assert_int_equal(s->alloc_pods[node], 0);
-	assert_int_equal(s->alloc[bt_resource_find(f->cache->dictionary, bt_str("example.com/x"))][node], 0);
+	assert_int_equal(s->rooms[node].alloc[BT_CPU], 2000);
+	assert_int_equal(s->rooms[node].pods, 0);
+	assert_int_equal(
+		s->scalars[bt_resource_find(f->cache->dictionary, bt_str("example.com/x"))][node], 0);
 	assert_int_equal(s->nodes[node].labels.n, 0);
 	assert_int_equal(s->nodes[node].taint_set, 0);
 	assert_int_equal(s->nodes[node].image_n, 0);
@@ -63,8 +64,8 @@ static void a_removed_node_reads_as_zero_and_keeps_its_slot(void **state)
 	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_OK);
 	assert_false(bt_bitmap_test(s->live, node));
 	assert_int_equal(s->node_n, 1);
-	assert_int_equal(s->alloc[BT_CPU][node], 0);
-	assert_int_equal(s->alloc_pods[node], 0);
+	assert_int_equal(s->rooms[node].alloc[BT_CPU], 0);
+	assert_int_equal(s->rooms[node].pods, 0);
 	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "n1")), BT_NO_NODE);
 	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "n2")), other);
 	assert_int_equal(cache_remove_node(f->cache, bt_str("n1")), BT_NOT_FOUND);
@@ -158,8 +159,8 @@ static void slots_of_nodes_that_have_gone_are_given_anew(void **state)
 	assert_int_equal(s->nodes[slot].name, fixture_name(f, "fresh"));
 	assert_int_equal(s->nodes[slot].taint_set, 0);
 	assert_int_equal(s->nodes[slot].image_n, 0);
-	assert_int_equal(s->alloc[BT_CPU][slot], 0);
-	assert_int_equal(s->alloc_pods[slot], 0);
+	assert_int_equal(s->rooms[slot].alloc[BT_CPU], 0);
+	assert_int_equal(s->rooms[slot].pods, 0);
 	assert_int_equal(
 		bt_snapshot_label_column(f->cache->snapshot, fixture_name(f, "a"))[slot], BT_NAME_NONE);
 	assert_int_equal(bt_snapshot_find(f->cache->snapshot, fixture_name(f, "old-0")), BT_NO_NODE);
@@ -185,8 +186,8 @@ static void slots_behind_the_last_node_are_there_no_more(void **state)
 	bt_cache_vacate_slots(f->cache);
 	assert_int_equal(s->slot_n, MANY);
 	assert_true(s->version > version);
-	assert_int_equal(s->alloc[BT_CPU][0], 4000);
-	assert_int_equal(s->alloc_pods[0], 7);
+	assert_int_equal(s->rooms[0].alloc[BT_CPU], 4000);
+	assert_int_equal(s->rooms[0].pods, 7);
 	assert_int_equal(s->nodes[0].name, fixture_name(f, "stays-0"));
 	/* They are made anew, and empty. */
 	for (uint32_t i = MANY; i < 2 * MANY; i++) {
@@ -194,9 +195,9 @@ static void slots_behind_the_last_node_are_there_no_more(void **state)
 
 		snprintf(meta, sizeof(meta), "name: new-%" PRIu32, i);
 		assert_int_equal(fixture_node(f, meta, "", ""), i);
-		assert_int_equal(s->alloc[BT_CPU][i], 0);
-		assert_int_equal(s->alloc_pods[i], 0);
-		assert_int_equal(bt_ledger_usage(f->cache->ledger)->pod_n[i], 0);
+		assert_int_equal(s->rooms[i].alloc[BT_CPU], 0);
+		assert_int_equal(s->rooms[i].pods, 0);
+		assert_int_equal(bt_ledger_usage(f->cache->ledger)->nodes[i].pod_n, 0);
 	}
 	assert_int_equal(bt_snapshot_order(f->cache->snapshot)[2 * MANY - 1], 2 * MANY - 1);
 }
@@ -674,7 +675,7 @@ static void too_many_resource_names_are_said_and_the_node_is_there(void **state)
 	bt_buf_text(&status, "}}}");
 	assert_int_equal(cache_show_node(f->cache, &fixture_read(f, status.ptr)->node, &node), BT_FULL);
 	assert_true(bt_bitmap_test(snapshot_of(f)->live, node));
-	assert_int_equal(snapshot_of(f)->alloc[BT_CPU][node], 1000);
+	assert_int_equal(snapshot_of(f)->rooms[node].alloc[BT_CPU], 1000);
 	bt_buf_fini(&status);
 }
 

@@ -277,7 +277,7 @@ static inline void lab_assert_sets(
 	assert_int_equal(counts.sets.assumed, assumed);
 	assert_int_equal(counts.sets.scheduled, scheduled);
 	for (uint32_t i = 0; i < view->snapshot->slot_n; i++) {
-		pod_n += view->usage->pod_n[i];
+		pod_n += view->usage->nodes[i].pod_n;
 	}
 	assert_int_equal(pod_n, assumed + scheduled);
 }

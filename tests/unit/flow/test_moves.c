@@ -66,10 +66,10 @@ static void the_nodes_that_stay_get_the_lowest_slots(void **state)
 		uint32_t slot = slot_of(&t, numbered(name, sizeof(name), "n", i));
 
 		assert_in_range(slot, 0, s->slot_n - 1);
-		assert_int_equal(s->alloc[BT_CPU][slot], 4000);
-		assert_int_equal(s->alloc_pods[slot], 10);
+		assert_int_equal(s->rooms[slot].alloc[BT_CPU], 4000);
+		assert_int_equal(s->rooms[slot].pods, 10);
 		assert_true(bt_bitmap_test(s->live, slot));
-		assert_int_equal(cache_of(&t)->view.usage->pod_n[slot], i == 598);
+		assert_int_equal(cache_of(&t)->view.usage->nodes[slot].pod_n, i == 598);
 		assert_string_equal(
 			bt_intern_str(cache_of(&t)->dictionary->intern, s->nodes[slot].name).ptr, name);
 	}
@@ -163,9 +163,9 @@ static void usage_and_ports_move_with_their_node(void **state)
 	leave_last(&t, MANY, 1);
 	uint32_t slot = slot_of(&t, "n11");
 	assert_int_equal(slot, 0);
-	assert_int_equal(usage->used[BT_CPU][slot], 3500);
-	assert_int_equal(usage->used[BT_CPU][11], 0);
-	assert_int_equal(usage->pod_n[slot], 2);
+	assert_int_equal(usage->nodes[slot].used[BT_CPU], 3500);
+	assert_int_equal(usage->nodes[11].used[BT_CPU], 0);
+	assert_int_equal(usage->nodes[slot].pod_n, 2);
 	assert_int_equal(usage->ports[slot].n, 1);
 	/* Those that came last come first, as ever. */
 	assert_int_equal(bt_ledger_first_on(cache_of(&t)->ledger, slot), second);
@@ -176,7 +176,7 @@ static void usage_and_ports_move_with_their_node(void **state)
 	uint32_t large = add_pod(&t, "name: large", CPU("1"), "");
 	assert_int_equal(decide(&t, large).outcome, BT_REFUSED);
 	bt_engine_remove_pod(t.engine, first);
-	assert_int_equal(usage->used[BT_CPU][slot], 500);
+	assert_int_equal(usage->nodes[slot].used[BT_CPU], 500);
 	assert_int_equal(usage->ports[slot].n, 0);
 	assert_int_not_equal(bt_engine_pop(t.engine), BT_NO_POD);
 	end(&t);
@@ -376,7 +376,7 @@ static void slots_are_looked_at_again_when_the_pods_on_them_have_gone(void **sta
 	assert_in_range(s->slot_n, 4, 20);
 	for (uint32_t i = 396; i < 400; i++) {
 		numbered(name, sizeof(name), "n", i);
-		assert_int_equal(cache_of(&t)->view.usage->used[BT_CPU][slot_of(&t, name)], 1000);
+		assert_int_equal(cache_of(&t)->view.usage->nodes[slot_of(&t, name)].used[BT_CPU], 1000);
 	}
 	end(&t);
 }

@@ -120,8 +120,8 @@ static void the_pods_that_stay_get_the_lowest_indices(void **state)
 	assert_true(move_n(&t) >= 8);
 	assert_in_range(bt_ledger_pod_end(ledger_of(&t)), 8, 8 + 8);
 	for (uint32_t i = 0; i < NODES; i++) {
-		assert_int_equal(usage->used[BT_CPU][i], 200);
-		assert_int_equal(usage->pod_n[i], 2);
+		assert_int_equal(usage->nodes[i].used[BT_CPU], 200);
+		assert_int_equal(usage->nodes[i].pod_n, 2);
 		/* Where the list has them depends on who has gone before. */
 		uint32_t first = bt_ledger_first_on(ledger_of(&t), i);
 		uint32_t second = bt_ledger_next(ledger_of(&t), first);
@@ -134,15 +134,15 @@ static void the_pods_that_stay_get_the_lowest_indices(void **state)
 	}
 	/* They go, or change, as if nothing had been. */
 	drop(&t, "p39");
-	assert_int_equal(usage->used[BT_CPU][3], 100);
+	assert_int_equal(usage->nodes[3].used[BT_CPU], 100);
 	show(&t, "p35", "", "nodeName: n3, " CPU("300m"));
-	assert_int_equal(usage->used[BT_CPU][3], 300);
+	assert_int_equal(usage->nodes[3].used[BT_CPU], 300);
 	assert_int_equal(pod_of(&t, "p35")->state, BT_POD_SCHEDULED);
 	for (uint32_t i = MANY - 8; i < MANY - 1; i++) {
 		drop(&t, numbered(name, sizeof(name), "p", i));
 	}
 	for (uint32_t i = 0; i < NODES; i++) {
-		assert_int_equal(usage->used[BT_CPU][i], 0);
+		assert_int_equal(usage->nodes[i].used[BT_CPU], 0);
 		assert_int_equal(bt_ledger_first_on(ledger_of(&t), i), BT_NO_POD);
 	}
 	pass(&t);
@@ -516,8 +516,8 @@ static void assert_same_usage(const struct trial *t)
 		uint32_t x = bt_ledger_first_on(ledger_of(&t[0]), i),
 			 y = bt_ledger_first_on(ledger_of(&t[1]), i);
 
-		assert_int_equal(a->used[BT_CPU][i], b->used[BT_CPU][i]);
-		assert_int_equal(a->pod_n[i], b->pod_n[i]);
+		assert_int_equal(a->nodes[i].used[BT_CPU], b->nodes[i].used[BT_CPU]);
+		assert_int_equal(a->nodes[i].pod_n, b->nodes[i].pod_n);
 		while (x != BT_NO_POD && y != BT_NO_POD) {
 			assert_string_equal(name_at(&t[0], x), name_at(&t[1], y));
 			x = bt_ledger_next(ledger_of(&t[0]), x);

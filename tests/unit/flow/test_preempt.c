@@ -37,8 +37,8 @@ static void a_trial_leaves_no_trace(void **state)
 	add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "");
 	uint64_t journal_end = usage->journal_end;
 	decide(&t, add_pod(&t, "name: p", "priority: 7, " CPU("1"), ""));
-	assert_int_equal(usage->used[BT_CPU][node], 2000);
-	assert_int_equal(usage->pod_n[node], 2);
+	assert_int_equal(usage->nodes[node].used[BT_CPU], 2000);
+	assert_int_equal(usage->nodes[node].pod_n, 2);
 	/* The promise is the only news. */
 	assert_int_equal(usage->journal_end, journal_end + 1);
 	end(&t);

@@ -624,6 +624,32 @@ static void without_a_clock_a_call_gives_each_pod_one_more_try(void **state)
 	berth_destroy(berth);
 }
 
+static void without_nodes_a_loop_over_decisions_ends_and_goes_on_when_one_comes(void **state)
+{
+	const struct berth_decision *decision;
+	struct berth_options options;
+	struct berth *berth;
+
+	(void)state;
+	BERTH_INIT(&options);
+	assert_int_equal(berth_create(&options, &berth), BERTH_OK);
+	feed(berth, POD("a", "1"));
+	for (int i = 0; i < 2; i++) {
+		int n = 0;
+
+		while (n < 10 && berth_next_decision(berth, 0, &decision) == BERTH_OK) {
+			assert_string_equal(decision->message, "no nodes available to schedule pods");
+			n++;
+		}
+		assert_int_equal(n, i == 0);
+	}
+	feed(berth, NODE("n1", "1"));
+	assert_int_equal(berth_next_decision(berth, 0, &decision), BERTH_OK);
+	assert_string_equal(decision->pod.node, "n1");
+	assert_int_equal(berth_next_decision(berth, 0, &decision), BERTH_TIMEOUT);
+	berth_destroy(berth);
+}
+
 static void real_clock_waits_for_a_backoff(void **state)
 {
 	struct calls calls = {.answer = BERTH_BIND_FAILED};
@@ -752,6 +778,7 @@ int main(void)
 		cmocka_unit_test(odd_events_are_refused_with_words),
 		cmocka_unit_test(virtual_time_ends_backoffs),
 		cmocka_unit_test(without_a_clock_a_call_gives_each_pod_one_more_try),
+		cmocka_unit_test(without_nodes_a_loop_over_decisions_ends_and_goes_on_when_one_comes),
 		cmocka_unit_test(real_clock_waits_for_a_backoff),
 		cmocka_unit_test(explanation_names_who_refuses_where),
 		cmocka_unit_test(gated_pods_are_told_apart),

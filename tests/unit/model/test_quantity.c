@@ -305,9 +305,34 @@ static void a_difference_undoes_a_sum(void **state)
 		bt_quantity_value(bt_quantity_sub(five, bt_quantity_of_int64(-2, BT_DECIMAL_SI))), 7);
 }
 
+/* Up to eighteen digits; a text with more is held in another way. */
+static void numbers_make_the_quantities_that_their_texts_make(void **state)
+{
+	static const int64_t numbers[] = {
+		0, 1, -1, 100, 1500, -2500, INT64_C(999999999999999999), INT64_C(-999999999999999999)};
+	char text[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		struct bt_quantity units = bt_quantity_of_int64(numbers[i], BT_DECIMAL_SI),
+				   milli = bt_quantity_of_milli(numbers[i], BT_DECIMAL_SI);
+
+		assert_int_equal(bt_quantity_value(units), numbers[i]);
+		assert_int_equal(bt_quantity_milli(milli), numbers[i]);
+		snprintf(text, sizeof(text), "%" PRId64, numbers[i]);
+		assert_int_equal(bt_quantity_cmp(units, quantity(text)), 0);
+		assert_int_equal(bt_quantity_value(units), bt_quantity_value(quantity(text)));
+		snprintf(text, sizeof(text), "%" PRId64 "m", numbers[i]);
+		assert_int_equal(bt_quantity_cmp(milli, quantity(text)), 0);
+		assert_int_equal(bt_quantity_value(milli), bt_quantity_value(quantity(text)));
+		assert_int_equal(bt_quantity_milli(milli), bt_quantity_milli(quantity(text)));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_make_the_quantities_that_their_texts_make),
 		cmocka_unit_test(amounts_of_whole_units_are_integers),
 		cmocka_unit_test(approximations_are_upstreams_to_the_last_bit),
 		cmocka_unit_test(a_difference_undoes_a_sum),

@@ -141,6 +141,47 @@ static void an_infeasible_resize_does_not_count(void **state)
 	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 700);
 }
 
+/* A bound pod whose one container asks for so much, as its status tells it. */
+static struct bt_requests running(
+	struct fixture *f, const char *conditions, const char *spec, const char *status)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: n1, containers: [{name: "
+		"a, "
+		"resources: {requests: %s}}]}, status: {conditions: [%s], containerStatuses: [{name: a, "
+		"resources: {requests: %s}}]}}",
+		spec, conditions, status);
+	return requests_of(f, &fixture_read(f, text)->pod);
+}
+
+static void what_runs_counts_for_scores_without_defaults_where_nothing_is_lacking(void **state)
+{
+	struct bt_requests requests =
+		running(*state, "", "{cpu: 700m, memory: 10Mi}", "{cpu: 900m, memory: 5Mi}");
+
+	assert_int_equal(bt_amounts_get(requests.fit, BT_CPU), 700);
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 900);
+	assert_int_equal(bt_amounts_get(requests.used, BT_MEMORY), 10 * MIB);
+	assert_int_equal(requests.nonzero_milli_cpu, 900);
+	assert_int_equal(requests.nonzero_memory, 10 * MIB);
+	assert_int_equal(bt_amounts_get(requests.score, BT_CPU), 700);
+	assert_int_equal(bt_amounts_get(requests.score, BT_MEMORY), 10 * MIB);
+}
+
+static void what_runs_without_a_request_counts_the_default_though_the_spec_has_one(void **state)
+{
+	static const char infeasible[] = "{type: PodResizePending, status: 'True', reason: Infeasible}";
+	struct bt_requests requests = running(*state, infeasible, "{cpu: 700m, memory: 10Mi}", "{cpu: 900m}");
+
+	assert_int_equal(bt_amounts_get(requests.used, BT_MEMORY), 0);
+	assert_int_equal(requests.nonzero_milli_cpu, 900);
+	assert_int_equal(requests.nonzero_memory, 200 * MIB);
+	assert_int_equal(bt_amounts_get(requests.score, BT_CPU), 700);
+	assert_int_equal(bt_amounts_get(requests.score, BT_MEMORY), 10 * MIB);
+}
+
 static void names_that_are_no_resource_are_dropped(void **state)
 {
 	struct bt_requests requests =
@@ -245,6 +286,8 @@ int main(void)
 		FIXTURE_TEST(overhead_comes_on_top),
 		FIXTURE_TEST(a_resize_counts_the_largest_on_the_node),
 		FIXTURE_TEST(an_infeasible_resize_does_not_count),
+		FIXTURE_TEST(what_runs_counts_for_scores_without_defaults_where_nothing_is_lacking),
+		FIXTURE_TEST(what_runs_without_a_request_counts_the_default_though_the_spec_has_one),
 		FIXTURE_TEST(names_that_are_no_resource_are_dropped),
 		FIXTURE_TEST(too_many_names_are_noticed),
 		FIXTURE_TEST(as_many_names_as_a_pod_may_have_are_told_apart),

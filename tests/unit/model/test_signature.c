@@ -84,6 +84,36 @@ static void what_cannot_matter_does_not_set_pods_apart(void **state)
 		signature);
 }
 
+/* The signature of a bound pod that asks for 700m and one x, and runs with so much. */
+static const struct bt_signature *running_with(struct fixture *f, const char *requests)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {name: p, namespace: default}, spec: {schedulerName: "
+		"default-scheduler, nodeName: n1, containers: [{name: a, image: app, resources: {requests: "
+		"{cpu: 700m, example.com/x: 1}}}]}, status: {containerStatuses: [{name: a, resources: "
+		"{requests: {%s}}}]}}",
+		requests);
+	return bt_signatures_intern(f->cache->signatures, &fixture_read(f, text)->pod);
+}
+
+static void a_status_sets_pods_apart_only_where_it_tells_of_more_than_the_spec(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_signature *waiting =
+		fixture_signature(f, "schedulerName: default-scheduler, containers: [{name: a, image: app, "
+				     "resources: {requests: {cpu: 700m, example.com/x: 1}}}]");
+
+	assert_ptr_equal(running_with(f, "cpu: 700m, example.com/x: 1"), waiting);
+	assert_ptr_equal(running_with(f, "cpu: 600m"), waiting);
+	assert_ptr_not_equal(running_with(f, "cpu: 800m, example.com/x: 1"), waiting);
+	assert_ptr_not_equal(running_with(f, "cpu: 700m, example.com/x: 2"), waiting);
+	assert_ptr_not_equal(running_with(f, "cpu: 700m, example.com/x: 2"),
+		running_with(f, "cpu: 700m, example.com/x: 3"));
+	assert_ptr_equal(running_with(f, "cpu: 700m, example.com/x: 2"), running_with(f, "example.com/x: 2"));
+}
+
 static void pods_of_two_namespaces_differ(void **state)
 {
 	struct fixture *f = *state;
@@ -296,6 +326,7 @@ int main(void)
 		FIXTURE_TEST(every_field_that_matters_sets_pods_apart),
 		FIXTURE_TEST(equal_pods_share_a_signature),
 		FIXTURE_TEST(what_cannot_matter_does_not_set_pods_apart),
+		FIXTURE_TEST(a_status_sets_pods_apart_only_where_it_tells_of_more_than_the_spec),
 		FIXTURE_TEST(pods_of_two_namespaces_differ),
 		FIXTURE_TEST(names_demanded_by_every_term_are_collected),
 		FIXTURE_TEST(a_preference_that_cannot_be_parsed_is_kept_as_an_error),

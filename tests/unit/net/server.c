@@ -81,11 +81,11 @@ bool peer_is(struct peer *peer, const char *common_name)
 	X509 *certificate = peer->tls ? SSL_get_peer_certificate(peer->tls) : NULL;
 	char name[256] = "";
 
-	if (certificate) {
+	if (certificate && sk_X509_num(SSL_get_peer_cert_chain(peer->tls)) < 1) {
 		X509_NAME_get_text_by_NID(
 			X509_get_subject_name(certificate), NID_commonName, name, sizeof(name));
-		X509_free(certificate);
 	}
+	X509_free(certificate);
 	return !strcmp(name, common_name);
 }
 

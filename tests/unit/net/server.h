@@ -38,7 +38,7 @@ bool peer_send(struct peer *peer, const char *text);
 bool peer_send_bytes(struct peer *peer, const char *bytes, size_t n);
 bool peer_answer(struct peer *peer, int status, const char *headers, const char *body);
 
-/* Whether the peer shows a client certificate of that common name; over TLS only. */
+/* Whether the peer shows a client certificate of that common name, and none beside it; over TLS only. */
 bool peer_is(struct peer *peer, const char *common_name);
 
 /* Whether the peer's TLS goes on with an earlier session, and whether it has chosen HTTP/2. */

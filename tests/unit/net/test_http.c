@@ -126,13 +126,15 @@ struct way {
 	struct bt_http *http;
 };
 
+static char server_name[32] = "127.0.0.1"; /* where open_way says that the server is */
+
 static void open_way(struct way *way, uint16_t port, int64_t dead_ns)
 {
 	struct bt_buf error = {0};
 	char master[64];
 	FILE *file = fopen(config, "w");
 
-	snprintf(master, sizeof(master), "%s://127.0.0.1:%u", over_h2 ? "https" : "http", port);
+	snprintf(master, sizeof(master), "%s://%s:%u", over_h2 ? "https" : "http", server_name, port);
 	fprintf(file,
 		"{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": {\"cluster\": "
 		"\"c\", \"user\": \"u\"}}], \"users\": [{\"name\": \"u\", \"user\": {}}], \"clusters\": "
@@ -624,18 +626,28 @@ static void a_paused_answer_waits(void **state)
 
 /* ---- no answer ---- */
 
-static void a_refused_connection_leaves_a_call_unsent(void **state)
+/* A port of this machine that is taken, and at which nobody listens. Owns: the socket. */
+static int closed_port(uint16_t *out_port)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(address);
-	int fd = socket(AF_INET, SOCK_STREAM, 0); /* bound, but nobody listens */
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+	*out_port = ntohs(address.sin_port);
+	return fd;
+}
+
+static void a_refused_connection_leaves_a_call_unsent(void **state)
+{
+	uint16_t port;
+	int fd = closed_port(&port);
 	struct outcome outcome;
 	struct way way = {0};
 
 	(void)state;
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-	assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-	open_way(&way, ntohs(address.sin_port), 0);
+	open_way(&way, port, 0);
 	outcome_init(&outcome);
 	send_call(&way, BT_HTTP_POST, "/bind?secret=1", "{}", &outcome);
 	finish_call(&outcome);
@@ -651,6 +663,33 @@ static void a_refused_connection_leaves_a_call_unsent(void **state)
 	outcome_fini(&outcome);
 	close_way(&way);
 	close(fd);
+}
+
+static void of_a_proxy_that_is_not_there_the_proxy_is_named(void **state)
+{
+	uint16_t port;
+	int fd = closed_port(&port);
+	struct outcome outcome;
+	struct way way = {0};
+	char proxy[64];
+
+	(void)state;
+	snprintf(proxy, sizeof(proxy), "http://user:secret@127.0.0.1:%u", port);
+	setenv(over_h2 ? "HTTPS_PROXY" : "HTTP_PROXY", proxy, 1);
+	snprintf(server_name, sizeof(server_name), "192.0.2.1"); /* a proxy is never asked for 127.0.0.1 */
+	open_way(&way, 1, 0);
+	outcome_init(&outcome);
+	send_call(&way, BT_HTTP_GET, "/x", NULL, &outcome);
+	finish_call(&outcome);
+	assert_int_equal(outcome.end, BT_HTTP_UNSENT);
+	assert_non_null(strstr(outcome.error.ptr, "do the proxy and the API server run"));
+	assert_null(strstr(outcome.error.ptr, "secret"));
+	outcome_fini(&outcome);
+	close_way(&way);
+	close(fd);
+	snprintf(server_name, sizeof(server_name), "127.0.0.1");
+	unsetenv("HTTPS_PROXY");
+	unsetenv("HTTP_PROXY");
 }
 
 /* Answers the first request of a connection, and leaves when the second one has come. */
@@ -971,6 +1010,7 @@ int main(void)
 		cmocka_unit_test(an_answer_has_a_limit_unless_it_is_taken_in_parts),
 		cmocka_unit_test(a_paused_answer_waits),
 		cmocka_unit_test(a_refused_connection_leaves_a_call_unsent),
+		cmocka_unit_test(of_a_proxy_that_is_not_there_the_proxy_is_named),
 		cmocka_unit_test(a_post_is_not_repeated_when_its_connection_dies),
 		cmocka_unit_test(a_get_is_repeated_when_its_connection_dies),
 		cmocka_unit_test(a_call_that_takes_too_long_is_lost),

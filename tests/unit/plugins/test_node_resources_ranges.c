@@ -19,6 +19,7 @@ static const char *const specs[] = {
 	"containers: [{name: a, resources: {requests: {memory: 32Ti}}}]",
 	"containers: [{name: a}]",
 	"containers: [{name: a, resources: {requests: {cpu: '1', ephemeral-storage: 1Gi}}}]",
+	"containers: [{name: a, resources: {requests: {cpu: '1', hugepages-2Mi: 1Gi}}}]",
 };
 
 #define SPEC_N (sizeof(specs) / sizeof(*specs))
@@ -28,22 +29,19 @@ struct world {
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
 	struct bt_view view;
-	int64_t alloc[3][NODE_N], used[3][NODE_N], nonzero[3][NODE_N], alloc_pods[NODE_N], pod_n[NODE_N];
+	struct bt_node_room rooms[NODE_N];
+	struct bt_node_use on[NODE_N];
+	int64_t scalar_alloc[NODE_N], scalar_used[NODE_N];
 	struct bt_rng rng;
 };
 
 static void world_init(struct world *w, uint64_t seed)
 {
 	*w = (struct world){.rng = {seed}};
-	w->snapshot = (struct bt_snapshot){.slot_n = NODE_N, .node_n = NODE_N, .alloc_pods = w->alloc_pods};
-	w->snapshot.alloc[BT_CPU] = w->alloc[0];
-	w->snapshot.alloc[BT_MEMORY] = w->alloc[1];
-	w->usage = (struct bt_usage){
-		.pod_n = w->pod_n, .nonzero_milli_cpu = w->nonzero[0], .nonzero_memory = w->nonzero[1]};
-	w->usage.used[BT_CPU] = w->used[0];
-	w->usage.used[BT_MEMORY] = w->used[1];
-	w->snapshot.alloc[BT_EPHEMERAL_STORAGE] = w->alloc[2];
-	w->usage.used[BT_EPHEMERAL_STORAGE] = w->used[2];
+	w->snapshot = (struct bt_snapshot){.slot_n = NODE_N, .node_n = NODE_N, .rooms = w->rooms};
+	w->usage = (struct bt_usage){.nodes = w->on};
+	w->snapshot.scalars[BT_FIRST_SCALAR] = w->scalar_alloc;
+	w->usage.scalars[BT_FIRST_SCALAR] = w->scalar_used;
 	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage};
 }
 
@@ -89,13 +87,19 @@ static void fill(struct world *w)
 	bool odd = bt_rng_below(&w->rng, 3) == 0;
 
 	for (uint32_t i = 0; i < NODE_N; i++) {
-		for (uint32_t k = 0; k < 3; k++) {
-			w->alloc[k][i] = any_alloc(&w->rng, odd);
-			w->used[k][i] = any_used(&w->rng, w->alloc[k][i], odd);
-			w->nonzero[k][i] = any_used(&w->rng, w->alloc[k][i], odd);
+		struct bt_node_room *room = &w->rooms[i];
+		struct bt_node_use *on = &w->on[i];
+
+		for (uint32_t r = 0; r < BT_FIRST_SCALAR; r++) {
+			room->alloc[r] = any_alloc(&w->rng, odd);
+			on->used[r] = any_used(&w->rng, room->alloc[r], odd);
 		}
-		w->alloc_pods[i] = (int64_t)bt_rng_below(&w->rng, 4) * 50;
-		w->pod_n[i] = bt_rng_below(&w->rng, 2) ? w->alloc_pods[i] - 1 : bt_rng_below(&w->rng, 151);
+		on->nonzero_milli_cpu = any_used(&w->rng, room->alloc[BT_CPU], odd);
+		on->nonzero_memory = any_used(&w->rng, room->alloc[BT_MEMORY], odd);
+		room->pods = (int64_t)bt_rng_below(&w->rng, 4) * 50;
+		on->pod_n = bt_rng_below(&w->rng, 2) ? room->pods - 1 : bt_rng_below(&w->rng, 151);
+		w->scalar_alloc[i] = any_alloc(&w->rng, odd);
+		w->scalar_used[i] = any_used(&w->rng, w->scalar_alloc[i], odd);
 	}
 }
 
@@ -240,8 +244,10 @@ static uint32_t compare_lanes(const struct summed *pods, const struct world *w)
 			const struct bt_resource_sum *sum = &pods[s].sum;
 			bool fits = bt_resource_sum_fits_rest(sum, &w->view, i);
 
-			assert_true(done || (w->pod_n[i] | w->nonzero[0][i] | w->nonzero[1][i]) < 0 ||
-				    !bt_range_sums(sum, &w->view, nodes, 0, BT_RANGE_STEP, values));
+			assert_true(
+				done ||
+				(w->on[i].pod_n | w->on[i].nonzero_milli_cpu | w->on[i].nonzero_memory) < 0 ||
+				!bt_range_sums(sum, &w->view, nodes, 0, BT_RANGE_STEP, values));
 			assert_true(fits || bt_resource_sum_wants_rest(sum));
 			if (done) {
 				assert_int_equal(fits ? value[s] : 0,
@@ -347,7 +353,8 @@ static void ordinary_nodes_are_answered_by_vectors(void **state)
 {
 	int64_t alloc[8], used[8], raw[8];
 	const int64_t weight[2] = {1, 1};
-	const struct bt_resource_pair pair = {{alloc, alloc}, {used, used}, {100, 200}};
+	const struct bt_cells all = {alloc, 1}, some = {used, 1};
+	const struct bt_resource_pair pair = {{all, all}, {some, some}, {100, 200}};
 	uint32_t wanted = 0;
 
 	(void)state;

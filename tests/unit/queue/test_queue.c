@@ -54,6 +54,35 @@ static void higher_priority_goes_first(void **state)
 	bt_queue_destroy(queue);
 }
 
+static void who_is_active_or_bound_needs_no_events_and_others_do(void **state)
+{
+	struct bt_queue *queue = bt_queue_create(&usual);
+	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD};
+
+	(void)state;
+	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
+	bt_queue_add(queue, 0, kind(0, 0), 1);
+	bt_queue_add(queue, 1, kind(1, 0), 2);
+	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
+	assert_int_equal(bt_queue_pop(queue), 0);
+	assert_true(bt_queue_listens(queue) && bt_queue_is_busy(queue));
+	bt_queue_done(queue, 0);
+	assert_false(bt_queue_listens(queue) || bt_queue_is_busy(queue));
+	/* An event is kept as long as the cycle that it came in. */
+	assert_int_equal(bt_queue_pop(queue), 1);
+	bt_queue_move(queue, &event, INT32_MAX, BT_QUEUE_EMPTY, 3);
+	assert_true(bt_queue_keeps_events(queue));
+	bt_queue_done(queue, 1);
+	assert_false(bt_queue_keeps_events(queue) || bt_queue_is_busy(queue));
+	bt_queue_add(queue, 2, kind(1, 0), 4);
+	refuse(queue, 2, MASK, 5);
+	assert_true(bt_queue_listens(queue));
+	assert_false(bt_queue_is_busy(queue));
+	bt_queue_remove(queue, 2);
+	assert_false(bt_queue_listens(queue));
+	bt_queue_destroy(queue);
+}
+
 static void among_equals_the_longest_wait_goes_first_then_arrival(void **state)
 {
 	struct bt_queue *queue = bt_queue_create(&usual);
@@ -1189,6 +1218,7 @@ int main(void)
 		cmocka_unit_test(higher_priority_goes_first),
 		cmocka_unit_test(among_equals_the_longest_wait_goes_first_then_arrival),
 		cmocka_unit_test(a_guess_names_who_will_be_popped_where_one_line_has_them_all),
+		cmocka_unit_test(who_is_active_or_bound_needs_no_events_and_others_do),
 		cmocka_unit_test(a_pod_with_another_index_waits_as_before),
 		cmocka_unit_test(pods_wait_as_before_when_room_is_given_up),
 		cmocka_unit_test(a_guess_names_nobody_who_has_gone),

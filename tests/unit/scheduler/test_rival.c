@@ -86,6 +86,20 @@ static void of_a_pod_whose_turn_has_not_come_nothing_is_known_but_its_node_may_b
 	assert_int_equal(judge(desk, "u9", "n1", "n1"), BT_RIVAL_SAME);
 }
 
+static void what_was_known_of_a_pod_that_was_not_decided_again_is_not_compared(void **state)
+{
+	struct desk *desk = *state;
+	const struct bt_writer_judgement judgement = {.pod = {BT_STR("default"), BT_STR("p"), BT_STR("u1")},
+		.theirs = BT_STR("n3"),
+		.undecided = true};
+
+	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
+	lab_settle(&desk->lab);
+	assert_int_equal(bt_rival_judge(desk->shadow, &judgement), BT_RIVAL_UNKNOWN);
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_UNKNOWN), 1);
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_LOWER), 0);
+}
+
 static void a_pod_is_judged_once(void **state)
 {
 	struct desk *desk = *state;
@@ -102,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_node_is_the_same_or_tied_or_lower_or_refused),
 		TEST(of_a_pod_whose_turn_has_not_come_nothing_is_known_but_its_node_may_be_the_same),
+		TEST(what_was_known_of_a_pod_that_was_not_decided_again_is_not_compared),
 		TEST(a_pod_is_judged_once),
 	};
 

@@ -30,7 +30,8 @@ struct world {
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
 	struct bt_view view;
-	int64_t alloc[3][NODE_N], used[3][NODE_N], alloc_pods[NODE_N], pod_n[NODE_N];
+	struct bt_node_room rooms[NODE_N];
+	struct bt_node_use on[NODE_N];
 	uint32_t journal[JOURNAL_N];
 	struct want wants[COLUMN_N];
 	struct bt_column columns[COLUMN_N];
@@ -43,12 +44,13 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 	const struct want *want = term;
 
 	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = view->usage->pod_n[first + i] < view->snapshot->alloc_pods[first + i];
+		pass[i] = view->usage->nodes[first + i].pod_n < view->snapshot->rooms[first + i].pods;
 		for (uint32_t k = 0; k < want->wanted_n; k++) {
 			const struct bt_amount *wanted = &want->wanted[k];
 
-			pass[i] &= wanted->amount <= view->snapshot->alloc[wanted->slot][first + i] -
-							     view->usage->used[wanted->slot][first + i];
+			pass[i] &=
+				wanted->amount <= bt_node_alloc(view->snapshot, wanted->slot, first + i) -
+							  bt_node_used(view->usage, wanted->slot, first + i);
 		}
 	}
 }
@@ -62,8 +64,8 @@ static void score(const void *term, const struct bt_view *view, uint32_t first, 
 		int64_t sum = 0;
 
 		for (uint32_t r = 0; r < 2; r++) {
-			int64_t alloc = view->snapshot->alloc[r][first + i],
-				left = alloc - view->usage->used[r][first + i] - want->request[r];
+			int64_t alloc = bt_node_alloc(view->snapshot, r, first + i),
+				left = alloc - bt_node_used(view->usage, r, first + i) - want->request[r];
 
 			sum += left > 0 ? left * 100 / alloc : 0;
 		}
@@ -101,21 +103,14 @@ static struct world *world_create(uint64_t seed)
 
 	print_message("BT_SEED=%" PRIu64 "\n", seed);
 	w->rng = (struct bt_rng){seed};
-	w->snapshot = (struct bt_snapshot){.slot_n = NODE_N, .node_n = NODE_N, .alloc_pods = w->alloc_pods};
-	/* Scores count what pods ask for, as usage does. */
-	w->usage = (struct bt_usage){.pod_n = w->pod_n,
-		.nonzero_milli_cpu = w->used[0],
-		.nonzero_memory = w->used[1],
-		.journal = w->journal,
-		.journal_mask = JOURNAL_N - 1};
+	w->snapshot = (struct bt_snapshot){.slot_n = NODE_N, .node_n = NODE_N, .rooms = w->rooms};
+	w->usage = (struct bt_usage){.nodes = w->on, .journal = w->journal, .journal_mask = JOURNAL_N - 1};
 	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage};
-	for (uint32_t r = 0; r < 3; r++) {
-		w->snapshot.alloc[r] = w->alloc[r];
-		w->usage.used[r] = w->used[r];
-		for (uint32_t i = 0; i < NODE_N; i++) {
-			w->alloc[r][i] = 2000 + bt_rng_below(&w->rng, 6000);
-			w->alloc_pods[i] = 12;
+	for (uint32_t i = 0; i < NODE_N; i++) {
+		for (uint32_t r = 0; r < 3; r++) {
+			w->rooms[i].alloc[r] = 2000 + bt_rng_below(&w->rng, 6000);
 		}
+		w->rooms[i].pods = 12;
 	}
 	for (uint32_t c = 0; c < COLUMN_N; c++) {
 		struct want *want = &w->wants[c];
@@ -150,12 +145,16 @@ static uint64_t seed_of(uint64_t fallback)
 /* Somebody comes to a node, or everybody leaves it. */
 static void change(struct world *w, uint32_t node)
 {
-	bool leave = w->pod_n[node] > 12;
+	struct bt_node_use *on = &w->on[node];
+	bool leave = on->pod_n > 12;
 
 	for (uint32_t r = 0; r < 3; r++) {
-		w->used[r][node] = leave ? 0 : w->used[r][node] + (int64_t)bt_rng_below(&w->rng, 600);
+		on->used[r] = leave ? 0 : on->used[r] + (int64_t)bt_rng_below(&w->rng, 600);
 	}
-	w->pod_n[node] = leave ? 0 : w->pod_n[node] + 1;
+	/* Scores count what pods ask for, as usage does. */
+	on->nonzero_milli_cpu = on->used[BT_CPU];
+	on->nonzero_memory = on->used[BT_MEMORY];
+	on->pod_n = leave ? 0 : on->pod_n + 1;
 	w->journal[w->usage.journal_end++ & w->usage.journal_mask] = node;
 }
 
@@ -278,7 +277,7 @@ static void nodes_with_strange_numbers_are_asked_about_one_by_one(void **state)
 
 	(void)state;
 	for (uint32_t i = 0; i < NODE_N; i += 3) {
-		w->alloc[i % 2][i] = BT_RANGE_EXACT_BELOW + i;
+		w->rooms[i].alloc[i % 2] = BT_RANGE_EXACT_BELOW + i;
 	}
 	calm(w, 6);
 	take_turns(w, 6, 300);

@@ -25,7 +25,7 @@ struct world {
 	struct bt_snapshot snapshot;
 	struct bt_usage usage;
 	struct bt_view view;
-	int64_t pod_n[NODE_N];
+	struct bt_node_use uses[NODE_N];
 	uint32_t journal[JOURNAL_N];
 };
 
@@ -34,14 +34,14 @@ static struct world *world_create(void)
 	struct world *w = bt_mem_zalloc(1, sizeof(*w));
 
 	w->snapshot = (struct bt_snapshot){.slot_n = NODE_N, .node_n = NODE_N};
-	w->usage = (struct bt_usage){.pod_n = w->pod_n, .journal = w->journal, .journal_mask = JOURNAL_N - 1};
+	w->usage = (struct bt_usage){.nodes = w->uses, .journal = w->journal, .journal_mask = JOURNAL_N - 1};
 	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage};
 	return w;
 }
 
 static void change(struct world *w, uint32_t node, int64_t pod_n)
 {
-	w->pod_n[node] = pod_n;
+	w->uses[node].pod_n = pod_n;
 	w->journal[w->usage.journal_end++ & w->usage.journal_mask] = node;
 }
 
@@ -50,7 +50,7 @@ static void filter(const void *term, const struct bt_view *view, uint32_t first,
 {
 	(void)term;
 	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = view->usage->pod_n[first + i] % 7 != 0;
+		pass[i] = view->usage->nodes[first + i].pod_n % 7 != 0;
 	}
 }
 
@@ -58,7 +58,7 @@ static void score(const void *term, const struct bt_view *view, uint32_t first, 
 {
 	(void)term;
 	for (uint32_t i = 0; i < n; i++) {
-		raw[i] = view->usage->pod_n[first + i];
+		raw[i] = view->usage->nodes[first + i].pod_n;
 	}
 }
 
@@ -78,7 +78,7 @@ static struct bt_column column_of(void)
 static void assert_right(const struct world *w, const struct bt_column *column)
 {
 	for (uint32_t i = 0; i < NODE_N; i++) {
-		assert_int_equal(column->value[i], w->pod_n[i] % 7 == 0 ? 0 : 1 + 3 * w->pod_n[i]);
+		assert_int_equal(column->value[i], w->uses[i].pod_n % 7 == 0 ? 0 : 1 + 3 * w->uses[i].pod_n);
 	}
 }
 
@@ -132,7 +132,7 @@ static void nodes_outside_a_mask_wait_for_one_that_has_them(void **state)
 			for (uint32_t i = 0; i < NODE_N; i++) {
 				if (!mask || bt_bitmap_test(mask, i)) {
 					assert_int_equal(column.value[i],
-						w->pod_n[i] % 7 == 0 ? 0 : 1 + 3 * w->pod_n[i]);
+						w->uses[i].pod_n % 7 == 0 ? 0 : 1 + 3 * w->uses[i].pod_n);
 				}
 			}
 		}
@@ -241,8 +241,8 @@ static void shards_of_a_column_make_what_one_thread_makes(void **state)
 			catch_up_in_shards(&column, &w->view, all ? NULL : mask, 1 + bt_rng_below(&rng, 4));
 		for (uint32_t i = 0; i < NODE_N; i++) {
 			if (all || bt_bitmap_test(mask, i)) {
-				assert_int_equal(
-					column.value[i], w->pod_n[i] % 7 == 0 ? 0 : 1 + 3 * w->pod_n[i]);
+				assert_int_equal(column.value[i],
+					w->uses[i].pod_n % 7 == 0 ? 0 : 1 + 3 * w->uses[i].pod_n);
 			}
 		}
 		bt_column_change_mask(&column, mask);
@@ -277,6 +277,20 @@ static void shards_cover_every_slot_once(void **state)
 	}
 }
 
+static void few_changes_are_caught_up_with_and_calm_columns_are_indexed(void **state)
+{
+	(void)state;
+	/* More changes than nodes: all anew. */
+	assert_int_equal(bt_column_choose(6401, 6400, 1000), BT_CATCH_UP_ALL);
+	assert_int_equal(bt_column_choose(6400, 6400, 1000), BT_CATCH_UP_JOURNAL);
+	/* Up to one in 64, and so for sixteen times: an index. */
+	assert_int_equal(bt_column_choose(101, 6400, 1000), BT_CATCH_UP_JOURNAL);
+	assert_int_equal(bt_column_choose(100, 6400, 15), BT_CATCH_UP_JOURNAL);
+	assert_int_equal(bt_column_choose(100, 6400, 16), BT_CATCH_UP_AND_INDEX);
+	assert_int_equal(bt_column_choose(0, 0, 0), BT_CATCH_UP_JOURNAL);
+	assert_int_equal(bt_column_choose(UINT64_MAX, UINT32_MAX, UINT32_MAX), BT_CATCH_UP_ALL);
+}
+
 static void handing_over_pays_for_much_work_and_several_workers(void **state)
 {
 	(void)state;
@@ -294,7 +308,7 @@ static void only_nodes_in_the_journal_are_asked_again(void **state)
 	(void)state;
 	change(w, 3, 10);
 	bt_column_catch_up(&column, &w->view, NULL);
-	w->pod_n[5] = 50; /* without an entry: nobody looks */
+	w->uses[5].pod_n = 50; /* without an entry: nobody looks */
 	change(w, 3, 20);
 	bt_column_catch_up(&column, &w->view, NULL);
 	assert_int_equal(column.value[3], 61);
@@ -375,6 +389,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shards_of_a_column_make_what_one_thread_makes),
 		cmocka_unit_test(shards_cover_every_slot_once),
+		cmocka_unit_test(few_changes_are_caught_up_with_and_calm_columns_are_indexed),
 		cmocka_unit_test(handing_over_pays_for_much_work_and_several_workers),
 		cmocka_unit_test(a_column_follows_the_journal_however_far_behind),
 		cmocka_unit_test(nodes_outside_a_mask_wait_for_one_that_has_them),

@@ -46,6 +46,23 @@ static uint32_t first(const struct slots *s, uint32_t value, bool masked, uint32
 	return BT_INDEX_NONE;
 }
 
+/* The highest value of slots but for n with the highest ones. */
+static uint32_t highest_but(const struct slots *s, uint32_t n)
+{
+	uint32_t counts[BT_INDEX_VALUES] = {0}, value = s->value_n - 1, sum = 0;
+
+	for (uint32_t i = 0; i < s->n; i++) {
+		counts[s->value[i]]++;
+	}
+	for (; value > 0; value--) {
+		sum += counts[value];
+		if (sum > n) {
+			break;
+		}
+	}
+	return value;
+}
+
 /* Few slots have a value, or most have. */
 static uint16_t any_value(struct bt_rng *rng, const struct slots *s, bool sparse)
 {
@@ -60,6 +77,8 @@ static void compare(struct bt_rng *rng, struct slots *s, struct bt_index *index,
 
 	assert_int_equal(bt_index_highest(index), highest(s, s->value_n));
 	assert_int_equal(bt_index_below(index, value), highest(s, value));
+	uint32_t but = bt_rng_below(rng, 2) ? bt_rng_below(rng, 8) : slot;
+	assert_int_equal(bt_index_behind(index, but), highest_but(s, but));
 	for (int masked = 0; value && masked < 2; masked++) {
 		assert_int_equal(bt_index_first(index, value, masked ? s->mask : NULL, start),
 			first(s, value, masked, start));
@@ -97,10 +116,102 @@ static void an_index_answers_as_a_search_does(void **state)
 	bt_mem_free(s);
 }
 
+/* So many that a word of the bitmap on top does not stand for all of them. */
+#define MANY 600000
+#define FEW  24
+
+/* A slot at random, often one where words of some bitmap meet. */
+static uint32_t any_slot(struct bt_rng *rng)
+{
+	static const uint32_t borders[] = {0, 63, 64, 4095, 4096, 262143, 262144, 524287, 524288, MANY - 1};
+
+	return bt_rng_below(rng, 2) ? bt_rng_below(rng, MANY)
+				    : borders[bt_rng_below(rng, sizeof(borders) / sizeof(*borders))];
+}
+
+/* The one of the slots that comes first from start on, cyclically. */
+static uint32_t first_of(const uint32_t *slots, uint32_t n, const uint64_t *mask, uint32_t start)
+{
+	uint32_t best = BT_INDEX_NONE, least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t away = (slots[i] + MANY - start) % MANY;
+
+		if (away < least && (!mask || bt_bitmap_test(mask, slots[i]))) {
+			best = slots[i];
+			least = away;
+		}
+	}
+	return best;
+}
+
+/* Puts a slot among those that have the value, or takes it out. */
+static uint32_t turn_over(struct bt_index *index, uint32_t *slots, uint32_t n, uint32_t slot)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (slots[i] == slot) {
+			bt_index_move(index, slot, 1, 2);
+			slots[i] = slots[n - 1];
+			return n - 1;
+		}
+	}
+	bt_index_move(index, slot, 2, 1);
+	slots[n] = slot;
+	return n + 1;
+}
+
+/* A bit on top is there for each word above that has bits, and for no other, or searches would be long. */
+static void assert_top_is_right(const struct bt_index *index, uint32_t value)
+{
+	const uint64_t *top = index->rows + (size_t)value * index->row_n, *above = top + index->top_n;
+
+	for (uint32_t i = 0; i < index->above_n - index->top_n; i++) {
+		assert_int_equal(bt_bitmap_test(top, i), above[i] != 0);
+	}
+}
+
+static void a_few_of_very_many_slots_are_found(void **state)
+{
+	const char *given = getenv("BT_SEED");
+	struct bt_rng rng = {given ? strtoull(given, NULL, 10) : 22};
+	uint16_t *values = bt_mem_zalloc(MANY, sizeof(*values));
+	uint64_t *mask = bt_mem_zalloc(bt_bitmap_words(MANY), sizeof(*mask));
+	uint32_t slots[FEW + 1], n = 0, found_n = 0;
+	struct bt_index index = {0};
+
+	(void)state;
+	print_message("BT_SEED=%" PRIu64 "\n", rng.state);
+	for (uint32_t i = 0; i < MANY; i++) {
+		values[i] = 2;
+	}
+	for (uint32_t w = 0; w < bt_bitmap_words(MANY); w++) {
+		mask[w] = bt_rng_next(&rng);
+	}
+	bt_index_build(&index, values, MANY, 3);
+	for (int step = 0; step < 20000; step++) {
+		uint32_t start = any_slot(&rng);
+
+		n = turn_over(&index, slots, n,
+			n < FEW && bt_rng_below(&rng, 3) ? any_slot(&rng)
+			: n				 ? slots[bt_rng_below(&rng, n)]
+							 : 7);
+		uint32_t slot = bt_index_first(&index, 1, NULL, start);
+		assert_int_equal(slot, first_of(slots, n, NULL, start));
+		assert_int_equal(bt_index_first(&index, 1, mask, start), first_of(slots, n, mask, start));
+		found_n += slot != BT_INDEX_NONE;
+		assert_top_is_right(&index, 1);
+	}
+	assert_in_range(found_n, 10000, 19999);
+	bt_index_fini(&index);
+	bt_mem_free(mask);
+	bt_mem_free(values);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_index_answers_as_a_search_does),
+		cmocka_unit_test(a_few_of_very_many_slots_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,8 +35,8 @@ struct world {
 	struct bt_view view;
 	uint64_t live[(NODE_N + 63) / 64];
 	struct bt_node nodes[NODE_N];
-	int64_t pod_n[NODE_N], alloc[NODE_N];
-	int64_t weird[NODE_N]; /* stands for sums that are so odd that scores go astray */
+	struct bt_node_use on[NODE_N]; /* used cpu stands for sums that are so odd that scores go astray */
+	struct bt_node_room rooms[NODE_N];
 	uint32_t journal[JOURNAL_N];
 	uint32_t kind[NODE_N];			 /* what the description amounts to */
 	int64_t flat[SIGNATURE_N][KIND_N];	 /* a score that is not normalised */
@@ -119,7 +119,7 @@ static void dislikes_score(
  * allocatable. */
 static uint32_t node_of(const struct bt_view *view, uint32_t at)
 {
-	return (uint32_t)(view->snapshot->alloc[BT_CPU][at] % 1000);
+	return (uint32_t)(view->snapshot->rooms[at].alloc[BT_CPU] % 1000);
 }
 
 static void use_filter(
@@ -127,7 +127,7 @@ static void use_filter(
 {
 	(void)opaque;
 	for (uint32_t i = 0; i < n; i++) {
-		pass[i] = view->usage->pod_n[first + i] < ROOM;
+		pass[i] = view->usage->nodes[first + i].pod_n < ROOM;
 	}
 }
 
@@ -137,13 +137,14 @@ static void use_score(
 	const struct term *t = opaque;
 
 	for (uint32_t i = 0; i < n; i++) {
-		int64_t pod_n = view->usage->pod_n[first + i];
+		const struct bt_node_use *use = &view->usage->nodes[first + i];
 
-		if (view->usage->used[BT_CPU][first + i]) {
+		if (use->used[BT_CPU]) {
 			raw[i] = 101;
 			continue;
 		}
-		raw[i] = pod_n < ROOM ? t->w->uses[t->signature][node_of(view, first + i)][pod_n] : 0;
+		raw[i] = use->pod_n < ROOM ? t->w->uses[t->signature][node_of(view, first + i)][use->pod_n]
+					   : 0;
 	}
 }
 
@@ -268,10 +269,10 @@ static void fill(struct world *w, enum odd odd)
 	for (uint32_t i = 0; i < NODE_N; i++) {
 		bt_bitmap_set(w->live, i);
 		w->kind[i] = below(w, KIND_N);
-		w->alloc[i] = i;
-		w->pod_n[i] = below(w, ROOM + 1);
+		w->rooms[i].alloc[BT_CPU] = i;
+		w->on[i].pod_n = below(w, ROOM + 1);
 	}
-	w->alloc[7] = odd == ODD_AMOUNTS ? (INT64_C(1) << 46) / 1000 * 1000 + 1007 : 7;
+	w->rooms[7].alloc[BT_CPU] = odd == ODD_AMOUNTS ? (INT64_C(1) << 46) / 1000 * 1000 + 1007 : 7;
 }
 
 static struct world *world_create(uint64_t seed, enum odd odd)
@@ -284,11 +285,8 @@ static struct world *world_create(uint64_t seed, enum odd odd)
 		.node_n = NODE_N,
 		.live = w->live,
 		.nodes = w->nodes,
-		.alloc[BT_CPU] = w->alloc};
-	w->usage = (struct bt_usage){.used[BT_CPU] = w->weird,
-		.pod_n = w->pod_n,
-		.journal = w->journal,
-		.journal_mask = JOURNAL_N - 1};
+		.rooms = w->rooms};
+	w->usage = (struct bt_usage){.nodes = w->on, .journal = w->journal, .journal_mask = JOURNAL_N - 1};
 	w->view = (struct bt_view){.snapshot = &w->snapshot, .usage = &w->usage, .devices = &w->devices};
 	add_use(w, &flat, 2);
 	add_use(w, &likes, 2);
@@ -310,14 +308,14 @@ static void change(struct world *w, enum odd odd)
 	bool release = below(w, 30) == 0;
 
 	if (odd == ODD_SUMS && below(w, 100) == 0) {
-		w->weird[node] = !w->weird[node];
+		w->on[node].used[BT_CPU] = !w->on[node].used[BT_CPU];
 		note(w, node, true);
 		return;
 	}
-	if (release ? w->pod_n[node] == 0 : w->pod_n[node] == ROOM) {
+	if (release ? w->on[node].pod_n == 0 : w->on[node].pod_n == ROOM) {
 		return;
 	}
-	w->pod_n[node] += release ? -1 : 1;
+	w->on[node].pod_n += release ? -1 : 1;
 	note(w, node, release);
 }
 
@@ -486,13 +484,13 @@ static void a_plan_foresees_what_it_picks_once_it_has_picked(void **state)
 
 	(void)state;
 	print_message("BT_SEED=%" PRIu64 "\n", seed);
-	assert_int_equal(bt_plan_foresee(plan, &w->view, 0), BT_NO_NODE);
+	assert_int_equal(bt_plan_foresee(plan, &w->view, 0, 0), BT_NO_NODE);
 	for (int round = 0; round < 300; round++) {
 		uint32_t start = below(w, NODE_N);
 
 		change(w, ODD_NOTHING);
 		assert_true(bt_plan_pick(plan, &w->view, start, &picked));
-		uint32_t foreseen = bt_plan_foresee(plan, &w->view, start);
+		uint32_t foreseen = bt_plan_foresee(plan, &w->view, start, 0);
 		assert_true(foreseen == picked || foreseen == BT_NO_NODE);
 		foreseen_n += foreseen != BT_NO_NODE;
 	}
@@ -500,7 +498,7 @@ static void a_plan_foresees_what_it_picks_once_it_has_picked(void **state)
 	/* Its column is indexed by now, but it has never looked for the order of its groups. */
 	struct bt_plan *other = bt_planner_plan(planner, &w->signatures[1]);
 	assert_ptr_equal(other->usage, plan->usage);
-	assert_int_equal(bt_plan_foresee(other, &w->view, 0), BT_NO_NODE);
+	assert_int_equal(bt_plan_foresee(other, &w->view, 0, 0), BT_NO_NODE);
 	bt_planner_destroy(planner);
 	bt_mem_free(w);
 }

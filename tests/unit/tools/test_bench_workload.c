@@ -255,6 +255,11 @@ static void malformed_files_are_refused(void **state)
 		"write a number, or a number for each topic");
 	refuse("- name: a\n  workloads: [{name: b, params: {x: [1]}}]\n", "parameter x is none of them");
 	refuse("- name: a\n  featureGates: {A: yes please}\n", "");
+	refuse("- name: a\n  workloads: [{name: b, thresholdMetricSelector: {name: SchedulingThroughput}}]\n",
+		"dataBucket is missing");
+	refuse("- name: a\n  defaultThresholdMetricSelector:\n    name: SchedulingThroughput\n"
+	       "    dataBucket: Perc42\n",
+		"there is no dataBucket \"Perc42\"");
 }
 
 static void operations_say_what_they_lack(void **state)
@@ -279,6 +284,14 @@ static void operations_say_what_they_lack(void **state)
 		{"createPods, count: 1, steadyState: true, skipWaitToCompletion: true", "exclude each other"},
 		{"createPods, count: 1, persistentVolumeClaimTemplatePath: x", "needs volumes"},
 		{"createPods, count: -1", "a number is below zero"},
+		{"createPods, count: 100000001", "createPods: 100000001 are too many"},
+		{"createNodes, count: 2305843009213693953", "are too many, the most is 100000000"},
+		{"createPodSets, count: 100001, createPodsOp: {opcode: createPods, count: 1}",
+			"createPodSets: 100001 are too many, the most is 100000"},
+		{"churn, mode: recreate, number: 9223372036854775807, templatePaths: [x]", "are too many"},
+		{"createResourceDriver, driverName: a, nodes: b, maxClaimsPerNode: 9223372036854775807",
+			"are too many"},
+		{"createPods, count: 9223372036854775808", ""},
 		{"createPods, count: 1.5", ""},
 		{"createPods, count: many", ""},
 		{"createPods, countParam: pods", "\"pods\" names no parameter"},
@@ -356,7 +369,10 @@ static void parameters_that_do_not_fit_are_refused(void **state)
 	refuse_params(
 		"num: x", "createNodes, countParam: $num", "parameter $num of workload b is not a number");
 	refuse_params("num: -1", "createNodes, countParam: $num", "out of range");
-	refuse_params("num: 1e10", "createNodes, countParam: $num", "out of range");
+	refuse_params("num: 1e10", "createNodes, countParam: $num",
+		"out of range: the most for createNodes is 100000000");
+	refuse_params("num: 100001", "createPodSets, countParam: $num, createPodsOp: {opcode: createPods}",
+		"the most for createPodSets is 100000");
 	refuse_params("num: 5", "sleep, durationParam: $num", "is not a string");
 	refuse_params("num: 5x", "sleep, durationParam: $num", "\"5x\" is no duration");
 	refuse_params("num: 5", "createPods, count: 1, steadyStateParam: $num", "is not true or false");

@@ -37,6 +37,8 @@ struct manifests {
 	struct right rights[RULES_MAX];
 	size_t right_n;
 	size_t command_n, config_n, document_n;
+	int64_t user; /* runAsUser of the file that is read, -1: the image's */
+	int64_t users[sizeof(files) / sizeof(*files)];
 };
 
 static size_t read_list(struct manifests *m, struct bt_str *out, size_t cap)
@@ -141,6 +143,8 @@ static void read_value(struct manifests *m)
 				check_command(m);
 			} else if (bt_str_is(key, "config.yaml")) {
 				check_configuration(m);
+			} else if (bt_str_is(key, "runAsUser")) {
+				assert_true(bt_json_int64(m->json, &m->user));
 			} else {
 				read_value(m);
 			}
@@ -181,7 +185,9 @@ static int setup(void **state)
 
 	m->json = bt_json_create();
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		m->user = -1;
 		read_file(m, files[i]);
+		m->users[i] = m->user;
 	}
 	*state = m;
 	return 0;
@@ -251,6 +257,7 @@ static void what_is_written_may_be_written_and_secrets_are_nobodys(void **state)
 		{"", "persistentvolumeclaims", "patch"},
 		{"resource.k8s.io", "resourceclaims/status", "patch"},
 		{"coordination.k8s.io", "leases", "create"}, {"coordination.k8s.io", "leases", "update"},
+		{"coordination.k8s.io", "leases", "watch"},
 		{"authentication.k8s.io", "tokenreviews", "create"},
 		{"authorization.k8s.io", "subjectaccessreviews", "create"}};
 	const struct manifests *m = *state;
@@ -266,12 +273,27 @@ static void what_is_written_may_be_written_and_secrets_are_nobodys(void **state)
 	}
 }
 
+/* kubeadm makes scheduler.conf for root alone; a ServiceAccount's token is for whoever runs. */
+static void a_static_pod_is_root_and_others_are_not(void **state)
+{
+	const struct manifests *m = *state;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (strcmp(files[i], "static-pod.yaml") == 0) {
+			assert_int_equal(m->users[i], 0);
+		} else if (strcmp(files[i], "deployment.yaml") == 0 || strcmp(files[i], "shadow.yaml") == 0) {
+			assert_true(m->users[i] > 0);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_command_line_and_configuration_is_berths),
 		cmocka_unit_test(what_is_watched_may_be_listed_and_watched_and_nothing_else),
 		cmocka_unit_test(what_is_written_may_be_written_and_secrets_are_nobodys),
+		cmocka_unit_test(a_static_pod_is_root_and_others_are_not),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

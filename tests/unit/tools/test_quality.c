@@ -89,7 +89,7 @@ static void what_average_pods_cannot_use_is_stranded(void **state)
 	(void)state;
 	place(&c, NODE("a", "z", "4", "8Gi", "10") NODE("b", "z", "4", "4Gi", "1")
 			  NODE("c", "z", "2", "2Gi", "9") POD("one", "nodeName: b, ", "1", "1Gi", ""));
-	bt_quality_measure(c.engine, &mean, &q);
+	bt_quality_measure(c.engine, &mean, &c.config.gates, &q);
 	assert_int_equal(q.node_n, 3);
 	assert_int_equal(q.used_node_n, 1);
 	assert_int_equal(q.room_n, 4 + 0 + 2);
@@ -108,7 +108,7 @@ static void what_nobody_asks_for_is_neither_full_nor_stranded(void **state)
 
 	(void)state;
 	place(&c, NODE("a", "z", "4", "8Gi", "10"));
-	bt_quality_measure(c.engine, &mean, &q);
+	bt_quality_measure(c.engine, &mean, &c.config.gates, &q);
 	assert_int_equal(q.room_n, 4);
 	near(q.cpu_stranded, 0);
 	end(&c);
@@ -123,7 +123,7 @@ static void pods_are_counted_by_where_they_are(void **state)
 	(void)state;
 	place(&c, NODE("a", "z", "4", "8Gi", "10") POD("one", "nodeName: a, ", "1", "1Gi", "")
 			  POD("two", "", "1", "1Gi", "") POD("whale", "", "9", "1Gi", ""));
-	bt_quality_measure(c.engine, &mean, &q);
+	bt_quality_measure(c.engine, &mean, &c.config.gates, &q);
 	assert_int_equal(q.pod_n, 3);
 	assert_int_equal(q.placed_n, 2);
 	assert_int_equal(q.unplaced_n, 1);
@@ -145,7 +145,7 @@ static void a_skew_above_the_limit_is_a_violation_and_counts_once(void **state)
 			  POD("one", "nodeName: a, ", "1", "1Gi", SPREAD("ScheduleAnyway", "1")) POD(
 				  "two", "nodeName: a, ", "1", "1Gi", SPREAD("ScheduleAnyway", "1"))
 				  POD("three", "nodeName: a, ", "1", "1Gi", SPREAD("DoNotSchedule", "3")));
-	bt_quality_measure(c.engine, &(struct bt_mean_pod){1000, 1 << 30}, &q);
+	bt_quality_measure(c.engine, &(struct bt_mean_pod){1000, 1 << 30}, &c.config.gates, &q);
 	assert_int_equal(q.spread_n, 2);
 	assert_int_equal(q.spread_violated_n, 1);
 	near(q.skew_excess, 2.0 / 2);
@@ -163,10 +163,43 @@ static void domains_that_the_pod_may_not_enter_do_not_count(void **state)
 			"1", "1Gi", ", nodeSelector: {zone: x}" SPREAD("ScheduleAnyway", "1"))
 			POD("two", "nodeName: a, ", "1", "1Gi",
 				", nodeSelector: {zone: x}" SPREAD("ScheduleAnyway", "1")));
-	bt_quality_measure(c.engine, &(struct bt_mean_pod){1000, 1 << 30}, &q);
+	bt_quality_measure(c.engine, &(struct bt_mean_pod){1000, 1 << 30}, &c.config.gates, &q);
 	assert_int_equal(q.spread_n, 1);
 	assert_int_equal(q.spread_violated_n, 0);
 	end(&c);
+}
+
+static void nodes_with_taints_count_as_the_constraint_says(void **state)
+{
+	static const char *const policies[] = {"Ignore", "Honor"};
+
+	(void)state;
+	/* Two in x; w is empty, and tainted. */
+	for (int honor = 0; honor < 2; honor++) {
+		struct bt_buf text = {0};
+		struct bt_quality q;
+		struct cluster c;
+
+		bt_buf_text(&text, NODE("a", "x", "4", "8Gi",
+					   "10") "---\n{apiVersion: v1, kind: Node, metadata: {name: b, "
+						 "labels: {zone: w}}, spec: {taints: [{key: k, effect: "
+						 "NoSchedule}]}, status: {allocatable: {cpu: '4', pods: "
+						 "'10'}}}\n");
+		for (int i = 0; i < 2; i++) {
+			bt_buf_printf(&text,
+				POD("p%d", "nodeName: a, ", "1", "1Gi",
+					", topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, "
+					"whenUnsatisfiable: ScheduleAnyway, nodeTaintsPolicy: %s, "
+					"labelSelector: {matchLabels: {app: web}}}]"),
+				i, policies[honor]);
+		}
+		place(&c, text.ptr);
+		bt_quality_measure(c.engine, &(struct bt_mean_pod){1000, 1 << 30}, &c.config.gates, &q);
+		assert_int_equal(q.spread_n, 1);
+		assert_int_equal(q.spread_violated_n, !honor);
+		bt_buf_fini(&text);
+		end(&c);
+	}
 }
 
 int main(void)
@@ -178,6 +211,7 @@ int main(void)
 		cmocka_unit_test(pods_are_counted_by_where_they_are),
 		cmocka_unit_test(a_skew_above_the_limit_is_a_violation_and_counts_once),
 		cmocka_unit_test(domains_that_the_pod_may_not_enter_do_not_count),
+		cmocka_unit_test(nodes_with_taints_count_as_the_constraint_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

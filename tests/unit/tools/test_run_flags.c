@@ -198,6 +198,27 @@ static void election_flags_overrule_a_file_and_client_flags_do_not(void **state)
 	}
 }
 
+/* In the order of berth run: flags first, then the defaults of what is not set. */
+static void profiling_is_switched_off_by_its_flag_unless_a_file_counts(void **state)
+{
+	static const char *const words[] = {"--profiling=false --contention-profiling=false",
+		"--profiling=false --contention-profiling=false --config=f", "--v=0"};
+	struct bt_config config;
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		read_line(&line, words[i]);
+		bt_config_init(&config, NULL);
+		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+		bt_config_default(&config);
+		assert_int_equal(config.enable_profiling.value, i > 0);
+		assert_int_equal(config.enable_contention_profiling.value, i > 0);
+		bt_config_fini(&config);
+		drop(&line);
+	}
+}
+
 static void flags_that_are_not_given_leave_a_file_as_it_is(void **state)
 {
 	struct bt_config config;
@@ -444,6 +465,7 @@ int main(void)
 		cmocka_unit_test(verbosity_is_written_in_four_ways),
 		cmocka_unit_test(version_may_be_raw),
 		cmocka_unit_test(election_flags_overrule_a_file_and_client_flags_do_not),
+		cmocka_unit_test(profiling_is_switched_off_by_its_flag_unless_a_file_counts),
 		cmocka_unit_test(flags_that_are_not_given_leave_a_file_as_it_is),
 		cmocka_unit_test(gates_may_name_their_component),
 		cmocka_unit_test(lists_are_split_at_commas_and_repeated),

@@ -495,6 +495,20 @@ static void a_missing_permission_is_named_and_asked_for_less_and_less(void **sta
 	stop();
 }
 
+static void credentials_that_are_not_accepted_are_no_missing_permission(void **state)
+{
+	(void)state;
+	start_with(false, 0);
+	refuse(401, "Unauthorized", "Unauthorized", -1);
+	const struct bt_watch_state now = state_of("pods");
+	assert_non_null(
+		strstr(now.error, "does not accept the credentials to list and watch pods: has the token"));
+	assert_non_null(strstr(now.error, "expired"));
+	assert_null(strstr(now.error, "grant"));
+	assert_null(fake_find(PODS)); /* and it is not asked again at once */
+	stop();
+}
+
 static void a_throttled_watch_waits_as_long_as_it_is_told(void **state)
 {
 	(void)state;
@@ -890,6 +904,7 @@ int main(void)
 		cmocka_unit_test(a_list_cut_at_any_byte_syncs_nothing_and_is_asked_for_again),
 		cmocka_unit_test(a_watch_cut_at_any_byte_resumes_without_a_gap),
 		cmocka_unit_test(a_missing_permission_is_named_and_asked_for_less_and_less),
+		cmocka_unit_test(credentials_that_are_not_accepted_are_no_missing_permission),
 		cmocka_unit_test(a_throttled_watch_waits_as_long_as_it_is_told),
 		cmocka_unit_test(a_version_ahead_of_the_server_is_given_up),
 		cmocka_unit_test(a_kind_that_the_server_does_not_have_is_done_without),

@@ -97,8 +97,8 @@ void bt_http_after(struct bt_http *http, int64_t delay_ns, void (*call)(void *co
 }
 
 /* How the i-th call ended. */
-static inline void fake_end(
-	uint32_t i, enum bt_http_end end, uint32_t status, int64_t retry_after_ns, const char *body)
+static inline void fake_end_bytes(
+	uint32_t i, enum bt_http_end end, uint32_t status, int64_t retry_after_ns, struct bt_str body)
 {
 	struct fake_call *noted = &fake.calls[i];
 	const struct bt_http_head head = {.status = status, .retry_after_ns = retry_after_ns};
@@ -106,8 +106,14 @@ static inline void fake_end(
 	assert_true(i < fake.call_n);
 	assert_false(noted->over);
 	noted->over = true;
-	noted->call.done(noted->call.context, end, end == BT_HTTP_ANSWERED ? &head : NULL, bt_str(body),
+	noted->call.done(noted->call.context, end, end == BT_HTTP_ANSWERED ? &head : NULL, body,
 		bt_str(end == BT_HTTP_ANSWERED ? "" : "the connection is gone"));
+}
+
+static inline void fake_end(
+	uint32_t i, enum bt_http_end end, uint32_t status, int64_t retry_after_ns, const char *body)
+{
+	fake_end_bytes(i, end, status, retry_after_ns, bt_str(body));
 }
 
 void bt_http_destroy(struct bt_http *http)
@@ -199,8 +205,9 @@ static inline bool fake_may_write(void *context)
 static inline void fake_judged(void *context, const struct bt_writer_judgement *judgement)
 {
 	(void)context;
-	bt_buf_printf(&fake.judged, "%.*s %.*s %.*s\n", BT_STR_ARG(judgement->pod.name),
-		BT_STR_ARG(judgement->ours), BT_STR_ARG(judgement->theirs));
+	bt_buf_printf(&fake.judged, "%.*s %.*s %.*s%s\n", BT_STR_ARG(judgement->pod.name),
+		BT_STR_ARG(judgement->ours), BT_STR_ARG(judgement->theirs),
+		judgement->undecided ? " undecided" : "");
 }
 
 /* A writer that nothing limits unless the options say so. */

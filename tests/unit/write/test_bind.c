@@ -136,6 +136,21 @@ static void what_is_gone_or_refused_has_failed(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).not_found_n, 1);
 }
 
+static void a_refusal_in_protobuf_is_understood(void **state)
+{
+	static const char status[] = "k8s\0\n\14\n\2v1\22\6Status\22\67\n\0\22\7Failure\32\52"
+				     "pod p is already assigned to node \"n1\" now";
+	static const char cut[] = "k8s\0\n\14\n\2v1\22\6Status\22\100\n\0";
+
+	(void)state;
+	bind(1, "p", "n1");
+	fake_end_bytes(0, BT_HTTP_ANSWERED, 409, -1, (struct bt_str){status, sizeof(status) - 1});
+	told("bound 1\n");
+	bind(2, "p", "n1");
+	fake_end_bytes(fake.call_n - 1, BT_HTTP_ANSWERED, 403, -1, (struct bt_str){cut, sizeof(cut) - 1});
+	told("failed 2 the server answered 403\n");
+}
+
 static void an_answer_without_a_message_is_told_by_its_number(void **state)
 {
 	(void)state;
@@ -681,6 +696,7 @@ int main(void)
 		CASE(another_conflict_is_looked_into),
 		CASE(a_conflict_about_the_uid_or_an_end_is_final),
 		CASE(what_is_gone_or_refused_has_failed),
+		CASE(a_refusal_in_protobuf_is_understood),
 		CASE(an_answer_without_a_message_is_told_by_its_number),
 		CASE(a_failed_binding_is_reported_as_upstream_does),
 		CASE(a_lost_answer_is_asked_for_by_sending_again),

@@ -248,6 +248,121 @@ static void a_volume_that_was_provisioned_must_be_reached_from_the_node(void **s
 	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
 }
 
+#define CSI_NODE "/apis/storage.k8s.io/v1/csinodes/n1"
+#define MIGRATES(plugins)                                                                                    \
+	"{\"kind\":\"CSINode\",\"apiVersion\":\"storage.k8s.io/v1\",\"metadata\":{\"name\":\"n1\","          \
+	"\"annotations\":{\"storage.alpha.kubernetes.io/migrated-plugins\":\"" plugins "\"}}}"
+#define IN_TREE(source)                                                                                      \
+	"{\"kind\":\"PersistentVolume\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"v\"},\"spec\":{"      \
+	"\"claimRef\":{\"name\":\"a\",\"uid\":\"u-a\"}," source                                              \
+	",\"nodeAffinity\":{\"required\":{\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":"           \
+	"\"topology.kubernetes.io/zone\",\"operator\":\"In\",\"values\":[\"z1\"]}]}]}}}}"
+#define DISK "\"gcePersistentDisk\":{\"pdName\":\"d\"}"
+#define CSI_LABELS                                                                                           \
+	"{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n1\",\"labels\":"                 \
+	"{\"topology.gke.io/zone\":\"z1\"}}}"
+
+/* A claim that was provisioned for has got an in-tree volume, and the node has labels of its CSI driver. */
+static void provision_in_tree(const char *volume)
+{
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_answer(last(), 200, "{}");
+	fake_answer(last(), 200, CSI_LABELS);
+	fake_answer(last(), 200, BOUND);
+	sent(last(), "GET", PV);
+	fake_answer(last(), 200, volume);
+	sent(last(), "GET", CSI_NODE);
+}
+
+static void an_in_tree_volume_is_translated_where_the_node_has_migrated_its_plugin(void **state)
+{
+	(void)state;
+	provision_in_tree(IN_TREE(DISK));
+	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs,kubernetes.io/gce-pd"));
+	sent(last(), "GET", PV);
+	fake_answer(last(), 200, IN_TREE(DISK));
+	sent(last(), "POST", BINDING);
+	finish(state);
+	begin(state);
+	provision_in_tree(IN_TREE(DISK));
+	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs"));
+	fake_answer(last(), 200, IN_TREE(DISK));
+	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+	finish(state);
+	begin(state);
+	provision_in_tree(IN_TREE(DISK));
+	fake_status(last(), 404, "no CSINode");
+	fake_answer(last(), 200, IN_TREE(DISK));
+	told(FAILED "pv \"v\" node affinity doesn't match node \"n1\": no matching NodeSelectorTerms\n");
+	finish(state);
+	begin(state);
+	provision_in_tree(IN_TREE(DISK));
+	fake_answer(last(), 200, "{\"kind\":\"Status\"}");
+	told(FAILED "the CSINode n1 cannot be read\n");
+}
+
+#define ODD_DISK "\"awsElasticBlockStore\":{\"volumeID\":\"aws:///odd\"}"
+#define ODD_WORDS                                                                                            \
+	"could not translate pv: failed to translate Kubernetes ID to EBS Volume ID Invalid format for AWS " \
+	"volume (aws:///odd)\n"
+
+static void an_in_tree_volume_that_cannot_be_translated_fails_the_binding(void **state)
+{
+	(void)state;
+	provision_in_tree(IN_TREE(ODD_DISK));
+	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs"));
+	fake_answer(last(), 200, IN_TREE(ODD_DISK));
+	told(FAILED ODD_WORDS);
+	finish(state);
+	begin(state);
+	bind_volume();
+	fake_answer(last(), 200, BOUND);
+	fake_answer(last(), 200, IN_TREE(ODD_DISK));
+	sent(last(), "GET", CSI_NODE);
+	fake_answer(last(), 200, MIGRATES("kubernetes.io/aws-ebs"));
+	fake_answer(last(), 200, IN_TREE(ODD_DISK));
+	told(FAILED "failed to translate pv to csi: " ODD_WORDS);
+}
+
+static void what_a_node_has_migrated_is_asked_for_once_a_look(void **state)
+{
+	(void)state;
+	provision_in_tree(IN_TREE(DISK));
+	fake_answer(last(), 200, MIGRATES("kubernetes.io/gce-pd"));
+	fake_status(last(), 404, "it has gone meanwhile");
+	told("");
+	fake_pass(10 * FAKE_S);
+	sent(last(), "GET", "/api/v1/nodes/n1");
+	fake_answer(last(), 200, CSI_LABELS);
+	fake_answer(last(), 200, BOUND);
+	fake_answer(last(), 200, IN_TREE(DISK));
+	sent(last(), "GET", CSI_NODE);
+}
+
+static void news_of_the_node_are_looked_at_at_once(void **state)
+{
+	const struct bt_object node = {.kind = BT_KIND_NODE, .node = {.meta = {.name = BT_STR("n1")}}};
+	const struct bt_object other = {.kind = BT_KIND_NODE, .node = {.meta = {.name = BT_STR("n2")}}};
+	const struct bt_object csi = {.kind = BT_KIND_CSI_NODE, .csi_node = {.meta = {.name = BT_STR("n1")}}};
+
+	(void)state;
+	bind_volume();
+	fake_answer(last(), 200, UNBOUND);
+	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
+	uint32_t before = fake.call_n;
+	hear(BT_PARCEL_DELETE, &other);
+	hear(BT_PARCEL_APPLY, &node); /* such as a heartbeat */
+	assert_int_equal(fake.call_n, before);
+	hear(BT_PARCEL_APPLY, &csi);
+	see_node();
+	fake_answer(last(), 200, UNBOUND);
+	fake_answer(last(), 200, IN_ZONE_OF("z1", "u-a"));
+	hear(BT_PARCEL_DELETE, &node);
+	sent(last(), "GET", "/api/v1/nodes/n1");
+	fake_status(last(), 404, "gone");
+	told(FAILED "failed to get node \"n1\": node \"n1\" not found\n");
+}
+
 static void a_node_that_has_gone_fails_the_binding(void **state)
 {
 	(void)state;
@@ -383,6 +498,27 @@ static void provisioning_that_fails_fails_the_binding(void **state)
 	begin(state);
 	show_provisioned(404, "{}");
 	told(FAILED "failed to check provisioning pvc: persistentvolumeclaims \"ns/a\" not found\n");
+}
+
+/* Between the decision and its binding. */
+static void a_claim_that_has_gone_or_is_another_one_fails_the_binding(void **state)
+{
+	(void)state;
+	bind_with(&wants_volume, 1, NULL, 0);
+	sent(last(), "PATCH", PVC "a");
+	fake_status(last(), 404, "persistentvolumeclaims \\\"a\\\" not found");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": persistentvolumeclaims \"a\" not found\n");
+	finish(state);
+	begin(state);
+	bind_with(&wants_volume, 1, NULL, 0);
+	fake_status(last(), 409, "the UID in the precondition does not match");
+	told("failed 1 running PreBind plugin \"VolumeBinding\": the UID in the precondition does not "
+	     "match\n");
+	finish(state);
+	begin(state);
+	bind_volume();
+	fake_answer(last(), 200, BOUND_AS("u-b", "", ""));
+	told(FAILED "the claim \"a\" is another one by now\n");
 }
 
 static void waiting_ends_with_its_time_and_with_the_pod(void **state)
@@ -821,6 +957,10 @@ int main(void)
 		CASE(what_becomes_of_a_volume_that_was_bound_may_fail_the_binding),
 		CASE(all_volumes_are_bound_in_one_look),
 		CASE(a_volume_that_the_watch_shows_is_looked_at_at_once),
+		CASE(an_in_tree_volume_is_translated_where_the_node_has_migrated_its_plugin),
+		CASE(an_in_tree_volume_that_cannot_be_translated_fails_the_binding),
+		CASE(what_a_node_has_migrated_is_asked_for_once_a_look),
+		CASE(news_of_the_node_are_looked_at_at_once),
 		CASE(a_node_that_has_gone_fails_the_binding),
 		CASE(a_node_without_labels_reaches_what_is_everywhere),
 		CASE(a_volume_that_was_provisioned_must_be_reached_from_the_node),
@@ -832,6 +972,7 @@ int main(void)
 		CASE(a_volume_that_names_the_claim_is_not_bound_by_the_controller),
 		CASE(a_volume_of_somebody_else_fails_the_binding),
 		CASE(provisioning_that_fails_fails_the_binding),
+		CASE(a_claim_that_has_gone_or_is_another_one_fails_the_binding),
 		CASE(waiting_ends_with_its_time_and_with_the_pod),
 		CASE(who_winds_up_waits_for_no_claim),
 		CASE(a_claim_is_protected_allocated_and_reserved),

@@ -59,12 +59,43 @@ static void a_pod_that_goes_is_not_judged(void **state)
 	judged("");
 }
 
-static void pods_that_nobody_decided_are_not_judged(void **state)
+static void who_was_bound_before_it_was_decided_ends_at_once_and_is_not_judged(void **state)
+{
+	(void)state;
+	show("p", "8", "n2");
+	bind(1, "p", "n1");
+	told("");
+	fake_pass(FAKE_S);
+	told("failed 1 another scheduler has bound the pod\n");
+	judged("p  n2 undecided\n");
+}
+
+static void whom_the_other_scheduler_does_not_bind_is_decided_again(void **state)
+{
+	(void)state;
+	show("q", "7", "");
+	bind(1, "p", "n1");
+	fake_pass(3 * FAKE_S);
+	bind(2, "q", "n1");
+	told("");
+	fake_pass(3 * FAKE_S);
+	told("failed 1 the other scheduler has not bound the pod\n");
+	fake_pass(3 * FAKE_S);
+	told("failed 2 the other scheduler has not bound the pod\n");
+	show("p", "9", "n1"); /* later than that it is no decision's */
+	judged("p  n1 undecided\n");
+	bind(3, "q", "n2");
+	show("q", "9", "n2");
+	judged("p  n1 undecided\nq n2 n2\n");
+}
+
+static void pods_that_nobody_decided_are_told_but_not_compared(void **state)
 {
 	(void)state;
 	show("p", "8", "n1");
-	show("q", "8", "n1");
-	judged("");
+	show("q", "8", "n1"); /* which nobody has seen waiting */
+	judged("p  n1 undecided\n");
+	assert_int_equal(bt_writer_counts(fake.writer).differed_n, 0);
 }
 
 static void victims_stay(void **state)
@@ -92,6 +123,7 @@ static void nothing_is_on_its_way_while_decisions_are_kept(void **state)
 static void at_the_end_nobody_knows(void **state)
 {
 	(void)state;
+	show("q", "7", "");
 	bind(1, "p", "n1");
 	bind(2, "q", "n1");
 	bt_writer_destroy(fake.writer);
@@ -107,7 +139,9 @@ int main(void)
 		CASE(the_same_node_is_agreement),
 		CASE(another_node_is_a_difference_that_is_told_when_the_pipeline_has_seen_it),
 		CASE(a_pod_that_goes_is_not_judged),
-		CASE(pods_that_nobody_decided_are_not_judged),
+		CASE(who_was_bound_before_it_was_decided_ends_at_once_and_is_not_judged),
+		CASE(whom_the_other_scheduler_does_not_bind_is_decided_again),
+		CASE(pods_that_nobody_decided_are_told_but_not_compared),
 		CASE(victims_stay),
 		CASE(a_check_cannot_tell),
 		CASE(nothing_is_on_its_way_while_decisions_are_kept),

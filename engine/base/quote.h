@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Texts in quotes, as upstream's messages have them.
+ */
+#pragma once
+
+#include "engine/base/buf.h"
+#include "engine/base/str.h"
+
+/* Appends the text in quotes, escaped as Go's %q does, or as its JSON encoder does. */
+void bt_quote(struct bt_buf *buf, struct bt_str text);
+void bt_quote_json(struct bt_buf *buf, struct bt_str text);

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# berth run where there is no API server: its version, what is wrong with a command line, and files that cannot be written.
+. "$(dirname "$0")/common.sh" "$@"
+
+cat >none.kubeconfig <<'YAML'
+apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: u, user: {token: t}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+YAML
+
+expect 0 "Kubernetes v1.36.3" "$berth" run --version
+expect 2 "Try 'berth run --help'" "$berth" run --no-such-flag
+expect 3 "missing.kubeconfig: No such file or directory" "$berth" run --kubeconfig=missing.kubeconfig
+
+# Who cannot serve ends with the reason, however far its other parts have come.
+for attempt in 1 2 3 4 5 6 7 8 9 10; do
+	expect 3 "'nonsense' is not an IP address" "$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --bind-address=nonsense
+done
+
+# What a configuration says and nobody hears is named.
+cat >scheduler.yaml <<'YAML'
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {kubeconfig: missing.kubeconfig}
+parallelism: 4
+delayCacheUntilActive: true
+YAML
+expect 3 'field="parallelism"' "$berth" run --config=scheduler.yaml
+expect 3 'field="delayCacheUntilActive"' "$berth" run --config=scheduler.yaml
+expect 3 'field="featureGates.CoordinatedLeaderElection"' "$berth" run --kubeconfig=missing.kubeconfig --feature-gates=CoordinatedLeaderElection=true
+expect 3 "Failed" "$berth" run --kubeconfig=missing.kubeconfig
+grep -qF "Configuration has no effect" err && fail "something of the defaults is said to have no effect"
+
+# No file gets the number of a closed standard error: the log would go into it.
+"$berth" run --kubeconfig=missing.kubeconfig --journal=run.journal 2>&-
+grep -qaF "Failed" run.journal && fail "the log is in the journal"
+"$berth" simulate --quiet --decisions decisions.jsonl >&-
+[ $? = 4 ] || fail "a closed standard output is no error"
+grep -qv '^{' decisions.jsonl && fail "the report is in the log of decisions"
+
+# A journal for which there is no room is said at once, and the scheduler goes on until it is told to end.
+mkfifo log
+"$berth" run --kubeconfig=none.kubeconfig --secure-port=0 --leader-elect=false --journal=/dev/full 2>log &
+pid=$!
+said=no
+while read -r line; do
+	case $line in
+	*"The journal breaks off"*"No space left on device"*)
+		said=yes
+		kill -TERM $pid
+		;;
+	esac
+done <log
+wait $pid
+[ $? = 0 ] || fail "who cannot write its journal does not end well"
+[ $said = yes ] || fail "nothing is said of a journal that cannot be written"
+finish

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Texts in quotes, as Go's %q and its JSON encoder write them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/quote.h"
+
+static void quotes_as(
+	void (*quote)(struct bt_buf *buf, struct bt_str text), struct bt_str text, const char *expected)
+{
+	struct bt_buf buf = {0};
+
+	quote(&buf, text);
+	assert_string_equal(buf.ptr, expected);
+	bt_buf_fini(&buf);
+}
+
+static void go_escapes_what_cannot_be_seen(void **state)
+{
+	(void)state;
+	quotes_as(bt_quote, bt_str(""), "\"\"");
+	quotes_as(bt_quote, bt_str("a \"b\" \\c <&>"), "\"a \\\"b\\\" \\\\c <&>\"");
+	quotes_as(bt_quote, bt_str("\a\b\f\n\r\t\v\x1b\x7f"), "\"\\a\\b\\f\\n\\r\\t\\v\\x1b\\x7f\"");
+	quotes_as(bt_quote, (struct bt_str)BT_STR("a\0b"), "\"a\\x00b\"");
+	quotes_as(bt_quote, bt_str("\xc3\xbc\xf0\x9f\x9a\xa2"), "\"\xc3\xbc\xf0\x9f\x9a\xa2\"");
+	quotes_as(bt_quote, bt_str("\xe2\x80\xae\xc2\x9b"), "\"\\u202e\\u009b\"");
+}
+
+static void go_shows_bytes_that_are_no_utf8(void **state)
+{
+	(void)state;
+	quotes_as(bt_quote, bt_str("\xff\xc3"), "\"\\xff\\xc3\"");
+	quotes_as(bt_quote, bt_str("\xc0\x80"), "\"\\xc0\\x80\"");
+	quotes_as(bt_quote, bt_str("\xed\xa0\x80"), "\"\\xed\\xa0\\x80\"");
+	quotes_as(bt_quote, bt_str("\xf4\x90\x80\x80"), "\"\\xf4\\x90\\x80\\x80\"");
+}
+
+static void json_escapes_what_json_and_html_must(void **state)
+{
+	(void)state;
+	quotes_as(
+		bt_quote_json, bt_str("a\"b\\c\n\x01<&>"), "\"a\\\"b\\\\c\\n\\u0001\\u003c\\u0026\\u003e\"");
+	quotes_as(bt_quote_json, bt_str("\xe2\x80\xa8\xff"), "\"\\u2028\\ufffd\"");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(go_escapes_what_cannot_be_seen),
+		cmocka_unit_test(go_shows_bytes_that_are_no_utf8),
+		cmocka_unit_test(json_escapes_what_json_and_html_must),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

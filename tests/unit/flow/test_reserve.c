@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Volumes and claims that come, change and go between the two halves of a cycle: what becomes of the pod.
+ */
+#include "lab.h"
+
+#define CLAIM_AS(name, uid, meta, spec)                                                                      \
+	"{'apiVersion': 'v1', 'kind': 'PersistentVolumeClaim', 'metadata': {'namespace': 'default', "        \
+	"'name': '" name "', 'uid': '" uid "'" meta "}, 'spec': {'accessModes': ['ReadWriteOnce'], "         \
+	"'resources': {'requests': {'storage': '1Gi'}}" spec "}, 'status': {'phase': 'Pending'}}"
+#define CLAIM(name, class_) CLAIM_AS(name, "u-" name, "", ", 'storageClassName': '" class_ "'")
+#define BOUND(name)                                                                                          \
+	CLAIM_AS(name, "u-" name, ", 'annotations': {'pv.kubernetes.io/bind-completed': 'yes'}",             \
+		", 'storageClassName': 'none', 'volumeName': 'v'")
+#define VOLUME(labels)                                                                                       \
+	"{'apiVersion': 'v1', 'kind': 'PersistentVolume', 'metadata': {'name': 'v', 'labels': {" labels      \
+	"}}, 'spec': {'accessModes': ['ReadWriteOnce'], 'storageClassName': 'static', 'capacity': "          \
+	"{'storage': '2Gi'}, 'local': {'path': '/x'}}, 'status': {'phase': 'Available'}}"
+#define CLASS(name, provisioner)                                                                             \
+	"{'apiVersion': 'storage.k8s.io/v1', 'kind': 'StorageClass', 'metadata': {'name': '" name            \
+	"'}, 'provisioner': '" provisioner "', 'volumeBindingMode': 'WaitForFirstConsumer'}"
+
+/* A popped pod with one claim, which the first half of the cycle has found something for. */
+struct trial {
+	struct lab lab;
+	struct bt_decision decision;
+};
+
+static struct bt_engine *engine_of(struct trial *t)
+{
+	return bt_pipeline_engine(t->lab.pipeline);
+}
+
+static void show(struct trial *t, enum bt_parcel_kind kind, const char *text)
+{
+	lab_feed(&t->lab, lab_parcel(&t->lab, kind, text));
+	lab_take_in(&t->lab);
+}
+
+static void begin(struct trial *t, const char *claim)
+{
+	*t = (struct trial){.lab = {.now_ns = 1}};
+	const struct bt_pipeline_options options = lab_options(&t->lab);
+
+	lab_begin(&t->lab, &options);
+	show(t, BT_PARCEL_APPLY, CLASS("late", "csi.example.com"));
+	show(t, BT_PARCEL_APPLY, CLASS("static", "kubernetes.io/no-provisioner"));
+	show(t, BT_PARCEL_APPLY, VOLUME(""));
+	show(t, BT_PARCEL_APPLY, claim);
+	lab_node(&t->lab, "n1");
+	lab_pod_event(&t->lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u-p'",
+		", 'volumes': [{'name': 'd', 'persistentVolumeClaim': {'claimName': 'c'}}]");
+	lab_take_in(&t->lab);
+	uint32_t pod_ix = bt_engine_pop(engine_of(t));
+	assert_int_not_equal(pod_ix, BT_NO_POD);
+	bt_engine_begin(engine_of(t), pod_ix, &t->decision);
+	assert_int_equal(t->decision.outcome, BT_PLACED);
+}
+
+static void end(struct trial *t)
+{
+	lab_end(&t->lab);
+}
+
+/* The second half fails with these words, nothing is assumed, and the pod waits for its backoff. */
+static void assert_fails(struct trial *t, const char *words)
+{
+	bt_engine_end(engine_of(t), &t->decision);
+	assert_int_equal(t->decision.outcome, BT_FAILED);
+	struct bt_str why = bt_engine_end_error(engine_of(t));
+	assert_int_equal(why.len, strlen(words));
+	assert_memory_equal(why.ptr, words, why.len);
+	assert_int_equal(lab_find(&t->lab, "p")->state, BT_POD_QUEUED);
+	assert_int_equal(bt_engine_counts(engine_of(t)).queue.backoff_n, 1);
+	const struct bt_storage *storage = bt_engine_cache(engine_of(t))->view.storage;
+	assert_false(storage->pvs && storage->pvs[0].assumed);
+	assert_false(storage->claims && storage->claims[0].assumed);
+	end(t);
+}
+
+static void assert_placed(struct trial *t)
+{
+	bt_engine_end(engine_of(t), &t->decision);
+	assert_int_equal(t->decision.outcome, BT_PLACED);
+	assert_int_equal(lab_find(&t->lab, "p")->state, BT_POD_ASSUMED);
+	end(t);
+}
+
+#define RESERVE	 "running Reserve plugin \"VolumeBinding\": "
+#define PRE_BIND "running PreBind plugin \"VolumeBinding\": binding volumes: failed to check binding: "
+
+static void what_has_gone_fails_the_cycle(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	begin(&t, CLAIM("c", "late"));
+	show(&t, BT_PARCEL_DELETE, CLAIM("c", "late"));
+	assert_fails(&t, RESERVE "persistentvolumeclaims \"default/c\" not found");
+	begin(&t, CLAIM("c", "static"));
+	show(&t, BT_PARCEL_DELETE, VOLUME(""));
+	assert_fails(&t, RESERVE "persistentvolumes \"v\" not found");
+	begin(&t, CLAIM("c", "static"));
+	show(&t, BT_PARCEL_DELETE, CLAIM("c", "static"));
+	assert_fails(&t, PRE_BIND "persistentvolumeclaims \"default/c\" not found");
+}
+
+static void what_has_changed_fails_the_cycle(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	begin(&t, CLAIM("c", "late"));
+	show(&t, BT_PARCEL_APPLY,
+		CLAIM_AS("c", "u-c", ", 'labels': {'a': 'b'}", ", 'storageClassName': 'late'"));
+	assert_fails(&t, RESERVE "\"default/c\" is out of sync");
+	begin(&t, CLAIM("c", "late"));
+	show(&t, BT_PARCEL_DELETE, CLAIM("c", "late"));
+	show(&t, BT_PARCEL_APPLY, CLAIM_AS("c", "u-other", "", ", 'storageClassName': 'late'"));
+	assert_fails(&t, RESERVE "\"default/c\" is out of sync");
+	begin(&t, CLAIM("c", "static"));
+	show(&t, BT_PARCEL_APPLY, VOLUME("'a': 'b'"));
+	assert_fails(&t, RESERVE "\"v\" is out of sync");
+}
+
+static void what_others_change_is_no_matter(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	begin(&t, CLAIM("c", "late"));
+	show(&t, BT_PARCEL_APPLY, CLAIM("other", "late"));
+	show(&t, BT_PARCEL_DELETE, VOLUME(""));
+	assert_placed(&t);
+	begin(&t, CLAIM("c", "static"));
+	show(&t, BT_PARCEL_APPLY, CLAIM("other", "late"));
+	assert_placed(&t);
+}
+
+/* By somebody else: then there is nothing to assume. */
+static void claims_that_are_bound_meanwhile_are_left_alone(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	begin(&t, CLAIM("c", "late"));
+	show(&t, BT_PARCEL_APPLY, BOUND("c"));
+	assert_placed(&t);
+	begin(&t, CLAIM("c", "static"));
+	show(&t, BT_PARCEL_DELETE, VOLUME(""));
+	show(&t, BT_PARCEL_APPLY, BOUND("c"));
+	assert_placed(&t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_has_gone_fails_the_cycle),
+		cmocka_unit_test(what_has_changed_fails_the_cycle),
+		cmocka_unit_test(what_others_change_is_no_matter),
+		cmocka_unit_test(claims_that_are_bound_meanwhile_are_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
