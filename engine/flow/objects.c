@@ -383,8 +383,9 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 			bt_volumes_revert(engine->cache->volumes, pod_ix);
 			bt_engine_wake_for_pod(engine, BT_DELETE, old);
 		}
-		wake_for_arrival(engine, pod_ix);
+		/* First of all: who is on a node is not asked whether it would wait for that. */
 		leave_queue(engine, pod_ix);
+		wake_for_arrival(engine, pod_ix);
 	} else if (before->state == BT_POD_QUEUED) {
 		update_waiting(engine, pod_ix, old, before->status_node);
 	} else if (pod->terminating) {
@@ -405,7 +406,7 @@ static enum bt_status update(
 	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
 	engine->came_n++;
 	bt_engine_reclaim(engine);
-	if (delta->pod.ended || (before.state == BT_POD_QUEUED && is_foreign(engine, &delta->pod))) {
+	if (delta->pod.ended || (before.state != BT_POD_SCHEDULED && is_foreign(engine, &delta->pod))) {
 		out_taken->entry = delta->pod.ended ? BT_ENTERED_ENDED : BT_ENTERED_FOREIGN;
 		bt_engine_remove_pod(engine, pod_ix);
 		return BT_OK;

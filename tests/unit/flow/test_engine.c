@@ -325,6 +325,66 @@ static void a_pod_that_somebody_else_binds_during_its_cycle_is_theirs(void **sta
 	end(&t);
 }
 
+static void show_as_another_schedulers(struct trial *t, uint32_t pod, const char *node)
+{
+	char rest[256];
+
+	snprintf(rest, sizeof(rest), "}, spec: {schedulerName: other, %s" CONTAINER "}", node);
+	assert_int_equal(bt_engine_update_pod(t->engine, pod, named(t, rest)), BT_OK);
+}
+
+/* No profile is left whose plugins could be asked whether the pod waits for its own arrival. */
+static void a_pod_that_another_scheduler_binds_stops_waiting(const char *spec, void **state)
+{
+	struct trial t;
+
+	begin_open(&t, state);
+	uint32_t node = add_node(&t, "n1", "1"), first = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	enum bt_entry entry;
+	uint32_t pod;
+
+	decide(&t, first);
+	assert_int_equal(bt_engine_add_pod(t.engine, named(&t, spec), &entry, &pod), BT_OK);
+	if (entry == BT_ENTERED_QUEUE) {
+		assert_int_equal(decide(&t, pod).outcome, BT_REFUSED);
+	}
+	show_as_another_schedulers(&t, pod, "nodeName: n1, ");
+	assert_int_equal(pods_on(&t, node), 2);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	struct bt_engine_counts counts = bt_engine_counts(t.engine);
+	assert_int_equal(counts.queue.unschedulable + counts.queue.gated, 0);
+	assert_int_equal(counts.sets.scheduled, 1);
+	end(&t);
+}
+
+static void a_refused_pod_that_another_scheduler_binds_stops_waiting(void **state)
+{
+	a_pod_that_another_scheduler_binds_stops_waiting(
+		"}, spec: {schedulerName: default-scheduler, " CONTAINER "}", state);
+}
+
+static void a_gated_pod_that_another_scheduler_binds_stops_waiting(void **state)
+{
+	a_pod_that_another_scheduler_binds_stops_waiting(
+		"}, spec: {schedulerName: default-scheduler, schedulingGates: [{name: g}], " CONTAINER "}",
+		state);
+}
+
+static void an_assumed_pod_that_becomes_another_schedulers_frees_its_room(void **state)
+{
+	struct trial t;
+
+	begin_open(&t, state);
+	uint32_t node = add_node(&t, "n1", "1"), pod = add_named(&t);
+	decide(&t, pod);
+	show_as_another_schedulers(&t, pod, "");
+	assert_int_equal(pods_on(&t, node), 0);
+	bt_engine_bind_failed(t.engine, pod);
+	assert_int_equal(bt_engine_counts(t.engine).sets.queued, 0);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	end(&t);
+}
+
 static void a_failed_binding_waits_for_its_backoff(void **state)
 {
 	struct trial t;
@@ -569,6 +629,9 @@ int main(void)
 		FIXTURE_TEST(a_binding_that_failed_but_had_come_about_stands),
 		FIXTURE_TEST(a_pod_that_goes_between_the_halves_of_its_cycle_is_over_with_its_binding),
 		FIXTURE_TEST(a_pod_that_somebody_else_binds_during_its_cycle_is_theirs),
+		FIXTURE_TEST(a_refused_pod_that_another_scheduler_binds_stops_waiting),
+		FIXTURE_TEST(a_gated_pod_that_another_scheduler_binds_stops_waiting),
+		FIXTURE_TEST(an_assumed_pod_that_becomes_another_schedulers_frees_its_room),
 		FIXTURE_TEST(a_failed_binding_waits_for_its_backoff),
 		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
 		FIXTURE_TEST(claims_may_come_and_go_between_the_halves_of_a_cycle),
