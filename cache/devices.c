@@ -210,6 +210,9 @@ static void give_name_up(struct bt_devices *d, uint32_t name)
 void bt_devices_release_names(struct bt_devices *d)
 {
 	bt_held_release(&d->gone);
+	while (d->gone_arena_n) {
+		bt_arena_fini(&d->gone_arenas[--d->gone_arena_n]);
+	}
 }
 
 static void hold_names(struct bt_held *held, const uint32_t *names, uint32_t n)
@@ -468,7 +471,10 @@ static void clear_slice(struct bt_devices *d, uint32_t ix)
 	}
 	give_up(d, &d->slice_names[ix]);
 	d->slices[ix] = (struct bt_resource_slice){0};
-	bt_arena_fini(&d->slice_arenas[ix]);
+	d->gone_arenas =
+		bt_mem_grow(d->gone_arenas, d->gone_arena_n, &d->gone_arena_cap, sizeof(*d->gone_arenas));
+	d->gone_arenas[d->gone_arena_n++] = d->slice_arenas[ix];
+	d->slice_arenas[ix] = (struct bt_arena){0};
 	bt_mem_free(d->memos[ix].answers);
 	d->memos[ix] = (struct bt_slice_memo){0};
 	d->slice_version++;
@@ -1232,7 +1238,7 @@ void bt_devices_destroy(struct bt_devices *d)
 	free_names(d->claim_names, d->view.claim_n);
 	free_names(d->slice_names, d->view.slice_n);
 	free_names(d->class_names, d->class_n);
-	bt_held_release(&d->gone);
+	bt_devices_release_names(d);
 	bt_held_release(&d->expression_names);
 	bt_vacancies_fini(&d->vacant_uses);
 	bt_vacancies_fini(&d->vacant_classes);
@@ -1249,7 +1255,7 @@ void bt_devices_destroy(struct bt_devices *d)
 		bt_held_release(&d->pending[i].names);
 	}
 	void *arrays[] = {d->claims, d->slices, d->classes, d->uses, d->memos, d->free_claims, d->free_slices,
-		d->pending, d->view.marks, d->class_serves};
+		d->pending, d->view.marks, d->class_serves, d->gone_arenas};
 	struct bt_map *maps[] = {&d->view.claim_ixs, &d->view.slice_ixs, &d->view.class_ixs,
 		&d->view.resource_classes, &d->use_ixs, &d->shares, &d->expressions, &d->pending_ixs};
 

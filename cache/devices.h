@@ -62,8 +62,8 @@ bool bt_devices_describe_removal(const struct bt_devices *devices, enum bt_kind 
 enum bt_status bt_devices_remove(
 	struct bt_devices *devices, enum bt_kind kind, uint32_t namespace_, uint32_t name);
 
-/* Nobody has in hand any more what claims, slices and classes that have gone were made of: their names go.
- * Until then they mean what they meant. */
+/* Nobody has in hand any more what claims, slices and classes that have gone were made of: their names go,
+ * and what devices of slices were described by. Until then they mean what they meant. */
 void bt_devices_release_names(struct bt_devices *devices);
 
 /* A cycle of this pod begins. now_ns: since the Unix epoch; INT64_MAX: nobody knows. */

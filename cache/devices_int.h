@@ -60,7 +60,9 @@ struct bt_devices {
 	struct bt_device_use *uses;
 	struct bt_arena *claim_arenas, *slice_arenas, *class_arenas;
 	struct bt_held *claim_names, *slice_names, *class_names; /* that they have */
-	struct bt_held gone;		 /* names of what has gone, for who still has it in hand */
+	struct bt_held gone;	      /* names of what has gone, for who still has it in hand */
+	struct bt_arena *gone_arenas; /* of slices, for the same: what is found points into them */
+	size_t gone_arena_n, gone_arena_cap;
 	struct bt_held expression_names; /* of expressions below */
 	struct bt_vacancies vacant_uses, vacant_classes;
 	uint32_t *class_serves; /* by class: for how many extended resources it counts */

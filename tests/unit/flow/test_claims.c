@@ -115,6 +115,34 @@ static const char *message(struct trial *t, uint32_t pod)
 	return text;
 }
 
+/* What was found points at nothing that a slice was made of. */
+static void a_slice_may_go_between_the_halves_of_a_cycle(void **state)
+{
+	struct trial t;
+	struct bt_decision decision;
+
+	begin(&t, state, false);
+	apply(&t,
+		"{" API
+		"kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, pool: {name: p, generation: 2, "
+		"resourceSliceCount: 1}, nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: disk, "
+		"operator: DoesNotExist}, {key: zone, operator: NotIn, values: [a, b]}]}]}, devices: "
+		"[{name: a}]}}");
+	uint32_t pod = add_pod(&t, USES("c")), choice_n;
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_begin(t.engine, pod, &decision);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_RESOURCE_SLICE, bt_str(""), bt_str("s")), BT_OK);
+	bt_engine_end(t.engine, &decision);
+	const struct bt_device_choice *choices =
+		bt_devices_pending(bt_engine_cache(t.engine)->devices, pod, &choice_n);
+	assert_int_equal(choice_n, 1);
+	assert_int_equal(choices[0].allocation.selector.terms[0].labels.items[1].value_n, 2);
+	bt_engine_bound(t.engine, pod);
+	end(&t);
+}
+
 static void a_device_is_given_once(void **state)
 {
 	struct trial t;
@@ -361,6 +389,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(a_device_is_given_once),
+		FIXTURE_TEST(a_slice_may_go_between_the_halves_of_a_cycle),
 		FIXTURE_TEST(a_binding_that_fails_gives_the_device_back),
 		FIXTURE_TEST(who_waits_for_a_claim_hears_that_it_is_not_being_allocated_any_more),
 		FIXTURE_TEST(who_waits_for_a_device_hears_that_it_is_free_although_its_claim_has_gone),
