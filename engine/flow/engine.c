@@ -303,16 +303,6 @@ struct bt_queue *bt_engine_queue(struct bt_engine *engine)
 	return engine->queue;
 }
 
-const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t pod_ix, uint32_t number)
-{
-	return bt_hints_name(&bt_engine_lane_of_pod(engine, pod_ix)->hints, number);
-}
-
-const char *bt_engine_hinter_name(const struct bt_engine *engine, uint32_t profile, uint32_t number)
-{
-	return bt_hints_name(&engine->lanes[profile].hints, number);
-}
-
 const struct bt_measures *bt_engine_measures(const struct bt_engine *engine)
 {
 	return engine->measures;

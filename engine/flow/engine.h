@@ -138,7 +138,7 @@ struct bt_decision {
 	/* Pods of lower priority that were promised that node and are so no longer. Valid as victims. */
 	const uint32_t *unpromised;
 	uint32_t unpromised_n;
-	uint32_t rejectors; /* BT_REFUSED: the plugins that refused some node, as bits (bt_engine_plugin_name)
+	uint32_t rejectors; /* BT_REFUSED: the plugins that refused some node, as bits (bt_hints_name)
 			     */
 	enum bt_preempt_outcome preempt; /* BT_REFUSED: what PostFilter came to */
 	struct bt_plan *plan;		 /* private, between bt_engine_begin and bt_engine_end */
@@ -363,9 +363,6 @@ void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix);
 /* The queue, for looking. */
 struct bt_queue *bt_engine_queue(struct bt_engine *engine);
 
-/* The name of a plugin that the queue knows by a number, in the profile of a pod. */
-const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t pod_ix, uint32_t number);
-
 /* Decides nothing and says everything about a pod as the cluster is now. The pod need not be queued. */
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out_explanation);
 
@@ -410,6 +407,3 @@ void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns
  * were
  * told, if they were told anything. Requires: bt_engine_measures. */
 void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns);
-
-/* The name of the plugin with that number in a profile, by the profile's index; see bt_engine_plugin_name. */
-const char *bt_engine_hinter_name(const struct bt_engine *engine, uint32_t profile, uint32_t number);

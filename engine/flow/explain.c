@@ -2,6 +2,7 @@
  * Explanations: decides nothing and says everything about one pod and the cluster as it is.
  */
 #include "engine/base/check.h"
+#include "engine/base/quote.h"
 #include "engine/base/rng.h"
 #include "engine/flow/engine_int.h"
 #include "engine/flow/fit_error.h"
@@ -123,18 +124,32 @@ static void explain_post_filter(
 	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
 }
 
+/* Another scheduler has put the pod on its node. Source: frameworkForPod, v1.36.3. */
+static void explain_foreign(struct bt_engine *engine, struct bt_explanation *out)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, out->pod_ix);
+
+	bt_buf_clear(&out->text);
+	bt_buf_text(&out->text, "profile not found for scheduler name ");
+	bt_quote(&out->text, bt_engine_name(engine, pod->signature->scheduler_name));
+	out->error = out->text.ptr;
+}
+
 static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation_hooks *hooks,
 	struct bt_explanation *out)
 {
 	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
 
-	BT_REQUIRE(lane);
 	bt_engine_list_live(engine);
 	out->pod_ix = pod_ix;
 	out->plan = NULL;
 	out->gated = out->refused = out->narrowed = out->post_filtered = out->preempts = false;
 	out->error = NULL;
 	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
+	if (!lane) {
+		explain_foreign(engine, out);
+		return;
+	}
 	out->evaluation.promises = bt_engine_promises_of(engine, pod_ix);
 	out->evaluation.hooks = hooks;
 	explain_cycle(engine, lane, out);

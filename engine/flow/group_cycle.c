@@ -562,9 +562,22 @@ static void decide_uniform(struct work *w, const struct bt_group_watch *watch)
 	note_cycle(w, begin_ns, decided_ns);
 }
 
+/* It was popped, and then somebody else bound it, or it is in no group any more. */
+static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct bt_group_decision *out)
+{
+	bt_engine_set_aside(engine,
+		&(struct bt_decision){.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE});
+	*out = (struct bt_group_decision){.member_n = 0};
+}
+
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out)
 {
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED ||
+		!bt_engine_in_group(engine, pod_ix)) {
+		let_go(engine, pod_ix, out);
+		return;
+	}
 	const struct bt_signature *signature = signature_of(engine, pod_ix);
 	const struct bt_group_cycle *cycle = &engine->group_cycle;
 	struct work w = {.engine = engine,
@@ -572,7 +585,6 @@ void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const str
 		.namespace_ = signature->namespace_,
 		.name = signature->pod_group};
 
-	BT_REQUIRE(bt_engine_in_group(engine, pod_ix));
 	pull_all(&w, pod_ix);
 	if (is_uniform(&w)) {
 		decide_uniform(&w, watch);

@@ -78,8 +78,10 @@ bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix);
 enum bt_group_gate bt_engine_group_gate(const struct bt_engine *engine, uint32_t pod_ix);
 
 /*
- * The whole cycle of a popped pod's group: members are placed and handed to the binder, or set aside. Valid
- * until the next cycle. Requires: bt_engine_in_group, and that no cycle is under way.
+ * The whole cycle of a popped pod's group: members are placed and handed to the binder, or set aside. Of a
+ * pod that was popped as a member and has been changed since so that it is none, or waits no more, there are
+ * no
+ * members. Valid until the next cycle. Requires: no cycle is under way.
  */
 void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
 	struct bt_group_decision *out);

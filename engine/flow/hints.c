@@ -3,9 +3,14 @@
  */
 #include "engine/flow/hints.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "engine/base/check.h"
+
+#define EXTENDERS BT_PLUGIN_N
+
+static_assert(BT_HINTERS < 32, "sets of hinters are words");
 
 static uint32_t action_at(uint32_t ix)
 {
@@ -43,8 +48,8 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 {
 	static const struct bt_registration taint = {BT_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL};
 
-	*hints = (struct bt_hints){.hinter_n = profile->hinter_n};
-	for (uint32_t i = 0; i < profile->hinter_n; i++) {
+	*hints = (struct bt_hints){0};
+	for (uint32_t i = 0; i < BT_PLUGIN_N; i++) {
 		const struct bt_hinter *hinter = &profile->hinters[i];
 		uint32_t node_actions = 0;
 
@@ -68,54 +73,53 @@ void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups)
 		BT_EVENT_CSI_DRIVER, BT_EVENT_CSI_STORAGE_CAPACITY, BT_EVENT_STORAGE_CLASS,
 		BT_EVENT_RESOURCE_CLAIM, BT_EVENT_DEVICE_CLASS, BT_EVENT_POD_GROUP};
 
-	BT_REQUIRE(hints->hinter_n < BT_HINTERS);
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
 		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL};
 
-		add(hints, hints->hinter_n, &all);
+		add(hints, EXTENDERS, &all);
 	}
-	hints->hinters[hints->hinter_n++] = (struct bt_hinter){.name = "Extender"};
+	hints->hinters[EXTENDERS].is_there = true;
 }
 
 int bt_hints_find(const struct bt_hints *hints, const char *name)
 {
-	for (uint32_t i = 0; i < hints->hinter_n; i++) {
-		if (strcmp(hints->hinters[i].name, name) == 0) {
+	for (uint32_t i = 0; i < BT_HINTERS; i++) {
+		if (hints->hinters[i].is_there && strcmp(bt_hints_name(i), name) == 0) {
 			return (int)i;
 		}
 	}
 	return -1;
 }
 
-const char *bt_hints_name(const struct bt_hints *hints, uint32_t number)
+const char *bt_hints_name(uint32_t number)
 {
-	BT_REQUIRE(number < hints->hinter_n);
-	return hints->hinters[number].name;
+	BT_REQUIRE(number < BT_HINTERS);
+	return number == EXTENDERS ? "Extender" : bt_plugin_name((enum bt_plugin_id)number).ptr;
 }
 
 uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event)
 {
 	if (event->resource == BT_EVENT_WILDCARD) {
-		return (uint32_t)((UINT64_C(1) << hints->hinter_n) - 1);
+		return (1u << BT_HINTERS) - 1;
 	}
 	return hints->interested[event->resource][bt_event_action_ix(event->action)];
 }
 
-static bool ask_timed(const struct bt_hint_timer *timer, const struct bt_hint_row *row,
+static bool ask_timed(struct bt_measures *measures, const struct bt_hint_row *row,
 	const struct bt_hint_env *env, const struct bt_event *event)
 {
 	int64_t begin_ns = bt_clock_monotonic_ns();
 	bool queue = row->hint(env, event);
-	const uint16_t labels[4] = {(uint16_t)row->hinter,
-		(uint16_t)bt_event_label(event->resource, event->action), queue, timer->profile};
+	const uint16_t labels[4] = {
+		(uint16_t)row->hinter, (uint16_t)bt_event_label(event->resource, event->action), queue};
 
-	bt_measures_note(timer->measures, BT_MEASURE_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
+	bt_measures_note(measures, BT_MEASURE_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
 	return queue;
 }
 
 bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors,
-	const struct bt_hint_timer *timer)
+	struct bt_measures *measures)
 {
 	if (event->resource == BT_EVENT_WILDCARD) {
 		return true;
@@ -133,9 +137,9 @@ bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 			continue;
 		}
 		const struct bt_hint_env env = {view, hints->hinters[row->hinter].settings, waiting, own};
-		bool timed = timer && timer->measures->hint_n++ % BT_MEASURE_HINTS == 0;
+		bool timed = measures && measures->hint_n++ % BT_MEASURE_HINTS == 0;
 
-		if (timed ? ask_timed(timer, row, &env, event) : row->hint(&env, event)) {
+		if (timed ? ask_timed(measures, row, &env, event) : row->hint(&env, event)) {
 			return true;
 		}
 	}

@@ -2,9 +2,10 @@
  * Which events may make a pod fit that a profile's plugins have refused: the registrations of the plugins and
  * their queueing hints. Source: buildQueueingHintMap and isPodWorthRequeuing, v1.36.3.
  *
- * A hinter is a plugin of a profile that upstream asks for its events; its number is its index in the
- * profile's list. Sets of hinters are masks, bit 1 << number. Context of all functions but the constructor:
- * the scheduling thread.
+ * A hinter is a plugin of a profile that upstream asks for its events. Its number is the same in all
+ * profiles, because a pod may be given another one while it waits: enum bt_plugin_id, and that of extenders
+ * behind them. Sets of hinters are masks, bit 1 << number. Context of all functions but the constructor: the
+ * scheduling thread.
  */
 #pragma once
 
@@ -20,10 +21,9 @@ struct bt_hint_row {
 	bt_plugin_hint_fn *hint;
 };
 
-/* init: const after start. Private but for hinters and hinter_n. */
+/* init: const after start. Private but for hinters. */
 struct bt_hints {
 	struct bt_hinter hinters[BT_HINTERS];
-	uint32_t hinter_n;
 	struct bt_hint_row rows[BT_EVENT_WILDCARD][BT_HINT_ROWS]; /* by resource */
 	uint32_t row_n[BT_EVENT_WILDCARD];
 	/* By resource and action: who has registered the event, and who has without a hint. */
@@ -39,25 +39,20 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile);
  * Source: defaultEnqueueExtension, v1.36.3. */
 void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups);
 
-/* The number of the hinter with that name (a plugin's), or -1: there is none. */
+/* The number of the hinter with that name (a plugin's), or -1: the profile has none. */
 int bt_hints_find(const struct bt_hints *hints, const char *name);
 
-/* The name of a hinter. Requires: number < hinter_n. */
-const char *bt_hints_name(const struct bt_hints *hints, uint32_t number);
+/* The name of a hinter. Requires: number < BT_HINTERS. Context: any thread. */
+const char *bt_hints_name(uint32_t number);
 
 /* The hinters that have registered the event; of BT_EVENT_WILDCARD all have. */
 uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event);
 
-/* Who notes how long hints take. */
-struct bt_hint_timer {
-	struct bt_measures *measures;
-	uint16_t profile;
-};
-
 /*
  * May the event make a waiting pod fit, as far as those hinters know that have rejected it? own: the event's
- * object is the waiting pod itself. BT_EVENT_WILDCARD always may. timer: NULL for nobody.
+ * object is the waiting pod itself. BT_EVENT_WILDCARD always may. measures: where the times of hints
+ * are noted, or NULL.
  */
 bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
 	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors,
-	const struct bt_hint_timer *timer);
+	struct bt_measures *measures);

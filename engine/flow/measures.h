@@ -16,7 +16,7 @@ enum bt_measure {
 	BT_MEASURE_POINT = 0, /* an extension point: enum bt_measure_point, enum bt_measure_status, profile */
 	BT_MEASURE_PLUGIN,    /* DefaultBinder or DefaultPreemption: the same, but for the profile */
 	BT_MEASURE_HINT,      /* a queueing hint: the hinter's number, event (bt_event_label), whether it says
-				 Queue, profile */
+				 Queue */
 	BT_MEASURE_EVENT,     /* taking in what a source shows: event (bt_event_label) */
 	BT_MEASURE_EVICTING,  /* from a preemption's decision until all of its victims are evicted, or one is
 				 not:  enum bt_measure_status */

@@ -388,17 +388,18 @@ static void list_hinters(struct builder *b)
 
 	for (unsigned at = 0; at < BT_PLUGIN_N; at++) {
 		enum bt_plugin_id id = (enum bt_plugin_id)at;
+		struct bt_hinter *hinter = &profile->hinters[at];
 		uint32_t n;
 
-		if (!is_asked(id) || !has_anywhere(b, id)) {
+		*hinter = (struct bt_hinter){.is_there = is_asked(id) && has_anywhere(b, id)};
+		if (!hinter->is_there) {
 			continue;
 		}
 		const struct bt_registration *all = events_of(id, &n);
 		struct bt_registration *events = bt_arena_zalloc(b->arena, n * sizeof(*events));
-		struct bt_hinter *hinter = &profile->hinters[profile->hinter_n++];
 
-		*hinter = (struct bt_hinter){
-			.name = bt_plugin_name(id).ptr, .events = events, .settings = hint_settings(b, id)};
+		hinter->events = events;
+		hinter->settings = hint_settings(b, id);
 		for (uint32_t i = 0; i < n; i++) {
 			if (may_register(b->gates, id, &all[i])) {
 				events[hinter->event_n++] = all[i];

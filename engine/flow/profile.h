@@ -16,12 +16,12 @@ enum bt_post_filter {
 
 #define BT_POST_FILTERS 2
 
-#define BT_HINTERS 32
+#define BT_HINTERS (BT_PLUGIN_N + 1) /* with extenders */
 
-/* A plugin that the profile has at any point, and that upstream asks which events concern it: it has
+/* A plugin. It is there if the profile has it at any point, and upstream asks which events concern it: it has
  * PreEnqueue, PreFilter, Filter, Reserve or Permit, here or elsewhere. */
 struct bt_hinter {
-	const char *name;
+	bool is_there;
 	const struct bt_registration *events;
 	uint32_t event_n;
 	const void *settings; /* of the plugin's own type */
@@ -29,8 +29,7 @@ struct bt_hinter {
 
 struct bt_flow_profile {
 	struct bt_profile plugins;
-	struct bt_hinter hinters[BT_HINTERS]; /* in the order of enum bt_plugin_id */
-	uint32_t hinter_n;
+	struct bt_hinter hinters[BT_PLUGIN_N];
 	int32_t percentage_of_nodes_to_score;		   /* 0: all */
 	enum bt_post_filter post_filters[BT_POST_FILTERS]; /* in order */
 	uint32_t post_filter_n;

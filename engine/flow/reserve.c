@@ -189,12 +189,17 @@ static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespac
 		}
 	}
 	for (uint32_t i = 0; i < reserved->binding_n; i++) {
-		if (!bt_storage_claim(storage, namespace_, reserved->volumes[i].claim)) {
+		const struct bt_claim *claim =
+			bt_storage_claim(storage, namespace_, reserved->volumes[i].claim);
+
+		if (!claim) {
 			bt_buf_text(&reserved->why, "running PreBind " VOLUME_BINDING
 						    "binding volumes: failed to check binding: ");
 			say(engine, namespace_, reserved->volumes[i].claim, true);
 			return BT_PRE_BIND_FAILS;
 		}
+		/* One that was made anew may be elsewhere. */
+		reserved->bindings[i].claim_ix = (uint32_t)(claim - storage->claims);
 	}
 	return BT_RESERVED;
 }

@@ -16,8 +16,11 @@ static bool gates(const struct bt_engine *engine, const struct bt_lane *lane, ui
 	if (number == lane->groups_number) {
 		return bt_engine_group_gate(engine, pod_ix) != BT_GROUP_OPEN;
 	}
-	return number == lane->claims_number ? bt_engine_claims_gate(engine, pod_ix) != NULL
-					     : bt_engine_is_preempting(engine, pod_ix);
+	if (number == lane->claims_number) {
+		return bt_engine_claims_gate(engine, pod_ix) != NULL;
+	}
+	/* Another profile's may be none of this one. */
+	return number == lane->preemption_number && bt_engine_is_preempting(engine, pod_ix);
 }
 
 /* PreEnqueue. The present gate is asked first; upstream asks the others in any order. */
@@ -75,11 +78,9 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, u
 	const struct bt_engine *engine = context;
 	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-	struct bt_measures *measures = engine->measures;
-	const struct bt_hint_timer timer = {measures, (uint16_t)(lane - engine->lanes)};
 
 	return bt_hints_queue(&lane->hints, &engine->cache->view, pod->signature, is_about(pod, event), event,
-		plugins, measures ? &timer : NULL);
+		plugins, engine->measures);
 }
 
 /* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again

@@ -198,9 +198,12 @@ static void ask(struct trial *t, const struct bt_signature *waiting, bool own, c
 	uint32_t interested = bt_hints_interested(&t->hints, event);
 	struct names asked = {0}, queue = {0};
 
-	for (uint32_t i = 0; i < t->hints.hinter_n; i++) {
-		struct bt_str name = bt_str(bt_hints_name(&t->hints, i));
+	for (uint32_t i = 0; i < BT_HINTERS; i++) {
+		struct bt_str name = bt_str(bt_hints_name(i));
 
+		if (!t->hints.hinters[i].is_there) {
+			continue;
+		}
 		if (interested >> i & 1) {
 			add_name(&asked, name);
 		}
@@ -366,7 +369,7 @@ static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 {
 	for (uint32_t resource = 0; resource < BT_EVENT_WILDCARD; resource++) {
 		for (uint32_t action = 0; action < BT_EVENT_ACTION_N; action++) {
-			for (uint32_t i = 0; i < hints->hinter_n; i++) {
+			for (uint32_t i = 0; i < BT_HINTERS; i++) {
 				bool always = hints->always[resource][action] >> i & 1;
 
 				if (hints->interested[resource][action] >> i & 1) {
@@ -375,7 +378,7 @@ static void list_registrations(const struct bt_hints *hints, struct bt_buf *out)
 						bt_event_action_name(action == BT_EVENT_ACTION_N - 1
 									     ? BT_UPDATE
 									     : 1u << action),
-						hints->hinters[i].name, always ? " always" : "");
+						bt_hints_name(i), always ? " always" : "");
 				}
 			}
 		}

@@ -9,6 +9,7 @@
 #include "sim.h"
 
 #include "cache/devices_int.h"
+#include "engine/flow/hints.h"
 
 /* ---- names and numbers ---- */
 
@@ -267,7 +268,7 @@ static void note_rejectors(struct sim *sim, const struct sim_cycle *cycle)
 	known->by_other_pods = known->by_claims = false;
 	for (uint32_t i = 0; i < 32; i++) {
 		if (cycle->rejectors >> i & 1) {
-			const char *name = bt_engine_plugin_name(sim->engines[0], cycle->pod_ix, i);
+			const char *name = bt_hints_name(i);
 
 			known->by_other_pods |= strcmp(name, "InterPodAffinity") == 0;
 			known->by_claims |= strcmp(name, "VolumeRestrictions") == 0;

@@ -7,6 +7,7 @@
 
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "engine/flow/hints.h"
 
 #define PREEMPTIONS_MAX 20 /* rows */
 #define VICTIMS_MAX	3  /* names in a row */
@@ -158,12 +159,12 @@ static int by_place(const void *a, const void *b)
 	return x->example < y->example ? -1 : x->example > y->example;
 }
 
-static void name_plugins(const struct bt_engine *engine, const struct place *place, struct bt_buf *out)
+static void name_plugins(const struct place *place, struct bt_buf *out)
 {
 	bt_buf_clear(out);
 	for (uint32_t rest = place->plugins; rest; rest &= rest - 1) {
-		bt_buf_printf(out, "%s%s", out->len ? ", " : "",
-			bt_engine_plugin_name(engine, place->example, (uint32_t)__builtin_ctz(rest)));
+		bt_buf_printf(
+			out, "%s%s", out->len ? ", " : "", bt_hints_name((uint32_t)__builtin_ctz(rest)));
 	}
 }
 
@@ -186,7 +187,7 @@ static void report_waiting(struct bt_emit *emit, struct bt_engine *engine)
 	bt_emit_begin_array(emit, "waiting");
 	bt_emit_label(emit, "still waiting, where in the queue, and by which plugins");
 	for (size_t i = 0; i < places.n && i < PLACES_MAX; i++) {
-		name_plugins(engine, &places.items[i], &plugins);
+		name_plugins(&places.items[i], &plugins);
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_text(emit, "place", names[places.items[i].where]);
 		bt_emit_str(emit, "plugins", bt_buf_view(&plugins));

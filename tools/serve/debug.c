@@ -3,6 +3,7 @@
  */
 #include "debug_int.h"
 #include "engine/base/mem.h"
+#include "engine/flow/hints.h"
 #include "tools/cli/doc_write.h"
 #include "tools/report/explain.h"
 
@@ -77,13 +78,13 @@ static void add_pod_name(struct bt_doc *doc, const char *key, struct bt_engine *
 
 /* ---- the queue ---- */
 
-static void add_plugins(struct bt_doc *doc, struct bt_engine *engine, uint32_t pod_ix, uint32_t plugins)
+static void add_plugins(struct bt_doc *doc, uint32_t plugins)
 {
 	bt_doc_key(doc, "plugins");
 	bt_doc_begin_array(doc);
 	for (uint32_t k = 0; k < 32 && plugins >> k; k++) {
 		if (plugins >> k & 1) {
-			bt_doc_text(doc, bt_engine_plugin_name(engine, pod_ix, k));
+			bt_doc_text(doc, bt_hints_name(k));
 		}
 	}
 	bt_doc_end(doc);
@@ -103,7 +104,7 @@ static void add_waiting(struct look *look, struct bt_engine *engine, uint32_t po
 	add_int(&look->doc, "priority", pod->priority);
 	add_int(&look->doc, "attempts", info.attempts);
 	if (plugins) {
-		add_plugins(&look->doc, engine, pod_ix, plugins);
+		add_plugins(&look->doc, plugins);
 	}
 	bt_doc_end(&look->doc);
 }

@@ -2,6 +2,7 @@
  * What is known between two cycles alone: why pods came to where they wait, and how long parts of the
  * scheduling thread's work take. Source: names, labels, buckets and helps of pkg/scheduler/metrics, v1.36.3.
  */
+#include "engine/flow/hints.h"
 #include "metrics_int.h"
 
 static const char *const status_texts[] = {"Success", "Error", "Unschedulable"};
@@ -62,7 +63,6 @@ static void add_in_flight(const struct bt_queue *queue, struct bt_exposition *x)
 /* What is told about. */
 struct reading {
 	const struct bt_config *config;
-	const struct bt_engine *engine;
 	const struct bt_measure_table *tables;
 	struct bt_exposition *x;
 };
@@ -94,7 +94,6 @@ static void label_event(const struct reading *r, const struct bt_series *series)
 	label(r->x, "event", event);
 }
 
-/* Hints of two profiles are one series. */
 static void label_hint(const struct reading *r, const struct bt_series *series)
 {
 	char event[BT_EVENT_LABEL_BYTES];
@@ -102,40 +101,7 @@ static void label_hint(const struct reading *r, const struct bt_series *series)
 	bt_event_label_text(series->labels[1], event);
 	label(r->x, "event", event);
 	label(r->x, "hint", series->labels[2] ? "Queue" : "QueueSkip");
-	label(r->x, "plugin", bt_engine_hinter_name(r->engine, series->labels[3], series->labels[0]));
-}
-
-static bool same_hint(const struct reading *r, const struct bt_series *a, const struct bt_series *b)
-{
-	return a->labels[1] == b->labels[1] && a->labels[2] == b->labels[2] &&
-	       bt_str_is(bt_str(bt_engine_hinter_name(r->engine, a->labels[3], a->labels[0])),
-		       bt_engine_hinter_name(r->engine, b->labels[3], b->labels[0]));
-}
-
-/* Is there one before it that is shown together with it? */
-static bool is_shown(const struct reading *r, const struct bt_measure_table *table, uint32_t i)
-{
-	for (uint32_t k = 0; k < i; k++) {
-		if (table->series[k].n && same_hint(r, &table->series[k], &table->series[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void gather_hints(
-	const struct reading *r, const struct bt_measure_table *table, uint32_t i, struct bt_series *sum)
-{
-	for (uint32_t k = i + 1; k < table->cap; k++) {
-		const struct bt_series *other = &table->series[k];
-
-		if (other->n && same_hint(r, other, &table->series[i])) {
-			for (uint32_t b = 0; b <= BT_MEASURE_BOUNDS; b++) {
-				sum->counts[b] += other->counts[b];
-			}
-			sum->sum_ns += other->sum_ns;
-		}
-	}
+	label(r->x, "plugin", bt_hints_name(series->labels[0]));
 }
 
 static void add_series(const struct reading *r, enum bt_measure measure, const struct bt_series *series)
@@ -153,16 +119,10 @@ static void add_table(const struct reading *r, enum bt_measure measure,
 	const struct bt_measure_table *table = &r->tables[measure];
 
 	for (uint32_t i = 0; i < table->cap; i++) {
-		struct bt_series series = table->series[i];
-
-		if (!series.n || (measure == BT_MEASURE_HINT && is_shown(r, table, i))) {
-			continue;
+		if (table->series[i].n) {
+			labels(r, &table->series[i]);
+			add_series(r, measure, &table->series[i]);
 		}
-		if (measure == BT_MEASURE_HINT) {
-			gather_hints(r, table, i, &series);
-		}
-		labels(r, &series);
-		add_series(r, measure, &series);
 	}
 }
 
@@ -264,6 +224,6 @@ void bt_metrics_of_queueing(const struct bt_config *config, struct bt_engine *en
 	add_incoming(bt_engine_queue(engine), x);
 	add_in_flight(bt_engine_queue(engine), x);
 	if (measures) {
-		add_durations(&(struct reading){config, engine, measures->tables, x});
+		add_durations(&(struct reading){config, measures->tables, x});
 	}
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/mem.h"
+#include "engine/flow/hints.h"
 #include "metrics_int.h"
 
 #define ALGORITHM_BOUNDS 15
@@ -65,7 +66,7 @@ static void add_pod(struct look *look, struct bt_engine *engine, uint32_t pod_ix
 		plugins |= info.gate >= 0 ? 1u << info.gate : 0;
 	}
 	for (uint32_t k = 0; plugins >> k && k < 32; k++) {
-		const char *plugin = plugins >> k & 1 ? bt_engine_plugin_name(engine, pod_ix, k) : NULL;
+		const char *plugin = plugins >> k & 1 ? bt_hints_name(k) : NULL;
 
 		if (plugin) {
 			add_reason(look, plugin, profile_of(look, engine, pod_ix));

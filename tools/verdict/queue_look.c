@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "engine/base/mem.h"
+#include "engine/flow/hints.h"
 
 /* A pod with its key, for sorting. */
 struct named {
@@ -107,14 +108,13 @@ static void write_backoff(struct bt_api *api, struct bt_json_writer *json)
 }
 
 /* The plugins of a mask, sorted by name. */
-static void write_plugins(struct bt_api *api, struct bt_json_writer *json, uint32_t pod_ix, uint32_t plugins)
+static void write_plugins(struct bt_json_writer *json, uint32_t plugins)
 {
 	const char *names[32];
 	uint32_t n = 0;
 
 	for (; plugins; plugins &= plugins - 1) {
-		names[n++] =
-			bt_engine_plugin_name(api->cluster.engine, pod_ix, (uint32_t)__builtin_ctz(plugins));
+		names[n++] = bt_hints_name((uint32_t)__builtin_ctz(plugins));
 	}
 	qsort(names, n, sizeof(*names), by_text);
 	bt_json_write_key(json, "plugins");
@@ -139,8 +139,7 @@ static void write_held(struct bt_api *api, struct bt_json_writer *json, const ch
 		bt_json_write_begin_object(json);
 		bt_json_write_key(json, "pod");
 		bt_json_write_str(json, pods[i].key);
-		write_plugins(api, json, pods[i].pod_ix,
-			where == BT_WAIT_GATED ? 1u << info.gate : info.rejectors | info.pending);
+		write_plugins(json, where == BT_WAIT_GATED ? 1u << info.gate : info.rejectors | info.pending);
 		bt_json_write_end(json);
 	}
 	bt_json_write_end(json);

@@ -4,6 +4,7 @@
 #include "object_fixture.h"
 
 #include "engine/flow/engine.h"
+#include "engine/flow/hints.h"
 
 #define CONTAINER "containers: [{name: a, resources: {requests: {cpu: '1'}}}]"
 
@@ -13,15 +14,37 @@ struct trial {
 	struct bt_engine *engine;
 };
 
-static void begin(struct trial *t, void **state, const struct bt_engine_options *options)
+static void start(struct trial *t, const struct bt_engine_options *options)
 {
 	struct bt_config_errors errors = {0};
 
-	t->f = *state;
-	bt_config_init_default(&t->config, NULL);
 	t->engine = bt_engine_create(&t->config, options, &errors);
 	assert_non_null(t->engine);
 	bt_config_errors_fini(&errors);
+}
+
+static void begin(struct trial *t, void **state, const struct bt_engine_options *options)
+{
+	t->f = *state;
+	bt_config_init_default(&t->config, NULL);
+	start(t, options);
+}
+
+/* One more profile, "bare", which has few plugins. */
+static void begin_with_bare(struct trial *t, void **state)
+{
+	static struct bt_config_plugin few[] = {{.name = BT_STR("PrioritySort")},
+		{.name = BT_STR("NodeUnschedulable")}, {.name = BT_STR("DefaultBinder")}};
+
+	t->f = *state;
+	bt_config_init_default(&t->config, NULL);
+	struct bt_profile_config *profiles = bt_arena_zalloc(&t->config.arena, 2 * sizeof(*profiles));
+	profiles[0] = profiles[1] = t->config.profiles[0];
+	profiles[1].scheduler_name = bt_str("bare");
+	profiles[1].plugins.multi_point.enabled = (struct bt_config_plugin_list){few, 3};
+	t->config.profiles = profiles;
+	t->config.profile_n = 2;
+	start(t, &(struct bt_engine_options){.no_backoff = true});
 }
 
 static void end(struct trial *t)
@@ -385,6 +408,57 @@ static void an_assumed_pod_that_becomes_another_schedulers_frees_its_room(void *
 	end(&t);
 }
 
+static void assert_refused_by(struct trial *t, uint32_t pod, const char *plugin)
+{
+	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(t->engine), pod);
+
+	assert_int_equal(info.where, BT_WAIT_UNSCHEDULABLE);
+	assert_int_equal(__builtin_popcount(info.rejectors), 1);
+	assert_string_equal(bt_hints_name((uint32_t)__builtin_ctz(info.rejectors)), plugin);
+}
+
+/* Nobody is asked for a hint whom the other profile does not have. Source: isPodWorthRequeuing, v1.36.3. */
+static void who_refused_a_pod_stays_the_same_when_it_gets_another_profile(void **state)
+{
+	struct trial t;
+
+	begin_with_bare(&t, state);
+	add_node(&t, "n1", "0");
+	uint32_t pod = add_named(&t);
+	assert_int_equal(decide(&t, pod).outcome, BT_REFUSED);
+	assert_refused_by(&t, pod, "NodeResourcesFit");
+	assert_int_equal(bt_engine_update_pod(
+				 t.engine, pod, named(&t, "}, spec: {schedulerName: bare, " CONTAINER "}")),
+		BT_OK);
+	assert_refused_by(&t, pod, "NodeResourcesFit");
+	add_node(&t, "n2", "4");
+	assert_refused_by(&t, pod, "NodeResourcesFit");
+	assert_int_equal(bt_engine_update_pod(t.engine, pod,
+				 named(&t, "}, spec: {schedulerName: default-scheduler, " CONTAINER "}")),
+		BT_OK);
+	add_node(&t, "n3", "4");
+	assert_int_equal(decide(&t, pod).outcome, BT_PLACED);
+	end(&t);
+}
+
+static void a_pod_on_a_node_that_is_another_schedulers_is_explained_by_that(void **state)
+{
+	struct trial t;
+	struct bt_explanation explanation = {0};
+	struct bt_buf text = {0};
+
+	begin_open(&t, state);
+	add_node(&t, "n1", "4");
+	uint32_t pod = add_named(&t);
+	show_as_another_schedulers(&t, pod, "nodeName: n1, ");
+	bt_engine_explain(t.engine, pod, &explanation);
+	bt_engine_message(t.engine, &explanation, &text);
+	assert_string_equal(text.ptr, "profile not found for scheduler name \"other\"");
+	bt_explanation_fini(&explanation);
+	bt_buf_fini(&text);
+	end(&t);
+}
+
 static void a_failed_binding_waits_for_its_backoff(void **state)
 {
 	struct trial t;
@@ -443,6 +517,19 @@ static void apply(struct trial *t, const char *yaml)
 	bt_engine_apply_object(t->engine, fixture_read(t->f, yaml));
 }
 
+static void add_claim_alone(struct trial *t, int number)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: default, name: c%d}, "
+		"spec: "
+		"{storageClassName: slow, accessModes: [ReadWriteOnce], resources: {requests: {storage: "
+		"1Gi}}}}",
+		number);
+	apply(t, text);
+}
+
 /* A claim, and the volume of the same number that serves for it. */
 static void add_claim(struct trial *t, int number)
 {
@@ -454,13 +541,7 @@ static void add_claim(struct trial *t, int number)
 		"accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}}}",
 		number);
 	apply(t, text);
-	snprintf(text, sizeof(text),
-		"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {namespace: default, name: c%d}, "
-		"spec: "
-		"{storageClassName: slow, accessModes: [ReadWriteOnce], resources: {requests: {storage: "
-		"1Gi}}}}",
-		number);
-	apply(t, text);
+	add_claim_alone(t, number);
 }
 
 /* A pod's cycle, in which its claim goes, or so many others come. */
@@ -494,6 +575,39 @@ static void decide_while_claims_change(void **state, bool goes, int come)
 		bt_engine_bind_failed(t.engine, pod);
 	}
 	assert_int_equal(pods_on(&t, node), 0);
+	end(&t);
+}
+
+/* The place of the first one is the other's by then. */
+static void a_claim_that_is_made_anew_in_mid_cycle_gets_what_was_found_for_it(void **state)
+{
+	struct trial t;
+	struct bt_decision decision;
+	struct bt_volume_binding binding;
+
+	begin_open(&t, state);
+	add_node(&t, "n1", "4");
+	apply(&t, "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: slow}, provisioner: "
+		  "kubernetes.io/no-provisioner, volumeBindingMode: WaitForFirstConsumer}");
+	apply(&t,
+		"{apiVersion: v1, kind: PersistentVolume, metadata: {name: v0}, spec: {storageClassName: "
+		"slow, accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}}, status: {phase: Available}}");
+	add_claim_alone(&t, 0);
+	uint32_t pod = add_pod(&t, "volumes: [{name: d, persistentVolumeClaim: {claimName: c0}}], " CONTAINER,
+		BT_ENTERED_QUEUE);
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_begin(t.engine, pod, &decision);
+	assert_int_equal(bt_engine_delete_object(
+				 t.engine, BT_KIND_PERSISTENT_VOLUME_CLAIM, bt_str("default"), bt_str("c0")),
+		BT_OK);
+	add_claim_alone(&t, 1);
+	add_claim_alone(&t, 0);
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	const struct bt_cache *cache = bt_engine_cache(t.engine);
+	assert_int_equal(bt_volumes_assumed(cache->volumes, pod, &binding, 1), 1);
+	const struct bt_claim *claim = &cache->view.storage->claims[binding.claim_ix];
+	assert_true(bt_str_is(bt_intern_str(cache->dictionary->intern, claim->name), "c0"));
 	end(&t);
 }
 
@@ -632,9 +746,12 @@ int main(void)
 		FIXTURE_TEST(a_refused_pod_that_another_scheduler_binds_stops_waiting),
 		FIXTURE_TEST(a_gated_pod_that_another_scheduler_binds_stops_waiting),
 		FIXTURE_TEST(an_assumed_pod_that_becomes_another_schedulers_frees_its_room),
+		FIXTURE_TEST(who_refused_a_pod_stays_the_same_when_it_gets_another_profile),
+		FIXTURE_TEST(a_pod_on_a_node_that_is_another_schedulers_is_explained_by_that),
 		FIXTURE_TEST(a_failed_binding_waits_for_its_backoff),
 		FIXTURE_TEST(every_equal_node_gets_its_chance_by_the_seed),
 		FIXTURE_TEST(claims_may_come_and_go_between_the_halves_of_a_cycle),
+		FIXTURE_TEST(a_claim_that_is_made_anew_in_mid_cycle_gets_what_was_found_for_it),
 		FIXTURE_TEST(what_was_never_known_cannot_go),
 		FIXTURE_TEST(a_name_beyond_the_columns_comes_and_goes_with_its_nodes),
 		FIXTURE_TEST(a_plan_follows_the_images_of_its_pods),

@@ -6,6 +6,7 @@
 
 #include "engine/base/mem.h"
 #include "engine/flow/group_cycle.h"
+#include "engine/flow/hints.h"
 #include "engine/flow/source.h"
 
 #define SIZE(cpu) "containers: [{name: a, resources: {requests: {cpu: '" cpu "'}}}]"
@@ -191,8 +192,7 @@ static bool is_blamed(const struct trial *t, uint32_t pod_ix, const char *plugin
 	uint32_t rejectors = info(t, pod_ix).rejectors;
 
 	for (uint32_t rest = rejectors; rest; rest &= rest - 1) {
-		if (strcmp(bt_engine_plugin_name(t->engine, pod_ix, (uint32_t)__builtin_ctz(rest)), plugin) ==
-			0) {
+		if (strcmp(bt_hints_name((uint32_t)__builtin_ctz(rest)), plugin) == 0) {
 			return true;
 		}
 	}
@@ -737,6 +737,43 @@ static void a_popped_member_has_passed_the_gate_whatever_it_would_say_now(void *
 	end(&t);
 }
 
+/* Pops a member, changes it, and only then decides: nobody is decided, and the other member still waits. */
+static void change_popped(void **state, const char *spec, enum bt_wait wanted)
+{
+	char text[512];
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "4");
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	assert_int_equal(bt_engine_pop(t.engine), a);
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: pod-%" PRIu32
+		"}, spec: {%s}}",
+		a, spec);
+	assert_int_equal(bt_engine_update_pod(t.engine, a, &fixture_read(t.f, text)->pod), BT_OK);
+	bt_engine_decide_group(t.engine, a, NULL, &t.group);
+	assert_int_equal(t.group.member_n, 0);
+	assert_int_equal(info(&t, a).where, wanted);
+	assert_int_equal(info(&t, b).where, BT_WAIT_ACTIVE);
+	scheduled(&t);
+	end(&t);
+}
+
+static void a_popped_member_that_somebody_else_binds_is_theirs(void **state)
+{
+	change_popped(
+		state, "schedulerName: default-scheduler, nodeName: n1, " RING SIZE("1"), BT_WAIT_NOWHERE);
+	change_popped(state, "schedulerName: nobody, nodeName: n1, " RING SIZE("1"), BT_WAIT_NOWHERE);
+}
+
+static void a_popped_member_that_leaves_its_group_is_tried_again_alone(void **state)
+{
+	change_popped(state, "schedulerName: default-scheduler, " SIZE("1"), BT_WAIT_BACKOFF);
+}
+
 /* How often the cycles of a profile's groups had a result. */
 static uint64_t result_n(const struct trial *t, enum bt_measure_group result, uint16_t profile)
 {
@@ -827,6 +864,8 @@ int main(void)
 		FIXTURE_TEST(a_group_that_is_taken_back_leaves_the_ports_of_its_victims),
 		FIXTURE_TEST(each_preemptor_says_who_lost_the_promise_of_its_node),
 		FIXTURE_TEST(a_popped_member_has_passed_the_gate_whatever_it_would_say_now),
+		FIXTURE_TEST(a_popped_member_that_somebody_else_binds_is_theirs),
+		FIXTURE_TEST(a_popped_member_that_leaves_its_group_is_tried_again_alone),
 		FIXTURE_TEST(the_cycles_of_a_group_are_measured_by_what_came_of_them),
 	};
 
