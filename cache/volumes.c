@@ -640,6 +640,9 @@ static void count_attachments(struct bt_volumes *v, struct node_state *node, uin
 			&(struct bt_csi_disk){.driver = attachment->attacher, .handle = pv->disk.handle});
 	}
 	uint32_t all_n = node->is.disk_n - used_n;
+	if (all_n == 0) {
+		return; /* there may be no array */
+	}
 	all_n = sort_ids(node->disks + used_n, all_n);
 	for (uint32_t i = used_n; i < used_n + all_n; i++) {
 		if (!bsearch(&node->disks[i], node->disks, used_n, sizeof(*node->disks), by_id)) {
