@@ -62,6 +62,7 @@ wrong '{"id":"x","objects":[],"steps":[{"cycle":{}},{}]}' "history x: steps[1]: 
 wrong '{"id":"x","objects":[],"steps":[{"cycle":{},"advance":1}]}' "history x: steps[0]: $step"
 wrong '{"id":"x","objects":[],"steps":[{"advance":-1}]}' "history x: steps[0].advance: -1 is no number of seconds; write seconds, from 0 to 1000000"
 wrong '{"id":"x","objects":[],"steps":[{"advance":"1"}]}' "history x: steps[0].advance: \"1\" is no number of seconds; write seconds"
+wrong '{"id":"x","objects":[],"steps":[{"advance":600000},{"advance":600000}]}' "history x: steps[1].advance: more than 1000000 seconds pass in all; let less time pass, or begin another history"
 wrong '{"id":"x","objects":[],"steps":[{"advance":1e300}]}' "history x: steps[0].advance: 1e300 is no number of seconds"
 wrong '{"id":"x","objects":[],"steps":[{"delete":{"kind":"Pod"}}]}' \
 	"history x: steps[0].delete: no kind, or no name; name the object: kind, name, and namespace when it has one"

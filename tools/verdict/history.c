@@ -17,6 +17,8 @@
 /* Between any two writes of a history, so that no two pods enter the queue at one time. */
 #define TICK_NS INT64_C(1000000)
 
+#define LONGEST_S 1000000 /* a history: every second of it takes its time */
+
 static const struct bt_field ref_fields[] = {
 	{.name = BT_STR("apiVersion"),
 		.type = BT_FIELD_STR,
@@ -433,9 +435,14 @@ static bool advance(struct player *p, struct bt_str text)
 
 	snprintf(digits, sizeof(digits), "%.*s", BT_STR_ARG(text));
 	double seconds = strtod(digits, &behind);
-	if (*behind || !(seconds >= 0 && seconds <= 1e6)) {
+	if (*behind || !(seconds >= 0 && seconds <= LONGEST_S)) {
 		p->remedy = "write seconds, from 0 to 1000000";
 		bt_buf_printf(p->error, "%.64s is no number of seconds", digits);
+		return false;
+	}
+	if (seconds > LONGEST_S - (double)((p->api.now_ns - BT_API_EPOCH_NS) / BT_QUEUE_SECOND)) {
+		p->remedy = "let less time pass, or begin another history";
+		bt_buf_printf(p->error, "more than %d seconds pass in all", LONGEST_S);
 		return false;
 	}
 	bt_api_advance(&p->api, (int64_t)llround(seconds * 1000) * TICK_NS);
