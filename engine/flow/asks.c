@@ -301,9 +301,11 @@ void bt_asks_release(
 
 bool bt_asks_have_room(const struct bt_pipeline *p)
 {
+	const struct bt_pipeline_binder *binder = &p->options.binder;
 	const struct bt_asks *asks = &p->asks;
 
 	return !asks->stuck && bt_load_relaxed(&asks->open_n) < p->limits.bindings &&
+	       (!binder->has_room || binder->has_room(binder->context)) &&
 	       (asks->vacant_n > 0 || bt_load_relaxed(&asks->open_n) == 0 ||
 		       bt_mem_may_use(BT_MEM_BINDING, chunk_bytes(asks)));
 }

@@ -175,6 +175,12 @@ struct bt_pipeline_binder {
 	 * v1.36.3.
 	 */
 	void (*release)(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask);
+	/*
+	 * May it be asked for another binding? No pod is popped while not: who is decided later is decided by
+	 * what is known then, and in the order of the pods that there are then. It is asked again after each
+	 * answer. NULL: it always may. Context: the scheduling thread.
+	 */
+	bool (*has_room)(void *context);
 	void *context;
 };
 
@@ -360,6 +366,10 @@ void bt_pipeline_stages(const struct bt_pipeline *pipeline, struct bt_stages *ou
 
 /* The engine, for looking. Context: the scheduling thread, or inline; others use bt_pipeline_call. */
 struct bt_engine *bt_pipeline_engine(struct bt_pipeline *pipeline);
+
+/* Where its engine holds names; for who knows the same objects and holds theirs, too. Context: any thread.
+ * Owns: the pipeline. */
+struct bt_intern *bt_pipeline_names(const struct bt_pipeline *pipeline);
 
 /*
  * Calls a function between two cycles, with the engine as it is then; for explanations and the like.

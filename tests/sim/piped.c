@@ -687,6 +687,14 @@ bool sim_pipe_is_idle(const struct sim *sim)
 	return sim->parcel_n == 0 && bt_pipeline_counts(sim->pipeline).binding_n == 0;
 }
 
+/* A binder that takes no more while it has some. */
+static bool takes_few(void *context)
+{
+	const struct sim *sim = context;
+
+	return bt_pipeline_counts(sim->pipeline).binding_n < 4;
+}
+
 /* ---- making one ---- */
 
 void sim_pipe_create(struct sim *sim)
@@ -700,7 +708,12 @@ void sim_pipe_create(struct sim *sim)
 			.clock = bt_clock_virtual(&sim->now_ns),
 			.strict_order = sim->seed & 1,
 			.groups_by_events = true},
-		.binder = {bind_pod, evict_pod, check_pod, release_claim, sim},
+		.binder = {.bind = bind_pod,
+			.evict = evict_pod,
+			.check = check_pod,
+			.release = release_claim,
+			.has_room = sim->seed & 4 ? takes_few : NULL,
+			.context = sim},
 		.sink = {.decided = decided, .context = sim},
 		.messages = sim->seed & 2,
 	};

@@ -411,6 +411,7 @@ static void begin_bind(struct bt_writer *writer, struct bt_op *op)
 	}
 	op->until_ns = bt_write_now(writer) + writer->options.bind_timeout_ns;
 	if (writer->options.dry) {
+		bt_op_goes(op);
 		bt_shadow_keep(writer, op);
 		return;
 	}

@@ -23,6 +23,10 @@
 /* So many writes at a time are never too many for a server that answers. */
 #define FEW    32
 #define WAY_NS (10 * BT_WRITE_S)
+/* So many bindings wait for their turn at most, and at so few there may be more again: enough for a server to
+ * be busy with until the scheduling thread has woken up. */
+#define AHEAD_MAX 512
+#define AHEAD_FEW 256
 /* After 429 without Retry-After. */
 #define HOLD_NS BT_WRITE_S
 /* Many calls that fail together slow the writer down once. */
@@ -60,8 +64,17 @@ struct bt_op *bt_op_create(struct bt_writer *writer, const struct bt_op_verbs *v
 	return op;
 }
 
+void bt_op_goes(struct bt_op *op)
+{
+	if (op->ahead) {
+		op->ahead = false;
+		bt_sub_relaxed(&op->writer->ahead_n, 1u);
+	}
+}
+
 void bt_op_close(struct bt_op *op)
 {
+	bt_op_goes(op);
 	if (bt_sub(&op->writer->open_n, UINT64_C(1)) == 1) {
 		bt_park_wake(&op->writer->over);
 	}
@@ -143,6 +156,7 @@ void bt_op_later(struct bt_op *op, int64_t delay_ns)
 {
 	struct bt_writer *writer = op->writer;
 
+	bt_op_goes(op);
 	op->due_ns = bt_write_now(writer) + delay_ns;
 	op->next = writer->later;
 	writer->later = op;
@@ -489,6 +503,7 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 		}
 	}
 	list_take(&writer->queues[class]);
+	bt_op_goes(op);
 	bt_buf_clear(&writer->path);
 	bt_buf_clear(&writer->body);
 	bt_arena_reset(&writer->scratch);
@@ -652,11 +667,25 @@ static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct b
 	(void)pipeline;
 	know_pod(op);
 	op->prebind = bt_prebind_of(op, ask);
+	op->ahead = true;
+	bt_add_relaxed(&writer->ahead_n, 1u);
 	op->has_volumes = ask->volume_n != 0;
 	if (op->has_volumes) {
 		bt_add_relaxed(&writer->volume_n, UINT64_C(1));
 	}
 	bt_op_post(op);
+}
+
+/* Whoever lets it become few answers those that went meanwhile. */
+static bool may_ask(void *context)
+{
+	struct bt_writer *writer = context;
+	uint32_t n = bt_load_relaxed(&writer->ahead_n);
+
+	if (n >= AHEAD_MAX || n <= AHEAD_FEW) {
+		writer->full = n >= AHEAD_MAX;
+	}
+	return !writer->full;
 }
 
 static void ask_check(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
@@ -694,6 +723,7 @@ struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
 		.evict = ask_evict,
 		.check = ask_check,
 		.release = ask_release,
+		.has_room = may_ask,
 		.context = writer};
 }
 

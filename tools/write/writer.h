@@ -5,8 +5,9 @@
  * pipeline exactly once; lost responses by asking, or by what the watch shows.
  *
  * All of it is a state machine on the thread of an HTTP client. Pipeline threads hand over requests and never
- * wait: bindings and evictions that are not answered are bounded by the pipeline (limits.bindings), what is
- * to be said about refused pods by the writer, which forgets the newest when there is too much.
+ * wait: bindings and evictions that are not answered are bounded by the pipeline (limits.bindings), and of
+ * bindings a few hundred wait for their turn (the binder's has_room); what is to be said about refused pods
+ * is bounded by the writer, which forgets the newest when there is too much.
  *
  * Source: kube-scheduler's schedule_one.go, plugins defaultbinder, volumebinding and dynamicresources,
  * framework/preemption/executor.go, backend/api_dispatcher, v1.36.3; client-go's tools/events, v0.36.3.

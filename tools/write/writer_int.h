@@ -72,6 +72,7 @@ struct bt_op {
 	int stage;
 	bool reads; /* its next call changes nothing: neither throttled nor fenced */
 	bool again; /* its next call was sent before */
+	bool ahead; /* a binding that has not been sent, and that nothing but its turn keeps back */
 	uint64_t handle, number;
 	struct bt_pod_ref pod, other; /* EVICT: the victim, and whom it leaves for */
 	struct bt_str node;
@@ -140,6 +141,8 @@ struct bt_writer {
 	_Atomic uint64_t open_n;       /* atomic: ops that are not over */
 	_Atomic uint64_t report_n;     /* atomic: of those, reports */
 	_Atomic uint64_t volume_n;     /* atomic: and bindings that have volumes to wait for */
+	_Atomic uint32_t ahead_n;      /* atomic: and those that are ahead */
+	bool full;		       /* owner: the scheduling thread; too many were, and not few are yet */
 	struct bt_log_limit bind_said, evict_said, patch_said,
 		event_said;	       /* what went wrong, once a second */
 	struct bt_park over;	       /* woken when open_n comes to nothing */
@@ -198,6 +201,9 @@ void bt_op_free(struct bt_op *op);
 
 struct bt_str bt_op_copy(struct bt_op *op, struct bt_str text);
 struct bt_pod_ref bt_op_copy_ref(struct bt_op *op, const struct bt_pod_ref *ref);
+
+/* Its turn has come, or it waits for something else. */
+void bt_op_goes(struct bt_op *op);
 
 /* Hands an op to the writer's thread. Context: any thread; lock-free. */
 void bt_op_post(struct bt_op *op);

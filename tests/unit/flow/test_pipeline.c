@@ -323,6 +323,36 @@ static void no_more_bindings_are_under_way_than_the_limit_says(void **state)
 	lab_assert_sets(lab, 0, 0, 9);
 }
 
+static bool takes_one(void *context)
+{
+	return lab_counts(context).binding_n < 1;
+}
+
+static void no_pod_is_popped_while_the_binder_has_no_room(void **state)
+{
+	struct lab lab = {.now_ns = 1};
+	struct bt_pipeline_options options = lab_options(&lab);
+
+	(void)state;
+	options.binder.has_room = takes_one;
+	lab_begin(&lab, &options);
+	lab_node(&lab, "n1");
+	lab_pod(&lab, "p", "");
+	lab_pod(&lab, "q", "");
+	lab_settle(&lab);
+	assert_int_equal(lab.decision_n, 1);
+	lab_assert_sets(&lab, 1, 1, 0);
+	/* Who comes meanwhile has its turn by its priority. */
+	lab_pod_event(&lab, BT_PARCEL_APPLY, "high", "", ", 'priority': 7");
+	lab_settle(&lab);
+	assert_int_equal(lab.decision_n, 1);
+	assert_int_equal(bt_pipeline_bound(lab.pipeline, lab.asks[0].handle), BT_OK);
+	lab_settle(&lab);
+	assert_int_equal(lab.decision_n, 2);
+	assert_string_equal(lab.decisions[1].pod, "high");
+	lab_end(&lab);
+}
+
 static void a_limit_that_is_zero_is_refused_by_its_name(void **state)
 {
 	struct lab lab = {.now_ns = 1};
@@ -559,6 +589,7 @@ int main(void)
 		LAB_TEST(what_memory_is_short_for_stays_with_its_source),
 		LAB_TEST(no_pod_is_popped_while_memory_is_short_for_its_binding),
 		LAB_TEST(no_more_bindings_are_under_way_than_the_limit_says),
+		cmocka_unit_test(no_pod_is_popped_while_the_binder_has_no_room),
 		cmocka_unit_test(a_limit_that_is_zero_is_refused_by_its_name),
 		LAB_TEST(what_is_on_its_way_is_freed_at_the_end),
 		cmocka_unit_test(decisions_are_polled_in_order_and_nobody_is_popped_while_they_wait),

@@ -684,6 +684,49 @@ static void a_victim_that_waits_is_given_up_at_the_end(void **state)
 	fake_begin((struct bt_writer_options){.qps = -1});
 }
 
+static bool may_ask(void)
+{
+	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
+
+	return binder.has_room(binder.context);
+}
+
+static void no_more_wait_for_their_turn_than_so_many(void **state)
+{
+	const uint32_t most = 512, few = 256, out = 32;
+	uint64_t n = 0;
+
+	(void)state;
+	while (may_ask()) {
+		bind(++n, "p", "n1");
+		assert_true(n <= most + out);
+	}
+	assert_int_equal(n, most + out);
+	assert_int_equal(fake.call_n, out);
+	/* Those whose turn comes make room, once few are left. */
+	for (uint32_t i = 0, answered = 0; answered < most - few; i++) {
+		assert_false(may_ask());
+		if (strcmp(fake.calls[i].path, BINDING) == 0) {
+			fake_status(i, 404, "no");
+			answered++;
+		}
+	}
+	assert_true(may_ask());
+}
+
+static void a_binding_that_waits_for_something_else_takes_no_room(void **state)
+{
+	const uint32_t n = 600;
+
+	(void)state;
+	bt_writer_destroy(fake.writer);
+	fake_begin((struct bt_writer_options){.qps = -1, .dry = true});
+	for (uint32_t i = 1; i <= n; i++) {
+		bind(i, "p", "n1");
+	}
+	assert_true(may_ask());
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
@@ -731,6 +774,8 @@ int main(void)
 		CASE(the_last_victim_stays_when_another_one_does),
 		CASE(victims_go_at_once_where_preemption_waits_for_them),
 		CASE(a_victim_that_waits_is_given_up_at_the_end),
+		CASE(no_more_wait_for_their_turn_than_so_many),
+		CASE(a_binding_that_waits_for_something_else_takes_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
