@@ -3,52 +3,42 @@
  */
 #include "tools/write/known.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
+#include "engine/model/intern.h"
 #include "tools/report/pod_status.h"
 
-/* So many different sequences of conditions are told apart; a pod with a further one has none. */
-#define SHAPES_MAX 256
-
-/* The texts of a pod that waits. */
-struct detail {
-	struct bt_pod_status status;
-	char *scheduler_name;
-};
-
 struct entry {
-	uint64_t key, uid; /* hashes of namespace and name, of the UID; key 0: vacant */
-	uint64_t version;  /* the resource version, a number; 0: none */
+	uint64_t uid;	  /* a hash */
+	uint64_t version; /* the resource version, a number; 0: none */
 	int64_t generation;
-	uint32_t shape; /* of a pod on a node: which conditions, in order */
-	bool deleting;
-	struct detail *detail; /* NULL: the pod is on a node */
+	uint32_t texts; /* a name in texts; BT_NAME_NONE: vacant */
+	bool waits, deleting;
 };
 
-/* Conditions of a pod that are known by their types alone. */
-struct shape {
-	struct bt_pod_condition *conditions;
-	uint32_t n;
-	char *types; /* one behind the other, each with its NUL */
-	size_t bytes;
-};
+static_assert(sizeof(struct entry) == 32, "there is one a pod");
 
 struct bt_known {
 	struct bt_lock lock;
 	/* lock(lock): */
-	struct bt_map by_key;
+	struct bt_map by_key; /* by a hash of namespace and name */
 	struct entry *entries;
 	size_t entry_n, entry_cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
-	struct shape shapes[SHAPES_MAX];
-	uint32_t shape_n;
-	struct bt_buf types;
+	/* What pods' texts are, as bytes: most pods that wait have the same, as have most that are on a node.
+	 */
+	struct bt_intern *texts;
+	struct bt_pod_status status; /* scratch, as the next two */
+	struct bt_buf bytes;
+	struct bt_arena arena;
 };
 
 struct bt_known *bt_known_create(void)
@@ -56,33 +46,19 @@ struct bt_known *bt_known_create(void)
 	struct bt_known *known = bt_mem_zalloc(1, sizeof(*known));
 
 	bt_lock_init(&known->lock);
-	known->shape_n = 1; /* none */
+	known->texts = bt_intern_create();
 	return known;
-}
-
-static void forget_detail(struct entry *entry)
-{
-	if (entry->detail) {
-		bt_pod_status_fini(&entry->detail->status);
-		bt_mem_free(entry->detail->scheduler_name);
-		bt_mem_free(entry->detail);
-		entry->detail = NULL;
-	}
 }
 
 void bt_known_destroy(struct bt_known *known)
 {
-	for (size_t i = 0; i < known->entry_n; i++) {
-		forget_detail(&known->entries[i]);
-	}
-	for (uint32_t i = 1; i < known->shape_n; i++) {
-		bt_mem_free(known->shapes[i].conditions);
-		bt_mem_free(known->shapes[i].types);
-	}
 	bt_map_fini(&known->by_key);
 	bt_mem_free(known->entries);
 	bt_mem_free(known->vacant);
-	bt_buf_fini(&known->types);
+	bt_intern_destroy(known->texts);
+	bt_pod_status_fini(&known->status);
+	bt_buf_fini(&known->bytes);
+	bt_arena_fini(&known->arena);
 	bt_lock_fini(&known->lock);
 	bt_mem_free(known);
 }
@@ -117,59 +93,121 @@ static struct entry *add(struct bt_known *known, uint64_t key)
 			known->entries, known->entry_n, &known->entry_cap, sizeof(*known->entries));
 		ix = (uint32_t)known->entry_n++;
 	}
-	known->entries[ix] = (struct entry){.key = key};
+	known->entries[ix] = (struct entry){.texts = BT_NAME_NONE};
 	bt_map_put(&known->by_key, key, ix);
 	return &known->entries[ix];
 }
 
-static void drop(struct bt_known *known, struct entry *entry)
+static void drop(struct bt_known *known, uint64_t key, struct entry *entry)
 {
-	bt_map_remove(&known->by_key, entry->key);
-	forget_detail(entry);
-	entry->key = 0;
+	bt_map_remove(&known->by_key, key);
+	bt_intern_release(known->texts, entry->texts);
+	entry->texts = BT_NAME_NONE;
 	known->vacant =
 		bt_mem_grow(known->vacant, known->vacant_n, &known->vacant_cap, sizeof(*known->vacant));
 	known->vacant[known->vacant_n++] = (uint32_t)(entry - known->entries);
 }
 
-/* ---- shapes ---- */
+/* ---- texts ---- */
 
-static void fill_shape(struct shape *shape, const struct bt_buf *types, uint32_t n)
+/*
+ * The scheduler's name, the nominated node's, how many conditions, these. Each text behind its length.
+ */
+static void put_text(struct bt_buf *out, struct bt_str text)
 {
-	shape->types = bt_mem_copy(types->ptr, types->len);
-	shape->bytes = types->len;
-	shape->conditions = bt_mem_zalloc(n, sizeof(*shape->conditions));
-	shape->n = n;
-	for (uint32_t i = 0, at = 0; i < n; i++) {
-		shape->conditions[i].type = bt_str(shape->types + at);
-		at += (uint32_t)shape->conditions[i].type.len + 1;
-	}
+	bt_buf_add(out, &text.len, sizeof(text.len));
+	bt_buf_str(out, text);
 }
 
-static uint32_t shape_of(struct bt_known *known, const struct bt_pod_object *pod)
+static struct bt_str take_text(const char **at)
 {
-	uint32_t i = 1;
+	struct bt_str text;
 
-	if (!pod->condition_n) {
-		return 0;
+	memcpy(&text.len, *at, sizeof(text.len));
+	text.ptr = *at + sizeof(text.len);
+	*at = text.ptr + text.len;
+	return text;
+}
+
+static void take_number(const char **at, void *out, size_t bytes)
+{
+	memcpy(out, *at, bytes);
+	*at += bytes;
+}
+
+static void put_condition(struct bt_buf *out, const struct bt_pod_condition *condition)
+{
+	put_text(out, condition->type);
+	put_text(out, condition->status);
+	put_text(out, condition->reason);
+	put_text(out, condition->message);
+	bt_buf_add(out, &condition->transition_s, sizeof(condition->transition_s));
+	bt_buf_add(out, &condition->observed_generation, sizeof(condition->observed_generation));
+}
+
+static void put_head(struct bt_buf *out, struct bt_str scheduler_name, struct bt_str nominated, uint32_t n)
+{
+	bt_buf_clear(out);
+	put_text(out, scheduler_name);
+	put_text(out, nominated);
+	bt_buf_add(out, &n, sizeof(n));
+}
+
+/* Has the entry what is in bytes. */
+static void keep_texts(struct bt_known *known, struct entry *entry)
+{
+	uint32_t texts = bt_intern_hold(known->texts, bt_buf_view(&known->bytes));
+
+	bt_intern_release(known->texts, entry->texts);
+	entry->texts = texts;
+}
+
+/* Of a pod that waits: the scheduler's name, and what is in status. */
+static void keep_status(struct bt_known *known, struct entry *entry, struct bt_str scheduler_name)
+{
+	const struct bt_pod_status *status = &known->status;
+
+	put_head(&known->bytes, scheduler_name, status->nominated_node_name, (uint32_t)status->n);
+	for (size_t i = 0; i < status->n; i++) {
+		put_condition(&known->bytes, &status->conditions[i]);
 	}
-	bt_buf_clear(&known->types);
-	for (uint32_t c = 0; c < pod->condition_n; c++) {
-		bt_buf_str(&known->types, pod->conditions[c].type);
-		bt_buf_char(&known->types, 0);
+	keep_texts(known, entry);
+}
+
+/* Of a pod on a node: its conditions' types. */
+static void keep_types(struct bt_known *known, struct entry *entry, const struct bt_pod_object *pod)
+{
+	const struct bt_str none = {.len = 0};
+
+	put_head(&known->bytes, none, none, pod->condition_n);
+	for (uint32_t i = 0; i < pod->condition_n; i++) {
+		put_condition(&known->bytes, &(struct bt_pod_condition){.type = pod->conditions[i].type});
 	}
-	while (i < known->shape_n &&
-		(known->shapes[i].bytes != known->types.len ||
-			memcmp(known->shapes[i].types, known->types.ptr, known->types.len))) {
-		i++;
+	keep_texts(known, entry);
+}
+
+/* Copies an entry's texts into the arena. */
+static void take_texts(const struct bt_known *known, const struct entry *entry, struct bt_arena *arena,
+	struct bt_api_pod *out)
+{
+	struct bt_str bytes = bt_intern_str(known->texts, entry->texts);
+	const char *at = bt_arena_copy(arena, bytes.ptr, bytes.len);
+	struct bt_pod_condition *conditions;
+
+	out->scheduler_name = take_text(&at);
+	out->nominated_node_name = take_text(&at);
+	take_number(&at, &out->condition_n, sizeof(out->condition_n));
+	conditions = bt_arena_zalloc(arena, (out->condition_n + 1) * sizeof(*conditions));
+	for (uint32_t i = 0; i < out->condition_n; i++) {
+		conditions[i].type = take_text(&at);
+		conditions[i].status = take_text(&at);
+		conditions[i].reason = take_text(&at);
+		conditions[i].message = take_text(&at);
+		take_number(&at, &conditions[i].transition_s, sizeof(conditions[i].transition_s));
+		take_number(
+			&at, &conditions[i].observed_generation, sizeof(conditions[i].observed_generation));
 	}
-	if (i == SHAPES_MAX) {
-		return 0;
-	}
-	if (i == known->shape_n) {
-		fill_shape(&known->shapes[known->shape_n++], &known->types, pod->condition_n);
-	}
-	return i;
+	out->conditions = conditions;
 }
 
 /* ---- what the API shows ---- */
@@ -196,24 +234,18 @@ static bool show_pod(struct bt_known *known, const struct bt_pod_object *pod)
 	if (!entry) {
 		entry = add(known, key_of(pod->meta.namespace_, pod->meta.name));
 	}
-	bool waited = entry->detail && entry->uid == uid;
+	bool waited = entry->waits && entry->uid == uid;
 	entry->uid = uid;
 	entry->version = version_of(pod->meta.resource_version);
 	entry->generation = pod->meta.generation;
 	entry->deleting = pod->meta.deletion_ns != 0;
-	if (pod->spec.node_name.len) {
-		forget_detail(entry);
-		entry->shape = shape_of(known, pod);
+	entry->waits = !pod->spec.node_name.len;
+	if (!entry->waits) {
+		keep_types(known, entry, pod);
 		return waited;
 	}
-	if (!entry->detail) {
-		entry->detail = bt_mem_zalloc(1, sizeof(*entry->detail));
-	}
-	bt_pod_status_take(&entry->detail->status, pod);
-	bt_mem_free(entry->detail->scheduler_name);
-	entry->detail->scheduler_name =
-		bt_mem_copy(pod->spec.scheduler_name.len ? pod->spec.scheduler_name.ptr : "",
-			pod->spec.scheduler_name.len);
+	bt_pod_status_take(&known->status, pod);
+	keep_status(known, entry, pod->spec.scheduler_name);
 	return false;
 }
 
@@ -224,8 +256,8 @@ static bool show_end(struct bt_known *known, const struct bt_meta_object *meta)
 	if (!entry || (meta->uid.len && entry->uid != hash_of(meta->uid))) {
 		return false;
 	}
-	bool waited = entry->detail != NULL;
-	drop(known, entry);
+	bool waited = entry->waits;
+	drop(known, key_of(meta->namespace_, meta->name), entry);
 	return waited;
 }
 
@@ -239,36 +271,10 @@ bool bt_known_show(struct bt_known *known, enum bt_parcel_kind what, const struc
 
 /* ---- asking ---- */
 
-static struct bt_str copy(struct bt_arena *arena, struct bt_str text)
-{
-	return (struct bt_str){bt_arena_copy(arena, text.len ? text.ptr : "", text.len), text.len};
-}
-
-static void copy_conditions(
-	struct bt_arena *arena, const struct bt_pod_condition *conditions, uint32_t n, struct bt_api_pod *pod)
-{
-	struct bt_pod_condition *copies = bt_arena_zalloc(arena, (n + 1) * sizeof(*copies));
-
-	for (uint32_t i = 0; i < n; i++) {
-		copies[i] = (struct bt_pod_condition){
-			.type = copy(arena, conditions[i].type),
-			.status = copy(arena, conditions[i].status),
-			.reason = copy(arena, conditions[i].reason),
-			.message = copy(arena, conditions[i].message),
-			.transition_s = conditions[i].transition_s,
-			.observed_generation = conditions[i].observed_generation,
-		};
-	}
-	pod->conditions = copies;
-	pod->condition_n = n;
-}
-
 static void copy_entry(const struct bt_known *known, const struct entry *entry, struct bt_arena *arena,
 	struct bt_known_pod *out)
 {
-	const struct detail *detail = entry->detail;
-
-	out->waits = detail != NULL;
+	out->waits = entry->waits;
 	out->deleting = entry->deleting;
 	out->pod.generation = entry->generation;
 	if (entry->version) {
@@ -277,15 +283,7 @@ static void copy_entry(const struct bt_known *known, const struct entry *entry, 
 		out->pod.resource_version =
 			(struct bt_str){text, (size_t)snprintf(text, 24, "%" PRIu64, entry->version)};
 	}
-	if (!detail) {
-		const struct shape *shape = &known->shapes[entry->shape];
-
-		copy_conditions(arena, shape->conditions, shape->n, &out->pod);
-		return;
-	}
-	copy_conditions(arena, detail->status.conditions, (uint32_t)detail->status.n, &out->pod);
-	out->pod.scheduler_name = copy(arena, bt_str(detail->scheduler_name));
-	out->pod.nominated_node_name = copy(arena, detail->status.nominated_node_name);
+	take_texts(known, entry, arena, &out->pod);
 }
 
 bool bt_known_get(struct bt_known *known, const struct bt_pod_ref *ref, struct bt_arena *arena,
@@ -309,8 +307,14 @@ void bt_known_patched(struct bt_known *known, const struct bt_pod_ref *ref, cons
 {
 	bt_lock_acquire(&known->lock);
 	struct entry *entry = find(known, ref->namespace_, ref->name);
-	if (entry && entry->detail && entry->uid == hash_of(ref->uid)) {
-		bt_pod_status_patch(&entry->detail->status, patch);
+	if (entry && entry->waits && entry->uid == hash_of(ref->uid)) {
+		struct bt_api_pod pod;
+
+		bt_arena_reset(&known->arena);
+		take_texts(known, entry, &known->arena, &pod);
+		bt_pod_status_copy(&known->status, &pod);
+		bt_pod_status_patch(&known->status, patch);
+		keep_status(known, entry, pod.scheduler_name);
 	}
 	bt_lock_release(&known->lock);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The pods as the API has shown them: what events refer to, and the status that patches are made against. Of
  * a pod that waits for a node all of that is kept; of one that is on a node two numbers and which conditions
- * it has. Context: any thread, by a lock that is held for no longer than a copy takes.
+ * it has. Pods with the same texts share them: some fifty bytes a pod.
+ * Context: any thread, by a lock that is held for no longer than a copy takes.
  */
 #pragma once
 
