@@ -651,6 +651,11 @@ uint32_t bt_pipeline_rings(const struct bt_pipeline *p, struct bt_pipeline_ring 
 	return p->limits.decisions ? look_at(&p->decisions, out, cap, n) : n;
 }
 
+struct bt_intern *bt_pipeline_names(const struct bt_pipeline *p)
+{
+	return bt_engine_cache(p->engine)->dictionary->intern;
+}
+
 struct bt_engine *bt_pipeline_engine(struct bt_pipeline *p)
 {
 	return p->engine;

@@ -288,6 +288,15 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 	return s->writer != NULL;
 }
 
+/* The source is the server: what it sends waits there, and what is kept of a burst is kept a kind. */
+static void limit_rings(struct bt_limits *limits)
+{
+	limits->feed = limits->delta = 256;
+	limits->inbox = limits->events = 512;
+	limits->asks = 1024;
+	limits->spent = 128;
+}
+
 static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	struct bt_pipeline_options options = {
@@ -312,6 +321,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 	struct bt_config_errors errors = {0};
 
 	options.engine.moves_pods = true;
+	limit_rings(&options.limits);
 	if (s->extenders) {
 		options.engine.extending = bt_extenders_hooks(s->extenders);
 	}
@@ -340,7 +350,6 @@ struct bt_scheduler *bt_scheduler_create(
 	s->config = config;
 	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
 	s->outcomes = bt_outcomes_create(config);
-	s->pod_resources = bt_pod_resources_create();
 	s->shadow = flags->shadow ? bt_rival_create() : NULL;
 	name_host(s);
 	bt_lock_init(&s->lease_lock);
@@ -366,12 +375,14 @@ static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
 		listeners[listener_n++] = bt_extenders_listener(s->extenders);
 	}
 	if (s->flags->serving.port) { /* else nobody can ask for them */
+		s->pod_resources = bt_pod_resources_create(bt_pipeline_names(s->pipeline));
 		listeners[listener_n++] = bt_pod_resources_listener(s->pod_resources);
 	}
 	const struct bt_watch_options options = {
 		.access = s->access,
 		.pipeline = s->pipeline,
 		.gates = &s->config->gates,
+		.names = bt_pipeline_names(s->pipeline),
 		.listeners = listeners,
 		.listener_n = listener_n,
 		.page = s->flags->page,
@@ -731,9 +742,9 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 	bt_http_destroy(s->audit_http);
 	bt_http_destroy(s->authentication);
 	bt_http_destroy(s->authorization);
+	bt_pod_resources_destroy(s->pod_resources); /* whose names are the pipeline's */
 	bt_pipeline_destroy(s->pipeline);
 	bt_outcomes_destroy(s->outcomes);
-	bt_pod_resources_destroy(s->pod_resources);
 	bt_rival_destroy(s->shadow);
 	(void)bt_recording_close(&s->recording);
 	bt_topo_plan_fini(&s->plan);

@@ -4,6 +4,7 @@
  */
 #include "tools/serve/pod_resources.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -133,47 +134,48 @@ static void sum_up(const struct bt_pod_spec_object *spec, bool limits, struct su
 
 /* ---- what is kept ---- */
 
-/* A sum as bytes: for each amount that is not zero its name, a NUL, and a double. Shared, and counted. */
-struct set {
-	uint64_t key;
-	uint32_t pod_n, next; /* next: of those with the same key, or of the vacant ones */
-	struct bt_buf bytes;
-};
-
 struct pod {
-	uint64_t key, born; /* born: the number of the entry */
-	uint32_t next;	    /* of those with the same key */
-	uint32_t sets[2];   /* requests, limits */
-	uint32_t lens[4];   /* of namespace, name, node, scheduler */
+	uint64_t born; /* the number of the entry; 0: vacant */
+	uint32_t next; /* of those with the same key */
+	uint32_t namespace_, name, node, scheduler;
+	uint32_t sums[2]; /* requests, limits: names, of what serialize makes of them */
 	int32_t priority;
 	bool has_priority;
-	char text[];
 };
 
+static_assert(sizeof(struct pod) == 48, "there is one a pod");
+
 struct bt_pod_resources {
+	struct bt_intern *names; /* init: the pointer */
 	struct bt_lock lock;
 	/* lock(lock): from here on */
-	struct pod **pods; /* NULL: vacant */
+	struct pod *pods;
 	size_t pod_n, pod_cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
 	struct bt_map pod_ixs; /* by key: the first pod */
-	struct set *sets;
-	size_t set_n, set_cap;
-	uint32_t free_set;
-	struct bt_map set_ixs;
 	uint64_t born_n;
 	struct sum sum; /* scratch */
 	struct bt_buf bytes;
 };
 
-struct bt_pod_resources *bt_pod_resources_create(void)
+struct bt_pod_resources *bt_pod_resources_create(struct bt_intern *names)
 {
 	struct bt_pod_resources *r = bt_mem_zalloc(1, sizeof(*r));
 
+	r->names = names;
 	bt_lock_init(&r->lock);
-	r->free_set = NONE;
 	return r;
+}
+
+static void release_names(const struct bt_pod_resources *r, const struct pod *pod)
+{
+	const uint32_t names[] = {
+		pod->namespace_, pod->name, pod->node, pod->scheduler, pod->sums[0], pod->sums[1]};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bt_intern_release(r->names, names[i]);
+	}
 }
 
 void bt_pod_resources_destroy(struct bt_pod_resources *r)
@@ -182,22 +184,18 @@ void bt_pod_resources_destroy(struct bt_pod_resources *r)
 		return;
 	}
 	for (size_t i = 0; i < r->pod_n; i++) {
-		bt_mem_free(r->pods[i]);
-	}
-	for (size_t i = 0; i < r->set_n; i++) {
-		bt_buf_fini(&r->sets[i].bytes);
+		release_names(r, &r->pods[i]);
 	}
 	bt_mem_free(r->pods);
 	bt_mem_free(r->vacant);
-	bt_mem_free(r->sets);
 	bt_map_fini(&r->pod_ixs);
-	bt_map_fini(&r->set_ixs);
 	bt_mem_free(r->sum.items);
 	bt_buf_fini(&r->bytes);
 	bt_lock_fini(&r->lock);
 	bt_mem_free(r);
 }
 
+/* For each amount that is not zero its name, a NUL, and a double. */
 static void serialize(const struct sum *sum, struct bt_buf *out)
 {
 	bt_buf_clear(out);
@@ -212,58 +210,6 @@ static void serialize(const struct sum *sum, struct bt_buf *out)
 	}
 }
 
-/* The set with what is in bytes, for one more pod. */
-static uint32_t hold_set(struct bt_pod_resources *r)
-{
-	uint64_t key = bt_hash_bytes(r->bytes.len ? r->bytes.ptr : "", r->bytes.len);
-	uint32_t first = NONE, ix;
-
-	if (!bt_map_get(&r->set_ixs, key, &first)) {
-		first = NONE;
-	}
-	for (ix = first; ix != NONE; ix = r->sets[ix].next) {
-		if (bt_str_eq(bt_buf_view(&r->sets[ix].bytes), bt_buf_view(&r->bytes))) {
-			r->sets[ix].pod_n++;
-			return ix;
-		}
-	}
-	ix = r->free_set;
-	if (ix != NONE) {
-		r->free_set = r->sets[ix].next;
-	} else {
-		r->sets = bt_mem_grow(r->sets, r->set_n, &r->set_cap, sizeof(*r->sets));
-		ix = (uint32_t)r->set_n++;
-	}
-	r->sets[ix] = (struct set){.key = key, .pod_n = 1, .next = first};
-	bt_buf_str(&r->sets[ix].bytes, bt_buf_view(&r->bytes));
-	bt_map_put(&r->set_ixs, key, ix);
-	return ix;
-}
-
-static void release_set(struct bt_pod_resources *r, uint32_t ix)
-{
-	struct set *set = &r->sets[ix];
-	uint32_t first = NONE;
-
-	if (--set->pod_n) {
-		return;
-	}
-	bt_map_get(&r->set_ixs, set->key, &first);
-	if (first == ix && set->next == NONE) {
-		bt_map_remove(&r->set_ixs, set->key);
-	} else if (first == ix) {
-		bt_map_put(&r->set_ixs, set->key, set->next);
-	} else {
-		while (r->sets[first].next != ix) {
-			first = r->sets[first].next;
-		}
-		r->sets[first].next = set->next;
-	}
-	bt_buf_fini(&set->bytes);
-	*set = (struct set){.next = r->free_set};
-	r->free_set = ix;
-}
-
 /* ---- pods ---- */
 
 static uint64_t key_of(const struct bt_object *object)
@@ -274,14 +220,9 @@ static uint64_t key_of(const struct bt_object *object)
 	return bt_hash_u64(key) ^ bt_hash_bytes(name.len ? name.ptr : "", name.len);
 }
 
-static struct bt_str part_of(const struct pod *pod, int part)
+static struct bt_str text_of(const struct bt_pod_resources *r, uint32_t name)
 {
-	const char *at = pod->text;
-
-	for (int i = 0; i < part; i++) {
-		at += pod->lens[i];
-	}
-	return (struct bt_str){at, pod->lens[part]};
+	return bt_intern_str(r->names, name);
 }
 
 /* The pod's index, and the one before it with the same key; NONE: there is none. */
@@ -294,76 +235,57 @@ static uint32_t find(
 	if (!bt_map_get(&r->pod_ixs, key, &ix)) {
 		return NONE;
 	}
-	while (ix != NONE && !(bt_str_eq(part_of(r->pods[ix], 0), object->meta.namespace_) &&
-				     bt_str_eq(part_of(r->pods[ix], 1), object->meta.name))) {
+	while (ix != NONE && !(bt_str_eq(text_of(r, r->pods[ix].namespace_), object->meta.namespace_) &&
+				     bt_str_eq(text_of(r, r->pods[ix].name), object->meta.name))) {
 		*out_before = ix;
-		ix = r->pods[ix]->next;
+		ix = r->pods[ix].next;
 	}
 	return ix;
 }
 
-static void drop(struct bt_pod_resources *r, uint32_t ix, uint32_t before)
+static void drop(struct bt_pod_resources *r, uint64_t key, uint32_t ix, uint32_t before)
 {
-	struct pod *pod = r->pods[ix];
+	struct pod *pod = &r->pods[ix];
 
 	if (before != NONE) {
-		r->pods[before]->next = pod->next;
+		r->pods[before].next = pod->next;
 	} else if (pod->next != NONE) {
-		bt_map_put(&r->pod_ixs, pod->key, pod->next);
+		bt_map_put(&r->pod_ixs, key, pod->next);
 	} else {
-		bt_map_remove(&r->pod_ixs, pod->key);
+		bt_map_remove(&r->pod_ixs, key);
 	}
-	release_set(r, pod->sets[0]);
-	release_set(r, pod->sets[1]);
-	bt_mem_free(pod);
-	r->pods[ix] = NULL;
+	release_names(r, pod);
+	*pod = (struct pod){.born = 0};
 	r->vacant = bt_mem_grow(r->vacant, r->vacant_n, &r->vacant_cap, sizeof(*r->vacant));
 	r->vacant[r->vacant_n++] = ix;
 }
 
-static struct pod *make_pod(const struct bt_object *object)
-{
-	const struct bt_pod_spec_object *spec = &object->pod.spec;
-	const struct bt_str parts[4] = {
-		object->meta.namespace_, object->meta.name, spec->node_name, spec->scheduler_name};
-	size_t len = parts[0].len + parts[1].len + parts[2].len + parts[3].len;
-	struct pod *pod = bt_mem_zalloc(1, sizeof(*pod) + len);
-	char *at = pod->text;
-
-	for (int i = 0; i < 4; i++) {
-		pod->lens[i] = (uint32_t)parts[i].len;
-		memcpy(at, parts[i].len ? parts[i].ptr : "", parts[i].len);
-		at += parts[i].len;
-	}
-	pod->priority = spec->priority;
-	pod->has_priority = spec->has_priority;
-	return pod;
-}
-
 static void put(struct bt_pod_resources *r, uint64_t key, const struct bt_object *object)
 {
-	struct pod *pod = make_pod(object);
+	const struct bt_pod_spec_object *spec = &object->pod.spec;
+	struct pod pod = {.born = ++r->born_n,
+		.next = NONE,
+		.namespace_ = bt_intern_hold(r->names, object->meta.namespace_),
+		.name = bt_intern_hold(r->names, object->meta.name),
+		.node = bt_intern_hold(r->names, spec->node_name),
+		.scheduler = bt_intern_hold(r->names, spec->scheduler_name),
+		.priority = spec->priority,
+		.has_priority = spec->has_priority};
 	uint32_t ix;
 
 	for (int limits = 0; limits < 2; limits++) {
-		sum_up(&object->pod.spec, limits, &r->sum);
+		sum_up(spec, limits, &r->sum);
 		serialize(&r->sum, &r->bytes);
-		pod->sets[limits] = hold_set(r);
+		pod.sums[limits] = bt_intern_hold(r->names, bt_buf_view(&r->bytes));
 	}
 	if (r->vacant_n) {
 		ix = r->vacant[--r->vacant_n];
 	} else {
-		r->pods = bt_mem_grow(r->pods, r->pod_n, &r->pod_cap, sizeof(struct pod *));
+		r->pods = bt_mem_grow(r->pods, r->pod_n, &r->pod_cap, sizeof(*r->pods));
 		ix = (uint32_t)r->pod_n++;
 	}
-	pod->key = key;
-	pod->born = ++r->born_n;
-	pod->next = NONE;
-	if (bt_map_get(&r->pod_ixs, key, &pod->next)) {
-		BT_REQUIRE(pod->next != ix);
-	} else {
-		pod->next = NONE;
-	}
+	bt_map_get(&r->pod_ixs, key, &pod.next);
+	BT_REQUIRE(pod.next != ix);
 	bt_map_put(&r->pod_ixs, key, ix);
 	r->pods[ix] = pod;
 }
@@ -389,7 +311,7 @@ static void hear(void *context, enum bt_parcel_kind what, const struct bt_object
 	uint32_t ix = find(r, key, object, &before);
 
 	if (ix != NONE) {
-		drop(r, ix, before);
+		drop(r, key, ix, before);
 	}
 	if (what == BT_PARCEL_APPLY && !has_ended(&object->pod)) {
 		put(r, key, object);
@@ -421,25 +343,25 @@ static const char *unit_of(const char *resource)
 static void write_pod(
 	const struct bt_pod_resources *r, const struct pod *pod, bool limits, struct bt_exposition *x)
 {
-	const struct bt_buf *bytes = &r->sets[pod->sets[limits]].bytes;
+	struct bt_str bytes = text_of(r, pod->sums[limits]);
 	char priority[16] = "";
 
 	if (pod->has_priority) {
 		snprintf(priority, sizeof(priority), "%d", (int)pod->priority);
 	}
-	for (size_t at = 0; at < bytes->len;) {
-		const char *name = bytes->ptr + at;
+	for (size_t at = 0; at < bytes.len;) {
+		const char *name = bytes.ptr + at;
 		double value;
 
 		at += strlen(name) + 1;
-		memcpy(&value, bytes->ptr + at, sizeof(value));
+		memcpy(&value, bytes.ptr + at, sizeof(value));
 		at += sizeof(value);
-		bt_expose_label(x, "namespace", part_of(pod, 0));
-		bt_expose_label(x, "node", part_of(pod, 2));
-		bt_expose_label(x, "pod", part_of(pod, 1));
+		bt_expose_label(x, "namespace", text_of(r, pod->namespace_));
+		bt_expose_label(x, "node", text_of(r, pod->node));
+		bt_expose_label(x, "pod", text_of(r, pod->name));
 		bt_expose_label(x, "priority", bt_str(priority));
 		bt_expose_label(x, "resource", bt_str(name));
-		bt_expose_label(x, "scheduler", part_of(pod, 3));
+		bt_expose_label(x, "scheduler", text_of(r, pod->scheduler));
 		bt_expose_label(x, "unit", bt_str(unit_of(name)));
 		bt_expose_real(x, value);
 	}
@@ -454,8 +376,8 @@ static void write_family(struct bt_pod_resources *r, bool limits, struct bt_expo
 
 	for (size_t from = 0; from < r->pod_n; from += PODS_RUN) {
 		for (size_t i = from; i < from + PODS_RUN && i < r->pod_n; i++) {
-			if (r->pods[i] && r->pods[i]->born <= last) {
-				write_pod(r, r->pods[i], limits, x);
+			if (r->pods[i].born && r->pods[i].born <= last) {
+				write_pod(r, &r->pods[i], limits, x);
 			}
 		}
 		bt_lock_release(&r->lock);

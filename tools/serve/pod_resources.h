@@ -5,12 +5,14 @@
  */
 #pragma once
 
+#include "engine/model/intern.h"
 #include "tools/watch/watch.h"
 
 struct bt_pod_resources;
 
-/* Owns: bt_pod_resources_destroy, when nobody tells it anything any more. */
-struct bt_pod_resources *bt_pod_resources_create(void);
+/* names: where names are held, and outlives it. Owns: bt_pod_resources_destroy, when nobody tells it anything
+ * any more. */
+struct bt_pod_resources *bt_pod_resources_create(struct bt_intern *names);
 void bt_pod_resources_destroy(struct bt_pod_resources *resources);
 
 /* For bt_watch_options.listeners. */

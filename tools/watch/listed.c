@@ -18,18 +18,16 @@
 /* The highest bit of a version says that it is no number, but the hash of a text. */
 #define IS_HASH (UINT64_C(1) << 63)
 
-/* The name stands in text, and behind it the UID, when that is not one of 128 bits as they are usually
- * written. */
 struct entry {
-	char *text; /* NULL: vacant */
-	uint64_t hash, version;
+	uint64_t version;
 	uint64_t uid[2];
-	uint32_t namespace_, node; /* names */
-	uint32_t list;		   /* that has shown it last */
-	uint16_t name_bytes, uid_bytes;
+	uint32_t hash;
+	uint32_t namespace_, name, node; /* names; name is BT_NAME_NONE: vacant */
+	uint32_t uid_text; /* a name, where the UID is not one of 128 bits as they are usually written */
+	uint32_t list;	   /* that has shown it last */
 };
 
-static_assert(sizeof(struct entry) == 56, "an entry is small");
+static_assert(sizeof(struct entry) == 48, "an entry is small");
 
 struct bt_listed {
 	struct bt_intern *names;
@@ -50,17 +48,21 @@ struct bt_listed *bt_listed_create(struct bt_intern *names)
 	return known;
 }
 
+static void release_names(struct bt_listed *known, const struct entry *entry)
+{
+	bt_intern_release(known->names, entry->namespace_);
+	bt_intern_release(known->names, entry->name);
+	bt_intern_release(known->names, entry->node);
+	bt_intern_release(known->names, entry->uid_text);
+}
+
 void bt_listed_destroy(struct bt_listed *known)
 {
 	if (!known) {
 		return;
 	}
 	for (size_t i = 0; i < known->entry_n; i++) {
-		if (known->entries[i].text) {
-			bt_intern_release(known->names, known->entries[i].namespace_);
-			bt_intern_release(known->names, known->entries[i].node);
-			bt_mem_free(known->entries[i].text);
-		}
+		release_names(known, &known->entries[i]);
 	}
 	bt_mem_free(known->entries);
 	bt_mem_free(known->slots);
@@ -137,27 +139,22 @@ static size_t write_uuid(const uint64_t uid[2], char out[40])
 
 /* ---- the table ---- */
 
-static uint64_t hash_of(const struct bt_meta_object *meta)
+static uint32_t hash_of(const struct bt_meta_object *meta)
 {
-	return bt_hash_u64(
+	return (uint32_t)bt_hash_u64(
 		bt_hash_bytes(meta->name.ptr, meta->name.len) +
 		(meta->namespace_.len ? bt_hash_bytes(meta->namespace_.ptr, meta->namespace_.len) : 0));
 }
 
-static struct bt_str name_of(const struct entry *entry)
-{
-	return (struct bt_str){entry->text, entry->name_bytes};
-}
-
 /* The slot of the object, or the free one where it would be. */
-static size_t find_slot(const struct bt_listed *known, uint64_t hash, const struct bt_meta_object *meta)
+static size_t find_slot(const struct bt_listed *known, uint32_t hash, const struct bt_meta_object *meta)
 {
 	size_t at = hash & (known->slot_n - 1);
 
 	for (; known->slots[at]; at = (at + 1) & (known->slot_n - 1)) {
 		const struct entry *entry = &known->entries[known->slots[at] - 1];
 
-		if (entry->hash == hash && bt_str_eq(name_of(entry), meta->name) &&
+		if (entry->hash == hash && bt_str_eq(bt_intern_str(known->names, entry->name), meta->name) &&
 			bt_str_eq(bt_intern_str(known->names, entry->namespace_), meta->namespace_)) {
 			break;
 		}
@@ -172,7 +169,7 @@ static struct entry *find(struct bt_listed *known, const struct bt_meta_object *
 	return slot ? &known->entries[slot - 1] : NULL;
 }
 
-static void put(struct bt_listed *known, uint64_t hash, uint32_t ix)
+static void put(struct bt_listed *known, uint32_t hash, uint32_t ix)
 {
 	size_t at = hash & (known->slot_n - 1);
 
@@ -191,45 +188,30 @@ static void grow_slots(struct bt_listed *known)
 	known->slot_n *= 2;
 	known->slots = bt_mem_zalloc(known->slot_n, sizeof(*known->slots));
 	for (size_t i = 0; i < known->entry_n; i++) {
-		if (known->entries[i].text) {
+		if (known->entries[i].name) {
 			put(known, known->entries[i].hash, (uint32_t)i);
 		}
 	}
 }
 
-static void set_uid(struct entry *entry, const struct bt_meta_object *meta)
+static void set_uid(struct bt_listed *known, struct entry *entry, const struct bt_meta_object *meta)
 {
-	size_t uid_bytes = meta->uid.len < UINT16_MAX ? meta->uid.len : UINT16_MAX;
 	uint64_t uid[2] = {0, 0};
+	uint32_t text = read_uuid(meta->uid, uid) ? BT_NAME_NONE : bt_intern_hold(known->names, meta->uid);
 
-	BT_REQUIRE(meta->name.len && meta->name.len <= BT_LISTED_NAME_BYTES);
-	if (read_uuid(meta->uid, uid)) {
-		uid_bytes = 0;
-	} else {
-		uid[0] = uid[1] = 0;
-	}
-	char *text = bt_mem_realloc(NULL, meta->name.len + uid_bytes, 1);
-	memcpy(text, meta->name.ptr, meta->name.len);
-	if (uid_bytes) {
-		memcpy(text + meta->name.len, meta->uid.ptr, uid_bytes);
-	}
-	bt_mem_free(entry->text);
-	entry->text = text;
-	entry->uid[0] = uid[0];
-	entry->uid[1] = uid[1];
-	entry->name_bytes = (uint16_t)meta->name.len;
-	entry->uid_bytes = (uint16_t)uid_bytes;
+	bt_intern_release(known->names, entry->uid_text);
+	entry->uid_text = text;
+	entry->uid[0] = text ? 0 : uid[0];
+	entry->uid[1] = text ? 0 : uid[1];
 }
 
-static bool has_uid(const struct entry *entry, const struct bt_meta_object *meta)
+static bool has_uid(
+	const struct bt_listed *known, const struct entry *entry, const struct bt_meta_object *meta)
 {
 	uint64_t uid[2] = {0, 0};
 
-	if (entry->uid_bytes || !read_uuid(meta->uid, uid)) {
-		const struct bt_str own = {entry->text + entry->name_bytes, entry->uid_bytes};
-
-		return (entry->uid_bytes || (entry->uid[0] == 0 && entry->uid[1] == 0)) &&
-		       bt_str_eq(own, meta->uid);
+	if (entry->uid_text || !read_uuid(meta->uid, uid)) {
+		return entry->uid_text && bt_str_eq(bt_intern_str(known->names, entry->uid_text), meta->uid);
 	}
 	return uid[0] == entry->uid[0] && uid[1] == entry->uid[1];
 }
@@ -238,6 +220,7 @@ static struct entry *add(struct bt_listed *known, const struct bt_meta_object *m
 {
 	uint32_t ix;
 
+	BT_REQUIRE(meta->name.len && meta->name.len <= BT_LISTED_NAME_BYTES);
 	grow_slots(known);
 	if (known->vacant_n) {
 		ix = known->vacant[--known->vacant_n];
@@ -249,8 +232,8 @@ static struct entry *add(struct bt_listed *known, const struct bt_meta_object *m
 	struct entry *entry = &known->entries[ix];
 	*entry = (struct entry){.hash = hash_of(meta),
 		.namespace_ = bt_intern_hold(known->names, meta->namespace_),
-		.node = BT_NAME_NONE};
-	set_uid(entry, meta);
+		.name = bt_intern_hold(known->names, meta->name)};
+	set_uid(known, entry, meta);
 	put(known, entry->hash, ix);
 	return entry;
 }
@@ -280,10 +263,8 @@ static void drop(struct bt_listed *known, uint32_t ix)
 		at = (at + 1) & (known->slot_n - 1);
 	}
 	free_slot(known, at);
-	bt_intern_release(known->names, entry->namespace_);
-	bt_intern_release(known->names, entry->node);
-	bt_mem_free(entry->text);
-	*entry = (struct entry){.text = NULL};
+	release_names(known, entry);
+	*entry = (struct entry){.name = BT_NAME_NONE};
 	known->vacant =
 		bt_mem_grow(known->vacant, known->vacant_n, &known->vacant_cap, sizeof(*known->vacant));
 	known->vacant[known->vacant_n++] = ix;
@@ -314,7 +295,7 @@ enum bt_listed_news bt_listed_show(
 	uint64_t version = version_of(meta->resource_version);
 
 	if (entry) {
-		bool same = has_uid(entry, meta);
+		bool same = has_uid(known, entry, meta);
 
 		entry->list = known->list;
 		if (is_earlier(version, entry->version)) {
@@ -324,7 +305,7 @@ enum bt_listed_news bt_listed_show(
 			return BT_LISTED_SAME;
 		}
 		if (!same) {
-			set_uid(entry, meta);
+			set_uid(known, entry, meta);
 		}
 	} else {
 		entry = add(known, meta);
@@ -360,11 +341,11 @@ bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta
 static void look(const struct bt_listed *known, const struct entry *entry, struct bt_listed_object *out)
 {
 	*out = (struct bt_listed_object){.namespace_ = bt_intern_str(known->names, entry->namespace_),
-		.name = name_of(entry),
+		.name = bt_intern_str(known->names, entry->name),
 		.node = bt_intern_str(known->names, entry->node)};
-	if (entry->uid_bytes) {
-		out->uid = (struct bt_str){entry->text + entry->name_bytes, entry->uid_bytes};
-	} else if (entry->uid[0] || entry->uid[1]) {
+	if (entry->uid_text) {
+		out->uid = bt_intern_str(known->names, entry->uid_text);
+	} else {
 		out->uid = (struct bt_str){out->uid_text, write_uuid(entry->uid, out->uid_text)};
 	}
 	if (entry->version && !(entry->version & IS_HASH)) {
@@ -384,7 +365,7 @@ bool bt_listed_next_gone(struct bt_listed *known, uint32_t *cursor, struct bt_li
 	for (; *cursor < known->entry_n; ++*cursor) {
 		const struct entry *entry = &known->entries[*cursor];
 
-		if (entry->text && entry->list != known->list) {
+		if (entry->name && entry->list != known->list) {
 			look(known, entry, out);
 			return true;
 		}
@@ -403,7 +384,7 @@ void bt_listed_each(const struct bt_listed *known,
 	for (size_t i = 0; i < known->entry_n; i++) {
 		struct bt_listed_object object;
 
-		if (known->entries[i].text) {
+		if (known->entries[i].name) {
 			look(known, &known->entries[i], &object);
 			call(context, &object);
 		}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What a reader has seen of one kind: of each object its name, UID, resource version and, of a pod, its node.
  * So what a list does not show any more can be told as gone, and what has not changed need not be told again.
- * About a hundred bytes an object: namespaces and nodes are interned, UIDs and versions are numbers.
+ * Some sixty bytes an object: names are interned, UIDs and versions are numbers.
  *
  * Context: one thread at a time.
  */

@@ -15,7 +15,6 @@
 
 struct bt_watch {
 	struct bt_reflectors shared;
-	struct bt_intern *names;
 	struct bt_watch_listener *listeners;
 	uint32_t reflector_n;
 	struct bt_reflector reflectors[BT_WATCH_KINDS_MAX];
@@ -61,10 +60,9 @@ struct bt_watch *bt_watch_create(const struct bt_watch_options *options, struct 
 	shared->rng.state = options->seed ? options->seed : (uint64_t)bt_clock_monotonic_ns();
 	bt_event_reader_init(&shared->reader);
 	copy_listeners(watch, options);
-	watch->names = bt_intern_create();
 	watch->reflector_n = bt_watch_kinds(options->gates, kinds);
 	for (uint32_t i = 0; i < watch->reflector_n; i++) {
-		bt_reflector_init(&watch->reflectors[i], shared, kinds[i], i, watch->names);
+		bt_reflector_init(&watch->reflectors[i], shared, kinds[i], i, options->names);
 	}
 	for (uint32_t i = 0; i < watch->reflector_n; i++) {
 		bt_http_after(http, 0, bt_reflector_start, &watch->reflectors[i]);
@@ -83,7 +81,6 @@ void bt_watch_destroy(struct bt_watch *watch)
 		bt_reflector_fini(&watch->reflectors[i]);
 	}
 	bt_event_reader_fini(&watch->shared.reader);
-	bt_intern_destroy(watch->names);
 	bt_mem_free(watch->listeners);
 	bt_mem_free(watch);
 }

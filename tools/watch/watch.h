@@ -23,6 +23,7 @@ struct bt_watch_options {
 	struct bt_access *access;
 	struct bt_pipeline *pipeline;		   /* its source i is bt_watch_kinds' i-th kind */
 	const struct bt_gates *gates;		   /* which kinds are needed */
+	struct bt_intern *names;		   /* where names are held; outlives the watch */
 	const struct bt_watch_listener *listeners; /* told in order */
 	uint32_t listener_n;
 	uint32_t page; /* objects a page of a list; 0: 500 */

@@ -18,6 +18,7 @@
 #include "tools/serve/pod_resources.h"
 
 struct desk {
+	struct bt_intern *names;
 	struct bt_pod_resources *resources;
 	struct bt_watch_listener listener;
 	struct bt_json *json;
@@ -28,7 +29,8 @@ static int setup(void **state)
 {
 	struct desk *desk = calloc(1, sizeof(*desk));
 
-	desk->resources = bt_pod_resources_create();
+	desk->names = bt_intern_create();
+	desk->resources = bt_pod_resources_create(desk->names);
 	desk->listener = bt_pod_resources_listener(desk->resources);
 	desk->json = bt_json_create();
 	*state = desk;
@@ -40,6 +42,7 @@ static int teardown(void **state)
 	struct desk *desk = *state;
 
 	bt_pod_resources_destroy(desk->resources);
+	bt_intern_destroy(desk->names);
 	bt_json_destroy(desk->json);
 	bt_buf_fini(&desk->text);
 	free(desk);

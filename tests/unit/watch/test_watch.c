@@ -22,6 +22,7 @@
 #define PODS "/api/v1/pods?"
 
 static struct bt_watch *watch;
+static struct bt_intern *dictionary;
 static struct bt_gates gates;
 static struct bt_buf body;
 static uint32_t source; /* of pods */
@@ -52,7 +53,9 @@ static void start_with(bool stream, uint32_t page)
 	for (uint32_t i = 0; i < n; i++) {
 		source = kinds[i]->kind == BT_KIND_POD ? i : source;
 	}
+	dictionary = bt_intern_create();
 	watch = bt_watch_create(&(struct bt_watch_options){.gates = &gates,
+					.names = dictionary,
 					.listeners = &listener,
 					.listener_n = 1,
 					.stream = stream,
@@ -70,6 +73,7 @@ static void stop(void)
 		fake_calls[i].held = (struct bt_buf){0};
 	}
 	bt_watch_destroy(watch);
+	bt_intern_destroy(dictionary);
 	fake_reset();
 	bt_buf_fini(&body);
 	body = (struct bt_buf){0};
