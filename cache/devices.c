@@ -784,8 +784,8 @@ void bt_devices_assume(
 		return;
 	}
 	BT_REQUIRE(!bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &unused));
-	d->pending = bt_mem_grow(d->pending, d->pending_n, &d->pending_cap, sizeof(*d->pending));
-	struct bt_pending *pending = &d->pending[d->pending_n];
+	d->pending = bt_mem_grow(d->pending, d->view.pending_n, &d->pending_cap, sizeof(*d->pending));
+	struct bt_pending *pending = &d->pending[d->view.pending_n];
 	*pending = (struct bt_pending){.pod_ix = pod_ix, .n = n, .names.intern = d->dictionary->intern};
 	bt_arena_start(&pending->arena, OBJECT_BYTES);
 	pending->choices = copy(&pending->arena, choices, n * sizeof(*choices));
@@ -801,7 +801,7 @@ void bt_devices_assume(
 			d->claims[choice->claim_ix].shown = false;
 		}
 	}
-	bt_map_put(&d->pending_ixs, pod_ix + (uint64_t)1, (uint32_t)d->pending_n++);
+	bt_map_put(&d->pending_ixs, pod_ix + (uint64_t)1, d->view.pending_n++);
 }
 
 const struct bt_device_choice *bt_devices_pending(
@@ -810,7 +810,7 @@ const struct bt_device_choice *bt_devices_pending(
 	uint32_t at;
 
 	*out_n = 0;
-	if (d->pending_n == 0 || !bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
+	if (d->view.pending_n == 0 || !bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
 		return NULL;
 	}
 	*out_n = d->pending[at].n;
@@ -833,8 +833,8 @@ static void forget_pending(struct bt_devices *d, uint32_t at)
 	bt_map_remove(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1);
 	bt_arena_fini(&d->pending[at].arena);
 	give_up(d, &d->pending[at].names);
-	d->pending[at] = d->pending[--d->pending_n];
-	if (at < d->pending_n) {
+	d->pending[at] = d->pending[--d->view.pending_n];
+	if (at < d->view.pending_n) {
 		bt_map_put(&d->pending_ixs, d->pending[at].pod_ix + (uint64_t)1, at);
 	}
 }
@@ -1250,7 +1250,7 @@ void bt_devices_destroy(struct bt_devices *d)
 	for (uint32_t i = 0; i < d->view.use_n; i++) {
 		bt_mem_free(d->uses[i].consumed);
 	}
-	for (size_t i = 0; i < d->pending_n; i++) {
+	for (size_t i = 0; i < d->view.pending_n; i++) {
 		bt_arena_fini(&d->pending[i].arena);
 		bt_held_release(&d->pending[i].names);
 	}

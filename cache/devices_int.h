@@ -76,7 +76,7 @@ struct bt_devices {
 	uint32_t expression_n;
 	uint64_t expression_epoch;
 	struct bt_pending *pending;
-	size_t pending_n, pending_cap;
+	size_t pending_cap;
 	struct bt_map pending_ixs; /* pod index plus one -> index */
 	uint64_t slice_version, share_serial, special_serial;
 	struct bt_pool_index pools;

@@ -323,6 +323,7 @@ struct bt_device_store {
 	/* Names to indices; resource_classes: of extended resources to classes. */
 	struct bt_map claim_ixs, slice_ixs, class_ixs, resource_classes;
 	uint32_t special_n;	    /* live claims that were made for extended resources */
+	uint32_t pending_n;	    /* decided pods that get devices, until their bindings are over */
 	uint32_t pod_name, pod_uid; /* of the pod whose cycle it is */
 	int64_t now_ns;		    /* when it began; INT64_MAX: nobody knows */
 	/* Of the plugin, for one cycle; marks: by use, all zero between questions. */

@@ -835,6 +835,17 @@ static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct
 	}
 }
 
+/* Has it got devices, or does it name claims? It may have been changed since and name them no more. */
+static bool has_devices(const struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
+{
+	uint32_t n = pod->signature->claim_n + pod->signature->extended_n;
+
+	if (n == 0 && engine->cache->view.devices->pending_n) {
+		(void)bt_devices_pending(engine->cache->devices, pod_ix, &n);
+	}
+	return n > 0;
+}
+
 /* What the binder has written of the pod's ResourceClaims counts, whatever has become of the binding. */
 static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
 	const struct bt_binding_answer *answer)
@@ -888,7 +899,7 @@ static void end_bound(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 	bt_volumes_keep(engine->cache->volumes, pod_ix);
 	if (answer->claim_n) {
 		bt_engine_revert_devices(engine, pod_ix); /* what has not been written */
-	} else if (pod->signature->claim_n || pod->signature->extended_n) {
+	} else if (has_devices(engine, pod_ix, pod)) {
 		keep_devices(engine, pod_ix, pod);
 	}
 	if (pod->state == BT_POD_ASSUMED) {

@@ -87,6 +87,16 @@ static uint32_t add_pod(struct trial *t, const char *spec)
 	return ix;
 }
 
+/* The pod of that name, with another spec each time. */
+static const struct bt_pod_object *named(struct trial *t, const char *spec)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: p}, spec: {%s}}", spec);
+	return &fixture_read(t->f, text)->pod;
+}
+
 /* Decides the next pod of the queue, which is this one. */
 static enum bt_outcome decide(struct trial *t, uint32_t pod)
 {
@@ -140,6 +150,33 @@ static void a_slice_may_go_between_the_halves_of_a_cycle(void **state)
 	assert_int_equal(choice_n, 1);
 	assert_int_equal(choices[0].allocation.selector.terms[0].labels.items[1].value_n, 2);
 	bt_engine_bound(t.engine, pod);
+	end(&t);
+}
+
+/* The next pod that has its index may get devices, too. */
+static void a_pod_that_names_its_claim_no_more_keeps_what_it_got(void **state)
+{
+	struct trial t;
+	enum bt_entry entry;
+	uint32_t pod;
+
+	begin(&t, state, false);
+	apply(&t, "{" API
+		  "kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, nodeName: n1, pool: {name: p, "
+		  "generation: 2, resourceSliceCount: 1}, devices: [{name: a}, {name: b}]}}");
+	assert_int_equal(bt_engine_add_pod(t.engine, named(&t, USES("c")), &entry, &pod), BT_OK);
+	assert_int_equal(decide(&t, pod), BT_PLACED);
+	assert_int_equal(bt_engine_update_pod(t.engine, pod,
+				 named(&t, "schedulerName: default-scheduler, containers: [{name: a}]")),
+		BT_OK);
+	bt_engine_bound(t.engine, pod);
+	bt_engine_remove_pod(t.engine, pod);
+	uint32_t other = add_pod(&t, USES("e"));
+	assert_int_equal(other, pod);
+	assert_int_equal(decide(&t, other), BT_PLACED);
+	bt_engine_bound(t.engine, other);
+	uint32_t choice_n;
+	assert_null(bt_devices_pending(bt_engine_cache(t.engine)->devices, other, &choice_n));
 	end(&t);
 }
 
@@ -388,6 +425,7 @@ static void claims_may_come_and_go_before_the_decision_is_carried_out(void **sta
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(a_pod_that_names_its_claim_no_more_keeps_what_it_got),
 		FIXTURE_TEST(a_device_is_given_once),
 		FIXTURE_TEST(a_slice_may_go_between_the_halves_of_a_cycle),
 		FIXTURE_TEST(a_binding_that_fails_gives_the_device_back),
