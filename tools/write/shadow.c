@@ -23,7 +23,7 @@ struct kept {
 
 struct bt_shadow {
 	struct bt_writer *writer;
-	int64_t look_ns; /* when a timer rings; INT64_MAX: none */
+	int64_t look_ns; /* when the timer that counts rings; INT64_MAX: none does */
 	struct bt_map by_uid;
 	struct kept *kept;
 	size_t n, cap;
@@ -89,6 +89,10 @@ static void look(void *context)
 	struct bt_shadow *shadow = context;
 	int64_t now_ns = bt_write_now(shadow->writer), next_ns = INT64_MAX;
 
+	/* A timer that an earlier one has overtaken would set another one, and so on for ever. */
+	if (now_ns < shadow->look_ns) {
+		return;
+	}
 	shadow->look_ns = INT64_MAX;
 	for (size_t i = 0; i < shadow->n; i++) {
 		struct kept kept = shadow->kept[i];

@@ -89,6 +89,27 @@ static void whom_the_other_scheduler_does_not_bind_is_decided_again(void **state
 	judged("p  n1 undecided\nq n2 n2\n");
 }
 
+static void a_timer_that_is_not_needed_any_more_rings_once(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		show("q", "8", "n2");
+		bind(1, "q", "n1"); /* which is settled in a moment */
+		fake_pass(FAKE_S / 100);
+		show("r", "7", "");
+		bind(2, "r", "n1"); /* which waits */
+		show("r", "8", "n1");
+	}
+	for (int i = 0; i < 4; i++) {
+		show("p", "7", "");
+		bind(3, "p", "n1");
+		fake_pass(4 * FAKE_S);
+		show("p", "8", "n1");
+	}
+	assert_true(fake.timer_n <= 4);
+	bt_buf_clear(&fake.told);
+}
+
 static void pods_that_nobody_decided_are_told_but_not_compared(void **state)
 {
 	(void)state;
@@ -141,6 +162,7 @@ int main(void)
 		CASE(a_pod_that_goes_is_not_judged),
 		CASE(who_was_bound_before_it_was_decided_ends_at_once_and_is_not_judged),
 		CASE(whom_the_other_scheduler_does_not_bind_is_decided_again),
+		CASE(a_timer_that_is_not_needed_any_more_rings_once),
 		CASE(pods_that_nobody_decided_are_told_but_not_compared),
 		CASE(victims_stay),
 		CASE(a_check_cannot_tell),
