@@ -227,10 +227,10 @@ static inline __m128i load_two(const int64_t *first)
 	return _mm_loadu_si128((const __m128i *)(const void *)first);
 }
 
-static_assert(
-	BT_MEMORY == BT_CPU + 1 && offsetof(struct bt_node_use, nonzero_memory) ==
-					   offsetof(struct bt_node_use, nonzero_milli_cpu) + sizeof(int64_t),
-	"cpu and memory lie side by side");
+static_assert(BT_CPU == 0 && BT_MEMORY == 1 &&
+		      offsetof(struct bt_node_use, nonzero_memory) ==
+			      offsetof(struct bt_node_use, nonzero_milli_cpu) + sizeof(int64_t),
+	"cpu and memory come first, and lie side by side");
 
 /* Pairs of numbers of four nodes: the first ones and the second ones. */
 static inline void fetch_two(

@@ -24,7 +24,7 @@ enum bt_rival_verdict {
 	BT_RIVAL_TIED,	   /* another one with the same score: chance decided */
 	BT_RIVAL_LOWER,	  /* one with a lower score: a sample of the nodes, or another state of the cluster */
 	BT_RIVAL_REFUSED, /* one that is refused here */
-	BT_RIVAL_UNKNOWN, /* its turn had not come here: not compared */
+	BT_RIVAL_UNKNOWN, /* its turn had not come here, or is forgotten by now */
 	BT_RIVAL_VERDICT_N
 };
 

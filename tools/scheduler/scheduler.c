@@ -514,7 +514,7 @@ static void add_metrics(void *context, struct bt_exposition *x)
 		bt_expose(x, "berth_shadow_pods_total", BT_METRIC_COUNTER,
 			"Pods that another scheduler has placed, by what its node is here: the same, tied "
 			"with it, of a lower score, refused, or unknown, because the pod's turn had not "
-			"come here.");
+			"come here, or was too many pods ago.");
 		for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
 			enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
 
