@@ -14,6 +14,7 @@
 #include "engine/base/thread.h"
 #include "engine/model/intern.h"
 #include "tools/report/pod_status.h"
+#include "tools/write/pod_texts.h"
 
 struct entry {
 	uint64_t uid;	  /* a hash */
@@ -110,52 +111,9 @@ static void drop(struct bt_known *known, uint64_t key, struct entry *entry)
 
 /* ---- texts ---- */
 
-/*
- * The scheduler's name, the nominated node's, how many conditions, these. Each text behind its length.
- */
-static void put_text(struct bt_buf *out, struct bt_str text)
+static void keep_texts(struct bt_known *known, struct entry *entry, const struct bt_api_pod *pod)
 {
-	bt_buf_add(out, &text.len, sizeof(text.len));
-	bt_buf_str(out, text);
-}
-
-static struct bt_str take_text(const char **at)
-{
-	struct bt_str text;
-
-	memcpy(&text.len, *at, sizeof(text.len));
-	text.ptr = *at + sizeof(text.len);
-	*at = text.ptr + text.len;
-	return text;
-}
-
-static void take_number(const char **at, void *out, size_t bytes)
-{
-	memcpy(out, *at, bytes);
-	*at += bytes;
-}
-
-static void put_condition(struct bt_buf *out, const struct bt_pod_condition *condition)
-{
-	put_text(out, condition->type);
-	put_text(out, condition->status);
-	put_text(out, condition->reason);
-	put_text(out, condition->message);
-	bt_buf_add(out, &condition->transition_s, sizeof(condition->transition_s));
-	bt_buf_add(out, &condition->observed_generation, sizeof(condition->observed_generation));
-}
-
-static void put_head(struct bt_buf *out, struct bt_str scheduler_name, struct bt_str nominated, uint32_t n)
-{
-	bt_buf_clear(out);
-	put_text(out, scheduler_name);
-	put_text(out, nominated);
-	bt_buf_add(out, &n, sizeof(n));
-}
-
-/* Has the entry what is in bytes. */
-static void keep_texts(struct bt_known *known, struct entry *entry)
-{
+	bt_pod_texts_write(pod, &known->bytes);
 	uint32_t texts = bt_intern_hold(known->texts, bt_buf_view(&known->bytes));
 
 	bt_intern_release(known->texts, entry->texts);
@@ -165,49 +123,30 @@ static void keep_texts(struct bt_known *known, struct entry *entry)
 /* Of a pod that waits: the scheduler's name, and what is in status. */
 static void keep_status(struct bt_known *known, struct entry *entry, struct bt_str scheduler_name)
 {
-	const struct bt_pod_status *status = &known->status;
-
-	put_head(&known->bytes, scheduler_name, status->nominated_node_name, (uint32_t)status->n);
-	for (size_t i = 0; i < status->n; i++) {
-		put_condition(&known->bytes, &status->conditions[i]);
-	}
-	keep_texts(known, entry);
+	keep_texts(known, entry,
+		&(struct bt_api_pod){.scheduler_name = scheduler_name,
+			.nominated_node_name = known->status.nominated_node_name,
+			.conditions = known->status.conditions,
+			.condition_n = (uint32_t)known->status.n});
 }
 
 /* Of a pod on a node: its conditions' types. */
 static void keep_types(struct bt_known *known, struct entry *entry, const struct bt_pod_object *pod)
 {
-	const struct bt_str none = {.len = 0};
+	struct bt_pod_condition *types;
 
-	put_head(&known->bytes, none, none, pod->condition_n);
+	bt_arena_reset(&known->arena);
+	types = bt_arena_zalloc(&known->arena, (pod->condition_n + 1) * sizeof(*types));
 	for (uint32_t i = 0; i < pod->condition_n; i++) {
-		put_condition(&known->bytes, &(struct bt_pod_condition){.type = pod->conditions[i].type});
+		types[i].type = pod->conditions[i].type;
 	}
-	keep_texts(known, entry);
+	keep_texts(known, entry, &(struct bt_api_pod){.conditions = types, .condition_n = pod->condition_n});
 }
 
-/* Copies an entry's texts into the arena. */
 static void take_texts(const struct bt_known *known, const struct entry *entry, struct bt_arena *arena,
 	struct bt_api_pod *out)
 {
-	struct bt_str bytes = bt_intern_str(known->texts, entry->texts);
-	const char *at = bt_arena_copy(arena, bytes.ptr, bytes.len);
-	struct bt_pod_condition *conditions;
-
-	out->scheduler_name = take_text(&at);
-	out->nominated_node_name = take_text(&at);
-	take_number(&at, &out->condition_n, sizeof(out->condition_n));
-	conditions = bt_arena_zalloc(arena, (out->condition_n + 1) * sizeof(*conditions));
-	for (uint32_t i = 0; i < out->condition_n; i++) {
-		conditions[i].type = take_text(&at);
-		conditions[i].status = take_text(&at);
-		conditions[i].reason = take_text(&at);
-		conditions[i].message = take_text(&at);
-		take_number(&at, &conditions[i].transition_s, sizeof(conditions[i].transition_s));
-		take_number(
-			&at, &conditions[i].observed_generation, sizeof(conditions[i].observed_generation));
-	}
-	out->conditions = conditions;
+	bt_pod_texts_read(bt_intern_str(known->texts, entry->texts), arena, out);
 }
 
 /* ---- what the API shows ---- */

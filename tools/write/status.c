@@ -6,13 +6,28 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "tools/report/api_call.h"
-#include "tools/report/pod_status.h"
+#include "tools/write/pod_texts.h"
 #include "tools/write/writer_int.h"
 
-/* A pod with patches on their way. */
+/* So many are ops at a time, which is more than ever are out; of the others there are some hundred bytes, for
+ * there may be one a pod that waits. */
+#define OPS_MAX 256
+
+#define NONE UINT32_MAX
+
+/*
+ * A pod with patches on their way.
+ *
+ *   wish --advance--> waiting (an op in its queue) --request--> flying --answered--> (over)
+ */
 struct lane {
 	uint64_t key; /* 0: vacant */
 	struct bt_op *flying, *waiting;
+	/* A wish, made when there is no op that waits: names, held. */
+	uint32_t patch; /* its texts; BT_NAME_NONE: there is none */
+	uint32_t namespace_, name, uid;
+	enum bt_nomination nomination;
+	uint32_t next; /* of those whose turn it is to become ops */
 };
 
 struct bt_statuses {
@@ -21,17 +36,38 @@ struct bt_statuses {
 	size_t n, cap;
 	uint32_t *vacant;
 	size_t vacant_n, vacant_cap;
+	uint32_t first, last; /* lanes with a wish and no op, in order; NONE: there is none */
+	uint32_t op_n;
+	struct bt_buf bytes; /* scratch */
 };
 
 static const struct bt_op_verbs verbs;
 
 struct bt_statuses *bt_statuses_create(void)
 {
-	return bt_mem_zalloc(1, sizeof(struct bt_statuses));
+	struct bt_statuses *statuses = bt_mem_zalloc(1, sizeof(*statuses));
+
+	statuses->first = statuses->last = NONE;
+	return statuses;
 }
 
-void bt_statuses_destroy(struct bt_statuses *statuses)
+static void release_wish(struct bt_writer *writer, struct lane *lane)
 {
+	struct bt_intern *names = bt_pipeline_names(writer->pipeline);
+
+	bt_intern_release(names, lane->patch);
+	bt_intern_release(names, lane->namespace_);
+	bt_intern_release(names, lane->name);
+	bt_intern_release(names, lane->uid);
+	lane->patch = lane->namespace_ = lane->name = lane->uid = BT_NAME_NONE;
+}
+
+void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses)
+{
+	for (size_t i = 0; i < statuses->n; i++) {
+		release_wish(writer, &statuses->lanes[i]);
+	}
+	bt_buf_fini(&statuses->bytes);
 	bt_map_fini(&statuses->by_key);
 	bt_mem_free(statuses->lanes);
 	bt_mem_free(statuses->vacant);
@@ -65,7 +101,7 @@ static struct lane *open_lane(struct bt_statuses *statuses, const struct bt_pod_
 			bt_mem_grow(statuses->lanes, statuses->n, &statuses->cap, sizeof(*statuses->lanes));
 		ix = (uint32_t)statuses->n++;
 	}
-	statuses->lanes[ix] = (struct lane){.key = key_of(ref)};
+	statuses->lanes[ix] = (struct lane){.key = key_of(ref), .next = NONE};
 	bt_map_put(&statuses->by_key, statuses->lanes[ix].key, ix);
 	return &statuses->lanes[ix];
 }
@@ -77,6 +113,55 @@ static void close_lane(struct bt_statuses *statuses, struct lane *lane)
 	statuses->vacant = bt_mem_grow(
 		statuses->vacant, statuses->vacant_n, &statuses->vacant_cap, sizeof(*statuses->vacant));
 	statuses->vacant[statuses->vacant_n++] = (uint32_t)(lane - statuses->lanes);
+}
+
+/* ---- wishes ---- */
+
+static void make_wish(struct bt_writer *writer, struct lane *lane, const struct bt_pod_ref *ref,
+	const struct bt_api_status *status)
+{
+	struct bt_intern *names = bt_pipeline_names(writer->pipeline);
+	struct bt_buf *bytes = &writer->statuses->bytes;
+	struct lane old = *lane;
+
+	bt_pod_texts_write(&(struct bt_api_pod){.nominated_node_name = status->nominated_node_name,
+				   .conditions = &status->condition,
+				   .condition_n = status->has_condition},
+		bytes);
+	lane->patch = bt_intern_hold(names, bt_buf_view(bytes));
+	lane->namespace_ = bt_intern_hold(names, ref->namespace_);
+	lane->name = bt_intern_hold(names, ref->name);
+	lane->uid = bt_intern_hold(names, ref->uid);
+	lane->nomination = status->nomination;
+	release_wish(writer, &old);
+}
+
+static struct bt_api_status wish_of(
+	const struct bt_writer *writer, const struct lane *lane, struct bt_arena *arena)
+{
+	struct bt_api_status status = {.nomination = lane->nomination};
+	struct bt_api_pod texts;
+
+	bt_pod_texts_read(bt_intern_str(bt_pipeline_names(writer->pipeline), lane->patch), arena, &texts);
+	status.nominated_node_name = texts.nominated_node_name;
+	status.has_condition = texts.condition_n;
+	if (texts.condition_n) {
+		status.condition = texts.conditions[0];
+	}
+	return status;
+}
+
+static void line_up(struct bt_statuses *statuses, struct lane *lane)
+{
+	uint32_t ix = (uint32_t)(lane - statuses->lanes);
+
+	lane->next = NONE;
+	if (statuses->first == NONE) {
+		statuses->first = ix;
+	} else {
+		statuses->lanes[statuses->last].next = ix;
+	}
+	statuses->last = ix;
 }
 
 /* ---- what a pod is like ---- */
@@ -112,6 +197,11 @@ bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, stru
 	if (lane && lane->waiting) {
 		overlay(writer, &out_pod->pod, &lane->waiting->status);
 	}
+	if (lane && lane->patch) {
+		const struct bt_api_status wish = wish_of(writer, lane, &writer->scratch);
+
+		overlay(writer, &out_pod->pod, &wish);
+	}
 	return known;
 }
 
@@ -137,6 +227,45 @@ static void merge(struct bt_op *op, const struct bt_api_status *status)
 	}
 }
 
+/* What a wish was and the newer one says nothing of stays in it. */
+static void change_wish(struct bt_writer *writer, struct lane *lane, const struct bt_pod_ref *ref,
+	const struct bt_api_status *newer)
+{
+	struct bt_api_status status = wish_of(writer, lane, &writer->scratch);
+
+	if (newer->has_condition) {
+		status.has_condition = true;
+		status.condition = newer->condition;
+	}
+	if (newer->nomination != BT_NOMINATION_LEAVE) {
+		status.nomination = newer->nomination;
+		status.nominated_node_name = newer->nominated_node_name;
+	}
+	make_wish(writer, lane, ref, &status);
+}
+
+/* Wishes become ops, as far as there is room. */
+static void advance(struct bt_writer *writer)
+{
+	struct bt_statuses *statuses = writer->statuses;
+	const struct bt_intern *names = bt_pipeline_names(writer->pipeline);
+
+	while (statuses->first != NONE && statuses->op_n < OPS_MAX) {
+		struct lane *lane = &statuses->lanes[statuses->first];
+		struct bt_op *op = bt_op_create(writer, &verbs);
+		const struct bt_pod_ref ref = {bt_intern_str(names, lane->namespace_),
+			bt_intern_str(names, lane->name), bt_intern_str(names, lane->uid)};
+
+		statuses->first = lane->next;
+		statuses->op_n++;
+		op->pod = bt_op_copy_ref(op, &ref);
+		op->status = wish_of(writer, lane, &op->arena);
+		release_wish(writer, lane);
+		lane->waiting = op;
+		bt_op_queue(op);
+	}
+}
+
 void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 {
 	const struct bt_pod_ref ref = {call->pod->namespace_, call->pod->name, call->pod->uid};
@@ -148,36 +277,39 @@ void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
 	if (lane->waiting) {
 		merge(lane->waiting, &call->status);
 		BT_WRITE_COUNT(writer, patch_skipped_n);
-		return;
-	}
-	struct bt_op *op = bt_op_create(writer, &verbs);
-	op->pod = bt_op_copy_ref(op, &ref);
-	merge(op, &call->status);
-	lane->waiting = op;
-	if (!lane->flying) {
-		bt_op_queue(op);
+	} else if (lane->patch) {
+		change_wish(writer, lane, &ref, &call->status);
+		BT_WRITE_COUNT(writer, patch_skipped_n);
+	} else {
+		make_wish(writer, lane, &ref, &call->status);
+		if (!lane->flying) {
+			line_up(writer->statuses, lane);
+			advance(writer);
+		}
 	}
 }
 
 /* ---- sending ---- */
 
-/* The one that was out is over: the next one's turn. */
+/* The one that was out, or waited, is over: the next one's turn. */
 static void end(struct bt_writer *writer, struct bt_op *op)
 {
-	struct lane *lane = find(writer->statuses, &op->pod);
+	struct bt_statuses *statuses = writer->statuses;
+	struct lane *lane = find(statuses, &op->pod);
 
 	if (lane->flying == op) {
 		lane->flying = NULL;
-		if (lane->waiting) {
-			bt_op_queue(lane->waiting);
-		}
 	} else {
 		lane->waiting = NULL;
 	}
-	if (!lane->flying && !lane->waiting) {
-		close_lane(writer->statuses, lane);
+	if (lane->patch) {
+		line_up(statuses, lane);
+	} else {
+		close_lane(statuses, lane);
 	}
+	statuses->op_n--;
 	bt_op_end(op);
+	advance(writer);
 }
 
 static bool same(const struct bt_pod_condition *a, const struct bt_pod_condition *b)
@@ -255,15 +387,11 @@ static void begin(struct bt_writer *writer, struct bt_op *op)
 	bt_op_queue(op);
 }
 
+/* The wish behind it goes with its lane. */
 static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 {
-	struct lane *lane = find(writer->statuses, &op->pod);
-
-	/* The one behind it is in no queue. */
-	if (lane && lane->flying == op && lane->waiting) {
-		bt_op_end(lane->waiting);
-		lane->waiting = NULL;
-	}
+	(void)writer;
+	(void)op;
 	(void)sent;
 }
 

@@ -872,7 +872,7 @@ void bt_writer_destroy(struct bt_writer *writer)
 	bt_evict_end(writer);
 	bt_shadow_destroy(writer, writer->shadow);
 	bt_events_destroy(writer->events);
-	bt_statuses_destroy(writer->statuses);
+	bt_statuses_destroy(writer, writer->statuses);
 	BT_INVARIANT(bt_load_relaxed(&writer->open_n) == 0);
 	bt_known_destroy(writer->known);
 	bt_device_waits_destroy(writer->device_waits);

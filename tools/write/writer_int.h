@@ -286,7 +286,7 @@ void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle);
 /* ---- status.c: patches of pods' status, of each pod one that waits at most ---- */
 
 struct bt_statuses *bt_statuses_create(void);
-void bt_statuses_destroy(struct bt_statuses *statuses);
+void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses);
 
 /* Has a patch written (BT_API_PATCH_STATUS); one that waits is changed instead. */
 void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call);

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "engine/base/buf.h"
+#include "engine/model/intern.h"
 #include "engine/model/object.h"
 #include "tools/net/traffic.h"
 #include "tools/write/writer.h"
@@ -47,6 +48,7 @@ static struct fake {
 	int64_t now_ns;
 	struct bt_buf told; /* what the pipeline was told, a line each */
 	struct bt_engine *engine;
+	struct bt_intern *names;
 	bool may_write;
 	struct bt_buf judged;
 	struct bt_traffic traffic;
@@ -183,6 +185,12 @@ enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *pipeline, uint64_t h
 	return note("evict failed", handle, reason);
 }
 
+struct bt_intern *bt_pipeline_names(const struct bt_pipeline *pipeline)
+{
+	(void)pipeline;
+	return fake.names;
+}
+
 struct bt_engine *bt_pipeline_engine(struct bt_pipeline *pipeline)
 {
 	(void)pipeline;
@@ -217,6 +225,7 @@ static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 
 	memset(&fake, 0, sizeof(fake));
 	fake.may_write = true;
+	fake.names = bt_intern_create();
 	options.qps = options.qps == 0 ? -1 : options.qps;
 	options.host = "h";
 	options.json = true;
@@ -232,6 +241,7 @@ static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 static inline void fake_finish(void)
 {
 	bt_writer_destroy(fake.writer);
+	bt_intern_destroy(fake.names);
 	bt_buf_fini(&fake.told);
 	bt_buf_fini(&fake.judged);
 }

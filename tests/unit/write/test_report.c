@@ -153,6 +153,45 @@ static void only_the_newest_patch_of_a_pod_waits(void **state)
 	assert_int_equal(calls_to(STATUS), 2);
 }
 
+static bool is_patch(uint32_t call)
+{
+	return strcmp(fake.calls[call].method, "PATCH") == 0 && strstr(fake.calls[call].path, "/status");
+}
+
+/* More than become ops at a time. */
+static void patches_of_many_pods_go_in_order_the_newest_of_each(void **state)
+{
+	const uint32_t pod_n = 300;
+	uint32_t patch_n = 0, out_n = 0;
+	char path[64], name[16];
+
+	(void)state;
+	for (uint32_t i = 0; i < pod_n; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
+		refuse(add_pod(name), "old");
+	}
+	for (uint32_t i = 0; i < fake.call_n; i++) {
+		out_n += is_patch(i);
+	}
+	assert_in_range(out_n, 1, 32);
+	for (uint32_t i = 0; i < pod_n; i++) {
+		refuse(i, "new");
+	}
+	for (uint32_t i = 0; i < fake.call_n; i++) {
+		if (is_patch(i) && patch_n < pod_n) {
+			snprintf(path, sizeof(path), "/api/v1/namespaces/ns/pods/p%u/status", patch_n);
+			assert_string_equal(fake.calls[i].path, path);
+			says(i, patch_n < out_n ? "\"old\"" : "\"new\"");
+			patch_n++;
+		}
+		fake_answer(i, 200, "{}");
+	}
+	assert_int_equal(patch_n, pod_n);
+	assert_int_equal(bt_writer_counts(fake.writer).patch_n, pod_n + out_n);
+	assert_int_equal(bt_writer_counts(fake.writer).patch_skipped_n, pod_n - out_n);
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
 static void a_patch_that_a_newer_cycle_takes_back_is_not_sent(void **state)
 {
 	uint32_t pod_ix = add_pod("p");
@@ -434,6 +473,7 @@ int main(void)
 		CASE(a_refused_pod_gets_condition_and_event),
 		CASE(what_the_api_says_already_is_not_patched),
 		CASE(only_the_newest_patch_of_a_pod_waits),
+		CASE(patches_of_many_pods_go_in_order_the_newest_of_each),
 		CASE(a_patch_that_a_newer_cycle_takes_back_is_not_sent),
 		CASE(a_pod_that_is_on_a_node_meanwhile_is_not_patched),
 		CASE(a_patch_is_tried_a_few_times),
