@@ -134,11 +134,13 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 								      : BT_CATCH_UP_JOURNAL;
 }
 
-static bt_column_chooser *chooser = bt_column_choose;
+static bt_column_chooser *other_chooser;
+static void *other_context;
 
-void bt_column_choose_by(bt_column_chooser *other)
+void bt_column_choose_by(bt_column_chooser *chooser, void *context)
 {
-	chooser = other ? other : bt_column_choose;
+	other_chooser = chooser;
+	other_context = context;
 }
 
 /* Nodes that wait to be evaluated together. */
@@ -355,7 +357,11 @@ static enum bt_catch_up choose(const struct bt_column *column, const struct bt_u
 	uint64_t behind = usage->journal_end - column->journal_at;
 	bool overrun = !column->built || behind > usage->journal_mask;
 
-	return overrun ? BT_CATCH_UP_ALL : chooser(behind, column->slot_n, column->calm_n);
+	if (overrun) {
+		return BT_CATCH_UP_ALL;
+	}
+	return other_chooser ? other_chooser(other_context, behind, column->slot_n, column->calm_n)
+			     : bt_column_choose(behind, column->slot_n, column->calm_n);
 }
 
 static void begin_round(struct bt_column_round *round, struct bt_column *column, const struct bt_view *view,

@@ -49,12 +49,21 @@ static const struct kind kinds[] = {
 
 #define KIND_N (sizeof(kinds) / sizeof(kinds[0]))
 
+/* In place of the cost model: says always the same, or, with a generator, anything. */
+struct chooser {
+	const char *name;
+	enum bt_catch_up says;
+	bool draws;
+	struct bt_rng rng;
+	uint32_t asked_n;
+};
+
 /* How a run is carried out; nothing of it may show. */
 struct way {
 	uint32_t worker_n, batch, spin_n;
 	uint64_t delays;		    /* seed of delays at race points; 0: none */
 	const struct bt_scan_version *scan; /* NULL: the processor's best */
-	bt_column_chooser *chooser;	    /* NULL: the cost model */
+	struct chooser *chooser;	    /* NULL: the cost model */
 	const char *name;		    /* of the last two */
 };
 
@@ -164,6 +173,18 @@ static void disturb(struct placing *p)
 	}
 }
 
+static enum bt_catch_up choose(void *context, uint64_t behind, uint32_t slot_n, uint32_t calm_n)
+{
+	struct chooser *chooser = context;
+
+	(void)behind;
+	(void)slot_n;
+	(void)calm_n;
+	chooser->asked_n++;
+	return chooser->draws ? (enum bt_catch_up)bt_rng_below(&chooser->rng, BT_CATCH_UP_AND_INDEX + 1)
+			      : chooser->says;
+}
+
 static void place_all(struct placing *p)
 {
 	uint32_t pod_ix;
@@ -213,7 +234,7 @@ static struct outcome *run(
 	assert_non_null(p.engine);
 	load(&p, seed);
 	bt_scan_use(way.scan);
-	bt_column_choose_by(way.chooser);
+	bt_column_choose_by(way.chooser ? choose : NULL, way.chooser);
 	if (way.delays) {
 		bt_race_delay(way.delays);
 	}
@@ -223,7 +244,7 @@ static struct outcome *run(
 	}
 	*out_counts = bt_engine_counts(p.engine);
 	bt_scan_use(NULL);
-	bt_column_choose_by(NULL);
+	bt_column_choose_by(NULL, NULL);
 	bt_engine_destroy(p.engine);
 	bt_team_destroy(team);
 	bt_config_errors_fini(&errors);
@@ -286,53 +307,15 @@ static void workers_batches_and_timing_change_no_decision(void **state)
 	}
 }
 
-static uint32_t asked_n; /* how often a chooser of ours was asked */
-
-static enum bt_catch_up always_anew(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
-{
-	(void)behind;
-	(void)slot_n;
-	(void)calm_n;
-	asked_n++;
-	return BT_CATCH_UP_ALL;
-}
-
-static enum bt_catch_up never_indexed(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
-{
-	(void)behind;
-	(void)slot_n;
-	(void)calm_n;
-	asked_n++;
-	return BT_CATCH_UP_JOURNAL;
-}
-
-static enum bt_catch_up always_indexed(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
-{
-	(void)behind;
-	(void)slot_n;
-	(void)calm_n;
-	asked_n++;
-	return BT_CATCH_UP_AND_INDEX;
-}
-
-static enum bt_catch_up at_random(uint64_t behind, uint32_t slot_n, uint32_t calm_n)
-{
-	static struct bt_rng rng = {1};
-
-	(void)behind;
-	(void)slot_n;
-	(void)calm_n;
-	asked_n++;
-	return (enum bt_catch_up)bt_rng_below(&rng, BT_CATCH_UP_AND_INDEX + 1);
-}
-
 /* One thread: choosers are asked by all that catch up. */
 static void no_version_of_the_scan_and_no_way_to_catch_up_changes_a_decision(void **state)
 {
-	static const struct way ways[] = {{.chooser = always_anew, .name = "always anew"},
-		{.chooser = never_indexed, .name = "never indexed"},
-		{.chooser = always_indexed, .name = "always indexed"},
-		{.chooser = at_random, .name = "at random"}};
+	struct chooser choosers[] = {{.name = "always anew", .says = BT_CATCH_UP_ALL},
+		{.name = "never indexed", .says = BT_CATCH_UP_JOURNAL},
+		{.name = "always indexed", .says = BT_CATCH_UP_AND_INDEX},
+		{.name = "at random", .draws = true, .rng = {1}}};
+	/* Without an index everything is scanned for. */
+	struct chooser scanned = {.says = BT_CATCH_UP_JOURNAL};
 	static const char *const scans[] = {"portable", "avx2", "avx512"};
 	uint64_t seed = given_seed();
 
@@ -341,16 +324,16 @@ static void no_version_of_the_scan_and_no_way_to_catch_up_changes_a_decision(voi
 		struct bt_engine_counts counts;
 		struct outcome *alone = run(&kinds[k], (struct way){0}, seed + k, &counts);
 
-		for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-			asked_n = 0;
-			check(&kinds[k], ways[i], seed + k, alone);
-			assert_true(asked_n > CYCLES_MAX / 15);
+		for (size_t i = 0; i < sizeof(choosers) / sizeof(choosers[0]); i++) {
+			const struct way way = {.chooser = &choosers[i], .name = choosers[i].name};
+
+			choosers[i].asked_n = 0;
+			check(&kinds[k], way, seed + k, alone);
+			assert_true(choosers[i].asked_n > CYCLES_MAX / 15);
 		}
 		for (size_t i = 0; i < sizeof(scans) / sizeof(scans[0]); i++) {
-			/* Without an index everything is scanned for. */
-			const struct way way = {.scan = bt_scan_version(scans[i]),
-				.chooser = never_indexed,
-				.name = scans[i]};
+			const struct way way = {
+				.scan = bt_scan_version(scans[i]), .chooser = &scanned, .name = scans[i]};
 
 			if (way.scan) {
 				check(&kinds[k], way, seed + k, alone);
