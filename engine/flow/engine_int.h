@@ -60,7 +60,7 @@ struct bt_reserved_choice {
 /* What is to be assumed of a binding: the PersistentVolume, or the claim when there is none; as it was. */
 struct bt_reserved_volume {
 	uint32_t claim, volume; /* names, held */
-	uint64_t version;
+	uint64_t version, shown;
 };
 
 /* What the claims of the cycle's pod get on its node. */

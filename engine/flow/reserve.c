@@ -26,7 +26,8 @@ static void note_volume(struct bt_engine *engine, const struct bt_volume_binding
 	reserved->bindings[n] = *binding;
 	reserved->volumes[n] = (struct bt_reserved_volume){.claim = claim->name,
 		.volume = pv ? pv->name : BT_NAME_NONE,
-		.version = pv ? pv->version : claim->version};
+		.version = pv ? pv->version : claim->version,
+		.shown = pv ? pv->shown : claim->shown};
 	reserved->names.intern = engine->cache->dictionary->intern;
 	bt_held_add_name(&reserved->names, claim->name);
 	if (pv) {
@@ -143,10 +144,8 @@ static bool all_bound(const struct bt_engine *engine, const struct bt_signature 
 	return true;
 }
 
-/* Says that an object has gone, or has changed since the node was chosen. */
-static void say(struct bt_engine *engine, uint32_t namespace_, uint32_t name, bool gone)
+static void say_key(struct bt_engine *engine, uint32_t namespace_, uint32_t name)
 {
-	struct bt_buf *why = &engine->reserved.why;
 	struct bt_buf key = {0};
 
 	if (namespace_) {
@@ -154,12 +153,37 @@ static void say(struct bt_engine *engine, uint32_t namespace_, uint32_t name, bo
 		bt_buf_char(&key, '/');
 	}
 	bt_buf_str(&key, bt_engine_name(engine, name));
-	if (gone) {
-		bt_buf_text(why, namespace_ ? "persistentvolumeclaims " : "persistentvolumes ");
-	}
-	bt_quote(why, bt_buf_view(&key));
-	bt_buf_text(why, gone ? " not found" : " is out of sync");
+	bt_quote(&engine->reserved.why, bt_buf_view(&key));
 	bt_buf_fini(&key);
+}
+
+static void say_gone(struct bt_engine *engine, uint32_t namespace_, uint32_t name)
+{
+	struct bt_buf *why = &engine->reserved.why;
+
+	bt_buf_text(why, namespace_ ? "persistentvolumeclaims " : "persistentvolumes ");
+	say_key(engine, namespace_, name);
+	bt_buf_text(why, " not found");
+}
+
+static void say_version(struct bt_buf *why, const char *word, uint64_t version)
+{
+	bt_buf_text(why, word);
+	if (version) {
+		bt_buf_printf(why, "%llu", (unsigned long long)version);
+	}
+}
+
+/* An object has changed since the node was chosen. Source: passiveAssumeCache.Assume, v1.36.3. */
+static void say_changed(
+	struct bt_engine *engine, uint32_t namespace_, uint32_t name, uint64_t stored, uint64_t assumed)
+{
+	struct bt_buf *why = &engine->reserved.why;
+
+	say_key(engine, namespace_, name);
+	say_version(why, " is out of sync (stored: ", stored);
+	say_version(why, ", assume: ", assumed);
+	bt_buf_char(why, ')');
 }
 
 #define VOLUME_BINDING "plugin \"VolumeBinding\": "
@@ -179,12 +203,18 @@ static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespac
 		bool provisioned = !noted->volume;
 		const struct bt_claim *claim = bt_storage_claim(storage, namespace_, noted->claim);
 		const struct bt_pv *pv = provisioned ? NULL : bt_storage_pv(storage, noted->volume);
-		bool gone = provisioned ? !claim : !pv;
+		uint32_t space = provisioned ? namespace_ : BT_NAME_NONE;
+		uint32_t name = provisioned ? noted->claim : noted->volume;
 
-		if (gone || noted->version != (provisioned ? claim->version : pv->version)) {
+		if (provisioned ? !claim : !pv) {
 			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
-			say(engine, provisioned ? namespace_ : BT_NAME_NONE,
-				provisioned ? noted->claim : noted->volume, gone);
+			say_gone(engine, space, name);
+			return BT_RESERVE_FAILS;
+		}
+		if (noted->version != (provisioned ? claim->version : pv->version)) {
+			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
+			say_changed(
+				engine, space, name, provisioned ? claim->shown : pv->shown, noted->shown);
 			return BT_RESERVE_FAILS;
 		}
 	}
@@ -195,7 +225,7 @@ static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespac
 		if (!claim) {
 			bt_buf_text(&reserved->why, "running PreBind " VOLUME_BINDING
 						    "binding volumes: failed to check binding: ");
-			say(engine, namespace_, reserved->volumes[i].claim, true);
+			say_gone(engine, namespace_, reserved->volumes[i].claim);
 			return BT_PRE_BIND_FAILS;
 		}
 		/* One that was made anew may be elsewhere. */

@@ -508,6 +508,7 @@ void bt_pv_compile(struct bt_held *held, struct bt_arena *arena,
 		.access_modes = access_modes(&object->access_modes),
 		.labels = bt_labels_intern(held, arena, &object->meta.labels),
 		.affinity = compile_affinity(held, arena, &object->affinity),
+		.shown = bt_resource_version(object->meta.resource_version),
 		.claim = {bt_held_add(held, object->claim_namespace), bt_held_add(held, object->claim_name),
 			bt_held_add(held, object->claim_uid)},
 	};
@@ -557,6 +558,7 @@ void bt_claim_compile(struct bt_held *held, struct bt_arena *arena, const struct
 		.has_selector = object->selector.set,
 		.has_node = node != NULL,
 		.node = node ? bt_held_add(held, *node) : BT_NAME_NONE,
+		.shown = bt_resource_version(object->meta.resource_version),
 	};
 	out->has_request = storage_of(&object->requests, &out->request);
 	if (object->selector.set &&

@@ -76,6 +76,7 @@ struct bt_pv {
 	struct bt_volume_zone zones[BT_VOLUME_ZONES];
 	uint32_t zone_n;
 	struct bt_claim_ref claim; /* when has_claim */
+	uint64_t shown;		   /* its resource version; 0: it has none */
 	/* Private to the cache: what a pod that was decided has taken it for, and which object this is. */
 	bool assumed;
 	struct bt_claim_ref assumed_claim;
@@ -96,7 +97,8 @@ struct bt_claim {
 	struct bt_selector selector;
 	uint32_t selector_error; /* a name: why it cannot be parsed, or BT_NAME_NONE */
 	bool has_node;
-	uint32_t node; /* the node that was selected for provisioning */
+	uint32_t node;	/* the node that was selected for provisioning */
+	uint64_t shown; /* as for a volume */
 	/* Private to the cache: the node of a pod that was decided, and which object this is. */
 	bool assumed;
 	uint32_t assumed_node;

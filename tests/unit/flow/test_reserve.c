@@ -11,9 +11,11 @@
 #define BOUND(name)                                                                                          \
 	CLAIM_AS(name, "u-" name, ", 'annotations': {'pv.kubernetes.io/bind-completed': 'yes'}",             \
 		", 'storageClassName': 'none', 'volumeName': 'v'")
-#define VOLUME(labels)                                                                                       \
-	"{'apiVersion': 'v1', 'kind': 'PersistentVolume', 'metadata': {'name': 'v', 'labels': {" labels      \
-	"}}, 'spec': {'accessModes': ['ReadWriteOnce'], 'storageClassName': 'static', 'capacity': "          \
+#define LATE_CLAIM_OF(version)                                                                               \
+	CLAIM_AS("c", "u-c", ", 'resourceVersion': '" version "'", ", 'storageClassName': 'late'")
+#define VOLUME(meta)                                                                                         \
+	"{'apiVersion': 'v1', 'kind': 'PersistentVolume', 'metadata': {'name': 'v'" meta                     \
+	"}, 'spec': {'accessModes': ['ReadWriteOnce'], 'storageClassName': 'static', 'capacity': "           \
 	"{'storage': '2Gi'}, 'local': {'path': '/x'}}, 'status': {'phase': 'Available'}}"
 #define CLASS(name, provisioner)                                                                             \
 	"{'apiVersion': 'storage.k8s.io/v1', 'kind': 'StorageClass', 'metadata': {'name': '" name            \
@@ -109,17 +111,16 @@ static void what_has_changed_fails_the_cycle(void **state)
 	struct trial t;
 
 	(void)state;
-	begin(&t, CLAIM("c", "late"));
-	show(&t, BT_PARCEL_APPLY,
-		CLAIM_AS("c", "u-c", ", 'labels': {'a': 'b'}", ", 'storageClassName': 'late'"));
-	assert_fails(&t, RESERVE "\"default/c\" is out of sync");
+	begin(&t, LATE_CLAIM_OF("7"));
+	show(&t, BT_PARCEL_APPLY, LATE_CLAIM_OF("12"));
+	assert_fails(&t, RESERVE "\"default/c\" is out of sync (stored: 12, assume: 7)");
 	begin(&t, CLAIM("c", "late"));
 	show(&t, BT_PARCEL_DELETE, CLAIM("c", "late"));
 	show(&t, BT_PARCEL_APPLY, CLAIM_AS("c", "u-other", "", ", 'storageClassName': 'late'"));
-	assert_fails(&t, RESERVE "\"default/c\" is out of sync");
+	assert_fails(&t, RESERVE "\"default/c\" is out of sync (stored: , assume: )");
 	begin(&t, CLAIM("c", "static"));
-	show(&t, BT_PARCEL_APPLY, VOLUME("'a': 'b'"));
-	assert_fails(&t, RESERVE "\"v\" is out of sync");
+	show(&t, BT_PARCEL_APPLY, VOLUME(", 'resourceVersion': '9'"));
+	assert_fails(&t, RESERVE "\"v\" is out of sync (stored: 9, assume: )");
 }
 
 static void what_others_change_is_no_matter(void **state)
