@@ -119,6 +119,19 @@ static bool parse_count(
 	return false;
 }
 
+static void say_unknown(const struct bt_invocation *invocation, struct bt_str profile)
+{
+	struct bt_buf names = {0};
+	const char *name;
+
+	for (size_t i = 0; (name = bt_profile_name(i)); i++) {
+		bt_buf_printf(&names, "%s%s", i ? ", " : "", name);
+	}
+	bt_invocation_wrong(invocation->command, "there is no profile '%.*s'; there are %s",
+		BT_STR_ARG(profile), names.ptr);
+	bt_buf_fini(&names);
+}
+
 static bool parse_profiles(const struct bt_invocation *invocation, uint32_t *profiles)
 {
 	const char *text = bt_invocation_text(invocation, "profile");
@@ -127,8 +140,7 @@ static bool parse_profiles(const struct bt_invocation *invocation, uint32_t *pro
 		struct bt_str unknown;
 
 		if (bt_profile_parse(bt_str(text), profiles, &unknown) != BT_OK) {
-			bt_invocation_wrong(
-				invocation->command, "there is no profile '%.*s'", BT_STR_ARG(unknown));
+			say_unknown(invocation, unknown);
 			return false;
 		}
 		text = bt_invocation_item(invocation, "profile", i);

@@ -123,7 +123,13 @@ fi
 # Nothing at all to work with.
 expect 3 "the input holds no Kubernetes objects" "$berth" simulate empty
 expect 3 "the input holds no Kubernetes objects" "$berth" simulate nowhere.json
-expect 3 "the input holds no Kubernetes objects" "$berth" simulate - </dev/null
+expect 3 "the input holds no Kubernetes objects; give it files of JSON or YAML" "$berth" simulate - </dev/null
+printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,P100\n' >nodes.csv
+for command in simulate quality; do
+	expect 3 "berth $command: the input holds no Kubernetes objects; a trace in CSV is for berth simulate --trace openb --nodes FILE --pods FILE" \
+		"$berth" $command -f nodes.csv
+	expect 3 "--trace openb --nodes FILE --pods FILE" "$berth" $command nodes.csv
+done
 
 # Pods of other schedulers and other kinds are not faults: they are counted.
 printf '%s' "$pod"'{"schedulerName":"other"}}{"apiVersion":"example.com/v1","kind":"Lamp","metadata":{}}' >other.json

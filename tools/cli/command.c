@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#define NAME_MAX_BYTES 48
+#define NAME_MAX_BYTES 80
 
 const struct bt_command *bt_command_find(const char *name)
 {
@@ -108,6 +108,17 @@ const char *bt_option_suggest(const struct bt_command *command, const char *type
 		if (option->alias) {
 			consider(typed, option->alias, &best, &best_distance);
 		}
+	}
+	return best;
+}
+
+const char *bt_name_suggest(const char *typed, const char *(*name)(size_t ix))
+{
+	const char *best = NULL, *candidate;
+	size_t best_distance = NAME_MAX_BYTES;
+
+	for (size_t ix = 0; (candidate = name(ix)); ix++) {
+		consider(typed, candidate, &best, &best_distance);
 	}
 	return best;
 }

@@ -3,8 +3,6 @@
  */
 #include "tools/generate/profile.h"
 
-#include <stddef.h>
-
 static const struct {
 	const char *name;
 	uint32_t bits;
@@ -54,4 +52,9 @@ enum bt_status bt_profile_parse(struct bt_str list, uint32_t *profiles, struct b
 	}
 	*profiles |= all;
 	return BT_OK;
+}
+
+const char *bt_profile_name(size_t ix)
+{
+	return ix < sizeof(names) / sizeof(names[0]) ? names[ix].name : NULL;
 }

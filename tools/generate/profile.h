@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/base/status.h"
@@ -34,3 +35,6 @@ enum bt_generate_profile {
  * Returns : BT_OK; BT_NOT_FOUND with the unknown name in *out_unknown, and *profiles untouched.
  */
 enum bt_status bt_profile_parse(struct bt_str list, uint32_t *profiles, struct bt_str *out_unknown);
+
+/* The name of the ix-th profile that a list may hold, NULL behind the last. */
+const char *bt_profile_name(size_t ix);

@@ -206,9 +206,7 @@ static bool take_paths(struct comparison *c)
 	bool usable = bt_object_reader_counts(reader).objects > 0;
 	bt_object_reader_destroy(reader);
 	if (!usable && goes_on(c)) {
-		fprintf(stderr,
-			"berth quality: the input holds no Kubernetes objects; give it files of JSON or YAML "
-			"as kubectl writes them\n");
+		bt_complaints_no_objects(c->invocation);
 	}
 	return usable && goes_on(c);
 }

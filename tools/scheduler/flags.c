@@ -12,6 +12,7 @@
 
 #include "engine/base/mem.h"
 #include "tools/kube/strict.h"
+#include "tools/simulate/configuration.h"
 
 /* Go's default where the configuration has none. */
 #define DEFAULT_QPS   50
@@ -196,36 +197,47 @@ static int read_serving(
 	return status;
 }
 
-/* Source: colonSeparatedMultimapStringString: each gate may say whose it is, "kube:". */
-static void drop_component(const char *text, struct bt_buf *out)
+/* Source: version.Parse, v0.36.3: "1.36", "v1.36" and "1.36.0" are one. */
+static bool is_version(struct bt_str text, const char *version)
 {
-	bt_buf_clear(out);
-	for (struct bt_str rest = bt_str(text); rest.len;) {
-		size_t end = bt_str_find(rest, ',', 0);
-		struct bt_str item = bt_str_sub(rest, 0, end);
-
-		bt_buf_text(out, out->len ? "," : "");
-		bt_buf_str(out, bt_str_starts(item, "kube:") ? bt_str_sub(item, 5, item.len) : item);
-		rest = bt_str_sub(rest, end < rest.len ? end + 1 : end, rest.len);
-	}
+	text = bt_str_starts(text, "v") ? bt_str_sub(text, 1, text.len) : text;
+	text.len -= bt_str_ends(text, ".0") ? 2 : 0;
+	return bt_str_is(text, version);
 }
 
-static int read_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates)
+/* The versions of components, of which there is one. Source: componentGlobalsRegistry.Set, v0.36.3. */
+static int check_versions(struct bt_run_flags *flags, const struct bt_invocation *invocation,
+	const char *name, uint32_t version_n)
 {
-	struct bt_buf error = {0}, list = {0};
-	int status = BT_EXIT_OK;
-	const char *text;
+	static const char *const versions[] = {"1.36", "1.35", "1.34", "1.33"};
+	const struct bt_str_list list = list_of(flags, invocation, name);
 
-	bt_gates_init(out_gates);
-	for (size_t i = 0; (text = bt_invocation_item(invocation, "feature-gates", i)) && !status; i++) {
-		drop_component(text, &list);
-		if (list.len && bt_gates_parse(out_gates, bt_buf_view(&list), &error) != BT_OK) {
-			status = bt_invocation_wrong(invocation->command, "--feature-gates: %s", error.ptr);
+	for (uint32_t i = 0, v = 0; i < list.n; i++, v = 0) {
+		struct bt_str item = list.items[i], component = BT_STR("kube"), version = item;
+		size_t equals = bt_str_find(item, '=', 0);
+
+		if (equals < item.len) {
+			component = bt_str_sub(item, 0, equals);
+			version = bt_str_sub(item, equals + 1, item.len);
+		}
+		while (v < version_n && !is_version(version, versions[v])) {
+			v++;
+		}
+		if (i || !bt_str_is(component, "kube")) {
+			return bt_invocation_wrong(invocation->command,
+				i ? "--%s: '%.*s' is one too many; there is only the component kube"
+				  : "--%s: component not registered: '%.*s'; there is only kube",
+				name, BT_STR_ARG(i ? item : component));
+		}
+		if (v == version_n) {
+			return bt_invocation_wrong(invocation->command,
+				version_n == 1 ? "--%s: '%.*s' cannot be had: decisions are those of v1.36; "
+						 "say 1.36, or leave it out"
+					       : "--%s: '%.*s' is not between 1.33 and 1.36; leave it out",
+				name, BT_STR_ARG(version));
 		}
 	}
-	bt_buf_fini(&list);
-	bt_buf_fini(&error);
-	return status;
+	return BT_EXIT_OK;
 }
 
 /* Source: RequestHeaderAuthenticationOptions.Validate, v0.36.3. */
@@ -293,7 +305,13 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 		status = read_metrics(out_flags, invocation, &out_flags->serving.metrics);
 	}
 	if (!status) {
-		status = read_gates(invocation, &out_flags->gates);
+		status = bt_configuration_gates(invocation, &out_flags->gates);
+	}
+	if (!status) {
+		status = check_versions(out_flags, invocation, "emulated-version", 1);
+	}
+	if (!status) {
+		status = check_versions(out_flags, invocation, "min-compatibility-version", 4);
 	}
 	if (!status) {
 		status = check_proxy(invocation, &out_flags->gates, &out_flags->serving);

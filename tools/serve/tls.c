@@ -40,10 +40,11 @@ static enum bt_status add_suite(
 		return BT_OK;
 	}
 	bt_buf_printf(out_error,
-		"Cipher suite %.*s not supported or doesn't exist; --tls-cipher-suites takes the preferred "
-		"ones of "
-		"kube-scheduler --help, such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+		"Cipher suite %.*s not supported or doesn't exist; --tls-cipher-suites takes ",
 		BT_STR_ARG(name));
+	for (size_t i = 0; i < sizeof(suites) / sizeof(*suites); i++) {
+		bt_buf_printf(out_error, "%s%s", i ? ", " : "", suites[i].name);
+	}
 	return BT_INVALID;
 }
 

@@ -175,9 +175,7 @@ static int load_paths(struct simulation *s)
 	bool usable = bt_load_paths(&s->load, paths, n);
 	bt_mem_free(paths);
 	if (!usable && !s->complaints.stop && !bt_interrupt_pending()) {
-		fprintf(stderr, "berth simulate: the input holds no Kubernetes objects; give it files of "
-				"JSON or YAML as "
-				"kubectl writes them\n");
+		bt_complaints_no_objects(s->invocation);
 	}
 	return usable ? BT_EXIT_OK : BT_EXIT_INPUT;
 }

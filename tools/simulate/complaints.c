@@ -70,3 +70,26 @@ void bt_complaints_end(const struct bt_complaints *complaints)
 			complaints->command, (unsigned long long)(complaints->n - PRINTED_MAX));
 	}
 }
+
+static bool is_csv(const char *path)
+{
+	return bt_str_ends(bt_str(path), ".csv");
+}
+
+void bt_complaints_no_objects(const struct bt_invocation *invocation)
+{
+	const char *path;
+	bool csv = false;
+
+	for (size_t i = 0; (path = bt_invocation_item(invocation, "filename", i)); i++) {
+		csv = csv || is_csv(path);
+	}
+	for (size_t i = 0; i < invocation->operand_n; i++) {
+		csv = csv || is_csv(invocation->operands[i]);
+	}
+	fprintf(stderr, "berth %s: the input holds no Kubernetes objects; %s\n", invocation->command->name,
+		csv ? "a trace in CSV is for berth simulate --trace openb --nodes FILE --pods FILE, and "
+		      "berth "
+		      "generate with the same options writes its objects"
+		    : "give it files of JSON or YAML as kubectl writes them");
+}

@@ -8,6 +8,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/compiler.h"
+#include "tools/cli/invocation.h"
 #include "tools/codec/diagnosis.h"
 
 struct bt_complaints {
@@ -32,3 +33,6 @@ void bt_complaints_pass(struct bt_complaints *complaints, struct bt_complaints *
 
 /* Says how many complaints were not printed. */
 void bt_complaints_end(const struct bt_complaints *complaints);
+
+/* Says that the files of a command line hold nothing to work with, and what to do about it. */
+void bt_complaints_no_objects(const struct bt_invocation *invocation);

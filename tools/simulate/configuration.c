@@ -4,6 +4,7 @@
 #include "tools/simulate/configuration.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "tools/cli/output.h"
@@ -11,18 +12,54 @@
 #include "tools/kube/config_decode.h"
 #include "tools/kube/config_encode.h"
 
+/* Source: colonSeparatedMultimapStringString, v1.36.3: each gate may say whose it is, "kube:". */
+static void drop_component(const char *text, struct bt_buf *out)
+{
+	bt_buf_clear(out);
+	for (struct bt_str rest = bt_str(text); rest.len;) {
+		size_t end = bt_str_find(rest, ',', 0);
+		struct bt_str item = bt_str_sub(rest, 0, end);
+
+		bt_buf_text(out, out->len ? "," : "");
+		bt_buf_str(out, bt_str_starts(item, "kube:") ? bt_str_sub(item, 5, item.len) : item);
+		rest = bt_str_sub(rest, end < rest.len ? end + 1 : end, rest.len);
+	}
+}
+
+static const char *gate_name(size_t ix)
+{
+	return ix < BT_GATE_N ? bt_gate_info((enum bt_gate)ix)->name : NULL;
+}
+
+/* Of hundreds of gates the nearest one is named. */
+static int say_wrong(const struct bt_invocation *invocation, struct bt_buf *error)
+{
+	static const char unknown[] = "unrecognized feature gate: ";
+
+	if (bt_str_starts(bt_buf_view(error), unknown)) {
+		const char *near = bt_name_suggest(error->ptr + strlen(unknown), gate_name);
+
+		bt_buf_printf(error,
+			near ? "; did you mean %s?" : "; kube-scheduler v1.36 has none of that name%s",
+			near ? near : "");
+	}
+	return bt_invocation_wrong(invocation->command, "--feature-gates: %s", error->ptr);
+}
+
 int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates)
 {
-	struct bt_buf error = {0};
+	struct bt_buf error = {0}, list = {0};
 	int status = BT_EXIT_OK;
 	const char *text;
 
 	bt_gates_init(out_gates);
 	for (size_t i = 0; (text = bt_invocation_item(invocation, "feature-gates", i)) && !status; i++) {
-		if (bt_gates_parse(out_gates, bt_str(text), &error) != BT_OK) {
-			status = bt_invocation_wrong(invocation->command, "--feature-gates: %s", error.ptr);
+		drop_component(text, &list);
+		if (list.len && bt_gates_parse(out_gates, bt_buf_view(&list), &error) != BT_OK) {
+			status = say_wrong(invocation, &error);
 		}
 	}
+	bt_buf_fini(&list);
 	bt_buf_fini(&error);
 	return status;
 }

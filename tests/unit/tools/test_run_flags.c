@@ -251,7 +251,35 @@ static void gates_may_name_their_component(void **state)
 	assert_false(read_line(&line, "--feature-gates= --feature-gates SchedulerAsyncPreemption=false")
 			     ->gates.on[hints]);
 	drop(&line);
-	assert_complains("--feature-gates=NoSuchGate=true", "--feature-gates: ");
+	assert_complains("--feature-gates=kube:SchedulerAsyncPreemptio=true",
+		"--feature-gates: unrecognized feature gate: SchedulerAsyncPreemptio; did you mean "
+		"SchedulerAsyncPreemption?");
+	assert_complains("--feature-gates=NoSuchGate=true",
+		"unrecognized feature gate: NoSuchGate; kube-scheduler v1.36 has none of that name");
+}
+
+static void the_version_of_the_decisions_may_be_emulated_and_no_other(void **state)
+{
+	static const char *const taken[] = {"--emulated-version=1.36", "--emulated-version=kube=1.36",
+		"--emulated-version=v1.36.0", "--emulated-version=", "--min-compatibility-version=1.33",
+		"--min-compatibility-version=kube=1.36"};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
+		read_line(&line, taken[i]);
+		assert_non_null(bt_invocation_ignored(&line.invocation, 0));
+		drop(&line);
+	}
+	assert_complains("--emulated-version=1.35",
+		"--emulated-version: '1.35' cannot be had: decisions are those of v1.36; say 1.36, or leave "
+		"it out");
+	assert_complains("--emulated-version=kube=1.36.3", "'1.36.3' cannot be had");
+	assert_complains("--emulated-version=latest", "'latest' cannot be had");
+	assert_complains("--emulated-version=wardle=1.36", "component not registered: 'wardle'");
+	assert_complains("--emulated-version=1.36,kube=1.36", "'kube=1.36' is one too many");
+	assert_complains("--min-compatibility-version=1.32",
+		"--min-compatibility-version: '1.32' is not between 1.33 and 1.36");
 }
 
 static void lists_are_split_at_commas_and_repeated(void **state)
@@ -339,7 +367,6 @@ static void what_is_wrong_is_said_with_the_remedy(void **state)
 	assert_complains("--secure-prt=1", "did you mean --secure-port?");
 	assert_complains("--secure-port=70000", "--secure-port is a whole number from 0 to 65535");
 	assert_complains("--tls-sni-cert-key=a,b", "--tls-sni-cert-key is not supported: ");
-	assert_complains("--emulated-version=1.35", "--emulated-version is not supported: ");
 	assert_complains("--tls-cert-file=a", "belong together");
 	assert_complains("--tls-min-version=VersionTLS10", "say VersionTLS12 or VersionTLS13");
 	assert_complains("--tls-min-version=3", "unknown tls version \"3\"");
@@ -468,6 +495,7 @@ int main(void)
 		cmocka_unit_test(profiling_is_switched_off_by_its_flag_unless_a_file_counts),
 		cmocka_unit_test(flags_that_are_not_given_leave_a_file_as_it_is),
 		cmocka_unit_test(gates_may_name_their_component),
+		cmocka_unit_test(the_version_of_the_decisions_may_be_emulated_and_no_other),
 		cmocka_unit_test(lists_are_split_at_commas_and_repeated),
 		cmocka_unit_test(what_is_empty_counts_as_not_given),
 		cmocka_unit_test(flags_without_effect_are_taken_and_named),
