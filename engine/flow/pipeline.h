@@ -113,6 +113,8 @@ struct bt_pipeline_sink {
 	void (*decided)(void *context, const struct bt_pipeline_decision *decision);
 	/* The same, for who knows the engine: as struct bt_turn has them. */
 	void (*look)(void *context, uint32_t pod_ix);
+	/* A pod that waits, or is being bound, is shown on a node; it has not been taken in yet. */
+	void (*arrives)(void *context, uint32_t pod_ix, struct bt_str node);
 	void (*told)(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
 		uint32_t nominated, struct bt_str message);
 	/* A binding has ended, yes: the pod is bound. info: how it had waited; took_ns: from its decision's

@@ -58,6 +58,19 @@ static uint32_t label_of_pod(const struct bt_pipeline *p, uint32_t pod_ix, const
 	return bt_event_label(BT_EVENT_UNSCHEDULED_POD, known ? BT_UPDATE : BT_ADD);
 }
 
+/* Says that a pod which waits, or is being bound, is shown on a node. */
+static void tell_arrival(struct bt_pipeline *p, uint32_t pod_ix, const struct bt_delta *delta)
+{
+	const struct bt_pipeline_sink *sink = &p->options.sink;
+	const struct bt_pod *pod = pod_of(p, pod_ix);
+
+	if (sink->arrives && !delta->removed && delta->pod.node != BT_NAME_NONE &&
+		pod->state != BT_POD_SCHEDULED && !pod->detached && !is_other(pod->uid, delta->pod.pod.uid)) {
+		sink->arrives(sink->context, pod_ix,
+			bt_intern_str(bt_engine_cache(p->engine)->dictionary->intern, delta->pod.node));
+	}
+}
+
 /* Takes what is said of a pod. Returns: as bt_engine_take_delta. */
 static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, struct bt_taken *out_taken)
 {
@@ -72,6 +85,7 @@ static enum bt_status take_pod(struct bt_pipeline *p, struct bt_delta *delta, st
 			!delta->removed && is_other(pod_of(p, pod_ix)->uid, delta->pod.pod.uid));
 		slot = bt_asks_of_pod(p, pod_ix);
 		assumed = pod_of(p, pod_ix)->state == BT_POD_ASSUMED;
+		tell_arrival(p, pod_ix, delta);
 	}
 	enum bt_status status = bt_engine_take_delta(p->engine, delta, out_taken);
 	if (slot && assumed) {

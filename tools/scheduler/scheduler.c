@@ -101,12 +101,6 @@ static bool may_write(void *context)
 	return !((struct bt_scheduler *)context)->elected || leads(context);
 }
 
-/* Context: the writer's thread. */
-static void judged(void *context, const struct bt_writer_judgement *judgement)
-{
-	(void)bt_rival_judge(((struct bt_scheduler *)context)->shadow, judgement); /* counted */
-}
-
 static bool is_ending(void *context)
 {
 	return bt_load_relaxed(&((struct bt_scheduler *)context)->ending);
@@ -124,6 +118,14 @@ static void look(void *context, uint32_t pod_ix)
 	if (s->writes.look) {
 		s->writes.look(s->writes.context, pod_ix);
 	}
+}
+
+/* In shadow mode. */
+static void arrives(void *context, uint32_t pod_ix, struct bt_str node)
+{
+	const struct bt_scheduler *s = context;
+
+	(void)bt_rival_judge(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix, node); /* counted */
 }
 
 static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
@@ -273,7 +275,6 @@ static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
 		.preempts_in_turn = !s->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
 		.json = bt_str_is(connection->content_type, "application/json"),
 		.dry = s->flags->shadow,
-		.judged = judged,
 		.may_write = may_write,
 		.context = s,
 		.extender_bind = s->extenders ? extender_bind : NULL,
@@ -308,6 +309,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.plan = &s->plan,
 		.binder = bt_writer_binder(s->writer),
 		.sink = {.look = s->shadow || s->writes.look ? look : NULL,
+			.arrives = s->shadow ? arrives : NULL,
 			.told = told,
 			.bound = bound,
 			.context = s},
@@ -326,8 +328,8 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		options.engine.extending = bt_extenders_hooks(s->extenders);
 	}
 	if (s->shadow) {
-		/* Each decision is compared with the other scheduler's before the next one is made, so that
-		 * both decide about the same cluster. */
+		/* Of pods that the other scheduler has not bound yet at most one counts where it would go
+		 * here, so that both decide about the same cluster. */
 		options.limits.bindings = 1;
 	}
 	options.limits.sources = bt_watch_source_n(&s->config->gates);
@@ -512,9 +514,8 @@ static void add_metrics(void *context, struct bt_exposition *x)
 	}
 	if (s->shadow) {
 		bt_expose(x, "berth_shadow_pods_total", BT_METRIC_COUNTER,
-			"Pods that another scheduler has placed, by what its node is here: the same, tied "
-			"with it, of a lower score, refused, or unknown, because the pod's turn had not "
-			"come here, or was too many pods ago.");
+			"Pods that another scheduler has placed, by what its node is here: the same or only "
+			"best one, tied with others, of a lower score, or refused.");
 		for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
 			enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
 

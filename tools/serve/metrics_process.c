@@ -142,8 +142,11 @@ static void add_process(struct bt_exposition *x)
 			(double)process.resident_pages * (double)sysconf(_SC_PAGESIZE));
 		bt_expose_gauge(x, "process_virtual_memory_bytes", "Virtual memory size in bytes.",
 			(double)process.virtual_bytes);
-		/* The one thing that Go says of its runtime and that means the same of any process. */
+		/* What dashboards draw of Go's runtime, and of any process can be told. */
 		bt_expose_gauge(x, "go_threads", "Number of OS threads created.", (double)process.thread_n);
+		bt_expose_gauge(x, "go_goroutines",
+			"Number of goroutines that currently exist: here threads, there is nothing lighter.",
+			(double)process.thread_n);
 	}
 	bt_metrics_start_time(x, "Start time of the process since unix epoch in seconds.");
 	if (getrlimit(RLIMIT_AS, &memory) == 0) {

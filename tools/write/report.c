@@ -120,11 +120,7 @@ static void speak(struct bt_writer *writer, struct bt_op *op)
 {
 	struct bt_known_pod known;
 
-	if (writer->options.dry) {
-		bt_shadow_refused(writer, &op->pod);
-		return;
-	}
-	if (!bt_status_view(writer, &op->pod, &known) || !known.waits) {
+	if (writer->options.dry || !bt_status_view(writer, &op->pod, &known) || !known.waits) {
 		return;
 	}
 	op->cycle.pod = &known.pod;

@@ -15,8 +15,8 @@
 #define ELSEWHERE "another scheduler has bound the pod"
 
 struct kept {
-	uint64_t handle;  /* 0: the pod was refused */
-	struct bt_op *op; /* whose texts they are */
+	uint64_t handle;
+	struct bt_op *op; /* whose texts they are; NULL: vacant */
 	int64_t until_ns; /* then the binding has failed */
 	const char *why;
 };
@@ -43,10 +43,8 @@ struct bt_shadow *bt_shadow_create(struct bt_writer *writer)
 void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow)
 {
 	for (size_t i = 0; i < shadow->n; i++) {
-		if (shadow->kept[i].op && shadow->kept[i].handle) {
-			bt_pipeline_unknown(writer->pipeline, shadow->kept[i].handle);
-		}
 		if (shadow->kept[i].op) {
+			bt_pipeline_unknown(writer->pipeline, shadow->kept[i].handle);
 			bt_op_free(shadow->kept[i].op);
 		}
 	}
@@ -97,7 +95,7 @@ static void look(void *context)
 	for (size_t i = 0; i < shadow->n; i++) {
 		struct kept kept = shadow->kept[i];
 
-		if (!kept.op || !kept.handle) {
+		if (!kept.op) {
 			continue;
 		}
 		if (kept.until_ns > now_ns) {
@@ -155,56 +153,20 @@ void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op)
 	set_timer(writer->shadow, kept->until_ns);
 }
 
-void bt_shadow_refused(struct bt_writer *writer, const struct bt_pod_ref *pod)
-{
-	struct bt_op *op = bt_op_create(writer, &bt_seen_verbs);
-
-	op->pod = bt_op_copy_ref(op, pod);
-	put(writer, op);
-}
-
 /* ---- what the watch shows ---- */
-
-static void tell(const struct bt_writer *writer, const struct bt_writer_judgement *judgement)
-{
-	if (writer->options.judged) {
-		writer->options.judged(writer->options.context, judgement);
-	}
-}
-
-static void judge(struct bt_writer *writer, struct bt_op *seen, const struct kept *kept)
-{
-	const struct bt_writer_judgement judgement = {
-		.pod = seen->pod, .ours = kept->op->node, .theirs = seen->node};
-
-	if (bt_str_eq(judgement.ours, judgement.theirs)) {
-		BT_WRITE_COUNT(writer, agreed_n);
-	} else {
-		BT_WRITE_COUNT(writer, differed_n);
-	}
-	tell(writer, &judgement);
-}
 
 static void begin(struct bt_writer *writer, struct bt_op *seen)
 {
 	struct kept kept;
 
 	if (!take(writer->shadow, &seen->pod, &kept)) {
-		if (seen->node.len) {
-			tell(writer, &(struct bt_writer_judgement){
-					     .pod = seen->pod, .theirs = seen->node, .undecided = true});
-		}
 		bt_op_end(seen);
 		return;
 	}
 	bool same = bt_str_eq(kept.op->node, seen->node);
-	if (seen->node.len) {
-		judge(writer, seen, &kept);
-	}
+
 	bt_op_free(kept.op);
-	if (!kept.handle) {
-		bt_op_end(seen);
-	} else if (same) {
+	if (same) {
 		bt_pipeline_bound(writer->pipeline, kept.handle);
 		bt_op_end(seen);
 	} else {

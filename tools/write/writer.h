@@ -22,14 +22,6 @@
 
 struct bt_writer;
 
-/* Shadow mode: where a pod would have gone, and where another scheduler has put it. */
-struct bt_writer_judgement {
-	struct bt_pod_ref pod;
-	struct bt_str ours; /* empty: it was refused, or nobody has decided it */
-	struct bt_str theirs;
-	bool undecided; /* its turn had not come when the other one bound it */
-};
-
 struct bt_writer_options {
 	struct bt_access *access;
 	/* Of all writes but events, and of events; as clientConnection has them. qps 0: 50, < 0: no limit;
@@ -50,8 +42,6 @@ struct bt_writer_options {
 	 * has put the pod: bound when that is the same node, failed a moment later else.
 	 */
 	bool dry;
-	/* Hears of each of those. Context: the writer's thread. NULL: nobody. */
-	void (*judged)(void *context, const struct bt_writer_judgement *judgement);
 	/* May something be written now? Asked right before each write, for leadership (I8). NULL: always.
 	 * Context: the writer's thread. */
 	bool (*may_write)(void *context);
@@ -124,9 +114,7 @@ void bt_writer_each_device_wait(const struct bt_writer *writer,
 	X(volume_failed_n, "bindings that failed for their volumes")                                         \
 	X(claim_created_n, "resource claims that were made for extended resources")                          \
 	X(claim_uncreated_n, "those that could not be made")                                                 \
-	X(fenced_n, "writes that were not made, because who is not leader writes nothing (I8)")              \
-	X(agreed_n, "shadow mode: pods that went where they would have gone")                                \
-	X(differed_n, "shadow mode: pods that went elsewhere")
+	X(fenced_n, "writes that were not made, because who is not leader writes nothing (I8)")
 
 struct bt_writer_counts {
 #define X(name, words) uint64_t name;

@@ -311,9 +311,8 @@ int64_t bt_events_tick(struct bt_events *events, int64_t now_ns);
 struct bt_shadow *bt_shadow_create(struct bt_writer *writer);
 void bt_shadow_destroy(struct bt_writer *writer, struct bt_shadow *shadow);
 
-/* Keeps a binding until it is judged; a pod was refused. */
+/* Keeps a binding until the other scheduler's is shown. */
 void bt_shadow_keep(struct bt_writer *writer, struct bt_op *op);
-void bt_shadow_refused(struct bt_writer *writer, const struct bt_pod_ref *pod);
 
 extern const struct bt_op_verbs bt_seen_verbs;
 

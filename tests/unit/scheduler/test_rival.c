@@ -17,17 +17,25 @@ static void look(void *context, uint32_t pod_ix)
 	bt_rival_look(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
 }
 
+static void arrives(void *context, uint32_t pod_ix, struct bt_str node)
+{
+	struct desk *desk = context;
+
+	bt_rival_judge(desk->shadow, bt_pipeline_engine(desk->lab.pipeline), pod_ix, node);
+}
+
+/* Two nodes are empty and equal, a third holds a pod. */
 static int setup(void **state)
 {
 	struct desk *desk = calloc(1, sizeof(*desk));
 	struct bt_pipeline_options options = lab_options(&desk->lab);
 
 	desk->shadow = bt_rival_create();
-	options.sink = (struct bt_pipeline_sink){.look = look, .context = desk};
+	options.sink = (struct bt_pipeline_sink){.look = look, .arrives = arrives, .context = desk};
 	lab_begin(&desk->lab, &options);
 	lab_node(&desk->lab, "n1");
 	lab_node(&desk->lab, "n2");
-	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n3", "");
+	lab_node(&desk->lab, "n3");
 	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "there", ", 'uid': 'u0'", ", 'nodeName': 'n3'");
 	lab_settle(&desk->lab);
 	*state = desk;
@@ -44,80 +52,115 @@ static int teardown(void **state)
 	return 0;
 }
 
-static enum bt_rival_verdict judge(struct desk *desk, const char *uid, const char *ours, const char *theirs)
+static void create(struct desk *desk, int i)
 {
-	return bt_rival_judge(desk->shadow, &(struct bt_writer_judgement){
-						    .pod = {BT_STR("default"), BT_STR("p"), bt_str(uid)},
-						    .ours = bt_str(ours),
-						    .theirs = bt_str(theirs),
-					    });
+	char name[8], meta[32];
+
+	snprintf(name, sizeof(name), "p%d", i);
+	snprintf(meta, sizeof(meta), ", 'uid': 'u%d'", i);
+	lab_pod(&desk->lab, name, meta);
 }
 
-/* Two nodes are empty and equal, a third holds a pod, a fourth there is not. */
-static void a_node_is_the_same_or_tied_or_lower_or_refused(void **state)
+/* The other scheduler's binding is shown. */
+static void bind_there(struct desk *desk, int i, const char *node)
+{
+	char name[8], meta[32], spec[64];
+
+	snprintf(name, sizeof(name), "p%d", i);
+	snprintf(meta, sizeof(meta), ", 'uid': 'u%d'", i);
+	snprintf(spec, sizeof(spec), ", 'nodeName': '%s'", node);
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, name, meta, spec);
+	lab_take_in(&desk->lab);
+}
+
+static void assert_verdicts(struct desk *desk, uint64_t same, uint64_t tied, uint64_t lower, uint64_t refused)
+{
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_SAME), same);
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_TIED), tied);
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_LOWER), lower);
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_REFUSED), refused);
+}
+
+/* Nobody's turn comes before all are bound. */
+static void of_pods_that_come_at_once_each_is_judged_by_what_those_before_it_left(void **state)
 {
 	struct desk *desk = *state;
-	const char *const ours = "n1";
 
-	for (int i = 0; i < 4; i++) {
-		char name[8], meta[32];
+	for (int i = 1; i <= 4; i++) {
+		create(desk, i);
+	}
+	lab_take_in(&desk->lab);
+	bind_there(desk, 1, "n1"); /* or n2 */
+	assert_verdicts(desk, 0, 1, 0, 0);
+	bind_there(desk, 2, "n2"); /* which alone is empty now */
+	assert_verdicts(desk, 1, 1, 0, 0);
+	bind_there(desk, 3, "n3"); /* all are alike now */
+	assert_verdicts(desk, 1, 2, 0, 0);
+	bind_there(desk, 4, "n3"); /* which is full, with two pods of a CPU each */
+	assert_verdicts(desk, 1, 2, 0, 1);
+}
 
-		snprintf(name, sizeof(name), "p%d", i);
-		snprintf(meta, sizeof(meta), ", 'uid': 'u%d'", i + 1);
-		lab_pod_event(&desk->lab, BT_PARCEL_APPLY, name, meta, "");
-		lab_settle(&desk->lab);
-		lab_pod_event(&desk->lab, BT_PARCEL_DELETE, name, meta, "");
+static void a_pod_that_was_decided_here_is_judged_as_it_was_then(void **state)
+{
+	static const char *const nodes[] = {"n1", "n2", "n3"};
+	struct desk *desk = *state;
+	int same = 0, tied = 0;
+
+	for (int i = 1; i <= 3; i++) {
+		create(desk, i);
+		lab_settle(&desk->lab); /* it is being bound to n1 or n2 */
+		assert_int_equal(desk->lab.ask_n, i);
+		bool ours = strcmp(desk->lab.asks[i - 1].node, nodes[i - 1]) == 0;
+
+		bind_there(desk, i, nodes[i - 1]);
+		same += i == 1 && ours;
+		tied += i == 1 && !ours;
+		if (i == 1) {
+			assert_verdicts(desk, (uint64_t)same, (uint64_t)tied, 0, 0);
+		} else if (i == 2) {
+			assert_verdicts(desk, (uint64_t)same + 1, (uint64_t)tied, 0, 0);
+		}
+		bt_pipeline_bind_failed(desk->lab.pipeline, desk->lab.asks[i - 1].handle, bt_str("no"));
 		lab_settle(&desk->lab);
 	}
-	assert_int_equal(judge(desk, "u1", ours, "n1"), BT_RIVAL_SAME);
-	assert_int_equal(judge(desk, "u2", ours, "n2"), BT_RIVAL_TIED);
-	assert_int_equal(judge(desk, "u3", ours, "n3"), BT_RIVAL_LOWER);
-	assert_int_equal(judge(desk, "u4", ours, "n4"), BT_RIVAL_REFUSED);
-	for (int v = 0; v < BT_RIVAL_UNKNOWN; v++) {
-		assert_int_equal(bt_rival_count(desk->shadow, (enum bt_rival_verdict)v), 1);
-	}
+	assert_int_equal(
+		bt_rival_count(desk->shadow, BT_RIVAL_LOWER) + bt_rival_count(desk->shadow, BT_RIVAL_REFUSED),
+		0);
 }
 
-static void of_a_pod_whose_turn_has_not_come_nothing_is_known_but_its_node_may_be_the_same(void **state)
+static void a_fuller_node_is_lower_and_one_that_is_not_there_refused(void **state)
 {
 	struct desk *desk = *state;
 
-	assert_int_equal(judge(desk, "u9", "", "n1"), BT_RIVAL_UNKNOWN);
-	assert_int_equal(judge(desk, "u9", "n1", "n1"), BT_RIVAL_SAME);
+	create(desk, 1);
+	create(desk, 2);
+	lab_take_in(&desk->lab);
+	bind_there(desk, 1, "n3");
+	assert_verdicts(desk, 0, 0, 1, 0);
+	bind_there(desk, 2, "n4");
+	assert_verdicts(desk, 0, 0, 1, 1);
 }
 
-static void what_was_known_of_a_pod_that_was_not_decided_again_is_not_compared(void **state)
-{
-	struct desk *desk = *state;
-	const struct bt_writer_judgement judgement = {.pod = {BT_STR("default"), BT_STR("p"), BT_STR("u1")},
-		.theirs = BT_STR("n3"),
-		.undecided = true};
-
-	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
-	lab_settle(&desk->lab);
-	assert_int_equal(bt_rival_judge(desk->shadow, &judgement), BT_RIVAL_UNKNOWN);
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_UNKNOWN), 1);
-	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_LOWER), 0);
-}
-
-static void a_pod_is_judged_once(void **state)
+static void a_pod_is_judged_once_and_only_if_it_was_seen_waiting(void **state)
 {
 	struct desk *desk = *state;
 
-	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
-	lab_settle(&desk->lab);
-	assert_int_equal(judge(desk, "u1", "n1", "n2"), BT_RIVAL_TIED);
-	assert_int_equal(judge(desk, "u1", "n1", "n2"), BT_RIVAL_UNKNOWN);
+	create(desk, 1);
+	lab_take_in(&desk->lab);
+	bind_there(desk, 1, "n1");
+	bind_there(desk, 1, "n1");
+	bind_there(desk, 2, "n2");
+	assert_verdicts(desk, 0, 1, 0, 0);
 }
 
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(a_node_is_the_same_or_tied_or_lower_or_refused),
-		TEST(of_a_pod_whose_turn_has_not_come_nothing_is_known_but_its_node_may_be_the_same),
-		TEST(what_was_known_of_a_pod_that_was_not_decided_again_is_not_compared),
-		TEST(a_pod_is_judged_once),
+		TEST(of_pods_that_come_at_once_each_is_judged_by_what_those_before_it_left),
+		TEST(a_pod_that_was_decided_here_is_judged_as_it_was_then),
+		TEST(a_fuller_node_is_lower_and_one_that_is_not_there_refused),
+		TEST(a_pod_is_judged_once_and_only_if_it_was_seen_waiting),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -675,6 +675,7 @@ static void the_registry_counts_families(void **state)
 	assert_true(prometheus_value(p, "hidden_metrics_total") == 1);
 	assert_true(prometheus_value(p, "cardinality_enforcement_unexpected_categorizations_total") == 0);
 	assert_true(prometheus_value(p, "go_threads") >= 1);
+	assert_true(prometheus_value(p, "go_goroutines") == prometheus_value(p, "go_threads"));
 	free(p);
 }
 

@@ -50,7 +50,6 @@ static struct fake {
 	struct bt_engine *engine;
 	struct bt_intern *names;
 	bool may_write;
-	struct bt_buf judged;
 	struct bt_traffic traffic;
 } fake;
 
@@ -210,14 +209,6 @@ static inline bool fake_may_write(void *context)
 	return fake.may_write;
 }
 
-static inline void fake_judged(void *context, const struct bt_writer_judgement *judgement)
-{
-	(void)context;
-	bt_buf_printf(&fake.judged, "%.*s %.*s %.*s%s\n", BT_STR_ARG(judgement->pod.name),
-		BT_STR_ARG(judgement->ours), BT_STR_ARG(judgement->theirs),
-		judgement->undecided ? " undecided" : "");
-}
-
 /* A writer that nothing limits unless the options say so. */
 static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 {
@@ -230,7 +221,6 @@ static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 	options.host = "h";
 	options.json = true;
 	options.may_write = fake_may_write;
-	options.judged = fake_judged;
 	options.wall = (struct bt_clock){fake_now, (void *)(uintptr_t)&wall};
 	options.steady = (struct bt_clock){fake_now, (void *)(uintptr_t)&steady};
 	fake.writer = bt_writer_create(&options, NULL);
@@ -243,7 +233,6 @@ static inline void fake_finish(void)
 	bt_writer_destroy(fake.writer);
 	bt_intern_destroy(fake.names);
 	bt_buf_fini(&fake.told);
-	bt_buf_fini(&fake.judged);
 }
 
 /* Lets time pass, and timers ring in order. */
