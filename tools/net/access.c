@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The server and the identity that is shown to it. Files that an identity comes from are looked at every ten
  * seconds, and at once when the server has refused it; when one has changed, an identity with another number
- * takes the old one's place. A certificate without its key, of which the one was replaced before the
- * other, waits for it. Thread: any; a lock guards what changes.
+ * takes the old one's place. What TLS cannot use (a certificate whose key has not been replaced yet, a CA
+ * that is none) waits until it can. Thread: any; a lock guards what changes.
  */
 #include "tools/net/access.h"
 
@@ -18,6 +18,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
+#include "tools/log/log.h"
 #include "tools/net/access_int.h"
 #include "tools/net/exec_plugin_int.h"
 #include "tools/net/plan_int.h"
@@ -26,6 +27,7 @@
 
 #define LOOK_NS	  ((int64_t)10 * 1000000000)
 #define PAIR_NS	  ((int64_t)1000000000) /* the same while a certificate waits for its key */
+#define SAY_NS	  ((int64_t)60 * 1000000000)
 #define FILE_SIZE (4u << 20)
 #define PLUGIN_NS ((int64_t)60 * 1000000000) /* how long a plugin may take */
 #define AGAIN_NS  ((int64_t)1000000000)	     /* how soon one that failed is run again */
@@ -44,6 +46,9 @@ struct watched {
 };
 
 enum { FILE_AUTHORITY = 0, FILE_CERTIFICATE, FILE_KEY, FILE_TOKEN, FILE_N };
+
+static const char *const part_names[FILE_N] = {
+	"certificate-authority", "client-certificate", "client-key", "tokenFile"};
 
 /* Who waits for a plugin. */
 struct waiter {
@@ -68,9 +73,10 @@ struct bt_access {
 	struct bt_endpoint endpoint;					/* init: */
 	struct bt_buf server, url, proxy, connect_to, host, user_agent; /* init: of endpoint */
 	struct bt_lock lock;
-	struct watched files[FILE_N];	/* lock(lock): */
-	int64_t look_ns;		/* lock(lock): when they are looked at again */
-	bool owed;			/* lock(lock): they have changed, but the identity has not yet */
+	struct watched files[FILE_N]; /* lock(lock): */
+	int64_t look_ns;	      /* lock(lock): when they are looked at again */
+	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
+	struct bt_log_limit said;
 	struct bt_identity *identity;	/* lock(lock): held; never NULL */
 	struct bt_traffic *traffic;	/* init: */
 	struct bt_access_counts counts; /* lock(lock): but for what stands in the credential */
@@ -234,40 +240,49 @@ static void trim(struct bt_buf *text)
 	text->len -= from;
 }
 
-/* Returns: whether the file could be read; its old bytes stay if it could not. out_changed: other bytes. */
-static bool look_at_file(struct watched *file, bool is_token, bool *out_changed)
+/* Reads a file again that has changed. What cannot be read, or is a CA that is none, leaves the old bytes.
+ * Source:
+ * client-go's transport/ca_rotation.go, v0.36.3. Returns: for BT_RELOAD_UNREAD with errno. */
+static enum bt_reload look_at_file(struct watched *file, int part)
 {
+	enum bt_reload outcome = BT_RELOAD_UNREAD;
 	struct bt_buf bytes = {0};
 	struct stat now;
-	int fd;
 
 	if (stat(file->path, &now) == 0 && file->bytes.ptr && now.st_ino == file->inode &&
 		now.st_size == file->size && now.st_mtim.tv_sec == file->changed.tv_sec &&
 		now.st_mtim.tv_nsec == file->changed.tv_nsec) {
-		return true;
+		return BT_RELOAD_UNCHANGED;
 	}
-	fd = open(file->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+
 	if (fd < 0) {
-		return false;
+		return BT_RELOAD_UNREAD;
 	}
 	bool good = fstat(fd, &now) == 0 && read_whole(fd, &bytes);
+	int error = errno;
 
 	close(fd);
-	if (good && is_token && bytes.len) {
+	if (good && part == FILE_TOKEN && bytes.len) {
 		trim(&bytes);
 	}
-	if (good && bytes.len) {
-		*out_changed |= bytes.len != file->bytes.len || !file->bytes.ptr ||
-				memcmp(bytes.ptr, file->bytes.ptr, bytes.len) != 0;
+	if (good && !bytes.len) {
+		outcome = BT_RELOAD_EMPTY;
+	} else if (good && part == FILE_AUTHORITY && !bt_tls_trusts(bt_buf_view(&bytes))) {
+		outcome = BT_RELOAD_UNPARSED;
+	} else if (good) {
+		bool same = file->bytes.ptr && bytes.len == file->bytes.len &&
+			    memcmp(bytes.ptr, file->bytes.ptr, bytes.len) == 0;
+
+		outcome = same ? BT_RELOAD_UNCHANGED : BT_RELOAD_UPDATED;
 		bt_secret_set(&file->bytes, bytes.ptr, bytes.len);
 		file->inode = now.st_ino;
 		file->size = now.st_size;
 		file->changed = now.st_mtim;
 	}
-	good = good && bytes.len;
 	bt_secret_buf_fini(&bytes);
-	errno = good ? 0 : errno;
-	return good;
+	errno = error;
+	return outcome;
 }
 
 /* Under the lock: what the identity is made of has changed. */
@@ -279,44 +294,89 @@ static void renew_identity(struct bt_access *access)
 	access->identity = make_identity(access, number);
 }
 
-static enum bt_reload reload_of(bool read, bool changed)
+static struct bt_str view_of(const struct bt_secret *data, const struct watched *file)
 {
-	return read ? (changed ? BT_RELOAD_UPDATED : BT_RELOAD_UNCHANGED)
-		    : (errno ? BT_RELOAD_UNREAD : BT_RELOAD_EMPTY);
+	const struct bt_secret *from = data->len ? data : &file->bytes;
+
+	return (struct bt_str){from->ptr, from->len};
 }
 
-/* Who replaces both files does so one after the other. */
-static bool is_paired(const struct bt_access *access)
+/* Appends which of them it is: a file by its path, or text in the kubeconfig. */
+static void name_part(const struct bt_access *access, int part, struct bt_buf *out)
 {
-	const struct bt_secret *certificate = &access->files[FILE_CERTIFICATE].bytes;
-	const struct bt_secret *key = &access->files[FILE_KEY].bytes;
+	bt_buf_text(out, part_names[part]);
+	if (access->files[part].path) {
+		bt_buf_printf(out, ": %s", access->files[part].path);
+	} else {
+		bt_buf_text(out, "-data");
+	}
+}
 
-	return !certificate->len || !key->len ||
-	       bt_tls_belong((struct bt_str){certificate->ptr, certificate->len},
-		       (struct bt_str){key->ptr, key->len});
+static void say_no_authority(const struct bt_access *access, struct bt_buf *out_error)
+{
+	name_part(access, FILE_AUTHORITY, out_error);
+	bt_buf_text(out_error,
+		": no certificate can be read from it; it must be in PEM, of who has signed the "
+		"server's certificate");
+}
+
+/* Who replaces a certificate and its key does so one after the other. */
+static bool is_paired(const struct bt_access *access, struct bt_buf *out_error)
+{
+	const struct bt_access_plan *plan = &access->plan;
+	struct bt_str certificate = view_of(&plan->certificate, &access->files[FILE_CERTIFICATE]);
+	struct bt_str key = view_of(&plan->key, &access->files[FILE_KEY]);
+
+	if (!certificate.len || !key.len || bt_tls_belong(certificate, key)) {
+		return true;
+	}
+	name_part(access, FILE_CERTIFICATE, out_error);
+	bt_buf_text(out_error, ", ");
+	name_part(access, FILE_KEY, out_error);
+	bt_buf_text(out_error, ": no certificate in PEM and its key; they must belong together, and the key "
+			       "have no password");
+	return false;
+}
+
+/* Under the lock. */
+static void say_unusable(struct bt_access *access, const struct bt_buf *why)
+{
+	uint64_t held_n;
+
+	if (bt_log_due(&access->said, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+		bt_log(BT_LOG_WARNING, 0,
+			"Files of the credentials have changed and cannot be used; the last ones count",
+			bt_log_fields(bt_log_str("err", bt_buf_view(why)),
+				bt_log_int("heldBack", (int64_t)held_n)));
+	}
 }
 
 /* Under the lock. */
 static void look_at_files(struct bt_access *access, int64_t now_ns)
 {
-	bool changed = access->owed;
+	bool changed = access->owed, was_owed = access->owed;
+	struct bt_buf why = {0};
 
 	for (int i = 0; i < FILE_N; i++) {
-		bool is_other = false;
+		enum bt_reload outcome =
+			access->files[i].path ? look_at_file(&access->files[i], i) : BT_RELOAD_UNCHANGED;
 
-		if (!access->files[i].path) {
-			continue;
+		if (i == FILE_AUTHORITY && access->files[i].path) {
+			access->counts.reloads[outcome]++;
 		}
-		errno = 0;
-		bool read = look_at_file(&access->files[i], i == FILE_TOKEN, &is_other);
-
-		if (i == FILE_AUTHORITY) {
-			access->counts.reloads[reload_of(read, is_other)]++;
+		if (outcome == BT_RELOAD_UNPARSED) {
+			say_no_authority(access, &why);
+			say_unusable(access, &why);
+			bt_buf_clear(&why);
 		}
-		changed |= is_other;
+		changed |= outcome == BT_RELOAD_UPDATED;
 	}
-	access->owed = changed && !is_paired(access);
+	access->owed = changed && !is_paired(access, &why);
 	access->look_ns = now_ns + (access->owed ? PAIR_NS : LOOK_NS);
+	if (access->owed && was_owed) { /* who replaces them has had time */
+		say_unusable(access, &why);
+	}
+	bt_buf_fini(&why);
 	if (changed && !access->owed) {
 		renew_identity(access);
 	}
@@ -629,9 +689,6 @@ static bool make_plan(
 static bool open_files(struct bt_access *access, struct bt_buf *out_error)
 {
 	const struct bt_access_plan *plan = &access->plan;
-	static const char *const names[FILE_N] = {
-		"certificate-authority", "client-certificate", "client-key", "tokenFile"};
-	bool changed = false;
 
 	access->files[FILE_AUTHORITY].path = plan->authority.len ? NULL : plan->authority_file;
 	access->files[FILE_CERTIFICATE].path = plan->certificate.len ? NULL : plan->certificate_file;
@@ -639,16 +696,32 @@ static bool open_files(struct bt_access *access, struct bt_buf *out_error)
 	access->files[FILE_TOKEN].path = plan->token_file;
 	for (int i = 0; i < FILE_N; i++) {
 		struct watched *file = &access->files[i];
+		enum bt_reload outcome = file->path ? look_at_file(file, i) : BT_RELOAD_UNCHANGED;
 
-		if (!file->path || look_at_file(file, i == FILE_TOKEN, &changed) ||
-			(i == FILE_TOKEN && plan->token.len)) {
-			continue;
+		if (outcome == BT_RELOAD_UNPARSED) {
+			say_no_authority(access, out_error);
+			return false;
 		}
-		bt_buf_printf(out_error, "%s: %s: %s; the file must be there and readable for berth",
-			names[i], file->path, errno ? strerror(errno) : "empty");
-		return false;
+		if (outcome < BT_RELOAD_UNCHANGED && !(i == FILE_TOKEN && plan->token.len)) {
+			bt_buf_printf(out_error, "%s: %s: %s; the file must be there and readable for berth",
+				part_names[i], file->path,
+				outcome == BT_RELOAD_UNREAD ? strerror(errno) : "empty");
+			return false;
+		}
 	}
 	return true;
+}
+
+/* What TLS cannot use is refused before anything is begun, as client-go does. */
+static bool check_data(const struct bt_access *access, struct bt_buf *out_error)
+{
+	const struct bt_secret *authority = &access->plan.authority;
+
+	if (authority->len && !bt_tls_trusts((struct bt_str){authority->ptr, authority->len})) {
+		say_no_authority(access, out_error);
+		return false;
+	}
+	return is_paired(access, out_error);
 }
 
 /* Of "https://HOST:PORT/path". */
@@ -667,7 +740,8 @@ static struct bt_str host_of(struct bt_str server)
 static struct bt_access *open_access(
 	struct bt_access *access, const struct bt_access_options *options, struct bt_buf *out_error)
 {
-	if (!set_endpoint(access, options, out_error) || !open_files(access, out_error)) {
+	if (!set_endpoint(access, options, out_error) || !open_files(access, out_error) ||
+		!check_data(access, out_error)) {
 		bt_access_destroy(access);
 		return NULL;
 	}

@@ -50,7 +50,14 @@ struct bt_traffic *bt_access_traffic(const struct bt_access *access);
 #define BT_EXEC_CODES 256
 #define BT_EXEC_AGES  11
 
-enum bt_reload { BT_RELOAD_UNREAD = 0, BT_RELOAD_EMPTY, BT_RELOAD_UNCHANGED, BT_RELOAD_UPDATED, BT_RELOAD_N };
+enum bt_reload {
+	BT_RELOAD_UNREAD = 0,
+	BT_RELOAD_EMPTY,
+	BT_RELOAD_UNPARSED,
+	BT_RELOAD_UNCHANGED,
+	BT_RELOAD_UPDATED,
+	BT_RELOAD_N
+};
 
 /* What has become of credential plugins, of the client certificates that they gave, and of the file of whom
  * to trust. Source: client-go's plugin/pkg/client/auth/exec/metrics.go and transport/ca_rotation.go, v0.36.3.

@@ -21,6 +21,7 @@
 #include "engine/base/mem.h"
 #include "tools/codec/encode.h"
 #include "tools/codec/schema.h"
+#include "tools/net/tls_int.h"
 
 #define OUTPUT_BYTES (1u << 20)
 #define EXEC_INFO    "KUBERNETES_EXEC_INFO"
@@ -345,6 +346,10 @@ static bool check_answer(
 	}
 	if (!status->certificate.len != !status->key.len) {
 		return fail(plan, out_error, "clientCertificateData and clientKeyData must come together");
+	}
+	if (status->certificate.len && !bt_tls_belong(status->certificate, status->key)) {
+		return fail(plan, out_error,
+			"clientCertificateData and clientKeyData are no certificate in PEM and its key");
 	}
 	return true;
 }

@@ -19,6 +19,7 @@
 
 #define FILE_MAX  16
 #define FILE_SIZE (8u << 20)
+#define NAMES_MAX 10 /* as many are named where one is to be chosen */
 
 /* A named entry, whose rest is still text. */
 struct entry {
@@ -310,11 +311,31 @@ static struct entries *entries_of(struct file *file, const char *kind)
 					: &file->contexts;
 }
 
+/* What there is to choose from. */
+static void name_entries(struct reading *reading, const char *kind, struct bt_buf *out)
+{
+	uint32_t n = 0;
+
+	bt_buf_text(out, !strcmp(kind, "context") ? "set current-context to one of contexts: "
+						  : "the context must name one of the kubeconfig: ");
+	for (uint32_t f = 0; f < reading->file_n; f++) {
+		const struct entries *entries = entries_of(&reading->files[f], kind);
+
+		for (uint32_t i = 0; i < entries->n; i++, n++) {
+			if (n < NAMES_MAX) {
+				bt_buf_printf(
+					out, "%s%.*s", n ? ", " : "", BT_STR_ARG(entries->items[i].name));
+			}
+		}
+	}
+	bt_buf_text(out, !n ? "it has none" : n > NAMES_MAX ? ", and more" : "");
+}
+
 /* The entry of a name in the first file that has one, decoded. */
 static bool choose(struct reading *reading, const char *kind, struct bt_str name,
 	const struct bt_schema *schema, void *out, struct file **out_file, struct entry **out_entry)
 {
-	struct bt_buf message = {0};
+	struct bt_buf message = {0}, remedy = {0};
 
 	for (uint32_t f = 0; f < reading->file_n; f++) {
 		struct file *file = &reading->files[f];
@@ -339,10 +360,10 @@ static bool choose(struct reading *reading, const char *kind, struct bt_str name
 		}
 	}
 	bt_buf_printf(&message, "there is no %s named \"%.*s\"", kind, BT_STR_ARG(name));
-	fail(reading, reading->file_n ? &reading->files[0] : NULL, NULL, NULL, message.ptr,
-		!strcmp(kind, "context") ? "set current-context to one of contexts"
-					 : "the context must name an entry of the kubeconfig");
+	name_entries(reading, kind, &remedy);
+	fail(reading, reading->file_n ? &reading->files[0] : NULL, NULL, NULL, message.ptr, remedy.ptr);
 	bt_buf_fini(&message);
+	bt_buf_fini(&remedy);
 	return false;
 }
 
@@ -602,8 +623,13 @@ static bool take_context(struct reading *reading, const char *wanted, bool serve
 		return true;
 	}
 	if (!name.len) {
-		return fail(reading, reading->file_n ? &reading->files[0] : NULL, NULL, "current-context",
-			"no context is chosen", "set it to the name of one of contexts");
+		struct bt_buf remedy = {0};
+
+		name_entries(reading, "context", &remedy);
+		fail(reading, reading->file_n ? &reading->files[0] : NULL, NULL, "current-context",
+			"no context is chosen", remedy.ptr);
+		bt_buf_fini(&remedy);
+		return false;
 	}
 	if (!choose(reading, "context", name, &context_schema, &context, &file, &entry)) {
 		return false;

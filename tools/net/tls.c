@@ -117,6 +117,17 @@ static bool show(SSL_CTX *context, struct bt_str certificate, struct bt_str key)
 	return good;
 }
 
+bool bt_tls_trusts(struct bt_str authority)
+{
+	SSL_CTX *ssl = SSL_CTX_new(TLS_client_method());
+
+	BT_REQUIRE(ssl);
+	bool good = trust(ssl, authority);
+
+	SSL_CTX_free(ssl);
+	return good;
+}
+
 bool bt_tls_belong(struct bt_str certificate, struct bt_str key)
 {
 	SSL_CTX *ssl = SSL_CTX_new(TLS_client_method());

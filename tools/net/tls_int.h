@@ -24,6 +24,9 @@ struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity,
 	enum bt_http_fault *out_fault, struct bt_buf *out_why);
 void bt_tls_context_free(struct bt_tls_context *context);
 
+/* Whether there is a certificate to trust. Context: any thread. */
+bool bt_tls_trusts(struct bt_str authority);
+
 /* Whether a certificate can be shown with this key. Context: any thread. */
 bool bt_tls_belong(struct bt_str certificate, struct bt_str key);
 

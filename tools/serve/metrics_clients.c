@@ -147,7 +147,8 @@ static void add_plugins(struct bt_exposition *x, const struct bt_access_counts *
 
 static void add_reloads(struct bt_exposition *x, const struct bt_access_counts *counts)
 {
-	static const char *const reasons[] = {"read_error", "empty", "unchanged", "updated"};
+	static const char *const reasons[] = {
+		"read_error", "empty", "ca_parse_error", "unchanged", "updated"};
 
 	bt_expose(x, "rest_client_transport_ca_reload_total", BT_METRIC_COUNTER,
 		"[ALPHA] Number of times a CA reload is attempted, partitioned by the result and reason for "

@@ -433,6 +433,40 @@ static void missing_files_are_named(void **state)
 	close_way(&way);
 }
 
+static void what_tls_cannot_use_is_said_at_once(void **state)
+{
+	static const struct {
+		const char *cluster, *user, *error;
+	} cases[] = {
+		{", \"certificate-authority\": \"garbage\"", "", "certificate-authority: "},
+		{", \"certificate-authority-data\": \"Z2FyYmFnZQ==\"", "",
+			"certificate-authority-data: no certificate can be read from it; it must be in PEM"},
+		{"", "\"client-certificate\": \"crt\", \"client-key\": \"garbage\"",
+			"garbage: no certificate in PEM and its key; they must belong together"},
+		{"", "\"client-certificate-data\": \"Z2FyYmFnZQ==\", \"client-key-data\": \"Z2FyYmFnZQ==\"",
+			"client-certificate-data, client-key-data: no certificate in PEM"},
+	};
+	struct way way;
+
+	(void)state;
+	start_server(&way, true);
+	write_text("garbage", "garbage\n");
+	write_pair(&client_pair);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		write_kubeconfig(&way, "https", cases[i].cluster, cases[i].user);
+		assert_null(bt_access_create(
+			&(struct bt_access_options){.kubeconfig = path_of("config")}, &way.error));
+		if (!strstr(way.error.ptr, cases[i].error)) {
+			fail_msg("%s: %s", cases[i].error, way.error.ptr);
+		}
+		bt_buf_clear(&way.error);
+	}
+	close_way(&way);
+	remove_file("garbage");
+	remove_file("crt");
+	remove_file("key");
+}
+
 /* ---- plugins ---- */
 
 #define EXEC(args, env)                                                                                      \
@@ -626,6 +660,25 @@ static void looking_at_the_authority_s_file_is_counted(void **state)
 	bt_buf_fini(&both);
 }
 
+static void a_ca_that_becomes_garbage_is_not_taken(void **state)
+{
+	struct way way;
+
+	(void)state;
+	write_text("token", "old\n"); /* is refused, so that files are looked at at once */
+	write_file("ca", authority.certificate_pem.ptr, authority.certificate_pem.len);
+	start_way(&way, ", \"certificate-authority\": \"ca\"", "\"tokenFile\": \"token\"");
+	expect_answer(&way, 401, "Bearer old");
+	write_text("ca", "garbage");
+	expect_answer(&way, 401, "Bearer old");
+	assert_int_equal(counts_of(&way).reloads[BT_RELOAD_UNPARSED], 1);
+	write_text("token", "new\n");
+	expect_answer(&way, 200, "Bearer new"); /* on a connection of its own */
+	close_way(&way);
+	remove_file("ca");
+	remove_file("token");
+}
+
 static void a_plugin_that_fails_leaves_calls_unsent(void **state)
 {
 	struct bt_buf cluster = {0};
@@ -751,6 +804,8 @@ int main(void)
 		cmocka_unit_test(a_certificate_waits_for_its_key),
 		cmocka_unit_test(a_session_is_never_that_of_another_certificate),
 		cmocka_unit_test(missing_files_are_named),
+		cmocka_unit_test(what_tls_cannot_use_is_said_at_once),
+		cmocka_unit_test(a_ca_that_becomes_garbage_is_not_taken),
 		cmocka_unit_test(a_plugin_is_asked_once),
 		cmocka_unit_test(a_plugin_is_asked_again_when_its_token_is_refused),
 		cmocka_unit_test(a_plugin_may_give_a_client_certificate),
