@@ -705,7 +705,7 @@ func shadowCase(ctx context.Context, s *suite) error {
 			var n int
 			if _, err := fmt.Sscanf(line, "berth_shadow_pods_total{verdict=%q} %d", &verdict, &n); err == nil {
 				all += n
-				if verdict == "same" || verdict == "tied" {
+				if verdict == "same" || verdict == "tied" || verdict == "crossed" {
 					agreed += n
 				}
 			}

@@ -21,6 +21,9 @@ void bt_rival_look(struct bt_rival *rival, struct bt_engine *engine, uint32_t po
 enum bt_rival_verdict {
 	BT_RIVAL_SAME = 0, /* the node that was chosen here, or the only best one */
 	BT_RIVAL_TIED,	   /* one of several with the best score: chance decided */
+	/* One with a lower score; but moments later each better one got a pod that had waited longer: it was
+	 * decided before, and its binding overtaken on its way. */
+	BT_RIVAL_CROSSED,
 	BT_RIVAL_LOWER,	  /* one with a lower score: a sample of the nodes, or another state of the cluster */
 	BT_RIVAL_REFUSED, /* one that is refused here */
 	BT_RIVAL_VERDICT_N
@@ -31,10 +34,13 @@ const char *bt_rival_verdict_text(enum bt_rival_verdict verdict);
 
 /*
  * A pod that waits, or is being bound here, is shown on a node: compares, counts, and logs what differs.
- * Context: the scheduling thread, before the engine is told; scores every node of a pod that waits.
+ * Whether a lower one was crossed is known later. Context: the scheduling thread, before the engine is told;
+ * scores every node of a pod that waits.
  */
-enum bt_rival_verdict bt_rival_judge(
-	struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node);
+void bt_rival_judge(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node);
+
+/* Counts and logs those that nothing has crossed by now (bt_clock_monotonic_ns). Context: any thread. */
+void bt_rival_tick(struct bt_rival *rival, int64_t now_ns);
 
 /* How many pods there were of a verdict. Context: any thread. */
 uint64_t bt_rival_count(const struct bt_rival *rival, enum bt_rival_verdict verdict);

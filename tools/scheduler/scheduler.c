@@ -125,7 +125,7 @@ static void arrives(void *context, uint32_t pod_ix, struct bt_str node)
 {
 	const struct bt_scheduler *s = context;
 
-	(void)bt_rival_judge(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix, node); /* counted */
+	bt_rival_judge(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix, node);
 }
 
 static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
@@ -515,7 +515,9 @@ static void add_metrics(void *context, struct bt_exposition *x)
 	if (s->shadow) {
 		bt_expose(x, "berth_shadow_pods_total", BT_METRIC_COUNTER,
 			"Pods that another scheduler has placed, by what its node is here: the same or only "
-			"best one, tied with others, of a lower score, or refused.");
+			"best one, tied with others, crossed by bindings of pods that were decided before, "
+			"of a "
+			"lower score, or refused.");
 		for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
 			enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
 
@@ -683,6 +685,9 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	look_at_journal(s);
 	if (s->reported_synced) {
 		bt_audit_look(s->audit, now_ns);
+	}
+	if (s->shadow) {
+		bt_rival_tick(s->shadow, now_ns);
 	}
 	if (now_ns - s->looked_ns >= 10 * SECOND_NS) {
 		s->looked_ns = now_ns;

@@ -73,8 +73,10 @@ static void bind_there(struct desk *desk, int i, const char *node)
 	lab_take_in(&desk->lab);
 }
 
+/* Of all pods so far, however long ago. */
 static void assert_verdicts(struct desk *desk, uint64_t same, uint64_t tied, uint64_t lower, uint64_t refused)
 {
+	bt_rival_tick(desk->shadow, INT64_MAX);
 	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_SAME), same);
 	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_TIED), tied);
 	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_LOWER), lower);
@@ -128,6 +130,39 @@ static void a_pod_that_was_decided_here_is_judged_as_it_was_then(void **state)
 		0);
 }
 
+/* They were decided in turn; the first two bindings were slow. */
+static void a_lower_node_is_crossed_when_better_ones_get_pods_that_waited_longer(void **state)
+{
+	struct desk *desk = *state;
+
+	for (int i = 1; i <= 3; i++) {
+		create(desk, i);
+	}
+	lab_take_in(&desk->lab);
+	bind_there(desk, 3, "n3");
+	bind_there(desk, 2, "n2");
+	bt_rival_tick(desk->shadow, bt_clock_monotonic_ns());
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_CROSSED), 0);
+	bind_there(desk, 1, "n1");
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_CROSSED), 1);
+	assert_verdicts(desk, 1, 1, 0, 0);
+}
+
+static void pods_that_came_later_cross_nobody(void **state)
+{
+	struct desk *desk = *state;
+
+	for (int i = 1; i <= 3; i++) {
+		create(desk, i);
+	}
+	lab_take_in(&desk->lab);
+	bind_there(desk, 1, "n3");
+	bind_there(desk, 2, "n2");
+	bind_there(desk, 3, "n1");
+	assert_int_equal(bt_rival_count(desk->shadow, BT_RIVAL_CROSSED), 0);
+	assert_verdicts(desk, 1, 1, 1, 0);
+}
+
 static void a_fuller_node_is_lower_and_one_that_is_not_there_refused(void **state)
 {
 	struct desk *desk = *state;
@@ -159,6 +194,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(of_pods_that_come_at_once_each_is_judged_by_what_those_before_it_left),
 		TEST(a_pod_that_was_decided_here_is_judged_as_it_was_then),
+		TEST(a_lower_node_is_crossed_when_better_ones_get_pods_that_waited_longer),
+		TEST(pods_that_came_later_cross_nobody),
 		TEST(a_fuller_node_is_lower_and_one_that_is_not_there_refused),
 		TEST(a_pod_is_judged_once_and_only_if_it_was_seen_waiting),
 	};
