@@ -6,11 +6,14 @@
 #include "engine/base/mem.h"
 #include "tools/write/writer_int.h"
 
-/* When another node was chosen the pipeline sees it by itself, a moment after the watch has shown it; only
- * then the binding may be said to have failed. Short, for the next decision waits for it. */
-#define SETTLE_NS (BT_WRITE_S / 500)
+/* The pipeline sees where the pod went by itself, a moment after the watch has shown it; only then the
+ * binding may be said to have ended, so that the pod is compared as one that is being bound. Short, for the
+ * next decision waits for it. */
+#define SETTLE_NS (BT_WRITE_S / 50)
 /* For so long the other scheduler is waited for; then the pod's turn comes again. */
 #define WAIT_NS (5 * BT_WRITE_S)
+
+enum { OTHER = 0, SAME }; /* than the node that was chosen here */
 
 #define ELSEWHERE "another scheduler has bound the pod"
 
@@ -163,23 +166,21 @@ static void begin(struct bt_writer *writer, struct bt_op *seen)
 		bt_op_end(seen);
 		return;
 	}
-	bool same = bt_str_eq(kept.op->node, seen->node);
-
+	seen->handle = kept.handle;
+	seen->stage = bt_str_eq(kept.op->node, seen->node) ? SAME : OTHER;
+	seen->reads = true;
 	bt_op_free(kept.op);
-	if (same) {
-		bt_pipeline_bound(writer->pipeline, kept.handle);
-		bt_op_end(seen);
-	} else {
-		seen->handle = kept.handle;
-		seen->reads = true;
-		bt_op_later(seen, SETTLE_NS);
-	}
+	bt_op_later(seen, SETTLE_NS);
 }
 
 static bool request(struct bt_writer *writer, struct bt_op *seen, struct bt_http_call *out_call)
 {
 	(void)out_call;
-	bt_pipeline_bind_failed(writer->pipeline, seen->handle, bt_str(ELSEWHERE));
+	if (seen->stage == SAME) {
+		bt_pipeline_bound(writer->pipeline, seen->handle);
+	} else {
+		bt_pipeline_bind_failed(writer->pipeline, seen->handle, bt_str(ELSEWHERE));
+	}
 	bt_op_end(seen);
 	return false;
 }

@@ -19,12 +19,14 @@ static int finish(void **state)
 	return 0;
 }
 
-static void the_same_node_means_that_it_is_bound(void **state)
+static void with_the_same_node_it_is_bound_once_the_pipeline_has_seen_it(void **state)
 {
 	(void)state;
 	bind(1, "p", "n1");
 	told("");
 	show("p", "8", "n1");
+	told("");
+	fake_pass(FAKE_S);
 	told("bound 1\n");
 }
 
@@ -74,6 +76,7 @@ static void whom_the_other_scheduler_does_not_bind_is_decided_again(void **state
 	show("p", "9", "n1"); /* later than that it is no decision's */
 	bind(3, "q", "n2");
 	show("q", "9", "n2");
+	fake_pass(FAKE_S);
 	told("bound 3\n");
 }
 
@@ -136,7 +139,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, finish)
 	const struct CMUnitTest tests[] = {
-		CASE(the_same_node_means_that_it_is_bound),
+		CASE(with_the_same_node_it_is_bound_once_the_pipeline_has_seen_it),
 		CASE(with_another_node_it_has_failed_once_the_pipeline_has_seen_it),
 		CASE(with_a_pod_that_goes_it_has_failed),
 		CASE(who_was_bound_before_it_was_decided_ends_at_once),
