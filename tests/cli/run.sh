@@ -17,8 +17,14 @@ expect 3 "missing.kubeconfig: No such file or directory" "$berth" run --kubeconf
 
 # Who cannot serve ends with the reason, however far its other parts have come.
 for attempt in 1 2 3 4 5 6 7 8 9 10; do
-	expect 3 "'nonsense' is not an IP address" "$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --bind-address=nonsense
+	expect 3 "missing: No such file or directory; see --tls-cert-file and --tls-private-key-file" \
+		"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-cert-file=missing --tls-private-key-file=missing
 done
+expect 2 "--bind-address is an IP address, such as 0.0.0.0 or ::, not 'nonsense'" "$berth" run --bind-address=nonsense
+expect 3 "--authentication-kubeconfig: missing: No such file" \
+	"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --authentication-kubeconfig=missing
+expect 3 "leaderElection: renewDeadline must be greater than retryPeriod*JitterFactor; see --leader-elect-lease-duration" \
+	"$berth" run --kubeconfig=none.kubeconfig --leader-elect-retry-period=20s
 
 # What a configuration says and nobody hears is named.
 cat >scheduler.yaml <<'YAML'

@@ -741,17 +741,26 @@ static void free_lease(struct bt_lease *lease)
 	bt_mem_free(lease);
 }
 
-/* Source: client-go's NewLeaderElector, v0.36.3. */
-static const char *fault_of(const struct bt_lease_options *options)
+const char *bt_lease_fault(int64_t lease_ns, int64_t renew_deadline_ns, int64_t retry_ns)
 {
-	if (options->lease_ns <= options->renew_deadline_ns) {
+	if (lease_ns <= renew_deadline_ns) {
 		return "leaseDuration must be greater than renewDeadline";
 	}
-	if ((double)options->renew_deadline_ns <= JITTER * (double)options->retry_ns) {
+	if ((double)renew_deadline_ns <= JITTER * (double)retry_ns) {
 		return "renewDeadline must be greater than retryPeriod*JitterFactor";
 	}
-	if (options->lease_ns < NS_PER_S || options->renew_deadline_ns <= 0 || options->retry_ns <= 0) {
+	if (lease_ns < NS_PER_S || renew_deadline_ns <= 0 || retry_ns <= 0) {
 		return "leaseDuration, renewDeadline and retryPeriod must be greater than zero";
+	}
+	return NULL;
+}
+
+static const char *fault_of(const struct bt_lease_options *options)
+{
+	const char *fault = bt_lease_fault(options->lease_ns, options->renew_deadline_ns, options->retry_ns);
+
+	if (fault) {
+		return fault;
 	}
 	if (!options->identity || !*options->identity) {
 		return "Lock identity is empty";

@@ -25,6 +25,9 @@ struct bt_lease_options {
 	struct bt_clock steady, wall;
 };
 
+/* What is wrong with the times, or NULL. Source: client-go's NewLeaderElector, v0.36.3. */
+const char *bt_lease_fault(int64_t lease_ns, int64_t renew_deadline_ns, int64_t retry_ns);
+
 /*
  * Begins to try for the lease at once: every retry_ns (and up to 1.2 times more), when a watch shows that it
  * was released, and when the lease of another has ended.

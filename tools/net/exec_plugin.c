@@ -21,11 +21,13 @@
 #include "engine/base/mem.h"
 #include "tools/codec/encode.h"
 #include "tools/codec/schema.h"
+#include "tools/log/log.h"
 #include "tools/net/tls_int.h"
 
 #define OUTPUT_BYTES (1u << 20)
 #define EXEC_INFO    "KUBERNETES_EXEC_INFO"
 #define NS_PER_MS    1000000
+#define SLOW_NS	     INT64_C(10000000000) /* after that it is said that it takes long */
 
 extern char **environ;
 
@@ -219,15 +221,37 @@ static int wait_ms(int64_t until_ns)
 							    : (int)(left_ns / NS_PER_MS) + 1;
 }
 
-/* Reads until the program has closed its output. Returns: NULL, or what went wrong. */
-static const char *read_output(int output, int stop, int64_t until_ns, struct bt_buf *out)
+/* A run of the program, and what it has printed. */
+struct run {
+	int64_t until_ns;
+	int stop;
+	struct bt_buf output;
+	enum bt_exec_end end;
+	int code;
+};
+
+static void say_slow(const struct bt_access_plan *plan)
 {
-	struct pollfd files[2] = {{.fd = output, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+	bt_log(BT_LOG_WARNING, 0, "A credential plugin takes long; run it by hand to see what it waits for",
+		bt_log_fields(bt_log_str("command", plan->exec.command)));
+}
+
+/* Reads until the program has closed its output. Returns: NULL, or what went wrong. */
+static const char *read_output(
+	const struct bt_access_plan *plan, int output, const struct run *run, struct bt_buf *out)
+{
+	struct pollfd files[2] = {{.fd = output, .events = POLLIN}, {.fd = run->stop, .events = POLLIN}};
+	int64_t say_ns = bt_clock_monotonic_ns() + SLOW_NS;
 
 	for (;;) {
-		int n = poll(files, 2, wait_ms(until_ns));
+		int n = poll(files, 2, wait_ms(say_ns < run->until_ns ? say_ns : run->until_ns));
 
 		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n == 0 && say_ns < run->until_ns) {
+			say_slow(plan);
+			say_ns = INT64_MAX;
 			continue;
 		}
 		if (n == 0) {
@@ -262,15 +286,6 @@ static bool wait_for_end(pid_t pid, int stop, int64_t until_ns, int *out_status)
 	return true;
 }
 
-/* A run of the program, and what it has printed. */
-struct run {
-	int64_t until_ns;
-	int stop;
-	struct bt_buf output;
-	enum bt_exec_end end;
-	int code;
-};
-
 static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *info, bool interactive,
 	struct run *run, struct bt_buf *out_error)
 {
@@ -298,7 +313,7 @@ static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *
 							       : bt_str("install it, or name its path")));
 		return false;
 	}
-	const char *wrong = read_output(pipes[0], run->stop, run->until_ns, &run->output);
+	const char *wrong = read_output(plan, pipes[0], run, &run->output);
 
 	close(pipes[0]);
 	if (!wrong && !wait_for_end(pid, run->stop, run->until_ns, &status)) {

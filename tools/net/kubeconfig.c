@@ -277,7 +277,7 @@ static bool read_file(struct reading *reading, const char *path, bool needed)
 	}
 	if (fd < 0) {
 		return fail(reading, file, NULL, NULL, strerror(errno),
-			"--kubeconfig and $KUBECONFIG name files");
+			"a kubeconfig must be a file that can be read");
 	}
 	reading->file_n++;
 	bool good = read_bytes(reading, file, fd) && parse_file(reading, file);
@@ -666,7 +666,7 @@ bool bt_kubeconfig_read(const char *files, const struct bt_access_options *optio
 		struct file none = {.path = files};
 
 		good = fail(&reading, &none, NULL, NULL, "no such file",
-			"--kubeconfig and $KUBECONFIG name files");
+			"a kubeconfig must be a file that can be read");
 	}
 	good = good && take_context(&reading, options->context, options->master != NULL);
 	for (uint32_t i = 0; i < reading.file_n; i++) {

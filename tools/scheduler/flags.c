@@ -4,6 +4,7 @@
  */
 #include "tools/scheduler/flags.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -160,12 +161,24 @@ static int read_metrics(struct bt_run_flags *flags, const struct bt_invocation *
 	return status;
 }
 
+static bool is_address(const char *text)
+{
+	unsigned char address[16];
+
+	return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
+}
+
 static int read_serving(
 	struct bt_run_flags *flags, const struct bt_invocation *invocation, struct bt_serve_settings *serving)
 {
 	int status = read_tls(invocation, serving);
 
 	serving->bind_address = text_of(invocation, "bind-address");
+	if (!status && serving->bind_address && !is_address(serving->bind_address)) {
+		status = bt_invocation_wrong(invocation->command,
+			"--bind-address is an IP address, such as 0.0.0.0 or ::, not '%s'",
+			serving->bind_address);
+	}
 	serving->port = (uint16_t)bt_invocation_number(invocation, "secure-port");
 	serving->share_port = bt_invocation_switch(invocation, "permit-port-sharing");
 	serving->cipher_suites = list_of(flags, invocation, "tls-cipher-suites");
@@ -273,7 +286,10 @@ static enum bt_run_version version_of(const struct bt_invocation *invocation)
 
 int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flags *out_flags)
 {
+	static const char *const ignored[] = {
+		"log-flush-frequency", "pod-max-in-unschedulable-pods-duration"};
 	struct bt_config config;
+	int64_t unused_ns;
 
 	*out_flags = (struct bt_run_flags){
 		.invocation = invocation,
@@ -315,6 +331,11 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 	}
 	if (!status) {
 		status = check_proxy(invocation, &out_flags->gates, &out_flags->serving);
+	}
+	for (size_t i = 0; !status && i < sizeof(ignored) / sizeof(*ignored); i++) {
+		if (text_of(invocation, ignored[i])) {
+			status = read_duration(invocation, ignored[i], &unused_ns);
+		}
 	}
 	if (!status) { /* what only a configuration shows is checked before anything is begun */
 		bt_config_init(&config, &out_flags->gates);

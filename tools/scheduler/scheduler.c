@@ -343,6 +343,24 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 	return s->pipeline != NULL;
 }
 
+/* What would keep it from ever leading is said before anything is begun. */
+static bool check_election(const struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_leader_election_config *election = &s->config->leader_election;
+	const char *fault = s->elected ? bt_lease_fault(election->lease_duration_ns,
+						 election->renew_deadline_ns, election->retry_period_ns)
+				       : NULL;
+
+	if (fault) {
+		bt_buf_printf(out_error,
+			"leaderElection: %s; see --leader-elect-lease-duration, "
+			"--leader-elect-renew-deadline "
+			"and --leader-elect-retry-period",
+			fault);
+	}
+	return !fault;
+}
+
 struct bt_scheduler *bt_scheduler_create(
 	const struct bt_run_flags *flags, const struct bt_config *config, struct bt_buf *out_error)
 {
@@ -355,6 +373,10 @@ struct bt_scheduler *bt_scheduler_create(
 	s->shadow = flags->shadow ? bt_rival_create() : NULL;
 	name_host(s);
 	bt_lock_init(&s->lease_lock);
+	if (!check_election(s, out_error)) {
+		bt_scheduler_destroy(s);
+		return NULL;
+	}
 	if (flags->journal && bt_recording_open(&s->recording, flags->journal, config) != BT_OK) {
 		bt_buf_printf(out_error, "the journal %s cannot be written", flags->journal);
 	} else if (make_access(s, out_error) && make_places(s, out_error) && make_extenders(s, out_error) &&
@@ -528,14 +550,19 @@ static void add_metrics(void *context, struct bt_exposition *x)
 }
 
 /* A client for reviews; by a kubeconfig of its own where one is given. */
-static bool make_reviewer(struct bt_scheduler *s, const char *kubeconfig, struct bt_access **out_access,
-	struct bt_http **out_http, struct bt_buf *out_error)
+static bool make_reviewer(struct bt_scheduler *s, const char *flag, const char *kubeconfig,
+	struct bt_access **out_access, struct bt_http **out_http, struct bt_buf *out_error)
 {
 	struct bt_access *access = s->access;
+	struct bt_buf why = {0};
 
 	if (kubeconfig) {
 		access = *out_access =
-			bt_access_create(&(struct bt_access_options){.kubeconfig = kubeconfig}, out_error);
+			bt_access_create(&(struct bt_access_options){.kubeconfig = kubeconfig}, &why);
+		if (!access) {
+			bt_buf_printf(out_error, "--%s: %s", flag, why.ptr);
+		}
+		bt_buf_fini(&why);
 	}
 	if (access) {
 		*out_http = bt_http_create(
@@ -569,10 +596,10 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 	if (!s->flags->serving.port) {
 		return true;
 	}
-	if (!make_reviewer(s, s->flags->authentication_kubeconfig, &s->authentication_access,
-		    &s->authentication, out_error) ||
-		!make_reviewer(s, s->flags->authorization_kubeconfig, &s->authorization_access,
-			&s->authorization, out_error)) {
+	if (!make_reviewer(s, "authentication-kubeconfig", s->flags->authentication_kubeconfig,
+		    &s->authentication_access, &s->authentication, out_error) ||
+		!make_reviewer(s, "authorization-kubeconfig", s->flags->authorization_kubeconfig,
+			&s->authorization_access, &s->authorization, out_error)) {
 		return false;
 	}
 	struct bt_serve_options options = {.settings = s->flags->serving,

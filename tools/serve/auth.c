@@ -602,20 +602,27 @@ static void keep(struct bt_buf *kept, struct bt_buf *read)
 }
 
 /* Called by one thread at a time: what was read is its own. */
-enum bt_status bt_auth_reload(struct bt_auth *auth, struct bt_buf *out_error)
+enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct bt_buf *out_error)
 {
 	const struct bt_serve_settings *settings = auth->options.settings;
 	const char *const files[] = {settings->client_ca_file, settings->proxy_ca_file};
+	static const char *const flags[] = {"--client-ca-file: ", "--requestheader-client-ca-file: "};
 	struct bt_buf *const kept[] = {&auth->client_file, &auth->proxy_file};
 	struct bt_buf read = {0};
 	enum bt_status status = BT_OK, other = BT_OK;
 
 	for (int i = 0; i < 2 && status == BT_OK; i++) {
-		status = files[i] ? bt_file_read(files[i], &read, out_error) : BT_OK;
+		struct bt_buf why = {0};
+
+		status = files[i] ? bt_file_read(files[i], &read, &why) : BT_OK;
 		if (files[i] && status == BT_OK) {
 			keep(kept[i], &read);
 		}
+		bt_buf_text(out_error, status == BT_OK ? "" : flags[i]);
+		bt_buf_str(out_error, bt_buf_view(&why));
+		bt_buf_fini(&why);
 	}
+	*out_by_files = status != BT_OK;
 	/* As upstream: what files say is not asked for. */
 	if ((!files[0] || !files[1]) && !settings->skip_lookup && auth->options.authentication) {
 		other = read_cluster(auth, &read, out_error);
@@ -626,6 +633,7 @@ enum bt_status bt_auth_reload(struct bt_auth *auth, struct bt_buf *out_error)
 	bt_buf_fini(&read);
 	status = status == BT_OK ? other : status;
 	other = believe(auth, out_error);
+	*out_by_files |= other != BT_OK && (files[0] || files[1]);
 	return status == BT_OK ? other : status;
 }
 

@@ -267,11 +267,17 @@ static enum bt_status load_from_directory(
 enum bt_status bt_certificate_load(
 	const struct bt_serve_settings *settings, struct bt_certificate *out, struct bt_buf *out_error)
 {
+	enum bt_status status;
+
 	if (settings->cert_file) {
-		return read_pair(settings->cert_file, settings->key_file, out, out_error);
+		status = read_pair(settings->cert_file, settings->key_file, out, out_error);
+		bt_buf_text(
+			out_error, status == BT_OK ? "" : "; see --tls-cert-file and --tls-private-key-file");
+	} else if (settings->cert_dir) {
+		status = load_from_directory(settings, out, out_error);
+		bt_buf_text(out_error, status == BT_OK ? "" : "; see --cert-dir");
+	} else {
+		status = make_pair(settings->bind_address, out, out_error);
 	}
-	if (settings->cert_dir) {
-		return load_from_directory(settings, out, out_error);
-	}
-	return make_pair(settings->bind_address, out, out_error);
+	return status;
 }

@@ -375,9 +375,10 @@ bool bt_serve_reload(struct bt_serve *serve)
 {
 	struct bt_certificate certificate = {0};
 	struct bt_buf authorities = {0}, error = {0};
+	bool by_files;
 
 	bt_lock_acquire(&serve->lock);
-	bt_auth_reload(serve->auth, &error);
+	bt_auth_reload(serve->auth, &by_files, &error);
 	say_error("The CA of client certificates cannot be read; the last one counts", &error);
 	bt_buf_clear(&error);
 	bt_auth_authorities(serve->auth, &authorities);
@@ -415,9 +416,10 @@ static enum bt_status begin(struct bt_serve *serve, struct bt_buf *out_error)
 	struct bt_certificate certificate = {0};
 	struct bt_buf authorities = {0}, lookup = {0};
 	enum bt_status status = bt_tls_priorities(settings, &serve->priorities, out_error);
+	bool by_files;
 
-	if (status == BT_OK && bt_auth_reload(serve->auth, &lookup) != BT_OK) {
-		bool fatal = settings->client_ca_file || !settings->tolerate_lookup_failure;
+	if (status == BT_OK && bt_auth_reload(serve->auth, &by_files, &lookup) != BT_OK) {
+		bool fatal = by_files || !settings->tolerate_lookup_failure;
 
 		status = fatal ? BT_INVALID : BT_OK;
 		if (fatal) {

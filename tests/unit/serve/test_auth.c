@@ -67,6 +67,8 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 	return BT_HTTP_ANSWERED;
 }
 
+static bool by_files; /* what the last reading said */
+
 struct desk {
 	struct bt_serve_settings settings;
 	struct reviewer reviewer;
@@ -306,7 +308,7 @@ static void a_certificate_of_the_clusters_ca_says_who_it_is(void **state)
 	assert_int_equal(ask_with(desk, &client, "/metrics"), 403);
 	assert_non_null(strstr(desk->message.ptr, "system:anonymous")); /* no CA is known yet */
 	publish(desk, &ca);
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_OK);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
 	desk->reviewer.allowed = true;
 	assert_int_equal(ask_with(desk, &client, "/metrics"), 200);
 	assert_non_null(strstr(desk->reviewer.sent, "\"user\":\"jane\""));
@@ -314,7 +316,7 @@ static void a_certificate_of_the_clusters_ca_says_who_it_is(void **state)
 	assert_int_equal(ask_with(desk, &stranger, "/healthz"), 401);
 	assert_int_equal(ask_with(desk, &old, "/healthz"), 401);
 	publish(desk, &stranger_ca);
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_OK);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
 	assert_int_equal(ask_with(desk, &client, "/healthz"), 401);
 	assert_int_equal(ask_with(desk, &stranger, "/debug/queue"), 200);
 	bt_buf_fini(&error);
@@ -334,17 +336,18 @@ static void a_ca_that_cannot_be_read_leaves_the_last_one(void **state)
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	identity_make(&client, &ca, "jane", NULL, 3600);
 	publish(desk, &ca);
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_OK);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
 	desk->reviewer.config_map = "{\"data\":{\"client-ca-file\":\"nonsense\"}}";
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_INVALID);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_INVALID);
 	assert_non_null(strstr(error.ptr, "no certificate in PEM"));
 	desk->reviewer.status = 403;
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_IO);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_IO);
+	assert_false(by_files);
 	assert_int_equal(ask_with(desk, &client, "/healthz"), 200);
 	desk->settings.skip_lookup = true;
 	int before = desk->reviewer.lookup_n;
 
-	bt_auth_reload(desk->auth, &error);
+	bt_auth_reload(desk->auth, &by_files, &error);
 	assert_int_equal(desk->reviewer.lookup_n, before);
 	bt_buf_fini(&error);
 	identity_drop(&ca);
@@ -406,7 +409,7 @@ static void the_clusters_front_proxy_speaks_for_others(void **state)
 	identity_make(&other, &proxy_ca, "somebody", NULL, 3600);
 	desk->reviewer.allowed = true;
 	publish_both(desk, &ca, &proxy_ca, "[\\\"front-proxy-client\\\"]");
-	if (bt_auth_reload(desk->auth, &error) != BT_OK) {
+	if (bt_auth_reload(desk->auth, &by_files, &error) != BT_OK) {
 		fail_msg("%s: %s", error.ptr, desk->reviewer.config_map);
 	}
 	assert_int_equal(ask_through(desk, &proxy, "alice"), 200);
@@ -441,10 +444,10 @@ static void a_list_that_is_none_leaves_what_was_believed(void **state)
 	identity_make(&proxy, &proxy_ca, "p", NULL, 3600);
 	desk->reviewer.allowed = true;
 	publish_both(desk, &ca, &proxy_ca, "");
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_OK);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
 	assert_int_equal(ask_through(desk, &proxy, "alice"), 200); /* any name will do */
 	publish_both(desk, &ca, &proxy_ca, "[1]");
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_INVALID);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_INVALID);
 	assert_non_null(strstr(error.ptr, "requestheader-allowed-names: not a JSON array of strings"));
 	assert_int_equal(ask_through(desk, &proxy, "alice"), 200);
 	bt_buf_fini(&error);
@@ -462,10 +465,10 @@ static void who_does_not_tolerate_it_wants_the_clusters_proxy(void **state)
 	identity_make(&ca, NULL, "ca", NULL, 3600);
 	publish(desk, &ca);
 	desk->settings.tolerate_lookup_failure = false;
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_INVALID);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_INVALID);
 	assert_non_null(strstr(error.ptr, "has no requestheader-client-ca-file"));
 	desk->settings.tolerate_lookup_failure = true;
-	assert_int_equal(bt_auth_reload(desk->auth, &error), BT_OK);
+	assert_int_equal(bt_auth_reload(desk->auth, &by_files, &error), BT_OK);
 	bt_buf_fini(&error);
 	identity_drop(&ca);
 }

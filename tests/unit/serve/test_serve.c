@@ -515,8 +515,12 @@ static void what_cannot_be_served_is_said(void **state)
 	assert_refused(desk, "no certificate in PEM");
 	desk->options.settings.cert_file = desk->options.settings.key_file = NULL;
 	desk->options.settings.client_ca_file = "/nonsense";
-	assert_refused(desk, "/nonsense: No such file");
+	assert_refused(desk, "--client-ca-file: /nonsense: No such file");
 	desk->options.settings.client_ca_file = NULL;
+	desk->options.settings.proxy_ca_file = "/nonsense";
+	desk->options.settings.tolerate_lookup_failure = true;
+	assert_refused(desk, "--requestheader-client-ca-file: /nonsense: No such file");
+	desk->options.settings.proxy_ca_file = NULL;
 	begin(desk);
 	struct bt_serve_options other = desk->options;
 

@@ -372,6 +372,9 @@ static void what_is_wrong_is_said_with_the_remedy(void **state)
 	assert_complains("--tls-min-version=3", "unknown tls version \"3\"");
 	assert_complains("--leader-elect-lease-duration=15", "--leader-elect-lease-duration: time: ");
 	assert_complains("--leader-elect-resource-lock=endpoints", "one of leases");
+	assert_complains(
+		"--bind-address=here", "--bind-address is an IP address, such as 0.0.0.0 or ::, not 'here'");
+	assert_complains("--log-flush-frequency=5", "--log-flush-frequency: time: ");
 	assert_complains("--kube-api-qps=fast", "--kube-api-qps is a number");
 	assert_complains("--kube-api-burst=1.5", "--kube-api-burst is a whole number");
 	assert_complains("--kube-api-burst=3000000000", "--kube-api-burst is a number");
