@@ -17,6 +17,7 @@
 #include "tools/lease/lease.h"
 #include "tools/net/http.h"
 #include "tools/scheduler/audit.h"
+#include "tools/scheduler/peer.h"
 #include "tools/scheduler/rival.h"
 #include "tools/serve/serve.h"
 #include "tools/simulate/configuration.h"
@@ -26,6 +27,7 @@
 
 #define SECOND_NS	   INT64_C(1000000000)
 #define FETCH_NS	   (5 * SECOND_NS)
+#define UNSYNCED_NS	   (30 * SECOND_NS) /* after that it is said what is missing, and again */
 #define HOST_BYTES	   256
 #define FEW_CPUS	   4
 #define LEASE_TOLERANCE_NS (20 * SECOND_NS) /* Source: makeLeaderElectionConfig, v1.36.3 */
@@ -57,8 +59,8 @@ struct bt_scheduler {
 	struct bt_lock lease_lock; /* for lease, which the writer's thread asks, too */
 	_Atomic uint32_t ending;   /* atomic: a flag alone, relaxed */
 	_Atomic uint32_t lost;	   /* atomic: a flag alone, relaxed */
-	bool started, elected, reported_synced, reported_journal;
-	int64_t looked_ns;
+	bool started, elected, reported_synced, reported_version, reported_journal;
+	int64_t looked_ns, waits_since_ns;
 };
 
 /* ---- what parts ask ---- */
@@ -639,6 +641,7 @@ enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_err
 		bt_log_fields(bt_log_str("version", bt_str(BERTH_VERSION)),
 			bt_log_str("server", bt_str(bt_access_server(s->access)))));
 	s->started = true;
+	s->waits_since_ns = bt_clock_monotonic_ns();
 	if (bt_pipeline_start(s->pipeline, out_error) != BT_OK || !start_watch(s, out_error) ||
 		!start_audit(s, out_error) || !start_serve(s, out_error)) {
 		return BT_IO;
@@ -661,7 +664,41 @@ static void begin_to_lead(struct bt_scheduler *s)
 	bt_buf_fini(&why);
 }
 
-static void look_for_sync(struct bt_scheduler *s)
+/* Who may not ask does without. */
+static void look_at_version(struct bt_scheduler *s)
+{
+	const struct bt_http_call call = {
+		.path = bt_str("/version"), .accept = BT_STR("application/json"), .timeout_ns = FETCH_NS};
+	struct bt_http_head head = {.status = 0};
+	struct bt_buf text = {0}, error = {0};
+
+	if (bt_http_fetch(s->audit_http, &call, &head, &text, &error) == BT_HTTP_ANSWERED &&
+		head.status == 200) {
+		(void)bt_peer_look(bt_buf_view(&text)); /* said */
+	}
+	bt_buf_fini(&text);
+	bt_buf_fini(&error);
+}
+
+/* Why nothing is decided. */
+static void say_unsynced(const struct bt_scheduler *s)
+{
+	struct bt_watch_state states[BT_KIND_N];
+	uint32_t n = bt_watch_states(s->watch, states, BT_KIND_N);
+	struct bt_buf kinds = {0};
+
+	for (uint32_t i = 0; i < n && i < BT_KIND_N; i++) {
+		if (!states[i].synced) {
+			bt_buf_printf(&kinds, "%s%s", kinds.len ? ", " : "", states[i].resource);
+		}
+	}
+	bt_log(BT_LOG_WARNING, 0,
+		"No pod is scheduled before everything has been listed; some is missing yet",
+		bt_log_fields(bt_log_str("missing", bt_buf_view(&kinds))));
+	bt_buf_fini(&kinds);
+}
+
+static void look_for_sync(struct bt_scheduler *s, int64_t now_ns)
 {
 	const struct bt_pipeline_counts counts = bt_pipeline_counts(s->pipeline);
 
@@ -670,6 +707,14 @@ static void look_for_sync(struct bt_scheduler *s)
 		bt_log(BT_LOG_INFO, 0, "Everything that the API server has is known",
 			bt_log_fields(bt_log_int("objects", (int64_t)counts.applied_n)));
 		begin_to_lead(s);
+	}
+	if (!s->reported_version && counts.synced_n) { /* it answers */
+		s->reported_version = true;
+		look_at_version(s);
+	}
+	if (!s->reported_synced && now_ns - s->waits_since_ns >= UNSYNCED_NS) {
+		s->waits_since_ns = now_ns;
+		say_unsynced(s);
 	}
 }
 
@@ -708,7 +753,7 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	if (bt_load_relaxed(&s->lost)) {
 		return false;
 	}
-	look_for_sync(s);
+	look_for_sync(s, now_ns);
 	look_at_journal(s);
 	if (s->reported_synced) {
 		bt_audit_look(s->audit, now_ns);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which version the API server says it is.
+ */
+#pragma once
+
+#include "engine/base/str.h"
+
+/*
+ * Warns when the server's minor version is another one than that of the decisions. json: what it answers at
+ * /version.
+ * Returns: whether it is; what is no version is none.
+ */
+bool bt_peer_look(struct bt_str json);
