@@ -561,6 +561,34 @@ void bt_access_forget(const struct bt_access *shared, void *context)
 
 /* ---- the server ---- */
 
+/* Returns: what is wrong with a URL behind its scheme, or NULL. */
+static const char *fault_of_url(struct bt_str rest)
+{
+	struct bt_str authority = bt_str_sub(rest, 0, bt_str_find(rest, '/', 0));
+	size_t colon = authority.len;
+	long port = 0;
+
+	for (size_t i = 0; i < rest.len; i++) {
+		if (rest.ptr[i] <= ' ' || rest.ptr[i] == 0x7f || strchr("\"<>\\^`{|}", rest.ptr[i])) {
+			return "it has a character that no URL has";
+		}
+	}
+	while (colon && authority.ptr[colon - 1] != ':' && authority.ptr[colon - 1] != ']') {
+		colon--;
+	}
+	bool has_port = colon && authority.ptr[colon - 1] == ':';
+
+	for (size_t i = colon; has_port && i < authority.len; i++) {
+		port = authority.ptr[i] >= '0' && authority.ptr[i] <= '9' && port <= UINT16_MAX
+			       ? port * 10 + (authority.ptr[i] - '0')
+			       : UINT16_MAX + 1;
+	}
+	if (has_port && colon < authority.len && (port == 0 || port > UINT16_MAX)) {
+		return "its port must be a number from 1 to 65535";
+	}
+	return !authority.len || authority.ptr[0] == ':' ? "it names no host" : NULL;
+}
+
 /* A URL, or host:port as client-go takes it too: over TLS if something says so. */
 static bool set_url(struct bt_access *access, struct bt_str server, struct bt_buf *out_error)
 {
@@ -573,6 +601,14 @@ static bool set_url(struct bt_access *access, struct bt_str server, struct bt_bu
 		bt_buf_printf(out_error,
 			"server %.*s: not a URL of an API server; it must begin with https://",
 			BT_STR_ARG(server));
+		return false;
+	}
+	const char *fault = fault_of_url(
+		has_scheme ? bt_str_sub(server, bt_str_find(server, '/', 0) + 2, server.len) : server);
+
+	if (fault) {
+		bt_buf_printf(out_error, "server %.*s: %s; write it like https://10.0.0.1:6443",
+			BT_STR_ARG(server), fault);
 		return false;
 	}
 	if (!has_scheme) {

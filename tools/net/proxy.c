@@ -173,6 +173,11 @@ bool bt_proxy_url(struct bt_str url, struct bt_buf *out_proxy)
 {
 	struct bt_str rest;
 
+	for (size_t i = 0; i < url.len; i++) {
+		if (url.ptr[i] <= ' ' || url.ptr[i] == 0x7f) {
+			return false;
+		}
+	}
 	if (bt_str_starts(url, "http://") || bt_str_starts(url, "https://")) {
 		bt_buf_str(out_proxy, url);
 	} else if (bt_str_starts(url, "socks5://")) {

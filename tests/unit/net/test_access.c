@@ -660,6 +660,40 @@ static void looking_at_the_authority_s_file_is_counted(void **state)
 	bt_buf_fini(&both);
 }
 
+static void a_server_that_no_url_names_is_refused(void **state)
+{
+	static const char *const cases[][2] = {{"https://exa mple:1", "it has a character that no URL has"},
+		{"https://10.0.0.1:99999", "its port must be a number from 1 to 65535"},
+		{"https://10.0.0.1:x", "its port must be"}, {"10.0.0.1:0", "its port must be"},
+		{"https://", "it names no host"}, {"https://:6443", "it names no host"},
+		{"ftp://10.0.0.1", "it must begin with https://"}};
+	static const char *const good[] = {"https://10.0.0.1", "https://[fd00::1]:6443/path",
+		"https://[fd00::1]", "localhost:8080", "https://a.b:1/x:y"};
+	struct way way;
+
+	(void)state;
+	start_server(&way, true);
+	write_kubeconfig(&way, "https", "", "");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_null(bt_access_create(
+			&(struct bt_access_options){.kubeconfig = path_of("config"), .master = cases[i][0]},
+			&way.error));
+		if (!strstr(way.error.ptr, cases[i][1])) {
+			fail_msg("%s: %s", cases[i][0], way.error.ptr);
+		}
+		bt_buf_clear(&way.error);
+	}
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		struct bt_access *access = bt_access_create(
+			&(struct bt_access_options){.kubeconfig = path_of("config"), .master = good[i]},
+			&way.error);
+
+		assert_non_null(access);
+		bt_access_destroy(access);
+	}
+	close_way(&way);
+}
+
 static void a_ca_that_becomes_garbage_is_not_taken(void **state)
 {
 	struct way way;
@@ -806,6 +840,7 @@ int main(void)
 		cmocka_unit_test(missing_files_are_named),
 		cmocka_unit_test(what_tls_cannot_use_is_said_at_once),
 		cmocka_unit_test(a_ca_that_becomes_garbage_is_not_taken),
+		cmocka_unit_test(a_server_that_no_url_names_is_refused),
 		cmocka_unit_test(a_plugin_is_asked_once),
 		cmocka_unit_test(a_plugin_is_asked_again_when_its_token_is_refused),
 		cmocka_unit_test(a_plugin_may_give_a_client_certificate),
