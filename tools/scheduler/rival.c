@@ -211,8 +211,8 @@ static void keep(struct bt_rival *rival, const struct doubt *doubt)
 	bt_lock_release(&rival->lock);
 }
 
-/* A pod has gone to a node: who was decided later may have known that. Under the lock. Returns: whether nothing is
- * left that was better. */
+/* A pod has gone to a node: who was decided later may have known that. Under the lock. Returns: whether
+ * nothing is left that was better. */
 static bool is_crossed(struct doubt *doubt, uint64_t node, int32_t priority, uint64_t order)
 {
 	if (priority < doubt->priority || (priority == doubt->priority && order > doubt->order)) {

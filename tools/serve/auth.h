@@ -42,7 +42,8 @@ void bt_auth_destroy(struct bt_auth *auth);
 /*
  * Reads the CAs of client certificates and of front proxies anew: the files, and the cluster's ConfigMap
  * unless that is not to be looked up. Of what cannot be read the last that could is kept.
- * Returns: BT_OK; BT_IO, BT_INVALID with the reason in out_error; out_by_files: a file that was named is at fault.
+ * Returns: BT_OK; BT_IO, BT_INVALID with the reason in out_error; out_by_files: a file that was named is at
+ *          fault.
  */
 enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct bt_buf *out_error);
 
