@@ -54,7 +54,7 @@ static int teardown(void **state)
 
 static void create(struct desk *desk, int i)
 {
-	char name[8], meta[32];
+	char name[16], meta[32];
 
 	snprintf(name, sizeof(name), "p%d", i);
 	snprintf(meta, sizeof(meta), ", 'uid': 'u%d'", i);
@@ -64,7 +64,7 @@ static void create(struct desk *desk, int i)
 /* The other scheduler's binding is shown. */
 static void bind_there(struct desk *desk, int i, const char *node)
 {
-	char name[8], meta[32], spec[64];
+	char name[16], meta[32], spec[64];
 
 	snprintf(name, sizeof(name), "p%d", i);
 	snprintf(meta, sizeof(meta), ", 'uid': 'u%d'", i);
