@@ -228,10 +228,16 @@ static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 	return fake.writer;
 }
 
-static inline void fake_finish(void)
+/* Ends the writer; what it told until then stays. */
+static inline void fake_stop(void)
 {
 	bt_writer_destroy(fake.writer);
 	bt_intern_destroy(fake.names);
+}
+
+static inline void fake_finish(void)
+{
+	fake_stop();
 	bt_buf_fini(&fake.told);
 }
 

@@ -372,7 +372,7 @@ static void at_the_end_each_binding_is_answered_once(void **state)
 	const struct bt_pipeline_binder binder = bt_writer_binder(fake.writer);
 	binder.bind(binder.context, NULL, &ask); /* not even begun */
 	assert_false(bt_writer_drain(fake.writer, 0));
-	bt_writer_destroy(fake.writer);
+	fake_stop();
 	told("unknown 1\nfailed 3 the scheduler ends\nfailed 2 the scheduler ends\n");
 	bt_buf_fini(&fake.told);
 	fake_begin((struct bt_writer_options){.qps = -1});
@@ -678,7 +678,7 @@ static void a_victim_that_waits_is_given_up_at_the_end(void **state)
 	(void)state;
 	evict_one(5, "v", 0);
 	evict_one(7, "x", 1);
-	bt_writer_destroy(fake.writer);
+	fake_stop();
 	told("evict failed 5 the scheduler ends\nevict failed 7 the scheduler ends\n");
 	bt_buf_fini(&fake.told);
 	fake_begin((struct bt_writer_options){.qps = -1});
@@ -719,7 +719,7 @@ static void a_binding_that_waits_for_something_else_takes_no_room(void **state)
 	const uint32_t n = 600;
 
 	(void)state;
-	bt_writer_destroy(fake.writer);
+	fake_finish();
 	fake_begin((struct bt_writer_options){.qps = -1, .dry = true});
 	for (uint32_t i = 1; i <= n; i++) {
 		bind(i, "p", "n1");

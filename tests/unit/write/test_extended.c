@@ -166,7 +166,7 @@ static void at_the_end_nobody_knows_what_it_has_done(void **state)
 	ask(1);
 	/* The extender's client ends before the writer does, and gives its calls up. */
 	extender.done(extender.context, BT_EXTENDER_LOST, bt_str("cancelled"));
-	bt_writer_destroy(fake.writer);
+	fake_stop();
 	told("unknown 1\n");
 	bt_buf_fini(&fake.told);
 	fake_begin((struct bt_writer_options){.qps = -1});

@@ -895,7 +895,7 @@ static void at_the_end_what_was_written_is_told(void **state)
 	fake_answer(last(), 200, RESERVED);
 	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
 	fake_end(last(), BT_HTTP_UNSENT, 0, -1, "");
-	bt_writer_destroy(fake.writer);
+	fake_stop();
 	told("failed 1 the scheduler ends\nclaim c u-c 13 reserved\n");
 	bt_buf_fini(&fake.told);
 	begin(state);

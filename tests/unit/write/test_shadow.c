@@ -129,7 +129,7 @@ static void at_the_end_nobody_knows(void **state)
 	show("q", "7", "");
 	bind(1, "p", "n1");
 	bind(2, "q", "n1");
-	bt_writer_destroy(fake.writer);
+	fake_stop();
 	told("unknown 1\nunknown 2\n");
 	bt_buf_fini(&fake.told);
 	begin(state);
