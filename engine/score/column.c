@@ -134,13 +134,20 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 								      : BT_CATCH_UP_JOURNAL;
 }
 
-static bt_column_chooser *other_chooser;
-static void *other_context;
-
-void bt_column_choose_by(bt_column_chooser *chooser, void *context)
+/* Called by address: written in place it makes the rest of a placement slower. */
+static enum bt_catch_up by_cost(void *context, uint64_t behind, uint32_t slot_n, uint32_t calm_n)
 {
-	other_chooser = chooser;
-	other_context = context;
+	(void)context;
+	return bt_column_choose(behind, slot_n, calm_n);
+}
+
+static bt_column_chooser *chooser = by_cost;
+static void *chooser_context;
+
+void bt_column_choose_by(bt_column_chooser *other, void *context)
+{
+	chooser = other ? other : by_cost;
+	chooser_context = context;
 }
 
 /* Nodes that wait to be evaluated together. */
@@ -360,8 +367,7 @@ static enum bt_catch_up choose(const struct bt_column *column, const struct bt_u
 	if (overrun) {
 		return BT_CATCH_UP_ALL;
 	}
-	return other_chooser ? other_chooser(other_context, behind, column->slot_n, column->calm_n)
-			     : bt_column_choose(behind, column->slot_n, column->calm_n);
+	return chooser(chooser_context, behind, column->slot_n, column->calm_n);
 }
 
 static void begin_round(struct bt_column_round *round, struct bt_column *column, const struct bt_view *view,

@@ -81,7 +81,7 @@ enum bt_catch_up bt_column_choose(uint64_t behind, uint32_t slot_n, uint32_t cal
 /* For tests: who chooses from now on; NULL: bt_column_choose again. Context: while no column is caught up;
  * threads that catch up call it. */
 typedef enum bt_catch_up bt_column_chooser(void *context, uint64_t behind, uint32_t slot_n, uint32_t calm_n);
-void bt_column_choose_by(bt_column_chooser *chooser, void *context);
+void bt_column_choose_by(bt_column_chooser *other, void *context);
 
 /* Brings the values of the nodes in mask (NULL: all) up to date with the usage; others may stay stale. */
 void bt_column_catch_up(struct bt_column *column, const struct bt_view *view, const uint64_t *mask);
