@@ -6,20 +6,12 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "engine/base/clock.h"
-#include "tools/log/log.h"
-
 #define BACKLOG 64
-/* How long it rests, ever longer. Source: net/http's Server.Serve. */
-#define REST_FIRST_MS 5
-#define REST_MAX_MS   1000
-#define SAY_NS	      INT64_C(60000000000)
 
 static struct addrinfo *resolve(
 	const struct bt_serve_settings *settings, uint16_t port, struct bt_buf *out_error)
@@ -106,56 +98,4 @@ int bt_listen(
 	*out_port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
 						      : ((struct sockaddr_in *)&bound)->sin_port);
 	return fd;
-}
-
-/* What is wrong with one connection alone is its peer's matter. Source: accept(2). */
-static bool is_shortage(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
-static void say_shortage(struct bt_log_limit *said, int error)
-{
-	uint64_t held_n;
-
-	if (bt_log_due(said, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
-		bt_log(BT_LOG_WARNING, 0,
-			"Connections have to wait at --secure-port; end some of them, or allow the process "
-			"more "
-			"open files (ulimit -n, LimitNOFILE=)",
-			bt_log_fields(bt_log_str("err", bt_str(strerror(error))),
-				bt_log_int("heldBack", (int64_t)held_n)));
-	}
-}
-
-void bt_doorman_run(const struct bt_doorman *doorman)
-{
-	struct pollfd files[2] = {
-		{.fd = doorman->end_fd, .events = POLLIN}, {.fd = doorman->listen_fd, .events = POLLIN}};
-	struct bt_log_limit said = {0};
-	struct sockaddr_storage peer;
-	int rest_ms = 0;
-
-	for (;;) {
-		socklen_t n = sizeof(peer);
-
-		poll(files, rest_ms ? 1 : 2, rest_ms ? rest_ms : -1);
-		if (files[0].revents) {
-			return;
-		}
-		int fd = accept4(
-			doorman->listen_fd, (struct sockaddr *)&peer, &n, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd >= 0) {
-			rest_ms = 0;
-			doorman->take(doorman->context, fd, (struct sockaddr *)&peer, n);
-		} else if (is_shortage(errno)) {
-			say_shortage(&said, errno);
-			rest_ms = !rest_ms		      ? REST_FIRST_MS
-				  : rest_ms * 2 < REST_MAX_MS ? rest_ms * 2
-							      : REST_MAX_MS;
-		} else {
-			rest_ms = 0;
-		}
-	}
 }

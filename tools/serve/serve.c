@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The server. libmicrohttpd cannot change certificates while it runs: a new daemon gets the connections from
- * then on, and the old one ends when its last connection has, or after a while.
+ * The server. libmicrohttpd cannot change certificates while it runs: a new daemon takes the listening socket
+ * over, and the old one ends when its last connection has, or after a while.
  */
 #include "tools/serve/serve.h"
 
@@ -43,11 +43,9 @@ struct bt_serve {
 	struct bt_buf priorities;	 /* init: */
 	int end_fd;			 /* init: an eventfd that the keeper waits for */
 	struct bt_thread *keeper;	 /* init: looks at files; NULL: nobody does */
-	struct bt_thread *doorman;	 /* init: takes connections */
 	struct bt_lock lock;		 /* one reload at a time */
-	struct bt_lock door;		 /* of daemon; never held for long */
-	struct MHD_Daemon *daemon;	 /* lock(door) to write and in the doorman: who gets connections */
-	struct MHD_Daemon *old;		 /* lock(lock): who got them before, while its connections last */
+	struct MHD_Daemon *daemon;	 /* lock(lock): who listens */
+	struct MHD_Daemon *old;		 /* lock(lock): who has listened, while its connections last */
 	int64_t old_ns;			 /* lock(lock): since when */
 	struct bt_certificate served;	 /* lock(lock): */
 	struct bt_buf authorities;	 /* lock(lock): */
@@ -259,12 +257,13 @@ static struct MHD_Daemon *start_daemon(
 	}
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	struct MHD_Daemon *daemon = MHD_start_daemon(
-		MHD_USE_TLS | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
-			MHD_USE_ITC | MHD_USE_ERROR_LOG | MHD_USE_NO_LISTEN_SOCKET,
+	struct MHD_Daemon *daemon = MHD_start_daemon(MHD_USE_TLS | MHD_USE_INTERNAL_POLLING_THREAD |
+							     MHD_USE_THREAD_PER_CONNECTION | MHD_USE_POLL |
+							     MHD_USE_ITC | MHD_USE_ERROR_LOG,
 		0, NULL, NULL, take_request, serve,		  /* */
 		MHD_OPTION_EXTERNAL_LOGGER, log_complaint, serve, /* first, so that it hears of the others */
 		MHD_OPTION_NOTIFY_COMPLETED, drop_upload, NULL,	  /* */
+		MHD_OPTION_LISTEN_SOCKET, serve->listen_fd,	  /* */
 		MHD_OPTION_HTTPS_MEM_CERT, certificate->certificate.ptr, /* */
 		MHD_OPTION_HTTPS_MEM_KEY, certificate->key.ptr,		 /* */
 		MHD_OPTION_HTTPS_PRIORITIES, serve->priorities.ptr,	 /* */
@@ -278,25 +277,7 @@ static struct MHD_Daemon *start_daemon(
 	return daemon;
 }
 
-/* Context: the doorman. */
-static void take_connection(void *context, int fd, const struct sockaddr *peer, socklen_t peer_bytes)
-{
-	struct bt_serve *serve = context;
-
-	bt_lock_acquire(&serve->door);
-	(void)MHD_add_connection(serve->daemon, fd, peer, peer_bytes); /* which closes what it cannot take */
-	bt_lock_release(&serve->door);
-}
-
-static void open_door(void *context)
-{
-	struct bt_serve *serve = context;
-	const struct bt_doorman doorman = {serve->listen_fd, serve->end_fd, take_connection, serve};
-
-	bt_doorman_run(&doorman);
-}
-
-/* Ends the daemon that gets no connections any more, when it has no connection or has had time enough. */
+/* Ends the daemon that does not listen any more, when it has no connection or has had time enough. */
 static void end_old(struct bt_serve *serve, bool at_once)
 {
 	const union MHD_DaemonInfo *info =
@@ -338,11 +319,12 @@ static bool serve_with(struct bt_serve *serve, struct bt_certificate *certificat
 		return false;
 	}
 	end_old(serve, true);
-	serve->old = before;
-	serve->old_ns = bt_clock_monotonic_ns();
-	bt_lock_acquire(&serve->door);
+	if (before) {
+		MHD_quiesce_daemon(before);
+		serve->old = before;
+		serve->old_ns = bt_clock_monotonic_ns();
+	}
 	serve->daemon = daemon;
-	bt_lock_release(&serve->door);
 	bt_certificate_fini(&serve->served);
 	serve->served = *certificate;
 	*certificate = (struct bt_certificate){0};
@@ -455,7 +437,7 @@ static enum bt_status begin(struct bt_serve *serve, struct bt_buf *out_error)
 struct bt_serve *bt_serve_create(const struct bt_serve_options *options, struct bt_buf *out_error)
 {
 	struct bt_serve *serve = bt_mem_zalloc(1, sizeof(*serve));
-	const struct bt_thread_options keeper = {.name = "serve"}, doorman = {.name = "door"};
+	const struct bt_thread_options keeper = {.name = "serve"};
 
 	serve->options = *options;
 	serve->options.sources.tally = bt_health_tally_create();
@@ -463,7 +445,6 @@ struct bt_serve *bt_serve_create(const struct bt_serve_options *options, struct 
 	serve->listen_fd = -1;
 	serve->end_fd = eventfd(0, EFD_CLOEXEC);
 	bt_lock_init(&serve->lock);
-	bt_lock_init(&serve->door);
 	const struct bt_auth_options auth = {.settings = &serve->options.settings,
 		.authentication = options->authentication,
 		.authorization = options->authorization,
@@ -475,7 +456,6 @@ struct bt_serve *bt_serve_create(const struct bt_serve_options *options, struct 
 		bt_buf_text(out_error,
 			"libmicrohttpd was built without TLS; install one that was built with GnuTLS");
 	} else if (begin(serve, out_error) == BT_OK &&
-		   bt_thread_start(&doorman, open_door, serve, &serve->doorman, out_error) == BT_OK &&
 		   (serve->options.look_ns == BT_FOREVER ||
 			   bt_thread_start(&keeper, keep, serve, &serve->keeper, out_error) == BT_OK)) {
 		return serve;
@@ -491,12 +471,12 @@ void bt_serve_destroy(struct bt_serve *serve)
 	if (!serve) {
 		return;
 	}
-	if (write(serve->end_fd, &one, sizeof(one)) == sizeof(one)) {
+	if (serve->keeper && write(serve->end_fd, &one, sizeof(one)) == sizeof(one)) {
 		bt_thread_join(&serve->keeper);
-		bt_thread_join(&serve->doorman);
 	}
 	end_old(serve, true);
 	if (serve->daemon) {
+		MHD_quiesce_daemon(serve->daemon);
 		MHD_stop_daemon(serve->daemon);
 	}
 	if (serve->listen_fd >= 0) {
@@ -509,7 +489,6 @@ void bt_serve_destroy(struct bt_serve *serve)
 	bt_buf_fini(&serve->authorities);
 	bt_buf_fini(&serve->priorities);
 	bt_lock_fini(&serve->lock);
-	bt_lock_fini(&serve->door);
 	bt_mem_free(serve);
 }
 

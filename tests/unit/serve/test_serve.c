@@ -7,16 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -398,97 +391,6 @@ static void cipher_suites_are_chosen_by_name(void **state)
 	curl_easy_cleanup(curl);
 }
 
-/* A process that holds connections and says nothing, until it is ended. */
-static pid_t hold_connections(uint16_t port, int n, const struct rlimit *limit)
-{
-	struct sockaddr_in to = {
-		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int ready[2];
-	char byte = 0;
-
-	assert_int_equal(pipe(ready), 0);
-	pid_t child = fork();
-
-	if (child == 0) {
-		setrlimit(RLIMIT_NOFILE, limit);
-		for (int i = 0; i < n; i++) {
-			int fd = socket(AF_INET, SOCK_STREAM, 0);
-
-			if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0) {
-				_exit(1);
-			}
-		}
-		(void)!write(ready[1], &byte, 1);
-		pause();
-		_exit(0);
-	}
-	assert_true(child > 0);
-	close(ready[1]);
-	assert_int_equal(read(ready[0], &byte, 1), 1);
-	close(ready[0]);
-	return child;
-}
-
-static int64_t cpu_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
-	return used.tv_sec * INT64_C(1000000000) + used.tv_nsec;
-}
-
-/* How many lines of a log say that. */
-static int count_lines(FILE *log, const char *part)
-{
-	char line[BT_LOG_LINE_BYTES];
-	int n = 0;
-
-	rewind(log);
-	while (fgets(line, sizeof(line), log)) {
-		n += strstr(line, part) != NULL;
-	}
-	return n;
-}
-
-static void without_room_for_a_connection_nobody_spins(void **state)
-{
-	const struct timespec while_ = {.tv_nsec = 300000000};
-	struct desk *desk = *state;
-	struct rlimit before, little;
-	FILE *log = tmpfile();
-	int saved = dup(STDERR_FILENO);
-
-	assert_non_null(log);
-	begin(desk);
-	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
-	int next = dup(STDERR_FILENO);
-
-	close(next);
-	little = (struct rlimit){(rlim_t)next + 4, before.rlim_max};
-	assert_true(dup2(fileno(log), STDERR_FILENO) >= 0);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &little), 0);
-	pid_t child = hold_connections(bt_serve_port(desk->serve), 20, &before);
-
-	for (int i = 0; i < 100 && !count_lines(log, "Connections have to wait"); i++) {
-		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-	}
-	int64_t from_ns = cpu_ns();
-
-	nanosleep(&while_, NULL);
-	int64_t used_ns = cpu_ns() - from_ns;
-
-	kill(child, SIGKILL);
-	waitpid(child, NULL, 0);
-	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-	dup2(saved, STDERR_FILENO);
-	close(saved);
-	assert_int_equal(count_lines(log, "Connections have to wait"), 1);
-	fclose(log);
-	assert_true(used_ns < while_.tv_nsec / 20);
-	get(desk, "/healthz");
-	assert_int_equal(desk->status, 200);
-}
-
 #define assert_refused(desk, part)                                                                           \
 	do {                                                                                                 \
 		bt_buf_clear(&(desk)->error);                                                                \
@@ -593,7 +495,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(odd_requests_are_answered_and_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_tls_1_3_is_served_when_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(cipher_suites_are_chosen_by_name, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_room_for_a_connection_nobody_spins, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_served_is_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			several_clients_are_served_while_certificates_change, setup, teardown),
