@@ -111,19 +111,15 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 	bt_buf_fini(&text);
 }
 
-struct bt_input *answers_open(
-	const char *folder, const char *profile, const char *kind, struct bt_input_file *out)
+struct bt_input *answers_open(const char *path, struct bt_input_file *out)
 {
 	struct bt_input *input = bt_input_create(complain, NULL);
-	struct bt_buf path = {0};
 
-	bt_buf_printf(&path, "%s/%s.%s.jsonl.zst", folder, profile, kind);
-	bt_input_add(input, path.ptr);
+	bt_input_add(input, path);
 	*out = (struct bt_input_file){0};
 	if (!bt_input_next(input, out)) {
-		printf("%s: nothing in it\n", path.ptr);
+		printf("%s: nothing in it\n", path);
 	}
-	bt_buf_fini(&path);
 	return input;
 }
 

@@ -35,9 +35,8 @@ struct bt_str answers_message(struct answers_reader *r);
 /* The next line of a text, which is taken off it. */
 struct bt_str answers_next_line(struct bt_str *rest);
 
-/* Opens FOLDER/PROFILE.KIND.jsonl.zst; out is empty when it cannot be read. Owns: bt_input_destroy. */
-struct bt_input *answers_open(
-	const char *folder, const char *profile, const char *kind, struct bt_input_file *out);
+/* Opens a file; out is empty when it cannot be read, which is said. Owns: bt_input_destroy. */
+struct bt_input *answers_open(const char *path, struct bt_input_file *out);
 
 /* What we answer to the line of a scenario or of a history; out is cleared first. What has no answer is said
  * on standard output. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Configurations against kube-scheduler's answers to them: the error's text, or every value after defaulting
- * and every plugin of each profile and point, in order and with its weight. Usage: test_config FILE [print];
- * with print, the answers are written instead of compared.
+ * and every plugin of each profile and point, in order and with its weight. Usage: test_config CASES
+ * [ANSWERS], both JSON lines, maybe compressed; without ANSWERS, ours are written instead of compared.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "answers.h"
 #include "engine/base/quote.h"
-#include "tools/codec/input.h"
 #include "tools/codec/json.h"
 #include "tools/kube/config_decode.h"
 #include "tools/kube/config_encode.h"
@@ -16,7 +16,7 @@
 #define SHOWN_MAX 20
 
 struct config_case {
-	struct bt_str gates, text, answer;
+	struct bt_str gates, text;
 };
 
 static void write_error(struct bt_buf *out, struct bt_str text)
@@ -154,10 +154,9 @@ static bool read_case(struct bt_json *json, struct config_case *out)
 		return false;
 	}
 	while (bt_json_next_key(json, &key)) {
-		bool ok = bt_str_is(key, "gates")    ? bt_json_string(json, &out->gates)
-			  : bt_str_is(key, "text")   ? bt_json_string(json, &out->text)
-			  : bt_str_is(key, "answer") ? bt_json_raw(json, &out->answer)
-						     : bt_json_skip(json);
+		bool ok = bt_str_is(key, "gates")  ? bt_json_string(json, &out->gates)
+			  : bt_str_is(key, "text") ? bt_json_string(json, &out->text)
+						   : bt_json_skip(json);
 
 		if (!ok) {
 			return false;
@@ -166,14 +165,14 @@ static bool read_case(struct bt_json *json, struct config_case *out)
 	return bt_json_error(json)->status == BT_OK;
 }
 
-static void show(const struct config_case *c, struct bt_str got)
+static void show(const struct config_case *c, struct bt_str wanted, struct bt_str got)
 {
 	fprintf(stderr, "gates:  %.*s\ntext:   %.*s\nwanted: %.*s\ngot:    %.*s\n\n", BT_STR_ARG(c->gates),
-		BT_STR_ARG(c->text), BT_STR_ARG(c->answer), BT_STR_ARG(got));
+		BT_STR_ARG(c->text), BT_STR_ARG(wanted), BT_STR_ARG(got));
 }
 
-/* Returns the number of cases answered otherwise than wanted. */
-static size_t run(struct bt_str text, bool print, size_t *out_n)
+/* Returns the number of cases answered otherwise than wanted; without answers, ours are printed. */
+static size_t run(struct bt_str text, struct bt_str *answers, size_t *out_n)
 {
 	struct bt_json *json = bt_json_create();
 	struct bt_arena arena = {0};
@@ -192,15 +191,22 @@ static size_t run(struct bt_str text, bool print, size_t *out_n)
 		}
 		bt_buf_clear(&got);
 		same = answer(&c, &got);
-		if (print) {
+		if (!answers) {
 			printf("%s\n", got.ptr);
-		} else if (!bt_str_eq(bt_buf_view(&got), c.answer)) {
-			same = false;
-			if (wrong_n < SHOWN_MAX) {
-				show(&c, bt_buf_view(&got));
+		} else {
+			struct bt_str wanted = answers_next_line(answers);
+			bool agrees = bt_str_eq(bt_buf_view(&got), wanted);
+
+			if (!agrees && wrong_n < SHOWN_MAX) {
+				show(&c, wanted, bt_buf_view(&got));
 			}
+			same &= agrees;
 		}
 		wrong_n += !same;
+	}
+	if (answers && answers->len) {
+		fprintf(stderr, "answers are left after the last case\n");
+		wrong_n++;
 	}
 	bt_buf_fini(&got);
 	bt_arena_fini(&arena);
@@ -208,32 +214,20 @@ static size_t run(struct bt_str text, bool print, size_t *out_n)
 	return wrong_n;
 }
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
-{
-	struct bt_buf text = {.len = 0};
-
-	(void)context;
-	bt_diagnosis_text(diagnosis, &text);
-	fprintf(stderr, "%s\n", text.ptr);
-	bt_buf_fini(&text);
-}
-
 int main(int argc, char **argv)
 {
-	struct bt_input_file file;
-	struct bt_input *input;
-	size_t n = 0, wrong_n = 1;
+	struct bt_input_file asked, answered = {0};
+	size_t n = 0, wrong_n;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: test_config FILE [print]\n");
+	if (argc < 2 || argc > 3) {
+		fprintf(stderr, "usage: test_config CASES [ANSWERS]\n");
 		return 2;
 	}
-	input = bt_input_create(complain, NULL);
-	if (bt_input_add(input, argv[1]) == BT_OK && bt_input_next(input, &file)) {
-		wrong_n = run(file.text, argc > 2, &n);
-		fprintf(stderr, "%zu configurations, %zu answered otherwise than kube-scheduler\n", n,
-			wrong_n);
-	}
-	bt_input_destroy(input);
+	struct bt_input *asked_input = answers_open(argv[1], &asked);
+	struct bt_input *answered_input = argc > 2 ? answers_open(argv[2], &answered) : NULL;
+	wrong_n = run(asked.text, argc > 2 ? &answered.text : NULL, &n);
+	fprintf(stderr, "%zu configurations, %zu answered otherwise than kube-scheduler\n", n, wrong_n);
+	bt_input_destroy(asked_input);
+	bt_input_destroy(answered_input);
 	return wrong_n || !n;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Scenarios of one profile against the answers that kube-scheduler gave to them: every aspect of every pod's
- * verdict must agree. Usage: test_conformance FOLDER PROFILE.
+ * Scenarios against the answers that kube-scheduler gave to them: every aspect of every pod's verdict must
+ * agree. Usage: test_conformance SCENARIOS ANSWERS.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -311,11 +311,11 @@ int main(int argc, char **argv)
 	struct run run = {0};
 
 	if (argc != 3) {
-		fprintf(stderr, "usage: test_conformance FOLDER PROFILE\n");
+		fprintf(stderr, "usage: test_conformance SCENARIOS ANSWERS\n");
 		return 2;
 	}
-	struct bt_input *asked = answers_open(argv[1], argv[2], "scenarios", &scenarios);
-	struct bt_input *answered = answers_open(argv[1], argv[2], "verdicts", &verdicts);
+	struct bt_input *asked = answers_open(argv[1], &scenarios);
+	struct bt_input *answered = answers_open(argv[2], &verdicts);
 	run.want_reader.json = bt_json_create();
 	run.got_reader.json = bt_json_create();
 	int status = report(&run, compare_all(&run, scenarios.text, verdicts.text));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Objects that were decoded, encoded and decoded again are judged as before: every third scenario of each
- * profile. Usage: test_encode FOLDER PROFILE...
+ * Objects that were decoded, encoded and decoded again are judged as before: every third scenario of
+ * each file. Usage: test_encode FILE...
  */
 #include <stdio.h>
 
@@ -77,10 +77,10 @@ static bool agrees(struct bt_scenario *scenario)
 	return same;
 }
 
-static int check_profile(const char *folder, const char *profile)
+static int check_file(const char *path)
 {
 	struct bt_input_file file;
-	struct bt_input *input = answers_open(folder, profile, "scenarios", &file);
+	struct bt_input *input = answers_open(path, &file);
 	struct bt_str rest = file.text;
 	int wrong_n = 0, n = 0;
 
@@ -101,7 +101,7 @@ static int check_profile(const char *folder, const char *profile)
 		bt_json_destroy(json);
 	}
 	bt_input_destroy(input);
-	printf("%s: %d scenarios, %d judged otherwise\n", profile, n, wrong_n);
+	printf("%s: %d scenarios, %d judged otherwise\n", path, n, wrong_n);
 	return wrong_n + (n == 0);
 }
 
@@ -109,8 +109,8 @@ int main(int argc, char **argv)
 {
 	int wrong_n = 0;
 
-	for (int i = 2; i < argc; i++) {
-		wrong_n += check_profile(argv[1], argv[i]);
+	for (int i = 1; i < argc; i++) {
+		wrong_n += check_file(argv[i]);
 	}
 	return wrong_n > 0;
 }

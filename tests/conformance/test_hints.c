@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "answers.h"
 #include "engine/base/mem.h"
 #include "engine/flow/hints.h"
 #include "plugins/dynamic_resources/selectors.h"
 #include "cache_fixture.h"
-#include "tools/codec/input.h"
 #include "tools/codec/json.h"
 #include "tools/codec/object.h"
 #include "tools/kube/config_decode.h"
@@ -552,28 +552,6 @@ static bool run_case(const struct hint_case *is, struct bt_json *answers, bool s
 	return same;
 }
 
-static void complain(void *context, const struct bt_diagnosis *diagnosis)
-{
-	struct bt_buf text = {0};
-
-	(void)context;
-	bt_diagnosis_text(diagnosis, &text);
-	fprintf(stderr, "%s\n", text.ptr);
-	bt_buf_fini(&text);
-}
-
-static struct bt_input *open_file(const char *path, struct bt_input_file *out)
-{
-	struct bt_input *input = bt_input_create(complain, NULL);
-
-	bt_input_add(input, path);
-	if (!bt_input_next(input, out)) {
-		fprintf(stderr, "%s: nothing in it\n", path);
-		exit(2);
-	}
-	return input;
-}
-
 int main(int argc, char **argv)
 {
 	struct bt_input_file asked, answered;
@@ -585,8 +563,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s CASES ANSWERS\n", argv[0]);
 		return 2;
 	}
-	struct bt_input *asked_input = open_file(argv[1], &asked);
-	struct bt_input *answered_input = open_file(argv[2], &answered);
+	struct bt_input *asked_input = answers_open(argv[1], &asked);
+	struct bt_input *answered_input = answers_open(argv[2], &answered);
 	bt_json_begin(cases, asked.text, &arena);
 	bt_json_begin(answers, answered.text, &arena);
 	for (; bt_json_more(cases); n++) {

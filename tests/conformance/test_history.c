@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Histories of one profile against the answers of kube-scheduler's own queue: after every step the same pods
+ * Histories against the answers of kube-scheduler's own queue: after every step the same pods
  * wait in the same places, for the same plugins and as long, and every cycle ended as it did there.
- * Usage: test_history FOLDER PROFILE.
+ * Usage: test_history HISTORIES ANSWERS.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -326,11 +326,11 @@ int main(int argc, char **argv)
 	struct run run = {0};
 
 	if (argc != 3) {
-		fprintf(stderr, "usage: test_history FOLDER PROFILE\n");
+		fprintf(stderr, "usage: test_history HISTORIES ANSWERS\n");
 		return 2;
 	}
-	struct bt_input *asked = answers_open(argv[1], argv[2], "scenarios", &histories);
-	struct bt_input *answered = answers_open(argv[1], argv[2], "verdicts", &verdicts);
+	struct bt_input *asked = answers_open(argv[1], &histories);
+	struct bt_input *answered = answers_open(argv[2], &verdicts);
 	run.want_reader.json = bt_json_create();
 	run.got_reader.json = bt_json_create();
 	int status = report(&run, compare_all(&run, histories.text, verdicts.text));
