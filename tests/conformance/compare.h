@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kube-scheduler's answers beside ours. An answer has items, the pods of a scenario or the steps of a
+ * history, and of each item one text an aspect. Where kube-scheduler leaves an answer to chance, any of what
+ * it may say is right: "any", "gatedToo" and "or" of the answers say where.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "answers.h"
+
+enum { ANSWERS_ASPECTS_MAX = 12 };
+
+struct answers_item {
+	struct bt_str name; /* the pod; empty of a step */
+	struct bt_str aspects[ANSWERS_ASPECTS_MAX];
+	bool any; /* chance: nothing is compared */
+};
+
+/* What an answer is made of. */
+struct answers_kind {
+	const char *item_key;		 /* the items' member of an answer */
+	const char *const *aspect_names; /* ends with NULL */
+	int error_aspect;		 /* of an item that has no answer; < 0: none */
+	void (*play)(struct bt_str question, struct bt_buf *out);
+	void (*read_item)(struct answers_reader *r, struct answers_item *out);
+	/* Is what we say right? */
+	bool (*agrees)(int aspect, struct bt_str want, struct bt_str got);
+};
+
+extern const struct answers_kind answers_of_scenarios, answers_of_histories;
+
+/* True if one of the texts that the separators divide want into is got; nothing agrees only with nothing. */
+bool answers_one_of(struct bt_str want, char between, struct bt_str got);
+
+/* One kube-scheduler's answer. Owns: the items; their texts live in the reader's arena and in the line. */
+struct answers_answer {
+	struct bt_str id;
+	bool error;	/* could not be answered to its end */
+	bool by_chance; /* from some step on: neither are the steps counted nor the error asked for */
+	struct answers_item *items;
+	size_t n, cap;
+};
+
+struct answers_comparison {
+	const struct answers_kind *kind;
+	struct answers_reader want_reader, got_reader;
+	struct answers_answer want, got;
+	uint64_t same[ANSWERS_ASPECTS_MAX], item_n, answer_n, differing_n;
+	unsigned shown;
+};
+
+/* Owns: answers_comparison_end. */
+void answers_comparison_begin(struct answers_comparison *c, const struct answers_kind *kind);
+void answers_comparison_end(struct answers_comparison *c);
+
+/* Compares two lines; got is empty where we have no answer. The first differences are printed.
+ * Returns: false when want cannot be read, or got answers another question. */
+bool answers_compare(struct answers_comparison *c, struct bt_str want, struct bt_str got);
