@@ -39,7 +39,9 @@ static void through(struct bt_bench *bench)
 		for (uint32_t i = 0; i < THROUGH; i++) {
 			uint32_t kind = i % kind_n;
 
-			bt_queue_add(queue, i, (struct bt_queue_kind){kind, (int32_t)(kind % 3)}, i);
+			bt_queue_add(queue, i,
+				(struct bt_queue_kind){.signature_ix = kind, .priority = (int32_t)(kind % 3)},
+				i);
 		}
 		for (uint32_t i = 0; i < THROUGH; i++) {
 			uint32_t pod = bt_queue_pop(queue);
@@ -61,7 +63,7 @@ static struct bt_queue *make_waiting(
 	options.hooks.hint = hint;
 	struct bt_queue *queue = bt_queue_create(&options);
 	for (uint32_t i = 0; i < WAITING; i++) {
-		bt_queue_add(queue, i, (struct bt_queue_kind){i % kind_n, 0}, i);
+		bt_queue_add(queue, i, (struct bt_queue_kind){.signature_ix = i % kind_n}, i);
 		bt_queue_pop(queue);
 		bt_queue_refuse(queue, i, 1, 0, i);
 	}

@@ -16,17 +16,12 @@
 #define STALE_MIN  64	/* fewer stale entries than this are never swept */
 #define KINDS_KEPT 1024 /* so many stay known without pods: most come back */
 
-static uint64_t key_of(struct bt_queue_kind kind)
-{
-	return ((uint64_t)kind.signature_ix << 32 | (uint32_t)kind.priority) + 1;
-}
-
 /* Before the table grows above KINDS_KEPT, kinds without pods make room. */
 static void vacate_kinds(struct bt_active *active)
 {
 	for (size_t i = 0; i < active->kind_n; i++) {
 		if (active->kinds[i].pod_n == 0) {
-			bt_map_remove(&active->kind_ixs, key_of(active->kinds[i].kind));
+			bt_map_remove(&active->kind_ixs, bt_queue_kind_key(active->kinds[i].kind));
 			active->vacant_kinds = bt_mem_grow(active->vacant_kinds, active->vacant_n,
 				&active->vacant_cap, sizeof(*active->vacant_kinds));
 			active->vacant_kinds[active->vacant_n++] = (uint32_t)i;
@@ -54,7 +49,7 @@ static uint32_t make_kind(struct bt_active *active, struct bt_queue_kind kind)
 		ix = (uint32_t)active->kind_n++;
 	}
 	active->kinds[ix] = (struct bt_kind_line){.kind = kind};
-	bt_map_put(&active->kind_ixs, key_of(kind), ix);
+	bt_map_put(&active->kind_ixs, bt_queue_kind_key(kind), ix);
 	return ix;
 }
 
@@ -63,7 +58,7 @@ uint32_t bt_active_join_kind(struct bt_queue *queue, struct bt_queue_kind kind)
 	struct bt_active *active = &queue->active;
 	uint32_t ix;
 
-	if (!bt_map_get(&active->kind_ixs, key_of(kind), &ix)) {
+	if (!bt_map_get(&active->kind_ixs, bt_queue_kind_key(kind), &ix)) {
 		ix = make_kind(active, kind);
 	}
 	active->kinds[ix].pod_n++;

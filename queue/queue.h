@@ -71,11 +71,21 @@ struct bt_queue_options {
 #define BT_QUEUE_MAX_UNSCHEDULABLE (300 * BT_QUEUE_SECOND)
 #define BT_QUEUE_FLUSH_SECONDS	   30 /* unschedulable pods are looked through this often */
 
-/* Pods of one kind get the same hints and, as long as the cluster stays, the same verdict. */
+/* Pods of one kind get the same hints and, as long as the cluster stays, the same verdict, preemption's
+ * included: so a kind is all that PostFilter depends on of a pod without a nomination. */
 struct bt_queue_kind {
-	uint32_t signature_ix;
+	uint32_t signature_ix; /* below 2^31 */
 	int32_t priority;
+	bool never_preempts;
 };
+
+/* The kind as a key of a bt_map. */
+static inline uint64_t bt_queue_kind_key(struct bt_queue_kind kind)
+{
+	return ((uint64_t)kind.signature_ix << 33 | (uint64_t)kind.never_preempts << 32 |
+		       (uint32_t)kind.priority) +
+	       1;
+}
 
 /* What the queue knows of a pod; reading only. */
 struct bt_queue_info {

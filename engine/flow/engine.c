@@ -707,7 +707,8 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 		bt_queue_refuse(engine->queue, pod_ix, decision->rejectors, 0, bt_engine_now(engine));
 	bt_engine_settle_promise(engine, decision);
 	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
-		!engine->options.strict_order && !bt_engine_in_group(engine, pod_ix)) {
+		!engine->options.strict_order && !bt_engine_stands_alone(engine, pod_ix) &&
+		!bt_engine_in_group(engine, pod_ix)) {
 		bt_queue_park(engine->queue, pod_ix, decision->rejectors);
 	}
 }

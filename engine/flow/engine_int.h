@@ -38,13 +38,20 @@ struct bt_leaving {
 	uint32_t pod_ix, uid;
 };
 
-/* What preemption depends on, besides the pod. */
+/* What a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations and pods that
+ * begin to be deleted, budgets, counters with namespaces, volumes, devices, and the members of a group that
+ * are in flight. */
 struct bt_state_of_things {
 	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
 	uint64_t group_cycle; /* 0: none is on */
 };
 
-/* What refused pods of a kind in that state, and preemption helped none of them. */
+/*
+ * What refused pods of a kind in that state, and preemption helped none of them.
+ * Key: bt_queue_kind_key (signature, which names the profile; priority; preemptionPolicy). Only of pods that
+ * bt_engine_stands_alone is false of. Ends: with any change of the state, with the retirement of signatures,
+ * and when there are HOPELESS_MAX of them.
+ */
 struct bt_hopeless {
 	struct bt_state_of_things when;
 	uint32_t rejectors;
@@ -128,7 +135,7 @@ struct bt_engine {
 	bool extended; /* there are extenders */
 	struct bt_preemption preemption;
 	struct bt_preempt_notes notes[BT_NOTES_N]; /* the one for a kind of pods is found by a hash */
-	struct bt_hopeless *hopeless; /* pods that need not try to preempt, by signature and priority */
+	struct bt_hopeless *hopeless;		   /* pods that need not try to preempt, by kind */
 	size_t hopeless_n, hopeless_cap;
 	uint32_t *unpromised; /* of the last decision */
 	size_t unpromised_cap;
@@ -158,6 +165,19 @@ struct bt_engine {
 	uint32_t batch_left;  /* pods until the next batch is prepared */
 	uint32_t pause;	      /* batches that are let pass, because the last ones had nothing to share */
 };
+
+/* The state of things now. */
+struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
+
+/* Does the pod's verdict hold for it alone, and not for others of its kind? It has a nomination, extenders
+ * have a say, or claims, which know their owners and for whom they are reserved, and time out. */
+bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix);
+
+static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
+{
+	return (struct bt_queue_kind){
+		pod->signature->ix, pod->priority, .never_preempts = pod->never_preempts};
+}
 
 /* The profile that pods of that schedulerName ask for, or NULL. */
 struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name);

@@ -6,27 +6,19 @@
 #include <string.h>
 
 #include "engine/base/mem.h"
+#include "engine/flow/engine_int.h"
 
-/* The text of a signature's last refusal, and the cluster's state that it is about. */
+/*
+ * The text of the last refusal of a signature's pods.
+ * Key: the signature's serial number, and the kind; that of a pod that bt_engine_stands_alone is true of is
+ * nobody's (0). Ends: with any change of the state it is about.
+ */
 struct bt_message {
 	struct bt_buf text;
 	uint64_t signature; /* its serial number */
-	uint64_t journal_end, version, change_n, storage, devices;
-	int32_t priority;
-	bool never_preempts;
+	uint64_t kind;	    /* its key */
+	struct bt_state_of_things when;
 };
-
-static bool holds(const struct bt_message *message, const struct bt_cache *cache, const struct bt_pod *pod)
-{
-	return message->text.len && message->signature == pod->signature->serial &&
-	       pod->nominated_ix == BT_NO_NODE && message->priority == pod->priority &&
-	       message->never_preempts == pod->never_preempts &&
-	       message->journal_end == cache->view.usage->journal_end &&
-	       message->version == cache->view.snapshot->version &&
-	       message->storage == cache->view.storage->version &&
-	       message->devices == cache->view.devices->version &&
-	       message->change_n == bt_ledger_change_n(cache->ledger);
-}
 
 void bt_messages_add(struct bt_messages *messages, uint32_t pod_ix, struct bt_buf *out_text)
 {
@@ -34,30 +26,33 @@ void bt_messages_add(struct bt_messages *messages, uint32_t pod_ix, struct bt_bu
 	bt_engine_message(messages->engine, &messages->explanation, out_text);
 }
 
-struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
+static struct bt_message *message_of(struct bt_messages *messages, uint32_t signature_ix)
 {
-	const struct bt_cache *cache = bt_engine_cache(messages->engine);
-	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
-	uint32_t signature_ix = pod->signature->ix;
-
 	while (signature_ix >= messages->n) {
 		size_t old = messages->n;
 
 		messages->items = bt_mem_grow(messages->items, old, &messages->n, sizeof(*messages->items));
 		memset(messages->items + old, 0, (messages->n - old) * sizeof(*messages->items));
 	}
-	struct bt_message *message = &messages->items[signature_ix];
-	if (bt_engine_asks_extenders(messages->engine, pod_ix) || !holds(message, cache, pod)) {
+	return &messages->items[signature_ix];
+}
+
+struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
+{
+	const struct bt_engine *engine = messages->engine;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	struct bt_message *message = message_of(messages, pod->signature->ix);
+	const struct bt_state_of_things now = bt_engine_state(engine);
+	const uint64_t kind =
+		bt_engine_stands_alone(engine, pod_ix) ? 0 : bt_queue_kind_key(bt_engine_kind_of(pod));
+
+	if (message->text.len == 0 || kind == 0 || message->signature != pod->signature->serial ||
+		message->kind != kind || memcmp(&message->when, &now, sizeof(now)) != 0) {
 		bt_buf_clear(&message->text);
 		bt_messages_add(messages, pod_ix, &message->text);
 		message->signature = pod->signature->serial;
-		message->journal_end = cache->view.usage->journal_end;
-		message->version = cache->view.snapshot->version;
-		message->storage = cache->view.storage->version;
-		message->devices = cache->view.devices->version;
-		message->change_n = bt_ledger_change_n(cache->ledger);
-		message->priority = pod->priority;
-		message->never_preempts = pod->never_preempts;
+		message->kind = kind;
+		message->when = now;
 	}
 	return bt_buf_view(&message->text);
 }

@@ -225,17 +225,13 @@ static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
 	return engine->options.strict_order || !pod->creation_ns ? bt_engine_now(engine) : pod->creation_ns;
 }
 
-static struct bt_queue_kind kind_of(const struct bt_pod *pod)
-{
-	return (struct bt_queue_kind){pod->signature->ix, pod->priority};
-}
-
 /* A pod that waits for a node enters the queue. A promise to one that is kept out does not count. */
 static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	if (bt_queue_add(engine->queue, pod_ix, kind_of(pod), arrival_of(engine, pod)) == BT_WAIT_GATED) {
+	if (bt_queue_add(engine->queue, pod_ix, bt_engine_kind_of(pod), arrival_of(engine, pod)) ==
+		BT_WAIT_GATED) {
 		return BT_ENTERED_GATED;
 	}
 	bt_ledger_nominate(engine->cache->ledger, pod_ix, pod->status_ix);
@@ -332,8 +328,8 @@ static void update_waiting(
 		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}
-	enum bt_wait after =
-		bt_queue_update(engine->queue, pod_ix, kind_of(pod), events, n, bt_engine_now(engine));
+	enum bt_wait after = bt_queue_update(
+		engine->queue, pod_ix, bt_engine_kind_of(pod), events, n, bt_engine_now(engine));
 	if (before == BT_WAIT_NOWHERE && after == BT_WAIT_ACTIVE) {
 		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
 	}

@@ -122,14 +122,16 @@ bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix)
 	return bt_extend_asks(engine->extend, pod_ix);
 }
 
-/* Do extenders have a say about the pod? What they said before may not hold. */
-static bool extended(const struct bt_engine *engine, uint32_t pod_ix)
+bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
 {
-	return engine->evaluation.hooks || bt_extend_preempts(engine->extend, pod_ix);
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
+
+	return pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
+	       pod->signature->claim_n || special || bt_extend_asks(engine->extend, pod_ix);
 }
 
-/* Everything that a refusal depends on, besides the pod. */
-static struct bt_state_of_things state_now(const struct bt_engine *engine)
+struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
 {
 	const struct bt_view *view = &engine->cache->view;
 
@@ -142,12 +144,10 @@ static struct bt_state_of_things state_now(const struct bt_engine *engine)
 /* So many kinds of pods are remembered; then all are forgotten, which costs each of them another look. */
 #define HOPELESS_MAX 65536
 
-/* The record of pods of that signature and priority that have no promise of their own. Valid until the next
- * call.
- */
+/* The record of the pod's kind. Valid until the next call. */
 static struct bt_hopeless *hopeless_of(struct bt_engine *engine, const struct bt_pod *pod)
 {
-	uint64_t key = ((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority) + 1;
+	const uint64_t key = bt_queue_kind_key(bt_engine_kind_of(pod));
 	uint32_t ix;
 
 	if (!bt_map_get(&engine->hopeless_ixs, key, &ix)) {
@@ -235,7 +235,7 @@ static struct bt_preempt_notes *notes_for(
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	if (engine->options.evaluate_always || pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(plan) ||
-		extended(engine, pod_ix) || engine->group_cycle.on) {
+		bt_engine_asks_extenders(engine, pod_ix) || engine->group_cycle.on) {
 		return NULL;
 	}
 	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
@@ -320,10 +320,9 @@ BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane
 	const struct bt_plan *plan, struct bt_decision *decision)
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
-	const struct bt_state_of_things now = state_now(engine);
+	const struct bt_state_of_things now = bt_engine_state(engine);
 	struct bt_hopeless *hopeless = hopeless_of(engine, pod);
-	/* Does its verdict hold for it alone? */
-	bool alone = pod->nominated_ix != BT_NO_NODE || extended(engine, decision->pod_ix);
+	bool alone = bt_engine_stands_alone(engine, decision->pod_ix);
 
 	if (!alone && memcmp(&hopeless->when, &now, sizeof(now)) == 0) {
 		decision->rejectors = hopeless->rejectors;

@@ -209,7 +209,8 @@ static uint32_t any_in(struct history *h, enum bt_wait a, enum bt_wait b)
 static struct bt_queue_kind any_kind(struct history *h, uint32_t pod)
 {
 	h->world.signatures[pod] = below(h, SIGNATURES);
-	return (struct bt_queue_kind){h->world.signatures[pod], (int32_t)below(h, PRIORITIES) - 1};
+	return (struct bt_queue_kind){
+		.signature_ix = h->world.signatures[pod], .priority = (int32_t)below(h, PRIORITIES) - 1};
 }
 
 static struct bt_event any_event(struct history *h)

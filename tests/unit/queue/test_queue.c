@@ -29,7 +29,7 @@ static const struct bt_queue_options usual = {.initial_backoff_ns = SECOND,
 
 static struct bt_queue_kind kind(uint32_t signature_ix, int32_t priority)
 {
-	return (struct bt_queue_kind){signature_ix, priority};
+	return (struct bt_queue_kind){.signature_ix = signature_ix, .priority = priority};
 }
 
 /* Pops a pod and refuses it. */
