@@ -48,6 +48,7 @@ struct lane {
 
 struct bt_curl {
 	struct curl_slist connect_to;
+	struct bt_tls_judge judge;
 	struct lane lanes[BT_HTTP_LANES];
 };
 
@@ -112,15 +113,22 @@ static enum bt_http_fault fault_of(CURL *easy, CURLcode code)
 static void settle(struct bt_call *call, CURLcode code)
 {
 	const struct bt_curl_call *part = call->curl;
+	const struct bt_tls_judge *judge = &call->http->curl->judge;
+	enum bt_http_fault fault = fault_of(part->easy, code);
 
 	take_back(call->http, call);
-	if (part->died) {
+	if (fault == BT_HTTP_NOT_TRUSTED && judge->refusal.len) {
+		struct bt_buf why = {0};
+
+		bt_buf_printf(&why, BT_TLS_REFUSAL "%.*s", BT_STR_ARG(bt_buf_view(&judge->refusal)));
+		bt_http_settle(call, fault, bt_buf_view(&why));
+		bt_buf_fini(&why);
+	} else if (part->died) {
 		bt_http_settle(call, BT_HTTP_CLOSED,
 			bt_str("the connection ended before an answer came, or the server refused the "
 			       "stream"));
 	} else {
-		bt_http_settle(call, fault_of(part->easy, code),
-			bt_str(*part->error ? part->error : curl_easy_strerror(code)));
+		bt_http_settle(call, fault, bt_str(*part->error ? part->error : curl_easy_strerror(code)));
 	}
 }
 
@@ -305,7 +313,9 @@ static unsigned prepare_handle(const struct bt_http *http, struct bt_call *call)
 		endpoint->tls ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
 	bad |= curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	bad |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, endpoint->insecure ? 0L : 1L);
-	bad |= curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, endpoint->insecure ? 0L : 2L);
+	/* The judge knows names better (Go's rules), but not which of two a connection leads to. */
+	bad |= curl_easy_setopt(
+		easy, CURLOPT_SSL_VERIFYHOST, !endpoint->insecure && http->curl->judge.proxy.len ? 2L : 0L);
 	return bad;
 }
 
@@ -325,10 +335,12 @@ static struct curl_blob blob_of(struct bt_str pem)
 	return (struct curl_blob){own_text(pem.ptr), pem.len, CURL_BLOB_NOCOPY};
 }
 
-static CURLcode show_given(CURL *easy, void *ssl, void *context)
+static CURLcode prepare_tls(CURL *easy, void *ssl, void *context)
 {
-	(void)easy, (void)context;
-	bt_tls_show_given(ssl);
+	struct bt_http *http = context;
+
+	(void)easy;
+	bt_tls_prepare(ssl, &http->curl->judge);
 	return CURLE_OK;
 }
 
@@ -352,7 +364,8 @@ static unsigned set_identity(struct bt_call *call, const struct bt_identity *ide
 		bad |= curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO, NULL);
 		bad |= curl_easy_setopt(easy, CURLOPT_PROXY_CAINFO_BLOB, &authority);
 	}
-	bad |= curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, show_given);
+	bad |= curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, prepare_tls);
+	bad |= curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, call->http);
 	bad |= curl_easy_setopt(easy, CURLOPT_SSLCERT_BLOB, certificate.len ? &certificate : NULL);
 	bad |= curl_easy_setopt(easy, CURLOPT_SSLKEY_BLOB, key.len ? &key : NULL);
 	return bad;
@@ -539,6 +552,7 @@ bool bt_curl_open(struct bt_http *http)
 	bool good = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 
 	http->curl = bt_mem_zalloc(1, sizeof(*http->curl));
+	bt_tls_judge_init(&http->curl->judge, http->endpoint);
 	http->curl->connect_to.data = own_text(http->endpoint->connect_to);
 	for (uint32_t i = 0; good && i < http->lane_n; i++) {
 		good = open_lane(http, &http->curl->lanes[i]);
@@ -550,6 +564,9 @@ void bt_curl_close(struct bt_http *http)
 {
 	for (uint32_t i = 0; http->curl && i < http->lane_n; i++) {
 		curl_multi_cleanup(http->curl->lanes[i].multi);
+	}
+	if (http->curl) {
+		bt_tls_judge_fini(&http->curl->judge);
 	}
 	bt_mem_free(http->curl);
 	http->curl = NULL;

@@ -96,8 +96,8 @@ struct lane {
 };
 
 struct bt_h2 {
-	struct bt_buf host, port, name,
-		authority;		      /* init: where to connect, whom to ask TLS for, :authority */
+	struct bt_buf host, port, authority; /* init: where to connect, and what is asked for */
+	struct bt_tls_judge judge;
 	size_t path_at;			      /* init: in a call's URL */
 	nghttp2_session_callbacks *callbacks; /* init: */
 	nghttp2_option *option;		      /* init: */
@@ -712,8 +712,8 @@ static bool set_context(struct bt_http *http, struct connection *connection)
 	bt_tls_context_free(h2->context);
 	bt_identity_release(h2->identity);
 	h2->identity = NULL;
-	h2->context = bt_tls_context_create(
-		connection->identity, http->endpoint->insecure, &connection->fault, &connection->why);
+	h2->context =
+		bt_tls_context_create(connection->identity, &h2->judge, &connection->fault, &connection->why);
 	if (h2->context) {
 		h2->identity = bt_identity_hold(connection->identity);
 	}
@@ -735,8 +735,7 @@ static struct connection *open_connection(
 	connection->step_ns = connection->due_ns;
 	lane->first = connection;
 	lane->connection_n++;
-	if (!set_context(http, connection) ||
-		!bt_tls_init(&connection->tls, http->h2->context, http->h2->name.ptr)) {
+	if (!set_context(http, connection) || !bt_tls_init(&connection->tls, http->h2->context)) {
 		die(connection, connection->fault ? connection->fault : BT_HTTP_BROKEN);
 		return connection;
 	}
@@ -1235,7 +1234,7 @@ static void set_endpoint(struct bt_h2 *h2, const struct bt_endpoint *endpoint)
 	struct bt_str there = bt_str_sub(url, from, bt_str_find(url, '/', from));
 
 	h2->path_at = from + there.len;
-	split_address(there, &h2->name, &h2->port);
+	bt_tls_judge_init(&h2->judge, endpoint);
 	there = endpoint->host ? bt_str(endpoint->host + strlen("Host: ")) : there;
 	split_address(there, &h2->host, &h2->port);
 	bt_buf_str(&h2->authority, there);
@@ -1284,7 +1283,7 @@ void bt_h2_close(struct bt_http *http)
 	nghttp2_option_del(h2->option);
 	bt_buf_fini(&h2->host);
 	bt_buf_fini(&h2->port);
-	bt_buf_fini(&h2->name);
+	bt_tls_judge_fini(&h2->judge);
 	bt_buf_fini(&h2->authority);
 	bt_buf_fini(&h2->frames);
 	bt_mem_free(h2->fields);

@@ -8,20 +8,29 @@
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
-#include <openssl/x509v3.h>
 #include <string.h>
 #include <time.h>
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "tools/net/verify.h"
 
 #define SESSIONS 16u /* that are kept; a server offers one or two with each connection */
 
 /* What ALPN offers, best first. */
 static const unsigned char PROTOCOLS[] = "\x02h2\x08http/1.1";
 
+/* Of TLS 1.2, as Go's: forward secrecy, no CBC with SHA-256, nothing that exchanges keys by RSA alone. Those
+ * of TLS 1.3 are OpenSSL's. */
+static const char SUITES[] = "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:"
+			     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:"
+			     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:"
+			     "ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA:"
+			     "ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES256-SHA";
+
 struct bt_tls_context {
 	SSL_CTX *ssl;
+	struct bt_tls_judge *judge;
 	SSL_SESSION *sessions[SESSIONS]; /* the newest last */
 	uint32_t session_n;
 };
@@ -139,9 +148,76 @@ bool bt_tls_belong(struct bt_str certificate, struct bt_str key)
 	return good;
 }
 
-void bt_tls_show_given(SSL_CTX *ssl)
+/* ---- who the server is ---- */
+
+/* The host of "https://user@host:port/path", without brackets. */
+static void add_host(struct bt_str url, struct bt_buf *out)
 {
+	struct bt_str scheme = bt_str("://");
+	size_t from = 0;
+
+	while (from + scheme.len < url.len && memcmp(url.ptr + from, scheme.ptr, scheme.len) != 0) {
+		from++;
+	}
+	url = bt_str_sub(url, from + scheme.len, url.len);
+	url = bt_str_sub(url, 0, bt_str_find(url, '/', 0));
+	size_t at = bt_str_find(url, '@', 0);
+
+	url = at < url.len ? bt_str_sub(url, at + 1, url.len) : url;
+	bool bracket = bt_str_starts(url, "[");
+
+	bt_buf_str(out, bt_str_sub(url, bracket ? 1 : 0, bt_str_find(url, bracket ? ']' : ':', 0)));
+}
+
+void bt_tls_judge_init(struct bt_tls_judge *judge, const struct bt_endpoint *endpoint)
+{
+	*judge = (struct bt_tls_judge){.insecure = endpoint->insecure};
+	add_host(bt_str(endpoint->url), &judge->name);
+	if (bt_str_starts(bt_str(endpoint->proxy), "https://")) {
+		add_host(bt_str(endpoint->proxy), &judge->proxy);
+	}
+}
+
+void bt_tls_judge_fini(struct bt_tls_judge *judge)
+{
+	bt_buf_fini(&judge->name);
+	bt_buf_fini(&judge->proxy);
+	bt_buf_fini(&judge->refusal);
+}
+
+/* In place of OpenSSL's own verdict. Which of the two a connection leads to is libcurl's to tell, where there
+ * is a proxy: it looks at the name as well. */
+static int judge_server(X509_STORE_CTX *context, void *data)
+{
+	const SSL *ssl = X509_STORE_CTX_get_ex_data(context, SSL_get_ex_data_X509_STORE_CTX_idx());
+	struct bt_tls_judge *judge = data;
+	X509 *own = X509_STORE_CTX_get0_cert(context);
+
+	bt_buf_clear(&judge->refusal);
+	int error = bt_verify_name(own, bt_buf_view(&judge->name), &judge->refusal);
+
+	if (error != X509_V_OK && judge->proxy.len) {
+		bt_buf_clear(&judge->refusal);
+		error = bt_verify_name(own, bt_buf_view(&judge->proxy), &judge->refusal);
+	}
+	if (error == X509_V_OK) {
+		error = bt_verify_chain(own, X509_STORE_CTX_get0_untrusted(context),
+			X509_STORE_CTX_get0_store(context), BT_VERIFY_SERVER, SSL_get_security_level(ssl),
+			&judge->refusal);
+	}
+	X509_STORE_CTX_set_error(context, error);
+	return error == X509_V_OK;
+}
+
+void bt_tls_prepare(SSL_CTX *ssl, struct bt_tls_judge *judge)
+{
+	BT_REQUIRE(SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION) == 1 &&
+		   SSL_CTX_set_cipher_list(ssl, SUITES) == 1);
+	SSL_CTX_set_options(ssl, SSL_OP_NO_RENEGOTIATION);
 	(void)SSL_CTX_set_mode(ssl, SSL_MODE_NO_AUTO_CHAIN);
+	if (!judge->insecure) {
+		SSL_CTX_set_cert_verify_callback(ssl, judge_server, judge);
+	}
 }
 
 /* Returns: false: *out_fault and out_why say why. */
@@ -163,19 +239,18 @@ static bool set_identity(SSL_CTX *ssl, const struct bt_identity *identity, enum 
 	return true;
 }
 
-struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, bool insecure,
+struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, struct bt_tls_judge *judge,
 	enum bt_http_fault *out_fault, struct bt_buf *out_why)
 {
 	struct bt_tls_context *context = bt_mem_zalloc(1, sizeof(*context));
 	SSL_CTX *ssl = context->ssl = SSL_CTX_new(TLS_client_method());
 
-	BT_REQUIRE(ssl && SSL_CTX_set_min_proto_version(ssl, TLS1_2_VERSION) == 1);
-	SSL_CTX_set_verify(ssl, insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-	/* Who is named as trusted is trusted, whoever signed it. */
-	X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(ssl), X509_V_FLAG_PARTIAL_CHAIN);
+	BT_REQUIRE(ssl);
+	context->judge = judge;
+	SSL_CTX_set_verify(ssl, judge->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+	bt_tls_prepare(ssl, judge);
 	BT_REQUIRE(SSL_CTX_set_alpn_protos(ssl, PROTOCOLS, sizeof(PROTOCOLS) - 1) == 0);
 	SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-	bt_tls_show_given(ssl);
 	SSL_CTX_set_app_data(ssl, context);
 	SSL_CTX_sess_set_new_cb(ssl, keep_session);
 	if (!set_identity(ssl, identity, out_fault, out_why)) {
@@ -198,23 +273,33 @@ void bt_tls_context_free(struct bt_tls_context *context)
 	bt_mem_free(context);
 }
 
-bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context, const char *name)
+/* A name without the dot at its end, as Go sends it; of an address nothing is sent. */
+static bool send_name(SSL *ssl, struct bt_str name)
 {
 	unsigned char address[16];
-	bool is_address = inet_pton(AF_INET, name, address) == 1 || inet_pton(AF_INET6, name, address) == 1;
+	char text[256];
+	size_t n = name.len && name.ptr[name.len - 1] == '.' ? name.len - 1 : name.len;
 
-	*tls = (struct bt_tls){SSL_new(context->ssl), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem())};
+	if (n == 0 || n >= sizeof(text)) {
+		return false;
+	}
+	memcpy(text, name.ptr, n);
+	text[n] = 0;
+	return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1 ||
+	       SSL_set_tlsext_host_name(ssl, text) == 1;
+}
+
+bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context)
+{
+	*tls = (struct bt_tls){
+		SSL_new(context->ssl), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()), context->judge};
 	BT_REQUIRE(tls->ssl && tls->in && tls->out);
 	BIO_set_mem_eof_return(tls->in, -1);
 	BIO_set_mem_eof_return(tls->out, -1);
 	SSL_set_bio(tls->ssl, tls->in, tls->out);
 	SSL_set_connect_state(tls->ssl);
 	use_session(context, tls->ssl);
-	SSL_set_hostflags(tls->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-	if (is_address) {
-		return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls->ssl), name) == 1;
-	}
-	return SSL_set_tlsext_host_name(tls->ssl, name) == 1 && SSL_set1_host(tls->ssl, name) == 1;
+	return send_name(tls->ssl, bt_buf_view(&context->judge->name));
 }
 
 void bt_tls_fini(struct bt_tls *tls)
@@ -251,7 +336,7 @@ enum bt_tls_state bt_tls_shake(struct bt_tls *tls, enum bt_http_fault *out_fault
 	*out_fault = BT_HTTP_BROKEN;
 	if (verdict != X509_V_OK && SSL_get_verify_mode(tls->ssl) != SSL_VERIFY_NONE) {
 		*out_fault = BT_HTTP_NOT_TRUSTED;
-		bt_buf_printf(out_why, "SSL certificate problem: %s", X509_verify_cert_error_string(verdict));
+		bt_buf_printf(out_why, BT_TLS_REFUSAL "%.*s", BT_STR_ARG(bt_buf_view(&tls->judge->refusal)));
 		ERR_clear_error();
 	} else {
 		say_error(out_why);

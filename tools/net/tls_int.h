@@ -10,6 +10,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/str.h"
+#include "tools/net/access_int.h"
 #include "tools/net/http_int.h"
 
 /*
@@ -19,8 +20,27 @@
  */
 struct bt_tls_context;
 
+/* Who a server has to be, and why the last one that was refused is not. Context: the client's thread. */
+struct bt_tls_judge {
+	struct bt_buf name;  /* init: the host of the endpoint's URL */
+	struct bt_buf proxy; /* init: likewise of a proxy that is spoken to by TLS; empty: none */
+	bool insecure;	     /* init: anybody is taken */
+	struct bt_buf refusal;
+};
+
+void bt_tls_judge_init(struct bt_tls_judge *judge, const struct bt_endpoint *endpoint);
+void bt_tls_judge_fini(struct bt_tls_judge *judge);
+
+/*
+ * What all clients have in common, as client-go's have it by Go's defaults: TLS 1.2 at least and its suites,
+ * no renegotiation, and who is trusted (tools/net/verify.h). They show the certificates that they were given,
+ * and no CA that they trust: OpenSSL would let it go along, and a kube-apiserver verifies all that is shown
+ * anew with each request. judge: outlives the SSL_CTX and its connections.
+ */
+void bt_tls_prepare(SSL_CTX *ssl, struct bt_tls_judge *judge);
+
 /* Returns: NULL: *out_fault and out_why say why. Owns: bt_tls_context_free, also before its connections. */
-struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, bool insecure,
+struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, struct bt_tls_judge *judge,
 	enum bt_http_fault *out_fault, struct bt_buf *out_why);
 void bt_tls_context_free(struct bt_tls_context *context);
 
@@ -30,21 +50,18 @@ bool bt_tls_trusts(struct bt_str authority);
 /* Whether a certificate can be shown with this key. Context: any thread. */
 bool bt_tls_belong(struct bt_str certificate, struct bt_str key);
 
-/*
- * Has clients show the certificates that they were given, and no CA that they trust: OpenSSL would let it go
- * along, and a kube-apiserver verifies all that is shown anew with each request.
- */
-void bt_tls_show_given(SSL_CTX *ssl);
+/* What an error of a server that is not trusted begins with; the judge's refusal follows. */
+#define BT_TLS_REFUSAL "SSL certificate problem: "
 
 /* One connection's. All zeroes: none. */
 struct bt_tls {
 	SSL *ssl;
 	BIO *in, *out; /* of ssl */
+	const struct bt_tls_judge *judge;
 };
 
-/* Begins to shake hands with a server whose certificate must be for that name or address, the same one for
- * all connections of a context. */
-bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context, const char *name);
+/* Begins to shake hands with a server whose certificate must be for the judge's name. */
+bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context);
 void bt_tls_fini(struct bt_tls *tls);
 
 enum bt_tls_state { BT_TLS_READY = 0, BT_TLS_LATER, BT_TLS_FAILED };

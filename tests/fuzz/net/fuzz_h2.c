@@ -48,10 +48,21 @@ static struct plain *plain_of(const struct bt_tls *tls)
 	return (struct plain *)(void *)tls->ssl;
 }
 
-struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, bool insecure,
+void bt_tls_judge_init(struct bt_tls_judge *judge, const struct bt_endpoint *endpoint)
+{
+	(void)endpoint;
+	*judge = (struct bt_tls_judge){.insecure = true};
+}
+
+void bt_tls_judge_fini(struct bt_tls_judge *judge)
+{
+	(void)judge;
+}
+
+struct bt_tls_context *bt_tls_context_create(const struct bt_identity *identity, struct bt_tls_judge *judge,
 	enum bt_http_fault *out_fault, struct bt_buf *out_why)
 {
-	(void)identity, (void)insecure, (void)out_fault, (void)out_why;
+	(void)identity, (void)judge, (void)out_fault, (void)out_why;
 	return bt_mem_zalloc(1, sizeof(struct bt_tls_context));
 }
 
@@ -72,14 +83,14 @@ bool bt_tls_belong(struct bt_str certificate, struct bt_str key)
 	return true;
 }
 
-void bt_tls_show_given(SSL_CTX *ssl)
+void bt_tls_prepare(SSL_CTX *ssl, struct bt_tls_judge *judge)
 {
-	(void)ssl;
+	(void)ssl, (void)judge;
 }
 
-bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context, const char *name)
+bool bt_tls_init(struct bt_tls *tls, struct bt_tls_context *context)
 {
-	(void)context, (void)name;
+	(void)context;
 	*tls = (struct bt_tls){.ssl = bt_mem_zalloc(1, sizeof(struct plain))};
 	return true;
 }

@@ -30,37 +30,88 @@ static void take_pem(BIO *bio, struct bt_buf *out)
 	BIO_free(bio);
 }
 
-void pki_make(
-	struct pki_pair *pair, const struct pki_pair *issuer, const char *common_name, const char *names)
+static void add_constraints(X509 *certificate, const struct pki_wish *wish)
+{
+	X509 *issuer = wish->issuer ? wish->issuer->certificate : certificate;
+	bool signs = wish->authority || !wish->issuer;
+
+	if (signs && !wish->silent) {
+		add_extension(certificate, issuer, NID_basic_constraints, "critical,CA:TRUE");
+	}
+	if (signs || wish->usage) {
+		add_extension(certificate, issuer, NID_key_usage,
+			wish->usage ? wish->usage : "critical,keyCertSign,cRLSign");
+	}
+	if (wish->names) {
+		add_extension(certificate, issuer, NID_subject_alt_name, wish->names);
+	}
+	if (wish->uses) {
+		add_extension(certificate, issuer, NID_ext_key_usage, wish->uses);
+	}
+	if (wish->constraints) {
+		add_extension(certificate, issuer, NID_name_constraints, wish->constraints);
+	}
+	if (wish->other) {
+		add_extension(certificate, issuer, NID_id_pkix_OCSP_CrlID, wish->other);
+	}
+}
+
+/* One that no key has. */
+static void add_wrong_id(X509 *certificate)
+{
+	AUTHORITY_KEYID *id = AUTHORITY_KEYID_new();
+
+	id->keyid = ASN1_OCTET_STRING_new();
+	ASN1_OCTET_STRING_set(id->keyid, (const unsigned char *)"nobody", 6);
+	X509_add1_ext_i2d(certificate, NID_authority_key_identifier, id, 0, X509V3_ADD_DEFAULT);
+	AUTHORITY_KEYID_free(id);
+}
+
+static EVP_PKEY *make_key(const struct pki_wish *wish)
+{
+	if (wish->key) {
+		EVP_PKEY_up_ref(wish->key->key);
+		return wish->key->key;
+	}
+	return wish->rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
+}
+
+void pki_make_as(struct pki_pair *pair, const struct pki_wish *wish)
 {
 	static long serial = 1;
 	X509 *certificate = X509_new();
+	bool usual = !wish->from_s && !wish->until_s;
 
-	*pair = (struct pki_pair){.certificate = certificate, .key = EVP_EC_gen("P-256")};
+	*pair = (struct pki_pair){.certificate = certificate, .key = make_key(wish)};
 	X509_set_version(certificate, X509_VERSION_3);
 	ASN1_INTEGER_set(X509_get_serialNumber(certificate), serial++);
-	X509_gmtime_adj(X509_getm_notBefore(certificate), -3600);
-	X509_gmtime_adj(X509_getm_notAfter(certificate), 86400);
+	X509_gmtime_adj(X509_getm_notBefore(certificate), usual ? -3600 : wish->from_s);
+	X509_gmtime_adj(X509_getm_notAfter(certificate), usual ? 86400 : wish->until_s);
 	X509_set_pubkey(certificate, pair->key);
 	X509_NAME *name = X509_get_subject_name(certificate);
 
-	X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, (const unsigned char *)common_name, -1, -1, 0);
-	X509_set_issuer_name(certificate, issuer ? X509_get_subject_name(issuer->certificate) : name);
-	if (!issuer) {
-		add_extension(certificate, certificate, NID_basic_constraints, "critical,CA:TRUE");
-		add_extension(certificate, certificate, NID_key_usage, "critical,keyCertSign,cRLSign");
+	X509_NAME_add_entry_by_txt(
+		name, "CN", MBSTRING_ASC, (const unsigned char *)wish->common_name, -1, -1, 0);
+	X509_set_issuer_name(
+		certificate, wish->issuer ? X509_get_subject_name(wish->issuer->certificate) : name);
+	add_constraints(certificate, wish);
+	if (wish->wrong_id) {
+		add_wrong_id(certificate);
 	}
-	if (names) {
-		add_extension(
-			certificate, issuer ? issuer->certificate : certificate, NID_subject_alt_name, names);
-	}
-	BT_REQUIRE(X509_sign(certificate, issuer ? issuer->key : pair->key, EVP_sha256()) > 0);
+	BT_REQUIRE(X509_sign(certificate, wish->issuer ? wish->issuer->key : pair->key,
+			   wish->sha1 ? EVP_sha1() : EVP_sha256()) > 0);
 	BIO *text = BIO_new(BIO_s_mem()), *key = BIO_new(BIO_s_mem());
 
 	PEM_write_bio_X509(text, certificate);
 	PEM_write_bio_PrivateKey(key, pair->key, NULL, NULL, 0, NULL, NULL);
 	take_pem(text, &pair->certificate_pem);
 	take_pem(key, &pair->key_pem);
+}
+
+void pki_make(
+	struct pki_pair *pair, const struct pki_pair *issuer, const char *common_name, const char *names)
+{
+	pki_make_as(pair, &(struct pki_wish){.issuer = issuer, .common_name = common_name, .names = names});
 }
 
 void pki_fini(struct pki_pair *pair)
@@ -75,6 +126,7 @@ SSL_CTX *pki_server(const struct pki_pair *pair, const struct pki_pair *clients)
 {
 	SSL_CTX *context = SSL_CTX_new(TLS_server_method());
 
+	SSL_CTX_set_security_level(context, 0); /* it shows what a test wants */
 	BT_REQUIRE(SSL_CTX_use_certificate(context, pair->certificate) == 1);
 	BT_REQUIRE(SSL_CTX_use_PrivateKey(context, pair->key) == 1);
 	if (clients) {
