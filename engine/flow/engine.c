@@ -6,6 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/probe.h"
+#include "engine/base/quote.h"
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/dynamic_resources/selectors.h"
 
@@ -686,6 +687,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 		return;
 	}
 	engine->cycle_n++;
+	bt_buf_clear(&engine->reserved.why);
 	int64_t begin_ns = bt_stages_now(engine->options.stages);
 	decide(engine, lane, out_decision);
 	if (BT_UNLIKELY(engine->options.stages)) {
@@ -713,18 +715,29 @@ void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *dec
 	}
 }
 
+/* Plugins of PostFilter have their turns one after the other: where one fails the later ones have none. */
+static void release_claim(struct bt_engine *engine, struct bt_decision *decision)
+{
+	if (bt_engine_release_claim(engine, &decision->release, decision->pod_ix)) {
+		return;
+	}
+	bt_buf_clear(&engine->reserved.why);
+	bt_buf_text(&engine->reserved.why, "resourceclaims.resource.k8s.io ");
+	bt_quote(&engine->reserved.why, bt_engine_name(engine, decision->release.name));
+	bt_buf_text(&engine->reserved.why, " not found");
+	decision->preempt = BT_PREEMPT_FAILED;
+	decision->nominated_ix = BT_NO_NODE;
+	decision->victim_n = 0;
+}
+
 static void refuse(struct bt_engine *engine, struct bt_decision *decision)
 {
+	release_claim(engine, decision);
 	/* Nobody has to go for a pod that has gone. */
 	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND &&
 		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
 		     bt_engine_preempting_begin(engine, decision);
 
-	/* Who is bound by somebody else meanwhile may have another scheduler, too. */
-	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, decision->pod_ix);
-	if (decision->outcome == BT_REFUSED && decision->plan && lane) {
-		bt_engine_release_claims(engine, lane, decision->plan, decision->pod_ix);
-	}
 	if (found && !engine->async_preemption) {
 		bt_engine_carry_out(engine, decision);
 	}

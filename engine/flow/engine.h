@@ -17,6 +17,7 @@
 #include "engine/flow/stages.h"
 #include "engine/score/evaluate.h"
 #include "engine/score/warm.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
 #include "queue/queue.h"
 
 struct bt_engine;
@@ -141,6 +142,7 @@ struct bt_decision {
 	uint32_t rejectors; /* BT_REFUSED: the plugins that refused some node, as bits (bt_hints_name)
 			     */
 	enum bt_preempt_outcome preempt; /* BT_REFUSED: what PostFilter came to */
+	struct bt_claim_release release; /* BT_REFUSED: what PostFilter does about a claim of the pod */
 	struct bt_plan *plan;		 /* private, between bt_engine_begin and bt_engine_end */
 };
 
@@ -323,7 +325,8 @@ void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision,
 /*
  * The second half: assumes the pod and hands it to the binder, or sets it aside. decision is
  * bt_engine_begin's. A pod that was placed fails all the same when volumes or claims that it was to get have
- * changed since then; bt_engine_end_error says how, until the next cycle.
+ * changed since then, and PostFilter fails when the claim that it is to deallocate has gone;
+ * bt_engine_end_error says how, until the next cycle.
  */
 void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision);
 struct bt_str bt_engine_end_error(const struct bt_engine *engine);

@@ -213,16 +213,18 @@ bool bt_engine_evaluate_promised(
 struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix);
 
 /*
- * Runs what the profile has at PostFilter; by notes when there are some, and then without texts. Sets
- * preemption->outcome, and in text (if the request wants texts) what the plugins say together. Source:
- * RunPostFilterPlugins, v1.36.3.
+ * Runs what the profile has at PostFilter, one plugin after the other; by notes when there are some, and then
+ * without texts. Sets preemption->outcome, in out_release what DynamicResources does (which is not done yet),
+ * and in text (if the request wants texts) what the plugins say together. Source: RunPostFilterPlugins,
+ * v1.36.3.
  */
 void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
-	struct bt_preempt_notes *notes, struct bt_preemption *preemption, struct bt_buf *text);
+	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text);
 
-/* PostFilter of DynamicResources takes an allocation back that keeps the pod from being placed, if it may. */
-void bt_engine_release_claims(
-	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan, uint32_t for_ix);
+/* Carries out what DynamicResources has decided at PostFilter: it takes an allocation back that keeps the pod
+ * from being placed. Returns false when the claim has gone since then. */
+bool bt_engine_release_claim(
+	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix);
 
 /* After a refusal: says who refused the pod, whether preemption helps, and by whose going. */
 void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,

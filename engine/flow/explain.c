@@ -117,9 +117,10 @@ static void explain_post_filter(
 		.extend = bt_engine_extend_for(engine, out->pod_ix),
 		.explain = true,
 	};
+	struct bt_claim_release unused;
 
 	bt_buf_clear(&out->post_text);
-	bt_engine_post_filter(lane, &request, NULL, &out->preemption, &out->post_text);
+	bt_engine_post_filter(lane, &request, &out->preemption, &unused, &out->post_text);
 	out->post_filtered = true;
 	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
 }

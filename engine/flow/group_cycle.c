@@ -290,9 +290,7 @@ static void decide_member(struct work *w, uint32_t i, const struct bt_group_watc
 			member->preempts = w->preempts = true;
 			keep_victims(engine, member);
 		}
-		if (decision->plan) {
-			bt_engine_release_claims(engine, w->lane, decision->plan, decision->pod_ix);
-		}
+		(void)bt_engine_release_claim(engine, &decision->release, decision->pod_ix);
 		if (!member->preempts) {
 			member->beside_others = w->reserves;
 			return;

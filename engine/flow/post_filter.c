@@ -21,59 +21,80 @@ static bool claims_state_missing(const struct bt_lane *lane, const struct bt_pla
 	return lane->profile.dra_pre_filter_after > ran;
 }
 
-/* What DynamicResources does. */
-static enum bt_claims_release release_of(
-	const struct bt_plan *plan, const struct bt_view *view, uint32_t *out_claim_ix)
+/* DynamicResources of the plan, if it was asked in this cycle; or NULL. */
+static const struct bt_compiled *claims_of(const struct bt_plan *plan)
 {
 	for (uint32_t u = 0; plan->asks && u < plan->profile->use_n; u++) {
 		if (plan->profile->uses[u].plugin == &bt_plugin_dynamic_resources) {
-			return bt_dynamic_resources_release(&plan->compiled[u], view, out_claim_ix);
+			return &plan->compiled[u];
 		}
 	}
-	return BT_CLAIMS_NONE;
+	return NULL;
 }
 
-/* A claim keeps a pod out: its allocation goes, or the claim. */
-static void release(struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
+static struct bt_claim_release release_of(const struct bt_plan *plan, const struct bt_view *view)
 {
-	const struct bt_releaser *releaser = &engine->options.releaser;
-	struct bt_devices *devices = engine->cache->devices;
-	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
+	const struct bt_compiled *claims = claims_of(plan);
 
-	if (releaser->release) {
-		releaser->release(releaser->context, engine, claim_ix, deletes, for_ix);
-	} else if (deletes) {
-		bt_devices_remove(devices, BT_KIND_RESOURCE_CLAIM, claim->namespace_, claim->name);
-	} else {
-		bt_devices_deallocate(devices, claim_ix);
-		bt_engine_wake_for_claim(
-			engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
-	}
+	return claims ? bt_dynamic_resources_release(claims, view)
+		      : (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 }
 
-void bt_engine_release_claims(
-	struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan, uint32_t for_ix)
+/* Has DynamicResources something to say at PostFilter, which depends on the pod and on what Filter found? */
+static bool holds_claims(const struct bt_lane *lane, const struct bt_plan *plan)
 {
-	bool there = false;
-	uint32_t claim_ix;
+	const struct bt_compiled *claims = claims_of(plan);
+	bool asked = false;
 
 	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
-		there |= lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
+		asked |= lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
 	}
-	if (!there || !plan->asks || claims_state_missing(lane, plan)) {
-		return;
+	return asked && claims && bt_dynamic_resources_holds(claims);
+}
+
+bool bt_engine_release_claim(
+	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix)
+{
+	const struct bt_releaser *releaser = &engine->options.releaser;
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[release->claim_ix];
+	bool deletes = release->what == BT_CLAIMS_DELETE;
+
+	if (release->what != BT_CLAIMS_DEALLOCATE && !deletes) {
+		return true;
 	}
-	enum bt_claims_release what = release_of(plan, &engine->cache->view, &claim_ix);
-	if (what == BT_CLAIMS_DEALLOCATE || what == BT_CLAIMS_DELETE) {
-		release(engine, claim_ix, what == BT_CLAIMS_DELETE, for_ix);
+	if (!claim->live || claim->name != release->name || claim->uid != release->uid) {
+		return false;
 	}
+	if (releaser->release) {
+		releaser->release(releaser->context, engine, release->claim_ix, deletes, for_ix);
+	} else if (deletes) {
+		bt_devices_remove(
+			engine->cache->devices, BT_KIND_RESOURCE_CLAIM, claim->namespace_, claim->name);
+	} else {
+		bt_devices_deallocate(engine->cache->devices, release->claim_ix);
+		bt_engine_wake_for_claim(
+			engine, release->claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+	}
+	return true;
+}
+
+static enum bt_preempt_outcome try_preemption(
+	const struct bt_preempt_request *request, struct bt_preemption *preemption)
+{
+	if (request->notes) {
+		bt_preempt_by_notes(request, request->notes, preemption);
+	} else {
+		bt_preempt(request, preemption);
+	}
+	return preemption->outcome;
 }
 
 void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
-	struct bt_preempt_notes *notes, struct bt_preemption *preemption, struct bt_buf *text)
+	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text)
 {
 	enum bt_preempt_outcome outcome = BT_PREEMPT_INELIGIBLE;
 
+	*out_release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
 		bool claims = lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
 
@@ -85,24 +106,18 @@ void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_r
 		}
 		bt_buf_text(text, i ? ", " : "");
 		if (claims) {
-			uint32_t unused;
-
-			bt_buf_text(text, bt_dynamic_resources_release_text(
-						  release_of(request->plan, &request->cache->view, &unused)));
+			*out_release = release_of(request->plan, &request->cache->view);
+			bt_buf_text(text, bt_dynamic_resources_release_text(out_release->what));
 			continue;
 		}
-		if (notes) {
-			bt_preempt_by_notes(request, notes, preemption);
-		} else {
-			bt_preempt(request, preemption);
-		}
-		outcome = preemption->outcome;
+		outcome = try_preemption(request, preemption);
 		if (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED) {
 			bt_buf_clear(text);
-			bt_buf_str(text, bt_buf_view(&preemption->text));
-			break;
 		}
 		bt_buf_str(text, bt_buf_view(&preemption->text));
+		if (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED) {
+			break;
+		}
 	}
 	preemption->outcome = outcome;
 }
@@ -262,14 +277,17 @@ static void note_leaving(struct bt_engine *engine)
 }
 
 static struct bt_preempt_request request_of(struct bt_engine *engine, const struct bt_lane *lane,
-	const struct bt_plan *plan, const struct bt_decision *decision)
+	struct bt_preempt_notes *notes, const struct bt_decision *decision)
 {
+	const struct bt_plan *plan = decision->plan;
+
 	return (struct bt_preempt_request){
 		.settings = &lane->profile.preemption,
 		.cache = engine->cache,
 		.pod_ix = decision->pod_ix,
 		.plan = plan,
 		.evaluation = plan->refusal ? NULL : &engine->evaluation,
+		.notes = notes,
 		.extend = bt_engine_extend_for(engine, decision->pod_ix),
 		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
 	};
@@ -292,15 +310,14 @@ static void note_post_filter(struct bt_engine *engine, const struct bt_lane *lan
 
 /* Asks PostFilter. */
 static void preempt(struct bt_engine *engine, const struct bt_lane *lane,
-	const struct bt_preempt_request *request, struct bt_preempt_notes *notes,
-	struct bt_decision *decision)
+	const struct bt_preempt_request *request, struct bt_decision *decision)
 {
 	struct bt_preemption *preemption = &engine->preemption;
 	struct bt_buf unused = {0};
 
 	int64_t begin_ns = bt_stages_now(engine->options.stages);
 
-	bt_engine_post_filter(lane, request, notes, preemption, &unused);
+	bt_engine_post_filter(lane, request, preemption, &decision->release, &unused);
 	bt_buf_fini(&unused);
 	if (engine->measures) {
 		note_post_filter(engine, lane, bt_clock_monotonic_ns() - begin_ns);
@@ -322,24 +339,25 @@ BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
 	const struct bt_state_of_things now = bt_engine_state(engine);
 	struct bt_hopeless *hopeless = hopeless_of(engine, pod);
-	bool alone = bt_engine_stands_alone(engine, decision->pod_ix);
+	const bool alone = bt_engine_stands_alone(engine, decision->pod_ix);
+	const bool claims = holds_claims(lane, plan);
 
 	if (!alone && memcmp(&hopeless->when, &now, sizeof(now)) == 0) {
 		decision->rejectors = hopeless->rejectors;
 		decision->preempt = hopeless->preempt;
 		return;
 	}
-	bool idle = preemption_is_idle(engine, lane, plan, pod, &decision->preempt);
+	bool idle = preemption_is_idle(engine, lane, plan, pod, &decision->preempt) && !claims;
 	struct bt_preempt_notes *notes = idle ? NULL : notes_for(engine, plan, decision->pod_ix);
 	if (!notes && !engine->evaluated && !plan->refusal) {
 		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
 		engine->evaluated = true;
 	}
-	const struct bt_preempt_request request = request_of(engine, lane, plan, decision);
+	const struct bt_preempt_request request = request_of(engine, lane, notes, decision);
 	decision->rejectors = engine->evaluated || plan->refusal ? rejectors_of(engine, lane, plan)
 								 : noted_rejectors(lane, &request, notes);
 	if (!idle) {
-		preempt(engine, lane, &request, notes, decision);
+		preempt(engine, lane, &request, decision);
 	}
 	if (decision->preempt != BT_PREEMPT_FOUND && !alone) {
 		*hopeless = (struct bt_hopeless){now, decision->rejectors, decision->preempt};

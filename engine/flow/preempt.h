@@ -27,9 +27,10 @@ struct bt_preempt_request {
 	const struct bt_plan *plan; /* prepared */
 	/* The cycle that refused the pod: every node was filtered. NULL when PreFilter had refused it. */
 	const struct bt_evaluation *evaluation;
-	struct bt_extend *extend; /* extenders that have a say in the candidates; NULL: none has */
-	uint64_t random;	  /* bits that choose where the search begins */
-	bool explain;		  /* the text is wanted */
+	struct bt_preempt_notes *notes; /* what is known of nodes; NULL: all have to be looked at */
+	struct bt_extend *extend;	/* extenders that have a say in the candidates; NULL: none has */
+	uint64_t random;		/* bits that choose where the search begins */
+	bool explain;			/* the text is wanted */
 };
 
 /*

@@ -667,31 +667,40 @@ uint32_t bt_dynamic_resources_choose(const struct bt_compiled *compiled, const s
 	return n;
 }
 
-enum bt_claims_release bt_dynamic_resources_release(
-	const struct bt_compiled *compiled, const struct bt_view *view, uint32_t *out_claim_ix)
+static struct bt_claim_release release_of(enum bt_claims_release what, const struct held *held)
+{
+	return (struct bt_claim_release){what, held->claim_ix, held->name, held->uid};
+}
+
+struct bt_claim_release bt_dynamic_resources_release(
+	const struct bt_compiled *compiled, const struct bt_view *view)
 {
 	const struct term *term = compiled->state;
 
-	if (!term || term->held_n == 0) {
-		return BT_CLAIMS_NONE;
+	if (!bt_dynamic_resources_holds(compiled)) {
+		return (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 	}
 	for (uint32_t i = 0; i < term->user_n; i++) {
-		const struct bt_resource_claim *claim = claim_now(view, &term->held[i]);
+		const struct bt_resource_claim *claim = term->held[i].claim;
 
-		if (claim && term->held[i].unavailable &&
+		if (term->held[i].unavailable &&
 			(claim->reserved_n == 0 ||
 				(claim->reserved_n == 1 &&
 					claim->reserved_for[0] == view->devices->pod_uid))) {
-			*out_claim_ix = term->held[i].claim_ix;
-			return BT_CLAIMS_DEALLOCATE;
+			return release_of(BT_CLAIMS_DEALLOCATE, &term->held[i]);
 		}
 	}
-	if (term->held_n > term->user_n && term->held[term->user_n].claim_ix != BT_NO_CLAIM &&
-		claim_now(view, &term->held[term->user_n])) {
-		*out_claim_ix = term->held[term->user_n].claim_ix;
-		return BT_CLAIMS_DELETE;
+	if (term->held_n > term->user_n && term->held[term->user_n].claim) {
+		return release_of(BT_CLAIMS_DELETE, &term->held[term->user_n]);
 	}
-	return BT_CLAIMS_KEPT;
+	return (struct bt_claim_release){.what = BT_CLAIMS_KEPT};
+}
+
+bool bt_dynamic_resources_holds(const struct bt_compiled *compiled)
+{
+	const struct term *term = compiled->state;
+
+	return term && term->held_n > 0;
 }
 
 const char *bt_dynamic_resources_release_text(enum bt_claims_release release)

@@ -41,10 +41,22 @@ enum bt_claims_release {
 	BT_CLAIMS_DELETE      /* this claim for extended resources goes */
 };
 
-/* Decides what PostFilter does after the nodes of this cycle were asked; out_claim_ix is set for the last
- * two. */
-enum bt_claims_release bt_dynamic_resources_release(
-	const struct bt_compiled *compiled, const struct bt_view *view, uint32_t *out_claim_ix);
+/* What it does to which claim, which may have gone when that is carried out: the last three are set for the
+ * last two. */
+struct bt_claim_release {
+	enum bt_claims_release what;
+	uint32_t claim_ix, name, uid;
+};
+
+/*
+ * Decides what PostFilter does. Context: when its turn comes in the cycle, before later plugins of PostFilter
+ * ask Filter again: what these find unavailable counts for who comes after them.
+ */
+struct bt_claim_release bt_dynamic_resources_release(
+	const struct bt_compiled *compiled, const struct bt_view *view);
+
+/* Does the pod have claims in this cycle, about which PostFilter decides by pod? */
+bool bt_dynamic_resources_holds(const struct bt_compiled *compiled);
 
 /* What PostFilter says. */
 const char *bt_dynamic_resources_release_text(enum bt_claims_release release);

@@ -271,6 +271,11 @@ static void end_refused(struct player *p)
 		cycle->decision.nominated_ix = BT_NO_NODE;
 	}
 	bt_engine_end(p->api.cluster.engine, &cycle->decision);
+	struct bt_str error = bt_engine_end_error(p->api.cluster.engine);
+	if (error.len) {
+		cycle->message.len = cycle->plain_len;
+		bt_buf_printf(&cycle->message, " %.*s", BT_STR_ARG(error));
+	}
 }
 
 /* ---- pods of a group ---- */

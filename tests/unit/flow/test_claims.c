@@ -45,8 +45,9 @@ static void add_claim(struct trial *t, const char *name)
 	apply(t, text);
 }
 
-/* One node with one device. */
-static void begin(struct trial *t, void **state, bool answers)
+/* One node with one device. post_filter: an order of plugins, or NULL. */
+static void begin_with(
+	struct trial *t, void **state, bool answers, const struct bt_config_plugin_set *post_filter)
 {
 	const struct bt_engine_options options = {.binder = {bind, t}};
 	struct bt_config_errors errors = {0};
@@ -54,6 +55,9 @@ static void begin(struct trial *t, void **state, bool answers)
 
 	*t = (struct trial){.f = *state, .answers = answers};
 	bt_config_init_default(&t->config, NULL);
+	if (post_filter) {
+		t->config.profiles[0].plugins.points[BT_POINT_POST_FILTER] = *post_filter;
+	}
 	t->engine = bt_engine_create(&t->config, &options, &errors);
 	assert_non_null(t->engine);
 	bt_config_errors_fini(&errors);
@@ -70,6 +74,11 @@ static void begin(struct trial *t, void **state, bool answers)
 		 "generation: 1, resourceSliceCount: 1}, devices: [{name: a}]}}");
 	add_claim(t, "c");
 	add_claim(t, "e");
+}
+
+static void begin(struct trial *t, void **state, bool answers)
+{
+	begin_with(t, state, answers, NULL);
 }
 
 static void end(struct trial *t)
@@ -393,6 +402,96 @@ static void an_allocation_that_is_in_the_way_is_taken_back(void **state)
 	end(&t);
 }
 
+#define ELSEWHERE                                                                                            \
+	"{" API "kind: ResourceClaim, metadata: {namespace: default, name: c, uid: u-c}, spec: {devices: "   \
+	"{requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: 1}}]}}, "    \
+	"status: {allocation: {devices: {results: [{request: r, driver: d, pool: q, device: b}]}, "          \
+	"nodeSelector: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: "      \
+	"[gone]}]}]}}}}"
+
+/* A claim that is allocated where no node is, a pod of low priority that takes the node's processors, and a
+ * pod of high priority that needs both. Returns the last one. */
+static uint32_t fill_node(struct trial *t)
+{
+	apply(t, ELSEWHERE);
+	add_pod(t, "schedulerName: default-scheduler, nodeName: n1, containers: [{name: a, resources: "
+		   "{requests: {cpu: '3'}}}]");
+	return add_pod(t, "schedulerName: default-scheduler, priority: 10, containers: [{name: a, resources: "
+			  "{requests: {cpu: '2'}}}], resourceClaims: [{name: x, resourceClaimName: c}]");
+}
+
+static bool is_allocated(const struct trial *t, const char *claim)
+{
+	const struct bt_cache *cache = bt_engine_cache(t->engine);
+	struct bt_intern *intern = cache->dictionary->intern;
+
+	return bt_device_store_claim(cache->view.devices, bt_intern_find(intern, bt_str("default")),
+		bt_intern_find(intern, bt_str(claim)))
+		->allocated;
+}
+
+static void what_only_preemption_found_unavailable_stays_allocated(void **state)
+{
+	struct bt_decision decision;
+	struct trial t;
+
+	begin(&t, state, true);
+	uint32_t pod = fill_node(&t);
+	assert_string_equal(message(&t, pod),
+		"0/1 nodes are available: 1 Insufficient cpu. still not schedulable, preemption: 0/1 nodes "
+		"are available: 1 resourceclaim not available on the node.");
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_decide(t.engine, pod, &decision);
+	assert_int_equal(decision.outcome, BT_REFUSED);
+	assert_int_equal(decision.preempt, BT_PREEMPT_NOWHERE);
+	assert_true(is_allocated(&t, "c"));
+	end(&t);
+}
+
+/* Upstream's plugins share what Filter has noted, and a profile says who comes first. */
+static void what_preemption_found_unavailable_counts_for_who_comes_after_it(void **state)
+{
+	struct bt_config_plugin order[] = {
+		{.name = BT_STR("DefaultPreemption")}, {.name = BT_STR("DynamicResources")}};
+	struct bt_config_plugin all = {.name = BT_STR("*")};
+	const struct bt_config_plugin_set preemption_first = {{order, 2}, {&all, 1}};
+	struct bt_decision decision;
+	struct trial t;
+
+	begin_with(&t, state, true, &preemption_first);
+	uint32_t pod = fill_node(&t);
+	assert_string_equal(message(&t, pod),
+		"0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 "
+		"resourceclaim not available on the node., deallocation of ResourceClaim completed");
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_decide(t.engine, pod, &decision);
+	assert_int_equal(decision.preempt, BT_PREEMPT_NOWHERE);
+	assert_false(is_allocated(&t, "c"));
+	end(&t);
+}
+
+/* Plugins of PostFilter that come later have no turn then. */
+static void post_filter_fails_when_the_claim_has_gone_that_it_deallocates(void **state)
+{
+	struct bt_decision decision;
+	struct trial t;
+
+	begin(&t, state, true);
+	apply(&t, ELSEWHERE);
+	uint32_t pod = add_pod(&t, USES("c"));
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_begin(t.engine, pod, &decision);
+	assert_int_equal(decision.outcome, BT_REFUSED);
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_RESOURCE_CLAIM, bt_str("default"), bt_str("c")),
+		BT_OK);
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(decision.preempt, BT_PREEMPT_FAILED);
+	struct bt_str error = bt_engine_end_error(t.engine);
+	assert_true(bt_str_is(error, "resourceclaims.resource.k8s.io \"c\" not found"));
+	end(&t);
+}
+
 /* Between the halves of a pod's cycle its claim goes, or others come. */
 static void claims_may_come_and_go_before_the_decision_is_carried_out(void **state)
 {
@@ -437,6 +536,9 @@ int main(void)
 		FIXTURE_TEST(a_binding_that_failed_before_it_wrote_a_claim_gives_the_device_back),
 		FIXTURE_TEST(a_pod_waits_until_its_claim_is_there),
 		FIXTURE_TEST(an_allocation_that_is_in_the_way_is_taken_back),
+		FIXTURE_TEST(what_only_preemption_found_unavailable_stays_allocated),
+		FIXTURE_TEST(what_preemption_found_unavailable_counts_for_who_comes_after_it),
+		FIXTURE_TEST(post_filter_fails_when_the_claim_has_gone_that_it_deallocates),
 		FIXTURE_TEST(claims_may_come_and_go_before_the_decision_is_carried_out),
 	};
 
