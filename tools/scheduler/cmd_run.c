@@ -8,6 +8,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
 #include "tools/scheduler/scheduler.h"
+#include "tools/serve/serve.h"
 #include "tools/simulate/configuration.h"
 
 #define LOOK_NS	      50000000
@@ -105,6 +106,7 @@ static int schedule(const struct bt_invocation *invocation, const struct bt_run_
 	bt_log_setup(flags->log_format, flags->verbosity);
 	bt_run_flags_warn(invocation);
 	bt_run_config_warn(config);
+	bt_serve_raise_files();
 	struct bt_scheduler *scheduler = bt_scheduler_create(flags, config, &why);
 	if (scheduler) {
 		status = serve(scheduler);

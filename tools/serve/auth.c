@@ -438,14 +438,22 @@ static void explain(unsigned status, const struct bt_auth_request *request, cons
 	bt_buf_fini(&text);
 }
 
-unsigned bt_auth_decide(
-	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_buf *out_message)
+bool bt_auth_is_prompt(const struct bt_auth *auth, const struct bt_auth_request *request)
+{
+	return request->certificate_n == 0 && request->authorization.len == 0 &&
+	       is_always_allowed(auth->options.settings, request->path);
+}
+
+unsigned bt_auth_decide(struct bt_auth *auth, const struct bt_auth_request *request, bool *out_known,
+	struct bt_buf *out_message)
 {
 	struct bt_user user = {0};
 	struct bt_buf reason = {0};
 	unsigned status = 401;
+	enum who who = authenticate(auth, request, &user);
 
-	if (authenticate(auth, request, &user) == WHO_WRONG) {
+	*out_known = who == WHO_KNOWN;
+	if (who == WHO_WRONG) {
 		bt_buf_text(out_message, "Unauthorized");
 	} else {
 		status = authorize(auth, request, &user, &reason);

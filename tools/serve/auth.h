@@ -50,6 +50,10 @@ enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct b
 /* The CA certificates that count now, in PEM; empty: client certificates are not looked at. */
 void bt_auth_authorities(struct bt_auth *auth, struct bt_buf *out_pem);
 
-/* Returns: 200; 401, 403 or 500 with upstream's message in out_message. */
-unsigned bt_auth_decide(
-	struct bt_auth *auth, const struct bt_auth_request *request, struct bt_buf *out_message);
+/* Returns: 200; 401, 403 or 500 with upstream's message in out_message; out_known: the client is
+ * authenticated. */
+unsigned bt_auth_decide(struct bt_auth *auth, const struct bt_auth_request *request, bool *out_known,
+	struct bt_buf *out_message);
+
+/* Is it decided without asking the API server: the path is always allowed, and nothing is shown? */
+bool bt_auth_is_prompt(const struct bt_auth *auth, const struct bt_auth_request *request);

@@ -4,6 +4,7 @@
  */
 #include "tools/serve/certificate.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
@@ -280,4 +281,79 @@ enum bt_status bt_certificate_load(
 		status = make_pair(settings->bind_address, out, out_error);
 	}
 	return status;
+}
+
+enum bt_status bt_certificate_load_named(
+	const struct bt_sni_settings *settings, struct bt_certificate *out, struct bt_buf *out_error)
+{
+	enum bt_status status = read_pair(settings->cert_file, settings->key_file, out, out_error);
+
+	bt_buf_text(out_error, status == BT_OK ? "" : "; see --tls-sni-cert-key");
+	return status;
+}
+
+/* Source: IsDNS1123Subdomain, with a star for the first label or alone. */
+static bool is_domain(struct bt_str name)
+{
+	struct bt_str rest = bt_str_starts(name, "*.") ? bt_str_sub(name, 2, name.len) : name;
+	bool good = rest.len > 0 && rest.len <= 253, begins = true;
+
+	for (size_t i = 0; i < rest.len && good; i++) {
+		char c = rest.ptr[i];
+		bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+		bool last = i + 1 == rest.len || rest.ptr[i + 1] == '.';
+
+		good = letter || (c == '-' && !begins && !last) || (c == '.' && !begins && i + 1 < rest.len);
+		begins = c == '.';
+	}
+	return good || bt_str_is(name, "*");
+}
+
+static void add_name(struct bt_arena *arena, struct bt_str name, struct bt_str *items, uint32_t *in_out_n)
+{
+	items[(*in_out_n)++] = (struct bt_str){bt_arena_copy(arena, name.ptr, name.len), name.len};
+}
+
+/* A common name that is an IP address is none: who asks for no name could be served by it. */
+static void add_common_name(
+	X509 *certificate, struct bt_arena *arena, struct bt_str *items, uint32_t *in_out_n)
+{
+	char text[HOSTNAME_BYTES];
+	unsigned char address[16];
+	int n = X509_NAME_get_text_by_NID(
+		X509_get_subject_name(certificate), NID_commonName, text, sizeof(text));
+
+	if (n > 0 && inet_pton(AF_INET, text, address) != 1 && is_domain(bt_str(text))) {
+		add_name(arena, bt_str(text), items, in_out_n);
+	}
+}
+
+struct bt_str_list bt_certificate_names(const struct bt_certificate *pair, struct bt_arena *arena)
+{
+	X509 *certificate = parse_certificate(&pair->certificate);
+	GENERAL_NAMES *names =
+		certificate ? X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL) : NULL;
+	int name_n = names ? sk_GENERAL_NAME_num(names) : 0;
+	struct bt_str *items = bt_arena_zalloc(arena, ((size_t)name_n + 1) * sizeof(*items));
+	uint32_t n = 0;
+
+	if (certificate) {
+		add_common_name(certificate, arena, items, &n);
+	}
+	for (int i = 0; i < name_n; i++) {
+		const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, i);
+
+		if (name->type == GEN_DNS) {
+			const ASN1_IA5STRING *text = name->d.dNSName;
+
+			add_name(arena,
+				(struct bt_str){(const char *)ASN1_STRING_get0_data(text),
+					(size_t)ASN1_STRING_length(text)},
+				items, &n);
+		}
+	}
+	GENERAL_NAMES_free(names);
+	X509_free(certificate);
+	ERR_clear_error();
+	return (struct bt_str_list){.items = items, .n = n};
 }

@@ -19,6 +19,14 @@ struct bt_certificate {
  */
 enum bt_status bt_certificate_load(
 	const struct bt_serve_settings *settings, struct bt_certificate *out, struct bt_buf *out_error);
+/* One for some names. */
+enum bt_status bt_certificate_load_named(
+	const struct bt_sni_settings *settings, struct bt_certificate *out, struct bt_buf *out_error);
+
+/* The DNS names that a certificate is for: its common name, when it can be one, and its SANs; a * for the
+ * first label stands for any. */
+struct bt_str_list bt_certificate_names(const struct bt_certificate *certificate, struct bt_arena *arena);
+
 void bt_certificate_fini(struct bt_certificate *certificate);
 
 /* Reads a whole file of at most 1 MiB. Returns: BT_OK; BT_IO with the reason in out_error. */

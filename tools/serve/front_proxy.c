@@ -16,17 +16,6 @@ struct bt_front_proxy {
 	struct bt_front_proxy_settings settings;
 };
 
-static struct bt_str_list copy_list(struct bt_arena *arena, const struct bt_str_list *from)
-{
-	struct bt_str *items = from->n ? bt_arena_zalloc(arena, from->n * sizeof(*items)) : NULL;
-
-	for (uint32_t i = 0; i < from->n; i++) {
-		items[i] = (struct bt_str){
-			bt_arena_copy(arena, from->items[i].ptr, from->items[i].len), from->items[i].len};
-	}
-	return (struct bt_str_list){.items = items, .n = from->n};
-}
-
 struct bt_front_proxy *bt_front_proxy_create(
 	struct bt_str pem, const struct bt_front_proxy_settings *settings, struct bt_buf *out_error)
 {
@@ -39,11 +28,11 @@ struct bt_front_proxy *bt_front_proxy_create(
 
 	proxy->authorities = authorities;
 	proxy->settings = (struct bt_front_proxy_settings){
-		.allowed_names = copy_list(&proxy->arena, &settings->allowed_names),
-		.username_headers = copy_list(&proxy->arena, &settings->username_headers),
-		.uid_headers = copy_list(&proxy->arena, &settings->uid_headers),
-		.group_headers = copy_list(&proxy->arena, &settings->group_headers),
-		.extra_prefixes = copy_list(&proxy->arena, &settings->extra_prefixes),
+		.allowed_names = bt_serve_copy_list(&proxy->arena, &settings->allowed_names),
+		.username_headers = bt_serve_copy_list(&proxy->arena, &settings->username_headers),
+		.uid_headers = bt_serve_copy_list(&proxy->arena, &settings->uid_headers),
+		.group_headers = bt_serve_copy_list(&proxy->arena, &settings->group_headers),
+		.extra_prefixes = bt_serve_copy_list(&proxy->arena, &settings->extra_prefixes),
 	};
 	return proxy;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Listening.
+ * Listening and accepting.
  */
 #include "listen_int.h"
 
@@ -11,7 +11,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BACKLOG 64
+#define BACKLOG 512
+/* Source: net/http's Server.Serve. */
+#define REST_FIRST_NS INT64_C(5000000)
+#define REST_MAX_NS   INT64_C(1000000000)
+#define SAY_NS	      INT64_C(60000000000)
 
 static struct addrinfo *resolve(
 	const struct bt_serve_settings *settings, uint16_t port, struct bt_buf *out_error)
@@ -97,5 +101,44 @@ int bt_listen(
 	getsockname(fd, (struct sockaddr *)&bound, &n);
 	*out_port = ntohs(bound.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
 						      : ((struct sockaddr_in *)&bound)->sin_port);
+	return fd;
+}
+
+/* What is wrong with one connection alone is its peer's matter. Source: accept(2). */
+static bool is_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+static void begin_rest(struct bt_accept_rest *rest, int error, int64_t now_ns)
+{
+	int64_t twice_ns = rest->last_ns ? rest->last_ns * 2 : REST_FIRST_NS;
+	uint64_t held_n;
+
+	rest->last_ns = twice_ns < REST_MAX_NS ? twice_ns : REST_MAX_NS;
+	rest->until_ns = now_ns + rest->last_ns;
+	if (bt_log_due(&rest->said, now_ns, SAY_NS, &held_n)) {
+		bt_log(BT_LOG_WARNING, 0,
+			"Connections have to wait at --secure-port; allow the process more open files "
+			"(ulimit -n, "
+			"LimitNOFILE=)",
+			bt_log_fields(bt_log_str("err", bt_str(strerror(error))),
+				bt_log_int("heldBack", (int64_t)held_n)));
+	}
+}
+
+int bt_accept(int listen_fd, struct sockaddr *out_peer, socklen_t *out_n, struct bt_accept_rest *rest,
+	int64_t now_ns)
+{
+	int fd;
+
+	do {
+		fd = accept4(listen_fd, out_peer, out_n, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	} while (fd < 0 && (errno == EINTR || errno == ECONNABORTED));
+	if (fd >= 0) {
+		rest->last_ns = 0;
+	} else if (is_shortage(errno)) {
+		begin_rest(rest, errno, now_ns);
+	}
 	return fd;
 }

@@ -285,6 +285,15 @@ bool bt_route_takes_put(const struct bt_serve_sources *sources, struct bt_str pa
 	return route && route->puts && is_there(route, sources);
 }
 
+bool bt_route_is_prompt(struct bt_str path)
+{
+	struct bt_str rest;
+	const struct route *route = find(path, &rest);
+
+	return route && (route->answer == answer_healthz || route->answer == answer_livez ||
+				route->answer == answer_readyz);
+}
+
 void bt_route(const struct bt_serve_sources *sources, const struct bt_metric_settings *metrics,
 	const struct bt_route_request *request, struct bt_route_answer *out_answer)
 {

@@ -36,6 +36,9 @@ void bt_route(const struct bt_serve_sources *sources, const struct bt_metric_set
 /* Is PUT answered at that path? Else its method is not allowed. */
 bool bt_route_takes_put(const struct bt_serve_sources *sources, struct bt_str path);
 
+/* Is that answered without waiting for anything? */
+bool bt_route_is_prompt(struct bt_str path);
+
 /* A metav1.Status, as the API server answers errors. */
 void bt_route_status(unsigned code, const char *reason, struct bt_str message, struct bt_route_answer *out);
 

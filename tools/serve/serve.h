@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The HTTPS server: health, metrics, configuration and debugging, for whom the API server allows it. The seam
- * to libmicrohttpd and GnuTLS. A connection has a thread of its own while it lasts, and limits: 64 of them,
- * 32 KiB of request, 30 s without progress. Certificates are read again when they have changed.
+ * The HTTPS server: health, metrics, configuration and debugging, for whom the API server allows it.
+ * Connections have limits: how many there are, of all and of one peer, how long each step may take
+ * (connections.h), 32 KiB of request. Certificates are read again when they have changed.
  */
 #pragma once
 
 #include "tools/serve/auth.h"
+#include "tools/serve/connections.h"
 #include "tools/serve/sources.h"
 
 struct bt_serve;
@@ -18,8 +19,15 @@ struct bt_serve_options {
 	struct bt_http *authentication, *authorization;
 	bt_auth_fetch fetch; /* bt_http_fetch */
 	bool any_port;	     /* settings.port does not count; for tests */
-	int64_t look_ns;     /* how often files are looked at; 0: 10 s; BT_FOREVER: never */
+	/* Zeroes: bt_connections_create's, and no more connections than half of the descriptors that the
+	 * process may have: the scheduler needs the others. */
+	struct bt_connection_limits limits;
+	int64_t look_ns; /* how often files are looked at; 0: 10 s; BT_FOREVER: never */
 };
+
+/* Lets the process open as many files as the system allows it, as Go's runtime does. Call it before
+ * bt_serve_create, which leaves half of them to others. Returns: how many. */
+uint64_t bt_serve_raise_files(void);
 
 /*
  * Begins to serve. Signals are delivered to other threads.

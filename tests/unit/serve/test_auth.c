@@ -75,6 +75,7 @@ struct desk {
 	struct bt_auth *auth;
 	int64_t now_ns;
 	struct bt_buf message;
+	bool known;
 	struct bt_str always[2];
 };
 
@@ -128,7 +129,7 @@ static unsigned ask(struct desk *desk, const char *header, const char *path)
 
 	bt_buf_clear(&desk->message);
 	bt_buf_text(&desk->message, "");
-	return bt_auth_decide(desk->auth, &request, &desk->message);
+	return bt_auth_decide(desk->auth, &request, &desk->known, &desk->message);
 }
 
 static unsigned ask_with(struct desk *desk, const struct identity *identity, const char *path)
@@ -139,7 +140,7 @@ static unsigned ask_with(struct desk *desk, const struct identity *identity, con
 
 	bt_buf_clear(&desk->message);
 	bt_buf_text(&desk->message, "");
-	return bt_auth_decide(desk->auth, &request, &desk->message);
+	return bt_auth_decide(desk->auth, &request, &desk->known, &desk->message);
 }
 
 static void who_shows_nothing_is_anonymous(void **state)
@@ -372,7 +373,7 @@ static unsigned ask_through(struct desk *desk, const struct identity *proxy, con
 
 	bt_buf_clear(&desk->message);
 	bt_buf_text(&desk->message, "");
-	return bt_auth_decide(desk->auth, &request, &desk->message);
+	return bt_auth_decide(desk->auth, &request, &desk->known, &desk->message);
 }
 
 /* The ConfigMap with both CAs, and what a proxy may say. */
