@@ -45,6 +45,10 @@ static enum bt_status choose_source(hwloc_topology_t hwloc, struct bt_buf *out_w
 				"write it like \"pack:2 [numa] core:4 pu:2\", or unset the variable");
 			return BT_INVALID;
 		}
+	} else if (!getenv("HWLOC_FSROOT") && access("/sys/devices/system/cpu", F_OK) != 0) {
+		/* Without sysfs hwloc's Linux part complains on stderr and finds nothing. The rest counts the
+		 * CPUs. */
+		hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "linux");
 	}
 	return BT_OK;
 }
