@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # What every script of this folder begins with: $berth, an empty working folder of its own inside $2, and how to expect things.
 set -u
+# The same environment everywhere: nothing that a person's shell or a CI system sets changes a test.
+export TERM=xterm LANG=C.UTF-8 LC_ALL=C.UTF-8 TZ=UTC
+unset NO_COLOR CLICOLOR CLICOLOR_FORCE COLUMNS LINES KUBECONFIG MALLOC_CONF POSIXLY_CORRECT MANPAGER PAGER KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT
+unset http_proxy https_proxy no_proxy all_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY
+umask 022
 berth=$1
 failed=0
 mkdir -p "$2"
@@ -11,6 +16,7 @@ cd "$folder" || exit 1
 fail() {
 	echo "FAILED: $*" >&2
 	failed=1
+	return 1
 }
 
 # expect STATUS TEXT COMMAND...: the command ends with the status and says the text somewhere.

@@ -111,8 +111,4 @@ escape=$(printf '\033')
 NO_COLOR=1 "$berth" simulate cluster.yaml --color=always | grep -q "$escape" || fail "NO_COLOR beats --color=always"
 "$berth" simulate cluster.yaml --color=always -o json | grep -q "$escape" && fail "colours in JSON"
 expect 2 "--color is one of auto|always|never, not 'some'" "$berth" simulate --color=some
-if script -qec true /dev/null >/dev/null 2>&1; then
-	script -qec "'$berth' simulate cluster.yaml" /dev/null </dev/null | grep -q "$escape\[1m" || fail "no colours on a terminal"
-	NO_COLOR=1 script -qec "'$berth' simulate cluster.yaml" /dev/null </dev/null | grep -q "$escape\[1m" && fail "colours with NO_COLOR"
-fi
 finish

@@ -61,19 +61,4 @@ done
 "$berth" simulate --live --threads 2 --until 2s --speed 1 "$samples" >report 2>err || fail "without a terminal: $(cat err)"
 grep -qE '^00:0[0-9] placing pods: [0-9,]+ of 2 virtual s, [0-9,]+ pods/s, [0-9,]+ wait' err || fail "no lines: $(cat err)"
 
-export TERM=xterm LANG=C.UTF-8
-tm() {
-	tmux -S "$folder/tmux" -f /dev/null "$@"
-}
-tm new-session -d -x 110 -y 40 "$berth simulate --live --threads 2 --until 1h --speed 1 $samples >report"
-for _ in $(seq 300); do
-	tm capture-pane -p >screen 2>err || break
-	grep -q '^bind ' screen && grep -q '^threads' screen && break
-	sleep 0.1
-done
-for row in '^rates +[0-9,]+ pods/s' '^queue +active [0-9]+' '^stage +p50' '^bind +[0-9.]+ [num]?s' '^conflicts' '^reclaim' '^rings +feed-0-0 [0-9]+/[0-9]+ high' \
-	'asks-1-0 [0-9]+/[0-9]+' 'publish [0-9]+ % (works|waits)' 'schedule [0-9]+ % (works|waits)' 'ingest-1 [0-9]+ % (works|waits)' 'bind-1 [0-9]+ % (works|waits)'; do
-	grep -qE "$row" screen || fail "the picture has no $row: $(cat screen)"
-done
-tm kill-server 2>err
 finish

@@ -87,7 +87,13 @@ printf 'nodes,placement/one_signature,5000,1,1,1,1,1\n' >>kept/results/figures.c
 "$perf/measure" -b fast -g worst -n 3 -r kept/results >out 2>err
 grep -q '^nodes,placement/one_signature,5000' kept/results/figures.csv || fail "another group's figures are gone: $(cat kept/results/figures.csv)"
 [ "$(grep -c all_tie kept/results/figures.csv)" = 1 ] || fail "figures are there twice"
-expect 1 "nodes.svg was not drawn: its figures are missing" "$perf/measure" -d -r results
+# A gnuplot that finds no figures, and none at all.
+mkdir -p fails without
+printf '#!/bin/sh\nexit 1\n' >fails/gnuplot
+chmod +x fails/gnuplot
+ln -s "$(python3 -c "import sys; print(sys.executable)")" without/python3
+expect 1 "nodes.svg was not drawn: its figures are missing" env PATH="$folder/fails:$PATH" "$perf/measure" -d -r results
+expect 1 "gnuplot is missing" env PATH="$folder/without" "$perf/measure" -d -r results
 
 # The interval holds the median with the confidence that it claims; the binomial distribution is the judge.
 python3 - "$perf" <<'END' || fail "median_interval"

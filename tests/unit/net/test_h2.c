@@ -3,6 +3,7 @@
  * silence, frames that are nonsense; and which servers it is not spoken to.
  */
 #include <errno.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -644,9 +645,15 @@ static void a_connection_that_was_cut_goes_on_with_its_session(void **state)
 
 static void a_name_is_looked_up_without_waiting(void **state)
 {
+	struct addrinfo *found = NULL;
 	struct way way;
 
 	(void)state;
+	if (getaddrinfo("localhost", NULL, NULL, &found)) {
+		print_message("this machine has no address for localhost: no /etc/hosts?\n");
+		skip();
+	}
+	freeaddrinfo(found);
 	open_way(&way, &(struct plan){.handle = answer, .host = "localhost"});
 	for (int i = 0; i < 10; i++) {
 		send_call(&way, BT_HTTP_POST, "/x", "{}");
