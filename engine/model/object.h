@@ -335,8 +335,12 @@ struct bt_workload_object {
 	struct bt_meta_object meta;
 	int32_t replicas, parallelism, completions, start_ordinal;
 	int32_t succeeded; /* a Job's status: pods that have succeeded, also those that are gone */
-	bool finished;	   /* a Job's status: complete or failed */
+	bool finished;	   /* a Job's status: complete or failed, or about to be */
 	bool has_replicas, has_parallelism, has_completions, indexed, suspend;
+	bool paused;		   /* a Deployment */
+	bool replaces_failed_only; /* a Job's podReplacementPolicy: not pods that are being deleted */
+	struct bt_str managed_by;  /* a Job's controller; empty is the usual one */
+	struct bt_str completed_indexes, failed_indexes; /* a Job's status, "1,3-5" */
 	struct bt_label_selector_object selector;
 	struct bt_meta_object template_meta;
 	struct bt_pod_spec_object template_spec;

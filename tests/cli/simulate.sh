@@ -132,7 +132,7 @@ made 3 dump.yaml
 cat >replicas.yaml <<'YAML'
 apiVersion: apps/v1
 kind: ReplicaSet
-metadata: {name: web-1, uid: r, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d, controller: true}]}
+metadata: {name: web-1, uid: r, labels: {app: web}, ownerReferences: [{apiVersion: apps/v1, kind: Deployment, name: web, uid: d, controller: true}]}
 spec: {replicas: 3, selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [{name: c}]}}}
 YAML
 made 3 dump.yaml replicas.yaml

@@ -538,6 +538,7 @@ SCHEMA(ordinals, ordinals_fields, bt_workload_object);
 #define SELECTOR OBJECT_HAS("selector", bt_workload_object, selector, label_selector, selector.set)
 static const struct bt_field workload_spec_fields[] = {
 	INLINE("ordinals", ordinals),
+	FIELD("paused", TRUE, bt_workload_object, paused),
 	REPLICAS,
 	SELECTOR,
 	INLINE("template", pod_template),
@@ -559,14 +560,19 @@ static const struct bt_field job_spec_fields[] = {
 		.offset = offsetof(struct bt_workload_object, indexed),
 		.word = "Indexed"},
 	FIELD_HAS("completions", I32, bt_workload_object, completions, has_completions),
+	FIELD("managedBy", STR, bt_workload_object, managed_by),
 	FIELD_HAS("parallelism", I32, bt_workload_object, parallelism, has_parallelism),
+	{.name = BT_STR("podReplacementPolicy"),
+		.type = BT_FIELD_IS,
+		.offset = offsetof(struct bt_workload_object, replaces_failed_only),
+		.word = "Failed"},
 	SELECTOR,
 	FIELD("suspend", TRUE, bt_workload_object, suspend),
 	INLINE("template", pod_template),
 };
 SCHEMA(job_spec, job_spec_fields, bt_workload_object);
 
-/* Into a bool: whether a Job's conditions say that it has ended. */
+/* Into a bool: whether a Job's conditions say that it has ended, or what it ends with. */
 static bool read_job_conditions(struct bt_decode *decode, void *field)
 {
 	if (!bt_json_enter_array(decode->json)) {
@@ -579,17 +585,21 @@ static bool read_job_conditions(struct bt_decode *decode, void *field)
 			return false;
 		}
 		*(bool *)field |= bt_str_is(item.status, "True") &&
-				  (bt_str_is(item.type, "Complete") || bt_str_is(item.type, "Failed"));
+				  (bt_str_is(item.type, "Complete") || bt_str_is(item.type, "Failed") ||
+					  bt_str_is(item.type, "SuccessCriteriaMet") ||
+					  bt_str_is(item.type, "FailureTarget"));
 	}
 	return bt_json_error(decode->json)->status == BT_OK;
 }
 
 static const struct bt_field job_status_fields[] = {
+	FIELD("completedIndexes", STR, bt_workload_object, completed_indexes),
 	{.name = BT_STR("conditions"),
 		.type = BT_FIELD_CUSTOM,
 		.offset = offsetof(struct bt_workload_object, finished),
 		.read = read_job_conditions,
 		.word = "[{\"type\":\"Complete\",\"status\":\"True\"}]"},
+	FIELD("failedIndexes", STR, bt_workload_object, failed_indexes),
 	FIELD("succeeded", I32, bt_workload_object, succeeded),
 };
 SCHEMA(job_status, job_status_fields, bt_workload_object);

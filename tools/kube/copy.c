@@ -275,5 +275,8 @@ struct bt_workload_object bt_copy_workload(
 	meta(&copier, &copy.template_meta);
 	pod_spec(&copier, &copy.template_spec);
 	texts(&copier, &copy.claim_templates);
+	text(&copier, &copy.managed_by);
+	text(&copier, &copy.completed_indexes);
+	text(&copier, &copy.failed_indexes);
 	return copy;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What exists is kept as counts under 64-bit hashes of (what, namespace, kind or owner, name): a dump's pods
- * cost a few words each, whatever their number of labels. Pods are built one at a time in a scratch arena.
+ * Names that are taken are kept as 64-bit hashes; whose pods there are, bt_claims knows. Pods are built one
+ * at a time in a scratch arena.
  */
 #include "tools/kube/workload.h"
 
@@ -10,6 +10,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
+#include "engine/model/selector.h"
 #include "tools/kube/copy.h"
 #include "tools/kube/defaults.h"
 
@@ -19,17 +20,14 @@
 #define GENERATED_PREFIX_N 58 /* 63 less the suffix, as the API server cuts generateName */
 #define UID_N		   36
 #define NUMBER_N	   24
+#define JOB_CONTROLLER	   "kubernetes.io/job-controller"
 
-/* What a tally counts. */
-enum tally {
-	TALLY_POD = 1,	 /* pods of this name */
-	TALLY_ACTIVE,	 /* pods of this owner that are neither finished nor being deleted */
-	TALLY_SUCCEEDED, /* pods of this owner that have succeeded */
-	TALLY_INDEX,	 /* active or succeeded pods of this Job and completion index */
-	TALLY_DAEMON,	 /* pods of this DaemonSet on this node */
-	TALLY_CHILD,	 /* ReplicaSets of this Deployment, Jobs of this CronJob */
-	TALLY_HASHED,	 /* active pods of this Deployment, as told by the names of their ReplicaSets */
-	TALLY_SEED	 /* nothing; the seed of names and uids */
+/* What is known under the hash of a namespace and names. */
+enum known {
+	KNOWN_POD = 1, /* a pod of this name */
+	KNOWN_HASHED,  /* how many active pods of this Deployment the names of their ReplicaSets tell of */
+	KNOWN_PARENT,  /* the entry of this kind and name, which may have children */
+	KNOWN_SEED     /* nothing; the seed of names and uids */
 };
 
 /* Kubernetes' alphabet for generated names: no vowels and no digits that look like letters. */
@@ -75,7 +73,7 @@ static const char *kind_text(enum bt_kind kind)
 	}
 }
 
-static uint64_t hash_key(enum tally what, struct bt_str a, struct bt_str b, struct bt_str c)
+static uint64_t hash_key(enum known what, struct bt_str a, struct bt_str b, struct bt_str c)
 {
 	const struct bt_str parts[] = {a, b, c};
 	uint64_t key = bt_hash_u64((uint64_t)what);
@@ -86,46 +84,17 @@ static uint64_t hash_key(enum tally what, struct bt_str a, struct bt_str b, stru
 	return key ? key : 1;
 }
 
-static struct bt_workload_tally *tally_slot(const struct bt_workloads *workloads, uint64_t key)
+static uint32_t known(const struct bt_workloads *workloads, uint64_t key)
 {
-	size_t mask = workloads->tally_cap - 1;
-	size_t ix = (size_t)key & mask;
+	uint32_t n = 0;
 
-	while (workloads->tallies[ix].key && workloads->tallies[ix].key != key) {
-		ix = (ix + 1) & mask;
-	}
-	return &workloads->tallies[ix];
+	bt_map_get(&workloads->known, key, &n);
+	return n;
 }
 
-static uint32_t tally(const struct bt_workloads *workloads, uint64_t key)
+static void know_one_more(struct bt_workloads *workloads, uint64_t key)
 {
-	return workloads->tally_cap ? tally_slot(workloads, key)->count : 0;
-}
-
-static void tally_grow(struct bt_workloads *workloads)
-{
-	struct bt_workloads grown = {.tally_cap = workloads->tally_cap ? 2 * workloads->tally_cap : 256};
-
-	grown.tallies = bt_mem_zalloc(grown.tally_cap, sizeof(*grown.tallies));
-	for (size_t i = 0; i < workloads->tally_cap; i++) {
-		if (workloads->tallies[i].key) {
-			*tally_slot(&grown, workloads->tallies[i].key) = workloads->tallies[i];
-		}
-	}
-	bt_mem_free(workloads->tallies);
-	workloads->tallies = grown.tallies;
-	workloads->tally_cap = grown.tally_cap;
-}
-
-static void tally_add(struct bt_workloads *workloads, uint64_t key)
-{
-	if (2 * (workloads->tally_n + 1) > workloads->tally_cap) {
-		tally_grow(workloads);
-	}
-	struct bt_workload_tally *slot = tally_slot(workloads, key);
-	workloads->tally_n += slot->key == 0;
-	slot->key = key;
-	slot->count++;
+	bt_map_put(&workloads->known, key, known(workloads, key) + 1);
 }
 
 void bt_workloads_fini(struct bt_workloads *workloads)
@@ -133,18 +102,9 @@ void bt_workloads_fini(struct bt_workloads *workloads)
 	bt_arena_fini(&workloads->arena);
 	bt_arena_fini(&workloads->scratch);
 	bt_mem_free(workloads->entries);
-	bt_mem_free(workloads->tallies);
+	bt_claims_fini(&workloads->claims);
+	bt_map_fini(&workloads->known);
 	*workloads = (struct bt_workloads){0};
-}
-
-static const struct bt_owner_object *controller_of(const struct bt_meta_object *meta)
-{
-	for (uint32_t i = 0; i < meta->owner_n; i++) {
-		if (meta->owners[i].controller) {
-			return &meta->owners[i];
-		}
-	}
-	return NULL;
 }
 
 static struct bt_str map_value(const struct bt_str_map *map, const char *key)
@@ -152,27 +112,6 @@ static struct bt_str map_value(const struct bt_str_map *map, const char *key)
 	for (uint32_t i = 0; i < map->n; i++) {
 		if (bt_str_is(map->items[i].key, key)) {
 			return map->items[i].value;
-		}
-	}
-	return (struct bt_str){NULL, 0};
-}
-
-/* The node that a daemon's pod is for: bound to it, or asking for it by name. */
-static struct bt_str daemon_node(const struct bt_pod_spec_object *spec)
-{
-	const struct bt_node_selector_object *required = &spec->affinity.node_affinity.required;
-
-	if (spec->node_name.len) {
-		return spec->node_name;
-	}
-	for (uint32_t i = 0; i < required->term_n; i++) {
-		const struct bt_requirement_object_list *fields = &required->terms[i].match_fields;
-
-		for (uint32_t j = 0; j < fields->n; j++) {
-			if (bt_str_is(fields->items[j].key, "metadata.name") &&
-				fields->items[j].values.n == 1) {
-				return fields->items[j].values.items[0];
-			}
 		}
 	}
 	return (struct bt_str){NULL, 0};
@@ -195,34 +134,18 @@ static struct bt_str deployment_name(struct bt_str replica_set, struct bt_str te
 static void observe_pod(struct bt_workloads *workloads, const struct bt_pod_object *pod)
 {
 	const struct bt_meta_object *meta = &pod->meta;
-	const struct bt_owner_object *owner = controller_of(meta);
-	struct bt_str space = meta->namespace_;
+	const struct bt_owner_object *owner = bt_claim_controller_of(meta);
+	struct bt_str none = {NULL, 0};
 
-	tally_add(workloads, hash_key(TALLY_POD, space, meta->name, (struct bt_str){NULL, 0}));
-	if (!owner) {
-		return;
-	}
-	bool succeeded = bt_str_is(pod->phase, "Succeeded");
-	bool finished = succeeded || bt_str_is(pod->phase, "Failed");
-	bool active = !finished && meta->deletion_ns == 0;
-	if (active) {
-		tally_add(workloads, hash_key(TALLY_ACTIVE, space, owner->kind, owner->name));
-	} else if (succeeded) {
-		tally_add(workloads, hash_key(TALLY_SUCCEEDED, space, owner->kind, owner->name));
-	}
-	if (bt_str_is(owner->kind, "Job") && (active || succeeded)) {
-		struct bt_str ix = map_value(&meta->annotations, "batch.kubernetes.io/job-completion-index");
-
-		tally_add(workloads, hash_key(TALLY_INDEX, space, owner->name, ix));
-	} else if (bt_str_is(owner->kind, "DaemonSet") && !finished) {
-		/* One that is being deleted keeps its node until it is gone. */
-		tally_add(workloads, hash_key(TALLY_DAEMON, space, owner->name, daemon_node(&pod->spec)));
-	} else if (bt_str_is(owner->kind, "ReplicaSet") && active) {
+	know_one_more(workloads, hash_key(KNOWN_POD, meta->namespace_, meta->name, none));
+	bt_claims_observe(&workloads->claims, pod);
+	if (owner && bt_str_is(owner->kind, "ReplicaSet") && !bt_str_is(pod->phase, "Succeeded") &&
+		!bt_str_is(pod->phase, "Failed") && meta->deletion_ns == 0) {
 		struct bt_str name =
 			deployment_name(owner->name, map_value(&meta->labels, "pod-template-hash"));
 
 		if (name.len) {
-			tally_add(workloads, hash_key(TALLY_HASHED, space, name, (struct bt_str){NULL, 0}));
+			know_one_more(workloads, hash_key(KNOWN_HASHED, meta->namespace_, name, none));
 		}
 	}
 }
@@ -235,11 +158,6 @@ void bt_workloads_observe(struct bt_workloads *workloads, const struct bt_object
 	}
 	if (!kind_text(object->kind)) {
 		return;
-	}
-	const struct bt_owner_object *owner = controller_of(&object->meta);
-	if (owner) {
-		tally_add(
-			workloads, hash_key(TALLY_CHILD, object->meta.namespace_, owner->kind, owner->name));
 	}
 	workloads->entries = bt_mem_grow(
 		workloads->entries, workloads->entry_n, &workloads->entry_cap, sizeof(*workloads->entries));
@@ -316,7 +234,7 @@ static struct draft begin_draft(struct bt_workloads *workloads, const struct bt_
 	const struct bt_meta_object *meta = &entry->workload.meta;
 	struct bt_arena *arena = &workloads->arena;
 	struct bt_str kind = bt_str(kind_text(entry->kind));
-	uint64_t seed = hash_key(TALLY_SEED, meta->namespace_, kind, meta->name);
+	uint64_t seed = hash_key(KNOWN_SEED, meta->namespace_, kind, meta->name);
 	struct bt_str hash = letters(arena, seed, TEMPLATE_HASH_N);
 	struct draft draft = {.entry = entry, .seed = seed};
 
@@ -408,7 +326,7 @@ static struct bt_pod_object begin_pod(struct bt_workloads *workloads, const stru
 
 static uint64_t pod_key(const struct bt_pod_object *pod)
 {
-	return hash_key(TALLY_POD, pod->meta.namespace_, pod->meta.name, (struct bt_str){NULL, 0});
+	return hash_key(KNOWN_POD, pod->meta.namespace_, pod->meta.name, (struct bt_str){NULL, 0});
 }
 
 static void finish_pod(struct expansion *expansion, struct bt_pod_object *pod)
@@ -416,7 +334,7 @@ static void finish_pod(struct expansion *expansion, struct bt_pod_object *pod)
 	struct bt_arena *arena = &expansion->workloads->scratch;
 	uint64_t key = pod_key(pod);
 
-	tally_add(expansion->workloads, key);
+	know_one_more(expansion->workloads, key);
 	pod->meta.uid = make_uid(arena, key);
 	bt_defaults_pod(pod, arena);
 	bt_defaults_match_label_keys(pod, arena);
@@ -442,7 +360,7 @@ static void generate_name(struct bt_workloads *workloads, struct bt_pod_object *
 		struct bt_str suffix = letters(arena, (a * (*number)++ + b) % SUFFIXES, SUFFIX_N);
 
 		pod->meta.name = join(arena, prefix, "", suffix);
-	} while (tally(workloads, pod_key(pod)));
+	} while (known(workloads, pod_key(pod)));
 }
 
 /* Whether so many pods may be made; if not, says what to do. */
@@ -467,19 +385,22 @@ static enum bt_status expand_replicas(struct expansion *expansion, struct draft 
 {
 	struct bt_workloads *workloads = expansion->workloads;
 	const struct bt_workload_object *workload = &draft->entry->workload;
-	struct bt_str space = workload->meta.namespace_;
 	struct bt_str none = {NULL, 0};
 	uint64_t number = 0;
 	int64_t missing = workload->replicas;
 
 	if (draft->entry->kind != BT_KIND_DEPLOYMENT) {
-		missing -=
-			tally(workloads, hash_key(TALLY_ACTIVE, space, draft->owner.kind, draft->owner.name));
-	} else if (tally(workloads,
-			   hash_key(TALLY_CHILD, space, bt_str("Deployment"), workload->meta.name))) {
-		return BT_OK;
+		struct bt_claimed claimed =
+			bt_claims_take(&workloads->claims, bt_str(kind_text(draft->entry->kind)), workload);
+
+		missing -= claimed.active;
+		bt_claimed_fini(&claimed);
 	} else {
-		missing -= tally(workloads, hash_key(TALLY_HASHED, space, workload->meta.name, none));
+		uint32_t hashed_n = known(workloads,
+			hash_key(KNOWN_HASHED, workload->meta.namespace_, workload->meta.name, none));
+
+		/* While it is paused no ReplicaSet is made, which would make the pods. */
+		missing = draft->entry->child_n || (workload->paused && !hashed_n) ? 0 : missing - hashed_n;
 	}
 	if (missing <= 0) {
 		return BT_OK;
@@ -531,13 +452,17 @@ static enum bt_status expand_stateful(struct expansion *expansion, struct draft 
 	const struct bt_workload_object *workload = &draft->entry->workload;
 	int64_t replicas = workload->replicas > 0 ? workload->replicas : 0;
 	enum bt_status rc = check_room(expansion, draft->entry, (uint64_t)replicas);
+	struct bt_claimed claimed =
+		bt_claims_take(&workloads->claims, bt_str(kind_text(BT_KIND_STATEFUL_SET)), workload);
 
 	for (int64_t i = 0; rc == BT_OK && i < replicas; i++) {
 		struct bt_pod_object pod = begin_pod(workloads, draft);
 		struct bt_str ordinal = number_text(&workloads->scratch, workload->start_ordinal + i);
 
 		pod.meta.name = join(&workloads->scratch, workload->meta.name, "-", ordinal);
-		if (tally(workloads, pod_key(&pod))) {
+		/* One that has ended is deleted and made anew. */
+		if (known(workloads, pod_key(&pod)) &&
+			!bt_claimed_has(&claimed, BT_CLAIM_ENDED, pod.meta.name)) {
 			continue;
 		}
 		set_pair(&pod.meta.labels,
@@ -547,6 +472,7 @@ static enum bt_status expand_stateful(struct expansion *expansion, struct draft 
 		claim_volumes(&workloads->scratch, &workload->claim_templates, &pod);
 		finish_pod(expansion, &pod);
 	}
+	bt_claimed_fini(&claimed);
 	return rc;
 }
 
@@ -576,49 +502,91 @@ static void make_indexed_pod(struct expansion *expansion, const struct draft *dr
 }
 
 /* How many pods a Job lacks now: its parallelism, but no more than completions are left. */
-static int64_t job_missing(const struct bt_workload_object *job, int64_t active, int64_t succeeded)
+static int64_t job_missing(const struct bt_workload_object *job, const struct bt_claimed *claimed)
 {
+	/* Pods that have succeeded may be gone; the status still counts them. */
+	int64_t succeeded = claimed->succeeded;
 	int64_t wanted = job->parallelism;
 
+	succeeded = job->succeeded > succeeded ? job->succeeded : succeeded;
 	if (!job->has_completions) {
 		/* In a work queue the first success means that there is no more work to hand out. */
-		wanted = succeeded > 0 ? active : wanted;
+		wanted = succeeded > 0 ? claimed->active : wanted;
 	} else if (wanted > job->completions - succeeded) {
 		wanted = job->completions - succeeded;
 	}
-	return wanted - active;
+	return wanted - claimed->active - (job->replaces_failed_only ? claimed->leaving : 0);
+}
+
+/* A list of indexes as a Job's status has it, "1,3-5", read from the left. */
+struct index_ranges {
+	struct bt_str rest;
+	int64_t last; /* of the range before rest */
+};
+
+/* The first index from ix on that no range has. Indexes are asked for in ascending order. */
+static int64_t skip_ranges(struct index_ranges *ranges, int64_t ix)
+{
+	while (ranges->rest.len) {
+		size_t end = bt_str_find(ranges->rest, ',', 0);
+		struct bt_str range = bt_str_sub(ranges->rest, 0, end);
+		size_t dash = bt_str_find(range, '-', 0);
+		int64_t first, last;
+
+		if (!bt_parse_int64(bt_str_sub(range, 0, dash), &first) || first > ix) {
+			break;
+		}
+		if (dash == range.len || !bt_parse_int64(bt_str_sub(range, dash + 1, range.len), &last)) {
+			last = first;
+		}
+		ranges->last = last;
+		ranges->rest = bt_str_sub(ranges->rest, end + (end < ranges->rest.len), ranges->rest.len);
+	}
+	return ix > ranges->last ? ix : ranges->last + 1;
+}
+
+/* Makes pods for the first indexes that have none, and neither have succeeded nor failed for good. */
+static void make_indexed_pods(struct expansion *expansion, const struct draft *draft,
+	const struct bt_claimed *claimed, int64_t missing)
+{
+	const struct bt_workload_object *job = &draft->entry->workload;
+	struct index_ranges completed = {job->completed_indexes, -1}, failed = {job->failed_indexes, -1};
+
+	for (int64_t i = 0; missing > 0 && i < job->completions; i++) {
+		char text[NUMBER_N];
+		int64_t next = i;
+
+		do {
+			i = next;
+			next = skip_ranges(&failed, skip_ranges(&completed, i));
+		} while (next != i);
+		snprintf(text, sizeof(text), "%" PRId64, i);
+		if (i < job->completions && !bt_claimed_has(claimed, BT_CLAIM_INDEX, bt_str(text)) &&
+			!(job->replaces_failed_only &&
+				bt_claimed_has(claimed, BT_CLAIM_LEAVING_INDEX, bt_str(text)))) {
+			make_indexed_pod(expansion, draft, i);
+			missing--;
+		}
+	}
 }
 
 static enum bt_status expand_job(struct expansion *expansion, struct draft *draft)
 {
 	struct bt_workloads *workloads = expansion->workloads;
 	const struct bt_workload_object *job = &draft->entry->workload;
-	struct bt_str space = job->meta.namespace_;
-	struct bt_str name = draft->owner.name;
-	struct bt_str cron = bt_str("CronJob");
+	struct bt_claimed claimed = {.active = 0};
 	uint64_t number = 0;
 
-	if (draft->entry->kind == BT_KIND_CRON_JOB &&
-		tally(workloads, hash_key(TALLY_CHILD, space, cron, job->meta.name))) {
+	if (draft->entry->child_n || (job->managed_by.len && !bt_str_is(job->managed_by, JOB_CONTROLLER))) {
 		return BT_OK;
 	}
-	int64_t succeeded = tally(workloads, hash_key(TALLY_SUCCEEDED, space, draft->owner.kind, name));
-	/* Pods that have succeeded may be gone; the status still counts them. */
-	int64_t missing =
-		job_missing(job, tally(workloads, hash_key(TALLY_ACTIVE, space, draft->owner.kind, name)),
-			succeeded > job->succeeded ? succeeded : job->succeeded);
-	if (missing <= 0) {
-		return BT_OK;
+	if (draft->entry->kind == BT_KIND_JOB) {
+		claimed = bt_claims_take(&workloads->claims, draft->owner.kind, job);
 	}
-	enum bt_status rc = check_room(expansion, draft->entry, (uint64_t)missing);
-	for (int64_t i = 0; rc == BT_OK && job->indexed && missing > 0 && i < job->completions; i++) {
-		char text[NUMBER_N];
-
-		snprintf(text, sizeof(text), "%" PRId64, i);
-		if (!tally(workloads, hash_key(TALLY_INDEX, space, name, bt_str(text)))) {
-			make_indexed_pod(expansion, draft, i);
-			missing--;
-		}
+	int64_t missing = job_missing(job, &claimed);
+	enum bt_status rc = missing > 0 ? check_room(expansion, draft->entry, (uint64_t)missing) : BT_OK;
+	if (rc == BT_OK && job->indexed) {
+		make_indexed_pods(expansion, draft, &claimed, missing);
 	}
 	for (; rc == BT_OK && !job->indexed && missing > 0; missing--) {
 		struct bt_pod_object pod = begin_pod(workloads, draft);
@@ -626,6 +594,7 @@ static enum bt_status expand_job(struct expansion *expansion, struct draft *draf
 		generate_name(workloads, &pod, draft->prefix, draft->seed, &number);
 		finish_pod(expansion, &pod);
 	}
+	bt_claimed_fini(&claimed);
 	return rc;
 }
 
@@ -701,14 +670,15 @@ static enum bt_status expand_daemon(struct expansion *expansion, struct draft *d
 	const struct bt_workload_object *daemon = &draft->entry->workload;
 	struct bt_str wanted_node = daemon->template_spec.node_name;
 	enum bt_status rc = check_room(expansion, draft->entry, request->node_n);
+	struct bt_claimed claimed =
+		bt_claims_take(&workloads->claims, bt_str(kind_text(BT_KIND_DAEMON_SET)), daemon);
 
 	for (uint32_t i = 0; rc == BT_OK && i < request->node_n; i++) {
 		const struct bt_str *node = &request->node_names[i];
 		uint64_t number = i;
 
 		if ((wanted_node.len && !bt_str_eq(wanted_node, *node)) ||
-			tally(workloads,
-				hash_key(TALLY_DAEMON, daemon->meta.namespace_, daemon->meta.name, *node))) {
+			bt_claimed_has(&claimed, BT_CLAIM_NODE, *node)) {
 			continue;
 		}
 		struct bt_pod_object pod = begin_pod(workloads, draft);
@@ -720,7 +690,123 @@ static enum bt_status expand_daemon(struct expansion *expansion, struct draft *d
 		generate_name(workloads, &pod, draft->prefix, draft->seed, &number);
 		finish_pod(expansion, &pod);
 	}
+	bt_claimed_fini(&claimed);
 	return rc;
+}
+
+/* ---- Deployments and their ReplicaSets, CronJobs and their Jobs ---- */
+
+static bool makes_children(const struct bt_workload_entry *entry)
+{
+	return entry->kind == BT_KIND_DEPLOYMENT || entry->kind == BT_KIND_CRON_JOB;
+}
+
+static uint64_t parent_key(const struct bt_meta_object *meta, struct bt_str kind, struct bt_str name)
+{
+	return hash_key(KNOWN_PARENT, meta->namespace_, kind, name);
+}
+
+/* Of two ReplicaSets the later revision is the newer, or the later made. */
+static bool is_newer(const struct bt_workload_object *a, const struct bt_workload_object *b)
+{
+	static const char key[] = "deployment.kubernetes.io/revision";
+	int64_t revision_a, revision_b;
+
+	if (bt_parse_int64(map_value(&a->meta.annotations, key), &revision_a) &&
+		bt_parse_int64(map_value(&b->meta.annotations, key), &revision_b) &&
+		revision_a != revision_b) {
+		return revision_a > revision_b;
+	}
+	return a->meta.creation_ns > b->meta.creation_ns;
+}
+
+/* The ReplicaSet that a Deployment scales is the one with replicas, or else the newest. */
+static void add_child(
+	struct bt_workloads *workloads, struct bt_workload_entry *parent, struct bt_workload_entry *child)
+{
+	const struct bt_workload_entry *entries = workloads->entries;
+	bool active = child->workload.replicas > 0;
+
+	if (parent->child_n == 0 || (active && parent->active_n == 0) ||
+		(active == (parent->active_n > 0) &&
+			is_newer(&child->workload, &entries[parent->scaled_ix].workload))) {
+		parent->scaled_ix = (uint32_t)(child - entries);
+	}
+	parent->child_n++;
+	parent->active_n += active;
+}
+
+/* The first Deployment that selects a ReplicaSet without a controller. */
+static struct bt_workload_entry *find_adopter(
+	struct bt_workloads *workloads, const struct bt_workload_entry *orphan)
+{
+	for (size_t i = 0; i < workloads->entry_n; i++) {
+		struct bt_workload_entry *entry = &workloads->entries[i];
+
+		if (entry->kind == BT_KIND_DEPLOYMENT && entry->workload.meta.deletion_ns == 0 &&
+			bt_str_eq(entry->workload.meta.namespace_, orphan->workload.meta.namespace_) &&
+			bt_claims_selects(&workloads->claims, &entry->workload, &orphan->workload.meta)) {
+			return entry;
+		}
+	}
+	return NULL;
+}
+
+static struct bt_workload_entry *find_parent(
+	struct bt_workloads *workloads, const struct bt_workload_entry *child)
+{
+	const struct bt_meta_object *meta = &child->workload.meta;
+	const struct bt_owner_object *owner = bt_claim_controller_of(meta);
+
+	if (!owner) {
+		return child->kind == BT_KIND_REPLICA_SET && meta->deletion_ns == 0
+			       ? find_adopter(workloads, child)
+			       : NULL;
+	}
+	uint32_t place = known(workloads, parent_key(meta, owner->kind, owner->name));
+	struct bt_workload_entry *parent = place ? &workloads->entries[place - 1] : NULL;
+	if (!parent || !bt_claim_same_uid(parent->workload.meta.uid, owner->uid)) {
+		return NULL;
+	}
+	/* The selector of a CronJob is its pods', and a Deployment lets a ReplicaSet go that it does not
+	 * select. */
+	return parent->kind == BT_KIND_CRON_JOB || !parent->workload.selector.set ||
+			       bt_claims_selects(&workloads->claims, &parent->workload, meta)
+		       ? parent
+		       : NULL;
+}
+
+/* Finds out which workloads leave their pods to others. A Deployment gives its replicas to its only
+ * ReplicaSet that has any; while several have, as in a rollout, each keeps its own. */
+static void find_families(struct bt_workloads *workloads)
+{
+	for (size_t i = 0; i < workloads->entry_n; i++) {
+		struct bt_workload_entry *entry = &workloads->entries[i];
+
+		if (makes_children(entry)) {
+			bt_map_put(&workloads->known,
+				parent_key(&entry->workload.meta, bt_str(kind_text(entry->kind)),
+					entry->workload.meta.name),
+				(uint32_t)i + 1);
+		}
+	}
+	for (size_t i = 0; i < workloads->entry_n; i++) {
+		struct bt_workload_entry *entry = &workloads->entries[i];
+		bool is_child = entry->kind == BT_KIND_REPLICA_SET || entry->kind == BT_KIND_JOB;
+		struct bt_workload_entry *parent = is_child ? find_parent(workloads, entry) : NULL;
+
+		if (parent) {
+			add_child(workloads, parent, entry);
+		}
+	}
+	for (size_t i = 0; i < workloads->entry_n; i++) {
+		const struct bt_workload_entry *entry = &workloads->entries[i];
+
+		if (entry->kind == BT_KIND_DEPLOYMENT && entry->child_n && entry->active_n <= 1 &&
+			entry->workload.meta.deletion_ns == 0) {
+			workloads->entries[entry->scaled_ix].workload.replicas = entry->workload.replicas;
+		}
+	}
 }
 
 static enum bt_status expand_entry(struct expansion *expansion, const struct bt_workload_entry *entry)
@@ -749,6 +835,7 @@ enum bt_status bt_workloads_expand(struct bt_workloads *workloads, const struct 
 		.left = request->pod_max ? request->pod_max : BT_WORKLOAD_PODS_MAX};
 	enum bt_status rc = BT_OK;
 
+	find_families(workloads);
 	for (size_t i = 0; rc == BT_OK && i < workloads->entry_n; i++) {
 		const struct bt_workload_entry *entry = &workloads->entries[i];
 

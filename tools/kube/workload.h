@@ -13,19 +13,19 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
+#include "engine/base/map.h"
 #include "engine/base/status.h"
 #include "engine/model/object.h"
+#include "tools/kube/claim.h"
 
 #define BT_WORKLOAD_PODS_MAX 10000000
 
 struct bt_workload_entry {
 	enum bt_kind kind;
 	struct bt_workload_object workload;
-};
-
-struct bt_workload_tally {
-	uint64_t key;
-	uint32_t count;
+	uint32_t child_n;   /* a Deployment's ReplicaSets, a CronJob's Jobs */
+	uint32_t active_n;  /* of them those with replicas */
+	uint32_t scaled_ix; /* of them the entry that a Deployment scales */
 };
 
 /* All zeroes is an empty collector. Its fields are private. */
@@ -33,8 +33,8 @@ struct bt_workloads {
 	struct bt_arena arena, scratch;
 	struct bt_workload_entry *entries;
 	size_t entry_n, entry_cap;
-	struct bt_workload_tally *tallies; /* what exists, by the hash of what it is */
-	size_t tally_n, tally_cap;
+	struct bt_claims claims;
+	struct bt_map known; /* what exists, by the hash of what it is */
 };
 
 void bt_workloads_fini(struct bt_workloads *workloads);
@@ -66,9 +66,13 @@ struct bt_workloads_request {
 
 /*
  * Creates the missing pods of every workload, in the order of the input. A Deployment whose ReplicaSets are
- * in the input leaves the pods to them, a CronJob whose Jobs are in the input to those. A CronJob without is
- * taken to run once. Workloads that are suspended or being deleted get none. StatefulSets do not wait for a
- * pod before they make the next. Context : one thread at a time; allocates. Returns : BT_OK; BT_FULL with a
+ * in the input leaves the pods to them, and its replicas to the one of them that has any, or to the newest. A
+ * CronJob whose Jobs are in the input leaves the pods to those; one without is taken to run once. Workloads
+ * that are suspended, have ended, are being deleted or are left to another controller (managedBy) get none,
+ * nor do paused Deployments without a ReplicaSet. Pods count for who controls them, by kind, name and UID,
+ * while his selector matches them; pods without a controller are adopted. StatefulSets do not wait for a pod
+ * before
+ * they make the next. Context : one thread at a time; allocates. Returns : BT_OK; BT_FULL with a
  * message in out_message when there would be more than pod_max pods, after emitting those before the workload
  * that is too large.
  */

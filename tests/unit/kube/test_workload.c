@@ -216,8 +216,8 @@ static void finished_and_terminating_pods_are_replaced(void **state)
 	struct world *world = *state;
 
 	observe(world, OBJECT("v1", "ReplicationController", "rc", "\"replicas\":3," TEMPLATE));
-	observe(world, OWNED_POD("rc-1", "ReplicationController", "rc", "", "Failed"));
-	observe(world, OWNED_POD("rc-2", "ReplicationController", "rc", "", "Pending"));
+	observe(world, OWNED_POD("rc-1", "ReplicationController", "rc", "\"app\":\"web\"", "Failed"));
+	observe(world, OWNED_POD("rc-2", "ReplicationController", "rc", "\"app\":\"web\"", "Pending"));
 	observe(world, "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"rc-3\","
 		       "\"deletionTimestamp\":"
 		       "\"2026-01-01T00:00:00Z\",\"ownerReferences\":[{\"kind\":\"ReplicationController\","
@@ -400,6 +400,259 @@ static void a_daemon_set_runs_on_each_eligible_node_once(void **state)
 	assert_expands_to(world, 1);
 }
 
+/* ---- whose pods there are ---- */
+
+#define SELECTS(labels) "\"selector\":{\"matchLabels\":{" labels "}},"
+#define POD(name, meta, status)                                                                              \
+	"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"" name "\"" meta                   \
+	"},\"spec\":{\"nodeName\":\"n1\"},\"status\":{" status "}}"
+#define LABELLED ",\"labels\":{\"app\":\"web\"}"
+#define CONTROLLED(kind, name, uid)                                                                          \
+	",\"ownerReferences\":[{\"kind\":\"" kind "\",\"name\":\"" name "\",\"uid\":\"" uid                  \
+	"\",\"controller\":true}]"
+#define DELETED	     ",\"deletionTimestamp\":\"2026-01-01T00:00:00Z\""
+#define ENDED(phase) "\"phase\":\"" phase "\""
+
+static void pods_without_a_controller_are_adopted(void **state)
+{
+	static const char *const kinds[][2] = {
+		{OBJECT("apps/v1", "ReplicaSet", "a", "\"replicas\":3," SELECTS("\"app\":\"web\"") TEMPLATE),
+			OBJECT("apps/v1", "ReplicaSet", "a", "\"replicas\":3," TEMPLATE)},
+		{OBJECT("v1", "ReplicationController", "a", "\"replicas\":3," TEMPLATE),
+			OBJECT("v1", "ReplicationController", "a",
+				"\"replicas\":3,\"selector\":{\"app\":\"other\"}," TEMPLATE)},
+		{OBJECT("batch/v1", "Job", "a",
+			 "\"parallelism\":3,\"completions\":9," SELECTS("\"app\":\"web\"") TEMPLATE),
+			OBJECT("batch/v1", "Job", "a", "\"parallelism\":3,\"completions\":9," TEMPLATE)},
+		{OBJECT("apps/v1", "DaemonSet", "a", SELECTS("\"app\":\"web\"") TEMPLATE),
+			OBJECT("apps/v1", "DaemonSet", "a", SELECTS("\"app\":\"other\"") TEMPLATE)},
+	};
+	struct world *world = *state;
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		for (size_t other = 0; other < 2; other++) {
+			observe(world, POD("p", LABELLED, ""));
+			observe(world, POD("q", LABELLED DELETED, ""));
+			observe(world, kinds[i][other]);
+			assert_expands_to(world, other ? 3 : 2);
+			bt_workloads_fini(&world->workloads);
+		}
+	}
+}
+
+static void a_pod_is_adopted_once(void **state)
+{
+	struct world *world = *state;
+
+	observe(world,
+		OBJECT("apps/v1", "ReplicaSet", "a", "\"replicas\":2," SELECTS("\"app\":\"web\"") TEMPLATE));
+	observe(world,
+		OBJECT("apps/v1", "ReplicaSet", "b", "\"replicas\":2," SELECTS("\"app\":\"web\"") TEMPLATE));
+	observe(world, POD("p", LABELLED, ""));
+	assert_expands_to(world, 3);
+}
+
+static void no_pod_is_adopted_from_afar_or_after_its_end(void **state)
+{
+	struct world *world = *state;
+
+	observe(world,
+		OBJECT("apps/v1", "ReplicaSet", "a", "\"replicas\":2," SELECTS("\"app\":\"web\"") TEMPLATE));
+	observe(world, POD("p", LABELLED ",\"namespace\":\"elsewhere\"", ""));
+	observe(world, POD("q", LABELLED, ENDED("Failed")));
+	assert_expands_to(world, 2);
+}
+
+static void a_deployment_that_makes_its_replica_set_adopts_no_pod(void **state)
+{
+	struct world *world = *state;
+
+	observe(world,
+		OBJECT("apps/v1", "Deployment", "a", "\"replicas\":2," SELECTS("\"app\":\"web\"") TEMPLATE));
+	observe(world, POD("p", LABELLED, ""));
+	assert_expands_to(world, 2);
+}
+
+static void pods_of_a_namesake_with_another_uid_do_not_count(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, OBJECT("apps/v1", "ReplicaSet", "a", "\"replicas\":3," TEMPLATE));
+	observe(world, POD("p", CONTROLLED("ReplicaSet", "a", "u-1"), ""));
+	observe(world, POD("q", CONTROLLED("ReplicaSet", "a", "u-2"), ""));
+	observe(world, POD("r", CONTROLLED("ReplicaSet", "a", ""), ""));
+	assert_expands_to(world, 1);
+}
+
+static void a_pod_that_its_controller_selects_no_longer_is_let_go(void **state)
+{
+	struct world *world = *state;
+
+	observe(world,
+		OBJECT("apps/v1", "ReplicaSet", "a", "\"replicas\":3," SELECTS("\"app\":\"web\"") TEMPLATE));
+	observe(world, POD("p", LABELLED CONTROLLED("ReplicaSet", "a", "u-1"), ""));
+	observe(world, POD("q", ",\"labels\":{\"app\":\"debug\"}" CONTROLLED("ReplicaSet", "a", "u-1"), ""));
+	assert_expands_to(world, 2);
+}
+
+static void a_stateful_sets_pod_that_has_ended_is_made_anew(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, OBJECT("apps/v1", "StatefulSet", "db",
+			       "\"replicas\":6," SELECTS("\"app\":\"web\"") TEMPLATE));
+	observe(world, POD("db-0", LABELLED CONTROLLED("StatefulSet", "db", "u-1"), ENDED("Failed")));
+	observe(world, POD("db-1", LABELLED CONTROLLED("StatefulSet", "db", "u-1"), ""));
+	observe(world, POD("db-2", LABELLED DELETED CONTROLLED("StatefulSet", "db", "u-1"), ENDED("Failed")));
+	observe(world, POD("db-3", LABELLED, ENDED("Succeeded")));
+	observe(world, POD("db-4", "", ENDED("Failed")));
+	observe(world, POD("db-5", LABELLED CONTROLLED("StatefulSet", "db", "u-2"), ENDED("Failed")));
+	assert_expands_to(world, 2);
+	assert_string_equal(world->names[0], "db-0");
+	assert_string_equal(world->names[1], "db-3");
+}
+
+/* ---- who makes none ---- */
+
+static void a_paused_deployment_makes_no_replica_set(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, OBJECT("apps/v1", "Deployment", "web", "\"paused\":true,\"replicas\":3," TEMPLATE));
+	assert_expands_to(world, 0);
+	observe(world,
+		OWNED_POD("web-abc-1", "ReplicaSet", "web-abc", "\"pod-template-hash\":\"abc\"", "Running"));
+	assert_expands_to(world, 2);
+}
+
+static void a_job_that_another_controller_manages_makes_no_pod(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, OBJECT("batch/v1", "Job", "j",
+			       "\"managedBy\":\"example.com/x\",\"parallelism\":2," TEMPLATE));
+	observe(world, OBJECT("batch/v1", "CronJob", "c",
+			       "\"jobTemplate\":{\"spec\":{\"managedBy\":\"example.com/x\"," TEMPLATE "}}"));
+	assert_expands_to(world, 0);
+	observe(world, OBJECT("batch/v1", "Job", "k",
+			       "\"managedBy\":\"kubernetes.io/job-controller\",\"parallelism\":2," TEMPLATE));
+	assert_expands_to(world, 2);
+}
+
+static void a_cron_job_of_suspended_jobs_makes_no_pod(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, OBJECT("batch/v1", "CronJob", "c",
+			       "\"jobTemplate\":{\"spec\":{\"suspend\":true," TEMPLATE "}}"));
+	assert_expands_to(world, 0);
+}
+
+static void a_job_whose_end_is_decided_starts_no_more(void **state)
+{
+	struct world *world = *state;
+
+	observe(world,
+		JOB_WITH_STATUS("\"conditions\":[{\"type\":\"SuccessCriteriaMet\",\"status\":\"True\"}]"));
+	assert_expands_to(world, 0);
+	bt_workloads_fini(&world->workloads);
+	observe(world, JOB_WITH_STATUS("\"conditions\":[{\"type\":\"FailureTarget\",\"status\":\"True\"}]"));
+	assert_expands_to(world, 0);
+}
+
+static void a_job_that_replaces_failed_pods_only_waits_for_those_being_deleted(void **state)
+{
+#define LEAVING POD("j-1", DELETED CONTROLLED("Job", "j", "u-1"), "")
+	struct world *world = *state;
+
+	observe(world, LEAVING);
+	observe(world, OBJECT("batch/v1", "Job", "j", "\"parallelism\":3,\"completions\":9," TEMPLATE));
+	assert_expands_to(world, 3);
+	bt_workloads_fini(&world->workloads);
+	observe(world, LEAVING);
+	observe(world,
+		OBJECT("batch/v1", "Job", "j",
+			"\"podReplacementPolicy\":\"Failed\",\"parallelism\":3,\"completions\":9," TEMPLATE));
+	assert_expands_to(world, 2);
+}
+
+static void indexes_that_have_ended_are_not_started_again(void **state)
+{
+	struct world *world = *state;
+
+	observe(world,
+		"{\"apiVersion\":\"batch/v1\",\"kind\":\"Job\",\"metadata\":{\"name\":\"j\",\"uid\":\"u-1\"},"
+		"\"spec\":{\"completionMode\":\"Indexed\",\"parallelism\":3,\"completions\":9," TEMPLATE "},"
+		"\"status\":{\"succeeded\":4,\"completedIndexes\":\"0-2,5\",\"failedIndexes\":\"3,6-7\"}}");
+	assert_expands_to(world, 2);
+	assert_true(bt_str_starts(bt_str(world->names[0]), "j-4-"));
+	assert_true(bt_str_starts(bt_str(world->names[1]), "j-8-"));
+}
+
+/* ---- Deployments with ReplicaSets ---- */
+
+#define REPLICA_SET(name, meta, replicas)                                                                    \
+	"{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"metadata\":{\"name\":\"" name "\"" meta       \
+	"},\"spec\":{\"replicas\":" replicas "," TEMPLATE "}}"
+#define OF_WEB CONTROLLED("Deployment", "web", "u-1")
+#define WEB(replicas)                                                                                        \
+	OBJECT("apps/v1", "Deployment", "web",                                                               \
+		"\"replicas\":" replicas "," SELECTS("\"app\":\"web\"") TEMPLATE)
+
+static void a_deployment_scales_its_only_replica_set(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, REPLICA_SET("web-old", LABELLED OF_WEB, "0"));
+	observe(world, REPLICA_SET("web-new", LABELLED OF_WEB, "2"));
+	observe(world, WEB("5"));
+	assert_expands_to(world, 5);
+	assert_true(bt_str_starts(bt_str(world->names[0]), "web-new-"));
+}
+
+static void a_deployment_scales_its_newest_replica_set_from_none(void **state)
+{
+#define REVISION(n) ",\"annotations\":{\"deployment.kubernetes.io/revision\":\"" n "\"}"
+	struct world *world = *state;
+
+	observe(world, WEB("2"));
+	observe(world, REPLICA_SET("web-10", LABELLED OF_WEB REVISION("10"), "0"));
+	observe(world, REPLICA_SET("web-9", LABELLED OF_WEB REVISION("9"), "0"));
+	assert_expands_to(world, 2);
+	assert_true(bt_str_starts(bt_str(world->names[0]), "web-10-"));
+}
+
+static void replica_sets_of_a_rollout_keep_their_numbers(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, WEB("9"));
+	observe(world, REPLICA_SET("web-a", LABELLED OF_WEB, "2"));
+	observe(world, REPLICA_SET("web-b", LABELLED OF_WEB, "1"));
+	assert_expands_to(world, 3);
+}
+
+static void a_deployment_adopts_a_replica_set_that_it_selects(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, REPLICA_SET("web-a", LABELLED, "1"));
+	observe(world, WEB("2"));
+	assert_expands_to(world, 2);
+	assert_true(bt_str_starts(bt_str(world->names[0]), "web-a-"));
+}
+
+static void replica_sets_of_others_are_none_of_a_deployments(void **state)
+{
+	struct world *world = *state;
+
+	observe(world, REPLICA_SET("web-a", LABELLED CONTROLLED("Deployment", "web", "u-2"), "1"));
+	observe(world, REPLICA_SET("web-b", OF_WEB, "1"));
+	observe(world, REPLICA_SET("web-c", ",\"labels\":{\"app\":\"other\"}", "1"));
+	observe(world, WEB("2"));
+	assert_expands_to(world, 5);
+}
+
 static void too_many_pods_are_refused_with_the_workloads_name(void **state)
 {
 	struct world *world = *state;
@@ -462,6 +715,24 @@ int main(void)
 		TEST(suspended_and_deleted_workloads_make_no_pod),
 		TEST(a_cron_job_runs_once_unless_its_jobs_are_known),
 		TEST(a_daemon_set_runs_on_each_eligible_node_once),
+		TEST(pods_without_a_controller_are_adopted),
+		TEST(a_pod_is_adopted_once),
+		TEST(no_pod_is_adopted_from_afar_or_after_its_end),
+		TEST(a_deployment_that_makes_its_replica_set_adopts_no_pod),
+		TEST(pods_of_a_namesake_with_another_uid_do_not_count),
+		TEST(a_pod_that_its_controller_selects_no_longer_is_let_go),
+		TEST(a_stateful_sets_pod_that_has_ended_is_made_anew),
+		TEST(a_paused_deployment_makes_no_replica_set),
+		TEST(a_job_that_another_controller_manages_makes_no_pod),
+		TEST(a_cron_job_of_suspended_jobs_makes_no_pod),
+		TEST(a_job_whose_end_is_decided_starts_no_more),
+		TEST(a_job_that_replaces_failed_pods_only_waits_for_those_being_deleted),
+		TEST(indexes_that_have_ended_are_not_started_again),
+		TEST(a_deployment_scales_its_only_replica_set),
+		TEST(a_deployment_scales_its_newest_replica_set_from_none),
+		TEST(replica_sets_of_a_rollout_keep_their_numbers),
+		TEST(a_deployment_adopts_a_replica_set_that_it_selects),
+		TEST(replica_sets_of_others_are_none_of_a_deployments),
 		TEST(too_many_pods_are_refused_with_the_workloads_name),
 		TEST(long_names_are_cut_and_stay_distinct),
 		TEST(workloads_outlive_their_text),
