@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !k8s135 && !k8s137
+
+// What kube-scheduler 1.36 calls otherwise than others.
+package main
+
+import (
+	_ "unsafe" // for go:linkname
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/klog/v2"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/backend/queue"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+const (
+	versionGates   = ""
+	gatedNominates = false // a pod that PreEnqueue holds back: does its nomination count?
+)
+
+func newInformers(c kubernetes.Interface) informers.SharedInformerFactory {
+	return scheduler.NewInformerFactory(c, 0)
+}
+
+func hookPop(s *scheduler.Scheduler, popped func(*v1.Pod)) {
+	next := s.NextPod
+	s.NextPod = func(logger klog.Logger) (*framework.QueuedPodInfo, error) {
+		p, err := next(logger)
+		if p != nil {
+			popped(p.Pod)
+		}
+		return p, err
+	}
+}
+
+func queued(q *queue.PriorityQueue, p *v1.Pod) (*framework.QueuedPodInfo, bool) {
+	return q.GetPod(p.Name, p.Namespace)
+}
+
+//go:linkname flushUnschedulable k8s.io/kubernetes/pkg/scheduler/backend/queue.(*PriorityQueue).flushUnschedulablePodsLeftover
+func flushUnschedulable(q *queue.PriorityQueue, logger klog.Logger)

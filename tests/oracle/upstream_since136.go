@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !k8s135
+
+// What is the same from kube-scheduler 1.36 on, but not before.
+package main
+
+import (
+	"context"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	fwk "k8s.io/kube-scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/defaultpreemption"
+	"k8s.io/kubernetes/pkg/scheduler/framework/preemption"
+)
+
+// preemptor holds the goroutines of asynchronous preemption.
+type preemptor = preemption.Executor
+
+func preemptorOf(d *defaultpreemption.DefaultPreemption) *preemptor { return d.Executor }
+
+func newRecorder(string) events.EventRecorderLogger { return &events.FakeRecorder{} }
+
+func hookSchedule(s *scheduler.Scheduler, around func(framework.Framework, *v1.Pod, func() (scheduler.ScheduleResult, error)) (scheduler.ScheduleResult, error)) {
+	schedule := s.SchedulePod
+	s.SchedulePod = func(ctx context.Context, f framework.Framework, state fwk.CycleState, p *framework.QueuedPodInfo) (scheduler.ScheduleResult, error) {
+		return around(f, p.Pod, func() (scheduler.ScheduleResult, error) { return schedule(ctx, f, state, p) })
+	}
+}
+
+func (f *liveFramework) AddPodInPreBind(uid types.UID, cancel context.CancelCauseFunc) {
+	f.preBind = true
+	f.Framework.AddPodInPreBind(uid, cancel)
+}
+
+func (f *liveFramework) RemovePodInPreBind(uid types.UID) {
+	f.Framework.RemovePodInPreBind(uid)
+	if f.postBind {
+		close(f.live.cycle.over)
+	}
+}
+
+func (i *syncInformer) HasSyncedChecker() cache.DoneChecker { return synced{} }
+func (synced) HasSyncedChecker() cache.DoneChecker          { return synced{} }
