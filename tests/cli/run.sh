@@ -63,4 +63,35 @@ done <log
 wait $pid
 [ $? = 0 ] || fail "who cannot write its journal does not end well"
 [ $said = yes ] || fail "nothing is said of a journal that cannot be written"
+# It takes from itself what it does not need, and says where a part of that cannot be had.
+sandbox_of() {
+	mkfifo sandbox.log
+	"$berth" run --kubeconfig="$1" --secure-port=0 --leader-elect=false --sandbox="$2" -v 1 2>sandbox.log &
+	pid=$!
+	while read -r line; do
+		echo "$line" >>sandbox.lines
+		case $line in
+		*"Starting berth"*)
+			grep -E "^(NoNewPrivs|Seccomp):" /proc/$pid/status >sandbox.status
+			kill -TERM $pid
+			;;
+		esac
+	done <sandbox.log
+	wait $pid
+	rm sandbox.log
+}
+sandbox_of none.kubeconfig auto
+if ! grep -qF "this is a build with sanitizers" sandbox.lines; then
+	grep -qF "Sandboxed" sandbox.lines || fail "does not say that it is sandboxed: $(cat sandbox.lines)"
+	grep -qP "NoNewPrivs:\t1" sandbox.status || fail "may get new privileges: $(cat sandbox.status)"
+	grep -qP "Seccomp:\t2" sandbox.status || fail "has no filter: $(cat sandbox.status)"
+	sed 's/token: t/exec: {apiVersion: client.authentication.k8s.io\/v1, command: "true", interactiveMode: Never}/' none.kubeconfig >exec.kubeconfig
+	expect 3 "--sandbox=require: no Landlock: the kubeconfig names a credential plugin, which would inherit it; say --sandbox=auto" \
+		"$berth" run --kubeconfig=exec.kubeconfig --leader-elect=false --sandbox=require
+fi
+rm sandbox.lines
+sandbox_of none.kubeconfig off
+grep -qF "Sandboxed" sandbox.lines && fail "is sandboxed although it is off"
+grep -qP "NoNewPrivs:\t0" sandbox.status || fail "is limited although it is off: $(cat sandbox.status)"
+expect 2 "--sandbox" "$berth" run --kubeconfig=none.kubeconfig --sandbox=maybe
 finish

@@ -415,6 +415,18 @@ const struct bt_option bt_run_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "FILE",
 		.help = "Record what comes in and what is decided there, for berth replay."},
+	{.name = "sandbox",
+		.type = BT_OPTION_CHOICE,
+		.argument = "MODE",
+		.default_value = "auto",
+		.choices = "auto|require|off",
+		.help = "What the process takes from itself once it has read what it needs: other programs "
+			"and "
+			"processes, sockets that are not of the internet (seccomp), files that no flag, "
+			"kubeconfig or configuration names, other ports (Landlock), core dumps. auto: as far "
+			"as "
+			"the kernel can; require: else end; off: nothing. With a credential plugin in a "
+			"kubeconfig: a shorter filter and no Landlock, because programs inherit both."},
 	{.name = "bindings-in-flight",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",

@@ -73,7 +73,7 @@ struct bt_access {
 	struct bt_endpoint endpoint;					/* init: */
 	struct bt_buf server, url, proxy, connect_to, host, user_agent; /* init: of endpoint */
 	struct bt_lock lock;
-	struct watched files[FILE_N]; /* lock(lock): */
+	struct watched files[FILE_N]; /* lock(lock): but for their paths, which are init: */
 	int64_t look_ns;	      /* lock(lock): when they are looked at again */
 	bool owed;		      /* lock(lock): they have changed, but the identity has not yet */
 	struct bt_log_limit said;
@@ -788,6 +788,17 @@ static struct bt_access *open_access(
 	bt_buf_str(&access->address, host_of(bt_str(access->endpoint.server)));
 	access->identity = make_identity(access, 1);
 	return access;
+}
+
+bool bt_access_needs(
+	const struct bt_access *access, void (*file)(void *context, const char *path), void *context)
+{
+	for (int i = 0; i < FILE_N; i++) {
+		if (access->files[i].path) {
+			file(context, access->files[i].path);
+		}
+	}
+	return access->plugin.stop >= 0;
 }
 
 static struct bt_access *new_access(void)

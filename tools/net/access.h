@@ -38,6 +38,10 @@ struct bt_access_target {
 /* The same for such a server. */
 struct bt_access *bt_access_create_for(const struct bt_access_target *target, struct bt_buf *out_error);
 
+/* Calls for each file that is read again now and then. Returns: whether a credential plugin is run. */
+bool bt_access_needs(
+	const struct bt_access *access, void (*file)(void *context, const char *path), void *context);
+
 /* "https://10.0.0.1:6443", for messages. */
 const char *bt_access_server(const struct bt_access *access);
 

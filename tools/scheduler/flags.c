@@ -284,6 +284,13 @@ static enum bt_run_version version_of(const struct bt_invocation *invocation)
 	return !text ? BT_RUN_NO_VERSION : strcmp(text, "raw") == 0 ? BT_RUN_VERSION_RAW : BT_RUN_VERSION;
 }
 
+static enum bt_sandbox_mode sandbox_of(const char *text)
+{
+	return strcmp(text, "off") == 0	      ? BT_SANDBOX_OFF
+	       : strcmp(text, "require") == 0 ? BT_SANDBOX_REQUIRE
+					      : BT_SANDBOX_AUTO;
+}
+
 int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flags *out_flags)
 {
 	static const char *const ignored[] = {
@@ -307,6 +314,7 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 		.verbosity = (int)bt_invocation_number(invocation, "v"),
 		.version = version_of(invocation),
 		.shadow = bt_invocation_switch(invocation, "shadow"),
+		.sandbox = sandbox_of(bt_invocation_text(invocation, "sandbox")),
 		.workers = (uint32_t)bt_invocation_number(invocation, "workers"),
 		.threads = (uint32_t)bt_invocation_number(invocation, "threads"),
 		.seed = bt_invocation_number(invocation, "seed"),

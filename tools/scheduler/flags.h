@@ -8,6 +8,7 @@
 #include "engine/flow/config.h"
 #include "tools/cli/invocation.h"
 #include "tools/log/log.h"
+#include "tools/scheduler/sandbox.h"
 #include "tools/serve/settings.h"
 
 enum bt_run_version { BT_RUN_NO_VERSION = 0, BT_RUN_VERSION, BT_RUN_VERSION_RAW };
@@ -28,6 +29,7 @@ struct bt_run_flags {
 	int verbosity;
 	enum bt_run_version version;
 	bool shadow;
+	enum bt_sandbox_mode sandbox;
 	uint32_t workers; /* 0: from the machine */
 	uint32_t threads;
 	uint64_t seed;

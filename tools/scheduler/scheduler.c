@@ -4,6 +4,7 @@
 #include "tools/scheduler/scheduler.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 #include "tools/scheduler/audit.h"
 #include "tools/scheduler/peer.h"
 #include "tools/scheduler/rival.h"
+#include "tools/scheduler/sandbox.h"
 #include "tools/serve/serve.h"
 #include "tools/simulate/configuration.h"
 #include "tools/simulate/recording.h"
@@ -197,6 +199,23 @@ static void name_host(struct bt_scheduler *s)
 		(unsigned long long)salt);
 }
 
+/* Of who is asked about callers, where that is not the server of everything else. */
+static bool make_review_access(
+	const char *flag, const char *kubeconfig, struct bt_access **out_access, struct bt_buf *out_error)
+{
+	struct bt_buf why = {0};
+
+	if (!kubeconfig) {
+		return true;
+	}
+	*out_access = bt_access_create(&(struct bt_access_options){.kubeconfig = kubeconfig}, &why);
+	if (!*out_access) {
+		bt_buf_printf(out_error, "--%s: %s", flag, why.ptr);
+	}
+	bt_buf_fini(&why);
+	return *out_access != NULL;
+}
+
 static bool make_access(struct bt_scheduler *s, struct bt_buf *out_error)
 {
 	const struct bt_client_connection_config *connection = &s->config->client_connection;
@@ -205,7 +224,55 @@ static bool make_access(struct bt_scheduler *s, struct bt_buf *out_error)
 	s->access = bt_access_create(
 		&(struct bt_access_options){.kubeconfig = s->kubeconfig, .master = s->flags->master},
 		out_error);
-	return s->access != NULL;
+	return s->access != NULL &&
+	       make_review_access("authentication-kubeconfig", s->flags->authentication_kubeconfig,
+		       &s->authentication_access, out_error) &&
+	       make_review_access("authorization-kubeconfig", s->flags->authorization_kubeconfig,
+		       &s->authorization_access, out_error);
+}
+
+/* ---- what the process may do from now on ---- */
+
+static void may_read(void *context, const char *path)
+{
+	bt_sandbox_read(context, path);
+}
+
+static void may_read_text(struct bt_sandbox *sandbox, struct bt_str path)
+{
+	char *text = path.len ? copy_of(path) : NULL;
+
+	bt_sandbox_read(sandbox, text);
+	bt_mem_free(text);
+}
+
+/* Everything that is read again later, or written. The journal is open already. */
+static bool confine(const struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_access *all[] = {s->access, s->authentication_access, s->authorization_access};
+	const struct bt_serve_settings *serving = &s->flags->serving;
+	const char *files[] = {serving->cert_file, serving->key_file, serving->client_ca_file,
+		serving->proxy_ca_file, getenv("SSL_CERT_FILE"), getenv("OPENSSL_CONF")};
+	struct bt_sandbox sandbox = {.port = serving->port};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		sandbox.programs |= all[i] && bt_access_needs(all[i], may_read, &sandbox);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		bt_sandbox_read(&sandbox, files[i]);
+	}
+	for (uint32_t i = 0; i < s->config->extender_n; i++) {
+		const struct bt_extender_tls *tls = &s->config->extenders[i].tls;
+
+		may_read_text(&sandbox, tls->ca_file);
+		may_read_text(&sandbox, tls->cert_file);
+		may_read_text(&sandbox, tls->key_file);
+	}
+	bt_sandbox_write_in(&sandbox, serving->cert_dir);
+	bool good = bt_sandbox_enter(&sandbox, s->flags->sandbox, out_error);
+
+	bt_sandbox_fini(&sandbox);
+	return good;
 }
 
 /* On a machine of few CPUs the server is what is slow, and threads of the pipeline would only wake each
@@ -381,8 +448,8 @@ struct bt_scheduler *bt_scheduler_create(
 	}
 	if (flags->journal && bt_recording_open(&s->recording, flags->journal, config) != BT_OK) {
 		bt_buf_printf(out_error, "the journal %s cannot be written", flags->journal);
-	} else if (make_access(s, out_error) && make_places(s, out_error) && make_extenders(s, out_error) &&
-		   make_writer(s, out_error) && make_pipeline(s, out_error)) {
+	} else if (make_access(s, out_error) && confine(s, out_error) && make_places(s, out_error) &&
+		   make_extenders(s, out_error) && make_writer(s, out_error) && make_pipeline(s, out_error)) {
 		bt_writer_attach(s->writer, s->pipeline);
 		return s;
 	}
@@ -551,25 +618,12 @@ static void add_metrics(void *context, struct bt_exposition *x)
 	}
 }
 
-/* A client for reviews; by a kubeconfig of its own where one is given. */
-static bool make_reviewer(struct bt_scheduler *s, const char *flag, const char *kubeconfig,
-	struct bt_access **out_access, struct bt_http **out_http, struct bt_buf *out_error)
+/* A client for reviews; by a kubeconfig of its own where one was given. */
+static bool make_reviewer(
+	struct bt_scheduler *s, struct bt_access *own, struct bt_http **out_http, struct bt_buf *out_error)
 {
-	struct bt_access *access = s->access;
-	struct bt_buf why = {0};
-
-	if (kubeconfig) {
-		access = *out_access =
-			bt_access_create(&(struct bt_access_options){.kubeconfig = kubeconfig}, &why);
-		if (!access) {
-			bt_buf_printf(out_error, "--%s: %s", flag, why.ptr);
-		}
-		bt_buf_fini(&why);
-	}
-	if (access) {
-		*out_http = bt_http_create(
-			&(struct bt_http_options){.access = access, .name = "review"}, out_error);
-	}
+	*out_http = bt_http_create(
+		&(struct bt_http_options){.access = own ? own : s->access, .name = "review"}, out_error);
 	return *out_http != NULL;
 }
 
@@ -598,10 +652,8 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 	if (!s->flags->serving.port) {
 		return true;
 	}
-	if (!make_reviewer(s, "authentication-kubeconfig", s->flags->authentication_kubeconfig,
-		    &s->authentication_access, &s->authentication, out_error) ||
-		!make_reviewer(s, "authorization-kubeconfig", s->flags->authorization_kubeconfig,
-			&s->authorization_access, &s->authorization, out_error)) {
+	if (!make_reviewer(s, s->authentication_access, &s->authentication, out_error) ||
+		!make_reviewer(s, s->authorization_access, &s->authorization, out_error)) {
 		return false;
 	}
 	struct bt_serve_options options = {.settings = s->flags->serving,
