@@ -9,6 +9,7 @@
 #include <openssl/x509v3.h>
 
 #include "engine/base/mem.h"
+#include "tools/net/verify.h"
 
 struct bt_authorities {
 	X509_STORE *store;
@@ -50,23 +51,6 @@ static X509 *parse(struct bt_str der)
 	const unsigned char *at = (const unsigned char *)der.ptr;
 
 	return d2i_X509(NULL, &at, (long)der.len);
-}
-
-static enum bt_status verify(X509_STORE *store, X509 *own, STACK_OF(X509) * others, struct bt_buf *out_error)
-{
-	X509_STORE_CTX *context = X509_STORE_CTX_new();
-	bool good = context && X509_STORE_CTX_init(context, store, own, others) == 1 &&
-		    X509_STORE_CTX_set_purpose(context, X509_PURPOSE_SSL_CLIENT) == 1 &&
-		    X509_verify_cert(context) == 1;
-
-	if (!good) {
-		bt_buf_printf(out_error, "x509: %s",
-			X509_verify_cert_error_string(
-				context ? X509_STORE_CTX_get_error(context) : X509_V_ERR_OUT_OF_MEM));
-	}
-	X509_STORE_CTX_free(context);
-	ERR_clear_error();
-	return good ? BT_OK : BT_INVALID;
 }
 
 /* An entry of a name in UTF-8. */
@@ -121,7 +105,15 @@ enum bt_status bt_authorities_verify(const struct bt_authorities *authorities, c
 		}
 	}
 	if (own) {
-		status = verify(authorities->store, own, others, out_error);
+		struct bt_buf why = {0};
+		int verified =
+			bt_verify_chain(own, others, authorities->store, BT_VERIFY_CLIENT, 1, &why);
+
+		if (verified != X509_V_OK) {
+			bt_buf_printf(out_error, "x509: %.*s", BT_STR_ARG(bt_buf_view(&why)));
+		}
+		status = verified == X509_V_OK ? BT_OK : BT_INVALID;
+		bt_buf_fini(&why);
 	} else {
 		bt_buf_text(out_error, "x509: the certificate cannot be read");
 	}

@@ -297,6 +297,57 @@ static void a_front_proxy_speaks_for_others(void **state)
 	identity_drop(&proxy);
 }
 
+/* Asks with a certificate, and as a front proxy would. Returns: the status. */
+static long ask_with(struct desk *desk, const struct identity *identity)
+{
+	CURL *curl = client(desk, "/version");
+	struct curl_slist *headers = curl_slist_append(NULL, "X-Remote-User: root");
+
+	headers = curl_slist_append(headers, "X-Remote-Group: system:masters");
+	write_file(desk->certificate, identity->pem);
+	write_file(desk->key, identity->key_pem);
+	curl_easy_setopt(curl, CURLOPT_SSLCERT, desk->certificate);
+	curl_easy_setopt(curl, CURLOPT_SSLKEY, desk->key);
+	curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+	assert_int_equal(perform(desk, curl), CURLE_OK);
+	curl_easy_cleanup(curl);
+	curl_slist_free_all(headers);
+	return desk->status;
+}
+
+/* While a cluster's CA is replaced, the bundle has the old one and the new one, in any order. */
+static void each_authority_of_a_subject_is_tried(void **state)
+{
+	struct bt_str user = BT_STR("x-remote-user"), group = BT_STR("x-remote-group");
+	struct desk *desk = *state;
+	struct identity ca[3], of[3];
+	char bundle[2 * sizeof(ca->pem)];
+
+	for (int i = 0; i < 3; i++) {
+		identity_make(&ca[i], NULL, "ca", NULL, 3600);
+		identity_make(&of[i], &ca[i], "root", "system:masters", 3600);
+	}
+	snprintf(bundle, sizeof(bundle), "%s%s", ca[0].pem, ca[1].pem);
+	write_file(desk->ca, bundle);
+	desk->always[0] = bt_str("/healthz");
+	desk->options.settings.proxy.username_headers = (struct bt_str_list){.items = &user, .n = 1};
+	desk->options.settings.proxy.group_headers = (struct bt_str_list){.items = &group, .n = 1};
+	for (int proxy = 0; proxy < 2; proxy++) {
+		desk->options.settings.client_ca_file = proxy ? NULL : desk->ca;
+		desk->options.settings.proxy_ca_file = proxy ? desk->ca : NULL;
+		begin(desk);
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(ask_with(desk, &of[i]) == 200, i < 2);
+		}
+		bt_serve_destroy(desk->serve);
+		desk->serve = NULL;
+	}
+	for (int i = 0; i < 3; i++) {
+		identity_drop(&ca[i]);
+		identity_drop(&of[i]);
+	}
+}
+
 static void put_is_taken_where_it_means_something(void **state)
 {
 	static const char *const paths[] = {"/debug/flags/v", "/healthz"};
@@ -491,6 +542,7 @@ int main(void)
 			a_certificate_that_changes_is_served_from_then_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_is_known_by_its_certificate, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_front_proxy_speaks_for_others, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_authority_of_a_subject_is_tried, setup, teardown),
 		cmocka_unit_test_setup_teardown(put_is_taken_where_it_means_something, setup, teardown),
 		cmocka_unit_test_setup_teardown(odd_requests_are_answered_and_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_tls_1_3_is_served_when_asked_for, setup, teardown),
