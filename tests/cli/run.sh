@@ -21,6 +21,11 @@ for attempt in 1 2 3 4 5 6 7 8 9 10; do
 		"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-cert-file=missing --tls-private-key-file=missing
 done
 expect 2 "--bind-address is an IP address, such as 0.0.0.0 or ::, not 'nonsense'" "$berth" run --bind-address=nonsense
+expect 3 "GnuTLS has none of these" "$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-curve-preferences=4588
+expect 3 "one.crt: No such file or directory; see --tls-sni-cert-key" \
+	"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-sni-cert-key=one.crt,one.key:a,b
+expect 3 "missing.kubeconfig: No such file" "$berth" run --kubeconfig=missing.kubeconfig --tls-min-version=VersionTLS10 \
+	--tls-cipher-suites=TLS_RSA_WITH_AES_128_CBC_SHA
 expect 3 "--authentication-kubeconfig: missing: No such file" \
 	"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --authentication-kubeconfig=missing
 expect 3 "leaderElection: renewDeadline must be greater than retryPeriod*JitterFactor; see --leader-elect-lease-duration" \

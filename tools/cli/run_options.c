@@ -71,14 +71,16 @@ const struct bt_option bt_run_options[] = {
 		.argument = "VERSION",
 		.default_value = "VersionTLS12",
 		.may_be_empty = true,
-		.help = "VersionTLS12 or VersionTLS13; older ones are refused."},
+		.help = "VersionTLS12 or VersionTLS13. VersionTLS10 and VersionTLS11 are taken for "
+			"VersionTLS12: older versions are never served."},
 	{.name = "tls-cipher-suites",
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMES",
 		.repeated = true,
 		.may_be_empty = true,
 		.help = "Cipher suites of TLS 1.2 by their IANA names, separated by commas. Without it, "
-			"those that GnuTLS calls secure."},
+			"Go's: ECDHE with AES or ChaCha20. Names of suites with static RSA, RC4 or 3DES are "
+			"taken, and not served."},
 	{.name = "permit-port-sharing",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",
@@ -106,15 +108,21 @@ const struct bt_option bt_run_options[] = {
 	{.name = "tls-curve-preferences",
 		.type = BT_OPTION_TEXT,
 		.argument = "NUMBERS",
-		.hidden = true,
-		.refused = "GnuTLS chooses among its secure curves; leave it out",
-		.help = "Key exchanges."},
+		.repeated = true,
+		.may_be_empty = true,
+		.help = "Key exchanges by Go's numbers (CurveID), separated by commas: 29 (X25519), 23 "
+			"(P-256), "
+			"24 (P-384), 25 (P-521). 4587 to 4589 (with ML-KEM) are taken, and not served. The "
+			"order "
+			"does not count. Without it, all that are served."},
 	{.name = "tls-sni-cert-key",
 		.type = BT_OPTION_TEXT,
 		.argument = "FILES",
-		.hidden = true,
-		.refused = "one certificate is served; give it by --tls-cert-file and --tls-private-key-file",
-		.help = "More certificates."},
+		.repeated = true,
+		.help = "CERTIFICATE,KEY or CERTIFICATE,KEY:NAME,...: a certificate for clients that ask for "
+			"one of these names, else for the names in it. A name may begin with *. for any "
+			"first "
+			"label. May be repeated."},
 	{.name = "authentication-kubeconfig",
 		.type = BT_OPTION_TEXT,
 		.argument = "FILE",

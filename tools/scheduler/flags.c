@@ -13,6 +13,7 @@
 
 #include "engine/base/mem.h"
 #include "tools/kube/strict.h"
+#include "tools/serve/serve.h"
 #include "tools/simulate/configuration.h"
 
 /* Go's default where the configuration has none. */
@@ -109,6 +110,7 @@ static struct bt_str_list list_of(
 
 static int read_tls(const struct bt_invocation *invocation, struct bt_serve_settings *serving)
 {
+	static const char *const older[] = {"VersionTLS10", "VersionTLS11", "VersionTLS12"};
 	const char *version = text_of(invocation, "tls-min-version");
 
 	serving->cert_file = text_of(invocation, "tls-cert-file");
@@ -119,14 +121,113 @@ static int read_tls(const struct bt_invocation *invocation, struct bt_serve_sett
 			"--tls-cert-file and --tls-private-key-file belong together; give both or none");
 	}
 	serving->tls13 = version && strcmp(version, "VersionTLS13") == 0;
-	if (version && !serving->tls13 && strcmp(version, "VersionTLS12") != 0) {
-		bool old = strcmp(version, "VersionTLS10") == 0 || strcmp(version, "VersionTLS11") == 0;
-
+	for (size_t i = 0; version && !serving->tls13 && i < sizeof(older) / sizeof(*older); i++) {
+		version = strcmp(version, older[i]) == 0 ? NULL : version;
+	}
+	if (version && !serving->tls13) {
 		return bt_invocation_wrong(invocation->command,
-			old ? "--tls-min-version %s is not served any more: say VersionTLS12 or VersionTLS13"
-			    : "unknown tls version \"%s\" in --tls-min-version: say VersionTLS12 or "
-			      "VersionTLS13",
+			"unknown tls version \"%s\" in --tls-min-version: say VersionTLS12 or VersionTLS13",
 			version);
+	}
+	return BT_EXIT_OK;
+}
+
+/* Source: TLSCurvePreferences of component-base's cli/flag, v0.36.3. */
+static int read_curves(
+	struct bt_run_flags *flags, const struct bt_invocation *invocation, struct bt_serve_settings *serving)
+{
+	const struct bt_str_list list = list_of(flags, invocation, "tls-curve-preferences");
+	uint32_t *curves = bt_arena_zalloc(&flags->arena, (list.n + 1) * sizeof(*curves));
+
+	serving->curves = curves;
+	serving->curve_n = 0;
+	for (uint32_t i = 0; i < list.n; i++) {
+		const char *text = bt_arena_copy(&flags->arena, list.items[i].ptr, list.items[i].len);
+		char *end;
+		long id = strtol(text, &end, 0);
+		const char *wrong =
+			*end || end == text ? "--tls-curve-preferences: '%s' is not a number"
+			: id < 1 || id > UINT16_MAX
+				? "--tls-curve-preferences: curve preference %s is out of range "
+				  "(must be 1-65535)"
+			: !bt_serve_knows_curve((uint32_t)id)
+				? "--tls-curve-preferences: curve preference %s is not known; 29, 23, "
+				  "24 and 25 are"
+				: NULL;
+
+		for (uint32_t k = 0; k < serving->curve_n && !wrong; k++) {
+			wrong = curves[k] == (uint32_t)id
+					? "--tls-curve-preferences: duplicate curve preference %s"
+					: NULL;
+		}
+		if (wrong) {
+			return bt_invocation_wrong(invocation->command, wrong, text);
+		}
+		curves[serving->curve_n++] = (uint32_t)id;
+	}
+	return BT_EXIT_OK;
+}
+
+static struct bt_str trimmed(struct bt_str text)
+{
+	while (text.len && text.ptr[text.len - 1] == ' ') {
+		text.len--;
+	}
+	while (bt_str_starts(text, " ")) {
+		text = bt_str_sub(text, 1, text.len);
+	}
+	return text;
+}
+
+/* CERTIFICATE,KEY or CERTIFICATE,KEY:NAME,... Source: NamedCertKey.Set of component-base's cli/flag, v0.36.3.
+ * Returns: NULL, or what is wrong. */
+static const char *read_named(struct bt_run_flags *flags, struct bt_str text, struct bt_sni_settings *out)
+{
+	struct bt_str_list files = {0}, names = {0};
+	size_t colon = bt_str_find(text, ':', 0);
+
+	add_items(flags, bt_str_sub(text, 0, colon), &files);
+	if (colon < text.len) {
+		add_items(flags, bt_str_sub(text, colon + 1, text.len), &names);
+	}
+	for (uint32_t i = 0; i < files.n; i++) {
+		files.items[i] = trimmed(files.items[i]);
+	}
+	for (uint32_t i = 0; i < names.n; i++) {
+		names.items[i] = trimmed(names.items[i]);
+	}
+	if (files.n != 2 || !files.items[0].len || !files.items[1].len) {
+		return "--tls-sni-cert-key: '%s': expected comma separated certificate and key file paths";
+	}
+	if (colon < text.len && (!names.n || !names.items[0].len)) {
+		return "--tls-sni-cert-key: '%s': empty names list is not allowed";
+	}
+	*out = (struct bt_sni_settings){
+		.cert_file = bt_arena_copy(&flags->arena, files.items[0].ptr, files.items[0].len),
+		.key_file = bt_arena_copy(&flags->arena, files.items[1].ptr, files.items[1].len),
+		.names = names};
+	return NULL;
+}
+
+static int read_sni(
+	struct bt_run_flags *flags, const struct bt_invocation *invocation, struct bt_serve_settings *serving)
+{
+	const char *text, *wrong;
+	uint32_t n = 0;
+
+	while (bt_invocation_item(invocation, "tls-sni-cert-key", n)) {
+		n++;
+	}
+	struct bt_sni_settings *sni = bt_arena_zalloc(&flags->arena, (n + 1) * sizeof(*sni));
+
+	serving->sni = sni;
+	serving->sni_n = n;
+	for (uint32_t i = 0; i < n; i++) {
+		text = bt_invocation_item(invocation, "tls-sni-cert-key", i);
+		wrong = read_named(flags, bt_str(text), &sni[i]);
+		if (wrong) {
+			return bt_invocation_wrong(invocation->command, wrong, text);
+		}
 	}
 	return BT_EXIT_OK;
 }
@@ -173,6 +274,12 @@ static int read_serving(
 {
 	int status = read_tls(invocation, serving);
 
+	if (!status) {
+		status = read_curves(flags, invocation, serving);
+	}
+	if (!status) {
+		status = read_sni(flags, invocation, serving);
+	}
 	serving->bind_address = text_of(invocation, "bind-address");
 	if (!status && serving->bind_address && !is_address(serving->bind_address)) {
 		status = bt_invocation_wrong(invocation->command,

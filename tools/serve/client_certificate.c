@@ -106,8 +106,7 @@ enum bt_status bt_authorities_verify(const struct bt_authorities *authorities, c
 	}
 	if (own) {
 		struct bt_buf why = {0};
-		int verified =
-			bt_verify_chain(own, others, authorities->store, BT_VERIFY_CLIENT, 1, &why);
+		int verified = bt_verify_chain(own, others, authorities->store, BT_VERIFY_CLIENT, 1, &why);
 
 		if (verified != X509_V_OK) {
 			bt_buf_printf(out_error, "x509: %.*s", BT_STR_ARG(bt_buf_view(&why)));

@@ -31,16 +31,16 @@ struct served {
 };
 
 struct bt_serve {
-	struct bt_serve_options options; /* init: */
-	struct bt_auth *auth;		 /* init: */
-	int listen_fd;			 /* init: */
-	uint16_t port;			 /* init: */
-	struct bt_buf priorities;	 /* init: */
-	int end_fd;			 /* init: an eventfd that the keeper waits for */
-	struct bt_thread *keeper;	 /* init: looks at files; NULL: nobody does */
-	struct bt_front *front;		 /* init: */
-	struct bt_lock lock;		 /* one reload at a time */
-	struct served served;		 /* lock(lock): what is served with now */
+	struct bt_serve_options options;     /* init: */
+	struct bt_auth *auth;		     /* init: */
+	int listen_fd;			     /* init: */
+	uint16_t port;			     /* init: */
+	struct bt_tls_priorities priorities; /* init: */
+	int end_fd;			     /* init: an eventfd that the keeper waits for */
+	struct bt_thread *keeper;	     /* init: looks at files; NULL: nobody does */
+	struct bt_front *front;		     /* init: */
+	struct bt_lock lock;		     /* one reload at a time */
+	struct served served;		     /* lock(lock): what is served with now */
 };
 
 /* ---- a request ---- */
@@ -158,7 +158,7 @@ static struct bt_tls *make_tls(
 			pairs[i].names = serve->options.settings.sni[i - 1].names;
 		}
 	}
-	struct bt_tls *tls = bt_tls_create(&(struct bt_tls_options){.priorities = serve->priorities.ptr,
+	struct bt_tls *tls = bt_tls_create(&(struct bt_tls_options){.priorities = &serve->priorities,
 						   .pairs = pairs,
 						   .pair_n = served->n,
 						   .authorities = bt_buf_view(&served->authorities)},
@@ -389,7 +389,7 @@ void bt_serve_destroy(struct bt_serve *serve)
 	bt_auth_destroy(serve->auth);
 	bt_health_tally_destroy(serve->options.sources.tally);
 	served_fini(&serve->served);
-	bt_buf_fini(&serve->priorities);
+	bt_tls_priorities_fini(&serve->priorities);
 	bt_lock_fini(&serve->lock);
 	bt_mem_free(serve);
 }

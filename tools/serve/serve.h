@@ -25,6 +25,9 @@ struct bt_serve_options {
 	int64_t look_ns; /* how often files are looked at; 0: 10 s; BT_FOREVER: never */
 };
 
+/* Is it one of Go's numbers of key exchanges (tls.CurveID)? */
+bool bt_serve_knows_curve(uint32_t id);
+
 /* Lets the process open as many files as the system allows it, as Go's runtime does. Call it before
  * bt_serve_create, which leaves half of them to others. Returns: how many. */
 uint64_t bt_serve_raise_files(void);

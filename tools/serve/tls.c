@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * TLS by GnuTLS. It is told the key exchanges, ciphers and MACs that cipher suites are made of, so that other
- * suites of the same parts are served too. Source: crypto/tls of Go 1.26 (defaults.go,
+ * TLS by GnuTLS. It is told the key exchanges, ciphers and MACs that cipher suites are made of, so that of
+ * TLS 1.2 other suites of the same parts are served too. Source: crypto/tls of Go 1.26 (defaults.go,
  * Config.getCertificate), BuildNamedCertificates and GetConfigForClient of k8s.io/apiserver, v0.36.3.
  */
 #include "tls_int.h"
@@ -13,8 +13,10 @@
 #include "engine/base/atomic.h"
 #include "engine/base/mem.h"
 #include "tools/log/log.h"
+#include "tools/serve/serve.h"
 
 #define SERVER_NAME_BYTES 256
+#define ANY_VERSION	  "NORMAL:-VERS-ALL:+VERS-TLS1.3"
 
 /* ---- suites and curves ---- */
 
@@ -69,8 +71,7 @@ static const struct {
 #define SUITE_N (sizeof(suites) / sizeof(*suites))
 #define CURVE_N (sizeof(curves) / sizeof(*curves))
 
-static enum bt_status add_suite(
-	struct bt_str name, struct bt_buf *out, bool *in_out_aead, struct bt_buf *out_error)
+static enum bt_status add_suite(struct bt_str name, struct bt_buf *out, struct bt_buf *out_error)
 {
 	for (size_t i = 0; i < SUITE_N; i++) {
 		if (!bt_str_is(name, suites[i].name)) {
@@ -80,13 +81,10 @@ static enum bt_status add_suite(
 			bt_log(BT_LOG_WARNING, 0,
 				"A cipher suite of --tls-cipher-suites is not secure, and is not served",
 				bt_log_fields(bt_log_str("suite", name)));
-			return BT_OK;
+		} else if (suites[i].exchange) { /* of TLS 1.3 all are served */
+			bt_buf_printf(
+				out, ":+%s:+%s:+%s", suites[i].exchange, suites[i].cipher, suites[i].mac);
 		}
-		if (suites[i].exchange) {
-			bt_buf_printf(out, ":+%s", suites[i].exchange);
-		}
-		bt_buf_printf(out, ":+%s:+%s", suites[i].cipher, suites[i].mac);
-		*in_out_aead = *in_out_aead || bt_str_is(bt_str(suites[i].mac), "AEAD");
 		return BT_OK;
 	}
 	bt_buf_printf(out_error,
@@ -100,25 +98,20 @@ static enum bt_status add_suite(
 	return BT_INVALID;
 }
 
-/* As Go, suites of TLS 1.2 alone can be chosen. Without a choice they are those that Go serves: ECDHE with an
- * AEAD cipher, or with AES-CBC and SHA-1. */
+/* Of TLS 1.2, where alone suites can be chosen, as in Go. Without a choice they are those that Go serves:
+ * ECDHE with an AEAD cipher, or with AES-CBC and SHA-1. */
 static enum bt_status add_suites(
 	const struct bt_serve_settings *settings, struct bt_buf *out, struct bt_buf *out_error)
 {
 	enum bt_status status = BT_OK;
-	bool aead = false;
 
-	bt_buf_text(out, ":-KX-ALL:-CIPHER-ALL:-MAC-ALL");
-	if (settings->cipher_suites.n == 0 || settings->tls13) {
+	if (settings->cipher_suites.n == 0) {
 		bt_buf_text(out, ":+ECDHE-ECDSA:+ECDHE-RSA:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305"
 				 ":+AES-128-CBC:+AES-256-CBC:+AEAD:+SHA1");
-		return BT_OK;
 	}
 	for (uint32_t i = 0; i < settings->cipher_suites.n && status == BT_OK; i++) {
-		status = add_suite(settings->cipher_suites.items[i], out, &aead, out_error);
+		status = add_suite(settings->cipher_suites.items[i], out, out_error);
 	}
-	/* TLS 1.3 has no others. */
-	bt_buf_text(out, aead ? "" : ":+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:+AEAD");
 	return status;
 }
 
@@ -153,7 +146,7 @@ static enum bt_status add_curves(
 	return served_n ? BT_OK : BT_INVALID;
 }
 
-bool bt_tls_knows_curve(uint32_t id)
+bool bt_serve_knows_curve(uint32_t id)
 {
 	for (size_t i = 0; i < CURVE_N; i++) {
 		if (curves[i].id == id) {
@@ -163,17 +156,33 @@ bool bt_tls_knows_curve(uint32_t id)
 	return false;
 }
 
-enum bt_status bt_tls_priorities(
-	const struct bt_serve_settings *settings, struct bt_buf *out, struct bt_buf *out_error)
-{
-	bt_buf_printf(out, "NORMAL:-VERS-ALL:+VERS-TLS1.3%s", settings->tls13 ? "" : ":+VERS-TLS1.2");
-	enum bt_status status = add_suites(settings, out, out_error);
+#define NO_SUITES ":-KX-ALL:-CIPHER-ALL:-MAC-ALL"
 
-	if (status == BT_OK) {
-		status = add_curves(settings, out, out_error);
+enum bt_status bt_tls_priorities(
+	const struct bt_serve_settings *settings, struct bt_tls_priorities *out, struct bt_buf *out_error)
+{
+	struct bt_buf *v12 = &out->of[BT_TLS_12], *v13 = &out->of[BT_TLS_13];
+
+	bt_buf_text(v13, "NORMAL:-VERS-ALL:+VERS-TLS1.3" NO_SUITES
+			 ":+ECDHE-ECDSA:+ECDHE-RSA:+AES-128-GCM:+AES-256-GCM:+CHACHA20-POLY1305:+AEAD");
+	bt_buf_text(v12, "NORMAL:-VERS-ALL:+VERS-TLS1.2" NO_SUITES);
+	enum bt_status status = add_suites(settings, v12, out_error);
+
+	for (int i = 0; i < BT_TLS_N && status == BT_OK; i++) {
+		status = add_curves(settings, &out->of[i], out_error);
+		bt_buf_text(&out->of[i], ":%SERVER_PRECEDENCE");
 	}
-	bt_buf_text(out, ":%SERVER_PRECEDENCE");
+	if (settings->tls13) {
+		bt_buf_clear(v12);
+	}
 	return status;
+}
+
+void bt_tls_priorities_fini(struct bt_tls_priorities *priorities)
+{
+	for (int i = 0; i < BT_TLS_N; i++) {
+		bt_buf_fini(&priorities->of[i]);
+	}
 }
 
 /* ---- what connections are served with ---- */
@@ -187,11 +196,12 @@ struct served {
 
 struct bt_tls {
 	_Atomic uint32_t users;
-	gnutls_priority_t priorities; /* init: */
-	struct served *served;	      /* init: served_n of them */
-	uint32_t served_n;	      /* init: */
-	bool asks_client;	      /* init: for a certificate */
-	struct bt_arena arena;	      /* init: names */
+	gnutls_priority_t any;			/* init: of a session whose version is not chosen yet */
+	gnutls_priority_t priorities[BT_TLS_N]; /* init: NULL: that version is not served */
+	struct served *served;			/* init: served_n of them */
+	uint32_t served_n;			/* init: */
+	bool asks_client;			/* init: for a certificate */
+	struct bt_arena arena;			/* init: names */
 };
 
 struct bt_tls *bt_tls_take(struct bt_tls *tls)
@@ -210,8 +220,13 @@ void bt_tls_drop(struct bt_tls *tls)
 			gnutls_certificate_free_credentials(tls->served[i].credentials);
 		}
 	}
-	if (tls->priorities) {
-		gnutls_priority_deinit(tls->priorities);
+	for (int i = 0; i < BT_TLS_N; i++) {
+		if (tls->priorities[i]) {
+			gnutls_priority_deinit(tls->priorities[i]);
+		}
+	}
+	if (tls->any) {
+		gnutls_priority_deinit(tls->any);
 	}
 	bt_arena_fini(&tls->arena);
 	bt_mem_free(tls->served);
@@ -251,8 +266,14 @@ struct bt_tls *bt_tls_create(const struct bt_tls_options *options, struct bt_buf
 	*tls = (struct bt_tls){.users = 1,
 		.served = bt_mem_zalloc(options->pair_n, sizeof(*tls->served)),
 		.asks_client = options->authorities.len > 0};
-	int error = gnutls_priority_init(&tls->priorities, options->priorities, NULL);
+	int error = gnutls_priority_init(&tls->any,
+		options->priorities->of[BT_TLS_12].len ? ANY_VERSION ":+VERS-TLS1.2" : ANY_VERSION, NULL);
 
+	for (int i = 0; i < BT_TLS_N && error >= 0; i++) {
+		const struct bt_buf *text = &options->priorities->of[i];
+
+		error = text->len ? gnutls_priority_init(&tls->priorities[i], text->ptr, NULL) : 0;
+	}
 	for (uint32_t i = 0; i < options->pair_n && error >= 0; i++) {
 		error = add_pair(tls, &options->pairs[i], options->authorities);
 	}
@@ -337,7 +358,8 @@ static struct bt_tls_session *session_of(gnutls_session_t gnutls)
 	return gnutls_db_get_ptr(gnutls);
 }
 
-static int choose_certificate(gnutls_session_t gnutls)
+/* What the client says decides: the suites and curves of its version, and the certificate for its name. */
+static int take_hello(gnutls_session_t gnutls)
 {
 	const struct bt_tls_session *session = session_of(gnutls);
 	char name[SERVER_NAME_BYTES];
@@ -347,7 +369,12 @@ static int choose_certificate(gnutls_session_t gnutls)
 		     type == GNUTLS_NAME_DNS;
 	struct bt_str wanted = named ? bt_str(name) : bt_str("");
 	uint32_t ix = bt_tls_choose(session->tls, wanted, bt_str(session->local));
+	gnutls_priority_t priorities =
+		session->tls->priorities[gnutls_protocol_get_version(gnutls) == GNUTLS_TLS1_3];
 
+	if (!priorities || gnutls_priority_set(gnutls, priorities) != GNUTLS_E_SUCCESS) {
+		return GNUTLS_E_UNSUPPORTED_VERSION_PACKET;
+	}
 	return gnutls_credentials_set(gnutls, GNUTLS_CRD_CERTIFICATE, session->tls->served[ix].credentials);
 }
 
@@ -370,13 +397,13 @@ bool bt_tls_begin(void *gnutls_session, struct bt_tls_session *session)
 	struct bt_tls *tls = session->tls;
 
 	gnutls_db_set_ptr(gnutls, session);
-	gnutls_handshake_set_post_client_hello_function(gnutls, choose_certificate);
+	gnutls_handshake_set_post_client_hello_function(gnutls, take_hello);
 	gnutls_handshake_set_hook_function(
 		gnutls, GNUTLS_HANDSHAKE_FINISHED, GNUTLS_HOOK_POST, take_finished);
 	if (tls->asks_client) {
 		gnutls_certificate_server_set_request(gnutls, GNUTLS_CERT_REQUEST);
 	}
-	return gnutls_priority_set(gnutls, tls->priorities) == GNUTLS_E_SUCCESS &&
+	return gnutls_priority_set(gnutls, tls->any) == GNUTLS_E_SUCCESS &&
 	       gnutls_credentials_set(gnutls, GNUTLS_CRD_CERTIFICATE, tls->served[0].credentials) ==
 		       GNUTLS_E_SUCCESS;
 }

@@ -8,12 +8,18 @@
 #include "engine/base/status.h"
 #include "tools/serve/settings.h"
 
-/* The priority string. Returns: BT_OK; BT_INVALID with what is not known, and the remedy, in out_error. */
-enum bt_status bt_tls_priorities(
-	const struct bt_serve_settings *settings, struct bt_buf *out, struct bt_buf *out_error);
+enum bt_tls_version { BT_TLS_12 = 0, BT_TLS_13, BT_TLS_N };
 
-/* Is it one of Go's numbers of key exchanges? */
-bool bt_tls_knows_curve(uint32_t id);
+/* GnuTLS' priority strings. Empty: that version is not served. */
+struct bt_tls_priorities {
+	struct bt_buf of[BT_TLS_N];
+};
+
+/* Returns: BT_OK; BT_INVALID with what is not known, and the remedy, in out_error. Owns: out, which
+ * bt_tls_priorities_fini frees. */
+enum bt_status bt_tls_priorities(
+	const struct bt_serve_settings *settings, struct bt_tls_priorities *out, struct bt_buf *out_error);
+void bt_tls_priorities_fini(struct bt_tls_priorities *priorities);
 
 /* A certificate to serve with, in PEM, and for which names: those that were given (a "*." stands for one
  * label), else its own. */
@@ -24,7 +30,7 @@ struct bt_tls_pair {
 };
 
 struct bt_tls_options {
-	const char *priorities;
+	const struct bt_tls_priorities *priorities;
 	const struct bt_tls_pair *pairs; /* the first one is for whoever asks for no name that is known */
 	uint32_t pair_n;
 	struct bt_str authorities; /* of client certificates, in PEM; empty: none are asked for */

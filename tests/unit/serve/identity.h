@@ -47,14 +47,14 @@ static inline void identity_write(BIO *bio, char *out, size_t size)
 }
 
 /* Signed by issuer, or by itself and an authority when that is NULL; valid until then, from an hour before.
- */
-static inline void identity_make(struct identity *out, const struct identity *issuer, const char *name,
-	const char *organization, long seconds)
+ * alternatives: the names it is for, as OpenSSL's configuration writes them. Owns: takes key. */
+static inline void identity_make_for(struct identity *out, EVP_PKEY *key, const struct identity *issuer,
+	const char *name, const char *organization, const char *alternatives, long seconds)
 {
 	static long serial = 100;
 	BIO *bio = BIO_new(BIO_s_mem()), *key_bio = BIO_new(BIO_s_mem());
 
-	out->key = EVP_EC_gen("P-256");
+	out->key = key;
 	out->certificate = X509_new();
 	X509 *by = issuer ? issuer->certificate : out->certificate;
 	X509_NAME *subject = X509_get_subject_name(out->certificate);
@@ -74,7 +74,7 @@ static inline void identity_make(struct identity *out, const struct identity *is
 		issuer ? "critical,CA:FALSE" : "critical,CA:TRUE");
 	if (issuer) {
 		identity_extend(out->certificate, by, NID_ext_key_usage, "clientAuth,serverAuth");
-		identity_extend(out->certificate, by, NID_subject_alt_name, "DNS:localhost,IP:127.0.0.1");
+		identity_extend(out->certificate, by, NID_subject_alt_name, alternatives);
 	}
 	assert_true(X509_sign(out->certificate, issuer ? issuer->key : out->key, EVP_sha256()) > 0);
 	out->der = NULL;
@@ -84,6 +84,13 @@ static inline void identity_make(struct identity *out, const struct identity *is
 	assert_int_equal(PEM_write_bio_PrivateKey(key_bio, out->key, NULL, NULL, 0, NULL, NULL), 1);
 	identity_write(bio, out->pem, sizeof(out->pem));
 	identity_write(key_bio, out->key_pem, sizeof(out->key_pem));
+}
+
+static inline void identity_make(struct identity *out, const struct identity *issuer, const char *name,
+	const char *organization, long seconds)
+{
+	identity_make_for(
+		out, EVP_EC_gen("P-256"), issuer, name, organization, "DNS:localhost,IP:127.0.0.1", seconds);
 }
 
 static inline void identity_drop(struct identity *identity)

@@ -442,6 +442,164 @@ static void cipher_suites_are_chosen_by_name(void **state)
 	curl_easy_cleanup(curl);
 }
 
+/* Returns: whether TLS 1.2 is spoken with that suite (OpenSSL's name), and by these curves. */
+static bool speaks(struct desk *desk, const char *suite, const char *curves)
+{
+	CURL *curl = client(desk, "/healthz");
+
+	curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_MAX_TLSv1_2);
+	curl_easy_setopt(curl, CURLOPT_SSL_CIPHER_LIST, suite);
+	curl_easy_setopt(curl, CURLOPT_SSL_EC_CURVES, curves);
+	CURLcode code = perform(desk, curl);
+
+	curl_easy_cleanup(curl);
+	assert_true(code == CURLE_OK || code == CURLE_SSL_CONNECT_ERROR || code == CURLE_SEND_ERROR ||
+		    code == CURLE_RECV_ERROR);
+	return code == CURLE_OK;
+}
+
+/* A certificate with a key that every suite and curve goes with. */
+static void give_rsa(struct desk *desk)
+{
+	struct identity ca, one;
+
+	identity_make(&ca, NULL, "ca", NULL, 3600);
+	identity_make_for(&one, EVP_RSA_gen(2048), &ca, "one", NULL, "DNS:localhost", 3600);
+	write_file(desk->certificate, one.pem);
+	write_file(desk->key, one.key_pem);
+	desk->options.settings.cert_file = desk->certificate;
+	desk->options.settings.key_file = desk->key;
+	identity_drop(&ca);
+	identity_drop(&one);
+}
+
+/* Source: crypto/tls, defaults.go: what Go 1.26 serves without a choice. */
+static void suites_are_gos_without_a_choice(void **state)
+{
+	static const char *const served[] = {"ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384",
+		"ECDHE-RSA-CHACHA20-POLY1305", "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA"};
+	static const char *const refused[] = {"AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA",
+		"AES256-SHA", "DHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA256",
+		"ECDHE-RSA-AES256-SHA384", "AES128-CCM"};
+	struct desk *desk = *state;
+
+	give_rsa(desk);
+	begin(desk);
+	for (size_t i = 0; i < sizeof(served) / sizeof(*served); i++) {
+		assert_true(speaks(desk, served[i], "P-256"));
+	}
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		if (speaks(desk, refused[i], "P-256")) {
+			fail_msg("%s is served", refused[i]);
+		}
+	}
+}
+
+static void insecure_suites_are_taken_and_not_served(void **state)
+{
+	struct bt_str names[] = {
+		BT_STR("TLS_RSA_WITH_AES_128_CBC_SHA"), BT_STR("TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256")};
+	struct desk *desk = *state;
+
+	desk->options.settings.cipher_suites = (struct bt_str_list){names, 2, true};
+	begin(desk);
+	assert_true(speaks(desk, "ECDHE-ECDSA-AES128-SHA256", "P-256"));
+	assert_false(speaks(desk, "ECDHE-ECDSA-AES128-GCM-SHA256", "P-256"));
+	assert_false(speaks(desk, "AES128-SHA", "P-256"));
+	get(desk, "/healthz");
+	assert_int_equal(desk->status, 200);
+}
+
+static void curves_are_chosen_by_gos_numbers(void **state)
+{
+	static const uint32_t chosen[] = {24, 4588};
+	struct desk *desk = *state;
+
+	give_rsa(desk);
+	begin(desk);
+	assert_true(speaks(desk, "ALL", "X25519"));
+	assert_true(speaks(desk, "ALL", "P-521"));
+	assert_false(speaks(desk, "ALL", "X448"));
+	bt_serve_destroy(desk->serve);
+	desk->options.settings.curves = chosen;
+	desk->options.settings.curve_n = 2;
+	begin(desk);
+	assert_false(speaks(desk, "ALL", "X25519:P-256:P-521"));
+	assert_true(speaks(desk, "ALL", "X25519:P-384"));
+}
+
+/* What a client that asks for that name is shown: a certificate's common name. */
+static void assert_shown(struct desk *desk, const char *host, const char *name)
+{
+	char url[128], to[128];
+	CURL *curl = client(desk, "/healthz");
+
+	snprintf(url, sizeof(url), "https://%s:%u/healthz", host, bt_serve_port(desk->serve));
+	snprintf(to, sizeof(to), "%s:%u:127.0.0.1", host, bt_serve_port(desk->serve));
+	struct curl_slist *resolve = curl_slist_append(NULL, to);
+
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_RESOLVE, resolve);
+	assert_int_equal(perform(desk, curl), CURLE_OK);
+	if (!strstr(desk->served, name)) {
+		fail_msg("%s is shown %s, not %s", host, desk->served, name);
+	}
+	curl_easy_cleanup(curl);
+	curl_slist_free_all(resolve);
+}
+
+/* Source: BuildNamedCertificates, and Go's Config.getCertificate. */
+static void certificates_are_chosen_by_name(void **state)
+{
+	static const char *const alternatives[] = {"DNS:own.example,DNS:first.example",
+		"DNS:first.example,DNS:*.deep.example", "DNS:other.example", "DNS:unseen.example"};
+	struct bt_str given[] = {BT_STR("first.example"), BT_STR("*.given.example"), BT_STR("127.0.0.1")};
+	struct desk *desk = *state;
+	struct bt_sni_settings sni[3];
+	struct identity ca, of[4];
+	char names[4][16], paths[4][2][160];
+
+	identity_make(&ca, NULL, "ca", NULL, 3600);
+	for (int i = 0; i < 4; i++) {
+		snprintf(names[i], sizeof(names[i]), "number-%d", i);
+		identity_make_for(&of[i], EVP_EC_gen("P-256"), &ca, names[i], NULL, alternatives[i], 3600);
+		snprintf(paths[i][0], sizeof(paths[i][0]), "%s/%d.crt", desk->folder, i);
+		snprintf(paths[i][1], sizeof(paths[i][1]), "%s/%d.key", desk->folder, i);
+		write_file(paths[i][0], of[i].pem);
+		write_file(paths[i][1], of[i].key_pem);
+		if (i) {
+			sni[i - 1] =
+				(struct bt_sni_settings){.cert_file = paths[i][0], .key_file = paths[i][1]};
+		}
+	}
+	sni[1].names = (struct bt_str_list){.items = &given[0], .n = 2};
+	sni[2].names = (struct bt_str_list){.items = &given[2], .n = 1};
+	desk->options.settings.cert_file = paths[0][0];
+	desk->options.settings.key_file = paths[0][1];
+	desk->options.settings.sni = sni;
+	desk->options.settings.sni_n = 3;
+	begin(desk);
+	assert_shown(desk, "own.example", names[0]);
+	assert_shown(desk, "nobody.example", names[0]);
+	assert_shown(desk, "first.example", names[2]); /* given, before its own */
+	assert_shown(desk, "a.deep.example", names[1]);
+	assert_shown(desk, "a.b.deep.example", names[0]);
+	assert_shown(desk, "number-1", names[1]);
+	assert_shown(desk, "x.GIVEN.example", names[2]);
+	assert_shown(desk, "unseen.example", names[3]); /* nobody's, but valid for it */
+	assert_shown(desk, "127.0.0.1", names[3]);	/* no name asked for: the address it came to */
+	write_file(paths[1][0], of[3].pem);
+	write_file(paths[1][1], of[3].key_pem);
+	assert_true(bt_serve_reload(desk->serve));
+	assert_shown(desk, "unseen.example", names[3]);
+	for (int i = 0; i < 4; i++) {
+		unlink(paths[i][0]);
+		unlink(paths[i][1]);
+		identity_drop(&of[i]);
+	}
+	identity_drop(&ca);
+}
+
 #define assert_refused(desk, part)                                                                           \
 	do {                                                                                                 \
 		bt_buf_clear(&(desk)->error);                                                                \
@@ -547,6 +705,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(odd_requests_are_answered_and_no_more, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_tls_1_3_is_served_when_asked_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(cipher_suites_are_chosen_by_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(suites_are_gos_without_a_choice, setup, teardown),
+		cmocka_unit_test_setup_teardown(insecure_suites_are_taken_and_not_served, setup, teardown),
+		cmocka_unit_test_setup_teardown(curves_are_chosen_by_gos_numbers, setup, teardown),
+		cmocka_unit_test_setup_teardown(certificates_are_chosen_by_name, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_cannot_be_served_is_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			several_clients_are_served_while_certificates_change, setup, teardown),

@@ -282,6 +282,29 @@ static void the_version_of_the_decisions_may_be_emulated_and_no_other(void **sta
 		"--min-compatibility-version: '1.32' is not between 1.33 and 1.36");
 }
 
+static void tls_is_chosen_as_upstream(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line,
+		"--tls-min-version=VersionTLS11 --tls-curve-preferences=29,0x17 --tls-curve-preferences=4588 "
+		"--tls-sni-cert-key=a.crt,a.key --tls-sni-cert-key=b.crt,b.key:b.example,*.b.example");
+	const struct bt_serve_settings *serving = &flags->serving;
+
+	(void)state;
+	assert_false(serving->tls13);
+	assert_int_equal(serving->curve_n, 3);
+	assert_int_equal(serving->curves[1], 23);
+	assert_int_equal(serving->curves[2], 4588);
+	assert_int_equal(serving->sni_n, 2);
+	assert_string_equal(serving->sni[0].cert_file, "a.crt");
+	assert_string_equal(serving->sni[0].key_file, "a.key");
+	assert_int_equal(serving->sni[0].names.n, 0);
+	assert_string_equal(serving->sni[1].key_file, "b.key");
+	assert_int_equal(serving->sni[1].names.n, 2);
+	assert_true(bt_str_is(serving->sni[1].names.items[1], "*.b.example"));
+	drop(&line);
+}
+
 static void lists_are_split_at_commas_and_repeated(void **state)
 {
 	struct line line;
@@ -366,9 +389,13 @@ static void what_is_wrong_is_said_with_the_remedy(void **state)
 	assert_complains("--nonsense", "there is no option '--nonsense'");
 	assert_complains("--secure-prt=1", "did you mean --secure-port?");
 	assert_complains("--secure-port=70000", "--secure-port is a whole number from 0 to 65535");
-	assert_complains("--tls-sni-cert-key=a,b", "--tls-sni-cert-key is not supported: ");
+	assert_complains("--tls-sni-cert-key=a", "expected comma separated certificate and key file paths");
+	assert_complains("--tls-sni-cert-key=a,b:", "'a,b:': empty names list is not allowed");
+	assert_complains("--tls-curve-preferences=29,31", "curve preference 31 is not known; 29, 23, 24");
+	assert_complains("--tls-curve-preferences=70000", "70000 is out of range (must be 1-65535)");
+	assert_complains("--tls-curve-preferences=23,23", "duplicate curve preference 23");
+	assert_complains("--tls-curve-preferences=P-256", "'P-256' is not a number");
 	assert_complains("--tls-cert-file=a", "belong together");
-	assert_complains("--tls-min-version=VersionTLS10", "say VersionTLS12 or VersionTLS13");
 	assert_complains("--tls-min-version=3", "unknown tls version \"3\"");
 	assert_complains("--leader-elect-lease-duration=15", "--leader-elect-lease-duration: time: ");
 	assert_complains("--leader-elect-resource-lock=endpoints", "one of leases");
@@ -499,6 +526,7 @@ int main(void)
 		cmocka_unit_test(flags_that_are_not_given_leave_a_file_as_it_is),
 		cmocka_unit_test(gates_may_name_their_component),
 		cmocka_unit_test(the_version_of_the_decisions_may_be_emulated_and_no_other),
+		cmocka_unit_test(tls_is_chosen_as_upstream),
 		cmocka_unit_test(lists_are_split_at_commas_and_repeated),
 		cmocka_unit_test(what_is_empty_counts_as_not_given),
 		cmocka_unit_test(flags_without_effect_are_taken_and_named),
