@@ -13,13 +13,21 @@
 #include <openssl/rand.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tools/log/log.h"
+
 #define FILE_BYTES     ((size_t)1 << 20)
 #define VALID_SECONDS  (365L * 24 * 3600)
 #define HOSTNAME_BYTES 256
+#define NAME_BYTES     64
+
+/* In --cert-dir. */
+#define CERTIFICATE_NAME "kube-scheduler.crt"
+#define KEY_NAME	 "kube-scheduler.key"
 
 void bt_certificate_fini(struct bt_certificate *certificate)
 {
@@ -219,45 +227,128 @@ static enum bt_status make_pair(
 	return status;
 }
 
-/* Writes a file beside it first, so that nobody finds half of one. */
-static enum bt_status write_file(
-	const char *path, mode_t mode, const struct bt_buf *text, struct bt_buf *out_error)
+/* ---- the folder ---- */
+
+static enum bt_status fail_by_errno(struct bt_buf *out_error, const char *folder, const char *name)
 {
-	struct bt_buf beside = {0};
+	int error = errno;
 
-	bt_buf_printf(&beside, "%s.new", path);
-	int fd = open(beside.ptr, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
-	bool good = fd >= 0 && fchmod(fd, mode) == 0 && write(fd, text->ptr, text->len) == (ssize_t)text->len;
+	bt_buf_printf(out_error, "%s%s%s: %s", folder, name ? "/" : "", name ? name : "", strerror(error));
+	return BT_IO;
+}
 
+/* What belongs to somebody else may be changed by him. */
+static bool is_ours(const struct stat *about)
+{
+	return about->st_uid == 0 || about->st_uid == geteuid();
+}
+
+/* Opens the folder, which is made when there is none; what is written goes there, whatever its name leads to
+ * meanwhile. Returns: -1 with the reason in out_error. */
+static int open_folder(const char *folder, struct bt_buf *out_error)
+{
+	struct stat about;
+
+	mkdir(folder, 0755);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0 || fstat(fd, &about) != 0) {
+		fail_by_errno(out_error, folder, NULL);
+	} else if (!is_ours(&about)) {
+		bt_buf_printf(
+			out_error, "%s: belongs to user %u, who could replace the key", folder, about.st_uid);
+		close(fd);
+		return -1;
+	} else if (about.st_mode & (S_IWGRP | S_IWOTH) && !(about.st_mode & S_ISVTX)) {
+		bt_log(BT_LOG_WARNING, 0,
+			"Others may write to the folder of --cert-dir, and replace the certificate; take "
+			"their "
+			"right "
+			"away (chmod go-w)",
+			bt_log_fields(bt_log_str("folder", bt_str(folder))));
+	}
+	return fd;
+}
+
+static bool write_all(int fd, const struct bt_buf *text)
+{
+	for (size_t at = 0; at < text->len;) {
+		ssize_t n = write(fd, text->ptr + at, text->len - at);
+
+		if (n < 0 && errno != EINTR) {
+			return false;
+		}
+		at += n > 0 ? (size_t)n : 0;
+	}
+	return true;
+}
+
+/* Writes a new file beside it, of a name that nobody can guess, and puts it in its place: nobody finds half
+ * of it, and no link that was planted is followed. */
+static enum bt_status write_file(int folder_fd, const char *folder, const char *name, mode_t mode,
+	const struct bt_buf *text, struct bt_buf *out_error)
+{
+	char beside[NAME_BYTES];
+	uint64_t random;
+	enum bt_status status = BT_OK;
+
+	if (RAND_bytes((unsigned char *)&random, sizeof(random)) != 1) {
+		return fail(out_error, "no random numbers");
+	}
+	snprintf(beside, sizeof(beside), ".%s.%016llx", name, (unsigned long long)random);
+	int fd = openat(
+		folder_fd, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	bool good = fd >= 0 && write_all(fd, text) && fchmod(fd, mode) == 0;
+
+	if (!good || renameat(folder_fd, beside, folder_fd, name) != 0) {
+		status = fail_by_errno(out_error, folder, name);
+		unlinkat(folder_fd, beside, 0);
+	}
 	if (fd >= 0) {
-		good = close(fd) == 0 && good;
+		close(fd);
 	}
-	good = good && rename(beside.ptr, path) == 0;
-	if (!good) {
-		bt_buf_printf(out_error, "%s: %s", path, strerror(errno));
+	return status;
+}
+
+static enum bt_status make_in_folder(
+	const struct bt_serve_settings *settings, struct bt_certificate *out, struct bt_buf *out_error)
+{
+	const char *folder = settings->cert_dir;
+	int folder_fd = open_folder(folder, out_error);
+	enum bt_status status = folder_fd >= 0 ? make_pair(settings->bind_address, out, out_error) : BT_IO;
+
+	if (status == BT_OK) {
+		status = write_file(folder_fd, folder, KEY_NAME, 0600, &out->key, out_error);
 	}
-	bt_buf_fini(&beside);
-	return good ? BT_OK : BT_IO;
+	if (status == BT_OK) {
+		status = write_file(folder_fd, folder, CERTIFICATE_NAME, 0644, &out->certificate, out_error);
+	}
+	if (folder_fd >= 0) {
+		close(folder_fd);
+	}
+	return status;
+}
+
+static bool is_strangers(const char *path)
+{
+	struct stat about;
+
+	return stat(path, &about) == 0 && !is_ours(&about);
 }
 
 static enum bt_status load_from_directory(
 	const struct bt_serve_settings *settings, struct bt_certificate *out, struct bt_buf *out_error)
 {
 	struct bt_buf certificate = {0}, key = {0}, ignored = {0};
-	enum bt_status status;
 
-	bt_buf_printf(&certificate, "%s/kube-scheduler.crt", settings->cert_dir);
-	bt_buf_printf(&key, "%s/kube-scheduler.key", settings->cert_dir);
-	status = read_pair(certificate.ptr, key.ptr, out, &ignored);
+	bt_buf_printf(&certificate, "%s/" CERTIFICATE_NAME, settings->cert_dir);
+	bt_buf_printf(&key, "%s/" KEY_NAME, settings->cert_dir);
+	enum bt_status status = is_strangers(certificate.ptr) || is_strangers(key.ptr)
+					? BT_INVALID
+					: read_pair(certificate.ptr, key.ptr, out, &ignored);
+
 	if (status != BT_OK || has_expired(out)) {
-		mkdir(settings->cert_dir, 0755);
-		status = make_pair(settings->bind_address, out, out_error);
-		if (status == BT_OK) {
-			status = write_file(key.ptr, 0600, &out->key, out_error);
-		}
-		if (status == BT_OK) {
-			status = write_file(certificate.ptr, 0644, &out->certificate, out_error);
-		}
+		status = make_in_folder(settings, out, out_error);
 	}
 	bt_buf_fini(&certificate);
 	bt_buf_fini(&key);

@@ -2,6 +2,7 @@
  * The server over TLS, asked by libcurl: certificates given, made and changed; clients known by theirs;
  * requests that are too large or of another kind.
  */
+#include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@
 #include "engine/base/thread.h"
 #include "identity.h"
 #include "tools/log/log.h"
+#include "tools/serve/certificate.h"
 #include "tools/serve/serve.h"
 
 /* A folder, a server, and what it answered last. */
@@ -180,6 +182,108 @@ static void a_made_certificate_is_kept_in_its_folder(void **state)
 	begin(desk);
 	assert_int_equal(stat(path, &about), 0);
 	assert_true(about.st_ino == inode);
+}
+
+/* Whoever may write to the folder, or has planted links there, gets neither the key nor somebody's file
+ * written over. */
+static void links_in_the_folder_lead_nowhere(void **state)
+{
+	static const char *const planted[] = {"kube-scheduler.key", "kube-scheduler.crt",
+		"kube-scheduler.key.new", "kube-scheduler.crt.new"};
+	struct desk *desk = *state;
+	struct bt_buf text = {0};
+	struct stat about;
+	char path[160], victim[160];
+
+	snprintf(victim, sizeof(victim), "%s/victim", desk->folder);
+	write_file(victim, "precious");
+	for (size_t i = 0; i < sizeof(planted) / sizeof(*planted); i++) {
+		snprintf(path, sizeof(path), "%s/%s", desk->folder, planted[i]);
+		assert_int_equal(symlink(victim, path), 0);
+	}
+	desk->options.settings.cert_dir = desk->folder;
+	begin(desk);
+	assert_int_equal(bt_file_read(victim, &text, &desk->error), BT_OK);
+	assert_string_equal(text.ptr, "precious");
+	snprintf(path, sizeof(path), "%s/%s", desk->folder, planted[0]);
+	assert_int_equal(lstat(path, &about), 0);
+	assert_true(S_ISREG(about.st_mode));
+	assert_int_equal(about.st_mode & 0777, 0600);
+	snprintf(path, sizeof(path), "%s/%s", desk->folder, planted[1]);
+	assert_int_equal(lstat(path, &about), 0);
+	assert_true(S_ISREG(about.st_mode));
+	for (size_t i = 2; i < sizeof(planted) / sizeof(*planted); i++) {
+		snprintf(path, sizeof(path), "%s/%s", desk->folder, planted[i]);
+		assert_int_equal(unlink(path), 0);
+	}
+	unlink(victim);
+	bt_buf_fini(&text);
+}
+
+/* How many files are in a folder. */
+static int count_files(const char *folder)
+{
+	DIR *open = opendir(folder);
+	int n = 0;
+
+	assert_non_null(open);
+	for (const struct dirent *one; (one = readdir(open));) {
+		n += one->d_name[0] != '.' || one->d_name[1] == 'k';
+	}
+	closedir(open);
+	return n;
+}
+
+static void a_folder_that_cannot_be_trusted_is_not_written_to(void **state)
+{
+	struct desk *desk = *state;
+	char path[160];
+
+	desk->options.settings.cert_dir = desk->certificate;
+	write_file(desk->certificate, "a file");
+	bt_buf_clear(&desk->error);
+	assert_null(bt_serve_create(&desk->options, &desk->error));
+	assert_non_null(strstr(desk->error.ptr, "Not a directory; see --cert-dir"));
+	unlink(desk->certificate);
+	desk->options.settings.cert_dir = desk->folder;
+	snprintf(path, sizeof(path), "%s/kube-scheduler.key", desk->folder);
+	assert_int_equal(mkdir(path, 0700), 0);
+	bt_buf_clear(&desk->error);
+	assert_null(bt_serve_create(&desk->options, &desk->error));
+	assert_non_null(strstr(desk->error.ptr, "kube-scheduler.key: Is a directory; see --cert-dir"));
+	assert_int_equal(count_files(desk->folder), 1); /* nothing half written is left */
+	assert_int_equal(rmdir(path), 0);
+	if (geteuid() != 0) {
+		return; /* who is not root cannot give a folder away */
+	}
+	assert_int_equal(chown(desk->folder, 65534, 65534), 0);
+	bt_buf_clear(&desk->error);
+	assert_null(bt_serve_create(&desk->options, &desk->error));
+	assert_non_null(strstr(desk->error.ptr, "belongs to user 65534"));
+	assert_int_equal(chown(desk->folder, 0, 0), 0);
+}
+
+/* Somebody else's certificate would be served with a key that he has. */
+static void a_strangers_certificate_in_the_folder_is_replaced(void **state)
+{
+	struct desk *desk = *state;
+	struct identity ca;
+	char path[160];
+
+	if (geteuid() != 0) {
+		skip(); /* who is not root cannot give a file away */
+	}
+	identity_make(&ca, NULL, "stranger", NULL, 3600);
+	desk->options.settings.cert_dir = desk->folder;
+	for (int i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "%s/kube-scheduler.%s", desk->folder, i ? "key" : "crt");
+		write_file(path, i ? ca.key_pem : ca.pem);
+		assert_int_equal(chown(path, 65534, 65534), 0);
+	}
+	begin(desk);
+	get(desk, "/healthz");
+	assert_non_null(strstr(desk->served, "CN = localhost"));
+	identity_drop(&ca);
 }
 
 static void a_certificate_that_changes_is_served_from_then_on(void **state)
@@ -696,6 +800,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(without_a_certificate_one_is_made, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_made_certificate_is_kept_in_its_folder, setup, teardown),
+		cmocka_unit_test_setup_teardown(links_in_the_folder_lead_nowhere, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_folder_that_cannot_be_trusted_is_not_written_to, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_strangers_certificate_in_the_folder_is_replaced, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_certificate_that_changes_is_served_from_then_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_is_known_by_its_certificate, setup, teardown),
