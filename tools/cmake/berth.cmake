@@ -162,7 +162,7 @@ endfunction()
 # target tests_with_threads builds; tools/test runs them under ThreadSanitizer.
 set(BT_THREADED "^(stress|sim)/"
 	"^unit/base_(atomic|histogram|mem|park|race|rcu|ring|stats|team|thread)$"
-	"^unit/(cache_publish|flow_numa|flow_pipeline|flow_places|lease_lease|lib_lib|lib_misuse|lib_threads|log_log|model_intern|net_access|net_http|serve_serve|score_shard)$")
+	"^unit/(cache_publish|flow_numa|flow_pipeline|flow_places|lease_lease|lib_lib|lib_misuse|lib_threads|log_log|model_intern|net_access|net_http|serve_flood|serve_serve|score_shard)$")
 add_custom_target(tests_with_threads)
 
 # bt_test(<tier> <name> SOURCES ... LIBS bt libraries [INTERNAL folder of _int.h headers] [ARGS ...] [DATA])
