@@ -9,11 +9,14 @@
 
 #include "engine/base/buf.h"
 #include "tools/cli/entry.h"
+#include "tools/cli/files.h"
 #include "tools/cli/help.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/invocation.h"
 #include "tools/cli/output.h"
+#include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
+#include "tools/codec/input.h"
 
 #define KUBERNETES_VERSION "v1.36.3"
 
@@ -52,7 +55,7 @@ static int unknown_command(const char *name)
 {
 	const char *near = bt_command_suggest(name);
 
-	fprintf(stderr, "berth: there is no command '%s'%s%s%s\nTry 'berth --help'.\n", name,
+	bt_say("berth: there is no command '%s'%s%s%s\nTry 'berth --help'.\n", name,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return BT_EXIT_USAGE;
 }
@@ -86,9 +89,8 @@ static int run_beside(struct bt_invocation *invocation)
 	} else {
 		snprintf(path, sizeof(path), "berth-run");
 	}
-	fprintf(stderr,
-		"berth run: %s cannot be started: %s\n"
-		"That program belongs beside berth: build the target berth_run, or copy both.\n",
+	bt_say("berth run: %s cannot be started: %s\n"
+	       "That program belongs beside berth: build the target berth_run, or copy both.\n",
 		path, strerror(errno));
 	return BT_EXIT_IO;
 }
@@ -120,6 +122,12 @@ static const struct {
 
 static int run(struct bt_invocation *invocation)
 {
+	static const struct bt_files_reader reader = {bt_input_list, bt_input_takes};
+	bool beside = strcmp(invocation->command->name, "run") == 0; /* that program looks by itself */
+
+	if (!beside && bt_files_check(invocation, &reader) != BT_EXIT_OK) {
+		return BT_EXIT_USAGE;
+	}
 	for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]); i++) {
 		if (strcmp(entries[i].name, invocation->command->name) == 0) {
 			return entries[i].run(invocation);
@@ -140,7 +148,7 @@ int main(int argc, char **argv)
 		struct bt_buf text = {0};
 
 		bt_help_overview(bt_terminal_color("auto", STDERR_FILENO), &text);
-		fputs(text.ptr, stderr);
+		fputs(text.ptr, stderr); /* with colours */
 		bt_buf_fini(&text);
 		return BT_EXIT_USAGE;
 	}

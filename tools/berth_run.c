@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include "tools/cli/entry.h"
+#include "tools/cli/files.h"
 #include "tools/cli/help.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
 #include "tools/cli/terminal.h"
+#include "tools/codec/input.h"
 
 /* jemalloc reads this when it starts, instead of that of engine/base/mem.c: no huge pages, and what is free
  * goes back within a second. Beside an API server, which is what a binding waits for, memory is worth more
@@ -37,7 +39,9 @@ int main(int argc, char **argv)
 	bt_interrupt_install();
 	switch (bt_invocation_parse(bt_command_find("run"), argc, argv, &invocation)) {
 	case BT_PARSE_RUN:
-		status = bt_cmd_run(&invocation);
+		status =
+			bt_files_check(&invocation, &(struct bt_files_reader){bt_input_list, bt_input_takes});
+		status = status == BT_EXIT_OK ? bt_cmd_run(&invocation) : status;
 		break;
 	case BT_PARSE_HELP:
 		status = print_help(&invocation);

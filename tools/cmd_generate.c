@@ -11,6 +11,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
+#include "tools/cli/say.h"
 #include "tools/generate/generate.h"
 #include "tools/generate/serialize.h"
 #include "tools/trace/openb.h"
@@ -23,17 +24,14 @@ struct writer {
 	uint64_t object_n;
 };
 
-static bool begin(struct writer *writer, const struct bt_invocation *invocation, uint64_t total)
+static void begin(struct writer *writer, const struct bt_invocation *invocation, uint64_t total)
 {
 	bool yaml = strcmp(bt_invocation_text(invocation, "output"), "yaml") == 0;
 
 	*writer = (struct writer){0};
-	if (bt_output_open("-", &writer->output) != BT_OK) {
-		return false;
-	}
+	bt_output_open_standard(false, &writer->output);
 	bt_serialize_begin(&writer->stream, yaml ? BT_DOC_YAML : BT_DOC_JSON, &writer->text);
 	bt_progress_begin(&writer->progress, "writing objects", total, false);
-	return true;
 }
 
 static bool take(void *context, const struct bt_object *object)
@@ -57,7 +55,7 @@ static int end(struct writer *writer)
 	int status = bt_output_close(&writer->output);
 
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
-		fprintf(stderr, "berth generate: interrupted after %llu objects\n",
+		bt_say("berth generate: interrupted after %llu objects\n",
 			(unsigned long long)writer->object_n);
 		return BT_EXIT_INTERRUPTED;
 	}
@@ -67,7 +65,7 @@ static int end(struct writer *writer)
 static void complain(void *context, const char *message)
 {
 	(void)context;
-	fprintf(stderr, "%s\n", message);
+	bt_say("%s\n", message);
 }
 
 static int write_trace(const struct bt_invocation *invocation)
@@ -87,10 +85,11 @@ static int write_trace(const struct bt_invocation *invocation)
 	if (status == BT_OK) {
 		status = bt_openb_read_pods(&reader, bt_invocation_text(invocation, "pods"), &trace);
 	}
-	if (status != BT_OK || !begin(&writer, invocation, trace.node_n + trace.pod_n)) {
+	if (status != BT_OK) {
 		bt_trace_fini(&trace);
-		return status == BT_OK || status == BT_IO ? BT_EXIT_IO : BT_EXIT_INPUT;
+		return BT_EXIT_INPUT;
 	}
+	begin(&writer, invocation, trace.node_n + trace.pod_n);
 	for (size_t i = 0; go_on && i < trace.node_n; i++) {
 		go_on = take(&writer, &trace.nodes[i]);
 	}
@@ -169,9 +168,7 @@ int bt_cmd_generate(struct bt_invocation *invocation)
 		return BT_EXIT_USAGE;
 	}
 	options.node_n = (uint32_t)node_n;
-	if (!begin(&writer, invocation, node_n + options.pod_n)) {
-		return BT_EXIT_IO;
-	}
+	begin(&writer, invocation, node_n + options.pod_n);
 	bt_generate(&options, take, &writer);
 	return end(&writer);
 }

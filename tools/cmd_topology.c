@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * berth topology: this machine as berth sees it, and which thread would run where.
  */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "engine/base/topo.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
+#include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
 
 #define SCHEMA "berth.topology/v1"
@@ -88,20 +88,17 @@ static int report(const struct bt_invocation *invocation, const struct bt_topo_m
 {
 	struct bt_emit *emit = bt_emit_create();
 	struct bt_output output;
-	int status = BT_EXIT_IO;
 
 	bt_emit_text(emit, "schema", SCHEMA);
 	bt_emit_hide(emit);
 	add_machine(emit, machine);
 	add_plan(emit, plan);
 	add_warnings(emit, plan);
-	if (bt_output_open("-", &output) == BT_OK) {
-		bool color = bt_terminal_color(bt_invocation_text(invocation, "color"), STDOUT_FILENO);
+	bt_output_open_standard(false, &output);
+	bool color = bt_terminal_color(bt_invocation_text(invocation, "color"), STDOUT_FILENO);
 
-		bt_emit_write(
-			emit, bt_emit_format_of(bt_invocation_text(invocation, "output")), color, &output);
-		status = bt_output_close(&output);
-	}
+	bt_emit_write(emit, bt_emit_format_of(bt_invocation_text(invocation, "output")), color, &output);
+	int status = bt_output_close(&output);
 	bt_emit_destroy(emit);
 	return status;
 }
@@ -120,7 +117,7 @@ int bt_cmd_topology(struct bt_invocation *invocation)
 	int status = BT_EXIT_INPUT;
 
 	if (bt_topo_discover(&topo, &why) != BT_OK) {
-		fprintf(stderr, "berth topology: %s\n", why.ptr);
+		bt_say("berth topology: %s\n", why.ptr);
 	} else {
 		if (bt_topo_plan(topo, &request, &plan, &why) != BT_OK) {
 			status = bt_invocation_wrong(invocation->command, "%s", why.ptr);

@@ -38,13 +38,12 @@ static bool is_invisible(uint32_t rune)
 	       (rune & 0xfffe) == 0xfffe;
 }
 
-static void quote_byte(struct bt_buf *buf, unsigned char c)
+/* One byte: an ASCII character, or one that is no UTF-8. */
+static void show_byte(struct bt_buf *buf, unsigned char c)
 {
 	static const char names[] = "abtnvfr";
 
-	if (c == '"' || c == '\\') {
-		bt_buf_printf(buf, "\\%c", c);
-	} else if (c >= 7 && c <= 13) {
+	if (c >= 7 && c <= 13) {
 		bt_buf_printf(buf, "\\%c", names[c - 7]);
 	} else if (c < 0x20 || c >= 0x7f) {
 		bt_buf_printf(buf, "\\x%02x", c);
@@ -53,15 +52,16 @@ static void quote_byte(struct bt_buf *buf, unsigned char c)
 	}
 }
 
-void bt_quote(struct bt_buf *buf, struct bt_str text)
+/* Appends the text as Go's %q writes what is between the quotes. quoted: also what would end them. */
+static void show(struct bt_buf *buf, struct bt_str text, bool quoted)
 {
-	bt_buf_char(buf, '"');
 	for (size_t i = 0; i < text.len;) {
 		uint32_t rune = 0;
 		size_t n = decode_rune(bt_str_sub(text, i, text.len), &rune);
 
 		if (n < 2) {
-			quote_byte(buf, (unsigned char)text.ptr[i]);
+			bt_buf_text(buf, quoted && (rune == '"' || rune == '\\') ? "\\" : "");
+			show_byte(buf, (unsigned char)text.ptr[i]);
 		} else if (is_invisible(rune)) {
 			bt_buf_printf(buf, rune > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)rune);
 		} else {
@@ -69,6 +69,17 @@ void bt_quote(struct bt_buf *buf, struct bt_str text)
 		}
 		i += n ? n : 1;
 	}
+}
+
+void bt_printable(struct bt_buf *buf, struct bt_str text)
+{
+	show(buf, text, false);
+}
+
+void bt_quote(struct bt_buf *buf, struct bt_str text)
+{
+	bt_buf_char(buf, '"');
+	show(buf, text, true);
 	bt_buf_char(buf, '"');
 }
 

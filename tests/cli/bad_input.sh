@@ -106,19 +106,99 @@ wrong_json "$pod"'{"priorityClassName":"vip"}}' \
 	"Pod default/x: spec.priorityClassName: there is no such PriorityClass; the API server would refuse the pod; add the class to the input"
 
 # Files that cannot be read.
-wrong nowhere.json "nowhere.json: cannot open it: No such file or directory; check the path and its permissions"
+# unreadable PATH TEXT: who asks for the path gets no result of another cluster, however it is asked.
+unreadable() {
+	local path=$1 text=$2 options
+	for options in "" "--fail-on-unplaced" "--strict"; do
+		expect 3 "$text" "$berth" simulate $options good.json "$path"
+		[ ! -s out ] || fail "$path: simulate $options reports all the same"
+		"$berth" simulate -q $options -f good.json -f "$path" >out 2>err
+		[ $? = 3 ] || fail "$path: simulate -q $options ends with another status than 3"
+		grep -qF "$text" err || fail "$path: simulate -q $options does not say what is missing: $(cat err)"
+	done
+	expect 3 "$text" "$berth" quality good.json "$path"
+	[ ! -s out ] || fail "$path: quality reports all the same"
+	"$berth" quality -q good.json "$path" >out 2>err
+	[ $? = 3 ] || fail "$path: quality -q ends with another status than 3"
+	for command in verdict history replay bench; do
+		expect 3 "$path: " "$berth" $command "$path"
+	done
+	expect 3 "" "$berth" simulate -q good.json --config "$path"
+	expect 3 "the trace cannot be read" "$berth" simulate -q --trace openb --nodes "$path" --pods "$path"
+	expect 3 "" "$berth" generate --trace openb --nodes "$path" --pods "$path"
+}
+unreadable nowhere.json "nowhere.json: cannot open it: No such file or directory; check the path and its permissions"
+mkdir partly
+cp good.json partly
+ln -s nothing partly/dangling.json
+unreadable partly/dangling.json "partly/dangling.json: cannot open it: "
 mkdir empty
 wrong empty "empty: the directory holds no .json, .yaml or .yml file; name another directory, or the files themselves"
 mkdir others
 echo hello >others/notes.txt
 wrong others "others: the directory holds no .json, .yaml or .yml file"
 ln -s loop loop
-wrong loop "loop: cannot open it: "
+unreadable loop "loop: cannot open it: "
 if [ "$(id -u)" != 0 ]; then
 	mkdir -m 0 closed
-	wrong closed "closed: cannot "
+	unreadable closed "closed: cannot "
 	chmod 700 closed
 fi
+
+# What could not be read counts as not placed; what is no pod does not.
+# lost STATUS CONTENT: the file beside good.json, with --fail-on-unplaced.
+lost() {
+	printf '%b' "$2" >lost.json
+	"$berth" simulate -q --fail-on-unplaced good.json lost.json >out 2>err
+	local got=$?
+	[ $got = "$1" ] || fail "--fail-on-unplaced ended with $got, not $1, beside: $2"
+	[ ! -s err ] || fail "-q says: $(cat err)"
+}
+lost 0 '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n2"}}'
+lost 0 '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n2"},"status":{"allocatable":{"cpu":"x"}}}'
+lost 0 '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p1"}}'
+lost 1 "$pod"'{"priority":"3"}}'
+lost 1 '{"apiVersion":"v1","kind":"PodList","items":[{"metadata":{}}]}'
+lost 1 "$pod"'{"containers":[{"name":"c","resources":{"requests":{"cpu":"-1"}}}]}}'
+lost 1 "$pod"'{"priorityClassName":"vip"}}'
+lost 1 '{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"x"},"spec":{"replicas":"two"}}'
+lost 1 '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x'
+lost 1 '{"metadata":{"name":"x"}}'
+lost 1 'error: You must be logged in to the server (Unauthorized)\n'
+lost 1 ''
+grep -qE '^  unreadable, may be pods +1$' out || fail "the report does not count it: $(cat out)"
+"$berth" simulate -q --fail-on-unplaced good.json cut.json.gz >out 2>err
+[ $? = 1 ] || fail "--fail-on-unplaced takes a file that is cut off for one without pods"
+printf 'sn,cpu_milli,memory_mib,gpu,model\nn1,32000,262144,2,P100\n' >nodes.csv
+printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\np1,1000,1024,1,500,,LS,Running,1,2,1\n' >pods.csv
+"$berth" simulate -q --fail-on-unplaced --trace openb --nodes nodes.csv --pods pods.csv >out 2>err || fail "a whole trace: $(cat err)"
+echo 'p2,x,1024,1,500,,LS,Running,1,2,1' >>pods.csv
+"$berth" simulate -q --fail-on-unplaced --trace openb --nodes nodes.csv --pods pods.csv >out 2>err
+[ $? = 1 ] || fail "--fail-on-unplaced does not see the wrong row of a trace"
+
+# A few bytes do not fill the memory, unless they are told that they may.
+head -c 200000000 /dev/zero | gzip >bomb.json.gz
+bomb="the compressed file unfolds to more than is allowed, after 6[0-9] MiB; if you trust it, unpack it yourself, or set BERTH_UNPACKED_MAX to its size, such as 4Gi"
+wrong bomb.json.gz "bomb.json.gz: the compressed file unfolds to more than is allowed, after 6"
+grep -qE "$bomb" err || fail "the bomb: $(cat err)"
+BERTH_UNPACKED_MAX=1Gi wrong bomb.json.gz "bomb.json.gz:1:1: "
+BERTH_UNPACKED_MAX=some wrong bomb.json.gz "bomb.json.gz: BERTH_UNPACKED_MAX is not a size; write it like 4Gi or 4294967296"
+if command -v zstd >/dev/null; then
+	head -c 200000000 /dev/zero | zstd -qc >bomb.json.zst
+	wrong bomb.json.zst "bomb.json.zst: the compressed file unfolds to more than is allowed, after 6"
+fi
+
+# What the input says does not drive the terminal.
+printf '%s\n' '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x\u001b[31m\u009b\nred"},"spec":{"nodeName":"n\u001b","priority":"3"}}' \
+	'{"apiVersion":"v1","kind":"Pod","metadata":{"name":"y\u001b[31m"},"spec":{"nodeName":"n\u001b"}}' \
+	'{"apiVersion":"v1\u001b","kind":"Lamp\u001b","metadata":{"name":"y"}}' >escape.json
+cp escape.json "$(printf 'odd\033name.json')"
+for command in simulate quality; do
+	"$berth" $command good.json escape.json odd*name.json >out 2>err
+	cat out err | LC_ALL=C grep -q "$(printf '\033')" && fail "$command sends an escape to the terminal: $(cat -v out err)"
+	cat out err | LC_ALL=C grep -q "$(printf '\302\233')" && fail "$command sends a CSI to the terminal: $(cat -v out err)"
+done
+grep -qF 'Pod x\x1b[31m\u009b\nred: spec.priority: ' err || fail "the name is not shown: $(cat -v err)"
 
 # Nothing at all to work with.
 expect 3 "the input holds no Kubernetes objects" "$berth" simulate empty

@@ -24,5 +24,5 @@ printf 'p2,x,1024,0,0,,LS,Running,5,90,6\n' >>pods.csv
 expect 0 'pods.csv:3: column cpu_milli: "x"' "$berth" generate --trace openb --nodes nodes.csv --pods pods.csv
 expect 3 'pods.csv:3: column cpu_milli' "$berth" generate --strict --trace openb --nodes nodes.csv --pods pods.csv
 expect 3 'no column sn' "$berth" generate --trace openb --nodes pods.csv --pods pods.csv
-expect 4 'missing.csv: cannot read: No such file' "$berth" generate --trace openb --nodes missing.csv --pods pods.csv
+expect 3 'missing.csv: cannot read: No such file' "$berth" generate --trace openb --nodes missing.csv --pods pods.csv
 finish

@@ -283,7 +283,8 @@ static void left_passes_by_cas(struct words *words)
 	}
 }
 
-/* EDGE run.over, and every flag behind which there is more to read. */
+/* EDGE run.over, EDGE replace.shown, EDGE replace.taken, and every flag behind which there is more to read.
+ */
 static void every_release_carries_what_was_written_before(void **state)
 {
 	(void)state;

@@ -13,6 +13,7 @@
 #include "tools/bench/report.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
+#include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
 
 #define FILE_NAME  "performance-config.yaml"
@@ -42,7 +43,7 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 
 	b->bad = true;
 	bt_diagnosis_text(diagnosis, &text);
-	fprintf(stderr, "berth bench: %s\n", text.ptr);
+	bt_say("berth bench: %s\n", text.ptr);
 	bt_buf_fini(&text);
 }
 
@@ -95,7 +96,7 @@ static int add_operand(struct bench *b, const char *operand)
 	struct stat about;
 
 	if (stat(operand, &about) != 0) {
-		fprintf(stderr, "berth bench: %s: there is no such file\n", operand);
+		bt_say("berth bench: %s: there is no such file\n", operand);
 		return BT_EXIT_INPUT;
 	}
 	if (!S_ISDIR(about.st_mode)) {
@@ -110,7 +111,7 @@ static int add_operand(struct bench *b, const char *operand)
 	find_files(b, folder.ptr, 0);
 	bt_buf_fini(&folder);
 	if (b->path_n == before) {
-		fprintf(stderr, "berth bench: %s: there is no " FILE_NAME " in this folder\n", operand);
+		bt_say("berth bench: %s: there is no " FILE_NAME " in this folder\n", operand);
 		return BT_EXIT_INPUT;
 	}
 	qsort(b->paths + before, b->path_n - before, sizeof(*b->paths), by_name);
@@ -137,7 +138,7 @@ static int add_own(struct bench *b)
 	if (stat(BT_WORKLOADS_DIR, &about) == 0) {
 		return add_operand(b, BT_WORKLOADS_DIR);
 	}
-	fprintf(stderr, "berth bench: berth's own workloads are neither in %s nor in %s; name a file\n",
+	bt_say("berth bench: berth's own workloads are neither in %s nor in %s; name a file\n",
 		n > 0 ? path : "share/berth", BT_WORKLOADS_DIR);
 	return BT_EXIT_INPUT;
 }
@@ -219,8 +220,8 @@ static int plan_all(struct bench *b)
 		return BT_EXIT_INPUT;
 	}
 	if (b->plan_n == 0) {
-		fprintf(stderr, "berth bench: no workload has these labels and this name; berth bench --list "
-				"--label-filter all shows all\n");
+		bt_say("berth bench: no workload has these labels and this name; berth bench --list "
+		       "--label-filter all shows all\n");
 		return BT_EXIT_INPUT;
 	}
 	return BT_EXIT_OK;
@@ -347,9 +348,7 @@ static int write_report(struct bench *b)
 	enum bt_emit_format format = bt_emit_format_of(bt_invocation_text(b->invocation, "output"));
 	struct bt_output output;
 
-	if (bt_output_open("-", &output) != BT_OK) {
-		return BT_EXIT_IO;
-	}
+	bt_output_open_standard(false, &output);
 	bt_emit_write(b->emit, format,
 		bt_terminal_color(bt_invocation_text(b->invocation, "color"), STDOUT_FILENO), &output);
 	if (format == BT_EMIT_TABLE && !bt_invocation_has(b->invocation, "list")) {

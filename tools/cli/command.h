@@ -9,10 +9,10 @@
 
 enum bt_exit {
 	BT_EXIT_OK = 0,
-	BT_EXIT_NO = 1,		   /* the command worked and the answer is no */
-	BT_EXIT_USAGE = 2,	   /* the command line is wrong */
-	BT_EXIT_INPUT = 3,	   /* nothing usable in the input, or anything wrong with --strict */
-	BT_EXIT_IO = 4,		   /* reading or writing failed */
+	BT_EXIT_NO = 1,	   /* the command worked and the answer is no */
+	BT_EXIT_USAGE = 2, /* the command line is wrong */
+	BT_EXIT_INPUT = 3, /* a path cannot be read, nothing usable in it, or anything wrong with --strict */
+	BT_EXIT_IO = 4,	   /* writing failed */
 	BT_EXIT_INTERRUPTED = 130, /* SIGINT: what was done so far has been reported */
 	BT_EXIT_PIPE = 141	   /* the reader of our output went away */
 };
@@ -26,10 +26,14 @@ enum bt_option_type {
 	BT_OPTION_SWITCH    /* --name or --name=BOOL, with Go's words for true and false */
 };
 
+/* What becomes of the file that a value names. */
+enum bt_file_use { BT_FILE_NONE = 0, BT_FILE_READ, BT_FILE_WRITTEN };
+
 struct bt_option {
 	const char *name, *alias; /* long names; alias may be NULL */
 	char letter;		  /* short name or 0 */
 	enum bt_option_type type;
+	enum bt_file_use file;	   /* the value is a path, and - standard input or output */
 	const char *argument;	   /* what the value is called, NULL for a flag */
 	const char *default_value; /* as it would be typed, NULL when there is none */
 	const char *choices;
@@ -60,6 +64,8 @@ struct bt_command {
 	const char *name, *summary;
 	const char *operands; /* synopsis of what is not an option, "" for none */
 	size_t operand_min, operand_max;
+	enum bt_file_use operand_file; /* as for options */
+	bool reports;		       /* writes to standard output */
 	const char *description;
 	const struct bt_option *options;
 	const struct bt_example *examples;

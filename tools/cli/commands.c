@@ -23,6 +23,7 @@ static const struct bt_option simulate_options[] = {
 		.alias = "objects",
 		.letter = 'f',
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "PATH",
 		.repeated = true,
 		.help = "File or directory with Kubernetes objects, or - for standard input: JSON or YAML, "
@@ -31,12 +32,14 @@ static const struct bt_option simulate_options[] = {
 			"argument."},
 	{.name = "config",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.help = "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) with profiles, plugins, "
 			"weights "
 			"and plugin arguments, in YAML or JSON. Without it, the defaults of kube-scheduler."},
 	{.name = "write-config-to",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
 		.help = "Write the configuration as it counts, with every default filled in, to FILE or to "
 			"standard output when it is -, and end. The file may be given to --config."},
@@ -46,8 +49,16 @@ static const struct bt_option simulate_options[] = {
 		.choices = "openb",
 		.help = "Read a trace of nodes and of pods that come and go, instead of Kubernetes objects: "
 			"openb, Alibaba's GPU cluster of 2023. Needs --nodes and --pods."},
-	{.name = "nodes", .type = BT_OPTION_TEXT, .argument = "FILE", .help = "The trace's nodes."},
-	{.name = "pods", .type = BT_OPTION_TEXT, .argument = "FILE", .help = "The trace's pods."},
+	{.name = "nodes",
+		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
+		.argument = "FILE",
+		.help = "The trace's nodes."},
+	{.name = "pods",
+		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
+		.argument = "FILE",
+		.help = "The trace's pods."},
 	{.name = "no-time",
 		.help = "Ignore the trace's creation and deletion times: all pods come at once and none "
 			"leaves."},
@@ -137,12 +148,14 @@ static const struct bt_option simulate_options[] = {
 		.help = "Format of the report."},
 	{.name = "decisions",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
 		.help = "Write every decision to FILE, or to standard output when it is -, one JSON document "
 			"a "
 			"line, in the order in which they were made."},
 	{.name = "events",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
 		.help = "Write what a cluster's API server would see to FILE, or to standard output when it "
 			"is -, one JSON document a line, in virtual time: events.k8s.io/v1 Events, patches "
@@ -150,6 +163,7 @@ static const struct bt_option simulate_options[] = {
 			"pods' status, Bindings and deletions, with kube-scheduler's texts and order."},
 	{.name = "journal",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
 		.help = "Record what the engine is shown and what it decides in FILE, for berth replay."},
 	{.name = "explain",
@@ -169,7 +183,9 @@ static const struct bt_option simulate_options[] = {
 			"is none, a line a second. Implies --stats. See LIVE."},
 	{.name = "strict",
 		.help = "End with status 3 at the first thing wrong in the input, instead of skipping it."},
-	{.name = "fail-on-unplaced", .help = "End with status 1 when a pod was not placed."},
+	{.name = "fail-on-unplaced",
+		.help = "End with status 1 when a pod was not placed or could not be "
+			"read."},
 	{.name = "quiet",
 		.letter = 'q',
 		.help = "No progress bar, no warnings, and no lines of --live without a terminal."},
@@ -192,10 +208,13 @@ static const struct bt_example simulate_examples[] = {
 
 static const struct bt_exit_text simulate_exits[] = {
 	{BT_EXIT_OK, "The report was written, whether or not every pod was placed."},
-	{BT_EXIT_NO, "With --fail-on-unplaced: some pod was not placed."},
+	{BT_EXIT_NO, "With --fail-on-unplaced: some pod was not placed, or could not be read, or something "
+		     "could not "
+		     "be read in which pods may be."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
-	{BT_EXIT_INPUT, "The input or the configuration is missing or holds nothing usable; with --strict, "
-			"anything is wrong in it."},
+	{BT_EXIT_INPUT, "A path cannot be opened or read, or the input or the configuration holds nothing "
+			"usable; with "
+			"--strict, anything is wrong in it."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; the report covers what was done until then."},
 	{BT_EXIT_PIPE, "The reader of the output went away."},
@@ -209,7 +228,18 @@ static const struct bt_note simulate_notes[] = {
 		"an object is said with file, place and remedy; the object is skipped and the rest goes on. "
 		"Pods of a scheduler that the configuration does not have, pods that have ended and pods "
 		"that "
-		"are being deleted are left out and counted."},
+		"are being deleted are left out and counted. A path that cannot be opened or read ends the "
+		"run "
+		"with status 3. A compressed file may unfold to 64 MiB, or to 200 times what has been read "
+		"of it; "
+		"BERTH_UNPACKED_MAX in the environment, such as 4Gi, replaces both."},
+	{"FILES", "No output may be an input or another output, by whatever names. Files are written beside "
+		  "the old "
+		  "ones and take their places when they are complete; a run that fails or is killed leaves "
+		  "the old "
+		  "ones. Pipes and devices are written as they are, and so are files with --speed, where "
+		  "readers "
+		  "follow them. With a log on standard output the report goes to standard error."},
 	{"DECISIONS", "Each pod goes where kube-scheduler v1.36 would put it if it scored every node. Where "
 		      "several nodes "
 		      "have the same highest score, kube-scheduler picks any; berth picks by --seed."},
@@ -332,12 +362,14 @@ static const struct bt_option quality_options[] = {
 	{.name = "filename",
 		.letter = 'f',
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "PATH",
 		.repeated = true,
 		.help = "File or directory with Kubernetes objects, or - for standard input, as for berth "
 			"simulate. May be repeated; the same as giving PATH as an argument."},
 	{.name = "config",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.help = "KubeSchedulerConfiguration to begin with. NodeResourcesFit's scoring strategy and "
 			"percentageOfNodesToScore are replaced in every profile."},
@@ -388,8 +420,9 @@ static const struct bt_example quality_examples[] = {
 static const struct bt_exit_text quality_exits[] = {
 	{BT_EXIT_OK, "The report was written."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
-	{BT_EXIT_INPUT, "The input or the configuration is missing or holds nothing usable; with --strict, "
-			"anything is wrong in it."},
+	{BT_EXIT_INPUT, "A path cannot be opened or read, or the input or the configuration holds nothing "
+			"usable; with "
+			"--strict, anything is wrong in it."},
 	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; there is no report."},
 	{BT_EXIT_PIPE, "The reader of the output went away."},
@@ -529,11 +562,13 @@ static const struct bt_note history_notes[] = {
 static const struct bt_option generate_options[] = {
 	{.name = "nodes",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "N|FILE",
 		.default_value = "5000",
 		.help = "Number of nodes, up to 1000000. With --trace: the trace's file of nodes."},
 	{.name = "pods",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "N|FILE",
 		.default_value = "100000",
 		.help = "Number of pods, up to 100000000. With --trace: the trace's file of pods."},
@@ -607,8 +642,8 @@ static const struct bt_example generate_examples[] = {
 static const struct bt_exit_text generate_exits[] = {
 	{BT_EXIT_OK, "Everything was written."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
-	{BT_EXIT_INPUT, "The trace holds nothing usable, or anything wrong with --strict."},
-	{BT_EXIT_IO, "Reading or writing failed."},
+	{BT_EXIT_INPUT, "The trace cannot be read or holds nothing usable, or anything wrong with --strict."},
+	{BT_EXIT_IO, "Writing failed."},
 	{BT_EXIT_INTERRUPTED, "Interrupted; the output ends after a whole object."},
 	{BT_EXIT_PIPE, "The reader of the output went away."},
 	{0},
@@ -774,6 +809,8 @@ const struct bt_command bt_commands[] = {
 		.summary = "place the pending pods of a cluster and report",
 		.operands = "[PATH...]",
 		.operand_max = SIZE_MAX,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
 		.description = "Reads a cluster and its pending pods, places every pod exactly as "
 			       "kube-scheduler would if it "
 			       "scored every node, and reports what was placed, what was not and why, and "
@@ -788,6 +825,8 @@ const struct bt_command bt_commands[] = {
 		.summary = "run workloads of scheduler_perf and measure pods a second",
 		.operands = "[PATH...]",
 		.operand_max = SIZE_MAX,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
 		.description =
 			"Runs workload files of kube-scheduler's benchmark, scheduler_perf, in the engine: "
 			"nodes and pods are created, pods are decided and bound by the real clock, and the "
@@ -802,6 +841,8 @@ const struct bt_command bt_commands[] = {
 		.operands = "FILE|-",
 		.operand_min = 1,
 		.operand_max = 1,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
 		.description = "Reads scenarios, one JSON document a line, and writes for each pending pod "
 			       "which nodes are "
 			       "rejected by which plugin and why, the score of each plugin on the others, "
@@ -814,6 +855,8 @@ const struct bt_command bt_commands[] = {
 		.summary = "place the pods in four ways, and compare what comes of it",
 		.operands = "[PATH...]",
 		.operand_max = SIZE_MAX,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
 		.description =
 			"Places the same pods by looking at every node and at a sample of them, with each "
 			"of kube-scheduler's two scoring strategies, and reports how well: nodes used, cpu "
@@ -830,6 +873,8 @@ const struct bt_command bt_commands[] = {
 		.operands = "FILE|-",
 		.operand_min = 1,
 		.operand_max = 1,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
 		.description =
 			"Plays a journal (berth simulate --journal) in one thread and compares what is "
 			"decided with what was decided then, up to the first difference.",
@@ -842,6 +887,8 @@ const struct bt_command bt_commands[] = {
 		.operands = "FILE|-",
 		.operand_min = 1,
 		.operand_max = 1,
+		.operand_file = BT_FILE_READ,
+		.reports = true,
 		.description = "Reads histories, one JSON document a line: a cluster, and what happens in it "
 			       "step by step. Writes "
 			       "for each step which pod was popped and what became of it, and which pods are "
@@ -854,6 +901,7 @@ const struct bt_command bt_commands[] = {
 	{.name = "generate",
 		.summary = "write a synthetic cluster, or a trace, as Kubernetes objects",
 		.operands = "",
+		.reports = true,
 		.description = "Writes nodes and pods to standard output as Kubernetes objects, one after "
 			       "the other, so that "
 			       "a reader can start before the end.",
@@ -864,6 +912,7 @@ const struct bt_command bt_commands[] = {
 	{.name = "topology",
 		.summary = "show the machine, and which thread would run where",
 		.operands = "",
+		.reports = true,
 		.description = "Prints the cores and memory nodes that this process may use, and the CPU "
 			       "that each thread "
 			       "of the engine would get. Nothing is started.",

@@ -4,6 +4,7 @@
  */
 #include "engine/base/buf.h"
 #include "engine/base/mem.h"
+#include "engine/base/quote.h"
 #include "tools/cli/emit_int.h"
 
 #define PATH_BYTES 128
@@ -130,18 +131,17 @@ static size_t text_width(struct bt_str s)
 static void cell_text(const struct bt_emit_value *value, bool for_table, struct bt_buf *out)
 {
 	bt_buf_clear(out);
-	bt_emit_value_text(value, for_table, out);
+	if (for_table && value->type == BT_EMIT_STR) {
+		bt_printable(out,
+			value->str); /* a control character would break the table, or drive the terminal */
+	} else {
+		bt_emit_value_text(value, for_table, out);
+	}
 	if (for_table && value->unit) {
 		bt_buf_printf(out, "%s%s", strcmp(value->unit, "%") == 0 ? "" : " ", value->unit);
 	}
 	if (for_table && value->type == BT_EMIT_NULL) {
 		bt_buf_char(out, '-');
-	}
-	/* A control character would break the table, or drive the terminal. */
-	for (size_t i = 0; for_table && i < out->len; i++) {
-		if ((unsigned char)out->ptr[i] < 0x20 || out->ptr[i] == 0x7f) {
-			out->ptr[i] = '?';
-		}
 	}
 }
 
@@ -280,6 +280,8 @@ static void add_pairs(const struct bt_emit_value *object, bool only_plain, struc
 
 void bt_emit_write_table(const struct bt_emit_value *root, bool color, struct bt_buf *out)
 {
+	struct bt_buf text = {0};
+
 	add_pairs(root, true, out);
 	for (const struct bt_emit_value *section = root->members.first; section; section = section->next) {
 		if (section->hidden || bt_emit_is_plain(section) || !section->members.first) {
@@ -293,12 +295,12 @@ void bt_emit_write_table(const struct bt_emit_value *root, bool color, struct bt
 		} else {
 			for (const struct bt_emit_value *item = section->members.first; item;
 				item = item->next) {
-				bt_buf_text(out, "  ");
-				bt_emit_value_text(item, true, out);
-				bt_buf_char(out, '\n');
+				cell_text(item, true, &text);
+				bt_buf_printf(out, "  %.*s\n", BT_STR_ARG(bt_buf_view(&text)));
 			}
 		}
 	}
+	bt_buf_fini(&text);
 }
 
 static void add_csv_cell(struct bt_buf *out, struct bt_str text)

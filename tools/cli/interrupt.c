@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "engine/base/atomic.h"
+#include "tools/cli/replace.h"
 
 /* volatile is what C asks of an object that a signal handler writes; threads do not synchronise through it.
  */
@@ -13,19 +14,35 @@ volatile sig_atomic_t bt_interrupt = 0;
 
 static void (*_Atomic before_death)(void); /* atomic: read by the signal handler */
 
-static void note_signal(int signal_number)
+static void die(int signal_number)
 {
-	if (!bt_interrupt) {
-		bt_interrupt = 1;
-		return;
-	}
 	void (*restore)(void) = bt_load_relaxed(&before_death);
 
 	if (restore) {
 		restore();
 	}
+	bt_replacements_remove();
 	signal(signal_number, SIG_DFL);
 	raise(signal_number);
+}
+
+static void note_signal(int signal_number)
+{
+	if (bt_interrupt) {
+		die(signal_number);
+	}
+	bt_interrupt = 1;
+}
+
+/* Who was started with the signal ignored (nohup) goes on ignoring it. */
+static void handle_unless_ignored(int signal_number, void (*handle)(int signal_number))
+{
+	struct sigaction action;
+
+	if (sigaction(signal_number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
+		action = (struct sigaction){.sa_handler = handle};
+		sigaction(signal_number, &action, NULL);
+	}
 }
 
 void bt_interrupt_before_death(void (*restore)(void))
@@ -41,4 +58,8 @@ void bt_interrupt_install(void)
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	sigaction(SIGPIPE, &ignore, NULL);
+	sigaction(SIGXFSZ, &ignore, NULL);
+	handle_unless_ignored(SIGHUP, die);
+	handle_unless_ignored(SIGQUIT, die);
+	handle_unless_ignored(SIGXCPU, die);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * SIGINT and SIGTERM as a flag that long loops poll, so that a command can report what it has so far.
- * A second signal ends the program at once.
+ * A second signal ends the program at once, and so do the first SIGHUP, SIGQUIT and SIGXCPU; what is not
+ * complete is removed before (tools/cli/replace.h).
  */
 #pragma once
 
@@ -10,7 +11,8 @@
 /* Written by the signal handler only. */
 extern volatile sig_atomic_t bt_interrupt;
 
-/* Installs the handlers and ignores SIGPIPE, whose errors then come from write. Context: once, at start. */
+/* Installs the handlers and ignores SIGPIPE and SIGXFSZ, whose errors then come from write.
+ * Context: once, at start. */
 void bt_interrupt_install(void);
 
 /* What a second signal does before it ends the program; NULL: nothing more. Context: one thread; restore runs

@@ -7,12 +7,13 @@
 #include <argp.h>
 #include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/base/buf.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "tools/cli/say.h"
 
 /* argp takes keys above the characters for options without a letter. */
 #define KEY_FIRST 0x400
@@ -31,13 +32,16 @@ struct parse {
 
 int bt_invocation_wrong(const struct bt_command *command, const char *format, ...)
 {
+	const char *space = *command->name ? " " : "";
+	struct bt_buf text = {0};
 	va_list args;
 
-	fprintf(stderr, "berth%s%s: ", *command->name ? " " : "", command->name);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	bt_buf_vprintf(&text, format, args);
 	va_end(args);
-	fprintf(stderr, "\nTry 'berth%s%s --help'.\n", *command->name ? " " : "", command->name);
+	bt_say("berth%s%s: %s\nTry 'berth%s%s --help'.\n", space, command->name, text.ptr, space,
+		command->name);
+	bt_buf_fini(&text);
 	return BT_EXIT_USAGE;
 }
 

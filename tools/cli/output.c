@@ -5,12 +5,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "engine/base/mem.h"
 #include "tools/cli/command.h"
+#include "tools/cli/say.h"
 
 #define BUFFER_BYTES ((size_t)1 << 17)
 
@@ -24,24 +24,54 @@ void bt_output_reserve_standard(void)
 	}
 }
 
-enum bt_status bt_output_open(const char *path, struct bt_output *out_output)
+bool bt_output_is_standard(const char *path)
 {
-	bool is_stdout = strcmp(path, "-") == 0;
-	int fd = is_stdout ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	static const char *const names[] = {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
 
-	if (fd < 0) {
-		fprintf(stderr, "berth: cannot write %s: %s\n", path, strerror(errno));
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(path, names[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void open_descriptor(int fd, const char *path, struct bt_output *out_output)
+{
+	*out_output = (struct bt_output){.fd = fd,
+		.path = path,
+		.buffer = bt_mem_zalloc(BUFFER_BYTES, 1),
+		.file = {.fd = -1, .slot = -1}};
+}
+
+void bt_output_open_standard(bool error, struct bt_output *out_output)
+{
+	open_descriptor(error ? STDERR_FILENO : STDOUT_FILENO, error ? "standard error" : "standard output",
+		out_output);
+}
+
+enum bt_status bt_output_open(const char *path, enum bt_output_way way, struct bt_output *out_output)
+{
+	struct bt_replacement file;
+
+	if (bt_output_is_standard(path)) {
+		bt_output_open_standard(false, out_output);
+		return BT_OK;
+	}
+	int error = bt_replacement_begin(path, way == BT_OUTPUT_FOLLOWED, &file);
+	if (error) {
+		bt_say("berth: cannot write %s: %s\n", path, strerror(error));
 		return BT_IO;
 	}
-	*out_output = (struct bt_output){.fd = fd,
-		.path = is_stdout ? "standard output" : path,
-		.buffer = bt_mem_zalloc(BUFFER_BYTES, 1)};
+	open_descriptor(file.fd, path, out_output);
+	out_output->file = file;
 	return BT_OK;
 }
 
 void bt_output_open_buf(struct bt_buf *text, struct bt_output *out_output)
 {
-	*out_output = (struct bt_output){.fd = -1, .path = "memory", .text = text};
+	*out_output =
+		(struct bt_output){.fd = -1, .path = "memory", .text = text, .file = {.fd = -1, .slot = -1}};
 }
 
 static void write_all(struct bt_output *output, const char *bytes, size_t n)
@@ -88,12 +118,30 @@ void bt_output_str(struct bt_output *output, struct bt_str s)
 	bt_output_add(output, s.ptr, s.len);
 }
 
+static bool is_file(const struct bt_output *output)
+{
+	return output->file.target != NULL;
+}
+
+/* Closes the file, which is whole unless something has failed. */
+static void close_file(struct bt_output *output)
+{
+	/* Network file systems report a full disk only here. */
+	if (close(output->fd) != 0 && output->error == 0) {
+		output->error = errno;
+	}
+	if (output->error) {
+		bt_replacement_drop(&output->file);
+	} else {
+		output->error = bt_replacement_commit(&output->file);
+	}
+}
+
 int bt_output_close(struct bt_output *output)
 {
 	bt_output_flush(output);
-	/* Network file systems report a full disk only here. */
-	if (output->fd != STDOUT_FILENO && close(output->fd) != 0 && output->error == 0) {
-		output->error = errno;
+	if (is_file(output)) {
+		close_file(output);
 	}
 	bt_mem_free(output->buffer);
 	output->buffer = NULL;
@@ -101,17 +149,27 @@ int bt_output_close(struct bt_output *output)
 		return BT_EXIT_PIPE;
 	}
 	if (output->error != 0) {
-		fprintf(stderr, "berth: cannot write %s: %s\n", output->path, strerror(output->error));
+		bt_say("berth: cannot write %s: %s\n", output->path, strerror(output->error));
 		return BT_EXIT_IO;
 	}
 	return BT_EXIT_OK;
+}
+
+void bt_output_drop(struct bt_output *output)
+{
+	if (is_file(output)) {
+		close(output->fd);
+		bt_replacement_drop(&output->file);
+	}
+	bt_mem_free(output->buffer);
+	output->buffer = NULL;
 }
 
 int bt_output_write(const char *path, struct bt_str text)
 {
 	struct bt_output output;
 
-	if (bt_output_open(path, &output) != BT_OK) {
+	if (bt_output_open(path, BT_OUTPUT_WHOLE, &output) != BT_OK) {
 		return BT_EXIT_IO;
 	}
 	bt_output_str(&output, text);

@@ -11,6 +11,7 @@
 #include "engine/base/compiler.h"
 #include "engine/base/status.h"
 #include "engine/base/str.h"
+#include "tools/cli/replace.h"
 
 /* owner: private to output.c */
 struct bt_output {
@@ -19,6 +20,13 @@ struct bt_output {
 	const char *path;
 	char *buffer;
 	size_t used;
+	struct bt_replacement file; /* target NULL: none */
+};
+
+enum bt_output_way {
+	BT_OUTPUT_WHOLE,   /* the file is there when it is complete; until then the old one stays */
+	BT_OUTPUT_FOLLOWED /* it grows where it is, for readers that follow it, and for what may end at any
+			      time */
 };
 
 /* Of standard input, output and error, those that are closed are opened, in a way in which reading or writing
@@ -26,12 +34,19 @@ struct bt_output {
  * before anything is opened. */
 void bt_output_reserve_standard(void);
 
+/* Does the path mean standard output: -, /dev/stdout, /dev/fd/1 or /proc/self/fd/1? */
+bool bt_output_is_standard(const char *path);
+
 /*
- * Opens path for writing, emptying it; "-" is standard output. The path's text must outlive the stream.
+ * Opens path for writing, or standard output when it means that. The path's text must outlive the stream.
  * Returns : BT_OK; BT_IO with a message on standard error.
- * Owns    : out_output until bt_output_close.
+ * Owns    : out_output until bt_output_close or bt_output_drop.
  */
-enum bt_status bt_output_open(const char *path, struct bt_output *out_output) BT_MUST_CHECK;
+enum bt_status bt_output_open(
+	const char *path, enum bt_output_way way, struct bt_output *out_output) BT_MUST_CHECK;
+
+/* Standard output, or standard error. Owns: as bt_output_open. */
+void bt_output_open_standard(bool error, struct bt_output *out_output);
 
 /* A stream that only appends to text, and needs no closing: bt_output_flush ends it. */
 void bt_output_open_buf(struct bt_buf *text, struct bt_output *out_output);
@@ -53,6 +68,9 @@ static inline bool bt_output_failed(const struct bt_output *output)
  * went away. Returns : BT_EXIT_OK, BT_EXIT_IO or BT_EXIT_PIPE, for the command to end with.
  */
 int bt_output_close(struct bt_output *output) BT_MUST_CHECK;
+
+/* Ends a stream whose content is not whole: an old file stays as it was. */
+void bt_output_drop(struct bt_output *output);
 
 /* Writes a whole text to a file, or to standard output when path is "-".
  * Returns: enum bt_exit, as bt_output_close. */

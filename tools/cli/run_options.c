@@ -8,12 +8,14 @@
 const struct bt_option bt_run_options[] = {
 	{.name = "config",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) in YAML or JSON. "
 			"Without it, the defaults of kube-scheduler and the flags that say so."},
 	{.name = "kubeconfig",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "How to reach the API server, and as whom. Without --config only; otherwise "
@@ -26,6 +28,7 @@ const struct bt_option bt_run_options[] = {
 		.help = "Address of the API server, in place of the one in kubeconfig."},
 	{.name = "write-config-to",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
 		.help = "Write the configuration as it counts, with every default filled in, to FILE or to "
 			"standard output when it is -, and end."},
@@ -58,11 +61,13 @@ const struct bt_option bt_run_options[] = {
 			"start."},
 	{.name = "tls-cert-file",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "The certificate, and those that issued it, in PEM. Read again when it has changed."},
 	{.name = "tls-private-key-file",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "The key of --tls-cert-file, in PEM."},
@@ -125,6 +130,7 @@ const struct bt_option bt_run_options[] = {
 			"label. May be repeated."},
 	{.name = "authentication-kubeconfig",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "How to reach the API server for TokenReviews and for the CA of client certificates, "
@@ -149,6 +155,7 @@ const struct bt_option bt_run_options[] = {
 			"--client-ca-file."},
 	{.name = "client-ca-file",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "CA certificates in PEM. Who shows a certificate of theirs is known by its common "
@@ -161,6 +168,7 @@ const struct bt_option bt_run_options[] = {
 		.help = "Common names of front proxies; none: any that their CA has signed."},
 	{.name = "requestheader-client-ca-file",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "CA certificates in PEM of front proxies: who shows a certificate of theirs is "
@@ -195,6 +203,7 @@ const struct bt_option bt_run_options[] = {
 		.help = "Headers in which a front proxy says who the user is."},
 	{.name = "authorization-kubeconfig",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "How to reach the API server for SubjectAccessReviews, if not as for everything "
@@ -320,6 +329,7 @@ const struct bt_option bt_run_options[] = {
 			"unexpected."},
 	{.name = "allow-metric-labels-manifest",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_READ,
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "The same in a file of YAML: \"METRIC,LABEL\": \"VALUE,VALUE\"."},
@@ -421,8 +431,11 @@ const struct bt_option bt_run_options[] = {
 		.help = "Which nodes a decision looks at; see berth simulate."},
 	{.name = "journal",
 		.type = BT_OPTION_TEXT,
+		.file = BT_FILE_WRITTEN,
 		.argument = "FILE",
-		.help = "Record what comes in and what is decided there, for berth replay."},
+		.help = "Record what comes in and what is decided there, for berth replay. The file is "
+			"emptied "
+			"and grows in place, so that it is there after a crash."},
 	{.name = "sandbox",
 		.type = BT_OPTION_CHOICE,
 		.argument = "MODE",

@@ -3,10 +3,14 @@
  */
 #include "tools/codec/diagnosis.h"
 
+#include "engine/base/quote.h"
+
 void bt_diagnosis_text(const struct bt_diagnosis *diagnosis, struct bt_buf *buf)
 {
+	const char *const parts[] = {diagnosis->object, diagnosis->path};
+
 	if (diagnosis->file) {
-		bt_buf_text(buf, diagnosis->file);
+		bt_printable(buf, bt_str(diagnosis->file));
 	}
 	if (diagnosis->file && diagnosis->line) {
 		bt_buf_printf(buf, ":%zu", diagnosis->line);
@@ -17,14 +21,15 @@ void bt_diagnosis_text(const struct bt_diagnosis *diagnosis, struct bt_buf *buf)
 	if (diagnosis->file) {
 		bt_buf_text(buf, ": ");
 	}
-	if (diagnosis->object) {
-		bt_buf_printf(buf, "%s: ", diagnosis->object);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (parts[i] && *parts[i]) {
+			bt_printable(buf, bt_str(parts[i]));
+			bt_buf_text(buf, ": ");
+		}
 	}
-	if (diagnosis->path && *diagnosis->path) {
-		bt_buf_printf(buf, "%s: ", diagnosis->path);
-	}
-	bt_buf_text(buf, diagnosis->message);
+	bt_printable(buf, bt_str(diagnosis->message));
 	if (diagnosis->remedy) {
-		bt_buf_printf(buf, "; %s", diagnosis->remedy);
+		bt_buf_text(buf, "; ");
+		bt_printable(buf, bt_str(diagnosis->remedy));
 	}
 }

@@ -14,6 +14,7 @@
 
 #include "engine/base/buf.h"
 #include "engine/base/mem.h"
+#include "engine/model/quantity.h"
 #include "tools/codec/limits.h"
 #include "tools/codec/unpack_int.h"
 
@@ -26,7 +27,7 @@ struct bt_input {
 	void *context;
 	char **paths; /* each its own allocation */
 	size_t path_n, path_cap, next_ix;
-	uint64_t ignored_n;
+	uint64_t ignored_n, unreadable_n;
 	struct bt_buf raw, unpacked; /* of the file that is open */
 	void *map;
 	size_t map_bytes;
@@ -64,6 +65,11 @@ void bt_input_destroy(struct bt_input *input)
 	bt_mem_free(input);
 }
 
+uint64_t bt_input_unreadable(const struct bt_input *input)
+{
+	return input->unreadable_n;
+}
+
 uint64_t bt_input_ignored(const struct bt_input *input)
 {
 	return input->ignored_n;
@@ -72,7 +78,8 @@ uint64_t bt_input_ignored(const struct bt_input *input)
 static enum bt_status complain(struct bt_input *input, enum bt_status status, const char *name,
 	const char *message, const char *remedy)
 {
-	struct bt_diagnosis diagnosis = {.file = name, .message = message, .remedy = remedy};
+	struct bt_diagnosis diagnosis = {
+		.file = name, .message = message, .remedy = remedy, .loss = BT_LOST_PART};
 
 	input->report(input->context, &diagnosis);
 	return status;
@@ -82,8 +89,14 @@ static enum bt_status complain_errno(struct bt_input *input, const char *name, c
 {
 	char message[160];
 
+	input->unreadable_n++;
 	snprintf(message, sizeof(message), "cannot %s: %s", doing, strerror(error));
-	return complain(input, BT_IO, name, message, "check the path and its permissions");
+	input->report(input->context, &(struct bt_diagnosis){.file = name,
+					      .message = message,
+					      .remedy = "check the path and its permissions",
+					      .loss = BT_LOST_PART,
+					      .fatal = true});
+	return BT_IO;
 }
 
 static void push_path(struct bt_input *input, const char *path)
@@ -114,6 +127,11 @@ static bool is_json_name(const char *name)
 	return bt_str_ends(plain_name(name), ".json");
 }
 
+bool bt_input_takes(const char *name)
+{
+	return is_json_name(name) || is_yaml_name(name);
+}
+
 static enum bt_status walk(struct bt_input *input, const char *path, uint32_t depth);
 
 /* Takes one entry of a directory: a file with a name that we read, a directory to walk, or something to pass
@@ -129,8 +147,7 @@ static enum bt_status take_entry(struct bt_input *input, const char *folder, con
 		rc = complain_errno(input, path.ptr, "look at it", errno);
 	} else if (S_ISDIR(st.st_mode)) {
 		rc = walk(input, path.ptr, depth + 1);
-	} else if ((is_json_name(name) || is_yaml_name(name)) && stat(path.ptr, &st) == 0 &&
-		   S_ISREG(st.st_mode)) {
+	} else if (bt_input_takes(name) && stat(path.ptr, &st) == 0 && S_ISREG(st.st_mode)) {
 		/* A link to a file is followed, one to a directory is not: it could lead round in a circle.
 		 */
 		if (input->path_n >= BT_LIMIT_FILES) {
@@ -202,6 +219,23 @@ enum bt_status bt_input_add(struct bt_input *input, const char *path)
 	return rc;
 }
 
+static void say_nothing(void *context, const struct bt_diagnosis *diagnosis)
+{
+	(void)context;
+	(void)diagnosis;
+}
+
+void bt_input_list(const char *folder, void (*found)(void *context, const char *file), void *context)
+{
+	struct bt_input *input = bt_input_create(say_nothing, NULL);
+
+	(void)bt_input_add(input, folder);
+	for (size_t i = 0; i < input->path_n; i++) {
+		found(context, input->paths[i]);
+	}
+	bt_input_destroy(input);
+}
+
 static enum bt_status too_large(struct bt_input *input, const char *name)
 {
 	return complain(
@@ -258,8 +292,11 @@ static enum bt_status load(struct bt_input *input, int fd, const char *name, str
 	return rc;
 }
 
-size_t bt_input_unpacked_max(size_t packed_bytes)
+size_t bt_input_unpacked_max(size_t packed_bytes, size_t raised)
 {
+	if (raised) {
+		return raised < BT_LIMIT_FILE_BYTES ? raised : BT_LIMIT_FILE_BYTES;
+	}
 	if (packed_bytes <= BT_LIMIT_UNPACKED_BYTES / BT_LIMIT_UNPACKED_TIMES) {
 		return BT_LIMIT_UNPACKED_BYTES;
 	}
@@ -268,14 +305,47 @@ size_t bt_input_unpacked_max(size_t packed_bytes)
 		       : BT_LIMIT_FILE_BYTES;
 }
 
+static enum bt_status complain_bomb(struct bt_input *input, const char *name, size_t unfolded)
+{
+	char message[160];
+
+	snprintf(message, sizeof(message),
+		"the compressed file unfolds to more than is allowed, after %zu MiB", unfolded >> 20);
+	return complain(input, BT_RANGE, name, message,
+		"if you trust it, unpack it yourself, or set " BT_LIMIT_UNPACKED_VARIABLE
+		" to its size, such as 4Gi");
+}
+
+/* What the environment lets a compressed file unfold to; 0: it says nothing. */
+static enum bt_status read_raised(size_t *out_raised)
+{
+	const char *text = getenv(BT_LIMIT_UNPACKED_VARIABLE);
+	struct bt_quantity quantity;
+
+	*out_raised = 0;
+	if (!text || !*text) {
+		return BT_OK;
+	}
+	if (bt_quantity_parse(bt_str(text), &quantity) != BT_OK || bt_quantity_value(quantity) <= 0) {
+		return BT_INVALID;
+	}
+	*out_raised = (size_t)bt_quantity_value(quantity);
+	return BT_OK;
+}
+
 static enum bt_status unpack(struct bt_input *input, const char *name, struct bt_str *text)
 {
 	enum bt_packing packing = bt_packing(*text);
+	size_t raised;
 
 	if (packing == BT_PACKING_NONE) {
 		return BT_OK;
 	}
-	enum bt_status rc = bt_unpack(packing, *text, bt_input_unpacked_max(text->len), &input->unpacked);
+	if (read_raised(&raised) != BT_OK) {
+		return complain(input, BT_INVALID, name, BT_LIMIT_UNPACKED_VARIABLE " is not a size",
+			"write it like 4Gi or 4294967296");
+	}
+	enum bt_status rc = bt_unpack(packing, *text, raised, &input->unpacked);
 	*text = bt_buf_view(&input->unpacked);
 	switch (rc) {
 	case BT_OK:
@@ -283,8 +353,7 @@ static enum bt_status unpack(struct bt_input *input, const char *name, struct bt
 	case BT_TRUNCATED:
 		return complain(input, rc, name, "the compressed file is cut off", "copy it again");
 	case BT_RANGE:
-		return complain(input, rc, name, "the compressed file unfolds to more than is allowed",
-			"unpack it yourself, or split it into several files");
+		return complain_bomb(input, name, text->len);
 	default:
 		return complain(input, rc, name, "the compressed file is damaged", "copy it again");
 	}

@@ -40,11 +40,21 @@ enum bt_status bt_input_add(struct bt_input *input, const char *path);
  * call. */
 bool bt_input_next(struct bt_input *input, struct bt_input_file *out);
 
+/* Files and directories that could not be opened or read. */
+uint64_t bt_input_unreadable(const struct bt_input *input);
+
 /* Files in directories that were passed over because of their names. */
 uint64_t bt_input_ignored(const struct bt_input *input);
 
-/* How much a compressed file of so many bytes may unfold to. */
-size_t bt_input_unpacked_max(size_t packed_bytes);
+/* Tells found of each file that bt_input_add takes of the folder. What cannot be read is left out. */
+void bt_input_list(const char *folder, void (*found)(void *context, const char *file), void *context);
+
+/* Whether a file of that name in a folder is read. */
+bool bt_input_takes(const char *name);
+
+/* How much the first so many bytes of a compressed file may unfold to; raised: what the environment allows, 0
+ * when it says nothing. */
+size_t bt_input_unpacked_max(size_t packed_bytes, size_t raised);
 
 /* JSON or YAML, by name and first bytes as kubectl decides: JSON begins with a brace. */
 enum bt_format bt_input_format(const char *name, struct bt_str text);

@@ -7,10 +7,13 @@
 /* One file. */
 #define BT_LIMIT_FILE_BYTES (8ull << 30)
 
-/* What a compressed file may unfold to: this much, or this many times its own size, up to a file's limit.
- * Objects that hardly differ shrink to a two hundredth; a few bytes must not fill the memory. */
-#define BT_LIMIT_UNPACKED_BYTES (1ull << 30)
-#define BT_LIMIT_UNPACKED_TIMES 512u
+/* What a compressed file may unfold to: at any point this much, or this many times what has been read of it,
+ * up to a file's limit. Objects that hardly differ shrink to a hundred-and-twentieth (zstd -19), zeros to a
+ * two-hundred-and- thirtieth (gzip -1) or a thousandth, and a few bytes must not fill the memory. Who knows
+ * the file sets the variable to what it may unfold to, such as 4Gi. */
+#define BT_LIMIT_UNPACKED_BYTES	   (64ull << 20)
+#define BT_LIMIT_UNPACKED_TIMES	   200u
+#define BT_LIMIT_UNPACKED_VARIABLE "BERTH_UNPACKED_MAX"
 
 /* Objects and arrays inside each other, in JSON and in YAML. */
 #define BT_LIMIT_DEPTH 256

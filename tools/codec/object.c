@@ -97,6 +97,7 @@ struct bt_object_counts bt_object_reader_counts(const struct bt_object_reader *r
 	struct bt_object_counts counts = reader->counts;
 
 	counts.ignored_files = bt_input_ignored(reader->input);
+	counts.unreadable = bt_input_unreadable(reader->input);
 	return counts;
 }
 
@@ -124,21 +125,22 @@ static void count_lines(struct place *place, struct bt_str text, size_t offset)
 	}
 }
 
-static void report(struct bt_object_reader *reader, size_t offset, const char *object, const char *path,
-	const char *message, const char *remedy)
+static void report(struct bt_object_reader *reader, const struct bt_decode_error *e, const char *object,
+	enum bt_loss loss)
 {
 	struct bt_diagnosis diagnosis = {.file = reader->file.name,
 		.object = object,
-		.path = path,
-		.message = message,
-		.remedy = remedy};
+		.path = e->path,
+		.message = e->message,
+		.remedy = e->remedy,
+		.loss = loss};
 
 	if (reader->in_yaml) {
-		diagnosis.line = bt_yaml_line(reader->yaml, offset);
+		diagnosis.line = bt_yaml_line(reader->yaml, e->offset);
 	} else {
-		count_lines(&reader->place, reader->json_text, offset);
+		count_lines(&reader->place, reader->json_text, e->offset);
 		diagnosis.line = reader->place.line;
-		diagnosis.column = offset - reader->place.line_start + 1;
+		diagnosis.column = e->offset - reader->place.line_start + 1;
 	}
 	reader->counts.errors++;
 	reader->report(reader->context, &diagnosis);
@@ -316,6 +318,22 @@ static bool name_bad_object(
 	return true;
 }
 
+/* What goes with an object that cannot be read. A syntax error takes the rest of its document along. */
+static enum bt_loss loss_of(const struct bt_object *object, bool syntax)
+{
+	static const char *const with_pods[] = {"Deployment", "ReplicaSet", "ReplicationController",
+		"StatefulSet", "DaemonSet", "Job", "CronJob"};
+	bool lost = syntax || !object->kind_name.len || bt_object_is_list_kind(object->kind_name);
+
+	if (!syntax && bt_str_is(object->kind_name, "Pod")) {
+		return BT_LOST_POD;
+	}
+	for (size_t i = 0; i < sizeof(with_pods) / sizeof(*with_pods); i++) {
+		lost = lost || bt_str_is(object->kind_name, with_pods[i]);
+	}
+	return lost ? BT_LOST_PART : BT_LOST_NOTHING;
+}
+
 /* Reports decode's error for the object at start and steps behind it, or behind its document. */
 static void give_up(
 	struct bt_object_reader *reader, const struct bt_decode *decode, struct bt_json_mark start)
@@ -333,7 +351,7 @@ static void give_up(
 		identify(reader, start, object);
 	}
 	bool known = name_bad_object(reader, object, name, sizeof(name));
-	report(reader, e->offset, known ? name : NULL, e->path, e->message, e->remedy);
+	report(reader, e, known ? name : NULL, loss_of(object, e->syntax));
 	if (e->syntax) {
 		abandon(reader, e->offset);
 		return;
@@ -550,7 +568,8 @@ static void end_file(struct bt_object_reader *reader)
 {
 	const struct bt_diagnosis empty = {.file = reader->file.name,
 		.message = "the file holds no objects",
-		.remedy = "write objects into it, for example with kubectl get -o json, or leave it out"};
+		.remedy = "write objects into it, for example with kubectl get -o json, or leave it out",
+		.loss = BT_LOST_PART};
 
 	if (reader->file_documents == 0) {
 		on_input_error(reader, &empty);
@@ -591,7 +610,8 @@ static bool next_yaml_document(struct bt_object_reader *reader)
 			.line = e->line,
 			.column = e->column,
 			.message = e->message,
-			.remedy = e->remedy};
+			.remedy = e->remedy,
+			.loss = BT_LOST_PART};
 		on_input_error(reader, &diagnosis);
 	}
 }

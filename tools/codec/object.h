@@ -21,8 +21,10 @@ struct bt_object_reader;
 
 struct bt_object_counts {
 	uint64_t files, ignored_files, documents, objects, errors;
-	uint64_t bytes; /* of text, after unpacking */
-	uint64_t ahead; /* of the objects: decoded before the reader got there */
+	uint64_t unreadable; /* files and folders that are not there, or that the system does not let be read
+			      */
+	uint64_t bytes;	     /* of text, after unpacking */
+	uint64_t ahead;	     /* of the objects: decoded before the reader got there */
 };
 
 /* report hears of each problem; strict callers stop calling next. Owns: destroy with

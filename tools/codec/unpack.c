@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The seam to zlib and libzstd: unpacking in steps, so that the limit holds while it grows.
+ * The seam to zlib and libzstd: unpacking in steps, so that the limit holds while it grows. A step of output
+ * (STEP_BYTES) is what there may be beyond it.
  */
 #include "tools/codec/unpack_int.h"
 
 #include <limits.h>
 #include <zlib.h>
 #include <zstd.h>
+
+#include "tools/codec/input.h"
 
 #define STEP_BYTES ((size_t)1 << 20)
 
@@ -17,16 +20,14 @@ enum bt_packing bt_packing(struct bt_str bytes)
 	return bt_str_starts(bytes, "\x28\xb5\x2f\xfd") ? BT_PACKING_ZSTD : BT_PACKING_NONE;
 }
 
-/* Bytes that the next step may write: one more than allowed, so that too much is noticed. */
-static size_t step_bytes(const struct bt_buf *out, size_t max)
+/* Is out more than what has been read so far may unfold to? */
+static bool is_too_much(const struct bt_buf *out, size_t read_bytes, size_t raised)
 {
-	size_t left = max - out->len + 1;
-
-	return left < STEP_BYTES ? left : STEP_BYTES;
+	return out->len > bt_input_unpacked_max(read_bytes, raised);
 }
 
 /* Unfolds as long as there is input. Returns BT_OK at the end of a member with nothing behind it. */
-static enum bt_status inflate_all(z_stream *z, struct bt_str bytes, size_t max, struct bt_buf *out)
+static enum bt_status inflate_all(z_stream *z, struct bt_str bytes, size_t raised, struct bt_buf *out)
 {
 	size_t at = 0;
 	int rc = Z_OK;
@@ -45,13 +46,12 @@ static enum bt_status inflate_all(z_stream *z, struct bt_str bytes, size_t max, 
 			}
 			inflateReset(z);
 		}
-		size_t room = step_bytes(out, max);
-		bt_buf_reserve(out, room);
+		bt_buf_reserve(out, STEP_BYTES);
 		z->next_out = (Bytef *)(out->ptr + out->len);
-		z->avail_out = (uInt)room;
+		z->avail_out = (uInt)STEP_BYTES;
 		rc = inflate(z, Z_NO_FLUSH);
-		out->len += room - z->avail_out;
-		if (out->len > max) {
+		out->len += STEP_BYTES - z->avail_out;
+		if (is_too_much(out, at - z->avail_in, raised)) {
 			return BT_RANGE;
 		}
 		if (rc == Z_BUF_ERROR && z->avail_in == 0 && at == bytes.len) {
@@ -63,19 +63,19 @@ static enum bt_status inflate_all(z_stream *z, struct bt_str bytes, size_t max, 
 	}
 }
 
-static enum bt_status unpack_gzip(struct bt_str bytes, size_t max, struct bt_buf *out)
+static enum bt_status unpack_gzip(struct bt_str bytes, size_t raised, struct bt_buf *out)
 {
 	z_stream z = {0};
 
 	if (inflateInit2(&z, 15 + 16) != Z_OK) {
 		return BT_NO_MEMORY;
 	}
-	enum bt_status rc = inflate_all(&z, bytes, max, out);
+	enum bt_status rc = inflate_all(&z, bytes, raised, out);
 	inflateEnd(&z);
 	return rc;
 }
 
-static enum bt_status unpack_zstd(struct bt_str bytes, size_t max, struct bt_buf *out)
+static enum bt_status unpack_zstd(struct bt_str bytes, size_t raised, struct bt_buf *out)
 {
 	ZSTD_DStream *z = ZSTD_createDStream();
 	ZSTD_inBuffer in = {bytes.ptr, bytes.len, 0};
@@ -86,16 +86,15 @@ static enum bt_status unpack_zstd(struct bt_str bytes, size_t max, struct bt_buf
 		return BT_NO_MEMORY;
 	}
 	while (status == BT_OK && (in.pos < in.size || more)) {
-		size_t room = step_bytes(out, max);
 		size_t before = in.pos;
 
-		bt_buf_reserve(out, room);
-		ZSTD_outBuffer to = {out->ptr + out->len, room, 0};
+		bt_buf_reserve(out, STEP_BYTES);
+		ZSTD_outBuffer to = {out->ptr + out->len, STEP_BYTES, 0};
 		more = ZSTD_decompressStream(z, &to, &in);
 		out->len += to.pos;
 		if (ZSTD_isError(more)) {
 			status = BT_INVALID;
-		} else if (out->len > max) {
+		} else if (is_too_much(out, in.pos, raised)) {
 			status = BT_RANGE;
 		} else if (more && in.pos == in.size && before == in.pos && to.pos == 0) {
 			status = BT_TRUNCATED;
@@ -105,13 +104,13 @@ static enum bt_status unpack_zstd(struct bt_str bytes, size_t max, struct bt_buf
 	return status;
 }
 
-enum bt_status bt_unpack(enum bt_packing packing, struct bt_str bytes, size_t max, struct bt_buf *out)
+enum bt_status bt_unpack(enum bt_packing packing, struct bt_str bytes, size_t raised, struct bt_buf *out)
 {
 	switch (packing) {
 	case BT_PACKING_GZIP:
-		return unpack_gzip(bytes, max, out);
+		return unpack_gzip(bytes, raised, out);
 	case BT_PACKING_ZSTD:
-		return unpack_zstd(bytes, max, out);
+		return unpack_zstd(bytes, raised, out);
 	case BT_PACKING_NONE:
 		break;
 	}

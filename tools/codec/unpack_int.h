@@ -15,7 +15,7 @@ enum bt_packing bt_packing(struct bt_str bytes);
 
 /*
  * Appends what bytes, one or more members or frames, unfold to.
- * Returns : BT_OK; BT_TRUNCATED; BT_RANGE when it would be more than max bytes; BT_INVALID when it is
- * damaged.
+ * Returns : BT_OK; BT_TRUNCATED; BT_RANGE when what has been read unfolds to more than
+ * bt_input_unpacked_max has it, with raised; BT_INVALID when it is damaged.
  */
-enum bt_status bt_unpack(enum bt_packing packing, struct bt_str bytes, size_t max, struct bt_buf *out);
+enum bt_status bt_unpack(enum bt_packing packing, struct bt_str bytes, size_t raised, struct bt_buf *out);

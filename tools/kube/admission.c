@@ -26,8 +26,11 @@ static void refuse(struct bt_admission *admission, const struct bt_pod_object *p
 
 	snprintf(name, sizeof(name), "Pod %.*s/%.*s", BT_STR_ARG(pod->meta.namespace_),
 		BT_STR_ARG(pod->meta.name));
-	admission->report(admission->report_context,
-		&(struct bt_diagnosis){.object = name, .path = path, .message = message, .remedy = remedy});
+	admission->report(admission->report_context, &(struct bt_diagnosis){.object = name,
+							     .path = path,
+							     .message = message,
+							     .remedy = remedy,
+							     .loss = BT_LOST_POD});
 }
 
 static bool has_negative(const struct bt_resource_list *list)
@@ -254,7 +257,8 @@ static void expand(struct bt_admission *admission, const struct bt_str *names, u
 	if (bt_workloads_expand(&admission->workloads, &request, &message) != BT_OK) {
 		admission->report(admission->report_context,
 			&(struct bt_diagnosis){.message = message.ptr,
-				.remedy = "use fewer replicas, or do not have workloads expanded"});
+				.remedy = "use fewer replicas, or do not have workloads expanded",
+				.loss = BT_LOST_PART});
 	}
 	bt_buf_fini(&message);
 	bt_workloads_fini(&admission->workloads);

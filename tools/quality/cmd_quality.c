@@ -2,7 +2,6 @@
  * berth quality: the same pods placed by looking at every node and at a sample, by least and by most
  * allocated, and what came of each.
  */
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
+#include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
 #include "tools/codec/object.h"
 #include "tools/generate/generate.h"
@@ -103,9 +103,8 @@ static int make_pipeline(struct comparison *c, struct trial *trial, const struct
 		return status;
 	}
 	if (trial->config.extender_n && policy == policies) { /* once */
-		fprintf(stderr,
-			"berth quality: %s: extenders are not asked, and pods are placed as if they had no "
-			"objections and no preferences\n",
+		bt_say("berth quality: %s: extenders are not asked, and pods are placed as if they had no "
+		       "objections and no preferences\n",
 			option(c, "config"));
 	}
 	apply_policy(&trial->config, policy, (int32_t)bt_invocation_number(c->invocation, "percentage"));
@@ -203,12 +202,14 @@ static bool take_paths(struct comparison *c)
 	}
 	while (goes_on(c) && (object = bt_object_reader_next(reader)) && take(c, object)) {
 	}
-	bool usable = bt_object_reader_counts(reader).objects > 0;
+	const struct bt_object_counts counts = bt_object_reader_counts(reader);
 	bt_object_reader_destroy(reader);
-	if (!usable && goes_on(c)) {
+	if (!counts.objects && goes_on(c)) {
 		bt_complaints_no_objects(c->invocation);
+	} else if (counts.unreadable && goes_on(c)) {
+		bt_complaints_unreadable(c->invocation);
 	}
-	return usable && goes_on(c);
+	return counts.objects && !counts.unreadable && goes_on(c);
 }
 
 static int load(struct comparison *c)
@@ -232,8 +233,7 @@ static int load(struct comparison *c)
 		return BT_EXIT_INPUT;
 	}
 	if (c->trials[0].intake.counts.nodes == 0) {
-		fprintf(stderr,
-			"berth quality: the input holds no nodes; give it the cluster's nodes as well\n");
+		bt_say("berth quality: the input holds no nodes; give it the cluster's nodes as well\n");
 		return BT_EXIT_INPUT;
 	}
 	return BT_EXIT_OK;
@@ -309,7 +309,6 @@ static int report(const struct comparison *c)
 	const struct trial *first = &c->trials[0];
 	struct bt_emit *emit = bt_emit_create();
 	struct bt_output output;
-	int status = BT_EXIT_IO;
 
 	bt_emit_text(emit, "schema", SCHEMA);
 	bt_emit_hide(emit);
@@ -328,12 +327,11 @@ static int report(const struct comparison *c)
 		add_row(emit, &policies[i], &c->trials[i]);
 	}
 	bt_emit_end(emit);
-	if (bt_output_open("-", &output) == BT_OK) {
-		bool color = bt_terminal_color(option(c, "color"), STDOUT_FILENO);
+	bt_output_open_standard(false, &output);
+	bool color = bt_terminal_color(option(c, "color"), STDOUT_FILENO);
 
-		bt_emit_write(emit, bt_emit_format_of(option(c, "output")), color, &output);
-		status = bt_output_close(&output);
-	}
+	bt_emit_write(emit, bt_emit_format_of(option(c, "output")), color, &output);
+	int status = bt_output_close(&output);
 	bt_emit_destroy(emit);
 	return status;
 }

@@ -42,6 +42,7 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
 	add_int(emit, "not_placed", unplaced->refused_n, "not placed");
 	add_int(emit, "fragmented", unplaced->fragmented_n,
 		"  of them fit the free sum of all nodes, but no node");
+	add_rare(emit, "unreadable", facts->pods_lost, "unreadable, may be pods");
 	add_rare(emit, "not_tried", unplaced->untried_n, "not tried");
 	add_rare(emit, "gated", unplaced->gated_n, "gated");
 	add_rare(emit, "scheduled_before", facts->pods_scheduled_before, "on a node before");

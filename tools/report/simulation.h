@@ -24,6 +24,7 @@ struct bt_report_use {
 struct bt_simulation_facts {
 	uint64_t pods_scheduled_before, pods_expanded, pods_ended, pods_foreign, pods_deleting;
 	uint64_t pods_on_unknown_nodes, pods_deleted, pods_deleted_waiting, pods_leaving, problems;
+	uint64_t pods_lost; /* pods, and parts of the input in which pods may be, that could not be read */
 	uint64_t bytes_read;
 	double read_s, decide_s;
 	bool has_uses; /* a trace with times */

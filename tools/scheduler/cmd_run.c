@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  * berth run: schedules the pods of a real cluster.
  */
-#include <stdio.h>
 #include <time.h>
 
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
+#include "tools/cli/say.h"
 #include "tools/scheduler/scheduler.h"
 #include "tools/serve/serve.h"
 #include "tools/simulate/configuration.h"
@@ -31,7 +31,7 @@ static int check(struct bt_config *config)
 
 	if (bt_config_validate(config, &errors) != BT_OK) {
 		bt_config_errors_text(&errors, &text);
-		fprintf(stderr, "berth run: %s\n", text.ptr);
+		bt_say("berth run: %s\n", text.ptr);
 		status = BT_EXIT_INPUT;
 	}
 	bt_buf_fini(&text);

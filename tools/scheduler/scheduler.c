@@ -446,7 +446,8 @@ struct bt_scheduler *bt_scheduler_create(
 		bt_scheduler_destroy(s);
 		return NULL;
 	}
-	if (flags->journal && bt_recording_open(&s->recording, flags->journal, config) != BT_OK) {
+	if (flags->journal &&
+		bt_recording_open(&s->recording, flags->journal, BT_OUTPUT_FOLLOWED, config) != BT_OK) {
 		bt_buf_printf(out_error, "the journal %s cannot be written", flags->journal);
 	} else if (make_access(s, out_error) && confine(s, out_error) && make_places(s, out_error) &&
 		   make_extenders(s, out_error) && make_writer(s, out_error) && make_pipeline(s, out_error)) {
@@ -876,7 +877,7 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 	bt_pipeline_destroy(s->pipeline);
 	bt_outcomes_destroy(s->outcomes);
 	bt_rival_destroy(s->shadow);
-	(void)bt_recording_close(&s->recording);
+	(void)bt_recording_close(&s->recording, true);
 	bt_topo_plan_fini(&s->plan);
 	bt_topo_destroy(s->topo);
 	bt_access_destroy(s->authentication_access);

@@ -2,12 +2,12 @@
  * berth replay: plays a journal again and compares every decision.
  */
 #include <inttypes.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
+#include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
 #include "tools/codec/input.h"
 #include "tools/kube/parcel.h"
@@ -29,7 +29,7 @@ struct replay {
 
 static void say(const struct replay *r, const char *what)
 {
-	fprintf(stderr, "berth replay: %s: %s\n", r->path, what);
+	bt_say("berth replay: %s: %s\n", r->path, what);
 }
 
 static void complain(void *context, const struct bt_diagnosis *diagnosis)
@@ -38,7 +38,7 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 
 	(void)context;
 	bt_diagnosis_text(diagnosis, &text);
-	fprintf(stderr, "berth replay: %s\n", text.ptr);
+	bt_say("berth replay: %s\n", text.ptr);
 	bt_buf_fini(&text);
 }
 
@@ -101,13 +101,10 @@ static int report(const struct replay *r)
 	bt_emit_count(emit, "answers", "answers of the binder", result->answer_n);
 	bt_emit_count(emit, "clock_readings", "clock readings", result->time_n);
 	bt_emit_real(emit, "seconds", r->took_s, 3);
-	int status = BT_EXIT_IO;
-	if (bt_output_open("-", &output) == BT_OK) {
-		bt_emit_write(emit, bt_emit_format_of(bt_invocation_text(r->invocation, "output")),
-			bt_terminal_color(bt_invocation_text(r->invocation, "color"), STDOUT_FILENO),
-			&output);
-		status = bt_output_close(&output);
-	}
+	bt_output_open_standard(false, &output);
+	bt_emit_write(emit, bt_emit_format_of(bt_invocation_text(r->invocation, "output")),
+		bt_terminal_color(bt_invocation_text(r->invocation, "color"), STDOUT_FILENO), &output);
+	int status = bt_output_close(&output);
 	bt_emit_destroy(emit);
 	return status;
 }

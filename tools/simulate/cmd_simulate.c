@@ -8,7 +8,9 @@
 
 #include "engine/base/mem.h"
 #include "tools/cli/entry.h"
+#include "tools/cli/files.h"
 #include "tools/cli/interrupt.h"
+#include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
 #include "tools/generate/generate.h"
 #include "tools/live/live.h"
@@ -44,7 +46,7 @@ struct simulation {
 	struct bt_stages *stages; /* NULL: nobody wants to know */
 	struct bt_emit *emit;
 	struct bt_buf source;
-	bool has_decisions, has_events, timed, quiet, has_until, threads;
+	bool has_decisions, has_events, timed, quiet, has_until, threads, decided;
 	struct bt_moment until;
 	double read_s, decide_s;
 };
@@ -110,8 +112,7 @@ static int start_threads(struct simulation *s)
 	bool started = !s->threads || bt_pipeline_start(s->pipeline, &why) == BT_OK;
 
 	if (!started) {
-		fprintf(stderr, "berth simulate: %s\n",
-			why.len ? why.ptr : "the system gives no more threads");
+		bt_say("berth simulate: %s\n", why.len ? why.ptr : "the system gives no more threads");
 	}
 	bt_buf_fini(&why);
 	return started ? BT_EXIT_OK : BT_EXIT_IO;
@@ -174,15 +175,22 @@ static int load_paths(struct simulation *s)
 	s->load.helper_n = bt_places_helper_n(s->invocation);
 	bool usable = bt_load_paths(&s->load, paths, n);
 	bt_mem_free(paths);
-	if (!usable && !s->complaints.stop && !bt_interrupt_pending()) {
+	if (!usable && !s->complaints.stop && !bt_interrupt_pending() && !s->load.counts.objects) {
 		bt_complaints_no_objects(s->invocation);
+	} else if (!usable && !s->complaints.stop && !bt_interrupt_pending()) {
+		bt_complaints_unreadable(s->invocation);
 	}
 	return usable ? BT_EXIT_OK : BT_EXIT_INPUT;
 }
 
-static void complain_about_trace(void *context, const char *message)
+static void complain_about_nodes(void *context, const char *message)
 {
 	bt_complaints_say(context, NULL, NULL, message, NULL);
+}
+
+static void complain_about_pods(void *context, const char *message)
+{
+	bt_complaints_say_lost(context, NULL, NULL, message, NULL);
 }
 
 static int load_trace(struct simulation *s)
@@ -193,11 +201,17 @@ static int load_trace(struct simulation *s)
 		return bt_invocation_wrong(
 			s->invocation->command, "--trace needs --nodes FILE and --pods FILE");
 	}
-	const struct bt_openb_reader reader = {
-		.strict = s->complaints.strict, .complain = complain_about_trace, .context = &s->complaints};
+	struct bt_openb_reader reader = {
+		.strict = s->complaints.strict, .complain = complain_about_nodes, .context = &s->complaints};
 	bt_buf_printf(&s->source, "openb trace: %s, %s", nodes, pods);
-	if (bt_openb_read_nodes(&reader, nodes, &s->trace) != BT_OK ||
-		bt_openb_read_pods(&reader, pods, &s->trace) != BT_OK) {
+	enum bt_status status = bt_openb_read_nodes(&reader, nodes, &s->trace);
+	if (status == BT_OK) {
+		reader.complain = complain_about_pods;
+		status = bt_openb_read_pods(&reader, pods, &s->trace);
+	}
+	if (status != BT_OK) {
+		bt_say("berth simulate: the trace cannot be read%s\n",
+			s->quiet ? "; without --quiet berth says why" : "");
 		return BT_EXIT_INPUT;
 	}
 	s->timed = !bt_invocation_has(s->invocation, "no-time");
@@ -325,12 +339,11 @@ static void explain_rest(struct simulation *s)
 		if (pod_ix != BT_NO_POD && bt_ledger_pod(cache->ledger, pod_ix)->state == BT_POD_QUEUED) {
 			bt_report_explain(s->emit, s->engine, pod_ix);
 		} else if (pod_ix != BT_NO_POD) {
-			fprintf(stderr, "berth simulate: --explain %.*s: the pod was on its node before\n",
+			bt_say("berth simulate: --explain %.*s: the pod was on its node before\n",
 				BT_STR_ARG(wanted));
 		} else {
-			fprintf(stderr,
-				"berth simulate: --explain %.*s: there is no such pod; write "
-				"NAMESPACE/NAME\n",
+			bt_say("berth simulate: --explain %.*s: there is no such pod; write "
+			       "NAMESPACE/NAME\n",
 				BT_STR_ARG(wanted));
 		}
 	}
@@ -527,6 +540,21 @@ static struct bt_queueing_facts queueing_of(const struct bt_run *run)
 	};
 }
 
+/* A log on standard output has that for itself: then the report is for people, on standard error. */
+static int write_report(struct simulation *s, enum bt_emit_format format)
+{
+	bool aside = bt_files_use_standard(s->invocation);
+	struct bt_output output;
+
+	if (aside && s->quiet) {
+		return BT_EXIT_OK;
+	}
+	bt_output_open_standard(aside, &output);
+	bt_emit_write(s->emit, format,
+		bt_terminal_color(option(s, "color"), aside ? STDERR_FILENO : STDOUT_FILENO), &output);
+	return bt_output_close(&output);
+}
+
 static int report(struct simulation *s)
 {
 	const struct bt_load_counts *counts = &s->load.counts;
@@ -534,7 +562,6 @@ static int report(struct simulation *s)
 	struct bt_report_kind *kinds = bt_mem_zalloc(s->load.kind_n, sizeof(*kinds));
 	enum bt_emit_format format = bt_emit_format_of(option(s, "output"));
 	struct bt_report_use uses[BT_FIRST_RARE + 1];
-	struct bt_output output;
 
 	sum_uses(&s->run, uses);
 	for (size_t i = 0; i < s->load.kind_n; i++) {
@@ -552,6 +579,7 @@ static int report(struct simulation *s)
 		.pods_deleted_waiting = s->run.deleted_waiting_n,
 		.pods_leaving = bt_ends_count(&s->run.ends),
 		.problems = s->complaints.n,
+		.pods_lost = s->complaints.lost_n,
 		.bytes_read = counts->bytes,
 		.read_s = s->read_s,
 		.decide_s = s->decide_s,
@@ -566,11 +594,13 @@ static int report(struct simulation *s)
 	};
 	bt_report_simulation(s->emit, s->engine, &facts);
 	bt_mem_free(kinds);
-	if (bt_output_open("-", &output) != BT_OK) {
-		return BT_EXIT_IO;
-	}
-	bt_emit_write(s->emit, format, bt_terminal_color(option(s, "color"), STDOUT_FILENO), &output);
-	return bt_output_close(&output);
+	return write_report(s, format);
+}
+
+/* Where time is let pass, readers follow what is written. */
+static enum bt_output_way way_of(const struct simulation *s)
+{
+	return s->run.speed > 0 ? BT_OUTPUT_FOLLOWED : BT_OUTPUT_WHOLE;
 }
 
 static int open_journal(struct simulation *s)
@@ -578,8 +608,9 @@ static int open_journal(struct simulation *s)
 	if (!option(s, "journal")) {
 		return BT_EXIT_OK;
 	}
-	return bt_recording_open(&s->recording, option(s, "journal"), &s->config) == BT_OK ? BT_EXIT_OK
-											   : BT_EXIT_IO;
+	return bt_recording_open(&s->recording, option(s, "journal"), way_of(s), &s->config) == BT_OK
+		       ? BT_EXIT_OK
+		       : BT_EXIT_IO;
 }
 
 /* Opens the logs that were asked for. */
@@ -588,10 +619,10 @@ static int open_logs(struct simulation *s)
 	const char *decisions = option(s, "decisions"), *events = option(s, "events");
 
 	if (decisions) {
-		s->has_decisions = bt_output_open(decisions, &s->decisions) == BT_OK;
+		s->has_decisions = bt_output_open(decisions, way_of(s), &s->decisions) == BT_OK;
 	}
 	if (events && (!decisions || s->has_decisions)) {
-		s->has_events = bt_output_open(events, &s->events) == BT_OK;
+		s->has_events = bt_output_open(events, way_of(s), &s->events) == BT_OK;
 	}
 	s->api = (struct bt_api_log){
 		.output = &s->events,
@@ -602,16 +633,26 @@ static int open_logs(struct simulation *s)
 	return (!decisions || s->has_decisions) && (!events || s->has_events) ? BT_EXIT_OK : BT_EXIT_IO;
 }
 
+/* Ends a log; that of a run which has come to nothing leaves the old file. */
+static int close_log(const struct simulation *s, struct bt_output *log)
+{
+	if (s->decided) {
+		return bt_output_close(log);
+	}
+	bt_output_drop(log);
+	return BT_EXIT_OK;
+}
+
 static int close_logs(struct simulation *s, int status)
 {
-	int closed = s->has_decisions ? bt_output_close(&s->decisions) : BT_EXIT_OK;
+	int closed = s->has_decisions ? close_log(s, &s->decisions) : BT_EXIT_OK;
 
 	if (s->has_events) {
-		int events = bt_output_close(&s->events);
+		int events = close_log(s, &s->events);
 
 		closed = closed == BT_EXIT_OK ? events : closed;
 	}
-	int journal = bt_recording_close(&s->recording);
+	int journal = bt_recording_close(&s->recording, s->decided);
 	closed = closed == BT_EXIT_OK ? journal : closed;
 	return status == BT_EXIT_OK ? closed : status;
 }
@@ -661,6 +702,7 @@ static int simulate(struct simulation *s)
 	}
 	bt_report_begin(s->emit, s->source.ptr, bt_invocation_number(s->invocation, "seed"));
 	decide(s);
+	s->decided = true;
 	return report(s);
 }
 
@@ -685,8 +727,9 @@ int bt_cmd_simulate(struct bt_invocation *invocation)
 	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
 		status = BT_EXIT_INTERRUPTED;
 	}
-	bool unplaced = status == BT_EXIT_OK && s.engine && bt_engine_counts(s.engine).sets.queued;
-	if (unplaced && bt_invocation_has(invocation, "fail-on-unplaced")) {
+	/* Of what could not be read nobody knows that it would be placed. */
+	bool unplaced = s.engine && (bt_engine_counts(s.engine).sets.queued || s.complaints.lost_n);
+	if (status == BT_EXIT_OK && unplaced && bt_invocation_has(invocation, "fail-on-unplaced")) {
 		status = BT_EXIT_NO;
 	}
 	bt_run_fini(&s.run);

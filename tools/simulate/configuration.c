@@ -3,11 +3,11 @@
  */
 #include "tools/simulate/configuration.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tools/cli/output.h"
+#include "tools/cli/say.h"
 #include "tools/codec/input.h"
 #include "tools/kube/config_decode.h"
 #include "tools/kube/config_encode.h"
@@ -70,7 +70,7 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 	struct bt_buf text = {0};
 
 	bt_diagnosis_text(diagnosis, &text);
-	fprintf(stderr, "berth %s: %s\n", invocation->command->name, text.ptr);
+	bt_say("berth %s: %s\n", invocation->command->name, text.ptr);
 	bt_buf_fini(&text);
 }
 
@@ -89,8 +89,7 @@ int bt_configuration_read(
 	}
 	bt_config_init(out_config, gates);
 	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
-		fprintf(stderr, "berth %s: %s: this is a directory; --config takes one file\n", command,
-			path);
+		bt_say("berth %s: %s: this is a directory; --config takes one file\n", command, path);
 		return BT_EXIT_INPUT;
 	}
 	struct bt_input *input = bt_input_create(complain, (void *)invocation);
@@ -98,9 +97,8 @@ int bt_configuration_read(
 		if (bt_config_load(out_config, path, file.text, &error) == BT_OK) {
 			status = BT_EXIT_OK;
 		} else {
-			fprintf(stderr,
-				"berth %s: %s\n"
-				"Correct the file, or leave out --config for kube-scheduler's defaults.\n",
+			bt_say("berth %s: %s\n"
+			       "Correct the file, or leave out --config for kube-scheduler's defaults.\n",
 				command, error.ptr);
 		}
 	}
@@ -115,7 +113,7 @@ int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_c
 	struct bt_buf text = {0};
 
 	bt_config_errors_text(errors, &text);
-	fprintf(stderr, "berth %s: %s: %s\n", invocation->command->name, path ? path : "--feature-gates",
+	bt_say("berth %s: %s: %s\n", invocation->command->name, path ? path : "--feature-gates",
 		text.ptr ? text.ptr : "");
 	bt_buf_fini(&text);
 	bt_config_errors_fini(errors);

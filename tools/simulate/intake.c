@@ -20,6 +20,16 @@ static void complain(struct bt_intake *intake, const struct bt_object *object, c
 	bt_complaints_say(intake->complaints, name, path, message, remedy);
 }
 
+/* The same of a pod that does not take part. */
+static void lose(struct bt_intake *intake, const struct bt_object *object, const char *path,
+	const char *message, const char *remedy)
+{
+	char name[NAME_MAX_BYTES];
+
+	bt_object_name(object, name, sizeof(name));
+	bt_complaints_say_lost(intake->complaints, name, path, message, remedy);
+}
+
 static void note_entry(struct bt_intake *intake, enum bt_entry entry)
 {
 	switch (entry) {
@@ -75,12 +85,12 @@ static void note_pod(struct bt_intake *intake, const struct bt_object *object, e
 		note_end(intake, &object->pod, taken->ix);
 		return;
 	case BT_FULL:
-		complain(intake, object, "spec.containers",
+		lose(intake, object, "spec.containers",
 			"there are more different resource names than berth can tell apart",
 			"the pod was left out; use fewer names");
 		return;
 	default:
-		complain(intake, object, NULL, "the pod could not be entered", NULL);
+		lose(intake, object, NULL, "the pod could not be entered", NULL);
 		return;
 	}
 }

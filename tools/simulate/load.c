@@ -197,7 +197,7 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 	load->counts.bytes = counts.bytes;
 	load->counts.files = counts.files;
 	bt_object_reader_destroy(reader);
-	return !load->complaints->stop && counts.objects > 0;
+	return !load->complaints->stop && counts.objects > 0 && counts.unreadable == 0;
 }
 
 /* ---- after the last object ---- */

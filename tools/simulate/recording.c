@@ -60,10 +60,10 @@ static bool write_bytes(void *context, const char *bytes, size_t n)
 	return !bt_output_failed(output);
 }
 
-enum bt_status bt_recording_open(
-	struct bt_recording *recording, const char *path, const struct bt_config *config)
+enum bt_status bt_recording_open(struct bt_recording *recording, const char *path, enum bt_output_way way,
+	const struct bt_config *config)
 {
-	if (bt_output_open(path, &recording->output) != BT_OK) {
+	if (bt_output_open(path, way, &recording->output) != BT_OK) {
 		return BT_IO;
 	}
 	write_config(config, &recording->config);
@@ -76,7 +76,7 @@ enum bt_status bt_recording_open(
 	return BT_OK;
 }
 
-int bt_recording_close(struct bt_recording *recording)
+int bt_recording_close(struct bt_recording *recording, bool whole)
 {
 	if (!recording->journal) {
 		return BT_EXIT_OK;
@@ -86,5 +86,9 @@ int bt_recording_close(struct bt_recording *recording)
 	bt_journal_destroy(recording->journal);
 	bt_buf_fini(&recording->config);
 	recording->journal = NULL;
-	return bt_output_close(&recording->output);
+	if (whole) {
+		return bt_output_close(&recording->output);
+	}
+	bt_output_drop(&recording->output);
+	return BT_EXIT_OK;
 }

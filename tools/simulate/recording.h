@@ -17,8 +17,8 @@ struct bt_recording {
 };
 
 /* Opens the file. Returns: BT_OK; BT_IO with a message on standard error. */
-enum bt_status bt_recording_open(
-	struct bt_recording *recording, const char *path, const struct bt_config *config);
+enum bt_status bt_recording_open(struct bt_recording *recording, const char *path, enum bt_output_way way,
+	const struct bt_config *config);
 
 /* Why nothing is written any more, as an errno; 0: all is well. Context: any thread. */
 static inline int bt_recording_error(const struct bt_recording *recording)
@@ -26,8 +26,8 @@ static inline int bt_recording_error(const struct bt_recording *recording)
 	return bt_load_relaxed(&recording->error);
 }
 
-/* Ends the journal, if there is one. Returns: enum bt_exit. */
-int bt_recording_close(struct bt_recording *recording);
+/* Ends the journal, if there is one; whole: else an old file stays as it was. Returns: enum bt_exit. */
+int bt_recording_close(struct bt_recording *recording, bool whole);
 
 /* The configuration of a journal's header. Returns: BT_OK; else why not in out_error. Owns: bt_config_fini.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * berth verdict: answers scenarios, one line in, one line out.
  */
-#include <stdio.h>
 
 #include "tools/cli/entry.h"
+#include "tools/cli/say.h"
 #include "tools/verdict/lines.h"
 #include "tools/verdict/verdict.h"
 
@@ -11,10 +11,9 @@
 static void warn_of_extenders(const struct bt_scenario *scenario, const struct bt_scenario_cluster *cluster)
 {
 	if (cluster->config.extender_n) {
-		fprintf(stderr,
-			"berth verdict: %.*s: config: extenders are not asked, and the verdict is as if they "
-			"had no "
-			"objections and no preferences\n",
+		bt_say("berth verdict: %.*s: config: extenders are not asked, and the verdict is as if they "
+		       "had no "
+		       "objections and no preferences\n",
 			BT_STR_ARG(scenario->id));
 	}
 }

@@ -8,6 +8,7 @@
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
+#include "tools/cli/say.h"
 #include "tools/codec/input.h"
 
 struct run {
@@ -23,7 +24,7 @@ static void complain(void *context, const struct bt_diagnosis *diagnosis)
 	struct bt_buf text = {0};
 
 	bt_diagnosis_text(diagnosis, &text);
-	fprintf(stderr, "berth %s: %s\n", run->answer->command, text.ptr);
+	bt_say("berth %s: %s\n", run->answer->command, text.ptr);
 	bt_buf_fini(&text);
 	run->wrong = true;
 }
@@ -84,10 +85,7 @@ int bt_lines_run(const struct bt_invocation *invocation, const struct bt_lines_a
 	struct bt_input *input = bt_input_create(complain, &run);
 	struct bt_input_file file;
 
-	if (bt_output_open("-", &run.output) != BT_OK) {
-		bt_input_destroy(input);
-		return BT_EXIT_IO;
-	}
+	bt_output_open_standard(false, &run.output);
 	bt_input_add(input, invocation->operand_n ? invocation->operands[0] : "-");
 	while (bt_input_next(input, &file)) {
 		read_file(&run, &file);

@@ -49,11 +49,28 @@ static void json_escapes_what_json_and_html_must(void **state)
 	quotes_as(bt_quote_json, bt_str("\xe2\x80\xa8\xff"), "\"\\u2028\\ufffd\"");
 }
 
+static void bare(struct bt_buf *buf, struct bt_str text)
+{
+	bt_printable(buf, text);
+}
+
+static void a_terminal_gets_nothing_to_obey(void **state)
+{
+	(void)state;
+	quotes_as(bare, bt_str("a \"b\" \\c \xc3\xbc"), "a \"b\" \\c \xc3\xbc");
+	quotes_as(bare, bt_str("\x1b[31m\n\r\a\x7f"), "\\x1b[31m\\n\\r\\a\\x7f");
+	quotes_as(bare,
+		bt_str("\xc2\x9b"
+		       "1m\x9b\xe2\x80\xae"),
+		"\\u009b1m\\x9b\\u202e");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(go_escapes_what_cannot_be_seen),
 		cmocka_unit_test(go_shows_bytes_that_are_no_utf8),
+		cmocka_unit_test(a_terminal_gets_nothing_to_obey),
 		cmocka_unit_test(json_escapes_what_json_and_html_must),
 	};
 

@@ -152,10 +152,12 @@ static void a_cut_off_zstd_file_is_noticed(void **state)
 static void few_packed_bytes_do_not_fill_the_memory(void **state)
 {
 	(void)state;
-	assert_int_equal(bt_input_unpacked_max(0), BT_LIMIT_UNPACKED_BYTES);
-	assert_int_equal(bt_input_unpacked_max(1000000), BT_LIMIT_UNPACKED_BYTES);
-	assert_int_equal(bt_input_unpacked_max(10000000), 10000000ull * BT_LIMIT_UNPACKED_TIMES);
-	assert_int_equal(bt_input_unpacked_max(SIZE_MAX), BT_LIMIT_FILE_BYTES);
+	assert_int_equal(bt_input_unpacked_max(0, 0), BT_LIMIT_UNPACKED_BYTES);
+	assert_int_equal(bt_input_unpacked_max(1000, 0), BT_LIMIT_UNPACKED_BYTES);
+	assert_int_equal(bt_input_unpacked_max(10000000, 0), 10000000ull * BT_LIMIT_UNPACKED_TIMES);
+	assert_int_equal(bt_input_unpacked_max(SIZE_MAX, 0), BT_LIMIT_FILE_BYTES);
+	assert_int_equal(bt_input_unpacked_max(1000, 5000), 5000);
+	assert_int_equal(bt_input_unpacked_max(1000, SIZE_MAX), BT_LIMIT_FILE_BYTES);
 }
 
 static void a_damaged_archive_is_noticed(void **state)

@@ -37,7 +37,7 @@ static void report(struct bt_queueing_facts *facts)
 	bt_report_queueing(emit, engine, facts);
 	int fd = mkstemp(path);
 	assert_true(fd >= 0);
-	assert_int_equal(bt_output_open(path, &output), BT_OK);
+	assert_int_equal(bt_output_open(path, BT_OUTPUT_FOLLOWED, &output), BT_OK);
 	bt_emit_write(emit, BT_EMIT_CSV, false, &output);
 	assert_int_equal(bt_output_close(&output), 0);
 	ssize_t n = read(fd, text, sizeof(text) - 1);

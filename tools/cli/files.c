@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The files of a command line, told apart by device and inode; one that is not there yet by its folder's and
+ * its name.
+ */
+#include "tools/cli/files.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "engine/base/buf.h"
+#include "engine/base/mem.h"
+#include "tools/cli/output.h"
+#include "tools/cli/replace.h"
+
+#define MEMORY_MAJOR 1 /* /dev/null, /dev/zero, /dev/full */
+
+/* What a path leads to. */
+struct identity {
+	dev_t device;	 /* of the file; of its folder when it is not there */
+	ino_t inode;	 /* the same */
+	mode_t mode;	 /* 0: it is not there */
+	char *name;	 /* in its folder; NULL when it is there */
+	bool is_nothing; /* nobody can tell, or nothing is kept there */
+};
+
+struct output {
+	struct identity identity;
+	struct bt_buf what; /* "--decisions FILE" */
+};
+
+struct check {
+	const struct bt_invocation *invocation;
+	const struct bt_files_reader *reader;
+	struct output *outputs;
+	size_t output_n, output_cap;
+	const struct output *hit; /* an output that is an input */
+};
+
+static bool is_sink(const struct stat *about)
+{
+	return S_ISCHR(about->st_mode) && major(about->st_rdev) == MEMORY_MAJOR;
+}
+
+static struct identity of_descriptor(int fd)
+{
+	struct stat about;
+
+	if (fstat(fd, &about) != 0 || is_sink(&about)) {
+		return (struct identity){.is_nothing = true};
+	}
+	return (struct identity){.device = about.st_dev, .inode = about.st_ino, .mode = about.st_mode};
+}
+
+/* Of a file that is not there, at a path without a link at its end. */
+static struct identity of_place(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char *folder = slash ? bt_mem_copy(path, (size_t)(slash - path) + 1) : bt_mem_copy(".", 1);
+	struct identity identity = {.is_nothing = true};
+	struct stat about;
+
+	if (stat(folder, &about) == 0) {
+		identity = (struct identity){.device = about.st_dev,
+			.inode = about.st_ino,
+			.name = bt_mem_copy(name, strlen(name))};
+	}
+	bt_mem_free(folder);
+	return identity;
+}
+
+static struct identity of_path(const char *path)
+{
+	struct identity identity = {.is_nothing = true};
+	struct stat about;
+
+	if (stat(path, &about) == 0) {
+		return is_sink(&about) ? identity
+				       : (struct identity){.device = about.st_dev,
+						 .inode = about.st_ino,
+						 .mode = about.st_mode};
+	}
+	char *behind = errno == ENOENT ? bt_path_behind_links(path) : NULL;
+	if (behind) {
+		identity = of_place(behind);
+	}
+	bt_mem_free(behind);
+	return identity;
+}
+
+static bool is_same(const struct identity *a, const struct identity *b)
+{
+	if (a->is_nothing || b->is_nothing || a->device != b->device || a->inode != b->inode ||
+		!a->name != !b->name) {
+		return false;
+	}
+	return !a->name || strcmp(a->name, b->name) == 0;
+}
+
+/* ---- outputs ---- */
+
+static struct output *add_output(struct check *check, struct identity identity)
+{
+	check->outputs =
+		bt_mem_grow(check->outputs, check->output_n, &check->output_cap, sizeof(*check->outputs));
+	check->outputs[check->output_n] = (struct output){.identity = identity};
+	return &check->outputs[check->output_n++];
+}
+
+static void add_outputs(struct check *check)
+{
+	const struct bt_invocation *invocation = check->invocation;
+	const struct bt_option *option;
+	const char *path;
+
+	for (size_t i = 0; (option = bt_command_option(invocation->command, i)); i++) {
+		if (option->file != BT_FILE_WRITTEN) {
+			continue;
+		}
+		for (size_t n = 0; (path = bt_invocation_item(invocation, option->name, n)) && *path; n++) {
+			struct output *output = add_output(check,
+				bt_output_is_standard(path) ? of_descriptor(STDOUT_FILENO) : of_path(path));
+
+			bt_buf_printf(&output->what, "--%s %s", option->name, path);
+		}
+	}
+}
+
+bool bt_files_use_standard(const struct bt_invocation *invocation)
+{
+	const struct bt_option *option;
+	const char *path;
+
+	for (size_t i = 0; (option = bt_command_option(invocation->command, i)); i++) {
+		for (size_t n = 0; option->file == BT_FILE_WRITTEN &&
+				   (path = bt_invocation_item(invocation, option->name, n));
+			n++) {
+			if (bt_output_is_standard(path)) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* Was the report's format asked for? */
+static bool has_format(const struct bt_invocation *invocation)
+{
+	const struct bt_option *option;
+
+	for (size_t i = 0; (option = bt_command_option(invocation->command, i)); i++) {
+		if (strcmp(option->name, "output") == 0) {
+			return bt_invocation_has(invocation, "output");
+		}
+	}
+	return false;
+}
+
+/* Does a report go to standard output? Where a log has that for itself, only when its format was asked for.
+ */
+static bool has_report(const struct bt_invocation *invocation)
+{
+	return invocation->command->reports && (has_format(invocation) || !bt_files_use_standard(invocation));
+}
+
+static int check_outputs(const struct check *check)
+{
+	for (size_t i = 0; i < check->output_n; i++) {
+		for (size_t j = 0; j < i; j++) {
+			const struct output *a = &check->outputs[j], *b = &check->outputs[i];
+
+			if (is_same(&a->identity, &b->identity)) {
+				return bt_invocation_wrong(check->invocation->command,
+					"%s and %s are the same file; write them to two files", a->what.ptr,
+					b->what.ptr);
+			}
+		}
+	}
+	return BT_EXIT_OK;
+}
+
+/* ---- inputs ---- */
+
+static void compare(struct check *check, const struct identity *input)
+{
+	for (size_t i = 0; i < check->output_n && !check->hit; i++) {
+		bool kept = S_ISREG(input->mode) || S_ISFIFO(input->mode);
+
+		if (kept && is_same(&check->outputs[i].identity, input)) {
+			check->hit = &check->outputs[i];
+		}
+	}
+}
+
+static void found(void *context, const char *file)
+{
+	struct check *check = context;
+	struct identity input = of_path(file);
+	struct output *output = check->outputs;
+
+	compare(check, &input);
+	bt_mem_free(input.name);
+	/* A file that is made where a folder is read would be read the next time. */
+	struct identity place = of_place(file);
+	for (size_t i = 0; i < check->output_n && !check->hit; i++) {
+		const struct identity *made = &output[i].identity;
+
+		if (made->name && !place.is_nothing && made->device == place.device &&
+			made->inode == place.inode && check->reader->takes(made->name)) {
+			check->hit = &output[i];
+		}
+	}
+	bt_mem_free(place.name);
+}
+
+static void check_input(struct check *check, const char *path)
+{
+	struct identity input = strcmp(path, "-") == 0 ? of_descriptor(STDIN_FILENO) : of_path(path);
+
+	if (S_ISDIR(input.mode)) {
+		check->reader->list(path, found, check);
+	} else {
+		compare(check, &input);
+	}
+	bt_mem_free(input.name);
+}
+
+static void check_inputs(struct check *check)
+{
+	const struct bt_invocation *invocation = check->invocation;
+	const struct bt_option *option;
+	const char *path;
+
+	for (size_t i = 0; (option = bt_command_option(invocation->command, i)); i++) {
+		for (size_t n = 0; option->file == BT_FILE_READ &&
+				   (path = bt_invocation_item(invocation, option->name, n));
+			n++) {
+			check_input(check, path);
+		}
+	}
+	for (size_t i = 0; invocation->command->operand_file == BT_FILE_READ && i < invocation->operand_n;
+		i++) {
+		check_input(check, invocation->operands[i]);
+	}
+}
+
+int bt_files_check(const struct bt_invocation *invocation, const struct bt_files_reader *reader)
+{
+	struct check check = {.invocation = invocation, .reader = reader};
+	int status;
+
+	add_outputs(&check);
+	if (has_report(invocation)) {
+		bt_buf_text(&add_output(&check, of_descriptor(STDOUT_FILENO))->what,
+			has_format(invocation) ? "the report of --output" : "standard output");
+	}
+	status = check_outputs(&check);
+	if (status == BT_EXIT_OK) {
+		check_inputs(&check);
+	}
+	if (check.hit) {
+		status = bt_invocation_wrong(invocation->command,
+			"%s is also an input; write to another file", check.hit->what.ptr);
+	}
+	for (size_t i = 0; i < check.output_n; i++) {
+		bt_mem_free(check.outputs[i].identity.name);
+		bt_buf_fini(&check.outputs[i].what);
+	}
+	bt_mem_free(check.outputs);
+	return status;
+}

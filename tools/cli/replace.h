@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A file that takes the place of another when it is complete: it grows beside it under a name of its own, and
+ * is renamed in the end. Until then the old file stays as it was, whatever becomes of the program.
+ *
+ *   bt_replacement_begin --> written --bt_replacement_commit--> the file
+ *                               | bt_replacement_drop, or a signal that ends the program: gone
+ *
+ * Only what ends the program without a word (SIGKILL, a crash) leaves the unfinished file,
+ * ".NAME.XXXXXXXX.tmp".
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/base/compiler.h"
+
+/* owner: private to replace.c, except fd. */
+struct bt_replacement {
+	int fd;	      /* for writing; the caller closes it before bt_replacement_commit */
+	char *target; /* behind symbolic links */
+	int slot;     /* among the unfinished files; -1: it is written in place */
+};
+
+/*
+ * Opens what takes the place of path. Symbolic links are followed, the old file's permissions and owner are
+ * kept as far as the system lets, other hard links to the old file keep the old content. What is no regular
+ * file (a pipe, a device) is written as it is.
+ * Returns : 0, or an errno: then nothing is held. in_place: a regular file is emptied and written as
+ *           well, for readers that follow it.
+ * Context : any thread.
+ */
+int bt_replacement_begin(const char *path, bool in_place, struct bt_replacement *out) BT_MUST_CHECK;
+
+/* The file is complete. Returns: 0, or an errno: then the old file is there. Ends the replacement. */
+int bt_replacement_commit(struct bt_replacement *replacement) BT_MUST_CHECK;
+
+/* Nothing comes of it. */
+void bt_replacement_drop(struct bt_replacement *replacement);
+
+/* Removes every unfinished file, for a program that is about to end. Context: a signal handler. */
+void bt_replacements_remove(void);
+
+/* The path behind symbolic links, also when there is nothing yet: bt_mem_free frees it.
+ * Returns: NULL with errno when links lead round in a circle. */
+char *bt_path_behind_links(const char *path);
