@@ -729,8 +729,10 @@ static BT_NOINLINE void promise(struct bt_ledger *l, uint32_t pod_ix, uint32_t n
 	BT_REQUIRE(node_ix < l->slot_cap);
 	link_pod(l, &l->nodes[node_ix].first_nominated, pod_ix);
 	write_journal(l, node_ix);
-	if (l->nominated_n++ == 0 || pod->priority > l->nominated_highest) {
-		l->nominated_highest = pod->priority;
+	/* One that is in no queue counts as a pod of priority 0. */
+	int32_t priority = pod->priority > 0 ? pod->priority : 0;
+	if (l->nominated_n++ == 0 || priority > l->nominated_highest) {
+		l->nominated_highest = priority;
 	}
 	if (l->counters) {
 		bt_counters_know(l->counters, pod->signature);
@@ -805,8 +807,11 @@ void bt_ledger_try_end(struct bt_ledger *l, uint32_t node_ix)
 
 void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool add)
 {
-	const struct bt_signature *signature = l->pods[pod_ix].signature;
+	bt_ledger_try_like(l, l->pods[pod_ix].signature, node_ix, add);
+}
 
+void bt_ledger_try_like(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool add)
+{
 	BT_REQUIRE(l->trial_depth > 0);
 	use(l, signature, node_ix, add);
 	if (add) {

@@ -179,6 +179,10 @@ void bt_ledger_try_begin(struct bt_ledger *ledger, uint32_t node_ix);
 void bt_ledger_try(struct bt_ledger *ledger, uint32_t pod_ix, uint32_t node_ix, bool add);
 void bt_ledger_try_end(struct bt_ledger *ledger, uint32_t node_ix);
 
+/* The same of any pod of that signature. Requires: bt_counters_know. */
+void bt_ledger_try_like(
+	struct bt_ledger *ledger, const struct bt_signature *signature, uint32_t node_ix, bool add);
+
 /* A pod was taken back that was assumed beside one with the same port: what is held by pods of the node is
  * taken again.
  */

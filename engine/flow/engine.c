@@ -33,8 +33,7 @@ static uint32_t find_node(void *context, uint32_t name)
 	return bt_snapshot_find(engine->cache->snapshot, name);
 }
 
-/* Does the pod wait in the queue? Of others that were promised a node, such as the members of a group whose
- * cycle is on, upstream knows nothing but their names. Source: nominatedPodToInfo, v1.36.3. */
+/* Does the pod wait in the queue? */
 static bool stands_in_queue(const struct bt_engine *engine, uint32_t pod_ix)
 {
 	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
@@ -42,28 +41,59 @@ static bool stands_in_queue(const struct bt_engine *engine, uint32_t pod_ix)
 	return where != BT_WAIT_NOWHERE && where != BT_WAIT_IN_FLIGHT;
 }
 
+/* The signature of a pod of which nothing is known but its name. Valid until signatures are retired. */
+static BT_NOINLINE const struct bt_signature *bare_signature(struct bt_engine *engine, uint32_t namespace_)
+{
+	const struct bt_pod_object object = {.meta.namespace_ = bt_engine_name(engine, namespace_)};
+	struct bt_delta delta;
+
+	bt_ingest_describe_pod(engine->cache->worker, &object, &delta);
+	const struct bt_signature *signature = delta.pod.pod.signature;
+	bt_delta_drop(&delta);
+	bt_counters_know(engine->cache->counters, signature);
+	return signature;
+}
+
+/*
+ * As what does a nominated pod count on its node for the cycle's pod? NULL: it does not. Of one that is in no
+ * queue (it was dropped because it is being deleted, or is of a group whose cycle is on) upstream knows
+ * nothing but its name: it counts as a pod of priority 0 without requests. Source: nominatedPodToInfo,
+ * addGENominatedPods, v1.36.3.
+ */
+static const struct bt_signature *counts_as(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	int32_t priority = bt_ledger_pod(ledger, engine->promises_for)->priority;
+
+	if (pod_ix == engine->promises_for) {
+		return NULL;
+	}
+	if (!stands_in_queue(engine, pod_ix)) {
+		return priority > 0 ? NULL : bare_signature(engine, pod->signature->namespace_);
+	}
+	return pod->priority < priority || bt_engine_claims_gate(engine, pod_ix) ? NULL : pod->signature;
+}
+
 /* Lets the pods that a node is promised to, and that the cycle's pod has to yield to, use it; or ends that.
  */
 static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
 {
 	struct bt_ledger *ledger = engine->cache->ledger;
-	uint32_t i = bt_ledger_first_nominated(ledger, node_ix);
 	bool any = false;
 
-	if (i == BT_NO_POD) {
-		return false;
-	}
-	int32_t priority = bt_ledger_pod(ledger, engine->promises_for)->priority;
-	for (; i != BT_NO_POD; i = bt_ledger_next(ledger, i)) {
+	for (uint32_t i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD;
+		i = bt_ledger_next(ledger, i)) {
+		const struct bt_signature *signature = counts_as(engine, i);
+
 		engine->fickle_promises |= bt_ledger_pod(ledger, i)->signature->claim_n > 0;
-		if (i == engine->promises_for || bt_ledger_pod(ledger, i)->priority < priority ||
-			bt_engine_claims_gate(engine, i) || !stands_in_queue(engine, i)) {
+		if (!signature) {
 			continue;
 		}
 		if (add && !any) {
 			bt_ledger_try_begin(ledger, node_ix);
 		}
-		bt_ledger_try(ledger, i, node_ix, add);
+		bt_ledger_try_like(ledger, signature, node_ix, add);
 		any = true;
 	}
 	return any;
@@ -261,6 +291,7 @@ void bt_engine_destroy(struct bt_engine *engine)
 	bt_measures_destroy(engine->measures);
 	bt_evaluation_fini(&engine->evaluation);
 	bt_preemption_fini(&engine->preemption);
+	bt_buf_fini(&engine->post.text);
 	for (int i = 0; i < BT_NOTES_N; i++) {
 		bt_preempt_notes_fini(&engine->notes[i]);
 	}
@@ -384,10 +415,12 @@ void bt_engine_list_live(struct bt_engine *engine)
 	}
 }
 
-void bt_engine_evaluate_all(struct bt_engine *engine, const struct bt_plan *plan, struct bt_evaluation *out)
+void bt_engine_evaluate_all(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
 {
-	const uint32_t *nodes = plan->narrowed ? plan->candidates : engine->live;
-	uint32_t node_n = plan->narrowed ? plan->candidate_n : engine->live_n;
+	uint32_t node_n = engine->live_n;
+	const uint32_t *nodes =
+		plan->narrowed ? bt_engine_candidates(engine, plan, 0, also_ix, &node_n) : engine->live;
 
 	bt_evaluate(plan, &engine->cache->view, nodes, node_n, UINT32_MAX, out);
 }
@@ -411,7 +444,7 @@ static BT_NOINLINE bool evaluate_node(
 bool bt_engine_evaluate_promised(
 	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out)
 {
-	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->nominated_ix;
+	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix;
 
 	return node_ix != BT_NO_NODE && evaluate_node(engine, plan, node_ix, out);
 }
@@ -430,8 +463,8 @@ static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	if (!plan->columns || pod->nominated_ix != BT_NO_NODE || engine->fickle_promises ||
-		engine->group_cycle.on) {
+	if (!plan->columns || pod->status_node != BT_NAME_NONE || pod->nominated_ix != BT_NO_NODE ||
+		engine->fickle_promises || engine->group_cycle.on) {
 		return false;
 	}
 	struct bt_plan *yielding = bt_planner_yielding(lane->planner, plan, &engine->promises, pod->priority);
@@ -451,13 +484,13 @@ static bool pick(struct bt_engine *engine, const struct bt_lane *lane, struct bt
 		    : bt_counted_pick(plan, &engine->cache->view, start, out_node_ix);
 }
 
-/* The live node that the pod was promised and that has just refused it, or BT_NO_NODE. */
-static uint32_t refused_promise(const struct bt_engine *engine, uint32_t pod_ix)
+uint32_t bt_engine_refused_promise(
+	const struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation *evaluation)
 {
-	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->nominated_ix;
+	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix;
 
 	return node_ix != BT_NO_NODE && bt_bitmap_test(engine->cache->view.snapshot->live, node_ix) &&
-			       !engine->evaluation.error
+			       !evaluation->error
 		       ? node_ix
 		       : BT_NO_NODE;
 }
@@ -465,13 +498,14 @@ static uint32_t refused_promise(const struct bt_engine *engine, uint32_t pod_ix)
 static BT_NOINLINE uint32_t choose_by_evaluation(struct bt_engine *engine, const struct bt_plan *plan,
 	bool samples, uint32_t limit, uint32_t pod_ix, enum bt_outcome *out_outcome)
 {
+	uint32_t refused_ix = bt_engine_refused_promise(engine, pod_ix, &engine->evaluation);
+
 	engine->counts.by_evaluation_n++;
 	engine->evaluated = true;
 	if (samples) {
-		bt_engine_evaluate_sample(
-			engine, plan, limit, refused_promise(engine, pod_ix), &engine->evaluation);
+		bt_engine_evaluate_sample(engine, plan, limit, refused_ix, &engine->evaluation);
 	} else {
-		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
+		bt_engine_evaluate_all(engine, plan, refused_ix, &engine->evaluation);
 	}
 	if (engine->evaluation.error && engine->evaluation.feasible_n != 1) {
 		*out_outcome = BT_FAILED;
@@ -652,11 +686,20 @@ static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
 	return false;
 }
 
-/* A pod that is being deleted leaves the queue. What it was promised is not kept free for it. */
+/* A pod that is being deleted leaves the queue. Its nomination stays until it has gone, and counts as
+ * something else from now on, which the ledger's journal has to tell. Source: skipPodSchedule, v1.36.3. */
 static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 {
-	bt_ledger_nominate(engine->cache->ledger, pod_ix, BT_NO_NODE);
+	struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	uint32_t nominated_ix = pod->nominated_ix;
+	bool goes = pod->detached;
+
+	bt_ledger_nominate(ledger, pod_ix, BT_NO_NODE);
 	let_go(engine, pod_ix);
+	if (!goes) {
+		bt_ledger_nominate(ledger, pod_ix, nominated_ix);
+	}
 }
 
 /* Filtering and scoring are one step where columns answer, so both are Filter's. */
@@ -688,6 +731,7 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	}
 	engine->cycle_n++;
 	bt_buf_clear(&engine->reserved.why);
+	bt_engine_post_filter_begin(engine);
 	int64_t begin_ns = bt_stages_now(engine->options.stages);
 	decide(engine, lane, out_decision);
 	if (BT_UNLIKELY(engine->options.stages)) {
@@ -732,6 +776,7 @@ static void release_claim(struct bt_engine *engine, struct bt_decision *decision
 
 static void refuse(struct bt_engine *engine, struct bt_decision *decision)
 {
+	bt_engine_ask_post_filter(engine, decision);
 	release_claim(engine, decision);
 	/* Nobody has to go for a pod that has gone. */
 	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND &&
@@ -745,6 +790,7 @@ static void refuse(struct bt_engine *engine, struct bt_decision *decision)
 	if (found && engine->async_preemption) {
 		bt_engine_carry_out(engine, decision);
 	}
+	bt_engine_let_leaving_go(engine);
 }
 
 /* A binding that did not come about: what was assumed is free again, and the pod is tried again later. */
@@ -930,6 +976,7 @@ void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
+	bt_engine_before_change(engine, true);
 	take_written(engine, pod_ix, pod, answer);
 	if (answer->bound) {
 		end_bound(engine, pod_ix, answer);

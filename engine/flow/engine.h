@@ -38,7 +38,9 @@ struct bt_evictor {
 	/*
 	 * Has a pod deleted, to make room for another one. What the source shows of that, the engine is told
 	 * by bt_engine_evict, bt_engine_update_pod or bt_engine_remove_pod; or that it has failed, by
-	 * bt_engine_evict_failed; now or later. Context: the scheduling thread.
+	 * bt_engine_evict_failed; now or later. A pod that is detached has ended, or gone, since it was
+	 * chosen:
+	 * it is asked for all the same. Context: the scheduling thread.
 	 */
 	void (*evict)(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
 	void *context;
@@ -68,6 +70,9 @@ struct bt_engine_options {
 	/* Pods of a kind that is known to fit nowhere wait for their turn like all others. Else they go
 	 * behind the others, so that nobody has to wait for their refusals. */
 	bool strict_order;
+	/* A preemptor that PreEnqueue keeps out though its preemption is over stays out until an event lets
+	 * it back, which may be never; as in upstream, for comparing. Else five minutes let it back (I3). */
+	bool flush_skips_gated;
 	bool no_backoff; /* a pod that an event may help is active at once */
 	/* Pods of a PodGroup that were refused wait for an event that may help one of them, or that changes
 	 * how many have to fit. Else they are tried again after their backoff, whatever has happened, as
@@ -83,6 +88,7 @@ struct bt_engine_options {
 	 * are binding. Changes no decision. */
 	bool moves_pods;
 	bool evaluate_always; /* never decide by columns: for comparing the two ways */
+	bool texts;	      /* what PostFilter says is wanted: bt_engine_post_filter_text */
 	enum bt_node_sampling sampling;
 	/* Where the engine notes how long pods wait and decisions take; NULL: no clock is read for that. */
 	struct bt_stages *stages;
@@ -163,6 +169,9 @@ struct bt_explanation {
 	uint32_t pod_ix;
 	const struct bt_plan *plan; /* NULL when gated */
 	bool gated, refused, narrowed;
+	/* Set by the caller, and kept: a nominated node that PreFilter has left out is not shown when it
+	 * refuses the pod. */
+	bool candidates_only;
 	struct bt_refusal refusal; /* when gated, or refused by PreFilter */
 	struct bt_evaluation evaluation;
 	struct bt_buf text;
@@ -314,8 +323,8 @@ int64_t bt_engine_next_backoff_ns(const struct bt_engine *engine);
 int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_by_ns);
 
 /*
- * The first half of a popped pod's cycle: decides. Objects may come and go before the second half, another
- * cycle may not begin.
+ * The first half of a popped pod's cycle: pops, filters and scores. Objects may come and go before the second
+ * half, another cycle may not begin. Of a refused pod what PostFilter says is not known yet.
  */
 void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision);
 
@@ -323,10 +332,20 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision, uint32_t node_ix);
 
 /*
- * The second half: assumes the pod and hands it to the binder, or sets it aside. decision is
- * bt_engine_begin's. A pod that was placed fails all the same when volumes or claims that it was to get have
- * changed since then, and PostFilter fails when the claim that it is to deallocate has gone;
- * bt_engine_end_error says how, until the next cycle.
+ * PostFilter of a pod that bt_engine_begin has refused, unless it has run: fills in what preemption came to.
+ * As upstream, it sees the nodes and what is on them as they were when the cycle began, and all else as it is
+ * now: the preemptor, budgets, nominations.
+ */
+void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *decision);
+
+/* What it has said; empty when it was not asked, or options.texts is off. Valid until the next cycle. */
+struct bt_str bt_engine_post_filter_text(const struct bt_engine *engine);
+
+/*
+ * The second half: PostFilter where it was not asked yet; then assumes the pod and hands it to the binder, or
+ * sets it aside. decision is bt_engine_begin's. A pod that was placed fails all the same when volumes or
+ * claims that it was to get have changed since then, and PostFilter fails when the claim that it is to
+ * deallocate has gone; bt_engine_end_error says how, until the next cycle.
  */
 void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision);
 struct bt_str bt_engine_end_error(const struct bt_engine *engine);

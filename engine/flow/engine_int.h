@@ -33,9 +33,10 @@ struct bt_preempting {
 	bool failed;		    /* a victim cannot be deleted */
 };
 
-/* A victim that has to be deleted. */
+/* A victim that has to be deleted. One that goes before that is kept, detached, until it is over. */
 struct bt_leaving {
 	uint32_t pod_ix, uid;
+	bool gone, ended; /* it has; because it has ended, and so its object is still there */
 };
 
 /* What a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations and pods that
@@ -56,6 +57,26 @@ struct bt_hopeless {
 	struct bt_state_of_things when;
 	uint32_t rejectors;
 	enum bt_preempt_outcome preempt;
+};
+
+/*
+ * PostFilter of the cycle under way. Source: Evaluator.Preempt, v1.36.3: nodes and what is on them are the
+ * snapshot's, which the cycle has taken when it began; the preemptor, budgets and nominations are asked for
+ * anew. There is no snapshot of the ledger here: so PostFilter runs when the cycle ends, or before something
+ * changes that the snapshot would have kept (bt_engine_before_change).
+ */
+struct bt_post_filter_run {
+	bool due;			/* it has not run */
+	bool ran;			/* engine->preemption is its result */
+	bool listed;			/* the nodes that preemption may help are */
+	bool known;			/* what it says was known, and still is if things are as then */
+	struct bt_state_of_things when; /* the cycle began */
+	const struct bt_lane *lane;
+	struct bt_plan *plan;
+	uint32_t pod_ix, rejectors;
+	enum bt_preempt_outcome outcome, known_outcome;
+	struct bt_claim_release release;
+	struct bt_buf text;
 };
 
 /* What a ResourceClaim gets, if it is still there. */
@@ -134,6 +155,7 @@ struct bt_engine {
 	struct bt_extend *extend;
 	bool extended; /* there are extenders */
 	struct bt_preemption preemption;
+	struct bt_post_filter_run post;
 	struct bt_preempt_notes notes[BT_NOTES_N]; /* the one for a kind of pods is found by a hash */
 	struct bt_hopeless *hopeless;		   /* pods that need not try to preempt, by kind */
 	size_t hopeless_n, hopeless_cap;
@@ -201,8 +223,20 @@ void bt_engine_list_live(struct bt_engine *engine);
 /* Begins a pod's cycle. Returns the promises that matter in it, or NULL. */
 const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32_t pod_ix);
 
-/* Asks every node that PreFilter has left. */
-void bt_engine_evaluate_all(struct bt_engine *engine, const struct bt_plan *plan, struct bt_evaluation *out);
+/* Asks every node that PreFilter has left; and also_ix (or BT_NO_NODE), which has refused the pod already,
+ * because what it says counts wherever it is. */
+void bt_engine_evaluate_all(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out);
+
+/* The nodes that PreFilter has left, turned so that they begin at the from-th, and at last also_ix (or
+ * BT_NO_NODE) if it is none of them. Valid until the next call. Requires: plan->narrowed. */
+const uint32_t *bt_engine_candidates(struct bt_engine *engine, const struct bt_plan *plan, uint32_t from,
+	uint32_t also_ix, uint32_t *out_n);
+
+/* The live node that the pod's status names and that has just refused it, as the evaluation says, or
+ * BT_NO_NODE. */
+uint32_t bt_engine_refused_promise(
+	const struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation *evaluation);
 
 /* Looks at the node alone that the pod was promised. Returns whether it fits. Source: evaluateNominatedNode,
  * v1.36.3. */
@@ -226,8 +260,29 @@ void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_r
 bool bt_engine_release_claim(
 	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix);
 
-/* After a refusal: says who refused the pod, whether preemption helps, and by whose going. */
-void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan,
+/* A cycle begins: nothing is known of its PostFilter. */
+void bt_engine_post_filter_begin(struct bt_engine *engine);
+
+/* What bt_engine_before_change does when PostFilter is due. */
+void bt_engine_post_filter_before(struct bt_engine *engine, bool nodes);
+
+/* Something is about to change. nodes: a node, or what is on one; else it is what PostFilter asks for anew.
+ */
+static inline void bt_engine_before_change(struct bt_engine *engine, bool nodes)
+{
+	if (BT_UNLIKELY(engine->post.due)) {
+		bt_engine_post_filter_before(engine, nodes);
+	}
+}
+
+/* The pod as one that has to be deleted for the one whose cycle it is, or NULL. Valid until the next call. */
+struct bt_leaving *bt_engine_leaving(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Nobody has to be deleted any more: victims that have gone since they were chosen are let go. */
+void bt_engine_let_leaving_go(struct bt_engine *engine);
+
+/* After a refusal: says who refused the pod. What PostFilter says is due from now on. */
+void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
 	struct bt_decision *decision);
 
 /* Notes what the claims of a pod get on the node that was chosen for it: between the halves of its cycle

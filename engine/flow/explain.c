@@ -10,10 +10,11 @@
 
 /* The same, visiting in upstream's order: a cycle that ends in an error shows the nodes that were refused
  * before. */
-static void evaluate_in_order(struct bt_engine *engine, const struct bt_plan *plan, struct bt_evaluation *out)
+static void evaluate_in_order(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
 {
 	if (plan->narrowed) {
-		bt_engine_evaluate_all(engine, plan, out);
+		bt_engine_evaluate_all(engine, plan, also_ix, out);
 		return;
 	}
 	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot), engine->live_n,
@@ -99,7 +100,10 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 	}
 	out->narrowed = plan->narrowed;
 	if (!bt_engine_evaluate_promised(engine, plan, pod_ix, &out->evaluation)) {
-		evaluate_in_order(engine, plan, &out->evaluation);
+		uint32_t also_ix = bt_engine_refused_promise(engine, pod_ix, &out->evaluation);
+
+		evaluate_in_order(
+			engine, plan, out->candidates_only ? BT_NO_NODE : also_ix, &out->evaluation);
 	}
 	out->error = out->evaluation.error;
 }
@@ -120,6 +124,7 @@ static void explain_post_filter(
 	struct bt_claim_release unused;
 
 	bt_buf_clear(&out->post_text);
+	bt_preempt_list(&request, &out->preemption);
 	bt_engine_post_filter(lane, &request, &out->preemption, &unused, &out->post_text);
 	out->post_filtered = true;
 	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;

@@ -215,6 +215,7 @@ static void keep_victims(struct bt_engine *engine, struct bt_group_member *membe
 			cycle->leaving, cycle->leaving_n, &cycle->leaving_cap, sizeof(*cycle->leaving));
 		cycle->leaving[cycle->leaving_n++] = engine->leaving[i];
 	}
+	engine->leaving_n = 0;
 }
 
 /* The promise that the member had ended when it was assumed; bt_engine_set_aside says what it is now. */
@@ -279,6 +280,7 @@ static void decide_member(struct work *w, uint32_t i, const struct bt_group_watc
 	struct bt_decision *decision = &member->decision;
 
 	bt_engine_begin(engine, decision->pod_ix, decision);
+	bt_engine_ask_post_filter(engine, decision);
 	if (watch && watch->decided && decision->outcome != BT_SKIPPED) {
 		watch->decided(watch->context, engine, decision);
 	}

@@ -267,6 +267,7 @@ static enum bt_status enter(
 	bool waits = delta->pod.node == BT_NAME_NONE;
 
 	*out_taken = (struct bt_taken){.entry = BT_ENTERED_ENDED, .ix = BT_NO_POD};
+	bt_engine_before_change(engine, !waits);
 	engine->came_n++;
 	bt_engine_reclaim(engine);
 	if (delta->pod.ended) {
@@ -392,6 +393,19 @@ static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struc
 	}
 }
 
+/* A known pod is about to change, or to go. on_node: its object says that it is on one. A nomination is asked
+ * for anew, so one that ends by that does not count any more. */
+static void before_pod_change(struct bt_engine *engine, uint32_t pod_ix, bool on_node)
+{
+	bool waits = bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_QUEUED;
+
+	if (waits && on_node) {
+		bt_engine_before_change(engine, false);
+		bt_ledger_nominate(engine->cache->ledger, pod_ix, BT_NO_NODE);
+	}
+	bt_engine_before_change(engine, !waits || on_node);
+}
+
 /* A known pod, as it is now. */
 static enum bt_status update(
 	struct bt_engine *engine, uint32_t pod_ix, const struct bt_delta *delta, struct bt_taken *out_taken)
@@ -400,10 +414,16 @@ static enum bt_status update(
 	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
 
 	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
+	before_pod_change(engine, pod_ix, delta->pod.node != BT_NAME_NONE);
 	engine->came_n++;
 	bt_engine_reclaim(engine);
 	if (delta->pod.ended || (before.state != BT_POD_SCHEDULED && is_foreign(engine, &delta->pod))) {
+		struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
+
 		out_taken->entry = delta->pod.ended ? BT_ENTERED_ENDED : BT_ENTERED_FOREIGN;
+		if (leaving) {
+			leaving->ended = delta->pod.ended;
+		}
 		bt_engine_remove_pod(engine, pod_ix);
 		return BT_OK;
 	}
@@ -420,6 +440,7 @@ static enum bt_status update(
 
 void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
 {
+	bt_engine_before_change(engine, true);
 	bt_ledger_set_preempted(engine->cache->ledger, pod_ix);
 }
 
@@ -447,13 +468,19 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
 	bool waited = pod->state == BT_POD_QUEUED;
 
+	before_pod_change(engine, pod_ix, false);
 	bt_engine_leave_group(engine, pod_ix);
 	bt_volumes_revert(engine->cache->volumes, pod_ix);
 	bt_engine_let_claims_go(engine, pod_ix);
-	if (leave_queue(engine, pod_ix)) {
-		bt_ledger_remove(ledger, pod_ix);
-	} else {
+	bool in_hand = !leave_queue(engine, pod_ix);
+	struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
+	if (in_hand || leaving) {
 		bt_ledger_detach(ledger, pod_ix);
+	} else {
+		bt_ledger_remove(ledger, pod_ix);
+	}
+	if (leaving) {
+		leaving->gone = true;
 	}
 	if (!waited) {
 		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
@@ -524,11 +551,14 @@ enum bt_status bt_engine_take_delta(
 		adopt_pod(engine, delta);
 		status = take_pod(engine, delta, out_taken);
 	} else if (delta->kind == BT_KIND_NODE) {
+		bt_engine_before_change(engine, true);
 		status = take_node(engine, delta, out_taken);
 	} else if (delta->removed) {
+		bt_engine_before_change(engine, delta->kind != BT_KIND_POD_DISRUPTION_BUDGET);
 		bt_engine_release_names(engine);
 		status = remove_object(engine, delta);
 	} else {
+		bt_engine_before_change(engine, delta->kind != BT_KIND_POD_DISRUPTION_BUDGET);
 		bt_engine_release_names(engine);
 		take_object(engine, delta);
 	}

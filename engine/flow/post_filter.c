@@ -21,6 +21,16 @@ static bool claims_state_missing(const struct bt_lane *lane, const struct bt_pla
 	return lane->profile.dra_pre_filter_after > ran;
 }
 
+static bool has_post_filter(const struct bt_lane *lane, enum bt_post_filter which)
+{
+	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
+		if (lane->profile.post_filters[i] == which) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* DynamicResources of the plan, if it was asked in this cycle; or NULL. */
 static const struct bt_compiled *claims_of(const struct bt_plan *plan)
 {
@@ -44,12 +54,8 @@ static struct bt_claim_release release_of(const struct bt_plan *plan, const stru
 static bool holds_claims(const struct bt_lane *lane, const struct bt_plan *plan)
 {
 	const struct bt_compiled *claims = claims_of(plan);
-	bool asked = false;
 
-	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
-		asked |= lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
-	}
-	return asked && claims && bt_dynamic_resources_holds(claims);
+	return claims && bt_dynamic_resources_holds(claims) && has_post_filter(lane, BT_POST_FILTER_CLAIMS);
 }
 
 bool bt_engine_release_claim(
@@ -217,16 +223,6 @@ static uint32_t noted_rejectors(
 	return plugins;
 }
 
-static bool has_preemption(const struct bt_lane *lane)
-{
-	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
-		if (lane->profile.post_filters[i] == BT_POST_FILTER_PREEMPTION) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* Is it known what PostFilter says, whatever is on the nodes? Sets out_outcome then. */
 static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_lane *lane,
 	const struct bt_plan *plan, const struct bt_pod *pod, enum bt_preempt_outcome *out_outcome)
@@ -235,11 +231,11 @@ static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_l
 	if (lane->profile.post_filter_n == 0) {
 		return true;
 	}
-	if (!has_preemption(lane)) {
+	if (!has_post_filter(lane, BT_POST_FILTER_PREEMPTION)) {
 		*out_outcome = BT_PREEMPT_INELIGIBLE;
 		return true;
 	}
-	return pod->nominated_ix == BT_NO_NODE && !pod->never_preempts &&
+	return pod->status_node == BT_NAME_NONE && !pod->never_preempts && !pod->detached &&
 	       (plan->refusal || pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger));
 }
 
@@ -249,8 +245,9 @@ static struct bt_preempt_notes *notes_for(
 {
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
-	if (engine->options.evaluate_always || pod->nominated_ix != BT_NO_NODE || !bt_preempt_notable(plan) ||
-		bt_engine_asks_extenders(engine, pod_ix) || engine->group_cycle.on) {
+	if (engine->options.evaluate_always || pod->status_node != BT_NAME_NONE ||
+		!bt_preempt_notable(plan) || bt_engine_asks_extenders(engine, pod_ix) ||
+		engine->group_cycle.on) {
 		return NULL;
 	}
 	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
@@ -271,25 +268,26 @@ static void note_leaving(struct bt_engine *engine)
 		if (!pod->terminating) {
 			engine->leaving = bt_mem_grow(engine->leaving, engine->leaving_n,
 				&engine->leaving_cap, sizeof(*engine->leaving));
-			engine->leaving[engine->leaving_n++] = (struct bt_leaving){pod_ix, pod->uid};
+			engine->leaving[engine->leaving_n++] =
+				(struct bt_leaving){.pod_ix = pod_ix, .uid = pod->uid};
 		}
 	}
 }
 
-static struct bt_preempt_request request_of(struct bt_engine *engine, const struct bt_lane *lane,
-	struct bt_preempt_notes *notes, const struct bt_decision *decision)
+static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_preempt_notes *notes)
 {
-	const struct bt_plan *plan = decision->plan;
+	const struct bt_post_filter_run *post = &engine->post;
 
 	return (struct bt_preempt_request){
-		.settings = &lane->profile.preemption,
+		.settings = &post->lane->profile.preemption,
 		.cache = engine->cache,
-		.pod_ix = decision->pod_ix,
-		.plan = plan,
-		.evaluation = plan->refusal ? NULL : &engine->evaluation,
+		.pod_ix = post->pod_ix,
+		.plan = post->plan,
+		.evaluation = post->plan->refusal ? NULL : &engine->evaluation,
 		.notes = notes,
-		.extend = bt_engine_extend_for(engine, decision->pod_ix),
+		.extend = bt_engine_extend_for(engine, post->pod_ix),
 		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
+		.explain = engine->options.texts,
 	};
 }
 
@@ -308,63 +306,193 @@ static void note_post_filter(struct bt_engine *engine, const struct bt_lane *lan
 	}
 }
 
-/* Asks PostFilter. */
-static void preempt(struct bt_engine *engine, const struct bt_lane *lane,
-	const struct bt_preempt_request *request, struct bt_decision *decision)
+/* Evaluates what was not, and lists the nodes that preemption may help. */
+static void list_nodes(struct bt_engine *engine)
 {
+	struct bt_post_filter_run *post = &engine->post;
+
+	if (post->listed) {
+		return;
+	}
+	if (!engine->evaluated && !post->plan->refusal) {
+		bt_engine_evaluate_all(engine, post->plan, BT_NO_NODE, &engine->evaluation);
+		engine->evaluated = true;
+	}
+	const struct bt_preempt_request request = request_of(engine, NULL);
+	bt_preempt_list(&request, &engine->preemption);
+	post->listed = true;
+}
+
+/* Asks PostFilter. */
+static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
+{
+	struct bt_post_filter_run *post = &engine->post;
 	struct bt_preemption *preemption = &engine->preemption;
-	struct bt_buf unused = {0};
 
 	int64_t begin_ns = bt_stages_now(engine->options.stages);
 
-	bt_engine_post_filter(lane, request, preemption, &decision->release, &unused);
-	bt_buf_fini(&unused);
+	if (!notes) {
+		list_nodes(engine);
+	}
+	const struct bt_preempt_request request = request_of(engine, notes);
+	bt_engine_post_filter(post->lane, &request, preemption, &post->release, &post->text);
 	if (engine->measures) {
-		note_post_filter(engine, lane, bt_clock_monotonic_ns() - begin_ns);
+		note_post_filter(engine, post->lane, bt_clock_monotonic_ns() - begin_ns);
 	}
 	engine->counts.dry_run_n += preemption->tried_n;
-	decision->preempt = preemption->outcome;
+	post->outcome = preemption->outcome;
 	if (preemption->outcome == BT_PREEMPT_FOUND) {
-		decision->nominated_ix = preemption->node_ix;
-		decision->victims = preemption->victims;
-		decision->victim_n = preemption->victim_n;
 		engine->counts.preemption_n++;
 		note_leaving(engine);
 	}
 }
 
-BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane,
-	const struct bt_plan *plan, struct bt_decision *decision)
+/* Is it known what PostFilter says? Sets post.outcome then. same: things are as they were when the cycle
+ * began. */
+static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool same)
 {
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
-	const struct bt_state_of_things now = bt_engine_state(engine);
-	struct bt_hopeless *hopeless = hopeless_of(engine, pod);
-	const bool alone = bt_engine_stands_alone(engine, decision->pod_ix);
-	const bool claims = holds_claims(lane, plan);
+	struct bt_post_filter_run *post = &engine->post;
 
-	if (!alone && memcmp(&hopeless->when, &now, sizeof(now)) == 0) {
-		decision->rejectors = hopeless->rejectors;
-		decision->preempt = hopeless->preempt;
-		return;
+	if (same && post->known) {
+		post->outcome = post->known_outcome;
+		return true;
 	}
-	bool idle = preemption_is_idle(engine, lane, plan, pod, &decision->preempt) && !claims;
-	struct bt_preempt_notes *notes = idle ? NULL : notes_for(engine, plan, decision->pod_ix);
-	if (!notes && !engine->evaluated && !plan->refusal) {
-		bt_engine_evaluate_all(engine, plan, &engine->evaluation);
-		engine->evaluated = true;
+	enum bt_preempt_outcome outcome;
+	bool idle = !holds_claims(post->lane, post->plan) &&
+		    preemption_is_idle(engine, post->lane, post->plan, pod, &outcome);
+	post->outcome = idle ? outcome : post->outcome;
+	return idle;
+}
+
+/* Runs PostFilter. Where texts are wanted it runs also when its outcome is known. */
+static void run_post_filter(struct bt_engine *engine)
+{
+	struct bt_post_filter_run *post = &engine->post;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, post->pod_ix);
+	const struct bt_state_of_things now = bt_engine_state(engine);
+	bool same = memcmp(&post->when, &now, sizeof(now)) == 0;
+
+	post->due = false;
+	post->ran = true;
+	if (!same) {
+		engine->evaluation.promises = bt_engine_promises_of(engine, post->pod_ix);
 	}
-	const struct bt_preempt_request request = request_of(engine, lane, notes, decision);
-	decision->rejectors = engine->evaluated || plan->refusal ? rejectors_of(engine, lane, plan)
-								 : noted_rejectors(lane, &request, notes);
-	if (!idle) {
-		preempt(engine, lane, &request, decision);
+	if (engine->options.texts) {
+		preempt(engine, NULL);
+		is_known(engine, pod, same);
+	} else if (!is_known(engine, pod, same)) {
+		preempt(engine, same ? notes_for(engine, post->plan, post->pod_ix) : NULL);
 	}
-	if (decision->preempt != BT_PREEMPT_FOUND && !alone) {
-		*hopeless = (struct bt_hopeless){now, decision->rejectors, decision->preempt};
+	if (post->outcome != BT_PREEMPT_FOUND && pod->signature == post->plan->signature &&
+		!bt_engine_stands_alone(engine, post->pod_ix)) {
+		*hopeless_of(engine, pod) = (struct bt_hopeless){now, post->rejectors, post->outcome};
 	}
 }
 
+BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, bool nodes)
+{
+	if (nodes) {
+		run_post_filter(engine);
+	} else {
+		list_nodes(engine);
+	}
+}
+
+/* It had to run before the preemptor went, of which preemption would have known. */
+static void note_gone(struct bt_engine *engine)
+{
+	struct bt_post_filter_run *post = &engine->post;
+
+	if (!has_post_filter(post->lane, BT_POST_FILTER_PREEMPTION) ||
+		(has_post_filter(post->lane, BT_POST_FILTER_CLAIMS) &&
+			claims_state_missing(post->lane, post->plan))) {
+		return;
+	}
+	const struct bt_preempt_request request = request_of(engine, NULL);
+	bt_engine_let_leaving_go(engine);
+	bt_preempt(&request, &engine->preemption);
+	post->outcome = engine->preemption.outcome;
+	bt_buf_clear(&post->text);
+	bt_buf_str(&post->text, bt_buf_view(&engine->preemption.text));
+}
+
+void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *decision)
+{
+	const struct bt_post_filter_run *post = &engine->post;
+
+	if (post->due) {
+		run_post_filter(engine);
+	} else if (post->ran && bt_ledger_pod(engine->cache->ledger, post->pod_ix)->detached) {
+		note_gone(engine);
+	}
+	if (!post->ran || decision->outcome != BT_REFUSED) {
+		return;
+	}
+	decision->preempt = post->outcome;
+	decision->release = post->release;
+	if (post->outcome == BT_PREEMPT_FOUND) {
+		decision->nominated_ix = engine->preemption.node_ix;
+		decision->victims = engine->preemption.victims;
+		decision->victim_n = engine->preemption.victim_n;
+	}
+}
+
+struct bt_str bt_engine_post_filter_text(const struct bt_engine *engine)
+{
+	return bt_buf_view(&engine->post.text);
+}
+
+void bt_engine_post_filter_begin(struct bt_engine *engine)
+{
+	struct bt_post_filter_run *post = &engine->post;
+
+	post->due = post->ran = post->listed = post->known = false;
+	post->release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
+	bt_buf_clear(&post->text);
+	bt_engine_let_leaving_go(engine);
+}
+
+BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
+	struct bt_decision *decision)
+{
+	struct bt_post_filter_run *post = &engine->post;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
+	const struct bt_hopeless *hopeless = hopeless_of(engine, pod);
+	struct bt_preempt_notes *notes = NULL;
+
+	post->when = bt_engine_state(engine);
+	post->lane = lane;
+	post->plan = plan;
+	post->pod_ix = decision->pod_ix;
+	post->due = true;
+	post->known = !bt_engine_stands_alone(engine, decision->pod_ix) &&
+		      memcmp(&hopeless->when, &post->when, sizeof(post->when)) == 0;
+	post->known_outcome = hopeless->preempt;
+	if (post->known) {
+		post->rejectors = decision->rejectors = hopeless->rejectors;
+		return;
+	}
+	if (!is_known(engine, pod, true)) {
+		notes = notes_for(engine, plan, decision->pod_ix);
+	}
+	if (!notes && !engine->evaluated && !plan->refusal) {
+		bt_engine_evaluate_all(engine, plan, BT_NO_NODE, &engine->evaluation);
+		engine->evaluated = true;
+	}
+	const struct bt_preempt_request request = request_of(engine, notes);
+	decision->rejectors = engine->evaluated || plan->refusal ? rejectors_of(engine, lane, plan)
+								 : noted_rejectors(lane, &request, notes);
+	post->rejectors = decision->rejectors;
+}
+
 /* ---- what becomes of promises ---- */
+
+/* Is the nominated pod more than a name? */
+static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return !bt_engine_has_in_hand(engine, pod_ix) &&
+	       bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
+}
 
 /* Lower pods that were promised the node have to look for another one. */
 static void take_promises_back(struct bt_engine *engine, struct bt_decision *decision)
@@ -375,7 +503,7 @@ static void take_promises_back(struct bt_engine *engine, struct bt_decision *dec
 	for (uint32_t next, i = bt_ledger_first_nominated(ledger, decision->nominated_ix); i != BT_NO_POD;
 		i = next) {
 		next = bt_ledger_next(ledger, i);
-		if (bt_ledger_pod(ledger, i)->priority < priority && !bt_engine_has_in_hand(engine, i)) {
+		if (bt_ledger_pod(ledger, i)->priority < priority && waits(engine, i)) {
 			bt_ledger_nominate(ledger, i, BT_NO_NODE);
 			bt_engine_status_node(engine, i, BT_NO_NODE);
 			engine->unpromised = bt_mem_grow(engine->unpromised, decision->unpromised_n,
@@ -403,6 +531,28 @@ void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision
 
 /* ---- carrying it out ---- */
 
+struct bt_leaving *bt_engine_leaving(struct bt_engine *engine, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < engine->leaving_n; i++) {
+		if (engine->leaving[i].pod_ix == pod_ix) {
+			return &engine->leaving[i];
+		}
+	}
+	return NULL;
+}
+
+void bt_engine_let_leaving_go(struct bt_engine *engine)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+
+	for (size_t i = 0; i < engine->leaving_n; i++) {
+		if (engine->leaving[i].gone) {
+			bt_ledger_remove(ledger, engine->leaving[i].pod_ix);
+		}
+	}
+	engine->leaving_n = 0;
+}
+
 /* Is the node promised to a pod of a lower priority, as its status says? */
 static bool promised_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
 {
@@ -412,8 +562,7 @@ static bool promised_lower(const struct bt_engine *engine, uint32_t node_ix, int
 		i = bt_ledger_next(ledger, i)) {
 		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
 
-		if (pod->priority < priority && pod->status_node != BT_NAME_NONE &&
-			!bt_engine_has_in_hand(engine, i)) {
+		if (pod->priority < priority && pod->status_node != BT_NAME_NONE && waits(engine, i)) {
 			return true;
 		}
 	}
@@ -440,22 +589,22 @@ bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decisi
 
 void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
 {
-	const struct bt_ledger *ledger = engine->cache->ledger;
-
 	take_promises_back(engine, decision);
 	for (size_t i = 0; engine->preempting.on && !engine->preempting.failed && i < engine->leaving_n;
 		i++) {
 		const struct bt_leaving victim = engine->leaving[i];
+
 		if (i + 1 == engine->leaving_n) {
 			engine->preempting.last_ix = victim.pod_ix;
 			engine->preempting.last_uid = victim.uid;
 		}
-		if (bt_ledger_has(ledger, victim.pod_ix) &&
-			bt_ledger_pod(ledger, victim.pod_ix)->uid == victim.uid) {
+		/* Of those that have gone one that has merely ended is deleted as well. */
+		if (!victim.gone || victim.ended) {
 			engine->options.evictor.evict(
 				engine->options.evictor.context, engine, victim.pod_ix, decision->pod_ix);
 		}
 	}
+	bt_engine_let_leaving_go(engine);
 	engine->preempting.on = false;
 	if (engine->preempting.failed) {
 		bt_queue_try_again(engine->queue, decision->pod_ix, bt_engine_now(engine));

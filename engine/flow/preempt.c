@@ -7,6 +7,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/quote.h"
 #include "engine/base/rng.h"
 #include "engine/flow/extend.h"
 
@@ -50,29 +51,23 @@ void bt_preemption_fini(struct bt_preemption *p)
 
 /* ---- may it preempt? ---- */
 
-/* The code that the cycle recorded for a node. */
-static enum bt_code code_of(const struct bt_preempt_request *r, uint32_t node_ix)
+/* Did the cycle refuse the node for what pods that go might mend? */
+static bool is_listed(const struct bt_preemption *p, uint32_t node_ix)
 {
-	const struct bt_evaluation *e = r->evaluation;
-	struct bt_rejection rejection;
-	const char *text;
-
-	for (uint32_t i = 0; e && i < e->visited_n; i++) {
-		if (e->visited[i] == node_ix) {
-			bt_evaluation_reject(r->plan, &r->cache->view, e, i, &rejection, &text);
-			return rejection.code;
+	for (uint32_t i = 0; i < p->node_n; i++) {
+		if (p->nodes[i] == node_ix) {
+			return true;
 		}
 	}
-	/* Nodes that PreFilter refused or left out, and nodes that are not there. */
-	return BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+	return false;
 }
 
 bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod)
 {
-	if (pod->nominated_ix == BT_NO_NODE) {
+	if (pod->status_ix == BT_NO_NODE) {
 		return false;
 	}
-	for (uint32_t i = bt_ledger_first_on(ledger, pod->nominated_ix); i != BT_NO_POD;
+	for (uint32_t i = bt_ledger_first_on(ledger, pod->status_ix); i != BT_NO_POD;
 		i = bt_ledger_next(ledger, i)) {
 		const struct bt_pod *other = bt_ledger_pod(ledger, i);
 
@@ -85,10 +80,7 @@ bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod
 
 static bool waits_for_victims(const struct search *s)
 {
-	uint32_t node_ix = s->pod->nominated_ix;
-
-	return node_ix != BT_NO_NODE && code_of(s->request, node_ix) != BT_UNSCHEDULABLE_AND_UNRESOLVABLE &&
-	       bt_preempt_lingers(s->ledger, s->pod);
+	return is_listed(s->out, s->pod->status_ix) && bt_preempt_lingers(s->ledger, s->pod);
 }
 
 static bool eligible(struct search *s)
@@ -107,29 +99,36 @@ static bool eligible(struct search *s)
 
 /* ---- which nodes? ---- */
 
-/* Lists the nodes that pods which go might help. */
-static uint32_t list_nodes(const struct search *s)
+static int by_slot(const void *a, const void *b)
 {
-	const struct bt_preempt_request *r = s->request;
-	const struct bt_evaluation *e = r->evaluation;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void bt_preempt_list(const struct bt_preempt_request *request, struct bt_preemption *out)
+{
+	const struct bt_evaluation *e = request->evaluation;
 	struct bt_rejection rejection;
 	const char *text;
-	uint32_t n = 0;
 
+	out->node_n = 0;
 	if (!e) {
-		return 0;
+		return;
 	}
-	if (e->visited_n > s->out->node_cap) {
-		s->out->node_cap = e->visited_n;
-		s->out->nodes = bt_mem_realloc(s->out->nodes, e->visited_n, sizeof(*s->out->nodes));
+	if (e->visited_n > out->node_cap) {
+		out->node_cap = e->visited_n;
+		out->nodes = bt_mem_realloc(out->nodes, e->visited_n, sizeof(*out->nodes));
 	}
 	for (uint32_t i = 0; i < e->visited_n; i++) {
-		bt_evaluation_reject(r->plan, s->view, e, i, &rejection, &text);
+		bt_evaluation_reject(request->plan, &request->cache->view, e, i, &rejection, &text);
 		if (rejection.code == BT_UNSCHEDULABLE) {
-			s->out->nodes[n++] = e->visited[i];
+			out->nodes[out->node_n++] = e->visited[i];
 		}
 	}
-	return n;
+	if (out->node_n) {
+		qsort(out->nodes, out->node_n, sizeof(*out->nodes), by_slot);
+	}
 }
 
 /* ---- trying a node ---- */
@@ -365,20 +364,12 @@ static uint32_t start_of(const struct search *s)
 	return bt_rng_scale(s->request->random, s->view->snapshot->slot_n);
 }
 
-static int by_slot(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void try_nodes(struct search *s, uint32_t node_n)
+static void try_nodes(struct search *s)
 {
 	struct bt_preemption *out = s->out;
-	uint32_t start = start_of(s), from = 0;
+	uint32_t start = start_of(s), from = 0, node_n = out->node_n;
 
 	begin_tries(s, node_n);
-	qsort(out->nodes, node_n, sizeof(*out->nodes), by_slot);
 	while (from < node_n && out->nodes[from] < start) {
 		from++;
 	}
@@ -462,6 +453,13 @@ static bool begin(struct search *s)
 	out->victim_n = out->tried_n = 0;
 	out->kept_n = out->candidate_n = 0;
 	out->outcome = BT_PREEMPT_INELIGIBLE;
+	if (s->pod->detached) {
+		out->outcome = BT_PREEMPT_FAILED;
+		bt_buf_text(&out->text, "preemption: pod ");
+		bt_quote(&out->text, bt_intern_str(s->request->cache->dictionary->intern, s->pod->name));
+		bt_buf_text(&out->text, " not found");
+		return false;
+	}
 	return eligible(s);
 }
 
@@ -490,9 +488,8 @@ void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *
 	if (!begin(&s)) {
 		return;
 	}
-	uint32_t node_n = list_nodes(&s);
-	if (node_n) {
-		try_nodes(&s, node_n);
+	if (out->node_n) {
+		try_nodes(&s);
 	}
 	if (out->candidate_n) {
 		settle(&s);

@@ -25,7 +25,8 @@ struct bt_preempt_request {
 	struct bt_cache *cache;
 	uint32_t pod_ix;
 	const struct bt_plan *plan; /* prepared */
-	/* The cycle that refused the pod: every node was filtered. NULL when PreFilter had refused it. */
+	/* The cycle that refused the pod: every node was filtered. NULL when PreFilter had refused it. What
+	 * it says of nodes is read by bt_preempt_list, afterwards its promises alone. */
 	const struct bt_evaluation *evaluation;
 	struct bt_preempt_notes *notes; /* what is known of nodes; NULL: all have to be looked at */
 	struct bt_extend *extend;	/* extenders that have a say in the candidates; NULL: none has */
@@ -79,7 +80,8 @@ struct bt_preemption {
 	struct bt_victim *pods; /* of the node that is tried */
 	struct bt_victim *kept; /* victims of all candidates */
 	struct bt_preempt_candidate *candidates;
-	uint32_t *nodes;
+	uint32_t *nodes; /* that pods which go might help, ascending */
+	uint32_t node_n;
 	size_t pod_cap, kept_n, kept_cap, candidate_n, candidate_cap, node_cap, budget_cap;
 	int32_t *budgets;		     /* what is left of each */
 	struct bt_fit_error reasons, errors; /* errors: their texts, each once */
@@ -90,6 +92,10 @@ void bt_preemption_fini(struct bt_preemption *preemption);
 
 /* Is a pod of lower priority that was preempted still on the node that the pod is promised? */
 bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod);
+
+/* Lists the nodes that the cycle refused for what pods that go might mend. Call before bt_preempt, while the
+ * evaluation holds. */
+void bt_preempt_list(const struct bt_preempt_request *request, struct bt_preemption *out);
 
 void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *out);
 

@@ -63,16 +63,24 @@ uint32_t bt_engine_sample_limit(
 	return n < node_n ? n : UINT32_MAX;
 }
 
-/* The candidates of a narrowed plan, turned so that the cycle begins where it should. */
-static const uint32_t *turn_candidates(struct bt_engine *engine, const struct bt_plan *plan)
+const uint32_t *bt_engine_candidates(struct bt_engine *engine, const struct bt_plan *plan, uint32_t from,
+	uint32_t also_ix, uint32_t *out_n)
 {
-	if (plan->candidate_n > engine->turned_cap) {
-		engine->turned_cap = plan->candidate_n;
+	uint32_t n = plan->candidate_n;
+	bool also = also_ix != BT_NO_NODE;
+
+	if ((size_t)n + 1 > engine->turned_cap) {
+		engine->turned_cap = (size_t)n + 1;
 		engine->turned = bt_mem_realloc(engine->turned, engine->turned_cap, sizeof(*engine->turned));
 	}
-	for (uint32_t i = 0; i < plan->candidate_n; i++) {
-		engine->turned[i] = plan->candidates[(engine->next_start + i) % plan->candidate_n];
+	for (uint32_t i = 0; i < n; i++) {
+		engine->turned[i] = plan->candidates[(from + i) % n];
+		also &= engine->turned[i] != also_ix;
 	}
+	if (also) {
+		engine->turned[n++] = also_ix;
+	}
+	*out_n = n;
 	return engine->turned;
 }
 
@@ -89,10 +97,10 @@ static bool has_visited(const struct bt_evaluation *evaluation, uint32_t node_ix
 void bt_engine_evaluate_sample(struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit,
 	uint32_t refused_ix, struct bt_evaluation *out)
 {
-	uint32_t node_n = plan->narrowed ? plan->candidate_n : engine->live_n;
-	const uint32_t *nodes = plan->narrowed ? turn_candidates(engine, plan)
-					       : engine->order + engine->next_start % engine->live_n;
-	uint32_t processed_n;
+	uint32_t node_n = engine->live_n, processed_n;
+	const uint32_t *nodes =
+		plan->narrowed ? bt_engine_candidates(engine, plan, engine->next_start, refused_ix, &node_n)
+			       : engine->order + engine->next_start % engine->live_n;
 
 	bt_evaluate(plan, &engine->cache->view, nodes, node_n, limit, out);
 	processed_n = out->visited_n + (refused_ix != BT_NO_NODE && !has_visited(out, refused_ix));

@@ -34,6 +34,7 @@ static void decide(struct bt_turn *turn, uint32_t pod_ix)
 
 	look(turn, pod_ix);
 	bt_engine_begin(turn->engine, pod_ix, &decision);
+	bt_engine_ask_post_filter(turn->engine, &decision);
 	if (turn->texts && (decision.outcome == BT_REFUSED || decision.outcome == BT_FAILED)) {
 		message = bt_messages_of(&turn->messages, pod_ix);
 	}

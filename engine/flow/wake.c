@@ -84,13 +84,14 @@ static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, u
 }
 
 /* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again
- * unless a pod goes that one of its refusers cares for. */
+ * unless a pod goes that one of its refusers cares for; nor do callers who compare. */
 static bool stuck(void *context, uint32_t pod_ix, int number)
 {
 	const struct bt_engine *engine = context;
 	const struct bt_ledger *ledger = engine->cache->ledger;
 
-	return number == bt_engine_lane_of_pod(engine, pod_ix)->preemption_number &&
+	return !engine->options.flush_skips_gated &&
+	       number == bt_engine_lane_of_pod(engine, pod_ix)->preemption_number &&
 	       !bt_engine_is_preempting(engine, pod_ix) &&
 	       !bt_preempt_lingers(ledger, bt_ledger_pod(ledger, pod_ix));
 }
@@ -248,5 +249,5 @@ bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix)
 		return false;
 	}
 	const struct bt_pod *last = bt_ledger_pod(engine->cache->ledger, p->last_ix);
-	return last->uid == p->last_uid && !last->terminating;
+	return last->uid == p->last_uid && !last->terminating && !last->detached;
 }

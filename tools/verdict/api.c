@@ -120,10 +120,8 @@ static void show_pod(struct bt_api *api, struct bt_api_object *stored, const str
 	if (stored->pod_ix == BT_NO_POD) {
 		bt_engine_add_pod(engine, &object->pod, &entry, &stored->pod_ix);
 	} else if (bt_ingest_pod_has_ended(&object->pod) || bt_engine_is_foreign(engine, &object->pod)) {
-		uint32_t pod_ix = stored->pod_ix;
-
+		bt_engine_update_pod(engine, stored->pod_ix, &object->pod);
 		stored->pod_ix = BT_NO_POD;
-		bt_engine_remove_pod(engine, pod_ix);
 	} else {
 		bt_engine_update_pod(engine, stored->pod_ix, &object->pod);
 	}
@@ -379,10 +377,14 @@ struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix)
 static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
 {
 	struct bt_api *api = context;
-	struct bt_api_object *stored = bt_api_pod(api, pod_ix);
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	/* The engine may know it as one that has ended. */
+	struct bt_api_object *stored = find(api, (struct bt_str)BT_STR("Pod"),
+		bt_intern_str(intern, pod->signature->namespace_), bt_intern_str(intern, pod->name));
 	struct bt_object object;
 
-	(void)engine;
 	(void)for_ix;
 	if (!stored) {
 		return;
@@ -426,7 +428,9 @@ enum bt_status bt_api_open(
 		.binder = {bind, api},
 		.evictor = {evict, api},
 		.strict_order = true,
+		.flush_skips_gated = true,
 		.evaluate_always = true,
+		.texts = true,
 	};
 
 	*api = (struct bt_api){.now_ns = BT_API_EPOCH_NS, .json = bt_json_create()};

@@ -122,8 +122,7 @@ struct cycle {
 	struct bt_str popped;
 	struct bt_decision decision;
 	struct bt_buf message;
-	size_t plain_len; /* of the message, without what PostFilter says */
-	bool grouped;	  /* the pod is decided together with others, all of it when the cycle ends */
+	bool grouped; /* the pod is decided together with others, all of it when the cycle ends */
 	struct note *notes;
 	size_t note_n, note_cap;
 };
@@ -191,9 +190,8 @@ static bool begin(struct player *p, const struct bt_history_cycle *how)
 	if (cycle->decision.outcome == BT_PLACED) {
 		bt_engine_take_node(engine, &cycle->decision, pick(p));
 	} else if (cycle->decision.outcome != BT_SKIPPED) {
+		bt_buf_clear(&p->explanation.post_text); /* it is not asked yet */
 		bt_engine_message(engine, &p->explanation, &cycle->message);
-		size_t post_len = p->explanation.post_filtered ? p->explanation.post_text.len : 0;
-		cycle->plain_len = cycle->message.len - post_len - (post_len > 0);
 	}
 	return true;
 }
@@ -249,32 +247,25 @@ static void end_placed(struct player *p)
 	}
 }
 
-static bool preemption_was_asked(const struct bt_explanation *explanation)
+static void add_text(struct cycle *cycle, struct bt_str text)
 {
-	struct bt_str said = bt_buf_view(&explanation->post_text);
-
-	return explanation->post_filtered &&
-	       (explanation->preempts || (said.len && memmem(said.ptr, said.len, "preemption: ", 12)));
+	if (text.len) {
+		bt_buf_printf(&cycle->message, " %.*s", BT_STR_ARG(text));
+	}
 }
 
-/* Preemption fails when its pod has gone meanwhile. */
 static void end_refused(struct player *p)
 {
+	struct bt_engine *engine = p->api.cluster.engine;
 	struct cycle *cycle = &p->cycle;
-	const struct bt_cache *cache = bt_engine_cache(p->api.cluster.engine);
-	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, cycle->pod_ix);
+	size_t plain_len = cycle->message.len;
 
-	if (pod->detached && preemption_was_asked(&p->explanation)) {
-		cycle->message.len = cycle->plain_len;
-		bt_buf_printf(&cycle->message, " preemption: pod \"%.*s\" not found",
-			BT_STR_ARG(bt_intern_str(cache->dictionary->intern, pod->name)));
-		cycle->decision.nominated_ix = BT_NO_NODE;
-	}
-	bt_engine_end(p->api.cluster.engine, &cycle->decision);
-	struct bt_str error = bt_engine_end_error(p->api.cluster.engine);
-	if (error.len) {
-		cycle->message.len = cycle->plain_len;
-		bt_buf_printf(&cycle->message, " %.*s", BT_STR_ARG(error));
+	bt_engine_ask_post_filter(engine, &cycle->decision);
+	add_text(cycle, bt_engine_post_filter_text(engine));
+	bt_engine_end(engine, &cycle->decision);
+	if (bt_engine_end_error(engine).len) {
+		cycle->message.len = plain_len;
+		add_text(cycle, bt_engine_end_error(engine));
 	}
 }
 

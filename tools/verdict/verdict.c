@@ -195,6 +195,7 @@ static void write_pod(struct writer *w, uint32_t pod_ix)
 {
 	struct bt_explanation *explanation = &w->explanation;
 
+	explanation->candidates_only = true; /* as the oracle's verdicts */
 	bt_engine_explain(w->engine, pod_ix, explanation);
 	if (explanation->gated) {
 		write_text_refusal(w, "gated", &explanation->refusal);
