@@ -74,9 +74,10 @@ static int run_help(struct bt_invocation *invocation)
 		command, bt_invocation_has(invocation, "man"), bt_invocation_text(invocation, "color"));
 }
 
-static char **arguments; /* of this process, from the command's name on */
+static char **arguments; /* of this process */
 
-/* berth run is a program of its own, in the folder of this one (berth_run.c says why). */
+/* berth run is a program of its own, in the folder of this one (berth_run.c says why). It is given the whole
+ * command line, which is what ps shows. */
 static int run_beside(struct bt_invocation *invocation)
 {
 	char path[PATH_MAX];
@@ -163,7 +164,7 @@ int main(int argc, char **argv)
 	if (!command) {
 		return unknown_command(name);
 	}
-	arguments = argv + 1;
+	arguments = argv;
 	switch (bt_invocation_parse(command, argc - 1, argv + 1, &invocation)) {
 	case BT_PARSE_RUN:
 		status = run(&invocation);

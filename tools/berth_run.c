@@ -3,8 +3,10 @@
  * network, whose loading would treble the start of every other command.
  */
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "engine/base/thread.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/files.h"
 #include "tools/cli/help.h"
@@ -37,6 +39,12 @@ int main(int argc, char **argv)
 
 	bt_output_reserve_standard();
 	bt_interrupt_install();
+	/* What ps and top show as the program; its other threads have names of their own. */
+	bt_thread_name_process("berth run");
+	if (argc > 1 && strcmp(argv[1], "run") == 0) { /* started as "berth run" */
+		argc--;
+		argv++;
+	}
 	switch (bt_invocation_parse(bt_command_find("run"), argc, argv, &invocation)) {
 	case BT_PARSE_RUN:
 		status =

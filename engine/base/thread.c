@@ -152,6 +152,11 @@ bool bt_thread_is_pinned(const struct bt_thread *thread)
 	return thread->is_pinned;
 }
 
+void bt_thread_name_process(const char *name)
+{
+	pthread_setname_np(pthread_self(), name);
+}
+
 const char *bt_thread_name(void)
 {
 	return current_name;

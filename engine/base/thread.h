@@ -49,6 +49,9 @@ bool bt_thread_is_pinned(const struct bt_thread *thread);
 /* The name of the calling thread; "main" for threads that were not started here. */
 const char *bt_thread_name(void);
 
+/* What ps and top call the process: the name of its first thread. Context: that thread. */
+void bt_thread_name_process(const char *name);
+
 /* How many pins the system has refused since the program began. Context: any thread. */
 uint64_t bt_thread_unpinned_n(void);
 

@@ -518,6 +518,22 @@ static BT_NOINLINE uint32_t choose_by_evaluation(struct bt_engine *engine, const
 	return engine->evaluation.feasible[bt_evaluation_best(&engine->evaluation, tie_start(engine))];
 }
 
+void bt_engine_count_nodes(struct bt_engine *engine, bool on)
+{
+	engine->counts_nodes = on;
+}
+
+/* Columns say which node is the best, not how many fit. */
+static void count_nodes(struct bt_engine *engine, const struct bt_plan *plan)
+{
+	if (BT_UNLIKELY(engine->counts_nodes)) {
+		bt_evaluate_filters(plan, &engine->cache->view, engine->live, engine->live_n, UINT32_MAX,
+			&engine->evaluation);
+	} else {
+		engine->evaluation.visited_n = engine->evaluation.feasible_n = 0;
+	}
+}
+
 /* The node for a pod, or BT_NO_NODE with the outcome that says why not. */
 static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
 	uint32_t pod_ix, enum bt_outcome *out_outcome)
@@ -545,6 +561,7 @@ static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, str
 	}
 	if (columns_decide(engine, plan, limit) && pick(engine, lane, plan, idle, pod_ix, &node_ix)) {
 		engine->counts.by_columns_n++;
+		count_nodes(engine, plan);
 		return node_ix;
 	}
 	return choose_by_evaluation(engine, plan, lane->samples, limit, pod_ix, out_outcome);
@@ -659,6 +676,8 @@ static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_dec
 	decision->node_ix = choose(engine, lane, decision->plan, decision->pod_ix, &decision->outcome);
 	if (decision->node_ix != BT_NO_NODE) {
 		decision->outcome = BT_PLACED;
+		decision->evaluated_n = engine->evaluation.visited_n;
+		decision->feasible_n = engine->evaluation.feasible_n;
 		bt_engine_choose_reserved(engine, decision->plan, decision->pod_ix, decision->node_ix);
 	} else if (decision->outcome == BT_REFUSED) {
 		bt_engine_refuse(engine, lane, decision->plan, decision);

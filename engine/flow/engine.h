@@ -149,7 +149,10 @@ struct bt_decision {
 			     */
 	enum bt_preempt_outcome preempt; /* BT_REFUSED: what PostFilter came to */
 	struct bt_claim_release release; /* BT_REFUSED: what PostFilter does about a claim of the pod */
-	struct bt_plan *plan;		 /* private, between bt_engine_begin and bt_engine_end */
+	/* BT_PLACED, when nodes are counted (bt_engine_count_nodes): how many were filtered, and how many of
+	 * them fit; else 0 where columns have decided. */
+	uint32_t evaluated_n, feasible_n;
+	struct bt_plan *plan; /* private, between bt_engine_begin and bt_engine_end */
 };
 
 /* What a plugin had against all nodes, or against one. */
@@ -206,6 +209,10 @@ struct bt_engine_counts {
 struct bt_engine *bt_engine_create(const struct bt_config *config, const struct bt_engine_options *options,
 	struct bt_config_errors *errors);
 void bt_engine_destroy(struct bt_engine *engine);
+
+/* Has decisions say how many nodes fit, which costs a look at every node where columns decide. Context:
+ * between cycles. */
+void bt_engine_count_nodes(struct bt_engine *engine, bool on);
 
 /* Has a team's workers score nodes from now on, as options.team does; NULL: this thread alone. Context:
  * between cycles. */

@@ -146,7 +146,8 @@ struct bt_engine {
 	size_t turned_cap;
 	uint64_t cycle_n;
 	struct bt_evaluation evaluation;
-	bool evaluated; /* in this cycle: the evaluation is the cycle's */
+	bool evaluated;	   /* in this cycle: the evaluation is the cycle's */
+	bool counts_nodes; /* bt_engine_count_nodes */
 	struct bt_promises promises;
 	uint32_t promises_for; /* the pod whose cycle it is */
 	/* A pod was promised a node that counts there or not as its claims are, of which journals say

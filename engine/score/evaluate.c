@@ -479,7 +479,7 @@ static void score_nodes(const struct bt_plan *plan, const struct bt_view *view, 
 	weigh(plan, e);
 }
 
-void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
+void bt_evaluate_filters(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t node_n, uint32_t limit, struct bt_evaluation *out)
 {
 	BT_REQUIRE(!plan->refusal && !plan->pre_filter_error);
@@ -496,8 +496,13 @@ void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const u
 	if (out->error) {
 		/* A filter that fails on one node fails the cycle, whatever passed before. */
 		out->feasible_n = 0;
-		return;
 	}
+}
+
+void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
+	uint32_t node_n, uint32_t limit, struct bt_evaluation *out)
+{
+	bt_evaluate_filters(plan, view, nodes, node_n, limit, out);
 	if (out->feasible_n == 0) {
 		return;
 	}

@@ -123,5 +123,9 @@ void bt_evaluation_fail(struct bt_evaluation *evaluation, struct bt_str error);
 void bt_evaluate(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
 	uint32_t node_n, uint32_t limit, struct bt_evaluation *out);
 
+/* The same without scores: who is filtered, and who fits. */
+void bt_evaluate_filters(const struct bt_plan *plan, const struct bt_view *view, const uint32_t *nodes,
+	uint32_t node_n, uint32_t limit, struct bt_evaluation *out);
+
 /* The place in feasible of the best node: among equals the first node slot at or after start, cyclically. */
 uint32_t bt_evaluation_best(const struct bt_evaluation *evaluation, uint32_t start);

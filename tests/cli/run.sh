@@ -61,6 +61,8 @@ while read -r line; do
 	case $line in
 	*"The journal breaks off"*"No space left on device"*)
 		said=yes
+		name=$(cat "/proc/$pid/comm")
+		shown=$(tr '\0' ' ' <"/proc/$pid/cmdline")
 		kill -TERM $pid
 		;;
 	esac
@@ -68,6 +70,9 @@ done <log
 wait $pid
 [ $? = 0 ] || fail "who cannot write its journal does not end well"
 [ $said = yes ] || fail "nothing is said of a journal that cannot be written"
+# ps shows what was started.
+[ "$name" = "berth run" ] || fail "the process is called '$name'"
+case $shown in "$berth run --kubeconfig="*) ;; *) fail "ps shows '$shown'" ;; esac
 # It takes from itself what it does not need, and says where a part of that cannot be had.
 sandbox_of() {
 	mkfifo sandbox.log

@@ -179,9 +179,6 @@ void bt_log_at(const char *file, int at, enum bt_log_level level, int verbosity,
 	int error = errno;
 	struct bt_log_line line;
 
-	if (level == BT_LOG_INFO && !bt_log_enabled(verbosity)) {
-		return;
-	}
 	line.n = 0;
 	if (json) {
 		add_json_head(&line, file, at);

@@ -30,8 +30,10 @@ struct bt_log_field {
 #define bt_log_str(key, value)	((struct bt_log_field){(key), BT_LOG_FIELD_STR, .text = (value)})
 #define bt_log_int(key, value)	((struct bt_log_field){(key), BT_LOG_FIELD_INT, .number = (value)})
 #define bt_log_real(key, value) ((struct bt_log_field){(key), BT_LOG_FIELD_REAL, .real = (value)})
-#define bt_log_pod(namespace, name)                                                                          \
-	((struct bt_log_field){"pod", BT_LOG_FIELD_POD, .text = (name), .namespace_ = (namespace)})
+/* An object, as klog.KObj shows it. */
+#define bt_log_object(key, namespace, name)                                                                  \
+	((struct bt_log_field){(key), BT_LOG_FIELD_POD, .text = (name), .namespace_ = (namespace)})
+#define bt_log_pod(namespace, name) bt_log_object("pod", namespace, name)
 
 /* verbosity: lines above it are not written (-v). A closed standard error does not end the process from now
  * on (SIGPIPE is ignored). Before any other thread logs. */
@@ -43,10 +45,12 @@ void bt_log_set_verbosity(int verbosity);
 /* Is a line of that verbosity written? */
 bool bt_log_enabled(int verbosity);
 
-/* One line. verbosity counts for BT_LOG_INFO only. fields: ended by a NULL key; NULL: none. An error's reason
- * goes under the key "err". */
+/* One line. verbosity counts for BT_LOG_INFO only; fields of a line that is not written are not made. fields:
+ * ended by a NULL key; NULL: none. An error's reason goes under the key "err". */
 #define bt_log(level, verbosity, message, fields)                                                            \
-	bt_log_at(__FILE_NAME__, __LINE__, (level), (verbosity), (message), (fields))
+	((level) != BT_LOG_INFO || bt_log_enabled(verbosity)                                                 \
+			? bt_log_at(__FILE_NAME__, __LINE__, (level), (verbosity), (message), (fields))      \
+			: (void)0)
 void bt_log_at(const char *file, int line, enum bt_log_level level, int verbosity, const char *message,
 	const struct bt_log_field *fields);
 

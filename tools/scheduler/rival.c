@@ -29,6 +29,7 @@ struct record {
 #define BETTER_MAX 16
 #define DOUBTS_MAX 256
 #define DOUBT_NS   INT64_C(2000000000)
+#define REPORT_NS  (60 * INT64_C(1000000000))
 
 /* A node that is lower, until it is known whether that was crossed. */
 struct doubt {
@@ -48,6 +49,7 @@ struct bt_rival {
 	struct doubt doubts[DOUBTS_MAX];	     /* lock(lock): the oldest first */
 	uint32_t doubt_n;			     /* lock(lock): */
 	_Atomic uint64_t counts[BT_RIVAL_VERDICT_N]; /* atomic: relaxed */
+	int64_t reported_ns;			     /* owner: who calls bt_rival_report; 0: not yet */
 };
 
 struct bt_rival *bt_rival_create(void)
@@ -305,6 +307,40 @@ void bt_rival_judge(struct bt_rival *rival, struct bt_engine *engine, uint32_t p
 	} else {
 		conclude(rival, &doubt, verdict);
 	}
+}
+
+static void say_counts(const struct bt_rival *rival, const char *words)
+{
+	struct bt_log_field fields[BT_RIVAL_VERDICT_N + 2];
+	int64_t all = 0;
+
+	for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
+		enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
+		int64_t n = (int64_t)bt_rival_count(rival, verdict);
+
+		fields[v + 1] = bt_log_int(bt_rival_verdict_text(verdict), n);
+		all += n;
+	}
+	fields[0] = bt_log_int("pods", all);
+	fields[BT_RIVAL_VERDICT_N + 1] = (struct bt_log_field){.key = NULL};
+	bt_log(BT_LOG_INFO, 0, words, fields);
+}
+
+void bt_rival_report(struct bt_rival *rival, int64_t now_ns)
+{
+	if (!rival->reported_ns) {
+		rival->reported_ns = now_ns;
+	}
+	if (now_ns - rival->reported_ns >= REPORT_NS) {
+		rival->reported_ns = now_ns;
+		say_counts(rival, "Nodes that the other scheduler chose, compared so far");
+	}
+}
+
+void bt_rival_report_end(struct bt_rival *rival)
+{
+	bt_rival_tick(rival, INT64_MAX);
+	say_counts(rival, "Nodes that the other scheduler chose, compared in all");
 }
 
 uint64_t bt_rival_count(const struct bt_rival *rival, enum bt_rival_verdict verdict)

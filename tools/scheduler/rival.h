@@ -42,5 +42,13 @@ void bt_rival_judge(struct bt_rival *rival, struct bt_engine *engine, uint32_t p
 /* Counts and logs those that nothing has crossed by now (bt_clock_monotonic_ns). Context: any thread. */
 void bt_rival_tick(struct bt_rival *rival, int64_t now_ns);
 
+/* Logs once a minute how many pods there were of each verdict. now_ns: bt_clock_monotonic_ns. Context: one
+ * thread. */
+void bt_rival_report(struct bt_rival *rival, int64_t now_ns);
+
+/* Concludes what is still in doubt, and says the same a last time. Context: that thread; nobody judges any
+ * more. */
+void bt_rival_report_end(struct bt_rival *rival);
+
 /* How many pods there were of a verdict. Context: any thread. */
 uint64_t bt_rival_count(const struct bt_rival *rival, enum bt_rival_verdict verdict);

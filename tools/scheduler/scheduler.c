@@ -18,6 +18,7 @@
 #include "tools/lease/lease.h"
 #include "tools/net/http.h"
 #include "tools/scheduler/audit.h"
+#include "tools/scheduler/cycle_log.h"
 #include "tools/scheduler/peer.h"
 #include "tools/scheduler/rival.h"
 #include "tools/scheduler/sandbox.h"
@@ -51,6 +52,7 @@ struct bt_scheduler {
 	struct bt_http *lease_http, *audit_http;
 	struct bt_audit *audit;
 	struct bt_outcomes *outcomes;
+	struct bt_cycle_log *cycle_log;
 	struct bt_pod_resources *pod_resources;
 	struct bt_rival *shadow;			/* NULL: it is no shadow */
 	struct bt_pipeline_sink writes;			/* the writer's */
@@ -119,9 +121,7 @@ static void look(void *context, uint32_t pod_ix)
 	if (s->shadow) {
 		bt_rival_look(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix);
 	}
-	if (s->writes.look) {
-		s->writes.look(s->writes.context, pod_ix);
-	}
+	bt_cycle_log_look(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix);
 }
 
 /* In shadow mode. */
@@ -139,6 +139,7 @@ static void told(void *context, const struct bt_decision *decision, const struct
 
 	s->writes.told(s->writes.context, decision, info, nominated, message);
 	bt_outcomes_told(s->outcomes, bt_pipeline_engine(s->pipeline), decision);
+	bt_cycle_log_told(s->cycle_log, bt_pipeline_engine(s->pipeline), decision, message);
 }
 
 static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
@@ -148,6 +149,7 @@ static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queu
 
 	bt_outcomes_bound(s->outcomes, bt_pipeline_engine(s->pipeline), pod_ix, yes, info, took_ns,
 		bt_clock_now_ns(&clock));
+	bt_cycle_log_bound(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix, yes, info);
 }
 
 /* ---- what the lease says ---- */
@@ -377,7 +379,7 @@ static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
 		.topo = s->topo,
 		.plan = &s->plan,
 		.binder = bt_writer_binder(s->writer),
-		.sink = {.look = s->shadow || s->writes.look ? look : NULL,
+		.sink = {.look = look,
 			.arrives = s->shadow ? arrives : NULL,
 			.told = told,
 			.bound = bound,
@@ -439,6 +441,7 @@ struct bt_scheduler *bt_scheduler_create(
 	s->config = config;
 	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
 	s->outcomes = bt_outcomes_create(config);
+	s->cycle_log = bt_cycle_log_create(!flags->shadow);
 	s->shadow = flags->shadow ? bt_rival_create() : NULL;
 	name_host(s);
 	bt_lock_init(&s->lease_lock);
@@ -813,6 +816,7 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	}
 	if (s->shadow) {
 		bt_rival_tick(s->shadow, now_ns);
+		bt_rival_report(s->shadow, now_ns);
 	}
 	if (now_ns - s->looked_ns >= 10 * SECOND_NS) {
 		s->looked_ns = now_ns;
@@ -850,6 +854,9 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 		report_stalls(s);
 		return false;
 	}
+	if (s->shadow) {
+		bt_rival_report_end(s->shadow);
+	}
 	bt_extenders_destroy(s->extenders); /* whose bindings are the writer's */
 	s->extenders = NULL;
 	bt_writer_destroy(s->writer);
@@ -876,6 +883,7 @@ void bt_scheduler_destroy(struct bt_scheduler *s)
 	bt_pod_resources_destroy(s->pod_resources); /* whose names are the pipeline's */
 	bt_pipeline_destroy(s->pipeline);
 	bt_outcomes_destroy(s->outcomes);
+	bt_cycle_log_destroy(s->cycle_log);
 	bt_rival_destroy(s->shadow);
 	(void)bt_recording_close(&s->recording, true);
 	bt_topo_plan_fini(&s->plan);

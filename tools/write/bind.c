@@ -192,6 +192,8 @@ static bool request_bind(struct bt_writer *writer, struct bt_op *op, struct bt_h
 		bt_proto_binding(&op->pod, op->node, &writer->body);
 	}
 	out_call->body = bt_buf_view(&writer->body);
+	bt_log(BT_LOG_INFO, 3, "Attempting to bind pod to node",
+		bt_log_fields(bt_log_pod(op->pod.namespace_, op->pod.name), bt_log_str("node", op->node)));
 	BT_WRITE_COUNT(writer, bind_n);
 	return true;
 }

@@ -125,6 +125,15 @@ static void make_calls(struct bt_writer *writer, struct bt_op *op, const struct 
 	}
 }
 
+/* In kube-scheduler's words and at its level. Source: framework/preemption/executor.go, v1.36.3. */
+static void say_evicted(const struct bt_op *op, bool by_us)
+{
+	bt_log(BT_LOG_INFO, 2, by_us ? "Preemptor Pod preempted victim Pod" : "Victim Pod is already deleted",
+		bt_log_fields(bt_log_object("preemptor", op->other.namespace_, op->other.name),
+			bt_log_object("victim", op->pod.namespace_, op->pod.name),
+			bt_log_str("node", op->node)));
+}
+
 static void evicted(struct bt_writer *writer, struct bt_op *op, bool by_us)
 {
 	const struct bt_api_call *patch, *event;
@@ -132,6 +141,7 @@ static void evicted(struct bt_writer *writer, struct bt_op *op, bool by_us)
 	uint64_t preemption = op->preemption;
 
 	bt_pipeline_evicted(writer->pipeline, op->handle);
+	say_evicted(op, by_us);
 	if (by_us) {
 		make_calls(writer, op, &patch, &event);
 		bt_events_add(writer->events, event);

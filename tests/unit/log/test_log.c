@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "caught.h"
 #include "engine/base/arena.h"
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
@@ -21,44 +22,6 @@
 
 #define THREADS	     4
 #define THREAD_LINES 200
-
-/* Standard error as a pipe; what is read back ends with a NUL. */
-struct pipe_end {
-	int read_fd, saved_fd;
-	char text[1 << 16];
-};
-
-static struct pipe_end caught;
-
-static void catch (void)
-{
-	int fds[2];
-
-	fflush(stderr);
-	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
-	caught.saved_fd = dup(STDERR_FILENO);
-	assert_true(dup2(fds[1], STDERR_FILENO) >= 0);
-	close(fds[1]);
-	caught.read_fd = fds[0];
-}
-
-static const char *caught_text(void)
-{
-	ssize_t n = read(caught.read_fd, caught.text, sizeof(caught.text) - 1);
-
-	caught.text[n > 0 ? n : 0] = 0;
-	return caught.text;
-}
-
-static const char *release(void)
-{
-	const char *text = caught_text();
-
-	dup2(caught.saved_fd, STDERR_FILENO);
-	close(caught.saved_fd);
-	close(caught.read_fd);
-	return text;
-}
 
 /* The part of a text line behind its place. */
 static const char *behind_head(const char *line)
@@ -75,12 +38,12 @@ static void text_has_klogs_form(void **state)
 
 	(void)state;
 	bt_log_setup(BT_LOG_TEXT, 2);
-	catch ();
+	caught_begin();
 	bt_log(BT_LOG_INFO, 2, "Bound pod",
 		bt_log_fields(bt_log_pod(bt_str("kube-system"), bt_str("dns-1")),
 			bt_log_str("node", bt_str("n\"1")), bt_log_int("attempts", -3),
 			bt_log_real("seconds", 0.25)));
-	const char *text = release();
+	const char *text = caught_end();
 
 	assert_int_equal(sscanf(text, "I%2d%2d %2d:%2d:%2d.%6d %7d test_log.c:%d] %n", &month, &day, &hour,
 				 &minute, &second, &micros, &pid, &at, &n),
@@ -95,12 +58,12 @@ static void levels_have_their_letters(void **state)
 {
 	(void)state;
 	bt_log_setup(BT_LOG_TEXT, 0);
-	catch ();
+	caught_begin();
 	bt_log(BT_LOG_WARNING, 9, "w", NULL);
 	assert_int_equal(caught_text()[0], 'W');
 	assert_string_equal(behind_head(caught.text), "\"w\"\n");
 	bt_log(BT_LOG_ERROR, 9, "e", bt_log_fields(bt_log_str("err", bt_str("no\nroute"))));
-	const char *text = release();
+	const char *text = caught_end();
 
 	assert_int_equal(text[0], 'E');
 	assert_string_equal(behind_head(text), "\"e\" err=\"no\\nroute\"\n");
@@ -112,9 +75,9 @@ static void what_is_too_verbose_is_not_written(void **state)
 	bt_log_setup(BT_LOG_TEXT, 1);
 	assert_true(bt_log_enabled(1));
 	assert_false(bt_log_enabled(2));
-	catch ();
+	caught_begin();
 	bt_log(BT_LOG_INFO, 2, "quiet", NULL);
-	assert_string_equal(release(), "");
+	assert_string_equal(caught_end(), "");
 }
 
 /* The value of a key of the only object in text. */
@@ -149,7 +112,7 @@ static void json_is_read_by_a_json_reader(void **state)
 
 	(void)state;
 	bt_log_setup(BT_LOG_JSON, 4);
-	catch ();
+	caught_begin();
 	bt_log(BT_LOG_INFO, 4, "Attempting to \"schedule\"",
 		bt_log_fields(bt_log_pod(bt_str("default"), bt_str("a")), bt_log_pod(bt_str(""), bt_str("b")),
 			bt_log_int("n", 7), bt_log_real("x", 1.5), bt_log_str("odd", bt_str("\x1b\xff"))));
@@ -157,7 +120,7 @@ static void json_is_read_by_a_json_reader(void **state)
 
 	strcpy(line, caught_text());
 	bt_log(BT_LOG_ERROR, 0, "failed", bt_log_fields(bt_log_str("err", bt_str("timeout"))));
-	const char *error = release();
+	const char *error = caught_end();
 
 	assert_int_equal(line[strlen(line) - 1], '\n');
 	assert_member(line, "msg", "\"Attempting to \\\"schedule\\\"\"");
@@ -189,9 +152,9 @@ static void a_line_has_a_bound(void **state)
 	}
 	for (int format = BT_LOG_TEXT; format <= BT_LOG_JSON; format++) {
 		bt_log_setup((enum bt_log_format)format, 0);
-		catch ();
+		caught_begin();
 		bt_log(BT_LOG_INFO, 0, "long", fields);
-		const char *text = release();
+		const char *text = caught_end();
 
 		assert_in_range(strlen(text), 3 * BT_LOG_VALUE_BYTES, BT_LOG_LINE_BYTES);
 		assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
@@ -211,11 +174,11 @@ static void a_reader_that_has_gone_costs_the_line_alone(void **state)
 
 	(void)state;
 	bt_log_setup(BT_LOG_TEXT, 0);
-	catch ();
+	caught_begin();
 	close(caught.read_fd);
 	bt_log(BT_LOG_INFO, 0, "nobody hears", NULL);
 	caught.read_fd = open("/dev/null", O_RDONLY);
-	release();
+	caught_end();
 	assert_int_equal(bt_log_lost_n(), before + 1);
 }
 
@@ -225,11 +188,11 @@ static void a_reader_that_does_not_read_holds_nobody_up(void **state)
 
 	(void)state;
 	bt_log_setup(BT_LOG_TEXT, 0);
-	catch ();
+	caught_begin();
 	for (int i = 0; i < 5000; i++) {
 		bt_log(BT_LOG_INFO, 0, "more than a pipe holds", NULL);
 	}
-	release();
+	caught_end();
 	assert_true(bt_log_lost_n() > before);
 }
 
@@ -248,7 +211,7 @@ static void lines_of_several_threads_stay_whole(void **state)
 
 	(void)state;
 	bt_log_setup(BT_LOG_TEXT, 0);
-	catch ();
+	caught_begin();
 	assert_true(fcntl(STDERR_FILENO, F_SETPIPE_SZ, 1 << 20) > 0);
 	for (size_t i = 0; i < THREADS; i++) {
 		struct bt_thread_options options = {.name = names[i]};
@@ -261,7 +224,7 @@ static void lines_of_several_threads_stay_whole(void **state)
 	char *text = bt_mem_zalloc(1 << 20, 1);
 	ssize_t n = read(caught.read_fd, text, (1 << 20) - 1);
 
-	release();
+	caught_end();
 	assert_true(n > 0);
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		char by;

@@ -3,6 +3,9 @@
  */
 #include "lab.h"
 
+#include "caught.h"
+#include "engine/base/clock.h"
+#include "tools/log/log.h"
 #include "tools/scheduler/rival.h"
 
 struct desk {
@@ -188,6 +191,37 @@ static void a_pod_is_judged_once_and_only_if_it_was_seen_waiting(void **state)
 	assert_verdicts(desk, 0, 1, 0, 0);
 }
 
+static void it_says_every_minute_how_it_stands_and_at_the_end(void **state)
+{
+	struct desk *desk = *state;
+	int64_t now_ns = bt_clock_monotonic_ns();
+	struct bt_buf so_far = {0};
+
+	create(desk, 1);
+	create(desk, 2);
+	lab_take_in(&desk->lab);
+	caught_begin();
+	bt_log_setup(BT_LOG_TEXT, 0);
+	bt_rival_report(desk->shadow, now_ns);
+	bind_there(desk, 1, "n1");
+	bt_rival_report(desk->shadow, now_ns + 59 * LAB_SECOND);
+	bt_buf_text(&so_far, caught_text());
+	bt_rival_report(desk->shadow, now_ns + 60 * LAB_SECOND);
+	bt_buf_text(&so_far, caught_text());
+	bt_rival_report(desk->shadow, now_ns + 60 * LAB_SECOND);
+	bind_there(desk, 2, "n3"); /* nothing crosses it before the end */
+	bt_rival_report_end(desk->shadow);
+	const char *last = caught_end();
+
+	assert_non_null(
+		strstr(so_far.ptr, "] \"Nodes that the other scheduler chose, compared so far\" pods=1 "
+				   "same=0 tied=1 crossed=0 lower=0 refused=0\n"));
+	assert_ptr_equal(strchr(so_far.ptr, '\n'), strrchr(so_far.ptr, '\n'));
+	bt_buf_fini(&so_far);
+	assert_non_null(strstr(last, "] \"Nodes that the other scheduler chose, compared in all\" pods=2 "
+				     "same=0 tied=1 crossed=0 lower=1 refused=0\n"));
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -198,6 +232,7 @@ int main(void)
 		TEST(pods_that_came_later_cross_nobody),
 		TEST(a_fuller_node_is_lower_and_one_that_is_not_there_refused),
 		TEST(a_pod_is_judged_once_and_only_if_it_was_seen_waiting),
+		TEST(it_says_every_minute_how_it_stands_and_at_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
