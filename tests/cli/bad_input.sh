@@ -213,7 +213,7 @@ done
 
 # Pods of other schedulers and other kinds are not faults: they are counted.
 printf '%s' "$pod"'{"schedulerName":"other"}}{"apiVersion":"example.com/v1","kind":"Lamp","metadata":{}}' >other.json
-expect 0 "left out: pods of other schedulers" "$berth" simulate --strict good.json other.json
+expect 0 "ignored: pods of other schedulers" "$berth" simulate --strict good.json other.json
 grep -qE '^  Lamp \(example.com/v1\) +1  not used' out || fail "the other kind is not named: $(cat out)"
 
 # After twenty complaints it is enough; --quiet says none, and the count stays.

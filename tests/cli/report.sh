@@ -56,7 +56,7 @@ explains() {
 "$berth" simulate cluster.yaml --decisions log >out 2>err || fail "simulate: $(cat err)"
 line "placed 2"
 line "not placed 1"
-line "of them fit the free sum of all nodes, but no node 1"
+line "blocked by fragmentation 1"
 line "gated 1"
 grep -qE "^  cpu +3  1\.3 +14 +9\.3 +15\.0 +20\.0 .* 25\.0$" out || fail "use of cpu: $(cat out)"
 line "default/large 1 2 NodeResourcesFit Insufficient cpu"
@@ -111,4 +111,49 @@ escape=$(printf '\033')
 NO_COLOR=1 "$berth" simulate cluster.yaml --color=always | grep -q "$escape" || fail "NO_COLOR beats --color=always"
 "$berth" simulate cluster.yaml --color=always -o json | grep -q "$escape" && fail "colours in JSON"
 expect 2 "--color is one of auto|always|never, not 'some'" "$berth" simulate --color=some
+# What programs read has every row; a table says how many it leaves out, and --all shows them.
+{
+	echo '{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"},"status":{"allocatable":{"cpu":"4","pods":"200"}}}'
+	for i in $(seq 100 129); do
+		echo "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p$i\"},\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"$i\"}}}]}}"
+	done
+	for i in $(seq 100 179); do
+		echo "{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"z$i\",\"labels\":{\"topology.kubernetes.io/zone\":\"z$i\"}},\"status\":{\"allocatable\":{\"pods\":\"0\"}}}"
+		echo "{\"apiVersion\":\"example.com/v1\",\"kind\":\"K$i\",\"metadata\":{\"name\":\"l\"}}"
+	done
+} >many.json
+for format in json yaml csv; do
+	"$berth" simulate -q many.json -o $format >out 2>err || fail "many groups, -o $format: $(cat err)"
+	for i in $(seq 100 129); do
+		grep -q "default/p$i" out || fail "-o $format leaves p$i out"
+	done
+	for i in $(seq 100 179); do
+		grep -q "K$i" out && grep -q "z$i" out || fail "-o $format leaves K$i or z$i out"
+	done
+	grep -q '"\?more_' out && fail "-o $format says that there is more: $(grep more_ out)"
+done
+expect 0 "more groups of pending pods, not shown (--all shows them)" "$berth" simulate many.json
+grep -qE '^more groups of pending pods, not shown \(--all shows them\) +18$' out || fail "how many groups are not shown: $(cat out)"
+expect 0 "default/p100" "$berth" simulate many.json --all
+grep -q 'not shown' out && fail "--all leaves rows out: $(cat out)"
+
+# Fragmentation is what blocks pods that nothing else keeps out: not a missing claim, not a selector, not a taint.
+cat >pieces.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "2", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n3}, spec: {taints: [{key: t, effect: NoSchedule}]}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: pieces}, spec: {containers: [{name: c, resources: {requests: {cpu: "3"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: too-large}, spec: {containers: [{name: c, resources: {requests: {cpu: "5"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: claim}, spec: {containers: [{name: c, resources: {requests: {cpu: "3"}}}], volumes: [{name: v, persistentVolumeClaim: {claimName: none}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: selector}, spec: {nodeSelector: {a: b}, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+YAML
+"$berth" simulate -q pieces.yaml >out 2>err || fail "pieces: $(cat err)"
+line "not placed 4"
+line "blocked by fragmentation 1"
 finish

@@ -126,7 +126,7 @@ made() {
 	local want=$1
 	shift
 	"$berth" simulate "$@" >out 2>err || fail "simulate $*: $(cat err)"
-	grep -qE "^  made for workloads +$want\$" out || fail "$*: not $want made: $(grep -E 'made|placed' out)"
+	grep -qE "^  created from workloads +$want\$" out || fail "$*: not $want made: $(grep -E 'made|placed' out)"
 }
 made 3 dump.yaml
 cat >replicas.yaml <<'YAML'
@@ -152,7 +152,7 @@ done >pods.yaml
 made 1 dump.yaml replicas.yaml pods.yaml
 made 1 pods.yaml replicas.yaml dump.yaml
 "$berth" simulate --no-expand dump.yaml replicas.yaml pods.yaml >out
-grep -q "made for workloads" out && fail "--no-expand makes pods"
+grep -q "created from workloads" out && fail "--no-expand makes pods"
 grep -qE '^  placed +0$' out || fail "--no-expand places pods: $(cat out)"
 
 # Traces: as objects and without times they are the same.

@@ -174,6 +174,8 @@ static const struct bt_option simulate_options[] = {
 			"and why, or "
 			"the score of each plugin, as it was just before the pod was decided. May be "
 			"repeated."},
+	{.name = "all",
+		.help = "Show every row of the report's tables. JSON, YAML and CSV have every row anyway."},
 	{.name = "stats",
 		.help = "Measure how long each stage takes, and add it to the report: percentiles of taking "
 			"an "

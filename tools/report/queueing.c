@@ -8,6 +8,7 @@
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/flow/hints.h"
+#include "tools/report/rows_int.h"
 
 #define PREEMPTIONS_MAX 20 /* rows */
 #define VICTIMS_MAX	3  /* names in a row */
@@ -168,7 +169,7 @@ static void name_plugins(const struct place *place, struct bt_buf *out)
 	}
 }
 
-static void report_waiting(struct bt_emit *emit, struct bt_engine *engine)
+static void report_waiting(struct bt_emit *emit, struct bt_engine *engine, bool all)
 {
 	static const char *const names[] = {[BT_WAIT_ACTIVE] = "active",
 		[BT_WAIT_BACKOFF] = "backoff",
@@ -185,8 +186,9 @@ static void report_waiting(struct bt_emit *emit, struct bt_engine *engine)
 	}
 	qsort(places.items, places.n, sizeof(*places.items), by_place);
 	bt_emit_begin_array(emit, "waiting");
-	bt_emit_label(emit, "still waiting, where in the queue, and by which plugins");
-	for (size_t i = 0; i < places.n && i < PLACES_MAX; i++) {
+	bt_emit_label(emit, "Pending pods by queue and plugin");
+	size_t shown = bt_rows_shown(places.n, PLACES_MAX, all);
+	for (size_t i = 0; i < shown; i++) {
 		name_plugins(&places.items[i], &plugins);
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_text(emit, "place", names[places.items[i].where]);
@@ -195,9 +197,8 @@ static void report_waiting(struct bt_emit *emit, struct bt_engine *engine)
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
-	if (places.n > PLACES_MAX) {
-		add_int(emit, "more_waiting", places.n - PLACES_MAX, "further places with pods that wait");
-	}
+	bt_rows_more(emit, "more_waiting", "more queues and plugins, not shown (--all shows them)", places.n,
+		shown);
 	bt_mem_free(places.items);
 	bt_buf_fini(&plugins);
 }
@@ -217,7 +218,7 @@ static void report_preemption(struct bt_emit *emit, struct bt_engine *engine,
 {
 	static const char *const ends[] = {"waits", "placed", "in vain"};
 	const struct bt_cache *cache = bt_engine_cache(engine);
-	uint32_t shown = preemption->victim_n < VICTIMS_MAX ? preemption->victim_n : VICTIMS_MAX;
+	uint32_t shown = (uint32_t)bt_rows_shown(preemption->victim_n, VICTIMS_MAX, facts->all);
 	struct bt_buf text = {0};
 
 	bt_emit_begin_object(emit, NULL);
@@ -261,10 +262,10 @@ static void report_preemptions(
 		bt_emit_hide(emit);
 	}
 	add_int(emit, "preemptors", facts->preemptor_n, "pods that preempted others");
-	add_int(emit, "victims", facts->evicted_n, "pods that had to leave");
+	add_int(emit, "victims", facts->evicted_n, "preempted victims");
 	add_int(emit, "placed", ends[BT_PREEMPTION_PLACED],
 		"preemptions after which the pod was placed there");
-	add_int(emit, "in_vain", ends[BT_PREEMPTION_VAIN], "  in vain: the pod did not come to the node");
+	add_int(emit, "in_vain", ends[BT_PREEMPTION_VAIN], "  preemptor not scheduled on its nominated node");
 	add_int(emit, "waiting", ends[BT_PREEMPTION_WAITS], "  not over yet");
 	bt_emit_end(emit);
 	if (facts->preemption_n == 0) {
@@ -272,19 +273,18 @@ static void report_preemptions(
 	}
 	bt_emit_begin_array(emit, "preemptions");
 	bt_emit_label(emit, "who preempted whom, in virtual time");
-	for (size_t i = 0; i < facts->preemption_n && i < PREEMPTIONS_MAX; i++) {
+	size_t shown = bt_rows_shown(facts->preemption_n, PREEMPTIONS_MAX, facts->all);
+	for (size_t i = 0; i < shown; i++) {
 		report_preemption(emit, engine, facts, &facts->preemptions[i]);
 	}
 	bt_emit_end(emit);
-	if (facts->preemption_n > PREEMPTIONS_MAX) {
-		add_int(emit, "more_preemptions", facts->preemption_n - PREEMPTIONS_MAX,
-			"further preemptions");
-	}
+	bt_rows_more(emit, "more_preemptions", "more preemptions, not shown (--all shows them)",
+		facts->preemption_n, shown);
 }
 
 void bt_report_queueing(struct bt_emit *emit, struct bt_engine *engine, const struct bt_queueing_facts *facts)
 {
 	report_queue(emit, engine, facts);
-	report_waiting(emit, engine);
+	report_waiting(emit, engine, facts->all);
 	report_preemptions(emit, engine, facts);
 }

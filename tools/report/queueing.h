@@ -43,6 +43,7 @@ struct bt_queueing_facts {
 	const struct bt_report_victim *victims;
 	size_t preemption_n;
 	uint64_t preemptor_n, evicted_n;
+	bool all; /* rows, however many there are */
 };
 
 /* Adds the sections "queue", "waiting" and "preemptions". */

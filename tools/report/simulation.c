@@ -4,6 +4,7 @@
 #include "tools/report/simulation.h"
 
 #include "engine/base/clock.h"
+#include "tools/report/rows_int.h"
 #include "tools/report/unplaced.h"
 #include "tools/report/utilization.h"
 
@@ -40,16 +41,15 @@ static void report_pods(struct bt_emit *emit, struct bt_engine *engine,
 	bt_emit_begin_object(emit, "pods");
 	add_int(emit, "placed", counts.placed_n, "placed");
 	add_int(emit, "not_placed", unplaced->refused_n, "not placed");
-	add_int(emit, "fragmented", unplaced->fragmented_n,
-		"  of them fit the free sum of all nodes, but no node");
+	add_int(emit, "fragmented", unplaced->fragmented_n, "  blocked by fragmentation");
 	add_rare(emit, "unreadable", facts->pods_lost, "unreadable, may be pods");
 	add_rare(emit, "not_tried", unplaced->untried_n, "not tried");
 	add_rare(emit, "gated", unplaced->gated_n, "gated");
-	add_rare(emit, "scheduled_before", facts->pods_scheduled_before, "on a node before");
-	add_rare(emit, "made_for_workloads", facts->pods_expanded, "made for workloads");
-	add_rare(emit, "ended", facts->pods_ended, "left out: have ended");
-	add_rare(emit, "other_schedulers", facts->pods_foreign, "left out: pods of other schedulers");
-	add_rare(emit, "being_deleted", facts->pods_deleting, "left out: being deleted");
+	add_rare(emit, "scheduled_before", facts->pods_scheduled_before, "already bound");
+	add_rare(emit, "made_for_workloads", facts->pods_expanded, "created from workloads");
+	add_rare(emit, "ended", facts->pods_ended, "ignored: completed");
+	add_rare(emit, "other_schedulers", facts->pods_foreign, "ignored: pods of other schedulers");
+	add_rare(emit, "being_deleted", facts->pods_deleting, "ignored: being deleted");
 	add_rare(
 		emit, "on_unknown_nodes", facts->pods_on_unknown_nodes, "on nodes that are not in the input");
 	add_rare(emit, "preemptions", counts.preemption_n, "preemptions");
@@ -76,8 +76,7 @@ static void add_amount(struct bt_emit *emit, const char *key, const char *text_k
 static void report_resources(struct bt_emit *emit, const struct bt_cluster_utilization *utilization)
 {
 	bt_emit_begin_array(emit, "resources");
-	bt_emit_label(
-		emit, "use of resources at the end, as shares of what the nodes that have any can give");
+	bt_emit_label(emit, "Requested resources (% of allocatable)");
 	for (size_t i = 0; i < utilization->resource_n; i++) {
 		const struct bt_utilization *u = &utilization->resources[i];
 
@@ -101,7 +100,7 @@ static void report_over_time(struct bt_emit *emit, const struct bt_simulation_fa
 	const struct bt_cluster_utilization *utilization)
 {
 	bt_emit_begin_array(emit, "over_time");
-	bt_emit_label(emit, "use in the course of time, as shares of what all nodes together can give");
+	bt_emit_label(emit, "Requested resources over time (% of allocatable)");
 	for (size_t i = 0; i < utilization->resource_n; i++) {
 		const struct bt_utilization *u = &utilization->resources[i];
 		const struct bt_report_use *use = &facts->uses[u->slot];
@@ -119,9 +118,9 @@ static void report_over_time(struct bt_emit *emit, const struct bt_simulation_fa
 	bt_emit_end(emit);
 }
 
-static void report_zones(struct bt_emit *emit, const struct bt_cluster_utilization *utilization)
+static void report_zones(struct bt_emit *emit, const struct bt_cluster_utilization *utilization, bool all)
 {
-	size_t n = utilization->zone_n < ZONES_MAX ? utilization->zone_n : ZONES_MAX;
+	size_t n = bt_rows_shown(utilization->zone_n, ZONES_MAX, all);
 
 	bt_emit_begin_array(emit, "zones");
 	for (size_t i = 0; i < n; i++) {
@@ -137,6 +136,7 @@ static void report_zones(struct bt_emit *emit, const struct bt_cluster_utilizati
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
+	bt_rows_more(emit, "more_zones", "more zones, not shown (--all shows them)", utilization->zone_n, n);
 }
 
 static void report_nodes(
@@ -145,7 +145,7 @@ static void report_nodes(
 	bt_emit_begin_object(emit, "nodes");
 	add_int(emit, "all", bt_engine_cache(engine)->view.snapshot->node_n, "all");
 	add_int(emit, "empty", u->empty_node_n, "empty: without a pod");
-	add_int(emit, "full", u->full_node_n, "full: under 1 % of cpu, memory or pods left");
+	add_int(emit, "full", u->full_node_n, "nearly full (< 1 % free)");
 	bt_emit_end(emit);
 }
 
@@ -156,7 +156,8 @@ static void report_kinds(struct bt_emit *emit, const struct bt_simulation_facts 
 	}
 	bt_emit_begin_array(emit, "kinds");
 	bt_emit_label(emit, "objects read");
-	for (size_t i = 0; i < facts->kind_n && i < KINDS_MAX; i++) {
+	size_t shown = bt_rows_shown(facts->kind_n, KINDS_MAX, facts->all);
+	for (size_t i = 0; i < shown; i++) {
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_text(emit, "kind", facts->kinds[i].name[0] ? facts->kinds[i].name : "(none)");
 		bt_emit_int(emit, "objects", (int64_t)facts->kinds[i].n);
@@ -164,9 +165,8 @@ static void report_kinds(struct bt_emit *emit, const struct bt_simulation_facts 
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);
-	if (facts->kind_n > KINDS_MAX) {
-		add_int(emit, "more_kinds", facts->kind_n - KINDS_MAX, "further kinds of objects");
-	}
+	bt_rows_more(emit, "more_kinds", "more kinds of objects, not shown (--all shows them)", facts->kind_n,
+		shown);
 }
 
 static void add_micros(struct bt_emit *emit, const char *key, double ns, const char *label)
@@ -228,7 +228,7 @@ static void report_time(struct bt_emit *emit, struct bt_engine *engine,
 	add_seconds(emit, "decide_s", facts->decide_s, 4, "deciding");
 	bt_emit_real(emit, "placements_per_s",
 		facts->decide_s > 0 ? (double)counts.placed_n / facts->decide_s : 0, 0);
-	bt_emit_label(emit, "  placements a second");
+	bt_emit_label(emit, "  pods scheduled per second");
 	add_seconds(emit, "report_s", report_s, 4, "reporting");
 	add_seconds(emit, "virtual_s", facts->virtual_s, 0, "virtual time");
 	if (!(facts->virtual_s > 0)) {
@@ -256,20 +256,20 @@ void bt_report_simulation(
 	bt_utilization_measure(bt_engine_cache(engine), &utilization);
 	if (facts->interrupted) {
 		bt_emit_bool(emit, "interrupted", true);
-		bt_emit_label(emit, "interrupted: this is how far it came");
+		bt_emit_label(emit, "Interrupted: partial results");
 	}
 	if (facts->problems) {
 		add_int(emit, "problems", facts->problems, "problems in the input");
 	}
 	report_pods(emit, engine, facts, &unplaced);
-	bt_report_unplaced(emit, engine, &unplaced, GROUPS_MAX);
+	bt_report_unplaced(emit, engine, &unplaced, bt_rows_shown(unplaced.group_n, GROUPS_MAX, facts->all));
 	bt_report_queueing(emit, engine, &facts->queueing);
 	report_nodes(emit, engine, &utilization);
 	if (facts->has_uses) {
 		report_over_time(emit, facts, &utilization);
 	}
 	report_resources(emit, &utilization);
-	report_zones(emit, &utilization);
+	report_zones(emit, &utilization, facts->all);
 	report_kinds(emit, facts);
 	report_stages(emit, facts->stages);
 	report_time(emit, engine, facts, (double)(bt_clock_monotonic_ns() - start_ns) / 1e9);

@@ -35,6 +35,7 @@ struct bt_simulation_facts {
 	size_t kind_n;
 	const struct bt_stages *stages; /* NULL: not measured */
 	bool interrupted;
+	bool all; /* rows of each section, however many there are */
 };
 
 /* Adds what comes first: the schema, where the input is from (such as "tools/samples"), the seed. */

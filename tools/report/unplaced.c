@@ -7,6 +7,7 @@
 
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
+#include "tools/report/rows_int.h"
 #include "tools/report/utilization.h"
 
 static int by_size(const void *a, const void *b)
@@ -51,6 +52,41 @@ static bool is_untried(struct bt_engine *engine, uint32_t pod_ix)
 	return info.where == BT_WAIT_ACTIVE && info.attempts == 0;
 }
 
+/*
+ * Would the pod fit if what is free were on one node? Only nodes count that refuse it for its resources, and
+ * for nothing before: moving pods about frees no volume and no label.
+ */
+static bool is_fragmented(struct bt_engine *engine, const struct bt_unplaced_group *group)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_evaluation *evaluation;
+	struct bt_explanation explanation = {0};
+	struct bt_refusal refusal;
+	uint32_t n = 0;
+	bool fits = bt_utilization_sum_fits(cache, group->signature, NULL, 0); /* which is cheaper to ask */
+
+	if (!fits) {
+		return false;
+	}
+	bt_engine_explain(engine, group->example, &explanation);
+	evaluation = &explanation.evaluation;
+	fits = !explanation.refused && !explanation.gated && !explanation.error;
+	uint32_t *nodes = bt_mem_zalloc(evaluation->visited_n + 1, sizeof(*nodes));
+	for (uint32_t i = 0; fits && i < evaluation->visited_n; i++) {
+		if (evaluation->refused_by[i] == BT_PASSED) {
+			continue;
+		}
+		bt_explanation_refusal(engine, &explanation, i, &refusal);
+		if (strcmp(refusal.plugin, "NodeResourcesFit") == 0) {
+			nodes[n++] = evaluation->visited[i];
+		}
+	}
+	fits = fits && n && bt_utilization_sum_fits(cache, group->signature, nodes, n);
+	bt_mem_free(nodes);
+	bt_explanation_fini(&explanation);
+	return fits;
+}
+
 void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out)
 {
 	const struct bt_cache *cache = bt_engine_cache(engine);
@@ -75,7 +111,7 @@ void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out)
 
 		out->refused_n += group->why == BT_REFUSED ? group->pod_n : 0;
 		out->gated_n += group->why == BT_GATED ? group->pod_n : 0;
-		if (group->why == BT_REFUSED && bt_utilization_sum_fits(cache, group->signature)) {
+		if (group->why == BT_REFUSED && is_fragmented(engine, group)) {
 			out->fragmented_n += group->pod_n;
 		}
 	}
@@ -194,7 +230,7 @@ static void report_group(
 	for (size_t i = 0; i < tallies.n; i++) {
 		bt_emit_begin_object(emit, NULL);
 		bt_emit_str(emit, "pod", bt_buf_view(&name));
-		bt_emit_label(emit, "pods like");
+		bt_emit_label(emit, "example pod");
 		bt_emit_int(emit, "pods", (int64_t)group->pod_n);
 		bt_emit_int(emit, "nodes", (int64_t)tallies.items[i].node_n);
 		bt_emit_text(emit, "plugin", tallies.items[i].plugin);
@@ -207,21 +243,17 @@ static void report_group(
 }
 
 void bt_report_unplaced(
-	struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced, size_t group_max)
+	struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced, size_t shown)
 {
-	size_t n = unplaced->group_n < group_max ? unplaced->group_n : group_max;
-
-	if (n == 0) {
+	if (shown == 0) {
 		return;
 	}
 	bt_emit_begin_array(emit, "unplaced");
-	bt_emit_label(emit, "not placed, and what the nodes have against it");
-	for (size_t g = 0; g < n; g++) {
+	bt_emit_label(emit, "Pending pods and rejection reasons");
+	for (size_t g = 0; g < shown; g++) {
 		report_group(emit, engine, &unplaced->groups[g]);
 	}
 	bt_emit_end(emit);
-	if (unplaced->group_n > n) {
-		bt_emit_int(emit, "more_unplaced_groups", (int64_t)(unplaced->group_n - n));
-		bt_emit_label(emit, "further kinds of pods that were not placed");
-	}
+	bt_rows_more(emit, "more_unplaced_groups",
+		"more groups of pending pods, not shown (--all shows them)", unplaced->group_n, shown);
 }

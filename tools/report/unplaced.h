@@ -19,7 +19,8 @@ struct bt_unplaced {
 	size_t group_n, group_cap;
 	uint64_t refused_n, gated_n; /* pods */
 	uint64_t untried_n;	     /* pods whose turn did not come: the run was interrupted */
-	uint64_t fragmented_n; /* refused pods that the free resources of all nodes together would hold */
+	uint64_t fragmented_n; /* refused pods that would fit what is free on the nodes that refuse them for
+				* their resources alone, if that were on one node */
 };
 
 /* Collects the queued pods of the ledger. Owns: bt_unplaced_fini. */
@@ -27,8 +28,8 @@ void bt_unplaced_collect(struct bt_engine *engine, struct bt_unplaced *out);
 void bt_unplaced_fini(struct bt_unplaced *unplaced);
 
 /*
- * Adds the section "unplaced" for the first group_max groups: a row per reason, whose nodes sum to all nodes
+ * Adds the section "unplaced" for the first shown groups: a row per reason, whose nodes sum to all nodes
  * in each group. The reasons are those of the cluster as it is now.
  */
 void bt_report_unplaced(
-	struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced, size_t group_max);
+	struct bt_emit *emit, struct bt_engine *engine, const struct bt_unplaced *unplaced, size_t shown);

@@ -162,20 +162,27 @@ void bt_utilization_fini(struct bt_cluster_utilization *utilization)
 	bt_mem_free(utilization->zones);
 }
 
-bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature)
+static double free_on(const struct bt_cache *cache, uint32_t slot, uint32_t node_ix)
 {
 	const struct bt_snapshot *snapshot = cache->view.snapshot;
+	double left = (double)bt_node_alloc(snapshot, slot, node_ix) -
+		      (double)bt_node_used(cache->view.usage, slot, node_ix);
+
+	return bt_bitmap_test(snapshot->live, node_ix) && left > 0 ? left : 0;
+}
+
+bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature,
+	const uint32_t *nodes, uint32_t node_n)
+{
 	struct bt_amounts fit = signature->requests.fit;
+	uint32_t n = nodes ? node_n : cache->view.snapshot->slot_n;
 
 	for (uint32_t r = 0; r < fit.n; r++) {
 		uint32_t slot = fit.items[r].slot;
 		double available = 0;
 
-		for (uint32_t i = 0; i < snapshot->slot_n; i++) {
-			double left = (double)bt_node_alloc(snapshot, slot, i) -
-				      (double)bt_node_used(cache->view.usage, slot, i);
-
-			available += bt_bitmap_test(snapshot->live, i) && left > 0 ? left : 0;
+		for (uint32_t i = 0; i < n; i++) {
+			available += free_on(cache, slot, nodes ? nodes[i] : i);
 		}
 		if ((double)fit.items[r].amount > available) {
 			return false;

@@ -34,8 +34,9 @@ struct bt_cluster_utilization {
 void bt_utilization_measure(const struct bt_cache *cache, struct bt_cluster_utilization *out);
 void bt_utilization_fini(struct bt_cluster_utilization *utilization);
 
-/* Would the free resources of all live nodes together hold the requests? */
-bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature);
+/* Would the free resources of node_n nodes together (nodes NULL: of all live ones) hold the requests? */
+bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature,
+	const uint32_t *nodes, uint32_t node_n);
 
 /* Appends an amount as people write it: cores, bytes with a binary suffix, or a plain number. */
 void bt_amount_text(uint32_t slot, double amount, struct bt_buf *out);

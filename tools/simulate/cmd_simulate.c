@@ -522,7 +522,7 @@ static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_FIRS
 	}
 }
 
-static struct bt_queueing_facts queueing_of(const struct bt_run *run)
+static struct bt_queueing_facts queueing_of(const struct bt_run *run, bool all)
 {
 	const struct bt_run_tally *tally = &run->tally;
 
@@ -537,6 +537,7 @@ static struct bt_queueing_facts queueing_of(const struct bt_run *run)
 		.preemption_n = tally->preemption_n,
 		.preemptor_n = tally->preemptor_n,
 		.evicted_n = tally->evicted_n,
+		.all = all,
 	};
 }
 
@@ -561,6 +562,7 @@ static int report(struct simulation *s)
 	const struct bt_intake_counts *taken = &s->intake.counts;
 	struct bt_report_kind *kinds = bt_mem_zalloc(s->load.kind_n, sizeof(*kinds));
 	enum bt_emit_format format = bt_emit_format_of(option(s, "output"));
+	bool all = format != BT_EMIT_TABLE || bt_invocation_has(s->invocation, "all"); /* programs read all */
 	struct bt_report_use uses[BT_FIRST_RARE + 1];
 
 	sum_uses(&s->run, uses);
@@ -585,12 +587,13 @@ static int report(struct simulation *s)
 		.decide_s = s->decide_s,
 		.has_uses = s->timed,
 		.virtual_s = (double)(s->run.now_ns - s->run.begin_ns) / NS_PER_S,
-		.queueing = queueing_of(&s->run),
+		.queueing = queueing_of(&s->run, all),
 		.uses = uses,
 		.kinds = kinds,
 		.kind_n = s->load.kind_n,
 		.stages = s->stages ? measured(s) : NULL,
 		.interrupted = bt_interrupt_pending(),
+		.all = all,
 	};
 	bt_report_simulation(s->emit, s->engine, &facts);
 	bt_mem_free(kinds);
