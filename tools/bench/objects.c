@@ -169,7 +169,7 @@ bool bt_run_enter(
 	if (from->claim_template) {
 		note_template(world, &object);
 	} else if (object.kind == BT_KIND_NAMESPACE) {
-		bt_world_namespace(world, object.meta.name, &object.namespace_);
+		bt_world_make_namespace(world, object.meta.name, &object.namespace_);
 	} else if (object.kind == BT_KIND_NODE && op->kind != BT_OP_CHURN) {
 		bt_world_add_node(world, &object);
 	} else if (object.kind != BT_KIND_OTHER) {

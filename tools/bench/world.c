@@ -102,29 +102,42 @@ void bt_world_add_node(struct bt_world *world, const struct bt_object *object)
 	bt_world_apply(world, object);
 }
 
-uint32_t bt_world_namespace(
-	struct bt_world *world, struct bt_str name, const struct bt_namespace_object *template_)
+/* The number that a namespace has for ever, whether it is there or not. */
+static uint32_t space_of(struct bt_world *world, struct bt_str name)
 {
-	struct bt_object object = {
-		.kind = BT_KIND_NAMESPACE, .api_version = BT_STR("v1"), .kind_name = BT_STR("Namespace")};
-
 	for (uint32_t i = 0; i < world->space_n; i++) {
 		if (bt_str_eq(world->spaces[i].name, name)) {
 			return i;
 		}
 	}
 	world->spaces = bt_mem_grow(world->spaces, world->space_n, &world->space_cap, sizeof(*world->spaces));
-	struct bt_world_space *space = &world->spaces[world->space_n];
-	*space =
+	world->spaces[world->space_n] =
 		(struct bt_world_space){.name = {bt_arena_copy(&world->arena, name.ptr, name.len), name.len}};
+	return (uint32_t)world->space_n++;
+}
+
+void bt_world_make_namespace(
+	struct bt_world *world, struct bt_str name, const struct bt_namespace_object *template_)
+{
+	struct bt_object object = {
+		.kind = BT_KIND_NAMESPACE, .api_version = BT_STR("v1"), .kind_name = BT_STR("Namespace")};
+	uint32_t space = space_of(world, name);
+
 	if (template_) {
 		object.namespace_ = *template_;
 	}
-	object.meta.name = space->name;
-	bt_world_take_name(world, BT_KIND_NAMESPACE, (struct bt_str){.len = 0}, space->name);
+	object.meta.name = world->spaces[space].name;
 	bt_defaults_scheme(&object, &world->arena);
 	bt_world_apply(world, &object);
-	return (uint32_t)world->space_n++;
+}
+
+uint32_t bt_world_namespace(
+	struct bt_world *world, struct bt_str name, const struct bt_namespace_object *template_)
+{
+	if (bt_world_take_name(world, BT_KIND_NAMESPACE, (struct bt_str){.len = 0}, name)) {
+		bt_world_make_namespace(world, name, template_);
+	}
+	return space_of(world, name);
 }
 
 /* ---- pods ---- */

@@ -99,6 +99,10 @@ struct bt_str bt_world_text(struct bt_world *world, const char *format, ...) BT_
 uint32_t bt_world_namespace(
 	struct bt_world *world, struct bt_str name, const struct bt_namespace_object *template_);
 
+/* Makes a namespace whose name was taken (bt_world_take_name), maybe not for the first time. */
+void bt_world_make_namespace(
+	struct bt_world *world, struct bt_str name, const struct bt_namespace_object *template_);
+
 /* Feeds an object, new or changed. It must outlive the pipeline. */
 void bt_world_apply(struct bt_world *world, const struct bt_object *object);
 void bt_world_delete(struct bt_world *world, enum bt_kind kind, struct bt_str namespace_, struct bt_str name);
