@@ -62,12 +62,12 @@ bool bt_engine_release_claim(
 	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix)
 {
 	const struct bt_releaser *releaser = &engine->options.releaser;
-	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[release->claim_ix];
 	bool deletes = release->what == BT_CLAIMS_DELETE;
 
 	if (release->what != BT_CLAIMS_DEALLOCATE && !deletes) {
 		return true;
 	}
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[release->claim_ix];
 	if (!claim->live || claim->name != release->name || claim->uid != release->uid) {
 		return false;
 	}
