@@ -729,6 +729,34 @@ static void a_plan_follows_the_images_of_its_pods(void **state)
 	end(&t);
 }
 
+/* However many pods of one kind fit nowhere, the first speaks for all of them. */
+static void pods_of_a_kind_that_fits_nowhere_cost_those_behind_them_nothing(void **state)
+{
+	enum { BIG_N = 1000 };
+	struct trial t;
+	char name[16];
+
+	begin(&t, state, &(struct bt_engine_options){0});
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		add_node(&t, name, "4");
+	}
+	add_pod(&t, "nodeName: n1, priority: 0, " CONTAINER, BT_ENTERED_SCHEDULED);
+	for (int i = 0; i < BIG_N; i++) {
+		add_pod(&t, "priority: 9, containers: [{name: a, resources: {requests: {cpu: '100'}}}]",
+			BT_ENTERED_QUEUE);
+	}
+	uint32_t small = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	struct bt_decision decision;
+	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
+	assert_int_equal(decision.outcome, BT_REFUSED);
+	assert_int_equal(decide(&t, small).outcome, BT_PLACED);
+	struct bt_engine_counts counts = bt_engine_counts(t.engine);
+	assert_in_range(counts.by_evaluation_n, 0, 1);
+	assert_in_range(counts.dry_run_n, 0, 8);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -736,6 +764,7 @@ int main(void)
 		FIXTURE_TEST(a_pod_that_fits_is_placed_and_counts),
 		FIXTURE_TEST(a_refused_pod_is_looked_at_again_when_room_may_have_come),
 		FIXTURE_TEST(without_nodes_every_pod_is_refused),
+		FIXTURE_TEST(pods_of_a_kind_that_fits_nowhere_cost_those_behind_them_nothing),
 		FIXTURE_TEST(a_binding_that_fails_gives_everything_back),
 		FIXTURE_TEST(an_assumed_pod_that_is_deleted_frees_its_room_and_its_late_answer_harms_nobody),
 		FIXTURE_TEST(an_assumed_pod_that_begins_to_be_deleted_frees_its_room),
