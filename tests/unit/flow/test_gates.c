@@ -47,6 +47,32 @@ static void defaults_are_those_of_the_release(void **state)
 	assert_false(bt_gate_info(BT_GATE_DRA_PRIORITIZED_LIST)->locked);
 }
 
+/* Those that k8s.io/component-base registers for logs and metrics. */
+static void gates_of_logs_and_metrics_are_known(void **state)
+{
+	static const struct {
+		enum bt_gate gate;
+		enum bt_gate_stage stage;
+		bool on;
+	} expected[] = {{BT_GATE_CONTEXTUAL_LOGGING, BT_GATE_BETA, true},
+		{BT_GATE_LOGGING_ALPHA_OPTIONS, BT_GATE_ALPHA, false},
+		{BT_GATE_LOGGING_BETA_OPTIONS, BT_GATE_BETA, true},
+		{BT_GATE_NATIVE_HISTOGRAMS, BT_GATE_ALPHA, false}};
+	struct bt_gates gates;
+
+	(void)state;
+	expect_taken(&gates, "ContextualLogging=false,LoggingAlphaOptions=true,LoggingBetaOptions=false,"
+			     "NativeHistograms=true");
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		const struct bt_gate_info *info = bt_gate_info(expected[i].gate);
+
+		assert_int_equal(info->stage, expected[i].stage);
+		assert_int_equal(info->on, expected[i].on);
+		assert_false(info->locked);
+		assert_int_equal(gates.on[expected[i].gate], !expected[i].on);
+	}
+}
+
 static void every_gate_is_found_by_its_name(void **state)
 {
 	(void)state;
@@ -111,6 +137,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_those_of_the_release),
+		cmocka_unit_test(gates_of_logs_and_metrics_are_known),
 		cmocka_unit_test(every_gate_is_found_by_its_name),
 		cmocka_unit_test(a_list_switches_gates_and_the_last_word_counts),
 		cmocka_unit_test(a_stage_is_overruled_by_a_name),
