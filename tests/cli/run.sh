@@ -24,6 +24,10 @@ expect 2 "--bind-address is an IP address, such as 0.0.0.0 or ::, not 'nonsense'
 expect 3 "GnuTLS has none of these" "$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-curve-preferences=4588
 expect 3 "one.crt: No such file or directory; see --tls-sni-cert-key" \
 	"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-sni-cert-key=one.crt,one.key:a,b
+echo nonsense >one.crt
+echo nonsense >one.key
+expect 3 "no certificate in PEM" \
+	"$berth" run --kubeconfig=none.kubeconfig --leader-elect=false --tls-sni-cert-key=one.crt,one.key:a,b
 expect 3 "missing.kubeconfig: No such file" "$berth" run --kubeconfig=missing.kubeconfig --tls-min-version=VersionTLS10 \
 	--tls-cipher-suites=TLS_RSA_WITH_AES_128_CBC_SHA
 expect 3 "--authentication-kubeconfig: missing: No such file" \

@@ -263,6 +263,10 @@ static bool confine(const struct bt_scheduler *s, struct bt_buf *out_error)
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		bt_sandbox_read(&sandbox, files[i]);
 	}
+	for (uint32_t i = 0; i < serving->sni_n; i++) {
+		bt_sandbox_read(&sandbox, serving->sni[i].cert_file);
+		bt_sandbox_read(&sandbox, serving->sni[i].key_file);
+	}
 	for (uint32_t i = 0; i < s->config->extender_n; i++) {
 		const struct bt_extender_tls *tls = &s->config->extenders[i].tls;
 
