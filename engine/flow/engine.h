@@ -395,6 +395,14 @@ struct bt_queue *bt_engine_queue(struct bt_engine *engine);
 /* Decides nothing and says everything about a pod as the cluster is now. The pod need not be queued. */
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out_explanation);
 
+/*
+ * Begins, or ends, to look at the cluster as if a pod that is on a node were not there: explanations in
+ * between, and their reasons, do not count it. What is prepared then is not remembered.
+ * Requires: no cycle in between. Returns: whether it is on a node; else nothing was begun.
+ */
+bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix);
+void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix);
+
 /* The same for the pod whose cycle was the last one: by what extenders have said in it, they are not asked
  * again. */
 void bt_engine_explain_cycle(

@@ -159,7 +159,9 @@ static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_e
 	out->evaluation.promises = bt_engine_promises_of(engine, pod_ix);
 	out->evaluation.hooks = hooks;
 	explain_cycle(engine, lane, out);
-	if (out->plan && !out->error && out->evaluation.feasible_n == 0) {
+	/* Nobody is evicted for a pod that has a node. */
+	if (out->plan && !out->error && out->evaluation.feasible_n == 0 &&
+		bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == BT_NO_NODE) {
 		explain_post_filter(engine, lane, out);
 	}
 }
@@ -167,6 +169,49 @@ static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_e
 void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
 {
 	explain(engine, pod_ix, bt_extend_look(engine->extend, pod_ix), out);
+}
+
+/* A trial changes what is counted and no version of it: what a plan has found idle before does not count in
+ * it, nor what it finds in it afterwards. NULL: of another scheduler. */
+static struct bt_plan *plan_anew(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	struct bt_plan *plan =
+		lane ? bt_planner_plan(lane->planner, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature)
+		     : NULL;
+
+	if (plan) {
+		plan->idle_version = 0;
+	}
+	return plan;
+}
+
+bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t node_ix = bt_ledger_pod(ledger, pod_ix)->node_ix;
+	struct bt_plan *plan = plan_anew(engine, pod_ix);
+
+	if (node_ix == BT_NO_NODE || !plan) {
+		return false;
+	}
+	/* Counters that a plan asks for are made of pods as they are: all have to be there before the trial.
+	 */
+	bt_prepare(plan, &engine->cache->view);
+	plan->idle_version = 0;
+	bt_ledger_try_begin(ledger, node_ix);
+	bt_ledger_try(ledger, pod_ix, node_ix, false);
+	return true;
+}
+
+void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t node_ix = bt_ledger_pod(ledger, pod_ix)->node_ix;
+
+	bt_ledger_try(ledger, pod_ix, node_ix, true);
+	bt_ledger_try_end(ledger, node_ix);
+	plan_anew(engine, pod_ix);
 }
 
 void bt_engine_explain_cycle(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)

@@ -372,9 +372,14 @@ static void explain(void *context, struct bt_engine *engine)
 
 	e->found = pod_ix != BT_NO_POD;
 	if (e->found) {
+		bool absent = bt_engine_absent_begin(engine, pod_ix);
+
 		bt_emit_begin_array(e->emit, "nodes");
 		bt_report_explain(e->emit, engine, pod_ix);
 		bt_emit_end(e->emit);
+		if (absent) {
+			bt_engine_absent_end(engine, pod_ix);
+		}
 	}
 }
 

@@ -310,6 +310,39 @@ static void a_pod_can_be_explained(void **state)
 	assert_int_equal(get(desk, "/debug/explain"), 400);
 }
 
+/* Its own requests, and its own labels, do not keep it from where it is. */
+static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
+{
+	static const char apart[] =
+		", 'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': "
+		"[{'labelSelector': {'matchLabels': {'a': 'b'}}, 'topologyKey': 'kubernetes.io/hostname'}]}}";
+	struct desk *desk = *state;
+	char there[512];
+
+	snprintf(there, sizeof(there), "%s, 'nodeName': 'n1'", apart);
+	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n1", ", 'labels': {'kubernetes.io/hostname': 'n1'}");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", ", 'labels': {'a': 'b'}", there);
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "a", "", ", 'nodeName': 'n1'");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=csv"), 200);
+	assert_has(desk, "default/p,n1,feasible");
+	assert_int_equal(get(desk, "/debug/explain?pod=default/a&output=csv"), 200);
+	assert_has(desk, "default/a,n1,feasible");
+	assert_int_equal(get(desk, "/debug/cache?node=n1"), 200);
+	assert_has(desk, "\"usedPods\": 2");
+	/* What was seen without it is not remembered: its twin is kept out, and not placed. */
+	lab_pod_event(&desk->lab, BT_PARCEL_DELETE, "a", "", ", 'nodeName': 'n1'");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "twin", ", 'labels': {'a': 'b'}", apart);
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/explain?pod=default/twin&output=csv"), 200);
+	assert_has(desk, "default/twin,n1,rejected");
+	assert_has(desk, "InterPodAffinity");
+	assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=csv"), 200);
+	assert_has(desk, "default/p,n1,feasible");
+	assert_int_equal(get(desk, "/debug/cache?node=n1"), 200);
+	assert_has(desk, "\"usedPods\": 1");
+}
+
 static void what_is_not_there_is_said(void **state)
 {
 	struct desk *desk = *state;
@@ -452,6 +485,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_queue_can_be_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_cache_can_be_looked_at_and_compared, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_pod_can_be_explained, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_bound_pod_is_explained_as_if_it_were_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, setup, teardown),
 	};
 
