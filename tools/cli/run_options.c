@@ -249,7 +249,8 @@ const struct bt_option bt_run_options[] = {
 		.argument = "BOOL",
 		.default_value = "true",
 		.help = "Serve /debug/flags/v, by which PUT sets -v; without --config (there: "
-			"enableProfiling). There are no profiles under /debug/pprof/: use perf."},
+			"enableProfiling). /debug/pprof/ says which commands of perf show what Go's "
+			"profiles do."},
 	{.name = "contention-profiling",
 		.type = BT_OPTION_SWITCH,
 		.argument = "BOOL",

@@ -5,6 +5,7 @@
 
 #include "debug_int.h"
 #include "metrics_int.h"
+#include "profiles_int.h"
 #include "tools/cli/doc_write.h"
 #include "tools/kube/config_encode.h"
 #include "tools/serve/health.h"
@@ -127,18 +128,6 @@ static void answer_version(const struct bt_serve_sources *sources, const struct 
 	bt_buf_char(&out->body, '\n');
 }
 
-static void answer_no_profiles(const struct bt_serve_sources *sources, const struct bt_route_request *request,
-	struct bt_str rest, struct bt_route_answer *out)
-{
-	(void)sources;
-	(void)request;
-	(void)rest;
-	out->status = 404;
-	bt_buf_text(&out->body,
-		"berth is not written in Go and has no such profiles; perf record -g -p PID and "
-		"perf report show where its time goes\n");
-}
-
 static bool has_profiling(const struct bt_serve_sources *sources)
 {
 	return sources->config && sources->config->enable_profiling.value;
@@ -222,12 +211,13 @@ static const struct route {
 		false},
 	{"/debug/explain", false, false, true, bt_debug_explain, "?pod=NAMESPACE/NAME, &output=json|yaml|csv",
 		NULL, false},
-	{"/debug/pprof", true, false, false, answer_no_profiles, NULL, NULL, false},
+	{"/debug/pprof", true, false, false, bt_profiles_answer, "what stands in for Go's profiles",
+		has_profiling, false},
 	{"/flagz", false, false, false, bt_zpages_flagz, "flags and their values", has_flagz, false},
 	{"/statusz", false, false, false, bt_zpages_statusz, "what runs here, and since when", has_statusz,
 		false},
 	{"/debug/flags/v", false, false, false, answer_verbosity, "PUT sets -v", has_profiling, true},
-	{"/debug/flags", true, false, false, answer_flags, NULL, has_profiling, false},
+	{"/debug/flags", true, false, false, answer_flags, "the flags that can be set", has_profiling, false},
 };
 
 #define ROUTE_N (sizeof(routes) / sizeof(*routes))
@@ -253,7 +243,7 @@ static const struct route *find(struct bt_str path, struct bt_str *out_rest)
 		if (bt_str_is(path, routes[i].path)) {
 			return &routes[i];
 		}
-		if (routes[i].below && path.len > n + 1 && bt_str_starts(path, routes[i].path) &&
+		if (routes[i].below && path.len > n && bt_str_starts(path, routes[i].path) &&
 			path.ptr[n] == '/') {
 			*out_rest = bt_str_sub(path, n + 1, path.len);
 			return &routes[i];

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What stands at which path, and health in upstream's words.
  */
+#include <unistd.h>
+
 #include "lab.h"
 
 #include "engine/base/mem.h"
@@ -343,13 +345,49 @@ static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
 	assert_has(desk, "\"usedPods\": 1");
 }
 
+/* Go's names of profiles are known, and what shows the same is said. */
+static void profiles_name_what_stands_in_for_them(void **state)
+{
+	static const char *const names[] = {
+		"allocs", "block", "goroutine", "heap", "mutex", "profile", "threadcreate", "trace"};
+	struct desk *desk = *state;
+	char url[64], text[64];
+
+	for (int slash = 0; slash < 2; slash++) {
+		assert_int_equal(get(desk, slash ? "/debug/pprof/" : "/debug/pprof"), 200);
+		assert_string_equal(desk->answer.type, "text/html; charset=utf-8");
+		assert_has(desk, "<title>/debug/pprof/</title>");
+		assert_has(desk, "<a href='/debug/pprof/cmdline'>");
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(text, sizeof(text), "<td>%s</td>", names[i]);
+		assert_has(desk, text);
+	}
+	snprintf(text, sizeof(text), " -p %d", getpid());
+	assert_has(desk, text);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(url, sizeof(url), "/debug/pprof/%s?seconds=1", names[i]);
+		assert_int_equal(get(desk, url), 501);
+		assert_has(desk, "berth is not written in Go");
+		snprintf(text, sizeof(text), "-p %d", getpid());
+		assert_has(desk, text);
+	}
+	assert_answers(desk, "/debug/pprof/symbol", 200, "num_symbols: 0\n");
+	assert_answers(desk, "/debug/pprof/nonsense", 404, "Unknown profile\n");
+	assert_int_equal(get(desk, "/debug/pprof/cmdline"), 200);
+	assert_has(desk, "test_unit_serve_routes");
+	assert_int_not_equal(desk->answer.body.ptr[desk->answer.body.len - 1], 0);
+	desk->lab.config.enable_profiling.value = false;
+	assert_int_equal(get(desk, "/debug/pprof"), 404);
+	assert_int_equal(get(desk, "/debug/pprof/cmdline"), 404);
+	desk->lab.config.enable_profiling.value = true;
+}
+
 static void what_is_not_there_is_said(void **state)
 {
 	struct desk *desk = *state;
 
 	assert_answers(desk, "/nonsense", 404, "404 page not found\n");
-	assert_int_equal(get(desk, "/debug/pprof/heap"), 404);
-	assert_has(desk, "perf record");
 	assert_int_equal(get(desk, "/healthzz"), 404);
 	desk->sources.pipeline = NULL;
 	assert_int_equal(get(desk, "/debug/queue"), 404);
@@ -487,6 +525,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_pod_can_be_explained, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_bound_pod_is_explained_as_if_it_were_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(profiles_name_what_stands_in_for_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, setup, teardown),
 	};
 
