@@ -72,7 +72,7 @@ static const struct bt_signature *counts_as(struct bt_engine *engine, uint32_t p
 	if (!stands_in_queue(engine, pod_ix)) {
 		return priority > 0 ? NULL : bare_signature(engine, pod->signature->namespace_);
 	}
-	return pod->priority < priority || bt_engine_claims_gate(engine, pod_ix) ? NULL : pod->signature;
+	return pod->priority < priority ? NULL : pod->signature;
 }
 
 /* Lets the pods that a node is promised to, and that the cycle's pod has to yield to, use it; or ends that.
@@ -86,7 +86,6 @@ static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
 		i = bt_ledger_next(ledger, i)) {
 		const struct bt_signature *signature = counts_as(engine, i);
 
-		engine->fickle_promises |= bt_ledger_pod(ledger, i)->signature->claim_n > 0;
 		if (!signature) {
 			continue;
 		}
@@ -464,12 +463,11 @@ static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	if (!plan->columns || pod->status_node != BT_NAME_NONE || pod->nominated_ix != BT_NO_NODE ||
-		engine->fickle_promises || engine->group_cycle.on) {
+		engine->group_cycle.on) {
 		return false;
 	}
 	struct bt_plan *yielding = bt_planner_yielding(lane->planner, plan, &engine->promises, pod->priority);
-	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine), out_node_ix) &&
-	       !engine->fickle_promises;
+	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine), out_node_ix);
 }
 
 static bool pick(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan, bool idle,
@@ -744,12 +742,12 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	BT_REQUIRE(lane);
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
+	bt_buf_clear(&engine->reserved.why);
 	if (BT_UNLIKELY(pod->terminating)) {
 		skip(engine, pod_ix);
 		return;
 	}
 	engine->cycle_n++;
-	bt_buf_clear(&engine->reserved.why);
 	bt_engine_post_filter_begin(engine);
 	int64_t begin_ns = bt_stages_now(engine->options.stages);
 	decide(engine, lane, out_decision);
@@ -829,14 +827,20 @@ static void unassume(struct bt_engine *engine, uint32_t pod_ix)
 	bt_engine_set_aside(engine, &failed);
 }
 
-void bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
+	if (BT_UNLIKELY(engine->cache->view.devices->pending_n) && !bt_engine_prebinds(engine, pod_ix)) {
+		unassume(engine, pod_ix);
+		return false;
+	}
+	engine->counts.placed_n++;
 	BT_PROBE2(bind, pod_ix, node_ix);
 	if (engine->options.binder.bind) {
 		engine->options.binder.bind(engine->options.binder.context, engine, pod_ix, node_ix);
 	} else {
 		bt_engine_bound(engine, pod_ix);
 	}
+	return true;
 }
 
 /* What was chosen is not to be had any more. */
@@ -868,9 +872,11 @@ static void place(struct bt_engine *engine, struct bt_decision *decision)
 		fail_placed(engine, decision, reserved);
 		return;
 	}
-	engine->counts.placed_n++;
 	bt_queue_done(engine->queue, pod_ix);
-	bt_engine_bind(engine, pod_ix, decision->node_ix);
+	if (!bt_engine_bind(engine, pod_ix, decision->node_ix)) {
+		decision->outcome = BT_FAILED;
+		decision->node_ix = BT_NO_NODE;
+	}
 }
 
 void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision)

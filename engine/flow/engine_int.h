@@ -150,9 +150,6 @@ struct bt_engine {
 	bool counts_nodes; /* bt_engine_count_nodes */
 	struct bt_promises promises;
 	uint32_t promises_for; /* the pod whose cycle it is */
-	/* A pod was promised a node that counts there or not as its claims are, of which journals say
-	 * nothing: from then on promises are not put into columns. */
-	bool fickle_promises;
 	struct bt_extend *extend;
 	bool extended; /* there are extenders */
 	struct bt_preemption preemption;
@@ -298,8 +295,16 @@ void bt_engine_choose_reserved(
 enum bt_reserve bt_engine_reserve(
 	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
 
-/* The binder gets an assumed pod. */
-void bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+/*
+ * Does PreBind succeed for an assumed pod? Where a binder writes its claims, he says so. Otherwise
+ * reserved.why has upstream's text. Source: patchPodExtendedResourceClaimStatus, v1.36.3: a pod with claims
+ * whose extended resources a device plugin provides on its node, though a DeviceClass serves for them,
+ * never gets there.
+ */
+bool bt_engine_prebinds(struct bt_engine *engine, uint32_t pod_ix);
+
+/* The binder gets an assumed pod. Returns: false when PreBind fails before that; then the pod waits again. */
+bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
 
 /* A pod that was not placed waits again, or is gone. */
 void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);

@@ -482,7 +482,6 @@ static void submit(struct work *w)
 		struct bt_group_member *member = &cycle->members[i];
 
 		if (member->assumed) {
-			engine->counts.placed_n++;
 			bt_queue_done(engine->queue, member->decision.pod_ix);
 			w->scheduled_n++;
 			if (permit(w) == PERMIT_WAIT && !engine->options.groups_by_events) {
@@ -502,8 +501,13 @@ static void conclude_all(struct bt_engine *engine)
 	for (size_t i = 0; i < cycle->member_n; i++) {
 		struct bt_group_member *member = &cycle->members[i];
 
+		if (member->assumed &&
+			bt_engine_bind(engine, member->decision.pod_ix, member->decision.node_ix)) {
+			continue;
+		}
 		if (member->assumed) {
-			bt_engine_bind(engine, member->decision.pod_ix, member->decision.node_ix);
+			member->decision.outcome = BT_FAILED;
+			member->decision.node_ix = BT_NO_NODE;
 		} else if (member->decision.outcome != BT_SKIPPED) {
 			conclude(engine, member);
 		}

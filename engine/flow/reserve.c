@@ -255,9 +255,51 @@ static enum bt_reserve assume_volumes(struct bt_engine *engine, uint32_t pod_ix,
 	return outcome;
 }
 
-static void assume_devices(struct bt_engine *engine, uint32_t pod_ix)
+#define DYNAMIC_RESOURCES "running PreBind plugin \"DynamicResources\": "
+
+/* Does a binder write what claims get, and find out what has become of them? Else it is done here. */
+static bool binder_writes_claims(const struct bt_engine *engine)
+{
+	return engine->options.releaser.release;
+}
+
+/* Source: bindClaim, v1.36.3. */
+static void say_claim_gone(struct bt_engine *engine, uint32_t pod_ix, const struct bt_reserved_choice *noted)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	struct bt_str name = bt_engine_name(engine, noted->name);
+
+	bt_buf_printf(&engine->reserved.why,
+		DYNAMIC_RESOURCES "add finalizer to claim %.*s/%.*s: resourceclaims.resource.k8s.io ",
+		BT_STR_ARG(bt_engine_name(engine, signature->namespace_)), BT_STR_ARG(name));
+	bt_quote(&engine->reserved.why, name);
+	bt_buf_text(&engine->reserved.why, " not found");
+}
+
+bool bt_engine_prebinds(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	uint32_t n;
+	const struct bt_device_choice *choices = bt_devices_pending(engine->cache->devices, pod_ix, &n);
+
+	for (uint32_t i = 0; i < n && !binder_writes_claims(engine); i++) {
+		if (choices[i].claim_ix == BT_NO_CLAIM && choices[i].allocation.result_n == 0) {
+			bt_buf_clear(&engine->reserved.why);
+			bt_buf_printf(&engine->reserved.why,
+				DYNAMIC_RESOURCES "nil or empty request mappings, no update of pod "
+						  "%.*s/%.*s ExtendedResourceClaimStatus",
+				BT_STR_ARG(bt_engine_name(engine, pod->signature->namespace_)),
+				BT_STR_ARG(bt_engine_name(engine, pod->name)));
+			return false;
+		}
+	}
+	return true;
+}
+
+static enum bt_reserve assume_devices(struct bt_engine *engine, uint32_t pod_ix)
 {
 	struct bt_reserved *reserved = &engine->reserved;
+	enum bt_reserve outcome = BT_RESERVED;
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < reserved->choice_n; i++) {
@@ -265,9 +307,13 @@ static void assume_devices(struct bt_engine *engine, uint32_t pod_ix)
 			reserved->given = bt_mem_grow(
 				reserved->given, kept, &reserved->given_cap, sizeof(*reserved->given));
 			reserved->given[kept++] = reserved->choices[i].choice;
+		} else if (outcome == BT_RESERVED && !binder_writes_claims(engine)) {
+			say_claim_gone(engine, pod_ix, &reserved->choices[i]);
+			outcome = BT_PRE_BIND_FAILS;
 		}
 	}
 	bt_devices_assume(engine->cache->devices, pod_ix, reserved->given, kept);
+	return outcome;
 }
 
 /* Has what plugins know of the pod's claims been worked out for the claims as they are? */
@@ -310,7 +356,7 @@ static BT_NOINLINE enum bt_reserve assume_claims(struct bt_engine *engine, uint3
 		bt_held_release(&engine->reserved.names);
 	}
 	if (reserved == BT_RESERVED && engine->reserved.choice_n) {
-		assume_devices(engine, pod_ix);
+		reserved = assume_devices(engine, pod_ix);
 	}
 	return reserved;
 }

@@ -39,6 +39,9 @@ static void decide(struct bt_turn *turn, uint32_t pod_ix)
 		message = bt_messages_of(&turn->messages, pod_ix);
 	}
 	bt_engine_end(turn->engine, &decision);
+	if (turn->texts && message.len == 0) {
+		message = bt_engine_end_error(turn->engine);
+	}
 	turn->told(turn->context, &decision, &info, nominated, message);
 }
 

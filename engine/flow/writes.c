@@ -417,15 +417,26 @@ static bool is_reserved(const struct bt_resource_claim *claim, uint32_t consumer
 	return false;
 }
 
+/* What the claim gets; before: so often the pod names it before. */
 static const struct bt_device_choice *choice_of(
-	const struct bt_device_choice *choices, uint32_t n, uint32_t claim_ix)
+	const struct bt_device_choice *choices, uint32_t n, uint32_t claim_ix, uint32_t before)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (choices[i].claim_ix == claim_ix) {
+		if (choices[i].claim_ix == claim_ix && before-- == 0) {
 			return &choices[i];
 		}
 	}
 	return NULL;
+}
+
+static uint32_t named_before(const struct bt_signature *signature, uint32_t i)
+{
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < i; k++) {
+		n += signature->claims[k].claim == signature->claims[i].claim;
+	}
+	return n;
 }
 
 /* A claim of the pod's spec: allocated and reserved, or reserved only, or there is nothing to do. */
@@ -462,10 +473,11 @@ static void add_claims(const struct maker *m, uint32_t pod_ix, struct bt_writes 
 		if (signature->claims[i].claim != BT_NAME_NONE &&
 			bt_map_get(&store->claim_ixs,
 				bt_pair_key(signature->namespace_, signature->claims[i].claim), &ix)) {
-			add_claim(m, ix, choice_of(choices, choice_n, ix), claims, &n);
+			add_claim(m, ix, choice_of(choices, choice_n, ix, named_before(signature, i)), claims,
+				&n);
 		}
 	}
-	const struct bt_device_choice *special = choice_of(choices, choice_n, BT_NO_CLAIM);
+	const struct bt_device_choice *special = choice_of(choices, choice_n, BT_NO_CLAIM, 0);
 	if (special) {
 		claims[n].timed = store->features.binding_conditions;
 		add_allocation(m, &special->allocation, &claims[n]);

@@ -655,10 +655,8 @@ uint32_t bt_dynamic_resources_choose(const struct bt_compiled *compiled, const s
 			continue;
 		}
 		const struct bt_allocation *allocation = &allocations[found++];
-		/* Extended resources that device plugins provide need no claim. */
-		if (held->special && allocation->result_n == 0) {
-			continue;
-		}
+		/* Where device plugins provide all extended resources, a pod that has claims besides gets one
+		 * without devices for them, as upstream: its binding fails. */
 		if (held->claim_ix == BT_NO_CLAIM || claim_now(view, held)) {
 			choices[n++] = (struct bt_device_choice){held->claim_ix, *allocation};
 		}

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The API server of histories.
  */
-#include "tools/verdict/api.h"
+#include "tools/verdict/api_int.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/flow/source.h"
+#include "engine/flow/writes.h"
 #include "tools/codec/object.h"
 #include "tools/kube/defaults.h"
 
@@ -16,7 +20,7 @@ static struct bt_str keep(struct bt_api *api, struct bt_str text)
 	return (struct bt_str){bt_arena_copy(&api->cluster.arena, text.ptr, text.len), text.len};
 }
 
-static struct bt_api_object *find(
+struct bt_api_object *bt_api_find(
 	struct bt_api *api, struct bt_str kind, struct bt_str namespace_, struct bt_str name)
 {
 	for (size_t i = api->object_n; i-- > 0;) {
@@ -40,19 +44,52 @@ struct bt_api_object *bt_api_pod(struct bt_api *api, uint32_t pod_ix)
 	return NULL;
 }
 
-static enum bt_status decode(
-	struct bt_api *api, struct bt_str doc, struct bt_object *out, struct bt_buf *out_error)
+static enum bt_status decode_in(struct bt_api *api, struct bt_arena *arena, struct bt_str doc,
+	struct bt_object *out, struct bt_buf *out_error)
 {
-	struct bt_decode decode = {.json = api->json, .arena = &api->scratch};
+	struct bt_decode decode = {.json = api->json, .arena = arena};
 
 	*out = (struct bt_object){0};
-	bt_json_begin(api->json, doc, &api->scratch);
+	bt_json_begin(api->json, doc, arena);
 	if (!bt_object_decode(&decode, out)) {
 		bt_buf_printf(out_error, "%s%s%s", decode.error.path, decode.error.path[0] ? ": " : "",
 			decode.error.message);
 		return BT_INVALID;
 	}
 	return BT_OK;
+}
+
+static enum bt_status decode(
+	struct bt_api *api, struct bt_str doc, struct bt_object *out, struct bt_buf *out_error)
+{
+	return decode_in(api, &api->scratch, doc, out, out_error);
+}
+
+const struct bt_resource_claim_object *bt_api_claim(struct bt_api *api, const struct bt_api_object *stored)
+{
+	struct bt_object *object;
+
+	if (stored->claim) {
+		return stored->claim;
+	}
+	object = bt_arena_zalloc(&api->cluster.arena, sizeof(*object));
+	BT_REQUIRE(decode_in(api, &api->cluster.arena, stored->doc, object, &api->text) == BT_OK);
+	bt_defaults_scheme(object, &api->cluster.arena);
+	return &object->resource_claim;
+}
+
+/* A claim says by which write it is what it is, so that the engine can tell old news. */
+static void overlay_claim(
+	struct bt_api *api, const struct bt_api_object *stored, struct bt_resource_claim_object *claim)
+{
+	char version[24];
+
+	if (stored->claim) {
+		*claim = *stored->claim;
+	}
+	snprintf(version, sizeof(version), "%llu", (unsigned long long)stored->version);
+	claim->meta.resource_version =
+		(struct bt_str){bt_arena_copy(&api->scratch, version, strlen(version)), strlen(version)};
 }
 
 /* A pod's conditions with one more: it is being preempted. */
@@ -101,6 +138,9 @@ static void build(struct bt_api *api, const struct bt_api_object *stored, struct
 		status.pod.spec = out->pod.spec;
 		out->pod = status.pod;
 	}
+	if (out->kind == BT_KIND_RESOURCE_CLAIM) {
+		overlay_claim(api, stored, &out->resource_claim);
+	}
 	out->meta.uid = stored->uid;
 	out->meta.creation_ns = stored->creation_ns;
 	out->meta.deletion_ns = stored->deletion_ns;
@@ -127,13 +167,13 @@ static void show_pod(struct bt_api *api, struct bt_api_object *stored, const str
 	}
 }
 
-/* Brings an object's new state to the engine. */
-static void show(struct bt_api *api, struct bt_api_object *stored)
+void bt_api_show(struct bt_api *api, struct bt_api_object *stored)
 {
 	struct bt_object object;
 	enum bt_entry entry;
 	uint32_t ix;
 
+	stored->version = ++api->version;
 	build(api, stored, &object);
 	if (object.kind == BT_KIND_POD) {
 		show_pod(api, stored, &object);
@@ -177,7 +217,7 @@ enum bt_status bt_api_create(struct bt_api *api, struct bt_str doc, struct bt_bu
 	if (status != BT_OK) {
 		return status;
 	}
-	if (find(api, object.kind_name, object.meta.namespace_, object.meta.name)) {
+	if (bt_api_find(api, object.kind_name, object.meta.namespace_, object.meta.name)) {
 		bt_buf_printf(out_error, "%.*s \"%.*s\" already exists", BT_STR_ARG(object.kind_name),
 			BT_STR_ARG(object.meta.name));
 		return BT_EXISTS;
@@ -202,7 +242,7 @@ enum bt_status bt_api_create(struct bt_api *api, struct bt_str doc, struct bt_bu
 		stored->node = keep(api, object.pod.spec.node_name);
 		start(api, stored, &object);
 	}
-	show(api, stored);
+	bt_api_show(api, stored);
 	return BT_OK;
 }
 
@@ -265,12 +305,14 @@ enum bt_status bt_api_update(struct bt_api *api, struct bt_str doc, struct bt_bu
 	if (status != BT_OK) {
 		return status;
 	}
-	struct bt_api_object *stored = find(api, object.kind_name, object.meta.namespace_, object.meta.name);
+	struct bt_api_object *stored =
+		bt_api_find(api, object.kind_name, object.meta.namespace_, object.meta.name);
 	if (!stored) {
 		return BT_NOT_FOUND;
 	}
 	bool keep_status = has_no_status(api, doc);
 	stored->doc = doc;
+	stored->claim = NULL;
 	if (!keep_status || object.kind != BT_KIND_POD) {
 		stored->status_doc = doc;
 	}
@@ -280,7 +322,7 @@ enum bt_status bt_api_update(struct bt_api *api, struct bt_str doc, struct bt_bu
 	if (object.kind == BT_KIND_POD) {
 		update_pod(api, stored, &object, keep_status);
 	}
-	show(api, stored);
+	bt_api_show(api, stored);
 	return BT_OK;
 }
 
@@ -296,7 +338,7 @@ static void remove_stored(struct bt_api *api, struct bt_api_object *stored)
 enum bt_status bt_api_delete(
 	struct bt_api *api, struct bt_str kind, struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_api_object *stored = find(api, kind, namespace_, name);
+	struct bt_api_object *stored = bt_api_find(api, kind, namespace_, name);
 
 	if (!stored) {
 		return BT_NOT_FOUND;
@@ -307,60 +349,78 @@ enum bt_status bt_api_delete(
 
 /* ---- the scheduler's own writes ---- */
 
+#define BIND_FAILS "running Bind plugin \"DefaultBinder\": "
+
 static bool can_bind(struct bt_api *api, const struct bt_api_object *stored, struct bt_str name)
 {
 	struct bt_object object;
 
-	bt_buf_clear(&api->bind_error);
 	if (api->fail_bind) {
-		bt_buf_printf(&api->bind_error, "pod %.*s: no binding now", BT_STR_ARG(name));
+		bt_buf_printf(&api->bind_error, BIND_FAILS "pod %.*s: no binding now", BT_STR_ARG(name));
 		return false;
 	}
 	if (!stored) {
-		bt_buf_printf(&api->bind_error, "pods \"%.*s\" not found", BT_STR_ARG(name));
+		bt_buf_printf(&api->bind_error, BIND_FAILS "pods \"%.*s\" not found", BT_STR_ARG(name));
 		return false;
 	}
 	build(api, stored, &object);
 	if (object.meta.deletion_ns) {
-		bt_buf_printf(&api->bind_error, "pod %.*s is being deleted, cannot be assigned to a host",
+		bt_buf_printf(&api->bind_error,
+			BIND_FAILS "pod %.*s is being deleted, cannot be assigned to a host",
 			BT_STR_ARG(name));
 	} else if (object.pod.spec.node_name.len) {
-		bt_buf_printf(&api->bind_error, "pod %.*s is already assigned to node \"%.*s\"",
+		bt_buf_printf(&api->bind_error, BIND_FAILS "pod %.*s is already assigned to node \"%.*s\"",
 			BT_STR_ARG(name), BT_STR_ARG(object.pod.spec.node_name));
 	} else if (object.pod.spec.scheduling_gates.n) {
-		bt_buf_printf(
-			&api->bind_error, "pod %.*s has non-empty .spec.schedulingGates", BT_STR_ARG(name));
+		bt_buf_printf(&api->bind_error, BIND_FAILS "pod %.*s has non-empty .spec.schedulingGates",
+			BT_STR_ARG(name));
 	}
 	return api->bind_error.len == 0;
+}
+
+static void note_bind_error(struct bt_api *api, uint32_t pod_ix)
+{
+	api->bind_errors = bt_mem_grow(
+		api->bind_errors, api->bind_error_n, &api->bind_error_cap, sizeof(*api->bind_errors));
+	api->bind_errors[api->bind_error_n++] =
+		(struct bt_api_bind_error){pod_ix, keep(api, bt_buf_view(&api->bind_error))};
+}
+
+/* The call itself. */
+static bool bind_pod(struct bt_api *api, uint32_t pod_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	struct bt_str name = bt_intern_str(intern, pod->name);
+	/* A pod of that name may be another one. */
+	struct bt_api_object *stored = bt_api_find(
+		api, (struct bt_str)BT_STR("Pod"), bt_intern_str(intern, pod->signature->namespace_), name);
+	struct bt_object object;
+
+	if (!can_bind(api, stored, name)) {
+		return false;
+	}
+	stored->node = bt_intern_str(intern, cache->view.snapshot->nodes[pod->node_ix].name);
+	stored->nominated = (struct bt_str){0};
+	stored->nominated_set = true;
+	build(api, stored, &object);
+	start(api, stored, &object);
+	bt_api_show(api, stored);
+	return true;
 }
 
 static void bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
 {
 	struct bt_api *api = context;
-	const struct bt_cache *cache = bt_engine_cache(engine);
-	const struct bt_intern *intern = cache->dictionary->intern;
-	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
-	struct bt_str name = bt_intern_str(intern, pod->name);
-	/* A pod of that name may be another one. */
-	struct bt_api_object *stored = find(
-		api, (struct bt_str)BT_STR("Pod"), bt_intern_str(intern, pod->signature->namespace_), name);
-	struct bt_object object;
 
-	if (!can_bind(api, stored, name)) {
-		api->bind_errors = bt_mem_grow(
-			api->bind_errors, api->bind_error_n, &api->bind_error_cap, sizeof(*api->bind_errors));
-		api->bind_errors[api->bind_error_n++] =
-			(struct bt_api_bind_error){pod_ix, keep(api, bt_buf_view(&api->bind_error))};
-		bt_engine_bind_failed(engine, pod_ix);
-		return;
+	(void)engine;
+	(void)node_ix;
+	bt_buf_clear(&api->bind_error);
+	bt_api_bind_pod(api, pod_ix, bind_pod);
+	if (api->bind_error.len) {
+		note_bind_error(api, pod_ix);
 	}
-	stored->node = bt_intern_str(intern, cache->view.snapshot->nodes[node_ix].name);
-	stored->nominated = (struct bt_str){0};
-	stored->nominated_set = true;
-	build(api, stored, &object);
-	start(api, stored, &object);
-	show(api, stored);
-	bt_engine_bound(engine, pod_ix);
 }
 
 struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix)
@@ -381,7 +441,7 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	const struct bt_intern *intern = cache->dictionary->intern;
 	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
 	/* The engine may know it as one that has ended. */
-	struct bt_api_object *stored = find(api, (struct bt_str)BT_STR("Pod"),
+	struct bt_api_object *stored = bt_api_find(api, (struct bt_str)BT_STR("Pod"),
 		bt_intern_str(intern, pod->signature->namespace_), bt_intern_str(intern, pod->name));
 	struct bt_object object;
 
@@ -391,7 +451,7 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 	}
 	if (!stored->disrupted) {
 		stored->disrupted = true;
-		show(api, stored);
+		bt_api_show(api, stored);
 	}
 	build(api, stored, &object);
 	bt_buf_clear(&api->text);
@@ -402,7 +462,7 @@ static void evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint
 		remove_stored(api, stored);
 	} else if (stored->deletion_ns == 0) {
 		stored->deletion_ns = whole_second(api);
-		show(api, stored);
+		bt_api_show(api, stored);
 	}
 }
 
@@ -427,6 +487,7 @@ enum bt_status bt_api_open(
 		.clock = bt_clock_virtual(&api->now_ns),
 		.binder = {bind, api},
 		.evictor = {evict, api},
+		.releaser = {bt_api_release_claim, api},
 		.strict_order = true,
 		.flush_skips_gated = true,
 		.evaluate_always = true,
@@ -445,6 +506,11 @@ void bt_api_close(struct bt_api *api)
 	bt_mem_free(api->objects);
 	bt_mem_free(api->evicted);
 	bt_mem_free(api->bind_errors);
+	bt_mem_free(api->seen);
+	for (size_t i = 0; i < api->writes_n; i++) {
+		bt_writes_destroy(api->writes[i]);
+	}
+	bt_mem_free(api->writes);
 	bt_buf_fini(&api->text);
 	bt_buf_fini(&api->bind_error);
 }

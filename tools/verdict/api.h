@@ -19,7 +19,16 @@ struct bt_api_object {
 	bool disrupted;	    /* it has the condition that preemption gives its victims */
 	int64_t start_ns;
 	uint32_t pod_ix; /* what the engine calls it, or BT_NO_POD */
+	/* Of a ResourceClaim: what counts instead of the texts, in the cluster's arena; NULL: these do. */
+	const struct bt_resource_claim_object *claim;
+	uint64_t version; /* its resource version */
 	bool gone;
+};
+
+/* A ResourceClaim as it was when a cycle began. */
+struct bt_api_seen {
+	struct bt_str namespace_, name;
+	const struct bt_resource_claim_object *claim;
 };
 
 /* Why a pod could not be bound. */
@@ -36,6 +45,13 @@ struct bt_api {
 	struct bt_json *json;
 	int64_t now_ns;
 	uint32_t uid_n, start_n;
+	uint64_t version; /* the last resource version that was given */
+	/* What the cycle's pod writes of claims is made of what it has read when its cycle began: there is no
+	 * conflict, the last write counts. */
+	struct bt_api_seen *seen;
+	size_t seen_n, seen_cap;
+	struct bt_writes **writes; /* which stored claims point into */
+	size_t writes_n, writes_cap;
 	bool fail_bind;			       /* the API refuses bindings now */
 	struct bt_buf bind_error;	       /* what became of the last binding; empty: it is there */
 	struct bt_api_bind_error *bind_errors; /* of this cycle's pods, as far as there are any */
@@ -69,6 +85,9 @@ enum bt_status bt_api_update(struct bt_api *api, struct bt_str doc, struct bt_bu
 /* Removes an object at once. Returns: BT_OK, BT_NOT_FOUND. */
 enum bt_status bt_api_delete(
 	struct bt_api *api, struct bt_str kind, struct bt_str namespace_, struct bt_str name);
+
+/* The cycle of a pod begins: what it reads of claims is noted. */
+void bt_api_see_claims(struct bt_api *api, uint32_t pod_ix);
 
 /* Why the pod could not be bound, since bind_error_n was set to 0; empty when it could. */
 struct bt_str bt_api_bind_error(const struct bt_api *api, uint32_t pod_ix);

@@ -181,10 +181,12 @@ static bool begin(struct player *p, const struct bt_history_cycle *how)
 	cycle->pod_ix = pod_ix;
 	cycle->popped = bt_queue_look_key(&p->api, pod_ix);
 	bt_buf_clear(&cycle->message);
+	p->api.seen_n = 0;
 	cycle->grouped = bt_engine_in_group(engine, pod_ix);
 	if (cycle->grouped) {
 		return true;
 	}
+	bt_api_see_claims(&p->api, pod_ix);
 	bt_engine_explain(engine, pod_ix, &p->explanation);
 	bt_engine_begin(engine, pod_ix, &cycle->decision);
 	if (cycle->decision.outcome == BT_PLACED) {
@@ -230,7 +232,6 @@ static void end_placed(struct player *p)
 	const struct bt_pod *pod =
 		bt_ledger_pod(bt_engine_cache(p->api.cluster.engine)->ledger, cycle->pod_ix);
 
-	bt_buf_clear(&p->api.bind_error);
 	if (pod->state != BT_POD_QUEUED) {
 		bt_buf_printf(&cycle->message, "pod %.*s(%.*s) is in the cache, so can't be assumed",
 			BT_STR_ARG(bt_intern_str(
@@ -241,10 +242,7 @@ static void end_placed(struct player *p)
 	if (cycle->decision.outcome == BT_FAILED) {
 		bt_buf_str(&cycle->message, bt_engine_end_error(p->api.cluster.engine));
 	}
-	if (p->api.bind_error.len) {
-		bt_buf_printf(&cycle->message, "running Bind plugin \"DefaultBinder\": %.*s",
-			BT_STR_ARG(bt_buf_view(&p->api.bind_error)));
-	}
+	bt_buf_str(&cycle->message, bt_api_bind_error(&p->api, cycle->pod_ix));
 }
 
 static void add_text(struct cycle *cycle, struct bt_str text)
@@ -317,7 +315,7 @@ static void write_member(struct player *p, const struct bt_group_decision *group
 		bt_json_write_null(&p->json);
 	}
 	if (failure.len) {
-		bt_buf_printf(&message, "running Bind plugin \"DefaultBinder\": %.*s", BT_STR_ARG(failure));
+		bt_buf_str(&message, failure);
 	} else if (decision->outcome != BT_PLACED) {
 		bt_engine_group_message(p->api.cluster.engine, group, i, note_of(p, decision->pod_ix),
 			note_of(p, group->members[group->culprit].decision.pod_ix), &message);
@@ -345,7 +343,7 @@ static void end_group(struct player *p)
 	const struct bt_group_watch watch = {note_member, p};
 	struct bt_group_decision group;
 
-	p->cycle.note_n = p->api.bind_error_n = 0;
+	p->cycle.note_n = 0;
 	bt_engine_decide_group(p->api.cluster.engine, p->cycle.pod_ix, &watch, &group);
 	write_str(p, "popped", p->cycle.popped);
 	if (is_skipped(&group)) {
@@ -369,7 +367,7 @@ static void end(struct player *p)
 	uint32_t node_ix = decision->node_ix;
 
 	cycle->on = false;
-	p->api.evicted_n = 0;
+	p->api.evicted_n = p->api.bind_error_n = 0;
 	p->api.fail_bind = cycle->how.fail_bind;
 	if (cycle->grouped) {
 		end_group(p);

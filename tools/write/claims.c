@@ -189,9 +189,10 @@ static void fail_call(
 	struct bt_writer *writer, struct bt_op *op, const char *what, const struct bt_answer *answer)
 {
 	struct bt_str why = bt_write_message(writer, answer);
+	bool again = op->stage == BT_PREBIND_CLAIM_GET && op->confirmed;
 
-	fail(writer, op, "%s %.*s/%.*s: %.*s", what, BT_STR_ARG(op->pod.namespace_),
-		BT_STR_ARG(claim_of(op)->name), BT_STR_ARG(why));
+	fail(writer, op, "%s %.*s/%.*s%s: %.*s", what, BT_STR_ARG(op->pod.namespace_),
+		BT_STR_ARG(claim_of(op)->name), again ? " after conflict" : "", BT_STR_ARG(why));
 }
 
 static uint64_t number_of(struct bt_str version)
@@ -218,6 +219,19 @@ static void go_on(struct bt_op *op)
 	}
 }
 
+/* Has the pod named the claim before? Upstream writes it again, as it was before that, and fails. */
+static bool was_named(const struct bt_op *op)
+{
+	const struct bt_prebind *prebind = op->prebind;
+
+	for (uint32_t i = 0; i < prebind->at; i++) {
+		if (bt_str_eq(prebind->claims[i].name, claim_of(op)->name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str body)
 {
 	struct bt_prebind_claim *claim = claim_of(op);
@@ -225,7 +239,7 @@ static void take_claim(struct bt_writer *writer, struct bt_op *op, struct bt_str
 	bt_claim_read_devices(writer, op, body, claim);
 	if (!bt_claim_read(writer, op, body)) {
 		fail_claim(writer, op, "claim ", " is another one by now");
-	} else if (claim->is_reserved) {
+	} else if (claim->is_reserved && !was_named(op)) {
 		claim->written = number_of(claim->version);
 		claim->reserves = true;
 		bt_prebind_next(writer, op);
@@ -271,7 +285,12 @@ static void take_written(struct bt_writer *writer, struct bt_op *op, struct bt_s
 	bt_claim_read_devices(writer, op, body, claim);
 	claim->written = number_of(claim->version);
 	claim->reserves = true;
-	if (claim->special) {
+	if (claim->special && claim->mapping_n == 0) {
+		fail(writer, op,
+			"nil or empty request mappings, no update of pod %.*s/%.*s "
+			"ExtendedResourceClaimStatus",
+			BT_STR_ARG(op->pod.namespace_), BT_STR_ARG(op->pod.name));
+	} else if (claim->special) {
 		bt_prebind_go(op, BT_PREBIND_POD_GET);
 	} else {
 		bt_prebind_next(writer, op);
@@ -422,12 +441,19 @@ static void read_anew(struct bt_writer *writer, struct bt_op *op, const struct b
 	bt_op_later(op, RETRY_NS);
 }
 
+/* Upstream reads a claim only after a conflict, and writes it as it knows it before: then it may have gone.
+ */
 static const char *what_failed(const struct bt_op *op)
 {
+	const struct bt_prebind_claim *claim = claim_of(op);
+
 	switch (op->stage) {
 	case BT_PREBIND_CREATE:
 		return "create claim for extended resources";
 	case BT_PREBIND_CLAIM_GET:
+		return op->confirmed	  ? "get updated claim"
+		       : claim->allocates ? "add finalizer to claim"
+					  : "add reservation to claim";
 	case BT_PREBIND_READY:
 		return "get claim";
 	case BT_PREBIND_CLASS_GET:
@@ -435,8 +461,8 @@ static const char *what_failed(const struct bt_op *op)
 	case BT_PREBIND_FINALIZER:
 		return "add finalizer to claim";
 	case BT_PREBIND_CLAIM:
-		return claim_of(op)->allocates ? "add allocation and reservation to claim"
-					       : "add reservation to claim";
+		return claim->allocates ? "add allocation and reservation to claim"
+					: "add reservation to claim";
 	}
 	return "update the pod's extendedResourceClaimStatus for claim";
 }

@@ -470,6 +470,15 @@ static void what_preemption_found_unavailable_counts_for_who_comes_after_it(void
 	end(&t);
 }
 
+/* What the second half of the cycle failed of. */
+static void assert_error(const struct trial *t, const char *text)
+{
+	struct bt_str error = bt_engine_end_error(t->engine);
+
+	assert_int_equal(error.len, strlen(text));
+	assert_memory_equal(error.len ? error.ptr : "", text, error.len);
+}
+
 /* Plugins of PostFilter that come later have no turn then. */
 static void post_filter_fails_when_the_claim_has_gone_that_it_deallocates(void **state)
 {
@@ -487,9 +496,48 @@ static void post_filter_fails_when_the_claim_has_gone_that_it_deallocates(void *
 		BT_OK);
 	bt_engine_end(t.engine, &decision);
 	assert_int_equal(decision.preempt, BT_PREEMPT_FAILED);
-	struct bt_str error = bt_engine_end_error(t.engine);
-	assert_true(bt_str_is(error, "resourceclaims.resource.k8s.io \"c\" not found"));
+	assert_error(&t, "resourceclaims.resource.k8s.io \"c\" not found");
 	end(&t);
+}
+
+#define ASKS                                                                                                 \
+	"schedulerName: default-scheduler, containers: [{name: a, resources: {requests: {e.com/g: '1'}}}]"
+
+/* Upstream makes a claim for them that maps nothing, and cannot say so in the pod's status. */
+static void a_pod_with_claims_whose_extended_resources_a_device_plugin_has_is_not_bound(void **state)
+{
+	for (int names = 0; names < 2; names++) {
+		struct bt_decision decision;
+		enum bt_entry entry;
+		uint32_t slot, pod;
+		struct trial t;
+
+		begin(&t, state, true);
+		apply(&t, "{" API "kind: DeviceClass, metadata: {name: g}, spec: {extendedResourceName: "
+			  "e.com/g}}");
+		assert_int_equal(bt_engine_apply_node(t.engine,
+					 &fixture_read(t.f, "{apiVersion: v1, kind: Node, metadata: {name: "
+							    "n1}, status: {allocatable: {cpu: '4', memory: "
+							    "8Gi, pods: '10', e.com/g: '4'}}}")
+						  ->node,
+					 &slot),
+			BT_OK);
+		assert_int_equal(
+			bt_engine_add_pod(t.engine,
+				named(&t, names ? ASKS ", resourceClaims: [{name: x, resourceClaimName: c}]"
+						: ASKS),
+				&entry, &pod),
+			BT_OK);
+		uint32_t other = add_pod(&t, USES("e"));
+		assert_int_equal(bt_engine_pop(t.engine), pod);
+		bt_engine_decide(t.engine, pod, &decision);
+		assert_int_equal(decision.outcome, names ? BT_FAILED : BT_PLACED);
+		assert_error(&t, names ? "running PreBind plugin \"DynamicResources\": nil or empty request "
+					 "mappings, no update of pod default/p ExtendedResourceClaimStatus"
+				       : "");
+		assert_int_equal(decide(&t, other), BT_PLACED);
+		end(&t);
+	}
 }
 
 /* Between the halves of a pod's cycle its claim goes, or others come. */
@@ -516,6 +564,10 @@ static void claims_may_come_and_go_before_the_decision_is_carried_out(void **sta
 			add_claim(&t, name);
 		}
 		bt_engine_end(t.engine, &decision);
+		assert_int_equal(decision.outcome, goes ? BT_FAILED : BT_PLACED);
+		assert_error(&t, goes ? "running PreBind plugin \"DynamicResources\": add finalizer to claim "
+					"default/c: resourceclaims.resource.k8s.io \"c\" not found"
+				      : "");
 		assert_int_equal(decide(&t, other), goes ? BT_PLACED : BT_REFUSED);
 		end(&t);
 	}
@@ -539,6 +591,7 @@ int main(void)
 		FIXTURE_TEST(what_only_preemption_found_unavailable_stays_allocated),
 		FIXTURE_TEST(what_preemption_found_unavailable_counts_for_who_comes_after_it),
 		FIXTURE_TEST(post_filter_fails_when_the_claim_has_gone_that_it_deallocates),
+		FIXTURE_TEST(a_pod_with_claims_whose_extended_resources_a_device_plugin_has_is_not_bound),
 		FIXTURE_TEST(claims_may_come_and_go_before_the_decision_is_carried_out),
 	};
 

@@ -578,6 +578,11 @@ static const struct bt_ask_claim shares = {.name = BT_STR("c"), .uid = BT_STR("u
 	"\"e\"}"                                                                                             \
 	"},{\"requests\":[\"r\"],\"opaque\":{\"driver\":\"f\",\"parameters\":{\"none\":null}}}]}},"          \
 	"\"status\":{}}"
+#define RESERVED_FOR(uid)                                                                                    \
+	"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"13\",\"finalizers\":["          \
+	"\"resource.kubernetes.io/"                                                                          \
+	"delete-protection\"]},\"spec\":{},\"status\":{\"allocation\":{\"devices\":"                         \
+	"{}},\"reservedFor\":[{\"resource\":\"pods\",\"name\":\"p\",\"uid\":\"" uid "\"}]}}"
 #define RESERVED                                                                                             \
 	"{\"metadata\":{\"name\":\"c\",\"uid\":\"u-c\",\"resourceVersion\":\"12\",\"finalizers\":["          \
 	"\"resource.kubernetes.io/"                                                                          \
@@ -689,6 +694,74 @@ static void what_happened_to_a_claim_meanwhile_fails_the_binding(void **state)
 	fake_answer(
 		last(), 200, "{\"metadata\":{\"name\":\"c\",\"uid\":\"u-d\",\"resourceVersion\":\"11\"}}");
 	told("failed 1 running PreBind plugin \"DynamicResources\": claim ns/c is another one by now\n");
+}
+
+#define PRE_BIND	"failed 1 running PreBind plugin \"DynamicResources\": "
+#define NO_CLAIM(quote) "resourceclaims.resource.k8s.io " quote "c" quote " not found"
+
+static void a_claim_that_has_gone_fails_the_binding_in_upstreams_words(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &allocates, 1);
+	fake_status(last(), 404, NO_CLAIM("\\\""));
+	told(PRE_BIND "add finalizer to claim ns/c: " NO_CLAIM("\"") "\n");
+	finish(state);
+	begin(state);
+	bind_with(NULL, 0, &shares, 1);
+	fake_status(last(), 404, NO_CLAIM("\\\""));
+	told(PRE_BIND "add reservation to claim ns/c: " NO_CLAIM("\"") "\n");
+	finish(state);
+	begin(state);
+	bind_with(NULL, 0, &shares, 1);
+	fake_answer(last(), 200, RESERVED);
+	fake_status(last(), 409, "modified");
+	fake_pass(FAKE_S);
+	fake_status(last(), 404, NO_CLAIM("\\\""));
+	told(PRE_BIND "get updated claim ns/c after conflict: " NO_CLAIM("\"") "\n");
+}
+
+/* Upstream writes it as often, each time as it was before. */
+static void a_pod_that_names_one_claim_twice_is_not_bound(void **state)
+{
+	const struct bt_ask_claim new_twice[] = {allocates, allocates}, old_twice[] = {shares, shares};
+
+	(void)state;
+	bind_with(NULL, 0, new_twice, 2);
+	fake_answer(last(), 200, FRESH);
+	fake_answer(last(), 200, "{\"spec\":{}}");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	sent(last(), "GET", CLAIM);
+	fake_answer(last(), 200, RESERVED_FOR("u"));
+	sent(last(), "PATCH", CLAIM "/status"); /* the pod is taken out */
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
+	told(PRE_BIND "claim ns/c got allocated elsewhere in the meantime\nclaim c u-c 14\n");
+	finish(state);
+	begin(state);
+	bind_with(NULL, 0, old_twice, 2);
+	fake_answer(last(), 200, RESERVED);
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	fake_answer(last(), 200, RESERVED_FOR("u"));
+	fake_status(last(), 422, "Duplicate value");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
+	told(PRE_BIND "add reservation to claim ns/c: Duplicate value\nclaim c u-c 14\n");
+}
+
+static void a_claim_for_extended_resources_that_maps_nothing_fails_the_binding(void **state)
+{
+	const struct bt_ask_claim special = {.allocates = true, .special = true};
+
+	(void)state;
+	bind_with(NULL, 0, &special, 1);
+	sent(last(), "POST", "/apis/resource.k8s.io/v1/namespaces/ns/resourceclaims");
+	fake_answer(last(), 201, FRESH);
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"12\"}}");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"13\"}}");
+	sent(last(), "PATCH", CLAIM);
+	fake_answer(last(), 200, "{}");
+	sent(last(), "DELETE", CLAIM);
+	fake_answer(last(), 200, "{}");
+	told(PRE_BIND "nil or empty request mappings, no update of pod ns/p ExtendedResourceClaimStatus\n");
 }
 
 static void a_binding_that_fails_takes_its_reservations_back(void **state)
@@ -983,6 +1056,9 @@ int main(void)
 		CASE(a_binding_that_fails_takes_its_reservations_back),
 		CASE(what_cannot_be_taken_back_is_told_as_it_is),
 		CASE(a_claim_for_extended_resources_is_made_and_the_pod_told),
+		CASE(a_claim_that_has_gone_fails_the_binding_in_upstreams_words),
+		CASE(a_pod_that_names_one_claim_twice_is_not_bound),
+		CASE(a_claim_for_extended_resources_that_maps_nothing_fails_the_binding),
 		CASE(a_claim_that_cannot_be_made_is_counted),
 		CASE(devices_that_have_to_get_ready_are_waited_for),
 		CASE(devices_that_fail_to_get_ready_fail_the_binding),
