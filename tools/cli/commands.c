@@ -3,6 +3,7 @@
  */
 #include "tools/cli/bench_text.h"
 #include "tools/cli/command.h"
+#include "tools/cli/kubectl_text.h"
 #include "tools/cli/run_options.h"
 
 #define SEED_HELP "Seed of every random choice. The same input and the same seed give the same output."
@@ -197,8 +198,8 @@ static const struct bt_option simulate_options[] = {
 static const struct bt_example simulate_examples[] = {
 	{"berth simulate", "A synthetic cluster of 5,000 nodes and 100,000 pods."},
 	{"berth simulate tools/samples", "The small cluster that comes with berth."},
-	{"kubectl get nodes,pods,priorityclasses -A -o json | berth simulate -",
-		"The cluster that kubectl talks to."},
+	{"kubectl get $kinds -A -o json | berth simulate -",
+		"The cluster that kubectl talks to. See KUBECTL for the kinds."},
 	{"berth simulate -f cluster.yaml --explain default/web-1",
 		"Why the pod went where it did, or why it cannot run."},
 	{"berth simulate --trace openb --nodes nodes.csv --pods pods.csv -o json",
@@ -235,6 +236,7 @@ static const struct bt_note simulate_notes[] = {
 		"with status 3. A compressed file may unfold to 64 MiB, or to 200 times what has been read "
 		"of it; "
 		"BERTH_UNPACKED_MAX in the environment, such as 4Gi, replaces both."},
+	{"KUBECTL", "Everything of a cluster that a scheduler looks at:\n" BT_KUBECTL_LINES},
 	{"FILES", "No output may be an input or another output, by whatever names. Files are written beside "
 		  "the old "
 		  "ones and take their places when they are complete; a run that fails or is killed leaves "
@@ -410,8 +412,9 @@ static const struct bt_option quality_options[] = {
 };
 
 static const struct bt_example quality_examples[] = {
-	{"kubectl get nodes,pods,priorityclasses -A -o json | berth quality -",
-		"The cluster that kubectl talks to, with the pods that wait there."},
+	{"kubectl get $kinds -A -o json | berth quality -",
+		"The cluster that kubectl talks to, with the pods that wait there. See KUBECTL of "
+		"berth simulate for the kinds."},
 	{"berth generate --nodes 1000 --pods 20000 --profile basic,spread | berth quality -",
 		"A synthetic cluster, filled to nine tenths."},
 	{"berth quality tools/samples --percentage 0 -o json",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which node may fail? node_failure.py FILE, a List of JSON as kubectl get nodes,pods,priorityclasses -A -o json writes it.
+"""Which node may fail? node_failure.py FILE, a List of JSON as the first kubectl line of the project's README writes it.
 
 Pending pods are placed first. Then, node by node and each time from there, a node is gone and its pods have to find another place.
 """

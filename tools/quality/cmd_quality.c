@@ -232,6 +232,7 @@ static int load(struct comparison *c)
 	if (!usable || c->trials[0].complaints.stop) {
 		return BT_EXIT_INPUT;
 	}
+	bt_load_warn(&c->trials[0].load);
 	if (c->trials[0].intake.counts.nodes == 0) {
 		bt_say("berth quality: the input holds no nodes; give it the cluster's nodes as well\n");
 		return BT_EXIT_INPUT;

@@ -162,6 +162,7 @@ static void report_kinds(struct bt_emit *emit, const struct bt_simulation_facts 
 		bt_emit_text(emit, "kind", facts->kinds[i].name[0] ? facts->kinds[i].name : "(none)");
 		bt_emit_int(emit, "objects", (int64_t)facts->kinds[i].n);
 		bt_emit_text(emit, "use", facts->kinds[i].used ? "used" : "not used");
+		bt_emit_text(emit, "effect", facts->kinds[i].effect ? facts->kinds[i].effect : "");
 		bt_emit_end(emit);
 	}
 	bt_emit_end(emit);

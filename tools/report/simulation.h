@@ -12,7 +12,8 @@
 struct bt_report_kind {
 	const char *name;
 	uint64_t n;
-	bool used; /* berth looks at objects of this kind */
+	bool used;	    /* berth looks at objects of this kind */
+	const char *effect; /* what is different because it does not; NULL: nothing */
 };
 
 /* What a trace's pods used in the course of time, in the resource's unit. */

@@ -54,7 +54,7 @@ static bool is_untried(struct bt_engine *engine, uint32_t pod_ix)
 
 /*
  * Would the pod fit if what is free were on one node? Only nodes count that refuse it for its resources, and
- * for nothing before: moving pods about frees no volume and no label.
+ * for nothing before; and no node may refuse it for anything else that could change.
  */
 static bool is_fragmented(struct bt_engine *engine, const struct bt_unplaced_group *group)
 {
@@ -79,6 +79,10 @@ static bool is_fragmented(struct bt_engine *engine, const struct bt_unplaced_gro
 		bt_explanation_refusal(engine, &explanation, i, &refusal);
 		if (strcmp(refusal.plugin, "NodeResourcesFit") == 0) {
 			nodes[n++] = evaluation->visited[i];
+		} else {
+			/* A node that no preemption would open is none for the pod; any other has a reason of
+			 * its own. */
+			fits = refusal.rejection.code != BT_UNSCHEDULABLE;
 		}
 	}
 	fits = fits && n && bt_utilization_sum_fits(cache, group->signature, nodes, n);

@@ -171,11 +171,31 @@ static double free_on(const struct bt_cache *cache, uint32_t slot, uint32_t node
 	return bt_bitmap_test(snapshot->live, node_ix) && left > 0 ? left : 0;
 }
 
+/* Is there a node among them that takes one pod more? */
+static bool has_room(const struct bt_cache *cache, const uint32_t *nodes, uint32_t n)
+{
+	const struct bt_snapshot *snapshot = cache->view.snapshot;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t ix = nodes ? nodes[i] : i;
+
+		if (bt_bitmap_test(snapshot->live, ix) &&
+			cache->view.usage->nodes[ix].pod_n < snapshot->rooms[ix].pods) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature,
 	const uint32_t *nodes, uint32_t node_n)
 {
 	struct bt_amounts fit = signature->requests.fit;
 	uint32_t n = nodes ? node_n : cache->view.snapshot->slot_n;
+
+	if (!has_room(cache, nodes, n)) {
+		return false;
+	}
 
 	for (uint32_t r = 0; r < fit.n; r++) {
 		uint32_t slot = fit.items[r].slot;

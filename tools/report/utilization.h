@@ -34,7 +34,8 @@ struct bt_cluster_utilization {
 void bt_utilization_measure(const struct bt_cache *cache, struct bt_cluster_utilization *out);
 void bt_utilization_fini(struct bt_cluster_utilization *utilization);
 
-/* Would the free resources of node_n nodes together (nodes NULL: of all live ones) hold the requests? */
+/* Would the free resources of node_n nodes together (nodes NULL: of all live ones) hold one more pod with
+ * these requests? */
 bool bt_utilization_sum_fits(const struct bt_cache *cache, const struct bt_signature *signature,
 	const uint32_t *nodes, uint32_t node_n);
 

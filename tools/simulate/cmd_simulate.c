@@ -19,6 +19,7 @@
 #include "tools/report/simulation.h"
 #include "tools/simulate/configuration.h"
 #include "tools/simulate/drive.h"
+#include "tools/simulate/ignored.h"
 #include "tools/simulate/load.h"
 #include "tools/simulate/places.h"
 #include "tools/simulate/recording.h"
@@ -556,6 +557,32 @@ static int write_report(struct simulation *s, enum bt_emit_format format)
 	return bt_output_close(&output);
 }
 
+/* The section "missing": what the input refers to and lacks. */
+static void add_missing(struct simulation *s)
+{
+	struct bt_missing missing[BT_LOAD_MISSING_MAX];
+	size_t n = bt_load_missing(&s->load, missing);
+
+	if (n == 0) {
+		return;
+	}
+	bt_emit_begin_array(s->emit, "missing");
+	bt_emit_label(s->emit, "Objects that the input refers to and lacks");
+	for (size_t i = 0; i < n; i++) {
+		bt_emit_begin_object(s->emit, NULL);
+		bt_emit_text(s->emit, "kind", missing[i].kind);
+		bt_emit_int(s->emit, "objects", (int64_t)missing[i].object_n);
+		bt_emit_str(s->emit, "example", missing[i].example);
+		bt_emit_int(s->emit, "referrers", (int64_t)missing[i].referrer_n);
+		bt_emit_text(s->emit, "referrer_kind", missing[i].referrer);
+		bt_emit_label(s->emit, "of kind");
+		bt_emit_text(s->emit, "kubectl_get", missing[i].resource);
+		bt_emit_label(s->emit, "add to kubectl get");
+		bt_emit_end(s->emit);
+	}
+	bt_emit_end(s->emit);
+}
+
 static int report(struct simulation *s)
 {
 	const struct bt_load_counts *counts = &s->load.counts;
@@ -567,9 +594,12 @@ static int report(struct simulation *s)
 
 	sum_uses(&s->run, uses);
 	for (size_t i = 0; i < s->load.kind_n; i++) {
+		const struct bt_kind_count *kind = &s->load.kinds[i];
+
 		kinds[i] = (struct bt_report_kind){
-			s->load.kinds[i].name, s->load.kinds[i].n, s->load.kinds[i].used};
+			kind->name, kind->n, kind->used, kind->used ? NULL : bt_ignored_effect(kind->name)};
 	}
+	add_missing(s);
 	const struct bt_simulation_facts facts = {
 		.pods_scheduled_before = taken->scheduled,
 		.pods_expanded = counts->expanded,
@@ -698,6 +728,7 @@ static int simulate(struct simulation *s)
 	}
 	bt_complaints_end(&s->complaints);
 	if (status == BT_EXIT_OK) {
+		bt_load_warn(&s->load);
 		status = set_clock(s);
 	}
 	if (status != BT_EXIT_OK) {

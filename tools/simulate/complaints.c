@@ -67,6 +67,13 @@ void bt_complaints_say(struct bt_complaints *complaints, const char *object, con
 		&(struct bt_diagnosis){.object = object, .path = path, .message = message, .remedy = remedy});
 }
 
+void bt_complaints_warn(const struct bt_complaints *complaints, struct bt_str text)
+{
+	if (!complaints->quiet) {
+		bt_say("berth %s: warning: %.*s\n", complaints->command, BT_STR_ARG(text));
+	}
+}
+
 void bt_complaints_say_lost(struct bt_complaints *complaints, const char *object, const char *path,
 	const char *message, const char *remedy)
 {

@@ -33,6 +33,9 @@ void bt_complaints_say(struct bt_complaints *complaints, const char *object, con
 void bt_complaints_say_lost(struct bt_complaints *complaints, const char *object, const char *path,
 	const char *message, const char *remedy);
 
+/* Says what is no fault of the input, but worth knowing. It is not counted. */
+void bt_complaints_warn(const struct bt_complaints *complaints, struct bt_str text);
+
 /* Says what was kept as complaints' own, and frees it. Context: who has both. */
 void bt_complaints_pass(struct bt_complaints *complaints, struct bt_complaints *kept);
 

@@ -7,7 +7,9 @@
 #include "engine/base/mem.h"
 #include "engine/base/park.h"
 #include "tools/cli/interrupt.h"
+#include "tools/cli/kubectl_text.h"
 #include "tools/codec/object.h"
+#include "tools/simulate/ignored.h"
 
 #define NAME_MAX_BYTES 600
 #define NAP_NS	       INT64_C(200000)
@@ -122,6 +124,7 @@ static void admitted(void *context, struct bt_object *object, bool made)
 	}
 	/* Of what comes twice the last one counts, whatever its version. */
 	object->meta.resource_version = (struct bt_str){0};
+	bt_references_note(&load->references, object);
 	if (load->threads) {
 		/* It is too late only when the user interrupts. */
 		(void)bt_feeder_hand_over(&load->feeder, BT_PARCEL_APPLY, object);
@@ -151,6 +154,9 @@ void bt_load_object(struct bt_load *load, struct bt_object *object)
 		load->latest_ns = object->meta.creation_ns;
 	}
 	count_kind(load, object);
+	if (object->kind == BT_KIND_STATEFUL_SET) {
+		load->counts.claim_templates += object->workload.claim_templates.n > 0;
+	}
 	bt_admission_object(&load->admission, object);
 }
 
@@ -224,6 +230,76 @@ void bt_load_finish(struct bt_load *load)
 	wait_until_taken(load);
 }
 
+/* ---- what goes unsaid otherwise ---- */
+
+size_t bt_load_missing(struct bt_load *load, struct bt_missing out[BT_LOAD_MISSING_MAX])
+{
+	return bt_references_missing(&load->references, out, BT_LOAD_MISSING_MAX);
+}
+
+static const char *ending(struct bt_str word, uint64_t n)
+{
+	return n == 1 ? "" : bt_str_ends(word, "s") ? "es" : "s";
+}
+
+static void warn_of(struct bt_load *load, const struct bt_missing *m)
+{
+	unsigned long long object_n = m->object_n, referrer_n = m->referrer_n;
+	const char *more = ending(bt_str(m->referrer), referrer_n), *verb = referrer_n == 1 ? "s" : "";
+
+	bt_buf_clear(&load->text);
+	if (object_n) {
+		bt_buf_printf(&load->text,
+			"%llu %s%s refer%s to %llu %s%s that the input lacks, such as %.*s", referrer_n,
+			m->referrer, more, verb, object_n, m->kind, ending(bt_str(m->kind), object_n),
+			BT_STR_ARG(m->example));
+	} else {
+		bt_buf_printf(&load->text, "%llu %s%s count%s against limits in %ss, which the input lacks",
+			referrer_n, m->referrer, more, verb, m->kind);
+	}
+	bt_buf_printf(&load->text, "; add %s to kubectl get", m->resource);
+	bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+}
+
+static void warn_of_missing(struct bt_load *load)
+{
+	struct bt_missing missing[BT_LOAD_MISSING_MAX];
+	size_t n = bt_load_missing(load, missing);
+
+	for (size_t i = 0; i < n; i++) {
+		warn_of(load, &missing[i]);
+	}
+	if (n) {
+		bt_complaints_warn(
+			load->complaints, bt_str("everything that a scheduler looks at: " BT_KUBECTL_GET));
+	}
+}
+
+void bt_load_warn(struct bt_load *load)
+{
+	warn_of_missing(load);
+	for (size_t i = 0; i < load->kind_n; i++) {
+		const struct bt_kind_count *kind = &load->kinds[i];
+		const char *effect = kind->used ? NULL : bt_ignored_effect(kind->name);
+
+		if (effect) {
+			bt_buf_clear(&load->text);
+			bt_buf_printf(&load->text, "%llu of kind %s ignored: %s", (unsigned long long)kind->n,
+				kind->name, effect);
+			bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+		}
+	}
+	if (load->expand && load->counts.claim_templates) {
+		bt_buf_clear(&load->text);
+		bt_buf_printf(&load->text,
+			"%llu of kind StatefulSet with volumeClaimTemplates: no claims are created from "
+			"them; pods wait for "
+			"claims that the input lacks",
+			(unsigned long long)load->counts.claim_templates);
+		bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+	}
+}
+
 void bt_load_fini(struct bt_load *load)
 {
 	for (size_t i = 0; i < load->kind_n; i++) {
@@ -234,5 +310,6 @@ void bt_load_fini(struct bt_load *load)
 	bt_feeder_fini(&load->feeder);
 	bt_map_fini(&load->seen);
 	bt_map_fini(&load->kind_ixs);
+	bt_references_fini(&load->references);
 	bt_buf_fini(&load->text);
 }

@@ -10,6 +10,9 @@
 #include "tools/kube/feeder.h"
 #include "tools/simulate/complaints.h"
 #include "tools/simulate/intake.h"
+#include "tools/simulate/references.h"
+
+#define BT_LOAD_MISSING_MAX 16
 
 /* How many objects of a kind there were. */
 struct bt_kind_count {
@@ -20,7 +23,8 @@ struct bt_kind_count {
 
 struct bt_load_counts {
 	uint64_t objects, bytes, files;
-	uint64_t expanded; /* pods made for workloads */
+	uint64_t expanded;	  /* pods made for workloads */
+	uint64_t claim_templates; /* StatefulSets with volumeClaimTemplates */
 	uint64_t deleting; /* pods that were left out because they were being deleted while they waited */
 };
 
@@ -43,6 +47,7 @@ struct bt_load {
 	struct bt_feeder feeder;
 	struct bt_map seen; /* nodes and pods by a hash of their names; another one */
 	struct bt_map kind_ixs;
+	struct bt_references references;
 	struct bt_buf text;
 };
 
@@ -62,5 +67,12 @@ bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n
 /* Call once, after the last object: resolves priorities and expands workloads. Everything has been taken in
  * when it returns, unless the user interrupts. */
 void bt_load_finish(struct bt_load *load);
+
+/* What the input refers to and lacks, at most BT_LOAD_MISSING_MAX rows. Returns how many. */
+size_t bt_load_missing(struct bt_load *load, struct bt_missing out[BT_LOAD_MISSING_MAX]);
+
+/* Says what the input refers to and lacks, and which of its kinds change placements and are not applied; once
+ * for each kind. That is no fault of the input: it does not count as a problem. */
+void bt_load_warn(struct bt_load *load);
 
 void bt_load_fini(struct bt_load *load);

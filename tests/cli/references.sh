@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+# What the input refers to and lacks is named, with what to ask kubectl for; kinds that change placements and are not applied are warned about.
+. "$(dirname "$0")/common.sh" "$@"
+
+top=$(dirname "$0")/../..
+cat >pods.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "90"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: a}, spec: {containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: data-0}}, {name: w, persistentVolumeClaim: {claimName: data-1}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: b}, spec: {containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: data-0}}, {name: w, ephemeral: {volumeClaimTemplate: {spec: {}}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: bound}, spec: {nodeName: n1, containers: [{name: c}], volumes: [{name: v, persistentVolumeClaim: {claimName: data-9}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: d}, spec: {containers: [{name: c}], resourceClaims: [{name: r, resourceClaimName: gpu}]}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: e, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: u, controller: true}]}
+spec:
+  containers: [{name: c}]
+  affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaceSelector: {matchLabels: {a: b}}}]}}
+YAML
+"$berth" simulate pods.yaml >out 2>err || fail "simulate: $(cat err)"
+# says TEXT: a warning says it.
+says() {
+	grep -qF "berth simulate: warning: $1" err || fail "no warning '$1' in: $(cat err)"
+}
+says "2 pods refer to 3 PersistentVolumeClaims that the input lacks, such as default/data-0; add persistentvolumeclaims to kubectl get"
+says "1 pod refers to 1 ResourceClaim that the input lacks, such as default/gpu; add resourceclaims to kubectl get"
+says "1 pod refers to 1 ReplicaSet that the input lacks, such as default/web; add replicasets to kubectl get"
+says "1 pod refers to 1 Namespace that the input lacks, such as default; add namespaces to kubectl get"
+grep -qE '^  PersistentVolumeClaim +3  default/data-0 +2  pod +persistentvolumeclaims$' out || fail "the report does not name the claims: $(cat out)"
+grep -q '^problems in the input' out && fail "what is missing counts as a problem"
+line=$(sed -n 's/.*everything that a scheduler looks at: //p' err)
+[ -n "$line" ] || fail "no whole line for kubectl: $(cat err)"
+for page in README.md tools/run tools/examples/README.md; do
+	grep -qF "$line" "$top/$page" || fail "$page has another line for kubectl than: $line"
+done
+# The help has it in lines for a shell.
+eval "$("$berth" simulate --help | grep -E '^ *kinds=[a-z,$]*$')"
+[ "kubectl get $kinds -A -o json" = "$line" ] || fail "the help has other kinds: $kinds"
+"$berth" simulate -q --strict pods.yaml >out 2>err || fail "--strict: $(cat err)"
+[ ! -s err ] || fail "-q warns: $(cat err)"
+"$berth" simulate -q pods.yaml -o json | grep -qF '"kubectl_get": "persistentvolumeclaims"' || fail "the JSON does not name the claims"
+
+# What those refer to in turn.
+cat >claims.yaml <<'YAML'
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-0, namespace: default}, spec: {volumeName: pv-0, storageClassName: fast}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-1, namespace: default}, spec: {storageClassName: fast}}
+---
+{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: b-w, namespace: default}, spec: {storageClassName: ""}}
+---
+{apiVersion: v1, kind: PersistentVolume, metadata: {name: pv-1}, spec: {csi: {driver: d, volumeHandle: h}}}
+---
+{apiVersion: resource.k8s.io/v1, kind: ResourceClaim, metadata: {name: gpu, namespace: default}, spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu}}]}}}
+---
+{apiVersion: v1, kind: Namespace, metadata: {name: default}}
+---
+{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: web, namespace: default}, spec: {replicas: 0}}
+YAML
+"$berth" simulate claims.yaml pods.yaml >out 2>err || fail "simulate claims: $(cat err)"
+says "1 PersistentVolumeClaim refers to 1 PersistentVolume that the input lacks, such as pv-0; add persistentvolumes to kubectl get"
+says "1 PersistentVolumeClaim refers to 1 StorageClass that the input lacks, such as fast; add storageclasses to kubectl get"
+says "1 PersistentVolume counts against limits in CSINodes, which the input lacks; add csinodes to kubectl get"
+says "1 ResourceClaim refers to 1 DeviceClass that the input lacks, such as gpu; add deviceclasses to kubectl get"
+[ "$(grep -c 'that the input lacks' err)" = 3 ] || fail "what is there is said to be missing: $(cat err)"
+# Order does not matter, nor do threads.
+"$berth" simulate --threads 1 pods.yaml claims.yaml 2>&1 >out | diff err - >diff || fail "other warnings in another order: $(cat diff)"
+"$berth" simulate "$top/tools/samples" >out 2>err || fail "the samples: $(cat err)"
+[ ! -s err ] || fail "the samples lack something: $(cat err)"
+
+# Kinds that change placements.
+cat >kinds.yaml <<'YAML'
+{apiVersion: v1, kind: LimitRange, metadata: {name: a}}
+---
+{apiVersion: v1, kind: LimitRange, metadata: {name: b}}
+---
+{apiVersion: node.k8s.io/v1, kind: RuntimeClass, metadata: {name: a}}
+---
+{apiVersion: v1, kind: ResourceQuota, metadata: {name: a}}
+---
+{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}
+---
+{apiVersion: apps/v1beta1, kind: Deployment, metadata: {name: old}}
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec: {replicas: 1, selector: {matchLabels: {a: b}}, volumeClaimTemplates: [{metadata: {name: data}}], template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c}]}}}
+YAML
+"$berth" simulate pods.yaml kinds.yaml >out 2>err || fail "simulate kinds: $(cat err)"
+says "2 of kind LimitRange ignored: pods created from workloads get no default requests"
+says "1 of kind RuntimeClass (node.k8s.io/v1) ignored: pods created from workloads get no overhead, node selector or tolerations"
+says "1 of kind ResourceQuota ignored: no pod is refused because of a quota"
+says "1 of kind Deployment (apps/v1beta1) ignored: berth reads another version of this kind; write the objects in that one"
+says "1 of kind StatefulSet with volumeClaimTemplates: no claims are created from them"
+grep -q ConfigMap err && fail "a ConfigMap is warned about: $(cat err)"
+finish

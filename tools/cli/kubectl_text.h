@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What to ask kubectl for: everything of a cluster that a scheduler looks at. Help texts, examples and
+ * warnings have it from here; README.md and tools/run repeat it, and tests/cli/references.sh compares them.
+ */
+#pragma once
+
+#define BT_KUBECTL_PODS	   "nodes,pods,namespaces,priorityclasses,poddisruptionbudgets"
+#define BT_KUBECTL_OWNERS  "services,replicationcontrollers,replicasets,statefulsets"
+#define BT_KUBECTL_VOLUMES "persistentvolumeclaims,persistentvolumes,storageclasses"
+#define BT_KUBECTL_CSI	   "csinodes,csidrivers,csistoragecapacities,volumeattachments"
+
+/* Of clusters that have devices; others have no such resources, and kubectl would refuse all. */
+#define BT_KUBECTL_DEVICES "resourceclaims,resourceslices,deviceclasses"
+
+#define BT_KUBECTL_GET                                                                                       \
+	"kubectl get " BT_KUBECTL_PODS "," BT_KUBECTL_OWNERS "," BT_KUBECTL_VOLUMES "," BT_KUBECTL_CSI       \
+	" -A -o json"
+
+/* The same in lines for help texts, which are narrow. */
+#define BT_KUBECTL_LINES                                                                                     \
+	"kinds=" BT_KUBECTL_PODS "\nkinds=$kinds," BT_KUBECTL_OWNERS "\nkinds=$kinds," BT_KUBECTL_VOLUMES    \
+	"\nkinds=$kinds," BT_KUBECTL_CSI "\nkinds=$kinds," BT_KUBECTL_DEVICES "  # in clusters with devices"
