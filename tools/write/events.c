@@ -18,21 +18,38 @@
 #define TRIES	   12
 #define SLEEP_NS   (10 * BT_WRITE_S)
 /* So many are kept; a further one is written, but never becomes a series. */
-#define KEPT_MAX 16384
+#define KEPT_MAX 65536
+/* So many are ops at a time, which is more than ever are out. */
+#define OPS_MAX 256
+/* While bindings wait none goes, so that the server has nothing else to do. One that has waited for
+ * longer than this goes behind so many other writes; and when half of the room is taken every other write is
+ * an event, so that none is lost. */
+#define PATIENCE_NS	   (10 * BT_WRITE_S)
+#define BINDINGS_PER_EVENT 64
 
 enum { CREATE = 0, PATCH };
 
+/* A pod that an event is about, as names that are held. */
+struct reference {
+	uint64_t version; /* 0: none */
+	uint32_t namespace_, name, uid;
+};
+
+/* What an event is made of when its turn comes. Tens of thousands wait at times; most share texts. */
 struct bt_sent_event {
-	struct bt_arena arena;
-	struct bt_api_call call;
-	struct bt_api_pod regarding, related;
-	struct bt_str name;
-	int64_t at_ns;	 /* eventTime */
+	struct bt_sent_event *next; /* of those that wait for an op */
+	struct bt_op *op;	    /* its call on the way, or NULL */
+	const char *reason, *action;
+	struct reference regarding, related;
+	uint32_t note, controller, instance; /* names, held */
+	bool warning, has_related;
+	bool waits;	 /* for an op */
+	bool unwritten;	 /* the series has begun, or is due, since its last call was made */
+	uint8_t stage;	 /* of its next op */
+	int64_t at_ns;	 /* eventTime; no two events have the same */
 	int64_t seen_ns; /* when it was seen last, monotonic */
 	struct bt_api_series series;
-	uint64_t key;	  /* 0: it is not kept */
-	struct bt_op *op; /* its call on the way, or NULL */
-	bool unwritten;	  /* the series has begun, or is due, since its last call was made */
+	uint64_t key; /* 0: it is not kept */
 };
 
 struct bt_events {
@@ -40,7 +57,9 @@ struct bt_events {
 	struct bt_map by_key;
 	struct bt_sent_event **kept;
 	size_t n, cap;
-	uint32_t open_n;
+	struct bt_sent_event *first, *last; /* that wait for an op, in order */
+	uint32_t open_n;		    /* that wait, or have an op */
+	uint32_t op_n;
 	int64_t finish_ns, refresh_ns, last_ns;
 	struct bt_buf key;
 };
@@ -62,16 +81,68 @@ struct bt_events *bt_events_create(struct bt_writer *writer)
 	return events;
 }
 
-static void free_event(struct bt_sent_event *event)
+/* ---- names ---- */
+
+static struct bt_intern *names_of(const struct bt_events *events)
 {
-	bt_arena_fini(&event->arena);
+	return bt_pipeline_names(events->writer->pipeline);
+}
+
+static struct reference hold_pod(const struct bt_events *events, const struct bt_api_pod *pod)
+{
+	struct bt_intern *names = names_of(events);
+
+	return (struct reference){.version = bt_version_number(pod->resource_version),
+		.namespace_ = bt_intern_hold(names, pod->namespace_),
+		.name = bt_intern_hold(names, pod->name),
+		.uid = bt_intern_hold(names, pod->uid)};
+}
+
+static void release_pod(struct bt_intern *names, const struct reference *pod)
+{
+	bt_intern_release(names, pod->namespace_);
+	bt_intern_release(names, pod->name);
+	bt_intern_release(names, pod->uid);
+}
+
+/* Its texts are those that are held, and the arena's. */
+static struct bt_api_pod *pod_of(
+	const struct bt_events *events, const struct reference *held, struct bt_arena *arena)
+{
+	const struct bt_intern *names = names_of(events);
+	struct bt_api_pod *pod = bt_arena_zalloc(arena, sizeof(*pod));
+
+	pod->namespace_ = bt_intern_str(names, held->namespace_);
+	pod->name = bt_intern_str(names, held->name);
+	pod->uid = bt_intern_str(names, held->uid);
+	pod->resource_version = bt_version_text(held->version, arena);
+	return pod;
+}
+
+static void free_event(struct bt_events *events, struct bt_sent_event *event)
+{
+	struct bt_intern *names = names_of(events);
+
+	release_pod(names, &event->regarding);
+	if (event->has_related) {
+		release_pod(names, &event->related);
+	}
+	bt_intern_release(names, event->note);
+	bt_intern_release(names, event->controller);
+	bt_intern_release(names, event->instance);
 	bt_mem_free(event);
 }
 
 void bt_events_destroy(struct bt_events *events)
 {
+	for (struct bt_sent_event *event = events->first, *next; event; event = next) {
+		next = event->next;
+		if (!event->key) {
+			free_event(events, event);
+		}
+	}
 	for (size_t i = 0; i < events->n; i++) {
-		free_event(events->kept[i]);
+		free_event(events, events->kept[i]);
 	}
 	bt_mem_free(events->kept);
 	bt_map_fini(&events->by_key);
@@ -140,25 +211,12 @@ static void drop(struct bt_events *events, size_t i)
 	if (i < events->n) {
 		bt_map_put(&events->by_key, events->kept[i]->key, (uint32_t)i);
 	}
-	if (!event->op) {
-		free_event(event);
+	if (!event->op && !event->waits) {
+		free_event(events, event);
 	}
 }
 
 /* ---- adding ---- */
-
-static struct bt_str copy(struct bt_sent_event *event, struct bt_str text)
-{
-	return (struct bt_str){bt_arena_copy(&event->arena, text.len ? text.ptr : "", text.len), text.len};
-}
-
-static struct bt_api_pod copy_pod(struct bt_sent_event *event, const struct bt_api_pod *pod)
-{
-	return (struct bt_api_pod){.namespace_ = copy(event, pod->namespace_),
-		.name = copy(event, pod->name),
-		.uid = copy(event, pod->uid),
-		.resource_version = copy(event, pod->resource_version)};
-}
 
 /* Events are named by their time, so no two have the same. */
 static int64_t time_of_event(struct bt_events *events)
@@ -172,44 +230,62 @@ static int64_t time_of_event(struct bt_events *events)
 static struct bt_sent_event *make(struct bt_events *events, const struct bt_api_call *call)
 {
 	struct bt_sent_event *event = bt_mem_zalloc(1, sizeof(*event));
-	struct bt_buf *name = &events->key;
+	struct bt_intern *names = names_of(events);
 
-	bt_arena_start(&event->arena, BT_OP_TEXT_BYTES);
-	event->call = *call;
-	event->regarding = copy_pod(event, call->pod);
-	event->call.pod = &event->regarding;
-	if (call->event.related) {
-		event->related = copy_pod(event, call->event.related);
-		event->call.event.related = &event->related;
+	event->reason = call->event.reason;
+	event->action = call->event.action;
+	event->warning = call->event.warning;
+	event->regarding = hold_pod(events, call->pod);
+	event->has_related = call->event.related != NULL;
+	if (event->has_related) {
+		event->related = hold_pod(events, call->event.related);
 	}
-	event->call.event.note = copy(event, call->event.note);
-	event->call.event.reporting_controller = copy(event, call->event.reporting_controller);
-	event->call.event.reporting_instance = copy(event, call->event.reporting_instance);
+	event->note = bt_intern_hold(names, call->event.note);
+	event->controller = bt_intern_hold(names, call->event.reporting_controller);
+	event->instance = bt_intern_hold(names, call->event.reporting_instance);
 	event->at_ns = time_of_event(events);
 	event->seen_ns = bt_write_now(events->writer);
-	bt_buf_clear(name);
-	bt_api_event_name(call->pod->name, event->at_ns, name);
-	event->name = copy(event, bt_buf_view(name));
 	return event;
 }
 
-static void write_event(struct bt_events *events, struct bt_sent_event *event, int stage)
+/* Those that wait become ops, as far as there is room. */
+static void advance(struct bt_events *events)
 {
-	struct bt_op *op = bt_op_create(events->writer, &verbs);
+	while (events->first && events->op_n < OPS_MAX) {
+		struct bt_sent_event *event = events->first;
+		struct bt_op *op = bt_op_create(events->writer, &verbs);
 
-	op->event = event;
-	op->stage = stage;
-	op->handle = (uint64_t)event->at_ns; /* what the time of its next try is drawn from */
-	event->op = op;
+		events->first = event->next;
+		event->next = NULL;
+		event->waits = false;
+		event->op = op;
+		events->op_n++;
+		op->event = event;
+		op->stage = event->stage;
+		op->handle = (uint64_t)event->at_ns; /* what the time of its next try is drawn from */
+		bt_op_queue(op);
+	}
+}
+
+static void write_event(struct bt_events *events, struct bt_sent_event *event, uint8_t stage)
+{
+	event->stage = stage;
+	event->waits = true;
+	if (events->first) {
+		events->last->next = event;
+	} else {
+		events->first = event;
+	}
+	events->last = event;
 	events->open_n++;
-	bt_op_queue(op);
+	advance(events);
 }
 
 /* A call that is on its way, and has not been made yet, takes the series with it. */
 static void write_series(struct bt_events *events, struct bt_sent_event *event)
 {
 	event->unwritten = true;
-	if (!event->op) {
+	if (!event->op && !event->waits) {
 		write_event(events, event, PATCH);
 	}
 }
@@ -237,7 +313,7 @@ void bt_events_add(struct bt_events *events, const struct bt_api_call *call)
 		repeat(events, known);
 		return;
 	}
-	if (events->open_n >= events->writer->options.reports) {
+	if (events->open_n >= events->writer->options.events) {
 		BT_WRITE_COUNT(events->writer, event_dropped_n);
 		return;
 	}
@@ -248,37 +324,76 @@ void bt_events_add(struct bt_events *events, const struct bt_api_call *call)
 	write_event(events, event, CREATE);
 }
 
+uint32_t bt_events_spacing(const struct bt_events *events, const struct bt_op *first, int64_t now_ns)
+{
+	if (events->open_n > events->writer->options.events / 2) {
+		return 1;
+	}
+	return now_ns - first->event->seen_ns >= PATIENCE_NS ? BINDINGS_PER_EVENT : UINT32_MAX;
+}
+
 /* ---- sending ---- */
 
-static void end(struct bt_writer *writer, struct bt_op *op)
+static void let_go(struct bt_writer *writer, struct bt_op *op)
 {
 	struct bt_sent_event *event = op->event;
 
 	event->op = NULL;
+	writer->events->op_n--;
 	writer->events->open_n--;
 	if (!event->key) {
-		free_event(event);
+		free_event(writer->events, event);
 	}
+}
+
+static void end(struct bt_writer *writer, struct bt_op *op)
+{
+	let_go(writer, op);
 	bt_op_end(op);
+	advance(writer->events);
+}
+
+/* The object as the API gets it. */
+static void write_body(struct bt_writer *writer, const struct bt_sent_event *event, struct bt_str name)
+{
+	const struct bt_events *events = writer->events;
+	const struct bt_intern *names = names_of(events);
+	struct bt_arena *arena = &writer->scratch;
+	const struct bt_api_call call = {.verb = BT_API_EVENT,
+		.pod = pod_of(events, &event->regarding, arena),
+		.event = {.warning = event->warning,
+			.reason = event->reason,
+			.action = event->action,
+			.note = bt_intern_str(names, event->note),
+			.reporting_controller = bt_intern_str(names, event->controller),
+			.reporting_instance = bt_intern_str(names, event->instance),
+			.related = event->has_related ? pod_of(events, &event->related, arena) : NULL}};
+
+	bt_api_event_write(&call, name, event->at_ns, &event->series, &writer->body);
+	bt_buf_char(&writer->body, '\n');
 }
 
 static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
 {
 	struct bt_sent_event *event = op->event;
 	bool patches = op->stage == PATCH;
+	struct bt_intern *names = names_of(writer->events);
+	struct bt_str name;
 
+	bt_buf_clear(&writer->text);
+	bt_api_event_name(bt_intern_str(names, event->regarding.name), event->at_ns, &writer->text);
+	name = bt_buf_view(&writer->text);
 	if (patches) {
 		bt_api_series_write(&event->series, &writer->body);
 	} else {
-		bt_api_event_write(&event->call, event->name, event->at_ns, &event->series, &writer->body);
-		bt_buf_char(&writer->body, '\n');
+		write_body(writer, event, name);
 	}
 	event->unwritten = false;
 	*out_call = (struct bt_http_call){
 		.method = patches ? BT_HTTP_PATCH : BT_HTTP_POST,
-		.path = bt_write_path(writer, "/apis/events.k8s.io/v1", event->regarding.namespace_,
-			patches ? "/events/" : "/events", patches ? event->name : (struct bt_str){.len = 0},
-			""),
+		.path = bt_write_path(writer, "/apis/events.k8s.io/v1",
+			bt_intern_str(names, event->regarding.namespace_), patches ? "/events/" : "/events",
+			patches ? name : (struct bt_str){.len = 0}, ""),
 		.content_type =
 			bt_str(patches ? "application/strategic-merge-patch+json" : "application/json"),
 		.body = bt_buf_view(&writer->body),
@@ -325,8 +440,10 @@ static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt
 	} else if (answer->fate != BT_FATE_REFUSED || (answer->status == 409 && event->series.count)) {
 		again(writer, op);
 	} else {
-		const struct bt_pod_ref pod = {
-			event->regarding.namespace_, event->regarding.name, event->regarding.uid};
+		const struct bt_intern *names = names_of(writer->events);
+		const struct bt_pod_ref pod = {bt_intern_str(names, event->regarding.namespace_),
+			bt_intern_str(names, event->regarding.name),
+			bt_intern_str(names, event->regarding.uid)};
 
 		bt_write_complain(&writer->event_said, "An event could not be written", &pod,
 			bt_write_message(writer, answer));
@@ -349,15 +466,10 @@ static void begin(struct bt_writer *writer, struct bt_op *op)
 
 static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
 {
-	struct bt_sent_event *event = op->event;
-
 	if (!sent) {
 		BT_WRITE_COUNT(writer, event_dropped_n);
 	}
-	event->op = NULL;
-	if (!event->key) {
-		free_event(event);
-	}
+	let_go(writer, op);
 }
 
 static const struct bt_op_verbs verbs = {BT_CLASS_EVENT, begin, request, answered, fenced, given_up};

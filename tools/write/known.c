@@ -151,7 +151,7 @@ static void take_texts(const struct bt_known *known, const struct entry *entry, 
 
 /* ---- what the API shows ---- */
 
-static uint64_t version_of(struct bt_str text)
+uint64_t bt_version_number(struct bt_str text)
 {
 	uint64_t version = 0;
 
@@ -162,6 +162,16 @@ static uint64_t version_of(struct bt_str text)
 		version = version * 10 + (uint64_t)(text.ptr[i] - '0');
 	}
 	return version;
+}
+
+struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena)
+{
+	if (!version) {
+		return (struct bt_str){.len = 0};
+	}
+	char *text = bt_arena_alloc(arena, 24, 1);
+
+	return (struct bt_str){text, (size_t)snprintf(text, 24, "%" PRIu64, version)};
 }
 
 /* Returns: whether the pod has got its node. */
@@ -175,7 +185,7 @@ static bool show_pod(struct bt_known *known, const struct bt_pod_object *pod)
 	}
 	bool waited = entry->waits && entry->uid == uid;
 	entry->uid = uid;
-	entry->version = version_of(pod->meta.resource_version);
+	entry->version = bt_version_number(pod->meta.resource_version);
 	entry->generation = pod->meta.generation;
 	entry->deleting = pod->meta.deletion_ns != 0;
 	entry->waits = !pod->spec.node_name.len;
@@ -216,12 +226,7 @@ static void copy_entry(const struct bt_known *known, const struct entry *entry, 
 	out->waits = entry->waits;
 	out->deleting = entry->deleting;
 	out->pod.generation = entry->generation;
-	if (entry->version) {
-		char *text = bt_arena_alloc(arena, 24, 1);
-
-		out->pod.resource_version =
-			(struct bt_str){text, (size_t)snprintf(text, 24, "%" PRIu64, entry->version)};
-	}
+	out->pod.resource_version = bt_version_text(entry->version, arena);
 	take_texts(known, entry, arena, &out->pod);
 }
 

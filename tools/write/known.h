@@ -35,5 +35,9 @@ bool bt_known_get(struct bt_known *known, const struct bt_pod_ref *ref, struct b
 void bt_known_patched(
 	struct bt_known *known, const struct bt_pod_ref *ref, const struct bt_api_status *patch);
 
+/* A resource version as a number, 0 when it is none; and the text of it. */
+uint64_t bt_version_number(struct bt_str text);
+struct bt_str bt_version_text(uint64_t version, struct bt_arena *arena);
+
 /* How many pods there are. */
 size_t bt_known_n(struct bt_known *known);

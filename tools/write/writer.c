@@ -12,6 +12,7 @@
 #include "tools/net/escape.h"
 #include "tools/net/traffic.h"
 #include "tools/watch/proto.h"
+#include "tools/write/proto.h"
 
 #define SAY_NS INT64_C(1000000000)
 
@@ -20,6 +21,7 @@
 #define CONNECTIONS 4
 #define IN_FLIGHT   256
 #define REPORTS	    16384
+#define EVENTS	    65536
 /* So many writes at a time are never too many for a server that answers. */
 #define FEW    32
 #define WAY_NS (10 * BT_WRITE_S)
@@ -31,8 +33,6 @@
 #define HOLD_NS BT_WRITE_S
 /* Many calls that fail together slow the writer down once. */
 #define SLOW_DOWN_NS (BT_WRITE_S / 10)
-/* While bindings wait, one event goes with so many of them. */
-#define BINDINGS_PER_EVENT 64
 /* Short beside an answer's time. */
 #define REST_NS	       (BT_WRITE_S / 1000)
 #define BACKOFF_NS     (BT_WRITE_S / 10)
@@ -406,13 +406,14 @@ static bool is_busy(const struct bt_writer *writer)
 	       writer->flying - writer->flying_events > (uint32_t)(writer->window / 4);
 }
 
-static bool has_room(const struct bt_writer *writer, enum bt_write_class class)
+static bool has_room(const struct bt_writer *writer, enum bt_write_class class, int64_t now_ns)
 {
 	if (class != BT_CLASS_EVENT) {
 		return writer->flying < (uint32_t)writer->window;
 	}
 	return writer->flying_events < 1 + (uint32_t)(writer->window / 2) &&
-	       (!is_busy(writer) || writer->since_event >= BINDINGS_PER_EVENT);
+	       (!is_busy(writer) || writer->since_event >= bt_events_spacing(writer->events,
+								   writer->queues[class].first, now_ns));
 }
 
 static struct bt_throttle *throttle_of(struct bt_writer *writer, enum bt_write_class class)
@@ -420,11 +421,21 @@ static struct bt_throttle *throttle_of(struct bt_writer *writer, enum bt_write_c
 	return class == BT_CLASS_EVENT ? &writer->event_throttle : &writer->throttle;
 }
 
+/* Nothing but an error's message is read of answers to patches, evictions and events; in protobuf the server
+ * makes them, which repeat the whole object, in a fraction of the time. */
+static struct bt_str accept_of(const struct bt_writer *writer, const struct bt_op *op)
+{
+	bool unread = op->verbs->class >= BT_CLASS_STATUS || op->verbs == &bt_evict_verbs;
+
+	return bt_str(
+		unread && !writer->options.json ? BT_PROTO_TYPE ",application/json" : "application/json");
+}
+
 /* The call goes out; done follows. */
 static void launch(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *call)
 {
 	if (!call->accept.len) {
-		call->accept = bt_str("application/json");
+		call->accept = accept_of(writer, op);
 	}
 	call->timeout_ns = BT_WRITE_TIMEOUT_NS;
 	call->done = done;
@@ -494,7 +505,7 @@ static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, i
 		if (now_ns < writer->hold_ns) {
 			return writer->hold_ns - now_ns;
 		}
-		if (!has_room(writer, class)) {
+		if (!has_room(writer, class, now_ns)) {
 			return INT64_MAX;
 		}
 		int64_t wait_ns = bt_throttle_take(throttle, now_ns);
@@ -793,6 +804,7 @@ static void settle(struct bt_writer_options *options)
 	options->connections = options->connections ? options->connections : CONNECTIONS;
 	options->in_flight = options->in_flight ? options->in_flight : IN_FLIGHT;
 	options->reports = options->reports ? options->reports : REPORTS;
+	options->events = options->events ? options->events : EVENTS;
 	options->bind_timeout_ns = options->bind_timeout_ns ? options->bind_timeout_ns : 30 * BT_WRITE_S;
 	options->volume_timeout_ns =
 		options->volume_timeout_ns ? options->volume_timeout_ns : 600 * BT_WRITE_S;

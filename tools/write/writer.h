@@ -28,13 +28,15 @@ struct bt_writer_options {
 	 * burst 0: 100. */
 	float qps;
 	uint32_t burst;
-	uint32_t connections;  /* 0: 4 */
-	uint32_t in_flight;    /* writes at a time, at most; 0: 256. There are 32, and more over a long way */
-	uint32_t reports;      /* events that wait to be written; 0: 16384. Full: the new one is dropped */
-	bool json;	       /* clientConnection.contentType is JSON; else protobuf where it is smaller */
-	const char *host;      /* for reportingInstance; NULL: this machine's name */
-	bool preempts_in_turn; /* the gate SchedulerAsyncPreemption is off */
-	int64_t bind_timeout_ns;   /* a binding is tried for so long; 0: 30 s. The pipeline's limit */
+	uint32_t connections; /* 0: 4 */
+	uint32_t in_flight;   /* writes at a time, at most; 0: 256. There are 32, and more over a long way */
+	/* Cycles of which something is to be said, 0: 16384; and events that wait to be written, of some 200
+	 * bytes, 0: 65536. Full: the new one is dropped. */
+	uint32_t reports, events;
+	bool json;		 /* clientConnection.contentType is JSON; else protobuf where it is smaller */
+	const char *host;	 /* for reportingInstance; NULL: this machine's name */
+	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
+	int64_t bind_timeout_ns; /* a binding is tried for so long; 0: 30 s. The pipeline's limit */
 	int64_t volume_timeout_ns; /* VolumeBinding's bindTimeoutSeconds; 0: 600 s */
 	int64_t device_timeout_ns; /* DynamicResources' bindingTimeout; 0: 600 s */
 	/*

@@ -303,6 +303,10 @@ void bt_events_destroy(struct bt_events *events);
 /* Has an event written (BT_API_EVENT), or counted in a series. */
 void bt_events_add(struct bt_events *events, const struct bt_api_call *call);
 
+/* How many other writes go before the next event while bindings wait; UINT32_MAX: all of them. first: the op
+ * whose turn it is. */
+uint32_t bt_events_spacing(const struct bt_events *events, const struct bt_op *first, int64_t now_ns);
+
 /* Ends what is old, writes series anew. Returns: when to call next. */
 int64_t bt_events_tick(struct bt_events *events, int64_t now_ns);
 

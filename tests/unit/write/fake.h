@@ -53,6 +53,8 @@ static struct fake {
 	struct bt_traffic traffic;
 } fake;
 
+static bool fake_speaks_proto; /* clientConnection.contentType is protobuf */
+
 /* ---- the client ---- */
 
 struct bt_http *bt_http_create(const struct bt_http_options *options, struct bt_buf *out_error)
@@ -219,7 +221,7 @@ static inline struct bt_writer *fake_begin(struct bt_writer_options options)
 	fake.names = bt_intern_create();
 	options.qps = options.qps == 0 ? -1 : options.qps;
 	options.host = "h";
-	options.json = true;
+	options.json = !fake_speaks_proto;
 	options.may_write = fake_may_write;
 	options.wall = (struct bt_clock){fake_now, (void *)(uintptr_t)&wall};
 	options.steady = (struct bt_clock){fake_now, (void *)(uintptr_t)&steady};

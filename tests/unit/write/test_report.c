@@ -3,6 +3,7 @@
  */
 #include "fake.h"
 
+#include "engine/base/mem.h"
 #include "engine/flow/engine.h"
 
 #define EVENTS "/apis/events.k8s.io/v1/namespaces/ns/events"
@@ -427,7 +428,7 @@ static void too_many_events_are_dropped_and_counted(void **state)
 {
 	(void)state;
 	finish(state);
-	begin_with((struct bt_writer_options){.qps = 1, .burst = 1, .reports = 4});
+	begin_with((struct bt_writer_options){.qps = 1, .burst = 1, .events = 4});
 	for (int i = 0; i < 12; i++) {
 		char name[16];
 
@@ -438,23 +439,124 @@ static void too_many_events_are_dropped_and_counted(void **state)
 	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 8);
 }
 
-static void while_bindings_wait_few_events_go(void **state)
+/* Answers so many bindings. Returns: how many events have been sent so far. */
+static uint32_t answer_bindings(uint32_t n)
 {
-	uint32_t events;
+	for (uint32_t i = 0; i < fake.call_n && n; i++) {
+		if (!fake.calls[i].over && strstr(fake.calls[i].path, "/binding")) {
+			fake_answer(i, 201, "");
+			n--;
+		}
+	}
+	return calls_to(EVENTS);
+}
 
+static void bind_many(uint64_t from, uint64_t to)
+{
+	for (uint64_t i = from; i <= to; i++) {
+		bind(i, "p", "n1");
+	}
+}
+
+static void events_of_a_backlog_go_behind_it_and_none_is_lost(void **state)
+{
 	(void)state;
 	finish(state);
 	begin_with((struct bt_writer_options){.qps = -1, .in_flight = 64});
-	for (uint64_t i = 1; i <= 400; i++) {
-		bind(i, "p", "n1");
-	}
-	for (uint32_t i = 0; i < 256; i++) {
-		if (strcmp(fake.calls[i].path, EVENTS) != 0) {
-			fake_answer(i, 201, "");
+	bind_many(1, 400);
+	assert_int_equal(answer_bindings(330), 0);
+	for (int turn = 0; turn < 20; turn++) {
+		for (uint32_t i = 0; i < fake.call_n; i++) {
+			if (!fake.calls[i].over) {
+				fake_answer(i, 201, "");
+			}
 		}
 	}
-	events = calls_to(EVENTS);
-	assert_in_range(events, 2, 6);
+	assert_int_equal(calls_to(EVENTS), 400);
+	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 0);
+	assert_true(bt_writer_drain(fake.writer, 0));
+}
+
+static void events_that_have_waited_long_go_now_and_then_between_bindings(void **state)
+{
+	(void)state;
+	finish(state);
+	begin_with((struct bt_writer_options){.qps = -1, .in_flight = 64});
+	bind_many(1, 200);
+	assert_int_equal(answer_bindings(100), 0);
+	fake_pass(11 * FAKE_S);
+	bind_many(201, 500);
+	assert_in_range(answer_bindings(300), 1, 6);
+}
+
+static void when_room_for_events_gets_scarce_every_other_write_is_one(void **state)
+{
+	uint32_t bindings = 0;
+
+	(void)state;
+	finish(state);
+	begin_with((struct bt_writer_options){.qps = -1, .in_flight = 8, .events = 64});
+	bind_many(1, 300);
+	for (int turn = 0; turn < 400; turn++) {
+		for (uint32_t i = 0; i < fake.call_n; i++) {
+			if (!fake.calls[i].over) {
+				fake_answer(i, 201, "");
+				break;
+			}
+		}
+	}
+	for (uint32_t i = 0; i < fake.call_n; i++) {
+		bindings += strstr(fake.calls[i].path, "/binding") != NULL;
+	}
+	assert_in_range(calls_to(EVENTS), bindings / 2, bindings);
+	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 0);
+}
+
+/* What is kept of an event is what it is made of, not its text. */
+static void events_that_wait_take_little_memory(void **state)
+{
+	const uint32_t pod_n = 16000;
+	char name[32], message[512];
+	size_t before;
+
+	(void)state;
+	finish(state);
+	begin_with((struct bt_writer_options){.qps = 0.001F, .burst = 1});
+	for (uint32_t i = 0; i < pod_n; i++) {
+		snprintf(name, sizeof(name), "p%u", i);
+		add_pod(name);
+	}
+	memset(message, 'm', sizeof(message));
+	message[sizeof(message) - 1] = 0;
+	before = bt_mem_in_use_bytes();
+	for (uint32_t i = 0; i < pod_n; i++) {
+		refuse(i, message);
+	}
+	assert_in_range(calls_to("/apis/events.k8s.io/v1/namespaces/ns/events"), 0, 1);
+	assert_int_equal(bt_writer_counts(fake.writer).event_dropped_n, 0);
+	/* A pod's event and what its patch will say. */
+	size_t each = (bt_mem_in_use_bytes() - before) / pod_n;
+	if (each > 400) {
+		fail_msg("%zu bytes a pod", each);
+	}
+}
+
+static void answers_that_nobody_reads_come_as_protobuf(void **state)
+{
+	(void)state;
+	finish(state);
+	fake_speaks_proto = true;
+	begin_with((struct bt_writer_options){.qps = -1});
+	fake_speaks_proto = false;
+	refuse(add_pod("p"), "m");
+	evict(5, "v", "n1", "p");
+	assert_int_equal(fake.call_n, 3);
+	for (uint32_t i = 0; i < fake.call_n; i++) {
+		assert_true(bt_str_is(
+			fake.calls[i].call.accept, "application/vnd.kubernetes.protobuf,application/json"));
+	}
+	check(6, 6, "p", "n1"); /* what it asks for is read */
+	assert_true(bt_str_is(fake.calls[3].call.accept, "application/json"));
 }
 
 static void who_may_not_write_says_nothing(void **state)
@@ -488,7 +590,11 @@ int main(void)
 		CASE(who_winds_up_says_what_waits_once_and_for_a_while),
 		CASE(events_have_a_budget_of_their_own),
 		CASE(too_many_events_are_dropped_and_counted),
-		CASE(while_bindings_wait_few_events_go),
+		CASE(events_of_a_backlog_go_behind_it_and_none_is_lost),
+		CASE(events_that_have_waited_long_go_now_and_then_between_bindings),
+		CASE(when_room_for_events_gets_scarce_every_other_write_is_one),
+		CASE(events_that_wait_take_little_memory),
+		CASE(answers_that_nobody_reads_come_as_protobuf),
 		CASE(who_may_not_write_says_nothing),
 	};
 
