@@ -719,9 +719,34 @@ static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
 	}
 }
 
+const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile)
+{
+	return &engine->lanes[profile].runs;
+}
+
+const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profile, uint32_t use)
+{
+	const struct bt_profile *plugins = &engine->lanes[profile].profile.plugins;
+
+	return use < plugins->use_n ? plugins->uses[use].plugin->name : NULL;
+}
+
+static void note_runs(
+	const struct bt_engine *engine, struct bt_lane *lane, const struct bt_decision *decision)
+{
+	/* A node that the pod was promised is evaluated alone. */
+	bool evaluated = engine->evaluated || decision->evaluated_n;
+
+	if (decision->plan) {
+		bt_plugin_runs_note(&lane->runs, decision->plan, evaluated ? &engine->evaluation : NULL,
+			decision->plan->narrowed ? decision->plan->candidate_n : engine->live_n,
+			decision->outcome == BT_PLACED);
+	}
+}
+
 /* Filtering and scoring are one step where columns answer, so both are Filter's. */
-static BT_NOINLINE void note_decided(struct bt_engine *engine, const struct bt_lane *lane,
-	const struct bt_decision *decision, int64_t begin_ns)
+static BT_NOINLINE void note_decided(
+	struct bt_engine *engine, struct bt_lane *lane, const struct bt_decision *decision, int64_t begin_ns)
 {
 	const uint16_t labels[4] = {BT_MEASURE_FILTER,
 		decision->outcome == BT_FAILED ? BT_MEASURE_ERROR : BT_MEASURE_SUCCESS,
@@ -732,6 +757,7 @@ static BT_NOINLINE void note_decided(struct bt_engine *engine, const struct bt_l
 	bt_measures_note(
 		engine->measures, BT_MEASURE_POINT, labels, engine->took_ns - engine->post_filter_ns);
 	engine->post_filter_ns = 0;
+	note_runs(engine, lane, decision);
 }
 
 void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)

@@ -14,6 +14,7 @@
 #include "engine/flow/preempt.h"
 #include "engine/flow/sample.h"
 #include "engine/flow/measures.h"
+#include "engine/flow/plugin_runs.h"
 #include "engine/flow/stages.h"
 #include "engine/score/evaluate.h"
 #include "engine/score/warm.h"
@@ -430,6 +431,12 @@ struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine);
 
 /* How long what takes, where options.stages is there; else NULL. Valid between two cycles. */
 const struct bt_measures *bt_engine_measures(const struct bt_engine *engine);
+
+/* The same for how often plugins were evaluated for pods of a profile of the configuration; and the name of a
+ * use
+ * of that profile. Requires: bt_engine_measures. */
+const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile);
+const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profile, uint32_t use);
 
 /* How long the last decision took, which was this pod's; 0: nobody wants to know, or it is one of a group. */
 int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix);

@@ -23,6 +23,7 @@ struct bt_lane {
 	/* Of SchedulingGates, DynamicResources, DefaultPreemption and extenders; -1: not there. */
 	int gates_number, claims_number, preemption_number, extender_number;
 	int groups_number; /* of GangScheduling, where it is at PreEnqueue; -1: it is not */
+	struct bt_plugin_runs runs;
 };
 
 /* The pod whose preemption is being carried out. */

@@ -21,7 +21,7 @@ import (
 // stands for all that begin so.
 var notOurs = []string{"aggregator_", "apiextensions_", "apiserver_", "authenticated_user_requests", "authentication_", "authorization_", "go_", "node_collector_", "workqueue_",
 	"rest_client_transport_cache_entries", "rest_client_transport_cert_rotation_gc_calls_total", "rest_client_transport_create_calls_total",
-	"scheduler_batch_", "scheduler_get_node_hint_", "scheduler_plugin_evaluation_total", "scheduler_store_schedule_results_"}
+	"scheduler_batch_", "scheduler_get_node_hint_", "scheduler_store_schedule_results_"}
 
 func isOurs(name string) bool {
 	return name == "go_threads" || !slices.ContainsFunc(notOurs, func(other string) bool {

@@ -193,6 +193,31 @@ static void add_groups(const struct reading *r)
 	add_table(r, BT_MEASURE_GROUP, label_group);
 }
 
+/* ---- plugins ---- */
+
+static const char *const run_texts[] = {"PreFilter", "Filter", "PreScore", "Score"};
+
+static void add_runs(const struct bt_config *config, const struct bt_engine *engine, struct bt_exposition *x)
+{
+	bt_expose(x, "scheduler_plugin_evaluation_total", BT_METRIC_COUNTER,
+		"[BETA] Number of attempts to schedule pods by each plugin and the extension point "
+		"(available only in PreFilter, Filter, PreScore, and Score).");
+	for (uint32_t profile = 0; profile < config->profile_n; profile++) {
+		const struct bt_plugin_runs *runs = bt_engine_plugin_runs(engine, profile);
+
+		for (uint32_t i = 0; i < BT_RUN_POINT_N * BT_PROFILE_USES; i++) {
+			uint32_t point = i / BT_PROFILE_USES, use = i % BT_PROFILE_USES;
+
+			if (runs->n[point][use]) {
+				label(x, "extension_point", run_texts[point]);
+				label(x, "plugin", bt_engine_plugin_name(engine, profile, use));
+				bt_expose_label(x, "profile", config->profiles[profile].scheduler_name);
+				bt_expose_count(x, runs->n[point][use]);
+			}
+		}
+	}
+}
+
 static void add_durations(const struct reading *r)
 {
 	struct bt_exposition *x = r->x;
@@ -224,6 +249,7 @@ void bt_metrics_of_queueing(const struct bt_config *config, struct bt_engine *en
 	add_incoming(bt_engine_queue(engine), x);
 	add_in_flight(bt_engine_queue(engine), x);
 	if (measures) {
+		add_runs(config, engine, x);
 		add_durations(&(struct reading){config, measures->tables, x});
 	}
 }

@@ -256,6 +256,42 @@ static void durations_have_upstreams_labels(void **state)
 	free(p);
 }
 
+#define EVALUATION(plugin, point)                                                                            \
+	"scheduler_plugin_evaluation_total{extension_point=\"" point "\",plugin=\"" plugin "\"," PROFILE "}"
+#define EVALUATED(plugin, point) prometheus_value(p, EVALUATION(plugin, point))
+
+/* p is refused by NodeAffinity, behind which nobody is asked any more; q fits both nodes. */
+static void plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_node(&desk->lab, "n2");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	struct prometheus *p = metrics_of(desk);
+
+	assert_true(EVALUATED("NodeAffinity", "PreFilter") == 1);
+	assert_true(EVALUATED("NodeResourcesFit", "PreFilter") == 1);
+	assert_true(EVALUATED("NodeUnschedulable", "Filter") == 2);
+	assert_true(EVALUATED("NodeAffinity", "Filter") == 2);
+	assert_null(prometheus_find(p, EVALUATION("NodeResourcesFit", "Filter")));
+	assert_null(prometheus_find(p, EVALUATION("PodTopologySpread", "PreFilter")));
+	assert_null(prometheus_find(p, EVALUATION("NodeResourcesFit", "PreScore")));
+	free(p);
+	lab_pod(&desk->lab, "q", "");
+	lab_settle(&desk->lab);
+	p = metrics_of(desk);
+	assert_true(EVALUATED("NodeAffinity", "PreFilter") == 1);
+	assert_true(EVALUATED("NodeAffinity", "Filter") == 2);
+	assert_true(EVALUATED("NodeResourcesFit", "Filter") == 2);
+	assert_true(EVALUATED("NodeResourcesFit", "PreScore") == 1);
+	assert_true(EVALUATED("NodeResourcesFit", "Score") == 2);
+	assert_null(prometheus_find(p, EVALUATION("NodeAffinity", "Score")));
+	assert_true(EVALUATED("ImageLocality", "Score") == 2);
+	free(p);
+}
+
 /* Names and types that dashboards ask for. Source: pkg/scheduler/metrics, v1.36.3. */
 static void types_are_upstreams(void **state)
 {
@@ -741,6 +777,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			the_queues_ways_are_counted_with_upstreams_labels, setup, teardown),
 		cmocka_unit_test_setup_teardown(durations_have_upstreams_labels, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip, setup, teardown),
 		cmocka_unit_test_setup_teardown(types_are_upstreams, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_disabled_metric_is_left_out_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_other_parts_are_asked, setup, teardown),
