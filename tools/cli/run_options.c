@@ -116,18 +116,15 @@ const struct bt_option bt_run_options[] = {
 		.repeated = true,
 		.may_be_empty = true,
 		.help = "Key exchanges by Go's numbers (CurveID), separated by commas: 29 (X25519), 23 "
-			"(P-256), "
-			"24 (P-384), 25 (P-521). 4587 to 4589 (with ML-KEM) are taken, and not served. The "
-			"order "
-			"does not count. Without it, all that are served."},
+			"(P-256), 24 (P-384), 25 (P-521). 4587 to 4589 (with ML-KEM) are taken, and not "
+			"served. The order does not count. Without it, all that are served."},
 	{.name = "tls-sni-cert-key",
 		.type = BT_OPTION_TEXT,
 		.argument = "FILES",
 		.repeated = true,
 		.help = "CERTIFICATE,KEY or CERTIFICATE,KEY:NAME,...: a certificate for clients that ask for "
 			"one of these names, else for the names in it. A name may begin with *. for any "
-			"first "
-			"label. May be repeated."},
+			"first label. May be repeated."},
 	{.name = "authentication-kubeconfig",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_READ,

@@ -265,8 +265,11 @@ static void end_request(
 static void finish_handshake(void *context)
 {
 	struct client *client = context;
+	struct bt_connections *table = client->front->table;
 
-	bt_connections_enter(client->front->table, client->ix, BT_CONNECTION_HEAD, bt_clock_monotonic_ns());
+	if (bt_connections_state(table, client->ix) == BT_CONNECTION_HANDSHAKE) { /* whatever is said later */
+		bt_connections_enter(table, client->ix, BT_CONNECTION_HEAD, bt_clock_monotonic_ns());
+	}
 }
 
 /* The address a connection came to, as Go writes it. */

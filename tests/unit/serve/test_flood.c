@@ -268,6 +268,48 @@ static void each_step_of_a_connection_has_a_deadline(void **state)
 	}
 }
 
+/* A client that asks for more than it reads. */
+static void an_answer_that_is_not_read_has_a_deadline(void **state)
+{
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+	struct desk *desk = *state;
+	int answer_n = 0;
+	char bytes[16384];
+
+	desk->options.limits = (struct bt_connection_limits){.write_ns = 50000000};
+	begin(desk);
+	struct client *client = add_client(desk, 1);
+
+	assert_true(handshake(desk, client));
+	for (int i = 0; i < 50000; i++) {
+		if (SSL_write(client->ssl, request, (int)sizeof(request) - 1) <= 0) {
+			break; /* it is closed already */
+		}
+	}
+	for (int n; (n = SSL_read(client->ssl, bytes, sizeof(bytes))) > 0;) {
+		for (int i = 0; i + 8 <= n; i++) {
+			answer_n += memcmp(bytes + i, "HTTP/1.1", 8) == 0;
+		}
+	}
+	assert_in_range(answer_n, 1, 49999);
+}
+
+static void a_client_that_begins_the_handshake_again_is_ended(void **state)
+{
+	struct desk *desk = *state;
+
+	begin(desk);
+	SSL_CTX_set_max_proto_version(desk->tls, TLS1_2_VERSION);
+	struct client *client = add_client(desk, 1);
+
+	assert_true(handshake(desk, client));
+	assert_int_equal(SSL_renegotiate(client->ssl), 1);
+	SSL_do_handshake(client->ssl);
+	SSL_write(client->ssl, "GET", 3);
+	assert_ends(client);
+	assert_probes_are_answered(desk);
+}
+
 /* A process that holds silent connections, and asks; it ends with 0 when it was answered. Begun before there
  * are threads here; told the port by the pipe. */
 static void hold_and_ask(int port_fd)
@@ -343,6 +385,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_thousand_slow_requests_keep_no_probe_out, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_flood_from_the_probers_own_address_keeps_it_not_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_that_is_not_read_has_a_deadline, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_client_that_begins_the_handshake_again_is_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(each_step_of_a_connection_has_a_deadline, setup, teardown),
 	};
 	uint64_t files = bt_serve_raise_files();
