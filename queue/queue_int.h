@@ -48,7 +48,9 @@ struct bt_active_line {
 	size_t head, n, cap;
 };
 
-/* A kind of pods. One without pods is not parked, and makes room for others when room is short. */
+/* A kind of pods, by bt_queue_kind_key. One without pods is not parked, and makes room for others when room
+ * is short. It is parked until an event that a hint likes, a pod of it that fits, and at most for a second.
+ */
 struct bt_kind_line {
 	struct bt_queue_kind kind;
 	uint32_t pod_n; /* that are known to the queue */
@@ -79,7 +81,8 @@ struct bt_active {
 	uint32_t parked_for; /* no other plugins have refused any of them */
 };
 
-/* Pods that events are weighed for together: of one kind, refused by the same plugins. */
+/* Pods that events are weighed for together: of one kind, refused by the same plugins. What a hint says
+ * depends on the signature, and on whether the event is the pod's own, which is weighed by itself. */
 struct bt_held_group {
 	uint32_t kind, rejectors, pending;
 	int gate;

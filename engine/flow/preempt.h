@@ -38,6 +38,9 @@ struct bt_preempt_request {
  * What is known of trying to preempt on each node, for pods of one signature and priority whose filters ask
  * about a node nothing but what is on it. The ledger's journal tells which nodes have to be asked again. All
  * zeroes knows nothing. Owns: bt_preempt_notes_fini.
+ * Key: profile, signature (its serial number), priority; only of pods without a nomination, extenders or a
+ * group cycle. Whether the pod may preempt at all is asked before. Ends: with a version of the snapshot or of
+ * the budgets, other slots, or a journal that has gone on too far.
  */
 struct bt_preempt_notes {
 	const struct bt_profile *profile;

@@ -39,6 +39,11 @@ struct groups_entry {
 	uint32_t group_n;
 };
 
+/*
+ * Memories: plans, by signature index (they end with the snapshot's version, an image's nodes, memory, and
+ * the retirement of signatures, which are numbered anew then); of those that yield, also by priority; groups
+ * and columns, by all that their plugins say (key), columns that yield also by priority.
+ */
 struct bt_planner {
 	const struct bt_profile *profile;
 	struct bt_planner_env env;

@@ -146,7 +146,7 @@ void answers_of_scenario(struct bt_str line, struct bt_buf *out)
 	bt_json_destroy(json);
 }
 
-void answers_of_history(struct bt_str line, struct bt_buf *out)
+static void answer_history(struct bt_str line, bool by_columns, struct bt_buf *out)
 {
 	struct bt_json *json = bt_json_create();
 	struct bt_arena arena = {0};
@@ -156,11 +156,23 @@ void answers_of_history(struct bt_str line, struct bt_buf *out)
 
 	bt_buf_clear(out);
 	bt_json_begin(json, line, &arena);
-	if (!bt_history_read(json, &arena, &history, &error) ||
-		!bt_history_play(&history, out, &error, &remedy)) {
+	bool good = bt_history_read(json, &arena, &history, &error);
+
+	history.by_columns = by_columns;
+	if (!good || !bt_history_play(&history, out, &error, &remedy)) {
 		printf("a history has no answer: %s\n", error.ptr);
 	}
 	bt_buf_fini(&error);
 	bt_arena_fini(&arena);
 	bt_json_destroy(json);
+}
+
+void answers_of_history(struct bt_str line, struct bt_buf *out)
+{
+	answer_history(line, false, out);
+}
+
+void answers_of_history_by_columns(struct bt_str line, struct bt_buf *out)
+{
+	answer_history(line, true, out);
 }

@@ -42,3 +42,6 @@ struct bt_input *answers_open(const char *path, struct bt_input_file *out);
  * on standard output. */
 void answers_of_scenario(struct bt_str line, struct bt_buf *out);
 void answers_of_history(struct bt_str line, struct bt_buf *out);
+
+/* The same decided by columns and by what is remembered from cycle to cycle. */
+void answers_of_history_by_columns(struct bt_str line, struct bt_buf *out);

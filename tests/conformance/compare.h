@@ -29,7 +29,7 @@ struct answers_kind {
 	bool (*agrees)(int aspect, struct bt_str want, struct bt_str got);
 };
 
-extern const struct answers_kind answers_of_scenarios, answers_of_histories;
+extern const struct answers_kind answers_of_scenarios, answers_of_histories, answers_by_columns;
 
 /* True if one of the texts that the separators divide want into is got; nothing agrees only with nothing. */
 bool answers_one_of(struct bt_str want, char between, struct bt_str got);

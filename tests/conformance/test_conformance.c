@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Questions against kube-scheduler's answers to them: of scenarios the verdict of each pending pod, of
- * histories what each cycle did and what the queue holds after each step. Every aspect must agree.
- * Usage: test_conformance scenarios|histories QUESTIONS ANSWERS.
+ * histories what each cycle did and what the queue holds after each step. Every aspect must agree. columns:
+ * histories decided by columns and by what is remembered from cycle to cycle; without texts.
+ * Usage: test_conformance scenarios|histories|columns QUESTIONS ANSWERS.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,19 +35,35 @@ static int report(const struct answers_comparison *c, bool complete)
 	return complete && c->item_n > 0 && c->differing_n == 0 ? 0 : 1;
 }
 
+static const struct answers_kind *kind_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		const struct answers_kind *kind;
+	} kinds[] = {{"scenarios", &answers_of_scenarios}, {"histories", &answers_of_histories},
+		{"columns", &answers_by_columns}};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i].name, name) == 0) {
+			return kinds[i].kind;
+		}
+	}
+	return NULL;
+}
+
 int main(int argc, char **argv)
 {
+	const struct answers_kind *kind = argc == 4 ? kind_of(argv[1]) : NULL;
 	struct bt_input_file questions, answers;
 	struct answers_comparison comparison;
 
-	if (argc != 4 || (strcmp(argv[1], "scenarios") != 0 && strcmp(argv[1], "histories") != 0)) {
-		fprintf(stderr, "usage: test_conformance scenarios|histories QUESTIONS ANSWERS\n");
+	if (!kind) {
+		fprintf(stderr, "usage: test_conformance scenarios|histories|columns QUESTIONS ANSWERS\n");
 		return 2;
 	}
 	struct bt_input *asked = answers_open(argv[2], &questions),
 			*answered = answers_open(argv[3], &answers);
-	answers_comparison_begin(
-		&comparison, argv[1][0] == 's' ? &answers_of_scenarios : &answers_of_histories);
+	answers_comparison_begin(&comparison, kind);
 	int status = report(&comparison, compare_all(&comparison, questions.text, answers.text));
 	answers_comparison_end(&comparison);
 	bt_input_destroy(asked);

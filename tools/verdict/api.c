@@ -480,8 +480,7 @@ void bt_api_advance(struct bt_api *api, int64_t ns)
 	api->now_ns = until;
 }
 
-enum bt_status bt_api_open(
-	struct bt_api *api, struct bt_str config, struct bt_str gates, struct bt_buf *out_error)
+enum bt_status bt_api_open(struct bt_api *api, const struct bt_api_options *how, struct bt_buf *out_error)
 {
 	const struct bt_engine_options options = {
 		.clock = bt_clock_virtual(&api->now_ns),
@@ -490,12 +489,12 @@ enum bt_status bt_api_open(
 		.releaser = {bt_api_release_claim, api},
 		.strict_order = true,
 		.flush_skips_gated = true,
-		.evaluate_always = true,
-		.texts = true,
+		.evaluate_always = !how->by_columns,
+		.texts = !how->by_columns,
 	};
 
 	*api = (struct bt_api){.now_ns = BT_API_EPOCH_NS, .json = bt_json_create()};
-	return bt_scenario_engine(config, gates, &options, &api->cluster, out_error);
+	return bt_scenario_engine(how->config, how->gates, &options, &api->cluster, out_error);
 }
 
 void bt_api_close(struct bt_api *api)

@@ -64,9 +64,14 @@ struct bt_api {
 /* When every history begins: 2026-01-01T00:00:00Z. */
 #define BT_API_EPOCH_NS (1767225600 * INT64_C(1000000000))
 
+struct bt_api_options {
+	struct bt_str config; /* JSON text; empty when there is none */
+	struct bt_str gates;  /* "A=true,B=false" */
+	bool by_columns;      /* the engine decides as it does elsewhere, and says no texts of PostFilter */
+};
+
 /* Returns: BT_OK; otherwise the reason in out_error. Owns: bt_api_close, in any case. */
-enum bt_status bt_api_open(
-	struct bt_api *api, struct bt_str config, struct bt_str gates, struct bt_buf *out_error);
+enum bt_status bt_api_open(struct bt_api *api, const struct bt_api_options *how, struct bt_buf *out_error);
 void bt_api_close(struct bt_api *api);
 
 /* Lets time pass, with what the queue does at each whole second. */

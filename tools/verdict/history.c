@@ -575,7 +575,8 @@ bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, 
 		.error = out_error,
 		.remedy = "correct the configuration or the feature gates"};
 	struct bt_arena arena = {0};
-	bool fine = bt_api_open(&p.api, history->config, history->gates, out_error) == BT_OK;
+	const struct bt_api_options how = {history->config, history->gates, history->by_columns};
+	bool fine = bt_api_open(&p.api, &how, out_error) == BT_OK;
 
 	bt_json_write_begin_object(&p.json);
 	write_str(&p, "id", history->id);

@@ -36,6 +36,9 @@ struct bt_history {
 	struct bt_history_step *steps;
 	uint32_t step_n;
 	bool has_steps; /* maybe none */
+	/* Set by the caller: decide by columns, and by what is remembered from cycle to cycle, as elsewhere.
+	 * The answer is the same without what PostFilter says. */
+	bool by_columns;
 };
 
 /* Reads one history at the cursor. Returns: false with the error in out_error. */

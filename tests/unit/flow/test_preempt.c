@@ -313,6 +313,152 @@ static void storage_that_changes_gives_preemption_another_try(void **state)
 	end(&t);
 }
 
+/* ---- what changes between the halves of a cycle ---- */
+
+static void update_pod(
+	struct trial *t, uint32_t pod, const char *metadata, const char *spec, const char *status)
+{
+	struct bt_buf body = {0};
+
+	bt_buf_printf(&body, "schedulerName: default-scheduler, %s}, status: {%s", spec, status);
+	const struct bt_object *object =
+		read(t, "{apiVersion: v1, kind: Pod, metadata: {namespace: default, %s}, spec: {%s}}",
+			metadata, body.ptr);
+	assert_int_equal(bt_engine_update_pod(t->engine, pod, &object->pod), BT_OK);
+	bt_buf_fini(&body);
+}
+
+/* Who was asked to go, and whether as one that is not known any more. */
+struct asked {
+	uint32_t n, pod_ix;
+	bool detached;
+};
+
+static void note_asked(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+{
+	struct asked *asked = context;
+
+	(void)for_ix;
+	asked->n++;
+	asked->pod_ix = pod_ix;
+	asked->detached = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->detached;
+}
+
+#define VICTIM	  "nodeName: n1, " CPU("1")
+#define PREEMPTOR "priority: 7, " CPU("1")
+
+/* A node whose pod could be preempted, and a cycle of a pod that needs that. */
+static struct trial begin_cycle(
+	void **state, struct asked *asked, uint32_t *out_victim, struct bt_decision *out)
+{
+	struct trial t = {.f = *state};
+	const struct bt_engine_options options = {.no_backoff = true, .evictor = {note_asked, asked}};
+
+	bt_config_init_default(&t.config, NULL);
+	start(&t, &options);
+	add_node(&t, "n1", "1");
+	*out_victim = add_pod(&t, "name: a", VICTIM, "");
+	add_pod(&t, "name: p", PREEMPTOR, "");
+	bt_engine_begin(t.engine, bt_engine_pop(t.engine), out);
+	assert_int_equal(out->outcome, BT_REFUSED);
+	return t;
+}
+
+static void the_preemptor_counts_as_it_is_when_the_cycle_ends(void **state)
+{
+	struct asked asked = {0};
+	struct bt_decision decision;
+	uint32_t victim;
+	struct trial t = begin_cycle(state, &asked, &victim, &decision);
+
+	update_pod(&t, decision.pod_ix, "name: p", "priority: 0, " CPU("1"), "");
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(decision.preempt, BT_PREEMPT_NOWHERE);
+	assert_int_equal(asked.n, 0);
+	end(&t);
+}
+
+static void nodes_count_as_they_were_when_the_cycle_began(void **state)
+{
+	struct asked asked = {0};
+	struct bt_decision decision;
+	uint32_t victim;
+	struct trial t = begin_cycle(state, &asked, &victim, &decision);
+
+	add_node(&t, "n1", "4");
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(decision.preempt, BT_PREEMPT_FOUND);
+	assert_int_equal(asked.n, 1);
+	assert_int_equal(asked.pod_ix, victim);
+	assert_false(asked.detached);
+	end(&t);
+}
+
+static void a_victim_that_ends_in_the_cycle_is_evicted_and_one_that_goes_is_not(void **state)
+{
+	for (int goes = 0; goes < 2; goes++) {
+		struct asked asked = {0};
+		struct bt_decision decision;
+		uint32_t victim;
+		struct trial t = begin_cycle(state, &asked, &victim, &decision);
+
+		if (goes) {
+			bt_engine_remove_pod(t.engine, victim);
+		} else {
+			update_pod(&t, victim, "name: a", VICTIM, "phase: Failed");
+		}
+		bt_engine_end(t.engine, &decision);
+		assert_int_equal(decision.preempt, BT_PREEMPT_FOUND);
+		assert_int_equal(asked.n, !goes);
+		assert_int_equal(asked.detached, !goes);
+		/* Nobody keeps it any more. */
+		assert_false(bt_ledger_has(bt_engine_cache(t.engine)->ledger, victim));
+		end(&t);
+	}
+}
+
+static void a_preemptor_that_goes_in_its_cycle_preempts_nobody(void **state)
+{
+	for (int changes = 0; changes < 2; changes++) {
+		struct asked asked = {0};
+		struct bt_decision decision;
+		uint32_t victim;
+		struct trial t = begin_cycle(state, &asked, &victim, &decision);
+
+		if (changes) {
+			add_node(&t, "n2", "1m");
+		}
+		bt_engine_remove_pod(t.engine, decision.pod_ix);
+		bt_engine_ask_post_filter(t.engine, &decision);
+		assert_int_equal(decision.preempt, BT_PREEMPT_FAILED);
+		bt_engine_end(t.engine, &decision);
+		assert_int_equal(asked.n, 0);
+		end(&t);
+	}
+}
+
+/* It has left the queue because it is being deleted: nothing but its name is known. */
+static void a_nominated_pod_that_was_dropped_counts_as_one_pod_of_priority_zero(void **state)
+{
+	struct trial t = begin(state);
+	const struct bt_object *node = read(&t,
+		"{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: '%s', "
+		"memory: 8Gi, "
+		"pods: '1'}}}",
+		"n1", "2");
+	uint32_t slot;
+
+	assert_int_equal(bt_engine_apply_node(t.engine, &node->node, &slot), BT_OK);
+	uint32_t dropped = add_pod(&t, "name: h, deletionTimestamp: '2026-01-01T00:00:00Z'",
+		"priority: 9, " CPU("2"), "nominatedNodeName: n1");
+	assert_int_equal(decide(&t, dropped).outcome, BT_SKIPPED);
+	uint32_t below = add_pod(&t, "name: b", CPU("2"), "");
+	assert_int_equal(decide(&t, below).outcome, BT_REFUSED);
+	uint32_t above = add_pod(&t, "name: c", "priority: 1, " CPU("2"), "");
+	assert_int_equal(decide(&t, above).outcome, BT_PLACED);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +474,11 @@ int main(void)
 		FIXTURE_TEST(whoever_holds_a_claim_for_one_pod_may_have_to_go),
 		FIXTURE_TEST(a_namesake_of_the_claim_counts_in_trials),
 		FIXTURE_TEST(storage_that_changes_gives_preemption_another_try),
+		FIXTURE_TEST(the_preemptor_counts_as_it_is_when_the_cycle_ends),
+		FIXTURE_TEST(nodes_count_as_they_were_when_the_cycle_began),
+		FIXTURE_TEST(a_victim_that_ends_in_the_cycle_is_evicted_and_one_that_goes_is_not),
+		FIXTURE_TEST(a_preemptor_that_goes_in_its_cycle_preempts_nobody),
+		FIXTURE_TEST(a_nominated_pod_that_was_dropped_counts_as_one_pod_of_priority_zero),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
