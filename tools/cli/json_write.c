@@ -6,29 +6,7 @@
 #include <math.h>
 
 #include "engine/base/check.h"
-
-/* The length of the UTF-8 sequence at s[at], or 0 when it is not one (overlong, surrogate, cut off, above
- * U+10FFFF). */
-static size_t sequence_bytes(struct bt_str s, size_t at)
-{
-	const unsigned char *p = (const unsigned char *)s.ptr + at;
-	size_t left = s.len - at;
-	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-
-	if (p[0] < 0xc2 || p[0] > 0xf4 || n > left) {
-		return 0;
-	}
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-		(p[0] == 0xf4 && p[1] > 0x8f)) {
-		return 0;
-	}
-	return n;
-}
+#include "engine/base/utf8.h"
 
 static void add_escape(unsigned char c, struct bt_buf *out)
 {
@@ -66,7 +44,7 @@ void bt_json_write_quote(struct bt_str s, struct bt_buf *out)
 			at++;
 			continue;
 		}
-		size_t n = c >= 0x80 ? sequence_bytes(s, at) : 0;
+		size_t n = c >= 0x80 ? bt_utf8_bytes((const unsigned char *)s.ptr + at, s.len - at) : 0;
 
 		if (n > 0) {
 			at += n;

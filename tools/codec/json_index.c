@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/compiler.h"
+#include "engine/base/utf8.h"
 #include "tools/codec/limits.h"
 
 #if defined(__x86_64__)
@@ -50,32 +51,6 @@ struct fault {
 	const char *text;
 };
 
-/* Returns the length of the UTF-8 sequence at p, or 0 when it is not one. */
-static size_t sequence_bytes(const unsigned char *p, size_t left)
-{
-	if (p[0] < 0x80) {
-		return 1;
-	}
-	if (p[0] >= 0xc2 && p[0] <= 0xdf) {
-		return left >= 2 && (p[1] & 0xc0) == 0x80 ? 2 : 0;
-	}
-	if (p[0] >= 0xe0 && p[0] <= 0xef) {
-		bool tail = left >= 3 && (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80;
-		bool overlong = tail && p[0] == 0xe0 && p[1] < 0xa0;
-		bool surrogate = tail && p[0] == 0xed && p[1] >= 0xa0;
-
-		return tail && !overlong && !surrogate ? 3 : 0;
-	}
-	if (p[0] >= 0xf0 && p[0] <= 0xf4) {
-		bool tail =
-			left >= 4 && (p[1] & 0xc0) == 0x80 && (p[2] & 0xc0) == 0x80 && (p[3] & 0xc0) == 0x80;
-		bool outside = tail && ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90));
-
-		return tail && !outside ? 4 : 0;
-	}
-	return 0;
-}
-
 static void check_utf8(
 	const char *text, size_t len, size_t offset, uint64_t high, struct carry *carry, struct fault *fault)
 {
@@ -84,7 +59,7 @@ static void check_utf8(
 
 	at = at > carry->checked_offset ? at : carry->checked_offset;
 	while (at < end) {
-		size_t n = sequence_bytes((const unsigned char *)text + at, len - at);
+		size_t n = bt_utf8_bytes((const unsigned char *)text + at, len - at);
 
 		if (n == 0) {
 			*fault = (struct fault){at, "invalid UTF-8"};

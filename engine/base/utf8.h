@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * UTF-8: which bytes are a sequence, and what stands for those that are in none. Source: Go's unicode/utf8,
+ * 1.26.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "engine/base/compiler.h"
+#include "engine/base/str.h"
+
+/* U+FFFD. */
+#define BT_UTF8_REPLACEMENT	  "\xef\xbf\xbd"
+#define BT_UTF8_REPLACEMENT_BYTES 3u
+
+/* The length of the sequence at p, or 0 when there is none: overlong, a surrogate, cut off, above U+10FFFF.
+ * Requires: left is not 0. */
+BT_INLINE size_t bt_utf8_bytes(const unsigned char *p, size_t left)
+{
+	size_t n = p[0] < 0x80	 ? 1
+		   : p[0] < 0xc2 ? 0
+		   : p[0] < 0xe0 ? 2
+		   : p[0] < 0xf0 ? 3
+		   : p[0] < 0xf5 ? 4
+				 : 0;
+
+	if (n == 0 || n > left) {
+		return 0;
+	}
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80) {
+			return 0;
+		}
+	}
+	bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+	bool outside = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
+	return overlong || outside ? 0 : n;
+}
+
+/* How many bytes are in no sequence. */
+size_t bt_utf8_foreign_n(struct bt_str text);
+
+/* Copies with U+FFFD in place of each byte that is in no sequence, as Go's encoding/json does. Requires: to
+ * has room for text.len + (BT_UTF8_REPLACEMENT_BYTES - 1) * bt_utf8_foreign_n(text) bytes. */
+void bt_utf8_replace(char *to, struct bt_str text);
