@@ -40,7 +40,8 @@ struct bt_delta {
 	uint64_t sequence; /* the event's place among all events; set by whoever read the source */
 	enum bt_kind kind;
 	bool removed; /* the object has gone: of it there are the names only */
-	/* BT_FULL: a pod asks for a resource beyond BT_RESOURCE_MAX names; nothing is to be changed then. */
+	/* BT_FULL: a pod asks for a resource beyond BT_RESOURCE_MAX names, or for too many; it counts without
+	 * them, and is not decided (bt_signature.incomplete). */
 	enum bt_status status;
 	uint32_t namespace_, name; /* of any object; held: who keeps the object holds them himself */
 	struct bt_intern *holder;  /* where the delta holds names; NULL: it holds nothing any more */
@@ -54,7 +55,7 @@ struct bt_delta {
 /* Does it say of a pod which node it is on or was promised? */
 static inline bool bt_delta_places_pod(const struct bt_delta *delta)
 {
-	return delta->kind == BT_KIND_POD && !delta->removed && delta->status == BT_OK && !delta->pod.ended;
+	return delta->kind == BT_KIND_POD && !delta->removed && !delta->pod.ended;
 }
 
 /* Has fetched what taking the delta in will change soon. */

@@ -277,10 +277,7 @@ static enum bt_status enter(
 		out_taken->entry = BT_ENTERED_FOREIGN;
 		return BT_OK;
 	}
-	enum bt_status status = delta->status;
-	if (status == BT_OK) {
-		status = bt_ledger_add(engine->cache->ledger, &delta->pod.pod, &out_taken->ix);
-	}
+	enum bt_status status = bt_ledger_add(engine->cache->ledger, &delta->pod.pod, &out_taken->ix);
 	if (status != BT_OK) {
 		return status;
 	}
@@ -292,7 +289,7 @@ static enum bt_status enter(
 		out_taken->entry = BT_ENTERED_SCHEDULED;
 		wake_for_arrival(engine, out_taken->ix);
 	}
-	return BT_OK;
+	return delta->status;
 }
 
 /* Tells of a pod's change on its node, aspect by aspect. */
@@ -428,12 +425,10 @@ static enum bt_status update(
 		return BT_OK;
 	}
 	out_taken->ix = pod_ix;
-	if (delta->status == BT_OK) {
-		bt_engine_leave_group(engine, pod_ix);
-		bt_ledger_replace(engine->cache->ledger, pod_ix, &delta->pod.pod);
-		bt_engine_join_group(engine, pod_ix);
-		follow_change(engine, pod_ix, &old, &before);
-	}
+	bt_engine_leave_group(engine, pod_ix);
+	bt_ledger_replace(engine->cache->ledger, pod_ix, &delta->pod.pod);
+	bt_engine_join_group(engine, pod_ix);
+	follow_change(engine, pod_ix, &old, &before);
 	out_taken->entry = entry_of(engine, pod_ix);
 	return delta->status;
 }
@@ -621,7 +616,7 @@ enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_o
 	enum bt_status status = enter(engine, &delta, &taken);
 	bt_delta_drop(&delta);
 	*out_pod_ix = taken.ix;
-	if (status == BT_OK) {
+	if (status == BT_OK || status == BT_FULL) {
 		*out_entry = taken.entry;
 	}
 	return status;

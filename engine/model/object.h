@@ -277,6 +277,9 @@ struct bt_pod_spec_object {
 	uint32_t volume_n;
 	struct bt_pod_claim_object *claims;
 	uint32_t claim_n;
+	/* Not in the API: why a reader could not read the pod whole; empty: it could. On a node it counts
+	 * with what was read; nobody decides where it goes. */
+	struct bt_str incomplete;
 };
 
 struct bt_pod_object {

@@ -390,11 +390,15 @@ static void list_extended(struct bt_signature_maker *s, const struct bt_containe
 	}
 }
 
+/* Of a pod that asks for too many, some may get slots meanwhile; nobody decides about it. */
 static uint32_t list_all_extended(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec,
-	struct bt_extended_request *items)
+	const struct bt_requests *requests, struct bt_extended_request *items)
 {
 	uint32_t n = 0;
 
+	if (requests->too_many_names) {
+		return 0;
+	}
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		list_extended(
 			s, &spec->init_containers[i], i, !is_sidecar(&spec->init_containers[i]), items, &n);
@@ -405,16 +409,17 @@ static uint32_t list_all_extended(struct bt_signature_maker *s, const struct bt_
 	return n;
 }
 
-static void put_extended(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
+static void put_extended(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec,
+	const struct bt_requests *requests)
 {
-	uint32_t n = list_all_extended(s, spec, NULL);
+	uint32_t n = list_all_extended(s, spec, requests, NULL);
 
 	put(s, n);
 	if (n == 0) {
 		return;
 	}
 	struct bt_extended_request *items = bt_arena_zalloc(&s->scratch, n * sizeof(*items));
-	list_all_extended(s, spec, items);
+	list_all_extended(s, spec, requests, items);
 	for (uint32_t i = 0; i < n; i++) {
 		put(s, (uint64_t)items[i].container << 33 | (uint64_t)items[i].short_lived << 32 |
 				items[i].key);
@@ -521,7 +526,8 @@ static void put_pod(
 	put_like(s, requests->score, requests->fit);
 	put(s, (uint64_t)requests->nonzero_milli_cpu);
 	put(s, (uint64_t)requests->nonzero_memory);
-	put(s, (uint64_t)features_of(spec) << 1 | requests->too_many_names);
+	put(s, (uint64_t)features_of(spec) << 2 | (uint64_t)(spec->incomplete.len > 0) << 1 |
+			requests->too_many_names);
 	put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		put_container(s, &spec->init_containers[i], is_sidecar(&spec->init_containers[i]));
@@ -535,7 +541,10 @@ static void put_pod(
 	put_owner(s, pod);
 	put_volumes(s, pod);
 	put_claims(s, pod);
-	put_extended(s, spec);
+	put_extended(s, spec, requests);
+	if (spec->incomplete.len) {
+		put_text(s, spec->incomplete);
+	}
 	/* The last word, which most pods do not have. */
 	if (spec->pod_group.len) {
 		put_text(s, spec->pod_group);
@@ -794,11 +803,11 @@ static void keep_volumes(
 	signature->volumes = volumes;
 }
 
-static void keep_claims(
-	struct bt_signature_maker *s, const struct bt_pod_object *pod, struct bt_signature *signature)
+static void keep_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod,
+	const struct bt_requests *requests, struct bt_signature *signature)
 {
 	struct bt_pod_claim *claims = bt_arena_zalloc(&s->arena, pod->spec.claim_n * sizeof(*claims));
-	uint32_t n = list_all_extended(s, &pod->spec, NULL);
+	uint32_t n = list_all_extended(s, &pod->spec, requests, NULL);
 	struct bt_extended_request *extended = bt_arena_zalloc(&s->arena, n * sizeof(*extended));
 
 	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
@@ -814,7 +823,26 @@ static void keep_claims(
 	signature->claims = claims;
 	signature->claim_n = pod->spec.claim_n;
 	signature->extended = extended;
-	signature->extended_n = list_all_extended(s, &pod->spec, extended);
+	signature->extended_n = list_all_extended(s, &pod->spec, requests, extended);
+}
+
+/* Why a pod is known in part, with a remedy; NULL: it is known whole. */
+static const char *incomplete_text(
+	struct bt_signature_maker *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
+{
+	bt_buf_clear(&s->text);
+	if (pod->spec.incomplete.len) {
+		bt_buf_printf(&s->text,
+			"the pod could not be read whole (%.*s), and nothing is decided on half knowledge: "
+			"correct that field, or create the pod anew without it",
+			BT_STR_ARG(pod->spec.incomplete));
+	} else if (requests->too_many_names) {
+		bt_buf_printf(&s->text,
+			"spec.containers: the pod asks for more resources than can be told apart, %d a pod "
+			"and %d in all, and nothing is decided on half knowledge: ask for fewer",
+			BT_REQUEST_MAX, BT_RESOURCE_MAX);
+	}
+	return s->text.len ? bt_arena_copy(&s->arena, s->text.ptr, s->text.len) : NULL;
 }
 
 static struct bt_signature *build(
@@ -843,6 +871,7 @@ static struct bt_signature *build(
 		.tolerations = tolerations,
 		.toleration_n = spec->toleration_n,
 		.features = features_of(spec),
+		.incomplete = incomplete_text(s, pod, requests),
 		.pod_group = spec->pod_group.len ? bt_held_add(held, spec->pod_group) : BT_NAME_NONE,
 	};
 	signature->requests.fit = keep_amounts(s, requests->fit);
@@ -857,7 +886,7 @@ static struct bt_signature *build(
 		bt_pod_affinity_compile(held, &s->arena, &spec->affinity, signature->namespace_, &s->text);
 	keep_spread(s, pod, signature);
 	keep_volumes(s, pod, signature);
-	keep_claims(s, pod, signature);
+	keep_claims(s, pod, requests, signature);
 	return signature;
 }
 

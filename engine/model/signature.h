@@ -94,6 +94,9 @@ struct bt_signature {
 	uint32_t claim_n;
 	const struct bt_extended_request *extended; /* by container; those above 0 */
 	uint32_t extended_n;
+	/* Why the pod is known in part only, so that nobody decides where it goes; NULL: it is known whole.
+	 */
+	const char *incomplete;
 	uint32_t pod_group; /* the name of the PodGroup that it belongs to, or BT_NAME_NONE */
 	/* The pod's own, when it has ephemeral volumes or ResourceClaims that were made for it, which belong
 	 * to one pod; else BT_NAME_NONE. */

@@ -290,7 +290,10 @@ static void narrow(struct bt_planner *planner, struct bt_plan *plan, uint32_t us
 uint32_t bt_plan_settle(struct bt_plan *plan, const struct bt_view *view)
 {
 	plan->refusal = NULL;
-	plan->pre_filter_error = NULL;
+	plan->pre_filter_error = plan->signature->incomplete;
+	if (plan->pre_filter_error) {
+		return 0;
+	}
 	for (uint32_t i = 0; i < plan->profile->pre_filter_n; i++) {
 		uint32_t u = plan->profile->pre_filter[i];
 		const struct bt_compiled *compiled = &plan->compiled[u];

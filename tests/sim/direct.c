@@ -11,8 +11,6 @@
 #include "tools/codec/object.h"
 #include "tools/generate/build.h"
 
-#define TOO_MANY_NAMES (BT_REQUEST_MAX + 8)
-
 /* ---- binder and evictor ---- */
 
 static void bind_pod(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
@@ -346,23 +344,6 @@ void sim_evict_failed(struct sim *sim, const struct sim_eviction *eviction)
 
 /* ---- what must be refused ---- */
 
-static struct bt_pod_object *monster(struct sim *sim, uint32_t slot)
-{
-	const struct sim_object unknown = {
-		.pod = {.spec = sim_pod_spec_of(0, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
-	bool known = sim->known[slot].ix != BT_NO_POD;
-	struct bt_pod_object *pod =
-		sim_pod_object(&sim->arena, slot, known ? &sim->told[SIM_POD_STREAM][slot] : &unknown);
-	struct bt_resource_list *requests = &pod->spec.containers[0].resources.requests;
-
-	bt_build_quantity(&sim->arena, requests, "example.com/widget", bt_build_count(0));
-	for (uint32_t i = 0; i < TOO_MANY_NAMES; i++) {
-		bt_build_quantity(&sim->arena, requests,
-			bt_build_text(&sim->arena, "example.com/monster-%" PRIu32, i).ptr, bt_build_count(1));
-	}
-	return pod;
-}
-
 static enum bt_status add_again(struct bt_engine *engine, const struct bt_pod_object *pod)
 {
 	enum bt_entry entry;
@@ -397,10 +378,10 @@ static enum bt_status read_nonsense(uint32_t what)
 void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 {
 	static const enum bt_status wanted[] = {
-		BT_FULL, BT_FULL, BT_INVALID, BT_INVALID, BT_NOT_FOUND, BT_NOT_FOUND, BT_EXISTS};
+		BT_INVALID, BT_INVALID, BT_INVALID, BT_INVALID, BT_NOT_FOUND, BT_NOT_FOUND, BT_EXISTS};
 	const struct sim_known *known = &sim->known[slot];
 
-	if ((what == 1 || what == 6) && known->ix == BT_NO_POD) {
+	if (what == 6 && known->ix == BT_NO_POD) {
 		what = 4 + (slot & 1);
 	}
 	for (uint32_t e = 0; e < sim->engine_n; e++) {
@@ -409,11 +390,7 @@ void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 
 		switch (what) {
 		case 0:
-			status = add_again(engine, monster(sim, slot));
-			break;
 		case 1:
-			status = bt_engine_update_pod(engine, known->ix, monster(sim, slot));
-			break;
 		case 2:
 		case 3:
 			status = read_nonsense(what);
@@ -437,5 +414,4 @@ void sim_tell_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 	}
 	sim_follow_moves(sim);
 	sim->faults[SIM_MALFORMED]++;
-	sim->faults[SIM_TABLE_FULL] += what < 2;
 }

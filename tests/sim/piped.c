@@ -49,26 +49,13 @@ bool sim_pipe_feed(struct sim *sim, enum sim_stream stream, uint32_t ix, const s
 
 bool sim_pipe_feed_malformed(struct sim *sim, uint32_t slot, uint32_t what)
 {
-	bool monster = what % 2 == 0;
-	struct sim_object object = {.there = monster,
-		.uid = ++sim->api->uid_n,
+	struct sim_object object = {.uid = ++sim->api->uid_n,
 		.version = ++sim->api->version,
 		.pod = {.spec = sim_pod_spec_of(0, slot), .node = SIM_NONE, .nominated = SIM_NONE}};
-	struct bt_parcel *parcel = bt_parcel_create(monster ? BT_PARCEL_APPLY : BT_PARCEL_DELETE);
+	struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_DELETE);
 
-	parcel->object = *sim_shown(&parcel->arena, SIM_POD_STREAM, 1000 + slot, &object);
-	if (monster) {
-		struct bt_resource_list *requests = &parcel->object.pod.spec.containers[0].resources.requests;
-
-		bt_build_quantity(&parcel->arena, requests, "example.com/widget", bt_build_count(0));
-		for (uint32_t i = 0; i < BT_REQUEST_MAX + 8; i++) {
-			bt_build_quantity(&parcel->arena, requests,
-				bt_build_text(&parcel->arena, "example.com/monster-%" PRIu32, i).ptr,
-				bt_build_count(1));
-		}
-	}
+	parcel->object = *sim_shown(&parcel->arena, SIM_POD_STREAM, 1000 + slot + 100 * (what % 2), &object);
 	sim->faults[SIM_MALFORMED]++;
-	sim->faults[SIM_TABLE_FULL] += monster;
 	return push(sim, SIM_POD_STREAM, parcel, (struct sim_parcel){.malformed = true, .object = object});
 }
 

@@ -95,7 +95,6 @@ enum sim_op {
 	X(BOUND_MEANWHILE, "pod bound by somebody else between decision and binding")                        \
 	X(TOLD_IN_CYCLE, "pod changed in its cycle")                                                         \
 	X(RING_FULL, "ring full")                                                                            \
-	X(TABLE_FULL, "table of resource names full")                                                        \
 	X(MALFORMED, "malformed object")                                                                     \
 	X(VISITED, "node changed while a visitor holds on to it")                                            \
 	X(PAUSED, "stage paused")                                                                            \

@@ -261,6 +261,7 @@ static const struct bt_field pod_spec_fields[] = {
 	ARRAY("containers", bt_pod_spec_object, containers, container_n, container),
 	FIELD("hostNetwork", BOOL, bt_pod_spec_object, host_network),
 	FIELD_HAS("hostUsers", BOOL, bt_pod_spec_object, host_users, has_host_users),
+	FIELD("incomplete", STR, bt_pod_spec_object, incomplete), /* in journals alone */
 	ARRAY("initContainers", bt_pod_spec_object, init_containers, init_container_n, container),
 	FIELD("nodeName", STR, bt_pod_spec_object, node_name),
 	FIELD("nodeSelector", STR_MAP, bt_pod_spec_object, node_selector),

@@ -125,8 +125,7 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 		complain(lib, object, node ? "status.allocatable" : "spec.containers",
 			"there are more different resource names than berth can tell apart",
 			node ? "this resource was left out; use fewer names"
-			     : "the pod was left out; use fewer names");
-		return;
+			     : "the pod counts without some of them and is not placed; use fewer names");
 	}
 	if (object->kind == BT_KIND_POD && taken.ix == BT_NO_POD && !taken.known) {
 		job->applied.ignored++;

@@ -76,23 +76,19 @@ static void note_end(struct bt_intake *intake, const struct bt_pod_object *pod, 
 static void note_pod(struct bt_intake *intake, const struct bt_object *object, enum bt_status status,
 	const struct bt_taken *taken)
 {
-	switch (status) {
-	case BT_OK:
-		note_entry(intake, taken->entry);
-		if (intake->entered && taken->ix != BT_NO_POD) {
-			intake->entered(intake->context, taken->ix, &object->pod);
-		}
-		note_end(intake, &object->pod, taken->ix);
-		return;
-	case BT_FULL:
-		lose(intake, object, "spec.containers",
+	if (status == BT_FULL) {
+		complain(intake, object, "spec.containers",
 			"there are more different resource names than berth can tell apart",
-			"the pod was left out; use fewer names");
-		return;
-	default:
+			"the pod counts without some of them and is not placed; use fewer names");
+	} else if (status != BT_OK) {
 		lose(intake, object, NULL, "the pod could not be entered", NULL);
 		return;
 	}
+	note_entry(intake, taken->entry);
+	if (intake->entered && taken->ix != BT_NO_POD) {
+		intake->entered(intake->context, taken->ix, &object->pod);
+	}
+	note_end(intake, &object->pod, taken->ix);
 }
 
 void bt_intake_note(struct bt_intake *intake, const struct bt_object *object, enum bt_status status,

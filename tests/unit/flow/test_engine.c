@@ -757,6 +757,110 @@ static void pods_of_a_kind_that_fits_nowhere_cost_those_behind_them_nothing(void
 	end(&t);
 }
 
+/* ---- pods that are known in part ---- */
+
+static const struct bt_usage *usage_of(const struct trial *t)
+{
+	return bt_ledger_usage(bt_engine_cache(t->engine)->ledger);
+}
+
+/* A pod that asks for four cpus and for more resources than a pod may. */
+static const struct bt_pod_object *read_greedy(struct trial *t, const char *spec)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text,
+		"schedulerName: default-scheduler, %s, containers: [{name: a, resources: {requests: "
+		"{cpu: '4'",
+		spec);
+	for (int i = 0; i <= BT_REQUEST_MAX; i++) {
+		bt_buf_printf(&text, ", e.com/r%d: 1", i);
+	}
+	bt_buf_text(&text, "}}}]");
+	const struct bt_pod_object *object = fixture_read_pod(t->f, text.ptr);
+	bt_buf_fini(&text);
+	return object;
+}
+
+/* Nobody may hide a pod by asking for too much. */
+static void a_pod_on_a_node_counts_whatever_else_it_asks_for(void **state)
+{
+	struct trial t;
+	enum bt_entry entry;
+	uint32_t greedy;
+
+	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
+	uint32_t node = add_node(&t, "n1", "4");
+	assert_int_equal(
+		bt_engine_add_pod(t.engine, read_greedy(&t, "nodeName: n1"), &entry, &greedy), BT_FULL);
+	assert_int_equal(entry, BT_ENTERED_SCHEDULED);
+	assert_int_equal(bt_node_used(usage_of(&t), BT_CPU, node), 4000);
+	assert_int_equal(usage_of(&t)->nodes[node].pod_n, 1);
+	uint32_t next = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, next).outcome, BT_REFUSED);
+	bt_engine_remove_pod(t.engine, greedy);
+	assert_int_equal(decide(&t, next).outcome, BT_PLACED);
+	end(&t);
+}
+
+/* Nor keep the room of a small one for a large one, by an update that nobody understands. */
+static void an_update_that_asks_for_too_much_counts(void **state)
+{
+	struct trial t;
+
+	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
+	uint32_t node = add_node(&t, "n1", "4");
+	uint32_t pod = add_pod(&t, "nodeName: n1, " CONTAINER, BT_ENTERED_SCHEDULED);
+	struct bt_pod_object greedy = *read_greedy(&t, "nodeName: n1");
+	greedy.meta.name = bt_intern_str(bt_engine_cache(t.engine)->dictionary->intern,
+		bt_ledger_pod(bt_engine_cache(t.engine)->ledger, pod)->name);
+	assert_int_equal(bt_engine_update_pod(t.engine, pod, &greedy), BT_FULL);
+	assert_int_equal(bt_node_used(usage_of(&t), BT_CPU, node), 4000);
+	end(&t);
+}
+
+/* Decides it, and expects it to fail with words that say why. */
+static void expect_undecided(struct trial *t, uint32_t pod, const char *why)
+{
+	struct bt_explanation explanation = {0};
+	struct bt_buf text = {0};
+
+	assert_int_equal(decide(t, pod).outcome, BT_FAILED);
+	bt_engine_explain(t->engine, pod, &explanation);
+	bt_engine_message(t->engine, &explanation, &text);
+	if (!strstr(text.ptr, why)) {
+		fail_msg("%s does not say: %s", text.ptr, why);
+	}
+	bt_buf_fini(&text);
+	bt_explanation_fini(&explanation);
+}
+
+static void nothing_is_decided_on_half_knowledge(void **state)
+{
+	struct trial t;
+	enum bt_entry entry;
+	uint32_t greedy;
+
+	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
+	uint32_t node = add_node(&t, "n1", "4");
+	assert_int_equal(
+		bt_engine_add_pod(t.engine, read_greedy(&t, "priority: 9"), &entry, &greedy), BT_FULL);
+	assert_int_equal(entry, BT_ENTERED_QUEUE);
+	expect_undecided(&t, greedy, "more resources than can be told apart");
+	bt_engine_remove_pod(t.engine, greedy);
+	uint32_t half = add_pod(&t, "incomplete: 'spec.x: broken', " CONTAINER, BT_ENTERED_QUEUE);
+	expect_undecided(&t, half, "could not be read whole (spec.x: broken)");
+	assert_int_equal(usage_of(&t)->nodes[node].pod_n, 0);
+	/* Bound by somebody else it counts; its like that is whole is decided. */
+	uint32_t bound =
+		add_pod(&t, "nodeName: n1, incomplete: 'spec.x: broken', " CONTAINER, BT_ENTERED_SCHEDULED);
+	assert_int_equal(bt_node_used(usage_of(&t), BT_CPU, node), 1000);
+	bt_engine_remove_pod(t.engine, bound);
+	bt_engine_remove_pod(t.engine, half);
+	assert_int_equal(decide(&t, add_pod(&t, CONTAINER, BT_ENTERED_QUEUE)).outcome, BT_PLACED);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -784,6 +888,9 @@ int main(void)
 		FIXTURE_TEST(what_was_never_known_cannot_go),
 		FIXTURE_TEST(a_name_beyond_the_columns_comes_and_goes_with_its_nodes),
 		FIXTURE_TEST(a_plan_follows_the_images_of_its_pods),
+		FIXTURE_TEST(a_pod_on_a_node_counts_whatever_else_it_asks_for),
+		FIXTURE_TEST(an_update_that_asks_for_too_much_counts),
+		FIXTURE_TEST(nothing_is_decided_on_half_knowledge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -440,8 +440,9 @@ static void resource_names_run_out(void **state)
 	berth_destroy(berth);
 }
 
-/* Names of resources that are too many for one pod, or node, are nobody else's loss. */
-static void who_is_refused_leaves_no_resource_names_behind(void **state)
+/* Names of resources that are too many for one pod, or node, are nobody else's loss. The pod is there without
+ * them, and nobody decides where it goes. */
+static void who_asks_for_too_much_leaves_no_resource_names_behind(void **state)
 {
 	struct berth *berth = make_with(NULL);
 	struct berth_amount amounts[64];
@@ -461,14 +462,14 @@ static void who_is_refused_leaves_no_resource_names_behind(void **state)
 		assert_int_equal(berth_apply_pod(berth, &pod), BERTH_LIMIT);
 		expect_error(berth, "resource names");
 	}
-	assert_int_equal(counts_of(berth).pods, 0);
+	assert_int_equal(counts_of(berth).pods, 1);
 	pod.name = "modest";
 	pod.request_n = 61;
 	assert_int_equal(berth_apply_pod(berth, &pod), BERTH_OK);
 	pod.name = "other";
 	pod.request_n = 62;
 	assert_int_equal(berth_apply_pod(berth, &pod), BERTH_LIMIT);
-	assert_int_equal(counts_of(berth).pods, 1);
+	assert_int_equal(counts_of(berth).pods, 3);
 	berth_destroy(berth);
 }
 
@@ -567,7 +568,7 @@ int main(void)
 		cmocka_unit_test(wrong_structures_are_refused),
 		cmocka_unit_test(limits_are_kept),
 		cmocka_unit_test(resource_names_run_out),
-		cmocka_unit_test(who_is_refused_leaves_no_resource_names_behind),
+		cmocka_unit_test(who_asks_for_too_much_leaves_no_resource_names_behind),
 		cmocka_unit_test(threads_take_turns_and_have_errors_of_their_own),
 		cmocka_unit_test(waiting_ends_when_another_thread_feeds),
 	};
