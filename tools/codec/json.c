@@ -582,7 +582,7 @@ BT_INLINE bool skip_key(struct bt_json *json)
 
 /* What skip has open: one bit a level, set for objects. */
 struct nest {
-	uint64_t objects[BT_LIMIT_DEPTH / 64];
+	uint64_t objects[BT_LIMIT_SKIPPED_DEPTH / 64 + 1];
 	uint32_t n;
 };
 
@@ -593,7 +593,7 @@ static bool nest_is_object(const struct nest *nest)
 
 static bool nest_open(struct bt_json *json, struct nest *nest, bool object, const char *at)
 {
-	if (json->depth + nest->n >= BT_LIMIT_DEPTH) {
+	if (json->depth + nest->n >= BT_LIMIT_SKIPPED_DEPTH) {
 		return stop(json, BT_DEPTH, true, (size_t)(at - json->text), "nested too deeply");
 	}
 	uint64_t bit = (uint64_t)1 << (nest->n % 64);

@@ -18,6 +18,10 @@
 /* Objects and arrays inside each other, in JSON and in YAML. */
 #define BT_LIMIT_DEPTH 256
 
+/* The same in a value that nothing is read of: as deep as Go's encoding/json reads, and so as the API server
+ * lets anybody nest the parameters of a ResourceClaim. */
+#define BT_LIMIT_SKIPPED_DEPTH 10000
+
 /* One string; keeps positions inside a window of the JSON reader within 32 bits. */
 #define BT_LIMIT_STRING_BYTES (1u << 30)
 

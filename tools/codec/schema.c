@@ -333,6 +333,30 @@ static void *grow(struct bt_arena *arena, void *items, uint32_t n, uint32_t *cap
 	return larger;
 }
 
+/* Where the value begins that spare() may have to step over. */
+static inline struct bt_json_mark mark_value(struct bt_decode *decode)
+{
+	return decode->tolerant ? bt_json_mark(decode->json) : (struct bt_json_mark){0};
+}
+
+/*
+ * After an error in the value at mark: a tolerant reader notes the error and steps over the value, which is
+ * fine as JSON. path: that of the value. Returns: false when the decoding ends.
+ */
+static bool spare(struct bt_decode *decode, const struct bt_path *path, struct bt_json_mark mark)
+{
+	if (!decode->tolerant || decode->error.syntax || bt_json_error(decode->json)->syntax) {
+		return false;
+	}
+	if (decode->spared.status == BT_OK) {
+		decode->spared = decode->error;
+	}
+	decode->error = (struct bt_decode_error){0};
+	decode->path = path;
+	bt_json_seek(decode->json, mark);
+	return bt_json_skip(decode->json) ? true : stopped(decode);
+}
+
 /* Enters the value as an array. False: the value is wrong. */
 static bool enter_array(struct bt_decode *decode)
 {
@@ -539,13 +563,14 @@ static bool read_map(struct bt_decode *decode, enum map_kind kind, const struct 
 		memset(item, 0, bytes);
 		memcpy(item, &key, sizeof(key));
 		step.key = key.ptr ? key : (struct bt_str)BT_STR("");
-		if (!key_is_new(&set, decode->arena, items, bytes, n + 1)) {
-			return duplicate(decode, bt_json_offset(decode->json));
-		}
-		if (!read_map_value(decode, kind, schema, item)) {
+		const struct bt_json_mark mark = mark_value(decode);
+		bool is_new = key_is_new(&set, decode->arena, items, bytes, n + 1);
+		if (!(is_new ? read_map_value(decode, kind, schema, item)
+			     : duplicate(decode, bt_json_offset(decode->json))) &&
+			!spare(decode, &step, mark)) {
 			return false;
 		}
-		n++;
+		n += is_new; /* a value that was spared is empty */
 	}
 	decode->path = step.up;
 	*out_items = items;
@@ -761,13 +786,13 @@ static bool decode_members(struct bt_decode *decode, const struct bt_schema *sch
 			continue;
 		}
 		uint64_t bit = (uint64_t)1 << (field - schema->fields);
-		if (seen & bit) {
-			return duplicate(decode, bt_json_offset(decode->json));
-		}
-		seen |= bit;
-		if (!read_field(decode, field, out)) {
+		const struct bt_json_mark mark = mark_value(decode);
+		if (!(seen & bit ? duplicate(decode, bt_json_offset(decode->json))
+				 : read_field(decode, field, out)) &&
+			!spare(decode, &step, mark)) {
 			return false;
 		}
+		seen |= bit;
 	}
 	decode->path = step.up;
 	return complete(decode);

@@ -4,8 +4,8 @@
  * path everywhere.
  *
  * As in the API, null is the same as absent, keys are case-sensitive, and members that no table names are
- * stepped over (an error when strict). A key that is named twice is an error. What is not in the text keeps
- * the value it had.
+ * stepped over (an error when strict). A key that is named twice is an error (the first counts when
+ * tolerant). What is not in the text keeps the value it had.
  */
 #pragma once
 
@@ -103,10 +103,12 @@ struct bt_path {
 struct bt_decode {
 	struct bt_json *json;
 	struct bt_arena *arena;
-	bool strict;		    /* unknown members are errors */
-	bool fold;		    /* as Go's encoding/json: the case of letters in names does not matter */
+	bool strict;   /* unknown members are errors */
+	bool fold;     /* as Go's encoding/json: the case of letters in names does not matter */
+	bool tolerant; /* a value that cannot be read costs that value alone, and the first such error is in
+			  spared; only what cannot be read as JSON ends the decoding */
 	const struct bt_path *path; /* where the object is in its document; NULL at the top */
-	struct bt_decode_error error;
+	struct bt_decode_error error, spared;
 };
 
 /*

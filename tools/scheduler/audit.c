@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The ledger against the API: a sum of hashes over the pods of each node on either side, so that no pod is
- * copied unless something is wrong.
+ * copied unless something is wrong. A round lists the pods page by page, and compares when the list is whole.
  */
 #include "tools/scheduler/audit.h"
 
@@ -8,13 +8,13 @@
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
-#include "tools/codec/object.h"
 #include "tools/log/log.h"
 
 #define SECOND_NS      INT64_C(1000000000)
 #define AGAIN_NS       (2 * SECOND_NS)
-#define PODS_A_VISIT   4096u /* the scheduling thread waits for so many to be looked at */
-#define REPAIRS_A_NODE 64u
+#define PAUSE_NS       (SECOND_NS / 4) /* between two pages */
+#define PODS_A_VISIT   4096u	       /* the scheduling thread waits for so many to be looked at */
+#define REPAIRS_A_NODE 64u	       /* in one round; those behind have their turn when these are right */
 
 /* The pods of a node as both sides have them. */
 struct side {
@@ -22,7 +22,8 @@ struct side {
 };
 
 struct node_sums {
-	uint64_t key; /* of its name */
+	uint64_t key;	       /* of its name, */
+	size_t name, name_end; /* which is in names */
 	struct side api, ledger;
 };
 
@@ -30,6 +31,7 @@ struct sums {
 	struct node_sums *items;
 	size_t n, cap;
 	struct bt_map by_key;
+	struct bt_buf names;
 };
 
 /* A pod that one side has on a node, and what the other side has. */
@@ -41,10 +43,10 @@ struct pod_view {
 struct bt_audit {
 	struct bt_audit_options options;
 	struct sums now, before;
-	struct bt_object_reader *reader;
+	bool lists; /* a round is under way: some pages are in now */
 	int64_t next_ns;
 	/* owner: the thread that looks; anyone reads, relaxed */
-	_Atomic uint64_t round_n, differ_n, repaired_n, failed_n;
+	_Atomic uint64_t round_n, differ_n, repaired_n, failed_n, unlisted_n;
 };
 
 struct bt_audit *bt_audit_create(const struct bt_audit_options *options)
@@ -55,7 +57,6 @@ struct bt_audit *bt_audit_create(const struct bt_audit_options *options)
 	if (!audit->options.interval_ns) {
 		audit->options.interval_ns = 30 * SECOND_NS;
 	}
-	audit->reader = bt_object_reader_create(NULL, NULL);
 	return audit;
 }
 
@@ -63,6 +64,7 @@ static void sums_fini(struct sums *sums)
 {
 	bt_mem_free(sums->items);
 	bt_map_fini(&sums->by_key);
+	bt_buf_fini(&sums->names);
 	*sums = (struct sums){.n = 0};
 }
 
@@ -71,7 +73,6 @@ void bt_audit_destroy(struct bt_audit *audit)
 	if (audit) {
 		sums_fini(&audit->now);
 		sums_fini(&audit->before);
-		bt_object_reader_destroy(audit->reader);
 		bt_mem_free(audit);
 	}
 }
@@ -83,6 +84,7 @@ struct bt_audit_counts bt_audit_counts(const struct bt_audit *audit)
 		.differ_n = bt_load_relaxed(&audit->differ_n),
 		.repaired_n = bt_load_relaxed(&audit->repaired_n),
 		.failed_n = bt_load_relaxed(&audit->failed_n),
+		.unlisted_n = bt_load_relaxed(&audit->unlisted_n),
 	};
 }
 
@@ -103,15 +105,22 @@ static struct node_sums *sums_of(struct sums *sums, struct bt_str node)
 	if (!bt_map_get(&sums->by_key, key, &ix)) {
 		sums->items = bt_mem_grow(sums->items, sums->n, &sums->cap, sizeof(*sums->items));
 		ix = (uint32_t)sums->n++;
-		sums->items[ix] = (struct node_sums){.key = key};
+		sums->items[ix] = (struct node_sums){
+			.key = key, .name = sums->names.len, .name_end = sums->names.len + node.len};
+		bt_buf_str(&sums->names, node);
 		bt_map_put(&sums->by_key, key, ix);
 	}
 	return &sums->items[ix];
 }
 
+static uint64_t pod_hash(struct bt_str namespace_, struct bt_str name, struct bt_str uid)
+{
+	return bt_hash_u64(key_of(namespace_) + 3 * key_of(name) + 5 * key_of(uid));
+}
+
 static void add(struct side *side, struct bt_str namespace_, struct bt_str name, struct bt_str uid)
 {
-	side->sum += bt_hash_u64(key_of(namespace_) + 3 * key_of(name) + 5 * key_of(uid));
+	side->sum += pod_hash(namespace_, name, uid);
 	side->n++;
 }
 
@@ -190,8 +199,9 @@ struct views {
 	struct bt_arena arena;
 	uint64_t key;
 	struct bt_str node;
-	struct pod_view items[REPAIRS_A_NODE]; /* more stay for the next time */
-	size_t n;
+	struct pod_view *items;
+	size_t n, cap;
+	struct bt_map by_key;
 	bool api; /* which side is being read */
 };
 
@@ -203,30 +213,29 @@ static struct bt_str keep(struct views *views, struct bt_str text)
 static void view(void *context, const struct bt_watch_pod *pod)
 {
 	struct views *views = context;
-	size_t i = 0;
+	uint64_t key = pod_hash(pod->namespace_, pod->name, pod->uid) | 1;
+	uint32_t ix;
 
 	if (key_of(pod->node) != views->key) {
 		return;
 	}
-	if (!views->node.len) {
-		views->node = keep(views, pod->node);
-	}
-	while (i < views->n &&
-		!(bt_str_eq(views->items[i].name, pod->name) && bt_str_eq(views->items[i].uid, pod->uid) &&
-			bt_str_eq(views->items[i].namespace_, pod->namespace_))) {
-		i++;
-	}
-	if (i < views->n) { /* both have it: no longer of interest */
-		views->items[i] = views->items[--views->n];
-	} else if (views->n < REPAIRS_A_NODE) {
-		views->items[views->n++] = (struct pod_view){
-			.namespace_ = keep(views, pod->namespace_),
+	if (!bt_map_get(&views->by_key, key, &ix)) {
+		views->items = bt_mem_grow(views->items, views->n, &views->cap, sizeof(*views->items));
+		ix = (uint32_t)views->n++;
+		views->items[ix] = (struct pod_view){.namespace_ = keep(views, pod->namespace_),
 			.name = keep(views, pod->name),
-			.uid = keep(views, pod->uid),
-			.in_api = views->api,
-			.in_ledger = !views->api,
-		};
+			.uid = keep(views, pod->uid)};
+		bt_map_put(&views->by_key, key, ix);
 	}
+	views->items[ix].in_api |= views->api;
+	views->items[ix].in_ledger |= !views->api;
+}
+
+static void views_fini(struct views *views)
+{
+	bt_arena_fini(&views->arena);
+	bt_mem_free(views->items);
+	bt_map_fini(&views->by_key);
 }
 
 /* What the engine is to be told of a pod. */
@@ -260,37 +269,23 @@ static void say(const struct pod_view *pod, struct bt_str node)
 			bt_log_str("ledger", bt_str(pod->in_ledger ? "on the node" : "not on the node"))));
 }
 
-/* What the server says of a pod. object: NULL: there is none. Returns: false when it did not tell. */
-static bool ask(struct bt_audit *audit, const struct pod_view *pod, struct bt_buf *out_text,
-	const struct bt_object **out_object)
-{
-	uint32_t status = audit->options.fetch(audit->options.context, pod->namespace_, pod->name, out_text);
-
-	*out_object = NULL;
-	if (status == 200) {
-		bt_object_reader_begin_text(
-			audit->reader, "the server", bt_buf_view(out_text), BT_FORMAT_JSON);
-		*out_object = bt_object_reader_next(audit->reader);
-		return *out_object && (*out_object)->kind == BT_KIND_POD;
-	}
-	return status == 404;
-}
-
-/* Asks the server who is right. The reader may be late, and the ledger know already: then nothing is wrong.
- * Returns: whether the ledger was, or nobody knows. */
+/* Asks the server who is right: the list may be older than the ledger, and then nothing is wrong. Returns:
+ * whether the ledger was, or nobody knows. */
 static bool repair_pod(struct bt_audit *audit, const struct pod_view *pod, struct bt_str node)
 {
-	struct bt_buf text = {0};
+	struct bt_arena arena = {0};
+	struct bt_object object;
 	struct repair repair = {.pod = pod};
-	bool told = ask(audit, pod, &text, &repair.object), wrong = true;
+	uint32_t status = bt_pod_pages_get(audit->options.pages, pod->namespace_, pod->name, &arena, &object);
+	bool wrong = true;
 
-	if (!told) {
+	if (status != 200 && status != 404) {
 		bt_add_owned(&audit->failed_n, 1u);
 	} else {
-		const struct bt_pod_object *object = repair.object ? &repair.object->pod : NULL;
-		bool there = object && bt_str_eq(object->meta.uid, pod->uid) &&
-			     bt_str_eq(object->spec.node_name, node);
+		bool there = status == 200 && bt_str_eq(object.meta.uid, pod->uid) &&
+			     bt_str_eq(object.pod.spec.node_name, node);
 
+		repair.object = status == 200 ? &object : NULL;
 		wrong = there != pod->in_ledger;
 		if (wrong) {
 			say(pod, node);
@@ -298,36 +293,55 @@ static bool repair_pod(struct bt_audit *audit, const struct pod_view *pod, struc
 			bt_add_owned(&audit->repaired_n, 1u);
 		}
 	}
-	while (repair.object && bt_object_reader_next(audit->reader)) {
-	}
-	bt_buf_fini(&text);
+	bt_arena_fini(&arena);
 	return wrong;
 }
 
-static void repair_node(struct bt_audit *audit, uint64_t key)
+/* The server is asked anew who is on the node. */
+static bool list_node(struct bt_audit *audit, struct views *views)
 {
-	struct views views = {.key = key, .api = true};
+	enum bt_pages step;
+
+	bt_pod_pages_begin(audit->options.pages, views->node);
+	do {
+		step = bt_pod_pages_next(audit->options.pages, view, views);
+	} while (step == BT_PAGES_MORE);
+	return step == BT_PAGES_END;
+}
+
+static void repair_node(struct bt_audit *audit, const struct node_sums *node)
+{
+	struct views views = {.key = node->key,
+		.node = bt_str_sub(bt_buf_view(&audit->now.names), node->name, node->name_end),
+		.api = true};
+	uint32_t asked_n = 0;
 	bool wrong = false;
 
-	audit->options.each_pod(audit->options.watch, view, &views);
-	views.api = false;
-	each_in_ledger(audit, view, &views);
-	for (size_t i = 0; i < views.n; i++) {
-		wrong |= repair_pod(audit, &views.items[i], views.node);
+	if (list_node(audit, &views)) {
+		views.api = false;
+		each_in_ledger(audit, view, &views);
+		for (size_t i = 0; i < views.n && asked_n < REPAIRS_A_NODE; i++) {
+			if (views.items[i].in_api != views.items[i].in_ledger) {
+				wrong |= repair_pod(audit, &views.items[i], views.node);
+				asked_n++;
+			}
+		}
+	} else {
+		bt_add_owned(&audit->unlisted_n, 1u);
 	}
 	if (wrong) {
 		bt_add_owned(&audit->differ_n, 1u);
 	}
-	bt_arena_fini(&views.arena);
+	views_fini(&views);
 }
 
 /* ---- a round ---- */
 
+/* The list is whole. */
 static void compare(struct bt_audit *audit, int64_t now_ns)
 {
 	bool again = false;
 
-	audit->options.each_pod(audit->options.watch, add_api, &audit->now);
 	each_in_ledger(audit, add_ledger, &audit->now);
 	for (size_t i = 0; i < audit->now.n; i++) {
 		const struct node_sums *node = &audit->now.items[i];
@@ -335,7 +349,7 @@ static void compare(struct bt_audit *audit, int64_t now_ns)
 		if (differs(node)) {
 			again = true;
 			if (is_as_before(audit, node)) {
-				repair_node(audit, node->key);
+				repair_node(audit, node);
 			}
 		}
 	}
@@ -346,9 +360,31 @@ static void compare(struct bt_audit *audit, int64_t now_ns)
 	bt_add_owned(&audit->round_n, 1u);
 }
 
+/* The server has not answered, or in vain: what it has told in this round is forgotten. */
+static void give_up(struct bt_audit *audit, int64_t now_ns)
+{
+	int64_t wish_ns = bt_pod_pages_retry_after_ns(audit->options.pages);
+
+	sums_fini(&audit->now);
+	bt_add_owned(&audit->unlisted_n, 1u);
+	audit->next_ns = now_ns + (wish_ns > AGAIN_NS ? wish_ns : AGAIN_NS);
+}
+
 void bt_audit_look(struct bt_audit *audit, int64_t now_ns)
 {
-	if (now_ns >= audit->next_ns) {
+	if (now_ns < audit->next_ns) {
+		return;
+	}
+	if (!audit->lists) {
+		bt_pod_pages_begin(audit->options.pages, (struct bt_str){.len = 0});
+	}
+	enum bt_pages step = bt_pod_pages_next(audit->options.pages, add_api, &audit->now);
+	audit->lists = step == BT_PAGES_MORE;
+	if (step == BT_PAGES_MORE) {
+		audit->next_ns = now_ns + PAUSE_NS;
+	} else if (step == BT_PAGES_END) {
 		compare(audit, now_ns);
+	} else {
+		give_up(audit, now_ns);
 	}
 }

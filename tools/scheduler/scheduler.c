@@ -50,6 +50,7 @@ struct bt_scheduler {
 	struct bt_pipeline *pipeline;
 	struct bt_watch *watch;
 	struct bt_http *lease_http, *audit_http;
+	struct bt_pod_pages *pages; /* the audit's */
 	struct bt_audit *audit;
 	struct bt_outcomes *outcomes;
 	struct bt_cycle_log *cycle_log;
@@ -533,21 +534,24 @@ static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
 	return s->lease != NULL;
 }
 
-/* Context: the main thread. */
-static uint32_t fetch_pod(
-	void *context, struct bt_str namespace_, struct bt_str name, struct bt_buf *out_text)
+static struct bt_pod_pages *make_pages(const struct bt_scheduler *s)
 {
-	struct bt_scheduler *s = context;
-	struct bt_http_head head = {.status = 0};
-	struct bt_buf path = {0}, error = {0};
+	return bt_pod_pages_create(
+		&(struct bt_pod_pages_options){.http = s->audit_http, .fetch = bt_http_fetch});
+}
 
-	bt_buf_printf(&path, "/api/v1/namespaces/%.*s/pods/%.*s", BT_STR_ARG(namespace_), BT_STR_ARG(name));
-	const struct bt_http_call call = {
-		.path = bt_buf_view(&path), .accept = BT_STR("application/json"), .timeout_ns = FETCH_NS};
-	enum bt_http_end end = bt_http_fetch(s->audit_http, &call, &head, out_text, &error);
-	bt_buf_fini(&path);
-	bt_buf_fini(&error);
-	return end == BT_HTTP_ANSWERED ? head.status : 0;
+/* The API's pods on nodes, for whoever asks for a comparison. Context: a connection's thread. */
+static bool list_pods(void *context, void (*call)(void *to, const struct bt_watch_pod *pod), void *to)
+{
+	struct bt_pod_pages *pages = make_pages(context);
+	enum bt_pages step;
+
+	bt_pod_pages_begin(pages, (struct bt_str){.len = 0});
+	do {
+		step = bt_pod_pages_next(pages, call, to);
+	} while (step == BT_PAGES_MORE);
+	bt_pod_pages_destroy(pages);
+	return step == BT_PAGES_END;
 }
 
 static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
@@ -557,13 +561,8 @@ static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 	if (!s->audit_http) {
 		return false;
 	}
-	s->audit = bt_audit_create(&(struct bt_audit_options){
-		.pipeline = s->pipeline,
-		.watch = s->watch,
-		.each_pod = bt_watch_each_pod,
-		.fetch = fetch_pod,
-		.context = s,
-	});
+	s->pages = make_pages(s);
+	s->audit = bt_audit_create(&(struct bt_audit_options){.pipeline = s->pipeline, .pages = s->pages});
 	return true;
 }
 
@@ -608,6 +607,8 @@ static void add_metrics(void *context, struct bt_exposition *x)
 		"Pods that the engine was told about anew by the audit.", counts.repaired_n);
 	bt_expose_counter(x, "berth_audit_unanswered_total",
 		"Pods of which the API server would not tell the audit.", counts.failed_n);
+	bt_expose_counter(x, "berth_audit_unlisted_total",
+		"Lists of pods that the API server did not give the audit to their end.", counts.unlisted_n);
 	if (s->extenders) {
 		add_extender_metrics(s, x);
 	}
@@ -671,7 +672,8 @@ static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
 			.outcomes = s->outcomes,
 			.watch = s->watch,
 			.watch_states = bt_watch_states,
-			.watch_each_pod = bt_watch_each_pod,
+			.each_unread = bt_watch_each_unread,
+			.list_pods = list_pods,
 			.pod_resources = s->pod_resources,
 			.writer = s->writer,
 			.writer_counts = bt_writer_counts,
@@ -849,6 +851,8 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	s->serve = NULL;
 	bt_audit_destroy(s->audit);
 	s->audit = NULL;
+	bt_pod_pages_destroy(s->pages);
+	s->pages = NULL;
 	bt_watch_destroy(s->watch);
 	s->watch = NULL;
 	bt_writer_wind_up(s->writer, limit_ns / SAID_SHARE);

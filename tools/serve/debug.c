@@ -2,6 +2,8 @@
  * Looking at queue and cache between two cycles, and beside what the API has.
  */
 #include "debug_int.h"
+#include "engine/base/hash.h"
+#include "engine/base/map.h"
 #include "engine/base/mem.h"
 #include "engine/flow/hints.h"
 #include "tools/cli/doc_write.h"
@@ -264,15 +266,23 @@ struct comparison {
 	struct bt_buf text;
 	struct known_pod *pods;
 	size_t pod_n, pod_cap;
+	struct bt_map by_key; /* hashes of names, of the API's pods */
 	uint64_t difference_n;
 };
+
+static uint64_t key_of(struct bt_str namespace_, struct bt_str name)
+{
+	return bt_hash_u64(bt_hash_bytes(namespace_.ptr, namespace_.len) * 3 +
+			   bt_hash_bytes(name.ptr, name.len)) |
+	       1;
+}
 
 static void take_pod(void *context, const struct bt_watch_pod *pod)
 {
 	struct comparison *c = context;
 
 	c->pods = bt_mem_grow(c->pods, c->pod_n, &c->pod_cap, sizeof(*c->pods));
-	struct known_pod *known = &c->pods[c->pod_n++];
+	struct known_pod *known = &c->pods[c->pod_n];
 
 	known->namespace_ = c->text.len;
 	bt_buf_str(&c->text, pod->namespace_);
@@ -281,6 +291,7 @@ static void take_pod(void *context, const struct bt_watch_pod *pod)
 	known->node = c->text.len;
 	bt_buf_str(&c->text, pod->node);
 	known->end = c->text.len;
+	bt_map_put(&c->by_key, key_of(pod->namespace_, pod->name), (uint32_t)c->pod_n++);
 }
 
 static void add_difference(struct comparison *c, struct bt_str namespace_, struct bt_str name,
@@ -299,31 +310,62 @@ static void add_difference(struct comparison *c, struct bt_str namespace_, struc
 	bt_doc_end(doc);
 }
 
-/* Each pod of the API is looked up; what the ledger has beyond is said by the counts. */
-static void compare(void *context, struct bt_engine *engine)
+/* The node that the ledger has a pod on, or an empty text. */
+static struct bt_str node_of(struct bt_engine *engine, uint32_t pod_ix)
 {
-	struct comparison *c = context;
 	const struct bt_cache *cache = bt_engine_cache(engine);
-	struct bt_doc *doc = &c->look->doc;
+	uint32_t node_ix = pod_ix == BT_NO_POD ? BT_NO_NODE : bt_ledger_pod(cache->ledger, pod_ix)->node_ix;
+
+	return node_ix == BT_NO_NODE ? (struct bt_str){0}
+				     : text_of(engine, cache->view.snapshot->nodes[node_ix].name);
+}
+
+/* Each pod of the API is looked up in the ledger. */
+static void compare_api(struct comparison *c, struct bt_engine *engine)
+{
 	struct bt_str all = bt_buf_view(&c->text);
 
-	bt_doc_key(doc, "differences");
-	bt_doc_begin_array(doc);
 	for (size_t i = 0; i < c->pod_n; i++) {
 		struct bt_str namespace_ = bt_str_sub(all, c->pods[i].namespace_, c->pods[i].name);
 		struct bt_str name = bt_str_sub(all, c->pods[i].name, c->pods[i].node);
 		struct bt_str node = bt_str_sub(all, c->pods[i].node, c->pods[i].end);
-		uint32_t pod_ix = bt_engine_find_pod(engine, namespace_, name);
-		uint32_t node_ix =
-			pod_ix == BT_NO_POD ? BT_NO_NODE : bt_ledger_pod(cache->ledger, pod_ix)->node_ix;
-		struct bt_str there = node_ix == BT_NO_NODE
-					      ? (struct bt_str){0}
-					      : text_of(engine, cache->view.snapshot->nodes[node_ix].name);
+		struct bt_str there = node_of(engine, bt_engine_find_pod(engine, namespace_, name));
 
 		if (!bt_str_eq(there, node)) {
 			add_difference(c, namespace_, name, node, there);
 		}
 	}
+}
+
+/* Each scheduled pod of the ledger that the API does not have on any node. */
+static void compare_ledger(struct comparison *c, struct bt_engine *engine)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
+
+	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+		uint32_t ix;
+
+		if (pod->state != BT_POD_SCHEDULED || pod->detached) {
+			continue;
+		}
+		struct bt_str namespace_ = text_of(engine, pod->signature->namespace_);
+		struct bt_str name = text_of(engine, pod->name);
+		if (!bt_map_get(&c->by_key, key_of(namespace_, name), &ix)) {
+			add_difference(c, namespace_, name, (struct bt_str){0}, node_of(engine, i));
+		}
+	}
+}
+
+static void compare(void *context, struct bt_engine *engine)
+{
+	struct comparison *c = context;
+	struct bt_doc *doc = &c->look->doc;
+
+	bt_doc_key(doc, "differences");
+	bt_doc_begin_array(doc);
+	compare_api(c, engine);
+	compare_ledger(c, engine);
 	bt_doc_end(doc);
 	const struct bt_engine_counts counts = bt_engine_counts(engine);
 
@@ -340,21 +382,92 @@ void bt_debug_compare(const struct bt_serve_sources *sources, const struct bt_ro
 	struct look look;
 
 	(void)rest;
-	if (!sources->watch || !sources->watch_each_pod) {
+	if (!sources->list_pods) {
 		out->status = 404;
 		return;
 	}
-	begin(&look, sources, request, out);
-	c.look = &look;
-	sources->watch_each_pod(sources->watch, take_pod, &c);
-	add_text(&look.doc, "note",
-		bt_str("The two are looked at one after the other: what is on its way between them differs "
-		       "for a "
-		       "moment. An empty node: not on any, or not known."));
-	bt_pipeline_call(sources->pipeline, compare, &c);
-	end(&look);
+	if (!sources->list_pods(sources->context, take_pod, &c)) {
+		out->status = 503;
+		bt_buf_text(&out->body, "the API server has not listed all pods: ask again\n");
+	} else {
+		begin(&look, sources, request, out);
+		c.look = &look;
+		add_text(&look.doc, "note",
+			bt_str("The API server was asked for all pods on nodes, and then the ledger was "
+			       "looked at: what has changed meanwhile differs for a moment. An empty node: "
+			       "not on any, or not known."));
+		bt_pipeline_call(sources->pipeline, compare, &c);
+		end(&look);
+	}
 	bt_buf_fini(&c.text);
+	bt_map_fini(&c.by_key);
 	bt_mem_free(c.pods);
+}
+
+/* ---- objects that could not be read whole ---- */
+
+static void add_unread(void *context, const char *resource, const struct bt_unread_object *object)
+{
+	struct look *look = context;
+
+	if (look->limit == 0) {
+		return;
+	}
+	look->limit--;
+	bt_doc_begin_object(&look->doc);
+	add_text(&look->doc, "resource", bt_str(resource));
+	add_text(&look->doc, "namespace", object->namespace_);
+	add_text(&look->doc, "name", object->name);
+	add_text(&look->doc, "uid", object->uid);
+	add_text(&look->doc, "read",
+		bt_str(object->extent == BT_PROTO_REPLACED ? "with U+FFFD for bytes that are not UTF-8"
+							   : "in part"));
+	add_text(&look->doc, "why", object->why);
+	bt_doc_end(&look->doc);
+}
+
+/* Pods that were read, and of which the engine does not keep all. */
+static void show_incomplete(void *context, struct bt_engine *engine)
+{
+	struct look *look = context;
+	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
+
+	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger) && look->limit; i++) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+
+		if (pod->state == BT_POD_VACANT || !pod->signature->incomplete) {
+			continue;
+		}
+		look->limit--;
+		bt_doc_begin_object(&look->doc);
+		add_pod_name(&look->doc, "pod", engine, i);
+		add_text(&look->doc, "node", node_of(engine, i));
+		add_text(&look->doc, "why", bt_str(pod->signature->incomplete));
+		bt_doc_end(&look->doc);
+	}
+}
+
+void bt_debug_unread(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out)
+{
+	struct look look;
+
+	(void)rest;
+	begin(&look, sources, request, out);
+	add_text(&look.doc, "note",
+		bt_str("What is read in part counts with what was read; pods of which something is missing "
+		       "are not bound. Correct the field, or create the object anew without it."));
+	bt_doc_key(&look.doc, "objects");
+	bt_doc_begin_array(&look.doc);
+	if (sources->watch && sources->each_unread) {
+		sources->each_unread(sources->watch, add_unread, &look);
+	}
+	bt_doc_end(&look.doc);
+	bt_doc_key(&look.doc, "incompletePods");
+	bt_doc_begin_array(&look.doc);
+	bt_pipeline_call(sources->pipeline, show_incomplete, &look);
+	bt_doc_end(&look.doc);
+	end(&look);
 }
 
 /* ---- a pod ---- */

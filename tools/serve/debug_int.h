@@ -11,5 +11,7 @@ void bt_debug_cache(const struct bt_serve_sources *sources, const struct bt_rout
 	struct bt_str rest, struct bt_route_answer *out);
 void bt_debug_compare(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out);
+void bt_debug_unread(const struct bt_serve_sources *sources, const struct bt_route_request *request,
+	struct bt_str rest, struct bt_route_answer *out);
 void bt_debug_explain(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out);

@@ -125,6 +125,27 @@ static void add_watch_counts(struct bt_exposition *x, const struct bt_watch_stat
 	}
 }
 
+static void add_unread(struct bt_exposition *x, const struct bt_watch_state *states, uint32_t n)
+{
+	bt_expose(x, "berth_watch_unread_objects", BT_METRIC_GAUGE,
+		"Objects that could not be read whole, by resource and how they were read: with bytes "
+		"replaced "
+		"that are not UTF-8, or in part; /debug/unread names them.");
+	for (uint32_t i = 0; i < n; i++) {
+		bt_expose_label(x, "resource", bt_str(states[i].resource));
+		bt_expose_label(x, "read", bt_str("replaced"));
+		bt_expose_count(x, states[i].replaced_n);
+		bt_expose_label(x, "resource", bt_str(states[i].resource));
+		bt_expose_label(x, "read", bt_str("part"));
+		bt_expose_count(x, states[i].in_part_n);
+	}
+	bt_expose(x, "berth_watch_nameless_objects_total", BT_METRIC_COUNTER,
+		"Objects that came and were passed over because their names could not be read, by resource.");
+	for (uint32_t i = 0; i < n; i++) {
+		labelled(x, "resource", states[i].resource, states[i].skipped_n);
+	}
+}
+
 static void add_watch(struct bt_exposition *x, const struct bt_serve_sources *sources)
 {
 	struct bt_watch_state *states = bt_mem_zalloc(KINDS_MAX, sizeof(*states));
@@ -140,6 +161,7 @@ static void add_watch(struct bt_exposition *x, const struct bt_serve_sources *so
 		labelled(x, "resource", states[i].resource, states[i].object_n);
 	}
 	add_watch_counts(x, states, n);
+	add_unread(x, states, n);
 	bt_mem_free(states);
 }
 

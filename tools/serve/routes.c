@@ -209,6 +209,8 @@ static const struct route {
 		"nodes and what is used, ?node=NAME with its pods", NULL, false},
 	{"/debug/compare", false, false, true, bt_debug_compare, "the ledger beside the API's pods", NULL,
 		false},
+	{"/debug/unread", false, false, true, bt_debug_unread,
+		"objects that could not be read whole, and why, ?limit=N", NULL, false},
 	{"/debug/explain", false, false, true, bt_debug_explain, "?pod=NAMESPACE/NAME, &output=json|yaml|csv",
 		NULL, false},
 	{"/debug/pprof", true, false, false, bt_profiles_answer, "what stands in for Go's profiles",

@@ -9,6 +9,7 @@
 #include "tools/serve/exposition.h"
 #include "tools/serve/outcomes.h"
 #include "tools/serve/pod_resources.h"
+#include "tools/watch/pod_pages.h"
 #include "tools/watch/watch.h"
 #include "tools/write/writer.h"
 
@@ -25,8 +26,12 @@ struct bt_serve_sources {
 	const struct bt_outcomes *outcomes;
 	struct bt_watch *watch;
 	uint32_t (*watch_states)(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
-	void (*watch_each_pod)(struct bt_watch *watch,
-		void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
+	void (*each_unread)(struct bt_watch *watch,
+		void (*call)(void *to, const char *resource, const struct bt_unread_object *object),
+		void *to);
+	/* Asks the API server for all pods on nodes. Returns: false when it did not tell of all. NULL: nobody
+	 * can ask. */
+	bool (*list_pods)(void *context, void (*call)(void *to, const struct bt_watch_pod *pod), void *to);
 	struct bt_pod_resources *pod_resources;
 	const struct bt_writer *writer;
 	struct bt_writer_counts (*writer_counts)(const struct bt_writer *writer);

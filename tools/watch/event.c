@@ -4,7 +4,9 @@
 #include "tools/watch/event_int.h"
 
 #include <stdio.h>
+#include <string.h>
 
+#include "tools/codec/json_mend.h"
 #include "tools/codec/object_schema.h"
 #include "tools/watch/listed.h"
 
@@ -18,6 +20,7 @@ void bt_event_reader_fini(struct bt_event_reader *reader)
 	bt_proto_destroy(reader->proto);
 	bt_json_destroy(reader->json);
 	bt_arena_fini(&reader->arena);
+	bt_buf_fini(&reader->mended);
 }
 
 static bool proto_failed(struct bt_event_reader *reader, const struct bt_proto_error *error)
@@ -27,10 +30,15 @@ static bool proto_failed(struct bt_event_reader *reader, const struct bt_proto_e
 	return false;
 }
 
+static void say_json_error(struct bt_event_reader *reader, const struct bt_decode_error *error)
+{
+	snprintf(reader->error, sizeof(reader->error), "%s%s%s, at byte %zu", error->path,
+		error->path[0] ? ": " : "", error->message, error->offset);
+}
+
 static bool json_failed(struct bt_event_reader *reader, const struct bt_decode *decode)
 {
-	snprintf(reader->error, sizeof(reader->error), "%s%s%s", decode->error.path,
-		decode->error.path[0] ? ": " : "", decode->error.message);
+	say_json_error(reader, &decode->error);
 	return false;
 }
 
@@ -52,47 +60,87 @@ static bool is_name(struct bt_str name)
 }
 
 /* Every object has a name once the API server has taken it. */
-bool bt_event_check_name(struct bt_event_reader *reader, struct bt_object *object)
+bool bt_event_check_name(struct bt_event_reader *reader, const struct bt_object *object)
 {
-	struct bt_meta_object *meta = &object->meta;
+	const struct bt_meta_object *meta = &object->meta;
 
 	if (meta->name.len && is_name(meta->name) && is_name(meta->namespace_)) {
 		return true;
 	}
 	snprintf(reader->error, sizeof(reader->error), "metadata.name: %s",
 		meta->name.len ? "no object is called that" : "the object has no name");
-	meta->name = (struct bt_str){0};
 	return false;
 }
 
-static bool decode_json_object(struct bt_event_reader *reader, const struct bt_watch_kind *kind,
-	struct bt_str text, struct bt_arena *arena, struct bt_object *out)
+/* Decodes as far as that can be done. Returns: false when the text ends to be JSON. */
+static bool decode_tolerantly(struct bt_event_reader *reader, const struct bt_kind_schema *schema,
+	struct bt_str text, struct bt_object *out, struct bt_decode_error *out_error)
 {
-	const struct bt_kind_schema *schema = bt_kind_schema_of(kind->kind);
+	struct bt_decode decode = {.json = reader->json, .arena = &reader->arena, .tolerant = true};
 
 	memset(&out->meta, 0, schema->schema.bytes);
-	out->kind = kind->kind;
-	out->api_version = schema->api_version;
-	out->kind_name = schema->kind;
-	bool ok = decode_json(reader, &schema->schema, text, &out->meta);
-	if (ok) {
-		bt_schema_own(&schema->schema, arena, &out->meta);
-	}
+	bt_arena_reset(&reader->arena);
+	bt_json_begin(reader->json, text, &reader->arena);
+	bool ok = bt_schema_decode(&decode, &schema->schema, &out->meta);
+	*out_error = ok ? decode.spared : decode.error;
 	return ok;
 }
 
-bool bt_event_object(struct bt_event_reader *reader, bool is_proto, const struct bt_watch_kind *kind,
-	struct bt_str bytes, struct bt_arena *arena, struct bt_object *out)
+static enum bt_proto_extent decode_json_object(struct bt_event_reader *reader,
+	const struct bt_watch_kind *kind, struct bt_str text, struct bt_arena *arena, struct bt_object *out)
+{
+	const struct bt_kind_schema *schema = bt_kind_schema_of(kind->kind);
+	enum bt_proto_extent extent = reader->is_mended ? BT_PROTO_REPLACED : BT_PROTO_WHOLE;
+	struct bt_decode_error error;
+
+	out->kind = kind->kind;
+	out->api_version = schema->api_version;
+	out->kind_name = schema->kind;
+	if (!decode_tolerantly(reader, schema, text, out, &error) && !reader->is_mended &&
+		bt_json_mend(text, &reader->mended)) {
+		say_json_error(reader, &error);
+		extent = BT_PROTO_REPLACED;
+		(void)decode_tolerantly(reader, schema, bt_buf_view(&reader->mended), out, &error);
+	}
+	if (error.status != BT_OK) {
+		extent = BT_PROTO_IN_PART;
+		say_json_error(reader, &error);
+	}
+	reader->is_mended = false;
+	bt_schema_own(&schema->schema, arena, &out->meta);
+	return extent;
+}
+
+/* Nothing is decided on half knowledge. */
+static void mark_in_part(struct bt_event_reader *reader, struct bt_arena *arena, struct bt_object *out)
+{
+	size_t n = strlen(reader->error);
+
+	if (out->kind == BT_KIND_POD) {
+		out->pod.spec.incomplete = (struct bt_str){bt_arena_copy(arena, reader->error, n), n};
+	} else if (out->kind == BT_KIND_NODE) {
+		out->node.unschedulable = true;
+	}
+}
+
+enum bt_proto_extent bt_event_object(struct bt_event_reader *reader, bool is_proto,
+	const struct bt_watch_kind *kind, struct bt_str bytes, struct bt_arena *arena, struct bt_object *out)
 {
 	struct bt_proto_error error;
-	bool ok = is_proto ? bt_proto_decode(reader->proto, kind->kind, bytes, arena, out, &error) ||
-				     proto_failed(reader, &error)
-			   : decode_json_object(reader, kind, bytes, arena, out);
+	enum bt_proto_extent extent;
 
-	if (!ok && !(is_name(out->meta.name) && is_name(out->meta.namespace_))) {
-		out->meta.name = (struct bt_str){0};
+	if (is_proto) {
+		extent = bt_proto_decode(reader->proto, kind->kind, bytes, arena, out, &error);
+		if (extent != BT_PROTO_WHOLE) {
+			(void)proto_failed(reader, &error);
+		}
+	} else {
+		extent = decode_json_object(reader, kind, bytes, arena, out);
 	}
-	return ok;
+	if (extent == BT_PROTO_IN_PART) {
+		mark_in_part(reader, arena, out);
+	}
+	return extent;
 }
 
 /* ---- events ---- */
@@ -113,6 +161,7 @@ struct json_event {
 	struct bt_str type, object;
 };
 
+/* out: views of bytes, or of what had to be made of them. */
 static bool open_json(struct bt_event_reader *reader, struct bt_str bytes, struct json_event *out)
 {
 	static const struct bt_field fields[] = {
@@ -124,7 +173,14 @@ static bool open_json(struct bt_event_reader *reader, struct bt_str bytes, struc
 	static const struct bt_schema schema = BT_SCHEMA(fields, struct json_event);
 
 	*out = (struct json_event){0};
-	return decode_json(reader, &schema, bytes, out);
+	reader->is_mended = false;
+	if (decode_json(reader, &schema, bytes, out)) {
+		return true;
+	}
+	*out = (struct json_event){0};
+	reader->is_mended = bt_json_mend(bytes, &reader->mended) &&
+			    decode_json(reader, &schema, bt_buf_view(&reader->mended), out);
+	return reader->is_mended;
 }
 
 static bool open_proto(struct bt_event_reader *reader, const struct bt_watch_kind *kind, struct bt_str bytes,

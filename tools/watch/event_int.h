@@ -9,12 +9,14 @@
 #include "tools/watch/kinds.h"
 #include "tools/watch/proto.h"
 
-#define BT_EVENT_ERROR_BYTES (BT_PATH_MAX + BT_MESSAGE_MAX + 8)
+#define BT_EVENT_ERROR_BYTES (BT_PATH_MAX + BT_MESSAGE_MAX + 40)
 
 struct bt_event_reader {
 	struct bt_proto *proto;
 	struct bt_json *json;
 	struct bt_arena arena; /* for what is copied once more */
+	struct bt_buf mended;  /* JSON of which something had to be replaced, and */
+	bool is_mended;	       /* the event whose object comes next is in there */
 	char error[BT_EVENT_ERROR_BYTES];
 };
 
@@ -22,14 +24,16 @@ void bt_event_reader_init(struct bt_event_reader *reader);
 void bt_event_reader_fini(struct bt_event_reader *reader);
 
 /*
- * Decodes an object of that kind into out and arena. is_proto: a bare message; otherwise JSON.
- * Returns: false with reader->error set; then out holds the metadata as far as they could be read.
+ * Decodes an object of that kind into out and arena, as far as that can be done. is_proto: a bare message;
+ * otherwise JSON. What is read in part takes no more part in decisions than is safe: a pod says so
+ * (spec.incomplete), a node takes no more pods.
+ * Returns: how far it was read; unless whole, reader->error says why.
  */
-bool bt_event_object(struct bt_event_reader *reader, bool is_proto, const struct bt_watch_kind *kind,
-	struct bt_str bytes, struct bt_arena *arena, struct bt_object *out);
+enum bt_proto_extent bt_event_object(struct bt_event_reader *reader, bool is_proto,
+	const struct bt_watch_kind *kind, struct bt_str bytes, struct bt_arena *arena, struct bt_object *out);
 
 /* Has the object a name that an object can have? Returns: false with reader->error set. */
-bool bt_event_check_name(struct bt_event_reader *reader, struct bt_object *object);
+bool bt_event_check_name(struct bt_event_reader *reader, const struct bt_object *object);
 
 enum bt_event_type {
 	BT_EVENT_ADDED = 0,

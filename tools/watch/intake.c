@@ -77,25 +77,58 @@ void bt_intake_sync(struct bt_reflector *r)
 	}
 }
 
-/* Says once that an object cannot be read. */
-static void name_bad_object(struct bt_reflector *r, const struct bt_object *object)
+/*
+ * An object that nobody can be recognised by. If it was about one that is known, a list will tell: it shows
+ * all that there is.
+ */
+static void pass_over(struct bt_reflector *r)
 {
-	const struct bt_meta_object *meta = &object->meta;
-	uint64_t hash = bt_hash_bytes(meta->uid.ptr, meta->uid.len) +
-			bt_hash_bytes(meta->name.ptr, meta->name.len) + 1;
+	bt_add_owned(&r->skipped_n, 1u);
+	bt_reflector_note(
+		r, "An object without a readable name was passed over", bt_str(r->shared->reader.error));
+	if (r->state == BT_REFLECTOR_WATCH && r->fate == BT_FATE_NONE) {
+		r->fate = BT_FATE_GARBLED;
+	}
+}
+
+/* Says of an object that it was not read whole, as long as there are few of them; /debug/unread has all. */
+static void say_unread(
+	const struct bt_reflector *r, const struct bt_object *object, enum bt_proto_extent extent, uint64_t n)
+{
 	char name[256];
 
-	bt_add_owned(&r->skipped_n, 1u);
-	for (uint32_t i = 0; i < BT_REFLECTOR_NAMED; i++) {
-		if (r->named[i] == hash) {
-			return;
-		}
+	if (n > BT_REFLECTOR_NAMED) {
+		return;
 	}
-	r->named[r->named_n++ % BT_REFLECTOR_NAMED] = hash;
 	bt_object_name(object, name, sizeof(name));
-	bt_log(BT_LOG_ERROR, 0, "An object cannot be read and is left as it was",
+	if (extent == BT_PROTO_REPLACED) {
+		bt_log(BT_LOG_WARNING, 0, "An object has text that is not UTF-8, which is read as U+FFFD",
+			bt_log_fields(bt_log_str("object", bt_str(name)),
+				bt_log_str("err", bt_str(r->shared->reader.error))));
+		return;
+	}
+	bt_log(BT_LOG_ERROR, 0,
+		"An object could not be read whole: correct the field, or create the object anew without it",
 		bt_log_fields(bt_log_str("object", bt_str(name)),
-			bt_log_str("err", bt_str(r->shared->reader.error))));
+			bt_log_str("err", bt_str(r->shared->reader.error)),
+			bt_log_str("until", bt_str(r->kind->kind == BT_KIND_POD
+							    ? "it counts on its node; it is bound to none"
+							    : "it counts with what was read"))));
+}
+
+/* Notes how far an object was read that is there, or (whole) that has gone. */
+static void note_extent(struct bt_reflector *r, const struct bt_object *object, enum bt_proto_extent extent)
+{
+	bt_lock_acquire(&r->lock);
+	bool news = bt_unread_note(&r->unread, &object->meta, extent, bt_str(r->shared->reader.error));
+	uint64_t replaced_n = bt_unread_n(&r->unread, BT_PROTO_REPLACED);
+	uint64_t in_part_n = bt_unread_n(&r->unread, BT_PROTO_IN_PART);
+	bt_store_relaxed(&r->replaced_n, replaced_n);
+	bt_store_relaxed(&r->in_part_n, in_part_n);
+	bt_lock_release(&r->lock);
+	if (news) {
+		say_unread(r, object, extent, replaced_n + in_part_n);
+	}
 }
 
 /* ---- objects ---- */
@@ -124,22 +157,19 @@ static void take_object(
 	struct bt_event_reader *reader = &r->shared->reader;
 	struct bt_parcel *p = parcel(r, what);
 	struct bt_meta_object *meta = &p->object.meta;
-	bool ok = bt_event_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object) &&
-		  bt_event_check_name(reader, &p->object);
+	enum bt_proto_extent extent =
+		bt_event_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object);
 
-	if (meta->resource_version.len && out_version) {
-		bt_reflector_set(out_version, meta->resource_version);
-	}
-	if (!ok) {
-		name_bad_object(r, &p->object);
-		if (meta->name.len && what == BT_PARCEL_APPLY) {
-			bt_lock_acquire(&r->lock);
-			bt_listed_keep(r->known, meta);
-			bt_lock_release(&r->lock);
-		}
+	if (!bt_event_check_name(reader, &p->object)) {
+		pass_over(r);
 		r->spare = p;
 		return;
 	}
+	if (meta->resource_version.len && out_version) {
+		bt_reflector_set(out_version, meta->resource_version);
+	}
+	/* Who has gone has gone, however much of it could be read. */
+	note_extent(r, &p->object, what == BT_PARCEL_DELETE ? BT_PROTO_WHOLE : extent);
 	if (!is_news(r, what, &p->object)) {
 		r->spare = p;
 		return;
@@ -169,6 +199,7 @@ static bool sweep_one(struct bt_reflector *r)
 		.uid = gone.uid,
 		.resource_version = gone.version};
 	bt_schema_own(&schema->schema, &p->arena, &p->object.meta);
+	note_extent(r, &p->object, BT_PROTO_WHOLE);
 	bt_lock_acquire(&r->lock);
 	bt_listed_forget(r->known, r->cursor);
 	bt_store_relaxed(&r->object_n, (uint64_t)bt_listed_n(r->known));
@@ -219,11 +250,8 @@ static void take_bookmark(struct bt_reflector *r, struct bt_str bytes)
 	struct bt_parcel *p = parcel(r, BT_PARCEL_APPLY);
 	struct bt_str version = {0};
 
-	if (!bt_event_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object)) {
-		name_bad_object(r, &p->object);
-	} else {
-		version = p->object.meta.resource_version;
-	}
+	(void)bt_event_object(reader, r->is_proto, r->kind, bytes, &p->arena, &p->object);
+	version = p->object.meta.resource_version;
 	if (version.len && r->state == BT_REFLECTOR_STREAM && is_initial_end(&p->object)) {
 		r->state = BT_REFLECTOR_WATCH;
 		bt_add_owned(&r->watch_n, 1u);
@@ -263,7 +291,7 @@ static void take_event(struct bt_reflector *r, struct bt_str bytes)
 	r->call_event_n++;
 	if (!bt_event_open(&r->shared->reader, r->is_proto, r->kind, bytes, &type, &object)) {
 		bt_reflector_note(r, "An event cannot be read", bt_str(r->shared->reader.error));
-		r->fate = BT_FATE_FAILED;
+		r->fate = BT_FATE_GARBLED;
 		return;
 	}
 	switch (type) {
@@ -302,7 +330,7 @@ static void take_part(struct bt_reflector *r, enum bt_stream_step step, struct b
 {
 	if (step == BT_STREAM_BAD) {
 		bt_reflector_note(r, "The server's answer cannot be read", bt_str(r->stream.error));
-		r->fate = BT_FATE_FAILED;
+		r->fate = r->state == BT_REFLECTOR_LIST ? BT_FATE_FAILED : BT_FATE_GARBLED;
 	} else if (step == BT_STREAM_META) {
 		take_list_meta(r, part);
 	} else if (r->state == BT_REFLECTOR_LIST) {

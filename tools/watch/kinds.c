@@ -32,16 +32,13 @@ struct gated {
 	enum bt_gate gate; /* BT_GATE_N: always */
 };
 
-/* Pods that have ended take no room: the server leaves them out, and says so when one ends. */
-#define ALIVE "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
-
 static const struct gated kinds[] = {
 	{CORE(NODE, "Node", "nodes"), BT_GATE_N},
 	{{.kind = BT_KIND_POD,
 		 .name = "Pod",
 		 .resource = "pods",
 		 .group = "",
-		 .selector = ALIVE,
+		 .selector = BT_WATCH_ALIVE,
 		 .versions = {{"v1", "/api/v1/pods"}}},
 		BT_GATE_N},
 	{CORE(NAMESPACE, "Namespace", "namespaces"), BT_GATE_N},

@@ -31,6 +31,10 @@ struct bt_watch_kind {
 
 #define BT_WATCH_KINDS_MAX 24u
 
+/* Selector of pods that have not ended: those that have take no room, so the server leaves them out, and says
+ * so when one ends. */
+#define BT_WATCH_ALIVE "status.phase%21%3DSucceeded%2Cstatus.phase%21%3DFailed"
+
 /* The kinds that are needed with these gates. The order is always the same. Returns: how
  * many there are. Context: any thread. */
 uint32_t bt_watch_kinds(const struct bt_gates *gates, const struct bt_watch_kind *out[BT_WATCH_KINDS_MAX]);

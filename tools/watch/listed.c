@@ -316,15 +316,6 @@ enum bt_listed_news bt_listed_show(
 	return BT_LISTED_CHANGED;
 }
 
-void bt_listed_keep(struct bt_listed *known, const struct bt_meta_object *meta)
-{
-	struct entry *entry = find(known, meta);
-
-	if (entry) {
-		entry->list = known->list;
-	}
-}
-
 bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta)
 {
 	struct entry *entry = find(known, meta);

@@ -35,9 +35,6 @@ enum bt_listed_news {
 enum bt_listed_news bt_listed_show(
 	struct bt_listed *known, const struct bt_meta_object *meta, struct bt_str node);
 
-/* An object that cannot be read is shown: if it is known, it stays so. */
-void bt_listed_keep(struct bt_listed *known, const struct bt_meta_object *meta);
-
 /* An object has gone. Returns: false when it is not known, or what is known is younger. */
 bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta);
 

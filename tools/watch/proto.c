@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Kubernetes' protobuf into structs, by tables. Nesting goes as deep as the tables do; what one object may
  * become in memory is bounded; of arrays the elements are counted first, so that none is copied twice.
+ *
+ * A value that cannot be read costs that value alone: the fields behind it are read all the same. A message
+ * whose framing is broken ends there, and the message that holds it goes on. The first error is kept.
  */
 #include "tools/watch/proto.h"
 
@@ -9,6 +12,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
+#include "engine/base/utf8.h"
 #include "tools/codec/encode.h"
 #include "tools/codec/object_schema.h"
 #include "tools/watch/proto_int.h"
@@ -17,21 +21,40 @@
 /* Keys of a map come sorted. Where they do not, they are sorted here, up to so many. */
 #define UNSORTED_MAX 64u
 
+/* What names, versions and the node of one object may take in memory. */
+#define IDENTITY_BYTES ((size_t)1 << 16)
+
+/* A kind that is read here. */
+struct known_kind {
+	const struct bt_kind_schema *schema;
+	struct bt_proto_plan *whole, *identity;
+};
+
 struct bt_proto {
-	struct bt_proto_plan *pod, *node;
-	const struct bt_kind_schema *pod_kind, *node_kind;
+	struct known_kind pod, node;
 };
 
 struct reader {
 	struct bt_arena *arena;
 	size_t left_bytes; /* that may still be allocated */
 	const uint8_t *begin;
-	struct bt_proto_error *error;
+	enum bt_proto_extent extent;
+	struct bt_proto_error *error; /* the first one of that extent */
 };
+
+/* Notes that the object is read to no more than that extent. */
+static void note(
+	struct reader *r, enum bt_proto_extent extent, const char *text, const char *field, const uint8_t *at)
+{
+	if (extent > r->extent) {
+		r->extent = extent;
+		*r->error = (struct bt_proto_error){text, field, (size_t)(at - r->begin)};
+	}
+}
 
 static bool fail(struct reader *r, const char *text, const char *field, const uint8_t *at)
 {
-	*r->error = (struct bt_proto_error){text, field, (size_t)(at - r->begin)};
+	note(r, BT_PROTO_IN_PART, text, field, at);
 	return false;
 }
 
@@ -57,40 +80,6 @@ static bool too_large(struct reader *r, const struct bt_wire_in *in, const char 
 }
 
 /* ---- text ---- */
-
-/* The length of the UTF-8 sequence at p, or 0 when it is none. */
-static size_t sequence_bytes(const uint8_t *p, size_t left)
-{
-	size_t n = p[0] < 0x80	 ? 1
-		   : p[0] < 0xc2 ? 0
-		   : p[0] < 0xe0 ? 2
-		   : p[0] < 0xf0 ? 3
-		   : p[0] < 0xf5 ? 4
-				 : 0;
-
-	if (n == 0 || n > left) {
-		return 0;
-	}
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80) {
-			return 0;
-		}
-	}
-	bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-	bool outside = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
-	return overlong || outside ? 0 : n;
-}
-
-static bool is_utf8(const uint8_t *p, size_t n)
-{
-	for (size_t i = 0, step; i < n; i += step) {
-		step = sequence_bytes(p + i, n - i);
-		if (step == 0) {
-			return false;
-		}
-	}
-	return true;
-}
 
 /* Copies n bytes. Returns whether all of them are ASCII. */
 static bool copy_ascii(uint8_t *to, const uint8_t *from, size_t n)
@@ -118,8 +107,16 @@ static bool read_str(struct reader *r, struct bt_wire_in in, const char *field, 
 	if (!copy) {
 		return too_large(r, &in, field);
 	}
-	if (!copy_ascii(copy, in.at, n) && !is_utf8(in.at, n)) {
-		return fail(r, "a string is not UTF-8", field, in.at);
+	const struct bt_str text = {(const char *)in.at, n};
+	size_t foreign_n = copy_ascii(copy, in.at, n) ? 0 : bt_utf8_foreign_n(text);
+	if (BT_UNLIKELY(foreign_n)) {
+		note(r, BT_PROTO_REPLACED, "a string is not UTF-8", field, in.at);
+		n += foreign_n * (BT_UTF8_REPLACEMENT_BYTES - 1);
+		copy = alloc(r, n, 1);
+		if (!copy) {
+			return too_large(r, &in, field);
+		}
+		bt_utf8_replace((char *)copy, text);
 	}
 	*out = (struct bt_str){(const char *)copy, n};
 	return true;
@@ -289,20 +286,25 @@ static uint32_t count_more(struct bt_wire_in rest, uint32_t wanted)
 }
 
 /*
- * Room for one more element, zeroed. The array comes about when its first element does, with room for all
- * that follow in the message; fields that hold arrays are there once (decode), so none comes later.
+ * Room for one more element, zeroed. The first one in a message brings room for all that follow there; a
+ * message that is there twice brings more to what the first one has brought, as protobuf merges them.
  */
-static char *add(
-	struct reader *r, struct array *array, const struct bt_wire_in *rest, uint32_t number, size_t bytes)
+static char *add(struct reader *r, struct array *array, const struct bt_wire_in *rest, uint32_t number,
+	size_t bytes, bool first)
 {
-	if (array->n == 0) {
-		size_t n = 1 + (size_t)count_more(*rest, number);
+	if (first) {
+		size_t old_bytes = (size_t)array->n * bytes;
+		size_t more_bytes = (1 + (size_t)count_more(*rest, number)) * bytes;
+		char *items = alloc(r, old_bytes + more_bytes, 16);
 
-		array->items = alloc(r, n * bytes, 16);
-		if (!array->items) {
+		if (!items) {
 			return NULL;
 		}
-		memset(array->items, 0, n * bytes);
+		if (old_bytes) {
+			memcpy(items, array->items, old_bytes);
+		}
+		memset(items + old_bytes, 0, more_bytes);
+		array->items = items;
 	}
 	return array->items + (size_t)array->n++ * bytes;
 }
@@ -315,12 +317,14 @@ static struct bt_str key_at(const struct array *array, size_t bytes, uint32_t ix
 	return key;
 }
 
-/* Puts the last element of a map where its key belongs. Returns: what is wrong with it, static, or NULL. */
+/* Puts the last element of a map where its key belongs; of an equal key it takes the place. Returns: what is
+ * wrong with it, static, or NULL. */
 static const char *place_key(struct array *array, size_t bytes)
 {
 	char element[sizeof(struct bt_named_quantity)];
 	uint32_t last = array->n - 1, ix = last;
 	struct bt_str key = key_at(array, bytes, last);
+	char *from = array->items + last * bytes;
 	int order = -1;
 
 	while (ix && (order = bt_str_cmp(key_at(array, bytes, ix - 1), key)) > 0) {
@@ -329,20 +333,23 @@ static const char *place_key(struct array *array, size_t bytes)
 		}
 		ix--;
 	}
+	memcpy(element, from, bytes);
 	if (ix && order == 0) {
+		memcpy(array->items + (ix - 1) * bytes, element, bytes);
+		memset(from, 0, bytes);
+		array->n--;
 		return "a key appears twice";
 	}
 	if (ix < last) {
 		char *to = array->items + ix * bytes;
 
-		memcpy(element, array->items + last * bytes, bytes);
 		memmove(to + bytes, to, (last - ix) * bytes);
 		memcpy(to, element, bytes);
 	}
 	return NULL;
 }
 
-static bool decode(struct reader *r, const struct bt_proto_plan *plan, struct bt_wire_in in, char *out);
+static void decode(struct reader *r, const struct bt_proto_plan *plan, struct bt_wire_in in, char *out);
 
 /* Reads one element of an array that is of strings, of maps' entries or of messages. */
 static bool read_element(
@@ -364,7 +371,8 @@ static bool read_element(
 		       read_str(r, key, field->name, &named->name) &&
 		       read_quantity(r, value, field->name, &named->quantity);
 	default:
-		return decode(r, field->plan, in, item);
+		decode(r, field->plan, in, item);
+		return true;
 	}
 }
 
@@ -390,9 +398,16 @@ static_assert(offsetof(struct bt_str_list, n) == offsetof(struct bt_str_map, n) 
 		      offsetof(struct bt_resource_list, items) == 0,
 	"lists and maps are laid out alike");
 
-/* Adds an element to the array that a field is. rest: what follows it. */
-static bool read_array(struct reader *r, const struct bt_proto_field *field, uint32_t number,
-	struct bt_wire_in in, const struct bt_wire_in *rest, char *out)
+/* A field's value: where it stands in its message. */
+struct place {
+	uint32_t number;
+	bool first;		       /* of its number in this message */
+	const struct bt_wire_in *rest; /* what follows it */
+};
+
+/* Adds an element to the array that a field is; one that cannot be read is left out. */
+static bool read_array(struct reader *r, const struct bt_proto_field *field, const struct place *place,
+	struct bt_wire_in in, char *out)
 {
 	bool is_list = field->action != BT_PROTO_ARRAY;
 	bool is_map = field->action == BT_PROTO_STR_MAP || field->action == BT_PROTO_RESOURCES;
@@ -402,16 +417,19 @@ static bool read_array(struct reader *r, const struct bt_proto_field *field, uin
 
 	memcpy(&array.items, out + field->offset, sizeof(array.items));
 	memcpy(&array.n, n_at, sizeof(array.n));
-	char *item = add(r, &array, rest, number, bytes);
+	char *item = add(r, &array, place->rest, place->number, bytes, place->first);
 	if (!item) {
 		return too_large(r, &in, field->name);
 	}
 	if (!read_element(r, field, in, item)) {
-		return false;
-	}
-	const char *error = is_map ? place_key(&array, bytes) : NULL;
-	if (error) {
-		return fail(r, error, field->name, in.at);
+		memset(item, 0, bytes);
+		array.n--;
+	} else if (is_map) {
+		const char *error = place_key(&array, bytes);
+
+		if (error) {
+			note(r, BT_PROTO_IN_PART, error, field->name, in.at);
+		}
 	}
 	memcpy(out + field->offset, &array.items, sizeof(array.items));
 	memcpy(n_at, &array.n, sizeof(array.n));
@@ -448,8 +466,8 @@ static void mark(const struct bt_proto_field *field, char *out)
 	}
 }
 
-static bool read_value(struct reader *r, const struct bt_proto_field *field, uint32_t number,
-	struct bt_wire_in in, const struct bt_wire_in *rest, char *out)
+static bool read_value(struct reader *r, const struct bt_proto_field *field, const struct place *place,
+	struct bt_wire_in in, char *out)
 {
 	void *at = out + field->offset;
 
@@ -462,74 +480,98 @@ static bool read_value(struct reader *r, const struct bt_proto_field *field, uin
 	case BT_PROTO_TIME_TEXT:
 		return read_time_text(r, in, field->name, at);
 	case BT_PROTO_OBJECT:
-		return decode(r, field->plan, in, at);
+		decode(r, field->plan, in, at);
+		return true;
 	case BT_PROTO_RULES:
 		return read_rule(r, in, field->name, at);
 	default:
-		return read_array(r, field, number, in, rest, out);
+		return read_array(r, field, place, in, out);
 	}
 }
 
-static bool decode(struct reader *r, const struct bt_proto_plan *plan, struct bt_wire_in in, char *out)
+/* Reads the value behind a tag. seen: a bit for each field that was there. Returns: false when the framing is
+ * broken, and the message ends. */
+static bool read_field(struct reader *r, const struct bt_proto_field *field, uint32_t number,
+	struct bt_wire_in *in, uint64_t *seen, char *out)
 {
-	uint64_t seen = 0, value;
+	const struct place place = {number, !(*seen >> number & 1), in};
+	struct bt_wire_in bytes;
+	uint64_t value;
+
+	*seen |= UINT64_C(1) << number;
+	if (field->wire == BT_WIRE_VARINT) {
+		if (!bt_wire_varint(in, &value)) {
+			return fail_in(r, in, field->name);
+		}
+		store_number(field, value, out);
+		mark(field, out);
+		return true;
+	}
+	if (!bt_wire_bytes(in, &bytes)) {
+		return fail_in(r, in, field->name);
+	}
+	if (read_value(r, field, &place, bytes, out)) {
+		mark(field, out);
+	}
+	return true;
+}
+
+static void decode(struct reader *r, const struct bt_proto_plan *plan, struct bt_wire_in in, char *out)
+{
+	uint64_t seen = 0;
 	uint32_t number, type;
 
 	while (in.at < in.end) {
 		if (!bt_wire_tag(&in, &number, &type)) {
-			return fail_in(r, &in, NULL);
+			fail_in(r, &in, NULL);
+			return;
 		}
 		const struct bt_proto_field *field = number < plan->n ? &plan->fields[number] : NULL;
-		if (!field || field->action == BT_PROTO_SKIP) {
-			if (!bt_wire_skip(&in, type)) {
-				return fail_in(r, &in, NULL);
+		bool wanted = field && field->action != BT_PROTO_SKIP;
+		if (wanted && type == field->wire) {
+			if (!read_field(r, field, number, &in, &seen, out)) {
+				return;
 			}
 			continue;
 		}
-		if (type != field->wire) {
-			return fail(r, "a value is of the wrong type", field->name, in.at);
+		if (wanted) {
+			fail(r, "a value is of the wrong type", field->name, in.at);
 		}
-		if (type == BT_WIRE_VARINT) {
-			if (!bt_wire_varint(&in, &value)) {
-				return fail_in(r, &in, field->name);
-			}
-			store_number(field, value, out);
-		} else {
-			struct bt_wire_in bytes;
-			uint64_t bit = UINT64_C(1) << number;
-
-			if (field->action == BT_PROTO_OBJECT && (seen & bit)) {
-				return fail(r, "a message is there twice", field->name, in.at);
-			}
-			seen |= bit;
-			if (!bt_wire_bytes(&in, &bytes)) {
-				return fail_in(r, &in, field->name);
-			}
-			if (!read_value(r, field, number, bytes, &in, out)) {
-				return false;
-			}
+		if (!bt_wire_skip(&in, type)) {
+			fail_in(r, &in, NULL);
+			return;
 		}
-		mark(field, out);
 	}
-	return true;
+}
+
+static void know(struct known_kind *known, enum bt_kind kind, const struct bt_proto_message *whole,
+	const struct bt_proto_message *identity)
+{
+	known->schema = bt_kind_schema_of(kind);
+	known->whole = bt_proto_plan_create(whole, &known->schema->schema);
+	known->identity = bt_proto_plan_create(identity, &known->schema->schema);
+}
+
+static void forget(struct known_kind *known)
+{
+	bt_proto_plan_destroy(known->whole);
+	bt_proto_plan_destroy(known->identity);
 }
 
 struct bt_proto *bt_proto_create(void)
 {
 	struct bt_proto *proto = bt_mem_zalloc(1, sizeof(*proto));
 
-	proto->pod_kind = bt_kind_schema_of(BT_KIND_POD);
-	proto->node_kind = bt_kind_schema_of(BT_KIND_NODE);
-	proto->pod = bt_proto_plan_create(&bt_proto_pod, &proto->pod_kind->schema);
-	proto->node = bt_proto_plan_create(&bt_proto_node, &proto->node_kind->schema);
+	know(&proto->pod, BT_KIND_POD, &bt_proto_pod, &bt_proto_pod_identity);
+	know(&proto->node, BT_KIND_NODE, &bt_proto_node, &bt_proto_node_identity);
 	return proto;
 }
 
 void bt_proto_destroy(struct bt_proto *proto)
 {
 	if (proto) {
-		bt_proto_plan_destroy(proto->pod);
-		bt_proto_plan_destroy(proto->node);
+		forget(&proto->pod);
+		forget(&proto->node);
 		bt_mem_free(proto);
 	}
 }
@@ -546,20 +588,48 @@ static struct bt_wire_in begin(struct bt_str bytes)
 	return (struct bt_wire_in){.at = at, .end = at ? at + bytes.len : NULL};
 }
 
-bool bt_proto_decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
-	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error)
+static const struct known_kind *begin_object(
+	const struct bt_proto *proto, enum bt_kind kind, struct bt_object *out)
 {
 	BT_REQUIRE(bt_proto_knows(kind));
-	const struct bt_kind_schema *schema = kind == BT_KIND_POD ? proto->pod_kind : proto->node_kind;
+	const struct known_kind *known = kind == BT_KIND_POD ? &proto->pod : &proto->node;
+
+	memset(&out->meta, 0, known->schema->schema.bytes);
+	out->kind = kind;
+	out->api_version = known->schema->api_version;
+	out->kind_name = known->schema->kind;
+	return known;
+}
+
+static enum bt_proto_extent read_identity(const struct known_kind *known, struct bt_wire_in in,
+	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error)
+{
+	struct reader r = {.arena = arena, .left_bytes = IDENTITY_BYTES, .begin = in.at, .error = out_error};
+
+	decode(&r, known->identity, in, (char *)&out->meta);
+	return r.extent;
+}
+
+enum bt_proto_extent bt_proto_identify(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
+	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error)
+{
+	return read_identity(begin_object(proto, kind, out), begin(bytes), arena, out, out_error);
+}
+
+enum bt_proto_extent bt_proto_decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
+	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error)
+{
+	const struct known_kind *known = begin_object(proto, kind, out);
 	struct bt_wire_in in = begin(bytes);
 	struct reader r = {
 		.arena = arena, .left_bytes = BT_PROTO_OBJECT_BYTES, .begin = in.at, .error = out_error};
 
-	memset(&out->meta, 0, schema->schema.bytes);
-	out->kind = kind;
-	out->api_version = schema->api_version;
-	out->kind_name = schema->kind;
-	return decode(&r, kind == BT_KIND_POD ? proto->pod : proto->node, in, (char *)&out->meta);
+	decode(&r, known->whole, in, (char *)&out->meta);
+	if (r.extent == BT_PROTO_IN_PART) {
+		/* What is left out must not be who it is or where: there is room for that in any case. */
+		(void)read_identity(known, in, arena, out, &(struct bt_proto_error){.text = NULL});
+	}
+	return r.extent;
 }
 
 /* ---- envelopes, events, lists, statuses ---- */

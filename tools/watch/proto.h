@@ -37,8 +37,22 @@ void bt_proto_destroy(struct bt_proto *proto);
 /* Is this a kind that is read here: pods and nodes? */
 bool bt_proto_knows(enum bt_kind kind);
 
-/* Decodes a bare message, which is an object of that kind, into out. Returns: false with out_error set. */
-bool bt_proto_decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
+/* How far an object could be read. */
+enum bt_proto_extent {
+	BT_PROTO_WHOLE = 0,
+	BT_PROTO_REPLACED, /* with U+FFFD in place of bytes that are not UTF-8, as Go's encoding/json does */
+	BT_PROTO_IN_PART   /* values are left out */
+};
+
+/*
+ * Decodes a bare message, which is an object of that kind, into out: whatever of it can be read.
+ * Returns: how far that was; unless whole, out_error says why.
+ */
+enum bt_proto_extent bt_proto_decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
+	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error);
+
+/* The same of its identity alone: namespace, name, UID, resource version and, of a pod, its node. */
+enum bt_proto_extent bt_proto_identify(const struct bt_proto *proto, enum bt_kind kind, struct bt_str bytes,
 	struct bt_arena *arena, struct bt_object *out, struct bt_proto_error *out_error);
 
 /* An object in its envelope. Views of the bytes. */

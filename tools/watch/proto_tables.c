@@ -106,6 +106,16 @@ static const struct bt_proto_number node_numbers[] = {
 	{1, "metadata", &meta}, {2, "spec", &node_spec}, {3, "status", &node_status}};
 const struct bt_proto_message bt_proto_node = {node_numbers, 3};
 
+/* Identities. */
+MESSAGE(meta_identity, {1, "name", NULL}, {3, "namespace", NULL}, {5, "uid", NULL},
+	{6, "resourceVersion", NULL});
+MESSAGE(pod_spec_identity, {10, "nodeName", NULL});
+static const struct bt_proto_number pod_identity_numbers[] = {
+	{1, "metadata", &meta_identity}, {2, "spec", &pod_spec_identity}};
+const struct bt_proto_message bt_proto_pod_identity = {pod_identity_numbers, 2};
+static const struct bt_proto_number node_identity_numbers[] = {{1, "metadata", &meta_identity}};
+const struct bt_proto_message bt_proto_node_identity = {node_identity_numbers, 1};
+
 /* ---- ready to be read ---- */
 
 static const struct bt_field *field_of(const struct bt_schema *schema, const char *name)

@@ -464,6 +464,11 @@ static void conclude(struct bt_reflector *r)
 		r->unavailable = r->wants_list = true;
 		back_off(r);
 		break;
+	case BT_FATE_GARBLED:
+		r->wants_list = true;
+		r->plain_once |= r->state == BT_REFLECTOR_STREAM;
+		back_off(r);
+		break;
 	case BT_FATE_NONE:
 	case BT_FATE_THROTTLED:
 	case BT_FATE_DENIED:
@@ -565,6 +570,7 @@ void bt_reflector_fini(struct bt_reflector *r)
 	bt_outbox_fini(&r->outbox);
 	bt_parcel_destroy(r->spare);
 	bt_listed_destroy(r->known);
+	bt_unread_fini(&r->unread);
 	bt_stream_fini(&r->stream);
 	bt_buf_fini(&r->body);
 	bt_buf_fini(&r->version);

@@ -22,12 +22,13 @@
 #include "tools/watch/listed.h"
 #include "tools/watch/outbox_int.h"
 #include "tools/watch/stream_int.h"
+#include "tools/watch/unread.h"
 #include "tools/watch/watch.h"
 
 /* Parcels that may wait for room in the pipeline before the server has to. */
 #define BT_REFLECTOR_WAITING 512u
 
-/* Objects that could not be read and have been named. */
+/* So many objects of a kind that could not be read whole are named in the log. */
 #define BT_REFLECTOR_NAMED 64u
 
 enum bt_reflector_state { BT_REFLECTOR_REST = 0, BT_REFLECTOR_LIST, BT_REFLECTOR_STREAM, BT_REFLECTOR_WATCH };
@@ -43,7 +44,8 @@ enum bt_fate {
 	BT_FATE_DENIED,	   /* 401, 403 */
 	BT_FATE_ABSENT,	   /* 404 */
 	BT_FATE_REFUSED,   /* 400, 422 and the like: the server does not understand */
-	BT_FATE_FAILED,	   /* 5xx, or what came is not to be read */
+	BT_FATE_FAILED,	   /* 5xx, or a list is not to be read */
+	BT_FATE_GARBLED,   /* an event is not to be read: at its version the next watch would meet it again */
 	BT_FATE_LOST,	   /* the network */
 	BT_FATE_RELIST	   /* bt_watch_relist */
 };
@@ -96,16 +98,15 @@ struct bt_reflector {
 	int64_t due_ns;	     /* when it ends to rest */
 	bool rests, retries; /* a timer is under way */
 	bool busy, again;    /* a turn is under way; another one has to follow */
-	uint64_t named[BT_REFLECTOR_NAMED];
-	uint32_t named_n;
 	/* Others look at this. */
-	struct bt_lock lock;	 /* of the next two */
+	struct bt_lock lock;	 /* of the next three */
 	struct bt_listed *known; /* lock(lock): also for the client's thread, when it changes it */
+	struct bt_unread unread; /* lock(lock): likewise */
 	char error[256];	 /* lock(lock): */
 	int64_t error_logged_ns;
 	_Atomic uint32_t synced; /* atomic: */
-	_Atomic uint64_t object_n, list_n, watch_n, event_n, error_n, byte_n, skipped_n,
-		waiting_n;	       /* atomic: */
+	_Atomic uint64_t object_n, list_n, watch_n, event_n, error_n, byte_n, skipped_n, waiting_n,
+		replaced_n, in_part_n; /* atomic: */
 	_Atomic int64_t last_event_ns; /* atomic: */
 };
 

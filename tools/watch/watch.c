@@ -99,6 +99,8 @@ uint32_t bt_watch_states(const struct bt_watch *watch, struct bt_watch_state *ou
 			.error_n = bt_load_relaxed(&r->error_n),
 			.byte_n = bt_load_relaxed(&r->byte_n),
 			.skipped_n = bt_load_relaxed(&r->skipped_n),
+			.replaced_n = bt_load_relaxed(&r->replaced_n),
+			.in_part_n = bt_load_relaxed(&r->in_part_n),
 			.waiting_n = bt_load_relaxed(&r->waiting_n),
 			.last_event_ns = bt_load_relaxed(&r->last_event_ns)};
 		bt_lock_acquire(&r->lock);
@@ -132,30 +134,29 @@ void bt_watch_relist(struct bt_watch *watch, enum bt_kind kind)
 	}
 }
 
-struct each_pod {
-	void (*call)(void *context, const struct bt_watch_pod *pod);
+struct each_unread {
+	void (*call)(void *context, const char *resource, const struct bt_unread_object *object);
 	void *context;
+	const char *resource;
 };
 
-static void show_pod(void *context, const struct bt_listed_object *object)
+static void show_unread(void *context, const struct bt_unread_object *object)
 {
-	const struct each_pod *each = context;
+	const struct each_unread *each = context;
 
-	if (object->node.len) {
-		each->call(each->context, &(struct bt_watch_pod){.namespace_ = object->namespace_,
-						  .name = object->name,
-						  .uid = object->uid,
-						  .node = object->node});
-	}
+	each->call(each->context, each->resource, object);
 }
 
-void bt_watch_each_pod(
-	struct bt_watch *watch, void (*call)(void *context, const struct bt_watch_pod *pod), void *context)
+void bt_watch_each_unread(struct bt_watch *watch,
+	void (*call)(void *context, const char *resource, const struct bt_unread_object *object),
+	void *context)
 {
-	struct bt_reflector *r = reflector_of(watch, BT_KIND_POD);
-	struct each_pod each = {call, context};
+	for (uint32_t i = 0; i < watch->reflector_n; i++) {
+		struct bt_reflector *r = &watch->reflectors[i];
+		struct each_unread each = {call, context, r->kind->resource};
 
-	bt_lock_acquire(&r->lock);
-	bt_listed_each(r->known, show_pod, &each);
-	bt_lock_release(&r->lock);
+		bt_lock_acquire(&r->lock);
+		bt_unread_each(&r->unread, show_unread, &each);
+		bt_lock_release(&r->lock);
+	}
 }

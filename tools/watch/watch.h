@@ -9,6 +9,7 @@
 #include "engine/flow/pipeline.h"
 #include "tools/net/http.h"
 #include "tools/watch/kinds.h"
+#include "tools/watch/unread.h"
 
 struct bt_watch;
 
@@ -44,7 +45,9 @@ struct bt_watch_state {
 	const char *resource; /* "pods" */
 	bool synced;	      /* its first list is in */
 	uint64_t object_n, list_n, watch_n, event_n, error_n, byte_n;
-	uint64_t skipped_n;    /* objects that could not be read */
+	uint64_t skipped_n;    /* objects whose names could not be read */
+	uint64_t replaced_n;   /* those that were read with bytes replaced, and */
+	uint64_t in_part_n;    /* those that were read in part, of object_n */
 	uint64_t waiting_n;    /* parcels for which the pipeline has no room */
 	int64_t last_event_ns; /* bookmarks included; of the monotonic clock, 0: none yet */
 	char error[256];       /* what went wrong last, empty when it works again */
@@ -60,12 +63,8 @@ struct bt_http_counts bt_watch_http_counts(const struct bt_watch *watch);
  * again. Context: any thread. */
 void bt_watch_relist(struct bt_watch *watch, enum bt_kind kind);
 
-/* What the API has of a pod, as the reader knows it. */
-struct bt_watch_pod {
-	struct bt_str namespace_, name, uid, node;
-};
-
-/* Calls for every pod that is on a node; for comparing with the ledger. Context: any thread; the reader waits
- * meanwhile. */
-void bt_watch_each_pod(
-	struct bt_watch *watch, void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
+/* Calls for every object that could not be read whole. resource: "pods". Context: any thread; the reader
+ * waits meanwhile. */
+void bt_watch_each_unread(struct bt_watch *watch,
+	void (*call)(void *context, const char *resource, const struct bt_unread_object *object),
+	void *context);

@@ -72,8 +72,11 @@ static void compare(struct bt_str text)
 	while (bt_json_more(json) && bt_json_error(json)->status == BT_OK) {
 		walk(json);
 	}
-	BT_REQUIRE(bt_json_error(json)->status == skipped.status);
-	BT_REQUIRE(bt_json_error(json)->offset == skipped.offset);
+	/* What is stepped over may be nested more deeply. */
+	if (bt_json_error(json)->status != BT_DEPTH) {
+		BT_REQUIRE(bt_json_error(json)->status == skipped.status);
+		BT_REQUIRE(bt_json_error(json)->offset == skipped.offset);
+	}
 	bt_json_destroy(json);
 	bt_arena_fini(&arena);
 }

@@ -16,12 +16,21 @@ static void decode(const struct bt_proto *proto, enum bt_kind kind, struct bt_st
 	struct bt_arena arena = {0};
 	struct bt_buf text = {0};
 	struct bt_proto_error error = {0};
-	struct bt_object object;
+	struct bt_object object, again;
 
-	if (bt_proto_decode(proto, kind, bytes, &arena, &object, &error)) {
-		bt_object_encode(&object, &text);
-	} else {
+	enum bt_proto_extent extent = bt_proto_decode(proto, kind, bytes, &arena, &object, &error);
+	bt_object_encode(&object, &text);
+	if (extent != BT_PROTO_WHOLE) {
 		BT_REQUIRE(error.text && error.offset <= bytes.len);
+	}
+	/* Who it is does not depend on how much else can be read. */
+	(void)bt_proto_identify(proto, kind, bytes, &arena, &again, &error);
+	BT_REQUIRE(bt_str_eq(object.meta.name, again.meta.name) &&
+		   bt_str_eq(object.meta.namespace_, again.meta.namespace_) &&
+		   bt_str_eq(object.meta.uid, again.meta.uid) &&
+		   bt_str_eq(object.meta.resource_version, again.meta.resource_version));
+	if (kind == BT_KIND_POD) {
+		BT_REQUIRE(bt_str_eq(object.pod.spec.node_name, again.pod.spec.node_name));
 	}
 	bt_buf_fini(&text);
 	bt_arena_fini(&arena);

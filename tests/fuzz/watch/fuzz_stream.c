@@ -40,7 +40,7 @@ static void look(struct bt_event_reader *reader, enum bt_stream_form form, enum 
 		char *copy = bt_mem_copy(part.ptr, part.len); /* the reader's memory is used again */
 		const struct bt_str bytes = {copy, part.len};
 
-		if (bt_event_object(reader, is_proto, &pods, bytes, &arena, &object)) {
+		if (bt_event_object(reader, is_proto, &pods, bytes, &arena, &object) == BT_PROTO_WHOLE) {
 			(void)bt_event_check_name(reader, &object);
 		}
 		(void)bt_event_status(reader, is_proto, bytes, &status);

@@ -148,18 +148,19 @@ static void says_when_the_text_is_cut_off(void **state)
 
 static void bounds_the_depth_in_skip_and_in_enter(void **state)
 {
-	char text[2 * BT_LIMIT_DEPTH + 8];
+	const uint32_t most = BT_LIMIT_SKIPPED_DEPTH;
+	char text[2 * BT_LIMIT_SKIPPED_DEPTH + 8];
 	uint32_t entered = 0;
 
 	(void)state;
-	memset(text, '[', BT_LIMIT_DEPTH + 1);
-	memset(text + BT_LIMIT_DEPTH + 1, ']', BT_LIMIT_DEPTH + 1);
-	bt_json_begin(f.json, (struct bt_str){text + 1, 2 * BT_LIMIT_DEPTH}, &f.arena);
+	memset(text, '[', most + 1);
+	memset(text + most + 1, ']', most + 1);
+	bt_json_begin(f.json, (struct bt_str){text + 1, 2 * most}, &f.arena);
 	assert_true(bt_json_skip(f.json));
-	bt_json_begin(f.json, (struct bt_str){text, 2 * BT_LIMIT_DEPTH + 2}, &f.arena);
+	bt_json_begin(f.json, (struct bt_str){text, 2 * most + 2}, &f.arena);
 	assert_false(bt_json_skip(f.json));
 	assert_int_equal(bt_json_error(f.json)->status, BT_DEPTH);
-	bt_json_begin(f.json, (struct bt_str){text, 2 * BT_LIMIT_DEPTH + 2}, &f.arena);
+	bt_json_begin(f.json, (struct bt_str){text, 2 * most + 2}, &f.arena);
 	while (bt_json_enter_array(f.json)) {
 		entered++;
 		bt_json_next_element(f.json);

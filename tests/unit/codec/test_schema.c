@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -207,6 +208,47 @@ static int teardown(void **state)
 	return 0;
 }
 
+/* What a tolerant reader makes of it. Returns: the first error that it has spared, as PATH: MESSAGE. */
+static const char *tolerate(const char *text, struct outer *out)
+{
+	static char error[BT_PATH_MAX + BT_MESSAGE_MAX + 4];
+
+	decode = (struct bt_decode){.json = decode.json, .arena = &arena, .tolerant = true};
+	*out = (struct outer){0};
+	bt_json_begin(decode.json, bt_str(text), &arena);
+	assert_true(bt_schema_decode(&decode, &outer, out));
+	snprintf(error, sizeof(error), "%s: %s", decode.spared.path, decode.spared.message);
+	return error;
+}
+
+static void a_tolerant_reader_leaves_out_what_it_cannot_read(void **state)
+{
+	struct outer o;
+
+	(void)state;
+	assert_string_equal(tolerate("{\"text\": \"a\", \"small\": 1}", &o), ": ");
+	assert_string_equal(tolerate("{\"flag\": [{}, 1], \"small\": 99999999999, \"text\": \"a\"}", &o),
+		"flag: expected true or false, found an array");
+	assert_false(o.has_number);
+	assert_true(bt_str_is(o.text, "a"));
+	assert_string_equal(tolerate("{\"items\": [{\"weight\": \"x\", \"name\": \"n\"}, {\"weight\": 2}], "
+				     "\"large\": 3}",
+				    &o),
+		"items[0].weight: expected a whole number, found a string");
+	assert_int_equal(o.item_n, 2);
+	assert_true(bt_str_is(o.items[0].name, "n"));
+	assert_int_equal(o.items[1].weight, 2);
+	assert_int_equal(o.large, 3);
+	assert_string_equal(
+		tolerate("{\"map\": {\"k\": 1, \"l\": \"m\", \"l\": \"o\"}, \"large\": 3, \"large\": 4}", &o),
+		"map.k: expected a string, found a number");
+	assert_int_equal(o.map.n, 2);
+	assert_true(bt_str_is(o.map.items[1].value, "m"));
+	assert_int_equal(o.large, 3);
+	assert_string_equal(tolerate("{\"custom\": \"x\", \"text\": \"b\"}", &o), "custom: not a number");
+	assert_true(bt_str_is(o.text, "b"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -216,6 +258,7 @@ int main(void)
 		cmocka_unit_test(the_case_of_names_counts_unless_it_is_folded),
 		cmocka_unit_test(errors_carry_the_path),
 		cmocka_unit_test(duplicates_are_found_in_large_maps),
+		cmocka_unit_test(a_tolerant_reader_leaves_out_what_it_cannot_read),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

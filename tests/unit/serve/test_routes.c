@@ -14,7 +14,7 @@ struct desk {
 	struct lab lab;
 	struct bt_serve_sources sources;
 	struct bt_route_answer answer;
-	bool synced, ending, overdue;
+	bool synced, ending, overdue, server_is_silent;
 };
 
 static struct desk *of(const void *watch)
@@ -36,15 +36,24 @@ static uint32_t kinds(const struct bt_watch *watch, struct bt_watch_state *out, 
 	return 2;
 }
 
-static void pods(
-	struct bt_watch *watch, void (*call)(void *context, const struct bt_watch_pod *pod), void *context)
+static bool pods(void *context, void (*call)(void *to, const struct bt_watch_pod *pod), void *to)
 {
 	const struct bt_watch_pod known = {bt_str("default"), bt_str("p"), bt_str("u1"), bt_str("n1")};
 	const struct bt_watch_pod unknown = {bt_str("default"), bt_str("q"), bt_str("u2"), bt_str("n1")};
 
+	call(to, &known);
+	call(to, &unknown);
+	return !((struct desk *)context)->server_is_silent;
+}
+
+static void unread(struct bt_watch *watch,
+	void (*call)(void *to, const char *resource, const struct bt_unread_object *object), void *to)
+{
+	const struct bt_unread_object claim = {bt_str("team"), bt_str("gpu"), bt_str("u7"),
+		bt_str("spec.devices: expected an object"), BT_PROTO_IN_PART};
+
 	(void)watch;
-	call(context, &known);
-	call(context, &unknown);
+	call(to, "resourceclaims", &claim);
 }
 
 static bool is_ending(void *context)
@@ -67,7 +76,8 @@ static int setup(void **state)
 		.pipeline = desk->lab.pipeline,
 		.watch = (struct bt_watch *)desk,
 		.watch_states = kinds,
-		.watch_each_pod = pods,
+		.each_unread = unread,
+		.list_pods = pods,
 		.is_ending = is_ending,
 		.context = desk};
 	*state = desk;
@@ -293,6 +303,37 @@ static void the_cache_can_be_looked_at_and_compared(void **state)
 	assert_has(desk, "\"differenceCount\": 1");
 	assert_has(desk, "\"name\": \"q\"");
 	assert_has(desk, "\"apiPods\": 2");
+}
+
+static void what_the_ledger_alone_has_is_a_difference(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
+	lab_pod(&desk->lab, "leaked", ", 'uid': 'u9'");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/compare"), 200);
+	assert_has(desk, "\"name\": \"leaked\"");
+	assert_has(desk, "\"differenceCount\": 2");
+	desk->server_is_silent = true;
+	assert_int_equal(get(desk, "/debug/compare"), 503);
+}
+
+static void objects_that_could_not_be_read_whole_are_named(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(
+		&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeName': 'n1', 'incomplete': 'spec.x: why'");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/unread"), 200);
+	assert_has(desk, "\"resource\": \"resourceclaims\"");
+	assert_has(desk, "\"read\": \"in part\"");
+	assert_has(desk, "spec.devices: expected an object");
+	assert_has(desk, "\"pod\": \"default/p\"");
+	assert_has(desk, "spec.x: why");
 }
 
 static void a_pod_can_be_explained(void **state)
@@ -522,6 +563,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_configuration_is_shown_as_it_counts, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_queue_can_be_looked_at, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_cache_can_be_looked_at_and_compared, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_the_ledger_alone_has_is_a_difference, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			objects_that_could_not_be_read_whole_are_named, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_pod_can_be_explained, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_bound_pod_is_explained_as_if_it_were_not_there, setup, teardown),

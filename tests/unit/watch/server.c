@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum poison server_poison;
+
 const char *type_of_list(enum form form)
 {
 	return form == JSON ? "application/json" : "application/vnd.kubernetes.protobuf";
@@ -61,7 +63,7 @@ static void uid_text(char out[40], uint32_t uid)
 
 static void pod_proto(struct bt_buf *out, const struct pod *pod)
 {
-	struct bt_buf meta = {0}, spec = {0};
+	struct bt_buf meta = {0}, spec = {0}, label = {0};
 	char uid[40] = "";
 
 	if (pod->uid) {
@@ -71,6 +73,13 @@ static void pod_proto(struct bt_buf *out, const struct pod *pod)
 	text(&meta, 3, "team");
 	text(&meta, 5, uid);
 	number_text(&meta, 6, pod->version);
+	if (server_poison == NOT_UTF8) {
+		text(&label, 1, "l");
+		text(&label, 2, "a\xff");
+		message(&meta, 11, &label);
+	} else if (server_poison == BAD_VALUE) {
+		text(&spec, 25, "high");
+	}
 	text(&spec, 10, pod->node ? pod->node : "");
 	message(out, 1, &meta);
 	message(out, 2, &spec);
@@ -116,8 +125,11 @@ static void pod_json(struct bt_buf *out, const struct pod *pod, bool named)
 	}
 	bt_buf_printf(out,
 		"{%s\"metadata\":{\"name\":\"%s\",\"namespace\":\"team\",\"uid\":\"%s\",\"resourceVersion\":"
-		"\"%" PRIu64 "\",\"labels\":{\"a\":\"}]\\\"{\"}},\"spec\":{%s%s%s}}",
+		"\"%" PRIu64 "\",\"labels\":{\"a\":\"}]\\\"{%s\"}},\"spec\":{%s%s%s%s}}",
 		named ? "\"kind\":\"Pod\",\"apiVersion\":\"v1\"," : "", pod->name, uid, pod->version,
+		server_poison == NOT_UTF8 ? "\xff" : "",
+		server_poison == BAD_VALUE ? pod->node ? "\"priority\":\"high\"," : "\"priority\":\"high\""
+					   : "",
 		pod->node ? "\"nodeName\":\"" : "", pod->node ? pod->node : "", pod->node ? "\"" : "");
 }
 

@@ -14,6 +14,11 @@ struct pod {
 	const char *node; /* or NULL */
 };
 
+/* What is wrong with the pods that are written from now on: a label; spec.priority is a text. */
+enum poison { CLEAN = 0, NOT_UTF8, BAD_VALUE };
+
+extern enum poison server_poison;
+
 enum form { JSON = 0, PROTO, FORM_N };
 
 /* As Content-Type has it. */

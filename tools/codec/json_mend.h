@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * JSON that Go's encoding/json takes and RFC 8259 does not: bytes in strings that are not UTF-8, and escapes
+ * of one half of a surrogate pair. An API server hands on both where a client may store JSON of its own (the
+ * parameters of a ResourceClaim). Go's reader takes U+FFFD for either.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "engine/base/buf.h"
+
+/* Writes the text with U+FFFD in these places into out, which is cleared before. Returns: false when there
+ * are none of them; then out is empty. */
+bool bt_json_mend(struct bt_str text, struct bt_buf *out);
