@@ -89,6 +89,7 @@ struct bt_reserved_choice {
 /* What is to be assumed of a binding: the PersistentVolume, or the claim when there is none; as it was. */
 struct bt_reserved_volume {
 	uint32_t claim, volume; /* names, held */
+	bool bound;		/* the volume was the claim's already, by UID: there is nothing to assume */
 	uint64_t version, shown;
 };
 

@@ -10,6 +10,13 @@
 #include "plugins/dynamic_resources/dynamic_resources.h"
 #include "plugins/volume_binding/volume_binding.h"
 
+/* Source: GetBindVolumeToClaim, v1.36.3. */
+static bool is_claims(const struct bt_pv *pv, const struct bt_claim *claim)
+{
+	return pv->has_claim && pv->claim.namespace_ == claim->namespace_ && pv->claim.name == claim->name &&
+	       pv->claim.uid == claim->uid;
+}
+
 /* Notes what a binding is of. */
 static void note_volume(struct bt_engine *engine, const struct bt_volume_binding *binding)
 {
@@ -26,6 +33,7 @@ static void note_volume(struct bt_engine *engine, const struct bt_volume_binding
 	reserved->bindings[n] = *binding;
 	reserved->volumes[n] = (struct bt_reserved_volume){.claim = claim->name,
 		.volume = pv ? pv->name : BT_NAME_NONE,
+		.bound = pv && is_claims(pv, claim),
 		.version = pv ? pv->version : claim->version,
 		.shown = pv ? pv->shown : claim->shown};
 	reserved->names.intern = engine->cache->dictionary->intern;
@@ -188,34 +196,25 @@ static void say_changed(
 
 #define VOLUME_BINDING "plugin \"VolumeBinding\": "
 
-/*
- * Can the volumes be assumed, and will the binder find their claims? Source: AssumePodVolumes, Assume,
- * checkBindings, v1.36.3.
- */
-static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespace_)
+/* Will the binder find the volumes that are claims' already, and the claims? Source: bindAPIUpdate,
+ * checkBindings, v1.36.3. */
+static enum bt_reserve check_bindings(struct bt_engine *engine, uint32_t namespace_)
 {
 	const struct bt_storage *storage = engine->cache->view.storage;
 	struct bt_reserved *reserved = &engine->reserved;
 
-	bt_buf_clear(&reserved->why);
 	for (uint32_t i = 0; i < reserved->binding_n; i++) {
 		const struct bt_reserved_volume *noted = &reserved->volumes[i];
-		bool provisioned = !noted->volume;
-		const struct bt_claim *claim = bt_storage_claim(storage, namespace_, noted->claim);
-		const struct bt_pv *pv = provisioned ? NULL : bt_storage_pv(storage, noted->volume);
-		uint32_t space = provisioned ? namespace_ : BT_NAME_NONE;
-		uint32_t name = provisioned ? noted->claim : noted->volume;
+		const struct bt_pv *pv = noted->bound ? bt_storage_pv(storage, noted->volume) : NULL;
 
-		if (provisioned ? !claim : !pv) {
-			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
-			say_gone(engine, space, name);
-			return BT_RESERVE_FAILS;
+		if (noted->bound && !pv) {
+			bt_buf_text(&reserved->why, "running PreBind " VOLUME_BINDING);
+			say_gone(engine, BT_NAME_NONE, noted->volume);
+			return BT_PRE_BIND_FAILS;
 		}
-		if (noted->version != (provisioned ? claim->version : pv->version)) {
-			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
-			say_changed(
-				engine, space, name, provisioned ? claim->shown : pv->shown, noted->shown);
-			return BT_RESERVE_FAILS;
+		/* One that was made anew may be elsewhere. */
+		if (pv) {
+			reserved->bindings[i].pv_ix = (uint32_t)(pv - storage->pvs);
 		}
 	}
 	for (uint32_t i = 0; i < reserved->binding_n; i++) {
@@ -232,6 +231,42 @@ static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespac
 		reserved->bindings[i].claim_ix = (uint32_t)(claim - storage->claims);
 	}
 	return BT_RESERVED;
+}
+
+/*
+ * Can the volumes be assumed, and will the binder find what it binds? Source: AssumePodVolumes, Assume,
+ * v1.36.3.
+ */
+static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespace_)
+{
+	const struct bt_storage *storage = engine->cache->view.storage;
+	struct bt_reserved *reserved = &engine->reserved;
+
+	bt_buf_clear(&reserved->why);
+	for (uint32_t i = 0; i < reserved->binding_n; i++) {
+		const struct bt_reserved_volume *noted = &reserved->volumes[i];
+		bool provisioned = !noted->volume;
+		const struct bt_claim *claim = bt_storage_claim(storage, namespace_, noted->claim);
+		const struct bt_pv *pv = provisioned ? NULL : bt_storage_pv(storage, noted->volume);
+		uint32_t space = provisioned ? namespace_ : BT_NAME_NONE;
+		uint32_t name = provisioned ? noted->claim : noted->volume;
+
+		if (noted->bound) {
+			continue;
+		}
+		if (provisioned ? !claim : !pv) {
+			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
+			say_gone(engine, space, name);
+			return BT_RESERVE_FAILS;
+		}
+		if (noted->version != (provisioned ? claim->version : pv->version)) {
+			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
+			say_changed(
+				engine, space, name, provisioned ? claim->shown : pv->shown, noted->shown);
+			return BT_RESERVE_FAILS;
+		}
+	}
+	return check_bindings(engine, namespace_);
 }
 
 /* Volumes that have changed since the node was chosen may be such that nothing is to be assumed any more. */

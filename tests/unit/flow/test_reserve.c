@@ -38,7 +38,7 @@ static void show(struct trial *t, enum bt_parcel_kind kind, const char *text)
 	lab_take_in(&t->lab);
 }
 
-static void begin(struct trial *t, const char *claim)
+static void begin_with(struct trial *t, const char *claim, const char *volume)
 {
 	*t = (struct trial){.lab = {.now_ns = 1}};
 	const struct bt_pipeline_options options = lab_options(&t->lab);
@@ -46,7 +46,7 @@ static void begin(struct trial *t, const char *claim)
 	lab_begin(&t->lab, &options);
 	show(t, BT_PARCEL_APPLY, CLASS("late", "csi.example.com"));
 	show(t, BT_PARCEL_APPLY, CLASS("static", "kubernetes.io/no-provisioner"));
-	show(t, BT_PARCEL_APPLY, VOLUME(""));
+	show(t, BT_PARCEL_APPLY, volume);
 	show(t, BT_PARCEL_APPLY, claim);
 	lab_node(&t->lab, "n1");
 	lab_pod_event(&t->lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u-p'",
@@ -56,6 +56,11 @@ static void begin(struct trial *t, const char *claim)
 	assert_int_not_equal(pod_ix, BT_NO_POD);
 	bt_engine_begin(engine_of(t), pod_ix, &t->decision);
 	assert_int_equal(t->decision.outcome, BT_PLACED);
+}
+
+static void begin(struct trial *t, const char *claim)
+{
+	begin_with(t, claim, VOLUME(""));
 }
 
 static void end(struct trial *t)
@@ -123,6 +128,29 @@ static void what_has_changed_fails_the_cycle(void **state)
 	assert_fails(&t, RESERVE "\"v\" is out of sync (stored: 9, assume: )");
 }
 
+#define VOLUME_OF(uid, meta)                                                                                 \
+	"{'apiVersion': 'v1', 'kind': 'PersistentVolume', 'metadata': {'name': 'v'" meta                     \
+	"}, 'spec': {'accessModes': ['ReadWriteOnce'], 'storageClassName': 'static', 'capacity': "           \
+	"{'storage': '2Gi'}, 'local': {'path': '/x'}, 'claimRef': {'namespace': 'default', 'name': 'c'" uid  \
+	"}}, 'status': {'phase': 'Available'}}"
+
+/* There is nothing to assume of it. */
+static void a_volume_that_is_the_claims_already_may_change(void **state)
+{
+	struct trial t;
+
+	(void)state;
+	begin_with(&t, CLAIM("c", "static"), VOLUME_OF(", 'uid': 'u-c'", ""));
+	show(&t, BT_PARCEL_APPLY, VOLUME_OF(", 'uid': 'u-c'", ", 'resourceVersion': '9'"));
+	assert_placed(&t);
+	begin_with(&t, CLAIM("c", "static"), VOLUME_OF("", ""));
+	show(&t, BT_PARCEL_APPLY, VOLUME_OF("", ", 'resourceVersion': '9'"));
+	assert_fails(&t, RESERVE "\"v\" is out of sync (stored: 9, assume: )");
+	begin_with(&t, CLAIM("c", "static"), VOLUME_OF(", 'uid': 'u-c'", ""));
+	show(&t, BT_PARCEL_DELETE, VOLUME(""));
+	assert_fails(&t, "running PreBind plugin \"VolumeBinding\": persistentvolumes \"v\" not found");
+}
+
 static void what_others_change_is_no_matter(void **state)
 {
 	struct trial t;
@@ -157,6 +185,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_has_gone_fails_the_cycle),
 		cmocka_unit_test(what_has_changed_fails_the_cycle),
+		cmocka_unit_test(a_volume_that_is_the_claims_already_may_change),
 		cmocka_unit_test(what_others_change_is_no_matter),
 		cmocka_unit_test(claims_that_are_bound_meanwhile_are_left_alone),
 	};
