@@ -533,6 +533,14 @@ static enum bt_status take_pod(
 	return update(engine, pod_ix, delta, out_taken);
 }
 
+/* Does upstream's PostFilter ask for such objects when it needs them? Of claims, slices and what is allocated
+ * PreFilter has taken what was there. Source: Evaluator.Preempt, DynamicResources.PreFilter, Allocate,
+ * v1.36.3. */
+static bool is_asked_anew(enum bt_kind kind)
+{
+	return kind == BT_KIND_POD_DISRUPTION_BUDGET || kind == BT_KIND_DEVICE_CLASS;
+}
+
 enum bt_status bt_engine_take_delta(
 	struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken)
 {
@@ -549,11 +557,11 @@ enum bt_status bt_engine_take_delta(
 		bt_engine_before_change(engine, true);
 		status = take_node(engine, delta, out_taken);
 	} else if (delta->removed) {
-		bt_engine_before_change(engine, delta->kind != BT_KIND_POD_DISRUPTION_BUDGET);
+		bt_engine_before_change(engine, !is_asked_anew(delta->kind));
 		bt_engine_release_names(engine);
 		status = remove_object(engine, delta);
 	} else {
-		bt_engine_before_change(engine, delta->kind != BT_KIND_POD_DISRUPTION_BUDGET);
+		bt_engine_before_change(engine, !is_asked_anew(delta->kind));
 		bt_engine_release_names(engine);
 		take_object(engine, delta);
 	}

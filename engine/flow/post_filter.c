@@ -375,7 +375,12 @@ static void run_post_filter(struct bt_engine *engine)
 	post->due = false;
 	post->ran = true;
 	if (!same) {
+		const struct bt_compiled *claims = claims_of(post->plan);
+
 		engine->evaluation.promises = bt_engine_promises_of(engine, post->pod_ix);
+		if (claims && !post->plan->refusal) {
+			bt_dynamic_resources_ask_anew(claims);
+		}
 	}
 	if (engine->options.texts) {
 		preempt(engine, NULL);

@@ -41,7 +41,8 @@ struct term {
 	struct held *held;
 	uint32_t held_n, user_n; /* user_n: without the one for extended resources */
 	uint32_t new_n;		 /* that have to be allocated */
-	struct answer *answers;	 /* by node slot */
+	struct answer *answers;	 /* by node slot; ends with the cycle, or bt_dynamic_resources_ask_anew */
+	uint32_t answer_n;
 	struct bt_allocation_cycle *cycle;
 };
 
@@ -320,6 +321,7 @@ static void pre_filter(void *state, const struct bt_view *view, struct bt_compil
 	compiled->filter_skip = term->held_n == 0;
 	compiled->score_skip = compiled->filter_skip || !term->settings->filtered;
 	term->answers = bt_arena_zalloc(scratch, view->snapshot->slot_n * sizeof(*term->answers));
+	term->answer_n = view->snapshot->slot_n;
 	term->cycle = bt_arena_zalloc(scratch, sizeof(*term->cycle));
 }
 
@@ -538,6 +540,15 @@ static const struct answer *answer_of(const struct term *term, const struct bt_v
 		ask(term, view, node_ix, answer);
 	}
 	return answer;
+}
+
+void bt_dynamic_resources_ask_anew(const struct bt_compiled *compiled)
+{
+	const struct term *term = compiled->state;
+
+	if (term && term->held_n) {
+		memset(term->answers, 0, term->answer_n * sizeof(*term->answers));
+	}
 }
 
 static void filter(const void *term, const struct bt_view *view, uint32_t first, uint32_t n, uint8_t *pass)

@@ -55,6 +55,12 @@ struct bt_claim_release {
 struct bt_claim_release bt_dynamic_resources_release(
 	const struct bt_compiled *compiled, const struct bt_view *view);
 
+/*
+ * DeviceClasses may have changed since nodes were asked in this cycle: who asks again gets another answer.
+ * Requires: the pod's claims, slices and what is allocated of devices are as they were.
+ */
+void bt_dynamic_resources_ask_anew(const struct bt_compiled *compiled);
+
 /* Does the pod have claims in this cycle, about which PostFilter decides by pod? */
 bool bt_dynamic_resources_holds(const struct bt_compiled *compiled);
 
