@@ -335,6 +335,24 @@ static bool trim(struct bt_op *op, const struct bt_api_pod *pod)
 	return op->status.has_condition || op->status.nomination != BT_NOMINATION_LEAVE;
 }
 
+/* Source: updatePod in schedule_one.go, v1.36.3. */
+static void say(const struct bt_op *op)
+{
+	static const char words[] = "Updating pod condition and nominated node name";
+	const struct bt_pod_condition *condition = &op->status.condition;
+	struct bt_log_field pod = bt_log_pod(op->pod.namespace_, op->pod.name);
+	struct bt_log_field node = bt_log_str("nominatedNodeName", op->status.nominated_node_name);
+
+	if (op->status.has_condition) {
+		bt_log(BT_LOG_INFO, 3, words,
+			bt_log_fields(pod, bt_log_str("conditionType", condition->type),
+				bt_log_str("conditionStatus", condition->status),
+				bt_log_str("conditionReason", condition->reason), node));
+	} else {
+		bt_log(BT_LOG_INFO, 3, words, bt_log_fields(pod, node));
+	}
+}
+
 static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
 {
 	struct lane *lane = find(writer->statuses, &op->pod);
@@ -356,6 +374,7 @@ static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_c
 		.path = bt_write_pod_path(writer, &op->pod, "/status"),
 		.content_type = bt_str("application/strategic-merge-patch+json"),
 		.body = bt_buf_view(&writer->body)};
+	say(op);
 	BT_WRITE_COUNT(writer, patch_n);
 	return true;
 }

@@ -3,8 +3,10 @@
  */
 #include "fake.h"
 
+#include "caught.h"
 #include "engine/base/mem.h"
 #include "engine/flow/engine.h"
+#include "tools/log/log.h"
 
 #define EVENTS "/apis/events.k8s.io/v1/namespaces/ns/events"
 #define STATUS "/api/v1/namespaces/ns/pods/p/status"
@@ -541,6 +543,21 @@ static void events_that_wait_take_little_memory(void **state)
 	}
 }
 
+static void a_patch_is_logged_from_level_three(void **state)
+{
+	uint32_t pod_ix = add_pod("p");
+
+	(void)state;
+	caught_begin();
+	bt_log_setup(BT_LOG_TEXT, 3);
+	refuse(pod_ix, "m");
+	bt_log_set_verbosity(0);
+	assert_non_null(strstr(caught_end(),
+		"] \"Updating pod condition and nominated node name\" pod=\"ns/p\" "
+		"conditionType=\"PodScheduled\" "
+		"conditionStatus=\"False\" conditionReason=\"Unschedulable\" nominatedNodeName=\"\"\n"));
+}
+
 static void answers_that_nobody_reads_come_as_protobuf(void **state)
 {
 	(void)state;
@@ -594,6 +611,7 @@ int main(void)
 		CASE(events_that_have_waited_long_go_now_and_then_between_bindings),
 		CASE(when_room_for_events_gets_scarce_every_other_write_is_one),
 		CASE(events_that_wait_take_little_memory),
+		CASE(a_patch_is_logged_from_level_three),
 		CASE(answers_that_nobody_reads_come_as_protobuf),
 		CASE(who_may_not_write_says_nothing),
 	};
