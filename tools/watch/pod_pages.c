@@ -3,6 +3,8 @@
  */
 #include "tools/watch/pod_pages.h"
 
+#include <string.h>
+
 #include "engine/base/mem.h"
 #include "tools/net/escape.h"
 #include "tools/watch/event_int.h"
@@ -67,9 +69,10 @@ static uint32_t ask(struct bt_pod_pages *pages)
 	return end == BT_HTTP_ANSWERED ? pages->head.status : 0;
 }
 
+/* A fetch does not keep the type of the body; the body says it. */
 static bool is_proto(const struct bt_pod_pages *pages)
 {
-	return bt_str_starts(pages->head.content_type, PROTO_TYPE);
+	return pages->body.len >= 4 && memcmp(pages->body.ptr, "k8s", 4) == 0;
 }
 
 /* ---- a page ---- */

@@ -69,7 +69,6 @@ static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *c
 	bt_buf_str(&path, call->path); /* with a NUL */
 	bt_buf_clear(out_body);
 	out_head->status = 404;
-	out_head->content_type = bt_str("application/json");
 	if (strstr(path.ptr, "?limit=")) {
 		server->page_n++;
 		out_head->status = server->no_lists ? 429 : 200;
