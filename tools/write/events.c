@@ -329,7 +329,9 @@ uint32_t bt_events_spacing(const struct bt_events *events, const struct bt_op *f
 	if (events->open_n > events->writer->options.events / 2) {
 		return 1;
 	}
-	return now_ns - first->event->seen_ns >= PATIENCE_NS ? BINDINGS_PER_EVENT : UINT32_MAX;
+	/* When it was queued, and not when it was seen: one that is seen again and again would wait for ever.
+	 */
+	return now_ns - first->due_ns >= PATIENCE_NS ? BINDINGS_PER_EVENT : UINT32_MAX;
 }
 
 /* ---- sending ---- */

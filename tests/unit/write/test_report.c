@@ -491,6 +491,23 @@ static void events_that_have_waited_long_go_now_and_then_between_bindings(void *
 	assert_in_range(answer_bindings(300), 1, 6);
 }
 
+static void an_event_that_is_seen_again_and_again_does_not_wait_for_ever(void **state)
+{
+	uint32_t pod_ix;
+
+	(void)state;
+	finish(state);
+	begin_with((struct bt_writer_options){.qps = -1, .in_flight = 64});
+	pod_ix = add_pod("q");
+	bind_many(1, 500);
+	for (int turn = 0; turn < 5; turn++) {
+		refuse(pod_ix, "m");
+		answer_bindings(70);
+		fake_pass(3 * FAKE_S);
+	}
+	assert_in_range(calls_to(EVENTS), 1, 6);
+}
+
 static void when_room_for_events_gets_scarce_every_other_write_is_one(void **state)
 {
 	uint32_t bindings = 0;
@@ -609,6 +626,7 @@ int main(void)
 		CASE(too_many_events_are_dropped_and_counted),
 		CASE(events_of_a_backlog_go_behind_it_and_none_is_lost),
 		CASE(events_that_have_waited_long_go_now_and_then_between_bindings),
+		CASE(an_event_that_is_seen_again_and_again_does_not_wait_for_ever),
 		CASE(when_room_for_events_gets_scarce_every_other_write_is_one),
 		CASE(events_that_wait_take_little_memory),
 		CASE(a_patch_is_logged_from_level_three),
