@@ -80,8 +80,52 @@ for name in big small; do
 		fail "scores do not add up: $(cat out)"
 done
 grep -q "NodeResourcesFit" out || fail "--explain names no plugin: $(cat out)"
-expect 0 "--explain default/nobody: there is no such pod; write NAMESPACE/NAME" "$berth" simulate cluster.yaml --explain default/nobody
-expect 0 "--explain default/before: the pod was on its node before" "$berth" simulate cluster.yaml --explain default/before
+# The chosen node comes first and is marked; a pod on a node is explained as if it were not there.
+chosen=$(sed -n 's/.*"pod":"default\/fits","node":"\([a-z]*\)".*/\1/p' log)
+"$berth" simulate cluster.yaml --explain default/fits --explain default/fits --explain default/before >out 2>err || fail "--explain: $(cat err)"
+grep -A2 '^Node verdicts at attempt 1: default/fits$' out | tail -1 | grep -qE "^  default/fits +$chosen +feasible .* chosen *$" || fail "the chosen node is not first: $(cat out)"
+[ "$(grep -c ' chosen *$' out)" = 1 ] || fail "not one node is chosen: $(cat out)"
+grep -A2 '^Node verdicts without an attempt: default/before$' out | tail -1 | grep -qE '^  default/before +big +feasible .* already bound *$' || fail "a bound pod: $(cat out)"
+for format in json yaml csv; do
+	"$berth" simulate cluster.yaml --explain default/fits -o $format | grep -q 'chosen' || fail "-o $format marks no node"
+done
+
+# Every attempt, what was promised, and those that had to leave.
+cat >evict.yaml <<'YAML'
+{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "1", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Node, metadata: {name: n2}, spec: {unschedulable: true}, status: {allocatable: {cpu: "1", memory: 8Gi, pods: "10"}}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: low}, spec: {nodeName: n1, priority: 0, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: high}, spec: {priority: 10, containers: [{name: c, resources: {requests: {cpu: "1"}}}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: foreign}, spec: {schedulerName: other, containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: foreign-bound}, spec: {nodeName: n1, schedulerName: other, containers: [{name: c}]}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: done}, spec: {containers: [{name: c}]}, status: {phase: Succeeded}}
+---
+{apiVersion: v1, kind: Pod, metadata: {name: leaving, deletionTimestamp: "2026-01-01T00:00:00Z"}, spec: {containers: [{name: c}]}}
+YAML
+for threads in 0 1; do
+	"$berth" simulate -q evict.yaml --threads $threads $(for pod in low high foreign foreign-bound done leaving; do echo --explain default/$pod; done) >out 2>err ||
+		fail "--explain of all: $(cat err)"
+	grep -A2 '^Node verdicts at attempt 1: default/high$' out | tail -1 | grep -qE '^  default/high +n1 +rejected .* nominated ' || fail "the promised node is not first: $(cat out)"
+	grep -A2 '^Node verdicts at attempt 2: default/high$' out | tail -1 | grep -qE '^  default/high +n1 +feasible .* chosen *$' || fail "no second attempt: $(cat out)"
+	grep -qE '^  default/low +n1 +feasible .* already bound *$' out || fail "a pod before it is evicted: $(cat out)"
+	line "default/low * evicted DefaultPreemption preempted by default/high on node n1"
+	line "default/foreign * ignored the pod is another scheduler's"
+	grep -qE '^  default/foreign-bound +\* +error +profile not found for scheduler name "other"' out || fail "a bound pod of another scheduler: $(cat out)"
+	line "default/done * ignored the pod has completed"
+	line "default/leaving * ignored the pod is being deleted"
+done
+
+# A name that nobody has is an error, and the nearest one is named.
+expect 3 "--explain default/fitz: there is no such pod; did you mean default/fits?" "$berth" simulate cluster.yaml --explain default/fitz --decisions never
+[ ! -e never ] && [ ! -s out ] || fail "a run for a pod that is not there"
+expect 3 "--explain large: there is no such pod; did you mean default/large?" "$berth" simulate -q cluster.yaml --explain large
+expect 3 "--explain elsewhere/something-else: there is no such pod; write NAMESPACE/NAME" "$berth" simulate cluster.yaml --explain elsewhere/something-else
 
 # Formats: each says the same, and what is JSON or YAML can be read again by berth, which then misses a kind.
 for format in json yaml; do

@@ -112,12 +112,13 @@ const char *bt_option_suggest(const struct bt_command *command, const char *type
 	return best;
 }
 
-const char *bt_name_suggest(const char *typed, const char *(*name)(size_t ix))
+const char *bt_name_suggest(
+	const char *typed, const char *(*name)(const void *context, size_t ix), const void *context)
 {
 	const char *best = NULL, *candidate;
 	size_t best_distance = NAME_MAX_BYTES;
 
-	for (size_t ix = 0; (candidate = name(ix)); ix++) {
+	for (size_t ix = 0; (candidate = name(context, ix)); ix++) {
 		consider(typed, candidate, &best, &best_distance);
 	}
 	return best;

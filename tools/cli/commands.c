@@ -171,10 +171,10 @@ static const struct bt_option simulate_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "NAMESPACE/POD",
 		.repeated = true,
-		.help = "Also print the table of every node for this pod: the plugin that rejects the node "
-			"and why, or "
-			"the score of each plugin, as it was just before the pod was decided. May be "
-			"repeated."},
+		.help = "Also print what every node has against this pod, or its scores, at each of the "
+			"pod's attempts, the chosen node first. Of a pod that is on a node from the "
+			"beginning, or evicted, as if it were not there. A name that no pod has ends with "
+			"status 3. May be repeated."},
 	{.name = "all",
 		.help = "Show every row of the report's tables. JSON, YAML and CSV have every row anyway."},
 	{.name = "stats",
@@ -215,7 +215,8 @@ static const struct bt_exit_text simulate_exits[] = {
 		     "could not "
 		     "be read in which pods may be."},
 	{BT_EXIT_USAGE, "The command line is wrong."},
-	{BT_EXIT_INPUT, "A path cannot be opened or read, or the input or the configuration holds nothing "
+	{BT_EXIT_INPUT, "A path cannot be opened or read, --explain names a pod that is not there, or the "
+			"input or the configuration holds nothing "
 			"usable; with "
 			"--strict, anything is wrong in it."},
 	{BT_EXIT_IO, "Writing failed."},

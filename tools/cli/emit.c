@@ -131,6 +131,71 @@ void bt_emit_hide(struct bt_emit *emit)
 	emit->last->hidden = true;
 }
 
+void bt_emit_heading(struct bt_emit *emit, const char *heading)
+{
+	emit->last->heading = copy(emit, heading);
+}
+
+bt_emit_row *bt_emit_last_row(struct bt_emit *emit)
+{
+	return emit->open->members.last;
+}
+
+bt_emit_row *bt_emit_row_after(struct bt_emit *emit, bt_emit_row *row)
+{
+	return row ? row->next : emit->open->members.first;
+}
+
+static bool has_text(const struct bt_emit_value *row, const char *key, struct bt_str text)
+{
+	for (const struct bt_emit_value *member = row->members.first; member; member = member->next) {
+		if (member->type == BT_EMIT_STR && strcmp(member->key, key) == 0) {
+			return bt_str_eq(member->str, text);
+		}
+	}
+	return false;
+}
+
+/* Moves a row that stands behind first in front of it. */
+static void move_before(struct bt_emit_value *array, struct bt_emit_value *first, struct bt_emit_value *row)
+{
+	struct bt_emit_value **link = &array->members.first, *before = first;
+
+	while (before->next != row) {
+		before = before->next;
+	}
+	before->next = row->next;
+	array->members.last = row->next ? array->members.last : before;
+	while (*link != first) {
+		link = &(*link)->next;
+	}
+	row->next = first;
+	*link = row;
+	row->heading = first->heading;
+	first->heading = NULL;
+}
+
+bool bt_emit_raise(struct bt_emit *emit, bt_emit_row *first, const struct bt_emit_choice *choice)
+{
+	struct bt_emit_value *row = first, *open = emit->open;
+
+	while (row && !(has_text(row, choice->key, choice->value) &&
+			      has_text(row, choice->second, choice->second_value))) {
+		row = row->next;
+	}
+	if (!row) {
+		return false;
+	}
+	emit->open = row;
+	bt_emit_text(emit, choice->mark_key, choice->mark);
+	bt_emit_label(emit, "");
+	emit->open = open;
+	if (row != first) {
+		move_before(row->parent, first, row);
+	}
+	return true;
+}
+
 enum bt_emit_format bt_emit_format_of(const char *word)
 {
 	switch (*word) {

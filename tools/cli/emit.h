@@ -50,6 +50,27 @@ void bt_emit_count(struct bt_emit *emit, const char *key, const char *label, uin
 /* Leaves the member begun or added last out of the table; the other formats have it. */
 void bt_emit_hide(struct bt_emit *emit);
 
+/* Rows of an array, from the one begun last on, stand under a heading of their own in the table. */
+void bt_emit_heading(struct bt_emit *emit, const char *heading);
+
+/* The row begun last of the array that is open, to find it again; NULL: there is none. */
+typedef struct bt_emit_value bt_emit_row;
+bt_emit_row *bt_emit_last_row(struct bt_emit *emit);
+
+/* The row of the array that is open behind row (NULL: the first); NULL: there is none. */
+bt_emit_row *bt_emit_row_after(struct bt_emit *emit, bt_emit_row *row);
+
+/*
+ * Of the rows of an array from first on, takes the first one whose texts key and second are these in front of
+ * first, with first's heading, and adds mark to it, a text under mark_key whose column has no title.
+ * Returns : whether there is such a row.
+ */
+struct bt_emit_choice {
+	const char *key, *second, *mark_key, *mark;
+	struct bt_str value, second_value;
+};
+bool bt_emit_raise(struct bt_emit *emit, bt_emit_row *first, const struct bt_emit_choice *choice);
+
 /* The format of --output's word: table, json, yaml or csv. */
 enum bt_emit_format bt_emit_format_of(const char *word);
 

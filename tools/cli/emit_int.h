@@ -24,6 +24,7 @@ struct bt_emit_value {
 	bool hidden;
 	int digits;			/* of a real */
 	const char *key, *label, *unit; /* NULL when there is none */
+	const char *heading;		/* of the rows from this one on, in a table; or NULL */
 	union {
 		struct bt_str str;
 		int64_t integer;

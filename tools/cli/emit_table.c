@@ -207,12 +207,25 @@ static const char *title_of(const struct bt_emit_value *value)
 	return value->label ? value->label : value->key;
 }
 
-static void add_heading(struct bt_buf *out, const struct bt_emit_value *section, bool color)
+static void add_heading(struct bt_buf *out, const char *title, bool color)
 {
 	if (out->len > 0) {
 		bt_buf_char(out, '\n');
 	}
-	bt_buf_printf(out, color ? "\033[1m%s\033[0m\n" : "%s\n", title_of(section));
+	bt_buf_text(out, color ? "\033[1m" : "");
+	bt_printable(out, bt_str(title));
+	bt_buf_text(out, color ? "\033[0m\n" : "\n");
+}
+
+static void add_titles(const struct layout *layout, bool color, struct bt_buf *out)
+{
+	bt_buf_text(out, color ? "\033[2m" : "");
+	for (size_t i = 0; i < layout->column_n; i++) {
+		pad(out, 2);
+		add_cell(out, bt_str(layout->columns[i].title), layout->columns[i].width,
+			layout->columns[i].numeric, i + 1 == layout->column_n);
+	}
+	bt_buf_text(out, color ? "\033[0m\n" : "\n");
 }
 
 static void add_rows(const struct bt_emit_value *section, bool color, struct bt_buf *out)
@@ -221,14 +234,13 @@ static void add_rows(const struct bt_emit_value *section, bool color, struct bt_
 	struct bt_buf text = {0};
 
 	measure(&layout, section);
-	bt_buf_text(out, color ? "\033[2m" : "");
-	for (size_t i = 0; i < layout.column_n; i++) {
-		pad(out, 2);
-		add_cell(out, bt_str(layout.columns[i].title), layout.columns[i].width,
-			layout.columns[i].numeric, i + 1 == layout.column_n);
-	}
-	bt_buf_text(out, color ? "\033[0m\n" : "\n");
 	for (const struct bt_emit_value *row = section->members.first; row; row = row->next) {
+		if (row->heading) {
+			add_heading(out, row->heading, color);
+		}
+		if (row->heading || row == section->members.first) {
+			add_titles(&layout, color, out);
+		}
 		for (size_t i = 0; i < layout.column_n; i++) {
 			const struct bt_emit_value *value = find_cell(row, &layout.columns[i]);
 
@@ -287,7 +299,9 @@ void bt_emit_write_table(const struct bt_emit_value *root, bool color, struct bt
 		if (section->hidden || bt_emit_is_plain(section) || !section->members.first) {
 			continue;
 		}
-		add_heading(out, section, color);
+		if (!section->members.first->heading) {
+			add_heading(out, title_of(section), color);
+		}
 		if (section->type == BT_EMIT_OBJECT) {
 			add_pairs(section, false, out);
 		} else if (bt_emit_has_rows(section)) {

@@ -14,6 +14,9 @@ struct explainer {
 	const struct bt_cache *cache;
 	struct bt_explanation explanation;
 	struct bt_buf pod, text;
+	struct bt_buf heading; /* of the rows, until the first one has it; empty: none */
+	bool numbered;
+	uint32_t attempt;
 };
 
 /* A node's row in the order of printing. */
@@ -31,9 +34,17 @@ static struct bt_str node_name(const struct explainer *e, uint32_t node_ix)
 static void begin_row(struct explainer *e, struct bt_str node, const char *verdict)
 {
 	bt_emit_begin_object(e->emit, NULL);
+	if (e->heading.len) {
+		bt_emit_heading(e->emit, e->heading.ptr);
+		bt_buf_clear(&e->heading);
+	}
 	bt_emit_str(e->emit, "pod", bt_buf_view(&e->pod));
 	bt_emit_str(e->emit, "node", node);
 	bt_emit_text(e->emit, "verdict", verdict);
+	if (e->numbered) {
+		bt_emit_int(e->emit, "attempt", e->attempt);
+		bt_emit_hide(e->emit);
+	}
 }
 
 static int by_total(const void *a, const void *b)
@@ -155,16 +166,88 @@ static void add_explanation(struct explainer *e, uint32_t pod_ix)
 	}
 }
 
+static void open_explainer(
+	struct explainer *e, struct bt_emit *emit, struct bt_engine *engine, uint32_t pod_ix)
+{
+	*e = (struct explainer){.emit = emit, .engine = engine, .cache = bt_engine_cache(engine)};
+	const struct bt_pod *pod = bt_ledger_pod(e->cache->ledger, pod_ix);
+	const struct bt_intern *intern = e->cache->dictionary->intern;
+
+	bt_buf_printf(&e->pod, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
+		BT_STR_ARG(bt_intern_str(intern, pod->name)));
+}
+
+static void close_explainer(struct explainer *e)
+{
+	bt_explanation_fini(&e->explanation);
+	bt_buf_fini(&e->pod);
+	bt_buf_fini(&e->text);
+	bt_buf_fini(&e->heading);
+}
+
 void bt_report_explain(struct bt_emit *emit, struct bt_engine *engine, uint32_t pod_ix)
 {
-	struct explainer e = {.emit = emit, .engine = engine, .cache = bt_engine_cache(engine)};
-	const struct bt_pod *pod = bt_ledger_pod(e.cache->ledger, pod_ix);
-	const struct bt_intern *intern = e.cache->dictionary->intern;
+	struct explainer e;
 
-	bt_buf_printf(&e.pod, "%.*s/%.*s", BT_STR_ARG(bt_intern_str(intern, pod->signature->namespace_)),
-		BT_STR_ARG(bt_intern_str(intern, pod->name)));
+	open_explainer(&e, emit, engine, pod_ix);
 	add_explanation(&e, pod_ix);
-	bt_explanation_fini(&e.explanation);
-	bt_buf_fini(&e.pod);
-	bt_buf_fini(&e.text);
+	close_explainer(&e);
+}
+
+static void mark(struct explainer *e, bt_emit_row *first, uint32_t node_ix, const char *text)
+{
+	const struct bt_emit_choice choice = {.key = "node",
+		.value = node_name(e, node_ix),
+		.second = "pod",
+		.second_value = bt_buf_view(&e->pod),
+		.mark_key = "mark",
+		.mark = text};
+
+	(void)bt_emit_raise(e->emit, first, &choice); /* no row: the pod was refused as a whole */
+}
+
+bt_emit_row *bt_report_explain_attempt(
+	struct bt_emit *emit, struct bt_engine *engine, uint32_t pod_ix, uint32_t attempt)
+{
+	bt_emit_row *before = bt_emit_last_row(emit);
+	struct explainer e;
+
+	open_explainer(&e, emit, engine, pod_ix);
+	uint32_t node_ix = bt_ledger_pod(e.cache->ledger, pod_ix)->node_ix;
+	bool absent = bt_engine_absent_begin(engine, pod_ix);
+	e.numbered = true;
+	e.attempt = attempt;
+	bt_buf_printf(&e.heading, "Node verdicts %s", attempt ? "at attempt" : "without an attempt");
+	if (attempt) {
+		bt_buf_printf(&e.heading, " %u", attempt);
+	}
+	bt_buf_printf(&e.heading, ": %.*s", BT_STR_ARG(bt_buf_view(&e.pod)));
+	add_explanation(&e, pod_ix);
+	bt_emit_row *first = bt_emit_row_after(emit, before);
+	if (absent) {
+		mark(&e, first, node_ix, "already bound");
+		bt_engine_absent_end(engine, pod_ix);
+	}
+	close_explainer(&e);
+	return first;
+}
+
+void bt_report_explain_mark(struct bt_emit *emit, struct bt_engine *engine, bt_emit_row *first,
+	uint32_t pod_ix, uint32_t node_ix, const char *text)
+{
+	struct explainer e;
+
+	open_explainer(&e, emit, engine, pod_ix);
+	mark(&e, first, node_ix, text);
+	close_explainer(&e);
+}
+
+void bt_report_explain_fate(struct bt_emit *emit, const struct bt_report_fate *fate, bool heads)
+{
+	struct explainer e = {.emit = emit, .numbered = true};
+
+	bt_buf_str(&e.pod, fate->pod);
+	bt_buf_text(&e.heading, heads ? "Evicted and ignored pods" : "");
+	add_whole(&e, fate->verdict, fate->plugin, fate->reason);
+	close_explainer(&e);
 }

@@ -24,7 +24,8 @@
 #include "tools/simulate/places.h"
 #include "tools/simulate/recording.h"
 
-#define NS_PER_S INT64_C(1000000000)
+#define NS_PER_S    INT64_C(1000000000)
+#define SUGGEST_MAX 200000 /* pods among which a name is looked for that is near */
 
 struct simulation {
 	struct bt_invocation *invocation;
@@ -48,6 +49,8 @@ struct simulation {
 	struct bt_emit *emit;
 	struct bt_buf source;
 	bool has_decisions, has_events, timed, quiet, has_until, threads, decided;
+	bool has_fates; /* of --explain, in the report */
+	bool unknown;	/* --explain names a pod that is not there */
 	struct bt_moment until;
 	double read_s, decide_s;
 };
@@ -132,6 +135,191 @@ static int make_pipeline(struct simulation *s)
 	s->engine = s->run.engine = bt_pipeline_engine(s->pipeline);
 	s->run.pipeline = s->pipeline;
 	return BT_EXIT_OK;
+}
+
+/* ---- explaining ---- */
+
+static void explain(void *context, struct bt_run_watch *watch, uint32_t pod_ix)
+{
+	struct simulation *s = context;
+
+	watch->seen = true;
+	watch->first = bt_report_explain_attempt(s->emit, s->engine, pod_ix, ++watch->attempt_n);
+}
+
+static void explained(void *context, struct bt_run_watch *watch, const struct bt_decision *decision)
+{
+	struct simulation *s = context;
+
+	if (decision->outcome == BT_PLACED) {
+		bt_report_explain_mark(
+			s->emit, s->engine, watch->first, decision->pod_ix, decision->node_ix, "chosen");
+	} else if (decision->victim_n) {
+		bt_report_explain_mark(s->emit, s->engine, watch->first, decision->pod_ix,
+			decision->nominated_ix, "nominated");
+	}
+	watch->first = NULL;
+}
+
+static void note_ignored(void *context, const struct bt_pod_object *pod, const char *why)
+{
+	struct simulation *s = context;
+	struct bt_run_watch *watch = bt_run_find_watch(&s->run, pod->meta.namespace_, pod->meta.name);
+
+	if (watch) {
+		watch->ignored = why;
+	}
+}
+
+static void find_watches(struct simulation *s)
+{
+	const char *pod;
+
+	for (size_t i = 0; (pod = bt_invocation_item(s->invocation, "explain", i)); i++) {
+		struct bt_str name = bt_str(pod);
+		size_t slash = bt_str_find(name, '/', 0);
+
+		if (bt_run_find_watch(&s->run, bt_str_sub(name, 0, slash),
+			    bt_str_sub(name, slash + (slash < name.len), name.len))) {
+			continue; /* it was said before */
+		}
+		s->run.watches = bt_mem_realloc(s->run.watches, s->run.watch_n + 1, sizeof(*s->run.watches));
+		s->run.watches[s->run.watch_n++] = (struct bt_run_watch){.pod = name};
+	}
+}
+
+static uint32_t watched_pod(const struct simulation *s, const struct bt_run_watch *watch)
+{
+	size_t slash = bt_str_find(watch->pod, '/', 0);
+
+	return slash == watch->pod.len ? BT_NO_POD
+				       : bt_engine_find_pod(s->engine, bt_str_sub(watch->pod, 0, slash),
+						 bt_str_sub(watch->pod, slash + 1, watch->pod.len));
+}
+
+/* Names of pods, to find the nearest one to what was typed. */
+struct pod_names {
+	char **names;
+	size_t n;
+};
+
+static const char *pod_name(const void *context, size_t ix)
+{
+	const struct pod_names *names = context;
+
+	return ix < names->n ? names->names[ix] : NULL;
+}
+
+/* A name that nobody has. Without a namespace, the pods of that name are near. */
+static void say_unknown(const struct simulation *s, const char *typed)
+{
+	const struct bt_cache *cache = bt_engine_cache(s->engine);
+	uint32_t end = bt_ledger_pod_end(cache->ledger);
+	struct pod_names names = {.names = bt_mem_zalloc((size_t)end + 1, sizeof(*names.names))};
+	struct bt_buf text = {0};
+	const char *near = NULL;
+
+	for (uint32_t i = 0; i < end && end <= SUGGEST_MAX; i++) {
+		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
+
+		if (pod->state != BT_POD_QUEUED && pod->state != BT_POD_SCHEDULED) {
+			continue;
+		}
+		struct bt_str name = bt_intern_str(cache->dictionary->intern, pod->name);
+		bt_buf_clear(&text);
+		bt_buf_printf(&text, "%.*s/%.*s",
+			BT_STR_ARG(bt_intern_str(cache->dictionary->intern, pod->signature->namespace_)),
+			BT_STR_ARG(name));
+		names.names[names.n] = bt_mem_copy(text.ptr, text.len);
+		near = bt_str_is(name, typed) ? names.names[names.n] : near;
+		names.n++;
+	}
+	near = near ? near : bt_name_suggest(typed, pod_name, &names);
+	bt_say("berth simulate: --explain %s: there is no such pod; %s%s%s\n", typed,
+		near ? "did you mean " : "write NAMESPACE/NAME", near ? near : "", near ? "?" : "");
+	for (size_t i = 0; i < names.n; i++) {
+		bt_mem_free(names.names[i]);
+	}
+	bt_mem_free(names.names);
+	bt_buf_fini(&text);
+}
+
+/* Before the first decision: pods that are on a node are explained now, for they may be gone later. Names
+ * that nobody has end the run, unless pods are still to come. */
+static void begin_explaining(void *context, struct bt_engine *engine)
+{
+	struct simulation *s = context;
+
+	bt_emit_begin_array(s->emit, "explain");
+	bt_emit_label(s->emit, "Node verdicts");
+	for (size_t i = 0; i < s->run.watch_n; i++) {
+		struct bt_run_watch *watch = &s->run.watches[i];
+		uint32_t pod_ix = watched_pod(s, watch);
+
+		if (pod_ix != BT_NO_POD &&
+			bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->state == BT_POD_SCHEDULED) {
+			watch->seen = true;
+			(void)bt_report_explain_attempt(s->emit, engine, pod_ix, 0);
+		} else if (pod_ix == BT_NO_POD && !watch->ignored && !s->timed) {
+			s->unknown = true;
+			say_unknown(s, watch->pod.ptr);
+		}
+	}
+}
+
+static void add_fate(struct simulation *s, const struct bt_run_watch *watch, const char *verdict,
+	const char *plugin, const char *reason)
+{
+	const struct bt_report_fate fate = {watch->pod, verdict, plugin, reason};
+
+	bt_report_explain_fate(s->emit, &fate, !s->has_fates);
+	s->has_fates = true;
+}
+
+/* What preemption has made of a watched pod. */
+static void explain_eviction(struct simulation *s, const struct bt_run_watch *watch)
+{
+	const struct bt_run_tally *tally = &s->run.tally;
+	const struct bt_intern *intern = bt_engine_cache(s->engine)->dictionary->intern;
+	struct bt_buf text = {0};
+
+	for (size_t i = 0; i < tally->preemption_n; i++) {
+		const struct bt_report_preemption *p = &tally->preemptions[i];
+
+		for (size_t v = p->first_victim; v < p->first_victim + p->victim_n; v++) {
+			if (bt_run_find_watch(&s->run, bt_intern_str(intern, tally->victims[v].namespace_),
+				    bt_intern_str(intern, tally->victims[v].name)) != watch) {
+				continue;
+			}
+			bt_buf_clear(&text);
+			bt_buf_printf(&text, "preempted by %.*s/%.*s on node %.*s",
+				BT_STR_ARG(bt_intern_str(intern, p->pod.namespace_)),
+				BT_STR_ARG(bt_intern_str(intern, p->pod.name)),
+				BT_STR_ARG(bt_intern_str(intern, p->node)));
+			add_fate(s, watch, "evicted", "DefaultPreemption", text.ptr);
+		}
+	}
+	bt_buf_fini(&text);
+}
+
+/* Explains the watched pods that never came up for a decision, and what became of the others. */
+static void end_explaining(struct simulation *s)
+{
+	for (size_t i = 0; i < s->run.watch_n; i++) {
+		struct bt_run_watch *watch = &s->run.watches[i];
+		uint32_t pod_ix = watch->seen ? BT_NO_POD : watched_pod(s, watch);
+
+		explain_eviction(s, watch);
+		if (pod_ix != BT_NO_POD) {
+			(void)bt_report_explain_attempt(s->emit, s->engine, pod_ix, 0);
+		} else if (!watch->seen && watch->ignored) {
+			add_fate(s, watch, "ignored", "", watch->ignored);
+		} else if (!watch->seen) {
+			s->unknown = true;
+			say_unknown(s, watch->pod.ptr);
+		}
+	}
+	bt_emit_end(s->emit);
 }
 
 /* ---- input ---- */
@@ -232,6 +420,7 @@ static void log_deleting(void *context, const struct bt_pod_object *pod)
 {
 	struct simulation *s = context;
 
+	note_ignored(s, pod, "the pod is being deleted");
 	if (s->has_events) {
 		bt_api_log_deleting(&s->api, pod);
 	}
@@ -271,9 +460,15 @@ static int load_input(struct simulation *s)
 	int status = BT_EXIT_OK;
 
 	s->late = (struct bt_complaints){.keeps = true};
-	s->intake = (struct bt_intake){
-		.complaints = s->threads ? &s->late : &s->complaints, .entered = log_entered, .context = s};
+	s->intake = (struct bt_intake){.complaints = s->threads ? &s->late : &s->complaints,
+		.entered = log_entered,
+		.ignored = note_ignored,
+		.context = s};
 	s->run.intake = &s->intake;
+	s->run.explain = explain;
+	s->run.explained = explained;
+	s->run.context = s;
+	find_watches(s);
 	s->load = (struct bt_load){
 		.pipeline = s->pipeline,
 		.threads = s->threads,
@@ -299,55 +494,6 @@ static int load_input(struct simulation *s)
 	}
 	s->read_s = seconds_since(start_ns);
 	return status;
-}
-
-/* ---- explaining ---- */
-
-static void explain(void *context, uint32_t pod_ix)
-{
-	struct simulation *s = context;
-
-	bt_report_explain(s->emit, s->engine, pod_ix);
-}
-
-static void find_watches(struct simulation *s)
-{
-	const char *pod;
-
-	while ((pod = bt_invocation_item(s->invocation, "explain", s->run.watch_n))) {
-		s->run.watches = bt_mem_realloc(s->run.watches, s->run.watch_n + 1, sizeof(*s->run.watches));
-		s->run.watches[s->run.watch_n++] = (struct bt_run_watch){.pod = bt_str(pod)};
-	}
-}
-
-/* Explains the watched pods that never came up for a decision. */
-static void explain_rest(struct simulation *s)
-{
-	const struct bt_cache *cache = bt_engine_cache(s->engine);
-
-	for (size_t i = 0; i < s->run.watch_n; i++) {
-		struct bt_str wanted = s->run.watches[i].pod;
-		size_t slash = bt_str_find(wanted, '/', 0);
-		uint32_t pod_ix = BT_NO_POD;
-
-		if (s->run.watches[i].seen) {
-			continue;
-		}
-		if (slash < wanted.len) {
-			pod_ix = bt_engine_find_pod(s->engine, bt_str_sub(wanted, 0, slash),
-				bt_str_sub(wanted, slash + 1, wanted.len));
-		}
-		if (pod_ix != BT_NO_POD && bt_ledger_pod(cache->ledger, pod_ix)->state == BT_POD_QUEUED) {
-			bt_report_explain(s->emit, s->engine, pod_ix);
-		} else if (pod_ix != BT_NO_POD) {
-			bt_say("berth simulate: --explain %.*s: the pod was on its node before\n",
-				BT_STR_ARG(wanted));
-		} else {
-			bt_say("berth simulate: --explain %.*s: there is no such pod; write "
-			       "NAMESPACE/NAME\n",
-				BT_STR_ARG(wanted));
-		}
-	}
 }
 
 /* ---- time ---- */
@@ -492,21 +638,13 @@ static void decide(struct simulation *s)
 		s->run.api = &s->api;
 		bt_pipeline_call(s->pipeline, begin_events, s);
 	}
-	s->run.explain = explain;
-	s->run.context = s;
-	find_watches(s);
-	if (s->run.watch_n) {
-		bt_emit_begin_array(s->emit, "explain");
-		bt_emit_label(s->emit, "every node for the pod, just before it was decided");
-	}
 	begin_progress(s);
 	bt_drive(&(struct bt_drive){
 		&s->run, s->timed ? &s->replay : NULL, &s->progress, .threads = s->threads});
 	end_progress(s);
 	s->decide_s = seconds_since(start_ns);
 	if (s->run.watch_n) {
-		explain_rest(s);
-		bt_emit_end(s->emit);
+		end_explaining(s);
 	}
 }
 
@@ -735,9 +873,16 @@ static int simulate(struct simulation *s)
 		return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : status;
 	}
 	bt_report_begin(s->emit, s->source.ptr, bt_invocation_number(s->invocation, "seed"));
+	if (s->run.watch_n) {
+		bt_pipeline_call(s->pipeline, begin_explaining, s);
+	}
+	if (s->unknown) {
+		return BT_EXIT_INPUT;
+	}
 	decide(s);
 	s->decided = true;
-	return report(s);
+	status = report(s);
+	return status == BT_EXIT_OK && s->unknown ? BT_EXIT_INPUT : status;
 }
 
 int bt_cmd_simulate(struct bt_invocation *invocation)

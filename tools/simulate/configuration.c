@@ -26,8 +26,9 @@ static void drop_component(const char *text, struct bt_buf *out)
 	}
 }
 
-static const char *gate_name(size_t ix)
+static const char *gate_name(const void *context, size_t ix)
 {
+	(void)context;
 	return ix < BT_GATE_N ? bt_gate_info((enum bt_gate)ix)->name : NULL;
 }
 
@@ -37,7 +38,7 @@ static int say_wrong(const struct bt_invocation *invocation, struct bt_buf *erro
 	static const char unknown[] = "unrecognized feature gate: ";
 
 	if (bt_str_starts(bt_buf_view(error), unknown)) {
-		const char *near = bt_name_suggest(error->ptr + strlen(unknown), gate_name);
+		const char *near = bt_name_suggest(error->ptr + strlen(unknown), gate_name, NULL);
 
 		bt_buf_printf(error,
 			near ? "; did you mean %s?" : "; kube-scheduler v1.36 has none of that name%s",

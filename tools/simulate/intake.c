@@ -85,6 +85,11 @@ static void note_pod(struct bt_intake *intake, const struct bt_object *object, e
 		return;
 	}
 	note_entry(intake, taken->entry);
+	if (intake->ignored && taken->entry == BT_ENTERED_ENDED) {
+		intake->ignored(intake->context, &object->pod, "the pod has completed");
+	} else if (intake->ignored && taken->entry == BT_ENTERED_FOREIGN) {
+		intake->ignored(intake->context, &object->pod, "the pod is another scheduler's");
+	}
 	if (intake->entered && taken->ix != BT_NO_POD) {
 		intake->entered(intake->context, taken->ix, &object->pod);
 	}

@@ -22,10 +22,11 @@ struct bt_leaver {
 	int64_t deletion_ns;
 };
 
-/* Zeroes but for the first three. Owns: bt_intake_fini. */
+/* Zeroes but for the first four. Owns: bt_intake_fini. */
 struct bt_intake {
 	struct bt_complaints *complaints;
 	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
+	void (*ignored)(void *context, const struct bt_pod_object *pod, const char *why); /* or NULL */
 	void *context;
 	struct bt_intake_counts counts;
 	struct bt_map graces;	   /* by pod_ix plus one: grace periods other than 30 s, in seconds */

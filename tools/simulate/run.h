@@ -20,6 +20,7 @@
 #include "engine/base/atomic.h"
 #include "engine/base/park.h"
 #include "engine/flow/pipeline.h"
+#include "tools/cli/emit.h"
 #include "tools/simulate/api_log.h"
 #include "tools/simulate/decision_log.h"
 #include "tools/simulate/ends.h"
@@ -27,10 +28,14 @@
 #include "tools/simulate/moment.h"
 #include "tools/simulate/tally.h"
 
-/* A pod that is to be explained just before it is decided. */
+/* A pod that is to be explained at each of its attempts. owner: who takes objects in, then the scheduling
+ * thread. */
 struct bt_run_watch {
 	struct bt_str pod; /* namespace/name */
-	bool seen;
+	bool seen;	   /* it has been explained */
+	uint32_t attempt_n;
+	bt_emit_row *first;  /* of the last attempt's rows */
+	const char *ignored; /* why it takes no part; NULL: it does, or it is not there */
 };
 
 /* How much of a resource a trace's pods used in the course of time, in the resource's unit. */
@@ -56,7 +61,10 @@ struct bt_run {
 	struct bt_api_log *api; /* what an API server would see, or NULL */
 	struct bt_run_watch *watches;
 	size_t watch_n;
-	void (*explain)(void *context, uint32_t pod_ix); /* called for watched pods */
+	void (*explain)(void *context, struct bt_run_watch *watch,
+		uint32_t pod_ix); /* a watched pod is decided next */
+	/* ... and has been; the pod is to have that node, or none */
+	void (*explained)(void *context, struct bt_run_watch *watch, const struct bt_decision *decision);
 	void *context;
 	/* What has happened. */
 	int64_t begin_ns;
@@ -87,6 +95,9 @@ struct bt_run {
 
 void bt_run_init(struct bt_run *run);
 void bt_run_fini(struct bt_run *run);
+
+/* The watch of the pod with that name, or NULL. */
+struct bt_run_watch *bt_run_find_watch(struct bt_run *run, struct bt_str namespace_, struct bt_str name);
 
 struct bt_pipeline_conductor bt_run_conductor(struct bt_run *run);
 struct bt_pipeline_sink bt_run_sink(struct bt_run *run);

@@ -13,24 +13,38 @@ void bt_run_use(struct bt_run *run, uint32_t pod_ix, double sign)
 	}
 }
 
-/* Has a pod explained that the user wants to see. */
-static void look(void *context, uint32_t pod_ix)
+struct bt_run_watch *bt_run_find_watch(struct bt_run *run, struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_run *run = context;
-	const struct bt_intern *intern = bt_engine_cache(run->engine)->dictionary->intern;
-	const struct bt_pod *pod = bt_run_pod(run, pod_ix);
-	struct bt_str namespace_ = bt_intern_str(intern, pod->signature->namespace_);
-	struct bt_str name = bt_intern_str(intern, pod->name);
-
 	for (size_t i = 0; i < run->watch_n; i++) {
 		struct bt_str wanted = run->watches[i].pod;
 		size_t slash = bt_str_find(wanted, '/', 0);
 
-		if (!run->watches[i].seen && bt_str_eq(bt_str_sub(wanted, 0, slash), namespace_) &&
-			bt_str_eq(bt_str_sub(wanted, slash + 1, wanted.len), name)) {
-			run->watches[i].seen = true;
-			run->explain(run->context, pod_ix);
+		if (bt_str_eq(bt_str_sub(wanted, 0, slash), namespace_) &&
+			bt_str_eq(bt_str_sub(wanted, slash + (slash < wanted.len), wanted.len), name)) {
+			return &run->watches[i];
 		}
+	}
+	return NULL;
+}
+
+static struct bt_run_watch *watch_of(struct bt_run *run, uint32_t pod_ix)
+{
+	const struct bt_intern *intern = bt_engine_cache(run->engine)->dictionary->intern;
+	const struct bt_pod *pod = run->watch_n ? bt_run_pod(run, pod_ix) : NULL;
+
+	return pod ? bt_run_find_watch(run, bt_intern_str(intern, pod->signature->namespace_),
+			     bt_intern_str(intern, pod->name))
+		   : NULL;
+}
+
+/* Has a pod explained that the user wants to see. */
+static void look(void *context, uint32_t pod_ix)
+{
+	struct bt_run *run = context;
+	struct bt_run_watch *watch = watch_of(run, pod_ix);
+
+	if (watch) {
+		run->explain(run->context, watch, pod_ix);
 	}
 }
 
@@ -40,6 +54,11 @@ static void note_decision(void *context, const struct bt_decision *decision, con
 {
 	struct bt_run *run = context;
 
+	struct bt_run_watch *watch = watch_of(run, decision->pod_ix);
+
+	if (watch && watch->first) {
+		run->explained(run->context, watch, decision);
+	}
 	if (decision->outcome == BT_PLACED) {
 		bt_run_use(run, decision->pod_ix, 1);
 	}

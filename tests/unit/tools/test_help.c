@@ -105,8 +105,9 @@ static void option_defaults_are_valid(void **state)
 	}
 }
 
-static const char *word(size_t ix)
+static const char *word(const void *context, size_t ix)
 {
+	(void)context;
 	static const char *const words[] = {"basic", "everyday"};
 
 	return ix < 2 ? words[ix] : NULL;
@@ -120,8 +121,8 @@ static void a_mistyped_name_is_guessed(void **state)
 	assert_string_equal(bt_command_suggest("simluate"), "simulate");
 	assert_string_equal(bt_command_suggest("gen"), "generate");
 	assert_null(bt_command_suggest("zzzzzz"));
-	assert_string_equal(bt_name_suggest("everydy", word), "everyday");
-	assert_null(bt_name_suggest("zzzzzz", word));
+	assert_string_equal(bt_name_suggest("everydy", word, NULL), "everyday");
+	assert_null(bt_name_suggest("zzzzzz", word, NULL));
 	assert_string_equal(bt_option_suggest(simulate, "decision"), "decisions");
 	assert_string_equal(bt_option_suggest(simulate, "object"), "objects");
 	assert_null(bt_option_suggest(simulate, "a-name-that-is-much-longer-than-any-option-of-ours"));
