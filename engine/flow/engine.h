@@ -176,6 +176,8 @@ struct bt_explanation {
 	/* Set by the caller, and kept: a nominated node that PreFilter has left out is not shown when it
 	 * refuses the pod. */
 	bool candidates_only;
+	uint32_t nominated_by; /* the use that refuses the nominated node; BT_PASSED: none does, or there is
+				  none */
 	struct bt_refusal refusal; /* when gated, or refused by PreFilter */
 	struct bt_evaluation evaluation;
 	struct bt_buf text;

@@ -191,8 +191,8 @@ struct bt_engine {
 /* The state of things now. */
 struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
 
-/* Does the pod's verdict hold for it alone, and not for others of its kind? It has a nomination, extenders
- * have a say, or claims, which know their owners and for whom they are reserved, and time out. */
+/* Does the pod's verdict hold for it alone, and not for others of its kind? It has gone, has a nomination,
+ * extenders have a say, or claims, which know their owners and for whom they are reserved, and time out. */
 bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix);
 
 static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)

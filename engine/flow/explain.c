@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Explanations: decides nothing and says everything about one pod and the cluster as it is.
  */
+#include <string.h>
+
 #include "engine/base/check.h"
 #include "engine/base/quote.h"
 #include "engine/base/rng.h"
@@ -102,6 +104,9 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 	if (!bt_engine_evaluate_promised(engine, plan, pod_ix, &out->evaluation)) {
 		uint32_t also_ix = bt_engine_refused_promise(engine, pod_ix, &out->evaluation);
 
+		if (also_ix != BT_NO_NODE && !out->candidates_only) {
+			out->nominated_by = out->evaluation.refused_by[0];
+		}
 		evaluate_in_order(
 			engine, plan, out->candidates_only ? BT_NO_NODE : also_ix, &out->evaluation);
 	}
@@ -151,6 +156,7 @@ static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_e
 	out->plan = NULL;
 	out->gated = out->refused = out->narrowed = out->post_filtered = out->preempts = false;
 	out->error = NULL;
+	out->nominated_by = BT_PASSED;
 	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
 	if (!lane) {
 		explain_foreign(engine, out);
@@ -257,6 +263,24 @@ void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *
 	}
 }
 
+/* Upstream names with the plugin that left the nodes out the one that had refused the nominated node before,
+ * wherever that is. Source: findNodesThatFitPod, v1.36.3. */
+static void say_who_narrowed(const struct bt_explanation *explanation, struct bt_buf *text)
+{
+	const struct bt_plugin_use *uses = explanation->plan->profile->uses;
+	const char *first = uses[explanation->plan->narrowed_by].plugin->name, *second = first;
+
+	if (explanation->nominated_by < BT_HOOKED) {
+		second = uses[explanation->nominated_by].plugin->name;
+	}
+	int order = strcmp(first, second);
+	bt_buf_printf(text, "node(s) didn't satisfy plugin(s) [%s", order > 0 ? second : first);
+	if (order != 0) {
+		bt_buf_printf(text, " %s", order > 0 ? first : second);
+	}
+	bt_buf_char(text, ']');
+}
+
 /*
  * Counts the reasons of all visited nodes, and one for the nodes that PreFilter left out, or of which an
  * extender said nothing.
@@ -287,8 +311,7 @@ static void count_reasons(
 	}
 	if (explanation->narrowed && absent_n) {
 		bt_buf_clear(&text);
-		bt_buf_printf(&text, "node(s) didn't satisfy plugin(s) [%s]",
-			explanation->plan->profile->uses[explanation->plan->narrowed_by].plugin->name);
+		say_who_narrowed(explanation, &text);
 		bt_fit_error_add(error, bt_buf_view(&text), absent_n);
 	}
 	bt_buf_fini(&text);

@@ -148,7 +148,7 @@ bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
 	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
 
-	return pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
+	return pod->detached || pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
 	       pod->signature->claim_n || special || bt_extend_asks(engine->extend, pod_ix);
 }
 

@@ -83,6 +83,23 @@ static void a_pod_that_may_not_preempt_does_not_hold_its_twin_back(void **state)
 	end(&t);
 }
 
+static void a_preemptor_that_goes_in_its_cycle_says_nothing_of_its_twin(void **state)
+{
+	struct trial t = begin_full(state);
+	struct bt_decision decision;
+	uint32_t goes = add_pod(&t, "name: a", "priority: 7, " CPU("2"), "");
+	uint32_t twin = add_pod(&t, "name: b", "priority: 7, " CPU("2"), "");
+
+	assert_int_equal(bt_engine_pop(t.engine), goes);
+	bt_engine_begin(t.engine, goes, &decision);
+	bt_engine_remove_pod(t.engine, goes);
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(decision.preempt, BT_PREEMPT_FAILED);
+	decision = decide(&t, twin);
+	assert_preempts(&decision);
+	end(&t);
+}
+
 /* Nor does one that waits for its victims. */
 static void a_pod_that_waits_for_its_victims_does_not_hold_its_twin_back(void **state)
 {
@@ -168,6 +185,7 @@ int main(void)
 		FIXTURE_TEST(a_pod_that_may_preempt_nobody_says_nothing_of_its_twin_that_must_not),
 		FIXTURE_TEST(a_pod_of_too_low_a_priority_says_nothing_of_its_twin_above),
 		FIXTURE_TEST(a_pod_that_may_not_preempt_does_not_hold_its_twin_back),
+		FIXTURE_TEST(a_preemptor_that_goes_in_its_cycle_says_nothing_of_its_twin),
 		FIXTURE_TEST(a_pod_that_waits_for_its_victims_does_not_hold_its_twin_back),
 		FIXTURE_TEST(a_text_about_a_nominated_pod_is_not_told_of_its_twin),
 		FIXTURE_TEST(a_refusal_ends_with_the_labels_of_namespaces),
