@@ -367,6 +367,8 @@ static void give_up(struct bt_audit *audit, int64_t now_ns)
 
 	sums_fini(&audit->now);
 	bt_add_owned(&audit->unlisted_n, 1u);
+	bt_log(BT_LOG_WARNING, 2, "The audit could not list the pods on nodes, and tries again",
+		bt_log_fields(bt_log_str("err", bt_pod_pages_error(audit->options.pages))));
 	audit->next_ns = now_ns + (wish_ns > AGAIN_NS ? wish_ns : AGAIN_NS);
 }
 

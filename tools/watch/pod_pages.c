@@ -12,6 +12,7 @@
 
 #define PAGE	   250u
 #define TIMEOUT_NS (30 * INT64_C(1000000000))
+#define ERROR_MAX  200u /* of an answer that is quoted */
 #define PROTO_TYPE "application/vnd.kubernetes.protobuf"
 
 static const struct bt_watch_kind pod_kind = {.kind = BT_KIND_POD, .name = "Pod"};
@@ -50,6 +51,11 @@ void bt_pod_pages_destroy(struct bt_pod_pages *pages)
 	}
 }
 
+struct bt_str bt_pod_pages_error(const struct bt_pod_pages *pages)
+{
+	return bt_buf_view(&pages->error);
+}
+
 int64_t bt_pod_pages_retry_after_ns(const struct bt_pod_pages *pages)
 {
 	return pages->head.retry_after_ns;
@@ -63,9 +69,13 @@ static uint32_t ask(struct bt_pod_pages *pages)
 		.timeout_ns = TIMEOUT_NS};
 
 	pages->head = (struct bt_http_head){.retry_after_ns = -1};
+	bt_buf_clear(&pages->error);
 	enum bt_http_end end =
 		pages->options.fetch(pages->options.http, &call, &pages->head, &pages->body, &pages->error);
-	bt_buf_clear(&pages->error);
+	if (end == BT_HTTP_ANSWERED && pages->head.status != 200) {
+		bt_buf_printf(&pages->error, "HTTP status %u: %.*s", pages->head.status,
+			(int)(pages->body.len < ERROR_MAX ? pages->body.len : ERROR_MAX), pages->body.ptr);
+	}
 	return end == BT_HTTP_ANSWERED ? pages->head.status : 0;
 }
 
@@ -150,6 +160,9 @@ static bool read_page(struct bt_pod_pages *pages, void (*call)(void *context, co
 		}
 	}
 	ok = ok && bt_stream_is_whole(&stream);
+	if (!ok) {
+		bt_buf_text(&pages->error, stream.error ? stream.error : pages->reader.error);
+	}
 	bt_stream_fini(&stream);
 	return ok;
 }

@@ -42,6 +42,9 @@ enum bt_pages {
 enum bt_pages bt_pod_pages_next(struct bt_pod_pages *pages,
 	void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
 
+/* Why the last call has failed. A view, until the next one. */
+struct bt_str bt_pod_pages_error(const struct bt_pod_pages *pages);
+
 /* How long the server wants to be left alone after a failure; -1: it has not said. */
 int64_t bt_pod_pages_retry_after_ns(const struct bt_pod_pages *pages);
 

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Objects that a server takes and nobody expects: text that is not UTF-8, JSON that only Go reads, names without end.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+const claimsPath = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims"
+
+// hostile plays random objects; what the server refuses does not count.
+type hostile struct {
+	*suite
+	rng            *rand.Rand
+	taken, refused int
+	pods           []string
+}
+
+func (h *hostile) count(err error) error {
+	var status apierrors.APIStatus
+	switch {
+	case err == nil:
+		h.taken++
+	case errors.As(err, &status) && status.Status().Code >= 400 && status.Status().Code < 500:
+		h.refused++
+	default:
+		return err
+	}
+	return nil
+}
+
+// text is short, and often no UTF-8; protobuf carries it as it is.
+func (h *hostile) text() string {
+	parts := []string{"a", "\xff", "\xc3", "\xed\xa0\x80", "é", "\x00", "\U0010ffff", "\xf4\x90\x80\x80", "<&>", "\u2028"}
+	var b strings.Builder
+	for n := 1 + h.rng.Intn(6); n > 0; n-- {
+		b.WriteString(parts[h.rng.Intn(len(parts))])
+	}
+	return b.String()
+}
+
+// spoil puts what nobody expects into fields that the server does not check.
+func (h *hostile) spoil(pod *v1.Pod) {
+	if pod.Annotations == nil {
+		pod.Annotations = map[string]string{}
+	}
+	for n := h.rng.Intn(3); n > 0; n-- {
+		pod.Annotations[fmt.Sprintf("example.com/a%d", h.rng.Intn(4))] = h.text()
+	}
+	if h.rng.Intn(8) == 0 {
+		pod.Annotations["example.com/large"] = strings.Repeat(h.text(), 10000)
+	}
+}
+
+func (h *hostile) newPod(name string) *v1.Pod {
+	requests := v1.ResourceList{v1.ResourceCPU: resource.MustParse([]string{"100m", "250m", "1"}[h.rng.Intn(3)])}
+	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.PodSpec{
+		Containers: []v1.Container{{Name: "c", Image: "example/" + h.text() + "x", Args: []string{h.text()},
+			Env: []v1.EnvVar{{Name: "E", Value: h.text()}}}}}}
+	switch h.rng.Intn(6) {
+	case 0: // more names of resources than are told apart
+		for i := 0; i < 70; i++ {
+			requests[v1.ResourceName(fmt.Sprintf("example.com/r%d", i))] = resource.MustParse("1")
+		}
+	case 1: // tolerations, and terms that match nothing
+		for i := 0; i < 2000; i++ {
+			pod.Spec.Tolerations = append(pod.Spec.Tolerations, v1.Toleration{Key: fmt.Sprintf("example.com/t%d", i), Operator: v1.TolerationOpExists})
+		}
+		pod.Spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: make([]v1.NodeSelectorTerm, 500)}}}
+	case 2: // a quantity beyond everything
+		requests["example.com/huge"] = resource.MustParse("9223372036854775807")
+		requests[v1.ResourceMemory] = resource.MustParse("1e-9")
+	case 3: // many containers
+		for i := 0; i < 300; i++ {
+			pod.Spec.Containers = append(pod.Spec.Containers, v1.Container{Name: fmt.Sprintf("c%d", i), Image: "x" + h.text() + "x"})
+		}
+	}
+	pod.Spec.Containers[0].Resources = v1.ResourceRequirements{Requests: requests, Limits: v1.ResourceList{}}
+	for name, amount := range requests {
+		if strings.Contains(string(name), "/") {
+			pod.Spec.Containers[0].Resources.Limits[name] = amount
+		}
+	}
+	if h.rng.Intn(2) == 0 { // bound by its maker: whatever else it is, it counts
+		pod.Spec.NodeName = []string{"a", "b"}[h.rng.Intn(2)]
+	}
+	h.spoil(pod)
+	return pod
+}
+
+func (h *hostile) step(ctx context.Context, i int) error {
+	pods := h.admin.CoreV1().Pods(metav1.NamespaceDefault)
+	if len(h.pods) == 0 || h.rng.Intn(2) == 0 {
+		pod := h.newPod(fmt.Sprintf("hostile-%d", i))
+		_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
+		if err == nil {
+			h.pods = append(h.pods, pod.Name)
+		}
+		return h.count(err)
+	}
+	at := h.rng.Intn(len(h.pods))
+	name := h.pods[at]
+	if h.rng.Intn(2) == 0 {
+		h.pods = append(h.pods[:at], h.pods[at+1:]...)
+		return h.count(pods.Delete(ctx, name, now0()))
+	}
+	pod, err := pods.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return h.count(err)
+	}
+	h.spoil(pod)
+	_, err = pods.Update(ctx, pod, metav1.UpdateOptions{})
+	return h.count(err)
+}
+
+// claim is JSON as it comes, with parameters that nobody but their driver reads.
+func (h *hostile) claim(ctx context.Context, name, parameters string) error {
+	body := `{"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "` + name + `"}, "spec": {"devices": {` +
+		`"requests": [{"name": "r", "exactly": {"deviceClassName": "none"}}], "config": [{"requests": ["r"], "opaque": {` +
+		`"driver": "d.example.com", "parameters": ` + parameters + `}}]}}}`
+	return h.count(h.admin.ResourceV1().RESTClient().Post().AbsPath(claimsPath).SetHeader("Content-Type", "application/json").
+		Body([]byte(body)).Do(ctx).Error())
+}
+
+func (h *hostile) others(ctx context.Context) error {
+	deep := strings.Repeat(`{"a":`, 1000) + "1" + strings.Repeat("}", 1000)
+	_, err := h.admin.StorageV1().StorageClasses().Create(ctx, &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "hostile"},
+		Provisioner: "example.com/disk", Parameters: map[string]string{"\xff": "1", "\xfe": "2", "k": "\xc3"}}, metav1.CreateOptions{})
+	return errors.Join(h.count(err), h.claim(ctx, "deep", deep), h.claim(ctx, "half", `{"a": "\ud800"}`), h.claim(ctx, "raw", "{\"a\": \"\xff\"}"))
+}
+
+// said: a pod that waits has a condition, or an event is about it.
+func (h *hostile) said(ctx context.Context) error {
+	list, err := h.admin.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if pod := &list.Items[i]; pod.Spec.NodeName == "" {
+			if what, done := outcome(pod); !done {
+				return fmt.Errorf("pod %s waits without a word: %s", pod.Name, what)
+			}
+		}
+	}
+	return nil
+}
+
+// agrees: ledger and API have the same pods on nodes.
+func agrees(ctx context.Context, berth *process) error {
+	status, body, err := berth.get(ctx, "/debug/compare")
+	var sides struct {
+		DifferenceCount, LedgerAssumedPods *int
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(body), &sides)
+	}
+	if err != nil || status != 200 || sides.DifferenceCount == nil || sides.LedgerAssumedPods == nil {
+		return fmt.Errorf("/debug/compare: %d %v %s", status, err, body)
+	}
+	if *sides.DifferenceCount != 0 || *sides.LedgerAssumedPods != 0 {
+		return fmt.Errorf("/debug/compare: %s", body)
+	}
+	return nil
+}
+
+// sumOf adds up the samples of a metric whose line matches.
+func sumOf(ctx context.Context, berth *process, pattern string) (float64, error) {
+	status, body, err := berth.get(ctx, "/metrics")
+	if err != nil || status != 200 {
+		return 0, fmt.Errorf("/metrics: %d %w", status, err)
+	}
+	sum := 0.0
+	for _, match := range regexp.MustCompile("(?m)^"+pattern+" ([0-9.e+]+)$").FindAllStringSubmatch(body, -1) {
+		value, err := strconv.ParseFloat(match[1], 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += value
+	}
+	return sum, nil
+}
+
+// nothingLeft: no node holds anything, nobody waits, and no object is named as unread.
+func nothingLeft(ctx context.Context, berth *process) error {
+	status, body, err := berth.get(ctx, "/debug/cache")
+	var cache struct {
+		ScheduledPods, AssumedPods, QueuedPods *int
+		Items                                  []struct {
+			UsedPods  int
+			Resources map[string]struct{ Used int64 }
+		}
+	}
+	if err == nil {
+		err = json.Unmarshal([]byte(body), &cache)
+	}
+	if err != nil || status != 200 || cache.ScheduledPods == nil {
+		return fmt.Errorf("/debug/cache: %d %v %s", status, err, body)
+	}
+	left := *cache.ScheduledPods + *cache.AssumedPods + *cache.QueuedPods
+	for _, node := range cache.Items {
+		left += node.UsedPods
+		for _, amount := range node.Resources {
+			left += int(min(amount.Used, 1))
+		}
+	}
+	unread, err := sumOf(ctx, berth, `berth_watch_unread_objects\{.*\}`)
+	if err != nil || left != 0 || unread != 0 {
+		return fmt.Errorf("something is left: %v, %v objects unread, %s", err, unread, body)
+	}
+	return nil
+}
+
+func hostileCase(ctx context.Context, s *suite) error {
+	h := &hostile{suite: s, rng: rand.New(rand.NewSource(s.seed))}
+	if err := s.apply(ctx, a+"\n---\n"+b); err != nil {
+		return err
+	}
+	berth, err := s.startOpen(ctx, "berth", schedulerOptions{})
+	if err != nil {
+		return err
+	}
+	if err := h.others(ctx); err != nil {
+		return err
+	}
+	for i := 0; i < 120; i++ {
+		if err := h.step(ctx, i); err != nil {
+			return err
+		}
+	}
+	fmt.Printf("     seed %d: the server took %d of %d\n", s.seed, h.taken, h.taken+h.refused)
+	err = eventually(ctx, time.Minute, func() error { return errors.Join(agrees(ctx, berth), h.said(ctx)) })
+	if err != nil {
+		return err
+	}
+	if status, body, err := berth.get(ctx, "/debug/unread"); err != nil || status != 200 || !strings.Contains(body, "UTF-8") {
+		return fmt.Errorf("/debug/unread names nothing: %d %v %s", status, err, body)
+	}
+	everything := metav1.ListOptions{LabelSelector: labels.Everything().String()}
+	err = errors.Join(h.admin.CoreV1().Pods(metav1.NamespaceDefault).DeleteCollection(ctx, now0(), everything),
+		h.admin.ResourceV1().ResourceClaims(metav1.NamespaceDefault).DeleteCollection(ctx, now0(), everything),
+		h.admin.StorageV1().StorageClasses().DeleteCollection(ctx, now0(), everything))
+	if err != nil {
+		return err
+	}
+	if err := eventually(ctx, time.Minute, func() error { return errors.Join(agrees(ctx, berth), nothingLeft(ctx, berth)) }); err != nil {
+		return err
+	}
+	repaired, err := sumOf(ctx, berth, "berth_audit_repaired_total")
+	if err != nil || repaired != 0 {
+		return fmt.Errorf("the audit had to mend %v pods: %w", repaired, err)
+	}
+	// The room is free again: two pods that need nearly a node each.
+	whole := func(i int) string { return pod(fmt.Sprintf("whole-%d", i), "app: whole", cpu("3900m"), "") }
+	return errors.Join(s.makeMany(ctx, 2, whole), s.waitBound(ctx, time.Minute, 2))
+}
