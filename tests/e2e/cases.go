@@ -40,6 +40,7 @@ var testCases = slices.Concat(familyCases(), extenderCases(), rotationCases(), m
 	{name: "server-restarts", help: "kube-apiserver is killed and started again", run: serverRestartsCase},
 	{name: "compaction", help: "etcd forgets what the watches would resume from", run: compactionCase},
 	{name: "faults", help: "minutes behind a proxy that breaks everything", run: faultsCase},
+	{name: "hostile-objects", help: "objects that a server takes and nobody expects: ledger and API agree, nothing leaks, nobody waits without a word", run: hostileCase},
 	{name: "device-results", help: "what is written of ResourceClaims is what kube-scheduler writes", run: devicesCase},
 	{name: "older-server", help: "a server without devices, capacities and pod groups: said once, and everything else goes on", run: olderServerCase},
 	{name: "rights", help: "rights are taken away one by one: said clearly, no crash, and all is well when they are back", run: rightsCase},
