@@ -6,6 +6,7 @@ option(BT_WERROR "Warnings are errors" ON)
 option(BT_BENCH "Build perf/" ON)
 option(BT_FUZZ "Build libFuzzer drivers (clang)" OFF)
 set(BT_TIMEOUT 1800 CACHE STRING "Seconds after which a test counts as hung: far above what a busy machine needs")
+option(BT_HARDEN "Stack protector, checked functions of the C library, marks for control flow, relocations that are read-only" ON)
 set(BT_SANITIZE none CACHE STRING "none, address,undefined or thread")
 option(BT_VALGRIND "helgrind and drd are told what atomics order (engine/base/valgrind.h)" OFF)
 set(BT_INVARIANTS ON CACHE BOOL "Check BT_INVARIANT (benchmark builds turn it off)")
@@ -40,6 +41,25 @@ target_compile_options(bt_flags INTERFACE
 	$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
 	$<$<BOOL:${BT_WERROR}>:-Werror>
 	$<$<BOOL:${BT_VALGRIND}>:-Wno-shadow>)
+include(CheckPIESupported)
+check_pie_supported() # programs are linked as they are compiled: to be loaded anywhere
+# _FORTIFY_SOURCE needs an optimising build, and sanitizers check the same calls better. Level 3 asks for the size of
+# what was allocated: nobody here uses more of it than was asked for (malloc_usable_size).
+# Measured by turns on a loaded machine: placements cost as much as without all this, reading JSON 6 % more. Left out:
+# -ftrivial-auto-var-init=zero, by which placements of one and of ten signatures on 5,000 nodes cost 20 to 27 % more.
+set(BT_FORTIFIED $<AND:$<NOT:$<CONFIG:Debug>>,$<STREQUAL:${BT_SANITIZE},none>>)
+if(BT_HARDEN)
+	target_compile_options(bt_flags INTERFACE -fstack-protector-strong
+		$<${BT_FORTIFIED}:-U_FORTIFY_SOURCE> $<${BT_FORTIFIED}:-D_FORTIFY_SOURCE=3>
+		$<${BT_FORTIFIED}:-Wno-error=unused-result>) # which it adds to the C library's headers
+	if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+		target_compile_options(bt_flags INTERFACE -fcf-protection=full)
+	elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+		target_compile_options(bt_flags INTERFACE -mbranch-protection=standard)
+	endif()
+	set(BT_HARDENED_LINK LINKER:-z,relro,-z,now,-z,noexecstack)
+	target_link_options(bt_flags INTERFACE ${BT_HARDENED_LINK})
+endif()
 if(BT_LTO AND NOT CMAKE_C_COMPILER_ID STREQUAL GNU)
 	message(FATAL_ERROR "BT_LTO needs gcc: only its objects can be linked with and without")
 endif()

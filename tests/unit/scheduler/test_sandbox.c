@@ -430,7 +430,7 @@ int main(void)
 	mkdir(path_of("certs"), 0700);
 	write_text(path_of("token/value"), "token");
 	write_text(path_of("secret"), "secret");
-	symlink(path_of("token/value"), path_of("linked"));
+	assert_int_equal(symlink(path_of("token/value"), path_of("linked")), 0);
 	own_port = free_port();
 	before.ipv6 = try_socket(AF_INET6, SOCK_DGRAM);
 	before.name = try_name();
