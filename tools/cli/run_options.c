@@ -19,13 +19,18 @@ const struct bt_option bt_run_options[] = {
 		.argument = "FILE",
 		.may_be_empty = true,
 		.help = "How to reach the API server, and as whom. Without --config only; otherwise "
-			"clientConnection.kubeconfig counts. Without either: $KUBECONFIG, the service "
-			"account of the pod, ~/.kube/config."},
+			"clientConnection.kubeconfig counts. Without either, and without --master: the "
+			"service "
+			"account of the pod; outside a pod, where kube-scheduler would end, $KUBECONFIG "
+			"(files "
+			"separated by ':', the first that names something decides) or ~/.kube/config."},
 	{.name = "master",
 		.type = BT_OPTION_TEXT,
 		.argument = "URL",
 		.may_be_empty = true,
-		.help = "Address of the API server, in place of the one in kubeconfig."},
+		.help = "Address of the API server, in place of the one in kubeconfig. Without a kubeconfig "
+			"it is called "
+			"without credentials."},
 	{.name = "write-config-to",
 		.type = BT_OPTION_TEXT,
 		.file = BT_FILE_WRITTEN,

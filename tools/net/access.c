@@ -681,45 +681,50 @@ static bool set_endpoint(
 
 /* ---- where everything comes from ---- */
 
-static bool read_home(const struct bt_access_options *options, const struct bt_buf *why_not_in_cluster,
-	struct bt_access_plan *out_plan, struct bt_buf *out_error)
+/* By hand, outside a cluster, where kube-scheduler would end. */
+static bool read_as_kubectl(
+	const struct bt_access_options *options, struct bt_access_plan *out_plan, struct bt_buf *out_error)
 {
-	const char *home = getenv("HOME");
+	const char *list = getenv("KUBECONFIG"), *home = getenv("HOME");
 	struct bt_buf path = {0};
 	bool good = false;
 
 	bt_buf_printf(&path, "%s/.kube/config", home ? home : "");
-	if (access(path.ptr, F_OK) == 0 || options->master) {
+	if (list && *list) {
+		good = bt_kubeconfig_read(list, options, out_plan, out_error);
+	} else if (access(path.ptr, F_OK) == 0) {
 		good = bt_kubeconfig_read(path.ptr, options, out_plan, out_error);
 	} else {
 		bt_buf_printf(out_error,
-			"no API server is named: neither --kubeconfig nor --master nor $KUBECONFIG is set, "
-			"%s, and "
-			"there is no %s; give one of them",
-			why_not_in_cluster->ptr, path.ptr);
+			"no API server is named: neither --kubeconfig nor --master is set, this is no pod "
+			"($KUBERNETES_SERVICE_HOST and $KUBERNETES_SERVICE_PORT are not set), $KUBECONFIG "
+			"is not set, and there is no %s; give one of them",
+			path.ptr);
 	}
 	bt_buf_fini(&path);
 	return good;
 }
 
+/*
+ * kube-scheduler knows --kubeconfig and --master, and else the pod that it runs in; $KUBECONFIG never counts
+ * before those. A server that --master names alone gets nobody's credentials. Source: BuildConfigFromFlags,
+ * v0.36.3.
+ */
 static bool make_plan(
 	const struct bt_access_options *options, struct bt_access_plan *out_plan, struct bt_buf *out_error)
 {
-	const char *list = options->kubeconfig ? options->kubeconfig : getenv("KUBECONFIG");
-	struct bt_buf why = {0};
-	bool good;
+	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
 
-	if (list && *list) {
-		return bt_kubeconfig_read(list, options, out_plan, out_error);
+	if (options->kubeconfig && *options->kubeconfig) {
+		return bt_kubeconfig_read(options->kubeconfig, options, out_plan, out_error);
 	}
-	if (!options->master && getenv("KUBERNETES_SERVICE_HOST") && getenv("KUBERNETES_SERVICE_PORT")) {
+	if (options->master) {
+		return bt_kubeconfig_read("", options, out_plan, out_error);
+	}
+	if (host && port && *host && *port) {
 		return bt_in_cluster_plan(BT_SERVICE_ACCOUNT, out_plan, out_error);
 	}
-	bt_buf_text(
-		&why, "this is no pod ($KUBERNETES_SERVICE_HOST and $KUBERNETES_SERVICE_PORT are not set)");
-	good = read_home(options, &why, out_plan, out_error);
-	bt_buf_fini(&why);
-	return good;
+	return read_as_kubectl(options, out_plan, out_error);
 }
 
 static bool open_files(struct bt_access *access, struct bt_buf *out_error)
@@ -780,6 +785,14 @@ static struct bt_access *open_access(
 		!check_data(access, out_error)) {
 		bt_access_destroy(access);
 		return NULL;
+	}
+	if (access->endpoint.tls && access->endpoint.insecure) {
+		bt_log(BT_LOG_WARNING, 0,
+			"The server's certificate is not checked: who stands between can read credentials "
+			"and "
+			"change what is scheduled. Name its certificate-authority instead of "
+			"insecure-skip-tls-verify",
+			bt_log_fields(bt_log_str("server", bt_str(access->endpoint.server))));
 	}
 	if (access->plan.has_exec && access->endpoint.tls) {
 		access->plugin.stop = eventfd(0, EFD_CLOEXEC);

@@ -15,7 +15,8 @@ struct bt_access;
 struct bt_traffic;
 
 struct bt_access_options {
-	const char *kubeconfig; /* a file; NULL: $KUBECONFIG, then in-cluster, then ~/.kube/config */
+	const char *kubeconfig; /* a file; NULL: master alone, else in-cluster, else $KUBECONFIG or
+				   ~/.kube/config */
 	const char *master;	/* overrides the server's address; or NULL */
 	const char *context;	/* of the kubeconfig; NULL: its current one */
 	const char *user_agent; /* NULL: "berth/VERSION" */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Runs a credential plugin. Its standard error is ours, its standard input empty unless we have a terminal
- * that it may use; whatever it leaves running is killed with it when its time is over.
+ * Runs a credential plugin. Where we have a terminal that it may use, standard input and error are ours; else
+ * its input is empty, and of what it says on standard error the beginning is passed on. Whatever it leaves
+ * running is killed with it when its time is over.
  */
 #include "tools/net/exec_plugin_int.h"
 
@@ -25,6 +26,7 @@
 #include "tools/net/tls_int.h"
 
 #define OUTPUT_BYTES (1u << 20)
+#define SAID_BYTES   (64u << 10) /* of its standard error, that are passed on */
 #define EXEC_INFO    "KUBERNETES_EXEC_INFO"
 #define NS_PER_MS    1000000
 #define SLOW_NS	     INT64_C(10000000000) /* after that it is said that it takes long */
@@ -185,7 +187,8 @@ static void free_list(char **list)
 /* ---- the program ---- */
 
 /* Returns: 0, or an errno. */
-static int spawn(char **arguments, char **environment, bool interactive, int output, pid_t *out_pid)
+static int spawn(
+	char **arguments, char **environment, bool interactive, int output, int errors, pid_t *out_pid)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attributes;
@@ -202,6 +205,7 @@ static int spawn(char **arguments, char **environment, bool interactive, int out
 		posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 		flags |= POSIX_SPAWN_SETPGROUP;
 		posix_spawnattr_setpgroup(&attributes, 0);
+		posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
 	}
 	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
 	posix_spawnattr_setflags(&attributes, flags);
@@ -225,6 +229,8 @@ static int wait_ms(int64_t until_ns)
 struct run {
 	int64_t until_ns;
 	int stop;
+	int errors;	   /* its standard error; -1: ours, or over */
+	size_t said_bytes; /* of it, that were passed on */
 	struct bt_buf output;
 	enum bt_exec_end end;
 	int code;
@@ -236,15 +242,40 @@ static void say_slow(const struct bt_access_plan *plan)
 		bt_log_fields(bt_log_str("command", plan->exec.command)));
 }
 
+/* Passes on what it has said on standard error, up to a limit: the rest would fill the disk of our log. */
+static void pass_errors_on(struct run *run)
+{
+	static const char cut[] = "\n(the plugin says more)\n";
+	char bytes[4096];
+	ssize_t got = read(run->errors, bytes, sizeof(bytes));
+
+	if (got <= 0) {
+		close(run->errors);
+		run->errors = -1;
+		return;
+	}
+	size_t left = SAID_BYTES - run->said_bytes, n = (size_t)got < left ? (size_t)got : left;
+	bool over = left && n == left;
+
+	run->said_bytes += n;
+	ssize_t waste = write(STDERR_FILENO, bytes, n);
+
+	if (over) {
+		waste = write(STDERR_FILENO, cut, sizeof(cut) - 1);
+	}
+	(void)waste;
+}
+
 /* Reads until the program has closed its output. Returns: NULL, or what went wrong. */
 static const char *read_output(
-	const struct bt_access_plan *plan, int output, const struct run *run, struct bt_buf *out)
+	const struct bt_access_plan *plan, int output, struct run *run, struct bt_buf *out)
 {
-	struct pollfd files[2] = {{.fd = output, .events = POLLIN}, {.fd = run->stop, .events = POLLIN}};
+	struct pollfd files[3] = {{.fd = output, .events = POLLIN}, {.fd = run->stop, .events = POLLIN},
+		{.fd = run->errors, .events = POLLIN}};
 	int64_t say_ns = bt_clock_monotonic_ns() + SLOW_NS;
 
 	for (;;) {
-		int n = poll(files, 2, wait_ms(say_ns < run->until_ns ? say_ns : run->until_ns));
+		int n = poll(files, 3, wait_ms(say_ns < run->until_ns ? say_ns : run->until_ns));
 
 		if (n < 0 && errno == EINTR) {
 			continue;
@@ -259,6 +290,16 @@ static const char *read_output(
 		}
 		if (files[1].revents) {
 			return "stopped";
+		}
+		if (files[2].revents) {
+			pass_errors_on(run);
+			files[2].fd = run->errors;
+		}
+		if (wait_ms(run->until_ns) == 0) { /* it may say something without end */
+			return "it did not end in time; run it by hand to see what it waits for";
+		}
+		if (!files[0].revents) {
+			continue;
 		}
 		bt_buf_reserve(out, 4096);
 		ssize_t got = read(output, out->ptr + out->len, 4096);
@@ -286,26 +327,54 @@ static bool wait_for_end(pid_t pid, int stop, int64_t until_ns, int *out_status)
 	return true;
 }
 
+/* What is there already is still passed on; who holds the pipe open, a child that it has left, is not waited
+ * for. */
+static void end_errors(struct run *run)
+{
+	struct pollfd file = {.events = POLLIN};
+
+	while (run->errors >= 0 && run->said_bytes < SAID_BYTES) {
+		file.fd = run->errors;
+		if (poll(&file, 1, 0) <= 0) {
+			break;
+		}
+		pass_errors_on(run);
+	}
+	if (run->errors >= 0) {
+		close(run->errors);
+		run->errors = -1;
+	}
+}
+
 static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *info, bool interactive,
 	struct run *run, struct bt_buf *out_error)
 {
-	char **arguments = make_arguments(&plan->exec), **environment = make_environment(plan, info);
-	int pipes[2], status = 0;
+	int pipes[2], errors[2] = {-1, -1}, status = 0;
 	pid_t pid;
 
 	if (pipe2(pipes, O_CLOEXEC) != 0) {
 		run->end = BT_EXEC_BROKEN;
-		free_list(arguments);
-		free_list(environment);
 		return fail(plan, out_error, strerror(errno));
 	}
-	int rc = spawn(arguments, environment, interactive, pipes[1], &pid);
+	if (!interactive && pipe2(errors, O_CLOEXEC) != 0) {
+		run->end = BT_EXEC_BROKEN;
+		close(pipes[0]);
+		close(pipes[1]);
+		return fail(plan, out_error, strerror(errno));
+	}
+	char **arguments = make_arguments(&plan->exec), **environment = make_environment(plan, info);
+	int rc = spawn(arguments, environment, interactive, pipes[1], errors[1], &pid);
 
 	close(pipes[1]);
+	if (!interactive) {
+		close(errors[1]);
+	}
+	run->errors = errors[0];
 	free_list(arguments);
 	free_list(environment);
 	if (rc != 0) {
 		close(pipes[0]);
+		end_errors(run);
 		run->end = BT_EXEC_MISSING;
 		fail(plan, out_error, strerror(rc));
 		bt_buf_printf(out_error, "; %.*s",
@@ -319,8 +388,10 @@ static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *
 	if (!wrong && !wait_for_end(pid, run->stop, run->until_ns, &status)) {
 		wrong = "it did not end in time";
 	}
+	end_errors(run);
 	if (wrong) {
 		kill(interactive ? pid : -pid, SIGKILL);
+		kill(pid, SIGKILL); /* it may have left its group */
 		waitpid(pid, &status, 0);
 		run->end = BT_EXEC_KILLED;
 		return fail(plan, out_error, wrong);
@@ -442,7 +513,7 @@ bool bt_exec_run(const struct bt_access_plan *plan, const char *server, int64_t 
 	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
 {
 	bool interactive = !bt_str_is(plan->exec.interactive_mode, "Never") && isatty(STDIN_FILENO) == 1;
-	struct run run = {.until_ns = bt_clock_monotonic_ns() + limit_ns, .stop = stop};
+	struct run run = {.until_ns = bt_clock_monotonic_ns() + limit_ns, .stop = stop, .errors = -1};
 	struct bt_buf info = {0};
 
 	if (bt_str_is(plan->exec.interactive_mode, "Always") && !interactive) {

@@ -26,10 +26,11 @@
 #include "tools/net/latch.h"
 #include "tools/net/traffic.h"
 
-#define EVENT_MAX  64
-#define IDLE_MAX   256u	       /* calls that are kept for reuse, with their handles */
-#define IDLE_BYTES (64u << 10) /* and the largest buffer of one that is kept */
-#define REST_BYTES (32u << 10)
+#define FIELD_BYTES 32u /* what a field of a head costs beside its bytes */
+#define EVENT_MAX   64
+#define IDLE_MAX    256u	/* calls that are kept for reuse, with their handles */
+#define IDLE_BYTES  (64u << 10) /* and the largest buffer of one that is kept */
+#define REST_BYTES  (32u << 10)
 /* Source: client-go's HTTP/2 health check (ReadIdleTimeout; PingTimeout is half of it), v0.36.3. */
 #define QUIET_NS ((int64_t)30 * NS_PER_S)
 #define AGAIN_NS ((int64_t)60 * NS_PER_S)
@@ -206,7 +207,8 @@ uint64_t bt_http_send(struct bt_http *http, const struct bt_http_call *request)
 	call->id = id;
 	call->due_ns = request->timeout_ns > 0 ? bt_clock_monotonic_ns() + request->timeout_ns : INT64_MAX;
 	call->refused = 0;
-	call->received_bytes = 0;
+	call->received_bytes = call->head_bytes = 0;
+	call->long_head = false;
 	call->waits = call->asked = call->went_out = call->repeated = call->cancelled = call->too_long =
 		false;
 	call->paused = call->stalled = call->head_over = call->held = false;
@@ -425,6 +427,8 @@ void bt_http_settle(struct bt_call *call, enum bt_http_fault fault, struct bt_st
 	}
 	if (fault == BT_HTTP_NO_FAULT) {
 		end = BT_HTTP_ANSWERED;
+	} else if (call->long_head) {
+		bt_buf_printf(&text, "the head of the answer is longer than %u KiB", BT_HTTP_HEAD_MAX >> 10);
 	} else if (call->too_long) {
 		bt_buf_printf(&text, "the answer is longer than %llu bytes; ask for less at a time (limit=)",
 			(unsigned long long)http->body_max_bytes);
@@ -445,11 +449,22 @@ void bt_http_count(struct bt_http *http, enum bt_http_count what, uint64_t n)
 	bt_add_owned(&http->counts[what], n);
 }
 
-void bt_http_begin_head(struct bt_call *call, uint32_t status)
+/* All that is no body counts, whatever part of an answer it is, and empty fields as something: else interim
+ * heads, or trailers, could go on for ever. */
+static bool count_head(struct bt_call *call, size_t n)
+{
+	call->head_bytes += n + FIELD_BYTES;
+	call->long_head |= call->head_bytes > BT_HTTP_HEAD_MAX;
+	return !call->long_head;
+}
+
+bool bt_http_begin_head(struct bt_call *call, uint32_t status)
 {
 	call->head = (struct bt_http_head){.status = status, .retry_after_ns = -1};
 	bt_buf_clear(&call->content_type);
+	return count_head(call, 0);
 }
+
 static int64_t retry_after_of(struct bt_str value)
 {
 	int64_t seconds = 0;
@@ -468,14 +483,18 @@ static bool is_field(struct bt_str name, const char *wanted)
 	return name.len == strlen(wanted) && !strncasecmp(name.ptr, wanted, name.len);
 }
 
-void bt_http_take_field(struct bt_call *call, struct bt_str name, struct bt_str value)
+bool bt_http_take_field(struct bt_call *call, struct bt_str name, struct bt_str value)
 {
+	if (!count_head(call, name.len + value.len) || call->head_over) {
+		return !call->long_head;
+	}
 	if (is_field(name, "content-type")) {
 		bt_buf_clear(&call->content_type);
 		bt_buf_str(&call->content_type, value);
 	} else if (is_field(name, "retry-after")) {
 		call->head.retry_after_ns = retry_after_of(value);
 	}
+	return true;
 }
 
 bool bt_http_end_head(struct bt_call *call)
@@ -520,7 +539,7 @@ static void launch(struct bt_http *http, struct bt_call *call, struct bt_identit
 	bt_buf_clear(&call->body);
 	bt_buf_clear(&call->content_type);
 	call->head = (struct bt_http_head){.retry_after_ns = -1};
-	call->received_bytes = 0;
+	call->received_bytes = call->head_bytes = 0;
 	call->went_out = call->head_over = call->held = call->stalled = false;
 	call->identity = identity;
 	if (http->transport->launch(http, call, &why)) {

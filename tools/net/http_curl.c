@@ -177,20 +177,18 @@ static uint32_t status_of(struct bt_str line)
 	return status;
 }
 
-static void take_header_line(struct bt_call *call, struct bt_str line)
+static bool take_header_line(struct bt_call *call, struct bt_str line)
 {
 	size_t colon = bt_str_find(line, ':', 0), from = colon + 1;
 
-	if (bt_str_starts(line, "HTTP/")) { /* also of an interim answer, such as 100 */
-		bt_http_begin_head(call, status_of(line));
-		return;
+	if (!call->head_over && bt_str_starts(line, "HTTP/")) { /* also of an interim answer, such as 100 */
+		return bt_http_begin_head(call, status_of(line));
 	}
 	while (from < line.len && (line.ptr[from] == ' ' || line.ptr[from] == '\t')) {
 		from++;
 	}
-	if (from <= line.len) {
-		bt_http_take_field(call, bt_str_sub(line, 0, colon), bt_str_sub(line, from, line.len));
-	}
+	return bt_http_take_field(call, bt_str_sub(line, 0, colon),
+		bt_str_sub(line, from < line.len ? from : line.len, line.len));
 }
 
 static size_t take_header(char *bytes, size_t one, size_t n, void *context)
@@ -201,14 +199,10 @@ static size_t take_header(char *bytes, size_t one, size_t n, void *context)
 	while (line.len && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r')) {
 		line.len--;
 	}
-	if (call->head_over) {
-		return one * n; /* trailers */
+	if (line.len) { /* trailers as well */
+		return take_header_line(call, line) ? one * n : 0;
 	}
-	if (line.len) {
-		take_header_line(call, line);
-		return one * n;
-	}
-	if (call->head.status < 200) {
+	if (call->head_over || call->head.status < 200) {
 		return one * n;
 	}
 	long version = 0;

@@ -31,8 +31,8 @@
 #define WRITE_BYTES	  (256u << 10) /* frames that are packed into one write */
 #define STREAM_WINDOW	  (1 << 20)
 #define CONNECTION_WINDOW (16 << 20)
-#define HEADER_MAX_BYTES  (256u << 10)
-#define STREAMS_AT_FIRST  100u /* that wait for a connection, until the server has said how many it takes */
+#define IDLE_FRAMES	  5000u /* in a second that bring nothing, until the server is taken for hostile */
+#define STREAMS_AT_FIRST  100u	/* that wait for a connection, until the server has said how many it takes */
 #define LANE_CONNECTIONS  8u
 #define CALM_NS		  ((int64_t)NS_PER_S) /* after a connection could not be opened beside others */
 #define FIELDS		  9u		      /* of a request, besides those of an identity */
@@ -50,7 +50,6 @@ struct bt_h2_call {
 	bool ended;		  /* the stream is over, but the caller has paused */
 	uint32_t code;		  /* with which it is over */
 	size_t sent_bytes;	  /* of the body */
-	size_t header_bytes;	  /* of the answer */
 	struct bt_buf kept;	  /* what came while the caller pauses, as it came */
 	struct bt_gunzip *gunzip; /* NULL: it is not packed */
 	bool spoilt;		  /* it is said to be packed, and is not */
@@ -77,8 +76,10 @@ struct connection {
 	nghttp2_session *session;
 	struct list streams;
 	uint32_t stream_n;
-	uint32_t promised_n; /* of the queue, to be sent here once it is open, or writable again */
-	int64_t heard_ns;    /* when anything came, or its first stream began */
+	uint32_t promised_n;   /* of the queue, to be sent here once it is open, or writable again */
+	int64_t heard_ns;      /* when anything came, or its first stream began */
+	int64_t idle_since_ns; /* since when idle_n counts */
+	uint32_t idle_n;
 	bool pinged;
 	bool agreed;  /* the server has said in SETTINGS how many streams it takes */
 	bool drained; /* it takes no more streams */
@@ -322,7 +323,7 @@ static int take_data(nghttp2_session *session, uint8_t flags, int32_t stream, co
 	return 0;
 }
 
-static void begin_head(struct bt_h2_call *part, struct bt_str status)
+static bool begin_head(struct bt_h2_call *part, struct bt_str status)
 {
 	uint32_t number = 0;
 
@@ -331,8 +332,7 @@ static void begin_head(struct bt_h2_call *part, struct bt_str status)
 	}
 	bt_gunzip_destroy(part->gunzip);
 	part->gunzip = NULL;
-	part->header_bytes = 0;
-	bt_http_begin_head(part->call, number);
+	return bt_http_begin_head(part->call, number);
 }
 
 static int take_field(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name,
@@ -342,23 +342,60 @@ static int take_field(nghttp2_session *session, const nghttp2_frame *frame, cons
 	struct bt_str field = {(const char *)name, name_n}, text = {(const char *)value, value_n};
 
 	(void)flags, (void)context;
-	if (!part || part->call->head_over) { /* trailers */
+	if (!part) {
 		return 0;
 	}
 	if (bt_str_is(field, ":status")) {
-		begin_head(part, text);
-		return 0;
+		return begin_head(part, text) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	}
-	part->header_bytes += name_n + value_n;
-	if (part->header_bytes > HEADER_MAX_BYTES) {
-		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	}
-	if (bt_str_is(field, "content-encoding") && bt_str_is(text, "gzip") && !part->gunzip &&
-		part->call->http->endpoint->compressed) {
+	if (!part->call->head_over && bt_str_is(field, "content-encoding") && bt_str_is(text, "gzip") &&
+		!part->gunzip && part->call->http->endpoint->compressed) {
 		part->gunzip = bt_gunzip_create();
 	}
-	bt_http_take_field(part->call, field, text);
-	return 0;
+	return bt_http_take_field(part->call, field, text) ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+}
+
+/* Frames that cost work and bring nothing. A server's PING in a quiet hour is none; thousands in a second
+ * are. Those that come with each request (windows, resets) are as many as requests, and not counted. */
+static bool brings_nothing(const nghttp2_frame_hd *frame)
+{
+	switch (frame->type) {
+	case NGHTTP2_DATA:
+		return frame->length == 0 && !(frame->flags & NGHTTP2_FLAG_END_STREAM);
+	case NGHTTP2_HEADERS:
+	case NGHTTP2_CONTINUATION:
+	case NGHTTP2_RST_STREAM:
+	case NGHTTP2_GOAWAY:
+	case NGHTTP2_WINDOW_UPDATE:
+		return false;
+	case NGHTTP2_PING:
+		return !(frame->flags & NGHTTP2_FLAG_ACK);
+	default:
+		return true;
+	}
+}
+
+/* Returns: false: there were too many; connection->why says so. */
+static bool count_idle(struct connection *connection)
+{
+	if (connection->heard_ns - connection->idle_since_ns > NS_PER_S) {
+		connection->idle_since_ns = connection->heard_ns;
+		connection->idle_n = 0;
+	}
+	if (++connection->idle_n <= IDLE_FRAMES) {
+		return true;
+	}
+	bt_buf_clear(&connection->why);
+	bt_buf_text(&connection->why, "the server floods it with frames that bring nothing");
+	return false;
+}
+
+static int begin_frame(nghttp2_session *session, const nghttp2_frame_hd *frame, void *context)
+{
+	struct connection *connection = context;
+
+	(void)session;
+	return brings_nothing(frame) && !count_idle(connection) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
 }
 
 static int take_frame(nghttp2_session *session, const nghttp2_frame *frame, void *context)
@@ -815,7 +852,7 @@ static bool begin_session(struct connection *connection)
 	const nghttp2_settings_entry settings[] = {
 		{NGHTTP2_SETTINGS_ENABLE_PUSH, 0},
 		{NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, STREAM_WINDOW},
-		{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, HEADER_MAX_BYTES},
+		{NGHTTP2_SETTINGS_MAX_HEADER_LIST_SIZE, BT_HTTP_HEAD_MAX},
 	};
 
 	return nghttp2_session_client_new2(&connection->session, h2->callbacks, connection, h2->option) ==
@@ -889,7 +926,7 @@ static void take_records(struct connection *connection)
 		ssize_t rc = nghttp2_session_mem_recv(connection->session, (const uint8_t *)h2->plain, n);
 
 		if (rc < 0) {
-			bt_buf_text(&connection->why, nghttp2_strerror((int)rc));
+			bt_buf_text(&connection->why, connection->why.len ? "" : nghttp2_strerror((int)rc));
 			die(connection, BT_HTTP_BROKEN);
 		}
 	}
@@ -937,14 +974,24 @@ static void end_connecting(struct connection *connection)
 
 /* ---- connections of a lane ---- */
 
+/* How many streams it takes at once. */
+static uint32_t limit_of(const struct connection *connection)
+{
+	return connection->agreed ? nghttp2_session_get_remote_settings(
+					    connection->session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+				  : STREAMS_AT_FIRST;
+}
+
+/* Whether the server has come to the point where a call may begin; one that never takes any is none. */
+static bool takes_calls(const struct connection *connection)
+{
+	return connection->agreed && (connection->used || limit_of(connection));
+}
+
 static uint32_t room_of(const struct connection *connection)
 {
-	uint32_t limit = STREAMS_AT_FIRST, used = connection->stream_n + connection->promised_n;
+	uint32_t limit = limit_of(connection), used = connection->stream_n + connection->promised_n;
 
-	if (connection->agreed) {
-		limit = nghttp2_session_get_remote_settings(
-			connection->session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
-	}
 	return limit > used ? limit - used : 0;
 }
 
@@ -1130,7 +1177,7 @@ static int64_t due_of(const struct connection *connection)
 	case CONNECTING:
 		return connection->step_ns;
 	case OPEN:
-		if (!connection->agreed) {
+		if (!takes_calls(connection)) {
 			return connection->due_ns;
 		}
 		if (!connection->stream_n) {
@@ -1172,7 +1219,7 @@ static void time_out(struct connection *connection)
 		connect_after(connection, BT_HTTP_LATE, why);
 		break;
 	case OPEN:
-		if (!connection->agreed) {
+		if (!takes_calls(connection)) {
 			fail_to_connect(connection, BT_HTTP_LATE, why);
 			break;
 		}
@@ -1253,6 +1300,7 @@ bool bt_h2_open(struct bt_http *http)
 	}
 	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(h2->callbacks, take_data);
 	nghttp2_session_callbacks_set_on_header_callback(h2->callbacks, take_field);
+	nghttp2_session_callbacks_set_on_begin_frame_callback(h2->callbacks, begin_frame);
 	nghttp2_session_callbacks_set_on_frame_recv_callback(h2->callbacks, take_frame);
 	nghttp2_session_callbacks_set_on_stream_close_callback(h2->callbacks, close_stream);
 	nghttp2_session_callbacks_set_on_frame_not_send_callback(h2->callbacks, not_sent);

@@ -51,7 +51,8 @@ struct bt_call {
 	bool asked;			      /* for other credentials than those refused */
 	bool went_out;			      /* a byte of the request may have reached the server */
 	bool repeated;			      /* a GET that has gone out a second time */
-	bool cancelled, too_long;
+	uint64_t head_bytes;		      /* of the answer, with trailers */
+	bool cancelled, too_long, long_head;
 	bool paused, stalled; /* stalled: the transport holds data back */
 	bool head_over, held; /* held: a 401 that nobody was told of yet */
 	struct bt_http_head head;
@@ -134,9 +135,13 @@ void bt_h2_flush(struct bt_http *http);
 
 /* ---- what transports tell ---- */
 
+/* Of an answer's status lines, fields and trailers together; an empty field counts for 32 bytes, as in
+ * HTTP/2. */
+#define BT_HTTP_HEAD_MAX (256u << 10)
+
 /* The beginning of an answer, also of an interim one; its fields follow. */
-void bt_http_begin_head(struct bt_call *call, uint32_t status);
-void bt_http_take_field(struct bt_call *call, struct bt_str name, struct bt_str value);
+bool bt_http_begin_head(struct bt_call *call, uint32_t status);
+bool bt_http_take_field(struct bt_call *call, struct bt_str name, struct bt_str value);
 
 /* All fields have come. Returns: false: the call is cancelled. */
 bool bt_http_end_head(struct bt_call *call);

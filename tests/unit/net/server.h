@@ -50,6 +50,8 @@ void peer_hang(struct peer *peer);
 
 /* ---- of HTTP/2 alone ---- */
 
+#define SERVER_NO_STREAMS UINT32_MAX
+
 /* How many streams clients may have open on a connection; before any connects. */
 void server_limit_streams(struct server *server, uint32_t n);
 

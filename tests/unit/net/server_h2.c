@@ -360,8 +360,9 @@ static int take_frame(nghttp2_session *session, const nghttp2_frame *frame, void
 static void open_session(struct link *link)
 {
 	nghttp2_session_callbacks *callbacks;
+	uint32_t stream_max = link->peer->server->stream_max;
 	nghttp2_settings_entry limit = {
-		NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, link->peer->server->stream_max};
+		NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, stream_max == SERVER_NO_STREAMS ? 0 : stream_max};
 
 	BT_REQUIRE(nghttp2_session_callbacks_new(&callbacks) == 0);
 	nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, begin_stream);
@@ -370,7 +371,7 @@ static void open_session(struct link *link)
 	nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, take_frame);
 	BT_REQUIRE(nghttp2_session_server_new(&link->session, callbacks, link) == 0);
 	nghttp2_session_callbacks_del(callbacks);
-	nghttp2_submit_settings(link->session, NGHTTP2_FLAG_NONE, &limit, limit.value ? 1 : 0);
+	nghttp2_submit_settings(link->session, NGHTTP2_FLAG_NONE, &limit, stream_max ? 1 : 0);
 }
 
 static void end_streams(struct link *link)

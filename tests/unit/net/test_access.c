@@ -18,6 +18,8 @@
 
 #include "engine/base/atomic.h"
 #include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "access_int.h"
 #include "exec_plugin_int.h"
 #include "pki.h"
 #include "server.h"
@@ -803,6 +805,140 @@ static void what_a_plugin_says_is_checked(void **state)
 	bt_buf_fini(&error);
 }
 
+/* ---- plugins that mean harm ---- */
+
+/* Runs a script as a plugin; what it says on standard error goes to a file. Returns: how many bytes. */
+static size_t run_script(const char *script, int64_t limit_ns, bool good, const char *words)
+{
+	struct bt_exec_credential credential = {0};
+	struct bt_buf error = {0};
+	char command[256];
+	struct bt_access_plan plan = {.exec = {.command = {command, strlen(path_of("plugin"))},
+					      .api_version = bt_str("client.authentication.k8s.io/v1"),
+					      .interactive_mode = bt_str("Never")}};
+	int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	int file = open(path_of("said"), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct stat about;
+
+	snprintf(command, sizeof(command), "%s", path_of("plugin"));
+	write_text("plugin", script);
+	dup2(file, STDERR_FILENO);
+	bool ran = bt_exec_run(&plan, "https://x", limit_ns, -1, &credential, &error);
+
+	dup2(own, STDERR_FILENO);
+	close(own);
+	fstat(file, &about);
+	close(file);
+	remove_file("said");
+	remove_file("plugin");
+	if (ran != good || (words && !strstr(error.ptr, words))) {
+		fail_msg("%s", error.len ? error.ptr : "no error");
+	}
+	bt_exec_credential_fini(&credential);
+	bt_buf_fini(&error);
+	return (size_t)about.st_size;
+}
+
+static void a_plugin_may_fill_no_log(void **state)
+{
+	static const char endless[] = "#!/bin/sh\nyes nonsense >&2\n",
+			  some[] = "#!/bin/sh\necho sorry >&2\nexit 1\n";
+
+	(void)state;
+	size_t n = run_script(endless, SECOND / 2, false, "it did not end in time");
+
+	assert_in_range(n, 64 << 10, 65 << 10);
+	assert_int_equal(
+		run_script(some, 60 * SECOND, false, "it failed with exit code 1"), strlen("sorry\n"));
+}
+
+static void what_a_plugin_leaves_running_holds_up_nothing_for_long(void **state)
+{
+	static const char holds_output[] = "#!/bin/sh\nsleep 20 &\n";
+	static const char holds_errors[] = SAYS("\"token\": \"t\"") "sleep 20 >&- &\n";
+
+	(void)state;
+	run_script(holds_output, SECOND / 20, false, "it did not end in time");
+	run_script(holds_errors, 60 * SECOND, true, NULL);
+}
+
+/* ---- where from ---- */
+
+static char *server_of(const struct bt_access_options *options, struct bt_buf *error)
+{
+	struct bt_access *access = bt_access_create(options, error);
+	char *server =
+		access ? bt_mem_copy(bt_access_server(access), strlen(bt_access_server(access))) : NULL;
+
+	bt_access_destroy(access);
+	return server;
+}
+
+static void expect_server(const struct bt_access_options *options, const char *wanted)
+{
+	struct bt_buf error = {0};
+	char *server = server_of(options, &error);
+
+	if (!server || strcmp(server, wanted) != 0) {
+		fail_msg("%s, not %s: %s", server, wanted, error.len ? error.ptr : "");
+	}
+	bt_mem_free(server);
+	bt_buf_fini(&error);
+}
+
+#define CONFIG(server)                                                                                       \
+	"{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": {\"cluster\": \"c\", "   \
+	"\"user\": \"u\"}}], \"users\": [{\"name\": \"u\", \"user\": {\"token\": \"t\"}}], "                 \
+	"\"clusters\": [{\"name\": \"c\", \"cluster\": {\"server\": \"" server "\"}}]}"
+
+static void kubeconfig_in_the_environment_counts_outside_a_pod_alone(void **state)
+{
+	struct bt_buf error = {0};
+	char list[600];
+
+	(void)state;
+	write_text("named", CONFIG("https://named:1"));
+	write_text("other", CONFIG("https://other:1"));
+	snprintf(list, sizeof(list), "%s:%s:%s", path_of("missing"), path_of("other"), path_of("named"));
+	setenv("KUBECONFIG", list, 1);
+	expect_server(&(struct bt_access_options){.kubeconfig = path_of("named")}, "https://named:1");
+	expect_server(&(struct bt_access_options){.kubeconfig = NULL}, "https://other:1");
+	expect_server(&(struct bt_access_options){.master = "https://master:1"}, "https://master:1");
+	setenv("KUBERNETES_SERVICE_HOST", "10.0.0.1", 1);
+	setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+	assert_null(server_of(&(struct bt_access_options){.kubeconfig = NULL}, &error));
+	assert_non_null(strstr(error.ptr, "/var/run/secrets/kubernetes.io/serviceaccount"));
+	expect_server(&(struct bt_access_options){.kubeconfig = path_of("named")}, "https://named:1");
+	unsetenv("KUBERNETES_SERVICE_HOST");
+	unsetenv("KUBERNETES_SERVICE_PORT");
+	unsetenv("KUBECONFIG");
+	remove_file("named");
+	remove_file("other");
+	bt_buf_fini(&error);
+}
+
+/* A user of $KUBECONFIG is no user of whatever server --master names. */
+static void a_master_alone_gets_no_credentials(void **state)
+{
+	struct bt_identity *identity = NULL;
+	struct bt_buf error = {0};
+
+	(void)state;
+	write_text("named", CONFIG("https://named:1"));
+	setenv("KUBECONFIG", path_of("named"), 1);
+	struct bt_access *access =
+		bt_access_create(&(struct bt_access_options){.master = "https://master:1"}, &error);
+
+	assert_non_null(access);
+	assert_int_equal(bt_access_identity(access, 0, NULL, NULL, &identity, &error), BT_ACCESS_READY);
+	assert_int_equal(identity->header_n, 0);
+	bt_identity_release(identity);
+	bt_access_destroy(access);
+	unsetenv("KUBECONFIG");
+	remove_file("named");
+	bt_buf_fini(&error);
+}
+
 /* ---- in a cluster ---- */
 
 static void a_service_account_is_a_folder(void **state)
@@ -850,6 +986,10 @@ int main(void)
 		cmocka_unit_test(a_plugin_that_fails_leaves_calls_unsent),
 		cmocka_unit_test(a_client_ends_while_a_plugin_runs),
 		cmocka_unit_test(what_a_plugin_says_is_checked),
+		cmocka_unit_test(a_plugin_may_fill_no_log),
+		cmocka_unit_test(what_a_plugin_leaves_running_holds_up_nothing_for_long),
+		cmocka_unit_test(kubeconfig_in_the_environment_counts_outside_a_pod_alone),
+		cmocka_unit_test(a_master_alone_gets_no_credentials),
 		cmocka_unit_test(a_service_account_is_a_folder),
 	};
 

@@ -128,8 +128,8 @@ struct plan {
 	handler *handle;
 	const char *host; /* NULL: 127.0.0.1 */
 	uint32_t stream_max, connections;
-	int64_t quiet_ns, again_ns;
-	bool http1;
+	int64_t quiet_ns, again_ns, connect_timeout_ns;
+	bool http1, no_streams;
 	_Atomic bool *sometimes; /* HTTP/2 is chosen while it says so */
 };
 
@@ -159,7 +159,7 @@ static void open_way(struct way *way, const struct plan *plan)
 	}
 	ends_init(&way->ends);
 	way->server = server_start(way->tls, plan->handle, way);
-	server_limit_streams(way->server, plan->stream_max);
+	server_limit_streams(way->server, plan->no_streams ? SERVER_NO_STREAMS : plan->stream_max);
 	write_config(way, plan);
 	way->access = bt_access_create(&(struct bt_access_options){.kubeconfig = config}, &error);
 	if (!way->access) {
@@ -168,6 +168,7 @@ static void open_way(struct way *way, const struct plan *plan)
 	way->http = bt_http_create(&(struct bt_http_options){.access = way->access,
 					   .name = "test",
 					   .connections = plan->connections,
+					   .connect_timeout_ns = plan->connect_timeout_ns,
 					   .quiet_ns = plan->quiet_ns,
 					   .again_ns = plan->again_ns},
 		&error);
@@ -565,6 +566,194 @@ static void a_long_head_is_read(void **state)
 	close_way(&way);
 }
 
+/* ---- a server that means harm: whatever it sends, calls end, and the client keeps little of it ---- */
+
+static void add_frame(
+	struct bt_buf *frames, uint8_t type, uint8_t flags, uint32_t stream, const char *payload, size_t n)
+{
+	const char head[] = {
+		(char)(n >> 16), (char)(n >> 8), (char)n, (char)type, (char)flags, 0, 0, 0, (char)stream};
+
+	bt_buf_add(frames, head, sizeof(head));
+	bt_buf_add(frames, payload, n);
+}
+
+enum { DATA = 0, HEADERS = 1, PRIORITY = 2, SETTINGS = 4, PING = 6, GOAWAY = 7, CONTINUATION = 9 };
+#define END_HEADERS 4
+
+/* A field of 4,000 bytes that goes into HPACK's table, then that field by its number, n times. */
+static void add_bomb(struct bt_buf *block, size_t n)
+{
+	char field[4000];
+
+	bt_buf_add(block, "\x40\x01x\x7f\xa1\x1e", 6);
+	memset(field, 'a', sizeof(field));
+	bt_buf_add(block, field, sizeof(field));
+	for (size_t i = 0; i < n; i++) {
+		bt_buf_char(block, '\xbe');
+	}
+}
+
+/* A head, cut into frames of 16,000 bytes. */
+static void add_head(struct bt_buf *frames, const struct bt_buf *block)
+{
+	for (size_t at = 0; at < block->len;) {
+		size_t left = block->len - at, n = left < 16000 ? left : 16000;
+
+		add_frame(frames, at ? CONTINUATION : HEADERS, n == left ? END_HEADERS : 0, 1,
+			block->ptr + at, n);
+		at += n;
+	}
+}
+
+static const struct attack {
+	const char *path, *words;
+	uint8_t type, flags, stream;
+	const char *payload;
+	size_t n, times;
+} attacks[] = {
+	{"/ping", "floods it with frames that bring nothing|looding was detected", PING, 0, 0, "12345678", 8,
+		200000},
+	{"/settings", "floods it with frames that bring nothing|looding was detected", SETTINGS, 0, 0, "", 0,
+		200000},
+	{"/priority", "floods it with frames that bring nothing", PRIORITY, 0, 1, "\0\0\0\0\1", 5, 200000},
+	{"/data", "floods it with frames that bring nothing", DATA, 0, 1, "", 0, 200000},
+	{"/interim", "the head of the answer is longer than 256 KiB", HEADERS, END_HEADERS, 1,
+		"\x48\x03"
+		"103",
+		5, 50000},
+	{"/goaway", "", GOAWAY, 0, 0, "\0\0\0\0\0\0\0\0", 8, 200000},
+};
+
+static bool attack(void *context, struct peer *peer, const struct request *request)
+{
+	struct bt_buf frames = {0}, block = {0};
+
+	(void)context;
+	if (bt_str_is(request->path, "/ok")) {
+		return peer_answer(peer, 200, "", "ok");
+	}
+	if (bt_str_is(request->path, "/data")) { /* after a head */
+		add_frame(&frames, HEADERS, END_HEADERS, 1, "\x88", 1);
+	}
+	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
+		const struct attack *one = &attacks[i];
+
+		for (size_t k = 0; bt_str_is(request->path, one->path) && k < one->times; k++) {
+			add_frame(&frames, one->type, one->flags, one->stream, one->payload, one->n);
+		}
+	}
+	if (bt_str_is(request->path, "/bomb")) {
+		bt_buf_char(&block, '\x88');
+		add_bomb(&block, 100000);
+		add_head(&frames, &block);
+	} else if (bt_str_is(request->path, "/trailers")) {
+		add_frame(&frames, HEADERS, END_HEADERS, 1, "\x88", 1);
+		add_frame(&frames, DATA, 0, 1, "part", 4);
+		add_bomb(&block, 10000);
+		add_frame(&frames, HEADERS, END_HEADERS | 1, 1, block.ptr, block.len);
+	} else if (bt_str_is(request->path, "/continuation")) {
+		add_frame(&frames, HEADERS, 0, 1, "\x88", 1);
+		for (size_t i = 0; i < 100000; i++) {
+			add_frame(&frames, CONTINUATION, 0, 1, "", 0);
+		}
+	}
+	peer_write_raw(peer, frames.ptr, frames.len);
+	bt_buf_fini(&frames);
+	bt_buf_fini(&block);
+	peer_hang(peer);
+	return false;
+}
+
+/* words: texts between bars, one of which must be in the error. */
+static bool says_one_of(const struct bt_buf *error, const char *words)
+{
+	char text[256], *rest = text;
+
+	snprintf(text, sizeof(text), "%s", words);
+	for (char *one; (one = strsep(&rest, "|"));) {
+		if (!*one || (error->len && strstr(error->ptr, one))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void expect_attack(const char *path, const char *words)
+{
+	struct way way;
+
+	open_way(&way, &(struct plan){.handle = attack});
+	send_call(&way, BT_HTTP_POST, path, "{}");
+	wait_for(&way.ends, &way.ends.n, 1);
+	if (way.ends.end == BT_HTTP_ANSWERED || !says_one_of(&way.ends.error, words)) {
+		fail_msg("%s: %d %s", path, way.ends.end,
+			way.ends.error.len ? way.ends.error.ptr : "no error");
+	}
+	send_call(&way, BT_HTTP_POST, "/ok", "{}"); /* the client goes on */
+	wait_for(&way.ends, &way.ends.n, 2);
+	expect_end(&way, BT_HTTP_ANSWERED, NULL);
+	close_way(&way);
+}
+
+static void floods_end_the_call(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
+		expect_attack(attacks[i].path, attacks[i].words);
+	}
+}
+
+static void heads_and_trailers_without_end_are_cut(void **state)
+{
+	(void)state;
+	expect_attack("/bomb", "the head of the answer is longer than 256 KiB");
+	expect_attack("/trailers", "the head of the answer is longer than 256 KiB");
+	expect_attack("/continuation", "");
+}
+
+static bool refuse_streams(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context, (void)peer, (void)request;
+	return true;
+}
+
+static void a_server_that_takes_no_streams_is_given_up(void **state)
+{
+	struct way way;
+
+	(void)state;
+	open_way(&way,
+		&(struct plan){
+			.handle = refuse_streams, .no_streams = true, .connect_timeout_ns = SECOND / 5});
+	send_call(&way, BT_HTTP_GET, "/x", NULL);
+	wait_for(&way.ends, &way.ends.n, 1);
+	expect_end(&way, BT_HTTP_UNSENT, "it has not answered in time");
+	close_way(&way);
+}
+
+static bool reset_all(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context, (void)request;
+	peer_reset(peer, REFUSED);
+	return true;
+}
+
+static void rapid_resets_end_each_call_once(void **state)
+{
+	struct way way;
+
+	(void)state;
+	open_way(&way, &(struct plan){.handle = reset_all});
+	for (int i = 0; i < 500; i++) {
+		send_call(&way, i % 2 ? BT_HTTP_GET : BT_HTTP_POST, "/x", NULL);
+	}
+	wait_for(&way.ends, &way.ends.n, 500);
+	assert_int_equal(way.ends.by_end[BT_HTTP_UNSENT], 500);
+	assert_true(server_request_n(way.server) <= 750); /* a GET goes out a second time */
+	close_way(&way);
+}
+
 static void a_server_without_http2_is_spoken_to_by_http1(void **state)
 {
 	struct way way;
@@ -682,6 +871,10 @@ int main(void)
 		cmocka_unit_test(a_server_that_answers_pings_may_take_its_time),
 		cmocka_unit_test(frames_that_are_nonsense_end_the_connection),
 		cmocka_unit_test(a_long_head_is_read),
+		cmocka_unit_test(floods_end_the_call),
+		cmocka_unit_test(heads_and_trailers_without_end_are_cut),
+		cmocka_unit_test(a_server_that_takes_no_streams_is_given_up),
+		cmocka_unit_test(rapid_resets_end_each_call_once),
 		cmocka_unit_test(a_server_without_http2_is_spoken_to_by_http1),
 		cmocka_unit_test(a_server_that_has_learnt_http2_is_asked_again),
 		cmocka_unit_test(a_connection_that_was_cut_goes_on_with_its_session),

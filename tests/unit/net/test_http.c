@@ -692,6 +692,60 @@ static void of_a_proxy_that_is_not_there_the_proxy_is_named(void **state)
 	unsetenv("HTTP_PROXY");
 }
 
+/* Sends a line until the peer has had enough. */
+static bool send_for_ever(struct peer *peer, const char *line)
+{
+	struct bt_buf lines = {0};
+
+	for (int i = 0; i < 1000; i++) {
+		bt_buf_text(&lines, line);
+	}
+	for (int i = 0; i < 10000 && peer_send_bytes(peer, lines.ptr, lines.len); i++) {
+	}
+	bt_buf_fini(&lines);
+	return false;
+}
+
+/* HTTP/1.1: fields, interim heads and trailers without end. */
+static bool endless_head(void *context, struct peer *peer, const struct request *request)
+{
+	(void)context;
+	if (bt_str_is(request->path, "/fields")) {
+		peer_send(peer, "HTTP/1.1 200 OK\r\n");
+		return send_for_ever(peer, "X: y\r\n");
+	}
+	if (bt_str_is(request->path, "/interim")) {
+		return send_for_ever(peer, "HTTP/1.1 103 Wait\r\n\r\n");
+	}
+	peer_send(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n");
+	return send_for_ever(peer, "X: y\r\n");
+}
+
+static void heads_without_end_are_cut(void **state)
+{
+	static const char *const paths[] = {"/fields", "/interim", "/trailers"};
+	struct way way;
+
+	(void)state;
+	if (over_h2) {
+		return; /* test_h2.c */
+	}
+	start_way(&way, endless_head);
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct outcome outcome;
+
+		outcome_init(&outcome);
+		send_call(&way, BT_HTTP_POST, paths[i], "{}", &outcome);
+		finish_call(&outcome);
+		if (outcome.end != BT_HTTP_LOST ||
+			!strstr(outcome.error.ptr, "the head of the answer is longer than 256 KiB")) {
+			fail_msg("%s: %d %s", paths[i], outcome.end, outcome.error.ptr);
+		}
+		outcome_fini(&outcome);
+	}
+	close_way(&way);
+}
+
 /* Answers the first request of a connection, and leaves when the second one has come. */
 static bool answer_once(void *context, struct peer *peer, const struct request *request)
 {
@@ -1011,6 +1065,7 @@ int main(void)
 		cmocka_unit_test(a_paused_answer_waits),
 		cmocka_unit_test(a_refused_connection_leaves_a_call_unsent),
 		cmocka_unit_test(of_a_proxy_that_is_not_there_the_proxy_is_named),
+		cmocka_unit_test(heads_without_end_are_cut),
 		cmocka_unit_test(a_post_is_not_repeated_when_its_connection_dies),
 		cmocka_unit_test(a_get_is_repeated_when_its_connection_dies),
 		cmocka_unit_test(a_call_that_takes_too_long_is_lost),
