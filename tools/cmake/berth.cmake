@@ -47,7 +47,11 @@ check_pie_supported() # programs are linked as they are compiled: to be loaded a
 # what was allocated: nobody here uses more of it than was asked for (malloc_usable_size).
 # Measured by turns on a loaded machine: placements cost as much as without all this, reading JSON 6 % more. Left out:
 # -ftrivial-auto-var-init=zero, by which placements of one and of ten signatures on 5,000 nodes cost 20 to 27 % more.
-set(BT_FORTIFIED $<AND:$<NOT:$<CONFIG:Debug>>,$<STREQUAL:${BT_SANITIZE},none>>)
+if(BT_SANITIZE STREQUAL "none")
+	set(BT_FORTIFIED $<NOT:$<CONFIG:Debug>>)
+else()
+	set(BT_FORTIFIED 0)
+endif()
 if(BT_HARDEN)
 	target_compile_options(bt_flags INTERFACE -fstack-protector-strong
 		$<${BT_FORTIFIED}:-U_FORTIFY_SOURCE> $<${BT_FORTIFIED}:-D_FORTIFY_SOURCE=3>
