@@ -52,20 +52,28 @@ cp mixed.journal damaged.journal
 printf '\377\377\377\377' | dd of=damaged.journal bs=1 seek=$((bytes / 3)) conv=notrunc 2>/dev/null
 expect 3 "at byte" "$berth" replay damaged.journal
 
-# A simulation that is killed leaves what it has recorded until then.
+# A simulation that is killed leaves what it has recorded until then: at the latest what a copy of the journal held before.
+played() {
+	"$berth" replay "$1" -o json 2>err | sed -n 's/.*"decisions": \([0-9]*\).*/\1/p'
+}
+holds() {
+	cp killed.journal copy.journal 2>err && n=$(played copy.journal) && [ -n "$n" ] && [ "$n" -ge "$1" ]
+}
 for threads in 0 2; do
-	"$berth" simulate -q "$samples" --threads $threads --until 1h --speed 1 --journal killed.journal --decisions killed.d >out 2>err &
+	rm -f killed.journal killed.d
+	"$berth" simulate -q "$samples" --threads $threads --until 1h --speed 1 --journal killed.journal --decisions killed.d >out 2>err.run &
 	pid=$!
-	for _ in $(seq 300); do
-		[ -s killed.d ] && [ "$(wc -c <killed.journal)" -gt 1000 ] && break
+	until [ -s killed.d ] || ! kill -0 $pid 2>err; do
 		sleep 0.1
 	done
-	sleep 0.3 # the journal is a few milliseconds behind
-	kill -KILL $pid
+	decided=$(grep -cv '"delete"' killed.d)
+	until holds "$decided" || ! kill -0 $pid 2>err; do
+		sleep 0.1
+	done
+	kill -KILL $pid || fail "killed, --threads $threads: it ended by itself: $(cat err.run)"
 	wait $pid 2>/dev/null
 	expect 3 "the journal breaks off" "$berth" replay killed.journal -o json
-	played=$(sed -n 's/.*"decisions": \([0-9]*\).*/\1/p' out)
-	[ "$played" -ge "$(grep -cv '"delete"' killed.d)" ] || fail "killed, --threads $threads: $played decisions are recorded: $(cat out)"
+	[ "$(played killed.journal)" -ge "$decided" ] || fail "killed, --threads $threads: fewer than $decided decisions are recorded: $(cat out)"
 done
 
 # Decisions of another seed are not these.
