@@ -769,12 +769,12 @@ void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decisi
 	*out_decision = (struct bt_decision){
 		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
 	bt_buf_clear(&engine->reserved.why);
+	bt_engine_post_filter_begin(engine);
 	if (BT_UNLIKELY(pod->terminating)) {
 		skip(engine, pod_ix);
 		return;
 	}
 	engine->cycle_n++;
-	bt_engine_post_filter_begin(engine);
 	int64_t begin_ns = bt_stages_now(engine->options.stages);
 	decide(engine, lane, out_decision);
 	if (BT_UNLIKELY(engine->options.stages)) {
