@@ -267,18 +267,31 @@ static void split(struct draft *draft)
 	}
 }
 
+/* Which of the slices says how many the pool has: the first one, where those for one node alone come before
+ * the others. Source: Allocate, v1.36.3. */
+static const struct bt_resource_slice *first_of(
+	const struct bt_devices *d, const uint32_t *slices, uint32_t slice_n)
+{
+	const struct bt_resource_slice *first = &d->slices[slices[0]];
+
+	for (uint32_t i = 1; i < slice_n; i++) {
+		const struct bt_resource_slice *slice = &d->slices[slices[i]];
+
+		if (is_local(slice) != is_local(first) ? is_local(slice) : slice < first) {
+			first = slice;
+		}
+	}
+	return first;
+}
+
 /* Makes a pool of the slices of its newest generation that the node can reach. Returns false when it is
  * outdated. */
 static bool make_pool(
 	struct bt_devices *d, const uint32_t *slices, uint32_t slice_n, struct bt_device_pool *pool)
 {
 	struct draft draft = {.d = d, .slices = slices, .slice_n = slice_n};
-	const struct bt_resource_slice *first = &d->slices[slices[0]];
+	const struct bt_resource_slice *first = first_of(d, slices, slice_n);
 
-	/* How many there are to be is what the first of them says. */
-	for (uint32_t i = 1; i < slice_n; i++) {
-		first = &d->slices[slices[i]] < first ? &d->slices[slices[i]] : first;
-	}
 	*pool = (struct bt_device_pool){.driver = first->driver, .pool = first->pool};
 	if (slice_n != first->slice_count) {
 		uint32_t all_n = count_generation(d, first);
