@@ -148,10 +148,13 @@ static void restore(
 	}
 }
 
-static void share(struct bt_devices *d, uint32_t use_ix, const struct bt_device_result *result, bool add)
+/* One and the same share may be a decided pod's and, shown already, its claim's: it ends as each by itself.
+ */
+static void share(
+	struct bt_devices *d, uint32_t use_ix, const struct bt_device_result *result, bool add, bool pending)
 {
 	struct bt_device_use *use = &d->uses[use_ix];
-	uint64_t key = bt_pair_key(use_ix + 1, result->share);
+	uint64_t key = bt_pair_key(2 * (use_ix + 1) + pending, result->share);
 	uint32_t unused;
 	bool there = bt_map_get(&d->shares, key, &unused);
 
@@ -181,7 +184,7 @@ static void enter(struct bt_devices *d, const struct bt_allocation *allocation, 
 		}
 		uint32_t ix = use_of(d, result->driver, result->pool, result->device);
 		if (result->share && d->view.features.consumable_capacity) {
-			share(d, ix, result, add);
+			share(d, ix, result, add, pending);
 		} else if (pending) {
 			d->uses[ix].pending_n += add ? 1u : -1u;
 		} else {
@@ -924,7 +927,6 @@ static void grant(struct bt_devices *d, uint32_t ix, const struct bt_allocation 
 	enter(d, &claim->allocation, true, false);
 }
 
-/* What was pending goes before what is allocated comes, for a share is the same in both. */
 static void allocate(struct bt_devices *d, uint32_t pod_ix, const struct bt_device_choice *choice,
 	uint32_t namespace_, uint32_t pod_name, uint32_t pod_uid)
 {
@@ -1034,8 +1036,7 @@ static void note_written(struct bt_devices *d, uint32_t ix, const struct bt_reso
 	d->view.version++;
 }
 
-/* What was pending goes before what is allocated comes, for a share is the same in both. Returns: the
- * claim. */
+/* What was pending is the claim's now. Returns: the claim. */
 static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_choice *choice, uint32_t ix,
 	const struct bt_resource_claim *known, uint32_t pod_name, uint32_t pod_uid)
 {

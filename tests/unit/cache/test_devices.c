@@ -294,6 +294,29 @@ static void what_was_shown_while_it_was_pending_is_not_allocated_again(void **st
 	assert_false(use_of(f, "p", "a").allocated);
 }
 
+/* The source may show what the binder has written before the binder says so. */
+static void a_share_that_is_shown_while_it_is_pending_stays_when_the_binder_answers(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_device_result result = result_for(f, "a");
+	char status[256];
+	uint32_t n;
+
+	configure(f, true);
+	device_claim(f, "c", "", "");
+	result.share = BT_NAME_EMPTY;
+	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
+	bt_devices_assume(f->cache->devices, 7, &choice, 1);
+	uint32_t share = bt_devices_pending(f->cache->devices, 7, &n)->allocation.results[0].share;
+	snprintf(status, sizeof(status), ALLOCATED("device: a, shareID: %.*s"),
+		BT_STR_ARG(bt_intern_str(f->cache->dictionary->intern, share)));
+	device_claim(f, "c", "", status);
+	bt_devices_revert(f->cache->devices, 7);
+	assert_int_equal(use_of(f, "p", "a").share_n, 1);
+	device_claim(f, "c", "", "");
+	assert_int_equal(use_of(f, "p", "a").share_n, 0);
+}
+
 static void another_claim_of_the_name_begins_anew(void **state)
 {
 	struct fixture *f = *state;
@@ -893,6 +916,7 @@ int main(void)
 		FIXTURE_TEST(what_is_shown_of_a_claim_before_its_allocation_does_not_take_that_back),
 		FIXTURE_TEST(what_was_kept_ends_with_its_pod_when_it_has_been_shown_as_free),
 		FIXTURE_TEST(what_was_shown_while_it_was_pending_is_not_allocated_again),
+		FIXTURE_TEST(a_share_that_is_shown_while_it_is_pending_stays_when_the_binder_answers),
 		FIXTURE_TEST(another_claim_of_the_name_begins_anew),
 		FIXTURE_TEST(what_a_binder_has_written_counts_until_as_young_a_claim_is_shown),
 		FIXTURE_TEST(a_claim_that_has_changed_since_it_was_written_is_as_it_was_shown),
