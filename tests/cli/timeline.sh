@@ -205,8 +205,7 @@ set -m
 "$berth" simulate --quiet -o json --decisions log preempt.yaml --speed 1 >report 2>err &
 child=$!
 set +m
-for i in $(seq 100); do
-	[ -s log ] && break
+until { [ -s log ] && [ "$(wc -l <log)" -ge 2 ]; } || ! kill -0 "$child" 2>/dev/null; do
 	sleep 0.1
 done
 [ "$(wc -l <log)" = 2 ] || fail "--speed does not show decisions as they are made: $(cat log)"
