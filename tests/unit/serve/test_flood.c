@@ -41,6 +41,7 @@ struct desk {
 	SSL_CTX *tls;
 	struct client clients[CLIENTS];
 	int client_n;
+	int window; /* bytes that a client may leave unread; 0: as many as usual */
 };
 
 static int setup(void **state)
@@ -96,6 +97,11 @@ static struct client *add_client(struct desk *desk, int peer_n)
 	*client = (struct client){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
 	assert_true(client->fd >= 0);
 	desk->client_n++;
+	if (desk->window) {
+		assert_int_equal(
+			setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &desk->window, sizeof(desk->window)),
+			0);
+	}
 	assert_int_equal(bind(client->fd, (struct sockaddr *)&from, sizeof(from)), 0);
 	assert_int_equal(connect(client->fd, (struct sockaddr *)&to, sizeof(to)), 0);
 	return client;
@@ -268,30 +274,23 @@ static void each_step_of_a_connection_has_a_deadline(void **state)
 	}
 }
 
-/* A client that asks for more than it reads. */
+/* A client that asks, and reads nothing: once no more answers fit between the two, its writing ends when the
+ * server ends the connection. */
 static void an_answer_that_is_not_read_has_a_deadline(void **state)
 {
 	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
 	struct desk *desk = *state;
-	int answer_n = 0;
-	char bytes[16384];
 
 	desk->options.limits = (struct bt_connection_limits){.write_ns = 50000000};
+	desk->window = 4096;
 	begin(desk);
 	struct client *client = add_client(desk, 1);
 
 	assert_true(handshake(desk, client));
-	for (int i = 0; i < 50000; i++) {
-		if (SSL_write(client->ssl, request, (int)sizeof(request) - 1) <= 0) {
-			break; /* it is closed already */
-		}
+	while (SSL_write(client->ssl, request, (int)sizeof(request) - 1) > 0) {
 	}
-	for (int n; (n = SSL_read(client->ssl, bytes, sizeof(bytes))) > 0;) {
-		for (int i = 0; i + 8 <= n; i++) {
-			answer_n += memcmp(bytes + i, "HTTP/1.1", 8) == 0;
-		}
-	}
-	assert_in_range(answer_n, 1, 49999);
+	assert_ends(client);
+	assert_probes_are_answered(desk);
 }
 
 static void a_client_that_begins_the_handshake_again_is_ended(void **state)
