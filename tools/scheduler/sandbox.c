@@ -235,12 +235,12 @@ static int refuse_families(scmp_filter_ctx filter)
 {
 	const unsigned last = AF_NETLINK;
 	int rc = seccomp_rule_add(
-		filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_GT, last));
+		filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1, SCMP_A0(SCMP_CMP_GT, last, 0));
 
 	for (unsigned family = 0; family < last && rc == 0; family++) {
 		if (family != AF_INET && family != AF_INET6) {
 			rc = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EAFNOSUPPORT), SCMP_SYS(socket), 1,
-				SCMP_A0(SCMP_CMP_EQ, family));
+				SCMP_A0(SCMP_CMP_EQ, family, 0));
 		}
 	}
 	return rc;
