@@ -15,8 +15,7 @@
 
 enum {
 	USUAL_NS = 120000000,
-	HELD_NS = 15000000,	/* longer than reclaiming takes when no reader holds it up */
-	COMING_NS = 2000000000, /* how long a hold waits for a thread to come, at most */
+	HELD_NS = 15000000, /* longer than reclaiming takes when no reader holds it up */
 	TURNS_BEFORE_YIELD = 500,
 	POINTS_MAX = 64,
 	RUNS_MAX = 50
@@ -91,7 +90,7 @@ void stress_run(struct stress_team *team)
 
 static void *hold_for_a_moment(void *out_held)
 {
-	*(bool *)out_held = bt_race_await_held(COMING_NS);
+	*(bool *)out_held = bt_race_await_held(INT64_MAX / 2); /* or until the scenario has ended */
 	if (*(bool *)out_held) {
 		nanosleep(&(struct timespec){.tv_nsec = HELD_NS}, NULL);
 	}
