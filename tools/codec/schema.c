@@ -22,6 +22,10 @@
 
 #define A_STRING "a string"
 
+/* Go's latest year, 292277026596, has twelve digits. */
+#define YEAR_DIGITS 12
+#define YEAR_MAX    99999
+
 static void put(char *out, size_t *at, size_t cap, const char *bytes, size_t n)
 {
 	n = n < cap - 1 - *at ? n : cap - 1 - *at;
@@ -215,6 +219,25 @@ static bool read_fraction(const char **p, const char *end, int64_t *out_ns)
 	return *p > first;
 }
 
+/*
+ * A year as Go writes it: four digits, or as many as it takes, with a sign before the year 0. A server stores
+ * any number of seconds that protobuf brings, and writes it so. Nanoseconds of 64 bits end long before
+ * YEAR_MAX.
+ */
+static bool read_year(const char **p, const char *end, int64_t *out)
+{
+	bool negative = *p < end && **p == '-';
+	const char *first = *p + negative;
+
+	*out = 0;
+	for (*p = first; *p < end && **p >= '0' && **p <= '9'; (*p)++) {
+		*out = *out > YEAR_MAX ? *out : *out * 10 + (**p - '0');
+	}
+	ptrdiff_t n = *p - first;
+	*out = negative ? -*out : *out;
+	return n == 4 || (n > 4 && n <= YEAR_DIGITS && *first != '0');
+}
+
 static bool read_zone(const char **p, const char *end, int64_t *out_s)
 {
 	int64_t hour, minute;
@@ -242,7 +265,7 @@ enum bt_status bt_time_parse(struct bt_str text, int64_t *out_ns)
 	const char *p = text.ptr, *end = p + text.len;
 	int64_t year, month, day, hour, minute, second, fraction = 0, zone = 0;
 
-	if (!digits(&p, end, 4, &year) || !literal(&p, end, '-') || !digits(&p, end, 2, &month) ||
+	if (!read_year(&p, end, &year) || !literal(&p, end, '-') || !digits(&p, end, 2, &month) ||
 		!literal(&p, end, '-') || !digits(&p, end, 2, &day) || !literal(&p, end, 'T') ||
 		!digits(&p, end, 2, &hour) || !literal(&p, end, ':') || !digits(&p, end, 2, &minute) ||
 		!literal(&p, end, ':') || !digits(&p, end, 2, &second)) {

@@ -437,15 +437,36 @@ static void times_are_read_to_the_nanosecond(void **state)
 	assert_true(ns == INT64_MIN);
 	static const char *const bad[] = {"", "2024", "2023-02-29T00:00:00Z", "2024-01-01T00:00:00",
 		"2024-01-01t00:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T00:00:00.Z",
-		"2024-01-01T00:00:00Zx"};
+		"2024-01-01T00:00:00Zx", "-2024", "-024-01-01T00:00:00Z", "02024-01-01T00:00:00Z",
+		"1000000000000-01-01T00:00:00Z", "-01-01T00:00:00Z"};
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		assert_int_equal(bt_time_parse(bt_str(bad[i]), &ns), BT_INVALID);
+	}
+}
+
+/* An API server stores whatever number of seconds comes by protobuf, and writes it in JSON. */
+static void years_of_any_length_are_read_as_go_writes_them(void **state)
+{
+	const struct {
+		const char *text;
+		int64_t ns;
+	} cases[] = {{"292277026596-12-04T15:30:07Z", INT64_MAX}, {"10000-01-01T00:00:00Z", INT64_MAX},
+		{"0000-01-01T00:00:00Z", INT64_MIN}, {"-0001-12-31T23:59:59Z", INT64_MIN},
+		{"-292277022399-01-01T00:00:00Z", INT64_MIN}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int64_t ns = 0;
+
+		assert_int_equal(bt_time_parse(bt_str(cases[i].text), &ns), BT_OK);
+		assert_true(ns == cases[i].ns);
 	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(years_of_any_length_are_read_as_go_writes_them),
 		cmocka_unit_test_setup_teardown(a_pod_is_decoded_field_by_field, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_node_and_its_images_are_decoded, setup, teardown),
 		cmocka_unit_test_setup_teardown(workloads_fill_one_struct, setup, teardown),
