@@ -133,18 +133,12 @@ static void note_extent(struct bt_reflector *r, const struct bt_object *object, 
 
 /* ---- objects ---- */
 
-static struct bt_str node_of(const struct bt_object *object)
-{
-	return object->kind == BT_KIND_POD ? object->pod.spec.node_name : (struct bt_str){0};
-}
-
 /* What the table of what is known says to it. Others may look at that table. */
 static bool is_news(struct bt_reflector *r, enum bt_parcel_kind what, const struct bt_object *object)
 {
 	bt_lock_acquire(&r->lock);
-	bool news = what == BT_PARCEL_DELETE
-			    ? bt_listed_remove(r->known, &object->meta)
-			    : bt_listed_show(r->known, &object->meta, node_of(object)) == BT_LISTED_CHANGED;
+	bool news = what == BT_PARCEL_DELETE ? bt_listed_remove(r->known, &object->meta)
+					     : bt_listed_show(r->known, &object->meta) == BT_LISTED_CHANGED;
 	bt_store_relaxed(&r->object_n, (uint64_t)bt_listed_n(r->known));
 	bt_lock_release(&r->lock);
 	return news;

@@ -22,7 +22,7 @@ struct entry {
 	uint64_t version;
 	uint64_t uid[2];
 	uint32_t hash;
-	uint32_t namespace_, name, node; /* names; name is BT_NAME_NONE: vacant */
+	uint32_t namespace_, name; /* names; name is BT_NAME_NONE: vacant */
 	uint32_t uid_text; /* a name, where the UID is not one of 128 bits as they are usually written */
 	uint32_t list;	   /* that has shown it last */
 };
@@ -52,7 +52,6 @@ static void release_names(struct bt_listed *known, const struct entry *entry)
 {
 	bt_intern_release(known->names, entry->namespace_);
 	bt_intern_release(known->names, entry->name);
-	bt_intern_release(known->names, entry->node);
 	bt_intern_release(known->names, entry->uid_text);
 }
 
@@ -278,18 +277,7 @@ static bool is_earlier(uint64_t a, uint64_t b)
 	return a && b && ((a | b) & IS_HASH) == 0 && a < b;
 }
 
-static void set_node(struct bt_listed *known, struct entry *entry, struct bt_str node)
-{
-	if (bt_str_eq(bt_intern_str(known->names, entry->node), node)) {
-		return;
-	}
-	uint32_t name = node.len ? bt_intern_hold(known->names, node) : BT_NAME_NONE;
-	bt_intern_release(known->names, entry->node);
-	entry->node = name;
-}
-
-enum bt_listed_news bt_listed_show(
-	struct bt_listed *known, const struct bt_meta_object *meta, struct bt_str node)
+enum bt_listed_news bt_listed_show(struct bt_listed *known, const struct bt_meta_object *meta)
 {
 	struct entry *entry = find(known, meta);
 	uint64_t version = version_of(meta->resource_version);
@@ -312,7 +300,6 @@ enum bt_listed_news bt_listed_show(
 		entry->list = known->list;
 	}
 	entry->version = version;
-	set_node(known, entry, node);
 	return BT_LISTED_CHANGED;
 }
 
@@ -332,8 +319,7 @@ bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta
 static void look(const struct bt_listed *known, const struct entry *entry, struct bt_listed_object *out)
 {
 	*out = (struct bt_listed_object){.namespace_ = bt_intern_str(known->names, entry->namespace_),
-		.name = bt_intern_str(known->names, entry->name),
-		.node = bt_intern_str(known->names, entry->node)};
+		.name = bt_intern_str(known->names, entry->name)};
 	if (entry->uid_text) {
 		out->uid = bt_intern_str(known->names, entry->uid_text);
 	} else {
@@ -367,17 +353,4 @@ bool bt_listed_next_gone(struct bt_listed *known, uint32_t *cursor, struct bt_li
 void bt_listed_forget(struct bt_listed *known, uint32_t cursor)
 {
 	drop(known, cursor);
-}
-
-void bt_listed_each(const struct bt_listed *known,
-	void (*call)(void *context, const struct bt_listed_object *object), void *context)
-{
-	for (size_t i = 0; i < known->entry_n; i++) {
-		struct bt_listed_object object;
-
-		if (known->entries[i].name) {
-			look(known, &known->entries[i], &object);
-			call(context, &object);
-		}
-	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What a reader has seen of one kind: of each object its name, UID, resource version and, of a pod, its node.
+ * What a reader has seen of one kind: of each object its name, UID and resource version.
  * So what a list does not show any more can be told as gone, and what has not changed need not be told again.
  * Some sixty bytes an object: names are interned, UIDs and versions are numbers.
  *
@@ -15,7 +15,7 @@
 
 struct bt_listed;
 
-/* names: where namespaces and nodes are interned; outlives it. Owns: bt_listed_destroy. */
+/* names: where namespaces and names are interned; outlives it. Owns: bt_listed_destroy. */
 struct bt_listed *bt_listed_create(struct bt_intern *names);
 void bt_listed_destroy(struct bt_listed *known);
 
@@ -30,10 +30,8 @@ enum bt_listed_news {
 /* The longest name of an object, or of its namespace. */
 #define BT_LISTED_NAME_BYTES 1024u
 
-/* An object is shown; node: of a pod that is on one. It counts as listed. Requires: a name, and none too
- * long. */
-enum bt_listed_news bt_listed_show(
-	struct bt_listed *known, const struct bt_meta_object *meta, struct bt_str node);
+/* An object is shown. It counts as listed. Requires: a name, and none too long. */
+enum bt_listed_news bt_listed_show(struct bt_listed *known, const struct bt_meta_object *meta);
 
 /* An object has gone. Returns: false when it is not known, or what is known is younger. */
 bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta);
@@ -41,9 +39,9 @@ bool bt_listed_remove(struct bt_listed *known, const struct bt_meta_object *meta
 /* A list begins: what it does not show until it is swept has gone. */
 void bt_listed_begin_list(struct bt_listed *known);
 
-/* An object that is known. Views, until the next call of any of these. */
+/* An object that has gone. Views, until the next call of any of these. */
 struct bt_listed_object {
-	struct bt_str namespace_, name, node;
+	struct bt_str namespace_, name;
 	struct bt_str uid, version; /* version: empty when it is no number */
 	char uid_text[40], version_text[24];
 };
@@ -54,7 +52,3 @@ bool bt_listed_next_gone(struct bt_listed *known, uint32_t *cursor, struct bt_li
 
 /* Removes what bt_listed_next_gone has given. */
 void bt_listed_forget(struct bt_listed *known, uint32_t cursor);
-
-/* Calls for every object. */
-void bt_listed_each(const struct bt_listed *known,
-	void (*call)(void *context, const struct bt_listed_object *object), void *context);
