@@ -344,9 +344,15 @@ static uint32_t two_kinds(const struct bt_watch *watch, struct bt_watch_state *o
 {
 	(void)watch;
 	if (cap >= 2) {
-		out[0] = (struct bt_watch_state){
-			.resource = "pods", .synced = true, .object_n = 7, .event_n = 9};
-		out[1] = (struct bt_watch_state){.resource = "nodes", .error = "odd \"words\"\n"};
+		out[0] = (struct bt_watch_state){.resource = "pods",
+			.synced = true,
+			.object_n = 7,
+			.event_n = 9,
+			.replaced_n = 3,
+			.in_part_n = 2,
+			.skipped_n = 5};
+		out[1] = (struct bt_watch_state){
+			.resource = "nodes", .error = "odd \"words\"\n", .in_part_n = 1};
 	}
 	return 2;
 }
@@ -406,6 +412,32 @@ static void the_other_parts_are_asked(void **state)
 	assert_true(prometheus_value(p, "leader_election_slowpath_total{name=\"kube-scheduler\"}") == 3);
 	assert_true(prometheus_value(p, "berth_http_calls_total{client=\"watch\"}") == 11);
 	assert_true(prometheus_value(p, "berth_more{odd=\"a\\\"b\\\\c\\nd\"}") == 0.5);
+	free(p);
+}
+
+static void objects_that_cannot_be_read_are_counted_by_resource_and_extent(void **state)
+{
+	const struct {
+		const char *key;
+		double value;
+	} samples[] = {{"berth_watch_unread_objects{resource=\"pods\",read=\"replaced\"}", 3},
+		{"berth_watch_unread_objects{resource=\"pods\",read=\"part\"}", 2},
+		{"berth_watch_unread_objects{resource=\"nodes\",read=\"replaced\"}", 0},
+		{"berth_watch_unread_objects{resource=\"nodes\",read=\"part\"}", 1},
+		{"berth_watch_nameless_objects_total{resource=\"pods\"}", 5},
+		{"berth_watch_nameless_objects_total{resource=\"nodes\"}", 0}};
+	struct desk *desk = *state;
+	char part;
+
+	desk->sources.watch = (struct bt_watch *)&part;
+	desk->sources.watch_states = two_kinds;
+	struct prometheus *p = metrics_of(desk);
+
+	assert_string_equal(prometheus_type(p, "berth_watch_unread_objects"), "gauge");
+	assert_string_equal(prometheus_type(p, "berth_watch_nameless_objects_total"), "counter");
+	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+		assert_true(prometheus_value(p, samples[i].key) == samples[i].value);
+	}
 	free(p);
 }
 
@@ -782,6 +814,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(types_are_upstreams, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_disabled_metric_is_left_out_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_other_parts_are_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			objects_that_cannot_be_read_are_counted_by_resource_and_extent, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_are_counted_as_client_go_counts_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(waits_and_repetitions_of_calls_are_shown, setup, teardown),
 		cmocka_unit_test_setup_teardown(
