@@ -388,7 +388,8 @@ static void run_post_filter(struct bt_engine *engine)
 	} else if (!is_known(engine, pod, same)) {
 		preempt(engine, same ? notes_for(engine, post->plan, post->pod_ix) : NULL);
 	}
-	if (post->outcome != BT_PREEMPT_FOUND && pod->signature == post->plan->signature &&
+	/* Else the rejectors are of another state than the outcome. */
+	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->plan->signature &&
 		!bt_engine_stands_alone(engine, post->pod_ix)) {
 		*hopeless_of(engine, pod) = (struct bt_hopeless){now, post->rejectors, post->outcome};
 	}
