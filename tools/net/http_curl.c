@@ -24,14 +24,18 @@
 #include "tools/net/traffic.h"
 
 #define BUFFER_BYTES (128L << 10) /* what libcurl reads at once */
+#define CONNECT_MAX  (64u << 10)  /* bytes of an answer to CONNECT, with its body */
 
 /* What libcurl has of a call. */
 struct bt_curl_call {
 	CURL *easy;
 	struct curl_slist *headers;
 	uint32_t header_cap;
-	uint64_t shown; /* the identity that easy was set to */
-	bool died;	/* without an answer; libcurl would have repeated it */
+	uint64_t shown;	 /* the identity that easy was set to */
+	bool died;	 /* without an answer; libcurl would have repeated it */
+	int64_t due_ns;	 /* the request is to have gone out by then */
+	long connect_n;	 /* connections made for it until it went out */
+	uint32_t step_n; /* what libcurl has told of since, on the way to a connection */
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -49,6 +53,7 @@ struct lane {
 struct bt_curl {
 	struct curl_slist connect_to;
 	struct bt_tls_judge judge;
+	int64_t wait_ns; /* no call's due_ns is before; INT64_MAX: none waits */
 	struct lane lanes[BT_HTTP_LANES];
 };
 
@@ -127,9 +132,20 @@ static void settle(struct bt_call *call, CURLcode code)
 		bt_http_settle(call, BT_HTTP_CLOSED,
 			bt_str("the connection ended before an answer came, or the server refused the "
 			       "stream"));
+	} else if (part->step_n > CONNECT_MAX) {
+		bt_http_settle(call, fault,
+			bt_str("the proxy's answer to CONNECT is longer than 64 KiB; is proxy-url of the "
+			       "kubeconfig, or $HTTPS_PROXY, an HTTP proxy?"));
 	} else {
 		bt_http_settle(call, fault, bt_str(*part->error ? part->error : curl_easy_strerror(code)));
 	}
+}
+
+/* Ends a call that libcurl is not done with. */
+static void end_early(struct bt_http *http, struct bt_call *call, enum bt_http_fault fault, const char *why)
+{
+	take_back(http, call);
+	bt_http_settle(call, fault, bt_str(why));
 }
 
 static void collect(struct lane *lane)
@@ -151,6 +167,14 @@ static void collect(struct lane *lane)
 
 /* ---- what libcurl calls ---- */
 
+static long connect_n_of(const struct bt_call *call)
+{
+	long n = 0;
+
+	curl_easy_getinfo(call->curl->easy, CURLINFO_NUM_CONNECTS, &n);
+	return n;
+}
+
 static int before_request(void *context, char *there, char *here, int port, int own_port)
 {
 	struct bt_call *call = context;
@@ -162,7 +186,22 @@ static int before_request(void *context, char *there, char *here, int port, int 
 		return CURL_PREREQFUNC_ABORT;
 	}
 	call->went_out = true;
+	call->curl->connect_n = connect_n_of(call);
+	call->curl->step_n = 0;
 	return CURL_PREREQFUNC_OK;
+}
+
+/* libcurl reads a proxy's answer to CONNECT byte by byte for as long as there is one, without a look at time
+ * or size, and no other call goes on meanwhile; after each it calls here. */
+static int take_step(void *context, curl_off_t down, curl_off_t got, curl_off_t up, curl_off_t sent)
+{
+	struct bt_call *call = context;
+
+	(void)down, (void)got, (void)up, (void)sent;
+	if (call->went_out && connect_n_of(call) == call->curl->connect_n) {
+		return 0; /* it has its connection */
+	}
+	return ++call->curl->step_n > CONNECT_MAX;
 }
 
 static uint32_t status_of(struct bt_str line)
@@ -280,6 +319,9 @@ static unsigned prepare_handle(const struct bt_http *http, struct bt_call *call)
 	bad |= curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
 	bad |= curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_data);
 	bad |= curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+	bad |= curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+	bad |= curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, take_step);
+	bad |= curl_easy_setopt(easy, CURLOPT_XFERINFODATA, call);
 	bad |= curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, set_socket);
 	bad |= curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, http);
 	bad |= curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -431,6 +473,7 @@ static unsigned set_call(struct bt_http *http, struct bt_call *call, const struc
 	}
 	call->curl->error[0] = 0;
 	call->curl->died = false;
+	call->curl->step_n = 0;
 	bad |= set_identity(call, identity);
 	bad |= set_headers(call, identity);
 	bad |= set_request(call);
@@ -443,6 +486,7 @@ static bool launch(struct bt_http *http, struct bt_call *call, struct bt_buf *ou
 		call->lane = http->curl->lanes[i].probe == call->id ? i : call->lane;
 	}
 	struct lane *lane = &http->curl->lanes[call->lane];
+	int64_t now_ns = bt_clock_monotonic_ns();
 
 	if (set_call(http, call, call->identity) != 0 ||
 		curl_multi_add_handle(lane->multi, call->curl->easy) != CURLM_OK) {
@@ -450,7 +494,11 @@ static bool launch(struct bt_http *http, struct bt_call *call, struct bt_buf *ou
 		return false;
 	}
 	if (!lane->call_n++) {
-		lane->heard_ns = bt_clock_monotonic_ns();
+		lane->heard_ns = now_ns;
+	}
+	call->curl->due_ns = now_ns + http->connect_timeout_ns;
+	if (call->curl->due_ns < http->curl->wait_ns) {
+		http->curl->wait_ns = call->curl->due_ns;
 	}
 	return true;
 }
@@ -516,8 +564,7 @@ static void give_up(struct bt_http *http, struct lane *lane)
 		struct bt_call *call = i < http->call_n ? http->calls[i] : NULL;
 
 		if (call && call->transport == &bt_transport_curl && &http->curl->lanes[call->lane] == lane) {
-			take_back(http, call);
-			bt_http_settle(call, BT_HTTP_BROKEN, bt_str(BT_HTTP_SILENT));
+			end_early(http, call, BT_HTTP_BROKEN, BT_HTTP_SILENT);
 		}
 	}
 	curl_multi_cleanup(lane->multi);
@@ -539,6 +586,30 @@ static void look_after_lane(struct bt_http *http, struct lane *lane, int64_t now
 						 .context = lane});
 }
 
+/* ---- calls that wait for a connection ---- */
+
+/* Calls of a lane wait for the one connection that is being made. When it fails, libcurl has the next one
+ * try, with a time limit of its own, and so on: the last one would wait as often as there are calls. */
+static void end_waits(struct bt_http *http, int64_t now_ns)
+{
+	if (http->curl->wait_ns > now_ns) {
+		return;
+	}
+	http->curl->wait_ns = INT64_MAX;
+	for (size_t i = http->call_n; i-- > 0;) {
+		struct bt_call *call = i < http->call_n ? http->calls[i] : NULL;
+
+		if (!call || call->transport != &bt_transport_curl || call->went_out) {
+			continue;
+		}
+		if (call->curl->due_ns <= now_ns) {
+			end_early(http, call, BT_HTTP_LATE, "there was no connection in time");
+		} else if (call->curl->due_ns < http->curl->wait_ns) {
+			http->curl->wait_ns = call->curl->due_ns;
+		}
+	}
+}
+
 /* ---- the client's thread ---- */
 
 bool bt_curl_open(struct bt_http *http)
@@ -546,6 +617,7 @@ bool bt_curl_open(struct bt_http *http)
 	bool good = curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 
 	http->curl = bt_mem_zalloc(1, sizeof(*http->curl));
+	http->curl->wait_ns = INT64_MAX;
 	bt_tls_judge_init(&http->curl->judge, http->endpoint);
 	http->curl->connect_to.data = own_text(http->endpoint->connect_to);
 	for (uint32_t i = 0; good && i < http->lane_n; i++) {
@@ -568,7 +640,7 @@ void bt_curl_close(struct bt_http *http)
 
 int64_t bt_curl_due_ns(const struct bt_http *http)
 {
-	int64_t due_ns = INT64_MAX;
+	int64_t due_ns = http->curl->wait_ns;
 
 	for (uint32_t i = 0; i < http->lane_n; i++) {
 		const struct lane *lane = &http->curl->lanes[i];
@@ -594,6 +666,7 @@ void bt_curl_serve(struct bt_http *http, int64_t now_ns)
 		}
 		look_after_lane(http, lane, now_ns);
 	}
+	end_waits(http, now_ns);
 }
 
 void bt_curl_take_event(struct bt_http *http, uint64_t data, uint32_t events)

@@ -263,6 +263,40 @@ static void only_the_named_authority_is_trusted(void **state)
 	bt_buf_fini(&cluster);
 }
 
+/* What is logged while a client is opened and closed. */
+static void read_log_of(const char *cluster, struct bt_buf *out_log)
+{
+	FILE *log = tmpfile();
+	int before = dup(STDERR_FILENO);
+	char bytes[4096];
+	struct way way;
+
+	assert_true(log && before >= 0 && dup2(fileno(log), STDERR_FILENO) >= 0);
+	start_way(&way, cluster, "");
+	close_way(&way);
+	assert_true(dup2(before, STDERR_FILENO) >= 0);
+	close(before);
+	rewind(log);
+	bt_buf_add(out_log, bytes, fread(bytes, 1, sizeof(bytes), log));
+	fclose(log);
+}
+
+static void that_a_server_is_not_checked_is_said(void **state)
+{
+	struct bt_buf cluster = {0}, log = {0};
+
+	(void)state;
+	trusted(&cluster, &authority, "");
+	read_log_of(cluster.ptr, &log);
+	assert_null(strstr(log.ptr, "insecure-skip-tls-verify"));
+	bt_buf_clear(&log);
+	read_log_of(", \"insecure-skip-tls-verify\": true", &log);
+	assert_non_null(strstr(log.ptr, "The server's certificate is not checked"));
+	assert_non_null(strstr(log.ptr, "instead of insecure-skip-tls-verify"));
+	bt_buf_fini(&log);
+	bt_buf_fini(&cluster);
+}
+
 static void the_name_in_the_certificate_must_fit(void **state)
 {
 	struct bt_buf cluster = {0};
@@ -966,6 +1000,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(only_the_named_authority_is_trusted),
+		cmocka_unit_test(that_a_server_is_not_checked_is_said),
 		cmocka_unit_test(the_name_in_the_certificate_must_fit),
 		cmocka_unit_test(credentials_are_shown),
 		cmocka_unit_test(nothing_secret_is_shown_without_tls),

@@ -578,7 +578,17 @@ static void add_frame(
 	bt_buf_add(frames, payload, n);
 }
 
-enum { DATA = 0, HEADERS = 1, PRIORITY = 2, SETTINGS = 4, PING = 6, GOAWAY = 7, CONTINUATION = 9 };
+enum {
+	DATA = 0,
+	HEADERS = 1,
+	PRIORITY = 2,
+	RESET = 3,
+	SETTINGS = 4,
+	PING = 6,
+	GOAWAY = 7,
+	WINDOW = 8,
+	CONTINUATION = 9
+};
 #define END_HEADERS 4
 
 /* A field of 4,000 bytes that goes into HPACK's table, then that field by its number, n times. */
@@ -623,6 +633,18 @@ static const struct attack {
 		"103",
 		5, 50000},
 	{"/goaway", "", GOAWAY, 0, 0, "\0\0\0\0\0\0\0\0", 8, 200000},
+	/* Frames of the wrong length. */
+	{"/head-of-nothing", "", HEADERS, END_HEADERS, 1, "", 0, 1},
+	{"/ping-of-nothing", "", PING, 0, 0, "", 0, 1},
+	{"/settings-cut-short", "", SETTINGS, 0, 0, "12345", 5, 1},
+	{"/reset-of-nothing", "", RESET, 0, 1, "", 0, 1},
+	/* Windows that grow by nothing, or beyond 2^31 - 1; frames that may be shorter than allowed. */
+	{"/window-of-nothing", "", WINDOW, 0, 0, "\0\0\0\0", 4, 1},
+	{"/stream-window-of-nothing", "", WINDOW, 0, 1, "\0\0\0\0", 4, 1},
+	{"/window-too-large", "", WINDOW, 0, 0, "\x7f\xff\xff\xff", 4, 2},
+	{"/stream-window-too-large", "", WINDOW, 0, 1, "\x7f\xff\xff\xff", 4, 2},
+	{"/first-window-too-large", "", SETTINGS, 0, 0, "\0\4\xff\xff\xff\xff", 6, 1},
+	{"/frames-too-small", "", SETTINGS, 0, 0, "\0\5\0\0\0\1", 6, 1},
 };
 
 static bool attack(void *context, struct peer *peer, const struct request *request)
@@ -696,7 +718,7 @@ static void expect_attack(const char *path, const char *words)
 	close_way(&way);
 }
 
-static void floods_end_the_call(void **state)
+static void floods_and_wrong_frames_end_the_call(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(attacks) / sizeof(attacks[0]); i++) {
@@ -710,6 +732,37 @@ static void heads_and_trailers_without_end_are_cut(void **state)
 	expect_attack("/bomb", "the head of the answer is longer than 256 KiB");
 	expect_attack("/trailers", "the head of the answer is longer than 256 KiB");
 	expect_attack("/continuation", "");
+}
+
+/* Many of a type that nobody knows, empty ones and full ones, and an answer. */
+static bool answer_after_unknown(void *context, struct peer *peer, const struct request *request)
+{
+	static const char full[16384];
+	struct bt_buf frames = {0};
+
+	(void)context, (void)request;
+	for (uint32_t i = 0; i < 10000; i++) {
+		add_frame(&frames, 0x42, 0xff, i % 2, "", 0);
+	}
+	for (int i = 0; i < 100; i++) {
+		add_frame(&frames, 0xff, 0, 1, full, sizeof(full));
+	}
+	peer_write_raw(peer, frames.ptr, frames.len);
+	bt_buf_fini(&frames);
+	return peer_answer(peer, 200, "", "ok");
+}
+
+static void frames_of_unknown_types_change_nothing(void **state)
+{
+	struct way way;
+
+	(void)state;
+	open_way(&way, &(struct plan){.handle = answer_after_unknown});
+	send_call(&way, BT_HTTP_POST, "/x", "{}");
+	wait_for(&way.ends, &way.ends.n, 1);
+	expect_end(&way, BT_HTTP_ANSWERED, NULL);
+	assert_string_equal(way.ends.body.ptr, "ok");
+	close_way(&way);
 }
 
 static bool refuse_streams(void *context, struct peer *peer, const struct request *request)
@@ -871,7 +924,8 @@ int main(void)
 		cmocka_unit_test(a_server_that_answers_pings_may_take_its_time),
 		cmocka_unit_test(frames_that_are_nonsense_end_the_connection),
 		cmocka_unit_test(a_long_head_is_read),
-		cmocka_unit_test(floods_end_the_call),
+		cmocka_unit_test(floods_and_wrong_frames_end_the_call),
+		cmocka_unit_test(frames_of_unknown_types_change_nothing),
 		cmocka_unit_test(heads_and_trailers_without_end_are_cut),
 		cmocka_unit_test(a_server_that_takes_no_streams_is_given_up),
 		cmocka_unit_test(rapid_resets_end_each_call_once),
