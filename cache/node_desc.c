@@ -95,7 +95,7 @@ static bool give_slots(struct bt_dictionary *dictionary, const struct bt_resourc
 			unknown[n++] = list->items[i].name;
 		}
 	}
-	bool given = n == 0 || bt_resource_add_all(dictionary, unknown, n);
+	bool given = n == 0 || bt_resource_add_all(dictionary, unknown, n, BT_RESOURCE_MAX);
 	bt_mem_free(unknown);
 	return given;
 }

@@ -45,7 +45,7 @@ enum berth_status {
 	BERTH_INVALID,	  /* an argument is not allowed: NULL, an unknown value, a size */
 	BERTH_BAD_INPUT,  /* a text or an object is wrong; what is right in it has been taken */
 	BERTH_NOT_FOUND,  /* there is no such object, or no such binding waits for an answer */
-	BERTH_LIMIT,	  /* a limit of the options is reached */
+	BERTH_LIMIT,	  /* a limit, of the options or the library's own, is reached */
 	BERTH_BUSY,	  /* the call came from inside a callback of the same handle */
 	BERTH_STOPPED,	  /* after berth_stop */
 	BERTH_TIMEOUT,	  /* nothing came in time */
@@ -344,7 +344,9 @@ BERTH_API enum berth_status berth_apply_node(struct berth *berth, const struct b
 
 /*
  * Takes a pod, new or changed, without text.
- * Context, Returns: as berth_apply_node.
+ * Context, Returns: as berth_apply_node; but where BERTH_LIMIT comes from names of resources, more than 64
+ *           of this pod or more than can be told apart in all, the pod has been taken without some of them:
+ * on a node it counts with the others, waiting it is not placed until it is applied with fewer.
  */
 BERTH_API enum berth_status berth_apply_pod(struct berth *berth, const struct berth_pod *pod);
 

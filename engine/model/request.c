@@ -420,7 +420,8 @@ void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *aren
 		return;
 	}
 	/* A pod that asks for more than there is room for leaves none of its names behind. */
-	if (out_requests->too_many_names || !bt_resource_add_all(dictionary, unknown.names, unknown.n)) {
+	if (out_requests->too_many_names ||
+		!bt_resource_add_all(dictionary, unknown.names, unknown.n, BT_RESOURCE_POD_MAX)) {
 		out_requests->too_many_names = true;
 		return;
 	}

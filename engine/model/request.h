@@ -24,7 +24,7 @@ struct bt_requests {
 		nonzero_memory; /* what counts on a node for scores: as used, with the defaults */
 	bool too_many_names;	/* resources were left out, which had no slot or for which there was no room:
 				   the pod asks for more than BT_REQUEST_MAX, or there are more names than
-				   BT_RESOURCE_MAX */
+				   BT_RESOURCE_POD_MAX, and nothing offers these */
 };
 
 /* Adds up a pod. Context: the owner of dictionary. Owns: the amounts live in arena. */

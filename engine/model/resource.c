@@ -135,7 +135,8 @@ static int slot_of(const struct bt_dictionary *dictionary, uint32_t name)
 	return -1;
 }
 
-bool bt_resource_add_all(struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n)
+bool bt_resource_add_all(
+	struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n, uint32_t max)
 {
 	struct bt_resource_table *table = &dictionary->resources;
 	uint32_t new_n = 0;
@@ -146,7 +147,7 @@ bool bt_resource_add_all(struct bt_dictionary *dictionary, const struct bt_str *
 	for (uint32_t i = 0; i < n; i++) {
 		new_n += bt_resource_find(dictionary, names[i]) < 0;
 	}
-	bool fit = new_n <= (uint32_t)(BT_RESOURCE_MAX - end);
+	bool fit = new_n == 0 || (uint32_t)end + new_n <= max;
 	for (uint32_t i = 0; fit && i < n; i++) {
 		if (bt_resource_find(dictionary, names[i]) < 0) {
 			table->names[end] = bt_intern_add(dictionary->intern, names[i]);
@@ -186,7 +187,8 @@ int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name)
 	if (slot != BT_SLOT_NEW) {
 		return slot;
 	}
-	return bt_resource_add_all(dictionary, &name, 1) ? bt_resource_find(dictionary, name) : BT_SLOT_FULL;
+	return bt_resource_add_all(dictionary, &name, 1, BT_RESOURCE_MAX) ? bt_resource_find(dictionary, name)
+									  : BT_SLOT_FULL;
 }
 
 int bt_resource_find(const struct bt_dictionary *dictionary, struct bt_str name)

@@ -20,7 +20,10 @@ enum bt_resource {
 	BT_FIRST_SCALAR,    /* extended resources, hugepages, attachable volumes, names with a kubernetes.io/
 			       domain */
 	BT_FIRST_RARE = 63, /* from here on: rare ones, which have no columns by node */
-	BT_RESOURCE_MAX = 16384
+	BT_RESOURCE_MAX = 16384,
+	/* Pods get no slot for a new name from here on: who may create pods may name what he likes, and what
+	 * nodes offer and configurations name must find one all the same. */
+	BT_RESOURCE_POD_MAX = BT_RESOURCE_MAX - 4096
 };
 
 /* So many resources one pod may ask for. */
@@ -94,9 +97,11 @@ int bt_resource_slot(struct bt_dictionary *dictionary, struct bt_str name);
  * lock-free. */
 int bt_resource_look_up(const struct bt_dictionary *dictionary, struct bt_str name);
 
-/* Gives each of the names a slot, or none of them a new one; a name may be there twice. Returns: whether they
- * have slots. Context: any thread. Requires: bt_resource_look_up has said BT_SLOT_NEW of each. */
-bool bt_resource_add_all(struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n);
+/* Gives each of the names a slot below max, or none of them a new one; a name may be there twice. Returns:
+ * whether they have slots. Context: any thread. Requires: max is BT_RESOURCE_MAX, or BT_RESOURCE_POD_MAX
+ * where a pod names them; bt_resource_look_up has said BT_SLOT_NEW of each. */
+bool bt_resource_add_all(
+	struct bt_dictionary *dictionary, const struct bt_str *names, uint32_t n, uint32_t max);
 
 /* For tests: in dictionaries that are made from now on the first n slots are taken. */
 void bt_resource_crowd(uint32_t n);

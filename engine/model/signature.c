@@ -840,7 +840,7 @@ static const char *incomplete_text(
 		bt_buf_printf(&s->text,
 			"spec.containers: the pod asks for more resources than can be told apart, %d a pod "
 			"and %d in all, and nothing is decided on half knowledge: ask for fewer",
-			BT_REQUEST_MAX, BT_RESOURCE_MAX);
+			BT_REQUEST_MAX, BT_RESOURCE_POD_MAX);
 	}
 	return s->text.len ? bt_arena_copy(&s->arena, s->text.ptr, s->text.len) : NULL;
 }

@@ -861,6 +861,36 @@ static void nothing_is_decided_on_half_knowledge(void **state)
 	end(&t);
 }
 
+/* Who may create pods may name what he likes; what nodes offer is known all the same. */
+static void pods_cannot_take_the_names_that_nodes_offer(void **state)
+{
+	struct trial t;
+	char spec[160];
+	uint32_t slot, refused_n = 0;
+	static const char node[] = "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: "
+				   "{cpu: '4', memory: 8Gi, pods: '10', e.com/offered: '2'}}}";
+
+	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
+	for (int i = 0; i < 20000; i++) {
+		enum bt_entry entry;
+		uint32_t pod;
+
+		snprintf(spec, sizeof(spec),
+			"schedulerName: default-scheduler, containers: [{name: a, resources: {requests: "
+			"{hog.com/r%d: 1}}}]",
+			i);
+		refused_n +=
+			bt_engine_add_pod(t.engine, fixture_read_pod(t.f, spec), &entry, &pod) == BT_FULL;
+		bt_engine_remove_pod(t.engine, pod);
+	}
+	assert_true(refused_n > 0);
+	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, node)->node, &slot), BT_OK);
+	uint32_t pod = add_pod(
+		&t, "containers: [{name: a, resources: {requests: {e.com/offered: '2'}}}]", BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, pod).outcome, BT_PLACED);
+	end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -891,6 +921,7 @@ int main(void)
 		FIXTURE_TEST(a_pod_on_a_node_counts_whatever_else_it_asks_for),
 		FIXTURE_TEST(an_update_that_asks_for_too_much_counts),
 		FIXTURE_TEST(nothing_is_decided_on_half_knowledge),
+		FIXTURE_TEST(pods_cannot_take_the_names_that_nodes_offer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

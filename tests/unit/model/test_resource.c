@@ -87,9 +87,9 @@ static void names_are_given_together_or_not_at_all(void **state)
 
 	(void)state;
 	fill(dictionary, BT_RESOURCE_MAX - 1);
-	assert_false(bt_resource_add_all(dictionary, names, 2));
+	assert_false(bt_resource_add_all(dictionary, names, 2, BT_RESOURCE_MAX));
 	assert_int_equal(bt_resource_count(dictionary), BT_RESOURCE_MAX - 1);
-	assert_true(bt_resource_add_all(dictionary, names, 1));
+	assert_true(bt_resource_add_all(dictionary, names, 1, BT_RESOURCE_MAX));
 	assert_int_equal(bt_resource_find(dictionary, names[0]), BT_RESOURCE_MAX - 1);
 	assert_int_equal(bt_resource_find(dictionary, names[1]), -1);
 	bt_dictionary_destroy(dictionary);
