@@ -1061,7 +1061,7 @@ static uint32_t take_choice(struct bt_devices *d, uint32_t at, struct bt_device_
 }
 
 uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t namespace_, uint32_t pod_name,
-	uint32_t pod_uid, const struct bt_written_claim *written)
+	uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes)
 {
 	struct bt_held names = {.intern = d->dictionary->intern};
 	const struct bt_resource_claim known = {.namespace_ = namespace_,
@@ -1069,17 +1069,26 @@ uint32_t bt_devices_written(struct bt_devices *d, uint32_t pod_ix, uint32_t name
 		.uid = bt_held_add(&names, written->uid),
 		.special = written->special,
 		.written = written->version};
+	struct bt_device_choice *choice = NULL;
 	uint32_t ix = find_written(d, &known), at;
 
+	*out_changes = 0;
 	pod_uid = bt_consumer_uid(pod_name, pod_uid);
 	if (bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
-		struct bt_device_choice *choice = choice_for(d, &d->pending[at], &known);
-
+		choice = choice_for(d, &d->pending[at], &known);
 		ix = choice ? take_choice(d, at, choice, ix, &known, pod_name, pod_uid) : ix;
 	}
 	bt_held_release(&names);
-	if (ix != BT_NO_CLAIM && d->claims[ix].allocated && d->claims[ix].version < written->version) {
+	if (ix == BT_NO_CLAIM) {
+		return ix;
+	}
+	if (!d->claims[ix].allocated) {
+		/* It has been shown as free meanwhile, which its devices were not before the answer. */
+		bool freed = choice && d->claims[ix].version > written->version;
+		*out_changes = freed ? BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS : 0;
+	} else if (d->claims[ix].version < written->version) {
 		note_written(d, ix, &known, pod_uid, written->reserved);
+		*out_changes = BT_CHANGED_CLAIM_STATUS;
 	}
 	return ix;
 }
@@ -1100,18 +1109,17 @@ bool bt_devices_let_go(
 	return d->claims[ix].shown_free;
 }
 
-bool bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
+void bt_devices_revert(struct bt_devices *d, uint32_t pod_ix)
 {
 	uint32_t at;
 
 	if (!bt_map_get(&d->pending_ixs, pod_ix + (uint64_t)1, &at)) {
-		return false;
+		return;
 	}
 	for (uint32_t i = 0; i < d->pending[at].n; i++) {
 		unsettle(d, &d->pending[at].choices[i]);
 	}
 	forget_pending(d, at);
-	return true;
 }
 
 /* ---- selectors ---- */

@@ -93,9 +93,10 @@ struct bt_written_claim {
  * The binder of a pod has written one of its claims: what was pending for it is allocated, whatever becomes
  * of the pod, and older news of the claim do not change that.
  * Returns: the claim; BT_NO_CLAIM: it has gone. When a younger one has been shown meanwhile, it is that.
+ * out_changes: what is news in it, BT_CHANGED_*; 0: all of it has been shown.
  */
 uint32_t bt_devices_written(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_,
-	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written);
+	uint32_t pod_name, uint32_t pod_uid, const struct bt_written_claim *written, uint32_t *out_changes);
 
 /* Forgets which pools nodes can reach, which is found again when it is asked for. Requires: nobody has any in
  * hand. */
@@ -107,8 +108,8 @@ void bt_devices_forget_nodes(struct bt_devices *devices);
 bool bt_devices_let_go(struct bt_devices *devices, uint32_t pod_ix, uint32_t namespace_, uint32_t name,
 	uint32_t *out_claim_ix);
 
-/* Its binding has failed, or it has gone before it was bound. Returns whether anything was pending for it. */
-bool bt_devices_revert(struct bt_devices *devices, uint32_t pod_ix);
+/* Its binding has failed, or it has gone before it was bound. */
+void bt_devices_revert(struct bt_devices *devices, uint32_t pod_ix);
 
 /* Takes a claim's allocation and reservations back. Requires: it is live. */
 void bt_devices_deallocate(struct bt_devices *devices, uint32_t claim_ix);

@@ -931,19 +931,31 @@ void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decis
 	bt_engine_end(engine, out_decision);
 }
 
-/* The pod's ResourceClaims are allocated and reserved for it. */
+static bool is_reserved_for(const struct bt_resource_claim *claim, uint32_t pod_uid)
+{
+	for (uint32_t i = 0; i < claim->reserved_n; i++) {
+		if (claim->reserved_for[i] == pod_uid) {
+			return claim->allocated;
+		}
+	}
+	return false;
+}
+
+/* The pod's ResourceClaims are allocated and reserved for it. Those that were before are no news. */
 static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
 {
 	const struct bt_signature *signature = pod->signature;
+	const struct bt_device_store *store = engine->cache->view.devices;
 	uint32_t claim_ix;
 
-	bt_devices_keep(engine->cache->devices, pod_ix, signature, pod->name, pod->uid);
 	for (uint32_t i = 0; bt_engine_listens(engine) && i < signature->claim_n; i++) {
-		if (bt_map_get(&engine->cache->view.devices->claim_ixs,
-			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix)) {
+		if (bt_map_get(&store->claim_ixs,
+			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix) &&
+			!is_reserved_for(&store->claims[claim_ix], bt_consumer_uid(pod->name, pod->uid))) {
 			bt_engine_wake_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
 		}
 	}
+	bt_devices_keep(engine->cache->devices, pod_ix, signature, pod->name, pod->uid);
 }
 
 /* Has it got devices, or does it name claims? It may have been changed since and name them no more. */
@@ -961,24 +973,18 @@ static bool has_devices(const struct bt_engine *engine, uint32_t pod_ix, const s
 static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
 	const struct bt_binding_answer *answer)
 {
-	const struct bt_resource_claim *claims;
-
 	for (uint32_t i = 0; i < answer->claim_n; i++) {
+		uint32_t changes;
 		uint32_t claim_ix = bt_devices_written(engine->cache->devices, pod_ix,
-			pod->signature->namespace_, pod->name, pod->uid, &answer->claims[i]);
+			pod->signature->namespace_, pod->name, pod->uid, &answer->claims[i], &changes);
 
 		if (!bt_engine_listens(engine)) {
 			continue;
 		}
-		claims = engine->cache->view.devices->claims;
-		if (claim_ix == BT_NO_CLAIM) {
+		if (claim_ix == BT_NO_CLAIM && !answer->claims[i].special) {
 			bt_engine_wake_for_devices(engine, pod->signature);
-		} else {
-			/* It may have been shown since as free, which its devices were not before the answer.
-			 */
-			bt_engine_wake_for_claim(engine, claim_ix,
-				BT_CHANGED_CLAIM_STATUS |
-					(claims[claim_ix].allocated ? 0 : BT_CHANGED_ALLOCATION_LOST));
+		} else if (changes) {
+			bt_engine_wake_for_claim(engine, claim_ix, changes);
 		}
 	}
 }

@@ -396,12 +396,12 @@ void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const str
 /* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
 void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
 
-/* Devices are free that were found for a claim of that pod which has gone, or was never made. */
+/* Devices are free that were found for a claim of that pod which has gone. */
 void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signature *signature);
 
-/* What was found for the pod's claims is free again: those that wait for it hear of it as of a claim that has
- * lost its allocation. Source: Unreserve of DynamicResources, v1.36.3, which tells of what had been written
- * only. */
+/* What was found for the pod is free again. Those that wait for a claim of its hear of it, as of one that has
+ * lost its allocation; of the claim for extended resources nobody is told. Source: Unreserve of
+ * DynamicResources, v1.36.3. */
 void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix);
 
 /* Claims that were allocated for a pod which has gone are what the source shows of them. */

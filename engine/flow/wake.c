@@ -214,23 +214,25 @@ void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signat
 
 void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix)
 {
-	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
-	uint32_t claim_ix, told_n = 0;
+	struct bt_devices *devices = engine->cache->devices;
+	uint32_t n = 0;
+	const struct bt_device_choice *choices = bt_devices_pending(devices, pod_ix, &n);
 
-	if (!bt_devices_revert(engine->cache->devices, pod_ix) || !bt_engine_listens(engine)) {
-		return;
-	}
-	for (uint32_t i = 0; i < signature->claim_n; i++) {
-		if (bt_map_get(&engine->cache->view.devices->claim_ixs,
-			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix)) {
+	for (uint32_t i = 0; bt_engine_listens(engine) && choices && i < n; i++) {
+		uint32_t claim_ix = choices[i].claim_ix;
+
+		if (claim_ix == BT_NO_CLAIM) {
+			continue;
+		}
+		if (!engine->cache->view.devices->claims[claim_ix].live) {
+			bt_engine_wake_for_devices(
+				engine, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature);
+		} else {
 			bt_engine_wake_for_claim(
 				engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
-			told_n++;
 		}
 	}
-	if (told_n < signature->claim_n || signature->extended_n) {
-		bt_engine_wake_for_devices(engine, signature);
-	}
+	bt_devices_revert(devices, pod_ix);
 }
 
 /* ---- preemption on its way ---- */

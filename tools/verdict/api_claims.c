@@ -240,10 +240,12 @@ static bool bind_special(struct work *w, const struct bt_ask_claim *ask)
 	bt_buf_fini(&error);
 	claim->now = bt_api_claim(
 		w->api, bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, claim->name));
+	const struct bt_resource_claim_object *made = claim->now;
 	if (!bind_claim(w, claim, ask)) {
 		return false;
 	}
 	if (ask->mapping_n == 0) {
+		claim->now = made; /* which Unreserve knows; writing that takes the allocation back */
 		bt_buf_printf(&w->api->bind_error,
 			FAILS "nil or empty request mappings, no update of pod %.*s/%.*s "
 			      "ExtendedResourceClaimStatus",

@@ -359,8 +359,8 @@ static void claim_at(struct fixture *f, const char *version, const char *status)
 static const char of_a[] = "allocation: {devices: {results: [{request: r, driver: d, pool: p, device: a}]}}";
 
 /* Claim c is shown as of version 10, pod 7 gets device a for it, and its binder has written that as of that
- * version. Returns the claim that it says. */
-static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved)
+ * version: then so much is news. Returns the claim that it says. */
+static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved, uint32_t news)
 {
 	const struct bt_device_result result = result_for(f, "a");
 	const struct bt_device_choice choice = {ix_of(f, "c"), {.results = &result, .result_n = 1}};
@@ -368,11 +368,12 @@ static uint32_t write_for_pod(struct fixture *f, uint64_t version, bool reserved
 		.name = bt_str("c"), .uid = bt_str("u-c"), .version = version, .reserved = reserved};
 
 	bt_devices_assume(f->cache->devices, 7, &choice, 1);
-	uint32_t n;
+	uint32_t n, changes;
 	assert_non_null(bt_devices_pending(f->cache->devices, 7, &n));
 	assert_int_equal(n, 1);
 	uint32_t ix = bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"),
-		fixture_name(f, "pod"), fixture_name(f, "uid"), &written);
+		fixture_name(f, "pod"), fixture_name(f, "uid"), &written, &changes);
+	assert_int_equal(changes, news);
 	assert_null(bt_devices_pending(f->cache->devices, 7, &n));
 	assert_int_equal(use_of(f, "p", "a").pending_n, 0);
 	return ix;
@@ -384,7 +385,7 @@ static void what_a_binder_has_written_counts_until_as_young_a_claim_is_shown(voi
 
 	configure(f, true);
 	claim_at(f, "10", "");
-	assert_int_equal(write_for_pod(f, 20, true), ix_of(f, "c"));
+	assert_int_equal(write_for_pod(f, 20, true, BT_CHANGED_CLAIM_STATUS), ix_of(f, "c"));
 	assert_true(claim_of(f, "c")->allocated && use_of(f, "p", "a").allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_for[0], fixture_name(f, "uid"));
 	/* Older news do not take it back, whatever they say, and though its pod has gone. */
@@ -407,9 +408,24 @@ static void a_claim_that_has_changed_since_it_was_written_is_as_it_was_shown(voi
 	configure(f, true);
 	claim_at(f, "10", "");
 	claim_at(f, "21", "");
-	assert_int_equal(write_for_pod(f, 20, true), ix_of(f, "c"));
+	assert_int_equal(write_for_pod(f, 20, true, BT_CHANGED_CLAIM_STATUS | BT_CHANGED_ALLOCATION_LOST),
+		ix_of(f, "c"));
 	assert_false(claim_of(f, "c")->allocated || use_of(f, "p", "a").allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_n, 0);
+}
+
+static void what_is_shown_before_the_binder_answers_is_no_news(void **state)
+{
+	struct fixture *f = *state;
+	const struct bt_written_claim written = {
+		.name = bt_str("c"), .uid = bt_str("u-c"), .version = 20, .reserved = true};
+	uint32_t changes;
+
+	configure(f, true);
+	claim_at(f, "20", of_a);
+	bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"), fixture_name(f, "pod"),
+		fixture_name(f, "uid"), &written, &changes);
+	assert_int_equal(changes, 0);
 }
 
 static void a_claim_of_a_binding_that_failed_stays_allocated_but_is_nobodys(void **state)
@@ -418,7 +434,7 @@ static void a_claim_of_a_binding_that_failed_stays_allocated_but_is_nobodys(void
 
 	configure(f, true);
 	claim_at(f, "10", "");
-	write_for_pod(f, 20, false);
+	write_for_pod(f, 20, false, BT_CHANGED_CLAIM_STATUS);
 	assert_true(claim_of(f, "c")->allocated);
 	assert_int_equal(claim_of(f, "c")->reserved_n, 0);
 	bt_devices_deallocate(f->cache->devices, ix_of(f, "c"));
@@ -433,6 +449,7 @@ static void what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successo
 	const struct bt_device_result result = result_for(f, "a");
 	const struct bt_written_claim written = {
 		.name = bt_str("c"), .uid = bt_str("u-c"), .version = 20, .reserved = true};
+	uint32_t changes;
 
 	configure(f, true);
 	claim_at(f, "10", "");
@@ -442,8 +459,9 @@ static void what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successo
 		"{" DEVICE_API "kind: ResourceClaim, metadata: {namespace: default, name: c, uid: other, "
 		"resourceVersion: '12'}, spec: {devices: {}}}");
 	assert_int_equal(bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"),
-				 fixture_name(f, "pod"), fixture_name(f, "uid"), &written),
+				 fixture_name(f, "pod"), fixture_name(f, "uid"), &written, &changes),
 		BT_NO_CLAIM);
+	assert_int_equal(changes, 0);
 	assert_false(claim_of(f, "c")->allocated);
 	/* What is pending for the one that has gone ends with the binding. */
 	bt_devices_revert(f->cache->devices, 7);
@@ -460,6 +478,7 @@ static void the_claim_for_extended_resources_has_the_name_that_it_was_given(void
 		.version = 20,
 		.reserved = true,
 		.special = true};
+	uint32_t changes;
 
 	configure(f, true);
 	for (int shown = 0; shown < 2; shown++) {
@@ -467,7 +486,7 @@ static void the_claim_for_extended_resources_has_the_name_that_it_was_given(void
 
 		bt_devices_assume(f->cache->devices, 7, &choice, 1);
 		bt_devices_written(f->cache->devices, 7, fixture_name(f, "default"), fixture_name(f, "pod"),
-			fixture_name(f, "uid"), &written);
+			fixture_name(f, "uid"), &written, &changes);
 		const struct bt_resource_claim *claim = claim_of(f, "pod-extended-resources-x7");
 		assert_true(claim->special && claim->allocated);
 		assert_int_equal(claim->uid, fixture_name(f, "u-x"));
@@ -920,6 +939,7 @@ int main(void)
 		FIXTURE_TEST(another_claim_of_the_name_begins_anew),
 		FIXTURE_TEST(what_a_binder_has_written_counts_until_as_young_a_claim_is_shown),
 		FIXTURE_TEST(a_claim_that_has_changed_since_it_was_written_is_as_it_was_shown),
+		FIXTURE_TEST(what_is_shown_before_the_binder_answers_is_no_news),
 		FIXTURE_TEST(a_claim_of_a_binding_that_failed_stays_allocated_but_is_nobodys),
 		FIXTURE_TEST(what_was_written_of_a_claim_that_has_gone_is_nothing_to_its_successor),
 		FIXTURE_TEST(the_claim_for_extended_resources_has_the_name_that_it_was_given),
