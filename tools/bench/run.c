@@ -395,8 +395,8 @@ static bool check_limits(struct bt_run *run)
 	run->result->end = BT_RUN_DONE;
 	return bt_run_fail(run, BT_RUN_UNSUPPORTED,
 		"the engine did not take %llu objects, or not wholly: it tells no more than %d names of "
-		"resources apart, of which a pod may ask for %d",
-		(unsigned long long)refused_n, BT_RESOURCE_POD_MAX, BT_REQUEST_MAX);
+		"resources apart, %d where pods name them first, and a pod may ask for %d",
+		(unsigned long long)refused_n, BT_RESOURCE_MAX, BT_RESOURCE_POD_MAX, BT_REQUEST_MAX);
 }
 
 static void fini(struct bt_run *run)
