@@ -571,6 +571,17 @@ static void check_told(struct sim *sim)
 	}
 }
 
+/* A pod that lost its claim is gated, and keeps what it was promised before; made anew it would not be
+ * promised anything: v1.36 promises a pod that enters the active queue. */
+static bool is_promised_without_its_claim(struct sim *sim, uint32_t slot)
+{
+	const struct sim_object *told = &sim->told[SIM_POD_STREAM][slot];
+	uint32_t claim = told->pod.spec.device_claim;
+
+	return told->there && claim != SIM_NONE && sim_promised(sim, slot) != SIM_NONE &&
+	       !sim->told[SIM_DEVICE_STREAM][claim].there;
+}
+
 void sim_check_rest(struct sim *sim)
 {
 	struct bt_engine *folded = fold(sim);
@@ -584,6 +595,7 @@ void sim_check_rest(struct sim *sim)
 	/* Who waits alone of its gang still has what it was promised, but would not get it now. */
 	for (uint32_t slot = 0; slot < SIM_PODS; slot++) {
 		unclear |= sim_is_grouped(sim, slot) && sim_promised(sim, slot) != SIM_NONE;
+		unclear |= is_promised_without_its_claim(sim, slot);
 	}
 	for (uint32_t i = 0; i < 24 && !sim->failed && !unclear; i++) {
 		/* Also some that have more to them. */
