@@ -682,12 +682,24 @@ static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_dec
 	}
 }
 
+/* Removes a detached pod. A victim of the cycle that is on stays until that ends. */
+static void remove_detached(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
+
+	if (leaving) {
+		leaving->in_hand = false;
+	} else {
+		bt_ledger_remove(engine->cache->ledger, pod_ix);
+	}
+}
+
 /* What had a pod in hand lets go of it. */
 static void let_go(struct bt_engine *engine, uint32_t pod_ix)
 {
 	bt_queue_remove(engine->queue, pod_ix);
 	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->detached) {
-		bt_ledger_remove(engine->cache->ledger, pod_ix);
+		remove_detached(engine, pod_ix);
 	}
 }
 
@@ -1000,7 +1012,7 @@ static void end_detached(struct bt_engine *engine, uint32_t pod_ix, const struct
 		bt_engine_let_claims_go(engine, pod_ix);
 	}
 	bt_engine_revert_devices(engine, pod_ix);
-	bt_ledger_remove(engine->cache->ledger, pod_ix);
+	remove_detached(engine, pod_ix);
 }
 
 static void end_bound(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer)

@@ -38,6 +38,7 @@ struct bt_preempting {
 struct bt_leaving {
 	uint32_t pod_ix, uid;
 	bool gone, ended; /* it has; because it has ended, and so its object is still there */
+	bool in_hand;	  /* it is gone, and the answer about its binding is still to come */
 };
 
 /* What a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations and pods that

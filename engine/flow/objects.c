@@ -476,6 +476,7 @@ void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
 	}
 	if (leaving) {
 		leaving->gone = true;
+		leaving->in_hand = in_hand;
 	}
 	if (!waited) {
 		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);

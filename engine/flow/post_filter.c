@@ -552,7 +552,7 @@ void bt_engine_let_leaving_go(struct bt_engine *engine)
 	struct bt_ledger *ledger = engine->cache->ledger;
 
 	for (size_t i = 0; i < engine->leaving_n; i++) {
-		if (engine->leaving[i].gone) {
+		if (engine->leaving[i].gone && !engine->leaving[i].in_hand) {
 			bt_ledger_remove(ledger, engine->leaving[i].pod_ix);
 		}
 	}
