@@ -105,6 +105,10 @@ static void account_of_pod(struct sim *sim, uint32_t slot, const struct sim_obje
 	 */
 	sim->untold |= is_held(sim, object->uid) &&
 		       memcmp(&object->pod.spec, &told->pod.spec, sizeof(told->pod.spec)) != 0;
+	/* Nor is anybody when a nominated pod asks for less than before: Update tries that pod alone again.
+	 */
+	sim->untold |= told->there && told->uid == object->uid && sim_promised(sim, slot) != SIM_NONE &&
+		       object->pod.spec.milli_cpu < told->pod.spec.milli_cpu;
 	if (object->pod.node != SIM_NONE || object->pod.deletion_ns || object->pod.ended) {
 		let_go(sim, object->uid, object->pod.node);
 	}
