@@ -10,6 +10,7 @@
 
 static uint32_t message;
 static _Atomic uint32_t flag;
+static volatile uint32_t received;
 
 static void send(void *context, uint32_t ix)
 {
@@ -31,7 +32,8 @@ static void receive(void *context, uint32_t ix)
 	while (!bt_load_acquire(&flag)) {
 		stress_wait_turn(&turns);
 	}
-	printf("%u\n", message);
+	received = message; /* read here, not within an inlined printf: the report names this function */
+	printf("%u\n", received);
 }
 
 int main(int argc, char **argv)
