@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/compiler.h"
 #include "stress.h"
 
 static uint32_t message;
 static _Atomic uint32_t flag;
-static volatile uint32_t received;
 
 static void send(void *context, uint32_t ix)
 {
@@ -23,6 +23,12 @@ static void send(void *context, uint32_t ix)
 	}
 }
 
+/* A function of its own: within an inlined printf the report would name printf. */
+static BT_NOINLINE uint32_t received_message(void)
+{
+	return message;
+}
+
 static void receive(void *context, uint32_t ix)
 {
 	uint32_t turns = 0;
@@ -32,8 +38,7 @@ static void receive(void *context, uint32_t ix)
 	while (!bt_load_acquire(&flag)) {
 		stress_wait_turn(&turns);
 	}
-	received = message; /* read here, not within an inlined printf: the report names this function */
-	printf("%u\n", received);
+	printf("%u\n", received_message());
 }
 
 int main(int argc, char **argv)
