@@ -1,110 +1,137 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Texts in quotes. Source: Go's strconv.Quote and encoding/json, 1.26.
+ * Texts in quotes. Source: Go's strconv.Quote and encoding/json, 1.26; RFC 8259.
  */
 #include "engine/base/quote.h"
 
-/* The length of the UTF-8 sequence at the start of s and its code point; 0 when it is not valid. */
-static size_t decode_rune(struct bt_str s, uint32_t *out_rune)
-{
-	static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
-	const unsigned char *p = (const unsigned char *)s.ptr;
-	size_t n = p[0] < 0x80 ? 1 : p[0] >> 5 == 6 ? 2 : p[0] >> 4 == 14 ? 3 : p[0] >> 3 == 30 ? 4 : 0;
-	uint32_t rune;
+#include <stdio.h>
 
-	if (!n || n > s.len) {
-		return 0;
-	}
-	rune = n == 1 ? p[0] : p[0] & (0x7fu >> n);
-	for (size_t i = 1; i < n; i++) {
-		if (p[i] >> 6 != 2) {
-			return 0;
-		}
-		rune = rune << 6 | (p[i] & 0x3f);
-	}
-	if (rune < least[n] || rune > 0x10ffff || (rune >= 0xd800 && rune < 0xe000)) {
-		return 0;
-	}
-	*out_rune = rune;
-	return n;
-}
+#include "engine/base/utf8.h"
 
-/* The code points above ASCII that text editors show as nothing: controls, blanks, marks of direction and
+/* The code points from DEL on that text editors show as nothing: controls, blanks, marks of direction and
  * order. */
 static bool is_invisible(uint32_t rune)
 {
-	return rune < 0xa1 || rune == 0xad || rune == 0x1680 || (rune >= 0x2000 && rune <= 0x200f) ||
-	       (rune >= 0x2028 && rune <= 0x202f) || (rune >= 0x205f && rune <= 0x206f) || rune == 0x3000 ||
-	       (rune >= 0xe000 && rune <= 0xf8ff) || rune == 0xfeff || rune >= 0xe0000 ||
-	       (rune & 0xfffe) == 0xfffe;
+	return (rune >= 0x7f && rune < 0xa1) || rune == 0xad || rune == 0x1680 ||
+	       (rune >= 0x2000 && rune <= 0x200f) || (rune >= 0x2028 && rune <= 0x202f) ||
+	       (rune >= 0x205f && rune <= 0x206f) || rune == 0x3000 || (rune >= 0xe000 && rune <= 0xf8ff) ||
+	       rune == 0xfeff || rune >= 0xe0000 || (rune & 0xfffe) == 0xfffe;
 }
 
-/* One byte: an ASCII character, or one that is no UTF-8. */
-static void show_byte(struct bt_buf *buf, unsigned char c)
+static bool is_go(enum bt_quote_style style)
 {
-	static const char names[] = "abtnvfr";
+	return style == BT_QUOTE_GO || style == BT_QUOTE_TERMINAL;
+}
 
-	if (c >= 7 && c <= 13) {
-		bt_buf_printf(buf, "\\%c", names[c - 7]);
-	} else if (c < 0x20 || c >= 0x7f) {
-		bt_buf_printf(buf, "\\x%02x", c);
-	} else {
-		bt_buf_char(buf, (char)c);
+/* Does the code point stand for itself? */
+static bool is_plain(enum bt_quote_style style, uint32_t rune)
+{
+	if (rune < 0x20 || rune == '"' || rune == '\\') {
+		return style == BT_QUOTE_TERMINAL && rune >= 0x20;
 	}
+	switch (style) {
+	case BT_QUOTE_GO:
+	case BT_QUOTE_TERMINAL:
+	case BT_QUOTE_JSON_VISIBLE:
+		break;
+	case BT_QUOTE_JSON:
+		return rune != 0x7f;
+	case BT_QUOTE_JSON_GO:
+		return rune != '<' && rune != '>' && rune != '&' && rune != 0x2028 && rune != 0x2029;
+	}
+	return !is_invisible(rune);
 }
 
-/* Appends the text as Go's %q writes what is between the quotes. quoted: also what would end them. */
-static void show(struct bt_buf *buf, struct bt_str text, bool quoted)
+static size_t escape(enum bt_quote_style style, uint32_t rune, char out[BT_QUOTE_BYTES_MAX])
 {
-	for (size_t i = 0; i < text.len;) {
-		uint32_t rune = 0;
-		size_t n = decode_rune(bt_str_sub(text, i, text.len), &rune);
+	static const char letters[] = "abtnvfr";
+	bool has_letter = is_go(style) || (rune != '\a' && rune != '\v');
 
-		if (n < 2) {
-			bt_buf_text(buf, quoted && (rune == '"' || rune == '\\') ? "\\" : "");
-			show_byte(buf, (unsigned char)text.ptr[i]);
-		} else if (is_invisible(rune)) {
-			bt_buf_printf(buf, rune > 0xffff ? "\\U%08x" : "\\u%04x", (unsigned)rune);
-		} else {
-			bt_buf_add(buf, text.ptr + i, n);
+	if (rune == '"' || rune == '\\' || (rune >= '\a' && rune <= '\r' && has_letter)) {
+		out[0] = '\\';
+		out[1] = rune <= '\r' ? letters[rune - '\a'] : (char)rune;
+		return 2;
+	}
+	if (is_go(style) && rune < 0x80) {
+		return (size_t)snprintf(out, BT_QUOTE_BYTES_MAX, "\\x%02x", (unsigned)rune);
+	}
+	if (rune <= 0xffff) {
+		return (size_t)snprintf(out, BT_QUOTE_BYTES_MAX, "\\u%04x", (unsigned)rune);
+	}
+	if (is_go(style)) {
+		return (size_t)snprintf(out, BT_QUOTE_BYTES_MAX, "\\U%08x", (unsigned)rune);
+	}
+	return (size_t)snprintf(out, BT_QUOTE_BYTES_MAX, "\\u%04x\\u%04x",
+		(unsigned)(0xd800 + ((rune - 0x10000) >> 10)), (unsigned)(0xdc00 + (rune & 0x3ff)));
+}
+
+size_t bt_quote_character(enum bt_quote_style style, struct bt_str text, size_t from,
+	char out[BT_QUOTE_BYTES_MAX], size_t *out_taken)
+{
+	uint32_t rune;
+	size_t n = *out_taken = bt_utf8_decode(text, from, &rune);
+
+	if (n == 1 && rune == BT_UTF8_RUNE_ERROR) {
+		return is_go(style) ? (size_t)snprintf(out, BT_QUOTE_BYTES_MAX, "\\x%02x",
+					      (unsigned)(unsigned char)text.ptr[from])
+				    : escape(style, rune, out);
+	}
+	if (!is_plain(style, rune)) {
+		return escape(style, rune, out);
+	}
+	for (size_t i = 0; i < n; i++) {
+		out[i] = text.ptr[from + i];
+	}
+	return n;
+}
+
+/* Bytes that stand for themselves in every style; most texts have no others. */
+static bool is_safe(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
+}
+
+/* Appends what is between the quotes. */
+static void add(enum bt_quote_style style, struct bt_buf *buf, struct bt_str text)
+{
+	char out[BT_QUOTE_BYTES_MAX];
+
+	for (size_t at = 0, taken; at < text.len; at += taken) {
+		for (taken = 0; at + taken < text.len && is_safe((unsigned char)text.ptr[at + taken]);) {
+			taken++;
 		}
-		i += n ? n : 1;
+		if (taken) {
+			bt_buf_add(buf, text.ptr + at, taken);
+		} else {
+			size_t n = bt_quote_character(style, text, at, out, &taken);
+
+			bt_buf_add(buf, out, n);
+		}
 	}
+}
+
+static void add_quoted(enum bt_quote_style style, struct bt_buf *buf, struct bt_str text)
+{
+	bt_buf_char(buf, '"');
+	add(style, buf, text);
+	bt_buf_char(buf, '"');
 }
 
 void bt_printable(struct bt_buf *buf, struct bt_str text)
 {
-	show(buf, text, false);
+	add(BT_QUOTE_TERMINAL, buf, text);
 }
 
 void bt_quote(struct bt_buf *buf, struct bt_str text)
 {
-	bt_buf_char(buf, '"');
-	show(buf, text, true);
-	bt_buf_char(buf, '"');
+	add_quoted(BT_QUOTE_GO, buf, text);
 }
 
 void bt_quote_json(struct bt_buf *buf, struct bt_str text)
 {
-	static const char names[] = "btn\0fr";
+	add_quoted(BT_QUOTE_JSON, buf, text);
+}
 
-	bt_buf_char(buf, '"');
-	for (size_t i = 0; i < text.len;) {
-		unsigned char c = (unsigned char)text.ptr[i];
-		uint32_t rune = 0;
-		size_t n = decode_rune(bt_str_sub(text, i, text.len), &rune);
-
-		if (!n) {
-			bt_buf_text(buf, "\\ufffd");
-		} else if (c == '"' || c == '\\') {
-			bt_buf_printf(buf, "\\%c", c);
-		} else if (c >= 8 && c <= 13 && names[c - 8]) {
-			bt_buf_printf(buf, "\\%c", names[c - 8]);
-		} else if (c < 0x20 || c == '<' || c == '>' || c == '&' || rune == 0x2028 || rune == 0x2029) {
-			bt_buf_printf(buf, "\\u%04x", (unsigned)rune);
-		} else {
-			bt_buf_add(buf, text.ptr + i, n);
-		}
-		i += n ? n : 1;
-	}
-	bt_buf_char(buf, '"');
+void bt_quote_json_go(struct bt_buf *buf, struct bt_str text)
+{
+	add_quoted(BT_QUOTE_JSON_GO, buf, text);
 }

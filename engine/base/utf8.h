@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
- * UTF-8: which bytes are a sequence, and what stands for those that are in none. Source: Go's unicode/utf8,
- * 1.26.
+ * UTF-8: which bytes are a sequence, its code point, and what stands for bytes that are in none. Source: Go's
+ * unicode/utf8, 1.26.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "engine/base/compiler.h"
 #include "engine/base/str.h"
 
-/* U+FFFD. */
+#define BT_UTF8_BYTES_MAX 4
+
+/* What stands for a byte that is in no sequence: as a code point, and in UTF-8. */
+#define BT_UTF8_RUNE_ERROR	  0xfffdu
 #define BT_UTF8_REPLACEMENT	  "\xef\xbf\xbd"
 #define BT_UTF8_REPLACEMENT_BYTES 3u
 
@@ -37,6 +41,22 @@ BT_INLINE size_t bt_utf8_bytes(const unsigned char *p, size_t left)
 	bool outside = (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf4 && p[1] >= 0x90);
 	return overlong || outside ? 0 : n;
 }
+
+/* Is c a byte of a sequence behind its first one? */
+BT_INLINE bool bt_utf8_continues(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* The code point at from, which is U+FFFD for a byte that is in no sequence. Returns its bytes, at least 1.
+ * Requires: from is before the end. */
+size_t bt_utf8_decode(struct bt_str text, size_t from, uint32_t *out_rune);
+
+/* Writes a code point; U+FFFD for what is none. Returns its bytes. */
+size_t bt_utf8_encode(uint32_t rune, char out_text[BT_UTF8_BYTES_MAX]);
+
+/* How many code points there are; a byte that is in no sequence is one. */
+size_t bt_utf8_rune_n(struct bt_str text);
 
 /* How many bytes are in no sequence. */
 size_t bt_utf8_foreign_n(struct bt_str text);

@@ -213,7 +213,7 @@ void bt_config_unsupported(
 	struct bt_buf buf = {.len = 0};
 
 	start(&buf, path, "Unsupported value: ");
-	bt_quote_json(&buf, value);
+	bt_quote_json_go(&buf, value);
 	finish(errors, &buf, supported);
 }
 

@@ -322,7 +322,7 @@ static struct bt_str values_text(const struct bt_str_list *values, struct bt_con
 	bt_buf_char(&buf, '[');
 	for (uint32_t i = 0; i < values->n; i++) {
 		bt_buf_text(&buf, i ? "," : "");
-		bt_quote_json(&buf, values->items[i]);
+		bt_quote_json_go(&buf, values->items[i]);
 	}
 	bt_buf_char(&buf, ']');
 	text = bt_config_path(errors, "%.*s", BT_STR_ARG(bt_buf_view(&buf)));
@@ -608,7 +608,7 @@ static void append_list(struct bt_buf *buf, const struct bt_config_plugin_list *
 	}
 	for (uint32_t i = 0; i < list->n; i++) {
 		bt_buf_text(buf, i ? ",{\"Name\":" : "[{\"Name\":");
-		bt_quote_json(buf, list->items[i].name);
+		bt_quote_json_go(buf, list->items[i].name);
 		bt_buf_printf(buf, ",\"Weight\":%d}", list->items[i].weight);
 	}
 	bt_buf_char(buf, ']');
@@ -690,7 +690,7 @@ static void validate_resource_name(struct bt_str name, struct bt_str path, struc
 	uint32_t n = bt_label_key_faults(name, faults);
 	bool native = bt_str_find(name, '/', 0) == name.len;
 
-	bt_quote_json(&buf, name);
+	bt_quote_json_go(&buf, name);
 	for (uint32_t i = 0; i < n; i++) {
 		bt_config_invalid_raw(errors, path, bt_buf_view(&buf), faults[i].ptr);
 	}

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "engine/base/mem.h"
+#include "engine/base/utf8.h"
 
 #define ERRORS_MAX 100 /* more are only counted */
 
@@ -47,7 +48,7 @@ static struct bt_str find_line(struct bt_str source, uint32_t at, uint32_t *out_
 	for (uint32_t rune_ix = 0; i < source.len && rune_ix < at; rune_ix++) {
 		bool is_end = source.ptr[i] == '\n';
 
-		i += bt_cel_decode(source, i, &rune);
+		i += bt_utf8_decode(source, i, &rune);
 		(*out_column)++;
 		if (is_end) {
 			start = i;
@@ -79,12 +80,12 @@ static void show(struct bt_str source, const struct bt_cel_error *error, struct 
 	}
 	bt_buf_text(out, "\n | ");
 	for (uint32_t k = 0; k < column && i < snippet.len; k++) {
-		size_t n = bt_cel_decode(snippet, i, &rune);
+		size_t n = bt_utf8_decode(snippet, i, &rune);
 
 		bt_buf_text(out, n > 1 ? "\xef\xbc\x8e" : "."); /* a full-width dot below a wide character */
 		i += n;
 	}
-	bt_buf_text(out, i < snippet.len && bt_cel_decode(snippet, i, &rune) > 1 ? "\xef\xbc\xbe" : "^");
+	bt_buf_text(out, i < snippet.len && bt_utf8_decode(snippet, i, &rune) > 1 ? "\xef\xbc\xbe" : "^");
 }
 
 void bt_cel_show_errors(struct bt_cel_compiler *compiler, struct bt_buf *out)

@@ -379,12 +379,6 @@ static inline struct bt_cel_value bt_cel_text(struct bt_str text)
 bool bt_cel_is_attribute(const struct bt_cel_node *node);
 struct bt_cel_value bt_cel_eval(struct bt_cel_run *run, const struct bt_cel_node *node);
 
-/* ---- text (cel_text.c) ---- */
-/* One code point, of invalid UTF-8 U+FFFD for one byte, as Go decodes it; returns its length. */
-size_t bt_cel_decode(struct bt_str text, size_t from, uint32_t *out_rune);
-size_t bt_cel_encode(uint32_t rune, char out_text[4]);
-size_t bt_cel_rune_n(struct bt_str text);
-
 /* ---- regular expressions (cel_regex.c) ---- */
 /*
  * NULL and the error as Go's regexp words it; error may be NULL. What memory it may take at most, and took,

@@ -3,6 +3,8 @@
  */
 #include "plugins/dynamic_resources/cel_int.h"
 
+#include "engine/base/utf8.h"
+
 static inline bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -38,7 +40,7 @@ static void skip_blanks(struct bt_cel_lexer *lexer)
 		} else if (c == '/' && peek(lexer, 1) == '/') {
 			size_t end = bt_str_find(lexer->source, '\n', lexer->next);
 
-			lexer->at += (uint32_t)bt_cel_rune_n(bt_str_sub(lexer->source, lexer->next, end));
+			lexer->at += (uint32_t)bt_utf8_rune_n(bt_str_sub(lexer->source, lexer->next, end));
 			lexer->next = end;
 		} else {
 			return;
@@ -248,15 +250,14 @@ struct bt_cel_token bt_cel_lex(struct bt_cel_lexer *lexer)
 
 		kind = BT_CEL_BAD;
 		n = c == '"' || c == '\'' ? end - lexer->next : 1;
-		while (lexer->next + n < lexer->source.len &&
-			((unsigned char)peek(lexer, n) & 0xc0) == 0x80) {
+		while (lexer->next + n < lexer->source.len && bt_utf8_continues(peek(lexer, n))) {
 			n++;
 		}
 	}
 	struct bt_cel_token token = {
 		kind, bt_str_sub(lexer->source, lexer->next, lexer->next + n), lexer->at};
 	lexer->next += n;
-	lexer->at += (uint32_t)bt_cel_rune_n(token.text);
+	lexer->at += (uint32_t)bt_utf8_rune_n(token.text);
 	return token;
 }
 
@@ -288,7 +289,7 @@ static const char *unescape(struct bt_str body, size_t from, size_t n, bool byte
 	if (rune > 0x10ffff || (rune >= 0xd800 && rune <= 0xdfff)) {
 		return "invalid unicode code point";
 	}
-	*out_n += bt_cel_encode(rune, out + *out_n);
+	*out_n += bt_utf8_encode(rune, out + *out_n);
 	return NULL;
 }
 

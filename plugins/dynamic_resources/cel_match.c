@@ -4,6 +4,8 @@
  */
 #include "plugins/dynamic_resources/cel_regex_int.h"
 
+#include "engine/base/utf8.h"
+
 /* One way through the program: where it is, and where its match began. */
 struct thread {
 	uint32_t inst;
@@ -166,7 +168,7 @@ bool bt_cel_regex_find(struct bt_cel_run *run, const struct bt_cel_regex *regex,
 	matcher->sets[0].n = matcher->sets[1].n = 0;
 	for (size_t at = from;; which = !which) {
 		uint32_t rune = 0;
-		size_t after = at < text.len ? at + bt_cel_decode(text, at, &rune) : at;
+		size_t after = at < text.len ? at + bt_utf8_decode(text, at, &rune) : at;
 
 		if (!found.any) {
 			follow(regex, matcher, &matcher->sets[which], regex->start, at, text, at);

@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/base/utf8.h"
+
 static const char int_overflow[] = "integer overflow";
 static const char uint_overflow[] = "unsigned integer overflow";
 
@@ -475,21 +477,6 @@ struct bt_cel_value bt_cel_to_uint(struct bt_cel_run *run, const struct bt_cel_v
 	}
 }
 
-static bool is_utf8(struct bt_str text)
-{
-	uint32_t rune;
-
-	for (size_t i = 0; i < text.len;) {
-		size_t n = bt_cel_decode(text, i, &rune);
-
-		if (n == 1 && rune > 0x7f) {
-			return false;
-		}
-		i += n;
-	}
-	return true;
-}
-
 struct bt_cel_value bt_cel_to_string(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
 	struct bt_cel_value value = args[0];
@@ -497,7 +484,9 @@ struct bt_cel_value bt_cel_to_string(struct bt_cel_run *run, const struct bt_cel
 	(void)arg_n;
 	if (value.kind == BT_CEL_K_BYTES) {
 		value.kind = BT_CEL_K_STRING;
-		return is_utf8(value.text) ? value : fail("invalid UTF-8 in bytes, cannot convert to string");
+		return bt_utf8_foreign_n(value.text) == 0
+			       ? value
+			       : fail("invalid UTF-8 in bytes, cannot convert to string");
 	}
 	struct bt_buf text = {0};
 	bt_cel_print(&value, &text);

@@ -4,6 +4,8 @@
  */
 #include "plugins/dynamic_resources/cel_regex_int.h"
 
+#include "engine/base/utf8.h"
+
 #define RUNE_MAX   0x10ffffu
 #define REPEAT_MAX 1000	 /* of x{n}, also of nested ones together */
 #define INSTS_MAX  20000 /* larger programs are refused */
@@ -313,7 +315,7 @@ static bool read_escape(struct reader *reader, uint32_t *out_rune)
 		return false;
 	}
 	char c = peek(reader, 0);
-	reader->at += bt_cel_decode(reader->pattern, reader->at, &rune);
+	reader->at += bt_utf8_decode(reader->pattern, reader->at, &rune);
 	if (c == '0' || (c >= '1' && c <= '7' && is_octal(peek(reader, 0)))) {
 		*out_rune = (uint32_t)(c - '0');
 		for (int i = 1; i < 3 && is_octal(peek(reader, 0)); i++) {
@@ -349,7 +351,7 @@ static bool read_class_rune(struct reader *reader, size_t class_start, uint32_t 
 	if (peek(reader, 0) == '\\') {
 		return read_escape(reader, out_rune);
 	}
-	reader->at += bt_cel_decode(reader->pattern, reader->at, out_rune);
+	reader->at += bt_utf8_decode(reader->pattern, reader->at, out_rune);
 	return true;
 }
 
@@ -576,7 +578,7 @@ static struct part *read_quoted(struct reader *reader)
 	uint32_t rune;
 
 	for (reader->at += 2; more(reader) && !is_next(reader, "\\E");) {
-		reader->at += bt_cel_decode(reader->pattern, reader->at, &rune);
+		reader->at += bt_utf8_decode(reader->pattern, reader->at, &rune);
 		*last = literal(reader, rune);
 		last = &(*last)->next;
 	}
@@ -630,7 +632,7 @@ static struct part *read_atom(struct reader *reader)
 	case '\\':
 		return read_backslash(reader);
 	default:
-		reader->at += bt_cel_decode(reader->pattern, reader->at, &rune);
+		reader->at += bt_utf8_decode(reader->pattern, reader->at, &rune);
 		return literal(reader, rune);
 	}
 }

@@ -4,6 +4,8 @@
  */
 #include "plugins/dynamic_resources/cel_calls_int.h"
 
+#include "engine/base/utf8.h"
+
 static struct bt_cel_value failed(void)
 {
 	return (struct bt_cel_value){.kind = BT_CEL_K_ERROR};
@@ -71,7 +73,7 @@ static size_t byte_of(struct bt_str text, int64_t ix)
 	uint32_t rune;
 
 	for (; ix > 0 && at < text.len; ix--) {
-		at += bt_cel_decode(text, at, &rune);
+		at += bt_utf8_decode(text, at, &rune);
 	}
 	return at;
 }
@@ -84,7 +86,7 @@ static struct bt_cel_value out_of_range(struct bt_cel_run *run, int64_t ix)
 struct bt_cel_value bt_cel_char_at(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
 	struct bt_str text = args[0].text;
-	int64_t n = (int64_t)bt_cel_rune_n(text);
+	int64_t n = (int64_t)bt_utf8_rune_n(text);
 	uint32_t rune;
 
 	(void)arg_n;
@@ -92,13 +94,13 @@ struct bt_cel_value bt_cel_char_at(struct bt_cel_run *run, const struct bt_cel_v
 		return out_of_range(run, args[1].integer);
 	}
 	size_t at = byte_of(text, args[1].integer);
-	return bt_cel_text(bt_str_sub(text, at, at < text.len ? at + bt_cel_decode(text, at, &rune) : at));
+	return bt_cel_text(bt_str_sub(text, at, at < text.len ? at + bt_utf8_decode(text, at, &rune) : at));
 }
 
 struct bt_cel_value bt_cel_substring(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
 	struct bt_str text = args[0].text;
-	int64_t n = (int64_t)bt_cel_rune_n(text);
+	int64_t n = (int64_t)bt_utf8_rune_n(text);
 	int64_t start = args[1].integer;
 	int64_t end = arg_n > 2 ? args[2].integer : n;
 
@@ -126,11 +128,11 @@ struct bt_cel_value bt_cel_index_of(struct bt_cel_run *run, const struct bt_cel_
 	if (from < 0) {
 		return out_of_range(run, from);
 	}
-	if (from >= (int64_t)bt_cel_rune_n(text)) {
+	if (from >= (int64_t)bt_utf8_rune_n(text)) {
 		return bt_cel_int(-1);
 	}
 	size_t at = find(text, args[1].text, byte_of(text, from));
-	return bt_cel_int(at > text.len ? -1 : (int64_t)bt_cel_rune_n(bt_str_sub(text, 0, at)));
+	return bt_cel_int(at > text.len ? -1 : (int64_t)bt_utf8_rune_n(bt_str_sub(text, 0, at)));
 }
 
 struct bt_cel_value bt_cel_last_index_of(
@@ -138,8 +140,8 @@ struct bt_cel_value bt_cel_last_index_of(
 {
 	struct bt_str text = args[0].text;
 	struct bt_str part = args[1].text;
-	int64_t n = (int64_t)bt_cel_rune_n(text);
-	int64_t part_n = (int64_t)bt_cel_rune_n(part);
+	int64_t n = (int64_t)bt_utf8_rune_n(text);
+	int64_t part_n = (int64_t)bt_utf8_rune_n(part);
 
 	if (part.len == 0) {
 		return bt_cel_int(arg_n > 2 ? args[2].integer : n);
@@ -178,13 +180,13 @@ static struct bt_cel_value map_ascii(struct bt_cel_run *run, struct bt_str text,
 		return failed();
 	}
 	for (size_t i = 0; i < text.len;) {
-		i += bt_cel_decode(text, i, &rune);
+		i += bt_utf8_decode(text, i, &rune);
 		if (upper && rune >= 'a' && rune <= 'z') {
 			rune -= 'a' - 'A';
 		} else if (!upper && rune >= 'A' && rune <= 'Z') {
 			rune += 'a' - 'A';
 		}
-		n += bt_cel_encode(rune, out + n);
+		n += bt_utf8_encode(rune, out + n);
 	}
 	return bt_cel_text((struct bt_str){out, n});
 }
@@ -221,7 +223,7 @@ struct bt_cel_value bt_cel_trim(struct bt_cel_run *run, const struct bt_cel_valu
 	(void)run;
 	(void)arg_n;
 	for (size_t i = 0; i < text.len;) {
-		size_t n = bt_cel_decode(text, i, &rune);
+		size_t n = bt_utf8_decode(text, i, &rune);
 
 		i += n;
 		if (!is_space(rune)) {
@@ -239,7 +241,7 @@ static size_t count(struct bt_str text, struct bt_str pattern)
 	size_t n = 0;
 
 	if (pattern.len == 0) {
-		return bt_cel_rune_n(text) + 1;
+		return bt_utf8_rune_n(text) + 1;
 	}
 	for (size_t at = find(text, pattern, 0); at <= text.len; at = find(text, pattern, at + pattern.len)) {
 		n++;
@@ -275,7 +277,7 @@ struct bt_cel_value bt_cel_replace(struct bt_cel_run *run, const struct bt_cel_v
 		size_t at = from;
 
 		if (old.len == 0) {
-			at += i > 0 && from < text.len ? bt_cel_decode(text, from, &rune) : 0;
+			at += i > 0 && from < text.len ? bt_utf8_decode(text, from, &rune) : 0;
 		} else {
 			at = find(text, old, from);
 		}
@@ -291,7 +293,7 @@ struct bt_cel_value bt_cel_split(struct bt_cel_run *run, const struct bt_cel_val
 {
 	struct bt_str text = args[0].text;
 	struct bt_str separator = args[1].text;
-	size_t n = separator.len ? count(text, separator) + 1 : bt_cel_rune_n(text);
+	size_t n = separator.len ? count(text, separator) + 1 : bt_utf8_rune_n(text);
 	size_t from = 0;
 	uint32_t rune;
 
@@ -304,7 +306,7 @@ struct bt_cel_value bt_cel_split(struct bt_cel_run *run, const struct bt_cel_val
 
 		if (i + 1 < list.n) {
 			end = separator.len ? find(text, separator, from)
-					    : from + bt_cel_decode(text, from, &rune);
+					    : from + bt_utf8_decode(text, from, &rune);
 		}
 		list.items->values[i] = bt_cel_text(bt_str_sub(text, from, end));
 		from = end + separator.len;
@@ -358,13 +360,13 @@ struct bt_cel_value bt_cel_quote(struct bt_cel_run *run, const struct bt_cel_val
 	}
 	out[n++] = '"';
 	for (size_t i = 0; i < text.len;) {
-		i += bt_cel_decode(text, i, &rune);
+		i += bt_utf8_decode(text, i, &rune);
 		const char *hit = rune && rune < 0x80 ? strchr(special, (int)rune) : NULL;
 		if (hit) {
 			out[n++] = '\\';
 			out[n++] = letters[hit - special];
 		} else {
-			n += bt_cel_encode(rune, out + n);
+			n += bt_utf8_encode(rune, out + n);
 		}
 	}
 	out[n++] = '"';
@@ -459,7 +461,7 @@ struct bt_cel_value bt_cel_find_all(struct bt_cel_run *run, const struct bt_cel_
 			left--;
 		}
 		before = end;
-		from = end > start ? end : end + (end < text.len ? bt_cel_decode(text, end, &rune) : 1);
+		from = end > start ? end : end + (end < text.len ? bt_utf8_decode(text, end, &rune) : 1);
 	}
 	return list;
 }

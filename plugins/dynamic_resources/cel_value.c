@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "engine/base/check.h"
+#include "engine/base/utf8.h"
 
 #define PRINT_MAX 4096 /* nothing is added to texts longer than that */
 
@@ -570,7 +571,7 @@ uint64_t bt_cel_size(const struct bt_cel_device *device, const struct bt_cel_val
 {
 	switch (value->kind) {
 	case BT_CEL_K_STRING:
-		return bt_cel_rune_n(value->text);
+		return bt_utf8_rune_n(value->text);
 	case BT_CEL_K_BYTES:
 		return value->text.len;
 	case BT_CEL_K_LIST:

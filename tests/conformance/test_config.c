@@ -22,7 +22,7 @@ struct config_case {
 static void write_error(struct bt_buf *out, struct bt_str text)
 {
 	bt_buf_text(out, "{\"error\":");
-	bt_quote_json(out, text);
+	bt_quote_json_go(out, text);
 	bt_buf_char(out, '}');
 }
 
@@ -54,7 +54,7 @@ static void write_profile(
 	bt_buf_text(out, "{\"ignoredResources\":[");
 	for (uint32_t i = 0; i < profile.fit.ignored_resources.n; i++) {
 		bt_buf_text(out, i ? "," : "");
-		bt_quote_json(out, profile.fit.ignored_resources.items[i]);
+		bt_quote_json_go(out, profile.fit.ignored_resources.items[i]);
 	}
 	bt_buf_char(out, ']');
 	for (unsigned point = 0; point < BT_POINT_N; point++) {

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "engine/base/check.h"
+#include "engine/base/quote.h"
 
 void bt_doc_init(struct bt_doc *doc, enum bt_doc_style style, struct bt_buf *out)
 {
@@ -51,7 +52,7 @@ static void add_yaml_string(struct bt_buf *out, struct bt_str s)
 	if (is_plain(s)) {
 		bt_buf_str(out, s);
 	} else {
-		bt_json_write_quote(s, out);
+		bt_quote_json(out, s);
 	}
 }
 

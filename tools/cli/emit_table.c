@@ -5,6 +5,7 @@
 #include "engine/base/buf.h"
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
+#include "engine/base/utf8.h"
 #include "tools/cli/emit_int.h"
 
 #define PATH_BYTES 128
@@ -117,17 +118,6 @@ static struct column *column_of(
 	return column;
 }
 
-/* Columns on a terminal: bytes that do not continue a UTF-8 sequence. */
-static size_t text_width(struct bt_str s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s.len; i++) {
-		n += ((unsigned char)s.ptr[i] & 0xc0) != 0x80;
-	}
-	return n;
-}
-
 static void cell_text(const struct bt_emit_value *value, bool for_table, struct bt_buf *out)
 {
 	bt_buf_clear(out);
@@ -160,7 +150,7 @@ static void measure(struct layout *layout, const struct bt_emit_value *array)
 			struct column *column = column_of(layout, value, row);
 
 			cell_text(value, layout->for_table, &text);
-			size_t width = text_width(bt_buf_view(&text));
+			size_t width = bt_utf8_rune_n(bt_buf_view(&text));
 
 			column->width = width > column->width ? width : column->width;
 			column->numeric =
@@ -195,7 +185,7 @@ static void pad(struct bt_buf *out, size_t n)
 
 static void add_cell(struct bt_buf *out, struct bt_str text, size_t width, bool right, bool last)
 {
-	size_t fill = width > text_width(text) ? width - text_width(text) : 0;
+	size_t fill = width > bt_utf8_rune_n(text) ? width - bt_utf8_rune_n(text) : 0;
 
 	pad(out, right ? fill : 0);
 	bt_buf_str(out, text);
@@ -275,7 +265,7 @@ static void add_pairs(const struct bt_emit_value *object, bool only_plain, struc
 				continue;
 			}
 			name_of(value, object, true, name);
-			size_t n = text_width(bt_str(name));
+			size_t n = bt_utf8_rune_n(bt_str(name));
 
 			if (pass == 0) {
 				width = n > width ? n : width;

@@ -6,63 +6,7 @@
 #include <math.h>
 
 #include "engine/base/check.h"
-#include "engine/base/utf8.h"
-
-static void add_escape(unsigned char c, struct bt_buf *out)
-{
-	switch (c) {
-	case '"':
-		bt_buf_text(out, "\\\"");
-		break;
-	case '\\':
-		bt_buf_text(out, "\\\\");
-		break;
-	case '\n':
-		bt_buf_text(out, "\\n");
-		break;
-	case '\r':
-		bt_buf_text(out, "\\r");
-		break;
-	case '\t':
-		bt_buf_text(out, "\\t");
-		break;
-	default:
-		bt_buf_printf(out, "\\u%04x", c);
-		break;
-	}
-}
-
-void bt_json_write_quote(struct bt_str s, struct bt_buf *out)
-{
-	size_t start = 0, at = 0;
-
-	bt_buf_char(out, '"');
-	while (at < s.len) {
-		unsigned char c = (unsigned char)s.ptr[at];
-
-		if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') {
-			at++;
-			continue;
-		}
-		size_t n = c >= 0x80 ? bt_utf8_bytes((const unsigned char *)s.ptr + at, s.len - at) : 0;
-
-		if (n > 0) {
-			at += n;
-			continue;
-		}
-		bt_buf_add(out, s.ptr + start, at - start);
-		if (c >= 0x80) {
-			bt_buf_text(out, "\xef\xbf\xbd");
-		} else {
-			add_escape(c, out);
-		}
-		start = ++at;
-	}
-	if (at > start) {
-		bt_buf_add(out, s.ptr + start, at - start);
-	}
-	bt_buf_char(out, '"');
-}
+#include "engine/base/quote.h"
 
 static void new_line(struct bt_json_writer *json)
 {
@@ -138,7 +82,7 @@ void bt_json_write_key_str(struct bt_json_writer *json, struct bt_str key)
 {
 	BT_REQUIRE(json->depth > 0 && !json->after_key && !(json->is_array >> json->depth & 1));
 	separate(json);
-	bt_json_write_quote(key, json->out);
+	bt_quote_json(json->out, key);
 	bt_buf_text(json->out, json->pretty ? ": " : ":");
 	json->after_key = true;
 }
@@ -151,7 +95,7 @@ void bt_json_write_key(struct bt_json_writer *json, const char *key)
 void bt_json_write_str(struct bt_json_writer *json, struct bt_str value)
 {
 	before_value(json);
-	bt_json_write_quote(value, json->out);
+	bt_quote_json(json->out, value);
 }
 
 void bt_json_write_text(struct bt_json_writer *json, const char *value)

@@ -40,6 +40,3 @@ void bt_json_write_null(struct bt_json_writer *json);
 /* A number with that many digits behind the point. What is not finite is written as null, as JSON has no word
  * for it. */
 void bt_json_write_real(struct bt_json_writer *json, double value, int digits);
-
-/* Appends s as a JSON string, quotes included. */
-void bt_json_write_quote(struct bt_str s, struct bt_buf *out);

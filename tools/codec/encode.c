@@ -5,35 +5,8 @@
 
 #include <inttypes.h>
 
+#include "engine/base/quote.h"
 #include "tools/codec/object_schema.h"
-
-void bt_encode_string(struct bt_str text, struct bt_buf *out)
-{
-	size_t from = 0;
-
-	bt_buf_char(out, '"');
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.ptr[i];
-
-		if (c >= 0x20 && c != '"' && c != '\\') {
-			continue;
-		}
-		bt_buf_add(out, text.ptr + from, i - from);
-		from = i + 1;
-		if (c == '"' || c == '\\') {
-			bt_buf_char(out, '\\');
-			bt_buf_char(out, (char)c);
-		} else if (c == '\n') {
-			bt_buf_text(out, "\\n");
-		} else {
-			bt_buf_printf(out, "\\u%04x", c);
-		}
-	}
-	if (text.len > from) {
-		bt_buf_add(out, text.ptr + from, text.len - from);
-	}
-	bt_buf_char(out, '"');
-}
 
 /* ---- values ---- */
 
@@ -125,7 +98,7 @@ static void comma(uint32_t ix, struct bt_buf *out)
 static void key(uint32_t ix, struct bt_str name, struct bt_buf *out)
 {
 	comma(ix, out);
-	bt_encode_string(name, out);
+	bt_quote_json(out, name);
 	bt_buf_char(out, ':');
 }
 
@@ -134,7 +107,7 @@ static void write_str_list(const struct bt_str_list *list, struct bt_buf *out)
 	bt_buf_char(out, '[');
 	for (uint32_t i = 0; i < list->n; i++) {
 		comma(i, out);
-		bt_encode_string(list->items[i], out);
+		bt_quote_json(out, list->items[i]);
 	}
 	bt_buf_char(out, ']');
 }
@@ -164,7 +137,7 @@ static void write_str_map(const struct bt_str_map *map, struct bt_buf *out)
 	bt_buf_char(out, '{');
 	for (uint32_t i = 0; i < map->n; i++) {
 		key(i, map->items[i].key, out);
-		bt_encode_string(map->items[i].value, out);
+		bt_quote_json(out, map->items[i].value);
 	}
 	bt_buf_char(out, '}');
 }
@@ -238,14 +211,14 @@ static void write_value(const struct bt_field *field, const char *in, struct bt_
 
 	switch (field->type) {
 	case BT_FIELD_STR:
-		bt_encode_string(*(const struct bt_str *)at, out);
+		bt_quote_json(out, *(const struct bt_str *)at);
 		break;
 	case BT_FIELD_BOOL:
 	case BT_FIELD_TRUE:
 		write_bool(*(const bool *)at, out);
 		break;
 	case BT_FIELD_IS:
-		bt_encode_string(bt_str(field->word), out);
+		bt_quote_json(out, bt_str(field->word));
 		break;
 	case BT_FIELD_I32:
 		bt_buf_int(out, *(const int32_t *)at);
@@ -387,9 +360,9 @@ void bt_object_encode(const struct bt_object *object, struct bt_buf *out)
 						    : bt_kind_schema_of(object->kind);
 
 	bt_buf_text(out, "{\"apiVersion\":");
-	bt_encode_string(object->kind_name.len ? object->api_version : kind->api_version, out);
+	bt_quote_json(out, object->kind_name.len ? object->api_version : kind->api_version);
 	bt_buf_text(out, ",\"kind\":");
-	bt_encode_string(object->kind_name.len ? object->kind_name : kind->kind, out);
+	bt_quote_json(out, object->kind_name.len ? object->kind_name : kind->kind);
 	write_members(&kind->schema, (const char *)&object->meta, 2, out);
 	bt_buf_char(out, '}');
 }

@@ -6,6 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/compiler.h"
 #include "engine/base/mem.h"
+#include "engine/base/utf8.h"
 #include "tools/codec/json_index_int.h"
 #include "tools/codec/limits.h"
 
@@ -250,26 +251,6 @@ static uint32_t hex4(const char *p)
 	return value;
 }
 
-static char *put_utf8(char *out, uint32_t c)
-{
-	if (c < 0x80) {
-		*out++ = (char)c;
-		return out;
-	}
-	if (c < 0x800) {
-		*out++ = (char)(0xc0 | c >> 6);
-	} else if (c < 0x10000) {
-		*out++ = (char)(0xe0 | c >> 12);
-		*out++ = (char)(0x80 | (c >> 6 & 0x3f));
-	} else {
-		*out++ = (char)(0xf0 | c >> 18);
-		*out++ = (char)(0x80 | (c >> 12 & 0x3f));
-		*out++ = (char)(0x80 | (c >> 6 & 0x3f));
-	}
-	*out++ = (char)(0x80 | (c & 0x3f));
-	return out;
-}
-
 /* Writes the character of the escape behind a backslash, which the index has checked. Returns the bytes it
  * takes. */
 static size_t put_escape(const char *p, char **out)
@@ -300,10 +281,10 @@ static size_t put_escape(const char *p, char **out)
 	}
 	c = hex4(p + 1);
 	if (c >= 0xd800 && c <= 0xdbff) {
-		*out = put_utf8(*out, 0x10000 + ((c - 0xd800) << 10) + (hex4(p + 7) - 0xdc00));
+		*out += bt_utf8_encode(0x10000 + ((c - 0xd800) << 10) + (hex4(p + 7) - 0xdc00), *out);
 		return 11;
 	}
-	*out = put_utf8(*out, c);
+	*out += bt_utf8_encode(c, *out);
 	return 5;
 }
 

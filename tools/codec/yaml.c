@@ -17,7 +17,7 @@
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
-#include "tools/codec/encode.h"
+#include "engine/base/quote.h"
 #include "tools/codec/json.h"
 #include "tools/codec/limits.h"
 #include "tools/codec/yaml_scalar_int.h"
@@ -313,7 +313,7 @@ static bool merge_object(struct bt_yaml *yaml, struct bt_str text, const yaml_ma
 	while (bt_json_next_key(yaml->json, &key) && bt_json_raw(yaml->json, &value)) {
 		size_t start = yaml->out.len;
 
-		bt_encode_string(key, &yaml->out);
+		bt_quote_json(&yaml->out, key);
 		if (!add_entry(yaml, start, true, mark)) {
 			return false;
 		}
@@ -480,7 +480,7 @@ static bool write_scalar(struct bt_yaml *yaml, const yaml_event_t *event, bool i
 		return fail(yaml, BT_UNSUPPORTED, mark, "write the text itself", "!!binary is not supported");
 	}
 	if (!typed && (tag.len || !event->data.scalar.plain_implicit)) {
-		bt_encode_string(text, &yaml->out);
+		bt_quote_json(&yaml->out, text);
 		return true;
 	}
 	bt_buf_clear(&yaml->copy);
@@ -490,7 +490,7 @@ static bool write_scalar(struct bt_yaml *yaml, const yaml_event_t *event, bool i
 			"the value does not fit its tag %.*s", BT_STR_ARG(tag));
 	}
 	if (type == BT_SCALAR_STRING) {
-		bt_encode_string(text, &yaml->out);
+		bt_quote_json(&yaml->out, text);
 		return true;
 	}
 	if (type == BT_SCALAR_NO_NUMBER && !is_key) {
@@ -505,7 +505,7 @@ static bool write_scalar(struct bt_yaml *yaml, const yaml_event_t *event, bool i
 		return fail(yaml, BT_INVALID, mark, "put it into quotes if it is meant as text",
 			"\"%.*s\" cannot be a key", BT_STR_ARG(text));
 	}
-	bt_encode_string(bt_buf_view(&yaml->copy), &yaml->out);
+	bt_quote_json(&yaml->out, bt_buf_view(&yaml->copy));
 	return true;
 }
 

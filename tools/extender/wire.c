@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tools/codec/encode.h"
+#include "engine/base/quote.h"
 #include "tools/codec/schema.h"
 #include "tools/kube/json_error.h"
 
@@ -21,7 +21,7 @@ static void add_array(const struct bt_str *items, uint32_t n, bool quoted, struc
 			bt_buf_char(out, ',');
 		}
 		if (quoted) {
-			bt_encode_string(items[i], out);
+			bt_quote_json(out, items[i]);
 		} else {
 			bt_buf_str(out, items[i]);
 		}
@@ -47,13 +47,13 @@ void bt_wire_args(
 
 static void add_candidate(const struct bt_wire_candidate *candidate, bool by_uid, struct bt_buf *out)
 {
-	bt_encode_string(candidate->node, out);
+	bt_quote_json(out, candidate->node);
 	bt_buf_text(out, ":{\"Pods\":");
 	if (by_uid) {
 		bt_buf_char(out, '[');
 		for (uint32_t i = 0; i < candidate->victim_n; i++) {
 			bt_buf_text(out, i ? ",{\"UID\":" : "{\"UID\":");
-			bt_encode_string(candidate->victims[i], out);
+			bt_quote_json(out, candidate->victims[i]);
 			bt_buf_char(out, '}');
 		}
 		bt_buf_char(out, ']');
@@ -82,13 +82,13 @@ void bt_wire_preempt_args(struct bt_str pod, const struct bt_wire_candidate *can
 void bt_wire_binding_args(const struct bt_pod_ref *pod, struct bt_str node, struct bt_buf *out)
 {
 	bt_buf_text(out, "{\"PodName\":");
-	bt_encode_string(pod->name, out);
+	bt_quote_json(out, pod->name);
 	bt_buf_text(out, ",\"PodNamespace\":");
-	bt_encode_string(pod->namespace_, out);
+	bt_quote_json(out, pod->namespace_);
 	bt_buf_text(out, ",\"PodUID\":");
-	bt_encode_string(pod->uid, out);
+	bt_quote_json(out, pod->uid);
 	bt_buf_text(out, ",\"Node\":");
-	bt_encode_string(node, out);
+	bt_quote_json(out, node);
 	bt_buf_char(out, '}');
 }
 

@@ -105,7 +105,7 @@ static void write_strings(struct bt_buf *out, const struct bt_str_list *list)
 	bt_buf_char(out, '[');
 	for (uint32_t i = 0; i < list->n; i++) {
 		bt_buf_text(out, i ? "," : "");
-		bt_quote_json(out, list->items[i]);
+		bt_quote_json_go(out, list->items[i]);
 	}
 	bt_buf_char(out, ']');
 }
@@ -115,9 +115,9 @@ static void write_map(struct bt_buf *out, const struct bt_str_map *map)
 	bt_buf_char(out, '{');
 	for (uint32_t i = 0; i < map->n; i++) {
 		bt_buf_text(out, i ? "," : "");
-		bt_quote_json(out, map->items[i].key);
+		bt_quote_json_go(out, map->items[i].key);
 		bt_buf_char(out, ':');
-		bt_quote_json(out, map->items[i].value);
+		bt_quote_json_go(out, map->items[i].value);
 	}
 	bt_buf_char(out, '}');
 }
@@ -159,7 +159,7 @@ static void write_value(struct bt_buf *out, const struct bt_strict_struct *type,
 
 	switch (member->type) {
 	case BT_STRICT_STRING:
-		bt_quote_json(out, *(const struct bt_str *)value);
+		bt_quote_json_go(out, *(const struct bt_str *)value);
 		break;
 	case BT_STRICT_BYTES:
 		write_bytes(out, *(const struct bt_str *)value);
@@ -195,7 +195,7 @@ static void write_value(struct bt_buf *out, const struct bt_strict_struct *type,
 		write_args(out, (const struct bt_config_args *)(const void *)object);
 		break;
 	case BT_STRICT_META:
-		bt_quote_json(
+		bt_quote_json_go(
 			out, strcmp(member->name, "kind") ? bt_str(group_version) : bt_str(type->go_name));
 		break;
 	}

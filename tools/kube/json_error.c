@@ -7,6 +7,7 @@
 
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
+#include "engine/base/utf8.h"
 
 #define DEPTH_MAX 10000
 
@@ -227,10 +228,10 @@ static bool scan_value(struct scan *scan, char *open)
 static void blame(struct scan *scan, struct bt_buf *out)
 {
 	unsigned char c = scan->at < scan->text.len ? (unsigned char)scan->text.ptr[scan->at] : ' ';
-	char rune[2] = {(char)(c < 0x80 ? c : 0xc0 | c >> 6), (char)(0x80 | (c & 0x3f))};
+	char rune[BT_UTF8_BYTES_MAX];
 	struct bt_buf quoted = {.len = 0};
 
-	bt_quote(&quoted, (struct bt_str){rune, c < 0x80 ? 1 : 2});
+	bt_quote(&quoted, (struct bt_str){rune, bt_utf8_encode(c, rune)});
 	bt_buf_text(out, "invalid character '");
 	if (c == '\'' || c == '"') {
 		bt_buf_text(out, c == '"' ? "\"" : "\\'");

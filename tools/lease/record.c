@@ -3,6 +3,7 @@
  */
 #include "tools/lease/record_int.h"
 
+#include "engine/base/quote.h"
 #include "tools/codec/encode.h"
 #include "tools/codec/schema.h"
 
@@ -96,7 +97,7 @@ static const struct bt_schema identity_schema = BT_SCHEMA(identity_fields, struc
 static void write_member(struct bt_buf *out, const char *name, struct bt_str value)
 {
 	bt_buf_printf(out, ",\"%s\":", name);
-	bt_encode_string(value, out);
+	bt_quote_json(out, value);
 }
 
 static void write_object(
@@ -137,14 +138,14 @@ void bt_lease_event_write(
 	bt_buf_printf(&name, "%.*s.%llx", BT_STR_ARG(event->name), (unsigned long long)event->now_ns);
 	bt_buf_clear(out);
 	bt_buf_text(out, "{\"kind\":\"Event\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":");
-	bt_encode_string(bt_buf_view(&name), out);
+	bt_quote_json(out, bt_buf_view(&name));
 	write_member(out, "namespace", event->namespace_);
 	bt_buf_char(out, '}');
 	write_object(lease, event, out);
 	write_member(out, "reason", bt_str("LeaderElection"));
 	write_member(out, "message", event->message);
 	bt_buf_text(out, ",\"source\":{\"component\":");
-	bt_encode_string(event->component, out);
+	bt_quote_json(out, event->component);
 	bt_buf_char(out, '}');
 	write_member(out, "firstTimestamp", now);
 	write_member(out, "lastTimestamp", now);
@@ -172,16 +173,16 @@ void bt_lease_record_write(
 		bt_buf_str(out, old->metadata);
 	} else {
 		bt_buf_text(out, "{\"name\":");
-		bt_encode_string(write->name, out);
+		bt_quote_json(out, write->name);
 		bt_buf_text(out, ",\"namespace\":");
-		bt_encode_string(write->namespace_, out);
+		bt_quote_json(out, write->namespace_);
 		bt_buf_char(out, '}');
 	}
 	bt_buf_text(out, ",\"spec\":{\"holderIdentity\":");
-	bt_encode_string(write->holder, out);
+	bt_quote_json(out, write->holder);
 	bt_buf_printf(out, ",\"leaseDurationSeconds\":%d,\"acquireTime\":", (int)write->duration_s);
 	if (write->acquire_time.len) {
-		bt_encode_string(write->acquire_time, out);
+		bt_quote_json(out, write->acquire_time);
 	} else {
 		write_time(out, write->now_ns);
 	}

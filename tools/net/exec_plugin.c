@@ -20,7 +20,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "tools/codec/encode.h"
+#include "engine/base/quote.h"
 #include "tools/codec/schema.h"
 #include "tools/log/log.h"
 #include "tools/net/tls_int.h"
@@ -87,7 +87,7 @@ static void add_member(struct bt_buf *json, const char *name, struct bt_str valu
 {
 	if (value.len) {
 		bt_buf_printf(json, ",\"%s\":", name);
-		bt_encode_string(value, json);
+		bt_quote_json(json, value);
 	}
 }
 
@@ -96,7 +96,7 @@ static void add_cluster(const struct bt_access_plan *plan, const char *server, s
 	struct bt_buf authority = {0};
 
 	bt_buf_text(json, ",\"cluster\":{\"server\":");
-	bt_encode_string(bt_str(server), json);
+	bt_quote_json(json, bt_str(server));
 	add_member(json, "tls-server-name", plan->tls_server_name);
 	bt_base64_encode((struct bt_str){plan->authority.ptr, plan->authority.len}, &authority);
 	add_member(json, "certificate-authority-data", bt_buf_view(&authority));
@@ -115,7 +115,7 @@ static void write_info(
 	const struct bt_access_plan *plan, const char *server, bool interactive, struct bt_buf *out)
 {
 	bt_buf_text(out, EXEC_INFO "={\"kind\":\"ExecCredential\",\"apiVersion\":");
-	bt_encode_string(plan->exec.api_version, out);
+	bt_quote_json(out, plan->exec.api_version);
 	bt_buf_printf(out, ",\"spec\":{\"interactive\":%s", interactive ? "true" : "false");
 	if (plan->exec.cluster) {
 		add_cluster(plan, server, out);

@@ -8,8 +8,8 @@
 #include <strings.h>
 
 #include "engine/base/mem.h"
+#include "engine/base/quote.h"
 #include "engine/base/thread.h"
-#include "tools/cli/json_write.h"
 #include "tools/log/log.h"
 #include "tools/serve/certificate.h"
 #include "tools/serve/client_certificate.h"
@@ -420,9 +420,9 @@ static void explain(unsigned status, const struct bt_auth_request *request, cons
 
 	if (status == 403) {
 		bt_buf_text(&text, "User ");
-		bt_json_write_quote(bt_buf_view(&user->name), &text);
+		bt_quote_json(&text, bt_buf_view(&user->name));
 		bt_buf_printf(&text, " cannot %s path ", request->verb);
-		bt_json_write_quote(request->path, &text);
+		bt_quote_json(&text, request->path);
 		bt_buf_text(out, "forbidden: ");
 		add_sane(out, bt_buf_view(&text));
 		if (reason->len) {
@@ -431,7 +431,7 @@ static void explain(unsigned status, const struct bt_auth_request *request, cons
 		}
 	} else if (status == 500) {
 		bt_buf_text(&text, "Internal Server Error: ");
-		bt_json_write_quote(request->path, &text);
+		bt_quote_json(&text, request->path);
 		bt_buf_printf(&text, ": %.*s", BT_STR_ARG(bt_buf_view(reason)));
 		add_sane(out, bt_buf_view(&text));
 	}

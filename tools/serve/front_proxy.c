@@ -7,7 +7,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/mem.h"
-#include "tools/cli/json_write.h"
+#include "engine/base/quote.h"
 #include "tools/serve/client_certificate.h"
 
 struct bt_front_proxy {
@@ -176,13 +176,13 @@ static void write_extra(const struct extra *extra, uint32_t n, struct bt_buf *ou
 			continue;
 		}
 		bt_buf_char(out, out->len ? ',' : '{');
-		bt_json_write_quote(bt_buf_view(&extra[i].key), out);
+		bt_quote_json(out, bt_buf_view(&extra[i].key));
 		bt_buf_text(out, ":[");
-		bt_json_write_quote(extra[i].value, out);
+		bt_quote_json(out, extra[i].value);
 		for (uint32_t k = i + 1; k < n; k++) {
 			if (same_key(&extra[k], &extra[i])) {
 				bt_buf_char(out, ',');
-				bt_json_write_quote(extra[k].value, out);
+				bt_quote_json(out, extra[k].value);
 			}
 		}
 		bt_buf_char(out, ']');

@@ -8,7 +8,7 @@
 
 #include "engine/base/atomic.h"
 #include "engine/base/mem.h"
-#include "tools/cli/json_write.h"
+#include "engine/base/quote.h"
 #include "tools/log/log.h"
 
 #define KINDS_MAX   64
@@ -254,7 +254,7 @@ static void warn_of_unknown(
 			continue;
 		}
 		bt_buf_text(out, i ? "," : "warn: some health checks cannot be excluded: no matches for ");
-		bt_json_write_quote(unknown[i], out);
+		bt_quote_json(out, unknown[i]);
 	}
 	bt_buf_text(out, n ? "\n" : "");
 	bt_mem_free(unknown);

@@ -4,7 +4,7 @@
 #include "tools/serve/review.h"
 
 #include "engine/base/arena.h"
-#include "tools/cli/json_write.h"
+#include "engine/base/quote.h"
 #include "tools/codec/json.h"
 
 void bt_user_fini(struct bt_user *user)
@@ -40,7 +40,7 @@ void bt_user_begin_groups(struct bt_user *user)
 void bt_user_add_group(struct bt_user *user, struct bt_str group)
 {
 	bt_buf_text(&user->groups, user->groups.len > 1 ? "," : "");
-	bt_json_write_quote(group, &user->groups);
+	bt_quote_json(&user->groups, group);
 	user->privileged = user->privileged || bt_str_is(group, "system:masters");
 }
 
@@ -56,7 +56,7 @@ void bt_review_token(struct bt_str token, struct bt_buf *out_json)
 {
 	bt_buf_text(out_json, "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\","
 			      "\"spec\":{\"token\":");
-	bt_json_write_quote(token, out_json);
+	bt_quote_json(out_json, token);
 	bt_buf_text(out_json, "}}");
 }
 
@@ -65,14 +65,14 @@ void bt_review_access(
 {
 	bt_buf_text(out_json, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\","
 			      "\"spec\":{\"nonResourceAttributes\":{\"path\":");
-	bt_json_write_quote(path, out_json);
+	bt_quote_json(out_json, path);
 	bt_buf_text(out_json, ",\"verb\":");
-	bt_json_write_quote(bt_str(verb), out_json);
+	bt_quote_json(out_json, bt_str(verb));
 	bt_buf_text(out_json, "},\"user\":");
-	bt_json_write_quote(bt_buf_view(&user->name), out_json);
+	bt_quote_json(out_json, bt_buf_view(&user->name));
 	if (user->uid.len) {
 		bt_buf_text(out_json, ",\"uid\":");
-		bt_json_write_quote(bt_buf_view(&user->uid), out_json);
+		bt_quote_json(out_json, bt_buf_view(&user->uid));
 	}
 	if (user->extra.len) {
 		bt_buf_text(out_json, ",\"extra\":");

@@ -4,6 +4,7 @@
 #include "tools/serve/routes.h"
 
 #include "debug_int.h"
+#include "engine/base/quote.h"
 #include "metrics_int.h"
 #include "profiles_int.h"
 #include "tools/cli/doc_write.h"
@@ -169,7 +170,7 @@ static void answer_verbosity(const struct bt_serve_sources *sources, const struc
 	} else if (!good) {
 		out->status = 400;
 		bt_buf_text(&out->body, "strconv.ParseUint: parsing ");
-		bt_json_write_quote(request->body, &out->body);
+		bt_quote_json(&out->body, request->body);
 		bt_buf_text(&out->body, ": invalid syntax\n");
 	} else {
 		bt_log_set_verbosity((int)verbosity);

@@ -5,6 +5,7 @@
  */
 #include <time.h>
 
+#include "engine/base/quote.h"
 #include "tools/cli/json_write.h"
 #include "tools/write/prebind_int.h"
 
@@ -557,9 +558,9 @@ static void add_allocation(struct bt_writer *writer, const struct bt_prebind_cla
 static void add_meta(const struct bt_prebind_claim *claim, struct bt_buf *out)
 {
 	bt_buf_text(out, "{\"metadata\":{\"uid\":");
-	bt_json_write_quote(claim->uid, out);
+	bt_quote_json(out, claim->uid);
 	bt_buf_text(out, ",\"resourceVersion\":");
-	bt_json_write_quote(claim->version, out);
+	bt_quote_json(out, claim->version);
 }
 
 /* A JSON patch, for a merge patch would take null out of parameters, which are not ours. Another UID or
@@ -571,10 +572,10 @@ void bt_claim_status(struct bt_writer *writer, const struct bt_op *op, const str
 
 	bt_buf_char(out, '[');
 	begin_change("replace", "/metadata/uid", out);
-	bt_json_write_quote(claim->uid, out);
+	bt_quote_json(out, claim->uid);
 	bt_buf_text(out, "},");
 	begin_change("replace", "/metadata/resourceVersion", out);
-	bt_json_write_quote(claim->version, out);
+	bt_quote_json(out, claim->version);
 	bt_buf_text(out, "},");
 	add_allocation(writer, claim, out);
 	begin_change("add", "/status/reservedFor", out);
@@ -584,9 +585,9 @@ void bt_claim_status(struct bt_writer *writer, const struct bt_op *op, const str
 		bt_buf_char(out, ',');
 	}
 	bt_buf_text(out, "{\"resource\":\"pods\",\"name\":");
-	bt_json_write_quote(op->pod.name, out);
+	bt_quote_json(out, op->pod.name);
 	bt_buf_text(out, ",\"uid\":");
-	bt_json_write_quote(op->pod.uid, out);
+	bt_quote_json(out, op->pod.uid);
 	bt_buf_text(out, "}]}]");
 }
 
@@ -599,7 +600,7 @@ void bt_claim_free(const struct bt_prebind_claim *claim, struct bt_buf *out)
 void bt_claim_delete(const struct bt_prebind_claim *claim, struct bt_buf *out)
 {
 	bt_buf_text(out, "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":");
-	bt_json_write_quote(claim->uid, out);
+	bt_quote_json(out, claim->uid);
 	bt_buf_text(out, "}}\n");
 }
 
@@ -608,7 +609,7 @@ void bt_claim_finalize(const struct bt_prebind_claim *claim, bool adds, struct b
 {
 	if (!adds) {
 		bt_buf_text(out, "{\"metadata\":{\"uid\":");
-		bt_json_write_quote(claim->uid, out);
+		bt_quote_json(out, claim->uid);
 		bt_buf_text(out, ",\"finalizers\":null}}");
 		return;
 	}

@@ -9,6 +9,7 @@
  *  Undone: UNRESERVE; or, of one that was created, UNFINALIZE --> DELETE
  */
 #include "tools/cli/json_write.h"
+#include "engine/base/quote.h"
 #include "tools/write/prebind_int.h"
 
 #define CLAIMS	  "/apis/resource.k8s.io/v1"
@@ -71,16 +72,16 @@ static void write_mappings(struct bt_writer *writer, const struct bt_op *op, str
 	}
 	bt_json_write_end(&json);
 	bt_buf_text(out, ",\"resourceClaimName\":");
-	bt_json_write_quote(claim->name, out);
+	bt_quote_json(out, claim->name);
 	bt_buf_text(out, "}}}");
 }
 
 static void write_unreserve(const struct bt_op *op, struct bt_buf *out)
 {
 	bt_buf_text(out, "{\"metadata\":{\"uid\":");
-	bt_json_write_quote(claim_of(op)->uid, out);
+	bt_quote_json(out, claim_of(op)->uid);
 	bt_buf_text(out, "},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":");
-	bt_json_write_quote(op->pod.uid, out);
+	bt_quote_json(out, op->pod.uid);
 	bt_buf_text(out, "}]}}");
 }
 

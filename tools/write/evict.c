@@ -10,7 +10,7 @@
  * has them.
  */
 #include "engine/base/mem.h"
-#include "tools/cli/json_write.h"
+#include "engine/base/quote.h"
 #include "tools/report/api_call.h"
 #include "tools/write/writer_int.h"
 
@@ -195,7 +195,7 @@ static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_c
 	}
 	bt_buf_text(&writer->body, "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":"
 				   "{\"uid\":");
-	bt_json_write_quote(op->pod.uid, &writer->body);
+	bt_quote_json(&writer->body, op->pod.uid);
 	bt_buf_text(&writer->body, "}}\n");
 	*out_call = (struct bt_http_call){.method = BT_HTTP_DELETE,
 		.path = bt_write_pod_path(writer, &op->pod, ""),

@@ -2,7 +2,6 @@
  * A ResourceClaim that keeps a pod out is deallocated, if it is reserved for nobody but that pod; or deleted,
  * when it was made for extended resources. Source: PostFilter of DynamicResources, v1.36.3.
  */
-#include "tools/cli/json_write.h"
 #include "tools/write/prebind_int.h"
 
 #define CLAIMS "/apis/resource.k8s.io/v1"

@@ -41,12 +41,41 @@ static void go_shows_bytes_that_are_no_utf8(void **state)
 	quotes_as(bt_quote, bt_str("\xf4\x90\x80\x80"), "\"\\xf4\\x90\\x80\\x80\"");
 }
 
-static void json_escapes_what_json_and_html_must(void **state)
+static void json_escapes_what_json_must(void **state)
 {
 	(void)state;
-	quotes_as(
-		bt_quote_json, bt_str("a\"b\\c\n\x01<&>"), "\"a\\\"b\\\\c\\n\\u0001\\u003c\\u0026\\u003e\"");
-	quotes_as(bt_quote_json, bt_str("\xe2\x80\xa8\xff"), "\"\\u2028\\ufffd\"");
+	quotes_as(bt_quote_json, bt_str(""), "\"\"");
+	quotes_as(bt_quote_json, bt_str("a\"b\\c <&>"), "\"a\\\"b\\\\c <&>\"");
+	quotes_as(bt_quote_json, bt_str("\a\b\f\n\r\t\v\x01\x7f"),
+		"\"\\u0007\\b\\f\\n\\r\\t\\u000b\\u0001\\u007f\"");
+	quotes_as(bt_quote_json, (struct bt_str)BT_STR("nul\0here"), "\"nul\\u0000here\"");
+	quotes_as(bt_quote_json, bt_str("\xe2\x80\xa8\xf0\x9f\x98\x80"), "\"\xe2\x80\xa8\xf0\x9f\x98\x80\"");
+	quotes_as(bt_quote_json, bt_str("a\xff\xed\xa0\x80"), "\"a\\ufffd\\ufffd\\ufffd\\ufffd\"");
+}
+
+static void json_escapes_what_a_terminal_does_not_show(void **state)
+{
+	static const struct bt_str text = BT_STR("<\xe2\x80\xae\xf3\xa0\x81\x81\x7f");
+	static const char *const expected[] = {"<", "\\u202e", "\\udb40\\udc41", "\\u007f"};
+	size_t from = 0, taken;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++, from += taken) {
+		char out[BT_QUOTE_BYTES_MAX];
+		size_t n = bt_quote_character(BT_QUOTE_JSON_VISIBLE, text, from, out, &taken);
+
+		assert_int_equal(n, strlen(expected[i]));
+		assert_memory_equal(out, expected[i], n);
+	}
+	assert_int_equal(from, text.len);
+}
+
+static void gos_json_escapes_what_html_must(void **state)
+{
+	(void)state;
+	quotes_as(bt_quote_json_go, bt_str("a\"b\\c\n\x01<&>"),
+		"\"a\\\"b\\\\c\\n\\u0001\\u003c\\u0026\\u003e\"");
+	quotes_as(bt_quote_json_go, bt_str("\xe2\x80\xa8\xff"), "\"\\u2028\\ufffd\"");
 }
 
 static void bare(struct bt_buf *buf, struct bt_str text)
@@ -71,7 +100,9 @@ int main(void)
 		cmocka_unit_test(go_escapes_what_cannot_be_seen),
 		cmocka_unit_test(go_shows_bytes_that_are_no_utf8),
 		cmocka_unit_test(a_terminal_gets_nothing_to_obey),
-		cmocka_unit_test(json_escapes_what_json_and_html_must),
+		cmocka_unit_test(json_escapes_what_json_must),
+		cmocka_unit_test(json_escapes_what_a_terminal_does_not_show),
+		cmocka_unit_test(gos_json_escapes_what_html_must),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

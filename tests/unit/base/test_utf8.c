@@ -50,11 +50,54 @@ static void each_byte_in_no_sequence_becomes_one_replacement(void **state)
 	becomes("\xf0\x9f\x9a", FFFD FFFD FFFD);	  /* at the end */
 }
 
+static void code_points_are_read_and_written(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t rune;
+	} cases[] = {{"a", 'a'}, {"\x7f", 0x7f}, {"\xc2\x80", 0x80}, {"\xdf\xbf", 0x7ff},
+		{"\xe0\xa0\x80", 0x800}, {"\xef\xbf\xbf", 0xffff}, {"\xf0\x90\x80\x80", 0x10000},
+		{"\xf4\x8f\xbf\xbf", 0x10ffff}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct bt_str text = bt_str(cases[i].text);
+		char written[BT_UTF8_BYTES_MAX];
+		uint32_t rune;
+
+		assert_int_equal(bt_utf8_decode(text, 0, &rune), text.len);
+		assert_int_equal(rune, cases[i].rune);
+		assert_int_equal(bt_utf8_encode(rune, written), text.len);
+		assert_memory_equal(written, text.ptr, text.len);
+		assert_int_equal(bt_utf8_rune_n(text), 1);
+	}
+}
+
+static void what_is_no_code_point_is_the_replacement(void **state)
+{
+	static const char *const odd[] = {
+		"\x80", "\xc0\x80", "\xe2\x82", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xff"};
+	char written[BT_UTF8_BYTES_MAX];
+	uint32_t rune;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		assert_int_equal(bt_utf8_decode(bt_str(odd[i]), 0, &rune), 1);
+		assert_int_equal(rune, BT_UTF8_RUNE_ERROR);
+		assert_int_equal(bt_utf8_rune_n(bt_str(odd[i])), strlen(odd[i]));
+	}
+	assert_int_equal(bt_utf8_encode(0xd800, written), BT_UTF8_REPLACEMENT_BYTES);
+	assert_memory_equal(written, FFFD, BT_UTF8_REPLACEMENT_BYTES);
+	assert_int_equal(bt_utf8_encode(0x110000, written), BT_UTF8_REPLACEMENT_BYTES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sequences_stay_as_they_are),
 		cmocka_unit_test(each_byte_in_no_sequence_becomes_one_replacement),
+		cmocka_unit_test(code_points_are_read_and_written),
+		cmocka_unit_test(what_is_no_code_point_is_the_replacement),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

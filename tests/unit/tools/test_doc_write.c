@@ -73,35 +73,6 @@ static void yaml_is_in_block_style(void **state)
 			    "[]\n- - 1.2\n  - 2\n");
 }
 
-static void expect_quoted(struct bt_str text, const char *want)
-{
-	struct bt_buf out = {0};
-
-	bt_json_write_quote(text, &out);
-	assert_string_equal(out.ptr, want);
-	bt_buf_fini(&out);
-}
-
-static void strings_are_escaped(void **state)
-{
-	(void)state;
-	expect_quoted(
-		(struct bt_str)BT_STR("a\"b\\c\n\t\r\x01\x7f"), "\"a\\\"b\\\\c\\n\\t\\r\\u0001\\u007f\"");
-	expect_quoted((struct bt_str)BT_STR("nul\0here"), "\"nul\\u0000here\"");
-	expect_quoted((struct bt_str)BT_STR("gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80"),
-		"\"gr\xc3\xbc\xc3\x9f \xf0\x9f\x98\x80\"");
-	expect_quoted((struct bt_str){0}, "\"\"");
-}
-
-static void what_is_not_utf8_is_replaced(void **state)
-{
-	(void)state;
-	expect_quoted((struct bt_str)BT_STR("a\xff"), "\"a\xef\xbf\xbd\"");
-	expect_quoted((struct bt_str)BT_STR("\xc0\xaf"), "\"\xef\xbf\xbd\xef\xbf\xbd\"");
-	expect_quoted((struct bt_str)BT_STR("\xed\xa0\x80"), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
-	expect_quoted((struct bt_str)BT_STR("cut\xe2\x82"), "\"cut\xef\xbf\xbd\xef\xbf\xbd\"");
-}
-
 static void yaml_quotes_what_would_not_be_read_as_a_string(void **state)
 {
 	static const char *const quoted[] = {"", "true", "Yes", "NO", "null", "~", "1", "1.5", "0x1f", "-",
@@ -148,8 +119,6 @@ int main(void)
 		cmocka_unit_test(json_is_compact),
 		cmocka_unit_test(pretty_json_is_indented_and_keeps_empty_containers_short),
 		cmocka_unit_test(yaml_is_in_block_style),
-		cmocka_unit_test(strings_are_escaped),
-		cmocka_unit_test(what_is_not_utf8_is_replaced),
 		cmocka_unit_test(yaml_quotes_what_would_not_be_read_as_a_string),
 		cmocka_unit_test(numbers_that_are_not_finite_are_null),
 	};
