@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/check.h"
+#include "engine/base/duration.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
@@ -202,7 +203,7 @@ void bt_config_invalid_duration(
 	struct bt_buf buf = {.len = 0};
 
 	start(&buf, path, "Invalid value: \"");
-	bt_config_duration_text(&buf, ns);
+	bt_duration_text(&buf, ns);
 	bt_buf_char(&buf, '"');
 	finish(errors, &buf, detail);
 }
@@ -215,51 +216,6 @@ void bt_config_unsupported(
 	start(&buf, path, "Unsupported value: ");
 	bt_quote_json_go(&buf, value);
 	finish(errors, &buf, supported);
-}
-
-/* Appends value / 10^digits without trailing zeroes. */
-static void append_fraction(struct bt_buf *buf, uint64_t value, unsigned digits)
-{
-	uint64_t scale = 1;
-
-	for (unsigned i = 0; i < digits; i++) {
-		scale *= 10;
-	}
-	bt_buf_int(buf, (int64_t)(value / scale));
-	value %= scale;
-	if (value) {
-		bt_buf_char(buf, '.');
-	}
-	while (value) {
-		scale /= 10;
-		bt_buf_char(buf, (char)('0' + value / scale));
-		value %= scale;
-	}
-}
-
-void bt_config_duration_text(struct bt_buf *buf, int64_t ns)
-{
-	const uint64_t second = UINT64_C(1000000000);
-	uint64_t left = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-
-	if (ns < 0) {
-		bt_buf_char(buf, '-');
-	}
-	if (left && left < second) {
-		unsigned digits = left < 1000 ? 0 : left < 1000000 ? 3 : 6;
-
-		append_fraction(buf, left, digits);
-		bt_buf_text(buf, digits == 0 ? "ns" : digits == 3 ? "\xc2\xb5s" : "ms");
-		return;
-	}
-	if (left >= 3600 * second) {
-		bt_buf_printf(buf, "%lluh", (unsigned long long)(left / (3600 * second)));
-	}
-	if (left >= 60 * second) {
-		bt_buf_printf(buf, "%llum", (unsigned long long)(left / (60 * second) % 60));
-	}
-	append_fraction(buf, left % (60 * second), 9);
-	bt_buf_char(buf, 's');
 }
 
 void bt_config_check_label_key(struct bt_config_errors *errors, struct bt_str path, struct bt_str name)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/base/duration.h"
 #include "tools/bench/workload.h"
 
 struct unrolling {
@@ -91,7 +92,7 @@ static bool patch_duration(struct unrolling *u, struct bt_op *op)
 		}
 		text = param->text;
 	}
-	if (text.len && !bt_go_duration(text, &op->duration_ns)) {
+	if (text.len && (!bt_duration_parse(text, &op->duration_ns, NULL) || op->duration_ns < 0)) {
 		return refuse(u, op->line, "write a duration such as 10s or 1m30s", "\"%.*s\" is no duration",
 			BT_STR_ARG(text));
 	}
@@ -251,51 +252,4 @@ bool bt_labels_wanted(
 		}
 	}
 	return true;
-}
-
-bool bt_go_duration(struct bt_str text, int64_t *out_ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
-	double sum = 0;
-	size_t at = 0;
-
-	if (bt_str_is(text, "0")) {
-		*out_ns = 0;
-		return true;
-	}
-	while (at < text.len) {
-		double number = 0, scale = 0, unit = 0;
-		size_t from = at;
-
-		for (; at < text.len && ((text.ptr[at] >= '0' && text.ptr[at] <= '9') || text.ptr[at] == '.');
-			at++) {
-			if (text.ptr[at] == '.') {
-				if (scale > 0) {
-					return false;
-				}
-				scale = 1;
-				continue;
-			}
-			number = 10 * number + (text.ptr[at] - '0');
-			scale *= 10;
-		}
-		size_t letters = at;
-		while (at < text.len && text.ptr[at] >= 'a' && text.ptr[at] <= 'z') {
-			at++;
-		}
-		for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-			if (bt_str_is(bt_str_sub(text, letters, at), units[i].name)) {
-				unit = units[i].ns;
-			}
-		}
-		if (letters == from || !(unit > 0)) {
-			return false;
-		}
-		sum += number / (scale > 0 ? scale : 1) * unit;
-	}
-	*out_ns = sum < 9e18 ? (int64_t)sum : 0;
-	return text.len > 0 && sum < 9e18;
 }

@@ -184,6 +184,3 @@ double bt_workload_threshold(const struct bt_workload *workload, struct bt_str t
 /* Is a workload with these labels wanted? The filter is "a,+b,-c": with a and b, without c. */
 bool bt_labels_wanted(
 	const struct bt_test_case *test_case, const struct bt_workload *workload, struct bt_str filter);
-
-/* Reads a duration as Go writes it: "10s", "1m30s", "0s", "1.5h". */
-bool bt_go_duration(struct bt_str text, int64_t *out_ns);

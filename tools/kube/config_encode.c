@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/base/check.h"
+#include "engine/base/duration.h"
 #include "engine/base/quote.h"
 #include "engine/flow/config_text.h"
 #include "engine/model/object.h"
@@ -125,7 +126,7 @@ static void write_map(struct bt_buf *out, const struct bt_str_map *map)
 static void write_duration(struct bt_buf *out, int64_t ns)
 {
 	bt_buf_char(out, '"');
-	bt_config_duration_text(out, ns);
+	bt_duration_text(out, ns);
 	bt_buf_char(out, '"');
 }
 

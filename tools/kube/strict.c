@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "engine/base/check.h"
+#include "engine/base/duration.h"
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
 #include "engine/model/object.h"
@@ -176,141 +177,6 @@ static bool read_float(struct bt_strict *strict, float *out)
 	return true;
 }
 
-/* Go's quoting inside the time package: bytes that are not plain ASCII become hexadecimal. */
-static void quote_duration(struct bt_buf *buf, struct bt_str text)
-{
-	bt_buf_char(buf, '"');
-	for (size_t i = 0; i < text.len; i++) {
-		unsigned char c = (unsigned char)text.ptr[i];
-
-		if (c == '"' || c == '\\') {
-			bt_buf_printf(buf, "\\%c", c);
-		} else if (c < ' ' || c >= 0x80) {
-			bt_buf_printf(buf, "\\x%02x", c);
-		} else {
-			bt_buf_char(buf, (char)c);
-		}
-	}
-	bt_buf_char(buf, '"');
-}
-
-static bool refuse_duration(struct bt_buf *out_error, struct bt_str text)
-{
-	bt_buf_text(out_error, "time: invalid duration ");
-	quote_duration(out_error, text);
-	return false;
-}
-
-static uint64_t duration_unit(struct bt_str name)
-{
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = {{"ns", 1}, {"us", 1000}, {"\xc2\xb5s", 1000}, {"\xce\xbcs", 1000}, {"ms", 1000000},
-		{"s", 1000000000}, {"m", UINT64_C(60000000000)}, {"h", UINT64_C(3600000000000)}};
-
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-		if (bt_str_is(name, units[i].name)) {
-			return units[i].ns;
-		}
-	}
-	return 0;
-}
-
-static bool is_digit(struct bt_str s, size_t i)
-{
-	return i < s.len && s.ptr[i] >= '0' && s.ptr[i] <= '9';
-}
-
-/* A number with a fraction, as a whole part, a fraction and the fraction's scale. */
-struct amount {
-	uint64_t whole, fraction;
-	double scale;
-	bool given, overflow;
-};
-
-static struct amount read_amount(struct bt_str s, size_t *i)
-{
-	const uint64_t limit = UINT64_C(1) << 63;
-	struct amount amount = {.scale = 1};
-	bool full = false;
-
-	for (; is_digit(s, *i); (*i)++) {
-		amount.given = true;
-		amount.overflow = amount.overflow || amount.whole > limit / 10;
-		amount.whole = amount.whole * 10 + (uint64_t)(s.ptr[*i] - '0');
-		amount.overflow = amount.overflow || amount.whole > limit;
-	}
-	if (*i < s.len && s.ptr[*i] == '.') {
-		for ((*i)++; is_digit(s, *i); (*i)++) {
-			uint64_t next = amount.fraction * 10 + (uint64_t)(s.ptr[*i] - '0');
-
-			amount.given = true;
-			full = full || amount.fraction > (limit - 1) / 10 || next > limit;
-			if (!full) {
-				amount.fraction = next;
-				amount.scale *= 10;
-			}
-		}
-	}
-	return amount;
-}
-
-bool bt_strict_duration(struct bt_str text, int64_t *out_ns, struct bt_buf *out_error)
-{
-	const uint64_t limit = UINT64_C(1) << 63;
-	bool negative = text.len && text.ptr[0] == '-';
-	size_t i = text.len && (text.ptr[0] == '-' || text.ptr[0] == '+');
-	uint64_t total = 0;
-
-	if (bt_str_is(bt_str_sub(text, i, text.len), "0")) {
-		*out_ns = 0;
-		return true;
-	}
-	if (i == text.len) {
-		return refuse_duration(out_error, text);
-	}
-	while (i < text.len) {
-		struct amount amount = read_amount(text, &i);
-		size_t unit_at = i;
-		uint64_t unit;
-
-		if (!amount.given || amount.overflow) {
-			return refuse_duration(out_error, text);
-		}
-		while (i < text.len && text.ptr[i] != '.' && !is_digit(text, i)) {
-			i++;
-		}
-		unit = duration_unit(bt_str_sub(text, unit_at, i));
-		if (!unit) {
-			bt_buf_text(out_error,
-				i == unit_at ? "time: missing unit in duration " : "time: unknown unit ");
-			if (i > unit_at) {
-				quote_duration(out_error, bt_str_sub(text, unit_at, i));
-				bt_buf_text(out_error, " in duration ");
-			}
-			quote_duration(out_error, text);
-			return false;
-		}
-		if (amount.whole > limit / unit) {
-			return refuse_duration(out_error, text);
-		}
-		amount.whole *= unit;
-		if (amount.fraction) {
-			amount.whole += (uint64_t)((double)amount.fraction * ((double)unit / amount.scale));
-		}
-		total += amount.whole;
-		if (amount.whole > limit || total > limit) {
-			return refuse_duration(out_error, text);
-		}
-	}
-	if (!negative && total == limit) {
-		return refuse_duration(out_error, text);
-	}
-	*out_ns = negative ? (int64_t)-total : (int64_t)total;
-	return true;
-}
-
 /* A duration reads itself upstream, so its error ends the decoding at once and takes the place of earlier
  * ones. */
 static bool read_duration(struct bt_strict *strict, bool optional, int64_t *out)
@@ -332,7 +198,7 @@ static bool read_duration(struct bt_strict *strict, bool optional, int64_t *out)
 	if (type == BT_JSON_NULL ? !bt_json_null(strict->json) : !bt_json_string(strict->json, &text)) {
 		return false;
 	}
-	strict->stop = !bt_strict_duration(text, out, &error);
+	strict->stop = !bt_duration_parse(text, out, &error);
 	if (strict->stop) {
 		cut(&strict->fatal, 0);
 		bt_buf_str(&strict->fatal, bt_buf_view(&error));

@@ -77,6 +77,3 @@ void bt_strict_fini(struct bt_strict *strict);
 
 /* How upstream calls a type of JSON in its errors. Context: any thread. */
 const char *bt_strict_type_word(enum bt_json_type type);
-
-/* A duration such as "1m30s" in nanoseconds. Returns false with upstream's text appended to out_error. */
-bool bt_strict_duration(struct bt_str text, int64_t *out_ns, struct bt_buf *out_error);

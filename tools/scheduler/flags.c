@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/base/duration.h"
 #include "engine/base/mem.h"
 #include "tools/kube/strict.h"
 #include "tools/serve/serve.h"
@@ -35,7 +36,7 @@ static int read_duration(const struct bt_invocation *invocation, const char *nam
 	struct bt_buf error = {0};
 	int status = BT_EXIT_OK;
 
-	if (!bt_strict_duration(bt_str(bt_invocation_text(invocation, name)), out_ns, &error)) {
+	if (!bt_duration_parse(bt_str(bt_invocation_text(invocation, name)), out_ns, &error)) {
 		status = bt_invocation_wrong(invocation->command, "--%s: %s", name, error.ptr);
 	}
 	bt_buf_fini(&error);

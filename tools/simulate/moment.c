@@ -7,51 +7,21 @@
 #include <string.h>
 
 #include "engine/base/clock.h"
+#include "engine/base/duration.h"
 #include "tools/codec/schema.h"
 
-#define NS_PER_S INT64_C(1000000000)
-
-/* Nanoseconds of a unit, or 0. */
-static double unit_ns(const char *unit, size_t n)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = {{"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strlen(units[i].name) == n && memcmp(units[i].name, unit, n) == 0) {
-			return units[i].ns;
-		}
-	}
-	return 0;
-}
-
-/* Numbers with units; the last number may be without one, if it is the only one, and is seconds then. */
+/* A number alone is seconds; a sign is refused. */
 static bool parse_duration(const char *text, int64_t *out_ns)
 {
-	double sum = 0;
-	const char *at = text;
+	bool bare = text[strspn(text, "0123456789.")] == 0;
+	struct bt_buf copy = {0};
 
-	while (*at) {
-		size_t digits = strspn(at, "0123456789.");
-		char *behind;
-		double number = strtod(at, &behind);
+	bt_buf_text(&copy, text);
+	bt_buf_text(&copy, bare ? "s" : "");
+	bool good = *text != '+' && *text != '-' && bt_duration_parse(bt_buf_view(&copy), out_ns, NULL);
 
-		if (digits == 0 || behind != at + digits) {
-			return false;
-		}
-		size_t letters = strcspn(behind, "0123456789.");
-		bool bare = letters == 0 && at == text && *behind == 0;
-		double unit = bare ? 1e9 : unit_ns(behind, letters);
-		if (!(unit > 0)) {
-			return false;
-		}
-		sum += number * unit;
-		at = behind + letters;
-	}
-	*out_ns = sum <= (double)BT_MOMENT_MAX ? (int64_t)(sum + 0.5) : 0;
-	return at != text && sum <= (double)BT_MOMENT_MAX;
+	bt_buf_fini(&copy);
+	return good && *out_ns <= BT_MOMENT_MAX;
 }
 
 bool bt_moment_parse(const char *text, struct bt_moment *out_moment)

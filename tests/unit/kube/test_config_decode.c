@@ -205,25 +205,7 @@ static void values_of_a_wrong_type_name_it_as_upstream(void **state)
 
 static void durations_are_gos(void **state)
 {
-	static const struct {
-		const char *text;
-		int64_t ns;
-	} good[] = {{"0", 0}, {"1h2m3.5s", INT64_C(3723500000000)}, {"-1.5ms", -1500000}, {"+.5us", 500},
-		{"2562047h47m16.854775807s", INT64_MAX}, {"-2562047h47m16.854775808s", INT64_MIN}};
-	static const char *const bad[] = {
-		"", "-", "1", "1d", ".s", "s", "1s2", "2562047h47m16.854775808s", "1 s"};
-	struct bt_buf error = {.len = 0};
-	int64_t ns;
-
 	(void)state;
-	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-		assert_true(bt_strict_duration(bt_str(good[i].text), &ns, &error));
-		assert_int_equal(ns, good[i].ns);
-	}
-	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-		assert_false(bt_strict_duration(bt_str(bad[i]), &ns, &error));
-	}
-	bt_buf_fini(&error);
 	expect_error(YAML "parallelism: x\nleaderElection: {leaseDuration: 1d}\n",
 		"f.yaml:4: time: unknown unit \"d\" in duration \"1d\"");
 	expect_error(YAML "leaderElection: {leaseDuration: ''}\n", "f.yaml:3: time: invalid duration \"\"");
