@@ -14,6 +14,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
 #include "engine/model/object.h"
+#include "tools/codec/base64.h"
 
 #define FAULT_MAX (sizeof((struct bt_strict *)NULL)->fault_texts / sizeof(struct bt_str))
 
@@ -209,70 +210,6 @@ static bool read_duration(struct bt_strict *strict, bool optional, int64_t *out)
 	return !strict->stop;
 }
 
-static int base64_digit(char c)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const char *hit = c ? strchr(digits, c) : NULL;
-
-	return hit ? (int)(hit - digits) : -1;
-}
-
-static size_t skip_breaks(struct bt_str text, size_t i)
-{
-	while (i < text.len && (text.ptr[i] == '\n' || text.ptr[i] == '\r')) {
-		i++;
-	}
-	return i;
-}
-
-/* Whether the padding at i is right and ends the text, digit_n digits into a group; else out_bad tells where
- * not. */
-static bool ends_with_padding(struct bt_str text, size_t i, uint32_t digit_n, size_t *out_bad)
-{
-	*out_bad = i++;
-	if (digit_n < 2) {
-		return false;
-	}
-	if (digit_n == 2) {
-		i = skip_breaks(text, i);
-		*out_bad = i < text.len ? i - 1 : i;
-		if (i == text.len || text.ptr[i++] != '=') {
-			return false;
-		}
-	}
-	*out_bad = skip_breaks(text, i);
-	return *out_bad == text.len;
-}
-
-/* Returns the length of the bytes, or SIZE_MAX with the place that Go names in out_bad. */
-static size_t decode_base64(struct bt_str text, char *out, size_t *out_bad)
-{
-	uint32_t word = 0, digit_n = 0;
-	size_t n = 0;
-
-	for (size_t i = 0; i < text.len; i++) {
-		int digit = base64_digit(text.ptr[i]);
-
-		if (text.ptr[i] == '\n' || text.ptr[i] == '\r') {
-			continue;
-		}
-		if (text.ptr[i] == '=') {
-			return ends_with_padding(text, i, digit_n % 4, out_bad) ? n : SIZE_MAX;
-		}
-		if (digit < 0) {
-			*out_bad = i;
-			return SIZE_MAX;
-		}
-		word = word << 6 | (uint32_t)digit;
-		digit_n++;
-		if (digit_n % 4 != 1) {
-			out[n++] = (char)(word >> (6 - 2 * ((digit_n + 3) % 4)));
-		}
-	}
-	*out_bad = text.len - digit_n % 4;
-	return digit_n % 4 ? SIZE_MAX : n;
-}
-
 /* Bytes may be an array of numbers, too. */
 static bool read_byte_array(struct bt_strict *strict, struct bt_str *out)
 {
@@ -297,9 +234,9 @@ static bool read_byte_array(struct bt_strict *strict, struct bt_str *out)
 
 static bool read_bytes(struct bt_strict *strict, struct bt_str *out)
 {
-	size_t offset = bt_json_offset(strict->json), n, bad = 0;
+	size_t offset = bt_json_offset(strict->json), bad;
 	struct bt_str text = {.len = 0};
-	char *bytes;
+	struct bt_buf bytes = {.len = 0};
 
 	if (bt_json_peek(strict->json) == BT_JSON_ARRAY) {
 		return read_byte_array(strict, out);
@@ -310,14 +247,13 @@ static bool read_bytes(struct bt_strict *strict, struct bt_str *out)
 	if (!bt_json_string(strict->json, &text)) {
 		return false;
 	}
-	bytes = bt_arena_zalloc(strict->arena, text.len + 1);
-	n = decode_base64(text, bytes, &bad);
-	if (n == SIZE_MAX && !strict->fatal.len) {
+	if (!bt_base64_decode(text, &bytes, &bad) && !strict->fatal.len) {
 		strict->has_offset = false;
 		note_place(strict, offset);
 		bt_buf_printf(&strict->fatal, "illegal base64 data at input byte %zu", bad);
 	}
-	*out = (struct bt_str){bytes, n == SIZE_MAX ? 0 : n};
+	*out = (struct bt_str){bt_arena_copy(strict->arena, bytes.ptr, bytes.len), bytes.len};
+	bt_buf_fini(&bytes);
 	return true;
 }
 

@@ -18,6 +18,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
+#include "tools/codec/base64.h"
 #include "tools/log/log.h"
 #include "tools/net/access_int.h"
 #include "tools/net/exec_plugin_int.h"

@@ -21,6 +21,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
+#include "tools/codec/base64.h"
 #include "tools/codec/schema.h"
 #include "tools/log/log.h"
 #include "tools/net/tls_int.h"

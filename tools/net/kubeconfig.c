@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "engine/base/mem.h"
+#include "tools/codec/base64.h"
 #include "tools/codec/diagnosis.h"
 #include "tools/codec/schema.h"
 #include "tools/codec/yaml.h"
@@ -410,7 +411,8 @@ static bool keep_data(struct reading *reading, const struct file *file, struct b
 	if (!data.len) {
 		return true;
 	}
-	bool good = bt_base64_decode(data, &bytes);
+	size_t bad;
+	bool good = bt_base64_decode(data, &bytes, &bad);
 
 	if (good) {
 		bt_secret_set(out, bytes.ptr, bytes.len);

@@ -25,11 +25,6 @@ void bt_secret_fini(struct bt_secret *secret);
 /* Clears the bytes of a buffer and frees it. */
 void bt_secret_buf_fini(struct bt_buf *buf);
 
-/* Appends what base64 (of any alphabet but URL's, line ends allowed) stands for. Returns false: it is none.
- */
-bool bt_base64_decode(struct bt_str text, struct bt_buf *out);
-void bt_base64_encode(struct bt_str bytes, struct bt_buf *out);
-
 struct bt_exec_env {
 	struct bt_str name, value;
 };

@@ -23,6 +23,7 @@
 #include "exec_plugin_int.h"
 #include "pki.h"
 #include "server.h"
+#include "tools/codec/base64.h"
 #include "tools/net/http.h"
 
 #define SECOND ((int64_t)1000000000)

@@ -320,24 +320,6 @@ static void proxies_are_those_that_go_would_take(void **state)
 	bt_buf_fini(&error);
 }
 
-static void base64_goes_both_ways(void **state)
-{
-	static const char *const wrong[] = {"a", "ab-d", "abc=def=", "ab d", "YQ=", "\"YQ==\""};
-	struct bt_buf text = {0}, bytes = {0};
-
-	(void)state;
-	bt_base64_encode((struct bt_str){"a\0b\xff", 4}, &text);
-	assert_string_equal(text.ptr, "YQBi/w==");
-	assert_true(bt_base64_decode(bt_str("YQBi\r\n/w=="), &bytes));
-	assert_int_equal(bytes.len, 4);
-	assert_memory_equal(bytes.ptr, "a\0b\xff", 4);
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-		assert_false(bt_base64_decode(bt_str(wrong[i]), &bytes));
-	}
-	bt_buf_fini(&text);
-	bt_buf_fini(&bytes);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,7 +328,6 @@ int main(void)
 		cmocka_unit_test(wrong_files_are_told_by_line_and_remedy),
 		cmocka_unit_test(any_cut_of_a_file_is_an_error_or_a_plan),
 		cmocka_unit_test(proxies_are_those_that_go_would_take),
-		cmocka_unit_test(base64_goes_both_ways),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -21,6 +21,7 @@
 #include "pki.h"
 #include "plan_int.h"
 #include "server.h"
+#include "tools/codec/base64.h"
 #include "tools/net/http.h"
 
 #define SECOND ((int64_t)1000000000)

@@ -17,6 +17,7 @@
 #include "pki.h"
 #include "plan_int.h"
 #include "server.h"
+#include "tools/codec/base64.h"
 #include "tools/net/http.h"
 #include "tools/net/verify.h"
 
