@@ -234,7 +234,7 @@ static void describe_living_pod(
 
 	begin_delta(worker, BT_KIND_POD, object->meta.name, delta);
 	delta->namespace_ = signature->namespace_;
-	delta->status = signature->requests.too_many_names ? BT_FULL : BT_OK;
+	delta->status = bt_requests_incomplete(&signature->requests) ? BT_FULL : BT_OK;
 	delta->pod.node = name_of(worker, object->spec.node_name);
 	delta->pod.pod = (struct bt_pod){
 		.signature = signature,

@@ -269,8 +269,8 @@ bool bt_engine_is_foreign(const struct bt_engine *engine, const struct bt_pod_ob
 
 /*
  * Hands in a pod. Returns: BT_OK; BT_EXISTS when the namespace has such a pod already; BT_FULL when it asks
- * for a resource beyond BT_RESOURCE_POD_MAX names, or for more than BT_REQUEST_MAX (it is there without them,
- * and no node is looked for). out_pod_ix is BT_NO_POD when it was not entered.
+ * for a resource beyond BT_RESOURCE_POD_MAX names (it is there without it), or for more than BT_REQUEST_MAX
+ * (on a node all of them count); no node is looked for. out_pod_ix is BT_NO_POD when it was not entered.
  */
 enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
 	enum bt_entry *out_entry, uint32_t *out_pod_ix);

@@ -3,23 +3,43 @@
  */
 #include "engine/model/request.h"
 
-#include "engine/base/check.h"
+#include <stdlib.h>
+
+#include "engine/base/mem.h"
 #include "engine/base/wrap.h"
 
-/* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. Each
- * resource that the pod names anywhere has a cell: the first ones that of their slot, others as they come. */
-struct sum {
-	struct bt_quantity quantities[BT_REQUEST_MAX];
-	uint64_t present;
-	int end; /* no cell at or above is present */
+/* The sums that are needed at a time. */
+enum {
+	FIT,
+	WITH_STATUS,
+	NONZERO,
+	CONTAINERS,
+	TOTAL_N, /* so many are what the pod asks for; the others are parts of one of them */
+	PART = TOTAL_N,
+	SIDECARS,
+	INIT_MAX,
+	ONE,
+	LEVEL,
+	LEVEL_IN_SPEC,
+	OVERHEAD,
+	SUM_N
 };
 
-_Static_assert(BT_REQUEST_MAX <= 64, "presence is one word");
+enum { WORD_BITS = 64 };
 
-/* Names without a slot, each once. */
-struct unknown {
-	struct bt_str names[BT_REQUEST_MAX];
-	uint32_t n;
+/* A list of resources while it is being added up: exact amounts, and whether the name occurs at all. */
+struct sum {
+	struct bt_quantity *quantities; /* by cell; garbage until the cell becomes present */
+	uint64_t *present;		/* bits by cell; garbage in words at or above end */
+	int end;			/* no cell at or above is present */
+};
+
+/* Room for the sums of nearly every pod. */
+struct narrow {
+	struct bt_quantity quantities[SUM_N][BT_REQUEST_MAX];
+	uint64_t present[SUM_N][(BT_REQUEST_MAX + WORD_BITS - 1) / WORD_BITS];
+	uint32_t slots[BT_REQUEST_MAX];
+	struct bt_str unknown[BT_REQUEST_MAX];
 };
 
 struct way {
@@ -27,32 +47,68 @@ struct way {
 	bool default_cpu, default_memory;
 };
 
+/* Each resource that the pod names anywhere has a cell: the first ones that of their slot, others as they
+ * come. A pod that names more than a narrow room has cells for has one for every slot. */
 struct adder {
 	struct bt_dictionary *dictionary;
 	const struct bt_pod_object *pod;
 	struct way way;
 	bool resize_infeasible;
-	uint32_t slots[BT_REQUEST_MAX]; /* by cell */
-	int cell_n;
-	struct unknown *unknown;
+	struct sum sums[SUM_N];
+	uint32_t *slots; /* by cell; NULL: a cell is a slot */
+	int cell_n, cell_max;
+	struct bt_str *unknown; /* names without a slot, each once; NULL: nobody wants to know them */
+	uint32_t unknown_n;
 	bool too_many; /* names, of which some are left out */
 	bool lacking;  /* a container asks for no cpu or no memory at all: defaults make a difference */
 };
 
-/* Amounts are set when a cell becomes present; until then they are garbage. */
 static void clear(struct sum *sum)
 {
-	sum->present = 0;
 	sum->end = 0;
+}
+
+/* The first present cell from one on; sum->end or more: there is none. */
+static int next(const struct sum *sum, int cell)
+{
+	for (; cell < sum->end; cell = (cell | (WORD_BITS - 1)) + 1) {
+		uint64_t word = sum->present[cell / WORD_BITS] >> cell % WORD_BITS;
+
+		if (word) {
+			return cell + __builtin_ctzll(word);
+		}
+	}
+	return sum->end;
+}
+
+static bool has(const struct sum *sum, int cell)
+{
+	return cell < sum->end && (sum->present[cell / WORD_BITS] >> cell % WORD_BITS & 1);
+}
+
+/* Words of present up to the cell's that were above end are empty from now on. */
+static void widen(struct sum *sum, int cell)
+{
+	for (int word = (sum->end + WORD_BITS - 1) / WORD_BITS; word <= cell / WORD_BITS; word++) {
+		sum->present[word] = 0;
+	}
+	sum->end = cell + 1;
 }
 
 static void note(struct sum *sum, int cell)
 {
-	if (!(sum->present >> cell & 1)) {
-		sum->present |= (uint64_t)1 << cell;
+	if (!has(sum, cell)) {
+		if (cell >= sum->end) {
+			widen(sum, cell);
+		}
+		sum->present[cell / WORD_BITS] |= (uint64_t)1 << cell % WORD_BITS;
 		sum->quantities[cell] = (struct bt_quantity){0};
-		sum->end = cell >= sum->end ? cell + 1 : sum->end;
 	}
+}
+
+static uint32_t slot_of(const struct adder *adder, int cell)
+{
+	return adder->slots ? adder->slots[cell] : (uint32_t)cell;
 }
 
 /* Returns: -1 when there are too many. */
@@ -61,12 +117,16 @@ static int cell_of(struct adder *adder, int slot)
 	if (slot < BT_FIRST_SCALAR) {
 		return slot;
 	}
+	if (BT_UNLIKELY(!adder->slots)) {
+		adder->too_many |= slot >= adder->cell_max;
+		return slot < adder->cell_max ? slot : -1;
+	}
 	for (int cell = BT_FIRST_SCALAR; cell < adder->cell_n; cell++) {
 		if (adder->slots[cell] == (uint32_t)slot) {
 			return cell;
 		}
 	}
-	if (adder->cell_n == BT_REQUEST_MAX) {
+	if (adder->cell_n == adder->cell_max) {
 		adder->too_many = true;
 		return -1;
 	}
@@ -76,17 +136,17 @@ static int cell_of(struct adder *adder, int slot)
 
 static BT_NOINLINE void list_unknown(struct adder *adder, struct bt_str name)
 {
-	struct unknown *unknown = adder->unknown;
+	const uint32_t max = adder->unknown ? BT_REQUEST_MAX : 0;
 
-	for (uint32_t i = 0; i < unknown->n; i++) {
-		if (bt_str_eq(unknown->names[i], name)) {
+	for (uint32_t i = 0; i < max && i < adder->unknown_n; i++) {
+		if (bt_str_eq(adder->unknown[i], name)) {
 			return;
 		}
 	}
-	if (unknown->n == BT_REQUEST_MAX) {
+	if (adder->unknown_n >= max) {
 		adder->too_many = true;
 	} else {
-		unknown->names[unknown->n++] = name;
+		adder->unknown[adder->unknown_n++] = name;
 	}
 }
 
@@ -109,21 +169,16 @@ static void read_list(struct adder *adder, struct sum *sum, const struct bt_reso
 
 static void add(struct sum *to, const struct sum *from)
 {
-	for (int cell = 0; cell < from->end; cell++) {
-		if (from->present >> cell & 1) {
-			note(to, cell);
-			to->quantities[cell] = bt_quantity_add(to->quantities[cell], from->quantities[cell]);
-		}
+	for (int cell = next(from, 0); cell < from->end; cell = next(from, cell + 1)) {
+		note(to, cell);
+		to->quantities[cell] = bt_quantity_add(to->quantities[cell], from->quantities[cell]);
 	}
 }
 
 static void raise_to(struct sum *to, const struct sum *from)
 {
-	for (int cell = 0; cell < from->end; cell++) {
-		if (!(from->present >> cell & 1)) {
-			continue;
-		}
-		bool fresh = !(to->present >> cell & 1);
+	for (int cell = next(from, 0); cell < from->end; cell = next(from, cell + 1)) {
+		bool fresh = !has(to, cell);
 
 		note(to, cell);
 		if (fresh || bt_quantity_cmp(from->quantities[cell], to->quantities[cell]) > 0) {
@@ -137,15 +192,15 @@ static void raise_to(struct sum *to, const struct sum *from)
 static void effective(struct adder *adder, struct sum *sum, const struct bt_resource_list *spec,
 	const struct bt_resource_list *actuated, const struct bt_resource_list *allocated)
 {
-	struct sum part;
+	struct sum *part = &adder->sums[PART];
 
 	read_list(adder, sum, adder->resize_infeasible ? actuated : spec);
 	if (!adder->resize_infeasible) {
-		read_list(adder, &part, actuated);
-		raise_to(sum, &part);
+		read_list(adder, part, actuated);
+		raise_to(sum, part);
 	}
-	read_list(adder, &part, allocated);
-	raise_to(sum, &part);
+	read_list(adder, part, allocated);
+	raise_to(sum, part);
 }
 
 static const struct bt_container_status_object *find_status(
@@ -168,7 +223,7 @@ static const struct bt_container_status_object *find_status(
 
 static void fill_default(struct sum *sum, int cell, bool wanted, int64_t units, int64_t nano_per_unit)
 {
-	if (wanted && !(sum->present >> cell & 1)) {
+	if (wanted && !has(sum, cell)) {
 		note(sum, cell);
 		sum->quantities[cell].nano = (__int128)units * nano_per_unit;
 	}
@@ -186,7 +241,7 @@ static void container_sum(
 	} else {
 		read_list(adder, sum, &container->resources.requests);
 	}
-	adder->lacking |= (~sum->present & (1u << BT_CPU | 1u << BT_MEMORY)) != 0;
+	adder->lacking |= !has(sum, BT_CPU) || !has(sum, BT_MEMORY);
 	fill_default(sum, BT_CPU, adder->way.default_cpu, BT_DEFAULT_MILLI_CPU, 1000000);
 	fill_default(sum, BT_MEMORY, adder->way.default_memory, BT_DEFAULT_MEMORY_BYTES, 1000000000);
 }
@@ -194,33 +249,33 @@ static void container_sum(
 static void add_containers(struct adder *adder, struct sum *total)
 {
 	const struct bt_pod_spec_object *spec = &adder->pod->spec;
-	struct sum sidecars, init_max, one;
+	struct sum *sidecars = &adder->sums[SIDECARS], *init_max = &adder->sums[INIT_MAX],
+		   *one = &adder->sums[ONE];
 
-	clear(&sidecars);
-	clear(&init_max);
+	clear(sidecars);
+	clear(init_max);
 	for (uint32_t i = 0; i < spec->container_n; i++) {
-		struct sum *sum = i ? &one : total; /* there is nothing to add the first one to */
-
-		container_sum(adder, &spec->containers[i], true, sum);
+		/* There is nothing to add the first one to. */
+		container_sum(adder, &spec->containers[i], true, i ? one : total);
 		if (i) {
-			add(total, &one);
+			add(total, one);
 		}
 	}
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		const struct bt_container_object *container = &spec->init_containers[i];
 		bool sidecar = bt_str_is(container->restart_policy, "Always");
 
-		container_sum(adder, container, sidecar, &one);
+		container_sum(adder, container, sidecar, one);
 		if (sidecar) {
-			add(total, &one);
-			add(&sidecars, &one);
-			raise_to(&init_max, &sidecars);
+			add(total, one);
+			add(sidecars, one);
+			raise_to(init_max, sidecars);
 		} else {
-			add(&one, &sidecars);
-			raise_to(&init_max, &one);
+			add(one, sidecars);
+			raise_to(init_max, one);
 		}
 	}
-	raise_to(total, &init_max);
+	raise_to(total, init_max);
 }
 
 /* Is the slot one of those that pod-level requests replace? */
@@ -242,35 +297,32 @@ static bool pod_level_set(const struct bt_pod_object *pod)
 static void replace_by_pod_level(struct adder *adder, struct sum *total)
 {
 	const struct bt_pod_object *pod = adder->pod;
-	struct sum level;
+	struct sum *level = &adder->sums[LEVEL], *spec = &adder->sums[LEVEL_IN_SPEC];
 
-	read_list(adder, &level, &pod->spec.resources.requests);
+	read_list(adder, level, &pod->spec.resources.requests);
 	if (adder->way.use_status && pod->resources.set) {
-		struct sum spec = level;
-
-		effective(adder, &level, &pod->spec.resources.requests, &pod->resources.requests,
+		effective(adder, level, &pod->spec.resources.requests, &pod->resources.requests,
 			&pod->allocated);
-		level.present &= spec.present;
+		read_list(adder, spec, &pod->spec.resources.requests);
 		/* A name that is in the spec alone and not in what counts is replaced by nothing, that is
-		 * zero. */
-		for (int cell = 0; cell < spec.end; cell++) {
-			if (spec.present >> cell & 1) {
-				note(&level, cell);
-			}
+		 * zero; one that is not in the spec replaces nothing. */
+		for (int cell = next(spec, 0); cell < spec->end; cell = next(spec, cell + 1)) {
+			spec->quantities[cell] =
+				has(level, cell) ? level->quantities[cell] : (struct bt_quantity){0};
 		}
+		level = spec;
 	}
-	for (int cell = 0; cell < level.end; cell++) {
-		if (level.present >> cell & 1 &&
-			pod_level_name(bt_resource_name(adder->dictionary, adder->slots[cell]))) {
+	for (int cell = next(level, 0); cell < level->end; cell = next(level, cell + 1)) {
+		if (pod_level_name(bt_resource_name(adder->dictionary, slot_of(adder, cell)))) {
 			note(total, cell);
-			total->quantities[cell] = level.quantities[cell];
+			total->quantities[cell] = level->quantities[cell];
 		}
 	}
 }
 
-static void pod_sum(struct adder *adder, struct way way, struct sum *total)
+static struct sum *pod_sum(struct adder *adder, struct way way, int which)
 {
-	struct sum overhead;
+	struct sum *total = &adder->sums[which], *overhead = &adder->sums[OVERHEAD];
 
 	adder->way = way;
 	clear(total);
@@ -278,8 +330,9 @@ static void pod_sum(struct adder *adder, struct way way, struct sum *total)
 	if (!way.skip_pod_level && pod_level_set(adder->pod)) {
 		replace_by_pod_level(adder, total);
 	}
-	read_list(adder, &overhead, &adder->pod->spec.overhead);
-	add(total, &overhead);
+	read_list(adder, overhead, &adder->pod->spec.overhead);
+	add(total, overhead);
+	return total;
 }
 
 /* Puts an amount where its slot wants it. Cells come in the order of slots as a rule. */
@@ -298,13 +351,10 @@ static struct bt_amounts round_up(const struct adder *adder, struct bt_arena *ar
 	uint32_t n = 0;
 	struct bt_amount *items = bt_arena_alloc(arena, (size_t)sum->end * sizeof(*items), 8);
 
-	for (int cell = 0; cell < sum->end; cell++) {
-		uint32_t slot = adder->slots[cell];
+	for (int cell = next(sum, 0); cell < sum->end; cell = next(sum, cell + 1)) {
+		uint32_t slot = slot_of(adder, cell);
 
-		if (sum->present >> cell & 1) {
-			put(items, &n,
-				(struct bt_amount){slot, bt_resource_amount(slot, sum->quantities[cell])});
-		}
+		put(items, &n, (struct bt_amount){slot, bt_resource_amount(slot, sum->quantities[cell])});
 	}
 	return (struct bt_amounts){items, n};
 }
@@ -315,16 +365,13 @@ static struct bt_amounts odd_milli(const struct adder *adder, struct bt_arena *a
 	struct bt_amounts odd = {0};
 	struct bt_amount *items = NULL;
 
-	for (int cell = BT_CPU + 1; cell < sum->end; cell++) {
-		if (!(sum->present >> cell & 1)) {
-			continue;
-		}
-		uint32_t slot = adder->slots[cell];
+	for (int cell = next(sum, BT_CPU + 1); cell < sum->end; cell = next(sum, cell + 1)) {
+		uint32_t slot = slot_of(adder, cell);
 		int64_t amount = bt_resource_amount(slot, sum->quantities[cell]);
 		int64_t milli = bt_quantity_milli(sum->quantities[cell]);
 
 		if (milli != bt_wrap_mul(amount, 1000)) {
-			items = items ? items : bt_arena_alloc(arena, BT_REQUEST_MAX * sizeof(*items), 8);
+			items = items ? items : bt_arena_alloc(arena, (size_t)sum->end * sizeof(*items), 8);
 			put(items, &odd.n, (struct bt_amount){slot, milli});
 		}
 	}
@@ -335,7 +382,7 @@ static struct bt_amounts odd_milli(const struct adder *adder, struct bt_arena *a
 /* The amount of a cell; a pod without containers has none. */
 static struct bt_quantity amount_of(const struct sum *sum, int cell)
 {
-	return sum->present >> cell & 1 ? sum->quantities[cell] : (struct bt_quantity){0};
+	return has(sum, cell) ? sum->quantities[cell] : (struct bt_quantity){0};
 }
 
 static bool resize_infeasible(const struct bt_pod_object *pod)
@@ -348,83 +395,173 @@ static bool resize_infeasible(const struct bt_pod_object *pod)
 	return false;
 }
 
-/* The cells of the resources with fixed slots are there from the beginning; others are set when they come. */
-static void begin(struct adder *adder, struct bt_dictionary *dictionary, const struct bt_pod_object *pod,
-	struct unknown *unknown)
+/* The requests, without those whose names have no slot or no cell. */
+static void compute(struct adder *adder, struct bt_arena *arena, struct bt_requests *out_requests)
 {
-	adder->dictionary = dictionary;
-	adder->pod = pod;
-	adder->resize_infeasible = resize_infeasible(pod);
-	adder->unknown = unknown;
+	const struct bt_pod_object *pod = adder->pod;
+	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n;
+	bool level = pod_level_set(pod);
+	const struct sum *fit = pod_sum(adder, (struct way){0}, FIT), *used = fit, *counted, *score = fit;
+
+	if (has_status) {
+		used = pod_sum(adder, (struct way){.use_status = true}, WITH_STATUS);
+	}
+	/* Without defaults the sums for scores are those from before. */
+	counted = used;
+	if (adder->lacking) {
+		counted = score = pod_sum(adder,
+			(struct way){
+				.use_status = has_status,
+				.default_cpu = !level || !has(used, BT_CPU),
+				.default_memory = !level || !has(used, BT_MEMORY),
+			},
+			NONZERO);
+	}
+	if (level || (has_status && adder->lacking)) {
+		score = pod_sum(adder,
+			(struct way){.skip_pod_level = true, .default_cpu = true, .default_memory = true},
+			CONTAINERS);
+	}
+	const struct bt_amounts amounts = round_up(adder, arena, fit);
+	*out_requests = (struct bt_requests){
+		.fit = amounts,
+		.used = used == fit ? amounts : round_up(adder, arena, used),
+		.used_milli = odd_milli(adder, arena, used),
+		.score = score == fit ? amounts : round_up(adder, arena, score),
+		.nonzero_milli_cpu = bt_quantity_milli(amount_of(counted, BT_CPU)),
+		.nonzero_memory = bt_quantity_value(amount_of(counted, BT_MEMORY)),
+	};
+}
+
+/* The cells of the resources with fixed slots are there from the beginning; others are set when they come. */
+static void begin_narrow(struct adder *adder, struct narrow *narrow)
+{
+	for (int i = 0; i < SUM_N; i++) {
+		adder->sums[i] = (struct sum){narrow->quantities[i], narrow->present[i], 0};
+	}
+	adder->slots = narrow->slots;
+	adder->cell_max = BT_REQUEST_MAX;
+	adder->unknown = narrow->unknown;
+	adder->unknown_n = 0;
 	adder->too_many = adder->lacking = false;
 	for (adder->cell_n = 0; adder->cell_n < BT_FIRST_SCALAR; adder->cell_n++) {
 		adder->slots[adder->cell_n] = (uint32_t)adder->cell_n;
 	}
 }
 
-/* The requests, without those whose names have no slot, which are listed. */
-static void compute(struct bt_dictionary *dictionary, struct bt_arena *arena, const struct bt_pod_object *pod,
-	struct unknown *unknown, struct bt_requests *out_requests)
-{
-	struct adder adder;
-	bool has_status = pod->resources.set || pod->container_status_n || pod->init_container_status_n;
-	bool level = pod_level_set(pod);
-	struct sum fit, with_status, nonzero, containers;
-	const struct sum *used = &fit, *counted, *score;
+/* ---- pods that name more than a narrow room holds ---- */
 
-	begin(&adder, dictionary, pod, unknown);
-	pod_sum(&adder, (struct way){0}, &fit);
-	if (has_status) {
-		pod_sum(&adder, (struct way){.use_status = true}, &with_status);
-		used = &with_status;
+struct names {
+	struct bt_str *items;
+	size_t n, cap;
+};
+
+static void list_names(
+	const struct bt_dictionary *dictionary, const struct bt_resource_list *list, struct names *names)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (bt_resource_look_up(dictionary, list->items[i].name) == BT_SLOT_NEW) {
+			names->items =
+				bt_mem_grow(names->items, names->n, &names->cap, sizeof(*names->items));
+			names->items[names->n++] = list->items[i].name;
+		}
 	}
-	/* Without defaults the sums for scores are those from before. */
-	counted = used;
-	score = &fit;
-	if (adder.lacking) {
-		pod_sum(&adder,
-			(struct way){
-				.use_status = has_status,
-				.default_cpu = !level || !(used->present >> BT_CPU & 1),
-				.default_memory = !level || !(used->present >> BT_MEMORY & 1),
-			},
-			&nonzero);
-		counted = score = &nonzero;
+}
+
+static void list_of_containers(const struct bt_dictionary *dictionary,
+	const struct bt_container_object *containers, uint32_t n, struct names *names)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		list_names(dictionary, &containers[i].resources.requests, names);
 	}
-	if (level || (has_status && adder.lacking)) {
-		pod_sum(&adder,
-			(struct way){.skip_pod_level = true, .default_cpu = true, .default_memory = true},
-			&containers);
-		score = &containers;
+}
+
+static void list_of_statuses(const struct bt_dictionary *dictionary,
+	const struct bt_container_status_object *statuses, uint32_t n, struct names *names)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		list_names(dictionary, &statuses[i].resources.requests, names);
+		list_names(dictionary, &statuses[i].allocated, names);
 	}
-	const struct bt_amounts amounts = round_up(&adder, arena, &fit);
-	*out_requests = (struct bt_requests){
-		.fit = amounts,
-		.used = used == &fit ? amounts : round_up(&adder, arena, used),
-		.used_milli = odd_milli(&adder, arena, used),
-		.score = score == &fit ? amounts : round_up(&adder, arena, score),
-		.nonzero_milli_cpu = bt_quantity_milli(amount_of(counted, BT_CPU)),
-		.nonzero_memory = bt_quantity_value(amount_of(counted, BT_MEMORY)),
-		.too_many_names = adder.too_many || adder.cell_n + (int)unknown->n > BT_REQUEST_MAX,
-	};
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return bt_str_cmp(*(const struct bt_str *)a, *(const struct bt_str *)b);
+}
+
+/* Gives slots to the names that have none, as many as there is room for. */
+static void add_names(struct bt_dictionary *dictionary, const struct bt_pod_object *pod)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+	struct names names = {0};
+
+	list_names(dictionary, &spec->overhead, &names);
+	list_names(dictionary, &spec->resources.requests, &names);
+	list_names(dictionary, &pod->resources.requests, &names);
+	list_names(dictionary, &pod->allocated, &names);
+	list_of_containers(dictionary, spec->containers, spec->container_n, &names);
+	list_of_containers(dictionary, spec->init_containers, spec->init_container_n, &names);
+	list_of_statuses(dictionary, pod->container_statuses, pod->container_status_n, &names);
+	list_of_statuses(dictionary, pod->init_container_statuses, pod->init_container_status_n, &names);
+	if (names.n) {
+		qsort(names.items, names.n, sizeof(*names.items), compare_names);
+	}
+	bool room = true;
+	for (size_t i = 0; room && i < names.n; i++) {
+		if (i == 0 || !bt_str_eq(names.items[i], names.items[i - 1])) {
+			room = bt_resource_add_all(dictionary, &names.items[i], 1, BT_RESOURCE_POD_MAX);
+		}
+	}
+	bt_mem_free(names.items);
+}
+
+/* A cell for every slot, so that nothing that has one is left out. */
+static void compute_wide(struct adder *adder, struct bt_arena *arena, struct bt_requests *out_requests)
+{
+	const size_t cell_n = (size_t)bt_resource_count(adder->dictionary),
+		     word_n = (cell_n + WORD_BITS - 1) / WORD_BITS;
+	struct bt_quantity *quantities = bt_mem_zalloc(SUM_N * cell_n, sizeof(*quantities));
+	uint64_t *present = bt_mem_zalloc(SUM_N * word_n, sizeof(*present));
+
+	for (size_t i = 0; i < SUM_N; i++) {
+		adder->sums[i] = (struct sum){quantities + i * cell_n, present + i * word_n, 0};
+	}
+	adder->slots = NULL;
+	adder->cell_max = (int)cell_n;
+	adder->unknown = NULL;
+	adder->unknown_n = 0;
+	adder->too_many = adder->lacking = false;
+	compute(adder, arena, out_requests);
+	out_requests->too_many_names = true;
+	out_requests->names_missing = adder->too_many;
+	bt_mem_free(present);
+	bt_mem_free(quantities);
 }
 
 void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,
 	const struct bt_pod_object *pod, struct bt_requests *out_requests)
 {
-	struct unknown unknown;
+	struct narrow narrow;
+	struct adder adder;
 
-	unknown.n = 0;
-	compute(dictionary, arena, pod, &unknown, out_requests);
-	if (BT_LIKELY(unknown.n == 0)) {
-		return;
+	adder.dictionary = dictionary;
+	adder.pod = pod;
+	adder.resize_infeasible = resize_infeasible(pod);
+	begin_narrow(&adder, &narrow);
+	compute(&adder, arena, out_requests);
+	if (BT_UNLIKELY(adder.too_many || adder.cell_n + (int)adder.unknown_n > BT_REQUEST_MAX)) {
+		/* One that waits is not decided, and leaves none of its names behind. */
+		if (pod->spec.node_name.len) {
+			add_names(dictionary, pod);
+		}
+		compute_wide(&adder, arena, out_requests);
+	} else if (BT_UNLIKELY(adder.unknown_n)) {
+		if (bt_resource_add_all(dictionary, adder.unknown, adder.unknown_n, BT_RESOURCE_POD_MAX)) {
+			begin_narrow(&adder, &narrow);
+			compute(&adder, arena, out_requests);
+		} else {
+			out_requests->names_missing = true;
+		}
 	}
-	/* A pod that asks for more than there is room for leaves none of its names behind. */
-	if (out_requests->too_many_names ||
-		!bt_resource_add_all(dictionary, unknown.names, unknown.n, BT_RESOURCE_POD_MAX)) {
-		out_requests->too_many_names = true;
-		return;
-	}
-	unknown.n = 0;
-	compute(dictionary, arena, pod, &unknown, out_requests);
 }

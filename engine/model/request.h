@@ -22,10 +22,18 @@ struct bt_requests {
 				    and memory */
 	int64_t nonzero_milli_cpu,
 		nonzero_memory; /* what counts on a node for scores: as used, with the defaults */
-	bool too_many_names;	/* resources were left out, which had no slot or for which there was no room:
-				   the pod asks for more than BT_REQUEST_MAX, or there are more names than
-				   BT_RESOURCE_POD_MAX, and nothing offers these */
+	bool too_many_names;	/* the pod asks for more than BT_REQUEST_MAX resources: all of them count, but
+				   nobody decides where it goes */
+	bool names_missing;	/* resources were left out that had no slot: there are more names than
+				   BT_RESOURCE_POD_MAX, and no node offers these; or the pod waits and
+				   asks for too many */
 };
+
+/* Does the pod ask for something that nobody decides about? */
+static inline bool bt_requests_incomplete(const struct bt_requests *requests)
+{
+	return requests->too_many_names || requests->names_missing;
+}
 
 /* Adds up a pod. Context: the owner of dictionary. Owns: the amounts live in arena. */
 void bt_requests_compute(struct bt_dictionary *dictionary, struct bt_arena *arena,

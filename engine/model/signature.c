@@ -396,7 +396,7 @@ static uint32_t list_all_extended(struct bt_signature_maker *s, const struct bt_
 {
 	uint32_t n = 0;
 
-	if (requests->too_many_names) {
+	if (bt_requests_incomplete(requests)) {
 		return 0;
 	}
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
@@ -526,8 +526,8 @@ static void put_pod(
 	put_like(s, requests->score, requests->fit);
 	put(s, (uint64_t)requests->nonzero_milli_cpu);
 	put(s, (uint64_t)requests->nonzero_memory);
-	put(s, (uint64_t)features_of(spec) << 2 | (uint64_t)(spec->incomplete.len > 0) << 1 |
-			requests->too_many_names);
+	put(s, (uint64_t)features_of(spec) << 3 | (uint64_t)requests->names_missing << 2 |
+			(uint64_t)(spec->incomplete.len > 0) << 1 | requests->too_many_names);
 	put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
 	for (uint32_t i = 0; i < spec->init_container_n; i++) {
 		put_container(s, &spec->init_containers[i], is_sidecar(&spec->init_containers[i]));
@@ -838,9 +838,16 @@ static const char *incomplete_text(
 			BT_STR_ARG(pod->spec.incomplete));
 	} else if (requests->too_many_names) {
 		bt_buf_printf(&s->text,
-			"spec.containers: the pod asks for more resources than can be told apart, %d a pod "
-			"and %d in all, and nothing is decided on half knowledge: ask for fewer",
-			BT_REQUEST_MAX, BT_RESOURCE_POD_MAX);
+			"spec.containers: the pod asks for more than %d resources, and is not scheduled: ask "
+			"for fewer",
+			BT_REQUEST_MAX);
+	} else if (requests->names_missing) {
+		bt_buf_printf(&s->text,
+			"spec.containers: the pod asks for a resource that no node offers, and pods have "
+			"named %d already, which is the limit: correct the name, or delete the pods that "
+			"name "
+			"resources of no node and restart berth",
+			BT_RESOURCE_POD_MAX);
 	}
 	return s->text.len ? bt_arena_copy(&s->arena, s->text.ptr, s->text.len) : NULL;
 }

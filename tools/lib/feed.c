@@ -123,9 +123,11 @@ void bt_lib_admitted(void *context, struct bt_object *object, bool made)
 		bool node = object->kind == BT_KIND_NODE;
 
 		complain(lib, object, node ? "status.allocatable" : "spec.containers",
-			"there are more different resource names than berth can tell apart",
+			node ? "there are more different resource names than berth can tell apart"
+			     : "the pod asks for too many resources, or too many names of resources are "
+			       "known",
 			node ? "this resource was left out; use fewer names"
-			     : "the pod counts without some of them and is not placed; use fewer names");
+			     : "the pod is not placed; use fewer names");
 	}
 	if (object->kind == BT_KIND_POD && taken.ix == BT_NO_POD && !taken.known) {
 		job->applied.ignored++;

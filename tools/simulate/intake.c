@@ -78,8 +78,8 @@ static void note_pod(struct bt_intake *intake, const struct bt_object *object, e
 {
 	if (status == BT_FULL) {
 		complain(intake, object, "spec.containers",
-			"there are more different resource names than berth can tell apart",
-			"the pod counts without some of them and is not placed; use fewer names");
+			"the pod asks for too many resources, or too many names of resources are known",
+			"the pod is not placed; use fewer names");
 	} else if (status != BT_OK) {
 		lose(intake, object, NULL, "the pod could not be entered", NULL);
 		return;

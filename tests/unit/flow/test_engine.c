@@ -782,6 +782,46 @@ static const struct bt_pod_object *read_greedy(struct trial *t, const char *spec
 	return object;
 }
 
+/* So much is used of each of the resources that greedy pods ask for. */
+static void expect_greedy(struct trial *t, uint32_t node, int64_t amount)
+{
+	char name[16];
+
+	for (int i = 0; i <= BT_REQUEST_MAX; i++) {
+		snprintf(name, sizeof(name), "e.com/r%d", i);
+		int slot = bt_resource_find(bt_engine_cache(t->engine)->dictionary, bt_str(name));
+		assert_true(slot >= 0);
+		assert_int_equal(bt_node_used(usage_of(t), (uint32_t)slot, node), amount);
+	}
+}
+
+/* One device, asked for by a pod among so many other things that nobody tells them apart: it is given away
+ * once all the same. */
+static void a_device_is_not_given_away_twice_whoever_has_it(void **state)
+{
+	struct trial t;
+	enum bt_entry entry;
+	uint32_t slot, greedy;
+	struct bt_buf node = {0};
+
+	begin(&t, state, &(struct bt_engine_options){.no_backoff = true});
+	bt_buf_text(&node, "{apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: "
+			   "{cpu: '9', memory: 8Gi, pods: '10'");
+	for (int i = 0; i <= BT_REQUEST_MAX; i++) {
+		bt_buf_printf(&node, ", e.com/r%d: '1'", i);
+	}
+	bt_buf_text(&node, "}}}");
+	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, node.ptr)->node, &slot), BT_OK);
+	bt_buf_fini(&node);
+	bt_engine_add_pod(t.engine, read_greedy(&t, "nodeName: n1"), &entry, &greedy);
+	uint32_t next = add_pod(
+		&t, "containers: [{name: a, resources: {requests: {e.com/r64: '1'}}}]", BT_ENTERED_QUEUE);
+	assert_int_equal(decide(&t, next).outcome, BT_REFUSED);
+	bt_engine_remove_pod(t.engine, greedy);
+	assert_int_equal(decide(&t, next).outcome, BT_PLACED);
+	end(&t);
+}
+
 /* Nobody may hide a pod by asking for too much. */
 static void a_pod_on_a_node_counts_whatever_else_it_asks_for(void **state)
 {
@@ -796,9 +836,11 @@ static void a_pod_on_a_node_counts_whatever_else_it_asks_for(void **state)
 	assert_int_equal(entry, BT_ENTERED_SCHEDULED);
 	assert_int_equal(bt_node_used(usage_of(&t), BT_CPU, node), 4000);
 	assert_int_equal(usage_of(&t)->nodes[node].pod_n, 1);
+	expect_greedy(&t, node, 1);
 	uint32_t next = add_pod(&t, CONTAINER, BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, next).outcome, BT_REFUSED);
 	bt_engine_remove_pod(t.engine, greedy);
+	expect_greedy(&t, node, 0);
 	assert_int_equal(decide(&t, next).outcome, BT_PLACED);
 	end(&t);
 }
@@ -846,7 +888,7 @@ static void nothing_is_decided_on_half_knowledge(void **state)
 	assert_int_equal(
 		bt_engine_add_pod(t.engine, read_greedy(&t, "priority: 9"), &entry, &greedy), BT_FULL);
 	assert_int_equal(entry, BT_ENTERED_QUEUE);
-	expect_undecided(&t, greedy, "more resources than can be told apart");
+	expect_undecided(&t, greedy, "asks for more than 64 resources");
 	bt_engine_remove_pod(t.engine, greedy);
 	uint32_t half = add_pod(&t, "incomplete: 'spec.x: broken', " CONTAINER, BT_ENTERED_QUEUE);
 	expect_undecided(&t, half, "could not be read whole (spec.x: broken)");
@@ -918,6 +960,7 @@ int main(void)
 		FIXTURE_TEST(what_was_never_known_cannot_go),
 		FIXTURE_TEST(a_name_beyond_the_columns_comes_and_goes_with_its_nodes),
 		FIXTURE_TEST(a_plan_follows_the_images_of_its_pods),
+		FIXTURE_TEST(a_device_is_not_given_away_twice_whoever_has_it),
 		FIXTURE_TEST(a_pod_on_a_node_counts_whatever_else_it_asks_for),
 		FIXTURE_TEST(an_update_that_asks_for_too_much_counts),
 		FIXTURE_TEST(nothing_is_decided_on_half_knowledge),

@@ -238,6 +238,74 @@ static void as_many_names_as_a_pod_may_have_are_told_apart(void **state)
 	assert_true(requests_of_many(f, 1000, scalar_n + 1).too_many_names);
 }
 
+/* The spec of a pod on a node with n resources in each of three containers: the first asks for one of each,
+ * the second for two, the init container for five of every second one. */
+static void write_wide(struct bt_buf *spec, int n)
+{
+	static const char *const starts[] = {
+		"nodeName: n1, containers: [{name: a, resources: {requests: {cpu: 1",
+		"}}}, {name: b, resources: {requests: {memory: 1Mi",
+		"}}}], initContainers: [{name: i, resources: {requests: {cpu: 2"};
+	static const int amounts[] = {1, 2, 5};
+
+	for (int k = 0; k < 3; k++) {
+		bt_buf_text(spec, starts[k]);
+		for (int i = 0; i < n; i += k == 2 ? 2 : 1) {
+			bt_buf_printf(spec, ", example.com/w%d: %d", i, amounts[k]);
+		}
+	}
+	bt_buf_text(spec, "}}}], overhead: {example.com/w0: 100m}");
+}
+
+static void all_that_a_pod_on_a_node_asks_for_counts(void **state)
+{
+	struct fixture *f = *state;
+
+	for (int n = 62; n <= 300; n += 119) {
+		struct bt_buf spec = {0};
+
+		write_wide(&spec, n);
+		struct bt_requests requests = requests_in(f, spec.ptr);
+		assert_true(requests.too_many_names);
+		assert_false(requests.names_missing);
+		assert_int_equal(requests.used.n, n + 2);
+		assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 2000);
+		assert_int_equal(bt_amounts_get(requests.used, BT_MEMORY), MIB);
+		for (int i = 0; i < n; i++) {
+			char name[32];
+
+			snprintf(name, sizeof(name), "example.com/w%d", i);
+			int slot = bt_resource_find(f->cache->dictionary, bt_str(name));
+			assert_true(slot >= BT_FIRST_SCALAR);
+			assert_int_equal(bt_amounts_search(requests.used, (uint32_t)slot), i == 0  ? 6
+											   : i % 2 ? 3
+												   : 5);
+			assert_int_equal(
+				bt_amounts_search(requests.used_milli, (uint32_t)slot), i == 0 ? 5100 : 0);
+		}
+		bt_buf_fini(&spec);
+	}
+}
+
+static void what_has_no_slot_is_noticed_and_the_rest_counts(void **state)
+{
+	struct fixture *f = *state;
+	struct bt_buf spec = {0};
+
+	fixture_crowd(f, BT_RESOURCE_POD_MAX - 100);
+	write_wide(&spec, 200);
+	struct bt_requests requests = requests_in(f, spec.ptr);
+	assert_true(requests.names_missing);
+	assert_int_equal(requests.used.n, 100 + 2);
+	assert_int_equal(bt_amounts_get(requests.used, BT_CPU), 2000);
+	assert_int_equal(bt_resource_count(f->cache->dictionary), BT_RESOURCE_POD_MAX);
+	requests = requests_in(
+		f, "containers: [{name: a, resources: {requests: {cpu: 3, example.com/late: 1}}}]");
+	assert_true(requests.names_missing);
+	assert_int_equal(requests.used.n, 1);
+	bt_buf_fini(&spec);
+}
+
 static void pods_may_ask_for_more_names_together(void **state)
 {
 	struct fixture *f = *state;
@@ -290,6 +358,8 @@ int main(void)
 		FIXTURE_TEST(what_runs_without_a_request_counts_the_default_though_the_spec_has_one),
 		FIXTURE_TEST(names_that_are_no_resource_are_dropped),
 		FIXTURE_TEST(too_many_names_are_noticed),
+		FIXTURE_TEST(all_that_a_pod_on_a_node_asks_for_counts),
+		FIXTURE_TEST(what_has_no_slot_is_noticed_and_the_rest_counts),
 		FIXTURE_TEST(as_many_names_as_a_pod_may_have_are_told_apart),
 		FIXTURE_TEST(pods_may_ask_for_more_names_together),
 		FIXTURE_TEST(rare_names_are_added_up_by_slot),
