@@ -6,7 +6,7 @@
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 
 #define NO_POD	      UINT32_MAX
 #define NO_COUNTER    UINT32_MAX

@@ -12,7 +12,7 @@
 
 #include "cache/namespaces.h"
 #include "cache/snapshot.h"
-#include "cache/spread_sources.h"
+#include "cache/default_spread_selectors.h"
 
 struct bt_counters;
 

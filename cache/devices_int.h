@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cache/devices.h"
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 
 /* Selectors' answers of a slice's devices. */
 struct bt_slice_memo {

@@ -3,7 +3,7 @@
  */
 #include "cache/ledger.h"
 
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 #include "engine/base/check.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"

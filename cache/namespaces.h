@@ -4,11 +4,11 @@
  */
 #pragma once
 
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 #include "cache/view.h"
 #include "engine/base/map.h"
 #include "engine/base/status.h"
-#include "engine/model/held.h"
+#include "engine/model/name_refs.h"
 
 /* All zeroes is an empty one. Owns: bt_namespaces_fini. */
 struct bt_namespaces {

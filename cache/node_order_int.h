@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 #include "engine/base/map.h"
 
 /* A zone keeps its place as long as it has a node. */

@@ -8,12 +8,12 @@
  */
 #include "cache/publish.h"
 
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
-#include "engine/base/park.h"
-#include "engine/base/race.h"
+#include "engine/base/eventcount.h"
+#include "engine/base/testpoint.h"
 
 /* A chunk leads to FAN chunks, or at the bottom to as many descriptions. */
 #define FAN_BITS  6

@@ -5,7 +5,7 @@
 #include "cache/snapshot.h"
 
 #include "cache/node_order_int.h"
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/map.h"

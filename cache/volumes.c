@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 

@@ -18,12 +18,12 @@
 #include "engine/base/mem.h"
 #include "engine/base/ring.h"
 #include "engine/base/thread.h"
-#include "engine/flow/pipeline.h"
+#include "engine/flow/pipeline/pipeline.h"
 #include "suites.h"
-#include "tools/codec/object.h"
-#include "tools/generate/generate.h"
-#include "tools/generate/serialize.h"
-#include "tools/kube/copy.h"
+#include "tools/format/object.h"
+#include "tools/offline/generate/generate.h"
+#include "tools/offline/generate/serialize.h"
+#include "tools/kube/objects/copy.h"
 
 struct text {
 	struct bt_serialize_stream stream;

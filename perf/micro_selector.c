@@ -5,7 +5,7 @@
 #include "engine/base/arena.h"
 #include "engine/model/resource.h"
 #include "engine/model/selector.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 #define OBJECT_N 1024
 

@@ -10,7 +10,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "suites.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 #include "workload.h"
 
 #define PODS_PER_NODE  10

@@ -4,13 +4,13 @@
  * serial: one thread calls the engine. inline: one thread makes the pipeline's steps. threads: source,
  * ingestion, publisher, scheduling thread and binder, a thread each, on whatever CPUs there are.
  */
-#include "engine/flow/pipeline.h"
+#include "engine/flow/pipeline/pipeline.h"
 
 #include <stdio.h>
 
 #include "engine/base/check.h"
 #include "suites.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 #define NODE_N	    5000
 #define SIGNATURE_N 10

@@ -8,7 +8,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/rng.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 #include "workload.h"
 
 #define PODS_PER_NODE 20

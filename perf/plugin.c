@@ -4,7 +4,7 @@
  * is measured with them. Each node has four pods.
  */
 #include "engine/base/check.h"
-#include "engine/flow/profile.h"
+#include "engine/flow/config/profile.h"
 #include "plugins/image_locality/image_locality.h"
 #include "plugins/inter_pod_affinity/inter_pod_affinity.h"
 #include "plugins/node_affinity/node_affinity.h"

@@ -6,7 +6,7 @@
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
 #include "suites.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 #define SEED	  1
 #define BATCH	  100

@@ -8,7 +8,7 @@
 
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 #define BATCH	 100
 #define FIRST_NS 1000

@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-#include "engine/flow/engine.h"
+#include "engine/flow/cycle/engine.h"
 #include "suites.h"
-#include "tools/codec/object.h"
+#include "tools/format/object.h"
 
 #define WORKLOAD_ZONES	  5
 #define WORKLOAD_MACHINES 4

@@ -5,7 +5,7 @@
  */
 #include "engine/base/arena.h"
 #include "suites.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 #include "workload.h"
 
 #define PODS_PER_NODE 4

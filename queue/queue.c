@@ -9,7 +9,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/base/vacancies.h"
+#include "engine/base/index_allocator.h"
 
 #define TRIM_SLOTS 256 /* so many places stay */
 

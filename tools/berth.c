@@ -16,7 +16,7 @@
 #include "tools/cli/output.h"
 #include "tools/cli/say.h"
 #include "tools/cli/terminal.h"
-#include "tools/codec/input.h"
+#include "tools/format/input.h"
 
 #define KUBERNETES_VERSION "v1.36.3"
 
@@ -100,21 +100,13 @@ static const struct {
 	const char *name;
 	int (*run)(struct bt_invocation *invocation);
 } entries[] = {
-#if BT_HAS_SIMULATE
 	{"simulate", bt_cmd_simulate},
 	{"replay", bt_cmd_replay},
-#endif
 	{"run", run_beside},
-#if BT_HAS_BENCH
 	{"bench", bt_cmd_bench},
-#endif
-#if BT_HAS_QUALITY
 	{"quality", bt_cmd_quality},
-#endif
-#if BT_HAS_VERDICT
 	{"verdict", bt_cmd_verdict},
 	{"history", bt_cmd_history},
-#endif
 	{"generate", bt_cmd_generate},
 	{"topology", bt_cmd_topology},
 	{"help", run_help},

@@ -13,7 +13,7 @@
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
 #include "tools/cli/terminal.h"
-#include "tools/codec/input.h"
+#include "tools/format/input.h"
 
 /* jemalloc reads this when it starts, instead of that of engine/base/mem.c: no huge pages, and what is free
  * goes back within a second. Beside an API server, which is what a binding waits for, memory is worth more

@@ -12,9 +12,9 @@
 #include "tools/cli/output.h"
 #include "tools/cli/progress.h"
 #include "tools/cli/say.h"
-#include "tools/generate/generate.h"
-#include "tools/generate/serialize.h"
-#include "tools/trace/openb.h"
+#include "tools/offline/generate/generate.h"
+#include "tools/offline/generate/serialize.h"
+#include "tools/offline/trace/openb.h"
 
 struct writer {
 	struct bt_output output;

@@ -10,7 +10,7 @@
 #include "engine/base/check.h"
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/thread.h"
 
 enum {

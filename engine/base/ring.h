@@ -14,7 +14,7 @@
 
 #include "engine/base/atomic.h"
 #include "engine/base/compiler.h"
-#include "engine/base/park.h"
+#include "engine/base/eventcount.h"
 
 #define BT_RING_MIN_CAPACITY 4u
 #define BT_RING_MAX_CAPACITY (1u << 30)

@@ -10,8 +10,8 @@
 #include "engine/base/atomic.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/base/park.h"
-#include "engine/base/race.h"
+#include "engine/base/eventcount.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rcu.h"
 #include "engine/base/thread.h"
 

@@ -10,7 +10,7 @@
 #include "engine/base/atomic.h"
 #include "engine/base/map.h"
 #include "engine/base/thread.h"
-#include "engine/model/held.h"
+#include "engine/model/name_refs.h"
 #include "engine/model/object.h"
 
 enum bt_resource {

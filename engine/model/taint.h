@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/model/held.h"
+#include "engine/model/name_refs.h"
 #include "engine/model/object.h"
 
 struct bt_taint {

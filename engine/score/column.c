@@ -9,7 +9,7 @@
 #include "engine/base/bitmap.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/score/abreast.h"
+#include "engine/score/column_batch.h"
 #include "engine/score/column_int.h"
 #include "engine/score/gather.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "engine/score/abreast.h"
+#include "engine/score/column_batch.h"
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 

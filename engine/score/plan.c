@@ -10,8 +10,8 @@
 #include "engine/base/hash.h"
 #include "engine/base/map.h"
 #include "engine/base/mem.h"
-#include "engine/score/abreast.h"
-#include "engine/score/counted.h"
+#include "engine/score/column_batch.h"
+#include "engine/score/topology_pick.h"
 #include "engine/score/normalize.h"
 #include "engine/score/scan.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * DefaultPreemption: which pods matter more, how many nodes are tried, and which of them is the best to
- * preempt on. Judges no nodes, so it is no struct bt_plugin; engine/flow/preempt runs it. Pure.
+ * preempt on. Judges no nodes, so it is no struct bt_plugin; engine/flow/cycle/preempt runs it. Pure.
  */
 #pragma once
 

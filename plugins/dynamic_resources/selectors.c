@@ -4,7 +4,7 @@
 #include "plugins/dynamic_resources/selectors.h"
 
 #include "engine/base/mem.h"
-#include "engine/model/held.h"
+#include "engine/model/name_refs.h"
 #include "plugins/dynamic_resources/cel.h"
 
 /* So many expressions are kept compiled; one more, and all are dropped. */

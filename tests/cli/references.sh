@@ -34,7 +34,7 @@ grep -qE '^  PersistentVolumeClaim +3  default/data-0 +2  pod +persistentvolumec
 grep -q '^problems in the input' out && fail "what is missing counts as a problem"
 line=$(sed -n 's/.*everything that a scheduler looks at: //p' err)
 [ -n "$line" ] || fail "no whole line for kubectl: $(cat err)"
-for page in README.md tools/run tools/examples/README.md; do
+for page in README.md tools/run tools/libberth/examples/README.md; do
 	grep -qF "$line" "$top/$page" || fail "$page has another line for kubectl than: $line"
 done
 # The help has it in lines for a shell.

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "engine/base/mem.h"
-#include "tools/verdict/history.h"
-#include "tools/verdict/verdict.h"
+#include "tools/offline/verdict/history.h"
+#include "tools/offline/verdict/verdict.h"
 
 struct bt_str answers_keep(struct answers_reader *r, struct bt_buf *buf)
 {

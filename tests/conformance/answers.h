@@ -5,8 +5,8 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
-#include "tools/codec/input.h"
-#include "tools/codec/json.h"
+#include "tools/format/input.h"
+#include "tools/format/json.h"
 
 struct answers_texts {
 	struct bt_str *items;

@@ -9,9 +9,9 @@
 
 #include "answers.h"
 #include "engine/base/quote.h"
-#include "tools/codec/json.h"
-#include "tools/kube/config_decode.h"
-#include "tools/kube/config_encode.h"
+#include "tools/format/json.h"
+#include "tools/kube/config/config_decode.h"
+#include "tools/kube/config/config_encode.h"
 
 #define SHOWN_MAX 20
 

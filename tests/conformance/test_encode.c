@@ -5,9 +5,9 @@
 #include <stdio.h>
 
 #include "answers.h"
-#include "tools/codec/encode.h"
-#include "tools/codec/object.h"
-#include "tools/verdict/verdict.h"
+#include "tools/format/encode.h"
+#include "tools/format/object.h"
+#include "tools/offline/verdict/verdict.h"
 
 #define EVERY 3
 

@@ -8,12 +8,12 @@
 
 #include "answers.h"
 #include "engine/base/mem.h"
-#include "engine/flow/hints.h"
+#include "engine/flow/cycle/hints.h"
 #include "plugins/dynamic_resources/selectors.h"
 #include "cache_fixture.h"
-#include "tools/codec/json.h"
-#include "tools/codec/object.h"
-#include "tools/kube/config_decode.h"
+#include "tools/format/json.h"
+#include "tools/format/object.h"
+#include "tools/kube/config/config_decode.h"
 
 #define SHOWN_MAX 20
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "tools/verdict/verdict.h"
+#include "tools/offline/verdict/verdict.h"
 
 #define NODE                                                                                                 \
 	"{\"kind\":\"Node\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"n1\"},\"status\":{"               \

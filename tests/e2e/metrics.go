@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// notOurs are metrics of kube-scheduler that berth does not have: tools/serve/README.md says why. A name that ends in _
+// notOurs are metrics of kube-scheduler that berth does not have: tools/cluster/serve/README.md says why. A name that ends in _
 // stands for all that begin so.
 var notOurs = []string{"aggregator_", "apiextensions_", "apiserver_", "authenticated_user_requests", "authentication_", "authorization_", "go_", "node_collector_", "workqueue_",
 	"rest_client_transport_cache_entries", "rest_client_transport_cert_rotation_gc_calls_total", "rest_client_transport_create_calls_total",

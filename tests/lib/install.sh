@@ -28,9 +28,9 @@ try() {
 
 cflags=$(pkg-config --cflags berth)
 arguments=$source/tools/samples expected='22 placed, 3 refused'
-try c99 $cc -std=c99 $strict $cflags "$source/tools/examples/place.c" $(pkg-config --libs berth)
-try c17 $cc -std=c17 $strict $cflags "$source/tools/examples/place.c" $(pkg-config --libs berth)
-try c_static $cc -std=c99 $strict $cflags "$source/tools/examples/place.c" "$lib/libberth.a" $(pkg-config --static --libs-only-l berth |
+try c99 $cc -std=c99 $strict $cflags "$source/tools/libberth/examples/place.c" $(pkg-config --libs berth)
+try c17 $cc -std=c17 $strict $cflags "$source/tools/libberth/examples/place.c" $(pkg-config --libs berth)
+try c_static $cc -std=c99 $strict $cflags "$source/tools/libberth/examples/place.c" "$lib/libberth.a" $(pkg-config --static --libs-only-l berth |
 	sed 's/-lberth//')
 if ldd c_static | grep -q libberth; then
 	fail "c_static needs libberth.so"

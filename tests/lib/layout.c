@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Where the members of libberth's structures are, for comparing with tools/examples/berth.py.
+ * Where the members of libberth's structures are, for comparing with tools/libberth/examples/berth.py.
  */
 #include <berth.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 # The Python examples against the library, loaded into a running interpreter: $1 berth, $2 an empty folder, $3 libberth.so, $4 the
 # project, $5 the program layout, $6 a library that has to be loaded first, for sanitizers.
 . "$(dirname "$0")/../cli/common.sh"
-library=$3 examples=$4/tools/examples first=${6:-}
+library=$3 examples=$4/tools/libberth/examples first=${6:-}
 
 python() {
 	BERTH_LIBRARY=$library LD_PRELOAD=$first ASAN_OPTIONS=detect_leaks=0 PYTHONDONTWRITEBYTECODE=1 python3 "$@"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong uses of tools/examples/berth.py are exceptions with libberth's words: wrong.py EXAMPLES"""
+"""Wrong uses of tools/libberth/examples/berth.py are exceptions with libberth's words: wrong.py EXAMPLES"""
 import sys
 
 sys.path.insert(0, sys.argv[1])

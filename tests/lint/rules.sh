@@ -139,7 +139,7 @@ code layer cache/x.c '#include "queue/queue.h"'
 code layer plugins/a/x.c '#include "cache/ledger.h"'
 code layer plugins/a/x.c '#include "plugins/b/b.h"'
 code layer cache/x.c '#include "elsewhere/x.h"'
-code layer cache/x.c '#include "tools/codec/json.h"'
+code layer cache/x.c '#include "tools/format/json.h"'
 code private cache/x.c '#include "engine/base/x_int.h"'
 code seam cache/x.c '#include <zstd.h>'
 code seam cache/x.c '#include <jemalloc/jemalloc.h>'
@@ -159,7 +159,16 @@ printf '%s\n' "$header" 'int x;' >"$code_file"
 expect readme
 
 fresh
-printf '%s\n' '# A table.' 'engine/base engine/model' 'engine/model engine/base' >"$tree/layers.txt"
+printf '%s\n' '# A table.' 'base engine/base model' 'model engine/model' 'rest cache,plugins,tests' >"$tree/layers.txt"
+expect layers
+
+fresh
+printf '%s\n' 'base engine/base' 'model engine/model base' 'rest cache,plugins,tests' >"$tree/layers.txt"
+expect layers # model may, and does not
+
+fresh
+printf '%s\n' 'apart cache engine' 'base engine/base' 'cache cache base' 'rest engine/model,plugins,tests' >"$tree/layers.txt"
+printf '%s\n' "$header" '#include "engine/base/clean.h"' >"$tree/cache/x.c"
 expect layers
 
 # commands FILE...: a compile_commands.json that builds each of these files into a target of the same name.

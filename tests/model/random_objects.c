@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
-#include "engine/flow/engine.h"
+#include "engine/flow/cycle/engine.h"
 #include "random_objects.h"
 #include "reference.h"
-#include "tools/generate/build.h"
-#include "tools/kube/config_decode.h"
+#include "tools/offline/generate/build.h"
+#include "tools/kube/config/config_decode.h"
 
 #define ENGINE_N   3
 #define PODS_MAX   512
@@ -567,8 +567,8 @@ static enum bt_outcome wanted_outcome(const struct ref_verdict *v)
 	return v->failed && v->feasible_n > 1 ? BT_FAILED : BT_PLACED;
 }
 
-/* The rule of engine/flow/engine.h: among equals, the first slot at or after a place that seed and cycle
- * choose. */
+/* The rule of engine/flow/cycle/engine.h: among equals, the first slot at or after a place that seed and
+ * cycle choose. */
 static uint32_t wanted_slot(struct history *h, struct bt_engine *engine)
 {
 	uint32_t slot_n = bt_engine_cache(engine)->view.snapshot->slot_n;

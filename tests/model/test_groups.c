@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "engine/base/mem.h"
-#include "engine/flow/group_cycle.h"
+#include "engine/flow/cycle/group_cycle.h"
 #include "random_topology.h"
 
 #define HISTORIES 60

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "engine/flow/engine.h"
+#include "engine/flow/cycle/engine.h"
 #include "random_topology.h"
 
 #define HISTORIES 100

@@ -6,8 +6,8 @@
 #include "object_fixture.h"
 
 #include "engine/base/rng.h"
-#include "engine/flow/engine.h"
-#include "tools/kube/config_decode.h"
+#include "engine/flow/cycle/engine.h"
+#include "tools/kube/config/config_decode.h"
 
 #define HISTORIES 12
 #define STEPS	  400

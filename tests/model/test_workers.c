@@ -15,14 +15,14 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rng.h"
 #include "engine/base/team.h"
 #include "engine/base/thread.h"
-#include "engine/flow/source.h"
+#include "engine/flow/cycle/source.h"
 #include "engine/score/column.h"
 #include "engine/score/scan.h"
-#include "tools/generate/generate.h"
+#include "tools/offline/generate/generate.h"
 
 #define FIRST_SEED   20261121
 #define SIGNATURE_N  150

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "engine/base/hash.h"
-#include "tools/codec/object.h"
-#include "tools/generate/build.h"
+#include "tools/format/object.h"
+#include "tools/offline/generate/build.h"
 
 /* ---- binder and evictor ---- */
 

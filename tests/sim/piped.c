@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "engine/flow/pipeline_int.h"
+#include "engine/flow/pipeline/pipeline_int.h"
 #include "sim.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 #define STREAM_THREADS 2
 #define BIND_THREADS   2

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "engine/base/rng.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define PICK(rng, of)	((of)[bt_rng_below(rng, (uint32_t)COUNT_OF(of))])

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "tools/kube/config_decode.h"
+#include "tools/kube/config/config_decode.h"
 
 #define BEGIN_NS      (INT64_C(1700000000) * SIM_SECOND)
 #define REST_SECONDS  200   /* in which everything must have come to rest */

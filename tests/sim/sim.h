@@ -5,8 +5,8 @@
 
 #include "api.h"
 #include "engine/base/compiler.h"
-#include "engine/flow/group_cycle.h"
-#include "engine/flow/pipeline.h"
+#include "engine/flow/cycle/group_cycle.h"
+#include "engine/flow/pipeline/pipeline.h"
 #include "model.h"
 #include "step.h"
 #include "workers.h"

@@ -9,7 +9,7 @@
 #include "sim.h"
 
 #include "cache/devices_int.h"
-#include "engine/flow/hints.h"
+#include "engine/flow/cycle/hints.h"
 
 /* ---- names and numbers ---- */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/base/atomic.h"
-#include "engine/base/park.h"
+#include "engine/base/eventcount.h"
 #include "engine/base/thread.h"
 
 /* What the linker makes of the names. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * engine/base/park.c, as the other models use it. Who waits: prepare, look again, wait or leave it. Who has changed
+ * engine/base/eventcount.c, as the other models use it. Who waits: prepare, look again, wait or leave it. Who has changed
  * something: wake. There is no time limit, so a lost wake-up is a wait for ever. Memory is sequentially consistent
  * here; what the code does for that (the asymmetric fence) is the business of tests/litmus.
  *

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 /* Node number, in one of three zones. */
 static inline void stress_make_node(struct bt_arena *arena, uint32_t number, struct bt_node_object *out)

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "engine/base/clock.h"
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rng.h"
 
 enum {

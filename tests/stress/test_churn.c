@@ -17,8 +17,8 @@
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
 #include "engine/base/rcu.h"
-#include "engine/flow/pipeline.h"
-#include "tools/generate/build.h"
+#include "engine/flow/pipeline/pipeline.h"
+#include "tools/offline/generate/build.h"
 
 enum { NODES = 40, KEPT = 60, NODE_EVERY = 4 };
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "cache/ingest.h"
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rng.h"
 #include "seed.h"
 #include "stress.h"

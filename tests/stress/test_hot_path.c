@@ -21,8 +21,8 @@
 #include "engine/base/atomic.h"
 #include "engine/base/mem.h"
 #include "engine/base/thread.h"
-#include "engine/flow/source.h"
-#include "tools/generate/generate.h"
+#include "engine/flow/cycle/source.h"
+#include "tools/offline/generate/generate.h"
 
 #define NODE_N	    500
 #define POD_N	    6000

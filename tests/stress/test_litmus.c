@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/base/park.h"
+#include "engine/base/eventcount.h"
 #include "engine/base/rcu.h"
 #include "engine/base/ring.h"
 #include "engine/base/rng.h"

@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "engine/base/park.h"
-#include "engine/base/race.h"
+#include "engine/base/eventcount.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rng.h"
 #include "seed.h"
 #include "stress.h"

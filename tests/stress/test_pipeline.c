@@ -13,16 +13,17 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rng.h"
 #include "engine/base/thread.h"
-#include "engine/flow/pipeline.h"
-#include "engine/flow/source.h"
+#include "engine/base/varint.h"
+#include "engine/flow/pipeline/pipeline.h"
+#include "engine/flow/cycle/source.h"
 #include "stress.h"
-#include "tools/codec/object.h"
-#include "tools/generate/generate.h"
-#include "tools/kube/admission.h"
-#include "tools/kube/parcel.h"
+#include "tools/format/object.h"
+#include "tools/offline/generate/generate.h"
+#include "tools/kube/objects/admission.h"
+#include "tools/kube/objects/watch_event.h"
 
 #define SECOND	  INT64_C(1000000000)
 #define FASTER	  300 /* the engine's seconds in one of ours */
@@ -552,24 +553,24 @@ static void play_serial(
 		(record->kind == BT_JOURNAL_APPLY ? show_serial : remove_serial)(s, &object);
 		break;
 	case BT_JOURNAL_TIME:
-		assert_true(bt_journal_number(&body, &number) && bt_journal_signed(&body, &more_ns));
+		assert_true(bt_varint_get(&body, &number) && bt_varint_get_signed(&body, &more_ns));
 		s->now_ns += more_ns;
 		bt_engine_tick(s->engine);
 		break;
 	case BT_JOURNAL_BOUND:
-		bt_journal_number(&body, &number);
+		bt_varint_get(&body, &number);
 		bt_engine_bound(s->engine, s->bindings[number]);
 		break;
 	case BT_JOURNAL_FAILED:
-		bt_journal_number(&body, &number);
+		bt_varint_get(&body, &number);
 		bt_engine_bind_failed(s->engine, s->bindings[number]);
 		break;
 	case BT_JOURNAL_EVICTED:
-		bt_journal_number(&body, &number);
+		bt_varint_get(&body, &number);
 		bt_engine_evict(s->engine, s->victims[number]);
 		break;
 	case BT_JOURNAL_EVICT_FAILED:
-		bt_journal_number(&body, &number);
+		bt_varint_get(&body, &number);
 		bt_engine_evict_failed(s->engine, s->preemptors[number]);
 		break;
 	case BT_JOURNAL_DECISION:

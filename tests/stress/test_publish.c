@@ -12,8 +12,8 @@
 
 #include "cache/ingest.h"
 #include "engine/base/mem.h"
-#include "engine/base/park.h"
-#include "engine/base/race.h"
+#include "engine/base/eventcount.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/ring.h"
 #include "engine/base/rng.h"
 #include "seed.h"

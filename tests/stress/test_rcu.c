@@ -11,8 +11,8 @@
 #include <time.h>
 
 #include "engine/base/mem.h"
-#include "engine/base/park.h"
-#include "engine/base/race.h"
+#include "engine/base/eventcount.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rcu.h"
 #include "engine/base/rng.h"
 #include "seed.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "engine/base/clock.h"
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/ring.h"
 #include "engine/base/rng.h"
 #include "seed.h"

@@ -16,9 +16,9 @@
 #include "engine/base/atomic.h"
 #include "engine/base/mem.h"
 #include "engine/base/rcu.h"
-#include "engine/flow/pipeline.h"
+#include "engine/flow/pipeline/pipeline.h"
 #include "node.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 enum { PODS = 3, KINDS = 200, AT_ONCE = 1000 };
 

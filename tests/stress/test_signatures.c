@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rng.h"
 #include "engine/model/signature.h"
 #include "seed.h"

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/rng.h"
-#include "engine/base/spool.h"
+#include "engine/base/async_writer.h"
 #include "stress.h"
 
 #define ROUND_BYTES 3000

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "engine/base/clock.h"
-#include "engine/base/race.h"
+#include "engine/base/testpoint.h"
 #include "engine/base/thread.h"
 #include "lab.h"
 

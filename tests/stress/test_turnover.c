@@ -17,9 +17,9 @@
 #include "engine/base/mem.h"
 #include "engine/base/rcu.h"
 #include "engine/base/thread.h"
-#include "engine/flow/pipeline.h"
+#include "engine/flow/pipeline/pipeline.h"
 #include "node.h"
-#include "tools/generate/build.h"
+#include "tools/offline/generate/build.h"
 
 enum { KEPT = 60, PODS = 3 };
 

@@ -12,13 +12,13 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
-#include "engine/base/park.h"
+#include "engine/base/eventcount.h"
 #include "engine/base/rng.h"
 #include "engine/base/thread.h"
 #include "engine/model/intern.h"
 #include "seed.h"
 #include "stress.h"
-#include "tools/write/writer.h"
+#include "tools/cluster/write/writer.h"
 
 #define BINDERS	 3
 #define PODS	 3000 /* a binder */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The rules that can be told from one file: form, includes, seams, atomics. Called by tools/check/lint with the variables
-# layers and seams (the two tables) and lengths (1: report long functions). Prints path:line: [rule] what and remedy.
+# layers and seams (the two tables), whole (1: the table of layers belongs to this tree) and lengths (1: report long functions). Prints path:line: [rule] what and remedy.
 
 function complain(rule, what) {
 	printf "%s:%d: [%s] %s\n", path, FNR, rule, what
@@ -11,15 +11,55 @@ function starts(text, prefix) {
 	return substr(text, 1, length(prefix)) == prefix
 }
 
-# The layer of a file: the longest line of the table that is the file itself or a folder above it.
+# The layer of a file: the one with the longest place that is the file itself or a folder above it.
 function layer_of(file,    i, best) {
-	best = ""
-	for (i = 1; i <= layer_n; i++) {
-		if ((file == layer[i] || starts(file, layer[i] "/")) && length(layer[i]) > length(best)) {
-			best = layer[i]
+	best = 0
+	for (i = 1; i <= place_n; i++) {
+		if ((file == place[i] || starts(file, place[i] "/")) && length(place[i]) > length(place[best])) {
+			best = i
 		}
 	}
-	return best
+	return best ? layer[best] : ""
+}
+
+# The street that a place stands in, of those that a line "apart" names.
+function street_of(file,    i) {
+	for (i = 1; i <= street_n; i++) {
+		if (file == street[i] || starts(file, street[i] "/")) {
+			return street[i]
+		}
+	}
+	return ""
+}
+
+function table_fault(what) {
+	printf "%s: [layers] %s\n", layers, what
+	failed = 1
+}
+
+# A row of the table of layers: a name, its places with commas between, and names of rows above.
+function read_layer(word, n,    i, places, place_count, own, other) {
+	place_count = split(word[2], places, ",")
+	for (i = 1; i <= place_count; i++) {
+		place[++place_n] = places[i]
+		layer[place_n] = word[1]
+	}
+	own = street[word[1]] = street_of(word[2])
+	for (i = 3; i <= n; i++) {
+		if (word[i] == "*") {
+			sees_all[word[1]] = 1
+			continue
+		}
+		if (!(word[i] in known)) {
+			table_fault(word[1] " names " word[i] ", which does not stand above it; a lower layer never includes a higher one")
+		}
+		other = street[word[i]]
+		if (own && other && own != other) {
+			table_fault(word[1] " names " word[i] ": " own " and " other " stand apart; share in a street before both")
+		}
+		may[word[1], word[i]] = 1
+	}
+	known[word[1]] = 1
 }
 
 function read_tables(    line, word, n, i) {
@@ -28,16 +68,13 @@ function read_tables(    line, word, n, i) {
 			continue
 		}
 		n = split(line, word, /[ \t]+/)
-		for (i = 2; i <= n; i++) {
-			if (!(word[i] in known)) {
-				printf "%s: [layers] %s names %s, which does not stand above it; a lower layer never includes a higher one\n", \
-					layers, word[1], word[i]
-				failed = 1
+		if (word[1] == "apart") {
+			for (i = 2; i <= n; i++) {
+				street[++street_n] = word[i]
 			}
-			may[word[1], word[i]] = 1
+		} else {
+			read_layer(word, n)
 		}
-		known[word[1]] = 1
-		layer[++layer_n] = word[1]
 	}
 	while ((getline line < seams) > 0) {
 		if (line ~ /^#/ || line !~ /[^ \t]/) {
@@ -102,9 +139,10 @@ function check_ours(header,    target, own, other, folder, slash) {
 		complain("layer", "\"" header "\" belongs to no line of tools/check/layers.txt; add its folder there")
 	} else if (own == "") {
 		complain("layer", "this folder is in no line of tools/check/layers.txt; add it there")
-	} else if (own != other && !((own, other) in may)) {
+	} else if (own != other && !(own in sees_all) && !((own, other) in may)) {
 		complain("layer", own " may not include " other " (\"" header "\"); see tools/check/layers.txt")
 	}
+	used[own, other] = 1
 	if (starts(path, "plugins/") && starts(header, "plugins/") && header ~ "^plugins/[^/]+/" && !starts(header, folder)) {
 		complain("layer", "a plugin may not include another one (\"" header "\"); share through a header directly in plugins/")
 	}
@@ -260,6 +298,19 @@ is_c {
 	check_length()
 }
 
+# A permission that no include uses is a door that nobody misses: the next one through it would go unseen.
+function check_permissions(    pair, name) {
+	for (pair in may) {
+		if (!(pair in used)) {
+			split(pair, name, SUBSEP)
+			table_fault(name[1] " may include " name[2] ", and does not; remove the permission")
+		}
+	}
+}
+
 END {
+	if (whole) {
+		check_permissions()
+	}
 	exit failed
 }

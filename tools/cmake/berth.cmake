@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One declaration per library, program and test. The layer table below is the include table of engine/README.md:
-# a header is found only through the library that owns it, so a forbidden include does not build.
+# One declaration per library, program and test. A header is found only
+# through the library that owns it, so an include that tools/check/layers.txt forbids does not build.
 
 option(BT_WERROR "Warnings are errors" ON)
 option(BT_BENCH "Build perf/" ON)
@@ -19,7 +19,7 @@ set(BT_RACE_DEFAULT ON)
 if(CMAKE_BUILD_TYPE STREQUAL Release)
 	set(BT_RACE_DEFAULT OFF)
 endif()
-option(BT_RACE "Tests may delay and hold threads at race points (engine/base/race.h)" ${BT_RACE_DEFAULT})
+option(BT_RACE "Tests may delay and hold threads at race points (engine/base/testpoint.h)" ${BT_RACE_DEFAULT})
 set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
@@ -89,24 +89,14 @@ if(BT_FUZZ)
 	target_compile_options(bt_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# Who may depend on whom.
-set(BT_LAYER_api "")
-set(BT_LAYER_base "")
-set(BT_LAYER_model base)
-set(BT_LAYER_cache_view base model)
-set(BT_LAYER_cache base model cache_view)
-set(BT_LAYER_queue base model)
-set(BT_LAYER_plugin_api base model cache_view)
-set(BT_LAYER_cel base model)
-set(BT_LAYER_plugins base model cache_view plugin_api cel)
-set(BT_LAYER_score base model cache_view plugin_api)
-set(BT_LAYER_flow base model cache_view cache queue plugin_api plugins score)
-set(BT_LAYER_codec base model)
-set(BT_LAYER_kube base model codec cache_view cache queue plugin_api plugins score flow)
-set(BT_LAYER_cli base)
-set(BT_LAYER_generate base model cli)
-set(BT_LAYER_report base model codec cli cache_view cache queue plugin_api score flow)
-set(BT_LAYER_trace base model codec generate)
+# Who may depend on whom: BT_LAYER_<name> of every row of tools/check/layers.txt.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tools/check/layers.txt)
+file(STRINGS ${CMAKE_SOURCE_DIR}/tools/check/layers.txt rows REGEX "^[a-z_]+ ")
+foreach(row ${rows})
+	string(REGEX REPLACE "[ \t]+" ";" row "${row}")
+	list(POP_FRONT row name place)
+	set(BT_LAYER_${name} "${row}")
+endforeach()
 
 # The include directory through which the *_int.h headers of one folder are reached, by its own sources and tests alone.
 function(bt_internal_headers folder out_directory)
@@ -121,15 +111,21 @@ function(bt_internal_headers folder out_directory)
 	set(${out_directory} ${root} PARENT_SCOPE)
 endfunction()
 
-# bt_library(<name> SOURCES ... HEADERS ... DEPENDS ... [PACKAGES pkg-config names] [LINK libraries])
-# HEADERS are the public ones, relative to the folder; *_int.h headers are reached only from their own folder.
+# bt_library(<name> [SOURCES ...] [HEADERS ...] [PACKAGES pkg-config names] [LINK libraries])
+# A library of the folder: SOURCES, or all its .c files; HEADERS, or all its .h and .def files but *_int.h, which are
+# reached only from their own folder. It is linked with the layers that its row in tools/check/layers.txt names.
 function(bt_library name)
-	cmake_parse_arguments(A "" "" "SOURCES;HEADERS;DEPENDS;PACKAGES;LINK" ${ARGN})
+	cmake_parse_arguments(A "" "" "SOURCES;HEADERS;PACKAGES;LINK" ${ARGN})
 	if(A_UNPARSED_ARGUMENTS)
 		message(FATAL_ERROR "bt_library(${name}): unknown arguments ${A_UNPARSED_ARGUMENTS}")
 	endif()
 	if(NOT DEFINED BT_LAYER_${name})
-		message(FATAL_ERROR "bt_library(${name}): no such layer in tools/cmake/berth.cmake")
+		message(FATAL_ERROR "bt_library(${name}): no such layer in tools/check/layers.txt")
+	endif()
+	if(NOT A_SOURCES AND NOT A_HEADERS)
+		file(GLOB A_SOURCES RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.c)
+		file(GLOB A_HEADERS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.h *.def)
+		list(FILTER A_HEADERS EXCLUDE REGEX "_int\\.h$")
 	endif()
 	file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
 	set(include ${CMAKE_BINARY_DIR}/include/${name})
@@ -160,10 +156,7 @@ function(bt_library name)
 		bt_internal_headers(${folder} private)
 		target_include_directories(bt_${name} PRIVATE ${private})
 	endif()
-	foreach(dep ${A_DEPENDS})
-		if(NOT dep IN_LIST BT_LAYER_${name})
-			message(FATAL_ERROR "${name} may not depend on ${dep}: see the layer table in tools/cmake/berth.cmake")
-		endif()
+	foreach(dep ${BT_LAYER_${name}})
 		target_link_libraries(bt_${name} ${kind} bt_${dep})
 	endforeach()
 	foreach(package ${A_PACKAGES})
@@ -185,12 +178,12 @@ endfunction()
 # The tests that start threads: whole tiers, and others by name. They have the label threads as well and are what the
 # target tests_with_threads builds; tools/test runs them under ThreadSanitizer.
 set(BT_THREADED "^(stress|sim)/"
-	"^unit/base_(atomic|histogram|mem|park|race|rcu|ring|stats|team|thread)$"
-	"^unit/(cache_publish|flow_numa|flow_pipeline|flow_places|lease_lease|lib_lib|lib_misuse|lib_threads|log_log|model_intern|net_access|net_http|serve_flood|serve_serve|score_shard)$")
+	"^unit/base_(atomic|eventcount|histogram|mem|testpoint|rcu|ring|stats|team|thread)$"
+	"^unit/(cache_publish|flow_numa|flow_pipeline|flow_places|lease_lease|lib_lib|lib_misuse|lib_threads|log_log|model_intern|net_client_config|net_http|serve_flood|serve_serve|score_shard)$")
 add_custom_target(tests_with_threads)
 
 # bt_test(<tier> <name> SOURCES ... LIBS bt libraries [INTERNAL folder of _int.h headers] [ARGS ...] [DATA])
-# A cmocka program. Tests of a module may include its folder's _int.h headers.
+# A cmocka program. Tests of a module may include its folder's _int.h headers; every test, those of tests/fixtures.
 function(bt_test tier name)
 	cmake_parse_arguments(A "" "" "SOURCES;LIBS;INTERNAL;ARGS" ${ARGN})
 	if(A_UNPARSED_ARGUMENTS)
@@ -206,6 +199,7 @@ function(bt_test tier name)
 	endforeach()
 	target_link_libraries(${target} PRIVATE bt_flags PkgConfig::PKG_cmocka)
 	target_compile_definitions(${target} PRIVATE BT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" BT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+	target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/tests/fixtures)
 	foreach(folder ${A_INTERNAL})
 		bt_internal_headers(${folder} private)
 		target_include_directories(${target} PRIVATE ${private} ${CMAKE_SOURCE_DIR}/${folder})

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "engine/base/check.h"
-#include "tools/codec/json.h"
+#include "tools/format/json.h"
 
 static inline void answer_line_check(struct bt_str line)
 {

@@ -7,8 +7,8 @@
 
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "tools/kube/config_decode.h"
-#include "tools/kube/config_encode.h"
+#include "tools/kube/config/config_decode.h"
+#include "tools/kube/config/config_encode.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
  */
 #include "answer_line.h"
 
-#include "tools/verdict/history.h"
+#include "tools/offline/verdict/history.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,7 +3,7 @@
  */
 #include "answer_line.h"
 
-#include "tools/verdict/verdict.h"
+#include "tools/offline/verdict/verdict.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

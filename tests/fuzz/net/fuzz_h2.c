@@ -18,10 +18,10 @@
 #include "engine/base/atomic.h"
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
-#include "tools/net/dial_int.h"
-#include "tools/net/http.h"
-#include "tools/net/latch.h"
-#include "tools/net/tls_int.h"
+#include "tools/cluster/net/dial_int.h"
+#include "tools/cluster/net/http.h"
+#include "tools/cluster/net/latch.h"
+#include "tools/cluster/net/tls_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

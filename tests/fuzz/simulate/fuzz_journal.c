@@ -8,8 +8,9 @@
 
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
-#include "tools/kube/parcel.h"
-#include "tools/simulate/recording.h"
+#include "engine/base/varint.h"
+#include "tools/kube/objects/watch_event.h"
+#include "tools/kube/config/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,10 +23,10 @@ static void seal(struct bt_str bytes, struct bt_buf *out)
 	uint64_t n;
 
 	bt_buf_str(out, bt_str_sub(bytes, 0, HEAD_BYTES));
-	while (bt_journal_number(&rest, &n) && rest.len > SUM_BYTES && n < rest.len - SUM_BYTES) {
+	while (bt_varint_get(&rest, &n) && rest.len > SUM_BYTES && n < rest.len - SUM_BYTES) {
 		uint64_t sum = bt_hash_bytes(rest.ptr, (size_t)n + 1);
 
-		bt_journal_put_number(n, out);
+		bt_varint_put(n, out);
 		bt_buf_str(out, bt_str_sub(rest, 0, (size_t)n + 1));
 		for (int i = 0; i < SUM_BYTES; i++) {
 			bt_buf_char(out, (char)(sum >> 8 * i));

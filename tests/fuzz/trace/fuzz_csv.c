@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "engine/base/check.h"
-#include "tools/trace/openb.h"
+#include "tools/offline/trace/openb.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "engine/base/check.h"
-#include "tools/codec/encode.h"
-#include "tools/watch/proto.h"
+#include "tools/format/encode.h"
+#include "tools/format/proto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

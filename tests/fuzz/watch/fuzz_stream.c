@@ -9,8 +9,8 @@
 #include "engine/base/check.h"
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
-#include "tools/watch/event_int.h"
-#include "tools/watch/stream_int.h"
+#include "tools/cluster/watch/event_int.h"
+#include "tools/cluster/watch/stream_int.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

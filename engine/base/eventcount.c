@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Event counts over futex, and the asymmetric fence over membarrier.
+ */
+#include "engine/base/eventcount.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <linux/time_types.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/base/check.h"
+#include "engine/base/clock.h"
+#include "engine/base/testpoint.h"
+#include "engine/base/rcu.h"
+
+_Atomic uint32_t bt_fence_is_asymmetric;
+
+static void ask_for_membarrier(void)
+{
+	long known = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+	if (known > 0 && known & MEMBARRIER_CMD_PRIVATE_EXPEDITED &&
+		syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0) {
+		bt_store_release(&bt_fence_is_asymmetric, 1);
+	}
+}
+
+static void ask_once(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, ask_for_membarrier);
+}
+
+/* A light half that ran before the answer was known was a full fence, which is right with either heavy half.
+ */
+void bt_fence_heavy(void)
+{
+	ask_once();
+	if (!bt_load_relaxed(&bt_fence_is_asymmetric)) {
+		bt_fence_full(); /* WHY: the light half is a full fence too */
+		return;
+	}
+	bt_fence_compiler();
+	while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+		sched_yield(); /* the kernel is short of memory */
+	}
+	bt_fence_compiler();
+}
+
+void bt_park_init(struct bt_park *park)
+{
+	ask_once();
+	bt_store_relaxed(&park->armed, 0);
+	bt_store_relaxed(&park->epoch, 0);
+	bt_store_relaxed(&park->wakes, 0);
+}
+
+/*
+ * Whoever clears armed raises epoch afterwards. The key is read before armed is set, so a waker that saw this
+ * thread's armed makes the key stale; one that cleared armed for an earlier waiter has still to raise epoch,
+ * or has done so before this thread looks at what it waits for, and then this thread sees that change.
+ */
+uint32_t bt_park_prepare(struct bt_park *park)
+{
+	/* EDGE park.epoch acquire: a key that is up to date comes with the change that it was raised for. */
+	uint32_t key = bt_load_acquire(&park->epoch);
+
+	BT_RACE_POINT("park.prepare.before_armed");
+	/* EDGE park.armed release: the key was read before; a waker that sees armed raises epoch beyond the
+	 * key. */
+	bt_store_release(&park->armed, 1);
+	bt_fence_heavy(); /* EDGE park.armed: armed, then the caller's look at what it waits for */
+	BT_RACE_POINT("park.prepare.after_armed");
+	return key;
+}
+
+/* Until epoch is not key, or until the monotonic clock shows the deadline. */
+static bool sleep_on(struct bt_park *park, uint32_t key, const struct __kernel_timespec *deadline)
+{
+	return syscall(SYS_futex, &park->epoch, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, key, deadline, NULL,
+		       FUTEX_BITSET_MATCH_ANY) == 0 ||
+	       errno != ETIMEDOUT;
+}
+
+bool bt_park_wait(struct bt_park *park, uint32_t key, int64_t timeout_ns)
+{
+	bool was_online = bt_rcu_pause();
+	bool in_time;
+
+	BT_RACE_POINT("park.wait.before_sleep");
+	if (timeout_ns == BT_PARK_FOREVER) {
+		in_time = sleep_on(park, key, NULL);
+	} else {
+		int64_t now_ns = bt_clock_monotonic_ns();
+		int64_t deadline_ns = timeout_ns < INT64_MAX - now_ns ? now_ns + timeout_ns : INT64_MAX;
+		struct __kernel_timespec deadline = {
+			.tv_sec = deadline_ns / 1000000000, .tv_nsec = deadline_ns % 1000000000};
+
+		in_time = timeout_ns > 0 && sleep_on(park, key, &deadline);
+	}
+	BT_RACE_POINT("park.wait.after_sleep");
+	bt_rcu_resume(was_online);
+	/* EDGE park.epoch acquire: what was changed before the wake-up is seen. */
+	return bt_load_acquire(&park->epoch) != key || in_time;
+}
+
+void bt_park_wake_armed(struct bt_park *park)
+{
+	BT_RACE_POINT("park.wake.before_claim");
+	/* EDGE park.armed acquire: epoch rises after every waiter that this clears has read its key. */
+	if (!bt_exchange(&park->armed, 0)) {
+		return; /* another waker has taken it over, and raises epoch */
+	}
+	BT_RACE_POINT("park.wake.before_raise");
+	bt_add(&park->epoch, 1); /* EDGE park.epoch release: the change comes with the new epoch */
+	bt_add_relaxed(&park->wakes, 1);
+	BT_RACE_POINT("park.wake.before_futex");
+	syscall(SYS_futex, &park->epoch, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, INT_MAX, NULL, NULL, 0);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The scheduler's configuration: its life, its defaults, and the merge of a profile's plugins with the
+ * default list.
+ */
+#include "engine/flow/config/config.h"
+
+#include <stdlib.h>
+
+#define SECOND_NS INT64_C(1000000000)
+
+void bt_config_init(struct bt_config *config, const struct bt_gates *gates)
+{
+	*config = (struct bt_config){.profiles = NULL};
+	if (gates) {
+		config->gates = *gates;
+	} else {
+		bt_gates_init(&config->gates);
+	}
+}
+
+void bt_config_init_default(struct bt_config *config, const struct bt_gates *gates)
+{
+	bt_config_init(config, gates);
+	bt_config_default(config);
+}
+
+void bt_config_fini(struct bt_config *config)
+{
+	bt_arena_fini(&config->arena);
+	*config = (struct bt_config){.profiles = NULL};
+}
+
+static void default_int(struct bt_config_int *field, int32_t value)
+{
+	if (!field->set) {
+		*field = (struct bt_config_int){.value = value, .set = true};
+	}
+}
+
+static void default_int64(struct bt_config_int64 *field, int64_t value)
+{
+	if (!field->set) {
+		*field = (struct bt_config_int64){.value = value, .set = true};
+	}
+}
+
+static void default_bool(struct bt_config_bool *field, bool value)
+{
+	if (!field->set) {
+		*field = (struct bt_config_bool){.value = value, .set = true};
+	}
+}
+
+static void default_text(struct bt_str *field, const char *text)
+{
+	if (!field->len) {
+		*field = bt_str(text);
+	}
+}
+
+static void default_duration(int64_t *field, int64_t seconds)
+{
+	if (!*field) {
+		*field = seconds * SECOND_NS;
+	}
+}
+
+static bool list_has(const struct bt_config_plugin_list *list, struct bt_str name)
+{
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (bt_str_eq(list->items[i].name, name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Whether the default list holds the plugin under these gates. */
+static bool is_default(enum bt_plugin_id id, const struct bt_gates *gates)
+{
+	switch (id) {
+	case BT_PLUGIN_DYNAMIC_RESOURCES:
+		return gates->on[BT_GATE_DYNAMIC_RESOURCE_ALLOCATION];
+	case BT_PLUGIN_NODE_DECLARED_FEATURES:
+		return gates->on[BT_GATE_NODE_DECLARED_FEATURES];
+	case BT_PLUGIN_GANG_SCHEDULING:
+		return gates->on[BT_GATE_GANG_SCHEDULING];
+	case BT_PLUGIN_TOPOLOGY_PLACEMENT_GENERATOR:
+	case BT_PLUGIN_POD_GROUP_PODS_COUNT:
+		return gates->on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING];
+	default:
+		return true;
+	}
+}
+
+/*
+ * The profile's MultiPoint set over the default one. A plugin of the default list that the profile enables
+ * again keeps its place and takes the profile's entry (the last one, when there are several: the others
+ * follow as duplicates, which the expansion refuses).
+ */
+static void merge_multi_point(struct bt_config *config, struct bt_config_plugin_set *set)
+{
+	struct bt_config_plugin_list custom = set->enabled, merged = {.n = 0};
+	bool *replaced = bt_arena_zalloc(&config->arena, custom.n + 1);
+	bool none = list_has(&set->disabled, bt_str("*"));
+
+	merged.items = bt_arena_zalloc(&config->arena, (custom.n + BT_PLUGIN_N) * sizeof *merged.items);
+	for (unsigned id = 0; id < BT_PLUGIN_N && !none; id++) {
+		struct bt_config_plugin plugin = {.name = bt_plugin_name((enum bt_plugin_id)id),
+			.weight = bt_plugin_default_weight((enum bt_plugin_id)id)};
+
+		if (!is_default((enum bt_plugin_id)id, &config->gates) ||
+			list_has(&set->disabled, plugin.name)) {
+			continue;
+		}
+		for (uint32_t i = custom.n; i-- > 0;) {
+			if (bt_str_eq(custom.items[i].name, plugin.name)) {
+				plugin = custom.items[i];
+				replaced[i] = true;
+				break;
+			}
+		}
+		merged.items[merged.n++] = plugin;
+	}
+	for (uint32_t i = 0; i < custom.n; i++) {
+		if (!replaced[i]) {
+			merged.items[merged.n++] = custom.items[i];
+		}
+	}
+	set->enabled = merged;
+}
+
+static void forget_weights(struct bt_config_plugin_list *disabled)
+{
+	for (uint32_t i = 0; i < disabled->n; i++) {
+		disabled->items[i].weight = 0;
+	}
+}
+
+/* The other points have no default list: merging only forgets the weights of disabled entries. */
+static void merge_plugins(struct bt_config *config, struct bt_config_plugins *plugins)
+{
+	merge_multi_point(config, &plugins->multi_point);
+	forget_weights(&plugins->multi_point.disabled);
+	for (unsigned point = 0; point < BT_POINT_N; point++) {
+		forget_weights(&plugins->points[point].disabled);
+	}
+}
+
+static bool uses_plugin(const struct bt_config_plugins *plugins, struct bt_str name)
+{
+	for (unsigned point = 0; point < BT_POINT_N; point++) {
+		if (list_has(&plugins->points[point].enabled, name)) {
+			return true;
+		}
+	}
+	return list_has(&plugins->multi_point.enabled, name);
+}
+
+/* Absent resources become cpu and memory; absent weights become 1. */
+static void default_resources(struct bt_config *config, struct bt_config_resource_list *list)
+{
+	if (!list->n) {
+		list->items = bt_arena_zalloc(&config->arena, 2 * sizeof *list->items);
+		list->items[0] = (struct bt_config_resource){.name = bt_str("cpu"), .weight = 1};
+		list->items[1] = (struct bt_config_resource){.name = bt_str("memory"), .weight = 1};
+		list->n = 2;
+	}
+	for (uint32_t i = 0; i < list->n; i++) {
+		if (!list->items[i].weight) {
+			list->items[i].weight = 1;
+		}
+	}
+}
+
+static void default_fit(struct bt_config *config, struct bt_node_resources_fit_args *args)
+{
+	if (!args->strategy.set) {
+		args->strategy = (struct bt_scoring_strategy){.set = true, .type = bt_str("LeastAllocated")};
+	}
+	default_resources(config, &args->strategy.resources);
+}
+
+static void default_volume_binding(struct bt_config *config, struct bt_volume_binding_args *args)
+{
+	default_int64(&args->bind_timeout_s, 600);
+	if (args->shape.n || !config->gates.on[BT_GATE_STORAGE_CAPACITY_SCORING]) {
+		return;
+	}
+	args->shape.items = bt_arena_zalloc(&config->arena, 2 * sizeof *args->shape.items);
+	args->shape.items[0] = (struct bt_config_shape_point){.utilization = 0, .score = 10};
+	args->shape.items[1] = (struct bt_config_shape_point){.utilization = 100, .score = 0};
+	args->shape.n = 2;
+	args->shape.set = true;
+}
+
+static void default_dynamic_resources(const struct bt_gates *gates, struct bt_dynamic_resources_args *args)
+{
+	if (!args->filter_timeout.set && gates->on[BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT]) {
+		args->filter_timeout = (struct bt_config_duration){.ns = 10 * SECOND_NS, .set = true};
+	}
+	if (!args->binding_timeout.set && gates->on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] &&
+		gates->on[BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS]) {
+		args->binding_timeout = (struct bt_config_duration){.ns = 600 * SECOND_NS, .set = true};
+	}
+}
+
+static void default_args(struct bt_config *config, struct bt_config_args *args)
+{
+	switch (args->kind) {
+	case BT_ARGS_DEFAULT_PREEMPTION:
+		default_int(&args->default_preemption.min_candidate_nodes_percentage, 10);
+		default_int(&args->default_preemption.min_candidate_nodes_absolute, 100);
+		break;
+	case BT_ARGS_INTER_POD_AFFINITY:
+		default_int(&args->inter_pod_affinity.hard_pod_affinity_weight, 1);
+		break;
+	case BT_ARGS_NODE_RESOURCES_FIT:
+		default_fit(config, &args->fit);
+		break;
+	case BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION:
+		default_resources(config, &args->balanced.resources);
+		break;
+	case BT_ARGS_POD_TOPOLOGY_SPREAD:
+		default_text(&args->spread.defaulting_type, "System");
+		break;
+	case BT_ARGS_VOLUME_BINDING:
+		default_volume_binding(config, &args->volume_binding);
+		break;
+	case BT_ARGS_DYNAMIC_RESOURCES:
+		default_dynamic_resources(&config->gates, &args->dynamic_resources);
+		break;
+	case BT_ARGS_NODE_AFFINITY:
+	case BT_ARGS_NONE:
+	case BT_ARGS_N:
+		break;
+	}
+}
+
+static int order_by_name(const void *a, const void *b)
+{
+	const enum bt_plugin_id *left = a, *right = b;
+
+	return bt_str_cmp(bt_plugin_name(*left), bt_plugin_name(*right));
+}
+
+/* Adds default arguments, in order of names, for the plugins that take some and have none yet. */
+static void add_missing_args(struct bt_config *config, struct bt_profile_config *profile)
+{
+	struct bt_config_args *args =
+		bt_arena_zalloc(&config->arena, (profile->arg_n + BT_PLUGIN_N) * sizeof *args);
+	enum bt_plugin_id ids[BT_PLUGIN_N];
+	uint32_t n = profile->arg_n;
+
+	for (unsigned id = 0; id < BT_PLUGIN_N; id++) {
+		ids[id] = (enum bt_plugin_id)id;
+	}
+	qsort(ids, BT_PLUGIN_N, sizeof ids[0], order_by_name);
+	for (uint32_t i = 0; i < n; i++) {
+		args[i] = profile->args[i];
+		default_args(config, &args[i]);
+	}
+	for (unsigned i = 0; i < BT_PLUGIN_N; i++) {
+		struct bt_str name = bt_plugin_name(ids[i]);
+		enum bt_args_kind kind = bt_plugin_args_kind(name);
+		bool given = kind == BT_ARGS_NONE || !uses_plugin(&profile->plugins, name);
+
+		for (uint32_t k = 0; k < profile->arg_n && !given; k++) {
+			given = bt_str_eq(profile->args[k].name, name);
+		}
+		if (!given) {
+			args[n] = (struct bt_config_args){.name = name, .kind = kind};
+			default_args(config, &args[n++]);
+		}
+	}
+	profile->args = args;
+	profile->arg_n = n;
+}
+
+static void default_profiles(struct bt_config *config)
+{
+	if (!config->profile_n) {
+		config->profiles = bt_arena_zalloc(&config->arena, sizeof *config->profiles);
+		config->profile_n = 1;
+	}
+	if (config->profile_n == 1 && !config->profiles[0].scheduler_name_set) {
+		config->profiles[0].scheduler_name = bt_str("default-scheduler");
+		config->profiles[0].scheduler_name_set = true;
+	}
+	for (uint32_t i = 0; i < config->profile_n; i++) {
+		merge_plugins(config, &config->profiles[i].plugins);
+		add_missing_args(config, &config->profiles[i]);
+	}
+}
+
+/* Timeouts, and the list of what extenders manage alone. */
+static void default_extenders(struct bt_config *config)
+{
+	struct bt_str_list list = {.set = true};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < config->extender_n; i++) {
+		default_duration(&config->extenders[i].http_timeout_ns, 5);
+		n += config->extenders[i].resource_n;
+	}
+	list.items = bt_arena_zalloc(&config->arena, (n + 1) * sizeof *list.items);
+	for (uint32_t i = 0; i < config->extender_n; i++) {
+		for (uint32_t k = 0; k < config->extenders[i].resource_n; k++) {
+			if (config->extenders[i].resources[k].ignored_by_scheduler) {
+				list.items[list.n++] = config->extenders[i].resources[k].name;
+			}
+		}
+	}
+	config->extender_resources = list;
+}
+
+void bt_config_default(struct bt_config *config)
+{
+	struct bt_leader_election_config *election = &config->leader_election;
+	struct bt_client_connection_config *connection = &config->client_connection;
+
+	default_int(&config->parallelism, 16);
+	default_profiles(config);
+	default_int(&config->percentage_of_nodes_to_score, 0);
+	default_text(&election->resource_lock, "leases");
+	default_text(&election->resource_namespace, "kube-system");
+	default_text(&election->resource_name, "kube-scheduler");
+	default_text(&connection->content_type, "application/vnd.kubernetes.protobuf");
+	if (connection->qps == 0) {
+		connection->qps = 50;
+	}
+	if (!connection->burst) {
+		connection->burst = 100;
+	}
+	default_duration(&election->lease_duration_ns, 15);
+	default_duration(&election->renew_deadline_ns, 10);
+	default_duration(&election->retry_period_ns, 2);
+	default_bool(&election->leader_elect, true);
+	default_int64(&config->pod_initial_backoff_s, 1);
+	default_int64(&config->pod_max_backoff_s, 10);
+	default_bool(&config->enable_profiling, true);
+	default_bool(&config->enable_contention_profiling, config->enable_profiling.value);
+	default_extenders(config);
+}

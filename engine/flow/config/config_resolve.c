@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Building a profile: which plugins run at each extension point, in which order and with which weight.
+ * Source: framework/runtime and the profile map of kube-scheduler v1.36.3, rule by rule and error by error.
+ */
+#include <assert.h>
+#include <stdio.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/quote.h"
+#include "engine/flow/config/config_int.h"
+
+static_assert(BT_PLUGIN_N <= 32, "a set of plugins is a word");
+
+/* Upstream's order of building, which decides the error that is met first. */
+static const enum bt_point build_order[BT_POINT_N] = {
+	BT_POINT_PRE_FILTER,
+	BT_POINT_FILTER,
+	BT_POINT_POST_FILTER,
+	BT_POINT_RESERVE,
+	BT_POINT_PRE_SCORE,
+	BT_POINT_SCORE,
+	BT_POINT_PRE_BIND,
+	BT_POINT_BIND,
+	BT_POINT_POST_BIND,
+	BT_POINT_PERMIT,
+	BT_POINT_PRE_ENQUEUE,
+	BT_POINT_QUEUE_SORT,
+	BT_POINT_PLACEMENT_GENERATE,
+	BT_POINT_PLACEMENT_SCORE,
+};
+
+/* A profile on its way: each failing step adds one text to errors, behind the prefix that names the profile.
+ */
+struct build {
+	const struct bt_config *config;
+	const struct bt_profile_config *profile;
+	struct bt_config_errors *errors;
+	struct bt_str prefix;
+	struct bt_resolved_profile *out;
+};
+
+static uint32_t bit(enum bt_plugin_id id)
+{
+	return UINT32_C(1) << id;
+}
+
+static enum bt_status refuse_unknown(struct build *build, enum bt_point point, struct bt_str name)
+{
+	struct bt_buf quoted = {.len = 0};
+
+	bt_quote(&quoted, name);
+	bt_config_errors_add(build->errors, "%.*s%s %.*s does not exist", BT_STR_ARG(build->prefix),
+		bt_point_interface(point), BT_STR_ARG(bt_buf_view(&quoted)));
+	bt_buf_fini(&quoted);
+	return BT_INVALID;
+}
+
+static enum bt_status refuse_twice(struct build *build, enum bt_point point, struct bt_str name)
+{
+	bt_config_errors_add(build->errors, "%.*splugin \"%.*s\" already registered as \"%s\"",
+		BT_STR_ARG(build->prefix), BT_STR_ARG(name), bt_point_interface(point));
+	return BT_INVALID;
+}
+
+static enum bt_status refuse_profile(struct build *build, const char *what, const char *more)
+{
+	struct bt_buf quoted = {.len = 0};
+
+	bt_quote(&quoted, build->profile->scheduler_name);
+	bt_config_errors_add(build->errors, "%.*s%s profile with scheduler name %.*s%s",
+		BT_STR_ARG(build->prefix), what, BT_STR_ARG(bt_buf_view(&quoted)), more);
+	bt_buf_fini(&quoted);
+	return BT_INVALID;
+}
+
+static void append(struct bt_resolved_point *point, enum bt_plugin_id id)
+{
+	point->plugins[point->n++] = (struct bt_resolved_plugin){.id = id};
+}
+
+static uint32_t set_of(const struct bt_config_plugin_list *list, bool *out_all)
+{
+	uint32_t set = 0;
+
+	*out_all = false;
+	for (uint32_t i = 0; i < list->n; i++) {
+		enum bt_plugin_id id = bt_plugin_find(list->items[i].name);
+
+		set |= id < BT_PLUGIN_N ? bit(id) : 0;
+		*out_all = *out_all || bt_str_is(list->items[i].name, "*");
+	}
+	return set;
+}
+
+/* The plugins that any set of the profile enables. */
+static uint32_t needed_plugins(const struct bt_config_plugins *plugins)
+{
+	bool all;
+	uint32_t set = set_of(&plugins->multi_point.enabled, &all);
+
+	for (unsigned point = 0; point < BT_POINT_N; point++) {
+		set |= set_of(&plugins->points[point].enabled, &all);
+	}
+	return set;
+}
+
+/* The point's own list, in its own order. */
+static enum bt_status take_own(struct build *build, enum bt_point point)
+{
+	const struct bt_config_plugin_list *enabled = &build->profile->plugins.points[point].enabled;
+	uint32_t seen = 0;
+
+	for (uint32_t i = 0; i < enabled->n; i++) {
+		struct bt_str name = enabled->items[i].name;
+		enum bt_plugin_id id = bt_plugin_find(name);
+
+		if (id == BT_PLUGIN_N) {
+			return refuse_unknown(build, point, name);
+		}
+		if (!bt_plugin_serves(id, point)) {
+			bt_config_errors_add(build->errors, "%.*splugin \"%.*s\" does not extend %s plugin",
+				BT_STR_ARG(build->prefix), BT_STR_ARG(name), bt_point_interface(point));
+			return BT_INVALID;
+		}
+		if (seen & bit(id)) {
+			return refuse_twice(build, point, name);
+		}
+		seen |= bit(id);
+		append(&build->out->points[point], id);
+	}
+	return BT_OK;
+}
+
+/*
+ * Spreads MultiPoint over one point: first the plugins that the point names as well, in the point's order,
+ * then the others of MultiPoint, then what only the point names.
+ */
+static enum bt_status expand(struct build *build, enum bt_point point)
+{
+	const struct bt_config_plugins *plugins = &build->profile->plugins;
+	const struct bt_config_plugin_list *multi = &plugins->multi_point.enabled;
+	struct bt_resolved_point own = build->out->points[point], merged = {.n = 0}, spread = {.n = 0};
+	uint32_t own_set, disabled, overridden = 0, seen = 0;
+	bool none;
+
+	own_set = set_of(&plugins->points[point].enabled, &none);
+	disabled = set_of(&plugins->points[point].disabled, &none);
+	for (uint32_t i = 0; i < multi->n && !none; i++) {
+		enum bt_plugin_id id = bt_plugin_find(multi->items[i].name);
+
+		if (id == BT_PLUGIN_N) {
+			return refuse_unknown(build, point, multi->items[i].name);
+		}
+		if (!bt_plugin_serves(id, point) || (disabled & bit(id))) {
+			continue;
+		}
+		if (own_set & bit(id)) {
+			overridden |= bit(id);
+			continue;
+		}
+		if (seen & bit(id)) {
+			return refuse_twice(build, point, multi->items[i].name);
+		}
+		seen |= bit(id);
+		append(&spread, id);
+	}
+	for (uint32_t i = 0; i < own.n; i++) {
+		if (overridden & bit(own.plugins[i].id)) {
+			append(&merged, own.plugins[i].id);
+		}
+	}
+	for (uint32_t i = 0; i < spread.n; i++) {
+		append(&merged, spread.plugins[i].id);
+	}
+	for (uint32_t i = 0; i < own.n; i++) {
+		if (!(overridden & bit(own.plugins[i].id))) {
+			append(&merged, own.plugins[i].id);
+		}
+	}
+	build->out->points[point] = merged;
+	return BT_OK;
+}
+
+/* The sum of weights that upstream keeps; it may wrap around, which its check for overflow then sees. */
+struct weights {
+	int32_t of[BT_PLUGIN_N];
+	bool set[BT_PLUGIN_N];
+	uint64_t total;
+};
+
+static bool add_weights(
+	struct weights *weights, const struct bt_config_plugin_list *list, enum bt_point point)
+{
+	const int64_t max_score = 100;
+
+	for (uint32_t i = 0; i < list->n; i++) {
+		enum bt_plugin_id id = bt_plugin_find(list->items[i].name);
+		int64_t weight = list->items[i].weight ? list->items[i].weight : 1;
+
+		if (id == BT_PLUGIN_N || !bt_plugin_serves(id, point) || weights->set[id]) {
+			continue;
+		}
+		weights->set[id] = true;
+		weights->of[id] = (int32_t)weight;
+		if (weight * max_score > (int64_t)((uint64_t)INT64_MAX - weights->total)) {
+			return false;
+		}
+		weights->total += (uint64_t)(weight * max_score);
+	}
+	return true;
+}
+
+/* The point's own weights come before those of MultiPoint. */
+static enum bt_status weigh(struct build *build, enum bt_point point, const char *what)
+{
+	const struct bt_config_plugins *plugins = &build->profile->plugins;
+	struct bt_resolved_point *resolved = &build->out->points[point];
+	struct weights weights = {.total = 0};
+
+	if (!add_weights(&weights, &plugins->points[point].enabled, point) ||
+		!add_weights(&weights, &plugins->multi_point.enabled, point)) {
+		bt_config_errors_add(build->errors,
+			"%.*s%s plugins: total score of Score plugins could overflow",
+			BT_STR_ARG(build->prefix), what);
+		return BT_INVALID;
+	}
+	for (uint32_t i = 0; i < resolved->n; i++) {
+		resolved->plugins[i].weight = weights.of[resolved->plugins[i].id];
+	}
+	return BT_OK;
+}
+
+static void take_args(struct build *build, const struct bt_config_args *args)
+{
+	struct bt_resolved_profile *out = build->out;
+
+	switch (args->kind) {
+	case BT_ARGS_DEFAULT_PREEMPTION:
+		out->default_preemption = args->default_preemption;
+		break;
+	case BT_ARGS_INTER_POD_AFFINITY:
+		out->inter_pod_affinity = args->inter_pod_affinity;
+		break;
+	case BT_ARGS_NODE_AFFINITY:
+		out->node_affinity = args->node_affinity;
+		break;
+	case BT_ARGS_NODE_RESOURCES_FIT:
+		out->fit = args->fit;
+		if (build->config->extender_resources.n) {
+			out->fit.ignored_resources = build->config->extender_resources;
+		}
+		break;
+	case BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION:
+		out->balanced = args->balanced;
+		break;
+	case BT_ARGS_POD_TOPOLOGY_SPREAD:
+		out->spread = args->spread;
+		break;
+	case BT_ARGS_VOLUME_BINDING:
+		out->volume_binding = args->volume_binding;
+		break;
+	case BT_ARGS_DYNAMIC_RESOURCES:
+		out->dynamic_resources = args->dynamic_resources;
+		break;
+	case BT_ARGS_NONE:
+	case BT_ARGS_N:
+		break;
+	}
+}
+
+/* Gives the needed plugins their arguments; NodeResourcesFit is the one that checks them only here. */
+static enum bt_status init_plugins(struct build *build)
+{
+	uint32_t needed = needed_plugins(&build->profile->plugins);
+	struct bt_config_errors faults = {.n = 0};
+	struct bt_buf text = {.len = 0};
+	enum bt_status status = BT_OK;
+
+	for (uint32_t i = 0; i < build->profile->arg_n; i++) {
+		enum bt_plugin_id id = bt_plugin_find(build->profile->args[i].name);
+
+		if (id < BT_PLUGIN_N && (needed & bit(id))) {
+			take_args(build, &build->profile->args[i]);
+		}
+	}
+	if (needed & bit(BT_PLUGIN_NODE_RESOURCES_FIT)) {
+		bt_config_validate_fit(&build->out->fit, &faults);
+	}
+	if (faults.n) {
+		bt_config_errors_text(&faults, &text);
+		bt_config_errors_add(build->errors, "%.*sinitializing plugin \"NodeResourcesFit\": %.*s",
+			BT_STR_ARG(build->prefix), BT_STR_ARG(bt_buf_view(&text)));
+		status = BT_INVALID;
+	}
+	bt_buf_fini(&text);
+	bt_config_errors_fini(&faults);
+	return status;
+}
+
+static enum bt_status check_counts(struct build *build)
+{
+	const struct bt_resolved_point *points = build->out->points;
+	char count[32];
+
+	if (points[BT_POINT_QUEUE_SORT].n != 1) {
+		snprintf(count, sizeof count, ", but got %u", points[BT_POINT_QUEUE_SORT].n);
+		return refuse_profile(build, "only one queue sort plugin required for", count);
+	}
+	if (!points[BT_POINT_BIND].n) {
+		return refuse_profile(build, "at least one bind plugin is needed for", "");
+	}
+	if (points[BT_POINT_PLACEMENT_GENERATE].n > 1) {
+		return refuse_profile(build, "at most one placement generate plugin is allowed for", "");
+	}
+	return BT_OK;
+}
+
+static enum bt_status build_points(struct build *build)
+{
+	for (unsigned i = 0; i < BT_POINT_N; i++) {
+		if (take_own(build, build_order[i]) != BT_OK) {
+			return BT_INVALID;
+		}
+	}
+	for (unsigned i = 0; i < BT_POINT_N; i++) {
+		if (expand(build, build_order[i]) != BT_OK) {
+			return BT_INVALID;
+		}
+	}
+	if (check_counts(build) != BT_OK || weigh(build, BT_POINT_SCORE, "score") != BT_OK) {
+		return BT_INVALID;
+	}
+	return weigh(build, BT_POINT_PLACEMENT_SCORE, "placement score");
+}
+
+/* Certificates are left to whoever calls the extender. */
+static enum bt_status check_extender_tls(const struct bt_config *config, struct bt_config_errors *errors)
+{
+	for (uint32_t i = 0; i < config->extender_n; i++) {
+		const struct bt_extender_tls *tls = &config->extenders[i].tls;
+
+		if (tls->insecure && (tls->ca_file.len || tls->ca_data.len)) {
+			bt_config_errors_add(errors,
+				"couldn't build extenders: specifying a root certificates file with the "
+				"insecure flag is not allowed");
+			return BT_INVALID;
+		}
+	}
+	return BT_OK;
+}
+
+/* What extenders manage alone has to be told to NodeResourcesFit, so that every profile must have its
+ * arguments. */
+static enum bt_status check_extender_resources(
+	const struct bt_config *config, uint32_t profile_ix, struct bt_config_errors *errors)
+{
+	const struct bt_profile_config *profile = &config->profiles[profile_ix];
+
+	for (uint32_t i = 0; i < profile->arg_n; i++) {
+		if (profile->args[i].kind == BT_ARGS_NODE_RESOURCES_FIT) {
+			return BT_OK;
+		}
+	}
+	if (!config->extender_resources.n) {
+		return BT_OK;
+	}
+	bt_config_errors_add(
+		errors, "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config");
+	return BT_INVALID;
+}
+
+enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profile_ix,
+	struct bt_config_errors *errors, struct bt_resolved_profile *out_profile)
+{
+	const struct bt_profile_config *profile;
+	struct bt_resolved_profile resolved = {.scheduler_name = {.len = 0}};
+	struct build build;
+
+	BT_REQUIRE(profile_ix < config->profile_n);
+	profile = &config->profiles[profile_ix];
+	resolved.scheduler_name = profile->scheduler_name;
+	resolved.percentage_of_nodes_to_score = profile->percentage_of_nodes_to_score.set
+							? profile->percentage_of_nodes_to_score.value
+							: config->percentage_of_nodes_to_score.value;
+	build = (struct build){.config = config, .profile = profile, .errors = errors, .out = &resolved};
+	build.prefix =
+		bt_config_path(errors, "initializing profiles: creating profile for scheduler name %.*s: ",
+			BT_STR_ARG(profile->scheduler_name));
+	if (check_extender_resources(config, profile_ix, errors) != BT_OK || init_plugins(&build) != BT_OK ||
+		build_points(&build) != BT_OK) {
+		return BT_INVALID;
+	}
+	*out_profile = resolved;
+	return BT_OK;
+}
+
+static struct bt_str sort_args(const struct bt_profile_config *profile, enum bt_plugin_id sort)
+{
+	for (uint32_t i = 0; i < profile->arg_n; i++) {
+		if (bt_str_eq(profile->args[i].name, bt_plugin_name(sort))) {
+			return profile->args[i].raw;
+		}
+	}
+	return (struct bt_str){.len = 0};
+}
+
+enum bt_status bt_config_check_profiles(const struct bt_config *config, struct bt_config_errors *errors)
+{
+	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof *resolved);
+	enum bt_plugin_id sort = BT_PLUGIN_N, first_sort = BT_PLUGIN_N;
+	enum bt_status status = check_extender_tls(config, errors);
+	struct bt_buf name = {.len = 0};
+
+	for (uint32_t i = 0; i < config->profile_n && status == BT_OK; i++) {
+		status = check_extender_resources(config, i, errors);
+	}
+	for (uint32_t i = 0; i < config->profile_n && status == BT_OK; i++) {
+		const struct bt_profile_config *profile = &config->profiles[i];
+
+		status = bt_config_resolve(config, i, errors, resolved);
+		if (status != BT_OK) {
+			break;
+		}
+		sort = resolved->points[BT_POINT_QUEUE_SORT].plugins[0].id;
+		first_sort = i ? first_sort : sort;
+		bt_buf_clear(&name);
+		bt_quote(&name, profile->scheduler_name);
+		if (sort != first_sort) {
+			bt_config_errors_add(errors,
+				"initializing profiles: different queue sort plugins for profile %.*s: "
+				"\"%.*s\", first: \"%.*s\"",
+				BT_STR_ARG(bt_buf_view(&name)), BT_STR_ARG(bt_plugin_name(sort)),
+				BT_STR_ARG(bt_plugin_name(first_sort)));
+			status = BT_INVALID;
+		} else if (!bt_str_eq(sort_args(profile, sort), sort_args(&config->profiles[0], sort))) {
+			bt_config_errors_add(errors,
+				"initializing profiles: different queue sort plugin args for profile %.*s",
+				BT_STR_ARG(bt_buf_view(&name)));
+			status = BT_INVALID;
+		}
+	}
+	bt_buf_fini(&name);
+	bt_mem_free(resolved);
+	return status;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A cycle's calls to the API server.
+ */
+#include "engine/flow/cycle/cycle_api_calls.h"
+
+#include "engine/base/buf.h"
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+enum bt_cycle_end bt_cycle_end_of(const struct bt_decision *decision)
+{
+	switch (decision->outcome) {
+	case BT_PLACED:
+		return BT_CYCLE_PLACED;
+	case BT_REFUSED:
+		return BT_CYCLE_UNSCHEDULABLE;
+	case BT_FAILED:
+		return BT_CYCLE_ERROR;
+	case BT_GATED:
+		return BT_CYCLE_GATED;
+	case BT_SKIPPED:
+		break;
+	}
+	return BT_CYCLE_DELETING;
+}
+
+enum bt_nomination bt_nomination_of(const struct bt_decision *decision)
+{
+	if (decision->outcome == BT_FAILED) {
+		return BT_NOMINATION_CLEAR;
+	}
+	if (decision->outcome != BT_REFUSED) {
+		return BT_NOMINATION_LEAVE;
+	}
+	switch (decision->preempt) {
+	case BT_PREEMPT_FOUND:
+		return BT_NOMINATION_SET;
+	case BT_PREEMPT_NOWHERE:
+		return BT_NOMINATION_CLEAR;
+	case BT_PREEMPT_INELIGIBLE:
+	case BT_PREEMPT_FAILED:
+		break;
+	}
+	return BT_NOMINATION_LEAVE;
+}
+
+static struct bt_str keep(struct bt_api_calls *calls, struct bt_buf *buf)
+{
+	struct bt_str text = {bt_arena_copy(&calls->arena, buf->ptr ? buf->ptr : "", buf->len), buf->len};
+
+	bt_buf_fini(buf);
+	return text;
+}
+
+static struct bt_str BT_PRINTF(2, 3) text_of(struct bt_api_calls *calls, const char *format, ...)
+{
+	struct bt_buf buf = {.len = 0};
+	va_list args;
+
+	va_start(args, format);
+	bt_buf_vprintf(&buf, format, args);
+	va_end(args);
+	return keep(calls, &buf);
+}
+
+static struct bt_api_call *add(
+	struct bt_api_calls *calls, enum bt_api_verb verb, const struct bt_api_pod *pod)
+{
+	calls->items = bt_mem_grow(calls->items, calls->n, &calls->cap, sizeof(*calls->items));
+	calls->items[calls->n] = (struct bt_api_call){.verb = verb, .pod = pod};
+	return &calls->items[calls->n++];
+}
+
+/* The scheduler of the pod whose cycle it is reports all events. */
+static struct bt_api_event *add_event(
+	struct bt_api_calls *calls, const struct bt_api_cycle *cycle, const struct bt_api_pod *pod)
+{
+	struct bt_api_event *event = &add(calls, BT_API_EVENT, pod)->event;
+
+	event->reporting_controller = cycle->pod->scheduler_name;
+	event->reporting_instance =
+		text_of(calls, "%.*s-%.*s", BT_STR_ARG(cycle->pod->scheduler_name), BT_STR_ARG(cycle->host));
+	return event;
+}
+
+const struct bt_pod_condition *bt_api_condition(const struct bt_api_pod *pod, struct bt_str type)
+{
+	for (uint32_t i = 0; i < pod->condition_n; i++) {
+		if (bt_str_eq(pod->conditions[i].type, type)) {
+			return &pod->conditions[i];
+		}
+	}
+	return NULL;
+}
+
+/* Fills in the time of the transition, which stays while the status does. Returns whether the condition is
+ * new; its generation alone does not make it so. */
+static bool renews(const struct bt_api_pod *pod, struct bt_pod_condition *condition, int64_t now_s)
+{
+	const struct bt_pod_condition *old = bt_api_condition(pod, condition->type);
+
+	condition->observed_generation = pod->generation;
+	condition->transition_s = now_s;
+	if (!old || !bt_str_eq(old->status, condition->status)) {
+		return true;
+	}
+	condition->transition_s = old->transition_s;
+	return !bt_str_eq(old->reason, condition->reason) || !bt_str_eq(old->message, condition->message);
+}
+
+/* Both changes travel in one call, which is not made when nothing changes. */
+static struct bt_api_call *patch(struct bt_api_calls *calls, const struct bt_api_cycle *cycle,
+	const struct bt_api_pod *pod, const struct bt_pod_condition *condition, enum bt_nomination nomination,
+	struct bt_str node)
+{
+	struct bt_api_status status = {.nomination = BT_NOMINATION_LEAVE};
+	bool changes = false;
+	struct bt_api_call *call;
+
+	BT_REQUIRE(nomination != BT_NOMINATION_SET || node.len);
+	if (condition) {
+		status.has_condition = true;
+		status.condition = *condition;
+		changes = renews(pod, &status.condition, cycle->now_s);
+	}
+	if ((nomination == BT_NOMINATION_CLEAR && pod->nominated_node_name.len) ||
+		(nomination == BT_NOMINATION_SET && !bt_str_eq(pod->nominated_node_name, node))) {
+		status.nomination = nomination;
+		status.nominated_node_name =
+			nomination == BT_NOMINATION_SET ? node : (struct bt_str){.len = 0};
+		changes = true;
+	}
+	if (!changes) {
+		return NULL;
+	}
+	call = add(calls, BT_API_PATCH_STATUS, pod);
+	call->status = status;
+	return call;
+}
+
+static void add_placed(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+{
+	const struct bt_pod_condition scheduled = {.type = bt_str("PodScheduled"), .status = bt_str("True")};
+	struct bt_api_call *call;
+	struct bt_api_event *event;
+
+	add(calls, BT_API_BIND, cycle->pod)->node = cycle->node;
+	call = patch(calls, cycle, cycle->pod, &scheduled, BT_NOMINATION_CLEAR, (struct bt_str){.len = 0});
+	if (call) {
+		call->by_server = true;
+		call->status.condition.observed_generation = 0;
+	}
+	event = add_event(calls, cycle, cycle->pod);
+	event->reason = "Scheduled";
+	event->action = "Binding";
+	event->note = text_of(calls, "Successfully assigned %.*s/%.*s to %.*s",
+		BT_STR_ARG(cycle->pod->namespace_), BT_STR_ARG(cycle->pod->name), BT_STR_ARG(cycle->node));
+}
+
+/* A longer note is cut, also inside a character. */
+static struct bt_str note_of(struct bt_api_calls *calls, struct bt_str message)
+{
+	static const char suffix[] = " ...";
+
+	if (message.len <= BT_EVENT_NOTE_BYTES) {
+		return text_of(calls, "%.*s", BT_STR_ARG(message));
+	}
+	message = bt_str_sub(message, 0, BT_EVENT_NOTE_BYTES - (sizeof(suffix) - 1));
+	return text_of(calls, "%.*s%s", BT_STR_ARG(message), suffix);
+}
+
+static void add_failure(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+{
+	const struct bt_pod_condition condition = {.type = bt_str("PodScheduled"),
+		.status = bt_str("False"),
+		.reason = bt_str(cycle->end == BT_CYCLE_ERROR ? "SchedulerError" : "Unschedulable"),
+		.message = text_of(calls, "%.*s", BT_STR_ARG(cycle->message))};
+	struct bt_api_event *event = add_event(calls, cycle, cycle->pod);
+
+	event->warning = true;
+	event->reason = "FailedScheduling";
+	event->action = "Scheduling";
+	event->note = note_of(calls, cycle->message);
+	patch(calls, cycle, cycle->pod, &condition, cycle->nomination, cycle->node);
+}
+
+static void add_victim(
+	const struct bt_api_cycle *cycle, const struct bt_api_victim *victim, struct bt_api_calls *calls)
+{
+	struct bt_api_event *event;
+
+	if (!victim->in_memory) {
+		const struct bt_pod_condition target = {.type = bt_str("DisruptionTarget"),
+			.status = bt_str("True"),
+			.reason = bt_str("PreemptionByScheduler"),
+			.message = text_of(calls, "%.*s: preempting to accommodate a higher priority pod",
+				BT_STR_ARG(cycle->pod->scheduler_name))};
+
+		patch(calls, cycle, victim->pod, &target, BT_NOMINATION_LEAVE, (struct bt_str){.len = 0});
+		add(calls, BT_API_DELETE, victim->pod);
+	}
+	event = add_event(calls, cycle, victim->pod);
+	event->reason = "Preempted";
+	event->action = "Preempting";
+	event->note = text_of(calls, "Preempted by pod %.*s on node %.*s%s", BT_STR_ARG(cycle->pod->uid),
+		BT_STR_ARG(cycle->node), victim->in_memory ? " (in kube-scheduler memory)." : "");
+	event->related = cycle->pod;
+}
+
+static void add_victims(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+{
+	for (uint32_t i = 0; i < cycle->victim_n; i++) {
+		if (!cycle->victims[i].terminating) {
+			add_victim(cycle, &cycle->victims[i], calls);
+		}
+	}
+}
+
+static bool all_terminate(const struct bt_api_cycle *cycle)
+{
+	for (uint32_t i = 0; i < cycle->victim_n; i++) {
+		if (!cycle->victims[i].terminating) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void add_unpromised(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+{
+	for (uint32_t i = 0; i < cycle->unpromised_n; i++) {
+		patch(calls, cycle, cycle->unpromised[i], NULL, BT_NOMINATION_CLEAR,
+			(struct bt_str){.len = 0});
+	}
+}
+
+static void add_refused(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+{
+	if (cycle->preempts_in_turn) {
+		add_victims(cycle, calls);
+		add_unpromised(cycle, calls);
+		add_failure(cycle, calls);
+		return;
+	}
+	add_failure(cycle, calls);
+	if (!all_terminate(cycle)) {
+		add_unpromised(cycle, calls);
+		add_victims(cycle, calls);
+	}
+}
+
+static void add_gated(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+{
+	const struct bt_pod_condition gated = {.type = bt_str("PodScheduled"),
+		.status = bt_str("False"),
+		.reason = bt_str("SchedulingGated"),
+		.message = bt_str("Scheduling is blocked due to non-empty scheduling gates")};
+	struct bt_api_call *call;
+
+	if (bt_api_condition(cycle->pod, gated.type)) {
+		return;
+	}
+	call = patch(calls, cycle, cycle->pod, &gated, BT_NOMINATION_LEAVE, (struct bt_str){.len = 0});
+	call->by_server = true;
+	call->status.condition.observed_generation = 0;
+}
+
+static void add_deleting(const struct bt_api_cycle *cycle, struct bt_api_calls *calls)
+{
+	struct bt_api_event *event = add_event(calls, cycle, cycle->pod);
+
+	event->warning = true;
+	event->reason = "FailedScheduling";
+	event->action = "Scheduling";
+	event->note = text_of(calls, "skip schedule deleting pod: %.*s/%.*s",
+		BT_STR_ARG(cycle->pod->namespace_), BT_STR_ARG(cycle->pod->name));
+}
+
+void bt_api_calls_of(const struct bt_api_cycle *cycle, struct bt_api_calls *out_calls)
+{
+	bt_arena_reset(&out_calls->arena);
+	out_calls->n = 0;
+	switch (cycle->end) {
+	case BT_CYCLE_PLACED:
+		add_placed(cycle, out_calls);
+		break;
+	case BT_CYCLE_UNSCHEDULABLE:
+	case BT_CYCLE_ERROR:
+		add_refused(cycle, out_calls);
+		break;
+	case BT_CYCLE_DELETING:
+		add_deleting(cycle, out_calls);
+		break;
+	case BT_CYCLE_GATED:
+		add_gated(cycle, out_calls);
+		break;
+	}
+}
+
+void bt_api_calls_fini(struct bt_api_calls *calls)
+{
+	bt_mem_free(calls->items);
+	bt_arena_fini(&calls->arena);
+	*calls = (struct bt_api_calls){.n = 0};
+}

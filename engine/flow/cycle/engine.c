@@ -1,0 +1,1085 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stages 4 to 8 on one thread: pop, decide, assume, bind, confirm or forget (I1, I2, I5, I9, I10).
+ */
+#include "engine/flow/cycle/engine_int.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/probe.h"
+#include "engine/base/quote.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/dynamic_resources/selectors.h"
+
+#define FORESEE_NODES 50000 /* with fewer the cache holds what cycles read */
+
+static const uint32_t *label_column(void *context, uint32_t key)
+{
+	const struct bt_engine *engine = context;
+
+	return bt_snapshot_label_column(engine->cache->snapshot, key);
+}
+
+static const uint64_t *image_nodes(void *context, uint32_t name)
+{
+	const struct bt_engine *engine = context;
+
+	return bt_snapshot_image_nodes(engine->cache->snapshot, name);
+}
+
+static uint32_t find_node(void *context, uint32_t name)
+{
+	const struct bt_engine *engine = context;
+
+	return bt_snapshot_find(engine->cache->snapshot, name);
+}
+
+/* Does the pod wait in the queue? */
+static bool stands_in_queue(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
+
+	return where != BT_WAIT_NOWHERE && where != BT_WAIT_IN_FLIGHT;
+}
+
+/* The signature of a pod of which nothing is known but its name. Valid until signatures are retired. */
+static BT_NOINLINE const struct bt_signature *bare_signature(struct bt_engine *engine, uint32_t namespace_)
+{
+	const struct bt_pod_object object = {.meta.namespace_ = bt_engine_name(engine, namespace_)};
+	struct bt_delta delta;
+
+	bt_ingest_describe_pod(engine->cache->worker, &object, &delta);
+	const struct bt_signature *signature = delta.pod.pod.signature;
+	bt_delta_drop(&delta);
+	bt_counters_know(engine->cache->counters, signature);
+	return signature;
+}
+
+/*
+ * As what does a nominated pod count on its node for the cycle's pod? NULL: it does not. Of one that is in no
+ * queue (it was dropped because it is being deleted, or is of a group whose cycle is on) upstream knows
+ * nothing but its name: it counts as a pod of priority 0 without requests. Source: nominatedPodToInfo,
+ * addGENominatedPods, v1.36.3.
+ */
+static const struct bt_signature *counts_as(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	int32_t priority = bt_ledger_pod(ledger, engine->promises_for)->priority;
+
+	if (pod_ix == engine->promises_for) {
+		return NULL;
+	}
+	if (!stands_in_queue(engine, pod_ix)) {
+		return priority > 0 ? NULL : bare_signature(engine, pod->signature->namespace_);
+	}
+	return pod->priority < priority ? NULL : pod->signature;
+}
+
+/* Lets the pods that a node is promised to, and that the cycle's pod has to yield to, use it; or ends that.
+ */
+static bool shift_promised(struct bt_engine *engine, uint32_t node_ix, bool add)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	bool any = false;
+
+	for (uint32_t i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD;
+		i = bt_ledger_next(ledger, i)) {
+		const struct bt_signature *signature = counts_as(engine, i);
+
+		if (!signature) {
+			continue;
+		}
+		if (add && !any) {
+			bt_ledger_try_begin(ledger, node_ix);
+		}
+		bt_ledger_try_like(ledger, signature, node_ix, add);
+		any = true;
+	}
+	return any;
+}
+
+static bool put_promised(void *context, uint32_t node_ix)
+{
+	return shift_promised(context, node_ix, true);
+}
+
+static void take_promised(void *context, uint32_t node_ix)
+{
+	struct bt_engine *engine = context;
+
+	shift_promised(engine, node_ix, false);
+	bt_ledger_try_end(engine->cache->ledger, node_ix);
+}
+
+static BT_NOINLINE void begin_devices(struct bt_engine *engine, const struct bt_pod *pod)
+{
+	const struct bt_clock *clock = &engine->options.clock;
+
+	bt_devices_begin(engine->cache->devices, pod->name, pod->uid,
+		clock->now_ns ? bt_clock_now_ns(clock) : INT64_MAX);
+}
+
+const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	engine->promises_for = pod_ix;
+	engine->reserved.pod_ix = BT_NO_POD;
+	if (pod->signature->claim_n || pod->signature->extended_n) {
+		begin_devices(engine, pod);
+	}
+	return bt_ledger_may_yield(engine->cache->ledger, pod_ix) ? &engine->promises : NULL;
+}
+
+/* Gives plugins the numbers by which the queue knows them. */
+static void number_plugins(struct bt_lane *lane, bool extenders, bool pod_groups)
+{
+	const struct bt_profile *plugins = &lane->profile.plugins;
+
+	bt_hints_of(&lane->hints, &lane->profile);
+	if (extenders) {
+		bt_hints_add_extenders(&lane->hints, pod_groups);
+	}
+	for (uint32_t u = 0; u < plugins->use_n; u++) {
+		lane->number_of_use[u] = bt_hints_find(&lane->hints, plugins->uses[u].plugin->name);
+	}
+	lane->gates_number = bt_hints_find(&lane->hints, "SchedulingGates");
+	lane->claims_number = bt_hints_find(&lane->hints, "DynamicResources");
+	lane->extender_number = bt_hints_find(&lane->hints, "Extender");
+	lane->groups_number =
+		lane->profile.groups_checked ? bt_hints_find(&lane->hints, "GangScheduling") : -1;
+	lane->preemption_number = bt_hints_find(&lane->hints, "DefaultPreemption");
+}
+
+/* What does not fit is as good as for ever; upstream's numbers overflow. */
+static int64_t backoff_ns(int64_t seconds)
+{
+	return seconds < INT64_MAX / BT_QUEUE_SECOND ? seconds * BT_QUEUE_SECOND : INT64_MAX;
+}
+
+static struct bt_queue *make_queue(struct bt_engine *engine, const struct bt_config *config)
+{
+	const struct bt_queue_options options = {
+		.initial_backoff_ns = backoff_ns(config->pod_initial_backoff_s.value),
+		.max_backoff_ns =
+			engine->options.no_backoff ? 0 : backoff_ns(config->pod_max_backoff_s.value),
+		.max_unschedulable_ns = BT_QUEUE_MAX_UNSCHEDULABLE,
+		.pop_from_backoff = config->gates.on[BT_GATE_SCHEDULER_POP_FROM_BACKOFF_Q],
+		.hooks = bt_engine_hooks(engine),
+	};
+
+	return bt_queue_create(&options);
+}
+
+static enum bt_status make_lanes(
+	struct bt_engine *engine, const struct bt_config *config, struct bt_config_errors *errors)
+{
+	const struct bt_planner_env env = {
+		.dictionary = engine->cache->dictionary,
+		.view = &engine->cache->view,
+		.label_column = label_column,
+		.image_nodes = image_nodes,
+		.find_node = find_node,
+		.context = engine,
+		.memory_bytes = engine->options.plan_memory_bytes ? engine->options.plan_memory_bytes
+								  : BT_ENGINE_PLAN_MEMORY,
+	};
+	/* Too large for the stack, and only needed while the lanes are made. */
+	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof(*resolved));
+	enum bt_status status = BT_OK;
+
+	engine->lanes = bt_mem_zalloc(config->profile_n, sizeof(*engine->lanes));
+	for (uint32_t i = 0; i < config->profile_n && status == BT_OK; i++) {
+		struct bt_lane *lane = &engine->lanes[i];
+
+		status = bt_config_resolve(config, i, errors, resolved);
+		if (status == BT_OK) {
+			bt_flow_profile_init(&lane->profile, resolved, &config->gates,
+				engine->cache->dictionary, &engine->arena);
+			lane->planner = bt_planner_create(&lane->profile.plugins, &env);
+			lane->samples = bt_samples(
+				engine->options.sampling, lane->profile.percentage_of_nodes_to_score);
+			number_plugins(
+				lane, config->extender_n > 0, config->gates.on[BT_GATE_GENERIC_WORKLOAD]);
+			engine->lane_n++;
+		}
+	}
+	bt_mem_free(resolved);
+	return status;
+}
+
+/* Source: AllocatorFeatures, v1.36.3. */
+static void configure_devices(struct bt_engine *engine, const struct bt_gates *gates)
+{
+	static const struct bt_device_judge judge = {
+		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
+	const struct bt_device_features features = {
+		.admin_access = gates->on[BT_GATE_DRA_ADMIN_ACCESS],
+		.prioritized_list = gates->on[BT_GATE_DRA_PRIORITIZED_LIST],
+		.partitionable = gates->on[BT_GATE_DRA_PARTITIONABLE_DEVICES],
+		.taints = gates->on[BT_GATE_DRA_DEVICE_TAINTS],
+		.binding_conditions = gates->on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] &&
+				      gates->on[BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS],
+		.consumable_capacity = gates->on[BT_GATE_DRA_CONSUMABLE_CAPACITY],
+		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE],
+	};
+
+	bt_devices_configure(engine->cache->devices, &features, &judge);
+}
+
+/* Gates that change decisions and that berth knows by name only: it does not act as if they were off. */
+static enum bt_status check_gates(const struct bt_gates *gates, struct bt_config_errors *errors)
+{
+	static const enum bt_gate unsupported[] = {BT_GATE_DRA_DEVICE_TAINT_RULES,
+		BT_GATE_DRA_LIST_TYPE_ATTRIBUTES, BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES,
+		BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING,
+		BT_GATE_WORKLOAD_AWARE_PREEMPTION};
+	enum bt_status status = BT_OK;
+
+	for (size_t i = 0; i < sizeof(unsupported) / sizeof(unsupported[0]); i++) {
+		if (gates->on[unsupported[i]]) {
+			bt_config_errors_add(errors,
+				"the feature gate %s is on, but berth does not do yet what it stands for; "
+				"turn it off",
+				bt_gate_info(unsupported[i])->name);
+			status = BT_INVALID;
+		}
+	}
+	return status;
+}
+
+struct bt_engine *bt_engine_create(const struct bt_config *config, const struct bt_engine_options *options,
+	struct bt_config_errors *errors)
+{
+	struct bt_engine *engine = bt_mem_zalloc(1, sizeof(*engine));
+
+	engine->options = *options;
+	engine->foresee_from = options->always_foresee ? 1 : FORESEE_NODES;
+	engine->cache = bt_cache_create();
+	engine->event_names.intern = engine->cache->dictionary->intern;
+	engine->queue = make_queue(engine, config);
+	engine->async_preemption = config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION];
+	engine->groups.intern = engine->cache->dictionary->intern;
+	engine->groups.tracked = config->gates.on[BT_GATE_GENERIC_WORKLOAD];
+	engine->gangs = config->gates.on[BT_GATE_GANG_SCHEDULING];
+	engine->start_ns = engine->ticked_ns = options->clock.now_ns ? bt_clock_now_ns(&options->clock) : 0;
+	engine->extend = bt_extend_create(config, engine->cache, &options->extending);
+	engine->measures = options->stages ? bt_measures_create() : NULL;
+	engine->extended = config->extender_n > 0;
+	engine->promises = (struct bt_promises){put_promised, take_promised, engine};
+	configure_devices(engine, &config->gates);
+	bt_engine_set_team(engine, options->team);
+	if (check_gates(&config->gates, errors) != BT_OK ||
+		bt_config_check_profiles(config, errors) != BT_OK ||
+		make_lanes(engine, config, errors) != BT_OK) {
+		bt_engine_destroy(engine);
+		return NULL;
+	}
+	return engine;
+}
+
+void bt_engine_destroy(struct bt_engine *engine)
+{
+	if (!engine) {
+		return;
+	}
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		bt_planner_destroy(engine->lanes[i].planner);
+	}
+	bt_extend_destroy(engine->extend);
+	bt_measures_destroy(engine->measures);
+	bt_evaluation_fini(&engine->evaluation);
+	bt_preemption_fini(&engine->preemption);
+	bt_buf_fini(&engine->post.text);
+	for (int i = 0; i < BT_NOTES_N; i++) {
+		bt_preempt_notes_fini(&engine->notes[i]);
+	}
+	bt_map_fini(&engine->hopeless_ixs);
+	bt_mem_free(engine->hopeless);
+	bt_mem_free(engine->unpromised);
+	bt_pod_groups_fini(&engine->groups);
+	bt_group_cycle_fini(&engine->group_cycle);
+	bt_held_release(&engine->reserved.names);
+	bt_queue_destroy(engine->queue);
+	for (size_t i = 0; i < engine->replaced_n; i++) {
+		bt_node_desc_defer(engine->replaced[i]);
+	}
+	bt_mem_free(engine->replaced);
+	bt_held_release(&engine->event_names);
+	bt_cache_destroy(engine->cache);
+	bt_mem_free(engine->lanes);
+	bt_mem_free(engine->live);
+	bt_mem_free(engine->leaving);
+	bt_arena_fini(&engine->events);
+	bt_mem_free(engine->order);
+	bt_mem_free(engine->turned);
+	bt_mem_free(engine->ahead);
+	bt_mem_free(engine->reserved.bindings);
+	bt_mem_free(engine->reserved.volumes);
+	bt_buf_fini(&engine->reserved.why);
+	bt_mem_free(engine->reserved.choices);
+	bt_mem_free(engine->reserved.given);
+	bt_warm_destroy(engine->warm);
+	bt_arena_fini(&engine->arena);
+	bt_mem_free(engine);
+}
+
+struct bt_cache *bt_engine_cache(struct bt_engine *engine)
+{
+	return engine->cache;
+}
+
+struct bt_queue *bt_engine_queue(struct bt_engine *engine)
+{
+	return engine->queue;
+}
+
+const struct bt_measures *bt_engine_measures(const struct bt_engine *engine)
+{
+	return engine->measures;
+}
+
+int64_t bt_engine_took_ns(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_engine_in_group(engine, pod_ix) ? 0 : engine->took_ns;
+}
+
+void bt_engine_note_bind(struct bt_engine *engine, uint32_t pod_ix, bool yes, int64_t took_ns)
+{
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const uint16_t labels[4] = {BT_MEASURE_BIND, yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR,
+		lane ? (uint16_t)(lane - engine->lanes) : 0};
+	const uint16_t alone[4] = {labels[0], labels[1]};
+
+	if (lane) {
+		bt_measures_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
+		bt_measures_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
+	}
+}
+
+void bt_engine_note_eviction(struct bt_engine *engine, bool yes, int64_t took_ns)
+{
+	const uint16_t labels[4] = {yes ? BT_MEASURE_SUCCESS : BT_MEASURE_ERROR};
+
+	bt_measures_note(engine->measures, BT_MEASURE_EVICTING, labels, took_ns);
+}
+
+void bt_engine_note_event(struct bt_engine *engine, uint32_t label, int64_t took_ns)
+{
+	uint32_t told = engine->measures->event_label;
+	const uint16_t labels[4] = {(uint16_t)(label == UINT32_MAX ? told : label)};
+
+	engine->measures->event_label = UINT32_MAX;
+	if (label != UINT32_MAX || told != UINT32_MAX) {
+		bt_measures_note(engine->measures, BT_MEASURE_EVENT, labels, took_ns);
+	}
+}
+
+struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name)
+{
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		if (engine->lanes[i].profile.plugins.name == scheduler_name) {
+			return &engine->lanes[i];
+		}
+	}
+	return NULL;
+}
+
+struct bt_lane *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_engine_lane_of(
+		engine, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature->scheduler_name);
+}
+
+/* ---- the cycle ---- */
+
+static BT_NOINLINE void list_live(struct bt_engine *engine)
+{
+	const struct bt_snapshot *snapshot = engine->cache->view.snapshot;
+
+	engine->live = bt_mem_realloc(engine->live, snapshot->node_n, sizeof(*engine->live));
+	engine->live_n = 0;
+	for (uint32_t i = 0; i < snapshot->slot_n; i++) {
+		if (bt_bitmap_test(snapshot->live, i)) {
+			engine->live[engine->live_n++] = i;
+		}
+	}
+	engine->live_version = snapshot->version;
+}
+
+void bt_engine_list_live(struct bt_engine *engine)
+{
+	if (!engine->live || engine->live_version != engine->cache->view.snapshot->version) {
+		list_live(engine);
+	}
+}
+
+void bt_engine_evaluate_all(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
+{
+	uint32_t node_n = engine->live_n;
+	const uint32_t *nodes =
+		plan->narrowed ? bt_engine_candidates(engine, plan, 0, also_ix, &node_n) : engine->live;
+
+	bt_evaluate(plan, &engine->cache->view, nodes, node_n, UINT32_MAX, out);
+}
+
+/* Where the search for equals begins in this cycle. */
+static uint32_t tie_start(const struct bt_engine *engine)
+{
+	return bt_engine_tie_start(engine, engine->cycle_n);
+}
+
+static BT_NOINLINE bool evaluate_node(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix, struct bt_evaluation *out)
+{
+	if (!bt_bitmap_test(engine->cache->view.snapshot->live, node_ix)) {
+		return false;
+	}
+	bt_evaluate(plan, &engine->cache->view, &node_ix, 1, UINT32_MAX, out);
+	return out->feasible_n == 1;
+}
+
+bool bt_engine_evaluate_promised(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out)
+{
+	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix;
+
+	return node_ix != BT_NO_NODE && evaluate_node(engine, plan, node_ix, out);
+}
+
+/* Columns know nothing of samples and of extenders. */
+static bool columns_decide(const struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit)
+{
+	return !engine->evaluation.hooks && limit == UINT32_MAX && !plan->narrowed &&
+	       !engine->options.evaluate_always;
+}
+
+/* Picks for a pod that has to yield, unless counters or its own promise have a say, or promises do not count
+ * because a group's pods are in flight, which columns are not told. */
+static BT_NOINLINE bool pick_yielding(struct bt_engine *engine, const struct bt_lane *lane,
+	struct bt_plan *plan, uint32_t pod_ix, uint32_t *out_node_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (!plan->columns || pod->status_node != BT_NAME_NONE || pod->nominated_ix != BT_NO_NODE ||
+		engine->group_cycle.on) {
+		return false;
+	}
+	struct bt_plan *yielding = bt_planner_yielding(lane->planner, plan, &engine->promises, pod->priority);
+	return bt_plan_pick(yielding, &engine->cache->view, tie_start(engine), out_node_ix);
+}
+
+static bool pick(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan, bool idle,
+	uint32_t pod_ix, uint32_t *out_node_ix)
+{
+	if (BT_UNLIKELY(engine->evaluation.promises)) {
+		return idle && pick_yielding(engine, lane, plan, pod_ix, out_node_ix);
+	}
+	uint32_t start = tie_start(engine);
+
+	return idle ? bt_plan_pick(plan, &engine->cache->view, start, out_node_ix)
+		    : bt_counted_pick(plan, &engine->cache->view, start, out_node_ix);
+}
+
+uint32_t bt_engine_refused_promise(
+	const struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation *evaluation)
+{
+	uint32_t node_ix = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_ix;
+
+	return node_ix != BT_NO_NODE && bt_bitmap_test(engine->cache->view.snapshot->live, node_ix) &&
+			       !evaluation->error
+		       ? node_ix
+		       : BT_NO_NODE;
+}
+
+static BT_NOINLINE uint32_t choose_by_evaluation(struct bt_engine *engine, const struct bt_plan *plan,
+	bool samples, uint32_t limit, uint32_t pod_ix, enum bt_outcome *out_outcome)
+{
+	uint32_t refused_ix = bt_engine_refused_promise(engine, pod_ix, &engine->evaluation);
+
+	engine->counts.by_evaluation_n++;
+	engine->evaluated = true;
+	if (samples) {
+		bt_engine_evaluate_sample(engine, plan, limit, refused_ix, &engine->evaluation);
+	} else {
+		bt_engine_evaluate_all(engine, plan, refused_ix, &engine->evaluation);
+	}
+	if (engine->evaluation.error && engine->evaluation.feasible_n != 1) {
+		*out_outcome = BT_FAILED;
+		return BT_NO_NODE;
+	}
+	if (engine->evaluation.feasible_n == 0) {
+		return BT_NO_NODE;
+	}
+	/* A single feasible node is taken without being scored. */
+	return engine->evaluation.feasible[bt_evaluation_best(&engine->evaluation, tie_start(engine))];
+}
+
+void bt_engine_count_nodes(struct bt_engine *engine, bool on)
+{
+	engine->counts_nodes = on;
+}
+
+/* Columns say which node is the best, not how many fit. */
+static void count_nodes(struct bt_engine *engine, const struct bt_plan *plan)
+{
+	if (BT_UNLIKELY(engine->counts_nodes)) {
+		bt_evaluate_filters(plan, &engine->cache->view, engine->live, engine->live_n, UINT32_MAX,
+			&engine->evaluation);
+	} else {
+		engine->evaluation.visited_n = engine->evaluation.feasible_n = 0;
+	}
+}
+
+/* The node for a pod, or BT_NO_NODE with the outcome that says why not. */
+static uint32_t choose(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
+	uint32_t pod_ix, enum bt_outcome *out_outcome)
+{
+	uint32_t limit = UINT32_MAX, node_ix;
+	const struct bt_promises *promises = bt_engine_promises_of(engine, pod_ix);
+
+	*out_outcome = BT_REFUSED;
+	engine->evaluation.promises = promises;
+	engine->evaluation.hooks = engine->extended ? bt_extend_begin(engine->extend, pod_ix) : NULL;
+	bool idle = bt_prepare(plan, &engine->cache->view);
+	if (plan->refusal) {
+		return BT_NO_NODE;
+	}
+	if (plan->pre_filter_error) {
+		*out_outcome = BT_FAILED;
+		return BT_NO_NODE;
+	}
+	if (lane->samples) {
+		limit = bt_engine_sample_limit(engine, &lane->profile, plan);
+	}
+	if (bt_engine_evaluate_promised(engine, plan, pod_ix, &engine->evaluation)) {
+		engine->counts.by_evaluation_n++;
+		return engine->evaluation.feasible[0];
+	}
+	if (columns_decide(engine, plan, limit) && pick(engine, lane, plan, idle, pod_ix, &node_ix)) {
+		engine->counts.by_columns_n++;
+		count_nodes(engine, plan);
+		return node_ix;
+	}
+	return choose_by_evaluation(engine, plan, lane->samples, limit, pod_ix, out_outcome);
+}
+
+/* Waits from before the start are counted from there. */
+static BT_NOINLINE void note_wait(struct bt_engine *engine, uint32_t pod_ix)
+{
+	int64_t since_ns = bt_queue_info(engine->queue, pod_ix).timestamp_ns;
+
+	bt_stages_note(engine->options.stages, BT_STAGE_WAIT,
+		bt_engine_now(engine) - (since_ns > engine->start_ns ? since_ns : engine->start_ns));
+}
+
+uint32_t bt_engine_pop(struct bt_engine *engine)
+{
+	if (engine->warm) {
+		bt_engine_prepare_batch(engine);
+	}
+	if (engine->live_n >= engine->foresee_from) {
+		bt_engine_foresee(engine);
+	}
+	uint32_t pod_ix = bt_queue_pop(engine->queue);
+
+	if (pod_ix == BT_QUEUE_EMPTY) {
+		return BT_NO_POD;
+	}
+	BT_PROBE1(pop, pod_ix);
+	if (BT_UNLIKELY(engine->options.stages)) {
+		note_wait(engine, pod_ix);
+	}
+	return pod_ix;
+}
+
+enum bt_status bt_engine_take(struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_queue_take(engine->queue, pod_ix);
+}
+
+void bt_engine_tick(struct bt_engine *engine)
+{
+	int64_t now = bt_engine_now(engine), every = BT_QUEUE_FLUSH_SECONDS * BT_QUEUE_SECOND;
+	int64_t due = engine->ticked_ns - engine->start_ns;
+
+	BT_REQUIRE(engine->options.clock.now_ns);
+	bt_queue_flush_backoff(engine->queue, now);
+	if ((now - engine->start_ns) / every > due / every) {
+		bt_queue_flush_unschedulable(engine->queue, now);
+	}
+	engine->ticked_ns = now;
+}
+
+void bt_engine_start(struct bt_engine *engine)
+{
+	engine->start_ns = engine->ticked_ns = bt_engine_now(engine);
+}
+
+/* The first mark behind a time, of those that lie every_ns apart from from_ns on. */
+static int64_t mark_after(int64_t time_ns, int64_t from_ns, int64_t every_ns)
+{
+	int64_t passed = time_ns - from_ns, rest = passed % every_ns;
+
+	if (time_ns > INT64_MAX - every_ns) {
+		return INT64_MAX;
+	}
+	return time_ns - (rest < 0 ? rest + every_ns : rest) + every_ns;
+}
+
+int64_t bt_engine_next_backoff_ns(const struct bt_engine *engine)
+{
+	int64_t expiry = bt_queue_next_expiry(engine->queue);
+
+	return expiry == INT64_MAX ? INT64_MAX : mark_after(expiry, 0, BT_QUEUE_SECOND);
+}
+
+int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_by_ns)
+{
+	int64_t refused = bt_queue_oldest(engine->queue, refused_by_ns), every = BT_QUEUE_FLUSH_SECONDS;
+
+	if (refused == INT64_MAX) {
+		return INT64_MAX;
+	}
+	int64_t due = refused + BT_QUEUE_MAX_UNSCHEDULABLE;
+	due = due > engine->ticked_ns ? due : engine->ticked_ns;
+	return mark_after(due, engine->start_ns, every * BT_QUEUE_SECOND);
+}
+
+const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (pod->signature->claim_n == 0 || !bt_engine_lane_of_pod(engine, pod_ix)->profile.claims_checked) {
+		return NULL;
+	}
+	return bt_dynamic_resources_gate(&engine->cache->view, pod->signature, pod->name, pod->uid);
+}
+
+/* Chooses a node, or says why there is none. */
+static void decide(struct bt_engine *engine, struct bt_lane *lane, struct bt_decision *decision)
+{
+	const struct bt_signature *signature =
+		bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->signature;
+
+	bt_engine_list_live(engine);
+	engine->evaluated = false;
+	decision->outcome = BT_REFUSED;
+	if (engine->live_n == 0) {
+		decision->preempt = BT_PREEMPT_NOWHERE;
+		return;
+	}
+	decision->plan = bt_planner_plan(lane->planner, signature);
+	decision->node_ix = choose(engine, lane, decision->plan, decision->pod_ix, &decision->outcome);
+	if (decision->node_ix != BT_NO_NODE) {
+		decision->outcome = BT_PLACED;
+		decision->evaluated_n = engine->evaluation.visited_n;
+		decision->feasible_n = engine->evaluation.feasible_n;
+		bt_engine_choose_reserved(engine, decision->plan, decision->pod_ix, decision->node_ix);
+	} else if (decision->outcome == BT_REFUSED) {
+		bt_engine_refuse(engine, lane, decision->plan, decision);
+	}
+}
+
+/* Removes a detached pod. A victim of the cycle that is on stays until that ends. */
+static void remove_detached(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
+
+	if (leaving) {
+		leaving->in_hand = false;
+	} else {
+		bt_ledger_remove(engine->cache->ledger, pod_ix);
+	}
+}
+
+/* What had a pod in hand lets go of it. */
+static void let_go(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_queue_remove(engine->queue, pod_ix);
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->detached) {
+		remove_detached(engine, pod_ix);
+	}
+}
+
+/* Is the pod still one that waits for a node? If not, it is let go. */
+static bool still_waits(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (!pod->detached && pod->state == BT_POD_QUEUED) {
+		return true;
+	}
+	let_go(engine, pod_ix);
+	return false;
+}
+
+/* A pod that is being deleted leaves the queue. Its nomination stays until it has gone, and counts as
+ * something else from now on, which the ledger's journal has to tell. Source: skipPodSchedule, v1.36.3. */
+static BT_NOINLINE void skip(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	uint32_t nominated_ix = pod->nominated_ix;
+	bool goes = pod->detached;
+
+	bt_ledger_nominate(ledger, pod_ix, BT_NO_NODE);
+	let_go(engine, pod_ix);
+	if (!goes) {
+		bt_ledger_nominate(ledger, pod_ix, nominated_ix);
+	}
+}
+
+const struct bt_plugin_runs *bt_engine_plugin_runs(const struct bt_engine *engine, uint32_t profile)
+{
+	return &engine->lanes[profile].runs;
+}
+
+const char *bt_engine_plugin_name(const struct bt_engine *engine, uint32_t profile, uint32_t use)
+{
+	const struct bt_profile *plugins = &engine->lanes[profile].profile.plugins;
+
+	return use < plugins->use_n ? plugins->uses[use].plugin->name : NULL;
+}
+
+static void note_runs(
+	const struct bt_engine *engine, struct bt_lane *lane, const struct bt_decision *decision)
+{
+	/* A node that the pod was promised is evaluated alone. */
+	bool evaluated = engine->evaluated || decision->evaluated_n;
+
+	if (decision->plan) {
+		bt_plugin_runs_note(&lane->runs, decision->plan, evaluated ? &engine->evaluation : NULL,
+			decision->plan->narrowed ? decision->plan->candidate_n : engine->live_n,
+			decision->outcome == BT_PLACED);
+	}
+}
+
+/* Filtering and scoring are one step where columns answer, so both are Filter's. */
+static BT_NOINLINE void note_decided(
+	struct bt_engine *engine, struct bt_lane *lane, const struct bt_decision *decision, int64_t begin_ns)
+{
+	const uint16_t labels[4] = {BT_MEASURE_FILTER,
+		decision->outcome == BT_FAILED ? BT_MEASURE_ERROR : BT_MEASURE_SUCCESS,
+		(uint16_t)(lane - engine->lanes)};
+
+	engine->took_ns = bt_clock_monotonic_ns() - begin_ns;
+	bt_stages_note(engine->options.stages, BT_STAGE_DECIDE, engine->took_ns);
+	bt_measures_note(
+		engine->measures, BT_MEASURE_POINT, labels, engine->took_ns - engine->post_filter_ns);
+	engine->post_filter_ns = 0;
+	note_runs(engine, lane, decision);
+}
+
+void bt_engine_begin(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+
+	BT_REQUIRE(lane);
+	*out_decision = (struct bt_decision){
+		.pod_ix = pod_ix, .outcome = BT_SKIPPED, .node_ix = BT_NO_NODE, .nominated_ix = BT_NO_NODE};
+	bt_buf_clear(&engine->reserved.why);
+	bt_engine_post_filter_begin(engine);
+	if (BT_UNLIKELY(pod->terminating)) {
+		skip(engine, pod_ix);
+		return;
+	}
+	engine->cycle_n++;
+	int64_t begin_ns = bt_stages_now(engine->options.stages);
+	decide(engine, lane, out_decision);
+	if (BT_UNLIKELY(engine->options.stages)) {
+		note_decided(engine, lane, out_decision, begin_ns);
+	}
+	BT_PROBE4(decided, engine->cycle_n, pod_ix, out_decision->outcome, out_decision->node_ix);
+}
+
+void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	uint32_t pod_ix = decision->pod_ix;
+
+	engine->counts.refused_n += decision->outcome == BT_REFUSED;
+	engine->counts.failed_n += decision->outcome == BT_FAILED;
+	if (!still_waits(engine, pod_ix)) {
+		return;
+	}
+	enum bt_wait where =
+		bt_queue_refuse(engine->queue, pod_ix, decision->rejectors, 0, bt_engine_now(engine));
+	bt_engine_settle_promise(engine, decision);
+	if (where == BT_WAIT_UNSCHEDULABLE && decision->preempt != BT_PREEMPT_FOUND &&
+		!engine->options.strict_order && !bt_engine_stands_alone(engine, pod_ix) &&
+		!bt_engine_in_group(engine, pod_ix)) {
+		bt_queue_park(engine->queue, pod_ix, decision->rejectors);
+	}
+}
+
+/* Plugins of PostFilter have their turns one after the other: where one fails the later ones have none. */
+static void release_claim(struct bt_engine *engine, struct bt_decision *decision)
+{
+	if (bt_engine_release_claim(engine, &decision->release, decision->pod_ix)) {
+		return;
+	}
+	bt_buf_clear(&engine->reserved.why);
+	bt_buf_text(&engine->reserved.why, "resourceclaims.resource.k8s.io ");
+	bt_quote(&engine->reserved.why, bt_engine_name(engine, decision->release.name));
+	bt_buf_text(&engine->reserved.why, " not found");
+	decision->preempt = BT_PREEMPT_FAILED;
+	decision->nominated_ix = BT_NO_NODE;
+	decision->victim_n = 0;
+}
+
+static void refuse(struct bt_engine *engine, struct bt_decision *decision)
+{
+	bt_engine_ask_post_filter(engine, decision);
+	release_claim(engine, decision);
+	/* Nobody has to go for a pod that has gone. */
+	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND &&
+		     !bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->detached &&
+		     bt_engine_preempting_begin(engine, decision);
+
+	if (found && !engine->async_preemption) {
+		bt_engine_carry_out(engine, decision);
+	}
+	bt_engine_set_aside(engine, decision);
+	if (found && engine->async_preemption) {
+		bt_engine_carry_out(engine, decision);
+	}
+	bt_engine_let_leaving_go(engine);
+}
+
+/* A binding that did not come about: what was assumed is free again, and the pod is tried again later. */
+static void unassume(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
+	const struct bt_decision failed = {
+		.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE};
+
+	BT_PROBE2(forgot, pod_ix, bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix);
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	bt_engine_revert_devices(engine, pod_ix);
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_ASSUMED) {
+		bt_ledger_forget(engine->cache->ledger, pod_ix);
+	}
+	bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+	bt_engine_set_aside(engine, &failed);
+}
+
+bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	if (BT_UNLIKELY(engine->cache->view.devices->pending_n) && !bt_engine_prebinds(engine, pod_ix)) {
+		unassume(engine, pod_ix);
+		return false;
+	}
+	engine->counts.placed_n++;
+	BT_PROBE2(bind, pod_ix, node_ix);
+	if (engine->options.binder.bind) {
+		engine->options.binder.bind(engine->options.binder.context, engine, pod_ix, node_ix);
+	} else {
+		bt_engine_bound(engine, pod_ix);
+	}
+	return true;
+}
+
+/* What was chosen is not to be had any more. */
+static BT_NOINLINE void fail_placed(
+	struct bt_engine *engine, struct bt_decision *decision, enum bt_reserve reserved)
+{
+	decision->outcome = BT_FAILED;
+	decision->node_ix = BT_NO_NODE;
+	if (reserved == BT_PRE_BIND_FAILS) {
+		bt_queue_done(engine->queue, decision->pod_ix);
+		unassume(engine, decision->pod_ix);
+	} else {
+		bt_engine_set_aside(engine, decision);
+	}
+}
+
+static void place(struct bt_engine *engine, struct bt_decision *decision)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t pod_ix = decision->pod_ix;
+
+	if (bt_ledger_pod(ledger, pod_ix)->state != BT_POD_QUEUED) {
+		/* Somebody else has bound it. */
+		bt_queue_remove(engine->queue, pod_ix);
+		return;
+	}
+	enum bt_reserve reserved = bt_engine_reserve(engine, decision->plan, pod_ix, decision->node_ix);
+	if (BT_UNLIKELY(reserved != BT_RESERVED)) {
+		fail_placed(engine, decision, reserved);
+		return;
+	}
+	bt_queue_done(engine->queue, pod_ix);
+	if (!bt_engine_bind(engine, pod_ix, decision->node_ix)) {
+		decision->outcome = BT_FAILED;
+		decision->node_ix = BT_NO_NODE;
+	}
+}
+
+void bt_engine_end(struct bt_engine *engine, struct bt_decision *decision)
+{
+	switch (decision->outcome) {
+	case BT_PLACED:
+		place(engine, decision);
+		break;
+	case BT_REFUSED:
+	case BT_FAILED:
+		refuse(engine, decision);
+		break;
+	default:
+		break;
+	}
+}
+
+struct bt_str bt_engine_end_error(const struct bt_engine *engine)
+{
+	return bt_buf_view(&engine->reserved.why);
+}
+
+void bt_engine_decide(struct bt_engine *engine, uint32_t pod_ix, struct bt_decision *out_decision)
+{
+	bt_engine_begin(engine, pod_ix, out_decision);
+	bt_engine_end(engine, out_decision);
+}
+
+static bool is_reserved_for(const struct bt_resource_claim *claim, uint32_t pod_uid)
+{
+	for (uint32_t i = 0; i < claim->reserved_n; i++) {
+		if (claim->reserved_for[i] == pod_uid) {
+			return claim->allocated;
+		}
+	}
+	return false;
+}
+
+/* The pod's ResourceClaims are allocated and reserved for it. Those that were before are no news. */
+static void keep_devices(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
+{
+	const struct bt_signature *signature = pod->signature;
+	const struct bt_device_store *store = engine->cache->view.devices;
+	uint32_t claim_ix;
+
+	for (uint32_t i = 0; bt_engine_listens(engine) && i < signature->claim_n; i++) {
+		if (bt_map_get(&store->claim_ixs,
+			    bt_pair_key(signature->namespace_, signature->claims[i].claim), &claim_ix) &&
+			!is_reserved_for(&store->claims[claim_ix], bt_consumer_uid(pod->name, pod->uid))) {
+			bt_engine_wake_for_claim(engine, claim_ix, BT_CHANGED_CLAIM_STATUS);
+		}
+	}
+	bt_devices_keep(engine->cache->devices, pod_ix, signature, pod->name, pod->uid);
+}
+
+/* Has it got devices, or does it name claims? It may have been changed since and name them no more. */
+static bool has_devices(const struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod)
+{
+	uint32_t n = pod->signature->claim_n + pod->signature->extended_n;
+
+	if (n == 0 && engine->cache->view.devices->pending_n) {
+		(void)bt_devices_pending(engine->cache->devices, pod_ix, &n);
+	}
+	return n > 0;
+}
+
+/* What the binder has written of the pod's ResourceClaims counts, whatever has become of the binding. */
+static void take_written(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
+	const struct bt_binding_answer *answer)
+{
+	for (uint32_t i = 0; i < answer->claim_n; i++) {
+		uint32_t changes;
+		uint32_t claim_ix = bt_devices_written(engine->cache->devices, pod_ix,
+			pod->signature->namespace_, pod->name, pod->uid, &answer->claims[i], &changes);
+
+		if (!bt_engine_listens(engine)) {
+			continue;
+		}
+		if (claim_ix == BT_NO_CLAIM && !answer->claims[i].special) {
+			bt_engine_wake_for_devices(engine, pod->signature);
+		} else if (changes) {
+			bt_engine_wake_for_claim(engine, claim_ix, changes);
+		}
+	}
+}
+
+/* The binder's pod has gone. */
+static void end_detached(struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod *pod,
+	const struct bt_binding_answer *answer)
+{
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	if (answer->claim_n == 0 && pod->signature->claim_n && !pod->signature->extended_n) {
+		/* Its claims are allocated, until they are shown to be free. */
+		keep_devices(engine, pod_ix, pod);
+		bt_engine_let_claims_go(engine, pod_ix);
+	}
+	bt_engine_revert_devices(engine, pod_ix);
+	remove_detached(engine, pod_ix);
+}
+
+static void end_bound(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	BT_PROBE2(bound, pod_ix, pod->node_ix);
+	bt_queue_remove(engine->queue, pod_ix);
+	if (pod->detached) {
+		end_detached(engine, pod_ix, pod, answer);
+		return;
+	}
+	bt_volumes_keep(engine->cache->volumes, pod_ix);
+	if (answer->claim_n) {
+		bt_engine_revert_devices(engine, pod_ix); /* what has not been written */
+	} else if (has_devices(engine, pod_ix, pod)) {
+		keep_devices(engine, pod_ix, pod);
+	}
+	if (pod->state == BT_POD_ASSUMED) {
+		bt_ledger_confirm(engine->cache->ledger, pod_ix);
+		if (bt_engine_listens(engine)) {
+			const struct bt_event_pod shown = bt_engine_event_pod(engine, pod_ix);
+
+			bt_engine_wake_for_pod(engine, BT_ADD, &shown);
+		}
+	}
+}
+
+void bt_engine_answer(struct bt_engine *engine, uint32_t pod_ix, const struct bt_binding_answer *answer)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	bt_engine_before_change(engine, true);
+	take_written(engine, pod_ix, pod, answer);
+	if (answer->bound) {
+		end_bound(engine, pod_ix, answer);
+	} else if (pod->state == BT_POD_SCHEDULED) {
+		/* It had come about after all, through whomever: what its claims have got the source shows.
+		 */
+		bt_engine_revert_devices(engine, pod_ix);
+		end_bound(engine, pod_ix, answer);
+	} else {
+		unassume(engine, pod_ix);
+	}
+}
+
+void bt_engine_bound(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_engine_answer(engine, pod_ix, &(struct bt_binding_answer){.bound = true});
+}
+
+void bt_engine_bind_failed(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_engine_answer(engine, pod_ix, &(struct bt_binding_answer){.bound = false});
+}
+
+struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine)
+{
+	struct bt_engine_counts counts = engine->counts;
+
+	counts.cycle_n = engine->cycle_n;
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		counts.plan_drop_n += bt_planner_drop_n(engine->lanes[i].planner);
+	}
+	counts.node_move_n = bt_snapshot_move_n(engine->cache->snapshot);
+	counts.sets = bt_ledger_counts(engine->cache->ledger);
+	counts.queue = bt_queue_counts(engine->queue);
+	counts.warm = engine->warm ? bt_warm_counts(engine->warm) : (struct bt_warm_counts){0};
+	return counts;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The engine's insides, shared by the files that make it up. Context: the scheduling thread.
+ */
+#pragma once
+
+#include "engine/base/rng.h"
+#include "engine/flow/cycle/engine.h"
+#include "engine/flow/cycle/group_cycle.h"
+#include "engine/flow/cycle/hints.h"
+#include "engine/flow/cycle/pod_groups.h"
+#include "engine/flow/config/profile.h"
+#include "engine/score/topology_pick.h"
+
+#define BT_NOTES_N 16
+
+/* A profile at work. */
+struct bt_lane {
+	struct bt_flow_profile profile;
+	struct bt_planner *planner;
+	bool samples; /* its cycles look at a sample of the nodes */
+	struct bt_hints hints;
+	int number_of_use[BT_PROFILE_USES]; /* hints' numbers */
+	/* Of SchedulingGates, DynamicResources, DefaultPreemption and extenders; -1: not there. */
+	int gates_number, claims_number, preemption_number, extender_number;
+	int groups_number; /* of GangScheduling, where it is at PreEnqueue; -1: it is not */
+	struct bt_plugin_runs runs;
+};
+
+/* The pod whose preemption is being carried out. */
+struct bt_preempting {
+	bool on;
+	uint32_t pod_ix;
+	uint32_t last_ix, last_uid; /* the last victim, once its turn has come; else BT_NO_POD */
+	bool failed;		    /* a victim cannot be deleted */
+};
+
+/* A victim that has to be deleted. One that goes before that is kept, detached, until it is over. */
+struct bt_leaving {
+	uint32_t pod_ix, uid;
+	bool gone, ended; /* it has; because it has ended, and so its object is still there */
+	bool in_hand;	  /* it is gone, and the answer about its binding is still to come */
+};
+
+/* What a refusal, its text, and PostFilter depend on besides the pod: usage, nodes, nominations and pods that
+ * begin to be deleted, budgets, counters with namespaces, volumes, devices, and the members of a group that
+ * are in flight. */
+struct bt_state_of_things {
+	uint64_t journal_end, snapshot, changes, budgets, counting, storage, devices;
+	uint64_t group_cycle; /* 0: none is on */
+};
+
+/*
+ * What refused pods of a kind in that state, and preemption helped none of them.
+ * Key: bt_queue_kind_key (signature, which names the profile; priority; preemptionPolicy). Only of pods that
+ * bt_engine_stands_alone is false of. Ends: with any change of the state, with the retirement of signatures,
+ * and when there are HOPELESS_MAX of them.
+ */
+struct bt_hopeless {
+	struct bt_state_of_things when;
+	uint32_t rejectors;
+	enum bt_preempt_outcome preempt;
+};
+
+/*
+ * PostFilter of the cycle under way. Source: Evaluator.Preempt, v1.36.3: nodes and what is on them are the
+ * snapshot's, which the cycle has taken when it began; the preemptor, budgets and nominations are asked for
+ * anew. There is no snapshot of the ledger here: so PostFilter runs when the cycle ends, or before something
+ * changes that the snapshot would have kept (bt_engine_before_change).
+ */
+struct bt_post_filter_run {
+	bool due;			/* it has not run */
+	bool ran;			/* engine->preemption is its result */
+	bool listed;			/* the nodes that preemption may help are */
+	bool known;			/* what it says was known, and still is if things are as then */
+	struct bt_state_of_things when; /* the cycle began */
+	const struct bt_lane *lane;
+	struct bt_plan *plan;
+	uint32_t pod_ix, rejectors;
+	enum bt_preempt_outcome outcome, known_outcome;
+	struct bt_claim_release release;
+	struct bt_buf text;
+};
+
+/* What a ResourceClaim gets, if it is still there. */
+struct bt_reserved_choice {
+	struct bt_device_choice choice;
+	uint32_t name, uid; /* the claim's */
+};
+
+/* What is to be assumed of a binding: the PersistentVolume, or the claim when there is none; as it was. */
+struct bt_reserved_volume {
+	uint32_t claim, volume; /* names, held */
+	bool bound;		/* the volume was the claim's already, by UID: there is nothing to assume */
+	uint64_t version, shown;
+};
+
+/* What the claims of the cycle's pod get on its node. */
+struct bt_reserved {
+	uint32_t pod_ix, node_ix;  /* BT_NO_POD: nothing is noted */
+	uint64_t storage, devices; /* versions of the stores when it was chosen */
+	struct bt_volume_binding *bindings;
+	struct bt_reserved_volume *volumes; /* by binding */
+	struct bt_held names;
+	struct bt_buf why; /* what has failed in the second half */
+	struct bt_reserved_choice *choices;
+	struct bt_device_choice *given; /* room for as many */
+	uint32_t binding_n, choice_n;
+	size_t binding_cap, volume_cap, choice_cap, given_cap;
+};
+
+/* What comes of reserving. */
+enum bt_reserve {
+	BT_RESERVED = 0,
+	BT_RESERVE_FAILS,  /* nothing is assumed */
+	BT_PRE_BIND_FAILS, /* the pod is assumed; what would be bound has gone */
+};
+
+/* How far pods have got other indices, from the highest ones down. */
+struct bt_moving {
+	uint32_t end;	  /* those from there on were looked at in this pass; 0: none */
+	uint32_t stay_n;  /* pods of these that cannot have another one now */
+	uint32_t pause_n; /* events until the next pass */
+};
+
+/* Cycles: so far ahead that memory has answered, and no further: what has moved meanwhile is guessed wrong.
+ */
+#define BT_FORESEEN 4
+
+struct bt_engine {
+	struct bt_engine_options options;
+	struct bt_arena arena; /* profiles' settings */
+	struct bt_cache *cache;
+	struct bt_queue *queue;
+	struct bt_lane *lanes; /* one per profile */
+	uint32_t lane_n;
+	uint32_t *live; /* live nodes, ascending, for live_version of the snapshot */
+	uint32_t live_n;
+	uint32_t foresee_from;		/* so many: cycles are foreseen */
+	uint32_t foreseen[BT_FORESEEN]; /* by cycle: the node that was guessed; for fetching only */
+	uint64_t live_version;
+	struct bt_moving moving;
+	uint32_t most_slots; /* there were since what is kept by them was forgotten */
+	/* Sampling: the live nodes in upstream's order, twice, for order_version of the snapshot, and where
+	 * the next sample begins. */
+	uint32_t *order;
+	uint64_t order_version;
+	uint32_t next_start;
+	uint32_t *turned; /* room for a few nodes in another order */
+	size_t turned_cap;
+	uint64_t cycle_n;
+	struct bt_evaluation evaluation;
+	bool evaluated;	   /* in this cycle: the evaluation is the cycle's */
+	bool counts_nodes; /* bt_engine_count_nodes */
+	struct bt_promises promises;
+	uint32_t promises_for; /* the pod whose cycle it is */
+	struct bt_extend *extend;
+	bool extended; /* there are extenders */
+	struct bt_preemption preemption;
+	struct bt_post_filter_run post;
+	struct bt_preempt_notes notes[BT_NOTES_N]; /* the one for a kind of pods is found by a hash */
+	struct bt_hopeless *hopeless;		   /* pods that need not try to preempt, by kind */
+	size_t hopeless_n, hopeless_cap;
+	uint32_t *unpromised; /* of the last decision */
+	size_t unpromised_cap;
+	struct bt_map hopeless_ixs;
+	struct bt_arena events; /* what events point to, while the queue keeps any */
+	/* Descriptions that were replaced meanwhile: what these have named has a meaning as long. */
+	const struct bt_node_desc **replaced;
+	size_t replaced_n, replaced_cap;
+	struct bt_held event_names; /* of objects in them */
+	uint64_t came_n;	    /* pods since signatures were retired */
+	struct bt_preempting preempting;
+	struct bt_leaving *leaving;
+	size_t leaving_n, leaving_cap;
+	struct bt_pod_groups groups;
+	struct bt_group_cycle group_cycle;
+	bool gangs;	   /* gate GangScheduling */
+	int64_t latest_ns; /* the latest time seen, where there is no clock */
+	int64_t ticked_ns, start_ns;
+	bool async_preemption; /* gate SchedulerAsyncPreemption */
+	struct bt_engine_counts counts;
+	struct bt_measures *measures; /* NULL: nobody wants to know */
+	int64_t took_ns;	      /* what the last decision took, where that is measured */
+	int64_t post_filter_ns;	      /* what PostFilter took of it */
+	struct bt_reserved reserved;
+	struct bt_warm *warm; /* NULL: no workers */
+	uint32_t *ahead;      /* room for a batch */
+	uint32_t batch_left;  /* pods until the next batch is prepared */
+	uint32_t pause;	      /* batches that are let pass, because the last ones had nothing to share */
+};
+
+/* The state of things now. */
+struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
+
+/* Does the pod's verdict hold for it alone, and not for others of its kind? It has gone, has a nomination,
+ * extenders have a say, or claims, which know their owners and for whom they are reserved, and time out. */
+bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix);
+
+static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
+{
+	return (struct bt_queue_kind){
+		pod->signature->ix, pod->priority, .never_preempts = pod->never_preempts};
+}
+
+/* The profile that pods of that schedulerName ask for, or NULL. */
+struct bt_lane *bt_engine_lane_of(const struct bt_engine *engine, uint32_t scheduler_name);
+struct bt_lane *bt_engine_lane_of_pod(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* How many feasible nodes end a sample; UINT32_MAX when it has all nodes. Call in every cycle that samples,
+ * because upstream, too, takes the order of nodes then. Requires: bt_engine_list_live, bt_prepare. */
+uint32_t bt_engine_sample_limit(
+	struct bt_engine *engine, const struct bt_flow_profile *profile, const struct bt_plan *plan);
+
+/*
+ * Evaluates nodes from where the last sample ended until limit feasible ones are found. refused_ix: a node
+ * that has refused the pod in this cycle already, or BT_NO_NODE. Requires: bt_engine_sample_limit.
+ */
+void bt_engine_evaluate_sample(struct bt_engine *engine, const struct bt_plan *plan, uint32_t limit,
+	uint32_t refused_ix, struct bt_evaluation *out);
+
+/* Brings engine->live up to the snapshot. */
+void bt_engine_list_live(struct bt_engine *engine);
+
+/* Begins a pod's cycle. Returns the promises that matter in it, or NULL. */
+const struct bt_promises *bt_engine_promises_of(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Asks every node that PreFilter has left; and also_ix (or BT_NO_NODE), which has refused the pod already,
+ * because what it says counts wherever it is. */
+void bt_engine_evaluate_all(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out);
+
+/* The nodes that PreFilter has left, turned so that they begin at the from-th, and at last also_ix (or
+ * BT_NO_NODE) if it is none of them. Valid until the next call. Requires: plan->narrowed. */
+const uint32_t *bt_engine_candidates(struct bt_engine *engine, const struct bt_plan *plan, uint32_t from,
+	uint32_t also_ix, uint32_t *out_n);
+
+/* The live node that the pod's status names and that has just refused it, as the evaluation says, or
+ * BT_NO_NODE. */
+uint32_t bt_engine_refused_promise(
+	const struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation *evaluation);
+
+/* Looks at the node alone that the pod was promised. Returns whether it fits. Source: evaluateNominatedNode,
+ * v1.36.3. */
+bool bt_engine_evaluate_promised(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, struct bt_evaluation *out);
+
+/* The extenders that have a say in whom the pod preempts, or NULL. */
+struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix);
+
+/*
+ * Runs what the profile has at PostFilter, one plugin after the other; by notes when there are some, and then
+ * without texts. Sets preemption->outcome, in out_release what DynamicResources does (which is not done yet),
+ * and in text (if the request wants texts) what the plugins say together. Source: RunPostFilterPlugins,
+ * v1.36.3.
+ */
+void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
+	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text);
+
+/* Carries out what DynamicResources has decided at PostFilter: it takes an allocation back that keeps the pod
+ * from being placed. Returns false when the claim has gone since then. */
+bool bt_engine_release_claim(
+	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix);
+
+/* A cycle begins: nothing is known of its PostFilter. */
+void bt_engine_post_filter_begin(struct bt_engine *engine);
+
+/* What bt_engine_before_change does when PostFilter is due. */
+void bt_engine_post_filter_before(struct bt_engine *engine, bool nodes);
+
+/* Something is about to change. nodes: a node, or what is on one; else it is what PostFilter asks for anew.
+ */
+static inline void bt_engine_before_change(struct bt_engine *engine, bool nodes)
+{
+	if (BT_UNLIKELY(engine->post.due)) {
+		bt_engine_post_filter_before(engine, nodes);
+	}
+}
+
+/* The pod as one that has to be deleted for the one whose cycle it is, or NULL. Valid until the next call. */
+struct bt_leaving *bt_engine_leaving(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Nobody has to be deleted any more: victims that have gone since they were chosen are let go. */
+void bt_engine_let_leaving_go(struct bt_engine *engine);
+
+/* After a refusal: says who refused the pod. What PostFilter says is due from now on. */
+void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
+	struct bt_decision *decision);
+
+/* Notes what the claims of a pod get on the node that was chosen for it: between the halves of its cycle
+ * objects may come and go, and what plugins have worked out is then of no use any more. */
+void bt_engine_choose_reserved(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
+
+/*
+ * Reserve and assume: the pod counts on the node, and its claims have got what was found for them; unless
+ * something has become of them since then, which is said in reserved.why.
+ */
+enum bt_reserve bt_engine_reserve(
+	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix);
+
+/*
+ * Does PreBind succeed for an assumed pod? Where a binder writes its claims, he says so. Otherwise
+ * reserved.why has upstream's text. Source: patchPodExtendedResourceClaimStatus, v1.36.3: a pod with claims
+ * whose extended resources a device plugin provides on its node, though a DeviceClass serves for them,
+ * never gets there.
+ */
+bool bt_engine_prebinds(struct bt_engine *engine, uint32_t pod_ix);
+
+/* The binder gets an assumed pod. Returns: false when PreBind fails before that; then the pod waits again. */
+bool bt_engine_bind(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+
+/* A pod that was not placed waits again, or is gone. */
+void bt_engine_set_aside(struct bt_engine *engine, const struct bt_decision *decision);
+
+/* What becomes of a pod's promise after its cycle. */
+void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision *decision);
+
+/* From now on PreEnqueue keeps the pod out, if there are victims to evict. Returns whether there are. */
+bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision);
+
+/*
+ * Carries out the preemption that was begun: takes back the promises of pods of lower priority, then has the
+ * victims evicted, the last one last. Source: prepareCandidateAsync, v1.36.3.
+ */
+void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision);
+
+/* ---- reclaim.c ---- */
+
+/* Holds what an event names of an object as long as the event is kept. */
+void bt_engine_keep_names(struct bt_engine *engine, const struct bt_event_object *object);
+
+/* No event is kept any more. */
+void bt_engine_end_events(struct bt_engine *engine);
+
+/* The description of a node that was replaced, or NULL, is given up once no event shows it. */
+void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc);
+
+/* Vacates slots of nodes that have gone, and moves nodes to lower ones, under the same condition. Call before
+ * a delta's nodes get theirs. */
+void bt_engine_vacate_slots(struct bt_engine *engine);
+
+/* Gives pods lower indices, under the same condition, if options.moves_pods says so. Call before a delta's
+ * pod is looked for. */
+void bt_engine_move_pods(struct bt_engine *engine);
+
+/* Lets names of claims and devices go that have gone, under the same condition. */
+void bt_engine_release_names(struct bt_engine *engine);
+
+/* Lets go of what was held for pods that have gone, unless a cycle or a kept event has some of it in hand.
+ * Invalidates plans. Context: between cycles. */
+void bt_engine_reclaim(struct bt_engine *engine);
+
+/* ---- batch.c ---- */
+
+/* Has workers prepare what the next pods need, once a batch. Call before each pop. Requires: engine->warm. */
+void bt_engine_prepare_batch(struct bt_engine *engine);
+
+/* ---- foresee.c ---- */
+
+/* Fetches ahead what the cycle of a pod will read that is popped a little later, where nodes are so many that
+ * it is not in the cache. Call before each pop. */
+void bt_engine_foresee(struct bt_engine *engine);
+
+/* Where the search for equals begins in a cycle. */
+static inline uint32_t bt_engine_tie_start(const struct bt_engine *engine, uint64_t cycle)
+{
+	return bt_rng_scale(bt_rng_at(engine->options.seed, cycle), engine->cache->view.snapshot->slot_n);
+}
+
+/* ---- wake.c ---- */
+
+/* What the queue asks. */
+struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine);
+
+/* A name; empty for BT_NAME_NONE. */
+struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name);
+
+/* The time as pods see it. */
+int64_t bt_engine_now(const struct bt_engine *engine);
+
+/* Might anybody want to know of events now? */
+bool bt_engine_listens(const struct bt_engine *engine);
+
+/* Where what an event points to is kept. Call before an event is made. */
+struct bt_arena *bt_engine_event_arena(struct bt_engine *engine);
+
+/* A pod as events show it. */
+struct bt_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* Something happened: lets back whom it may help. own_ix: the pod that it happened to, or BT_NO_POD. */
+void bt_engine_wake(
+	struct bt_engine *engine, const struct bt_event *event, int32_t max_priority, uint32_t own_ix);
+
+/* A pod came to a node, or left it (as it was then). */
+void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_event_pod *pod);
+
+/* The scheduler has changed a ResourceClaim; changes: enum bt_object_change bits. */
+void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes);
+
+/* Devices are free that were found for a claim of that pod which has gone. */
+void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signature *signature);
+
+/* What was found for the pod is free again. Those that wait for a claim of its hear of it, as of one that has
+ * lost its allocation; of the claim for extended resources nobody is told. Source: Unreserve of
+ * DynamicResources, v1.36.3. */
+void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix);
+
+/* Claims that were allocated for a pod which has gone are what the source shows of them. */
+void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix);
+
+/* A waiting pod that was promised a node has lost it: to pods of the same or a lower priority it is as if it
+ * had gone from there. */
+void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old);
+
+/* status.nominatedNodeName of a waiting pod is that node's now, or none (BT_NO_NODE), as the source will
+ * show.
+ */
+void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+
+/* Is a pod's preemption still being carried out? Source: IsPodRunningPreemption, v1.36.3. */
+bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix);

@@ -1,0 +1,681 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The objects that come and go: what becomes of them in the cache, and which waiting pods they wake.
+ */
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/flow/cycle/engine_int.h"
+
+/* Tells of a node's change, aspect by aspect. NULL: it was not there, or is not any more. */
+static void wake_for_node(
+	struct bt_engine *engine, const struct bt_node_facts *old, const struct bt_node_facts *new)
+{
+	uint32_t actions[BT_EVENT_ACTIONS] = {!old ? BT_ADD : BT_DELETE};
+	uint32_t n = old && new ? bt_node_facts_changes(old, new, actions) : 1;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_event event = {
+			.resource = BT_EVENT_NODE, .action = actions[i], .node = {old, new}};
+
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+/* A node as events show it, or NULL. Kept with events. */
+static const struct bt_node_facts *facts_of(struct bt_engine *engine, const struct bt_node_desc *desc)
+{
+	struct bt_node_facts *facts;
+
+	if (!desc) {
+		return NULL;
+	}
+	facts = bt_arena_zalloc(&engine->events, sizeof(*facts));
+	bt_node_facts_of(desc, &engine->events, facts);
+	return facts;
+}
+
+static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken)
+{
+	struct bt_node_delta *node = &delta->node;
+	const struct bt_node_facts *old = NULL, *new = NULL;
+	bool listens = bt_engine_listens(engine);
+
+	if (!node->taken) {
+		return BT_NOT_FOUND;
+	}
+	bt_engine_vacate_slots(engine);
+	if (listens) {
+		bt_engine_event_arena(engine);
+		old = facts_of(engine, node->old);
+		new = facts_of(engine, node->desc);
+	}
+	if (listens && !new) {
+		wake_for_node(engine, old, NULL);
+	}
+	bt_ingest_adopt(engine->cache, delta);
+	if (listens && new) {
+		wake_for_node(engine, old, new);
+	}
+	bt_engine_give_up_desc(engine, node->old);
+	node->old = NULL;
+	if (!node->desc) {
+		return BT_OK;
+	}
+	out_taken->ix = node->slot;
+	return node->desc->too_many_names ? BT_FULL : BT_OK;
+}
+
+/* The resource of a kind that only events and hints know, or BT_EVENT_WILDCARD. */
+static enum bt_event_resource resource_of(enum bt_kind kind)
+{
+	switch (kind) {
+	case BT_KIND_PERSISTENT_VOLUME:
+		return BT_EVENT_PERSISTENT_VOLUME;
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
+		return BT_EVENT_PERSISTENT_VOLUME_CLAIM;
+	case BT_KIND_STORAGE_CLASS:
+		return BT_EVENT_STORAGE_CLASS;
+	case BT_KIND_CSI_NODE:
+		return BT_EVENT_CSI_NODE;
+	case BT_KIND_CSI_DRIVER:
+		return BT_EVENT_CSI_DRIVER;
+	case BT_KIND_CSI_STORAGE_CAPACITY:
+		return BT_EVENT_CSI_STORAGE_CAPACITY;
+	case BT_KIND_VOLUME_ATTACHMENT:
+		return BT_EVENT_VOLUME_ATTACHMENT;
+	case BT_KIND_RESOURCE_CLAIM:
+		return BT_EVENT_RESOURCE_CLAIM;
+	case BT_KIND_RESOURCE_SLICE:
+		return BT_EVENT_RESOURCE_SLICE;
+	case BT_KIND_DEVICE_CLASS:
+		return BT_EVENT_DEVICE_CLASS;
+	case BT_KIND_POD_GROUP:
+		return BT_EVENT_POD_GROUP;
+	default:
+		return BT_EVENT_WILDCARD;
+	}
+}
+
+static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	struct bt_event event = {.resource = resource_of(delta->kind), .action = BT_DELETE};
+	bool told = delta->kind != BT_KIND_POD_GROUP || engine->groups.tracked;
+	/* Of a name that nobody ever had there is nothing to tell. */
+	bool listens = told && delta->name != BT_NAME_NONE && event.resource != BT_EVENT_WILDCARD &&
+		       bt_engine_listens(engine);
+
+	if (listens) {
+		bt_engine_event_arena(engine);
+	}
+	if (listens && bt_devices_has_kind(delta->kind)) {
+		bt_devices_describe_removal(
+			engine->cache->devices, delta->kind, delta->namespace_, delta->name, &event.object);
+	} else if (listens) {
+		bt_volumes_describe_removal(
+			engine->cache->volumes, delta->kind, delta->namespace_, delta->name, &event.object);
+	}
+	if (listens) {
+		bt_engine_keep_names(engine, &event.object);
+	}
+	enum bt_status status =
+		delta->kind == BT_KIND_POD_GROUP
+			? bt_pod_groups_remove(&engine->groups, delta->namespace_, delta->name)
+			: bt_ingest_delete_named(engine->cache, delta->kind, delta->namespace_, delta->name);
+	if (listens && status == BT_OK) {
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+	return status;
+}
+
+/* What volumes are made of, or devices: whoever waits for it is told. */
+static void take_provision(struct bt_engine *engine, const struct bt_object *object)
+{
+	bool devices = bt_devices_has_kind(object->kind);
+	struct bt_event event = {.resource = resource_of(object->kind)};
+	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
+
+	if (listens) {
+		bt_engine_event_arena(engine);
+		bool known = devices ? bt_devices_describe(engine->cache->devices, object,
+					       &engine->event_names, &event.object)
+				     : bt_volumes_describe(engine->cache->volumes, object,
+					       &engine->event_names, &event.object);
+
+		event.action = known ? BT_UPDATE : BT_ADD;
+	}
+	if (devices) {
+		bt_ingest_devices(engine->cache, object);
+	} else {
+		bt_ingest_storage(engine->cache, object);
+	}
+	if (listens) {
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+static void take_pod_group(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	const struct bt_pod_group_object *object = &delta->object.object->pod_group;
+	struct bt_event event = {.resource = BT_EVENT_POD_GROUP};
+
+	bool listens = engine->groups.tracked && bt_engine_listens(engine);
+
+	event.object.namespace_ = delta->namespace_;
+	event.object.name = delta->name;
+	bool known = bt_pod_groups_apply(
+		&engine->groups, delta->namespace_, delta->name, object->gang, object->min_count);
+	event.action = known ? BT_UPDATE : BT_ADD;
+	if (listens) {
+		bt_engine_event_arena(engine);
+		bt_engine_keep_names(engine, &event.object);
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+/* Of kinds that are neither nodes nor pods. */
+static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
+{
+	const struct bt_object *object = delta->object.object;
+
+	switch (delta->kind) {
+	case BT_KIND_NAMESPACE:
+		bt_ingest_namespace(engine->cache, &object->namespace_);
+		break;
+	case BT_KIND_SERVICE:
+		bt_ingest_service(engine->cache, &object->service);
+		break;
+	case BT_KIND_REPLICA_SET:
+	case BT_KIND_REPLICATION_CONTROLLER:
+	case BT_KIND_STATEFUL_SET:
+		bt_ingest_controller(engine->cache, delta->kind, &object->workload);
+		break;
+	case BT_KIND_POD_DISRUPTION_BUDGET:
+		bt_ingest_budget(engine->cache, &object->pdb);
+		break;
+	case BT_KIND_POD_GROUP:
+		take_pod_group(engine, delta);
+		break;
+	default:
+		if (bt_volumes_has_kind(delta->kind) || bt_devices_has_kind(delta->kind)) {
+			take_provision(engine, object);
+		}
+		break;
+	}
+}
+
+bool bt_engine_is_foreign(const struct bt_engine *engine, const struct bt_pod_object *object)
+{
+	return object->spec.node_name.len == 0 &&
+	       !bt_engine_lane_of(engine,
+		       bt_intern_find(engine->cache->dictionary->intern, object->spec.scheduler_name));
+}
+
+/* The same of a pod that has not ended. */
+static bool is_foreign(const struct bt_engine *engine, const struct bt_pod_delta *delta)
+{
+	return delta->node == BT_NAME_NONE &&
+	       !bt_engine_lane_of(engine, delta->pod.signature->scheduler_name);
+}
+
+/* When a pod begins to wait, for the order. */
+static int64_t arrival_of(struct bt_engine *engine, const struct bt_pod *pod)
+{
+	if (pod->creation_ns > engine->latest_ns) {
+		engine->latest_ns = pod->creation_ns;
+	}
+	return engine->options.strict_order || !pod->creation_ns ? bt_engine_now(engine) : pod->creation_ns;
+}
+
+/* A pod that waits for a node enters the queue. A promise to one that is kept out does not count. */
+static enum bt_entry enqueue(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (bt_queue_add(engine->queue, pod_ix, bt_engine_kind_of(pod), arrival_of(engine, pod)) ==
+		BT_WAIT_GATED) {
+		return BT_ENTERED_GATED;
+	}
+	bt_ledger_nominate(engine->cache->ledger, pod_ix, pod->status_ix);
+	return BT_ENTERED_QUEUE;
+}
+
+/* A pod is on a node that was not known to be. */
+static void wake_for_arrival(struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (bt_engine_listens(engine)) {
+		const struct bt_event_pod shown = bt_engine_event_pod(engine, pod_ix);
+
+		bt_engine_wake_for_pod(engine, BT_ADD, &shown);
+	}
+}
+
+/* A pod waits that was not known. Only gangs are told: it may be the one that was lacking. */
+static void wake_for_newcomer(struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (engine->gangs && bt_engine_listens(engine)) {
+		const struct bt_event event = {.resource = BT_EVENT_UNSCHEDULED_POD,
+			.action = BT_ADD,
+			.pod.new = bt_engine_event_pod(engine, pod_ix)};
+
+		bt_engine_wake(engine, &event, INT32_MAX, pod_ix);
+	}
+}
+
+/* A pod that may not be known yet. */
+static enum bt_status enter(
+	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
+{
+	bool waits = delta->pod.node == BT_NAME_NONE;
+
+	*out_taken = (struct bt_taken){.entry = BT_ENTERED_ENDED, .ix = BT_NO_POD};
+	bt_engine_before_change(engine, !waits);
+	engine->came_n++;
+	bt_engine_reclaim(engine);
+	if (delta->pod.ended) {
+		return BT_OK;
+	}
+	if (is_foreign(engine, &delta->pod)) {
+		out_taken->entry = BT_ENTERED_FOREIGN;
+		return BT_OK;
+	}
+	enum bt_status status = bt_ledger_add(engine->cache->ledger, &delta->pod.pod, &out_taken->ix);
+	if (status != BT_OK) {
+		return status;
+	}
+	bt_engine_join_group(engine, out_taken->ix);
+	if (waits) {
+		out_taken->entry = enqueue(engine, out_taken->ix);
+		wake_for_newcomer(engine, out_taken->ix);
+	} else {
+		out_taken->entry = BT_ENTERED_SCHEDULED;
+		wake_for_arrival(engine, out_taken->ix);
+	}
+	return delta->status;
+}
+
+/* Tells of a pod's change on its node, aspect by aspect. */
+static void wake_for_change(
+	struct bt_engine *engine, const struct bt_event_pod *old, const struct bt_event_pod *new)
+{
+	uint32_t actions[BT_EVENT_ACTIONS], n = bt_pod_changes(old, new, actions);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bt_event event = {
+			.resource = BT_EVENT_ASSIGNED_POD, .action = actions[i], .pod = {*old, *new}};
+
+		bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+	}
+}
+
+/* A pod that waits has changed. Source: updatePodInSchedulingQueue and PriorityQueue.Update, v1.36.3. */
+static void update_waiting(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old, uint32_t old_status_node)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	const struct bt_event_pod new = bt_engine_event_pod(engine, pod_ix);
+	uint32_t actions[BT_EVENT_ACTIONS], n = bt_pod_changes(old, &new, actions);
+	struct bt_event events[BT_EVENT_ACTIONS];
+	enum bt_wait before = bt_queue_info(engine->queue, pod_ix).where;
+
+	for (uint32_t i = 0; i < n; i++) {
+		events[i] = (struct bt_event){
+			.resource = BT_EVENT_UNSCHEDULED_POD, .action = actions[i], .pod = {*old, new}};
+	}
+	/* In flight, what was promised stays as it is. */
+	if (before != BT_WAIT_IN_FLIGHT && before != BT_WAIT_NOWHERE &&
+		(old_status_node != BT_NAME_NONE || pod->status_node != BT_NAME_NONE)) {
+		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
+	}
+	enum bt_wait after = bt_queue_update(
+		engine->queue, pod_ix, bt_engine_kind_of(pod), events, n, bt_engine_now(engine));
+	if (before == BT_WAIT_NOWHERE && after == BT_WAIT_ACTIVE) {
+		bt_ledger_nominate(ledger, pod_ix, pod->status_ix);
+	}
+	if (old_status_node != BT_NAME_NONE && old_status_node != pod->status_node) {
+		bt_engine_wake_for_promise(engine, pod_ix, old);
+	}
+}
+
+/* Takes a pod out of the queue, unless its cycle or its binding has it in hand. */
+static bool leave_queue(struct bt_engine *engine, uint32_t pod_ix)
+{
+	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
+
+	if (where == BT_WAIT_IN_FLIGHT || where == BT_WAIT_BINDING) {
+		return false;
+	}
+	bt_queue_remove(engine->queue, pod_ix);
+	return true;
+}
+
+/* What has become of a pod that is known. */
+static enum bt_entry entry_of(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED) {
+		return BT_ENTERED_SCHEDULED;
+	}
+	return bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_GATED ? BT_ENTERED_GATED
+									   : BT_ENTERED_QUEUE;
+}
+
+/* What the change of a known pod means for those that wait. */
+static void follow_change(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old,
+	const struct bt_pod *before)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (before->state == BT_POD_SCHEDULED) {
+		if (bt_engine_listens(engine)) {
+			const struct bt_event_pod new = bt_engine_event_pod(engine, pod_ix);
+
+			wake_for_change(engine, old, &new);
+		}
+	} else if (pod->state == BT_POD_SCHEDULED) {
+		if (before->state == BT_POD_ASSUMED && before->node_ix != pod->node_ix) {
+			/* Somebody else was first: what was found for it on its node is free again, but for
+			 * devices, which its binder may be writing into claims until it answers. */
+			bt_volumes_revert(engine->cache->volumes, pod_ix);
+			bt_engine_wake_for_pod(engine, BT_DELETE, old);
+		}
+		/* First of all: who is on a node is not asked whether it would wait for that. */
+		leave_queue(engine, pod_ix);
+		wake_for_arrival(engine, pod_ix);
+	} else if (before->state == BT_POD_QUEUED) {
+		update_waiting(engine, pod_ix, old, before->status_node);
+	} else if (pod->terminating) {
+		/* Its binding can only fail; it may be known already that it is being evicted. Source:
+		 * handleAssumedPodDeletion, v1.36.3. */
+		bt_ledger_forget(engine->cache->ledger, pod_ix);
+		bt_engine_wake_for_pod(engine, BT_DELETE, old);
+	}
+}
+
+/* A known pod is about to change, or to go. on_node: its object says that it is on one. A nomination is asked
+ * for anew, so one that ends by that does not count any more. */
+static void before_pod_change(struct bt_engine *engine, uint32_t pod_ix, bool on_node)
+{
+	bool waits = bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_QUEUED;
+
+	if (waits && on_node) {
+		bt_engine_before_change(engine, false);
+		bt_ledger_nominate(engine->cache->ledger, pod_ix, BT_NO_NODE);
+	}
+	bt_engine_before_change(engine, !waits || on_node);
+}
+
+/* A known pod, as it is now. */
+static enum bt_status update(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_delta *delta, struct bt_taken *out_taken)
+{
+	const struct bt_pod before = *bt_ledger_pod(engine->cache->ledger, pod_ix);
+	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
+
+	*out_taken = (struct bt_taken){true, BT_ENTERED_ENDED, BT_NO_POD};
+	before_pod_change(engine, pod_ix, delta->pod.node != BT_NAME_NONE);
+	engine->came_n++;
+	bt_engine_reclaim(engine);
+	if (delta->pod.ended || (before.state != BT_POD_SCHEDULED && is_foreign(engine, &delta->pod))) {
+		struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
+
+		out_taken->entry = delta->pod.ended ? BT_ENTERED_ENDED : BT_ENTERED_FOREIGN;
+		if (leaving) {
+			leaving->ended = delta->pod.ended;
+		}
+		bt_engine_remove_pod(engine, pod_ix);
+		return BT_OK;
+	}
+	out_taken->ix = pod_ix;
+	bt_engine_leave_group(engine, pod_ix);
+	bt_ledger_replace(engine->cache->ledger, pod_ix, &delta->pod.pod);
+	bt_engine_join_group(engine, pod_ix);
+	follow_change(engine, pod_ix, &old, &before);
+	out_taken->entry = entry_of(engine, pod_ix);
+	return delta->status;
+}
+
+void bt_engine_evict(struct bt_engine *engine, uint32_t pod_ix)
+{
+	bt_engine_before_change(engine, true);
+	bt_ledger_set_preempted(engine->cache->ledger, pod_ix);
+}
+
+void bt_engine_let_claims_go(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	uint32_t claim_ix;
+
+	for (uint32_t i = 0; i < signature->claim_n; i++) {
+		if (bt_devices_let_go(engine->cache->devices, pod_ix, signature->namespace_,
+			    signature->claims[i].claim, &claim_ix)) {
+			bt_devices_deallocate(engine->cache->devices, claim_ix);
+			bt_engine_wake_for_claim(
+				engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+		}
+	}
+}
+
+void bt_engine_remove_pod(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+
+	bt_ledger_fetch_pod(ledger, pod_ix);
+	const struct bt_event_pod gone = bt_engine_event_pod(engine, pod_ix);
+	bool waited = pod->state == BT_POD_QUEUED;
+
+	before_pod_change(engine, pod_ix, false);
+	bt_engine_leave_group(engine, pod_ix);
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	bt_engine_let_claims_go(engine, pod_ix);
+	bool in_hand = !leave_queue(engine, pod_ix);
+	struct bt_leaving *leaving = bt_engine_leaving(engine, pod_ix);
+	if (in_hand || leaving) {
+		bt_ledger_detach(ledger, pod_ix);
+	} else {
+		bt_ledger_remove(ledger, pod_ix);
+	}
+	if (leaving) {
+		leaving->gone = true;
+		leaving->in_hand = in_hand;
+	}
+	if (!waited) {
+		bt_engine_wake_for_pod(engine, BT_DELETE, &gone);
+	} else if (gone.nominated) {
+		bt_engine_wake_for_promise(engine, pod_ix, &gone);
+	}
+}
+
+uint32_t bt_engine_find_pod(const struct bt_engine *engine, struct bt_str namespace_, struct bt_str name)
+{
+	const struct bt_intern *intern = engine->cache->dictionary->intern;
+
+	return bt_ledger_find(
+		engine->cache->ledger, bt_intern_find(intern, namespace_), bt_intern_find(intern, name));
+}
+
+/* ---- deltas ---- */
+
+/* Is it another pod of the same name, so that its predecessor has gone unseen? */
+static bool is_successor(const struct bt_pod *known, const struct bt_pod_delta *delta)
+{
+	return !delta->ended && known->uid != BT_NAME_NONE && delta->pod.uid != BT_NAME_NONE &&
+	       known->uid != delta->pod.uid;
+}
+
+/* The nodes that a pod names get their slots. */
+static void adopt_pod(struct bt_engine *engine, struct bt_delta *delta)
+{
+	bt_engine_vacate_slots(engine);
+	bt_ingest_adopt(engine->cache, delta);
+}
+
+static enum bt_status take_pod(
+	struct bt_engine *engine, const struct bt_delta *delta, struct bt_taken *out_taken)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t pod_ix = bt_ledger_find(ledger, delta->namespace_, delta->name);
+
+	if (delta->removed) {
+		*out_taken = (struct bt_taken){pod_ix != BT_NO_POD, BT_ENTERED_ENDED, BT_NO_POD};
+		if (pod_ix == BT_NO_POD) {
+			return BT_NOT_FOUND;
+		}
+		bt_engine_reclaim(engine);
+		bt_engine_remove_pod(engine, pod_ix);
+		return BT_OK;
+	}
+	if (pod_ix == BT_NO_POD) {
+		return enter(engine, delta, out_taken);
+	}
+	if (is_successor(bt_ledger_pod(ledger, pod_ix), &delta->pod)) {
+		bt_engine_remove_pod(engine, pod_ix);
+		return enter(engine, delta, out_taken);
+	}
+	return update(engine, pod_ix, delta, out_taken);
+}
+
+/* Does upstream's PostFilter ask for such objects when it needs them? Of claims, slices and what is allocated
+ * PreFilter has taken what was there. Source: Evaluator.Preempt, DynamicResources.PreFilter, Allocate,
+ * v1.36.3. */
+static bool is_asked_anew(enum bt_kind kind)
+{
+	return kind == BT_KIND_POD_DISRUPTION_BUDGET || kind == BT_KIND_DEVICE_CLASS;
+}
+
+enum bt_status bt_engine_take_delta(
+	struct bt_engine *engine, struct bt_delta *delta, struct bt_taken *out_taken)
+{
+	enum bt_status status = BT_OK;
+
+	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
+	if (delta->kind == BT_KIND_POD || delta->kind == BT_KIND_NODE) {
+		bt_engine_move_pods(engine);
+	}
+	if (delta->kind == BT_KIND_POD) {
+		adopt_pod(engine, delta);
+		status = take_pod(engine, delta, out_taken);
+	} else if (delta->kind == BT_KIND_NODE) {
+		bt_engine_before_change(engine, true);
+		status = take_node(engine, delta, out_taken);
+	} else if (delta->removed) {
+		bt_engine_before_change(engine, !is_asked_anew(delta->kind));
+		bt_engine_release_names(engine);
+		status = remove_object(engine, delta);
+	} else {
+		bt_engine_before_change(engine, !is_asked_anew(delta->kind));
+		bt_engine_release_names(engine);
+		take_object(engine, delta);
+	}
+	bt_delta_drop(delta);
+	return status;
+}
+
+void bt_engine_delete_pod(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+	const struct bt_pod *pod = bt_ledger_pod(ledger, pod_ix);
+	uint32_t namespace_ = pod->signature->namespace_, name = pod->name;
+
+	bt_engine_move_pods(engine);
+	bt_engine_vacate_slots(engine);
+	bt_engine_reclaim(engine);
+	bt_engine_remove_pod(engine, bt_ledger_find(ledger, namespace_, name));
+}
+
+/* ---- in one go ---- */
+
+/* About what an object becomes in cache, ledger and queue. */
+#define OBJECT_BYTES 2048
+
+enum bt_status bt_engine_apply_node(
+	struct bt_engine *engine, const struct bt_node_object *object, uint32_t *out_node_ix)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	*out_node_ix = BT_NO_NODE;
+	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
+		return BT_NO_MEMORY;
+	}
+	bt_ingest_describe_node(engine->cache->worker, object, &delta);
+	bt_ingest_publish(engine->cache, &delta);
+	enum bt_status status = bt_engine_take_delta(engine, &delta, &taken);
+	*out_node_ix = taken.ix;
+	return status;
+}
+
+enum bt_status bt_engine_remove_node(struct bt_engine *engine, struct bt_str name)
+{
+	return bt_engine_delete_object(engine, BT_KIND_NODE, bt_str(""), name);
+}
+
+enum bt_status bt_engine_add_pod(struct bt_engine *engine, const struct bt_pod_object *object,
+	enum bt_entry *out_entry, uint32_t *out_pod_ix)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	*out_pod_ix = BT_NO_POD;
+	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
+		return BT_NO_MEMORY;
+	}
+	bt_ingest_prefetch(engine->cache->worker, &object->meta);
+	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
+	adopt_pod(engine, &delta);
+	enum bt_status status = enter(engine, &delta, &taken);
+	bt_delta_drop(&delta);
+	*out_pod_ix = taken.ix;
+	if (status == BT_OK || status == BT_FULL) {
+		*out_entry = taken.entry;
+	}
+	return status;
+}
+
+enum bt_status bt_engine_update_pod(
+	struct bt_engine *engine, uint32_t pod_ix, const struct bt_pod_object *object)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
+		return BT_NO_MEMORY;
+	}
+	bt_ingest_describe_pod(engine->cache->worker, object, &delta);
+	adopt_pod(engine, &delta);
+	enum bt_status status = update(engine, pod_ix, &delta, &taken);
+	bt_delta_drop(&delta);
+	return status;
+}
+
+enum bt_status bt_engine_delete_object(
+	struct bt_engine *engine, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	struct bt_delta delta;
+	struct bt_taken taken;
+
+	bt_ingest_describe_removal(engine->cache->worker, kind, namespace_, name, &delta);
+	bt_ingest_publish(engine->cache, &delta);
+	return bt_engine_take_delta(engine, &delta, &taken);
+}
+
+enum bt_status bt_engine_show(
+	struct bt_engine *engine, const struct bt_object *object, struct bt_taken *out_taken)
+{
+	struct bt_delta delta;
+
+	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
+	if (!bt_mem_may_use(BT_MEM_OBJECT, OBJECT_BYTES)) {
+		return BT_NO_MEMORY;
+	}
+	bt_ingest_prefetch(engine->cache->worker, &object->meta);
+	bt_ingest_describe(engine->cache->worker, object, NULL, &delta);
+	bt_ingest_publish(engine->cache, &delta);
+	return bt_engine_take_delta(engine, &delta, out_taken);
+}
+
+enum bt_status bt_engine_apply_object(struct bt_engine *engine, const struct bt_object *object)
+{
+	struct bt_taken taken;
+
+	return bt_engine_show(engine, object, &taken);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Explanations: decides nothing and says everything about one pod and the cluster as it is.
+ */
+#include <string.h>
+
+#include "engine/base/check.h"
+#include "engine/base/quote.h"
+#include "engine/base/rng.h"
+#include "engine/flow/cycle/engine_int.h"
+#include "engine/flow/cycle/fit_error.h"
+#include "plugins/scheduling_gates/scheduling_gates.h"
+
+/* The same, visiting in upstream's order: a cycle that ends in an error shows the nodes that were refused
+ * before. */
+static void evaluate_in_order(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t also_ix, struct bt_evaluation *out)
+{
+	if (plan->narrowed) {
+		bt_engine_evaluate_all(engine, plan, also_ix, out);
+		return;
+	}
+	bt_evaluate(plan, &engine->cache->view, bt_snapshot_order(engine->cache->snapshot), engine->live_n,
+		UINT32_MAX, out);
+}
+
+static void explain_gates(struct bt_engine *engine, const struct bt_pod *pod, struct bt_explanation *out)
+{
+	bt_buf_clear(&out->text);
+	if (!bt_scheduling_gates_refuse(engine->cache->dictionary->intern, pod->gates, &out->text)) {
+		return;
+	}
+	out->gated = true;
+	out->refusal.plugin = "SchedulingGates";
+	out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+	out->refusal.text = out->text.ptr;
+}
+
+static void explain_claims_gate(struct bt_engine *engine, struct bt_explanation *out)
+{
+	const char *why = bt_engine_claims_gate(engine, out->pod_ix);
+
+	if (why) {
+		out->gated = true;
+		out->refusal.plugin = "DynamicResources";
+		out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+		out->refusal.text = why;
+	}
+}
+
+static void explain_group_gate(struct bt_engine *engine, const struct bt_pod *pod, struct bt_explanation *out)
+{
+	enum bt_group_gate gate = bt_engine_group_gate(engine, out->pod_ix);
+
+	if (gate != BT_GROUP_OPEN) {
+		bt_buf_clear(&out->text);
+		bt_pod_groups_gate_text(gate, bt_engine_name(engine, pod->signature->namespace_),
+			bt_engine_name(engine, pod->signature->pod_group), &out->text);
+		out->gated = true;
+		out->refusal.plugin = "GangScheduling";
+		out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+		out->refusal.text = out->text.ptr;
+	}
+}
+
+static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
+{
+	uint32_t pod_ix = out->pod_ix;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	/* Who was popped has passed PreEnqueue, whatever it would say now. */
+	bool popped = bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_IN_FLIGHT;
+
+	if (!popped && lane->profile.gates_checked) {
+		explain_gates(engine, pod, out);
+	}
+	if (!popped && !out->gated) {
+		explain_claims_gate(engine, out);
+	}
+	if (!popped && !out->gated) {
+		explain_group_gate(engine, pod, out);
+	}
+	if (out->gated) {
+		return;
+	}
+	if (engine->live_n == 0) {
+		out->error = "no nodes available to schedule pods";
+		return;
+	}
+	struct bt_plan *plan = bt_planner_plan(lane->planner, pod->signature);
+	bt_prepare(plan, &engine->cache->view);
+	out->plan = plan;
+	if (plan->refusal) {
+		out->refused = true;
+		out->refusal.plugin = plan->profile->uses[plan->refused_by].plugin->name;
+		out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
+		out->refusal.text = plan->refusal;
+		return;
+	}
+	if (plan->pre_filter_error) {
+		out->error = plan->pre_filter_error;
+		return;
+	}
+	out->narrowed = plan->narrowed;
+	if (!bt_engine_evaluate_promised(engine, plan, pod_ix, &out->evaluation)) {
+		uint32_t also_ix = bt_engine_refused_promise(engine, pod_ix, &out->evaluation);
+
+		if (also_ix != BT_NO_NODE && !out->candidates_only) {
+			out->nominated_by = out->evaluation.refused_by[0];
+		}
+		evaluate_in_order(
+			engine, plan, out->candidates_only ? BT_NO_NODE : also_ix, &out->evaluation);
+	}
+	out->error = out->evaluation.error;
+}
+
+static void explain_post_filter(
+	struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
+{
+	const struct bt_preempt_request request = {
+		.settings = &lane->profile.preemption,
+		.cache = engine->cache,
+		.pod_ix = out->pod_ix,
+		.plan = out->plan,
+		.evaluation = out->refused ? NULL : &out->evaluation,
+		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
+		.extend = bt_engine_extend_for(engine, out->pod_ix),
+		.explain = true,
+	};
+	struct bt_claim_release unused;
+
+	bt_buf_clear(&out->post_text);
+	bt_preempt_list(&request, &out->preemption);
+	bt_engine_post_filter(lane, &request, &out->preemption, &unused, &out->post_text);
+	out->post_filtered = true;
+	out->preempts = out->preemption.outcome == BT_PREEMPT_FOUND;
+}
+
+/* Another scheduler has put the pod on its node. Source: frameworkForPod, v1.36.3. */
+static void explain_foreign(struct bt_engine *engine, struct bt_explanation *out)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, out->pod_ix);
+
+	bt_buf_clear(&out->text);
+	bt_buf_text(&out->text, "profile not found for scheduler name ");
+	bt_quote(&out->text, bt_engine_name(engine, pod->signature->scheduler_name));
+	out->error = out->text.ptr;
+}
+
+static void explain(struct bt_engine *engine, uint32_t pod_ix, const struct bt_evaluation_hooks *hooks,
+	struct bt_explanation *out)
+{
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+
+	bt_engine_list_live(engine);
+	out->pod_ix = pod_ix;
+	out->plan = NULL;
+	out->gated = out->refused = out->narrowed = out->post_filtered = out->preempts = false;
+	out->error = NULL;
+	out->nominated_by = BT_PASSED;
+	out->evaluation.visited_n = out->evaluation.feasible_n = 0;
+	if (!lane) {
+		explain_foreign(engine, out);
+		return;
+	}
+	out->evaluation.promises = bt_engine_promises_of(engine, pod_ix);
+	out->evaluation.hooks = hooks;
+	explain_cycle(engine, lane, out);
+	/* Nobody is evicted for a pod that has a node. */
+	if (out->plan && !out->error && out->evaluation.feasible_n == 0 &&
+		bt_ledger_pod(engine->cache->ledger, pod_ix)->node_ix == BT_NO_NODE) {
+		explain_post_filter(engine, lane, out);
+	}
+}
+
+void bt_engine_explain(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
+{
+	explain(engine, pod_ix, bt_extend_look(engine->extend, pod_ix), out);
+}
+
+/* A trial changes what is counted and no version of it: what a plan has found idle before does not count in
+ * it, nor what it finds in it afterwards. NULL: of another scheduler. */
+static struct bt_plan *plan_anew(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	struct bt_plan *plan =
+		lane ? bt_planner_plan(lane->planner, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature)
+		     : NULL;
+
+	if (plan) {
+		plan->idle_version = 0;
+	}
+	return plan;
+}
+
+bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t node_ix = bt_ledger_pod(ledger, pod_ix)->node_ix;
+	struct bt_plan *plan = plan_anew(engine, pod_ix);
+
+	if (node_ix == BT_NO_NODE || !plan) {
+		return false;
+	}
+	/* Counters that a plan asks for are made of pods as they are: all have to be there before the trial.
+	 */
+	bt_prepare(plan, &engine->cache->view);
+	plan->idle_version = 0;
+	bt_ledger_try_begin(ledger, node_ix);
+	bt_ledger_try(ledger, pod_ix, node_ix, false);
+	return true;
+}
+
+void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t node_ix = bt_ledger_pod(ledger, pod_ix)->node_ix;
+
+	bt_ledger_try(ledger, pod_ix, node_ix, true);
+	bt_ledger_try_end(ledger, node_ix);
+	plan_anew(engine, pod_ix);
+}
+
+void bt_engine_explain_cycle(struct bt_engine *engine, uint32_t pod_ix, struct bt_explanation *out)
+{
+	explain(engine, pod_ix, bt_extend_recall(engine->extend, pod_ix), out);
+}
+
+void bt_explanation_fini(struct bt_explanation *explanation)
+{
+	bt_evaluation_fini(&explanation->evaluation);
+	bt_preemption_fini(&explanation->preemption);
+	bt_buf_fini(&explanation->text);
+	bt_buf_fini(&explanation->post_text);
+}
+
+void bt_explanation_refusal(struct bt_engine *engine, const struct bt_explanation *explanation,
+	uint32_t visited, struct bt_refusal *out_refusal)
+{
+	uint32_t use = explanation->evaluation.refused_by[visited];
+
+	BT_REQUIRE(use != BT_PASSED);
+	engine->promises_for = explanation->pod_ix;
+	bt_evaluation_reject(explanation->plan, &engine->cache->view, &explanation->evaluation, visited,
+		&out_refusal->rejection, &out_refusal->text);
+	out_refusal->judge = use < BT_HOOKED ? explanation->plan->profile->uses[use].plugin : NULL;
+	out_refusal->plugin = out_refusal->judge ? out_refusal->judge->name : "Extender";
+	BT_INVARIANT(!out_refusal->judge || out_refusal->rejection.n > 0);
+}
+
+uint32_t bt_refusal_reason_n(const struct bt_refusal *refusal)
+{
+	return refusal->judge ? refusal->rejection.n : refusal->text != NULL;
+}
+
+void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *refusal, uint32_t reason,
+	struct bt_buf *out_text)
+{
+	if (refusal->judge) {
+		bt_plugin_reason(refusal->judge, engine->cache->dictionary,
+			&refusal->rejection.reasons[reason], out_text);
+	} else {
+		bt_buf_text(out_text, refusal->text);
+	}
+}
+
+/* Upstream names with the plugin that left the nodes out the one that had refused the nominated node before,
+ * wherever that is. Source: findNodesThatFitPod, v1.36.3. */
+static void say_who_narrowed(const struct bt_explanation *explanation, struct bt_buf *text)
+{
+	const struct bt_plugin_use *uses = explanation->plan->profile->uses;
+	const char *first = uses[explanation->plan->narrowed_by].plugin->name, *second = first;
+
+	if (explanation->nominated_by < BT_HOOKED) {
+		second = uses[explanation->nominated_by].plugin->name;
+	}
+	int order = strcmp(first, second);
+	bt_buf_printf(text, "node(s) didn't satisfy plugin(s) [%s", order > 0 ? second : first);
+	if (order != 0) {
+		bt_buf_printf(text, " %s", order > 0 ? first : second);
+	}
+	bt_buf_char(text, ']');
+}
+
+/*
+ * Counts the reasons of all visited nodes, and one for the nodes that PreFilter left out, or of which an
+ * extender said nothing.
+ */
+static void count_reasons(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_fit_error *error)
+{
+	const struct bt_evaluation *evaluation = &explanation->evaluation;
+	uint32_t absent_n = engine->live_n - evaluation->visited_n;
+	struct bt_refusal refusal;
+	struct bt_buf text = {0};
+
+	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
+		if (evaluation->refused_by[i] == BT_PASSED) {
+			continue;
+		}
+		bt_explanation_refusal(engine, explanation, i, &refusal);
+		absent_n += bt_refusal_reason_n(&refusal) == 0;
+		for (uint32_t r = 0; r < bt_refusal_reason_n(&refusal); r++) {
+			bt_buf_clear(&text);
+			bt_refusal_reason(engine, &refusal, r, &text);
+			bt_fit_error_add(error, bt_buf_view(&text), 1);
+		}
+	}
+	for (size_t i = 0; i < evaluation->hook_stranger_n; i++) {
+		bt_fit_error_add(
+			error, bt_str(evaluation->hook_text.ptr + evaluation->hook_strangers[i].text), 1);
+	}
+	if (explanation->narrowed && absent_n) {
+		bt_buf_clear(&text);
+		say_who_narrowed(explanation, &text);
+		bt_fit_error_add(error, bt_buf_view(&text), absent_n);
+	}
+	bt_buf_fini(&text);
+}
+
+void bt_engine_message(
+	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text)
+{
+	struct bt_fit_error error = {0};
+
+	if (explanation->gated) {
+		return;
+	}
+	if (explanation->error) {
+		bt_buf_text(out_text, explanation->error);
+		return;
+	}
+	if (explanation->refused) {
+		bt_buf_printf(
+			out_text, "0/%u nodes are available: %s.", engine->live_n, explanation->refusal.text);
+	} else {
+		count_reasons(engine, explanation, &error);
+		bt_fit_error_text(&error, engine->live_n, out_text);
+		bt_fit_error_fini(&error);
+	}
+	if (explanation->post_text.len) {
+		bt_buf_char(out_text, ' ');
+		bt_buf_str(out_text, bt_buf_view(&explanation->post_text));
+	}
+}

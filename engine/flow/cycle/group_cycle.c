@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The cycle of a PodGroup: pull, decide one after the other, keep or revert, bind or set aside.
+ */
+#include "engine/flow/cycle/group_cycle.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/quote.h"
+#include "engine/flow/cycle/engine_int.h"
+
+/* What Permit says. */
+enum permit { PERMIT_OK = 0, PERMIT_WAIT, PERMIT_GONE };
+
+/* What becomes of the group. */
+enum verdict { UNSCHEDULABLE = 0, SCHEDULABLE, WAITS_FOR_PREEMPTION, FAILED };
+
+/* A cycle under way. */
+struct work {
+	struct bt_engine *engine;
+	const struct bt_lane *lane;
+	uint32_t namespace_, name;
+	uint32_t scheduled_n; /* members that are on nodes, with those of this cycle */
+	uint32_t culprit;
+	bool preempts; /* somebody does */
+	bool reserves; /* somebody counts on a node, for those that are decided later */
+	enum verdict verdict;
+};
+
+void bt_group_cycle_fini(struct bt_group_cycle *cycle)
+{
+	bt_mem_free(cycle->members);
+	bt_mem_free(cycle->victims);
+	bt_mem_free(cycle->leaving);
+	bt_mem_free(cycle->unpromised);
+	*cycle = (struct bt_group_cycle){.members = NULL};
+}
+
+/* ---- who belongs to whom ---- */
+
+static const struct bt_signature *signature_of(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+}
+
+bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return engine->groups.tracked && signature_of(engine, pod_ix)->pod_group != BT_NAME_NONE;
+}
+
+void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_signature *signature = signature_of(engine, pod_ix);
+
+	if (bt_engine_in_group(engine, pod_ix)) {
+		bt_pod_groups_join(&engine->groups, signature->namespace_, signature->pod_group, pod_ix);
+	}
+}
+
+void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_signature *signature = signature_of(engine, pod_ix);
+
+	if (bt_engine_in_group(engine, pod_ix)) {
+		bt_pod_groups_leave(&engine->groups, signature->namespace_, signature->pod_group, pod_ix);
+	}
+}
+
+enum bt_group_gate bt_engine_group_gate(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_signature *signature = signature_of(engine, pod_ix);
+
+	if (signature->pod_group == BT_NAME_NONE ||
+		bt_engine_lane_of_pod(engine, pod_ix)->groups_number < 0) {
+		return BT_GROUP_OPEN;
+	}
+	return bt_pod_groups_gate(&engine->groups, signature->namespace_, signature->pod_group);
+}
+
+static const struct bt_pod_group *group_of(const struct work *w)
+{
+	return bt_pod_groups_find(&w->engine->groups, w->namespace_, w->name);
+}
+
+bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	for (size_t i = 0; cycle->on && i < cycle->member_n; i++) {
+		if (cycle->members[i].decision.pod_ix == pod_ix) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- pulling ---- */
+
+static void add_member(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_queue_info info = bt_queue_info(engine->queue, pod_ix);
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	cycle->members =
+		bt_mem_grow(cycle->members, cycle->member_n, &cycle->member_cap, sizeof(*cycle->members));
+	cycle->members[cycle->member_n++] = (struct bt_group_member){
+		.decision = {.pod_ix = pod_ix,
+			.outcome = BT_FAILED,
+			.node_ix = BT_NO_NODE,
+			.nominated_ix = BT_NO_NODE},
+		.nominated = bt_ledger_pod(engine->cache->ledger, pod_ix)->status_node,
+		.first_ns = info.first_ns,
+		.order = info.order,
+	};
+}
+
+/* Takes a member out of the queue that waits there, whatever it waits for, PreEnqueue excepted. */
+static bool pull(struct bt_engine *engine, uint32_t pod_ix)
+{
+	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
+
+	if (where == BT_WAIT_NOWHERE || where == BT_WAIT_IN_FLIGHT || where == BT_WAIT_BINDING) {
+		return false;
+	}
+	bt_queue_activate(engine->queue, pod_ix, bt_engine_now(engine));
+	return bt_queue_take(engine->queue, pod_ix) == BT_OK;
+}
+
+static int by_order(const void *a, const void *b, void *context)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_group_member *x = a, *y = b;
+	int32_t first = bt_ledger_pod(engine->cache->ledger, x->decision.pod_ix)->priority,
+		second = bt_ledger_pod(engine->cache->ledger, y->decision.pod_ix)->priority;
+
+	if (first != second) {
+		return first > second ? -1 : 1;
+	}
+	if (x->first_ns != y->first_ns) {
+		return x->first_ns < y->first_ns ? -1 : 1;
+	}
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* All members that wait: priority first, then who was active first. Source: podGroupInfoForPod, v1.36.3. */
+static void pull_all(struct work *w, uint32_t popped)
+{
+	struct bt_engine *engine = w->engine;
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+	const struct bt_pod_group *group = group_of(w);
+
+	cycle->member_n = cycle->victim_n = cycle->leaving_n = cycle->unpromised_n = 0;
+	cycle->on = true;
+	cycle->number++;
+	add_member(engine, popped);
+	for (size_t i = 0; group && i < group->member_n; i++) {
+		uint32_t pod_ix = group->members[i];
+
+		if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED) {
+			w->scheduled_n++;
+		} else if (pod_ix != popped && pull(engine, pod_ix)) {
+			add_member(engine, pod_ix);
+		}
+	}
+	qsort_r(cycle->members, cycle->member_n, sizeof(*cycle->members), by_order, engine);
+}
+
+/* Do all ask for one scheduler? */
+static bool is_uniform(const struct work *w)
+{
+	const struct bt_group_cycle *cycle = &w->engine->group_cycle;
+	uint32_t scheduler = signature_of(w->engine, cycle->members[0].decision.pod_ix)->scheduler_name;
+
+	for (size_t i = 1; i < cycle->member_n; i++) {
+		if (signature_of(w->engine, cycle->members[i].decision.pod_ix)->scheduler_name != scheduler) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* ---- deciding ---- */
+
+static enum permit permit(const struct work *w)
+{
+	const struct bt_pod_group *group = group_of(w);
+
+	if (!w->lane->profile.groups_permitted) {
+		return PERMIT_OK;
+	}
+	if (!group || !group->known) {
+		return PERMIT_GONE;
+	}
+	return group->gang && (int64_t)w->scheduled_n < group->min_count ? PERMIT_WAIT : PERMIT_OK;
+}
+
+/* Keeps whom the member preempts, which the next decision would overwrite. */
+static void keep_victims(struct bt_engine *engine, struct bt_group_member *member)
+{
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	member->victims_from = cycle->victim_n;
+	member->victim_n = member->decision.victim_n;
+	for (uint32_t i = 0; i < member->victim_n; i++) {
+		cycle->victims = bt_mem_grow(
+			cycle->victims, cycle->victim_n, &cycle->victim_cap, sizeof(*cycle->victims));
+		cycle->victims[cycle->victim_n++] = member->decision.victims[i];
+	}
+	member->leaving_from = cycle->leaving_n;
+	member->leaving_n = (uint32_t)engine->leaving_n;
+	for (size_t i = 0; i < engine->leaving_n; i++) {
+		cycle->leaving = bt_mem_grow(
+			cycle->leaving, cycle->leaving_n, &cycle->leaving_cap, sizeof(*cycle->leaving));
+		cycle->leaving[cycle->leaving_n++] = engine->leaving[i];
+	}
+	engine->leaving_n = 0;
+}
+
+/* The promise that the member had ended when it was assumed; bt_engine_set_aside says what it is now. */
+static void unreserve(struct bt_engine *engine, struct bt_group_member *member)
+{
+	uint32_t pod_ix = member->decision.pod_ix;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	uint32_t node_ix = pod->node_ix;
+
+	bt_volumes_revert(engine->cache->volumes, pod_ix);
+	bt_devices_revert(engine->cache->devices, pod_ix);
+	bt_ledger_forget(engine->cache->ledger, pod_ix);
+	if (member->preempts && pod->signature->port_n) {
+		/* Whom it was to preempt is still there. Upstream forgets that the port is in use. */
+		bt_ledger_hold_ports(engine->cache->ledger, node_ix);
+	}
+	member->assumed = false;
+}
+
+/* The member counts on its node, also when it has to preempt there. What it preempts stays until the cycle is
+ * over. */
+static void reserve(struct bt_engine *engine, struct bt_group_member *member)
+{
+	const struct bt_decision *decision = &member->decision;
+
+	if (member->preempts) {
+		bt_ledger_assume(engine->cache->ledger, decision->pod_ix, decision->nominated_ix);
+	} else {
+		enum bt_reserve reserved =
+			bt_engine_reserve(engine, decision->plan, decision->pod_ix, decision->node_ix);
+		BT_REQUIRE(reserved == BT_RESERVED); /* nothing has happened since the node was chosen */
+	}
+	member->assumed = true;
+}
+
+static void ask_permit(struct work *w, uint32_t i)
+{
+	struct bt_group_member *member = &w->engine->group_cycle.members[i];
+
+	w->scheduled_n++;
+	switch (permit(w)) {
+	case PERMIT_OK:
+		w->verdict = w->preempts ? WAITS_FOR_PREEMPTION : SCHEDULABLE;
+		break;
+	case PERMIT_WAIT:
+		break;
+	case PERMIT_GONE:
+		w->scheduled_n--;
+		unreserve(w->engine, member);
+		member->reason = BT_GROUP_GONE;
+		w->culprit = i;
+		w->verdict = FAILED;
+		break;
+	}
+}
+
+/* Source: podGroupPodSchedulingAlgorithm, v1.36.3. */
+static void decide_member(struct work *w, uint32_t i, const struct bt_group_watch *watch)
+{
+	struct bt_engine *engine = w->engine;
+	struct bt_group_member *member = &engine->group_cycle.members[i];
+	struct bt_decision *decision = &member->decision;
+
+	bt_engine_begin(engine, decision->pod_ix, decision);
+	bt_engine_ask_post_filter(engine, decision);
+	if (watch && watch->decided && decision->outcome != BT_SKIPPED) {
+		watch->decided(watch->context, engine, decision);
+	}
+	switch (decision->outcome) {
+	case BT_PLACED:
+		break;
+	case BT_REFUSED:
+		if (decision->preempt == BT_PREEMPT_FOUND) {
+			member->preempts = w->preempts = true;
+			keep_victims(engine, member);
+		}
+		(void)bt_engine_release_claim(engine, &decision->release, decision->pod_ix);
+		if (!member->preempts) {
+			member->beside_others = w->reserves;
+			return;
+		}
+		break;
+	case BT_FAILED:
+		w->culprit = i;
+		w->verdict = FAILED;
+		return;
+	default:
+		return;
+	}
+	reserve(engine, member);
+	w->reserves = true;
+	ask_permit(w, i);
+}
+
+/* Those that are being deleted are not scheduled any more. */
+static void skip_deleted(struct work *w)
+{
+	struct bt_group_cycle *cycle = &w->engine->group_cycle;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		struct bt_decision *decision = &cycle->members[i].decision;
+
+		if (bt_ledger_pod(w->engine->cache->ledger, decision->pod_ix)->terminating) {
+			bt_engine_begin(w->engine, decision->pod_ix, decision);
+		}
+	}
+}
+
+/* Source: podGroupSchedulingDefaultAlgorithm, v1.36.3. */
+static void decide_all(struct work *w, const struct bt_group_watch *watch)
+{
+	struct bt_group_cycle *cycle = &w->engine->group_cycle;
+
+	for (uint32_t i = 0; i < cycle->member_n && w->verdict != FAILED; i++) {
+		if (cycle->members[i].decision.outcome != BT_SKIPPED) {
+			decide_member(w, i, watch);
+		}
+	}
+	for (size_t i = cycle->member_n; w->verdict != SCHEDULABLE && i-- > 0;) {
+		if (cycle->members[i].assumed) {
+			unreserve(w->engine, &cycle->members[i]);
+			w->scheduled_n--;
+		}
+	}
+}
+
+/* ---- what comes of it ---- */
+
+/*
+ * GangScheduling, where it is to blame that a member waits. Time brings all of them back in upstream; where
+ * it brings back nobody, those wait for what GangScheduling has registered who fit, and who might have fitted
+ * without the companions that were taken back: one of these may be bound by somebody else, or the group be
+ * made anew so that it needs fewer. Source: determineSchedulingHintForInFlightPod and
+ * GangScheduling.EventsToRegister, v1.36.3.
+ */
+static uint32_t blame_gang(const struct work *w)
+{
+	bool blamed = w->engine->options.groups_by_events && w->lane->groups_number >= 0;
+
+	return blamed ? 1u << w->lane->groups_number : 0;
+}
+
+/* What the queue and the promise are told of a member that is not placed. */
+static struct bt_decision settled(const struct work *w, struct bt_group_member *member, bool culprit)
+{
+	struct bt_decision *own = &member->decision;
+	struct bt_decision out = {.pod_ix = own->pod_ix,
+		.outcome = BT_REFUSED,
+		.node_ix = BT_NO_NODE,
+		.nominated_ix = BT_NO_NODE,
+		.preempt = BT_PREEMPT_NOWHERE};
+	bool fits = own->outcome == BT_PLACED;
+
+	if (w->verdict == FAILED) {
+		out.outcome = BT_FAILED;
+		member->reason =
+			member->reason == BT_GROUP_OWN && !culprit ? BT_GROUP_FAILED : member->reason;
+	} else if (w->verdict == WAITS_FOR_PREEMPTION && fits) {
+		member->reason = BT_GROUP_PREEMPTS;
+		out.nominated_ix = own->node_ix;
+		out.preempt = BT_PREEMPT_FOUND;
+	} else if (w->verdict == UNSCHEDULABLE && (fits || member->preempts)) {
+		member->reason = BT_GROUP_WAITS;
+		out.rejectors = blame_gang(w);
+	} else {
+		bool taken_back = w->verdict != SCHEDULABLE && member->beside_others;
+
+		out.rejectors = own->rejectors | (taken_back ? blame_gang(w) : 0);
+		out.nominated_ix = own->nominated_ix;
+		out.preempt = own->preempt;
+	}
+	return out;
+}
+
+/* The engine knows again whom the member preempts. Returns whether somebody has to leave for it. */
+static bool preempting_begin(struct bt_engine *engine, struct bt_group_member *member)
+{
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	member->decision.victims = cycle->victims + member->victims_from;
+	engine->leaving_n = 0;
+	for (uint32_t i = 0; i < member->leaving_n; i++) {
+		engine->leaving = bt_mem_grow(
+			engine->leaving, engine->leaving_n, &engine->leaving_cap, sizeof(*engine->leaving));
+		engine->leaving[engine->leaving_n++] = cycle->leaving[member->leaving_from + i];
+	}
+	return bt_engine_preempting_begin(engine, &member->decision);
+}
+
+/* Carries the member's preemption out, and keeps who is promised its node no longer, as keep_victims does. */
+static void carry_out(struct bt_engine *engine, struct bt_group_member *member)
+{
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	bt_engine_carry_out(engine, &member->decision);
+	member->unpromised_from = cycle->unpromised_n;
+	for (uint32_t i = 0; i < member->decision.unpromised_n; i++) {
+		cycle->unpromised = bt_mem_grow(cycle->unpromised, cycle->unpromised_n,
+			&cycle->unpromised_cap, sizeof(*cycle->unpromised));
+		cycle->unpromised[cycle->unpromised_n++] = member->decision.unpromised[i];
+	}
+}
+
+static void set_aside(struct work *w, struct bt_group_member *member)
+{
+	struct bt_engine *engine = w->engine;
+	struct bt_decision out = settled(w, member, member == &engine->group_cycle.members[w->culprit]);
+
+	/* Until it is carried out, PreEnqueue keeps the preemptor out. */
+	member->leaves = member->preempts && preempting_begin(engine, member);
+	if (member->leaves && !engine->async_preemption) {
+		carry_out(engine, member);
+	}
+	if (!engine->options.groups_by_events) {
+		bt_queue_back_off(engine->queue, out.pod_ix);
+	}
+	bt_engine_set_aside(engine, &out);
+	member->out = out;
+}
+
+/* Ends a member's turn: preempts, and leaves in the decision what the caller is to know. */
+static void conclude(struct bt_engine *engine, struct bt_group_member *member)
+{
+	struct bt_decision *decision = &member->decision;
+
+	if (member->leaves && engine->async_preemption && preempting_begin(engine, member)) {
+		carry_out(engine, member);
+	}
+	decision->outcome = member->out.outcome;
+	decision->node_ix = member->preempts ? decision->nominated_ix : BT_NO_NODE;
+	decision->nominated_ix = member->out.nominated_ix;
+	decision->preempt = member->out.preempt;
+	decision->rejectors = member->out.rejectors;
+}
+
+/* Permit, asked again before binding, wakes those that still wait as long as there are too few. */
+static void activate_others(struct work *w)
+{
+	struct bt_engine *engine = w->engine;
+	const struct bt_pod_group *group = group_of(w);
+
+	for (size_t i = 0; i < group->member_n; i++) {
+		uint32_t pod_ix = group->members[i];
+
+		if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state == BT_POD_QUEUED &&
+			bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_IN_FLIGHT) {
+			bt_queue_activate(engine->queue, pod_ix, bt_engine_now(engine));
+		}
+	}
+}
+
+/* Source: submitPodGroupAlgorithmResult, v1.36.3. */
+static void submit(struct work *w)
+{
+	struct bt_engine *engine = w->engine;
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+	uint32_t assumed_n = 0;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		assumed_n += cycle->members[i].assumed;
+	}
+	w->scheduled_n -= assumed_n;
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		struct bt_group_member *member = &cycle->members[i];
+
+		if (member->assumed) {
+			bt_queue_done(engine->queue, member->decision.pod_ix);
+			w->scheduled_n++;
+			if (permit(w) == PERMIT_WAIT && !engine->options.groups_by_events) {
+				activate_others(w);
+			}
+		} else if (member->decision.outcome != BT_SKIPPED) {
+			set_aside(w, member);
+		}
+	}
+}
+
+/* Bindings and preemptions come after all members' turns, as they run beside them in upstream. */
+static void conclude_all(struct bt_engine *engine)
+{
+	struct bt_group_cycle *cycle = &engine->group_cycle;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		struct bt_group_member *member = &cycle->members[i];
+
+		if (member->assumed &&
+			bt_engine_bind(engine, member->decision.pod_ix, member->decision.node_ix)) {
+			continue;
+		}
+		if (member->assumed) {
+			member->decision.outcome = BT_FAILED;
+			member->decision.node_ix = BT_NO_NODE;
+		} else if (member->decision.outcome != BT_SKIPPED) {
+			conclude(engine, member);
+		}
+	}
+}
+
+static void refuse_mixed(struct work *w)
+{
+	struct bt_group_cycle *cycle = &w->engine->group_cycle;
+
+	w->verdict = FAILED;
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		cycle->members[i].reason = BT_GROUP_MIXED;
+		set_aside(w, &cycle->members[i]);
+	}
+}
+
+static int64_t now_if_measured(const struct bt_engine *engine)
+{
+	return engine->measures ? bt_clock_monotonic_ns() : 0;
+}
+
+/* Source: podGroupCycle, v1.36.3: a group whose members have all gone is not spoken of. */
+static void note_cycle(const struct work *w, int64_t begin_ns, int64_t decided_ns)
+{
+	static const uint16_t results[] = {
+		[SCHEDULABLE] = BT_MEASURE_GROUP_SCHEDULED,
+		[UNSCHEDULABLE] = BT_MEASURE_GROUP_UNSCHEDULABLE,
+		[WAITS_FOR_PREEMPTION] = BT_MEASURE_GROUP_WAITS,
+		[FAILED] = BT_MEASURE_GROUP_ERROR,
+	};
+	struct bt_engine *engine = w->engine;
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+	const uint16_t labels[4] = {results[w->verdict], (uint16_t)(w->lane - engine->lanes)};
+	const uint16_t none[4] = {0};
+	bool any = false;
+
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		any = any || cycle->members[i].decision.outcome != BT_SKIPPED;
+	}
+	if (engine->measures && any) {
+		bt_measures_note(engine->measures, BT_MEASURE_GROUP_DECIDING, none, decided_ns - begin_ns);
+		bt_measures_note(
+			engine->measures, BT_MEASURE_GROUP, labels, bt_clock_monotonic_ns() - begin_ns);
+	}
+}
+
+/* Members of one scheduler are decided, and what came of it is said. */
+static void decide_uniform(struct work *w, const struct bt_group_watch *watch)
+{
+	skip_deleted(w);
+	int64_t begin_ns = now_if_measured(w->engine);
+	decide_all(w, watch);
+	int64_t decided_ns = now_if_measured(w->engine);
+	submit(w);
+	note_cycle(w, begin_ns, decided_ns);
+}
+
+/* It was popped, and then somebody else bound it, or it is in no group any more. */
+static BT_NOINLINE void let_go(struct bt_engine *engine, uint32_t pod_ix, struct bt_group_decision *out)
+{
+	bt_engine_set_aside(engine,
+		&(struct bt_decision){.pod_ix = pod_ix, .outcome = BT_FAILED, .nominated_ix = BT_NO_NODE});
+	*out = (struct bt_group_decision){.member_n = 0};
+}
+
+void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
+	struct bt_group_decision *out)
+{
+	if (bt_ledger_pod(engine->cache->ledger, pod_ix)->state != BT_POD_QUEUED ||
+		!bt_engine_in_group(engine, pod_ix)) {
+		let_go(engine, pod_ix, out);
+		return;
+	}
+	const struct bt_signature *signature = signature_of(engine, pod_ix);
+	const struct bt_group_cycle *cycle = &engine->group_cycle;
+	struct work w = {.engine = engine,
+		.lane = bt_engine_lane_of_pod(engine, pod_ix),
+		.namespace_ = signature->namespace_,
+		.name = signature->pod_group};
+
+	pull_all(&w, pod_ix);
+	if (is_uniform(&w)) {
+		decide_uniform(&w, watch);
+	} else {
+		refuse_mixed(&w);
+	}
+	conclude_all(engine);
+	engine->group_cycle.on = false;
+	for (size_t i = 0; i < cycle->member_n; i++) {
+		struct bt_group_member *member = &cycle->members[i];
+
+		member->decision.victims = member->preempts ? cycle->victims + member->victims_from : NULL;
+		member->decision.victim_n = member->victim_n;
+		member->decision.unpromised =
+			member->decision.unpromised_n ? cycle->unpromised + member->unpromised_from : NULL;
+	}
+	*out = (struct bt_group_decision){cycle->members, (uint32_t)cycle->member_n, w.culprit};
+}
+
+/* ---- texts ---- */
+
+/* Source: frameworkForPodGroup, v1.36.3. */
+static void write_mixed(
+	const struct bt_engine *engine, const struct bt_group_decision *group, struct bt_buf *out_text)
+{
+	uint32_t first = signature_of(engine, group->members[0].decision.pod_ix)->scheduler_name,
+		 other = first;
+
+	for (uint32_t i = 1; i < group->member_n && other == first; i++) {
+		other = signature_of(engine, group->members[i].decision.pod_ix)->scheduler_name;
+	}
+	bt_buf_text(out_text,
+		"all pods in a single pod group should have the same .spec.schedulerName set, got: ");
+	bt_quote(out_text, bt_engine_name(engine, other));
+	bt_buf_text(out_text, " and ");
+	bt_quote(out_text, bt_engine_name(engine, first));
+}
+
+static void write_gone(const struct bt_engine *engine, uint32_t pod_ix, struct bt_buf *out_text)
+{
+	const struct bt_signature *signature = signature_of(engine, pod_ix);
+	struct bt_str name = bt_engine_name(engine, signature->pod_group);
+
+	bt_buf_printf(out_text,
+		"running Permit plugin \"GangScheduling\": failed to get podGroup %.*s/%.*s: "
+		"podgroup.scheduling.k8s.io \"%.*s\" not found",
+		BT_STR_ARG(bt_engine_name(engine, signature->namespace_)), BT_STR_ARG(name),
+		BT_STR_ARG(name));
+}
+
+void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
+	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text)
+{
+	const struct bt_group_member *m = &group->members[member];
+	const struct bt_group_member *culprit = &group->members[group->culprit];
+
+	switch (m->reason) {
+	case BT_GROUP_OWN:
+		bt_buf_str(out_text, own);
+		break;
+	case BT_GROUP_WAITS:
+		bt_buf_text(out_text,
+			"pod group is unschedulable, waiting for minCount pods from a gang to be "
+			"scheduled, one or more plugins asked to wait and no plugin rejected pod");
+		break;
+	case BT_GROUP_PREEMPTS:
+		bt_buf_text(out_text,
+			"pod group is unschedulable, pod group is waiting for preemption to complete");
+		break;
+	case BT_GROUP_FAILED:
+		bt_buf_text(out_text, "failed to schedule other pod from a pod group: ");
+		if (culprit->reason == BT_GROUP_GONE) {
+			write_gone(engine, culprit->decision.pod_ix, out_text);
+		} else {
+			bt_buf_str(out_text, failure);
+		}
+		break;
+	case BT_GROUP_GONE:
+		write_gone(engine, m->decision.pod_ix, out_text);
+		break;
+	case BT_GROUP_MIXED:
+		write_mixed(engine, group, out_text);
+		break;
+	}
+}

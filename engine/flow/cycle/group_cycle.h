@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stages 4 to 7 for the pods of a PodGroup, which are decided together (gate GenericWorkload). When one of
+ * them has been popped, the others that wait are pulled out of the queue too. Each is decided as if the ones
+ * before it were on their nodes; the group gets its nodes when, of a gang, minCount pods have one, and
+ * otherwise nobody does (all or nothing, I1, I4). Source: scheduleOnePodGroup, v1.36.3.
+ */
+#pragma once
+
+#include "engine/flow/cycle/engine.h"
+#include "engine/flow/cycle/pod_groups.h"
+
+/* Why a member is not placed, or that it is. */
+enum bt_group_reason {
+	BT_GROUP_OWN = 0,  /* what its own decision says */
+	BT_GROUP_WAITS,	   /* it fits, but too few others do */
+	BT_GROUP_PREEMPTS, /* the group fits once those are gone whom some of it preempt */
+	BT_GROUP_FAILED,   /* another member's cycle ended in an error */
+	BT_GROUP_GONE,	   /* Permit fails: the PodGroup's object has gone */
+	BT_GROUP_MIXED	   /* the members ask for different schedulers; nobody has been decided */
+};
+
+struct bt_group_member {
+	/*
+	 * As bt_engine_decide leaves it; of a member that preempts, victims are whom, and node_ix is where,
+	 * even when the group does not fit after all.
+	 */
+	struct bt_decision decision;
+	enum bt_group_reason reason;
+	uint32_t nominated; /* its status.nominatedNodeName before, a name */
+	/* Private. */
+	struct bt_decision out;
+	bool assumed, preempts, leaves;
+	bool beside_others; /* others counted on nodes when it was refused */
+	int64_t first_ns;
+	uint64_t order;
+	size_t victims_from, leaving_from, unpromised_from;
+	uint32_t victim_n, leaving_n;
+};
+
+/* The members in the order in which they were decided; those after the first error were not. */
+struct bt_group_decision {
+	const struct bt_group_member *members;
+	uint32_t member_n;
+	uint32_t culprit; /* which of them failed, where others are BT_GROUP_FAILED */
+};
+
+/* Who looks on. All NULL: nobody. */
+struct bt_group_watch {
+	/*
+	 * A member has just been decided, and nothing has come of it yet: the time for bt_engine_explain. Its
+	 * node may be changed to another feasible one.
+	 */
+	void (*decided)(void *context, struct bt_engine *engine, struct bt_decision *decision);
+	void *context;
+};
+
+/* What a cycle of a group works with; all zeroes at first. Private. */
+struct bt_group_cycle {
+	struct bt_group_member *members;
+	size_t member_n, member_cap;
+	bool on;
+	uint64_t number; /* how many there have been */
+	struct bt_victim *victims;
+	size_t victim_n, victim_cap;
+	struct bt_leaving *leaving;
+	size_t leaving_n, leaving_cap;
+	uint32_t *unpromised;
+	size_t unpromised_n, unpromised_cap;
+};
+
+void bt_group_cycle_fini(struct bt_group_cycle *cycle);
+
+/* Is the pod decided together with others? Then bt_engine_decide_group is to be called for it, once popped.
+ */
+bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* What PreEnqueue of GangScheduling has against a pod, where the pod's profile has it. */
+enum bt_group_gate bt_engine_group_gate(const struct bt_engine *engine, uint32_t pod_ix);
+
+/*
+ * The whole cycle of a popped pod's group: members are placed and handed to the binder, or set aside. Of a
+ * pod that was popped as a member and has been changed since so that it is none, or waits no more, there are
+ * no
+ * members. Valid until the next cycle. Requires: no cycle is under way.
+ */
+void bt_engine_decide_group(struct bt_engine *engine, uint32_t pod_ix, const struct bt_group_watch *watch,
+	struct bt_group_decision *out);
+
+/*
+ * Why a member is not placed, in upstream's words. own: what was against it itself (bt_engine_message, when
+ * it was decided); failure: the same of the culprit. Requires: it is not placed.
+ */
+void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
+	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text);
+
+/* ---- for the engine's other files ---- */
+
+/* Is the pod in the cycle of its group now? What others promised it before is not taken back by its
+ * companions. */
+bool bt_engine_has_in_hand(const struct bt_engine *engine, uint32_t pod_ix);
+void bt_engine_join_group(struct bt_engine *engine, uint32_t pod_ix);
+void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Registrations and queueing hints of a profile.
+ */
+#include "engine/flow/cycle/hints.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "engine/base/check.h"
+
+#define EXTENDERS BT_PLUGIN_N
+
+static_assert(BT_HINTERS < 32, "sets of hinters are words");
+
+static uint32_t action_at(uint32_t ix)
+{
+	return ix == BT_EVENT_ACTION_N - 1 ? BT_UPDATE : 1u << ix;
+}
+
+/* Enters what concerns one resource. */
+static void add_row(struct bt_hints *hints, uint32_t resource, uint32_t hinter,
+	const struct bt_registration *registration)
+{
+	if (registration->hint) {
+		BT_REQUIRE(hints->row_n[resource] < BT_HINT_ROWS);
+		hints->rows[resource][hints->row_n[resource]++] =
+			(struct bt_hint_row){registration->actions, hinter, registration->hint};
+	}
+	for (uint32_t action = 0; action < BT_EVENT_ACTION_N; action++) {
+		if (bt_event_action_matches(registration->actions, action_at(action))) {
+			hints->interested[resource][action] |= 1u << hinter;
+			hints->always[resource][action] |= registration->hint ? 0 : 1u << hinter;
+		}
+	}
+}
+
+static void add(struct bt_hints *hints, uint32_t hinter, const struct bt_registration *registration)
+{
+	if (registration->resource == BT_EVENT_POD) {
+		add_row(hints, BT_EVENT_ASSIGNED_POD, hinter, registration);
+		add_row(hints, BT_EVENT_UNSCHEDULED_POD, hinter, registration);
+	} else {
+		add_row(hints, registration->resource, hinter, registration);
+	}
+}
+
+void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
+{
+	static const struct bt_registration taint = {BT_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL};
+
+	*hints = (struct bt_hints){0};
+	for (uint32_t i = 0; i < BT_PLUGIN_N; i++) {
+		const struct bt_hinter *hinter = &profile->hinters[i];
+		uint32_t node_actions = 0;
+
+		hints->hinters[i] = *hinter;
+		for (uint32_t j = 0; j < hinter->event_n; j++) {
+			add(hints, i, &hinter->events[j]);
+			node_actions |=
+				hinter->events[j].resource == BT_EVENT_NODE ? hinter->events[j].actions : 0;
+		}
+		/* Whom a new node concerns, it concerns again when its taints go, so upstream. */
+		if ((node_actions & BT_ADD) && !(node_actions & BT_UPDATE_NODE_TAINT)) {
+			add(hints, i, &taint);
+		}
+	}
+}
+
+void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups)
+{
+	static const enum bt_event_resource resources[] = {BT_EVENT_POD, BT_EVENT_NODE,
+		BT_EVENT_PERSISTENT_VOLUME, BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_EVENT_CSI_NODE,
+		BT_EVENT_CSI_DRIVER, BT_EVENT_CSI_STORAGE_CAPACITY, BT_EVENT_STORAGE_CLASS,
+		BT_EVENT_RESOURCE_CLAIM, BT_EVENT_DEVICE_CLASS, BT_EVENT_POD_GROUP};
+
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
+		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL};
+
+		add(hints, EXTENDERS, &all);
+	}
+	hints->hinters[EXTENDERS].is_there = true;
+}
+
+int bt_hints_find(const struct bt_hints *hints, const char *name)
+{
+	for (uint32_t i = 0; i < BT_HINTERS; i++) {
+		if (hints->hinters[i].is_there && strcmp(bt_hints_name(i), name) == 0) {
+			return (int)i;
+		}
+	}
+	return -1;
+}
+
+const char *bt_hints_name(uint32_t number)
+{
+	BT_REQUIRE(number < BT_HINTERS);
+	return number == EXTENDERS ? "Extender" : bt_plugin_name((enum bt_plugin_id)number).ptr;
+}
+
+uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event)
+{
+	if (event->resource == BT_EVENT_WILDCARD) {
+		return (1u << BT_HINTERS) - 1;
+	}
+	return hints->interested[event->resource][bt_event_action_ix(event->action)];
+}
+
+static bool ask_timed(struct bt_measures *measures, const struct bt_hint_row *row,
+	const struct bt_hint_env *env, const struct bt_event *event)
+{
+	int64_t begin_ns = bt_clock_monotonic_ns();
+	bool queue = row->hint(env, event);
+	const uint16_t labels[4] = {
+		(uint16_t)row->hinter, (uint16_t)bt_event_label(event->resource, event->action), queue};
+
+	bt_measures_note(measures, BT_MEASURE_HINT, labels, bt_clock_monotonic_ns() - begin_ns);
+	return queue;
+}
+
+bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
+	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors,
+	struct bt_measures *measures)
+{
+	if (event->resource == BT_EVENT_WILDCARD) {
+		return true;
+	}
+	uint32_t action = bt_event_action_ix(event->action);
+	uint32_t asked = rejectors & hints->interested[event->resource][action];
+
+	if (rejectors & hints->always[event->resource][action]) {
+		return true;
+	}
+	for (uint32_t i = 0; asked && i < hints->row_n[event->resource]; i++) {
+		const struct bt_hint_row *row = &hints->rows[event->resource][i];
+
+		if (!(asked >> row->hinter & 1) || !bt_event_action_matches(row->actions, event->action)) {
+			continue;
+		}
+		const struct bt_hint_env env = {view, hints->hinters[row->hinter].settings, waiting, own};
+		bool timed = measures && measures->hint_n++ % BT_MEASURE_HINTS == 0;
+
+		if (timed ? ask_timed(measures, row, &env, event) : row->hint(&env, event)) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which events may make a pod fit that a profile's plugins have refused: the registrations of the plugins and
+ * their queueing hints. Source: buildQueueingHintMap and isPodWorthRequeuing, v1.36.3.
+ *
+ * A hinter is a plugin of a profile that upstream asks for its events. Its number is the same in all
+ * profiles, because a pod may be given another one while it waits: enum bt_plugin_id, and that of extenders
+ * behind them. Sets of hinters are masks, bit 1 << number. Context of all functions but the constructor: the
+ * scheduling thread.
+ */
+#pragma once
+
+#include "engine/flow/cycle/metrics.h"
+#include "engine/flow/config/profile.h"
+
+#define BT_HINT_ROWS 32 /* of one resource */
+
+/* What a hinter with a hint has registered of a resource. */
+struct bt_hint_row {
+	uint32_t actions;
+	uint32_t hinter;
+	bt_plugin_hint_fn *hint;
+};
+
+/* init: const after start. Private but for hinters. */
+struct bt_hints {
+	struct bt_hinter hinters[BT_HINTERS];
+	struct bt_hint_row rows[BT_EVENT_WILDCARD][BT_HINT_ROWS]; /* by resource */
+	uint32_t row_n[BT_EVENT_WILDCARD];
+	/* By resource and action: who has registered the event, and who has without a hint. */
+	uint32_t interested[BT_EVENT_WILDCARD][BT_EVENT_ACTION_N];
+	uint32_t always[BT_EVENT_WILDCARD][BT_EVENT_ACTION_N];
+};
+
+/* The hints of a profile, which must outlive them. Context: any thread. */
+void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile);
+
+/* Extenders, too, refuse pods: they are one more hinter, by the name of "Extender", which anything may
+ * concern; pod_groups: PodGroups too (gate GenericWorkload). Context: as bt_hints_of.
+ * Source: defaultEnqueueExtension, v1.36.3. */
+void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups);
+
+/* The number of the hinter with that name (a plugin's), or -1: the profile has none. */
+int bt_hints_find(const struct bt_hints *hints, const char *name);
+
+/* The name of a hinter. Requires: number < BT_HINTERS. Context: any thread. */
+const char *bt_hints_name(uint32_t number);
+
+/* The hinters that have registered the event; of BT_EVENT_WILDCARD all have. */
+uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event);
+
+/*
+ * May the event make a waiting pod fit, as far as those hinters know that have rejected it? own: the event's
+ * object is the waiting pod itself. BT_EVENT_WILDCARD always may. measures: where the times of hints
+ * are noted, or NULL.
+ */
+bool bt_hints_queue(const struct bt_hints *hints, const struct bt_view *view,
+	const struct bt_signature *waiting, bool own, const struct bt_event *event, uint32_t rejectors,
+	struct bt_measures *measures);

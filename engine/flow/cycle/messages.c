@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The texts of refusals, kept by signature.
+ */
+#include "engine/flow/cycle/messages.h"
+
+#include <string.h>
+
+#include "engine/base/mem.h"
+#include "engine/flow/cycle/engine_int.h"
+
+/*
+ * The text of the last refusal of a signature's pods.
+ * Key: the signature's serial number, and the kind; that of a pod that bt_engine_stands_alone is true of is
+ * nobody's (0). Ends: with any change of the state it is about.
+ */
+struct bt_message {
+	struct bt_buf text;
+	uint64_t signature; /* its serial number */
+	uint64_t kind;	    /* its key */
+	struct bt_state_of_things when;
+};
+
+void bt_messages_add(struct bt_messages *messages, uint32_t pod_ix, struct bt_buf *out_text)
+{
+	bt_engine_explain_cycle(messages->engine, pod_ix, &messages->explanation);
+	bt_engine_message(messages->engine, &messages->explanation, out_text);
+}
+
+static struct bt_message *message_of(struct bt_messages *messages, uint32_t signature_ix)
+{
+	while (signature_ix >= messages->n) {
+		size_t old = messages->n;
+
+		messages->items = bt_mem_grow(messages->items, old, &messages->n, sizeof(*messages->items));
+		memset(messages->items + old, 0, (messages->n - old) * sizeof(*messages->items));
+	}
+	return &messages->items[signature_ix];
+}
+
+struct bt_str bt_messages_of(struct bt_messages *messages, uint32_t pod_ix)
+{
+	const struct bt_engine *engine = messages->engine;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	struct bt_message *message = message_of(messages, pod->signature->ix);
+	const struct bt_state_of_things now = bt_engine_state(engine);
+	const uint64_t kind =
+		bt_engine_stands_alone(engine, pod_ix) ? 0 : bt_queue_kind_key(bt_engine_kind_of(pod));
+
+	if (message->text.len == 0 || kind == 0 || message->signature != pod->signature->serial ||
+		message->kind != kind || memcmp(&message->when, &now, sizeof(now)) != 0) {
+		bt_buf_clear(&message->text);
+		bt_messages_add(messages, pod_ix, &message->text);
+		message->signature = pod->signature->serial;
+		message->kind = kind;
+		message->when = now;
+	}
+	return bt_buf_view(&message->text);
+}
+
+void bt_messages_fini(struct bt_messages *messages)
+{
+	for (size_t i = 0; i < messages->n; i++) {
+		bt_buf_fini(&messages->items[i].text);
+	}
+	bt_mem_free(messages->items);
+	bt_explanation_fini(&messages->explanation);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of PodGroups.
+ */
+#include "engine/flow/cycle/pod_groups.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+/* Names are never 0, so the key is not either. */
+static uint64_t key_of(uint32_t namespace_, uint32_t name)
+{
+	return (uint64_t)namespace_ << 32 | name;
+}
+
+void bt_pod_groups_fini(struct bt_pod_groups *groups)
+{
+	for (size_t i = 0; i < groups->group_n; i++) {
+		bt_mem_free(groups->groups[i].members);
+	}
+	bt_mem_free(groups->groups);
+	bt_mem_free(groups->free_ixs);
+	bt_map_fini(&groups->ixs);
+	*groups = (struct bt_pod_groups){.tracked = false};
+}
+
+static struct bt_pod_group *find(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	uint32_t ix;
+
+	return namespace_ != BT_NAME_NONE && bt_map_get(&groups->ixs, key_of(namespace_, name), &ix)
+		       ? &groups->groups[ix]
+		       : NULL;
+}
+
+static struct bt_pod_group *find_or_make(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	struct bt_pod_group *group = find(groups, namespace_, name);
+	uint32_t ix;
+
+	if (group) {
+		return group;
+	}
+	if (groups->free_n) {
+		ix = groups->free_ixs[--groups->free_n];
+	} else {
+		groups->groups = bt_mem_grow(
+			groups->groups, groups->group_n, &groups->group_cap, sizeof(*groups->groups));
+		ix = (uint32_t)groups->group_n++;
+	}
+	groups->groups[ix] = (struct bt_pod_group){.namespace_ = namespace_, .name = name};
+	if (groups->intern) {
+		bt_intern_hold_again(groups->intern, namespace_);
+		bt_intern_hold_again(groups->intern, name);
+	}
+	bt_map_put(&groups->ixs, key_of(namespace_, name), ix);
+	return &groups->groups[ix];
+}
+
+/* Forgets a group that has neither an object nor members. */
+static void drop_if_empty(struct bt_pod_groups *groups, struct bt_pod_group *group)
+{
+	if (group->known || group->member_n) {
+		return;
+	}
+	bt_map_remove(&groups->ixs, key_of(group->namespace_, group->name));
+	if (groups->intern) {
+		bt_intern_release(groups->intern, group->namespace_);
+		bt_intern_release(groups->intern, group->name);
+	}
+	bt_mem_free(group->members);
+	group->members = NULL;
+	groups->free_ixs =
+		bt_mem_grow(groups->free_ixs, groups->free_n, &groups->free_cap, sizeof(*groups->free_ixs));
+	groups->free_ixs[groups->free_n++] = (uint32_t)(group - groups->groups);
+}
+
+bool bt_pod_groups_apply(
+	struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, bool gang, int32_t min_count)
+{
+	struct bt_pod_group *group = find_or_make(groups, namespace_, name);
+	bool known = group->known;
+
+	group->known = true;
+	group->gang = gang;
+	group->min_count = min_count;
+	return known;
+}
+
+enum bt_status bt_pod_groups_remove(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	struct bt_pod_group *group = find(groups, namespace_, name);
+
+	if (!group || !group->known) {
+		return BT_NOT_FOUND;
+	}
+	group->known = false;
+	drop_if_empty(groups, group);
+	return BT_OK;
+}
+
+void bt_pod_groups_join(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix)
+{
+	struct bt_pod_group *group = find_or_make(groups, namespace_, name);
+
+	group->members =
+		bt_mem_grow(group->members, group->member_n, &group->member_cap, sizeof(*group->members));
+	group->members[group->member_n++] = pod_ix;
+}
+
+void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name, uint32_t pod_ix)
+{
+	struct bt_pod_group *group = find(groups, namespace_, name);
+	size_t i = 0;
+
+	BT_REQUIRE(group);
+	while (i < group->member_n && group->members[i] != pod_ix) {
+		i++;
+	}
+	BT_REQUIRE(i < group->member_n);
+	group->members[i] = group->members[--group->member_n];
+	drop_if_empty(groups, group);
+}
+
+const struct bt_pod_group *bt_pod_groups_find(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	return find(groups, namespace_, name);
+}
+
+enum bt_group_gate bt_pod_groups_gate(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+{
+	const struct bt_pod_group *group = find(groups, namespace_, name);
+
+	if (!group || !group->known) {
+		return BT_GROUP_UNKNOWN;
+	}
+	if (!group->gang) {
+		return BT_GROUP_OPEN;
+	}
+	if (!groups->tracked) {
+		return BT_GROUP_UNTRACKED;
+	}
+	return (int64_t)group->member_n < group->min_count ? BT_GROUP_TOO_FEW : BT_GROUP_OPEN;
+}
+
+void bt_pod_groups_gate_text(
+	enum bt_group_gate gate, struct bt_str namespace_, struct bt_str name, struct bt_buf *out)
+{
+	switch (gate) {
+	case BT_GROUP_UNKNOWN:
+		bt_buf_printf(out, "waiting for pods's pod group \"%.*s\" to appear in scheduling queue",
+			BT_STR_ARG(name));
+		break;
+	case BT_GROUP_TOO_FEW:
+		bt_buf_text(out, "waiting for minCount pods from a gang to appear in scheduling queue");
+		break;
+	default:
+		bt_buf_printf(out, "pod group state not found for pod group %.*s/%.*s",
+			BT_STR_ARG(namespace_), BT_STR_ARG(name));
+		break;
+	}
+}

@@ -1,0 +1,631 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * PostFilter: who would have to go so that a refused pod fits, and what becomes of its promise.
+ */
+#include "engine/flow/cycle/engine_int.h"
+
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+
+/* Did DynamicResources run its PreFilter? Its PostFilter fails with "not found" when not. */
+static bool claims_state_missing(const struct bt_lane *lane, const struct bt_plan *plan)
+{
+	uint32_t ran = lane->profile.plugins.pre_filter_n;
+
+	for (uint32_t i = 0; plan->refusal && i < lane->profile.plugins.pre_filter_n; i++) {
+		if (lane->profile.plugins.pre_filter[i] == plan->refused_by) {
+			ran = i;
+		}
+	}
+	return lane->profile.dra_pre_filter_after > ran;
+}
+
+static bool has_post_filter(const struct bt_lane *lane, enum bt_post_filter which)
+{
+	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
+		if (lane->profile.post_filters[i] == which) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* DynamicResources of the plan, if it was asked in this cycle; or NULL. */
+static const struct bt_compiled *claims_of(const struct bt_plan *plan)
+{
+	for (uint32_t u = 0; plan->asks && u < plan->profile->use_n; u++) {
+		if (plan->profile->uses[u].plugin == &bt_plugin_dynamic_resources) {
+			return &plan->compiled[u];
+		}
+	}
+	return NULL;
+}
+
+static struct bt_claim_release release_of(const struct bt_plan *plan, const struct bt_view *view)
+{
+	const struct bt_compiled *claims = claims_of(plan);
+
+	return claims ? bt_dynamic_resources_release(claims, view)
+		      : (struct bt_claim_release){.what = BT_CLAIMS_NONE};
+}
+
+/* Has DynamicResources something to say at PostFilter, which depends on the pod and on what Filter found? */
+static bool holds_claims(const struct bt_lane *lane, const struct bt_plan *plan)
+{
+	const struct bt_compiled *claims = claims_of(plan);
+
+	return claims && bt_dynamic_resources_holds(claims) && has_post_filter(lane, BT_POST_FILTER_CLAIMS);
+}
+
+bool bt_engine_release_claim(
+	struct bt_engine *engine, const struct bt_claim_release *release, uint32_t for_ix)
+{
+	const struct bt_releaser *releaser = &engine->options.releaser;
+	bool deletes = release->what == BT_CLAIMS_DELETE;
+
+	if (release->what != BT_CLAIMS_DEALLOCATE && !deletes) {
+		return true;
+	}
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[release->claim_ix];
+	if (!claim->live || claim->name != release->name || claim->uid != release->uid) {
+		return false;
+	}
+	if (releaser->release) {
+		releaser->release(releaser->context, engine, release->claim_ix, deletes, for_ix);
+	} else if (deletes) {
+		bt_devices_remove(
+			engine->cache->devices, BT_KIND_RESOURCE_CLAIM, claim->namespace_, claim->name);
+	} else {
+		bt_devices_deallocate(engine->cache->devices, release->claim_ix);
+		bt_engine_wake_for_claim(
+			engine, release->claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+	}
+	return true;
+}
+
+static enum bt_preempt_outcome try_preemption(
+	const struct bt_preempt_request *request, struct bt_preemption *preemption)
+{
+	if (request->notes) {
+		bt_preempt_by_notes(request, request->notes, preemption);
+	} else {
+		bt_preempt(request, preemption);
+	}
+	return preemption->outcome;
+}
+
+void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
+	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text)
+{
+	enum bt_preempt_outcome outcome = BT_PREEMPT_INELIGIBLE;
+
+	*out_release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
+	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
+		bool claims = lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
+
+		if (claims && claims_state_missing(lane, request->plan)) {
+			outcome = BT_PREEMPT_FAILED;
+			bt_buf_clear(text);
+			bt_buf_text(text, "not found");
+			break;
+		}
+		bt_buf_text(text, i ? ", " : "");
+		if (claims) {
+			*out_release = release_of(request->plan, &request->cache->view);
+			bt_buf_text(text, bt_dynamic_resources_release_text(out_release->what));
+			continue;
+		}
+		outcome = try_preemption(request, preemption);
+		if (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED) {
+			bt_buf_clear(text);
+		}
+		bt_buf_str(text, bt_buf_view(&preemption->text));
+		if (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED) {
+			break;
+		}
+	}
+	preemption->outcome = outcome;
+}
+
+struct bt_extend *bt_engine_extend_for(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_extend_preempts(engine->extend, pod_ix) ? engine->extend : NULL;
+}
+
+const struct bt_extender_config *bt_engine_extender_to_bind(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_extend_binder(engine->extend, pod_ix);
+}
+
+bool bt_engine_asks_extenders(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return bt_extend_asks(engine->extend, pod_ix);
+}
+
+bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	bool special = pod->signature->extended_n && engine->cache->view.devices->special_n;
+
+	return pod->detached || pod->nominated_ix != BT_NO_NODE || pod->status_node != BT_NAME_NONE ||
+	       pod->signature->claim_n || special || bt_extend_asks(engine->extend, pod_ix);
+}
+
+struct bt_state_of_things bt_engine_state(const struct bt_engine *engine)
+{
+	const struct bt_view *view = &engine->cache->view;
+
+	return (struct bt_state_of_things){view->usage->journal_end, view->snapshot->version,
+		bt_ledger_change_n(engine->cache->ledger), engine->cache->budgets.version,
+		view->counting->version, view->storage->version, view->devices->version,
+		engine->group_cycle.on ? engine->group_cycle.number : 0};
+}
+
+/* So many kinds of pods are remembered; then all are forgotten, which costs each of them another look. */
+#define HOPELESS_MAX 65536
+
+/* The record of the pod's kind. Valid until the next call. */
+static struct bt_hopeless *hopeless_of(struct bt_engine *engine, const struct bt_pod *pod)
+{
+	const uint64_t key = bt_queue_kind_key(bt_engine_kind_of(pod));
+	uint32_t ix;
+
+	if (!bt_map_get(&engine->hopeless_ixs, key, &ix)) {
+		if (engine->hopeless_n == HOPELESS_MAX) {
+			bt_map_fini(&engine->hopeless_ixs);
+			engine->hopeless_n = 0;
+		}
+		engine->hopeless = bt_mem_grow(engine->hopeless, engine->hopeless_n, &engine->hopeless_cap,
+			sizeof(*engine->hopeless));
+		ix = (uint32_t)engine->hopeless_n++;
+		engine->hopeless[ix] = (struct bt_hopeless){.when.snapshot = UINT64_MAX};
+		bt_map_put(&engine->hopeless_ixs, key, ix);
+	}
+	return &engine->hopeless[ix];
+}
+
+/* Who refused the pod, as the queue numbers them: of the nodes that were looked at, or at PreFilter. */
+static uint32_t rejectors_of(
+	const struct bt_engine *engine, const struct bt_lane *lane, const struct bt_plan *plan)
+{
+	const struct bt_evaluation *evaluation = &engine->evaluation;
+	uint32_t plugins = 0;
+
+	if (plan->refusal) {
+		return 1u << lane->number_of_use[plan->refused_by];
+	}
+	if (plan->narrowed) {
+		plugins |= 1u << lane->number_of_use[plan->narrowed_by];
+	}
+	for (uint32_t i = 0; i < evaluation->visited_n; i++) {
+		uint32_t use = evaluation->refused_by[i];
+		int number = use < BT_HOOKED ? lane->number_of_use[use] : lane->extender_number;
+
+		if (use != BT_PASSED && number >= 0) {
+			plugins |= 1u << number;
+		}
+	}
+	return plugins;
+}
+
+/* The same by notes. */
+static uint32_t noted_rejectors(
+	const struct bt_lane *lane, const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
+{
+	uint32_t plugins = 0;
+
+	for (uint32_t uses = bt_preempt_rejectors(request, notes); uses; uses &= uses - 1) {
+		int number = lane->number_of_use[__builtin_ctz(uses)];
+
+		plugins |= number >= 0 ? 1u << number : 0;
+	}
+	return plugins;
+}
+
+/* Is it known what PostFilter says, whatever is on the nodes? Sets out_outcome then. */
+static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_lane *lane,
+	const struct bt_plan *plan, const struct bt_pod *pod, enum bt_preempt_outcome *out_outcome)
+{
+	*out_outcome = BT_PREEMPT_NOWHERE;
+	if (lane->profile.post_filter_n == 0) {
+		return true;
+	}
+	if (!has_post_filter(lane, BT_POST_FILTER_PREEMPTION)) {
+		*out_outcome = BT_PREEMPT_INELIGIBLE;
+		return true;
+	}
+	return pod->status_node == BT_NAME_NONE && !pod->never_preempts && !pod->detached &&
+	       (plan->refusal || pod->priority <= bt_ledger_lowest_priority(engine->cache->ledger));
+}
+
+/* The notes that tell where pods of a kind can preempt, or NULL when all nodes have to be looked at. */
+static struct bt_preempt_notes *notes_for(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	if (engine->options.evaluate_always || pod->status_node != BT_NAME_NONE ||
+		!bt_preempt_notable(plan) || bt_engine_asks_extenders(engine, pod_ix) ||
+		engine->group_cycle.on) {
+		return NULL;
+	}
+	uint64_t hash = bt_hash_u64((uint64_t)pod->signature->ix << 32 | (uint32_t)pod->priority);
+	struct bt_preempt_notes *notes = &engine->notes[hash % BT_NOTES_N];
+	return bt_preempt_notes_fit(notes, engine->cache->view.snapshot->slot_n) ? notes : NULL;
+}
+
+/* Notes who has to be deleted, which is those that are not being deleted yet. */
+static void note_leaving(struct bt_engine *engine)
+{
+	const struct bt_preemption *preemption = &engine->preemption;
+
+	engine->leaving_n = 0;
+	for (uint32_t i = 0; i < preemption->victim_n; i++) {
+		uint32_t pod_ix = preemption->victims[i].pod_ix;
+		const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+		if (!pod->terminating) {
+			engine->leaving = bt_mem_grow(engine->leaving, engine->leaving_n,
+				&engine->leaving_cap, sizeof(*engine->leaving));
+			engine->leaving[engine->leaving_n++] =
+				(struct bt_leaving){.pod_ix = pod_ix, .uid = pod->uid};
+		}
+	}
+}
+
+static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_preempt_notes *notes)
+{
+	const struct bt_post_filter_run *post = &engine->post;
+
+	return (struct bt_preempt_request){
+		.settings = &post->lane->profile.preemption,
+		.cache = engine->cache,
+		.pod_ix = post->pod_ix,
+		.plan = post->plan,
+		.evaluation = post->plan->refusal ? NULL : &engine->evaluation,
+		.notes = notes,
+		.extend = bt_engine_extend_for(engine, post->pod_ix),
+		.random = bt_rng_at(~engine->options.seed, engine->cycle_n),
+		.explain = engine->options.texts,
+	};
+}
+
+static void note_post_filter(struct bt_engine *engine, const struct bt_lane *lane, int64_t took_ns)
+{
+	const uint16_t labels[4] = {BT_MEASURE_POST_FILTER,
+		engine->preemption.outcome == BT_PREEMPT_FOUND ? BT_MEASURE_SUCCESS
+							       : BT_MEASURE_UNSCHEDULABLE,
+		(uint16_t)(lane - engine->lanes)};
+	const uint16_t alone[4] = {labels[0], labels[1]};
+
+	engine->post_filter_ns += took_ns;
+	bt_measures_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
+	if (lane->profile.post_filter_n == 1) { /* else it is not the plugin's alone */
+		bt_measures_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
+	}
+}
+
+/* Evaluates what was not, and lists the nodes that preemption may help. */
+static void list_nodes(struct bt_engine *engine)
+{
+	struct bt_post_filter_run *post = &engine->post;
+
+	if (post->listed) {
+		return;
+	}
+	if (!engine->evaluated && !post->plan->refusal) {
+		bt_engine_evaluate_all(engine, post->plan, BT_NO_NODE, &engine->evaluation);
+		engine->evaluated = true;
+	}
+	const struct bt_preempt_request request = request_of(engine, NULL);
+	bt_preempt_list(&request, &engine->preemption);
+	post->listed = true;
+}
+
+/* Asks PostFilter. */
+static void preempt(struct bt_engine *engine, struct bt_preempt_notes *notes)
+{
+	struct bt_post_filter_run *post = &engine->post;
+	struct bt_preemption *preemption = &engine->preemption;
+
+	int64_t begin_ns = bt_stages_now(engine->options.stages);
+
+	if (!notes) {
+		list_nodes(engine);
+	}
+	const struct bt_preempt_request request = request_of(engine, notes);
+	bt_engine_post_filter(post->lane, &request, preemption, &post->release, &post->text);
+	if (engine->measures) {
+		note_post_filter(engine, post->lane, bt_clock_monotonic_ns() - begin_ns);
+	}
+	engine->counts.dry_run_n += preemption->tried_n;
+	post->outcome = preemption->outcome;
+	if (preemption->outcome == BT_PREEMPT_FOUND) {
+		engine->counts.preemption_n++;
+		note_leaving(engine);
+	}
+}
+
+/* Is it known what PostFilter says? Sets post.outcome then. same: things are as they were when the cycle
+ * began. */
+static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool same)
+{
+	struct bt_post_filter_run *post = &engine->post;
+
+	if (same && post->known) {
+		post->outcome = post->known_outcome;
+		return true;
+	}
+	enum bt_preempt_outcome outcome;
+	bool idle = !holds_claims(post->lane, post->plan) &&
+		    preemption_is_idle(engine, post->lane, post->plan, pod, &outcome);
+	post->outcome = idle ? outcome : post->outcome;
+	return idle;
+}
+
+/* Runs PostFilter. Where texts are wanted it runs also when its outcome is known. */
+static void run_post_filter(struct bt_engine *engine)
+{
+	struct bt_post_filter_run *post = &engine->post;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, post->pod_ix);
+	const struct bt_state_of_things now = bt_engine_state(engine);
+	bool same = memcmp(&post->when, &now, sizeof(now)) == 0;
+
+	post->due = false;
+	post->ran = true;
+	if (!same) {
+		const struct bt_compiled *claims = claims_of(post->plan);
+
+		engine->evaluation.promises = bt_engine_promises_of(engine, post->pod_ix);
+		if (claims && !post->plan->refusal) {
+			bt_dynamic_resources_ask_anew(claims);
+		}
+	}
+	if (engine->options.texts) {
+		preempt(engine, NULL);
+		is_known(engine, pod, same);
+	} else if (!is_known(engine, pod, same)) {
+		preempt(engine, same ? notes_for(engine, post->plan, post->pod_ix) : NULL);
+	}
+	/* Else the rejectors are of another state than the outcome. */
+	if (same && post->outcome != BT_PREEMPT_FOUND && pod->signature == post->plan->signature &&
+		!bt_engine_stands_alone(engine, post->pod_ix)) {
+		*hopeless_of(engine, pod) = (struct bt_hopeless){now, post->rejectors, post->outcome};
+	}
+}
+
+BT_NOINLINE void bt_engine_post_filter_before(struct bt_engine *engine, bool nodes)
+{
+	if (nodes) {
+		run_post_filter(engine);
+	} else {
+		list_nodes(engine);
+	}
+}
+
+/* It had to run before the preemptor went, of which preemption would have known. */
+static void note_gone(struct bt_engine *engine)
+{
+	struct bt_post_filter_run *post = &engine->post;
+
+	if (!has_post_filter(post->lane, BT_POST_FILTER_PREEMPTION) ||
+		(has_post_filter(post->lane, BT_POST_FILTER_CLAIMS) &&
+			claims_state_missing(post->lane, post->plan))) {
+		return;
+	}
+	const struct bt_preempt_request request = request_of(engine, NULL);
+	bt_engine_let_leaving_go(engine);
+	bt_preempt(&request, &engine->preemption);
+	post->outcome = engine->preemption.outcome;
+	bt_buf_clear(&post->text);
+	bt_buf_str(&post->text, bt_buf_view(&engine->preemption.text));
+}
+
+void bt_engine_ask_post_filter(struct bt_engine *engine, struct bt_decision *decision)
+{
+	const struct bt_post_filter_run *post = &engine->post;
+
+	if (post->due) {
+		run_post_filter(engine);
+	} else if (post->ran && bt_ledger_pod(engine->cache->ledger, post->pod_ix)->detached) {
+		note_gone(engine);
+	}
+	if (!post->ran || decision->outcome != BT_REFUSED) {
+		return;
+	}
+	decision->preempt = post->outcome;
+	decision->release = post->release;
+	if (post->outcome == BT_PREEMPT_FOUND) {
+		decision->nominated_ix = engine->preemption.node_ix;
+		decision->victims = engine->preemption.victims;
+		decision->victim_n = engine->preemption.victim_n;
+	}
+}
+
+struct bt_str bt_engine_post_filter_text(const struct bt_engine *engine)
+{
+	return bt_buf_view(&engine->post.text);
+}
+
+void bt_engine_post_filter_begin(struct bt_engine *engine)
+{
+	struct bt_post_filter_run *post = &engine->post;
+
+	post->due = post->ran = post->listed = post->known = false;
+	post->release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
+	bt_buf_clear(&post->text);
+	bt_engine_let_leaving_go(engine);
+}
+
+BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane *lane, struct bt_plan *plan,
+	struct bt_decision *decision)
+{
+	struct bt_post_filter_run *post = &engine->post;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, decision->pod_ix);
+	const struct bt_hopeless *hopeless = hopeless_of(engine, pod);
+	struct bt_preempt_notes *notes = NULL;
+
+	post->when = bt_engine_state(engine);
+	post->lane = lane;
+	post->plan = plan;
+	post->pod_ix = decision->pod_ix;
+	post->due = true;
+	post->known = !bt_engine_stands_alone(engine, decision->pod_ix) &&
+		      memcmp(&hopeless->when, &post->when, sizeof(post->when)) == 0;
+	post->known_outcome = hopeless->preempt;
+	if (post->known) {
+		post->rejectors = decision->rejectors = hopeless->rejectors;
+		return;
+	}
+	if (!is_known(engine, pod, true)) {
+		notes = notes_for(engine, plan, decision->pod_ix);
+	}
+	if (!notes && !engine->evaluated && !plan->refusal) {
+		bt_engine_evaluate_all(engine, plan, BT_NO_NODE, &engine->evaluation);
+		engine->evaluated = true;
+	}
+	const struct bt_preempt_request request = request_of(engine, notes);
+	decision->rejectors = engine->evaluated || plan->refusal ? rejectors_of(engine, lane, plan)
+								 : noted_rejectors(lane, &request, notes);
+	post->rejectors = decision->rejectors;
+}
+
+/* ---- what becomes of promises ---- */
+
+/* Is the nominated pod more than a name? */
+static bool waits(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	return !bt_engine_has_in_hand(engine, pod_ix) &&
+	       bt_queue_info(engine->queue, pod_ix).where != BT_WAIT_NOWHERE;
+}
+
+/* Lower pods that were promised the node have to look for another one. */
+static void take_promises_back(struct bt_engine *engine, struct bt_decision *decision)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	int32_t priority = bt_ledger_pod(ledger, decision->pod_ix)->priority;
+
+	for (uint32_t next, i = bt_ledger_first_nominated(ledger, decision->nominated_ix); i != BT_NO_POD;
+		i = next) {
+		next = bt_ledger_next(ledger, i);
+		if (bt_ledger_pod(ledger, i)->priority < priority && waits(engine, i)) {
+			bt_ledger_nominate(ledger, i, BT_NO_NODE);
+			bt_engine_status_node(engine, i, BT_NO_NODE);
+			engine->unpromised = bt_mem_grow(engine->unpromised, decision->unpromised_n,
+				&engine->unpromised_cap, sizeof(*engine->unpromised));
+			engine->unpromised[decision->unpromised_n++] = i;
+		}
+	}
+	decision->unpromised = engine->unpromised;
+}
+
+void bt_engine_settle_promise(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	struct bt_cache *cache = engine->cache;
+	uint32_t pod_ix = decision->pod_ix;
+	bool found = decision->outcome == BT_REFUSED && decision->preempt == BT_PREEMPT_FOUND;
+
+	if (decision->outcome == BT_REFUSED && !found && decision->preempt != BT_PREEMPT_NOWHERE) {
+		/* PostFilter left it alone: it is what the status says. */
+		bt_ledger_nominate(cache->ledger, pod_ix, bt_ledger_pod(cache->ledger, pod_ix)->status_ix);
+		return;
+	}
+	bt_ledger_nominate(cache->ledger, pod_ix, decision->nominated_ix);
+	bt_engine_status_node(engine, pod_ix, found ? decision->nominated_ix : BT_NO_NODE);
+}
+
+/* ---- carrying it out ---- */
+
+struct bt_leaving *bt_engine_leaving(struct bt_engine *engine, uint32_t pod_ix)
+{
+	for (size_t i = 0; i < engine->leaving_n; i++) {
+		if (engine->leaving[i].pod_ix == pod_ix) {
+			return &engine->leaving[i];
+		}
+	}
+	return NULL;
+}
+
+void bt_engine_let_leaving_go(struct bt_engine *engine)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+
+	for (size_t i = 0; i < engine->leaving_n; i++) {
+		if (engine->leaving[i].gone && !engine->leaving[i].in_hand) {
+			bt_ledger_remove(ledger, engine->leaving[i].pod_ix);
+		}
+	}
+	engine->leaving_n = 0;
+}
+
+/* Is the node promised to a pod of a lower priority, as its status says? */
+static bool promised_lower(const struct bt_engine *engine, uint32_t node_ix, int32_t priority)
+{
+	const struct bt_ledger *ledger = engine->cache->ledger;
+
+	for (uint32_t i = bt_ledger_first_nominated(ledger, node_ix); i != BT_NO_POD;
+		i = bt_ledger_next(ledger, i)) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+
+		if (pod->priority < priority && pod->status_node != BT_NAME_NONE && waits(engine, i)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_engine_preempting_begin(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	int32_t priority = bt_ledger_pod(engine->cache->ledger, decision->pod_ix)->priority;
+
+	if (engine->leaving_n == 0) {
+		return false;
+	}
+	engine->preempting = (struct bt_preempting){.on = engine->options.evictor.evict != NULL,
+		.pod_ix = decision->pod_ix,
+		.last_ix = BT_NO_POD};
+	if (engine->leaving_n == 1 && !promised_lower(engine, decision->nominated_ix, priority)) {
+		/* The turn of the last victim has come at once. */
+		engine->preempting.last_ix = engine->leaving[0].pod_ix;
+		engine->preempting.last_uid = engine->leaving[0].uid;
+	}
+	return true;
+}
+
+void bt_engine_carry_out(struct bt_engine *engine, struct bt_decision *decision)
+{
+	take_promises_back(engine, decision);
+	for (size_t i = 0; engine->preempting.on && !engine->preempting.failed && i < engine->leaving_n;
+		i++) {
+		const struct bt_leaving victim = engine->leaving[i];
+
+		if (i + 1 == engine->leaving_n) {
+			engine->preempting.last_ix = victim.pod_ix;
+			engine->preempting.last_uid = victim.uid;
+		}
+		/* Of those that have gone one that has merely ended is deleted as well. */
+		if (!victim.gone || victim.ended) {
+			engine->options.evictor.evict(
+				engine->options.evictor.context, engine, victim.pod_ix, decision->pod_ix);
+		}
+	}
+	bt_engine_let_leaving_go(engine);
+	engine->preempting.on = false;
+	if (engine->preempting.failed) {
+		bt_queue_try_again(engine->queue, decision->pod_ix, bt_engine_now(engine));
+	}
+}
+
+/* Source: prepareCandidateAsync, v1.36.3, which activates the pod at once, so that an API server that refuses
+ * is asked as fast as it can. */
+void bt_engine_evict_failed(struct bt_engine *engine, uint32_t for_ix)
+{
+	engine->counts.evict_failed_n++;
+	if (engine->preempting.on && engine->preempting.pod_ix == for_ix) {
+		/* Until that is over PreEnqueue keeps it out. */
+		engine->preempting.failed = true;
+	} else {
+		bt_queue_try_again(engine->queue, for_ix, bt_engine_now(engine));
+	}
+}

@@ -1,0 +1,699 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * DefaultPreemption.
+ */
+#include "engine/flow/cycle/preempt.h"
+
+#include <stdlib.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/quote.h"
+#include "engine/base/rng.h"
+#include "engine/flow/cycle/extender.h"
+
+/* What is known of a node. */
+enum note {
+	NOTE_UNKNOWN = 0,
+	NOTE_UNHELPFUL, /* whoever leaves it, it does not help */
+	NOTE_HELPFUL,	/* it may help, and was not tried yet; also all below */
+	NOTE_UNFIT,	/* tried: it does not help */
+	NOTE_ERROR,	/* tried: everybody could stay, or a filter failed */
+	NOTE_CANDIDATE
+};
+
+/* One search. */
+struct search {
+	const struct bt_preempt_request *request;
+	struct bt_preemption *out;
+	struct bt_ledger *ledger;
+	const struct bt_view *view;
+	const struct bt_pod *pod;
+	uint32_t pod_n;		  /* of the node that is tried */
+	uint32_t free_n, owing_n; /* candidates that violate no budget, and others */
+	uint32_t wanted_n;	  /* how many candidates are enough */
+	uint32_t explained_n;	  /* nodes that say why they are no candidates */
+	uint32_t error_n;
+};
+
+void bt_preemption_fini(struct bt_preemption *p)
+{
+	bt_mem_free(p->pods);
+	bt_mem_free(p->kept);
+	bt_mem_free(p->candidates);
+	bt_mem_free(p->nodes);
+	bt_mem_free(p->budgets);
+	bt_fit_error_fini(&p->reasons);
+	bt_fit_error_fini(&p->errors);
+	bt_buf_fini(&p->text);
+	bt_buf_fini(&p->line);
+	*p = (struct bt_preemption){0};
+}
+
+/* ---- may it preempt? ---- */
+
+/* Did the cycle refuse the node for what pods that go might mend? */
+static bool is_listed(const struct bt_preemption *p, uint32_t node_ix)
+{
+	for (uint32_t i = 0; i < p->node_n; i++) {
+		if (p->nodes[i] == node_ix) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_preempt_lingers(const struct bt_ledger *ledger, const struct bt_pod *pod)
+{
+	if (pod->status_ix == BT_NO_NODE) {
+		return false;
+	}
+	for (uint32_t i = bt_ledger_first_on(ledger, pod->status_ix); i != BT_NO_POD;
+		i = bt_ledger_next(ledger, i)) {
+		const struct bt_pod *other = bt_ledger_pod(ledger, i);
+
+		if (other->priority < pod->priority && other->preempted) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool waits_for_victims(const struct search *s)
+{
+	return is_listed(s->out, s->pod->status_ix) && bt_preempt_lingers(s->ledger, s->pod);
+}
+
+static bool eligible(struct search *s)
+{
+	if (s->pod->never_preempts) {
+		bt_buf_text(&s->out->text, "preemption: not eligible due to preemptionPolicy=Never.");
+		return false;
+	}
+	if (waits_for_victims(s)) {
+		bt_buf_text(&s->out->text,
+			"preemption: not eligible due to a terminating pod on the nominated node.");
+		return false;
+	}
+	return true;
+}
+
+/* ---- which nodes? ---- */
+
+static int by_slot(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+void bt_preempt_list(const struct bt_preempt_request *request, struct bt_preemption *out)
+{
+	const struct bt_evaluation *e = request->evaluation;
+	struct bt_rejection rejection;
+	const char *text;
+
+	out->node_n = 0;
+	if (!e) {
+		return;
+	}
+	if (e->visited_n > out->node_cap) {
+		out->node_cap = e->visited_n;
+		out->nodes = bt_mem_realloc(out->nodes, e->visited_n, sizeof(*out->nodes));
+	}
+	for (uint32_t i = 0; i < e->visited_n; i++) {
+		bt_evaluation_reject(request->plan, &request->cache->view, e, i, &rejection, &text);
+		if (rejection.code == BT_UNSCHEDULABLE) {
+			out->nodes[out->node_n++] = e->visited[i];
+		}
+	}
+	if (out->node_n) {
+		qsort(out->nodes, out->node_n, sizeof(*out->nodes), by_slot);
+	}
+}
+
+/* ---- trying a node ---- */
+
+/* Lists the pods that might have to go, in the order in which they are on the node upstream. */
+static void list_pods(struct search *s, uint32_t node_ix)
+{
+	struct bt_preemption *out = s->out;
+
+	s->pod_n = 0;
+	for (uint32_t i = bt_ledger_first_on(s->ledger, node_ix); i != BT_NO_POD;
+		i = bt_ledger_next(s->ledger, i)) {
+		const struct bt_pod *pod = bt_ledger_pod(s->ledger, i);
+
+		if (pod->priority >= s->pod->priority) {
+			continue;
+		}
+		out->pods = bt_mem_grow(out->pods, s->pod_n, &out->pod_cap, sizeof(*out->pods));
+		out->pods[s->pod_n++] = (struct bt_victim){i, pod->priority, pod->start_ns, false};
+	}
+	/* The ledger has the last one first. */
+	for (uint32_t i = 0; i < s->pod_n / 2; i++) {
+		struct bt_victim last = out->pods[s->pod_n - 1 - i];
+
+		out->pods[s->pod_n - 1 - i] = out->pods[i];
+		out->pods[i] = last;
+	}
+}
+
+static void try_all(struct search *s, uint32_t node_ix, bool add)
+{
+	for (uint32_t i = 0; i < s->pod_n; i++) {
+		bt_ledger_try(s->ledger, s->out->pods[i].pod_ix, node_ix, add);
+	}
+}
+
+/* Marks the pods whose budget would be overdrawn when they go in order of importance. Returns how many there
+ * are. */
+static uint32_t mark_violations(struct search *s)
+{
+	const struct bt_budgets *budgets = &s->request->cache->budgets;
+	const struct bt_intern *intern = s->request->cache->dictionary->intern;
+	int32_t *left = s->out->budgets;
+	uint32_t n = 0;
+
+	for (size_t b = 0; b < budgets->n; b++) {
+		left[b] = budgets->items[b].allowed;
+	}
+	for (uint32_t i = 0; i < s->pod_n && budgets->n; i++) {
+		const struct bt_pod *pod = bt_ledger_pod(s->ledger, s->out->pods[i].pod_ix);
+
+		for (size_t b = 0; b < budgets->n; b++) {
+			if (bt_budget_counts(&budgets->items[b], intern, pod->signature, pod->name)) {
+				left[b] = (int32_t)((uint32_t)left[b] - 1);
+				s->out->pods[i].violates |= left[b] < 0;
+			}
+		}
+		n += s->out->pods[i].violates;
+	}
+	return n;
+}
+
+static bool fits(const struct search *s, uint32_t node_ix, uint32_t *out_by, const char **out_error)
+{
+	const struct bt_preempt_request *r = s->request;
+
+	*out_error = NULL;
+	*out_by = bt_filter_node(r->plan, s->view, r->evaluation->promises, node_ix, out_error);
+	return *out_by == BT_PASSED;
+}
+
+/*
+ * Puts back, most important first, the pods that can stay, and keeps the others as victims; all pods are off
+ * the node before. Those that would violate a budget go first. Returns how many victims violate one.
+ */
+static uint32_t reprieve(struct search *s, uint32_t node_ix)
+{
+	struct bt_preemption *out = s->out;
+	uint32_t violating_n = mark_violations(s), violation_n = 0, by;
+	size_t first = out->kept_n;
+	const char *error;
+
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t i = 0; i < s->pod_n; i++) {
+			const struct bt_victim *pod = &out->pods[i];
+
+			if (pod->violates != (round == 0)) {
+				continue;
+			}
+			bt_ledger_try(s->ledger, pod->pod_ix, node_ix, true);
+			if (fits(s, node_ix, &by, &error)) {
+				continue;
+			}
+			bt_ledger_try(s->ledger, pod->pod_ix, node_ix, false);
+			violation_n += pod->violates;
+			out->kept = bt_mem_grow(out->kept, out->kept_n, &out->kept_cap, sizeof(*out->kept));
+			out->kept[out->kept_n++] = *pod;
+		}
+	}
+	if (violating_n && violating_n < s->pod_n) {
+		bt_victims_sort(out->kept + first, (uint32_t)(out->kept_n - first));
+	}
+	for (size_t i = first; i < out->kept_n; i++) {
+		bt_ledger_try(s->ledger, out->kept[i].pod_ix, node_ix, true);
+	}
+	return violation_n;
+}
+
+/* ---- reasons ---- */
+
+static void say(struct search *s, struct bt_str reason)
+{
+	s->explained_n++;
+	if (s->request->explain) {
+		bt_fit_error_add(&s->out->reasons, reason, 1);
+	}
+}
+
+static void say_rejection(struct search *s, uint32_t node_ix, uint32_t by)
+{
+	const struct bt_preempt_request *r = s->request;
+	struct bt_rejection rejection;
+
+	s->explained_n++;
+	if (!r->explain) {
+		return;
+	}
+	bt_reject_node(r->plan, s->view, r->evaluation->promises, node_ix, by, &rejection);
+	for (uint32_t i = 0; i < rejection.n; i++) {
+		bt_buf_clear(&s->out->line);
+		bt_plugin_reason(r->plan->profile->uses[by].plugin, r->cache->dictionary,
+			&rejection.reasons[i], &s->out->line);
+		bt_fit_error_add(&s->out->reasons, bt_buf_view(&s->out->line), 1);
+	}
+}
+
+/* An error counts only when there is no candidate. */
+static void say_error(struct search *s, const char *text)
+{
+	s->error_n++;
+	if (s->request->explain) {
+		bt_fit_error_add(&s->out->errors, bt_str(text), 1);
+	}
+}
+
+/* Every pod could stay: upstream takes that for a mistake. */
+static void say_no_victim(struct search *s, uint32_t node_ix)
+{
+	const struct bt_intern *intern = s->request->cache->dictionary->intern;
+
+	bt_buf_clear(&s->out->line);
+	bt_buf_printf(&s->out->line, "expected at least one victim pod on node \"%.*s\"",
+		BT_STR_ARG(bt_intern_str(intern, s->view->snapshot->nodes[node_ix].name)));
+	say_error(s, s->out->line.ptr);
+}
+
+/* ---- candidates ---- */
+
+/* Is there room for one more candidate? Each of the two lists takes as many as are wanted. */
+static bool admit(struct search *s, const struct bt_preemption_cost *cost)
+{
+	uint32_t *list_n = cost->violation_n ? &s->owing_n : &s->free_n;
+
+	if (*list_n == s->wanted_n) {
+		return false;
+	}
+	(*list_n)++;
+	return true;
+}
+
+static bool have_enough(const struct search *s)
+{
+	return s->free_n && s->free_n + s->owing_n >= s->wanted_n;
+}
+
+/* With the potential victims off the node: does the pod fit, and who can come back? */
+static enum note try_without(struct search *s, uint32_t node_ix, struct bt_preemption_cost *out_cost)
+{
+	size_t first = s->out->kept_n;
+	uint32_t by;
+	const char *error;
+
+	try_all(s, node_ix, false);
+	if (!fits(s, node_ix, &by, &error)) {
+		if (error) {
+			say_error(s, bt_filter_error_text(s->request->plan, by, error, &s->out->line));
+		} else {
+			say_rejection(s, node_ix, by);
+		}
+		try_all(s, node_ix, true);
+		return error ? NOTE_ERROR : NOTE_UNFIT;
+	}
+	bt_victims_sort(s->out->pods, s->pod_n);
+	uint32_t violation_n = reprieve(s, node_ix);
+	uint32_t victim_n = (uint32_t)(s->out->kept_n - first);
+	if (victim_n == 0) {
+		say_no_victim(s, node_ix);
+		return NOTE_ERROR;
+	}
+	*out_cost = bt_preemption_cost_of(s->out->kept + first, victim_n, violation_n);
+	return NOTE_CANDIDATE;
+}
+
+/* Tries a node. Of a candidate the victims are the last ones in out->kept. */
+static enum note try_node(struct search *s, uint32_t node_ix, struct bt_preemption_cost *out_cost)
+{
+	s->out->tried_n++;
+	list_pods(s, node_ix);
+	if (s->pod_n == 0) {
+		say(s, bt_str("No preemption victims found for incoming pod"));
+		return NOTE_UNFIT;
+	}
+	bt_ledger_try_begin(s->ledger, node_ix);
+	enum note note = try_without(s, node_ix, out_cost);
+	bt_ledger_try_end(s->ledger, node_ix);
+	return note;
+}
+
+static void begin_tries(struct search *s, uint32_t node_n)
+{
+	const struct bt_budgets *budgets = &s->request->cache->budgets;
+
+	s->wanted_n = bt_preemption_candidate_n(s->request->settings, node_n);
+	if (budgets->n > s->out->budget_cap) {
+		s->out->budget_cap = budgets->n;
+		s->out->budgets = bt_mem_realloc(s->out->budgets, budgets->n, sizeof(*s->out->budgets));
+	}
+}
+
+/* The slot at which the search begins; it goes on in the order of slots. */
+static uint32_t start_of(const struct search *s)
+{
+	return bt_rng_scale(s->request->random, s->view->snapshot->slot_n);
+}
+
+static void try_nodes(struct search *s)
+{
+	struct bt_preemption *out = s->out;
+	uint32_t start = start_of(s), from = 0, node_n = out->node_n;
+
+	begin_tries(s, node_n);
+	while (from < node_n && out->nodes[from] < start) {
+		from++;
+	}
+	for (uint32_t i = 0; i < node_n && !have_enough(s); i++) {
+		uint32_t node_ix = out->nodes[((uint64_t)from + i) % node_n];
+		size_t first = out->kept_n;
+		struct bt_preemption_cost cost;
+
+		if (try_node(s, node_ix, &cost) != NOTE_CANDIDATE) {
+			continue;
+		}
+		if (!admit(s, &cost)) {
+			out->kept_n = first;
+			continue;
+		}
+		out->candidates = bt_mem_grow(
+			out->candidates, out->candidate_n, &out->candidate_cap, sizeof(*out->candidates));
+		out->candidates[out->candidate_n++] =
+			(struct bt_preempt_candidate){node_ix, (uint32_t)first, cost};
+	}
+}
+
+/* The cheapest candidate; of equals the one that was tried first. */
+static void choose(struct search *s)
+{
+	struct bt_preemption *out = s->out;
+	const struct bt_preempt_candidate *best = &out->candidates[0];
+
+	for (size_t i = 1; i < out->candidate_n; i++) {
+		if (bt_preemption_cheaper(&out->candidates[i].cost, &best->cost)) {
+			best = &out->candidates[i];
+		}
+	}
+	out->outcome = BT_PREEMPT_FOUND;
+	out->node_ix = best->node_ix;
+	out->victims = out->kept + best->first_victim;
+	out->victim_n = best->cost.victim_n;
+	bt_buf_clear(&out->text);
+}
+
+static void explain_nowhere(struct search *s)
+{
+	uint32_t node_n = s->view->snapshot->node_n;
+
+	if (!s->request->explain) {
+		return;
+	}
+	if (s->explained_n < node_n) {
+		bt_fit_error_add(&s->out->reasons, bt_str("Preemption is not helpful for scheduling"),
+			node_n - s->explained_n);
+	}
+	bt_buf_text(&s->out->text, "preemption: ");
+	bt_fit_error_text(&s->out->reasons, node_n, &s->out->text);
+}
+
+/* One error stands alone, several are put in brackets. */
+static void explain_errors(struct search *s)
+{
+	const struct bt_fit_error *errors = &s->out->errors;
+	struct bt_buf *text = &s->out->text;
+
+	bt_buf_text(text, errors->reason_n > 1 ? "preemption: [" : "preemption: ");
+	for (size_t i = 0; i < errors->reason_n; i++) {
+		bt_buf_printf(text, "%s%s", i ? ", " : "", errors->reasons[i].text);
+	}
+	bt_buf_text(text, errors->reason_n > 1 ? "]" : "");
+}
+
+/* Begins a search. Returns whether the pod may preempt. */
+static bool begin(struct search *s)
+{
+	struct bt_preemption *out = s->out;
+
+	s->ledger = s->request->cache->ledger;
+	s->view = &s->request->cache->view;
+	s->pod = bt_ledger_pod(s->ledger, s->request->pod_ix);
+	bt_buf_clear(&out->text);
+	bt_fit_error_clear(&out->reasons);
+	bt_fit_error_clear(&out->errors);
+	out->victims = NULL;
+	out->victim_n = out->tried_n = 0;
+	out->kept_n = out->candidate_n = 0;
+	out->outcome = BT_PREEMPT_INELIGIBLE;
+	if (s->pod->detached) {
+		out->outcome = BT_PREEMPT_FAILED;
+		bt_buf_text(&out->text, "preemption: pod ");
+		bt_quote(&out->text, bt_intern_str(s->request->cache->dictionary->intern, s->pod->name));
+		bt_buf_text(&out->text, " not found");
+		return false;
+	}
+	return eligible(s);
+}
+
+/* With candidates: lets extenders reduce them, and takes the best that is left. */
+static void settle(struct search *s)
+{
+	struct bt_preemption *out = s->out;
+
+	bt_buf_clear(&out->text);
+	bt_buf_text(&out->text, "preemption: ");
+	if (s->request->extend &&
+		!bt_extend_candidates(s->request->extend, s->request->pod_ix, out, &out->text)) {
+		out->outcome = BT_PREEMPT_FAILED;
+	} else if (out->candidate_n == 0) {
+		bt_buf_text(&out->text, "no candidate node for preemption");
+		out->outcome = BT_PREEMPT_INELIGIBLE;
+	} else {
+		choose(s);
+	}
+}
+
+void bt_preempt(const struct bt_preempt_request *request, struct bt_preemption *out)
+{
+	struct search s = {.request = request, .out = out};
+
+	if (!begin(&s)) {
+		return;
+	}
+	if (out->node_n) {
+		try_nodes(&s);
+	}
+	if (out->candidate_n) {
+		settle(&s);
+	} else if (s.error_n) {
+		out->outcome = BT_PREEMPT_FAILED;
+		explain_errors(&s);
+	} else {
+		out->outcome = BT_PREEMPT_NOWHERE;
+		explain_nowhere(&s);
+	}
+}
+
+/* ---- notes ---- */
+
+void bt_preempt_notes_fini(struct bt_preempt_notes *notes)
+{
+	bt_mem_free(notes->states);
+	bt_mem_free(notes->by);
+	bt_mem_free(notes->costs);
+	*notes = (struct bt_preempt_notes){0};
+}
+
+bool bt_preempt_notable(const struct bt_plan *plan)
+{
+	if (plan->narrowed || plan->refusal) {
+		return false;
+	}
+	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
+		uint32_t u = plan->profile->filter[i];
+		enum bt_dependence depends = plan->profile->uses[u].plugin->filter_depends;
+
+		if (plan->filter_error[u]) {
+			return false;
+		}
+		if (depends > BT_DEPENDS_ON_USAGE && !plan->compiled[u].filter_skip) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void note_refusal(struct bt_preempt_notes *notes, uint32_t node_ix, uint32_t by)
+{
+	if (notes->by[node_ix] != BT_PROFILE_USES) {
+		notes->by_n[notes->by[node_ix]]--;
+	}
+	notes->by[node_ix] = (uint8_t)(by == BT_PASSED ? BT_PROFILE_USES : by);
+	if (by != BT_PASSED) {
+		notes->by_n[by]++;
+	}
+}
+
+/* Does the filter say that pods which leave the node may help? */
+static void note_node(struct search *s, struct bt_preempt_notes *notes, uint32_t node_ix)
+{
+	const struct bt_preempt_request *r = s->request;
+	const struct bt_promises *promises = r->evaluation->promises;
+	struct bt_rejection rejection;
+	const char *error = NULL;
+	uint32_t by = BT_PASSED;
+
+	notes->helpful_n -= notes->states[node_ix] >= NOTE_HELPFUL;
+	notes->states[node_ix] = NOTE_UNHELPFUL;
+	if (bt_bitmap_test(s->view->snapshot->live, node_ix)) {
+		by = bt_filter_node(r->plan, s->view, promises, node_ix, &error);
+	}
+	note_refusal(notes, node_ix, by);
+	if (by == BT_PASSED) {
+		return;
+	}
+	bt_reject_node(r->plan, s->view, promises, node_ix, by, &rejection);
+	if (rejection.code == BT_UNSCHEDULABLE) {
+		notes->states[node_ix] = NOTE_HELPFUL;
+		notes->helpful_n++;
+	}
+}
+
+static void forget_notes(const struct search *s, struct bt_preempt_notes *notes)
+{
+	const struct bt_snapshot *snapshot = s->view->snapshot;
+
+	notes->profile = s->request->plan->profile;
+	notes->signature = s->pod->signature->serial;
+	notes->priority = s->pod->priority;
+	notes->snapshot_version = snapshot->version;
+	notes->budget_version = s->request->cache->budgets.version;
+	notes->slot_n = snapshot->slot_n;
+	notes->helpful_n = 0;
+	if (notes->slot_cap < snapshot->slot_n) {
+		notes->slot_cap = snapshot->slot_n;
+		notes->states = bt_mem_realloc(notes->states, notes->slot_cap, sizeof(*notes->states));
+		notes->costs = bt_mem_realloc(notes->costs, notes->slot_cap, sizeof(*notes->costs));
+		notes->by = bt_mem_realloc(notes->by, notes->slot_cap, sizeof(*notes->by));
+	}
+	memset(notes->states, NOTE_UNKNOWN, notes->slot_n);
+	memset(notes->by, BT_PROFILE_USES, notes->slot_n);
+	memset(notes->by_n, 0, sizeof(notes->by_n));
+}
+
+bool bt_preempt_notes_fit(const struct bt_preempt_notes *notes, uint32_t slot_n)
+{
+	size_t each = sizeof(*notes->states) + sizeof(*notes->costs) + sizeof(*notes->by);
+
+	return notes->slot_cap >= slot_n || bt_mem_may_use(BT_MEM_NOTES, each * slot_n);
+}
+
+static bool notes_hold(const struct search *s, const struct bt_preempt_notes *notes)
+{
+	const struct bt_usage *usage = s->view->usage;
+
+	return notes->profile == s->request->plan->profile && notes->signature == s->pod->signature->serial &&
+	       notes->priority == s->pod->priority && notes->snapshot_version == s->view->snapshot->version &&
+	       notes->slot_n == s->view->snapshot->slot_n &&
+	       notes->budget_version == s->request->cache->budgets.version &&
+	       usage->journal_end - notes->journal_end <= usage->journal_mask;
+}
+
+static void catch_up(struct search *s, struct bt_preempt_notes *notes)
+{
+	const struct bt_usage *usage = s->view->usage;
+
+	if (notes_hold(s, notes)) {
+		for (uint64_t i = notes->journal_end; i < usage->journal_end; i++) {
+			uint32_t node_ix = usage->journal[i & usage->journal_mask];
+
+			if (node_ix < notes->slot_n) {
+				note_node(s, notes, node_ix);
+			}
+		}
+	} else {
+		forget_notes(s, notes);
+		for (uint32_t i = 0; i < notes->slot_n; i++) {
+			note_node(s, notes, i);
+		}
+	}
+	notes->journal_end = usage->journal_end;
+}
+
+uint32_t bt_preempt_rejectors(const struct bt_preempt_request *request, struct bt_preempt_notes *notes)
+{
+	struct search s = {
+		.request = request,
+		.ledger = request->cache->ledger,
+		.view = &request->cache->view,
+		.pod = bt_ledger_pod(request->cache->ledger, request->pod_ix),
+	};
+	uint32_t uses = 0;
+
+	catch_up(&s, notes);
+	for (uint32_t u = 0; u < BT_PROFILE_USES; u++) {
+		uses |= notes->by_n[u] ? 1u << u : 0;
+	}
+	return uses;
+}
+
+/* The cheapest candidate, or BT_NO_NODE. */
+static uint32_t choose_by_notes(struct search *s, struct bt_preempt_notes *notes)
+{
+	uint32_t start = start_of(s), best = BT_NO_NODE;
+
+	begin_tries(s, notes->helpful_n);
+	for (uint32_t i = 0, left = notes->helpful_n; left && !have_enough(s); i++) {
+		uint32_t at = start + i < notes->slot_n ? start + i : start + i - notes->slot_n;
+
+		if (notes->states[at] < NOTE_HELPFUL) {
+			continue;
+		}
+		left--;
+		if (notes->states[at] == NOTE_HELPFUL) {
+			notes->states[at] = (uint8_t)try_node(s, at, &notes->costs[at]);
+			s->out->kept_n = 0;
+		}
+		s->error_n += notes->states[at] == NOTE_ERROR;
+		if (notes->states[at] != NOTE_CANDIDATE || !admit(s, &notes->costs[at])) {
+			continue;
+		}
+		if (best == BT_NO_NODE || bt_preemption_cheaper(&notes->costs[at], &notes->costs[best])) {
+			best = at;
+		}
+	}
+	return best;
+}
+
+void bt_preempt_by_notes(
+	const struct bt_preempt_request *request, struct bt_preempt_notes *notes, struct bt_preemption *out)
+{
+	struct search s = {.request = request, .out = out};
+
+	BT_REQUIRE(!request->explain);
+	if (!begin(&s)) {
+		return;
+	}
+	catch_up(&s, notes);
+	uint32_t best = choose_by_notes(&s, notes);
+	if (best == BT_NO_NODE) {
+		out->outcome = s.error_n ? BT_PREEMPT_FAILED : BT_PREEMPT_NOWHERE;
+		return;
+	}
+	/* Who has to go is not noted. */
+	enum note again = try_node(&s, best, &notes->costs[best]);
+	BT_INVARIANT(again == NOTE_CANDIDATE);
+	out->outcome = BT_PREEMPT_FOUND;
+	out->node_ix = best;
+	out->victims = out->kept;
+	out->victim_n = (uint32_t)out->kept_n;
+	bt_buf_clear(&out->text);
+}

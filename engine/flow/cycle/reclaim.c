@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What nobody has any more is let go (I7): names of pods, slots of nodes, and signatures with all that was
+ * worked out for them.
+ */
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/flow/cycle/engine_int.h"
+
+/* So many texts that plans point to, and so many counters, be there as few signatures as there may. With one
+ * more all plans are made again. */
+#define TEXTS_MAX    16384
+#define COUNTERS_MAX 65536
+#define PER_LIVE     16 /* more of them for each signature */
+
+/* Pods that get other indices at an event, and pods that are looked at for that. */
+#define MOVES 8
+#define LOOKS 32
+
+/* Are there as many signatures that nobody holds, beyond those that are kept, as there are others? What is
+ * forgotten with them has to be worked out again for the others: so it is paid for by the making of those. */
+static bool is_due(const struct bt_engine *engine, uint32_t keep_n)
+{
+	const struct bt_signatures *signatures = engine->cache->signatures;
+	uint32_t listed_n = bt_signatures_listed(signatures), count = bt_signatures_count(signatures);
+	uint32_t others_n = count > listed_n && !engine->options.keeps_none ? count - listed_n : 0;
+
+	return listed_n > keep_n && listed_n - keep_n > (keep_n > others_n ? keep_n : others_n);
+}
+
+/* Services that come and go leave counters behind, claims texts, though no signature goes. As many pods have
+ * come since the last time as there are signatures whose plans have to be made again. */
+static bool is_full(const struct bt_engine *engine)
+{
+	const struct bt_cache *cache = engine->cache;
+	size_t count = bt_signatures_count(cache->signatures), more_n = PER_LIVE * count;
+
+	return engine->came_n > count && (bt_texts_count(cache->dictionary->texts) > TEXTS_MAX + more_n ||
+						 bt_counters_count(cache->counters) > COUNTERS_MAX + more_n);
+}
+
+/* Plans, counters, columns of labels, verdicts: whoever needs them makes them again. All that is kept by a
+ * signature's index besides knows the signature by its serial number, or is empty without pods. */
+static void retire_signatures(struct bt_engine *engine, uint32_t keep_n, bool full)
+{
+	struct bt_cache *cache = engine->cache;
+	const uint32_t *ixs;
+	uint32_t n = bt_signatures_retire(cache->signatures, keep_n, &ixs);
+
+	if (n == 0 && !full) {
+		return;
+	}
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		bt_planner_forget(engine->lanes[i].planner);
+	}
+	bt_counters_forget(cache->counters, ixs, n);
+	bt_snapshot_forget_columns(cache->snapshot);
+	bt_texts_release(cache->dictionary->texts);
+	engine->hopeless_n = 0;
+	bt_map_fini(&engine->hopeless_ixs);
+	bt_signatures_bury(cache->signatures);
+	engine->counts.signature_end_n += n;
+	engine->came_n = 0;
+}
+
+void bt_engine_give_up_desc(struct bt_engine *engine, const struct bt_node_desc *desc)
+{
+	if (!desc || !bt_queue_keeps_events(engine->queue)) {
+		bt_node_desc_defer(desc);
+		return;
+	}
+	engine->replaced = bt_mem_grow(engine->replaced, engine->replaced_n, &engine->replaced_cap,
+		sizeof(const struct bt_node_desc *));
+	engine->replaced[engine->replaced_n++] = desc;
+}
+
+void bt_engine_keep_names(struct bt_engine *engine, const struct bt_event_object *object)
+{
+	const uint32_t names[] = {object->namespace_, object->name, object->uid, object->other};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bt_held_add_name(&engine->event_names, names[i]);
+	}
+}
+
+void bt_engine_end_events(struct bt_engine *engine)
+{
+	bt_arena_reset(&engine->events);
+	bt_held_release(&engine->event_names);
+	while (engine->replaced_n) {
+		bt_node_desc_defer(engine->replaced[--engine->replaced_n]);
+	}
+}
+
+/* Has a cycle or a kept event something in hand of what has gone? */
+static bool has_in_hand(const struct bt_engine *engine)
+{
+	return bt_queue_is_busy(engine->queue) || engine->preempting.on || engine->group_cycle.on;
+}
+
+/* What is kept by slots of nodes and made anew when it is asked for: it is of an older version. */
+static void forget_slots(struct bt_engine *engine)
+{
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		bt_planner_forget(engine->lanes[i].planner);
+	}
+	for (uint32_t i = 0; i < BT_NOTES_N; i++) {
+		bt_preempt_notes_fini(&engine->notes[i]);
+	}
+	bt_evaluation_fini(&engine->evaluation);
+	engine->evaluated = false;
+	bt_mem_free(engine->live);
+	engine->live = NULL;
+	bt_counters_trim_nodes(engine->cache->counters, engine->cache->view.snapshot->slot_n);
+	bt_devices_forget_nodes(engine->cache->devices);
+}
+
+void bt_engine_vacate_slots(struct bt_engine *engine)
+{
+	const struct bt_snapshot *snapshot = engine->cache->view.snapshot;
+
+	if (has_in_hand(engine)) {
+		return;
+	}
+	bt_cache_vacate_slots(engine->cache);
+	if (snapshot->slot_n > engine->most_slots) {
+		engine->most_slots = snapshot->slot_n;
+	} else if (snapshot->slot_n < engine->most_slots / 2) {
+		forget_slots(engine);
+		engine->most_slots = snapshot->slot_n;
+	}
+}
+
+void bt_engine_release_names(struct bt_engine *engine)
+{
+	if (!has_in_hand(engine)) {
+		bt_devices_release_names(engine->cache->devices);
+	}
+}
+
+/* Room that pods had, in the ledger and by their indices elsewhere. */
+static void trim_pods(struct bt_engine *engine)
+{
+	uint32_t pod_end = bt_ledger_trim_pods(engine->cache->ledger);
+
+	bt_counters_trim_pods(engine->cache->counters, pod_end);
+	bt_queue_trim(engine->queue, pod_end);
+}
+
+/* Do only ledger, queue and counters know the pod by its index? Else a binder does, which has it in hand, a
+ * PodGroup, or the claims that it has got. */
+static bool may_move(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	enum bt_wait where = bt_queue_info(engine->queue, pod_ix).where;
+
+	return !pod->detached && pod->state != BT_POD_ASSUMED && where != BT_WAIT_BINDING &&
+	       pod->nominated_ix == BT_NO_NODE && !bt_engine_in_group(engine, pod_ix) &&
+	       pod->signature->claim_n == 0 && pod->signature->extended_n == 0;
+}
+
+static void move_pod(struct bt_engine *engine, uint32_t pod_ix)
+{
+	BT_INVARIANT(bt_volumes_assumed(engine->cache->volumes, pod_ix, NULL, 0) == 0);
+	bt_queue_move_pod(engine->queue, pod_ix, bt_ledger_move_pod(engine->cache->ledger, pod_ix));
+	engine->counts.pod_move_n++;
+}
+
+/* A few of those with the highest indices get the lowest. After a pass in which some had to stay as many
+ * events go by as these are. */
+static void move_some(struct bt_engine *engine)
+{
+	struct bt_moving *moving = &engine->moving;
+
+	for (uint32_t i = 0, moved_n = 0; i < LOOKS && moved_n < MOVES; i++) {
+		uint32_t pod_ix =
+			bt_ledger_last_pod(engine->cache->ledger, moving->end ? moving->end : BT_NO_POD);
+
+		if (pod_ix == BT_NO_POD) {
+			*moving = (struct bt_moving){.pause_n = moving->stay_n};
+			return;
+		}
+		moving->end = pod_ix;
+		if (may_move(engine, pod_ix)) {
+			move_pod(engine, pod_ix);
+			moved_n++;
+		} else {
+			moving->stay_n++;
+		}
+	}
+}
+
+void bt_engine_move_pods(struct bt_engine *engine)
+{
+	struct bt_moving *moving = &engine->moving;
+
+	if (!engine->options.moves_pods || has_in_hand(engine)) {
+		return;
+	}
+	if (!bt_ledger_is_sparse(engine->cache->ledger)) {
+		*moving = (struct bt_moving){0};
+	} else if (moving->pause_n) {
+		moving->pause_n--;
+	} else {
+		move_some(engine);
+		trim_pods(engine);
+	}
+}
+
+void bt_engine_reclaim(struct bt_engine *engine)
+{
+	const struct bt_engine_options *options = &engine->options;
+	uint32_t keep_n = options->keeps_none	     ? 0
+			  : options->signatures_kept ? options->signatures_kept
+						     : BT_ENGINE_SIGNATURES_KEPT;
+
+	if (has_in_hand(engine)) {
+		return;
+	}
+	bt_ledger_let_go(engine->cache->ledger);
+	bt_devices_release_names(engine->cache->devices);
+	bt_engine_end_events(engine);
+	trim_pods(engine);
+	bool full = is_full(engine);
+	if (full || is_due(engine, keep_n)) {
+		retire_signatures(engine, keep_n, full);
+	}
+}

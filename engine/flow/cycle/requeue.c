@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Who wakes whom: what the queue asks of the engine about a waiting pod, and events as the queue sees them.
+ */
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/flow/cycle/engine_int.h"
+
+/* ---- what the queue asks ---- */
+
+/* Does that PreEnqueue plugin keep the pod out? */
+static bool gates(const struct bt_engine *engine, const struct bt_lane *lane, uint32_t pod_ix, int number)
+{
+	if (number == lane->gates_number) {
+		return lane->profile.gates_checked && bt_ledger_pod(engine->cache->ledger, pod_ix)->gates;
+	}
+	if (number == lane->groups_number) {
+		return bt_engine_group_gate(engine, pod_ix) != BT_GROUP_OPEN;
+	}
+	if (number == lane->claims_number) {
+		return bt_engine_claims_gate(engine, pod_ix) != NULL;
+	}
+	/* Another profile's may be none of this one. */
+	return number == lane->preemption_number && bt_engine_is_preempting(engine, pod_ix);
+}
+
+/* PreEnqueue. The present gate is asked first; upstream asks the others in any order. */
+static int gate(void *context, uint32_t pod_ix, int first)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	/* As a rule there is nothing that any of them asks for. */
+	if (!(pod->gates | pod->signature->claim_n | pod->signature->pod_group) &&
+		!bt_engine_is_preempting(engine, pod_ix)) {
+		return BT_QUEUE_NO_GATE;
+	}
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const int order[] = {
+		first, lane->gates_number, lane->claims_number, lane->preemption_number, lane->groups_number};
+
+	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+		if (order[i] >= 0 && gates(engine, lane, pod_ix, order[i])) {
+			return order[i];
+		}
+	}
+	return BT_QUEUE_NO_GATE;
+}
+
+static uint32_t interested(void *context, uint32_t pod_ix, const struct bt_event *event)
+{
+	return bt_hints_interested(&bt_engine_lane_of_pod(context, pod_ix)->hints, event);
+}
+
+static uint32_t matters(void *context, const struct bt_event *event)
+{
+	const struct bt_engine *engine = context;
+	uint32_t plugins = 0;
+
+	for (uint32_t i = 0; i < engine->lane_n; i++) {
+		plugins |= bt_hints_interested(&engine->lanes[i].hints, event);
+	}
+	return plugins;
+}
+
+static bool is_about(const struct bt_pod *pod, const struct bt_event *event)
+{
+	if (event->resource > BT_EVENT_UNSCHEDULED_POD) {
+		return false;
+	}
+	const struct bt_event_pod *shown = event->pod.new.signature ? &event->pod.new : &event->pod.old;
+
+	return shown->name == pod->name && shown->uid == pod->uid &&
+	       shown->signature->namespace_ == pod->signature->namespace_;
+}
+
+static bool hint(void *context, uint32_t pod_ix, const struct bt_event *event, uint32_t plugins)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	return bt_hints_queue(&lane->hints, &engine->cache->view, pod->signature, is_about(pod, event), event,
+		plugins, engine->measures);
+}
+
+/* Its preemption is over and no victim is left whose end could let it back. Upstream never looks at it again
+ * unless a pod goes that one of its refusers cares for; nor do callers who compare. */
+static bool stuck(void *context, uint32_t pod_ix, int number)
+{
+	const struct bt_engine *engine = context;
+	const struct bt_ledger *ledger = engine->cache->ledger;
+
+	return !engine->options.flush_skips_gated &&
+	       number == bt_engine_lane_of_pod(engine, pod_ix)->preemption_number &&
+	       !bt_engine_is_preempting(engine, pod_ix) &&
+	       !bt_preempt_lingers(ledger, bt_ledger_pod(ledger, pod_ix));
+}
+
+struct bt_queue_hooks bt_engine_hooks(struct bt_engine *engine)
+{
+	return (struct bt_queue_hooks){gate, interested, matters, hint, stuck, engine};
+}
+
+/* ---- events ---- */
+
+struct bt_str bt_engine_name(const struct bt_engine *engine, uint32_t name)
+{
+	return name == BT_NAME_NONE ? (struct bt_str){0}
+				    : bt_intern_str(engine->cache->dictionary->intern, name);
+}
+
+int64_t bt_engine_now(const struct bt_engine *engine)
+{
+	return engine->options.clock.now_ns ? bt_clock_now_ns(&engine->options.clock) : engine->latest_ns;
+}
+
+bool bt_engine_listens(const struct bt_engine *engine)
+{
+	return bt_queue_listens(engine->queue);
+}
+
+struct bt_arena *bt_engine_event_arena(struct bt_engine *engine)
+{
+	if (!bt_queue_keeps_events(engine->queue)) {
+		bt_engine_end_events(engine);
+	}
+	return &engine->events;
+}
+
+struct bt_event_pod bt_engine_event_pod(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+
+	return (struct bt_event_pod){
+		.signature = pod->signature,
+		.name = pod->name,
+		.uid = pod->uid,
+		.node = pod->node_ix == BT_NO_NODE ? BT_NAME_NONE
+						   : engine->cache->view.snapshot->nodes[pod->node_ix].name,
+		.nominated = pod->status_node != BT_NAME_NONE,
+		.gated = pod->gates != BT_NAME_NONE,
+		.priority = pod->priority,
+	};
+}
+
+void bt_engine_wake(
+	struct bt_engine *engine, const struct bt_event *event, int32_t max_priority, uint32_t own_ix)
+{
+	if (engine->measures) {
+		engine->measures->event_label = bt_event_label(event->resource, event->action);
+	}
+	if (bt_engine_listens(engine)) {
+		bt_queue_move(engine->queue, event, max_priority, own_ix, bt_engine_now(engine));
+	}
+}
+
+void bt_engine_wake_for_pod(struct bt_engine *engine, uint32_t action, const struct bt_event_pod *pod)
+{
+	struct bt_event event = {.resource = BT_EVENT_ASSIGNED_POD, .action = action};
+
+	*(action == BT_DELETE ? &event.pod.old : &event.pod.new) = *pod;
+	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+}
+
+void bt_engine_wake_for_promise(struct bt_engine *engine, uint32_t pod_ix, const struct bt_event_pod *old)
+{
+	const struct bt_event event = {
+		.resource = BT_EVENT_ASSIGNED_POD, .action = BT_DELETE, .pod.old = *old};
+
+	bt_engine_wake(engine, &event, old->priority, pod_ix);
+}
+
+void bt_engine_status_node(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_ledger *ledger = engine->cache->ledger;
+	uint32_t name =
+		node_ix == BT_NO_NODE ? BT_NAME_NONE : engine->cache->view.snapshot->nodes[node_ix].name;
+	uint32_t before = bt_ledger_pod(ledger, pod_ix)->status_node;
+
+	if (before == name) {
+		return;
+	}
+	const struct bt_event_pod old = bt_engine_event_pod(engine, pod_ix);
+	bt_ledger_set_status_node(ledger, pod_ix, name, node_ix);
+	if (before != BT_NAME_NONE) {
+		bt_engine_wake_for_promise(engine, pod_ix, &old);
+	}
+}
+
+static void wake_for_claim(
+	struct bt_engine *engine, uint32_t namespace_, uint32_t name, uint32_t uid, uint32_t changes)
+{
+	const struct bt_event event = {.resource = BT_EVENT_RESOURCE_CLAIM,
+		.action = BT_UPDATE,
+		.object = {.namespace_ = namespace_, .name = name, .uid = uid, .changes = changes}};
+
+	bt_engine_event_arena(engine);
+	bt_engine_keep_names(engine, &event.object);
+	bt_engine_wake(engine, &event, INT32_MAX, BT_NO_POD);
+}
+
+void bt_engine_wake_for_claim(struct bt_engine *engine, uint32_t claim_ix, uint32_t changes)
+{
+	const struct bt_resource_claim *claim = &engine->cache->view.devices->claims[claim_ix];
+
+	wake_for_claim(engine, claim->namespace_, claim->name, claim->uid, changes);
+}
+
+void bt_engine_wake_for_devices(struct bt_engine *engine, const struct bt_signature *signature)
+{
+	wake_for_claim(engine, signature->namespace_, BT_NAME_EMPTY, BT_NAME_EMPTY,
+		BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+}
+
+void bt_engine_revert_devices(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_devices *devices = engine->cache->devices;
+	uint32_t n = 0;
+	const struct bt_device_choice *choices = bt_devices_pending(devices, pod_ix, &n);
+
+	for (uint32_t i = 0; bt_engine_listens(engine) && choices && i < n; i++) {
+		uint32_t claim_ix = choices[i].claim_ix;
+
+		if (claim_ix == BT_NO_CLAIM) {
+			continue;
+		}
+		if (!engine->cache->view.devices->claims[claim_ix].live) {
+			bt_engine_wake_for_devices(
+				engine, bt_ledger_pod(engine->cache->ledger, pod_ix)->signature);
+		} else {
+			bt_engine_wake_for_claim(
+				engine, claim_ix, BT_CHANGED_ALLOCATION_LOST | BT_CHANGED_CLAIM_STATUS);
+		}
+	}
+	bt_devices_revert(devices, pod_ix);
+}
+
+/* ---- preemption on its way ---- */
+
+bool bt_engine_is_preempting(const struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_preempting *p = &engine->preempting;
+
+	if (!p->on || p->pod_ix != pod_ix) {
+		return false;
+	}
+	if (p->last_ix == BT_NO_POD) {
+		return true;
+	}
+	if (!bt_ledger_has(engine->cache->ledger, p->last_ix)) {
+		return false;
+	}
+	const struct bt_pod *last = bt_ledger_pod(engine->cache->ledger, p->last_ix);
+	return last->uid == p->last_uid && !last->terminating && !last->detached;
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reserve: the claims of a pod get what was found for them on its node. What they get is noted when the node
+ * is chosen and entered when the pod is assumed, because claims may have come and gone in between.
+ */
+#include "engine/base/compiler.h"
+#include "engine/base/mem.h"
+#include "engine/base/probe.h"
+#include "engine/base/quote.h"
+#include "engine/flow/cycle/engine_int.h"
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/volume_binding/volume_binding.h"
+
+/* Source: GetBindVolumeToClaim, v1.36.3. */
+static bool is_claims(const struct bt_pv *pv, const struct bt_claim *claim)
+{
+	return pv->has_claim && pv->claim.namespace_ == claim->namespace_ && pv->claim.name == claim->name &&
+	       pv->claim.uid == claim->uid;
+}
+
+/* Notes what a binding is of. */
+static void note_volume(struct bt_engine *engine, const struct bt_volume_binding *binding)
+{
+	const struct bt_storage *storage = engine->cache->view.storage;
+	struct bt_reserved *reserved = &engine->reserved;
+	const struct bt_claim *claim = &storage->claims[binding->claim_ix];
+	const struct bt_pv *pv = binding->pv_ix == BT_NO_VOLUME ? NULL : &storage->pvs[binding->pv_ix];
+	const uint32_t n = reserved->binding_n;
+
+	reserved->bindings =
+		bt_mem_grow(reserved->bindings, n, &reserved->binding_cap, sizeof(*reserved->bindings));
+	reserved->volumes =
+		bt_mem_grow(reserved->volumes, n, &reserved->volume_cap, sizeof(*reserved->volumes));
+	reserved->bindings[n] = *binding;
+	reserved->volumes[n] = (struct bt_reserved_volume){.claim = claim->name,
+		.volume = pv ? pv->name : BT_NAME_NONE,
+		.bound = pv && is_claims(pv, claim),
+		.version = pv ? pv->version : claim->version,
+		.shown = pv ? pv->shown : claim->shown};
+	reserved->names.intern = engine->cache->dictionary->intern;
+	bt_held_add_name(&reserved->names, claim->name);
+	if (pv) {
+		bt_held_add_name(&reserved->names, pv->name);
+	}
+	reserved->binding_n++;
+}
+
+static void choose_volumes(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
+{
+	const struct bt_volume_binding *bindings = NULL;
+
+	for (uint32_t u = 0; plan->signature->volume_n && u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+
+		if (use->plugin != &bt_plugin_volume_binding || !use->filter || !use->reserve) {
+			continue;
+		}
+		uint32_t n = bt_volume_binding_choose(
+			&plan->compiled[u], &engine->cache->view, node_ix, &bindings);
+		for (uint32_t i = 0; i < n; i++) {
+			note_volume(engine, &bindings[i]);
+		}
+	}
+}
+
+static struct bt_reserved_choice note(const struct bt_engine *engine, const struct bt_device_choice *choice)
+{
+	const struct bt_resource_claim *claims = engine->cache->view.devices->claims;
+
+	if (choice->claim_ix == BT_NO_CLAIM) {
+		return (struct bt_reserved_choice){*choice, BT_NAME_NONE, BT_NAME_NONE};
+	}
+	return (struct bt_reserved_choice){
+		*choice, claims[choice->claim_ix].name, claims[choice->claim_ix].uid};
+}
+
+static void choose_devices(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
+{
+	struct bt_reserved *reserved = &engine->reserved;
+
+	for (uint32_t u = 0; plan->asks && u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+		const struct bt_device_choice *choices = NULL;
+
+		if (use->plugin != &bt_plugin_dynamic_resources || !use->pre_filter || !use->filter ||
+			!use->reserve) {
+			continue;
+		}
+		uint32_t n = bt_dynamic_resources_choose(
+			&plan->compiled[u], &engine->cache->view, node_ix, &choices);
+		for (uint32_t i = 0; i < n; i++) {
+			reserved->choices = bt_mem_grow(reserved->choices, reserved->choice_n,
+				&reserved->choice_cap, sizeof(*reserved->choices));
+			reserved->choices[reserved->choice_n++] = note(engine, &choices[i]);
+		}
+	}
+}
+
+static BT_NOINLINE void choose_claims(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
+{
+	choose_volumes(engine, plan, node_ix);
+	choose_devices(engine, plan, node_ix);
+}
+
+void bt_engine_choose_reserved(
+	struct bt_engine *engine, const struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_reserved *reserved = &engine->reserved;
+
+	reserved->pod_ix = pod_ix;
+	reserved->node_ix = node_ix;
+	reserved->storage = engine->cache->view.storage->version;
+	reserved->devices = engine->cache->view.devices->version;
+	if (reserved->binding_n) {
+		bt_held_release(&reserved->names);
+	}
+	reserved->binding_n = reserved->choice_n = 0;
+	if (plan->asks || plan->signature->volume_n) {
+		choose_claims(engine, plan, node_ix);
+	}
+}
+
+static bool still_there(const struct bt_engine *engine, const struct bt_reserved_choice *noted)
+{
+	const struct bt_device_store *store = engine->cache->view.devices;
+
+	if (noted->choice.claim_ix == BT_NO_CLAIM) {
+		return true;
+	}
+	const struct bt_resource_claim *claim = &store->claims[noted->choice.claim_ix];
+	return claim->live && claim->name == noted->name && claim->uid == noted->uid;
+}
+
+static bool is_bound(
+	const struct bt_storage *storage, uint32_t namespace_, const struct bt_pod_volume *volume)
+{
+	const struct bt_claim *claim = bt_storage_claim(storage, namespace_, volume->source);
+
+	return claim && claim->volume != BT_NAME_EMPTY && claim->bind_completed;
+}
+
+/* Have all claims of the pod been bound meanwhile? */
+static bool all_bound(const struct bt_engine *engine, const struct bt_signature *signature)
+{
+	const struct bt_storage *storage = engine->cache->view.storage;
+
+	for (uint32_t i = 0; i < signature->volume_n; i++) {
+		if (bt_volume_claims(signature->volumes[i].type) &&
+			!is_bound(storage, signature->namespace_, &signature->volumes[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void say_key(struct bt_engine *engine, uint32_t namespace_, uint32_t name)
+{
+	struct bt_buf key = {0};
+
+	if (namespace_) {
+		bt_buf_str(&key, bt_engine_name(engine, namespace_));
+		bt_buf_char(&key, '/');
+	}
+	bt_buf_str(&key, bt_engine_name(engine, name));
+	bt_quote(&engine->reserved.why, bt_buf_view(&key));
+	bt_buf_fini(&key);
+}
+
+static void say_gone(struct bt_engine *engine, uint32_t namespace_, uint32_t name)
+{
+	struct bt_buf *why = &engine->reserved.why;
+
+	bt_buf_text(why, namespace_ ? "persistentvolumeclaims " : "persistentvolumes ");
+	say_key(engine, namespace_, name);
+	bt_buf_text(why, " not found");
+}
+
+static void say_version(struct bt_buf *why, const char *word, uint64_t version)
+{
+	bt_buf_text(why, word);
+	if (version) {
+		bt_buf_printf(why, "%llu", (unsigned long long)version);
+	}
+}
+
+/* An object has changed since the node was chosen. Source: passiveAssumeCache.Assume, v1.36.3. */
+static void say_changed(
+	struct bt_engine *engine, uint32_t namespace_, uint32_t name, uint64_t stored, uint64_t assumed)
+{
+	struct bt_buf *why = &engine->reserved.why;
+
+	say_key(engine, namespace_, name);
+	say_version(why, " is out of sync (stored: ", stored);
+	say_version(why, ", assume: ", assumed);
+	bt_buf_char(why, ')');
+}
+
+#define VOLUME_BINDING "plugin \"VolumeBinding\": "
+
+/* Will the binder find the volumes that are claims' already, and the claims? Source: bindAPIUpdate,
+ * checkBindings, v1.36.3. */
+static enum bt_reserve check_bindings(struct bt_engine *engine, uint32_t namespace_)
+{
+	const struct bt_storage *storage = engine->cache->view.storage;
+	struct bt_reserved *reserved = &engine->reserved;
+
+	for (uint32_t i = 0; i < reserved->binding_n; i++) {
+		const struct bt_reserved_volume *noted = &reserved->volumes[i];
+		const struct bt_pv *pv = noted->bound ? bt_storage_pv(storage, noted->volume) : NULL;
+
+		if (noted->bound && !pv) {
+			bt_buf_text(&reserved->why, "running PreBind " VOLUME_BINDING);
+			say_gone(engine, BT_NAME_NONE, noted->volume);
+			return BT_PRE_BIND_FAILS;
+		}
+		/* One that was made anew may be elsewhere. */
+		if (pv) {
+			reserved->bindings[i].pv_ix = (uint32_t)(pv - storage->pvs);
+		}
+	}
+	for (uint32_t i = 0; i < reserved->binding_n; i++) {
+		const struct bt_claim *claim =
+			bt_storage_claim(storage, namespace_, reserved->volumes[i].claim);
+
+		if (!claim) {
+			bt_buf_text(&reserved->why, "running PreBind " VOLUME_BINDING
+						    "binding volumes: failed to check binding: ");
+			say_gone(engine, namespace_, reserved->volumes[i].claim);
+			return BT_PRE_BIND_FAILS;
+		}
+		/* One that was made anew may be elsewhere. */
+		reserved->bindings[i].claim_ix = (uint32_t)(claim - storage->claims);
+	}
+	return BT_RESERVED;
+}
+
+/*
+ * Can the volumes be assumed, and will the binder find what it binds? Source: AssumePodVolumes, Assume,
+ * v1.36.3.
+ */
+static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespace_)
+{
+	const struct bt_storage *storage = engine->cache->view.storage;
+	struct bt_reserved *reserved = &engine->reserved;
+
+	bt_buf_clear(&reserved->why);
+	for (uint32_t i = 0; i < reserved->binding_n; i++) {
+		const struct bt_reserved_volume *noted = &reserved->volumes[i];
+		bool provisioned = !noted->volume;
+		const struct bt_claim *claim = bt_storage_claim(storage, namespace_, noted->claim);
+		const struct bt_pv *pv = provisioned ? NULL : bt_storage_pv(storage, noted->volume);
+		uint32_t space = provisioned ? namespace_ : BT_NAME_NONE;
+		uint32_t name = provisioned ? noted->claim : noted->volume;
+
+		if (noted->bound) {
+			continue;
+		}
+		if (provisioned ? !claim : !pv) {
+			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
+			say_gone(engine, space, name);
+			return BT_RESERVE_FAILS;
+		}
+		if (noted->version != (provisioned ? claim->version : pv->version)) {
+			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
+			say_changed(
+				engine, space, name, provisioned ? claim->shown : pv->shown, noted->shown);
+			return BT_RESERVE_FAILS;
+		}
+	}
+	return check_bindings(engine, namespace_);
+}
+
+/* Volumes that have changed since the node was chosen may be such that nothing is to be assumed any more. */
+static enum bt_reserve assume_volumes(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	const struct bt_view *view = &engine->cache->view;
+	struct bt_reserved *reserved = &engine->reserved;
+	enum bt_reserve outcome = BT_RESERVED;
+
+	if (reserved->storage != view->storage->version) {
+		if (all_bound(engine, signature)) {
+			return BT_RESERVED;
+		}
+		outcome = check_volumes(engine, signature->namespace_);
+	}
+	if (outcome == BT_RESERVED) {
+		bt_volumes_assume(engine->cache->volumes, pod_ix, view->snapshot->nodes[node_ix].name,
+			reserved->bindings, reserved->binding_n);
+	}
+	return outcome;
+}
+
+#define DYNAMIC_RESOURCES "running PreBind plugin \"DynamicResources\": "
+
+/* Does a binder write what claims get, and find out what has become of them? Else it is done here. */
+static bool binder_writes_claims(const struct bt_engine *engine)
+{
+	return engine->options.releaser.release;
+}
+
+/* Source: bindClaim, v1.36.3. */
+static void say_claim_gone(struct bt_engine *engine, uint32_t pod_ix, const struct bt_reserved_choice *noted)
+{
+	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
+	struct bt_str name = bt_engine_name(engine, noted->name);
+
+	bt_buf_printf(&engine->reserved.why,
+		DYNAMIC_RESOURCES "add finalizer to claim %.*s/%.*s: resourceclaims.resource.k8s.io ",
+		BT_STR_ARG(bt_engine_name(engine, signature->namespace_)), BT_STR_ARG(name));
+	bt_quote(&engine->reserved.why, name);
+	bt_buf_text(&engine->reserved.why, " not found");
+}
+
+bool bt_engine_prebinds(struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	uint32_t n;
+	const struct bt_device_choice *choices = bt_devices_pending(engine->cache->devices, pod_ix, &n);
+
+	for (uint32_t i = 0; i < n && !binder_writes_claims(engine); i++) {
+		if (choices[i].claim_ix == BT_NO_CLAIM && choices[i].allocation.result_n == 0) {
+			bt_buf_clear(&engine->reserved.why);
+			bt_buf_printf(&engine->reserved.why,
+				DYNAMIC_RESOURCES "nil or empty request mappings, no update of pod "
+						  "%.*s/%.*s ExtendedResourceClaimStatus",
+				BT_STR_ARG(bt_engine_name(engine, pod->signature->namespace_)),
+				BT_STR_ARG(bt_engine_name(engine, pod->name)));
+			return false;
+		}
+	}
+	return true;
+}
+
+static enum bt_reserve assume_devices(struct bt_engine *engine, uint32_t pod_ix)
+{
+	struct bt_reserved *reserved = &engine->reserved;
+	enum bt_reserve outcome = BT_RESERVED;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < reserved->choice_n; i++) {
+		if (still_there(engine, &reserved->choices[i])) {
+			reserved->given = bt_mem_grow(
+				reserved->given, kept, &reserved->given_cap, sizeof(*reserved->given));
+			reserved->given[kept++] = reserved->choices[i].choice;
+		} else if (outcome == BT_RESERVED && !binder_writes_claims(engine)) {
+			say_claim_gone(engine, pod_ix, &reserved->choices[i]);
+			outcome = BT_PRE_BIND_FAILS;
+		}
+	}
+	bt_devices_assume(engine->cache->devices, pod_ix, reserved->given, kept);
+	return outcome;
+}
+
+/* Has what plugins know of the pod's claims been worked out for the claims as they are? */
+static bool is_current(struct bt_engine *engine, struct bt_plan *plan)
+{
+	const struct bt_view *view = &engine->cache->view;
+
+	if (engine->reserved.storage == view->storage->version &&
+		engine->reserved.devices == view->devices->version) {
+		return true;
+	}
+	bt_prepare(plan, view);
+	return !plan->refusal && !plan->pre_filter_error;
+}
+
+static BT_NOINLINE void choose_again(
+	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+{
+	engine->reserved.binding_n = engine->reserved.choice_n = 0;
+	if (is_current(engine, plan)) {
+		bt_engine_choose_reserved(engine, plan, pod_ix, node_ix);
+	}
+}
+
+void bt_engine_take_node(struct bt_engine *engine, struct bt_decision *decision, uint32_t node_ix)
+{
+	decision->node_ix = node_ix;
+	if (engine->reserved.pod_ix != decision->pod_ix || engine->reserved.node_ix != node_ix) {
+		bt_engine_choose_reserved(engine, decision->plan, decision->pod_ix, node_ix);
+	}
+}
+
+/* Looking up the node's name for nothing is a miss of all caches where there are many nodes. */
+static BT_NOINLINE enum bt_reserve assume_claims(struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	enum bt_reserve reserved = BT_RESERVED;
+
+	if (engine->reserved.binding_n) {
+		reserved = assume_volumes(engine, pod_ix, node_ix);
+		bt_held_release(&engine->reserved.names);
+	}
+	if (reserved == BT_RESERVED && engine->reserved.choice_n) {
+		reserved = assume_devices(engine, pod_ix);
+	}
+	return reserved;
+}
+
+enum bt_reserve bt_engine_reserve(
+	struct bt_engine *engine, struct bt_plan *plan, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_reserved *reserved = &engine->reserved;
+	enum bt_reserve outcome = BT_RESERVED;
+
+	/* Somebody may have had the pod explained meanwhile. */
+	if (reserved->pod_ix != pod_ix || reserved->node_ix != node_ix) {
+		choose_again(engine, plan, pod_ix, node_ix);
+	}
+	if (reserved->binding_n | reserved->choice_n) {
+		outcome = assume_claims(engine, pod_ix, node_ix);
+	}
+	reserved->pod_ix = BT_NO_POD;
+	if (outcome != BT_RESERVE_FAILS) {
+		bt_ledger_assume(engine->cache->ledger, pod_ix, node_ix);
+		BT_PROBE2(assumed, pod_ix, node_ix);
+	}
+	return outcome;
+}

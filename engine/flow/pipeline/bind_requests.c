@@ -1,0 +1,928 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stages 7 and 8: what is asked of the binder, and what becomes of it. Each assumption ends exactly once (I2,
+ * I4).
+ * Context: the scheduling thread, but for answers and bt_pipeline_bind_step.
+ */
+#include <string.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/testpoint.h"
+#include "engine/base/index_allocator.h"
+#include "engine/flow/pipeline/pipeline_int.h"
+
+/* ---- slots ---- */
+
+static struct bt_ask_slot *slot_at(const struct bt_asks *asks, uint32_t ix)
+{
+	uint32_t chunk = 31 - (uint32_t)__builtin_clz(ix / BT_ASK_FIRST_CHUNK + 1);
+
+	return &asks->chunks[chunk][ix - BT_ASK_FIRST_CHUNK * ((1u << chunk) - 1)];
+}
+
+/* A word is a generation, a kind and a state; what is left of the state is the upper half of the handle. */
+#define STATE_BITS 3
+#define KIND_BITS  2
+
+static enum bt_ask_state state_of(uint64_t word)
+{
+	return (enum bt_ask_state)(word & ((1u << STATE_BITS) - 1));
+}
+
+static enum bt_ask_kind kind_of(uint32_t tag)
+{
+	return (enum bt_ask_kind)(tag & ((1u << KIND_BITS) - 1));
+}
+
+/* What a word and a handle have in common: generation and kind. */
+static uint32_t tag_of(uint64_t word)
+{
+	return (uint32_t)(word >> STATE_BITS);
+}
+
+static uint64_t word_of(uint32_t tag, enum bt_ask_state state)
+{
+	return (uint64_t)tag << STATE_BITS | (uint64_t)state;
+}
+
+static enum bt_ask_state now_at(const struct bt_ask_slot *slot)
+{
+	return state_of(bt_load_acquire(&slot->word)); /* EDGE ask.word acquire: see step */
+}
+
+/* Context: the scheduling thread, which alone gives a slot a new tag. */
+static uint32_t own_tag(const struct bt_ask_slot *slot)
+{
+	return tag_of(bt_load_relaxed(&slot->word));
+}
+
+static uint64_t handle_of(const struct bt_ask_slot *slot)
+{
+	return (uint64_t)own_tag(slot) << 32 | (slot->ix + 1);
+}
+
+/*
+ * Takes a slot from one state to the next. Of several that try, one does.
+ * EDGE ask.word release: what was made of the slot before is seen by whoever finds the new state.
+ */
+static bool step(struct bt_ask_slot *slot, uint32_t tag, enum bt_ask_state from, enum bt_ask_state to)
+{
+	uint64_t expected = word_of(tag, from);
+
+	BT_RACE_POINT("asks.step");
+	return bt_cas(&slot->word, &expected, word_of(tag, to));
+}
+
+/* The chunk that slots would come from next. */
+static uint32_t next_chunk(const struct bt_asks *asks)
+{
+	return 31 - (uint32_t)__builtin_clz(bt_load_relaxed(&asks->slot_n) / BT_ASK_FIRST_CHUNK + 1);
+}
+
+static size_t chunk_bytes(const struct bt_asks *asks)
+{
+	return ((size_t)BT_ASK_FIRST_CHUNK << next_chunk(asks)) * sizeof(struct bt_ask_slot);
+}
+
+static void add_chunk(struct bt_asks *asks)
+{
+	uint32_t slot_n = bt_load_relaxed(&asks->slot_n), chunk = next_chunk(asks);
+	uint32_t n = BT_ASK_FIRST_CHUNK << chunk;
+
+	BT_REQUIRE(chunk < BT_ASK_CHUNKS);
+	asks->chunks[chunk] = bt_mem_zalloc(n, sizeof(*asks->chunks[chunk]));
+	for (uint32_t i = n; i-- > 0;) {
+		asks->chunks[chunk][i].ix = slot_n + i;
+		asks->vacant =
+			bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
+		asks->vacant[asks->vacant_n++] = slot_n + i;
+	}
+	/* EDGE ask.slots release: the chunk is there before anybody believes a handle into it. */
+	bt_store_release(&asks->slot_n, slot_n + n);
+}
+
+static void list_add(struct bt_asks *asks, struct bt_ask_list *list, struct bt_ask_slot *slot)
+{
+	slot->next = BT_NO_ASK;
+	slot->previous = list->last;
+	if (list->last == BT_NO_ASK) {
+		list->first = slot->ix;
+	} else {
+		slot_at(asks, list->last)->next = slot->ix;
+	}
+	list->last = slot->ix;
+}
+
+static void list_remove(struct bt_asks *asks, struct bt_ask_list *list, struct bt_ask_slot *slot)
+{
+	if (slot->previous == BT_NO_ASK) {
+		list->first = slot->next;
+	} else {
+		slot_at(asks, slot->previous)->next = slot->next;
+	}
+	if (slot->next == BT_NO_ASK) {
+		list->last = slot->previous;
+	} else {
+		slot_at(asks, slot->next)->previous = slot->previous;
+	}
+}
+
+static struct bt_ask_list *list_of(struct bt_asks *asks, const struct bt_ask_slot *slot)
+{
+	if (!slot->sent) {
+		return &asks->outgoing;
+	}
+	return slot->overdue ? &asks->overdue : &asks->waiting;
+}
+
+void bt_asks_init(struct bt_pipeline *p)
+{
+	const struct bt_ask_list empty = {BT_NO_ASK, BT_NO_ASK};
+
+	p->asks.outgoing = p->asks.waiting = p->asks.overdue = empty;
+}
+
+void bt_asks_fini(struct bt_pipeline *p)
+{
+	struct bt_asks *asks = &p->asks;
+
+	for (uint32_t i = 0; i < bt_load_relaxed(&asks->slot_n); i++) {
+		bt_buf_fini(&slot_at(asks, i)->text);
+		bt_mem_free(slot_at(asks, i)->claims);
+		bt_writes_destroy(slot_at(asks, i)->writes);
+	}
+	for (int k = 0; k < BT_ASK_CHUNKS; k++) {
+		bt_mem_free(asks->chunks[k]);
+	}
+	for (int k = 0; k < BT_ASK_KINDS; k++) {
+		bt_map_fini(&asks->by_number[k]);
+	}
+	bt_mem_free(asks->vacant);
+	bt_mem_free(asks->slot_of_pod);
+}
+
+/* ---- asking ---- */
+
+static uint32_t *grow_table(uint32_t *table, size_t *cap, uint32_t ix)
+{
+	while (ix >= *cap) {
+		size_t old = *cap;
+
+		table = bt_mem_grow(table, old, cap, sizeof(*table));
+		memset(table + old, 0, (*cap - old) * sizeof(*table));
+	}
+	return table;
+}
+
+static struct bt_ask_slot *make(struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix)
+{
+	struct bt_asks *asks = &p->asks;
+
+	if (asks->vacant_n == 0) {
+		add_chunk(asks);
+	}
+	struct bt_ask_slot *slot = slot_at(asks, asks->vacant[--asks->vacant_n]);
+	slot->kind = kind;
+	slot->pod_ix = pod_ix;
+	slot->number = ++asks->numbers[kind];
+	slot->made_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
+	slot->decided_ns = slot->made_ns && kind == BT_ASK_BIND ? bt_engine_took_ns(p->engine, pod_ix) : 0;
+	slot->sent = slot->overdue = slot->checking = slot->writes_claims = slot->releases = false;
+	slot->reason[0] = 0;
+	slot->target = 0;
+	slot->extender = NULL;
+	slot->preemption = slot->others_n = 0;
+	slot->is_last = true;
+	if (BT_UNLIKELY(p->replay)) {
+		bt_map_put(&asks->by_number[kind], slot->number, slot->ix);
+	}
+	uint32_t generation = (own_tag(slot) >> KIND_BITS) + 1;
+	/* EDGE ask.word release: texts are written afterwards, and the ring hands those over. */
+	bt_store_release(&slot->word, word_of(generation << KIND_BITS | (uint32_t)kind, BT_ASK_READY));
+	return slot;
+}
+
+static void write_text(struct bt_ask_slot *slot, const struct bt_pod_ref *pod, struct bt_str node,
+	const struct bt_pod_ref *other)
+{
+	const struct bt_str parts[] = {
+		pod->namespace_, pod->name, pod->uid, node, other->namespace_, other->name, other->uid};
+
+	bt_buf_clear(&slot->text);
+	for (int i = 0; i < 7; i++) {
+		bt_buf_str(&slot->text, parts[i]);
+		slot->ends[i] = slot->text.len;
+	}
+}
+
+/* Asks for a binding. Returns: its slot. */
+static struct bt_ask_slot *ask_to_bind(
+	struct bt_pipeline *p, enum bt_ask_kind kind, uint32_t pod_ix, uint32_t node_ix)
+{
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
+	struct bt_ask_slot *slot = make(p, kind, pod_ix);
+
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &(struct bt_pod_ref){0});
+	bt_add_owned(&p->asks.open_n, 1u);
+	list_add(&p->asks, &p->asks.outgoing, slot);
+	return slot;
+}
+
+void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix)
+{
+	struct bt_pipeline *p = context;
+	struct bt_ask_slot *slot = ask_to_bind(p, BT_ASK_BIND, pod_ix, node_ix);
+
+	p->asks.slot_of_pod = grow_table(p->asks.slot_of_pod, &p->asks.pod_n, pod_ix);
+	p->asks.slot_of_pod[pod_ix] = slot->ix + 1;
+	slot->writes = p->replay ? NULL : bt_writes_of(engine, pod_ix);
+	slot->writes_claims = slot->writes && slot->writes->claim_n;
+	slot->extender = bt_engine_extender_to_bind(engine, pod_ix);
+}
+
+void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix)
+{
+	ask_to_bind(p, BT_ASK_TELL, pod_ix, node_ix);
+}
+
+/* The evictions of a cycle are for one preemption. */
+static void join_preemption(struct bt_asks *asks, struct bt_ask_slot *slot)
+{
+	struct bt_ask_slot *before = asks->evicting;
+
+	slot->preemption = slot->number;
+	if (before && before->for_ix == slot->for_ix) {
+		before->is_last = false;
+		slot->preemption = before->preemption;
+		slot->others_n = before->others_n + 1;
+	}
+	asks->evicting = slot;
+}
+
+void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix)
+{
+	struct bt_pipeline *p = context;
+
+	if (p->replay && bt_replay_evicts_at_once(p->replay)) {
+		bt_engine_evict(engine, pod_ix);
+		return;
+	}
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix), other = bt_pipeline_pod_ref(p, for_ix);
+	uint32_t node_ix = bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix;
+	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, pod_ix);
+
+	write_text(slot, &pod, bt_pipeline_node_name(p, node_ix), &other);
+	slot->for_ix = for_ix;
+	join_preemption(&p->asks, slot);
+	bt_add_owned(&p->asks.evicting_n, 1u);
+	list_add(&p->asks, &p->asks.outgoing, slot);
+}
+
+void bt_asks_release(
+	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
+{
+	struct bt_pipeline *p = context;
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_resource_claim *claim = &cache->view.devices->claims[claim_ix];
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, for_ix),
+				other = {bt_intern_str(intern, claim->namespace_),
+					bt_intern_str(intern, claim->name),
+					bt_intern_str(intern, claim->uid)};
+	struct bt_ask_slot *slot = make(p, BT_ASK_EVICT, for_ix);
+
+	write_text(slot, &pod, (struct bt_str){0}, &other);
+	slot->for_ix = for_ix;
+	slot->releases = true;
+	slot->deletes = deletes;
+	bt_add_owned(&p->asks.evicting_n, 1u);
+	list_add(&p->asks, &p->asks.outgoing, slot);
+}
+
+bool bt_asks_have_room(const struct bt_pipeline *p)
+{
+	const struct bt_pipeline_binder *binder = &p->options.binder;
+	const struct bt_asks *asks = &p->asks;
+
+	return !asks->stuck && bt_load_relaxed(&asks->open_n) < p->limits.bindings &&
+	       (!binder->has_room || binder->has_room(binder->context)) &&
+	       (asks->vacant_n > 0 || bt_load_relaxed(&asks->open_n) == 0 ||
+		       bt_mem_may_use(BT_MEM_BINDING, chunk_bytes(asks)));
+}
+
+struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle)
+{
+	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
+
+	return handle_of(slot) == handle && now_at(slot) != BT_ASK_FREE ? slot : NULL;
+}
+
+void bt_asks_trim(struct bt_pipeline *p)
+{
+	uint32_t pod_end = bt_ledger_pod_end(bt_engine_cache(p->engine)->ledger);
+
+	p->asks.slot_of_pod = bt_vacancies_shrink(
+		p->asks.slot_of_pod, pod_end, &p->asks.pod_n, sizeof(*p->asks.slot_of_pod));
+}
+
+struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
+{
+	uint32_t at = pod_ix < p->asks.pod_n ? p->asks.slot_of_pod[pod_ix] : 0;
+
+	return at ? slot_at(&p->asks, at - 1) : NULL;
+}
+
+/* ---- ends ---- */
+
+/* The slot's next user has another generation, by which late answers are known as such. */
+static void release(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	struct bt_asks *asks = &p->asks;
+
+	list_remove(asks, list_of(asks, slot), slot);
+	bt_writes_destroy(slot->writes); /* it was not sent */
+	slot->writes = NULL;
+	bt_store_release(&slot->word, word_of(own_tag(slot), BT_ASK_FREE));
+	asks->vacant = bt_mem_grow(asks->vacant, asks->vacant_n, &asks->vacant_cap, sizeof(*asks->vacant));
+	asks->vacant[asks->vacant_n++] = slot->ix;
+}
+
+static const struct bt_pod *pod_of(const struct bt_pipeline *p, uint32_t pod_ix)
+{
+	return bt_ledger_pod(bt_engine_cache(p->engine)->ledger, pod_ix);
+}
+
+/* What was answered with a slot goes with it. */
+static void forget_claims(struct bt_ask_slot *slot)
+{
+	bt_mem_free(slot->claims);
+	slot->claims = NULL;
+	slot->claim_n = 0;
+}
+
+/* Who listens hears of a binding's end, while the queue still knows its pod. */
+static void tell_end(struct bt_pipeline *p, const struct bt_ask_slot *slot, bool yes)
+{
+	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(p->engine), slot->pod_ix);
+	int64_t took_ns = slot->answered_ns - slot->made_ns;
+
+	/* The time of an answer that never came is an earlier one's. */
+	took_ns = took_ns > 0 ? took_ns + slot->decided_ns : 0;
+	p->options.sink.bound(p->options.sink.context, slot->pod_ix, yes, &info, took_ns);
+}
+
+/* A binding is over: the engine hears of it. */
+static void end_binding(
+	struct bt_pipeline *p, struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
+{
+	uint32_t pod_ix = slot->pod_ix;
+
+	if (p->options.sink.bound) {
+		tell_end(p, slot, answer->bound);
+	}
+	p->asks.slot_of_pod[pod_ix] = 0;
+	if (p->options.journal) {
+		bt_journal_binding(p->options.journal, slot->number, answer);
+	}
+	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
+	release(p, slot);
+	bt_engine_answer(p->engine, pod_ix, answer);
+}
+
+/* Ends a binding that the binder has, with what is true of it; unless its answer has come this moment. */
+static void conclude(struct bt_pipeline *p, struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
+{
+	if (step(slot, own_tag(slot), BT_ASK_CALLED, answer->bound ? BT_ASK_YES : BT_ASK_NO)) {
+		BT_COUNT(p, recovered_n, 1);
+		end_binding(p, slot, answer);
+	}
+}
+
+static void take_binding(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
+	bool yes = state == BT_ASK_YES;
+
+	if (state != BT_ASK_CANCELLED) {
+		bt_stages_note(
+			bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
+		if (bt_pipeline_schedule_stages(p)) {
+			bt_engine_note_bind(
+				p->engine, slot->pod_ix, yes, slot->answered_ns - slot->called_ns);
+		}
+	}
+	BT_COUNT(p, late_n, slot->overdue && state != BT_ASK_CANCELLED);
+	BT_COUNT(p, bound_n, yes);
+	BT_COUNT(p, failed_n, state == BT_ASK_NO);
+	BT_COUNT(p, cancelled_n, state == BT_ASK_CANCELLED);
+	BT_COUNT(p, shown_failed_n,
+		state == BT_ASK_NO && !pod->detached && pod->state == BT_POD_SCHEDULED &&
+			bt_asks_is_about(slot, bt_pipeline_node_name(p, pod->node_ix)));
+	end_binding(p, slot,
+		&(struct bt_binding_answer){.bound = yes, .claims = slot->claims, .claim_n = slot->claim_n});
+	forget_claims(slot);
+}
+
+/* What was asked about a binding is answered; the binding may have been answered meanwhile. */
+static void take_check(struct bt_pipeline *p, struct bt_ask_slot *check, enum bt_ask_state state)
+{
+	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)check->target - 1);
+	const struct bt_binding_answer answer = {
+		.bound = state == BT_ASK_YES, .claims = check->claims, .claim_n = check->claim_n};
+
+	if (handle_of(slot) == check->target) {
+		slot->checking = false;
+		if (state == BT_ASK_YES || state == BT_ASK_NO) {
+			conclude(p, slot, &answer);
+		}
+	}
+	forget_claims(check);
+	release(p, check);
+}
+
+/* Namespace, name and UID in a slot's text, from that part on. */
+static struct bt_pod_ref part_of(const struct bt_ask_slot *slot, struct bt_str all, uint32_t part)
+{
+	const size_t *ends = slot->ends + part;
+
+	return (struct bt_pod_ref){bt_str_sub(all, part ? ends[-1] : 0, ends[0]),
+		bt_str_sub(all, ends[0], ends[1]), bt_str_sub(all, ends[1], ends[2])};
+}
+
+/* The pod whose names are in the slot from that part on, which may have another index by now; BT_NO_POD: it
+ * has gone. */
+static uint32_t find_pod(const struct bt_pipeline *p, const struct bt_ask_slot *slot, uint32_t part)
+{
+	const struct bt_pod_ref asked = part_of(slot, bt_buf_view(&slot->text), part);
+	uint32_t pod_ix = bt_engine_find_pod(p->engine, asked.namespace_, asked.name);
+
+	return pod_ix != BT_NO_POD && bt_str_eq(bt_pipeline_pod_ref(p, pod_ix).uid, asked.uid) ? pod_ix
+											       : BT_NO_POD;
+}
+
+/* A claim is released, which the source shows, or it is not: then the pod that it keeps out is tried again.
+ */
+static void take_release(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	uint32_t for_ix = state == BT_ASK_YES ? BT_NO_POD : find_pod(p, slot, 0);
+
+	BT_COUNT(p, release_n, state == BT_ASK_YES);
+	BT_COUNT(p, release_failed_n, state != BT_ASK_YES);
+	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
+	release(p, slot);
+	if (for_ix == BT_NO_POD) {
+		return;
+	}
+	if (p->options.journal) {
+		bt_journal_answer(p->options.journal, BT_JOURNAL_EVICT_FAILED, slot->number);
+	}
+	bt_engine_evict_failed(p->engine, for_ix);
+}
+
+/* What is answered about a pod that has gone, or is going, changes nothing: the source shows more. */
+static void take_eviction(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	bool evicted = state == BT_ASK_YES;
+
+	if (slot->releases) {
+		take_release(p, slot, state);
+		return;
+	}
+	uint32_t pod_ix = find_pod(p, slot, 0), for_ix = evicted ? BT_NO_POD : find_pod(p, slot, 4);
+	/* The last one waits for the others, and stays when one of them does. */
+	if (bt_pipeline_schedule_stages(p) && slot->is_last && state != BT_ASK_CANCELLED) {
+		bt_engine_note_eviction(p->engine, evicted, slot->answered_ns - slot->made_ns);
+	}
+	BT_COUNT(p, evict_failed_n, state == BT_ASK_NO);
+	BT_COUNT(p, evict_lost_n, state == BT_ASK_UNKNOWN);
+	bt_store_relaxed(&p->asks.evicting_n, bt_load_relaxed(&p->asks.evicting_n) - 1);
+	release(p, slot);
+	bool stays = pod_ix != BT_NO_POD && !pod_of(p, pod_ix)->terminating;
+	if (!stays || (!evicted && for_ix == BT_NO_POD)) {
+		return;
+	}
+	if (p->options.journal) {
+		bt_journal_answer(p->options.journal, evicted ? BT_JOURNAL_EVICTED : BT_JOURNAL_EVICT_FAILED,
+			slot->number);
+	}
+	if (evicted) {
+		bt_engine_evict(p->engine, pod_ix);
+	} else {
+		BT_COUNT(p, evict_again_n, 1);
+		bt_engine_evict_failed(p->engine, for_ix);
+	}
+}
+
+/* The binder has heard of a fact. */
+static void take_told(struct bt_pipeline *p, struct bt_ask_slot *slot, enum bt_ask_state state)
+{
+	bt_stages_note(bt_pipeline_schedule_stages(p), BT_STAGE_BIND, slot->answered_ns - slot->called_ns);
+	BT_COUNT(p, bound_n, state == BT_ASK_YES);
+	BT_COUNT(p, failed_n, state == BT_ASK_NO);
+	bt_store_relaxed(&p->asks.open_n, bt_load_relaxed(&p->asks.open_n) - 1);
+	forget_claims(slot);
+	release(p, slot);
+}
+
+static void take_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	enum bt_ask_state state = now_at(slot);
+
+	switch (slot->kind) {
+	case BT_ASK_BIND:
+		take_binding(p, slot, state);
+		break;
+	case BT_ASK_CHECK:
+		take_check(p, slot, state);
+		break;
+	case BT_ASK_EVICT:
+		take_eviction(p, slot, state);
+		break;
+	case BT_ASK_TELL:
+		take_told(p, slot, state);
+		break;
+	}
+}
+
+bool bt_asks_answer(
+	struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number, const struct bt_binding_answer *answer)
+{
+	uint32_t ix;
+
+	if (number == 0 || !bt_map_get(&p->asks.by_number[kind], number, &ix)) {
+		return false;
+	}
+	struct bt_ask_slot *slot = slot_at(&p->asks, ix);
+	bt_map_remove(&p->asks.by_number[kind], number);
+	if (kind == BT_ASK_BIND) {
+		end_binding(p, slot, answer);
+	} else {
+		take_eviction(p, slot, answer->bound ? BT_ASK_YES : BT_ASK_NO);
+	}
+	return true;
+}
+
+bool bt_asks_take_answers(struct bt_pipeline *p)
+{
+	/* EDGE ask.answers acquire: the links and reasons of all that were put there. */
+	uint32_t at = bt_load_relaxed(&p->asks.answers) ? bt_exchange(&p->asks.answers, 0u) : 0, first = 0;
+
+	/* The one that came last is the first: turned round. */
+	while (at) {
+		struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+		uint32_t next = slot->answer_next;
+
+		slot->answer_next = first;
+		first = at;
+		at = next;
+	}
+	for (at = first; at;) {
+		struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+
+		at = slot->answer_next;
+		take_answer(p, slot);
+	}
+	return first != 0;
+}
+
+uint64_t bt_asks_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix)
+{
+	const struct bt_ask_slot *slot = bt_asks_of_pod(p, pod_ix);
+
+	return slot ? handle_of(slot) : 0;
+}
+
+void bt_asks_cancel(struct bt_ask_slot *slot)
+{
+	step(slot, own_tag(slot), BT_ASK_READY, BT_ASK_CANCELLED);
+}
+
+bool bt_asks_is_about(const struct bt_ask_slot *slot, struct bt_str node)
+{
+	return bt_str_eq(bt_str_sub(bt_buf_view(&slot->text), slot->ends[2], slot->ends[3]), node);
+}
+
+void bt_asks_node_gone(struct bt_pipeline *p, struct bt_str node)
+{
+	struct bt_asks *asks = &p->asks;
+	const uint32_t firsts[] = {asks->outgoing.first, asks->waiting.first, asks->overdue.first};
+
+	for (int i = 0; i < 3; i++) {
+		struct bt_ask_slot *slot;
+
+		for (uint32_t at = firsts[i]; at != BT_NO_ASK; at = slot->next) {
+			slot = slot_at(asks, at);
+			if (slot->kind == BT_ASK_BIND && bt_asks_is_about(slot, node)) {
+				BT_COUNT(p, node_gone_n, 1);
+				bt_asks_cancel(slot);
+			}
+		}
+	}
+}
+
+/* ---- sending ---- */
+
+static bool send(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	uint64_t handle = handle_of(slot);
+
+	for (uint32_t i = 0; i < p->limits.bind_threads; i++) {
+		struct bt_binder_lane *lane = &p->binders[(p->asks.turn + i) % p->limits.bind_threads];
+
+		if (bt_ring_try_push(&lane->asks, &handle)) {
+			p->asks.turn = (p->asks.turn + i + 1) % p->limits.bind_threads;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool bt_asks_send(struct bt_pipeline *p)
+{
+	struct bt_asks *asks = &p->asks;
+	bool any = false;
+
+	asks->stuck = false;
+	asks->evicting = NULL;
+	while (asks->outgoing.first != BT_NO_ASK) {
+		struct bt_ask_slot *slot = slot_at(asks, asks->outgoing.first);
+
+		if (now_at(slot) == BT_ASK_CANCELLED) {
+			take_answer(p, slot);
+			any = true;
+			continue;
+		}
+		asks->stuck = !send(p, slot);
+		if (asks->stuck) {
+			break;
+		}
+		list_remove(asks, &asks->outgoing, slot);
+		slot->sent = true;
+		slot->due_ns = p->now_ns + p->limits.bind_timeout_ns;
+		list_add(asks, &asks->waiting, slot);
+		BT_COUNT(p, ask_n, slot->kind == BT_ASK_BIND || slot->kind == BT_ASK_TELL);
+		BT_COUNT(p, evict_n, slot->kind == BT_ASK_EVICT && !slot->releases);
+		BT_COUNT(p, check_n, slot->kind == BT_ASK_CHECK);
+		any = true;
+	}
+	return any;
+}
+
+/* ---- what is not answered ---- */
+
+static void check(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	struct bt_ask_slot *ask = make(p, BT_ASK_CHECK, slot->pod_ix);
+
+	ask->target = handle_of(slot);
+	ask->number = slot->number;
+	ask->extender = slot->extender;
+	bt_buf_clear(&ask->text);
+	bt_buf_str(&ask->text, bt_buf_view(&slot->text));
+	memcpy(ask->ends, slot->ends, sizeof(ask->ends));
+	slot->checking = true;
+	list_add(&p->asks, &p->asks.outgoing, ask);
+}
+
+/* What is no binding is not waited for any longer: a check can be asked again, and an eviction has failed. */
+static void give_up(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	if (step(slot, own_tag(slot), BT_ASK_CALLED, BT_ASK_UNKNOWN)) {
+		take_answer(p, slot);
+	}
+}
+
+/* The source has shown what became of it, or the binder is asked. */
+static void look_after(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	if (slot->kind != BT_ASK_BIND) { /* its pod may have gone */
+		give_up(p, slot);
+		return;
+	}
+	const struct bt_pod *pod = pod_of(p, slot->pod_ix);
+
+	if (!slot->writes_claims && (pod->detached || pod->state != BT_POD_ASSUMED)) {
+		/* Of one that is on a node the engine knows better: it was shown there, through whomever. */
+		conclude(p, slot, &(struct bt_binding_answer){.bound = false});
+	} else if (p->options.binder.check && !slot->checking && now_at(slot) == BT_ASK_CALLED) {
+		check(p, slot);
+	}
+}
+
+/* Puts a slot at the end of those that are overdue. */
+static void defer(struct bt_pipeline *p, struct bt_ask_slot *slot, int64_t due_ns)
+{
+	list_remove(&p->asks, list_of(&p->asks, slot), slot);
+	slot->overdue = true;
+	slot->due_ns = due_ns;
+	list_add(&p->asks, &p->asks.overdue, slot);
+}
+
+bool bt_asks_watch(struct bt_pipeline *p)
+{
+	struct bt_asks *asks = &p->asks;
+	int64_t more_ns = p->limits.assume_ttl_ns - p->limits.bind_timeout_ns;
+	bool any = false;
+
+	while (asks->waiting.first != BT_NO_ASK && slot_at(asks, asks->waiting.first)->due_ns <= p->now_ns) {
+		struct bt_ask_slot *slot = slot_at(asks, asks->waiting.first);
+
+		BT_COUNT(p, overdue_n, slot->kind == BT_ASK_BIND);
+		defer(p, slot, slot->due_ns + (more_ns > 0 ? more_ns : 0));
+		any = true;
+	}
+	while (asks->overdue.first != BT_NO_ASK && slot_at(asks, asks->overdue.first)->due_ns <= p->now_ns) {
+		struct bt_ask_slot *slot = slot_at(asks, asks->overdue.first);
+
+		defer(p, slot, p->now_ns + p->limits.assume_ttl_ns);
+		look_after(p, slot);
+		any = true;
+	}
+	return any;
+}
+
+int64_t bt_asks_next_ns(const struct bt_pipeline *p)
+{
+	const struct bt_asks *asks = &p->asks;
+	int64_t next = INT64_MAX;
+
+	if (asks->waiting.first != BT_NO_ASK) {
+		next = slot_at(asks, asks->waiting.first)->due_ns;
+	}
+	if (asks->overdue.first != BT_NO_ASK && slot_at(asks, asks->overdue.first)->due_ns < next) {
+		next = slot_at(asks, asks->overdue.first)->due_ns;
+	}
+	return next;
+}
+
+/* ---- answers: any thread ---- */
+
+/* Lock-free: of several that push, one goes on at each turn. */
+static void push_answer(struct bt_pipeline *p, struct bt_ask_slot *slot)
+{
+	uint32_t last = bt_load_relaxed(&p->asks.answers);
+
+	do {
+		slot->answer_next = last;
+		BT_RACE_POINT("asks.push_answer");
+		/* EDGE ask.answers release: the link and the reason are written. */
+	} while (!bt_cas(&p->asks.answers, &last, slot->ix + 1));
+	bt_park_wake(&p->schedule_park);
+}
+
+/* Nobody waits for this answer. */
+static enum bt_status reject(struct bt_pipeline *p, bool repeated)
+{
+	if (repeated) {
+		bt_add_relaxed(&p->counts.repeated_n, 1u);
+	} else {
+		bt_add_relaxed(&p->counts.bogus_n, 1u);
+	}
+	return BT_CONFLICT;
+}
+
+static struct bt_str copy_str(char **at, struct bt_str text)
+{
+	struct bt_str copy = {*at, text.len};
+
+	memcpy(*at, text.len ? text.ptr : "", text.len);
+	*at += text.len;
+	return copy;
+}
+
+/* One piece of memory: the claims, their texts. */
+static void keep_claims(struct bt_ask_slot *slot, const struct bt_binding_answer *answer)
+{
+	size_t bytes = answer->claim_n * sizeof(*answer->claims);
+
+	for (uint32_t i = 0; i < answer->claim_n; i++) {
+		bytes += answer->claims[i].name.len + answer->claims[i].uid.len;
+	}
+	if (bytes == 0) {
+		return;
+	}
+	slot->claims = bt_mem_zalloc(1, bytes);
+	slot->claim_n = answer->claim_n;
+	char *at = (char *)(slot->claims + slot->claim_n);
+	for (uint32_t i = 0; i < slot->claim_n; i++) {
+		slot->claims[i] = answer->claims[i];
+		slot->claims[i].name = copy_str(&at, answer->claims[i].name);
+		slot->claims[i].uid = copy_str(&at, answer->claims[i].uid);
+	}
+}
+
+static enum bt_status answer(struct bt_pipeline *p, uint64_t handle, bool eviction, enum bt_ask_state state,
+	const struct bt_binding_answer *said)
+{
+	uint32_t at = (uint32_t)handle, tag = (uint32_t)(handle >> 32);
+
+	/* EDGE ask.slots acquire */
+	if (at == 0 || at > bt_load_acquire(&p->asks.slot_n) || eviction != (kind_of(tag) == BT_ASK_EVICT)) {
+		return reject(p, false);
+	}
+	struct bt_ask_slot *slot = slot_at(&p->asks, at - 1);
+	uint64_t word = bt_load_acquire(&slot->word);
+	bool same = tag_of(word) == tag;
+	if (!same || state_of(word) != BT_ASK_CALLED) {
+		return reject(p, same ? state_of(word) != BT_ASK_READY : tag < tag_of(word));
+	}
+	if (state == BT_ASK_UNKNOWN && kind_of(tag) == BT_ASK_BIND) {
+		return BT_OK; /* it stays as it is */
+	}
+	if (!step(slot, tag, BT_ASK_CALLED, state)) {
+		return reject(p, true);
+	}
+	size_t n = said->reason.len < BT_REASON_MAX - 1 ? said->reason.len : BT_REASON_MAX - 1;
+	memcpy(slot->reason, n ? said->reason.ptr : "", n);
+	slot->reason[n] = 0;
+	keep_claims(slot, said);
+	slot->answered_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
+	push_answer(p, slot);
+	return BT_OK;
+}
+
+enum bt_status bt_pipeline_answer(
+	struct bt_pipeline *p, uint64_t handle, const struct bt_binding_answer *said)
+{
+	return answer(p, handle, false, said->bound ? BT_ASK_YES : BT_ASK_NO, said);
+}
+
+enum bt_status bt_pipeline_bound(struct bt_pipeline *p, uint64_t handle)
+{
+	return bt_pipeline_answer(p, handle, &(struct bt_binding_answer){.bound = true});
+}
+
+enum bt_status bt_pipeline_bind_failed(struct bt_pipeline *p, uint64_t handle, struct bt_str reason)
+{
+	return bt_pipeline_answer(p, handle, &(struct bt_binding_answer){.reason = reason});
+}
+
+enum bt_status bt_pipeline_unknown(struct bt_pipeline *p, uint64_t handle)
+{
+	return answer(p, handle, false, BT_ASK_UNKNOWN, &(struct bt_binding_answer){0});
+}
+
+enum bt_status bt_pipeline_evicted(struct bt_pipeline *p, uint64_t handle)
+{
+	return answer(p, handle, true, BT_ASK_YES, &(struct bt_binding_answer){0});
+}
+
+enum bt_status bt_pipeline_evict_failed(struct bt_pipeline *p, uint64_t handle, struct bt_str reason)
+{
+	return answer(p, handle, true, BT_ASK_NO, &(struct bt_binding_answer){.reason = reason});
+}
+
+/* ---- binder threads ---- */
+
+bool bt_pipeline_bind_step(struct bt_pipeline *p, uint32_t thread)
+{
+	struct bt_binder_lane *lane = &p->binders[thread];
+	const struct bt_pipeline_binder *binder = &p->options.binder;
+	uint64_t handle;
+
+	if (!bt_ring_try_pop(&lane->asks, &handle)) {
+		return false;
+	}
+	bt_pipeline_wake_producer(&lane->asks, 1, &p->schedule_park);
+	struct bt_ask_slot *slot = slot_at(&p->asks, (uint32_t)handle - 1);
+	enum bt_ask_kind kind = kind_of((uint32_t)(handle >> 32));
+	/* As soon as the binder may answer, the slot may have another user: the texts are copied. */
+	bt_buf_clear(&lane->text);
+	bt_buf_str(&lane->text, bt_buf_view(&slot->text));
+	struct bt_str all = bt_buf_view(&lane->text);
+	struct bt_writes *writes = slot->writes;
+	bool releases = slot->releases;
+	slot->writes = NULL;
+	const struct bt_ask ask = {
+		.handle = handle,
+		.number = slot->number,
+		.pod = part_of(slot, all, 0),
+		.node = bt_str_sub(all, slot->ends[2], slot->ends[3]),
+		.other = part_of(slot, all, 4),
+		.deletes = slot->releases && slot->deletes,
+		.volumes = writes ? writes->volumes : NULL,
+		.volume_n = writes ? writes->volume_n : 0,
+		.claims = writes ? writes->claims : NULL,
+		.claim_n = writes ? writes->claim_n : 0,
+		.extender = slot->extender,
+		.preemption =
+			kind == BT_ASK_EVICT && (slot->others_n || !slot->is_last) ? slot->preemption : 0,
+		.after_n = kind == BT_ASK_EVICT && slot->is_last ? slot->others_n : 0,
+	};
+	slot->called_ns = bt_stages_now(bt_pipeline_bind_stages(p, thread));
+	int64_t waited_ns = slot->called_ns - slot->made_ns;
+	if (!step(slot, (uint32_t)(handle >> 32), BT_ASK_READY, BT_ASK_CALLED)) {
+		push_answer(p, slot);
+	} else if (kind == BT_ASK_BIND || kind == BT_ASK_TELL) {
+		bt_stages_note(bt_pipeline_bind_stages(p, thread), BT_STAGE_HAND_OVER, waited_ns);
+		binder->bind(binder->context, p, &ask);
+	} else if (kind == BT_ASK_CHECK) {
+		binder->check(binder->context, p, &ask);
+	} else if (releases) {
+		binder->release(binder->context, p, &ask);
+	} else {
+		binder->evict(binder->context, p, &ask);
+	}
+	bt_writes_destroy(writes);
+	return true;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stages 4 to 6 of the pipeline: a pod's turn, and who hears of decisions.
+ */
+#include <string.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/flow/pipeline/pipeline_int.h"
+
+struct bt_pod_ref bt_pipeline_pod_ref(const struct bt_pipeline *p, uint32_t pod_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(p->engine);
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_intern *intern = cache->dictionary->intern;
+
+	return (struct bt_pod_ref){bt_intern_str(intern, pod->signature->namespace_),
+		bt_intern_str(intern, pod->name), bt_intern_str(intern, pod->uid)};
+}
+
+static bool anybody_listens(const struct bt_pipeline *p)
+{
+	return p->options.sink.decided || p->limits.decisions;
+}
+
+static bool anybody_reads(const struct bt_pipeline *p)
+{
+	return anybody_listens(p) || p->options.sink.told;
+}
+
+struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(p->engine);
+
+	return node_ix == BT_NO_NODE
+		       ? (struct bt_str){0}
+		       : bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
+}
+
+static void list_victims(struct bt_pipeline *p, const struct bt_decision *decision)
+{
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		p->victims = bt_mem_grow(p->victims, i, &p->victim_cap, sizeof(*p->victims));
+		p->victims[i] = bt_pipeline_pod_ref(p, decision->victims[i].pod_ix);
+	}
+}
+
+/* ---- decisions that are polled ---- */
+
+static size_t bytes_of(const struct bt_pod_ref *pod)
+{
+	return pod->namespace_.len + pod->name.len + pod->uid.len;
+}
+
+static struct bt_str copy_str(char **at, struct bt_str text)
+{
+	struct bt_str copy = {*at, text.len};
+
+	memcpy(*at, text.len ? text.ptr : "", text.len);
+	*at += text.len;
+	return copy;
+}
+
+static struct bt_pod_ref copy_ref(char **at, const struct bt_pod_ref *pod)
+{
+	struct bt_str namespace_ = copy_str(at, pod->namespace_), name = copy_str(at, pod->name);
+
+	return (struct bt_pod_ref){namespace_, name, copy_str(at, pod->uid)};
+}
+
+/* One piece of memory: the decision, its victims, the texts. */
+static struct bt_pipeline_decision *copy_decision(const struct bt_pipeline_decision *from)
+{
+	size_t bytes = bytes_of(&from->pod) + from->node.len + from->nominated.len + from->message.len;
+
+	for (uint32_t i = 0; i < from->victim_n; i++) {
+		bytes += bytes_of(&from->victims[i]);
+	}
+	struct bt_pipeline_decision *copy =
+		bt_mem_zalloc(1, sizeof(*copy) + from->victim_n * sizeof(*from->victims) + bytes);
+	struct bt_pod_ref *victims = (struct bt_pod_ref *)(copy + 1);
+	char *at = (char *)(victims + from->victim_n);
+	*copy = *from;
+	copy->pod = copy_ref(&at, &from->pod);
+	copy->node = copy_str(&at, from->node);
+	copy->nominated = copy_str(&at, from->nominated);
+	copy->message = copy_str(&at, from->message);
+	copy->victims = victims;
+	for (uint32_t i = 0; i < from->victim_n; i++) {
+		victims[i] = copy_ref(&at, &from->victims[i]);
+	}
+	return copy;
+}
+
+void bt_pipeline_decision_free(struct bt_pipeline_decision *decision)
+{
+	bt_mem_free(decision);
+}
+
+/* Hands over those for which there was no room. */
+static bool deliver(struct bt_pipeline *p)
+{
+	while (p->unpolled_first < p->unpolled_n &&
+		bt_ring_try_push(&p->decisions, &p->unpolled[p->unpolled_first])) {
+		p->unpolled_first++;
+	}
+	if (p->unpolled_first < p->unpolled_n) {
+		return false;
+	}
+	p->unpolled_first = p->unpolled_n = 0;
+	return true;
+}
+
+static void keep(struct bt_pipeline *p, const struct bt_pipeline_decision *decision)
+{
+	struct bt_pipeline_decision *copy = copy_decision(decision);
+
+	if (deliver(p) && bt_ring_try_push(&p->decisions, &copy)) {
+		return;
+	}
+	p->unpolled = bt_mem_grow(p->unpolled, p->unpolled_n, &p->unpolled_cap, sizeof(*p->unpolled));
+	p->unpolled[p->unpolled_n++] = copy;
+}
+
+bool bt_pipeline_is_heard(struct bt_pipeline *p)
+{
+	return !p->limits.decisions ||
+	       (deliver(p) && bt_ring_count(&p->decisions) < bt_ring_capacity(&p->decisions));
+}
+
+/* ---- a turn ---- */
+
+/* A decision has been carried out. */
+static void tell(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	struct bt_pipeline *p = context;
+
+	BT_COUNT(p, decided_n, 1);
+	if (p->options.journal) {
+		bt_journal_decision(p->options.journal, p->engine, decision);
+	}
+	if (p->replay) {
+		bt_replay_hear(p->replay, decision);
+	}
+	if (p->options.sink.told) {
+		p->options.sink.told(p->options.sink.context, decision, info, nominated, message);
+	}
+	if (p->options.conductor.step && p->options.binder.bind && decision->outcome == BT_PLACED) {
+		bt_asks_tell(p, decision->pod_ix, decision->node_ix);
+	}
+	if (!anybody_listens(p)) {
+		return;
+	}
+	list_victims(p, decision);
+	const struct bt_pipeline_decision shown = {
+		.number = bt_load_relaxed(&p->counts.decided_n),
+		.time_ns = p->now_ns,
+		.pod = bt_pipeline_pod_ref(p, decision->pod_ix),
+		.pod_ix = decision->pod_ix,
+		.outcome = decision->outcome,
+		.node = decision->outcome == BT_PLACED ? bt_pipeline_node_name(p, decision->node_ix)
+						       : (struct bt_str){0},
+		.ask = decision->outcome == BT_PLACED ? bt_asks_handle_of_pod(p, decision->pod_ix) : 0,
+		.nominated = bt_pipeline_node_name(p, decision->nominated_ix),
+		.victims = p->victims,
+		.victim_n = decision->victim_n,
+		.message = message,
+		.rejectors = decision->rejectors,
+		.priority = bt_ledger_pod(bt_engine_cache(p->engine)->ledger, decision->pod_ix)->priority,
+		.attempts = info->attempts,
+		.entered_ns = info->entered_ns,
+	};
+	if (p->options.sink.decided) {
+		p->options.sink.decided(p->options.sink.context, &shown);
+	}
+	if (p->limits.decisions) {
+		keep(p, &shown);
+	}
+}
+
+static void look(void *context, uint32_t pod_ix)
+{
+	const struct bt_pipeline_sink *sink = &((struct bt_pipeline *)context)->options.sink;
+
+	sink->look(sink->context, pod_ix);
+}
+
+void bt_pipeline_turns_init(struct bt_pipeline *p)
+{
+	p->turn = (struct bt_turn){.engine = p->engine,
+		.texts = p->options.messages && anybody_reads(p),
+		.look = p->options.sink.look ? look : NULL,
+		.told = tell,
+		.context = p};
+}
+
+bool bt_pipeline_decide_one(struct bt_pipeline *p)
+{
+	uint32_t pod_ix = bt_engine_pop(p->engine);
+
+	if (pod_ix == BT_NO_POD) {
+		return false;
+	}
+	bt_turn_take(&p->turn, pod_ix);
+	return true;
+}

@@ -1,0 +1,662 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The pipeline: its making, its rings, and the steps between them.
+ */
+#include "engine/flow/pipeline/pipeline.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/probe.h"
+#include "engine/base/testpoint.h"
+#include "engine/flow/pipeline/pipeline_int.h"
+
+#define PUBLISH_MAX 256u /* parcels that are published together */
+
+/* ---- making ---- */
+
+static const char *name_of(struct bt_pipeline *p, const char *what, uint32_t a, uint32_t b)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_printf(&text, "%s-%u-%u", what, a, b);
+	const char *name = bt_arena_copy(&p->arena, text.ptr, text.len);
+	bt_buf_fini(&text);
+	return name;
+}
+
+static void make_source(struct bt_pipeline *p, uint32_t ix)
+{
+	struct bt_source_lane *lane = &p->sources[ix];
+	uint32_t thread_n = p->limits.ingest_threads;
+
+	bt_ring_init(&lane->spent, p->limits.spent, sizeof(struct bt_parcel *), name_of(p, "spent", ix, 0));
+	lane->feeds = bt_mem_column(thread_n, sizeof(*lane->feeds));
+	lane->deltas = bt_mem_column(thread_n, sizeof(*lane->deltas));
+	for (uint32_t j = 0; j < thread_n; j++) {
+		bt_ring_init(&lane->feeds[j], p->limits.feed, sizeof(struct bt_parcel *),
+			name_of(p, "feed", ix, j));
+		bt_ring_wake_by(&lane->feeds[j], bt_pipeline_park(p, &p->ingests[j].park));
+		bt_ring_init(&lane->deltas[j], p->limits.delta, sizeof(struct bt_parcel *),
+			name_of(p, "delta", ix, j));
+		bt_ring_wake_by(&lane->deltas[j], bt_pipeline_park(p, &p->publish_park));
+	}
+}
+
+static void make_rings(struct bt_pipeline *p)
+{
+	const struct bt_limits *limits = &p->limits;
+
+	bt_park_init(&p->publish_park);
+	bt_park_init(&p->schedule_park);
+	bt_park_init(&p->end_park);
+	p->ingests = bt_mem_column(limits->ingest_threads, sizeof(*p->ingests));
+	for (uint32_t j = 0; j < limits->ingest_threads; j++) {
+		bt_park_init(&p->ingests[j].park);
+	}
+	p->sources = bt_mem_column(limits->sources, sizeof(*p->sources));
+	for (uint32_t i = 0; i < limits->sources; i++) {
+		make_source(p, i);
+	}
+	bt_ring_init(&p->inbox, limits->inbox, sizeof(struct bt_parcel *), "inbox");
+	bt_ring_wake_by(&p->inbox, &p->schedule_park);
+	p->binders = bt_mem_column(limits->bind_threads, sizeof(*p->binders));
+	for (uint32_t j = 0; j < limits->bind_threads; j++) {
+		bt_park_init(&p->binders[j].park);
+		bt_ring_init(&p->binders[j].asks, limits->asks, sizeof(uint64_t), name_of(p, "asks", j, 0));
+		bt_ring_wake_by(&p->binders[j].asks, bt_pipeline_park(p, &p->binders[j].park));
+	}
+	bt_ring_init(&p->decisions, limits->decisions ? limits->decisions : BT_RING_MIN_CAPACITY,
+		sizeof(struct bt_pipeline_decision *), "decisions");
+}
+
+static void keep_answer(void *context, struct bt_str answer)
+{
+	bt_journal_extender(((struct bt_pipeline *)context)->options.journal, answer);
+}
+
+static bool make_engine(
+	struct bt_pipeline *p, const struct bt_config *config, struct bt_config_errors *errors)
+{
+	struct bt_engine_options options = p->options.engine;
+
+	options.stages = bt_pipeline_schedule_stages(p);
+	options.clock = options.clock.now_ns ? bt_clock_virtual(&p->now_ns) : (struct bt_clock){0};
+	options.binder = p->options.binder.bind ? (struct bt_binder){bt_asks_bind, p} : (struct bt_binder){0};
+	options.team = p->team;
+	if (p->options.journal) {
+		options.extending.keep = keep_answer;
+		options.extending.keeper = p;
+	}
+	if (p->options.conductor.step) {
+		options.binder = (struct bt_binder){0};
+	} else {
+		options.evictor = p->options.binder.evict ? (struct bt_evictor){bt_asks_evict, p}
+							  : (struct bt_evictor){0};
+		options.releaser = p->options.binder.release ? (struct bt_releaser){bt_asks_release, p}
+							     : (struct bt_releaser){0};
+	}
+	p->engine = bt_engine_create(config, &options, errors);
+	if (!p->engine) {
+		return false;
+	}
+	struct bt_cache *cache = bt_engine_cache(p->engine);
+	for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
+		p->ingests[j].worker = bt_ingest_worker_create(cache->dictionary, cache->signatures);
+	}
+	bt_pipeline_turns_init(p);
+	return true;
+}
+
+static void begin_journal(struct bt_pipeline *p)
+{
+	const struct bt_engine_options *engine = &p->options.engine;
+	bool conducted = p->options.conductor.step;
+	const struct bt_journal_header header = {
+		.seed = engine->seed,
+		.begin_ns = p->now_ns,
+		.has_clock = engine->clock.now_ns,
+		.binds = p->options.binder.bind && !conducted,
+		.evicts = conducted ? engine->evictor.evict != NULL : p->options.binder.evict != NULL,
+		.evicts_at_once = conducted,
+		.releases = conducted ? engine->releaser.release != NULL : p->options.binder.release != NULL,
+		.extends = engine->extending.filter != NULL,
+		.strict_order = engine->strict_order,
+		.no_backoff = engine->no_backoff,
+		.groups_by_events = engine->groups_by_events,
+		.evaluate_always = engine->evaluate_always,
+		.moves_pods = engine->moves_pods,
+		.sampling = engine->sampling,
+		.tombstones = p->limits.tombstones,
+	};
+
+	bt_journal_begin(p->options.journal, &header);
+}
+
+static bool make_team(struct bt_pipeline *p, struct bt_config_errors *errors)
+{
+	const struct bt_team_options options = {
+		.worker_n = p->limits.workers, .topo = p->options.topo, .plan = p->options.plan};
+	enum bt_status status;
+
+	if (options.worker_n > 1) {
+		p->team = bt_team_create(&options, &status);
+		if (!p->team) {
+			bt_config_errors_add(
+				errors, "the system gives no thread for a worker; ask for fewer");
+			return false;
+		}
+	}
+	return true;
+}
+
+struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
+	const struct bt_pipeline_options *options, struct bt_replay *replay, struct bt_config_errors *errors)
+{
+	struct bt_limits limits = options->limits;
+	const char *limit;
+
+	if (bt_limits_settle(&limits, &limit) != BT_OK) {
+		bt_config_errors_add(errors, "the limit %s is zero or too large", limit);
+		return NULL;
+	}
+	struct bt_pipeline *p = bt_mem_column(1, sizeof(*p));
+	p->options = *options;
+	p->limits = limits;
+	p->replay = replay;
+	bt_store_relaxed(&p->held, (uint32_t)options->held);
+	p->freshness.tombstone_max = limits.tombstones;
+	p->now_ns = options->engine.clock.now_ns ? bt_clock_now_ns(&options->engine.clock) : 0;
+	bt_lock_init(&p->visit_lock);
+	bt_asks_init(p);
+	make_rings(p);
+	bt_crews_init(p);
+	if (!make_team(p, errors) || !make_engine(p, config, errors)) {
+		bt_pipeline_destroy(p);
+		return NULL;
+	}
+	if (options->journal) {
+		begin_journal(p);
+	}
+	return p;
+}
+
+struct bt_pipeline *bt_pipeline_create(const struct bt_config *config,
+	const struct bt_pipeline_options *options, struct bt_config_errors *errors)
+{
+	return bt_pipeline_make(config, options, NULL, errors);
+}
+
+/* Frees the parcels that are in a ring, and the ring. */
+static void empty_ring(struct bt_pipeline *p, struct bt_ring *ring)
+{
+	struct bt_parcel *parcel;
+
+	while (bt_ring_try_pop(ring, &parcel)) {
+		bt_pipeline_drop(p, parcel);
+	}
+	bt_ring_fini(ring);
+}
+
+static void free_rings(struct bt_pipeline *p)
+{
+	struct bt_pipeline_decision *decision;
+
+	for (uint32_t i = 0; i < p->limits.sources; i++) {
+		for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
+			empty_ring(p, &p->sources[i].feeds[j]);
+			empty_ring(p, &p->sources[i].deltas[j]);
+		}
+		empty_ring(p, &p->sources[i].spent);
+		while (p->sources[i].spare_first < p->sources[i].spare_n) {
+			bt_parcel_destroy(p->sources[i].spares[p->sources[i].spare_first++]);
+		}
+		bt_mem_free(p->sources[i].feeds);
+		bt_mem_free(p->sources[i].deltas);
+	}
+	for (uint32_t i = p->ahead_first; i < p->ahead_n; i++) {
+		bt_pipeline_drop(p, p->ahead[i]);
+	}
+	empty_ring(p, &p->inbox);
+	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
+		bt_ring_fini(&p->binders[j].asks);
+		bt_buf_fini(&p->binders[j].text);
+	}
+	while (bt_ring_try_pop(&p->decisions, &decision)) {
+		bt_pipeline_decision_free(decision);
+	}
+	for (size_t i = p->unpolled_first; i < p->unpolled_n; i++) {
+		bt_pipeline_decision_free(p->unpolled[i]);
+	}
+	bt_ring_fini(&p->decisions);
+	bt_mem_free(p->unpolled);
+	for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
+		bt_ingest_worker_destroy(p->ingests[j].worker);
+	}
+	bt_mem_free(p->sources);
+	bt_mem_free(p->ingests);
+	bt_mem_free(p->binders);
+}
+
+void bt_pipeline_destroy(struct bt_pipeline *p)
+{
+	if (!p) {
+		return;
+	}
+	BT_REQUIRE(!bt_pipeline_runs(p));
+	free_rings(p);
+	bt_crews_fini(p);
+	bt_asks_fini(p);
+	bt_freshness_fini(&p->freshness);
+	bt_turn_fini(&p->turn);
+	bt_mem_free(p->victims);
+	bt_engine_destroy(p->engine);
+	bt_team_destroy(p->team);
+	bt_buf_fini(&p->encoded);
+	bt_lock_fini(&p->visit_lock);
+	bt_arena_fini(&p->arena);
+	bt_mem_free(p);
+}
+
+/* ---- the source's side ---- */
+
+static bool push_inline(struct bt_pipeline *p, struct bt_ring *ring, struct bt_parcel **parcel, bool may_wait)
+{
+	while (!bt_ring_try_push(ring, parcel)) {
+		if (!may_wait || !bt_pipeline_step(p)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* About what a parcel with its object takes, and what becomes of it. */
+#define PARCEL_BYTES 8192
+
+enum bt_status bt_pipeline_feed(
+	struct bt_pipeline *p, uint32_t source, struct bt_parcel **parcel, int64_t timeout_ns)
+{
+	BT_REQUIRE(source < p->limits.sources);
+	struct bt_source_lane *lane = &p->sources[source];
+	struct bt_ring *ring = &lane->feeds[bt_pipeline_ingest_of(p, lane->fed_n)];
+
+	if (bt_load_acquire(&p->ending)) {
+		return BT_CONFLICT;
+	}
+	if ((*parcel)->kind == BT_PARCEL_APPLY && !bt_mem_may_use(BT_MEM_OBJECT, PARCEL_BYTES)) {
+		return BT_NO_MEMORY;
+	}
+	(*parcel)->source = source;
+	(*parcel)->sequence = lane->fed_n;
+	(*parcel)->border_ns = bt_stages_now(bt_pipeline_schedule_stages(p));
+	BT_RACE_POINT("pipeline.feed");
+	bool pushed = bt_load_acquire(&p->started) ? bt_ring_push(ring, parcel, timeout_ns)
+						   : push_inline(p, ring, parcel, timeout_ns > 0);
+	if (!pushed) {
+		return bt_load_acquire(&p->ending) ? BT_CONFLICT : BT_FULL;
+	}
+	lane->fed_n++;
+	*parcel = NULL;
+	return BT_OK;
+}
+
+/* ---- ingestion ---- */
+
+/* Has the lines of a parcel fetched that is to be described. */
+static void prefetch_object(const struct bt_parcel *parcel)
+{
+	bt_pipeline_prefetch(parcel);
+	for (size_t at = 0; at < sizeof(parcel->object); at += BT_CACHELINE) {
+		__builtin_prefetch((const char *)&parcel->object + at);
+	}
+}
+
+static void ingest_run(struct bt_pipeline *p, uint32_t thread, struct bt_parcel **run, uint32_t n)
+{
+	struct bt_ingest_worker *worker = p->ingests[thread].worker;
+
+	prefetch_object(run[0]);
+	for (uint32_t i = 0; i < n; i++) {
+		BT_RACE_POINT("pipeline.ingest");
+		if (i + 2 < n) {
+			prefetch_object(run[i + 2]);
+		}
+		if (i + 1 < n) {
+			bt_ingest_prefetch(worker, &run[i + 1]->object.meta);
+		}
+		bt_pipeline_describe(p, worker, run[i]);
+		bt_pipeline_cross(bt_pipeline_ingest_stages(p, thread), BT_STAGE_INGEST, run[i]);
+		BT_PROBE3(ingest, run[i]->source, run[i]->sequence, run[i]->object.kind);
+	}
+}
+
+/* Prepares parcels of a source for as long as there is room behind. */
+static bool ingest_source(struct bt_pipeline *p, struct bt_source_lane *lane, uint32_t thread)
+{
+	struct bt_ring *feed = &lane->feeds[thread], *delta = &lane->deltas[thread];
+	struct bt_parcel *run[BT_RUN];
+	uint32_t done_n = 0, n;
+
+	do {
+		uint32_t room = bt_ring_capacity(delta) - bt_ring_count(delta);
+
+		room = room < BT_RUN ? room : BT_RUN;
+		room = room < p->limits.events - done_n ? room : p->limits.events - done_n;
+		n = bt_ring_try_pop_n(feed, run, room);
+		if (n) {
+			ingest_run(p, thread, run, n);
+			BT_REQUIRE(bt_ring_try_push_n(delta, run, n) == n);
+		}
+		done_n += n;
+	} while (n == BT_RUN && done_n < p->limits.events);
+	return done_n > 0;
+}
+
+bool bt_pipeline_ingest_step(struct bt_pipeline *p, uint32_t thread)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->limits.sources; i++) {
+		any |= ingest_source(p, &p->sources[i], thread);
+	}
+	return any;
+}
+
+/* ---- the publisher ---- */
+
+/* The next parcels of a source, in the order in which they were fed: a run's at most. Returns: how many. */
+static uint32_t next_of(
+	struct bt_pipeline *p, struct bt_source_lane *lane, struct bt_parcel **out, uint32_t n)
+{
+	uint32_t thread = bt_pipeline_ingest_of(p, lane->published_n);
+	uint32_t left = p->limits.run - (uint32_t)(lane->published_n % p->limits.run);
+
+	n = bt_ring_try_pop_n(&lane->deltas[thread], out, n < left ? n : left);
+	if (n) {
+		BT_INVARIANT(out[0]->sequence == lane->published_n);
+		lane->published_n += n;
+		bt_pipeline_wake_producer(&lane->deltas[thread], n, &p->ingests[thread].park);
+	}
+	return n;
+}
+
+/* The next parcels of all, n at most. Sources take turns, so that a busy one does not keep the others waiting
+ * (I3). */
+static uint32_t next_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n)
+{
+	uint32_t taken_n = 0;
+
+	for (uint32_t i = 0; i < p->limits.sources && taken_n == 0; i++) {
+		taken_n = next_of(p, &p->sources[p->publish_turn], out, n);
+		p->publish_turn = (p->publish_turn + 1) % p->limits.sources;
+	}
+	return taken_n;
+}
+
+/* Numbers n parcels. Returns: how many go on; they are the first ones then. */
+static uint32_t number(struct bt_pipeline *p, struct bt_parcel **parcels, uint32_t n)
+{
+	uint32_t fresh_n = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bt_pipeline_prefetch(parcels[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (parcels[i]->kind != BT_PARCEL_SYNCED) {
+			bt_freshness_prefetch(&p->freshness, &parcels[i]->sighting);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (bt_pipeline_number(p, parcels[i])) {
+			parcels[fresh_n++] = parcels[i];
+		} else {
+			bt_parcel_destroy(parcels[i]);
+		}
+	}
+	return fresh_n;
+}
+
+bool bt_pipeline_publish_step(struct bt_pipeline *p)
+{
+	struct bt_parcel *batch[PUBLISH_MAX];
+	uint32_t room = bt_ring_capacity(&p->inbox) - bt_ring_count(&p->inbox), n = 0, taken_n = 0, run_n;
+
+	room = room < PUBLISH_MAX ? room : PUBLISH_MAX;
+	while (n < room && taken_n < p->limits.events) {
+		uint32_t left = p->limits.events - taken_n;
+
+		run_n = next_parcels(p, &batch[n], room - n < left ? room - n : left);
+		if (run_n == 0) {
+			break;
+		}
+		taken_n += run_n;
+		n += number(p, &batch[n], run_n);
+	}
+	/* What goes on has been published: who takes it may have old descriptions reclaimed. */
+	bt_publisher_publish(bt_engine_cache(p->engine)->publisher);
+	for (uint32_t i = 0; i < n; i++) {
+		bt_pipeline_cross(bt_pipeline_publish_stages(p), BT_STAGE_PUBLISH, batch[i]);
+		BT_PROBE3(publish, batch[i]->source, batch[i]->sequence, batch[i]->object.kind);
+	}
+	BT_RACE_POINT("pipeline.publish");
+	BT_REQUIRE(bt_ring_try_push_n(&p->inbox, batch, n) == n);
+	return taken_n > 0;
+}
+
+/* ---- the scheduling thread ---- */
+
+bool bt_pipeline_answer_step(struct bt_pipeline *p)
+{
+	bool any = bt_asks_take_answers(p);
+
+	return bt_asks_send(p) || any;
+}
+
+/* Takes parcels out of the inbox, n at most, and has them fetched. Returns: how many. */
+uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n)
+{
+	n = bt_ring_try_pop_n(&p->inbox, out, n);
+	for (uint32_t i = 0; i < n; i++) {
+		bt_pipeline_prefetch(out[i]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (out[i]->stage == BT_PARCEL_PUBLISHED) {
+			bt_delta_prefetch(&out[i]->delta);
+		}
+	}
+	if (n) {
+		bt_pipeline_wake_producer(&p->inbox, n, &p->publish_park);
+	}
+	return n;
+}
+
+bool bt_pipeline_apply_step(struct bt_pipeline *p)
+{
+	struct bt_stages *stages = bt_pipeline_schedule_stages(p);
+	struct bt_parcel *run[BT_RUN];
+	uint32_t done_n = 0, n;
+
+	do {
+		uint32_t left = p->limits.events - done_n;
+
+		n = bt_pipeline_receive_parcels(p, run, left < BT_RUN ? left : BT_RUN);
+		int64_t begin_ns = n ? bt_stages_now(stages) : 0;
+
+		for (uint32_t i = 0; i < n; i++) {
+			struct bt_taken taken;
+
+			p->handled = UINT32_MAX;
+			(void)bt_pipeline_take(p, run[i], &taken); /* counted */
+			bt_pipeline_cross(stages, BT_STAGE_APPLY, run[i]);
+			if (BT_UNLIKELY(stages)) {
+				bt_engine_note_event(p->engine, p->handled, run[i]->border_ns - begin_ns);
+				begin_ns = run[i]->border_ns;
+			}
+			bt_pipeline_end_parcel(p, run[i]);
+		}
+		done_n += n;
+	} while (n == BT_RUN && done_n < p->limits.events);
+	return done_n > 0;
+}
+
+/* May pods be decided at all? */
+static bool may_decide(const struct bt_pipeline *p)
+{
+	if (bt_load_relaxed(&p->held)) {
+		return false;
+	}
+	return !p->options.wait_for_sync || bt_load_relaxed(&p->counts.synced_n) == p->limits.sources;
+}
+
+void bt_pipeline_hold(struct bt_pipeline *p, bool held)
+{
+	bt_store_relaxed(&p->held, (uint32_t)held);
+	bt_park_wake(&p->schedule_park);
+}
+
+bool bt_pipeline_decide_step(struct bt_pipeline *p, uint32_t cycles)
+{
+	uint32_t n = 0;
+
+	while (n < cycles && bt_asks_have_room(p) && bt_pipeline_is_heard(p) && may_decide(p) &&
+		bt_pipeline_decide_one(p)) {
+		BT_RACE_POINT("pipeline.decide");
+		bt_asks_send_some(p);
+		n++;
+	}
+	bt_asks_send(p);
+	return n > 0;
+}
+
+/* Reads the clock. Time does not go back, whatever the clock says. */
+static bool tick(struct bt_pipeline *p)
+{
+	const struct bt_clock *clock = &p->options.engine.clock;
+
+	if (!clock->now_ns) {
+		return false;
+	}
+	int64_t now_ns = bt_clock_now_ns(clock);
+	if (now_ns > p->now_ns) {
+		p->now_ns = now_ns;
+		if (p->options.journal) {
+			bt_journal_time(p->options.journal, now_ns, BT_TIME_TICK);
+		}
+		bt_engine_tick(p->engine);
+	}
+	return bt_asks_watch(p);
+}
+
+int64_t bt_pipeline_next_ns(const struct bt_pipeline *p)
+{
+	int64_t asks = bt_asks_next_ns(p), backoff = bt_engine_next_backoff_ns(p->engine);
+
+	return asks < backoff ? asks : backoff;
+}
+
+bool bt_pipeline_schedule_step(struct bt_pipeline *p)
+{
+	bool any = bt_pipeline_receive(p);
+
+	any |= bt_pipeline_answer_step(p);
+	if (p->options.conductor.step) {
+		any |= p->options.conductor.step(p->options.conductor.context, p);
+		return bt_asks_send(p) || any;
+	}
+	any |= bt_pipeline_apply_step(p);
+	any |= tick(p);
+	any |= bt_pipeline_decide_step(p, p->limits.batch);
+	return bt_asks_send(p) || any;
+}
+
+/* ---- all of it ---- */
+
+bool bt_pipeline_step(struct bt_pipeline *p)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < p->crew_n; i++) {
+		any |= p->crews[i].step(p, p->crews[i].ix);
+	}
+	return any;
+}
+
+void bt_pipeline_settle(struct bt_pipeline *p)
+{
+	while (bt_pipeline_step(p)) {
+	}
+}
+
+static bool poll_inline(struct bt_pipeline *p, struct bt_pipeline_decision **out, bool may_wait)
+{
+	while (!bt_ring_try_pop(&p->decisions, out)) {
+		if (!may_wait || !bt_pipeline_step(p)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+struct bt_pipeline_decision *bt_pipeline_poll(struct bt_pipeline *p, int64_t timeout_ns)
+{
+	struct bt_pipeline_decision *decision;
+	bool polled = bt_load_acquire(&p->started) ? bt_ring_pop(&p->decisions, &decision, timeout_ns)
+						   : poll_inline(p, &decision, timeout_ns > 0);
+
+	if (!polled) {
+		return NULL;
+	}
+	bt_park_wake(&p->schedule_park); /* there is room */
+	return decision;
+}
+
+struct bt_pipeline_counts bt_pipeline_counts(const struct bt_pipeline *p)
+{
+	return (struct bt_pipeline_counts){
+#define X(name, text) .name = bt_load_relaxed(&p->counts.name),
+#include "engine/flow/pipeline/pipeline_counts.def"
+#undef X
+		.binding_n = bt_load_relaxed(&p->asks.open_n),
+		.evicting_n = bt_load_relaxed(&p->asks.evicting_n),
+	};
+}
+
+/* Notes a ring, if there is room. Returns: how many there are with it. */
+static uint32_t look_at(const struct bt_ring *ring, struct bt_pipeline_ring *out, uint32_t cap, uint32_t n)
+{
+	if (n < cap) {
+		const struct bt_ring_stats stats = bt_ring_stats_read(ring);
+
+		out[n] = (struct bt_pipeline_ring){.name = bt_ring_name(ring),
+			.count = bt_ring_count(ring),
+			.capacity = bt_ring_capacity(ring),
+			.high_water = stats.high_water,
+			.full_n = stats.full_n};
+	}
+	return n + 1;
+}
+
+uint32_t bt_pipeline_rings(const struct bt_pipeline *p, struct bt_pipeline_ring *out, uint32_t cap)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < p->limits.sources; i++) {
+		for (uint32_t j = 0; j < p->limits.ingest_threads; j++) {
+			n = look_at(&p->sources[i].feeds[j], out, cap, n);
+			n = look_at(&p->sources[i].deltas[j], out, cap, n);
+		}
+	}
+	n = look_at(&p->inbox, out, cap, n);
+	for (uint32_t j = 0; j < p->limits.bind_threads; j++) {
+		n = look_at(&p->binders[j].asks, out, cap, n);
+	}
+	return p->limits.decisions ? look_at(&p->decisions, out, cap, n) : n;
+}
+
+struct bt_intern *bt_pipeline_names(const struct bt_pipeline *p)
+{
+	return bt_engine_cache(p->engine)->dictionary->intern;
+}
+
+struct bt_engine *bt_pipeline_engine(struct bt_pipeline *p)
+{
+	return p->engine;
+}

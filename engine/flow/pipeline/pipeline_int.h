@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The pipeline's insides, shared by the files that make it up.
+ */
+#pragma once
+
+#include <stdalign.h>
+#include <stddef.h>
+
+#include "engine/base/atomic.h"
+#include "engine/base/compiler.h"
+#include "engine/base/eventcount.h"
+#include "engine/base/ring.h"
+#include "engine/base/thread.h"
+#include "engine/base/wrap.h"
+#include "engine/flow/pipeline/journal.h"
+#include "engine/flow/pipeline/pipeline.h"
+#include "engine/flow/cycle/scheduling_cycle.h"
+
+/* ---- asks.c: what is asked of the binder ---- */
+
+/* BT_ASK_TELL: a binding that is a fact already. */
+enum bt_ask_kind { BT_ASK_BIND = 0, BT_ASK_CHECK, BT_ASK_EVICT, BT_ASK_TELL };
+
+#define BT_ASK_KINDS 4
+
+/* Where an ask is. */
+enum bt_ask_state {
+	BT_ASK_FREE = 0,
+	BT_ASK_READY,	  /* on its way to a binder thread */
+	BT_ASK_CALLED,	  /* the binder has it */
+	BT_ASK_CANCELLED, /* taken back before the binder had it */
+	BT_ASK_YES,	  /* answered: bound, evicted */
+	BT_ASK_NO,	  /* answered: it failed */
+	BT_ASK_UNKNOWN	  /* answered: nobody can tell */
+};
+
+/* Turns after which those that are asked for are sent, unless the step is over before. */
+#define BT_ASKS_TOGETHER 16u
+
+#define BT_REASON_MAX 128
+#define BT_NO_ASK     UINT32_MAX
+
+struct bt_ask_slot {
+	/* atomic: EDGE ask.word; generation, kind and state. Whoever takes it from one state to the next owns
+	 * what comes of it. */
+	_Atomic uint64_t word;
+	uint32_t answer_next;	    /* owner: who answers, then who takes answers: the next one, plus one */
+	char reason[BT_REASON_MAX]; /* owner: the same */
+	/* owner: the same; what the binder has written of claims, with its texts, or NULL. */
+	struct bt_written_claim *claims;
+	uint32_t claim_n;
+	/* owner: the scheduling thread; binder threads read text and ends while the ask is ready. */
+	uint32_t ix;
+	enum bt_ask_kind kind;
+	uint32_t pod_ix;
+	uint64_t number;    /* of its kind, from 1; of a check: that of the binding */
+	uint64_t target;    /* of a check: the handle of the binding */
+	int64_t due_ns;	    /* when it is overdue, or is looked at again */
+	int64_t decided_ns; /* owner: the scheduling thread; what its decision took, where that is measured */
+	int64_t made_ns;    /* owner: the scheduling thread; by the monotonic clock, as the next two */
+	int64_t called_ns;  /* owner: the binder thread */
+	int64_t answered_ns; /* owner: who answers, then who takes answers */
+	bool sent, overdue, checking;
+	bool writes_claims; /* of a binding: only the binder knows what becomes of it */
+	/* owner: the scheduling thread until it is sent, then the binder thread, which takes it out; or NULL.
+	 */
+	struct bt_writes *writes;
+	const struct bt_extender_config *extender; /* owner: as text; of a binding: who binds it, or NULL */
+	uint32_t previous, next;		   /* in its list; BT_NO_ASK: none */
+	/* namespace, name, uid, node; of an eviction, also those of for_ix, and of a release those of the
+	 * claim. */
+	struct bt_buf text;
+	size_t ends[7];
+	uint32_t for_ix;     /* of an eviction: the pod that is to get room */
+	uint64_t preemption; /* and the number of the first one for it */
+	uint32_t others_n;   /* so many were asked for before it */
+	bool is_last;	     /* of those */
+	bool releases;	     /* an eviction of a claim's allocation, because it keeps for_ix out */
+	bool deletes;	     /* and of the whole claim */
+};
+
+/* A list of slots through previous and next. */
+struct bt_ask_list {
+	uint32_t first, last;
+};
+
+#define BT_ASK_CHUNKS	   24
+#define BT_ASK_FIRST_CHUNK 4u
+
+/* Slots stay where they are; chunk k has BT_ASK_FIRST_CHUNK << k of them. owner: the scheduling thread, but
+ * for the atomics. */
+struct bt_asks {
+	struct bt_ask_slot *chunks[BT_ASK_CHUNKS];
+	_Atomic uint32_t
+		slot_n; /* atomic: EDGE ask.slots; written by the scheduling thread, read by who answers */
+	_Atomic uint32_t answers; /* atomic: EDGE ask.answers; the last answered slot, plus one */
+	uint32_t *vacant;
+	size_t vacant_n, vacant_cap;
+	struct bt_ask_list outgoing; /* decided, not sent yet */
+	bool stuck;		     /* because there is no room in any ring */
+	struct bt_ask_list waiting;  /* sent, not overdue: the oldest first */
+	struct bt_ask_list overdue;
+	uint32_t *slot_of_pod; /* by pod: the slot of its binding, plus one, or 0 */
+	size_t pod_n;
+	uint64_t numbers[BT_ASK_KINDS];
+	struct bt_map by_number[BT_ASK_KINDS]; /* slots, while a journal is replayed */
+	_Atomic uint32_t open_n;	       /* bindings; atomic: anyone reads, relaxed */
+	_Atomic uint32_t evicting_n;	       /* evictions; the same */
+	uint32_t turn;			       /* the binder thread that gets the next one */
+	uint32_t turn_n;		       /* cycles */
+	struct bt_ask_slot *evicting; /* the last eviction that the present cycle has asked for, or NULL */
+};
+
+/* ---- the whole ---- */
+
+/* What one thread runs. */
+struct bt_crew {
+	struct bt_pipeline *pipeline;
+	char name[BT_THREAD_NAME_BYTES];
+	bool (*step)(struct bt_pipeline *p, uint32_t ix); /* init: */
+	bool (*over)(
+		struct bt_pipeline *p, uint32_t ix); /* init: when draining: has it nothing to do any more? */
+	uint32_t ix;
+	struct bt_park *park; /* where it waits */
+	struct bt_thread *thread;
+	struct bt_stages *stages; /* init: what it measures, or NULL */
+	_Atomic uint32_t state;	  /* enum bt_pipeline_thread_state; owner: the thread; EDGE crew.ended */
+	_Atomic uint64_t step_n;  /* owner: the thread; anyone reads, relaxed */
+	_Atomic int64_t began_ns; /* the same: when its step began, by the monotonic clock */
+};
+
+/* So many parcels are handed over together at most. */
+#define BT_RUN BT_LIMITS_RUN
+
+/* What a source and the stages behind it share. */
+struct bt_source_lane {
+	struct bt_ring *feeds;	/* by ingestion thread, which take turns of limits.run parcels */
+	struct bt_ring *deltas; /* the same */
+	struct bt_ring spent;	/* parcels to be used again */
+	/* owner: the source */
+	alignas(BT_CACHELINE) uint64_t fed_n;
+	struct bt_parcel *spares[BT_RUN]; /* from spent */
+	uint32_t spare_first, spare_n;
+	/* owner: the publisher */
+	alignas(BT_CACHELINE) uint64_t published_n;
+	/* owner: the scheduling thread */
+	alignas(BT_CACHELINE) bool synced;
+};
+
+struct bt_ingest_lane {
+	struct bt_park park;
+	struct bt_ingest_worker *worker;
+};
+
+struct bt_binder_lane {
+	struct bt_ring asks;
+	struct bt_park park;
+	struct bt_buf text; /* owner: the binder thread */
+};
+
+enum bt_ending { BT_ENDING_NOT = 0, BT_ENDING_DRAIN, BT_ENDING_ABANDON };
+
+/* Somebody's function that is to be called between two cycles. */
+struct bt_pipeline_visit {
+	void (*call)(void *context, struct bt_engine *engine);
+	void *context;
+	_Atomic uint32_t done; /* atomic: EDGE visit.done */
+};
+
+/* Counted by whoever it happens to; summed up by nobody, read by anyone. */
+struct bt_pipeline_counters {
+#define X(name, text) _Atomic uint64_t name;
+#include "engine/flow/pipeline/pipeline_counts.def"
+#undef X
+};
+
+struct bt_pipeline {
+	struct bt_pipeline_options options; /* init: */
+	struct bt_limits limits;	    /* init: */
+	struct bt_arena arena;		    /* names */
+	struct bt_source_lane *sources;
+	struct bt_ingest_lane *ingests;
+	struct bt_binder_lane *binders;
+	struct bt_crew *crews; /* ingestion threads, the publisher, the scheduling thread, binder threads */
+	uint32_t crew_n;
+	struct bt_ring inbox;
+	struct bt_park publish_park, schedule_park;
+	struct bt_park end_park; /* where bt_pipeline_stop waits */
+	/* owner: the publisher */
+	alignas(BT_CACHELINE) uint32_t publish_turn;
+	struct bt_freshness freshness;
+	_Atomic uint32_t held; /* atomic: anyone writes, relaxed: nothing else is handed over with it */
+	alignas(BT_CACHELINE) _Atomic uint32_t started, ending, end_requested;
+	struct bt_pipeline_counters counts;
+	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
+	struct bt_lock visit_lock;		   /* one visitor at a time */
+	/* owner of all below: the scheduling thread. */
+	alignas(BT_CACHELINE) struct bt_engine *engine;
+	struct bt_team *team; /* workers; NULL: none */
+	/* What a conductor looks at, and what comes behind it. */
+	struct bt_parcel *ahead[BT_RUN];
+	uint32_t ahead_first, ahead_n;
+	struct bt_buf encoded; /* scratch, for the journal */
+	int64_t now_ns;	       /* the engine's clock */
+	uint32_t handled;      /* the event that is being taken in (bt_event_label), or UINT32_MAX */
+	struct bt_asks asks;
+	struct bt_turn turn;
+	struct bt_replay *replay;   /* init: hears decisions instead of a journal; or NULL */
+	struct bt_pod_ref *victims; /* of the decision under way */
+	size_t victim_cap;
+	/* Those that wait to be polled, and those for which there was no room: from a group's cycle. */
+	struct bt_ring decisions;
+	struct bt_pipeline_decision **unpolled;
+	size_t unpolled_first, unpolled_n, unpolled_cap;
+};
+
+/* Counts what only one thread counts: the scheduling thread, or the publisher. */
+#define BT_COUNT(p, name, n) bt_add_owned(&(p)->counts.name, (uint64_t)(n))
+
+/* ---- reconcile.c: what the source shows ---- */
+
+/*
+ * The way of a parcel, each part by the thread that it belongs to.
+ * bt_pipeline_describe: says what it means, and writes it as the journal wants it. Context: the worker's
+ * thread. bt_pipeline_number  : the publisher's part but for publishing. Returns false when it is old news;
+ * then it is to be dropped. bt_pipeline_take    : the scheduling thread's part. The parcel stays the
+ * caller's. Returns: as bt_engine_take_delta.
+ */
+void bt_pipeline_describe(struct bt_pipeline *p, struct bt_ingest_worker *worker, struct bt_parcel *parcel);
+bool bt_pipeline_number(struct bt_pipeline *p, struct bt_parcel *parcel);
+enum bt_status bt_pipeline_take(struct bt_pipeline *p, struct bt_parcel *parcel, struct bt_taken *out_taken);
+
+/* Gives up a parcel that nobody takes any more. Context: no thread runs. */
+void bt_pipeline_drop(struct bt_pipeline *p, struct bt_parcel *parcel);
+
+/* ---- asks.c ---- */
+
+void bt_asks_init(struct bt_pipeline *p);
+void bt_asks_fini(struct bt_pipeline *p);
+
+/* The engine's binder and evictor. */
+void bt_asks_bind(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t node_ix);
+void bt_asks_evict(void *context, struct bt_engine *engine, uint32_t pod_ix, uint32_t for_ix);
+
+/* The engine's releaser. */
+void bt_asks_release(
+	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);
+
+/* The binder is told of a binding that is a fact. */
+void bt_asks_tell(struct bt_pipeline *p, uint32_t pod_ix, uint32_t node_ix);
+
+/* May another pod be popped, as far as bindings go? */
+bool bt_asks_have_room(const struct bt_pipeline *p);
+
+/* Hands what is decided to the binder threads, as far as there is room. */
+bool bt_asks_send(struct bt_pipeline *p);
+
+/* A turn has been taken: the same, if some have been taken since the last time. Who wakes a binder thread for
+ * each loses more time than the binding takes. */
+static inline void bt_asks_send_some(struct bt_pipeline *p)
+{
+	if (++p->asks.turn_n % BT_ASKS_TOGETHER == 0) {
+		bt_asks_send(p);
+	}
+}
+
+/* Takes the binder's answers. */
+bool bt_asks_take_answers(struct bt_pipeline *p);
+
+/* Looks after those that have no answer. */
+bool bt_asks_watch(struct bt_pipeline *p);
+
+/* When bt_asks_watch has something to do next, or INT64_MAX. */
+int64_t bt_asks_next_ns(const struct bt_pipeline *p);
+
+/* What was asked by a handle that a binder was given; NULL when that is over. */
+struct bt_ask_slot *bt_asks_of_handle(struct bt_pipeline *p, uint64_t handle);
+
+/* The binding of a pod that is under way, or NULL. */
+struct bt_ask_slot *bt_asks_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
+
+/* Gives up room for pods whose indices nobody has any more. */
+void bt_asks_trim(struct bt_pipeline *p);
+
+/* The handle by which that binding is answered; 0: there is none. */
+uint64_t bt_asks_handle_of_pod(struct bt_pipeline *p, uint32_t pod_ix);
+
+/* The pod of a binding is not what it was: the binding is taken back if the binder has not been called. */
+void bt_asks_cancel(struct bt_ask_slot *slot);
+
+/* Is the node of that name the one that was asked for? Nodes may have got other slots meanwhile. */
+bool bt_asks_is_about(const struct bt_ask_slot *slot, struct bt_str node);
+
+/* A node has gone, or another one has its name. */
+void bt_asks_node_gone(struct bt_pipeline *p, struct bt_str node);
+
+/* The answer to the ask of a kind and number. Returns: false when there is none such. Context: a replay. */
+bool bt_asks_answer(struct bt_pipeline *p, enum bt_ask_kind kind, uint64_t number,
+	const struct bt_binding_answer *answer);
+
+/* ---- replay.c ---- */
+
+struct bt_replay;
+void bt_replay_hear(struct bt_replay *replay, const struct bt_decision *decision);
+bool bt_replay_evicts_at_once(const struct bt_replay *replay);
+
+/* ---- decide.c ---- */
+
+void bt_pipeline_turns_init(struct bt_pipeline *p);
+
+/* One pod's turn, or its group's. Returns false when there is none to take. */
+bool bt_pipeline_decide_one(struct bt_pipeline *p);
+
+/* May another pod be popped, as far as those go who listen? */
+bool bt_pipeline_is_heard(struct bt_pipeline *p);
+
+/* A pod's identity as texts; valid until the pod goes. */
+struct bt_pod_ref bt_pipeline_pod_ref(const struct bt_pipeline *p, uint32_t pod_ix);
+struct bt_str bt_pipeline_node_name(const struct bt_pipeline *p, uint32_t node_ix);
+
+/* ---- pipeline.c ---- */
+
+/* As bt_pipeline_create, for a replay (or NULL). */
+struct bt_pipeline *bt_pipeline_make(const struct bt_config *config,
+	const struct bt_pipeline_options *options, struct bt_replay *replay, struct bt_config_errors *errors);
+
+/* The ingestion thread of a source's parcel. */
+static inline uint32_t bt_pipeline_ingest_of(const struct bt_pipeline *p, uint64_t sequence)
+{
+	return (uint32_t)(sequence / p->limits.run % p->limits.ingest_threads);
+}
+
+/* Where a crew waits whose park is own, unless all crews are one thread. */
+static inline struct bt_park *bt_pipeline_park(struct bt_pipeline *p, struct bt_park *own)
+{
+	return p->options.one_thread ? &p->schedule_park : own;
+}
+
+/* Who waits because the ring was full has room when half of it is free; it is told once, as the consumer has
+ * just taken n out. */
+static inline void bt_pipeline_wake_producer(const struct bt_ring *ring, uint32_t n, struct bt_park *park)
+{
+	uint32_t left = bt_ring_count(ring), half = bt_ring_capacity(ring) / 2;
+
+	if (left <= half && left + n > half) {
+		bt_park_wake(park);
+	}
+}
+
+/* Has the lines of a parcel fetched that all stages look at. */
+static inline void bt_pipeline_prefetch(const struct bt_parcel *parcel)
+{
+	for (size_t at = 0; at < offsetof(struct bt_parcel, object); at += BT_CACHELINE) {
+		__builtin_prefetch((const char *)parcel + at);
+	}
+}
+
+/* A parcel has come to the end of a stage. */
+static inline void bt_pipeline_cross(struct bt_stages *stages, enum bt_stage stage, struct bt_parcel *parcel)
+{
+	if (BT_UNLIKELY(stages)) {
+		parcel->border_ns = bt_stages_end(stages, stage, parcel->border_ns);
+	}
+}
+
+/* Takes parcels out of the inbox, n at most. Returns: how many. */
+uint32_t bt_pipeline_receive_parcels(struct bt_pipeline *p, struct bt_parcel **out, uint32_t n);
+
+/* When the scheduling thread has something to do by itself, or INT64_MAX; by the engine's clock. */
+int64_t bt_pipeline_next_ns(const struct bt_pipeline *p);
+
+/* ---- threads.c ---- */
+
+void bt_crews_init(struct bt_pipeline *p);
+void bt_crews_fini(struct bt_pipeline *p);
+bool bt_pipeline_runs(const struct bt_pipeline *p);
+
+/* The thread's measurements, or NULL. */
+struct bt_stages *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread);
+struct bt_stages *bt_pipeline_publish_stages(const struct bt_pipeline *p);
+struct bt_stages *bt_pipeline_schedule_stages(const struct bt_pipeline *p);
+struct bt_stages *bt_pipeline_bind_stages(const struct bt_pipeline *p, uint32_t thread);
+
+/* Calls what somebody wants to be called. Context: the scheduling thread. */
+bool bt_pipeline_receive(struct bt_pipeline *p);

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Journals: replaying. The records take the way that events, answers and clock readings take in a pipeline,
+ * and every decision is compared with the journal's.
+ */
+#include <inttypes.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/varint.h"
+#include "engine/flow/pipeline/pipeline_int.h"
+
+struct bt_replay {
+	struct bt_pipeline *pipeline;
+	const struct bt_replay_options *options;
+	struct bt_journal_header header;
+	struct bt_replay_result *result;
+	int64_t now_ns;
+	/* Decisions that were not compared yet: their bodies behind each other, and where each ends. */
+	struct bt_buf bodies, error;
+	size_t *ends;
+	size_t end_n, end_cap, compared_n;
+	struct bt_written_claim *claims; /* of an answer */
+	size_t claim_cap;
+	struct bt_journal_reader extenders; /* the next answer of an extender is there or behind */
+	bool lost;			    /* one was asked, and there is no such answer */
+};
+
+void bt_replay_hear(struct bt_replay *r, const struct bt_decision *decision)
+{
+	bt_journal_write_decision(bt_pipeline_engine(r->pipeline), decision, &r->bodies);
+	r->ends = bt_mem_grow(r->ends, r->end_n, &r->end_cap, sizeof(*r->ends));
+	r->ends[r->end_n++] = r->bodies.len;
+}
+
+bool bt_replay_evicts_at_once(const struct bt_replay *r)
+{
+	return r->header.evicts_at_once;
+}
+
+/* Nobody is asked in a replay. */
+static void ask_nobody(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	(void)context;
+	(void)pipeline;
+	(void)ask;
+}
+
+/* ---- extenders say what they said ---- */
+
+static void repeat(struct bt_replay *r, enum bt_extender_verb verb, const struct bt_extender_call *call,
+	struct bt_extender_reply *reply)
+{
+	uint32_t extender_ix = (uint32_t)(call->extender - r->options->config->extenders);
+	struct bt_journal_record record = {.kind = BT_JOURNAL_END};
+	struct bt_buf error = {0};
+
+	while (!r->lost && record.kind != BT_JOURNAL_EXTENDER) {
+		r->lost = bt_journal_next(&r->extenders, &record, &error) != BT_OK;
+	}
+	bt_buf_fini(&error);
+	r->lost = r->lost || !bt_extender_repeat(reply, verb, extender_ix, record.body);
+	if (r->lost) {
+		bt_extender_fail(reply, bt_str("the journal has no answer"));
+	}
+}
+
+static void filter(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+{
+	repeat(context, BT_EXTENDER_FILTER, call, reply);
+}
+
+static void prioritize(void *context, const struct bt_extender_call *calls, uint32_t n,
+	struct bt_extender_reply *const *replies)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		repeat(context, BT_EXTENDER_PRIORITIZE, &calls[i], replies[i]);
+	}
+}
+
+static void preempt(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+{
+	repeat(context, BT_EXTENDER_PREEMPT, call, reply);
+}
+
+/* ---- the pipeline ---- */
+
+static struct bt_pipeline_options options_of(struct bt_replay *r)
+{
+	const struct bt_journal_header *h = &r->header;
+	const struct bt_extending extending = {
+		.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = r};
+	struct bt_limits limits = bt_limits_default();
+
+	limits.tombstones = h->tombstones;
+	limits.workers = r->options->workers ? r->options->workers : 1;
+	return (struct bt_pipeline_options){
+		.limits = limits,
+		.engine = {.seed = h->seed,
+			.clock = h->has_clock ? bt_clock_virtual(&r->now_ns) : (struct bt_clock){0},
+			.strict_order = h->strict_order,
+			.no_backoff = h->no_backoff,
+			.groups_by_events = h->groups_by_events,
+			.evaluate_always = h->evaluate_always,
+			.moves_pods = h->moves_pods,
+			.sampling = h->sampling,
+			.extending = h->extends ? extending : (struct bt_extending){.filter = NULL},
+			.plan_memory_bytes = r->options->plan_memory_bytes},
+		.binder = {.bind = h->binds ? ask_nobody : NULL,
+			.evict = h->evicts ? ask_nobody : NULL,
+			.release = h->releases ? ask_nobody : NULL},
+	};
+}
+
+/* ---- records ---- */
+
+/* The next decision of this replay that was not compared, or an empty text. */
+static struct bt_str next_decision(const struct bt_replay *r)
+{
+	if (r->compared_n == r->end_n) {
+		return (struct bt_str){0};
+	}
+	return bt_str_sub(bt_buf_view(&r->bodies), r->compared_n ? r->ends[r->compared_n - 1] : 0,
+		r->ends[r->compared_n]);
+}
+
+static void say_decision(const char *who, struct bt_str body, struct bt_buf *out)
+{
+	bt_buf_text(out, who);
+	if (body.len) {
+		bt_journal_decision_text(body, out);
+	} else {
+		bt_buf_text(out, "nothing");
+	}
+}
+
+static enum bt_status differ(
+	struct bt_replay *r, const struct bt_journal_record *record, struct bt_str theirs, struct bt_str ours)
+{
+	r->result->differs = true;
+	bt_buf_printf(&r->error, "at byte %zu, decision %" PRIu64, record->offset, r->result->decision_n + 1);
+	say_decision(": the journal has ", theirs, &r->error);
+	say_decision("; replayed is ", ours, &r->error);
+	return BT_CONFLICT;
+}
+
+static enum bt_status bad_record(
+	struct bt_replay *r, const struct bt_journal_record *record, const char *what)
+{
+	bt_buf_printf(&r->error, "at byte %zu: %s", record->offset, what);
+	return BT_INVALID;
+}
+
+static enum bt_status compare(struct bt_replay *r, const struct bt_journal_record *record)
+{
+	if (r->compared_n == r->end_n) {
+		bt_buf_clear(&r->bodies);
+		r->end_n = r->compared_n = 0;
+		bt_pipeline_decide_one(r->pipeline);
+		if (r->lost) {
+			return bad_record(r, record,
+				"an extender was asked for this decision, and the journal has no answer to "
+				"that");
+		}
+	}
+	struct bt_str ours = next_decision(r);
+	if (!bt_str_eq(ours, record->body)) {
+		return differ(r, record, record->body, ours);
+	}
+	r->compared_n++;
+	r->result->decision_n++;
+	r->result->placed_n += record->body.ptr[0] == BT_PLACED;
+	return BT_OK;
+}
+
+static enum bt_status show_object(
+	struct bt_replay *r, const struct bt_journal_record *record, enum bt_parcel_kind kind)
+{
+	const struct bt_journal_codec *codec = &r->options->codec;
+	struct bt_arena arena = {0};
+	struct bt_object object = {0};
+	struct bt_taken taken;
+	size_t before = r->error.len;
+
+	bt_buf_printf(&r->error, "at byte %zu: ", record->offset);
+	bool decoded = codec->decode(codec->context, record->body, &arena, &object, &r->error);
+	if (decoded) {
+		r->error.len = before;
+		(void)bt_pipeline_show(r->pipeline, kind, &object, &taken); /* as it was then */
+	}
+	bt_arena_fini(&arena);
+	if (!decoded) {
+		return BT_INVALID;
+	}
+	r->result->apply_n += kind == BT_PARCEL_APPLY;
+	r->result->delete_n += kind == BT_PARCEL_DELETE;
+	return BT_OK;
+}
+
+static enum bt_status pass_time(struct bt_replay *r, const struct bt_journal_record *record)
+{
+	struct bt_str body = record->body;
+	uint64_t what;
+	int64_t more_ns;
+
+	if (!r->header.has_clock || !bt_varint_get(&body, &what) || what > BT_TIME_START ||
+		!bt_varint_get_signed(&body, &more_ns)) {
+		return bad_record(r, record, "this is no time");
+	}
+	bt_pipeline_set_time(
+		r->pipeline, bt_wrap_add(r->pipeline->now_ns, more_ns), (enum bt_journal_time)what);
+	r->result->now_ns = r->pipeline->now_ns;
+	r->result->time_n++;
+	return BT_OK;
+}
+
+static enum bt_status give_answer(struct bt_replay *r, const struct bt_journal_record *record)
+{
+	bool eviction = record->kind == BT_JOURNAL_EVICTED || record->kind == BT_JOURNAL_EVICT_FAILED;
+	bool yes = record->kind == BT_JOURNAL_BOUND || record->kind == BT_JOURNAL_EVICTED;
+	struct bt_str body = record->body;
+	uint32_t claim_n = 0;
+	uint64_t number;
+	bool good = bt_varint_get(&body, &number);
+
+	while (good && body.len) {
+		r->claims = bt_mem_grow(r->claims, claim_n, &r->claim_cap, sizeof(*r->claims));
+		good = bt_journal_claim(&body, &r->claims[claim_n++]);
+	}
+	const struct bt_binding_answer answer = {.bound = yes, .claims = r->claims, .claim_n = claim_n};
+	if (!good || !bt_asks_answer(r->pipeline, eviction ? BT_ASK_EVICT : BT_ASK_BIND, number, &answer)) {
+		return bad_record(r, record, "an answer to what was not asked");
+	}
+	r->result->answer_n++;
+	return BT_OK;
+}
+
+static enum bt_status take_pod(struct bt_replay *r, const struct bt_journal_record *record)
+{
+	struct bt_str body = record->body;
+	uint64_t pod_ix;
+
+	if (!bt_varint_get(&body, &pod_ix) || pod_ix >= BT_NO_POD ||
+		!bt_pipeline_take_turn_of(r->pipeline, (uint32_t)pod_ix)) {
+		return bad_record(r, record, "a pod is taken that does not wait");
+	}
+	return BT_OK;
+}
+
+static enum bt_status play(struct bt_replay *r, const struct bt_journal_record *record)
+{
+	if (record->kind != BT_JOURNAL_DECISION && record->kind != BT_JOURNAL_EXTENDER &&
+		r->compared_n < r->end_n) {
+		return differ(r, record, (struct bt_str){0}, next_decision(r));
+	}
+	switch (record->kind) {
+	case BT_JOURNAL_APPLY:
+		return show_object(r, record, BT_PARCEL_APPLY);
+	case BT_JOURNAL_DELETE:
+		return show_object(r, record, BT_PARCEL_DELETE);
+	case BT_JOURNAL_TIME:
+		return pass_time(r, record);
+	case BT_JOURNAL_BOUND:
+	case BT_JOURNAL_FAILED:
+	case BT_JOURNAL_EVICTED:
+	case BT_JOURNAL_EVICT_FAILED:
+		return give_answer(r, record);
+	case BT_JOURNAL_TAKEN:
+		return take_pod(r, record);
+	case BT_JOURNAL_DECISION:
+		return compare(r, record);
+	case BT_JOURNAL_EXTENDER: /* taken when it is asked */
+		return BT_OK;
+	case BT_JOURNAL_END:
+		r->result->ended = true;
+		return BT_OK;
+	case BT_JOURNAL_HEADER:
+		break;
+	}
+	return bad_record(r, record, "a record that is not known");
+}
+
+static enum bt_status play_all(struct bt_replay *r, struct bt_journal_reader *reader)
+{
+	struct bt_journal_record record;
+	enum bt_status status = BT_OK;
+
+	while (status == BT_OK && !r->result->ended) {
+		r->result->offset = reader->offset;
+		status = bt_journal_next(reader, &record, &r->error);
+		if (status == BT_OK) {
+			status = play(r, &record);
+		}
+	}
+	if (status == BT_NOT_FOUND) {
+		bt_buf_printf(
+			&r->error, "at byte %zu: the journal breaks off without an end", reader->offset);
+		return BT_TRUNCATED;
+	}
+	return status;
+}
+
+/* ---- all of it ---- */
+
+enum bt_status bt_journal_replay(struct bt_str bytes, const struct bt_replay_options *options,
+	struct bt_replay_result *out_result, struct bt_buf *out_text)
+{
+	struct bt_replay r = {.options = options, .result = out_result};
+	struct bt_config_errors errors = {0};
+	struct bt_journal_reader reader;
+
+	*out_result = (struct bt_replay_result){0};
+	enum bt_status status = bt_journal_open(bytes, &reader, &r.header, &r.error);
+	if (status == BT_OK) {
+		const struct bt_pipeline_options made = options_of(&r);
+
+		r.extenders = reader;
+		r.now_ns = out_result->now_ns = r.header.begin_ns;
+		r.pipeline = bt_pipeline_make(options->config, &made, &r, &errors);
+		status = r.pipeline ? play_all(&r, &reader) : BT_INVALID;
+		if (!r.pipeline) {
+			bt_config_errors_text(&errors, &r.error);
+		}
+	}
+	bt_buf_str(out_text, bt_buf_view(&r.error));
+	bt_pipeline_destroy(r.pipeline);
+	bt_config_errors_fini(&errors);
+	bt_buf_fini(&r.bodies);
+	bt_buf_fini(&r.error);
+	bt_mem_free(r.ends);
+	bt_mem_free(r.claims);
+	return status;
+}

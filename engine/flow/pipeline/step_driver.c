@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a conductor has the pipeline do. Context: the scheduling thread; inline, the only one.
+ */
+#include "engine/base/check.h"
+#include "engine/flow/pipeline/pipeline_int.h"
+
+const struct bt_parcel *bt_pipeline_next_parcel(struct bt_pipeline *p)
+{
+	if (p->ahead_first == p->ahead_n) {
+		p->ahead_first = 0;
+		p->ahead_n = bt_pipeline_receive_parcels(p, p->ahead, BT_RUN);
+	}
+	return p->ahead_first < p->ahead_n ? p->ahead[p->ahead_first] : NULL;
+}
+
+/* Whom the conductor has looked at. */
+static struct bt_parcel *next(struct bt_pipeline *p)
+{
+	BT_REQUIRE(p->ahead_first < p->ahead_n);
+	return p->ahead[p->ahead_first++];
+}
+
+enum bt_status bt_pipeline_take_parcel(
+	struct bt_pipeline *p, struct bt_parcel **out_parcel, struct bt_taken *out_taken)
+{
+	*out_parcel = next(p);
+	enum bt_status status = bt_pipeline_take(p, *out_parcel, out_taken);
+
+	bt_pipeline_cross(bt_pipeline_schedule_stages(p), BT_STAGE_APPLY, *out_parcel);
+	return status;
+}
+
+void bt_pipeline_give_up_parcel(struct bt_pipeline *p)
+{
+	struct bt_parcel *parcel = next(p);
+
+	BT_REQUIRE(parcel->object.kind == BT_KIND_POD);
+	bt_pipeline_end_parcel(p, parcel);
+}
+
+enum bt_pipeline_turn bt_pipeline_take_turn(struct bt_pipeline *p, uint32_t *out_pod_ix)
+{
+	if (!bt_asks_have_room(p) || !bt_pipeline_is_heard(p)) {
+		return BT_TURN_LATER;
+	}
+	*out_pod_ix = bt_engine_pop(p->engine);
+	if (*out_pod_ix == BT_NO_POD) {
+		return BT_TURN_NONE;
+	}
+	bt_turn_take(&p->turn, *out_pod_ix);
+	bt_asks_send_some(p);
+	return BT_TURN_TAKEN;
+}
+
+bool bt_pipeline_take_turn_of(struct bt_pipeline *p, uint32_t pod_ix)
+{
+	if (bt_engine_take(p->engine, pod_ix) != BT_OK) {
+		return false;
+	}
+	if (p->options.journal) {
+		bt_journal_taken(p->options.journal, pod_ix);
+	}
+	bt_turn_take(&p->turn, pod_ix);
+	return true;
+}
+
+void bt_pipeline_set_time(struct bt_pipeline *p, int64_t now_ns, enum bt_journal_time what)
+{
+	p->now_ns = now_ns;
+	if (p->options.journal) {
+		bt_journal_time(p->options.journal, now_ns, what);
+	}
+	if (what == BT_TIME_TICK) {
+		bt_engine_tick(p->engine);
+	} else if (what == BT_TIME_START) {
+		bt_engine_start(p->engine);
+	}
+}
+
+void bt_pipeline_remove_pod(struct bt_pipeline *p, uint32_t pod_ix)
+{
+	const struct bt_pod_ref pod = bt_pipeline_pod_ref(p, pod_ix);
+	const struct bt_object object = {
+		.kind = BT_KIND_POD, .meta = {.namespace_ = pod.namespace_, .name = pod.name}};
+
+	if (p->options.journal) {
+		bt_buf_clear(&p->encoded);
+		bt_journal_encode(p->options.journal, &object, &p->encoded);
+		bt_journal_object(p->options.journal, BT_JOURNAL_DELETE, bt_buf_view(&p->encoded));
+	}
+	bt_engine_delete_pod(p->engine, pod_ix);
+}
+
+enum bt_status bt_pipeline_show(struct bt_pipeline *p, enum bt_parcel_kind kind,
+	const struct bt_object *object, struct bt_taken *out_taken)
+{
+	struct bt_cache *cache = bt_engine_cache(p->engine);
+	struct bt_stages *stages = bt_pipeline_schedule_stages(p);
+	struct bt_parcel parcel = {.kind = kind, .object = *object, .border_ns = bt_stages_now(stages)};
+	enum bt_status status = BT_OK;
+
+	bt_buf_clear(&p->encoded);
+	parcel.encoded = p->encoded;
+	*out_taken = (struct bt_taken){.ix = BT_NO_POD};
+	bt_pipeline_describe(p, cache->worker, &parcel);
+	if (bt_pipeline_number(p, &parcel)) {
+		bt_publisher_publish(cache->publisher);
+		status = bt_pipeline_take(p, &parcel, out_taken);
+	} else {
+		bt_delta_drop(&parcel.delta);
+	}
+	p->encoded = parcel.encoded;
+	bt_pipeline_cross(stages, BT_STAGE_INGEST, &parcel);
+	return status;
+}

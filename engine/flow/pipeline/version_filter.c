@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 8: which events are old news.
+ */
+#include "engine/flow/pipeline/version_filter.h"
+
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "engine/base/index_allocator.h"
+
+static uint64_t hash_str(struct bt_str text)
+{
+	return text.len ? bt_hash_bytes(text.ptr, text.len) : 0;
+}
+
+struct bt_sighting bt_sighting_of(const struct bt_object *object)
+{
+	const struct bt_meta_object *meta = &object->meta;
+	uint64_t space = hash_str(meta->namespace_), name = hash_str(meta->name), uid = hash_str(meta->uid);
+	uint64_t mixed = bt_hash_u64(space + (uint64_t)object->kind) ^ name;
+
+	return (struct bt_sighting){
+		.key = bt_hash_u64(mixed) | 1,
+		.check = (uint32_t)(bt_hash_u64(name + 0x9e3779b97f4a7c15u) ^ bt_hash_u64(space)),
+		.version = bt_resource_version(meta->resource_version),
+		.uid = meta->uid.len ? (uint32_t)(uid >> 32) | 1 : 0,
+	};
+}
+
+void bt_freshness_fini(struct bt_freshness *f)
+{
+	bt_map_fini(&f->ixs);
+	bt_mem_free(f->entries);
+	bt_mem_free(f->tombs);
+}
+
+/* Forgets what has gone the longest ago. */
+static void forget_oldest(struct bt_freshness *f)
+{
+	uint32_t ix = f->tombs[f->tomb_first];
+	struct bt_fresh_entry *entry = &f->entries[ix];
+
+	f->tomb_first = (f->tomb_first + 1) % f->tombstone_max;
+	f->tomb_n--;
+	if (entry->key) {
+		bt_map_remove(&f->ixs, entry->key);
+	}
+	/* The last one takes its place. */
+	*entry = f->entries[--f->entry_n];
+	if (ix < f->entry_n && entry->key) {
+		bt_map_put(&f->ixs, entry->key, ix);
+	}
+	if (ix < f->entry_n && entry->gone) {
+		f->tombs[entry->tomb] = ix;
+	}
+	f->entries = bt_vacancies_shrink(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
+}
+
+/* Entries may have other places afterwards. */
+static void bury(struct bt_freshness *f, uint32_t ix)
+{
+	if (!f->tombs) {
+		f->tombs = bt_mem_zalloc(f->tombstone_max, sizeof(*f->tombs));
+	}
+	if (f->tomb_n == f->tombstone_max) {
+		uint32_t oldest = f->tombs[f->tomb_first];
+
+		forget_oldest(f);
+		ix = ix == f->entry_n ? oldest : ix; /* it was the last one */
+	}
+	uint32_t tomb = (f->tomb_first + f->tomb_n++) % f->tombstone_max;
+	f->tombs[tomb] = ix;
+	f->entries[ix].gone = true;
+	f->entries[ix].tomb = tomb;
+}
+
+/* What is known under that name, or NULL; two names with one hash are not known at all. */
+static struct bt_fresh_entry *find(struct bt_freshness *f, const struct bt_sighting *seen)
+{
+	uint32_t ix;
+
+	return bt_map_get(&f->ixs, seen->key, &ix) && f->entries[ix].check == seen->check ? &f->entries[ix]
+											  : NULL;
+}
+
+static void enter(struct bt_freshness *f, const struct bt_sighting *seen, bool gone)
+{
+	uint32_t ix;
+
+	if ((seen->uid == 0 && seen->version == 0) || bt_map_get(&f->ixs, seen->key, &ix)) {
+		return;
+	}
+	f->entries = bt_mem_grow(f->entries, f->entry_n, &f->entry_cap, sizeof(*f->entries));
+	ix = (uint32_t)f->entry_n++;
+	f->entries[ix] = (struct bt_fresh_entry){
+		.key = seen->key, .version = seen->version, .check = seen->check, .uid = seen->uid};
+	bt_map_put(&f->ixs, seen->key, ix);
+	if (gone) {
+		bury(f, ix);
+	}
+}
+
+/* A buried one lives again: it gets a place of its own, and the old one is forgotten in its turn. */
+static void revive(struct bt_freshness *f, struct bt_fresh_entry *entry, const struct bt_sighting *seen)
+{
+	bt_map_remove(&f->ixs, entry->key);
+	entry->key = 0;
+	enter(f, seen, false);
+}
+
+enum bt_news bt_freshness_apply(struct bt_freshness *f, const struct bt_sighting *seen)
+{
+	struct bt_fresh_entry *entry = find(f, seen);
+
+	if (!entry) {
+		enter(f, seen, false);
+		return BT_NEWS_FRESH;
+	}
+	bool other = seen->uid && entry->uid && seen->uid != entry->uid;
+	bool older = seen->version && entry->version && seen->version <= entry->version;
+	/* What has gone does not come back, whatever its version. */
+	bool dead = entry->gone && !other && (seen->uid || older);
+	if (older || dead) {
+		return BT_NEWS_STALE;
+	}
+	if (entry->gone) {
+		revive(f, entry, seen);
+		return BT_NEWS_FRESH;
+	}
+	entry->version = seen->version ? seen->version : entry->version;
+	entry->uid = seen->uid ? seen->uid : entry->uid;
+	return other ? BT_NEWS_REPLACED : BT_NEWS_FRESH;
+}
+
+enum bt_news bt_freshness_delete(struct bt_freshness *f, const struct bt_sighting *seen)
+{
+	struct bt_fresh_entry *entry = find(f, seen);
+
+	if (!entry) {
+		enter(f, seen, true);
+		return BT_NEWS_FRESH;
+	}
+	bool known = seen->uid && entry->uid, other = known && seen->uid != entry->uid;
+	bool both = seen->version && entry->version;
+	/* One that is younger than what is known has taken its name, so both are gone. */
+	bool late = other ? !both || seen->version <= entry->version
+			  : !known && both && seen->version < entry->version;
+	if (late) {
+		return BT_NEWS_STALE;
+	}
+	entry->version = seen->version > entry->version ? seen->version : entry->version;
+	entry->uid = seen->uid ? seen->uid : entry->uid;
+	if (entry->gone) {
+		return BT_NEWS_STALE;
+	}
+	bury(f, (uint32_t)(entry - f->entries));
+	return BT_NEWS_FRESH;
+}

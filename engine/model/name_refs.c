@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Names that an owner holds.
+ */
+#include "engine/model/name_refs.h"
+
+#include "engine/base/mem.h"
+
+static void list(struct bt_held *held, uint32_t name)
+{
+	if (held->unlisted) {
+		return;
+	}
+	held->items = bt_mem_grow(held->items, held->n, &held->cap, sizeof(*held->items));
+	held->items[held->n++] = name;
+}
+
+uint32_t bt_held_add(struct bt_held *held, struct bt_str s)
+{
+	if (held->pins) {
+		return bt_intern_add(held->intern, s);
+	}
+	uint32_t name = bt_intern_hold(held->intern, s);
+
+	/* What has a fixed number is nobody's to release. */
+	if (name >= BT_NAME_FIXED_N) {
+		list(held, name);
+	}
+	return name;
+}
+
+void bt_held_add_name(struct bt_held *held, uint32_t name)
+{
+	if (held->pins) {
+		bt_intern_pin(held->intern, name);
+	} else if (name >= BT_NAME_FIXED_N) {
+		bt_intern_hold_again(held->intern, name);
+		list(held, name);
+	}
+}
+
+void bt_held_move(struct bt_held *held, struct bt_held *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		list(held, from->items[i]);
+	}
+	from->n = 0;
+	bt_held_release(from);
+}
+
+void bt_held_release(struct bt_held *held)
+{
+	if (!held->items) {
+		return;
+	}
+	while (held->n) {
+		bt_intern_release(held->intern, held->items[--held->n]);
+	}
+	bt_mem_free(held->items);
+	held->items = NULL;
+	held->cap = 0;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A spool hands on every byte in order, by a thread of its own; who puts waits while there is no room.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/atomic.h"
+#include "engine/base/buf.h"
+#include "engine/base/clock.h"
+#include "engine/base/rng.h"
+#include "engine/base/async_writer.h"
+#include "engine/base/thread.h"
+
+/* Who takes. */
+struct taker {
+	struct bt_buf bytes;
+	_Atomic uint32_t held; /* it takes nothing while this is 1 */
+	size_t room;	       /* then it refuses */
+	_Atomic uint32_t call_n;
+	char thread[BT_THREAD_NAME_BYTES];
+};
+
+static bool take(void *context, const char *bytes, size_t n)
+{
+	struct taker *taker = context;
+
+	while (bt_load_acquire(&taker->held)) {
+		bt_thread_yield();
+	}
+	strncpy(taker->thread, bt_thread_name(), sizeof(taker->thread) - 1);
+	bt_add_relaxed(&taker->call_n, 1u);
+	if (n > taker->room) {
+		return false;
+	}
+	taker->room -= n;
+	bt_buf_add(&taker->bytes, bytes, n);
+	return true;
+}
+
+static struct bt_spool *spool_of(struct taker *taker, uint32_t capacity)
+{
+	return bt_spool_create(&(struct bt_spool_options){take, taker, "spool", capacity});
+}
+
+static void every_byte_comes_in_order_however_it_was_put(void **state)
+{
+	struct taker taker = {.room = SIZE_MAX};
+	struct bt_spool *spool = spool_of(&taker, 256);
+	struct bt_rng rng = {.state = 7};
+	struct bt_buf wanted = {0};
+
+	(void)state;
+	for (int i = 0; i < 2000; i++) {
+		char bytes[700];
+		size_t n = bt_rng_below(&rng, sizeof(bytes));
+
+		for (size_t at = 0; at < n; at++) {
+			bytes[at] = (char)bt_rng_below(&rng, 256);
+		}
+		bt_buf_add(&wanted, bytes, n);
+		bt_spool_put(spool, bytes, n);
+		if (i % 500 == 0) {
+			assert_true(bt_spool_flush(spool));
+			assert_int_equal(taker.bytes.len, wanted.len);
+		}
+	}
+	assert_true(bt_spool_flush(spool));
+	assert_int_equal(taker.bytes.len, wanted.len);
+	assert_memory_equal(taker.bytes.ptr, wanted.ptr, wanted.len);
+	assert_string_equal(taker.thread, "spool");
+	bt_spool_destroy(spool);
+	bt_buf_fini(&taker.bytes);
+	bt_buf_fini(&wanted);
+}
+
+static void what_is_put_is_handed_on_without_a_flush(void **state)
+{
+	struct taker taker = {.room = SIZE_MAX};
+	struct bt_spool *spool = spool_of(&taker, 0);
+
+	(void)state;
+	bt_spool_put(spool, "one", 3);
+	while (!bt_load_acquire(&taker.call_n)) {
+		bt_thread_yield();
+	}
+	/* What is left at the end is not lost. */
+	bt_store_release(&taker.held, 1u);
+	bt_spool_put(spool, "two", 3);
+	bt_store_release(&taker.held, 0u);
+	bt_spool_destroy(spool);
+	assert_int_equal(taker.bytes.len, 6);
+	assert_memory_equal(taker.bytes.ptr, "onetwo", 6);
+	bt_buf_fini(&taker.bytes);
+}
+
+static void release_soon(void *context)
+{
+	struct taker *taker = context;
+	int64_t begin_ns = bt_clock_monotonic_ns();
+
+	while (bt_clock_monotonic_ns() - begin_ns < 5000000) {
+		bt_thread_yield();
+	}
+	bt_store_release(&taker->held, 0u);
+}
+
+static void who_puts_waits_for_room(void **state)
+{
+	struct taker taker = {.room = SIZE_MAX, .held = 1};
+	struct bt_spool *spool = spool_of(&taker, 64);
+	struct bt_thread *thread;
+	char bytes[1000];
+
+	(void)state;
+	memset(bytes, 'x', sizeof(bytes));
+	assert_int_equal(bt_thread_start(&(struct bt_thread_options){.name = "soon"}, release_soon, &taker,
+				 &thread, NULL),
+		BT_OK);
+	bt_spool_put(spool, bytes, sizeof(bytes));
+	assert_true(bt_spool_full_n(spool) > 0);
+	assert_true(bt_spool_flush(spool));
+	assert_int_equal(taker.bytes.len, sizeof(bytes));
+	bt_thread_join(&thread);
+	bt_spool_destroy(spool);
+	bt_buf_fini(&taker.bytes);
+}
+
+static void a_taker_that_fails_is_left_alone_and_nobody_waits_for_it(void **state)
+{
+	struct taker taker = {.room = 100};
+	struct bt_spool *spool = spool_of(&taker, 64);
+	char bytes[1000] = {0};
+
+	(void)state;
+	bt_spool_put(spool, bytes, sizeof(bytes));
+	assert_false(bt_spool_flush(spool));
+	uint32_t call_n = bt_load_relaxed(&taker.call_n);
+	bt_spool_put(spool, bytes, sizeof(bytes));
+	assert_false(bt_spool_flush(spool));
+	assert_int_equal(bt_load_relaxed(&taker.call_n), call_n);
+	assert_true(taker.bytes.len <= 100);
+	bt_spool_destroy(spool);
+	bt_buf_fini(&taker.bytes);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_byte_comes_in_order_however_it_was_put),
+		cmocka_unit_test(what_is_put_is_handed_on_without_a_flush),
+		cmocka_unit_test(who_puts_waits_for_room),
+		cmocka_unit_test(a_taker_that_fails_is_left_alone_and_nobody_waits_for_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,642 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Extenders: what they are asked, and what becomes of their answers. What is expected was derived by hand
+ * from upstream's sources.
+ */
+#include "trial.h"
+
+#include "engine/flow/cycle/messages.h"
+
+#define EXTENDERS 3
+
+/* An extender that says what it was told to, by node names and UIDs in a text. */
+struct script {
+	const char *keeps;	  /* names of nodes, with blanks around each */
+	const char *refuses;	  /* the same: of those it does not keep */
+	const char *unresolvable; /* the same */
+	const char *names;	  /* a node that it keeps although it was not asked about */
+	const char *error;
+	const char *likes; /* a node that gets its points */
+	int64_t points;
+	const char *candidate, *victims[3]; /* preempt: the only node that is left, and UIDs */
+	const char *candidates_as_they_are; /* preempt: all stay that have this in their names */
+	int64_t violation_n;
+	bool objects;			  /* what it keeps comes as objects */
+	const char *strangers;		  /* names that it refuses, asked or not, with blanks around each */
+	uint32_t asked_n;		  /* how often it was asked */
+	uint32_t filtered_n, preempted_n; /* about how many nodes at last */
+};
+
+struct stage {
+	struct trial t;
+	struct bt_extender_config extenders[EXTENDERS];
+	struct script scripts[EXTENDERS];
+};
+
+static bool holds(const char *list, struct bt_str name)
+{
+	char word[64];
+
+	snprintf(word, sizeof(word), " %.*s ", BT_STR_ARG(name));
+	return list && strstr(list, word);
+}
+
+/* The script is found by the extender's address, which ends in its number. */
+static struct script *script_of(void *context, const struct bt_extender_call *call)
+{
+	struct stage *stage = context;
+	struct bt_str url = call->extender->url_prefix;
+	struct script *script = &stage->scripts[url.ptr[url.len - 1] - '0'];
+
+	script->asked_n++;
+	return script;
+}
+
+static struct bt_str name_of(const struct bt_extender_call *call, uint32_t node_ix)
+{
+	return bt_intern_str(
+		call->cache->dictionary->intern, call->cache->view.snapshot->nodes[node_ix].name);
+}
+
+static void filter(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+{
+	struct script *script = script_of(context, call);
+
+	script->filtered_n = call->node_n;
+	for (uint32_t i = 0; i < call->node_n; i++) {
+		struct bt_str name = name_of(call, call->nodes[i]);
+
+		if (holds(script->keeps, name)) {
+			bt_extender_keep(reply, name);
+		}
+		if (holds(script->unresolvable, name)) {
+			bt_extender_refuse(reply, name, true, bt_str("too old"));
+		}
+		if (holds(script->refuses, name)) {
+			bt_extender_refuse(reply, name, false, bt_str("not today"));
+		}
+	}
+	if (script->objects) {
+		bt_extender_keep_objects(reply);
+	}
+	for (const char *at = script->strangers; at && at[1];) {
+		const char *end = strchr(at + 1, ' ');
+
+		bt_extender_refuse(
+			reply, (struct bt_str){at + 1, (size_t)(end - at - 1)}, false, bt_str("stranger"));
+		at = end;
+	}
+	if (script->names) {
+		bt_extender_keep(reply, bt_str(script->names));
+	}
+	if (script->error) {
+		bt_extender_fail(reply, bt_str(script->error));
+	}
+}
+
+static void prioritize(void *context, const struct bt_extender_call *calls, uint32_t n,
+	struct bt_extender_reply *const *replies)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct script *script = script_of(context, &calls[i]);
+
+		if (script->likes) {
+			bt_extender_score(replies[i], bt_str(script->likes), script->points);
+			bt_extender_score(replies[i], bt_str("no such node"), 10);
+		}
+		if (script->error) {
+			bt_extender_fail(replies[i], bt_str(script->error));
+		}
+	}
+}
+
+static void preempt(void *context, const struct bt_extender_call *call, struct bt_extender_reply *reply)
+{
+	struct script *script = script_of(context, call);
+	const struct bt_intern *intern = call->cache->dictionary->intern;
+
+	script->preempted_n = call->candidate_n;
+	if (script->candidate) {
+		bt_extender_candidate(reply, bt_str(script->candidate), script->violation_n);
+		for (int i = 0; i < 3 && script->victims[i]; i++) {
+			bt_extender_victim(reply, bt_str(script->victims[i]));
+		}
+	}
+	for (uint32_t c = 0; c < call->candidate_n && script->candidates_as_they_are; c++) {
+		const struct bt_preempt_candidate *candidate = &call->candidates[c];
+
+		if (!holds(script->candidates_as_they_are, name_of(call, candidate->node_ix))) {
+			continue;
+		}
+		bt_extender_candidate(reply, name_of(call, candidate->node_ix), candidate->cost.violation_n);
+		for (uint32_t i = 0; i < candidate->cost.victim_n; i++) {
+			uint32_t pod_ix = call->victims[candidate->first_victim + i].pod_ix;
+
+			bt_extender_victim(reply,
+				bt_intern_str(intern, bt_ledger_pod(call->cache->ledger, pod_ix)->uid));
+		}
+	}
+	if (script->error) {
+		bt_extender_fail(reply, bt_str(script->error));
+	}
+}
+
+/* The first n extenders get all verbs. */
+static void open_stage(void **state, struct stage *stage, uint32_t n)
+{
+	static const char *const urls[EXTENDERS] = {"http://0", "http://1", "http://2"};
+
+	*stage = (struct stage){.t.f = *state};
+	for (uint32_t i = 0; i < n; i++) {
+		stage->extenders[i] = (struct bt_extender_config){
+			.url_prefix = bt_str(urls[i]),
+			.filter_verb = bt_str("filter"),
+			.prioritize_verb = bt_str("prioritize"),
+			.preempt_verb = bt_str("preempt"),
+			.weight = 1,
+		};
+		stage->scripts[i].keeps = " n1 n2 n3 n4 n5 n6 n7 n8 n9 ";
+	}
+	bt_config_init_default(&stage->t.config, NULL);
+	stage->t.config.extenders = stage->extenders;
+	stage->t.config.extender_n = n;
+}
+
+static void raise_curtain(struct stage *stage, uint32_t node_n)
+{
+	const struct bt_engine_options options = {
+		.extending = {
+			.filter = filter, .prioritize = prioritize, .preempt = preempt, .context = stage}};
+	char name[16];
+
+	start(&stage->t, &options);
+	for (uint32_t i = 1; i <= node_n; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		add_node(&stage->t, name, "2");
+	}
+}
+
+static uint32_t slot_of(const struct stage *stage, const char *name)
+{
+	const struct bt_cache *cache = bt_engine_cache(stage->t.engine);
+
+	return bt_snapshot_find(cache->snapshot, bt_intern_find(cache->dictionary->intern, bt_str(name)));
+}
+
+#define AFTER " no new claims to deallocate, preemption: "
+
+static void a_pod_goes_where_every_extender_lets_it(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 2);
+	s.scripts[0].keeps = " n1 n3 ";
+	s.scripts[1].keeps = " n3 n2 ";
+	raise_curtain(&s, 3);
+	struct bt_decision decision = decide(&s.t, add_pod(&s.t, "name: p", CPU("1"), ""));
+	assert_int_equal(decision.outcome, BT_PLACED);
+	assert_int_equal(decision.node_ix, slot_of(&s, "n3"));
+	/* The second one is asked about what the first one leaves. A single node gets no points. */
+	assert_int_equal(s.scripts[1].filtered_n, 2);
+	assert_int_equal(s.scripts[0].asked_n, 1);
+	end(&s.t);
+}
+
+static void what_extenders_say_is_counted_like_reasons(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 2);
+	s.scripts[0].keeps = " n1 n2 n5 ";
+	s.scripts[0].refuses = " n3 n4 n1 ";
+	s.scripts[0].unresolvable = " n4 ";
+	s.scripts[1].keeps = "";
+	s.scripts[1].refuses = " n2 ";
+	s.scripts[1].unresolvable = " n1 ";
+	raise_curtain(&s, 6);
+	add_pod(&s.t, "name: full", "nodeName: n6, priority: 9, " CPU("2"), "");
+	/* n1 was kept by the first one whatever else that said; n5 is dropped without a word. */
+	assert_string_equal(message(&s.t, add_pod(&s.t, "name: p", CPU("1"), "")),
+		"0/6 nodes are available: 1 Insufficient cpu, 2 not today, 2 too old." AFTER
+		"0/6 nodes are available: 3 No preemption victims found for incoming pod, 3 Preemption is "
+		"not "
+		"helpful for scheduling.");
+	struct bt_refusal refusal;
+	bt_explanation_refusal(s.t.engine, &s.t.explanation, 1, &refusal);
+	assert_string_equal(refusal.plugin, "Extender");
+	assert_int_equal(refusal.rejection.code, BT_UNSCHEDULABLE);
+	end(&s.t);
+}
+
+static void what_it_says_of_nodes_it_was_not_asked_about_counts(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 2);
+	s.scripts[0].keeps = " n2 n3 ";
+	s.scripts[0].refuses = " n1 ";
+	s.scripts[0].strangers = " elsewhere n4 ";
+	s.scripts[1].keeps = "";
+	s.scripts[1].refuses = " n2 n3 ";
+	s.scripts[1].strangers = " elsewhere n1 ";
+	raise_curtain(&s, 5);
+	add_pod(&s.t, "name: full", "nodeName: n4, priority: 9, " CPU("2"), "");
+	add_pod(&s.t, "name: full-too", "nodeName: n5, priority: 9, " CPU("2"), "");
+	/* n4 instead of what the plugin says, n1 instead of what the first one said, and one that nobody
+	 * knows. */
+	assert_string_equal(message(&s.t, add_pod(&s.t, "name: p", CPU("1"), "")),
+		"0/5 nodes are available: 1 Insufficient cpu, 2 not today, 3 stranger." AFTER
+		"0/5 nodes are available: 5 No preemption victims found for incoming pod.");
+	end(&s.t);
+}
+
+static void the_message_of_a_cycle_does_not_ask_again(void **state)
+{
+	struct bt_messages messages = {.engine = NULL};
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].keeps = "";
+	s.scripts[0].refuses = " n1 n2 ";
+	raise_curtain(&s, 2);
+	uint32_t pod = add_pod(&s.t, "name: p", CPU("1"), ""), like = add_pod(&s.t, "name: q", CPU("1"), "");
+	struct bt_decision decision;
+
+	messages.engine = s.t.engine;
+	assert_int_equal(bt_engine_pop(s.t.engine), pod);
+	bt_engine_begin(s.t.engine, pod, &decision);
+	s.scripts[0].error = "it would say something else now";
+	assert_non_null(strstr(bt_messages_of(&messages, pod).ptr, "2 not today"));
+	assert_int_equal(s.scripts[0].asked_n, 1);
+	bt_engine_end(s.t.engine, &decision);
+	/* A pod of the same kind has a cycle, and a message, of its own. */
+	assert_int_equal(bt_engine_pop(s.t.engine), like);
+	bt_engine_begin(s.t.engine, like, &decision);
+	assert_int_equal(decision.outcome, BT_FAILED);
+	assert_string_equal(bt_messages_of(&messages, like).ptr, "it would say something else now");
+	assert_int_equal(s.scripts[0].asked_n, 2);
+	bt_engine_end(s.t.engine, &decision);
+	bt_messages_fini(&messages);
+	end(&s.t);
+}
+
+/* Of two free CPUs of four, and two of two, least allocated prefers the latter; empty, the former. */
+static void nodes_that_come_as_objects_are_scored_as_if_they_were_empty(void **state)
+{
+	for (int objects = 0; objects < 2; objects++) {
+		struct stage s;
+
+		open_stage(state, &s, 1);
+		s.extenders[0].prioritize_verb = bt_str("");
+		s.scripts[0].keeps = " large small ";
+		s.scripts[0].objects = objects;
+		raise_curtain(&s, 0);
+		add_node(&s.t, "large", "4");
+		add_node(&s.t, "small", "2");
+		add_pod(&s.t, "name: load", "nodeName: large, " CPU("2"), "");
+		struct bt_decision decision = decide(&s.t, add_pod(&s.t, "name: p", CPU("500m"), ""));
+
+		assert_int_equal(decision.node_ix, slot_of(&s, objects ? "large" : "small"));
+		end(&s.t);
+	}
+}
+
+static void nodes_dropped_without_a_word_have_no_reason(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].keeps = "";
+	raise_curtain(&s, 2);
+	assert_string_equal(message(&s.t, add_pod(&s.t, "name: p", CPU("1"), "")),
+		"0/2 nodes are available:" AFTER
+		"0/2 nodes are available: 2 Preemption is not helpful for scheduling.");
+	end(&s.t);
+}
+
+/* Where PreFilter has narrowed the nodes, those without a word count among the ones that it left out. */
+static void nodes_dropped_without_a_word_look_left_out(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].keeps = "";
+	raise_curtain(&s, 3);
+	uint32_t pod = add_pod(&s.t, "name: p",
+		"affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: "
+		"{nodeSelectorTerms: "
+		"[{matchFields: [{key: metadata.name, operator: In, values: [n2]}]}]}}}, " CPU("1"),
+		"");
+	assert_string_equal(message(&s.t, pod),
+		"0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity]." AFTER
+		"0/3 nodes are available: 3 Preemption is not helpful for scheduling.");
+	assert_int_equal(s.scripts[0].filtered_n, 1);
+	end(&s.t);
+}
+
+static void an_extender_that_fails_fails_the_cycle_unless_it_may_be_ignored(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 2);
+	s.extenders[0].ignorable = true;
+	s.scripts[0].error = "connection refused";
+	s.scripts[1].keeps = " n2 n1 ";
+	raise_curtain(&s, 3);
+	uint32_t pod = add_pod(&s.t, "name: p", CPU("1"), "");
+	assert_int_equal(decide(&s.t, pod).outcome, BT_PLACED);
+	/* It is asked last, although it comes first. */
+	assert_int_equal(s.scripts[0].filtered_n, 2);
+	s.scripts[1].error = "failed filter with extender at URL http://1/filter, code 500";
+	pod = add_pod(&s.t, "name: q", CPU("1"), "");
+	assert_int_equal(decide(&s.t, pod).outcome, BT_FAILED);
+	assert_string_equal(message(&s.t, pod), s.scripts[1].error);
+	end(&s.t);
+}
+
+static void an_extender_may_not_invent_nodes(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].names = "n2";
+	raise_curtain(&s, 2);
+	add_pod(&s.t, "name: full", "nodeName: n2, priority: 9, " CPU("2"), "");
+	assert_string_equal(message(&s.t, add_pod(&s.t, "name: p", CPU("1"), "")),
+		"extender \"http://0\" claims a filtered node \"n2\" which is not found in the input node "
+		"list");
+	s.scripts[0].names = "n77";
+	assert_string_equal(message(&s.t, add_pod(&s.t, "name: q", CPU("1"), "")),
+		"extender \"http://0\" claims a filtered node \"n77\" which is not found in the input node "
+		"list");
+	end(&s.t);
+}
+
+static void an_extender_is_asked_about_pods_that_want_its_resources(void **state)
+{
+	struct bt_extender_resource resources[] = {
+		{.name = bt_str("example.com/a")}, {.name = bt_str("example.com/b")}};
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.extenders[0].resources = resources;
+	s.extenders[0].resource_n = 2;
+	s.scripts[0].keeps = "";
+	raise_curtain(&s, 2);
+	assert_int_equal(decide(&s.t, add_pod(&s.t, "name: p", CPU("1"), "")).outcome, BT_PLACED);
+	assert_int_equal(s.scripts[0].asked_n, 0);
+	assert_int_equal(bt_engine_counts(s.t.engine).by_columns_n, 1);
+	uint32_t pod = add_pod(&s.t, "name: q",
+		"containers: [{name: a}], initContainers: [{name: i, resources: {requests: {example.com/b: "
+		"'0'}}}]",
+		"");
+	assert_int_equal(decide(&s.t, pod).outcome, BT_REFUSED);
+	assert_true(s.scripts[0].asked_n > 0);
+	end(&s.t);
+}
+
+static void points_count_ten_times_their_weight(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 3);
+	s.extenders[1].weight = 3;
+	s.scripts[0].likes = "n2";
+	s.scripts[0].points = 5;
+	s.scripts[1].likes = "n3";
+	s.scripts[1].points = 2;
+	s.scripts[2].likes = "n1";
+	s.scripts[2].points = 10;
+	s.scripts[2].error = "out of order";
+	s.extenders[2].ignorable = true;
+	raise_curtain(&s, 3);
+	uint32_t pod = add_pod(&s.t, "name: p", CPU("1"), "");
+	bt_engine_explain(s.t.engine, pod, &s.t.explanation);
+	const struct bt_evaluation *e = &s.t.explanation.evaluation;
+	assert_int_equal(e->feasible_n, 3);
+	assert_int_equal(e->totals[1] - e->totals[0], 50);
+	assert_int_equal(e->totals[2] - e->totals[0], 60);
+	assert_int_equal(decide(&s.t, pod).node_ix, slot_of(&s, "n3"));
+	end(&s.t);
+}
+
+static void a_promised_node_needs_the_extenders_too(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].keeps = " n2 ";
+	raise_curtain(&s, 2);
+	uint32_t pod = add_pod(&s.t, "name: p", CPU("1"), "nominatedNodeName: n1");
+	assert_int_equal(decide(&s.t, pod).node_ix, slot_of(&s, "n2"));
+	end(&s.t);
+}
+
+/* ---- preemption ---- */
+
+static void fill(struct stage *s)
+{
+	add_pod(&s->t, "name: a, uid: ua", "nodeName: n1, priority: 1, " CPU("1"),
+		"startTime: '2026-01-01T00:00:00Z'");
+	add_pod(&s->t, "name: b, uid: ub", "nodeName: n1, priority: 2, " CPU("1"),
+		"startTime: '2026-01-02T00:00:00Z'");
+	add_pod(&s->t, "name: c, uid: uc", "nodeName: n2, priority: 3, " CPU("2"),
+		"startTime: '2026-01-03T00:00:00Z'");
+}
+
+static void extenders_choose_among_candidates(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 2);
+	s.scripts[0].candidates_as_they_are = " n1 n2 ";
+	s.scripts[1].candidates_as_they_are = " n2 ";
+	raise_curtain(&s, 2);
+	fill(&s);
+	struct bt_decision decision = decide(&s.t, add_pod(&s.t, "name: p", "priority: 7, " CPU("1"), ""));
+	assert_int_equal(decision.nominated_ix, slot_of(&s, "n2"));
+	assert_int_equal(decision.victim_n, 1);
+	assert_int_equal(s.scripts[1].preempted_n, 2);
+	end(&s.t);
+}
+
+static void extenders_name_the_victims(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].candidate = "n1";
+	s.scripts[0].victims[0] = "ub";
+	s.scripts[0].victims[1] = "ua";
+	raise_curtain(&s, 2);
+	fill(&s);
+	uint32_t pod = add_pod(&s.t, "name: p", "priority: 7, " CPU("1"), "");
+	struct bt_decision decision = decide(&s.t, pod);
+	assert_int_equal(decision.victim_n, 2);
+	assert_int_equal(decision.victims[0].priority, 2);
+	assert_int_equal(decision.victims[1].priority, 1);
+	end(&s.t);
+}
+
+static void no_candidate_may_be_left(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 2);
+	s.scripts[1].candidates_as_they_are = " n1 n2 ";
+	raise_curtain(&s, 2);
+	fill(&s);
+	uint32_t pod = add_pod(&s.t, "name: p", "priority: 7, " CPU("1"), "");
+	assert_int_equal(decide(&s.t, pod).nominated_ix, BT_NO_NODE);
+	/* Nobody after the one that took the last candidate is asked. */
+	assert_int_equal(s.scripts[1].asked_n, 0);
+	assert_string_equal(message(&s.t, pod),
+		"0/2 nodes are available: 2 Insufficient cpu." AFTER "no candidate node for preemption");
+	end(&s.t);
+}
+
+struct mistake {
+	const char *candidate, *victim, *error, *text;
+};
+
+static const struct mistake mistakes[] = {
+	{"n1", NULL, NULL, "expected at least one victim pod on node \"n1\""},
+	{"n9", "ua", NULL, "nodeinfo not found for node name \"n9\""},
+	{"n1", "uc", NULL,
+		"extender: http://0 claims to preempt pod (UID: &{uc}) on node: n1, but the pod is not found "
+		"on that "
+		"node"},
+	{"n1", "ua", "connection refused", "connection refused"},
+};
+
+static void an_extender_that_errs_about_victims_fails_preemption(void **state)
+{
+	for (size_t i = 0; i < COUNT_OF(mistakes); i++) {
+		struct bt_buf want = {0};
+		struct stage s;
+
+		open_stage(state, &s, 1);
+		s.scripts[0].candidate = mistakes[i].candidate;
+		s.scripts[0].victims[0] = mistakes[i].victim;
+		s.scripts[0].error = mistakes[i].error;
+		s.extenders[0].filter_verb = bt_str("");
+		raise_curtain(&s, 2);
+		fill(&s);
+		uint32_t pod = add_pod(&s.t, "name: p", "priority: 7, " CPU("1"), "nominatedNodeName: n2");
+		assert_int_equal(decide(&s.t, pod).nominated_ix, BT_NO_NODE);
+		bt_buf_printf(&want, "0/2 nodes are available: 2 Insufficient cpu. preemption: %s",
+			mistakes[i].text);
+		assert_string_equal(message(&s.t, pod), want.ptr);
+		/* An error leaves a promise as it is. */
+		assert_int_equal(bt_ledger_pod(bt_engine_cache(s.t.engine)->ledger, pod)->nominated_ix,
+			slot_of(&s, "n2"));
+		bt_buf_fini(&want);
+		end(&s.t);
+	}
+}
+
+static void an_extender_that_may_be_ignored_leaves_the_candidates(void **state)
+{
+	for (size_t i = 1; i < COUNT_OF(mistakes); i++) {
+		struct stage s;
+
+		open_stage(state, &s, 1);
+		s.extenders[0].ignorable = true;
+		s.scripts[0].candidate = mistakes[i].candidate;
+		s.scripts[0].victims[0] = mistakes[i].victim;
+		s.scripts[0].error = mistakes[i].error;
+		raise_curtain(&s, 2);
+		fill(&s);
+		struct bt_decision decision =
+			decide(&s.t, add_pod(&s.t, "name: p", "priority: 7, " CPU("1"), ""));
+		assert_int_equal(decision.nominated_ix, slot_of(&s, "n1"));
+		end(&s.t);
+	}
+}
+
+/* A node without victims is left out of what an extender that may be ignored says. */
+static void an_ignorable_extenders_nodes_without_victims_go(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.extenders[0].ignorable = true;
+	s.scripts[0].candidate = "n1";
+	s.scripts[0].candidates_as_they_are = " n2 ";
+	raise_curtain(&s, 2);
+	fill(&s);
+	struct bt_decision decision = decide(&s.t, add_pod(&s.t, "name: p", "priority: 7, " CPU("1"), ""));
+	assert_int_equal(decision.nominated_ix, slot_of(&s, "n2"));
+	end(&s.t);
+}
+
+static void violations_are_those_that_the_extender_counts(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].candidate = "n1";
+	s.scripts[0].victims[0] = "ua";
+	s.scripts[0].violation_n = 1;
+	s.scripts[0].candidates_as_they_are = " n2 ";
+	raise_curtain(&s, 2);
+	fill(&s);
+	struct bt_decision decision = decide(&s.t, add_pod(&s.t, "name: p", "priority: 7, " CPU("1"), ""));
+	assert_int_equal(decision.nominated_ix, slot_of(&s, "n2"));
+	end(&s.t);
+}
+
+/* What an extender said once need not hold the next time. */
+static void an_extender_is_asked_again_though_nothing_changed(void **state)
+{
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	raise_curtain(&s, 2);
+	fill(&s);
+	assert_int_equal(decide(&s.t, add_pod(&s.t, "name: p", "priority: 7, " CPU("1"), "")).victim_n, 0);
+	s.scripts[0].candidates_as_they_are = " n1 ";
+	assert_int_equal(decide(&s.t, add_pod(&s.t, "name: q", "priority: 7, " CPU("1"), "")).victim_n, 1);
+	end(&s.t);
+}
+
+static void without_a_frontend_extenders_are_not_asked(void **state)
+{
+	const struct bt_engine_options options = {0};
+	struct stage s;
+
+	open_stage(state, &s, 1);
+	s.scripts[0].keeps = "";
+	start(&s.t, &options);
+	add_node(&s.t, "n1", "2");
+	assert_int_equal(decide(&s.t, add_pod(&s.t, "name: p", CPU("1"), "")).outcome, BT_PLACED);
+	end(&s.t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(a_pod_goes_where_every_extender_lets_it),
+		FIXTURE_TEST(what_extenders_say_is_counted_like_reasons),
+		FIXTURE_TEST(what_it_says_of_nodes_it_was_not_asked_about_counts),
+		FIXTURE_TEST(the_message_of_a_cycle_does_not_ask_again),
+		FIXTURE_TEST(nodes_that_come_as_objects_are_scored_as_if_they_were_empty),
+		FIXTURE_TEST(nodes_dropped_without_a_word_have_no_reason),
+		FIXTURE_TEST(nodes_dropped_without_a_word_look_left_out),
+		FIXTURE_TEST(an_extender_that_fails_fails_the_cycle_unless_it_may_be_ignored),
+		FIXTURE_TEST(an_extender_may_not_invent_nodes),
+		FIXTURE_TEST(an_extender_is_asked_about_pods_that_want_its_resources),
+		FIXTURE_TEST(points_count_ten_times_their_weight),
+		FIXTURE_TEST(a_promised_node_needs_the_extenders_too),
+		FIXTURE_TEST(extenders_choose_among_candidates),
+		FIXTURE_TEST(extenders_name_the_victims),
+		FIXTURE_TEST(no_candidate_may_be_left),
+		FIXTURE_TEST(an_extender_that_errs_about_victims_fails_preemption),
+		FIXTURE_TEST(an_extender_that_may_be_ignored_leaves_the_candidates),
+		FIXTURE_TEST(an_ignorable_extenders_nodes_without_victims_go),
+		FIXTURE_TEST(violations_are_those_that_the_extender_counts),
+		FIXTURE_TEST(an_extender_is_asked_again_though_nothing_changed),
+		FIXTURE_TEST(without_a_frontend_extenders_are_not_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,873 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The cycle of a PodGroup: all or nothing, in which order, why not, and when again. Texts and places are
+ * those of kube-scheduler v1.36.3.
+ */
+#include "object_fixture.h"
+
+#include "engine/base/mem.h"
+#include "engine/flow/cycle/group_cycle.h"
+#include "engine/flow/cycle/hints.h"
+#include "engine/flow/cycle/source.h"
+
+#define SIZE(cpu) "containers: [{name: a, resources: {requests: {cpu: '" cpu "'}}}]"
+#define RING	  "schedulingGroup: {podGroupName: ring}, "
+#define WAITS                                                                                                \
+	"pod group is unschedulable, waiting for minCount pods from a gang to be scheduled, one or more "    \
+	"plugins asked to wait and no plugin rejected pod"
+#define MEMBERS 8
+
+struct trial {
+	struct fixture *f;
+	struct bt_config config;
+	struct bt_engine *engine;
+	int64_t now_ns;
+	struct bt_group_decision group;
+	char messages[MEMBERS][512];
+	/* What was against members themselves, in the order in which they were decided. */
+	struct {
+		uint32_t pod_ix;
+		char text[512];
+	} own[MEMBERS];
+	uint32_t own_n;
+};
+
+/* One more profile, like the first but for its name. */
+static void add_profile(struct bt_config *config, const char *name)
+{
+	struct bt_profile_config *profiles = bt_arena_zalloc(&config->arena, 2 * sizeof(*profiles));
+
+	profiles[0] = profiles[1] = config->profiles[0];
+	profiles[1].scheduler_name = bt_str(name);
+	config->profiles = profiles;
+	config->profile_n = 2;
+}
+
+static void begin_with(struct trial *t, void **state, const char *gate_list, struct bt_engine_options options)
+{
+	struct bt_config_errors errors = {0};
+	struct bt_gates gates;
+	struct bt_buf why = {0};
+
+	*t = (struct trial){.f = *state, .now_ns = 1000 * BT_QUEUE_SECOND};
+	bt_gates_init(&gates);
+	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
+	bt_config_init_default(&t->config, &gates);
+	add_profile(&t->config, "other");
+	options.clock = bt_clock_virtual(&t->now_ns);
+	options.strict_order = true;
+	t->engine = bt_engine_create(&t->config, &options, &errors);
+	assert_non_null(t->engine);
+	bt_config_errors_fini(&errors);
+	bt_buf_fini(&why);
+}
+
+static void begin(struct trial *t, void **state)
+{
+	begin_with(t, state, "GenericWorkload=true,GangScheduling=true", (struct bt_engine_options){0});
+}
+
+static void begin_by_events(struct trial *t, void **state)
+{
+	begin_with(t, state, "GenericWorkload=true,GangScheduling=true",
+		(struct bt_engine_options){.groups_by_events = true});
+}
+
+static void end(struct trial *t)
+{
+	bt_engine_destroy(t->engine);
+	bt_config_fini(&t->config);
+}
+
+static void apply(struct trial *t, const char *text)
+{
+	enum bt_entry entry;
+	uint32_t ix;
+
+	assert_int_equal(bt_engine_apply(t->engine, fixture_read(t->f, text), &entry, &ix), BT_OK);
+}
+
+static void add_node(struct trial *t, const char *name, const char *cpu)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: '%s', "
+		"memory: 8Gi, pods: '10'}}}",
+		name, cpu);
+	apply(t, text);
+}
+
+static void add_ring(struct trial *t, int min_count)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: ring, namespace: "
+		"default}, spec: {schedulingPolicy: {gang: {minCount: %d}}}}",
+		min_count);
+	apply(t, text);
+}
+
+static uint32_t add_pod(struct trial *t, const char *spec, enum bt_entry wanted)
+{
+	char text[512];
+	enum bt_entry entry;
+	uint32_t ix;
+
+	t->now_ns += 1000000;
+	snprintf(text, sizeof(text), "%s%s",
+		strstr(spec, "schedulerName") ? "" : "schedulerName: default-scheduler, ", spec);
+	assert_int_equal(bt_engine_add_pod(t->engine, fixture_read_pod(t->f, text), &entry, &ix), BT_OK);
+	assert_int_equal(entry, wanted);
+	return ix;
+}
+
+static void note(void *context, struct bt_engine *engine, struct bt_decision *decision)
+{
+	struct trial *t = context;
+	struct bt_explanation explanation = {0};
+	struct bt_buf text = {0};
+
+	assert_true(t->own_n < MEMBERS);
+	bt_buf_text(&text, "");
+	if (decision->outcome != BT_PLACED) {
+		bt_engine_explain(engine, decision->pod_ix, &explanation);
+		bt_engine_message(engine, &explanation, &text);
+	}
+	t->own[t->own_n].pod_ix = decision->pod_ix;
+	snprintf(t->own[t->own_n].text, sizeof(t->own[0].text), "%s", text.ptr);
+	t->own_n++;
+	bt_explanation_fini(&explanation);
+	bt_buf_fini(&text);
+}
+
+static struct bt_str own_of(const struct trial *t, uint32_t pod_ix)
+{
+	for (uint32_t i = 0; i < t->own_n; i++) {
+		if (t->own[i].pod_ix == pod_ix) {
+			return bt_str(t->own[i].text);
+		}
+	}
+	return bt_str("");
+}
+
+/* Decides the group of the pod that is popped now, which is to be this one. */
+static void decide(struct trial *t, uint32_t pod_ix)
+{
+	const struct bt_group_watch watch = {note, t};
+	struct bt_buf text = {0};
+
+	t->own_n = 0;
+	assert_int_equal(bt_engine_pop(t->engine), pod_ix);
+	assert_true(bt_engine_in_group(t->engine, pod_ix));
+	bt_engine_decide_group(t->engine, pod_ix, &watch, &t->group);
+	assert_true(t->group.member_n <= MEMBERS);
+	for (uint32_t i = 0; i < t->group.member_n; i++) {
+		bt_buf_clear(&text);
+		bt_buf_text(&text, "");
+		if (t->group.members[i].decision.outcome != BT_PLACED) {
+			bt_engine_group_message(t->engine, &t->group, i,
+				own_of(t, t->group.members[i].decision.pod_ix),
+				own_of(t, t->group.members[t->group.culprit].decision.pod_ix), &text);
+		}
+		snprintf(t->messages[i], sizeof(t->messages[i]), "%s", text.ptr);
+	}
+	bt_buf_fini(&text);
+}
+
+static void assert_member(const struct trial *t, uint32_t i, uint32_t pod_ix, enum bt_outcome outcome)
+{
+	assert_true(i < t->group.member_n);
+	assert_int_equal(t->group.members[i].decision.pod_ix, pod_ix);
+	assert_int_equal(t->group.members[i].decision.outcome, outcome);
+}
+
+static struct bt_queue_info info(const struct trial *t, uint32_t pod_ix)
+{
+	return bt_queue_info(bt_engine_queue(t->engine), pod_ix);
+}
+
+static bool is_blamed(const struct trial *t, uint32_t pod_ix, const char *plugin)
+{
+	uint32_t rejectors = info(t, pod_ix).rejectors;
+
+	for (uint32_t rest = rejectors; rest; rest &= rest - 1) {
+		if (strcmp(bt_hints_name((uint32_t)__builtin_ctz(rest)), plugin) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Somebody else binds a pod that waits. Pods have the number of their name as index here. */
+static void bind_by_others(struct trial *t, uint32_t pod_ix, const char *spec, const char *node)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: pod-%" PRIu32
+		"}, spec: {schedulerName: default-scheduler, nodeName: %s, %s}}",
+		pod_ix, node, spec);
+	assert_int_equal(bt_engine_update_pod(t->engine, pod_ix, &fixture_read(t->f, text)->pod), BT_OK);
+	assert_int_equal(info(t, pod_ix).where, BT_WAIT_NOWHERE);
+}
+
+static uint64_t scheduled(const struct trial *t)
+{
+	const struct bt_engine_counts counts = bt_engine_counts(t->engine);
+
+	assert_int_equal(counts.sets.assumed, 0);
+	assert_int_equal(counts.queue.in_flight, 0);
+	return counts.sets.scheduled;
+}
+
+static void assert_gate(struct trial *t, uint32_t pod_ix, const char *reason)
+{
+	struct bt_explanation explanation = {0};
+
+	assert_int_equal(info(t, pod_ix).where, BT_WAIT_GATED);
+	bt_engine_explain(t->engine, pod_ix, &explanation);
+	assert_true(explanation.gated);
+	assert_string_equal(explanation.refusal.plugin, "GangScheduling");
+	assert_string_equal(explanation.refusal.text, reason);
+	bt_explanation_fini(&explanation);
+}
+
+/* ---- entering ---- */
+
+static void members_wait_for_the_group_then_for_each_other(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	uint32_t first = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED);
+	assert_gate(&t, first, "waiting for pods's pod group \"ring\" to appear in scheduling queue");
+	add_ring(&t, 2);
+	assert_gate(&t, first, "waiting for minCount pods from a gang to appear in scheduling queue");
+	add_pod(&t, "schedulingGroup: {podGroupName: star}, " SIZE("1"), BT_ENTERED_GATED);
+	assert_int_equal(info(&t, first).where, BT_WAIT_GATED);
+	uint32_t second = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	assert_int_equal(info(&t, first).where, BT_WAIT_ACTIVE);
+	assert_int_equal(info(&t, second).where, BT_WAIT_ACTIVE);
+	end(&t);
+}
+
+static void pods_on_nodes_are_members_too(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "4");
+	add_ring(&t, 2);
+	add_pod(&t, RING "nodeName: n1, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	uint32_t pod = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, pod);
+	assert_member(&t, 0, pod, BT_PLACED);
+	assert_int_equal(scheduled(&t), 2);
+	end(&t);
+}
+
+static void without_the_gates_groups_mean_nothing(void **state)
+{
+	struct trial t;
+	struct bt_decision decision;
+
+	begin_with(&t, state, "", (struct bt_engine_options){0});
+	add_node(&t, "n1", "4");
+	uint32_t pod = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	add_ring(&t, 5);
+	assert_false(bt_engine_in_group(t.engine, pod));
+	assert_int_equal(bt_engine_pop(t.engine), pod);
+	bt_engine_decide(t.engine, pod, &decision);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_POD_GROUP, bt_str("default"), bt_str("ring")),
+		BT_OK);
+	end(&t);
+}
+
+/* ---- all or nothing ---- */
+
+static void nobody_is_placed_unless_enough_are(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "2");
+	add_ring(&t, 3);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
+		 c = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_int_equal(t.group.member_n, 3);
+	assert_member(&t, 0, a, BT_REFUSED);
+	assert_member(&t, 1, b, BT_REFUSED);
+	assert_member(&t, 2, c, BT_REFUSED);
+	assert_string_equal(t.messages[0], WAITS);
+	assert_string_equal(t.messages[1], WAITS);
+	/* The last one was decided with the others on their nodes. */
+	assert_string_equal(t.messages[2], "0/1 nodes are available: 1 Insufficient cpu. no new claims to "
+					   "deallocate, preemption: 0/1 nodes "
+					   "are available: 1 No preemption victims found for incoming pod.");
+	assert_int_equal(scheduled(&t), 0);
+	end(&t);
+}
+
+static void refused_members_come_back_by_backoff_only(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "1");
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_int_equal(info(&t, a).where, BT_WAIT_BACKOFF);
+	assert_int_equal(info(&t, a).rejectors, 0);
+	assert_int_equal(info(&t, b).where, BT_WAIT_BACKOFF);
+	assert_true(is_blamed(&t, b, "NodeResourcesFit"));
+	assert_false(is_blamed(&t, b, "GangScheduling"));
+	/* The one that a plugin refused is popped early, as nobody else is there, and brings the other along.
+	 */
+	add_node(&t, "n2", "1");
+	decide(&t, b);
+	assert_int_equal(t.group.member_n, 2);
+	assert_member(&t, 0, a, BT_PLACED);
+	assert_member(&t, 1, b, BT_PLACED);
+	assert_int_equal(scheduled(&t), 2);
+	end(&t);
+}
+
+static void where_time_stands_still_they_wait_for_events(void **state)
+{
+	struct trial t;
+
+	begin_by_events(&t, state);
+	add_node(&t, "n1", "1");
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	add_node(&t, "n2", "1");
+	decide(&t, b);
+	assert_member(&t, 0, a, BT_PLACED);
+	assert_member(&t, 1, b, BT_PLACED);
+	end(&t);
+}
+
+/* One of three is too large; where the first of the others fits, there is no room for the last. */
+struct crowded {
+	uint32_t large, first, last;
+};
+
+static struct crowded decide_crowded(struct trial *t, void **state)
+{
+	struct crowded c;
+
+	begin_by_events(t, state);
+	add_node(t, "n1", "1");
+	add_ring(t, 2);
+	c.large = add_pod(t, RING "priority: 9, " SIZE("3"), BT_ENTERED_GATED);
+	c.first = add_pod(t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	c.last = add_pod(t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(t, c.large);
+	assert_member(t, 0, c.large, BT_REFUSED);
+	assert_member(t, 1, c.first, BT_REFUSED);
+	assert_member(t, 2, c.last, BT_REFUSED);
+	assert_int_equal(bt_engine_pop(t->engine), BT_NO_POD);
+	return c;
+}
+
+static void who_is_refused_beside_others_waits_for_its_group_too(void **state)
+{
+	struct trial t;
+	struct crowded c = decide_crowded(&t, state);
+
+	assert_true(is_blamed(&t, c.large, "NodeResourcesFit"));
+	assert_false(is_blamed(&t, c.large, "GangScheduling"));
+	assert_false(is_blamed(&t, c.first, "NodeResourcesFit"));
+	assert_true(is_blamed(&t, c.first, "GangScheduling"));
+	assert_true(is_blamed(&t, c.last, "NodeResourcesFit"));
+	assert_true(is_blamed(&t, c.last, "GangScheduling"));
+	end(&t);
+}
+
+static void who_was_refused_beside_a_pod_is_tried_again_when_others_bind_that_one(void **state)
+{
+	struct trial t;
+	struct crowded c = decide_crowded(&t, state);
+
+	bind_by_others(&t, c.first, RING SIZE("1"), "n9");
+	decide(&t, c.last);
+	assert_member(&t, 0, c.large, BT_REFUSED);
+	assert_member(&t, 1, c.last, BT_PLACED);
+	end(&t);
+}
+
+static void who_was_refused_beside_a_pod_is_tried_again_when_the_group_needs_fewer(void **state)
+{
+	struct trial t;
+	struct crowded c = decide_crowded(&t, state);
+
+	bt_engine_remove_pod(t.engine, c.first);
+	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_POD_GROUP, bt_str("default"), bt_str("ring")),
+		BT_OK);
+	add_ring(&t, 1);
+	decide(&t, c.last);
+	assert_member(&t, 0, c.large, BT_REFUSED);
+	assert_member(&t, 1, c.last, BT_PLACED);
+	assert_int_equal(scheduled(&t), 1);
+	end(&t);
+}
+
+/* What is on the node now is there to stay: only an event that its refuser cares for helps. */
+static void who_is_refused_beside_members_that_are_placed_does_not_wait_for_its_group(void **state)
+{
+	struct trial t;
+
+	begin_by_events(&t, state);
+	add_node(&t, "n1", "1");
+	add_ring(&t, 1);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_PLACED);
+	assert_member(&t, 1, b, BT_REFUSED);
+	assert_true(is_blamed(&t, b, "NodeResourcesFit"));
+	assert_false(is_blamed(&t, b, "GangScheduling"));
+	end(&t);
+}
+
+static void more_than_enough_may_stay_behind(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "2");
+	add_ring(&t, 2);
+	uint32_t large = add_pod(&t, RING "priority: 9, " SIZE("3"), BT_ENTERED_GATED),
+		 a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, large);
+	assert_member(&t, 0, large, BT_REFUSED);
+	assert_member(&t, 1, a, BT_PLACED);
+	assert_member(&t, 2, b, BT_PLACED);
+	assert_int_equal(scheduled(&t), 2);
+	/* When the first of the others was to be bound there were too few yet, and Permit wakes who waits. */
+	assert_int_equal(info(&t, large).where, BT_WAIT_ACTIVE);
+	/* Later members are alone, and there are enough. */
+	add_node(&t, "n2", "4");
+	decide(&t, large);
+	assert_int_equal(t.group.member_n, 1);
+	assert_member(&t, 0, large, BT_PLACED);
+	end(&t);
+}
+
+static void a_basic_group_is_placed_one_by_one(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "1");
+	apply(&t, "{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup, metadata: {name: ring, "
+		  "namespace: default}, "
+		  "spec: {schedulingPolicy: {basic: {}}}}");
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_PLACED);
+	assert_member(&t, 1, b, BT_REFUSED);
+	assert_int_equal(info(&t, b).where, BT_WAIT_BACKOFF);
+	end(&t);
+}
+
+static void members_go_by_priority_then_by_first_attempt(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "8");
+	add_ring(&t, 1);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
+		 c = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, c);
+	assert_member(&t, 0, c, BT_PLACED);
+	assert_member(&t, 1, a, BT_PLACED);
+	assert_member(&t, 2, b, BT_PLACED);
+	end(&t);
+}
+
+static void gated_members_are_not_pulled(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "8");
+	add_ring(&t, 2);
+	uint32_t gated = add_pod(&t, RING "schedulingGates: [{name: g}], " SIZE("1"), BT_ENTERED_GATED),
+		 a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_int_equal(t.group.member_n, 1);
+	assert_member(&t, 0, a, BT_REFUSED);
+	assert_string_equal(t.messages[0], WAITS);
+	assert_int_equal(info(&t, gated).where, BT_WAIT_GATED);
+	assert_int_equal(scheduled(&t), 0);
+	end(&t);
+}
+
+/* ---- errors ---- */
+
+static void members_must_agree_on_the_scheduler(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "8");
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, "schedulerName: other, " RING SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_FAILED);
+	assert_member(&t, 1, b, BT_FAILED);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_string_equal(t.messages[i],
+			"all pods in a single pod group should have the same .spec.schedulerName set, got: "
+			"\"other\" and \"default-scheduler\"");
+	}
+	assert_int_equal(t.own_n, 0);
+	assert_int_equal(info(&t, b).where, BT_WAIT_BACKOFF);
+	assert_int_equal(scheduled(&t), 0);
+	end(&t);
+}
+
+static void when_the_group_has_gone_its_members_fail(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "8");
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_POD_GROUP, bt_str("default"), bt_str("ring")),
+		BT_OK);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_FAILED);
+	assert_member(&t, 1, b, BT_FAILED);
+	assert_string_equal(t.messages[0],
+		"running Permit plugin \"GangScheduling\": failed to get podGroup default/ring: "
+		"podgroup.scheduling.k8s.io \"ring\" not found");
+	assert_string_equal(t.messages[1],
+		"failed to schedule other pod from a pod group: running Permit plugin \"GangScheduling\": "
+		"failed to "
+		"get podGroup default/ring: podgroup.scheduling.k8s.io \"ring\" not found");
+	assert_int_equal(scheduled(&t), 0);
+	assert_gate(&t, a, "waiting for pods's pod group \"ring\" to appear in scheduling queue");
+	end(&t);
+}
+
+static void a_member_that_is_being_deleted_is_left_out(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "8");
+	add_ring(&t, 1);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	bt_ledger_set_terminating(bt_engine_cache(t.engine)->ledger, a, true);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_SKIPPED);
+	assert_member(&t, 1, b, BT_PLACED);
+	assert_int_equal(info(&t, a).where, BT_WAIT_NOWHERE);
+	end(&t);
+}
+
+static void gates_that_berth_does_not_know_are_refused(void **state)
+{
+	static const char *const lists[] = {"GenericWorkload=true,TopologyAwareWorkloadScheduling=true",
+		"GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true",
+		"GenericWorkload=true,DRAWorkloadResourceClaims=true"};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT_OF(lists); i++) {
+		const struct bt_engine_options options = {0};
+		struct bt_config_errors errors = {0};
+		struct bt_config config;
+		struct bt_gates gates;
+		struct bt_buf text = {0};
+
+		bt_gates_init(&gates);
+		assert_int_equal(bt_gates_parse(&gates, bt_str(lists[i]), &text), BT_OK);
+		bt_config_init_default(&config, &gates);
+		assert_null(bt_engine_create(&config, &options, &errors));
+		bt_config_errors_text(&errors, &text);
+		assert_non_null(strstr(text.ptr, "is on, but berth does not do yet what it stands for"));
+		bt_config_errors_fini(&errors);
+		bt_config_fini(&config);
+		bt_buf_fini(&text);
+	}
+}
+
+/* ---- preemption ---- */
+
+static void when_one_preempts_the_whole_group_waits_for_the_victims(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "1");
+	add_node(&t, "n2", "1");
+	uint32_t low = add_pod(&t, "nodeName: n2, priority: -5, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_REFUSED);
+	assert_member(&t, 1, b, BT_REFUSED);
+	assert_string_equal(
+		t.messages[0], "pod group is unschedulable, pod group is waiting for preemption to complete");
+	assert_int_equal(t.group.members[0].decision.nominated_ix, 0);
+	assert_int_equal(t.group.members[1].decision.nominated_ix, 1);
+	assert_int_equal(t.group.members[1].decision.victim_n, 1);
+	assert_int_equal(t.group.members[1].decision.victims[0].pod_ix, low);
+	assert_int_equal(scheduled(&t), 1);
+	bt_engine_remove_pod(t.engine, low);
+	t.now_ns += 3 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_PLACED);
+	assert_member(&t, 1, b, BT_PLACED);
+	assert_int_equal(t.group.members[1].decision.node_ix, 1);
+	assert_int_equal(scheduled(&t), 2);
+	end(&t);
+}
+
+static void victims_leave_even_when_the_group_is_not_placed(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "1");
+	uint32_t low = add_pod(&t, "nodeName: n1, priority: -5, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_member(&t, 0, a, BT_REFUSED);
+	assert_member(&t, 1, b, BT_REFUSED);
+	assert_string_equal(t.messages[0], WAITS);
+	assert_int_equal(t.group.members[0].decision.victim_n, 1);
+	assert_int_equal(t.group.members[0].decision.victims[0].pod_ix, low);
+	assert_int_equal(t.group.members[0].decision.nominated_ix, BT_NO_NODE);
+	end(&t);
+}
+
+#define PORT_8080(cpu)                                                                                       \
+	"containers: [{name: a, ports: [{hostPort: 8080, containerPort: 80}], resources: {requests: {cpu: "  \
+	"'" cpu "'}}}]"
+
+static void a_group_that_is_taken_back_leaves_the_ports_of_its_victims(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "2");
+	add_ring(&t, 2);
+	add_pod(&t, "nodeName: n1, priority: -5, " PORT_8080("1"), BT_ENTERED_SCHEDULED);
+	uint32_t first = add_pod(&t, RING "priority: 9, " PORT_8080("1"), BT_ENTERED_GATED);
+	add_pod(&t, RING "priority: 8, " SIZE("5"), BT_ENTERED_QUEUE);
+	decide(&t, first);
+	assert_int_equal(t.group.members[0].decision.victim_n, 1);
+	assert_int_equal(bt_engine_cache(t.engine)->view.usage->ports[0].n, 1);
+	end(&t);
+}
+
+static void each_preemptor_says_who_lost_the_promise_of_its_node(void **state)
+{
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "1");
+	add_node(&t, "n2", "1");
+	add_pod(&t, "nodeName: n1, priority: -5, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	add_pod(&t, "nodeName: n2, priority: -5, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	uint32_t waiting[2];
+	for (uint32_t i = 0; i < 2; i++) {
+		waiting[i] = add_pod(&t, "priority: 1, " SIZE("1"), BT_ENTERED_QUEUE);
+		bt_ledger_nominate(bt_engine_cache(t.engine)->ledger, waiting[i], i);
+	}
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_GATED);
+	add_pod(&t, RING "priority: 5, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct bt_decision *decision = &t.group.members[i].decision;
+
+		assert_int_equal(decision->outcome, BT_REFUSED);
+		assert_int_equal(decision->unpromised_n, 1);
+		assert_int_equal(decision->unpromised[0], waiting[decision->node_ix]);
+	}
+	end(&t);
+}
+
+static void a_popped_member_has_passed_the_gate_whatever_it_would_say_now(void **state)
+{
+	struct bt_explanation explanation = {0};
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "1");
+	add_ring(&t, 1);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	assert_int_equal(bt_engine_pop(t.engine), a);
+	assert_int_equal(
+		bt_engine_delete_object(t.engine, BT_KIND_POD_GROUP, bt_str("default"), bt_str("ring")),
+		BT_OK);
+	bt_engine_explain(t.engine, a, &explanation);
+	assert_false(explanation.gated);
+	assert_int_equal(explanation.evaluation.feasible_n, 1);
+	bt_explanation_fini(&explanation);
+	end(&t);
+}
+
+/* Pops a member, changes it, and only then decides: nobody is decided, and the other member still waits. */
+static void change_popped(void **state, const char *spec, enum bt_wait wanted)
+{
+	char text[512];
+	struct trial t;
+
+	begin(&t, state);
+	add_node(&t, "n1", "4");
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING SIZE("1"), BT_ENTERED_GATED),
+		 b = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	assert_int_equal(bt_engine_pop(t.engine), a);
+	snprintf(text, sizeof(text),
+		"{apiVersion: v1, kind: Pod, metadata: {namespace: default, name: pod-%" PRIu32
+		"}, spec: {%s}}",
+		a, spec);
+	assert_int_equal(bt_engine_update_pod(t.engine, a, &fixture_read(t.f, text)->pod), BT_OK);
+	bt_engine_decide_group(t.engine, a, NULL, &t.group);
+	assert_int_equal(t.group.member_n, 0);
+	assert_int_equal(info(&t, a).where, wanted);
+	assert_int_equal(info(&t, b).where, BT_WAIT_ACTIVE);
+	scheduled(&t);
+	end(&t);
+}
+
+static void a_popped_member_that_somebody_else_binds_is_theirs(void **state)
+{
+	change_popped(
+		state, "schedulerName: default-scheduler, nodeName: n1, " RING SIZE("1"), BT_WAIT_NOWHERE);
+	change_popped(state, "schedulerName: nobody, nodeName: n1, " RING SIZE("1"), BT_WAIT_NOWHERE);
+}
+
+static void a_popped_member_that_leaves_its_group_is_tried_again_alone(void **state)
+{
+	change_popped(state, "schedulerName: default-scheduler, " SIZE("1"), BT_WAIT_BACKOFF);
+}
+
+/* How often the cycles of a profile's groups had a result. */
+static uint64_t result_n(const struct trial *t, enum bt_measure_group result, uint16_t profile)
+{
+	const struct bt_measure_table *table = &bt_engine_measures(t->engine)->tables[BT_MEASURE_GROUP];
+
+	for (uint32_t i = 0; i < table->cap; i++) {
+		const struct bt_series *series = &table->series[i];
+
+		if (series->n && series->labels[0] == result && series->labels[1] == profile) {
+			return series->n;
+		}
+	}
+	return 0;
+}
+
+static uint64_t deciding_n(const struct trial *t)
+{
+	const struct bt_measure_table *table =
+		&bt_engine_measures(t->engine)->tables[BT_MEASURE_GROUP_DECIDING];
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < table->cap; i++) {
+		n += table->series[i].n;
+	}
+	return n;
+}
+
+/* Source: podGroupCycle: what came of it once for all members, and nothing where members ask for different
+ * schedulers. */
+static void the_cycles_of_a_group_are_measured_by_what_came_of_them(void **state)
+{
+	struct bt_stages *stages = bt_stages_create();
+	struct trial t;
+
+	begin_with(&t, state, "GenericWorkload=true,GangScheduling=true",
+		(struct bt_engine_options){.stages = stages});
+	add_node(&t, "n1", "1");
+	uint32_t low = add_pod(&t, "nodeName: n1, priority: -5, " SIZE("1"), BT_ENTERED_SCHEDULED);
+	add_ring(&t, 2);
+	uint32_t a = add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_GATED);
+	uint32_t b = add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, a);
+	assert_int_equal(result_n(&t, BT_MEASURE_GROUP_UNSCHEDULABLE, 1), 1);
+	add_ring(&t, 1);
+	bt_engine_remove_pod(t.engine, b);
+	t.now_ns += 20 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	decide(&t, a);
+	assert_int_equal(result_n(&t, BT_MEASURE_GROUP_WAITS, 1), 1);
+	bt_engine_remove_pod(t.engine, low);
+	t.now_ns += 20 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	decide(&t, a);
+	assert_int_equal(result_n(&t, BT_MEASURE_GROUP_SCHEDULED, 1), 1);
+	assert_int_equal(deciding_n(&t), 3);
+	uint32_t mixed = add_pod(&t, RING SIZE("1"), BT_ENTERED_QUEUE);
+	add_pod(&t, RING "schedulerName: other, " SIZE("1"), BT_ENTERED_QUEUE);
+	decide(&t, mixed);
+	assert_int_equal(deciding_n(&t), 3);
+	assert_int_equal(result_n(&t, BT_MEASURE_GROUP_ERROR, 0), 0);
+	end(&t);
+	bt_mem_free(stages);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(members_wait_for_the_group_then_for_each_other),
+		FIXTURE_TEST(pods_on_nodes_are_members_too),
+		FIXTURE_TEST(without_the_gates_groups_mean_nothing),
+		FIXTURE_TEST(nobody_is_placed_unless_enough_are),
+		FIXTURE_TEST(refused_members_come_back_by_backoff_only),
+		FIXTURE_TEST(where_time_stands_still_they_wait_for_events),
+		FIXTURE_TEST(who_is_refused_beside_others_waits_for_its_group_too),
+		FIXTURE_TEST(who_was_refused_beside_a_pod_is_tried_again_when_others_bind_that_one),
+		FIXTURE_TEST(who_was_refused_beside_a_pod_is_tried_again_when_the_group_needs_fewer),
+		FIXTURE_TEST(who_is_refused_beside_members_that_are_placed_does_not_wait_for_its_group),
+		FIXTURE_TEST(more_than_enough_may_stay_behind),
+		FIXTURE_TEST(a_basic_group_is_placed_one_by_one),
+		FIXTURE_TEST(members_go_by_priority_then_by_first_attempt),
+		FIXTURE_TEST(gated_members_are_not_pulled),
+		FIXTURE_TEST(members_must_agree_on_the_scheduler),
+		FIXTURE_TEST(when_the_group_has_gone_its_members_fail),
+		FIXTURE_TEST(a_member_that_is_being_deleted_is_left_out),
+		FIXTURE_TEST(gates_that_berth_does_not_know_are_refused),
+		FIXTURE_TEST(when_one_preempts_the_whole_group_waits_for_the_victims),
+		FIXTURE_TEST(victims_leave_even_when_the_group_is_not_placed),
+		FIXTURE_TEST(a_group_that_is_taken_back_leaves_the_ports_of_its_victims),
+		FIXTURE_TEST(each_preemptor_says_who_lost_the_promise_of_its_node),
+		FIXTURE_TEST(a_popped_member_has_passed_the_gate_whatever_it_would_say_now),
+		FIXTURE_TEST(a_popped_member_that_somebody_else_binds_is_theirs),
+		FIXTURE_TEST(a_popped_member_that_leaves_its_group_is_tried_again_alone),
+		FIXTURE_TEST(the_cycles_of_a_group_are_measured_by_what_came_of_them),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Hinters of a profile: their numbers, their masks, and what comes of several of them. What each plugin's
+ * hint says is tests/conformance/test_hints.c's to compare.
+ */
+#include "object_fixture.h"
+
+#include "engine/flow/cycle/hints.h"
+
+struct profile {
+	struct fixture *f;
+	struct bt_config config;
+	struct bt_flow_profile flow;
+	struct bt_hints hints;
+};
+
+static void begin(struct profile *p, void **state, const char *gate_list)
+{
+	struct bt_config_errors errors = {0};
+	struct bt_resolved_profile *resolved = calloc(1, sizeof(*resolved));
+	struct bt_gates gates;
+	struct bt_buf why = {0};
+
+	p->f = *state;
+	bt_gates_init(&gates);
+	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
+	bt_config_init_default(&p->config, &gates);
+	assert_int_equal(bt_config_resolve(&p->config, 0, &errors, resolved), BT_OK);
+	bt_flow_profile_init(&p->flow, resolved, &gates, p->f->cache->dictionary, &p->f->arena);
+	bt_hints_of(&p->hints, &p->flow);
+	bt_config_errors_fini(&errors);
+	bt_buf_fini(&why);
+	free(resolved);
+}
+
+static void end(struct profile *p)
+{
+	bt_config_fini(&p->config);
+}
+
+static uint32_t bit(const struct profile *p, const char *name)
+{
+	int number = bt_hints_find(&p->hints, name);
+
+	assert_in_range(number, 0, 31);
+	return 1u << number;
+}
+
+static bool queue(
+	const struct profile *p, const char *spec, bool own, const struct bt_event *event, uint32_t rejectors)
+{
+	return bt_hints_queue(
+		&p->hints, &p->f->cache->view, fixture_signature(p->f, spec), own, event, rejectors, NULL);
+}
+
+static void plugins_that_can_refuse_pods_have_their_own_numbers(void **state)
+{
+	struct profile p;
+
+	begin(&p, state, "");
+	assert_int_equal(bt_hints_find(&p.hints, "SchedulingGates"), BT_PLUGIN_SCHEDULING_GATES);
+	assert_int_equal(bt_hints_find(&p.hints, "NodeUnschedulable"), BT_PLUGIN_NODE_UNSCHEDULABLE);
+	for (uint32_t i = 0; i < BT_HINTERS; i++) {
+		bool there = p.hints.hinters[i].is_there;
+
+		assert_int_equal(bt_hints_find(&p.hints, bt_hints_name(i)), there ? (int)i : -1);
+	}
+	assert_string_equal(bt_hints_name(BT_PLUGIN_N), "Extender");
+	assert_int_equal(bt_hints_find(&p.hints, "ImageLocality"), -1);
+	assert_int_equal(bt_hints_find(&p.hints, "DefaultBinder"), -1);
+	assert_int_equal(bt_hints_find(&p.hints, "PrioritySort"), -1);
+	assert_int_equal(bt_hints_find(&p.hints, "NodeResourcesBalancedAllocation"), -1);
+	end(&p);
+}
+
+static void a_wildcard_concerns_everybody_and_always_queues(void **state)
+{
+	const struct bt_event event = {.resource = BT_EVENT_WILDCARD};
+	struct profile p;
+
+	begin(&p, state, "");
+	assert_int_equal(bt_hints_interested(&p.hints, &event), (1u << BT_HINTERS) - 1);
+	assert_true(queue(&p, "", false, &event, 0));
+	end(&p);
+}
+
+static void who_registers_new_nodes_is_asked_when_taints_go(void **state)
+{
+	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_UPDATE_NODE_TAINT};
+	struct profile p;
+
+	begin(&p, state, "");
+	uint32_t interested = bt_hints_interested(&p.hints, &event);
+	assert_true(interested & bit(&p, "NodeName"));
+	assert_true(interested & bit(&p, "VolumeBinding"));
+	assert_true(interested & bit(&p, "TaintToleration"));
+	assert_false(interested & bit(&p, "NodeVolumeLimits"));
+	assert_false(interested & bit(&p, "SchedulingGates"));
+	assert_true(queue(&p, "", false, &event, bit(&p, "NodeName")));
+	assert_true(p.hints.always[BT_EVENT_NODE][4] & bit(&p, "InterPodAffinity"));
+	assert_false(p.hints.always[BT_EVENT_NODE][4] & bit(&p, "TaintToleration"));
+	end(&p);
+}
+
+static void only_rejectors_are_asked(void **state)
+{
+	const struct bt_node_facts node = {.unschedulable = false, .alloc_pods = 0};
+	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_ADD, .node = {.new = &node}};
+	struct profile p;
+
+	begin(&p, state, "");
+	assert_true(queue(&p, "", false, &event, bit(&p, "NodeUnschedulable")));
+	assert_false(queue(&p, "", false, &event, bit(&p, "NodeResourcesFit")));
+	assert_true(queue(&p, "", false, &event, bit(&p, "NodeResourcesFit") | bit(&p, "NodeUnschedulable")));
+	assert_false(queue(&p, "", false, &event, bit(&p, "SchedulingGates") | bit(&p, "NodeVolumeLimits")));
+	assert_false(queue(&p, "", false, &event, 0));
+	end(&p);
+}
+
+static void gates_take_registrations_away(void **state)
+{
+	const struct bt_event gone = {.resource = BT_EVENT_UNSCHEDULED_POD, .action = BT_DELETE};
+	const struct bt_event class_ = {.resource = BT_EVENT_DEVICE_CLASS, .action = BT_ADD};
+	struct profile p;
+
+	begin(&p, state, "");
+	assert_true(bt_hints_interested(&p.hints, &gone) & bit(&p, "DefaultPreemption"));
+	assert_true(bt_hints_interested(&p.hints, &class_) & bit(&p, "NodeResourcesFit"));
+	end(&p);
+	begin(&p, state, "SchedulerAsyncPreemption=false,DRAExtendedResource=false");
+	assert_false(bt_hints_interested(&p.hints, &gone) & bit(&p, "DefaultPreemption"));
+	assert_false(bt_hints_interested(&p.hints, &class_) & bit(&p, "NodeResourcesFit"));
+	end(&p);
+}
+
+struct class_row {
+	uint32_t action;
+	const char *name, *extended; /* extended: NULL: it has none */
+	uint32_t changes;
+	const char *requests;
+	bool queues;
+};
+
+static const struct class_row class_rows[] = {
+	{BT_ADD, "gpu", NULL, 0, "deviceclass.resource.kubernetes.io/gpu: '1'", true},
+	{BT_ADD, "gpu", NULL, 0, "deviceclass.resource.kubernetes.io/gpu2: '1'", false},
+	{BT_ADD, "gpu", NULL, 0, "deviceclass.resource.kubernetes.io/gp: '1'", false},
+	{BT_ADD, "gpu", NULL, 0, "cpu: '1'", false},
+	{BT_ADD, "gpu", "example.com/gpu", 0, "example.com/gpu: '1'", true},
+	{BT_ADD, "gpu", "example.com/gpu", 0, "example.com/gpu: '0'", true},
+	{BT_ADD, "gpu", "example.com/other", 0, "example.com/gpu: '1'", false},
+	{BT_UPDATE, "gpu", "example.com/gpu", BT_CHANGED_EXTENDED_NAME, "example.com/gpu: '1'", true},
+	{BT_UPDATE, "gpu", "example.com/gpu", 0, "example.com/gpu: '1'", false},
+	{BT_UPDATE, "gpu", NULL, BT_CHANGED_EXTENDED_NAME, "deviceclass.resource.kubernetes.io/gpu: '1'",
+		false},
+};
+
+static void a_device_class_queues_who_asks_for_its_resource(void **state)
+{
+	struct profile p;
+	char spec[256];
+
+	begin(&p, state, "");
+	for (size_t i = 0; i < COUNT_OF(class_rows); i++) {
+		const struct class_row *row = &class_rows[i];
+		const struct bt_event event = {.resource = BT_EVENT_DEVICE_CLASS,
+			.action = row->action,
+			.object = {.name = fixture_name(p.f, row->name),
+				.other = row->extended ? fixture_name(p.f, row->extended) : BT_NAME_NONE,
+				.changes = row->changes}};
+
+		snprintf(spec, sizeof(spec), "containers: [{name: a, resources: {requests: {%s}}}]",
+			row->requests);
+		if (queue(&p, spec, false, &event, bit(&p, "NodeResourcesFit")) != row->queues) {
+			fail_msg("row %zu", i);
+		}
+	}
+	end(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		FIXTURE_TEST(plugins_that_can_refuse_pods_have_their_own_numbers),
+		FIXTURE_TEST(a_wildcard_concerns_everybody_and_always_queues),
+		FIXTURE_TEST(who_registers_new_nodes_is_asked_when_taints_go),
+		FIXTURE_TEST(only_rejectors_are_asked),
+		FIXTURE_TEST(gates_take_registrations_away),
+		FIXTURE_TEST(a_device_class_queues_who_asks_for_its_resource),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

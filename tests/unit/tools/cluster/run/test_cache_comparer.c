@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The ledger compared with what the API has, and mended.
+ */
+#include "lab.h"
+
+#include "tools/cluster/run/cache_comparer.h"
+
+#define SECOND	INT64_C(1000000000)
+#define POD_MAX 100
+
+/* What the server has of pods. */
+struct server {
+	struct {
+		const char *name, *uid, *node;
+	} pods[POD_MAX];
+	int pod_n;
+	bool late;	 /* lists show none of them yet */
+	uint32_t status; /* of every answer about one pod; 0: what is true */
+	bool no_lists;	 /* they are refused */
+	int get_n, page_n;
+};
+
+struct bench {
+	struct lab lab;
+	struct server server;
+	struct bt_pod_pages *pages;
+	struct bt_audit *audit;
+};
+
+static struct bench *bench;
+
+static void write_pod(const struct server *server, int i, struct bt_buf *out)
+{
+	bt_buf_printf(out,
+		"{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"namespace\": \"default\", "
+		"\"name\": \"%s\", \"uid\": \"%s\"}, \"spec\": {\"nodeName\": \"%s\", \"schedulerName\": "
+		"\"default-scheduler\", \"containers\": [{\"name\": \"c\"}]}}",
+		server->pods[i].name, server->pods[i].uid, server->pods[i].node);
+}
+
+/* A page has one pod; a token is the index of the next. */
+static void write_page(const struct server *server, struct bt_str path, struct bt_buf *out)
+{
+	const char *token = strstr(path.ptr, "&continue=");
+	const char *node = strstr(path.ptr, "spec.nodeName%3D");
+	int i = token ? atoi(token + strlen("&continue=")) : 0;
+	int next = server->late ? server->pod_n : i + 1;
+
+	assert_non_null(strstr(path.ptr, "status.phase%21%3DFailed%2Cspec.nodeName"));
+	bt_buf_text(out, "{\"kind\": \"PodList\", \"apiVersion\": \"v1\", \"metadata\": {\"continue\": \"");
+	if (next < server->pod_n) {
+		bt_buf_printf(out, "%d", next);
+	}
+	bt_buf_text(out, "\"}, \"items\": [");
+	if (i < server->pod_n && !server->late &&
+		(!node || strncmp(node + strlen("spec.nodeName%3D"), server->pods[i].node, 2) == 0)) {
+		write_pod(server, i, out);
+	}
+	bt_buf_text(out, "]}");
+}
+
+static enum bt_http_end fetch(struct bt_http *http, const struct bt_http_call *call,
+	struct bt_http_head *out_head, struct bt_buf *out_body, struct bt_buf *out_error)
+{
+	struct server *server = (struct server *)http;
+	struct bt_buf path = {0};
+
+	(void)out_error;
+	bt_buf_str(&path, call->path); /* with a NUL */
+	bt_buf_clear(out_body);
+	out_head->status = 404;
+	if (strstr(path.ptr, "?limit=")) {
+		server->page_n++;
+		out_head->status = server->no_lists ? 429 : 200;
+		out_head->retry_after_ns = server->no_lists ? 7 * SECOND : -1;
+		write_page(server, bt_buf_view(&path), out_body);
+	} else {
+		server->get_n++;
+		for (int i = 0; i < server->pod_n; i++) {
+			const char *name = strrchr(path.ptr, '/') + 1;
+
+			if (strcmp(name, server->pods[i].name) == 0) {
+				out_head->status = 200;
+				write_pod(server, i, out_body);
+			}
+		}
+		out_head->status = server->status ? server->status : out_head->status;
+	}
+	bt_buf_fini(&path);
+	return BT_HTTP_ANSWERED;
+}
+
+/* Looks until a round is over. */
+static void look(int64_t from_ns)
+{
+	const uint64_t round_n = bt_audit_counts(bench->audit).round_n;
+
+	for (int64_t ns = 0; bt_audit_counts(bench->audit).round_n == round_n && ns < 30 * SECOND;
+		ns += SECOND / 4) {
+		bt_audit_look(bench->audit, from_ns + ns);
+	}
+}
+
+static void on_server(const char *name, const char *uid, const char *node)
+{
+	struct server *server = &bench->server;
+
+	assert_true(server->pod_n < POD_MAX);
+	server->pods[server->pod_n].name = name;
+	server->pods[server->pod_n].uid = uid;
+	server->pods[server->pod_n++].node = node;
+}
+
+/* A pod that the source has shown on a node. */
+static void shown(const char *name, const char *uid, const char *node)
+{
+	char meta[64], spec[64];
+
+	snprintf(meta, sizeof(meta), ", 'uid': '%s'", uid);
+	snprintf(spec, sizeof(spec), ", 'nodeName': '%s'", node);
+	lab_pod_event(&bench->lab, BT_PARCEL_APPLY, name, meta, spec);
+	lab_settle(&bench->lab);
+}
+
+static int setup(void **state)
+{
+	bench = calloc(1, sizeof(*bench));
+	const struct bt_pipeline_options options = lab_options(&bench->lab);
+
+	lab_begin(&bench->lab, &options);
+	lab_node(&bench->lab, "n1");
+	lab_node(&bench->lab, "n2");
+	lab_settle(&bench->lab);
+	bench->pages = bt_pod_pages_create(
+		&(struct bt_pod_pages_options){.http = (struct bt_http *)&bench->server, .fetch = fetch});
+	bench->audit = bt_audit_create(&(struct bt_audit_options){
+		.pipeline = bench->lab.pipeline,
+		.pages = bench->pages,
+		.interval_ns = 30 * SECOND,
+	});
+	*state = bench;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	bt_audit_destroy(bench->audit);
+	bt_pod_pages_destroy(bench->pages);
+	lab_end(&bench->lab);
+	free(bench);
+	return 0;
+}
+
+static void expect(uint64_t round_n, uint64_t differ_n, uint64_t repaired_n, uint64_t failed_n)
+{
+	const struct bt_audit_counts counts = bt_audit_counts(bench->audit);
+
+	assert_int_equal(counts.round_n, round_n);
+	assert_int_equal(counts.differ_n, differ_n);
+	assert_int_equal(counts.repaired_n, repaired_n);
+	assert_int_equal(counts.failed_n, failed_n);
+}
+
+static void nothing_happens_when_both_agree(void **state)
+{
+	(void)state;
+	on_server("p", "u1", "n1");
+	on_server("waits", "u2", "");
+	shown("p", "u1", "n1");
+	look(0);
+	bt_audit_look(bench->audit, 29 * SECOND); /* not yet */
+	look(30 * SECOND);
+	expect(2, 0, 0, 0);
+	assert_int_equal(bench->server.get_n, 0);
+}
+
+static void an_event_on_its_way_is_no_mistake(void **state)
+{
+	(void)state;
+	on_server("p", "u1", "n1");
+	look(0);
+	shown("p", "u1", "n1"); /* and then it has come */
+	look(2 * SECOND);
+	expect(2, 0, 0, 0);
+}
+
+static void what_differs_in_another_way_each_time_is_no_mistake(void **state)
+{
+	(void)state;
+	on_server("p", "u1", "n1");
+	look(0);
+	on_server("q", "u2", "n1");
+	look(2 * SECOND);
+	expect(2, 0, 0, 0);
+}
+
+static void a_pod_that_the_ledger_has_missed_is_told_to_the_engine(void **state)
+{
+	(void)state;
+	on_server("p", "u1", "n1");
+	on_server("q", "u2", "n2");
+	shown("q", "u2", "n2");
+	look(0);
+	look(2 * SECOND);
+	expect(2, 1, 1, 0);
+	assert_non_null(lab_find(&bench->lab, "p"));
+	lab_assert_sets(&bench->lab, 0, 0, 2);
+	look(4 * SECOND);
+	expect(3, 1, 1, 0);
+}
+
+static void a_ledger_that_knows_more_than_a_late_reader_is_right(void **state)
+{
+	(void)state;
+	on_server("p", "u1", "n1");
+	bench->server.late = true;
+	shown("p", "u1", "n1");
+	look(0);
+	look(2 * SECOND);
+	expect(2, 0, 0, 0);
+	assert_int_equal(bench->server.get_n, 1);
+	assert_non_null(lab_find(&bench->lab, "p"));
+}
+
+static void a_pod_that_only_the_ledger_has_goes(void **state)
+{
+	(void)state;
+	shown("ghost", "u1", "n1");
+	look(0);
+	look(2 * SECOND);
+	expect(2, 1, 1, 0);
+	assert_null(lab_find(&bench->lab, "ghost"));
+	lab_assert_sets(&bench->lab, 0, 0, 0);
+}
+
+static void a_pod_of_another_uid_takes_the_place_of_one_that_has_gone(void **state)
+{
+	(void)state;
+	on_server("p", "new", "n2");
+	shown("p", "old", "n1");
+	look(0);
+	look(2 * SECOND);
+	look(4 * SECOND);
+	bt_audit_look(bench->audit, 6 * SECOND);
+	const struct bt_pod *pod = lab_find(&bench->lab, "p");
+	assert_non_null(pod);
+	lab_assert_sets(&bench->lab, 0, 0, 1);
+	look(36 * SECOND);
+	const struct bt_audit_counts counts = bt_audit_counts(bench->audit);
+	assert_int_equal(counts.round_n, 4); /* all agree since the third one */
+}
+
+static void when_the_server_does_not_tell_nothing_is_changed_and_it_is_asked_again(void **state)
+{
+	(void)state;
+	shown("p", "u1", "n1");
+	bench->server.status = 500;
+	look(0);
+	look(2 * SECOND);
+	expect(2, 1, 0, 1);
+	assert_non_null(lab_find(&bench->lab, "p"));
+	bench->server.status = 0;
+	look(4 * SECOND);
+	expect(3, 2, 1, 1);
+	assert_null(lab_find(&bench->lab, "p"));
+}
+
+static void nothing_is_asked_for_again_before_its_time(void **state)
+{
+	(void)state;
+	on_server("p", "u1", "n1");
+	on_server("q", "u2", "n2");
+	bt_audit_look(bench->audit, 0);
+	bt_audit_look(bench->audit, SECOND / 8);
+	assert_int_equal(bench->server.page_n, 1);
+	bt_audit_look(bench->audit, SECOND / 4);
+	assert_int_equal(bench->server.page_n, 2);
+	expect(1, 0, 0, 0);
+}
+
+static void a_list_that_breaks_off_tells_nothing(void **state)
+{
+	(void)state;
+	shown("p", "u1", "n1");
+	on_server("p", "u1", "n1");
+	on_server("q", "u2", "n2");
+	bt_audit_look(bench->audit, 0);
+	bench->server.no_lists = true;
+	bt_audit_look(bench->audit, SECOND);
+	bt_audit_look(bench->audit, 7 * SECOND); /* the server wants to be left alone for longer */
+	assert_int_equal(bench->server.page_n, 2);
+	bench->server.no_lists = false;
+	look(8 * SECOND);
+	look(10 * SECOND);
+	look(13 * SECOND);
+	assert_int_equal(bt_audit_counts(bench->audit).unlisted_n, 1);
+	assert_int_equal(bt_audit_counts(bench->audit).repaired_n, 1);
+	assert_non_null(lab_find(&bench->lab, "q"));
+}
+
+/* The readers have shown neither that a pod is there nor that another one has gone. */
+static void what_the_readers_have_misread_is_mended(void **state)
+{
+	(void)state;
+	shown("leaked", "u1", "n1");
+	on_server("hidden", "u2", "n1");
+	look(0);
+	look(2 * SECOND);
+	expect(2, 1, 2, 0);
+	assert_null(lab_find(&bench->lab, "leaked"));
+	assert_non_null(lab_find(&bench->lab, "hidden"));
+}
+
+static void behind_many_right_pods_a_wrong_one_is_found(void **state)
+{
+	char names[POD_MAX][8];
+
+	(void)state;
+	for (int i = 0; i < POD_MAX; i++) {
+		snprintf(names[i], sizeof(names[i]), "p%03d", i);
+		on_server(names[i], names[i], "n1");
+		if (i + 1 < POD_MAX) {
+			shown(names[i], names[i], "n1");
+		}
+	}
+	look(0);
+	look(60 * SECOND);
+	expect(2, 1, 1, 0);
+	assert_int_equal(bench->server.get_n, 1);
+	assert_non_null(lab_find(&bench->lab, names[POD_MAX - 1]));
+}
+
+int main(void)
+{
+#define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_happens_when_both_agree),
+		TEST(an_event_on_its_way_is_no_mistake),
+		TEST(what_differs_in_another_way_each_time_is_no_mistake),
+		TEST(a_pod_that_the_ledger_has_missed_is_told_to_the_engine),
+		TEST(a_ledger_that_knows_more_than_a_late_reader_is_right),
+		TEST(a_pod_that_only_the_ledger_has_goes),
+		TEST(a_pod_of_another_uid_takes_the_place_of_one_that_has_gone),
+		TEST(when_the_server_does_not_tell_nothing_is_changed_and_it_is_asked_again),
+		TEST(nothing_is_asked_for_again_before_its_time),
+		TEST(a_list_that_breaks_off_tells_nothing),
+		TEST(what_the_readers_have_misread_is_mended),
+		TEST(behind_many_right_pods_a_wrong_one_is_found),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kube-scheduler's log lines about cycles: texts, keys and levels.
+ */
+#include "lab.h"
+
+#include "caught.h"
+#include "tools/kube/log/log.h"
+#include "tools/cluster/run/cycle_log.h"
+
+struct desk {
+	struct lab lab;
+	struct bt_cycle_log *log;
+};
+
+static void look(void *context, uint32_t pod_ix)
+{
+	struct desk *desk = context;
+
+	bt_cycle_log_look(desk->log, bt_pipeline_engine(desk->lab.pipeline), pod_ix);
+}
+
+static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	struct desk *desk = context;
+
+	(void)info;
+	(void)nominated;
+	bt_cycle_log_told(desk->log, bt_pipeline_engine(desk->lab.pipeline), decision, message);
+}
+
+static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
+{
+	struct desk *desk = context;
+
+	(void)took_ns;
+	bt_cycle_log_bound(desk->log, bt_pipeline_engine(desk->lab.pipeline), pod_ix, yes, info);
+}
+
+/* A full node and two empty ones. */
+static struct desk *begin(int verbosity, bool binds)
+{
+	struct desk *desk = calloc(1, sizeof(*desk));
+	struct bt_pipeline_options options = lab_options(&desk->lab);
+
+	desk->log = bt_cycle_log_create(binds);
+	options.sink = (struct bt_pipeline_sink){.look = look, .told = told, .bound = bound, .context = desk};
+	lab_begin(&desk->lab, &options);
+	lab_node(&desk->lab, "n1");
+	lab_node(&desk->lab, "n2");
+	lab_node(&desk->lab, "n3");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "a", "", ", 'nodeName': 'n1'");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "b", "", ", 'nodeName': 'n1'");
+	lab_settle(&desk->lab);
+	desk->lab.answers = true;
+	caught_begin();
+	bt_log_setup(BT_LOG_TEXT, verbosity);
+	return desk;
+}
+
+static void end(struct desk *desk)
+{
+	caught_end();
+	lab_end(&desk->lab);
+	bt_cycle_log_destroy(desk->log);
+	free(desk);
+}
+
+/* Each of those lines is there once, in that order, and nothing else: each ends a line. */
+static void assert_lines(const char *text, const char *const *lines, size_t n)
+{
+	const char *at = text;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *found = strstr(at, lines[i]);
+
+		if (!found) {
+			caught_end();
+			fail_msg("no '%s' in '%s'", lines[i], at);
+		}
+		at = strchr(found, '\n');
+		assert_int_equal(at - found, strlen(lines[i]));
+		at++;
+	}
+	assert_string_equal(at, "");
+}
+
+#define LINES(text, ...)                                                                                     \
+	assert_lines(text, (const char *const[]){__VA_ARGS__},                                               \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *))
+
+static void a_binding_is_a_line_with_how_many_nodes_were_looked_at_and_fit(void **state)
+{
+	struct desk *desk = begin(2, true);
+
+	(void)state;
+	lab_pod(&desk->lab, "p", "");
+	lab_settle(&desk->lab);
+	const char *node = lab_find(&desk->lab, "p")->node_ix == 1 ? "n2" : "n3";
+	char line[256];
+
+	snprintf(line, sizeof(line),
+		"] \"Successfully bound pod to node\" pod=\"default/p\" node=\"%s\" evaluatedNodes=3 "
+		"feasibleNodes=2",
+		node);
+	LINES(caught_text(), line);
+	end(desk);
+}
+
+static void levels_three_and_four_say_when_a_turn_begins(void **state)
+{
+	struct desk *desk = begin(4, true);
+
+	(void)state;
+	lab_pod(&desk->lab, "p", "");
+	lab_settle(&desk->lab);
+	const char *text = caught_text();
+
+	assert_non_null(strstr(text, "] \"About to try and schedule pod\" pod=\"default/p\"\n"));
+	assert_non_null(strstr(text, "] \"Attempting to schedule pod\" pod=\"default/p\"\n"));
+	end(desk);
+}
+
+static void a_pod_that_fits_nowhere_is_said_with_the_reason(void **state)
+{
+	struct desk *desk = begin(2, true);
+
+	(void)state;
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	LINES(caught_text(),
+		"] \"No preemption candidate is found; preemption is not helpful for scheduling\" "
+		"pod=\"default/p\"",
+		"] \"Unable to schedule pod; no fit; waiting\" pod=\"default/p\" err=\"0/3 nodes are "
+		"available: 3 "
+		"node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: "
+		"0/3 "
+		"nodes are available: 3 Preemption is not helpful for scheduling.\"");
+	end(desk);
+}
+
+static void a_preemption_names_its_node_and_counts_its_victims(void **state)
+{
+	struct desk *desk = begin(2, true);
+
+	(void)state;
+	lab_node_event(&desk->lab, BT_PARCEL_DELETE, "n2", "");
+	lab_node_event(&desk->lab, BT_PARCEL_DELETE, "n3", "");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'priority': 5");
+	lab_settle(&desk->lab);
+	LINES(caught_text(),
+		"] \"the target node for the preemption is determined\" node=\"n1\" pod=\"default/p\"",
+		"] \"Start the preemption asynchronously\" preemptor=\"default/p\" node=\"n1\" numVictims=1 "
+		"numVictimsToDelete=1",
+		"] \"Unable to schedule pod; no fit; waiting\" pod=\"default/p\" err=\"0/1 nodes are "
+		"available: 1 "
+		"Insufficient cpu.\"");
+	end(desk);
+}
+
+static void without_nodes_it_is_said_so(void **state)
+{
+	struct desk *desk = begin(2, true);
+
+	(void)state;
+	for (int i = 1; i <= 3; i++) {
+		lab_node_event(&desk->lab, BT_PARCEL_DELETE, (const char *[]){"n1", "n2", "n3"}[i - 1], "");
+	}
+	lab_pod(&desk->lab, "p", "");
+	lab_settle(&desk->lab);
+	LINES(caught_text(), "] \"Unable to schedule pod; no nodes are registered to the cluster; waiting\" "
+			     "pod=\"default/p\"");
+	end(desk);
+}
+
+static void nothing_is_said_and_nothing_is_counted_below_level_two(void **state)
+{
+	struct desk *desk = begin(1, true);
+
+	(void)state;
+	lab_pod(&desk->lab, "p", "");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "q", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	assert_string_equal(caught_text(), "");
+	end(desk);
+}
+
+static void a_shadow_binds_nothing_and_does_not_say_so(void **state)
+{
+	struct desk *desk = begin(2, false);
+
+	(void)state;
+	lab_pod(&desk->lab, "p", "");
+	lab_settle(&desk->lab);
+	assert_string_equal(caught_text(), "");
+	end(desk);
+}
+
+static void a_level_that_is_raised_while_a_pod_is_being_bound_is_safe(void **state)
+{
+	struct desk *desk = begin(0, true);
+
+	(void)state;
+	desk->lab.answers = false;
+	lab_pod(&desk->lab, "p", "");
+	lab_settle(&desk->lab);
+	bt_log_set_verbosity(2);
+	bt_pipeline_bound(desk->lab.pipeline, desk->lab.asks[0].handle);
+	lab_settle(&desk->lab);
+	assert_non_null(strstr(caught_text(), "evaluatedNodes=0 feasibleNodes=0\n"));
+	end(desk);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_binding_is_a_line_with_how_many_nodes_were_looked_at_and_fit),
+		cmocka_unit_test(levels_three_and_four_say_when_a_turn_begins),
+		cmocka_unit_test(a_pod_that_fits_nowhere_is_said_with_the_reason),
+		cmocka_unit_test(a_preemption_names_its_node_and_counts_its_victims),
+		cmocka_unit_test(without_nodes_it_is_said_so),
+		cmocka_unit_test(nothing_is_said_and_nothing_is_counted_below_level_two),
+		cmocka_unit_test(a_shadow_binds_nothing_and_does_not_say_so),
+		cmocka_unit_test(a_level_that_is_raised_while_a_pod_is_being_bound_is_safe),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kube-scheduler's command lines mean the same to berth run.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "tools/cluster/run/flags.h"
+
+#define ARGS_MAX 24
+
+/* A parsed command line, with what it means. */
+struct line {
+	char text[1024];
+	struct bt_invocation invocation;
+	struct bt_run_flags flags;
+};
+
+static enum bt_parse parse(struct line *line, const char *words)
+{
+	char *argv[ARGS_MAX + 1] = {line->text};
+	int argc = 1;
+
+	*line = (struct line){0};
+	assert_true(strlen(words) < sizeof(line->text) - 8);
+	strcpy(line->text, "berth");
+	char *rest = strcpy(line->text + 6, words);
+
+	for (char *word = strtok(rest, " "); word && argc < ARGS_MAX; word = strtok(NULL, " ")) {
+		argv[argc++] = word;
+	}
+	return bt_invocation_parse(bt_command_find("run"), argc, argv, &line->invocation);
+}
+
+static const struct bt_run_flags *read_line(struct line *line, const char *words)
+{
+	assert_int_equal(parse(line, words), BT_PARSE_RUN);
+	assert_int_equal(bt_run_flags_read(&line->invocation, &line->flags), BT_EXIT_OK);
+	return &line->flags;
+}
+
+static void drop(struct line *line)
+{
+	bt_run_flags_fini(&line->flags);
+	bt_invocation_fini(&line->invocation);
+}
+
+/* What a wrong command line says on standard error; it must be wrong. */
+static const char *complaint(const char *words)
+{
+	static char text[4096];
+	struct line line;
+	int fds[2], saved = dup(STDERR_FILENO);
+
+	assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+	assert_true(dup2(fds[1], STDERR_FILENO) >= 0);
+	if (parse(&line, words) != BT_PARSE_WRONG) {
+		assert_int_equal(bt_run_flags_read(&line.invocation, &line.flags), BT_EXIT_USAGE);
+	}
+	drop(&line);
+	ssize_t n = read(fds[0], text, sizeof(text) - 1);
+
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	close(fds[0]);
+	close(fds[1]);
+	assert_true(n > 0);
+	text[n] = 0;
+	return text;
+}
+
+#define assert_complains(words, part) assert_non_null(strstr(complaint(words), (part)))
+
+static void without_flags_the_defaults_are_upstreams_but_for_the_address(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line, "");
+
+	(void)state;
+	assert_null(flags->config);
+	assert_null(flags->master);
+	assert_string_equal(flags->serving.bind_address, "127.0.0.1");
+	assert_int_equal(flags->serving.port, 10259);
+	assert_false(flags->serving.tls13);
+	assert_true(flags->serving.tolerate_lookup_failure);
+	assert_false(flags->serving.skip_lookup);
+	assert_true(flags->serving.token_ttl_ns == INT64_C(10000000000));
+	assert_true(flags->serving.allowed_ttl_ns == INT64_C(10000000000));
+	assert_true(flags->serving.refused_ttl_ns == INT64_C(10000000000));
+	assert_int_equal(flags->serving.always_allow.n, 3);
+	assert_true(bt_str_is(flags->serving.always_allow.items[1], "/readyz"));
+	assert_int_equal(flags->log_format, BT_LOG_TEXT);
+	assert_int_equal(flags->verbosity, 0);
+	assert_int_equal(flags->version, BT_RUN_NO_VERSION);
+	assert_false(flags->shadow);
+	assert_null(bt_invocation_ignored(&line.invocation, 0));
+	drop(&line);
+}
+
+/* The static pod that kubeadm writes. */
+static void kubeadms_command_line_is_taken(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line,
+		"--authentication-kubeconfig=/etc/kubernetes/scheduler.conf "
+		"--authorization-kubeconfig=/etc/kubernetes/scheduler.conf --bind-address=127.0.0.1 "
+		"--kubeconfig=/etc/kubernetes/scheduler.conf --leader-elect=true -v=2");
+	struct bt_config config;
+
+	(void)state;
+	assert_string_equal(flags->authentication_kubeconfig, "/etc/kubernetes/scheduler.conf");
+	assert_string_equal(flags->authorization_kubeconfig, "/etc/kubernetes/scheduler.conf");
+	assert_int_equal(flags->verbosity, 2);
+	bt_config_init_default(&config, &flags->gates);
+	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_true(bt_str_is(config.client_connection.kubeconfig, "/etc/kubernetes/scheduler.conf"));
+	assert_true(config.leader_election.leader_elect.value);
+	bt_config_fini(&config);
+	drop(&line);
+}
+
+static void switches_take_gos_words(void **state)
+{
+	static const struct {
+		const char *words;
+		bool on;
+	} rows[] = {{"--shadow", true}, {"--shadow=true", true}, {"--shadow=T", true}, {"--shadow=1", true},
+		{"--shadow=false", false}, {"--shadow=0", false}, {"--shadow --shadow=False", false}};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(read_line(&line, rows[i].words)->shadow, rows[i].on);
+		drop(&line);
+	}
+	assert_complains("--shadow=yes", "--shadow is true or false, not 'yes'");
+	assert_complains("--shadow false", "one argument too many");
+}
+
+static void verbosity_is_written_in_four_ways(void **state)
+{
+	static const char *const rows[] = {"-v 4", "-v4", "-v=4", "--v=4"};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(read_line(&line, rows[i])->verbosity, 4);
+		drop(&line);
+	}
+	assert_complains("-v=high", "whole number");
+}
+
+static void version_may_be_raw(void **state)
+{
+	struct line line;
+
+	(void)state;
+	assert_int_equal(read_line(&line, "--version")->version, BT_RUN_VERSION);
+	drop(&line);
+	assert_int_equal(read_line(&line, "--version=raw")->version, BT_RUN_VERSION_RAW);
+	drop(&line);
+	assert_complains("--version=v1.2.3", "one of true|raw");
+}
+
+static void election_flags_overrule_a_file_and_client_flags_do_not(void **state)
+{
+	static const char words[] =
+		"--leader-elect=false --leader-elect-lease-duration=1m30s --leader-elect-renew-deadline 20s "
+		"--leader-elect-retry-period=500ms --leader-elect-resource-name=berth "
+		"--leader-elect-resource-namespace=ns --kube-api-qps=-1 --kube-api-burst=7 --kubeconfig=k";
+	struct bt_config config;
+	struct line line;
+	char with_file[512] = "--config=file ";
+
+	(void)state;
+	for (int file = 0; file < 2; file++) {
+		read_line(&line, file ? strcat(with_file, words) : words);
+		bt_config_init_default(&config, NULL);
+		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+		assert_true(config.leader_election.leader_elect.set);
+		assert_false(config.leader_election.leader_elect.value);
+		assert_true(config.leader_election.lease_duration_ns == INT64_C(90000000000));
+		assert_true(config.leader_election.renew_deadline_ns == INT64_C(20000000000));
+		assert_true(config.leader_election.retry_period_ns == INT64_C(500000000));
+		assert_true(bt_str_is(config.leader_election.resource_name, "berth"));
+		assert_true(bt_str_is(config.leader_election.resource_namespace, "ns"));
+		assert_true(bt_str_is(config.client_connection.kubeconfig, file ? "" : "k"));
+		assert_true(config.client_connection.qps == (file ? 50.0f : -1.0f));
+		assert_int_equal(config.client_connection.burst, file ? 100 : 7);
+		bt_config_fini(&config);
+		drop(&line);
+	}
+}
+
+/* In the order of berth run: flags first, then the defaults of what is not set. */
+static void profiling_is_switched_off_by_its_flag_unless_a_file_counts(void **state)
+{
+	static const char *const words[] = {"--profiling=false --contention-profiling=false",
+		"--profiling=false --contention-profiling=false --config=f", "--v=0"};
+	struct bt_config config;
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		read_line(&line, words[i]);
+		bt_config_init(&config, NULL);
+		assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+		bt_config_default(&config);
+		assert_int_equal(config.enable_profiling.value, i > 0);
+		assert_int_equal(config.enable_contention_profiling.value, i > 0);
+		bt_config_fini(&config);
+		drop(&line);
+	}
+}
+
+static void flags_that_are_not_given_leave_a_file_as_it_is(void **state)
+{
+	struct bt_config config;
+	struct line line;
+
+	(void)state;
+	read_line(&line, "--config=f");
+	bt_config_init_default(&config, NULL);
+	config.leader_election.leader_elect.value = false;
+	config.leader_election.resource_name = bt_str("of the file");
+	assert_int_equal(bt_run_flags_apply(&line.invocation, &config), BT_EXIT_OK);
+	assert_false(config.leader_election.leader_elect.value);
+	assert_true(bt_str_is(config.leader_election.resource_name, "of the file"));
+	bt_config_fini(&config);
+	drop(&line);
+}
+
+static void gates_may_name_their_component(void **state)
+{
+	struct line line;
+	enum bt_gate hints = bt_gate_find(bt_str("SchedulerAsyncPreemption"));
+
+	(void)state;
+	assert_true(hints < BT_GATE_N);
+	assert_true(read_line(&line, "")->gates.on[hints]);
+	drop(&line);
+	assert_false(
+		read_line(&line, "--feature-gates=kube:SchedulerAsyncPreemption=false")->gates.on[hints]);
+	drop(&line);
+	assert_false(read_line(&line, "--feature-gates= --feature-gates SchedulerAsyncPreemption=false")
+			     ->gates.on[hints]);
+	drop(&line);
+	assert_complains("--feature-gates=kube:SchedulerAsyncPreemptio=true",
+		"--feature-gates: unrecognized feature gate: SchedulerAsyncPreemptio; did you mean "
+		"SchedulerAsyncPreemption?");
+	assert_complains("--feature-gates=NoSuchGate=true",
+		"unrecognized feature gate: NoSuchGate; kube-scheduler v1.36 has none of that name");
+}
+
+static void the_version_of_the_decisions_may_be_emulated_and_no_other(void **state)
+{
+	static const char *const taken[] = {"--emulated-version=1.36", "--emulated-version=kube=1.36",
+		"--emulated-version=v1.36.0", "--emulated-version=", "--min-compatibility-version=1.33",
+		"--min-compatibility-version=kube=1.36"};
+	struct line line;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(taken) / sizeof(*taken); i++) {
+		read_line(&line, taken[i]);
+		assert_non_null(bt_invocation_ignored(&line.invocation, 0));
+		drop(&line);
+	}
+	assert_complains("--emulated-version=1.35",
+		"--emulated-version: '1.35' cannot be had: decisions are those of v1.36; say 1.36, or leave "
+		"it out");
+	assert_complains("--emulated-version=kube=1.36.3", "'1.36.3' cannot be had");
+	assert_complains("--emulated-version=latest", "'latest' cannot be had");
+	assert_complains("--emulated-version=wardle=1.36", "component not registered: 'wardle'");
+	assert_complains("--emulated-version=1.36,kube=1.36", "'kube=1.36' is one too many");
+	assert_complains("--min-compatibility-version=1.32",
+		"--min-compatibility-version: '1.32' is not between 1.33 and 1.36");
+}
+
+static void tls_is_chosen_as_upstream(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line,
+		"--tls-min-version=VersionTLS11 --tls-curve-preferences=29,0x17 --tls-curve-preferences=4588 "
+		"--tls-sni-cert-key=a.crt,a.key --tls-sni-cert-key=b.crt,b.key:b.example,*.b.example");
+	const struct bt_serve_settings *serving = &flags->serving;
+
+	(void)state;
+	assert_false(serving->tls13);
+	assert_int_equal(serving->curve_n, 3);
+	assert_int_equal(serving->curves[1], 23);
+	assert_int_equal(serving->curves[2], 4588);
+	assert_int_equal(serving->sni_n, 2);
+	assert_string_equal(serving->sni[0].cert_file, "a.crt");
+	assert_string_equal(serving->sni[0].key_file, "a.key");
+	assert_int_equal(serving->sni[0].names.n, 0);
+	assert_string_equal(serving->sni[1].key_file, "b.key");
+	assert_int_equal(serving->sni[1].names.n, 2);
+	assert_true(bt_str_is(serving->sni[1].names.items[1], "*.b.example"));
+	drop(&line);
+}
+
+static void lists_are_split_at_commas_and_repeated(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line,
+		"--authorization-always-allow-paths=/a,/b/* --authorization-always-allow-paths=/c "
+		"--tls-cipher-suites=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,");
+
+	(void)state;
+	assert_int_equal(flags->serving.always_allow.n, 3);
+	assert_true(bt_str_is(flags->serving.always_allow.items[1], "/b/*"));
+	assert_true(bt_str_is(flags->serving.always_allow.items[2], "/c"));
+	assert_int_equal(flags->serving.cipher_suites.n, 1);
+	drop(&line);
+	assert_int_equal(read_line(&line, "--authorization-always-allow-paths=")->serving.always_allow.n, 0);
+	drop(&line);
+}
+
+static void what_is_empty_counts_as_not_given(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line, "--config= --bind-address= --master=");
+
+	(void)state;
+	assert_null(flags->config);
+	assert_null(flags->master);
+	assert_null(flags->serving.bind_address);
+	drop(&line);
+}
+
+static void flags_without_effect_are_taken_and_named(void **state)
+{
+	struct line line;
+
+	(void)state;
+	read_line(&line,
+		"--show-hidden-metrics-for-version=1.35 --contention-profiling --log-flush-frequency=1s "
+		"--vmodule=x=1 --kube-api-content-type=application/json");
+	for (size_t i = 0; i < 5; i++) {
+		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
+
+		assert_non_null(option);
+		assert_true(strlen(option->ignored) > 0);
+	}
+	assert_null(bt_invocation_ignored(&line.invocation, 5));
+	drop(&line);
+}
+
+static void metrics_and_values_of_their_labels_can_be_left_out(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags =
+		read_line(&line, "--disabled-metrics=a,b --disabled-metrics=a "
+				 "--allow-metric-labels=a,x=v1,v2 --allow-metric-labels=b,x=w");
+
+	(void)state;
+	assert_int_equal(flags->serving.metrics.disabled.n, 2);
+	assert_true(bt_metric_is_disabled(&flags->serving.metrics, "b"));
+	assert_true(bt_metric_allows(&flags->serving.metrics, "a", "x", bt_str("v2")));
+	assert_false(bt_metric_allows(&flags->serving.metrics, "b", "x", bt_str("v2")));
+	assert_null(bt_invocation_ignored(&line.invocation, 0));
+	drop(&line);
+}
+
+static void what_is_wrong_with_flags_of_metrics_is_said(void **state)
+{
+	(void)state;
+	assert_complains(
+		"--disabled-metrics=a.b", "--disabled-metrics: must be fully qualified metric names");
+	assert_complains(
+		"--allow-metric-labels=a", "--allow-metric-labels: a must be formatted as key=value");
+	assert_complains("--allow-metric-labels-manifest=/nonsense",
+		"--allow-metric-labels-manifest: failed to read allow list manifest: /nonsense");
+	assert_complains("--allow-metric-labels=a,x=v --allow-metric-labels-manifest=/nonsense",
+		"--allow-metric-labels-manifest: give either this or --allow-metric-labels");
+	assert_complains("--show-hidden-metrics-for-version=1.34",
+		"--show-hidden-metrics-for-version: must be omitted or have the value '1.35'");
+}
+
+static void what_is_wrong_is_said_with_the_remedy(void **state)
+{
+	(void)state;
+	assert_complains("--nonsense", "there is no option '--nonsense'");
+	assert_complains("--secure-prt=1", "did you mean --secure-port?");
+	assert_complains("--secure-port=70000", "--secure-port is a whole number from 0 to 65535");
+	assert_complains("--tls-sni-cert-key=a", "expected comma separated certificate and key file paths");
+	assert_complains("--tls-sni-cert-key=a,b:", "'a,b:': empty names list is not allowed");
+	assert_complains("--tls-curve-preferences=29,31", "curve preference 31 is not known; 29, 23, 24");
+	assert_complains("--tls-curve-preferences=70000", "70000 is out of range (must be 1-65535)");
+	assert_complains("--tls-curve-preferences=23,23", "duplicate curve preference 23");
+	assert_complains("--tls-curve-preferences=P-256", "'P-256' is not a number");
+	assert_complains("--tls-cert-file=a", "belong together");
+	assert_complains("--tls-min-version=3", "unknown tls version \"3\"");
+	assert_complains("--leader-elect-lease-duration=15", "--leader-elect-lease-duration: time: ");
+	assert_complains("--leader-elect-resource-lock=endpoints", "one of leases");
+	assert_complains(
+		"--bind-address=here", "--bind-address is an IP address, such as 0.0.0.0 or ::, not 'here'");
+	assert_complains("--log-flush-frequency=5", "--log-flush-frequency: time: ");
+	assert_complains("--kube-api-qps=fast", "--kube-api-qps is a number");
+	assert_complains("--kube-api-burst=1.5", "--kube-api-burst is a whole number");
+	assert_complains("--kube-api-burst=3000000000", "--kube-api-burst is a number");
+	assert_complains("pod.yaml", "one argument too many");
+}
+
+static void front_proxies_say_who_in_the_usual_headers(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags = read_line(&line, "--feature-gates=RemoteRequestHeaderUID=false");
+
+	(void)state;
+	assert_null(flags->serving.proxy_ca_file);
+	assert_int_equal(flags->serving.proxy.allowed_names.n, 0);
+	assert_true(bt_str_is(flags->serving.proxy.username_headers.items[0], "x-remote-user"));
+	assert_true(bt_str_is(flags->serving.proxy.group_headers.items[0], "x-remote-group"));
+	assert_true(bt_str_is(flags->serving.proxy.extra_prefixes.items[0], "x-remote-extra-"));
+	assert_int_equal(flags->serving.proxy.uid_headers.n, 0);
+	assert_true(flags->serving.no_proxy_uids);
+	drop(&line);
+	flags = read_line(&line,
+		"--requestheader-client-ca-file=/ca --requestheader-allowed-names=a,b "
+		"--requestheader-username-headers=X-Who --requestheader-uid-headers=X-Remote-UID");
+	assert_string_equal(flags->serving.proxy_ca_file, "/ca");
+	assert_int_equal(flags->serving.proxy.allowed_names.n, 2);
+	assert_int_equal(flags->serving.proxy.username_headers.n, 1);
+	assert_true(bt_str_is(flags->serving.proxy.username_headers.items[0], "X-Who"));
+	assert_int_equal(flags->serving.proxy.uid_headers.n, 1);
+	assert_false(flags->serving.no_proxy_uids);
+	drop(&line);
+	assert_complains(
+		"--requestheader-uid-headers=X-Id", "without specifying the standard X-Remote-Uid header");
+	assert_complains(
+		"--requestheader-uid-headers=X-Remote-Uid --feature-gates=RemoteRequestHeaderUID=false",
+		"requires the \"RemoteRequestHeaderUID\" feature to be enabled");
+}
+
+struct shown {
+	const char *last;
+	char text[8192];
+};
+
+static void show(void *context, const char *name, struct bt_str value)
+{
+	struct shown *shown = context;
+	size_t n = strlen(shown->text);
+
+	assert_true(!shown->last || strcmp(shown->last, name) < 0);
+	shown->last = name;
+	snprintf(shown->text + n, sizeof(shown->text) - n, "%s=%.*s\n", name, BT_STR_ARG(value));
+}
+
+static void every_flag_is_shown_with_its_value_in_order(void **state)
+{
+	struct line line;
+	const struct bt_run_flags *flags =
+		read_line(&line, "-v=3 --leader-elect=false --disabled-metrics=a,b "
+				 "--disabled-metrics=c --secure-port=1");
+	struct shown shown = {.last = NULL};
+
+	(void)state;
+	bt_run_flags_each(flags, show, &shown);
+	assert_non_null(strstr(shown.text, "\nv=3\n"));
+	assert_non_null(strstr(shown.text, "\nleader-elect=false\n"));
+	assert_non_null(strstr(shown.text, "\ndisabled-metrics=[a,b,c]\n"));
+	assert_non_null(strstr(shown.text, "\nsecure-port=1\n"));
+	assert_non_null(strstr(shown.text, "\nauthorization-always-allow-paths=[/healthz,/readyz,/livez]\n"));
+	assert_non_null(strstr(shown.text, "\nrequestheader-username-headers=[x-remote-user]\n"));
+	assert_non_null(strstr(shown.text, "\nclient-ca-file=\n"));
+	drop(&line);
+}
+
+/* One flag of each line of kube-scheduler's own help is known here. Source: kube-scheduler --help, v1.36.3.
+ */
+static void every_flag_of_kube_scheduler_is_known(void **state)
+{
+	static const char *const names[] = {"config", "master", "write-config-to", "bind-address", "cert-dir",
+		"disable-http2-serving", "http2-max-streams-per-connection", "permit-address-sharing",
+		"permit-port-sharing", "secure-port", "tls-cert-file", "tls-cipher-suites",
+		"tls-curve-preferences", "tls-min-version", "tls-private-key-file", "tls-sni-cert-key",
+		"authentication-kubeconfig", "authentication-skip-lookup",
+		"authentication-token-webhook-cache-ttl", "authentication-tolerate-lookup-failure",
+		"client-ca-file", "requestheader-allowed-names", "requestheader-client-ca-file",
+		"requestheader-extra-headers-prefix", "requestheader-group-headers",
+		"requestheader-uid-headers", "requestheader-username-headers",
+		"authorization-always-allow-paths", "authorization-kubeconfig",
+		"authorization-webhook-cache-authorized-ttl", "authorization-webhook-cache-unauthorized-ttl",
+		"contention-profiling", "kube-api-burst", "kube-api-content-type", "kube-api-qps",
+		"kubeconfig", "pod-max-in-unschedulable-pods-duration", "profiling", "leader-elect",
+		"leader-elect-lease-duration", "leader-elect-renew-deadline", "leader-elect-resource-lock",
+		"leader-elect-resource-name", "leader-elect-resource-namespace", "leader-elect-retry-period",
+		"emulated-version", "feature-gates", "min-compatibility-version", "allow-metric-labels",
+		"allow-metric-labels-manifest", "disabled-metrics", "show-hidden-metrics-for-version",
+		"log-flush-frequency", "log-text-info-buffer-size", "log-text-split-stream", "logging-format",
+		"v", "vmodule", "help", "version"};
+	const struct bt_command *run = bt_command_find("run");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct bt_option *option;
+		size_t ix = 0;
+
+		while ((option = bt_command_option(run, ix)) && strcmp(option->name, names[i]) != 0) {
+			ix++;
+		}
+		if (!option) {
+			fail_msg("--%s is not known", names[i]);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_flags_the_defaults_are_upstreams_but_for_the_address),
+		cmocka_unit_test(kubeadms_command_line_is_taken),
+		cmocka_unit_test(switches_take_gos_words),
+		cmocka_unit_test(verbosity_is_written_in_four_ways),
+		cmocka_unit_test(version_may_be_raw),
+		cmocka_unit_test(election_flags_overrule_a_file_and_client_flags_do_not),
+		cmocka_unit_test(profiling_is_switched_off_by_its_flag_unless_a_file_counts),
+		cmocka_unit_test(flags_that_are_not_given_leave_a_file_as_it_is),
+		cmocka_unit_test(gates_may_name_their_component),
+		cmocka_unit_test(the_version_of_the_decisions_may_be_emulated_and_no_other),
+		cmocka_unit_test(tls_is_chosen_as_upstream),
+		cmocka_unit_test(lists_are_split_at_commas_and_repeated),
+		cmocka_unit_test(what_is_empty_counts_as_not_given),
+		cmocka_unit_test(flags_without_effect_are_taken_and_named),
+		cmocka_unit_test(front_proxies_say_who_in_the_usual_headers),
+		cmocka_unit_test(every_flag_is_shown_with_its_value_in_order),
+		cmocka_unit_test(metrics_and_values_of_their_labels_can_be_left_out),
+		cmocka_unit_test(what_is_wrong_with_flags_of_metrics_is_said),
+		cmocka_unit_test(what_is_wrong_is_said_with_the_remedy),
+		cmocka_unit_test(every_flag_of_kube_scheduler_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

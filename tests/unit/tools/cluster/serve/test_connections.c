@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Who may stay for how long, and who leaves when there is no room.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "listen_int.h"
+#include "tools/cluster/serve/connections.h"
+
+struct desk {
+	struct bt_connections *table;
+	int64_t now_ns;
+};
+
+static int setup(void **state)
+{
+	static struct desk desk;
+	const struct bt_connection_limits limits = {.connections = 8,
+		.peer_connections = 4,
+		.handshake_ns = 10,
+		.head_ns = 20,
+		.body_ns = 30,
+		.write_ns = 40,
+		.idle_ns = 50};
+
+	desk = (struct desk){.table = bt_connections_create(&limits), .now_ns = 1000};
+	*state = &desk;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct desk *desk = *state;
+
+	bt_connections_destroy(desk->table);
+	return 0;
+}
+
+static struct sockaddr *peer(const char *address)
+{
+	static struct sockaddr_storage storage;
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&storage;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&storage;
+
+	memset(&storage, 0, sizeof(storage));
+	if (inet_pton(AF_INET, address, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+	} else {
+		assert_int_equal(inet_pton(AF_INET6, address, &v6->sin6_addr), 1);
+		v6->sin6_family = AF_INET6;
+	}
+	return (struct sockaddr *)&storage;
+}
+
+static uint32_t add(struct desk *desk, const char *address)
+{
+	return bt_connections_add(desk->table, peer(address), desk->now_ns);
+}
+
+/* As far as the answer of its first request, or further. */
+static uint32_t add_in(struct desk *desk, const char *address, bool known, enum bt_connection_state state)
+{
+	static const enum bt_connection_state way[] = {BT_CONNECTION_HEAD, BT_CONNECTION_BODY,
+		BT_CONNECTION_ANSWERING, BT_CONNECTION_WRITING, BT_CONNECTION_IDLE};
+	uint32_t ix = add(desk, address);
+
+	for (size_t i = 0; bt_connections_state(desk->table, ix) != state; i++) {
+		if (way[i] == BT_CONNECTION_WRITING && known) {
+			bt_connections_authenticated(desk->table, ix);
+		}
+		bt_connections_enter(desk->table, ix, way[i], desk->now_ns);
+	}
+	return ix;
+}
+
+static void assert_leaves(struct desk *desk, const char *for_whom, uint32_t expected)
+{
+	uint32_t victim;
+
+	assert_true(bt_connections_make_room(desk->table, peer(for_whom), &victim));
+	assert_int_equal(victim, expected);
+}
+
+static void a_peer_with_too_many_makes_room_for_itself(void **state)
+{
+	struct desk *desk = *state;
+	uint32_t other = add(desk, "10.0.0.9"), first = add(desk, "10.0.0.1"), victim;
+
+	for (int i = 0; i < 3; i++) {
+		assert_leaves(desk, "10.0.0.1", BT_CONNECTION_NONE);
+		add(desk, "10.0.0.1");
+	}
+	assert_leaves(desk, "10.0.0.1", first);
+	assert_leaves(desk, "::ffff:10.0.0.1", first);
+	assert_leaves(desk, "10.0.0.2", BT_CONNECTION_NONE);
+	bt_connections_remove(desk->table, first);
+	assert_true(bt_connections_make_room(desk->table, peer("10.0.0.1"), &victim));
+	assert_int_equal(victim, BT_CONNECTION_NONE);
+	bt_connections_remove(desk->table, other);
+}
+
+static void addresses_of_one_network_are_one_peer(void **state)
+{
+	struct desk *desk = *state;
+	uint32_t first = add(desk, "2001:db8:1:1::1");
+
+	add(desk, "2001:db8:1:1::2");
+	add(desk, "2001:db8:1:1:5::3");
+	add(desk, "2001:db8:1:1::4");
+	assert_leaves(desk, "2001:db8:1:1:ffff::", first);
+	assert_leaves(desk, "2001:db8:1:2::1", BT_CONNECTION_NONE);
+	assert_leaves(desk, "::1", BT_CONNECTION_NONE);
+}
+
+static void the_oldest_whom_nobody_knows_leaves_first(void **state)
+{
+	struct desk *desk = *state;
+	char address[16];
+
+	add_in(desk, "10.0.0.1", true, BT_CONNECTION_IDLE);
+	add_in(desk, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
+	uint32_t oldest = add_in(desk, "10.0.0.1", false, BT_CONNECTION_IDLE);
+
+	for (int i = 3; i < 8; i++) {
+		snprintf(address, sizeof(address), "10.0.1.%d", i);
+		add(desk, address);
+	}
+	assert_leaves(desk, "10.0.0.3", oldest);
+	assert_int_equal(bt_connections_victim(desk->table), oldest);
+	bt_connections_enter(desk->table, oldest, BT_CONNECTION_CLOSING, desk->now_ns);
+	assert_leaves(desk, "10.0.0.3", 3);
+}
+
+static void known_clients_leave_when_they_are_idle_and_nobody_else_can(void **state)
+{
+	struct desk *desk = *state;
+	uint32_t busy = add_in(desk, "10.0.0.1", true, BT_CONNECTION_WRITING);
+	uint32_t lately = add_in(desk, "10.0.0.1", true, BT_CONNECTION_WRITING);
+	uint32_t idle = add_in(desk, "10.0.0.1", true, BT_CONNECTION_IDLE), victim;
+	uint32_t answered = add_in(desk, "10.0.0.1", false, BT_CONNECTION_ANSWERING);
+
+	bt_connections_enter(desk->table, lately, BT_CONNECTION_IDLE, desk->now_ns);
+	assert_leaves(desk, "10.0.0.1", idle);
+	bt_connections_remove(desk->table, idle);
+	add_in(desk, "10.0.0.1", true, BT_CONNECTION_WRITING);
+	assert_leaves(desk, "10.0.0.1", lately);
+	bt_connections_remove(desk->table, lately);
+	add_in(desk, "10.0.0.1", true, BT_CONNECTION_ANSWERING);
+	assert_false(bt_connections_make_room(desk->table, peer("10.0.0.1"), &victim));
+	(void)busy, (void)answered;
+}
+
+static void known_clients_never_have_every_connection(void **state)
+{
+	struct desk *desk = *state;
+	char address[16];
+	uint32_t last = 0;
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(address, sizeof(address), "10.0.0.%d", i);
+		last = add_in(desk, address, true, BT_CONNECTION_WRITING);
+	}
+	assert_leaves(desk, "10.0.1.1", last);
+}
+
+static void each_step_has_its_time(void **state)
+{
+	static const struct {
+		enum bt_connection_state state;
+		int64_t time_ns;
+	} steps[] = {{BT_CONNECTION_HANDSHAKE, 10}, {BT_CONNECTION_HEAD, 20}, {BT_CONNECTION_BODY, 30},
+		{BT_CONNECTION_ANSWERING, INT64_MAX}, {BT_CONNECTION_WRITING, 40}, {BT_CONNECTION_IDLE, 50}};
+	struct desk *desk = *state;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		uint32_t ix = add_in(desk, "10.0.0.1", false, steps[i].state);
+		int64_t until_ns =
+			steps[i].time_ns == INT64_MAX ? INT64_MAX : desk->now_ns + steps[i].time_ns;
+
+		assert_int_equal(bt_connections_deadline(desk->table), until_ns);
+		assert_int_equal(bt_connections_late(desk->table, until_ns - 1), BT_CONNECTION_NONE);
+		if (until_ns != INT64_MAX) {
+			assert_int_equal(bt_connections_late(desk->table, until_ns), ix);
+			bt_connections_enter(desk->table, ix, BT_CONNECTION_CLOSING, until_ns);
+			assert_int_equal(bt_connections_late(desk->table, until_ns), BT_CONNECTION_NONE);
+		}
+		bt_connections_remove(desk->table, ix);
+		assert_int_equal(bt_connections_n(desk->table), 0);
+	}
+}
+
+static void without_descriptors_accepting_rests_ever_longer(void **state)
+{
+	const struct bt_serve_settings settings = {.bind_address = "127.0.0.1"};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct bt_accept_rest rest = {0};
+	struct sockaddr_storage from;
+	socklen_t n = sizeof(from);
+	struct rlimit before, none;
+	struct bt_buf error = {0};
+	int listener = bt_listen(&settings, true, &to.sin_port, &error), next;
+	int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int64_t wait_ns = 5000000;
+
+	(void)state;
+	assert_true(listener >= 0 && client >= 0);
+	to.sin_port = htons(to.sin_port);
+	assert_int_equal(bt_accept(listener, (struct sockaddr *)&from, &n, &rest, 1), -1);
+	assert_int_equal(rest.until_ns, 0);
+	assert_int_equal(connect(client, (struct sockaddr *)&to, sizeof(to)), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	next = dup(client);
+	close(next);
+	none = (struct rlimit){(rlim_t)next, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	for (int64_t now_ns = 1; now_ns < 12; now_ns++) {
+		n = sizeof(from);
+		assert_int_equal(bt_accept(listener, (struct sockaddr *)&from, &n, &rest, now_ns), -1);
+		assert_int_equal(rest.until_ns, now_ns + wait_ns);
+		wait_ns = wait_ns * 2 < 1000000000 ? wait_ns * 2 : 1000000000;
+	}
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	int fd = bt_accept(listener, (struct sockaddr *)&from, &n, &rest, 1);
+
+	assert_true(fd >= 0);
+	assert_int_equal(rest.last_ns, 0);
+	close(fd);
+	close(client);
+	close(listener);
+	bt_buf_fini(&error);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_peer_with_too_many_makes_room_for_itself, setup, teardown),
+		cmocka_unit_test_setup_teardown(addresses_of_one_network_are_one_peer, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_oldest_whom_nobody_knows_leaves_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			known_clients_leave_when_they_are_idle_and_nobody_else_can, setup, teardown),
+		cmocka_unit_test_setup_teardown(known_clients_never_have_every_connection, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_step_has_its_time, setup, teardown),
+		cmocka_unit_test(without_descriptors_accepting_rests_ever_longer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

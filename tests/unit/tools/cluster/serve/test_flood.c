@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Clients that take connections and do not use them: somebody who does is answered all the same.
+ */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <curl/curl.h>
+#include <openssl/ssl.h>
+
+#include "engine/base/mem.h"
+#include "tools/kube/log/log.h"
+#include "tools/cluster/serve/serve.h"
+
+#define CLIENTS	    1000
+#define HELLO_BYTES 2048
+
+struct client {
+	int fd;
+	SSL *ssl; /* NULL: it does not speak TLS, or not to the end */
+};
+
+struct desk {
+	struct bt_serve_options options;
+	struct bt_str always[1];
+	struct bt_config config;
+	struct bt_serve *serve;
+	struct bt_buf error;
+	SSL_CTX *tls;
+	struct client clients[CLIENTS];
+	int client_n;
+	int window; /* bytes that a client may leave unread; 0: as many as usual */
+};
+
+static int setup(void **state)
+{
+	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
+
+	bt_config_init_default(&desk->config, NULL);
+	desk->always[0] = bt_str("/*");
+	desk->options = (struct bt_serve_options){
+		.settings = {.bind_address = "127.0.0.1", .always_allow = {desk->always, 1, true}},
+		.sources = {.config = &desk->config, .version = "1"},
+		.any_port = true,
+		.look_ns = BT_FOREVER};
+	desk->tls = SSL_CTX_new(TLS_client_method());
+	*state = desk;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct desk *desk = *state;
+
+	for (int i = 0; i < desk->client_n; i++) {
+		SSL_free(desk->clients[i].ssl);
+		close(desk->clients[i].fd);
+	}
+	bt_serve_destroy(desk->serve);
+	SSL_CTX_free(desk->tls);
+	bt_config_fini(&desk->config);
+	bt_buf_fini(&desk->error);
+	bt_mem_free(desk);
+	return 0;
+}
+
+static void begin(struct desk *desk)
+{
+	desk->serve = bt_serve_create(&desk->options, &desk->error);
+	if (!desk->serve) {
+		fail_msg("%s", desk->error.ptr);
+	}
+}
+
+/* From an address of its own among the first peer_n of this machine. */
+static struct client *add_client(struct desk *desk, int peer_n)
+{
+	struct client *client = &desk->clients[desk->client_n];
+	struct sockaddr_in from = {.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK + (uint32_t)(desk->client_n % peer_n))};
+	struct sockaddr_in to = {.sin_family = AF_INET,
+		.sin_port = htons(bt_serve_port(desk->serve)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+
+	*client = (struct client){.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+	assert_true(client->fd >= 0);
+	desk->client_n++;
+	if (desk->window) {
+		assert_int_equal(
+			setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &desk->window, sizeof(desk->window)),
+			0);
+	}
+	assert_int_equal(bind(client->fd, (struct sockaddr *)&from, sizeof(from)), 0);
+	assert_int_equal(connect(client->fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	return client;
+}
+
+/* Those that were thrown out already do not matter. */
+static void say(const struct client *client, const void *bytes, size_t n)
+{
+	(void)!send(client->fd, bytes, n, MSG_NOSIGNAL);
+}
+
+/* The first message of a handshake. */
+static size_t write_hello(struct desk *desk, unsigned char out[HELLO_BYTES])
+{
+	SSL *ssl = SSL_new(desk->tls);
+	BIO *in = BIO_new(BIO_s_mem()), *to = BIO_new(BIO_s_mem());
+
+	SSL_set_bio(ssl, in, to);
+	SSL_set_connect_state(ssl);
+	assert_int_equal(SSL_do_handshake(ssl), -1);
+	int n = BIO_read(to, out, HELLO_BYTES);
+
+	assert_true(n > 0);
+	SSL_free(ssl);
+	return (size_t)n;
+}
+
+static bool handshake(struct desk *desk, struct client *client)
+{
+	client->ssl = SSL_new(desk->tls);
+	SSL_set_fd(client->ssl, client->fd);
+	return SSL_connect(client->ssl) == 1;
+}
+
+static size_t drop(char *bytes, size_t size, size_t n, void *context)
+{
+	(void)bytes, (void)context;
+	return size * n;
+}
+
+static long get_at(uint16_t port, const char *path)
+{
+	CURL *curl = curl_easy_init();
+	char url[128];
+	long status = 0;
+
+	snprintf(url, sizeof(url), "https://127.0.0.1:%u%s", port, path);
+	curl_easy_setopt(curl, CURLOPT_URL, url);
+	curl_easy_setopt(curl, CURLOPT_SSL_VERIFYPEER, 0L);
+	curl_easy_setopt(curl, CURLOPT_SSL_VERIFYHOST, 0L);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, drop);
+	if (curl_easy_perform(curl) == CURLE_OK) {
+		curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
+	}
+	curl_easy_cleanup(curl);
+	return status;
+}
+
+static long get(struct desk *desk, const char *path)
+{
+	return get_at(bt_serve_port(desk->serve), path);
+}
+
+static void assert_probes_are_answered(struct desk *desk)
+{
+	assert_int_equal(get(desk, "/livez"), 200);
+	assert_int_equal(get(desk, "/readyz"), 200);
+	assert_int_equal(get(desk, "/healthz"), 200);
+	assert_int_equal(get(desk, "/metrics"), 200);
+}
+
+/* Waits until the server has ended a connection. */
+static void assert_ends(struct client *client)
+{
+	char bytes[512];
+	ssize_t n;
+
+	do {
+		n = client->ssl ? SSL_read(client->ssl, bytes, sizeof(bytes))
+				: recv(client->fd, bytes, sizeof(bytes), 0);
+	} while (n > 0);
+}
+
+/* A thousand clients from fifty addresses, each of whom says that; with probes among them. */
+static void flood(struct desk *desk, const void *bytes, size_t n)
+{
+	begin(desk);
+	for (int i = 0; i < CLIENTS; i++) {
+		say(add_client(desk, 50), bytes, n);
+		if (i % 100 == 99) {
+			assert_probes_are_answered(desk);
+		}
+	}
+}
+
+static void a_thousand_idle_connections_keep_no_probe_out(void **state)
+{
+	flood(*state, "", 0);
+}
+
+static void a_thousand_half_open_handshakes_keep_no_probe_out(void **state)
+{
+	struct desk *desk = *state;
+	unsigned char hello[HELLO_BYTES];
+	size_t n = write_hello(desk, hello);
+
+	flood(desk, hello, n);
+}
+
+/* Each says a byte of a request now and then, behind a whole handshake. */
+static void a_thousand_slow_requests_keep_no_probe_out(void **state)
+{
+	static const char request[] = "GET /livez HTTP/1.1\r\n";
+	struct desk *desk = *state;
+
+	begin(desk);
+	for (int i = 0; i < CLIENTS; i++) {
+		struct client *client = add_client(desk, 50);
+
+		assert_true(handshake(desk, client));
+		assert_int_equal(SSL_write(client->ssl, request, 1), 1);
+		for (int k = 0; k < i; k += 101) {
+			SSL_write(desk->clients[k].ssl, request + 1 + (i - k) / 101, 1);
+		}
+		if (i % 100 == 99) {
+			assert_probes_are_answered(desk);
+		}
+	}
+}
+
+/* From the prober's own address: a peer may have so many, and its oldest ones leave. */
+static void a_flood_from_the_probers_own_address_keeps_it_not_out(void **state)
+{
+	struct desk *desk = *state;
+	unsigned char hello[HELLO_BYTES];
+	size_t n = write_hello(desk, hello);
+
+	begin(desk);
+	for (int i = 0; i < 300; i++) {
+		say(add_client(desk, 1), hello, i % 2 ? n : 1);
+	}
+	assert_probes_are_answered(desk);
+}
+
+static void each_step_of_a_connection_has_a_deadline(void **state)
+{
+	static const char *const said[] = {"", "GET /livez",
+		"PUT /debug/flags/v HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1",
+		"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"};
+	struct desk *desk = *state;
+	unsigned char hello[HELLO_BYTES];
+	size_t n = write_hello(desk, hello);
+
+	desk->options.limits = (struct bt_connection_limits){
+		.handshake_ns = 200000000, .head_ns = 50000000, .body_ns = 50000000, .idle_ns = 50000000};
+	begin(desk);
+	assert_ends(add_client(desk, 1));
+	struct client *half = add_client(desk, 1);
+
+	say(half, hello, n);
+	assert_ends(half);
+	for (size_t i = 0; i < sizeof(said) / sizeof(*said); i++) {
+		struct client *client = add_client(desk, 1);
+
+		if (handshake(desk, client)) {
+			SSL_write(client->ssl, said[i], (int)strlen(said[i]));
+		}
+		assert_ends(client);
+	}
+}
+
+/* A client that asks, and reads nothing: once no more answers fit between the two, its writing ends when the
+ * server ends the connection. */
+static void an_answer_that_is_not_read_has_a_deadline(void **state)
+{
+	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+	struct desk *desk = *state;
+
+	desk->options.limits = (struct bt_connection_limits){.write_ns = 50000000};
+	desk->window = 4096;
+	begin(desk);
+	struct client *client = add_client(desk, 1);
+
+	assert_true(handshake(desk, client));
+	while (SSL_write(client->ssl, request, (int)sizeof(request) - 1) > 0) {
+	}
+	assert_ends(client);
+	assert_probes_are_answered(desk);
+}
+
+static void a_client_that_begins_the_handshake_again_is_ended(void **state)
+{
+	struct desk *desk = *state;
+
+	begin(desk);
+	SSL_CTX_set_max_proto_version(desk->tls, TLS1_2_VERSION);
+	struct client *client = add_client(desk, 1);
+
+	assert_true(handshake(desk, client));
+	assert_int_equal(SSL_renegotiate(client->ssl), 1);
+	SSL_do_handshake(client->ssl);
+	SSL_write(client->ssl, "GET", 3);
+	assert_ends(client);
+	assert_probes_are_answered(desk);
+}
+
+/* A process that holds silent connections, and asks; it ends with 0 when it was answered. Begun before there
+ * are threads here; told the port by the pipe. */
+static void hold_and_ask(int port_fd)
+{
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	uint16_t port;
+
+	if (read(port_fd, &port, sizeof(port)) != sizeof(port)) {
+		_exit(2);
+	}
+	to.sin_port = htons(port);
+	for (int i = 0; i < 40; i++) {
+		int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+		if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0) {
+			_exit(3);
+		}
+	}
+	_exit(get_at(port, "/livez") == 200 ? 0 : 1);
+}
+
+static void the_process_may_open_as_many_files_as_the_system_allows(void **state)
+{
+	struct rlimit before, after, little;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	little = (struct rlimit){64, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &little), 0);
+	assert_int_equal(bt_serve_raise_files(), before.rlim_max);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &after), 0);
+	assert_int_equal(after.rlim_cur, before.rlim_max);
+}
+
+static void without_descriptors_probes_are_answered(void **state)
+{
+	struct desk *desk = *state;
+	struct rlimit before, little;
+	int port_fds[2], status;
+
+	assert_int_equal(pipe(port_fds), 0);
+	pid_t child = fork();
+
+	if (child == 0) {
+		hold_and_ask(port_fds[0]);
+	}
+	assert_true(child > 0);
+	begin(desk);
+	uint16_t port = bt_serve_port(desk->serve);
+	int next = dup(port_fds[0]);
+
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	little = (struct rlimit){(rlim_t)next + 4, before.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &little), 0);
+	assert_int_equal(write(port_fds[1], &port, sizeof(port)), sizeof(port));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	close(port_fds[0]);
+	close(port_fds[1]);
+	assert_int_equal(status, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_process_may_open_as_many_files_as_the_system_allows),
+		cmocka_unit_test_setup_teardown(without_descriptors_probes_are_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_thousand_idle_connections_keep_no_probe_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_thousand_half_open_handshakes_keep_no_probe_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_thousand_slow_requests_keep_no_probe_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_flood_from_the_probers_own_address_keeps_it_not_out, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_answer_that_is_not_read_has_a_deadline, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_client_that_begins_the_handshake_again_is_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(each_step_of_a_connection_has_a_deadline, setup, teardown),
+	};
+	uint64_t files = bt_serve_raise_files();
+
+	signal(SIGPIPE, SIG_IGN);
+	if (files < 2 * CLIENTS) {
+		printf("skipped: the process may open %llu files; allow %d (ulimit -Hn)\n",
+			(unsigned long long)files, 2 * CLIENTS);
+		return 77;
+	}
+	curl_global_init(CURL_GLOBAL_ALL);
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	curl_global_cleanup();
+	return failed;
+}

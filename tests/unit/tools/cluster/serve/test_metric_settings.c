@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which metrics and which values of labels are shown, as flags say it; and what is wrong with a flag.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tools/cluster/serve/metric_settings.h"
+
+struct desk {
+	struct bt_metric_settings settings;
+	struct bt_arena arena;
+	struct bt_buf error;
+};
+
+static void end(struct desk *desk)
+{
+	bt_arena_fini(&desk->arena);
+	bt_buf_fini(&desk->error);
+}
+
+static bool allow(struct desk *desk, const char *text)
+{
+	return bt_metric_settings_allow(&desk->settings, &desk->arena, bt_str(text), &desk->error);
+}
+
+static bool disable(struct desk *desk, const char *text)
+{
+	return bt_metric_settings_disable(&desk->settings, &desk->arena, bt_str(text), &desk->error);
+}
+
+static bool allows(const struct desk *desk, const char *metric, const char *label, const char *value)
+{
+	return bt_metric_allows(&desk->settings, metric, label, bt_str(value));
+}
+
+static void with_one_equals_sign_commas_separate_values(void **state)
+{
+	struct desk desk = {.settings = {.allowance_n = 0}};
+
+	(void)state;
+	assert_true(allow(&desk, "a,x=v1,v2"));
+	assert_int_equal(desk.settings.allowance_n, 1);
+	assert_true(allows(&desk, "a", "x", "v1"));
+	assert_true(allows(&desk, "a", "x", "v2"));
+	assert_false(allows(&desk, "a", "x", "v"));
+	assert_false(allows(&desk, "a", "x", ""));
+	assert_true(allows(&desk, "a", "y", "anything"));
+	assert_true(allows(&desk, "b", "x", "anything"));
+	assert_true(bt_metric_is_allowanced(&desk.settings, "a"));
+	assert_false(bt_metric_is_allowanced(&desk.settings, "b"));
+	end(&desk);
+}
+
+static void several_are_comma_separated_values_in_quotes(void **state)
+{
+	struct desk desk = {.settings = {.allowance_n = 0}};
+
+	(void)state;
+	assert_true(allow(&desk, "\"a,x=v1,v2\",\"a,y=\"\"w\"\"\",\"b,x=\""));
+	assert_int_equal(desk.settings.allowance_n, 3);
+	assert_true(allows(&desk, "a", "x", "v2"));
+	assert_true(allows(&desk, "a", "y", "\"w\""));
+	assert_false(allows(&desk, "a", "y", "w"));
+	assert_true(allows(&desk, "b", "x", ""));
+	assert_false(allows(&desk, "b", "x", "v"));
+	end(&desk);
+}
+
+static void a_key_that_comes_again_has_its_new_values_alone(void **state)
+{
+	struct desk desk = {.settings = {.allowance_n = 0}};
+
+	(void)state;
+	assert_true(allow(&desk, "a,x=v1"));
+	assert_true(allow(&desk, "b,x=v3"));
+	assert_true(allow(&desk, "a,x=v2"));
+	assert_int_equal(desk.settings.allowance_n, 2);
+	assert_false(allows(&desk, "a", "x", "v1"));
+	assert_true(allows(&desk, "a", "x", "v2"));
+	assert_true(allows(&desk, "b", "x", "v3"));
+	end(&desk);
+}
+
+static void what_is_wrong_with_labels_is_said(void **state)
+{
+	static const char *const cases[][2] = {
+		{"", " must be formatted as key=value"},
+		{"a,x", "a,x must be formatted as key=value"},
+		{"a=v", "must have keys with format `metricName,labelName`"},
+		{",x=v", "got \",x\""},
+		{"a,=v", "got \"a,\""},
+		{"a,x,y=v", "got \"a,x,y\""},
+		{"-a,x=v", "got \"-a,x\""},
+		{"a,:x=v", "got \"a,:x\""},
+		{"a,x=v,a,y=w", "a must be formatted as key=value"},
+		{"\"a,x=v\",\"a,y=w", "missing \" in quoted-field"},
+		{"\"a,x=v\"z,\"a,y=w\"", "extraneous or missing"},
+		{"a=\"v,a=w", "bare \" in non-quoted field"},
+	};
+	struct desk desk = {.settings = {.allowance_n = 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bt_buf_clear(&desk.error);
+		if (allow(&desk, cases[i][0]) || !strstr(desk.error.ptr, cases[i][1])) {
+			fail_msg("%s: %s", cases[i][0], desk.error.len ? desk.error.ptr : "no error");
+		}
+	}
+	end(&desk);
+}
+
+static void names_of_disabled_metrics_count_once(void **state)
+{
+	struct desk desk = {.settings = {.allowance_n = 0}};
+
+	(void)state;
+	assert_true(disable(&desk, "a,b:c_2"));
+	assert_true(disable(&desk, "a"));
+	assert_true(disable(&desk, ""));
+	assert_int_equal(desk.settings.disabled.n, 2);
+	assert_true(bt_metric_is_disabled(&desk.settings, "a"));
+	assert_true(bt_metric_is_disabled(&desk.settings, "b:c_2"));
+	assert_false(bt_metric_is_disabled(&desk.settings, "b"));
+	end(&desk);
+}
+
+static void what_is_no_name_cannot_be_disabled(void **state)
+{
+	static const char *const cases[] = {"a,,b", "2a", "a.b", "a, b", "a,"};
+	struct desk desk = {.settings = {.allowance_n = 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bt_buf_clear(&desk.error);
+		if (disable(&desk, cases[i]) ||
+			!strstr(desk.error.ptr, "must be fully qualified metric names matching")) {
+			fail_msg("%s: %s", cases[i], desk.error.len ? desk.error.ptr : "no error");
+		}
+	}
+	end(&desk);
+}
+
+/* What comes of a manifest with that text. */
+static bool read_manifest(struct desk *desk, const char *text)
+{
+	char path[] = "/tmp/berth-manifest-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	bt_buf_clear(&desk->error);
+	bool good = bt_metric_settings_allow_file(&desk->settings, &desk->arena, path, &desk->error);
+
+	unlink(path);
+	return good;
+}
+
+static void a_manifest_is_a_mapping_from_labels_to_values(void **state)
+{
+	struct desk desk = {.settings = {.allowance_n = 0}};
+
+	(void)state;
+	assert_true(read_manifest(&desk, "\"a,x\": \"v1,v2\"\nb,y: \"\"\n"));
+	assert_int_equal(desk.settings.allowance_n, 2);
+	assert_true(allows(&desk, "a", "x", "v2"));
+	assert_false(allows(&desk, "a", "x", "v3"));
+	assert_true(allows(&desk, "b", "y", ""));
+	assert_false(allows(&desk, "b", "y", "v"));
+	assert_true(read_manifest(&desk, ""));
+	assert_int_equal(desk.settings.allowance_n, 2);
+	end(&desk);
+}
+
+static void what_is_wrong_with_a_manifest_is_said(void **state)
+{
+	static const char *const cases[][2] = {
+		{"- a\n", "failed to parse allow list manifest: it is no mapping"},
+		{"allowListMapping:\n  a,x: v\n", "the value of allowListMapping is no text"},
+		{"a: v\n", "must have keys with format"},
+		{"a,x: [\n", "failed to parse allow list manifest: /tmp/berth-manifest-"},
+	};
+	struct desk desk = {.settings = {.allowance_n = 0}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (read_manifest(&desk, cases[i][0]) || !strstr(desk.error.ptr, cases[i][1])) {
+			fail_msg("%s: %s", cases[i][0], desk.error.len ? desk.error.ptr : "no error");
+		}
+	}
+	bt_buf_clear(&desk.error);
+	assert_false(bt_metric_settings_allow_file(&desk.settings, &desk.arena, "/nonsense", &desk.error));
+	assert_non_null(strstr(
+		desk.error.ptr, "failed to read allow list manifest: /nonsense: No such file or directory"));
+	end(&desk);
+}
+
+static void only_the_version_before_may_be_named(void **state)
+{
+	struct bt_buf error = {0};
+
+	(void)state;
+	assert_true(bt_metric_settings_show_hidden(bt_str(""), &error));
+	assert_true(bt_metric_settings_show_hidden(bt_str("1.35"), &error));
+	assert_false(bt_metric_settings_show_hidden(bt_str("1.36"), &error));
+	assert_string_equal(error.ptr, "must be omitted or have the value '1.35'; only the previous minor "
+				       "version is allowed");
+	bt_buf_fini(&error);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(with_one_equals_sign_commas_separate_values),
+		cmocka_unit_test(several_are_comma_separated_values_in_quotes),
+		cmocka_unit_test(a_key_that_comes_again_has_its_new_values_alone),
+		cmocka_unit_test(what_is_wrong_with_labels_is_said),
+		cmocka_unit_test(names_of_disabled_metrics_count_once),
+		cmocka_unit_test(what_is_no_name_cannot_be_disabled),
+		cmocka_unit_test(a_manifest_is_a_mapping_from_labels_to_values),
+		cmocka_unit_test(what_is_wrong_with_a_manifest_is_said),
+		cmocka_unit_test(only_the_version_before_may_be_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Requests and limits pod by pod, as a strict reader of Prometheus' format sees them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "prometheus.h"
+#include "tools/format/object.h"
+#include "tools/cluster/serve/pod_resources.h"
+
+struct desk {
+	struct bt_intern *names;
+	struct bt_pod_resources *resources;
+	struct bt_watch_listener listener;
+	struct bt_json *json;
+	struct bt_buf text;
+};
+
+static int setup(void **state)
+{
+	struct desk *desk = calloc(1, sizeof(*desk));
+
+	desk->names = bt_intern_create();
+	desk->resources = bt_pod_resources_create(desk->names);
+	desk->listener = bt_pod_resources_listener(desk->resources);
+	desk->json = bt_json_create();
+	*state = desk;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct desk *desk = *state;
+
+	bt_pod_resources_destroy(desk->resources);
+	bt_intern_destroy(desk->names);
+	bt_json_destroy(desk->json);
+	bt_buf_fini(&desk->text);
+	free(desk);
+	return 0;
+}
+
+/* Tells of a pod that is written as JSON with ' for "; the text is gone afterwards. */
+static void tell(struct desk *desk, enum bt_parcel_kind what, const char *name, const char *spec)
+{
+	struct bt_parcel *parcel = bt_parcel_create(what);
+	char text[2048];
+	int n = snprintf(text, sizeof(text),
+		"{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': '%s'}, %s}",
+		name, spec);
+
+	assert_true(n > 0 && (size_t)n < sizeof(text));
+	char *own = bt_arena_copy(&parcel->arena, text, (size_t)n);
+	struct bt_decode decode = {.json = desk->json, .arena = &parcel->arena};
+
+	for (int i = 0; i < n; i++) {
+		own[i] = own[i] == '\'' ? '"' : own[i];
+	}
+	bt_json_begin(desk->json, (struct bt_str){own, (size_t)n}, &parcel->arena);
+	if (!bt_object_decode(&decode, &parcel->object)) {
+		fail_msg("%s: %s: %s", text, decode.error.path, decode.error.message);
+	}
+	desk->listener.event(desk->listener.context, what, &parcel->object);
+	bt_parcel_destroy(parcel);
+}
+
+static struct prometheus *read_all(struct desk *desk)
+{
+	bt_buf_clear(&desk->text);
+	bt_pod_resources_write(desk->resources, &desk->text);
+	return prometheus_parse(&desk->text);
+}
+
+#define POD(name, node, resource, unit)                                                                      \
+	"{namespace=\"default\",node=\"" node "\",pod=\"" name "\",priority=\"0\",resource=\"" resource      \
+	"\",scheduler=\"s\",unit=\"" unit "\"}"
+#define REQUEST(name, node, resource, unit) "kube_pod_resource_request" POD(name, node, resource, unit)
+#define LIMIT(name, node, resource, unit)   "kube_pod_resource_limit" POD(name, node, resource, unit)
+#define SPEC				    "'priority': 0, 'schedulerName': 's', 'nodeName': 'n'"
+
+static bool is_there(struct desk *desk, const char *sample)
+{
+	return strstr(desk->text.ptr ? desk->text.ptr : "", sample) != NULL;
+}
+
+static void requests_and_limits_are_sums_with_units(void **state)
+{
+	struct desk *desk = *state;
+
+	tell(desk, BT_PARCEL_APPLY, "p",
+		"'spec': {" SPEC ", 'overhead': {'cpu': '10m', 'memory': '1Mi'}, 'containers': ["
+		"{'name': 'a', 'resources': {'requests': {'cpu': '100m', 'hugepages-2Mi': '2Mi', 'x.y/gpu': "
+		"'1'},"
+		"'limits': {'cpu': '1', 'memory': '0', 'ephemeral-storage': '1Gi'}}},"
+		"{'name': 'b', 'resources': {'requests': {'cpu': '250m', 'memory': '0'}}}]}");
+	struct prometheus *p = read_all(desk);
+
+	assert_true(prometheus_value(p, REQUEST("p", "n", "cpu", "cores")) == 0.36);
+	assert_true(prometheus_value(p, REQUEST("p", "n", "memory", "bytes")) == 1048576);
+	assert_true(prometheus_value(p, REQUEST("p", "n", "hugepages-2Mi", "bytes")) == 2097152);
+	assert_true(prometheus_value(p, REQUEST("p", "n", "x.y/gpu", "")) == 1);
+	assert_true(prometheus_value(p, LIMIT("p", "n", "cpu", "cores")) == 1.01);
+	assert_true(prometheus_value(p, LIMIT("p", "n", "ephemeral-storage", "bytes")) == 1073741824);
+	/* Overhead makes no limit where there is none, or zero. */
+	assert_false(is_there(desk, LIMIT("p", "n", "memory", "bytes")));
+	free(p);
+}
+
+static void init_containers_and_sidecars_count_as_they_run(void **state)
+{
+	struct desk *desk = *state;
+
+	tell(desk, BT_PARCEL_APPLY, "p",
+		"'spec': {" SPEC ", 'initContainers': ["
+		"{'name': 'i', 'resources': {'requests': {'cpu': '3', 'memory': '10'}}},"
+		"{'name': 's', 'restartPolicy': 'Always', 'resources': {'requests': {'cpu': '1'}}},"
+		"{'name': 'j', 'resources': {'requests': {'cpu': '4'}}}],"
+		"'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '2', 'memory': '5'}}}]}");
+	struct prometheus *p = read_all(desk);
+
+	assert_true(prometheus_value(p, REQUEST("p", "n", "cpu", "cores")) == 5); /* s and j; not s and a */
+	assert_true(prometheus_value(p, REQUEST("p", "n", "memory", "bytes")) == 10);
+	free(p);
+}
+
+static void resources_of_the_pod_replace_those_of_containers(void **state)
+{
+	struct desk *desk = *state;
+
+	tell(desk, BT_PARCEL_APPLY, "p",
+		"'spec': {" SPEC ", 'resources': {'requests': {'cpu': '7', 'x.y/gpu': '9'}},"
+		"'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '2', 'memory': '5'}}}]}");
+	struct prometheus *p = read_all(desk);
+
+	assert_true(prometheus_value(p, REQUEST("p", "n", "cpu", "cores")) == 7);
+	assert_true(prometheus_value(p, REQUEST("p", "n", "memory", "bytes")) == 5);
+	assert_false(is_there(desk, "gpu"));
+	free(p);
+}
+
+#define ONE_CPU "'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '1'}}}]"
+
+static void pods_come_change_end_and_go(void **state)
+{
+	struct desk *desk = *state;
+
+	tell(desk, BT_PARCEL_APPLY, "p", "'spec': {'priority': 0, 'schedulerName': 's', " ONE_CPU "}");
+	tell(desk, BT_PARCEL_APPLY, "q", "'spec': {" ONE_CPU "}");
+	free(read_all(desk));
+	assert_true(is_there(desk, REQUEST("p", "", "cpu", "cores") " 1\n"));
+	assert_true(is_there(desk, "pod=\"q\",priority=\"\""));
+	tell(desk, BT_PARCEL_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}");
+	free(read_all(desk));
+	assert_false(is_there(desk, REQUEST("p", "", "cpu", "cores")));
+	assert_true(is_there(desk, REQUEST("p", "n", "cpu", "cores") " 1\n"));
+	tell(desk, BT_PARCEL_APPLY, "p", "'spec': {" SPEC ", " ONE_CPU "}, 'status': {'phase': 'Succeeded'}");
+	tell(desk, BT_PARCEL_DELETE, "q", "'spec': {}");
+	tell(desk, BT_PARCEL_DELETE, "unknown", "'spec': {}");
+	free(read_all(desk));
+	assert_false(is_there(desk, "default"));
+}
+
+/* Whatever comes and goes, each pod is there once, with what it had last. */
+static void random_histories_leave_what_was_said_last(void **state)
+{
+	enum { PODS = 40, STEPS = 4000 };
+	struct desk *desk = *state;
+	const char *seed = getenv("BT_SEED");
+	struct bt_rng rng = {.state = seed ? strtoull(seed, NULL, 0) : 1};
+	uint32_t cpus[PODS] = {0};
+
+	print_message("BT_SEED=%llu\n", (unsigned long long)rng.state);
+	for (int step = 0; step < STEPS; step++) {
+		uint32_t i = (uint32_t)bt_rng_below(&rng, PODS), cpu = (uint32_t)bt_rng_below(&rng, 6);
+		char name[16], spec[256];
+
+		cpus[i] = cpu;
+		snprintf(name, sizeof(name), "p%u", i);
+		snprintf(spec, sizeof(spec),
+			"'spec': {" SPEC
+			", 'containers': [{'name': 'a', 'resources': {'requests': {'cpu': '%u'}}}]}",
+			cpu);
+		tell(desk, cpu ? BT_PARCEL_APPLY : BT_PARCEL_DELETE, name, spec);
+	}
+	free(read_all(desk));
+	size_t lines = 0, expected = 0;
+
+	for (const char *at = desk->text.ptr; (at = strstr(at, "\nkube_pod")); at++) {
+		lines++;
+	}
+	for (uint32_t i = 0; i < PODS; i++) {
+		char sample[256];
+
+		snprintf(sample, sizeof(sample),
+			"pod=\"p%u\",priority=\"0\",resource=\"cpu\",scheduler=\"s\",unit=\"cores\"} %u\n", i,
+			cpus[i]);
+		assert_int_equal(is_there(desk, sample), cpus[i] > 0);
+		expected += cpus[i] > 0;
+	}
+	assert_int_equal(lines, expected);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(requests_and_limits_are_sums_with_units, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			init_containers_and_sidecars_count_as_they_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			resources_of_the_pod_replace_those_of_containers, setup, teardown),
+		cmocka_unit_test_setup_teardown(pods_come_change_end_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(random_histories_leave_what_was_said_last, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What stands at which path, and health in upstream's words.
+ */
+#include <unistd.h>
+
+#include "lab.h"
+
+#include "engine/base/mem.h"
+#include "tools/kube/log/log.h"
+#include "tools/cluster/serve/health.h"
+#include "tools/cluster/serve/routes.h"
+
+struct desk {
+	struct lab lab;
+	struct bt_serve_sources sources;
+	struct bt_route_answer answer;
+	bool synced, ending, overdue, server_is_silent;
+};
+
+static struct desk *of(const void *watch)
+{
+	return (struct desk *)(uintptr_t)watch;
+}
+
+static uint32_t kinds(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap)
+{
+	bool synced = of(watch)->synced;
+
+	for (uint32_t i = 0; i < 2 && i < cap; i++) {
+		out[i] =
+			(struct bt_watch_state){.resource = i ? "pods" : "nodes", .synced = synced || i == 0};
+	}
+	if (cap >= 2 && !synced) {
+		snprintf(out[1].error, sizeof(out[1].error), "403: forbidden");
+	}
+	return 2;
+}
+
+static bool pods(void *context, void (*call)(void *to, const struct bt_watch_pod *pod), void *to)
+{
+	const struct bt_watch_pod known = {bt_str("default"), bt_str("p"), bt_str("u1"), bt_str("n1")};
+	const struct bt_watch_pod unknown = {bt_str("default"), bt_str("q"), bt_str("u2"), bt_str("n1")};
+
+	call(to, &known);
+	call(to, &unknown);
+	return !((struct desk *)context)->server_is_silent;
+}
+
+static void unread(struct bt_watch *watch,
+	void (*call)(void *to, const char *resource, const struct bt_unread_object *object), void *to)
+{
+	const struct bt_unread_object claim = {bt_str("team"), bt_str("gpu"), bt_str("u7"),
+		bt_str("spec.devices: expected an object"), BT_PROTO_IN_PART};
+
+	(void)watch;
+	call(to, "resourceclaims", &claim);
+}
+
+static bool is_ending(void *context)
+{
+	return ((struct desk *)context)->ending;
+}
+
+static int setup(void **state)
+{
+	struct desk *desk = bt_mem_zalloc(1, sizeof(*desk));
+	struct bt_pipeline_options options = lab_options(&desk->lab);
+
+	desk->lab.now_ns = LAB_SECOND;
+	desk->lab.answers = true;
+	options.limits.sources = 2;
+	lab_begin(&desk->lab, &options);
+	desk->synced = true;
+	desk->sources = (struct bt_serve_sources){.version = "1.2.3",
+		.config = &desk->lab.config,
+		.pipeline = desk->lab.pipeline,
+		.watch = (struct bt_watch *)desk,
+		.watch_states = kinds,
+		.each_unread = unread,
+		.list_pods = pods,
+		.is_ending = is_ending,
+		.context = desk};
+	*state = desk;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_end(&desk->lab);
+	bt_buf_fini(&desk->answer.body);
+	bt_health_tally_destroy(desk->sources.tally);
+	bt_mem_free(desk);
+	return 0;
+}
+
+/* Both sources have shown everything. */
+static void sync_all(struct desk *desk)
+{
+	for (uint32_t i = 0; i < 2; i++) {
+		struct bt_parcel *parcel = bt_parcel_create(BT_PARCEL_SYNCED);
+
+		assert_int_equal(bt_pipeline_feed(desk->lab.pipeline, i, &parcel, 0), BT_OK);
+	}
+	lab_settle(&desk->lab);
+}
+
+/* Asks for "/path?name=value&name" and for a type. */
+static unsigned get_as(struct desk *desk, const char *url, const char *accept)
+{
+	static char text[256];
+	struct bt_route_request request = {.accept = bt_str(accept)};
+	char *rest = strcpy(text, url);
+
+	assert_true(strlen(url) < sizeof(text));
+	request.path = bt_str(strsep(&rest, "?"));
+	for (char *one; rest && (one = strsep(&rest, "&"));) {
+		char *name = strsep(&one, "=");
+
+		request.arguments[request.argument_n++] =
+			(struct bt_route_argument){bt_str(name), bt_str(one)};
+	}
+	bt_buf_clear(&desk->answer.body);
+	bt_buf_text(&desk->answer.body, "");
+	bt_route(&desk->sources, NULL, &request, &desk->answer);
+	return desk->answer.status;
+}
+
+static unsigned get(struct desk *desk, const char *url)
+{
+	return get_as(desk, url, "");
+}
+
+static unsigned put(struct desk *desk, const char *path, const char *body)
+{
+	const struct bt_route_request request = {.path = bt_str(path), .puts = true, .body = bt_str(body)};
+
+	bt_buf_clear(&desk->answer.body);
+	bt_route(&desk->sources, NULL, &request, &desk->answer);
+	return desk->answer.status;
+}
+
+#define assert_answers(desk, url, code, text)                                                                \
+	do {                                                                                                 \
+		assert_int_equal(get((desk), (url)), (code));                                                \
+		assert_string_equal((desk)->answer.body.ptr, (text));                                        \
+	} while (0)
+
+#define assert_has(desk, part) assert_non_null(strstr((desk)->answer.body.ptr, (part)))
+
+static void health_reads_as_upstreams(void **state)
+{
+	struct desk *desk = *state;
+
+	sync_all(desk);
+	assert_answers(desk, "/healthz", 200, "ok");
+	assert_answers(desk, "/healthz?verbose", 200, "[+]ping ok\nhealthz check passed\n");
+	assert_answers(desk, "/livez?verbose", 200, "[+]ping ok\n[+]threads ok\nlivez check passed\n");
+	assert_answers(desk, "/readyz?verbose", 200,
+		"[+]shutdown ok\n[+]sched-handler-sync ok\n[+]informer-sync ok\nreadyz check passed\n");
+	assert_answers(desk, "/readyz/informer-sync", 200, "ok");
+	assert_int_equal(get(desk, "/readyz/nonsense"), 404);
+	assert_int_equal(get(desk, "/healthz/informer-sync"), 404);
+}
+
+static bool leads(void *context)
+{
+	(void)context;
+	return true;
+}
+
+static void with_an_election_it_is_named(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->sources.leads = leads;
+	assert_answers(desk, "/healthz?verbose", 200, "[+]leaderElection ok\nhealthz check passed\n");
+}
+
+static bool is_well(void *context)
+{
+	return !((struct desk *)context)->overdue;
+}
+
+static void a_leader_that_cannot_renew_is_not_healthy(void **state)
+{
+	struct desk *desk = *state;
+
+	sync_all(desk);
+	desk->sources.leads = leads;
+	desk->sources.lease_is_well = is_well;
+	assert_answers(desk, "/readyz", 200, "ok");
+	desk->overdue = true;
+	assert_answers(
+		desk, "/healthz", 500, "[-]leaderElection failed: reason withheld\nhealthz check failed\n");
+	assert_int_equal(get(desk, "/readyz"), 500);
+	assert_answers(desk, "/livez", 200, "ok");
+	assert_answers(desk, "/healthz/leaderElection", 500,
+		"internal server error: failed election to renew leadership on lease kube-scheduler\n");
+}
+
+static void what_checks_said_is_counted(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->sources.tally = bt_health_tally_create();
+	assert_int_equal(get(desk, "/metrics/slis"), 200);
+	assert_null(strstr(desk->answer.body.ptr, "name="));
+	desk->synced = false;
+	assert_int_equal(get(desk, "/readyz"), 500);
+	sync_all(desk);
+	desk->synced = true;
+	assert_int_equal(get(desk, "/readyz"), 200);
+	assert_int_equal(get(desk, "/readyz?exclude=shutdown"), 200);
+	assert_int_equal(get(desk, "/readyz/shutdown"), 200); /* one alone does not count */
+	assert_int_equal(get(desk, "/metrics/slis"), 200);
+	assert_has(desk, "# HELP kubernetes_healthcheck [STABLE] This metric records the result of a single "
+			 "healthcheck.\n# TYPE kubernetes_healthcheck gauge\n");
+	assert_has(desk, "\nkubernetes_healthcheck{name=\"sched-handler-sync\",type=\"readyz\"} 1\n");
+	assert_has(desk, "\nkubernetes_healthchecks_total{name=\"sched-handler-sync\",status=\"error\","
+			 "type=\"readyz\"} 1\n");
+	assert_has(desk, "\nkubernetes_healthchecks_total{name=\"sched-handler-sync\",status=\"success\","
+			 "type=\"readyz\"} 2\n");
+	assert_has(desk, "\nkubernetes_healthchecks_total{name=\"shutdown\",status=\"success\","
+			 "type=\"readyz\"} 2\n");
+	assert_has(desk, "\nprocess_start_time_seconds ");
+	assert_null(strstr(desk->answer.body.ptr, "livez"));
+}
+
+static void who_is_not_ready_says_what_is_missing_but_not_why(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->synced = false;
+	assert_answers(desk, "/readyz", 500,
+		"[+]shutdown ok\n[-]sched-handler-sync failed: reason withheld\n"
+		"[-]informer-sync failed: reason withheld\nreadyz check failed\n");
+	assert_answers(desk, "/readyz/informer-sync", 500,
+		"internal server error: 1 informers not started yet: [pods (403: forbidden)]\n");
+	assert_answers(desk, "/readyz/sched-handler-sync", 500,
+		"internal server error: handlers are not fully synchronized\n");
+	desk->ending = true;
+	assert_answers(desk, "/readyz/shutdown", 500, "internal server error: process is shutting down\n");
+	assert_answers(desk, "/livez", 200, "ok");
+}
+
+static void checks_can_be_excluded(void **state)
+{
+	struct desk *desk = *state;
+
+	desk->synced = false;
+	assert_answers(desk, "/readyz?verbose&exclude=informer-sync&exclude=sched-handler-sync", 200,
+		"[+]shutdown ok\n[+]sched-handler-sync excluded: ok\n[+]informer-sync excluded: ok\n"
+		"readyz check passed\n");
+	assert_answers(desk, "/livez?verbose&exclude=zz&exclude=aa&exclude=zz", 200,
+		"[+]ping ok\n[+]threads ok\n"
+		"warn: some health checks cannot be excluded: no matches for \"aa\",\"zz\"\n"
+		"livez check passed\n");
+}
+
+static void the_configuration_is_shown_as_it_counts(void **state)
+{
+	struct desk *desk = *state;
+
+	assert_int_equal(get(desk, "/configz"), 200);
+	assert_string_equal(desk->answer.type, "application/json");
+	assert_true(bt_str_starts(bt_buf_view(&desk->answer.body), "{\"componentconfig\":{"));
+	assert_has(desk, "\"kind\":\"KubeSchedulerConfiguration\"");
+	assert_int_equal(get(desk, "/version"), 200);
+	assert_has(desk, "\"gitVersion\": \"v1.36.3\"");
+	assert_has(desk, "\"berth\": \"1.2.3\"");
+}
+
+static void the_queue_can_be_looked_at(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/queue"), 200);
+	assert_has(desk, "\"unschedulable\": 1");
+	assert_has(desk, "\"pod\": \"default/p\"");
+	assert_has(desk, "\"NodeAffinity\"");
+}
+
+static void the_cache_can_be_looked_at_and_compared(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/cache"), 200);
+	assert_has(desk, "\"node\": \"n1\"");
+	assert_has(desk, "\"usedPods\": 1");
+	assert_int_equal(get(desk, "/debug/cache?node=n1"), 200);
+	assert_has(desk, "\"pod\": \"default/p\"");
+	assert_int_equal(get(desk, "/debug/cache?node=other"), 200);
+	assert_null(strstr(desk->answer.body.ptr, "usedPods"));
+	assert_int_equal(get(desk, "/debug/compare"), 200);
+	assert_has(desk, "\"differenceCount\": 1");
+	assert_has(desk, "\"name\": \"q\"");
+	assert_has(desk, "\"apiPods\": 2");
+}
+
+static void what_the_ledger_alone_has_is_a_difference(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod(&desk->lab, "p", ", 'uid': 'u1'");
+	lab_pod(&desk->lab, "leaked", ", 'uid': 'u9'");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/compare"), 200);
+	assert_has(desk, "\"name\": \"leaked\"");
+	assert_has(desk, "\"differenceCount\": 2");
+	desk->server_is_silent = true;
+	assert_int_equal(get(desk, "/debug/compare"), 503);
+}
+
+static void objects_that_could_not_be_read_whole_are_named(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(
+		&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeName': 'n1', 'incomplete': 'spec.x: why'");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/unread"), 200);
+	assert_has(desk, "\"resource\": \"resourceclaims\"");
+	assert_has(desk, "\"read\": \"in part\"");
+	assert_has(desk, "spec.devices: expected an object");
+	assert_has(desk, "\"pod\": \"default/p\"");
+	assert_has(desk, "spec.x: why");
+}
+
+static void a_pod_can_be_explained(void **state)
+{
+	struct desk *desk = *state;
+
+	lab_node(&desk->lab, "n1");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", "", ", 'nodeSelector': {'a': 'b'}");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/explain?pod=default/p"), 200);
+	assert_has(desk, "n1");
+	assert_has(desk, "NodeAffinity");
+	assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=json"), 200);
+	assert_string_equal(desk->answer.type, "application/json");
+	assert_int_equal(get(desk, "/debug/explain?pod=default/other"), 404);
+	assert_int_equal(get(desk, "/debug/explain?pod=p"), 400);
+	assert_int_equal(get(desk, "/debug/explain"), 400);
+}
+
+/* Its own requests, and its own labels, do not keep it from where it is. */
+static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
+{
+	static const char apart[] =
+		", 'affinity': {'podAntiAffinity': {'requiredDuringSchedulingIgnoredDuringExecution': "
+		"[{'labelSelector': {'matchLabels': {'a': 'b'}}, 'topologyKey': 'kubernetes.io/hostname'}]}}";
+	struct desk *desk = *state;
+	char there[512];
+
+	snprintf(there, sizeof(there), "%s, 'nodeName': 'n1'", apart);
+	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n1", ", 'labels': {'kubernetes.io/hostname': 'n1'}");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", ", 'labels': {'a': 'b'}", there);
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "a", "", ", 'nodeName': 'n1'");
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=csv"), 200);
+	assert_has(desk, "default/p,n1,feasible");
+	assert_int_equal(get(desk, "/debug/explain?pod=default/a&output=csv"), 200);
+	assert_has(desk, "default/a,n1,feasible");
+	assert_int_equal(get(desk, "/debug/cache?node=n1"), 200);
+	assert_has(desk, "\"usedPods\": 2");
+	/* What was seen without it is not remembered: its twin is kept out, and not placed. */
+	lab_pod_event(&desk->lab, BT_PARCEL_DELETE, "a", "", ", 'nodeName': 'n1'");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "twin", ", 'labels': {'a': 'b'}", apart);
+	lab_settle(&desk->lab);
+	assert_int_equal(get(desk, "/debug/explain?pod=default/twin&output=csv"), 200);
+	assert_has(desk, "default/twin,n1,rejected");
+	assert_has(desk, "InterPodAffinity");
+	assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=csv"), 200);
+	assert_has(desk, "default/p,n1,feasible");
+	assert_int_equal(get(desk, "/debug/cache?node=n1"), 200);
+	assert_has(desk, "\"usedPods\": 1");
+}
+
+/* Go's names of profiles are known, and what shows the same is said. */
+static void profiles_name_what_stands_in_for_them(void **state)
+{
+	static const char *const names[] = {
+		"allocs", "block", "goroutine", "heap", "mutex", "profile", "threadcreate", "trace"};
+	struct desk *desk = *state;
+	char url[64], text[64];
+
+	for (int slash = 0; slash < 2; slash++) {
+		assert_int_equal(get(desk, slash ? "/debug/pprof/" : "/debug/pprof"), 200);
+		assert_string_equal(desk->answer.type, "text/html; charset=utf-8");
+		assert_has(desk, "<title>/debug/pprof/</title>");
+		assert_has(desk, "<a href='/debug/pprof/cmdline'>");
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(text, sizeof(text), "<td>%s</td>", names[i]);
+		assert_has(desk, text);
+	}
+	snprintf(text, sizeof(text), " -p %d", getpid());
+	assert_has(desk, text);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(url, sizeof(url), "/debug/pprof/%s?seconds=1", names[i]);
+		assert_int_equal(get(desk, url), 501);
+		assert_has(desk, "berth is not written in Go");
+		snprintf(text, sizeof(text), "-p %d", getpid());
+		assert_has(desk, text);
+	}
+	assert_answers(desk, "/debug/pprof/symbol", 200, "num_symbols: 0\n");
+	assert_answers(desk, "/debug/pprof/nonsense", 404, "Unknown profile\n");
+	assert_int_equal(get(desk, "/debug/pprof/cmdline"), 200);
+	assert_has(desk, "test_unit_serve_routes");
+	assert_int_not_equal(desk->answer.body.ptr[desk->answer.body.len - 1], 0);
+	desk->lab.config.enable_profiling.value = false;
+	assert_int_equal(get(desk, "/debug/pprof"), 404);
+	assert_int_equal(get(desk, "/debug/pprof/cmdline"), 404);
+	desk->lab.config.enable_profiling.value = true;
+}
+
+static void what_is_not_there_is_said(void **state)
+{
+	struct desk *desk = *state;
+
+	assert_answers(desk, "/nonsense", 404, "404 page not found\n");
+	assert_int_equal(get(desk, "/healthzz"), 404);
+	desk->sources.pipeline = NULL;
+	assert_int_equal(get(desk, "/debug/queue"), 404);
+	assert_int_equal(get(desk, "/"), 200);
+	assert_has(desk, "/metrics");
+}
+
+static void each_flag(void *context, void (*call)(void *to, const char *name, struct bt_str value), void *to)
+{
+	(void)context;
+	call(to, "secure-port", bt_str("10259"));
+	call(to, "v", bt_str("2"));
+}
+
+#define AS_FLAGZ  ";v=v1beta1;g=config.k8s.io;as=Flagz"
+#define AS_STATUS ";v=v1beta1;g=config.k8s.io;as=Statusz"
+
+static void flags_are_told_about_as_text_and_as_an_object(void **state)
+{
+	struct desk *desk = *state;
+
+	assert_int_equal(get(desk, "/flagz"), 404); /* nobody has any */
+	desk->sources.each_flag = each_flag;
+	assert_answers(desk, "/flagz", 200,
+		"\nkube-scheduler flagz\nWarning: This endpoint is not meant to be machine parseable, has no "
+		"formatting compatibility guarantees and is for debugging purposes only.\n"
+		"secure-port=10259\nv=2\n");
+	assert_int_equal(get_as(desk, "/flagz", "application/json" AS_FLAGZ), 200);
+	assert_string_equal(desk->answer.type, "application/json;g=config.k8s.io;v=v1beta1;as=Flagz");
+	assert_null(desk->answer.warning);
+	assert_has(desk, "\"kind\": \"Flagz\",\n  \"apiVersion\": \"config.k8s.io/v1beta1\"");
+	assert_has(desk, "\"flags\": {\n    \"secure-port\": \"10259\",\n    \"v\": \"2\"\n  }");
+	assert_int_equal(get_as(desk, "/flagz", "application/yaml;v=v1alpha1;g=config.k8s.io;as=Flagz"), 200);
+	assert_string_equal(desk->answer.type, "application/yaml;g=config.k8s.io;v=v1alpha1;as=Flagz");
+	assert_string_equal(desk->answer.warning,
+		"299 - \"This version of the flagz endpoint is deprecated. Please use a newer version.\"");
+	assert_has(desk, "apiVersion: config.k8s.io/v1alpha1\n");
+	desk->lab.config.gates.on[BT_GATE_COMPONENT_FLAGZ] = false;
+	assert_int_equal(get(desk, "/flagz"), 404);
+}
+
+static void status_is_told_about_as_text_and_as_an_object(void **state)
+{
+	struct desk *desk = *state;
+
+	assert_int_equal(get(desk, "/statusz"), 200);
+	assert_has(desk, "\nkube-scheduler statusz\n");
+	assert_has(desk, "\nUp: 0 hr 00 min ");
+	assert_has(desk, "\nBinary version: 1.36.3\nEmulation version: 1.36\nPaths: /configz ");
+	assert_int_equal(get_as(desk, "/statusz", "application/json" AS_STATUS), 200);
+	assert_has(
+		desk, "\"binaryVersion\": \"1.36.3\",\n  \"emulationVersion\": \"1.36\",\n  \"paths\": [\n");
+	assert_has(desk, "\"startTime\": \"20");
+	desk->lab.config.gates.on[BT_GATE_COMPONENT_STATUSZ] = false;
+	assert_int_equal(get(desk, "/statusz"), 404);
+}
+
+/* As the API server's own negotiation answers. */
+static void the_best_type_that_can_be_answered_is(void **state)
+{
+	static const struct {
+		const char *accept, *type; /* NULL: none */
+	} rows[] = {{"*/*", "text/plain; charset=utf-8"}, {"text/plain", "text/plain; charset=utf-8"},
+		{" TEXT/* ", "text/plain; charset=utf-8"},
+		{"text/html, text/plain;q=0.5", "text/plain; charset=utf-8"}, {"application/json", NULL},
+		{"text/html", NULL}, {"application/json;as=Statusz", NULL},
+		{"application/json;v=v1;g=config.k8s.io;as=Statusz", NULL},
+		{"application/json;v=v1beta1;g=config.k8s.io;as=Flagz", NULL}, {"text/plain" AS_STATUS, NULL},
+		{"*/*" AS_STATUS, "application/json;g=config.k8s.io;v=v1beta1;as=Statusz"},
+		{"text/plain;q=0.3, application/yaml;q=0.9" AS_STATUS,
+			"application/yaml;g=config.k8s.io;v=v1beta1;as=Statusz"},
+		{"application/json;q=0.1" AS_STATUS ",text/plain", "text/plain; charset=utf-8"},
+		{"text/plain;q=0", NULL}, {",;=", NULL}, {"   ", "text/plain; charset=utf-8"}};
+	struct desk *desk = *state;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		unsigned status = get_as(desk, "/statusz", rows[i].accept);
+
+		print_message("%s\n", rows[i].accept);
+		assert_int_equal(status, rows[i].type ? 200 : 406);
+		assert_string_equal(desk->answer.type, rows[i].type ? rows[i].type : "application/json");
+		if (!rows[i].type) {
+			assert_has(desk, "\"message\": \"only the following media types are accepted: "
+					 "application/json, application/yaml, text/plain\",\n  \"reason\": "
+					 "\"NotAcceptable\",\n  \"code\": 406\n");
+		}
+	}
+}
+
+static void put_changes_what_is_logged(void **state)
+{
+	struct desk *desk = *state;
+
+	bt_log_set_verbosity(0);
+	assert_int_equal(put(desk, "/debug/flags/v", "4"), 200);
+	assert_string_equal(desk->answer.body.ptr, "successfully set klog.logging.verbosity to 4\n");
+	assert_true(bt_log_enabled(4));
+	assert_false(bt_log_enabled(5));
+	assert_int_equal(put(desk, "/debug/flags/v", "x"), 400);
+	assert_string_equal(desk->answer.body.ptr, "strconv.ParseUint: parsing \"x\": invalid syntax\n");
+	assert_int_equal(put(desk, "/debug/flags/v", ""), 400);
+	assert_int_equal(put(desk, "/debug/flags/v", "12345678901234567890"), 400);
+	assert_true(bt_log_enabled(4));
+	bt_log_set_verbosity(0);
+	assert_answers(desk, "/debug/flags/v", 406, "unsupported http method\n");
+	assert_int_equal(get(desk, "/debug/flags"), 200);
+	assert_has(desk, "<tr>v<br>\n");
+	assert_true(bt_route_takes_put(&desk->sources, bt_str("/debug/flags/v")));
+	assert_false(bt_route_takes_put(&desk->sources, bt_str("/debug/flags/x")));
+	assert_false(bt_route_takes_put(&desk->sources, bt_str("/metrics")));
+	desk->lab.config.enable_profiling.value = false;
+	assert_false(bt_route_takes_put(&desk->sources, bt_str("/debug/flags/v")));
+	assert_int_equal(get(desk, "/debug/flags"), 404);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(health_reads_as_upstreams, setup, teardown),
+		cmocka_unit_test_setup_teardown(with_an_election_it_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_leader_that_cannot_renew_is_not_healthy, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_checks_said_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			flags_are_told_about_as_text_and_as_an_object, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			status_is_told_about_as_text_and_as_an_object, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_best_type_that_can_be_answered_is, setup, teardown),
+		cmocka_unit_test_setup_teardown(put_changes_what_is_logged, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			who_is_not_ready_says_what_is_missing_but_not_why, setup, teardown),
+		cmocka_unit_test_setup_teardown(checks_can_be_excluded, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_configuration_is_shown_as_it_counts, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_queue_can_be_looked_at, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_cache_can_be_looked_at_and_compared, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_the_ledger_alone_has_is_a_difference, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			objects_that_could_not_be_read_whole_are_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_pod_can_be_explained, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_bound_pod_is_explained_as_if_it_were_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(profiles_name_what_stands_in_for_them, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A client, a pipeline and a clock for the watch's tests, in place of the real ones
+ * (tools/cluster/net/http.h, engine/flow/pipeline/pipeline.h) when the test is linked. Nothing happens but
+ * what the test has happen; one thread.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/buf.h"
+#include "engine/flow/pipeline/pipeline.h"
+#include "tools/cluster/net/http.h"
+
+/* ---- calls ---- */
+
+struct fake_call {
+	uint64_t id;
+	struct bt_http_call call;
+	struct bt_buf path;
+	bool open, paused, cancelled;
+	struct bt_buf held; /* what came while it was paused */
+	bool head_sent;
+};
+
+#define FAKE_CALLS 4096
+
+extern struct fake_call fake_calls[FAKE_CALLS];
+extern uint32_t fake_call_n;
+
+void fake_reset(void);
+
+/* The call under way whose path begins so; NULL: none. */
+struct fake_call *fake_find(const char *prefix);
+
+/* The parts of an answer. Data is given in pieces of at most piece bytes (0: at once), and held back while
+ * the call is paused. */
+void fake_head(struct fake_call *call, uint32_t status, const char *content_type, int64_t retry_after_ns);
+void fake_data(struct fake_call *call, struct bt_str bytes, size_t piece);
+void fake_done(struct fake_call *call, enum bt_http_end end);
+
+/* ---- time ---- */
+
+/* Runs what is due, up to so much later. */
+void fake_pass(int64_t ns);
+
+/* When the next timer is due, from now on; -1: there is none. */
+int64_t fake_next_ns(void);
+
+/* ---- the pipeline ---- */
+
+#define FAKE_FED 65536
+
+struct fake_fed {
+	enum bt_parcel_kind kind;
+	uint32_t source;
+	char name[64], uid[40], node[64], version[24];
+};
+
+extern struct fake_fed fake_fed[FAKE_FED];
+extern uint32_t fake_fed_n;
+extern uint32_t fake_room;	 /* parcels that it takes until it is full */
+extern enum bt_status fake_full; /* what it says then */

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Pods and nodes as JSON, fetched when they are wanted. What is kept is marked by the watch's thread and
+ * fetched, and freed, by the thread that asks, so that texts that were given out stay as they are.
+ */
+#include "tools/cluster/extender/objects_int.h"
+
+#include <string.h>
+
+#include "engine/base/atomic.h"
+#include "engine/base/hash.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "engine/base/thread.h"
+#include "tools/format/schema.h"
+#include "tools/cluster/net/escape.h"
+#include "tools/cluster/net/latch.h"
+
+#define FETCH_NS  (5 * INT64_C(1000000000))
+#define AT_A_TIME 64u
+#define MANY	  256u /* so many nodes are asked for by a list rather than one by one */
+#define PAGE	  500u
+
+/* An object that has been fetched, or is to be. */
+struct entry {
+	uint64_t key; /* of kind, namespace and name; 0: vacant */
+	uint64_t uid; /* a hash; of pods */
+	struct bt_buf text;
+	uint64_t round; /* of the call that asked for it last */
+	bool is_pod;
+	bool fresh; /* lock(lock): nothing has changed since it was asked for */
+	bool gone;  /* lock(lock): the watch has shown its end */
+};
+
+struct bt_objects {
+	struct bt_http *http;
+	struct bt_json *json, *inner;
+	struct bt_arena arena;
+	uint64_t round;
+	struct bt_str *texts;
+	size_t text_cap;
+	uint32_t *wanted;
+	size_t wanted_cap;
+	struct bt_lock lock;
+	struct bt_map by_key;  /* lock(lock): to entries */
+	struct entry *entries; /* lock(lock): the array; owner: texts */
+	size_t entry_n, entry_cap;
+	uint32_t *vacant;
+	size_t vacant_n, vacant_cap;
+	bool any_gone; /* lock(lock): */
+};
+
+struct bt_objects *bt_objects_create(struct bt_http *http)
+{
+	struct bt_objects *o = bt_mem_zalloc(1, sizeof(*o));
+
+	o->http = http;
+	o->json = bt_json_create();
+	o->inner = bt_json_create();
+	bt_lock_init(&o->lock);
+	return o;
+}
+
+void bt_objects_destroy(struct bt_objects *o)
+{
+	if (!o) {
+		return;
+	}
+	for (size_t i = 0; i < o->entry_n; i++) {
+		bt_buf_fini(&o->entries[i].text);
+	}
+	bt_map_fini(&o->by_key);
+	bt_mem_free(o->entries);
+	bt_mem_free(o->vacant);
+	bt_mem_free(o->texts);
+	bt_mem_free(o->wanted);
+	bt_json_destroy(o->json);
+	bt_json_destroy(o->inner);
+	bt_arena_fini(&o->arena);
+	bt_lock_fini(&o->lock);
+	bt_mem_free(o);
+}
+
+static uint64_t hash_of(struct bt_str text)
+{
+	return bt_hash_bytes(text.len ? text.ptr : "", text.len);
+}
+
+static uint64_t key_of(bool is_pod, struct bt_str namespace_, struct bt_str name)
+{
+	uint64_t key = bt_hash_u64(hash_of(namespace_) + (is_pod ? 1 : 2)) ^ hash_of(name);
+
+	return key ? key : 1;
+}
+
+/* ---- what is kept; under the lock ---- */
+
+static uint32_t enter(struct bt_objects *o, uint64_t key, bool is_pod)
+{
+	uint32_t ix;
+
+	if (bt_map_get(&o->by_key, key, &ix)) {
+		return ix;
+	}
+	if (o->vacant_n) {
+		ix = o->vacant[--o->vacant_n];
+	} else {
+		o->entries = bt_mem_grow(o->entries, o->entry_n, &o->entry_cap, sizeof(*o->entries));
+		ix = (uint32_t)o->entry_n++;
+		o->entries[ix] = (struct entry){.key = 0};
+	}
+	o->entries[ix] = (struct entry){.key = key, .is_pod = is_pod};
+	bt_map_put(&o->by_key, key, ix);
+	return ix;
+}
+
+static void drop(struct bt_objects *o, uint32_t ix)
+{
+	struct entry *entry = &o->entries[ix];
+
+	bt_map_remove(&o->by_key, entry->key);
+	bt_buf_fini(&entry->text);
+	entry->key = 0;
+	o->vacant = bt_mem_grow(o->vacant, o->vacant_n, &o->vacant_cap, sizeof(*o->vacant));
+	o->vacant[o->vacant_n++] = ix;
+}
+
+/* Pods that were not asked for this time, and what has gone, are not kept. */
+static void sweep(struct bt_objects *o, bool pods)
+{
+	if (!pods && !o->any_gone) {
+		return;
+	}
+	for (uint32_t i = 0; i < o->entry_n; i++) {
+		const struct entry *entry = &o->entries[i];
+
+		if (entry->key && entry->round != o->round && (entry->gone || (pods && entry->is_pod))) {
+			drop(o, i);
+		}
+	}
+	o->any_gone = false;
+}
+
+void bt_objects_hear(struct bt_objects *o, enum bt_parcel_kind what, const struct bt_object *object)
+{
+	uint32_t ix;
+
+	if (what == BT_PARCEL_SYNCED || (object->kind != BT_KIND_POD && object->kind != BT_KIND_NODE)) {
+		return;
+	}
+	bool is_pod = object->kind == BT_KIND_POD;
+	uint64_t key = key_of(is_pod, is_pod ? object->meta.namespace_ : bt_str(""), object->meta.name);
+
+	bt_lock_acquire(&o->lock);
+	if (bt_map_get(&o->by_key, key, &ix)) {
+		o->entries[ix].fresh = false;
+		o->entries[ix].gone = what == BT_PARCEL_DELETE;
+		o->any_gone |= what == BT_PARCEL_DELETE;
+	}
+	bt_lock_release(&o->lock);
+}
+
+/* ---- calls ---- */
+
+struct fetch;
+
+struct one {
+	struct fetch *fetch;
+	enum bt_http_end end;
+	uint32_t status;
+	struct bt_buf path, body, error;
+};
+
+struct fetch {
+	struct bt_latch over;
+	_Atomic uint32_t left; /* atomic: the last one opens the latch */
+};
+
+/* Context: the client's thread. */
+static void fetched(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
+	struct bt_str error)
+{
+	struct one *one = context;
+	struct fetch *fetch = one->fetch;
+
+	one->end = end;
+	one->status = end == BT_HTTP_ANSWERED ? head->status : 0;
+	bt_buf_clear(&one->body);
+	bt_buf_str(&one->body, body);
+	bt_buf_clear(&one->error);
+	bt_buf_str(&one->error, error);
+	if (bt_sub(&fetch->left, 1u) == 1) {
+		bt_latch_open(&fetch->over);
+	}
+}
+
+/* Makes n calls at a time and waits for all. */
+static void fetch_all(struct bt_objects *o, struct one *ones, uint32_t n)
+{
+	struct fetch fetch;
+
+	bt_latch_init(&fetch.over);
+	bt_store_relaxed(&fetch.left, n);
+	for (uint32_t i = 0; i < n; i++) {
+		ones[i].fetch = &fetch;
+		bt_http_send(o->http, &(struct bt_http_call){.path = bt_buf_view(&ones[i].path),
+					      .accept = bt_str("application/json"),
+					      .timeout_ns = FETCH_NS,
+					      .done = fetched,
+					      .context = &ones[i]});
+	}
+	bt_latch_wait(&fetch.over, BT_PARK_FOREVER);
+	bt_latch_fini(&fetch.over);
+}
+
+static void ones_fini(struct one *ones, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		bt_buf_fini(&ones[i].path);
+		bt_buf_fini(&ones[i].body);
+		bt_buf_fini(&ones[i].error);
+	}
+}
+
+/* ---- answers ---- */
+
+struct seen {
+	struct bt_str name, uid, managed;
+};
+
+#define FIELD(json, kind, member)                                                                            \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(struct seen, member)       \
+	}
+
+/* Reads what tells an object from others. Returns: false: it is none. */
+static bool read_object(struct bt_objects *o, struct bt_json *json, struct bt_str text, struct seen *out)
+{
+	static const struct bt_field meta_fields[] = {
+		FIELD("managedFields", RAW, managed), FIELD("name", STR, name), FIELD("uid", STR, uid)};
+	static const struct bt_schema meta = BT_SCHEMA(meta_fields, struct seen);
+	static const struct bt_field fields[] = {
+		{.name = BT_STR("metadata"), .type = BT_FIELD_OBJECT, .schema = &meta}};
+	static const struct bt_schema schema = BT_SCHEMA(fields, struct seen);
+	struct bt_decode decode = {.json = json, .arena = &o->arena};
+
+	*out = (struct seen){.name = {.len = 0}};
+	bt_json_begin(json, text, &o->arena);
+	return bt_schema_decode(&decode, &schema, out) && out->name.len;
+}
+
+/* Keeps the text of an object, of a pod without what its managers own. */
+static void keep(struct entry *entry, struct bt_str text, const struct seen *seen)
+{
+	bt_buf_clear(&entry->text);
+	if (entry->is_pod && seen->managed.len) {
+		size_t from = (size_t)(seen->managed.ptr - text.ptr);
+
+		bt_buf_str(&entry->text, bt_str_sub(text, 0, from));
+		bt_buf_text(&entry->text, "null");
+		bt_buf_str(&entry->text, bt_str_sub(text, from + seen->managed.len, text.len));
+	} else {
+		bt_buf_str(&entry->text, text);
+	}
+	while (entry->text.len && strchr(" \t\r\n", entry->text.ptr[entry->text.len - 1])) {
+		entry->text.len--;
+	}
+	entry->uid = hash_of(seen->uid);
+}
+
+/* An answer that is no object: why. */
+static bool complain(const struct one *one, struct bt_str what, struct bt_buf *out_error)
+{
+	bt_buf_printf(out_error,
+		"the API server does not show %.*s to be sent to the extender: ", BT_STR_ARG(what));
+	if (one->end != BT_HTTP_ANSWERED) {
+		bt_buf_str(out_error, bt_buf_view(&one->error));
+	} else if (one->status == 200) {
+		bt_buf_text(out_error, "it answers with something else");
+	} else {
+		bt_buf_printf(out_error, "it answers %u", one->status);
+	}
+	return false;
+}
+
+/* Fetches those entries one by one; path writes the path of the i-th. */
+static bool fetch_each(struct bt_objects *o, const uint32_t *entries, uint32_t n,
+	void (*path)(const void *context, uint32_t i, struct bt_buf *out), const void *context,
+	struct bt_buf *out_error)
+{
+	struct one ones[AT_A_TIME];
+	bool good = true;
+
+	memset(ones, 0, sizeof(ones));
+	for (uint32_t from = 0; from < n && good; from += AT_A_TIME) {
+		uint32_t some = n - from < AT_A_TIME ? n - from : AT_A_TIME;
+
+		for (uint32_t i = 0; i < some; i++) {
+			bt_buf_clear(&ones[i].path);
+			path(context, from + i, &ones[i].path);
+		}
+		fetch_all(o, ones, some);
+		for (uint32_t i = 0; i < some && good; i++) {
+			struct bt_str body = bt_buf_view(&ones[i].body);
+			struct seen seen;
+
+			bt_arena_reset(&o->arena);
+			good = ones[i].end == BT_HTTP_ANSWERED && ones[i].status == 200 &&
+			       read_object(o, o->json, body, &seen);
+			if (good) {
+				keep(&o->entries[entries[from + i]], body, &seen);
+			} else {
+				complain(&ones[i], bt_buf_view(&ones[i].path), out_error);
+			}
+		}
+	}
+	ones_fini(ones, AT_A_TIME);
+	return good;
+}
+
+/* ---- asking ---- */
+
+/* Begins a call for n objects: of those that have to be fetched, wanted has the entries, and order which
+ * they are. */
+struct asking {
+	uint32_t *entries; /* of all n */
+	uint32_t *order;   /* which of the n are wanted */
+	uint32_t *wanted;  /* their entries */
+	uint32_t wanted_n;
+};
+
+static struct asking reserve(struct bt_objects *o, uint32_t n)
+{
+	if (n > o->text_cap) {
+		o->text_cap = n;
+		o->texts = bt_mem_realloc(o->texts, n, sizeof(*o->texts));
+	}
+	if (3 * (size_t)n > o->wanted_cap) {
+		o->wanted_cap = 3 * (size_t)n;
+		o->wanted = bt_mem_realloc(o->wanted, o->wanted_cap, sizeof(*o->wanted));
+	}
+	o->round++;
+	return (struct asking){.entries = o->wanted, .order = o->wanted + n, .wanted = o->wanted + 2 * n};
+}
+
+/* From now on a change that is heard of makes it stale again. Under the lock. */
+static void ask_for(struct bt_objects *o, struct asking *asking, uint32_t i, uint64_t key, bool is_pod)
+{
+	uint32_t ix = enter(o, key, is_pod);
+	struct entry *entry = &o->entries[ix];
+
+	asking->entries[i] = ix;
+	if (!entry->fresh && entry->round != o->round) {
+		asking->order[asking->wanted_n] = i;
+		asking->wanted[asking->wanted_n++] = ix;
+		entry->fresh = true;
+	}
+	entry->round = o->round;
+}
+
+/* After a failure nothing is fresh. */
+static void give_up(struct bt_objects *o, const struct asking *asking, uint32_t n)
+{
+	bt_lock_acquire(&o->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		o->entries[asking->entries[i]].fresh = false;
+	}
+	bt_lock_release(&o->lock);
+}
+
+static void give_out(struct bt_objects *o, const struct asking *asking, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		o->texts[i] = bt_buf_view(&o->entries[asking->entries[i]].text);
+	}
+}
+
+struct pods_path {
+	const struct bt_pod_ref *pods;
+	const uint32_t *order;
+};
+
+static void write_pod_path(const void *context, uint32_t i, struct bt_buf *out)
+{
+	const struct pods_path *path = context;
+	const struct bt_pod_ref *pod = &path->pods[path->order[i]];
+
+	bt_buf_text(out, "/api/v1/namespaces/");
+	bt_escape(out, pod->namespace_);
+	bt_buf_text(out, "/pods/");
+	bt_escape(out, pod->name);
+}
+
+bool bt_objects_pods(struct bt_objects *o, const struct bt_pod_ref *pods, uint32_t n,
+	const struct bt_str **out_texts, struct bt_buf *out_error)
+{
+	struct asking asking = reserve(o, n);
+
+	bt_lock_acquire(&o->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		ask_for(o, &asking, i, key_of(true, pods[i].namespace_, pods[i].name), true);
+	}
+	sweep(o, true);
+	bt_lock_release(&o->lock);
+	const struct pods_path path = {pods, asking.order};
+	bool good = fetch_each(o, asking.wanted, asking.wanted_n, write_pod_path, &path, out_error);
+
+	for (uint32_t i = 0; i < n && good; i++) {
+		good = o->entries[asking.entries[i]].uid == hash_of(pods[i].uid);
+		if (!good) {
+			bt_buf_printf(out_error, "another pod is called %.*s/%.*s by now",
+				BT_STR_ARG(pods[i].namespace_), BT_STR_ARG(pods[i].name));
+		}
+	}
+	if (good) {
+		give_out(o, &asking, n);
+		*out_texts = o->texts;
+	} else {
+		give_up(o, &asking, n);
+	}
+	return good;
+}
+
+struct nodes_path {
+	const struct bt_str *names;
+	const uint32_t *order;
+};
+
+static void write_node_path(const void *context, uint32_t i, struct bt_buf *out)
+{
+	const struct nodes_path *path = context;
+
+	bt_buf_text(out, "/api/v1/nodes/");
+	bt_escape(out, path->names[path->order[i]]);
+}
+
+/* Takes the nodes of a page that are wanted. Returns: false when it is none; out_continue is empty behind the
+ * last one. */
+static bool take_page(struct bt_objects *o, struct bt_str body, struct bt_buf *out_continue)
+{
+	struct bt_str key, text;
+	struct seen seen;
+	uint32_t ix;
+
+	bt_buf_clear(out_continue);
+	bt_json_begin(o->json, body, &o->arena);
+	for (bool in = bt_json_enter_object(o->json); in && bt_json_next_key(o->json, &key);) {
+		if (bt_str_is(key, "metadata")) {
+			for (bool meta = bt_json_enter_object(o->json);
+				meta && bt_json_next_key(o->json, &key);) {
+				if (!bt_str_is(key, "continue")) {
+					bt_json_skip(o->json);
+				} else if (bt_json_string(o->json, &text)) {
+					bt_buf_str(out_continue, text);
+				}
+			}
+			continue;
+		}
+		if (!bt_str_is(key, "items")) {
+			bt_json_skip(o->json);
+			continue;
+		}
+		for (bool items = bt_json_enter_array(o->json); items && bt_json_next_element(o->json);) {
+			if (bt_json_raw(o->json, &text) && read_object(o, o->inner, text, &seen) &&
+				bt_map_get(&o->by_key, key_of(false, bt_str(""), seen.name), &ix)) {
+				keep(&o->entries[ix], text, &seen);
+			}
+		}
+	}
+	return bt_json_error(o->json)->status == BT_OK;
+}
+
+/* Nodes that the list does not show stay without a text. */
+static bool fetch_list(struct bt_objects *o, const struct asking *asking, struct bt_buf *out_error)
+{
+	struct bt_buf next = {.len = 0};
+	struct one one = {.status = 0};
+	bool good = true;
+
+	for (uint32_t i = 0; i < asking->wanted_n; i++) {
+		bt_buf_clear(&o->entries[asking->wanted[i]].text);
+	}
+	do {
+		bt_buf_clear(&one.path);
+		bt_buf_printf(&one.path, "/api/v1/nodes?limit=%u", PAGE);
+		if (next.len) {
+			bt_buf_text(&one.path, "&continue=");
+			bt_escape(&one.path, bt_buf_view(&next));
+		}
+		fetch_all(o, &one, 1);
+		bt_arena_reset(&o->arena);
+		good = one.end == BT_HTTP_ANSWERED && one.status == 200 &&
+		       take_page(o, bt_buf_view(&one.body), &next);
+	} while (good && next.len);
+	if (!good) {
+		complain(&one, bt_str("nodes"), out_error);
+	}
+	bt_buf_fini(&next);
+	ones_fini(&one, 1);
+	return good;
+}
+
+bool bt_objects_nodes(struct bt_objects *o, const struct bt_str *names, uint32_t n,
+	const struct bt_str **out_texts, struct bt_buf *out_error)
+{
+	struct asking asking = reserve(o, n);
+
+	bt_lock_acquire(&o->lock);
+	for (uint32_t i = 0; i < n; i++) {
+		ask_for(o, &asking, i, key_of(false, bt_str(""), names[i]), false);
+	}
+	sweep(o, false);
+	bt_lock_release(&o->lock);
+	const struct nodes_path path = {names, asking.order};
+	bool good = asking.wanted_n > MANY ? fetch_list(o, &asking, out_error)
+					   : fetch_each(o, asking.wanted, asking.wanted_n, write_node_path,
+						     &path, out_error);
+
+	for (uint32_t i = 0; i < n && good; i++) {
+		good = o->entries[asking.entries[i]].text.len != 0;
+		if (!good) {
+			bt_buf_printf(
+				out_error, "the API server has no node %.*s any more", BT_STR_ARG(names[i]));
+		}
+	}
+	if (good) {
+		give_out(o, &asking, n);
+		*out_texts = o->texts;
+	} else {
+		give_up(o, &asking, n);
+	}
+	return good;
+}

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Runs a credential plugin. Where we have a terminal that it may use, standard input and error are ours; else
+ * its input is empty, and of what it says on standard error the beginning is passed on. Whatever it leaves
+ * running is killed with it when its time is over.
+ */
+#include "tools/cluster/net/exec_plugin_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/base/quote.h"
+#include "tools/format/base64.h"
+#include "tools/format/schema.h"
+#include "tools/kube/log/log.h"
+#include "tools/cluster/net/tls_int.h"
+
+#define OUTPUT_BYTES (1u << 20)
+#define SAID_BYTES   (64u << 10) /* of its standard error, that are passed on */
+#define EXEC_INFO    "KUBERNETES_EXEC_INFO"
+#define NS_PER_MS    1000000
+#define SLOW_NS	     INT64_C(10000000000) /* after that it is said that it takes long */
+
+extern char **environ;
+
+struct status {
+	bool set;
+	struct bt_str token, certificate, key, expires;
+};
+
+struct answer {
+	struct bt_str kind, api_version;
+	struct status status;
+};
+
+#define FIELD(json, kind, owner, member)                                                                     \
+	{                                                                                                    \
+		.name = BT_STR(json), .type = BT_FIELD_##kind, .offset = offsetof(owner, member)             \
+	}
+
+static const struct bt_field status_fields[] = {
+	FIELD("clientCertificateData", STR, struct status, certificate),
+	FIELD("clientKeyData", STR, struct status, key),
+	FIELD("expirationTimestamp", STR, struct status, expires),
+	FIELD("token", STR, struct status, token),
+};
+static const struct bt_schema status_schema = BT_SCHEMA(status_fields, struct status);
+
+static const struct bt_field answer_fields[] = {
+	FIELD("apiVersion", STR, struct answer, api_version),
+	FIELD("kind", STR, struct answer, kind),
+	{.name = BT_STR("status"),
+		.type = BT_FIELD_OBJECT,
+		.offset = offsetof(struct answer, status),
+		.flag = BT_MEMBER(struct answer, status.set),
+		.schema = &status_schema},
+};
+static const struct bt_schema answer_schema = BT_SCHEMA(answer_fields, struct answer);
+
+void bt_exec_credential_fini(struct bt_exec_credential *credential)
+{
+	bt_secret_fini(&credential->token);
+	bt_secret_fini(&credential->certificate);
+	bt_secret_fini(&credential->key);
+	*credential = (struct bt_exec_credential){0};
+}
+
+static bool fail(const struct bt_access_plan *plan, struct bt_buf *out_error, const char *message)
+{
+	bt_buf_printf(out_error, "exec plugin %.*s: %s", BT_STR_ARG(plan->exec.command), message);
+	return false;
+}
+
+/* ---- what the plugin is told ---- */
+
+static void add_member(struct bt_buf *json, const char *name, struct bt_str value)
+{
+	if (value.len) {
+		bt_buf_printf(json, ",\"%s\":", name);
+		bt_quote_json(json, value);
+	}
+}
+
+static void add_cluster(const struct bt_access_plan *plan, const char *server, struct bt_buf *json)
+{
+	struct bt_buf authority = {0};
+
+	bt_buf_text(json, ",\"cluster\":{\"server\":");
+	bt_quote_json(json, bt_str(server));
+	add_member(json, "tls-server-name", plan->tls_server_name);
+	bt_base64_encode((struct bt_str){plan->authority.ptr, plan->authority.len}, &authority);
+	add_member(json, "certificate-authority-data", bt_buf_view(&authority));
+	add_member(json, "proxy-url", plan->proxy_url);
+	bt_buf_text(json, plan->insecure ? ",\"insecure-skip-tls-verify\":true" : "");
+	bt_buf_text(json, plan->disable_compression ? ",\"disable-compression\":true" : "");
+	if (plan->exec.cluster_config.len) {
+		bt_buf_text(json, ",\"config\":");
+		bt_buf_str(json, plan->exec.cluster_config);
+	}
+	bt_buf_char(json, '}');
+	bt_buf_fini(&authority);
+}
+
+static void write_info(
+	const struct bt_access_plan *plan, const char *server, bool interactive, struct bt_buf *out)
+{
+	bt_buf_text(out, EXEC_INFO "={\"kind\":\"ExecCredential\",\"apiVersion\":");
+	bt_quote_json(out, plan->exec.api_version);
+	bt_buf_printf(out, ",\"spec\":{\"interactive\":%s", interactive ? "true" : "false");
+	if (plan->exec.cluster) {
+		add_cluster(plan, server, out);
+	}
+	bt_buf_text(out, "}}");
+}
+
+static bool is_overridden(const struct bt_access_plan *plan, const char *variable)
+{
+	struct bt_str name = bt_str_sub(bt_str(variable), 0, bt_str_find(bt_str(variable), '=', 0));
+
+	for (uint32_t i = 0; i < plan->exec.env_n; i++) {
+		if (bt_str_eq(plan->exec.env[i].name, name)) {
+			return true;
+		}
+	}
+	return bt_str_is(name, EXEC_INFO);
+}
+
+/* Our environment, what the kubeconfig adds, and the info. Owns: free_list. */
+static char **make_environment(const struct bt_access_plan *plan, const struct bt_buf *info)
+{
+	size_t n = 0;
+
+	while (environ[n]) {
+		n++;
+	}
+	char **list = bt_mem_zalloc(n + plan->exec.env_n + 2, sizeof(*list));
+
+	n = 0;
+	for (char **variable = environ; *variable; variable++) {
+		if (!is_overridden(plan, *variable)) {
+			list[n++] = bt_mem_copy(*variable, strlen(*variable));
+		}
+	}
+	for (uint32_t i = 0; i < plan->exec.env_n; i++) {
+		struct bt_buf pair = {0};
+
+		bt_buf_str(&pair, plan->exec.env[i].name);
+		bt_buf_char(&pair, '=');
+		bt_buf_str(&pair, plan->exec.env[i].value);
+		list[n++] = bt_mem_copy(pair.ptr, pair.len);
+		bt_secret_buf_fini(&pair);
+	}
+	list[n] = bt_mem_copy(info->ptr, info->len);
+	return list;
+}
+
+static char **make_arguments(const struct bt_exec_plan *exec)
+{
+	char **list = bt_mem_zalloc(exec->args.n + 2, sizeof(*list));
+
+	list[0] = bt_mem_copy(exec->command.ptr, exec->command.len);
+	for (uint32_t i = 0; i < exec->args.n; i++) {
+		list[i + 1] = bt_mem_copy(exec->args.items[i].ptr, exec->args.items[i].len);
+	}
+	return list;
+}
+
+static void free_list(char **list)
+{
+	for (char **item = list; *item; item++) {
+		explicit_bzero(*item, strlen(*item));
+		bt_mem_free(*item);
+	}
+	bt_mem_free(list);
+}
+
+/* ---- the program ---- */
+
+/* Returns: 0, or an errno. */
+static int spawn(
+	char **arguments, char **environment, bool interactive, int output, int errors, pid_t *out_pid)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attributes;
+	sigset_t none, all;
+	short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setsigdefault(&attributes, &all);
+	if (!interactive) {
+		posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+		flags |= POSIX_SPAWN_SETPGROUP;
+		posix_spawnattr_setpgroup(&attributes, 0);
+		posix_spawn_file_actions_adddup2(&files, errors, STDERR_FILENO);
+	}
+	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+	posix_spawnattr_setflags(&attributes, flags);
+	int rc = posix_spawnp(out_pid, arguments[0], &files, &attributes, arguments, environment);
+
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&files);
+	return rc;
+}
+
+static int wait_ms(int64_t until_ns)
+{
+	int64_t left_ns = until_ns - bt_clock_monotonic_ns();
+
+	return left_ns <= 0				    ? 0
+	       : left_ns > (int64_t)3600 * 1000 * NS_PER_MS ? 3600 * 1000
+							    : (int)(left_ns / NS_PER_MS) + 1;
+}
+
+/* A run of the program, and what it has printed. */
+struct run {
+	int64_t until_ns;
+	int stop;
+	int errors;	   /* its standard error; -1: ours, or over */
+	size_t said_bytes; /* of it, that were passed on */
+	struct bt_buf output;
+	enum bt_exec_end end;
+	int code;
+};
+
+static void say_slow(const struct bt_access_plan *plan)
+{
+	bt_log(BT_LOG_WARNING, 0, "A credential plugin takes long; run it by hand to see what it waits for",
+		bt_log_fields(bt_log_str("command", plan->exec.command)));
+}
+
+/* Passes on what it has said on standard error, up to a limit: the rest would fill the disk of our log. */
+static void pass_errors_on(struct run *run)
+{
+	static const char cut[] = "\n(the plugin says more)\n";
+	char bytes[4096];
+	ssize_t got = read(run->errors, bytes, sizeof(bytes));
+
+	if (got <= 0) {
+		close(run->errors);
+		run->errors = -1;
+		return;
+	}
+	size_t left = SAID_BYTES - run->said_bytes, n = (size_t)got < left ? (size_t)got : left;
+	bool over = left && n == left;
+
+	run->said_bytes += n;
+	ssize_t waste = write(STDERR_FILENO, bytes, n);
+
+	if (over) {
+		waste = write(STDERR_FILENO, cut, sizeof(cut) - 1);
+	}
+	(void)waste;
+}
+
+/* Reads until the program has closed its output. Returns: NULL, or what went wrong. */
+static const char *read_output(
+	const struct bt_access_plan *plan, int output, struct run *run, struct bt_buf *out)
+{
+	struct pollfd files[3] = {{.fd = output, .events = POLLIN}, {.fd = run->stop, .events = POLLIN},
+		{.fd = run->errors, .events = POLLIN}};
+	int64_t say_ns = bt_clock_monotonic_ns() + SLOW_NS;
+
+	for (;;) {
+		int n = poll(files, 3, wait_ms(say_ns < run->until_ns ? say_ns : run->until_ns));
+
+		if (n < 0 && errno == EINTR) {
+			continue;
+		}
+		if (n == 0 && say_ns < run->until_ns) {
+			say_slow(plan);
+			say_ns = INT64_MAX;
+			continue;
+		}
+		if (n == 0) {
+			return "it did not end in time; run it by hand to see what it waits for";
+		}
+		if (files[1].revents) {
+			return "stopped";
+		}
+		if (files[2].revents) {
+			pass_errors_on(run);
+			files[2].fd = run->errors;
+		}
+		if (wait_ms(run->until_ns) == 0) { /* it may say something without end */
+			return "it did not end in time; run it by hand to see what it waits for";
+		}
+		if (!files[0].revents) {
+			continue;
+		}
+		bt_buf_reserve(out, 4096);
+		ssize_t got = read(output, out->ptr + out->len, 4096);
+
+		if (got <= 0) {
+			return NULL;
+		}
+		out->len += (size_t)got;
+		if (out->len > OUTPUT_BYTES) {
+			return "it prints more than 1 MiB; it must print one ExecCredential";
+		}
+	}
+}
+
+/* Waits for the end of a program that has closed its output. Returns: false: it did not end in time. */
+static bool wait_for_end(pid_t pid, int stop, int64_t until_ns, int *out_status)
+{
+	struct pollfd file = {.fd = stop, .events = POLLIN};
+
+	while (waitpid(pid, out_status, WNOHANG) == 0) {
+		if (!wait_ms(until_ns) || poll(&file, 1, 2) > 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What is there already is still passed on; who holds the pipe open, a child that it has left, is not waited
+ * for. */
+static void end_errors(struct run *run)
+{
+	struct pollfd file = {.events = POLLIN};
+
+	while (run->errors >= 0 && run->said_bytes < SAID_BYTES) {
+		file.fd = run->errors;
+		if (poll(&file, 1, 0) <= 0) {
+			break;
+		}
+		pass_errors_on(run);
+	}
+	if (run->errors >= 0) {
+		close(run->errors);
+		run->errors = -1;
+	}
+}
+
+static bool run_program(const struct bt_access_plan *plan, const struct bt_buf *info, bool interactive,
+	struct run *run, struct bt_buf *out_error)
+{
+	int pipes[2], errors[2] = {-1, -1}, status = 0;
+	pid_t pid;
+
+	if (pipe2(pipes, O_CLOEXEC) != 0) {
+		run->end = BT_EXEC_BROKEN;
+		return fail(plan, out_error, strerror(errno));
+	}
+	if (!interactive && pipe2(errors, O_CLOEXEC) != 0) {
+		run->end = BT_EXEC_BROKEN;
+		close(pipes[0]);
+		close(pipes[1]);
+		return fail(plan, out_error, strerror(errno));
+	}
+	char **arguments = make_arguments(&plan->exec), **environment = make_environment(plan, info);
+	int rc = spawn(arguments, environment, interactive, pipes[1], errors[1], &pid);
+
+	close(pipes[1]);
+	if (!interactive) {
+		close(errors[1]);
+	}
+	run->errors = errors[0];
+	free_list(arguments);
+	free_list(environment);
+	if (rc != 0) {
+		close(pipes[0]);
+		end_errors(run);
+		run->end = BT_EXEC_MISSING;
+		fail(plan, out_error, strerror(rc));
+		bt_buf_printf(out_error, "; %.*s",
+			BT_STR_ARG(plan->exec.install_hint.len ? plan->exec.install_hint
+							       : bt_str("install it, or name its path")));
+		return false;
+	}
+	const char *wrong = read_output(plan, pipes[0], run, &run->output);
+
+	close(pipes[0]);
+	if (!wrong && !wait_for_end(pid, run->stop, run->until_ns, &status)) {
+		wrong = "it did not end in time";
+	}
+	end_errors(run);
+	if (wrong) {
+		kill(interactive ? pid : -pid, SIGKILL);
+		kill(pid, SIGKILL); /* it may have left its group */
+		waitpid(pid, &status, 0);
+		run->end = BT_EXEC_KILLED;
+		return fail(plan, out_error, wrong);
+	}
+	run->end = WIFEXITED(status) ? BT_EXEC_EXITED : BT_EXEC_KILLED;
+	run->code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		fail(plan, out_error,
+			WIFEXITED(status) ? "it failed with exit code " : "it was killed by signal ");
+		bt_buf_int(out_error, WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+		return false;
+	}
+	return true;
+}
+
+/* ---- what it says ---- */
+
+static bool check_answer(
+	const struct bt_access_plan *plan, const struct answer *answer, struct bt_buf *out_error)
+{
+	const struct status *status = &answer->status;
+
+	if (!bt_str_is(answer->kind, "ExecCredential")) {
+		return fail(plan, out_error, "its output is no ExecCredential");
+	}
+	if (!bt_str_eq(answer->api_version, plan->exec.api_version)) {
+		fail(plan, out_error, "");
+		bt_buf_printf(out_error, "it must print the version that the kubeconfig names, %.*s",
+			BT_STR_ARG(plan->exec.api_version));
+		return false;
+	}
+	if (!status->set) {
+		return fail(plan, out_error, "its ExecCredential has no status");
+	}
+	if (!status->token.len && !status->certificate.len && !status->key.len) {
+		return fail(
+			plan, out_error, "its status has neither a token nor a client certificate and key");
+	}
+	if (!status->certificate.len != !status->key.len) {
+		return fail(plan, out_error, "clientCertificateData and clientKeyData must come together");
+	}
+	if (status->certificate.len && !bt_tls_belong(status->certificate, status->key)) {
+		return fail(plan, out_error,
+			"clientCertificateData and clientKeyData are no certificate in PEM and its key");
+	}
+	return true;
+}
+
+static int64_t seconds_of(const ASN1_TIME *time)
+{
+	struct tm parts;
+
+	return ASN1_TIME_to_tm(time, &parts) == 1 ? (int64_t)timegm(&parts) : INT64_MAX;
+}
+
+/* Of the first certificate, which is the client's own. */
+static void read_validity(struct bt_str pem, struct bt_exec_credential *out)
+{
+	BIO *bio = pem.len ? BIO_new_mem_buf(pem.ptr, (int)pem.len) : NULL;
+	X509 *certificate = bio ? PEM_read_bio_X509(bio, NULL, NULL, NULL) : NULL;
+
+	if (certificate) {
+		out->from_s = seconds_of(X509_get0_notBefore(certificate));
+		out->until_s = seconds_of(X509_get0_notAfter(certificate));
+	}
+	X509_free(certificate);
+	BIO_free(bio);
+	ERR_clear_error();
+}
+
+/* Clears what was decoded: in the output, or in the arena. */
+static void clear(struct bt_str text)
+{
+	union {
+		const char *from;
+		void *to;
+	} bytes = {.from = text.ptr};
+
+	if (text.len) {
+		explicit_bzero(bytes.to, text.len);
+	}
+}
+
+static bool read_answer(const struct bt_access_plan *plan, struct bt_str output,
+	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
+{
+	struct bt_json *cursor = bt_json_create();
+	struct bt_arena arena = {0};
+	struct bt_decode decode = {.json = cursor, .arena = &arena};
+	struct answer answer = {0};
+	const struct status *status = &answer.status;
+	struct bt_exec_credential read = {.expires_ns = INT64_MAX, .from_s = INT64_MAX, .until_s = INT64_MAX};
+
+	bt_json_begin(cursor, output, &arena);
+	bool good = bt_schema_decode(&decode, &answer_schema, &answer);
+
+	if (!good) {
+		fail(plan, out_error, "its output is no ExecCredential in JSON");
+	}
+	good = good && check_answer(plan, &answer, out_error);
+	if (good && status->expires.len && bt_time_parse(status->expires, &read.expires_ns) != BT_OK) {
+		good = fail(plan, out_error, "expirationTimestamp is no time of RFC 3339");
+	}
+	if (good) {
+		bt_secret_set(&read.token, status->token.ptr, status->token.len);
+		bt_secret_set(&read.certificate, status->certificate.ptr, status->certificate.len);
+		bt_secret_set(&read.key, status->key.ptr, status->key.len);
+		read_validity(status->certificate, &read);
+		*out_credential = read;
+	}
+	clear(status->token);
+	clear(status->key);
+	bt_arena_fini(&arena);
+	bt_json_destroy(cursor);
+	return good;
+}
+
+bool bt_exec_run(const struct bt_access_plan *plan, const char *server, int64_t limit_ns, int stop,
+	struct bt_exec_credential *out_credential, struct bt_buf *out_error)
+{
+	bool interactive = !bt_str_is(plan->exec.interactive_mode, "Never") && isatty(STDIN_FILENO) == 1;
+	struct run run = {.until_ns = bt_clock_monotonic_ns() + limit_ns, .stop = stop, .errors = -1};
+	struct bt_buf info = {0};
+
+	if (bt_str_is(plan->exec.interactive_mode, "Always") && !interactive) {
+		return fail(plan, out_error,
+			"it needs a terminal (interactiveMode: Always), and standard input is none");
+	}
+	write_info(plan, server, interactive, &info);
+	bool good = run_program(plan, &info, interactive, &run, out_error) &&
+		    read_answer(plan, bt_buf_view(&run.output), out_credential, out_error);
+
+	out_credential->end = run.end;
+	out_credential->code = run.code;
+	bt_buf_fini(&info);
+	bt_secret_buf_fini(&run.output);
+	return good;
+}

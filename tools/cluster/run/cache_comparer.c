@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The ledger against the API: a sum of hashes over the pods of each node on either side, so that no pod is
+ * copied unless something is wrong. A round lists the pods page by page, and compares when the list is whole.
+ */
+#include "tools/cluster/run/cache_comparer.h"
+
+#include "engine/base/atomic.h"
+#include "engine/base/hash.h"
+#include "engine/base/map.h"
+#include "engine/base/mem.h"
+#include "tools/kube/log/log.h"
+
+#define SECOND_NS      INT64_C(1000000000)
+#define AGAIN_NS       (2 * SECOND_NS)
+#define PAUSE_NS       (SECOND_NS / 4) /* between two pages */
+#define PODS_A_VISIT   4096u	       /* the scheduling thread waits for so many to be looked at */
+#define REPAIRS_A_NODE 64u	       /* in one round; those behind have their turn when these are right */
+
+/* The pods of a node as both sides have them. */
+struct side {
+	uint64_t sum, n;
+};
+
+struct node_sums {
+	uint64_t key;	       /* of its name, */
+	size_t name, name_end; /* which is in names */
+	struct side api, ledger;
+};
+
+struct sums {
+	struct node_sums *items;
+	size_t n, cap;
+	struct bt_map by_key;
+	struct bt_buf names;
+};
+
+/* A pod that one side has on a node, and what the other side has. */
+struct pod_view {
+	struct bt_str namespace_, name, uid;
+	bool in_api, in_ledger;
+};
+
+struct bt_audit {
+	struct bt_audit_options options;
+	struct sums now, before;
+	bool lists; /* a round is under way: some pages are in now */
+	int64_t next_ns;
+	/* owner: the thread that looks; anyone reads, relaxed */
+	_Atomic uint64_t round_n, differ_n, repaired_n, failed_n, unlisted_n;
+};
+
+struct bt_audit *bt_audit_create(const struct bt_audit_options *options)
+{
+	struct bt_audit *audit = bt_mem_zalloc(1, sizeof(*audit));
+
+	audit->options = *options;
+	if (!audit->options.interval_ns) {
+		audit->options.interval_ns = 30 * SECOND_NS;
+	}
+	return audit;
+}
+
+static void sums_fini(struct sums *sums)
+{
+	bt_mem_free(sums->items);
+	bt_map_fini(&sums->by_key);
+	bt_buf_fini(&sums->names);
+	*sums = (struct sums){.n = 0};
+}
+
+void bt_audit_destroy(struct bt_audit *audit)
+{
+	if (audit) {
+		sums_fini(&audit->now);
+		sums_fini(&audit->before);
+		bt_mem_free(audit);
+	}
+}
+
+struct bt_audit_counts bt_audit_counts(const struct bt_audit *audit)
+{
+	return (struct bt_audit_counts){
+		.round_n = bt_load_relaxed(&audit->round_n),
+		.differ_n = bt_load_relaxed(&audit->differ_n),
+		.repaired_n = bt_load_relaxed(&audit->repaired_n),
+		.failed_n = bt_load_relaxed(&audit->failed_n),
+		.unlisted_n = bt_load_relaxed(&audit->unlisted_n),
+	};
+}
+
+/* ---- sums ---- */
+
+static uint64_t key_of(struct bt_str text)
+{
+	uint64_t key = bt_hash_bytes(text.ptr, text.len);
+
+	return key ? key : 1;
+}
+
+static struct node_sums *sums_of(struct sums *sums, struct bt_str node)
+{
+	uint64_t key = key_of(node);
+	uint32_t ix;
+
+	if (!bt_map_get(&sums->by_key, key, &ix)) {
+		sums->items = bt_mem_grow(sums->items, sums->n, &sums->cap, sizeof(*sums->items));
+		ix = (uint32_t)sums->n++;
+		sums->items[ix] = (struct node_sums){
+			.key = key, .name = sums->names.len, .name_end = sums->names.len + node.len};
+		bt_buf_str(&sums->names, node);
+		bt_map_put(&sums->by_key, key, ix);
+	}
+	return &sums->items[ix];
+}
+
+static uint64_t pod_hash(struct bt_str namespace_, struct bt_str name, struct bt_str uid)
+{
+	return bt_hash_u64(key_of(namespace_) + 3 * key_of(name) + 5 * key_of(uid));
+}
+
+static void add(struct side *side, struct bt_str namespace_, struct bt_str name, struct bt_str uid)
+{
+	side->sum += pod_hash(namespace_, name, uid);
+	side->n++;
+}
+
+static void add_api(void *context, const struct bt_watch_pod *pod)
+{
+	add(&sums_of(context, pod->node)->api, pod->namespace_, pod->name, pod->uid);
+}
+
+/* A part of the ledger's pods. */
+struct visit {
+	uint32_t first, end;
+	void (*see)(void *context, const struct bt_watch_pod *pod);
+	void *context;
+};
+
+/* Context: the scheduling thread, between two cycles. */
+static void see_some(void *context, struct bt_engine *engine)
+{
+	struct visit *visit = context;
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	uint32_t stop = visit->first + PODS_A_VISIT;
+
+	visit->end = bt_ledger_pod_end(cache->ledger);
+	for (; visit->first < visit->end && visit->first < stop; visit->first++) {
+		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, visit->first);
+
+		if (pod->state != BT_POD_SCHEDULED || pod->detached) {
+			continue;
+		}
+		const struct bt_watch_pod seen = {
+			.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
+			.name = bt_intern_str(intern, pod->name),
+			.uid = pod->uid == BT_NAME_NONE ? (struct bt_str){.len = 0}
+							: bt_intern_str(intern, pod->uid),
+			.node = bt_intern_str(intern, cache->view.snapshot->nodes[pod->node_ix].name),
+		};
+		visit->see(visit->context, &seen);
+	}
+}
+
+static void each_in_ledger(
+	struct bt_audit *audit, void (*see)(void *context, const struct bt_watch_pod *pod), void *context)
+{
+	struct visit visit = {.end = 1, .see = see, .context = context};
+
+	while (visit.first < visit.end) {
+		bt_pipeline_call(audit->options.pipeline, see_some, &visit);
+	}
+}
+
+static void add_ledger(void *context, const struct bt_watch_pod *pod)
+{
+	add(&sums_of(context, pod->node)->ledger, pod->namespace_, pod->name, pod->uid);
+}
+
+static bool differs(const struct node_sums *node)
+{
+	return node->api.sum != node->ledger.sum || node->api.n != node->ledger.n;
+}
+
+static bool is_as_before(const struct bt_audit *audit, const struct node_sums *node)
+{
+	uint32_t ix;
+
+	if (!bt_map_get(&audit->before.by_key, node->key, &ix)) {
+		return false;
+	}
+	const struct node_sums *before = &audit->before.items[ix];
+	return before->api.sum == node->api.sum && before->ledger.sum == node->ledger.sum;
+}
+
+/* ---- what is wrong with a node ---- */
+
+struct views {
+	struct bt_arena arena;
+	uint64_t key;
+	struct bt_str node;
+	struct pod_view *items;
+	size_t n, cap;
+	struct bt_map by_key;
+	bool api; /* which side is being read */
+};
+
+static struct bt_str keep(struct views *views, struct bt_str text)
+{
+	return (struct bt_str){bt_arena_copy(&views->arena, text.ptr, text.len), text.len};
+}
+
+static void view(void *context, const struct bt_watch_pod *pod)
+{
+	struct views *views = context;
+	uint64_t key = pod_hash(pod->namespace_, pod->name, pod->uid) | 1;
+	uint32_t ix;
+
+	if (key_of(pod->node) != views->key) {
+		return;
+	}
+	if (!bt_map_get(&views->by_key, key, &ix)) {
+		views->items = bt_mem_grow(views->items, views->n, &views->cap, sizeof(*views->items));
+		ix = (uint32_t)views->n++;
+		views->items[ix] = (struct pod_view){.namespace_ = keep(views, pod->namespace_),
+			.name = keep(views, pod->name),
+			.uid = keep(views, pod->uid)};
+		bt_map_put(&views->by_key, key, ix);
+	}
+	views->items[ix].in_api |= views->api;
+	views->items[ix].in_ledger |= !views->api;
+}
+
+static void views_fini(struct views *views)
+{
+	bt_arena_fini(&views->arena);
+	bt_mem_free(views->items);
+	bt_map_fini(&views->by_key);
+}
+
+/* What the engine is to be told of a pod. */
+struct repair {
+	const struct pod_view *pod;
+	const struct bt_object *object; /* NULL: it has gone */
+};
+
+/* Context: the scheduling thread, between two cycles. */
+static void mend(void *context, struct bt_engine *engine)
+{
+	const struct repair *repair = context;
+	struct bt_taken taken;
+
+	if (repair->object) {
+		(void)bt_engine_show(engine, repair->object, &taken);
+		return;
+	}
+	uint32_t pod_ix = bt_engine_find_pod(engine, repair->pod->namespace_, repair->pod->name);
+	if (pod_ix != BT_NO_POD) {
+		bt_engine_remove_pod(engine, pod_ix);
+	}
+}
+
+static void say(const struct pod_view *pod, struct bt_str node)
+{
+	bt_log(BT_LOG_ERROR, 0, "The ledger and the API differ; the server was asked and is believed",
+		bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("node", node),
+			bt_log_str("uid", pod->uid),
+			bt_log_str("api", bt_str(pod->in_ledger ? "not on the node" : "on the node")),
+			bt_log_str("ledger", bt_str(pod->in_ledger ? "on the node" : "not on the node"))));
+}
+
+/* Asks the server who is right: the list may be older than the ledger, and then nothing is wrong. Returns:
+ * whether the ledger was, or nobody knows. */
+static bool repair_pod(struct bt_audit *audit, const struct pod_view *pod, struct bt_str node)
+{
+	struct bt_arena arena = {0};
+	struct bt_object object;
+	struct repair repair = {.pod = pod};
+	uint32_t status = bt_pod_pages_get(audit->options.pages, pod->namespace_, pod->name, &arena, &object);
+	bool wrong = true;
+
+	if (status != 200 && status != 404) {
+		bt_add_owned(&audit->failed_n, 1u);
+	} else {
+		bool there = status == 200 && bt_str_eq(object.meta.uid, pod->uid) &&
+			     bt_str_eq(object.pod.spec.node_name, node);
+
+		repair.object = status == 200 ? &object : NULL;
+		wrong = there != pod->in_ledger;
+		if (wrong) {
+			say(pod, node);
+			bt_pipeline_call(audit->options.pipeline, mend, &repair);
+			bt_add_owned(&audit->repaired_n, 1u);
+		}
+	}
+	bt_arena_fini(&arena);
+	return wrong;
+}
+
+/* The server is asked anew who is on the node. */
+static bool list_node(struct bt_audit *audit, struct views *views)
+{
+	enum bt_pages step;
+
+	bt_pod_pages_begin(audit->options.pages, views->node);
+	do {
+		step = bt_pod_pages_next(audit->options.pages, view, views);
+	} while (step == BT_PAGES_MORE);
+	return step == BT_PAGES_END;
+}
+
+static void repair_node(struct bt_audit *audit, const struct node_sums *node)
+{
+	struct views views = {.key = node->key,
+		.node = bt_str_sub(bt_buf_view(&audit->now.names), node->name, node->name_end),
+		.api = true};
+	uint32_t asked_n = 0;
+	bool wrong = false;
+
+	if (list_node(audit, &views)) {
+		views.api = false;
+		each_in_ledger(audit, view, &views);
+		for (size_t i = 0; i < views.n && asked_n < REPAIRS_A_NODE; i++) {
+			if (views.items[i].in_api != views.items[i].in_ledger) {
+				wrong |= repair_pod(audit, &views.items[i], views.node);
+				asked_n++;
+			}
+		}
+	} else {
+		bt_add_owned(&audit->unlisted_n, 1u);
+	}
+	if (wrong) {
+		bt_add_owned(&audit->differ_n, 1u);
+	}
+	views_fini(&views);
+}
+
+/* ---- a round ---- */
+
+/* The list is whole. */
+static void compare(struct bt_audit *audit, int64_t now_ns)
+{
+	bool again = false;
+
+	each_in_ledger(audit, add_ledger, &audit->now);
+	for (size_t i = 0; i < audit->now.n; i++) {
+		const struct node_sums *node = &audit->now.items[i];
+
+		if (differs(node)) {
+			again = true;
+			if (is_as_before(audit, node)) {
+				repair_node(audit, node);
+			}
+		}
+	}
+	sums_fini(&audit->before);
+	audit->before = audit->now;
+	audit->now = (struct sums){.n = 0};
+	audit->next_ns = now_ns + (again ? AGAIN_NS : audit->options.interval_ns);
+	bt_add_owned(&audit->round_n, 1u);
+}
+
+/* The server has not answered, or in vain: what it has told in this round is forgotten. */
+static void give_up(struct bt_audit *audit, int64_t now_ns)
+{
+	int64_t wish_ns = bt_pod_pages_retry_after_ns(audit->options.pages);
+
+	sums_fini(&audit->now);
+	bt_add_owned(&audit->unlisted_n, 1u);
+	bt_log(BT_LOG_WARNING, 2, "The audit could not list the pods on nodes, and tries again",
+		bt_log_fields(bt_log_str("err", bt_pod_pages_error(audit->options.pages))));
+	audit->next_ns = now_ns + (wish_ns > AGAIN_NS ? wish_ns : AGAIN_NS);
+}
+
+void bt_audit_look(struct bt_audit *audit, int64_t now_ns)
+{
+	if (now_ns < audit->next_ns) {
+		return;
+	}
+	if (!audit->lists) {
+		bt_pod_pages_begin(audit->options.pages, (struct bt_str){.len = 0});
+	}
+	enum bt_pages step = bt_pod_pages_next(audit->options.pages, add_api, &audit->now);
+	audit->lists = step == BT_PAGES_MORE;
+	if (step == BT_PAGES_MORE) {
+		audit->next_ns = now_ns + PAUSE_NS;
+	} else if (step == BT_PAGES_END) {
+		compare(audit, now_ns);
+	} else {
+		give_up(audit, now_ns);
+	}
+}

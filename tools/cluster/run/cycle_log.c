@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * kube-scheduler's log lines about cycles.
+ */
+#include "tools/cluster/run/cycle_log.h"
+
+#include <string.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/flow/cycle/group_cycle.h"
+#include "tools/kube/log/log.h"
+
+#define SECOND_NS INT64_C(1000000000)
+
+/* kube-scheduler's levels */
+enum { ABOUT_PODS = 2, ABOUT_ATTEMPTS = 3, ABOUT_DETAILS = 4 };
+
+/* What a decision says that its binding's line repeats. The key is the pod's index, which stays while it is
+ * being bound; a later decision about that index overwrites what a binding that never ended has left. */
+struct placed {
+	uint32_t evaluated_n, feasible_n;
+};
+
+struct bt_cycle_log {
+	bool binds;
+	struct placed *placed; /* by pod */
+	size_t cap;
+	struct bt_log_limit error_said;
+};
+
+struct bt_cycle_log *bt_cycle_log_create(bool binds)
+{
+	struct bt_cycle_log *log = bt_mem_zalloc(1, sizeof(*log));
+
+	log->binds = binds;
+	return log;
+}
+
+void bt_cycle_log_destroy(struct bt_cycle_log *log)
+{
+	if (log) {
+		bt_mem_free(log->placed);
+		bt_mem_free(log);
+	}
+}
+
+static struct bt_log_field field_of(struct bt_engine *engine, const char *key, uint32_t pod_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_intern *intern = cache->dictionary->intern;
+
+	return bt_log_object(
+		key, bt_intern_str(intern, pod->signature->namespace_), bt_intern_str(intern, pod->name));
+}
+
+static struct bt_log_field node_of(struct bt_engine *engine, uint32_t node_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+
+	return bt_log_str("node", node_ix == BT_NO_NODE ? (struct bt_str){.len = 0}
+							: bt_intern_str(cache->dictionary->intern,
+								  cache->view.snapshot->nodes[node_ix].name));
+}
+
+void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix)
+{
+	/* The level may change at any time (/debug/flags/v). */
+	bt_engine_count_nodes(engine, log->binds && bt_log_enabled(ABOUT_PODS));
+	if (!bt_log_enabled(ABOUT_ATTEMPTS) ||
+		bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->terminating) {
+		return;
+	}
+	const struct bt_log_field *fields = bt_log_fields(field_of(engine, "pod", pod_ix));
+
+	bt_log(BT_LOG_INFO, ABOUT_DETAILS, "About to try and schedule pod", fields);
+	bt_log(BT_LOG_INFO, ABOUT_ATTEMPTS, "Attempting to schedule pod", fields);
+}
+
+static void keep(struct bt_cycle_log *log, const struct bt_decision *decision)
+{
+	if (!log->binds) {
+		return;
+	}
+	while (decision->pod_ix >= log->cap) {
+		size_t old = log->cap;
+
+		log->placed = bt_mem_grow(log->placed, old, &log->cap, sizeof(*log->placed));
+		memset(log->placed + old, 0, (log->cap - old) * sizeof(*log->placed));
+	}
+	log->placed[decision->pod_ix] = (struct placed){decision->evaluated_n, decision->feasible_n};
+}
+
+/* How many victims have not begun to end by themselves. */
+static uint32_t to_delete(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		n += !bt_ledger_pod(ledger, decision->victims[i].pod_ix)->terminating;
+	}
+	return n;
+}
+
+static void say_preemption(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	struct bt_log_field node = node_of(engine, decision->nominated_ix);
+
+	if (decision->preempt != BT_PREEMPT_FOUND) {
+		if (decision->preempt == BT_PREEMPT_NOWHERE) {
+			bt_log(BT_LOG_INFO, ABOUT_PODS,
+				"No preemption candidate is found; preemption is not helpful for scheduling",
+				bt_log_fields(field_of(engine, "pod", decision->pod_ix)));
+		}
+		return;
+	}
+	bt_log(BT_LOG_INFO, ABOUT_PODS, "the target node for the preemption is determined",
+		bt_log_fields(node, field_of(engine, "pod", decision->pod_ix)));
+	bt_log(BT_LOG_INFO, ABOUT_PODS, "Start the preemption asynchronously",
+		bt_log_fields(field_of(engine, "preemptor", decision->pod_ix), node,
+			bt_log_int("numVictims", decision->victim_n),
+			bt_log_int("numVictimsToDelete", to_delete(engine, decision))));
+}
+
+static void say_refused(struct bt_engine *engine, const struct bt_decision *decision, struct bt_str message)
+{
+	struct bt_log_field pod = field_of(engine, "pod", decision->pod_ix);
+
+	if (bt_engine_cache(engine)->view.snapshot->node_n == 0) {
+		bt_log(BT_LOG_INFO, ABOUT_PODS,
+			"Unable to schedule pod; no nodes are registered to the cluster; waiting",
+			bt_log_fields(pod));
+		return;
+	}
+	say_preemption(engine, decision);
+	bt_log(BT_LOG_INFO, ABOUT_PODS,
+		bt_engine_in_group(engine, decision->pod_ix)
+			? "Unable to schedule pod belonging to a pod group; waiting"
+			: "Unable to schedule pod; no fit; waiting",
+		bt_log_fields(pod, bt_log_str("err", message)));
+}
+
+/* An error is said at every level; of many in a second one, with how many were held back. */
+static void say_failed(struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_decision *decision,
+	struct bt_str message)
+{
+	uint64_t held_n;
+
+	if (bt_log_due(&log->error_said, bt_clock_monotonic_ns(), SECOND_NS, &held_n)) {
+		bt_log(BT_LOG_ERROR, 0, "Error scheduling pod; retrying",
+			bt_log_fields(bt_log_str("err", message), field_of(engine, "pod", decision->pod_ix),
+				bt_log_int("others", (int64_t)held_n)));
+	}
+}
+
+void bt_cycle_log_told(struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_decision *decision,
+	struct bt_str message)
+{
+	if (decision->outcome == BT_FAILED) {
+		say_failed(log, engine, decision, message);
+	}
+	if (!bt_log_enabled(ABOUT_PODS)) {
+		return;
+	}
+	switch (decision->outcome) {
+	case BT_PLACED:
+		keep(log, decision);
+		break;
+	case BT_REFUSED:
+		say_refused(engine, decision, message);
+		break;
+	case BT_SKIPPED:
+		bt_log(BT_LOG_INFO, ABOUT_ATTEMPTS, "Skip schedule deleting pod",
+			bt_log_fields(field_of(engine, "pod", decision->pod_ix)));
+		break;
+	case BT_GATED:
+	case BT_FAILED:
+		break;
+	}
+}
+
+void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix, bool yes,
+	const struct bt_queue_info *info)
+{
+	if (!log->binds || !bt_log_enabled(1)) {
+		return;
+	}
+	struct bt_log_field pod = field_of(engine, "pod", pod_ix);
+
+	if (!yes) {
+		bt_log(BT_LOG_INFO, 1, "Failed to bind pod", bt_log_fields(pod));
+		return;
+	}
+	/* Nothing is known of a decision that was made before the level was raised. */
+	struct placed placed = pod_ix < log->cap ? log->placed[pod_ix] : (struct placed){0};
+
+	bt_log(BT_LOG_INFO, ABOUT_PODS, "Successfully bound pod to node",
+		bt_log_fields(pod,
+			node_of(engine, bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->node_ix),
+			bt_log_int("evaluatedNodes", placed.evaluated_n),
+			bt_log_int("feasibleNodes", placed.feasible_n)));
+	if (info->flushed) {
+		bt_log(BT_LOG_INFO, ABOUT_DETAILS, "Pod scheduled after flush from unschedulablePods",
+			bt_log_fields(pod));
+	}
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Log lines about scheduling cycles, with kube-scheduler's texts, keys and levels. Below level 2 nothing is
+ * kept and no text is made. Source: schedule_one.go and framework/preemption, v1.36.3.
+ * Context: the scheduling thread.
+ */
+#pragma once
+
+#include "engine/flow/cycle/engine.h"
+
+struct bt_cycle_log;
+
+/* binds: bindings are this scheduler's own (no shadow mode). Owns: bt_cycle_log_destroy. */
+struct bt_cycle_log *bt_cycle_log_create(bool binds);
+void bt_cycle_log_destroy(struct bt_cycle_log *log);
+
+/* A pod's turn comes: bt_pipeline_sink.look. */
+void bt_cycle_log_look(const struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix);
+
+/* A decision has been carried out: bt_pipeline_sink.told. */
+void bt_cycle_log_told(struct bt_cycle_log *log, struct bt_engine *engine, const struct bt_decision *decision,
+	struct bt_str message);
+
+/* A binding has ended: bt_pipeline_sink.bound. */
+void bt_cycle_log_bound(struct bt_cycle_log *log, struct bt_engine *engine, uint32_t pod_ix, bool yes,
+	const struct bt_queue_info *info);

@@ -1,0 +1,905 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The parts of a scheduler, put together.
+ */
+#include "tools/cluster/run/scheduler.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/atomic.h"
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "engine/base/thread.h"
+#include "engine/base/topo.h"
+#include "engine/flow/pipeline/pipeline.h"
+#include "tools/cluster/extender/extender.h"
+#include "tools/cluster/lease/lease.h"
+#include "tools/cluster/net/http.h"
+#include "tools/cluster/run/cache_comparer.h"
+#include "tools/cluster/run/cycle_log.h"
+#include "tools/cluster/run/server_version.h"
+#include "tools/cluster/run/shadow_compare.h"
+#include "tools/cluster/run/sandbox.h"
+#include "tools/cluster/serve/serve.h"
+#include "tools/kube/config/config_file.h"
+#include "tools/kube/config/recording.h"
+#include "tools/cluster/watch/watch.h"
+#include "tools/cluster/write/writer.h"
+
+#define SECOND_NS	   INT64_C(1000000000)
+#define FETCH_NS	   (5 * SECOND_NS)
+#define UNSYNCED_NS	   (30 * SECOND_NS) /* after that it is said what is missing, and again */
+#define HOST_BYTES	   256
+#define FEW_CPUS	   4
+#define LEASE_TOLERANCE_NS (20 * SECOND_NS) /* Source: makeLeaderElectionConfig, v1.36.3 */
+
+/* owner: the main thread, but for what is atomic */
+struct bt_scheduler {
+	const struct bt_run_flags *flags;
+	const struct bt_config *config;
+	char host[HOST_BYTES], identity[HOST_BYTES + 40];
+	char *kubeconfig; /* or NULL */
+	struct bt_access *access;
+	struct bt_topo *topo;
+	struct bt_topo_plan plan;
+	struct bt_recording recording;
+	struct bt_extenders *extenders; /* NULL: the configuration names none */
+	struct bt_writer *writer;
+	struct bt_pipeline *pipeline;
+	struct bt_watch *watch;
+	struct bt_http *lease_http, *audit_http;
+	struct bt_pod_pages *pages; /* the audit's */
+	struct bt_audit *audit;
+	struct bt_outcomes *outcomes;
+	struct bt_cycle_log *cycle_log;
+	struct bt_pod_resources *pod_resources;
+	struct bt_rival *shadow;			/* NULL: it is no shadow */
+	struct bt_pipeline_sink writes;			/* the writer's */
+	struct bt_http *authentication, *authorization; /* NULL: the access of everything else */
+	struct bt_access *authentication_access, *authorization_access;
+	struct bt_serve *serve;
+	struct bt_lease *lease;	   /* NULL: nobody is elected */
+	struct bt_lock lease_lock; /* for lease, which the writer's thread asks, too */
+	_Atomic uint32_t ending;   /* atomic: a flag alone, relaxed */
+	_Atomic uint32_t lost;	   /* atomic: a flag alone, relaxed */
+	bool started, elected, reported_synced, reported_version, reported_journal;
+	int64_t looked_ns, waits_since_ns;
+};
+
+/* ---- what parts ask ---- */
+
+/* Context: any thread. */
+static bool leads(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_lock_acquire(&s->lease_lock);
+	bool held = s->lease && bt_lease_is_held(s->lease);
+	bt_lock_release(&s->lease_lock);
+	return held;
+}
+
+/* Context: any thread, as the next one. */
+static bool lease_is_well(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_lock_acquire(&s->lease_lock);
+	bool well = !s->lease || bt_lease_is_well(s->lease, LEASE_TOLERANCE_NS);
+	bt_lock_release(&s->lease_lock);
+	return well;
+}
+
+static uint64_t lease_slow_n(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_lock_acquire(&s->lease_lock);
+	uint64_t n = s->lease ? bt_lease_slow_n(s->lease) : 0;
+	bt_lock_release(&s->lease_lock);
+	return n;
+}
+
+/* Context: the writer's thread. */
+static bool may_write(void *context)
+{
+	return !((struct bt_scheduler *)context)->elected || leads(context);
+}
+
+static bool is_ending(void *context)
+{
+	return bt_load_relaxed(&((struct bt_scheduler *)context)->ending);
+}
+
+/* ---- what the pipeline tells: the writer, and the metrics ---- */
+
+static void look(void *context, uint32_t pod_ix)
+{
+	const struct bt_scheduler *s = context;
+
+	if (s->shadow) {
+		bt_rival_look(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix);
+	}
+	bt_cycle_log_look(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix);
+}
+
+/* In shadow mode. */
+static void arrives(void *context, uint32_t pod_ix, struct bt_str node)
+{
+	const struct bt_scheduler *s = context;
+
+	bt_rival_judge(s->shadow, bt_pipeline_engine(s->pipeline), pod_ix, node);
+}
+
+static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	const struct bt_scheduler *s = context;
+
+	s->writes.told(s->writes.context, decision, info, nominated, message);
+	bt_outcomes_told(s->outcomes, bt_pipeline_engine(s->pipeline), decision);
+	bt_cycle_log_told(s->cycle_log, bt_pipeline_engine(s->pipeline), decision, message);
+}
+
+static void bound(void *context, uint32_t pod_ix, bool yes, const struct bt_queue_info *info, int64_t took_ns)
+{
+	const struct bt_scheduler *s = context;
+	const struct bt_clock clock = bt_clock_real();
+
+	bt_outcomes_bound(s->outcomes, bt_pipeline_engine(s->pipeline), pod_ix, yes, info, took_ns,
+		bt_clock_now_ns(&clock));
+	bt_cycle_log_bound(s->cycle_log, bt_pipeline_engine(s->pipeline), pod_ix, yes, info);
+}
+
+/* ---- what the lease says ---- */
+
+/* Context: the lease's thread, as the next two. */
+static void started_leading(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_pipeline_hold(s->pipeline, false);
+}
+
+static void stopped_leading(void *context)
+{
+	struct bt_scheduler *s = context;
+
+	bt_pipeline_hold(s->pipeline, true);
+	bt_store_relaxed(&s->lost, 1u);
+}
+
+static void new_leader(void *context, struct bt_str identity)
+{
+	const struct bt_scheduler *s = context;
+
+	if (!bt_str_is(identity, s->identity)) {
+		bt_log(BT_LOG_INFO, 0, "New leader elected", bt_log_fields(bt_log_str("identity", identity)));
+	}
+}
+
+/* ---- making ---- */
+
+static char *copy_of(struct bt_str text)
+{
+	char *copy = bt_mem_zalloc(text.len + 1, 1);
+
+	memcpy(copy, text.len ? text.ptr : "", text.len);
+	return copy;
+}
+
+static void name_host(struct bt_scheduler *s)
+{
+	uint64_t salt = (uint64_t)bt_clock_monotonic_ns() ^ ((uint64_t)getpid() << 40);
+
+	if (gethostname(s->host, sizeof(s->host) - 1) != 0 || !s->host[0]) {
+		snprintf(s->host, sizeof(s->host), "localhost");
+	}
+	/* Source: leader election's identity is the host's name and something unique, v1.36.3. */
+	snprintf(s->identity, sizeof(s->identity), "%s_%d-%016llx", s->host, (int)getpid(),
+		(unsigned long long)salt);
+}
+
+/* Of who is asked about callers, where that is not the server of everything else. */
+static bool make_review_access(
+	const char *flag, const char *kubeconfig, struct bt_access **out_access, struct bt_buf *out_error)
+{
+	struct bt_buf why = {0};
+
+	if (!kubeconfig) {
+		return true;
+	}
+	*out_access = bt_access_create(&(struct bt_access_options){.kubeconfig = kubeconfig}, &why);
+	if (!*out_access) {
+		bt_buf_printf(out_error, "--%s: %s", flag, why.ptr);
+	}
+	bt_buf_fini(&why);
+	return *out_access != NULL;
+}
+
+static bool make_access(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_client_connection_config *connection = &s->config->client_connection;
+
+	s->kubeconfig = connection->kubeconfig.len ? copy_of(connection->kubeconfig) : NULL;
+	s->access = bt_access_create(
+		&(struct bt_access_options){.kubeconfig = s->kubeconfig, .master = s->flags->master},
+		out_error);
+	return s->access != NULL &&
+	       make_review_access("authentication-kubeconfig", s->flags->authentication_kubeconfig,
+		       &s->authentication_access, out_error) &&
+	       make_review_access("authorization-kubeconfig", s->flags->authorization_kubeconfig,
+		       &s->authorization_access, out_error);
+}
+
+/* ---- what the process may do from now on ---- */
+
+static void may_read(void *context, const char *path)
+{
+	bt_sandbox_read(context, path);
+}
+
+static void may_read_text(struct bt_sandbox *sandbox, struct bt_str path)
+{
+	char *text = path.len ? copy_of(path) : NULL;
+
+	bt_sandbox_read(sandbox, text);
+	bt_mem_free(text);
+}
+
+/* Everything that is read again later, or written. The journal is open already. */
+static bool confine(const struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_access *all[] = {s->access, s->authentication_access, s->authorization_access};
+	const struct bt_serve_settings *serving = &s->flags->serving;
+	const char *files[] = {serving->cert_file, serving->key_file, serving->client_ca_file,
+		serving->proxy_ca_file, getenv("SSL_CERT_FILE"), getenv("OPENSSL_CONF")};
+	struct bt_sandbox sandbox = {.port = serving->port};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		sandbox.programs |= all[i] && bt_access_needs(all[i], may_read, &sandbox);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		bt_sandbox_read(&sandbox, files[i]);
+	}
+	for (uint32_t i = 0; i < serving->sni_n; i++) {
+		bt_sandbox_read(&sandbox, serving->sni[i].cert_file);
+		bt_sandbox_read(&sandbox, serving->sni[i].key_file);
+	}
+	for (uint32_t i = 0; i < s->config->extender_n; i++) {
+		const struct bt_extender_tls *tls = &s->config->extenders[i].tls;
+
+		may_read_text(&sandbox, tls->ca_file);
+		may_read_text(&sandbox, tls->cert_file);
+		may_read_text(&sandbox, tls->key_file);
+	}
+	bt_sandbox_write_in(&sandbox, serving->cert_dir);
+	bool good = bt_sandbox_enter(&sandbox, s->flags->sandbox, out_error);
+
+	bt_sandbox_fini(&sandbox);
+	return good;
+}
+
+/* On a machine of few CPUs the server is what is slow, and threads of the pipeline would only wake each
+ * other. */
+static bool make_places(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	if (bt_topo_discover(&s->topo, out_error) != BT_OK) {
+		return false;
+	}
+	bool few = bt_topo_machine(s->topo).usable_cpu_n <= FEW_CPUS && s->flags->workers <= 1 &&
+		   !s->flags->threads;
+	const struct bt_topo_request request = {
+		.worker_n = few ? 1 : s->flags->workers,
+		.ingestion_n = s->flags->threads,
+		.binder_n = few ? 0 : 1,
+		.cpus = s->flags->cpus,
+	};
+
+	return bt_topo_plan(s->topo, &request, &s->plan, out_error) == BT_OK;
+}
+
+/* How long a binding may wait for volumes and devices: of several profiles the longest counts. Source:
+ * VolumeBindingArgs' bindTimeoutSeconds and DynamicResourcesArgs' bindingTimeout. */
+static void find_timeouts(const struct bt_config *config, struct bt_writer_options *options)
+{
+	for (uint32_t i = 0; i < config->profile_n; i++) {
+		struct bt_resolved_profile profile;
+		struct bt_config_errors errors = {0};
+
+		if (bt_config_resolve(config, i, &errors, &profile) == BT_OK) {
+			int64_t volume_ns = profile.volume_binding.bind_timeout_s.value * SECOND_NS;
+			int64_t device_ns = profile.dynamic_resources.binding_timeout.ns;
+
+			options->volume_timeout_ns = volume_ns > options->volume_timeout_ns
+							     ? volume_ns
+							     : options->volume_timeout_ns;
+			options->device_timeout_ns = device_ns > options->device_timeout_ns
+							     ? device_ns
+							     : options->device_timeout_ns;
+		}
+		bt_config_errors_fini(&errors);
+	}
+}
+
+/* Context: the writer's thread. */
+static void extender_bind(void *context, const struct bt_extender_config *extender,
+	const struct bt_pod_ref *pod, struct bt_str node,
+	void (*done)(void *context, enum bt_extender_end end, struct bt_str error), void *done_context)
+{
+	bt_extenders_bind(context, extender, pod, node, done, done_context);
+}
+
+static bool make_extenders(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	s->extenders = bt_extenders_create(s->config, s->access, out_error);
+	return s->extenders || !s->config->extender_n;
+}
+
+static bool make_writer(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_client_connection_config *connection = &s->config->client_connection;
+	struct bt_writer_options options = {
+		.access = s->access,
+		.qps = connection->qps,
+		.burst = connection->burst > 0 ? (uint32_t)connection->burst : 0,
+		.connections = s->flags->connections,
+		.in_flight = s->flags->bindings_in_flight,
+		.host = s->host,
+		.preempts_in_turn = !s->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
+		.json = bt_str_is(connection->content_type, "application/json"),
+		.dry = s->flags->shadow,
+		.may_write = may_write,
+		.context = s,
+		.extender_bind = s->extenders ? extender_bind : NULL,
+		.extender_context = s->extenders,
+	};
+
+	find_timeouts(s->config, &options);
+	s->writer = bt_writer_create(&options, out_error);
+	if (s->writer) {
+		s->writes = bt_writer_sink(s->writer);
+	}
+	return s->writer != NULL;
+}
+
+/* The source is the server: what it sends waits there, and what is kept of a burst is kept a kind. */
+static void limit_rings(struct bt_limits *limits)
+{
+	limits->feed = limits->delta = 256;
+	limits->inbox = limits->events = 512;
+	limits->asks = 1024;
+	limits->spent = 128;
+}
+
+static bool make_pipeline(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	struct bt_pipeline_options options = {
+		.limits = bt_limits_default(),
+		.engine = {.seed = s->flags->seed,
+			.clock = bt_clock_real(),
+			.sampling = bt_configuration_sampling(s->flags->node_sampling)},
+		.topo = s->topo,
+		.plan = &s->plan,
+		.binder = bt_writer_binder(s->writer),
+		.sink = {.look = look,
+			.arrives = s->shadow ? arrives : NULL,
+			.told = told,
+			.bound = bound,
+			.context = s},
+		.stages = true,
+		.messages = true,
+		.wait_for_sync = true,
+		.held = s->elected,
+		.one_thread = s->plan.is_inline,
+		.journal = s->recording.journal,
+	};
+	struct bt_config_errors errors = {0};
+
+	options.engine.moves_pods = true;
+	limit_rings(&options.limits);
+	if (s->extenders) {
+		options.engine.extending = bt_extenders_hooks(s->extenders);
+	}
+	if (s->shadow) {
+		/* Of pods that the other scheduler has not bound yet at most one counts where it would go
+		 * here, so that both decide about the same cluster. */
+		options.limits.bindings = 1;
+	}
+	options.limits.sources = bt_watch_source_n(&s->config->gates);
+	options.limits.workers = s->plan.worker_n;
+	options.limits.ingest_threads = s->flags->threads ? s->flags->threads : 1;
+	s->pipeline = bt_pipeline_create(s->config, &options, &errors);
+	if (!s->pipeline) {
+		bt_config_errors_text(&errors, out_error);
+	}
+	bt_config_errors_fini(&errors);
+	return s->pipeline != NULL;
+}
+
+/* What would keep it from ever leading is said before anything is begun. */
+static bool check_election(const struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_leader_election_config *election = &s->config->leader_election;
+	const char *fault = s->elected ? bt_lease_fault(election->lease_duration_ns,
+						 election->renew_deadline_ns, election->retry_period_ns)
+				       : NULL;
+
+	if (fault) {
+		bt_buf_printf(out_error,
+			"leaderElection: %s; see --leader-elect-lease-duration, "
+			"--leader-elect-renew-deadline "
+			"and --leader-elect-retry-period",
+			fault);
+	}
+	return !fault;
+}
+
+struct bt_scheduler *bt_scheduler_create(
+	const struct bt_run_flags *flags, const struct bt_config *config, struct bt_buf *out_error)
+{
+	struct bt_scheduler *s = bt_mem_zalloc(1, sizeof(*s));
+
+	s->flags = flags;
+	s->config = config;
+	s->elected = config->leader_election.leader_elect.value && !flags->shadow;
+	s->outcomes = bt_outcomes_create(config);
+	s->cycle_log = bt_cycle_log_create(!flags->shadow);
+	s->shadow = flags->shadow ? bt_rival_create() : NULL;
+	name_host(s);
+	bt_lock_init(&s->lease_lock);
+	if (!check_election(s, out_error)) {
+		bt_scheduler_destroy(s);
+		return NULL;
+	}
+	if (flags->journal &&
+		bt_recording_open(&s->recording, flags->journal, BT_OUTPUT_FOLLOWED, config) != BT_OK) {
+		bt_buf_printf(out_error, "the journal %s cannot be written", flags->journal);
+	} else if (make_access(s, out_error) && confine(s, out_error) && make_places(s, out_error) &&
+		   make_extenders(s, out_error) && make_writer(s, out_error) && make_pipeline(s, out_error)) {
+		bt_writer_attach(s->writer, s->pipeline);
+		return s;
+	}
+	bt_scheduler_destroy(s);
+	return NULL;
+}
+
+/* ---- beginning ---- */
+
+static bool start_watch(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	struct bt_watch_listener listeners[3] = {bt_writer_listener(s->writer)};
+	uint32_t listener_n = 1;
+
+	if (s->extenders) {
+		listeners[listener_n++] = bt_extenders_listener(s->extenders);
+	}
+	if (s->flags->serving.port) { /* else nobody can ask for them */
+		s->pod_resources = bt_pod_resources_create(bt_pipeline_names(s->pipeline));
+		listeners[listener_n++] = bt_pod_resources_listener(s->pod_resources);
+	}
+	const struct bt_watch_options options = {
+		.access = s->access,
+		.pipeline = s->pipeline,
+		.gates = &s->config->gates,
+		.names = bt_pipeline_names(s->pipeline),
+		.listeners = listeners,
+		.listener_n = listener_n,
+		.page = s->flags->page,
+	};
+
+	s->watch = bt_watch_create(&options, out_error);
+	return s->watch != NULL;
+}
+
+static bool start_lease(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	const struct bt_leader_election_config *election = &s->config->leader_election;
+
+	if (!s->elected) {
+		return true;
+	}
+	s->lease_http =
+		bt_http_create(&(struct bt_http_options){.access = s->access, .name = "lease"}, out_error);
+	if (!s->lease_http) {
+		return false;
+	}
+	char *namespace_ = copy_of(election->resource_namespace), *name = copy_of(election->resource_name);
+	char *component = copy_of(s->config->profiles[0].scheduler_name);
+	struct bt_lease *lease = bt_lease_create(
+		&(struct bt_lease_options){
+			.http = s->lease_http,
+			.namespace_ = namespace_,
+			.name = name,
+			.identity = s->identity,
+			.component = component,
+			.lease_ns = election->lease_duration_ns,
+			.renew_deadline_ns = election->renew_deadline_ns,
+			.retry_ns = election->retry_period_ns,
+			.release_on_stop = true,
+			.started_leading = started_leading,
+			.stopped_leading = stopped_leading,
+			.new_leader = new_leader,
+			.context = s,
+		},
+		out_error);
+	bt_mem_free(namespace_);
+	bt_mem_free(name);
+	bt_mem_free(component);
+	bt_lock_acquire(&s->lease_lock);
+	s->lease = lease;
+	bt_lock_release(&s->lease_lock);
+	return s->lease != NULL;
+}
+
+static struct bt_pod_pages *make_pages(const struct bt_scheduler *s)
+{
+	return bt_pod_pages_create(
+		&(struct bt_pod_pages_options){.http = s->audit_http, .fetch = bt_http_fetch});
+}
+
+/* The API's pods on nodes, for whoever asks for a comparison. Context: a connection's thread. */
+static bool list_pods(void *context, void (*call)(void *to, const struct bt_watch_pod *pod), void *to)
+{
+	struct bt_pod_pages *pages = make_pages(context);
+	enum bt_pages step;
+
+	bt_pod_pages_begin(pages, (struct bt_str){.len = 0});
+	do {
+		step = bt_pod_pages_next(pages, call, to);
+	} while (step == BT_PAGES_MORE);
+	bt_pod_pages_destroy(pages);
+	return step == BT_PAGES_END;
+}
+
+static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	s->audit_http =
+		bt_http_create(&(struct bt_http_options){.access = s->access, .name = "audit"}, out_error);
+	if (!s->audit_http) {
+		return false;
+	}
+	s->pages = make_pages(s);
+	s->audit = bt_audit_create(&(struct bt_audit_options){.pipeline = s->pipeline, .pages = s->pages});
+	return true;
+}
+
+#define EXTENDERS_MAX 64
+
+static void add_extender_metrics(const struct bt_scheduler *s, struct bt_exposition *x)
+{
+	struct bt_extender_counts counts[EXTENDERS_MAX];
+	uint32_t n = bt_extenders_counts(s->extenders, counts, EXTENDERS_MAX);
+
+	n = n < EXTENDERS_MAX ? n : EXTENDERS_MAX;
+	bt_expose(x, "berth_extender_calls_total", BT_METRIC_COUNTER, "Calls of extenders.");
+	for (uint32_t i = 0; i < n; i++) {
+		bt_expose_label(x, "extender", counts[i].url);
+		bt_expose_count(x, counts[i].call_n);
+	}
+	bt_expose(x, "berth_extender_errors_total", BT_METRIC_COUNTER,
+		"Calls of extenders that failed, whether that was ignored or not.");
+	for (uint32_t i = 0; i < n; i++) {
+		bt_expose_label(x, "extender", counts[i].url);
+		bt_expose_count(x, counts[i].error_n);
+	}
+	bt_expose(x, "berth_extender_wait_seconds_total", BT_METRIC_COUNTER,
+		"How long cycles have waited for extenders.");
+	for (uint32_t i = 0; i < n; i++) {
+		bt_expose_label(x, "extender", counts[i].url);
+		bt_expose_real(x, (double)counts[i].wait_ns / 1e9);
+	}
+}
+
+/* Context: a thread of the server. */
+static void add_metrics(void *context, struct bt_exposition *x)
+{
+	const struct bt_scheduler *s = context;
+	const struct bt_audit_counts counts = bt_audit_counts(s->audit);
+
+	bt_expose_counter(x, "berth_audit_rounds_total", "Comparisons of the ledger with the API's objects.",
+		counts.round_n);
+	bt_expose_counter(x, "berth_audit_differences_total",
+		"Nodes whose pods differed between the ledger and the API for good.", counts.differ_n);
+	bt_expose_counter(x, "berth_audit_repaired_total",
+		"Pods that the engine was told about anew by the audit.", counts.repaired_n);
+	bt_expose_counter(x, "berth_audit_unanswered_total",
+		"Pods of which the API server would not tell the audit.", counts.failed_n);
+	bt_expose_counter(x, "berth_audit_unlisted_total",
+		"Lists of pods that the API server did not give the audit to their end.", counts.unlisted_n);
+	if (s->extenders) {
+		add_extender_metrics(s, x);
+	}
+	if (s->shadow) {
+		bt_expose(x, "berth_shadow_pods_total", BT_METRIC_COUNTER,
+			"Pods that another scheduler has placed, by what its node is here: the same or only "
+			"best one, tied with others, crossed by bindings of pods that were decided before, "
+			"of a "
+			"lower score, or refused.");
+		for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
+			enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
+
+			bt_expose_label(x, "verdict", bt_str(bt_rival_verdict_text(verdict)));
+			bt_expose_count(x, bt_rival_count(s->shadow, verdict));
+		}
+	}
+}
+
+/* A client for reviews; by a kubeconfig of its own where one was given. */
+static bool make_reviewer(
+	struct bt_scheduler *s, struct bt_access *own, struct bt_http **out_http, struct bt_buf *out_error)
+{
+	*out_http = bt_http_create(
+		&(struct bt_http_options){.access = own ? own : s->access, .name = "review"}, out_error);
+	return *out_http != NULL;
+}
+
+static void each_flag(void *context, void (*call)(void *to, const char *name, struct bt_str value), void *to)
+{
+	bt_run_flags_each(((struct bt_scheduler *)context)->flags, call, to);
+}
+
+/* Whom its clients call. */
+static void name_servers(const struct bt_scheduler *s, struct bt_serve_sources *sources)
+{
+	const struct bt_access *all[] = {s->access, s->authentication_access, s->authorization_access};
+	int n = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (all[i]) {
+			sources->servers[n].host = bt_access_host(all[i]);
+			sources->servers[n].access = all[i];
+			sources->servers[n++].traffic = bt_access_traffic(all[i]);
+		}
+	}
+}
+
+static bool start_serve(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	if (!s->flags->serving.port) {
+		return true;
+	}
+	if (!make_reviewer(s, s->authentication_access, &s->authentication, out_error) ||
+		!make_reviewer(s, s->authorization_access, &s->authorization, out_error)) {
+		return false;
+	}
+	struct bt_serve_options options = {.settings = s->flags->serving,
+		.sources = {.version = BERTH_VERSION,
+			.config = s->config,
+			.pipeline = s->pipeline,
+			.outcomes = s->outcomes,
+			.watch = s->watch,
+			.watch_states = bt_watch_states,
+			.each_unread = bt_watch_each_unread,
+			.list_pods = list_pods,
+			.pod_resources = s->pod_resources,
+			.writer = s->writer,
+			.writer_counts = bt_writer_counts,
+			.each_device_wait = bt_writer_each_device_wait,
+			.leads = s->elected ? leads : NULL,
+			.lease_is_well = lease_is_well,
+			.lease_slow_n = lease_slow_n,
+			.clients = {{"audit", s->audit_http}},
+			.http_counts = bt_http_counts,
+			.access_count = bt_access_count,
+			.is_ending = is_ending,
+			.each_flag = each_flag,
+			.more_metrics = add_metrics,
+			.context = s},
+		.authentication = s->authentication,
+		.authorization = s->authorization,
+		.fetch = bt_http_fetch};
+
+	name_servers(s, &options.sources);
+	s->serve = bt_serve_create(&options, out_error);
+	return s->serve != NULL;
+}
+
+enum bt_status bt_scheduler_start(struct bt_scheduler *s, struct bt_buf *out_error)
+{
+	bt_log(BT_LOG_INFO, 0, "Starting berth",
+		bt_log_fields(bt_log_str("version", bt_str(BERTH_VERSION)),
+			bt_log_str("server", bt_str(bt_access_server(s->access)))));
+	s->started = true;
+	s->waits_since_ns = bt_clock_monotonic_ns();
+	if (bt_pipeline_start(s->pipeline, out_error) != BT_OK || !start_watch(s, out_error) ||
+		!start_audit(s, out_error) || !start_serve(s, out_error)) {
+		return BT_IO;
+	}
+	return BT_OK;
+}
+
+/* ---- now and then ---- */
+
+/* Who knows everything may lead, and only who does, as upstream. */
+static void begin_to_lead(struct bt_scheduler *s)
+{
+	struct bt_buf why = {0};
+
+	if (!start_lease(s, &why)) {
+		bt_log(BT_LOG_ERROR, 0, "Leader election cannot begin",
+			bt_log_fields(bt_log_str("err", bt_buf_view(&why))));
+		bt_store_relaxed(&s->lost, 1u);
+	}
+	bt_buf_fini(&why);
+}
+
+/* Who may not ask does without. */
+static void look_at_version(struct bt_scheduler *s)
+{
+	const struct bt_http_call call = {
+		.path = bt_str("/version"), .accept = BT_STR("application/json"), .timeout_ns = FETCH_NS};
+	struct bt_http_head head = {.status = 0};
+	struct bt_buf text = {0}, error = {0};
+
+	if (bt_http_fetch(s->audit_http, &call, &head, &text, &error) == BT_HTTP_ANSWERED &&
+		head.status == 200) {
+		(void)bt_peer_look(bt_buf_view(&text)); /* said */
+	}
+	bt_buf_fini(&text);
+	bt_buf_fini(&error);
+}
+
+/* Why nothing is decided. */
+static void say_unsynced(const struct bt_scheduler *s)
+{
+	struct bt_watch_state states[BT_KIND_N];
+	uint32_t n = bt_watch_states(s->watch, states, BT_KIND_N);
+	struct bt_buf kinds = {0};
+
+	for (uint32_t i = 0; i < n && i < BT_KIND_N; i++) {
+		if (!states[i].synced) {
+			bt_buf_printf(&kinds, "%s%s", kinds.len ? ", " : "", states[i].resource);
+		}
+	}
+	bt_log(BT_LOG_WARNING, 0,
+		"No pod is scheduled before everything has been listed; some is missing yet",
+		bt_log_fields(bt_log_str("missing", bt_buf_view(&kinds))));
+	bt_buf_fini(&kinds);
+}
+
+static void look_for_sync(struct bt_scheduler *s, int64_t now_ns)
+{
+	const struct bt_pipeline_counts counts = bt_pipeline_counts(s->pipeline);
+
+	if (!s->reported_synced && counts.synced_n == bt_watch_source_n(&s->config->gates)) {
+		s->reported_synced = true;
+		bt_log(BT_LOG_INFO, 0, "Everything that the API server has is known",
+			bt_log_fields(bt_log_int("objects", (int64_t)counts.applied_n)));
+		begin_to_lead(s);
+	}
+	if (!s->reported_version && counts.synced_n) { /* it answers */
+		s->reported_version = true;
+		look_at_version(s);
+	}
+	if (!s->reported_synced && now_ns - s->waits_since_ns >= UNSYNCED_NS) {
+		s->waits_since_ns = now_ns;
+		say_unsynced(s);
+	}
+}
+
+#define THREADS_MAX 64
+
+static void report_stalls(const struct bt_scheduler *s)
+{
+	struct bt_pipeline_thread threads[THREADS_MAX];
+	uint32_t n = bt_pipeline_threads(s->pipeline, threads, THREADS_MAX);
+
+	for (uint32_t i = 0; i < n && i < THREADS_MAX; i++) {
+		if (threads[i].stalled) {
+			bt_log(BT_LOG_ERROR, 0, "A thread does not get on with its work",
+				bt_log_fields(bt_log_str("thread", bt_str(threads[i].name)),
+					bt_log_real("seconds", (double)threads[i].since_ns / 1e9)));
+		}
+	}
+}
+
+static void look_at_journal(struct bt_scheduler *s)
+{
+	int error = bt_recording_error(&s->recording);
+
+	if (error && !s->reported_journal) {
+		s->reported_journal = true;
+		bt_log(BT_LOG_ERROR, 0, "The journal breaks off; pods are scheduled without it",
+			bt_log_fields(bt_log_str("file", bt_str(s->flags->journal)),
+				bt_log_str("err", bt_str(strerror(error)))));
+	}
+}
+
+bool bt_scheduler_look(struct bt_scheduler *s)
+{
+	int64_t now_ns = bt_clock_monotonic_ns();
+
+	if (bt_load_relaxed(&s->lost)) {
+		return false;
+	}
+	look_for_sync(s, now_ns);
+	look_at_journal(s);
+	if (s->reported_synced) {
+		bt_audit_look(s->audit, now_ns);
+	}
+	if (s->shadow) {
+		bt_rival_tick(s->shadow, now_ns);
+		bt_rival_report(s->shadow, now_ns);
+	}
+	if (now_ns - s->looked_ns >= 10 * SECOND_NS) {
+		s->looked_ns = now_ns;
+		report_stalls(s);
+	}
+	return true;
+}
+
+/* ---- the end ---- */
+
+/* So much of the time to end is for what is still to be said of cycles. */
+#define SAID_SHARE 4
+
+bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
+{
+	if (!s->started) {
+		return true;
+	}
+	s->started = false;
+	bt_store_relaxed(&s->ending, 1u);
+	if (s->extenders) {
+		bt_extenders_close(s->extenders); /* the scheduling thread may wait for one */
+	}
+	bt_pipeline_hold(s->pipeline, true);
+	bt_serve_destroy(s->serve);
+	s->serve = NULL;
+	bt_audit_destroy(s->audit);
+	s->audit = NULL;
+	bt_pod_pages_destroy(s->pages);
+	s->pages = NULL;
+	bt_watch_destroy(s->watch);
+	s->watch = NULL;
+	bt_writer_wind_up(s->writer, limit_ns / SAID_SHARE);
+	bool drained = bt_writer_drain(s->writer, limit_ns);
+	bool stopped = bt_pipeline_stop(s->pipeline, BT_END_ABANDON, limit_ns);
+	if (!stopped) {
+		report_stalls(s);
+		return false;
+	}
+	if (s->shadow) {
+		bt_rival_report_end(s->shadow);
+	}
+	bt_extenders_destroy(s->extenders); /* whose bindings are the writer's */
+	s->extenders = NULL;
+	bt_writer_destroy(s->writer);
+	s->writer = NULL;
+	if (!drained) { /* a write may still be on its way: nobody else may lead before the lease has run out
+			 */
+		return false;
+	}
+	bt_lease_destroy(s->lease, limit_ns);
+	s->lease = NULL;
+	return true;
+}
+
+void bt_scheduler_destroy(struct bt_scheduler *s)
+{
+	bt_extenders_destroy(s->extenders);
+	if (s->writer) { /* never started: nothing is on its way */
+		bt_writer_destroy(s->writer);
+	}
+	bt_http_destroy(s->lease_http);
+	bt_http_destroy(s->audit_http);
+	bt_http_destroy(s->authentication);
+	bt_http_destroy(s->authorization);
+	bt_pod_resources_destroy(s->pod_resources); /* whose names are the pipeline's */
+	bt_pipeline_destroy(s->pipeline);
+	bt_outcomes_destroy(s->outcomes);
+	bt_cycle_log_destroy(s->cycle_log);
+	bt_rival_destroy(s->shadow);
+	(void)bt_recording_close(&s->recording, true);
+	bt_topo_plan_fini(&s->plan);
+	bt_topo_destroy(s->topo);
+	bt_access_destroy(s->authentication_access);
+	bt_access_destroy(s->authorization_access);
+	bt_access_destroy(s->access);
+	bt_lock_fini(&s->lease_lock);
+	bt_mem_free(s->kubeconfig);
+	bt_mem_free(s);
+}

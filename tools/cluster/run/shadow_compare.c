@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What nodes are worth to a pod, and to the one whose turn was the last.
+ */
+#include "tools/cluster/run/shadow_compare.h"
+
+#include <string.h>
+
+#include "engine/base/atomic.h"
+#include "engine/base/clock.h"
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "engine/base/thread.h"
+#include "tools/kube/log/log.h"
+
+struct worth {
+	uint64_t node; /* hash of its name */
+	int64_t total;
+};
+
+struct record {
+	uint64_t uid; /* hash of it; 0: nothing */
+	struct worth *items;
+	size_t n, cap;
+	int64_t best;
+	uint32_t best_n, best_name; /* the name of the first one, as long as the node is there */
+};
+
+/* With more better nodes, a sample is what explains it. */
+#define BETTER_MAX 16
+#define DOUBTS_MAX 256
+#define DOUBT_NS   INT64_C(2000000000)
+#define REPORT_NS  (60 * INT64_C(1000000000))
+
+/* A node that is lower, until it is known whether that was crossed. */
+struct doubt {
+	struct bt_buf texts; /* namespace, name, ours, theirs, a NUL behind each */
+	int32_t priority;
+	uint64_t order;
+	uint64_t better[BETTER_MAX]; /* hashes of the names of better nodes */
+	uint32_t better_n;
+	int64_t until_ns, total, best;
+};
+
+/* owner: the scheduling thread, but for what says otherwise */
+struct bt_rival {
+	struct record turn, now; /* of the last turn; of a pod that has just been shown on a node */
+	struct bt_explanation explanation;
+	struct bt_lock lock;
+	struct doubt doubts[DOUBTS_MAX];	     /* lock(lock): the oldest first */
+	uint32_t doubt_n;			     /* lock(lock): */
+	_Atomic uint64_t counts[BT_RIVAL_VERDICT_N]; /* atomic: relaxed */
+	int64_t reported_ns;			     /* owner: who calls bt_rival_report; 0: not yet */
+};
+
+struct bt_rival *bt_rival_create(void)
+{
+	struct bt_rival *rival = bt_mem_zalloc(1, sizeof(*rival));
+
+	bt_lock_init(&rival->lock);
+	return rival;
+}
+
+void bt_rival_destroy(struct bt_rival *rival)
+{
+	if (rival) {
+		for (uint32_t i = 0; i < rival->doubt_n; i++) {
+			bt_buf_fini(&rival->doubts[i].texts);
+		}
+		bt_mem_free(rival->turn.items);
+		bt_mem_free(rival->now.items);
+		bt_explanation_fini(&rival->explanation);
+		bt_lock_fini(&rival->lock);
+		bt_mem_free(rival);
+	}
+}
+
+static struct bt_str text_of(struct bt_engine *engine, uint32_t name)
+{
+	return bt_intern_str(bt_engine_cache(engine)->dictionary->intern, name);
+}
+
+static uint64_t hash_of(struct bt_str text)
+{
+	return bt_hash_bytes(text.len ? text.ptr : "", text.len) | 1;
+}
+
+static uint64_t uid_of(struct bt_engine *engine, uint32_t pod_ix)
+{
+	return hash_of(text_of(engine, bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->uid));
+}
+
+static void add(struct bt_engine *engine, struct record *record, uint32_t name, int64_t total)
+{
+	record->items = bt_mem_grow(record->items, record->n, &record->cap, sizeof(*record->items));
+	record->items[record->n++] = (struct worth){hash_of(text_of(engine, name)), total};
+	if (record->n == 1 || total > record->best) {
+		record->best = total;
+		record->best_n = 0;
+		record->best_name = name;
+	}
+	record->best_n += total == record->best;
+}
+
+static void note(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix, struct record *record)
+{
+	const struct bt_snapshot *snapshot = bt_engine_cache(engine)->view.snapshot;
+	const struct bt_evaluation *evaluation = &rival->explanation.evaluation;
+
+	bt_engine_explain(engine, pod_ix, &rival->explanation);
+	record->uid = uid_of(engine, pod_ix);
+	record->n = 0;
+	if (!rival->explanation.gated && !rival->explanation.refused) {
+		for (uint32_t i = 0; i < evaluation->feasible_n; i++) {
+			add(engine, record, snapshot->nodes[evaluation->feasible[i]].name,
+				evaluation->totals[i]);
+		}
+	}
+}
+
+void bt_rival_look(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix)
+{
+	note(rival, engine, pod_ix, &rival->turn);
+}
+
+const char *bt_rival_verdict_text(enum bt_rival_verdict verdict)
+{
+	static const char *const texts[BT_RIVAL_VERDICT_N] = {"same", "tied", "crossed", "lower", "refused"};
+
+	return texts[verdict];
+}
+
+/* Returns: what the record says of a node, whose score is in out_total. */
+static enum bt_rival_verdict look_up(const struct record *record, struct bt_str node, int64_t *out_total)
+{
+	uint64_t hash = hash_of(node);
+
+	for (size_t i = 0; i < record->n; i++) {
+		if (record->items[i].node == hash) {
+			*out_total = record->items[i].total;
+			return *out_total < record->best ? BT_RIVAL_LOWER
+			       : record->best_n == 1	 ? BT_RIVAL_SAME
+							 : BT_RIVAL_TIED;
+		}
+	}
+	return BT_RIVAL_REFUSED;
+}
+
+/* ---- doubts ---- */
+
+static void say(const struct doubt *doubt, enum bt_rival_verdict verdict)
+{
+	const char *space = doubt->texts.ptr, *name = space + strlen(space) + 1;
+	const char *ours = name + strlen(name) + 1, *theirs = ours + strlen(ours) + 1;
+
+	bt_log(BT_LOG_INFO, 0, "The other scheduler decided otherwise",
+		bt_log_fields(bt_log_pod(bt_str(space), bt_str(name)), bt_log_str("ours", bt_str(ours)),
+			bt_log_str("theirs", bt_str(theirs)),
+			bt_log_str("theirsIs", bt_str(bt_rival_verdict_text(verdict))),
+			bt_log_int("scoreOfTheirs", doubt->total), bt_log_int("bestScore", doubt->best)));
+}
+
+static void count(struct bt_rival *rival, enum bt_rival_verdict verdict)
+{
+	bt_add_relaxed(&rival->counts[verdict], 1u);
+}
+
+/* Counts and says it. Owns: the doubt is over. */
+static void conclude(struct bt_rival *rival, struct doubt *doubt, enum bt_rival_verdict verdict)
+{
+	count(rival, verdict);
+	if (verdict >= BT_RIVAL_LOWER) {
+		say(doubt, verdict);
+	}
+	bt_buf_fini(&doubt->texts);
+}
+
+/* Under the lock. Owns: the caller's from now on. */
+static struct doubt take_out(struct bt_rival *rival, uint32_t ix)
+{
+	struct doubt doubt = rival->doubts[ix];
+
+	rival->doubt_n--;
+	memmove(&rival->doubts[ix], &rival->doubts[ix + 1], (rival->doubt_n - ix) * sizeof(doubt));
+	return doubt;
+}
+
+/* The first one that is older, or any where there are too many. */
+static bool take_oldest(struct bt_rival *rival, int64_t now_ns, struct doubt *out)
+{
+	bt_lock_acquire(&rival->lock);
+	bool any = rival->doubt_n && (rival->doubts[0].until_ns <= now_ns || rival->doubt_n == DOUBTS_MAX);
+
+	if (any) {
+		*out = take_out(rival, 0);
+	}
+	bt_lock_release(&rival->lock);
+	return any;
+}
+
+void bt_rival_tick(struct bt_rival *rival, int64_t now_ns)
+{
+	struct doubt doubt;
+
+	while (take_oldest(rival, now_ns, &doubt)) {
+		conclude(rival, &doubt, BT_RIVAL_LOWER);
+	}
+}
+
+static void keep(struct bt_rival *rival, const struct doubt *doubt)
+{
+	bt_lock_acquire(&rival->lock);
+	rival->doubts[rival->doubt_n++] = *doubt;
+	bt_lock_release(&rival->lock);
+}
+
+/* A pod has gone to a node: who was decided later may have known that. Under the lock. Returns: whether
+ * nothing is left that was better. */
+static bool is_crossed(struct doubt *doubt, uint64_t node, int32_t priority, uint64_t order)
+{
+	if (priority < doubt->priority || (priority == doubt->priority && order > doubt->order)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < doubt->better_n; i++) {
+		if (doubt->better[i] == node) {
+			doubt->better[i] = doubt->better[--doubt->better_n];
+			return !doubt->better_n;
+		}
+	}
+	return false;
+}
+
+static void cross(struct bt_rival *rival, uint64_t node, int32_t priority, uint64_t order)
+{
+	bt_lock_acquire(&rival->lock);
+	for (uint32_t i = 0; i < rival->doubt_n;) {
+		if (is_crossed(&rival->doubts[i], node, priority, order)) {
+			struct doubt doubt = take_out(rival, i);
+
+			conclude(rival, &doubt, BT_RIVAL_CROSSED);
+		} else {
+			i++;
+		}
+	}
+	bt_lock_release(&rival->lock);
+}
+
+/* ---- judging ---- */
+
+static void describe(struct bt_engine *engine, const struct bt_pod *pod, struct bt_str ours,
+	struct bt_str theirs, struct bt_buf *out)
+{
+	const struct bt_str parts[] = {
+		text_of(engine, pod->signature->namespace_), text_of(engine, pod->name), ours, theirs};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		bt_buf_str(out, parts[i]);
+		bt_buf_char(out, 0);
+	}
+}
+
+/* Which nodes are better. Returns: false: too many. */
+static bool note_better(const struct record *record, struct doubt *doubt)
+{
+	for (size_t i = 0; i < record->n; i++) {
+		if (record->items[i].total > doubt->total) {
+			if (doubt->better_n == BETTER_MAX) {
+				return false;
+			}
+			doubt->better[doubt->better_n++] = record->items[i].node;
+		}
+	}
+	return true;
+}
+
+void bt_rival_judge(struct bt_rival *rival, struct bt_engine *engine, uint32_t pod_ix, struct bt_str node)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_queue_info info = bt_queue_info(bt_engine_queue(engine), pod_ix);
+	bool chosen = pod->state == BT_POD_ASSUMED;
+	const struct record *record = &rival->turn;
+
+	bt_rival_tick(rival, bt_clock_monotonic_ns());
+	cross(rival, hash_of(node), pod->priority, info.order);
+	if (!chosen || record->uid != uid_of(engine, pod_ix)) {
+		record = &rival->now;
+		note(rival, engine, pod_ix, &rival->now);
+	}
+	uint32_t name = chosen	    ? cache->view.snapshot->nodes[pod->node_ix].name
+			: record->n ? record->best_name
+				    : BT_NAME_NONE;
+	struct bt_str ours = text_of(engine, name);
+	struct doubt doubt = {.priority = pod->priority,
+		.order = info.order,
+		.until_ns = bt_clock_monotonic_ns() + DOUBT_NS,
+		.best = record->n ? record->best : 0};
+	enum bt_rival_verdict verdict =
+		chosen && bt_str_eq(ours, node) ? BT_RIVAL_SAME : look_up(record, node, &doubt.total);
+
+	if (verdict < BT_RIVAL_LOWER) {
+		count(rival, verdict);
+		return;
+	}
+	describe(engine, pod, ours, node, &doubt.texts);
+	if (verdict == BT_RIVAL_LOWER && note_better(record, &doubt)) {
+		keep(rival, &doubt);
+	} else {
+		conclude(rival, &doubt, verdict);
+	}
+}
+
+static void say_counts(const struct bt_rival *rival, const char *words)
+{
+	struct bt_log_field fields[BT_RIVAL_VERDICT_N + 2];
+	int64_t all = 0;
+
+	for (int v = 0; v < BT_RIVAL_VERDICT_N; v++) {
+		enum bt_rival_verdict verdict = (enum bt_rival_verdict)v;
+		int64_t n = (int64_t)bt_rival_count(rival, verdict);
+
+		fields[v + 1] = bt_log_int(bt_rival_verdict_text(verdict), n);
+		all += n;
+	}
+	fields[0] = bt_log_int("pods", all);
+	fields[BT_RIVAL_VERDICT_N + 1] = (struct bt_log_field){.key = NULL};
+	bt_log(BT_LOG_INFO, 0, words, fields);
+}
+
+void bt_rival_report(struct bt_rival *rival, int64_t now_ns)
+{
+	if (!rival->reported_ns) {
+		rival->reported_ns = now_ns;
+	}
+	if (now_ns - rival->reported_ns >= REPORT_NS) {
+		rival->reported_ns = now_ns;
+		say_counts(rival, "Nodes that the other scheduler chose, compared so far");
+	}
+}
+
+void bt_rival_report_end(struct bt_rival *rival)
+{
+	bt_rival_tick(rival, INT64_MAX);
+	say_counts(rival, "Nodes that the other scheduler chose, compared in all");
+}
+
+uint64_t bt_rival_count(const struct bt_rival *rival, enum bt_rival_verdict verdict)
+{
+	return bt_load_relaxed(&rival->counts[verdict]);
+}

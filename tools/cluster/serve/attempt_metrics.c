@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Counting what came of attempts.
+ */
+#include "tools/cluster/serve/attempt_metrics.h"
+
+#include "engine/base/atomic.h"
+#include "engine/base/mem.h"
+
+/* Buckets that double: the least bound, in the values' unit, and how many there are. Source:
+ * metrics.ExponentialBuckets(start, 2, n). */
+static const struct {
+	int64_t start;
+	uint32_t n;
+	double unit; /* so many of the values are one of the metric's */
+} shapes[] = {
+	[BT_OUTCOME_VICTIMS] = {1, 7, 1},
+	[BT_OUTCOME_TRIES] = {1, 5, 1},
+	[BT_OUTCOME_DURATION] = {1000000, 15, 1e9},
+	[BT_OUTCOME_SLI] = {10000000, 20, 1e9},
+};
+
+struct profile {
+	struct bt_str name;			 /* init: */
+	bool preempts;				 /* init: DefaultPreemption is at PostFilter */
+	_Atomic uint64_t attempts[BT_ATTEMPT_N]; /* atomic: relaxed; the scheduling thread writes */
+	struct bt_outcome_buckets durations[BT_ATTEMPT_N];
+};
+
+struct bt_outcomes {
+	struct profile *profiles; /* init: the array, and names */
+	uint32_t profile_n;	  /* init: */
+	/* atomic: relaxed, as all of it; the scheduling thread writes */
+	_Atomic uint64_t preemption_n, after_flush_n;
+	struct bt_outcome_buckets victims, tries, sli[BT_OUTCOME_ATTEMPTS];
+};
+
+static bool preempts(const struct bt_config *config, uint32_t profile_ix)
+{
+	struct bt_resolved_profile resolved;
+	struct bt_config_errors errors = {0};
+	bool found = false;
+
+	if (bt_config_resolve(config, profile_ix, &errors, &resolved) == BT_OK) {
+		const struct bt_resolved_point *point = &resolved.points[BT_POINT_POST_FILTER];
+
+		for (uint32_t i = 0; i < point->n; i++) {
+			found = found || point->plugins[i].id == BT_PLUGIN_DEFAULT_PREEMPTION;
+		}
+	}
+	bt_config_errors_fini(&errors);
+	return found;
+}
+
+struct bt_outcomes *bt_outcomes_create(const struct bt_config *config)
+{
+	struct bt_outcomes *outcomes = bt_mem_zalloc(1, sizeof(*outcomes));
+
+	outcomes->profile_n = config->profile_n;
+	outcomes->profiles = bt_mem_zalloc(config->profile_n, sizeof(*outcomes->profiles));
+	for (uint32_t i = 0; i < config->profile_n; i++) {
+		outcomes->profiles[i].name = config->profiles[i].scheduler_name;
+		outcomes->profiles[i].preempts = preempts(config, i);
+	}
+	return outcomes;
+}
+
+void bt_outcomes_destroy(struct bt_outcomes *outcomes)
+{
+	if (outcomes) {
+		bt_mem_free(outcomes->profiles);
+		bt_mem_free(outcomes);
+	}
+}
+
+static void note(struct bt_outcome_buckets *buckets, enum bt_outcome_histogram histogram, int64_t value)
+{
+	int64_t bound = shapes[histogram].start;
+	uint32_t i = 0;
+
+	while (i < shapes[histogram].n && value > bound) {
+		bound *= 2;
+		i++;
+	}
+	bt_add_owned(&buckets->counts[i], 1);
+	bt_add_owned(&buckets->sum, value);
+}
+
+static struct profile *profile_of(struct bt_outcomes *outcomes, struct bt_engine *engine, uint32_t pod_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+
+	for (uint32_t i = 1; i < outcomes->profile_n; i++) {
+		struct bt_str name = bt_intern_str(cache->dictionary->intern, pod->signature->scheduler_name);
+
+		if (bt_str_eq(outcomes->profiles[i].name, name)) {
+			return &outcomes->profiles[i];
+		}
+	}
+	return &outcomes->profiles[0];
+}
+
+/* Does the victims' deletion have to be asked for, of one at least? */
+static bool evicts(struct bt_engine *engine, const struct bt_decision *decision)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(engine)->ledger;
+
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		if (!bt_ledger_pod(ledger, decision->victims[i].pod_ix)->terminating) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A placed pod counts when its binding has ended, as upstream; one that is skipped does not count. */
+void bt_outcomes_told(
+	struct bt_outcomes *outcomes, struct bt_engine *engine, const struct bt_decision *decision)
+{
+	if (decision->outcome != BT_REFUSED && decision->outcome != BT_FAILED) {
+		return;
+	}
+	struct profile *profile = profile_of(outcomes, engine, decision->pod_ix);
+	bool failed = decision->outcome == BT_FAILED;
+
+	enum bt_attempt_result result = failed ? BT_ATTEMPT_ERROR : BT_ATTEMPT_UNSCHEDULABLE;
+	int64_t took_ns = bt_engine_took_ns(engine, decision->pod_ix);
+
+	bt_add_owned(&profile->attempts[result], 1);
+	if (took_ns > 0) {
+		note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
+	}
+	if (!failed && profile->preempts) {
+		bt_add_owned(&outcomes->preemption_n, 1);
+	}
+	if (!failed && evicts(engine, decision)) {
+		note(&outcomes->victims, BT_OUTCOME_VICTIMS, decision->victim_n);
+	}
+}
+
+void bt_outcomes_bound(struct bt_outcomes *outcomes, struct bt_engine *engine, uint32_t pod_ix, bool yes,
+	const struct bt_queue_info *info, int64_t took_ns, int64_t now_ns)
+{
+	struct profile *profile = profile_of(outcomes, engine, pod_ix);
+	uint32_t attempts = info->attempts ? info->attempts : 1;
+	uint32_t which = attempts < BT_OUTCOME_ATTEMPTS ? attempts - 1 : BT_OUTCOME_ATTEMPTS - 1;
+
+	enum bt_attempt_result result = yes ? BT_ATTEMPT_SCHEDULED : BT_ATTEMPT_ERROR;
+
+	bt_add_owned(&profile->attempts[result], 1);
+	if (took_ns > 0) {
+		note(&profile->durations[result], BT_OUTCOME_DURATION, took_ns);
+	}
+	if (!yes) {
+		return;
+	}
+	note(&outcomes->tries, BT_OUTCOME_TRIES, attempts);
+	/* Of a pod that has left the queue meanwhile nobody knows when it came. */
+	if (info->where != BT_WAIT_NOWHERE && info->first_ns <= now_ns) {
+		note(&outcomes->sli[which], BT_OUTCOME_SLI, now_ns - info->first_ns);
+	}
+	if (info->flushed) {
+		bt_add_owned(&outcomes->after_flush_n, 1);
+	}
+}
+
+uint32_t bt_outcomes_profile_n(const struct bt_outcomes *outcomes)
+{
+	return outcomes->profile_n;
+}
+
+struct bt_str bt_outcomes_profile(const struct bt_outcomes *outcomes, uint32_t profile)
+{
+	return outcomes->profiles[profile].name;
+}
+
+uint64_t bt_outcomes_attempts(
+	const struct bt_outcomes *outcomes, uint32_t profile, enum bt_attempt_result result)
+{
+	return bt_load_relaxed(&outcomes->profiles[profile].attempts[result]);
+}
+
+uint64_t bt_outcomes_preemptions(const struct bt_outcomes *outcomes)
+{
+	return bt_load_relaxed(&outcomes->preemption_n);
+}
+
+uint64_t bt_outcomes_after_flush(const struct bt_outcomes *outcomes)
+{
+	return bt_load_relaxed(&outcomes->after_flush_n);
+}
+
+void bt_outcomes_read(const struct bt_outcomes *outcomes, enum bt_outcome_histogram histogram, uint32_t which,
+	struct bt_outcome_view *out_view)
+{
+	const struct bt_outcome_buckets *buckets =
+		histogram == BT_OUTCOME_VICTIMS ? &outcomes->victims
+		: histogram == BT_OUTCOME_TRIES ? &outcomes->tries
+		: histogram == BT_OUTCOME_SLI
+			? &outcomes->sli[which]
+			: &outcomes->profiles[which / BT_ATTEMPT_N].durations[which % BT_ATTEMPT_N];
+	double unit = shapes[histogram].unit;
+
+	*out_view = (struct bt_outcome_view){.bound_n = shapes[histogram].n};
+	for (uint32_t i = 0; i <= out_view->bound_n; i++) {
+		if (i < out_view->bound_n) {
+			out_view->bounds[i] = (double)(shapes[histogram].start << i) / unit;
+		}
+		out_view->counts[i] = bt_load_relaxed(&buckets->counts[i]);
+	}
+	out_view->sum = (double)bt_load_relaxed(&buckets->sum) / unit;
+}

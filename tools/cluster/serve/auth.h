@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Who asks, and may they? Front proxies, client certificates and TokenReviews say who, SubjectAccessReviews
+ * whether. Answers are remembered for a while; tokens themselves are not. Source:
+ * k8s.io/apiserver/pkg/{authentication,authorization,server/options} (the delegating options), v0.36.3.
+ * Context: any thread; waits for the API server.
+ */
+#pragma once
+
+#include "engine/base/clock.h"
+#include "tools/cluster/net/http.h"
+#include "tools/cluster/serve/front_proxy.h"
+#include "tools/cluster/serve/settings.h"
+
+struct bt_auth;
+
+typedef enum bt_http_end (*bt_auth_fetch)(struct bt_http *http, const struct bt_http_call *call,
+	struct bt_http_head *out_head, struct bt_buf *out_body, struct bt_buf *out_error);
+
+struct bt_auth_options {
+	const struct bt_serve_settings *settings; /* outlives it */
+	/* Who carries reviews to the API server. NULL: nobody does; then tokens are not looked at, and what
+	 * is not always allowed is forbidden. */
+	struct bt_http *authentication, *authorization;
+	bt_auth_fetch fetch; /* bt_http_fetch */
+	struct bt_clock clock;
+};
+
+/* What a request shows. */
+struct bt_auth_request {
+	struct bt_str authorization;	   /* the header; empty: none */
+	const struct bt_str *certificates; /* of the client, in DER, its own first */
+	uint32_t certificate_n;
+	const struct bt_header *headers; /* all of them: a front proxy's may be among them */
+	uint32_t header_n;
+	struct bt_str path;
+	const char *verb; /* the method in lower case */
+};
+
+struct bt_auth *bt_auth_create(const struct bt_auth_options *options);
+void bt_auth_destroy(struct bt_auth *auth);
+
+/*
+ * Reads the CAs of client certificates and of front proxies anew: the files, and the cluster's ConfigMap
+ * unless that is not to be looked up. Of what cannot be read the last that could is kept.
+ * Returns: BT_OK; BT_IO, BT_INVALID with the reason in out_error; out_by_files: a file that was named is at
+ *          fault.
+ */
+enum bt_status bt_auth_reload(struct bt_auth *auth, bool *out_by_files, struct bt_buf *out_error);
+
+/* The CA certificates that count now, in PEM; empty: client certificates are not looked at. */
+void bt_auth_authorities(struct bt_auth *auth, struct bt_buf *out_pem);
+
+/* Returns: 200; 401, 403 or 500 with upstream's message in out_message; out_known: the client is
+ * authenticated. */
+unsigned bt_auth_decide(struct bt_auth *auth, const struct bt_auth_request *request, bool *out_known,
+	struct bt_buf *out_message);
+
+/* Is it decided without asking the API server: the path is always allowed, and nothing is shown? */
+bool bt_auth_is_prompt(const struct bt_auth *auth, const struct bt_auth_request *request);

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of connections. There are a few hundred, so that every question is a walk through all of them.
+ */
+#include "tools/cluster/serve/connections.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+
+#define SECOND_NS     INT64_C(1000000000)
+#define PEER_BYTES    16
+#define NETWORK_BYTES 8
+
+struct connection {
+	enum bt_connection_state state;
+	bool authenticated;
+	unsigned char peer[PEER_BYTES];
+	uint64_t age;	     /* the order in which they came; of known clients, in which they became idle */
+	int64_t deadline_ns; /* INT64_MAX: none */
+};
+
+struct bt_connections {
+	struct bt_connection_limits limits; /* init: */
+	struct connection *items;	    /* init: limits.connections of them */
+	uint32_t n, known_n;
+	uint64_t next_age;
+};
+
+struct bt_connections *bt_connections_create(const struct bt_connection_limits *limits)
+{
+	struct bt_connections *table = bt_mem_zalloc(1, sizeof(*table));
+	struct bt_connection_limits *of = &table->limits;
+
+	*of = *limits;
+	of->connections = of->connections ? of->connections : 512;
+	of->peer_connections = of->peer_connections ? of->peer_connections : (of->connections + 3) / 4;
+	of->handshake_ns = of->handshake_ns ? of->handshake_ns : 10 * SECOND_NS;
+	of->head_ns = of->head_ns ? of->head_ns : 32 * SECOND_NS;
+	of->body_ns = of->body_ns ? of->body_ns : 32 * SECOND_NS;
+	of->write_ns = of->write_ns ? of->write_ns : 60 * SECOND_NS;
+	of->idle_ns = of->idle_ns ? of->idle_ns : 90 * SECOND_NS;
+	table->items = bt_mem_zalloc(of->connections, sizeof(*table->items));
+	return table;
+}
+
+void bt_connections_destroy(struct bt_connections *table)
+{
+	if (table) {
+		bt_mem_free(table->items);
+		bt_mem_free(table);
+	}
+}
+
+const struct bt_connection_limits *bt_connections_limits(const struct bt_connections *table)
+{
+	return &table->limits;
+}
+
+/* The address, as IPv6 writes it; the network alone of one that a host chooses as it likes. */
+static void name_peer(const struct sockaddr *peer, unsigned char out[PEER_BYTES])
+{
+	memset(out, 0, PEER_BYTES);
+	if (peer->sa_family == AF_INET) {
+		out[10] = out[11] = 0xff;
+		memcpy(out + 12, &((const struct sockaddr_in *)(const void *)peer)->sin_addr, 4);
+	} else if (peer->sa_family == AF_INET6) {
+		const struct in6_addr *address =
+			&((const struct sockaddr_in6 *)(const void *)peer)->sin6_addr;
+		bool whole = IN6_IS_ADDR_V4MAPPED(address) || IN6_IS_ADDR_LOOPBACK(address);
+
+		memcpy(out, address, whole ? PEER_BYTES : NETWORK_BYTES);
+	}
+}
+
+/* Who leaves before whom: clients that nobody knows, the oldest first, before known ones that are idle. What
+ * is being answered stays: it ends soon by itself. */
+static bool may_leave(const struct connection *one)
+{
+	return one->state != BT_CONNECTION_FREE && one->state != BT_CONNECTION_CLOSING &&
+	       one->state != BT_CONNECTION_ANSWERING &&
+	       (!one->authenticated || one->state == BT_CONNECTION_IDLE);
+}
+
+static bool leaves_before(const struct connection *one, const struct connection *other)
+{
+	return one->authenticated != other->authenticated ? !one->authenticated : one->age < other->age;
+}
+
+static bool is_of(const struct connection *one, const unsigned char *peer)
+{
+	return !peer || memcmp(one->peer, peer, PEER_BYTES) == 0;
+}
+
+/* peer: NULL: anybody. */
+static uint32_t find_victim(const struct bt_connections *table, const unsigned char *peer)
+{
+	uint32_t victim = BT_CONNECTION_NONE;
+
+	for (uint32_t i = 0; i < table->limits.connections; i++) {
+		const struct connection *one = &table->items[i];
+
+		if (may_leave(one) && is_of(one, peer) &&
+			(victim == BT_CONNECTION_NONE || leaves_before(one, &table->items[victim]))) {
+			victim = i;
+		}
+	}
+	return victim;
+}
+
+uint32_t bt_connections_victim(const struct bt_connections *table)
+{
+	return find_victim(table, NULL);
+}
+
+bool bt_connections_make_room(
+	const struct bt_connections *table, const struct sockaddr *peer, uint32_t *out_victim)
+{
+	unsigned char name[PEER_BYTES];
+	uint32_t peer_n = 0;
+
+	name_peer(peer, name);
+	for (uint32_t i = 0; i < table->limits.connections; i++) {
+		peer_n += table->items[i].state != BT_CONNECTION_FREE && is_of(&table->items[i], name);
+	}
+	bool peer_is_full = peer_n >= table->limits.peer_connections;
+
+	*out_victim = BT_CONNECTION_NONE;
+	if (!peer_is_full && table->n < table->limits.connections) {
+		return true;
+	}
+	*out_victim = find_victim(table, peer_is_full ? name : NULL);
+	return *out_victim != BT_CONNECTION_NONE;
+}
+
+static int64_t time_for(const struct bt_connections *table, enum bt_connection_state state)
+{
+	switch (state) {
+	case BT_CONNECTION_HANDSHAKE:
+		return table->limits.handshake_ns;
+	case BT_CONNECTION_HEAD:
+		return table->limits.head_ns;
+	case BT_CONNECTION_BODY:
+		return table->limits.body_ns;
+	case BT_CONNECTION_WRITING:
+		return table->limits.write_ns;
+	case BT_CONNECTION_IDLE:
+		return table->limits.idle_ns;
+	case BT_CONNECTION_FREE:
+	case BT_CONNECTION_ANSWERING:
+	case BT_CONNECTION_CLOSING:
+		break;
+	}
+	return INT64_MAX;
+}
+
+static void set_state(
+	struct bt_connections *table, uint32_t ix, enum bt_connection_state state, int64_t now_ns)
+{
+	struct connection *one = &table->items[ix];
+	int64_t time_ns = time_for(table, state);
+
+	one->state = state;
+	one->deadline_ns = time_ns < INT64_MAX - now_ns ? now_ns + time_ns : INT64_MAX;
+}
+
+uint32_t bt_connections_add(struct bt_connections *table, const struct sockaddr *peer, int64_t now_ns)
+{
+	uint32_t ix = 0;
+
+	BT_REQUIRE(table->n < table->limits.connections);
+	while (table->items[ix].state != BT_CONNECTION_FREE) {
+		ix++;
+	}
+	table->items[ix] = (struct connection){.age = table->next_age++};
+	name_peer(peer, table->items[ix].peer);
+	set_state(table, ix, BT_CONNECTION_HANDSHAKE, now_ns);
+	table->n++;
+	return ix;
+}
+
+void bt_connections_remove(struct bt_connections *table, uint32_t ix)
+{
+	BT_REQUIRE(ix < table->limits.connections && table->items[ix].state != BT_CONNECTION_FREE);
+	table->known_n -= table->items[ix].authenticated;
+	table->items[ix] = (struct connection){.state = BT_CONNECTION_FREE};
+	table->n--;
+}
+
+/* A client that sends its next request before it has read an answer goes from writing to idle at once. */
+static bool is_next(enum bt_connection_state from, enum bt_connection_state to)
+{
+	switch (to) {
+	case BT_CONNECTION_HEAD:
+		return from == BT_CONNECTION_HANDSHAKE;
+	case BT_CONNECTION_BODY:
+		return from == BT_CONNECTION_HANDSHAKE || from == BT_CONNECTION_HEAD ||
+		       from == BT_CONNECTION_IDLE;
+	case BT_CONNECTION_ANSWERING:
+		return from == BT_CONNECTION_BODY;
+	case BT_CONNECTION_WRITING:
+		return from == BT_CONNECTION_BODY || from == BT_CONNECTION_ANSWERING;
+	case BT_CONNECTION_IDLE:
+		return from == BT_CONNECTION_WRITING || from == BT_CONNECTION_BODY;
+	case BT_CONNECTION_CLOSING:
+		return from != BT_CONNECTION_FREE;
+	case BT_CONNECTION_FREE:
+	case BT_CONNECTION_HANDSHAKE:
+		break;
+	}
+	return false;
+}
+
+void bt_connections_enter(
+	struct bt_connections *table, uint32_t ix, enum bt_connection_state state, int64_t now_ns)
+{
+	struct connection *one = &table->items[ix];
+
+	if (one->state == BT_CONNECTION_CLOSING) {
+		return; /* what it still had in hand changes nothing */
+	}
+	BT_REQUIRE(is_next(one->state, state));
+	set_state(table, ix, state, now_ns);
+	if (state == BT_CONNECTION_IDLE && one->authenticated) {
+		one->age = table->next_age++;
+	}
+}
+
+void bt_connections_authenticated(struct bt_connections *table, uint32_t ix)
+{
+	struct connection *one = &table->items[ix];
+	uint32_t kept = (table->limits.connections + 7) / 8;
+
+	if (!one->authenticated && table->known_n + kept < table->limits.connections) {
+		one->authenticated = true;
+		table->known_n++;
+	}
+}
+
+uint32_t bt_connections_late(const struct bt_connections *table, int64_t now_ns)
+{
+	for (uint32_t i = 0; i < table->limits.connections; i++) {
+		if (table->items[i].state != BT_CONNECTION_FREE && table->items[i].deadline_ns <= now_ns) {
+			return i;
+		}
+	}
+	return BT_CONNECTION_NONE;
+}
+
+int64_t bt_connections_deadline(const struct bt_connections *table)
+{
+	int64_t first_ns = INT64_MAX;
+
+	for (uint32_t i = 0; i < table->limits.connections; i++) {
+		const struct connection *one = &table->items[i];
+
+		if (one->state != BT_CONNECTION_FREE && one->deadline_ns < first_ns) {
+			first_ns = one->deadline_ns;
+		}
+	}
+	return first_ns;
+}
+
+uint32_t bt_connections_n(const struct bt_connections *table)
+{
+	return table->n;
+}
+
+enum bt_connection_state bt_connections_state(const struct bt_connections *table, uint32_t ix)
+{
+	return table->items[ix].state;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Metrics in Prometheus' text format, version 0.0.4: a family (HELP, TYPE), then its samples.
+ * Context: one thread; allocates.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "tools/cluster/serve/metric_settings.h"
+
+enum bt_metric_type { BT_METRIC_COUNTER = 0, BT_METRIC_GAUGE, BT_METRIC_HISTOGRAM };
+
+/* What a metric may be relied upon for, as "[BETA] " in front of its help says it. */
+enum bt_stability { BT_STABILITY_ALPHA = 0, BT_STABILITY_BETA, BT_STABILITY_STABLE, BT_STABILITY_N };
+
+/* Families that say how stable they are: those shown, and those left out; and values that were counted as
+ * those of a label that is not allowed. */
+struct bt_exposition_counts {
+	uint64_t shown[BT_STABILITY_N], hidden_n, unexpected_n;
+};
+
+struct bt_held_sample;
+
+/* owner: private, but for what bt_exposition_begin is given, and the counts */
+struct bt_exposition {
+	struct bt_buf *out;
+	const struct bt_metric_settings *settings;
+	struct bt_exposition_counts counts;
+	const char *name;
+	enum bt_metric_type type;
+	bool skips;
+	struct bt_buf labels;
+	uint32_t unexpected; /* of the labels */
+	/* Of a family whose labels do not have all of their values, samples are held back until its end:
+	 * those that look the same become one. */
+	bool holds;
+	struct bt_arena arena;
+	struct bt_held_sample *held, **held_end;
+};
+
+/* A histogram's buckets: le and how many values are at most that, not counting what comes behind. */
+struct bt_metric_buckets {
+	const double *bounds;
+	const uint64_t *counts; /* of each bucket alone; counts[n]: beyond the last bound */
+	uint32_t n;
+	double sum;
+};
+
+/* settings: outlive it; NULL: everything is shown. */
+void bt_exposition_begin(
+	struct bt_exposition *exposition, const struct bt_metric_settings *settings, struct bt_buf *out);
+/* Its text is whole, and its counts are. */
+void bt_exposition_end(struct bt_exposition *exposition);
+
+/* Begins a family. name and help are constants. */
+void bt_expose(
+	struct bt_exposition *exposition, const char *name, enum bt_metric_type type, const char *help);
+
+/* A label of the sample that comes next. */
+void bt_expose_label(struct bt_exposition *exposition, const char *label, struct bt_str value);
+
+/* A sample, with the labels since the last one. */
+void bt_expose_count(struct bt_exposition *exposition, uint64_t value);
+void bt_expose_real(struct bt_exposition *exposition, double value);
+void bt_expose_buckets(struct bt_exposition *exposition, const struct bt_metric_buckets *buckets);
+
+/* A family of one sample without labels. */
+void bt_expose_counter(struct bt_exposition *exposition, const char *name, const char *help, uint64_t value);
+void bt_expose_gauge(struct bt_exposition *exposition, const char *name, const char *help, double value);

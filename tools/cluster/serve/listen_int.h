@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The socket that is listened at, and who comes there.
+ */
+#pragma once
+
+#include <sys/socket.h>
+
+#include "engine/base/buf.h"
+#include "tools/kube/log/log.h"
+#include "tools/cluster/serve/settings.h"
+
+/* Returns: the socket, and its port in out_port; -1 with the reason and the remedy in out_error. */
+int bt_listen(const struct bt_serve_settings *settings, bool any_port, uint16_t *out_port,
+	struct bt_buf *out_error);
+
+/* Without descriptors or memory for a connection, none is accepted for a while. All zeroes at first. */
+struct bt_accept_rest {
+	int64_t until_ns; /* 0: it does not rest; its owner sets it back */
+	int64_t last_ns;  /* how long the last one was */
+	struct bt_log_limit said;
+};
+
+/* Accepts a connection, non-blocking. Returns: its socket; -1: nobody is there, or there is a shortage and
+ * the rest has begun: 5 ms to 1 s, ever longer, as Go's server. */
+int bt_accept(int listen_fd, struct sockaddr *out_peer, socklen_t *out_n, struct bt_accept_rest *rest,
+	int64_t now_ns);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The parts of /metrics.
+ */
+#pragma once
+
+#include "tools/cluster/serve/sources.h"
+
+/* Whose decisions are made here. */
+#define BT_KUBERNETES_MINOR   "1.36"
+#define BT_KUBERNETES_RELEASE BT_KUBERNETES_MINOR ".3"
+#define BT_KUBERNETES_VERSION "v" BT_KUBERNETES_RELEASE
+
+/* kube-scheduler's, that the engine and the outcomes have. */
+void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x);
+
+/* berth's own: pipeline, watch, writer, clients. */
+void bt_metrics_of_berth(const struct bt_serve_sources *sources, struct bt_exposition *x);
+
+/* What the queue keeps count of, and how long parts of cycles take. Context: between two cycles. */
+void bt_metrics_of_queueing(
+	const struct bt_config *config, struct bt_engine *engine, struct bt_exposition *x);
+
+/* What clients have asked of API servers, as client-go counts it. */
+void bt_metrics_of_clients(const struct bt_serve_sources *sources, struct bt_exposition *x);
+
+/* When the process was started, in seconds since the epoch; 0: nobody knows. */
+double bt_process_start_seconds(void);
+
+/* The same, as a metric. */
+void bt_metrics_start_time(struct bt_exposition *x, const char *help);
+
+/* What every Kubernetes component and every process has. */
+void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exposition *x);

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is known between two cycles alone: why pods came to where they wait, and how long parts of the
+ * scheduling thread's work take. Source: names, labels, buckets and helps of pkg/scheduler/metrics, v1.36.3.
+ */
+#include "engine/flow/cycle/hints.h"
+#include "metrics_int.h"
+
+static const char *const status_texts[] = {"Success", "Error", "Unschedulable"};
+static const char *const point_texts[] = {"Filter", "PostFilter", "Bind"};
+static const char *const plugin_texts[] = {NULL, "DefaultPreemption", "DefaultBinder"};
+
+static void label(struct bt_exposition *x, const char *name, const char *value)
+{
+	bt_expose_label(x, name, bt_str(value));
+}
+
+static void add_incoming(const struct bt_queue *queue, struct bt_exposition *x)
+{
+	static const struct {
+		enum bt_wait where;
+		const char *name;
+	} places[] = {{BT_WAIT_ACTIVE, "active"}, {BT_WAIT_BACKOFF, "backoff"},
+		{BT_WAIT_UNSCHEDULABLE, "unschedulable"}};
+	char cause_text[BT_EVENT_LABEL_BYTES];
+
+	bt_expose(x, "scheduler_queue_incoming_pods_total", BT_METRIC_COUNTER,
+		"[STABLE] Number of pods added to scheduling queues by event and queue type.");
+	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
+		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+			uint64_t n = bt_queue_incoming(queue, places[i].where, cause);
+
+			if (n) {
+				bt_queue_cause_text(cause, cause_text);
+				label(x, "event", cause_text);
+				label(x, "queue", places[i].name);
+				bt_expose_count(x, n);
+			}
+		}
+	}
+}
+
+static void add_in_flight(const struct bt_queue *queue, struct bt_exposition *x)
+{
+	char cause_text[BT_EVENT_LABEL_BYTES];
+	uint64_t n[BT_CAUSE_N];
+
+	bt_queue_logged(queue, n);
+	bt_expose(x, "scheduler_inflight_events", BT_METRIC_GAUGE,
+		"[ALPHA] Number of events currently tracked in the scheduling queue.");
+	label(x, "event", "PodPopped");
+	bt_expose_count(x, bt_queue_counts(queue).in_flight);
+	for (uint32_t cause = 0; cause < BT_CAUSE_N; cause++) {
+		if (n[cause]) {
+			bt_queue_cause_text(cause, cause_text);
+			label(x, "event", cause_text);
+			bt_expose_count(x, n[cause]);
+		}
+	}
+}
+
+/* ---- durations ---- */
+
+/* What is told about. */
+struct reading {
+	const struct bt_config *config;
+	const struct bt_measure_table *tables;
+	struct bt_exposition *x;
+};
+
+static void add_profile(const struct reading *r, uint16_t profile)
+{
+	bt_expose_label(r->x, "profile", r->config->profiles[profile].scheduler_name);
+}
+
+static void label_point(const struct reading *r, const struct bt_series *series)
+{
+	label(r->x, "extension_point", point_texts[series->labels[0]]);
+	add_profile(r, series->labels[2]);
+	label(r->x, "status", status_texts[series->labels[1]]);
+}
+
+static void label_plugin(const struct reading *r, const struct bt_series *series)
+{
+	label(r->x, "extension_point", point_texts[series->labels[0]]);
+	label(r->x, "plugin", plugin_texts[series->labels[0]]);
+	label(r->x, "status", status_texts[series->labels[1]]);
+}
+
+static void label_event(const struct reading *r, const struct bt_series *series)
+{
+	char event[BT_EVENT_LABEL_BYTES];
+
+	bt_event_label_text(series->labels[0], event);
+	label(r->x, "event", event);
+}
+
+static void label_hint(const struct reading *r, const struct bt_series *series)
+{
+	char event[BT_EVENT_LABEL_BYTES];
+
+	bt_event_label_text(series->labels[1], event);
+	label(r->x, "event", event);
+	label(r->x, "hint", series->labels[2] ? "Queue" : "QueueSkip");
+	label(r->x, "plugin", bt_hints_name(series->labels[0]));
+}
+
+static void add_series(const struct reading *r, enum bt_measure measure, const struct bt_series *series)
+{
+	double bounds[BT_MEASURE_BOUNDS];
+	uint32_t n = bt_measure_bounds(measure, bounds);
+
+	bt_expose_buckets(
+		r->x, &(struct bt_metric_buckets){bounds, series->counts, n, (double)series->sum_ns / 1e9});
+}
+
+static void add_table(const struct reading *r, enum bt_measure measure,
+	void (*labels)(const struct reading *r, const struct bt_series *series))
+{
+	const struct bt_measure_table *table = &r->tables[measure];
+
+	for (uint32_t i = 0; i < table->cap; i++) {
+		if (table->series[i].n) {
+			labels(r, &table->series[i]);
+			add_series(r, measure, &table->series[i]);
+		}
+	}
+}
+
+static void label_evicting(const struct reading *r, const struct bt_series *series)
+{
+	label(r->x, "result", series->labels[0] == BT_MEASURE_SUCCESS ? "success" : "error");
+}
+
+static void label_group(const struct reading *r, const struct bt_series *series)
+{
+	static const char *const results[] = {"scheduled", "unschedulable", "waiting_on_preemption", "error"};
+
+	add_profile(r, series->labels[1]);
+	label(r->x, "result", results[series->labels[0]]);
+}
+
+static void label_nothing(const struct reading *r, const struct bt_series *series)
+{
+	(void)r;
+	(void)series;
+}
+
+/* How many values the series of a measure have. */
+static void add_totals(const struct reading *r, enum bt_measure measure,
+	void (*labels)(const struct reading *r, const struct bt_series *series))
+{
+	const struct bt_measure_table *table = &r->tables[measure];
+
+	for (uint32_t i = 0; i < table->cap; i++) {
+		if (table->series[i].n) {
+			labels(r, &table->series[i]);
+			bt_expose_count(r->x, table->series[i].n);
+		}
+	}
+}
+
+/* Gate SchedulerAsyncPreemption. Upstream notes success and no time, whatever comes of it; this is what the
+ * texts say. */
+static void add_evictions(const struct reading *r)
+{
+	bt_expose(r->x, "scheduler_preemption_goroutines_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Duration in seconds for running goroutines for the preemption.");
+	add_table(r, BT_MEASURE_EVICTING, label_evicting);
+	bt_expose(r->x, "scheduler_preemption_goroutines_execution_total", BT_METRIC_COUNTER,
+		"[ALPHA] Number of preemption goroutines executed.");
+	add_totals(r, BT_MEASURE_EVICTING, label_evicting);
+}
+
+/* Gate GenericWorkload. */
+static void add_groups(const struct reading *r)
+{
+	const struct bt_series *deciding = r->tables[BT_MEASURE_GROUP_DECIDING].series;
+	struct bt_exposition *x = r->x;
+
+	bt_expose(x, "scheduler_podgroup_schedule_attempts_total", BT_METRIC_COUNTER,
+		"[ALPHA] Number of attempts to schedule pod group, by the result. 'unschedulable' means a "
+		"pod group could not be scheduled, while 'error' means an internal scheduler problem.");
+	add_totals(r, BT_MEASURE_GROUP, label_group);
+	bt_expose(x, "scheduler_podgroup_scheduling_algorithm_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Pod group scheduling algorithm latency in seconds");
+	if (r->tables[BT_MEASURE_GROUP_DECIDING].n) {
+		add_table(r, BT_MEASURE_GROUP_DECIDING, label_nothing);
+	} else {
+		add_series(r, BT_MEASURE_GROUP_DECIDING, deciding);
+	}
+	bt_expose(x, "scheduler_podgroup_scheduling_attempt_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Pod group scheduling attempt latency in seconds (scheduling algorithm + binding)");
+	add_table(r, BT_MEASURE_GROUP, label_group);
+}
+
+/* ---- plugins ---- */
+
+static const char *const run_texts[] = {"PreFilter", "Filter", "PreScore", "Score"};
+
+static void add_runs(const struct bt_config *config, const struct bt_engine *engine, struct bt_exposition *x)
+{
+	bt_expose(x, "scheduler_plugin_evaluation_total", BT_METRIC_COUNTER,
+		"[BETA] Number of attempts to schedule pods by each plugin and the extension point "
+		"(available only in PreFilter, Filter, PreScore, and Score).");
+	for (uint32_t profile = 0; profile < config->profile_n; profile++) {
+		const struct bt_plugin_runs *runs = bt_engine_plugin_runs(engine, profile);
+
+		for (uint32_t i = 0; i < BT_RUN_POINT_N * BT_PROFILE_USES; i++) {
+			uint32_t point = i / BT_PROFILE_USES, use = i % BT_PROFILE_USES;
+
+			if (runs->n[point][use]) {
+				label(x, "extension_point", run_texts[point]);
+				label(x, "plugin", bt_engine_plugin_name(engine, profile, use));
+				bt_expose_label(x, "profile", config->profiles[profile].scheduler_name);
+				bt_expose_count(x, runs->n[point][use]);
+			}
+		}
+	}
+}
+
+static void add_durations(const struct reading *r)
+{
+	struct bt_exposition *x = r->x;
+
+	bt_expose(x, "scheduler_event_handling_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Event handling latency in seconds.");
+	add_table(r, BT_MEASURE_EVENT, label_event);
+	bt_expose(x, "scheduler_framework_extension_point_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[STABLE] Latency for running all plugins of a specific extension point.");
+	add_table(r, BT_MEASURE_POINT, label_point);
+	bt_expose(x, "scheduler_plugin_execution_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Duration for running a plugin at a specific extension point.");
+	add_table(r, BT_MEASURE_PLUGIN, label_plugin);
+	bt_expose(x, "scheduler_queueing_hint_execution_duration_seconds", BT_METRIC_HISTOGRAM,
+		"[ALPHA] Duration for running a queueing hint function of a plugin.");
+	add_table(r, BT_MEASURE_HINT, label_hint);
+	if (r->config->gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION]) {
+		add_evictions(r);
+	}
+	if (r->config->gates.on[BT_GATE_GENERIC_WORKLOAD]) {
+		add_groups(r);
+	}
+}
+
+void bt_metrics_of_queueing(const struct bt_config *config, struct bt_engine *engine, struct bt_exposition *x)
+{
+	const struct bt_measures *measures = bt_engine_measures(engine);
+
+	add_incoming(bt_engine_queue(engine), x);
+	add_in_flight(bt_engine_queue(engine), x);
+	if (measures) {
+		add_runs(config, engine, x);
+		add_durations(&(struct reading){config, measures->tables, x});
+	}
+}

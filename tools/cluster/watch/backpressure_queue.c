@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parcels on their way to the pipeline.
+ */
+#include "tools/cluster/watch/backpressure_queue_int.h"
+
+#include "engine/base/mem.h"
+
+/* Returns false when there is no room. */
+static bool feed(struct bt_outbox *outbox, struct bt_parcel *parcel)
+{
+	enum bt_status status =
+		outbox->closed ? BT_CONFLICT : bt_pipeline_feed(outbox->pipeline, outbox->source, &parcel, 0);
+
+	if (status == BT_FULL || status == BT_NO_MEMORY) {
+		return false;
+	}
+	if (status != BT_OK) {
+		outbox->closed = true;
+		bt_parcel_destroy(parcel);
+	}
+	return true;
+}
+
+static void widen(struct bt_outbox *outbox)
+{
+	uint32_t cap = outbox->cap ? outbox->cap * 2 : 64;
+	struct bt_parcel **wider = bt_mem_zalloc(cap, sizeof(*wider));
+
+	for (uint32_t i = 0; i < outbox->n; i++) {
+		wider[i] = outbox->waiting[(outbox->first + i) % outbox->cap];
+	}
+	bt_mem_free(outbox->waiting);
+	outbox->waiting = wider;
+	outbox->cap = cap;
+	outbox->first = 0;
+}
+
+void bt_outbox_put(struct bt_outbox *outbox, struct bt_parcel *parcel)
+{
+	if (outbox->n == 0 && feed(outbox, parcel)) {
+		return;
+	}
+	if (outbox->n == outbox->cap) {
+		widen(outbox);
+	}
+	outbox->waiting[(outbox->first + outbox->n++) % outbox->cap] = parcel;
+}
+
+void bt_outbox_drain(struct bt_outbox *outbox)
+{
+	while (outbox->n && feed(outbox, outbox->waiting[outbox->first])) {
+		outbox->first = (outbox->first + 1) % outbox->cap;
+		outbox->n--;
+	}
+}
+
+void bt_outbox_fini(struct bt_outbox *outbox)
+{
+	for (uint32_t i = 0; i < outbox->n; i++) {
+		bt_parcel_destroy(outbox->waiting[(outbox->first + i) % outbox->cap]);
+	}
+	bt_mem_free(outbox->waiting);
+	outbox->waiting = NULL;
+	outbox->n = outbox->cap = 0;
+}

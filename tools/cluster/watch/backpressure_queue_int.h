@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Parcels on their way to the pipeline: what has no room there waits here, in order.
+ * Context: one thread at a time, which never waits.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/flow/pipeline/pipeline.h"
+
+/* Zeroes but for the first two. Owns: bt_outbox_fini. */
+struct bt_outbox {
+	struct bt_pipeline *pipeline;
+	uint32_t source;
+	/* private: */
+	struct bt_parcel **waiting; /* a circle of cap */
+	uint32_t first, n, cap;
+	bool closed; /* the pipeline takes nothing in any more */
+};
+
+/* Feeds a parcel, or has it wait. */
+void bt_outbox_put(struct bt_outbox *outbox, struct bt_parcel *parcel);
+
+/* Feeds those that wait, as many as there is room for. */
+void bt_outbox_drain(struct bt_outbox *outbox);
+
+void bt_outbox_fini(struct bt_outbox *outbox);

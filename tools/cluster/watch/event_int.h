@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the parts of a stream mean: objects, events, metadata of lists, statuses; JSON and protobuf alike.
+ * Context: one thread at a time.
+ */
+#pragma once
+
+#include "tools/format/json.h"
+#include "tools/format/schema.h"
+#include "tools/cluster/watch/kinds.h"
+#include "tools/format/proto.h"
+
+#define BT_EVENT_ERROR_BYTES (BT_PATH_MAX + BT_MESSAGE_MAX + 40)
+
+struct bt_event_reader {
+	struct bt_proto *proto;
+	struct bt_json *json;
+	struct bt_arena arena; /* for what is copied once more */
+	struct bt_buf mended;  /* JSON of which something had to be replaced, and */
+	bool is_mended;	       /* the event whose object comes next is in there */
+	char error[BT_EVENT_ERROR_BYTES];
+};
+
+void bt_event_reader_init(struct bt_event_reader *reader);
+void bt_event_reader_fini(struct bt_event_reader *reader);
+
+/*
+ * Decodes an object of that kind into out and arena, as far as that can be done. is_proto: a bare message;
+ * otherwise JSON. What is read in part takes no more part in decisions than is safe: a pod says so
+ * (spec.incomplete), a node takes no more pods.
+ * Returns: how far it was read; unless whole, reader->error says why.
+ */
+enum bt_proto_extent bt_event_object(struct bt_event_reader *reader, bool is_proto,
+	const struct bt_watch_kind *kind, struct bt_str bytes, struct bt_arena *arena, struct bt_object *out);
+
+/* Has the object a name that an object can have? Returns: false with reader->error set. */
+bool bt_event_check_name(struct bt_event_reader *reader, const struct bt_object *object);
+
+enum bt_event_type {
+	BT_EVENT_ADDED = 0,
+	BT_EVENT_MODIFIED,
+	BT_EVENT_DELETED,
+	BT_EVENT_BOOKMARK,
+	BT_EVENT_ERROR,
+	BT_EVENT_OTHER
+};
+
+/* Opens an event. out_object: its object, as bt_event_object or bt_event_status take it. Returns: false with
+ * reader->error set. */
+bool bt_event_open(struct bt_event_reader *reader, bool is_proto, const struct bt_watch_kind *kind,
+	struct bt_str bytes, enum bt_event_type *out_type, struct bt_str *out_object);
+
+/* Reads a Status; views are valid until the next call. */
+bool bt_event_status(
+	struct bt_event_reader *reader, bool is_proto, struct bt_str bytes, struct bt_proto_status *out);
+
+/* Reads what a list says about itself; views are valid until the next call. */
+bool bt_event_list_meta(
+	struct bt_event_reader *reader, bool is_proto, struct bt_str bytes, struct bt_proto_list_meta *out);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 1 on a cluster: lists and watches every kind that decisions depend on, and feeds a pipeline with it;
+ * a source a kind. Resumes where a watch ended, lists again when that is too long ago (410), says what has
+ * gone meanwhile. Protobuf for pods and nodes, JSON for the rest. Source: client-go's tools/cache reflector,
+ * v0.36.3.
+ */
+#pragma once
+
+#include "engine/flow/pipeline/pipeline.h"
+#include "tools/cluster/net/http.h"
+#include "tools/cluster/watch/kinds.h"
+#include "tools/cluster/watch/unread.h"
+
+struct bt_watch;
+
+/* Hears of every event before the pipeline does. Context: the reader's thread, which must not wait. */
+struct bt_watch_listener {
+	/* kind, names, UID and resource version are there for a delete too. */
+	void (*event)(void *context, enum bt_parcel_kind what, const struct bt_object *object);
+	void *context;
+};
+
+struct bt_watch_options {
+	struct bt_access *access;
+	struct bt_pipeline *pipeline;		   /* its source i is bt_watch_kinds' i-th kind */
+	const struct bt_gates *gates;		   /* which kinds are needed */
+	struct bt_intern *names;		   /* where names are held; outlives the watch */
+	const struct bt_watch_listener *listeners; /* told in order */
+	uint32_t listener_n;
+	uint32_t page; /* objects a page of a list; 0: 500 */
+	bool stream;   /* WatchList: streaming lists, where the server can */
+	bool json;     /* pods and nodes as JSON, too */
+	uint64_t seed; /* of delays; 0: any */
+};
+
+/* How many kinds, and so sources, a configuration needs; which ones: bt_watch_kinds (kinds.h). */
+uint32_t bt_watch_source_n(const struct bt_gates *gates);
+
+/* Begins. Returns: NULL with the reason in out_error. Owns: bt_watch_destroy, before the pipeline's end. */
+struct bt_watch *bt_watch_create(const struct bt_watch_options *options, struct bt_buf *out_error);
+void bt_watch_destroy(struct bt_watch *watch);
+
+/* What a kind's reader is at; for readyz, metrics and messages. */
+struct bt_watch_state {
+	const char *resource; /* "pods" */
+	bool synced;	      /* its first list is in */
+	uint64_t object_n, list_n, watch_n, event_n, error_n, byte_n;
+	uint64_t skipped_n;    /* objects whose names could not be read */
+	uint64_t replaced_n;   /* those that were read with bytes replaced, and */
+	uint64_t in_part_n;    /* those that were read in part, of object_n */
+	uint64_t waiting_n;    /* parcels for which the pipeline has no room */
+	int64_t last_event_ns; /* bookmarks included; of the monotonic clock, 0: none yet */
+	char error[256];       /* what went wrong last, empty when it works again */
+};
+
+/* Writes the states, at most cap. Context: any thread. Returns: how many there are. */
+uint32_t bt_watch_states(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
+
+/* What its client has seen, for metrics. Context: any thread. */
+struct bt_http_counts bt_watch_http_counts(const struct bt_watch *watch);
+
+/* Lists that kind anew: what it knows may differ from what the server has. What has not changed is not told
+ * again. Context: any thread. */
+void bt_watch_relist(struct bt_watch *watch, enum bt_kind kind);
+
+/* Calls for every object that could not be read whole. resource: "pods". Context: any thread; the reader
+ * waits meanwhile. */
+void bt_watch_each_unread(struct bt_watch *watch,
+	void (*call)(void *context, const char *resource, const struct bt_unread_object *object),
+	void *context);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What is said about cycles: their calls are made here, from what the scheduling thread has copied and what
+ * the API has shown.
+ */
+#include "engine/base/mem.h"
+#include "tools/cluster/write/writer_int.h"
+
+/* ---- on the scheduling thread ---- */
+
+static struct bt_str node_name(const struct bt_cache *cache, uint32_t node_ix)
+{
+	return node_ix == BT_NO_NODE
+		       ? (struct bt_str){.len = 0}
+		       : bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
+}
+
+static struct bt_pod_ref copy_pod(struct bt_op *op, const struct bt_cache *cache, uint32_t pod_ix)
+{
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_pod_ref ref = {bt_intern_str(intern, pod->signature->namespace_),
+		bt_intern_str(intern, pod->name),
+		pod->uid == BT_NAME_NONE ? (struct bt_str){.len = 0} : bt_intern_str(intern, pod->uid)};
+
+	return bt_op_copy_ref(op, &ref);
+}
+
+static bool anybody_leaves(const struct bt_cache *cache, const struct bt_decision *decision)
+{
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		if (!bt_ledger_pod(cache->ledger, decision->victims[i].pod_ix)->terminating) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Upstream takes promises back when it evicts in the background, and somebody is left to be evicted. */
+static void copy_cycle(struct bt_op *op, const struct bt_cache *cache, const struct bt_decision *decision,
+	struct bt_str message)
+{
+	op->pod = copy_pod(op, cache, decision->pod_ix);
+	op->cycle.end = bt_cycle_end_of(decision);
+	op->cycle.nomination = bt_nomination_of(decision);
+	op->cycle.message = bt_op_copy(op, message);
+	op->node = bt_op_copy(op, node_name(cache, decision->nominated_ix));
+	if (!op->writer->options.preempts_in_turn && !anybody_leaves(cache, decision)) {
+		return;
+	}
+	op->unpromised = bt_arena_zalloc(&op->arena, (decision->unpromised_n + 1) * sizeof(*op->unpromised));
+	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
+		op->unpromised[i] = copy_pod(op, cache, decision->unpromised[i]);
+	}
+	op->unpromised_n = decision->unpromised_n;
+}
+
+/* Of a pod that is placed its binding speaks; one that only waits with its gates has the API server's own
+ * condition. */
+static void told(void *context, const struct bt_decision *decision, const struct bt_queue_info *info,
+	uint32_t nominated, struct bt_str message)
+{
+	struct bt_writer *writer = context;
+
+	(void)info;
+	(void)nominated;
+	if (decision->outcome == BT_PLACED || decision->outcome == BT_GATED) {
+		return;
+	}
+	if (bt_load_relaxed(&writer->report_n) >= writer->options.reports) {
+		bt_add_relaxed(&writer->counts.report_dropped_n, UINT64_C(1));
+		return;
+	}
+	bt_add_relaxed(&writer->report_n, UINT64_C(1));
+	struct bt_op *op = bt_op_create(writer, &bt_report_verbs);
+	copy_cycle(op, bt_engine_cache(bt_pipeline_engine(writer->pipeline)), decision, message);
+	bt_op_post(op);
+}
+
+struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer)
+{
+	return (struct bt_pipeline_sink){.told = told, .context = writer};
+}
+
+/* ---- on the writer's thread ---- */
+
+void bt_write_report(struct bt_writer *writer, struct bt_api_cycle *cycle)
+{
+	cycle->host = bt_str(writer->host);
+	cycle->now_s = bt_write_wall(writer) / BT_WRITE_S;
+	bt_api_calls_of(cycle, &writer->calls);
+	for (size_t i = 0; i < writer->calls.n; i++) {
+		const struct bt_api_call *call = &writer->calls.items[i];
+
+		if (call->verb == BT_API_EVENT) {
+			bt_events_add(writer->events, call);
+		} else if (call->verb == BT_API_PATCH_STATUS && !call->by_server) {
+			bt_status_add(writer, call);
+		}
+	}
+}
+
+/* Those who are no longer promised the node, as the API has them. */
+static void cast_unpromised(struct bt_writer *writer, struct bt_op *op)
+{
+	const struct bt_api_pod **cast =
+		bt_arena_zalloc(&writer->scratch, (op->unpromised_n + 1) * sizeof(*cast));
+
+	for (uint32_t i = 0; i < op->unpromised_n; i++) {
+		struct bt_known_pod *known = bt_arena_zalloc(&writer->scratch, sizeof(*known));
+
+		if (bt_status_view(writer, &op->unpromised[i], known) && known->waits) {
+			cast[op->cycle.unpromised_n++] = &known->pod;
+		}
+	}
+	op->cycle.unpromised = cast;
+}
+
+/* The victims speak for themselves when they are evicted, so nobody counts as one here. */
+static void speak(struct bt_writer *writer, struct bt_op *op)
+{
+	struct bt_known_pod known;
+
+	if (writer->options.dry || !bt_status_view(writer, &op->pod, &known) || !known.waits) {
+		return;
+	}
+	op->cycle.pod = &known.pod;
+	op->cycle.node = op->node;
+	op->cycle.preempts_in_turn = true; /* so that promises are taken back without victims */
+	cast_unpromised(writer, op);
+	bt_write_report(writer, &op->cycle);
+}
+
+static void begin(struct bt_writer *writer, struct bt_op *op)
+{
+	bt_sub_relaxed(&writer->report_n, UINT64_C(1));
+	speak(writer, op);
+	bt_op_end(op);
+}
+
+static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+{
+	(void)writer;
+	(void)op;
+	(void)sent;
+}
+
+const struct bt_op_verbs bt_report_verbs = {.class = BT_CLASS_STATUS, .begin = begin, .given_up = given_up};

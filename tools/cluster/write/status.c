@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Patches of pods' status. Of each pod at most one is out and one waits; what comes meanwhile changes the one
+ * that waits, and when its turn comes it is made against what the API has then: nothing is sent that says
+ * nothing new. Source: backend/api_dispatcher and framework/api_calls/pod_status_patch.go, v1.36.3.
+ */
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "tools/kube/report/api_call.h"
+#include "tools/cluster/write/pod_texts.h"
+#include "tools/cluster/write/writer_int.h"
+
+/* So many are ops at a time, which is more than ever are out; of the others there are some hundred bytes, for
+ * there may be one a pod that waits. */
+#define OPS_MAX 256
+
+#define NONE UINT32_MAX
+
+/*
+ * A pod with patches on their way.
+ *
+ *   wish --advance--> waiting (an op in its queue) --request--> flying --answered--> (over)
+ */
+struct lane {
+	uint64_t key; /* 0: vacant */
+	struct bt_op *flying, *waiting;
+	/* A wish, made when there is no op that waits: names, held. */
+	uint32_t patch; /* its texts; BT_NAME_NONE: there is none */
+	uint32_t namespace_, name, uid;
+	enum bt_nomination nomination;
+	uint32_t next; /* of those whose turn it is to become ops */
+};
+
+struct bt_statuses {
+	struct bt_map by_key;
+	struct lane *lanes;
+	size_t n, cap;
+	uint32_t *vacant;
+	size_t vacant_n, vacant_cap;
+	uint32_t first, last; /* lanes with a wish and no op, in order; NONE: there is none */
+	uint32_t op_n;
+	struct bt_buf bytes; /* scratch */
+};
+
+static const struct bt_op_verbs verbs;
+
+struct bt_statuses *bt_statuses_create(void)
+{
+	struct bt_statuses *statuses = bt_mem_zalloc(1, sizeof(*statuses));
+
+	statuses->first = statuses->last = NONE;
+	return statuses;
+}
+
+static void release_wish(struct bt_writer *writer, struct lane *lane)
+{
+	struct bt_intern *names = bt_pipeline_names(writer->pipeline);
+
+	bt_intern_release(names, lane->patch);
+	bt_intern_release(names, lane->namespace_);
+	bt_intern_release(names, lane->name);
+	bt_intern_release(names, lane->uid);
+	lane->patch = lane->namespace_ = lane->name = lane->uid = BT_NAME_NONE;
+}
+
+void bt_statuses_destroy(struct bt_writer *writer, struct bt_statuses *statuses)
+{
+	for (size_t i = 0; i < statuses->n; i++) {
+		release_wish(writer, &statuses->lanes[i]);
+	}
+	bt_buf_fini(&statuses->bytes);
+	bt_map_fini(&statuses->by_key);
+	bt_mem_free(statuses->lanes);
+	bt_mem_free(statuses->vacant);
+	bt_mem_free(statuses);
+}
+
+/* ---- lanes ---- */
+
+static uint64_t key_of(const struct bt_pod_ref *ref)
+{
+	uint64_t key = bt_hash_bytes(ref->uid.len ? ref->uid.ptr : "", ref->uid.len);
+
+	return key ? key : 1;
+}
+
+static struct lane *find(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
+{
+	uint32_t ix;
+
+	return bt_map_get(&statuses->by_key, key_of(ref), &ix) ? &statuses->lanes[ix] : NULL;
+}
+
+static struct lane *open_lane(struct bt_statuses *statuses, const struct bt_pod_ref *ref)
+{
+	uint32_t ix;
+
+	if (statuses->vacant_n) {
+		ix = statuses->vacant[--statuses->vacant_n];
+	} else {
+		statuses->lanes =
+			bt_mem_grow(statuses->lanes, statuses->n, &statuses->cap, sizeof(*statuses->lanes));
+		ix = (uint32_t)statuses->n++;
+	}
+	statuses->lanes[ix] = (struct lane){.key = key_of(ref), .next = NONE};
+	bt_map_put(&statuses->by_key, statuses->lanes[ix].key, ix);
+	return &statuses->lanes[ix];
+}
+
+static void close_lane(struct bt_statuses *statuses, struct lane *lane)
+{
+	bt_map_remove(&statuses->by_key, lane->key);
+	lane->key = 0;
+	statuses->vacant = bt_mem_grow(
+		statuses->vacant, statuses->vacant_n, &statuses->vacant_cap, sizeof(*statuses->vacant));
+	statuses->vacant[statuses->vacant_n++] = (uint32_t)(lane - statuses->lanes);
+}
+
+/* ---- wishes ---- */
+
+static void make_wish(struct bt_writer *writer, struct lane *lane, const struct bt_pod_ref *ref,
+	const struct bt_api_status *status)
+{
+	struct bt_intern *names = bt_pipeline_names(writer->pipeline);
+	struct bt_buf *bytes = &writer->statuses->bytes;
+	struct lane old = *lane;
+
+	bt_pod_texts_write(&(struct bt_api_pod){.nominated_node_name = status->nominated_node_name,
+				   .conditions = &status->condition,
+				   .condition_n = status->has_condition},
+		bytes);
+	lane->patch = bt_intern_hold(names, bt_buf_view(bytes));
+	lane->namespace_ = bt_intern_hold(names, ref->namespace_);
+	lane->name = bt_intern_hold(names, ref->name);
+	lane->uid = bt_intern_hold(names, ref->uid);
+	lane->nomination = status->nomination;
+	release_wish(writer, &old);
+}
+
+static struct bt_api_status wish_of(
+	const struct bt_writer *writer, const struct lane *lane, struct bt_arena *arena)
+{
+	struct bt_api_status status = {.nomination = lane->nomination};
+	struct bt_api_pod texts;
+
+	bt_pod_texts_read(bt_intern_str(bt_pipeline_names(writer->pipeline), lane->patch), arena, &texts);
+	status.nominated_node_name = texts.nominated_node_name;
+	status.has_condition = texts.condition_n;
+	if (texts.condition_n) {
+		status.condition = texts.conditions[0];
+	}
+	return status;
+}
+
+static void line_up(struct bt_statuses *statuses, struct lane *lane)
+{
+	uint32_t ix = (uint32_t)(lane - statuses->lanes);
+
+	lane->next = NONE;
+	if (statuses->first == NONE) {
+		statuses->first = ix;
+	} else {
+		statuses->lanes[statuses->last].next = ix;
+	}
+	statuses->last = ix;
+}
+
+/* ---- what a pod is like ---- */
+
+/* Changes a view as a patch would. */
+static void overlay(struct bt_writer *writer, struct bt_api_pod *pod, const struct bt_api_status *patch)
+{
+	if (patch->nomination != BT_NOMINATION_LEAVE) {
+		pod->nominated_node_name = patch->nominated_node_name;
+	}
+	if (!patch->has_condition) {
+		return;
+	}
+	struct bt_pod_condition *conditions =
+		bt_arena_zalloc(&writer->scratch, (pod->condition_n + 1) * sizeof(*conditions));
+	const struct bt_pod_condition *old = bt_api_condition(pod, patch->condition.type);
+	for (uint32_t i = 0; i < pod->condition_n; i++) {
+		conditions[i] = pod->conditions[i];
+	}
+	conditions[old ? (size_t)(old - pod->conditions) : pod->condition_n] = patch->condition;
+	pod->conditions = conditions;
+	pod->condition_n += old == NULL;
+}
+
+bool bt_status_view(struct bt_writer *writer, const struct bt_pod_ref *ref, struct bt_known_pod *out_pod)
+{
+	bool known = bt_known_get(writer->known, ref, &writer->scratch, out_pod);
+	const struct lane *lane = find(writer->statuses, ref);
+
+	if (lane && lane->flying) {
+		overlay(writer, &out_pod->pod, &lane->flying->status);
+	}
+	if (lane && lane->waiting) {
+		overlay(writer, &out_pod->pod, &lane->waiting->status);
+	}
+	if (lane && lane->patch) {
+		const struct bt_api_status wish = wish_of(writer, lane, &writer->scratch);
+
+		overlay(writer, &out_pod->pod, &wish);
+	}
+	return known;
+}
+
+/* ---- adding ---- */
+
+/* Takes over what the newer one says; what it says nothing of stays. */
+static void merge(struct bt_op *op, const struct bt_api_status *status)
+{
+	if (status->has_condition) {
+		op->status.has_condition = true;
+		op->status.condition = (struct bt_pod_condition){
+			.type = bt_op_copy(op, status->condition.type),
+			.status = bt_op_copy(op, status->condition.status),
+			.reason = bt_op_copy(op, status->condition.reason),
+			.message = bt_op_copy(op, status->condition.message),
+			.transition_s = status->condition.transition_s,
+			.observed_generation = status->condition.observed_generation,
+		};
+	}
+	if (status->nomination != BT_NOMINATION_LEAVE) {
+		op->status.nomination = status->nomination;
+		op->status.nominated_node_name = bt_op_copy(op, status->nominated_node_name);
+	}
+}
+
+/* What a wish was and the newer one says nothing of stays in it. */
+static void change_wish(struct bt_writer *writer, struct lane *lane, const struct bt_pod_ref *ref,
+	const struct bt_api_status *newer)
+{
+	struct bt_api_status status = wish_of(writer, lane, &writer->scratch);
+
+	if (newer->has_condition) {
+		status.has_condition = true;
+		status.condition = newer->condition;
+	}
+	if (newer->nomination != BT_NOMINATION_LEAVE) {
+		status.nomination = newer->nomination;
+		status.nominated_node_name = newer->nominated_node_name;
+	}
+	make_wish(writer, lane, ref, &status);
+}
+
+/* Wishes become ops, as far as there is room. */
+static void advance(struct bt_writer *writer)
+{
+	struct bt_statuses *statuses = writer->statuses;
+	const struct bt_intern *names = bt_pipeline_names(writer->pipeline);
+
+	while (statuses->first != NONE && statuses->op_n < OPS_MAX) {
+		struct lane *lane = &statuses->lanes[statuses->first];
+		struct bt_op *op = bt_op_create(writer, &verbs);
+		const struct bt_pod_ref ref = {bt_intern_str(names, lane->namespace_),
+			bt_intern_str(names, lane->name), bt_intern_str(names, lane->uid)};
+
+		statuses->first = lane->next;
+		statuses->op_n++;
+		op->pod = bt_op_copy_ref(op, &ref);
+		op->status = wish_of(writer, lane, &op->arena);
+		release_wish(writer, lane);
+		lane->waiting = op;
+		bt_op_queue(op);
+	}
+}
+
+void bt_status_add(struct bt_writer *writer, const struct bt_api_call *call)
+{
+	const struct bt_pod_ref ref = {call->pod->namespace_, call->pod->name, call->pod->uid};
+	struct lane *lane = find(writer->statuses, &ref);
+
+	if (!lane) {
+		lane = open_lane(writer->statuses, &ref);
+	}
+	if (lane->waiting) {
+		merge(lane->waiting, &call->status);
+		BT_WRITE_COUNT(writer, patch_skipped_n);
+	} else if (lane->patch) {
+		change_wish(writer, lane, &ref, &call->status);
+		BT_WRITE_COUNT(writer, patch_skipped_n);
+	} else {
+		make_wish(writer, lane, &ref, &call->status);
+		if (!lane->flying) {
+			line_up(writer->statuses, lane);
+			advance(writer);
+		}
+	}
+}
+
+/* ---- sending ---- */
+
+/* The one that was out, or waited, is over: the next one's turn. */
+static void end(struct bt_writer *writer, struct bt_op *op)
+{
+	struct bt_statuses *statuses = writer->statuses;
+	struct lane *lane = find(statuses, &op->pod);
+
+	if (lane->flying == op) {
+		lane->flying = NULL;
+	} else {
+		lane->waiting = NULL;
+	}
+	if (lane->patch) {
+		line_up(statuses, lane);
+	} else {
+		close_lane(statuses, lane);
+	}
+	statuses->op_n--;
+	bt_op_end(op);
+	advance(writer);
+}
+
+static bool same(const struct bt_pod_condition *a, const struct bt_pod_condition *b)
+{
+	return a && bt_str_eq(a->status, b->status) && bt_str_eq(a->reason, b->reason) &&
+	       bt_str_eq(a->message, b->message);
+}
+
+/* Leaves out what the API has by now. Returns: whether anything is left. */
+static bool trim(struct bt_op *op, const struct bt_api_pod *pod)
+{
+	if (op->status.has_condition) {
+		const struct bt_pod_condition *old = bt_api_condition(pod, op->status.condition.type);
+
+		op->status.has_condition = !same(old, &op->status.condition);
+		if (old && bt_str_eq(old->status, op->status.condition.status)) {
+			op->status.condition.transition_s = old->transition_s;
+		}
+	}
+	if (bt_str_eq(op->status.nominated_node_name, pod->nominated_node_name)) {
+		op->status.nomination = BT_NOMINATION_LEAVE;
+	}
+	return op->status.has_condition || op->status.nomination != BT_NOMINATION_LEAVE;
+}
+
+/* Source: updatePod in schedule_one.go, v1.36.3. */
+static void say(const struct bt_op *op)
+{
+	static const char words[] = "Updating pod condition and nominated node name";
+	const struct bt_pod_condition *condition = &op->status.condition;
+	struct bt_log_field pod = bt_log_pod(op->pod.namespace_, op->pod.name);
+	struct bt_log_field node = bt_log_str("nominatedNodeName", op->status.nominated_node_name);
+
+	if (op->status.has_condition) {
+		bt_log(BT_LOG_INFO, 3, words,
+			bt_log_fields(pod, bt_log_str("conditionType", condition->type),
+				bt_log_str("conditionStatus", condition->status),
+				bt_log_str("conditionReason", condition->reason), node));
+	} else {
+		bt_log(BT_LOG_INFO, 3, words, bt_log_fields(pod, node));
+	}
+}
+
+static bool request(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *out_call)
+{
+	struct lane *lane = find(writer->statuses, &op->pod);
+	struct bt_known_pod known;
+
+	/* A pod that has got a node meanwhile has the server's condition. */
+	if (!bt_known_get(writer->known, &op->pod, &writer->scratch, &known) || !known.waits ||
+		!trim(op, &known.pod)) {
+		BT_WRITE_COUNT(writer, patch_skipped_n);
+		end(writer, op);
+		return false;
+	}
+	lane->flying = op;
+	lane->waiting = lane->waiting == op ? NULL : lane->waiting;
+	const struct bt_api_call call = {
+		.verb = BT_API_PATCH_STATUS, .pod = &known.pod, .status = op->status};
+	bt_api_patch_write(&call, &writer->body);
+	*out_call = (struct bt_http_call){.method = BT_HTTP_PATCH,
+		.path = bt_write_pod_path(writer, &op->pod, "/status"),
+		.content_type = bt_str("application/strategic-merge-patch+json"),
+		.body = bt_buf_view(&writer->body)};
+	say(op);
+	BT_WRITE_COUNT(writer, patch_n);
+	return true;
+}
+
+static void answered(struct bt_writer *writer, struct bt_op *op, const struct bt_answer *answer)
+{
+	if (answer->fate == BT_FATE_DONE) {
+		bt_known_patched(writer->known, &op->pod, &op->status);
+	} else if (bt_op_again(op, answer)) {
+		return;
+	} else {
+		BT_WRITE_COUNT(writer, patch_failed_n);
+		if (answer->status != 404) { /* that pod has gone */
+			bt_write_complain(&writer->patch_said, "A pod's status could not be patched",
+				&op->pod, bt_write_message(writer, answer));
+		}
+	}
+	end(writer, op);
+}
+
+static void fenced(struct bt_writer *writer, struct bt_op *op)
+{
+	end(writer, op);
+}
+
+static void begin(struct bt_writer *writer, struct bt_op *op)
+{
+	(void)writer;
+	bt_op_queue(op);
+}
+
+/* The wish behind it goes with its lane. */
+static void given_up(struct bt_writer *writer, struct bt_op *op, bool sent)
+{
+	(void)writer;
+	(void)op;
+	(void)sent;
+}
+
+static const struct bt_op_verbs verbs = {BT_CLASS_STATUS, begin, request, answered, fenced, given_up};

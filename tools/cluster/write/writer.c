@@ -1,0 +1,955 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The writer: what is handed over, what goes when, and what is out.
+ * EDGE write.inbox: requests of other threads, for the client's thread.
+ */
+#include "tools/cluster/write/writer_int.h"
+
+#include <unistd.h>
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/base/rng.h"
+#include "tools/cluster/net/escape.h"
+#include "tools/cluster/net/client_metrics.h"
+#include "tools/format/proto.h"
+#include "tools/cluster/write/proto.h"
+
+#define SAY_NS INT64_C(1000000000)
+
+#define QPS	    50
+#define BURST	    100
+#define CONNECTIONS 4
+#define IN_FLIGHT   256
+#define REPORTS	    16384
+#define EVENTS	    65536
+/* So many writes at a time are never too many for a server that answers. */
+#define FEW    32
+#define WAY_NS (10 * BT_WRITE_S)
+/* So many bindings wait for their turn at most, and at so few there may be more again: enough for a server to
+ * be busy with until the scheduling thread has woken up. */
+#define AHEAD_MAX 512
+#define AHEAD_FEW 256
+/* After 429 without Retry-After. */
+#define HOLD_NS BT_WRITE_S
+/* Many calls that fail together slow the writer down once. */
+#define SLOW_DOWN_NS (BT_WRITE_S / 10)
+/* Short beside an answer's time. */
+#define REST_NS	       (BT_WRITE_S / 1000)
+#define BACKOFF_NS     (BT_WRITE_S / 10)
+#define BACKOFF_MAX_NS (5 * BT_WRITE_S)
+
+int64_t bt_write_now(const struct bt_writer *writer)
+{
+	return writer->options.steady.now_ns ? bt_clock_now_ns(&writer->options.steady)
+					     : bt_clock_monotonic_ns();
+}
+
+int64_t bt_write_wall(const struct bt_writer *writer)
+{
+	return bt_clock_now_ns(&writer->options.wall);
+}
+
+/* ---- ops ---- */
+
+struct bt_op *bt_op_create(struct bt_writer *writer, const struct bt_op_verbs *verbs)
+{
+	struct bt_op *op = bt_mem_zalloc(1, sizeof(*op));
+
+	op->verbs = verbs;
+	op->writer = writer;
+	if (verbs->class != BT_CLASS_EVENT) { /* whose texts are its event's */
+		bt_arena_start(&op->arena, BT_OP_TEXT_BYTES);
+	}
+	bt_add(&writer->open_n, UINT64_C(1));
+	return op;
+}
+
+void bt_op_goes(struct bt_op *op)
+{
+	if (op->ahead) {
+		op->ahead = false;
+		bt_sub_relaxed(&op->writer->ahead_n, 1u);
+	}
+}
+
+void bt_op_close(struct bt_op *op)
+{
+	bt_op_goes(op);
+	if (bt_sub(&op->writer->open_n, UINT64_C(1)) == 1) {
+		bt_park_wake(&op->writer->over);
+	}
+}
+
+void bt_op_free(struct bt_op *op)
+{
+	bt_arena_fini(&op->arena);
+	bt_mem_free(op);
+}
+
+void bt_op_end(struct bt_op *op)
+{
+	bt_op_close(op);
+	bt_op_free(op);
+}
+
+struct bt_str bt_op_copy(struct bt_op *op, struct bt_str text)
+{
+	return (struct bt_str){bt_arena_copy(&op->arena, text.len ? text.ptr : "", text.len), text.len};
+}
+
+struct bt_pod_ref bt_op_copy_ref(struct bt_op *op, const struct bt_pod_ref *ref)
+{
+	return (struct bt_pod_ref){
+		bt_op_copy(op, ref->namespace_), bt_op_copy(op, ref->name), bt_op_copy(op, ref->uid)};
+}
+
+/* ---- lists ---- */
+
+static void list_append(struct bt_op_list *list, struct bt_op *op)
+{
+	op->next = NULL;
+	if (list->last) {
+		list->last->next = op;
+	} else {
+		list->first = op;
+	}
+	list->last = op;
+	list->n++;
+}
+
+static void list_prepend(struct bt_op_list *list, struct bt_op *op)
+{
+	op->next = list->first;
+	list->first = op;
+	list->last = list->last ? list->last : op;
+	list->n++;
+}
+
+static struct bt_op *list_take(struct bt_op_list *list)
+{
+	struct bt_op *op = list->first;
+
+	list->first = op->next;
+	list->last = list->first ? list->last : NULL;
+	list->n--;
+	return op;
+}
+
+static struct bt_op_list *queue_of(const struct bt_op *op)
+{
+	return &op->writer->queues[op->verbs->class];
+}
+
+void bt_op_queue(struct bt_op *op)
+{
+	op->due_ns = bt_write_now(op->writer);
+	list_append(queue_of(op), op);
+}
+
+void bt_op_queue_first(struct bt_op *op)
+{
+	op->due_ns = bt_write_now(op->writer);
+	list_prepend(queue_of(op), op);
+}
+
+void bt_op_later(struct bt_op *op, int64_t delay_ns)
+{
+	struct bt_writer *writer = op->writer;
+
+	bt_op_goes(op);
+	op->due_ns = bt_write_now(writer) + delay_ns;
+	op->next = writer->later;
+	writer->later = op;
+	writer->later_n++;
+	if (op->due_ns < writer->later_ns) {
+		writer->later_ns = op->due_ns;
+	}
+}
+
+static bool winds_up(const struct bt_writer *writer)
+{
+	return bt_load_relaxed(&writer->said_until_ns) != INT64_MAX;
+}
+
+/* Does it look at what a call came to, which may have an effect yet? */
+static bool follows(const struct bt_op *op)
+{
+	return op->reads && op->verbs != &bt_prebind_verbs;
+}
+
+/* While the writer winds up, only looking at what a binding came to takes its time. */
+static bool is_due(const struct bt_writer *writer, const struct bt_op *op, int64_t now_ns)
+{
+	return op->due_ns <= now_ns || (winds_up(writer) && !follows(op));
+}
+
+static void take_due(struct bt_writer *writer, int64_t now_ns)
+{
+	struct bt_op *op = writer->later;
+
+	if (now_ns < writer->later_ns && !winds_up(writer)) {
+		return;
+	}
+	writer->later = NULL;
+	writer->later_n = 0;
+	writer->later_ns = INT64_MAX;
+	for (struct bt_op *next; op; op = next) {
+		next = op->next;
+		if (is_due(writer, op, now_ns)) {
+			bt_op_queue(op);
+			continue;
+		}
+		op->next = writer->later;
+		writer->later = op;
+		writer->later_n++;
+		writer->later_ns = op->due_ns < writer->later_ns ? op->due_ns : writer->later_ns;
+	}
+}
+
+int64_t bt_op_backoff_ns(const struct bt_op *op)
+{
+	uint32_t doublings = op->tries < 8 ? op->tries : 8;
+	int64_t delay_ns = BACKOFF_NS << (doublings ? doublings - 1 : 0);
+
+	delay_ns = delay_ns < BACKOFF_MAX_NS ? delay_ns : BACKOFF_MAX_NS;
+	/* Those that failed together do not come back together. */
+	return delay_ns + (int64_t)bt_rng_scale(bt_rng_at(op->handle, op->tries), (uint32_t)(delay_ns / 4));
+}
+
+void bt_op_repeat(struct bt_op *op)
+{
+	BT_WRITE_COUNT(op->writer, again_n);
+	op->again = true;
+}
+
+bool bt_op_again(struct bt_op *op, const struct bt_answer *answer)
+{
+	if (answer->fate == BT_FATE_THROTTLED) {
+		bt_op_queue_first(op);
+		return true;
+	}
+	if (answer->fate == BT_FATE_DONE || answer->fate == BT_FATE_REFUSED ||
+		++op->tries >= BT_WRITE_TRIES) {
+		return false;
+	}
+	bt_op_repeat(op);
+	bt_op_later(op, bt_op_backoff_ns(op));
+	return true;
+}
+
+/* ---- the inbox ---- */
+
+static void pump(struct bt_writer *writer);
+
+static void wake(void *context)
+{
+	pump(context);
+}
+
+/* Lock-free: of several that push, one goes on at each turn. */
+void bt_op_post(struct bt_op *op)
+{
+	struct bt_writer *writer = op->writer;
+	struct bt_op *last = bt_load_relaxed(&writer->inbox);
+
+	do {
+		op->next = last;
+		/* EDGE write.inbox release: all of the op is written, and the link. */
+	} while (!bt_cas(&writer->inbox, &last, op));
+	if (!last) {
+		bt_http_after(writer->http, 0, wake, writer);
+	}
+}
+
+static struct bt_op *take_inbox(struct bt_writer *writer)
+{
+	struct bt_op *op = NULL, *first = NULL;
+
+	if (bt_load_relaxed(&writer->inbox)) {
+		op = bt_exchange(&writer->inbox, NULL); /* EDGE write.inbox acquire */
+	}
+	/* The one that came last is the first: turned round. */
+	for (struct bt_op *next; op; op = next) {
+		next = op->next;
+		op->next = first;
+		first = op;
+	}
+	return first;
+}
+
+static void begin_all(struct bt_writer *writer)
+{
+	struct bt_op *op = take_inbox(writer);
+
+	for (struct bt_op *next; op; op = next) {
+		next = op->next;
+		bt_arena_reset(&writer->scratch);
+		op->verbs->begin(writer, op);
+	}
+}
+
+/* ---- sending ---- */
+
+static void slow_down(struct bt_writer *writer, int64_t now_ns)
+{
+	if (now_ns - writer->slowed_ns < SLOW_DOWN_NS) {
+		return;
+	}
+	writer->slowed_ns = now_ns;
+	writer->window = writer->window / 2 > 1 ? writer->window / 2 : 1;
+}
+
+/* The shortest time that an answer took lately; how long the way is, when nothing waits at its end. */
+static void note_way(struct bt_writer *writer, int64_t took_ns, int64_t now_ns)
+{
+	if (now_ns - writer->way_since_ns >= WAY_NS) {
+		writer->way_since_ns = now_ns;
+		writer->way_ns = writer->next_way_ns;
+		writer->next_way_ns = INT64_MAX;
+	}
+	writer->next_way_ns = took_ns < writer->next_way_ns ? took_ns : writer->next_way_ns;
+	writer->way_ns = took_ns < writer->way_ns ? took_ns : writer->way_ns;
+}
+
+/* More writes at a time make a server that is busy no faster, but a way that is long shorter. */
+static void speed_up(struct bt_writer *writer, int64_t took_ns, int64_t now_ns)
+{
+	double most = writer->options.in_flight, few = most < FEW ? most : FEW;
+
+	note_way(writer, took_ns, now_ns);
+	if (writer->window < few || took_ns <= 2 * writer->way_ns) {
+		writer->window = writer->window + 0.25 < most ? writer->window + 0.25 : most;
+	} else if (writer->window - 0.05 > few) {
+		writer->window -= 0.05;
+	}
+}
+
+static enum bt_fate fate_of(enum bt_http_end end, uint32_t status)
+{
+	if (end == BT_HTTP_UNSENT) {
+		return BT_FATE_UNSENT;
+	}
+	if (end != BT_HTTP_ANSWERED || status < 200) {
+		return BT_FATE_LOST;
+	}
+	if (status < 300) {
+		return BT_FATE_DONE;
+	}
+	if (status == 429) {
+		return BT_FATE_THROTTLED;
+	}
+	return status < 500 ? BT_FATE_REFUSED : BT_FATE_SERVER_ERROR;
+}
+
+static void note_answer(struct bt_writer *writer, const struct bt_op *op, const struct bt_answer *answer,
+	const struct bt_http_head *head)
+{
+	int64_t now_ns = bt_write_now(writer);
+
+	switch (answer->fate) {
+	case BT_FATE_DONE:
+		speed_up(writer, now_ns - op->sent_ns, now_ns);
+		return;
+	case BT_FATE_REFUSED:
+		if (answer->status == 409) {
+			BT_WRITE_COUNT(writer, conflict_n);
+		} else if (answer->status == 404) {
+			BT_WRITE_COUNT(writer, not_found_n);
+		}
+		return;
+	case BT_FATE_THROTTLED:
+		BT_WRITE_COUNT(writer, throttled_n);
+		writer->hold_ns = now_ns + (head->retry_after_ns >= 0 ? head->retry_after_ns : HOLD_NS);
+		break;
+	case BT_FATE_SERVER_ERROR:
+		BT_WRITE_COUNT(writer, server_error_n);
+		break;
+	case BT_FATE_UNSENT:
+		BT_WRITE_COUNT(writer, unsent_n);
+		break;
+	case BT_FATE_LOST:
+		BT_WRITE_COUNT(writer, lost_n);
+		break;
+	}
+	slow_down(writer, now_ns);
+}
+
+static void done(void *context, enum bt_http_end end, const struct bt_http_head *head, struct bt_str body,
+	struct bt_str error)
+{
+	struct bt_op *op = context;
+	struct bt_writer *writer = op->writer;
+	uint32_t status = end == BT_HTTP_ANSWERED && head ? head->status : 0;
+	const struct bt_answer answer = {fate_of(end, status), status, body, error};
+	bool ending = bt_load_relaxed(&writer->ending);
+
+	writer->flying--;
+	writer->flying_events -= op->verbs->class == BT_CLASS_EVENT;
+	if (ending && end != BT_HTTP_ANSWERED) {
+		op->verbs->given_up(writer, op, end != BT_HTTP_UNSENT);
+		bt_op_end(op);
+		return;
+	}
+	note_answer(writer, op, &answer, head);
+	op->again = answer.fate == BT_FATE_THROTTLED; /* the only thing that becomes of those */
+	bt_arena_reset(&writer->scratch);
+	op->verbs->answered(writer, op, &answer);
+	if (!ending) {
+		pump(writer);
+	}
+}
+
+/* Bindings wait for the server: what is said of them can wait, too. */
+static bool is_busy(const struct bt_writer *writer)
+{
+	return writer->queues[BT_CLASS_BIND].n ||
+	       writer->flying - writer->flying_events > (uint32_t)(writer->window / 4);
+}
+
+static bool has_room(const struct bt_writer *writer, enum bt_write_class class, int64_t now_ns)
+{
+	if (class != BT_CLASS_EVENT) {
+		return writer->flying < (uint32_t)writer->window;
+	}
+	return writer->flying_events < 1 + (uint32_t)(writer->window / 2) &&
+	       (!is_busy(writer) || writer->since_event >= bt_events_spacing(writer->events,
+								   writer->queues[class].first, now_ns));
+}
+
+static struct bt_throttle *throttle_of(struct bt_writer *writer, enum bt_write_class class)
+{
+	return class == BT_CLASS_EVENT ? &writer->event_throttle : &writer->throttle;
+}
+
+/* Nothing but an error's message is read of answers to patches, evictions and events; in protobuf the server
+ * makes them, which repeat the whole object, in a fraction of the time. */
+static struct bt_str accept_of(const struct bt_writer *writer, const struct bt_op *op)
+{
+	bool unread = op->verbs->class >= BT_CLASS_STATUS || op->verbs == &bt_evict_verbs;
+
+	return bt_str(
+		unread && !writer->options.json ? BT_PROTO_TYPE ",application/json" : "application/json");
+}
+
+/* The call goes out; done follows. */
+static void launch(struct bt_writer *writer, struct bt_op *op, struct bt_http_call *call)
+{
+	if (!call->accept.len) {
+		call->accept = accept_of(writer, op);
+	}
+	call->timeout_ns = BT_WRITE_TIMEOUT_NS;
+	call->done = done;
+	call->context = op;
+	call->again = op->again;
+	op->again = false;
+	op->sent_ns = bt_write_now(writer);
+	writer->flying++;
+	if (op->verbs->class == BT_CLASS_EVENT) {
+		writer->flying_events++;
+		writer->since_event = 0;
+	} else {
+		writer->since_event++;
+	}
+	bt_http_send(writer->http, call);
+}
+
+/* Who winds up begins nothing any more; what is said of cycles may go for a while, but is not tried again. A
+ * call that may have an effect yet is followed (fenced). */
+static bool is_over(const struct bt_writer *writer, const struct bt_op *op, int64_t now_ns)
+{
+	if (!winds_up(writer)) {
+		return false;
+	}
+	if (op->verbs->class >= BT_CLASS_STATUS) {
+		return op->tries || now_ns >= bt_load_relaxed(&writer->said_until_ns);
+	}
+	return !follows(op);
+}
+
+struct bt_str bt_write_fence_reason(const struct bt_writer *writer)
+{
+	return bt_str(winds_up(writer) ? "the scheduler ends" : "another replica leads");
+}
+
+static void fence(struct bt_writer *writer, struct bt_op *op)
+{
+	BT_WRITE_COUNT(writer, fenced_n);
+	op->verbs->fenced(writer, op);
+}
+
+/* How long clientConnection.qps has kept a call back; where that says no limit nobody waits, as upstream. */
+static void note_wait(struct bt_writer *writer, const struct bt_throttle *throttle, const struct bt_op *op,
+	enum bt_http_method method)
+{
+	if (writer->options.qps > 0) {
+		bt_traffic_waited(bt_access_traffic(writer->options.access), method,
+			bt_throttle_waited(throttle, op->due_ns, bt_write_now(writer)));
+	}
+}
+
+/* Sends the first of a class. Returns: 0, or in how many ns it may be sent; INT64_MAX: when others are back.
+ */
+static int64_t send_first(struct bt_writer *writer, enum bt_write_class class, int64_t now_ns)
+{
+	struct bt_op *op = writer->queues[class].first;
+	struct bt_throttle *throttle = op->reads ? NULL : throttle_of(writer, class);
+	struct bt_http_call call = {.body = {.len = 0}};
+
+	if (is_over(writer, op, now_ns)) {
+		list_take(&writer->queues[class]);
+		bt_arena_reset(&writer->scratch);
+		fence(writer, op);
+		return 0;
+	}
+	if (throttle) {
+		if (now_ns < writer->hold_ns) {
+			return writer->hold_ns - now_ns;
+		}
+		if (!has_room(writer, class, now_ns)) {
+			return INT64_MAX;
+		}
+		int64_t wait_ns = bt_throttle_take(throttle, now_ns);
+		if (wait_ns) {
+			return wait_ns;
+		}
+	}
+	list_take(&writer->queues[class]);
+	bt_op_goes(op);
+	bt_buf_clear(&writer->path);
+	bt_buf_clear(&writer->body);
+	bt_arena_reset(&writer->scratch);
+	if (throttle && writer->options.may_write && !writer->options.may_write(writer->options.context)) {
+		bt_throttle_return(throttle);
+		fence(writer, op);
+	} else if (op->verbs->request(writer, op, &call)) {
+		if (throttle) {
+			note_wait(writer, throttle, op, call.method);
+		}
+		launch(writer, op, &call);
+	} else if (throttle) {
+		bt_throttle_return(throttle);
+	}
+	return 0;
+}
+
+static void on_timer(void *context)
+{
+	struct bt_writer *writer = context;
+
+	/* Also when it rings early, or for something that is over: pump sets another one. */
+	writer->timer_ns = INT64_MAX;
+	pump(writer);
+}
+
+/* Each that rings sets one at most, so there are never more of them than there were. */
+static void set_timer(struct bt_writer *writer, int64_t now_ns, int64_t at_ns)
+{
+	if (at_ns >= writer->timer_ns || at_ns == INT64_MAX) {
+		return;
+	}
+	writer->timer_ns = at_ns;
+	bt_http_after(writer->http, at_ns > now_ns ? at_ns - now_ns : 0, on_timer, writer);
+}
+
+static void show_gauges(struct bt_writer *writer)
+{
+	uint32_t waiting = writer->later_n;
+
+	for (int class = 0; class < BT_CLASS_N; class ++) {
+		waiting += writer->queues[class].n;
+	}
+	bt_store_relaxed(&writer->counts.in_flight, writer->flying);
+	bt_store_relaxed(&writer->counts.waiting, waiting);
+}
+
+static void pump(struct bt_writer *writer)
+{
+	begin_all(writer);
+	int64_t now_ns = bt_write_now(writer), next_ns = bt_events_tick(writer->events, now_ns);
+	take_due(writer, now_ns);
+	for (int class = 0; class < BT_CLASS_N; class ++) {
+		while (writer->queues[class].n) {
+			int64_t wait_ns = send_first(writer, (enum bt_write_class) class, now_ns);
+
+			if (wait_ns) {
+				int64_t at_ns = wait_ns == INT64_MAX ? INT64_MAX : now_ns + wait_ns;
+
+				next_ns = at_ns < next_ns ? at_ns : next_ns;
+				break;
+			}
+		}
+	}
+	next_ns = writer->later_ns < next_ns ? writer->later_ns : next_ns;
+	int64_t until_ns = bt_load_relaxed(&writer->said_until_ns);
+	next_ns = now_ns < until_ns && until_ns < next_ns ? until_ns : next_ns;
+	set_timer(writer, now_ns, next_ns);
+	show_gauges(writer);
+}
+
+/* ---- paths and answers ---- */
+
+struct bt_str bt_write_path(struct bt_writer *writer, const char *prefix, struct bt_str namespace_,
+	const char *resource, struct bt_str name, const char *part)
+{
+	struct bt_buf *path = &writer->path;
+
+	bt_buf_clear(path);
+	bt_buf_text(path, prefix);
+	if (namespace_.len) {
+		bt_buf_text(path, "/namespaces/");
+		bt_escape(path, namespace_);
+	}
+	bt_buf_text(path, resource);
+	bt_escape(path, name);
+	bt_buf_text(path, part);
+	return bt_buf_view(path);
+}
+
+struct bt_str bt_write_pod_path(struct bt_writer *writer, const struct bt_pod_ref *pod, const char *part)
+{
+	return bt_write_path(writer, "/api/v1", pod->namespace_, "/pods/", pod->name, part);
+}
+
+/* That of a Status in protobuf. */
+static bool proto_message(struct bt_str body, struct bt_str *out)
+{
+	struct bt_proto_unknown envelope;
+	struct bt_proto_status status;
+	struct bt_proto_error error;
+
+	if (!bt_proto_open(body, &envelope, &error) || !bt_str_is(envelope.kind, "Status") ||
+		!bt_proto_status(envelope.raw, &status, &error)) {
+		return false;
+	}
+	*out = status.message;
+	return status.message.len;
+}
+
+struct bt_str bt_write_message(struct bt_writer *writer, const struct bt_answer *answer)
+{
+	struct bt_str key, message = answer->error;
+
+	if (!answer->status || proto_message(answer->body, &message)) {
+		return message;
+	}
+	bt_json_begin(writer->json, answer->body, &writer->scratch);
+	for (bool in = bt_json_enter_object(writer->json); in && bt_json_next_key(writer->json, &key);) {
+		if (!bt_str_is(key, "message")) {
+			bt_json_skip(writer->json);
+		} else if (bt_json_string(writer->json, &message)) {
+			return message;
+		}
+	}
+	bt_buf_clear(&writer->text);
+	bt_buf_printf(&writer->text, "the server answered %u", answer->status);
+	return bt_buf_view(&writer->text);
+}
+
+/* ---- the pipeline's side ---- */
+
+static struct bt_op *op_of_ask(
+	struct bt_writer *writer, const struct bt_op_verbs *verbs, const struct bt_ask *ask)
+{
+	struct bt_op *op = bt_op_create(writer, verbs);
+
+	op->handle = ask->handle;
+	op->number = ask->number;
+	op->pod = bt_op_copy_ref(op, &ask->pod);
+	op->other = bt_op_copy_ref(op, &ask->other);
+	op->node = bt_op_copy(op, ask->node);
+	op->extender = writer->options.extender_bind ? ask->extender : NULL;
+	return op;
+}
+
+/* What is known of the pod is asked for now: later the watch may have shown it on its node. */
+static void know_pod(struct bt_op *op)
+{
+	bt_known_get(op->writer->known, &op->pod, &op->arena, &op->known);
+	if (!op->known.pod.scheduler_name.len) {
+		op->known.pod.scheduler_name = bt_str("default-scheduler");
+	}
+}
+
+static void ask_bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct bt_writer *writer = context;
+	struct bt_op *op = op_of_ask(writer, &bt_bind_verbs, ask);
+
+	(void)pipeline;
+	know_pod(op);
+	op->prebind = bt_prebind_of(op, ask);
+	op->ahead = true;
+	bt_add_relaxed(&writer->ahead_n, 1u);
+	op->has_volumes = ask->volume_n != 0;
+	if (op->has_volumes) {
+		bt_add_relaxed(&writer->volume_n, UINT64_C(1));
+	}
+	bt_op_post(op);
+}
+
+/* Whoever lets it become few answers those that went meanwhile. */
+static bool may_ask(void *context)
+{
+	struct bt_writer *writer = context;
+	uint32_t n = bt_load_relaxed(&writer->ahead_n);
+
+	if (n >= AHEAD_MAX || n <= AHEAD_FEW) {
+		writer->full = n >= AHEAD_MAX;
+	}
+	return !writer->full;
+}
+
+static void ask_check(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct bt_writer *writer = context;
+	struct bt_op *op = op_of_ask(writer, &bt_check_verbs, ask);
+
+	(void)pipeline;
+	know_pod(op);
+	bt_op_post(op);
+}
+
+static void ask_evict(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct bt_op *op = op_of_ask(context, &bt_evict_verbs, ask);
+
+	(void)pipeline;
+	op->preemption = ask->preemption;
+	op->after_n = ask->after_n;
+	bt_op_post(op);
+}
+
+static void ask_release(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	struct bt_op *op = op_of_ask(context, &bt_release_verbs, ask);
+
+	(void)pipeline;
+	op->deletes = ask->deletes;
+	bt_op_post(op);
+}
+
+struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer)
+{
+	return (struct bt_pipeline_binder){.bind = ask_bind,
+		.evict = ask_evict,
+		.check = ask_check,
+		.release = ask_release,
+		.has_room = may_ask,
+		.context = writer};
+}
+
+/* May bindings be waiting for such news: of claims, volumes and CSINodes, and that a node has gone? */
+static bool is_awaited(enum bt_parcel_kind what, enum bt_kind kind)
+{
+	return kind == BT_KIND_PERSISTENT_VOLUME_CLAIM || kind == BT_KIND_PERSISTENT_VOLUME ||
+	       kind == BT_KIND_CSI_NODE || (kind == BT_KIND_NODE && what == BT_PARCEL_DELETE);
+}
+
+/* A PersistentVolume has no namespace, and of a node and its CSINode there is the node's name alone. */
+static void hear_of_volume(struct bt_writer *writer, const struct bt_object *object)
+{
+	const struct bt_meta_object *meta = &object->meta;
+
+	if (bt_load_relaxed(&writer->volume_n)) {
+		struct bt_op *op = bt_op_create(writer, &bt_shown_verbs);
+
+		if (object->kind == BT_KIND_NODE || object->kind == BT_KIND_CSI_NODE) {
+			op->node = bt_op_copy(op, meta->name);
+		} else {
+			op->pod = bt_op_copy_ref(
+				op, &(struct bt_pod_ref){meta->namespace_, meta->name, meta->uid});
+		}
+		bt_op_post(op);
+	}
+}
+
+static void hear(void *context, enum bt_parcel_kind what, const struct bt_object *object)
+{
+	struct bt_writer *writer = context;
+
+	if (what != BT_PARCEL_SYNCED && is_awaited(what, object->kind)) {
+		hear_of_volume(writer, object);
+	}
+	if (what == BT_PARCEL_SYNCED || object->kind != BT_KIND_POD) {
+		return;
+	}
+	bool news = bt_known_show(writer->known, what, object);
+	if (news && writer->options.dry) {
+		struct bt_op *op = bt_op_create(writer, &bt_seen_verbs);
+		const struct bt_meta_object *meta = &object->meta;
+
+		op->pod = bt_op_copy_ref(op, &(struct bt_pod_ref){meta->namespace_, meta->name, meta->uid});
+		op->node = what == BT_PARCEL_DELETE ? (struct bt_str){0}
+						    : bt_op_copy(op, object->pod.spec.node_name);
+		bt_op_post(op);
+	}
+}
+
+struct bt_watch_listener bt_writer_listener(struct bt_writer *writer)
+{
+	return (struct bt_watch_listener){.event = hear, .context = writer};
+}
+
+void bt_writer_attach(struct bt_writer *writer, struct bt_pipeline *pipeline)
+{
+	writer->pipeline = pipeline;
+}
+
+/* ---- its life ---- */
+
+static void settle(struct bt_writer_options *options)
+{
+	options->qps = options->qps == 0 ? QPS : options->qps;
+	options->burst = options->burst ? options->burst : BURST;
+	options->connections = options->connections ? options->connections : CONNECTIONS;
+	options->in_flight = options->in_flight ? options->in_flight : IN_FLIGHT;
+	options->reports = options->reports ? options->reports : REPORTS;
+	options->events = options->events ? options->events : EVENTS;
+	options->bind_timeout_ns = options->bind_timeout_ns ? options->bind_timeout_ns : 30 * BT_WRITE_S;
+	options->volume_timeout_ns =
+		options->volume_timeout_ns ? options->volume_timeout_ns : 600 * BT_WRITE_S;
+	options->device_timeout_ns =
+		options->device_timeout_ns ? options->device_timeout_ns : 600 * BT_WRITE_S;
+	if (!options->wall.now_ns) {
+		options->wall = bt_clock_real();
+	}
+}
+
+static char *host_name(const char *given)
+{
+	char name[256] = "";
+
+	if (!given && gethostname(name, sizeof(name) - 1)) {
+		name[0] = 0;
+	}
+	given = given ? given : name;
+	return bt_mem_copy(given, strlen(given));
+}
+
+struct bt_writer *bt_writer_create(const struct bt_writer_options *options, struct bt_buf *out_error)
+{
+	struct bt_writer *writer = bt_mem_zalloc(1, sizeof(*writer));
+	int64_t now_ns;
+
+	writer->options = *options;
+	settle(&writer->options);
+	writer->later_ns = writer->timer_ns = INT64_MAX;
+	writer->said_until_ns = INT64_MAX;
+	writer->window = writer->options.in_flight < FEW ? writer->options.in_flight : FEW;
+	now_ns = bt_write_now(writer);
+	writer->way_since_ns = now_ns;
+	writer->way_ns = writer->next_way_ns = INT64_MAX / 2;
+	writer->hold_ns = now_ns;
+	writer->slowed_ns = now_ns - SLOW_DOWN_NS;
+	bt_throttle_init(&writer->throttle, writer->options.qps, writer->options.burst, now_ns);
+	bt_throttle_init(&writer->event_throttle, writer->options.qps, writer->options.burst, now_ns);
+	bt_park_init(&writer->over);
+	writer->http = bt_http_create(&(struct bt_http_options){.access = options->access,
+					      .name = "writer",
+					      .rest_ns = REST_NS,
+					      .connections = writer->options.connections},
+		out_error);
+	if (!writer->http) {
+		bt_mem_free(writer);
+		return NULL;
+	}
+	writer->host = host_name(options->host);
+	writer->known = bt_known_create();
+	writer->device_waits = bt_device_waits_create();
+	writer->json = bt_json_create();
+	writer->events = bt_events_create(writer);
+	writer->statuses = bt_statuses_create();
+	writer->shadow = bt_shadow_create(writer);
+	return writer;
+}
+
+static void give_up(struct bt_op *op)
+{
+	for (struct bt_op *next; op; op = next) {
+		next = op->next;
+		op->verbs->given_up(op->writer, op, false);
+		bt_op_end(op);
+	}
+}
+
+void bt_writer_destroy(struct bt_writer *writer)
+{
+	bt_store_relaxed(&writer->ending, true);
+	bt_http_destroy(writer->http);
+	give_up(take_inbox(writer));
+	for (int class = 0; class < BT_CLASS_N; class ++) {
+		give_up(writer->queues[class].first);
+	}
+	give_up(writer->later);
+	bt_evict_end(writer);
+	bt_shadow_destroy(writer, writer->shadow);
+	bt_events_destroy(writer->events);
+	bt_statuses_destroy(writer, writer->statuses);
+	BT_INVARIANT(bt_load_relaxed(&writer->open_n) == 0);
+	bt_known_destroy(writer->known);
+	bt_device_waits_destroy(writer->device_waits);
+	bt_json_destroy(writer->json);
+	bt_map_fini(&writer->bindings);
+	bt_api_calls_fini(&writer->calls);
+	bt_arena_fini(&writer->scratch);
+	bt_buf_fini(&writer->path);
+	bt_buf_fini(&writer->body);
+	bt_buf_fini(&writer->text);
+	bt_mem_free(writer->host);
+	bt_mem_free(writer);
+}
+
+void bt_writer_wind_up(struct bt_writer *writer, int64_t said_ns)
+{
+	bt_store_relaxed(&writer->said_until_ns, bt_write_now(writer) + said_ns);
+	bt_http_after(writer->http, 0, wake, writer);
+}
+
+bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns)
+{
+	int64_t end_ns = bt_clock_monotonic_ns() + limit_ns;
+
+	while (bt_load_acquire(&writer->open_n)) {
+		uint32_t key = bt_park_prepare(&writer->over);
+		int64_t left_ns = end_ns - bt_clock_monotonic_ns();
+
+		if (!bt_load_acquire(&writer->open_n)) {
+			break;
+		}
+		if (left_ns <= 0 || !bt_park_wait(&writer->over, key, left_ns)) {
+			return !bt_load_acquire(&writer->open_n);
+		}
+	}
+	return true;
+}
+
+void bt_writer_each_device_wait(const struct bt_writer *writer,
+	void (*call)(void *context, const struct bt_device_series *series), void *context)
+{
+	bt_device_waits_each(writer->device_waits, call, context);
+}
+
+struct bt_writer_counts bt_writer_counts(const struct bt_writer *writer)
+{
+	return (struct bt_writer_counts){
+#define X(name, words) .name = bt_load_relaxed(&writer->counts.name),
+		BT_WRITER_COUNTS(X)
+#undef X
+			.in_flight = bt_load_relaxed(&writer->counts.in_flight),
+		.waiting = bt_load_relaxed(&writer->counts.waiting),
+	};
+}
+
+/* ---- what goes wrong ---- */
+
+void bt_write_complain(
+	struct bt_log_limit *limit, const char *what, const struct bt_pod_ref *pod, struct bt_str why)
+{
+	uint64_t held_n;
+
+	if (bt_log_due(limit, bt_clock_monotonic_ns(), SAY_NS, &held_n)) {
+		bt_log(BT_LOG_ERROR, 0, what,
+			bt_log_fields(bt_log_pod(pod->namespace_, pod->name), bt_log_str("err", why),
+				bt_log_int("others", (int64_t)held_n)));
+	}
+}

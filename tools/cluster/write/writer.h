@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Stage 7 on a cluster: carries decisions to the API server. Bindings over several connections, within QPS
+ * and burst and a number in flight; what volumes and claims need is written before; victims are deleted;
+ * conditions, nominations and events follow, events last and budgeted. Every binding is answered to the
+ * pipeline exactly once; lost responses by asking, or by what the watch shows.
+ *
+ * All of it is a state machine on the thread of an HTTP client. Pipeline threads hand over requests and never
+ * wait: bindings and evictions that are not answered are bounded by the pipeline (limits.bindings), and of
+ * bindings a few hundred wait for their turn (the binder's has_room); what is to be said about refused pods
+ * is bounded by the writer, which forgets the newest when there is too much.
+ *
+ * Source: kube-scheduler's schedule_one.go, plugins defaultbinder, volumebinding and dynamicresources,
+ * framework/preemption/executor.go, backend/api_dispatcher, v1.36.3; client-go's tools/events, v0.36.3.
+ */
+#pragma once
+
+#include "engine/base/clock.h"
+#include "engine/flow/pipeline/pipeline.h"
+#include "tools/cluster/net/http.h"
+#include "tools/cluster/watch/watch.h"
+#include "tools/cluster/write/device_waits.h"
+
+struct bt_writer;
+
+struct bt_writer_options {
+	struct bt_access *access;
+	/* Of all writes but events, and of events; as clientConnection has them. qps 0: 50, < 0: no limit;
+	 * burst 0: 100. */
+	float qps;
+	uint32_t burst;
+	uint32_t connections; /* 0: 4 */
+	uint32_t in_flight;   /* writes at a time, at most; 0: 256. There are 32, and more over a long way */
+	/* Cycles of which something is to be said, 0: 16384; and events that wait to be written, of some 200
+	 * bytes, 0: 65536. Full: the new one is dropped. */
+	uint32_t reports, events;
+	bool json;		 /* clientConnection.contentType is JSON; else protobuf where it is smaller */
+	const char *host;	 /* for reportingInstance; NULL: this machine's name */
+	bool preempts_in_turn;	 /* the gate SchedulerAsyncPreemption is off */
+	int64_t bind_timeout_ns; /* a binding is tried for so long; 0: 30 s. The pipeline's limit */
+	int64_t volume_timeout_ns; /* VolumeBinding's bindTimeoutSeconds; 0: 600 s */
+	int64_t device_timeout_ns; /* DynamicResources' bindingTimeout; 0: 600 s */
+	/*
+	 * Shadow mode: nothing is written. A binding is answered when the watch shows where another scheduler
+	 * has put the pod: bound when that is the same node, failed a moment later else.
+	 */
+	bool dry;
+	/* May something be written now? Asked right before each write, for leadership (I8). NULL: always.
+	 * Context: the writer's thread. */
+	bool (*may_write)(void *context);
+	void *context;
+	/* Has an extender bind a pod, and is answered once, by done, on any thread; error is empty when it is
+	 * bound. NULL: extenders bind nothing. */
+	void (*extender_bind)(void *extender_context, const struct bt_extender_config *extender,
+		const struct bt_pod_ref *pod, struct bt_str node,
+		void (*done)(void *context, enum bt_extender_end end, struct bt_str error), void *context);
+	void *extender_context;
+	struct bt_clock wall, steady; /* for tests; now_ns == NULL: the machine's */
+};
+
+/* Returns: NULL with the reason in out_error. Owns: bt_writer_destroy. */
+struct bt_writer *bt_writer_create(const struct bt_writer_options *options, struct bt_buf *out_error);
+
+/*
+ * Ends it. Bindings that were not sent are answered as failed, those that may have had an effect as unknown.
+ * Requires: nobody calls binder, sink or listener any more; the pipeline is still there.
+ */
+void bt_writer_destroy(struct bt_writer *writer);
+
+/* What a pipeline's options need. */
+struct bt_pipeline_binder bt_writer_binder(struct bt_writer *writer);
+struct bt_pipeline_sink bt_writer_sink(struct bt_writer *writer);
+struct bt_watch_listener bt_writer_listener(struct bt_writer *writer);
+
+/* The pipeline that decides; it outlives the writer. Before any of those is called. */
+void bt_writer_attach(struct bt_writer *writer, struct bt_pipeline *pipeline);
+
+/* Begins nothing any more: of what has not been sent, bindings, evictions and claims are answered as failed;
+ * what was lost is followed; events and patches go for said_ns, and are tried once.
+ * Context: not the writer's thread. */
+void bt_writer_wind_up(struct bt_writer *writer, int64_t said_ns);
+
+/* Waits until nothing is on its way, at most limit_ns. Returns: whether that is so. Context: not the writer's
+ * thread. */
+bool bt_writer_drain(struct bt_writer *writer, int64_t limit_ns);
+
+/* What came of waiting for devices. Context: any thread. */
+void bt_writer_each_device_wait(const struct bt_writer *writer,
+	void (*call)(void *context, const struct bt_device_series *series), void *context);
+
+/* X(name, words) */
+#define BT_WRITER_COUNTS(X)                                                                                  \
+	X(bind_n, "bindings that were sent, again ones included")                                            \
+	X(extender_bind_n, "bindings that an extender was asked for")                                        \
+	X(bound_n, "bindings that have come about")                                                          \
+	X(failed_n, "bindings that have not")                                                                \
+	X(again_n, "writes that were sent again")                                                            \
+	X(conflict_n, "answers 409")                                                                         \
+	X(not_found_n, "answers 404")                                                                        \
+	X(throttled_n, "answers 429")                                                                        \
+	X(server_error_n, "answers 5xx")                                                                     \
+	X(unsent_n, "writes that did not reach the server")                                                  \
+	X(lost_n, "writes whose answer did not come")                                                        \
+	X(confirm_n, "questions about what a write came to")                                                 \
+	X(unsure_n, "bindings that were given up without knowing what they came to")                         \
+	X(evict_n, "victims that were to be deleted")                                                        \
+	X(evict_failed_n, "victims that could not be deleted")                                               \
+	X(patch_n, "status patches that were sent")                                                          \
+	X(patch_skipped_n, "status patches that a newer one replaced, or that would have changed nothing")   \
+	X(patch_failed_n, "status patches that were refused")                                                \
+	X(event_n, "events that were sent, series included")                                                 \
+	X(event_repeated_n, "events that were counted in a series")                                          \
+	X(event_dropped_n, "events that were not sent: too many, or refused")                                \
+	X(report_dropped_n, "cycles of which nothing was said: too many")                                    \
+	X(volume_n, "volumes and claims that were written for a binding")                                    \
+	X(claim_n, "resource claims that were written for a binding")                                        \
+	X(volume_failed_n, "bindings that failed for their volumes")                                         \
+	X(claim_created_n, "resource claims that were made for extended resources")                          \
+	X(claim_uncreated_n, "those that could not be made")                                                 \
+	X(fenced_n, "writes that were not made, because who is not leader writes nothing (I8)")
+
+struct bt_writer_counts {
+#define X(name, words) uint64_t name;
+	BT_WRITER_COUNTS(X)
+#undef X
+	uint32_t in_flight, waiting; /* calls that are out, and writes that are not */
+};
+
+/* Context: any thread; each number was true a moment ago. */
+struct bt_writer_counts bt_writer_counts(const struct bt_writer *writer);

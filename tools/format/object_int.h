@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The steps of reading one object, for the reader and for those who read ahead of it.
+ */
+#pragma once
+
+#include "tools/format/object.h"
+
+/* Longer words are no kinds; they are cut, which makes them unknown. */
+#define BT_WORD_MAX 128
+
+/* What an object says of itself before its body. */
+struct bt_object_header {
+	struct bt_str api_version, kind;
+	bool is_list;  /* the cursor is in front of the items */
+	bool no_items; /* a list whose items are null */
+};
+
+/* The words of a list, which its elements may leave out. */
+struct bt_list_words {
+	char api_version[BT_WORD_MAX], kind[BT_WORD_MAX];
+	bool resolved; /* they are all that there is to know: none stands behind the items */
+};
+
+/*
+ * Reads on from the start of the entered object until its kind is clear: up to the first key that says
+ * nothing about it, *out_key, when both words came first, which is how kubectl writes; otherwise past
+ * members, *out_key then being empty. In front of items it stops with is_list. Returns false on an error.
+ */
+bool bt_object_read_header(struct bt_decode *decode, struct bt_object_header *header, struct bt_str *out_key);
+
+bool bt_object_is_list_kind(struct bt_str kind);
+
+/* An element of a PodList needs no kind of its own. The header then points into words. */
+void bt_object_inherit(const struct bt_list_words *words, struct bt_object_header *header);
+
+/* Reads the rest of an object whose header has been read and whose start is known. Returns false with
+ * decode->error set; out may be half filled. */
+bool bt_object_read_body(struct bt_decode *decode, const struct bt_object_header *header,
+	struct bt_json_mark start, struct bt_str key, struct bt_object *out);

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Writing KubeSchedulerConfiguration as JSON, which YAML readers take too.
+ */
+#pragma once
+
+#include "engine/base/buf.h"
+#include "engine/flow/config/config.h"
+
+/*
+ * Appends the configuration as one line of JSON, members in byte order of their names. What is empty or zero
+ * and means the same when it is absent is left out, so that reading the text again gives an equal
+ * configuration. Context: any thread; allocates in out_text.
+ */
+void bt_config_encode(const struct bt_config *config, struct bt_buf *out_text);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Reading the scheduler's configuration.
+ */
+#include "tools/kube/config/config_file.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/cli/output.h"
+#include "tools/cli/say.h"
+#include "tools/format/input.h"
+#include "tools/kube/config/config_decode.h"
+#include "tools/kube/config/config_encode.h"
+
+/* Source: colonSeparatedMultimapStringString, v1.36.3: each gate may say whose it is, "kube:". */
+static void drop_component(const char *text, struct bt_buf *out)
+{
+	bt_buf_clear(out);
+	for (struct bt_str rest = bt_str(text); rest.len;) {
+		size_t end = bt_str_find(rest, ',', 0);
+		struct bt_str item = bt_str_sub(rest, 0, end);
+
+		bt_buf_text(out, out->len ? "," : "");
+		bt_buf_str(out, bt_str_starts(item, "kube:") ? bt_str_sub(item, 5, item.len) : item);
+		rest = bt_str_sub(rest, end < rest.len ? end + 1 : end, rest.len);
+	}
+}
+
+static const char *gate_name(const void *context, size_t ix)
+{
+	(void)context;
+	return ix < BT_GATE_N ? bt_gate_info((enum bt_gate)ix)->name : NULL;
+}
+
+/* Of hundreds of gates the nearest one is named. */
+static int say_wrong(const struct bt_invocation *invocation, struct bt_buf *error)
+{
+	static const char unknown[] = "unrecognized feature gate: ";
+
+	if (bt_str_starts(bt_buf_view(error), unknown)) {
+		const char *near = bt_name_suggest(error->ptr + strlen(unknown), gate_name, NULL);
+
+		bt_buf_printf(error,
+			near ? "; did you mean %s?" : "; kube-scheduler v1.36 has none of that name%s",
+			near ? near : "");
+	}
+	return bt_invocation_wrong(invocation->command, "--feature-gates: %s", error->ptr);
+}
+
+int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates)
+{
+	struct bt_buf error = {0}, list = {0};
+	int status = BT_EXIT_OK;
+	const char *text;
+
+	bt_gates_init(out_gates);
+	for (size_t i = 0; (text = bt_invocation_item(invocation, "feature-gates", i)) && !status; i++) {
+		drop_component(text, &list);
+		if (list.len && bt_gates_parse(out_gates, bt_buf_view(&list), &error) != BT_OK) {
+			status = say_wrong(invocation, &error);
+		}
+	}
+	bt_buf_fini(&list);
+	bt_buf_fini(&error);
+	return status;
+}
+
+static void complain(void *context, const struct bt_diagnosis *diagnosis)
+{
+	const struct bt_invocation *invocation = context;
+	struct bt_buf text = {0};
+
+	bt_diagnosis_text(diagnosis, &text);
+	bt_say("berth %s: %s\n", invocation->command->name, text.ptr);
+	bt_buf_fini(&text);
+}
+
+int bt_configuration_read(
+	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config)
+{
+	const char *path = bt_invocation_text(invocation, "config"), *command = invocation->command->name;
+	struct bt_buf error = {0};
+	struct bt_input_file file;
+	struct stat about;
+	int status = BT_EXIT_INPUT;
+
+	if (!path) {
+		bt_config_init_default(out_config, gates);
+		return BT_EXIT_OK;
+	}
+	bt_config_init(out_config, gates);
+	if (stat(path, &about) == 0 && S_ISDIR(about.st_mode)) {
+		bt_say("berth %s: %s: this is a directory; --config takes one file\n", command, path);
+		return BT_EXIT_INPUT;
+	}
+	struct bt_input *input = bt_input_create(complain, (void *)invocation);
+	if (bt_input_add(input, path) == BT_OK && bt_input_next(input, &file)) {
+		if (bt_config_load(out_config, path, file.text, &error) == BT_OK) {
+			status = BT_EXIT_OK;
+		} else {
+			bt_say("berth %s: %s\n"
+			       "Correct the file, or leave out --config for kube-scheduler's defaults.\n",
+				command, error.ptr);
+		}
+	}
+	bt_input_destroy(input);
+	bt_buf_fini(&error);
+	return status;
+}
+
+int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_config_errors *errors)
+{
+	const char *path = bt_invocation_text(invocation, "config");
+	struct bt_buf text = {0};
+
+	bt_config_errors_text(errors, &text);
+	bt_say("berth %s: %s: %s\n", invocation->command->name, path ? path : "--feature-gates",
+		text.ptr ? text.ptr : "");
+	bt_buf_fini(&text);
+	bt_config_errors_fini(errors);
+	return BT_EXIT_INPUT;
+}
+
+int bt_configuration_write(const struct bt_config *config, const char *path)
+{
+	struct bt_buf text = {0};
+
+	bt_config_encode(config, &text);
+	bt_buf_char(&text, '\n');
+	int status = bt_output_write(path, bt_buf_view(&text));
+
+	bt_buf_fini(&text);
+	return status;
+}
+
+enum bt_node_sampling bt_configuration_sampling(const char *word)
+{
+	if (strcmp(word, "upstream") == 0) {
+		return BT_SAMPLING_UPSTREAM;
+	}
+	return strcmp(word, "all") == 0 ? BT_SAMPLING_NONE : BT_SAMPLING_AS_CONFIGURED;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The scheduler's configuration that a command line asks for: --feature-gates and --config. What is wrong is
+ * said on standard error, with the remedy.
+ */
+#pragma once
+
+#include "engine/flow/config/config.h"
+#include "engine/flow/cycle/sample.h"
+#include "tools/cli/invocation.h"
+
+/* The gates of --feature-gates. Returns: enum bt_exit. */
+int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gates *out_gates);
+
+/* The configuration of --config, or the defaults. Returns: enum bt_exit.
+ * Owns: bt_config_fini, in any case. */
+int bt_configuration_read(
+	const struct bt_invocation *invocation, const struct bt_gates *gates, struct bt_config *out_config);
+
+/* Says what is wrong with a configuration that no engine takes, and frees it. Returns: BT_EXIT_INPUT. */
+int bt_configuration_refused(const struct bt_invocation *invocation, struct bt_config_errors *errors);
+
+/* Writes the configuration as it counts to a file, or to standard output when path is "-".
+ * Returns: enum bt_exit. */
+int bt_configuration_write(const struct bt_config *config, const char *path);
+
+/* What a word of --node-sampling means: all, upstream, or configured. */
+enum bt_node_sampling bt_configuration_sampling(const char *word);

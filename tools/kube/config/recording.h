@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Journals of simulations: what a run shows its engine, and what that decides, into a file that berth replay
+ * plays again. Objects are kept as JSON, the configuration with its feature gates in front.
+ */
+#pragma once
+
+#include "engine/base/atomic.h"
+#include "engine/flow/pipeline/journal.h"
+#include "tools/cli/output.h"
+
+/* All zeroes: nothing is recorded. */
+struct bt_recording {
+	struct bt_journal *journal; /* for the pipeline */
+	struct bt_output output;
+	struct bt_buf config; /* for the header */
+	_Atomic int error;    /* atomic: a number alone, relaxed; errno of what could not be written */
+};
+
+/* Opens the file. Returns: BT_OK; BT_IO with a message on standard error. */
+enum bt_status bt_recording_open(struct bt_recording *recording, const char *path, enum bt_output_way way,
+	const struct bt_config *config);
+
+/* Why nothing is written any more, as an errno; 0: all is well. Context: any thread. */
+static inline int bt_recording_error(const struct bt_recording *recording)
+{
+	return bt_load_relaxed(&recording->error);
+}
+
+/* Ends the journal, if there is one; whole: else an old file stays as it was. Returns: enum bt_exit. */
+int bt_recording_close(struct bt_recording *recording, bool whole);
+
+/* The configuration of a journal's header. Returns: BT_OK; else why not in out_error. Owns: bt_config_fini.
+ */
+enum bt_status bt_recording_config(
+	struct bt_str text, struct bt_config *out_config, struct bt_buf *out_error);

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Feeding a pipeline.
+ */
+#include "tools/kube/objects/feeder.h"
+
+#include "engine/base/mem.h"
+#include "tools/format/object.h"
+
+static enum bt_status feed(struct bt_feeder *feeder, struct bt_parcel *parcel)
+{
+	/* Counted before, so that nobody believes too early that all has been taken in. */
+	bt_add_relaxed(&feeder->fed_n, 1u);
+	enum bt_status status = bt_pipeline_feed(feeder->pipeline, feeder->source, &parcel, BT_FOREVER);
+
+	if (status != BT_OK) {
+		bt_sub_relaxed(&feeder->fed_n, 1u);
+		bt_parcel_destroy(parcel);
+	}
+	return status;
+}
+
+enum bt_status bt_feeder_hand_over(
+	struct bt_feeder *feeder, enum bt_parcel_kind kind, const struct bt_object *object)
+{
+	struct bt_parcel *parcel = bt_pipeline_parcel(feeder->pipeline, feeder->source, kind);
+
+	parcel->object = *object;
+	bt_object_own(&parcel->object, &parcel->arena);
+	if (!feeder->holds) {
+		return feed(feeder, parcel);
+	}
+	feeder->held = bt_mem_grow(feeder->held, feeder->held_n, &feeder->held_cap, sizeof(*feeder->held));
+	feeder->held[feeder->held_n++] = parcel;
+	return BT_OK;
+}
+
+bool bt_feeders_are_taken(const struct bt_feeder *feeders, uint32_t n)
+{
+	uint64_t fed_n = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		fed_n += bt_load_acquire(&feeders[i].fed_n);
+	}
+	const struct bt_pipeline_counts counts = bt_pipeline_counts(feeders[0].pipeline);
+	return counts.applied_n + counts.deleted_n + counts.stale_n >= fed_n;
+}
+
+static void finish(void *context, struct bt_engine *engine)
+{
+	bt_admission_finish(context, engine);
+}
+
+enum bt_status bt_feeder_finish_admission(struct bt_feeder *feeder, struct bt_admission *admission)
+{
+	enum bt_status status = BT_OK;
+
+	feeder->holds = true;
+	bt_pipeline_call(feeder->pipeline, finish, admission);
+	feeder->holds = false;
+	for (size_t i = 0; i < feeder->held_n; i++) {
+		enum bt_status fed = feed(feeder, feeder->held[i]);
+
+		status = status == BT_OK ? fed : status;
+	}
+	feeder->held_n = 0;
+	return status;
+}
+
+void bt_feeder_fini(struct bt_feeder *feeder)
+{
+	bt_mem_free(feeder->held);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the parts of the generator share: nodes and signatures with the facts that placing a bound pod needs.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/rng.h"
+#include "engine/model/object.h"
+#include "tools/offline/generate/generate.h"
+
+#define BT_GEN_EPOCH_S	   INT64_C(1767225600) /* the first of January 2026 */
+#define BT_GEN_NAMESPACE_N 5
+#define BT_GEN_IMAGE_N	   200
+#define BT_GEN_CLASS_N	   4
+#define BT_GEN_UID_BYTES   36
+#define BT_GEN_PORT_FIRST  30000
+#define BT_GEN_PORT_N	   32
+
+/* What is bound is counted here, so that no node gets more than it can take. */
+struct bt_gen_amount {
+	int64_t cpu_milli, memory_mib, storage_mib, gpus;
+};
+
+struct bt_gen_node {
+	struct bt_gen_amount total, free;
+	int64_t pods_free;
+	uint64_t ports_used; /* by number only: stricter than the API, which also looks at the address */
+	uint32_t zone;
+	uint8_t machine;
+	bool ssd, batch, soft_taint, unschedulable;
+};
+
+struct bt_gen_signature {
+	struct bt_object object;
+	struct bt_gen_amount request;
+	struct bt_str name; /* "app-17" */
+	double weight;
+	uint64_t ports;
+	uint32_t machines;	/* bit m: may run on machine type m */
+	int64_t zone, not_zone; /* -1: any */
+	bool ssd, tolerates_batch, pending_only;
+};
+
+struct bt_gen {
+	struct bt_generate_options options;
+	struct bt_arena arena;
+	struct bt_gen_node *nodes;
+	struct bt_gen_signature *signatures;
+	uint32_t *draw; /* signatures in proportion to their weights */
+	uint32_t draw_n;
+	double gpus_left;    /* what signatures may still ask for */
+	double bound_chance; /* of a pod that may be bound, so that the share of all is what was asked for */
+};
+
+extern const struct bt_str bt_gen_namespaces[BT_GEN_NAMESPACE_N];
+extern const struct bt_gen_class {
+	const char *name;
+	int32_t value;
+} bt_gen_classes[BT_GEN_CLASS_N];
+
+static inline bool bt_gen_has(const struct bt_gen *gen, enum bt_generate_profile profile)
+{
+	return (gen->options.profiles & (uint32_t)profile) != 0;
+}
+
+/* Whether something with a chance of that many in a thousand happens. */
+static inline bool bt_gen_chance(struct bt_rng *rng, uint32_t per_mille)
+{
+	return bt_rng_below(rng, 1000) < per_mille;
+}
+
+/* Writes a UID made of a kind and a number: the same for the same input, different for different ones. */
+void bt_gen_uid(char out_uid[BT_GEN_UID_BYTES], enum bt_kind kind, uint64_t ix);
+
+void bt_gen_nodes_init(struct bt_gen *gen);
+uint32_t bt_gen_machine_n(void);
+const char *bt_gen_machine_name(uint32_t machine);
+/* The node's object, in the scratch arena. */
+void bt_gen_node_object(
+	const struct bt_gen *gen, uint32_t ix, struct bt_arena *scratch, struct bt_object *out_object);
+struct bt_str bt_gen_zone_name(struct bt_arena *arena, uint32_t zone);
+
+/* Needs the nodes, whose capacity sizes the requests. */
+void bt_gen_signatures_init(struct bt_gen *gen);
+
+/* Finds a node for one more pod of the signature and takes its resources; returns its index or UINT32_MAX. */
+uint32_t bt_gen_place(struct bt_gen *gen, const struct bt_gen_signature *signature, struct bt_rng *rng);

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * berth quality: the same pods placed by looking at every node and at a sample, by least and by most
+ * allocated, and what came of each.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/clock.h"
+#include "engine/base/mem.h"
+#include "tools/cli/emit.h"
+#include "tools/cli/entry.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cli/say.h"
+#include "tools/cli/terminal.h"
+#include "tools/format/object.h"
+#include "tools/offline/generate/generate.h"
+#include "tools/offline/quality/measure.h"
+#include "tools/kube/config/config_file.h"
+#include "tools/offline/simulate/drive.h"
+#include "tools/offline/simulate/load.h"
+
+#define SCHEMA	 "berth.quality/v1"
+#define POLICIES 4
+
+/* A way of placing pods. */
+struct policy {
+	const char *scoring; /* NodeResourcesFit's scoringStrategy */
+	bool samples;
+};
+
+static const struct policy policies[POLICIES] = {
+	{"LeastAllocated", false},
+	{"LeastAllocated", true},
+	{"MostAllocated", false},
+	{"MostAllocated", true},
+};
+
+/* What becomes of the pods under a policy. */
+struct trial {
+	struct bt_config config;
+	struct bt_pipeline *pipeline;
+	struct bt_complaints complaints;
+	struct bt_intake intake;
+	struct bt_load load;
+	struct bt_run run;
+	struct bt_quality quality;
+	double decide_s;
+};
+
+struct comparison {
+	struct bt_invocation *invocation;
+	struct trial trials[POLICIES];
+	struct bt_mean_pod mean;
+	struct bt_progress progress;
+	struct bt_buf source;
+	bool quiet;
+};
+
+static const char *option(const struct comparison *c, const char *name)
+{
+	return bt_invocation_text(c->invocation, name);
+}
+
+/* ---- what decides ---- */
+
+/* Has every profile score by the policy, and sample as asked. */
+static void apply_policy(struct bt_config *config, const struct policy *policy, int32_t percentage)
+{
+	config->percentage_of_nodes_to_score = (struct bt_config_int){percentage, true};
+	for (uint32_t p = 0; p < config->profile_n; p++) {
+		struct bt_profile_config *profile = &config->profiles[p];
+
+		profile->percentage_of_nodes_to_score = (struct bt_config_int){percentage, true};
+		for (uint32_t i = 0; i < profile->arg_n; i++) {
+			if (profile->args[i].kind == BT_ARGS_NODE_RESOURCES_FIT) {
+				profile->args[i].fit.strategy.type = bt_str(policy->scoring);
+				profile->args[i].fit.strategy.ratio_set = false;
+			}
+		}
+	}
+}
+
+static int make_pipeline(struct comparison *c, struct trial *trial, const struct policy *policy)
+{
+	const struct bt_pipeline_options options = {
+		.limits = bt_limits_default(),
+		.engine = {.seed = bt_invocation_number(c->invocation, "seed"),
+			.clock = bt_clock_virtual(&trial->run.now_ns),
+			.sampling = policy->samples ? BT_SAMPLING_UPSTREAM : BT_SAMPLING_NONE,
+			.groups_by_events = true,
+			.evictor = bt_run_evictor(&trial->run)},
+		.conductor = bt_run_conductor(&trial->run),
+		.sink = bt_run_sink(&trial->run),
+	};
+	struct bt_config_errors errors = {0};
+	struct bt_gates gates;
+	int status = bt_configuration_gates(c->invocation, &gates);
+
+	if (status == BT_EXIT_OK) {
+		status = bt_configuration_read(c->invocation, &gates, &trial->config);
+	}
+	if (status != BT_EXIT_OK) {
+		return status;
+	}
+	if (trial->config.extender_n && policy == policies) { /* once */
+		bt_say("berth quality: %s: extenders are not asked, and pods are placed as if they had no "
+		       "objections and no preferences\n",
+			option(c, "config"));
+	}
+	apply_policy(&trial->config, policy, (int32_t)bt_invocation_number(c->invocation, "percentage"));
+	trial->pipeline = bt_pipeline_create(&trial->config, &options, &errors);
+	if (!trial->pipeline) {
+		return bt_configuration_refused(c->invocation, &errors);
+	}
+	bt_config_errors_fini(&errors);
+	return BT_EXIT_OK;
+}
+
+static int make_trial(struct comparison *c, struct trial *trial, const struct policy *policy)
+{
+	int status = make_pipeline(c, trial, policy);
+
+	if (status != BT_EXIT_OK) {
+		return status;
+	}
+	trial->run.pipeline = trial->pipeline;
+	trial->run.engine = bt_pipeline_engine(trial->pipeline);
+	trial->run.intake = &trial->intake;
+	trial->intake = (struct bt_intake){.complaints = &trial->complaints};
+	trial->load = (struct bt_load){.pipeline = trial->pipeline,
+		.intake = &trial->intake,
+		.complaints = &trial->complaints,
+		.expand = !bt_invocation_has(c->invocation, "no-expand")};
+	bt_load_init(&trial->load);
+	return BT_EXIT_OK;
+}
+
+static int make_trials(struct comparison *c)
+{
+	int status = BT_EXIT_OK;
+
+	for (int i = 0; i < POLICIES && status == BT_EXIT_OK; i++) {
+		/* What is wrong with the input is said once. */
+		c->trials[i].complaints = (struct bt_complaints){.command = c->invocation->command->name,
+			.quiet = c->quiet || i > 0,
+			.strict = bt_invocation_has(c->invocation, "strict")};
+		status = make_trial(c, &c->trials[i], &policies[i]);
+	}
+	return status;
+}
+
+/* ---- input ---- */
+
+static bool goes_on(const struct comparison *c)
+{
+	return !c->trials[0].complaints.stop && !bt_interrupt_pending();
+}
+
+/* Every engine gets the object. */
+static bool take(void *context, const struct bt_object *object)
+{
+	struct comparison *c = context;
+
+	for (int i = 0; i < POLICIES; i++) {
+		struct bt_object copy = *object;
+
+		bt_load_object(&c->trials[i].load, &copy);
+	}
+	return goes_on(c);
+}
+
+static void take_default(struct comparison *c)
+{
+	struct bt_generate_options options = bt_generate_defaults();
+
+	options.seed = bt_invocation_number(c->invocation, "seed");
+	bt_buf_printf(&c->source, "made by berth: %u nodes, %llu pods, %u signatures; give it files with -f",
+		options.node_n, (unsigned long long)options.pod_n, options.signature_n);
+	bt_generate(&options, take, c);
+}
+
+static void add_path(struct comparison *c, struct bt_object_reader *reader, const char *path)
+{
+	bt_object_reader_add_path(reader, path);
+	bt_buf_printf(
+		&c->source, "%s%s", c->source.len ? ", " : "", strcmp(path, "-") ? path : "standard input");
+}
+
+/* Returns: false when there is nothing usable. */
+static bool take_paths(struct comparison *c)
+{
+	struct bt_object_reader *reader =
+		bt_object_reader_create(bt_complaints_hear, &c->trials[0].complaints);
+	const struct bt_object *object;
+	const char *path;
+
+	for (size_t i = 0; (path = bt_invocation_item(c->invocation, "filename", i)); i++) {
+		add_path(c, reader, path);
+	}
+	for (size_t i = 0; i < c->invocation->operand_n; i++) {
+		add_path(c, reader, c->invocation->operands[i]);
+	}
+	while (goes_on(c) && (object = bt_object_reader_next(reader)) && take(c, object)) {
+	}
+	const struct bt_object_counts counts = bt_object_reader_counts(reader);
+	bt_object_reader_destroy(reader);
+	if (!counts.objects && goes_on(c)) {
+		bt_complaints_no_objects(c->invocation);
+	} else if (counts.unreadable && goes_on(c)) {
+		bt_complaints_unreadable(c->invocation);
+	}
+	return counts.objects && !counts.unreadable && goes_on(c);
+}
+
+static int load(struct comparison *c)
+{
+	bool usable = true;
+
+	if (c->invocation->operand_n || bt_invocation_item(c->invocation, "filename", 0)) {
+		usable = take_paths(c);
+	} else {
+		take_default(c);
+	}
+	for (int i = 0; i < POLICIES && usable; i++) {
+		bt_load_finish(&c->trials[i].load);
+		bt_intake_end(&c->trials[i].intake, c->trials[i].run.engine);
+	}
+	bt_complaints_end(&c->trials[0].complaints);
+	if (bt_interrupt_pending()) {
+		return BT_EXIT_INTERRUPTED;
+	}
+	if (!usable || c->trials[0].complaints.stop) {
+		return BT_EXIT_INPUT;
+	}
+	bt_load_warn(&c->trials[0].load);
+	if (c->trials[0].intake.counts.nodes == 0) {
+		bt_say("berth quality: the input holds no nodes; give it the cluster's nodes as well\n");
+		return BT_EXIT_INPUT;
+	}
+	return BT_EXIT_OK;
+}
+
+/* ---- deciding ---- */
+
+/* Runs until nothing happens any more, and measures. */
+static void decide(struct comparison *c, struct trial *trial)
+{
+	struct bt_run *run = &trial->run;
+	int64_t begin_ns = bt_clock_monotonic_ns();
+
+	run->now_ns = trial->load.latest_ns < BT_MOMENT_MAX ? trial->load.latest_ns : BT_MOMENT_MAX;
+	run->until_ns = INT64_MAX;
+	run->graces = &trial->intake.graces;
+	bt_run_expect_ends(run, &trial->intake);
+	bt_drive(&(struct bt_drive){.run = run, .progress = &c->progress});
+	trial->decide_s = (double)(bt_clock_monotonic_ns() - begin_ns) / 1e9;
+	bt_quality_measure(run->engine, &c->mean, &trial->config.gates, &trial->quality);
+}
+
+static void decide_all(struct comparison *c)
+{
+	c->mean = bt_quality_mean_pod(c->trials[0].run.engine);
+	for (int i = 0; i < POLICIES && !bt_interrupt_pending(); i++) {
+		bt_progress_begin(&c->progress, "placing pods", c->trials[i].intake.counts.pending, c->quiet);
+		decide(c, &c->trials[i]);
+		bt_progress_end(&c->progress);
+	}
+}
+
+/* ---- report ---- */
+
+static void add_percent(struct bt_emit *emit, const char *key, double share, const char *label)
+{
+	bt_emit_real(emit, key, 100 * share, 2);
+	bt_emit_label(emit, label);
+}
+
+static void add_real(struct bt_emit *emit, const char *key, double value, const char *label)
+{
+	bt_emit_real(emit, key, value, 2);
+	bt_emit_label(emit, label);
+}
+
+static void add_row(struct bt_emit *emit, const struct policy *policy, const struct trial *trial)
+{
+	const struct bt_quality *q = &trial->quality;
+
+	bt_emit_begin_object(emit, NULL);
+	bt_emit_text(emit, "scoring", policy->scoring);
+	bt_emit_text(emit, "looked_at", policy->samples ? "a sample" : "every node");
+	bt_emit_label(emit, "looked at");
+	bt_emit_count(emit, "unplaced", "unplaced", q->unplaced_n);
+	add_percent(emit, "unplaced_percent", q->pod_n ? (double)q->unplaced_n / (double)q->pod_n : 0,
+		"% of pods");
+	bt_emit_count(emit, "nodes_used", "nodes used", q->used_node_n);
+	add_percent(emit, "cpu_used_percent", q->cpu_used, "cpu used %");
+	add_percent(emit, "memory_used_percent", q->memory_used, "memory used %");
+	add_percent(emit, "cpu_stranded_percent", q->cpu_stranded, "cpu stranded %");
+	add_percent(emit, "memory_stranded_percent", q->memory_stranded, "memory stranded %");
+	bt_emit_count(emit, "room", "room for", q->room_n);
+	bt_emit_count(emit, "spread_violated", "spread violated", q->spread_violated_n);
+	add_real(emit, "skew_excess", q->skew_excess, "skew too high by");
+	bt_emit_count(emit, "evicted", "evicted", trial->run.tally.evicted_n);
+	add_real(emit, "decide_s", trial->decide_s, "s");
+	bt_emit_end(emit);
+}
+
+static int report(const struct comparison *c)
+{
+	const struct trial *first = &c->trials[0];
+	struct bt_emit *emit = bt_emit_create();
+	struct bt_output output;
+
+	bt_emit_text(emit, "schema", SCHEMA);
+	bt_emit_hide(emit);
+	bt_emit_str(emit, "source", bt_buf_view(&c->source));
+	bt_emit_int(emit, "seed", (int64_t)bt_invocation_number(c->invocation, "seed"));
+	bt_emit_int(emit, "percentage", (int64_t)bt_invocation_number(c->invocation, "percentage"));
+	bt_emit_label(emit, "sample: percentage of nodes, 0 as kube-scheduler adapts it");
+	bt_emit_count(emit, "nodes", "nodes", first->quality.node_n);
+	bt_emit_count(emit, "pods_scheduled_before", "pods on nodes before", first->intake.counts.scheduled);
+	bt_emit_count(emit, "pods_pending", "pods to place", first->intake.counts.pending);
+	bt_emit_count(emit, "spread_constraints", "spread constraints", first->quality.spread_n);
+	add_real(emit, "mean_cpu", c->mean.milli_cpu / 1000, "average pod: cores");
+	add_real(emit, "mean_memory_gib", c->mean.memory_bytes / (double)(1 << 30), "average pod: GiB");
+	bt_emit_begin_array(emit, "policies");
+	for (int i = 0; i < POLICIES; i++) {
+		add_row(emit, &policies[i], &c->trials[i]);
+	}
+	bt_emit_end(emit);
+	bt_output_open_standard(false, &output);
+	bool color = bt_terminal_color(option(c, "color"), STDOUT_FILENO);
+
+	bt_emit_write(emit, bt_emit_format_of(option(c, "output")), color, &output);
+	int status = bt_output_close(&output);
+	bt_emit_destroy(emit);
+	return status;
+}
+
+static void end(struct comparison *c)
+{
+	for (int i = 0; i < POLICIES; i++) {
+		struct trial *trial = &c->trials[i];
+
+		bt_run_fini(&trial->run);
+		bt_load_fini(&trial->load);
+		bt_intake_fini(&trial->intake);
+		bt_pipeline_destroy(trial->pipeline);
+		bt_config_fini(&trial->config);
+	}
+	bt_buf_fini(&c->source);
+}
+
+int bt_cmd_quality(struct bt_invocation *invocation)
+{
+	struct comparison c = {.invocation = invocation, .quiet = bt_invocation_has(invocation, "quiet")};
+	int status = make_trials(&c);
+
+	if (status == BT_EXIT_OK) {
+		status = load(&c);
+	}
+	if (status == BT_EXIT_OK) {
+		decide_all(&c);
+		status = bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : report(&c);
+	}
+	end(&c);
+	return status;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The log of calls to the API server.
+ */
+#include "tools/offline/simulate/api_log.h"
+
+#include "engine/base/mem.h"
+#include "tools/kube/report/api_call.h"
+#include "tools/kube/report/pod_status.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+struct bt_api_log_pod {
+	struct bt_pod_status status;
+	int64_t generation;
+};
+
+static struct bt_api_log_pod *status_of(struct bt_api_log *log, uint32_t pod_ix)
+{
+	while (pod_ix >= log->pod_n) {
+		size_t old = log->pod_n;
+
+		log->pods = bt_mem_grow(log->pods, old, &log->pod_n, sizeof(*log->pods));
+		memset(log->pods + old, 0, (log->pod_n - old) * sizeof(*log->pods));
+	}
+	return &log->pods[pod_ix];
+}
+
+static struct bt_str node_name(const struct bt_api_log *log, uint32_t node_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(log->engine);
+
+	return node_ix == BT_NO_NODE
+		       ? (struct bt_str){.len = 0}
+		       : bt_intern_str(cache->dictionary->intern, cache->view.snapshot->nodes[node_ix].name);
+}
+
+static struct bt_api_pod api_pod(struct bt_api_log *log, uint32_t pod_ix, struct bt_str nominated)
+{
+	const struct bt_cache *cache = bt_engine_cache(log->engine);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_api_log_pod *known = status_of(log, pod_ix);
+	struct bt_api_pod out = {
+		.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
+		.name = bt_intern_str(intern, pod->name),
+		.scheduler_name = bt_intern_str(intern, pod->signature->scheduler_name),
+		.conditions = known->status.conditions,
+		.condition_n = (uint32_t)known->status.n,
+		.generation = known->generation,
+		.nominated_node_name = nominated,
+	};
+
+	if (pod->uid != BT_NAME_NONE) {
+		out.uid = bt_intern_str(intern, pod->uid);
+	}
+	return out;
+}
+
+void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_object *pod)
+{
+	struct bt_api_log_pod *known = status_of(log, pod_ix);
+
+	known->generation = pod->meta.generation;
+	bt_pod_status_take(&known->status, pod);
+}
+
+/* No two calls share a time, because events are named by it. */
+static void write_calls(struct bt_api_log *log)
+{
+	for (size_t i = 0; i < log->calls.n; i++) {
+		bt_buf_clear(&log->line);
+		bt_api_call_write(&log->calls.items[i], *log->now_ns + (int64_t)log->call_n++, &log->line);
+		bt_output_add(log->output, log->line.ptr, log->line.len);
+	}
+}
+
+static void write_cycle(struct bt_api_log *log, struct bt_api_cycle *cycle)
+{
+	cycle->host = bt_str(BT_API_LOG_HOST);
+	cycle->now_s = *log->now_ns / NS_PER_S;
+	cycle->preempts_in_turn = log->preempts_in_turn;
+	bt_api_calls_of(cycle, &log->calls);
+	write_calls(log);
+}
+
+/* Enters a pod among those of whom the cycle's calls speak. */
+static uint32_t cast_pod(struct bt_api_log *log, uint32_t pod_ix, struct bt_str nominated)
+{
+	log->cast = bt_mem_grow(log->cast, log->cast_n, &log->cast_cap, sizeof(*log->cast));
+	log->cast_ixs = bt_mem_grow(log->cast_ixs, log->cast_n, &log->cast_ix_cap, sizeof(*log->cast_ixs));
+	log->cast[log->cast_n] = api_pod(log, pod_ix, nominated);
+	log->cast_ixs[log->cast_n] = pod_ix;
+	return log->cast_n++;
+}
+
+static void keep_conditions(struct bt_api_log *log)
+{
+	for (size_t i = 0; i < log->calls.n; i++) {
+		const struct bt_api_call *call = &log->calls.items[i];
+
+		if (call->verb == BT_API_PATCH_STATUS && call->status.has_condition) {
+			bt_pod_status_patch(
+				&status_of(log, log->cast_ixs[call->pod - log->cast])->status, &call->status);
+		}
+	}
+}
+
+void bt_api_log_begin(struct bt_api_log *log)
+{
+	const struct bt_ledger *ledger = bt_engine_cache(log->engine)->ledger;
+
+	for (uint32_t i = 0; i < bt_ledger_pod_end(ledger); i++) {
+		const struct bt_pod *pod = bt_ledger_pod(ledger, i);
+
+		if (pod->state == BT_POD_QUEUED && pod->gates != BT_NAME_NONE) {
+			log->cast_n = 0;
+			cast_pod(log, i, (struct bt_str){.len = 0});
+			struct bt_api_cycle cycle = {.pod = log->cast, .end = BT_CYCLE_GATED};
+			write_cycle(log, &cycle);
+			keep_conditions(log);
+		}
+	}
+}
+
+void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *object)
+{
+	const struct bt_api_pod pod = {
+		.namespace_ = object->meta.namespace_,
+		.name = object->meta.name,
+		.uid = object->meta.uid,
+		.scheduler_name = object->spec.scheduler_name,
+	};
+	struct bt_api_cycle cycle = {.pod = &pod, .end = BT_CYCLE_DELETING};
+
+	write_cycle(log, &cycle);
+}
+
+/* The pod itself, then who leaves for it, then who is no longer promised its node. */
+static void cast_all(struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated)
+{
+	const struct bt_intern *intern = bt_engine_cache(log->engine)->dictionary->intern;
+
+	log->cast_n = 0;
+	cast_pod(log, decision->pod_ix, bt_intern_str(intern, nominated));
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		cast_pod(log, decision->victims[i].pod_ix, (struct bt_str){.len = 0});
+	}
+	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
+		cast_pod(log, decision->unpromised[i], node_name(log, decision->nominated_ix));
+	}
+}
+
+static void point_at_others(
+	struct bt_api_log *log, const struct bt_decision *decision, struct bt_api_cycle *cycle)
+{
+	uint32_t first = 1 + decision->victim_n;
+
+	for (uint32_t i = 0; i < decision->victim_n; i++) {
+		log->victims = bt_mem_grow(log->victims, i, &log->victim_cap, sizeof(*log->victims));
+		log->victims[i] = (struct bt_api_victim){.pod = &log->cast[1 + i],
+			.terminating = !bt_evicted_take(&log->evicted, decision->victims[i].pod_ix)};
+	}
+	for (uint32_t i = 0; i < decision->unpromised_n; i++) {
+		log->unpromised =
+			bt_mem_grow(log->unpromised, i, &log->unpromised_cap, sizeof(*log->unpromised));
+		log->unpromised[i] = &log->cast[first + i];
+	}
+	cycle->victims = log->victims;
+	cycle->victim_n = decision->victim_n;
+	cycle->unpromised = log->unpromised;
+	cycle->unpromised_n = decision->unpromised_n;
+}
+
+void bt_api_log_decision(
+	struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated, struct bt_str message)
+{
+	struct bt_api_cycle cycle = {
+		.message = message,
+		.end = bt_cycle_end_of(decision),
+		.nomination = bt_nomination_of(decision),
+	};
+
+	if (cycle.end == BT_CYCLE_GATED) {
+		return;
+	}
+	cast_all(log, decision, nominated);
+	cycle.pod = log->cast;
+	cycle.node = node_name(
+		log, decision->nominated_ix == BT_NO_NODE ? decision->node_ix : decision->nominated_ix);
+	point_at_others(log, decision, &cycle);
+	write_cycle(log, &cycle);
+	keep_conditions(log);
+}
+
+void bt_api_log_evict(struct bt_api_log *log, uint32_t pod_ix)
+{
+	bt_evicted_add(&log->evicted, pod_ix);
+}
+
+void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix)
+{
+	if (pod_ix >= log->pod_n) {
+		return;
+	}
+	bt_pod_status_fini(&log->pods[pod_ix].status);
+	log->pods[pod_ix].generation = 0;
+}
+
+void bt_api_log_fini(struct bt_api_log *log)
+{
+	for (size_t i = 0; i < log->pod_n; i++) {
+		bt_api_log_forget(log, (uint32_t)i);
+	}
+	bt_mem_free(log->pods);
+	bt_mem_free(log->cast);
+	bt_mem_free(log->cast_ixs);
+	bt_evicted_fini(&log->evicted);
+	bt_mem_free(log->victims);
+	bt_mem_free(log->unpromised);
+	bt_api_calls_fini(&log->calls);
+	bt_buf_fini(&log->line);
+}

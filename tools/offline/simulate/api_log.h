@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The log of what a cluster's API server would get to see of a simulation: events, status patches, bindings
+ * and deletions, one JSON document a line, in virtual time. Remembers what was written to each pod's status.
+ */
+#pragma once
+
+#include "engine/flow/cycle/cycle_api_calls.h"
+#include "engine/flow/cycle/engine.h"
+#include "tools/cli/output.h"
+#include "tools/offline/simulate/evicted.h"
+
+/* Stands for the scheduler's host name, so that the same input gives the same log everywhere. */
+#define BT_API_LOG_HOST "berth"
+
+struct bt_api_log_pod;
+
+/* Zeroes but for the first four. Owns: bt_api_log_fini. */
+struct bt_api_log {
+	struct bt_output *output;
+	struct bt_engine *engine;
+	const int64_t *now_ns; /* virtual time, since 1970 */
+	bool preempts_in_turn;
+	/* private: */
+	struct bt_api_log_pod *pods; /* by pod_ix */
+	size_t pod_n;
+	uint64_t call_n;
+	struct bt_api_calls calls;
+	struct bt_api_pod *cast; /* of whom the calls of a cycle speak, and their indices */
+	uint32_t *cast_ixs;
+	uint32_t cast_n;
+	struct bt_api_victim *victims;
+	const struct bt_api_pod **unpromised;
+	struct bt_evicted evicted;
+	size_t cast_cap, cast_ix_cap, victim_cap, unpromised_cap;
+	struct bt_buf line;
+};
+
+/* Notes the pods that wait with scheduling gates. Call once, before the first decision. */
+void bt_api_log_begin(struct bt_api_log *log);
+
+/* A pod of the input: what its status says already. */
+void bt_api_log_entered(struct bt_api_log *log, uint32_t pod_ix, const struct bt_pod_object *pod);
+
+/* A pod that was being deleted while it waited. Its turn ends before it has begun. */
+void bt_api_log_deleting(struct bt_api_log *log, const struct bt_pod_object *pod);
+
+/*
+ * A decision that has been carried out. nominated: a name, what status.nominatedNodeName was
+ * before it; message: why it was not placed. BT_GATED leaves nothing: kube-scheduler would not have popped
+ * the pod.
+ */
+void bt_api_log_decision(struct bt_api_log *log, const struct bt_decision *decision, uint32_t nominated,
+	struct bt_str message);
+
+/* The pod is being deleted because of a decision that comes next. */
+void bt_api_log_evict(struct bt_api_log *log, uint32_t pod_ix);
+
+/* The pod has gone; its index may come again. */
+void bt_api_log_forget(struct bt_api_log *log, uint32_t pod_ix);
+
+void bt_api_log_fini(struct bt_api_log *log);

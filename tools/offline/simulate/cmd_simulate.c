@@ -1,0 +1,928 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * berth simulate: reads a cluster and its pending pods, places every pod as kube-scheduler would, and
+ * reports.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/base/mem.h"
+#include "tools/cli/entry.h"
+#include "tools/cli/files.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cli/say.h"
+#include "tools/cli/terminal.h"
+#include "tools/offline/generate/generate.h"
+#include "tools/offline/live/live.h"
+#include "tools/offline/live/look.h"
+#include "tools/kube/report/explain.h"
+#include "tools/kube/report/simulation.h"
+#include "tools/kube/config/config_file.h"
+#include "tools/offline/simulate/drive.h"
+#include "tools/offline/simulate/ignored.h"
+#include "tools/offline/simulate/load.h"
+#include "tools/offline/simulate/places.h"
+#include "tools/kube/config/recording.h"
+
+#define NS_PER_S    INT64_C(1000000000)
+#define SUGGEST_MAX 200000 /* pods among which a name is looked for that is near */
+
+struct simulation {
+	struct bt_invocation *invocation;
+	struct bt_config config;
+	struct bt_places places;
+	struct bt_pipeline *pipeline;
+	struct bt_engine *engine; /* the pipeline's; owner: the scheduling thread, while that runs */
+	struct bt_complaints complaints;
+	struct bt_complaints late; /* of the scheduling thread */
+	struct bt_intake intake;
+	struct bt_load load;
+	struct bt_trace trace;
+	struct bt_replay replay;
+	struct bt_run run;
+	struct bt_recording recording;
+	struct bt_output decisions, events;
+	struct bt_api_log api;
+	struct bt_progress progress;
+	struct bt_live *live;
+	struct bt_stages *stages; /* NULL: nobody wants to know */
+	struct bt_emit *emit;
+	struct bt_buf source;
+	bool has_decisions, has_events, timed, quiet, has_until, threads, decided;
+	bool has_fates; /* of --explain, in the report */
+	bool unknown;	/* --explain names a pod that is not there */
+	struct bt_moment until;
+	double read_s, decide_s;
+};
+
+static const char *option(const struct simulation *s, const char *name)
+{
+	return bt_invocation_text(s->invocation, name);
+}
+
+static double seconds_since(int64_t start_ns)
+{
+	return (double)(bt_clock_monotonic_ns() - start_ns) / 1e9;
+}
+
+/* ---- configuration ---- */
+
+/* What extenders would say nobody knows here. */
+static int warn_of_extenders(struct simulation *s)
+{
+	if (s->config.extender_n > 0) {
+		bt_complaints_say(&s->complaints, option(s, "config"), "extenders",
+			"extenders are not called, and pods are placed as if they had no objections and no "
+			"preferences",
+			"take the result as that, or leave them out");
+	}
+	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
+}
+
+static void bind(void *context, struct bt_pipeline *pipeline, const struct bt_ask *ask)
+{
+	(void)context;
+	(void)bt_pipeline_bound(pipeline, ask->handle); /* every binding succeeds */
+}
+
+static struct bt_pipeline_options options_of(struct simulation *s)
+{
+	struct bt_pipeline_options options = {
+		.limits = bt_limits_default(),
+		.engine = {.seed = bt_invocation_number(s->invocation, "seed"),
+			.clock = bt_clock_virtual(&s->run.now_ns),
+			.sampling = bt_configuration_sampling(option(s, "node-sampling")),
+			.groups_by_events = true,
+			.evictor = bt_run_evictor(&s->run),
+			.batch = (uint32_t)bt_invocation_number(s->invocation, "batch")},
+		.topo = s->places.topo,
+		.plan = s->places.topo ? &s->places.plan : NULL,
+		.conductor = bt_run_conductor(&s->run),
+		.binder.bind = s->threads ? bind : NULL,
+		.sink = bt_run_sink(&s->run),
+		.stages = s->stages,
+		.messages = option(s, "decisions") || option(s, "events"),
+		.journal = s->recording.journal,
+	};
+
+	options.limits.workers = s->places.worker_n ? s->places.worker_n : 1;
+	options.limits.ingest_threads = options.limits.bind_threads = s->threads ? s->places.thread_n : 1;
+	return options;
+}
+
+static int start_threads(struct simulation *s)
+{
+	struct bt_buf why = {0};
+	bool started = !s->threads || bt_pipeline_start(s->pipeline, &why) == BT_OK;
+
+	if (!started) {
+		bt_say("berth simulate: %s\n", why.len ? why.ptr : "the system gives no more threads");
+	}
+	bt_buf_fini(&why);
+	return started ? BT_EXIT_OK : BT_EXIT_IO;
+}
+
+static int make_pipeline(struct simulation *s)
+{
+	const struct bt_pipeline_options options = options_of(s);
+	struct bt_config_errors errors = {0};
+
+	s->pipeline = bt_pipeline_create(&s->config, &options, &errors);
+	if (!s->pipeline) {
+		return bt_configuration_refused(s->invocation, &errors);
+	}
+	bt_config_errors_fini(&errors);
+	s->engine = s->run.engine = bt_pipeline_engine(s->pipeline);
+	s->run.pipeline = s->pipeline;
+	return BT_EXIT_OK;
+}
+
+/* ---- explaining ---- */
+
+static void explain(void *context, struct bt_run_watch *watch, uint32_t pod_ix)
+{
+	struct simulation *s = context;
+
+	watch->seen = true;
+	watch->first = bt_report_explain_attempt(s->emit, s->engine, pod_ix, ++watch->attempt_n);
+}
+
+static void explained(void *context, struct bt_run_watch *watch, const struct bt_decision *decision)
+{
+	struct simulation *s = context;
+
+	if (decision->outcome == BT_PLACED) {
+		bt_report_explain_mark(
+			s->emit, s->engine, watch->first, decision->pod_ix, decision->node_ix, "chosen");
+	} else if (decision->victim_n) {
+		bt_report_explain_mark(s->emit, s->engine, watch->first, decision->pod_ix,
+			decision->nominated_ix, "nominated");
+	}
+	watch->first = NULL;
+}
+
+static void note_ignored(void *context, const struct bt_pod_object *pod, const char *why)
+{
+	struct simulation *s = context;
+	struct bt_run_watch *watch = bt_run_find_watch(&s->run, pod->meta.namespace_, pod->meta.name);
+
+	if (watch) {
+		watch->ignored = why;
+	}
+}
+
+static void find_watches(struct simulation *s)
+{
+	const char *pod;
+
+	for (size_t i = 0; (pod = bt_invocation_item(s->invocation, "explain", i)); i++) {
+		struct bt_str name = bt_str(pod);
+		size_t slash = bt_str_find(name, '/', 0);
+
+		if (bt_run_find_watch(&s->run, bt_str_sub(name, 0, slash),
+			    bt_str_sub(name, slash + (slash < name.len), name.len))) {
+			continue; /* it was said before */
+		}
+		s->run.watches = bt_mem_realloc(s->run.watches, s->run.watch_n + 1, sizeof(*s->run.watches));
+		s->run.watches[s->run.watch_n++] = (struct bt_run_watch){.pod = name};
+	}
+}
+
+static uint32_t watched_pod(const struct simulation *s, const struct bt_run_watch *watch)
+{
+	size_t slash = bt_str_find(watch->pod, '/', 0);
+
+	return slash == watch->pod.len ? BT_NO_POD
+				       : bt_engine_find_pod(s->engine, bt_str_sub(watch->pod, 0, slash),
+						 bt_str_sub(watch->pod, slash + 1, watch->pod.len));
+}
+
+/* Names of pods, to find the nearest one to what was typed. */
+struct pod_names {
+	char **names;
+	size_t n;
+};
+
+static const char *pod_name(const void *context, size_t ix)
+{
+	const struct pod_names *names = context;
+
+	return ix < names->n ? names->names[ix] : NULL;
+}
+
+/* A name that nobody has. Without a namespace, the pods of that name are near. */
+static void say_unknown(const struct simulation *s, const char *typed)
+{
+	const struct bt_cache *cache = bt_engine_cache(s->engine);
+	uint32_t end = bt_ledger_pod_end(cache->ledger);
+	struct pod_names names = {.names = bt_mem_zalloc((size_t)end + 1, sizeof(*names.names))};
+	struct bt_buf text = {0};
+	const char *near = NULL;
+
+	for (uint32_t i = 0; i < end && end <= SUGGEST_MAX; i++) {
+		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, i);
+
+		if (pod->state != BT_POD_QUEUED && pod->state != BT_POD_SCHEDULED) {
+			continue;
+		}
+		struct bt_str name = bt_intern_str(cache->dictionary->intern, pod->name);
+		bt_buf_clear(&text);
+		bt_buf_printf(&text, "%.*s/%.*s",
+			BT_STR_ARG(bt_intern_str(cache->dictionary->intern, pod->signature->namespace_)),
+			BT_STR_ARG(name));
+		names.names[names.n] = bt_mem_copy(text.ptr, text.len);
+		near = bt_str_is(name, typed) ? names.names[names.n] : near;
+		names.n++;
+	}
+	near = near ? near : bt_name_suggest(typed, pod_name, &names);
+	bt_say("berth simulate: --explain %s: there is no such pod; %s%s%s\n", typed,
+		near ? "did you mean " : "write NAMESPACE/NAME", near ? near : "", near ? "?" : "");
+	for (size_t i = 0; i < names.n; i++) {
+		bt_mem_free(names.names[i]);
+	}
+	bt_mem_free(names.names);
+	bt_buf_fini(&text);
+}
+
+/* Before the first decision: pods that are on a node are explained now, for they may be gone later. Names
+ * that nobody has end the run, unless pods are still to come. */
+static void begin_explaining(void *context, struct bt_engine *engine)
+{
+	struct simulation *s = context;
+
+	bt_emit_begin_array(s->emit, "explain");
+	bt_emit_label(s->emit, "Node verdicts");
+	for (size_t i = 0; i < s->run.watch_n; i++) {
+		struct bt_run_watch *watch = &s->run.watches[i];
+		uint32_t pod_ix = watched_pod(s, watch);
+
+		if (pod_ix != BT_NO_POD &&
+			bt_ledger_pod(bt_engine_cache(engine)->ledger, pod_ix)->state == BT_POD_SCHEDULED) {
+			watch->seen = true;
+			(void)bt_report_explain_attempt(s->emit, engine, pod_ix, 0);
+		} else if (pod_ix == BT_NO_POD && !watch->ignored && !s->timed) {
+			s->unknown = true;
+			say_unknown(s, watch->pod.ptr);
+		}
+	}
+}
+
+static void add_fate(struct simulation *s, const struct bt_run_watch *watch, const char *verdict,
+	const char *plugin, const char *reason)
+{
+	const struct bt_report_fate fate = {watch->pod, verdict, plugin, reason};
+
+	bt_report_explain_fate(s->emit, &fate, !s->has_fates);
+	s->has_fates = true;
+}
+
+/* What preemption has made of a watched pod. */
+static void explain_eviction(struct simulation *s, const struct bt_run_watch *watch)
+{
+	const struct bt_run_tally *tally = &s->run.tally;
+	const struct bt_intern *intern = bt_engine_cache(s->engine)->dictionary->intern;
+	struct bt_buf text = {0};
+
+	for (size_t i = 0; i < tally->preemption_n; i++) {
+		const struct bt_report_preemption *p = &tally->preemptions[i];
+
+		for (size_t v = p->first_victim; v < p->first_victim + p->victim_n; v++) {
+			if (bt_run_find_watch(&s->run, bt_intern_str(intern, tally->victims[v].namespace_),
+				    bt_intern_str(intern, tally->victims[v].name)) != watch) {
+				continue;
+			}
+			bt_buf_clear(&text);
+			bt_buf_printf(&text, "preempted by %.*s/%.*s on node %.*s",
+				BT_STR_ARG(bt_intern_str(intern, p->pod.namespace_)),
+				BT_STR_ARG(bt_intern_str(intern, p->pod.name)),
+				BT_STR_ARG(bt_intern_str(intern, p->node)));
+			add_fate(s, watch, "evicted", "DefaultPreemption", text.ptr);
+		}
+	}
+	bt_buf_fini(&text);
+}
+
+/* Explains the watched pods that never came up for a decision, and what became of the others. */
+static void end_explaining(struct simulation *s)
+{
+	for (size_t i = 0; i < s->run.watch_n; i++) {
+		struct bt_run_watch *watch = &s->run.watches[i];
+		uint32_t pod_ix = watch->seen ? BT_NO_POD : watched_pod(s, watch);
+
+		explain_eviction(s, watch);
+		if (pod_ix != BT_NO_POD) {
+			(void)bt_report_explain_attempt(s->emit, s->engine, pod_ix, 0);
+		} else if (!watch->seen && watch->ignored) {
+			add_fate(s, watch, "ignored", "", watch->ignored);
+		} else if (!watch->seen) {
+			s->unknown = true;
+			say_unknown(s, watch->pod.ptr);
+		}
+	}
+	bt_emit_end(s->emit);
+}
+
+/* ---- input ---- */
+
+static bool take_generated(void *context, const struct bt_object *object)
+{
+	struct simulation *s = context;
+	struct bt_object copy = *object;
+
+	bt_load_object(&s->load, &copy);
+	return !bt_interrupt_pending();
+}
+
+static void load_default(struct simulation *s)
+{
+	struct bt_generate_options options = bt_generate_defaults();
+
+	options.seed = bt_invocation_number(s->invocation, "seed");
+	bt_buf_printf(&s->source, "made by berth: %u nodes, %llu pods, %u signatures; give it files with -f",
+		options.node_n, (unsigned long long)options.pod_n, options.signature_n);
+	bt_generate(&options, take_generated, s);
+}
+
+static int load_paths(struct simulation *s)
+{
+	const char **paths = bt_mem_zalloc(s->invocation->operand_n + 1, sizeof(*paths));
+	size_t n = 0, cap = s->invocation->operand_n + 1;
+	const char *path;
+
+	for (size_t i = 0; (path = bt_invocation_item(s->invocation, "filename", i)); i++) {
+		paths = bt_mem_grow(paths, n, &cap, sizeof(*paths));
+		paths[n++] = path;
+	}
+	for (size_t i = 0; i < s->invocation->operand_n; i++) {
+		paths = bt_mem_grow(paths, n, &cap, sizeof(*paths));
+		paths[n++] = s->invocation->operands[i];
+	}
+	for (size_t i = 0; i < n; i++) {
+		bt_buf_printf(&s->source, "%s%s", i ? ", " : "",
+			strcmp(paths[i], "-") ? paths[i] : "standard input");
+	}
+	s->load.helper_n = bt_places_helper_n(s->invocation);
+	bool usable = bt_load_paths(&s->load, paths, n);
+	bt_mem_free(paths);
+	if (!usable && !s->complaints.stop && !bt_interrupt_pending() && !s->load.counts.objects) {
+		bt_complaints_no_objects(s->invocation);
+	} else if (!usable && !s->complaints.stop && !bt_interrupt_pending()) {
+		bt_complaints_unreadable(s->invocation);
+	}
+	return usable ? BT_EXIT_OK : BT_EXIT_INPUT;
+}
+
+static void complain_about_nodes(void *context, const char *message)
+{
+	bt_complaints_say(context, NULL, NULL, message, NULL);
+}
+
+static void complain_about_pods(void *context, const char *message)
+{
+	bt_complaints_say_lost(context, NULL, NULL, message, NULL);
+}
+
+static int load_trace(struct simulation *s)
+{
+	const char *nodes = option(s, "nodes"), *pods = option(s, "pods");
+
+	if (!nodes || !pods) {
+		return bt_invocation_wrong(
+			s->invocation->command, "--trace needs --nodes FILE and --pods FILE");
+	}
+	struct bt_openb_reader reader = {
+		.strict = s->complaints.strict, .complain = complain_about_nodes, .context = &s->complaints};
+	bt_buf_printf(&s->source, "openb trace: %s, %s", nodes, pods);
+	enum bt_status status = bt_openb_read_nodes(&reader, nodes, &s->trace);
+	if (status == BT_OK) {
+		reader.complain = complain_about_pods;
+		status = bt_openb_read_pods(&reader, pods, &s->trace);
+	}
+	if (status != BT_OK) {
+		bt_say("berth simulate: the trace cannot be read%s\n",
+			s->quiet ? "; without --quiet berth says why" : "");
+		return BT_EXIT_INPUT;
+	}
+	s->timed = !bt_invocation_has(s->invocation, "no-time");
+	for (size_t i = 0; i < s->trace.node_n; i++) {
+		bt_load_object(&s->load, &s->trace.nodes[i]);
+	}
+	for (size_t i = 0; i < s->trace.pod_n && !s->timed; i++) {
+		bt_load_object(&s->load, &s->trace.pods[i].object);
+	}
+	for (size_t i = 0; i < s->trace.pod_n && s->timed; i++) {
+		bt_defaults_scheme(&s->trace.pods[i].object, &s->trace.arena);
+	}
+	return BT_EXIT_OK;
+}
+
+static void log_deleting(void *context, const struct bt_pod_object *pod)
+{
+	struct simulation *s = context;
+
+	note_ignored(s, pod, "the pod is being deleted");
+	if (s->has_events) {
+		bt_api_log_deleting(&s->api, pod);
+	}
+}
+
+static void log_entered(void *context, uint32_t pod_ix, const struct bt_pod_object *pod)
+{
+	struct simulation *s = context;
+
+	if (s->has_events) {
+		bt_api_log_entered(&s->api, pod_ix, pod);
+	}
+}
+
+static void end_intake(void *context, struct bt_engine *engine)
+{
+	struct simulation *s = context;
+
+	if (!s->complaints.stop) {
+		bt_intake_end(&s->intake, engine);
+	}
+}
+
+/* Everything has been taken in: says what was wrong with it. */
+static int finish_load(struct simulation *s)
+{
+	bt_load_finish(&s->load);
+	bt_complaints_pass(&s->complaints, &s->late);
+	bt_pipeline_call(s->pipeline, end_intake, s);
+	bt_complaints_pass(&s->complaints, &s->late);
+	return s->complaints.stop ? BT_EXIT_INPUT : BT_EXIT_OK;
+}
+
+static int load_input(struct simulation *s)
+{
+	int64_t start_ns = bt_clock_monotonic_ns();
+	int status = BT_EXIT_OK;
+
+	s->late = (struct bt_complaints){.keeps = true};
+	s->intake = (struct bt_intake){.complaints = s->threads ? &s->late : &s->complaints,
+		.entered = log_entered,
+		.ignored = note_ignored,
+		.context = s};
+	s->run.intake = &s->intake;
+	s->run.explain = explain;
+	s->run.explained = explained;
+	s->run.context = s;
+	find_watches(s);
+	s->load = (struct bt_load){
+		.pipeline = s->pipeline,
+		.threads = s->threads,
+		.intake = &s->intake,
+		.complaints = &s->complaints,
+		.expand = !bt_invocation_has(s->invocation, "no-expand"),
+		.deleting = log_deleting,
+		.context = s,
+	};
+	bt_load_init(&s->load);
+	if (option(s, "trace")) {
+		status = load_trace(s);
+	} else if (option(s, "nodes") || option(s, "pods") || bt_invocation_has(s->invocation, "no-time")) {
+		status = bt_invocation_wrong(
+			s->invocation->command, "--nodes, --pods and --no-time belong to --trace");
+	} else if (s->invocation->operand_n || bt_invocation_item(s->invocation, "filename", 0)) {
+		status = load_paths(s);
+	} else {
+		load_default(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = finish_load(s);
+	}
+	s->read_s = seconds_since(start_ns);
+	return status;
+}
+
+/* ---- time ---- */
+
+/* Reads the options about time. */
+static int read_times(struct simulation *s)
+{
+	const char *until = option(s, "until"), *speed = option(s, "speed");
+
+	s->has_until = until != NULL;
+	if (until && !bt_moment_parse(until, &s->until)) {
+		return bt_invocation_wrong(s->invocation->command,
+			"--until is a duration such as 90, 90s, 5m or 1h30m, or a time such as "
+			"2026-01-01T00:05:00Z, not '%s'",
+			until);
+	}
+	s->run.one_by_one = bt_str_is(bt_str(option(s, "preemption")), "wait");
+	if (s->run.one_by_one && option(s, "trace")) {
+		return bt_invocation_wrong(
+			s->invocation->command, "--preemption=wait is for clusters, not for traces");
+	}
+	if (speed && !bt_speed_parse(speed, &s->run.speed)) {
+		return bt_invocation_wrong(s->invocation->command,
+			"--speed is a number that is not below 0, such as 1 or 60, not '%s'", speed);
+	}
+	return BT_EXIT_OK;
+}
+
+/* Sets the clock to the latest creation time, or to where a trace begins. */
+static int set_clock(struct simulation *s)
+{
+	struct bt_run *run = &s->run;
+	int64_t zero_ns = s->timed ? BT_TRACE_EPOCH_S * NS_PER_S : s->load.latest_ns;
+
+	run->now_ns = zero_ns < BT_MOMENT_MAX ? zero_ns : BT_MOMENT_MAX;
+	run->until_ns = INT64_MAX;
+	run->graces = &s->intake.graces;
+	if (s->has_until) {
+		run->until_ns = s->until.is_date ? s->until.ns : bt_later(run->now_ns, s->until.ns);
+	}
+	if (run->until_ns < run->now_ns) {
+		return bt_invocation_wrong(s->invocation->command,
+			"--until %s is before the simulation's beginning, which is the latest creation time "
+			"in "
+			"the input",
+			option(s, "until"));
+	}
+	if (s->timed) {
+		bt_replay_init(&s->replay, &s->trace);
+		run->comes_and_goes = true;
+		int64_t first_ns = bt_replay_next_ns(&s->replay);
+		run->now_ns = first_ns == INT64_MAX	 ? run->now_ns
+			      : first_ns < run->until_ns ? first_ns
+							 : run->until_ns;
+	}
+	bt_run_expect_ends(run, &s->intake);
+	return BT_EXIT_OK;
+}
+
+/* ---- showing ---- */
+
+/* What the pipeline's threads have measured so far. */
+static const struct bt_stages *measured(struct simulation *s)
+{
+	memset(s->stages, 0, sizeof(*s->stages));
+	bt_pipeline_stages(s->pipeline, s->stages);
+	return s->stages;
+}
+
+static void fill(void *context, struct bt_live_numbers *out)
+{
+	struct simulation *s = context;
+
+	out->label = s->progress.label;
+	out->virtual_ns = bt_load_relaxed(&s->run.seen_ns);
+	if (s->has_until) {
+		/* Pods may all have been decided long before. */
+		out->unit = "virtual s";
+		out->done = (uint64_t)(out->virtual_ns / NS_PER_S);
+		out->total = (uint64_t)((s->run.until_ns - s->run.begin_ns) / NS_PER_S);
+	} else {
+		out->unit = "pods";
+		out->done = s->progress.done;
+		out->total = s->progress.total;
+	}
+	bt_live_of_process(out);
+	if (s->threads) {
+		bt_live_of_pipeline(out, s->pipeline);
+	} else {
+		bt_live_of_engine(out, s->engine);
+		bt_live_of_stages(out, measured(s));
+	}
+}
+
+static void show(void *context)
+{
+	struct simulation *s = context;
+
+	bt_live_look(s->live);
+}
+
+static void begin_progress(struct simulation *s)
+{
+	const struct bt_live_options options = {
+		.quiet = s->quiet,
+		.color = bt_terminal_color(option(s, "color"), STDERR_FILENO),
+		.fill = fill,
+		.context = s,
+	};
+
+	bt_progress_begin(
+		&s->progress, "placing pods", s->timed ? s->trace.pod_n : s->intake.counts.pending, s->quiet);
+	if (bt_invocation_has(s->invocation, "live")) {
+		s->live = bt_live_begin(&options);
+		bt_progress_show_by(&s->progress, show, s);
+	}
+}
+
+static void end_progress(struct simulation *s)
+{
+	bt_live_end(s->live);
+	s->live = NULL;
+	bt_progress_end(&s->progress);
+}
+
+/* ---- deciding ---- */
+
+static void begin_events(void *context, struct bt_engine *engine)
+{
+	struct simulation *s = context;
+
+	(void)engine;
+	bt_api_log_begin(&s->api);
+}
+
+static void decide(struct simulation *s)
+{
+	int64_t start_ns = bt_clock_monotonic_ns();
+
+	s->run.decisions.output = s->has_decisions ? &s->decisions : NULL;
+	if (s->has_events) {
+		s->run.api = &s->api;
+		bt_pipeline_call(s->pipeline, begin_events, s);
+	}
+	begin_progress(s);
+	bt_drive(&(struct bt_drive){
+		&s->run, s->timed ? &s->replay : NULL, &s->progress, .threads = s->threads});
+	end_progress(s);
+	s->decide_s = seconds_since(start_ns);
+	if (s->run.watch_n) {
+		end_explaining(s);
+	}
+}
+
+/* ---- report ---- */
+
+/* The means and peaks of a trace. */
+static void sum_uses(const struct bt_run *run, struct bt_report_use uses[BT_FIRST_RARE + 1])
+{
+	double lasted_s = (double)(run->now_ns - run->begin_ns) / NS_PER_S;
+
+	for (int i = 0; i <= BT_FIRST_RARE; i++) {
+		uses[i].mean = lasted_s > 0 ? run->uses[i].second_sum / lasted_s : run->uses[i].now;
+		uses[i].peak = run->uses[i].peak;
+	}
+}
+
+static struct bt_queueing_facts queueing_of(const struct bt_run *run, bool all)
+{
+	const struct bt_run_tally *tally = &run->tally;
+
+	return (struct bt_queueing_facts){
+		.begin_ns = run->begin_ns,
+		.attempts = tally->attempts,
+		.unwaited_n = tally->unwaited_n,
+		.waits = tally->waits,
+		.wait_n = tally->wait_n,
+		.preemptions = tally->preemptions,
+		.victims = tally->victims,
+		.preemption_n = tally->preemption_n,
+		.preemptor_n = tally->preemptor_n,
+		.evicted_n = tally->evicted_n,
+		.all = all,
+	};
+}
+
+/* A log on standard output has that for itself: then the report is for people, on standard error. */
+static int write_report(struct simulation *s, enum bt_emit_format format)
+{
+	bool aside = bt_files_use_standard(s->invocation);
+	struct bt_output output;
+
+	if (aside && s->quiet) {
+		return BT_EXIT_OK;
+	}
+	bt_output_open_standard(aside, &output);
+	bt_emit_write(s->emit, format,
+		bt_terminal_color(option(s, "color"), aside ? STDERR_FILENO : STDOUT_FILENO), &output);
+	return bt_output_close(&output);
+}
+
+/* The section "missing": what the input refers to and lacks. */
+static void add_missing(struct simulation *s)
+{
+	struct bt_missing missing[BT_LOAD_MISSING_MAX];
+	size_t n = bt_load_missing(&s->load, missing);
+
+	if (n == 0) {
+		return;
+	}
+	bt_emit_begin_array(s->emit, "missing");
+	bt_emit_label(s->emit, "Objects that the input refers to and lacks");
+	for (size_t i = 0; i < n; i++) {
+		bt_emit_begin_object(s->emit, NULL);
+		bt_emit_text(s->emit, "kind", missing[i].kind);
+		bt_emit_int(s->emit, "objects", (int64_t)missing[i].object_n);
+		bt_emit_str(s->emit, "example", missing[i].example);
+		bt_emit_int(s->emit, "referrers", (int64_t)missing[i].referrer_n);
+		bt_emit_text(s->emit, "referrer_kind", missing[i].referrer);
+		bt_emit_label(s->emit, "of kind");
+		bt_emit_text(s->emit, "kubectl_get", missing[i].resource);
+		bt_emit_label(s->emit, "add to kubectl get");
+		bt_emit_end(s->emit);
+	}
+	bt_emit_end(s->emit);
+}
+
+static int report(struct simulation *s)
+{
+	const struct bt_load_counts *counts = &s->load.counts;
+	const struct bt_intake_counts *taken = &s->intake.counts;
+	struct bt_report_kind *kinds = bt_mem_zalloc(s->load.kind_n, sizeof(*kinds));
+	enum bt_emit_format format = bt_emit_format_of(option(s, "output"));
+	bool all = format != BT_EMIT_TABLE || bt_invocation_has(s->invocation, "all"); /* programs read all */
+	struct bt_report_use uses[BT_FIRST_RARE + 1];
+
+	sum_uses(&s->run, uses);
+	for (size_t i = 0; i < s->load.kind_n; i++) {
+		const struct bt_kind_count *kind = &s->load.kinds[i];
+
+		kinds[i] = (struct bt_report_kind){
+			kind->name, kind->n, kind->used, kind->used ? NULL : bt_ignored_effect(kind->name)};
+	}
+	add_missing(s);
+	const struct bt_simulation_facts facts = {
+		.pods_scheduled_before = taken->scheduled,
+		.pods_expanded = counts->expanded,
+		.pods_ended = taken->ended,
+		.pods_foreign = taken->foreign,
+		.pods_deleting = counts->deleting,
+		.pods_on_unknown_nodes = taken->on_unknown_nodes,
+		.pods_deleted = s->run.deleted_n,
+		.pods_deleted_waiting = s->run.deleted_waiting_n,
+		.pods_leaving = bt_ends_count(&s->run.ends),
+		.problems = s->complaints.n,
+		.pods_lost = s->complaints.lost_n,
+		.bytes_read = counts->bytes,
+		.read_s = s->read_s,
+		.decide_s = s->decide_s,
+		.has_uses = s->timed,
+		.virtual_s = (double)(s->run.now_ns - s->run.begin_ns) / NS_PER_S,
+		.queueing = queueing_of(&s->run, all),
+		.uses = uses,
+		.kinds = kinds,
+		.kind_n = s->load.kind_n,
+		.stages = s->stages ? measured(s) : NULL,
+		.interrupted = bt_interrupt_pending(),
+		.all = all,
+	};
+	bt_report_simulation(s->emit, s->engine, &facts);
+	bt_mem_free(kinds);
+	return write_report(s, format);
+}
+
+/* Where time is let pass, readers follow what is written. */
+static enum bt_output_way way_of(const struct simulation *s)
+{
+	return s->run.speed > 0 ? BT_OUTPUT_FOLLOWED : BT_OUTPUT_WHOLE;
+}
+
+static int open_journal(struct simulation *s)
+{
+	if (!option(s, "journal")) {
+		return BT_EXIT_OK;
+	}
+	return bt_recording_open(&s->recording, option(s, "journal"), way_of(s), &s->config) == BT_OK
+		       ? BT_EXIT_OK
+		       : BT_EXIT_IO;
+}
+
+/* Opens the logs that were asked for. */
+static int open_logs(struct simulation *s)
+{
+	const char *decisions = option(s, "decisions"), *events = option(s, "events");
+
+	if (decisions) {
+		s->has_decisions = bt_output_open(decisions, way_of(s), &s->decisions) == BT_OK;
+	}
+	if (events && (!decisions || s->has_decisions)) {
+		s->has_events = bt_output_open(events, way_of(s), &s->events) == BT_OK;
+	}
+	s->api = (struct bt_api_log){
+		.output = &s->events,
+		.engine = s->engine,
+		.now_ns = &s->run.now_ns,
+		.preempts_in_turn = !s->config.gates.on[BT_GATE_SCHEDULER_ASYNC_PREEMPTION],
+	};
+	return (!decisions || s->has_decisions) && (!events || s->has_events) ? BT_EXIT_OK : BT_EXIT_IO;
+}
+
+/* Ends a log; that of a run which has come to nothing leaves the old file. */
+static int close_log(const struct simulation *s, struct bt_output *log)
+{
+	if (s->decided) {
+		return bt_output_close(log);
+	}
+	bt_output_drop(log);
+	return BT_EXIT_OK;
+}
+
+static int close_logs(struct simulation *s, int status)
+{
+	int closed = s->has_decisions ? close_log(s, &s->decisions) : BT_EXIT_OK;
+
+	if (s->has_events) {
+		int events = close_log(s, &s->events);
+
+		closed = closed == BT_EXIT_OK ? events : closed;
+	}
+	int journal = bt_recording_close(&s->recording, s->decided);
+	closed = closed == BT_EXIT_OK ? journal : closed;
+	return status == BT_EXIT_OK ? closed : status;
+}
+
+static int simulate(struct simulation *s)
+{
+	struct bt_gates gates;
+	int status = bt_configuration_gates(s->invocation, &gates);
+
+	if (status == BT_EXIT_OK) {
+		status = read_times(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = bt_configuration_read(s->invocation, &gates, &s->config);
+	}
+	if (status == BT_EXIT_OK && option(s, "write-config-to")) {
+		return bt_configuration_write(&s->config, option(s, "write-config-to"));
+	}
+	if (status == BT_EXIT_OK) {
+		status = warn_of_extenders(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = bt_places_find(&s->places, s->invocation);
+		s->threads = s->places.thread_n > 0;
+	}
+	if (status == BT_EXIT_OK) {
+		status = open_journal(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = make_pipeline(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = open_logs(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = start_threads(s);
+	}
+	if (status == BT_EXIT_OK) {
+		status = load_input(s);
+	}
+	bt_complaints_end(&s->complaints);
+	if (status == BT_EXIT_OK) {
+		bt_load_warn(&s->load);
+		status = set_clock(s);
+	}
+	if (status != BT_EXIT_OK) {
+		return bt_interrupt_pending() ? BT_EXIT_INTERRUPTED : status;
+	}
+	bt_report_begin(s->emit, s->source.ptr, bt_invocation_number(s->invocation, "seed"));
+	if (s->run.watch_n) {
+		bt_pipeline_call(s->pipeline, begin_explaining, s);
+	}
+	if (s->unknown) {
+		return BT_EXIT_INPUT;
+	}
+	decide(s);
+	s->decided = true;
+	status = report(s);
+	return status == BT_EXIT_OK && s->unknown ? BT_EXIT_INPUT : status;
+}
+
+int bt_cmd_simulate(struct bt_invocation *invocation)
+{
+	struct simulation s = {.invocation = invocation};
+
+	s.quiet = bt_invocation_has(invocation, "quiet");
+	s.complaints = (struct bt_complaints){.command = invocation->command->name,
+		.quiet = s.quiet,
+		.strict = bt_invocation_has(invocation, "strict")};
+	s.emit = bt_emit_create();
+	if (bt_invocation_has(invocation, "live") || bt_invocation_has(invocation, "stats")) {
+		s.stages = bt_stages_create();
+	}
+	bt_run_init(&s.run);
+	int status = simulate(&s);
+	if (s.pipeline) {
+		bt_pipeline_stop(s.pipeline, BT_END_ABANDON, BT_FOREVER);
+	}
+	status = close_logs(&s, status);
+	if (status == BT_EXIT_OK && bt_interrupt_pending()) {
+		status = BT_EXIT_INTERRUPTED;
+	}
+	/* Of what could not be read nobody knows that it would be placed. */
+	bool unplaced = s.engine && (bt_engine_counts(s.engine).sets.queued || s.complaints.lost_n);
+	if (status == BT_EXIT_OK && unplaced && bt_invocation_has(invocation, "fail-on-unplaced")) {
+		status = BT_EXIT_NO;
+	}
+	bt_run_fini(&s.run);
+	bt_api_log_fini(&s.api);
+	bt_mem_free(s.run.watches);
+	bt_load_fini(&s.load);
+	bt_intake_fini(&s.intake);
+	bt_replay_fini(&s.replay);
+	bt_pipeline_destroy(s.pipeline);
+	bt_places_fini(&s.places);
+	bt_config_fini(&s.config);
+	bt_trace_fini(&s.trace);
+	bt_emit_destroy(s.emit);
+	bt_mem_free(s.stages);
+	bt_buf_fini(&s.source);
+	return status;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The log of decisions, one JSON document a line, in the order in which they were made:
+ * {"pod":"ns/name","node":"n1"} placed, {"pod":"ns/name","node":null,"message":"..."} refused,
+ * {"pod":"ns/name","delete":true} gone. A refused pod that is promised a node has "nominated":"n1" besides,
+ * and "evicted":["ns/other"] when pods are being deleted for it from now on. Context: one thread.
+ */
+#pragma once
+
+#include "engine/flow/cycle/engine.h"
+#include "tools/cli/output.h"
+#include "tools/offline/simulate/evicted.h"
+
+/* Zeroes but for the first two. Owns: bt_decision_log_fini. */
+struct bt_decision_log {
+	struct bt_output *output; /* NULL: nothing is written */
+	struct bt_engine *engine;
+	/* private: */
+	struct bt_buf line, key;
+	struct bt_evicted evicted;
+};
+
+/* A decision that has been carried out. message: why the pod was not placed. */
+void bt_decision_log_decision(
+	struct bt_decision_log *log, const struct bt_decision *decision, struct bt_str message);
+
+/* The pod is being deleted because of a decision that comes next. */
+void bt_decision_log_evict(struct bt_decision_log *log, uint32_t pod_ix);
+
+/* A pod is about to go. */
+void bt_decision_log_delete(struct bt_decision_log *log, uint32_t pod_ix);
+
+void bt_decision_log_fini(struct bt_decision_log *log);

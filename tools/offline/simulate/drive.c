@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Driving a run.
+ */
+#include "tools/offline/simulate/drive.h"
+
+#include <time.h>
+
+#include "engine/base/thread.h"
+#include "tools/cli/interrupt.h"
+
+#define FED   64		/* events between two rounds of steps */
+#define LOOK  INT64_C(10000000) /* between two looks of who waits */
+#define SLICE INT64_C(50000000) /* a signal that comes just before a sleep is noticed after it */
+
+static void tell(const struct bt_drive *drive)
+{
+	bt_progress_update(drive->progress, bt_load_relaxed(&drive->run->turn_n));
+}
+
+/* ---- one thread ---- */
+
+static void nap(const struct bt_drive *drive)
+{
+	int64_t left_ns = bt_run_nap_ns(drive->run);
+	const struct timespec slice = {.tv_nsec = left_ns < SLICE ? (long)left_ns : (long)SLICE};
+
+	if (left_ns > 0) {
+		bt_progress_look(drive->progress);
+		nanosleep(&slice, NULL);
+	}
+}
+
+/* Feeds some events, as far as there is room. Returns whether it did. */
+static bool feed_some(const struct bt_drive *drive, struct bt_parcel **next)
+{
+	int n = 0;
+
+	for (; drive->replay && n < FED; n++) {
+		*next = *next ? *next : bt_replay_next(drive->replay, drive->run->pipeline);
+		if (!*next || bt_pipeline_feed(drive->run->pipeline, 0, next, 0) != BT_OK) {
+			break;
+		}
+	}
+	return n > 0;
+}
+
+static void run_inline(const struct bt_drive *drive)
+{
+	struct bt_parcel *next = NULL;
+
+	bt_run_begin(drive->run);
+	while (!bt_run_is_over(drive->run)) {
+		/* Events are made when they are wanted, so that few parcels go round, and stay in the cache.
+		 */
+		if (!bt_pipeline_step(drive->run->pipeline) && !feed_some(drive, &next)) {
+			nap(drive);
+		}
+		tell(drive);
+	}
+	bt_parcel_destroy(next);
+}
+
+/* ---- threads ---- */
+
+static void begin(void *context, struct bt_engine *engine)
+{
+	(void)engine;
+	bt_run_begin(context);
+}
+
+static void feed_all(void *context)
+{
+	const struct bt_drive *drive = context;
+	struct bt_parcel *parcel;
+
+	while ((parcel = bt_replay_next(drive->replay, drive->run->pipeline)) &&
+		bt_pipeline_feed(drive->run->pipeline, 0, &parcel, BT_FOREVER) == BT_OK) {
+	}
+	bt_parcel_destroy(parcel);
+}
+
+/* The trace has a thread of its own; when the system gives none, this one feeds it before it looks on. */
+static struct bt_thread *start_source(const struct bt_drive *drive)
+{
+	const struct bt_thread_options options = {.name = "source"};
+	struct bt_thread *thread = NULL;
+
+	if (drive->replay &&
+		bt_thread_start(&options, feed_all, (void *)(uintptr_t)drive, &thread, NULL) != BT_OK) {
+		feed_all((void *)(uintptr_t)drive);
+	}
+	return thread;
+}
+
+static void look_on(const struct bt_drive *drive)
+{
+	while (!bt_run_is_over(drive->run)) {
+		uint32_t key = bt_park_prepare(&drive->run->park);
+
+		tell(drive);
+		bt_progress_look(drive->progress);
+		if (!bt_run_is_over(drive->run)) {
+			bt_park_wait(&drive->run->park, key, LOOK);
+		}
+	}
+	tell(drive);
+}
+
+static void run_in_threads(const struct bt_drive *drive)
+{
+	bt_pipeline_call(drive->run->pipeline, begin, drive->run);
+	struct bt_thread *source = start_source(drive);
+	look_on(drive);
+	/* What was decided is carried out, and a source that waits for room comes back. */
+	bt_pipeline_stop(drive->run->pipeline, BT_END_DRAIN, BT_FOREVER);
+	bt_thread_join(&source);
+}
+
+void bt_drive(const struct bt_drive *drive)
+{
+	if (drive->threads) {
+		run_in_threads(drive);
+	} else {
+		run_inline(drive);
+	}
+}

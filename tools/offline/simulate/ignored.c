@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Kinds that are not applied.
+ */
+#include "tools/offline/simulate/ignored.h"
+
+#include <string.h>
+
+#include "tools/format/object_schema.h"
+
+const char *bt_ignored_effect(const char *kind)
+{
+	static const struct {
+		const char *kind, *effect;
+	} kinds[] = {
+		{"LimitRange", "pods created from workloads get no default requests"},
+		{"ResourceQuota", "no pod is refused because of a quota"},
+		{"RuntimeClass", "pods created from workloads get no overhead, node selector or tolerations"},
+		{"ResourceClaimTemplate", "no ResourceClaims are created from templates"},
+		{"DeviceTaintRule", "no devices are tainted"},
+		{"MutatingWebhookConfiguration", "pods created from workloads are not changed"},
+		{"MutatingAdmissionPolicyBinding", "pods created from workloads are not changed"},
+	};
+	size_t n = strcspn(kind, " ");
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if (strlen(kinds[i].kind) == n && memcmp(kinds[i].kind, kind, n) == 0) {
+			return kinds[i].effect;
+		}
+	}
+	if (bt_kind_of_word((struct bt_str){kind, n})->id != BT_KIND_OTHER) {
+		return "berth reads another version of this kind; write the objects in that one";
+	}
+	return NULL;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What becomes of the objects of a simulation's input when the engine has them: they are counted, and pods
+ * that end in their own time or are ending already are noted. Context: the scheduling thread; others when it
+ * does nothing.
+ */
+#pragma once
+
+#include "engine/base/map.h"
+#include "engine/flow/cycle/engine.h"
+#include "tools/kube/config/diagnostics.h"
+
+struct bt_intake_counts {
+	uint64_t nodes, pods;		    /* entered */
+	uint64_t scheduled, pending, gated; /* pods by how they came */
+	uint64_t ended, foreign;	    /* pods that were left out */
+	uint64_t on_unknown_nodes;	    /* scheduled pods whose node is not there */
+};
+
+/* A pod on a node that was being deleted, and when it should be gone. */
+struct bt_leaver {
+	uint32_t pod_ix;
+	int64_t deletion_ns;
+};
+
+/* Zeroes but for the first four. Owns: bt_intake_fini. */
+struct bt_intake {
+	struct bt_complaints *complaints;
+	void (*entered)(void *context, uint32_t pod_ix, const struct bt_pod_object *pod); /* or NULL */
+	void (*ignored)(void *context, const struct bt_pod_object *pod, const char *why); /* or NULL */
+	void *context;
+	struct bt_intake_counts counts;
+	struct bt_map graces;	   /* by pod_ix plus one: grace periods other than 30 s, in seconds */
+	struct bt_leaver *leavers; /* pods on nodes that are being deleted */
+	size_t leaver_n, leaver_cap;
+};
+
+/* An object has been taken in: status and taken as of bt_engine_take_delta. */
+void bt_intake_note(struct bt_intake *intake, const struct bt_object *object, enum bt_status status,
+	const struct bt_taken *taken);
+
+/* After the last object: looks for pods on nodes that do not exist. */
+void bt_intake_end(struct bt_intake *intake, struct bt_engine *engine);
+
+void bt_intake_fini(struct bt_intake *intake);

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Objects become the engine's nodes and pods.
+ */
+#include "tools/offline/simulate/load.h"
+
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+#include "engine/base/eventcount.h"
+#include "tools/cli/interrupt.h"
+#include "tools/cli/kubectl_text.h"
+#include "tools/format/object.h"
+#include "tools/offline/simulate/ignored.h"
+
+#define NAME_MAX_BYTES 600
+#define NAP_NS	       INT64_C(200000)
+
+/* Do objects of the kind change what is decided? */
+static bool is_used(enum bt_kind kind)
+{
+	switch (kind) {
+	case BT_KIND_NODE:
+	case BT_KIND_POD:
+	case BT_KIND_NAMESPACE:
+	case BT_KIND_PRIORITY_CLASS:
+	case BT_KIND_POD_DISRUPTION_BUDGET:
+	case BT_KIND_SERVICE:
+	case BT_KIND_REPLICA_SET:
+	case BT_KIND_REPLICATION_CONTROLLER:
+	case BT_KIND_STATEFUL_SET:
+	case BT_KIND_DEPLOYMENT:
+	case BT_KIND_JOB:
+	case BT_KIND_DAEMON_SET:
+	case BT_KIND_CRON_JOB:
+	case BT_KIND_POD_GROUP:
+		return true;
+	default:
+		return bt_volumes_has_kind(kind) || bt_devices_has_kind(kind);
+	}
+}
+
+/* Kinds that nobody looks at are told apart by their group, too: a Deployment of an old version is not used.
+ */
+static void count_kind(struct bt_load *load, const struct bt_object *object)
+{
+	bool used = is_used(object->kind);
+	uint32_t ix;
+
+	bt_buf_clear(&load->text);
+	bt_buf_str(&load->text, object->kind_name);
+	if (!used && bt_str_find(object->api_version, '/', 0) < object->api_version.len) {
+		bt_buf_printf(&load->text, " (%.*s)", BT_STR_ARG(object->api_version));
+	}
+	uint64_t key = bt_hash_bytes(load->text.ptr, load->text.len) | 1;
+	for (; bt_map_get(&load->kind_ixs, key, &ix); key += 2) {
+		if (bt_str_is(bt_buf_view(&load->text), load->kinds[ix].name)) {
+			load->kinds[ix].n++;
+			return;
+		}
+	}
+	load->kinds = bt_mem_grow(load->kinds, load->kind_n, &load->kind_cap, sizeof(*load->kinds));
+	bt_map_put(&load->kind_ixs, key, (uint32_t)load->kind_n);
+	load->kinds[load->kind_n++] =
+		(struct bt_kind_count){bt_mem_copy(load->text.ptr, load->text.len), 1, used};
+}
+
+/* Has the input had a node or pod of that kind and name? From now on it has. */
+static bool is_repeated(struct bt_load *load, const struct bt_object *object)
+{
+	const struct bt_sighting sighting = bt_sighting_of(object);
+	uint32_t check;
+
+	if (bt_map_get(&load->seen, sighting.key, &check)) {
+		return check == sighting.check;
+	}
+	bt_map_put(&load->seen, sighting.key, sighting.check);
+	return false;
+}
+
+/* Does the pod take up its name? */
+static bool counts(const struct bt_load *load, const struct bt_pod_object *pod)
+{
+	return !bt_ingest_pod_has_ended(pod) &&
+	       !bt_engine_is_foreign(bt_pipeline_engine(load->pipeline), pod);
+}
+
+static bool is_known(struct bt_load *load, const struct bt_object *object)
+{
+	bool node = object->kind == BT_KIND_NODE;
+	char name[NAME_MAX_BYTES];
+
+	if ((!node && (object->kind != BT_KIND_POD || !counts(load, &object->pod))) ||
+		!is_repeated(load, object)) {
+		return false;
+	}
+	bt_object_name(object, name, sizeof(name));
+	bt_complaints_say(load->complaints, name, "metadata.name",
+		node ? "the input has this node already" : "the input has this pod already",
+		"the first one counts; remove the other");
+	return true;
+}
+
+/* A pod that was being deleted while it waited is not scheduled any more. */
+static bool is_leaving(struct bt_load *load, const struct bt_pod_object *pod)
+{
+	if (pod->spec.node_name.len || !pod->meta.deletion_ns || bt_ingest_pod_has_ended(pod)) {
+		return false;
+	}
+	load->counts.deleting++;
+	if (load->deleting) {
+		load->deleting(load->context, pod);
+	}
+	return true;
+}
+
+/* What admission has let through. */
+static void admitted(void *context, struct bt_object *object, bool made)
+{
+	struct bt_load *load = context;
+	struct bt_taken taken;
+
+	load->counts.expanded += made && object->kind == BT_KIND_POD;
+	if ((object->kind == BT_KIND_POD && is_leaving(load, &object->pod)) || is_known(load, object)) {
+		return;
+	}
+	/* Of what comes twice the last one counts, whatever its version. */
+	object->meta.resource_version = (struct bt_str){0};
+	bt_references_note(&load->references, object);
+	if (load->threads) {
+		/* It is too late only when the user interrupts. */
+		(void)bt_feeder_hand_over(&load->feeder, BT_PARCEL_APPLY, object);
+		return;
+	}
+	enum bt_status status = bt_pipeline_show(load->pipeline, BT_PARCEL_APPLY, object, &taken);
+	bt_intake_note(load->intake, object, status, &taken);
+}
+
+void bt_load_init(struct bt_load *load)
+{
+	load->admission = (struct bt_admission){
+		.admitted = admitted,
+		.context = load,
+		.report = bt_complaints_hear,
+		.report_context = load->complaints,
+		.stop = &load->complaints->stop,
+		.expand = load->expand,
+	};
+	load->feeder = (struct bt_feeder){.pipeline = load->pipeline};
+}
+
+void bt_load_object(struct bt_load *load, struct bt_object *object)
+{
+	load->counts.objects++;
+	if (object->meta.creation_ns > load->latest_ns) {
+		load->latest_ns = object->meta.creation_ns;
+	}
+	count_kind(load, object);
+	if (object->kind == BT_KIND_STATEFUL_SET) {
+		load->counts.claim_templates += object->workload.claim_templates.n > 0;
+	}
+	bt_admission_object(&load->admission, object);
+}
+
+void bt_load_source(struct bt_load *load, const struct bt_source *source)
+{
+	struct bt_object *object;
+
+	while (!load->complaints->stop && !bt_interrupt_pending() &&
+		(object = source->next(source->context))) {
+		bt_load_object(load, object);
+	}
+}
+
+/* The files' objects, which the reader keeps for itself, as a source: each is copied, so that it may be
+ * changed. */
+struct file_source {
+	struct bt_object_reader *reader;
+	struct bt_object object;
+};
+
+static struct bt_object *next_in_files(void *context)
+{
+	struct file_source *files = context;
+	const struct bt_object *object = bt_object_reader_next(files->reader);
+
+	if (!object) {
+		return NULL;
+	}
+	files->object = *object;
+	return &files->object;
+}
+
+bool bt_load_paths(struct bt_load *load, const char *const *paths, size_t path_n)
+{
+	struct bt_object_reader *reader = bt_object_reader_create(bt_complaints_hear, load->complaints);
+	struct file_source files = {.reader = reader};
+
+	bt_object_reader_read_ahead(reader, load->helper_n, 0);
+	for (size_t i = 0; i < path_n; i++) {
+		bt_object_reader_add_path(reader, paths[i]);
+	}
+	bt_load_source(load, &(struct bt_source){next_in_files, &files});
+	struct bt_object_counts counts = bt_object_reader_counts(reader);
+	load->counts.bytes = counts.bytes;
+	load->counts.files = counts.files;
+	bt_object_reader_destroy(reader);
+	return !load->complaints->stop && counts.objects > 0 && counts.unreadable == 0;
+}
+
+/* ---- after the last object ---- */
+
+static void wait_until_taken(struct bt_load *load)
+{
+	struct bt_park park;
+
+	bt_park_init(&park);
+	while (!bt_feeders_are_taken(&load->feeder, 1) && !bt_interrupt_pending()) {
+		bt_park_wait(&park, bt_park_prepare(&park), NAP_NS);
+	}
+}
+
+void bt_load_finish(struct bt_load *load)
+{
+	if (!load->threads) {
+		bt_admission_finish(&load->admission, bt_pipeline_engine(load->pipeline));
+		return;
+	}
+	/* Which nodes there are for the pods of DaemonSets is known when they have been taken in. */
+	wait_until_taken(load);
+	(void)bt_feeder_finish_admission(&load->feeder, &load->admission);
+	wait_until_taken(load);
+}
+
+/* ---- what goes unsaid otherwise ---- */
+
+size_t bt_load_missing(struct bt_load *load, struct bt_missing out[BT_LOAD_MISSING_MAX])
+{
+	return bt_references_missing(&load->references, out, BT_LOAD_MISSING_MAX);
+}
+
+static const char *ending(struct bt_str word, uint64_t n)
+{
+	return n == 1 ? "" : bt_str_ends(word, "s") ? "es" : "s";
+}
+
+static void warn_of(struct bt_load *load, const struct bt_missing *m)
+{
+	unsigned long long object_n = m->object_n, referrer_n = m->referrer_n;
+	const char *more = ending(bt_str(m->referrer), referrer_n), *verb = referrer_n == 1 ? "s" : "";
+
+	bt_buf_clear(&load->text);
+	if (object_n) {
+		bt_buf_printf(&load->text,
+			"%llu %s%s refer%s to %llu %s%s that the input lacks, such as %.*s", referrer_n,
+			m->referrer, more, verb, object_n, m->kind, ending(bt_str(m->kind), object_n),
+			BT_STR_ARG(m->example));
+	} else {
+		bt_buf_printf(&load->text, "%llu %s%s count%s against limits in %ss, which the input lacks",
+			referrer_n, m->referrer, more, verb, m->kind);
+	}
+	bt_buf_printf(&load->text, "; add %s to kubectl get", m->resource);
+	bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+}
+
+static void warn_of_missing(struct bt_load *load)
+{
+	struct bt_missing missing[BT_LOAD_MISSING_MAX];
+	size_t n = bt_load_missing(load, missing);
+
+	for (size_t i = 0; i < n; i++) {
+		warn_of(load, &missing[i]);
+	}
+	if (n) {
+		bt_complaints_warn(
+			load->complaints, bt_str("everything that a scheduler looks at: " BT_KUBECTL_GET));
+	}
+}
+
+void bt_load_warn(struct bt_load *load)
+{
+	warn_of_missing(load);
+	for (size_t i = 0; i < load->kind_n; i++) {
+		const struct bt_kind_count *kind = &load->kinds[i];
+		const char *effect = kind->used ? NULL : bt_ignored_effect(kind->name);
+
+		if (effect) {
+			bt_buf_clear(&load->text);
+			bt_buf_printf(&load->text, "%llu of kind %s ignored: %s", (unsigned long long)kind->n,
+				kind->name, effect);
+			bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+		}
+	}
+	if (load->expand && load->counts.claim_templates) {
+		bt_buf_clear(&load->text);
+		bt_buf_printf(&load->text,
+			"%llu of kind StatefulSet with volumeClaimTemplates: no claims are created from "
+			"them; pods wait for "
+			"claims that the input lacks",
+			(unsigned long long)load->counts.claim_templates);
+		bt_complaints_warn(load->complaints, bt_buf_view(&load->text));
+	}
+}
+
+void bt_load_fini(struct bt_load *load)
+{
+	for (size_t i = 0; i < load->kind_n; i++) {
+		bt_mem_free(load->kinds[i].name);
+	}
+	bt_mem_free(load->kinds);
+	bt_admission_fini(&load->admission);
+	bt_feeder_fini(&load->feeder);
+	bt_map_fini(&load->seen);
+	bt_map_fini(&load->kind_ixs);
+	bt_references_fini(&load->references);
+	bt_buf_fini(&load->text);
+}

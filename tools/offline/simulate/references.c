@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the input refers to and lacks.
+ */
+#include "tools/offline/simulate/references.h"
+
+#include <string.h>
+
+#include "engine/base/hash.h"
+#include "engine/base/mem.h"
+
+/* One object refers to another. */
+struct bt_reference {
+	uint64_t key;	   /* of the other one */
+	uint64_t referrer; /* a number */
+	enum bt_kind kind; /* of the other one */
+	enum bt_kind from;
+};
+
+/* The kinds that are referred to, in the order in which they are said. */
+static const struct {
+	enum bt_kind kind;
+	const char *name, *resource;
+} targets[] = {
+	{BT_KIND_PERSISTENT_VOLUME_CLAIM, "PersistentVolumeClaim", "persistentvolumeclaims"},
+	{BT_KIND_PERSISTENT_VOLUME, "PersistentVolume", "persistentvolumes"},
+	{BT_KIND_STORAGE_CLASS, "StorageClass", "storageclasses"},
+	{BT_KIND_CSI_NODE, "CSINode", "csinodes"},
+	{BT_KIND_RESOURCE_CLAIM, "ResourceClaim", "resourceclaims"},
+	{BT_KIND_DEVICE_CLASS, "DeviceClass", "deviceclasses"},
+	{BT_KIND_NAMESPACE, "Namespace", "namespaces"},
+	{BT_KIND_REPLICA_SET, "ReplicaSet", "replicasets"},
+	{BT_KIND_STATEFUL_SET, "StatefulSet", "statefulsets"},
+	{BT_KIND_REPLICATION_CONTROLLER, "ReplicationController", "replicationcontrollers"},
+};
+
+#define TARGET_N (sizeof(targets) / sizeof(*targets))
+
+/* Leaves "namespace/name", or the name alone, in text. Returns a hash of it and the kind. */
+static uint64_t key_of(
+	struct bt_references *r, enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
+{
+	bt_buf_clear(&r->text);
+	bt_buf_str(&r->text, namespace_);
+	bt_buf_text(&r->text, namespace_.len ? "/" : "");
+	bt_buf_str(&r->text, name);
+	return (bt_hash_bytes(r->text.ptr, r->text.len) ^ ((uint64_t)kind << 56)) | 1;
+}
+
+static void refer(struct bt_references *r, enum bt_kind from, enum bt_kind kind, struct bt_str namespace_,
+	struct bt_str name)
+{
+	uint64_t key = key_of(r, kind, namespace_, name);
+	uint32_t ix;
+
+	if (!name.len) {
+		return;
+	}
+	r->items = bt_mem_grow(r->items, r->item_n, &r->item_cap, sizeof(*r->items));
+	r->items[r->item_n++] =
+		(struct bt_reference){.key = key, .referrer = r->referrer_n, .kind = kind, .from = from};
+	if (bt_map_get(&r->named, key, &ix)) {
+		return;
+	}
+	bt_map_put(&r->named, key, (uint32_t)r->name_n);
+	r->names = bt_mem_grow(r->names, r->name_n, &r->name_cap, sizeof(*r->names));
+	r->names[r->name_n++] =
+		(struct bt_str){bt_arena_copy(&r->arena, r->text.ptr, r->text.len), r->text.len};
+}
+
+/* ---- what refers to what ---- */
+
+static void note_volumes(struct bt_references *r, const struct bt_pod_object *pod)
+{
+	struct bt_str namespace_ = pod->meta.namespace_;
+	struct bt_buf name = {0};
+
+	for (uint32_t i = 0; i < pod->spec.volume_n; i++) {
+		const struct bt_volume_object *volume = &pod->spec.volumes[i];
+
+		if (volume->type == BT_VOLUME_CLAIM) {
+			refer(r, BT_KIND_POD, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_, volume->source);
+		} else if (volume->type == BT_VOLUME_EPHEMERAL) {
+			bt_buf_clear(&name);
+			bt_buf_printf(
+				&name, "%.*s-%.*s", BT_STR_ARG(pod->meta.name), BT_STR_ARG(volume->name));
+			refer(r, BT_KIND_POD, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
+				bt_buf_view(&name));
+		}
+	}
+	bt_buf_fini(&name);
+}
+
+static void note_claims(struct bt_references *r, const struct bt_pod_object *pod)
+{
+	struct bt_str namespace_ = pod->meta.namespace_;
+
+	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
+		refer(r, BT_KIND_POD, BT_KIND_RESOURCE_CLAIM, namespace_, pod->spec.claims[i].claim_name);
+	}
+	for (uint32_t i = 0; i < pod->claim_status_n; i++) {
+		refer(r, BT_KIND_POD, BT_KIND_RESOURCE_CLAIM, namespace_, pod->claim_statuses[i].claim_name);
+	}
+}
+
+static bool selects_namespaces(const struct bt_pod_affinity_object *affinity)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < affinity->required_n; i++) {
+		any = any || affinity->required[i].namespace_selector.set;
+	}
+	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
+		any = any || affinity->preferred[i].term.namespace_selector.set;
+	}
+	return any;
+}
+
+/* The owners whose selectors spread pods by default. */
+static void note_owner(struct bt_references *r, const struct bt_pod_object *pod)
+{
+	for (uint32_t i = 0; i < pod->meta.owner_n; i++) {
+		const struct bt_owner_object *owner = &pod->meta.owners[i];
+
+		for (size_t t = 0; t < TARGET_N && owner->controller; t++) {
+			if (targets[t].kind >= BT_KIND_REPLICA_SET &&
+				targets[t].kind <= BT_KIND_STATEFUL_SET &&
+				bt_str_is(owner->kind, targets[t].name)) {
+				refer(r, BT_KIND_POD, targets[t].kind, pod->meta.namespace_, owner->name);
+			}
+		}
+	}
+}
+
+static void note_pod(struct bt_references *r, const struct bt_pod_object *pod)
+{
+	const struct bt_affinity_object *affinity = &pod->spec.affinity;
+
+	if (pod->spec.node_name.len) {
+		return; /* it is where it is */
+	}
+	note_volumes(r, pod);
+	note_claims(r, pod);
+	note_owner(r, pod);
+	if (selects_namespaces(&affinity->pod_affinity) || selects_namespaces(&affinity->pod_anti_affinity)) {
+		refer(r, BT_KIND_POD, BT_KIND_NAMESPACE, (struct bt_str){0}, pod->meta.namespace_);
+	}
+}
+
+static void note_requests(struct bt_references *r, const struct bt_resource_claim_object *claim)
+{
+	for (uint32_t i = 0; i < claim->request_n; i++) {
+		const struct bt_device_request_object *request = &claim->requests[i];
+
+		refer(r, BT_KIND_RESOURCE_CLAIM, BT_KIND_DEVICE_CLASS, (struct bt_str){0},
+			request->exactly.class_name);
+		for (uint32_t a = 0; a < request->first_available_n; a++) {
+			refer(r, BT_KIND_RESOURCE_CLAIM, BT_KIND_DEVICE_CLASS, (struct bt_str){0},
+				request->first_available[a].class_name);
+		}
+	}
+}
+
+static bool is_target(enum bt_kind kind)
+{
+	for (size_t t = 0; t < TARGET_N; t++) {
+		if (targets[t].kind == kind) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void bt_references_note(struct bt_references *r, const struct bt_object *object)
+{
+	const struct bt_str none = {0};
+	const struct bt_meta_object *meta = &object->meta;
+
+	r->kind_n[object->kind]++;
+	r->referrer_n++;
+	if (is_target(object->kind)) {
+		bt_map_put(&r->known, key_of(r, object->kind, meta->namespace_, meta->name), 1);
+	}
+	switch (object->kind) {
+	case BT_KIND_POD:
+		note_pod(r, &object->pod);
+		break;
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
+		refer(r, object->kind, BT_KIND_PERSISTENT_VOLUME, none, object->claim.volume_name);
+		if (!object->claim.volume_name.len) { /* it is bound; its class says nothing any more */
+			refer(r, object->kind, BT_KIND_STORAGE_CLASS, none, object->claim.storage_class);
+		}
+		break;
+	case BT_KIND_RESOURCE_CLAIM:
+		if (!object->resource_claim.allocated) {
+			note_requests(r, &object->resource_claim);
+		}
+		break;
+	case BT_KIND_PERSISTENT_VOLUME:
+		/* Which nodes' limits it counts against is in their CSINodes: one at least is there. */
+		if (object->persistent_volume.source.type == BT_VOLUME_CSI_INLINE &&
+			!r->kind_n[BT_KIND_CSI_NODE]) {
+			refer(r, object->kind, BT_KIND_CSI_NODE, none, (struct bt_str)BT_STR("*"));
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- what is missing ---- */
+
+static const char *name_of(enum bt_kind kind)
+{
+	switch (kind) {
+	case BT_KIND_POD:
+		return "pod";
+	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
+		return "PersistentVolumeClaim";
+	case BT_KIND_PERSISTENT_VOLUME:
+		return "PersistentVolume";
+	default:
+		return "ResourceClaim";
+	}
+}
+
+/* Is what the reference names in the input? */
+static bool is_there(const struct bt_references *r, const struct bt_reference *item)
+{
+	uint32_t known;
+
+	if (item->kind == BT_KIND_CSI_NODE) {
+		return r->kind_n[BT_KIND_CSI_NODE] > 0;
+	}
+	return bt_map_get(&r->known, item->key, &known);
+}
+
+static struct bt_missing count(struct bt_references *r, size_t target)
+{
+	struct bt_missing missing = {.kind = targets[target].name, .resource = targets[target].resource};
+	struct bt_map seen = {0};
+	uint64_t last = UINT64_MAX;
+	uint32_t ix;
+
+	for (size_t i = 0; i < r->item_n; i++) {
+		const struct bt_reference *item = &r->items[i];
+
+		if (item->kind != targets[target].kind || is_there(r, item)) {
+			continue;
+		}
+		if (!bt_map_get(&seen, item->key, &ix) && bt_map_get(&r->named, item->key, &ix)) {
+			missing.example = missing.example.len ? missing.example : r->names[ix];
+			missing.object_n += item->kind != BT_KIND_CSI_NODE;
+			bt_map_put(&seen, item->key, 1);
+		}
+		missing.referrer_n += item->referrer != last;
+		missing.referrer = name_of(item->from);
+		last = item->referrer;
+	}
+	bt_map_fini(&seen);
+	return missing;
+}
+
+size_t bt_references_missing(struct bt_references *r, struct bt_missing *out, size_t max)
+{
+	size_t n = 0;
+
+	for (size_t t = 0; t < TARGET_N && n < max; t++) {
+		struct bt_missing missing = count(r, t);
+
+		if (missing.referrer_n) {
+			out[n++] = missing;
+		}
+	}
+	return n;
+}
+
+void bt_references_fini(struct bt_references *r)
+{
+	bt_map_fini(&r->known);
+	bt_map_fini(&r->named);
+	bt_mem_free(r->names);
+	bt_mem_free(r->items);
+	bt_arena_fini(&r->arena);
+	bt_buf_fini(&r->text);
+}

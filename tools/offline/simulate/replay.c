@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A trace as events.
+ */
+#include "tools/offline/simulate/replay.h"
+
+#include <stdlib.h>
+
+#include "engine/base/mem.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+/* A pod's end. */
+struct bt_departure {
+	int64_t at_s;
+	uint32_t pod; /* in the trace */
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct bt_departure *x = a, *y = b;
+
+	if (x->at_s != y->at_s) {
+		return x->at_s < y->at_s ? -1 : 1;
+	}
+	return x->pod < y->pod ? -1 : x->pod > y->pod;
+}
+
+void bt_replay_init(struct bt_replay *replay, const struct bt_trace *trace)
+{
+	*replay = (struct bt_replay){.trace = trace};
+	replay->departures = bt_mem_zalloc(trace->pod_n, sizeof(*replay->departures));
+	for (size_t i = 0; i < trace->pod_n; i++) {
+		int64_t gone_s = trace->pods[i].delete_s, come_s = trace->pods[i].create_s;
+
+		/* A pod lives for a second at least, so that it has come before it goes. */
+		replay->departures[i] =
+			(struct bt_departure){gone_s > come_s ? gone_s : come_s + 1, (uint32_t)i};
+	}
+	if (trace->pod_n) {
+		qsort(replay->departures, trace->pod_n, sizeof(*replay->departures), by_time);
+	}
+}
+
+void bt_replay_fini(struct bt_replay *replay)
+{
+	bt_mem_free(replay->departures);
+}
+
+static int64_t moment_of(int64_t second)
+{
+	return second == INT64_MAX ? INT64_MAX : (BT_TRACE_EPOCH_S + second) * NS_PER_S;
+}
+
+static size_t pod_n(const struct bt_replay *replay)
+{
+	return replay->trace ? replay->trace->pod_n : 0;
+}
+
+static int64_t next_arrival(const struct bt_replay *replay)
+{
+	return replay->come < pod_n(replay) ? replay->trace->pods[replay->come].create_s : INT64_MAX;
+}
+
+static int64_t next_departure(const struct bt_replay *replay)
+{
+	return replay->gone < pod_n(replay) ? replay->departures[replay->gone].at_s : INT64_MAX;
+}
+
+int64_t bt_replay_next_ns(const struct bt_replay *replay)
+{
+	int64_t come = next_arrival(replay), gone = next_departure(replay);
+
+	return moment_of(come < gone ? come : gone);
+}
+
+/* Nothing of the object is copied: the trace stays. */
+static struct bt_parcel *parcel_of(const struct bt_replay *replay, struct bt_pipeline *pipeline,
+	enum bt_parcel_kind kind, size_t pod, int64_t second)
+{
+	struct bt_parcel *parcel = bt_pipeline_parcel(pipeline, 0, kind);
+	const struct bt_object *object = &replay->trace->pods[pod].object;
+
+	if (kind == BT_PARCEL_APPLY) {
+		parcel->object = *object;
+	} else {
+		parcel->object = (struct bt_object){.kind = BT_KIND_POD,
+			.meta = {.namespace_ = object->meta.namespace_, .name = object->meta.name}};
+	}
+	parcel->at_ns = moment_of(second);
+	parcel->tag = pod + 1;
+	return parcel;
+}
+
+struct bt_parcel *bt_replay_next(struct bt_replay *replay, struct bt_pipeline *pipeline)
+{
+	int64_t come = next_arrival(replay), gone = next_departure(replay);
+
+	if (replay->ended) {
+		return NULL;
+	}
+	if (come == INT64_MAX && gone == INT64_MAX) {
+		replay->ended = true;
+		return bt_parcel_create(BT_PARCEL_SYNCED);
+	}
+	if (gone <= come) {
+		return parcel_of(
+			replay, pipeline, BT_PARCEL_DELETE, replay->departures[replay->gone++].pod, gone);
+	}
+	return parcel_of(replay, pipeline, BT_PARCEL_APPLY, replay->come++, come);
+}

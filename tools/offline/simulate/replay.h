@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A trace as events: its pods come and go at their moments, in the order in which that counts. What leaves at
+ * a moment makes room for what comes at it. Context: one thread, the pipeline's source.
+ */
+#pragma once
+
+#include "engine/flow/pipeline/pipeline.h"
+#include "tools/offline/trace/openb.h"
+
+struct bt_departure;
+
+/* Owns: bt_replay_fini. All zeroes is a trace without pods. */
+struct bt_replay {
+	/* private: */
+	const struct bt_trace *trace;
+	struct bt_departure *departures; /* in order of time */
+	size_t come, gone;		 /* how many have */
+	bool ended;			 /* that has been said */
+};
+
+/* trace must outlive the replay and the parcels that it makes. */
+void bt_replay_init(struct bt_replay *replay, const struct bt_trace *trace);
+void bt_replay_fini(struct bt_replay *replay);
+
+/* The next moment, or INT64_MAX. */
+int64_t bt_replay_next_ns(const struct bt_replay *replay);
+
+/*
+ * The next event: a pod comes or goes, at at_ns; tag is its number in the trace, plus one. At the end of
+ * them,
+ * once, that there are no more (BT_PARCEL_SYNCED); then NULL. Owns: as bt_pipeline_parcel.
+ */
+struct bt_parcel *bt_replay_next(struct bt_replay *replay, struct bt_pipeline *pipeline);

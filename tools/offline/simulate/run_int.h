@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * A run's insides, shared by its files.
+ */
+#pragma once
+
+#include "tools/offline/simulate/run.h"
+
+static inline const struct bt_pod *bt_run_pod(const struct bt_run *run, uint32_t pod_ix)
+{
+	return bt_ledger_pod(bt_engine_cache(run->engine)->ledger, pod_ix);
+}
+
+/* A pod comes to a node, or with -1 leaves it: what it uses counts. */
+void bt_run_use(struct bt_run *run, uint32_t pod_ix, double sign);

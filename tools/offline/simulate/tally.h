@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What a simulation counts for its report: how long pods waited and how often they were tried, and what
+ * became of preemptions. Times are virtual. Context: one thread.
+ */
+#pragma once
+
+#include "engine/flow/cycle/engine.h"
+#include "tools/kube/report/queueing.h"
+
+/* Zeroes but for the engine. Owns: bt_tally_fini. */
+struct bt_run_tally {
+	struct bt_engine *engine;
+	struct bt_report_attempts attempts;
+	uint64_t unwaited_n; /* pods that were placed at the time at which they came */
+	int64_t *waits;	     /* of the others, in nanoseconds */
+	size_t wait_n;
+	struct bt_report_preemption *preemptions;
+	struct bt_report_victim *victims; /* of all preemptions */
+	size_t preemption_n, victim_n;
+	uint64_t preemptor_n, evicted_n; /* different pods that preempted; pods that were deleted for them */
+	/* private: */
+	size_t wait_cap, preemption_cap, victim_cap;
+	struct bt_map open; /* by pod_ix plus one: its last preemption, until it has its node */
+};
+
+/* A decision that has been carried out. info: of its pod, before that. since_ns: when it came. */
+void bt_tally_decision(struct bt_run_tally *tally, const struct bt_decision *decision,
+	const struct bt_queue_info *info, int64_t since_ns, int64_t now_ns);
+
+/* A waiting pod is about to go. */
+void bt_tally_leave(struct bt_run_tally *tally, uint32_t pod_ix);
+
+/* The simulation is over: counts the pods that still wait. */
+void bt_tally_end(struct bt_run_tally *tally);
+
+void bt_tally_fini(struct bt_run_tally *tally);

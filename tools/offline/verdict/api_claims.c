@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What DynamicResources writes of ResourceClaims, in histories. Source: bindClaim, Unreserve, PostFilter and
+ * deleteClaim, v1.36.3.
+ */
+#include "tools/offline/verdict/api_int.h"
+
+#include "engine/base/check.h"
+#include "engine/base/mem.h"
+#include "engine/flow/cycle/prebind_writes.h"
+
+#define KIND	  "ResourceClaim"
+#define FINALIZER "resource.kubernetes.io/delete-protection"
+#define FAILS	  "running PreBind plugin \"DynamicResources\": "
+
+/* A claim of the pod that is being bound. */
+struct written {
+	struct bt_str name;
+	const struct bt_resource_claim_object *now; /* as the pod's cycle knows it */
+	bool deleted;
+};
+
+/* A pod that is being bound, or whose binding has failed. */
+struct work {
+	struct bt_api *api;
+	const struct bt_engine *engine;
+	struct bt_str namespace_, name, uid;
+	struct bt_writes *writes;
+	struct written *claims;
+	uint32_t claim_n, user_n;
+};
+
+static struct bt_str text_of(const struct work *w, uint32_t name)
+{
+	return bt_intern_str(bt_engine_cache((struct bt_engine *)w->engine)->dictionary->intern, name);
+}
+
+/* ---- what the cycle has seen ---- */
+
+static void see(struct bt_api *api, const struct bt_api_object *stored)
+{
+	api->seen = bt_mem_grow(api->seen, api->seen_n, &api->seen_cap, sizeof(*api->seen));
+	api->seen[api->seen_n++] =
+		(struct bt_api_seen){stored->namespace_, stored->name, bt_api_claim(api, stored)};
+}
+
+void bt_api_see_claims(struct bt_api *api, uint32_t pod_ix)
+{
+	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
+	const struct bt_signature *signature = bt_ledger_pod(cache->ledger, pod_ix)->signature;
+
+	api->seen_n = 0;
+	if (signature->claim_n + signature->extended_n == 0) {
+		return;
+	}
+	for (size_t i = 0; i < api->object_n; i++) {
+		if (!api->objects[i].gone && bt_str_is(api->objects[i].kind, KIND)) {
+			see(api, &api->objects[i]);
+		}
+	}
+}
+
+/* The claim as it was when the cycle began; as it is now when the cycle has seen none, which it has not of
+ * pods of a group. */
+static const struct bt_resource_claim_object *seen_claim(
+	struct bt_api *api, struct bt_str namespace_, struct bt_str name)
+{
+	for (size_t i = 0; i < api->seen_n; i++) {
+		if (bt_str_eq(api->seen[i].name, name) && bt_str_eq(api->seen[i].namespace_, namespace_)) {
+			return api->seen[i].claim;
+		}
+	}
+	const struct bt_api_object *stored = bt_api_find(api, (struct bt_str)BT_STR(KIND), namespace_, name);
+	return stored ? bt_api_claim(api, stored) : NULL;
+}
+
+/* ---- claims as values ---- */
+
+static bool is_reserved(const struct bt_resource_claim_object *claim, struct bt_str uid)
+{
+	for (uint32_t i = 0; i < claim->reserved_for.n; i++) {
+		if (bt_str_eq(claim->reserved_for.items[i], uid)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool has_finalizer(const struct bt_resource_claim_object *claim)
+{
+	for (uint32_t i = 0; i < claim->meta.finalizers.n; i++) {
+		if (bt_str_is(claim->meta.finalizers.items[i], FINALIZER)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static struct bt_resource_claim_object *copy_of(
+	struct bt_api *api, const struct bt_resource_claim_object *claim)
+{
+	struct bt_resource_claim_object *copy = bt_arena_zalloc(&api->cluster.arena, sizeof(*copy));
+
+	*copy = *claim;
+	return copy;
+}
+
+static struct bt_str_list with(struct bt_api *api, const struct bt_str_list *from, struct bt_str item)
+{
+	struct bt_str_list list = {
+		bt_arena_zalloc(&api->cluster.arena, (from->n + 1) * sizeof(*list.items)), from->n + 1, true};
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		list.items[i] = from->items[i];
+	}
+	list.items[from->n] = item;
+	return list;
+}
+
+static struct bt_str_list without(struct bt_api *api, const struct bt_str_list *from, struct bt_str item)
+{
+	struct bt_str_list list = {
+		bt_arena_zalloc(&api->cluster.arena, from->n * sizeof(*list.items)), 0, from->set};
+
+	for (uint32_t i = 0; i < from->n; i++) {
+		if (!bt_str_eq(from->items[i], item)) {
+			list.items[list.n++] = from->items[i];
+		}
+	}
+	return list;
+}
+
+static void allocate(
+	struct bt_api *api, struct bt_resource_claim_object *claim, const struct bt_ask_claim *ask)
+{
+	claim->allocated = true;
+	claim->results = (struct bt_device_result_object *)ask->results;
+	claim->result_n = ask->result_n;
+	claim->node_selector = ask->node_selector;
+	claim->allocation_ns = ask->timed ? api->now_ns : 0;
+}
+
+static void deallocate(struct bt_resource_claim_object *claim)
+{
+	claim->allocated = false;
+	claim->result_n = 0;
+	claim->node_selector = (struct bt_node_selector_object){.set = false};
+	claim->allocation_ns = 0;
+	claim->reserved_for.n = 0;
+	claim->device_n = 0;
+}
+
+/* ---- writing ---- */
+
+/* Replaces the claim by one that was read before, whatever has become of it since. Returns: is it there? */
+static bool update(struct bt_api *api, struct bt_str namespace_, struct bt_str name,
+	const struct bt_resource_claim_object *claim)
+{
+	struct bt_api_object *stored = bt_api_find(api, (struct bt_str)BT_STR(KIND), namespace_, name);
+
+	if (stored) {
+		stored->claim = claim;
+		bt_api_show(api, stored);
+	}
+	return stored;
+}
+
+static bool fail_missing(struct work *w, const char *what, const struct written *claim)
+{
+	bt_buf_printf(&w->api->bind_error,
+		FAILS "%s claim %.*s/%.*s: resourceclaims.resource.k8s.io \"%.*s\" not found", what,
+		BT_STR_ARG(w->namespace_), BT_STR_ARG(claim->name), BT_STR_ARG(claim->name));
+	return false;
+}
+
+static bool bind_claim(struct work *w, struct written *claim, const struct bt_ask_claim *ask)
+{
+	struct bt_resource_claim_object *now = copy_of(w->api, claim->now);
+
+	if (ask->allocates && !has_finalizer(now)) {
+		now->meta.finalizers = with(w->api, &now->meta.finalizers, (struct bt_str)BT_STR(FINALIZER));
+		if (!update(w->api, w->namespace_, claim->name, now)) {
+			return fail_missing(w, "add finalizer to", claim);
+		}
+	}
+	now = copy_of(w->api, now);
+	if (ask->allocates) {
+		allocate(w->api, now, ask);
+	}
+	now->reserved_for = with(w->api, &now->reserved_for, w->uid);
+	if (!update(w->api, w->namespace_, claim->name, now)) {
+		return fail_missing(w,
+			ask->allocates ? "add allocation and reservation to" : "add reservation to", claim);
+	}
+	claim->now = now;
+	return true;
+}
+
+/* ---- the claim for extended resources ---- */
+
+static void write_requests(const struct bt_ask_claim *ask, struct bt_buf *out)
+{
+	bt_buf_text(out, "\"requests\":[");
+	for (uint32_t i = 0; i < ask->request_n; i++) {
+		bt_buf_printf(out, "%s{\"name\":\"%.*s\",\"exactly\":{\"deviceClassName\":\"%.*s\"}}",
+			i ? "," : "", BT_STR_ARG(ask->requests[i].name), BT_STR_ARG(ask->requests[i].class_));
+	}
+	bt_buf_char(out, ']');
+}
+
+static struct bt_str special_text(struct work *w, struct bt_str name, const struct bt_ask_claim *ask)
+{
+	struct bt_buf text = {.len = 0};
+
+	bt_buf_printf(&text,
+		"{\"apiVersion\":\"resource.k8s.io/v1\",\"kind\":\"" KIND
+		"\",\"metadata\":{\"name\":\"%.*s\",\"namespace\":\"%.*s\",\"annotations\":{"
+		"\"resource.kubernetes.io/extended-resource-claim\":\"true\"},\"ownerReferences\":[{"
+		"\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"name\":\"%.*s\",\"uid\":\"%.*s\",\"controller\":"
+		"true}]},\"spec\":{\"devices\":{",
+		BT_STR_ARG(name), BT_STR_ARG(w->namespace_), BT_STR_ARG(w->name), BT_STR_ARG(w->uid));
+	if (ask->request_n) {
+		write_requests(ask, &text);
+	}
+	bt_buf_text(&text, "}}}");
+	struct bt_str doc = {bt_arena_copy(&w->api->cluster.arena, text.ptr, text.len), text.len};
+	bt_buf_fini(&text);
+	return doc;
+}
+
+static bool bind_special(struct work *w, const struct bt_ask_claim *ask)
+{
+	struct bt_buf name = {.len = 0}, error = {.len = 0};
+	struct written *claim = &w->claims[w->claim_n++];
+
+	bt_buf_printf(&name, "%.*s-extended-resources-%u", BT_STR_ARG(w->name), w->api->uid_n + 1);
+	claim->name = (struct bt_str){bt_arena_copy(&w->api->cluster.arena, name.ptr, name.len), name.len};
+	enum bt_status status = bt_api_create(w->api, special_text(w, claim->name, ask), &error);
+	BT_REQUIRE(status == BT_OK);
+	bt_buf_fini(&name);
+	bt_buf_fini(&error);
+	claim->now = bt_api_claim(
+		w->api, bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, claim->name));
+	const struct bt_resource_claim_object *made = claim->now;
+	if (!bind_claim(w, claim, ask)) {
+		return false;
+	}
+	if (ask->mapping_n == 0) {
+		claim->now = made; /* which Unreserve knows; writing that takes the allocation back */
+		bt_buf_printf(&w->api->bind_error,
+			FAILS "nil or empty request mappings, no update of pod %.*s/%.*s "
+			      "ExtendedResourceClaimStatus",
+			BT_STR_ARG(w->namespace_), BT_STR_ARG(w->name));
+		return false;
+	}
+	return true;
+}
+
+/* ---- PreBind and Unreserve ---- */
+
+static void list_claims(struct work *w, const struct bt_pod *pod)
+{
+	const struct bt_signature *signature = pod->signature;
+
+	w->claims = bt_mem_zalloc(signature->claim_n + 1, sizeof(*w->claims));
+	for (uint32_t i = 0; i < signature->claim_n; i++) {
+		struct bt_str name = signature->claims[i].claim == BT_NAME_NONE
+					     ? (struct bt_str){.len = 0}
+					     : text_of(w, signature->claims[i].claim);
+		const struct bt_resource_claim_object *now =
+			name.len ? seen_claim(w->api, w->namespace_, name) : NULL;
+
+		if (now) {
+			w->claims[w->claim_n++] = (struct written){.name = name, .now = now};
+		}
+	}
+	w->user_n = w->claim_n;
+}
+
+/* What is to be written of the user's i-th claim, which may stand there twice. */
+static struct bt_ask_claim ask_of(const struct work *w, uint32_t i)
+{
+	uint32_t before = 0;
+
+	for (uint32_t k = 0; k < i; k++) {
+		before += bt_str_eq(w->claims[k].name, w->claims[i].name);
+	}
+	for (uint32_t k = 0; w->writes && k < w->writes->claim_n; k++) {
+		const struct bt_ask_claim *ask = &w->writes->claims[k];
+
+		if (!ask->special && bt_str_eq(ask->name, w->claims[i].name) && before-- == 0) {
+			return *ask;
+		}
+	}
+	return (struct bt_ask_claim){.allocates = !w->claims[i].now->allocated};
+}
+
+static bool prebind(struct work *w)
+{
+	for (uint32_t i = 0; i < w->user_n; i++) {
+		struct bt_ask_claim ask = ask_of(w, i);
+
+		ask.allocates &= !w->claims[i].now->allocated;
+		if (!is_reserved(w->claims[i].now, w->uid) && !bind_claim(w, &w->claims[i], &ask)) {
+			return false;
+		}
+	}
+	for (uint32_t k = 0; w->writes && k < w->writes->claim_n; k++) {
+		if (w->writes->claims[k].special && !bind_special(w, &w->writes->claims[k])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Takes the pod out of a claim that it is reserved for. */
+static void unreserve_claim(struct work *w, const struct written *claim)
+{
+	struct bt_api_object *stored =
+		bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, claim->name);
+
+	if (!stored || !claim->now->allocated || !is_reserved(claim->now, w->uid)) {
+		return;
+	}
+	struct bt_resource_claim_object *now = copy_of(w->api, bt_api_claim(w->api, stored));
+	now->reserved_for = without(w->api, &now->reserved_for, w->uid);
+	stored->claim = now;
+	bt_api_show(w->api, stored);
+}
+
+static void delete_claim(struct bt_api *api, struct bt_str namespace_, struct bt_str name,
+	const struct bt_resource_claim_object *seen)
+{
+	struct bt_resource_claim_object *now = copy_of(api, seen);
+
+	now->meta.finalizers = without(api, &now->meta.finalizers, (struct bt_str)BT_STR(FINALIZER));
+	if (update(api, namespace_, name, now)) {
+		bt_api_delete(api, (struct bt_str)BT_STR(KIND), namespace_, name);
+	}
+}
+
+static void unreserve(struct work *w)
+{
+	for (uint32_t i = 0; i < w->user_n; i++) {
+		unreserve_claim(w, &w->claims[i]);
+	}
+	for (uint32_t i = w->user_n; i < w->claim_n; i++) {
+		delete_claim(w->api, w->namespace_, w->claims[i].name, w->claims[i].now);
+		w->claims[i].deleted = true;
+	}
+}
+
+/* What the engine is told of the claims; all of it has been shown to it already. */
+static void answer(struct work *w, uint32_t pod_ix, bool bound)
+{
+	struct bt_written_claim *said = bt_mem_zalloc(w->claim_n, sizeof(*said));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < w->claim_n; i++) {
+		const struct bt_api_object *stored =
+			bt_api_find(w->api, (struct bt_str)BT_STR(KIND), w->namespace_, w->claims[i].name);
+
+		if (stored) {
+			said[n++] = (struct bt_written_claim){.name = w->claims[i].name,
+				.uid = stored->uid,
+				.version = stored->version,
+				.reserved = bound,
+				.special = i >= w->user_n};
+		}
+	}
+	const struct bt_binding_answer told = {.bound = bound, .claims = said, .claim_n = n};
+	bt_engine_answer(w->api->cluster.engine, pod_ix, &told);
+	bt_mem_free(said);
+}
+
+/* What objects are made of is not given back before the history ends. */
+static void keep_writes(struct bt_api *api, struct bt_writes *writes)
+{
+	if (writes) {
+		api->writes =
+			bt_mem_grow(api->writes, api->writes_n, &api->writes_cap, sizeof(struct bt_writes *));
+		api->writes[api->writes_n++] = writes;
+	}
+}
+
+void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt_api *api, uint32_t pod_ix))
+{
+	const struct bt_cache *cache = bt_engine_cache(api->cluster.engine);
+	const struct bt_pod *pod = bt_ledger_pod(cache->ledger, pod_ix);
+	const struct bt_intern *intern = cache->dictionary->intern;
+	struct work w = {.api = api,
+		.engine = api->cluster.engine,
+		.namespace_ = bt_intern_str(intern, pod->signature->namespace_),
+		.name = bt_intern_str(intern, pod->name),
+		.uid = bt_intern_str(intern, bt_consumer_uid(pod->name, pod->uid)),
+		.writes = bt_writes_of(api->cluster.engine, pod_ix)};
+
+	keep_writes(api, w.writes);
+	list_claims(&w, pod);
+	bool bound = prebind(&w) && bind(api, pod_ix);
+	if (!bound) {
+		unreserve(&w);
+	}
+	answer(&w, pod_ix, bound);
+	bt_mem_free(w.claims);
+}
+
+/* ---- PostFilter ---- */
+
+void bt_api_release_claim(
+	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix)
+{
+	struct bt_api *api = context;
+	const struct bt_cache *cache = bt_engine_cache(engine);
+	const struct bt_resource_claim *claim = &cache->view.devices->claims[claim_ix];
+	struct bt_str namespace_ = bt_intern_str(cache->dictionary->intern, claim->namespace_),
+		      name = bt_intern_str(cache->dictionary->intern, claim->name);
+	const struct bt_resource_claim_object *seen = seen_claim(api, namespace_, name);
+
+	(void)for_ix;
+	if (deletes) {
+		delete_claim(api, namespace_, name, seen);
+		return;
+	}
+	struct bt_resource_claim_object *now = copy_of(api, seen);
+	deallocate(now);
+	update(api, namespace_, name, now);
+}

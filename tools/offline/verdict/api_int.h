@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The insides of the API server of histories.
+ */
+#pragma once
+
+#include "tools/offline/verdict/api.h"
+
+/* The stored object, or NULL. Valid until one is created. */
+struct bt_api_object *bt_api_find(
+	struct bt_api *api, struct bt_str kind, struct bt_str namespace_, struct bt_str name);
+
+/* Brings an object's new state to the engine, under a new resource version. */
+void bt_api_show(struct bt_api *api, struct bt_api_object *stored);
+
+/* A stored ResourceClaim as a value, which stays as it is. */
+const struct bt_resource_claim_object *bt_api_claim(struct bt_api *api, const struct bt_api_object *stored);
+
+/* ---- api_claims.c ---- */
+
+/* PreBind writes the pod's claims, then bind binds it; where one fails they are unreserved. The engine is
+ * answered. */
+void bt_api_bind_pod(struct bt_api *api, uint32_t pod_ix, bool (*bind)(struct bt_api *api, uint32_t pod_ix));
+
+/* PostFilter deallocates a claim, or deletes one for extended resources: bt_releaser. */
+void bt_api_release_claim(
+	void *context, struct bt_engine *engine, uint32_t claim_ix, bool deletes, uint32_t for_ix);

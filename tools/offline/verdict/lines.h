@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Answering a file of JSON documents, one a line: one line in, one line out.
+ */
+#pragma once
+
+#include "engine/base/buf.h"
+#include "tools/cli/invocation.h"
+#include "tools/format/json.h"
+
+/* What a command makes of one document. */
+struct bt_lines_answer {
+	const char *command;	   /* as in "berth command" */
+	const char *what, *plural; /* what a line holds: "scenario", "scenarios" */
+	/*
+	 * Reads the document at the cursor and appends its answer, a line, to out_line.
+	 * Returns: false with the reason in out_error, and in out_remedy what helps, a static text; NULL as
+	 * it comes: the line is no document of that kind.
+	 */
+	bool (*answer)(void *context, struct bt_json *json, struct bt_arena *arena, struct bt_buf *out_line,
+		struct bt_buf *out_error, const char **out_remedy);
+	void *context;
+};
+
+/* Answers every line of the invocation's operand on standard output. A line that cannot be read is said on
+ * standard error, and the next one follows. Returns: an exit code. */
+int bt_lines_run(const struct bt_invocation *invocation, const struct bt_lines_answer *answer);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the scheduling queue holds, as JSON members.
+ */
+#pragma once
+
+#include "tools/cli/json_write.h"
+#include "tools/offline/verdict/api.h"
+
+/* Writes active, backoff, unschedulable, gated, inFlight and nominations into the object that is open. */
+void bt_queue_look(struct bt_api *api, struct bt_json_writer *json);
+
+/* A pod's namespace/name. Owns: the API's cluster. */
+struct bt_str bt_queue_look_key(struct bt_api *api, uint32_t pod_ix);
