@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "engine/base/buf.h"
+#include "engine/model/release.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/files.h"
 #include "tools/cli/help.h"
@@ -18,14 +19,13 @@
 #include "tools/cli/terminal.h"
 #include "tools/format/input.h"
 
-#define KUBERNETES_VERSION "v1.36.3"
-
 static int print_version(struct bt_invocation *invocation)
 {
 	struct bt_buf text = {0};
 
 	(void)invocation;
-	bt_buf_text(&text, "berth " BERTH_VERSION " (decisions of kube-scheduler " KUBERNETES_VERSION ")\n");
+	bt_buf_printf(&text, "berth " BERTH_VERSION " (decisions of kube-scheduler %s)\n",
+		bt_release_default()->version);
 	int status = bt_output_write("-", bt_buf_view(&text));
 
 	bt_buf_fini(&text);

@@ -712,16 +712,20 @@ bool bt_dynamic_resources_holds(const struct bt_compiled *compiled)
 	return term && term->held_n > 0;
 }
 
-const char *bt_dynamic_resources_release_text(enum bt_claims_release release)
+const char *bt_dynamic_resources_release_text(
+	const struct bt_release *kubernetes, enum bt_claims_release release)
 {
-	static const char *const texts[] = {
-		[BT_CLAIMS_NONE] = "no new claims to deallocate",
-		[BT_CLAIMS_KEPT] = "still not schedulable",
-		[BT_CLAIMS_DEALLOCATE] = "deallocation of ResourceClaim completed",
-		[BT_CLAIMS_DELETE] = "deletion of ResourceClaim completed",
-	};
-
-	return texts[release];
+	switch (release) {
+	case BT_CLAIMS_NONE:
+		return bt_release_text(kubernetes, BT_TEXT_NO_CLAIMS_TO_DEALLOCATE);
+	case BT_CLAIMS_KEPT:
+		return bt_release_text(kubernetes, BT_TEXT_CLAIMS_KEPT);
+	case BT_CLAIMS_DEALLOCATE:
+		return "deallocation of ResourceClaim completed";
+	case BT_CLAIMS_DELETE:
+		return "deletion of ResourceClaim completed";
+	}
+	return "";
 }
 
 /* ---- queueing hints ---- */

@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "engine/model/release.h"
 #include "plugins/plugin.h"
 
 struct bt_dynamic_resources_settings {
@@ -64,5 +65,6 @@ void bt_dynamic_resources_ask_anew(const struct bt_compiled *compiled);
 /* Does the pod have claims in this cycle, about which PostFilter decides by pod? */
 bool bt_dynamic_resources_holds(const struct bt_compiled *compiled);
 
-/* What PostFilter says. */
-const char *bt_dynamic_resources_release_text(enum bt_claims_release release);
+/* What PostFilter says in that release of Kubernetes. */
+const char *bt_dynamic_resources_release_text(
+	const struct bt_release *kubernetes, enum bt_claims_release release);

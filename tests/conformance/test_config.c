@@ -123,7 +123,7 @@ static bool answer(const struct config_case *c, struct bt_buf *out)
 	struct bt_gates gates;
 	bool same = true;
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	if (bt_gates_parse(&gates, c->gates, &error) != BT_OK) {
 		struct bt_buf text = {.len = 0};
 

@@ -78,7 +78,7 @@ static void set_up_profile(struct trial *t)
 	struct bt_buf why = {0};
 	struct bt_gates gates;
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	if (t->is->gates.len && bt_gates_parse(&gates, t->is->gates, &why) != BT_OK) {
 		stop(t, "gates", bt_buf_view(&why));
 	}

@@ -35,6 +35,9 @@ fresh() {
 		/* atomic_store(&x) and
 		 * __sync_fetch(&x) in a comment. */
 		static const char *text = "volatile atomic_load(x)"; /* a */ /* b */
+
+		/* Source: a function, v1.36.3, and "1.36". */
+		static const char *library = "v0.36.3 11.36 1.361"; /* "v1.36" */ // "1.36"
 	SAMPLE
 }
 
@@ -130,6 +133,8 @@ code atomic cache/x.c 'int f(int *p) { return atomic_load(p); }'
 code atomic cache/x.c 'int f(int *p) { return __atomic_load_n(p, 5); }'
 code atomic cache/x.c 'int f(int *p) { return atomic_load_explicit (p, 0); }'
 code atomic engine/base/atomic.h 'static inline int f(int *p) { return atomic_load(p); }'
+code release cache/x.c 'static const char *version = "v1.3@6.3";'
+code release plugins/a/x.h '#pragma once' '' '/* a */ static const char *about = "\"of\" 1.3@7"; /* b */'
 code volatile cache/x.c 'static volatile int x;'
 code path cache/x.c '#include "../queue/queue.h"'
 code path cache/x.c '#include "./x.h"'

@@ -142,7 +142,7 @@ static void load_config(struct history *h)
 	struct bt_buf text = {0}, error = {0};
 	const char *profile = profiles[h->shape.profile];
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	gates.on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS] = h->settings.compare_numbers;
 	bt_config_init(&h->config, &gates);
 	bt_buf_printf(&text,

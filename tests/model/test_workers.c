@@ -217,7 +217,7 @@ static struct outcome *run(
 	struct bt_gates gates;
 	enum bt_status status;
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	bt_config_init_default(&config, &gates);
 	struct bt_team *team = way.worker_n ? bt_team_create(&team_options, &status) : NULL;
 	struct bt_engine_options options = {.seed = seed,

@@ -182,6 +182,36 @@ function check_code(line) {
 	}
 }
 
+# The strings of a line that holds code; call it before code_of.
+function strings_of(line,    found, at) {
+	found = ""
+	at = in_comment ? index(line, "*/") : -1
+	if (!at) {
+		return ""
+	}
+	line = substr(line, at + 2)
+	while (match(line, /"([^"\\]|\\.)*"|\/\*|\/\//)) {
+		at = RSTART + RLENGTH
+		if (substr(line, RSTART, 1) == "\"") {
+			found = found substr(line, RSTART, RLENGTH)
+		} else if (substr(line, RSTART, 2) == "//" || !index(substr(line, at), "*/")) {
+			break
+		} else {
+			at += index(substr(line, at), "*/") + 1
+		}
+		line = substr(line, at)
+	}
+	return found
+}
+
+# A version of Kubernetes is known to one table; everything else asks it.
+function check_release() {
+	if ($0 ~ /1\.3[5-9]/ && path ~ /^(engine|cache|queue|plugins|tools|perf)\// && path !~ /^engine\/model\/(release|gate)\./ &&
+		strings_of($0) ~ /(^|[^0-9.])v?1\.3[5-9]([^0-9]|$)/) {
+		complain("release", "a version of Kubernetes; ask engine/model/release.h, so that releases stand in one table")
+	}
+}
+
 function check_form(    text, lead) {
 	text = $0
 	if (text ~ /[ \t]$/) {
@@ -294,6 +324,7 @@ is_c && /^[ \t]*#[ \t]*include[ \t]*"/ {
 }
 
 is_c {
+	check_release()
 	check_code(code_of($0))
 	check_length()
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The one source of berth's command line: every subcommand, option, example, exit status and note, as data.
  */
+#include "engine/model/release.h"
 #include "tools/cli/bench_text.h"
 #include "tools/cli/command.h"
 #include "tools/cli/kubectl_text.h"
@@ -127,7 +128,8 @@ static const struct bt_option simulate_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",
 		.repeated = true,
-		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of v1.36."},
+		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
+			"v" BT_RELEASE_DEFAULT_TEXT "."},
 	{.name = "node-sampling",
 		.type = BT_OPTION_CHOICE,
 		.argument = "WHICH",
@@ -245,7 +247,8 @@ static const struct bt_note simulate_notes[] = {
 		  "ones. Pipes and devices are written as they are, and so are files with --speed, where "
 		  "readers "
 		  "follow them. With a log on standard output the report goes to standard error."},
-	{"DECISIONS", "Each pod goes where kube-scheduler v1.36 would put it if it scored every node. Where "
+	{"DECISIONS", "Each pod goes where kube-scheduler v" BT_RELEASE_DEFAULT_TEXT
+		      " would put it if it scored every node. Where "
 		      "several nodes "
 		      "have the same highest score, kube-scheduler picks any; berth picks by --seed."},
 	{"TIME", "Time is virtual. It begins at the latest creation time in the input, or with a trace's "
@@ -345,7 +348,7 @@ static const struct bt_exit_text bench_exits[] = {
 static const struct bt_note bench_notes[] = {
 	{"FILES",
 		"PATH is a file as kube-scheduler's scheduler_perf has them, or a folder: every "
-		"performance-config.yaml below it. All of v1.36's opcodes are known: allocResourceClaims, "
+		"performance-config.yaml below it. All of its opcodes are known: allocResourceClaims, "
 		"churn, "
 		"createAny, createNamespaces, createNodes, createPodSets, createPods, createResourceClaims, "
 		"createResourceDriver, deletePods, updateAny, barrier, sleep, startCollectingMetrics and "
@@ -382,7 +385,8 @@ static const struct bt_option quality_options[] = {
 		.type = BT_OPTION_TEXT,
 		.argument = "NAME=BOOL,...",
 		.repeated = true,
-		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of v1.36."},
+		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
+			"v" BT_RELEASE_DEFAULT_TEXT "."},
 	{.name = "percentage",
 		.type = BT_OPTION_NUMBER,
 		.argument = "N",

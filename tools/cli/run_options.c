@@ -5,6 +5,8 @@
  */
 #include "tools/cli/run_options.h"
 
+#include "engine/model/release.h"
+
 const struct bt_option bt_run_options[] = {
 	{.name = "config",
 		.type = BT_OPTION_TEXT,
@@ -308,21 +310,24 @@ const struct bt_option bt_run_options[] = {
 		.argument = "NAME=BOOL,...",
 		.repeated = true,
 		.may_be_empty = true,
-		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of v1.36."},
+		.help = "Feature gates, as kube-scheduler takes them. Without it, the defaults of "
+			"v" BT_RELEASE_DEFAULT_TEXT "."},
 	{.name = "emulated-version",
 		.type = BT_OPTION_TEXT,
-		.argument = "[kube=]1.36",
+		.argument = "[kube=]" BT_RELEASE_DEFAULT_TEXT,
 		.repeated = true,
 		.may_be_empty = true,
-		.ignored = "decisions are those of v1.36 anyhow",
-		.help = "The version whose decisions are made. There is no other one than 1.36."},
+		.ignored = "decisions are those of v" BT_RELEASE_DEFAULT_TEXT " anyhow",
+		.help = "The version whose decisions are made. There is no other one "
+			"than " BT_RELEASE_DEFAULT_TEXT "."},
 	{.name = "min-compatibility-version",
 		.type = BT_OPTION_TEXT,
 		.argument = "[kube=]VERSION",
 		.repeated = true,
 		.may_be_empty = true,
 		.ignored = "nothing that a scheduler decides depends on it",
-		.help = "The oldest version of the control plane to get on with: 1.33 to 1.36."},
+		.help = "The oldest version of the control plane to get on with: at most three "
+			"minor versions before " BT_RELEASE_DEFAULT_TEXT "."},
 	{.name = "allow-metric-labels",
 		.type = BT_OPTION_TEXT,
 		.argument = "METRIC,LABEL=VALUES",

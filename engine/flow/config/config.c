@@ -14,7 +14,7 @@ void bt_config_init(struct bt_config *config, const struct bt_gates *gates)
 	if (gates) {
 		config->gates = *gates;
 	} else {
-		bt_gates_init(&config->gates);
+		bt_gates_init(&config->gates, bt_release_default());
 	}
 }
 
@@ -75,24 +75,6 @@ static bool list_has(const struct bt_config_plugin_list *list, struct bt_str nam
 	return false;
 }
 
-/* Whether the default list holds the plugin under these gates. */
-static bool is_default(enum bt_plugin_id id, const struct bt_gates *gates)
-{
-	switch (id) {
-	case BT_PLUGIN_DYNAMIC_RESOURCES:
-		return gates->on[BT_GATE_DYNAMIC_RESOURCE_ALLOCATION];
-	case BT_PLUGIN_NODE_DECLARED_FEATURES:
-		return gates->on[BT_GATE_NODE_DECLARED_FEATURES];
-	case BT_PLUGIN_GANG_SCHEDULING:
-		return gates->on[BT_GATE_GANG_SCHEDULING];
-	case BT_PLUGIN_TOPOLOGY_PLACEMENT_GENERATOR:
-	case BT_PLUGIN_POD_GROUP_PODS_COUNT:
-		return gates->on[BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING];
-	default:
-		return true;
-	}
-}
-
 /*
  * The profile's MultiPoint set over the default one. A plugin of the default list that the profile enables
  * again keeps its place and takes the profile's entry (the last one, when there are several: the others
@@ -105,11 +87,11 @@ static void merge_multi_point(struct bt_config *config, struct bt_config_plugin_
 	bool none = list_has(&set->disabled, bt_str("*"));
 
 	merged.items = bt_arena_zalloc(&config->arena, (custom.n + BT_PLUGIN_N) * sizeof *merged.items);
-	for (unsigned id = 0; id < BT_PLUGIN_N && !none; id++) {
-		struct bt_config_plugin plugin = {.name = bt_plugin_name((enum bt_plugin_id)id),
-			.weight = bt_plugin_default_weight((enum bt_plugin_id)id)};
+	for (const struct bt_default_plugin *row = NULL;
+		!none && (row = bt_release_next_plugin(config->gates.release, row));) {
+		struct bt_config_plugin plugin = {.name = row->name, .weight = row->weight};
 
-		if (!is_default((enum bt_plugin_id)id, &config->gates) ||
+		if ((row->gate != BT_GATE_N && !config->gates.on[row->gate]) ||
 			list_has(&set->disabled, plugin.name)) {
 			continue;
 		}

@@ -1,113 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Feature gates: the table, their dependencies, and reading a list of settings as upstream does.
+ * Feature gates: reading a list of settings as upstream does.
  */
 #include "engine/flow/config/gates.h"
 
-#include "engine/base/check.h"
-
-static const struct bt_gate_info gates_info[BT_GATE_N] = {
-#define BT_GATE(id, text, stage_, on_, locked_)                                                              \
-	[BT_GATE_##id] = {.name = text, .stage = BT_GATE_##stage_, .on = on_, .locked = locked_},
-#include "engine/flow/config/gates.def"
-#undef BT_GATE
-};
-
-/* The first cannot be on while the second is off. Grouped by the first, the second in order of names. */
-static const struct dependency {
-	enum bt_gate gate, needs;
-} dependencies[] = {
-	{BT_GATE_AUTHORIZE_NODE_WITH_SELECTORS, BT_GATE_AUTHORIZE_WITH_SELECTORS},
-	{BT_GATE_CLUSTER_TRUST_BUNDLE_PROJECTION, BT_GATE_CLUSTER_TRUST_BUNDLE},
-	{BT_GATE_DRA_ADMIN_ACCESS, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_CONSUMABLE_CAPACITY, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_DEVICE_BINDING_CONDITIONS, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS},
-	{BT_GATE_DRA_DEVICE_BINDING_CONDITIONS, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_DEVICE_TAINT_RULES, BT_GATE_DRA_DEVICE_TAINTS},
-	{BT_GATE_DRA_DEVICE_TAINTS, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_EXTENDED_RESOURCE, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_LIST_TYPE_ATTRIBUTES, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_NODE_ALLOCATABLE_RESOURCES, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_PARTITIONABLE_DEVICES, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_PRIORITIZED_LIST, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_RESOURCE_CLAIM_GRANULAR_STATUS_AUTHORIZATION, BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS},
-	{BT_GATE_DRA_RESOURCE_CLAIM_GRANULAR_STATUS_AUTHORIZATION, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_RESOURCE_POOL_STATUS, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_GENERIC_WORKLOAD},
-	{BT_GATE_DECLARATIVE_VALIDATION_BETA, BT_GATE_DECLARATIVE_VALIDATION},
-	{BT_GATE_DECLARATIVE_VALIDATION_TAKEOVER, BT_GATE_DECLARATIVE_VALIDATION},
-	{BT_GATE_DISABLE_ALLOCATOR_DUAL_WRITE, BT_GATE_MULTI_CIDR_SERVICE_ALLOCATOR},
-	{BT_GATE_EXTEND_WEB_SOCKETS_TO_KUBELET, BT_GATE_NODE_DECLARED_FEATURES},
-	{BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD},
-	{BT_GATE_GRACEFUL_NODE_SHUTDOWN_BASED_ON_POD_PRIORITY, BT_GATE_GRACEFUL_NODE_SHUTDOWN},
-	{BT_GATE_IMAGE_VOLUME_WITH_DIGEST, BT_GATE_IMAGE_VOLUME},
-	{BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING, BT_GATE_IN_PLACE_POD_VERTICAL_SCALING},
-	{BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING, BT_GATE_NODE_DECLARED_FEATURES},
-	{BT_GATE_IN_PLACE_POD_LEVEL_RESOURCES_VERTICAL_SCALING, BT_GATE_POD_LEVEL_RESOURCES},
-	{BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_EXCLUSIVE_CPUS, BT_GATE_IN_PLACE_POD_VERTICAL_SCALING},
-	{BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_EXCLUSIVE_MEMORY, BT_GATE_IN_PLACE_POD_VERTICAL_SCALING},
-	{BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS, BT_GATE_IN_PLACE_POD_VERTICAL_SCALING},
-	{BT_GATE_IN_PLACE_POD_VERTICAL_SCALING_INIT_CONTAINERS, BT_GATE_NODE_DECLARED_FEATURES},
-	{BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD_SELECTOR_MERGE,
-		BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD},
-	{BT_GATE_POD_CERTIFICATE_REQUEST, BT_GATE_AUTHORIZE_NODE_WITH_SELECTORS},
-	{BT_GATE_POD_LEVEL_RESOURCE_MANAGERS, BT_GATE_POD_LEVEL_RESOURCES},
-	{BT_GATE_POD_LIFECYCLE_SLEEP_ACTION_ALLOW_ZERO, BT_GATE_POD_LIFECYCLE_SLEEP_ACTION},
-	{BT_GATE_PROC_MOUNT_TYPE, BT_GATE_USER_NAMESPACES_SUPPORT},
-	{BT_GATE_RESOURCE_HEALTH_STATUS, BT_GATE_DYNAMIC_RESOURCE_ALLOCATION},
-	{BT_GATE_RESOURCE_HEALTH_STATUS_MESSAGE, BT_GATE_RESOURCE_HEALTH_STATUS},
-	{BT_GATE_RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS, BT_GATE_CONTAINER_RESTART_RULES},
-	{BT_GATE_RESTART_ALL_CONTAINERS_ON_CONTAINER_EXITS, BT_GATE_NODE_DECLARED_FEATURES},
-	{BT_GATE_SERVICE_ACCOUNT_TOKEN_NODE_BINDING, BT_GATE_SERVICE_ACCOUNT_TOKEN_NODE_BINDING_VALIDATION},
-	{BT_GATE_STALE_CONTROLLER_CONSISTENCY_DAEMON_SET, BT_GATE_ATOMIC_FIFO},
-	{BT_GATE_STALE_CONTROLLER_CONSISTENCY_JOB, BT_GATE_ATOMIC_FIFO},
-	{BT_GATE_STALE_CONTROLLER_CONSISTENCY_REPLICA_SET, BT_GATE_ATOMIC_FIFO},
-	{BT_GATE_STALE_CONTROLLER_CONSISTENCY_STATEFUL_SET, BT_GATE_ATOMIC_FIFO},
-	{BT_GATE_STORAGE_VERSION_API, BT_GATE_API_SERVER_IDENTITY},
-	{BT_GATE_STRUCTURED_AUTHENTICATION_CONFIGURATION_EGRESS_SELECTOR,
-		BT_GATE_STRUCTURED_AUTHENTICATION_CONFIGURATION},
-	{BT_GATE_STRUCTURED_AUTHENTICATION_CONFIGURATION_JWKS_METRICS,
-		BT_GATE_STRUCTURED_AUTHENTICATION_CONFIGURATION},
-	{BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING, BT_GATE_GENERIC_WORKLOAD},
-	{BT_GATE_UNKNOWN_VERSION_INTEROPERABILITY_PROXY, BT_GATE_API_SERVER_IDENTITY},
-	{BT_GATE_USER_NAMESPACES_HOST_NETWORK_SUPPORT, BT_GATE_NODE_DECLARED_FEATURES},
-	{BT_GATE_USER_NAMESPACES_HOST_NETWORK_SUPPORT, BT_GATE_USER_NAMESPACES_SUPPORT},
-	{BT_GATE_WINDOWS_GRACEFUL_NODE_SHUTDOWN, BT_GATE_GRACEFUL_NODE_SHUTDOWN},
-	{BT_GATE_WORKLOAD_AWARE_PREEMPTION, BT_GATE_GANG_SCHEDULING},
-	{BT_GATE_WORKLOAD_WITH_JOB, BT_GATE_GENERIC_WORKLOAD},
-};
-
-const struct bt_gate_info *bt_gate_info(enum bt_gate gate)
+void bt_gates_init(struct bt_gates *gates, const struct bt_release *release)
 {
-	BT_REQUIRE(gate < BT_GATE_N);
-	return &gates_info[gate];
-}
-
-enum bt_gate bt_gate_find(struct bt_str name)
-{
+	gates->release = release;
 	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
-		if (bt_str_is(name, gates_info[gate].name)) {
-			return (enum bt_gate)gate;
-		}
-	}
-	return BT_GATE_N;
-}
-
-bool bt_gate_needs(enum bt_gate gate, enum bt_gate other)
-{
-	for (size_t i = 0; i < sizeof(dependencies) / sizeof(dependencies[0]); i++) {
-		if (dependencies[i].gate == gate && dependencies[i].needs == other) {
-			return true;
-		}
-	}
-	return false;
-}
-
-void bt_gates_init(struct bt_gates *gates)
-{
-	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
-		gates->on[gate] = gates_info[gate].on;
+		gates->on[gate] = bt_gate_spec((enum bt_gate)gate, release)->on;
 	}
 }
 
@@ -143,7 +43,8 @@ struct settings {
 	bool given[BT_GATE_N], value[BT_GATE_N];
 };
 
-static enum bt_status read_setting(struct settings *settings, struct bt_str item, struct bt_buf *out_error)
+static enum bt_status read_setting(struct settings *settings, const struct bt_release *release,
+	struct bt_str item, struct bt_buf *out_error)
 {
 	size_t equals = bt_str_find(item, '=', 0);
 	struct bt_str name = trim(bt_str_sub(item, 0, equals)), text;
@@ -162,7 +63,7 @@ static enum bt_status read_setting(struct settings *settings, struct bt_str item
 			BT_STR_ARG(name), BT_STR_ARG(text), BT_STR_ARG(text));
 		return BT_INVALID;
 	}
-	gate = bt_gate_find(name);
+	gate = bt_gate_find(name, release);
 	if (gate == BT_GATE_N) {
 		bt_buf_printf(out_error, "unrecognized feature gate: %.*s", BT_STR_ARG(name));
 		return BT_INVALID;
@@ -198,7 +99,7 @@ static void set_stage(
 		return;
 	}
 	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
-		if (gates_info[gate].stage == stage) {
+		if (bt_gate_spec((enum bt_gate)gate, gates->release)->stage == stage) {
 			gates->on[gate] = settings->value[all];
 		}
 	}
@@ -212,16 +113,16 @@ static enum bt_status apply(struct bt_gates *gates, const struct settings *setti
 	set_stage(gates, settings, BT_GATE_ALL_ALPHA, BT_GATE_ALPHA);
 	set_stage(gates, settings, BT_GATE_ALL_BETA, BT_GATE_BETA);
 	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
-		const struct bt_gate_info *info = &gates_info[gate];
+		const struct bt_gate_spec *spec = bt_gate_spec((enum bt_gate)gate, gates->release);
 
 		if (!settings->given[gate]) {
 			continue;
 		}
-		if (info->locked && settings->value[gate] != info->on) {
+		if (spec->locked && settings->value[gate] != spec->on) {
 			next_error(out_error, &error_n);
 			bt_buf_printf(out_error, "cannot set feature gate %s to %s, feature is locked to %s",
-				info->name, settings->value[gate] ? "true" : "false",
-				info->on ? "true" : "false");
+				bt_gate_name((enum bt_gate)gate), settings->value[gate] ? "true" : "false",
+				spec->on ? "true" : "false");
 		}
 		gates->on[gate] = settings->value[gate];
 	}
@@ -230,29 +131,27 @@ static enum bt_status apply(struct bt_gates *gates, const struct settings *setti
 
 static enum bt_status check_dependencies(const struct bt_gates *gates, struct bt_buf *out_error)
 {
-	const size_t n = sizeof dependencies / sizeof dependencies[0];
-	size_t start = out_error->len, i = 0;
+	const struct bt_gate_need *need = bt_gate_next_need(gates->release, NULL);
+	size_t start = out_error->len;
 	unsigned error_n = 0;
 
-	while (i < n) {
-		enum bt_gate gate = dependencies[i].gate;
+	while (need) {
+		enum bt_gate gate = need->gate;
 		unsigned off_n = 0;
 
-		for (; i < n && dependencies[i].gate == gate; i++) {
-			enum bt_gate needs = dependencies[i].needs;
-
-			if (!gates->on[gate] || gates->on[needs]) {
+		for (; need && need->gate == gate; need = bt_gate_next_need(gates->release, need)) {
+			if (!gates->on[gate] || gates->on[need->needs]) {
 				continue;
 			}
 			if (!off_n++) {
 				next_error(out_error, &error_n);
 				bt_buf_printf(out_error,
 					"%s is enabled, but depends on features that are disabled: [",
-					gates_info[gate].name);
+					bt_gate_name(gate));
 			} else {
 				bt_buf_char(out_error, ' ');
 			}
-			bt_buf_text(out_error, gates_info[needs].name);
+			bt_buf_text(out_error, bt_gate_name(need->needs));
 		}
 		if (off_n) {
 			bt_buf_char(out_error, ']');
@@ -297,7 +196,7 @@ enum bt_status bt_gates_parse(struct bt_gates *gates, struct bt_str text, struct
 		if (to > from) {
 			status = cut_component(&item, named, out_error);
 			if (status == BT_OK) {
-				status = read_setting(&settings, item, out_error);
+				status = read_setting(&settings, gates->release, item, out_error);
 			}
 			if (status != BT_OK) {
 				return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Feature gates: every name that upstream's scheduler accepts, its stage and default, and whether it may be
- * changed.
+ * The state of every feature gate under a release, and lists of settings as upstream reads them. What gates
+ * there are is known to engine/model/gate.h.
  */
 #pragma once
 
@@ -9,38 +9,17 @@
 #include "engine/base/buf.h"
 #include "engine/base/status.h"
 #include "engine/base/str.h"
-
-enum bt_gate_stage { BT_GATE_ALPHA = 0, BT_GATE_BETA, BT_GATE_GA, BT_GATE_DEPRECATED };
-
-enum bt_gate {
-#define BT_GATE(id, name, stage, on, locked) BT_GATE_##id,
-#include "engine/flow/config/gates.def"
-#undef BT_GATE
-	BT_GATE_N
-};
+#include "engine/model/gate.h"
+#include "engine/model/release.h"
 
 /* The state of every gate. A plain value. */
 struct bt_gates {
+	const struct bt_release *release; /* whose gates they are; also whose decisions are made under them */
 	bool on[BT_GATE_N];
 };
 
-struct bt_gate_info {
-	const char *name;
-	enum bt_gate_stage stage;
-	bool on, locked; /* the default, and whether it is fixed */
-};
-
-/* The facts about a gate. Context: any thread. */
-const struct bt_gate_info *bt_gate_info(enum bt_gate gate);
-
-/* The gate with that name, or BT_GATE_N. Context: any thread. */
-enum bt_gate bt_gate_find(struct bt_str name);
-
-/* Can the gate not be on while the other is off? Context: any thread. */
-bool bt_gate_needs(enum bt_gate gate, enum bt_gate other);
-
-/* Every gate at its default. */
-void bt_gates_init(struct bt_gates *gates);
+/* Every gate at its default in the release. */
+void bt_gates_init(struct bt_gates *gates, const struct bt_release *release);
 
 /*
  * Applies a list such as "TaintTolerationComparisonOperators=true,AllBeta=false", then checks the

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table of in-tree plugins. Source: the plugins' interfaces and the default list of kube-scheduler
- * v1.36.3.
+ * The table of in-tree plugins. Source: the plugins' interfaces, v1.36.3.
  */
 #include "engine/flow/config/plugin_names.h"
 
@@ -12,53 +11,50 @@
 struct plugin_facts {
 	struct bt_str name;
 	uint32_t points;
-	int32_t weight;
 	enum bt_args_kind args;
 };
 
 static const struct plugin_facts plugins[BT_PLUGIN_N] = {
-	[BT_PLUGIN_SCHEDULING_GATES] = {BT_STR("SchedulingGates"), AT(PRE_ENQUEUE), 0, BT_ARGS_NONE},
-	[BT_PLUGIN_PRIORITY_SORT] = {BT_STR("PrioritySort"), AT(QUEUE_SORT), 0, BT_ARGS_NONE},
-	[BT_PLUGIN_NODE_UNSCHEDULABLE] = {BT_STR("NodeUnschedulable"), AT(FILTER), 0, BT_ARGS_NONE},
-	[BT_PLUGIN_NODE_NAME] = {BT_STR("NodeName"), AT(FILTER), 0, BT_ARGS_NONE},
-	[BT_PLUGIN_TAINT_TOLERATION] = {BT_STR("TaintToleration"), AT(FILTER) | AT(PRE_SCORE) | AT(SCORE), 3,
+	[BT_PLUGIN_SCHEDULING_GATES] = {BT_STR("SchedulingGates"), AT(PRE_ENQUEUE), BT_ARGS_NONE},
+	[BT_PLUGIN_PRIORITY_SORT] = {BT_STR("PrioritySort"), AT(QUEUE_SORT), BT_ARGS_NONE},
+	[BT_PLUGIN_NODE_UNSCHEDULABLE] = {BT_STR("NodeUnschedulable"), AT(FILTER), BT_ARGS_NONE},
+	[BT_PLUGIN_NODE_NAME] = {BT_STR("NodeName"), AT(FILTER), BT_ARGS_NONE},
+	[BT_PLUGIN_TAINT_TOLERATION] = {BT_STR("TaintToleration"), AT(FILTER) | AT(PRE_SCORE) | AT(SCORE),
 		BT_ARGS_NONE},
 	[BT_PLUGIN_NODE_AFFINITY] = {BT_STR("NodeAffinity"),
-		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE), 2, BT_ARGS_NODE_AFFINITY},
-	[BT_PLUGIN_NODE_PORTS] = {BT_STR("NodePorts"), AT(PRE_FILTER) | AT(FILTER), 0, BT_ARGS_NONE},
+		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE), BT_ARGS_NODE_AFFINITY},
+	[BT_PLUGIN_NODE_PORTS] = {BT_STR("NodePorts"), AT(PRE_FILTER) | AT(FILTER), BT_ARGS_NONE},
 	[BT_PLUGIN_NODE_RESOURCES_FIT] = {BT_STR("NodeResourcesFit"),
-		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE) | AT(PLACEMENT_SCORE), 1,
+		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE) | AT(PLACEMENT_SCORE),
 		BT_ARGS_NODE_RESOURCES_FIT},
-	[BT_PLUGIN_VOLUME_RESTRICTIONS] = {BT_STR("VolumeRestrictions"), AT(PRE_FILTER) | AT(FILTER), 0,
+	[BT_PLUGIN_VOLUME_RESTRICTIONS] = {BT_STR("VolumeRestrictions"), AT(PRE_FILTER) | AT(FILTER),
 		BT_ARGS_NONE},
-	[BT_PLUGIN_NODE_VOLUME_LIMITS] = {BT_STR("NodeVolumeLimits"), AT(PRE_FILTER) | AT(FILTER), 0,
+	[BT_PLUGIN_NODE_VOLUME_LIMITS] = {BT_STR("NodeVolumeLimits"), AT(PRE_FILTER) | AT(FILTER),
 		BT_ARGS_NONE},
 	[BT_PLUGIN_VOLUME_BINDING] = {BT_STR("VolumeBinding"),
-		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE) | AT(RESERVE) | AT(PRE_BIND), 0,
+		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE) | AT(RESERVE) | AT(PRE_BIND),
 		BT_ARGS_VOLUME_BINDING},
-	[BT_PLUGIN_VOLUME_ZONE] = {BT_STR("VolumeZone"), AT(PRE_FILTER) | AT(FILTER), 0, BT_ARGS_NONE},
+	[BT_PLUGIN_VOLUME_ZONE] = {BT_STR("VolumeZone"), AT(PRE_FILTER) | AT(FILTER), BT_ARGS_NONE},
 	[BT_PLUGIN_POD_TOPOLOGY_SPREAD] = {BT_STR("PodTopologySpread"),
-		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE), 2, BT_ARGS_POD_TOPOLOGY_SPREAD},
+		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE), BT_ARGS_POD_TOPOLOGY_SPREAD},
 	[BT_PLUGIN_INTER_POD_AFFINITY] = {BT_STR("InterPodAffinity"),
-		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE), 2, BT_ARGS_INTER_POD_AFFINITY},
+		AT(PRE_FILTER) | AT(FILTER) | AT(PRE_SCORE) | AT(SCORE), BT_ARGS_INTER_POD_AFFINITY},
 	[BT_PLUGIN_DYNAMIC_RESOURCES] = {BT_STR("DynamicResources"),
 		AT(PRE_ENQUEUE) | AT(PRE_FILTER) | AT(FILTER) | AT(POST_FILTER) | AT(SCORE) | AT(RESERVE) |
 			AT(PRE_BIND),
-		2, BT_ARGS_DYNAMIC_RESOURCES},
-	[BT_PLUGIN_DEFAULT_PREEMPTION] = {BT_STR("DefaultPreemption"), AT(PRE_ENQUEUE) | AT(POST_FILTER), 0,
+		BT_ARGS_DYNAMIC_RESOURCES},
+	[BT_PLUGIN_DEFAULT_PREEMPTION] = {BT_STR("DefaultPreemption"), AT(PRE_ENQUEUE) | AT(POST_FILTER),
 		BT_ARGS_DEFAULT_PREEMPTION},
 	[BT_PLUGIN_NODE_RESOURCES_BALANCED_ALLOCATION] = {BT_STR("NodeResourcesBalancedAllocation"),
-		AT(PRE_SCORE) | AT(SCORE), 1, BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION},
-	[BT_PLUGIN_IMAGE_LOCALITY] = {BT_STR("ImageLocality"), AT(SCORE), 1, BT_ARGS_NONE},
-	[BT_PLUGIN_DEFAULT_BINDER] = {BT_STR("DefaultBinder"), AT(BIND), 0, BT_ARGS_NONE},
-	[BT_PLUGIN_NODE_DECLARED_FEATURES] = {BT_STR("NodeDeclaredFeatures"), AT(PRE_FILTER) | AT(FILTER), 0,
+		AT(PRE_SCORE) | AT(SCORE), BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION},
+	[BT_PLUGIN_IMAGE_LOCALITY] = {BT_STR("ImageLocality"), AT(SCORE), BT_ARGS_NONE},
+	[BT_PLUGIN_DEFAULT_BINDER] = {BT_STR("DefaultBinder"), AT(BIND), BT_ARGS_NONE},
+	[BT_PLUGIN_NODE_DECLARED_FEATURES] = {BT_STR("NodeDeclaredFeatures"), AT(PRE_FILTER) | AT(FILTER),
 		BT_ARGS_NONE},
-	[BT_PLUGIN_GANG_SCHEDULING] = {BT_STR("GangScheduling"), AT(PRE_ENQUEUE) | AT(PERMIT), 0,
-		BT_ARGS_NONE},
+	[BT_PLUGIN_GANG_SCHEDULING] = {BT_STR("GangScheduling"), AT(PRE_ENQUEUE) | AT(PERMIT), BT_ARGS_NONE},
 	[BT_PLUGIN_TOPOLOGY_PLACEMENT_GENERATOR] = {BT_STR("TopologyPlacementGenerator"),
-		AT(PLACEMENT_GENERATE), 0, BT_ARGS_NONE},
-	[BT_PLUGIN_POD_GROUP_PODS_COUNT] = {BT_STR("PodGroupPodsCount"), AT(PLACEMENT_SCORE), 1,
-		BT_ARGS_NONE},
+		AT(PLACEMENT_GENERATE), BT_ARGS_NONE},
+	[BT_PLUGIN_POD_GROUP_PODS_COUNT] = {BT_STR("PodGroupPodsCount"), AT(PLACEMENT_SCORE), BT_ARGS_NONE},
 };
 
 static const struct point_facts {
@@ -100,12 +96,6 @@ bool bt_plugin_serves(enum bt_plugin_id id, enum bt_point point)
 {
 	BT_REQUIRE(id < BT_PLUGIN_N && point < BT_POINT_N);
 	return plugins[id].points >> point & 1;
-}
-
-int32_t bt_plugin_default_weight(enum bt_plugin_id id)
-{
-	BT_REQUIRE(id < BT_PLUGIN_N);
-	return plugins[id].weight;
 }
 
 enum bt_args_kind bt_plugin_args_kind(struct bt_str name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What is known about every in-tree plugin before any is built: its name, the extension points that it
- * serves, its default place and weight, and which kind of arguments it takes. The one table behind defaulting
- * and expansion.
+ * serves, and which kind of arguments it takes. Which of them a release enables, in which order and with
+ * which weights, is in engine/model/release.def.
  */
 #pragma once
 
@@ -10,7 +10,6 @@
 
 #include "engine/base/str.h"
 
-/* In the order of the default MultiPoint list. */
 enum bt_plugin_id {
 	BT_PLUGIN_SCHEDULING_GATES = 0,
 	BT_PLUGIN_PRIORITY_SORT,
@@ -79,9 +78,6 @@ enum bt_plugin_id bt_plugin_find(struct bt_str name);
 
 /* Whether the plugin has code for the extension point. Context: any thread. */
 bool bt_plugin_serves(enum bt_plugin_id id, enum bt_point point);
-
-/* The weight in the default MultiPoint list; 0 when the list gives none. Context: any thread. */
-int32_t bt_plugin_default_weight(enum bt_plugin_id id);
 
 /* The arguments that the plugin of that name takes. Context: any thread. */
 enum bt_args_kind bt_plugin_args_kind(struct bt_str name);

@@ -420,6 +420,7 @@ void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resol
 	*kept = *gates;
 	*compare_numbers = gates->on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS];
 	*profile = (struct bt_flow_profile){
+		.release = gates->release,
 		.percentage_of_nodes_to_score = resolved->percentage_of_nodes_to_score,
 		.preemption = {resolved->default_preemption.min_candidate_nodes_percentage.value,
 			resolved->default_preemption.min_candidate_nodes_absolute.value},

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/flow/config/config.h"
+#include "engine/model/release.h"
 #include "plugins/default_preemption/default_preemption.h"
 #include "plugins/plugin.h"
 
@@ -29,6 +30,7 @@ struct bt_hinter {
 
 struct bt_flow_profile {
 	struct bt_profile plugins;
+	const struct bt_release *release; /* whose rules and texts count */
 	struct bt_hinter hinters[BT_PLUGIN_N];
 	int32_t percentage_of_nodes_to_score;		   /* 0: all */
 	enum bt_post_filter post_filters[BT_POST_FILTERS]; /* in order */

@@ -241,7 +241,7 @@ static enum bt_status check_gates(const struct bt_gates *gates, struct bt_config
 			bt_config_errors_add(errors,
 				"the feature gate %s is on, but berth does not do yet what it stands for; "
 				"turn it off",
-				bt_gate_info(unsupported[i])->name);
+				bt_gate_name(unsupported[i]));
 			status = BT_INVALID;
 		}
 	}

@@ -48,6 +48,8 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 {
 	static const struct bt_registration taint = {BT_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL};
 
+	bool taints = bt_release_has(profile->release, BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES);
+
 	*hints = (struct bt_hints){0};
 	for (uint32_t i = 0; i < BT_PLUGIN_N; i++) {
 		const struct bt_hinter *hinter = &profile->hinters[i];
@@ -59,8 +61,7 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 			node_actions |=
 				hinter->events[j].resource == BT_EVENT_NODE ? hinter->events[j].actions : 0;
 		}
-		/* Whom a new node concerns, it concerns again when its taints go, so upstream. */
-		if ((node_actions & BT_ADD) && !(node_actions & BT_UPDATE_NODE_TAINT)) {
+		if (taints && (node_actions & BT_ADD) && !(node_actions & BT_UPDATE_NODE_TAINT)) {
 			add(hints, i, &taint);
 		}
 	}

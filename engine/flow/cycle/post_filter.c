@@ -113,7 +113,8 @@ void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_r
 		bt_buf_text(text, i ? ", " : "");
 		if (claims) {
 			*out_release = release_of(request->plan, &request->cache->view);
-			bt_buf_text(text, bt_dynamic_resources_release_text(out_release->what));
+			bt_buf_text(text,
+				bt_dynamic_resources_release_text(lane->profile.release, out_release->what));
 			continue;
 		}
 		outcome = try_preemption(request, preemption);

@@ -50,7 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct bt_config config;
 	struct bt_gates gates;
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	if (size && data[0] == '~') {
 		gates.on[BT_GATE_STORAGE_CAPACITY_SCORING] = true;
 		gates.on[BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT] = false;

@@ -3,6 +3,7 @@
  */
 #include <time.h>
 
+#include "engine/model/release.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
 #include "tools/cli/output.h"
@@ -13,14 +14,22 @@
 
 #define LOOK_NS	      50000000
 #define STOP_LIMIT_NS INT64_C(10000000000)
-#define UPSTREAM      "v1.36.3"
 
 static int print_version(enum bt_run_version version)
 {
-	return bt_output_write(
-		"-", bt_str(version == BT_RUN_VERSION ? "Kubernetes " UPSTREAM " (berth " BERTH_VERSION ")\n"
-						      : "version.Info{GitVersion:\"" UPSTREAM
-							"\", Berth:\"" BERTH_VERSION "\"}\n"));
+	const char *upstream = bt_release_default()->version;
+	struct bt_buf text = {0};
+
+	if (version == BT_RUN_VERSION) {
+		bt_buf_printf(&text, "Kubernetes %s (berth " BERTH_VERSION ")\n", upstream);
+	} else {
+		bt_buf_printf(
+			&text, "version.Info{GitVersion:\"%s\", Berth:\"" BERTH_VERSION "\"}\n", upstream);
+	}
+	int status = bt_output_write("-", bt_buf_view(&text));
+
+	bt_buf_fini(&text);
+	return status;
 }
 
 static int check(struct bt_config *config)

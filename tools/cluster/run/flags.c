@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -241,7 +242,8 @@ static int read_metrics(struct bt_run_flags *flags, const struct bt_invocation *
 		   *flag = "show-hidden-metrics-for-version";
 	bool allows = bt_invocation_has(invocation, "allow-metric-labels");
 	struct bt_buf error = {0};
-	bool good = bt_metric_settings_show_hidden(bt_str(text_of(invocation, flag)), &error);
+	bool good = bt_metric_settings_show_hidden(
+		flags->gates.release, bt_str(text_of(invocation, flag)), &error);
 
 	for (size_t i = 0; good && (text = bt_invocation_item(invocation, "disabled-metrics", i)); i++) {
 		flag = "disabled-metrics";
@@ -318,19 +320,23 @@ static int read_serving(
 	return status;
 }
 
-/* Source: version.Parse, v0.36.3: "1.36", "v1.36" and "1.36.0" are one. */
-static bool is_version(struct bt_str text, const char *version)
+/* Is it the minor version, 1.MINOR? Source: version.Parse, v0.36.3: "1.36", "v1.36" and "1.36.0" are one. */
+static bool is_version(struct bt_str text, uint32_t minor)
 {
+	char version[16];
+
+	snprintf(version, sizeof(version), "1.%u", minor);
 	text = bt_str_starts(text, "v") ? bt_str_sub(text, 1, text.len) : text;
 	text.len -= bt_str_ends(text, ".0") ? 2 : 0;
 	return bt_str_is(text, version);
 }
 
-/* The versions of components, of which there is one. Source: componentGlobalsRegistry.Set, v0.36.3. */
-static int check_versions(struct bt_run_flags *flags, const struct bt_invocation *invocation,
-	const char *name, uint32_t version_n)
+/* The versions of components, of which there is one: that of the decisions, or as many before it as may be
+ * behind. Source: componentGlobalsRegistry.Set, v0.36.3. */
+static int check_versions(
+	struct bt_run_flags *flags, const struct bt_invocation *invocation, const char *name, uint32_t behind)
 {
-	static const char *const versions[] = {"1.36", "1.35", "1.34", "1.33"};
+	const struct bt_release *release = flags->gates.release;
 	const struct bt_str_list list = list_of(flags, invocation, name);
 
 	for (uint32_t i = 0, v = 0; i < list.n; i++, v = 0) {
@@ -341,7 +347,7 @@ static int check_versions(struct bt_run_flags *flags, const struct bt_invocation
 			component = bt_str_sub(item, 0, equals);
 			version = bt_str_sub(item, equals + 1, item.len);
 		}
-		while (v < version_n && !is_version(version, versions[v])) {
+		while (v <= behind && !is_version(version, release->minor - v)) {
 			v++;
 		}
 		if (i || !bt_str_is(component, "kube")) {
@@ -350,12 +356,16 @@ static int check_versions(struct bt_run_flags *flags, const struct bt_invocation
 				  : "--%s: component not registered: '%.*s'; there is only kube",
 				name, BT_STR_ARG(i ? item : component));
 		}
-		if (v == version_n) {
+		if (v > behind && !behind) {
 			return bt_invocation_wrong(invocation->command,
-				version_n == 1 ? "--%s: '%.*s' cannot be had: decisions are those of v1.36; "
-						 "say 1.36, or leave it out"
-					       : "--%s: '%.*s' is not between 1.33 and 1.36; leave it out",
-				name, BT_STR_ARG(version));
+				"--%s: '%.*s' cannot be had: decisions are those of v%s; say %s, or leave it "
+				"out",
+				name, BT_STR_ARG(version), release->name, release->name);
+		}
+		if (v > behind) {
+			return bt_invocation_wrong(invocation->command,
+				"--%s: '%.*s' is not between 1.%u and %s; leave it out", name,
+				BT_STR_ARG(version), release->minor - behind, release->name);
 		}
 	}
 	return BT_EXIT_OK;
@@ -434,16 +444,16 @@ int bt_run_flags_read(const struct bt_invocation *invocation, struct bt_run_flag
 	int status = read_serving(out_flags, invocation, &out_flags->serving);
 
 	if (!status) {
-		status = read_metrics(out_flags, invocation, &out_flags->serving.metrics);
-	}
-	if (!status) {
 		status = bt_configuration_gates(invocation, &out_flags->gates);
 	}
 	if (!status) {
-		status = check_versions(out_flags, invocation, "emulated-version", 1);
+		status = read_metrics(out_flags, invocation, &out_flags->serving.metrics);
 	}
 	if (!status) {
-		status = check_versions(out_flags, invocation, "min-compatibility-version", 4);
+		status = check_versions(out_flags, invocation, "emulated-version", 0);
+	}
+	if (!status) {
+		status = check_versions(out_flags, invocation, "min-compatibility-version", BT_RELEASE_SKEW);
 	}
 	if (!status) {
 		status = check_proxy(invocation, &out_flags->gates, &out_flags->serving);

@@ -736,7 +736,7 @@ static void look_at_version(struct bt_scheduler *s)
 
 	if (bt_http_fetch(s->audit_http, &call, &head, &text, &error) == BT_HTTP_ANSWERED &&
 		head.status == 200) {
-		(void)bt_peer_look(bt_buf_view(&text)); /* said */
+		(void)bt_peer_look(s->config->gates.release, bt_buf_view(&text)); /* said */
 	}
 	bt_buf_fini(&text);
 	bt_buf_fini(&error);

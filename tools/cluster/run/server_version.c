@@ -7,9 +7,7 @@
 #include "tools/format/json.h"
 #include "tools/kube/log/log.h"
 
-#define DECISIONS "v1.36.3"
-#define MAJOR	  1
-#define MINOR	  36
+#define MAJOR 1
 
 struct version {
 	struct bt_str major, minor, git;
@@ -48,7 +46,7 @@ static bool read_version(struct bt_json *json, struct version *out)
 	return true;
 }
 
-bool bt_peer_look(struct bt_str json)
+bool bt_peer_look(const struct bt_release *release, struct bt_str json)
 {
 	struct bt_json *cursor = bt_json_create();
 	struct bt_arena arena = {0};
@@ -58,7 +56,7 @@ bool bt_peer_look(struct bt_str json)
 	bool good = read_version(cursor, &version);
 	struct bt_str minor = version.emulated.len ? version.emulated : version.minor;
 	bool other = good && number_of(version.major) >= 0 && number_of(minor) >= 0 &&
-		     (number_of(version.major) != MAJOR || number_of(minor) != MINOR);
+		     (number_of(version.major) != MAJOR || number_of(minor) != (int)release->minor);
 
 	if (other) {
 		bt_log(BT_LOG_WARNING, 0,
@@ -66,7 +64,7 @@ bool bt_peer_look(struct bt_str json)
 			"both knows "
 			"counts for nothing. Use a scheduler of the server's version",
 			bt_log_fields(bt_log_str("server", version.git), bt_log_str("minor", minor),
-				bt_log_str("decisions", bt_str(DECISIONS))));
+				bt_log_str("decisions", bt_str(release->version))));
 	}
 	bt_arena_fini(&arena);
 	bt_json_destroy(cursor);

@@ -4,10 +4,11 @@
 #pragma once
 
 #include "engine/base/str.h"
+#include "engine/model/release.h"
 
 /*
- * Warns when the server's minor version is another one than that of the decisions. json: what it answers at
- * /version.
+ * Warns when the server's minor version is another one than that of the decisions, release. json: what it
+ * answers at /version.
  * Returns: whether it is; what is no version is none.
  */
-bool bt_peer_look(struct bt_str json);
+bool bt_peer_look(const struct bt_release *release, struct bt_str json);

@@ -10,9 +10,6 @@
 #include "tools/format/json.h"
 #include "tools/format/yaml.h"
 
-/* What --show-hidden-metrics-for-version may say: the minor version before. */
-#define PREVIOUS_MINOR "1.35"
-
 #define LABEL_NAME  "[a-zA-Z_][a-zA-Z0-9_]*"
 #define METRIC_NAME "[a-zA-Z_:][a-zA-Z0-9_:]*"
 
@@ -284,13 +281,15 @@ bool bt_metric_settings_allow_file(struct bt_metric_settings *settings, struct b
 	return good;
 }
 
-bool bt_metric_settings_show_hidden(struct bt_str version, struct bt_buf *out_error)
+bool bt_metric_settings_show_hidden(
+	const struct bt_release *release, struct bt_str version, struct bt_buf *out_error)
 {
-	bool good = !version.len || bt_str_is(version, PREVIOUS_MINOR);
+	bool good = !version.len || bt_str_is(version, release->before);
 
 	if (!good) {
-		bt_buf_text(out_error, "must be omitted or have the value '" PREVIOUS_MINOR
-				       "'; only the previous minor version is allowed");
+		bt_buf_printf(out_error,
+			"must be omitted or have the value '%s'; only the previous minor version is allowed",
+			release->before);
 	}
 	return good;
 }

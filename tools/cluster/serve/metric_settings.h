@@ -10,6 +10,7 @@
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/model/object.h"
+#include "engine/model/release.h"
 
 /* The values that a label of a metric may have; another one is shown as "unexpected". */
 struct bt_label_allowance {
@@ -42,8 +43,10 @@ bool bt_metric_settings_allow(struct bt_metric_settings *settings, struct bt_are
 bool bt_metric_settings_allow_file(struct bt_metric_settings *settings, struct bt_arena *arena,
 	const char *path, struct bt_buf *out_error);
 
-/* --show-hidden-metrics-for-version. None are hidden for their age, so it changes nothing. */
-bool bt_metric_settings_show_hidden(struct bt_str version, struct bt_buf *out_error);
+/* --show-hidden-metrics-for-version: the minor version before the release. None are hidden for their age, so
+ * it changes nothing. */
+bool bt_metric_settings_show_hidden(
+	const struct bt_release *release, struct bt_str version, struct bt_buf *out_error);
 
 bool bt_metric_is_disabled(const struct bt_metric_settings *settings, const char *metric);
 

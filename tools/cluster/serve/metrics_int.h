@@ -6,9 +6,10 @@
 #include "tools/cluster/serve/sources.h"
 
 /* Whose decisions are made here. */
-#define BT_KUBERNETES_MINOR   "1.36"
-#define BT_KUBERNETES_RELEASE BT_KUBERNETES_MINOR ".3"
-#define BT_KUBERNETES_VERSION "v" BT_KUBERNETES_RELEASE
+static inline const struct bt_release *bt_served_release(const struct bt_serve_sources *sources)
+{
+	return sources->config ? sources->config->gates.release : bt_release_default();
+}
 
 /* kube-scheduler's, that the engine and the outcomes have. */
 void bt_metrics_of_scheduler(const struct bt_serve_sources *sources, struct bt_exposition *x);

@@ -168,16 +168,21 @@ static void add_gates(struct bt_exposition *x, const struct bt_gates *gates)
 	bt_expose(x, "kubernetes_feature_enabled", BT_METRIC_GAUGE,
 		"[BETA] This metric records the data about the stage and enablement of a k8s feature.");
 	for (int i = 0; i < BT_GATE_N; i++) {
-		const struct bt_gate_info *info = bt_gate_info((enum bt_gate)i);
+		const struct bt_gate_spec *spec = bt_gate_spec((enum bt_gate)i, gates->release);
 
-		bt_expose_label(x, "name", bt_str(info->name));
-		bt_expose_label(x, "stage", bt_str(stages[info->stage]));
+		if (spec->stage == BT_GATE_ABSENT) {
+			continue;
+		}
+		bt_expose_label(x, "name", bt_str(bt_gate_name((enum bt_gate)i)));
+		bt_expose_label(x, "stage", bt_str(stages[spec->stage]));
 		bt_expose_count(x, gates->on[i]);
 	}
 }
 
 void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exposition *x)
 {
+	const struct bt_release *release = bt_served_release(sources);
+
 	add_process(x);
 	if (sources->config) {
 		add_gates(x, &sources->config->gates);
@@ -187,8 +192,8 @@ void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exp
 		"git tree state, build date, Go version, and compiler from which Kubernetes was built, and "
 		"platform on which it is running.");
 	const char *const labels[][2] = {{"build_date", ""}, {"compiler", ""}, {"git_commit", ""},
-		{"git_tree_state", ""}, {"git_version", BT_KUBERNETES_VERSION}, {"go_version", ""},
-		{"major", "1"}, {"minor", "36"}, {"platform", "linux"}};
+		{"git_tree_state", ""}, {"git_version", release->version}, {"go_version", ""}, {"major", "1"},
+		{"minor", release->minor_text}, {"platform", "linux"}};
 
 	for (size_t i = 0; i < sizeof(labels) / sizeof(*labels); i++) {
 		bt_expose_label(x, labels[i][0], bt_str(labels[i][1]));
@@ -198,10 +203,10 @@ void bt_metrics_of_process(const struct bt_serve_sources *sources, struct bt_exp
 		"[ALPHA] Provides the compatibility version info of the component. The component label is "
 		"the "
 		"name of the component, usually kube, but is relevant for aggregated-apiservers.");
-	bt_expose_label(x, "binary", bt_str(BT_KUBERNETES_RELEASE));
+	bt_expose_label(x, "binary", bt_str(release->number));
 	bt_expose_label(x, "component", bt_str("kube"));
-	bt_expose_label(x, "emulation", bt_str(BT_KUBERNETES_MINOR));
-	bt_expose_label(x, "min_compat", bt_str("1.35"));
+	bt_expose_label(x, "emulation", bt_str(release->name));
+	bt_expose_label(x, "min_compat", bt_str(release->before));
 	bt_expose_count(x, 1);
 	bt_expose(x, "berth_build_info", BT_METRIC_GAUGE, "1, by berth's version.");
 	bt_expose_label(x, "version", bt_str(sources->version ? sources->version : ""));

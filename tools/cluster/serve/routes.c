@@ -110,6 +110,7 @@ static void answer_configz(const struct bt_serve_sources *sources, const struct 
 static void answer_version(const struct bt_serve_sources *sources, const struct bt_route_request *request,
 	struct bt_str rest, struct bt_route_answer *out)
 {
+	const struct bt_release *release = bt_served_release(sources);
 	struct bt_doc doc;
 
 	(void)request;
@@ -120,9 +121,9 @@ static void answer_version(const struct bt_serve_sources *sources, const struct 
 	bt_doc_key(&doc, "major");
 	bt_doc_text(&doc, "1");
 	bt_doc_key(&doc, "minor");
-	bt_doc_text(&doc, "36");
+	bt_doc_text(&doc, release->minor_text);
 	bt_doc_key(&doc, "gitVersion");
-	bt_doc_text(&doc, BT_KUBERNETES_VERSION);
+	bt_doc_text(&doc, release->version);
 	bt_doc_key(&doc, "berth");
 	bt_doc_text(&doc, sources->version ? sources->version : "");
 	bt_doc_end(&doc);

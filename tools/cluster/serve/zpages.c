@@ -220,7 +220,7 @@ static const char *const folders[] = {
 
 #define FOLDER_N (sizeof(folders) / sizeof(*folders))
 
-static void write_status(time_t start, int64_t up_s, struct bt_buf *out)
+static void write_status(const struct bt_release *release, time_t start, int64_t up_s, struct bt_buf *out)
 {
 	char text[64];
 	struct tm utc;
@@ -230,8 +230,8 @@ static void write_status(time_t start, int64_t up_s, struct bt_buf *out)
 	bt_buf_printf(out, HEADING, "statusz");
 	bt_buf_printf(out, "\nStarted: %s\nUp: %lld hr %02lld min %02lld sec\n", text,
 		(long long)(up_s / 3600), (long long)(up_s / 60 % 60), (long long)(up_s % 60));
-	bt_buf_text(out, "Go version: \nBinary version: " BT_KUBERNETES_RELEASE
-			 "\nEmulation version: " BT_KUBERNETES_MINOR "\nPaths:");
+	bt_buf_printf(out, "Go version: \nBinary version: %s\nEmulation version: %s\nPaths:", release->number,
+		release->name);
 	for (size_t i = 0; i < FOLDER_N; i++) {
 		bt_buf_printf(out, " %s", folders[i]);
 	}
@@ -244,7 +244,8 @@ static void add_text(struct bt_doc *doc, const char *key, const char *value)
 	bt_doc_text(doc, value);
 }
 
-static void write_status_object(const struct wish *wish, time_t start, int64_t up_s, struct bt_buf *out)
+static void write_status_object(const struct wish *wish, const struct bt_release *release, time_t start,
+	int64_t up_s, struct bt_buf *out)
 {
 	struct bt_doc doc;
 	char text[32];
@@ -257,8 +258,8 @@ static void write_status_object(const struct wish *wish, time_t start, int64_t u
 	bt_doc_key(&doc, "uptimeSeconds");
 	bt_doc_int(&doc, up_s);
 	add_text(&doc, "goVersion", "");
-	add_text(&doc, "binaryVersion", BT_KUBERNETES_RELEASE);
-	add_text(&doc, "emulationVersion", BT_KUBERNETES_MINOR);
+	add_text(&doc, "binaryVersion", release->number);
+	add_text(&doc, "emulationVersion", release->name);
 	bt_doc_key(&doc, "paths");
 	bt_doc_begin_array(&doc);
 	for (size_t i = 0; i < FOLDER_N; i++) {
@@ -281,8 +282,8 @@ void bt_zpages_statusz(const struct bt_serve_sources *sources, const struct bt_r
 		return;
 	}
 	if (wish.format == FORMAT_TEXT) {
-		write_status(start, up_s, &out->body);
+		write_status(bt_served_release(sources), start, up_s, &out->body);
 	} else {
-		write_status_object(&wish, start, up_s, &out->body);
+		write_status_object(&wish, bt_served_release(sources), start, up_s, &out->body);
 	}
 }

@@ -26,23 +26,31 @@ static void drop_component(const char *text, struct bt_buf *out)
 	}
 }
 
+/* The release's gates by number, without those that it lacks. */
 static const char *gate_name(const void *context, size_t ix)
 {
-	(void)context;
-	return ix < BT_GATE_N ? bt_gate_info((enum bt_gate)ix)->name : NULL;
+	const struct bt_release *release = context;
+
+	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
+		if (bt_gate_spec((enum bt_gate)gate, release)->stage != BT_GATE_ABSENT && ix-- == 0) {
+			return bt_gate_name((enum bt_gate)gate);
+		}
+	}
+	return NULL;
 }
 
 /* Of hundreds of gates the nearest one is named. */
-static int say_wrong(const struct bt_invocation *invocation, struct bt_buf *error)
+static int say_wrong(
+	const struct bt_invocation *invocation, const struct bt_release *release, struct bt_buf *error)
 {
 	static const char unknown[] = "unrecognized feature gate: ";
 
 	if (bt_str_starts(bt_buf_view(error), unknown)) {
-		const char *near = bt_name_suggest(error->ptr + strlen(unknown), gate_name, NULL);
+		const char *near = bt_name_suggest(error->ptr + strlen(unknown), gate_name, release);
 
 		bt_buf_printf(error,
-			near ? "; did you mean %s?" : "; kube-scheduler v1.36 has none of that name%s",
-			near ? near : "");
+			near ? "; did you mean %s?" : "; kube-scheduler v%s has none of that name",
+			near ? near : release->name);
 	}
 	return bt_invocation_wrong(invocation->command, "--feature-gates: %s", error->ptr);
 }
@@ -53,11 +61,11 @@ int bt_configuration_gates(const struct bt_invocation *invocation, struct bt_gat
 	int status = BT_EXIT_OK;
 	const char *text;
 
-	bt_gates_init(out_gates);
+	bt_gates_init(out_gates, bt_release_default());
 	for (size_t i = 0; (text = bt_invocation_item(invocation, "feature-gates", i)) && !status; i++) {
 		drop_component(text, &list);
 		if (list.len && bt_gates_parse(out_gates, bt_buf_view(&list), &error) != BT_OK) {
-			status = say_wrong(invocation, &error);
+			status = say_wrong(invocation, out_gates->release, &error);
 		}
 	}
 	bt_buf_fini(&list);

@@ -17,10 +17,11 @@ static void write_config(const struct bt_config *config, struct bt_buf *out)
 	const char *between = "";
 
 	for (int i = 0; i < BT_GATE_N; i++) {
-		const struct bt_gate_info *info = bt_gate_info((enum bt_gate)i);
+		bool on = bt_gate_spec((enum bt_gate)i, config->gates.release)->on;
 
-		if (config->gates.on[i] != info->on) {
-			bt_buf_printf(out, "%s%s=%s", between, info->name, info->on ? "false" : "true");
+		if (config->gates.on[i] != on) {
+			bt_buf_printf(out, "%s%s=%s", between, bt_gate_name((enum bt_gate)i),
+				on ? "false" : "true");
 			between = ",";
 		}
 	}
@@ -33,7 +34,7 @@ enum bt_status bt_recording_config(struct bt_str text, struct bt_config *out_con
 	size_t end = bt_str_find(text, '\n', 0);
 	struct bt_gates gates;
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	if (end == text.len ||
 		(end && bt_gates_parse(&gates, bt_str_sub(text, 0, end), out_error) != BT_OK)) {
 		bt_buf_text(out_error, " (feature gates of the journal's configuration)");

@@ -28,7 +28,7 @@ const char *berth_version(void)
 
 const char *berth_kubernetes_version(void)
 {
-	return "v1.36.3";
+	return bt_release_default()->version;
 }
 
 const char *berth_status_name(enum berth_status status)
@@ -87,7 +87,7 @@ static enum berth_status read_config(struct bt_lib *lib, const struct berth_opti
 	struct bt_buf error = {0};
 	struct bt_gates gates;
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	if (o->feature_gates && bt_gates_parse(&gates, bt_str(o->feature_gates), &error) != BT_OK) {
 		status = bt_lib_fail(NULL, BERTH_BAD_INPUT, "feature_gates: %s", error.ptr);
 	} else if (!o->config) {

@@ -476,7 +476,7 @@ static void set_gate(struct settings *settings, enum bt_gate gate, bool on)
 {
 	settings->given[gate] = true;
 	settings->on[gate] = on;
-	bt_buf_printf(&settings->text, "%s%s=%s", settings->text.len ? "," : "", bt_gate_info(gate)->name,
+	bt_buf_printf(&settings->text, "%s%s=%s", settings->text.len ? "," : "", bt_gate_name(gate),
 		on ? "true" : "false");
 }
 
@@ -485,7 +485,7 @@ static enum bt_status add_settings(struct bt_run_plan *plan, struct settings *se
 	const struct bt_gate_setting *from, uint32_t n, struct bt_buf *out_why)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		enum bt_gate gate = bt_gate_find(from[i].name);
+		enum bt_gate gate = bt_gate_find(from[i].name, plan->gates.release);
 
 		if (gate == BT_GATE_N) {
 			bt_buf_printf(out_why, "there is no feature gate %.*s", BT_STR_ARG(from[i].name));
@@ -502,13 +502,13 @@ static enum bt_status add_settings(struct bt_run_plan *plan, struct settings *se
 }
 
 /* Gates that need one which is set off go off with it. Source: SetFeatureGatesDuringTest, v1.36.3. */
-static bool disable_dependents(struct settings *settings)
+static bool disable_dependents(const struct bt_release *release, struct settings *settings)
 {
 	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
 		for (unsigned needed = 0; needed < BT_GATE_N; needed++) {
-			if (!settings->given[gate] && bt_gate_info((enum bt_gate)gate)->on &&
+			if (!settings->given[gate] && bt_gate_spec((enum bt_gate)gate, release)->on &&
 				settings->given[needed] && !settings->on[needed] &&
-				bt_gate_needs((enum bt_gate)gate, (enum bt_gate)needed)) {
+				bt_gate_needs((enum bt_gate)gate, (enum bt_gate)needed, release)) {
 				set_gate(settings, (enum bt_gate)gate, false);
 				return true;
 			}
@@ -541,12 +541,12 @@ enum bt_status bt_run_plan(struct bt_workload_file *file, const struct bt_test_c
 		out_plan->notes = bt_str("thresholds are compared with SchedulingThroughput alone: that of a "
 					 "workload which names another metric is not compared");
 	}
-	bt_gates_init(&out_plan->gates);
+	bt_gates_init(&out_plan->gates, bt_release_default());
 	enum bt_status status = add_settings(out_plan, &settings, workload->gates, workload->gate_n, out_why);
 	if (status == BT_OK) {
 		status = add_settings(out_plan, &settings, test_case->gates, test_case->gate_n, out_why);
 	}
-	while (status == BT_OK && disable_dependents(&settings)) {
+	while (status == BT_OK && disable_dependents(out_plan->gates.release, &settings)) {
 	}
 	if (status == BT_OK && settings.text.len &&
 		bt_gates_parse(&out_plan->gates, bt_buf_view(&settings.text), out_why) != BT_OK) {

@@ -439,7 +439,7 @@ static bool find_opcode(struct bt_decode *decode, struct bt_str word, size_t off
 		}
 	}
 	return bt_decode_fail(decode, BT_UNSUPPORTED, offset,
-		"the opcodes are those of scheduler_perf, v1.36: see perf/workloads/README.md",
+		"the opcodes are those of scheduler_perf: see perf/workloads/README.md",
 		word.len ? "there is no opcode \"%.*s\"" : "the operation has no opcode%.*s",
 		BT_STR_ARG(word));
 }

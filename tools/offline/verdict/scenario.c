@@ -151,7 +151,7 @@ enum bt_status bt_scenario_engine(struct bt_str config, struct bt_str gates_text
 	struct bt_gates gates;
 
 	*out_cluster = (struct bt_scenario_cluster){0};
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	enum bt_status status = bt_gates_parse(&gates, gates_text, out_error);
 	if (status != BT_OK) {
 		return status;

@@ -15,7 +15,7 @@ static void expect_refused(const char *list, const char *text)
 	struct bt_gates gates, before;
 	struct bt_buf error = {.len = 0};
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	before = gates;
 	assert_int_equal(bt_gates_parse(&gates, bt_str(list), &error), BT_INVALID);
 	assert_string_equal(error.ptr, text);
@@ -27,7 +27,7 @@ static void expect_taken(struct bt_gates *gates, const char *list)
 {
 	struct bt_buf error = {.len = 0};
 
-	bt_gates_init(gates);
+	bt_gates_init(gates, bt_release_default());
 	assert_int_equal(bt_gates_parse(gates, bt_str(list), &error), BT_OK);
 	assert_int_equal(error.len, 0);
 	bt_buf_fini(&error);
@@ -38,13 +38,13 @@ static void defaults_are_those_of_the_release(void **state)
 	struct bt_gates gates;
 
 	(void)state;
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	assert_true(gates.on[BT_GATE_NODE_DECLARED_FEATURES]);
 	assert_true(gates.on[BT_GATE_DYNAMIC_RESOURCE_ALLOCATION]);
 	assert_false(gates.on[BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS]);
 	assert_false(gates.on[BT_GATE_SCHEDULER_ASYNC_API_CALLS]);
-	assert_true(bt_gate_info(BT_GATE_SCHEDULER_QUEUEING_HINTS)->locked);
-	assert_false(bt_gate_info(BT_GATE_DRA_PRIORITIZED_LIST)->locked);
+	assert_true(bt_gate_spec(BT_GATE_SCHEDULER_QUEUEING_HINTS, bt_release_default())->locked);
+	assert_false(bt_gate_spec(BT_GATE_DRA_PRIORITIZED_LIST, bt_release_default())->locked);
 }
 
 /* Those that k8s.io/component-base registers for logs and metrics. */
@@ -64,22 +64,13 @@ static void gates_of_logs_and_metrics_are_known(void **state)
 	expect_taken(&gates, "ContextualLogging=false,LoggingAlphaOptions=true,LoggingBetaOptions=false,"
 			     "NativeHistograms=true");
 	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
-		const struct bt_gate_info *info = bt_gate_info(expected[i].gate);
+		const struct bt_gate_spec *info = bt_gate_spec(expected[i].gate, bt_release_default());
 
 		assert_int_equal(info->stage, expected[i].stage);
 		assert_int_equal(info->on, expected[i].on);
 		assert_false(info->locked);
 		assert_int_equal(gates.on[expected[i].gate], !expected[i].on);
 	}
-}
-
-static void every_gate_is_found_by_its_name(void **state)
-{
-	(void)state;
-	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
-		assert_int_equal(bt_gate_find(bt_str(bt_gate_info((enum bt_gate)gate)->name)), gate);
-	}
-	assert_int_equal(bt_gate_find(bt_str("Nope")), BT_GATE_N);
 }
 
 static void a_list_switches_gates_and_the_last_word_counts(void **state)
@@ -128,9 +119,10 @@ static void a_gate_needs_what_it_depends_on(void **state)
 		"[DRAResourceClaimDeviceStatus], DRAResourceClaimGranularStatusAuthorization is enabled, but "
 		"depends on features that are disabled: [DRAResourceClaimDeviceStatus]]");
 	expect_taken(&gates, "GangScheduling=true,GenericWorkload=true");
-	assert_true(bt_gate_needs(BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD));
-	assert_false(bt_gate_needs(BT_GATE_GENERIC_WORKLOAD, BT_GATE_GANG_SCHEDULING));
-	assert_false(bt_gate_needs(BT_GATE_WORKLOAD_AWARE_PREEMPTION, BT_GATE_GENERIC_WORKLOAD));
+	assert_true(bt_gate_needs(BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD, bt_release_default()));
+	assert_false(bt_gate_needs(BT_GATE_GENERIC_WORKLOAD, BT_GATE_GANG_SCHEDULING, bt_release_default()));
+	assert_false(bt_gate_needs(
+		BT_GATE_WORKLOAD_AWARE_PREEMPTION, BT_GATE_GENERIC_WORKLOAD, bt_release_default()));
 }
 
 int main(void)
@@ -138,7 +130,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(defaults_are_those_of_the_release),
 		cmocka_unit_test(gates_of_logs_and_metrics_are_known),
-		cmocka_unit_test(every_gate_is_found_by_its_name),
 		cmocka_unit_test(a_list_switches_gates_and_the_last_word_counts),
 		cmocka_unit_test(a_stage_is_overruled_by_a_name),
 		cmocka_unit_test(bad_lists_are_refused_with_upstreams_texts),

@@ -49,7 +49,7 @@ static void begin_with(struct trial *t, void **state, const char *gate_list, str
 	struct bt_buf why = {0};
 
 	*t = (struct trial){.f = *state, .now_ns = 1000 * BT_QUEUE_SECOND};
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	assert_int_equal(bt_gates_parse(&gates, bt_str(gate_list), &why), BT_OK);
 	bt_config_init_default(&t->config, &gates);
 	add_profile(&t->config, "other");
@@ -603,7 +603,7 @@ static void gates_that_berth_does_not_know_are_refused(void **state)
 		struct bt_gates gates;
 		struct bt_buf text = {0};
 
-		bt_gates_init(&gates);
+		bt_gates_init(&gates, bt_release_default());
 		assert_int_equal(bt_gates_parse(&gates, bt_str(lists[i]), &text), BT_OK);
 		bt_config_init_default(&config, &gates);
 		assert_null(bt_engine_create(&config, &options, &errors));

@@ -4,6 +4,7 @@
 #include "lib_fixture.h"
 
 #include "engine/base/mem.h"
+#include "engine/model/release.h"
 
 static struct berth *make(void)
 {
@@ -19,7 +20,7 @@ static void version_is_the_headers(void **state)
 	snprintf(number, sizeof(number), "%d.%d.%d", BERTH_VERSION_MAJOR, BERTH_VERSION_MINOR,
 		BERTH_VERSION_PATCH);
 	assert_string_equal(number, BERTH_VERSION);
-	assert_string_equal(berth_kubernetes_version(), "v1.36.3");
+	assert_string_equal(berth_kubernetes_version(), bt_release_default()->version);
 }
 
 static void pod_of_a_text_is_placed_and_bound_at_once(void **state)

@@ -239,7 +239,7 @@ static void flags_that_are_not_given_leave_a_file_as_it_is(void **state)
 static void gates_may_name_their_component(void **state)
 {
 	struct line line;
-	enum bt_gate hints = bt_gate_find(bt_str("SchedulerAsyncPreemption"));
+	enum bt_gate hints = bt_gate_find(bt_str("SchedulerAsyncPreemption"), bt_release_default());
 
 	(void)state;
 	assert_true(hints < BT_GATE_N);
@@ -255,14 +255,17 @@ static void gates_may_name_their_component(void **state)
 		"--feature-gates: unrecognized feature gate: SchedulerAsyncPreemptio; did you mean "
 		"SchedulerAsyncPreemption?");
 	assert_complains("--feature-gates=NoSuchGate=true",
-		"unrecognized feature gate: NoSuchGate; kube-scheduler v1.36 has none of that name");
+		"unrecognized feature gate: NoSuchGate; kube-scheduler v" BT_RELEASE_DEFAULT_TEXT
+		" has none of that name");
 }
 
 static void the_version_of_the_decisions_may_be_emulated_and_no_other(void **state)
 {
-	static const char *const taken[] = {"--emulated-version=1.36", "--emulated-version=kube=1.36",
-		"--emulated-version=v1.36.0", "--emulated-version=", "--min-compatibility-version=1.33",
-		"--min-compatibility-version=kube=1.36"};
+	static const char *const taken[] = {"--emulated-version=" BT_RELEASE_DEFAULT_TEXT,
+		"--emulated-version=kube=" BT_RELEASE_DEFAULT_TEXT,
+		"--emulated-version=v" BT_RELEASE_DEFAULT_TEXT ".0",
+		"--emulated-version=", "--min-compatibility-version=kube=" BT_RELEASE_DEFAULT_TEXT};
+	char oldest[64];
 	struct line line;
 
 	(void)state;
@@ -271,15 +274,22 @@ static void the_version_of_the_decisions_may_be_emulated_and_no_other(void **sta
 		assert_non_null(bt_invocation_ignored(&line.invocation, 0));
 		drop(&line);
 	}
-	assert_complains("--emulated-version=1.35",
-		"--emulated-version: '1.35' cannot be had: decisions are those of v1.36; say 1.36, or leave "
-		"it out");
-	assert_complains("--emulated-version=kube=1.36.3", "'1.36.3' cannot be had");
+	assert_complains("--emulated-version=1.2",
+		"--emulated-version: '1.2' cannot be had: decisions are those of v" BT_RELEASE_DEFAULT_TEXT
+		"; say " BT_RELEASE_DEFAULT_TEXT ", or leave it out");
+	assert_complains("--emulated-version=kube=" BT_RELEASE_DEFAULT_TEXT ".3",
+		"'" BT_RELEASE_DEFAULT_TEXT ".3' cannot be had");
 	assert_complains("--emulated-version=latest", "'latest' cannot be had");
-	assert_complains("--emulated-version=wardle=1.36", "component not registered: 'wardle'");
-	assert_complains("--emulated-version=1.36,kube=1.36", "'kube=1.36' is one too many");
-	assert_complains("--min-compatibility-version=1.32",
-		"--min-compatibility-version: '1.32' is not between 1.33 and 1.36");
+	assert_complains("--emulated-version=wardle=" BT_RELEASE_DEFAULT_TEXT "",
+		"component not registered: 'wardle'");
+	assert_complains("--emulated-version=" BT_RELEASE_DEFAULT_TEXT ",kube=" BT_RELEASE_DEFAULT_TEXT,
+		"'kube=" BT_RELEASE_DEFAULT_TEXT "' is one too many");
+	snprintf(oldest, sizeof(oldest), "--min-compatibility-version=1.%u",
+		bt_release_default()->minor - BT_RELEASE_SKEW);
+	read_line(&line, oldest);
+	drop(&line);
+	assert_complains("--min-compatibility-version=1.2", "'1.2' is not between 1.");
+	assert_complains("--min-compatibility-version=1.2", " and " BT_RELEASE_DEFAULT_TEXT "; leave it out");
 }
 
 static void tls_is_chosen_as_upstream(void **state)
@@ -337,11 +347,14 @@ static void what_is_empty_counts_as_not_given(void **state)
 static void flags_without_effect_are_taken_and_named(void **state)
 {
 	struct line line;
+	char text[256];
 
 	(void)state;
-	read_line(&line,
-		"--show-hidden-metrics-for-version=1.35 --contention-profiling --log-flush-frequency=1s "
-		"--vmodule=x=1 --kube-api-content-type=application/json");
+	snprintf(text, sizeof(text),
+		"--show-hidden-metrics-for-version=%s --contention-profiling --log-flush-frequency=1s "
+		"--vmodule=x=1 --kube-api-content-type=application/json",
+		bt_release_default()->before);
+	read_line(&line, text);
 	for (size_t i = 0; i < 5; i++) {
 		const struct bt_option *option = bt_invocation_ignored(&line.invocation, i);
 
@@ -379,8 +392,8 @@ static void what_is_wrong_with_flags_of_metrics_is_said(void **state)
 		"--allow-metric-labels-manifest: failed to read allow list manifest: /nonsense");
 	assert_complains("--allow-metric-labels=a,x=v --allow-metric-labels-manifest=/nonsense",
 		"--allow-metric-labels-manifest: give either this or --allow-metric-labels");
-	assert_complains("--show-hidden-metrics-for-version=1.34",
-		"--show-hidden-metrics-for-version: must be omitted or have the value '1.35'");
+	assert_complains("--show-hidden-metrics-for-version=1.2",
+		"--show-hidden-metrics-for-version: must be omitted or have the value '1.");
 }
 
 static void what_is_wrong_is_said_with_the_remedy(void **state)

@@ -205,12 +205,13 @@ static void what_is_wrong_with_a_manifest_is_said(void **state)
 
 static void only_the_version_before_may_be_named(void **state)
 {
+	const struct bt_release release = {.name = "1.36", .before = "1.35"};
 	struct bt_buf error = {0};
 
 	(void)state;
-	assert_true(bt_metric_settings_show_hidden(bt_str(""), &error));
-	assert_true(bt_metric_settings_show_hidden(bt_str("1.35"), &error));
-	assert_false(bt_metric_settings_show_hidden(bt_str("1.36"), &error));
+	assert_true(bt_metric_settings_show_hidden(&release, bt_str(""), &error));
+	assert_true(bt_metric_settings_show_hidden(&release, bt_str("1.35"), &error));
+	assert_false(bt_metric_settings_show_hidden(&release, bt_str("1.36"), &error));
 	assert_string_equal(error.ptr, "must be omitted or have the value '1.35'; only the previous minor "
 				       "version is allowed");
 	bt_buf_fini(&error);

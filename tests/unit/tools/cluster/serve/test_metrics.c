@@ -295,6 +295,7 @@ static void plugins_are_counted_once_a_cycle_or_once_a_node_unless_they_skip(voi
 /* Names and types that dashboards ask for. Source: pkg/scheduler/metrics, v1.36.3. */
 static void types_are_upstreams(void **state)
 {
+	char versions[128];
 	static const char *const names[][2] = {{"scheduler_schedule_attempts_total", "counter"},
 		{"scheduler_scheduling_attempt_duration_seconds", "histogram"},
 		{"scheduler_scheduling_algorithm_duration_seconds", "histogram"},
@@ -317,9 +318,10 @@ static void types_are_upstreams(void **state)
 	assert_true(prometheus_value(p,
 			    "kubernetes_feature_enabled{name=\"SchedulerQueueingHints\",stage=\"\"}") == 1);
 	assert_true(prometheus_value(p, "berth_build_info{version=\"1.2.3\"}") == 1);
-	assert_true(
-		prometheus_value(p, "version_info{binary=\"1.36.3\",component=\"kube\",emulation=\"1.36\","
-				    "min_compat=\"1.35\"}") == 1);
+	snprintf(versions, sizeof(versions),
+		"version_info{binary=\"%s\",component=\"kube\",emulation=\"%s\",min_compat=\"%s\"}",
+		bt_release_default()->number, bt_release_default()->name, bt_release_default()->before);
+	assert_true(prometheus_value(p, versions) == 1);
 	assert_true(prometheus_value(p, "process_network_receive_bytes_total") >= 0);
 	assert_true(prometheus_value(p, "process_virtual_memory_max_bytes") > 0);
 	free(p);

@@ -50,7 +50,7 @@ static void start_with(bool stream, uint32_t page)
 
 	fake_reset();
 	heard_n = 0;
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	uint32_t n = bt_watch_kinds(&gates, kinds);
 	for (uint32_t i = 0; i < n; i++) {
 		source = kinds[i]->kind == BT_KIND_POD ? i : source;

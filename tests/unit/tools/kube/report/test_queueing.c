@@ -30,7 +30,7 @@ static void report(struct bt_queueing_facts *facts)
 	struct bt_output output;
 	struct bt_gates gates;
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	bt_config_init_default(&config, &gates);
 	struct bt_engine *engine = bt_engine_create(&config, &options, &errors);
 	assert_non_null(engine);

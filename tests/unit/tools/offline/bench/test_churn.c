@@ -29,7 +29,7 @@ static void open_stage(struct stage *s, const char *mode, struct bt_spec_object 
 	struct bt_config_errors errors = {0};
 	struct bt_gates gates;
 
-	bt_gates_init(&gates);
+	bt_gates_init(&gates, bt_release_default());
 	bt_config_init_default(&s->config, &gates);
 	s->run.result = &s->result;
 	s->run.world.pipeline = bt_pipeline_create(&s->config, &options, &errors);

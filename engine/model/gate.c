@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of feature gates.
+ */
+#include "engine/model/gate.h"
+
+#include "engine/base/check.h"
+#include "engine/model/release.h"
+
+/* Changes of one gate within the known releases. */
+#define SPECS 4
+
+static const struct gate {
+	const char *name;
+	struct bt_gate_spec specs[SPECS]; /* in order; since is 0 at the first and behind the last only */
+} gates[BT_GATE_N] = {
+#define ALPHA		       BT_GATE_ALPHA
+#define BETA		       BT_GATE_BETA
+#define GA		       BT_GATE_GA
+#define DEPRECATED	       BT_GATE_DEPRECATED
+#define ABSENT		       BT_GATE_ABSENT
+#define ON		       true, false
+#define OFF		       false, false
+#define LOCKED_ON	       true, true
+#define LOCKED_OFF	       false, true
+#define BT_GATE(id, text, ...) [BT_GATE_##id] = {.name = text, .specs = {__VA_ARGS__}},
+#include "engine/model/gate.def"
+#undef BT_GATE
+#undef ALPHA
+#undef BETA
+#undef GA
+#undef DEPRECATED
+#undef ABSENT
+#undef ON
+#undef OFF
+#undef LOCKED_ON
+#undef LOCKED_OFF
+};
+
+static const struct bt_gate_need needs_list[] = {
+#define BT_GATE_NEEDS(id, other, since) {BT_GATE_##id, BT_GATE_##other, since},
+#include "engine/model/gate.def"
+#undef BT_GATE_NEEDS
+};
+
+#define NEED_N (sizeof(needs_list) / sizeof(needs_list[0]))
+
+const char *bt_gate_name(enum bt_gate gate)
+{
+	BT_REQUIRE(gate < BT_GATE_N);
+	return gates[gate].name;
+}
+
+const struct bt_gate_spec *bt_gate_spec(enum bt_gate gate, const struct bt_release *release)
+{
+	static const struct bt_gate_spec none = {.stage = BT_GATE_ABSENT};
+	const struct bt_gate_spec *spec = &none;
+
+	BT_REQUIRE(gate < BT_GATE_N);
+	for (uint32_t i = 0; i < SPECS && (i == 0 || gates[gate].specs[i].since); i++) {
+		if (gates[gate].specs[i].since <= release->minor) {
+			spec = &gates[gate].specs[i];
+		}
+	}
+	return spec;
+}
+
+static bool is_there(enum bt_gate gate, const struct bt_release *release)
+{
+	return bt_gate_spec(gate, release)->stage != BT_GATE_ABSENT;
+}
+
+enum bt_gate bt_gate_find(struct bt_str name, const struct bt_release *release)
+{
+	for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
+		if (bt_str_is(name, gates[gate].name) && is_there((enum bt_gate)gate, release)) {
+			return (enum bt_gate)gate;
+		}
+	}
+	return BT_GATE_N;
+}
+
+const struct bt_gate_need *bt_gate_next_need(
+	const struct bt_release *release, const struct bt_gate_need *behind)
+{
+	const struct bt_gate_need *need = behind ? behind + 1 : needs_list, *end = needs_list + NEED_N;
+
+	while (need < end && (need->since > release->minor || !is_there(need->gate, release) ||
+				     !is_there(need->needs, release))) {
+		need++;
+	}
+	return need < end ? need : NULL;
+}
+
+bool bt_gate_needs(enum bt_gate gate, enum bt_gate other, const struct bt_release *release)
+{
+	const struct bt_gate_need *need = NULL;
+
+	while ((need = bt_gate_next_need(release, need))) {
+		if (need->gate == gate && need->needs == other) {
+			return true;
+		}
+	}
+	return false;
+}

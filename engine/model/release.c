@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of releases, and what is asked of it.
+ */
+#include "engine/model/release.h"
+
+#include "engine/base/check.h"
+
+#define FIRST 0u
+#define LAST  UINT32_MAX
+
+static const struct bt_release releases[] = {
+#define BT_RELEASE(minor_, before_, patch)                                                                   \
+	{.minor = (minor_),                                                                                  \
+		.name = "1." #minor_,                                                                        \
+		.before = "1." #before_,                                                                     \
+		.minor_text = #minor_,                                                                       \
+		.number = "1." #minor_ "." #patch,                                                           \
+		.version = "v1." #minor_ "." #patch},
+#include "engine/model/release.def"
+#undef BT_RELEASE
+};
+
+#define RELEASE_N (sizeof(releases) / sizeof(releases[0]))
+
+#define BT_GATE_ALWAYS BT_GATE_N
+static const struct bt_default_plugin default_plugins[] = {
+#define BT_DEFAULT_PLUGIN(first, last, name, weight, gate)                                                   \
+	{first, last, BT_STR(name), weight, BT_GATE_##gate},
+#include "engine/model/release.def"
+#undef BT_DEFAULT_PLUGIN
+};
+#undef BT_GATE_ALWAYS
+
+#define DEFAULT_PLUGIN_N (sizeof(default_plugins) / sizeof(default_plugins[0]))
+
+static const struct {
+	uint32_t first, last;
+} rules[BT_RULE_N] = {
+#define BT_RULE(id, first_, last_) [BT_RULE_##id] = {.first = (first_), .last = (last_)},
+#include "engine/model/release.def"
+#undef BT_RULE
+};
+
+static const struct text {
+	enum bt_release_text id;
+	uint32_t first, last;
+	const char *text;
+} texts[] = {
+#define BT_TEXT(id, first, last, text) {BT_TEXT_##id, first, last, text},
+#include "engine/model/release.def"
+#undef BT_TEXT
+};
+
+const struct bt_release *bt_release_at(uint32_t ix)
+{
+	return ix < RELEASE_N ? &releases[ix] : NULL;
+}
+
+const struct bt_release *bt_release_find(struct bt_str name)
+{
+	if (bt_str_starts(name, "v")) {
+		name = bt_str_sub(name, 1, name.len);
+	}
+	for (size_t i = 0; i < RELEASE_N; i++) {
+		if (bt_str_is(name, releases[i].name)) {
+			return &releases[i];
+		}
+	}
+	return NULL;
+}
+
+const struct bt_release *bt_release_default(void)
+{
+	const struct bt_release *release = bt_release_find(bt_str(BT_RELEASE_DEFAULT_TEXT));
+
+	BT_REQUIRE(release);
+	return release;
+}
+
+static bool holds(const struct bt_release *release, uint32_t first, uint32_t last)
+{
+	return release->minor >= first && release->minor <= last;
+}
+
+bool bt_release_has(const struct bt_release *release, enum bt_rule rule)
+{
+	BT_REQUIRE(rule < BT_RULE_N);
+	return holds(release, rules[rule].first, rules[rule].last);
+}
+
+const char *bt_release_text(const struct bt_release *release, enum bt_release_text text)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !found; i++) {
+		const struct text *entry = &texts[i];
+
+		found = entry->id == text && holds(release, entry->first, entry->last) ? entry->text : NULL;
+	}
+	BT_REQUIRE(found);
+	return found;
+}
+
+const struct bt_default_plugin *bt_release_next_plugin(
+	const struct bt_release *release, const struct bt_default_plugin *behind)
+{
+	const struct bt_default_plugin *plugin = behind ? behind + 1 : default_plugins;
+
+	while (plugin < default_plugins + DEFAULT_PLUGIN_N && !holds(release, plugin->first, plugin->last)) {
+		plugin++;
+	}
+	return plugin < default_plugins + DEFAULT_PLUGIN_N ? plugin : NULL;
+}

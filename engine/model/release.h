@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Kubernetes releases: which there are, and in what they differ. The tables are release.def and gate.def;
+ * nothing else knows a version. Whoever decides asks for a rule by its name, never for a version.
+ *
+ * A release is added in these steps:
+ *   1. release.def: a row BT_RELEASE; rows with a range that ends before it, and their successors.
+ *   2. gate.def: an entry {minor, stage, default} at each gate that changes, new gates, and ABSENT where one
+ * goes.
+ *   3. A new rule: a name here, a row BT_RULE, and the question where it is decided.
+ *   4. tests/conformance/data/1.NN: the answers of that kube-scheduler; the tests find the folder.
+ *   5. BT_RELEASE_DEFAULT, when the release becomes the one that counts where none is asked for.
+ * One is removed with its row, its folder of answers, and whatever range or entry ends with it.
+ * Context: any thread; the tables are constant.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/str.h"
+#include "engine/model/gate.h"
+
+/* The minor version that counts where none is asked for: a number, and as "1.36" for texts that are
+ * constants. */
+#define BT_RELEASE_DEFAULT	  36
+#define BT_RELEASE_TEXT_OF(minor) "1." #minor
+#define BT_RELEASE_TEXT(minor)	  BT_RELEASE_TEXT_OF(minor)
+#define BT_RELEASE_DEFAULT_TEXT	  BT_RELEASE_TEXT(BT_RELEASE_DEFAULT)
+
+/* How many minor versions the control plane may be behind. Source: component-base/compatibility, v0.36.3. */
+#define BT_RELEASE_SKEW 3u
+
+struct bt_release {
+	uint32_t minor;		/* 36 */
+	const char *name;	/* "1.36" */
+	const char *before;	/* "1.35" */
+	const char *minor_text; /* "36" */
+	const char *number;	/* "1.36.3" */
+	const char *version;	/* "v1.36.3" */
+};
+
+/* The release that counts where none is asked for. */
+const struct bt_release *bt_release_default(void);
+
+/* Those that are known, oldest first; NULL behind the last. */
+const struct bt_release *bt_release_at(uint32_t ix);
+
+/* The release of a minor version such as "1.36" or "v1.36"; NULL: not known. */
+const struct bt_release *bt_release_find(struct bt_str name);
+
+/* Rules of decision that hold in some releases only. */
+enum bt_rule {
+	/* A plugin that new nodes concern is told of every update of a node's taints, too. Source: the event
+	 * handler of nodes, pkg/scheduler/scheduler.go buildQueueingHintMap. */
+	BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES,
+	BT_RULE_N
+};
+
+bool bt_release_has(const struct bt_release *release, enum bt_rule rule);
+
+/* Texts of events and conditions that releases write differently. */
+enum bt_release_text {
+	BT_TEXT_NO_CLAIMS_TO_DEALLOCATE, /* DynamicResources.PostFilter, of a pod without claims to give up */
+	BT_TEXT_CLAIMS_KEPT,		 /* the same, of a pod whose claims stay */
+	BT_TEXT_N
+};
+
+/* Requires: the release has such a text. */
+const char *bt_release_text(const struct bt_release *release, enum bt_release_text text);
+
+/* An entry of the default MultiPoint list. */
+struct bt_default_plugin {
+	uint32_t first, last; /* minor versions */
+	struct bt_str name;
+	int32_t weight;	   /* 0: none given */
+	enum bt_gate gate; /* it is in the list while this gate is on; BT_GATE_N: always */
+};
+
+/* The entry behind one of the release's list, in its order; the first one behind NULL. Returns: NULL at the
+ * end. */
+const struct bt_default_plugin *bt_release_next_plugin(
+	const struct bt_release *release, const struct bt_default_plugin *behind);

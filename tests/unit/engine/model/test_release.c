@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The tables of releases and of feature gates. Defaults are those of kube-scheduler v1.35.4, v1.36.3 and
+ * v1.37.2.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/model/release.h"
+
+/* A release for questions about gates; those of the table need not be all of them. */
+static struct bt_release minor(uint32_t number)
+{
+	return (struct bt_release){.minor = number};
+}
+
+static void releases_are_found_by_their_minor_version(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; bt_release_at(i); i++) {
+		const struct bt_release *release = bt_release_at(i);
+		char name[16];
+
+		snprintf(name, sizeof(name), "1.%u", release->minor);
+		assert_string_equal(release->name, name);
+		assert_string_equal(release->minor_text, name + 2);
+		assert_string_equal(release->version + 1, release->number);
+		assert_memory_equal(release->number, name, strlen(name));
+		snprintf(name, sizeof(name), "1.%u", release->minor - 1);
+		assert_string_equal(release->before, name);
+		assert_ptr_equal(bt_release_find(bt_str(release->name)), release);
+		snprintf(name, sizeof(name), "v%s", release->name);
+		assert_ptr_equal(bt_release_find(bt_str(name)), release);
+		assert_true(i == 0 || release->minor > bt_release_at(i - 1)->minor);
+	}
+	assert_null(bt_release_find(bt_str("1.2")));
+	assert_null(bt_release_find(bt_str("")));
+	assert_string_equal(bt_release_default()->name, BT_RELEASE_DEFAULT_TEXT);
+}
+
+static void every_text_stands_once_in_each_release(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; bt_release_at(i); i++) {
+		for (unsigned text = 0; text < BT_TEXT_N; text++) {
+			assert_non_null(bt_release_text(bt_release_at(i), (enum bt_release_text)text));
+		}
+	}
+}
+
+static void default_plugins_stand_in_upstreams_order_once_each(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; bt_release_at(i); i++) {
+		const struct bt_release *release = bt_release_at(i);
+		const struct bt_default_plugin *plugin = bt_release_next_plugin(release, NULL), *other;
+
+		assert_non_null(plugin);
+		assert_true(bt_str_is(plugin->name, "SchedulingGates"));
+		for (; plugin; plugin = bt_release_next_plugin(release, plugin)) {
+			for (other = bt_release_next_plugin(release, plugin); other;
+				other = bt_release_next_plugin(release, other)) {
+				assert_false(bt_str_eq(plugin->name, other->name));
+			}
+		}
+	}
+}
+
+static void a_gate_is_what_each_release_makes_of_it(void **state)
+{
+	static const struct {
+		enum bt_gate gate;
+		uint32_t minor;
+		enum bt_gate_stage stage;
+		bool on, locked;
+	} cases[] = {
+		{BT_GATE_STORAGE_CAPACITY_SCORING, 36, BT_GATE_ALPHA, false, false},
+		{BT_GATE_STORAGE_CAPACITY_SCORING, 37, BT_GATE_BETA, true, false},
+		{BT_GATE_NODE_DECLARED_FEATURES, 35, BT_GATE_ALPHA, false, false},
+		{BT_GATE_NODE_DECLARED_FEATURES, 36, BT_GATE_BETA, true, false},
+		{BT_GATE_NODE_DECLARED_FEATURES, 37, BT_GATE_GA, true, true},
+		{BT_GATE_DRA_DEVICE_TAINT_RULES, 35, BT_GATE_ALPHA, false, false},
+		{BT_GATE_DRA_DEVICE_TAINT_RULES, 37, BT_GATE_GA, true, false},
+		/* They come, and they go: what has graduated stays on. */
+		{BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, 35, BT_GATE_ABSENT, false, false},
+		{BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, 36, BT_GATE_ABSENT, false, false},
+		{BT_GATE_DRA_FRACTIONAL_CAPACITY_RANGE, 37, BT_GATE_BETA, false, false},
+		{BT_GATE_SIDECAR_CONTAINERS, 36, BT_GATE_GA, true, true},
+		{BT_GATE_SIDECAR_CONTAINERS, 37, BT_GATE_ABSENT, true, false},
+		{BT_GATE_GANG_SCHEDULING, 37, BT_GATE_ABSENT, false, false},
+		{BT_GATE_CSI_MIGRATION_PORTWORX, 35, BT_GATE_GA, true, true},
+		{BT_GATE_CSI_MIGRATION_PORTWORX, 36, BT_GATE_ABSENT, true, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct bt_release release = minor(cases[i].minor);
+		const struct bt_gate_spec *spec = bt_gate_spec(cases[i].gate, &release);
+		bool absent = cases[i].stage == BT_GATE_ABSENT;
+
+		assert_int_equal(spec->stage, cases[i].stage);
+		assert_int_equal(spec->on, cases[i].on);
+		assert_int_equal(spec->locked, cases[i].locked);
+		assert_int_equal(bt_gate_find(bt_str(bt_gate_name(cases[i].gate)), &release),
+			absent ? BT_GATE_N : cases[i].gate);
+	}
+}
+
+/* How many gates each kube-scheduler lists, of which stage, and how many of them are on. */
+static void as_many_gates_are_there_as_upstream_has(void **state)
+{
+	static const struct {
+		uint32_t minor, n;
+	} cases[] = {{35, 218}, {36, 241}, {37, 253}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct bt_release release = minor(cases[i].minor);
+		uint32_t n = 0;
+
+		for (unsigned gate = 0; gate < BT_GATE_N; gate++) {
+			const char *name = bt_gate_name((enum bt_gate)gate);
+
+			n += bt_gate_find(bt_str(name), &release) == gate;
+			assert_true(gate == 0 || strcmp(bt_gate_name((enum bt_gate)(gate - 1)), name) < 0);
+		}
+		assert_int_equal(n, cases[i].n);
+	}
+}
+
+static void a_need_counts_in_releases_that_have_both_gates(void **state)
+{
+	const struct bt_release v35 = minor(35), v36 = minor(36), v37 = minor(37);
+
+	(void)state;
+	assert_true(bt_gate_needs(BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD, &v36));
+	assert_false(bt_gate_needs(BT_GATE_GANG_SCHEDULING, BT_GATE_GENERIC_WORKLOAD, &v37));
+	assert_false(bt_gate_needs(BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_GENERIC_WORKLOAD, &v35));
+	assert_true(bt_gate_needs(BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS, BT_GATE_GENERIC_WORKLOAD, &v37));
+	/* Both are there since long; that one needs the other is new. */
+	assert_false(bt_gate_needs(BT_GATE_EVENTED_PLEG, BT_GATE_PLEG_ON_DEMAND_RELIST, &v36));
+	assert_true(bt_gate_needs(BT_GATE_EVENTED_PLEG, BT_GATE_PLEG_ON_DEMAND_RELIST, &v37));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(releases_are_found_by_their_minor_version),
+		cmocka_unit_test(every_text_stands_once_in_each_release),
+		cmocka_unit_test(default_plugins_stand_in_upstreams_order_once_each),
+		cmocka_unit_test(a_gate_is_what_each_release_makes_of_it),
+		cmocka_unit_test(as_many_gates_are_there_as_upstream_has),
+		cmocka_unit_test(a_need_counts_in_releases_that_have_both_gates),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
