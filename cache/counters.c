@@ -438,6 +438,18 @@ static bool concerned_nobody(const struct bt_counters *c, const struct carried *
 		       carried->view.tally->total == 0);
 }
 
+static void shift_counters(
+	struct bt_counters *c, const struct record *record, const struct placed *pod, int32_t by)
+{
+	for (size_t i = 0; i < record->counter_n; i++) {
+		struct counter *counter = &c->counters[record->counters[i]];
+
+		if (!counter->query.trials_only && !(pod->terminating && counter->query.skip_terminating)) {
+			shift_counter(c, counter, pod->node_ix, by);
+		}
+	}
+}
+
 static BT_NOINLINE void shift_all(
 	struct bt_counters *c, const struct record *record, const struct placed *pod, int32_t by)
 {
@@ -447,13 +459,7 @@ static BT_NOINLINE void shift_all(
 		c->view.version += concerned_nobody(c, carried);
 		carried->view.pod_n += by;
 	}
-	for (size_t i = 0; i < record->counter_n; i++) {
-		struct counter *counter = &c->counters[record->counters[i]];
-
-		if (!counter->query.trials_only && !(pod->terminating && counter->query.skip_terminating)) {
-			shift_counter(c, counter, pod->node_ix, by);
-		}
-	}
+	shift_counters(c, record, pod, by);
 }
 
 /* ---- signatures ---- */
@@ -630,6 +636,12 @@ void bt_counters_try(
 	for (size_t i = 0; i < record->counter_n; i++) {
 		shift_counter(c, &c->counters[record->counters[i]], node_ix, by);
 	}
+}
+
+void bt_counters_try_absent(
+	struct bt_counters *c, const struct bt_signature *signature, uint32_t pod_ix, bool absent)
+{
+	shift_counters(c, &c->records[signature->ix], &c->placed[pod_ix], absent ? -1 : 1);
 }
 
 static BT_NOINLINE void reserve_placed(struct bt_counters *c, uint32_t pod_ix)

@@ -57,6 +57,13 @@ void bt_counters_trim_pods(struct bt_counters *counters, uint32_t pod_end);
 void bt_counters_try(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t node_ix, int32_t by);
 
+/*
+ * The same of a pod that is on its node, as if it had never been there: where it does not count, because it is
+ * being deleted, it does not count less.
+ */
+void bt_counters_try_absent(
+	struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix, bool absent);
+
 /* Makes a signature's terms known before a pod of it is on a node, so that trials can count them. */
 void bt_counters_know(struct bt_counters *counters, const struct bt_signature *signature);
 

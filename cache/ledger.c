@@ -810,7 +810,9 @@ void bt_ledger_try(struct bt_ledger *l, uint32_t pod_ix, uint32_t node_ix, bool 
 	bt_ledger_try_like(l, l->pods[pod_ix].signature, node_ix, add);
 }
 
-void bt_ledger_try_like(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool add)
+/* All but the counters. */
+static void try_uncounted(
+	struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool add)
 {
 	BT_REQUIRE(l->trial_depth > 0);
 	use(l, signature, node_ix, add);
@@ -822,6 +824,21 @@ void bt_ledger_try_like(struct bt_ledger *l, const struct bt_signature *signatur
 	if (l->volumes && signature->volume_n) {
 		bt_volumes_try(l->volumes, signature, node_ix, add);
 	}
+}
+
+void bt_ledger_try_absent(struct bt_ledger *l, uint32_t pod_ix, bool absent)
+{
+	const struct bt_pod *pod = &l->pods[pod_ix];
+
+	try_uncounted(l, pod->signature, pod->node_ix, !absent);
+	if (l->counters) {
+		bt_counters_try_absent(l->counters, pod->signature, pod_ix, absent);
+	}
+}
+
+void bt_ledger_try_like(struct bt_ledger *l, const struct bt_signature *signature, uint32_t node_ix, bool add)
+{
+	try_uncounted(l, signature, node_ix, add);
 	if (l->counters) {
 		bt_counters_try(l->counters, signature, node_ix, add ? 1 : -1);
 	}

@@ -183,6 +183,9 @@ void bt_ledger_try_end(struct bt_ledger *ledger, uint32_t node_ix);
 void bt_ledger_try_like(
 	struct bt_ledger *ledger, const struct bt_signature *signature, uint32_t node_ix, bool add);
 
+/* A trial of no upstream's: a pod is not on its node (absent), or is again. */
+void bt_ledger_try_absent(struct bt_ledger *ledger, uint32_t pod_ix, bool absent);
+
 /* A pod was taken back that was assumed beside one with the same port: what is held by pods of the node is
  * taken again.
  */

@@ -206,7 +206,7 @@ bool bt_engine_absent_begin(struct bt_engine *engine, uint32_t pod_ix)
 	bt_prepare(plan, &engine->cache->view);
 	plan->idle_version = 0;
 	bt_ledger_try_begin(ledger, node_ix);
-	bt_ledger_try(ledger, pod_ix, node_ix, false);
+	bt_ledger_try_absent(ledger, pod_ix, true);
 	return true;
 }
 
@@ -215,7 +215,7 @@ void bt_engine_absent_end(struct bt_engine *engine, uint32_t pod_ix)
 	struct bt_ledger *ledger = engine->cache->ledger;
 	uint32_t node_ix = bt_ledger_pod(ledger, pod_ix)->node_ix;
 
-	bt_ledger_try(ledger, pod_ix, node_ix, true);
+	bt_ledger_try_absent(ledger, pod_ix, false);
 	bt_ledger_try_end(ledger, node_ix);
 	plan_anew(engine, pod_ix);
 }

@@ -394,6 +394,31 @@ static void a_bound_pod_is_explained_as_if_it_were_not_there(void **state)
 	assert_has(desk, "\"usedPods\": 1");
 }
 
+/* Spreading does not count a pod that is being deleted, so that without it there are as many as with it. */
+static void a_terminating_pod_is_explained_by_those_that_count(void **state)
+{
+	static const char there[] =
+		", 'nodeName': 'n1', 'topologySpreadConstraints': [{'maxSkew': 1, 'topologyKey': "
+		"'kubernetes.io/hostname', 'whenUnsatisfiable': 'DoNotSchedule', 'labelSelector': "
+		"{'matchLabels': {'a': 'b'}}}]";
+	static const char leaving[] = ", 'labels': {'a': 'b'}, 'deletionTimestamp': '2026-01-01T00:00:00Z', "
+				      "'deletionGracePeriodSeconds': 30";
+	struct desk *desk = *state;
+
+	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n1", ", 'labels': {'kubernetes.io/hostname': 'n1'}");
+	lab_node_event(&desk->lab, BT_PARCEL_APPLY, "n2", ", 'labels': {'kubernetes.io/hostname': 'n2'}");
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "p", leaving, there);
+	lab_pod_event(&desk->lab, BT_PARCEL_APPLY, "stays", ", 'labels': {'a': 'b'}", there);
+	lab_settle(&desk->lab);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(get(desk, "/debug/explain?pod=default/p&output=csv"), 200);
+		assert_has(desk, "default/p,n1,rejected");
+		assert_has(desk, "default/p,n2,feasible");
+		assert_int_equal(get(desk, "/debug/explain?pod=default/stays&output=csv"), 200);
+		assert_has(desk, "default/stays,n1,feasible");
+	}
+}
+
 /* Go's names of profiles are known, and what shows the same is said. */
 static void profiles_name_what_stands_in_for_them(void **state)
 {
@@ -578,6 +603,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_pod_can_be_explained, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_bound_pod_is_explained_as_if_it_were_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_terminating_pod_is_explained_by_those_that_count, setup, teardown),
 		cmocka_unit_test_setup_teardown(profiles_name_what_stands_in_for_them, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_there_is_said, setup, teardown),
 	};
