@@ -58,8 +58,8 @@ void bt_counters_try(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t node_ix, int32_t by);
 
 /*
- * The same of a pod that is on its node, as if it had never been there: where it does not count, because it is
- * being deleted, it does not count less.
+ * The same of a pod that is on its node, as if it had never been there: where it does not count, because it
+ * is being deleted, it does not count less.
  */
 void bt_counters_try_absent(
 	struct bt_counters *counters, const struct bt_signature *signature, uint32_t pod_ix, bool absent);

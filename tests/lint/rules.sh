@@ -12,8 +12,8 @@ count=0
 # A tree without faults, where look-alikes of faults stand in comments and strings.
 fresh() {
 	rm -rf "$tree"
-	mkdir -p "$tree/engine/base" "$tree/engine/model" "$tree/cache" "$tree/plugins/a" "$tree/plugins/b" "$tree/tests"
-	for folder in engine/base engine/model cache plugins/a plugins/b tests; do
+	mkdir -p "$tree/engine/base" "$tree/engine/model" "$tree/cache" "$tree/plugins/a" "$tree/plugins/b" "$tree/tests" "$tree/tools"
+	for folder in engine/base engine/model cache plugins/a plugins/b tests tools; do
 		echo "What it owns." >"$tree/$folder/README.md"
 	done
 	put engine/base/clean.h <<-'SAMPLE'
@@ -136,6 +136,8 @@ code atomic engine/base/atomic.h 'static inline int f(int *p) { return atomic_lo
 code release cache/x.c 'static const char *version = "v1.3@6.3";'
 code release plugins/a/x.h '#pragma once' '' '/* a */ static const char *about = "\"of\" 1.3@7"; /* b */'
 code volatile cache/x.c 'static volatile int x;'
+code stderr tools/x.c '	fputs(text, stderr);'
+code stderr tools/x.c '	perror("open");'
 code path cache/x.c '#include "../queue/queue.h"'
 code path cache/x.c '#include "./x.h"'
 code layer engine/base/x.c '#include "engine/model/object.h"'

@@ -180,6 +180,10 @@ function check_code(line) {
 	if (line ~ /(^|[^A-Za-z0-9_])volatile([^A-Za-z0-9_]|$)/ && line !~ /volatile sig_atomic_t/ && line !~ /__asm__ volatile/) {
 		complain("volatile", "volatile is not for sharing; use engine/base/atomic.h (sig_atomic_t in signal handlers is fine)")
 	}
+	# Commands say by bt_say, which escapes what a terminal would obey; programs to copy have no such thing.
+	if (path ~ /^tools\// && path !~ /^tools\/(cli\/|berth\.c$|([a-z]+\/)?examples\/)/ && line ~ /(^|[^A-Za-z0-9_])(stderr([^A-Za-z0-9_]|$)|perror[ \t]*\()/) {
+		complain("stderr", "write to standard error by bt_say or bt_log")
+	}
 }
 
 # The strings of a line that holds code; call it before code_of.

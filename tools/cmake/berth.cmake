@@ -54,8 +54,7 @@ else()
 endif()
 if(BT_HARDEN)
 	target_compile_options(bt_flags INTERFACE -fstack-protector-strong
-		$<${BT_FORTIFIED}:-U_FORTIFY_SOURCE> $<${BT_FORTIFIED}:-D_FORTIFY_SOURCE=3>
-		$<${BT_FORTIFIED}:-Wno-error=unused-result>) # which it adds to the C library's headers
+		$<${BT_FORTIFIED}:-U_FORTIFY_SOURCE> $<${BT_FORTIFIED}:-D_FORTIFY_SOURCE=3>)
 	if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 		target_compile_options(bt_flags INTERFACE -fcf-protection=full)
 	elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
@@ -179,7 +178,7 @@ endfunction()
 # target tests_with_threads builds; tools/test runs them under ThreadSanitizer.
 set(BT_THREADED "^(stress|sim)/"
 	"^unit/base_(atomic|eventcount|histogram|mem|testpoint|rcu|ring|stats|team|thread)$"
-	"^unit/(cache_publish|flow_numa|flow_pipeline|flow_places|lease_lease|lib_lib|lib_misuse|lib_threads|log_log|model_intern|net_client_config|net_http|serve_flood|serve_serve|score_shard)$")
+	"^unit/(cache_publish|flow_numa|flow_pipeline|flow_places|lease_lease|lib_lib|lib_misuse|lib_threads|log_log|model_intern|net_client_config|net_http|net_proxy|serve_flood|serve_serve|score_shard)$")
 add_custom_target(tests_with_threads)
 
 # bt_test(<tier> <name> SOURCES ... LIBS bt libraries [INTERNAL folder of _int.h headers] [ARGS ...] [DATA])

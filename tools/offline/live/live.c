@@ -3,11 +3,11 @@
  */
 #include "tools/offline/live/live.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "tools/cli/say.h"
 #include "tools/offline/live/screen.h"
 
 #define PICTURE_NS INT64_C(250000000)
@@ -67,7 +67,7 @@ static void show_picture(struct bt_live *live)
 static void show_line(struct bt_live *live)
 {
 	bt_live_line(&live->now, &live->before, &live->text);
-	fprintf(stderr, "%.*s\n", (int)live->text.len, live->text.ptr);
+	bt_say("%.*s\n", (int)live->text.len, live->text.ptr);
 }
 
 void bt_live_look(struct bt_live *live)
