@@ -96,7 +96,7 @@ struct bt_counters {
 	struct carried **carried; /* pointers: readers keep the addresses of the views */
 	size_t carried_n, carried_cap;
 	struct bt_map carried_ixs;
-	/* Of version of the snapshot: */
+	/* Of the snapshot's node_version, which goes on while a cycle tries nodes with what others change: */
 	uint64_t version;
 	struct domains *domains;
 	size_t domain_n, domain_cap;
@@ -127,7 +127,7 @@ struct bt_counters *bt_counters_create(struct bt_dictionary *dictionary, struct 
 	c->dictionary = dictionary;
 	c->writer = snapshot;
 	c->snapshot = bt_snapshot_view(snapshot);
-	c->version = c->snapshot->version;
+	c->version = c->snapshot->node_version;
 	c->view = (struct bt_counting){
 		.version = 1,
 		.namespace_version = 1,
@@ -168,7 +168,7 @@ static void drop_version(struct bt_counters *c)
 	c->tally_n = c->domain_n = c->set_n = 0;
 	bt_map_fini(&c->tally_ixs);
 	bt_map_fini(&c->domain_ixs);
-	c->version = c->snapshot->version;
+	c->version = c->snapshot->node_version;
 }
 
 static void drop_counters(struct bt_counters *c)
@@ -424,7 +424,7 @@ static void shift_counter(struct bt_counters *c, struct counter *counter, uint32
 	shift_column(counter, node_ix, by);
 	/* Tallies of an older version are not looked at any more; they are made anew when they are asked for.
 	 */
-	for (size_t t = 0; c->version == c->snapshot->version && t < counter->tally_n; t++) {
+	for (size_t t = 0; c->version == c->snapshot->node_version && t < counter->tally_n; t++) {
 		shift_tally(counter->tallies[t], node_ix, by);
 	}
 }
@@ -434,7 +434,7 @@ static void shift_counter(struct bt_counters *c, struct counter *counter, uint32
 static bool concerned_nobody(const struct bt_counters *c, const struct carried *carried)
 {
 	return carried->view.pod_n == 0 ||
-	       (carried->view.tally && carried->tally_version == c->snapshot->version &&
+	       (carried->view.tally && carried->tally_version == c->snapshot->node_version &&
 		       carried->view.tally->total == 0);
 }
 
@@ -727,7 +727,7 @@ void bt_counters_move(
 	const struct record *record = &c->records[signature->ix];
 	struct placed *pod = &c->placed[pod_ix];
 
-	BT_REQUIRE(c->version != c->snapshot->version); /* of tallies that anybody looks at */
+	BT_REQUIRE(c->version != c->snapshot->node_version); /* of tallies that anybody looks at */
 	for (size_t i = 0; i < record->counter_n; i++) {
 		struct counter *counter = &c->counters[record->counters[i]];
 
@@ -759,7 +759,7 @@ void bt_counters_move_pod(
 
 void bt_counters_trim_nodes(struct bt_counters *c, uint32_t slot_n)
 {
-	if (c->version != c->snapshot->version) {
+	if (c->version != c->snapshot->node_version) {
 		drop_version(c);
 	}
 	for (size_t i = 0; i < c->counter_n; i++) {
@@ -881,7 +881,7 @@ void bt_counters_forget(struct bt_counters *c, const uint32_t *signature_ixs, ui
 
 static void catch_up(struct bt_counters *c)
 {
-	if (c->version != c->snapshot->version) {
+	if (c->version != c->snapshot->node_version) {
 		drop_version(c);
 	}
 }
@@ -1125,9 +1125,9 @@ static void count_carriers(struct bt_counters *c, uint32_t ix)
 
 		carried->counter = add_counter(c, &fresh);
 	}
-	if (!carried->view.tally || carried->tally_version != c->snapshot->version) {
+	if (!carried->view.tally || carried->tally_version != c->snapshot->node_version) {
 		carried->view.tally = find_tally(c, carried->counter, carried->term.topology_key, 0, false);
-		carried->tally_version = c->snapshot->version;
+		carried->tally_version = c->snapshot->node_version;
 	}
 }
 

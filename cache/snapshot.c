@@ -173,6 +173,12 @@ static void grow_slots(struct bt_snapshot_writer *w)
 	w->view.live = w->live;
 }
 
+static void nodes_change(struct bt_snapshot_writer *w)
+{
+	w->view.version++;
+	w->view.node_version++;
+}
+
 uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 {
 	uint32_t slot;
@@ -191,7 +197,7 @@ uint32_t bt_snapshot_enter(struct bt_snapshot_writer *w, uint32_t name)
 	w->nodes[slot] = (struct bt_node){.name = name};
 	bt_intern_hold_again(w->dictionary->intern, name);
 	bt_map_put(&w->slots, name, slot);
-	w->view.version++; /* columns get longer, or are about another node */
+	nodes_change(w); /* columns get longer, or are about another node */
 	return slot;
 }
 
@@ -240,7 +246,7 @@ static void cut_slots(struct bt_snapshot_writer *w)
 		return;
 	}
 	w->view.slot_n = end;
-	w->view.version++; /* columns get shorter */
+	nodes_change(w); /* columns get shorter */
 	if (room < w->slot_cap) {
 		shrink_slots(w, room);
 	}
@@ -328,7 +334,7 @@ bool bt_snapshot_move(struct bt_snapshot_writer *w, uint32_t *from_end, uint32_t
 	w->descs[from] = NULL;
 	bt_map_put(&w->slots, w->nodes[to].name, to);
 	bt_vacancies_give(&w->vacant_slots, from);
-	w->view.version++;
+	nodes_change(w);
 	w->move_n++;
 	*from_end = from;
 	*out_to = to;
@@ -712,7 +718,7 @@ static void replace(struct bt_snapshot_writer *w, uint32_t slot, const struct bt
 		bt_bitmap_clear(w->live, slot);
 		w->view.node_n--;
 	}
-	w->view.version++;
+	nodes_change(w);
 }
 
 void bt_snapshot_adopt(struct bt_snapshot_writer *w, uint32_t slot, const struct bt_node_desc *old,

@@ -97,5 +97,6 @@ const struct bt_node_desc *bt_snapshot_desc(const struct bt_snapshot_writer *wri
 void bt_snapshot_adopt(struct bt_snapshot_writer *writer, uint32_t slot, const struct bt_node_desc *old,
 	const struct bt_node_desc *new);
 
-/* What is made of the nodes' descriptions has to be made again, although they are as they were. */
+/* Plans have to be made again, although the nodes' descriptions are as they were. What is made of these alone
+ * (tallies) stays: a cycle may be trying nodes by it. */
 void bt_snapshot_touch(struct bt_snapshot_writer *writer);

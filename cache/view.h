@@ -60,9 +60,11 @@ struct bt_node_room {
 /* What all nodes are. Columns are indexed by node slot; a slot without a live node reads as zero. */
 struct bt_snapshot {
 	const struct bt_dictionary *dictionary;
-	uint64_t version; /* grows with every change of a description, but for images */
-	uint32_t slot_n;  /* slots in use, vacant ones included */
-	uint32_t node_n;  /* live nodes */
+	uint64_t version;      /* grows with every change of a description, but for images; and by
+				  bt_snapshot_touch */
+	uint64_t node_version; /* the same without bt_snapshot_touch: the descriptions themselves */
+	uint32_t slot_n;       /* slots in use, vacant ones included */
+	uint32_t node_n;       /* live nodes */
 	const uint64_t *live;
 	const struct bt_node *nodes;
 	const struct bt_node_room *rooms;
