@@ -128,10 +128,12 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 	out_compiled->term = term;
 }
 
-/* Do devices serve on this node? Source: shouldDelegateResourceToDRA, v1.36.3. */
+/* Do devices serve on this node? The DeviceClass may have gone since the cycle began: it is asked for anew.
+ * Source: shouldDelegateResourceToDRA, v1.36.3. */
 static bool left_to_devices(const struct apart *apart, const struct bt_view *view, uint32_t node_ix)
 {
-	return apart->delegated && bt_node_alloc(view->snapshot, apart->wanted.slot, node_ix) <= 0;
+	return apart->delegated && bt_node_alloc(view->snapshot, apart->wanted.slot, node_ix) <= 0 &&
+	       bt_devices_serve(view, apart->wanted.slot);
 }
 
 static bool fits_apart(const struct term *term, const struct bt_view *view, uint32_t node_ix)
