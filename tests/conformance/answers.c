@@ -123,7 +123,19 @@ struct bt_input *answers_open(const char *path, struct bt_input_file *out)
 	return input;
 }
 
-void answers_of_scenario(struct bt_str line, struct bt_buf *out)
+const struct bt_release *answers_release(const char *name)
+{
+	const struct bt_release *release = bt_release_find(bt_str(name));
+
+	if (!release) {
+		fprintf(stderr, "there are answers of %s, but engine/model/release.def has no such release\n",
+			name);
+		exit(2);
+	}
+	return release;
+}
+
+void answers_of_scenario(const struct bt_release *release, struct bt_str line, struct bt_buf *out)
 {
 	struct bt_json *json = bt_json_create();
 	struct bt_arena arena = {0};
@@ -133,7 +145,10 @@ void answers_of_scenario(struct bt_str line, struct bt_buf *out)
 
 	bt_buf_clear(out);
 	bt_json_begin(json, line, &arena);
-	if (!bt_scenario_read(json, &arena, &scenario, &error)) {
+	bool good = bt_scenario_read(json, &arena, &scenario, &error);
+
+	scenario.release = release;
+	if (!good) {
 		printf("a scenario does not read: %s\n", error.ptr);
 	} else if (bt_scenario_open(&scenario, 1, &cluster, &error) == BT_OK) {
 		bt_verdict_write(&scenario, &cluster, out);
@@ -146,7 +161,8 @@ void answers_of_scenario(struct bt_str line, struct bt_buf *out)
 	bt_json_destroy(json);
 }
 
-static void answer_history(struct bt_str line, bool by_columns, struct bt_buf *out)
+static void answer_history(
+	const struct bt_release *release, struct bt_str line, bool by_columns, struct bt_buf *out)
 {
 	struct bt_json *json = bt_json_create();
 	struct bt_arena arena = {0};
@@ -158,6 +174,7 @@ static void answer_history(struct bt_str line, bool by_columns, struct bt_buf *o
 	bt_json_begin(json, line, &arena);
 	bool good = bt_history_read(json, &arena, &history, &error);
 
+	history.release = release;
 	history.by_columns = by_columns;
 	if (!good || !bt_history_play(&history, out, &error, &remedy)) {
 		printf("a history has no answer: %s\n", error.ptr);
@@ -167,12 +184,12 @@ static void answer_history(struct bt_str line, bool by_columns, struct bt_buf *o
 	bt_json_destroy(json);
 }
 
-void answers_of_history(struct bt_str line, struct bt_buf *out)
+void answers_of_history(const struct bt_release *release, struct bt_str line, struct bt_buf *out)
 {
-	answer_history(line, false, out);
+	answer_history(release, line, false, out);
 }
 
-void answers_of_history_by_columns(struct bt_str line, struct bt_buf *out)
+void answers_of_history_by_columns(const struct bt_release *release, struct bt_str line, struct bt_buf *out)
 {
-	answer_history(line, true, out);
+	answer_history(release, line, true, out);
 }

@@ -5,6 +5,7 @@
 
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
+#include "engine/model/release.h"
 #include "tools/format/input.h"
 #include "tools/format/json.h"
 
@@ -38,10 +39,14 @@ struct bt_str answers_next_line(struct bt_str *rest);
 /* Opens a file; out is empty when it cannot be read, which is said. Owns: bt_input_destroy. */
 struct bt_input *answers_open(const char *path, struct bt_input_file *out);
 
-/* What we answer to the line of a scenario or of a history; out is cleared first. What has no answer is said
- * on standard output. */
-void answers_of_scenario(struct bt_str line, struct bt_buf *out);
-void answers_of_history(struct bt_str line, struct bt_buf *out);
+/* The release of a folder of answers, such as "1.36"; ends the program where the table of releases lacks it.
+ */
+const struct bt_release *answers_release(const char *name);
+
+/* What we answer, deciding as the release, to the line of a scenario or of a history; out is cleared first.
+ * What has no answer is said on standard output. */
+void answers_of_scenario(const struct bt_release *release, struct bt_str line, struct bt_buf *out);
+void answers_of_history(const struct bt_release *release, struct bt_str line, struct bt_buf *out);
 
 /* The same decided by columns and by what is remembered from cycle to cycle. */
-void answers_of_history_by_columns(struct bt_str line, struct bt_buf *out);
+void answers_of_history_by_columns(const struct bt_release *release, struct bt_str line, struct bt_buf *out);

@@ -23,7 +23,7 @@ struct answers_kind {
 	const char *item_key;		 /* the items' member of an answer */
 	const char *const *aspect_names; /* ends with NULL */
 	int error_aspect;		 /* of an item that has no answer; < 0: none */
-	void (*play)(struct bt_str question, struct bt_buf *out);
+	void (*play)(const struct bt_release *release, struct bt_str question, struct bt_buf *out);
 	void (*read_item)(struct answers_reader *r, struct answers_item *out);
 	/* Is what we say right? */
 	bool (*agrees)(int aspect, struct bt_str want, struct bt_str got);

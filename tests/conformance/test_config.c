@@ -116,14 +116,14 @@ static struct bt_str without_place(struct bt_str text)
 	return bt_str_sub(text, at < text.len ? at + 1 : at, text.len);
 }
 
-static bool answer(const struct config_case *c, struct bt_buf *out)
+static bool answer(const struct bt_release *release, const struct config_case *c, struct bt_buf *out)
 {
 	struct bt_buf error = {.len = 0};
 	struct bt_config config;
 	struct bt_gates gates;
 	bool same = true;
 
-	bt_gates_init(&gates, bt_release_default());
+	bt_gates_init(&gates, release);
 	if (bt_gates_parse(&gates, c->gates, &error) != BT_OK) {
 		struct bt_buf text = {.len = 0};
 
@@ -172,7 +172,7 @@ static void show(const struct config_case *c, struct bt_str wanted, struct bt_st
 }
 
 /* Returns the number of cases answered otherwise than wanted; without answers, ours are printed. */
-static size_t run(struct bt_str text, struct bt_str *answers, size_t *out_n)
+static size_t run(const struct bt_release *release, struct bt_str text, struct bt_str *answers, size_t *out_n)
 {
 	struct bt_json *json = bt_json_create();
 	struct bt_arena arena = {0};
@@ -190,7 +190,7 @@ static size_t run(struct bt_str text, struct bt_str *answers, size_t *out_n)
 			break;
 		}
 		bt_buf_clear(&got);
-		same = answer(&c, &got);
+		same = answer(release, &c, &got);
 		if (!answers) {
 			printf("%s\n", got.ptr);
 		} else {
@@ -219,13 +219,13 @@ int main(int argc, char **argv)
 	struct bt_input_file asked, answered = {0};
 	size_t n = 0, wrong_n;
 
-	if (argc < 2 || argc > 3) {
-		fprintf(stderr, "usage: test_config CASES [ANSWERS]\n");
+	if (argc < 3 || argc > 4) {
+		fprintf(stderr, "usage: test_config RELEASE CASES [ANSWERS]\n");
 		return 2;
 	}
-	struct bt_input *asked_input = answers_open(argv[1], &asked);
-	struct bt_input *answered_input = argc > 2 ? answers_open(argv[2], &answered) : NULL;
-	wrong_n = run(asked.text, argc > 2 ? &answered.text : NULL, &n);
+	struct bt_input *asked_input = answers_open(argv[2], &asked);
+	struct bt_input *answered_input = argc > 3 ? answers_open(argv[3], &answered) : NULL;
+	wrong_n = run(answers_release(argv[1]), asked.text, argc > 3 ? &answered.text : NULL, &n);
 	fprintf(stderr, "%zu configurations, %zu answered otherwise than kube-scheduler\n", n, wrong_n);
 	bt_input_destroy(asked_input);
 	bt_input_destroy(answered_input);

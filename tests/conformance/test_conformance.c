@@ -2,7 +2,7 @@
  * Questions against kube-scheduler's answers to them: of scenarios the verdict of each pending pod, of
  * histories what each cycle did and what the queue holds after each step. Every aspect must agree. columns:
  * histories decided by columns and by what is remembered from cycle to cycle; without texts.
- * Usage: test_conformance scenarios|histories|columns QUESTIONS ANSWERS.
+ * Usage: test_conformance scenarios|histories|columns RELEASE QUESTIONS ANSWERS.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,13 +11,14 @@
 #include "compare.h"
 
 /* Returns false when the files do not hold the same questions. */
-static bool compare_all(struct answers_comparison *c, struct bt_str questions, struct bt_str answers)
+static bool compare_all(struct answers_comparison *c, const struct bt_release *release,
+	struct bt_str questions, struct bt_str answers)
 {
 	struct bt_buf line = {0};
 	bool good = true;
 
 	while (good && questions.len && answers.len) {
-		c->kind->play(answers_next_line(&questions), &line);
+		c->kind->play(release, answers_next_line(&questions), &line);
 		good = answers_compare(c, answers_next_line(&answers), bt_buf_view(&line));
 	}
 	bt_buf_fini(&line);
@@ -53,18 +54,20 @@ static const struct answers_kind *kind_of(const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct answers_kind *kind = argc == 4 ? kind_of(argv[1]) : NULL;
+	const struct answers_kind *kind = argc == 5 ? kind_of(argv[1]) : NULL;
 	struct bt_input_file questions, answers;
 	struct answers_comparison comparison;
 
 	if (!kind) {
-		fprintf(stderr, "usage: test_conformance scenarios|histories|columns QUESTIONS ANSWERS\n");
+		fprintf(stderr,
+			"usage: test_conformance scenarios|histories|columns RELEASE QUESTIONS ANSWERS\n");
 		return 2;
 	}
-	struct bt_input *asked = answers_open(argv[2], &questions),
-			*answered = answers_open(argv[3], &answers);
+	const struct bt_release *release = answers_release(argv[2]);
+	struct bt_input *asked = answers_open(argv[3], &questions),
+			*answered = answers_open(argv[4], &answers);
 	answers_comparison_begin(&comparison, kind);
-	int status = report(&comparison, compare_all(&comparison, questions.text, answers.text));
+	int status = report(&comparison, compare_all(&comparison, release, questions.text, answers.text));
 	answers_comparison_end(&comparison);
 	bt_input_destroy(asked);
 	bt_input_destroy(answered);

@@ -39,6 +39,7 @@ static const struct bt_schema case_schema = BT_SCHEMA(case_fields, struct hint_c
 
 /* A case at work. */
 struct trial {
+	const struct bt_release *release;
 	const struct hint_case *is;
 	struct bt_arena arena;
 	struct bt_config config;
@@ -78,7 +79,7 @@ static void set_up_profile(struct trial *t)
 	struct bt_buf why = {0};
 	struct bt_gates gates;
 
-	bt_gates_init(&gates, bt_release_default());
+	bt_gates_init(&gates, t->release);
 	if (t->is->gates.len && bt_gates_parse(&gates, t->is->gates, &why) != BT_OK) {
 		stop(t, "gates", bt_buf_view(&why));
 	}
@@ -520,10 +521,12 @@ static void show_missing(const char *who, struct bt_str text, struct bt_str othe
 }
 
 /* Asks one case; returns whether both agree. */
-static bool run_case(const struct hint_case *is, struct bt_json *answers, bool show)
+static bool run_case(
+	const struct bt_release *release, const struct hint_case *is, struct bt_json *answers, bool show)
 {
 	struct trial *t = bt_mem_zalloc(1, sizeof(*t));
 
+	t->release = release;
 	t->is = is;
 	t->cache = bt_cache_create();
 	set_up_profile(t);
@@ -559,12 +562,13 @@ int main(int argc, char **argv)
 	struct bt_json *cases = bt_json_create(), *answers = bt_json_create();
 	unsigned n = 0, wrong = 0;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: %s CASES ANSWERS\n", argv[0]);
+	if (argc != 4) {
+		fprintf(stderr, "usage: %s RELEASE CASES ANSWERS\n", argv[0]);
 		return 2;
 	}
-	struct bt_input *asked_input = answers_open(argv[1], &asked);
-	struct bt_input *answered_input = answers_open(argv[2], &answered);
+	const struct bt_release *release = answers_release(argv[1]);
+	struct bt_input *asked_input = answers_open(argv[2], &asked);
+	struct bt_input *answered_input = answers_open(argv[3], &answered);
 	bt_json_begin(cases, asked.text, &arena);
 	bt_json_begin(answers, answered.text, &arena);
 	for (; bt_json_more(cases); n++) {
@@ -575,7 +579,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "case %u: %s\n", n, decode.error.message);
 			return 2;
 		}
-		wrong += !run_case(&is, answers, wrong < SHOWN_MAX);
+		wrong += !run_case(release, &is, answers, wrong < SHOWN_MAX);
 		bt_arena_reset(&arena);
 	}
 	printf("%u cases, %u differ\n", n, wrong);

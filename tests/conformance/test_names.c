@@ -30,7 +30,7 @@ static void show(const char *path, unsigned number, uint32_t seed, struct bt_str
 static unsigned check_file(const char *path, unsigned *line_n)
 {
 	const char *slash = strrchr(path, '/');
-	void (*answer)(struct bt_str, struct bt_buf *) =
+	void (*answer)(const struct bt_release *, struct bt_str, struct bt_buf *) =
 		strstr(slash ? slash : path, "histor") ? answers_of_history : answers_of_scenario;
 	struct bt_input_file file;
 	struct bt_input *input = answers_open(path, &file);
@@ -46,11 +46,11 @@ static unsigned check_file(const char *path, unsigned *line_n)
 		}
 		bt_intern_shuffle(0);
 		bt_resource_crowd(0);
-		answer(line, &usual);
+		answer(bt_release_default(), line, &usual);
 		for (uint32_t seed = 1; seed <= SEEDS; seed++) {
 			bt_intern_shuffle(seed);
 			bt_resource_crowd(seed % 2 ? 0 : BT_FIRST_RARE - seed / 4);
-			answer(line, &other);
+			answer(bt_release_default(), line, &other);
 			if (!bt_str_eq(bt_buf_view(&usual), bt_buf_view(&other))) {
 				show(path, number, seed, bt_buf_view(&usual), bt_buf_view(&other));
 				bad_n++;

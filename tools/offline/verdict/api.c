@@ -494,7 +494,7 @@ enum bt_status bt_api_open(struct bt_api *api, const struct bt_api_options *how,
 	};
 
 	*api = (struct bt_api){.now_ns = BT_API_EPOCH_NS, .json = bt_json_create()};
-	return bt_scenario_engine(how->config, how->gates, &options, &api->cluster, out_error);
+	return bt_scenario_engine(how->release, how->config, how->gates, &options, &api->cluster, out_error);
 }
 
 void bt_api_close(struct bt_api *api)

@@ -65,9 +65,10 @@ struct bt_api {
 #define BT_API_EPOCH_NS (1767225600 * INT64_C(1000000000))
 
 struct bt_api_options {
-	struct bt_str config; /* JSON text; empty when there is none */
-	struct bt_str gates;  /* "A=true,B=false" */
-	bool by_columns;      /* the engine decides as it does elsewhere, and says no texts of PostFilter */
+	const struct bt_release *release; /* whose kube-scheduler decides */
+	struct bt_str config;		  /* JSON text; empty when there is none */
+	struct bt_str gates;		  /* "A=true,B=false" */
+	bool by_columns; /* the engine decides as it does elsewhere, and says no texts of PostFilter */
 };
 
 /* Returns: BT_OK; otherwise the reason in out_error. Owns: bt_api_close, in any case. */

@@ -93,7 +93,7 @@ bool bt_history_read(struct bt_json *json, struct bt_arena *arena, struct bt_his
 {
 	struct bt_decode decode = {.json = json, .arena = arena, .strict = true};
 
-	*out_history = (struct bt_history){0};
+	*out_history = (struct bt_history){.release = bt_release_default()};
 	if (!bt_schema_decode(&decode, &history_schema, out_history)) {
 		bt_buf_printf(out_error, "%s%s%s", decode.error.path, decode.error.path[0] ? ": " : "",
 			decode.error.message);
@@ -575,7 +575,8 @@ bool bt_history_play(const struct bt_history *history, struct bt_buf *out_line, 
 		.error = out_error,
 		.remedy = "correct the configuration or the feature gates"};
 	struct bt_arena arena = {0};
-	const struct bt_api_options how = {history->config, history->gates, history->by_columns};
+	const struct bt_api_options how = {
+		history->release, history->config, history->gates, history->by_columns};
 	bool fine = bt_api_open(&p.api, &how, out_error) == BT_OK;
 
 	bt_json_write_begin_object(&p.json);

@@ -36,6 +36,8 @@ struct bt_history {
 	struct bt_history_step *steps;
 	uint32_t step_n;
 	bool has_steps; /* maybe none */
+	/* Whose kube-scheduler answers. Reading leaves the default one. */
+	const struct bt_release *release;
 	/* Set by the caller: decide by columns, and by what is remembered from cycle to cycle, as elsewhere.
 	 * The answer is the same without what PostFilter says. */
 	bool by_columns;

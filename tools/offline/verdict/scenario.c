@@ -38,7 +38,7 @@ bool bt_scenario_read(struct bt_json *json, struct bt_arena *arena, struct bt_sc
 {
 	struct bt_decode decode = {.json = json, .arena = arena, .strict = true};
 
-	*out_scenario = (struct bt_scenario){0};
+	*out_scenario = (struct bt_scenario){.release = bt_release_default()};
 	if (!bt_schema_decode(&decode, &scenario_schema, out_scenario)) {
 		explain(&decode.error, out_error);
 		return false;
@@ -143,15 +143,15 @@ static enum bt_status read_objects(
 	return status;
 }
 
-enum bt_status bt_scenario_engine(struct bt_str config, struct bt_str gates_text,
-	const struct bt_engine_options *options, struct bt_scenario_cluster *out_cluster,
-	struct bt_buf *out_error)
+enum bt_status bt_scenario_engine(const struct bt_release *release, struct bt_str config,
+	struct bt_str gates_text, const struct bt_engine_options *options,
+	struct bt_scenario_cluster *out_cluster, struct bt_buf *out_error)
 {
 	struct bt_config_errors errors = {0};
 	struct bt_gates gates;
 
 	*out_cluster = (struct bt_scenario_cluster){0};
-	bt_gates_init(&gates, bt_release_default());
+	bt_gates_init(&gates, release);
 	enum bt_status status = bt_gates_parse(&gates, gates_text, out_error);
 	if (status != BT_OK) {
 		return status;
@@ -177,8 +177,8 @@ enum bt_status bt_scenario_open(const struct bt_scenario *scenario, uint64_t see
 	struct bt_scenario_cluster *out_cluster, struct bt_buf *out_error)
 {
 	const struct bt_engine_options options = {.seed = seed, .clock = bt_clock_real()};
-	enum bt_status status =
-		bt_scenario_engine(scenario->config, scenario->gates, &options, out_cluster, out_error);
+	enum bt_status status = bt_scenario_engine(
+		scenario->release, scenario->config, scenario->gates, &options, out_cluster, out_error);
 
 	if (status == BT_OK) {
 		status = read_objects(out_cluster, scenario->objects, out_error);

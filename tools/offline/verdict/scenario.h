@@ -10,10 +10,11 @@
 /* A scenario as it stands in its line. Owns: nothing; strings belong to the text and the cursor's arena. */
 struct bt_scenario {
 	struct bt_str id, note;
-	struct bt_str config;	    /* JSON text; empty when there is none */
-	struct bt_str gates;	    /* as kube-scheduler takes --feature-gates; empty: the defaults */
-	struct bt_str objects;	    /* JSON text of the array */
-	struct bt_str_list pending; /* namespace/name, in the order to be judged */
+	struct bt_str config;		  /* JSON text; empty when there is none */
+	const struct bt_release *release; /* whose kube-scheduler answers; reading leaves the default one */
+	struct bt_str gates;		  /* as kube-scheduler takes --feature-gates; empty: the defaults */
+	struct bt_str objects;		  /* JSON text of the array */
+	struct bt_str_list pending;	  /* namespace/name, in the order to be judged */
 };
 
 /* A scenario's cluster, ready to be asked. Owns: bt_scenario_close. */
@@ -38,11 +39,12 @@ enum bt_status bt_scenario_open(const struct bt_scenario *scenario, uint64_t see
 	struct bt_scenario_cluster *out_cluster, struct bt_buf *out_error);
 
 /*
- * The same without objects: an engine for a configuration (JSON text) and feature gates ("A=true,B=false"),
- * both of which may be empty. Returns: BT_OK; otherwise the reason in out_error. Owns: bt_scenario_close, in
+ * The same without objects: an engine that decides as a release, for a configuration (JSON text) and feature
+ * gates ("A=true,B=false"),
+ * the last two may be empty. Returns: BT_OK; otherwise the reason in out_error. Owns: bt_scenario_close, in
  * any case.
  */
-enum bt_status bt_scenario_engine(struct bt_str config, struct bt_str gates,
+enum bt_status bt_scenario_engine(const struct bt_release *release, struct bt_str config, struct bt_str gates,
 	const struct bt_engine_options *options, struct bt_scenario_cluster *out_cluster,
 	struct bt_buf *out_error);
 
