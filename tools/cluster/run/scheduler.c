@@ -19,6 +19,7 @@
 #include "tools/cluster/net/http.h"
 #include "tools/cluster/run/cache_comparer.h"
 #include "tools/cluster/run/cycle_log.h"
+#include "tools/cluster/run/node_comparer.h"
 #include "tools/cluster/run/server_version.h"
 #include "tools/cluster/run/shadow_compare.h"
 #include "tools/cluster/run/sandbox.h"
@@ -50,7 +51,8 @@ struct bt_scheduler {
 	struct bt_pipeline *pipeline;
 	struct bt_watch *watch;
 	struct bt_http *lease_http, *audit_http;
-	struct bt_pod_pages *pages; /* the audit's */
+	struct bt_pod_pages *pages, *node_pages; /* the audit's, and the nodes' */
+	struct bt_node_comparer *nodes;
 	struct bt_audit *audit;
 	struct bt_outcomes *outcomes;
 	struct bt_cycle_log *cycle_log;
@@ -563,6 +565,9 @@ static bool start_audit(struct bt_scheduler *s, struct bt_buf *out_error)
 	}
 	s->pages = make_pages(s);
 	s->audit = bt_audit_create(&(struct bt_audit_options){.pipeline = s->pipeline, .pages = s->pages});
+	s->node_pages = make_pages(s);
+	s->nodes = bt_node_comparer_create(
+		&(struct bt_node_comparer_options){.pipeline = s->pipeline, .pages = s->node_pages});
 	return true;
 }
 
@@ -609,6 +614,9 @@ static void add_metrics(void *context, struct bt_exposition *x)
 		"Pods of which the API server would not tell the audit.", counts.failed_n);
 	bt_expose_counter(x, "berth_audit_unlisted_total",
 		"Lists of pods that the API server did not give the audit to their end.", counts.unlisted_n);
+	bt_expose_counter(x, "berth_audit_node_differences_total",
+		"Nodes that differed between the scheduler and the API for good.",
+		bt_node_comparer_counts(s->nodes).differ_n);
 	if (s->extenders) {
 		add_extender_metrics(s, x);
 	}
@@ -819,6 +827,7 @@ bool bt_scheduler_look(struct bt_scheduler *s)
 	look_at_journal(s);
 	if (s->reported_synced) {
 		bt_audit_look(s->audit, now_ns);
+		bt_node_comparer_look(s->nodes, now_ns);
 	}
 	if (s->shadow) {
 		bt_rival_tick(s->shadow, now_ns);
@@ -853,6 +862,10 @@ bool bt_scheduler_stop(struct bt_scheduler *s, int64_t limit_ns)
 	s->audit = NULL;
 	bt_pod_pages_destroy(s->pages);
 	s->pages = NULL;
+	bt_node_comparer_destroy(s->nodes);
+	s->nodes = NULL;
+	bt_pod_pages_destroy(s->node_pages);
+	s->node_pages = NULL;
 	bt_watch_destroy(s->watch);
 	s->watch = NULL;
 	bt_writer_wind_up(s->writer, limit_ns / SAID_SHARE);

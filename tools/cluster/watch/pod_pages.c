@@ -16,6 +16,7 @@
 #define PROTO_TYPE "application/vnd.kubernetes.protobuf"
 
 static const struct bt_watch_kind pod_kind = {.kind = BT_KIND_POD, .name = "Pod"};
+static const struct bt_watch_kind node_kind = {.kind = BT_KIND_NODE, .name = "Node"};
 
 struct bt_pod_pages {
 	struct bt_pod_pages_options options;
@@ -23,6 +24,7 @@ struct bt_pod_pages {
 	struct bt_arena arena;
 	struct bt_buf node, continue_, path, body, error;
 	uint32_t page;
+	bool of_nodes;
 	struct bt_http_head head;
 };
 
@@ -92,6 +94,13 @@ void bt_pod_pages_begin(struct bt_pod_pages *pages, struct bt_str node)
 	bt_buf_clear(&pages->node);
 	bt_buf_str(&pages->node, node);
 	bt_buf_clear(&pages->continue_);
+	pages->of_nodes = false;
+}
+
+void bt_pod_pages_begin_nodes(struct bt_pod_pages *pages)
+{
+	bt_pod_pages_begin(pages, (struct bt_str){.len = 0});
+	pages->of_nodes = true;
 }
 
 static void write_path(struct bt_pod_pages *pages)
@@ -99,23 +108,29 @@ static void write_path(struct bt_pod_pages *pages)
 	struct bt_buf *path = &pages->path;
 
 	bt_buf_clear(path);
-	bt_buf_printf(path, "/api/v1/pods?limit=%u&fieldSelector=", pages->page);
-	bt_buf_text(path, BT_WATCH_ALIVE "%2Cspec.nodeName");
-	bt_buf_text(path, pages->node.len ? "%3D" : "%21%3D");
-	bt_escape(path, bt_buf_view(&pages->node));
+	if (pages->of_nodes) {
+		bt_buf_printf(path, "/api/v1/nodes?limit=%u", pages->page);
+	} else {
+		bt_buf_printf(path, "/api/v1/pods?limit=%u&fieldSelector=", pages->page);
+		bt_buf_text(path, BT_WATCH_ALIVE "%2Cspec.nodeName");
+		bt_buf_text(path, pages->node.len ? "%3D" : "%21%3D");
+		bt_escape(path, bt_buf_view(&pages->node));
+	}
 	if (pages->continue_.len) {
 		bt_buf_text(path, "&continue=");
 		bt_escape(path, bt_buf_view(&pages->continue_));
 	}
 }
 
-/* Returns: false when nobody can be recognised. */
+/* Of a pod its identity, of a node all. Returns: false when nobody can be recognised. */
 static bool identify(struct bt_pod_pages *pages, struct bt_str bytes, struct bt_object *out)
 {
 	struct bt_proto_error error;
 
 	bt_arena_reset(&pages->arena);
-	if (is_proto(pages)) {
+	if (pages->of_nodes) {
+		(void)bt_event_object(&pages->reader, is_proto(pages), &node_kind, bytes, &pages->arena, out);
+	} else if (is_proto(pages)) {
 		(void)bt_proto_identify(pages->reader.proto, BT_KIND_POD, bytes, &pages->arena, out, &error);
 	} else {
 		(void)bt_event_object(&pages->reader, false, &pod_kind, bytes, &pages->arena, out);
@@ -135,9 +150,27 @@ static bool read_meta(struct bt_pod_pages *pages, struct bt_str part)
 	return true;
 }
 
+/* Who is called for what is on a page: one of both. */
+struct taker {
+	void (*pod)(void *context, const struct bt_watch_pod *pod);
+	void (*node)(void *context, const struct bt_object *node);
+	void *context;
+};
+
+static void hand_over(const struct taker *taker, const struct bt_object *object)
+{
+	if (taker->node) {
+		taker->node(taker->context, object);
+	} else if (object->pod.spec.node_name.len) {
+		taker->pod(taker->context, &(struct bt_watch_pod){.namespace_ = object->meta.namespace_,
+						   .name = object->meta.name,
+						   .uid = object->meta.uid,
+						   .node = object->pod.spec.node_name});
+	}
+}
+
 /* Returns: false when the page cannot be read to its end, or somebody on it not be recognised. */
-static bool read_page(struct bt_pod_pages *pages, void (*call)(void *context, const struct bt_watch_pod *pod),
-	void *context)
+static bool read_page(struct bt_pod_pages *pages, const struct taker *taker)
 {
 	struct bt_stream stream = {.form = BT_STREAM_JSON_LIST};
 	enum bt_stream_step step;
@@ -152,11 +185,8 @@ static bool read_page(struct bt_pod_pages *pages, void (*call)(void *context, co
 			ok = false;
 		} else if (step == BT_STREAM_META) {
 			ok = read_meta(pages, part);
-		} else if ((ok = identify(pages, part, &object)) && object.pod.spec.node_name.len) {
-			call(context, &(struct bt_watch_pod){.namespace_ = object.meta.namespace_,
-					      .name = object.meta.name,
-					      .uid = object.meta.uid,
-					      .node = object.pod.spec.node_name});
+		} else if ((ok = identify(pages, part, &object))) {
+			hand_over(taker, &object);
 		}
 	}
 	ok = ok && bt_stream_is_whole(&stream);
@@ -167,12 +197,11 @@ static bool read_page(struct bt_pod_pages *pages, void (*call)(void *context, co
 	return ok;
 }
 
-enum bt_pages bt_pod_pages_next(struct bt_pod_pages *pages,
-	void (*call)(void *context, const struct bt_watch_pod *pod), void *context)
+static enum bt_pages next(struct bt_pod_pages *pages, const struct taker *taker)
 {
 	write_path(pages);
 	bt_buf_clear(&pages->continue_);
-	if (ask(pages) != 200 || !read_page(pages, call, context)) {
+	if (ask(pages) != 200 || !read_page(pages, taker)) {
 		pages->page = pages->page > 1 ? pages->page / 2 : 1;
 		bt_buf_clear(&pages->continue_);
 		return BT_PAGES_FAILED;
@@ -182,6 +211,18 @@ enum bt_pages bt_pod_pages_next(struct bt_pod_pages *pages,
 	}
 	pages->page = pages->options.page;
 	return BT_PAGES_END;
+}
+
+enum bt_pages bt_pod_pages_next(struct bt_pod_pages *pages,
+	void (*call)(void *context, const struct bt_watch_pod *pod), void *context)
+{
+	return next(pages, &(struct taker){.pod = call, .context = context});
+}
+
+enum bt_pages bt_pod_pages_next_nodes(
+	struct bt_pod_pages *pages, void (*call)(void *context, const struct bt_object *node), void *context)
+{
+	return next(pages, &(struct taker){.node = call, .context = context});
 }
 
 /* ---- one pod ---- */

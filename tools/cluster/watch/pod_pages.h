@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The pods that the API has on nodes, asked for by whoever compares them with something: by calls of its own,
- * page by page, without what a reader knows. Of each pod its identity is read and nothing else.
+ * The pods that the API has on nodes, and the nodes, asked for by whoever compares them with something: by
+ * calls of its own, page by page, without what a reader knows. Of each pod its identity is read and nothing
+ * else.
  * Context: one thread at a time, which waits for the server; not a client's.
  */
 #pragma once
@@ -31,6 +32,9 @@ void bt_pod_pages_destroy(struct bt_pod_pages *pages);
 /* A list begins: of the pods on that node, or with an empty one on any. */
 void bt_pod_pages_begin(struct bt_pod_pages *pages, struct bt_str node);
 
+/* The same of all nodes, for bt_pod_pages_next_nodes. */
+void bt_pod_pages_begin_nodes(struct bt_pod_pages *pages);
+
 enum bt_pages {
 	BT_PAGES_MORE = 0, /* other pages follow */
 	BT_PAGES_END,	   /* the list is whole */
@@ -41,6 +45,10 @@ enum bt_pages {
 /* Asks for the next page and calls for every pod on it. */
 enum bt_pages bt_pod_pages_next(struct bt_pod_pages *pages,
 	void (*call)(void *context, const struct bt_watch_pod *pod), void *context);
+
+/* The same of nodes, which are read as far as they can be. What node points to is there during the call. */
+enum bt_pages bt_pod_pages_next_nodes(
+	struct bt_pod_pages *pages, void (*call)(void *context, const struct bt_object *node), void *context);
 
 /* Why the last call has failed. A view, until the next one. */
 struct bt_str bt_pod_pages_error(const struct bt_pod_pages *pages);
