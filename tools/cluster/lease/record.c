@@ -164,6 +164,15 @@ static void write_raw(struct bt_buf *out, const char *name, struct bt_str json)
 	}
 }
 
+/* A year of five digits or before 0, which protobuf carries, is one that the server writes and does not read.
+ */
+static bool server_reads(struct bt_str time)
+{
+	int64_t ns;
+
+	return time.len > 4 && time.ptr[4] == '-' && bt_time_parse(time, &ns) == BT_OK;
+}
+
 void bt_lease_record_write(
 	const struct bt_lease_record *old, const struct bt_lease_write *write, struct bt_buf *out)
 {
@@ -181,7 +190,7 @@ void bt_lease_record_write(
 	bt_buf_text(out, ",\"spec\":{\"holderIdentity\":");
 	bt_quote_json(out, write->holder);
 	bt_buf_printf(out, ",\"leaseDurationSeconds\":%d,\"acquireTime\":", (int)write->duration_s);
-	if (write->acquire_time.len) {
+	if (server_reads(write->acquire_time)) {
 		bt_quote_json(out, write->acquire_time);
 	} else {
 		write_time(out, write->now_ns);

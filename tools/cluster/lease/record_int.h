@@ -34,7 +34,7 @@ struct bt_lease_write {
 	struct bt_str namespace_, name; /* of a new object */
 	struct bt_str holder;
 	int32_t duration_s, transitions;
-	struct bt_str acquire_time; /* empty: now_ns */
+	struct bt_str acquire_time; /* no time, such as empty: now_ns */
 	int64_t now_ns;		    /* wall clock */
 };
 
