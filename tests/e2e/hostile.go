@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Objects that a server takes and nobody expects: text that is not UTF-8, JSON that only Go reads, names without end.
+// Objects that a server takes and nobody expects: text that is not UTF-8, JSON that only Go reads, names without end,
+// objects as large as etcd takes them, pods that ask for hundreds of resources.
 package main
 
 import (
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand"
 	"regexp"
@@ -34,12 +36,15 @@ type hostile struct {
 	pods           []string
 }
 
+// tooLarge: what the server says, with status 500, of an object that etcd or the way to it does not take.
+var tooLarge = regexp.MustCompile("request is too large|larger than max")
+
 func (h *hostile) count(err error) error {
 	var status apierrors.APIStatus
 	switch {
 	case err == nil:
 		h.taken++
-	case errors.As(err, &status) && status.Status().Code >= 400 && status.Status().Code < 500:
+	case errors.As(err, &status) && (status.Status().Code >= 400 && status.Status().Code < 500 || tooLarge.MatchString(err.Error())):
 		h.refused++
 	default:
 		return err
@@ -73,15 +78,47 @@ func (h *hostile) spoil(pod *v1.Pod) {
 	}
 }
 
+// widePrefix: of resources that wide pods alone ask for, so that what is used of them can be added up by hand.
+const widePrefix = "wide.example.com/r"
+
+// bytes is a size up to the 1.5 MiB that etcd takes in one request.
+func (h *hostile) bytes() int { return pick(h, 200<<10, 700<<10, 1200<<10, 1480<<10) }
+
+// enlarge fills one of the lists whose length nobody limits.
+func (h *hostile) enlarge(pod *v1.Pod) {
+	word := func(i int) string { return fmt.Sprintf("w%d%s", i, strings.Repeat("x", 48)) }
+	spec, room := &pod.Spec, h.bytes()-pod.Size()
+	switch h.rng.Intn(6) {
+	case 0:
+		spec.Tolerations = times(room/90, func(i int) v1.Toleration {
+			return v1.Toleration{Key: "example.com/" + word(i), Operator: v1.TolerationOpExists}
+		})
+	case 1: // the server remembers the manager of each field, which takes more room than the field
+		spec.Containers = times(room/500, func(i int) v1.Container { return v1.Container{Name: fmt.Sprintf("c%d", i), Image: "x"} })
+	case 2:
+		spec.Containers[0].Env = []v1.EnvVar{{Name: "LARGE", Value: strings.Repeat("\xff<&>", room/4)}}
+	case 3:
+		spec.Containers[0].Args = times(room/60, word)
+	case 4:
+		spec.Affinity = &v1.Affinity{PodAntiAffinity: &v1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []v1.PodAffinityTerm{{TopologyKey: h.key(0),
+			LabelSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: times(room/60, word)}}}}}}}
+	case 5:
+		spec.Affinity = &v1.Affinity{NodeAffinity: &v1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &v1.NodeSelector{NodeSelectorTerms: times(room/150, func(i int) v1.NodeSelectorTerm {
+			return v1.NodeSelectorTerm{MatchExpressions: []v1.NodeSelectorRequirement{{Key: "example.com/" + word(i), Operator: v1.NodeSelectorOpIn, Values: []string{word(i)}}}}
+		})}}}
+	}
+}
+
 func (h *hostile) newPod(name string) *v1.Pod {
 	requests := v1.ResourceList{v1.ResourceCPU: resource.MustParse([]string{"100m", "250m", "1"}[h.rng.Intn(3)])}
 	pod := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.PodSpec{
 		Containers: []v1.Container{{Name: "c", Image: "example/" + h.text() + "x", Args: []string{h.text()},
 			Env: []v1.EnvVar{{Name: "E", Value: h.text()}}}}}}
-	switch h.rng.Intn(6) {
-	case 0: // more names of resources than are told apart
-		for i := 0; i < 70; i++ {
-			requests[v1.ResourceName(fmt.Sprintf("example.com/r%d", i))] = resource.MustParse("1")
+	switch h.rng.Intn(7) {
+	case 0: // so many resources that berth does not decide; on a node all of them count
+		from, n := h.rng.Intn(300), 65+h.rng.Intn(236)
+		for i := from; i < from+n; i++ {
+			requests[v1.ResourceName(fmt.Sprintf("%s%d", widePrefix, i))] = *resource.NewQuantity(1+h.rng.Int63n(9), resource.DecimalSI)
 		}
 	case 1: // tolerations, and terms that match nothing
 		for i := 0; i < 2000; i++ {
@@ -95,6 +132,8 @@ func (h *hostile) newPod(name string) *v1.Pod {
 		for i := 0; i < 300; i++ {
 			pod.Spec.Containers = append(pod.Spec.Containers, v1.Container{Name: fmt.Sprintf("c%d", i), Image: "x" + h.text() + "x"})
 		}
+	case 4:
+		h.enlarge(pod)
 	}
 	pod.Spec.Containers[0].Resources = v1.ResourceRequirements{Requests: requests, Limits: v1.ResourceList{}}
 	for name, amount := range requests {
@@ -235,6 +274,52 @@ func agrees(ctx context.Context, berth *process) error {
 	return nil
 }
 
+// countsAll: what is used of the wide pods' resources on each node is what the pods there ask for together.
+func (h *hostile) countsAll(ctx context.Context, berth *process) error {
+	list, err := h.admin.CoreV1().Pods(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, node := range []string{"a", "b"} {
+		var cache struct {
+			Items []struct {
+				Resources map[string]struct{ Used int64 }
+			}
+		}
+		status, body, err := berth.get(ctx, "/debug/cache?node="+node)
+		if err == nil {
+			err = json.Unmarshal([]byte(body), &cache)
+		}
+		if err != nil || status != 200 || len(cache.Items) != 1 {
+			return fmt.Errorf("/debug/cache?node=%s: %d %v %.500s", node, status, err, body)
+		}
+		used := map[string]int64{}
+		for name, amount := range cache.Items[0].Resources {
+			if strings.HasPrefix(name, widePrefix) && amount.Used != 0 {
+				used[name] = amount.Used
+			}
+		}
+		if asked := wideOn(list, node); !maps.Equal(used, asked) {
+			return fmt.Errorf("node %s: pods ask for %v, and berth counts %v", node, asked, used)
+		}
+	}
+	return nil
+}
+
+func wideOn(list *v1.PodList, node string) map[string]int64 {
+	asked := map[string]int64{}
+	for i := range list.Items {
+		if pod := &list.Items[i]; pod.Spec.NodeName == node && !finished(pod) {
+			for name, amount := range pod.Spec.Containers[0].Resources.Requests {
+				if strings.HasPrefix(string(name), widePrefix) {
+					asked[string(name)] += amount.Value()
+				}
+			}
+		}
+	}
+	return asked
+}
+
 // sumOf adds up the samples of a metric whose line matches.
 func sumOf(ctx context.Context, berth *process, pattern string) (float64, error) {
 	status, body, err := berth.get(ctx, "/metrics")
@@ -301,7 +386,7 @@ func hostileCase(ctx context.Context, s *suite) error {
 	}
 	fmt.Printf("     seed %d: the server took %d of %d, beside pods %v\n", s.seed, h.taken, h.taken+h.refused, h.of)
 	err = eventually(ctx, time.Minute, func() error {
-		return errors.Join(agrees(ctx, berth), h.said(ctx, berth), h.knowsAll(ctx, berth))
+		return errors.Join(agrees(ctx, berth), h.said(ctx, berth), h.knowsAll(ctx, berth), h.countsAll(ctx, berth))
 	})
 	if err != nil {
 		return err
@@ -322,6 +407,10 @@ func hostileCase(ctx context.Context, s *suite) error {
 	repaired, err := sumOf(ctx, berth, "berth_audit_repaired_total")
 	if err != nil || repaired != 0 {
 		return fmt.Errorf("the audit had to mend %v pods: %w", repaired, err)
+	}
+	differ, err := sumOf(ctx, berth, "berth_audit_node_differences_total")
+	if err != nil || differ != 0 {
+		return fmt.Errorf("the audit found %v nodes that differ: %w", differ, err)
 	}
 	// The room is free again: two pods that need nearly a node each.
 	whole := func(i int) string { return pod(fmt.Sprintf("whole-%d", i), "app: whole", cpu("3900m"), "") }

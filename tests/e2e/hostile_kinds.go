@@ -120,7 +120,7 @@ func (h *hostile) labels() map[string]string {
 func (h *hostile) spoilMeta(o metaObject) {
 	o.SetLabels(h.labels())
 	notes := map[string]string{"example.com/a": h.text()}
-	switch h.rng.Intn(12) {
+	switch h.rng.Intn(13) {
 	case 0:
 		notes["example.com/large"] = strings.Repeat("\x00", 250<<10) // six times as long in JSON
 	case 1:
@@ -129,6 +129,10 @@ func (h *hostile) spoilMeta(o metaObject) {
 		}))
 	case 2:
 		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "x", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1", Time: ptr(h.time())}})
+	case 3: // as large as an object may be, by what nobody reads
+		fields := strings.Join(times(h.bytes()/32, func(i int) string { return fmt.Sprintf(`"f:example.com/field-%08d":{}`, i) }), ",")
+		o.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "x", Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: "v1", FieldsType: "FieldsV1",
+			Time: ptr(h.time()), FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{"f:annotations":{` + fields + `}}}`)}}})
 	}
 	o.SetAnnotations(notes)
 }
