@@ -439,20 +439,28 @@ static uint32_t named_before(const struct bt_signature *signature, uint32_t i)
 	return n;
 }
 
-/* A claim of the pod's spec: allocated and reserved, or reserved only, or there is nothing to do. */
+static bool is_conditional(const struct bt_allocation *allocation)
+{
+	for (uint32_t i = 0; i < allocation->result_n; i++) {
+		if (allocation->results[i].binding_condition_n) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* A claim of the pod's spec: to be allocated and reserved, or reserved only, or it is so already. */
 static void add_claim(const struct maker *m, uint32_t claim_ix, const struct bt_device_choice *choice,
 	struct bt_ask_claim *claims, uint32_t *n)
 {
 	const struct bt_resource_claim *claim = &m->view->devices->claims[claim_ix];
 	struct bt_ask_claim *out = &claims[*n];
+	bool conditions = m->view->devices->features.binding_conditions;
 
-	if (!choice && is_reserved(claim, bt_consumer_uid(m->pod->name, m->pod->uid))) {
-		return;
-	}
-	*out = (struct bt_ask_claim){.name = keep(m, claim->name),
-		.uid = keep(m, claim->uid),
-		.timed = m->view->devices->features.binding_conditions &&
-			 (choice || claim->allocation.since_ns == 0)};
+	*out = (struct bt_ask_claim){.name = keep(m, claim->name), .uid = keep(m, claim->uid)};
+	out->reserved = !choice && is_reserved(claim, bt_consumer_uid(m->pod->name, m->pod->uid));
+	out->conditional = out->reserved && conditions && is_conditional(&claim->allocation);
+	out->timed = !out->reserved && conditions && (choice || claim->allocation.since_ns == 0);
 	if (choice) {
 		add_allocation(m, &choice->allocation, out);
 		add_requests(m, claim, out);

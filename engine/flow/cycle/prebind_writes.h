@@ -42,7 +42,8 @@ struct bt_ask_mapping {
 };
 
 /*
- * A ResourceClaim of the pod's namespace. To status.reservedFor the pod is to be added.
+ * A ResourceClaim of the pod's namespace. To status.reservedFor the pod is to be added, unless it is there
+ * already (reserved): then nothing is written before the binding.
  *
  * One that gets devices has to have the finalizer resource.kubernetes.io/delete-protection before, and nobody
  * may have allocated it meanwhile. A result's tolerations are those of its request in the claim's spec.
@@ -54,13 +55,16 @@ struct bt_ask_mapping {
  * name.
  *
  * When a write fails, or the binding: the pod is taken out of the reservedFor of the claims that were
- * written, which stay allocated, and the special one is deleted. Then the binder answers, with what is so of
- * each claim that it has written (struct bt_binding_answer); a special one that is deleted is none of them.
+ * written or reserved, which stay allocated, and the special one is deleted. Then the binder answers, with
+ * what is so of each claim that it has written (struct bt_binding_answer); a special one that is deleted is
+ * none of them.
  */
 struct bt_ask_claim {
 	struct bt_str name, uid; /* empty when special */
 	bool allocates;		 /* it gets devices; else it has them */
 	bool special;
+	bool reserved;	  /* for the pod, since before this cycle */
+	bool conditional; /* and then some device of it has to get ready first */
 	/* When it gets devices: status.allocation. */
 	const struct bt_device_result_object *results;
 	uint32_t result_n;

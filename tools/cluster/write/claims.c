@@ -378,6 +378,10 @@ static void take_readiness(struct bt_writer *writer, struct bt_op *op, struct bt
 	struct bt_buf why = {.len = 0};
 	enum bt_claim_state state = bt_claim_state(writer, body, claim->name, &why);
 
+	if (claim->held) {
+		bt_claim_read_devices(writer, op, body, claim);
+	}
+
 	note_version(writer, op, body);
 	claim->written = number_of(claim->version);
 	if (state == BT_CLAIM_FAILED) {

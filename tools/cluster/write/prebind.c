@@ -132,6 +132,9 @@ static void ready_from(struct bt_op *op, uint32_t at)
 
 static void claims_from(struct bt_op *op, uint32_t at)
 {
+	while (at < op->prebind->claim_n && op->prebind->claims[at].held) {
+		at++;
+	}
 	op->prebind->at = at;
 	if (at < op->prebind->claim_n) {
 		bt_claim_begin(op);

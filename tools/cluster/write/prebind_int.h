@@ -34,6 +34,7 @@ struct bt_prebind_device {
 struct bt_prebind_claim {
 	struct bt_str name, uid;
 	bool allocates, special, timed;
+	bool held; /* reserved for the pod before this cycle: only to be taken back */
 	struct bt_prebind_result *results;
 	struct bt_prebind_request *requests;
 	struct bt_prebind_mapping *mappings;

@@ -38,9 +38,9 @@ static void tell_selector(struct bt_buf *out, const struct bt_node_selector_obje
 
 static void tell_claim(struct bt_buf *out, const struct bt_ask_claim *claim)
 {
-	bt_buf_printf(out, "claim %.*s/%.*s%s%s%s\n", BT_STR_ARG(claim->name), BT_STR_ARG(claim->uid),
+	bt_buf_printf(out, "claim %.*s/%.*s%s%s%s%s\n", BT_STR_ARG(claim->name), BT_STR_ARG(claim->uid),
 		claim->allocates ? " allocates" : "", claim->special ? " special" : "",
-		claim->timed ? " timed" : "");
+		claim->timed ? " timed" : "", claim->reserved ? " reserved" : "");
 	for (uint32_t i = 0; i < claim->result_n; i++) {
 		const struct bt_device_result_object *r = &claim->results[i];
 
@@ -313,7 +313,7 @@ static void a_claim_that_is_allocated_is_only_reserved(void **state)
 			&t.lab, BT_PARCEL_APPLY, "p", ", 'uid': 'u'", ", 'resourceClaims': [" USES("c") "]");
 		lab_settle(&t.lab);
 		assert_int_equal(t.bind_n, 1);
-		assert_told(&t, reserved ? "" : "claim c/u-c\n");
+		assert_told(&t, reserved ? "claim c/u-c reserved\n" : "claim c/u-c\n");
 		end(&t);
 	}
 }

@@ -785,6 +785,46 @@ static void a_binding_that_fails_takes_its_reservations_back(void **state)
 	assert_non_null(strstr(fake.calls[i + 1].body, "running Bind plugin \\\"DefaultBinder\\\": no"));
 }
 
+static const struct bt_ask_claim held = {.name = BT_STR("c"), .uid = BT_STR("u-c"), .reserved = true};
+
+/* Such as one whose reservation an earlier binding could not take back. */
+static void a_reservation_of_before_the_cycle_is_taken_back_as_well(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &held, 1);
+	sent(last(), "POST", BINDING);
+	fake_status(last(), 422, "no");
+	told("");
+	sent(last(), "PATCH", CLAIM "/status");
+	says("{\"metadata\":{\"uid\":\"u-c\"},\"status\":{\"reservedFor\":[{\"$patch\":\"delete\",\"uid\":"
+	     "\"u\"}]}}");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
+	told("failed 1 no\nclaim c u-c 14\n");
+}
+
+static void a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound(void **state)
+{
+	(void)state;
+	bind_with(NULL, 0, &held, 1);
+	sent(last(), "POST", BINDING);
+	fake_answer(last(), 201, "{}");
+	told("bound 1\n");
+}
+
+/* The claim that fails is the one behind it. */
+static void a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails(void **state)
+{
+	const struct bt_ask_claim two[] = {held, {.name = BT_STR("c"), .uid = BT_STR("u-c")}};
+
+	(void)state;
+	bind_with(NULL, 0, two, 2);
+	sent(last(), "GET", CLAIM);
+	fake_status(last(), 404, "gone");
+	sent(last(), "PATCH", CLAIM "/status");
+	fake_answer(last(), 200, "{\"metadata\":{\"resourceVersion\":\"14\"}}");
+	told(PRE_BIND "add reservation to claim ns/c: gone\nclaim c u-c 14\n");
+}
+
 static void what_cannot_be_taken_back_is_told_as_it_is(void **state)
 {
 	(void)state;
@@ -906,6 +946,22 @@ static void devices_that_have_to_get_ready_are_waited_for(void **state)
 	waited("");
 	fake_answer(last(), 200, DEVICE(SHOWS("Up", "True")));
 	waited("s d 0: 1 of 1, 10 s\n");
+	sent(last(), "POST", BINDING);
+	fake_answer(last(), 201, "{}");
+	told("bound 1\nclaim c u-c 15 reserved\n");
+}
+
+static void devices_of_a_reservation_of_before_the_cycle_are_waited_for(void **state)
+{
+	struct bt_ask_claim late = held;
+
+	(void)state;
+	late.conditional = true;
+	bind_with(NULL, 0, &late, 1);
+	uint32_t get = last() - 1;
+	sent(get, "GET", CLAIM);
+	fake_answer(get, 200, DEVICE(SHOWS("Up", "True")));
+	waited("s d 0: 1 of 1, 0 s\n");
 	sent(last(), "POST", BINDING);
 	fake_answer(last(), 201, "{}");
 	told("bound 1\nclaim c u-c 15 reserved\n");
@@ -1054,6 +1110,10 @@ int main(void)
 		CASE(a_lost_reservation_is_found_when_the_claim_is_read_anew),
 		CASE(what_happened_to_a_claim_meanwhile_fails_the_binding),
 		CASE(a_binding_that_fails_takes_its_reservations_back),
+		CASE(a_reservation_of_before_the_cycle_is_taken_back_as_well),
+		CASE(a_reservation_of_before_the_cycle_stays_with_a_pod_that_is_bound),
+		CASE(a_reservation_of_before_the_cycle_is_taken_back_when_prebind_fails),
+		CASE(devices_of_a_reservation_of_before_the_cycle_are_waited_for),
 		CASE(what_cannot_be_taken_back_is_told_as_it_is),
 		CASE(a_claim_for_extended_resources_is_made_and_the_pod_told),
 		CASE(a_claim_that_has_gone_fails_the_binding_in_upstreams_words),
