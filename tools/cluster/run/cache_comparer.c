@@ -14,7 +14,8 @@
 #define AGAIN_NS       (2 * SECOND_NS)
 #define PAUSE_NS       (SECOND_NS / 4) /* between two pages */
 #define PODS_A_VISIT   4096u	       /* the scheduling thread waits for so many to be looked at */
-#define REPAIRS_A_NODE 64u	       /* in one round; those behind have their turn when these are right */
+#define RENEWAL_ROUNDS 2
+#define REPAIRS_A_NODE 64u /* in one round; those behind have their turn when these are right */
 
 /* The pods of a node as both sides have them. */
 struct side {
@@ -43,7 +44,9 @@ struct pod_view {
 struct bt_audit {
 	struct bt_audit_options options;
 	struct sums now, before;
-	bool lists; /* a round is under way: some pages are in now */
+	bool lists;    /* a round is under way: some pages are in now */
+	int slot_n;    /* of resource names, as the last round found them */
+	int renewal_n; /* in so many rounds pods that lack names count as not known */
 	int64_t next_ns;
 	/* owner: the thread that looks; anyone reads, relaxed */
 	_Atomic uint64_t round_n, differ_n, repaired_n, failed_n, unlisted_n;
@@ -132,6 +135,8 @@ static void add_api(void *context, const struct bt_watch_pod *pod)
 /* A part of the ledger's pods. */
 struct visit {
 	uint32_t first, end;
+	bool renews; /* pods that lack names of resources are left out */
+	int slot_n;
 	void (*see)(void *context, const struct bt_watch_pod *pod);
 	void *context;
 };
@@ -145,10 +150,12 @@ static void see_some(void *context, struct bt_engine *engine)
 	uint32_t stop = visit->first + PODS_A_VISIT;
 
 	visit->end = bt_ledger_pod_end(cache->ledger);
+	visit->slot_n = bt_resource_count(cache->dictionary);
 	for (; visit->first < visit->end && visit->first < stop; visit->first++) {
 		const struct bt_pod *pod = bt_ledger_pod(cache->ledger, visit->first);
 
-		if (pod->state != BT_POD_SCHEDULED || pod->detached) {
+		if (pod->state != BT_POD_SCHEDULED || pod->detached ||
+			(visit->renews && pod->signature->requests.names_missing)) {
 			continue;
 		}
 		const struct bt_watch_pod seen = {
@@ -162,14 +169,16 @@ static void see_some(void *context, struct bt_engine *engine)
 	}
 }
 
-static void each_in_ledger(
+/* Returns: how many names of resources there are. */
+static int each_in_ledger(
 	struct bt_audit *audit, void (*see)(void *context, const struct bt_watch_pod *pod), void *context)
 {
-	struct visit visit = {.end = 1, .see = see, .context = context};
+	struct visit visit = {.end = 1, .renews = audit->renewal_n > 0, .see = see, .context = context};
 
 	while (visit.first < visit.end) {
 		bt_pipeline_call(audit->options.pipeline, see_some, &visit);
 	}
+	return visit.slot_n;
 }
 
 static void add_ledger(void *context, const struct bt_watch_pod *pod)
@@ -337,12 +346,26 @@ static void repair_node(struct bt_audit *audit, const struct node_sums *node)
 
 /* ---- a round ---- */
 
+/*
+ * A node has brought a name for which there was no slot when a pod asked for it: the pods that lack names are
+ * left out of two rounds, which is how long a difference must last until the server is asked for them anew.
+ */
+static void renew(struct bt_audit *audit, int slot_n)
+{
+	if (slot_n != audit->slot_n) {
+		audit->slot_n = slot_n;
+		audit->renewal_n = RENEWAL_ROUNDS;
+	} else if (audit->renewal_n > 0) {
+		audit->renewal_n--;
+	}
+}
+
 /* The list is whole. */
 static void compare(struct bt_audit *audit, int64_t now_ns)
 {
 	bool again = false;
 
-	each_in_ledger(audit, add_ledger, &audit->now);
+	const int slot_n = each_in_ledger(audit, add_ledger, &audit->now);
 	for (size_t i = 0; i < audit->now.n; i++) {
 		const struct node_sums *node = &audit->now.items[i];
 
@@ -353,6 +376,7 @@ static void compare(struct bt_audit *audit, int64_t now_ns)
 			}
 		}
 	}
+	renew(audit, slot_n);
 	sums_fini(&audit->before);
 	audit->before = audit->now;
 	audit->now = (struct sums){.n = 0};

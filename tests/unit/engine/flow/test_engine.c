@@ -927,6 +927,16 @@ static void pods_cannot_take_the_names_that_nodes_offer(void **state)
 	}
 	assert_true(refused_n > 0);
 	assert_int_equal(bt_engine_apply_node(t.engine, &fixture_read(t.f, node)->node, &slot), BT_OK);
+	enum bt_entry entry;
+	uint32_t late;
+	assert_int_equal(
+		bt_engine_add_pod(t.engine,
+			fixture_read_pod(t.f, "schedulerName: default-scheduler, containers: [{name: a, "
+					      "resources: {requests: {hog.com/last: 1}}}]"),
+			&entry, &late),
+		BT_FULL);
+	expect_undecided(&t, late, "pods have named 12288 already");
+	bt_engine_remove_pod(t.engine, late);
 	uint32_t pod = add_pod(
 		&t, "containers: [{name: a, resources: {requests: {e.com/offered: '2'}}}]", BT_ENTERED_QUEUE);
 	assert_int_equal(decide(&t, pod).outcome, BT_PLACED);

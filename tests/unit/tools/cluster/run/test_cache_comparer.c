@@ -11,7 +11,7 @@
 /* What the server has of pods. */
 struct server {
 	struct {
-		const char *name, *uid, *node;
+		const char *name, *uid, *node, *requests;
 	} pods[POD_MAX];
 	int pod_n;
 	bool late;	 /* lists show none of them yet */
@@ -34,8 +34,10 @@ static void write_pod(const struct server *server, int i, struct bt_buf *out)
 	bt_buf_printf(out,
 		"{\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"metadata\": {\"namespace\": \"default\", "
 		"\"name\": \"%s\", \"uid\": \"%s\"}, \"spec\": {\"nodeName\": \"%s\", \"schedulerName\": "
-		"\"default-scheduler\", \"containers\": [{\"name\": \"c\"}]}}",
-		server->pods[i].name, server->pods[i].uid, server->pods[i].node);
+		"\"default-scheduler\", \"containers\": [{\"name\": \"c\", \"resources\": {\"requests\": "
+		"{%s}}}]}}",
+		server->pods[i].name, server->pods[i].uid, server->pods[i].node,
+		server->pods[i].requests ? server->pods[i].requests : "");
 }
 
 /* A page has one pod; a token is the index of the next. */
@@ -331,6 +333,53 @@ static void behind_many_right_pods_a_wrong_one_is_found(void **state)
 	assert_non_null(lab_find(&bench->lab, names[POD_MAX - 1]));
 }
 
+static int setup_crowded(void **state)
+{
+	bt_resource_crowd(BT_RESOURCE_POD_MAX);
+	int rc = setup(state);
+	bt_resource_crowd(0);
+	return rc;
+}
+
+static int64_t used_on_n1(const char *name)
+{
+	const struct bt_cache *cache = bt_engine_cache(bt_pipeline_engine(bench->lab.pipeline));
+	int slot = bt_resource_find(cache->dictionary, bt_str(name));
+
+	assert_true(slot >= 0);
+	return bt_node_used(
+		bt_ledger_usage(cache->ledger), (uint32_t)slot, lab_find(&bench->lab, "p")->node_ix);
+}
+
+static void show(const char *text)
+{
+	lab_feed(&bench->lab, lab_parcel(&bench->lab, BT_PARCEL_APPLY, text));
+	lab_settle(&bench->lab);
+}
+
+/* Pods have named more than there is room for, and then a node offers what a pod on it uses. */
+static void what_a_node_offers_late_counts_for_pods_that_had_named_it(void **state)
+{
+	(void)state;
+	on_server("p", "u1", "n1");
+	bench->server.pods[0].requests = "\"e.com/late\": \"2\"";
+	show("{'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'namespace': 'default', 'name': 'p', 'uid': "
+	     "'u1'}, 'spec': {'nodeName': 'n1', 'schedulerName': 'default-scheduler', 'containers': "
+	     "[{'name': "
+	     "'c', 'resources': {'requests': {'e.com/late': '2'}}}]}}");
+	show("{'apiVersion': 'v1', 'kind': 'Node', 'metadata': {'name': 'n1'}, 'status': {'allocatable': "
+	     "{'cpu': '2', 'pods': '10', 'e.com/late': '2'}}}");
+	assert_int_equal(used_on_n1("e.com/late"), 0);
+	for (int round = 0; round < 3; round++) {
+		look(round * 30 * SECOND);
+	}
+	assert_int_equal(used_on_n1("e.com/late"), 2);
+	expect(3, 1, 1, 0);
+	look(120 * SECOND);
+	look(150 * SECOND);
+	expect(5, 1, 1, 0);
+}
+
 int main(void)
 {
 #define TEST(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -347,6 +396,8 @@ int main(void)
 		TEST(a_list_that_breaks_off_tells_nothing),
 		TEST(what_the_readers_have_misread_is_mended),
 		TEST(behind_many_right_pods_a_wrong_one_is_found),
+		cmocka_unit_test_setup_teardown(
+			what_a_node_offers_late_counts_for_pods_that_had_named_it, setup_crowded, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
