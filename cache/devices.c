@@ -681,12 +681,6 @@ static void remove_class(struct bt_devices *d, uint32_t ix)
 
 /* ---- objects ---- */
 
-bool bt_devices_has_kind(enum bt_kind kind)
-{
-	return kind == BT_KIND_RESOURCE_CLAIM || kind == BT_KIND_RESOURCE_SLICE ||
-	       kind == BT_KIND_DEVICE_CLASS;
-}
-
 bool bt_devices_apply(struct bt_devices *d, const struct bt_object *object)
 {
 	d->view.version++;

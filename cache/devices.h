@@ -40,9 +40,6 @@ void bt_devices_configure(struct bt_devices *devices, const struct bt_device_fea
 
 const struct bt_device_store *bt_devices_view(const struct bt_devices *devices);
 
-/* Is that kind kept here? */
-bool bt_devices_has_kind(enum bt_kind kind);
-
 /* Adds or replaces an object of a kind that is kept here; others are left alone. Returns whether extended
  * resources may mean other classes now. */
 bool bt_devices_apply(struct bt_devices *devices, const struct bt_object *object);

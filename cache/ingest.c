@@ -136,30 +136,31 @@ enum bt_status bt_ingest_delete_named(
 {
 	enum bt_status status = BT_NOT_FOUND;
 
-	if (kind == BT_KIND_POD_DISRUPTION_BUDGET) {
+	switch (bt_kind_store(kind)) {
+	case BT_STORE_BUDGETS:
 		return bt_budgets_remove(&cache->budgets, namespace_, name);
-	}
-	if (kind == BT_KIND_NAMESPACE) {
+	case BT_STORE_NAMESPACES:
 		status = bt_namespaces_remove(bt_counters_namespaces(cache->counters), name);
 		bt_counters_touch_namespaces(cache->counters);
 		return status;
-	}
-	if (bt_volumes_has_kind(kind)) {
+	case BT_STORE_VOLUMES:
 		return bt_volumes_remove(cache->volumes, kind, namespace_, name);
-	}
-	if (bt_devices_has_kind(kind)) {
+	case BT_STORE_DEVICES:
 		status = bt_devices_remove(cache->devices, kind, namespace_, name);
 		if (kind == BT_KIND_DEVICE_CLASS && status == BT_OK) {
 			bt_snapshot_touch(cache->snapshot);
 		}
 		return status;
-	}
-	if (kind == BT_KIND_SERVICE) {
+	case BT_STORE_SERVICES:
 		status = bt_spread_sources_remove_service(
 			bt_counters_spread_sources(cache->counters), namespace_, name);
-	} else if (owner_kind(kind) != BT_OWNER_NONE) {
+		break;
+	case BT_STORE_CONTROLLERS:
 		status = bt_spread_sources_remove_controller(
 			bt_counters_spread_sources(cache->counters), owner_kind(kind), namespace_, name);
+		break;
+	default:
+		return BT_NOT_FOUND;
 	}
 	bt_counters_touch_spread_sources(cache->counters);
 	return status;

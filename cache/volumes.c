@@ -843,13 +843,6 @@ static void apply_attachment(struct bt_volumes *v, const struct bt_attachment_ob
 	own(&v->attachments, ix, &made);
 }
 
-bool bt_volumes_has_kind(enum bt_kind kind)
-{
-	return kind == BT_KIND_PERSISTENT_VOLUME || kind == BT_KIND_PERSISTENT_VOLUME_CLAIM ||
-	       kind == BT_KIND_STORAGE_CLASS || kind == BT_KIND_CSI_NODE || kind == BT_KIND_CSI_DRIVER ||
-	       kind == BT_KIND_CSI_STORAGE_CAPACITY || kind == BT_KIND_VOLUME_ATTACHMENT;
-}
-
 void bt_volumes_apply(struct bt_volumes *v, const struct bt_object *object)
 {
 	v->view.version++;

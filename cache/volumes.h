@@ -22,9 +22,6 @@ void bt_volumes_destroy(struct bt_volumes *volumes);
 
 const struct bt_storage *bt_volumes_view(const struct bt_volumes *volumes);
 
-/* Is that kind kept here? */
-bool bt_volumes_has_kind(enum bt_kind kind);
-
 /* Adds or replaces an object of a kind that is kept here, which ends what was assumed of it. Others are left
  * alone. */
 void bt_volumes_apply(struct bt_volumes *volumes, const struct bt_object *object);

@@ -12,36 +12,8 @@
 #include <stdint.h>
 
 #include "engine/base/str.h"
+#include "engine/model/kind.h"
 #include "engine/model/quantity.h"
-
-enum bt_kind {
-	BT_KIND_OTHER = 0, /* read, counted, named in the report */
-	BT_KIND_NODE,
-	BT_KIND_POD,
-	BT_KIND_NAMESPACE,
-	BT_KIND_PRIORITY_CLASS,
-	BT_KIND_PERSISTENT_VOLUME,
-	BT_KIND_PERSISTENT_VOLUME_CLAIM,
-	BT_KIND_STORAGE_CLASS,
-	BT_KIND_CSI_NODE,
-	BT_KIND_CSI_DRIVER,
-	BT_KIND_SERVICE,
-	BT_KIND_REPLICA_SET,
-	BT_KIND_REPLICATION_CONTROLLER,
-	BT_KIND_STATEFUL_SET,
-	BT_KIND_DEPLOYMENT,
-	BT_KIND_JOB,
-	BT_KIND_DAEMON_SET,
-	BT_KIND_CRON_JOB,
-	BT_KIND_POD_DISRUPTION_BUDGET,
-	BT_KIND_CSI_STORAGE_CAPACITY,
-	BT_KIND_VOLUME_ATTACHMENT,
-	BT_KIND_RESOURCE_CLAIM,
-	BT_KIND_RESOURCE_SLICE,
-	BT_KIND_DEVICE_CLASS,
-	BT_KIND_POD_GROUP,
-	BT_KIND_N
-};
 
 /* A resource version, which is a decimal number in etcd; 0 when it is none. */
 static inline uint64_t bt_resource_version(struct bt_str text)

@@ -139,9 +139,9 @@ static void apply(struct trial *t, const struct bt_object *object)
 		bt_ingest_service(t->cache, &object->service);
 	} else if (object->kind == BT_KIND_NAMESPACE) {
 		bt_ingest_namespace(t->cache, &object->namespace_);
-	} else if (bt_volumes_has_kind(object->kind)) {
+	} else if (bt_kind_store(object->kind) == BT_STORE_VOLUMES) {
 		bt_ingest_storage(t->cache, object);
-	} else if (bt_devices_has_kind(object->kind)) {
+	} else if (bt_kind_store(object->kind) == BT_STORE_DEVICES) {
 		bt_ingest_devices(t->cache, object);
 	} else {
 		stop(t, "objects", object->meta.name);
@@ -291,7 +291,7 @@ static void ask_of_node(struct trial *t, const struct bt_object *waiting, const 
 
 static bool describe(struct trial *t, const struct bt_object *object, struct bt_event_object *out)
 {
-	return bt_volumes_has_kind(object->kind)
+	return bt_kind_store(object->kind) == BT_STORE_VOLUMES
 		       ? bt_volumes_describe(t->cache->volumes, object, &t->cache->dictionary->for_ever, out)
 		       : bt_devices_describe(t->cache->devices, object, &t->cache->dictionary->for_ever, out);
 }
@@ -300,7 +300,7 @@ static bool describe_removal(struct trial *t, const struct bt_object *object, st
 {
 	uint32_t namespace_ = name_of(t, object->meta.namespace_), name = name_of(t, object->meta.name);
 
-	return bt_volumes_has_kind(object->kind)
+	return bt_kind_store(object->kind) == BT_STORE_VOLUMES
 		       ? bt_volumes_describe_removal(t->cache->volumes, object->kind, namespace_, name, out)
 		       : bt_devices_describe_removal(t->cache->devices, object->kind, namespace_, name, out);
 }
@@ -358,7 +358,7 @@ static void ask_all(struct trial *t)
 		ask_of_pod(t, &waiting, was, is);
 	} else if (kind == BT_KIND_NODE) {
 		ask_of_node(t, &waiting, was, is);
-	} else if (bt_volumes_has_kind(kind) || bt_devices_has_kind(kind)) {
+	} else if (bt_kind_store(kind) == BT_STORE_VOLUMES || bt_kind_store(kind) == BT_STORE_DEVICES) {
 		ask_of_object(t, &waiting, was, is);
 	} else {
 		stop(t, "no such kind", is ? is->kind_name : was->kind_name);

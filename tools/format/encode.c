@@ -359,10 +359,12 @@ void bt_object_encode(const struct bt_object *object, struct bt_buf *out)
 						    ? bt_kind_schema(object->api_version, object->kind_name)
 						    : bt_kind_schema_of(object->kind);
 
+	const struct bt_kind_info *info = bt_kind_info(kind->id);
+
 	bt_buf_text(out, "{\"apiVersion\":");
-	bt_quote_json(out, object->kind_name.len ? object->api_version : kind->api_version);
+	bt_quote_json(out, object->kind_name.len ? object->api_version : bt_kind_api_version(info));
 	bt_buf_text(out, ",\"kind\":");
-	bt_quote_json(out, object->kind_name.len ? object->kind_name : kind->kind);
+	bt_quote_json(out, object->kind_name.len ? object->kind_name : bt_str(info->name));
 	write_members(&kind->schema, (const char *)&object->meta, 2, out);
 	bt_buf_char(out, '}');
 }

@@ -321,15 +321,11 @@ static bool name_bad_object(
 /* What goes with an object that cannot be read. A syntax error takes the rest of its document along. */
 static enum bt_loss loss_of(const struct bt_object *object, bool syntax)
 {
-	static const char *const with_pods[] = {"Deployment", "ReplicaSet", "ReplicationController",
-		"StatefulSet", "DaemonSet", "Job", "CronJob"};
-	bool lost = syntax || !object->kind_name.len || bt_object_is_list_kind(object->kind_name);
+	bool lost = syntax || !object->kind_name.len || bt_object_is_list_kind(object->kind_name) ||
+		    bt_kind_makes_pods(bt_kind_of_word(object->kind_name));
 
 	if (!syntax && bt_str_is(object->kind_name, "Pod")) {
 		return BT_LOST_POD;
-	}
-	for (size_t i = 0; i < sizeof(with_pods) / sizeof(*with_pods); i++) {
-		lost = lost || bt_str_is(object->kind_name, with_pods[i]);
 	}
 	return lost ? BT_LOST_PART : BT_LOST_NOTHING;
 }

@@ -620,78 +620,20 @@ static const struct bt_field job_fields[] = {
 	HEADER, META(bt_workload_object), INLINE("spec", job_spec), INLINE("status", job_status)};
 static const struct bt_field cron_fields[] = {HEADER, META(bt_workload_object), INLINE("spec", cron_spec)};
 
-#define KIND(version, name, id, table, holder)                                                               \
-	{                                                                                                    \
-		BT_STR(version), BT_STR(name), BT_KIND_##id, BT_SCHEMA(table, struct holder)                 \
-	}
-static const struct bt_kind_schema kinds[] = {
-	KIND("v1", "Pod", POD, pod_fields, bt_pod_object),
-	KIND("v1", "Node", NODE, node_fields, bt_node_object),
-	KIND("v1", "Namespace", NAMESPACE, other_fields, bt_namespace_object),
-	KIND("v1", "PersistentVolume", PERSISTENT_VOLUME, pv_fields, bt_persistent_volume_object),
-	KIND("v1", "PersistentVolumeClaim", PERSISTENT_VOLUME_CLAIM, claim_fields, bt_claim_object),
-	KIND("v1", "Service", SERVICE, service_fields, bt_service_object),
-	KIND("v1", "ReplicationController", REPLICATION_CONTROLLER, rc_fields, bt_workload_object),
-	KIND("apps/v1", "ReplicaSet", REPLICA_SET, workload_fields, bt_workload_object),
-	KIND("apps/v1", "Deployment", DEPLOYMENT, workload_fields, bt_workload_object),
-	KIND("apps/v1", "StatefulSet", STATEFUL_SET, workload_fields, bt_workload_object),
-	KIND("apps/v1", "DaemonSet", DAEMON_SET, workload_fields, bt_workload_object),
-	KIND("batch/v1", "Job", JOB, job_fields, bt_workload_object),
-	KIND("batch/v1", "CronJob", CRON_JOB, cron_fields, bt_workload_object),
-	KIND("policy/v1", "PodDisruptionBudget", POD_DISRUPTION_BUDGET, pdb_fields, bt_pdb_object),
-	KIND("scheduling.k8s.io/v1", "PriorityClass", PRIORITY_CLASS, priority_class_fields,
-		bt_priority_class_object),
-	KIND("scheduling.k8s.io/v1alpha2", "PodGroup", POD_GROUP, pod_group_fields, bt_pod_group_object),
-	KIND("storage.k8s.io/v1", "StorageClass", STORAGE_CLASS, storage_class_fields,
-		bt_storage_class_object),
-	KIND("storage.k8s.io/v1", "CSINode", CSI_NODE, csi_node_fields, bt_csi_node_object),
-	KIND("storage.k8s.io/v1", "CSIDriver", CSI_DRIVER, csi_driver_fields, bt_csi_driver_object),
-	KIND("storage.k8s.io/v1", "CSIStorageCapacity", CSI_STORAGE_CAPACITY, storage_capacity_fields,
-		bt_storage_capacity_object),
-	KIND("storage.k8s.io/v1", "VolumeAttachment", VOLUME_ATTACHMENT, attachment_fields,
-		bt_attachment_object),
-	KIND("resource.k8s.io/v1", "ResourceClaim", RESOURCE_CLAIM, bt_resource_claim_fields,
-		bt_resource_claim_object),
-	KIND("resource.k8s.io/v1", "ResourceSlice", RESOURCE_SLICE, bt_resource_slice_fields,
-		bt_resource_slice_object),
-	KIND("resource.k8s.io/v1", "DeviceClass", DEVICE_CLASS, bt_device_class_fields,
-		bt_device_class_object),
-	/* The same fields, under the name that they had before. */
-	KIND("resource.k8s.io/v1beta2", "ResourceClaim", RESOURCE_CLAIM, bt_resource_claim_fields,
-		bt_resource_claim_object),
-	KIND("resource.k8s.io/v1beta2", "ResourceSlice", RESOURCE_SLICE, bt_resource_slice_fields,
-		bt_resource_slice_object),
-	KIND("resource.k8s.io/v1beta2", "DeviceClass", DEVICE_CLASS, bt_device_class_fields,
-		bt_device_class_object),
+static const struct bt_kind_schema kinds[BT_KIND_N] = {
+	[BT_KIND_OTHER] = {BT_KIND_OTHER, BT_SCHEMA(other_fields, struct bt_other_object)},
+#define BT_KIND(id, word, where, scope, store, event, watch, holder, fields)                                 \
+	[BT_KIND_##id] = {BT_KIND_##id, BT_SCHEMA(fields, struct holder)},
+#include "engine/model/kind.def"
+#undef BT_KIND
 };
-static const struct bt_kind_schema other_kind = KIND("", "", OTHER, other_fields, bt_other_object);
 
 const struct bt_kind_schema *bt_kind_schema(struct bt_str api_version, struct bt_str kind)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (bt_str_eq(kinds[i].kind, kind) && bt_str_eq(kinds[i].api_version, api_version)) {
-			return &kinds[i];
-		}
-	}
-	return &other_kind;
-}
-
-const struct bt_kind_schema *bt_kind_of_word(struct bt_str word)
-{
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (bt_str_eq(kinds[i].kind, word)) {
-			return &kinds[i];
-		}
-	}
-	return &other_kind;
+	return &kinds[bt_kind_of(api_version, kind)];
 }
 
 const struct bt_kind_schema *bt_kind_schema_of(enum bt_kind id)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (kinds[i].id == id) {
-			return &kinds[i];
-		}
-	}
-	return &other_kind;
+	return &kinds[id];
 }

@@ -7,7 +7,6 @@
 #include "tools/format/schema.h"
 
 struct bt_kind_schema {
-	struct bt_str api_version, kind;
 	enum bt_kind id;
 	struct bt_schema schema; /* of the struct for this kind, metadata included; fields 0 and 1 are
 				    apiVersion and kind */
@@ -15,9 +14,6 @@ struct bt_kind_schema {
 
 /* The entry for a kind; never NULL: what is not known decodes its metadata only. Context: any thread. */
 const struct bt_kind_schema *bt_kind_schema(struct bt_str api_version, struct bt_str kind);
-
-/* The entry for a word, in whatever group and version; never NULL, as above. Context: any thread. */
-const struct bt_kind_schema *bt_kind_of_word(struct bt_str word);
 
 /* The entry that a kind is decoded by; of BT_KIND_OTHER the one of kinds that are not known. */
 const struct bt_kind_schema *bt_kind_schema_of(enum bt_kind id);

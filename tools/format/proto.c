@@ -596,8 +596,8 @@ static const struct known_kind *begin_object(
 
 	memset(&out->meta, 0, known->schema->schema.bytes);
 	out->kind = kind;
-	out->api_version = known->schema->api_version;
-	out->kind_name = known->schema->kind;
+	out->api_version = bt_kind_api_version(bt_kind_info(kind));
+	out->kind_name = bt_str(bt_kind_info(kind)->name);
 	return known;
 }
 

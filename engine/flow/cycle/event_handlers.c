@@ -64,35 +64,10 @@ static enum bt_status take_node(struct bt_engine *engine, struct bt_delta *delta
 	return node->desc->too_many_names ? BT_FULL : BT_OK;
 }
 
-/* The resource of a kind that only events and hints know, or BT_EVENT_WILDCARD. */
+/* What hints hear of objects of the kind, or BT_EVENT_WILDCARD. */
 static enum bt_event_resource resource_of(enum bt_kind kind)
 {
-	switch (kind) {
-	case BT_KIND_PERSISTENT_VOLUME:
-		return BT_EVENT_PERSISTENT_VOLUME;
-	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
-		return BT_EVENT_PERSISTENT_VOLUME_CLAIM;
-	case BT_KIND_STORAGE_CLASS:
-		return BT_EVENT_STORAGE_CLASS;
-	case BT_KIND_CSI_NODE:
-		return BT_EVENT_CSI_NODE;
-	case BT_KIND_CSI_DRIVER:
-		return BT_EVENT_CSI_DRIVER;
-	case BT_KIND_CSI_STORAGE_CAPACITY:
-		return BT_EVENT_CSI_STORAGE_CAPACITY;
-	case BT_KIND_VOLUME_ATTACHMENT:
-		return BT_EVENT_VOLUME_ATTACHMENT;
-	case BT_KIND_RESOURCE_CLAIM:
-		return BT_EVENT_RESOURCE_CLAIM;
-	case BT_KIND_RESOURCE_SLICE:
-		return BT_EVENT_RESOURCE_SLICE;
-	case BT_KIND_DEVICE_CLASS:
-		return BT_EVENT_DEVICE_CLASS;
-	case BT_KIND_POD_GROUP:
-		return BT_EVENT_POD_GROUP;
-	default:
-		return BT_EVENT_WILDCARD;
-	}
+	return (enum bt_event_resource)bt_kind_info(kind)->event;
 }
 
 static enum bt_status remove_object(struct bt_engine *engine, const struct bt_delta *delta)
@@ -106,7 +81,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 	if (listens) {
 		bt_engine_event_arena(engine);
 	}
-	if (listens && bt_devices_has_kind(delta->kind)) {
+	if (listens && bt_kind_store(delta->kind) == BT_STORE_DEVICES) {
 		bt_devices_describe_removal(
 			engine->cache->devices, delta->kind, delta->namespace_, delta->name, &event.object);
 	} else if (listens) {
@@ -129,7 +104,7 @@ static enum bt_status remove_object(struct bt_engine *engine, const struct bt_de
 /* What volumes are made of, or devices: whoever waits for it is told. */
 static void take_provision(struct bt_engine *engine, const struct bt_object *object)
 {
-	bool devices = bt_devices_has_kind(object->kind);
+	bool devices = bt_kind_store(object->kind) == BT_STORE_DEVICES;
 	struct bt_event event = {.resource = resource_of(object->kind)};
 	bool listens = event.resource != BT_EVENT_WILDCARD && bt_engine_listens(engine);
 
@@ -176,28 +151,27 @@ static void take_object(struct bt_engine *engine, const struct bt_delta *delta)
 {
 	const struct bt_object *object = delta->object.object;
 
-	switch (delta->kind) {
-	case BT_KIND_NAMESPACE:
+	switch (bt_kind_store(delta->kind)) {
+	case BT_STORE_NAMESPACES:
 		bt_ingest_namespace(engine->cache, &object->namespace_);
 		break;
-	case BT_KIND_SERVICE:
+	case BT_STORE_SERVICES:
 		bt_ingest_service(engine->cache, &object->service);
 		break;
-	case BT_KIND_REPLICA_SET:
-	case BT_KIND_REPLICATION_CONTROLLER:
-	case BT_KIND_STATEFUL_SET:
+	case BT_STORE_CONTROLLERS:
 		bt_ingest_controller(engine->cache, delta->kind, &object->workload);
 		break;
-	case BT_KIND_POD_DISRUPTION_BUDGET:
+	case BT_STORE_BUDGETS:
 		bt_ingest_budget(engine->cache, &object->pdb);
 		break;
-	case BT_KIND_POD_GROUP:
+	case BT_STORE_POD_GROUPS:
 		take_pod_group(engine, delta);
 		break;
+	case BT_STORE_VOLUMES:
+	case BT_STORE_DEVICES:
+		take_provision(engine, object);
+		break;
 	default:
-		if (bt_volumes_has_kind(delta->kind) || bt_devices_has_kind(delta->kind)) {
-			take_provision(engine, object);
-		}
 		break;
 	}
 }

@@ -14,9 +14,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const struct bt_watch_kind pods = {
-	.kind = BT_KIND_POD, .name = "Pod", .resource = "pods", .group = ""};
-
 struct outcome {
 	uint64_t hash; /* of all parts */
 	uint32_t part_n;
@@ -36,11 +33,13 @@ static void look(struct bt_event_reader *reader, enum bt_stream_form form, enum 
 
 	if (step == BT_STREAM_META) {
 		(void)bt_event_list_meta(reader, is_proto, part, &meta);
-	} else if (is_list || bt_event_open(reader, is_proto, &pods, part, &type, &part)) {
+	} else if (is_list ||
+		   bt_event_open(reader, is_proto, bt_kind_info(BT_KIND_POD), part, &type, &part)) {
 		char *copy = bt_mem_copy(part.ptr, part.len); /* the reader's memory is used again */
 		const struct bt_str bytes = {copy, part.len};
 
-		if (bt_event_object(reader, is_proto, &pods, bytes, &arena, &object) == BT_PROTO_WHOLE) {
+		if (bt_event_object(reader, is_proto, bt_kind_info(BT_KIND_POD), bytes, &arena, &object) ==
+			BT_PROTO_WHOLE) {
 			(void)bt_event_check_name(reader, &object);
 		}
 		(void)bt_event_status(reader, is_proto, bytes, &status);

@@ -87,15 +87,15 @@ static bool decode_tolerantly(struct bt_event_reader *reader, const struct bt_ki
 }
 
 static enum bt_proto_extent decode_json_object(struct bt_event_reader *reader,
-	const struct bt_watch_kind *kind, struct bt_str text, struct bt_arena *arena, struct bt_object *out)
+	const struct bt_kind_info *kind, struct bt_str text, struct bt_arena *arena, struct bt_object *out)
 {
 	const struct bt_kind_schema *schema = bt_kind_schema_of(kind->kind);
 	enum bt_proto_extent extent = reader->is_mended ? BT_PROTO_REPLACED : BT_PROTO_WHOLE;
 	struct bt_decode_error error;
 
 	out->kind = kind->kind;
-	out->api_version = schema->api_version;
-	out->kind_name = schema->kind;
+	out->api_version = bt_kind_api_version(kind);
+	out->kind_name = bt_str(kind->name);
 	if (!decode_tolerantly(reader, schema, text, out, &error) && !reader->is_mended &&
 		bt_json_mend(text, &reader->mended)) {
 		say_json_error(reader, &error);
@@ -124,7 +124,7 @@ static void mark_in_part(struct bt_event_reader *reader, struct bt_arena *arena,
 }
 
 enum bt_proto_extent bt_event_object(struct bt_event_reader *reader, bool is_proto,
-	const struct bt_watch_kind *kind, struct bt_str bytes, struct bt_arena *arena, struct bt_object *out)
+	const struct bt_kind_info *kind, struct bt_str bytes, struct bt_arena *arena, struct bt_object *out)
 {
 	struct bt_proto_error error;
 	enum bt_proto_extent extent;
@@ -183,7 +183,7 @@ static bool open_json(struct bt_event_reader *reader, struct bt_str bytes, struc
 	return reader->is_mended;
 }
 
-static bool open_proto(struct bt_event_reader *reader, const struct bt_watch_kind *kind, struct bt_str bytes,
+static bool open_proto(struct bt_event_reader *reader, const struct bt_kind_info *kind, struct bt_str bytes,
 	enum bt_event_type *out_type, struct bt_str *out_object)
 {
 	struct bt_proto_error error;
@@ -203,7 +203,7 @@ static bool open_proto(struct bt_event_reader *reader, const struct bt_watch_kin
 	return true;
 }
 
-bool bt_event_open(struct bt_event_reader *reader, bool is_proto, const struct bt_watch_kind *kind,
+bool bt_event_open(struct bt_event_reader *reader, bool is_proto, const struct bt_kind_info *kind,
 	struct bt_str bytes, enum bt_event_type *out_type, struct bt_str *out_object)
 {
 	struct json_event event;

@@ -30,7 +30,7 @@ void bt_event_reader_fini(struct bt_event_reader *reader);
  * Returns: how far it was read; unless whole, reader->error says why.
  */
 enum bt_proto_extent bt_event_object(struct bt_event_reader *reader, bool is_proto,
-	const struct bt_watch_kind *kind, struct bt_str bytes, struct bt_arena *arena, struct bt_object *out);
+	const struct bt_kind_info *kind, struct bt_str bytes, struct bt_arena *arena, struct bt_object *out);
 
 /* Has the object a name that an object can have? Returns: false with reader->error set. */
 bool bt_event_check_name(struct bt_event_reader *reader, const struct bt_object *object);
@@ -46,7 +46,7 @@ enum bt_event_type {
 
 /* Opens an event. out_object: its object, as bt_event_object or bt_event_status take it. Returns: false with
  * reader->error set. */
-bool bt_event_open(struct bt_event_reader *reader, bool is_proto, const struct bt_watch_kind *kind,
+bool bt_event_open(struct bt_event_reader *reader, bool is_proto, const struct bt_kind_info *kind,
 	struct bt_str bytes, enum bt_event_type *out_type, struct bt_str *out_object);
 
 /* Reads a Status; views are valid until the next call. */

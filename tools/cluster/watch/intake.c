@@ -186,8 +186,8 @@ static bool sweep_one(struct bt_reflector *r)
 	const struct bt_kind_schema *schema = bt_kind_schema_of(r->kind->kind);
 	memset(&p->object, 0, sizeof(p->object));
 	p->object.kind = r->kind->kind;
-	p->object.api_version = schema->api_version;
-	p->object.kind_name = schema->kind;
+	p->object.api_version = bt_kind_api_version(r->kind);
+	p->object.kind_name = bt_str(r->kind->name);
 	p->object.meta = (struct bt_meta_object){.name = gone.name,
 		.namespace_ = gone.namespace_,
 		.uid = gone.uid,

@@ -15,9 +15,6 @@
 #define ERROR_MAX  200u /* of an answer that is quoted */
 #define PROTO_TYPE "application/vnd.kubernetes.protobuf"
 
-static const struct bt_watch_kind pod_kind = {.kind = BT_KIND_POD, .name = "Pod"};
-static const struct bt_watch_kind node_kind = {.kind = BT_KIND_NODE, .name = "Node"};
-
 struct bt_pod_pages {
 	struct bt_pod_pages_options options;
 	struct bt_event_reader reader;
@@ -129,11 +126,13 @@ static bool identify(struct bt_pod_pages *pages, struct bt_str bytes, struct bt_
 
 	bt_arena_reset(&pages->arena);
 	if (pages->of_nodes) {
-		(void)bt_event_object(&pages->reader, is_proto(pages), &node_kind, bytes, &pages->arena, out);
+		(void)bt_event_object(&pages->reader, is_proto(pages), bt_kind_info(BT_KIND_NODE), bytes,
+			&pages->arena, out);
 	} else if (is_proto(pages)) {
 		(void)bt_proto_identify(pages->reader.proto, BT_KIND_POD, bytes, &pages->arena, out, &error);
 	} else {
-		(void)bt_event_object(&pages->reader, false, &pod_kind, bytes, &pages->arena, out);
+		(void)bt_event_object(
+			&pages->reader, false, bt_kind_info(BT_KIND_POD), bytes, &pages->arena, out);
 	}
 	return bt_event_check_name(&pages->reader, out);
 }
@@ -239,7 +238,7 @@ static bool read_pod(struct bt_pod_pages *pages, struct bt_arena *arena, struct 
 		}
 		bytes = unknown.raw;
 	}
-	(void)bt_event_object(&pages->reader, is_proto(pages), &pod_kind, bytes, arena, out);
+	(void)bt_event_object(&pages->reader, is_proto(pages), bt_kind_info(BT_KIND_POD), bytes, arena, out);
 	return bt_event_check_name(&pages->reader, out);
 }
 

@@ -162,8 +162,8 @@ static void send(struct bt_reflector *r, struct bt_buf *path, int64_t timeout_ns
 	struct bt_reflectors *shared = r->shared;
 	bool proto = bt_proto_knows(r->kind->kind) && !shared->json;
 
-	if (r->kind->selector) {
-		bt_buf_printf(path, "&fieldSelector=%s", r->kind->selector);
+	if (r->kind->kind == BT_KIND_POD) {
+		bt_buf_text(path, "&fieldSelector=" BT_WATCH_ALIVE);
 	}
 	r->answered = r->ended = r->cancelled = r->paused = false;
 	r->fate = BT_FATE_NONE;
@@ -392,7 +392,7 @@ static void say_absent(struct bt_reflector *r)
 	char what[sizeof(r->error)];
 	size_t n = (size_t)snprintf(what, sizeof(what), "The server has no %s", r->kind->resource);
 
-	for (uint32_t i = 0; i < BT_WATCH_VERSIONS && r->kind->versions[i].path && n < sizeof(what); i++) {
+	for (uint32_t i = 0; i < BT_KIND_VERSIONS && r->kind->versions[i].path && n < sizeof(what); i++) {
 		n += (size_t)snprintf(what + n, sizeof(what) - n, "%s %s", i ? "," : " of",
 			r->kind->versions[i].api_version);
 	}
@@ -414,7 +414,7 @@ static void on_absent(struct bt_reflector *r)
 		return;
 	}
 	r->state = BT_REFLECTOR_REST;
-	if (r->version_ix + 1 < BT_WATCH_VERSIONS && r->kind->versions[r->version_ix + 1].path) {
+	if (r->version_ix + 1 < BT_KIND_VERSIONS && r->kind->versions[r->version_ix + 1].path) {
 		r->version_ix++;
 		return;
 	}
@@ -554,7 +554,7 @@ void bt_reflector_relist(void *context)
 	run(r);
 }
 
-void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, const struct bt_watch_kind *kind,
+void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, const struct bt_kind_info *kind,
 	uint32_t source, struct bt_intern *names)
 {
 	*r = (struct bt_reflector){.shared = shared,

@@ -64,9 +64,9 @@ struct bt_reflectors {
 
 /* owner: the client's thread, but for what says otherwise. */
 struct bt_reflector {
-	struct bt_reflectors *shared;	  /* init: */
-	const struct bt_watch_kind *kind; /* init: */
-	uint32_t version_ix;		  /* of kind->versions */
+	struct bt_reflectors *shared;	 /* init: */
+	const struct bt_kind_info *kind; /* init: */
+	uint32_t version_ix;		 /* of kind->versions */
 	enum bt_reflector_state state;
 	/* The call under way. */
 	uint64_t call;	/* 0: none */
@@ -110,7 +110,7 @@ struct bt_reflector {
 	_Atomic int64_t last_event_ns; /* atomic: */
 };
 
-void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, const struct bt_watch_kind *kind,
+void bt_reflector_init(struct bt_reflector *r, struct bt_reflectors *shared, const struct bt_kind_info *kind,
 	uint32_t source, struct bt_intern *names);
 
 /* Requires: no call of it is under way. */

@@ -22,7 +22,7 @@ struct bt_watch {
 
 uint32_t bt_watch_source_n(const struct bt_gates *gates)
 {
-	const struct bt_watch_kind *kinds[BT_WATCH_KINDS_MAX];
+	const struct bt_kind_info *kinds[BT_WATCH_KINDS_MAX];
 
 	return bt_watch_kinds(gates, kinds);
 }
@@ -41,7 +41,7 @@ static void copy_listeners(struct bt_watch *watch, const struct bt_watch_options
 
 struct bt_watch *bt_watch_create(const struct bt_watch_options *options, struct bt_buf *out_error)
 {
-	const struct bt_watch_kind *kinds[BT_WATCH_KINDS_MAX];
+	const struct bt_kind_info *kinds[BT_WATCH_KINDS_MAX];
 	struct bt_http *http = bt_http_create(
 		&(struct bt_http_options){
 			.access = options->access, .name = "berth-watch", .rest_ns = REST_NS},

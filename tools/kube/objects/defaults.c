@@ -467,27 +467,8 @@ void bt_defaults_scheme(struct bt_object *object, struct bt_arena *arena)
 
 void bt_defaults_namespace(struct bt_object *object)
 {
-	switch (object->kind) {
-	case BT_KIND_POD:
-	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
-	case BT_KIND_CSI_STORAGE_CAPACITY:
-	case BT_KIND_RESOURCE_CLAIM:
-	case BT_KIND_SERVICE:
-	case BT_KIND_REPLICA_SET:
-	case BT_KIND_REPLICATION_CONTROLLER:
-	case BT_KIND_STATEFUL_SET:
-	case BT_KIND_DEPLOYMENT:
-	case BT_KIND_JOB:
-	case BT_KIND_DAEMON_SET:
-	case BT_KIND_CRON_JOB:
-	case BT_KIND_POD_DISRUPTION_BUDGET:
-	case BT_KIND_POD_GROUP:
-		if (object->meta.namespace_.len == 0) {
-			object->meta.namespace_ = default_namespace;
-		}
-		break;
-	default:
-		break;
+	if (bt_kind_info(object->kind)->namespaced && object->meta.namespace_.len == 0) {
+		object->meta.namespace_ = default_namespace;
 	}
 }
 

@@ -51,28 +51,6 @@ struct draft {
 	uint32_t extra_n;
 };
 
-static const char *kind_text(enum bt_kind kind)
-{
-	switch (kind) {
-	case BT_KIND_DEPLOYMENT:
-		return "Deployment";
-	case BT_KIND_REPLICA_SET:
-		return "ReplicaSet";
-	case BT_KIND_REPLICATION_CONTROLLER:
-		return "ReplicationController";
-	case BT_KIND_STATEFUL_SET:
-		return "StatefulSet";
-	case BT_KIND_JOB:
-		return "Job";
-	case BT_KIND_DAEMON_SET:
-		return "DaemonSet";
-	case BT_KIND_CRON_JOB:
-		return "CronJob";
-	default:
-		return NULL;
-	}
-}
-
 static uint64_t hash_key(enum known what, struct bt_str a, struct bt_str b, struct bt_str c)
 {
 	const struct bt_str parts[] = {a, b, c};
@@ -156,7 +134,7 @@ void bt_workloads_observe(struct bt_workloads *workloads, const struct bt_object
 		observe_pod(workloads, &object->pod);
 		return;
 	}
-	if (!kind_text(object->kind)) {
+	if (!bt_kind_makes_pods(object->kind)) {
 		return;
 	}
 	workloads->entries = bt_mem_grow(
@@ -233,7 +211,7 @@ static struct draft begin_draft(struct bt_workloads *workloads, const struct bt_
 {
 	const struct bt_meta_object *meta = &entry->workload.meta;
 	struct bt_arena *arena = &workloads->arena;
-	struct bt_str kind = bt_str(kind_text(entry->kind));
+	struct bt_str kind = bt_str(bt_kind_info(entry->kind)->name);
 	uint64_t seed = hash_key(KNOWN_SEED, meta->namespace_, kind, meta->name);
 	struct bt_str hash = letters(arena, seed, TEMPLATE_HASH_N);
 	struct draft draft = {.entry = entry, .seed = seed};
@@ -376,7 +354,7 @@ static enum bt_status check_room(
 		"%s %.*s/%.*s: %" PRIu64 " pods are missing, and only %" PRIu32
 		" more may be made; lower its replicas, parallelism or the number of workloads, or do not "
 		"expand workloads",
-		kind_text(entry->kind), BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name), pods,
+		bt_kind_info(entry->kind)->name, BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name), pods,
 		expansion->left);
 	return BT_FULL;
 }
@@ -390,8 +368,8 @@ static enum bt_status expand_replicas(struct expansion *expansion, struct draft 
 	int64_t missing = workload->replicas;
 
 	if (draft->entry->kind != BT_KIND_DEPLOYMENT) {
-		struct bt_claimed claimed =
-			bt_claims_take(&workloads->claims, bt_str(kind_text(draft->entry->kind)), workload);
+		struct bt_claimed claimed = bt_claims_take(
+			&workloads->claims, bt_str(bt_kind_info(draft->entry->kind)->name), workload);
 
 		missing -= claimed.active;
 		bt_claimed_fini(&claimed);
@@ -452,8 +430,8 @@ static enum bt_status expand_stateful(struct expansion *expansion, struct draft 
 	const struct bt_workload_object *workload = &draft->entry->workload;
 	int64_t replicas = workload->replicas > 0 ? workload->replicas : 0;
 	enum bt_status rc = check_room(expansion, draft->entry, (uint64_t)replicas);
-	struct bt_claimed claimed =
-		bt_claims_take(&workloads->claims, bt_str(kind_text(BT_KIND_STATEFUL_SET)), workload);
+	struct bt_claimed claimed = bt_claims_take(
+		&workloads->claims, bt_str(bt_kind_info(BT_KIND_STATEFUL_SET)->name), workload);
 
 	for (int64_t i = 0; rc == BT_OK && i < replicas; i++) {
 		struct bt_pod_object pod = begin_pod(workloads, draft);
@@ -671,7 +649,7 @@ static enum bt_status expand_daemon(struct expansion *expansion, struct draft *d
 	struct bt_str wanted_node = daemon->template_spec.node_name;
 	enum bt_status rc = check_room(expansion, draft->entry, request->node_n);
 	struct bt_claimed claimed =
-		bt_claims_take(&workloads->claims, bt_str(kind_text(BT_KIND_DAEMON_SET)), daemon);
+		bt_claims_take(&workloads->claims, bt_str(bt_kind_info(BT_KIND_DAEMON_SET)->name), daemon);
 
 	for (uint32_t i = 0; rc == BT_OK && i < request->node_n; i++) {
 		const struct bt_str *node = &request->node_names[i];
@@ -785,7 +763,7 @@ static void find_families(struct bt_workloads *workloads)
 
 		if (makes_children(entry)) {
 			bt_map_put(&workloads->known,
-				parent_key(&entry->workload.meta, bt_str(kind_text(entry->kind)),
+				parent_key(&entry->workload.meta, bt_str(bt_kind_info(entry->kind)->name),
 					entry->workload.meta.name),
 				(uint32_t)i + 1);
 		}

@@ -78,17 +78,9 @@ bool bt_lib_has_room(const struct bt_lib *lib, const struct bt_object *object)
 /* Does nothing that is decided depend on objects of the kind? */
 static bool is_ignored(const struct bt_lib *lib, enum bt_kind kind)
 {
-	switch (kind) {
-	case BT_KIND_OTHER:
-		return true;
-	case BT_KIND_DEPLOYMENT:
-	case BT_KIND_JOB:
-	case BT_KIND_DAEMON_SET:
-	case BT_KIND_CRON_JOB:
-		return !lib->admission.expand;
-	default:
-		return false;
-	}
+	enum bt_kind_store store = bt_kind_store(kind);
+
+	return store == BT_STORE_NONE || (store == BT_STORE_EXPANDED && !lib->admission.expand);
 }
 
 void bt_lib_admitted(void *context, struct bt_object *object, bool made)
@@ -382,9 +374,10 @@ enum berth_status berth_delete(
 	if (status != BERTH_OK) {
 		return status;
 	}
-	const struct bt_kind_schema *schema = bt_kind_of_word(bt_str(kind));
-	struct bt_object object = {
-		.kind = schema->id, .api_version = schema->api_version, .kind_name = schema->kind};
+	const struct bt_kind_info *info = bt_kind_info(bt_kind_of_word(bt_str(kind)));
+	struct bt_object object = {.kind = info->kind,
+		.api_version = bt_kind_api_version(info),
+		.kind_name = bt_str(info->name)};
 
 	object.meta = (struct bt_meta_object){.name = bt_str(name), .namespace_ = bt_str(object_namespace)};
 	bt_defaults_namespace(&object);

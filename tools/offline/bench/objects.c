@@ -40,8 +40,8 @@ bool bt_run_knows(const struct bt_run_plan *plan, const struct bt_spec_object *o
 {
 	struct bt_str kind = object->object.kind_name;
 
-	switch (object->object.kind) {
-	case BT_KIND_OTHER:
+	switch (bt_kind_store(object->object.kind)) {
+	case BT_STORE_NONE:
 		if (bt_str_is(kind, "DeviceTaintRule")) {
 			if (!plan->gates.on[BT_GATE_DRA_DEVICE_TAINT_RULES]) {
 				return true; /* nor does kube-scheduler look at it then */
@@ -54,10 +54,7 @@ bool bt_run_knows(const struct bt_run_plan *plan, const struct bt_spec_object *o
 			return true;
 		}
 		break;
-	case BT_KIND_DEPLOYMENT:
-	case BT_KIND_JOB:
-	case BT_KIND_DAEMON_SET:
-	case BT_KIND_CRON_JOB:
+	case BT_STORE_EXPANDED:
 		break;
 	default:
 		return true;

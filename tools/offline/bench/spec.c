@@ -274,33 +274,6 @@ static bool decode_claim_template(struct bt_specs *specs, const struct bt_spec_r
 	return decode(specs, request, claim_of(specs, &from, request->arena), out);
 }
 
-static bool is_namespaced(const struct bt_object *object)
-{
-	struct bt_object copy = *object;
-
-	copy.meta.namespace_ = (struct bt_str){.len = 0};
-	bt_defaults_namespace(&copy);
-	return copy.meta.namespace_.len > 0;
-}
-
-static const char *word_of(enum bt_kind kind)
-{
-	switch (kind) {
-	case BT_KIND_POD:
-		return "Pod";
-	case BT_KIND_NODE:
-		return "Node";
-	case BT_KIND_NAMESPACE:
-		return "Namespace";
-	case BT_KIND_PERSISTENT_VOLUME:
-		return "PersistentVolume";
-	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
-		return "PersistentVolumeClaim";
-	default:
-		return "ResourceClaim";
-	}
-}
-
 static bool check_kind(
 	struct bt_specs *specs, const struct bt_spec_request *request, const struct bt_object *object)
 {
@@ -309,8 +282,9 @@ static bool check_kind(
 	if (request->kind == BT_KIND_OTHER || request->kind == object->kind) {
 		return true;
 	}
-	snprintf(message, sizeof(message), "a %s is wanted here, not %.*s %.*s", word_of(request->kind),
-		BT_STR_ARG(object->api_version), BT_STR_ARG(object->kind_name));
+	snprintf(message, sizeof(message), "a %s is wanted here, not %.*s %.*s",
+		bt_kind_info(request->kind)->name, BT_STR_ARG(object->api_version),
+		BT_STR_ARG(object->kind_name));
 	refuse(specs, request->spec, 1, "kind", message, "name another file");
 	return false;
 }
@@ -333,7 +307,7 @@ enum bt_status bt_specs_object(
 	if (!check_kind(specs, request, &made.object)) {
 		return BT_INVALID;
 	}
-	made.namespaced = is_namespaced(&made.object);
+	made.namespaced = bt_kind_info(made.object.kind)->namespaced;
 	bt_defaults_scheme(&made.object, request->arena);
 	if (made.object.kind == BT_KIND_POD) {
 		bt_defaults_match_label_keys(&made.object.pod, request->arena);

@@ -27,7 +27,7 @@ const char *bt_ignored_effect(const char *kind)
 			return kinds[i].effect;
 		}
 	}
-	if (bt_kind_of_word((struct bt_str){kind, n})->id != BT_KIND_OTHER) {
+	if (bt_kind_of_word((struct bt_str){kind, n}) != BT_KIND_OTHER) {
 		return "berth reads another version of this kind; write the objects in that one";
 	}
 	return NULL;

@@ -14,35 +14,11 @@
 #define NAME_MAX_BYTES 600
 #define NAP_NS	       INT64_C(200000)
 
-/* Do objects of the kind change what is decided? */
-static bool is_used(enum bt_kind kind)
-{
-	switch (kind) {
-	case BT_KIND_NODE:
-	case BT_KIND_POD:
-	case BT_KIND_NAMESPACE:
-	case BT_KIND_PRIORITY_CLASS:
-	case BT_KIND_POD_DISRUPTION_BUDGET:
-	case BT_KIND_SERVICE:
-	case BT_KIND_REPLICA_SET:
-	case BT_KIND_REPLICATION_CONTROLLER:
-	case BT_KIND_STATEFUL_SET:
-	case BT_KIND_DEPLOYMENT:
-	case BT_KIND_JOB:
-	case BT_KIND_DAEMON_SET:
-	case BT_KIND_CRON_JOB:
-	case BT_KIND_POD_GROUP:
-		return true;
-	default:
-		return bt_volumes_has_kind(kind) || bt_devices_has_kind(kind);
-	}
-}
-
 /* Kinds that nobody looks at are told apart by their group, too: a Deployment of an old version is not used.
  */
 static void count_kind(struct bt_load *load, const struct bt_object *object)
 {
-	bool used = is_used(object->kind);
+	bool used = bt_kind_store(object->kind) != BT_STORE_NONE;
 	uint32_t ix;
 
 	bt_buf_clear(&load->text);

@@ -17,21 +17,9 @@ struct bt_reference {
 };
 
 /* The kinds that are referred to, in the order in which they are said. */
-static const struct {
-	enum bt_kind kind;
-	const char *name, *resource;
-} targets[] = {
-	{BT_KIND_PERSISTENT_VOLUME_CLAIM, "PersistentVolumeClaim", "persistentvolumeclaims"},
-	{BT_KIND_PERSISTENT_VOLUME, "PersistentVolume", "persistentvolumes"},
-	{BT_KIND_STORAGE_CLASS, "StorageClass", "storageclasses"},
-	{BT_KIND_CSI_NODE, "CSINode", "csinodes"},
-	{BT_KIND_RESOURCE_CLAIM, "ResourceClaim", "resourceclaims"},
-	{BT_KIND_DEVICE_CLASS, "DeviceClass", "deviceclasses"},
-	{BT_KIND_NAMESPACE, "Namespace", "namespaces"},
-	{BT_KIND_REPLICA_SET, "ReplicaSet", "replicasets"},
-	{BT_KIND_STATEFUL_SET, "StatefulSet", "statefulsets"},
-	{BT_KIND_REPLICATION_CONTROLLER, "ReplicationController", "replicationcontrollers"},
-};
+static const enum bt_kind targets[] = {BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_PERSISTENT_VOLUME,
+	BT_KIND_STORAGE_CLASS, BT_KIND_CSI_NODE, BT_KIND_RESOURCE_CLAIM, BT_KIND_DEVICE_CLASS,
+	BT_KIND_NAMESPACE, BT_KIND_REPLICA_SET, BT_KIND_STATEFUL_SET, BT_KIND_REPLICATION_CONTROLLER};
 
 #define TARGET_N (sizeof(targets) / sizeof(*targets))
 
@@ -120,13 +108,10 @@ static void note_owner(struct bt_references *r, const struct bt_pod_object *pod)
 {
 	for (uint32_t i = 0; i < pod->meta.owner_n; i++) {
 		const struct bt_owner_object *owner = &pod->meta.owners[i];
+		enum bt_kind kind = bt_kind_of_word(owner->kind);
 
-		for (size_t t = 0; t < TARGET_N && owner->controller; t++) {
-			if (targets[t].kind >= BT_KIND_REPLICA_SET &&
-				targets[t].kind <= BT_KIND_STATEFUL_SET &&
-				bt_str_is(owner->kind, targets[t].name)) {
-				refer(r, BT_KIND_POD, targets[t].kind, pod->meta.namespace_, owner->name);
-			}
+		if (owner->controller && bt_kind_store(kind) == BT_STORE_CONTROLLERS) {
+			refer(r, BT_KIND_POD, kind, pod->meta.namespace_, owner->name);
 		}
 	}
 }
@@ -163,7 +148,7 @@ static void note_requests(struct bt_references *r, const struct bt_resource_clai
 static bool is_target(enum bt_kind kind)
 {
 	for (size_t t = 0; t < TARGET_N; t++) {
-		if (targets[t].kind == kind) {
+		if (targets[t] == kind) {
 			return true;
 		}
 	}
@@ -209,20 +194,6 @@ void bt_references_note(struct bt_references *r, const struct bt_object *object)
 
 /* ---- what is missing ---- */
 
-static const char *name_of(enum bt_kind kind)
-{
-	switch (kind) {
-	case BT_KIND_POD:
-		return "pod";
-	case BT_KIND_PERSISTENT_VOLUME_CLAIM:
-		return "PersistentVolumeClaim";
-	case BT_KIND_PERSISTENT_VOLUME:
-		return "PersistentVolume";
-	default:
-		return "ResourceClaim";
-	}
-}
-
 /* Is what the reference names in the input? */
 static bool is_there(const struct bt_references *r, const struct bt_reference *item)
 {
@@ -236,7 +207,8 @@ static bool is_there(const struct bt_references *r, const struct bt_reference *i
 
 static struct bt_missing count(struct bt_references *r, size_t target)
 {
-	struct bt_missing missing = {.kind = targets[target].name, .resource = targets[target].resource};
+	const struct bt_kind_info *info = bt_kind_info(targets[target]);
+	struct bt_missing missing = {.kind = info->name, .resource = info->resource};
 	struct bt_map seen = {0};
 	uint64_t last = UINT64_MAX;
 	uint32_t ix;
@@ -244,7 +216,7 @@ static struct bt_missing count(struct bt_references *r, size_t target)
 	for (size_t i = 0; i < r->item_n; i++) {
 		const struct bt_reference *item = &r->items[i];
 
-		if (item->kind != targets[target].kind || is_there(r, item)) {
+		if (item->kind != targets[target] || is_there(r, item)) {
 			continue;
 		}
 		if (!bt_map_get(&seen, item->key, &ix) && bt_map_get(&r->named, item->key, &ix)) {
@@ -253,7 +225,7 @@ static struct bt_missing count(struct bt_references *r, size_t target)
 			bt_map_put(&seen, item->key, 1);
 		}
 		missing.referrer_n += item->referrer != last;
-		missing.referrer = name_of(item->from);
+		missing.referrer = item->from == BT_KIND_POD ? "pod" : bt_kind_info(item->from)->name;
 		last = item->referrer;
 	}
 	bt_map_fini(&seen);

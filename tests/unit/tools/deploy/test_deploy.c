@@ -228,7 +228,7 @@ static void every_command_line_and_configuration_is_berths(void **state)
 static void what_is_watched_may_be_listed_and_watched_and_nothing_else(void **state)
 {
 	const struct manifests *m = *state;
-	const struct bt_watch_kind *kinds[BT_WATCH_KINDS_MAX];
+	const struct bt_kind_info *kinds[BT_WATCH_KINDS_MAX];
 	struct bt_gates gates;
 	size_t listed_n = 0;
 

@@ -44,7 +44,7 @@ static void hear(void *context, enum bt_parcel_kind what, const struct bt_object
 
 static void start_with(bool stream, uint32_t page)
 {
-	const struct bt_watch_kind *kinds[BT_WATCH_KINDS_MAX];
+	const struct bt_kind_info *kinds[BT_WATCH_KINDS_MAX];
 	struct bt_watch_listener listener = {.event = hear};
 	struct bt_buf error = {0};
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kinds of objects that are read, and what distinguishes them. The table is kind.def.
+ * Context: any thread; the table is constant.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/base/str.h"
+
+enum bt_kind {
+	BT_KIND_OTHER = 0, /* read, counted, named in the report */
+#define BT_KIND(id, ...) BT_KIND_##id,
+#include "engine/model/kind.def"
+#undef BT_KIND
+	BT_KIND_N
+};
+
+/* What takes objects of a kind, and forgets them when they go. */
+enum bt_kind_store {
+	BT_STORE_NONE = 0,
+	BT_STORE_NODES,
+	BT_STORE_PODS,
+	BT_STORE_NAMESPACES,
+	BT_STORE_SERVICES,
+	BT_STORE_CONTROLLERS, /* by whose selectors pods are spread */
+	BT_STORE_BUDGETS,
+	BT_STORE_VOLUMES,
+	BT_STORE_DEVICES,
+	BT_STORE_POD_GROUPS,
+	BT_STORE_ADMISSION, /* tools, when they take pods as an API server does */
+	BT_STORE_EXPANDED   /* tools, which make the pods that controllers would; otherwise nobody */
+};
+
+/* A version of an API group in which a kind can be had. */
+struct bt_kind_version {
+	const char *api_version; /* "storage.k8s.io/v1" */
+	const char *path;	 /* "/apis/storage.k8s.io/v1/storageclasses" */
+};
+
+#define BT_KIND_VERSIONS 2u
+
+struct bt_kind_info {
+	enum bt_kind kind;
+	const char *name;				   /* "StorageClass" */
+	const char *resource;				   /* "storageclasses" */
+	const char *group;				   /* "storage.k8s.io"; "" for the core */
+	struct bt_kind_version versions[BT_KIND_VERSIONS]; /* tried in order; path NULL: none */
+	bool namespaced;
+	enum bt_kind_store store;
+	uint32_t event; /* enum bt_event_resource */
+	bool watched;
+	bool optional;	     /* a server may not have it */
+	uint32_t gate;	     /* enum bt_gate: watched while it is on; BT_GATE_N: always */
+	const char *without; /* of an optional one: what its lack switches off, as a sentence */
+};
+
+/* Of BT_KIND_OTHER too, which has no words, no store and no event. */
+const struct bt_kind_info *bt_kind_info(enum bt_kind kind);
+
+/* The version that counts where none is said; empty of BT_KIND_OTHER. */
+static inline struct bt_str bt_kind_api_version(const struct bt_kind_info *info)
+{
+	return bt_str(info->versions[0].path ? info->versions[0].api_version : "");
+}
+
+static inline enum bt_kind_store bt_kind_store(enum bt_kind kind)
+{
+	return bt_kind_info(kind)->store;
+}
+
+/* Do controllers make pods of such objects? */
+static inline bool bt_kind_makes_pods(enum bt_kind kind)
+{
+	return bt_kind_store(kind) == BT_STORE_CONTROLLERS || bt_kind_store(kind) == BT_STORE_EXPANDED;
+}
+
+/* The kind of that word, in whatever group and version; BT_KIND_OTHER: it is not read. */
+enum bt_kind bt_kind_of_word(struct bt_str word);
+
+/* The same in one of its versions, such as "storage.k8s.io/v1". */
+enum bt_kind bt_kind_of(struct bt_str api_version, struct bt_str word);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The table of kinds: what each row says of itself, and what is found by its words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "engine/model/event.h"
+#include "engine/model/gate.h"
+#include "engine/model/kind.h"
+
+static void every_kind_is_found_by_each_of_its_versions(void **state)
+{
+	(void)state;
+	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
+		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
+		struct bt_str word = bt_str(info->name);
+
+		assert_int_equal(info->kind, kind);
+		assert_int_equal(bt_kind_of_word(word), kind);
+		assert_non_null(info->versions[0].path);
+		for (uint32_t i = 0; i < BT_KIND_VERSIONS && info->versions[i].path; i++) {
+			assert_int_equal(bt_kind_of(bt_str(info->versions[i].api_version), word), kind);
+		}
+		assert_int_equal(bt_kind_of(bt_str("example.com/v1"), word), BT_KIND_OTHER);
+	}
+	assert_int_equal(bt_kind_of_word(bt_str("ConfigMap")), BT_KIND_OTHER);
+	assert_int_equal(bt_kind_of_word(bt_str("")), BT_KIND_OTHER);
+	assert_int_equal(bt_kind_of(bt_str("apps/v1beta1"), bt_str("Deployment")), BT_KIND_OTHER);
+}
+
+static void paths_follow_from_group_version_and_resource(void **state)
+{
+	char path[128], api_version[64];
+
+	(void)state;
+	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
+		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
+
+		for (uint32_t i = 0; i < BT_KIND_VERSIONS && info->versions[i].path; i++) {
+			const char *slash = strrchr(info->versions[i].api_version, '/');
+			const char *version = slash ? slash + 1 : info->versions[i].api_version;
+
+			snprintf(api_version, sizeof(api_version), "%s%s%s", info->group,
+				info->group[0] ? "/" : "", version);
+			assert_string_equal(info->versions[i].api_version, api_version);
+			snprintf(path, sizeof(path), "%s/%s/%s", info->group[0] ? "/apis" : "/api",
+				api_version, info->resource);
+			assert_string_equal(info->versions[i].path, path);
+		}
+	}
+}
+
+/* Source: the informers that kube-scheduler registers, v1.36.3. */
+static void what_decides_is_watched(void **state)
+{
+	(void)state;
+	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
+		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
+
+		assert_true(info->store != BT_STORE_NONE);
+		assert_int_equal(
+			info->watched, info->store != BT_STORE_ADMISSION && info->store != BT_STORE_EXPANDED);
+		assert_int_equal(info->optional, info->without != NULL);
+		assert_true(info->gate == BT_GATE_N || info->optional);
+	}
+	assert_int_equal(bt_kind_store(BT_KIND_OTHER), BT_STORE_NONE);
+	assert_false(bt_kind_info(BT_KIND_OTHER)->watched);
+}
+
+static void hints_hear_of_volumes_devices_and_groups_by_their_own_names(void **state)
+{
+	(void)state;
+	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
+		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
+		bool heard = info->store == BT_STORE_VOLUMES || info->store == BT_STORE_DEVICES ||
+			     info->store == BT_STORE_POD_GROUPS;
+		char name[96];
+
+		assert_int_equal(info->event != BT_EVENT_WILDCARD, heard);
+		snprintf(name, sizeof(name), "%s%s%s", info->group, info->group[0] ? "/" : "", info->name);
+		if (heard) {
+			assert_string_equal(
+				bt_event_resource_name((enum bt_event_resource)info->event), name);
+		}
+	}
+}
+
+static void kinds_of_namespaces_are_told_from_those_of_the_cluster(void **state)
+{
+	static const enum bt_kind of_the_cluster[] = {BT_KIND_OTHER, BT_KIND_NODE, BT_KIND_NAMESPACE,
+		BT_KIND_PRIORITY_CLASS, BT_KIND_PERSISTENT_VOLUME, BT_KIND_STORAGE_CLASS, BT_KIND_CSI_NODE,
+		BT_KIND_CSI_DRIVER, BT_KIND_VOLUME_ATTACHMENT, BT_KIND_RESOURCE_SLICE, BT_KIND_DEVICE_CLASS};
+
+	(void)state;
+	for (unsigned kind = 0; kind < BT_KIND_N; kind++) {
+		bool cluster = false;
+
+		for (size_t i = 0; i < sizeof(of_the_cluster) / sizeof(of_the_cluster[0]); i++) {
+			cluster = cluster || of_the_cluster[i] == kind;
+		}
+		assert_int_equal(bt_kind_info((enum bt_kind)kind)->namespaced, !cluster);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_kind_is_found_by_each_of_its_versions),
+		cmocka_unit_test(paths_follow_from_group_version_and_resource),
+		cmocka_unit_test(what_decides_is_watched),
+		cmocka_unit_test(hints_hear_of_volumes_devices_and_groups_by_their_own_names),
+		cmocka_unit_test(kinds_of_namespaces_are_told_from_those_of_the_cluster),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
