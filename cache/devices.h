@@ -19,16 +19,6 @@
 
 struct bt_devices;
 
-/* Evaluates selectors of devices. init: const, static. */
-struct bt_device_judge {
-	/* A judge with memory of its own. Owns: destroy. */
-	void *(*create)(void);
-	void (*destroy)(void *judge);
-	/* Says of failures why in out_error. */
-	enum bt_device_answer (*ask)(void *judge, struct bt_intern *intern, uint32_t expression,
-		uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
-};
-
 /* Requires: the dictionary and the snapshot outlive it. Owns: bt_devices_destroy. */
 struct bt_devices *bt_devices_create(struct bt_dictionary *dictionary, const struct bt_snapshot *snapshot);
 void bt_devices_destroy(struct bt_devices *devices);

@@ -313,6 +313,16 @@ struct bt_device_choice {
 
 enum bt_device_answer { BT_DEVICE_NO = 0, BT_DEVICE_YES, BT_DEVICE_BAD_EXPRESSION, BT_DEVICE_FAILED };
 
+/* Evaluates selectors of devices. init: const, static. */
+struct bt_device_judge {
+	/* A judge with memory of its own. Owns: destroy. */
+	void *(*create)(void);
+	void (*destroy)(void *judge);
+	/* Says of failures why in out_error. */
+	enum bt_device_answer (*ask)(void *judge, struct bt_intern *intern, uint32_t expression,
+		uint32_t driver, const struct bt_device *device, struct bt_buf *out_error);
+};
+
 /* Claims, slices and classes of devices. What has gone is not live. */
 struct bt_device_store {
 	uint64_t version; /* grows with every change, of allocations too */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Stage 5: what a plugin is. A plugin compiles a signature into a term once; filter and score then answer for
- * ranges of nodes from the term and the view alone: same input, same answer, no state, no clock, no
- * randomness, no allocation. Each plugin says what its answers depend on; from that the engine derives what
- * to keep and what to ask again (I5, I9, I10).
+ * Stage 5: what a plugin is: one descriptor (struct bt_plugin), which plugins/registry.def lists. At the
+ * points that judge nodes (below; the others: plugins/points.h) a plugin compiles a signature into a term
+ * once; filter and score then answer for ranges of nodes from the term and the view alone: same input, same
+ * answer, no state, no clock, no randomness, no allocation. Each plugin says what its answers depend on; from
+ * that the engine derives what to keep and what to ask again (I5, I9, I10).
  */
 #pragma once
 
@@ -14,6 +15,9 @@
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/model/event.h"
+#include "engine/model/gate.h"
+#include "plugins/args.h"
+#include "plugins/points.h"
 #include "plugins/resource_ranges.h"
 
 #define BT_MAX_NODE_SCORE    100
@@ -187,11 +191,50 @@ struct bt_registration {
 	enum bt_event_resource resource;
 	uint32_t actions;	 /* enum bt_event_action bits */
 	bt_plugin_hint_fn *hint; /* NULL: always Queue */
+	uint32_t needs;		 /* BT_NEEDS of the gate without which it is not registered; 0: always */
 };
 
-/* A plugin. Functions for points that it does not have are NULL. init: const, static. */
+/* A gate that something needs; 0: it needs none. */
+#define BT_NEEDS(gate) (1u + BT_GATE_##gate)
+
+static inline bool bt_needs_met(uint32_t needs, const bool *gates)
+{
+	return needs == 0 || gates[needs - 1];
+}
+
+/*
+ * A plugin. Functions for points that it does not have are NULL, promises that it does not make 0. Whether a
+ * release of Kubernetes enables it by default, where and with which weight is said by
+ * engine/model/release.def. init: const, static.
+ */
 struct bt_plugin {
 	const char *name;
+	uint32_t points; /* that it serves: BT_AT bits */
+
+	const struct bt_plugin_args *args; /* NULL: it takes none */
+	/* What the plugin works by in a profile; args: as defaulted. NULL: it has no settings. */
+	const void *(*settings)(const struct bt_settings_env *env, const void *args);
+
+	/* ---- which pods concern it where no node is judged ---- */
+	uint32_t traits; /* pods with any of these (enum bt_trait); 0: all */
+	bt_plugin_pre_enqueue_fn *pre_enqueue;
+	bt_plugin_post_filter_fn *post_filter;
+	/* Has PostFilter nothing to do for what was compiled in this cycle (NULL: it was not)? NULL: never.
+	 */
+	bool (*post_filter_idle)(const struct bt_compiled *compiled);
+	/* Something may have changed since nodes were asked in this cycle: who asks again gets another
+	 * answer. */
+	void (*ask_anew)(const struct bt_compiled *compiled);
+	/* What PostFilter says, and fails with, when the plugin's PreFilter has not run; NULL: it manages
+	 * without. */
+	const char *no_pre_filter_post_error;
+	const struct bt_preemption_policy *preemption; /* PostFilter preempts by it; NULL: it does not */
+	bt_plugin_reserve_fn *reserve;
+	bt_plugin_pre_bind_fn *pre_bind;
+	bt_plugin_permit_fn *permit;
+	const struct bt_device_judge *devices; /* who evaluates selectors of devices; one plugin has it */
+
+	/* ---- judging nodes ---- */
 	enum bt_dependence filter_depends, score_depends;
 	enum bt_normalize normalize;
 	/* What Filter says when the profile leaves out the plugin's PreFilter; NULL: Filter manages without.
@@ -228,6 +271,7 @@ struct bt_plugin {
 
 /* A plugin in a profile. */
 struct bt_plugin_use {
+	uint32_t id; /* in the registry */
 	const struct bt_plugin *plugin;
 	const void *settings;				    /* of the plugin's own type */
 	int64_t weight;					    /* at Score */

@@ -7,8 +7,9 @@
 
 #define NOT_STARTED INT64_MAX
 
-uint32_t bt_preemption_candidate_n(const struct bt_preemption_settings *settings, uint32_t node_n)
+uint32_t bt_preemption_candidate_n(const void *opaque, uint32_t node_n)
 {
+	const struct bt_preemption_settings *settings = opaque;
 	/* Upstream multiplies in 32 bits. */
 	int32_t n = (int32_t)(node_n * (uint32_t)settings->min_candidate_nodes_percentage) / 100;
 
@@ -47,23 +48,6 @@ struct bt_preemption_cost bt_preemption_cost_of(
 	return cost;
 }
 
-bool bt_preemption_cheaper(const struct bt_preemption_cost *a, const struct bt_preemption_cost *b)
-{
-	if (a->violation_n != b->violation_n) {
-		return a->violation_n < b->violation_n;
-	}
-	if (a->highest != b->highest) {
-		return a->highest < b->highest;
-	}
-	if (a->priority_sum != b->priority_sum) {
-		return a->priority_sum < b->priority_sum;
-	}
-	if (a->victim_n != b->victim_n) {
-		return a->victim_n < b->victim_n;
-	}
-	return a->start_ns > b->start_ns;
-}
-
 /* Whether it fits then is for the plugins to say that refused it. */
 static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_event *event)
 {
@@ -72,6 +56,36 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 	return false;
 }
 
-const struct bt_registration bt_default_preemption_events[BT_DEFAULT_PREEMPTION_EVENTS] = {
-	{BT_EVENT_POD, BT_DELETE, after_pod_deleted},
+static const struct bt_registration events[] = {
+	{BT_EVENT_POD, BT_DELETE, after_pod_deleted, BT_NEEDS(SCHEDULER_ASYNC_PREEMPTION)},
+};
+
+/* Explanations look past it: the pod is explained as if its victims had gone. */
+static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
+{
+	(void)out_why;
+	return env->traits & BT_TRAIT_PREEMPTS;
+}
+
+static void post_filter(
+	const struct bt_post_filter_env *env, struct bt_post_filter_result *out, struct bt_buf *out_text)
+{
+	out->nominates = true;
+	out->outcome = env->preempt(env->context, out_text);
+}
+
+static const struct bt_preemption_policy policy = {
+	bt_preemption_candidate_n, bt_victims_sort, bt_preemption_cost_of};
+
+const struct bt_plugin bt_plugin_default_preemption = {
+	.name = "DefaultPreemption",
+	.points = BT_AT(PRE_ENQUEUE) | BT_AT(POST_FILTER),
+	.args = &bt_default_preemption_args_info,
+	.settings = bt_default_preemption_make_settings,
+	.traits = BT_TRAIT_PREEMPTS,
+	.pre_enqueue = pre_enqueue,
+	.post_filter = post_filter,
+	.preemption = &policy,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

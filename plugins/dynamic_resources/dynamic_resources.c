@@ -7,6 +7,7 @@
 #include "engine/base/wrap.h"
 #include "plugins/dynamic_resources/allocator.h"
 #include "plugins/dynamic_resources/extended.h"
+#include "plugins/dynamic_resources/selectors.h"
 
 /* FirstAvailableDeviceRequestMaxSize, v1.36.3. */
 #define ALTERNATIVES_MAX 8
@@ -542,7 +543,9 @@ static const struct answer *answer_of(const struct term *term, const struct bt_v
 	return answer;
 }
 
-void bt_dynamic_resources_ask_anew(const struct bt_compiled *compiled)
+/* DeviceClasses may have changed; the pod's claims, slices and what is allocated of devices are as they were.
+ */
+static void ask_anew(const struct bt_compiled *compiled)
 {
 	const struct term *term = compiled->state;
 
@@ -646,13 +649,13 @@ static void score(const void *opaque, const struct bt_view *view, uint32_t first
 
 /* ---- Reserve and PostFilter ---- */
 
-uint32_t bt_dynamic_resources_choose(const struct bt_compiled *compiled, const struct bt_view *view,
-	uint32_t node_ix, const struct bt_device_choice **out_choices)
+static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *compiled,
+	const struct bt_view *view, uint32_t node_ix, struct bt_reservation *out)
 {
 	const struct term *term = compiled->state;
 
-	if (!term || term->held_n == 0) {
-		return 0;
+	if (!use->pre_filter || !use->filter || !term || term->held_n == 0) {
+		return;
 	}
 	const struct bt_allocation *allocations = answer_of(term, view, node_ix)->allocations;
 	struct bt_device_choice *choices =
@@ -672,8 +675,8 @@ uint32_t bt_dynamic_resources_choose(const struct bt_compiled *compiled, const s
 			choices[n++] = (struct bt_device_choice){held->claim_ix, *allocation};
 		}
 	}
-	*out_choices = choices;
-	return n;
+	out->choices = choices;
+	out->choice_n = n;
 }
 
 static struct bt_claim_release release_of(enum bt_claims_release what, const struct held *held)
@@ -681,14 +684,21 @@ static struct bt_claim_release release_of(enum bt_claims_release what, const str
 	return (struct bt_claim_release){what, held->claim_ix, held->name, held->uid};
 }
 
-struct bt_claim_release bt_dynamic_resources_release(
-	const struct bt_compiled *compiled, const struct bt_view *view)
+/* Does the pod have claims in this cycle, about which PostFilter decides by pod? */
+static bool holds(const struct bt_compiled *compiled)
 {
-	const struct term *term = compiled->state;
+	const struct term *term = compiled ? compiled->state : NULL;
 
-	if (!bt_dynamic_resources_holds(compiled)) {
+	return term && term->held_n > 0;
+}
+
+static struct bt_claim_release release_for(const struct bt_compiled *compiled, const struct bt_view *view)
+{
+	if (!holds(compiled)) {
 		return (struct bt_claim_release){.what = BT_CLAIMS_NONE};
 	}
+	const struct term *term = compiled->state;
+
 	for (uint32_t i = 0; i < term->user_n; i++) {
 		const struct bt_resource_claim *claim = term->held[i].claim;
 
@@ -705,15 +715,7 @@ struct bt_claim_release bt_dynamic_resources_release(
 	return (struct bt_claim_release){.what = BT_CLAIMS_KEPT};
 }
 
-bool bt_dynamic_resources_holds(const struct bt_compiled *compiled)
-{
-	const struct term *term = compiled->state;
-
-	return term && term->held_n > 0;
-}
-
-const char *bt_dynamic_resources_release_text(
-	const struct bt_release *kubernetes, enum bt_claims_release release)
+static const char *release_text(const struct bt_release *kubernetes, enum bt_claims_release release)
 {
 	switch (release) {
 	case BT_CLAIMS_NONE:
@@ -726,6 +728,20 @@ const char *bt_dynamic_resources_release_text(
 		return "deletion of ResourceClaim completed";
 	}
 	return "";
+}
+
+static bool post_filter_idle(const struct bt_compiled *compiled)
+{
+	return !holds(compiled);
+}
+
+/* Decides when its turn comes in the cycle, before later plugins of PostFilter ask Filter again: what these
+ * find unavailable counts for who comes after them. */
+static void post_filter(
+	const struct bt_post_filter_env *env, struct bt_post_filter_result *out, struct bt_buf *out_text)
+{
+	out->release = release_for(env->compiled, env->view);
+	bt_buf_text(out_text, release_text(env->release, out->release.what));
 }
 
 /* ---- queueing hints ---- */
@@ -770,15 +786,58 @@ static bool after_generated_claim(const struct bt_hint_env *env, const struct bt
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_ALLOCATABLE, NULL},
-	{BT_EVENT_RESOURCE_CLAIM, BT_ADD | BT_UPDATE, after_claim_change},
-	{BT_EVENT_POD, BT_UPDATE_POD_GENERATED_CLAIM, after_generated_claim},
-	{BT_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, NULL},
-	{BT_EVENT_RESOURCE_SLICE, BT_ADD | BT_UPDATE, NULL},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL | BT_UPDATE_NODE_ALLOCATABLE, NULL, 0},
+	{BT_EVENT_RESOURCE_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
+	{BT_EVENT_POD, BT_UPDATE_POD_GENERATED_CLAIM, after_generated_claim, 0},
+	{BT_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, NULL, 0},
+	{BT_EVENT_RESOURCE_SLICE, BT_ADD | BT_UPDATE, NULL, 0},
 };
+
+static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
+{
+	const char *why = bt_dynamic_resources_gate(env->view, env->signature, env->name, env->uid);
+
+	if (why && out_why) {
+		bt_buf_text(out_why, why);
+	}
+	return why != NULL;
+}
+
+/* Source: patchPodExtendedResourceClaimStatus, v1.36.3: a pod with claims whose extended resources a device
+ * plugin provides on its node, though a DeviceClass serves for them, is never bound. */
+static bool pre_bind(const struct bt_pod_env *env, const struct bt_device_choice *choices, uint32_t choice_n,
+	struct bt_buf *out_why)
+{
+	for (uint32_t i = 0; i < choice_n; i++) {
+		if (choices[i].claim_ix == BT_NO_CLAIM && choices[i].allocation.result_n == 0) {
+			bt_buf_printf(out_why,
+				"nil or empty request mappings, no update of pod %.*s/%.*s "
+				"ExtendedResourceClaimStatus",
+				BT_STR_ARG(bt_view_str(env->view, env->signature->namespace_)),
+				BT_STR_ARG(bt_view_str(env->view, env->name)));
+			return true;
+		}
+	}
+	return false;
+}
+
+static const struct bt_device_judge judge = {bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
 
 const struct bt_plugin bt_plugin_dynamic_resources = {
 	.name = "DynamicResources",
+	.points = BT_AT(PRE_ENQUEUE) | BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(POST_FILTER) | BT_AT(SCORE) |
+		  BT_AT(RESERVE) | BT_AT(PRE_BIND),
+	.args = &bt_dynamic_resources_args_info,
+	.settings = bt_dynamic_resources_make_settings,
+	.traits = BT_TRAIT_CLAIMS,
+	.pre_enqueue = pre_enqueue,
+	.post_filter = post_filter,
+	.post_filter_idle = post_filter_idle,
+	.ask_anew = ask_anew,
+	.no_pre_filter_post_error = "not found",
+	.reserve = reserve,
+	.pre_bind = pre_bind,
+	.devices = &judge,
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.score_depends = BT_DEPENDS_ON_COUNTERS,
 	.normalize = BT_NORMALIZE_DEFAULT,

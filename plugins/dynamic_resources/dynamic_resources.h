@@ -7,6 +7,14 @@
 #include "engine/model/release.h"
 #include "plugins/plugin.h"
 
+/* Its arguments. */
+struct bt_dynamic_resources_args {
+	struct bt_config_duration filter_timeout, binding_timeout;
+};
+
+extern const struct bt_plugin_args bt_dynamic_resources_args_info;
+const void *bt_dynamic_resources_make_settings(const struct bt_settings_env *env, const void *args);
+
 struct bt_dynamic_resources_settings {
 	bool scores;		    /* the gate DRAPrioritizedList */
 	bool pre_filtered;	    /* the profile has its PreFilter */
@@ -26,45 +34,3 @@ extern const struct bt_plugin bt_plugin_dynamic_resources;
  */
 const char *bt_dynamic_resources_gate(const struct bt_view *view, const struct bt_signature *signature,
 	uint32_t pod_name, uint32_t pod_uid);
-
-/*
- * What Reserve is to assume for a node that passed Filter in this cycle. Returns their number, with the first
- * in out_choices, in the store's scratch.
- */
-uint32_t bt_dynamic_resources_choose(const struct bt_compiled *compiled, const struct bt_view *view,
-	uint32_t node_ix, const struct bt_device_choice **out_choices);
-
-/* What PostFilter does. */
-enum bt_claims_release {
-	BT_CLAIMS_NONE = 0,   /* the pod has no claims */
-	BT_CLAIMS_KEPT,	      /* nothing can be released */
-	BT_CLAIMS_DEALLOCATE, /* this claim's allocation goes */
-	BT_CLAIMS_DELETE      /* this claim for extended resources goes */
-};
-
-/* What it does to which claim, which may have gone when that is carried out: the last three are set for the
- * last two. */
-struct bt_claim_release {
-	enum bt_claims_release what;
-	uint32_t claim_ix, name, uid;
-};
-
-/*
- * Decides what PostFilter does. Context: when its turn comes in the cycle, before later plugins of PostFilter
- * ask Filter again: what these find unavailable counts for who comes after them.
- */
-struct bt_claim_release bt_dynamic_resources_release(
-	const struct bt_compiled *compiled, const struct bt_view *view);
-
-/*
- * DeviceClasses may have changed since nodes were asked in this cycle: who asks again gets another answer.
- * Requires: the pod's claims, slices and what is allocated of devices are as they were.
- */
-void bt_dynamic_resources_ask_anew(const struct bt_compiled *compiled);
-
-/* Does the pod have claims in this cycle, about which PostFilter decides by pod? */
-bool bt_dynamic_resources_holds(const struct bt_compiled *compiled);
-
-/* What PostFilter says in that release of Kubernetes. */
-const char *bt_dynamic_resources_release_text(
-	const struct bt_release *kubernetes, enum bt_claims_release release);

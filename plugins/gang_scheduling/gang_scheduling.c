@@ -1,7 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0
- * GangScheduling's queueing hints.
+ * GangScheduling: the pods of a PodGroup wait until there are enough of them, and are placed together or not
+ * at all. Source: plugins/gangscheduling, v1.36.3.
  */
-#include "plugins/gang_scheduling/gang_scheduling.h"
+#include "plugins/plugin.h"
+
+static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
+{
+	const struct bt_group_state *group = env->group;
+
+	if (!group || (group->known && (!group->gang || (group->counted && (int64_t)group->member_n >=
+										   group->min_count)))) {
+		return false;
+	}
+	if (!out_why) {
+		return true;
+	}
+	if (!group->known) {
+		bt_buf_printf(out_why, "waiting for pods's pod group \"%.*s\" to appear in scheduling queue",
+			BT_STR_ARG(bt_view_str(env->view, env->signature->pod_group)));
+	} else if (group->counted) {
+		bt_buf_text(out_why, "waiting for minCount pods from a gang to appear in scheduling queue");
+	} else {
+		bt_buf_printf(out_why, "pod group state not found for pod group %.*s/%.*s",
+			BT_STR_ARG(bt_view_str(env->view, env->signature->namespace_)),
+			BT_STR_ARG(bt_view_str(env->view, env->signature->pod_group)));
+	}
+	return true;
+}
+
+static enum bt_permit permit(const struct bt_pod_env *env, struct bt_buf *out_why)
+{
+	const struct bt_group_state *group = env->group;
+
+	if (group && group->known) {
+		return group->gang && (int64_t)group->scheduled_n < group->min_count ? BT_PERMIT_WAIT
+										     : BT_PERMIT_OK;
+	}
+	if (out_why) {
+		struct bt_str name = bt_view_str(env->view, env->signature->pod_group);
+
+		bt_buf_printf(out_why,
+			"failed to get podGroup %.*s/%.*s: podgroup.scheduling.k8s.io \"%.*s\" not found",
+			BT_STR_ARG(bt_view_str(env->view, env->signature->namespace_)), BT_STR_ARG(name),
+			BT_STR_ARG(name));
+	}
+	return BT_PERMIT_FAILS;
+}
 
 /* Another pod of the group may be the one that was lacking. */
 static bool after_pod_added(const struct bt_hint_env *env, const struct bt_event *event)
@@ -18,7 +62,17 @@ static bool after_pod_group_added(const struct bt_hint_env *env, const struct bt
 	       env->signature->namespace_ == event->object.namespace_;
 }
 
-const struct bt_registration bt_gang_scheduling_events[BT_GANG_SCHEDULING_EVENTS] = {
-	{BT_EVENT_POD, BT_ADD, after_pod_added},
-	{BT_EVENT_POD_GROUP, BT_ADD, after_pod_group_added},
+static const struct bt_registration events[] = {
+	{BT_EVENT_POD, BT_ADD, after_pod_added, 0},
+	{BT_EVENT_POD_GROUP, BT_ADD, after_pod_group_added, 0},
+};
+
+const struct bt_plugin bt_plugin_gang_scheduling = {
+	.name = "GangScheduling",
+	.points = BT_AT(PRE_ENQUEUE) | BT_AT(PERMIT),
+	.traits = BT_TRAIT_GROUP,
+	.pre_enqueue = pre_enqueue,
+	.permit = permit,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

@@ -89,6 +89,7 @@ static void score(const void *term, const struct bt_view *view, uint32_t first, 
 
 const struct bt_plugin bt_plugin_image_locality = {
 	.name = "ImageLocality",
+	.points = BT_AT(SCORE),
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.compile = compile,
 	.score = score,

@@ -454,12 +454,15 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_DELETE, after_pod_change},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change},
+	{BT_EVENT_POD, BT_ADD | BT_UPDATE_POD_LABEL | BT_DELETE, after_pod_change, 0},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
 };
 
 const struct bt_plugin bt_plugin_inter_pod_affinity = {
 	.name = "InterPodAffinity",
+	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE),
+	.args = &bt_inter_pod_affinity_args_info,
+	.settings = bt_inter_pod_affinity_make_settings,
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.score_depends = BT_DEPENDS_ON_COUNTERS,
 	.normalize = BT_NORMALIZE_OWN,

@@ -319,11 +319,14 @@ static bool after_node_change(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, after_node_change, 0},
 };
 
 const struct bt_plugin bt_plugin_node_affinity = {
 	.name = "NodeAffinity",
+	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE),
+	.args = &bt_node_affinity_args_info,
+	.settings = bt_node_affinity_make_settings,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.score_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.normalize = BT_NORMALIZE_DEFAULT,

@@ -5,6 +5,14 @@
 
 #include "plugins/plugin.h"
 
+/* Its arguments. */
+struct bt_node_affinity_args {
+	struct bt_node_affinity_object added_affinity; /* its set flag tells whether one was given */
+};
+
+extern const struct bt_plugin_args bt_node_affinity_args_info;
+const void *bt_node_affinity_make_settings(const struct bt_settings_env *env, const void *args);
+
 /* settings of the plugin: addedAffinity, compiled. */
 struct bt_node_affinity_settings {
 	bool has_required;

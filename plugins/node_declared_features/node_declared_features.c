@@ -49,12 +49,21 @@ static bool after_pod_update(const struct bt_hint_env *env, const struct bt_even
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_DECLARED_FEATURE, after_node_change},
-	{BT_EVENT_POD, BT_UPDATE, after_pod_update},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_DECLARED_FEATURE, after_node_change,
+		BT_NEEDS(NODE_DECLARED_FEATURES)},
+	{BT_EVENT_POD, BT_UPDATE, after_pod_update, BT_NEEDS(NODE_DECLARED_FEATURES)},
 };
+
+static const void *settings_of(const struct bt_settings_env *env, const void *args)
+{
+	(void)args;
+	return bt_gate_setting(env, BT_GATE_NODE_DECLARED_FEATURES);
+}
 
 const struct bt_plugin bt_plugin_node_declared_features = {
 	.name = "NodeDeclaredFeatures",
+	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
+	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.no_pre_filter_error = "error reading \"PreFilterNodeDeclaredFeatures\" from cycle-state: not found",
 	.compile = compile,

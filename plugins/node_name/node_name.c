@@ -14,11 +14,12 @@ static void compile(const void *settings, const struct bt_compile_env *env,
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD, NULL},
+	{BT_EVENT_NODE, BT_ADD, NULL, 0},
 };
 
 const struct bt_plugin bt_plugin_node_name = {
 	.name = "NodeName",
+	.points = BT_AT(FILTER),
 	.compile = compile,
 	.events = events,
 	.event_n = sizeof(events) / sizeof(events[0]),

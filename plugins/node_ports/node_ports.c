@@ -74,8 +74,8 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_DELETE, after_pod_deleted},
-	{BT_EVENT_NODE, BT_ADD, NULL},
+	{BT_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
+	{BT_EVENT_NODE, BT_ADD, NULL, 0},
 };
 
 /* Ports are nobody's resource. */
@@ -87,6 +87,7 @@ static uint64_t reads(const void *term)
 
 const struct bt_plugin bt_plugin_node_ports = {
 	.name = "NodePorts",
+	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.filter_depends = BT_DEPENDS_ON_USAGE,
 	.no_pre_filter_error = "reading \"PreFilterNodePorts\" from cycleState: not found",
 	.compile = compile,

@@ -196,6 +196,9 @@ static uint64_t reads(const void *opaque)
 
 const struct bt_plugin bt_plugin_node_resources_balanced_allocation = {
 	.name = "NodeResourcesBalancedAllocation",
+	.points = BT_AT(PRE_SCORE) | BT_AT(SCORE),
+	.args = &bt_balanced_allocation_args_info,
+	.settings = bt_balanced_allocation_make_settings,
 	.score_depends = BT_DEPENDS_ON_USAGE,
 	.compile = compile,
 	.score = score,

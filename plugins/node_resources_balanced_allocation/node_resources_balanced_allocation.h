@@ -5,6 +5,14 @@
 
 #include "plugins/plugin.h"
 
+/* Its arguments. */
+struct bt_balanced_allocation_args {
+	struct bt_config_resource_list resources;
+};
+
+extern const struct bt_plugin_args bt_balanced_allocation_args_info;
+const void *bt_balanced_allocation_make_settings(const struct bt_settings_env *env, const void *args);
+
 /* settings of the plugin: resource slots in the configured order; -1 for a name that the scheduler knows
  * nothing of. */
 struct bt_balanced_settings {

@@ -530,13 +530,17 @@ static bool after_class_event(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_DELETE | BT_UPDATE_POD_SCALE_DOWN, after_pod_event},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_ALLOCATABLE, after_node_change},
-	{BT_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, after_class_event},
+	{BT_EVENT_POD, BT_DELETE | BT_UPDATE_POD_SCALE_DOWN, after_pod_event, 0},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_ALLOCATABLE, after_node_change, 0},
+	{BT_EVENT_DEVICE_CLASS, BT_ADD | BT_UPDATE, after_class_event, BT_NEEDS(DRA_EXTENDED_RESOURCE)},
 };
 
 const struct bt_plugin bt_plugin_node_resources_fit = {
 	.name = "NodeResourcesFit",
+	.points =
+		BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE) | BT_AT(PLACEMENT_SCORE),
+	.args = &bt_node_resources_fit_args_info,
+	.settings = bt_node_resources_fit_make_settings,
 	.filter_depends = BT_DEPENDS_ON_USAGE,
 	.score_depends = BT_DEPENDS_ON_USAGE,
 	.no_pre_filter_error = "error reading \"PreFilterNodeResourcesFit\" from cycleState: not found",

@@ -5,6 +5,27 @@
 
 #include "plugins/plugin.h"
 
+/* Its arguments. */
+struct bt_scoring_strategy {
+	bool set;
+	struct bt_str type; /* LeastAllocated, MostAllocated or RequestedToCapacityRatio once validated */
+	struct bt_config_resource_list resources;
+	bool ratio_set; /* requestedToCapacityRatio was given */
+	struct bt_config_shape ratio_shape;
+};
+
+struct bt_node_resources_fit_args {
+	struct bt_str_list ignored_resources, ignored_resource_groups;
+	struct bt_scoring_strategy strategy;
+};
+
+extern const struct bt_plugin_args bt_node_resources_fit_args_info;
+const void *bt_node_resources_fit_make_settings(const struct bt_settings_env *env, const void *args);
+
+/* Those of the arguments, or, where there are some, those that extenders manage alone. */
+const struct bt_str_list *bt_fit_ignored_resources(
+	const struct bt_node_resources_fit_args *args, const struct bt_args_env *env);
+
 enum bt_fit_strategy { BT_LEAST_ALLOCATED = 0, BT_MOST_ALLOCATED, BT_REQUESTED_TO_CAPACITY_RATIO };
 
 struct bt_fit_resource {

@@ -59,12 +59,20 @@ static bool after_toleration_change(const struct bt_hint_env *env, const struct 
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change},
-	{BT_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_TAINT, after_node_change, 0},
+	{BT_EVENT_POD, BT_UPDATE_POD_TOLERATION, after_toleration_change, 0},
 };
+
+static const void *settings_of(const struct bt_settings_env *env, const void *args)
+{
+	(void)args;
+	return bt_gate_setting(env, BT_GATE_TAINT_TOLERATION_COMPARISON_OPERATORS);
+}
 
 const struct bt_plugin bt_plugin_node_unschedulable = {
 	.name = "NodeUnschedulable",
+	.points = BT_AT(FILTER),
+	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_DESCRIPTION,
 	.compile = compile,
 	.filter = filter,

@@ -322,15 +322,23 @@ static bool after_claim_added(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_CSI_NODE, BT_ADD, NULL},
-	{BT_EVENT_CSI_NODE, BT_UPDATE, after_csi_node_updated},
-	{BT_EVENT_POD, BT_DELETE, after_pod_deleted},
-	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added},
-	{BT_EVENT_VOLUME_ATTACHMENT, BT_DELETE, after_attachment_deleted},
+	{BT_EVENT_CSI_NODE, BT_ADD, NULL, 0},
+	{BT_EVENT_CSI_NODE, BT_UPDATE, after_csi_node_updated, 0},
+	{BT_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
+	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added, 0},
+	{BT_EVENT_VOLUME_ATTACHMENT, BT_DELETE, after_attachment_deleted, 0},
 };
+
+static const void *settings_of(const struct bt_settings_env *env, const void *args)
+{
+	(void)args;
+	return bt_gate_setting(env, BT_GATE_VOLUME_LIMIT_SCALING);
+}
 
 const struct bt_plugin bt_plugin_node_volume_limits = {
 	.name = "NodeVolumeLimits",
+	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
+	.settings = settings_of,
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.compile = compile,
 	.filter = filter,

@@ -5,6 +5,16 @@
 
 #include "plugins/plugin.h"
 
+/* Its arguments. */
+struct bt_pod_topology_spread_args {
+	struct bt_spread_constraint_object *constraints;
+	uint32_t constraint_n;
+	struct bt_str defaulting_type; /* System or List once validated */
+};
+
+extern const struct bt_plugin_args bt_pod_topology_spread_args_info;
+const void *bt_pod_topology_spread_make_settings(const struct bt_settings_env *env, const void *args);
+
 /* settings of the plugin. */
 struct bt_spread_settings {
 	const struct bt_spread_constraint

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
- * SchedulingGates, at PreEnqueue.
+ * SchedulingGates: a pod with scheduling gates is kept out of the active queue. Source:
+ * plugins/schedulinggates, v1.36.3.
  */
-#include "plugins/scheduling_gates/scheduling_gates.h"
+#include "plugins/plugin.h"
 
-bool bt_scheduling_gates_refuse(const struct bt_intern *intern, uint32_t gates, struct bt_buf *out_reason)
+static bool pre_enqueue(const struct bt_pod_env *env, struct bt_buf *out_why)
 {
-	if (gates == BT_NAME_NONE) {
+	if (env->gates == BT_NAME_NONE) {
 		return false;
 	}
-	bt_buf_printf(
-		out_reason, "waiting for scheduling gates: [%.*s]", BT_STR_ARG(bt_intern_str(intern, gates)));
+	if (out_why) {
+		bt_buf_printf(out_why, "waiting for scheduling gates: [%.*s]",
+			BT_STR_ARG(bt_view_str(env->view, env->gates)));
+	}
 	return true;
 }
 
@@ -19,6 +22,15 @@ static bool after_gates_eliminated(const struct bt_hint_env *env, const struct b
 	return env->own;
 }
 
-const struct bt_registration bt_scheduling_gates_events[BT_SCHEDULING_GATES_EVENTS] = {
-	{BT_EVENT_POD, BT_UPDATE_POD_GATES_ELIMINATED, after_gates_eliminated},
+static const struct bt_registration events[] = {
+	{BT_EVENT_POD, BT_UPDATE_POD_GATES_ELIMINATED, after_gates_eliminated, 0},
+};
+
+const struct bt_plugin bt_plugin_scheduling_gates = {
+	.name = "SchedulingGates",
+	.points = BT_AT(PRE_ENQUEUE),
+	.traits = BT_TRAIT_GATES,
+	.pre_enqueue = pre_enqueue,
+	.events = events,
+	.event_n = sizeof(events) / sizeof(events[0]),
 };

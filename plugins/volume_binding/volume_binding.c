@@ -485,15 +485,16 @@ static const char *const reasons[] = {
 	[NO_VOLUME] = "node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)",
 };
 
-uint32_t bt_volume_binding_choose(const struct bt_compiled *compiled, const struct bt_view *view,
-	uint32_t node_ix, const struct bt_volume_binding **out_bindings)
+/* The bindings of the pod's unbound claims. */
+static void reserve(const struct bt_plugin_use *use, const struct bt_compiled *compiled,
+	const struct bt_view *view, uint32_t node_ix, struct bt_reservation *out)
 {
-	if (!compiled->state) {
-		return 0;
+	if (compiled->state && use->filter) {
+		const struct found *found = find(compiled->term, view, node_ix);
+
+		out->bindings = found->bindings;
+		out->binding_n = found->binding_n;
 	}
-	const struct found *found = find(compiled->term, view, node_ix);
-	*out_bindings = found->bindings;
-	return found->binding_n;
 }
 
 /* ---- Score ---- */
@@ -619,17 +620,23 @@ static bool after_capacity_change(const struct bt_hint_env *env, const struct bt
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_STORAGE_CLASS, BT_ADD | BT_UPDATE, after_class_change},
-	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change},
-	{BT_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, NULL},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL},
-	{BT_EVENT_CSI_NODE, BT_ADD | BT_UPDATE, after_csi_node_change},
-	{BT_EVENT_CSI_DRIVER, BT_UPDATE, after_driver_change},
-	{BT_EVENT_CSI_STORAGE_CAPACITY, BT_ADD | BT_UPDATE, after_capacity_change},
+	{BT_EVENT_STORAGE_CLASS, BT_ADD | BT_UPDATE, after_class_change, 0},
+	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
+	{BT_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, NULL, 0},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL, 0},
+	{BT_EVENT_CSI_NODE, BT_ADD | BT_UPDATE, after_csi_node_change, 0},
+	{BT_EVENT_CSI_DRIVER, BT_UPDATE, after_driver_change, 0},
+	{BT_EVENT_CSI_STORAGE_CAPACITY, BT_ADD | BT_UPDATE, after_capacity_change, 0},
 };
 
 const struct bt_plugin bt_plugin_volume_binding = {
 	.name = "VolumeBinding",
+	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER) | BT_AT(PRE_SCORE) | BT_AT(SCORE) | BT_AT(RESERVE) |
+		  BT_AT(PRE_BIND),
+	.args = &bt_volume_binding_args_info,
+	.settings = bt_volume_binding_make_settings,
+	.traits = BT_TRAIT_VOLUMES,
+	.reserve = reserve,
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.score_depends = BT_DEPENDS_ON_COUNTERS,
 	.no_pre_filter_error = "not found",

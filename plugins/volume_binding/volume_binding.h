@@ -5,6 +5,15 @@
 
 #include "plugins/plugin.h"
 
+/* Its arguments. */
+struct bt_volume_binding_args {
+	struct bt_config_int64 bind_timeout_s;
+	struct bt_config_shape shape;
+};
+
+extern const struct bt_plugin_args bt_volume_binding_args_info;
+const void *bt_volume_binding_make_settings(const struct bt_settings_env *env, const void *args);
+
 /* A point of the score's shape: utilization in percent, score 0..100. */
 struct bt_volume_shape_point {
 	int64_t utilization, score;
@@ -19,11 +28,3 @@ struct bt_volume_binding_settings {
 };
 
 extern const struct bt_plugin bt_plugin_volume_binding;
-
-/*
- * What Reserve is to assume for a node that passed Filter in this cycle: the bindings of the pod's unbound
- * claims.
- * Returns : their number, with the first in out_bindings. Valid until the term is asked about a node again.
- */
-uint32_t bt_volume_binding_choose(const struct bt_compiled *compiled, const struct bt_view *view,
-	uint32_t node_ix, const struct bt_volume_binding **out_bindings);

@@ -217,13 +217,14 @@ static bool after_pod_deleted(const struct bt_hint_env *env, const struct bt_eve
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_POD, BT_DELETE, after_pod_deleted},
-	{BT_EVENT_NODE, BT_ADD, NULL},
-	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added},
+	{BT_EVENT_POD, BT_DELETE, after_pod_deleted, 0},
+	{BT_EVENT_NODE, BT_ADD, NULL, 0},
+	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD, after_claim_added, 0},
 };
 
 const struct bt_plugin bt_plugin_volume_restrictions = {
 	.name = "VolumeRestrictions",
+	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.no_pre_filter_error = "cannot read \"PreFilterVolumeRestrictions\" from cycleState",
 	.filter_first = filter_disks,

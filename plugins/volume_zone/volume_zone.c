@@ -187,14 +187,15 @@ static bool after_volume_change(const struct bt_hint_env *env, const struct bt_e
 }
 
 static const struct bt_registration events[] = {
-	{BT_EVENT_STORAGE_CLASS, BT_ADD, after_class_added},
-	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL},
-	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change},
-	{BT_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, after_volume_change},
+	{BT_EVENT_STORAGE_CLASS, BT_ADD, after_class_added, 0},
+	{BT_EVENT_NODE, BT_ADD | BT_UPDATE_NODE_LABEL, NULL, 0},
+	{BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_ADD | BT_UPDATE, after_claim_change, 0},
+	{BT_EVENT_PERSISTENT_VOLUME, BT_ADD | BT_UPDATE, after_volume_change, 0},
 };
 
 const struct bt_plugin bt_plugin_volume_zone = {
 	.name = "VolumeZone",
+	.points = BT_AT(PRE_FILTER) | BT_AT(FILTER),
 	.filter_depends = BT_DEPENDS_ON_COUNTERS,
 	.compile = compile,
 	.filter = filter,

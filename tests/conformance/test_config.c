@@ -9,6 +9,7 @@
 
 #include "answers.h"
 #include "engine/base/quote.h"
+#include "plugins/node_resources_fit/node_resources_fit.h"
 #include "tools/format/json.h"
 #include "tools/kube/config/config_decode.h"
 #include "tools/kube/config/config_encode.h"
@@ -51,10 +52,14 @@ static void write_profile(
 		bt_buf_text(out, "null");
 		return;
 	}
+	const struct bt_node_resources_fit_args *fit = bt_resolved_args(&profile, "NodeResourcesFit");
+	const struct bt_args_env env = bt_config_args_env(config);
+	const struct bt_str_list *ignored = fit ? bt_fit_ignored_resources(fit, &env) : NULL;
+
 	bt_buf_text(out, "{\"ignoredResources\":[");
-	for (uint32_t i = 0; i < profile.fit.ignored_resources.n; i++) {
+	for (uint32_t i = 0; ignored && i < ignored->n; i++) {
 		bt_buf_text(out, i ? "," : "");
-		bt_quote_json_go(out, profile.fit.ignored_resources.items[i]);
+		bt_quote_json_go(out, ignored->items[i]);
 	}
 	bt_buf_char(out, ']');
 	for (unsigned point = 0; point < BT_POINT_N; point++) {

@@ -432,7 +432,7 @@ static bool read_registration(struct bt_str line, struct bt_hints *hints)
 		exit(2);
 	}
 	bt_mem_free(text);
-	int hinter = bt_hints_find(hints, plugin);
+	int hinter = bt_hints_number(hints, bt_plugin_find(bt_str(plugin)));
 	for (uint32_t r = 0; hinter >= 0 && r < BT_EVENT_WILDCARD; r++) {
 		for (uint32_t a = 0; a < BT_EVENT_ACTION_N; a++) {
 			struct bt_event event = {.resource = (enum bt_event_resource)r,

@@ -139,89 +139,31 @@ static bool uses_plugin(const struct bt_config_plugins *plugins, struct bt_str n
 	return list_has(&plugins->multi_point.enabled, name);
 }
 
-/* Absent resources become cpu and memory; absent weights become 1. */
-static void default_resources(struct bt_config *config, struct bt_config_resource_list *list)
+struct bt_args_env bt_config_args_env(const struct bt_config *config)
 {
-	if (!list->n) {
-		list->items = bt_arena_zalloc(&config->arena, 2 * sizeof *list->items);
-		list->items[0] = (struct bt_config_resource){.name = bt_str("cpu"), .weight = 1};
-		list->items[1] = (struct bt_config_resource){.name = bt_str("memory"), .weight = 1};
-		list->n = 2;
-	}
-	for (uint32_t i = 0; i < list->n; i++) {
-		if (!list->items[i].weight) {
-			list->items[i].weight = 1;
-		}
-	}
+	return (struct bt_args_env){config->gates.on, &config->extender_resources};
 }
 
-static void default_fit(struct bt_config *config, struct bt_node_resources_fit_args *args)
+void bt_config_args_init(struct bt_config *config, struct bt_config_args *args)
 {
-	if (!args->strategy.set) {
-		args->strategy = (struct bt_scoring_strategy){.set = true, .type = bt_str("LeastAllocated")};
-	}
-	default_resources(config, &args->strategy.resources);
-}
+	uint32_t id = bt_plugin_find(args->name);
 
-static void default_volume_binding(struct bt_config *config, struct bt_volume_binding_args *args)
-{
-	default_int64(&args->bind_timeout_s, 600);
-	if (args->shape.n || !config->gates.on[BT_GATE_STORAGE_CAPACITY_SCORING]) {
-		return;
-	}
-	args->shape.items = bt_arena_zalloc(&config->arena, 2 * sizeof *args->shape.items);
-	args->shape.items[0] = (struct bt_config_shape_point){.utilization = 0, .score = 10};
-	args->shape.items[1] = (struct bt_config_shape_point){.utilization = 100, .score = 0};
-	args->shape.n = 2;
-	args->shape.set = true;
-}
-
-static void default_dynamic_resources(const struct bt_gates *gates, struct bt_dynamic_resources_args *args)
-{
-	if (!args->filter_timeout.set && gates->on[BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT]) {
-		args->filter_timeout = (struct bt_config_duration){.ns = 10 * SECOND_NS, .set = true};
-	}
-	if (!args->binding_timeout.set && gates->on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] &&
-		gates->on[BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS]) {
-		args->binding_timeout = (struct bt_config_duration){.ns = 600 * SECOND_NS, .set = true};
-	}
+	args->type = id < BT_PLUGIN_N ? bt_plugin_at(id)->args : NULL;
+	args->value = args->type ? bt_arena_zalloc(&config->arena, args->type->schema->bytes) : NULL;
 }
 
 static void default_args(struct bt_config *config, struct bt_config_args *args)
 {
-	switch (args->kind) {
-	case BT_ARGS_DEFAULT_PREEMPTION:
-		default_int(&args->default_preemption.min_candidate_nodes_percentage, 10);
-		default_int(&args->default_preemption.min_candidate_nodes_absolute, 100);
-		break;
-	case BT_ARGS_INTER_POD_AFFINITY:
-		default_int(&args->inter_pod_affinity.hard_pod_affinity_weight, 1);
-		break;
-	case BT_ARGS_NODE_RESOURCES_FIT:
-		default_fit(config, &args->fit);
-		break;
-	case BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION:
-		default_resources(config, &args->balanced.resources);
-		break;
-	case BT_ARGS_POD_TOPOLOGY_SPREAD:
-		default_text(&args->spread.defaulting_type, "System");
-		break;
-	case BT_ARGS_VOLUME_BINDING:
-		default_volume_binding(config, &args->volume_binding);
-		break;
-	case BT_ARGS_DYNAMIC_RESOURCES:
-		default_dynamic_resources(&config->gates, &args->dynamic_resources);
-		break;
-	case BT_ARGS_NODE_AFFINITY:
-	case BT_ARGS_NONE:
-	case BT_ARGS_N:
-		break;
+	const struct bt_args_env env = bt_config_args_env(config);
+
+	if (args->type && args->type->set_defaults) {
+		args->type->set_defaults(args->value, &env, &config->arena);
 	}
 }
 
 static int order_by_name(const void *a, const void *b)
 {
-	const enum bt_plugin_id *left = a, *right = b;
+	const uint32_t *left = a, *right = b;
 
 	return bt_str_cmp(bt_plugin_name(*left), bt_plugin_name(*right));
 }
@@ -231,11 +173,10 @@ static void add_missing_args(struct bt_config *config, struct bt_profile_config 
 {
 	struct bt_config_args *args =
 		bt_arena_zalloc(&config->arena, (profile->arg_n + BT_PLUGIN_N) * sizeof *args);
-	enum bt_plugin_id ids[BT_PLUGIN_N];
-	uint32_t n = profile->arg_n;
+	uint32_t ids[BT_PLUGIN_N], n = profile->arg_n;
 
-	for (unsigned id = 0; id < BT_PLUGIN_N; id++) {
-		ids[id] = (enum bt_plugin_id)id;
+	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+		ids[id] = id;
 	}
 	qsort(ids, BT_PLUGIN_N, sizeof ids[0], order_by_name);
 	for (uint32_t i = 0; i < n; i++) {
@@ -244,14 +185,14 @@ static void add_missing_args(struct bt_config *config, struct bt_profile_config 
 	}
 	for (unsigned i = 0; i < BT_PLUGIN_N; i++) {
 		struct bt_str name = bt_plugin_name(ids[i]);
-		enum bt_args_kind kind = bt_plugin_args_kind(name);
-		bool given = kind == BT_ARGS_NONE || !uses_plugin(&profile->plugins, name);
+		bool given = !bt_plugin_at(ids[i])->args || !uses_plugin(&profile->plugins, name);
 
 		for (uint32_t k = 0; k < profile->arg_n && !given; k++) {
 			given = bt_str_eq(profile->args[k].name, name);
 		}
 		if (!given) {
-			args[n] = (struct bt_config_args){.name = name, .kind = kind};
+			args[n] = (struct bt_config_args){.name = name};
+			bt_config_args_init(config, &args[n]);
 			default_args(config, &args[n++]);
 		}
 	}

@@ -17,28 +17,9 @@
 #include "engine/base/status.h"
 #include "engine/base/str.h"
 #include "engine/flow/config/gates.h"
-#include "engine/flow/config/plugin_names.h"
+#include "engine/model/config_error.h"
 #include "engine/model/object.h"
-
-/* A 32-bit number that may be absent. */
-struct bt_config_int {
-	int32_t value;
-	bool set;
-};
-
-struct bt_config_int64 {
-	int64_t value;
-	bool set;
-};
-
-struct bt_config_bool {
-	bool value, set;
-};
-
-struct bt_config_duration {
-	int64_t ns;
-	bool set;
-};
+#include "plugins/registry.h"
 
 /* An entry of enabled or disabled; weight 0 means that none was given. */
 struct bt_config_plugin {
@@ -60,87 +41,12 @@ struct bt_config_plugins {
 	struct bt_config_plugin_set multi_point;
 };
 
-struct bt_config_resource {
-	struct bt_str name;
-	int64_t weight;
-};
-
-struct bt_config_resource_list {
-	struct bt_config_resource *items;
-	uint32_t n;
-};
-
-struct bt_config_shape_point {
-	int32_t utilization, score;
-};
-
-struct bt_config_shape {
-	struct bt_config_shape_point *items;
-	uint32_t n;
-	bool set;
-};
-
-struct bt_default_preemption_args {
-	struct bt_config_int min_candidate_nodes_percentage, min_candidate_nodes_absolute;
-};
-
-struct bt_inter_pod_affinity_args {
-	struct bt_config_int hard_pod_affinity_weight;
-	bool ignore_preferred_terms_of_existing_pods;
-};
-
-struct bt_node_affinity_args {
-	struct bt_node_affinity_object added_affinity; /* its set flag tells whether one was given */
-};
-
-struct bt_scoring_strategy {
-	bool set;
-	struct bt_str type; /* LeastAllocated, MostAllocated or RequestedToCapacityRatio once validated */
-	struct bt_config_resource_list resources;
-	bool ratio_set; /* requestedToCapacityRatio was given */
-	struct bt_config_shape ratio_shape;
-};
-
-struct bt_node_resources_fit_args {
-	struct bt_str_list ignored_resources, ignored_resource_groups;
-	struct bt_scoring_strategy strategy;
-};
-
-struct bt_balanced_allocation_args {
-	struct bt_config_resource_list resources;
-};
-
-struct bt_pod_topology_spread_args {
-	struct bt_spread_constraint_object *constraints;
-	uint32_t constraint_n;
-	struct bt_str defaulting_type; /* System or List once validated */
-};
-
-struct bt_volume_binding_args {
-	struct bt_config_int64 bind_timeout_s;
-	struct bt_config_shape shape;
-};
-
-struct bt_dynamic_resources_args {
-	struct bt_config_duration filter_timeout, binding_timeout;
-};
-
-/* An entry of pluginConfig. kind follows from the name; raw is the text of arguments that have no type here.
- */
+/* An entry of pluginConfig. */
 struct bt_config_args {
 	struct bt_str name;
-	enum bt_args_kind kind;
-	struct bt_str raw;
-	union {
-		struct bt_default_preemption_args default_preemption;
-		struct bt_inter_pod_affinity_args inter_pod_affinity;
-		struct bt_node_affinity_args node_affinity;
-		struct bt_node_resources_fit_args fit;
-		struct bt_balanced_allocation_args balanced;
-		struct bt_pod_topology_spread_args spread;
-		struct bt_volume_binding_args volume_binding;
-		struct bt_dynamic_resources_args dynamic_resources;
-	};
+	const struct bt_plugin_args *type; /* the plugin's; NULL: it takes none, or there is no such plugin */
+	void *value;			   /* of that type, in the configuration's arena; NULL without */
+	struct bt_str raw;		   /* the text of arguments that have no type */
 };
 
 struct bt_profile_config {
@@ -202,16 +108,9 @@ struct bt_config {
 	struct bt_str_list extender_resources;
 };
 
-/* A list of texts. Owns: its arena; end with bt_config_errors_fini. */
-struct bt_config_errors {
-	struct bt_arena arena;
-	struct bt_str *items;
-	size_t n, cap;
-};
-
 /* One plugin at one extension point; weight counts at Score and PlacementScore and is never 0 there. */
 struct bt_resolved_plugin {
-	enum bt_plugin_id id;
+	uint32_t id;
 	int32_t weight;
 };
 
@@ -220,19 +119,13 @@ struct bt_resolved_point {
 	uint32_t n;
 };
 
-/* What a profile comes down to. Arguments of plugins that the profile does not use are zero. */
+/* What a profile comes down to. */
 struct bt_resolved_profile {
 	struct bt_str scheduler_name;
 	int32_t percentage_of_nodes_to_score; /* the profile's own, else the global one; 0 is adaptive */
 	struct bt_resolved_point points[BT_POINT_N];
-	struct bt_default_preemption_args default_preemption;
-	struct bt_inter_pod_affinity_args inter_pod_affinity;
-	struct bt_node_affinity_args node_affinity;
-	struct bt_node_resources_fit_args fit;
-	struct bt_balanced_allocation_args balanced;
-	struct bt_pod_topology_spread_args spread;
-	struct bt_volume_binding_args volume_binding;
-	struct bt_dynamic_resources_args dynamic_resources;
+	const void *args[BT_PLUGIN_N]; /* by plugin, of its type; NULL: it takes none, or is not used */
+	const struct bt_str_list *extender_resources;
 };
 
 /* An empty configuration under these gates; NULL stands for the gates' defaults. Owns: end with
@@ -244,6 +137,13 @@ void bt_config_init(struct bt_config *config, const struct bt_gates *gates);
 void bt_config_init_default(struct bt_config *config, const struct bt_gates *gates);
 
 void bt_config_fini(struct bt_config *config);
+
+/* Gives an entry of pluginConfig, which has its name, the type of its plugin's arguments, and an empty value.
+ */
+void bt_config_args_init(struct bt_config *config, struct bt_config_args *args);
+
+/* The configuration as plugins' arguments see it. Valid as long as config. */
+struct bt_args_env bt_config_args_env(const struct bt_config *config);
 
 /* Fills what is absent, merges every profile's plugins with the default list and adds missing plugin
  * arguments. */
@@ -264,16 +164,11 @@ enum bt_status bt_config_validate(const struct bt_config *config, struct bt_conf
 enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profile_ix,
 	struct bt_config_errors *errors, struct bt_resolved_profile *out_profile);
 
+/* The arguments of the plugin of that name in the profile; NULL as in args. */
+const void *bt_resolved_args(const struct bt_resolved_profile *profile, const char *plugin);
+
 /*
  * What resolving every profile in turn would say, and whether all sort the queue alike.
  * Returns : BT_OK; BT_INVALID with one error added, the first that upstream would meet.
  */
 enum bt_status bt_config_check_profiles(const struct bt_config *config, struct bt_config_errors *errors);
-
-/* Adds one formatted error. */
-void bt_config_errors_add(struct bt_config_errors *errors, const char *format, ...) BT_PRINTF(2, 3);
-
-/* Appends the errors as one line: alone, or as "[a, b]" without repetitions. */
-void bt_config_errors_text(const struct bt_config_errors *errors, struct bt_buf *out_text);
-
-void bt_config_errors_fini(struct bt_config_errors *errors);

@@ -8,7 +8,7 @@
 #include "engine/base/check.h"
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
-#include "engine/flow/config/config_int.h"
+#include "engine/flow/config/config.h"
 
 static_assert(BT_PLUGIN_N <= 32, "a set of plugins is a word");
 
@@ -40,7 +40,7 @@ struct build {
 	struct bt_resolved_profile *out;
 };
 
-static uint32_t bit(enum bt_plugin_id id)
+static uint32_t bit(uint32_t id)
 {
 	return UINT32_C(1) << id;
 }
@@ -74,7 +74,7 @@ static enum bt_status refuse_profile(struct build *build, const char *what, cons
 	return BT_INVALID;
 }
 
-static void append(struct bt_resolved_point *point, enum bt_plugin_id id)
+static void append(struct bt_resolved_point *point, uint32_t id)
 {
 	point->plugins[point->n++] = (struct bt_resolved_plugin){.id = id};
 }
@@ -85,7 +85,7 @@ static uint32_t set_of(const struct bt_config_plugin_list *list, bool *out_all)
 
 	*out_all = false;
 	for (uint32_t i = 0; i < list->n; i++) {
-		enum bt_plugin_id id = bt_plugin_find(list->items[i].name);
+		uint32_t id = bt_plugin_find(list->items[i].name);
 
 		set |= id < BT_PLUGIN_N ? bit(id) : 0;
 		*out_all = *out_all || bt_str_is(list->items[i].name, "*");
@@ -113,7 +113,7 @@ static enum bt_status take_own(struct build *build, enum bt_point point)
 
 	for (uint32_t i = 0; i < enabled->n; i++) {
 		struct bt_str name = enabled->items[i].name;
-		enum bt_plugin_id id = bt_plugin_find(name);
+		uint32_t id = bt_plugin_find(name);
 
 		if (id == BT_PLUGIN_N) {
 			return refuse_unknown(build, point, name);
@@ -147,7 +147,7 @@ static enum bt_status expand(struct build *build, enum bt_point point)
 	own_set = set_of(&plugins->points[point].enabled, &none);
 	disabled = set_of(&plugins->points[point].disabled, &none);
 	for (uint32_t i = 0; i < multi->n && !none; i++) {
-		enum bt_plugin_id id = bt_plugin_find(multi->items[i].name);
+		uint32_t id = bt_plugin_find(multi->items[i].name);
 
 		if (id == BT_PLUGIN_N) {
 			return refuse_unknown(build, point, multi->items[i].name);
@@ -195,7 +195,7 @@ static bool add_weights(
 	const int64_t max_score = 100;
 
 	for (uint32_t i = 0; i < list->n; i++) {
-		enum bt_plugin_id id = bt_plugin_find(list->items[i].name);
+		uint32_t id = bt_plugin_find(list->items[i].name);
 		int64_t weight = list->items[i].weight ? list->items[i].weight : 1;
 
 		if (id == BT_PLUGIN_N || !bt_plugin_serves(id, point) || weights->set[id]) {
@@ -231,71 +231,56 @@ static enum bt_status weigh(struct build *build, enum bt_point point, const char
 	return BT_OK;
 }
 
-static void take_args(struct build *build, const struct bt_config_args *args)
+static const struct bt_config_args *args_of(const struct bt_profile_config *profile, struct bt_str plugin)
 {
-	struct bt_resolved_profile *out = build->out;
-
-	switch (args->kind) {
-	case BT_ARGS_DEFAULT_PREEMPTION:
-		out->default_preemption = args->default_preemption;
-		break;
-	case BT_ARGS_INTER_POD_AFFINITY:
-		out->inter_pod_affinity = args->inter_pod_affinity;
-		break;
-	case BT_ARGS_NODE_AFFINITY:
-		out->node_affinity = args->node_affinity;
-		break;
-	case BT_ARGS_NODE_RESOURCES_FIT:
-		out->fit = args->fit;
-		if (build->config->extender_resources.n) {
-			out->fit.ignored_resources = build->config->extender_resources;
+	for (uint32_t i = 0; i < profile->arg_n; i++) {
+		if (bt_str_eq(profile->args[i].name, plugin)) {
+			return &profile->args[i];
 		}
-		break;
-	case BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION:
-		out->balanced = args->balanced;
-		break;
-	case BT_ARGS_POD_TOPOLOGY_SPREAD:
-		out->spread = args->spread;
-		break;
-	case BT_ARGS_VOLUME_BINDING:
-		out->volume_binding = args->volume_binding;
-		break;
-	case BT_ARGS_DYNAMIC_RESOURCES:
-		out->dynamic_resources = args->dynamic_resources;
-		break;
-	case BT_ARGS_NONE:
-	case BT_ARGS_N:
-		break;
 	}
+	return NULL;
 }
 
-/* Gives the needed plugins their arguments; NodeResourcesFit is the one that checks them only here. */
-static enum bt_status init_plugins(struct build *build)
+/* Checks what upstream checks when it builds the plugin. */
+static enum bt_status check_late(struct build *build, uint32_t id)
 {
-	uint32_t needed = needed_plugins(&build->profile->plugins);
+	const struct bt_plugin *plugin = bt_plugin_at(id);
+	const struct bt_args_env env = bt_config_args_env(build->config);
 	struct bt_config_errors faults = {.n = 0};
 	struct bt_buf text = {.len = 0};
 	enum bt_status status = BT_OK;
 
-	for (uint32_t i = 0; i < build->profile->arg_n; i++) {
-		enum bt_plugin_id id = bt_plugin_find(build->profile->args[i].name);
-
-		if (id < BT_PLUGIN_N && (needed & bit(id))) {
-			take_args(build, &build->profile->args[i]);
-		}
-	}
-	if (needed & bit(BT_PLUGIN_NODE_RESOURCES_FIT)) {
-		bt_config_validate_fit(&build->out->fit, &faults);
+	if (plugin->args->validated_late && plugin->args->validate) {
+		plugin->args->validate(build->out->args[id], &env, (struct bt_str){.len = 0}, &faults);
 	}
 	if (faults.n) {
 		bt_config_errors_text(&faults, &text);
-		bt_config_errors_add(build->errors, "%.*sinitializing plugin \"NodeResourcesFit\": %.*s",
-			BT_STR_ARG(build->prefix), BT_STR_ARG(bt_buf_view(&text)));
+		bt_config_errors_add(build->errors, "%.*sinitializing plugin \"%s\": %.*s",
+			BT_STR_ARG(build->prefix), plugin->name, BT_STR_ARG(bt_buf_view(&text)));
 		status = BT_INVALID;
 	}
 	bt_buf_fini(&text);
 	bt_config_errors_fini(&faults);
 	return status;
+}
+
+/* Gives the needed plugins their arguments. */
+static enum bt_status init_plugins(struct build *build)
+{
+	uint32_t needed = needed_plugins(&build->profile->plugins);
+
+	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+		const struct bt_config_args *args = args_of(build->profile, bt_plugin_name(id));
+
+		if (!(needed & bit(id)) || !args || !args->type) {
+			continue;
+		}
+		build->out->args[id] = args->value;
+		if (check_late(build, id) != BT_OK) {
+			return BT_INVALID;
+		}
+	}
+	return BT_OK;
 }
 
 static enum bt_status check_counts(struct build *build)
@@ -350,24 +335,24 @@ static enum bt_status check_extender_tls(const struct bt_config *config, struct 
 	return BT_OK;
 }
 
-/* What extenders manage alone has to be told to NodeResourcesFit, so that every profile must have its
+/* What extenders manage alone has to be told to the plugin that takes it, so that every profile must have its
  * arguments. */
 static enum bt_status check_extender_resources(
 	const struct bt_config *config, uint32_t profile_ix, struct bt_config_errors *errors)
 {
 	const struct bt_profile_config *profile = &config->profiles[profile_ix];
 
-	for (uint32_t i = 0; i < profile->arg_n; i++) {
-		if (profile->args[i].kind == BT_ARGS_NODE_RESOURCES_FIT) {
-			return BT_OK;
+	for (uint32_t id = 0; config->extender_resources.n && id < BT_PLUGIN_N; id++) {
+		const struct bt_plugin_args *args = bt_plugin_at(id)->args;
+
+		if (args && args->extender_resources && !args_of(profile, bt_plugin_name(id))) {
+			bt_config_errors_add(errors,
+				"couldn't build extenders: can't find %s in plugin config",
+				args->schema->go_name);
+			return BT_INVALID;
 		}
 	}
-	if (!config->extender_resources.n) {
-		return BT_OK;
-	}
-	bt_config_errors_add(
-		errors, "couldn't build extenders: can't find NodeResourcesFitArgs in plugin config");
-	return BT_INVALID;
+	return BT_OK;
 }
 
 enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profile_ix,
@@ -380,6 +365,7 @@ enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profil
 	BT_REQUIRE(profile_ix < config->profile_n);
 	profile = &config->profiles[profile_ix];
 	resolved.scheduler_name = profile->scheduler_name;
+	resolved.extender_resources = &config->extender_resources;
 	resolved.percentage_of_nodes_to_score = profile->percentage_of_nodes_to_score.set
 							? profile->percentage_of_nodes_to_score.value
 							: config->percentage_of_nodes_to_score.value;
@@ -395,20 +381,24 @@ enum bt_status bt_config_resolve(const struct bt_config *config, uint32_t profil
 	return BT_OK;
 }
 
-static struct bt_str sort_args(const struct bt_profile_config *profile, enum bt_plugin_id sort)
+const void *bt_resolved_args(const struct bt_resolved_profile *profile, const char *plugin)
 {
-	for (uint32_t i = 0; i < profile->arg_n; i++) {
-		if (bt_str_eq(profile->args[i].name, bt_plugin_name(sort))) {
-			return profile->args[i].raw;
-		}
-	}
-	return (struct bt_str){.len = 0};
+	uint32_t id = bt_plugin_find(bt_str(plugin));
+
+	return id < BT_PLUGIN_N ? profile->args[id] : NULL;
+}
+
+static struct bt_str sort_args(const struct bt_profile_config *profile, uint32_t sort)
+{
+	const struct bt_config_args *args = args_of(profile, bt_plugin_name(sort));
+
+	return args ? args->raw : (struct bt_str){.len = 0};
 }
 
 enum bt_status bt_config_check_profiles(const struct bt_config *config, struct bt_config_errors *errors)
 {
 	struct bt_resolved_profile *resolved = bt_mem_zalloc(1, sizeof *resolved);
-	enum bt_plugin_id sort = BT_PLUGIN_N, first_sort = BT_PLUGIN_N;
+	uint32_t sort = BT_PLUGIN_N, first_sort = BT_PLUGIN_N;
 	enum bt_status status = check_extender_tls(config, errors);
 	struct bt_buf name = {.len = 0};
 

@@ -4,7 +4,7 @@
  */
 #include "engine/base/check.h"
 #include "engine/base/quote.h"
-#include "engine/flow/config/config_int.h"
+#include "engine/flow/config/config.h"
 #include "engine/model/label_text.h"
 
 static const char version[] = "kubescheduler.config.k8s.io/v1";
@@ -96,494 +96,47 @@ static void validate_plugins(
 	}
 }
 
-static struct bt_str under(struct bt_config_errors *errors, struct bt_str path, const char *child)
+/* Upstream looks for arguments that it checks late under the name of their kind. */
+static bool is_kind_of_late(struct bt_str name)
 {
-	return path.len ? bt_config_path(errors, "%.*s.%s", BT_STR_ARG(path), child) : bt_str(child);
-}
+	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+		const struct bt_plugin_args *args = bt_plugin_at(id)->args;
 
-static struct bt_str at(struct bt_config_errors *errors, struct bt_str path, const char *child, uint32_t ix)
-{
-	return bt_config_path(errors, "%.*s%s%s[%u]", BT_STR_ARG(path), path.len ? "." : "", child, ix);
-}
-
-static void validate_preemption(
-	const struct bt_default_preemption_args *args, struct bt_str path, struct bt_config_errors *errors)
-{
-	int32_t percentage = args->min_candidate_nodes_percentage.value;
-	int32_t absolute = args->min_candidate_nodes_absolute.value;
-	struct bt_str percentage_path = under(errors, path, "minCandidateNodesPercentage");
-	struct bt_str absolute_path = under(errors, path, "minCandidateNodesAbsolute");
-
-	if (percentage < 0 || percentage > 100) {
-		bt_config_invalid_int(errors, percentage_path, percentage, "not in valid range [0, 100]");
-	}
-	if (absolute < 0) {
-		bt_config_invalid_int(errors, absolute_path, absolute, "not in valid range [0, inf)");
-	}
-	if (!percentage && !absolute) {
-		bt_config_invalid_int(errors, percentage_path, percentage,
-			"cannot be zero at the same time as minCandidateNodesAbsolute");
-		bt_config_invalid_int(errors, absolute_path, absolute,
-			"cannot be zero at the same time as minCandidateNodesPercentage");
-	}
-}
-
-static void validate_inter_pod_affinity(
-	const struct bt_inter_pod_affinity_args *args, struct bt_str path, struct bt_config_errors *errors)
-{
-	int32_t weight = args->hard_pod_affinity_weight.value;
-
-	if (weight < 0 || weight > 100) {
-		bt_config_invalid_int(errors, under(errors, path, "hardPodAffinityWeight"), weight,
-			"not in valid range [0, 100]");
-	}
-}
-
-static void validate_balanced(
-	const struct bt_balanced_allocation_args *args, struct bt_str path, struct bt_config_errors *errors)
-{
-	struct bt_config_seen seen = {.n = 0};
-	uint32_t first;
-
-	for (uint32_t i = 0; i < args->resources.n; i++) {
-		const struct bt_config_resource *resource = &args->resources.items[i];
-		struct bt_str entry = at(errors, path, "resources", i);
-
-		if (!bt_config_seen_add(&seen, resource->name, i, &first)) {
-			bt_config_duplicate(errors, under(errors, entry, "name"), resource->name);
-		}
-		if (resource->weight != 1) {
-			bt_config_invalid_int(
-				errors, under(errors, entry, "weight"), resource->weight, "must be 1");
+		if (args && args->validated_late && bt_str_is(name, args->schema->go_name)) {
+			return true;
 		}
 	}
-	bt_config_seen_fini(&seen);
-}
-
-static void validate_when(struct bt_str when, struct bt_str path, struct bt_config_errors *errors)
-{
-	if (!when.len) {
-		bt_config_required(errors, path, "can not be empty");
-	} else if (!bt_str_is(when, "DoNotSchedule") && !bt_str_is(when, "ScheduleAnyway")) {
-		bt_config_unsupported(
-			errors, path, when, "supported values: \"DoNotSchedule\", \"ScheduleAnyway\"");
-	}
-}
-
-static void validate_constraint(const struct bt_spread_constraint_object *constraint, struct bt_str path,
-	struct bt_config_errors *errors)
-{
-	if (constraint->max_skew <= 0) {
-		bt_config_invalid_int(errors, under(errors, path, "maxSkew"), constraint->max_skew,
-			"not in valid range (0, inf)");
-	}
-	if (!constraint->topology_key.len) {
-		bt_config_required(errors, under(errors, path, "topologyKey"), "can not be empty");
-	} else {
-		bt_config_check_label_key(
-			errors, under(errors, path, "topologyKey"), constraint->topology_key);
-	}
-	validate_when(constraint->when_unsatisfiable, under(errors, path, "whenUnsatisfiable"), errors);
-	if (constraint->label_selector.set) {
-		bt_config_forbidden(errors, under(errors, path, "labelSelector"),
-			"constraint must not define a selector, as they deduced for each pod");
-	}
-}
-
-static void validate_spread(
-	const struct bt_pod_topology_spread_args *args, struct bt_str path, struct bt_config_errors *errors)
-{
-	struct bt_config_seen seen = {.n = 0};
-	struct bt_str type = args->defaulting_type;
-	uint32_t first;
-
-	if (!bt_str_is(type, "System") && !bt_str_is(type, "List")) {
-		bt_config_unsupported(errors, under(errors, path, "defaultingType"), type,
-			"supported values: \"System\", \"List\"");
-	} else if (bt_str_is(type, "System") && args->constraint_n) {
-		bt_config_invalid_raw(errors, under(errors, path, "defaultingType"), bt_str("\"System\""),
-			"when .defaultConstraints are not empty");
-	}
-	for (uint32_t i = 0; i < args->constraint_n; i++) {
-		const struct bt_spread_constraint_object *constraint = &args->constraints[i];
-		struct bt_str entry = at(errors, path, "defaultConstraints", i);
-		struct bt_str key = bt_config_path(errors, "%zu/%.*s, %.*s", constraint->topology_key.len,
-			BT_STR_ARG(constraint->topology_key), BT_STR_ARG(constraint->when_unsatisfiable));
-
-		validate_constraint(constraint, entry, errors);
-		if (!bt_config_seen_add(&seen, key, i, &first)) {
-			bt_config_duplicate(errors, entry,
-				bt_config_path(errors, "{%.*s, %.*s}", BT_STR_ARG(constraint->topology_key),
-					BT_STR_ARG(constraint->when_unsatisfiable)));
-		}
-	}
-	bt_config_seen_fini(&seen);
-}
-
-static void validate_shape(
-	const struct bt_config_shape *shape, struct bt_str path, struct bt_config_errors *errors)
-{
-	if (!shape->n) {
-		bt_config_required(errors, path, "at least one point must be specified");
-		return;
-	}
-	for (uint32_t i = 1; i < shape->n; i++) {
-		if (shape->items[i - 1].utilization >= shape->items[i].utilization) {
-			bt_config_invalid_int(errors,
-				bt_config_path(errors, "%.*s[%u].utilization", BT_STR_ARG(path), i),
-				shape->items[i].utilization, "values must be sorted in increasing order");
-			break;
-		}
-	}
-	for (uint32_t i = 0; i < shape->n; i++) {
-		const struct bt_config_shape_point *point = &shape->items[i];
-
-		if (point->utilization < 0 || point->utilization > 100) {
-			bt_config_invalid_int(errors,
-				bt_config_path(errors, "%.*s[%u].utilization", BT_STR_ARG(path), i),
-				point->utilization, "not in valid range [0, 100]");
-		}
-		if (point->score < 0 || point->score > 10) {
-			bt_config_invalid_int(errors,
-				bt_config_path(errors, "%.*s[%u].score", BT_STR_ARG(path), i), point->score,
-				"not in valid range [0, 10]");
-		}
-	}
-}
-
-static struct bt_str shape_text(const struct bt_config_shape *shape, struct bt_config_errors *errors)
-{
-	struct bt_buf buf = {.len = 0};
-	struct bt_str text;
-
-	bt_buf_char(&buf, '[');
-	for (uint32_t i = 0; i < shape->n; i++) {
-		bt_buf_printf(&buf, "%s{\"Utilization\":%d,\"Score\":%d}", i ? "," : "",
-			shape->items[i].utilization, shape->items[i].score);
-	}
-	bt_buf_char(&buf, ']');
-	text = bt_config_path(errors, "%.*s", BT_STR_ARG(bt_buf_view(&buf)));
-	bt_buf_fini(&buf);
-	return text;
-}
-
-static void validate_volume_binding(const struct bt_volume_binding_args *args, const struct bt_gates *gates,
-	struct bt_str path, struct bt_config_errors *errors)
-{
-	if (args->bind_timeout_s.value < 0) {
-		bt_config_invalid_int(errors, under(errors, path, "bindTimeoutSeconds"),
-			args->bind_timeout_s.value,
-			"invalid BindTimeoutSeconds, should not be a negative value");
-	}
-	if (gates->on[BT_GATE_STORAGE_CAPACITY_SCORING]) {
-		validate_shape(&args->shape, under(errors, path, "shape"), errors);
-	} else if (args->shape.set) {
-		bt_config_invalid_raw(errors, under(errors, path, "shape"), shape_text(&args->shape, errors),
-			"unexpected field `shape`, remove it or turn on the feature gate "
-			"StorageCapacityScoring");
-	}
-}
-
-static void validate_dynamic_resources(const struct bt_dynamic_resources_args *args,
-	const struct bt_gates *gates, struct bt_str path, struct bt_config_errors *errors)
-{
-	struct bt_str filter = under(errors, path, "filterTimeout"),
-		      binding = under(errors, path, "bindingTimeout");
-
-	if (args->filter_timeout.set && !gates->on[BT_GATE_DRA_SCHEDULER_FILTER_TIMEOUT]) {
-		bt_config_forbidden(errors, filter, "DRASchedulingFilterTimeout feature gate is disabled");
-	} else if (args->filter_timeout.set && args->filter_timeout.ns < 0) {
-		bt_config_invalid_duration(
-			errors, filter, args->filter_timeout.ns, "must be zero or positive");
-	}
-	if (!args->binding_timeout.set) {
-		return;
-	}
-	if (!gates->on[BT_GATE_DRA_DEVICE_BINDING_CONDITIONS] ||
-		!gates->on[BT_GATE_DRA_RESOURCE_CLAIM_DEVICE_STATUS]) {
-		bt_config_forbidden(errors, binding,
-			"DRADeviceBindingConditions or DRAResourceClaimDeviceStatus feature gate is "
-			"disabled");
-	} else if (args->binding_timeout.ns < INT64_C(1000000000)) {
-		bt_config_invalid_duration(
-			errors, binding, args->binding_timeout.ns, "must be at least 1 second");
-	}
-}
-
-/* The list as JSON: null when it is absent. */
-static struct bt_str values_text(const struct bt_str_list *values, struct bt_config_errors *errors)
-{
-	struct bt_buf buf = {.len = 0};
-	struct bt_str text;
-
-	if (!values->set && !values->n) {
-		return bt_str("null");
-	}
-	bt_buf_char(&buf, '[');
-	for (uint32_t i = 0; i < values->n; i++) {
-		bt_buf_text(&buf, i ? "," : "");
-		bt_quote_json_go(&buf, values->items[i]);
-	}
-	bt_buf_char(&buf, ']');
-	text = bt_config_path(errors, "%.*s", BT_STR_ARG(bt_buf_view(&buf)));
-	bt_buf_fini(&buf);
-	return text;
-}
-
-static const char *join_faults(struct bt_config_errors *errors, const struct bt_str *faults, uint32_t n)
-{
-	struct bt_str text = faults[0];
-
-	for (uint32_t i = 1; i < n; i++) {
-		text = bt_config_path(errors, "%.*s; %.*s", BT_STR_ARG(text), BT_STR_ARG(faults[i]));
-	}
-	return text.ptr;
-}
-
-static bool is_int64(struct bt_str s)
-{
-	size_t i = s.len && (s.ptr[0] == '-' || s.ptr[0] == '+');
-	uint64_t value = 0, limit = s.len && s.ptr[0] == '-' ? (uint64_t)INT64_MAX + 1 : INT64_MAX;
-
-	if (i == s.len) {
-		return false;
-	}
-	for (; i < s.len; i++) {
-		uint64_t digit = (uint64_t)(s.ptr[i] - '0');
-
-		if (digit > 9 || value > (limit - digit) / 10) {
-			return false;
-		}
-		value = value * 10 + digit;
-	}
-	return true;
-}
-
-enum operator_kind { WANTS_SOME, WANTS_NONE, WANTS_NUMBER, UNKNOWN };
-
-static enum operator_kind operator_kind(struct bt_str name)
-{
-	if (bt_str_is(name, "In") || bt_str_is(name, "NotIn")) {
-		return WANTS_SOME;
-	}
-	if (bt_str_is(name, "Exists") || bt_str_is(name, "DoesNotExist")) {
-		return WANTS_NONE;
-	}
-	return bt_str_is(name, "Gt") || bt_str_is(name, "Lt") ? WANTS_NUMBER : UNKNOWN;
-}
-
-static void validate_values(const struct bt_requirement_object *expression, enum operator_kind kind,
-	struct bt_str path, struct bt_config_errors *errors)
-{
-	const struct bt_str_list *values = &expression->values;
-
-	if (kind == WANTS_SOME && !values->n) {
-		bt_config_invalid_raw(errors, path, values_text(values, errors),
-			"for 'in', 'notin' operators, values set can't be empty");
-	} else if (kind == WANTS_NONE && values->n) {
-		bt_config_invalid_raw(errors, path, values_text(values, errors),
-			"values set must be empty for exists and does not exist");
-	} else if (kind == WANTS_NUMBER && values->n != 1) {
-		bt_config_invalid_raw(errors, path, values_text(values, errors),
-			"for 'Gt', 'Lt' operators, exactly one value is required");
-	}
-	for (uint32_t i = 0; i < values->n && kind == WANTS_NUMBER; i++) {
-		if (!is_int64(values->items[i])) {
-			bt_config_invalid_text(errors,
-				bt_config_path(errors, "%.*s[%u]", BT_STR_ARG(path), i), values->items[i],
-				"for 'Gt', 'Lt' operators, the value must be an integer");
-		}
-	}
-}
-
-static void validate_expression(
-	const struct bt_requirement_object *expression, struct bt_str path, struct bt_config_errors *errors)
-{
-	enum operator_kind kind = operator_kind(expression->operator_);
-	struct bt_str values = under(errors, path, "values"), faults[4];
-	uint32_t n;
-
-	if (kind == UNKNOWN) {
-		bt_config_unsupported(errors, under(errors, path, "operator"), expression->operator_,
-			"supported values: \"In\", \"NotIn\", \"Exists\", \"DoesNotExist\", \"Gt\", \"Lt\"");
-		return;
-	}
-	n = bt_label_key_faults(expression->key, faults);
-	if (n) {
-		bt_config_invalid_text(
-			errors, under(errors, path, "key"), expression->key, join_faults(errors, faults, n));
-	}
-	validate_values(expression, kind, values, errors);
-	for (uint32_t i = 0; i < expression->values.n; i++) {
-		n = bt_label_value_faults(expression->values.items[i], faults);
-		if (n) {
-			bt_config_invalid_text(errors,
-				bt_config_path(errors, "%.*s[%u][%.*s]", BT_STR_ARG(values), i,
-					BT_STR_ARG(expression->key)),
-				expression->values.items[i], join_faults(errors, faults, n));
-		}
-	}
-}
-
-static void validate_field(
-	const struct bt_requirement_object *field, struct bt_str path, struct bt_config_errors *errors)
-{
-	if (!bt_str_is(field->operator_, "In") && !bt_str_is(field->operator_, "NotIn")) {
-		bt_config_unsupported(errors, under(errors, path, "operator"), field->operator_,
-			"supported values: \"In\", \"NotIn\"");
-	} else if (field->values.n != 1) {
-		bt_config_invalid_raw(errors, under(errors, path, "values"),
-			values_text(&field->values, errors), "must have one element");
-	}
-}
-
-static void validate_term(
-	const struct bt_node_term_object *term, struct bt_str path, struct bt_config_errors *errors)
-{
-	for (uint32_t i = 0; i < term->match_expressions.n; i++) {
-		validate_expression(
-			&term->match_expressions.items[i], at(errors, path, "matchExpressions", i), errors);
-	}
-	for (uint32_t i = 0; i < term->match_fields.n; i++) {
-		validate_field(&term->match_fields.items[i], at(errors, path, "matchFields", i), errors);
-	}
-}
-
-static void validate_node_affinity(
-	const struct bt_node_affinity_args *args, struct bt_str path, struct bt_config_errors *errors)
-{
-	const struct bt_node_affinity_object *affinity = &args->added_affinity;
-	struct bt_str required =
-		under(errors, path, "addedAffinity.requiredDuringSchedulingIgnoredDuringExecution");
-
-	for (uint32_t i = 0; i < affinity->required.term_n; i++) {
-		validate_term(
-			&affinity->required.terms[i], at(errors, required, "nodeSelectorTerms", i), errors);
-	}
-	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
-		if (affinity->preferred[i].weight) {
-			validate_term(&affinity->preferred[i].preference,
-				at(errors, path,
-					"addedAffinity.preferredDuringSchedulingIgnoredDuringExecution", i),
-				errors);
-		}
-	}
-}
-
-static void validate_strategy(const struct bt_scoring_strategy *strategy, struct bt_config_errors *errors)
-{
-	bool wants_ratio = bt_str_is(strategy->type, "RequestedToCapacityRatio");
-	struct bt_str ratio = bt_str("scoringStrategy.requestedToCapacityRatio");
-
-	if (!wants_ratio && !bt_str_is(strategy->type, "LeastAllocated") &&
-		!bt_str_is(strategy->type, "MostAllocated")) {
-		bt_config_unsupported(errors, bt_str("scoringStrategy.type"), strategy->type,
-			"supported values: \"LeastAllocated\", \"MostAllocated\", "
-			"\"RequestedToCapacityRatio\"");
-	}
-	for (uint32_t i = 0; i < strategy->resources.n; i++) {
-		const struct bt_config_resource *resource = &strategy->resources.items[i];
-
-		if (resource->weight <= 0 || resource->weight > 100) {
-			struct bt_str detail =
-				bt_config_path(errors, "resource weight of %.*s not in valid range (0, 100]",
-					BT_STR_ARG(resource->name));
-
-			bt_config_invalid_int(errors,
-				bt_config_path(errors, "scoringStrategy.resources[%u].weight", i),
-				resource->weight, detail.ptr);
-		}
-	}
-	if (wants_ratio && !strategy->ratio_set) {
-		bt_config_required(errors, ratio, "must be specified when type is RequestedToCapacityRatio");
-	} else if (wants_ratio) {
-		validate_shape(&strategy->ratio_shape, under(errors, ratio, "shape"), errors);
-	} else if (strategy->ratio_set) {
-		bt_config_forbidden(errors, ratio, "must be nil when type is not RequestedToCapacityRatio");
-	}
-}
-
-void bt_config_validate_fit(const struct bt_node_resources_fit_args *args, struct bt_config_errors *errors)
-{
-	struct bt_str none = {.len = 0};
-
-	for (uint32_t i = 0; i < args->ignored_resources.n; i++) {
-		bt_config_check_label_key(
-			errors, at(errors, none, "ignoredResources", i), args->ignored_resources.items[i]);
-	}
-	for (uint32_t i = 0; i < args->ignored_resource_groups.n; i++) {
-		struct bt_str group = args->ignored_resource_groups.items[i];
-		struct bt_str path = at(errors, none, "ignoredResourceGroups", i);
-
-		if (bt_str_find(group, '/', 0) < group.len) {
-			bt_config_invalid_text(errors, path, group, "resource group name can't contain '/'");
-		}
-		bt_config_check_label_key(errors, path, group);
-	}
-	validate_strategy(&args->strategy, errors);
-}
-
-/* NodeResourcesFit is absent: upstream looks for it under a wrong name and checks it when it builds the
- * plugin. */
-static void validate_args(const struct bt_config_args *args, const struct bt_gates *gates, struct bt_str path,
-	struct bt_config_errors *errors)
-{
-	switch (args->kind) {
-	case BT_ARGS_DEFAULT_PREEMPTION:
-		validate_preemption(&args->default_preemption, path, errors);
-		break;
-	case BT_ARGS_INTER_POD_AFFINITY:
-		validate_inter_pod_affinity(&args->inter_pod_affinity, path, errors);
-		break;
-	case BT_ARGS_NODE_AFFINITY:
-		validate_node_affinity(&args->node_affinity, path, errors);
-		break;
-	case BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION:
-		validate_balanced(&args->balanced, path, errors);
-		break;
-	case BT_ARGS_POD_TOPOLOGY_SPREAD:
-		validate_spread(&args->spread, path, errors);
-		break;
-	case BT_ARGS_VOLUME_BINDING:
-		validate_volume_binding(&args->volume_binding, gates, path, errors);
-		break;
-	case BT_ARGS_DYNAMIC_RESOURCES:
-		validate_dynamic_resources(&args->dynamic_resources, gates, path, errors);
-		break;
-	case BT_ARGS_NODE_RESOURCES_FIT:
-	case BT_ARGS_NONE:
-	case BT_ARGS_N:
-		break;
-	}
+	return false;
 }
 
 static void validate_profile(const struct bt_config *config, uint32_t ix, struct bt_config_errors *errors)
 {
 	const struct bt_profile_config *profile = &config->profiles[ix];
+	const struct bt_args_env env = bt_config_args_env(config);
 	struct bt_str path = bt_config_path(errors, "profiles[%u]", ix);
 	struct bt_config_seen seen = {.n = 0};
 	uint32_t first;
 
 	if (!profile->scheduler_name.len) {
-		bt_config_required(errors, under(errors, path, "schedulerName"), "");
+		bt_config_required(errors, bt_args_under(errors, path, "schedulerName"), "");
 	}
 	validate_percentage(profile->percentage_of_nodes_to_score,
-		under(errors, path, "percentageOfNodesToScore"), errors);
+		bt_args_under(errors, path, "percentageOfNodesToScore"), errors);
 	validate_plugins(&profile->plugins, path, errors);
 	for (uint32_t i = 0; i < profile->arg_n; i++) {
 		const struct bt_config_args *args = &profile->args[i];
-		struct bt_str entry = at(errors, path, "pluginConfig", i);
+		struct bt_str entry = bt_args_at(errors, path, "pluginConfig", i);
 
 		if (!bt_config_seen_add(&seen, args->name, i, &first)) {
 			bt_config_duplicate(errors, entry, args->name);
 		}
 		if (is_removed(args->name)) {
 			refuse_removed(errors, entry, args->name);
-		} else if (bt_str_is(args->name, "NodeResourcesFitArgs")) {
-			bt_config_invalid_raw(errors, under(errors, entry, "args"),
+		} else if (is_kind_of_late(args->name)) {
+			bt_config_invalid_raw(errors, bt_args_under(errors, entry, "args"),
 				args->raw.len ? args->raw : bt_str("null"), "has to match plugin args");
-		} else {
-			validate_args(args, &config->gates, under(errors, entry, "args"), errors);
+		} else if (args->type && args->type->validate && !args->type->validated_late) {
+			args->type->validate(args->value, &env, bt_args_under(errors, entry, "args"), errors);
 		}
 	}
 	bt_config_seen_fini(&seen);

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From a resolved profile of the configuration to plugins that can run: their settings in interned names,
- * their order at each point, and what the profile does where berth has no plugin yet.
+ * From a resolved profile of the configuration to plugins that can run: their settings in interned names, and
+ * their order at each point. Everything that it knows of a plugin it has from its descriptor.
  */
 #pragma once
 
 #include "engine/flow/config/config.h"
 #include "engine/model/release.h"
-#include "plugins/default_preemption/default_preemption.h"
-#include "plugins/plugin.h"
-
-/* What runs at PostFilter. */
-enum bt_post_filter {
-	BT_POST_FILTER_CLAIMS = 0, /* DynamicResources */
-	BT_POST_FILTER_PREEMPTION
-};
-
-#define BT_POST_FILTERS 2
+#include "plugins/registry.h"
 
 #define BT_HINTERS (BT_PLUGIN_N + 1) /* with extenders */
+
+#define BT_NO_USE UINT32_MAX
 
 /* A plugin. It is there if the profile has it at any point, and upstream asks which events concern it: it has
  * PreEnqueue, PreFilter, Filter, Reserve or Permit, here or elsewhere. */
@@ -28,21 +21,32 @@ struct bt_hinter {
 	const void *settings; /* of the plugin's own type */
 };
 
+/* A plugin at a point where no node is judged. */
+struct bt_hook {
+	uint32_t id; /* the plugin's, and its number in sets of plugins */
+	const struct bt_plugin *plugin;
+	const void *settings; /* of the plugin's own type */
+	uint32_t use;	      /* of plugins, by which it judges nodes; BT_NO_USE: it does not */
+};
+
+/* The plugins of a point, in order. */
+struct bt_hooks {
+	struct bt_hook items[BT_PLUGIN_N];
+	uint32_t n;
+	uint32_t traits; /* of pods that concern any of them */
+};
+
 struct bt_flow_profile {
 	struct bt_profile plugins;
 	const struct bt_release *release; /* whose rules and texts count */
 	struct bt_hinter hinters[BT_PLUGIN_N];
-	int32_t percentage_of_nodes_to_score;		   /* 0: all */
-	enum bt_post_filter post_filters[BT_POST_FILTERS]; /* in order */
-	uint32_t post_filter_n;
-	struct bt_preemption_settings preemption;
-	/* DynamicResources at PostFilter without its PreFilter's state ends in an error of its own. */
-	uint32_t dra_pre_filter_after; /* how many of plugins.pre_filter run before it; UINT32_MAX: it is not
-					  there */
-	bool gates_checked;	       /* SchedulingGates is there */
-	bool claims_checked;	       /* DynamicResources is there, at PreEnqueue */
-	bool groups_checked;	       /* GangScheduling is there, at PreEnqueue */
-	bool groups_permitted;	       /* and at Permit */
+	int32_t percentage_of_nodes_to_score; /* 0: all */
+	struct bt_hooks pre_enqueue, post_filter, permit, pre_bind;
+	const struct bt_hook *preemption; /* of post_filter, the one that preempts; NULL: none does */
+	bool reserve_always;		  /* every pod concerns a plugin that has Reserve */
+	/* PostFilter has plugins that neither preempt nor say when they are idle: they are asked every time.
+	 */
+	bool post_filter_always;
 };
 
 /*
@@ -51,3 +55,9 @@ struct bt_flow_profile {
  */
 void bt_flow_profile_init(struct bt_flow_profile *profile, const struct bt_resolved_profile *resolved,
 	const struct bt_gates *gates, struct bt_dictionary *dictionary, struct bt_arena *arena);
+
+/* Does the point's plugin concern a pod with these traits? */
+static inline bool bt_hook_concerns(const struct bt_hook *hook, uint32_t traits)
+{
+	return hook->plugin->traits == 0 || (hook->plugin->traits & traits);
+}

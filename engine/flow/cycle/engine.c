@@ -7,8 +7,6 @@
 #include "engine/base/mem.h"
 #include "engine/base/probe.h"
 #include "engine/base/quote.h"
-#include "plugins/dynamic_resources/dynamic_resources.h"
-#include "plugins/dynamic_resources/selectors.h"
 
 #define FORESEE_NODES 50000 /* with fewer the cache holds what cycles read */
 
@@ -141,14 +139,20 @@ static void number_plugins(struct bt_lane *lane, bool extenders, bool pod_groups
 		bt_hints_add_extenders(&lane->hints, pod_groups);
 	}
 	for (uint32_t u = 0; u < plugins->use_n; u++) {
-		lane->number_of_use[u] = bt_hints_find(&lane->hints, plugins->uses[u].plugin->name);
+		lane->number_of_use[u] = bt_hints_number(&lane->hints, plugins->uses[u].id);
 	}
-	lane->gates_number = bt_hints_find(&lane->hints, "SchedulingGates");
-	lane->claims_number = bt_hints_find(&lane->hints, "DynamicResources");
-	lane->extender_number = bt_hints_find(&lane->hints, "Extender");
-	lane->groups_number =
-		lane->profile.groups_checked ? bt_hints_find(&lane->hints, "GangScheduling") : -1;
-	lane->preemption_number = bt_hints_find(&lane->hints, "DefaultPreemption");
+	lane->preemption_number = lane->groups_number = -1;
+	lane->extender_number = bt_hints_number(&lane->hints, BT_EXTENDERS_NUMBER);
+	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+		if (bt_plugin_at(id)->preemption) {
+			lane->preemption_number = bt_hints_number(&lane->hints, id);
+		}
+	}
+	for (uint32_t i = 0; i < lane->profile.pre_enqueue.n; i++) {
+		if (lane->profile.pre_enqueue.items[i].plugin->permit) {
+			lane->groups_number = (int)lane->profile.pre_enqueue.items[i].id;
+		}
+	}
 }
 
 /* What does not fit is as good as for ever; upstream's numbers overflow. */
@@ -201,6 +205,8 @@ static enum bt_status make_lanes(
 				engine->options.sampling, lane->profile.percentage_of_nodes_to_score);
 			number_plugins(
 				lane, config->extender_n > 0, config->gates.on[BT_GATE_GENERIC_WORKLOAD]);
+			engine->gate_traits |= lane->profile.pre_enqueue.traits;
+			engine->reserve_always |= lane->profile.reserve_always;
 			engine->lane_n++;
 		}
 	}
@@ -211,8 +217,7 @@ static enum bt_status make_lanes(
 /* Source: AllocatorFeatures, v1.36.3. */
 static void configure_devices(struct bt_engine *engine, const struct bt_gates *gates)
 {
-	static const struct bt_device_judge judge = {
-		bt_selectors_create, bt_selectors_destroy, bt_selectors_ask};
+	const struct bt_device_judge *judge = NULL;
 	const struct bt_device_features features = {
 		.admin_access = gates->on[BT_GATE_DRA_ADMIN_ACCESS],
 		.prioritized_list = gates->on[BT_GATE_DRA_PRIORITIZED_LIST],
@@ -224,7 +229,10 @@ static void configure_devices(struct bt_engine *engine, const struct bt_gates *g
 		.extended_resources = gates->on[BT_GATE_DRA_EXTENDED_RESOURCE],
 	};
 
-	bt_devices_configure(engine->cache->devices, &features, &judge);
+	for (uint32_t id = 0; id < BT_PLUGIN_N && !judge; id++) {
+		judge = bt_plugin_at(id)->devices;
+	}
+	bt_devices_configure(engine->cache->devices, &features, judge);
 }
 
 /* Gates that change decisions and that berth knows by name only: it does not act as if they were off. */
@@ -645,16 +653,6 @@ int64_t bt_engine_next_flush_ns(const struct bt_engine *engine, int64_t refused_
 	int64_t due = refused + BT_QUEUE_MAX_UNSCHEDULABLE;
 	due = due > engine->ticked_ns ? due : engine->ticked_ns;
 	return mark_after(due, engine->start_ns, every * BT_QUEUE_SECOND);
-}
-
-const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
-
-	if (pod->signature->claim_n == 0 || !bt_engine_lane_of_pod(engine, pod_ix)->profile.claims_checked) {
-		return NULL;
-	}
-	return bt_dynamic_resources_gate(&engine->cache->view, pod->signature, pod->name, pod->uid);
 }
 
 /* Chooses a node, or says why there is none. */

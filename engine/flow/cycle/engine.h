@@ -18,7 +18,6 @@
 #include "engine/flow/cycle/stage_latency.h"
 #include "engine/score/evaluate.h"
 #include "engine/score/parallel_prepare.h"
-#include "plugins/dynamic_resources/dynamic_resources.h"
 #include "queue/queue.h"
 
 struct bt_engine;
@@ -426,9 +425,9 @@ void bt_refusal_reason(const struct bt_engine *engine, const struct bt_refusal *
 void bt_engine_message(
 	struct bt_engine *engine, const struct bt_explanation *explanation, struct bt_buf *out_text);
 
-/* What PreEnqueue of DynamicResources has against a queued pod: its claims' problem; NULL when nothing. The
- * text stays valid. */
-const char *bt_engine_claims_gate(const struct bt_engine *engine, uint32_t pod_ix);
+/* The name of the plugin that keeps a queued pod out at PreEnqueue, which appends its reason to out_why;
+ * NULL: none does, or none that has a reason to give. */
+const char *bt_engine_gate(const struct bt_engine *engine, uint32_t pod_ix, struct bt_buf *out_why);
 
 struct bt_engine_counts bt_engine_counts(const struct bt_engine *engine);
 

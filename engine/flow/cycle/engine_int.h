@@ -20,9 +20,9 @@ struct bt_lane {
 	bool samples; /* its cycles look at a sample of the nodes */
 	struct bt_hints hints;
 	int number_of_use[BT_PROFILE_USES]; /* hints' numbers */
-	/* Of SchedulingGates, DynamicResources, DefaultPreemption and extenders; -1: not there. */
-	int gates_number, claims_number, preemption_number, extender_number;
-	int groups_number; /* of GangScheduling, where it is at PreEnqueue; -1: it is not */
+	/* Of the plugin that preempts, of extenders, and of the one that keeps the pods of a group out until
+	 * there are enough; -1: not there. */
+	int preemption_number, extender_number, groups_number;
 	struct bt_plugin_runs runs;
 };
 
@@ -106,6 +106,7 @@ struct bt_reserved {
 	struct bt_device_choice *given; /* room for as many */
 	uint32_t binding_n, choice_n;
 	size_t binding_cap, volume_cap, choice_cap, given_cap;
+	const char *volumes_by, *choices_by; /* the names of the plugins that said so */
 };
 
 /* What comes of reserving. */
@@ -132,6 +133,8 @@ struct bt_engine {
 	struct bt_cache *cache;
 	struct bt_queue *queue;
 	struct bt_lane *lanes; /* one per profile */
+	uint32_t gate_traits;  /* of pods that concern PreEnqueue of any */
+	bool reserve_always;   /* every pod concerns Reserve of some plugin */
 	uint32_t lane_n;
 	uint32_t *live; /* live nodes, ascending, for live_version of the snapshot */
 	uint32_t live_n;
@@ -195,6 +198,17 @@ struct bt_state_of_things bt_engine_state(const struct bt_engine *engine);
 /* Does the pod's verdict hold for it alone, and not for others of its kind? It has gone, has a nomination,
  * extenders have a say, or claims, which know their owners and for whom they are reserved, and time out. */
 bool bt_engine_stands_alone(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* What the pod has that may concern plugins where no node is judged: enum bt_trait bits. */
+uint32_t bt_engine_traits(const struct bt_engine *engine, uint32_t pod_ix);
+
+/* The pod as plugins see it where no node is judged. group: where its PodGroup's state goes. */
+struct bt_pod_env bt_engine_pod_env(
+	const struct bt_engine *engine, uint32_t pod_ix, struct bt_group_state *group);
+
+/* Does a plugin at PreEnqueue keep the pod out? Then it appends why, unless out_why is NULL. env: of the pod.
+ */
+bool bt_engine_hook_gates(const struct bt_hook *hook, struct bt_pod_env *env, struct bt_buf *out_why);
 
 static inline struct bt_queue_kind bt_engine_kind_of(const struct bt_pod *pod)
 {

@@ -8,7 +8,6 @@
 #include "engine/base/rng.h"
 #include "engine/flow/cycle/engine_int.h"
 #include "engine/flow/cycle/fit_error.h"
-#include "plugins/scheduling_gates/scheduling_gates.h"
 
 /* The same, visiting in upstream's order: a cycle that ends in an error shows the nodes that were refused
  * before. */
@@ -23,40 +22,14 @@ static void evaluate_in_order(
 		UINT32_MAX, out);
 }
 
-static void explain_gates(struct bt_engine *engine, const struct bt_pod *pod, struct bt_explanation *out)
+static void explain_gates(struct bt_engine *engine, struct bt_explanation *out)
 {
 	bt_buf_clear(&out->text);
-	if (!bt_scheduling_gates_refuse(engine->cache->dictionary->intern, pod->gates, &out->text)) {
-		return;
-	}
-	out->gated = true;
-	out->refusal.plugin = "SchedulingGates";
-	out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
-	out->refusal.text = out->text.ptr;
-}
+	const char *plugin = bt_engine_gate(engine, out->pod_ix, &out->text);
 
-static void explain_claims_gate(struct bt_engine *engine, struct bt_explanation *out)
-{
-	const char *why = bt_engine_claims_gate(engine, out->pod_ix);
-
-	if (why) {
+	if (plugin) {
 		out->gated = true;
-		out->refusal.plugin = "DynamicResources";
-		out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
-		out->refusal.text = why;
-	}
-}
-
-static void explain_group_gate(struct bt_engine *engine, const struct bt_pod *pod, struct bt_explanation *out)
-{
-	enum bt_group_gate gate = bt_engine_group_gate(engine, out->pod_ix);
-
-	if (gate != BT_GROUP_OPEN) {
-		bt_buf_clear(&out->text);
-		bt_pod_groups_gate_text(gate, bt_engine_name(engine, pod->signature->namespace_),
-			bt_engine_name(engine, pod->signature->pod_group), &out->text);
-		out->gated = true;
-		out->refusal.plugin = "GangScheduling";
+		out->refusal.plugin = plugin;
 		out->refusal.rejection.code = BT_UNSCHEDULABLE_AND_UNRESOLVABLE;
 		out->refusal.text = out->text.ptr;
 	}
@@ -70,14 +43,8 @@ static void explain_cycle(struct bt_engine *engine, const struct bt_lane *lane, 
 	/* Who was popped has passed PreEnqueue, whatever it would say now. */
 	bool popped = bt_queue_info(engine->queue, pod_ix).where == BT_WAIT_IN_FLIGHT;
 
-	if (!popped && lane->profile.gates_checked) {
-		explain_gates(engine, pod, out);
-	}
-	if (!popped && !out->gated) {
-		explain_claims_gate(engine, out);
-	}
-	if (!popped && !out->gated) {
-		explain_group_gate(engine, pod, out);
+	if (!popped) {
+		explain_gates(engine, out);
 	}
 	if (out->gated) {
 		return;
@@ -117,7 +84,7 @@ static void explain_post_filter(
 	struct bt_engine *engine, const struct bt_lane *lane, struct bt_explanation *out)
 {
 	const struct bt_preempt_request request = {
-		.settings = &lane->profile.preemption,
+		.by = lane->profile.preemption,
 		.cache = engine->cache,
 		.pod_ix = out->pod_ix,
 		.plan = out->plan,

@@ -753,8 +753,7 @@ static void add_candidate(struct bt_extend *x, const struct extender *extender,
 	}
 	p->candidates = bt_mem_grow(p->candidates, p->candidate_n, &p->candidate_cap, sizeof(*p->candidates));
 	p->candidates[p->candidate_n++] = (struct bt_preempt_candidate){node->node_ix, first_victim,
-		bt_preemption_cost_of(
-			p->kept + first_victim, (uint32_t)node->victim_n, (uint32_t)node->number)};
+		p->policy->cost_of(p->kept + first_victim, (uint32_t)node->victim_n, (uint32_t)node->number)};
 }
 
 /* Takes what the reply names for the candidates. On an error they stay as they were. */

@@ -11,9 +11,6 @@
 #include "engine/base/quote.h"
 #include "engine/flow/cycle/engine_int.h"
 
-/* What Permit says. */
-enum permit { PERMIT_OK = 0, PERMIT_WAIT, PERMIT_GONE };
-
 /* What becomes of the group. */
 enum verdict { UNSCHEDULABLE = 0, SCHEDULABLE, WAITS_FOR_PREEMPTION, FAILED };
 
@@ -35,6 +32,7 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle)
 	bt_mem_free(cycle->victims);
 	bt_mem_free(cycle->leaving);
 	bt_mem_free(cycle->unpromised);
+	bt_buf_fini(&cycle->permit_error);
 	*cycle = (struct bt_group_cycle){.members = NULL};
 }
 
@@ -66,17 +64,6 @@ void bt_engine_leave_group(struct bt_engine *engine, uint32_t pod_ix)
 	if (bt_engine_in_group(engine, pod_ix)) {
 		bt_pod_groups_leave(&engine->groups, signature->namespace_, signature->pod_group, pod_ix);
 	}
-}
-
-enum bt_group_gate bt_engine_group_gate(const struct bt_engine *engine, uint32_t pod_ix)
-{
-	const struct bt_signature *signature = signature_of(engine, pod_ix);
-
-	if (signature->pod_group == BT_NAME_NONE ||
-		bt_engine_lane_of_pod(engine, pod_ix)->groups_number < 0) {
-		return BT_GROUP_OPEN;
-	}
-	return bt_pod_groups_gate(&engine->groups, signature->namespace_, signature->pod_group);
 }
 
 static const struct bt_pod_group *group_of(const struct work *w)
@@ -183,17 +170,30 @@ static bool is_uniform(const struct work *w)
 
 /* ---- deciding ---- */
 
-static enum permit permit(const struct work *w)
+/* What Permit says of a member; of a failure out_error says why, unless it is NULL. */
+static enum bt_permit permit(const struct work *w, uint32_t pod_ix, struct bt_buf *out_error)
 {
-	const struct bt_pod_group *group = group_of(w);
+	const struct bt_hooks *hooks = &w->lane->profile.permit;
+	struct bt_group_state group = {0};
+	struct bt_pod_env env = bt_engine_pod_env(w->engine, pod_ix, &group);
+	enum bt_permit permit = BT_PERMIT_OK;
 
-	if (!w->lane->profile.groups_permitted) {
-		return PERMIT_OK;
+	group.scheduled_n = w->scheduled_n;
+	for (uint32_t i = 0; i < hooks->n && permit != BT_PERMIT_FAILS; i++) {
+		const struct bt_hook *hook = &hooks->items[i];
+
+		if (bt_hook_concerns(hook, env.traits)) {
+			if (out_error) {
+				bt_buf_clear(out_error);
+				bt_buf_printf(
+					out_error, "running Permit plugin \"%s\": ", hook->plugin->name);
+			}
+			env.settings = hook->settings;
+			enum bt_permit says = hook->plugin->permit(&env, out_error);
+			permit = says > permit ? says : permit;
+		}
 	}
-	if (!group || !group->known) {
-		return PERMIT_GONE;
-	}
-	return group->gang && (int64_t)w->scheduled_n < group->min_count ? PERMIT_WAIT : PERMIT_OK;
+	return permit;
 }
 
 /* Keeps whom the member preempts, which the next decision would overwrite. */
@@ -256,13 +256,13 @@ static void ask_permit(struct work *w, uint32_t i)
 	struct bt_group_member *member = &w->engine->group_cycle.members[i];
 
 	w->scheduled_n++;
-	switch (permit(w)) {
-	case PERMIT_OK:
+	switch (permit(w, member->decision.pod_ix, &w->engine->group_cycle.permit_error)) {
+	case BT_PERMIT_OK:
 		w->verdict = w->preempts ? WAITS_FOR_PREEMPTION : SCHEDULABLE;
 		break;
-	case PERMIT_WAIT:
+	case BT_PERMIT_WAIT:
 		break;
-	case PERMIT_GONE:
+	case BT_PERMIT_FAILS:
 		w->scheduled_n--;
 		unreserve(w->engine, member);
 		member->reason = BT_GROUP_GONE;
@@ -345,8 +345,8 @@ static void decide_all(struct work *w, const struct bt_group_watch *watch)
 /* ---- what comes of it ---- */
 
 /*
- * GangScheduling, where it is to blame that a member waits. Time brings all of them back in upstream; where
- * it brings back nobody, those wait for what GangScheduling has registered who fit, and who might have fitted
+ * The plugin at Permit, where it is to blame that a member waits. Time brings all of them back in upstream;
+ * where it brings back nobody, those wait for what it has registered who fit, and who might have fitted
  * without the companions that were taken back: one of these may be bound by somebody else, or the group be
  * made anew so that it needs fewer. Source: determineSchedulingHintForInFlightPod and
  * GangScheduling.EventsToRegister, v1.36.3.
@@ -484,7 +484,8 @@ static void submit(struct work *w)
 		if (member->assumed) {
 			bt_queue_done(engine->queue, member->decision.pod_ix);
 			w->scheduled_n++;
-			if (permit(w) == PERMIT_WAIT && !engine->options.groups_by_events) {
+			if (permit(w, member->decision.pod_ix, NULL) == BT_PERMIT_WAIT &&
+				!engine->options.groups_by_events) {
 				activate_others(w);
 			}
 		} else if (member->decision.outcome != BT_SKIPPED) {
@@ -627,18 +628,6 @@ static void write_mixed(
 	bt_quote(out_text, bt_engine_name(engine, first));
 }
 
-static void write_gone(const struct bt_engine *engine, uint32_t pod_ix, struct bt_buf *out_text)
-{
-	const struct bt_signature *signature = signature_of(engine, pod_ix);
-	struct bt_str name = bt_engine_name(engine, signature->pod_group);
-
-	bt_buf_printf(out_text,
-		"running Permit plugin \"GangScheduling\": failed to get podGroup %.*s/%.*s: "
-		"podgroup.scheduling.k8s.io \"%.*s\" not found",
-		BT_STR_ARG(bt_engine_name(engine, signature->namespace_)), BT_STR_ARG(name),
-		BT_STR_ARG(name));
-}
-
 void bt_engine_group_message(const struct bt_engine *engine, const struct bt_group_decision *group,
 	uint32_t member, struct bt_str own, struct bt_str failure, struct bt_buf *out_text)
 {
@@ -661,13 +650,13 @@ void bt_engine_group_message(const struct bt_engine *engine, const struct bt_gro
 	case BT_GROUP_FAILED:
 		bt_buf_text(out_text, "failed to schedule other pod from a pod group: ");
 		if (culprit->reason == BT_GROUP_GONE) {
-			write_gone(engine, culprit->decision.pod_ix, out_text);
+			bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.permit_error));
 		} else {
 			bt_buf_str(out_text, failure);
 		}
 		break;
 	case BT_GROUP_GONE:
-		write_gone(engine, m->decision.pod_ix, out_text);
+		bt_buf_str(out_text, bt_buf_view(&engine->group_cycle.permit_error));
 		break;
 	case BT_GROUP_MIXED:
 		write_mixed(engine, group, out_text);

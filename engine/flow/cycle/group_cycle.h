@@ -66,6 +66,7 @@ struct bt_group_cycle {
 	size_t leaving_n, leaving_cap;
 	uint32_t *unpromised;
 	size_t unpromised_n, unpromised_cap;
+	struct bt_buf permit_error; /* what Permit failed with */
 };
 
 void bt_group_cycle_fini(struct bt_group_cycle *cycle);
@@ -73,9 +74,6 @@ void bt_group_cycle_fini(struct bt_group_cycle *cycle);
 /* Is the pod decided together with others? Then bt_engine_decide_group is to be called for it, once popped.
  */
 bool bt_engine_in_group(const struct bt_engine *engine, uint32_t pod_ix);
-
-/* What PreEnqueue of GangScheduling has against a pod, where the pod's profile has it. */
-enum bt_group_gate bt_engine_group_gate(const struct bt_engine *engine, uint32_t pod_ix);
 
 /*
  * The whole cycle of a popped pod's group: members are placed and handed to the binder, or set aside. Of a

@@ -4,11 +4,8 @@
 #include "engine/flow/cycle/hints.h"
 
 #include <assert.h>
-#include <string.h>
 
 #include "engine/base/check.h"
-
-#define EXTENDERS BT_PLUGIN_N
 
 static_assert(BT_HINTERS < 32, "sets of hinters are words");
 
@@ -46,7 +43,7 @@ static void add(struct bt_hints *hints, uint32_t hinter, const struct bt_registr
 
 void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 {
-	static const struct bt_registration taint = {BT_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL};
+	static const struct bt_registration taint = {BT_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL, 0};
 
 	bool taints = bt_release_has(profile->release, BT_RULE_TAINT_UPDATE_CONCERNS_WATCHERS_OF_NEW_NODES);
 
@@ -75,27 +72,23 @@ void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups)
 		BT_EVENT_RESOURCE_CLAIM, BT_EVENT_DEVICE_CLASS, BT_EVENT_POD_GROUP};
 
 	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
-		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL};
+		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL, 0};
 
-		add(hints, EXTENDERS, &all);
+		add(hints, BT_EXTENDERS_NUMBER, &all);
 	}
-	hints->hinters[EXTENDERS].is_there = true;
+	hints->hinters[BT_EXTENDERS_NUMBER].is_there = true;
 }
 
-int bt_hints_find(const struct bt_hints *hints, const char *name)
+int bt_hints_number(const struct bt_hints *hints, uint32_t id)
 {
-	for (uint32_t i = 0; i < BT_HINTERS; i++) {
-		if (hints->hinters[i].is_there && strcmp(bt_hints_name(i), name) == 0) {
-			return (int)i;
-		}
-	}
-	return -1;
+	BT_REQUIRE(id < BT_HINTERS);
+	return hints->hinters[id].is_there ? (int)id : -1;
 }
 
 const char *bt_hints_name(uint32_t number)
 {
 	BT_REQUIRE(number < BT_HINTERS);
-	return number == EXTENDERS ? "Extender" : bt_plugin_name((enum bt_plugin_id)number).ptr;
+	return number == BT_EXTENDERS_NUMBER ? "Extender" : bt_plugin_at(number)->name;
 }
 
 uint32_t bt_hints_interested(const struct bt_hints *hints, const struct bt_event *event)

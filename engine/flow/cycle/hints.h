@@ -3,9 +3,9 @@
  * their queueing hints. Source: buildQueueingHintMap and isPodWorthRequeuing, v1.36.3.
  *
  * A hinter is a plugin of a profile that upstream asks for its events. Its number is the same in all
- * profiles, because a pod may be given another one while it waits: enum bt_plugin_id, and that of extenders
- * behind them. Sets of hinters are masks, bit 1 << number. Context of all functions but the constructor: the
- * scheduling thread.
+ * profiles, because a pod may be given another one while it waits: its id (plugins/registry.h), and that of
+ * extenders behind them. Sets of hinters are masks, bit 1 << number. Context of all functions but the
+ * constructor: the scheduling thread.
  */
 #pragma once
 
@@ -13,6 +13,9 @@
 #include "engine/flow/config/profile.h"
 
 #define BT_HINT_ROWS 32 /* of one resource */
+
+/* The number of extenders. */
+#define BT_EXTENDERS_NUMBER BT_PLUGIN_N
 
 /* What a hinter with a hint has registered of a resource. */
 struct bt_hint_row {
@@ -39,8 +42,8 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile);
  * Source: defaultEnqueueExtension, v1.36.3. */
 void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups);
 
-/* The number of the hinter with that name (a plugin's), or -1: the profile has none. */
-int bt_hints_find(const struct bt_hints *hints, const char *name);
+/* The plugin's number (or that of extenders) if it is a hinter of the profile; else -1. */
+int bt_hints_number(const struct bt_hints *hints, uint32_t id);
 
 /* The name of a hinter. Requires: number < BT_HINTERS. Context: any thread. */
 const char *bt_hints_name(uint32_t number);

@@ -127,36 +127,17 @@ const struct bt_pod_group *bt_pod_groups_find(
 	return find(groups, namespace_, name);
 }
 
-enum bt_group_gate bt_pod_groups_gate(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
+struct bt_group_state bt_pod_groups_state(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name)
 {
 	const struct bt_pod_group *group = find(groups, namespace_, name);
 
-	if (!group || !group->known) {
-		return BT_GROUP_UNKNOWN;
+	if (!group) {
+		return (struct bt_group_state){.counted = groups->tracked};
 	}
-	if (!group->gang) {
-		return BT_GROUP_OPEN;
-	}
-	if (!groups->tracked) {
-		return BT_GROUP_UNTRACKED;
-	}
-	return (int64_t)group->member_n < group->min_count ? BT_GROUP_TOO_FEW : BT_GROUP_OPEN;
-}
-
-void bt_pod_groups_gate_text(
-	enum bt_group_gate gate, struct bt_str namespace_, struct bt_str name, struct bt_buf *out)
-{
-	switch (gate) {
-	case BT_GROUP_UNKNOWN:
-		bt_buf_printf(out, "waiting for pods's pod group \"%.*s\" to appear in scheduling queue",
-			BT_STR_ARG(name));
-		break;
-	case BT_GROUP_TOO_FEW:
-		bt_buf_text(out, "waiting for minCount pods from a gang to appear in scheduling queue");
-		break;
-	default:
-		bt_buf_printf(out, "pod group state not found for pod group %.*s/%.*s",
-			BT_STR_ARG(namespace_), BT_STR_ARG(name));
-		break;
-	}
+	return (struct bt_group_state){.known = group->known,
+		.gang = group->gang,
+		.counted = groups->tracked,
+		.min_count = group->min_count,
+		.member_n = group->member_n};
 }

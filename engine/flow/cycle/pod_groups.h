@@ -12,6 +12,7 @@
 #include "engine/base/map.h"
 #include "engine/base/status.h"
 #include "engine/model/intern.h"
+#include "plugins/points.h"
 
 struct bt_pod_group {
 	uint32_t namespace_, name;
@@ -34,14 +35,6 @@ struct bt_pod_groups {
 	bool tracked;		  /* the members are counted (gate GenericWorkload) */
 };
 
-/* Why PreEnqueue keeps a pod out. */
-enum bt_group_gate {
-	BT_GROUP_OPEN = 0,
-	BT_GROUP_UNKNOWN,  /* there is no such PodGroup */
-	BT_GROUP_TOO_FEW,  /* fewer pods belong to it than its gang demands */
-	BT_GROUP_UNTRACKED /* it is a gang, but nobody counts its members */
-};
-
 void bt_pod_groups_fini(struct bt_pod_groups *groups);
 
 /* A group's object, new or changed. Returns whether it was there before. */
@@ -59,9 +52,6 @@ void bt_pod_groups_leave(struct bt_pod_groups *groups, uint32_t namespace_, uint
 const struct bt_pod_group *bt_pod_groups_find(
 	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
 
-/* PreEnqueue of GangScheduling for a pod of the group. */
-enum bt_group_gate bt_pod_groups_gate(const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);
-
-/* The reason in upstream's words. Requires: gate is not BT_GROUP_OPEN. */
-void bt_pod_groups_gate_text(
-	enum bt_group_gate gate, struct bt_str namespace_, struct bt_str name, struct bt_buf *out);
+/* The group as plugins see it, whether it is there or not; scheduled_n is 0. */
+struct bt_group_state bt_pod_groups_state(
+	const struct bt_pod_groups *groups, uint32_t namespace_, uint32_t name);

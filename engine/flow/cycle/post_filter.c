@@ -6,56 +6,47 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/base/rng.h"
-#include "plugins/dynamic_resources/dynamic_resources.h"
 
-/* Did DynamicResources run its PreFilter? Its PostFilter fails with "not found" when not. */
-static bool claims_state_missing(const struct bt_lane *lane, const struct bt_plan *plan)
+/* Does the plugin miss what its PreFilter would have left in this cycle? */
+static bool misses_pre_filter(const struct bt_hook *hook, const struct bt_plan *plan)
 {
-	uint32_t ran = lane->profile.plugins.pre_filter_n;
+	const struct bt_profile *profile = plan->profile;
 
-	for (uint32_t i = 0; plan->refusal && i < lane->profile.plugins.pre_filter_n; i++) {
-		if (lane->profile.plugins.pre_filter[i] == plan->refused_by) {
-			ran = i;
+	for (uint32_t i = 0; hook->plugin->no_pre_filter_post_error && i < profile->pre_filter_n; i++) {
+		if (profile->pre_filter[i] == hook->use) {
+			return false;
+		}
+		if (plan->refusal && profile->pre_filter[i] == plan->refused_by) {
+			return true;
 		}
 	}
-	return lane->profile.dra_pre_filter_after > ran;
+	return hook->plugin->no_pre_filter_post_error;
 }
 
-static bool has_post_filter(const struct bt_lane *lane, enum bt_post_filter which)
+/* What the plugin was asked by in this cycle, or NULL. */
+static const struct bt_compiled *compiled_of(const struct bt_hook *hook, const struct bt_plan *plan)
 {
-	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
-		if (lane->profile.post_filters[i] == which) {
+	if (hook->use == BT_NO_USE || (hook->plugin->pre_filter && !plan->asks)) {
+		return NULL;
+	}
+	return &plan->compiled[hook->use];
+}
+
+/* Has a plugin something to say at PostFilter that depends on the pod and on what Filter found? */
+static bool depends_on_pod(const struct bt_lane *lane, const struct bt_plan *plan)
+{
+	const struct bt_hooks *hooks = &lane->profile.post_filter;
+
+	for (uint32_t i = 0; i < hooks->n; i++) {
+		const struct bt_plugin *plugin = hooks->items[i].plugin;
+
+		if (!plugin->preemption &&
+			(!plugin->post_filter_idle ||
+				!plugin->post_filter_idle(compiled_of(&hooks->items[i], plan)))) {
 			return true;
 		}
 	}
 	return false;
-}
-
-/* DynamicResources of the plan, if it was asked in this cycle; or NULL. */
-static const struct bt_compiled *claims_of(const struct bt_plan *plan)
-{
-	for (uint32_t u = 0; plan->asks && u < plan->profile->use_n; u++) {
-		if (plan->profile->uses[u].plugin == &bt_plugin_dynamic_resources) {
-			return &plan->compiled[u];
-		}
-	}
-	return NULL;
-}
-
-static struct bt_claim_release release_of(const struct bt_plan *plan, const struct bt_view *view)
-{
-	const struct bt_compiled *claims = claims_of(plan);
-
-	return claims ? bt_dynamic_resources_release(claims, view)
-		      : (struct bt_claim_release){.what = BT_CLAIMS_NONE};
-}
-
-/* Has DynamicResources something to say at PostFilter, which depends on the pod and on what Filter found? */
-static bool holds_claims(const struct bt_lane *lane, const struct bt_plan *plan)
-{
-	const struct bt_compiled *claims = claims_of(plan);
-
-	return claims && bt_dynamic_resources_holds(claims) && has_post_filter(lane, BT_POST_FILTER_CLAIMS);
 }
 
 bool bt_engine_release_claim(
@@ -84,45 +75,61 @@ bool bt_engine_release_claim(
 	return true;
 }
 
-static enum bt_preempt_outcome try_preemption(
-	const struct bt_preempt_request *request, struct bt_preemption *preemption)
+/* What a plugin at PostFilter has preemption done with. */
+struct preempting {
+	const struct bt_preempt_request *request;
+	struct bt_preemption *preemption;
+};
+
+static enum bt_preempt_outcome try_preemption(void *context, struct bt_buf *out_text)
 {
-	if (request->notes) {
-		bt_preempt_by_notes(request, request->notes, preemption);
+	const struct preempting *p = context;
+
+	if (p->request->notes) {
+		bt_preempt_by_notes(p->request, p->request->notes, p->preemption);
 	} else {
-		bt_preempt(request, preemption);
+		bt_preempt(p->request, p->preemption);
 	}
-	return preemption->outcome;
+	bt_buf_str(out_text, bt_buf_view(&p->preemption->text));
+	return p->preemption->outcome;
+}
+
+/* What comes before from is forgotten. */
+static void keep_from(struct bt_buf *text, size_t from)
+{
+	if (from) {
+		memmove(text->ptr, text->ptr + from, text->len - from);
+		text->len -= from;
+	}
 }
 
 void bt_engine_post_filter(const struct bt_lane *lane, const struct bt_preempt_request *request,
 	struct bt_preemption *preemption, struct bt_claim_release *out_release, struct bt_buf *text)
 {
+	const struct bt_hooks *hooks = &lane->profile.post_filter;
 	enum bt_preempt_outcome outcome = BT_PREEMPT_INELIGIBLE;
+	struct preempting preempting = {request, preemption};
 
 	*out_release = (struct bt_claim_release){.what = BT_CLAIMS_NONE};
-	for (uint32_t i = 0; i < lane->profile.post_filter_n; i++) {
-		bool claims = lane->profile.post_filters[i] == BT_POST_FILTER_CLAIMS;
+	for (uint32_t i = 0; i < hooks->n; i++) {
+		const struct bt_hook *hook = &hooks->items[i];
+		const struct bt_post_filter_env env = {hook->settings, lane->profile.release,
+			&request->cache->view, compiled_of(hook, request->plan), try_preemption, &preempting};
+		struct bt_post_filter_result result = {0};
 
-		if (claims && claims_state_missing(lane, request->plan)) {
+		if (misses_pre_filter(hook, request->plan)) {
 			outcome = BT_PREEMPT_FAILED;
 			bt_buf_clear(text);
-			bt_buf_text(text, "not found");
+			bt_buf_text(text, hook->plugin->no_pre_filter_post_error);
 			break;
 		}
 		bt_buf_text(text, i ? ", " : "");
-		if (claims) {
-			*out_release = release_of(request->plan, &request->cache->view);
-			bt_buf_text(text,
-				bt_dynamic_resources_release_text(lane->profile.release, out_release->what));
-			continue;
-		}
-		outcome = try_preemption(request, preemption);
-		if (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED) {
-			bt_buf_clear(text);
-		}
-		bt_buf_str(text, bt_buf_view(&preemption->text));
-		if (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED) {
+		size_t from = text->len;
+		hook->plugin->post_filter(&env, &result, text);
+		*out_release = result.release.what ? result.release : *out_release;
+		outcome = result.nominates ? result.outcome : outcome;
+		if (result.nominates && (outcome == BT_PREEMPT_FOUND || outcome == BT_PREEMPT_FAILED)) {
+			keep_from(text, from);
 			break;
 		}
 	}
@@ -229,10 +236,10 @@ static bool preemption_is_idle(const struct bt_engine *engine, const struct bt_l
 	const struct bt_plan *plan, const struct bt_pod *pod, enum bt_preempt_outcome *out_outcome)
 {
 	*out_outcome = BT_PREEMPT_NOWHERE;
-	if (lane->profile.post_filter_n == 0) {
+	if (lane->profile.post_filter.n == 0) {
 		return true;
 	}
-	if (!has_post_filter(lane, BT_POST_FILTER_PREEMPTION)) {
+	if (!lane->profile.preemption) {
 		*out_outcome = BT_PREEMPT_INELIGIBLE;
 		return true;
 	}
@@ -280,7 +287,7 @@ static struct bt_preempt_request request_of(struct bt_engine *engine, struct bt_
 	const struct bt_post_filter_run *post = &engine->post;
 
 	return (struct bt_preempt_request){
-		.settings = &post->lane->profile.preemption,
+		.by = post->lane->profile.preemption,
 		.cache = engine->cache,
 		.pod_ix = post->pod_ix,
 		.plan = post->plan,
@@ -302,7 +309,7 @@ static void note_post_filter(struct bt_engine *engine, const struct bt_lane *lan
 
 	engine->post_filter_ns += took_ns;
 	bt_measures_note(engine->measures, BT_MEASURE_POINT, labels, took_ns);
-	if (lane->profile.post_filter_n == 1) { /* else it is not the plugin's alone */
+	if (lane->profile.post_filter.n == 1) { /* else it is not the plugin's alone */
 		bt_measures_note(engine->measures, BT_MEASURE_PLUGIN, alone, took_ns);
 	}
 }
@@ -359,10 +366,20 @@ static bool is_known(struct bt_engine *engine, const struct bt_pod *pod, bool sa
 		return true;
 	}
 	enum bt_preempt_outcome outcome;
-	bool idle = !holds_claims(post->lane, post->plan) &&
+	bool idle = !depends_on_pod(post->lane, post->plan) &&
 		    preemption_is_idle(engine, post->lane, post->plan, pod, &outcome);
 	post->outcome = idle ? outcome : post->outcome;
 	return idle;
+}
+
+/* Things are not as they were when nodes were asked. */
+static void ask_anew(const struct bt_plan *plan)
+{
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		if (plan->profile->uses[u].plugin->ask_anew) {
+			plan->profile->uses[u].plugin->ask_anew(&plan->compiled[u]);
+		}
+	}
 }
 
 /* Runs PostFilter. Where texts are wanted it runs also when its outcome is known. */
@@ -376,11 +393,9 @@ static void run_post_filter(struct bt_engine *engine)
 	post->due = false;
 	post->ran = true;
 	if (!same) {
-		const struct bt_compiled *claims = claims_of(post->plan);
-
 		engine->evaluation.promises = bt_engine_promises_of(engine, post->pod_ix);
-		if (claims && !post->plan->refusal) {
-			bt_dynamic_resources_ask_anew(claims);
+		if (post->plan->asks && !post->plan->refusal) {
+			ask_anew(post->plan);
 		}
 	}
 	if (engine->options.texts) {
@@ -410,9 +425,14 @@ static void note_gone(struct bt_engine *engine)
 {
 	struct bt_post_filter_run *post = &engine->post;
 
-	if (!has_post_filter(post->lane, BT_POST_FILTER_PREEMPTION) ||
-		(has_post_filter(post->lane, BT_POST_FILTER_CLAIMS) &&
-			claims_state_missing(post->lane, post->plan))) {
+	const struct bt_hooks *hooks = &post->lane->profile.post_filter;
+
+	for (uint32_t i = 0; i < hooks->n; i++) {
+		if (misses_pre_filter(&hooks->items[i], post->plan)) {
+			return;
+		}
+	}
+	if (!post->lane->profile.preemption) {
 		return;
 	}
 	const struct bt_preempt_request request = request_of(engine, NULL);
@@ -472,7 +492,8 @@ BT_NOINLINE void bt_engine_refuse(struct bt_engine *engine, const struct bt_lane
 	post->plan = plan;
 	post->pod_ix = decision->pod_ix;
 	post->due = true;
-	post->known = !bt_engine_stands_alone(engine, decision->pod_ix) &&
+	post->known = !lane->profile.post_filter_always &&
+		      !bt_engine_stands_alone(engine, decision->pod_ix) &&
 		      memcmp(&hopeless->when, &post->when, sizeof(post->when)) == 0;
 	post->known_outcome = hopeless->preempt;
 	if (post->known) {

@@ -229,7 +229,7 @@ static uint32_t reprieve(struct search *s, uint32_t node_ix)
 		}
 	}
 	if (violating_n && violating_n < s->pod_n) {
-		bt_victims_sort(out->kept + first, (uint32_t)(out->kept_n - first));
+		s->out->policy->sort(out->kept + first, (uint32_t)(out->kept_n - first));
 	}
 	for (size_t i = first; i < out->kept_n; i++) {
 		bt_ledger_try(s->ledger, out->kept[i].pod_ix, node_ix, true);
@@ -321,14 +321,14 @@ static enum note try_without(struct search *s, uint32_t node_ix, struct bt_preem
 		try_all(s, node_ix, true);
 		return error ? NOTE_ERROR : NOTE_UNFIT;
 	}
-	bt_victims_sort(s->out->pods, s->pod_n);
+	s->out->policy->sort(s->out->pods, s->pod_n);
 	uint32_t violation_n = reprieve(s, node_ix);
 	uint32_t victim_n = (uint32_t)(s->out->kept_n - first);
 	if (victim_n == 0) {
 		say_no_victim(s, node_ix);
 		return NOTE_ERROR;
 	}
-	*out_cost = bt_preemption_cost_of(s->out->kept + first, victim_n, violation_n);
+	*out_cost = s->out->policy->cost_of(s->out->kept + first, victim_n, violation_n);
 	return NOTE_CANDIDATE;
 }
 
@@ -351,7 +351,7 @@ static void begin_tries(struct search *s, uint32_t node_n)
 {
 	const struct bt_budgets *budgets = &s->request->cache->budgets;
 
-	s->wanted_n = bt_preemption_candidate_n(s->request->settings, node_n);
+	s->wanted_n = s->out->policy->candidate_n(s->request->by->settings, node_n);
 	if (budgets->n > s->out->budget_cap) {
 		s->out->budget_cap = budgets->n;
 		s->out->budgets = bt_mem_realloc(s->out->budgets, budgets->n, sizeof(*s->out->budgets));
@@ -443,6 +443,7 @@ static bool begin(struct search *s)
 {
 	struct bt_preemption *out = s->out;
 
+	out->policy = s->request->by->plugin->preemption;
 	s->ledger = s->request->cache->ledger;
 	s->view = &s->request->cache->view;
 	s->pod = bt_ledger_pod(s->ledger, s->request->pod_ix);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DefaultPreemption at PostFilter: which pods would have to go, and from which node, so that a refused pod
- * fits. Tries it out on the ledger itself, node by node, and leaves the ledger as it was. Source:
- * framework/preemption Evaluator, v1.36.3.
+ * Preemption at PostFilter: which pods would have to go, and from which node, so that a refused pod
+ * fits, by the policy of a plugin. Tries it out on the ledger itself, node by node, and leaves the ledger as
+ * it was. Source: framework/preemption Evaluator, v1.36.3.
  * Context: the scheduling thread; allocates in the preemption's own buffers, which are kept between calls.
  */
 #pragma once
@@ -9,19 +9,12 @@
 #include "cache/ingest.h"
 #include "engine/flow/cycle/fit_error.h"
 #include "engine/score/evaluate.h"
-#include "plugins/default_preemption/default_preemption.h"
-
-enum bt_preempt_outcome {
-	BT_PREEMPT_FOUND = 0,  /* a node and its victims */
-	BT_PREEMPT_NOWHERE,    /* no node would fit the pod; the promise that it may have is void */
-	BT_PREEMPT_INELIGIBLE, /* the pod may not preempt now; its promise stays */
-	BT_PREEMPT_FAILED      /* an error; the promise stays */
-};
+#include "engine/flow/config/profile.h"
 
 struct bt_extend;
 
 struct bt_preempt_request {
-	const struct bt_preemption_settings *settings;
+	const struct bt_hook *by; /* the plugin that preempts; NULL: none does */
 	struct bt_cache *cache;
 	uint32_t pod_ix;
 	const struct bt_plan *plan; /* prepared */
@@ -72,6 +65,7 @@ struct bt_preempt_candidate {
 
 /* What preemption found. All zeroes is an empty one. Owns: bt_preemption_fini. */
 struct bt_preemption {
+	const struct bt_preemption_policy *policy; /* by which it was looked for */
 	enum bt_preempt_outcome outcome;
 	uint32_t node_ix;
 	/* The victims, the most important first; those that are being deleted already included. */

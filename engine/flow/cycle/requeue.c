@@ -7,40 +7,27 @@
 
 /* ---- what the queue asks ---- */
 
-/* Does that PreEnqueue plugin keep the pod out? */
-static bool gates(const struct bt_engine *engine, const struct bt_lane *lane, uint32_t pod_ix, int number)
-{
-	if (number == lane->gates_number) {
-		return lane->profile.gates_checked && bt_ledger_pod(engine->cache->ledger, pod_ix)->gates;
-	}
-	if (number == lane->groups_number) {
-		return bt_engine_group_gate(engine, pod_ix) != BT_GROUP_OPEN;
-	}
-	if (number == lane->claims_number) {
-		return bt_engine_claims_gate(engine, pod_ix) != NULL;
-	}
-	/* Another profile's may be none of this one. */
-	return number == lane->preemption_number && bt_engine_is_preempting(engine, pod_ix);
-}
-
 /* PreEnqueue. The present gate is asked first; upstream asks the others in any order. */
 static int gate(void *context, uint32_t pod_ix, int first)
 {
 	const struct bt_engine *engine = context;
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
 
 	/* As a rule there is nothing that any of them asks for. */
-	if (!(pod->gates | pod->signature->claim_n | pod->signature->pod_group) &&
-		!bt_engine_is_preempting(engine, pod_ix)) {
+	if (!(bt_engine_traits(engine, pod_ix) & engine->gate_traits)) {
 		return BT_QUEUE_NO_GATE;
 	}
-	const struct bt_lane *lane = bt_engine_lane_of_pod(engine, pod_ix);
-	const int order[] = {
-		first, lane->gates_number, lane->claims_number, lane->preemption_number, lane->groups_number};
+	struct bt_group_state group;
+	struct bt_pod_env env = bt_engine_pod_env(engine, pod_ix, &group);
+	const struct bt_hooks *hooks = &bt_engine_lane_of_pod(engine, pod_ix)->profile.pre_enqueue;
 
-	for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
-		if (order[i] >= 0 && gates(engine, lane, pod_ix, order[i])) {
-			return order[i];
+	for (uint32_t i = 0; i < hooks->n && first >= 0; i++) {
+		if ((int)hooks->items[i].id == first && bt_engine_hook_gates(&hooks->items[i], &env, NULL)) {
+			return first;
+		}
+	}
+	for (uint32_t i = 0; i < hooks->n; i++) {
+		if (bt_engine_hook_gates(&hooks->items[i], &env, NULL)) {
+			return (int)hooks->items[i].id;
 		}
 	}
 	return BT_QUEUE_NO_GATE;

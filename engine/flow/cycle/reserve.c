@@ -7,8 +7,6 @@
 #include "engine/base/probe.h"
 #include "engine/base/quote.h"
 #include "engine/flow/cycle/engine_int.h"
-#include "plugins/dynamic_resources/dynamic_resources.h"
-#include "plugins/volume_binding/volume_binding.h"
 
 /* Source: GetBindVolumeToClaim, v1.36.3. */
 static bool is_claims(const struct bt_pv *pv, const struct bt_claim *claim)
@@ -44,24 +42,6 @@ static void note_volume(struct bt_engine *engine, const struct bt_volume_binding
 	reserved->binding_n++;
 }
 
-static void choose_volumes(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
-{
-	const struct bt_volume_binding *bindings = NULL;
-
-	for (uint32_t u = 0; plan->signature->volume_n && u < plan->profile->use_n; u++) {
-		const struct bt_plugin_use *use = &plan->profile->uses[u];
-
-		if (use->plugin != &bt_plugin_volume_binding || !use->filter || !use->reserve) {
-			continue;
-		}
-		uint32_t n = bt_volume_binding_choose(
-			&plan->compiled[u], &engine->cache->view, node_ix, &bindings);
-		for (uint32_t i = 0; i < n; i++) {
-			note_volume(engine, &bindings[i]);
-		}
-	}
-}
-
 static struct bt_reserved_choice note(const struct bt_engine *engine, const struct bt_device_choice *choice)
 {
 	const struct bt_resource_claim *claims = engine->cache->view.devices->claims;
@@ -73,32 +53,40 @@ static struct bt_reserved_choice note(const struct bt_engine *engine, const stru
 		*choice, claims[choice->claim_ix].name, claims[choice->claim_ix].uid};
 }
 
-static void choose_devices(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
+/* What one plugin says. */
+static void note_reservation(
+	struct bt_engine *engine, const struct bt_plugin *plugin, const struct bt_reservation *reservation)
 {
 	struct bt_reserved *reserved = &engine->reserved;
 
-	for (uint32_t u = 0; plan->asks && u < plan->profile->use_n; u++) {
-		const struct bt_plugin_use *use = &plan->profile->uses[u];
-		const struct bt_device_choice *choices = NULL;
-
-		if (use->plugin != &bt_plugin_dynamic_resources || !use->pre_filter || !use->filter ||
-			!use->reserve) {
-			continue;
-		}
-		uint32_t n = bt_dynamic_resources_choose(
-			&plan->compiled[u], &engine->cache->view, node_ix, &choices);
-		for (uint32_t i = 0; i < n; i++) {
-			reserved->choices = bt_mem_grow(reserved->choices, reserved->choice_n,
-				&reserved->choice_cap, sizeof(*reserved->choices));
-			reserved->choices[reserved->choice_n++] = note(engine, &choices[i]);
-		}
+	for (uint32_t i = 0; i < reservation->binding_n; i++) {
+		note_volume(engine, &reservation->bindings[i]);
+		reserved->volumes_by = plugin->name;
+	}
+	for (uint32_t i = 0; i < reservation->choice_n; i++) {
+		reserved->choices = bt_mem_grow(reserved->choices, reserved->choice_n, &reserved->choice_cap,
+			sizeof(*reserved->choices));
+		reserved->choices[reserved->choice_n++] = note(engine, &reservation->choices[i]);
+		reserved->choices_by = plugin->name;
 	}
 }
 
 static BT_NOINLINE void choose_claims(struct bt_engine *engine, const struct bt_plan *plan, uint32_t node_ix)
 {
-	choose_volumes(engine, plan, node_ix);
-	choose_devices(engine, plan, node_ix);
+	uint32_t traits = BT_TRAIT_ANY | (plan->asks ? BT_TRAIT_CLAIMS : 0) |
+			  (plan->signature->volume_n ? BT_TRAIT_VOLUMES : 0);
+
+	for (uint32_t u = 0; u < plan->profile->use_n; u++) {
+		const struct bt_plugin_use *use = &plan->profile->uses[u];
+		struct bt_reservation reservation = {0};
+
+		if (!use->reserve || !use->plugin->reserve ||
+			(use->plugin->traits && !(use->plugin->traits & traits))) {
+			continue;
+		}
+		use->plugin->reserve(use, &plan->compiled[u], &engine->cache->view, node_ix, &reservation);
+		note_reservation(engine, use->plugin, &reservation);
+	}
 }
 
 void bt_engine_choose_reserved(
@@ -114,7 +102,7 @@ void bt_engine_choose_reserved(
 		bt_held_release(&reserved->names);
 	}
 	reserved->binding_n = reserved->choice_n = 0;
-	if (plan->asks || plan->signature->volume_n) {
+	if (plan->asks || plan->signature->volume_n || engine->reserve_always) {
 		choose_claims(engine, plan, node_ix);
 	}
 }
@@ -194,7 +182,11 @@ static void say_changed(
 	bt_buf_char(why, ')');
 }
 
-#define VOLUME_BINDING "plugin \"VolumeBinding\": "
+/* "running Reserve plugin "x": ". */
+static void say_plugin(struct bt_buf *why, const char *point, const char *plugin)
+{
+	bt_buf_printf(why, "running %s plugin \"%s\": ", point, plugin);
+}
 
 /* Will the binder find the volumes that are claims' already, and the claims? Source: bindAPIUpdate,
  * checkBindings, v1.36.3. */
@@ -208,7 +200,7 @@ static enum bt_reserve check_bindings(struct bt_engine *engine, uint32_t namespa
 		const struct bt_pv *pv = noted->bound ? bt_storage_pv(storage, noted->volume) : NULL;
 
 		if (noted->bound && !pv) {
-			bt_buf_text(&reserved->why, "running PreBind " VOLUME_BINDING);
+			say_plugin(&reserved->why, "PreBind", reserved->volumes_by);
 			say_gone(engine, BT_NAME_NONE, noted->volume);
 			return BT_PRE_BIND_FAILS;
 		}
@@ -222,8 +214,8 @@ static enum bt_reserve check_bindings(struct bt_engine *engine, uint32_t namespa
 			bt_storage_claim(storage, namespace_, reserved->volumes[i].claim);
 
 		if (!claim) {
-			bt_buf_text(&reserved->why, "running PreBind " VOLUME_BINDING
-						    "binding volumes: failed to check binding: ");
+			say_plugin(&reserved->why, "PreBind", reserved->volumes_by);
+			bt_buf_text(&reserved->why, "binding volumes: failed to check binding: ");
 			say_gone(engine, namespace_, reserved->volumes[i].claim);
 			return BT_PRE_BIND_FAILS;
 		}
@@ -255,12 +247,12 @@ static enum bt_reserve check_volumes(struct bt_engine *engine, uint32_t namespac
 			continue;
 		}
 		if (provisioned ? !claim : !pv) {
-			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
+			say_plugin(&reserved->why, "Reserve", reserved->volumes_by);
 			say_gone(engine, space, name);
 			return BT_RESERVE_FAILS;
 		}
 		if (noted->version != (provisioned ? claim->version : pv->version)) {
-			bt_buf_text(&reserved->why, "running Reserve " VOLUME_BINDING);
+			say_plugin(&reserved->why, "Reserve", reserved->volumes_by);
 			say_changed(
 				engine, space, name, provisioned ? claim->shown : pv->shown, noted->shown);
 			return BT_RESERVE_FAILS;
@@ -290,8 +282,6 @@ static enum bt_reserve assume_volumes(struct bt_engine *engine, uint32_t pod_ix,
 	return outcome;
 }
 
-#define DYNAMIC_RESOURCES "running PreBind plugin \"DynamicResources\": "
-
 /* Does a binder write what claims get, and find out what has become of them? Else it is done here. */
 static bool binder_writes_claims(const struct bt_engine *engine)
 {
@@ -304,8 +294,9 @@ static void say_claim_gone(struct bt_engine *engine, uint32_t pod_ix, const stru
 	const struct bt_signature *signature = bt_ledger_pod(engine->cache->ledger, pod_ix)->signature;
 	struct bt_str name = bt_engine_name(engine, noted->name);
 
+	say_plugin(&engine->reserved.why, "PreBind", engine->reserved.choices_by);
 	bt_buf_printf(&engine->reserved.why,
-		DYNAMIC_RESOURCES "add finalizer to claim %.*s/%.*s: resourceclaims.resource.k8s.io ",
+		"add finalizer to claim %.*s/%.*s: resourceclaims.resource.k8s.io ",
 		BT_STR_ARG(bt_engine_name(engine, signature->namespace_)), BT_STR_ARG(name));
 	bt_quote(&engine->reserved.why, name);
 	bt_buf_text(&engine->reserved.why, " not found");
@@ -313,22 +304,27 @@ static void say_claim_gone(struct bt_engine *engine, uint32_t pod_ix, const stru
 
 bool bt_engine_prebinds(struct bt_engine *engine, uint32_t pod_ix)
 {
-	const struct bt_pod *pod = bt_ledger_pod(engine->cache->ledger, pod_ix);
+	const struct bt_hooks *hooks = &bt_engine_lane_of_pod(engine, pod_ix)->profile.pre_bind;
 	uint32_t n;
 	const struct bt_device_choice *choices = bt_devices_pending(engine->cache->devices, pod_ix, &n);
+	struct bt_group_state group;
+	struct bt_pod_env env = bt_engine_pod_env(engine, pod_ix, &group);
+	struct bt_buf why = {0};
+	bool fails = false;
 
-	for (uint32_t i = 0; i < n && !binder_writes_claims(engine); i++) {
-		if (choices[i].claim_ix == BT_NO_CLAIM && choices[i].allocation.result_n == 0) {
+	for (uint32_t i = 0; n && i < hooks->n && !fails && !binder_writes_claims(engine); i++) {
+		const struct bt_plugin *plugin = hooks->items[i].plugin;
+
+		env.settings = hooks->items[i].settings;
+		fails = plugin->pre_bind(&env, choices, n, &why);
+		if (fails) {
 			bt_buf_clear(&engine->reserved.why);
-			bt_buf_printf(&engine->reserved.why,
-				DYNAMIC_RESOURCES "nil or empty request mappings, no update of pod "
-						  "%.*s/%.*s ExtendedResourceClaimStatus",
-				BT_STR_ARG(bt_engine_name(engine, pod->signature->namespace_)),
-				BT_STR_ARG(bt_engine_name(engine, pod->name)));
-			return false;
+			say_plugin(&engine->reserved.why, "PreBind", plugin->name);
+			bt_buf_str(&engine->reserved.why, bt_buf_view(&why));
 		}
 	}
-	return true;
+	bt_buf_fini(&why);
+	return !fails;
 }
 
 static enum bt_reserve assume_devices(struct bt_engine *engine, uint32_t pod_ix)

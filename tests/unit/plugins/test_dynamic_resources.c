@@ -50,6 +50,18 @@ static struct asked begin(struct fixture *f, const char *spec)
 	"requests: [{name: r, exactly: {deviceClassName: k, allocationMode: ExactCount, count: " #n "}}]"
 #define NONE "cannot allocate all claims"
 
+/* What Reserve is to assume: how many choices, and the first. */
+static uint32_t choose(const struct asked *asked, uint32_t node, const struct bt_device_choice **out_choices)
+{
+	const struct bt_plugin_use use = {.pre_filter = true, .filter = true, .reserve = true};
+	struct bt_reservation reservation = {0};
+
+	bt_plugin_dynamic_resources.reserve(
+		&use, &asked->compiled, &asked->f->cache->view, node, &reservation);
+	*out_choices = reservation.choices;
+	return reservation.choice_n;
+}
+
 /* Writes "device device, device" of the pod's claims on a node: a blank between devices, a comma between
  * claims. */
 static const char *given(const struct asked *asked, uint32_t node)
@@ -59,7 +71,7 @@ static const char *given(const struct asked *asked, uint32_t node)
 	size_t at = 0;
 
 	assert_true(passes(asked, node));
-	uint32_t n = bt_dynamic_resources_choose(&asked->compiled, &asked->f->cache->view, node, &choices);
+	uint32_t n = choose(asked, node, &choices);
 	text[0] = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		for (uint32_t j = 0; j < choices[i].allocation.result_n; j++) {
@@ -162,7 +174,7 @@ static void a_claim_that_another_pod_is_getting_makes_the_pod_wait(void **state)
 	device_slice(f, "s", POOL("p"), "nodeName: n1, devices: [{name: a}]");
 	device_claim(f, "c", WANTS(1), "");
 	struct asked asked = begin(f, CLAIM);
-	uint32_t n = bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices);
+	uint32_t n = choose(&asked, n1, &choices);
 	bt_devices_assume(f->cache->devices, 1, choices, n);
 	asked = begin(f, CLAIM);
 	assert_string_equal(
@@ -507,7 +519,14 @@ static void a_claim_whose_device_does_not_get_ready_is_not_available(void **stat
 
 static struct bt_claim_release release_of(struct fixture *f, const struct asked *asked)
 {
-	return bt_dynamic_resources_release(&asked->compiled, &f->cache->view);
+	const struct bt_post_filter_env env = {
+		.release = bt_release_default(), .view = &f->cache->view, .compiled = &asked->compiled};
+	struct bt_post_filter_result result = {0};
+	struct bt_buf text = {0};
+
+	bt_plugin_dynamic_resources.post_filter(&env, &result, &text);
+	bt_buf_fini(&text);
+	return result.release;
 }
 
 static void an_allocation_that_nobody_else_uses_is_taken_back(void **state)
@@ -574,7 +593,7 @@ static void local_devices_tie_a_claim_to_the_node(void **state)
 	device_slice(f, "s1", POOL("p"), "nodeName: n1, devices: [{name: a}]");
 	device_claim(f, "c", WANTS(1), "");
 	struct asked asked = begin(f, CLAIM);
-	assert_int_equal(bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices), 1);
+	assert_int_equal(choose(&asked, n1, &choices), 1);
 	assert_true(choices[0].allocation.has_selector);
 	const struct bt_field_requirement *field = choices[0].allocation.selector.terms[0].fields;
 	assert_true(field->is_name && field->value == fixture_name(f, "n1"));
@@ -583,16 +602,16 @@ static void local_devices_tie_a_claim_to_the_node(void **state)
 		"devices: [{name: a}], nodeSelector: {nodeSelectorTerms: [{matchExpressions: [{key: zone, "
 		"operator: Exists}]}]}");
 	asked = begin(f, CLAIM);
-	bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices);
+	choose(&asked, n1, &choices);
 	assert_int_equal(choices[0].allocation.selector.terms[0].labels.n, 1);
 	assert_int_equal(choices[0].allocation.selector.terms[0].field_n, 0);
 	device_slice(f, "s1", POOL("p"), "devices: [{name: a}], allNodes: true");
 	asked = begin(f, CLAIM);
-	bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices);
+	choose(&asked, n1, &choices);
 	assert_false(choices[0].allocation.has_selector);
 	device_slice(f, "s1", POOL("p"), "devices: [{name: a, bindsToNode: true}], allNodes: true");
 	asked = begin(f, CLAIM);
-	bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n1, &choices);
+	choose(&asked, n1, &choices);
 	assert_int_equal(choices[0].allocation.selector.terms[0].field_n, 1);
 }
 
@@ -614,7 +633,7 @@ static void comes_from_devices_where_there_is_no_plugin(struct fixture *f)
 	assert_string_equal(given(&asked, n1), "");
 	assert_string_equal(given(&asked, n2), "a b");
 	assert_refused(&asked, n3, BT_UNSCHEDULABLE_AND_UNRESOLVABLE, NONE);
-	assert_int_equal(bt_dynamic_resources_choose(&asked.compiled, &f->cache->view, n2, &choices), 1);
+	assert_int_equal(choose(&asked, n2, &choices), 1);
 	assert_int_equal(choices[0].claim_ix, BT_NO_CLAIM);
 	/* A resource that neither the node nor a class has. */
 	asked = begin(f, "containers: [{name: a, resources: {requests: {e.com/gpu: 1, e.com/other: 1}}}]");

@@ -4,9 +4,10 @@
  */
 #include "plugins/node_name/node_name.h"
 #include "plugins/node_unschedulable/node_unschedulable.h"
-#include "plugins/scheduling_gates/scheduling_gates.h"
 #include "plugins/taint_toleration/taint_toleration.h"
 #include "plugin_fixture.h"
+
+extern const struct bt_plugin bt_plugin_scheduling_gates;
 
 static const bool off = false, on = true;
 
@@ -117,13 +118,14 @@ static void gates_are_listed_in_order(void **state)
 	uint32_t gated = fixture_pod(f, "schedulingGates: [{name: b}, {name: a}]"),
 		 open = fixture_pod(f, "containers: []");
 	struct bt_buf reason = {0};
-	const struct bt_intern *intern = f->cache->dictionary->intern;
+	struct bt_pod_env env = {
+		.view = &f->cache->view, .gates = bt_ledger_pod(f->cache->ledger, open)->gates};
 
-	assert_false(
-		bt_scheduling_gates_refuse(intern, bt_ledger_pod(f->cache->ledger, open)->gates, &reason));
+	assert_false(bt_plugin_scheduling_gates.pre_enqueue(&env, &reason));
 	assert_int_equal(reason.len, 0);
-	assert_true(
-		bt_scheduling_gates_refuse(intern, bt_ledger_pod(f->cache->ledger, gated)->gates, &reason));
+	env.gates = bt_ledger_pod(f->cache->ledger, gated)->gates;
+	assert_true(bt_plugin_scheduling_gates.pre_enqueue(&env, NULL));
+	assert_true(bt_plugin_scheduling_gates.pre_enqueue(&env, &reason));
 	assert_string_equal(reason.ptr, "waiting for scheduling gates: [b a]");
 	bt_buf_fini(&reason);
 }

@@ -293,6 +293,18 @@ static void bound_volumes_are_reached_or_not(void **state)
 		"node(s) didn't match PersistentVolume's node affinity");
 }
 
+/* What Reserve is to assume: how many bindings, and the first. */
+static uint32_t choose(
+	const struct asked *asked, uint32_t node, const struct bt_volume_binding **out_bindings)
+{
+	const struct bt_plugin_use use = {.filter = true, .reserve = true};
+	struct bt_reservation reservation = {0};
+
+	bt_plugin_volume_binding.reserve(&use, &asked->compiled, &asked->f->cache->view, node, &reservation);
+	*out_bindings = reservation.bindings;
+	return reservation.binding_n;
+}
+
 #define ASKS "accessModes: [ReadWriteOnce], storageClassName: static, resources: {requests: {storage: 1Gi}}"
 
 static void the_smallest_volume_that_serves_is_taken_once(void **state)
@@ -311,13 +323,13 @@ static void the_smallest_volume_that_serves_is_taken_once(void **state)
 	volume(f, "tiny", "", "storageClassName: static, capacity: {storage: 1Mi}");
 	struct asked first = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
 	assert_true(passes(&first, node));
-	assert_int_equal(bt_volume_binding_choose(&first.compiled, &f->cache->view, node, &bindings), 1);
+	assert_int_equal(choose(&first, node, &bindings), 1);
 	assert_str(bt_intern_str(
 			   f->cache->dictionary->intern, f->cache->view.storage->pvs[bindings[0].pv_ix].name),
 		"small");
 	bt_volumes_assume(f->cache->volumes, 1, fixture_name(f, "n1"), bindings, 1);
 	struct asked second = begin(f, &bt_plugin_volume_binding, &no_scores, USES("d"));
-	assert_int_equal(bt_volume_binding_choose(&second.compiled, &f->cache->view, node, &bindings), 1);
+	assert_int_equal(choose(&second, node, &bindings), 1);
 	assert_str(bt_intern_str(
 			   f->cache->dictionary->intern, f->cache->view.storage->pvs[bindings[0].pv_ix].name),
 		"large");
@@ -356,7 +368,7 @@ static void a_claim_is_provisioned_where_there_is_room_and_stays_there(void **st
 	storage(f, "{" STORAGE "kind: CSIDriver, metadata: {name: d}, spec: {storageCapacity: false}}");
 	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
 	assert_true(passes(&asked, b));
-	assert_int_equal(bt_volume_binding_choose(&asked.compiled, &f->cache->view, b, &bindings), 1);
+	assert_int_equal(choose(&asked, b, &bindings), 1);
 	bt_volumes_assume(f->cache->volumes, 1, fixture_name(f, "b"), bindings, 1);
 	asked = begin(f, &bt_plugin_volume_binding, &no_scores, USES("c"));
 	assert_true(passes(&asked, b));

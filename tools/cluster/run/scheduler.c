@@ -303,6 +303,21 @@ static bool make_places(struct bt_scheduler *s, struct bt_buf *out_error)
 	return bt_topo_plan(s->topo, &request, &s->plan, out_error) == BT_OK;
 }
 
+static void take_timeouts(const struct bt_resolved_profile *profile, struct bt_writer_options *options)
+{
+	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+		const struct bt_plugin *plugin = bt_plugin_at(id);
+		int64_t *longest = plugin->traits & BT_TRAIT_VOLUMES ? &options->volume_timeout_ns
+								     : &options->device_timeout_ns;
+
+		if (profile->args[id] && plugin->args->bind_timeout_ns) {
+			int64_t ns = plugin->args->bind_timeout_ns(profile->args[id]);
+
+			*longest = ns > *longest ? ns : *longest;
+		}
+	}
+}
+
 /* How long a binding may wait for volumes and devices: of several profiles the longest counts. Source:
  * VolumeBindingArgs' bindTimeoutSeconds and DynamicResourcesArgs' bindingTimeout. */
 static void find_timeouts(const struct bt_config *config, struct bt_writer_options *options)
@@ -312,15 +327,7 @@ static void find_timeouts(const struct bt_config *config, struct bt_writer_optio
 		struct bt_config_errors errors = {0};
 
 		if (bt_config_resolve(config, i, &errors, &profile) == BT_OK) {
-			int64_t volume_ns = profile.volume_binding.bind_timeout_s.value * SECOND_NS;
-			int64_t device_ns = profile.dynamic_resources.binding_timeout.ns;
-
-			options->volume_timeout_ns = volume_ns > options->volume_timeout_ns
-							     ? volume_ns
-							     : options->volume_timeout_ns;
-			options->device_timeout_ns = device_ns > options->device_timeout_ns
-							     ? device_ns
-							     : options->device_timeout_ns;
+			take_timeouts(&profile, options);
 		}
 		bt_config_errors_fini(&errors);
 	}

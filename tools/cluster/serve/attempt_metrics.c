@@ -44,7 +44,7 @@ static bool preempts(const struct bt_config *config, uint32_t profile_ix)
 		const struct bt_resolved_point *point = &resolved.points[BT_POINT_POST_FILTER];
 
 		for (uint32_t i = 0; i < point->n; i++) {
-			found = found || point->plugins[i].id == BT_PLUGIN_DEFAULT_PREEMPTION;
+			found = found || bt_plugin_at(point->plugins[i].id)->preemption;
 		}
 	}
 	bt_config_errors_fini(&errors);

@@ -137,23 +137,24 @@ static bool split_version(struct decode *decode, struct bt_str text, struct vers
 	return true;
 }
 
-/* The known kinds of the group: the configuration itself, and the arguments of plugins. */
+/* The known kinds of the group: the configuration itself, and the arguments of plugins (out_args; NULL: it is
+ * the configuration). */
 static const struct bt_strict_struct *find_kind(
-	const struct version *version, struct bt_str kind, enum bt_args_kind *out_args)
+	const struct version *version, struct bt_str kind, const struct bt_plugin_args **out_args)
 {
-	*out_args = BT_ARGS_NONE;
+	*out_args = NULL;
 	if (!bt_str_is(version->group, group) || !bt_str_is(version->version, "v1")) {
 		return NULL;
 	}
 	if (bt_str_is(kind, config_kind)) {
 		return &bt_config_schema;
 	}
-	for (unsigned args = BT_ARGS_NONE + 1; args < BT_ARGS_N; args++) {
-		const struct bt_strict_struct *schema = bt_config_args_schema((enum bt_args_kind)args);
+	for (uint32_t id = 0; id < BT_PLUGIN_N; id++) {
+		const struct bt_plugin_args *args = bt_plugin_at(id)->args;
 
-		if (bt_str_is(kind, schema->go_name)) {
-			*out_args = (enum bt_args_kind)args;
-			return schema;
+		if (args && bt_str_is(kind, args->schema->go_name)) {
+			*out_args = args;
+			return args->schema;
 		}
 	}
 	return NULL;
@@ -196,11 +197,6 @@ static bool decode_fields(
 
 /* ---- arguments of plugins ---- */
 
-static void *args_of(struct bt_config_args *args)
-{
-	return &args->fit; /* the members of the union share their address */
-}
-
 /* What upstream puts before an error inside the arguments; they come in two layers. */
 static void prefix_args(struct bt_buf *buf, uint32_t profile_ix, uint32_t args_ix)
 {
@@ -222,20 +218,19 @@ static void fill_version(struct version *version, struct bt_str *kind, const str
 static bool decode_typed_args(struct decode *decode, struct bt_config_args *args, struct bt_buf *out_faults,
 	struct bt_str *out_kind)
 {
-	const struct bt_strict_struct *own = bt_config_args_schema(args->kind), *schema;
-	struct bt_config_args other = {.kind = BT_ARGS_NONE};
-	struct bt_config *ignored = NULL;
+	const struct bt_strict_struct *own = args->type->schema, *schema;
+	const struct bt_plugin_args *type;
+	void *ignored = NULL;
 	struct bt_json_mark mark = bt_json_mark(decode->cursor);
 	struct type_meta meta;
 	struct version version;
-	enum bt_args_kind kind;
 	bool ok;
 
 	if (!read_meta(decode, &meta) || !split_version(decode, meta.api_version, &version)) {
 		return false;
 	}
 	fill_version(&version, &meta.kind, own);
-	schema = find_kind(&version, meta.kind, &kind);
+	schema = find_kind(&version, meta.kind, &type);
 	if (!schema) {
 		refuse_kind(decode, &version, meta.kind);
 		return false;
@@ -245,14 +240,10 @@ static bool decode_typed_args(struct decode *decode, struct bt_config_args *args
 	if (bt_json_peek(decode->cursor) == BT_JSON_NULL) {
 		return true;
 	}
-	if (kind == BT_ARGS_NONE) {
-		ignored = bt_mem_zalloc(1, sizeof *ignored);
+	if (schema != own) {
+		ignored = bt_mem_zalloc(1, schema->bytes);
 	}
-	ok = decode_fields(decode, schema,
-		schema == own ? args_of(args)
-		: ignored     ? (void *)ignored
-			      : args_of(&other),
-		out_faults);
+	ok = decode_fields(decode, schema, ignored ? ignored : args->value, out_faults);
 	bt_mem_free(ignored);
 	return ok;
 }
@@ -273,12 +264,11 @@ static bool decode_args(
 		prefix_args(error, profile_ix, args_ix);
 		bt_buf_printf(error, "decoding args for plugin %.*s: %.*s", BT_STR_ARG(args->name),
 			BT_STR_ARG(bt_buf_view(&inner)));
-	} else if (!bt_str_is(kind, bt_config_args_schema(args->kind)->go_name)) {
+	} else if (!bt_str_is(kind, args->type->schema->go_name)) {
 		note_line(decode, 0);
 		prefix_args(error, profile_ix, args_ix);
 		bt_buf_printf(error, "args for plugin %.*s were not of type %s.%s, got %.*s.%s",
-			BT_STR_ARG(args->name), bt_config_args_schema(args->kind)->go_name, group,
-			BT_STR_ARG(kind), group);
+			BT_STR_ARG(args->name), args->type->schema->go_name, group, BT_STR_ARG(kind), group);
 		ok = false;
 	} else if (faults.len) {
 		bt_buf_text(&decode->strict, decode->strict.len ? ", " : "");
@@ -324,8 +314,8 @@ static bool decode_all_args(struct decode *decode)
 		for (uint32_t k = 0; k < profile->arg_n; k++) {
 			struct bt_config_args *args = &profile->args[k];
 
-			args->kind = bt_plugin_args_kind(args->name);
-			if (args->kind == BT_ARGS_NONE || !args->raw.len) {
+			bt_config_args_init(decode->config, args);
+			if (!args->type || !args->raw.len) {
 				args->raw = compact(decode, args->raw);
 				continue;
 			}
@@ -371,11 +361,11 @@ static bool check_syntax(struct decode *decode)
 static bool decode_whole(struct decode *decode)
 {
 	struct bt_buf faults = {.len = 0};
-	struct bt_config_args unused = {.kind = BT_ARGS_NONE};
+	const struct bt_plugin_args *args;
+	void *unused = NULL;
 	const struct bt_strict_struct *schema;
 	struct version version;
 	struct type_meta meta;
-	enum bt_args_kind args;
 	bool ok;
 
 	if (!read_meta(decode, &meta) || !split_version(decode, meta.api_version, &version)) {
@@ -391,13 +381,16 @@ static bool decode_whole(struct decode *decode)
 		return false;
 	}
 	bt_json_begin(decode->cursor, decode->json, &decode->config->arena);
-	ok = decode_fields(
-		decode, schema, args == BT_ARGS_NONE ? (void *)decode->config : args_of(&unused), &faults);
+	if (args) {
+		unused = bt_mem_zalloc(1, schema->bytes);
+	}
+	ok = decode_fields(decode, schema, args ? unused : decode->config, &faults);
+	bt_mem_free(unused);
 	if (ok && faults.len) {
 		add_strict(decode, bt_buf_view(&faults));
 	}
 	bt_buf_fini(&faults);
-	if (!ok || (args == BT_ARGS_NONE && !decode_all_args(decode))) {
+	if (!ok || (!args && !decode_all_args(decode))) {
 		return false;
 	}
 	if (decode->strict.len) {
@@ -405,7 +398,7 @@ static bool decode_whole(struct decode *decode)
 			BT_STR_ARG(bt_buf_view(&decode->strict)));
 		return false;
 	}
-	if (args != BT_ARGS_NONE) {
+	if (args) {
 		bt_buf_printf(decode->error,
 			"couldn't decode as KubeSchedulerConfiguration, got %s/v1, Kind=%.*s: ", group,
 			BT_STR_ARG(meta.kind));

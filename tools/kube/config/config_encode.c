@@ -10,7 +10,7 @@
 #include "engine/base/check.h"
 #include "engine/base/duration.h"
 #include "engine/base/quote.h"
-#include "engine/flow/config/config_text.h"
+#include "engine/model/config_error.h"
 #include "engine/model/object.h"
 #include "tools/kube/config/config_schema.h"
 
@@ -29,7 +29,7 @@ static int by_name(const void *a, const void *b)
 
 static bool has_args(const struct bt_config_args *args)
 {
-	return args->kind != BT_ARGS_NONE || args->raw.len;
+	return args->type || args->raw.len;
 }
 
 static bool is_zero(const struct bt_strict_member *member, const char *object)
@@ -146,8 +146,8 @@ static void write_list(struct bt_buf *out, const struct bt_strict_member *member
 /* The arguments of a plugin: typed, or as they were read. */
 static void write_args(struct bt_buf *out, const struct bt_config_args *args)
 {
-	if (args->kind != BT_ARGS_NONE) {
-		write_object(out, bt_config_args_schema(args->kind), &args->fit);
+	if (args->type) {
+		write_object(out, args->type->schema, args->value);
 	} else {
 		bt_buf_str(out, args->raw);
 	}

@@ -12,41 +12,8 @@
 #include "engine/base/arena.h"
 #include "engine/base/buf.h"
 #include "engine/base/str.h"
+#include "engine/model/strict_table.h"
 #include "tools/format/json.h"
-
-enum bt_strict_type {
-	BT_STRICT_STRING,   /* struct bt_str */
-	BT_STRICT_BOOL,	    /* bool */
-	BT_STRICT_INT32,    /* int32_t */
-	BT_STRICT_INT64,    /* int64_t */
-	BT_STRICT_FLOAT32,  /* float */
-	BT_STRICT_DURATION, /* int64_t, ns; null is an error unless it has a flag */
-	BT_STRICT_BYTES,    /* struct bt_str, from base64 */
-	BT_STRICT_STRINGS,  /* struct bt_str_list */
-	BT_STRICT_MAP,	    /* struct bt_str_map */
-	BT_STRICT_OBJECT,   /* the struct at offset */
-	BT_STRICT_LIST,	    /* a pointer to structs; their number, a uint32_t, at count */
-	BT_STRICT_RAW,	    /* struct bt_str: the text of any value but null */
-	BT_STRICT_META	    /* apiVersion and kind: read by the caller before */
-};
-
-struct bt_strict_struct;
-
-/* flag is 1 + the offset of a bool that is set when the member is there and not null; 0 for none. */
-struct bt_strict_member {
-	const char *name;
-	enum bt_strict_type type;
-	uint32_t offset, flag, count;
-	const struct bt_strict_struct *of;
-	const char *go_type;   /* NULL: follows from type */
-	const char *go_inline; /* the embedded Go struct that it comes from, or NULL */
-};
-
-struct bt_strict_struct {
-	const char *go_package, *go_name; /* such as "v1" and "PluginSet" */
-	const struct bt_strict_member *members;
-	uint32_t member_n, bytes;
-};
 
 /* One decoding. The caller sets the first three and ends it with bt_strict_fini. */
 struct bt_strict {

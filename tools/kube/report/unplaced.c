@@ -25,8 +25,11 @@ static enum bt_outcome why_of(const struct bt_engine *engine, const struct bt_po
 	if (pod->gates) {
 		return BT_GATED;
 	}
-	return bt_engine_claims_gate(engine, pod_ix) || bt_engine_group_gate(engine, pod_ix) ? BT_GATED
-											     : BT_REFUSED;
+	struct bt_buf why = {0};
+	bool gated = bt_engine_gate(engine, pod_ix, &why);
+
+	bt_buf_fini(&why);
+	return gated ? BT_GATED : BT_REFUSED;
 }
 
 static void count(struct bt_unplaced *out, struct bt_map *ixs, const struct bt_pod *pod, uint32_t pod_ix,

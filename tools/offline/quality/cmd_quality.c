@@ -7,6 +7,7 @@
 
 #include "engine/base/clock.h"
 #include "engine/base/mem.h"
+#include "plugins/node_resources_fit/node_resources_fit.h"
 #include "tools/cli/emit.h"
 #include "tools/cli/entry.h"
 #include "tools/cli/interrupt.h"
@@ -72,9 +73,11 @@ static void apply_policy(struct bt_config *config, const struct policy *policy, 
 
 		profile->percentage_of_nodes_to_score = (struct bt_config_int){percentage, true};
 		for (uint32_t i = 0; i < profile->arg_n; i++) {
-			if (profile->args[i].kind == BT_ARGS_NODE_RESOURCES_FIT) {
-				profile->args[i].fit.strategy.type = bt_str(policy->scoring);
-				profile->args[i].fit.strategy.ratio_set = false;
+			if (profile->args[i].type == &bt_node_resources_fit_args_info) {
+				struct bt_node_resources_fit_args *args = profile->args[i].value;
+
+				args->strategy.type = bt_str(policy->scoring);
+				args->strategy.ratio_set = false;
 			}
 		}
 	}

@@ -370,10 +370,12 @@ static void a_pod_waits_until_its_claim_is_there(void **state)
 	begin(&t, state, true);
 	uint32_t pod = add_pod(&t, USES("later"));
 	assert_int_equal(bt_engine_pop(t.engine), BT_NO_POD);
-	assert_string_equal(
-		bt_engine_claims_gate(t.engine, pod), "could not find ResourceClaim \"default/later\"");
+	struct bt_buf why = {0};
+	assert_string_equal(bt_engine_gate(t.engine, pod, &why), "DynamicResources");
+	assert_string_equal(why.ptr, "could not find ResourceClaim \"default/later\"");
 	add_claim(&t, "later");
-	assert_null(bt_engine_claims_gate(t.engine, pod));
+	assert_null(bt_engine_gate(t.engine, pod, &why));
+	bt_buf_fini(&why);
 	assert_int_equal(decide(&t, pod), BT_PLACED);
 	end(&t);
 }

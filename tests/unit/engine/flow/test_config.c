@@ -13,6 +13,13 @@
 
 #include "engine/base/rng.h"
 #include "engine/flow/config/config.h"
+#include "plugins/default_preemption/default_preemption.h"
+#include "plugins/inter_pod_affinity/inter_pod_affinity.h"
+#include "plugins/node_affinity/node_affinity.h"
+#include "plugins/node_resources_balanced_allocation/node_resources_balanced_allocation.h"
+#include "plugins/node_resources_fit/node_resources_fit.h"
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
+#include "plugins/volume_binding/volume_binding.h"
 
 /* A configuration of one profile that a test fills before it is defaulted. */
 struct fixture {
@@ -75,8 +82,8 @@ static struct bt_config_args *add_args(struct fixture *fixture, const char *plug
 	for (uint32_t i = 0; i < profile->arg_n; i++) {
 		args[i] = profile->args[i];
 	}
-	args[profile->arg_n] =
-		(struct bt_config_args){.name = bt_str(plugin), .kind = bt_plugin_args_kind(bt_str(plugin))};
+	args[profile->arg_n] = (struct bt_config_args){.name = bt_str(plugin)};
+	bt_config_args_init(&fixture->config, &args[profile->arg_n]);
 	profile->args = args;
 	return &args[profile->arg_n++];
 }
@@ -175,14 +182,26 @@ static void absent_values_get_upstreams_defaults(void **state)
 	assert_true(bt_str_is(config->leader_election.resource_namespace, "kube-system"));
 	assert_int_equal(config->client_connection.burst, 100);
 	assert_int_equal(bt_config_resolve(config, 0, &fixture.errors, &fixture.resolved), BT_OK);
-	assert_int_equal(fixture.resolved.default_preemption.min_candidate_nodes_absolute.value, 100);
-	assert_int_equal(fixture.resolved.inter_pod_affinity.hard_pod_affinity_weight.value, 1);
-	assert_true(bt_str_is(fixture.resolved.fit.strategy.type, "LeastAllocated"));
-	assert_int_equal(fixture.resolved.fit.strategy.resources.n, 2);
-	assert_true(bt_str_is(fixture.resolved.balanced.resources.items[1].name, "memory"));
-	assert_true(bt_str_is(fixture.resolved.spread.defaulting_type, "System"));
-	assert_int_equal(fixture.resolved.volume_binding.bind_timeout_s.value, 600);
-	assert_false(fixture.resolved.node_affinity.added_affinity.set);
+	const struct bt_default_preemption_args *preemption =
+		bt_resolved_args(&fixture.resolved, "DefaultPreemption");
+	const struct bt_inter_pod_affinity_args *inter_pod =
+		bt_resolved_args(&fixture.resolved, "InterPodAffinity");
+	const struct bt_node_resources_fit_args *fit =
+		bt_resolved_args(&fixture.resolved, "NodeResourcesFit");
+	const struct bt_balanced_allocation_args *balanced =
+		bt_resolved_args(&fixture.resolved, "NodeResourcesBalancedAllocation");
+	const struct bt_pod_topology_spread_args *spread =
+		bt_resolved_args(&fixture.resolved, "PodTopologySpread");
+	const struct bt_volume_binding_args *volumes = bt_resolved_args(&fixture.resolved, "VolumeBinding");
+	const struct bt_node_affinity_args *affinity = bt_resolved_args(&fixture.resolved, "NodeAffinity");
+	assert_int_equal(preemption->min_candidate_nodes_absolute.value, 100);
+	assert_int_equal(inter_pod->hard_pod_affinity_weight.value, 1);
+	assert_true(bt_str_is(fit->strategy.type, "LeastAllocated"));
+	assert_int_equal(fit->strategy.resources.n, 2);
+	assert_true(bt_str_is(balanced->resources.items[1].name, "memory"));
+	assert_true(bt_str_is(spread->defaulting_type, "System"));
+	assert_int_equal(volumes->bind_timeout_s.value, 600);
+	assert_false(affinity->added_affinity.set);
 	end(&fixture);
 }
 
@@ -282,8 +301,12 @@ static void what_extenders_manage_takes_the_place_of_ignored_resources(void **st
 	fixture.config.extenders = &extender;
 	fixture.config.extender_n = 1;
 	resolve(&fixture);
-	assert_int_equal(fixture.resolved.fit.ignored_resources.n, 1);
-	assert_true(bt_str_is(fixture.resolved.fit.ignored_resources.items[0], "a.com/x"));
+	const struct bt_args_env env = bt_config_args_env(&fixture.config);
+	const struct bt_str_list *ignored =
+		bt_fit_ignored_resources(bt_resolved_args(&fixture.resolved, "NodeResourcesFit"), &env);
+	assert_ptr_equal(ignored, fixture.resolved.extender_resources);
+	assert_int_equal(ignored->n, 1);
+	assert_true(bt_str_is(ignored->items[0], "a.com/x"));
 	assert_int_equal(extender.http_timeout_ns, INT64_C(5000000000));
 	end(&fixture);
 }
@@ -364,16 +387,15 @@ static void arguments_are_checked_and_a_text_is_said_once(void **state)
 		{.max_skew = 0, .topology_key = bt_str("a"), .when_unsatisfiable = bt_str("DoNotSchedule")},
 		{.max_skew = 1, .topology_key = bt_str("a"), .when_unsatisfiable = bt_str("DoNotSchedule")}};
 	struct fixture fixture;
-	struct bt_config_args *args;
 
 	(void)state;
 	begin(&fixture, 1);
-	args = add_args(&fixture, "PodTopologySpread");
-	args->spread.constraints = constraints;
-	args->spread.constraint_n = 2;
-	args = add_args(&fixture, "DefaultPreemption");
-	args->default_preemption.min_candidate_nodes_percentage.set = true;
-	args->default_preemption.min_candidate_nodes_absolute.set = true;
+	struct bt_pod_topology_spread_args *spread = add_args(&fixture, "PodTopologySpread")->value;
+	spread->constraints = constraints;
+	spread->constraint_n = 2;
+	struct bt_default_preemption_args *preemption = add_args(&fixture, "DefaultPreemption")->value;
+	preemption->min_candidate_nodes_percentage.set = true;
+	preemption->min_candidate_nodes_absolute.set = true;
 	add_args(&fixture, "DefaultPreemption");
 	expect_error(&fixture,
 		"[profiles[0].pluginConfig[0].args.defaultingType: Invalid value: \"System\": when "
@@ -397,12 +419,11 @@ static void added_affinity_must_be_a_selector(void **state)
 	struct bt_requirement_object expression = {.key = bt_str("zone"), .operator_ = bt_str("Foo")};
 	struct bt_node_term_object term = {.match_expressions = {&expression, 1}};
 	struct fixture fixture;
-	struct bt_config_args *args;
 
 	(void)state;
 	begin(&fixture, 1);
-	args = add_args(&fixture, "NodeAffinity");
-	args->node_affinity.added_affinity = (struct bt_node_affinity_object){
+	struct bt_node_affinity_args *args = add_args(&fixture, "NodeAffinity")->value;
+	args->added_affinity = (struct bt_node_affinity_object){
 		.set = true, .required = {.set = true, .terms = &term, .term_n = 1}};
 	expect_error(&fixture, "profiles[0].pluginConfig[0].args.addedAffinity."
 			       "requiredDuringSchedulingIgnoredDuringExecution."
@@ -419,13 +440,12 @@ static void fit_arguments_are_checked_when_the_plugin_is_built(void **state)
 	struct bt_str group = bt_str("a/b");
 	struct bt_config_resource resource = {bt_str("cpu"), 101};
 	struct fixture fixture;
-	struct bt_config_args *args;
 
 	(void)state;
 	begin(&fixture, 1);
-	args = add_args(&fixture, "NodeResourcesFit");
-	args->fit.ignored_resource_groups = (struct bt_str_list){&group, 1, true};
-	args->fit.strategy = (struct bt_scoring_strategy){
+	struct bt_node_resources_fit_args *fit = add_args(&fixture, "NodeResourcesFit")->value;
+	fit->ignored_resource_groups = (struct bt_str_list){&group, 1, true};
+	fit->strategy = (struct bt_scoring_strategy){
 		.set = true, .type = bt_str("RequestedToCapacityRatio"), .resources = {&resource, 1}};
 	expect_error(&fixture, BUILDING
 		"initializing plugin \"NodeResourcesFit\": [ignoredResourceGroups[0]: Invalid value: "
@@ -496,7 +516,7 @@ static void random_sets_expand_to_lists_without_repetition(void **state)
 		begin(&fixture, 1);
 		for (uint32_t i = 0; i < 4; i++) {
 			enum bt_point point = (enum bt_point)(bt_rng_next(&rng) % BT_POINT_N);
-			enum bt_plugin_id id = (enum bt_plugin_id)(bt_rng_next(&rng) % BT_PLUGIN_N);
+			uint32_t id = (uint32_t)(bt_rng_next(&rng) % BT_PLUGIN_N);
 			struct bt_config_plugin_set *set = bt_rng_next(&rng) % 3
 								   ? set_of(&fixture, point)
 								   : &fixture.profile->plugins.multi_point;

@@ -37,9 +37,14 @@ static void end(struct profile *p)
 	bt_config_fini(&p->config);
 }
 
+static int number_of(const struct profile *p, const char *plugin)
+{
+	return bt_hints_number(&p->hints, bt_plugin_find(bt_str(plugin)));
+}
+
 static uint32_t bit(const struct profile *p, const char *name)
 {
-	int number = bt_hints_find(&p->hints, name);
+	int number = number_of(p, name);
 
 	assert_in_range(number, 0, 31);
 	return 1u << number;
@@ -57,18 +62,18 @@ static void plugins_that_can_refuse_pods_have_their_own_numbers(void **state)
 	struct profile p;
 
 	begin(&p, state, "");
-	assert_int_equal(bt_hints_find(&p.hints, "SchedulingGates"), BT_PLUGIN_SCHEDULING_GATES);
-	assert_int_equal(bt_hints_find(&p.hints, "NodeUnschedulable"), BT_PLUGIN_NODE_UNSCHEDULABLE);
+	assert_int_equal(number_of(&p, "SchedulingGates"), bt_plugin_find(bt_str("SchedulingGates")));
+	assert_int_equal(number_of(&p, "NodeUnschedulable"), bt_plugin_find(bt_str("NodeUnschedulable")));
 	for (uint32_t i = 0; i < BT_HINTERS; i++) {
 		bool there = p.hints.hinters[i].is_there;
 
-		assert_int_equal(bt_hints_find(&p.hints, bt_hints_name(i)), there ? (int)i : -1);
+		assert_int_equal(bt_hints_number(&p.hints, i), there ? (int)i : -1);
 	}
 	assert_string_equal(bt_hints_name(BT_PLUGIN_N), "Extender");
-	assert_int_equal(bt_hints_find(&p.hints, "ImageLocality"), -1);
-	assert_int_equal(bt_hints_find(&p.hints, "DefaultBinder"), -1);
-	assert_int_equal(bt_hints_find(&p.hints, "PrioritySort"), -1);
-	assert_int_equal(bt_hints_find(&p.hints, "NodeResourcesBalancedAllocation"), -1);
+	assert_int_equal(number_of(&p, "ImageLocality"), -1);
+	assert_int_equal(number_of(&p, "DefaultBinder"), -1);
+	assert_int_equal(number_of(&p, "PrioritySort"), -1);
+	assert_int_equal(number_of(&p, "NodeResourcesBalancedAllocation"), -1);
 	end(&p);
 }
 

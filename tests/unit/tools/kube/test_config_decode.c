@@ -11,6 +11,10 @@
 
 #include <cmocka.h>
 
+#include "plugins/dynamic_resources/dynamic_resources.h"
+#include "plugins/node_affinity/node_affinity.h"
+#include "plugins/node_resources_fit/node_resources_fit.h"
+#include "plugins/pod_topology_spread/pod_topology_spread.h"
 #include "tools/kube/config/config_decode.h"
 #include "tools/kube/config/strict.h"
 
@@ -110,15 +114,19 @@ static void every_part_of_a_file_arrives_and_outlives_it(void **state)
 	assert_int_equal(one.points[BT_POINT_SCORE].n, 1);
 	assert_int_equal(one.points[BT_POINT_SCORE].plugins[0].weight, 9);
 	assert_int_equal(two.points[BT_POINT_SCORE].n, 9);
+	const struct bt_node_affinity_args *affinity = bt_resolved_args(&one, "NodeAffinity");
+	const struct bt_pod_topology_spread_args *spread = bt_resolved_args(&one, "PodTopologySpread");
+	const struct bt_node_resources_fit_args *fit = bt_resolved_args(&one, "NodeResourcesFit");
+	const struct bt_dynamic_resources_args *devices = bt_resolved_args(&one, "DynamicResources");
 	assert_true(bt_str_is(
-		one.node_affinity.added_affinity.required.terms[0].match_expressions.items[0].values.items[1],
-		"b"));
-	assert_int_equal(one.spread.constraints[0].max_skew, 2);
-	assert_true(bt_str_is(one.spread.constraints[0].topology_key, "zone"));
-	assert_int_equal(one.fit.strategy.ratio_shape.items[1].score, 10);
-	assert_true(bt_str_is(one.fit.ignored_resources.items[0], "a.com/x"));
-	assert_int_equal(one.dynamic_resources.filter_timeout.ns, INT64_C(1500000000));
-	assert_int_equal(one.dynamic_resources.binding_timeout.ns, INT64_C(600000000000));
+		affinity->added_affinity.required.terms[0].match_expressions.items[0].values.items[1], "b"));
+	assert_int_equal(spread->constraints[0].max_skew, 2);
+	assert_true(bt_str_is(spread->constraints[0].topology_key, "zone"));
+	assert_int_equal(fit->strategy.ratio_shape.items[1].score, 10);
+	const struct bt_args_env env = bt_config_args_env(&config);
+	assert_true(bt_str_is(bt_fit_ignored_resources(fit, &env)->items[0], "a.com/x"));
+	assert_int_equal(devices->filter_timeout.ns, INT64_C(1500000000));
+	assert_int_equal(devices->binding_timeout.ns, INT64_C(600000000000));
 	bt_config_errors_fini(&errors);
 	bt_config_fini(&config);
 }

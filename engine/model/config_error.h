@@ -1,10 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The words of validation errors: field paths, quoting, and the rules of names, as upstream spells them.
+ * Errors of a configuration: a list of texts, field paths, quoting, and the rules of names, as upstream
+ * spells them. Context: one thread at a time; allocates.
  */
 #pragma once
 
-#include "engine/flow/config/config.h"
-#include "engine/flow/config/config_text.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "engine/base/compiler.h"
+#include "engine/base/str.h"
+
+/* A list of texts. Owns: its arena; end with bt_config_errors_fini. */
+struct bt_config_errors {
+	struct bt_arena arena;
+	struct bt_str *items;
+	size_t n, cap;
+};
+
+/* Adds one formatted error. */
+void bt_config_errors_add(struct bt_config_errors *errors, const char *format, ...) BT_PRINTF(2, 3);
+
+/* Appends the errors as one line: alone, or as "[a, b]" without repetitions. */
+void bt_config_errors_text(const struct bt_config_errors *errors, struct bt_buf *out_text);
+
+void bt_config_errors_fini(struct bt_config_errors *errors);
 
 /* A formatted text that lives as long as the errors; used for field paths. */
 struct bt_str bt_config_path(struct bt_config_errors *errors, const char *format, ...) BT_PRINTF(2, 3);
@@ -30,10 +52,6 @@ void bt_config_unsupported(
 
 /* One error per fault of a name that must be a label key. */
 void bt_config_check_label_key(struct bt_config_errors *errors, struct bt_str path, struct bt_str name);
-
-/* The part of the arguments' rules that upstream checks when it builds the plugin; paths start at the
- * arguments. */
-void bt_config_validate_fit(const struct bt_node_resources_fit_args *args, struct bt_config_errors *errors);
 
 /* A set of texts that remembers where each came first. Zero-initialise; end with bt_config_seen_fini. */
 struct bt_config_seen {

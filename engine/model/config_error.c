@@ -2,6 +2,8 @@
  * The words of validation errors. Source: apimachinery's field errors, aggregates, and rules of names,
  * v1.36.3.
  */
+#include "engine/model/config_error.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -10,7 +12,6 @@
 #include "engine/base/hash.h"
 #include "engine/base/mem.h"
 #include "engine/base/quote.h"
-#include "engine/flow/config/config_int.h"
 #include "engine/model/label_text.h"
 
 struct bt_config_seen_slot {
