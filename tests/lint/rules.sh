@@ -12,8 +12,9 @@ count=0
 # A tree without faults, where look-alikes of faults stand in comments and strings.
 fresh() {
 	rm -rf "$tree"
-	mkdir -p "$tree/engine/base" "$tree/engine/model" "$tree/cache" "$tree/plugins/a" "$tree/plugins/b" "$tree/tests" "$tree/tools"
-	for folder in engine/base engine/model cache plugins/a plugins/b tests tools; do
+	mkdir -p "$tree/engine/base" "$tree/engine/model" "$tree/engine/flow/config" "$tree/engine/flow/cycle" \
+		"$tree/cache" "$tree/plugins/a" "$tree/plugins/b" "$tree/tests" "$tree/tools"
+	for folder in engine/base engine/model engine/flow/config engine/flow/cycle cache plugins/a plugins/b tests tools; do
 		echo "What it owns." >"$tree/$folder/README.md"
 	done
 	put engine/base/clean.h <<-'SAMPLE'
@@ -145,6 +146,10 @@ code layer engine/model/x.c '#include "cache/view.h"'
 code layer cache/x.c '#include "queue/queue.h"'
 code layer plugins/a/x.c '#include "cache/ledger.h"'
 code layer plugins/a/x.c '#include "plugins/b/b.h"'
+code layer engine/flow/config/x.c '#include "plugins/node_name/node_name.h"'
+code layer engine/flow/cycle/x.c '#include "plugins/node_name/node_name.h"'
+code plugin engine/flow/cycle/x.c 'static const char *who = "running plugin \"NodeAffinity\": ";'
+code plugin engine/flow/config/x.c 'static const void *who = &bt_plugin_node_affinity;'
 code layer cache/x.c '#include "elsewhere/x.h"'
 code layer cache/x.c '#include "tools/format/json.h"'
 code private cache/x.c '#include "engine/base/x_int.h"'

@@ -91,6 +91,7 @@ function read_tables(    line, word, n, i) {
 
 BEGIN {
 	read_tables()
+	read_plugins()
 }
 
 function check_foreign(header,    i, n, file, j, best) {
@@ -216,6 +217,36 @@ function check_release() {
 	}
 }
 
+# The names of plugins, and of their descriptors, from the registry.
+function read_plugins(    line, word, n, i, name) {
+	while ((getline line < registry) > 0) {
+		if (line !~ /^BT_PLUGIN\(/) {
+			continue
+		}
+		gsub(/^BT_PLUGIN\(|\).*$/, "", line)
+		descriptor[++plugin_n] = "bt_plugin_" line
+		name = ""
+		n = split(line, word, "_")
+		for (i = 1; i <= n; i++) {
+			name = name toupper(substr(word[i], 1, 1)) substr(word[i], 2)
+		}
+		plugin[plugin_n] = name
+	}
+}
+
+# The engine takes all that it knows of plugins from their descriptors.
+function check_plugins(    text, i) {
+	if (path !~ /^engine\/flow\//) {
+		return
+	}
+	text = strings_of($0)
+	for (i = 1; i <= plugin_n; i++) {
+		if (text ~ ("(^|[^A-Za-z])" plugin[i] "([^A-Za-z]|$)") || $0 ~ (descriptor[i] "([^a-z_]|$)")) {
+			complain("plugin", plugin[i] " by name; let its descriptor (plugins/plugin.h) say what the engine has to know")
+		}
+	}
+}
+
 function check_form(    text, lead) {
 	text = $0
 	if (text ~ /[ \t]$/) {
@@ -329,6 +360,7 @@ is_c && /^[ \t]*#[ \t]*include[ \t]*"/ {
 
 is_c {
 	check_release()
+	check_plugins()
 	check_code(code_of($0))
 	check_length()
 }
