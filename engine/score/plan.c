@@ -81,8 +81,10 @@ static bool depends_known(const struct bt_plugin_use *use)
 		return true;
 	}
 	bool usage = plugin->score_depends == BT_DEPENDS_ON_USAGE;
+	bool counters = plugin->score_depends == BT_DEPENDS_ON_COUNTERS;
 	return plugin->score_depends != BT_DEPENDS_ON_ALL &&
-	       !(usage && plugin->normalize != BT_NORMALIZE_NONE);
+	       !(usage && plugin->normalize != BT_NORMALIZE_NONE) &&
+	       !(!counters && plugin->normalize == BT_NORMALIZE_OWN);
 }
 
 struct bt_planner *bt_planner_create(const struct bt_profile *profile, const struct bt_planner_env *env)

@@ -448,6 +448,40 @@ static void shared_groups_count_towards_the_limit_of_memory(void **state)
 	bt_mem_free(w);
 }
 
+static void own_normalize(
+	const void *opaque, const struct bt_view *view, const uint32_t *nodes, uint32_t n, int64_t *scores)
+{
+	(void)opaque;
+	(void)view;
+	(void)nodes;
+	for (uint32_t i = 0; i < n; i++) {
+		scores[i] = scores[i] > 0 ? 0 : BT_MAX_NODE_SCORE;
+	}
+}
+
+/* What becomes of its scores in the end is nothing that columns know. */
+static void a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node(void **state)
+{
+	struct world *w = world_create(6, ODD_NOTHING);
+	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
+	struct bt_plugin own = likes;
+	struct bt_evaluation evaluation = {0};
+	struct outcome outcome = {0};
+
+	(void)state;
+	own.normalize = BT_NORMALIZE_OWN;
+	own.normalize_own = own_normalize;
+	w->profile.uses[1].plugin = &own;
+	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
+	for (int round = 0; round < 50; round++) {
+		compare(w, planner, &evaluation, &outcome);
+	}
+	assert_int_equal(outcome.declined, 50);
+	bt_evaluation_fini(&evaluation);
+	bt_planner_destroy(planner);
+	bt_mem_free(w);
+}
+
 /* Pods of all signatures use nodes alike, and share a column. */
 static void shared_key(const void *opaque, struct bt_buf *out_key)
 {
@@ -511,6 +545,7 @@ int main(void)
 		cmocka_unit_test(columns_decline_when_amounts_take_a_score_out_of_range),
 		cmocka_unit_test(columns_decline_when_sums_take_a_score_out_of_range),
 		cmocka_unit_test(descriptions_that_mean_the_same_are_looked_at_once),
+		cmocka_unit_test(a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node),
 		cmocka_unit_test(shared_groups_count_towards_the_limit_of_memory),
 	};
 
