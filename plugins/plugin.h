@@ -33,12 +33,11 @@ enum bt_code {
 
 /* What an answer for one node depends on, besides the term. */
 enum bt_dependence {
-	BT_DEPENDS_ON_NOTHING = 0,
+	BT_DEPENDS_ON_ALL = 0,	   /* it does not say: every node is asked in every cycle */
 	BT_DEPENDS_ON_DESCRIPTION, /* what the nodes are: the snapshot */
 	BT_DEPENDS_ON_USAGE,	   /* what is on this node: resources, ports */
-	BT_DEPENDS_ON_COUNTERS, /* what is on this node and others, by topology: prepared and asked in every
-				   cycle */
-	BT_DEPENDS_ON_ALL	/* anything: asked again for every node in every cycle */
+	BT_DEPENDS_ON_COUNTERS	   /* what is on this node and others, by topology: prepared and asked in
+				      every cycle */
 };
 
 /* What becomes of raw scores. */
@@ -265,7 +264,7 @@ struct bt_plugin {
 	bt_plugin_fail_fn *failure;	     /* of plugins whose Filter may fail on a node */
 	bt_plugin_pre_score_fn *pre_score;
 	bt_plugin_normalize_fn *normalize_own;
-	const struct bt_registration *events;
+	const struct bt_registration *events; /* NULL: any event may make a pod fit */
 	uint32_t event_n;
 };
 

@@ -74,7 +74,7 @@ static bool depends_known(const struct bt_plugin_use *use)
 {
 	const struct bt_plugin *plugin = use->plugin;
 
-	if (use->filter && plugin->filter_depends == BT_DEPENDS_ON_ALL) {
+	if (use->filter && plugin->filter && plugin->filter_depends == BT_DEPENDS_ON_ALL) {
 		return false;
 	}
 	if (!use->score) {

@@ -163,6 +163,7 @@ static void list_hinters(struct builder *b)
 		struct bt_registration *events =
 			bt_arena_zalloc(b->env.arena, plugin->event_n * sizeof(*events));
 
+		hinter->hears_all = plugin->events == NULL;
 		hinter->events = events;
 		hinter->settings = settings_of(b, id);
 		for (uint32_t i = 0; i < plugin->event_n; i++) {

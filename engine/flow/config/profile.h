@@ -16,6 +16,7 @@
  * PreEnqueue, PreFilter, Filter, Reserve or Permit, here or elsewhere. */
 struct bt_hinter {
 	bool is_there;
+	bool hears_all; /* it registers nothing: any event concerns it */
 	const struct bt_registration *events;
 	uint32_t event_n;
 	const void *settings; /* of the plugin's own type */

@@ -41,6 +41,21 @@ static void add(struct bt_hints *hints, uint32_t hinter, const struct bt_registr
 	}
 }
 
+/* Source: defaultEnqueueExtension, v1.36.3. */
+static void add_all(struct bt_hints *hints, uint32_t hinter, bool pod_groups)
+{
+	static const enum bt_event_resource resources[] = {BT_EVENT_POD, BT_EVENT_NODE,
+		BT_EVENT_PERSISTENT_VOLUME, BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_EVENT_CSI_NODE,
+		BT_EVENT_CSI_DRIVER, BT_EVENT_CSI_STORAGE_CAPACITY, BT_EVENT_STORAGE_CLASS,
+		BT_EVENT_RESOURCE_CLAIM, BT_EVENT_DEVICE_CLASS, BT_EVENT_POD_GROUP};
+
+	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
+		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL, 0};
+
+		add(hints, hinter, &all);
+	}
+}
+
 void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 {
 	static const struct bt_registration taint = {BT_EVENT_NODE, BT_UPDATE_NODE_TAINT, NULL, 0};
@@ -53,6 +68,9 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 		uint32_t node_actions = 0;
 
 		hints->hinters[i] = *hinter;
+		if (hinter->hears_all) {
+			add_all(hints, i, true);
+		}
 		for (uint32_t j = 0; j < hinter->event_n; j++) {
 			add(hints, i, &hinter->events[j]);
 			node_actions |=
@@ -66,16 +84,7 @@ void bt_hints_of(struct bt_hints *hints, const struct bt_flow_profile *profile)
 
 void bt_hints_add_extenders(struct bt_hints *hints, bool pod_groups)
 {
-	static const enum bt_event_resource resources[] = {BT_EVENT_POD, BT_EVENT_NODE,
-		BT_EVENT_PERSISTENT_VOLUME, BT_EVENT_PERSISTENT_VOLUME_CLAIM, BT_EVENT_CSI_NODE,
-		BT_EVENT_CSI_DRIVER, BT_EVENT_CSI_STORAGE_CAPACITY, BT_EVENT_STORAGE_CLASS,
-		BT_EVENT_RESOURCE_CLAIM, BT_EVENT_DEVICE_CLASS, BT_EVENT_POD_GROUP};
-
-	for (size_t i = 0; i < sizeof(resources) / sizeof(resources[0]) - !pod_groups; i++) {
-		const struct bt_registration all = {resources[i], BT_ADD | BT_DELETE | BT_UPDATE, NULL, 0};
-
-		add(hints, BT_EXTENDERS_NUMBER, &all);
-	}
+	add_all(hints, BT_EXTENDERS_NUMBER, pod_groups);
 	hints->hinters[BT_EXTENDERS_NUMBER].is_there = true;
 }
 

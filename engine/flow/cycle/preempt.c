@@ -521,11 +521,12 @@ bool bt_preempt_notable(const struct bt_plan *plan)
 	for (uint32_t i = 0; i < plan->profile->filter_n; i++) {
 		uint32_t u = plan->profile->filter[i];
 		enum bt_dependence depends = plan->profile->uses[u].plugin->filter_depends;
+		bool known = depends == BT_DEPENDS_ON_DESCRIPTION || depends == BT_DEPENDS_ON_USAGE;
 
 		if (plan->filter_error[u]) {
 			return false;
 		}
-		if (depends > BT_DEPENDS_ON_USAGE && !plan->compiled[u].filter_skip) {
+		if (!known && !plan->compiled[u].filter_skip) {
 			return false;
 		}
 	}

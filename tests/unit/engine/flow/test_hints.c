@@ -88,6 +88,30 @@ static void a_wildcard_concerns_everybody_and_always_queues(void **state)
 	end(&p);
 }
 
+static void a_plugin_that_registers_nothing_is_concerned_by_any_event(void **state)
+{
+	static const struct bt_event events[] = {{.resource = BT_EVENT_NODE, .action = BT_UPDATE_NODE_LABEL},
+		{.resource = BT_EVENT_ASSIGNED_POD, .action = BT_DELETE},
+		{.resource = BT_EVENT_RESOURCE_CLAIM, .action = BT_UPDATE},
+		{.resource = BT_EVENT_POD_GROUP, .action = BT_ADD}};
+	struct profile p;
+
+	begin(&p, state, "");
+	uint32_t gates = bit(&p, "SchedulingGates");
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		assert_false(bt_hints_interested(&p.hints, &events[i]) & gates);
+	}
+	struct bt_hinter *hinter = &p.flow.hinters[bt_plugin_find(bt_str("SchedulingGates"))];
+	hinter->hears_all = true;
+	hinter->event_n = 0;
+	bt_hints_of(&p.hints, &p.flow);
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		assert_true(bt_hints_interested(&p.hints, &events[i]) & gates);
+		assert_true(queue(&p, "", false, &events[i], gates));
+	}
+	end(&p);
+}
+
 static void who_registers_new_nodes_is_asked_when_taints_go(void **state)
 {
 	const struct bt_event event = {.resource = BT_EVENT_NODE, .action = BT_UPDATE_NODE_TAINT};
@@ -187,6 +211,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		FIXTURE_TEST(plugins_that_can_refuse_pods_have_their_own_numbers),
 		FIXTURE_TEST(a_wildcard_concerns_everybody_and_always_queues),
+		FIXTURE_TEST(a_plugin_that_registers_nothing_is_concerned_by_any_event),
 		FIXTURE_TEST(who_registers_new_nodes_is_asked_when_taints_go),
 		FIXTURE_TEST(only_rejectors_are_asked),
 		FIXTURE_TEST(gates_take_registrations_away),

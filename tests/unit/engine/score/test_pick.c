@@ -459,19 +459,15 @@ static void own_normalize(
 	}
 }
 
-/* What becomes of its scores in the end is nothing that columns know. */
-static void a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node(void **state)
+/* Every node is asked: columns know nothing of it. */
+static void expect_no_columns(const struct bt_plugin *plugin)
 {
 	struct world *w = world_create(6, ODD_NOTHING);
 	const struct bt_planner_env env = {.view = &w->view, .memory_bytes = SIZE_MAX};
-	struct bt_plugin own = likes;
 	struct bt_evaluation evaluation = {0};
 	struct outcome outcome = {0};
 
-	(void)state;
-	own.normalize = BT_NORMALIZE_OWN;
-	own.normalize_own = own_normalize;
-	w->profile.uses[1].plugin = &own;
+	w->profile.uses[1].plugin = plugin;
 	struct bt_planner *planner = bt_planner_create(&w->profile, &env);
 	for (int round = 0; round < 50; round++) {
 		compare(w, planner, &evaluation, &outcome);
@@ -480,6 +476,31 @@ static void a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node(v
 	bt_evaluation_fini(&evaluation);
 	bt_planner_destroy(planner);
 	bt_mem_free(w);
+}
+
+static void a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node(void **state)
+{
+	struct bt_plugin own = likes;
+
+	(void)state;
+	own.normalize = BT_NORMALIZE_OWN;
+	own.normalize_own = own_normalize;
+	expect_no_columns(&own);
+}
+
+static void a_plugin_that_does_not_say_what_it_depends_on_is_asked_about_every_node(void **state)
+{
+	const struct bt_plugin silent = {
+		.name = "silent", .compile = compile, .filter = likes_filter, .score = likes_score};
+	const struct bt_plugin filters = {.name = "filters",
+		.score_depends = BT_DEPENDS_ON_DESCRIPTION,
+		.compile = compile,
+		.filter = likes_filter,
+		.score = likes_score};
+
+	(void)state;
+	expect_no_columns(&silent);
+	expect_no_columns(&filters);
 }
 
 /* Pods of all signatures use nodes alike, and share a column. */
@@ -546,6 +567,7 @@ int main(void)
 		cmocka_unit_test(columns_decline_when_sums_take_a_score_out_of_range),
 		cmocka_unit_test(descriptions_that_mean_the_same_are_looked_at_once),
 		cmocka_unit_test(a_plugin_with_a_normalization_of_its_own_is_asked_about_every_node),
+		cmocka_unit_test(a_plugin_that_does_not_say_what_it_depends_on_is_asked_about_every_node),
 		cmocka_unit_test(shared_groups_count_towards_the_limit_of_memory),
 	};
 
