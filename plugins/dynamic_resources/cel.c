@@ -14,6 +14,7 @@ struct bt_cel {
 	struct bt_arena arena;
 	const struct bt_cel_node *root;
 	uint32_t slot_n;
+	struct bt_cel_pattern *patterns;
 };
 
 /* ---- planning ---- */
@@ -66,9 +67,14 @@ static void plan_pattern(struct planner *planner, struct bt_cel_node *node)
 	size_t len = planner->error->len;
 	bt_buf_text(planner->error, "program instantiation failed: ");
 	size_t left_bytes = SIZE_MAX;
-	node->regex = bt_cel_regex_compile(
-		planner->compiler->arena, node->args[1]->value.text, &left_bytes, planner->error);
-	if (node->regex) {
+	struct bt_re2 *re2 = bt_cel_regex_compile(node->args[1]->value.text, &left_bytes, planner->error);
+	if (re2) {
+		struct bt_cel_pattern *pattern =
+			bt_arena_alloc(planner->compiler->arena, sizeof(*pattern), 8);
+
+		*pattern = (struct bt_cel_pattern){re2, planner->compiler->patterns};
+		planner->compiler->patterns = pattern;
+		node->regex = re2;
 		planner->error->len = len;
 	}
 }
@@ -210,6 +216,7 @@ struct bt_cel *bt_cel_compile(struct bt_str expression, unsigned features, struc
 		bt_arena_copy(&cel->arena, expression.ptr ? expression.ptr : "", expression.len);
 	cel->root = compile(&compiler, error);
 	cel->slot_n = compiler.slot_n;
+	cel->patterns = compiler.patterns;
 	if (!cel->root) {
 		bt_cel_destroy(cel);
 		return NULL;
@@ -220,6 +227,9 @@ struct bt_cel *bt_cel_compile(struct bt_str expression, unsigned features, struc
 void bt_cel_destroy(struct bt_cel *cel)
 {
 	if (cel) {
+		for (struct bt_cel_pattern *pattern = cel->patterns; pattern; pattern = pattern->next) {
+			bt_re2_destroy(pattern->re2);
+		}
 		bt_arena_fini(&cel->arena);
 		bt_mem_free(cel);
 	}

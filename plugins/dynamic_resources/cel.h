@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Device selectors: expressions of the Common Expression Language over one device, as DeviceClasses and
  * requests carry them. Compiling checks types as upstream does; matching allocates nothing once the scratch
- * has grown. Source: dynamic-resource-allocation/cel and cel-go v0.26, Kubernetes v1.36.3.
+ * has grown, but for what RE2 does. Source: dynamic-resource-allocation/cel and cel-go v0.26, Kubernetes
+ * v1.36.3.
  */
 #pragma once
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "plugins/dynamic_resources/cel.h"
+#include "plugins/dynamic_resources/cel_re2_int.h"
 
 /* Kinds of types and of values. The order of the first ones is that of bt_cel_kind_name. */
 enum bt_cel_kind {
@@ -49,7 +50,6 @@ enum bt_cel_view {
 };
 
 struct bt_cel_items;
-struct bt_cel_regex;
 
 struct bt_cel_value {
 	uint8_t kind; /* enum bt_cel_kind */
@@ -67,7 +67,7 @@ struct bt_cel_value {
 		const struct bt_quantity *quantity;
 		const struct bt_cel_semver *semver;
 		const struct bt_cel_type *type;
-		const struct bt_cel_regex *regex; /* BT_CEL_K_DYN: a pattern compiled beforehand */
+		const struct bt_re2 *regex; /* BT_CEL_K_DYN: a pattern compiled beforehand */
 	};
 };
 
@@ -142,7 +142,7 @@ struct bt_cel_node {
 	const struct bt_cel_overload *overloads; /* calls: all of the function */
 	uint32_t overload_n;
 	const struct bt_cel_overload *overload; /* calls: the one that fits, if it is only one */
-	const struct bt_cel_regex *regex;	/* calls: the constant pattern */
+	const struct bt_re2 *regex;		/* calls: the constant pattern */
 };
 
 #define BT_CEL_NO_SLOT UINT32_MAX
@@ -150,6 +150,12 @@ struct bt_cel_node {
 struct bt_cel_error {
 	uint32_t at;
 	struct bt_str text;
+};
+
+/* A constant pattern of the expression. */
+struct bt_cel_pattern {
+	struct bt_re2 *re2;
+	struct bt_cel_pattern *next;
 };
 
 /* The state of one compilation. */
@@ -161,6 +167,7 @@ struct bt_cel_compiler {
 	size_t error_n, error_cap_n;
 	uint32_t slot_n;
 	uint32_t copy_n; /* nodes that macros have copied */
+	struct bt_cel_pattern *patterns;
 };
 
 /* The state of one match. */
@@ -168,7 +175,6 @@ struct bt_cel_run {
 	const struct bt_cel_device *device;
 	struct bt_arena *arena;
 	struct bt_cel_local *locals;
-	struct bt_cel_matcher *matcher; /* memory for patterns, kept from one to the next */
 	uint64_t cost;
 	uint64_t left_steps; /* of work that cost does not see */
 	size_t left_bytes;
@@ -381,11 +387,11 @@ struct bt_cel_value bt_cel_eval(struct bt_cel_run *run, const struct bt_cel_node
 
 /* ---- regular expressions (cel_regex.c) ---- */
 /*
- * NULL and the error as Go's regexp words it; error may be NULL. What memory it may take at most, and took,
- * is taken from *left_bytes. Owns: the arena.
+ * NULL and the error as Go's regexp words it. What memory it may take at most, and took, is taken from
+ * *left_bytes. Owns: the caller, with bt_re2_destroy.
  */
-const struct bt_cel_regex *bt_cel_regex_compile(
-	struct bt_arena *arena, struct bt_str pattern, size_t *left_bytes, struct bt_buf *error);
-/* The leftmost match at or after from; false: none. Scratch memory comes from the run. */
-bool bt_cel_regex_find(struct bt_cel_run *run, const struct bt_cel_regex *regex, struct bt_str text,
-	size_t from, size_t *out_start, size_t *out_end);
+struct bt_re2 *bt_cel_regex_compile(struct bt_str pattern, size_t *left_bytes, struct bt_buf *error);
+/* The leftmost match at or after from; false: none, or the run has worked too much. Where it is, is faster
+ * not asked for (out_start NULL). */
+bool bt_cel_regex_find(struct bt_cel_run *run, const struct bt_re2 *re2, struct bt_str text, size_t from,
+	size_t *out_start, size_t *out_end);

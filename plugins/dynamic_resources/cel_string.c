@@ -375,37 +375,40 @@ struct bt_cel_value bt_cel_quote(struct bt_cel_run *run, const struct bt_cel_val
 
 /* ---- patterns ---- */
 
-/* The pattern of the call, compiled now unless it was known beforehand; NULL with *out_error set. */
-static const struct bt_cel_regex *pattern_of(struct bt_cel_run *run, const struct bt_cel_value *pattern,
-	const char *prefix, struct bt_cel_value *out_error)
+/* The pattern of a call: known beforehand, or compiled now and the call's own. */
+struct pattern {
+	const struct bt_re2 *re2; /* NULL: it does not compile, which is in error */
+	struct bt_re2 *own;
+	struct bt_cel_value error;
+};
+
+static struct pattern take_pattern(
+	struct bt_cel_run *run, const struct bt_cel_value *value, const char *prefix)
 {
 	struct bt_buf text = {0};
+	struct pattern pattern = {0};
 
-	if (pattern->kind == BT_CEL_K_DYN) {
-		return pattern->regex;
+	if (value->kind == BT_CEL_K_DYN) {
+		pattern.re2 = value->regex;
+		return pattern;
 	}
-	if (pattern->text.len > BT_CEL_EXPRESSION_MAX) {
-		*out_error = bt_cel_fail(run, "%serror parsing regexp: expression too large", prefix);
-		return NULL;
+	if (value->text.len > BT_CEL_EXPRESSION_MAX) {
+		pattern.error = bt_cel_fail(run, "%serror parsing regexp: expression too large", prefix);
+		return pattern;
 	}
-	const struct bt_cel_regex *regex =
-		bt_cel_regex_compile(run->arena, pattern->text, &run->left_bytes, &text);
-	if (!regex && run->left_bytes == 0) {
+	pattern.re2 = pattern.own = bt_cel_regex_compile(value->text, &run->left_bytes, &text);
+	if (!pattern.re2 && run->left_bytes == 0) {
 		run->cancelled = bt_cel_memory_text;
 	}
-	if (!regex) {
-		*out_error = bt_cel_fail(run, "%s%.*s", prefix, (int)text.len, text.ptr ? text.ptr : "");
+	if (!pattern.re2) {
+		pattern.error = bt_cel_fail(run, "%s%.*s", prefix, BT_STR_ARG(bt_buf_view(&text)));
 	}
 	bt_buf_fini(&text);
-	return regex;
+	return pattern;
 }
 
 struct bt_cel_value bt_cel_matches(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
-	struct bt_cel_value error;
-	size_t start;
-	size_t end;
-
 	(void)arg_n;
 	if (args[0].kind != BT_CEL_K_STRING) {
 		return bt_cel_fail(run, "no such overload: matches");
@@ -413,44 +416,46 @@ struct bt_cel_value bt_cel_matches(struct bt_cel_run *run, const struct bt_cel_v
 	if (args[1].kind != BT_CEL_K_STRING && args[1].kind != BT_CEL_K_DYN) {
 		return bt_cel_no_overload();
 	}
-	const struct bt_cel_regex *regex = pattern_of(run, &args[1], "", &error);
-	return regex ? bt_cel_bool(bt_cel_regex_find(run, regex, args[0].text, 0, &start, &end)) : error;
+	struct pattern pattern = take_pattern(run, &args[1], "");
+	if (!pattern.re2) {
+		return pattern.error;
+	}
+	bool found = bt_cel_regex_find(run, pattern.re2, args[0].text, 0, NULL, NULL);
+	bt_re2_destroy(pattern.own);
+	return bt_cel_bool(found);
 }
 
 struct bt_cel_value bt_cel_find_pattern(
 	struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
-	struct bt_cel_value error;
-	size_t start;
-	size_t end;
+	struct pattern pattern = take_pattern(run, &args[1], "Illegal regex: ");
+	size_t start, end;
 
 	(void)arg_n;
-	const struct bt_cel_regex *regex = pattern_of(run, &args[1], "Illegal regex: ", &error);
-	if (!regex) {
-		return error;
+	if (!pattern.re2) {
+		return pattern.error;
 	}
-	return bt_cel_text(bt_cel_regex_find(run, regex, args[0].text, 0, &start, &end)
-				   ? bt_str_sub(args[0].text, start, end)
-				   : (struct bt_str){NULL, 0});
+	bool found = bt_cel_regex_find(run, pattern.re2, args[0].text, 0, &start, &end);
+	bt_re2_destroy(pattern.own);
+	return bt_cel_text(found ? bt_str_sub(args[0].text, start, end) : (struct bt_str){NULL, 0});
 }
 
 struct bt_cel_value bt_cel_find_all(struct bt_cel_run *run, const struct bt_cel_value *args, uint32_t arg_n)
 {
 	struct bt_str text = args[0].text;
 	struct bt_cel_value list = bt_cel_new_list(run, 0);
-	struct bt_cel_value error;
 	int64_t left = arg_n > 2 ? args[2].integer : -1;
 	size_t before = SIZE_MAX; /* where the last match ended */
 	size_t start;
 	size_t end;
 	uint32_t rune;
 
-	const struct bt_cel_regex *regex = pattern_of(run, &args[1], "Illegal regex: ", &error);
-	if (!regex) {
-		return error;
+	struct pattern pattern = take_pattern(run, &args[1], "Illegal regex: ");
+	if (!pattern.re2) {
+		return pattern.error;
 	}
 	for (size_t from = 0; from <= text.len && left != 0 && list.kind == BT_CEL_K_LIST;) {
-		if (!bt_cel_regex_find(run, regex, text, from, &start, &end)) {
+		if (!bt_cel_regex_find(run, pattern.re2, text, from, &start, &end)) {
 			break;
 		}
 		/* No empty match right behind another match. */
@@ -463,5 +468,6 @@ struct bt_cel_value bt_cel_find_all(struct bt_cel_run *run, const struct bt_cel_
 		before = end;
 		from = end > start ? end : end + (end < text.len ? bt_utf8_decode(text, end, &rune) : 1);
 	}
+	bt_re2_destroy(pattern.own);
 	return list;
 }

@@ -107,14 +107,6 @@ static void functions_that_are_missing_are_named(void **state)
 	}
 }
 
-static void patterns_that_are_missing_are_named(void **state)
-{
-	assert_refused(
-		*state, "device.driver.matches('\\\\pL+')", "Unicode classes are not supported: `\\pL`");
-	assert_refused(
-		*state, "device.driver.find('[\\\\p{Greek}]') == ''", "Unicode classes are not supported");
-}
-
 static void the_gate_of_multiple_allocations_makes_the_field(void **state)
 {
 	struct fixture *f = *state;
@@ -428,12 +420,97 @@ static void patterns_that_grow_too_large_are_refused(void **state)
 		"error parsing regexp: invalid nested repetition operator: `{600}{600}`");
 }
 
+static void patterns_know_unicode(void **state)
+{
+	assert_int_equal(match(*state, "'1 gr\u00fcn'.findAll(r'\\pL+') == ['gr\u00fcn'] && "
+				       "'a\\u03b1'.find(r'[\\p{Greek}]') == '\\u03b1' && "
+				       "'\\u00dcBER'.matches('(?i)^\\u00fcber$')"),
+		BT_CEL_TRUE);
+}
+
+/* The texts are those of Go 1.26. */
+static void faults_of_patterns_are_told_as_go_does(void **state)
+{
+	static const char *const faults[][2] = {
+		{"\\C", "invalid escape sequence: `\\C`"},
+		{"[\\C]", "invalid escape sequence: `\\C`"},
+		{"\\8", "invalid escape sequence: `\\8`"},
+		{"[a-\\d]", "invalid escape sequence: `\\d`"},
+		{"\\x{110000}", "invalid escape sequence: `\\x{110000`"},
+		{"\\xg", "invalid escape sequence: `\\xg`"},
+		{"a\\", "trailing backslash at end of expression: ``"},
+		{"(?P<>a)", "invalid named capture: `(?P<>`"},
+		{"(?P<n", "invalid named capture: `(?P<n`"},
+		{"(?<n", "invalid named capture: `(?<n`"},
+		{"(?<x y>a)", "invalid named capture: `(?<x y>`"},
+		{"(?z)", "invalid or unsupported Perl syntax: `(?z`"},
+		{"(?P=n)", "invalid or unsupported Perl syntax: `(?P`"},
+		{"(?=a)", "invalid or unsupported Perl syntax: `(?=`"},
+		{"(?i", "invalid or unsupported Perl syntax: `(?i`"},
+		{"x**", "invalid nested repetition operator: `**`"},
+		{"a{600}{600}", "invalid nested repetition operator: `{600}{600}`"},
+		{"x*?*", "invalid nested repetition operator: `*?*`"},
+		{"a{2,1}", "invalid repeat count: `{2,1}`"},
+		{"a{1001}", "invalid repeat count: `{1001}`"},
+		{"(a{30}){100}", "invalid repeat count: `{100}`"},
+		{"[[:foo:]]", "invalid character class range: `[:foo:]`"},
+		{"[z-a]", "invalid character class range: `z-a`"},
+		{"\\pX", "invalid character class range: `\\pX`"},
+		{"\\p{Foo}", "invalid character class range: `\\p{Foo}`"},
+		{"a|*", "missing argument to repetition operator: `*`"},
+		{"(?<n>*)", "missing argument to repetition operator: `*`"},
+		{"a)", "unexpected ): `a)`"},
+		{"(?<n>a)(", "missing closing ): `(?<n>a)(`"},
+		{"(?P<n>a)(", "missing closing ): `(?P<n>a)(`"},
+		{"[]", "missing closing ]: `[]`"},
+	};
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(*faults); i++) {
+		struct bt_buf expression = {0}, expected = {0};
+
+		bt_buf_printf(&expression, "'x'.matches(r\"%s\" + '')", faults[i][0]);
+		bt_buf_printf(&expected, "error parsing regexp: %s", faults[i][1]);
+		assert_fails(*state, expression.ptr, expected.ptr);
+		bt_buf_fini(&expression);
+		bt_buf_fini(&expected);
+	}
+}
+
+static void names_of_groups_are_written_in_both_ways(void **state)
+{
+	assert_int_equal(
+		match(*state, "'xx'.matches(r'^(?P<n>x)(?<n>x)$') && '(?<n>'.matches(r'^\\(\\?<n>$') && "
+			      "'<'.matches(r'^[(?<n>]$') && '(?<n>'.matches(r'^\\Q(?<n>\\E$') && "
+			      "'(?<n>x'.find(r'[[:punct:]]+[]n(?<>]+x') == '(?<n>x'"),
+		BT_CEL_TRUE);
+}
+
+/* Each of 65,536 matches looks at all that is left of the text. */
+static void work_of_patterns_is_bounded(void **state)
+{
+	struct bt_buf text = {0};
+
+	bt_buf_text(&text, "cel.bind(b0, 'aaaaaaaaaaaaaaaa', ");
+	for (int i = 1; i <= 12; i++) {
+		bt_buf_printf(&text, "cel.bind(b%d, b%d + b%d, ", i, i - 1, i - 1);
+	}
+	bt_buf_text(&text, "b12.findAll('a*b|a').size() == 65536");
+	for (int i = 0; i <= 12; i++) {
+		bt_buf_char(&text, ')');
+	}
+	assert_fails(*state, text.ptr, "operation cancelled: actual cost limit exceeded");
+	bt_buf_fini(&text);
+}
+
 int main(void)
 {
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(functions_that_are_missing_are_named),
-		TEST(patterns_that_are_missing_are_named),
+		TEST(patterns_know_unicode),
+		TEST(faults_of_patterns_are_told_as_go_does),
+		TEST(names_of_groups_are_written_in_both_ways),
+		TEST(work_of_patterns_is_bounded),
 		TEST(the_gate_of_multiple_allocations_makes_the_field),
 		TEST(a_device_that_is_invalid_fails_every_match),
 		TEST(expressions_beyond_the_length_are_refused),
