@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The canonical form of a pod: a run of words and texts of all that can change where it goes.
+ */
+#include "engine/model/signature_int.h"
+
+#include <stdlib.h>
+
+static void put(struct bt_signature_maker *s, uint64_t word)
+{
+	if (BT_UNLIKELY(s->words.len + sizeof(word) >= s->words.cap)) {
+		bt_buf_reserve(&s->words, sizeof(word));
+	}
+	memcpy(s->words.ptr + s->words.len, &word, sizeof(word));
+	s->words.len += sizeof(word);
+}
+
+/* A text is written as it is, with its length in front: what is known needs no look into the dictionary. */
+static void put_text(struct bt_signature_maker *s, struct bt_str text)
+{
+	if (BT_UNLIKELY(s->words.len + sizeof(uint64_t) + text.len >= s->words.cap)) {
+		bt_buf_reserve(&s->words, sizeof(uint64_t) + text.len);
+	}
+	put(s, text.len);
+	if (text.len) {
+		memcpy(s->words.ptr + s->words.len, text.ptr, text.len);
+		s->words.len += text.len;
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return bt_str_cmp(((const struct bt_str_pair *)a)->key, ((const struct bt_str_pair *)b)->key);
+}
+
+/* The pairs of a map by ascending keys; the API server's come so. */
+static const struct bt_str_pair *in_order(struct bt_signature_maker *s, const struct bt_str_map *map)
+{
+	uint32_t i = 1;
+
+	while (i < map->n && by_text(&map->items[i - 1], &map->items[i]) < 0) {
+		i++;
+	}
+	if (i >= map->n) {
+		return map->items;
+	}
+	struct bt_str_pair *sorted = bt_arena_alloc(&s->scratch, map->n * sizeof(*sorted), 8);
+	memcpy(sorted, map->items, map->n * sizeof(*sorted));
+	qsort(sorted, map->n, sizeof(*sorted), by_text);
+	return sorted;
+}
+
+static void put_map(struct bt_signature_maker *s, const struct bt_str_map *map)
+{
+	const struct bt_str_pair *pairs = in_order(s, map);
+
+	put(s, (uint64_t)map->n << 1 | map->set);
+	for (uint32_t i = 0; i < map->n; i++) {
+		put_text(s, pairs[i].key);
+		put_text(s, pairs[i].value);
+	}
+}
+
+static void put_requirements(struct bt_signature_maker *s, const struct bt_requirement_object_list *list)
+{
+	put(s, list->n);
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct bt_requirement_object *item = &list->items[i];
+
+		put_text(s, item->key);
+		put_text(s, item->operator_);
+		put(s, item->values.n);
+		for (uint32_t j = 0; j < item->values.n; j++) {
+			put_text(s, item->values.items[j]);
+		}
+	}
+}
+
+static void put_node_affinity(struct bt_signature_maker *s, const struct bt_node_affinity_object *affinity)
+{
+	put(s, (uint64_t)affinity->required.term_n << 33 | (uint64_t)affinity->required.set << 32 |
+			(uint64_t)affinity->preferred_n << 1 | affinity->preferred_set);
+	for (uint32_t i = 0; i < affinity->required.term_n; i++) {
+		put_requirements(s, &affinity->required.terms[i].match_expressions);
+		put_requirements(s, &affinity->required.terms[i].match_fields);
+	}
+	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
+		put(s, (uint64_t)affinity->preferred[i].weight);
+		put_requirements(s, &affinity->preferred[i].preference.match_expressions);
+		put_requirements(s, &affinity->preferred[i].preference.match_fields);
+	}
+}
+
+static void put_tolerations(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
+{
+	put(s, spec->toleration_n);
+	for (uint32_t i = 0; i < spec->toleration_n; i++) {
+		const struct bt_toleration_object *toleration = &spec->tolerations[i];
+
+		put_text(s, toleration->key);
+		put_text(s, toleration->operator_);
+		put_text(s, toleration->value);
+		put_text(s, toleration->effect);
+	}
+}
+
+static void put_amounts(struct bt_signature_maker *s, struct bt_amounts amounts)
+{
+	put(s, amounts.n);
+	for (uint32_t i = 0; i < amounts.n; i++) {
+		put(s, amounts.items[i].slot);
+		put(s, (uint64_t)amounts.items[i].amount);
+	}
+}
+
+static bool same_amounts(struct bt_amounts a, struct bt_amounts b)
+{
+	for (uint32_t i = 0; a.items != b.items && i < a.n && i < b.n; i++) {
+		if (a.items[i].slot != b.items[i].slot || a.items[i].amount != b.items[i].amount) {
+			return false;
+		}
+	}
+	return a.n == b.n;
+}
+
+/* Amounts that are the same as others for most pods. */
+static void put_like(struct bt_signature_maker *s, struct bt_amounts amounts, struct bt_amounts others)
+{
+	if (same_amounts(amounts, others)) {
+		put(s, UINT64_MAX);
+	} else {
+		put_amounts(s, amounts);
+	}
+}
+
+static void put_container(
+	struct bt_signature_maker *s, const struct bt_container_object *container, bool ports_count)
+{
+	put_text(s, container->image);
+	for (uint32_t i = 0; ports_count && i < container->port_n; i++) {
+		if (container->ports[i].host_port > 0) {
+			put(s, (uint64_t)container->ports[i].host_port);
+			put_text(s, container->ports[i].host_ip);
+			put_text(s, container->ports[i].protocol);
+		}
+	}
+	put(s, UINT64_MAX);
+}
+
+static void put_list(struct bt_signature_maker *s, const struct bt_str_list *list)
+{
+	put(s, list->n);
+	for (uint32_t i = 0; i < list->n; i++) {
+		put_text(s, list->items[i]);
+	}
+}
+
+static void put_label_selector(struct bt_signature_maker *s, const struct bt_label_selector_object *selector)
+{
+	put(s, selector->set);
+	put_map(s, &selector->match_labels);
+	put_requirements(s, &selector->match_expressions);
+}
+
+/* matchLabelKeys and mismatchLabelKeys are left out: the API server has merged them, and the scheduler does
+ * not read them. */
+static void put_pod_term(struct bt_signature_maker *s, int32_t weight, const struct bt_pod_term_object *term)
+{
+	put(s, (uint64_t)(uint32_t)weight);
+	put_label_selector(s, &term->label_selector);
+	put_label_selector(s, &term->namespace_selector);
+	put_list(s, &term->namespaces);
+	put_text(s, term->topology_key);
+}
+
+static void put_pod_affinity(struct bt_signature_maker *s, const struct bt_pod_affinity_object *affinity)
+{
+	put(s, (uint64_t)affinity->required_n << 32 | affinity->preferred_n);
+	for (uint32_t i = 0; i < affinity->required_n; i++) {
+		put_pod_term(s, 0, &affinity->required[i]);
+	}
+	for (uint32_t i = 0; i < affinity->preferred_n; i++) {
+		put_pod_term(s, affinity->preferred[i].weight, &affinity->preferred[i].term);
+	}
+}
+
+static void put_spread(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec)
+{
+	put(s, spec->spread_n);
+	for (uint32_t i = 0; i < spec->spread_n; i++) {
+		const struct bt_spread_constraint_object *constraint = &spec->spread[i];
+
+		put(s, (uint64_t)(uint32_t)constraint->max_skew << 32 | (uint32_t)constraint->min_domains);
+		put(s, constraint->has_min_domains);
+		put_text(s, constraint->topology_key);
+		put_text(s, constraint->when_unsatisfiable);
+		put_text(s, constraint->node_affinity_policy);
+		put_text(s, constraint->node_taints_policy);
+		put_label_selector(s, &constraint->label_selector);
+		put_list(s, &constraint->match_label_keys);
+	}
+}
+
+static void put_owner(struct bt_signature_maker *s, const struct bt_pod_object *pod)
+{
+	struct bt_str name = {0};
+	enum bt_owner_kind kind = pod->spec.spread_n ? BT_OWNER_NONE : bt_pod_owner(&pod->meta, &name);
+
+	put(s, kind);
+	if (kind != BT_OWNER_NONE) {
+		put_text(s, name);
+	}
+}
+
+static void put_claims(struct bt_signature_maker *s, const struct bt_pod_object *pod)
+{
+	put(s, pod->spec.claim_n);
+	for (uint32_t i = 0; i < pod->spec.claim_n; i++) {
+		struct bt_str name;
+		enum bt_pod_claim_kind kind = bt_signature_claim_kind(pod, &pod->spec.claims[i], &name);
+
+		put(s, kind);
+		put_text(s, pod->spec.claims[i].name);
+		put_text(s, name);
+		if (kind == BT_POD_CLAIM_GENERATED) {
+			put_text(s, pod->meta.name);
+			put_text(s, pod->meta.uid);
+		}
+	}
+}
+
+static void put_extended(struct bt_signature_maker *s, const struct bt_pod_spec_object *spec,
+	const struct bt_requests *requests)
+{
+	uint32_t n = bt_signature_list_extended(s->dictionary, spec, requests, NULL);
+
+	put(s, n);
+	if (n == 0) {
+		return;
+	}
+	struct bt_extended_request *items = bt_arena_zalloc(&s->scratch, n * sizeof(*items));
+	bt_signature_list_extended(s->dictionary, spec, requests, items);
+	for (uint32_t i = 0; i < n; i++) {
+		put(s, (uint64_t)items[i].container << 33 | (uint64_t)items[i].short_lived << 32 |
+				items[i].key);
+		put(s, items[i].slot);
+		put(s, (uint64_t)items[i].count);
+	}
+}
+
+/* Claims of ephemeral volumes belong to one pod, so its name and UID are part of what it asks for. */
+static void put_volumes(struct bt_signature_maker *s, const struct bt_pod_object *pod)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+	bool own = false;
+
+	for (uint32_t i = 0; i < spec->volume_n; i++) {
+		const struct bt_volume_object *volume = &spec->volumes[i];
+
+		if (bt_volume_noted(volume->type) || volume->type == BT_VOLUME_IMAGE) {
+			put(s, (uint64_t)volume->type << 1);
+			put_text(s, volume->source);
+		}
+		if (!bt_volume_matters(volume->type)) {
+			continue;
+		}
+		put(s, (uint64_t)volume->type << 1 | volume->read_only);
+		put_text(s, volume->name);
+		put_text(s, volume->source);
+		put_text(s, volume->pool);
+		put_text(s, volume->kind);
+		put_list(s, &volume->monitors);
+		own |= volume->type == BT_VOLUME_EPHEMERAL;
+	}
+	put(s, UINT64_MAX);
+	if (own) {
+		put_text(s, pod->meta.name);
+		put_text(s, pod->meta.uid);
+	}
+}
+
+void bt_signature_canonical(
+	struct bt_signature_maker *s, const struct bt_pod_object *pod, const struct bt_requests *requests)
+{
+	const struct bt_pod_spec_object *spec = &pod->spec;
+
+	put_text(s, pod->meta.namespace_);
+	put_text(s, spec->scheduler_name);
+	put_map(s, &pod->meta.labels);
+	put_map(s, &spec->node_selector);
+	put_node_affinity(s, &spec->affinity.node_affinity);
+	put_tolerations(s, spec);
+	put_amounts(s, requests->fit);
+	put_like(s, requests->used, requests->fit);
+	put_amounts(s, requests->used_milli);
+	put_like(s, requests->score, requests->fit);
+	put(s, (uint64_t)requests->nonzero_milli_cpu);
+	put(s, (uint64_t)requests->nonzero_memory);
+	put(s, (uint64_t)bt_signature_features(spec) << 3 | (uint64_t)requests->names_missing << 2 |
+			(uint64_t)(spec->incomplete.len > 0) << 1 | requests->too_many_names);
+	put(s, (uint64_t)spec->init_container_n << 32 | spec->container_n);
+	for (uint32_t i = 0; i < spec->init_container_n; i++) {
+		put_container(
+			s, &spec->init_containers[i], bt_signature_is_sidecar(&spec->init_containers[i]));
+	}
+	for (uint32_t i = 0; i < spec->container_n; i++) {
+		put_container(s, &spec->containers[i], true);
+	}
+	put_pod_affinity(s, &spec->affinity.pod_affinity);
+	put_pod_affinity(s, &spec->affinity.pod_anti_affinity);
+	put_spread(s, spec);
+	put_owner(s, pod);
+	put_volumes(s, pod);
+	put_claims(s, pod);
+	put_extended(s, spec, requests);
+	if (spec->incomplete.len) {
+		put_text(s, spec->incomplete);
+	}
+	/* The last word, which most pods do not have. */
+	if (spec->pod_group.len) {
+		put_text(s, spec->pod_group);
+	}
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What the parts of signatures share: the canonical form of a pod (signature_canonical.c), the signature that
+ * is built of it (signature_build.c), the facts about a pod that both need (signature_facts.c), and the table
+ * (signature.c).
+ */
+#pragma once
+
+#include "engine/base/arena.h"
+#include "engine/base/buf.h"
+#include "engine/model/signature.h"
+
+struct bt_signature_maker {
+	struct bt_signatures *signatures;
+	struct bt_dictionary *dictionary;
+	struct bt_arena arena;	 /* of the signature that is being made */
+	struct bt_arena scratch; /* one pod */
+	struct bt_buf words;
+	struct bt_buf text;
+	struct bt_held held; /* by the signature that is being made */
+};
+
+/* Appends the pod's canonical form to the maker's words: pods with equal ones may share a signature. */
+void bt_signature_canonical(struct bt_signature_maker *maker, const struct bt_pod_object *pod,
+	const struct bt_requests *requests);
+
+/* The pod's signature, in the maker's arena; the maker holds its names. */
+struct bt_signature *bt_signature_build(struct bt_signature_maker *maker, const struct bt_pod_object *pod,
+	const struct bt_requests *requests);
+
+/* How a pod names a claim, and the claim's name; empty when there is none. */
+enum bt_pod_claim_kind bt_signature_claim_kind(
+	const struct bt_pod_object *pod, const struct bt_pod_claim_object *claim, struct bt_str *out_name);
+
+/* The number of extended resources that the pod's containers ask for, and in items what they ask; items may
+ * be NULL, for counting. Of a pod that asks for too many, some may get slots meanwhile; nobody decides about
+ * it. */
+uint32_t bt_signature_list_extended(const struct bt_dictionary *dictionary,
+	const struct bt_pod_spec_object *spec, const struct bt_requests *requests,
+	struct bt_extended_request *items);
+
+/* The enum bt_feature bits that a node must have. */
+uint32_t bt_signature_features(const struct bt_pod_spec_object *spec);
+
+/* Is the init container one that goes on beside the others? */
+static inline bool bt_signature_is_sidecar(const struct bt_container_object *container)
+{
+	return bt_str_is(container->restart_policy, "Always");
+}
