@@ -205,6 +205,7 @@ struct bt_volume_object {
 	struct bt_str source; /* claim name, image reference, pdName, volumeID, iqn, rbd image, diskURI, csi
 				 driver */
 	struct bt_str pool;   /* rbd */
+	struct bt_str portal; /* iscsi: targetPortal, without which no API server takes it */
 	struct bt_str handle; /* csi, of a PersistentVolume: volumeHandle */
 	struct bt_str kind;   /* azureDisk */
 	struct bt_str_list monitors;

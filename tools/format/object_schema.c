@@ -203,7 +203,8 @@ static const struct bt_field gce_source_fields[] = {SOURCE("pdName", source), RE
 SCHEMA(gce_source, gce_source_fields, bt_volume_object);
 static const struct bt_field volume_id_fields[] = {READ_ONLY, SOURCE("volumeID", source)};
 SCHEMA(volume_id_source, volume_id_fields, bt_volume_object);
-static const struct bt_field iscsi_source_fields[] = {SOURCE("iqn", source), READ_ONLY};
+static const struct bt_field iscsi_source_fields[] = {
+	SOURCE("iqn", source), READ_ONLY, SOURCE("targetPortal", portal)};
 SCHEMA(iscsi_source, iscsi_source_fields, bt_volume_object);
 static const struct bt_field rbd_source_fields[] = {
 	SOURCE("image", source),

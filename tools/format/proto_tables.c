@@ -57,7 +57,7 @@ MESSAGE(container_status, {1, "name", NULL}, {10, "allocatedResources", NULL},
 /* Volumes. */
 MESSAGE(gce, {1, "pdName", NULL}, {4, "readOnly", NULL});
 MESSAGE(ebs, {1, "volumeID", NULL}, {4, "readOnly", NULL});
-MESSAGE(iscsi, {2, "iqn", NULL}, {6, "readOnly", NULL});
+MESSAGE(iscsi, {1, "targetPortal", NULL}, {2, "iqn", NULL}, {6, "readOnly", NULL});
 MESSAGE(claim, {1, "claimName", NULL}, {2, "readOnly", NULL});
 MESSAGE(rbd, {1, "monitors", NULL}, {2, "image", NULL}, {4, "pool", NULL}, {8, "readOnly", NULL});
 MESSAGE(volume_id, {1, "volumeID", NULL}, {3, "readOnly", NULL}); /* cinder and portworx */

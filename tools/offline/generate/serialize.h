@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * API objects as JSON and YAML, with every field that our generators and trace readers set.
+ * Streams of API objects as JSON and YAML, by the encoder (tools/format/encode.h).
  */
 #pragma once
 
@@ -8,10 +8,6 @@
 #include "engine/base/buf.h"
 #include "engine/model/object.h"
 #include "tools/cli/doc_write.h"
-
-/* Writes the object as one value. Node, Pod, Namespace, PriorityClass and PodDisruptionBudget; of others the
- * metadata. */
-void bt_serialize_object(const struct bt_object *object, struct bt_doc *doc);
 
 /*
  * A stream of objects: for BT_DOC_JSON one List with an object a line, for BT_DOC_YAML one document an

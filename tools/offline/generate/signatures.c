@@ -425,6 +425,9 @@ static void add_volume(struct bt_gen *gen, struct bt_gen_signature *signature, s
 	if (!bt_gen_chance(rng, 60)) {
 		return;
 	}
+	if (volume.type == BT_VOLUME_ISCSI) {
+		volume.portal = bt_str("10.1.0.2:3260");
+	}
 	if (volume.type == BT_VOLUME_RBD) {
 		volume.pool = bt_str("rbd");
 		volume.monitors = bt_build_list(&gen->arena, bt_str("10.1.0.1:6789"));

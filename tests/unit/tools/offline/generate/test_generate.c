@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "engine/base/hash.h"
+#include "tools/format/encode.h"
 #include "tools/offline/generate/generate.h"
-#include "tools/offline/generate/serialize.h"
 
 #define NODE_N 60
 
@@ -86,10 +86,8 @@ static bool take(void *context, const struct bt_object *object)
 {
 	struct seen *seen = context;
 	struct bt_buf text = {0};
-	struct bt_doc doc;
 
-	bt_doc_init(&doc, BT_DOC_JSON, &text);
-	bt_serialize_object(object, &doc);
+	bt_object_encode(object, &text);
 	seen->hash = bt_hash_u64(seen->hash ^ bt_hash_bytes(text.ptr, text.len));
 	bt_buf_fini(&text);
 	seen->kinds[object->kind]++;
