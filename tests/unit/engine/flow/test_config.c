@@ -544,6 +544,21 @@ static void random_sets_expand_to_lists_without_repetition(void **state)
 	assert_true(good_n > 20);
 }
 
+static void every_release_enables_plugins_that_are_known(void **state)
+{
+	(void)state;
+	for (uint32_t i = 0; bt_release_at(i); i++) {
+		const struct bt_default_plugin *plugin = NULL;
+		uint32_t n = 0;
+
+		while ((plugin = bt_release_next_plugin(bt_release_at(i), plugin))) {
+			assert_in_range(bt_plugin_find(plugin->name), 0, BT_PLUGIN_N - 1);
+			n++;
+		}
+		assert_in_range(n, 1, BT_PLUGIN_N);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -564,6 +579,7 @@ int main(void)
 		cmocka_unit_test(fit_arguments_are_checked_when_the_plugin_is_built),
 		cmocka_unit_test(building_a_profile_fails_with_upstreams_texts),
 		cmocka_unit_test(a_profile_needs_a_binder_and_one_order_of_the_queue),
+		cmocka_unit_test(every_release_enables_plugins_that_are_known),
 		cmocka_unit_test(random_sets_expand_to_lists_without_repetition),
 	};
 

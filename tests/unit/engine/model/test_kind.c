@@ -13,6 +13,7 @@
 #include "engine/model/event.h"
 #include "engine/model/gate.h"
 #include "engine/model/kind.h"
+#include "tools/cli/kubectl_text.h"
 
 static void every_kind_is_found_by_each_of_its_versions(void **state)
 {
@@ -108,6 +109,23 @@ static void kinds_of_namespaces_are_told_from_those_of_the_cluster(void **state)
 	}
 }
 
+/* PodGroups are left out: by default no decision depends on them, and few clusters have them. */
+static void kubectl_is_asked_for_every_kind_that_decides(void **state)
+{
+	static const char asked[] = "," BT_KUBECTL_PODS "," BT_KUBECTL_OWNERS "," BT_KUBECTL_VOLUMES
+				    "," BT_KUBECTL_CSI "," BT_KUBECTL_DEVICES ",";
+
+	(void)state;
+	for (unsigned kind = BT_KIND_OTHER + 1; kind < BT_KIND_N; kind++) {
+		const struct bt_kind_info *info = bt_kind_info((enum bt_kind)kind);
+		bool left_out = info->store == BT_STORE_EXPANDED || info->store == BT_STORE_POD_GROUPS;
+		char part[64];
+
+		snprintf(part, sizeof(part), ",%s,", info->resource);
+		assert_int_equal(strstr(asked, part) == NULL, left_out);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -115,6 +133,7 @@ int main(void)
 		cmocka_unit_test(paths_follow_from_group_version_and_resource),
 		cmocka_unit_test(what_decides_is_watched),
 		cmocka_unit_test(hints_hear_of_volumes_devices_and_groups_by_their_own_names),
+		cmocka_unit_test(kubectl_is_asked_for_every_kind_that_decides),
 		cmocka_unit_test(kinds_of_namespaces_are_told_from_those_of_the_cluster),
 	};
 
