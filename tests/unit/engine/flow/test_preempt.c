@@ -189,6 +189,41 @@ static void five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle(vo
 	end(&t);
 }
 
+/* The same where the profile has the plugin at PostFilter only: nothing keeps the preemptor out. */
+static void a_preemptor_is_kept_out_only_where_its_plugin_is_at_pre_enqueue(void **state)
+{
+	struct trial t = {.f = *state};
+	struct deleter deleter = {.refuses_n = 0};
+	int64_t now_ns = 0;
+	struct bt_decision decision;
+	struct bt_config_plugin off = {.name = BT_STR("DefaultPreemption")};
+	struct bt_profile_config profile = {.scheduler_name = bt_str("default-scheduler"),
+		.scheduler_name_set = true,
+		.plugins.points[BT_POINT_PRE_ENQUEUE].disabled = {&off, 1}};
+	const struct bt_engine_options options = {
+		.clock = bt_clock_virtual(&now_ns), .evictor = {delete_or_fail, &deleter}};
+
+	bt_config_init(&t.config, NULL);
+	t.config.profiles = &profile;
+	t.config.profile_n = 1;
+	bt_config_default(&t.config);
+	start(&t, &options);
+	add_node(&t, "n1", "2");
+	const uint32_t victims[] = {add_pod(&t, "name: a", "nodeName: n1, " CPU("1"), ""),
+		add_pod(&t, "name: b", "nodeName: n1, " CPU("1"), "")};
+	uint32_t pod = add_pod(&t, "name: p", "priority: 7, " CPU("2"), "");
+	bt_engine_begin(t.engine, bt_engine_pop(t.engine), &decision);
+	bt_engine_remove_pod(t.engine, victims[0]);
+	bt_engine_remove_pod(t.engine, victims[1]);
+	bt_engine_end(t.engine, &decision);
+	assert_int_equal(bt_queue_info(bt_engine_queue(t.engine), pod).where, BT_WAIT_BACKOFF);
+	now_ns += 2 * BT_QUEUE_SECOND;
+	bt_engine_tick(t.engine);
+	bt_engine_decide(t.engine, bt_engine_pop(t.engine), &decision);
+	assert_int_equal(decision.outcome, BT_PLACED);
+	end(&t);
+}
+
 static void refusals_say_why_preemption_does_not_help(void **state)
 {
 	struct trial t = begin(state);
@@ -469,6 +504,7 @@ int main(void)
 		FIXTURE_TEST(a_preemptor_waits_for_victims_that_linger),
 		FIXTURE_TEST(a_preemptor_whose_victim_stays_is_tried_again_and_no_sooner_than_its_backoff),
 		FIXTURE_TEST(five_minutes_let_a_preemptor_back_whose_victims_went_in_its_cycle),
+		FIXTURE_TEST(a_preemptor_is_kept_out_only_where_its_plugin_is_at_pre_enqueue),
 		FIXTURE_TEST(refusals_say_why_preemption_does_not_help),
 		FIXTURE_TEST(pods_of_one_kind_share_the_verdict_that_nothing_helps),
 		FIXTURE_TEST(whoever_holds_a_claim_for_one_pod_may_have_to_go),
