@@ -63,13 +63,9 @@ void bt_bench_resume(struct bt_bench *bench);
 void bt_bench_items(struct bt_bench *bench, int64_t item_n);
 void bt_bench_bytes(struct bt_bench *bench, int64_t bytes);
 
-/* A figure beside the time: as it is, per iteration, or per second. Call after the loop. */
+/* A figure beside the time: as it is, or per iteration. Call after the loop. */
 void bt_bench_counter(struct bt_bench *bench, const char *name, double value);
 void bt_bench_counter_mean(struct bt_bench *bench, const char *name, double total);
-void bt_bench_counter_rate(struct bt_bench *bench, const char *name, double total);
-
-/* A text behind the figures, copied. */
-void bt_bench_label(struct bt_bench *bench, const char *text);
 
 /* Gives up: the benchmark reports why, and the program ends with a failure. Leave the loop afterwards. */
 void bt_bench_skip(struct bt_bench *bench, const char *why);

@@ -79,16 +79,6 @@ void bt_bench_counter_mean(struct bt_bench *bench, const char *name, double tota
 	state_of(bench)->counters[name] = benchmark::Counter(total, benchmark::Counter::kAvgIterations);
 }
 
-void bt_bench_counter_rate(struct bt_bench *bench, const char *name, double total)
-{
-	state_of(bench)->counters[name] = benchmark::Counter(total, benchmark::Counter::kIsRate);
-}
-
-void bt_bench_label(struct bt_bench *bench, const char *text)
-{
-	state_of(bench)->SetLabel(text);
-}
-
 void bt_bench_skip(struct bt_bench *bench, const char *why)
 {
 	skipped = true;

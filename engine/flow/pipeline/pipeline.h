@@ -411,10 +411,6 @@ enum bt_pipeline_end {
  */
 bool bt_pipeline_stop(struct bt_pipeline *pipeline, enum bt_pipeline_end how, int64_t limit_ns);
 
-/* Asks for an end from a signal handler; bt_pipeline_stop still has to be called. */
-void bt_pipeline_request_end(struct bt_pipeline *pipeline);
-bool bt_pipeline_end_requested(const struct bt_pipeline *pipeline);
-
 enum bt_pipeline_thread_state { BT_THREAD_NONE = 0, BT_THREAD_WORKS, BT_THREAD_WAITS, BT_THREAD_ENDED };
 
 struct bt_pipeline_thread {

@@ -190,7 +190,7 @@ struct bt_pipeline {
 	alignas(BT_CACHELINE) uint32_t publish_turn;
 	struct bt_freshness freshness;
 	_Atomic uint32_t held; /* atomic: anyone writes, relaxed: nothing else is handed over with it */
-	alignas(BT_CACHELINE) _Atomic uint32_t started, ending, end_requested;
+	alignas(BT_CACHELINE) _Atomic uint32_t started, ending;
 	struct bt_pipeline_counters counts;
 	_Atomic(struct bt_pipeline_visit *) visit; /* atomic: EDGE visit.ask; or NULL */
 	struct bt_lock visit_lock;		   /* one visitor at a time */

@@ -411,16 +411,6 @@ bool bt_pipeline_stop(struct bt_pipeline *p, enum bt_pipeline_end how, int64_t l
 	return true;
 }
 
-void bt_pipeline_request_end(struct bt_pipeline *p)
-{
-	bt_store_relaxed(&p->end_requested, 1u);
-}
-
-bool bt_pipeline_end_requested(const struct bt_pipeline *p)
-{
-	return bt_load_relaxed(&p->end_requested);
-}
-
 /* ---- looking at threads ---- */
 
 struct bt_stages *bt_pipeline_ingest_stages(const struct bt_pipeline *p, uint32_t thread)

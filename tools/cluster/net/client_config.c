@@ -957,8 +957,3 @@ struct bt_traffic *bt_access_traffic(const struct bt_access *access)
 {
 	return access->traffic;
 }
-
-const char *bt_access_namespace(const struct bt_access *access)
-{
-	return access->plan.namespace_.len ? access->plan.namespace_.ptr : "";
-}

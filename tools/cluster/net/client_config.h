@@ -83,6 +83,3 @@ void bt_access_count(const struct bt_access *access, struct bt_access_counts *co
 
 /* In seconds, ascending. */
 extern const double bt_access_age_bounds[BT_EXEC_AGES];
-
-/* The namespace of the context, or of the pod; "" where none is said. */
-const char *bt_access_namespace(const struct bt_access *access);

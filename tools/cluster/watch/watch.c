@@ -110,11 +110,6 @@ uint32_t bt_watch_states(const struct bt_watch *watch, struct bt_watch_state *ou
 	return watch->reflector_n;
 }
 
-struct bt_http_counts bt_watch_http_counts(const struct bt_watch *watch)
-{
-	return bt_http_counts(watch->shared.http);
-}
-
 static struct bt_reflector *reflector_of(struct bt_watch *watch, enum bt_kind kind)
 {
 	for (uint32_t i = 0; i < watch->reflector_n; i++) {

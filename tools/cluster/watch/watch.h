@@ -56,9 +56,6 @@ struct bt_watch_state {
 /* Writes the states, at most cap. Context: any thread. Returns: how many there are. */
 uint32_t bt_watch_states(const struct bt_watch *watch, struct bt_watch_state *out, uint32_t cap);
 
-/* What its client has seen, for metrics. Context: any thread. */
-struct bt_http_counts bt_watch_http_counts(const struct bt_watch *watch);
-
 /* Lists that kind anew: what it knows may differ from what the server has. What has not changed is not told
  * again. Context: any thread. */
 void bt_watch_relist(struct bt_watch *watch, enum bt_kind kind);
